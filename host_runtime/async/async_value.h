@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The value that everything here passes around: a counted slot that is unavailable
+// first and then, once and for ever, available or an error.
+//
+//   byte 0        4      5       6         8                          16
+//        +--------+------+-------+---------+---------------------------+----------
+//        | count  | kind | flags | type id | head of waiters | state:2 | payload
+//        +--------+------+-------+---------+---------------------------+----------
+//
+//   state   0 UNRESOLVED --+--> 2 AVAILABLE      set once, with release order;
+//           1 CLAIMED    --+--> 3 ERROR          acquired by tfrt_async_value_state()
+//
+// Kinds:
+//  - concrete: the payload lies in place; when the state is ERROR a tfrt_status_t
+//    lies there instead.
+//  - error: born with the state ERROR.
+//  - indirect: has no payload of its own. It forwards to another value once that is
+//    known; when it is AVAILABLE its target is a concrete value (chains of forwards
+//    have collapsed by then), when it is ERROR its target is a value in that state.
+//    An indirect may be CLAIMED: it has its target, which is not available yet.
+//    An indirect may have a *resolver* (see tfrt_indirect_value_t).
+//
+// There are two questions to a value, and three ways to wait for it:
+//  - tfrt_async_value_and_then() *demands* the payload, here;
+//  - tfrt_async_value_await() asks only whether the value is settled, wherever its
+//    payload may be; the task may run before the payload is here;
+//  - tfrt_async_value_watch() asks nothing and is told when others' demands are met.
+// For a value without a resolver all three mean the same.
+//
+// Waiters are tasks in the owner's storage, kept in a lock-free list whose head
+// shares one word with the state: waiting neither locks nor allocates. They run
+// once, newest first, on the thread that resolves the value, with no lock held;
+// resolving inside of a waiter nests a bounded number of levels and is then done in
+// a loop by the outermost one, so that long chains need no stack.
+//
+// Life:
+//  1. Created at +1 (tfrt_async_value_create_*, tfrt_indirect_value_create()).
+//  2. Resolved once, by its producer.
+//  3. Released by everybody; the last one destroys payload and storage.
+//
+// Thread rule: thread-safe unless a function says otherwise. A payload may be read
+// by whoever saw the value available; who may write it is the program's business
+// (chains order that).
+// Failure rule: creation gives NULL only when memory is out; callers turn that into
+// tfrt_async_value_out_of_memory().
+#ifndef TFRT_HOST_RUNTIME_ASYNC_ASYNC_VALUE_H_
+#define TFRT_HOST_RUNTIME_ASYNC_ASYNC_VALUE_H_
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "host_runtime/async/task.h"
+#include "host_runtime/async/type.h"
+#include "host_runtime/base/status.h"
+
+typedef enum tfrt_async_value_kind_e {
+  TFRT_ASYNC_VALUE_CONCRETE = 0,
+  TFRT_ASYNC_VALUE_INDIRECT = 1,
+  TFRT_ASYNC_VALUE_ERROR = 2,
+} tfrt_async_value_kind_t;
+
+typedef enum tfrt_async_value_state_e {
+  TFRT_ASYNC_VALUE_UNRESOLVED = 0,
+  TFRT_ASYNC_VALUE_CLAIMED = 1,
+  TFRT_ASYNC_VALUE_AVAILABLE = 2,
+  TFRT_ASYNC_VALUE_FAILED = 3,
+} tfrt_async_value_state_t;
+
+#define TFRT_ASYNC_VALUE_STATE_MASK ((uintptr_t)3)
+
+enum tfrt_async_value_flag_bits_e {
+  // Never destroyed: retain and release do nothing (ready chain, constants).
+  TFRT_ASYNC_VALUE_FLAG_IMMORTAL = 1u << 0,
+  // The payload of an indirect was demanded before its target was known.
+  TFRT_ASYNC_VALUE_FLAG_DEMANDED = 1u << 1,
+  // The payload of an unresolved concrete value is constructed already.
+  TFRT_ASYNC_VALUE_FLAG_CONSTRUCTED = 1u << 2,
+};
+
+typedef struct tfrt_async_value_s {
+  _Atomic uint32_t count;
+  uint8_t kind;
+  _Atomic uint8_t flags;
+  tfrt_type_id_t type_id;             // TFRT_TYPE_NONE unless concrete
+  _Atomic uintptr_t waiters_and_state;
+} tfrt_async_value_t;
+
+_Static_assert(sizeof(tfrt_async_value_t) == 16, "the header is 16 bytes");
+
+typedef struct tfrt_indirect_value_s tfrt_indirect_value_t;
+
+// The hook through which a value owned elsewhere is asked for. The only way in
+// which this room knows of other hosts.
+//
+// Every function may be called from any thread, with no lock held, and more than
+// once; demand and settlement are not called any more once the value is resolved
+// (a call may overlap with the resolution).
+typedef struct tfrt_resolver_vtable_s {
+  // The last reference is gone: gives back the storage of |value|, whose target has
+  // been released.
+  void (*destroy)(tfrt_indirect_value_t* value);
+  // Somebody needs the payload here: sees to it that |value| will be resolved.
+  void (*demand)(tfrt_indirect_value_t* value);
+  // Somebody asks whether the value is settled: returns (+0, lives as long as
+  // |value|) an AsyncValue that becomes available, or the error, when it is.
+  tfrt_async_value_t* (*settlement)(tfrt_indirect_value_t* value);
+} tfrt_resolver_vtable_t;
+
+// An indirect value; embedded first in a remote value, which fills |resolver|.
+struct tfrt_indirect_value_s {
+  tfrt_async_value_t base;
+  _Atomic(tfrt_async_value_t*) target;     // +1, set by whoever claimed the value
+  const tfrt_resolver_vtable_t* resolver;  // NULL for a plain one
+  tfrt_task_t target_waiter;               // waits for an unavailable target
+};
+
+// --- Creation ---------------------------------------------------------------
+
+// Returns a new value (+1) of type |type_id|, unresolved, its payload's storage
+// zeroed and unconstructed: the producer constructs it and calls
+// tfrt_async_value_set_available(). NULL when memory is out. Thread-safe.
+tfrt_async_value_t* tfrt_async_value_create_unconstructed(tfrt_type_id_t type_id) TFRT_MUST_USE;
+
+// The same, but the payload counts as constructed: it is destroyed with the value
+// even if that ends as an error. The caller constructs it before sharing the value.
+// Thread-safe.
+tfrt_async_value_t* tfrt_async_value_create_constructed(tfrt_type_id_t type_id) TFRT_MUST_USE;
+
+// The same, but available from birth: the caller constructs the payload before
+// sharing the value. Thread-safe.
+tfrt_async_value_t* tfrt_async_value_create_available(tfrt_type_id_t type_id) TFRT_MUST_USE;
+
+// Returns a new value (+1) that is the error |status| (+0), which must not be OK.
+// Never NULL. Thread-safe.
+tfrt_async_value_t* tfrt_async_value_create_error(tfrt_status_t status) TFRT_MUST_USE;
+
+// The same, but consumes |status|. Thread-safe.
+tfrt_async_value_t* tfrt_async_value_create_error_take(tfrt_status_t status) TFRT_MUST_USE;
+
+// The one available chain of the process: immortal, so it may be handed out as +1.
+// Thread-safe.
+tfrt_async_value_t* tfrt_async_value_ready_chain(void);
+
+// The immortal error value for "memory is out". Thread-safe.
+tfrt_async_value_t* tfrt_async_value_out_of_memory(void);
+
+// Returns a new plain indirect value (+1), or NULL when memory is out. Thread-safe.
+tfrt_indirect_value_t* tfrt_indirect_value_create(void) TFRT_MUST_USE;
+
+// Makes the zeroed storage |value| an unresolved indirect with count 1 that is
+// resolved and destroyed through |resolver|. Thread-compatible.
+void tfrt_indirect_value_initialize(tfrt_indirect_value_t* value,
+                                    const tfrt_resolver_vtable_t* resolver);
+
+// --- References -------------------------------------------------------------
+
+// Destroys |value|, whose count has reached 0. Only for tfrt_async_value_release().
+void tfrt_async_value_destroy(tfrt_async_value_t* value);
+
+static inline uint8_t tfrt_async_value_flags(const tfrt_async_value_t* value) {
+  return atomic_load_explicit(&((tfrt_async_value_t*)value)->flags, memory_order_relaxed);
+}
+
+// Adds |n| references and returns |value|. Thread-safe.
+static inline tfrt_async_value_t* tfrt_async_value_retain_n(tfrt_async_value_t* value, uint32_t n) {
+  if (!(tfrt_async_value_flags(value) & TFRT_ASYNC_VALUE_FLAG_IMMORTAL)) {
+    atomic_fetch_add_explicit(&value->count, n, memory_order_relaxed);
+  }
+  return value;
+}
+
+// Adds one reference and returns |value|. Thread-safe.
+static inline tfrt_async_value_t* tfrt_async_value_retain(tfrt_async_value_t* value) {
+  return tfrt_async_value_retain_n(value, 1);
+}
+
+// Drops |n| references, all of them held by the caller. Thread-safe.
+static inline void tfrt_async_value_release_n(tfrt_async_value_t* value, uint32_t n) {
+  if (tfrt_async_value_flags(value) & TFRT_ASYNC_VALUE_FLAG_IMMORTAL) return;
+  // Acquire: pairs with the release half of the decrement below in other threads.
+  if (atomic_load_explicit(&value->count, memory_order_acquire) == n ||
+      atomic_fetch_sub_explicit(&value->count, n, memory_order_acq_rel) == n) {
+    tfrt_async_value_destroy(value);
+  }
+}
+
+// Drops one reference; NULL is allowed. Thread-safe.
+static inline void tfrt_async_value_release(tfrt_async_value_t* value) {
+  if (value) tfrt_async_value_release_n(value, 1);
+}
+
+// Returns true if the caller's reference is the only one to |value| and, when that
+// is a resolved indirect, to its target. Thread-safe.
+bool tfrt_async_value_is_unique(tfrt_async_value_t* value);
+
+// --- State ------------------------------------------------------------------
+
+static inline tfrt_async_value_state_t tfrt_async_value_state(const tfrt_async_value_t* value) {
+  // Acquire: pairs with the release of the exchange that resolves the value.
+  return (tfrt_async_value_state_t)(
+      atomic_load_explicit(&((tfrt_async_value_t*)value)->waiters_and_state,
+                           memory_order_acquire) &
+      TFRT_ASYNC_VALUE_STATE_MASK);
+}
+
+// Returns true if |value| is resolved: has its payload or is an error. Thread-safe.
+static inline bool tfrt_async_value_is_available(const tfrt_async_value_t* value) {
+  return tfrt_async_value_state(value) >= TFRT_ASYNC_VALUE_AVAILABLE;
+}
+
+// Returns true if |value| is resolved as an error. Thread-safe.
+static inline bool tfrt_async_value_is_error(const tfrt_async_value_t* value) {
+  return tfrt_async_value_state(value) == TFRT_ASYNC_VALUE_FAILED;
+}
+
+// The value (+0) that holds the payload or error of the resolved |value|: itself, or
+// an indirect's target. Thread-safe.
+static inline tfrt_async_value_t* tfrt_async_value_resolved(tfrt_async_value_t* value) {
+  if (TFRT_LIKELY(value->kind != TFRT_ASYNC_VALUE_INDIRECT)) return value;
+  // Relaxed: the acquire load that saw the value resolved ordered this one.
+  return atomic_load_explicit(&((tfrt_indirect_value_t*)value)->target, memory_order_relaxed);
+}
+
+// The payload of a concrete |value| that is available, or not yet shared or
+// published. For values that may be indirect take tfrt_async_value_resolved()
+// first. Thread-safe.
+static inline void* tfrt_async_value_payload(tfrt_async_value_t* value) { return value + 1; }
+
+// The error (+0, lives as long as |value|) of |value|, which must be one.
+// Thread-safe.
+tfrt_status_t tfrt_async_value_error(tfrt_async_value_t* value);
+
+// --- Resolving --------------------------------------------------------------
+
+// Publishes the constructed payload of the unresolved concrete |value|. Called once,
+// by the producer. Thread-safe.
+void tfrt_async_value_set_available(tfrt_async_value_t* value);
+
+// Resolves |value|, concrete or indirect, as the error |status| (+0). A constructed
+// payload is destroyed. For a concrete value: called once, by the producer.
+// An indirect that is resolved or claimed already stays as it is. Thread-safe.
+void tfrt_async_value_set_error(tfrt_async_value_t* value, tfrt_status_t status);
+
+// Makes the indirect |value| stand for |target| (+0), now or as soon as that is
+// resolved; demands made so far go on to the target. Returns false, changing
+// nothing, if |value| was claimed or resolved before: the first one wins.
+// |target| must not depend on |value|. Thread-safe.
+bool tfrt_indirect_value_forward(tfrt_indirect_value_t* value, tfrt_async_value_t* target);
+
+// The same, but consumes the caller's reference to |target|. Thread-safe.
+bool tfrt_indirect_value_forward_take(tfrt_indirect_value_t* value, tfrt_async_value_t* target);
+
+// --- Waiting ----------------------------------------------------------------
+
+// Runs |task| when |value| is resolved: at once, if it is. Demands the payload.
+// |task| runs exactly once; the caller keeps |value| alive until then. Thread-safe.
+void tfrt_async_value_and_then(tfrt_async_value_t* value, tfrt_task_t* task);
+
+// Runs |task| when |value| is settled, that is resolved here or known to be
+// available (or an error) at its owner. If that owner is not known yet, this counts
+// as a demand. Thread-safe.
+void tfrt_async_value_await(tfrt_async_value_t* value, tfrt_task_t* task);
+
+// Runs |task| when |value| is resolved, without asking for that. Thread-safe.
+void tfrt_async_value_watch(tfrt_async_value_t* value, tfrt_task_t* task);
+
+// Demands the payload of |value| without waiting for it. Thread-safe.
+void tfrt_async_value_demand(tfrt_async_value_t* value);
+
+// --- Accounts ---------------------------------------------------------------
+
+// The number of live values in the process, immortal ones not counted; 0 in builds
+// with NDEBUG, which keep no account. Thread-safe.
+int64_t tfrt_async_value_live_count(void);
+
+#endif  // TFRT_HOST_RUNTIME_ASYNC_ASYNC_VALUE_H_

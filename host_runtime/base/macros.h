@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The few macros of the project. None of them hides control flow, but for
+// TFRT_RETURN_IF_ERROR, whose name says what it does.
+#ifndef TFRT_HOST_RUNTIME_BASE_MACROS_H_
+#define TFRT_HOST_RUNTIME_BASE_MACROS_H_
+
+#include <stddef.h>
+
+// The result of the function must be looked at.
+#define TFRT_MUST_USE __attribute__((warn_unused_result))
+
+// The function takes a printf format at argument |format_index| and its values
+// from argument |first_index| on.
+#define TFRT_PRINTF(format_index, first_index) \
+  __attribute__((format(printf, format_index, first_index)))
+
+// The symbol is part of the public interface of a shared library.
+#define TFRT_EXPORT __attribute__((visibility("default")))
+
+// The object of type |type| whose member |member| lies at |pointer|.
+#define TFRT_CONTAINER_OF(pointer, type, member) \
+  ((type*)(void*)((char*)(pointer)-offsetof(type, member)))
+
+// The number of elements of an array (not of a pointer).
+#define TFRT_ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
+
+// Branch hints for hot paths whose profile is known.
+#define TFRT_LIKELY(condition) __builtin_expect(!!(condition), 1)
+#define TFRT_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
+
+#endif  // TFRT_HOST_RUNTIME_BASE_MACROS_H_

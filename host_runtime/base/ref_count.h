@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The reference count that a shared object embeds. It starts at 1, which belongs
+// to whoever called the object's create function.
+//
+// Thread rule: thread-safe. Failure rule: none fails; more than 2^32 - 1
+// references is a defect of the caller.
+#ifndef TFRT_HOST_RUNTIME_BASE_REF_COUNT_H_
+#define TFRT_HOST_RUNTIME_BASE_REF_COUNT_H_
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct tfrt_ref_count_s {
+  _Atomic uint32_t count;
+} tfrt_ref_count_t;
+
+// Sets the count to 1. Thread-compatible (the object is not shared yet).
+static inline void tfrt_ref_count_initialize(tfrt_ref_count_t* ref_count) {
+  atomic_init(&ref_count->count, 1);
+}
+
+// Adds one reference. The caller must hold one already. Thread-safe.
+static inline void tfrt_ref_count_increment(tfrt_ref_count_t* ref_count) {
+  atomic_fetch_add_explicit(&ref_count->count, 1, memory_order_relaxed);
+}
+
+// Drops one reference and returns true if it was the last: then the caller must
+// destroy the object. Thread-safe.
+static inline bool tfrt_ref_count_decrement(tfrt_ref_count_t* ref_count) {
+  // Release: what this thread did to the object; acquire, for the last one: what
+  // all others did. Both sides are this very operation in other threads.
+  return atomic_fetch_sub_explicit(&ref_count->count, 1, memory_order_acq_rel) == 1;
+}
+
+// Returns true if the caller's reference is the only one. Thread-safe.
+static inline bool tfrt_ref_count_is_one(const tfrt_ref_count_t* ref_count) {
+  // Acquire: pairs with the release half of tfrt_ref_count_decrement().
+  return atomic_load_explicit(&((tfrt_ref_count_t*)ref_count)->count, memory_order_acquire) == 1;
+}
+
+#endif  // TFRT_HOST_RUNTIME_BASE_REF_COUNT_H_

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A borrowed piece of text or bytes: pointer and length, not NUL-terminated. Its
+// bytes belong to somebody else, who must outlive it.
+//
+// Thread rule: a value. Failure rule: none fails.
+#ifndef TFRT_HOST_RUNTIME_BASE_STRING_VIEW_H_
+#define TFRT_HOST_RUNTIME_BASE_STRING_VIEW_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+typedef struct tfrt_string_view_s {
+  const char* data;
+  size_t size;
+} tfrt_string_view_t;
+
+// For printf: "%.*s" takes TFRT_STRING_VIEW_ARGUMENTS(view).
+#define TFRT_STRING_VIEW_ARGUMENTS(view) (int)(view).size, (view).data
+
+static inline tfrt_string_view_t tfrt_string_view_make(const char* data, size_t size) {
+  return (tfrt_string_view_t){data, size};
+}
+
+// The view of a NUL-terminated string; NULL gives an empty view.
+static inline tfrt_string_view_t tfrt_string_view_of(const char* text) {
+  return (tfrt_string_view_t){text, text ? strlen(text) : 0};
+}
+
+static inline bool tfrt_string_view_equal(tfrt_string_view_t a, tfrt_string_view_t b) {
+  return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
+}
+
+static inline bool tfrt_string_view_starts_with(tfrt_string_view_t text,
+                                                tfrt_string_view_t prefix) {
+  return text.size >= prefix.size &&
+         (prefix.size == 0 || memcmp(text.data, prefix.data, prefix.size) == 0);
+}
+
+// Orders by bytes, then by length: less than, equal to, or greater than 0.
+static inline int tfrt_string_view_compare(tfrt_string_view_t a, tfrt_string_view_t b) {
+  size_t common = a.size < b.size ? a.size : b.size;
+  int order = common ? memcmp(a.data, b.data, common) : 0;
+  if (order != 0) return order;
+  return a.size < b.size ? -1 : a.size > b.size;
+}
+
+#endif  // TFRT_HOST_RUNTIME_BASE_STRING_VIEW_H_
