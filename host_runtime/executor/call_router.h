@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The hook through which a call leaves this host. A `tfrt.call` that carries call
+// options is handed to the router of its request, if that has one; without a router
+// the options mean nothing and the call runs here, which makes every distributed
+// program its own oracle on one host.
+//
+// Thread rule: |call| is called from any thread, with no lock held.
+// Failure rule: a call that can't be routed has errors as its results.
+#ifndef TFRT_HOST_RUNTIME_EXECUTOR_CALL_ROUTER_H_
+#define TFRT_HOST_RUNTIME_EXECUTOR_CALL_ROUTER_H_
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "host_runtime/async/async_value.h"
+#include "host_runtime/executor/execution_context.h"
+#include "host_runtime/executor/function.h"
+
+// The options of one call op, from the BEF section of call options.
+typedef struct tfrt_call_options_s {
+  bool has_host;
+  bool pure;             // may be run again
+  uint32_t host;         // rank
+  uint32_t deadline_ms;  // 0: none
+  uint32_t retries;
+} tfrt_call_options_t;
+
+typedef struct tfrt_call_router_s tfrt_call_router_t;
+
+// One call to route. Everything is borrowed for the duration of the hook.
+typedef struct tfrt_routed_call_s {
+  const tfrt_call_options_t* options;
+  const tfrt_function_t* function;
+  const tfrt_execution_context_t* context;
+  const tfrt_status_origin_t* site;  // the caller's function, kernel and location
+  tfrt_async_value_t* const* arguments;  // +0, in any state
+  tfrt_async_value_t** results;          // to be set, +1
+} tfrt_routed_call_t;
+
+typedef struct tfrt_call_router_vtable_s {
+  void (*call)(tfrt_call_router_t* router, const tfrt_routed_call_t* call);
+} tfrt_call_router_vtable_t;
+
+// Embedded first in every router; owned by whoever made the request, and outlives it.
+struct tfrt_call_router_s {
+  const tfrt_call_router_vtable_t* vtable;
+};
+
+#endif  // TFRT_HOST_RUNTIME_EXECUTOR_CALL_ROUTER_H_

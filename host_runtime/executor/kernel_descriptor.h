@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The op table's schema: each kernel is described once, as constant data, and that
+// one entry drives everything: the verifier, the custom text form (parser and
+// printer), the chain and stream passes, the reference page, and at run time the
+// executor's idea of which operands a kernel waits for.
+//
+// Entries stand beside their kernels in data-only targets (kernels/<room>:ops), as
+// arrays of tfrt_kernel_descriptor_t that the mains hand to the compiler and to the
+// kernel registry.
+//
+// The custom form is written in |assembly|: words separated by blanks, which parser
+// and printer walk in the same order:
+//
+//   word          stands for
+//   operands      all operands that no other word names, separated by commas
+//   %name         the operand of that name
+//   #name         the attribute of that name as a bare literal (its type is known)
+//   #name:type    the attribute of that name with its type, as in `4 : i32`
+//   @name         the attribute of that name, a symbol, as in @callee
+//   [@name]       the attribute of that name, an array of symbols, as in [@f, @g]
+//   attr-dict     the attributes that no other word names, in braces, if any
+//   regions       the regions; the second one behind `else`
+//   types         the types of the variadic operands, behind a colon; nothing when
+//                 there are none
+//   function      a colon and the function type `(T, ...) -> (R, ...)` of variadic
+//                 operands and results (those whose types the table doesn't fix)
+//   else          that text itself: `(`, `)`, `,` and any other word in lower case
+//
+// The result types of an op whose results are |results_as_operands| are the types of
+// its variadic operands.
+//
+// Thread rule: constant data. Failure rule: a table that contradicts itself is a
+// defect, which the op-table test finds.
+#ifndef TFRT_HOST_RUNTIME_EXECUTOR_KERNEL_DESCRIPTOR_H_
+#define TFRT_HOST_RUNTIME_EXECUTOR_KERNEL_DESCRIPTOR_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// What a kernel does with an operand, which is also what it waits for.
+typedef enum tfrt_operand_use_e {
+  // Its payload is read: the kernel starts when the payload is here.
+  TFRT_OPERAND_DEMANDED = 0,
+  // Only settled or not matters (chains, merges): starts without the payload.
+  TFRT_OPERAND_AWAITED,
+  // Its payload is written: like DEMANDED; never a copy.
+  TFRT_OPERAND_MUTATED,
+  // Like DEMANDED, and the kernel may reuse the payload if it is the only owner.
+  TFRT_OPERAND_CONSUMED,
+  // Handed on (to a function that is called): not waited for at all.
+  TFRT_OPERAND_PASSED,
+} tfrt_operand_use_t;
+
+// The type "any": whatever the text says.
+#define TFRT_TYPE_ANY "any"
+
+typedef struct tfrt_operand_descriptor_s {
+  const char* name;
+  const char* type;  // as MLIR prints it, or TFRT_TYPE_ANY
+  tfrt_operand_use_t use;
+} tfrt_operand_descriptor_t;
+
+typedef struct tfrt_result_descriptor_s {
+  const char* name;
+  const char* type;  // as MLIR prints it, or TFRT_TYPE_ANY
+} tfrt_result_descriptor_t;
+
+// What an attribute is, and so how many bytes of a BEF attribute may be read.
+typedef enum tfrt_attribute_kind_e {
+  TFRT_ATTRIBUTE_I1 = 0,
+  TFRT_ATTRIBUTE_I8,
+  TFRT_ATTRIBUTE_I16,
+  TFRT_ATTRIBUTE_I32,
+  TFRT_ATTRIBUTE_I64,
+  TFRT_ATTRIBUTE_UI8,
+  TFRT_ATTRIBUTE_UI16,
+  TFRT_ATTRIBUTE_UI32,
+  TFRT_ATTRIBUTE_UI64,
+  TFRT_ATTRIBUTE_F32,
+  TFRT_ATTRIBUTE_F64,
+  TFRT_ATTRIBUTE_STRING,
+  TFRT_ATTRIBUTE_TYPE,       // a dtype
+  TFRT_ATTRIBUTE_SHAPE,
+  TFRT_ATTRIBUTE_DENSE,
+  TFRT_ATTRIBUTE_I32_ARRAY,
+  TFRT_ATTRIBUTE_I64_ARRAY,
+  TFRT_ATTRIBUTE_F32_ARRAY,
+  TFRT_ATTRIBUTE_AGGREGATE,
+  TFRT_ATTRIBUTE_SYMBOL,        // a function; not among the frame's attributes
+  TFRT_ATTRIBUTE_SYMBOL_ARRAY,  // functions; likewise
+} tfrt_attribute_kind_t;
+
+typedef struct tfrt_attribute_descriptor_s {
+  const char* name;
+  tfrt_attribute_kind_t kind;
+} tfrt_attribute_descriptor_t;
+
+// A region becomes an anonymous function. Its block arguments are operands of the
+// op: those of |lead_operands| first operands whose bit in |lead_mask| is set, then
+// all variadic ones.
+typedef struct tfrt_region_descriptor_s {
+  const char* name;
+  uint32_t lead_mask;  // bit i: fixed operand i is passed to the region
+  bool optional;       // may be missing if the op has no results
+  // What the region's return must yield: the op's results, or so many values of
+  // these types when |yields| is not NULL.
+  const tfrt_result_descriptor_t* yields;
+  uint32_t yield_count;
+} tfrt_region_descriptor_t;
+
+enum tfrt_kernel_flag_bits_e {
+  // The last operand entry stands for any number (also none) of operands.
+  TFRT_KERNEL_VARIADIC_OPERANDS = 1u << 0,
+  // The last result entry stands for any number (also none) of results.
+  TFRT_KERNEL_VARIADIC_RESULTS = 1u << 1,
+  // Result i has the type of variadic operand i.
+  TFRT_KERNEL_RESULTS_AS_OPERANDS = 1u << 2,
+  // Same operands, same results, and nothing else happens.
+  TFRT_KERNEL_PURE = 1u << 3,
+  // Ends a block.
+  TFRT_KERNEL_TERMINATOR = 1u << 4,
+  // Accepts one more operand, a chain, that the table doesn't list.
+  TFRT_KERNEL_TRAILING_CHAIN = 1u << 5,
+  // May carry call options (host, deadline_ms, pure, retries).
+  TFRT_KERNEL_CALL_OPTIONS = 1u << 6,
+};
+typedef uint32_t tfrt_kernel_flags_t;
+
+// A cost that depends on the program: counts as the stream pass's threshold.
+#define TFRT_KERNEL_COST_UNKNOWN 0
+
+typedef struct tfrt_kernel_descriptor_s {
+  const char* name;      // with its dialect, e.g. "tfrt.add.i32"
+  const char* summary;   // one sentence, for the reference page
+  const char* assembly;  // the custom form; NULL: generic form only
+  const tfrt_operand_descriptor_t* operands;
+  const tfrt_result_descriptor_t* results;
+  const tfrt_attribute_descriptor_t* attributes;  // in the order of their names
+  const tfrt_region_descriptor_t* regions;
+  uint16_t operand_count;
+  uint16_t result_count;
+  uint16_t attribute_count;
+  uint16_t region_count;
+  tfrt_kernel_flags_t flags;
+  uint32_t cost;  // in units of one scalar operation, or TFRT_KERNEL_COST_UNKNOWN
+} tfrt_kernel_descriptor_t;
+
+// A table of descriptors, as each kernel room publishes it.
+typedef struct tfrt_kernel_table_s {
+  const tfrt_kernel_descriptor_t* descriptors;
+  size_t count;
+} tfrt_kernel_table_t;
+
+// The entry for operand |index| of an op described by |descriptor|, the last one
+// standing for all variadic ones; NULL beyond. Thread-safe.
+const tfrt_operand_descriptor_t* tfrt_kernel_descriptor_operand(
+    const tfrt_kernel_descriptor_t* descriptor, uint32_t index);
+
+// The descriptor named |name| in one of |table_count| tables, or NULL. Linear; for
+// set-up and tests. Thread-safe.
+const tfrt_kernel_descriptor_t* tfrt_kernel_table_find(const tfrt_kernel_table_t* tables,
+                                                       size_t table_count, const char* name);
+
+#endif  // TFRT_HOST_RUNTIME_EXECUTOR_KERNEL_DESCRIPTOR_H_
