@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A block: arguments and a list of ops, the last of which may be a terminator. A
+// region: a list of blocks, of which what goes to BEF has exactly one.
+//
+//   op --regions[i]--> region --first_block--> block --first--> op --next--> op ...
+//
+// Thread rule: thread-compatible (caller synchronises).
+// Failure rule: NULL or false when memory is out.
+#ifndef TFRT_COMPILER_IR_BLOCK_H_
+#define TFRT_COMPILER_IR_BLOCK_H_
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compiler/ir/value.h"
+
+struct tfrt_ir_region_s {
+  tfrt_ir_operation_t* owner;
+  tfrt_ir_block_t* first_block;  // NULL: empty, as in a declaration
+  tfrt_ir_block_t* last_block;
+  uint32_t index;  // among the owner's regions
+};
+
+struct tfrt_ir_block_s {
+  tfrt_ir_region_t* region;
+  tfrt_ir_block_t* next;
+  tfrt_ir_operation_t* first;
+  tfrt_ir_operation_t* last;
+  tfrt_ir_value_t** arguments;
+  uint32_t argument_count;
+  uint32_t argument_capacity;
+  const tfrt_ir_string_t* label;  // `bb0` of `^bb0`; NULL: none
+  uint32_t scratch;               // for whichever pass runs now
+};
+
+// Returns a new block at the end of |region|, or NULL.
+// Thread-compatible (caller synchronises).
+tfrt_ir_block_t* tfrt_ir_block_create(tfrt_ir_context_t* context, tfrt_ir_region_t* region);
+
+// Returns a new last argument of |block|, or NULL. |name| and |location| may be NULL.
+// Thread-compatible (caller synchronises).
+tfrt_ir_value_t* tfrt_ir_block_add_argument(tfrt_ir_context_t* context, tfrt_ir_block_t* block,
+                                            const tfrt_ir_type_t* type,
+                                            const tfrt_ir_string_t* name,
+                                            const tfrt_ir_location_t* location);
+
+// Makes |operation|, which is in no block, the last op of |block|, or puts it right
+// before |position|, an op of a block. Thread-compatible (caller synchronises).
+void tfrt_ir_block_append(tfrt_ir_block_t* block, tfrt_ir_operation_t* operation);
+void tfrt_ir_block_insert_before(tfrt_ir_operation_t* position, tfrt_ir_operation_t* operation);
+
+// Takes |operation| out of its block; its operands still count as uses.
+// Thread-compatible (caller synchronises).
+void tfrt_ir_block_remove(tfrt_ir_operation_t* operation);
+
+// The only block of |region|, or NULL if it has none or several. Thread-safe.
+static inline tfrt_ir_block_t* tfrt_ir_region_single_block(const tfrt_ir_region_t* region) {
+  return region->first_block == region->last_block ? region->first_block : NULL;
+}
+
+#endif  // TFRT_COMPILER_IR_BLOCK_H_

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The memory of one program's IR: an arena, and the tables that keep one copy of
+// each string, type and attribute, so that equality of these is equality of
+// pointers and a switch over op names compares words.
+//
+// Life:
+//  1. Allocated, with an allocator.
+//  2. Everything of the IR is made in it; nothing of it is given back singly.
+//  3. Freed; the whole IR is gone with it.
+//
+// Thread rule: thread-compatible (caller synchronises), also for reading while
+// somebody adds. Failure rule: whatever makes something returns NULL when memory is
+// out; then tfrt_ir_context_status() says so, and stays so.
+#ifndef TFRT_COMPILER_IR_CONTEXT_H_
+#define TFRT_COMPILER_IR_CONTEXT_H_
+
+#include <stddef.h>
+
+#include "host_runtime/base/allocator.h"
+#include "host_runtime/base/status.h"
+#include "host_runtime/base/string_view.h"
+
+typedef struct tfrt_ir_context_s tfrt_ir_context_t;
+
+// A string of which each context has one copy: compare pointers. NUL-terminated,
+// and |size| bytes long; the bytes may hold NUL as well.
+typedef struct tfrt_ir_string_s {
+  size_t size;
+  char data[];
+} tfrt_ir_string_t;
+
+// Sets |*out_context| to a new, empty context. RESOURCE_EXHAUSTED when memory is
+// out. Thread-safe.
+tfrt_status_t tfrt_ir_context_allocate(tfrt_allocator_t allocator, tfrt_ir_context_t** out_context)
+    TFRT_MUST_USE;
+
+// Gives back |context| and all that was made in it; NULL is allowed.
+// Thread-compatible (caller synchronises).
+void tfrt_ir_context_free(tfrt_ir_context_t* context);
+
+// The allocator of |context|. Thread-safe.
+tfrt_allocator_t tfrt_ir_context_allocator(const tfrt_ir_context_t* context);
+
+// OK, or RESOURCE_EXHAUSTED (+1) if anything could not be made.
+// Thread-compatible (caller synchronises).
+tfrt_status_t tfrt_ir_context_status(const tfrt_ir_context_t* context) TFRT_MUST_USE;
+
+// Returns |count| elements of |element_size| zero bytes each, aligned for any scalar
+// or pointer, that live as long as |context|; never NULL for a count of 0, NULL when
+// memory is out. Thread-compatible (caller synchronises).
+void* tfrt_ir_context_allocate_array(tfrt_ir_context_t* context, size_t count, size_t element_size);
+
+// Returns the one copy of |text| in |context|, or NULL.
+// Thread-compatible (caller synchronises).
+const tfrt_ir_string_t* tfrt_ir_string_get(tfrt_ir_context_t* context, tfrt_string_view_t text);
+
+// The same for NUL-terminated |text|. Thread-compatible (caller synchronises).
+const tfrt_ir_string_t* tfrt_ir_string_of(tfrt_ir_context_t* context, const char* text);
+
+// The bytes of |string|, which may be NULL (then empty). Thread-safe.
+static inline tfrt_string_view_t tfrt_ir_string_view(const tfrt_ir_string_t* string) {
+  if (!string) return tfrt_string_view_make("", 0);
+  return tfrt_string_view_make(string->data, string->size);
+}
+
+// Returns true if |string| (may be NULL: then false) is the NUL-terminated |text|.
+// Thread-safe.
+static inline bool tfrt_ir_string_is(const tfrt_ir_string_t* string, const char* text) {
+  return string && tfrt_string_view_equal(tfrt_ir_string_view(string), tfrt_string_view_of(text));
+}
+
+// --- For type.c and attribute.c ---------------------------------------------
+
+typedef enum tfrt_ir_table_e {
+  TFRT_IR_TABLE_STRINGS = 0,
+  TFRT_IR_TABLE_TYPES,
+  TFRT_IR_TABLE_ATTRIBUTES,
+  TFRT_IR_TABLE_COUNT,
+} tfrt_ir_table_t;
+
+// Returns the slot of the |table| of |context| for the key of |key_size| bytes at
+// |key|: it holds NULL when the key is new, and then the caller sets it at once to an
+// object, and |*out_key| is the key's own copy, aligned for pointers and followed by a
+// NUL byte. Returns NULL when memory is out. Thread-compatible (caller synchronises).
+const void** tfrt_ir_context_intern(tfrt_ir_context_t* context, tfrt_ir_table_t table,
+                                    const void* key, size_t key_size, const void** out_key);
+
+#endif  // TFRT_COMPILER_IR_CONTEXT_H_

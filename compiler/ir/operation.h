@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An operation: the one node of the IR. Modules and functions are operations too
+// (`builtin.module`, `func.func`); module.h and function.h read them as such.
+//
+//   %r:2 = "name"(operands)[successors] ({ regions }) {attributes} : type loc(..)
+//
+// Life:
+//  1. Created in a context with all of its parts; regions begin empty.
+//  2. Appended to a block, or kept as a top operation.
+//  3. Gone with the context.
+//
+// Thread rule: thread-compatible (caller synchronises).
+// Failure rule: NULL or false when memory is out.
+#ifndef TFRT_COMPILER_IR_OPERATION_H_
+#define TFRT_COMPILER_IR_OPERATION_H_
+
+#include "compiler/ir/attribute.h"
+#include "compiler/ir/block.h"
+#include "compiler/ir/value.h"
+#include "host_runtime/executor/kernel_descriptor.h"
+
+struct tfrt_ir_operation_s {
+  const tfrt_ir_string_t* name;                // e.g. "tfrt.add.i32"
+  const tfrt_kernel_descriptor_t* descriptor;  // NULL: not in the op table
+  const tfrt_ir_location_t* location;          // never NULL
+  // Where the op stands in the parsed text, whatever |location| says; 0: unknown.
+  uint32_t text_offset;
+  uint32_t operand_count;
+  uint32_t result_count;
+  uint32_t attribute_count;
+  uint32_t region_count;
+  uint32_t successor_count;
+  tfrt_ir_operand_t* operands;
+  tfrt_ir_value_t* results;
+  const tfrt_ir_named_attribute_t* attributes;  // sorted by name
+  tfrt_ir_region_t* regions;
+  tfrt_ir_block_t** successors;
+  tfrt_ir_block_t* block;  // NULL: top, or not yet appended
+  tfrt_ir_operation_t* next;
+  tfrt_ir_operation_t* previous;
+  uint32_t scratch;  // for whichever pass runs now; undefined before and after
+};
+
+// What tfrt_ir_operation_create() needs. Arrays are copied; |attributes| are sorted
+// here, and must have different names. Everything may be left 0 but |name| and
+// |location|. An operand may be NULL, to be set later.
+typedef struct tfrt_ir_operation_parts_s {
+  const tfrt_ir_string_t* name;
+  const tfrt_kernel_descriptor_t* descriptor;
+  const tfrt_ir_location_t* location;
+  tfrt_ir_value_t* const* operands;
+  const tfrt_ir_type_t* const* result_types;
+  const tfrt_ir_named_attribute_t* attributes;
+  tfrt_ir_block_t* const* successors;
+  uint32_t operand_count;
+  uint32_t result_count;
+  uint32_t attribute_count;
+  uint32_t successor_count;
+  uint32_t region_count;
+} tfrt_ir_operation_parts_t;
+
+// Returns a new operation that is in no block, or NULL.
+// Thread-compatible (caller synchronises).
+tfrt_ir_operation_t* tfrt_ir_operation_create(tfrt_ir_context_t* context,
+                                              const tfrt_ir_operation_parts_t* parts);
+
+// Sets the attribute |name| of |operation| to |value|, or removes it if |value| is
+// NULL. Returns false when memory is out. Thread-compatible (caller synchronises).
+bool tfrt_ir_operation_set_attribute(tfrt_ir_context_t* context, tfrt_ir_operation_t* operation,
+                                     const tfrt_ir_string_t* name,
+                                     const tfrt_ir_attribute_t* value);
+
+// The attribute |name| of |operation|, or NULL. Thread-safe.
+static inline const tfrt_ir_attribute_t* tfrt_ir_operation_attribute(
+    const tfrt_ir_operation_t* operation, const char* name) {
+  return tfrt_ir_named_attributes_find(operation->attributes, operation->attribute_count, name);
+}
+
+// Returns true if |operation| is named |name|. Thread-safe.
+static inline bool tfrt_ir_operation_is(const tfrt_ir_operation_t* operation, const char* name) {
+  return tfrt_ir_string_is(operation->name, name);
+}
+
+// The operation in one of whose regions |operation| lies, or NULL. Thread-safe.
+tfrt_ir_operation_t* tfrt_ir_operation_parent(const tfrt_ir_operation_t* operation);
+
+// Returns true if |operation| ends a block: the op table says so, or it is one of
+// `func.return` and `tfrt.return`. Thread-safe.
+bool tfrt_ir_operation_is_terminator(const tfrt_ir_operation_t* operation);
+
+// Called for each operation of a walk; returns false to end it.
+typedef bool (*tfrt_ir_walk_fn_t)(tfrt_ir_operation_t* operation, void* user_data);
+
+// Calls |visit| for each operation inside |root|, in program order and each one after
+// all that lies in its regions (post-order), and for |root| last. This is the order in
+// which BEF numbers functions. Returns false if a visit did. |visit| may not change
+// the lists. Recursion is bounded by the parser's nesting limit.
+// Thread-compatible (caller synchronises).
+bool tfrt_ir_operation_walk(tfrt_ir_operation_t* root, tfrt_ir_walk_fn_t visit, void* user_data);
+
+#endif  // TFRT_COMPILER_IR_OPERATION_H_

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// SSA values: the results of ops and the arguments of blocks; and their uses.
+//
+//   value --first_use--> operand --next--> operand --> NULL     (program order of making)
+//     ^                     |
+//     +-------- value ------+
+//
+// Thread rule: thread-compatible (caller synchronises). Failure rule: none fails.
+#ifndef TFRT_COMPILER_IR_VALUE_H_
+#define TFRT_COMPILER_IR_VALUE_H_
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "compiler/ir/location.h"
+#include "compiler/ir/type.h"
+
+typedef struct tfrt_ir_operation_s tfrt_ir_operation_t;
+typedef struct tfrt_ir_block_s tfrt_ir_block_t;
+typedef struct tfrt_ir_region_s tfrt_ir_region_t;
+typedef struct tfrt_ir_value_s tfrt_ir_value_t;
+
+// One use of a value: operand |index| of |owner|.
+typedef struct tfrt_ir_operand_s {
+  tfrt_ir_value_t* value;
+  tfrt_ir_operation_t* owner;
+  struct tfrt_ir_operand_s* next;      // next use of the same value
+  struct tfrt_ir_operand_s* previous;  // previous use of the same value
+  uint32_t index;
+} tfrt_ir_operand_t;
+
+struct tfrt_ir_value_s {
+  const tfrt_ir_type_t* type;
+  const tfrt_ir_string_t* name;        // as the text had it, without `%`; NULL: none
+  tfrt_ir_operation_t* producer;       // the op whose result this is, or NULL
+  tfrt_ir_block_t* block;              // the block whose argument this is, or NULL
+  const tfrt_ir_location_t* location;  // of block arguments; NULL: none
+  tfrt_ir_operand_t* first_use;
+  tfrt_ir_operand_t* last_use;
+  uint32_t index;  // among the results, or the arguments
+  uint32_t use_count;
+  uint32_t scratch;  // for whichever pass runs now; undefined before and after
+};
+
+// Lets |operand| use |value| (NULL: nothing), and no longer what it used before.
+// Thread-compatible (caller synchronises).
+void tfrt_ir_operand_set(tfrt_ir_operand_t* operand, tfrt_ir_value_t* value);
+
+// Lets every use of |value| use |replacement|. Thread-compatible (caller synchronises).
+void tfrt_ir_value_replace_all_uses(tfrt_ir_value_t* value, tfrt_ir_value_t* replacement);
+
+#endif  // TFRT_COMPILER_IR_VALUE_H_
