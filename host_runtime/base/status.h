@@ -23,8 +23,9 @@
 //
 // Thread rule: records are immutable and their count is atomic; everything here
 // is thread-safe.
-// Failure rule: making a status never fails. If memory is out, the result is an
-// immortal RESOURCE_EXHAUSTED record without details.
+// Failure rule: making a status never fails. If memory is out, a new error is an
+// immortal RESOURCE_EXHAUSTED record without details, and an error that should get
+// an origin or a context stays as it is.
 #ifndef TFRT_HOST_RUNTIME_BASE_STATUS_H_
 #define TFRT_HOST_RUNTIME_BASE_STATUS_H_
 
@@ -62,7 +63,12 @@ typedef struct tfrt_status_s* tfrt_status_t;
 // At most this many causes are kept; the rest is dropped and |truncated| set.
 #define TFRT_STATUS_MAX_CAUSES 4
 
-// Where an error began. Strings may be NULL or empty when unknown.
+// At most this many bytes are kept of each text (message, name, cause); what is
+// longer is cut between two characters of UTF-8, and |truncated| set.
+#define TFRT_STATUS_MAX_TEXT_SIZE 1024
+
+// Where an error began. A string that is unknown is NULL or empty when a struct is
+// filled in, and empty, never NULL, when it is read from a status.
 typedef struct tfrt_status_origin_s {
   uint32_t rank;         // of the host; TFRT_STATUS_NO_RANK: this process
   uint64_t incarnation;  // of the host; 0: this process

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host_runtime/base/allocator.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void* system_allocate(void* self, size_t size, size_t alignment) {
+  (void)self;
+  // What malloc gives is aligned for any scalar, which is the default alignment on
+  // the 64-bit systems that this runs on.
+  if (alignment <= TFRT_ALLOCATOR_DEFAULT_ALIGNMENT) return malloc(size);
+  void* block = NULL;
+  return posix_memalign(&block, alignment, size) == 0 ? block : NULL;
+}
+
+static void system_deallocate(void* self, void* pointer, size_t size, size_t alignment) {
+  (void)self;
+  (void)size;
+  (void)alignment;
+  free(pointer);
+}
+
+_Static_assert(_Alignof(max_align_t) >= TFRT_ALLOCATOR_DEFAULT_ALIGNMENT,
+               "malloc gives the default alignment");
+
+tfrt_allocator_t tfrt_allocator_system(void) {
+  static const tfrt_allocator_vtable_t vtable = {
+      .allocate = system_allocate,
+      .deallocate = system_deallocate,
+  };
+  return (tfrt_allocator_t){&vtable, NULL};
+}
+
+// An allocator never sees the size 0, so that each block has an address of its own.
+static size_t at_least_one(size_t size) { return size ? size : 1; }
+
+void* tfrt_allocator_allocate_aligned(tfrt_allocator_t allocator, size_t size, size_t alignment) {
+  return allocator.vtable->allocate(allocator.self, at_least_one(size), alignment);
+}
+
+void tfrt_allocator_free_aligned(tfrt_allocator_t allocator, void* pointer, size_t size,
+                                 size_t alignment) {
+  if (!pointer) return;
+  allocator.vtable->deallocate(allocator.self, pointer, at_least_one(size), alignment);
+}
+
+void* tfrt_allocator_allocate(tfrt_allocator_t allocator, size_t size) {
+  return tfrt_allocator_allocate_aligned(allocator, size, TFRT_ALLOCATOR_DEFAULT_ALIGNMENT);
+}
+
+void* tfrt_allocator_allocate_zeroed(tfrt_allocator_t allocator, size_t size) {
+  void* block = tfrt_allocator_allocate(allocator, size);
+  if (block) memset(block, 0, size);
+  return block;
+}
+
+void* tfrt_allocator_allocate_array(tfrt_allocator_t allocator, size_t count, size_t element_size) {
+  size_t size = 0;
+  if (!tfrt_size_multiply(count, element_size, &size)) return NULL;
+  return tfrt_allocator_allocate_zeroed(allocator, size);
+}
+
+void* tfrt_allocator_reallocate(tfrt_allocator_t allocator, void* pointer, size_t old_size,
+                                size_t new_size) {
+  void* block = tfrt_allocator_allocate(allocator, new_size);
+  if (!block) return NULL;
+  if (pointer) {
+    memcpy(block, pointer, old_size < new_size ? old_size : new_size);
+    tfrt_allocator_free(allocator, pointer, old_size);
+  }
+  return block;
+}
+
+void tfrt_allocator_free(tfrt_allocator_t allocator, void* pointer, size_t size) {
+  tfrt_allocator_free_aligned(allocator, pointer, size, TFRT_ALLOCATOR_DEFAULT_ALIGNMENT);
+}
+
+char* tfrt_allocator_copy_string(tfrt_allocator_t allocator, const char* text, size_t length) {
+  size_t size = 0;
+  if (!tfrt_size_add(length, 1, &size)) return NULL;
+  char* copy = tfrt_allocator_allocate(allocator, size);
+  if (!copy) return NULL;
+  if (length) memcpy(copy, text, length);
+  copy[length] = '\0';
+  return copy;
+}

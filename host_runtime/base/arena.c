@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host_runtime/base/arena.h"
+
+#include <assert.h>
+#include <stdint.h>
+#include <string.h>
+
+#define FIRST_BLOCK_SIZE ((size_t)1024)
+#define LAST_BLOCK_SIZE ((size_t)256 * 1024)
+#define MAX_ALIGNMENT ((size_t)4096)
+
+struct tfrt_arena_block_s {
+  tfrt_arena_block_t* next;
+  size_t size;  // with this header
+};
+
+void tfrt_arena_initialize(tfrt_arena_t* arena, tfrt_allocator_t allocator) {
+  *arena = (tfrt_arena_t){.allocator = allocator, .next_block_size = FIRST_BLOCK_SIZE};
+}
+
+void tfrt_arena_deinitialize(tfrt_arena_t* arena) {
+  while (arena->blocks) {
+    tfrt_arena_block_t* block = arena->blocks;
+    arena->blocks = block->next;
+    tfrt_allocator_free(arena->allocator, block, block->size);
+  }
+  tfrt_arena_initialize(arena, arena->allocator);
+}
+
+// Adds a block with room for |size| bytes at any place of |alignment|.
+static bool add_block(tfrt_arena_t* arena, size_t size, size_t alignment) {
+  size_t needed = 0;
+  if (!tfrt_size_add(size, sizeof(tfrt_arena_block_t) + alignment, &needed)) return false;
+  size_t block_size = needed > arena->next_block_size ? needed : arena->next_block_size;
+  tfrt_arena_block_t* block = tfrt_allocator_allocate(arena->allocator, block_size);
+  if (!block) return false;
+  if (arena->next_block_size < LAST_BLOCK_SIZE) arena->next_block_size *= 2;
+  block->next = arena->blocks;
+  block->size = block_size;
+  arena->blocks = block;
+  arena->position = (char*)(block + 1);
+  arena->end = (char*)block + block_size;
+  return true;
+}
+
+// Returns the first address from |arena->position| on that has |alignment|, if |size|
+// bytes fit behind it, else NULL.
+static char* find_room(const tfrt_arena_t* arena, size_t size, size_t alignment) {
+  if (!arena->position) return NULL;
+  size_t padding = (size_t)(-(uintptr_t)arena->position & (alignment - 1));
+  size_t room = (size_t)(arena->end - arena->position);
+  if (padding > room || size > room - padding) return NULL;
+  return arena->position + padding;
+}
+
+void* tfrt_arena_allocate_aligned(tfrt_arena_t* arena, size_t size, size_t alignment) {
+  assert(alignment > 0 && alignment <= MAX_ALIGNMENT && (alignment & (alignment - 1)) == 0);
+  char* piece = find_room(arena, size, alignment);
+  if (!piece) {
+    if (!add_block(arena, size, alignment)) return NULL;
+    piece = find_room(arena, size, alignment);
+  }
+  arena->position = piece + size;
+  arena->used_size += size;
+  memset(piece, 0, size);
+  return piece;
+}
+
+void* tfrt_arena_allocate(tfrt_arena_t* arena, size_t size) {
+  return tfrt_arena_allocate_aligned(arena, size, TFRT_ALLOCATOR_DEFAULT_ALIGNMENT);
+}
+
+void* tfrt_arena_allocate_array(tfrt_arena_t* arena, size_t count, size_t element_size) {
+  size_t size = 0;
+  if (!tfrt_size_multiply(count, element_size, &size)) return NULL;
+  return tfrt_arena_allocate(arena, size);
+}
+
+char* tfrt_arena_copy_string(tfrt_arena_t* arena, tfrt_string_view_t text) {
+  size_t size = 0;
+  if (!tfrt_size_add(text.size, 1, &size)) return NULL;
+  char* copy = tfrt_arena_allocate_aligned(arena, size, 1);
+  if (copy && text.size) memcpy(copy, text.data, text.size);
+  return copy;
+}
+
+void* tfrt_arena_copy(tfrt_arena_t* arena, const void* data, size_t size, size_t alignment) {
+  void* copy = tfrt_arena_allocate_aligned(arena, size, alignment);
+  if (copy && size) memcpy(copy, data, size);
+  return copy;
+}

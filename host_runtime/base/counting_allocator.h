@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An allocator that keeps books over another one: how many blocks and bytes are
+// alive, were at most, and came in all; and, if wanted, a limit. It tells leaks,
+// prints profiles, and holds a job to its budget.
+//
+// Life:
+//  1. Initialised around a base allocator, in the owner's storage.
+//  2. Its tfrt_allocator_t is handed around; the books may be read at any time.
+//  3. It holds nothing: when all blocks are back, or are known to be leaks, its
+//     storage is just given up.
+//
+// Thread rule: thread-safe after initialisation. Each number is exact; several read
+// together are a picture of one moment only when nobody allocates meanwhile.
+// Failure rule: as the base allocator's; a request above the limit gives NULL and
+// leaves the books as they were.
+#ifndef TFRT_HOST_RUNTIME_BASE_COUNTING_ALLOCATOR_H_
+#define TFRT_HOST_RUNTIME_BASE_COUNTING_ALLOCATOR_H_
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "host_runtime/base/allocator.h"
+
+// What the books say.
+typedef struct tfrt_allocation_counts_s {
+  int64_t current_count;  // blocks that are alive
+  int64_t max_count;      // the most that ever were at once
+  int64_t total_count;    // blocks that were ever allocated
+  int64_t current_bytes;  // bytes in blocks that are alive
+  int64_t max_bytes;      // the most that ever were at once
+} tfrt_allocation_counts_t;
+
+typedef struct tfrt_counting_allocator_s {
+  tfrt_allocator_t base;
+  int64_t limit_bytes;
+  _Atomic int64_t current_count;
+  _Atomic int64_t max_count;
+  _Atomic int64_t total_count;
+  _Atomic int64_t current_bytes;
+  _Atomic int64_t max_bytes;
+} tfrt_counting_allocator_t;
+
+// For |limit_bytes|: no limit.
+#define TFRT_COUNTING_ALLOCATOR_UNLIMITED INT64_MAX
+
+// Makes |allocator| count what it takes from |base|, of which at most |limit_bytes|
+// bytes may be alive at once. Thread-compatible.
+void tfrt_counting_allocator_initialize(tfrt_counting_allocator_t* allocator, tfrt_allocator_t base,
+                                        int64_t limit_bytes);
+
+// The interface to |allocator|, which must outlive all blocks. Thread-safe.
+tfrt_allocator_t tfrt_counting_allocator_interface(tfrt_counting_allocator_t* allocator);
+
+// What the books of |allocator| say now. Thread-safe.
+tfrt_allocation_counts_t tfrt_counting_allocator_counts(const tfrt_counting_allocator_t* allocator);
+
+#endif  // TFRT_HOST_RUNTIME_BASE_COUNTING_ALLOCATOR_H_

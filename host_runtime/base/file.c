@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host_runtime/base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "host_runtime/base/random.h"
+#include "host_runtime/base/string_builder.h"
+
+// Room for a file whose size is not known before it is read.
+#define FIRST_CAPACITY ((size_t)16 * 1024)
+
+static tfrt_status_code_t code_of_errno(int error) {
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+      return TFRT_STATUS_NOT_FOUND;
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return TFRT_STATUS_PERMISSION_DENIED;
+    case EISDIR:
+    case ENAMETOOLONG:
+      return TFRT_STATUS_INVALID_ARGUMENT;
+    case ENOMEM:
+    case ENOSPC:
+    case EDQUOT:
+    case EMFILE:
+    case ENFILE:
+      return TFRT_STATUS_RESOURCE_EXHAUSTED;
+    default:
+      return TFRT_STATUS_UNKNOWN;
+  }
+}
+
+static const char* shown_path(const char* path) {
+  return strcmp(path, TFRT_FILE_STANDARD_INPUT) == 0 ? "the standard input" : path;
+}
+
+static tfrt_status_t system_error(const char* verb, const char* path, int error) {
+  return tfrt_status_create(code_of_errno(error), "can't %s %s: %s", verb, shown_path(path),
+                            strerrordesc_np(error));
+}
+
+// Makes room for at least one byte more than there are, and the NUL.
+static bool grow(tfrt_file_contents_t* contents, size_t capacity) {
+  uint8_t* data =
+      tfrt_allocator_reallocate(contents->allocator, contents->data, contents->capacity, capacity);
+  if (!data) return false;
+  contents->data = data;
+  contents->capacity = capacity;
+  return true;
+}
+
+static tfrt_status_t out_of_memory(const char* path, size_t size) {
+  return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED,
+                            "can't read %s: memory for %zu bytes is out", shown_path(path), size);
+}
+
+static tfrt_status_t read_descriptor(int descriptor, const char* path,
+                                     tfrt_file_contents_t* contents) {
+  struct stat info;
+  if (fstat(descriptor, &info) != 0) return system_error("read", path, errno);
+  if (S_ISDIR(info.st_mode)) return system_error("read", path, EISDIR);
+  // Two bytes more than the size: the NUL, and one that shows that the end is reached.
+  size_t capacity = FIRST_CAPACITY;
+  if (S_ISREG(info.st_mode) && !tfrt_size_add((size_t)info.st_size, 2, &capacity)) {
+    return out_of_memory(path, SIZE_MAX);
+  }
+  for (;;) {
+    if (contents->capacity < contents->size + 2) {
+      if (!grow(contents, capacity)) return out_of_memory(path, capacity);
+      if (!tfrt_size_multiply(capacity, 2, &capacity)) return out_of_memory(path, SIZE_MAX);
+    }
+    ssize_t got =
+        read(descriptor, contents->data + contents->size, contents->capacity - contents->size - 1);
+    if (got == 0) break;
+    if (got > 0) {
+      contents->size += (size_t)got;
+    } else if (errno != EINTR) {
+      return system_error("read", path, errno);
+    }
+  }
+  contents->data[contents->size] = 0;
+  return NULL;
+}
+
+tfrt_status_t tfrt_file_read(const char* path, tfrt_allocator_t allocator,
+                             tfrt_file_contents_t* out_contents) {
+  *out_contents = (tfrt_file_contents_t){.allocator = allocator};
+  bool is_input = strcmp(path, TFRT_FILE_STANDARD_INPUT) == 0;
+  int descriptor = is_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return system_error("open", path, errno);
+  tfrt_status_t status = read_descriptor(descriptor, path, out_contents);
+  if (!is_input) close(descriptor);
+  if (status) tfrt_file_contents_deinitialize(out_contents);
+  return status;
+}
+
+void tfrt_file_contents_deinitialize(tfrt_file_contents_t* contents) {
+  tfrt_allocator_free(contents->allocator, contents->data, contents->capacity);
+  *contents = (tfrt_file_contents_t){.allocator = contents->allocator};
+}
+
+static tfrt_status_t write_all(int descriptor, const char* path, const char* data, size_t size) {
+  while (size > 0) {
+    ssize_t written = write(descriptor, data, size);
+    if (written >= 0) {
+      data += written;
+      size -= (size_t)written;
+    } else if (errno != EINTR) {
+      return system_error("write", path, errno);
+    }
+  }
+  return NULL;
+}
+
+// Fills the new file |temporary| and gives it the name |path|.
+static tfrt_status_t write_temporary(const char* path, const char* temporary, const void* data,
+                                     size_t size) {
+  int descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (descriptor < 0) return system_error("create a file beside", path, errno);
+  tfrt_status_t status = write_all(descriptor, path, data, size);
+  // Some file systems tell only here that the bytes did not fit.
+  if (close(descriptor) != 0 && !status) status = system_error("write", path, errno);
+  if (!status && rename(temporary, path) != 0) status = system_error("replace", path, errno);
+  if (status) unlink(temporary);
+  return status;
+}
+
+tfrt_status_t tfrt_file_write(const char* path, const void* data, size_t size) {
+  // The name is drawn from 2^64 ones: two writers of one path never meet. mkstemp() is
+  // no choice, because its files are for their owner alone, whatever the umask says.
+  uint64_t number = 0;
+  tfrt_random_entropy(&number, sizeof number);
+  tfrt_string_builder_t temporary;
+  tfrt_string_builder_initialize(&temporary, tfrt_allocator_system());
+  tfrt_string_builder_append_format(&temporary, "%s.%016llx", path, (unsigned long long)number);
+  tfrt_status_t status = tfrt_string_builder_status(&temporary);
+  if (!status) {
+    status = write_temporary(path, tfrt_string_builder_text(&temporary), data, size);
+  }
+  tfrt_string_builder_deinitialize(&temporary);
+  return status;
+}

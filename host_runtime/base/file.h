@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whole files in and out: programs, weights, results.
+//
+// Life of what was read:
+//  1. Filled by tfrt_file_read().
+//  2. Used; |data| is aligned for anything up to 16 bytes (a BEF file asks for 8), and
+//     a NUL, which |size| doesn't count, lies behind the last byte.
+//  3. Given back by tfrt_file_contents_deinitialize().
+//
+// Thread rule: thread-safe, as far as the files are.
+// Failure rule: each error names the path and the system's reason: NOT_FOUND,
+// PERMISSION_DENIED, INVALID_ARGUMENT (a directory), RESOURCE_EXHAUSTED (memory or
+// disk), UNKNOWN for the rest. A write that fails leaves the old file as it was.
+#ifndef TFRT_HOST_RUNTIME_BASE_FILE_H_
+#define TFRT_HOST_RUNTIME_BASE_FILE_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "host_runtime/base/allocator.h"
+#include "host_runtime/base/status.h"
+
+// The path that names the standard input.
+#define TFRT_FILE_STANDARD_INPUT "-"
+
+// The bytes of a file.
+typedef struct tfrt_file_contents_s {
+  uint8_t* data;  // never NULL after a successful read
+  size_t size;
+  size_t capacity;  // of the block at |data|
+  tfrt_allocator_t allocator;
+} tfrt_file_contents_t;
+
+// Reads all of the file |path|, or of the standard input if that is "-", into memory
+// of |allocator|. Pipes and other files without a size are read to their end. Sets
+// |*out_contents|, which is empty after an error. Thread-safe.
+tfrt_status_t tfrt_file_read(const char* path, tfrt_allocator_t allocator,
+                             tfrt_file_contents_t* out_contents) TFRT_MUST_USE;
+
+// Gives back what |contents| holds. Thread-compatible.
+void tfrt_file_contents_deinitialize(tfrt_file_contents_t* contents);
+
+// Makes |size| bytes at |data| the content of the file |path|, all at once: who reads
+// meanwhile sees the old content or the new one. The bytes go to a new file beside it
+// first, which then takes its name. Not synchronised to disk. Thread-safe.
+tfrt_status_t tfrt_file_write(const char* path, const void* data, size_t size) TFRT_MUST_USE;
+
+#endif  // TFRT_HOST_RUNTIME_BASE_FILE_H_

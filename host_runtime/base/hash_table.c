@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host_runtime/base/hash_table.h"
+
+#include <string.h>
+
+void tfrt_hash_table_initialize(tfrt_hash_table_t* table, const tfrt_hash_table_vtable_t* vtable,
+                                tfrt_allocator_t allocator) {
+  *table = (tfrt_hash_table_t){
+      .vtable = vtable,
+      .allocator = allocator,
+      .chain_count = TFRT_HASH_TABLE_FIRST_CHAIN_COUNT,
+  };
+}
+
+void tfrt_hash_table_deinitialize(tfrt_hash_table_t* table) {
+  if (table->grown) {
+    tfrt_allocator_free(table->allocator, table->grown,
+                        table->chain_count * sizeof(tfrt_hash_node_t*));
+  }
+  tfrt_hash_table_initialize(table, table->vtable, table->allocator);
+}
+
+// Found anew at each use, and not stored, so that an empty or small table may be moved.
+static tfrt_hash_node_t** chains(const tfrt_hash_table_t* table) {
+  return table->grown ? table->grown : ((tfrt_hash_table_t*)table)->first_chains;
+}
+
+static tfrt_hash_node_t** chain_of(const tfrt_hash_table_t* table, uint64_t hash) {
+  return &chains(table)[hash & (table->chain_count - 1)];
+}
+
+// Returns the pointer that leads to the node with |key|, or to the NULL behind the
+// last node of its chain.
+static tfrt_hash_node_t** find_link(const tfrt_hash_table_t* table, const void* key) {
+  uint64_t hash = table->vtable->hash(key);
+  tfrt_hash_node_t** link = chain_of(table, hash);
+  while (*link && ((*link)->hash != hash || !table->vtable->equal(*link, key))) {
+    link = &(*link)->next;
+  }
+  return link;
+}
+
+tfrt_hash_node_t* tfrt_hash_table_find(const tfrt_hash_table_t* table, const void* key) {
+  return *find_link(table, key);
+}
+
+static void push(tfrt_hash_table_t* table, tfrt_hash_node_t* node) {
+  tfrt_hash_node_t** chain = chain_of(table, node->hash);
+  node->next = *chain;
+  *chain = node;
+}
+
+// Doubles the chains, if memory allows.
+static void grow(tfrt_hash_table_t* table) {
+  size_t count = 0;
+  if (!tfrt_size_multiply(table->chain_count, 2, &count)) return;
+  tfrt_hash_node_t** bigger =
+      tfrt_allocator_allocate_array(table->allocator, count, sizeof(tfrt_hash_node_t*));
+  if (!bigger) return;
+  tfrt_hash_table_t old = *table;
+  table->grown = bigger;
+  table->chain_count = count;
+  for (size_t i = 0; i < old.chain_count; ++i) {
+    tfrt_hash_node_t* node = chains(&old)[i];
+    while (node) {
+      tfrt_hash_node_t* next = node->next;
+      push(table, node);
+      node = next;
+    }
+  }
+  if (old.grown) {
+    tfrt_allocator_free(table->allocator, old.grown, old.chain_count * sizeof(tfrt_hash_node_t*));
+  }
+}
+
+void tfrt_hash_table_insert(tfrt_hash_table_t* table, const void* key, tfrt_hash_node_t* node) {
+  if (table->count >= table->chain_count) grow(table);
+  node->hash = table->vtable->hash(key);
+  push(table, node);
+  ++table->count;
+}
+
+static tfrt_hash_node_t* unlink_at(tfrt_hash_table_t* table, tfrt_hash_node_t** link) {
+  tfrt_hash_node_t* node = *link;
+  if (!node) return NULL;
+  *link = node->next;
+  node->next = NULL;
+  --table->count;
+  return node;
+}
+
+void tfrt_hash_table_remove(tfrt_hash_table_t* table, tfrt_hash_node_t* node) {
+  tfrt_hash_node_t** link = chain_of(table, node->hash);
+  while (*link && *link != node) link = &(*link)->next;
+  unlink_at(table, link);
+}
+
+tfrt_hash_node_t* tfrt_hash_table_take(tfrt_hash_table_t* table, const void* key) {
+  return unlink_at(table, find_link(table, key));
+}
+
+static tfrt_hash_node_t* first_from(const tfrt_hash_table_t* table, size_t chain) {
+  for (; chain < table->chain_count; ++chain) {
+    if (chains(table)[chain]) return chains(table)[chain];
+  }
+  return NULL;
+}
+
+tfrt_hash_node_t* tfrt_hash_table_first(const tfrt_hash_table_t* table) {
+  return first_from(table, 0);
+}
+
+tfrt_hash_node_t* tfrt_hash_table_next(const tfrt_hash_table_t* table,
+                                       const tfrt_hash_node_t* node) {
+  if (node->next) return node->next;
+  return first_from(table, (size_t)(node->hash & (table->chain_count - 1)) + 1);
+}
+
+// Both halves of the 128-bit product, folded: each bit of the result depends on all
+// bits of both factors.
+static uint64_t multiply_fold(uint64_t a, uint64_t b) {
+  unsigned __int128 product = (unsigned __int128)a * b;
+  return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+uint64_t tfrt_hash_bytes(const void* data, size_t size) {
+  // Odd numbers with about as many ones as zeros; nothing else is special in them.
+  const uint64_t multiplier = UINT64_C(0xa0761d6478bd642f);
+  const uint64_t salt = UINT64_C(0xe7037ed1a0b428db);
+  const unsigned char* bytes = data;
+  uint64_t hash = salt ^ (size * multiplier);
+  while (size >= 8) {
+    uint64_t word = 0;
+    memcpy(&word, bytes, 8);
+    hash = multiply_fold(hash ^ word, multiplier);
+    bytes += 8;
+    size -= 8;
+  }
+  uint64_t rest = 0;
+  if (size) memcpy(&rest, bytes, size);
+  hash = multiply_fold(hash ^ rest, multiplier);
+  return tfrt_hash_u64(hash ^ salt);
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host_runtime/base/sync.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "host_runtime/base/allocator.h"
+
+_Static_assert(sizeof(pthread_mutex_t) <= sizeof(tfrt_mutex_t), "a mutex fits");
+_Static_assert(_Alignof(pthread_mutex_t) <= _Alignof(tfrt_mutex_t), "a mutex is aligned");
+_Static_assert(sizeof(pthread_cond_t) <= sizeof(tfrt_condition_t), "a condition fits");
+_Static_assert(_Alignof(pthread_cond_t) <= _Alignof(tfrt_condition_t), "a condition is aligned");
+_Static_assert(sizeof(pthread_t) <= sizeof(tfrt_thread_t), "a thread fits");
+_Static_assert(sizeof(pthread_once_t) == sizeof(tfrt_once_t), "a once fits");
+_Static_assert(PTHREAD_ONCE_INIT == 0, "a zeroed once is one that has not run");
+
+// These calls only fail when their caller is wrong (a lock that is not held, storage
+// that is no mutex): there is nothing to go on with.
+static void check(int error, const char* what) {
+  if (TFRT_LIKELY(error == 0)) return;
+  fprintf(stderr, "tfrt: %s: %s\n", what, strerror(error));
+  abort();
+}
+
+static pthread_mutex_t* system_mutex(tfrt_mutex_t* mutex) { return (void*)mutex->storage; }
+static pthread_cond_t* system_condition(tfrt_condition_t* condition) {
+  return (void*)condition->storage;
+}
+
+void tfrt_mutex_initialize(tfrt_mutex_t* mutex) {
+  check(pthread_mutex_init(system_mutex(mutex), NULL), "mutex init");
+}
+
+void tfrt_mutex_deinitialize(tfrt_mutex_t* mutex) {
+  check(pthread_mutex_destroy(system_mutex(mutex)), "mutex destroy");
+}
+
+void tfrt_mutex_lock(tfrt_mutex_t* mutex) {
+  check(pthread_mutex_lock(system_mutex(mutex)), "mutex lock");
+}
+
+void tfrt_mutex_unlock(tfrt_mutex_t* mutex) {
+  check(pthread_mutex_unlock(system_mutex(mutex)), "mutex unlock");
+}
+
+void tfrt_condition_initialize(tfrt_condition_t* condition) {
+  pthread_condattr_t attributes;
+  check(pthread_condattr_init(&attributes), "condition attributes");
+  check(pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC), "condition clock");
+  check(pthread_cond_init(system_condition(condition), &attributes), "condition init");
+  check(pthread_condattr_destroy(&attributes), "condition attributes");
+}
+
+void tfrt_condition_deinitialize(tfrt_condition_t* condition) {
+  check(pthread_cond_destroy(system_condition(condition)), "condition destroy");
+}
+
+void tfrt_condition_wait(tfrt_condition_t* condition, tfrt_mutex_t* mutex) {
+  check(pthread_cond_wait(system_condition(condition), system_mutex(mutex)), "condition wait");
+}
+
+bool tfrt_condition_wait_until(tfrt_condition_t* condition, tfrt_mutex_t* mutex,
+                               int64_t deadline_ns) {
+  if (deadline_ns < 0) deadline_ns = 0;
+  struct timespec deadline = {
+      .tv_sec = (time_t)(deadline_ns / 1000000000),
+      .tv_nsec = (long)(deadline_ns % 1000000000),
+  };
+  int error = pthread_cond_timedwait(system_condition(condition), system_mutex(mutex), &deadline);
+  if (error == ETIMEDOUT) return false;
+  check(error, "condition wait");
+  return true;
+}
+
+void tfrt_condition_signal(tfrt_condition_t* condition) {
+  check(pthread_cond_signal(system_condition(condition)), "condition signal");
+}
+
+void tfrt_condition_broadcast(tfrt_condition_t* condition) {
+  check(pthread_cond_broadcast(system_condition(condition)), "condition broadcast");
+}
+
+// What a new thread is told; freed by it.
+typedef struct thread_start_s {
+  char name[16];
+  tfrt_thread_fn_t run;
+  void* argument;
+} thread_start_t;
+
+static void* run_thread(void* argument) {
+  thread_start_t start = *(thread_start_t*)argument;
+  tfrt_allocator_free(tfrt_allocator_system(), argument, sizeof start);
+  // A name helps whoever debugs; a thread without one works as well.
+  (void)pthread_setname_np(pthread_self(), start.name);
+  start.run(start.argument);
+  return NULL;
+}
+
+// The signals that the process is sent: all but those that a thread's own mistake
+// raises, which have to be delivered where that happens, and a profiler's.
+static void fill_blocked_signals(sigset_t* set) {
+  static const int own_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGPROF};
+  sigfillset(set);
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(own_signals); ++i) sigdelset(set, own_signals[i]);
+}
+
+tfrt_status_t tfrt_thread_create(const char* name, tfrt_thread_fn_t run, void* argument,
+                                 tfrt_thread_t* out_thread) {
+  *out_thread = (tfrt_thread_t){{0}};
+  thread_start_t* start = tfrt_allocator_allocate(tfrt_allocator_system(), sizeof *start);
+  if (!start) {
+    return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED,
+                              "can't start thread '%s': memory is out", name);
+  }
+  *start = (thread_start_t){.run = run, .argument = argument};
+  strncpy(start->name, name, sizeof start->name - 1);
+  // A thread inherits the mask of its creator: set before, so that there is no moment
+  // at which a signal could be delivered in the new thread.
+  sigset_t blocked;
+  sigset_t previous;
+  fill_blocked_signals(&blocked);
+  check(pthread_sigmask(SIG_BLOCK, &blocked, &previous), "signal mask");
+  int error = pthread_create((pthread_t*)(void*)out_thread->storage, NULL, run_thread, start);
+  check(pthread_sigmask(SIG_SETMASK, &previous, NULL), "signal mask");
+  if (error == 0) return NULL;
+  tfrt_allocator_free(tfrt_allocator_system(), start, sizeof *start);
+  return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "can't start thread '%s': %s", name,
+                            strerrordesc_np(error));
+}
+
+void tfrt_thread_join(tfrt_thread_t* thread) {
+  pthread_t system_thread;
+  memcpy(&system_thread, thread->storage, sizeof system_thread);
+  check(pthread_join(system_thread, NULL), "thread join");
+}
+
+void tfrt_thread_yield(void) { sched_yield(); }
+
+void tfrt_once_run(tfrt_once_t* once, void (*run)(void)) {
+  check(pthread_once((pthread_once_t*)&once->storage, run), "once");
+}
+
+int tfrt_processor_count(void) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  // Fails only on machines with more processors than the set has room for.
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
+  int count = CPU_COUNT(&set);
+  return count > 0 ? count : 1;
+}
