@@ -1,0 +1,249 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Checks the rules that a compiler cannot: who includes what, and a few habits.
+
+    tests/layers/source_rules.py ROOT
+
+prints one line per violation, "path:line: [rule] message", and exits with 1 if there is one.
+Reading the text is enough for that, so it also covers code that no target builds.
+
+The rules:
+  vendor-include   a vendor's header is included only in its home room
+  layer-include    a room includes only the rooms below it
+  include-path     a quoted include names an existing file from the root
+  include-guard    a header has the guard that its path gives
+  spdx             the first line (the second behind #!) carries the licence identifier
+  file-length      no file has more than 1,000 lines
+  function-length  no function body has more than 40 lines
+  goto             there is no goto
+  allocator        memory comes from an allocator, not from malloc and its family
+  fence            no atomic_thread_fence: ThreadSanitizer cannot see it
+  test-sleep       no C test sleeps
+  unfinished       no marker of unfinished work
+"""
+
+import os
+import re
+import sys
+
+SKIPPED_FOLDERS = {".git", ".cache", "__pycache__", "node_modules"}
+C_SUFFIXES = (".c", ".h")
+SOURCE_SUFFIXES = C_SUFFIXES + (".bzl", ".proto", ".py", ".sh")
+SOURCE_NAMES = {"BUILD", "WORKSPACE", "run"}
+
+# Who may include a vendor's headers: a pattern of the header's name, then folders (ending in a
+# slash) and files. Tests of a room may use what the room uses.
+VENDOR_HOMES = [
+    (r"grpc(pp)?/", ["distributed/grpc/"]),
+    (r"protobuf-c/|.*\.pb-c\.h$", ["distributed/wire/"]),
+    (r"openssl/", ["distributed/security/"]),
+    (r"cuda|cublas|cudnn|cufft|curand|nccl|nvrtc|nvml", ["devices/cuda/"]),
+    (r"(pthread|threads|semaphore)\.h$", ["host_runtime/base/sync.c"]),
+    (r"dnnl|oneapi/", ["kernels/tensor/"]),
+    (r"omp\.h$", ["kernels/tensor/"]),
+    (r"uv\.h$|uv/", ["tools/"]),
+    (r"(zlib|zconf)\.h$", ["tools/"]),
+    (r"cyaml|yaml\.h$", ["tools/"]),
+    (r"check\.h$", ["tests/"]),
+]
+
+# What a room may include of the project, the most exact folder first. Rooms that are not listed
+# (tools, tests, examples, embedding) may include all of it.
+LAYERS = [
+    ("host_runtime/base/", ["host_runtime/base/"]),
+    ("host_runtime/async/", ["host_runtime/async/", "host_runtime/base/"]),
+    ("host_runtime/bef/", ["host_runtime/bef/", "host_runtime/base/"]),
+    ("host_runtime/tensor/",
+     ["host_runtime/tensor/", "host_runtime/async/", "host_runtime/base/"]),
+    ("host_runtime/", ["host_runtime/"]),
+    # The kernel descriptor is the schema of the op table, data that the compiler reads.
+    ("compiler/",
+     ["compiler/", "host_runtime/bef/", "host_runtime/base/",
+      "host_runtime/executor/kernel_descriptor.h"]),
+    ("devices/cpu/", ["devices/device", "devices/cpu/", "host_runtime/"]),
+    ("devices/cuda/", ["devices/device", "devices/cuda/", "host_runtime/"]),
+    ("devices/", ["devices/", "host_runtime/"]),
+    ("distributed/", ["distributed/", "proto/", "host_runtime/"]),
+    # No backend of the devices, only their interface.
+    ("kernels/", ["kernels/", "distributed/", "devices/device", "host_runtime/"]),
+]
+
+# The allocator itself, and a tool for tests that knows nothing of the runtime.
+ALLOCATING_FILES = {"host_runtime/base/allocator.c", "tests/support/fuzz_replay_main.c"}
+
+MAXIMUM_FILE_LINES = 1000
+MAXIMUM_FUNCTION_LINES = 40
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+GOTO = re.compile(r"\bgoto\b")
+FENCE = re.compile(r"\batomic_(thread|signal)_fence\b")
+SLEEP = re.compile(r"\b(u|nano|clock_nano)?sleep\s*\(")
+# Not behind `.` or `->`: a table of functions may have a member called free.
+ALLOCATION = re.compile(
+    r"(?<![\w.>])(malloc|calloc|realloc|reallocarray|free|strdup|strndup|asprintf|vasprintf"
+    r"|aligned_alloc|posix_memalign|memalign)\s*\(")
+UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")
+FUNCTION_OPENING = re.compile(r"^(?!typedef|struct|union|enum|static const|const|#)\S.*\)\s*\{$"
+                              r"|^\s+\S.*\)\s*\{$")
+C_TOKEN = re.compile(
+    r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'""", re.DOTALL)
+
+
+class Violation:
+    """One broken rule at one line."""
+
+    def __init__(self, path, line, rule, message):
+        self.path, self.line, self.rule, self.message = path, line, rule, message
+
+    def __str__(self):
+        return f"{self.path}:{self.line}: [{self.rule}] {self.message}"
+
+
+def source_files(root):
+    """The paths, relative to `root`, of all source files, sorted."""
+    found = []
+    for folder, folders, names in os.walk(root):
+        relative = os.path.relpath(folder, root)
+        folders[:] = sorted(name for name in folders if name not in SKIPPED_FOLDERS and
+                            not (relative == "." and name.startswith("bazel-")))
+        for name in sorted(names):
+            if name.endswith(SOURCE_SUFFIXES) or name in SOURCE_NAMES:
+                found.append(os.path.normpath(os.path.join(relative, name)))
+    return found
+
+
+def without_comments_and_strings(text):
+    """`text` of C with comments and literals blanked; line numbers stay."""
+    def blank(match):
+        token = match.group(0)
+        if token[0] == "/":
+            return "\n" * token.count("\n") or " "
+        return token[0] * 2
+    return C_TOKEN.sub(blank, text)
+
+
+def is_at_home(path, homes):
+    """Whether the file is in one of the homes, or tests one of them."""
+    return any(path.startswith(home) or path.startswith("tests/" + home) for home in homes)
+
+
+def check_vendor_include(path, header):
+    for pattern, homes in VENDOR_HOMES:
+        if re.match(pattern, header) and not is_at_home(path, homes):
+            return f"<{header}> may be included only in {', '.join(homes)}"
+    return None
+
+
+def check_layer_include(path, header):
+    for room, allowed in LAYERS:
+        if path.startswith(room):
+            if any(header.startswith(folder) for folder in allowed):
+                return None
+            return f"{room} may include only {', '.join(allowed)}; not \"{header}\""
+    return None
+
+
+def check_includes(root, path, lines):
+    for number, line in enumerate(lines, 1):
+        match = INCLUDE.match(line)
+        if not match:
+            continue
+        quote, header = match.groups()
+        message = check_vendor_include(path, header)
+        if message:
+            yield Violation(path, number, "vendor-include", message)
+        if quote == "<" or header.endswith(".pb-c.h"):
+            continue
+        if not os.path.isfile(os.path.join(root, header)):
+            yield Violation(path, number, "include-path",
+                            f'there is no "{header}"; includes are paths from the root')
+        message = check_layer_include(path, header)
+        if message:
+            yield Violation(path, number, "layer-include", message)
+
+
+def check_guard(path, lines):
+    guard = "TFRT_" + re.sub(r"[^A-Z0-9]", "_", path.upper()) + "_"
+    if f"#ifndef {guard}" not in lines or f"#define {guard}" not in lines:
+        yield Violation(path, 1, "include-guard", f"the include guard is not {guard}")
+
+
+def check_spdx(path, lines):
+    line = 1 if lines and lines[0].startswith("#!") else 0
+    if len(lines) <= line or "SPDX-License-Identifier: Apache-2.0" not in lines[line]:
+        yield Violation(path, line + 1, "spdx",
+                        "this line is not `SPDX-License-Identifier: Apache-2.0` in a comment")
+
+
+def check_code_words(path, code_lines):
+    for number, line in enumerate(code_lines, 1):
+        if GOTO.search(line):
+            yield Violation(path, number, "goto", "return early or chain ok-checks instead")
+        if FENCE.search(line):
+            yield Violation(path, number, "fence", "put the memory order on the operations")
+        if path.startswith("tests/") and SLEEP.search(line):
+            yield Violation(path, number, "test-sleep", "use a fake clock or wait for the event")
+        match = ALLOCATION.search(line)
+        if match and path not in ALLOCATING_FILES:
+            yield Violation(path, number, "allocator",
+                            f"{match.group(1)}(): memory comes from a tfrt_allocator_t")
+
+
+def check_function_lengths(path, code_lines):
+    """Relies on the formatter: a body opens at the end of a line and closes in column 0."""
+    opened, depth = None, 0
+    for number, line in enumerate(code_lines, 1):
+        if opened is None and depth == 0 and FUNCTION_OPENING.match(line.rstrip()):
+            opened = number
+        depth += line.count("{") - line.count("}")
+        if depth > 0 or opened is None:
+            continue
+        length = number - opened - 1
+        if length > MAXIMUM_FUNCTION_LINES:
+            yield Violation(path, opened, "function-length",
+                            f"{length} lines; at most {MAXIMUM_FUNCTION_LINES}")
+        opened = None
+
+
+def check_file(root, path):
+    with open(os.path.join(root, path), encoding="utf-8") as file:
+        text = file.read()
+    lines = text.splitlines()
+    yield from check_spdx(path, lines)
+    if len(lines) > MAXIMUM_FILE_LINES:
+        yield Violation(path, MAXIMUM_FILE_LINES, "file-length",
+                        f"{len(lines)} lines; at most {MAXIMUM_FILE_LINES}")
+    for number, line in enumerate(lines, 1):
+        if UNFINISHED.search(line):
+            yield Violation(path, number, "unfinished", "finish it, or say what is so and why")
+    if not path.endswith(C_SUFFIXES):
+        return
+    code_lines = without_comments_and_strings(text).splitlines()
+    yield from check_includes(root, path, lines)
+    yield from check_code_words(path, code_lines)
+    yield from check_function_lengths(path, code_lines)
+    if path.endswith(".h"):
+        yield from check_guard(path, lines)
+
+
+def check_tree(root):
+    """Returns (the number of files read, the list of violations)."""
+    paths = source_files(root)
+    return len(paths), [violation for path in paths for violation in check_file(root, path)]
+
+
+def main(arguments):
+    if len(arguments) != 2 or not os.path.isdir(arguments[1]):
+        print(f"usage: {arguments[0]} ROOT, the folder of the project", file=sys.stderr)
+        return 2
+    count, violations = check_tree(arguments[1])
+    for violation in violations:
+        print(violation)
+    print(f"{count} files read, {len(violations)} violations")
+    if count == 0:
+        print(f"error: no source file under {arguments[1]}", file=sys.stderr)
+    return 1 if violations or count == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

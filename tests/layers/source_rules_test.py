@@ -1,0 +1,140 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests source_rules.py on trees made for it: each rule must be able to fail, and alone."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.dont_write_bytecode = True
+sys.path.insert(0, HERE)
+import source_rules  # noqa: E402  (found by the line above)
+
+SPDX = "// SPDX-License-Identifier: Apache-2.0\n"
+
+
+def header(guard, body=""):
+    return f"{SPDX}#ifndef {guard}\n#define {guard}\n{body}#endif\n"
+
+
+# What a clean tree has: words in comments and strings, members and prefixed names, homes.
+GOOD = {
+    "host_runtime/base/allocator.c": SPDX + "void* f(void) { return malloc(1); }\n",
+    "host_runtime/base/sync.c": SPDX + "#include <pthread.h>\n",
+    "host_runtime/base/a.h": header("TFRT_HOST_RUNTIME_BASE_A_H_"),
+    "host_runtime/async/b.c":
+        SPDX + '#include "host_runtime/base/a.h"\n// goto, malloc(1) and free(x)\n'
+        'const char* t = "goto malloc(1)";\nvoid f(t* x) { x->free(x); tfrt_free(x); }\n',
+    "distributed/grpc/c.c": SPDX + '#include <grpc/grpc.h>\n#include "host_runtime/base/a.h"\n',
+    "distributed/wire/d.c": SPDX + '#include "proto/session.pb-c.h"\n',
+    "tests/distributed/grpc/e_test.c": SPDX + "#include <grpc/grpc.h>\n#include <check.h>\n",
+    "tools/f.c": SPDX + "#include <uv.h>\n#include <zlib.h>\nint f(int x) {\n" +
+                 "  x += 1;\n" * 40 + "}\n",
+    "tools/run.sh": "#!/bin/bash\n# SPDX-License-Identifier: Apache-2.0\n",
+    "tools/BUILD": "# SPDX-License-Identifier: Apache-2.0\n",
+}
+
+# One bad file each: its rule, its path, its text.
+BAD = [
+    ("vendor-include", "distributed/a.c", SPDX + "#include <grpc/grpc.h>\n"),
+    ("vendor-include", "distributed/a.c", SPDX + "#include <protobuf-c/protobuf-c.h>\n"),
+    ("vendor-include", "distributed/a.c", SPDX + '#include "proto/session.pb-c.h"\n'),
+    ("vendor-include", "distributed/a.c", SPDX + "# include <openssl/sha.h>\n"),
+    ("vendor-include", "devices/a.c", SPDX + "#include <cuda_runtime.h>\n"),
+    ("vendor-include", "host_runtime/base/a.c", SPDX + "#include <pthread.h>\n"),
+    ("vendor-include", "tests/host_runtime/a_test.c", SPDX + "#include <threads.h>\n"),
+    ("vendor-include", "kernels/basic/a.c", SPDX + "#include <dnnl.h>\n"),
+    ("vendor-include", "kernels/basic/a.c", SPDX + '#include "oneapi/dnnl/dnnl.h"\n'),
+    ("vendor-include", "distributed/a.c", SPDX + "#include <uv.h>\n"),
+    ("vendor-include", "host_runtime/a.c", SPDX + "#include <zlib.h>\n"),
+    ("vendor-include", "host_runtime/a.c", SPDX + "#include <cyaml/cyaml.h>\n"),
+    ("vendor-include", "tools/a.c", SPDX + "#include <check.h>\n"),
+    ("layer-include", "host_runtime/base/z.c", SPDX + '#include "host_runtime/async/b.h"\n'),
+    ("layer-include", "host_runtime/z.c", SPDX + '#include "distributed/c.h"\n'),
+    ("layer-include", "compiler/z.c", SPDX + '#include "host_runtime/async/b.h"\n'),
+    ("layer-include", "distributed/z.c", SPDX + '#include "kernels/basic/k.h"\n'),
+    ("layer-include", "kernels/z.c", SPDX + '#include "devices/cuda/c.h"\n'),
+    ("include-path", "host_runtime/base/z.c", SPDX + '#include "host_runtime/base/none.h"\n'),
+    ("include-guard", "tools/a.h", header("A_H")),
+    ("spdx", "tools/a.c", "int x;\n"),
+    ("spdx", "tools/a.sh", "#!/bin/bash\necho\n"),
+    ("spdx", "kernels/BUILD", "\n"),
+    ("file-length", "tools/a.c", SPDX + "int x;\n" * 1000),
+    ("function-length", "tools/a.c", SPDX + "int f(int x) {\n" + "  x += 1;\n" * 41 + "}\n"),
+    ("function-length", "tools/a.c",
+     SPDX + "int f(int x,\n      int y) {\n" + "  x += 1;\n" * 41 + "}\n"),
+    ("goto", "tools/a.c", SPDX + "void f(void) { goto end; end:; }\n"),
+    ("allocator", "tools/a.c", SPDX + "void* f(void) { return malloc(1); }\n"),
+    ("allocator", "tools/a.c", SPDX + "void f(void* p) { free(p); }\n"),
+    ("allocator", "tests/a.c", SPDX + "char* f(char* p) { return strdup (p); }\n"),
+    ("fence", "tools/a.c", SPDX + "void f(void) { atomic_thread_fence(0); }\n"),
+    ("test-sleep", "tests/a.c", SPDX + "void f(void) { usleep(1); }\n"),
+    ("unfinished", "tools/a.c", SPDX + "// TO" "DO: later\n"),
+]
+
+# Headers that the bad files include, so that only the rule under test is broken.
+EXTRA = {
+    "host_runtime/async/b.h": header("TFRT_HOST_RUNTIME_ASYNC_B_H_"),
+    "distributed/c.h": header("TFRT_DISTRIBUTED_C_H_"),
+    "kernels/basic/k.h": header("TFRT_KERNELS_BASIC_K_H_"),
+    "devices/cuda/c.h": header("TFRT_DEVICES_CUDA_C_H_"),
+    "oneapi/dnnl/dnnl.h": header("TFRT_ONEAPI_DNNL_DNNL_H_"),
+}
+
+
+def write_tree(root, files):
+    for path, text in files.items():
+        full = os.path.join(root, path)
+        os.makedirs(os.path.dirname(full), exist_ok=True)
+        with open(full, "w", encoding="utf-8") as file:
+            file.write(text)
+
+
+class SourceRulesTest(unittest.TestCase):
+
+    def check(self, *trees):
+        with tempfile.TemporaryDirectory() as root:
+            for tree in trees:
+                write_tree(root, tree)
+            return source_rules.check_tree(root)
+
+    def test_a_clean_tree_has_no_violation(self):
+        count, violations = self.check(GOOD, EXTRA)
+        self.assertEqual([str(violation) for violation in violations], [])
+        self.assertEqual(count, len(GOOD) + len(EXTRA))
+
+    def test_each_bad_file_breaks_its_rule_and_no_other(self):
+        for rule, path, text in BAD:
+            with self.subTest(rule=rule, path=path, text=text[len(SPDX):][:60]):
+                _, violations = self.check(GOOD, EXTRA, {path: text})
+                rules = {(v.rule, v.path) for v in violations}
+                if rule == "vendor-include" and '"oneapi' in text:
+                    rules -= {("layer-include", path)}
+                self.assertEqual(rules, {(rule, path)})
+
+    def test_each_rule_of_the_description_has_a_bad_file(self):
+        described = {line.split()[0] for line in source_rules.__doc__.splitlines()
+                     if line.startswith("  ") and not line.startswith("   ")}
+        self.assertEqual(described, {rule for rule, _, _ in BAD})
+
+    def test_folders_of_outputs_are_not_read(self):
+        count, violations = self.check({"bazel-bin/a.c": "bad\n", ".git/a.c": "bad\n"})
+        self.assertEqual((count, violations), (0, []))
+
+    def test_the_exit_code_tells_clean_from_bad_from_empty(self):
+        def exit_code(files):
+            with tempfile.TemporaryDirectory() as root:
+                write_tree(root, files)
+                return subprocess.run(
+                    [sys.executable, os.path.join(HERE, "source_rules.py"), root],
+                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False).returncode
+        self.assertEqual(exit_code(GOOD), 0)
+        self.assertEqual(exit_code({"tools/a.c": "int x;\n"}), 1)
+        self.assertEqual(exit_code({}), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
