@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Counted memory for tensors. Several tensors may look at one buffer, or at slices of
+// it; who has the last reference gives the memory back.
+//
+//   owned      | buffer | data ...           one block, data aligned to 64 bytes
+//   external   | buffer | --> data           somebody's bytes and how to give them back
+//   slice      | buffer | --> parent's data  keeps its parent alive
+//
+// Life:
+//  1. Created at +1, in one of the three ways.
+//  2. Shared by retaining. What is in it is the business of whoever shares it.
+//  3. Released; the last release gives back the memory, or calls the deallocator, or
+//     releases the parent.
+//
+// Thread rule: counting is thread-safe; the content is thread-compatible (chains order
+// who writes and who reads).
+// Failure rule: creation fails with RESOURCE_EXHAUSTED when memory or budget is out.
+#ifndef TFRT_HOST_RUNTIME_TENSOR_HOST_BUFFER_H_
+#define TFRT_HOST_RUNTIME_TENSOR_HOST_BUFFER_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "host_runtime/base/allocator.h"
+#include "host_runtime/base/ref_count.h"
+#include "host_runtime/base/status.h"
+
+// Alignment of owned data: a cache line, and the widest vector registers.
+#define TFRT_HOST_BUFFER_ALIGNMENT 64
+
+// Gives back the |size| bytes at |data| of an external buffer. Called once, on the
+// thread that drops the last reference.
+typedef void (*tfrt_host_buffer_deallocate_fn_t)(void* context, void* data, size_t size);
+
+typedef struct tfrt_host_buffer_s {
+  tfrt_ref_count_t ref_count;
+  void* data;  // of |size| bytes; may be NULL if that is 0
+  size_t size;
+  // All below belongs to host_buffer.c.
+  tfrt_allocator_t allocator;
+  size_t block_size;
+  struct tfrt_host_buffer_s* parent;            // +1; NULL: no slice
+  tfrt_host_buffer_deallocate_fn_t deallocate;  // NULL: not external
+  void* context;
+} tfrt_host_buffer_t;
+
+// Sets |*out_buffer| to a new buffer (+1) with |size| bytes of its own, whose content
+// is undefined. Thread-safe.
+tfrt_status_t tfrt_host_buffer_create(size_t size, tfrt_allocator_t allocator,
+                                      tfrt_host_buffer_t** out_buffer) TFRT_MUST_USE;
+
+// Sets |*out_buffer| to a new buffer (+1) over the |size| bytes at |data|, which are
+// given back by |deallocate| with |context|; not called if this fails. Thread-safe.
+tfrt_status_t tfrt_host_buffer_create_external(void* data, size_t size,
+                                               tfrt_host_buffer_deallocate_fn_t deallocate,
+                                               void* context, tfrt_allocator_t allocator,
+                                               tfrt_host_buffer_t** out_buffer) TFRT_MUST_USE;
+
+// Sets |*out_buffer| to a new buffer (+1) over |size| bytes from |offset| of |parent|,
+// which is kept alive. OUT_OF_RANGE if the parent has not so many. Thread-safe.
+tfrt_status_t tfrt_host_buffer_create_slice(tfrt_host_buffer_t* parent, size_t offset, size_t size,
+                                            tfrt_allocator_t allocator,
+                                            tfrt_host_buffer_t** out_buffer) TFRT_MUST_USE;
+
+// Adds one reference to |buffer| and returns it. Thread-safe.
+tfrt_host_buffer_t* tfrt_host_buffer_retain(tfrt_host_buffer_t* buffer);
+
+// Drops one reference; NULL is allowed. Thread-safe.
+void tfrt_host_buffer_release(tfrt_host_buffer_t* buffer);
+
+#endif  // TFRT_HOST_RUNTIME_TENSOR_HOST_BUFFER_H_

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host_runtime/tensor/tensor_types.h"
+
+#include <string.h>
+
+#include "host_runtime/async/builtin_types.h"
+#include "host_runtime/tensor/tensor_codec.h"
+
+// Relaxed throughout: who uses a type was started after the registration, and the ids
+// of a second registration are the same.
+static _Atomic tfrt_type_id_t tensor_id;
+static _Atomic tfrt_type_id_t shape_id;
+static _Atomic tfrt_type_id_t host_buffer_id;
+
+static void destroy_tensor(void* payload) { tfrt_dense_host_tensor_deinitialize(payload); }
+
+static void destroy_host_buffer(void* payload) {
+  tfrt_host_buffer_release(*(tfrt_host_buffer_t**)payload);
+}
+
+// Results of these types are printed as "TYPE value", as TFRT does; their content is
+// printed by kernels.
+static const tfrt_type_t tensor_type = {
+    .name = "!tfrt_tensor.tensor",
+    .size = sizeof(tfrt_dense_host_tensor_t),
+    .flags = TFRT_TYPE_FLAG_MUTABLE,
+    .destroy = destroy_tensor,
+    .codec = &tfrt_dense_host_tensor_codec,
+};
+
+static const tfrt_type_t shape_type = {
+    .name = "!ts.shape",
+    .size = sizeof(tfrt_shape_t),
+    .codec = &tfrt_shape_codec,
+};
+
+static const tfrt_type_t host_buffer_type = {
+    .name = "!ht.host_buffer",
+    .size = sizeof(tfrt_host_buffer_t*),
+    .flags = TFRT_TYPE_FLAG_MUTABLE,
+    .destroy = destroy_host_buffer,
+};
+
+static tfrt_status_t register_type(const tfrt_type_t* type, _Atomic tfrt_type_id_t* id) {
+  tfrt_type_id_t new_id;
+  TFRT_RETURN_IF_ERROR(tfrt_type_register(type, &new_id));
+  atomic_store_explicit(id, new_id, memory_order_relaxed);
+  return NULL;
+}
+
+tfrt_status_t tfrt_tensor_types_register(void) {
+  TFRT_RETURN_IF_ERROR(register_type(&tensor_type, &tensor_id));
+  TFRT_RETURN_IF_ERROR(register_type(&shape_type, &shape_id));
+  return register_type(&host_buffer_type, &host_buffer_id);
+}
+
+tfrt_type_id_t tfrt_dense_host_tensor_type_id(void) {
+  return atomic_load_explicit(&tensor_id, memory_order_relaxed);
+}
+
+tfrt_type_id_t tfrt_shape_type_id(void) {
+  return atomic_load_explicit(&shape_id, memory_order_relaxed);
+}
+
+tfrt_type_id_t tfrt_host_buffer_type_id(void) {
+  return atomic_load_explicit(&host_buffer_id, memory_order_relaxed);
+}
+
+tfrt_async_value_t* tfrt_async_value_create_tensor_take(tfrt_dense_host_tensor_t* tensor) {
+  tfrt_async_value_t* value = tfrt_async_value_create_available(tfrt_dense_host_tensor_type_id());
+  if (!value) {
+    tfrt_dense_host_tensor_deinitialize(tensor);
+    return tfrt_async_value_out_of_memory();
+  }
+  memcpy(tfrt_async_value_payload(value), tensor, sizeof(*tensor));
+  memset(tensor, 0, sizeof(*tensor));
+  return value;
+}
+
+tfrt_async_value_t* tfrt_async_value_create_shape(const tfrt_shape_t* shape) {
+  return tfrt_async_value_create_copy(tfrt_shape_type_id(), shape, sizeof(*shape));
+}
+
+tfrt_async_value_t* tfrt_async_value_create_host_buffer_take(tfrt_host_buffer_t* buffer) {
+  tfrt_async_value_t* value = tfrt_async_value_create_available(tfrt_host_buffer_type_id());
+  if (!value) {
+    tfrt_host_buffer_release(buffer);
+    return tfrt_async_value_out_of_memory();
+  }
+  *(tfrt_host_buffer_t**)tfrt_async_value_payload(value) = buffer;
+  return value;
+}
