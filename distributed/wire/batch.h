@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One message of a control stream: a header, a heartbeat at times, and frames
+// (proto/batch.proto, which says what each field means).
+//
+//   batch:  header | heartbeat? | frame | frame | ...
+//   frame:  kind | job | epoch | request? | budget? | trace? | body
+//
+// Sending:                                     Receiving:
+//  1. bodies are encoded (body.h), once         1. the batch is decoded: header and
+//  2. the batch is encoded around them, at         frames, no body is looked at
+//     the moment of writing: budgets run        2. incarnations, session, sequence, job
+//  3. a replay re-encodes with a new age_us        are checked by whoever has them
+//                                               3. the bodies of accepted frames are decoded
+//
+// Thread rule: structs are values; functions are thread-safe as long as the caller
+// owns arena and builder.
+// Failure rule: encoding what breaks a limit, and decoding bytes that do, gives
+// INVALID_ARGUMENT with the message's and the field's name, and no output.
+#ifndef TFRT_DISTRIBUTED_WIRE_BATCH_H_
+#define TFRT_DISTRIBUTED_WIRE_BATCH_H_
+
+#include "distributed/wire/error.h"
+#include "host_runtime/base/string_builder.h"
+
+// What a frame's body is. Odd numbers may be skipped by who doesn't know them.
+typedef enum tfrt_wire_frame_kind_e {
+  TFRT_WIRE_FRAME_UNSPECIFIED = 0,
+  // session.h; without a job
+  TFRT_WIRE_FRAME_HELLO = 2,
+  TFRT_WIRE_FRAME_WELCOME = 4,
+  TFRT_WIRE_FRAME_REFUSE = 6,
+  TFRT_WIRE_FRAME_GOODBYE = 8,
+  // job.h; JobAttach without a job
+  TFRT_WIRE_FRAME_JOB_ATTACH = 10,
+  TFRT_WIRE_FRAME_JOB_OPEN = 12,
+  TFRT_WIRE_FRAME_JOB_OPENED = 14,
+  TFRT_WIRE_FRAME_JOB_START = 16,
+  TFRT_WIRE_FRAME_JOB_END = 18,
+  TFRT_WIRE_FRAME_JOB_VIEW = 20,
+  TFRT_WIRE_FRAME_JOB_CLOSE = 22,
+  TFRT_WIRE_FRAME_JOB_DETACH = 24,
+  TFRT_WIRE_FRAME_HOST_REPORT = 26,
+  // call.h
+  TFRT_WIRE_FRAME_PROGRAM = 32,
+  TFRT_WIRE_FRAME_INVOKE = 34,
+  TFRT_WIRE_FRAME_VOID = 36,
+  TFRT_WIRE_FRAME_RESULT = 38,
+  TFRT_WIRE_FRAME_CANCEL = 40,
+  TFRT_WIRE_FRAME_CANCEL_REQUEST = 41,
+  TFRT_WIRE_FRAME_END_REQUEST = 43,
+  // object.h
+  TFRT_WIRE_FRAME_WANT = 64,
+  TFRT_WIRE_FRAME_RESOLVE = 66,
+  TFRT_WIRE_FRAME_UNWANT = 68,
+  TFRT_WIRE_FRAME_RETAIN = 70,
+  TFRT_WIRE_FRAME_RETAINED = 72,
+  TFRT_WIRE_FRAME_RELEASE = 74,
+  TFRT_WIRE_FRAME_LOST = 76,
+  TFRT_WIRE_FRAME_REPLACE = 78,
+  TFRT_WIRE_FRAME_PUSH = 81,
+} tfrt_wire_frame_kind_t;
+
+typedef struct tfrt_wire_trace_s {
+  uint64_t trace_id_high;
+  uint64_t trace_id_low;
+  uint64_t span_id;
+  uint32_t flags;
+} tfrt_wire_trace_t;
+
+typedef struct tfrt_wire_frame_s {
+  uint32_t kind;     // tfrt_wire_frame_kind_t, or a number of a later version
+  uint32_t job;      // the sender's handle; 0: without a job
+  uint32_t epoch;    // newest view that the sender knew
+  uint64_t request;  // from 1; 0: none
+  bool has_budget;
+  uint64_t budget_us;              // time left when the batch was encoded
+  const tfrt_wire_trace_t* trace;  // NULL: not traced
+  tfrt_string_view_t body;         // encoded; borrowed
+} tfrt_wire_frame_t;
+
+typedef struct tfrt_wire_running_kernel_s {
+  tfrt_wire_origin_t location;
+  uint64_t age_us;
+} tfrt_wire_running_kernel_t;
+
+typedef struct tfrt_wire_heartbeat_s {
+  uint64_t number;         // from 1
+  uint64_t echo;           // the peer's newest number seen here; 0: none
+  uint64_t echo_delay_us;  // how long it lay here
+  uint64_t clock_us;       // for traces only
+  uint64_t named;          // highest call number given towards the peer
+  uint64_t kernels_started;
+  uint64_t kernels_retired;
+  uint64_t loop_turns;
+  uint64_t device_streams;
+  uint64_t queued;                           // tasks waiting now
+  const tfrt_wire_running_kernel_t* oldest;  // NULL: nothing runs
+} tfrt_wire_heartbeat_t;
+
+typedef struct tfrt_wire_batch_s {
+  uint32_t version;           // never 0
+  uint64_t from_incarnation;  // never 0
+  uint64_t to_incarnation;    // 0: not known yet, beside a Hello only
+  uint32_t session;           // from 1
+  uint64_t first_seq;         // number of frames[0]; 0: no frame is sequenced
+  uint64_t ack;
+  uint64_t call_limit;
+  uint64_t want_limit;
+  uint64_t age_us;
+  const tfrt_wire_heartbeat_t* heartbeat;  // NULL: none
+  const tfrt_wire_frame_t* frames;
+  size_t frame_count;
+} tfrt_wire_batch_t;
+
+// True if who doesn't know the |kind| of a frame skips it; false: it ends the session.
+// Thread-safe.
+static inline bool tfrt_wire_frame_kind_is_optional(uint32_t kind) { return kind % 2 == 1; }
+
+// True if this code knows |kind|. Thread-safe.
+bool tfrt_wire_frame_kind_is_known(uint32_t kind);
+
+// True if frames of |kind| belong to no job (their |job| is 0). Thread-safe.
+bool tfrt_wire_frame_kind_is_session(uint32_t kind);
+
+// The message's name, e.g. "Invoke"; "unknown" for a kind that this code doesn't know.
+// Static. Thread-safe.
+const char* tfrt_wire_frame_kind_name(uint32_t kind);
+
+// The number of bytes by which |frame| makes an encoded batch longer: what a sender adds
+// up against TFRT_WIRE_BATCH_TARGET_SIZE. Thread-safe.
+size_t tfrt_wire_frame_encoded_size(const tfrt_wire_frame_t* frame);
+
+// Appends |batch| in bytes to |out|. INVALID_ARGUMENT if it breaks a limit (then |out| is
+// unchanged), RESOURCE_EXHAUSTED when memory is out. Thread-compatible.
+tfrt_status_t tfrt_wire_batch_encode(const tfrt_wire_batch_t* batch, tfrt_string_builder_t* out)
+    TFRT_MUST_USE;
+
+// Decodes the untrusted |bytes| into |*out_batch|, with arrays in |arena|. Texts and the
+// frames' bodies stay in |bytes|; the batch lives as long as both. INVALID_ARGUMENT
+// naming the field, RESOURCE_EXHAUSTED when memory is out; |*out_batch| is zero then.
+// Thread-compatible.
+tfrt_status_t tfrt_wire_batch_decode(tfrt_string_view_t bytes, tfrt_arena_t* arena,
+                                     tfrt_wire_batch_t* out_batch) TFRT_MUST_USE;
+
+#endif  // TFRT_DISTRIBUTED_WIRE_BATCH_H_

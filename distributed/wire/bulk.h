@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a bulk lane carries: hello, chunks of payloads, windows, aborts
+// (proto/bulk.proto, which says what each field means).
+//
+// A chunk is encoded as a prefix, and the payload itself is sent from where it lies:
+//
+//   [ 7a | length | chunk's header fields | 7a | length ][ payload ............ ]
+//   `--------- tfrt_wire_chunk_encode_prefix() --------'  borrowed, never copied
+//
+// Both together are one ordinary protobuf message, for any client.
+//
+// Thread rule: structs are values; functions are thread-safe as long as the caller owns
+// arena and builder.
+// Failure rule: as in batch.h.
+#ifndef TFRT_DISTRIBUTED_WIRE_BULK_H_
+#define TFRT_DISTRIBUTED_WIRE_BULK_H_
+
+#include "distributed/wire/error.h"
+#include "host_runtime/base/string_builder.h"
+
+typedef struct tfrt_wire_lane_hello_s {
+  uint32_t version;           // never 0
+  uint64_t from_incarnation;  // never 0
+  uint64_t to_incarnation;    // never 0
+  uint32_t session;           // from 1
+  uint32_t lane;              // from 0
+  uint32_t connection;        // from 1
+} tfrt_wire_lane_hello_t;
+
+typedef struct tfrt_wire_lane_welcome_s {
+  uint32_t lane;
+  const tfrt_wire_error_t* error;  // NULL: the lane is open
+} tfrt_wire_lane_welcome_t;
+
+typedef enum tfrt_wire_checksum_kind_e {
+  TFRT_WIRE_CHECKSUM_NONE = 0,
+  TFRT_WIRE_CHECKSUM_CRC32C = 1,
+} tfrt_wire_checksum_kind_t;
+
+typedef struct tfrt_wire_chunk_s {
+  uint64_t want;              // from 1; the borrower's
+  uint64_t offset;            // of the payload in the value, in bytes
+  tfrt_string_view_t type;    // first chunk only
+  tfrt_string_view_t header;  // first chunk only
+  uint64_t total_size;        // first chunk only
+  bool last;
+  uint32_t checksum_kind;  // tfrt_wire_checksum_kind_t
+  uint32_t checksum;
+  tfrt_string_view_t payload;  // at most TFRT_WIRE_MAX_CHUNK_PAYLOAD_SIZE
+} tfrt_wire_chunk_t;
+
+typedef struct tfrt_wire_window_s {
+  uint64_t want;
+  uint64_t limit;  // absolute
+} tfrt_wire_window_t;
+
+typedef struct tfrt_wire_abort_s {
+  uint64_t want;
+  bool from_owner;                 // else from the borrower
+  const tfrt_wire_error_t* error;  // never NULL after decoding
+} tfrt_wire_abort_t;
+
+// Which message; the number of its field. 1 is LaneHello towards the listener and
+// LaneWelcome towards the dialler.
+typedef enum tfrt_wire_bulk_kind_e {
+  TFRT_WIRE_BULK_NONE = 0,  // of a zeroed struct only
+  TFRT_WIRE_BULK_LANE = 1,
+  TFRT_WIRE_BULK_WINDOW = 2,
+  TFRT_WIRE_BULK_ABORT = 3,
+  TFRT_WIRE_BULK_CHUNK = 15,
+} tfrt_wire_bulk_kind_t;
+
+// From the dialler of the lane.
+typedef struct tfrt_wire_bulk_up_s {
+  uint32_t kind;  // tfrt_wire_bulk_kind_t
+  union {
+    tfrt_wire_lane_hello_t hello;
+    tfrt_wire_window_t window;
+    tfrt_wire_abort_t abort;
+    tfrt_wire_chunk_t chunk;
+  };
+} tfrt_wire_bulk_up_t;
+
+// From the listener.
+typedef struct tfrt_wire_bulk_down_s {
+  uint32_t kind;  // tfrt_wire_bulk_kind_t
+  union {
+    tfrt_wire_lane_welcome_t welcome;
+    tfrt_wire_window_t window;
+    tfrt_wire_abort_t abort;
+    tfrt_wire_chunk_t chunk;
+  };
+} tfrt_wire_bulk_down_t;
+
+// Appends a message in bytes to |out|, a chunk with its payload. INVALID_ARGUMENT if it
+// breaks a limit (then |out| is unchanged), RESOURCE_EXHAUSTED when memory is out.
+// Thread-compatible.
+tfrt_status_t tfrt_wire_bulk_up_encode(const tfrt_wire_bulk_up_t* message,
+                                       tfrt_string_builder_t* out) TFRT_MUST_USE;
+tfrt_status_t tfrt_wire_bulk_down_encode(const tfrt_wire_bulk_down_t* message,
+                                         tfrt_string_builder_t* out) TFRT_MUST_USE;
+
+// Appends all of a BulkUp or BulkDown (for a chunk they are the same) with |chunk| to
+// |out|, but for the bytes of |chunk->payload|: the caller sends those right behind.
+// Failures as above. Thread-compatible.
+tfrt_status_t tfrt_wire_chunk_encode_prefix(const tfrt_wire_chunk_t* chunk,
+                                            tfrt_string_builder_t* out) TFRT_MUST_USE;
+
+// Decodes the untrusted |bytes| into |*out_message|. Texts and payload stay in |bytes|; the
+// message lives as long as |bytes| and |arena|. INVALID_ARGUMENT naming the field,
+// RESOURCE_EXHAUSTED when memory is out; |*out_message| is zero then. Thread-compatible.
+tfrt_status_t tfrt_wire_bulk_up_decode(tfrt_string_view_t bytes, tfrt_arena_t* arena,
+                                       tfrt_wire_bulk_up_t* out_message) TFRT_MUST_USE;
+tfrt_status_t tfrt_wire_bulk_down_decode(tfrt_string_view_t bytes, tfrt_arena_t* arena,
+                                         tfrt_wire_bulk_down_t* out_message) TFRT_MUST_USE;
+
+#endif  // TFRT_DISTRIBUTED_WIRE_BULK_H_
