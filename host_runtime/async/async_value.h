@@ -104,16 +104,22 @@ typedef struct tfrt_resolver_vtable_s {
   // Somebody needs the payload here: sees to it that |value| will be resolved.
   void (*demand)(tfrt_indirect_value_t* value);
   // Somebody asks whether the value is settled: returns (+0, lives as long as
-  // |value|) an AsyncValue that becomes available, or the error, when it is.
+  // |value|) an AsyncValue that becomes available, or the error, when it is. That
+  // MUST be resolved before |value| is: whoever awaits holds only |value|, or even
+  // another value that forwards to it and lets go of it once it is resolved.
   tfrt_async_value_t* (*settlement)(tfrt_indirect_value_t* value);
 } tfrt_resolver_vtable_t;
 
 // An indirect value; embedded first in a remote value, which fills |resolver|.
 struct tfrt_indirect_value_s {
   tfrt_async_value_t base;
-  _Atomic(tfrt_async_value_t*) target;     // +1, set by whoever claimed the value
+  _Atomic(tfrt_async_value_t*) target;     // +1; NULL until somebody claims the value
   const tfrt_resolver_vtable_t* resolver;  // NULL for a plain one
-  tfrt_task_t target_waiter;               // waits for an unavailable target
+  // Waits for an unavailable target. When it has run, |next| may hold a reference to
+  // a first target that somebody was looking at when it was replaced.
+  tfrt_task_t target_waiter;
+  // How many threads are between reading |target| and retaining it.
+  _Atomic uint32_t visitors;
 };
 
 // --- Creation ---------------------------------------------------------------

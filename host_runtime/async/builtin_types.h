@@ -13,14 +13,21 @@
 #include <stdint.h>
 
 #include "host_runtime/async/async_value.h"
+#include "host_runtime/async/type.h"
+#include "host_runtime/base/allocator.h"
 #include "host_runtime/base/string_view.h"
 
 // Payload of "!tfrt.string": immutable bytes, NUL-terminated for convenience; may
 // contain NUL.
 typedef struct tfrt_string_s {
-  char* data;
+  char* data;  // |size| + 1 bytes of |allocator|; NULL while |size| is 0
   size_t size;
+  tfrt_allocator_t allocator;
 } tfrt_string_t;
+
+// The table entries of the builtin types, by type id; those without a name don't
+// exist. Only for type.c; others ask tfrt_type_get(). Thread-safe.
+extern const tfrt_type_t tfrt_builtin_types[TFRT_TYPE_FIRST_REGISTERED];
 
 // New available values (+1) of the scalar types. Thread-safe.
 tfrt_async_value_t* tfrt_async_value_create_i1(bool value);

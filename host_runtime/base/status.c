@@ -192,6 +192,8 @@ tfrt_status_t tfrt_status_take_annotate(tfrt_status_t status, const char* format
   return result;
 }
 
+tfrt_status_t tfrt_status_out_of_memory(void) { return &out_of_memory_record; }
+
 tfrt_status_t tfrt_status_retain(tfrt_status_t status) {
   if (status && status != &out_of_memory_record) tfrt_ref_count_increment(&status->ref_count);
   return status;

@@ -124,6 +124,10 @@ tfrt_status_t tfrt_status_annotate(tfrt_status_t status, const char* format, ...
 tfrt_status_t tfrt_status_take_annotate(tfrt_status_t status, const char* format,
                                         ...) TFRT_MUST_USE TFRT_PRINTF(2, 3);
 
+// The immortal error for "memory is out": needs no memory, and may be handed out as
+// +1. Thread-safe.
+tfrt_status_t tfrt_status_out_of_memory(void);
+
 // Adds one reference to |status|, which may be NULL, and returns it. Thread-safe.
 tfrt_status_t tfrt_status_retain(tfrt_status_t status);
 

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host_runtime/async/type.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "host_runtime/async/builtin_types.h"
+#include "host_runtime/base/sync.h"
+
+#define MAX_REGISTERED (TFRT_TYPE_MAX_COUNT - TFRT_TYPE_FIRST_REGISTERED)
+
+// Entries never move or change once they are counted, so that a lookup needs no lock.
+// The pages of this array that nobody registers into are never touched.
+static tfrt_type_t registered[MAX_REGISTERED];
+static _Atomic uint32_t registered_count = 0;
+static tfrt_mutex_t registration_mutex = TFRT_MUTEX_INITIALIZER;
+
+const tfrt_type_t* tfrt_type_get(tfrt_type_id_t id) {
+  // Whoever knows a registered id got it, directly or not, from the registration: the
+  // entry was written before.
+  if (id < TFRT_TYPE_FIRST_REGISTERED) return &tfrt_builtin_types[id];
+  return &registered[id - TFRT_TYPE_FIRST_REGISTERED];
+}
+
+bool tfrt_type_find(const char* name, tfrt_type_id_t* out_id) {
+  *out_id = TFRT_TYPE_NONE;
+  // From 1 on: "no type" is not found under any name.
+  for (uint32_t i = 1; i < TFRT_TYPE_FIRST_REGISTERED; ++i) {
+    const char* candidate = tfrt_builtin_types[i].name;
+    if (candidate && strcmp(candidate, name) == 0) {
+      *out_id = (tfrt_type_id_t)i;
+      return true;
+    }
+  }
+  // Acquire: the entries counted; pairs with the release in tfrt_type_register().
+  uint32_t count = atomic_load_explicit(&registered_count, memory_order_acquire);
+  for (uint32_t i = 0; i < count; ++i) {
+    if (strcmp(registered[i].name, name) == 0) {
+      *out_id = (tfrt_type_id_t)(TFRT_TYPE_FIRST_REGISTERED + i);
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool is_same(const tfrt_type_t* a, const tfrt_type_t* b) {
+  return a->size == b->size && a->flags == b->flags && a->destroy == b->destroy &&
+         a->codec == b->codec && a->print == b->print;
+}
+
+// Registers |type| with the mutex held.
+static tfrt_status_t register_locked(const tfrt_type_t* type, tfrt_type_id_t* out_id) {
+  tfrt_type_id_t known = TFRT_TYPE_NONE;
+  if (tfrt_type_find(type->name, &known)) {
+    if (!is_same(type, tfrt_type_get(known))) {
+      return tfrt_status_create(TFRT_STATUS_ALREADY_EXISTS,
+                                "type '%s' is registered already, as something else", type->name);
+    }
+    *out_id = known;
+    return NULL;
+  }
+  uint32_t count = atomic_load_explicit(&registered_count, memory_order_relaxed);
+  if (count == MAX_REGISTERED) {
+    return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED,
+                              "can't register type '%s': a process has room for %d types",
+                              type->name, TFRT_TYPE_MAX_COUNT);
+  }
+  registered[count] = *type;
+  *out_id = (tfrt_type_id_t)(TFRT_TYPE_FIRST_REGISTERED + count);
+  // Release: the entry; pairs with the acquire in tfrt_type_find().
+  atomic_store_explicit(&registered_count, count + 1, memory_order_release);
+  return NULL;
+}
+
+tfrt_status_t tfrt_type_register(const tfrt_type_t* type, tfrt_type_id_t* out_id) {
+  *out_id = TFRT_TYPE_NONE;
+  if (!type->name || !type->name[0]) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a type needs a name");
+  }
+  tfrt_mutex_lock(&registration_mutex);
+  tfrt_status_t status = register_locked(type, out_id);
+  tfrt_mutex_unlock(&registration_mutex);
+  return status;
+}
