@@ -33,7 +33,7 @@ typedef struct tfrt_routed_call_s {
   const tfrt_call_options_t* options;
   const tfrt_function_t* function;
   const tfrt_execution_context_t* context;
-  const tfrt_status_origin_t* site;  // the caller's function, kernel and location
+  const tfrt_status_origin_t* site;      // the caller's function, kernel and location
   tfrt_async_value_t* const* arguments;  // +0, in any state
   tfrt_async_value_t** results;          // to be set, +1
 } tfrt_routed_call_t;

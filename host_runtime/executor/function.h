@@ -28,7 +28,7 @@ typedef struct tfrt_function_vtable_s {
 // Embedded first in every kind of function.
 struct tfrt_function_s {
   const tfrt_function_vtable_t* vtable;
-  const char* name;  // "" for a region
+  const char* name;                   // "" for a region
   const char* const* argument_types;  // as MLIR prints them
   const char* const* result_types;
   uint32_t argument_count;

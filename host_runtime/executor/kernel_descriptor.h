@@ -10,25 +10,33 @@
 // kernel registry.
 //
 // The custom form is written in |assembly|: words separated by blanks, which parser
-// and printer walk in the same order:
+// and printer walk in the same order. *Fixed* operands and results are those with an
+// entry of their own; *variadic* ones share the last entry.
 //
-//   word          stands for
-//   operands      all operands that no other word names, separated by commas
-//   %name         the operand of that name
-//   #name         the attribute of that name as a bare literal (its type is known)
-//   #name:type    the attribute of that name with its type, as in `4 : i32`
-//   @name         the attribute of that name, a symbol, as in @callee
-//   [@name]       the attribute of that name, an array of symbols, as in [@f, @g]
-//   attr-dict     the attributes that no other word names, in braces, if any
-//   regions       the regions; the second one behind `else`
-//   types         the types of the variadic operands, behind a colon; nothing when
-//                 there are none
-//   function      a colon and the function type `(T, ...) -> (R, ...)` of variadic
-//                 operands and results (those whose types the table doesn't fix)
-//   else          that text itself: `(`, `)`, `,` and any other word in lower case
+//   word            stands for
+//   operands        all operands that no %name word names, separated by commas
+//   ,operands       the same behind a comma; nothing when there are none
+//   typed-operands  the same, each with its type: `%a : i32, %b : f32`
+//   %name           the fixed operand of that name
+//   #name           the attribute of that name as a bare literal (its type is known)
+//   #name:type      the attribute of that name with its type, as in `4 : i32`
+//   @name           the attribute of that name, a symbol, as in @callee
+//   [@name]         the attribute of that name, an array of symbols, as in [@f, @g]
+//   settings        the attributes that no other word names, as `name = literal`,
+//                   separated by commas, those with a default only if they differ
+//   attr-dict       the attributes that no other word names, in braces, if any
+//   attributes      the same behind the word `attributes`, for ops with regions, whose
+//                   brace would look the same
+//   types           the types of the variadic operands, behind a colon; nothing when
+//                   there are none
+//   function        a colon and the function type `(T, ...) -> R` of the variadic
+//                   operands and results
+//   signature       the same, with the results always in parentheses
+//   regions         the regions in braces; the second one behind `else`
+//   else            that text itself: `(`, `)`, `,` and any other word in lower case
 //
-// The result types of an op whose results are |results_as_operands| are the types of
-// its variadic operands.
+// Blanks are printed as MLIR prints them: none inside of parentheses, nor between a
+// symbol or a lower-case word and a following `(`.
 //
 // Thread rule: constant data. Failure rule: a table that contradicts itself is a
 // defect, which the op-table test finds.
@@ -38,6 +46,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "host_runtime/base/macros.h"
 
 // What a kernel does with an operand, which is also what it waits for.
 typedef enum tfrt_operand_use_e {
@@ -81,7 +91,7 @@ typedef enum tfrt_attribute_kind_e {
   TFRT_ATTRIBUTE_F32,
   TFRT_ATTRIBUTE_F64,
   TFRT_ATTRIBUTE_STRING,
-  TFRT_ATTRIBUTE_TYPE,       // a dtype
+  TFRT_ATTRIBUTE_TYPE,  // a dtype
   TFRT_ATTRIBUTE_SHAPE,
   TFRT_ATTRIBUTE_DENSE,
   TFRT_ATTRIBUTE_I32_ARRAY,
@@ -95,15 +105,22 @@ typedef enum tfrt_attribute_kind_e {
 typedef struct tfrt_attribute_descriptor_s {
   const char* name;
   tfrt_attribute_kind_t kind;
+  // What the attribute is when the text leaves it out, as a bare literal; NULL: it must
+  // be there. The parser adds it, so that kernels always get it.
+  const char* default_value;
 } tfrt_attribute_descriptor_t;
 
-// A region becomes an anonymous function. Its block arguments are operands of the
-// op: those of |lead_operands| first operands whose bit in |lead_mask| is set, then
-// all variadic ones.
+// A region becomes an anonymous function. Its block arguments are operands of the op:
+// the fixed ones whose bit in |lead_mask| is set, then all variadic ones. In the custom
+// form they go by the names of these operands, and nothing else of the enclosing
+// function is visible.
 typedef struct tfrt_region_descriptor_s {
   const char* name;
   uint32_t lead_mask;  // bit i: fixed operand i is passed to the region
-  bool optional;       // may be missing if the op has no results
+  // May be left out in the text if the op has no results: then it only returns.
+  bool optional;
+  // Its return may also have no operands, whatever is yielded otherwise.
+  bool may_yield_nothing;
   // What the region's return must yield: the op's results, or so many values of
   // these types when |yields| is not NULL.
   const tfrt_result_descriptor_t* yields;
@@ -119,7 +136,7 @@ enum tfrt_kernel_flag_bits_e {
   TFRT_KERNEL_RESULTS_AS_OPERANDS = 1u << 2,
   // Same operands, same results, and nothing else happens.
   TFRT_KERNEL_PURE = 1u << 3,
-  // Ends a block.
+  // Ends a block; it has an entry here and no kernel.
   TFRT_KERNEL_TERMINATOR = 1u << 4,
   // Accepts one more operand, a chain, that the table doesn't list.
   TFRT_KERNEL_TRAILING_CHAIN = 1u << 5,
@@ -139,6 +156,7 @@ typedef struct tfrt_kernel_descriptor_s {
   const tfrt_result_descriptor_t* results;
   const tfrt_attribute_descriptor_t* attributes;  // in the order of their names
   const tfrt_region_descriptor_t* regions;
+  // Entries in each of these, the one for variadic operands or results included.
   uint16_t operand_count;
   uint16_t result_count;
   uint16_t attribute_count;
@@ -147,15 +165,31 @@ typedef struct tfrt_kernel_descriptor_s {
   uint32_t cost;  // in units of one scalar operation, or TFRT_KERNEL_COST_UNKNOWN
 } tfrt_kernel_descriptor_t;
 
+// Initialisers of a descriptor's arrays together with their counts, for tables:
+//   {.name = "tfrt.add.i32", TFRT_OPERANDS(two_i32), TFRT_RESULTS(one_i32), ...}
+#define TFRT_OPERANDS(array) .operands = (array), .operand_count = TFRT_ARRAY_SIZE(array)
+#define TFRT_RESULTS(array) .results = (array), .result_count = TFRT_ARRAY_SIZE(array)
+#define TFRT_ATTRIBUTES(array) .attributes = (array), .attribute_count = TFRT_ARRAY_SIZE(array)
+#define TFRT_REGIONS(array) .regions = (array), .region_count = TFRT_ARRAY_SIZE(array)
+
 // A table of descriptors, as each kernel room publishes it.
 typedef struct tfrt_kernel_table_s {
   const tfrt_kernel_descriptor_t* descriptors;
   size_t count;
 } tfrt_kernel_table_t;
 
+// The number of fixed operands, or results, of an op described by |descriptor|.
+// Thread-safe.
+uint32_t tfrt_kernel_descriptor_fixed_operands(const tfrt_kernel_descriptor_t* descriptor);
+uint32_t tfrt_kernel_descriptor_fixed_results(const tfrt_kernel_descriptor_t* descriptor);
+
 // The entry for operand |index| of an op described by |descriptor|, the last one
 // standing for all variadic ones; NULL beyond. Thread-safe.
 const tfrt_operand_descriptor_t* tfrt_kernel_descriptor_operand(
+    const tfrt_kernel_descriptor_t* descriptor, uint32_t index);
+
+// The same for result |index|. Thread-safe.
+const tfrt_result_descriptor_t* tfrt_kernel_descriptor_result(
     const tfrt_kernel_descriptor_t* descriptor, uint32_t index);
 
 // The descriptor named |name| in one of |table_count| tables, or NULL. Linear; for

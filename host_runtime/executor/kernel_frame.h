@@ -62,8 +62,8 @@ void tfrt_kernel_site_origin(const tfrt_kernel_site_t* site, tfrt_status_origin_
 void tfrt_kernel_frame_fail_take(tfrt_kernel_frame_t* frame, tfrt_status_t status);
 
 // The same for a code and a formatted message. Frame's thread only.
-void tfrt_kernel_frame_fail(tfrt_kernel_frame_t* frame, tfrt_status_code_t code,
-                            const char* format, ...) TFRT_PRINTF(3, 4);
+void tfrt_kernel_frame_fail(tfrt_kernel_frame_t* frame, tfrt_status_code_t code, const char* format,
+                            ...) TFRT_PRINTF(3, 4);
 
 // Resolves |value|, a result that the kernel at |site| keeps to resolve later, as the
 // error |status| (consumed), with that place as its origin. Thread-safe.

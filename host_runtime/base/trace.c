@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host_runtime/base/trace.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "host_runtime/base/sync.h"
+
+// Spans lie in chunks that are made when needed, so that a large limit costs nothing.
+#define TFRT_TRACE_CHUNK_SPANS 1024
+
+typedef struct tfrt_trace_chunk_s {
+  struct tfrt_trace_chunk_s* next;
+  tfrt_trace_span_t spans[TFRT_TRACE_CHUNK_SPANS];
+} tfrt_trace_chunk_t;
+
+struct tfrt_trace_s {
+  tfrt_allocator_t allocator;
+  size_t limit;
+  tfrt_mutex_t mutex;         // guards all below
+  tfrt_trace_chunk_t* first;  // in order of adding
+  tfrt_trace_chunk_t* last;
+  size_t count;
+  uint64_t dropped;
+};
+
+tfrt_status_t tfrt_trace_allocate(size_t limit, tfrt_allocator_t allocator,
+                                  tfrt_trace_t** out_trace) {
+  *out_trace = NULL;
+  tfrt_trace_t* trace = tfrt_allocator_allocate_zeroed(allocator, sizeof(*trace));
+  if (!trace) return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for a trace");
+  trace->allocator = allocator;
+  trace->limit = limit;
+  tfrt_mutex_initialize(&trace->mutex);
+  *out_trace = trace;
+  return NULL;
+}
+
+void tfrt_trace_free(tfrt_trace_t* trace) {
+  if (!trace) return;
+  for (tfrt_trace_chunk_t* chunk = trace->first; chunk;) {
+    tfrt_trace_chunk_t* next = chunk->next;
+    tfrt_allocator_free(trace->allocator, chunk, sizeof(*chunk));
+    chunk = next;
+  }
+  tfrt_mutex_deinitialize(&trace->mutex);
+  tfrt_allocator_free(trace->allocator, trace, sizeof(*trace));
+}
+
+// A dense number for the calling thread.
+static uint32_t tfrt_trace_thread(void) {
+  static _Atomic uint32_t next;
+  static _Thread_local uint32_t mine = UINT32_MAX;
+  if (mine == UINT32_MAX) mine = atomic_fetch_add_explicit(&next, 1, memory_order_relaxed);
+  return mine;
+}
+
+// The place for one more span, or NULL. With the mutex held.
+static tfrt_trace_span_t* tfrt_trace_reserve(tfrt_trace_t* trace) {
+  if (trace->count == trace->limit) return NULL;
+  size_t index = trace->count % TFRT_TRACE_CHUNK_SPANS;
+  if (index == 0) {
+    tfrt_trace_chunk_t* chunk = tfrt_allocator_allocate(trace->allocator, sizeof(*chunk));
+    if (!chunk) return NULL;
+    chunk->next = NULL;
+    if (trace->last) {
+      trace->last->next = chunk;
+    } else {
+      trace->first = chunk;
+    }
+    trace->last = chunk;
+  }
+  ++trace->count;
+  return &trace->last->spans[index];
+}
+
+void tfrt_trace_add(tfrt_trace_t* trace, const char* category, const char* name, int64_t begin_ns,
+                    int64_t end_ns, uint64_t request) {
+  uint32_t thread = tfrt_trace_thread();
+  tfrt_mutex_lock(&trace->mutex);
+  tfrt_trace_span_t* span = tfrt_trace_reserve(trace);
+  if (span) {
+    snprintf(span->name, sizeof(span->name), "%s", name);
+    snprintf(span->category, sizeof(span->category), "%s", category);
+    span->begin_ns = begin_ns;
+    span->end_ns = end_ns;
+    span->request = request;
+    span->thread = thread;
+  } else {
+    ++trace->dropped;
+  }
+  tfrt_mutex_unlock(&trace->mutex);
+}
+
+size_t tfrt_trace_read(tfrt_trace_t* trace, size_t first, tfrt_trace_span_t* out_spans,
+                       size_t capacity) {
+  size_t copied = 0;
+  tfrt_mutex_lock(&trace->mutex);
+  size_t index = 0;
+  for (tfrt_trace_chunk_t* chunk = trace->first; chunk; chunk = chunk->next) {
+    for (size_t i = 0; i < TFRT_TRACE_CHUNK_SPANS && index < trace->count; ++i, ++index) {
+      if (index >= first && copied < capacity) out_spans[copied++] = chunk->spans[i];
+    }
+  }
+  tfrt_mutex_unlock(&trace->mutex);
+  return copied;
+}
+
+uint64_t tfrt_trace_dropped(tfrt_trace_t* trace) {
+  tfrt_mutex_lock(&trace->mutex);
+  uint64_t dropped = trace->dropped;
+  tfrt_mutex_unlock(&trace->mutex);
+  return dropped;
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Collects what ran when, and where, for a picture of a run. Spans are kept in memory
+// (a bounded buffer; the newest are dropped once it is full, and counted) and read at
+// the end by whoever draws them: tools write Chrome's trace format from them.
+//
+// Life:
+//  1. Allocated with a limit.
+//  2. Filled from any thread by tfrt_trace_add().
+//  3. Read by tfrt_trace_read(), freed.
+//
+// Thread rule: thread-safe after allocation.
+// Failure rule: adding never fails; what doesn't fit is counted.
+#ifndef TFRT_HOST_RUNTIME_BASE_TRACE_H_
+#define TFRT_HOST_RUNTIME_BASE_TRACE_H_
+
+#include <stdint.h>
+
+#include "host_runtime/base/allocator.h"
+#include "host_runtime/base/status.h"
+
+typedef struct tfrt_trace_s tfrt_trace_t;
+
+// Something that took time on one thread.
+typedef struct tfrt_trace_span_s {
+  char name[64];      // NUL-terminated, cut if longer
+  char category[16];  // "kernel", "call", ...
+  int64_t begin_ns;   // of the process's clock
+  int64_t end_ns;
+  uint64_t request;  // 0: none
+  uint32_t thread;   // dense numbers from 0, in order of first use
+} tfrt_trace_span_t;
+
+// Sets |*out_trace| to a new trace that keeps at most |limit| spans. Thread-safe.
+tfrt_status_t tfrt_trace_allocate(size_t limit, tfrt_allocator_t allocator,
+                                  tfrt_trace_t** out_trace) TFRT_MUST_USE;
+
+// Gives |trace| back; NULL is allowed. Thread-compatible.
+void tfrt_trace_free(tfrt_trace_t* trace);
+
+// Adds a span of the calling thread. Thread-safe.
+void tfrt_trace_add(tfrt_trace_t* trace, const char* category, const char* name, int64_t begin_ns,
+                    int64_t end_ns, uint64_t request);
+
+// Copies up to |capacity| spans, from number |first| on, in the order of their adding,
+// to |out_spans| and returns how many that were. Thread-safe.
+size_t tfrt_trace_read(tfrt_trace_t* trace, size_t first, tfrt_trace_span_t* out_spans,
+                       size_t capacity);
+
+// How many spans did not fit. Thread-safe.
+uint64_t tfrt_trace_dropped(tfrt_trace_t* trace);
+
+#endif  // TFRT_HOST_RUNTIME_BASE_TRACE_H_

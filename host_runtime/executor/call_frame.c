@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host_runtime/executor/call_frame.h"
+
+#include <string.h>
+
+#include "host_runtime/executor/call_scope.h"
+#include "host_runtime/host_context.h"
+
+// Where the parts of a slab begin; all multiples of 8.
+typedef struct tfrt_call_frame_layout_s {
+  size_t registers;
+  size_t pending;
+  size_t passed;
+  size_t next;
+  size_t waiters;
+  size_t groups;
+  size_t size;
+} tfrt_call_frame_layout_t;
+
+static size_t tfrt_call_frame_align(size_t size) { return (size + 7) & ~(size_t)7; }
+
+// The counts are those of a loaded file, which holds several words for each register
+// and kernel, so no sum here can overflow.
+static tfrt_call_frame_layout_t tfrt_call_frame_layout(const tfrt_bef_callable_t* callable) {
+  size_t register_count = callable->bef->register_count;
+  size_t kernel_count = callable->bef->kernel_count;
+  size_t counters = tfrt_call_frame_align(kernel_count * sizeof(uint32_t));
+  tfrt_call_frame_layout_t layout;
+  layout.registers = tfrt_call_frame_align(sizeof(tfrt_call_frame_t));
+  layout.pending = layout.registers + register_count * sizeof(tfrt_async_value_t*);
+  layout.passed = layout.pending + counters;
+  layout.next = layout.passed + (callable->nonstrict_count > 0 ? counters : 0);
+  layout.waiters = layout.next + counters;
+  layout.groups = layout.waiters + register_count * sizeof(tfrt_register_waiter_t);
+  layout.size = layout.groups + kernel_count * sizeof(tfrt_kernel_group_t);
+  return layout;
+}
+
+static void tfrt_call_frame_set_counters(tfrt_call_frame_t* frame) {
+  const tfrt_bef_callable_t* callable = frame->callable;
+  for (uint32_t k = 1; k < callable->bef->kernel_count; ++k) {
+    const tfrt_kernel_site_t* site = &callable->sites[k];
+    // A kernel without arguments waits for the start of the function.
+    uint32_t pending = site->waited_count + site->nonstrict;
+    atomic_init(&frame->pending[k], pending > 0 ? pending : 1);
+    if (frame->passed) {
+      atomic_init(&frame->passed[k], site->bef->argument_count - site->waited_count);
+    }
+  }
+}
+
+tfrt_call_frame_t* tfrt_call_frame_create(const tfrt_bef_callable_t* callable,
+                                          const tfrt_execution_context_t* context) {
+  tfrt_call_frame_layout_t layout = tfrt_call_frame_layout(callable);
+  tfrt_allocator_t allocator = tfrt_allocator_system();
+  char* slab = tfrt_allocator_allocate(allocator, layout.size);
+  if (!slab) return NULL;
+  tfrt_call_frame_t* frame = (tfrt_call_frame_t*)slab;
+  tfrt_ref_count_initialize(&frame->ref_count);
+  frame->escaped = false;
+  frame->callable = callable;
+  frame->context = *context;
+  frame->allocator = allocator;
+  frame->size = layout.size;
+  frame->registers = (void*)(slab + layout.registers);
+  frame->pending = (void*)(slab + layout.pending);
+  frame->passed = callable->nonstrict_count > 0 ? (void*)(slab + layout.passed) : NULL;
+  frame->next = (void*)(slab + layout.next);
+  frame->waiters = (void*)(slab + layout.waiters);
+  frame->groups = (void*)(slab + layout.groups);
+  memset(slab + layout.registers, 0, layout.pending - layout.registers);
+  tfrt_call_frame_set_counters(frame);
+  tfrt_call_scope_enter(frame->context.scope);
+  return frame;
+}
+
+tfrt_call_frame_t* tfrt_call_frame_retain(tfrt_call_frame_t* frame) {
+  if (!frame->escaped) {
+    frame->escaped = true;
+    tfrt_program_retain(frame->callable->owner);
+    tfrt_request_context_retain(frame->context.request);
+  }
+  tfrt_ref_count_increment(&frame->ref_count);
+  return frame;
+}
+
+void tfrt_call_frame_release(tfrt_call_frame_t* frame) {
+  if (frame->escaped && !tfrt_ref_count_decrement(&frame->ref_count)) return;
+  tfrt_call_scope_t* scope = frame->context.scope;
+  tfrt_program_t* program = frame->escaped ? frame->callable->owner : NULL;
+  tfrt_request_context_t* request = frame->escaped ? frame->context.request : NULL;
+  tfrt_allocator_free(frame->allocator, frame, frame->size);
+  tfrt_request_context_release(request);
+  tfrt_program_release(program);
+  tfrt_call_scope_leave(scope);
+}

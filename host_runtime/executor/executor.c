@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs calls of BEF functions: fires each kernel as its arguments arrive, without locks
+// and without blocking. The order of ready kernels is ready_list.h's; what a call is made
+// of is call_frame.h's. What remains is how a value travels from the kernel that makes it
+// to those that use it:
+//
+//   result --publish--> register --arrive--> pending counters --0--> ready list --fire-->
+//              \-- not available yet: a waiter on the value does the rest when it is
+//
+// References: a register's value holds one reference for each use that the BEF file
+// counts. They are added once, when the register is set, and each use drops one.
+//
+// Non-strict kernels and results of the call may need a register before it is set. They
+// put an indirect value there (a *placeholder*) by compare-and-swap; whoever sets the
+// register finds it and forwards it. A non-strict kernel normally runs when all of its
+// arguments are set, though maybe not available; only when the call has nothing else to do
+// is it *forced* to start with placeholders, so the usual call pays nothing for this.
+#include <string.h>
+
+#include "host_runtime/executor/call_frame.h"
+#include "host_runtime/executor/call_scope.h"
+#include "host_runtime/executor/program_impl.h"
+#include "host_runtime/executor/ready_list.h"
+#include "host_runtime/host_context.h"
+
+// Calls nest on the C stack up to this depth; deeper ones go through the work queue, so
+// that recursion is bounded by memory.
+#define TFRT_EXECUTOR_MAX_DEPTH 100
+
+// Kernels with at most this many arguments and results run without an allocation.
+#define TFRT_EXECUTOR_INLINE_VALUES 24
+
+static _Thread_local int tfrt_executor_depth;
+
+static void tfrt_executor_drain(tfrt_ready_list_t* ready);
+
+// --- Values ------------------------------------------------------------------
+
+// One of the things that |kernel| waits for is there.
+static inline void tfrt_executor_arrive(tfrt_ready_list_t* ready, uint32_t kernel) {
+  _Atomic uint32_t* pending = &ready->frame->pending[kernel];
+  // The last one to arrive sees what all others did: its acquire, in the load or in the
+  // subtraction, pairs with the release in their subtractions. Whoever reads 1 is the only
+  // one left and need not write.
+  if (atomic_load_explicit(pending, memory_order_acquire) == 1 ||
+      atomic_fetch_sub_explicit(pending, 1, memory_order_acq_rel) == 1) {
+    tfrt_ready_list_push(ready, kernel);
+  }
+}
+
+// One of the PASSED arguments of |kernel| is set.
+static void tfrt_executor_arrive_passed(tfrt_ready_list_t* ready, uint32_t kernel) {
+  // Release and acquire: the last one to arrive sees the registers that the others set;
+  // its partners are this operation in other threads.
+  uint32_t before =
+      atomic_fetch_sub_explicit(&ready->frame->passed[kernel], 1, memory_order_acq_rel);
+  if (before == 1) tfrt_executor_arrive(ready, kernel);
+}
+
+// Tells |user_count| users that their value is there: those that wait for it
+// (|passed| false), or those to which it is only handed on.
+static void tfrt_executor_tell_users(tfrt_ready_list_t* ready, const uint32_t* users,
+                                     const uint8_t* passed_users, uint32_t user_count,
+                                     bool passed) {
+  for (uint32_t i = 0; i < user_count; ++i) {
+    bool is_passed = passed_users && passed_users[i];
+    if (is_passed != passed) continue;
+    if (passed) {
+      tfrt_executor_arrive_passed(ready, users[i]);
+    } else {
+      tfrt_executor_arrive(ready, users[i]);
+    }
+  }
+}
+
+// A value that was published before it was available is now.
+static void tfrt_executor_on_value(tfrt_task_t* task) {
+  tfrt_register_waiter_t* waiter = TFRT_CONTAINER_OF(task, tfrt_register_waiter_t, task);
+  tfrt_call_frame_t* frame = waiter->frame;
+  tfrt_async_value_t* value = waiter->value;
+  tfrt_ready_list_t ready = tfrt_ready_list_make(frame, waiter->stream);
+  tfrt_executor_tell_users(&ready, waiter->users, waiter->passed_users, waiter->user_count, false);
+  tfrt_async_value_release(value);
+  tfrt_executor_drain(&ready);
+  tfrt_call_frame_release(frame);
+}
+
+// Waits for |value| (+0), which isn't available, on behalf of the users of |register_index|.
+static void tfrt_executor_wait(tfrt_ready_list_t* ready, uint32_t register_index,
+                               const uint32_t* users, const uint8_t* passed_users,
+                               uint32_t user_count, tfrt_async_value_t* value) {
+  tfrt_call_frame_t* frame = ready->frame;
+  uint8_t flags = frame->callable->register_flags[register_index];
+  bool waited_for = flags & (TFRT_REGISTER_DEMANDED | TFRT_REGISTER_AWAITED);
+  // A call is over only when all of its values are resolved; who has no scope doesn't ask.
+  if (!waited_for && !frame->context.scope) return;
+  tfrt_register_waiter_t* waiter = &frame->waiters[register_index];
+  tfrt_task_initialize(&waiter->task, tfrt_executor_on_value);
+  waiter->frame = tfrt_call_frame_retain(frame);
+  waiter->value = tfrt_async_value_retain(value);
+  waiter->users = users;
+  waiter->passed_users = passed_users;
+  waiter->user_count = user_count;
+  waiter->stream = ready->stream;
+  if (flags & TFRT_REGISTER_DEMANDED) {
+    tfrt_async_value_and_then(value, &waiter->task);
+  } else if (waited_for) {
+    tfrt_async_value_await(value, &waiter->task);
+  } else {
+    tfrt_async_value_watch(value, &waiter->task);
+  }
+}
+
+// Puts |value|, which comes with the caller's one reference, into its register and returns
+// what is there now: |value|, or the placeholder that stands for it. |*out_pinned| tells
+// whether the caller must drop one reference to that.
+static tfrt_async_value_t* tfrt_executor_set_register(tfrt_call_frame_t* frame,
+                                                      uint32_t register_index,
+                                                      tfrt_async_value_t* value, bool* out_pinned) {
+  uint32_t uses = frame->callable->bef->use_counts[register_index];
+  _Atomic(tfrt_async_value_t*)* slot = &frame->registers[register_index];
+  *out_pinned = false;
+  if (uses > 1) tfrt_async_value_retain_n(value, uses - 1);
+  if (!(frame->callable->register_flags[register_index] & TFRT_REGISTER_ANTICIPATED)) {
+    // Relaxed: users read it after having seen their counter reach zero.
+    atomic_store_explicit(slot, value, memory_order_relaxed);
+    return value;
+  }
+  tfrt_async_value_t* placeholder = NULL;
+  // Release: whoever finds the value here early sees it whole; acquire: so do we with the
+  // placeholder. Partners: this operation and the load in tfrt_executor_anticipate().
+  if (atomic_compare_exchange_strong_explicit(slot, &placeholder, value, memory_order_acq_rel,
+                                              memory_order_acquire)) {
+    return value;
+  }
+  *out_pinned = true;
+  if (uses > 1) tfrt_async_value_release_n(value, uses - 1);
+  tfrt_indirect_value_forward_take((tfrt_indirect_value_t*)placeholder, value);
+  return placeholder;
+}
+
+// Gives the result |value| (consumed) of a kernel to all who use it.
+static void tfrt_executor_publish(tfrt_ready_list_t* ready, uint32_t register_index,
+                                  const uint32_t* users, const uint8_t* passed_users,
+                                  uint32_t user_count, tfrt_async_value_t* value) {
+  tfrt_call_frame_t* frame = ready->frame;
+  if (frame->callable->bef->use_counts[register_index] == 0) {
+    if (!tfrt_async_value_is_available(value)) {
+      tfrt_executor_wait(ready, register_index, NULL, NULL, 0, value);
+    }
+    tfrt_async_value_release(value);
+    return;
+  }
+  // Seen before the register is set: after that, others may use the value up.
+  bool pinned = false;
+  bool available = tfrt_async_value_is_available(value);
+  if (!available) tfrt_async_value_retain(value);
+  tfrt_async_value_t* held = available ? NULL : value;
+  tfrt_async_value_t* set = tfrt_executor_set_register(frame, register_index, value, &pinned);
+  if (passed_users) tfrt_executor_tell_users(ready, users, passed_users, user_count, true);
+  if (available) {
+    tfrt_executor_tell_users(ready, users, passed_users, user_count, false);
+  } else {
+    tfrt_executor_wait(ready, register_index, users, passed_users, user_count,
+                       pinned ? set : value);
+  }
+  if (pinned) tfrt_async_value_release(set);
+  tfrt_async_value_release(held);
+}
+
+// The value in a register that may not be set yet; puts a placeholder there if so. The
+// caller has one use of it.
+static tfrt_async_value_t* tfrt_executor_anticipate(tfrt_call_frame_t* frame,
+                                                    uint32_t register_index) {
+  _Atomic(tfrt_async_value_t*)* slot = &frame->registers[register_index];
+  // Acquire: pairs with the release in tfrt_executor_set_register().
+  tfrt_async_value_t* value = atomic_load_explicit(slot, memory_order_acquire);
+  if (value) return value;
+  tfrt_indirect_value_t* placeholder = tfrt_indirect_value_create();
+  // Out of memory: the use stays undone, and with it one reference; better than a crash.
+  if (!placeholder) return tfrt_async_value_out_of_memory();
+  // One for each use, and one that whoever forwards it drops.
+  uint32_t uses = frame->callable->bef->use_counts[register_index];
+  tfrt_async_value_retain_n(&placeholder->base, uses);
+  // Partner: the same operation in tfrt_executor_set_register().
+  if (atomic_compare_exchange_strong_explicit(slot, &value, &placeholder->base,
+                                              memory_order_acq_rel, memory_order_acquire)) {
+    return &placeholder->base;
+  }
+  tfrt_async_value_release_n(&placeholder->base, uses + 1);
+  return value;
+}
+
+// --- Kernels -----------------------------------------------------------------
+
+// Collects the arguments of |site|. Returns the error (+0) because of which it is not to
+// run: the last one in the order of operands, else the request's cancellation, else NULL.
+static tfrt_async_value_t* tfrt_executor_collect(tfrt_call_frame_t* frame,
+                                                 const tfrt_kernel_site_t* site,
+                                                 tfrt_async_value_t** arguments) {
+  tfrt_async_value_t* error = tfrt_request_context_cancelled(frame->context.request);
+  for (uint32_t i = 0; i < site->bef->argument_count; ++i) {
+    uint32_t register_index = site->bef->arguments[i];
+    if (site->uses[i] == TFRT_OPERAND_PASSED) {
+      arguments[i] = tfrt_executor_anticipate(frame, register_index);
+      continue;
+    }
+    // Relaxed: the counter that reached zero ordered the store before this load.
+    tfrt_async_value_t* value =
+        atomic_load_explicit(&frame->registers[register_index], memory_order_relaxed);
+    tfrt_async_value_state_t state = tfrt_async_value_state(value);
+    if (state == TFRT_ASYNC_VALUE_FAILED) error = tfrt_async_value_resolved(value);
+    // A value that is only awaited may be settled without being here.
+    arguments[i] = state == TFRT_ASYNC_VALUE_AVAILABLE ? tfrt_async_value_resolved(value) : value;
+  }
+  return error;
+}
+
+// Returns false, having failed |kernel_frame|, if an argument is not of the type that the
+// kernel reads. Only what the op table could not prove is looked at.
+static bool tfrt_executor_check_types(tfrt_kernel_frame_t* kernel_frame,
+                                      const tfrt_kernel_site_t* site) {
+  if (TFRT_LIKELY(!site->checks)) return true;
+  for (uint32_t i = 0; i < kernel_frame->argument_count; ++i) {
+    tfrt_type_id_t actual = kernel_frame->arguments[i]->type_id;
+    if (site->checks[i] == TFRT_TYPE_NONE || site->checks[i] == actual) continue;
+    tfrt_kernel_frame_fail(kernel_frame, TFRT_STATUS_INVALID_ARGUMENT,
+                           "argument %u of '%s' is a %s, which the kernel doesn't take", i,
+                           site->bef->name, tfrt_type_get(actual)->name);
+    return false;
+  }
+  return true;
+}
+
+static void tfrt_executor_run_kernel(tfrt_call_frame_t* frame, const tfrt_kernel_site_t* site,
+                                     tfrt_async_value_t** arguments, tfrt_async_value_t** results) {
+  tfrt_kernel_frame_t kernel_frame = {
+      .arguments = arguments,
+      .results = results,
+      .attributes = site->attributes,
+      .functions = site->functions,
+      .argument_count = site->bef->argument_count,
+      .result_count = site->bef->result_count,
+      .attribute_count = site->bef->attribute_count,
+      .function_count = site->bef->function_count,
+      .call_options = site->call_options,
+      .context = &frame->context,
+      .site = site,
+  };
+  if (!tfrt_executor_check_types(&kernel_frame, site)) return;
+  tfrt_host_context_t* host = frame->context.host;
+  if (TFRT_LIKELY(!host->trace)) {
+    site->run(&kernel_frame);
+  } else {
+    int64_t begin = tfrt_clock_now_ns(host->clock);
+    site->run(&kernel_frame);
+    tfrt_trace_add(host->trace, "kernel", site->bef->name, begin, tfrt_clock_now_ns(host->clock),
+                   frame->context.request->options.id);
+  }
+  for (uint32_t i = 0; i < kernel_frame.result_count; ++i) {
+    if (TFRT_LIKELY(results[i])) continue;
+    tfrt_kernel_frame_fail(&kernel_frame, TFRT_STATUS_INTERNAL,
+                           "kernel '%s' didn't set its result %u", site->bef->name, i);
+  }
+}
+
+// Runs |site| with |values| as room for its arguments and results, and publishes these.
+static void tfrt_executor_fire_with(tfrt_ready_list_t* ready, const tfrt_kernel_site_t* site,
+                                    tfrt_async_value_t** values) {
+  tfrt_call_frame_t* frame = ready->frame;
+  const tfrt_bef_kernel_t* kernel = site->bef;
+  tfrt_async_value_t** arguments = values;
+  tfrt_async_value_t** results = values + kernel->argument_count;
+  memset(results, 0, kernel->result_count * sizeof(*results));
+  tfrt_async_value_t* error = tfrt_executor_collect(frame, site, arguments);
+  if (TFRT_LIKELY(!error)) {
+    tfrt_executor_run_kernel(frame, site, arguments, results);
+  } else {
+    for (uint32_t i = 0; i < kernel->result_count; ++i) {
+      results[i] = tfrt_async_value_retain(error);
+    }
+  }
+  for (uint32_t i = 0; i < kernel->argument_count; ++i) {
+    // The register, not |arguments|: that may name the target of an indirect.
+    tfrt_async_value_release(
+        atomic_load_explicit(&frame->registers[kernel->arguments[i]], memory_order_relaxed));
+  }
+  uint32_t first_user = 0;
+  for (uint32_t i = 0; i < kernel->result_count; ++i) {
+    tfrt_executor_publish(ready, kernel->results[i], kernel->users + first_user,
+                          site->passed_users ? site->passed_users + first_user : NULL,
+                          kernel->user_counts[i], results[i]);
+    first_user += kernel->user_counts[i];
+  }
+}
+
+static void tfrt_executor_fire(tfrt_ready_list_t* ready, uint32_t kernel) {
+  const tfrt_kernel_site_t* site = &ready->frame->callable->sites[kernel];
+  size_t count = (size_t)site->bef->argument_count + site->bef->result_count;
+  if (TFRT_LIKELY(count <= TFRT_EXECUTOR_INLINE_VALUES)) {
+    tfrt_async_value_t* values[TFRT_EXECUTOR_INLINE_VALUES];
+    tfrt_executor_fire_with(ready, site, values);
+    return;
+  }
+  tfrt_allocator_t allocator = ready->frame->allocator;
+  tfrt_async_value_t** values = tfrt_allocator_allocate_array(allocator, count, sizeof(*values));
+  if (values) {
+    tfrt_executor_fire_with(ready, site, values);
+    tfrt_allocator_free(allocator, values, count * sizeof(*values));
+    return;
+  }
+  // No room even to look at the arguments: their uses stay undone, the results say why.
+  uint32_t first_user = 0;
+  for (uint32_t i = 0; i < site->bef->result_count; ++i) {
+    tfrt_executor_publish(ready, site->bef->results[i], site->bef->users + first_user,
+                          site->passed_users ? site->passed_users + first_user : NULL,
+                          site->bef->user_counts[i], tfrt_async_value_out_of_memory());
+    first_user += site->bef->user_counts[i];
+  }
+}
+
+// The rest of a call's ready kernels of one stream, as a task of the work queue.
+static void tfrt_executor_run_group(tfrt_task_t* task) {
+  tfrt_kernel_group_t* group = TFRT_CONTAINER_OF(task, tfrt_kernel_group_t, task);
+  tfrt_call_frame_t* frame = group->frame;
+  uint32_t stream = frame->callable->sites[group->first].bef->stream_id;
+  tfrt_ready_list_t ready = tfrt_ready_list_make(frame, stream);
+  tfrt_ready_list_push_group(&ready, group->first);
+  tfrt_executor_drain(&ready);
+  tfrt_call_frame_release(frame);
+}
+
+// Runs kernels until none is ready on this path.
+static void tfrt_executor_drain(tfrt_ready_list_t* ready) {
+  do {
+    for (uint32_t kernel; (kernel = tfrt_ready_list_pop(ready));) {
+      tfrt_executor_fire(ready, kernel);
+    }
+  } while (tfrt_ready_list_switch_stream(ready, tfrt_executor_run_group));
+}
+
+// --- Calls -------------------------------------------------------------------
+
+// Starts the kernels without arguments, then publishes the arguments.
+static void tfrt_executor_start(tfrt_ready_list_t* ready, tfrt_async_value_t* const* arguments) {
+  const tfrt_kernel_site_t* start = &ready->frame->callable->sites[0];
+  const tfrt_bef_kernel_t* kernel = start->bef;
+  uint32_t first_user = kernel->user_counts[0];
+  for (uint32_t i = 0; i < first_user; ++i) tfrt_executor_arrive(ready, kernel->users[i]);
+  for (uint32_t i = 1; i < kernel->result_count; ++i) {
+    tfrt_executor_publish(ready, kernel->results[i], kernel->users + first_user,
+                          start->passed_users ? start->passed_users + first_user : NULL,
+                          kernel->user_counts[i], tfrt_async_value_retain(arguments[i - 1]));
+    first_user += kernel->user_counts[i];
+  }
+}
+
+// Starts the non-strict kernels that still lack arguments: whatever they call may get on
+// without these.
+static void tfrt_executor_force(tfrt_ready_list_t* ready) {
+  const tfrt_bef_callable_t* callable = ready->frame->callable;
+  for (uint32_t i = 0; i < callable->nonstrict_count; ++i) {
+    uint32_t kernel = callable->nonstrict[i];
+    // Release and acquire: as in tfrt_executor_arrive_passed(), its partner.
+    uint32_t before = atomic_fetch_or_explicit(&ready->frame->passed[kernel],
+                                               TFRT_CALL_FRAME_FORCED, memory_order_acq_rel);
+    if (before == 0) continue;
+    tfrt_executor_arrive(ready, kernel);
+    tfrt_executor_drain(ready);
+  }
+}
+
+static void tfrt_executor_call(const tfrt_bef_callable_t* callable,
+                               const tfrt_execution_context_t* context,
+                               tfrt_async_value_t* const* arguments, tfrt_async_value_t** results) {
+  tfrt_call_frame_t* frame = tfrt_call_frame_create(callable, context);
+  if (!frame) {
+    for (uint32_t i = 0; i < callable->base.result_count; ++i) {
+      results[i] = tfrt_async_value_out_of_memory();
+    }
+    return;
+  }
+  ++tfrt_executor_depth;
+  tfrt_ready_list_t ready = tfrt_ready_list_make(frame, callable->bef->kernels[0].stream_id);
+  tfrt_executor_start(&ready, arguments);
+  tfrt_executor_drain(&ready);
+  tfrt_executor_force(&ready);
+  --tfrt_executor_depth;
+  for (uint32_t i = 0; i < callable->base.result_count; ++i) {
+    results[i] = tfrt_executor_anticipate(frame, callable->bef->result_registers[i]);
+  }
+  tfrt_call_frame_release(frame);
+}
+
+// A call that goes through the work queue, because the stack is deep.
+typedef struct tfrt_deferred_call_s {
+  tfrt_task_t task;
+  const tfrt_bef_callable_t* callable;
+  tfrt_execution_context_t context;
+  size_t size;
+  tfrt_async_value_t* values[];  // arguments, then indirects for the results
+} tfrt_deferred_call_t;
+
+static void tfrt_executor_run_deferred(tfrt_task_t* task) {
+  tfrt_deferred_call_t* call = TFRT_CONTAINER_OF(task, tfrt_deferred_call_t, task);
+  uint32_t argument_count = call->callable->base.argument_count;
+  uint32_t result_count = call->callable->base.result_count;
+  tfrt_async_value_t** placeholders = call->values + argument_count;
+  tfrt_async_value_t** results = placeholders + result_count;
+  tfrt_executor_call(call->callable, &call->context, call->values, results);
+  for (uint32_t i = 0; i < argument_count; ++i) tfrt_async_value_release(call->values[i]);
+  for (uint32_t i = 0; i < result_count; ++i) {
+    tfrt_indirect_value_forward_take((tfrt_indirect_value_t*)placeholders[i], results[i]);
+    tfrt_async_value_release(placeholders[i]);
+  }
+  tfrt_execution_context_t context = call->context;
+  tfrt_program_t* program = call->callable->owner;
+  tfrt_allocator_free(tfrt_allocator_system(), call, call->size);
+  tfrt_request_context_release(context.request);
+  tfrt_program_release(program);
+  tfrt_call_scope_leave(context.scope);
+}
+
+// Fills |results| with indirects, or with errors, of which it returns false.
+static bool tfrt_executor_make_placeholders(uint32_t count, tfrt_async_value_t** results) {
+  bool complete = true;
+  for (uint32_t i = 0; i < count; ++i) {
+    tfrt_indirect_value_t* indirect = tfrt_indirect_value_create();
+    complete &= indirect != NULL;
+    results[i] = indirect ? &indirect->base : tfrt_async_value_out_of_memory();
+  }
+  return complete;
+}
+
+static void tfrt_executor_defer(const tfrt_bef_callable_t* callable,
+                                const tfrt_execution_context_t* context,
+                                tfrt_async_value_t* const* arguments,
+                                tfrt_async_value_t** results) {
+  uint32_t argument_count = callable->base.argument_count;
+  uint32_t result_count = callable->base.result_count;
+  size_t size = sizeof(tfrt_deferred_call_t) +
+                ((size_t)argument_count + 2 * (size_t)result_count) * sizeof(void*);
+  tfrt_deferred_call_t* call = tfrt_allocator_allocate(tfrt_allocator_system(), size);
+  if (!tfrt_executor_make_placeholders(result_count, results) || !call) {
+    for (uint32_t i = 0; i < result_count; ++i) {
+      tfrt_async_value_release(results[i]);
+      results[i] = tfrt_async_value_out_of_memory();
+    }
+    tfrt_allocator_free(tfrt_allocator_system(), call, size);
+    return;
+  }
+  tfrt_task_initialize(&call->task, tfrt_executor_run_deferred);
+  call->callable = callable;
+  call->context = *context;
+  call->size = size;
+  for (uint32_t i = 0; i < argument_count; ++i) {
+    call->values[i] = tfrt_async_value_retain(arguments[i]);
+  }
+  for (uint32_t i = 0; i < result_count; ++i) {
+    call->values[argument_count + i] = tfrt_async_value_retain(results[i]);
+  }
+  tfrt_program_retain(callable->owner);
+  tfrt_request_context_retain(context->request);
+  tfrt_call_scope_enter(context->scope);
+  tfrt_work_queue_add_task(context->work_queue, &call->task);
+}
+
+void tfrt_bef_callable_execute(const tfrt_function_t* function,
+                               const tfrt_execution_context_t* context,
+                               tfrt_async_value_t* const* arguments, tfrt_async_value_t** results) {
+  const tfrt_bef_callable_t* callable = (const tfrt_bef_callable_t*)function;
+  if (TFRT_LIKELY(tfrt_executor_depth < TFRT_EXECUTOR_MAX_DEPTH)) {
+    tfrt_executor_call(callable, context, arguments, results);
+  } else {
+    tfrt_executor_defer(callable, context, arguments, results);
+  }
+}

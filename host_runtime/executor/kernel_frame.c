@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host_runtime/executor/kernel_frame.h"
+
+#include <stdarg.h>
+
+#include "host_runtime/executor/program_impl.h"
+
+void tfrt_kernel_site_origin(const tfrt_kernel_site_t* site, tfrt_status_origin_t* out_origin) {
+  *out_origin = (tfrt_status_origin_t){.rank = TFRT_STATUS_NO_RANK};
+  if (!site) return;
+  tfrt_bef_source_location_t location;
+  tfrt_bef_file_source_location(tfrt_program_file(site->owner->owner), site->bef->location,
+                                &location);
+  out_origin->function = site->owner->base.name;
+  out_origin->kernel = site->bef->name;
+  out_origin->file = location.file;
+  out_origin->line = location.line;
+  out_origin->column = location.column;
+}
+
+// Consumes |status| and returns it (+1) as an error of the kernel at |site|.
+static tfrt_status_t tfrt_kernel_site_take_status(const tfrt_kernel_site_t* site,
+                                                  tfrt_status_t status) {
+  tfrt_status_origin_t origin;
+  tfrt_kernel_site_origin(site, &origin);
+  tfrt_status_t located = tfrt_status_with_origin(status, &origin);
+  tfrt_status_release(status);
+  return located;
+}
+
+void tfrt_kernel_frame_fail_take(tfrt_kernel_frame_t* frame, tfrt_status_t status) {
+  tfrt_async_value_t* error =
+      tfrt_async_value_create_error_take(tfrt_kernel_site_take_status(frame->site, status));
+  for (uint32_t i = 0; i < frame->result_count; ++i) {
+    if (!frame->results[i]) frame->results[i] = tfrt_async_value_retain(error);
+  }
+  tfrt_async_value_release(error);
+}
+
+void tfrt_kernel_frame_fail(tfrt_kernel_frame_t* frame, tfrt_status_code_t code, const char* format,
+                            ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  tfrt_status_t status = tfrt_status_create_v(code, format, arguments);
+  va_end(arguments);
+  tfrt_kernel_frame_fail_take(frame, status);
+}
+
+void tfrt_kernel_site_fail_take(const tfrt_kernel_site_t* site, tfrt_async_value_t* value,
+                                tfrt_status_t status) {
+  tfrt_status_t located = tfrt_kernel_site_take_status(site, status);
+  tfrt_async_value_set_error(value, located);
+  tfrt_status_release(located);
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host_runtime/executor/kernel_registry.h"
+
+#include <string.h>
+
+#include "host_runtime/base/arena.h"
+#include "host_runtime/base/hash_table.h"
+
+typedef struct tfrt_kernel_entry_s {
+  tfrt_hash_node_t node;
+  tfrt_string_view_t name;
+  tfrt_kernel_t kernel;
+} tfrt_kernel_entry_t;
+
+struct tfrt_kernel_registry_s {
+  tfrt_allocator_t allocator;
+  tfrt_arena_t arena;  // the entries
+  tfrt_hash_table_t by_name;
+};
+
+static uint64_t tfrt_kernel_registry_hash(const void* key) {
+  const tfrt_string_view_t* name = key;
+  return tfrt_hash_bytes(name->data, name->size);
+}
+
+static bool tfrt_kernel_registry_equal(const tfrt_hash_node_t* node, const void* key) {
+  return tfrt_string_view_equal(TFRT_CONTAINER_OF(node, tfrt_kernel_entry_t, node)->name,
+                                *(const tfrt_string_view_t*)key);
+}
+
+static const tfrt_hash_table_vtable_t tfrt_kernel_registry_vtable = {
+    .hash = tfrt_kernel_registry_hash,
+    .equal = tfrt_kernel_registry_equal,
+};
+
+tfrt_status_t tfrt_kernel_registry_allocate(tfrt_allocator_t allocator,
+                                            tfrt_kernel_registry_t** out_registry) {
+  *out_registry = NULL;
+  tfrt_kernel_registry_t* registry = tfrt_allocator_allocate_zeroed(allocator, sizeof(*registry));
+  if (!registry) {
+    return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for a kernel registry");
+  }
+  registry->allocator = allocator;
+  tfrt_arena_initialize(&registry->arena, allocator);
+  tfrt_hash_table_initialize(&registry->by_name, &tfrt_kernel_registry_vtable, allocator);
+  *out_registry = registry;
+  return NULL;
+}
+
+void tfrt_kernel_registry_free(tfrt_kernel_registry_t* registry) {
+  if (!registry) return;
+  tfrt_hash_table_deinitialize(&registry->by_name);
+  tfrt_arena_deinitialize(&registry->arena);
+  tfrt_allocator_free(registry->allocator, registry, sizeof(*registry));
+}
+
+static tfrt_status_t tfrt_kernel_registry_add(tfrt_kernel_registry_t* registry,
+                                              const tfrt_kernel_descriptor_t* descriptor,
+                                              tfrt_kernel_fn_t function) {
+  tfrt_string_view_t name = tfrt_string_view_of(descriptor->name);
+  if (tfrt_hash_table_find(&registry->by_name, &name)) {
+    return tfrt_status_create(TFRT_STATUS_ALREADY_EXISTS, "kernel '%s' is registered twice",
+                              descriptor->name);
+  }
+  tfrt_kernel_entry_t* entry = tfrt_arena_allocate(&registry->arena, sizeof(*entry));
+  if (!entry) {
+    return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory to register kernels");
+  }
+  entry->name = name;
+  entry->kernel = (tfrt_kernel_t){.function = function, .descriptor = descriptor};
+  tfrt_hash_table_insert(&registry->by_name, &name, &entry->node);
+  return NULL;
+}
+
+static const tfrt_kernel_registration_t* tfrt_kernel_registration_find(
+    const tfrt_kernel_registration_t* registrations, size_t count, const char* name) {
+  for (size_t i = 0; i < count; ++i) {
+    if (strcmp(registrations[i].name, name) == 0) return &registrations[i];
+  }
+  return NULL;
+}
+
+tfrt_status_t tfrt_kernel_registry_add_all(tfrt_kernel_registry_t* registry,
+                                           const tfrt_kernel_table_t* table,
+                                           const tfrt_kernel_registration_t* registrations,
+                                           size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    if (!tfrt_kernel_table_find(table, 1, registrations[i].name)) {
+      return tfrt_status_create(TFRT_STATUS_INTERNAL, "kernel '%s' has no entry in the op table",
+                                registrations[i].name);
+    }
+  }
+  for (size_t i = 0; i < table->count; ++i) {
+    const tfrt_kernel_descriptor_t* descriptor = &table->descriptors[i];
+    if (descriptor->flags & TFRT_KERNEL_TERMINATOR) continue;  // not a kernel
+    const tfrt_kernel_registration_t* registration =
+        tfrt_kernel_registration_find(registrations, count, descriptor->name);
+    if (!registration) {
+      return tfrt_status_create(TFRT_STATUS_INTERNAL, "op table entry '%s' has no kernel",
+                                descriptor->name);
+    }
+    TFRT_RETURN_IF_ERROR(tfrt_kernel_registry_add(registry, descriptor, registration->function));
+  }
+  return NULL;
+}
+
+const tfrt_kernel_t* tfrt_kernel_registry_find(const tfrt_kernel_registry_t* registry,
+                                               tfrt_string_view_t name) {
+  tfrt_hash_node_t* node = tfrt_hash_table_find(&registry->by_name, &name);
+  return node ? &TFRT_CONTAINER_OF(node, tfrt_kernel_entry_t, node)->kernel : NULL;
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What program.c prepares and executor.c walks: the resolved form of BEF functions.
+// Private to this room.
+//
+// A resolved kernel fits the executor's inner loop: everything it needs to start the
+// kernel and to publish its results is one struct away, and the index arrays are
+// those of the BEF image.
+#ifndef TFRT_HOST_RUNTIME_EXECUTOR_PROGRAM_IMPL_H_
+#define TFRT_HOST_RUNTIME_EXECUTOR_PROGRAM_IMPL_H_
+
+#include "host_runtime/executor/call_router.h"
+#include "host_runtime/executor/kernel_frame.h"
+#include "host_runtime/executor/program.h"
+
+typedef struct tfrt_bef_callable_s tfrt_bef_callable_t;
+
+// One kernel of a function, resolved.
+struct tfrt_kernel_site_s {
+  tfrt_kernel_fn_t run;
+  const tfrt_bef_kernel_t* bef;   // registers, users, location
+  const void* const* attributes;  // addresses in the image
+  const tfrt_function_t* const* functions;
+  const uint8_t* uses;                      // per argument: tfrt_operand_use_t
+  const tfrt_type_id_t* checks;             // per argument: type to check at run time, 0: none
+  const uint8_t* passed_users;              // per word of bef->users: PASSED? NULL: none is
+  const tfrt_call_options_t* call_options;  // NULL: none
+  const tfrt_bef_callable_t* owner;
+  uint32_t waited_count;  // arguments that are not PASSED
+  bool nonstrict;         // has PASSED arguments
+};
+
+// How the users of a register ask for its value.
+enum tfrt_register_flag_bits_e {
+  TFRT_REGISTER_DEMANDED = 1u << 0,  // some kernel needs the payload
+  TFRT_REGISTER_AWAITED = 1u << 1,   // some kernel only waits for it
+  // Somebody may take the register before it is set: the function's result, or a
+  // PASSED argument. Setting it is a compare-and-swap then.
+  TFRT_REGISTER_ANTICIPATED = 1u << 2,
+};
+
+// A BEF function that can be called.
+struct tfrt_bef_callable_s {
+  tfrt_function_t base;
+  const tfrt_bef_function_t* bef;
+  tfrt_program_t* owner;      // +0: belongs to it
+  tfrt_kernel_site_t* sites;  // per kernel of |bef|; [0] is the pseudo kernel
+  uint8_t* register_flags;    // per register
+  uint32_t* nonstrict;        // indices of kernels with PASSED arguments
+  uint32_t nonstrict_count;
+};
+
+// Calls a BEF function; the vtable entry that program.c gives to its functions.
+void tfrt_bef_callable_execute(const tfrt_function_t* function,
+                               const tfrt_execution_context_t* context,
+                               tfrt_async_value_t* const* arguments, tfrt_async_value_t** results);
+
+#endif  // TFRT_HOST_RUNTIME_EXECUTOR_PROGRAM_IMPL_H_

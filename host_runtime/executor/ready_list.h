@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kernels that one sequential path of an execution may run next. Private to this
+// room.
+//
+// A path follows one stream at a time. Ready kernels of that stream are *inline*: the
+// newest runs first, while its arguments are in the cache. Those of other streams are
+// *outline*; when nothing is inline any more, the path goes on with the stream of the
+// oldest of them, and hands each of the other streams to the work queue, in the order
+// of their numbers.
+//
+// Lists are linked through an array indexed by kernel, which belongs to the call; kernel
+// 0 is never ready and ends a list.
+//
+// Thread rule: a list belongs to the thread that runs the path.
+// Failure rule: none fails.
+#ifndef TFRT_HOST_RUNTIME_EXECUTOR_READY_LIST_H_
+#define TFRT_HOST_RUNTIME_EXECUTOR_READY_LIST_H_
+
+#include "host_runtime/executor/call_frame.h"
+
+typedef struct tfrt_ready_list_s {
+  tfrt_call_frame_t* frame;
+  uint32_t stream;
+  uint32_t inline_first;   // newest
+  uint32_t outline_first;  // oldest
+  uint32_t outline_last;
+} tfrt_ready_list_t;
+
+// An empty list of |frame| that follows |stream|.
+static inline tfrt_ready_list_t tfrt_ready_list_make(tfrt_call_frame_t* frame, uint32_t stream) {
+  return (tfrt_ready_list_t){.frame = frame, .stream = stream};
+}
+
+// Adds |kernel|, which has become ready. List's thread only.
+static inline void tfrt_ready_list_push(tfrt_ready_list_t* list, uint32_t kernel) {
+  uint32_t* next = list->frame->next;
+  if (list->frame->callable->sites[kernel].bef->stream_id == list->stream) {
+    next[kernel] = list->inline_first;
+    list->inline_first = kernel;
+    return;
+  }
+  next[kernel] = 0;
+  if (list->outline_first) {
+    next[list->outline_last] = kernel;
+  } else {
+    list->outline_first = kernel;
+  }
+  list->outline_last = kernel;
+}
+
+// Adds the linked kernels from |first| on, all of the list's stream, in their order.
+void tfrt_ready_list_push_group(tfrt_ready_list_t* list, uint32_t first);
+
+// Takes the newest inline kernel, or returns 0. List's thread only.
+static inline uint32_t tfrt_ready_list_pop(tfrt_ready_list_t* list) {
+  uint32_t kernel = list->inline_first;
+  if (kernel) list->inline_first = list->frame->next[kernel];
+  return kernel;
+}
+
+// Goes on with another stream, as told above; |run_group| is the task function of the
+// groups that go to the work queue. Returns false if nothing was outline.
+bool tfrt_ready_list_switch_stream(tfrt_ready_list_t* list, tfrt_task_fn_t run_group);
+
+#endif  // TFRT_HOST_RUNTIME_EXECUTOR_READY_LIST_H_

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One top-level execution: what all of its kernels share, on this host. It carries the
+// cancel value, the deadline, where prints go, how calls leave the host, and named
+// resources.
+//
+// Life:
+//  1. Created from options; the creator holds +1.
+//  2. Passed along in execution contexts; retained by whatever outlives a kernel.
+//  3. Cancelled at most once that counts.
+//  4. Released; the last release destroys the resources, the newest first.
+//
+// Thread rule: thread-safe after creation.
+// Failure rule: creation fails only with RESOURCE_EXHAUSTED.
+#ifndef TFRT_HOST_RUNTIME_EXECUTOR_REQUEST_CONTEXT_H_
+#define TFRT_HOST_RUNTIME_EXECUTOR_REQUEST_CONTEXT_H_
+
+#include "host_runtime/async/cancellation.h"
+#include "host_runtime/base/allocator.h"
+#include "host_runtime/base/ref_count.h"
+#include "host_runtime/executor/call_router.h"
+#include "host_runtime/executor/execution_context.h"
+#include "host_runtime/executor/output.h"
+
+// No deadline.
+#define TFRT_REQUEST_NO_DEADLINE INT64_MAX
+
+typedef struct tfrt_request_options_s {
+  uint64_t id;                 // unique in its job
+  uint64_t trace;              // ties together the spans of one request; 0: none
+  int64_t deadline_ns;         // of the host's clock; TFRT_REQUEST_NO_DEADLINE
+  tfrt_output_t* output;       // NULL: the standard output; must outlive the request
+  tfrt_call_router_t* router;  // NULL: calls stay here; must outlive the request
+} tfrt_request_options_t;
+
+// Options with nothing set. Thread-safe.
+static inline tfrt_request_options_t tfrt_request_options_default(void) {
+  return (tfrt_request_options_t){.deadline_ns = TFRT_REQUEST_NO_DEADLINE};
+}
+
+struct tfrt_request_context_s {
+  tfrt_ref_count_t ref_count;
+  tfrt_allocator_t allocator;
+  tfrt_request_options_t options;  // constant
+  tfrt_cancellation_t cancellation;
+  tfrt_mutex_t mutex;          // guards |resources|
+  tfrt_list_link_t resources;  // newest first
+};
+
+// A named object of the request; embedded in what its maker allocates.
+typedef struct tfrt_request_resource_s {
+  tfrt_list_link_t link;
+  const char* name;  // static, or lives as long as the resource
+  void (*destroy)(struct tfrt_request_resource_s* resource);
+} tfrt_request_resource_t;
+
+// Sets |*out_request| (+1) to a new request. Thread-safe.
+tfrt_status_t tfrt_request_context_create(const tfrt_request_options_t* options,
+                                          tfrt_allocator_t allocator,
+                                          tfrt_request_context_t** out_request) TFRT_MUST_USE;
+
+// Adds one reference to |request| and returns it. Thread-safe.
+tfrt_request_context_t* tfrt_request_context_retain(tfrt_request_context_t* request);
+
+// Drops one reference; NULL is allowed. Thread-safe.
+void tfrt_request_context_release(tfrt_request_context_t* request);
+
+// Cancels |request| with |reason| (+0). No kernel of it starts on this host once this
+// has returned, but for those that are just being started. Thread-safe.
+void tfrt_request_context_cancel(tfrt_request_context_t* request, tfrt_status_t reason);
+
+// The error value (+0) that |request| was cancelled with, or NULL. Thread-safe.
+static inline tfrt_async_value_t* tfrt_request_context_cancelled(
+    const tfrt_request_context_t* request) {
+  return tfrt_cancellation_reason(&request->cancellation);
+}
+
+// Prints |text| where the request's lines go; returns a chain (+1). Thread-safe.
+tfrt_async_value_t* tfrt_request_context_print(tfrt_request_context_t* request,
+                                               tfrt_string_view_t text);
+
+// Gives |resource| to |request|, which destroys it at its end, and returns it; if there
+// is one of that name already, destroys |resource| and returns that. Thread-safe.
+tfrt_request_resource_t* tfrt_request_context_add_resource(tfrt_request_context_t* request,
+                                                           tfrt_request_resource_t* resource);
+
+// The resource named |name| (+0, lives as long as |request|), or NULL. Thread-safe.
+tfrt_request_resource_t* tfrt_request_context_find_resource(tfrt_request_context_t* request,
+                                                            const char* name);
+
+#endif  // TFRT_HOST_RUNTIME_EXECUTOR_REQUEST_CONTEXT_H_

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What one process that executes has one of: allocator, work queue, clock, kernel
+// registry, trace. Ties the rooms of host_runtime together and knows no other host.
+//
+// Life:
+//  1. Created with its parts; it owns them from then on.
+//  2. Kernel rooms register into its registry.
+//  3. Programs are loaded and run.
+//  4. Freed when nothing runs any more: quiesces the queue first.
+//
+// Thread rule: immutable after set-up; thread-safe.
+// Failure rule: creation fails only with RESOURCE_EXHAUSTED.
+#ifndef TFRT_HOST_RUNTIME_HOST_CONTEXT_H_
+#define TFRT_HOST_RUNTIME_HOST_CONTEXT_H_
+
+#include "host_runtime/async/work_queue.h"
+#include "host_runtime/base/allocator.h"
+#include "host_runtime/base/clock.h"
+#include "host_runtime/base/trace.h"
+#include "host_runtime/executor/execution_context.h"
+#include "host_runtime/executor/kernel_registry.h"
+#include "host_runtime/executor/request_context.h"
+
+struct tfrt_host_context_s {
+  tfrt_allocator_t allocator;  // for what kernels allocate
+  tfrt_clock_t clock;
+  tfrt_work_queue_t* work_queue;     // +1
+  tfrt_kernel_registry_t* registry;  // owned
+  tfrt_trace_t* trace;               // NULL: nobody traces; outlives the host context
+};
+
+// Sets |*out_host| to a new host context that takes over |work_queue| (also when it
+// fails). Thread-safe.
+tfrt_status_t tfrt_host_context_allocate(tfrt_allocator_t allocator, tfrt_clock_t clock,
+                                         tfrt_work_queue_t* work_queue, tfrt_trace_t* trace,
+                                         tfrt_host_context_t** out_host) TFRT_MUST_USE;
+
+// Waits until the queue is quiescent and gives |host| back; NULL is allowed.
+// Thread-compatible.
+void tfrt_host_context_free(tfrt_host_context_t* host);
+
+// The context in which a top-level call of |request| runs on |host|. Thread-safe.
+static inline tfrt_execution_context_t tfrt_host_context_execution(
+    tfrt_host_context_t* host, tfrt_request_context_t* request) {
+  return (tfrt_execution_context_t){
+      .host = host, .request = request, .work_queue = host->work_queue};
+}
+
+#endif  // TFRT_HOST_RUNTIME_HOST_CONTEXT_H_
