@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/test/ops.h"
+
+#define CHAIN "!tfrt.chain"
+#define STRING "!tfrt.string"
+#define ATOMIC "!test.atomic.i32"
+
+// --- Operands -----------------------------------------------------------------
+
+static const tfrt_operand_descriptor_t two_i32[] = {
+    {"lhs", "i32", TFRT_OPERAND_DEMANDED},
+    {"rhs", "i32", TFRT_OPERAND_DEMANDED},
+};
+static const tfrt_operand_descriptor_t one_i32[] = {{"input", "i32", TFRT_OPERAND_DEMANDED}};
+static const tfrt_operand_descriptor_t one_i64[] = {{"input", "i64", TFRT_OPERAND_DEMANDED}};
+static const tfrt_operand_descriptor_t one_chain[] = {{"chain", CHAIN, TFRT_OPERAND_AWAITED}};
+static const tfrt_operand_descriptor_t two_strings[] = {
+    {"head", STRING, TFRT_OPERAND_DEMANDED},
+    {"tail", STRING, TFRT_OPERAND_DEMANDED},
+};
+static const tfrt_operand_descriptor_t string_and_chain[] = {
+    {"text", STRING, TFRT_OPERAND_DEMANDED},
+    {"chain", CHAIN, TFRT_OPERAND_AWAITED},
+};
+static const tfrt_operand_descriptor_t chain_and_i1[] = {
+    {"chain", CHAIN, TFRT_OPERAND_AWAITED},
+    {"value", "i1", TFRT_OPERAND_DEMANDED},
+};
+static const tfrt_operand_descriptor_t atomic_and_chain[] = {
+    {"atomic", ATOMIC, TFRT_OPERAND_DEMANDED},
+    {"chain", CHAIN, TFRT_OPERAND_AWAITED},
+};
+static const tfrt_operand_descriptor_t mutated_atomic_and_chain[] = {
+    {"atomic", ATOMIC, TFRT_OPERAND_MUTATED},
+    {"chain", CHAIN, TFRT_OPERAND_AWAITED},
+};
+static const tfrt_operand_descriptor_t mutated_atomic_i32_and_chain[] = {
+    {"atomic", ATOMIC, TFRT_OPERAND_MUTATED},
+    {"amount", "i32", TFRT_OPERAND_DEMANDED},
+    {"chain", CHAIN, TFRT_OPERAND_AWAITED},
+};
+static const tfrt_operand_descriptor_t demanded_values[] = {
+    {"inputs", TFRT_TYPE_ANY, TFRT_OPERAND_DEMANDED},
+};
+static const tfrt_operand_descriptor_t awaited_values[] = {
+    {"inputs", TFRT_TYPE_ANY, TFRT_OPERAND_AWAITED},
+};
+static const tfrt_operand_descriptor_t passed_values[] = {
+    {"inputs", TFRT_TYPE_ANY, TFRT_OPERAND_PASSED},
+};
+static const tfrt_operand_descriptor_t chain_and_values[] = {
+    {"chain", CHAIN, TFRT_OPERAND_AWAITED},
+    {"inputs", TFRT_TYPE_ANY, TFRT_OPERAND_DEMANDED},
+};
+static const tfrt_operand_descriptor_t i32_values[] = {{"inputs", "i32", TFRT_OPERAND_DEMANDED}};
+
+// --- Results, attributes, regions ----------------------------------------------
+
+static const tfrt_result_descriptor_t i32_result[] = {{"result", "i32"}};
+static const tfrt_result_descriptor_t two_i32_results[] = {{"first", "i32"}, {"second", "i32"}};
+static const tfrt_result_descriptor_t three_i32_results[] = {
+    {"first", "i32"},
+    {"second", "i32"},
+    {"third", "i32"},
+};
+static const tfrt_result_descriptor_t i64_result[] = {{"result", "i64"}};
+static const tfrt_result_descriptor_t string_result[] = {{"result", STRING}};
+static const tfrt_result_descriptor_t atomic_result[] = {{"atomic", ATOMIC}};
+static const tfrt_result_descriptor_t chain_result[] = {{"chain", CHAIN}};
+static const tfrt_result_descriptor_t i32_and_chain_results[] = {
+    {"value", "i32"},
+    {"chain", CHAIN},
+};
+static const tfrt_result_descriptor_t any_result[] = {{"result", TFRT_TYPE_ANY}};
+static const tfrt_result_descriptor_t any_results[] = {{"results", TFRT_TYPE_ANY}};
+
+static const tfrt_attribute_descriptor_t i32_value[] = {{"value", TFRT_ATTRIBUTE_I32, NULL}};
+static const tfrt_attribute_descriptor_t string_value[] = {
+    {"value", TFRT_ATTRIBUTE_STRING, NULL},
+};
+static const tfrt_attribute_descriptor_t cost_attributes[] = {
+    {"id", TFRT_ATTRIBUTE_I64, NULL},
+};
+static const tfrt_attribute_descriptor_t benchmark_attributes[] = {
+    {"duration_secs", TFRT_ATTRIBUTE_I32, NULL},
+    {"max_count", TFRT_ATTRIBUTE_I32, NULL},
+    {"name", TFRT_ATTRIBUTE_STRING, NULL},
+    {"num_warmup_runs", TFRT_ATTRIBUTE_I32, "1"},
+};
+
+static const tfrt_region_descriptor_t async_body[] = {{.name = "body"}};
+static const tfrt_region_descriptor_t benchmark_body[] = {
+    {.name = "body", .yields = any_result, .yield_count = 1},
+};
+
+// --- The table ------------------------------------------------------------------
+
+static const tfrt_kernel_descriptor_t descriptors[] = {
+    {.name = "tfrt_test.async_add.i32",
+     .summary = "The sum of both operands, computed in the work queue.",
+     TFRT_OPERANDS(two_i32),
+     TFRT_RESULTS(i32_result),
+     .cost = 10},
+    {.name = "tfrt_test.async_constant.i32",
+     .summary = "The constant `value`, made in the work queue.",
+     TFRT_RESULTS(i32_result),
+     TFRT_ATTRIBUTES(i32_value),
+     .cost = 10},
+    {.name = "tfrt_test.async_copy.i32",
+     .summary = "The operand, copied in the work queue.",
+     TFRT_OPERANDS(one_i32),
+     TFRT_RESULTS(i32_result),
+     .cost = 10},
+    {.name = "tfrt_test.async_copy_2.i32",
+     .summary = "The same.",
+     TFRT_OPERANDS(one_i32),
+     TFRT_RESULTS(i32_result),
+     .cost = 10},
+    {.name = "tfrt_test.async_copy.with_delay.i32",
+     .summary = "The operand, copied in the work queue after a random delay of 1 to 10 ms.",
+     TFRT_OPERANDS(one_i32),
+     TFRT_RESULTS(i32_result),
+     .cost = 10},
+    {.name = "tfrt_test.copy.with_delay.i32",
+     .summary = "The operand, copied here after a random delay of 1 to 10 ms.",
+     TFRT_OPERANDS(one_i32),
+     TFRT_RESULTS(i32_result),
+     .cost = 10},
+    {.name = "tfrt_test.copy.with_delay.i64",
+     .summary = "The operand, copied here after a random delay of 1 to 10 ms.",
+     TFRT_OPERANDS(one_i64),
+     TFRT_RESULTS(i64_result),
+     .cost = 10},
+    {.name = "tfrt_test.count3.i32",
+     .summary = "The operand plus 1, plus 2 and plus 3.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(one_i32),
+     TFRT_RESULTS(three_i32_results),
+     .cost = 10},
+    {.name = "tfrt_test.atomic.create.i32",
+     .summary = "A new counter that is 0.",
+     TFRT_RESULTS(atomic_result),
+     .cost = 10},
+    {.name = "tfrt_test.atomic.get.i32",
+     .summary = "The number in a counter.",
+     TFRT_OPERANDS(atomic_and_chain),
+     TFRT_RESULTS(i32_and_chain_results),
+     .cost = 10},
+    {.name = "tfrt_test.atomic.inc.i32",
+     .summary = "Adds 1 to a counter.",
+     TFRT_OPERANDS(mutated_atomic_and_chain),
+     TFRT_RESULTS(chain_result),
+     .cost = 10},
+    {.name = "tfrt_test.atomic.add.i32",
+     .summary = "Adds a number to a counter.",
+     TFRT_OPERANDS(mutated_atomic_i32_and_chain),
+     TFRT_RESULTS(chain_result),
+     .cost = 10},
+    {.name = "tfrt_test.get_string",
+     .summary = "The constant `value`.",
+     TFRT_RESULTS(string_result),
+     TFRT_ATTRIBUTES(string_value),
+     .cost = 10},
+    {.name = "tfrt_test.append_string",
+     .summary = "Both operands, one behind the other.",
+     TFRT_OPERANDS(two_strings),
+     TFRT_RESULTS(string_result),
+     .cost = 10},
+    {.name = "tfrt_test.print_string",
+     .summary = "Prints `string = S` on a line of its own.",
+     TFRT_OPERANDS(string_and_chain),
+     TFRT_RESULTS(chain_result),
+     .cost = 10},
+    {.name = "tfrt_test.print_hello",
+     .summary = "Prints `hello host executor!` on a line of its own.",
+     TFRT_OPERANDS(one_chain),
+     TFRT_RESULTS(chain_result),
+     .cost = 10},
+    {.name = "tfrt_test.print_bool",
+     .summary = "Prints `true` or `false` on a line of its own.",
+     TFRT_OPERANDS(chain_and_i1),
+     TFRT_RESULTS(chain_result),
+     .cost = 10},
+    {.name = "tfrt_test.fail", .summary = "An error.", TFRT_RESULTS(i32_result), .cost = 10},
+    {.name = "tfrt_test.partial_fail",
+     .summary = "The number 1, and an error.",
+     TFRT_RESULTS(two_i32_results),
+     .cost = 10},
+    {.name = "tfrt_test.report_error_async",
+     .summary = "An error that comes later, from the work queue.",
+     TFRT_RESULTS(i32_result),
+     .cost = 10},
+    {.name = "tfrt_test.report_error_concrete_async",
+     .summary = "The operand if it is 0, else an error that comes later.",
+     TFRT_OPERANDS(one_i32),
+     TFRT_RESULTS(i32_result),
+     .cost = 10},
+    {.name = "tfrt_test.report_error_indirect_async",
+     .summary = "The same with a result whose type is known later.",
+     TFRT_OPERANDS(one_i32),
+     TFRT_RESULTS(i32_result),
+     .cost = 10},
+    {.name = "tfrt_test.cancel",
+     .summary = "Cancels the request it runs in.",
+     TFRT_OPERANDS(one_chain),
+     TFRT_RESULTS(i32_and_chain_results),
+     .cost = 10},
+    {.name = "tfrt_test.multi_arg_result",
+     .summary = "The operands.",
+     TFRT_OPERANDS(demanded_values),
+     TFRT_RESULTS(any_results),
+     .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS |
+              TFRT_KERNEL_RESULTS_AS_OPERANDS,
+     .cost = 10},
+    {.name = "tfrt_test.make_indirect",
+     .summary = "The operands, each behind an indirect value.",
+     TFRT_OPERANDS(demanded_values),
+     TFRT_RESULTS(any_results),
+     .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS |
+              TFRT_KERNEL_RESULTS_AS_OPERANDS,
+     .cost = 10},
+    {.name = "tfrt_test.identity",
+     .summary = "The operands, once the chain is there.",
+     TFRT_OPERANDS(chain_and_values),
+     TFRT_RESULTS(any_results),
+     .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS |
+              TFRT_KERNEL_RESULTS_AS_OPERANDS,
+     .cost = 10},
+    {.name = "tfrt_test.as_chain",
+     .summary = "A chain that is there when all operands are.",
+     TFRT_OPERANDS(awaited_values),
+     TFRT_RESULTS(chain_result),
+     .flags = TFRT_KERNEL_VARIADIC_OPERANDS,
+     .cost = 10},
+    {.name = "tfrt_test.usleep",
+     .summary = "Sleeps so many microseconds in the blocking queue, then prints so.",
+     TFRT_OPERANDS(one_i32),
+     .flags = TFRT_KERNEL_TRAILING_CHAIN,
+     .cost = 10},
+    {.name = "tfrt_test.blocking.usleep",
+     .summary = "Sleeps so many microseconds in the blocking queue.",
+     TFRT_OPERANDS(one_i32),
+     TFRT_RESULTS(chain_result),
+     .cost = 10},
+    {.name = "tfrt_test.test_cost",
+     .summary = "The number 0; prints `id: N`. Its cost is what the attribute `_tfrt_cost` says.",
+     .assembly = "operands attr-dict types",
+     TFRT_OPERANDS(i32_values),
+     TFRT_RESULTS(i32_result),
+     TFRT_ATTRIBUTES(cost_attributes),
+     .flags = TFRT_KERNEL_VARIADIC_OPERANDS,
+     .cost = 10},
+    {.name = "tfrt_test.do.async",
+     .summary = "Runs the body in the work queue.",
+     .assembly = "operands attributes function regions",
+     TFRT_OPERANDS(passed_values),
+     TFRT_RESULTS(any_results),
+     TFRT_REGIONS(async_body),
+     .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS,
+     .cost = TFRT_KERNEL_COST_UNKNOWN},
+    {.name = "tfrt_test.benchmark",
+     .summary = "Runs the body again and again and prints how long that took.",
+     .assembly = "#name ( typed-operands ) settings regions",
+     TFRT_OPERANDS(passed_values),
+     TFRT_RESULTS(chain_result),
+     TFRT_ATTRIBUTES(benchmark_attributes),
+     TFRT_REGIONS(benchmark_body),
+     .flags = TFRT_KERNEL_VARIADIC_OPERANDS,
+     .cost = TFRT_KERNEL_COST_UNKNOWN},
+};
+
+const tfrt_kernel_table_t tfrt_test_ops = {descriptors, TFRT_ARRAY_SIZE(descriptors)};
