@@ -16,7 +16,7 @@ How it goes:
      accuracy on the held-out ones. Settings are chosen by such numbers only.
   2. Train again from scratch, with the same settings, on all training digits.
   3. Write the weights, read them back, and run the test digits through what was
-     read, in float64. The test digits decide nothing: they are looked at once.
+     read, in float64. The test digits decide nothing.
 
 Generalisation comes from small random affine warps, dropout, decoupled weight
 decay, label smoothing, and the mean of the weights of the last epochs. Seeds are
