@@ -83,30 +83,21 @@ static int64_t next_deadline_locked(const tfrt_timer_queue_t* queue) {
   return queue->root ? queue->root->deadline_ns : TFRT_TIME_INFINITE;
 }
 
-// Takes out the first timer if it is due at |now_ns| and was started before the start
-// number |limit|, else returns NULL.
-static tfrt_timer_t* take_due_locked(tfrt_timer_queue_t* queue, int64_t now_ns, uint64_t limit) {
-  tfrt_timer_t* timer = queue->root;
-  if (!timer || timer->deadline_ns > now_ns || timer->sequence >= limit) return NULL;
-  remove_locked(queue, timer);
-  return timer;
-}
-
 // Runs what is due, with the lock held before and after, but not meanwhile.
 static size_t run_due_locked(tfrt_timer_queue_t* queue) {
   int64_t now_ns = tfrt_clock_now_ns(queue->clock);
-  uint64_t limit = queue->next_sequence;
   size_t count = 0;
-  for (;;) {
-    // A timer that is started meanwhile, at a time before those that are left, stops
-    // this early; they are due in the next call.
-    tfrt_timer_t* timer = take_due_locked(queue, now_ns, limit);
-    if (!timer) return count;
+  while (queue->root && queue->root->deadline_ns <= now_ns) {
+    tfrt_timer_t* timer = queue->root;
+    remove_locked(queue, timer);
+    // Read with the lock held: from here on its owner may start it again.
+    tfrt_timer_fn_t run = timer->run;
     tfrt_mutex_unlock(&queue->mutex);
-    timer->run(timer);
+    run(timer);
     ++count;
     tfrt_mutex_lock(&queue->mutex);
   }
+  return count;
 }
 
 static void run_thread(void* argument) {

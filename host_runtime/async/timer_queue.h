@@ -88,8 +88,9 @@ bool tfrt_timer_cancel(tfrt_timer_queue_t* queue, tfrt_timer_t* timer);
 // The time at which the next timer is due, or TFRT_TIME_INFINITE. Thread-safe.
 int64_t tfrt_timer_queue_next_deadline(tfrt_timer_queue_t* queue);
 
-// Runs all timers that are due now and were started before this call; returns how many
-// these were. Thread-safe.
+// Runs all timers that are due at the time of this call, also those that are started
+// meanwhile for no later than that; returns how many these were. (So a timer that
+// starts itself again must do that for a later time.) Thread-safe.
 size_t tfrt_timer_queue_run_due(tfrt_timer_queue_t* queue);
 
 #endif  // TFRT_HOST_RUNTIME_ASYNC_TIMER_QUEUE_H_

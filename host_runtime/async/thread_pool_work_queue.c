@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Why no wake-up is lost. Who adds a task first makes it visible (deque or shared list)
+// and then reads |searching_count|, |idle_count| and |started_count|. A worker that
+// finds nothing first counts itself idle and no more searching, and then looks for
+// tasks once more. All of these are sequentially consistent, so for each pair of an
+// adder and a worker that goes to sleep:
+//  - the adder saw the worker searching: then the worker's last look comes later and
+//    finds the task;
+//  - it did not: then it saw it idle, takes the mutex, and wakes it;
+//  - it saw neither: then the worker runs something, and will look again after that.
+#include "host_runtime/async/thread_pool_work_queue.h"
+
+#include <assert.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "host_runtime/async/blocking_pool.h"
+#include "host_runtime/async/blocking_wait.h"
+#include "host_runtime/async/task_deque.h"
+#include "host_runtime/async/task_list.h"
+#include "host_runtime/base/random.h"
+#include "host_runtime/base/sync.h"
+
+// Each worker looks at old tasks first once in this many.
+#define FAIRNESS_PERIOD 61
+
+// How often a worker goes around all victims before it sleeps.
+#define SEARCH_ROUNDS 3
+
+// At most this many tasks are moved at once from the shared list to a deque.
+#define MAX_BATCH 16
+
+typedef struct thread_pool_s thread_pool_t;
+
+typedef struct worker_s {
+  tfrt_task_deque_t deque;
+  thread_pool_t* pool;
+  tfrt_random_t random;  // chooses victims; only its own thread uses it
+  uint32_t tick;
+  tfrt_thread_t thread;
+} worker_t;
+
+struct thread_pool_s {
+  tfrt_work_queue_t base;
+  tfrt_allocator_t allocator;
+  char name[96];
+  int worker_count;
+  worker_t* workers;
+  tfrt_blocking_pool_t queued_blocking;     // tasks that may wait
+  tfrt_blocking_pool_t dedicated_blocking;  // tasks that must start at once
+
+  // The shared list.
+  _Alignas(64) tfrt_mutex_t shared_mutex;  // guards |shared_tasks|
+  tfrt_task_list_t shared_tasks;
+  _Atomic size_t shared_count;  // written with the mutex held, read by all
+
+  // Sleeping and waking. Read without the mutex, see above.
+  _Alignas(64) _Atomic int searching_count;
+  _Atomic int idle_count;     // written with the mutex held
+  _Atomic int started_count;  // written with the mutex held; never falls
+  tfrt_mutex_t mutex;         // guards all below; taken before |shared_mutex|
+  tfrt_condition_t wake_condition;
+  tfrt_condition_t quiet_condition;
+  int wake_count;  // idle workers that were told to wake and have not yet
+  int quiesce_count;
+  bool is_stopping;
+};
+
+// The pool that this thread works for, and its worker, unless it runs blocking tasks.
+static _Thread_local thread_pool_t* current_pool;
+static _Thread_local worker_t* current_worker;
+
+static thread_pool_t* cast(tfrt_work_queue_t* queue) { return (thread_pool_t*)queue; }
+
+// --- Finding tasks -----------------------------------------------------------
+
+static bool has_shared(thread_pool_t* pool) {
+  // Sequentially consistent: partner of the store in push_shared().
+  return atomic_load_explicit(&pool->shared_count, memory_order_seq_cst) > 0;
+}
+
+// Returns true if any task is queued; none that was added before is overlooked.
+static bool has_work(thread_pool_t* pool) {
+  if (has_shared(pool)) return true;
+  int started = atomic_load_explicit(&pool->started_count, memory_order_acquire);
+  for (int i = 0; i < started; ++i) {
+    if (!tfrt_task_deque_is_empty(&pool->workers[i].deque)) return true;
+  }
+  return false;
+}
+
+static void push_shared(thread_pool_t* pool, tfrt_task_t* task) {
+  tfrt_mutex_lock(&pool->shared_mutex);
+  tfrt_task_list_push_back(&pool->shared_tasks, task);
+  size_t count = atomic_load_explicit(&pool->shared_count, memory_order_relaxed);
+  // Sequentially consistent: before the look at who is awake; partner of has_shared().
+  atomic_store_explicit(&pool->shared_count, count + 1, memory_order_seq_cst);
+  tfrt_mutex_unlock(&pool->shared_mutex);
+}
+
+// Takes the first task of the shared list, and for the worker's deque a fair share of
+// those behind it, so that the list's mutex is not taken for each.
+static tfrt_task_t* take_shared(worker_t* worker) {
+  thread_pool_t* pool = worker->pool;
+  if (!has_shared(pool)) return NULL;
+  tfrt_task_t* batch[MAX_BATCH];
+  size_t taken = 0;
+  tfrt_mutex_lock(&pool->shared_mutex);
+  size_t count = atomic_load_explicit(&pool->shared_count, memory_order_relaxed);
+  size_t share = count / (size_t)pool->worker_count + 1;
+  while (taken < share && taken < count && taken < MAX_BATCH) {
+    batch[taken++] = tfrt_task_list_pop_front(&pool->shared_tasks);
+  }
+  atomic_store_explicit(&pool->shared_count, count - taken, memory_order_seq_cst);
+  tfrt_mutex_unlock(&pool->shared_mutex);
+  // Backwards, so that the deque gives them back in the order in which they came.
+  for (size_t i = taken; i > 1; --i) {
+    if (!tfrt_task_deque_push(&worker->deque, batch[i - 1])) push_shared(pool, batch[i - 1]);
+  }
+  return taken > 0 ? batch[0] : NULL;
+}
+
+// Tries each started worker once, from a random one on.
+static tfrt_task_t* steal(worker_t* worker) {
+  thread_pool_t* pool = worker->pool;
+  int started = atomic_load_explicit(&pool->started_count, memory_order_acquire);
+  int first = (int)tfrt_random_below(&worker->random, (uint64_t)started);
+  for (int i = 0; i < started; ++i) {
+    worker_t* victim = &pool->workers[(first + i) % started];
+    tfrt_task_t* task = victim != worker ? tfrt_task_deque_steal(&victim->deque) : NULL;
+    if (task) return task;
+  }
+  return NULL;
+}
+
+static tfrt_task_t* find_own(worker_t* worker) {
+  if (++worker->tick % FAIRNESS_PERIOD == 0) {
+    tfrt_task_t* task = take_shared(worker);
+    if (!task) task = tfrt_task_deque_steal(&worker->deque);
+    if (task) return task;
+  }
+  return tfrt_task_deque_pop(&worker->deque);
+}
+
+static tfrt_task_t* search(worker_t* worker) {
+  for (int round = 0; round < SEARCH_ROUNDS; ++round) {
+    tfrt_task_t* task = take_shared(worker);
+    if (!task) task = steal(worker);
+    if (task) return task;
+    tfrt_thread_yield();
+  }
+  return NULL;
+}
+
+// --- Sleeping and waking -----------------------------------------------------
+
+static void run_worker(void* argument);
+
+// Starts one more worker, if there is room for it. It starts as a searching one.
+static bool start_worker_locked(thread_pool_t* pool) {
+  int index = atomic_load_explicit(&pool->started_count, memory_order_relaxed);
+  if (index == pool->worker_count) return false;
+  worker_t* worker = &pool->workers[index];
+  char name[16];
+  snprintf(name, sizeof name, "tfrt-w%d", index);
+  atomic_fetch_add_explicit(&pool->searching_count, 1, memory_order_seq_cst);
+  tfrt_status_t status = tfrt_thread_create(name, run_worker, worker, &worker->thread);
+  if (!tfrt_status_is_ok(status)) {
+    tfrt_status_release(status);
+    atomic_fetch_sub_explicit(&pool->searching_count, 1, memory_order_seq_cst);
+    return false;
+  }
+  // Release: |thread|; pairs with the acquire loads in has_work() and steal().
+  atomic_store_explicit(&pool->started_count, index + 1, memory_order_seq_cst);
+  return true;
+}
+
+// Sees to it that a task that was just made visible is found by somebody.
+static void wake_one(thread_pool_t* pool) {
+  if (atomic_load_explicit(&pool->searching_count, memory_order_seq_cst) > 0) return;
+  if (atomic_load_explicit(&pool->idle_count, memory_order_seq_cst) == 0 &&
+      atomic_load_explicit(&pool->started_count, memory_order_seq_cst) == pool->worker_count) {
+    return;
+  }
+  tfrt_mutex_lock(&pool->mutex);
+  int idle = atomic_load_explicit(&pool->idle_count, memory_order_relaxed);
+  if (idle > 0) {
+    // In the sleeper's name: it counts as searching from now on, so that the next task
+    // does not wake another one.
+    atomic_store_explicit(&pool->idle_count, idle - 1, memory_order_seq_cst);
+    atomic_fetch_add_explicit(&pool->searching_count, 1, memory_order_seq_cst);
+    ++pool->wake_count;
+    tfrt_condition_signal(&pool->wake_condition);
+  } else {
+    (void)start_worker_locked(pool);
+  }
+  tfrt_mutex_unlock(&pool->mutex);
+}
+
+static bool are_workers_idle_locked(thread_pool_t* pool) {
+  return atomic_load_explicit(&pool->idle_count, memory_order_relaxed) ==
+         atomic_load_explicit(&pool->started_count, memory_order_relaxed);
+}
+
+// Puts a searching worker to sleep until there may be work again: it is searching
+// again then. Returns false if the pool stops.
+static bool sleep_until_work(thread_pool_t* pool) {
+  tfrt_mutex_lock(&pool->mutex);
+  atomic_fetch_add_explicit(&pool->idle_count, 1, memory_order_seq_cst);
+  atomic_fetch_sub_explicit(&pool->searching_count, 1, memory_order_seq_cst);
+  bool goes_on = true;
+  if (has_work(pool)) {
+    atomic_fetch_sub_explicit(&pool->idle_count, 1, memory_order_seq_cst);
+    atomic_fetch_add_explicit(&pool->searching_count, 1, memory_order_seq_cst);
+  } else {
+    if (pool->quiesce_count > 0 && are_workers_idle_locked(pool)) {
+      tfrt_condition_broadcast(&pool->quiet_condition);
+    }
+    while (pool->wake_count == 0 && !pool->is_stopping) {
+      tfrt_condition_wait(&pool->wake_condition, &pool->mutex);
+    }
+    goes_on = pool->wake_count > 0;
+    if (goes_on) --pool->wake_count;
+  }
+  tfrt_mutex_unlock(&pool->mutex);
+  return goes_on;
+}
+
+// Finds a task for a searching worker, sleeping if need be; NULL if the pool stops. The
+// worker is not searching any more then.
+static tfrt_task_t* search_or_sleep(worker_t* worker) {
+  thread_pool_t* pool = worker->pool;
+  for (;;) {
+    tfrt_task_t* task = search(worker);
+    if (task) {
+      // The last one to stop searching hands that duty on, if there is more to find.
+      int before = atomic_fetch_sub_explicit(&pool->searching_count, 1, memory_order_seq_cst);
+      if (before == 1 && has_work(pool)) wake_one(pool);
+      return task;
+    }
+    if (!sleep_until_work(pool)) return NULL;
+  }
+}
+
+static void run_worker(void* argument) {
+  worker_t* worker = argument;
+  thread_pool_t* pool = worker->pool;
+  current_pool = pool;
+  current_worker = worker;
+  tfrt_task_t* task = search_or_sleep(worker);
+  while (task) {
+    task->run(task);
+    task = find_own(worker);
+    if (!task) {
+      atomic_fetch_add_explicit(&pool->searching_count, 1, memory_order_seq_cst);
+      task = search_or_sleep(worker);
+    }
+  }
+}
+
+// --- The interface -----------------------------------------------------------
+
+// Returns true if at least one worker runs; the first one is started by the first task.
+static bool is_started(thread_pool_t* pool) {
+  // Relaxed: only whether it is zero counts, and that is checked again with the lock.
+  if (atomic_load_explicit(&pool->started_count, memory_order_relaxed) > 0) return true;
+  tfrt_mutex_lock(&pool->mutex);
+  bool is_started = atomic_load_explicit(&pool->started_count, memory_order_relaxed) > 0 ||
+                    start_worker_locked(pool);
+  tfrt_mutex_unlock(&pool->mutex);
+  return is_started;
+}
+
+static void pool_add_task(tfrt_work_queue_t* base, tfrt_task_t* task) {
+  thread_pool_t* pool = cast(base);
+  if (TFRT_UNLIKELY(!is_started(pool))) {
+    task->run(task);
+    return;
+  }
+  bool is_own = current_worker && current_worker->pool == pool;
+  if (!is_own || !tfrt_task_deque_push(&current_worker->deque, task)) push_shared(pool, task);
+  wake_one(pool);
+}
+
+static bool pool_add_blocking_task(tfrt_work_queue_t* base, tfrt_task_t* task, bool allow_queuing) {
+  thread_pool_t* pool = cast(base);
+  return tfrt_blocking_pool_add(allow_queuing ? &pool->queued_blocking : &pool->dedicated_blocking,
+                                task, allow_queuing);
+}
+
+static void pool_await(tfrt_work_queue_t* base, tfrt_async_value_t* const* values, size_t count) {
+  (void)base;
+  tfrt_blocking_wait(values, count);
+}
+
+// Returns true if nothing is queued or running.
+static bool is_quiet_locked(thread_pool_t* pool) {
+  // With the mutex held, idle workers stay idle. So new work could only come from a
+  // blocking task; if there is none, what these left behind is visible to has_work().
+  return are_workers_idle_locked(pool) && tfrt_blocking_pool_is_idle(&pool->queued_blocking) &&
+         tfrt_blocking_pool_is_idle(&pool->dedicated_blocking) && !has_work(pool);
+}
+
+static void pool_quiesce(tfrt_work_queue_t* base) {
+  thread_pool_t* pool = cast(base);
+  tfrt_mutex_lock(&pool->mutex);
+  ++pool->quiesce_count;
+  while (!is_quiet_locked(pool)) tfrt_condition_wait(&pool->quiet_condition, &pool->mutex);
+  --pool->quiesce_count;
+  tfrt_mutex_unlock(&pool->mutex);
+}
+
+static int pool_parallelism(const tfrt_work_queue_t* queue) {
+  return ((const thread_pool_t*)queue)->worker_count;
+}
+
+static bool pool_is_in_worker_thread(const tfrt_work_queue_t* queue) {
+  return current_pool && &current_pool->base == queue;
+}
+
+static const char* pool_name(const tfrt_work_queue_t* queue) {
+  return ((const thread_pool_t*)queue)->name;
+}
+
+static void on_blocking_thread_start(void* owner) { current_pool = owner; }
+
+static void on_blocking_idle(void* owner) {
+  thread_pool_t* pool = owner;
+  tfrt_mutex_lock(&pool->mutex);
+  if (pool->quiesce_count > 0) tfrt_condition_broadcast(&pool->quiet_condition);
+  tfrt_mutex_unlock(&pool->mutex);
+}
+
+static const tfrt_blocking_pool_callbacks_t blocking_callbacks = {
+    .on_thread_start = on_blocking_thread_start,
+    .on_idle = on_blocking_idle,
+};
+
+// --- Life --------------------------------------------------------------------
+
+static void free_pool(thread_pool_t* pool) {
+  if (pool->workers) {
+    tfrt_allocator_free_aligned(pool->allocator, pool->workers,
+                                (size_t)pool->worker_count * sizeof(worker_t), _Alignof(worker_t));
+  }
+  tfrt_allocator_free_aligned(pool->allocator, pool, sizeof *pool, _Alignof(thread_pool_t));
+}
+
+static void pool_destroy(tfrt_work_queue_t* base) {
+  thread_pool_t* pool = cast(base);
+  assert(!pool_is_in_worker_thread(base));
+  // First: a blocking thread may still be telling the pool that it is idle.
+  tfrt_blocking_pool_deinitialize(&pool->dedicated_blocking);
+  tfrt_blocking_pool_deinitialize(&pool->queued_blocking);
+  tfrt_mutex_lock(&pool->mutex);
+  pool->is_stopping = true;
+  tfrt_condition_broadcast(&pool->wake_condition);
+  tfrt_mutex_unlock(&pool->mutex);
+  int started = atomic_load_explicit(&pool->started_count, memory_order_relaxed);
+  for (int i = 0; i < started; ++i) tfrt_thread_join(&pool->workers[i].thread);
+  assert(!has_work(pool));
+  tfrt_condition_deinitialize(&pool->quiet_condition);
+  tfrt_condition_deinitialize(&pool->wake_condition);
+  tfrt_mutex_deinitialize(&pool->mutex);
+  tfrt_mutex_deinitialize(&pool->shared_mutex);
+  free_pool(pool);
+}
+
+static const tfrt_work_queue_vtable_t pool_vtable = {
+    .destroy = pool_destroy,
+    .add_task = pool_add_task,
+    .add_blocking_task = pool_add_blocking_task,
+    .await = pool_await,
+    .quiesce = pool_quiesce,
+    .parallelism = pool_parallelism,
+    .is_in_worker_thread = pool_is_in_worker_thread,
+    .name = pool_name,
+};
+
+static tfrt_status_t check_count(const char* what, int count) {
+  if (count >= 0 && count <= TFRT_THREAD_POOL_MAX_THREADS) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                            "a work queue can't have %d %s threads; give 0 to %d", count, what,
+                            TFRT_THREAD_POOL_MAX_THREADS);
+}
+
+// Makes all of the pool that needs neither memory nor threads.
+static void initialize_pool(thread_pool_t* pool, int blocking_count) {
+  pool->base.vtable = &pool_vtable;
+  tfrt_ref_count_initialize(&pool->base.ref_count);
+  // The words are those that bef_executor prints.
+  snprintf(pool->name, sizeof pool->name,
+           "Multi-threaded C++ work queue (%d threads, %d blocking threads)", pool->worker_count,
+           blocking_count);
+  for (int i = 0; i < pool->worker_count; ++i) {
+    worker_t* worker = &pool->workers[i];
+    tfrt_task_deque_initialize(&worker->deque);
+    worker->pool = pool;
+    worker->tick = 0;
+    tfrt_random_initialize(&worker->random, (uint64_t)i);
+  }
+  tfrt_mutex_initialize(&pool->shared_mutex);
+  tfrt_mutex_initialize(&pool->mutex);
+  tfrt_condition_initialize(&pool->wake_condition);
+  tfrt_condition_initialize(&pool->quiet_condition);
+}
+
+static tfrt_status_t out_of_memory(int worker_count) {
+  return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED,
+                            "memory for a work queue of %d threads is out", worker_count);
+}
+
+// Allocates a pool with zeroed fields and room for its workers.
+static thread_pool_t* allocate_pool(int worker_count, tfrt_allocator_t allocator) {
+  thread_pool_t* pool =
+      tfrt_allocator_allocate_aligned(allocator, sizeof *pool, _Alignof(thread_pool_t));
+  if (!pool) return NULL;
+  *pool = (thread_pool_t){.allocator = allocator, .worker_count = worker_count};
+  pool->workers = tfrt_allocator_allocate_aligned(
+      allocator, (size_t)worker_count * sizeof(worker_t), _Alignof(worker_t));
+  if (pool->workers) return pool;
+  free_pool(pool);
+  return NULL;
+}
+
+tfrt_status_t tfrt_thread_pool_work_queue_create(const tfrt_thread_pool_options_t* options,
+                                                 tfrt_allocator_t allocator,
+                                                 tfrt_work_queue_t** out_queue) {
+  *out_queue = NULL;
+  TFRT_RETURN_IF_ERROR(check_count("compute", options->thread_count));
+  TFRT_RETURN_IF_ERROR(check_count("blocking", options->blocking_thread_count));
+  int worker_count = options->thread_count ? options->thread_count : tfrt_processor_count();
+  int blocking_count = options->blocking_thread_count ? options->blocking_thread_count
+                                                      : TFRT_THREAD_POOL_DEFAULT_BLOCKING_THREADS;
+  thread_pool_t* pool = allocate_pool(worker_count, allocator);
+  if (!pool) return out_of_memory(worker_count);
+  tfrt_status_t status = tfrt_blocking_pool_initialize(
+      &pool->queued_blocking, (size_t)blocking_count, &blocking_callbacks, pool, allocator);
+  if (!status) {
+    status = tfrt_blocking_pool_initialize(&pool->dedicated_blocking, (size_t)blocking_count,
+                                           &blocking_callbacks, pool, allocator);
+    if (status) tfrt_blocking_pool_deinitialize(&pool->queued_blocking);
+  }
+  if (status) {
+    free_pool(pool);
+    return status;
+  }
+  initialize_pool(pool, blocking_count);
+  *out_queue = &pool->base;
+  return NULL;
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The work queue of real machines: compute threads that steal work from each other, and
+// other threads for tasks that block.
+//
+//   a worker adds a task ---> its own deque --pop, newest first--> runs it
+//                                   |
+//                                   +--steal, oldest first--> another worker runs it
+//   anyone else adds one --> shared list ---> the next worker that has nothing
+//
+// Life:
+//  1. Created; no thread is started.
+//  2. Tasks are added. Threads are started when there is work and nobody idle for it,
+//     and sleep when there is nothing to do.
+//  3. quiesce, then released: the last release joins the threads.
+//
+// Waking: a worker that has found nothing *searches* for a moment before it sleeps.
+// While somebody searches, an added task wakes nobody; the searcher that finds one
+// wakes the next if there is more. So a burst of tasks wakes as many threads as it can
+// feed, one by one, and a thread that makes one small task after the other none.
+//
+// Order: none is promised, but no task waits for ever: each worker looks now and then
+// at the shared list, and at the oldest end of its own deque, first.
+//
+// Thread rule: thread-safe.
+// Failure rule: creation fails for bad numbers (INVALID_ARGUMENT) and when memory is
+// out. If the system gives no thread at all, compute tasks run in who adds them.
+#ifndef TFRT_HOST_RUNTIME_ASYNC_THREAD_POOL_WORK_QUEUE_H_
+#define TFRT_HOST_RUNTIME_ASYNC_THREAD_POOL_WORK_QUEUE_H_
+
+#include "host_runtime/async/work_queue.h"
+#include "host_runtime/base/allocator.h"
+
+#define TFRT_THREAD_POOL_DEFAULT_BLOCKING_THREADS 256
+#define TFRT_THREAD_POOL_MAX_THREADS 4096
+
+// How many threads of which sort a queue has at most.
+typedef struct tfrt_thread_pool_options_s {
+  int thread_count;  // of compute threads; 0: one per processor
+  // Threads for blocking tasks that may be queued, and as many again for those that must
+  // start at once; 0: TFRT_THREAD_POOL_DEFAULT_BLOCKING_THREADS.
+  int blocking_thread_count;
+} tfrt_thread_pool_options_t;
+
+// Sets |*out_queue| to a new queue (+1). Thread-safe.
+tfrt_status_t tfrt_thread_pool_work_queue_create(const tfrt_thread_pool_options_t* options,
+                                                 tfrt_allocator_t allocator,
+                                                 tfrt_work_queue_t** out_queue) TFRT_MUST_USE;
+
+#endif  // TFRT_HOST_RUNTIME_ASYNC_THREAD_POOL_WORK_QUEUE_H_
