@@ -44,9 +44,8 @@ static void run_first_locked(tfrt_blocking_pool_t* pool) {
   task->run(task);
   tfrt_mutex_lock(&pool->mutex);
   --pool->running_count;
-  if (pool->queued_count + pool->running_count > 0) return;
   tfrt_mutex_unlock(&pool->mutex);
-  pool->callbacks->on_idle(pool->owner);
+  pool->callbacks->on_task_done(pool->owner);
   tfrt_mutex_lock(&pool->mutex);
 }
 
@@ -97,11 +96,4 @@ bool tfrt_blocking_pool_add(tfrt_blocking_pool_t* pool, tfrt_task_t* task, bool 
   }
   tfrt_mutex_unlock(&pool->mutex);
   return is_taken;
-}
-
-bool tfrt_blocking_pool_is_idle(tfrt_blocking_pool_t* pool) {
-  tfrt_mutex_lock(&pool->mutex);
-  bool is_idle = pool->queued_count + pool->running_count == 0;
-  tfrt_mutex_unlock(&pool->mutex);
-  return is_idle;
 }

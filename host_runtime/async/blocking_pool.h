@@ -31,8 +31,8 @@
 typedef struct tfrt_blocking_pool_callbacks_s {
   // Called once by each thread, before its first task.
   void (*on_thread_start)(void* owner);
-  // Called after a task, if none is left at that moment.
-  void (*on_idle)(void* owner);
+  // Called after each task, which the pool has no account of any more.
+  void (*on_task_done)(void* owner);
 } tfrt_blocking_pool_callbacks_t;
 
 typedef struct tfrt_blocking_pool_s {
@@ -63,8 +63,5 @@ void tfrt_blocking_pool_deinitialize(tfrt_blocking_pool_t* pool);
 // free. Returns false, and has not taken the task, if there is none. Thread-safe.
 bool tfrt_blocking_pool_add(tfrt_blocking_pool_t* pool, tfrt_task_t* task, bool allow_queuing)
     TFRT_MUST_USE;
-
-// Returns true if no task is queued or running. Thread-safe.
-bool tfrt_blocking_pool_is_idle(tfrt_blocking_pool_t* pool);
 
 #endif  // TFRT_HOST_RUNTIME_ASYNC_BLOCKING_POOL_H_

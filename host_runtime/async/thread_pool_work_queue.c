@@ -55,6 +55,10 @@ struct thread_pool_s {
   tfrt_task_list_t shared_tasks;
   _Atomic size_t shared_count;  // written with the mutex held, read by all
 
+  // Blocking tasks that are queued or running, in both pools. A task that adds another
+  // one is still counted itself then: zero means that there is none.
+  _Atomic int64_t blocking_count;
+
   // Sleeping and waking. Read without the mutex, see above.
   _Alignas(64) _Atomic int searching_count;
   _Atomic int idle_count;     // written with the mutex held
@@ -125,6 +129,8 @@ static tfrt_task_t* take_shared(worker_t* worker) {
 static tfrt_task_t* steal(worker_t* worker) {
   thread_pool_t* pool = worker->pool;
   int started = atomic_load_explicit(&pool->started_count, memory_order_acquire);
+  // This may be the first worker, before whoever started it has counted it.
+  if (started == 0) return NULL;
   int first = (int)tfrt_random_below(&worker->random, (uint64_t)started);
   for (int i = 0; i < started; ++i) {
     worker_t* victim = &pool->workers[(first + i) % started];
@@ -283,10 +289,25 @@ static void pool_add_task(tfrt_work_queue_t* base, tfrt_task_t* task) {
   wake_one(pool);
 }
 
+static void note_blocking_done(void* owner) {
+  thread_pool_t* pool = owner;
+  // Release: what the task left in the queues; pairs with the acquire load in
+  // is_quiet_locked(). Acquire: the same from those that ended before.
+  if (atomic_fetch_sub_explicit(&pool->blocking_count, 1, memory_order_acq_rel) != 1) return;
+  tfrt_mutex_lock(&pool->mutex);
+  if (pool->quiesce_count > 0) tfrt_condition_broadcast(&pool->quiet_condition);
+  tfrt_mutex_unlock(&pool->mutex);
+}
+
 static bool pool_add_blocking_task(tfrt_work_queue_t* base, tfrt_task_t* task, bool allow_queuing) {
   thread_pool_t* pool = cast(base);
-  return tfrt_blocking_pool_add(allow_queuing ? &pool->queued_blocking : &pool->dedicated_blocking,
-                                task, allow_queuing);
+  // Relaxed: a compute task that adds one is seen running until it goes to sleep under
+  // the pool's mutex, and a blocking one is counted itself.
+  atomic_fetch_add_explicit(&pool->blocking_count, 1, memory_order_relaxed);
+  bool is_taken = tfrt_blocking_pool_add(
+      allow_queuing ? &pool->queued_blocking : &pool->dedicated_blocking, task, allow_queuing);
+  if (!is_taken) note_blocking_done(pool);
+  return is_taken;
 }
 
 static void pool_await(tfrt_work_queue_t* base, tfrt_async_value_t* const* values, size_t count) {
@@ -298,8 +319,9 @@ static void pool_await(tfrt_work_queue_t* base, tfrt_async_value_t* const* value
 static bool is_quiet_locked(thread_pool_t* pool) {
   // With the mutex held, idle workers stay idle. So new work could only come from a
   // blocking task; if there is none, what these left behind is visible to has_work().
-  return are_workers_idle_locked(pool) && tfrt_blocking_pool_is_idle(&pool->queued_blocking) &&
-         tfrt_blocking_pool_is_idle(&pool->dedicated_blocking) && !has_work(pool);
+  // Acquire: pairs with the release in note_blocking_done().
+  return are_workers_idle_locked(pool) &&
+         atomic_load_explicit(&pool->blocking_count, memory_order_acquire) == 0 && !has_work(pool);
 }
 
 static void pool_quiesce(tfrt_work_queue_t* base) {
@@ -325,16 +347,9 @@ static const char* pool_name(const tfrt_work_queue_t* queue) {
 
 static void on_blocking_thread_start(void* owner) { current_pool = owner; }
 
-static void on_blocking_idle(void* owner) {
-  thread_pool_t* pool = owner;
-  tfrt_mutex_lock(&pool->mutex);
-  if (pool->quiesce_count > 0) tfrt_condition_broadcast(&pool->quiet_condition);
-  tfrt_mutex_unlock(&pool->mutex);
-}
-
 static const tfrt_blocking_pool_callbacks_t blocking_callbacks = {
     .on_thread_start = on_blocking_thread_start,
-    .on_idle = on_blocking_idle,
+    .on_task_done = note_blocking_done,
 };
 
 // --- Life --------------------------------------------------------------------

@@ -16,8 +16,8 @@
 //
 // Waking: a worker that has found nothing *searches* for a moment before it sleeps.
 // While somebody searches, an added task wakes nobody; the searcher that finds one
-// wakes the next if there is more. So a burst of tasks wakes as many threads as it can
-// feed, one by one, and a thread that makes one small task after the other none.
+// wakes the next if there is more. So a burst of tasks does not wake a thread for each
+// of them: as many as it can feed are woken, one by one.
 //
 // Order: none is promised, but no task waits for ever: each worker looks now and then
 // at the shared list, and at the oldest end of its own deque, first.
