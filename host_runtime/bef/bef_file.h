@@ -20,19 +20,18 @@
 //   - kernels[0] is the pseudo kernel: its result 0 is the special register, whose
 //     users are the kernels without operands; its result i + 1 is register i, argument
 //     i of the function.
-//   - each register < register_count is set by exactly one kernel, and each argument
-//     of a kernel and each function result is such a register.
+//   - each register < register_count is set by exactly one kernel; each argument of a
+//     kernel is a register that an earlier kernel sets, so that there is no cycle.
 //   - use_counts[r] = arguments that are r + function results that are r.
 //   - operand_count = argument_count; the users of a result name each kernel once for
 //     each argument of it that is that register.
 //   - code, function indices and stream ids are in range.
 // It does not guarantee that kernel names are known, that attributes are what the
-// kernel wants (bef_attribute.h), that a callee's signature fits, or that the graph of
-// an async function has no cycle: kernels on one never become ready.
+// kernel wants (bef_attribute.h), or that a callee's signature fits.
 //
 // Thread rule: immutable after creation; everything but the creation is thread-safe.
 // Failure rule: bad bytes give INVALID_ARGUMENT that names section, function, kernel and
-// byte offset; never a crash, and never more memory than about 64 times the bytes.
+// byte offset; never a crash, and never more memory than about 32 times the bytes.
 #ifndef TFRT_HOST_RUNTIME_BEF_BEF_FILE_H_
 #define TFRT_HOST_RUNTIME_BEF_BEF_FILE_H_
 

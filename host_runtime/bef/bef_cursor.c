@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "host_runtime/bef/bef_cursor.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+// Longer messages are cut: names in them come from the file.
+#define MESSAGE_SIZE 256
+
+tfrt_status_t tfrt_bef_cursor_error(const tfrt_bef_cursor_t* cursor, const uint8_t* at,
+                                    const char* format, ...) {
+  char message[MESSAGE_SIZE];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(message, sizeof(message), format, arguments);
+  va_end(arguments);
+
+  char function[MESSAGE_SIZE] = "";
+  if (cursor->function != TFRT_BEF_NO_INDEX) {
+    snprintf(function, sizeof(function), ", function %" PRIu32 " '%s'", cursor->function,
+             cursor->function_name ? cursor->function_name : "?");
+  }
+  char kernel[32] = "";
+  if (cursor->kernel != TFRT_BEF_NO_INDEX) {
+    snprintf(kernel, sizeof(kernel), ", kernel %" PRIu32, cursor->kernel);
+  }
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                            "bad BEF file: section %s%s%s, byte 0x%zx: %s", cursor->section,
+                            function, kernel, (size_t)(at - cursor->image), message);
+}
+
+static tfrt_status_t unexpected_end(const tfrt_bef_cursor_t* cursor) {
+  return tfrt_bef_cursor_error(cursor, cursor->position, "ends too early");
+}
+
+tfrt_status_t tfrt_bef_cursor_read_byte(tfrt_bef_cursor_t* cursor, uint8_t* out_byte) {
+  *out_byte = 0;
+  if (cursor->position == cursor->end) return unexpected_end(cursor);
+  *out_byte = *cursor->position++;
+  return NULL;
+}
+
+tfrt_status_t tfrt_bef_cursor_read_vbr(tfrt_bef_cursor_t* cursor, uint64_t* out_value) {
+  *out_value = 0;
+  uint64_t value = 0;
+  const uint8_t* position = cursor->position;
+  while (position != cursor->end) {
+    if (value >> 57 != 0) {
+      return tfrt_bef_cursor_error(cursor, cursor->position, "an integer has more than 64 bits");
+    }
+    uint8_t byte = *position++;
+    value = value << 7 | (byte & 0x7F);
+    if (!(byte & 0x80)) {
+      cursor->position = position;
+      *out_value = value;
+      return NULL;
+    }
+  }
+  return unexpected_end(cursor);
+}
+
+tfrt_status_t tfrt_bef_cursor_read_u32(tfrt_bef_cursor_t* cursor, const char* what,
+                                       uint32_t* out_value) {
+  return tfrt_bef_cursor_read_index(cursor, what, (uint64_t)UINT32_MAX + 1, out_value);
+}
+
+tfrt_status_t tfrt_bef_cursor_read_index(tfrt_bef_cursor_t* cursor, const char* what,
+                                         uint64_t limit, uint32_t* out_value) {
+  *out_value = 0;
+  const uint8_t* start = cursor->position;
+  uint64_t value;
+  TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_read_vbr(cursor, &value));
+  if (value >= limit) {
+    cursor->position = start;
+    return tfrt_bef_cursor_error(cursor, start, "%s %" PRIu64 " is out of range (0 to %" PRId64 ")",
+                                 what, value, (int64_t)limit - 1);
+  }
+  *out_value = (uint32_t)value;
+  return NULL;
+}
+
+tfrt_status_t tfrt_bef_cursor_read_count(tfrt_bef_cursor_t* cursor, const char* what,
+                                         size_t item_size, uint32_t* out_count) {
+  const uint8_t* start = cursor->position;
+  TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_read_u32(cursor, what, out_count));
+  if (*out_count > tfrt_bef_cursor_left(cursor) / item_size) {
+    uint32_t count = *out_count;
+    *out_count = 0;
+    cursor->position = start;
+    return tfrt_bef_cursor_error(cursor, start, "%s %" PRIu32 " is more than the section can hold",
+                                 what, count);
+  }
+  return NULL;
+}
+
+tfrt_status_t tfrt_bef_cursor_read_string(tfrt_bef_cursor_t* cursor, const char** out_string) {
+  *out_string = "";
+  size_t left = tfrt_bef_cursor_left(cursor);
+  const uint8_t* nul = left > 0 ? memchr(cursor->position, 0, left) : NULL;
+  if (!nul) return tfrt_bef_cursor_error(cursor, cursor->position, "a string has no end");
+  *out_string = (const char*)cursor->position;
+  cursor->position = nul + 1;
+  return NULL;
+}
+
+tfrt_status_t tfrt_bef_cursor_align(tfrt_bef_cursor_t* cursor, size_t alignment) {
+  size_t offset = (size_t)(cursor->position - cursor->image);
+  size_t padding = (alignment - offset % alignment) % alignment;
+  if (padding > tfrt_bef_cursor_left(cursor)) return unexpected_end(cursor);
+  cursor->position += padding;
+  return NULL;
+}
+
+tfrt_status_t tfrt_bef_cursor_expect_end(const tfrt_bef_cursor_t* cursor) {
+  if (cursor->position == cursor->end) return NULL;
+  return tfrt_bef_cursor_error(cursor, cursor->position, "%zu bytes too many",
+                               tfrt_bef_cursor_left(cursor));
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A position in a section of a BEF image that never leaves it: how the loader reads
+// what nobody has checked yet. Private to this room.
+//
+//   image ....[ section: done | position -> rest ]end ....
+//
+// Life:
+//  1. A plain value, made for a section, or a part of one.
+//  2. Read from; each read moves |position| or fails and names the place.
+//
+// Thread rule: thread-compatible (caller synchronises).
+// Failure rule: INVALID_ARGUMENT with section, function, kernel and byte offset in the
+// file; the cursor then stays where the bad value begins.
+#ifndef TFRT_HOST_RUNTIME_BEF_BEF_CURSOR_H_
+#define TFRT_HOST_RUNTIME_BEF_BEF_CURSOR_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "host_runtime/base/status.h"
+
+#define TFRT_BEF_NO_INDEX UINT32_MAX
+
+typedef struct tfrt_bef_cursor_s {
+  const uint8_t* image;  // byte 0 of the file
+  const uint8_t* position;
+  const uint8_t* end;
+  // For messages: where in the file this is.
+  const char* section;
+  const char* function_name;  // NULL: unknown
+  uint32_t function;          // TFRT_BEF_NO_INDEX: none
+  uint32_t kernel;            // TFRT_BEF_NO_INDEX: none
+} tfrt_bef_cursor_t;
+
+// The number of bytes left. Thread-compatible.
+static inline size_t tfrt_bef_cursor_left(const tfrt_bef_cursor_t* cursor) {
+  return (size_t)(cursor->end - cursor->position);
+}
+
+// Returns INVALID_ARGUMENT (+1) with the formatted message about the byte at |at| behind the
+// place of |cursor|. Thread-compatible.
+tfrt_status_t tfrt_bef_cursor_error(const tfrt_bef_cursor_t* cursor, const uint8_t* at,
+                                    const char* format, ...) TFRT_MUST_USE TFRT_PRINTF(3, 4);
+
+// Reads one byte. Errors: the end. Thread-compatible.
+tfrt_status_t tfrt_bef_cursor_read_byte(tfrt_bef_cursor_t* cursor, uint8_t* out_byte) TFRT_MUST_USE;
+
+// Reads one VBR integer of at most 64 bits. Errors: the end, or more bits. Thread-compatible.
+tfrt_status_t tfrt_bef_cursor_read_vbr(tfrt_bef_cursor_t* cursor, uint64_t* out_value)
+    TFRT_MUST_USE;
+
+// Reads one VBR integer of at most 32 bits, which is |what|. Thread-compatible.
+tfrt_status_t tfrt_bef_cursor_read_u32(tfrt_bef_cursor_t* cursor, const char* what,
+                                       uint32_t* out_value) TFRT_MUST_USE;
+
+// Reads one VBR integer below |limit|, which is |what|. Thread-compatible.
+tfrt_status_t tfrt_bef_cursor_read_index(tfrt_bef_cursor_t* cursor, const char* what,
+                                         uint64_t limit, uint32_t* out_value) TFRT_MUST_USE;
+
+// Reads the number of items of at least |item_size| bytes each that follow. A number that
+// can't fit in what is left is an error, so that it may be allocated for. Thread-compatible.
+tfrt_status_t tfrt_bef_cursor_read_count(tfrt_bef_cursor_t* cursor, const char* what,
+                                         size_t item_size, uint32_t* out_count) TFRT_MUST_USE;
+
+// Reads a NUL-terminated string in place. Errors: no NUL before the end. Thread-compatible.
+tfrt_status_t tfrt_bef_cursor_read_string(tfrt_bef_cursor_t* cursor, const char** out_string)
+    TFRT_MUST_USE;
+
+// Moves |cursor| up to the next multiple of |alignment| from the start of the file. Errors:
+// the end. Thread-compatible.
+tfrt_status_t tfrt_bef_cursor_align(tfrt_bef_cursor_t* cursor, size_t alignment) TFRT_MUST_USE;
+
+// OK if all bytes were read, else an error. Thread-compatible.
+tfrt_status_t tfrt_bef_cursor_expect_end(const tfrt_bef_cursor_t* cursor) TFRT_MUST_USE;
+
+#endif  // TFRT_HOST_RUNTIME_BEF_BEF_CURSOR_H_

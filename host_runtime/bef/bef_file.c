@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "host_runtime/bef/bef_file.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "host_runtime/bef/bef_loader.h"
+
+// --- Framing --------------------------------------------------------------------
+
+const char* tfrt_bef_section_name(uint32_t slot) {
+  static const char* const kNames[TFRT_BEF_SLOT_COUNT] = {
+      "Strings",       "Attributes",      "Kernels",       "Types",          "FunctionIndex",
+      "Functions",     "LocationStrings", "Locations",     "AttributeTypes", "AttributeNames",
+      "RegisterTypes", "CallOptions",     "ArgumentNames",
+  };
+  return slot < TFRT_BEF_SLOT_COUNT ? kNames[slot] : "?";
+}
+
+static uint32_t slot_of_section(uint8_t id) {
+  if (id <= TFRT_BEF_SECTION_REGISTER_TYPES) return id;
+  if (id == TFRT_BEF_SECTION_CALL_OPTIONS) return TFRT_BEF_SLOT_CALL_OPTIONS;
+  if (id == TFRT_BEF_SECTION_ARGUMENT_NAMES) return TFRT_BEF_SLOT_ARGUMENT_NAMES;
+  return TFRT_BEF_SLOT_COUNT;
+}
+
+tfrt_bef_cursor_t tfrt_bef_section_cursor(const tfrt_bef_file_t* file, uint32_t slot) {
+  const tfrt_bef_section_t* section = &file->sections[slot];
+  const uint8_t* data = section->data ? section->data : file->bytes;
+  return (tfrt_bef_cursor_t){
+      .image = file->bytes,
+      .position = data,
+      .end = data + section->size,
+      .section = tfrt_bef_section_name(slot),
+      .function = TFRT_BEF_NO_INDEX,
+      .kernel = TFRT_BEF_NO_INDEX,
+  };
+}
+
+// Reads one section's frame and moves |cursor| behind its payload.
+static tfrt_status_t load_section(tfrt_bef_file_t* file, tfrt_bef_cursor_t* cursor) {
+  const uint8_t* start = cursor->position;
+  uint8_t id;
+  uint64_t length_and_flag;
+  TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_read_byte(cursor, &id));
+  uint32_t slot = slot_of_section(id);
+  cursor->section = slot < TFRT_BEF_SLOT_COUNT ? tfrt_bef_section_name(slot) : "(unknown)";
+  TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_read_vbr(cursor, &length_and_flag));
+  if (length_and_flag & 1) {
+    uint8_t alignment;
+    TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_read_byte(cursor, &alignment));
+    if (alignment == 0 || (alignment & (alignment - 1)) != 0 || alignment > TFRT_BEF_ALIGNMENT) {
+      return tfrt_bef_cursor_error(cursor, cursor->position - 1,
+                                   "alignment %u is none of 1, 2, 4, 8", alignment);
+    }
+    TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_align(cursor, alignment));
+  }
+  uint64_t length = length_and_flag >> 1;
+  if (length > tfrt_bef_cursor_left(cursor)) {
+    return tfrt_bef_cursor_error(cursor, start, "%" PRIu64 " bytes long, but only %zu are left",
+                                 length, tfrt_bef_cursor_left(cursor));
+  }
+  if (slot < TFRT_BEF_SLOT_COUNT) {
+    tfrt_bef_section_t* section = &file->sections[slot];
+    if (section->data) return tfrt_bef_cursor_error(cursor, start, "is there twice");
+    section->data = cursor->position;
+    section->size = (size_t)length;
+  }
+  cursor->position += length;
+  return NULL;
+}
+
+static tfrt_status_t load_sections(tfrt_bef_file_t* file) {
+  tfrt_bef_cursor_t cursor = {
+      .image = file->bytes,
+      .position = file->bytes,
+      .end = file->bytes + file->size,
+      .section = "(header)",
+      .function = TFRT_BEF_NO_INDEX,
+      .kernel = TFRT_BEF_NO_INDEX,
+  };
+  if (file->size < TFRT_BEF_HEADER_SIZE || file->bytes[0] != TFRT_BEF_MAGIC_0 ||
+      file->bytes[1] != TFRT_BEF_MAGIC_1) {
+    return tfrt_bef_cursor_error(&cursor, cursor.position,
+                                 "not a BEF file (it would begin with 0B EF)");
+  }
+  if (file->bytes[2] != TFRT_BEF_VERSION) {
+    return tfrt_bef_cursor_error(&cursor, cursor.position + 2,
+                                 "version %u; only version %u can be read", file->bytes[2],
+                                 TFRT_BEF_VERSION);
+  }
+  cursor.position += TFRT_BEF_HEADER_SIZE;
+  while (cursor.position != cursor.end) TFRT_RETURN_IF_ERROR(load_section(file, &cursor));
+
+  static const uint32_t kNeeded[] = {TFRT_BEF_SECTION_STRINGS, TFRT_BEF_SECTION_KERNELS,
+                                     TFRT_BEF_SECTION_TYPES, TFRT_BEF_SECTION_FUNCTION_INDEX,
+                                     TFRT_BEF_SECTION_FUNCTIONS};
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(kNeeded); ++i) {
+    if (file->sections[kNeeded[i]].data) continue;
+    cursor.section = tfrt_bef_section_name(kNeeded[i]);
+    return tfrt_bef_cursor_error(&cursor, cursor.end, "is missing; the file may be truncated");
+  }
+  return NULL;
+}
+
+// --- Life -------------------------------------------------------------------------
+
+static void destroy(tfrt_bef_file_t* file) {
+  tfrt_arena_deinitialize(&file->arena);
+  tfrt_allocator_free(file->allocator, file->bytes, file->size);
+  tfrt_allocator_free(file->allocator, file, sizeof(*file));
+}
+
+tfrt_status_t tfrt_bef_load_allocate(tfrt_arena_t* arena, size_t count, size_t size,
+                                     void** out_array) {
+  *out_array = NULL;
+  if (count == 0) return NULL;
+  *out_array = tfrt_arena_allocate_array(arena, count, size);
+  if (*out_array) return NULL;
+  return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory to load a BEF file");
+}
+
+static tfrt_status_t load_all(tfrt_bef_file_t* file) {
+  tfrt_bef_load_t load = {.file = file};
+  tfrt_arena_initialize(&load.scratch, file->allocator);
+  tfrt_status_t status = load_sections(file);
+  if (!status) status = tfrt_bef_load_tables(&load);
+  if (!status) status = tfrt_bef_load_locations(&load);
+  if (!status) status = tfrt_bef_load_bodies(&load);
+  if (!status) status = tfrt_bef_load_extras(&load);
+  tfrt_arena_deinitialize(&load.scratch);
+  return status;
+}
+
+tfrt_status_t tfrt_bef_file_create_take(void* bytes, size_t size, tfrt_allocator_t allocator,
+                                        tfrt_bef_file_t** out_file) {
+  *out_file = NULL;
+  tfrt_status_t status = NULL;
+  tfrt_bef_file_t* file = NULL;
+  if ((uintptr_t)bytes % TFRT_BEF_ALIGNMENT != 0) {
+    status = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                                "the bytes of a BEF file must be aligned to 8 bytes");
+  } else if (size > TFRT_BEF_MAX_SIZE) {
+    status = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                                "a BEF file of %zu bytes is over the limit of 4 GiB", size);
+  } else {
+    file = tfrt_allocator_allocate_zeroed(allocator, sizeof(*file));
+    if (!file) status = tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for a file");
+  }
+  if (status) {
+    tfrt_allocator_free(allocator, bytes, size);
+    return status;
+  }
+  tfrt_ref_count_initialize(&file->ref_count);
+  file->allocator = allocator;
+  file->bytes = bytes;
+  file->size = size;
+  tfrt_arena_initialize(&file->arena, allocator);
+  status = load_all(file);
+  if (status) {
+    destroy(file);
+    return status;
+  }
+  *out_file = file;
+  return NULL;
+}
+
+tfrt_status_t tfrt_bef_file_create(const void* bytes, size_t size, tfrt_allocator_t allocator,
+                                   tfrt_bef_file_t** out_file) {
+  *out_file = NULL;
+  void* copy = tfrt_allocator_allocate(allocator, size);
+  if (!copy) {
+    return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED,
+                              "no memory for a BEF file of %zu bytes", size);
+  }
+  if (size > 0) memcpy(copy, bytes, size);
+  return tfrt_bef_file_create_take(copy, size, allocator, out_file);
+}
+
+tfrt_bef_file_t* tfrt_bef_file_retain(tfrt_bef_file_t* file) {
+  tfrt_ref_count_increment(&file->ref_count);
+  return file;
+}
+
+void tfrt_bef_file_release(tfrt_bef_file_t* file) {
+  if (file && tfrt_ref_count_decrement(&file->ref_count)) destroy(file);
+}
+
+// --- Reading ----------------------------------------------------------------------
+
+const void* tfrt_bef_file_bytes(const tfrt_bef_file_t* file, size_t* out_size) {
+  *out_size = file->size;
+  return file->bytes;
+}
+
+uint32_t tfrt_bef_file_function_count(const tfrt_bef_file_t* file) { return file->function_count; }
+
+const tfrt_bef_function_t* tfrt_bef_file_function(const tfrt_bef_file_t* file, uint32_t index) {
+  return &file->functions[index];
+}
+
+const tfrt_bef_function_t* tfrt_bef_file_find_function(const tfrt_bef_file_t* file,
+                                                       const char* name) {
+  for (uint32_t i = 0; name[0] != '\0' && i < file->function_count; ++i) {
+    if (strcmp(file->functions[i].name, name) == 0) return &file->functions[i];
+  }
+  return NULL;
+}
+
+uint32_t tfrt_bef_file_kernel_name_count(const tfrt_bef_file_t* file) {
+  return file->kernel_name_count;
+}
+
+const char* tfrt_bef_file_kernel_name(const tfrt_bef_file_t* file, uint32_t code) {
+  return file->kernel_names[code];
+}
+
+const uint8_t* tfrt_bef_file_attributes(const tfrt_bef_file_t* file, size_t* out_size) {
+  *out_size = file->sections[TFRT_BEF_SECTION_ATTRIBUTES].size;
+  return file->sections[TFRT_BEF_SECTION_ATTRIBUTES].data;
+}
+
+tfrt_bef_attribute_type_t tfrt_bef_file_attribute_type(const tfrt_bef_file_t* file,
+                                                       uint32_t offset) {
+  uint32_t low = 0;
+  uint32_t high = file->attribute_type_count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (file->attribute_types[middle].offset < offset) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  bool found = low < file->attribute_type_count && file->attribute_types[low].offset == offset;
+  return found ? file->attribute_types[low].type : TFRT_BEF_ATTRIBUTE_UNSUPPORTED;
+}
+
+bool tfrt_bef_file_has_attribute_types(const tfrt_bef_file_t* file) {
+  return file->sections[TFRT_BEF_SECTION_ATTRIBUTE_TYPES].data != NULL;
+}
+
+bool tfrt_bef_file_has_attribute_names(const tfrt_bef_file_t* file) {
+  return file->sections[TFRT_BEF_SECTION_ATTRIBUTE_NAMES].data != NULL;
+}
+
+bool tfrt_bef_file_has_register_types(const tfrt_bef_file_t* file) {
+  return file->sections[TFRT_BEF_SECTION_REGISTER_TYPES].data != NULL;
+}
