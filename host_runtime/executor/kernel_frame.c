@@ -18,6 +18,10 @@ void tfrt_kernel_site_origin(const tfrt_kernel_site_t* site, tfrt_status_origin_
   out_origin->column = location.column;
 }
 
+struct tfrt_program_s* tfrt_kernel_site_program(const tfrt_kernel_site_t* site) {
+  return site->owner->owner;
+}
+
 // Consumes |status| and returns it (+1) as an error of the kernel at |site|.
 static tfrt_status_t tfrt_kernel_site_take_status(const tfrt_kernel_site_t* site,
                                                   tfrt_status_t status) {

@@ -57,6 +57,9 @@ typedef void (*tfrt_kernel_fn_t)(tfrt_kernel_frame_t* frame);
 // strings live as long as the program. Thread-safe.
 void tfrt_kernel_site_origin(const tfrt_kernel_site_t* site, tfrt_status_origin_t* out_origin);
 
+// The program (+0) that |site| belongs to; whoever keeps a site retains it. Thread-safe.
+struct tfrt_program_s* tfrt_kernel_site_program(const tfrt_kernel_site_t* site);
+
 // Makes every result of |frame| that is still NULL the error |status| (consumed) with
 // the kernel's place as its origin. Frame's thread only.
 void tfrt_kernel_frame_fail_take(tfrt_kernel_frame_t* frame, tfrt_status_t status);

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kernels that call functions: `tfrt.call`, branches, loops, ranges in parallel. What
+// each does stands in its op table, ops.c.
+//
+// Thread rule: registration is thread-compatible; the kernels are thread-safe.
+// Failure rule: a kernel's failure is its results' error.
+#ifndef TFRT_KERNELS_CONTROL_FLOW_CONTROL_FLOW_KERNELS_H_
+#define TFRT_KERNELS_CONTROL_FLOW_CONTROL_FLOW_KERNELS_H_
+
+#include "host_runtime/executor/kernel_registry.h"
+
+// Adds the kernels of this room to |registry|. Thread-compatible.
+tfrt_status_t tfrt_control_flow_kernels_register(tfrt_kernel_registry_t* registry) TFRT_MUST_USE;
+
+#endif  // TFRT_KERNELS_CONTROL_FLOW_CONTROL_FLOW_KERNELS_H_

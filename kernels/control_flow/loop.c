@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/control_flow/loop.h"
+
+#include <string.h>
+
+#include "host_runtime/executor/call_scope.h"
+#include "host_runtime/executor/program.h"
+#include "host_runtime/executor/request_context.h"
+#include "kernels/control_flow/function_call.h"
+
+// Turns of a repeat that may be under way before its first carried value is waited for.
+#define TFRT_LOOP_BLOCK 32
+
+typedef struct tfrt_loop_s {
+  tfrt_task_t task;
+  const tfrt_function_t* body;
+  tfrt_execution_context_t context;
+  size_t size;
+  uint32_t carried_count;
+  bool is_while;
+  int32_t remaining;             // turns of a repeat
+  uint32_t block_turns;          // turns since the last look at the first carried value
+  tfrt_async_value_t** results;  // [carried_count]; indirects, once the kernel has returned
+  tfrt_async_value_t** next;     // [carried_count + 1]; what a turn gives
+  tfrt_async_value_t* values[];  // [carried_count + 1]; a while's condition is the last
+} tfrt_loop_t;
+
+static tfrt_loop_t* tfrt_loop_allocate(tfrt_kernel_frame_t* frame, uint32_t carried_count) {
+  size_t size = sizeof(tfrt_loop_t) + (3 * (size_t)carried_count + 2) * sizeof(void*);
+  tfrt_loop_t* loop = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), size);
+  if (!loop) {
+    tfrt_kernel_frame_fail(frame, TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for a loop");
+    return NULL;
+  }
+  loop->body = frame->functions[0];
+  loop->context = *frame->context;
+  loop->size = size;
+  loop->carried_count = carried_count;
+  loop->next = loop->values + carried_count + 1;
+  loop->results = loop->next + carried_count + 1;
+  for (uint32_t i = 0; i < carried_count; ++i) {
+    loop->values[i] = tfrt_async_value_retain(frame->arguments[i + 1]);
+  }
+  return loop;
+}
+
+// The number of values that a turn gives.
+static uint32_t tfrt_loop_value_count(const tfrt_loop_t* loop) {
+  return loop->carried_count + loop->is_while;
+}
+
+// Makes every carried value |error| (+0).
+static void tfrt_loop_fail(tfrt_loop_t* loop, tfrt_async_value_t* error) {
+  for (uint32_t i = 0; i < loop->carried_count; ++i) {
+    tfrt_async_value_t* old = loop->values[i];
+    loop->values[i] = tfrt_async_value_retain(error);
+    tfrt_async_value_release(old);
+  }
+}
+
+static void tfrt_loop_turn(tfrt_loop_t* loop) {
+  tfrt_function_execute(loop->body, &loop->context, loop->values, loop->next);
+  uint32_t count = tfrt_loop_value_count(loop);
+  for (uint32_t i = 0; i < count; ++i) {
+    tfrt_async_value_release(loop->values[i]);
+    loop->values[i] = loop->next[i];
+  }
+}
+
+// What must be known before the next turn: sets |*out_late| to a value (+0) that has to be
+// waited for, or to NULL. Returns false when there is no next turn.
+static bool tfrt_loop_wants_turn(tfrt_loop_t* loop, tfrt_async_value_t** out_late) {
+  *out_late = NULL;
+  if (!loop->is_while) {
+    if (loop->remaining <= 0) return false;
+    if (loop->block_turns == TFRT_LOOP_BLOCK && loop->carried_count > 0 &&
+        !tfrt_async_value_is_available(loop->values[0])) {
+      *out_late = loop->values[0];
+    }
+    return true;
+  }
+  tfrt_async_value_t* condition = loop->values[loop->carried_count];
+  switch (tfrt_async_value_state(condition)) {
+    case TFRT_ASYNC_VALUE_AVAILABLE:
+      return *(const bool*)tfrt_async_value_payload(tfrt_async_value_resolved(condition));
+    case TFRT_ASYNC_VALUE_FAILED:
+      tfrt_loop_fail(loop, tfrt_async_value_resolved(condition));
+      return false;
+    default:
+      *out_late = condition;
+      return true;
+  }
+}
+
+// Runs turns until the end, and returns NULL then, or until a value is late, and returns
+// that (+0).
+static tfrt_async_value_t* tfrt_loop_run(tfrt_loop_t* loop) {
+  tfrt_async_value_t* late = NULL;
+  while (tfrt_loop_wants_turn(loop, &late)) {
+    tfrt_async_value_t* cancelled = tfrt_request_context_cancelled(loop->context.request);
+    if (cancelled) {
+      tfrt_loop_fail(loop, cancelled);
+      return NULL;
+    }
+    if (late) return late;
+    if (loop->block_turns == TFRT_LOOP_BLOCK) loop->block_turns = 0;
+    ++loop->block_turns;
+    if (!loop->is_while) --loop->remaining;
+    tfrt_loop_turn(loop);
+  }
+  return NULL;
+}
+
+// Gives the carried values to the results of a suspended loop and frees it.
+static void tfrt_loop_finish(tfrt_loop_t* loop) {
+  for (uint32_t i = 0; i < loop->carried_count; ++i) {
+    tfrt_indirect_value_forward_take((tfrt_indirect_value_t*)loop->results[i], loop->values[i]);
+    tfrt_async_value_release(loop->results[i]);
+  }
+  if (loop->is_while) tfrt_async_value_release(loop->values[loop->carried_count]);
+  tfrt_execution_context_t context = loop->context;
+  tfrt_program_t* program = (tfrt_program_t*)loop->body->program;
+  tfrt_allocator_free(tfrt_allocator_system(), loop, loop->size);
+  tfrt_request_context_release(context.request);
+  tfrt_program_release(program);
+  tfrt_call_scope_leave(context.scope);
+}
+
+static void tfrt_loop_resume(tfrt_task_t* task) {
+  tfrt_loop_t* loop = TFRT_CONTAINER_OF(task, tfrt_loop_t, task);
+  loop->block_turns = 0;
+  tfrt_async_value_t* late = tfrt_loop_run(loop);
+  if (late) {
+    tfrt_async_value_and_then(late, &loop->task);
+  } else {
+    tfrt_loop_finish(loop);
+  }
+}
+
+// Makes |loop| go on by itself once |late| is there: the frame gets indirect results.
+// Returns false when memory is out; then nothing has changed.
+static bool tfrt_loop_suspend(tfrt_loop_t* loop, tfrt_kernel_frame_t* frame,
+                              tfrt_async_value_t* late) {
+  for (uint32_t i = 0; i < loop->carried_count; ++i) {
+    tfrt_indirect_value_t* result = tfrt_indirect_value_create();
+    if (!result) {
+      for (uint32_t k = 0; k < i; ++k) tfrt_async_value_release(loop->results[k]);
+      return false;
+    }
+    loop->results[i] = &result->base;
+  }
+  for (uint32_t i = 0; i < loop->carried_count; ++i) {
+    tfrt_kernel_frame_set(frame, i, tfrt_async_value_retain(loop->results[i]));
+  }
+  tfrt_program_retain((tfrt_program_t*)loop->body->program);
+  tfrt_request_context_retain(loop->context.request);
+  tfrt_call_scope_enter(loop->context.scope);
+  tfrt_task_initialize(&loop->task, tfrt_loop_resume);
+  tfrt_async_value_and_then(late, &loop->task);
+  return true;
+}
+
+// Runs |loop| (consumed) as far as it gets and sets the frame's results.
+static void tfrt_loop_start(tfrt_loop_t* loop, tfrt_kernel_frame_t* frame) {
+  tfrt_async_value_t* late = tfrt_loop_run(loop);
+  if (late && tfrt_loop_suspend(loop, frame, late)) return;
+  if (late) tfrt_loop_fail(loop, tfrt_async_value_out_of_memory());
+  for (uint32_t i = 0; i < loop->carried_count; ++i) {
+    tfrt_kernel_frame_set(frame, i, loop->values[i]);
+  }
+  if (loop->is_while) tfrt_async_value_release(loop->values[loop->carried_count]);
+  tfrt_allocator_free(tfrt_allocator_system(), loop, loop->size);
+}
+
+void tfrt_loop_repeat(tfrt_kernel_frame_t* frame, int32_t count) {
+  uint32_t carried_count = frame->argument_count - 1;
+  if (frame->result_count != carried_count) {
+    tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
+                           "a repeat of %u values has %u results", carried_count,
+                           frame->result_count);
+    return;
+  }
+  if (!tfrt_function_call_fits(frame, frame->functions[0], carried_count, carried_count)) return;
+  tfrt_loop_t* loop = tfrt_loop_allocate(frame, carried_count);
+  if (!loop) return;
+  loop->remaining = count;
+  tfrt_loop_start(loop, frame);
+}
+
+// The condition is read as an i1, whoever made the program.
+static bool tfrt_loop_gives_condition(tfrt_kernel_frame_t* frame, const tfrt_function_t* body) {
+  if (strcmp(body->result_types[body->result_count - 1], "i1") == 0) return true;
+  tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
+                         "the last result of '%s' must be the next condition, an i1", body->name);
+  return false;
+}
+
+void tfrt_loop_while(tfrt_kernel_frame_t* frame) {
+  uint32_t carried_count = frame->argument_count - 1;
+  const tfrt_function_t* body = frame->functions[0];
+  if (frame->result_count != carried_count) {
+    tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
+                           "a while of %u values has %u results", carried_count,
+                           frame->result_count);
+    return;
+  }
+  if (!tfrt_function_call_fits(frame, body, carried_count, carried_count + 1) ||
+      !tfrt_loop_gives_condition(frame, body)) {
+    return;
+  }
+  tfrt_loop_t* loop = tfrt_loop_allocate(frame, carried_count);
+  if (!loop) return;
+  loop->is_while = true;
+  loop->values[carried_count] = tfrt_async_value_retain(frame->arguments[0]);
+  tfrt_loop_start(loop, frame);
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/test/async_kernels.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "host_runtime/executor/call_scope.h"
+#include "host_runtime/executor/program.h"
+#include "host_runtime/executor/request_context.h"
+
+// Something to do in a queue, with one result that the kernel has handed out already.
+typedef struct tfrt_test_job_s {
+  tfrt_task_t task;
+  tfrt_execution_context_t context;  // its request is retained
+  tfrt_program_t* program;           // +1; keeps |site| alive
+  const tfrt_kernel_site_t* site;
+  tfrt_async_value_t* result;  // +1; NULL: none
+  int64_t number;              // what the job is about
+  bool fails;
+} tfrt_test_job_t;
+
+static tfrt_test_job_t* tfrt_test_job_allocate(tfrt_kernel_frame_t* frame, tfrt_task_fn_t run,
+                                               tfrt_async_value_t* result, int64_t number) {
+  tfrt_test_job_t* job = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), sizeof(*job));
+  if (!job) {
+    tfrt_async_value_release(result);
+    tfrt_kernel_frame_fail(frame, TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for a task");
+    return NULL;
+  }
+  tfrt_task_initialize(&job->task, run);
+  job->context = *frame->context;
+  job->program = tfrt_program_retain(tfrt_kernel_site_program(frame->site));
+  job->site = frame->site;
+  job->result = result;
+  job->number = number;
+  tfrt_request_context_retain(job->context.request);
+  if (result) tfrt_kernel_frame_set(frame, 0, tfrt_async_value_retain(result));
+  return job;
+}
+
+static void tfrt_test_job_free(tfrt_test_job_t* job) {
+  tfrt_request_context_t* request = job->context.request;
+  tfrt_program_t* program = job->program;
+  tfrt_async_value_release(job->result);
+  tfrt_allocator_free(tfrt_allocator_system(), job, sizeof(*job));
+  tfrt_request_context_release(request);
+  tfrt_program_release(program);
+}
+
+// Resolves the job's i32 result, or fails it.
+static void tfrt_test_job_resolve(tfrt_task_t* task) {
+  tfrt_test_job_t* job = TFRT_CONTAINER_OF(task, tfrt_test_job_t, task);
+  if (job->fails) {
+    tfrt_kernel_site_fail_take(
+        job->site, job->result,
+        tfrt_status_create(TFRT_STATUS_INTERNAL, "something bad happened asynchronously"));
+  } else if (job->result->kind == TFRT_ASYNC_VALUE_INDIRECT) {
+    tfrt_indirect_value_forward_take((tfrt_indirect_value_t*)job->result,
+                                     tfrt_async_value_create_i32((int32_t)job->number));
+  } else {
+    *(int32_t*)tfrt_async_value_payload(job->result) = (int32_t)job->number;
+    tfrt_async_value_set_available(job->result);
+  }
+  tfrt_test_job_free(job);
+}
+
+// Gives the frame an i32 result that is |number|, or an error, later.
+static void tfrt_test_enqueue(tfrt_kernel_frame_t* frame, tfrt_async_value_t* result,
+                              int64_t number, bool fails) {
+  if (!result) {
+    tfrt_kernel_frame_set(frame, 0, tfrt_async_value_out_of_memory());
+    return;
+  }
+  tfrt_test_job_t* job = tfrt_test_job_allocate(frame, tfrt_test_job_resolve, result, number);
+  if (!job) return;
+  job->fails = fails;
+  tfrt_work_queue_add_task(job->context.work_queue, &job->task);
+}
+
+static tfrt_async_value_t* tfrt_test_new_i32(void) {
+  return tfrt_async_value_create_unconstructed(TFRT_TYPE_I32);
+}
+
+void tfrt_test_async_add_i32(tfrt_kernel_frame_t* frame) {
+  uint32_t sum =
+      (uint32_t)tfrt_kernel_frame_i32(frame, 0) + (uint32_t)tfrt_kernel_frame_i32(frame, 1);
+  tfrt_test_enqueue(frame, tfrt_test_new_i32(), (int32_t)sum, false);
+}
+
+void tfrt_test_async_constant_i32(tfrt_kernel_frame_t* frame) {
+  int32_t value;
+  memcpy(&value, frame->attributes[0], sizeof(value));
+  tfrt_test_enqueue(frame, tfrt_test_new_i32(), value, false);
+}
+
+void tfrt_test_async_copy_i32(tfrt_kernel_frame_t* frame) {
+  tfrt_test_enqueue(frame, tfrt_test_new_i32(), tfrt_kernel_frame_i32(frame, 0), false);
+}
+
+void tfrt_test_report_error_async(tfrt_kernel_frame_t* frame) {
+  tfrt_test_enqueue(frame, tfrt_test_new_i32(), 0, true);
+}
+
+void tfrt_test_report_error_concrete_async(tfrt_kernel_frame_t* frame) {
+  tfrt_test_enqueue(frame, tfrt_test_new_i32(), 0, tfrt_kernel_frame_i32(frame, 0) != 0);
+}
+
+void tfrt_test_report_error_indirect_async(tfrt_kernel_frame_t* frame) {
+  tfrt_indirect_value_t* result = tfrt_indirect_value_create();
+  tfrt_test_enqueue(frame, result ? &result->base : NULL, 0, tfrt_kernel_frame_i32(frame, 0) != 0);
+}
+
+// --- Delays ------------------------------------------------------------------
+
+static void tfrt_test_sleep_us(int64_t microseconds) {
+  if (microseconds <= 0) return;
+  struct timespec time = {.tv_sec = microseconds / 1000000,
+                          .tv_nsec = microseconds % 1000000 * 1000};
+  nanosleep(&time, NULL);
+}
+
+// A delay of 1 to 10 ms that differs from call to call.
+static int64_t tfrt_test_delay_us(void) {
+  static _Atomic uint32_t calls;
+  uint32_t call = atomic_fetch_add_explicit(&calls, 1, memory_order_relaxed);
+  return 1000 + call * 2654435761u % 9000;
+}
+
+static void tfrt_test_job_resolve_late(tfrt_task_t* task) {
+  tfrt_test_sleep_us(tfrt_test_delay_us());
+  tfrt_test_job_resolve(task);
+}
+
+// Gives |job| to the blocking queue, or, if that doesn't take it, fails what it promised.
+static void tfrt_test_job_block(tfrt_test_job_t* job) {
+  if (tfrt_work_queue_add_blocking_task(job->context.work_queue, &job->task, true)) return;
+  if (job->result) {
+    tfrt_kernel_site_fail_take(
+        job->site, job->result,
+        tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "the blocking queue is full"));
+  }
+  tfrt_test_job_free(job);
+}
+
+void tfrt_test_async_copy_with_delay_i32(tfrt_kernel_frame_t* frame) {
+  tfrt_async_value_t* result = tfrt_test_new_i32();
+  if (!result) {
+    tfrt_kernel_frame_set(frame, 0, tfrt_async_value_out_of_memory());
+    return;
+  }
+  tfrt_test_job_t* job = tfrt_test_job_allocate(frame, tfrt_test_job_resolve_late, result,
+                                                tfrt_kernel_frame_i32(frame, 0));
+  if (job) tfrt_test_job_block(job);
+}
+
+void tfrt_test_copy_with_delay(tfrt_kernel_frame_t* frame) {
+  tfrt_test_sleep_us(tfrt_test_delay_us());
+  tfrt_kernel_frame_set(frame, 0, tfrt_async_value_retain(frame->arguments[0]));
+}
+
+static void tfrt_test_job_sleep(tfrt_task_t* task) {
+  tfrt_test_job_t* job = TFRT_CONTAINER_OF(task, tfrt_test_job_t, task);
+  tfrt_test_sleep_us(job->number);
+  if (job->result) {
+    tfrt_async_value_set_available(job->result);
+  } else {
+    char line[64];
+    int length =
+        snprintf(line, sizeof(line), "Slept for %lld microseconds", (long long)job->number);
+    tfrt_async_value_release(tfrt_request_context_print(
+        job->context.request, tfrt_string_view_make(line, (size_t)length)));
+  }
+  tfrt_test_job_free(job);
+}
+
+void tfrt_test_usleep(tfrt_kernel_frame_t* frame) {
+  tfrt_test_job_t* job =
+      tfrt_test_job_allocate(frame, tfrt_test_job_sleep, NULL, tfrt_kernel_frame_i32(frame, 0));
+  if (job) tfrt_test_job_block(job);
+}
+
+void tfrt_test_blocking_usleep(tfrt_kernel_frame_t* frame) {
+  tfrt_async_value_t* chain = tfrt_async_value_create_unconstructed(TFRT_TYPE_CHAIN);
+  if (!chain) {
+    tfrt_kernel_frame_set(frame, 0, tfrt_async_value_out_of_memory());
+    return;
+  }
+  tfrt_test_job_t* job =
+      tfrt_test_job_allocate(frame, tfrt_test_job_sleep, chain, tfrt_kernel_frame_i32(frame, 0));
+  if (job) tfrt_test_job_block(job);
+}
+
+// --- Regions in the queue ----------------------------------------------------
+
+typedef struct tfrt_test_async_call_s {
+  tfrt_task_t task;
+  tfrt_execution_context_t context;  // its request is retained, its scope entered
+  const tfrt_function_t* function;   // its program is retained
+  size_t size;
+  tfrt_async_value_t* values[];  // arguments, indirect results, room for results; +1 each
+} tfrt_test_async_call_t;
+
+static void tfrt_test_run_async_call(tfrt_task_t* task) {
+  tfrt_test_async_call_t* call = TFRT_CONTAINER_OF(task, tfrt_test_async_call_t, task);
+  const tfrt_function_t* function = call->function;
+  tfrt_async_value_t** indirects = call->values + function->argument_count;
+  tfrt_async_value_t** results = indirects + function->result_count;
+  tfrt_function_execute(function, &call->context, call->values, results);
+  for (uint32_t i = 0; i < function->argument_count; ++i) {
+    tfrt_async_value_release(call->values[i]);
+  }
+  for (uint32_t i = 0; i < function->result_count; ++i) {
+    tfrt_indirect_value_forward_take((tfrt_indirect_value_t*)indirects[i], results[i]);
+    tfrt_async_value_release(indirects[i]);
+  }
+  tfrt_execution_context_t context = call->context;
+  tfrt_allocator_free(tfrt_allocator_system(), call, call->size);
+  tfrt_request_context_release(context.request);
+  tfrt_program_release((tfrt_program_t*)function->program);
+  tfrt_call_scope_leave(context.scope);
+}
+
+// Makes |count| indirect values; false, with none made, when memory is out.
+static bool tfrt_test_make_indirects(uint32_t count, tfrt_async_value_t** out_values) {
+  for (uint32_t i = 0; i < count; ++i) {
+    tfrt_indirect_value_t* value = tfrt_indirect_value_create();
+    if (!value) {
+      while (i > 0) tfrt_async_value_release(out_values[--i]);
+      return false;
+    }
+    out_values[i] = &value->base;
+  }
+  return true;
+}
+
+void tfrt_test_do_async(tfrt_kernel_frame_t* frame) {
+  const tfrt_function_t* function = frame->functions[0];
+  if (function->argument_count != frame->argument_count ||
+      function->result_count != frame->result_count) {
+    tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
+                           "the body takes %u values and gives %u", function->argument_count,
+                           function->result_count);
+    return;
+  }
+  size_t size = sizeof(tfrt_test_async_call_t) +
+                ((size_t)frame->argument_count + 2 * (size_t)frame->result_count) * sizeof(void*);
+  tfrt_test_async_call_t* call = tfrt_allocator_allocate(tfrt_allocator_system(), size);
+  tfrt_async_value_t** indirects = call ? call->values + frame->argument_count : NULL;
+  if (!call || !tfrt_test_make_indirects(frame->result_count, indirects)) {
+    tfrt_allocator_free(tfrt_allocator_system(), call, size);
+    tfrt_kernel_frame_fail(frame, TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for a task");
+    return;
+  }
+  tfrt_task_initialize(&call->task, tfrt_test_run_async_call);
+  call->context = *frame->context;
+  call->function = function;
+  call->size = size;
+  for (uint32_t i = 0; i < frame->argument_count; ++i) {
+    call->values[i] = tfrt_async_value_retain(frame->arguments[i]);
+  }
+  for (uint32_t i = 0; i < frame->result_count; ++i) {
+    tfrt_kernel_frame_set(frame, i, tfrt_async_value_retain(indirects[i]));
+  }
+  tfrt_request_context_retain(call->context.request);
+  tfrt_program_retain((tfrt_program_t*)function->program);
+  tfrt_call_scope_enter(call->context.scope);
+  tfrt_work_queue_add_task(call->context.work_queue, &call->task);
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/test/test_kernels.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "host_runtime/bef/bef_attribute.h"
+#include "host_runtime/executor/request_context.h"
+#include "kernels/test/async_kernels.h"
+#include "kernels/test/benchmark.h"
+#include "kernels/test/ops.h"
+
+// --- Printing ----------------------------------------------------------------
+
+// Prints |prefix| and |text| as one line; the result is the line's chain.
+static void tfrt_test_print(tfrt_kernel_frame_t* frame, const char* prefix,
+                            tfrt_string_view_t text) {
+  tfrt_string_builder_t line;
+  tfrt_string_builder_initialize(&line, tfrt_allocator_system());
+  tfrt_string_builder_append_text(&line, prefix);
+  tfrt_string_builder_append_view(&line, text);
+  tfrt_kernel_frame_set(
+      frame, 0,
+      tfrt_request_context_print(frame->context->request, tfrt_string_builder_view(&line)));
+  tfrt_string_builder_deinitialize(&line);
+}
+
+static void tfrt_test_print_hello(tfrt_kernel_frame_t* frame) {
+  tfrt_test_print(frame, "", tfrt_string_view_of("hello host executor!"));
+}
+
+static void tfrt_test_print_string(tfrt_kernel_frame_t* frame) {
+  tfrt_test_print(frame, "string = ", tfrt_async_value_string(frame->arguments[0]));
+}
+
+static void tfrt_test_print_bool(tfrt_kernel_frame_t* frame) {
+  tfrt_test_print(frame, "",
+                  tfrt_string_view_of(tfrt_kernel_frame_i1(frame, 1) ? "true" : "false"));
+}
+
+// --- Strings -----------------------------------------------------------------
+
+static void tfrt_test_get_string(tfrt_kernel_frame_t* frame) {
+  tfrt_kernel_frame_set(
+      frame, 0, tfrt_async_value_create_string(tfrt_bef_attribute_string(frame->attributes[0])));
+}
+
+static void tfrt_test_append_string(tfrt_kernel_frame_t* frame) {
+  tfrt_string_builder_t text;
+  tfrt_string_builder_initialize(&text, tfrt_allocator_system());
+  tfrt_string_builder_append_view(&text, tfrt_async_value_string(frame->arguments[0]));
+  tfrt_string_builder_append_view(&text, tfrt_async_value_string(frame->arguments[1]));
+  tfrt_kernel_frame_set(frame, 0, tfrt_async_value_create_string(tfrt_string_builder_view(&text)));
+  tfrt_string_builder_deinitialize(&text);
+}
+
+// --- Counters ----------------------------------------------------------------
+
+static tfrt_type_id_t tfrt_test_atomic_type;
+
+static _Atomic int32_t* tfrt_test_atomic(tfrt_kernel_frame_t* frame) {
+  return tfrt_kernel_frame_payload(frame, 0);
+}
+
+static void tfrt_test_atomic_create_i32(tfrt_kernel_frame_t* frame) {
+  tfrt_async_value_t* counter = tfrt_async_value_create_available(tfrt_test_atomic_type);
+  if (counter) atomic_init((_Atomic int32_t*)tfrt_async_value_payload(counter), 0);
+  tfrt_kernel_frame_set(frame, 0, counter ? counter : tfrt_async_value_out_of_memory());
+}
+
+static void tfrt_test_atomic_get_i32(tfrt_kernel_frame_t* frame) {
+  // Relaxed: chains order this read behind the additions that it must see.
+  tfrt_kernel_frame_set_i32(frame, 0,
+                            atomic_load_explicit(tfrt_test_atomic(frame), memory_order_relaxed));
+  tfrt_kernel_frame_set_ready_chain(frame, 1);
+}
+
+static void tfrt_test_atomic_inc_i32(tfrt_kernel_frame_t* frame) {
+  atomic_fetch_add_explicit(tfrt_test_atomic(frame), 1, memory_order_relaxed);
+  tfrt_kernel_frame_set_ready_chain(frame, 0);
+}
+
+static void tfrt_test_atomic_add_i32(tfrt_kernel_frame_t* frame) {
+  atomic_fetch_add_explicit(tfrt_test_atomic(frame), tfrt_kernel_frame_i32(frame, 1),
+                            memory_order_relaxed);
+  tfrt_kernel_frame_set_ready_chain(frame, 0);
+}
+
+// --- Errors ------------------------------------------------------------------
+
+static void tfrt_test_fail(tfrt_kernel_frame_t* frame) {
+  tfrt_kernel_frame_fail(frame, TFRT_STATUS_INTERNAL, "something bad happened");
+}
+
+static void tfrt_test_partial_fail(tfrt_kernel_frame_t* frame) {
+  tfrt_kernel_frame_set_i32(frame, 0, 1);
+  tfrt_test_fail(frame);
+}
+
+static void tfrt_test_cancel(tfrt_kernel_frame_t* frame) {
+  tfrt_status_t reason = tfrt_status_create(TFRT_STATUS_CANCELLED, "Cancelled");
+  tfrt_request_context_cancel(frame->context->request, reason);
+  tfrt_status_release(reason);
+  tfrt_kernel_frame_set_i32(frame, 0, 0);
+  tfrt_kernel_frame_set_ready_chain(frame, 1);
+}
+
+// --- Values ------------------------------------------------------------------
+
+static void tfrt_test_count3_i32(tfrt_kernel_frame_t* frame) {
+  uint32_t number = (uint32_t)tfrt_kernel_frame_i32(frame, 0);
+  for (uint32_t i = 0; i < 3; ++i) tfrt_kernel_frame_set_i32(frame, i, (int32_t)(number + i + 1));
+}
+
+// Makes the arguments from |first| on the results.
+static void tfrt_test_return_arguments(tfrt_kernel_frame_t* frame, uint32_t first) {
+  if (frame->result_count != frame->argument_count - first) {
+    tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT, "%u values for %u results",
+                           frame->argument_count - first, frame->result_count);
+    return;
+  }
+  for (uint32_t i = 0; i < frame->result_count; ++i) {
+    tfrt_kernel_frame_set(frame, i, tfrt_async_value_retain(frame->arguments[first + i]));
+  }
+}
+
+static void tfrt_test_multi_arg_result(tfrt_kernel_frame_t* frame) {
+  tfrt_test_return_arguments(frame, 0);
+}
+
+static void tfrt_test_identity(tfrt_kernel_frame_t* frame) { tfrt_test_return_arguments(frame, 1); }
+
+static void tfrt_test_make_indirect(tfrt_kernel_frame_t* frame) {
+  tfrt_test_return_arguments(frame, 0);
+  for (uint32_t i = 0; i < frame->result_count; ++i) {
+    tfrt_indirect_value_t* indirect = tfrt_indirect_value_create();
+    if (!indirect) continue;  // the value itself is as good
+    tfrt_indirect_value_forward_take(indirect, frame->results[i]);
+    tfrt_kernel_frame_set(frame, i, &indirect->base);
+  }
+}
+
+// The executor has waited for all operands.
+static void tfrt_test_as_chain(tfrt_kernel_frame_t* frame) {
+  tfrt_kernel_frame_set_ready_chain(frame, 0);
+}
+
+static void tfrt_test_test_cost(tfrt_kernel_frame_t* frame) {
+  int64_t id;
+  memcpy(&id, frame->attributes[0], sizeof(id));
+  tfrt_string_builder_t line;
+  tfrt_string_builder_initialize(&line, tfrt_allocator_system());
+  tfrt_string_builder_append_format(&line, "id: %lld", (long long)id);
+  tfrt_async_value_release(
+      tfrt_request_context_print(frame->context->request, tfrt_string_builder_view(&line)));
+  tfrt_string_builder_deinitialize(&line);
+  tfrt_kernel_frame_set_i32(frame, 0, 0);
+}
+
+// --- Registration ------------------------------------------------------------
+
+tfrt_status_t tfrt_test_kernels_register(tfrt_kernel_registry_t* registry) {
+  static const tfrt_type_t atomic_type = {
+      .name = "!test.atomic.i32", .size = sizeof(_Atomic int32_t), .flags = TFRT_TYPE_FLAG_MUTABLE};
+  TFRT_RETURN_IF_ERROR(tfrt_type_register(&atomic_type, &tfrt_test_atomic_type));
+  static const tfrt_kernel_registration_t kernels[] = {
+      {"tfrt_test.async_add.i32", tfrt_test_async_add_i32},
+      {"tfrt_test.async_constant.i32", tfrt_test_async_constant_i32},
+      {"tfrt_test.async_copy.i32", tfrt_test_async_copy_i32},
+      {"tfrt_test.async_copy_2.i32", tfrt_test_async_copy_i32},
+      {"tfrt_test.async_copy.with_delay.i32", tfrt_test_async_copy_with_delay_i32},
+      {"tfrt_test.copy.with_delay.i32", tfrt_test_copy_with_delay},
+      {"tfrt_test.copy.with_delay.i64", tfrt_test_copy_with_delay},
+      {"tfrt_test.count3.i32", tfrt_test_count3_i32},
+      {"tfrt_test.atomic.create.i32", tfrt_test_atomic_create_i32},
+      {"tfrt_test.atomic.get.i32", tfrt_test_atomic_get_i32},
+      {"tfrt_test.atomic.inc.i32", tfrt_test_atomic_inc_i32},
+      {"tfrt_test.atomic.add.i32", tfrt_test_atomic_add_i32},
+      {"tfrt_test.get_string", tfrt_test_get_string},
+      {"tfrt_test.append_string", tfrt_test_append_string},
+      {"tfrt_test.print_string", tfrt_test_print_string},
+      {"tfrt_test.print_hello", tfrt_test_print_hello},
+      {"tfrt_test.print_bool", tfrt_test_print_bool},
+      {"tfrt_test.fail", tfrt_test_fail},
+      {"tfrt_test.partial_fail", tfrt_test_partial_fail},
+      {"tfrt_test.report_error_async", tfrt_test_report_error_async},
+      {"tfrt_test.report_error_concrete_async", tfrt_test_report_error_concrete_async},
+      {"tfrt_test.report_error_indirect_async", tfrt_test_report_error_indirect_async},
+      {"tfrt_test.cancel", tfrt_test_cancel},
+      {"tfrt_test.multi_arg_result", tfrt_test_multi_arg_result},
+      {"tfrt_test.make_indirect", tfrt_test_make_indirect},
+      {"tfrt_test.identity", tfrt_test_identity},
+      {"tfrt_test.as_chain", tfrt_test_as_chain},
+      {"tfrt_test.usleep", tfrt_test_usleep},
+      {"tfrt_test.blocking.usleep", tfrt_test_blocking_usleep},
+      {"tfrt_test.test_cost", tfrt_test_test_cost},
+      {"tfrt_test.do.async", tfrt_test_do_async},
+      {"tfrt_test.benchmark", tfrt_test_benchmark},
+  };
+  return tfrt_kernel_registry_add_all(registry, &tfrt_test_ops, kernels, TFRT_ARRAY_SIZE(kernels));
+}

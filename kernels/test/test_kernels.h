@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The `tfrt_test.*` kernels: values that come late, errors of every kind, counters, delays;
+// what the executor's programs are tested with. What each does stands in its op table,
+// ops.c.
+//
+// Thread rule: registration is thread-compatible; the kernels are thread-safe.
+// Failure rule: a kernel's failure is its results' error.
+#ifndef TFRT_KERNELS_TEST_TEST_KERNELS_H_
+#define TFRT_KERNELS_TEST_TEST_KERNELS_H_
+
+#include "host_runtime/executor/kernel_registry.h"
+
+// Adds the kernels of this room to |registry|, and its types to the process.
+// Thread-compatible.
+tfrt_status_t tfrt_test_kernels_register(tfrt_kernel_registry_t* registry) TFRT_MUST_USE;
+
+#endif  // TFRT_KERNELS_TEST_TEST_KERNELS_H_
