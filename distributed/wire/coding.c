@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/wire/coding.h"
+
+bool tfrt_wire_read_varint(tfrt_wire_reader_t* reader, uint64_t* out_value) {
+  uint64_t value = 0;
+  for (unsigned shift = 0; shift < 64 && reader->position != reader->end; shift += 7) {
+    uint8_t byte = *reader->position++;
+    // The tenth byte has room for one bit only.
+    if (shift == 63 && byte > 1) return false;
+    value |= (uint64_t)(byte & 0x7f) << shift;
+    if (byte < 0x80) {
+      *out_value = value;
+      return true;
+    }
+  }
+  return false;
+}
+
+// Little-endian, |size| bytes, on any machine.
+static bool read_fixed(tfrt_wire_reader_t* reader, unsigned size, uint64_t* out_value) {
+  if ((size_t)(reader->end - reader->position) < size) return false;
+  uint64_t value = 0;
+  for (unsigned i = 0; i < size; ++i) value |= (uint64_t)reader->position[i] << (8 * i);
+  reader->position += size;
+  *out_value = value;
+  return true;
+}
+
+bool tfrt_wire_read_fixed32(tfrt_wire_reader_t* reader, uint32_t* out_value) {
+  uint64_t value = 0;
+  if (!read_fixed(reader, 4, &value)) return false;
+  *out_value = (uint32_t)value;
+  return true;
+}
+
+bool tfrt_wire_read_fixed64(tfrt_wire_reader_t* reader, uint64_t* out_value) {
+  return read_fixed(reader, 8, out_value);
+}
+
+bool tfrt_wire_read_bytes(tfrt_wire_reader_t* reader, tfrt_string_view_t* out_bytes) {
+  uint64_t size = 0;
+  if (!tfrt_wire_read_varint(reader, &size)) return false;
+  if (size > (uint64_t)(reader->end - reader->position)) return false;
+  *out_bytes = tfrt_string_view_make((const char*)reader->position, (size_t)size);
+  reader->position += size;
+  return true;
+}
+
+bool tfrt_wire_read_tag(tfrt_wire_reader_t* reader, uint32_t* out_number, uint32_t* out_type) {
+  uint64_t tag = 0;
+  if (!tfrt_wire_read_varint(reader, &tag)) return false;
+  uint64_t number = tag >> 3;
+  if (number == 0 || number > TFRT_WIRE_MAX_FIELD_NUMBER) return false;
+  *out_number = (uint32_t)number;
+  *out_type = tag & 7;
+  return true;
+}
+
+bool tfrt_wire_skip(tfrt_wire_reader_t* reader, uint32_t type) {
+  uint64_t number;
+  tfrt_string_view_t bytes;
+  switch (type) {
+    case TFRT_WIRE_TYPE_VARINT:
+      return tfrt_wire_read_varint(reader, &number);
+    case TFRT_WIRE_TYPE_FIXED64:
+      return read_fixed(reader, 8, &number);
+    case TFRT_WIRE_TYPE_BYTES:
+      return tfrt_wire_read_bytes(reader, &bytes);
+    case TFRT_WIRE_TYPE_FIXED32:
+      return read_fixed(reader, 4, &number);
+    default:
+      return false;
+  }
+}
+
+uint8_t* tfrt_wire_write_varint(uint8_t* position, uint64_t value) {
+  while (value >= 0x80) {
+    *position++ = (uint8_t)(value | 0x80);
+    value >>= 7;
+  }
+  *position++ = (uint8_t)value;
+  return position;
+}
+
+uint8_t* tfrt_wire_write_fixed32(uint8_t* position, uint32_t value) {
+  for (unsigned i = 0; i < 4; ++i) *position++ = (uint8_t)(value >> (8 * i));
+  return position;
+}
+
+uint8_t* tfrt_wire_write_fixed64(uint8_t* position, uint64_t value) {
+  for (unsigned i = 0; i < 8; ++i) *position++ = (uint8_t)(value >> (8 * i));
+  return position;
+}
+
+uint8_t* tfrt_wire_write_bytes(uint8_t* position, tfrt_string_view_t bytes) {
+  position = tfrt_wire_write_varint(position, bytes.size);
+  if (bytes.size > 0) memcpy(position, bytes.data, bytes.size);
+  return position + bytes.size;
+}
+
+// The length of the character at |text|, of which |size| > 0 bytes are there; 0 if it is
+// none. Only the second byte's range depends on the first one: that rules out overlong
+// forms (C0, C1, E0 80, F0 80), surrogates (ED A0) and what is above U+10FFFF (F4 90).
+static size_t utf8_character_size(const uint8_t* text, size_t size) {
+  uint8_t first = text[0];
+  if (first < 0x80) return 1;
+  size_t length = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+  if (first < 0xc2 || first > 0xf4 || size < length) return 0;
+  uint8_t low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+  uint8_t high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+  if (text[1] < low || text[1] > high) return 0;
+  for (size_t i = 2; i < length; ++i) {
+    if ((text[i] & 0xc0) != 0x80) return 0;
+  }
+  return length;
+}
+
+size_t tfrt_wire_utf8_prefix(tfrt_string_view_t text) {
+  size_t position = 0;
+  while (position < text.size) {
+    size_t size = utf8_character_size((const uint8_t*)text.data + position, text.size - position);
+    if (size == 0) break;
+    position += size;
+  }
+  return position;
+}

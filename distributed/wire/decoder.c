@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/wire/decoder.h"
+
+#include <inttypes.h>
+
+#include "distributed/wire/coding.h"
+
+// One message on its way from bytes to its struct.
+typedef struct decoding_s {
+  const tfrt_wire_message_t* message;
+  tfrt_wire_reader_t reader;
+  tfrt_arena_t* arena;
+  char* object;
+  uint64_t seen;      // bit i: fields[i] has come; no table has more than 64 rows
+  size_t next_field;  // where the next one is most likely found
+} decoding_t;
+
+static tfrt_status_t malformed(const char* message, const char* field) {
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "%s%s%s: cut off or malformed", message,
+                            field ? "." : "", field ? field : "");
+}
+
+static tfrt_status_t out_of_memory(const decoding_t* decoding) {
+  return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "%s: no memory left to decode it",
+                            decoding->message->name);
+}
+
+// Senders write fields by rising number, so the search mostly ends at its first step.
+static const tfrt_wire_field_t* find_field(decoding_t* decoding, uint32_t number) {
+  const tfrt_wire_message_t* message = decoding->message;
+  for (size_t step = 0; step < message->field_count; ++step) {
+    size_t index = decoding->next_field + step;
+    if (index >= message->field_count) index -= message->field_count;
+    if (message->fields[index].number != number) continue;
+    decoding->next_field = index;
+    return &message->fields[index];
+  }
+  return NULL;
+}
+
+// Stores |number| in the struct's member of |field|; false if it doesn't fit there.
+static bool store_number(const tfrt_wire_field_t* field, uint64_t number, void* out_value) {
+  switch (field->type) {
+    case TFRT_WIRE_FIELD_BOOL:
+      *(bool*)out_value = number != 0;
+      return true;
+    case TFRT_WIRE_FIELD_UINT64:
+    case TFRT_WIRE_FIELD_FIXED64:
+      *(uint64_t*)out_value = number;
+      return true;
+    case TFRT_WIRE_FIELD_ENUM:
+      *(uint32_t*)out_value = number > field->limit ? field->fallback : (uint32_t)number;
+      return true;
+    default:
+      *(uint32_t*)out_value = (uint32_t)number;
+      return number <= UINT32_MAX;
+  }
+}
+
+static tfrt_status_t decode_number(decoding_t* decoding, const tfrt_wire_field_t* field,
+                                   uint32_t type) {
+  uint64_t number = 0;
+  uint32_t low = 0;
+  bool ok;
+  if (field->type == TFRT_WIRE_FIELD_FIXED64) {
+    ok = type == TFRT_WIRE_TYPE_FIXED64 && tfrt_wire_read_fixed64(&decoding->reader, &number);
+  } else if (field->type == TFRT_WIRE_FIELD_FIXED32) {
+    ok = type == TFRT_WIRE_TYPE_FIXED32 && tfrt_wire_read_fixed32(&decoding->reader, &low);
+    number = low;
+  } else {
+    ok = type == TFRT_WIRE_TYPE_VARINT && tfrt_wire_read_varint(&decoding->reader, &number);
+  }
+  if (!ok) return malformed(decoding->message->name, field->name);
+  if (store_number(field, number, decoding->object + field->offset)) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                            "%s.%s: %" PRIu64 " doesn't fit into 32 bits", decoding->message->name,
+                            field->name, number);
+}
+
+// Counts the elements of the repeated |field|, of which the first one's content comes
+// next, and makes room for all of them.
+static tfrt_status_t allocate_elements(decoding_t* decoding, const tfrt_wire_field_t* field,
+                                       uint32_t first_type, size_t element_size) {
+  tfrt_wire_reader_t ahead = decoding->reader;
+  size_t count = 1;
+  if (!tfrt_wire_skip(&ahead, first_type)) return malformed(decoding->message->name, field->name);
+  while (!tfrt_wire_reader_is_done(&ahead)) {
+    uint32_t number, type;
+    if (!tfrt_wire_read_tag(&ahead, &number, &type) || !tfrt_wire_skip(&ahead, type)) {
+      return malformed(decoding->message->name, NULL);
+    }
+    if (number == field->number) ++count;
+  }
+  if (count > field->count_limit) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "%s.%s: %zu elements, at most %u are allowed",
+                              decoding->message->name, field->name, count, field->count_limit);
+  }
+  void* elements = tfrt_arena_allocate_array(decoding->arena, count, element_size);
+  if (!elements) return out_of_memory(decoding);
+  *(void**)(decoding->object + field->offset) = elements;
+  return NULL;
+}
+
+// Sets |*out_element| to zeroed storage for the next element of |field|.
+static tfrt_status_t next_element(decoding_t* decoding, const tfrt_wire_field_t* field,
+                                  uint32_t type, void** out_element) {
+  char* value = decoding->object + field->offset;
+  *out_element = value;
+  if (field->form == TFRT_WIRE_FORM_PLAIN) return NULL;
+  size_t size = field->type == TFRT_WIRE_FIELD_MESSAGE ? field->message->struct_size
+                                                       : sizeof(tfrt_string_view_t);
+  if (field->form == TFRT_WIRE_FORM_POINTER) {
+    void* element = tfrt_arena_allocate(decoding->arena, size);
+    if (!element) return out_of_memory(decoding);
+    *(void**)value = element;
+    *out_element = element;
+    return NULL;
+  }
+  size_t* count = (size_t*)(decoding->object + field->count_offset);
+  if (*count == 0) TFRT_RETURN_IF_ERROR(allocate_elements(decoding, field, type, size));
+  *out_element = *(char**)value + size * (*count)++;
+  return NULL;
+}
+
+static tfrt_status_t decode_message(const tfrt_wire_message_t* message, tfrt_string_view_t bytes,
+                                    tfrt_arena_t* arena, void* object);
+
+static tfrt_status_t decode_content(decoding_t* decoding, const tfrt_wire_field_t* field,
+                                    uint32_t type) {
+  if (field->type < TFRT_WIRE_FIELD_STRING) return decode_number(decoding, field, type);
+  const char* name = decoding->message->name;
+  if (type != TFRT_WIRE_TYPE_BYTES) return malformed(name, field->name);
+  void* element = NULL;
+  TFRT_RETURN_IF_ERROR(next_element(decoding, field, type, &element));
+  tfrt_string_view_t content;
+  if (!tfrt_wire_read_bytes(&decoding->reader, &content)) return malformed(name, field->name);
+  if (field->type != TFRT_WIRE_FIELD_MESSAGE) {
+    *(tfrt_string_view_t*)element = content;
+    return NULL;
+  }
+  tfrt_status_t status = decode_message(field->message, content, decoding->arena, element);
+  return status ? tfrt_status_take_annotate(status, "%s.%s", name, field->name) : NULL;
+}
+
+// Notes that |field| comes now: once if it isn't repeated, and alone in a oneof.
+static tfrt_status_t note_field(decoding_t* decoding, const tfrt_wire_field_t* field) {
+  const tfrt_wire_message_t* message = decoding->message;
+  uint64_t bit = UINT64_C(1) << (field - message->fields);
+  bool again = (decoding->seen & bit) != 0 && field->form != TFRT_WIRE_FORM_REPEATED;
+  if (again || (message->is_oneof && decoding->seen != 0)) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "%s.%s: %s", message->name, field->name,
+                              again ? "comes twice" : "another one is set already");
+  }
+  decoding->seen |= bit;
+  if (message->is_oneof) *(uint32_t*)(decoding->object + message->kind_offset) = field->number;
+  return NULL;
+}
+
+// What only the decoder can see: that a struct within the struct was not there.
+static tfrt_status_t finish_fields(decoding_t* decoding) {
+  const tfrt_wire_message_t* message = decoding->message;
+  for (size_t i = 0; i < message->field_count; ++i) {
+    const tfrt_wire_field_t* field = &message->fields[i];
+    bool seen = (decoding->seen >> i & 1) != 0;
+    if (field->type == TFRT_WIRE_FIELD_ENUM) {
+      uint32_t* value = (uint32_t*)(decoding->object + field->offset);
+      if (*value == 0) *value = field->fallback;
+    } else if (field->type == TFRT_WIRE_FIELD_MESSAGE && field->required && !seen) {
+      return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "%s.%s: missing", message->name,
+                                field->name);
+    }
+  }
+  return NULL;
+}
+
+// |object| is zero.
+static tfrt_status_t decode_message(const tfrt_wire_message_t* message, tfrt_string_view_t bytes,
+                                    tfrt_arena_t* arena, void* object) {
+  if (message->max_size != 0 && bytes.size > message->max_size) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "%s: %zu bytes, at most %zu are allowed", message->name, bytes.size,
+                              message->max_size);
+  }
+  decoding_t decoding = {
+      .message = message,
+      .reader = tfrt_wire_reader_make(bytes),
+      .arena = arena,
+      .object = object,
+  };
+  while (!tfrt_wire_reader_is_done(&decoding.reader)) {
+    uint32_t number, type;
+    if (!tfrt_wire_read_tag(&decoding.reader, &number, &type))
+      return malformed(message->name, NULL);
+    const tfrt_wire_field_t* field = find_field(&decoding, number);
+    if (field) {
+      TFRT_RETURN_IF_ERROR(note_field(&decoding, field));
+      TFRT_RETURN_IF_ERROR(decode_content(&decoding, field, type));
+    } else if (!tfrt_wire_skip(&decoding.reader, type)) {
+      return malformed(message->name, NULL);
+    }
+  }
+  TFRT_RETURN_IF_ERROR(finish_fields(&decoding));
+  return tfrt_wire_message_check(message, object);
+}
+
+tfrt_status_t tfrt_wire_decode(const tfrt_wire_message_t* message, tfrt_string_view_t bytes,
+                               tfrt_arena_t* arena, void* out_object) {
+  memset(out_object, 0, message->struct_size);
+  tfrt_status_t status = decode_message(message, bytes, arena, out_object);
+  if (status) memset(out_object, 0, message->struct_size);
+  return status;
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a message looks like on the wire and in C: one table per message, one row per
+// field. One encoder and one decoder walk all tables, so that every limit is checked by
+// the same few lines, and a new field is one row. Private to this folder and its tests,
+// which compare each row with what protoc says about proto/*.proto.
+//
+//   message --> { name, fields --> row: number, name, type, form, limits,
+//                                       offset in the C struct
+//                 check: what concerns several fields }
+//
+// The forms of a field in C:
+//
+//   PLAIN      bool, uint32_t, uint64_t, tfrt_string_view_t, or a struct inside the struct
+//   POINTER    a pointer to a struct; NULL: absent
+//   REPEATED   a pointer to an array, and a size_t with its count
+//
+// A message with |kind_offset| is a oneof: its rows share a union, and the uint32_t at
+// that offset is the number of the row in use.
+//
+// Thread rule: tables are constants. Failure rule: tfrt_wire_message_check() says.
+#ifndef TFRT_DISTRIBUTED_WIRE_SCHEMA_H_
+#define TFRT_DISTRIBUTED_WIRE_SCHEMA_H_
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "host_runtime/base/macros.h"
+#include "host_runtime/base/status.h"
+#include "host_runtime/base/string_view.h"
+
+typedef enum tfrt_wire_field_type_e {
+  TFRT_WIRE_FIELD_BOOL,
+  TFRT_WIRE_FIELD_UINT32,
+  TFRT_WIRE_FIELD_UINT64,
+  TFRT_WIRE_FIELD_FIXED32,
+  TFRT_WIRE_FIELD_FIXED64,
+  TFRT_WIRE_FIELD_ENUM,    // uint32_t; a number above |limit| is read as |fallback|
+  TFRT_WIRE_FIELD_STRING,  // UTF-8
+  TFRT_WIRE_FIELD_BYTES,
+  TFRT_WIRE_FIELD_MESSAGE,
+} tfrt_wire_field_type_t;
+
+typedef enum tfrt_wire_field_form_e {
+  TFRT_WIRE_FORM_PLAIN,
+  TFRT_WIRE_FORM_POINTER,
+  TFRT_WIRE_FORM_REPEATED,
+} tfrt_wire_field_form_t;
+
+typedef struct tfrt_wire_message_s tfrt_wire_message_t;
+
+typedef struct tfrt_wire_field_s {
+  const char* name;  // in the .proto file
+  uint32_t number;
+  tfrt_wire_field_type_t type;
+  tfrt_wire_field_form_t form;
+  // A number must not be 0, a text not empty, a message not absent.
+  bool required;
+  // Bytes must have exactly |limit|.
+  bool exact;
+  uint16_t offset;        // in the C struct
+  uint16_t count_offset;  // REPEATED: of the count
+  // Highest value of a number; most bytes of a text. 0: what the type can hold.
+  uint64_t limit;
+  uint32_t fallback;     // ENUM: what a number above |limit|, and absence, means
+  uint32_t count_limit;  // REPEATED: most elements
+  // Which kinds an Item may have, by bits; 0: any.
+  uint32_t item_kinds;
+  const tfrt_wire_message_t* message;  // MESSAGE: its table
+} tfrt_wire_field_t;
+
+struct tfrt_wire_message_s {
+  const char* name;                 // in the .proto file
+  const tfrt_wire_field_t* fields;  // by rising number
+  size_t field_count;
+  size_t struct_size;
+  size_t max_size;  // encoded, in bytes; 0: only what holds it limits it
+  bool is_oneof;
+  size_t kind_offset;  // oneof: of the uint32_t that says which field is set
+  // What concerns several fields, after each for itself was found good. NULL: nothing.
+  tfrt_status_t (*check)(const void* object);
+};
+
+// A row for |member| of the struct |owner|; further designated fields may follow.
+#define TFRT_WIRE_FIELD(owner, member, number_, type_, ...)                \
+  {                                                                        \
+    .name = #member, .number = (number_), .type = TFRT_WIRE_FIELD_##type_, \
+    .offset = offsetof(owner, member), __VA_ARGS__                         \
+  }
+
+// A row for an array |member| with its count |count_member|, of at most |max| elements.
+#define TFRT_WIRE_REPEATED(owner, member, count_member, number_, type_, max, ...)      \
+  TFRT_WIRE_FIELD(owner, member, number_, type_, .form = TFRT_WIRE_FORM_REPEATED,      \
+                  .count_offset = offsetof(owner, count_member), .count_limit = (max), \
+                  __VA_ARGS__)
+
+// A table of |rows| for the struct |owner|; further designated fields may follow.
+#define TFRT_WIRE_MESSAGE(name_, owner, rows, ...)                           \
+  {                                                                          \
+    .name = (name_), .fields = (rows), .field_count = TFRT_ARRAY_SIZE(rows), \
+    .struct_size = sizeof(owner), __VA_ARGS__                                \
+  }
+
+// The tables that more than one source needs.
+extern const tfrt_wire_message_t tfrt_wire_origin_message;
+extern const tfrt_wire_message_t tfrt_wire_error_message;
+extern const tfrt_wire_message_t tfrt_wire_object_id_message;
+extern const tfrt_wire_message_t tfrt_wire_reference_message;
+extern const tfrt_wire_message_t tfrt_wire_value_message;
+extern const tfrt_wire_message_t tfrt_wire_item_message;
+extern const tfrt_wire_message_t tfrt_wire_frame_message;
+extern const tfrt_wire_message_t tfrt_wire_batch_message;
+extern const tfrt_wire_message_t tfrt_wire_hello_message;
+extern const tfrt_wire_message_t tfrt_wire_welcome_message;
+extern const tfrt_wire_message_t tfrt_wire_refuse_message;
+extern const tfrt_wire_message_t tfrt_wire_goodbye_message;
+extern const tfrt_wire_message_t tfrt_wire_job_attach_message;
+extern const tfrt_wire_message_t tfrt_wire_job_open_message;
+extern const tfrt_wire_message_t tfrt_wire_job_opened_message;
+extern const tfrt_wire_message_t tfrt_wire_job_start_message;
+extern const tfrt_wire_message_t tfrt_wire_job_end_message;
+extern const tfrt_wire_message_t tfrt_wire_job_view_message;
+extern const tfrt_wire_message_t tfrt_wire_job_close_message;
+extern const tfrt_wire_message_t tfrt_wire_job_detach_message;
+extern const tfrt_wire_message_t tfrt_wire_host_report_message;
+extern const tfrt_wire_message_t tfrt_wire_program_message;
+extern const tfrt_wire_message_t tfrt_wire_invoke_message;
+extern const tfrt_wire_message_t tfrt_wire_void_message;
+extern const tfrt_wire_message_t tfrt_wire_result_message;
+extern const tfrt_wire_message_t tfrt_wire_cancel_message;
+extern const tfrt_wire_message_t tfrt_wire_cancel_request_message;
+extern const tfrt_wire_message_t tfrt_wire_end_request_message;
+extern const tfrt_wire_message_t tfrt_wire_want_message;
+extern const tfrt_wire_message_t tfrt_wire_resolve_message;
+extern const tfrt_wire_message_t tfrt_wire_unwant_message;
+extern const tfrt_wire_message_t tfrt_wire_retain_message;
+extern const tfrt_wire_message_t tfrt_wire_retained_message;
+extern const tfrt_wire_message_t tfrt_wire_release_message;
+extern const tfrt_wire_message_t tfrt_wire_lost_message;
+extern const tfrt_wire_message_t tfrt_wire_replace_message;
+extern const tfrt_wire_message_t tfrt_wire_push_message;
+extern const tfrt_wire_message_t tfrt_wire_chunk_message;
+extern const tfrt_wire_message_t tfrt_wire_bulk_up_message;
+extern const tfrt_wire_message_t tfrt_wire_bulk_down_message;
+
+// The table of a frame's body, by tfrt_wire_frame_kind_t, or NULL. Thread-safe.
+const tfrt_wire_message_t* tfrt_wire_frame_message_of(uint32_t kind);
+
+// True if |field| of |object| is there to be written: set, and not what absence means
+// anyway. Thread-safe.
+bool tfrt_wire_field_is_present(const tfrt_wire_message_t* message, const tfrt_wire_field_t* field,
+                                const void* object);
+
+// The number in a field of a type up to ENUM; false is 0. Thread-safe.
+uint64_t tfrt_wire_field_number(const tfrt_wire_field_t* field, const void* object);
+
+// The element |index| of a MESSAGE field (0 for one that isn't REPEATED), or NULL if the
+// pointer to it is. Thread-safe.
+const void* tfrt_wire_field_element(const tfrt_wire_field_t* field, const void* object,
+                                    size_t index);
+
+// How many elements a field has; 1 if it isn't REPEATED. Thread-safe.
+size_t tfrt_wire_field_count(const tfrt_wire_field_t* field, const void* object);
+
+// OK, or INVALID_ARGUMENT with the name of the field in |object| that breaks its row, or
+// with what |message->check| says. Doesn't descend. Thread-safe.
+tfrt_status_t tfrt_wire_message_check(const tfrt_wire_message_t* message, const void* object)
+    TFRT_MUST_USE;
+
+#endif  // TFRT_DISTRIBUTED_WIRE_SCHEMA_H_
