@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host_runtime/base/file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "host_runtime/base/counting_allocator.h"
+#include "tests/support/test_main.h"
+
+// A folder of this test's own, and paths in it.
+static char folder[64];
+static char path[128];
+
+static const char* in_folder(const char* name) {
+  if (!folder[0]) {
+    strcpy(folder, "/tmp/tfrt_file_test.XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+  }
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  return path;
+}
+
+static void remove_folder(const char* file) {
+  if (file) unlink(in_folder(file));
+  // Fails if anything else, such as a temporary file, was left.
+  ck_assert_int_eq(rmdir(folder), 0);
+}
+
+static void assert_error(tfrt_status_t status, tfrt_status_code_t code, const char* part) {
+  ck_assert_int_eq(tfrt_status_code(status), code);
+  ck_assert_msg(strstr(tfrt_status_message(status), part) != NULL, "'%s' lacks '%s'",
+                tfrt_status_message(status), part);
+  tfrt_status_release(status);
+}
+
+START_TEST(what_is_written_is_read_again) {
+  static const char text[] = "some\0bytes";
+  tfrt_file_contents_t contents;
+  ck_assert_ptr_null(tfrt_file_write(in_folder("a"), text, sizeof text));
+  ck_assert_ptr_null(tfrt_file_read(path, tfrt_allocator_system(), &contents));
+  ck_assert_uint_eq(contents.size, sizeof text);
+  ck_assert_int_eq(memcmp(contents.data, text, sizeof text), 0);
+  ck_assert_uint_eq((uintptr_t)contents.data % 8, 0);
+  ck_assert_int_eq(contents.data[contents.size], 0);
+  tfrt_file_contents_deinitialize(&contents);
+  remove_folder("a");
+}
+END_TEST
+
+START_TEST(a_second_write_replaces_the_first_and_obeys_the_umask) {
+  umask(027);
+  ck_assert_ptr_null(tfrt_file_write(in_folder("a"), "long text", 9));
+  ck_assert_ptr_null(tfrt_file_write(path, "", 0));
+  tfrt_file_contents_t contents;
+  ck_assert_ptr_null(tfrt_file_read(path, tfrt_allocator_system(), &contents));
+  ck_assert_uint_eq(contents.size, 0);
+  ck_assert_ptr_nonnull(contents.data);
+  tfrt_file_contents_deinitialize(&contents);
+  struct stat info;
+  ck_assert_int_eq(stat(path, &info), 0);
+  ck_assert_uint_eq(info.st_mode & 0777, 0640);
+  remove_folder("a");
+}
+END_TEST
+
+START_TEST(errors_name_the_path_and_the_reason) {
+  tfrt_file_contents_t contents;
+  assert_error(tfrt_file_read(in_folder("none"), tfrt_allocator_system(), &contents),
+               TFRT_STATUS_NOT_FOUND, "/none: No such file or directory");
+  ck_assert_ptr_null(contents.data);
+  assert_error(tfrt_file_read(folder, tfrt_allocator_system(), &contents),
+               TFRT_STATUS_INVALID_ARGUMENT, "Is a directory");
+  assert_error(tfrt_file_write(in_folder("no/such"), "", 0), TFRT_STATUS_NOT_FOUND, "no/such");
+  remove_folder(NULL);
+}
+END_TEST
+
+START_TEST(a_write_that_fails_leaves_nothing_behind) {
+  ck_assert_int_eq(mkdir(in_folder("taken"), 0700), 0);
+  tfrt_status_t status = tfrt_file_write(path, "x", 1);
+  assert_error(status, TFRT_STATUS_INVALID_ARGUMENT, "can't replace");
+  ck_assert_int_eq(rmdir(path), 0);
+  remove_folder(NULL);
+}
+END_TEST
+
+START_TEST(a_file_that_is_too_big_for_the_budget_is_an_error) {
+  tfrt_counting_allocator_t books;
+  tfrt_counting_allocator_initialize(&books, tfrt_allocator_system(), 1000);
+  char text[2000] = {0};
+  ck_assert_ptr_null(tfrt_file_write(in_folder("a"), text, sizeof text));
+  tfrt_file_contents_t contents;
+  assert_error(tfrt_file_read(path, tfrt_counting_allocator_interface(&books), &contents),
+               TFRT_STATUS_RESOURCE_EXHAUSTED, "2002 bytes");
+  ck_assert_int_eq(tfrt_counting_allocator_counts(&books).current_bytes, 0);
+  remove_folder("a");
+}
+END_TEST
+
+START_TEST(the_standard_input_is_read_to_its_end) {
+  int ends[2];
+  ck_assert_int_eq(pipe(ends), 0);
+  pid_t child = fork();
+  if (child == 0) {
+    for (int i = 0; i < 100; ++i) {
+      char block[1000];
+      memset(block, 'a' + i % 26, sizeof block);
+      if (write(ends[1], block, sizeof block) != sizeof block) _exit(1);
+    }
+    _exit(0);
+  }
+  close(ends[1]);
+  ck_assert_int_eq(dup2(ends[0], STDIN_FILENO), STDIN_FILENO);
+  tfrt_file_contents_t contents;
+  ck_assert_ptr_null(tfrt_file_read("-", tfrt_allocator_system(), &contents));
+  ck_assert_uint_eq(contents.size, 100000);
+  ck_assert_int_eq(contents.data[99999], 'a' + 99 % 26);
+  tfrt_file_contents_deinitialize(&contents);
+}
+END_TEST
+
+Suite* tfrt_test_suite(void) {
+  TCase* tests = tcase_create("file");
+  tcase_add_test(tests, what_is_written_is_read_again);
+  tcase_add_test(tests, a_second_write_replaces_the_first_and_obeys_the_umask);
+  tcase_add_test(tests, errors_name_the_path_and_the_reason);
+  tcase_add_test(tests, a_write_that_fails_leaves_nothing_behind);
+  tcase_add_test(tests, a_file_that_is_too_big_for_the_budget_is_an_error);
+  tcase_add_test(tests, the_standard_input_is_read_to_its_end);
+  Suite* suite = suite_create("file");
+  suite_add_tcase(suite, tests);
+  return suite;
+}
