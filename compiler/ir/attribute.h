@@ -61,6 +61,10 @@ struct tfrt_ir_attribute_s {
   bool is_splat;   // of DENSE: it was written as one value
   bool is_ranked;  // of SHAPE
   uint32_t count;
+  // How deep this goes, and of how many attributes it consists, counted as often as
+  // they occur: bounds for who walks through it. Both saturate.
+  uint32_t depth;
+  uint32_t weight;
   const tfrt_ir_type_t* type;
   uint64_t bits;
   size_t size;
@@ -133,6 +137,11 @@ double tfrt_ir_float_from_bits(const tfrt_ir_type_t* type, uint64_t bits);
 static inline tfrt_string_view_t tfrt_ir_attribute_text(const tfrt_ir_attribute_t* attribute) {
   return tfrt_string_view_make(attribute->bytes, attribute->size);
 }
+
+// Returns a copy of the |count| |entries|, sorted by the bytes of their names, or NULL.
+// Thread-compatible (caller synchronises).
+const tfrt_ir_named_attribute_t* tfrt_ir_named_attributes_sort(
+    tfrt_ir_context_t* context, const tfrt_ir_named_attribute_t* entries, uint32_t count);
 
 // The entry named |name| of the |count| sorted |entries|, or NULL. Thread-safe.
 const tfrt_ir_attribute_t* tfrt_ir_named_attributes_find(const tfrt_ir_named_attribute_t* entries,

@@ -54,6 +54,10 @@ void tfrt_ir_block_insert_before(tfrt_ir_operation_t* position, tfrt_ir_operatio
 // Thread-compatible (caller synchronises).
 void tfrt_ir_block_remove(tfrt_ir_operation_t* operation);
 
+// Moves all blocks of |source| to the end of |target|; |source| is empty after that.
+// Thread-compatible (caller synchronises).
+void tfrt_ir_region_take_blocks(tfrt_ir_region_t* target, tfrt_ir_region_t* source);
+
 // The only block of |region|, or NULL if it has none or several. Thread-safe.
 static inline tfrt_ir_block_t* tfrt_ir_region_single_block(const tfrt_ir_region_t* region) {
   return region->first_block == region->last_block ? region->first_block : NULL;

@@ -30,6 +30,11 @@ struct tfrt_ir_location_s {
   uint32_t end_line;  // of a range `"f":1:2 to 3:4`; 0 if it is none
   uint32_t end_column;
   uint32_t member_count;
+  // How deep this goes, and of how many locations it consists, counted as often as they
+  // occur: bounds for who walks through it. |weight| is 0 only while a parser has not
+  // yet seen an alias in it.
+  uint32_t depth;
+  uint32_t weight;
   const tfrt_ir_string_t* name;
   const tfrt_ir_location_t* first;  // of NAME: the child, or NULL for unknown
   const tfrt_ir_location_t* second;
@@ -43,6 +48,11 @@ const tfrt_ir_location_t* tfrt_ir_location_unknown(tfrt_ir_context_t* context);
 const tfrt_ir_location_t* tfrt_ir_location_file(tfrt_ir_context_t* context,
                                                 const tfrt_ir_string_t* file, uint32_t line,
                                                 uint32_t column);
+// The same for a range of text.
+const tfrt_ir_location_t* tfrt_ir_location_file_range(tfrt_ir_context_t* context,
+                                                      const tfrt_ir_string_t* file, uint32_t line,
+                                                      uint32_t column, uint32_t end_line,
+                                                      uint32_t end_column);
 // |child| may be NULL.
 const tfrt_ir_location_t* tfrt_ir_location_name(tfrt_ir_context_t* context,
                                                 const tfrt_ir_string_t* name,
@@ -55,6 +65,11 @@ const tfrt_ir_location_t* tfrt_ir_location_fused(tfrt_ir_context_t* context,
                                                  const tfrt_ir_location_t* const* members,
                                                  uint32_t count,
                                                  const struct tfrt_ir_attribute_s* metadata);
+
+// Sets depth and weight of |location| from its parts'; both saturate. The constructors
+// do; a parser does it again when an alias is known. Thread-compatible (caller
+// synchronises).
+void tfrt_ir_location_measure(tfrt_ir_location_t* location);
 
 // The nearest file location in |location| (itself, a child, the callee, the first
 // member that has one), or NULL: for diagnostics. Thread-safe.

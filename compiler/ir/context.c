@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "compiler/ir/context.h"
+
+#include "host_runtime/base/arena.h"
+#include "host_runtime/base/hash_table.h"
+
+// A key of one of the tables and the object that was made for it.
+typedef struct entry_s {
+  tfrt_hash_node_t node;
+  const void* object;
+  size_t key_size;
+  _Alignas(TFRT_ALLOCATOR_DEFAULT_ALIGNMENT) char key[];
+} entry_t;
+
+struct tfrt_ir_context_s {
+  tfrt_allocator_t allocator;
+  tfrt_arena_t arena;
+  tfrt_hash_table_t tables[TFRT_IR_TABLE_COUNT];
+  bool failed;
+};
+
+static uint64_t key_hash(const void* key) {
+  const tfrt_string_view_t* view = key;
+  return tfrt_hash_bytes(view->data, view->size);
+}
+
+static bool key_equal(const tfrt_hash_node_t* node, const void* key) {
+  const entry_t* entry = TFRT_CONTAINER_OF(node, entry_t, node);
+  const tfrt_string_view_t* view = key;
+  return tfrt_string_view_equal(tfrt_string_view_make(entry->key, entry->key_size), *view);
+}
+
+static const tfrt_hash_table_vtable_t key_vtable = {key_hash, key_equal};
+
+tfrt_status_t tfrt_ir_context_allocate(tfrt_allocator_t allocator,
+                                       tfrt_ir_context_t** out_context) {
+  *out_context = NULL;
+  tfrt_ir_context_t* context = tfrt_allocator_allocate_zeroed(allocator, sizeof(*context));
+  if (!context) {
+    return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "out of memory for a program");
+  }
+  context->allocator = allocator;
+  tfrt_arena_initialize(&context->arena, allocator);
+  for (int i = 0; i < TFRT_IR_TABLE_COUNT; ++i) {
+    tfrt_hash_table_initialize(&context->tables[i], &key_vtable, allocator);
+  }
+  *out_context = context;
+  return NULL;
+}
+
+void tfrt_ir_context_free(tfrt_ir_context_t* context) {
+  if (!context) return;
+  for (int i = 0; i < TFRT_IR_TABLE_COUNT; ++i) {
+    tfrt_hash_table_deinitialize(&context->tables[i]);
+  }
+  tfrt_arena_deinitialize(&context->arena);
+  tfrt_allocator_free(context->allocator, context, sizeof(*context));
+}
+
+tfrt_allocator_t tfrt_ir_context_allocator(const tfrt_ir_context_t* context) {
+  return context->allocator;
+}
+
+tfrt_status_t tfrt_ir_context_status(const tfrt_ir_context_t* context) {
+  if (!context->failed) return NULL;
+  return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "out of memory for a program");
+}
+
+void* tfrt_ir_context_allocate_array(tfrt_ir_context_t* context, size_t count,
+                                     size_t element_size) {
+  void* array = tfrt_arena_allocate_array(&context->arena, count ? count : 1, element_size);
+  if (!array) context->failed = true;
+  return array;
+}
+
+const void** tfrt_ir_context_intern(tfrt_ir_context_t* context, tfrt_ir_table_t table,
+                                    const void* key, size_t key_size, const void** out_key) {
+  tfrt_string_view_t view = tfrt_string_view_make(key, key_size);
+  tfrt_hash_node_t* node = tfrt_hash_table_find(&context->tables[table], &view);
+  if (node) {
+    entry_t* entry = TFRT_CONTAINER_OF(node, entry_t, node);
+    *out_key = entry->key;
+    return &entry->object;
+  }
+  entry_t* entry = tfrt_arena_allocate(&context->arena, sizeof(*entry) + key_size + 1);
+  if (!entry) {
+    context->failed = true;
+    return NULL;
+  }
+  entry->key_size = key_size;
+  if (key_size) memcpy(entry->key, key, key_size);
+  tfrt_hash_table_insert(&context->tables[table], &view, &entry->node);
+  *out_key = entry->key;
+  return &entry->object;
+}
+
+const tfrt_ir_string_t* tfrt_ir_string_get(tfrt_ir_context_t* context, tfrt_string_view_t text) {
+  const void* key = NULL;
+  const void** slot =
+      tfrt_ir_context_intern(context, TFRT_IR_TABLE_STRINGS, text.data, text.size, &key);
+  if (!slot || *slot) return slot ? *slot : NULL;
+  tfrt_ir_string_t* string =
+      tfrt_ir_context_allocate_array(context, 1, sizeof(*string) + text.size + 1);
+  if (!string) return NULL;
+  string->size = text.size;
+  memcpy(string->data, key, text.size);
+  *slot = string;
+  return string;
+}
+
+const tfrt_ir_string_t* tfrt_ir_string_of(tfrt_ir_context_t* context, const char* text) {
+  return tfrt_ir_string_get(context, tfrt_string_view_of(text));
+}

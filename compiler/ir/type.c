@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "compiler/ir/type.h"
+
+#include <inttypes.h>
+
+#include "host_runtime/base/string_builder.h"
+
+// Returns the type whose text |builder| holds (and gives back): the one that is there,
+// or a copy of |model| with that text. NULL when memory is out.
+static const tfrt_ir_type_t* take_text(tfrt_ir_context_t* context, tfrt_string_builder_t* builder,
+                                       const tfrt_ir_type_t* model) {
+  const tfrt_ir_type_t* result = NULL;
+  const tfrt_ir_string_t* text = NULL;
+  if (!builder->failed) text = tfrt_ir_string_get(context, tfrt_string_builder_view(builder));
+  tfrt_string_builder_deinitialize(builder);
+  const void* key = NULL;
+  const void** slot =
+      text ? tfrt_ir_context_intern(context, TFRT_IR_TABLE_TYPES, text->data, text->size, &key)
+           : NULL;
+  if (slot && *slot) result = *slot;
+  if (slot && !result) {
+    tfrt_ir_type_t* type = tfrt_ir_context_allocate_array(context, 1, sizeof(*type));
+    if (type) {
+      *type = *model;
+      type->text = text;
+      *slot = type;
+    }
+    result = type;
+  }
+  return result;
+}
+
+static void begin_text(tfrt_ir_context_t* context, tfrt_string_builder_t* builder) {
+  tfrt_string_builder_initialize(builder, tfrt_ir_context_allocator(context));
+}
+
+static void append_list(tfrt_string_builder_t* builder, const tfrt_ir_type_t* const* types,
+                        uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) {
+    if (i) tfrt_string_builder_append_text(builder, ", ");
+    tfrt_string_builder_append_view(builder, tfrt_ir_string_view(types[i]->text));
+  }
+}
+
+static const tfrt_ir_type_t* const* copy_list(tfrt_ir_context_t* context,
+                                              const tfrt_ir_type_t* const* types, uint32_t count) {
+  const tfrt_ir_type_t** copy = tfrt_ir_context_allocate_array(context, count, sizeof(*copy));
+  for (uint32_t i = 0; copy && i < count; ++i) copy[i] = types[i];
+  return copy;
+}
+
+const tfrt_ir_type_t* tfrt_ir_type_integer(tfrt_ir_context_t* context, uint32_t width,
+                                           tfrt_ir_signedness_t signedness) {
+  static const char* const prefixes[] = {"i", "si", "ui"};
+  tfrt_string_builder_t builder;
+  begin_text(context, &builder);
+  tfrt_string_builder_append_format(&builder, "%s%" PRIu32, prefixes[signedness], width);
+  tfrt_ir_type_t model = {.kind = TFRT_IR_TYPE_INTEGER, .width = width, .signedness = signedness};
+  return take_text(context, &builder, &model);
+}
+
+static const tfrt_ir_type_t* named_type(tfrt_ir_context_t* context, const char* name,
+                                        const tfrt_ir_type_t* model) {
+  tfrt_string_builder_t builder;
+  begin_text(context, &builder);
+  tfrt_string_builder_append_text(&builder, name);
+  return take_text(context, &builder, model);
+}
+
+const tfrt_ir_type_t* tfrt_ir_type_index(tfrt_ir_context_t* context) {
+  tfrt_ir_type_t model = {.kind = TFRT_IR_TYPE_INDEX, .width = 64};
+  return named_type(context, "index", &model);
+}
+
+const tfrt_ir_type_t* tfrt_ir_type_none(tfrt_ir_context_t* context) {
+  tfrt_ir_type_t model = {.kind = TFRT_IR_TYPE_NONE};
+  return named_type(context, "none", &model);
+}
+
+const tfrt_ir_type_t* tfrt_ir_type_float(tfrt_ir_context_t* context, tfrt_string_view_t name) {
+  static const struct {
+    const char* name;
+    uint32_t width;
+  } floats[] = {
+      {"f16", 16},       {"bf16", 16},      {"f32", 32},          {"f64", 64},   {"tf32", 19},
+      {"f80", 80},       {"f128", 128},     {"f8E5M2", 8},        {"f8E4M3", 8}, {"f8E4M3FN", 8},
+      {"f8E5M2FNUZ", 8}, {"f8E4M3FNUZ", 8}, {"f8E4M3B11FNUZ", 8}, {"f8E3M4", 8}, {"f8E8M0FNU", 8},
+      {"f6E2M3FN", 6},   {"f6E3M2FN", 6},   {"f4E2M1FN", 4},
+  };
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(floats); ++i) {
+    if (!tfrt_string_view_equal(name, tfrt_string_view_of(floats[i].name))) continue;
+    tfrt_ir_type_t model = {.kind = TFRT_IR_TYPE_FLOAT, .width = floats[i].width};
+    return named_type(context, floats[i].name, &model);
+  }
+  return NULL;
+}
+
+const tfrt_ir_type_t* tfrt_ir_type_function(tfrt_ir_context_t* context,
+                                            const tfrt_ir_type_t* const* inputs,
+                                            uint32_t input_count,
+                                            const tfrt_ir_type_t* const* results,
+                                            uint32_t result_count) {
+  bool bare = result_count == 1 && results[0]->kind != TFRT_IR_TYPE_FUNCTION;
+  tfrt_ir_type_t model = {.kind = TFRT_IR_TYPE_FUNCTION,
+                          .input_count = input_count,
+                          .result_count = result_count,
+                          .inputs = copy_list(context, inputs, input_count),
+                          .results = copy_list(context, results, result_count)};
+  if (!model.inputs || !model.results) return NULL;
+  tfrt_string_builder_t builder;
+  begin_text(context, &builder);
+  tfrt_string_builder_append_char(&builder, '(');
+  append_list(&builder, inputs, input_count);
+  tfrt_string_builder_append_text(&builder, bare ? ") -> " : ") -> (");
+  append_list(&builder, results, result_count);
+  if (!bare) tfrt_string_builder_append_char(&builder, ')');
+  return take_text(context, &builder, &model);
+}
+
+const tfrt_ir_type_t* tfrt_ir_type_tuple(tfrt_ir_context_t* context,
+                                         const tfrt_ir_type_t* const* elements, uint32_t count) {
+  tfrt_ir_type_t model = {.kind = TFRT_IR_TYPE_TUPLE,
+                          .input_count = count,
+                          .inputs = copy_list(context, elements, count)};
+  if (!model.inputs) return NULL;
+  tfrt_string_builder_t builder;
+  begin_text(context, &builder);
+  tfrt_string_builder_append_text(&builder, "tuple<");
+  append_list(&builder, elements, count);
+  tfrt_string_builder_append_char(&builder, '>');
+  return take_text(context, &builder, &model);
+}
+
+const tfrt_ir_type_t* tfrt_ir_type_complex(tfrt_ir_context_t* context,
+                                           const tfrt_ir_type_t* element) {
+  tfrt_ir_type_t model = {.kind = TFRT_IR_TYPE_COMPLEX, .element = element};
+  tfrt_string_builder_t builder;
+  begin_text(context, &builder);
+  tfrt_string_builder_append_text(&builder, "complex<");
+  append_list(&builder, &element, 1);
+  tfrt_string_builder_append_char(&builder, '>');
+  return take_text(context, &builder, &model);
+}
+
+const tfrt_ir_type_t* tfrt_ir_type_shaped(tfrt_ir_context_t* context, tfrt_ir_type_kind_t kind,
+                                          bool is_ranked, const int64_t* dims, uint32_t rank,
+                                          const tfrt_ir_type_t* element,
+                                          const tfrt_ir_string_t* suffix) {
+  int64_t* copy = tfrt_ir_context_allocate_array(context, rank, sizeof(*copy));
+  if (!copy) return NULL;
+  if (rank) memcpy(copy, dims, rank * sizeof(*copy));
+  tfrt_ir_type_t model = {.kind = kind,
+                          .is_ranked = is_ranked,
+                          .dims = copy,
+                          .rank = rank,
+                          .element = element,
+                          .suffix = suffix};
+  tfrt_string_builder_t builder;
+  begin_text(context, &builder);
+  const char* name = kind == TFRT_IR_TYPE_TENSOR   ? "tensor<"
+                     : kind == TFRT_IR_TYPE_VECTOR ? "vector<"
+                                                   : "memref<";
+  tfrt_string_builder_append_text(&builder, name);
+  if (!is_ranked) tfrt_string_builder_append_text(&builder, "*x");
+  for (uint32_t i = 0; i < rank; ++i) {
+    if (dims[i] == TFRT_IR_DYNAMIC) {
+      tfrt_string_builder_append_text(&builder, "?x");
+    } else {
+      tfrt_string_builder_append_format(&builder, "%" PRId64 "x", dims[i]);
+    }
+  }
+  append_list(&builder, &element, 1);
+  if (suffix) {
+    tfrt_string_builder_append_text(&builder, ", ");
+    tfrt_string_builder_append_view(&builder, tfrt_ir_string_view(suffix));
+  }
+  tfrt_string_builder_append_char(&builder, '>');
+  return take_text(context, &builder, &model);
+}
+
+const tfrt_ir_type_t* tfrt_ir_type_dialect(tfrt_ir_context_t* context, tfrt_string_view_t text) {
+  tfrt_ir_type_t model = {.kind = TFRT_IR_TYPE_DIALECT};
+  tfrt_string_builder_t builder;
+  begin_text(context, &builder);
+  tfrt_string_builder_append_view(&builder, text);
+  return take_text(context, &builder, &model);
+}
+
+bool tfrt_ir_type_element_count(const tfrt_ir_type_t* type, size_t* out_count) {
+  *out_count = 0;
+  size_t count = 1;
+  bool known = type->is_ranked;
+  for (uint32_t i = 0; known && i < type->rank; ++i) {
+    known = type->dims[i] >= 0 && tfrt_size_multiply(count, (size_t)type->dims[i], &count);
+  }
+  if (known) *out_count = count;
+  return known;
+}
+
+size_t tfrt_ir_type_byte_size(const tfrt_ir_type_t* type) {
+  switch (type->kind) {
+    case TFRT_IR_TYPE_INTEGER:
+      if (type->width == 1) return 1;
+      return type->width % 8 == 0 && type->width <= 64 ? type->width / 8 : 0;
+    case TFRT_IR_TYPE_INDEX:
+      return 8;
+    case TFRT_IR_TYPE_FLOAT:
+      return type->width % 8 == 0 && type->width <= 64 ? type->width / 8 : 0;
+    case TFRT_IR_TYPE_COMPLEX:
+      return 2 * tfrt_ir_type_byte_size(type->element);
+    default:
+      return 0;
+  }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "compiler/ir/value.h"
+
+#include <stddef.h>
+
+static void unlink_use(tfrt_ir_operand_t* operand) {
+  tfrt_ir_value_t* value = operand->value;
+  if (operand->previous) operand->previous->next = operand->next;
+  if (operand->next) operand->next->previous = operand->previous;
+  if (value->first_use == operand) value->first_use = operand->next;
+  if (value->last_use == operand) value->last_use = operand->previous;
+  --value->use_count;
+  operand->previous = NULL;
+  operand->next = NULL;
+}
+
+void tfrt_ir_operand_set(tfrt_ir_operand_t* operand, tfrt_ir_value_t* value) {
+  if (operand->value) unlink_use(operand);
+  operand->value = value;
+  if (!value) return;
+  operand->previous = value->last_use;
+  if (value->last_use) value->last_use->next = operand;
+  if (!value->first_use) value->first_use = operand;
+  value->last_use = operand;
+  ++value->use_count;
+}
+
+void tfrt_ir_value_replace_all_uses(tfrt_ir_value_t* value, tfrt_ir_value_t* replacement) {
+  if (value == replacement) return;
+  while (value->first_use) tfrt_ir_operand_set(value->first_use, replacement);
+}
