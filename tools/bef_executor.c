@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs the functions of a BEF file on this host and prints what they return, in the form
+// that TFRT's program of this name prints.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host_runtime/async/inline_work_queue.h"
+#include "host_runtime/async/thread_pool_work_queue.h"
+#include "host_runtime/base/counting_allocator.h"
+#include "host_runtime/base/file.h"
+#include "host_runtime/base/sync.h"
+#include "host_runtime/executor/program.h"
+#include "host_runtime/host_context.h"
+#include "tools/common/flags.h"
+#include "tools/common/kernel_rooms.h"
+#include "tools/common/result_printer.h"
+
+enum { TFRT_EXIT_OK = 0, TFRT_EXIT_FAILED = 1, TFRT_EXIT_USAGE = 2 };
+
+typedef struct tfrt_bef_executor_s {
+  // Flags
+  const char* functions;
+  const char* test_init_function;
+  const char* work_queue_type;
+  const char* allocator_type;
+  bool print_error_code;
+  // What a run needs
+  tfrt_counting_allocator_t counts;
+  tfrt_host_context_t* host;
+  tfrt_program_t* program;
+} tfrt_bef_executor_t;
+
+// --- Set-up ------------------------------------------------------------------
+
+static const struct {
+  const char* name;
+  const char* announcement;
+  bool counts;
+  int64_t limit_bytes;
+} tfrt_bef_executor_allocators[] = {
+    {"malloc", "Choosing malloc.", false, TFRT_COUNTING_ALLOCATOR_UNLIMITED},
+    {"test_fixed_size_1k", "Choosing fixed size malloc.", false, 1024},
+    {"profiled_allocator", "Choosing profiled allocator based on malloc.", true,
+     TFRT_COUNTING_ALLOCATOR_UNLIMITED},
+    {"leak_check_allocator", "Choosing memory leak check allocator.", true,
+     TFRT_COUNTING_ALLOCATOR_UNLIMITED},
+};
+
+static tfrt_status_t tfrt_bef_executor_choose_allocator(tfrt_bef_executor_t* executor) {
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(tfrt_bef_executor_allocators); ++i) {
+    if (strcmp(tfrt_bef_executor_allocators[i].name, executor->allocator_type) != 0) continue;
+    puts(tfrt_bef_executor_allocators[i].announcement);
+    tfrt_counting_allocator_initialize(&executor->counts, tfrt_allocator_system(),
+                                       tfrt_bef_executor_allocators[i].limit_bytes);
+    return NULL;
+  }
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                            "--host_allocator_type=%s: there are malloc, test_fixed_size_1k, "
+                            "profiled_allocator and leak_check_allocator",
+                            executor->allocator_type);
+}
+
+// Reads `mstd`, `mstd:4` or `mstd:4,64`.
+static bool tfrt_bef_executor_parse_pool(const char* text, int* out_threads, int* out_blocking) {
+  *out_threads = tfrt_processor_count();
+  *out_blocking = 256;
+  if (strcmp(text, "mstd") == 0) return true;
+  char rest = '\0';
+  int fields = sscanf(text, "mstd:%d,%d%c", out_threads, out_blocking, &rest);
+  if (fields == 1) {
+    // A lone number must be the end of the text.
+    fields = sscanf(text, "mstd:%d%c", out_threads, &rest) == 1 ? 1 : 0;
+  }
+  return (fields == 1 || fields == 2) && *out_threads >= 1 && *out_threads <= 1024 &&
+         *out_blocking >= 1 && *out_blocking <= 65536;
+}
+
+static tfrt_status_t tfrt_bef_executor_choose_queue(tfrt_bef_executor_t* executor,
+                                                    tfrt_work_queue_t** out_queue) {
+  const char* type = executor->work_queue_type;
+  int threads = 0;
+  int blocking = 0;
+  if (strcmp(type, "s") == 0) {
+    TFRT_RETURN_IF_ERROR(tfrt_inline_work_queue_create(tfrt_allocator_system(), out_queue));
+  } else if (tfrt_bef_executor_parse_pool(type, &threads, &blocking)) {
+    tfrt_thread_pool_options_t options = {.thread_count = threads,
+                                          .blocking_thread_count = blocking};
+    TFRT_RETURN_IF_ERROR(
+        tfrt_thread_pool_work_queue_create(&options, tfrt_allocator_system(), out_queue));
+  } else {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "--work_queue_type=%s: there are s (single-threaded) and "
+                              "mstd[:THREADS[,BLOCKING]]",
+                              type);
+  }
+  printf("Choosing %s work queue.\n", tfrt_work_queue_name(*out_queue));
+  return NULL;
+}
+
+static tfrt_status_t tfrt_bef_executor_load(tfrt_bef_executor_t* executor, const char* path) {
+  tfrt_file_contents_t contents;
+  TFRT_RETURN_IF_ERROR(tfrt_file_read(path, tfrt_allocator_system(), &contents));
+  tfrt_bef_file_t* file = NULL;
+  tfrt_status_t status =
+      tfrt_bef_file_create(contents.data, contents.size, tfrt_allocator_system(), &file);
+  tfrt_file_contents_deinitialize(&contents);
+  if (status) return tfrt_status_take_annotate(status, "%s", path);
+  status = tfrt_program_create(file, executor->host->registry, tfrt_allocator_system(),
+                               &executor->program);
+  tfrt_bef_file_release(file);
+  return status;
+}
+
+static tfrt_status_t tfrt_bef_executor_set_up(tfrt_bef_executor_t* executor, const char* path) {
+  TFRT_RETURN_IF_ERROR(tfrt_bef_executor_choose_allocator(executor));
+  tfrt_work_queue_t* queue = NULL;
+  TFRT_RETURN_IF_ERROR(tfrt_bef_executor_choose_queue(executor, &queue));
+  TFRT_RETURN_IF_ERROR(
+      tfrt_host_context_allocate(tfrt_counting_allocator_interface(&executor->counts),
+                                 tfrt_clock_system(), queue, NULL, &executor->host));
+  TFRT_RETURN_IF_ERROR(tfrt_kernel_rooms_register(executor->host->registry));
+  return tfrt_bef_executor_load(executor, path);
+}
+
+// --- Running -----------------------------------------------------------------
+
+static void tfrt_bef_executor_report_runtime_error(tfrt_async_value_t* value) {
+  const tfrt_status_fields_t* fields = tfrt_status_fields(tfrt_async_value_error(value));
+  if (fields->origin.file && fields->origin.line > 0) {
+    fprintf(stderr, "%s:%u:%u: ", fields->origin.file, fields->origin.line, fields->origin.column);
+  }
+  fprintf(stderr, "error: runtime error: %s\n", fields->message);
+}
+
+static void tfrt_bef_executor_print_results(const tfrt_bef_executor_t* executor,
+                                            const tfrt_function_t* function,
+                                            tfrt_async_value_t** results) {
+  tfrt_string_builder_t line;
+  tfrt_string_builder_initialize(&line, tfrt_allocator_system());
+  tfrt_result_printer_append(function->name, results, function->result_count,
+                             executor->print_error_code, &line);
+  puts(tfrt_string_builder_text(&line));
+  tfrt_string_builder_deinitialize(&line);
+}
+
+static tfrt_status_t tfrt_bef_executor_run_function(tfrt_bef_executor_t* executor,
+                                                    const tfrt_function_t* function) {
+  printf("--- Running '%s':\n", function->name);
+  tfrt_request_options_t options = tfrt_request_options_default();
+  tfrt_request_context_t* request = NULL;
+  TFRT_RETURN_IF_ERROR(tfrt_request_context_create(&options, tfrt_allocator_system(), &request));
+  uint32_t count = function->result_count;
+  tfrt_async_value_t** results =
+      tfrt_allocator_allocate_array(tfrt_allocator_system(), count, sizeof(*results));
+  if (!results) {
+    tfrt_request_context_release(request);
+    return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for %u results", count);
+  }
+  tfrt_execution_context_t context = tfrt_host_context_execution(executor->host, request);
+  tfrt_function_execute(function, &context, NULL, results);
+  tfrt_work_queue_await(executor->host->work_queue, results, count);
+  if (count > 0) tfrt_bef_executor_print_results(executor, function, results);
+  for (uint32_t i = 0; i < count; ++i) {
+    if (tfrt_async_value_is_error(results[i])) tfrt_bef_executor_report_runtime_error(results[i]);
+    tfrt_async_value_release(results[i]);
+  }
+  tfrt_allocator_free(tfrt_allocator_system(), results, count * sizeof(*results));
+  tfrt_work_queue_quiesce(executor->host->work_queue);
+  tfrt_request_context_release(request);
+  return NULL;
+}
+
+// Returns true if the comma-separated |list| names |name|; an empty list names all.
+static bool tfrt_bef_executor_is_selected(const char* list, const char* name) {
+  if (list[0] == '\0') return true;
+  size_t length = strlen(name);
+  for (const char* item = list; item; item = strchr(item, ',')) {
+    if (*item == ',') ++item;
+    if (strncmp(item, name, length) == 0 && (item[length] == ',' || item[length] == '\0')) {
+      return length > 0;
+    }
+  }
+  return false;
+}
+
+// Every name that the user gave must be that of a function.
+static tfrt_status_t tfrt_bef_executor_check_names(const tfrt_bef_executor_t* executor) {
+  const char* list = executor->functions;
+  while (list[0] != '\0') {
+    size_t length = strcspn(list, ",");
+    char name[512];
+    snprintf(name, sizeof(name), "%.*s", (int)length, list);
+    if (!tfrt_program_find_function(executor->program, name)) {
+      return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "there is no function '%s'", name);
+    }
+    list += length + (list[length] == ',');
+  }
+  return NULL;
+}
+
+static tfrt_status_t tfrt_bef_executor_run_init(tfrt_bef_executor_t* executor) {
+  if (executor->test_init_function[0] == '\0') return NULL;
+  const tfrt_function_t* function =
+      tfrt_program_find_function(executor->program, executor->test_init_function);
+  if (!function || function->argument_count > 0) {
+    return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "there is no function '%s' without arguments",
+                              executor->test_init_function);
+  }
+  return tfrt_bef_executor_run_function(executor, function);
+}
+
+static tfrt_status_t tfrt_bef_executor_run_all(tfrt_bef_executor_t* executor) {
+  TFRT_RETURN_IF_ERROR(tfrt_bef_executor_check_names(executor));
+  TFRT_RETURN_IF_ERROR(tfrt_bef_executor_run_init(executor));
+  uint32_t count = tfrt_program_function_count(executor->program);
+  for (uint32_t i = 0; i < count; ++i) {
+    const tfrt_function_t* function = tfrt_program_function(executor->program, i);
+    if (executor->test_init_function[0] != '\0' &&
+        strcmp(function->name, executor->test_init_function) == 0) {
+      continue;
+    }
+    if (!tfrt_bef_executor_is_selected(executor->functions, function->name)) continue;
+    if (function->argument_count > 0) {
+      printf("--- Not running '%s' because it has arguments.\n", function->name);
+    } else if (function->name[0] != '\0') {
+      TFRT_RETURN_IF_ERROR(tfrt_bef_executor_run_function(executor, function));
+    }
+  }
+  return NULL;
+}
+
+// --- The end -----------------------------------------------------------------
+
+// Prints what the chosen allocator has counted; returns false if memory leaked.
+static bool tfrt_bef_executor_check_memory(tfrt_bef_executor_t* executor) {
+  tfrt_allocation_counts_t counts = tfrt_counting_allocator_counts(&executor->counts);
+  bool profiled = strcmp(executor->allocator_type, "profiled_allocator") == 0;
+  bool leak_check = strcmp(executor->allocator_type, "leak_check_allocator") == 0;
+  bool leaked = leak_check && counts.current_bytes > 0;
+  if (profiled || leaked) {
+    printf(
+        "HostAllocator profile:\n"
+        "Current number of allocations = %lld\nMax number of allocations = %lld\n"
+        "Total number of allocations = %lld\nCurrent number of bytes allocated = %lld\n"
+        "Max number of bytes allocated = %lld\n",
+        (long long)counts.current_count, (long long)counts.max_count, (long long)counts.total_count,
+        (long long)counts.current_bytes, (long long)counts.max_bytes);
+  }
+  if (leaked) {
+    printf("Memory leak detected: %lld alive allocations, %lld alive bytes\n",
+           (long long)counts.current_count, (long long)counts.current_bytes);
+  }
+  return !leaked;
+}
+
+static int tfrt_bef_executor_main(tfrt_bef_executor_t* executor, const char* path) {
+  tfrt_status_t status = tfrt_bef_executor_set_up(executor, path);
+  if (tfrt_status_is_ok(status)) status = tfrt_bef_executor_run_all(executor);
+  tfrt_program_release(executor->program);
+  tfrt_host_context_free(executor->host);
+  bool ok = tfrt_status_is_ok(status);
+  if (ok) ok = tfrt_bef_executor_check_memory(executor);
+  fflush(stdout);
+  if (status) {
+    char text[2048];
+    tfrt_status_format(status, text, sizeof(text));
+    fprintf(stderr, "bef_executor: %s\n", text);
+    tfrt_status_release(status);
+  }
+  return ok ? TFRT_EXIT_OK : TFRT_EXIT_FAILED;
+}
+
+int main(int argc, char** argv) {
+  static tfrt_bef_executor_t executor = {.functions = "",
+                                         .test_init_function = "",
+                                         .work_queue_type = "s",
+                                         .allocator_type = "leak_check_allocator"};
+  const tfrt_flag_t flags[] = {
+      {"functions", TFRT_FLAG_TEXT, &executor.functions, "A,B", "run these only", 0, 0},
+      {"test_init_function", TFRT_FLAG_TEXT, &executor.test_init_function, "NAME",
+       "run this one first, and not again", 0, 0},
+      {"work_queue_type", TFRT_FLAG_TEXT, &executor.work_queue_type, "TYPE",
+       "s (default) or mstd[:THREADS[,BLOCKING]]", 0, 0},
+      {"host_allocator_type", TFRT_FLAG_TEXT, &executor.allocator_type, "TYPE",
+       "malloc, test_fixed_size_1k, profiled_allocator or leak_check_allocator", 0, 0},
+      {"print_error_code", TFRT_FLAG_BOOL, &executor.print_error_code, NULL,
+       "print the code of errors too", 0, 0},
+  };
+  const tfrt_flag_table_t table = {
+      .usage = "bef_executor [FLAGS] [FILE.bef | -]",
+      .summary =
+          "Runs the functions without arguments of a BEF file, in their order, on this\n"
+          "host, and prints what they return.",
+      .footer =
+          "Exit codes: 0 all ran (a result may be an error); 1 the file can't be run, or\n"
+          "memory leaked; 2 wrong usage.",
+      .flags = flags,
+      .flag_count = TFRT_ARRAY_SIZE(flags)};
+  tfrt_flag_list_t files;
+  bool help = false;
+  tfrt_status_t status = tfrt_flags_parse(&table, argc - 1, argv + 1, &files, &help);
+  if (!status && files.count > 1) {
+    status = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "one file at a time, not %zu",
+                                files.count);
+  }
+  if (status) {
+    fprintf(stderr, "bef_executor: %s\n", tfrt_status_message(status));
+    tfrt_status_release(status);
+    return TFRT_EXIT_USAGE;
+  }
+  if (help) {
+    tfrt_flags_print_help(&table);
+    return TFRT_EXIT_OK;
+  }
+  return tfrt_bef_executor_main(&executor,
+                                files.count == 1 ? files.values[0] : TFRT_FILE_STANDARD_INPUT);
+}

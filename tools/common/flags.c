@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/common/flags.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const tfrt_flag_t* tfrt_flags_find(const tfrt_flag_table_t* table, const char* name,
+                                          size_t length) {
+  for (size_t i = 0; i < table->flag_count; ++i) {
+    const tfrt_flag_t* flag = &table->flags[i];
+    if (strlen(flag->name) == length && memcmp(flag->name, name, length) == 0) return flag;
+  }
+  return NULL;
+}
+
+static tfrt_status_t tfrt_flags_set_bool(const tfrt_flag_t* flag, const char* text) {
+  bool on = !text || strcmp(text, "true") == 0 || strcmp(text, "1") == 0;
+  if (!on && strcmp(text, "false") != 0 && strcmp(text, "0") != 0) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "--%s wants true or false, not '%s'",
+                              flag->name, text);
+  }
+  *(bool*)flag->storage = on;
+  return NULL;
+}
+
+static tfrt_status_t tfrt_flags_set_number(const tfrt_flag_t* flag, const char* text) {
+  char* end = NULL;
+  errno = 0;
+  long long number = strtoll(text, &end, 10);
+  if (errno != 0 || end == text || *end != '\0' || number < flag->minimum ||
+      number > flag->maximum) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "--%s wants a number from %lld to %lld, not '%s'", flag->name,
+                              (long long)flag->minimum, (long long)flag->maximum, text);
+  }
+  *(int64_t*)flag->storage = number;
+  return NULL;
+}
+
+static tfrt_status_t tfrt_flags_add(tfrt_flag_list_t* list, const char* what, const char* text) {
+  if (list->count == TFRT_FLAG_MAX_LIST) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "more than %d %s", TFRT_FLAG_MAX_LIST,
+                              what);
+  }
+  list->values[list->count++] = text;
+  return NULL;
+}
+
+static tfrt_status_t tfrt_flags_set(const tfrt_flag_t* flag, const char* text) {
+  switch (flag->kind) {
+    case TFRT_FLAG_BOOL:
+      return tfrt_flags_set_bool(flag, text);
+    case TFRT_FLAG_TEXT:
+      *(const char**)flag->storage = text;
+      return NULL;
+    case TFRT_FLAG_NUMBER:
+      return tfrt_flags_set_number(flag, text);
+    case TFRT_FLAG_LIST:
+      return tfrt_flags_add(flag->storage, flag->name, text);
+  }
+  return NULL;
+}
+
+tfrt_status_t tfrt_flags_parse(const tfrt_flag_table_t* table, int argument_count,
+                               char* const* arguments, tfrt_flag_list_t* out_positional,
+                               bool* out_help) {
+  out_positional->count = 0;
+  *out_help = false;
+  bool flags_ended = false;
+  for (int i = 0; i < argument_count; ++i) {
+    const char* argument = arguments[i];
+    if (flags_ended || argument[0] != '-' || argument[1] == '\0') {
+      TFRT_RETURN_IF_ERROR(tfrt_flags_add(out_positional, "arguments", argument));
+      continue;
+    }
+    if (strcmp(argument, "--") == 0) {
+      flags_ended = true;
+      continue;
+    }
+    const char* name = argument + (argument[1] == '-' ? 2 : 1);
+    const char* equals = strchr(name, '=');
+    const tfrt_flag_t* flag =
+        tfrt_flags_find(table, name, equals ? (size_t)(equals - name) : strlen(name));
+    if (!flag && (strcmp(name, "help") == 0 || strcmp(name, "h") == 0)) {
+      *out_help = true;
+      return NULL;
+    }
+    if (!flag) {
+      return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                                "unknown flag '%s'; --help lists them", argument);
+    }
+    const char* text = equals ? equals + 1 : NULL;
+    if (!text && flag->kind != TFRT_FLAG_BOOL) {
+      if (i + 1 == argument_count) {
+        return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "--%s wants a %s", flag->name,
+                                  flag->value);
+      }
+      text = arguments[++i];
+    }
+    TFRT_RETURN_IF_ERROR(tfrt_flags_set(flag, text));
+  }
+  return NULL;
+}
+
+void tfrt_flags_print_help(const tfrt_flag_table_t* table) {
+  printf("Usage: %s\n\n%s\n\nFlags:\n", table->usage, table->summary);
+  for (size_t i = 0; i < table->flag_count; ++i) {
+    const tfrt_flag_t* flag = &table->flags[i];
+    char left[64];
+    snprintf(left, sizeof(left), "--%s%s%s", flag->name, flag->value ? "=" : "",
+             flag->value ? flag->value : "");
+    printf("  %-28s %s\n", left, flag->help);
+  }
+  if (table->footer) printf("\n%s\n", table->footer);
+}

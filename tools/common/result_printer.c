@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/common/result_printer.h"
+
+static void tfrt_result_printer_append_error(tfrt_status_t status, bool print_error_code,
+                                             tfrt_string_builder_t* out) {
+  tfrt_string_builder_append_format(out, "<<error: %s", tfrt_status_message(status));
+  if (print_error_code) {
+    tfrt_string_builder_append_format(out, ", code: %s",
+                                      tfrt_status_code_name(tfrt_status_code(status)));
+  }
+  tfrt_string_builder_append_text(out, ">>");
+}
+
+static void tfrt_result_printer_append_value(tfrt_async_value_t* value,
+                                             tfrt_string_builder_t* out) {
+  tfrt_async_value_t* resolved = tfrt_async_value_resolved(value);
+  const tfrt_type_t* type = tfrt_type_get(resolved->type_id);
+  switch (resolved->type_id) {
+    case TFRT_TYPE_I1:
+    case TFRT_TYPE_I32:
+    case TFRT_TYPE_I64:
+    case TFRT_TYPE_F32:
+    case TFRT_TYPE_F64:
+      type->print(tfrt_async_value_payload(resolved), out);
+      break;
+    default:
+      tfrt_string_builder_append_format(out, "%s value", type->name);
+  }
+}
+
+void tfrt_result_printer_append(const char* function, tfrt_async_value_t* const* results,
+                                uint32_t count, bool print_error_code, tfrt_string_builder_t* out) {
+  tfrt_string_builder_append_format(out, "'%s' returned ", function);
+  for (uint32_t i = 0; i < count; ++i) {
+    if (i > 0) tfrt_string_builder_append_char(out, ',');
+    if (tfrt_async_value_is_error(results[i])) {
+      tfrt_result_printer_append_error(tfrt_async_value_error(results[i]), print_error_code, out);
+    } else {
+      tfrt_result_printer_append_value(results[i], out);
+    }
+  }
+}
