@@ -3,10 +3,12 @@
 
 #include <string.h>
 
-// Data of an owned buffer lies behind its header, at the next aligned place.
-#define HEADER_SIZE                                                                             \
-  ((sizeof(tfrt_host_buffer_t) + TFRT_HOST_BUFFER_ALIGNMENT - 1) / TFRT_HOST_BUFFER_ALIGNMENT * \
-   TFRT_HOST_BUFFER_ALIGNMENT)
+enum { KIND_OWNED = 0, KIND_EXTERNAL, KIND_SLICE };
+
+// Data of an owned buffer lies right behind its header.
+#define HEADER_SIZE TFRT_HOST_BUFFER_ALIGNMENT
+
+_Static_assert(sizeof(tfrt_host_buffer_t) <= HEADER_SIZE, "the data behind it is aligned");
 
 static tfrt_status_t allocate_header(size_t data_size, tfrt_allocator_t allocator,
                                      tfrt_host_buffer_t** out_buffer) {
@@ -43,8 +45,9 @@ tfrt_status_t tfrt_host_buffer_create_external(void* data, size_t size,
   TFRT_RETURN_IF_ERROR(allocate_header(0, allocator, out_buffer));
   (*out_buffer)->data = data;
   (*out_buffer)->size = size;
-  (*out_buffer)->deallocate = deallocate;
-  (*out_buffer)->context = context;
+  (*out_buffer)->kind = KIND_EXTERNAL;
+  (*out_buffer)->external.deallocate = deallocate;
+  (*out_buffer)->external.context = context;
   return NULL;
 }
 
@@ -62,6 +65,7 @@ tfrt_status_t tfrt_host_buffer_create_slice(tfrt_host_buffer_t* parent, size_t o
   // A buffer without bytes may have no address, to which nothing may be added.
   (*out_buffer)->data = parent->data ? (char*)parent->data + offset : NULL;
   (*out_buffer)->size = size;
+  (*out_buffer)->kind = KIND_SLICE;
   (*out_buffer)->parent = tfrt_host_buffer_retain(parent);
   return NULL;
 }
@@ -74,8 +78,10 @@ tfrt_host_buffer_t* tfrt_host_buffer_retain(tfrt_host_buffer_t* buffer) {
 // A slice of a slice of ... is let go in a loop, so that no depth needs stack.
 void tfrt_host_buffer_release(tfrt_host_buffer_t* buffer) {
   while (buffer && tfrt_ref_count_decrement(&buffer->ref_count)) {
-    tfrt_host_buffer_t* parent = buffer->parent;
-    if (buffer->deallocate) buffer->deallocate(buffer->context, buffer->data, buffer->size);
+    tfrt_host_buffer_t* parent = buffer->kind == KIND_SLICE ? buffer->parent : NULL;
+    if (buffer->kind == KIND_EXTERNAL) {
+      buffer->external.deallocate(buffer->external.context, buffer->data, buffer->size);
+    }
     tfrt_allocator_free_aligned(buffer->allocator, buffer, buffer->block_size,
                                 TFRT_HOST_BUFFER_ALIGNMENT);
     buffer = parent;

@@ -33,16 +33,21 @@
 // thread that drops the last reference.
 typedef void (*tfrt_host_buffer_deallocate_fn_t)(void* context, void* data, size_t size);
 
+// All but |data| and |size| belongs to host_buffer.c.
 typedef struct tfrt_host_buffer_s {
   tfrt_ref_count_t ref_count;
+  uint32_t kind;
   void* data;  // of |size| bytes; may be NULL if that is 0
   size_t size;
-  // All below belongs to host_buffer.c.
   tfrt_allocator_t allocator;
   size_t block_size;
-  struct tfrt_host_buffer_s* parent;            // +1; NULL: no slice
-  tfrt_host_buffer_deallocate_fn_t deallocate;  // NULL: not external
-  void* context;
+  union {
+    struct tfrt_host_buffer_s* parent;  // +1, of a slice
+    struct {
+      tfrt_host_buffer_deallocate_fn_t deallocate;
+      void* context;
+    } external;
+  };
 } tfrt_host_buffer_t;
 
 // Sets |*out_buffer| to a new buffer (+1) with |size| bytes of its own, whose content

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/tensor/compute.h"
+
+#include "host_runtime/executor/request_context.h"
+#include "host_runtime/host_context.h"
+#include "host_runtime/tensor/tensor_types.h"
+
+// A long computation on its way through the work queue.
+typedef struct compute_job_s {
+  tfrt_task_t task;
+  tfrt_compute_t compute;
+  tfrt_allocator_t allocator;
+  tfrt_request_context_t* request;  // +1
+  const tfrt_kernel_site_t* site;   // lives until the result is resolved
+  tfrt_async_value_t* result;       // +1
+  tfrt_async_value_t* operands[];   // +1 each
+} compute_job_t;
+
+tfrt_allocator_t tfrt_kernel_frame_allocator(const tfrt_kernel_frame_t* frame) {
+  return frame->context->host->allocator;
+}
+
+static size_t job_size(uint32_t operand_count) {
+  return sizeof(compute_job_t) + operand_count * sizeof(tfrt_async_value_t*);
+}
+
+// Gives back all but what resolve() still needs.
+static void free_job(compute_job_t* job) {
+  for (uint32_t i = 0; i < job->compute.operand_count; ++i) {
+    tfrt_async_value_release(job->operands[i]);
+  }
+  tfrt_allocator_free(job->allocator, job, job_size(job->compute.operand_count));
+}
+
+static void run_job(tfrt_task_t* task) {
+  compute_job_t* job = TFRT_CONTAINER_OF(task, compute_job_t, task);
+  tfrt_async_value_t* result = job->result;
+  tfrt_request_context_t* request = job->request;
+  const tfrt_kernel_site_t* site = job->site;
+  tfrt_async_value_t* cancelled = tfrt_request_context_cancelled(request);
+  tfrt_status_t status = NULL;
+  if (!cancelled) {
+    status = job->compute.run(&job->compute, job->allocator, tfrt_async_value_payload(result));
+  }
+  free_job(job);
+  if (cancelled) {
+    tfrt_async_value_set_error(result, tfrt_async_value_error(cancelled));
+  } else if (status) {
+    tfrt_kernel_site_fail_take(site, result, status);
+  } else {
+    tfrt_async_value_set_available(result);
+  }
+  tfrt_async_value_release(result);
+  tfrt_request_context_release(request);
+}
+
+static void enqueue(tfrt_kernel_frame_t* frame, const tfrt_compute_t* compute) {
+  tfrt_allocator_t allocator = tfrt_kernel_frame_allocator(frame);
+  compute_job_t* job = tfrt_allocator_allocate(allocator, job_size(compute->operand_count));
+  tfrt_async_value_t* result =
+      tfrt_async_value_create_unconstructed(tfrt_dense_host_tensor_type_id());
+  if (!job || !result) {
+    if (job) tfrt_allocator_free(allocator, job, job_size(compute->operand_count));
+    tfrt_async_value_release(result);
+    tfrt_kernel_frame_set(frame, 0, tfrt_async_value_out_of_memory());
+    return;
+  }
+  *job = (compute_job_t){.compute = *compute,
+                         .allocator = allocator,
+                         .request = tfrt_request_context_retain(frame->context->request),
+                         .site = frame->site,
+                         .result = tfrt_async_value_retain(result)};
+  for (uint32_t i = 0; i < compute->operand_count; ++i) {
+    job->operands[i] = tfrt_async_value_retain(compute->operands[i]);
+  }
+  job->compute.operands = job->operands;
+  tfrt_task_initialize(&job->task, run_job);
+  tfrt_kernel_frame_set(frame, 0, result);
+  tfrt_work_queue_add_task(frame->context->work_queue, &job->task);
+}
+
+void tfrt_compute_start(tfrt_kernel_frame_t* frame, const tfrt_compute_t* compute, uint64_t work) {
+  if (work >= TFRT_COMPUTE_LONG_WORK) {
+    enqueue(frame, compute);
+    return;
+  }
+  tfrt_dense_host_tensor_t result;
+  tfrt_status_t status = compute->run(compute, tfrt_kernel_frame_allocator(frame), &result);
+  if (status) {
+    tfrt_kernel_frame_fail_take(frame, status);
+  } else {
+    tfrt_kernel_frame_set(frame, 0, tfrt_async_value_create_tensor_take(&result));
+  }
+}

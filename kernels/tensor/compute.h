@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs a computation on tensors as a kernel: short ones at once, long ones as a task of
+// the call's work queue, so that independent ones run in parallel and nobody waits behind
+// them.
+//
+//   kernel --> short: compute, set the result
+//          \-> long:  result unavailable, task queued --> compute, resolve the result
+//
+// Life of a long one:
+//  1. The job retains the kernel's arguments and the request, and copies the rest.
+//  2. When a thread takes it, a request that was cancelled meanwhile ends it at once.
+//  3. It gives back the arguments first and resolves the result then, so that whoever
+//     continues may find itself the only owner.
+//
+// Thread rule: called by kernels; jobs run on any thread of the queue.
+// Failure rule: an error of the computation becomes the result, with the kernel's place.
+#ifndef TFRT_KERNELS_TENSOR_COMPUTE_H_
+#define TFRT_KERNELS_TENSOR_COMPUTE_H_
+
+#include "host_runtime/executor/kernel_frame.h"
+#include "host_runtime/tensor/dense_host_tensor.h"
+#include "kernels/tensor/convolution.h"
+
+// From so many elementary operations on, a computation is long: some tens of
+// microseconds, against about one for handing it over.
+#define TFRT_COMPUTE_LONG_WORK 200000
+
+typedef struct tfrt_compute_s tfrt_compute_t;
+
+// Makes |*out_result| from the operands and settings of |compute|.
+typedef tfrt_status_t (*tfrt_compute_fn_t)(const tfrt_compute_t* compute,
+                                           tfrt_allocator_t allocator,
+                                           tfrt_dense_host_tensor_t* out_result);
+
+// A computation: its function, its operands, and what it may need beside them.
+struct tfrt_compute_s {
+  tfrt_compute_fn_t run;
+  tfrt_async_value_t* const* operands;  // +0; available
+  uint32_t operand_count;
+  tfrt_window_t window;
+  bool relu;
+  int32_t axis;
+  float factor;
+  tfrt_dtype_t dtype;
+};
+
+// Operand |index| of |compute|, a tensor. Thread-safe.
+static inline const tfrt_dense_host_tensor_t* tfrt_compute_tensor(const tfrt_compute_t* compute,
+                                                                  uint32_t index) {
+  return tfrt_async_value_payload(compute->operands[index]);
+}
+
+// The same for an operand that a kernel finds in its frame. Frame's thread only.
+static inline const tfrt_dense_host_tensor_t* tfrt_kernel_frame_tensor(
+    const tfrt_kernel_frame_t* frame, uint32_t index) {
+  return tfrt_kernel_frame_payload(frame, index);
+}
+
+// Runs |compute|, whose operands are the first |operand_count| ones of |frame|, and makes
+// its result result 0 of |frame|. |work| is about the number of elementary operations.
+// Frame's thread only.
+void tfrt_compute_start(tfrt_kernel_frame_t* frame, const tfrt_compute_t* compute, uint64_t work);
+
+// The allocator for what kernels make. Frame's thread only.
+tfrt_allocator_t tfrt_kernel_frame_allocator(const tfrt_kernel_frame_t* frame);
+
+#endif  // TFRT_KERNELS_TENSOR_COMPUTE_H_

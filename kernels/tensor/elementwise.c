@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/tensor/elementwise.h"
+
+#include <string.h>
+
+#include "kernels/tensor/check_tensor.h"
+
+// --- Conversion --------------------------------------------------------------
+//
+// Any dtype to any other would be a hundred loops. Instead, blocks of elements are widened
+// to one of two types and narrowed from there: to double if floats are involved, else to
+// 64-bit integers.
+
+#define BLOCK_SIZE 256
+
+// Integer dtypes: name, C type, smallest and largest value, first double beyond that.
+// clang-format off
+#define FOR_EACH_INTEGER(action)                     \
+  action(UI8, uint8_t, 0, UINT8_MAX, 0x1p8)          \
+  action(UI16, uint16_t, 0, UINT16_MAX, 0x1p16)      \
+  action(UI32, uint32_t, 0, UINT32_MAX, 0x1p32)      \
+  action(UI64, uint64_t, 0, UINT64_MAX, 0x1p64)      \
+  action(I8, int8_t, INT8_MIN, INT8_MAX, 0x1p7)      \
+  action(I16, int16_t, INT16_MIN, INT16_MAX, 0x1p15) \
+  action(I32, int32_t, INT32_MIN, INT32_MAX, 0x1p31) \
+  action(I64, int64_t, INT64_MIN, INT64_MAX, 0x1p63)
+// clang-format on
+
+typedef void (*load_doubles_fn_t)(const void* source, int64_t first, int64_t count, double* target);
+typedef void (*load_integers_fn_t)(const void* source, int64_t first, int64_t count,
+                                   int64_t* target);
+typedef void (*store_doubles_fn_t)(const double* source, int64_t first, int64_t count,
+                                   void* target);
+typedef void (*store_integers_fn_t)(const int64_t* source, int64_t first, int64_t count,
+                                    void* target);
+
+#define DEFINE_LOADS(name, type)                                                     \
+  static void load_doubles_##name(const void* source, int64_t first, int64_t count,  \
+                                  double* target) {                                  \
+    const type* elements = (const type*)source + first;                              \
+    for (int64_t i = 0; i < count; ++i) target[i] = (double)elements[i];             \
+  }                                                                                  \
+  static void load_integers_##name(const void* source, int64_t first, int64_t count, \
+                                   int64_t* target) {                                \
+    const type* elements = (const type*)source + first;                              \
+    for (int64_t i = 0; i < count; ++i) target[i] = (int64_t)elements[i];            \
+  }
+
+#define DEFINE_INTEGER(name, type, low, high, beyond)                                    \
+  DEFINE_LOADS(name, type)                                                               \
+  static void store_doubles_##name(const double* source, int64_t first, int64_t count,   \
+                                   void* target) {                                       \
+    type* elements = (type*)target + first;                                              \
+    for (int64_t i = 0; i < count; ++i) {                                                \
+      double value = source[i];                                                          \
+      type limit = value >= beyond ? high : value <= (double)low ? low : 0;              \
+      elements[i] = value > (double)low && value < beyond ? (type)value : limit;         \
+    }                                                                                    \
+  }                                                                                      \
+  static void store_integers_##name(const int64_t* source, int64_t first, int64_t count, \
+                                    void* target) {                                      \
+    type* elements = (type*)target + first;                                              \
+    for (int64_t i = 0; i < count; ++i) elements[i] = (type)source[i];                   \
+  }
+
+FOR_EACH_INTEGER(DEFINE_INTEGER)
+DEFINE_LOADS(I1, bool)
+
+static void store_doubles_I1(const double* source, int64_t first, int64_t count, void* target) {
+  bool* elements = (bool*)target + first;
+  for (int64_t i = 0; i < count; ++i) elements[i] = source[i] != 0;
+}
+
+static void store_integers_I1(const int64_t* source, int64_t first, int64_t count, void* target) {
+  bool* elements = (bool*)target + first;
+  for (int64_t i = 0; i < count; ++i) elements[i] = source[i] != 0;
+}
+
+static void load_doubles_F32(const void* source, int64_t first, int64_t count, double* target) {
+  const float* elements = (const float*)source + first;
+  for (int64_t i = 0; i < count; ++i) target[i] = (double)elements[i];
+}
+
+static void load_doubles_F64(const void* source, int64_t first, int64_t count, double* target) {
+  memcpy(target, (const double*)source + first, (size_t)count * sizeof(double));
+}
+
+static void store_doubles_F32(const double* source, int64_t first, int64_t count, void* target) {
+  float* elements = (float*)target + first;
+  for (int64_t i = 0; i < count; ++i) elements[i] = (float)source[i];
+}
+
+static void store_doubles_F64(const double* source, int64_t first, int64_t count, void* target) {
+  memcpy((double*)target + first, source, (size_t)count * sizeof(double));
+}
+
+typedef struct conversion_s {
+  load_doubles_fn_t load_doubles;
+  load_integers_fn_t load_integers;  // NULL for floats, as the last one
+  store_doubles_fn_t store_doubles;
+  store_integers_fn_t store_integers;
+} conversion_t;
+
+#define INTEGER_ENTRY(name, type, low, high, beyond)                                      \
+  [TFRT_DTYPE_##name] = {load_doubles_##name, load_integers_##name, store_doubles_##name, \
+                         store_integers_##name},
+
+static const conversion_t conversions[TFRT_DTYPE_COUNT] = {
+    FOR_EACH_INTEGER(INTEGER_ENTRY)  //
+        [TFRT_DTYPE_I1] = {load_doubles_I1, load_integers_I1, store_doubles_I1, store_integers_I1},
+    [TFRT_DTYPE_F32] = {load_doubles_F32, NULL, store_doubles_F32, NULL},
+    [TFRT_DTYPE_F64] = {load_doubles_F64, NULL, store_doubles_F64, NULL},
+};
+
+static void convert(const tfrt_dense_host_tensor_t* x, const tfrt_dense_host_tensor_t* result) {
+  const conversion_t* from = &conversions[x->dtype];
+  const conversion_t* to = &conversions[result->dtype];
+  const void* source = tfrt_dense_host_tensor_data(x);
+  void* target = tfrt_dense_host_tensor_data(result);
+  bool by_integers = from->load_integers && to->store_integers;
+  double doubles[BLOCK_SIZE];
+  int64_t integers[BLOCK_SIZE];
+  int64_t total = tfrt_dense_host_tensor_element_count(x);
+  for (int64_t first = 0; first < total; first += BLOCK_SIZE) {
+    int64_t count = total - first < BLOCK_SIZE ? total - first : BLOCK_SIZE;
+    if (by_integers) {
+      from->load_integers(source, first, count, integers);
+      to->store_integers(integers, first, count, target);
+    } else {
+      from->load_doubles(source, first, count, doubles);
+      to->store_doubles(doubles, first, count, target);
+    }
+  }
+}
+
+tfrt_status_t tfrt_tensor_cast(const tfrt_dense_host_tensor_t* x, tfrt_dtype_t dtype,
+                               tfrt_allocator_t allocator, tfrt_dense_host_tensor_t* out_result) {
+  memset(out_result, 0, sizeof(*out_result));
+  if (!tfrt_dtype_is_plain(x->dtype) || !tfrt_dtype_is_plain(dtype)) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "cannot cast %s %s to %s",
+                              tfrt_dtype_name(x->dtype), tfrt_shape_text(&x->shape).text,
+                              tfrt_dtype_name(dtype));
+  }
+  if (x->dtype == dtype) {
+    tfrt_dense_host_tensor_initialize_alias(x, out_result);
+    return NULL;
+  }
+  TFRT_RETURN_IF_ERROR(tfrt_dense_host_tensor_initialize(dtype, &x->shape, allocator, out_result));
+  convert(x, out_result);
+  return NULL;
+}
+
+// --- Floats ------------------------------------------------------------------
+
+tfrt_status_t tfrt_tensor_scale(const tfrt_dense_host_tensor_t* x, float factor,
+                                tfrt_allocator_t allocator, tfrt_dense_host_tensor_t* out_result) {
+  memset(out_result, 0, sizeof(*out_result));
+  TFRT_RETURN_IF_ERROR(tfrt_check_dtype(x, TFRT_DTYPE_F32, "the input of scale"));
+  TFRT_RETURN_IF_ERROR(
+      tfrt_dense_host_tensor_initialize(TFRT_DTYPE_F32, &x->shape, allocator, out_result));
+  const float* source = tfrt_dense_host_tensor_data(x);
+  float* target = tfrt_dense_host_tensor_data(out_result);
+  int64_t count = tfrt_dense_host_tensor_element_count(x);
+  for (int64_t i = 0; i < count; ++i) target[i] = source[i] * factor;
+  return NULL;
+}
+
+tfrt_status_t tfrt_tensor_relu(const tfrt_dense_host_tensor_t* x, tfrt_allocator_t allocator,
+                               tfrt_dense_host_tensor_t* out_result) {
+  memset(out_result, 0, sizeof(*out_result));
+  TFRT_RETURN_IF_ERROR(tfrt_check_dtype(x, TFRT_DTYPE_F32, "the input of relu"));
+  TFRT_RETURN_IF_ERROR(
+      tfrt_dense_host_tensor_initialize(TFRT_DTYPE_F32, &x->shape, allocator, out_result));
+  const float* source = tfrt_dense_host_tensor_data(x);
+  float* target = tfrt_dense_host_tensor_data(out_result);
+  int64_t count = tfrt_dense_host_tensor_element_count(x);
+  for (int64_t i = 0; i < count; ++i) target[i] = source[i] < 0 ? 0 : source[i];
+  return NULL;
+}
+
+// --- Adding ------------------------------------------------------------------
+
+// How far each operand moves, in elements, for one step along each axis of the result: 0
+// where it is stretched.
+typedef struct steps_s {
+  int64_t a[TFRT_SHAPE_MAX_RANK];
+  int64_t b[TFRT_SHAPE_MAX_RANK];
+} steps_t;
+
+static void compute_steps(const tfrt_shape_t* operand, uint32_t rank, int64_t* steps) {
+  for (uint32_t i = 0; i < rank; ++i) {
+    uint32_t missing = rank - operand->rank;
+    bool is_stretched = i < missing || operand->dims[i - missing] == 1;
+    steps[i] = is_stretched ? 0 : tfrt_shape_stride(operand, i - missing);
+  }
+}
+
+// One run along the last axis. Integers are added unsigned, so that they wrap.
+static void add_run(tfrt_dtype_t dtype, const void* a, int64_t step_a, const void* b,
+                    int64_t step_b, void* sum, int64_t count) {
+  switch (dtype) {
+    case TFRT_DTYPE_F32:
+      for (int64_t i = 0; i < count; ++i) {
+        ((float*)sum)[i] = ((const float*)a)[i * step_a] + ((const float*)b)[i * step_b];
+      }
+      break;
+    case TFRT_DTYPE_F64:
+      for (int64_t i = 0; i < count; ++i) {
+        ((double*)sum)[i] = ((const double*)a)[i * step_a] + ((const double*)b)[i * step_b];
+      }
+      break;
+    case TFRT_DTYPE_I32:
+      for (int64_t i = 0; i < count; ++i) {
+        ((uint32_t*)sum)[i] = ((const uint32_t*)a)[i * step_a] + ((const uint32_t*)b)[i * step_b];
+      }
+      break;
+    default:
+      for (int64_t i = 0; i < count; ++i) {
+        ((uint64_t*)sum)[i] = ((const uint64_t*)a)[i * step_a] + ((const uint64_t*)b)[i * step_b];
+      }
+      break;
+  }
+}
+
+// Walks through all runs along the last axis, counting up the other axes like an odometer.
+static void add_runs(const tfrt_dense_host_tensor_t* a, const tfrt_dense_host_tensor_t* b,
+                     const tfrt_dense_host_tensor_t* sum) {
+  const tfrt_shape_t* shape = &sum->shape;
+  steps_t steps;
+  compute_steps(&a->shape, shape->rank, steps.a);
+  compute_steps(&b->shape, shape->rank, steps.b);
+  size_t size = tfrt_dtype_size(sum->dtype);
+  int64_t last = shape->rank > 0 ? (int64_t)shape->rank - 1 : 0;
+  int64_t length = shape->rank > 0 ? shape->dims[last] : 1;
+  int64_t total = tfrt_dense_host_tensor_element_count(sum);
+  int64_t index[TFRT_SHAPE_MAX_RANK] = {0};
+  for (int64_t done = 0; done < total; done += length) {
+    int64_t at_a = 0;
+    int64_t at_b = 0;
+    for (int64_t i = 0; i < last; ++i) {
+      at_a += index[i] * steps.a[i];
+      at_b += index[i] * steps.b[i];
+    }
+    add_run(sum->dtype, (const char*)tfrt_dense_host_tensor_data(a) + (size_t)at_a * size,
+            shape->rank > 0 ? steps.a[last] : 0,
+            (const char*)tfrt_dense_host_tensor_data(b) + (size_t)at_b * size,
+            shape->rank > 0 ? steps.b[last] : 0,
+            (char*)tfrt_dense_host_tensor_data(sum) + (size_t)done * size, length);
+    for (int64_t i = last - 1; i >= 0 && ++index[i] == shape->dims[i]; --i) index[i] = 0;
+  }
+}
+
+tfrt_status_t tfrt_tensor_add(const tfrt_dense_host_tensor_t* a, const tfrt_dense_host_tensor_t* b,
+                              tfrt_allocator_t allocator, tfrt_dense_host_tensor_t* out_result) {
+  memset(out_result, 0, sizeof(*out_result));
+  if (a->dtype != b->dtype) return tfrt_dtypes_mismatch("add", a, b);
+  if (a->dtype != TFRT_DTYPE_F32 && a->dtype != TFRT_DTYPE_F64 && a->dtype != TFRT_DTYPE_I32 &&
+      a->dtype != TFRT_DTYPE_I64) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "add takes f32, f64, i32 or i64, but gets %s %s",
+                              tfrt_dtype_name(a->dtype), tfrt_shape_text(&a->shape).text);
+  }
+  tfrt_shape_t shape;
+  TFRT_RETURN_IF_ERROR(
+      tfrt_status_take_annotate(tfrt_shape_broadcast(&a->shape, &b->shape, &shape), "add"));
+  TFRT_RETURN_IF_ERROR(tfrt_dense_host_tensor_initialize(a->dtype, &shape, allocator, out_result));
+  add_runs(a, b, out_result);
+  return NULL;
+}
+
+// --- Filling -----------------------------------------------------------------
+
+void tfrt_tensor_fill(const tfrt_dense_host_tensor_t* tensor, const void* element) {
+  size_t element_size = tfrt_dtype_size(tensor->dtype);
+  size_t size = tfrt_dense_host_tensor_size(tensor);
+  if (size == 0) return;
+  char* data = tfrt_dense_host_tensor_data(tensor);
+  memcpy(data, element, element_size);
+  // Each copy doubles what is filled.
+  for (size_t filled = element_size; filled < size;) {
+    size_t count = filled < size - filled ? filled : size - filled;
+    memcpy(data + filled, data, count);
+    filled += count;
+  }
+}
+
+void tfrt_tensor_fill_with_bias(const tfrt_dense_host_tensor_t* bias, uint32_t axis, bool relu,
+                                const tfrt_dense_host_tensor_t* tensor) {
+  const float* addends = bias ? tfrt_dense_host_tensor_data(bias) : NULL;
+  float* data = tfrt_dense_host_tensor_data(tensor);
+  int64_t stride = tfrt_shape_stride(&tensor->shape, axis);
+  int64_t length = tensor->shape.dims[axis];
+  int64_t count = tfrt_dense_host_tensor_element_count(tensor);
+  for (int64_t i = 0; i < count; ++i) {
+    float value = addends ? addends[i / stride % length] : 0;
+    data[i] = relu && value < 0 ? 0 : value;
+  }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kernels of this room, in the groups of their sources, as lines of the registration
+// table. Only for tensor_kernels.c, which puts them together, and the tests.
+//
+// Thread rule: constant data. Failure rule: none fails.
+#ifndef TFRT_KERNELS_TENSOR_KERNEL_GROUPS_H_
+#define TFRT_KERNELS_TENSOR_KERNEL_GROUPS_H_
+
+#include "host_runtime/executor/kernel_registry.h"
+
+typedef struct tfrt_kernel_group_s {
+  const tfrt_kernel_registration_t* registrations;
+  size_t count;
+} tfrt_kernel_group_t;
+
+extern const tfrt_kernel_group_t tfrt_shape_kernels;              // ts.*
+extern const tfrt_kernel_group_t tfrt_dense_host_tensor_kernels;  // tfrt_dht.*
+extern const tfrt_kernel_group_t tfrt_tensor_file_kernels;        // btf.*, read_btf
+extern const tfrt_kernel_group_t tfrt_tensor_math_kernels;        // what computes
+extern const tfrt_kernel_group_t tfrt_tensor_view_kernels;        // what looks and cuts
+extern const tfrt_kernel_group_t tfrt_print_text_kernels;         // tfrt.print_text
+
+#endif  // TFRT_KERNELS_TENSOR_KERNEL_GROUPS_H_

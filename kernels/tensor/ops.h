@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The op table of the tensor kernels. Data only, so that the compiler can read it without
+// linking a kernel.
+//
+//   ts.*            shapes, as TFRT has them
+//   tfrt_dht.*      dense tensors that are filled and read under chains, as TFRT has them
+//   btf.*           tensors from files, as TFRT has them
+//   tfrt_tensor.*   ours: pure functions that make new tensors, no chains needed
+//   tfrt.print_text text with values in it
+//
+// Thread rule: constant data. Failure rule: none fails.
+#ifndef TFRT_KERNELS_TENSOR_OPS_H_
+#define TFRT_KERNELS_TENSOR_OPS_H_
+
+#include "host_runtime/executor/kernel_descriptor.h"
+
+extern const tfrt_kernel_table_t tfrt_tensor_ops;
+
+#endif  // TFRT_KERNELS_TENSOR_OPS_H_

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/tensor/tensor_kernels.h"
+
+#include <string.h>
+
+#include "host_runtime/tensor/tensor_types.h"
+#include "kernels/tensor/kernel_groups.h"
+#include "kernels/tensor/ops.h"
+
+static const tfrt_kernel_group_t* const groups[] = {
+    &tfrt_shape_kernels,       &tfrt_dense_host_tensor_kernels, &tfrt_tensor_file_kernels,
+    &tfrt_tensor_math_kernels, &tfrt_tensor_view_kernels,       &tfrt_print_text_kernels,
+};
+
+// Registers all groups as one, because they share one op table.
+static tfrt_status_t register_all(tfrt_kernel_registry_t* registry,
+                                  tfrt_kernel_registration_t* registrations) {
+  size_t count = 0;
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(groups); ++i) {
+    memcpy(registrations + count, groups[i]->registrations,
+           groups[i]->count * sizeof(*registrations));
+    count += groups[i]->count;
+  }
+  return tfrt_kernel_registry_add_all(registry, &tfrt_tensor_ops, registrations, count);
+}
+
+tfrt_status_t tfrt_tensor_kernels_register(tfrt_kernel_registry_t* registry) {
+  TFRT_RETURN_IF_ERROR(tfrt_tensor_types_register());
+  size_t count = 0;
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(groups); ++i) count += groups[i]->count;
+  size_t size = count * sizeof(tfrt_kernel_registration_t);
+  tfrt_kernel_registration_t* registrations =
+      tfrt_allocator_allocate(tfrt_allocator_system(), size);
+  if (!registrations) {
+    return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory to register kernels");
+  }
+  tfrt_status_t status = register_all(registry, registrations);
+  tfrt_allocator_free(tfrt_allocator_system(), registrations, size);
+  return status;
+}

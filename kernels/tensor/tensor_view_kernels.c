@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "host_runtime/bef/bef_attribute.h"
+#include "host_runtime/tensor/tensor_types.h"
+#include "kernels/tensor/check_tensor.h"
+#include "kernels/tensor/compute.h"
+#include "kernels/tensor/kernel_groups.h"
+#include "kernels/tensor/reduction.h"
+#include "kernels/tensor/slicing.h"
+
+// Makes result 0 of |frame| the |tensor| that was made with |status| (both consumed).
+static void set_result(tfrt_kernel_frame_t* frame, tfrt_status_t status,
+                       tfrt_dense_host_tensor_t* tensor) {
+  if (status) {
+    tfrt_kernel_frame_fail_take(frame, status);
+  } else {
+    tfrt_kernel_frame_set(frame, 0, tfrt_async_value_create_tensor_take(tensor));
+  }
+}
+
+// A copy of the attribute: the tensor may outlive the program.
+static void constant(tfrt_kernel_frame_t* frame) {
+  tfrt_bef_dense_t dense = tfrt_bef_attribute_dense(frame->attributes[0]);
+  tfrt_shape_t shape;
+  tfrt_dense_host_tensor_t tensor;
+  tfrt_status_t status = tfrt_shape_make(dense.dims, dense.rank, &shape);
+  if (!status) {
+    status = tfrt_dense_host_tensor_initialize((tfrt_dtype_t)dense.dtype, &shape,
+                                               tfrt_kernel_frame_allocator(frame), &tensor);
+  }
+  if (!status && dense.data_size > 0) {
+    memcpy(tfrt_dense_host_tensor_data(&tensor), dense.data, tfrt_dense_host_tensor_size(&tensor));
+  }
+  set_result(frame, status, &tensor);
+}
+
+static void reshape(tfrt_kernel_frame_t* frame) {
+  tfrt_bef_array_t dims = tfrt_bef_attribute_array(frame->attributes[0]);
+  tfrt_dense_host_tensor_t result;
+  tfrt_status_t status =
+      tfrt_tensor_reshape(tfrt_kernel_frame_tensor(frame, 0), dims.data, dims.count, &result);
+  set_result(frame, status, &result);
+}
+
+static void slice(tfrt_kernel_frame_t* frame) {
+  tfrt_dense_host_tensor_t result;
+  tfrt_status_t status =
+      tfrt_tensor_slice(tfrt_kernel_frame_tensor(frame, 0), tfrt_kernel_frame_i32(frame, 1),
+                        tfrt_kernel_frame_i32(frame, 2), &result);
+  set_result(frame, status, &result);
+}
+
+static void batch(tfrt_kernel_frame_t* frame) {
+  tfrt_dense_host_tensor_t result;
+  tfrt_status_t status =
+      tfrt_tensor_batch(tfrt_kernel_frame_tensor(frame, 0), tfrt_kernel_frame_i32(frame, 1),
+                        tfrt_kernel_frame_i32(frame, 2), &result);
+  set_result(frame, status, &result);
+}
+
+static void dim(tfrt_kernel_frame_t* frame) {
+  const tfrt_dense_host_tensor_t* tensor = tfrt_kernel_frame_tensor(frame, 0);
+  int32_t axis = *(const int32_t*)frame->attributes[0];
+  tfrt_status_t status = tfrt_check_axis(tensor, axis, "the input of dim");
+  if (!status && tensor->shape.dims[axis] > INT32_MAX) {
+    status = tfrt_status_create(TFRT_STATUS_OUT_OF_RANGE,
+                                "axis %" PRId32 " of the shape %s is too long for an i32", axis,
+                                tfrt_shape_text(&tensor->shape).text);
+  }
+  if (status) {
+    tfrt_kernel_frame_fail_take(frame, status);
+  } else {
+    tfrt_kernel_frame_set_i32(frame, 0, (int32_t)tensor->shape.dims[axis]);
+  }
+}
+
+static void count_equal(tfrt_kernel_frame_t* frame) {
+  int64_t count;
+  tfrt_status_t status = tfrt_tensor_count_equal(tfrt_kernel_frame_tensor(frame, 0),
+                                                 tfrt_kernel_frame_tensor(frame, 1), &count);
+  if (status) {
+    tfrt_kernel_frame_fail_take(frame, status);
+  } else {
+    tfrt_kernel_frame_set_i64(frame, 0, count);
+  }
+}
+
+// The address of the one element of operand 0, which is of |dtype|; NULL if it isn't so, and
+// then the kernel has failed.
+static const void* item(tfrt_kernel_frame_t* frame, tfrt_dtype_t dtype) {
+  const tfrt_dense_host_tensor_t* tensor = tfrt_kernel_frame_tensor(frame, 0);
+  if (tensor->dtype == dtype && tfrt_dense_host_tensor_element_count(tensor) == 1) {
+    return tfrt_dense_host_tensor_data(tensor);
+  }
+  tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
+                         "item takes one element of %s, but gets %s with the shape %s",
+                         tfrt_dtype_name(dtype), tfrt_dtype_name(tensor->dtype),
+                         tfrt_shape_text(&tensor->shape).text);
+  return NULL;
+}
+
+static void item_i32(tfrt_kernel_frame_t* frame) {
+  const int32_t* element = item(frame, TFRT_DTYPE_I32);
+  if (element) tfrt_kernel_frame_set_i32(frame, 0, *element);
+}
+static void item_i64(tfrt_kernel_frame_t* frame) {
+  const int64_t* element = item(frame, TFRT_DTYPE_I64);
+  if (element) tfrt_kernel_frame_set_i64(frame, 0, *element);
+}
+static void item_f32(tfrt_kernel_frame_t* frame) {
+  const float* element = item(frame, TFRT_DTYPE_F32);
+  if (element) tfrt_kernel_frame_set_f32(frame, 0, *element);
+}
+static void item_f64(tfrt_kernel_frame_t* frame) {
+  const double* element = item(frame, TFRT_DTYPE_F64);
+  if (element) tfrt_kernel_frame_set_f64(frame, 0, *element);
+}
+
+static const tfrt_kernel_registration_t registrations[] = {
+    {"tfrt_tensor.constant", constant}, {"tfrt_tensor.reshape", reshape},
+    {"tfrt_tensor.slice", slice},       {"tfrt_tensor.batch", batch},
+    {"tfrt_tensor.dim", dim},           {"tfrt_tensor.count_equal", count_equal},
+    {"tfrt_tensor.item.i32", item_i32}, {"tfrt_tensor.item.i64", item_i64},
+    {"tfrt_tensor.item.f32", item_f32}, {"tfrt_tensor.item.f64", item_f64},
+};
+
+const tfrt_kernel_group_t tfrt_tensor_view_kernels = {registrations,
+                                                      TFRT_ARRAY_SIZE(registrations)};
