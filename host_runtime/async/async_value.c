@@ -454,23 +454,24 @@ void tfrt_async_value_and_then(tfrt_async_value_t* value, tfrt_task_t* task) {
 }
 
 void tfrt_async_value_await(tfrt_async_value_t* value, tfrt_task_t* task) {
-  tfrt_async_value_t* held = NULL;  // +1; |value|, once that is not the caller's
-  while (value->kind == TFRT_ASYNC_VALUE_INDIRECT && !tfrt_async_value_is_available(value)) {
-    tfrt_indirect_value_t* indirect = (tfrt_indirect_value_t*)value;
-    // Whoever stands in for the value is asked instead of it: its target, or what says
-    // that it is settled at its owner. A plain one without a target has to be demanded.
-    tfrt_async_value_t* next = visit_target(indirect);
-    if (!next && indirect->resolver) {
-      next = tfrt_async_value_retain(indirect->resolver->settlement(indirect));
+  tfrt_async_value_t* held = NULL;  // +1; |current|, once that is not the caller's
+  tfrt_async_value_t* current = value;
+  while (current->kind == TFRT_ASYNC_VALUE_INDIRECT && !tfrt_async_value_is_available(current)) {
+    tfrt_indirect_value_t* indirect = (tfrt_indirect_value_t*)current;
+    tfrt_async_value_t* target = visit_target(indirect);
+    if (!target && indirect->resolver) {
+      // The value is owned elsewhere: what knows about that is waited for instead.
+      tfrt_async_value_watch(indirect->resolver->settlement(indirect), task);
+      tfrt_async_value_release(held);
+      return;
     }
-    if (!next) {
-      tfrt_async_value_demand(value);
-      break;
-    }
+    if (!target) break;
     tfrt_async_value_release(held);
-    held = next;
-    value = next;
+    held = target;
+    current = target;
   }
-  tfrt_async_value_watch(value, task);
   tfrt_async_value_release(held);
+  // All that is known of it is here. It is |value| that is waited for, not the end of
+  // its chain, so that |task| finds it resolved.
+  tfrt_async_value_and_then(value, task);
 }

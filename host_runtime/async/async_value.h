@@ -83,7 +83,7 @@ typedef struct tfrt_async_value_s {
   _Atomic uint32_t count;
   uint8_t kind;
   _Atomic uint8_t flags;
-  tfrt_type_id_t type_id;             // TFRT_TYPE_NONE unless concrete
+  tfrt_type_id_t type_id;  // TFRT_TYPE_NONE unless concrete
   _Atomic uintptr_t waiters_and_state;
 } tfrt_async_value_t;
 
@@ -104,9 +104,11 @@ typedef struct tfrt_resolver_vtable_s {
   // Somebody needs the payload here: sees to it that |value| will be resolved.
   void (*demand)(tfrt_indirect_value_t* value);
   // Somebody asks whether the value is settled: returns (+0, lives as long as
-  // |value|) an AsyncValue that becomes available, or the error, when it is. That
-  // MUST be resolved before |value| is: whoever awaits holds only |value|, or even
-  // another value that forwards to it and lets go of it once it is resolved.
+  // |value|) an AsyncValue that becomes available, or the error, when it is.
+  // Who resolves |value| while this is unresolved MUST resolve this, too, after it, and
+  // hold a reference to |value| across both: a waiter in here may hold only a value
+  // that forwards to |value| and lets go of it once it is resolved. An error that
+  // settles is set on |value| as well: there, awaiting tasks look for it.
   tfrt_async_value_t* (*settlement)(tfrt_indirect_value_t* value);
 } tfrt_resolver_vtable_t;
 
@@ -205,10 +207,10 @@ bool tfrt_async_value_is_unique(tfrt_async_value_t* value);
 
 static inline tfrt_async_value_state_t tfrt_async_value_state(const tfrt_async_value_t* value) {
   // Acquire: pairs with the release of the exchange that resolves the value.
-  return (tfrt_async_value_state_t)(
-      atomic_load_explicit(&((tfrt_async_value_t*)value)->waiters_and_state,
-                           memory_order_acquire) &
-      TFRT_ASYNC_VALUE_STATE_MASK);
+  return (tfrt_async_value_state_t)(atomic_load_explicit(
+                                        &((tfrt_async_value_t*)value)->waiters_and_state,
+                                        memory_order_acquire) &
+                                    TFRT_ASYNC_VALUE_STATE_MASK);
 }
 
 // Returns true if |value| is resolved: has its payload or is an error. Thread-safe.
@@ -265,8 +267,8 @@ bool tfrt_indirect_value_forward_take(tfrt_indirect_value_t* value, tfrt_async_v
 void tfrt_async_value_and_then(tfrt_async_value_t* value, tfrt_task_t* task);
 
 // Runs |task| when |value| is settled, that is resolved here or known to be
-// available (or an error) at its owner. If that owner is not known yet, this counts
-// as a demand. Thread-safe.
+// available at its owner: if |task| finds |value| unresolved, it is not an error. If
+// that owner is not known yet, this counts as a demand. Thread-safe.
 void tfrt_async_value_await(tfrt_async_value_t* value, tfrt_task_t* task);
 
 // Runs |task| when |value| is resolved, without asking for that. Thread-safe.

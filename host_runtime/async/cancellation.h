@@ -56,8 +56,7 @@ bool tfrt_cancellation_cancel(tfrt_cancellation_t* cancellation, tfrt_status_t r
 static inline tfrt_async_value_t* tfrt_cancellation_reason(
     const tfrt_cancellation_t* cancellation) {
   // Acquire: pairs with the release of the exchange in tfrt_cancellation_cancel().
-  return atomic_load_explicit(&((tfrt_cancellation_t*)cancellation)->reason,
-                              memory_order_acquire);
+  return atomic_load_explicit(&((tfrt_cancellation_t*)cancellation)->reason, memory_order_acquire);
 }
 
 // Calls |run| of |subscription| on a cancel: now, if that was before. Thread-safe.

@@ -86,8 +86,8 @@ enum tfrt_type_flag_bits_e {
 typedef uint32_t tfrt_type_flags_t;
 
 typedef struct tfrt_type_s {
-  const char* name;     // as MLIR prints it, e.g. "!tfrt_tensor.tensor"; static
-  uint32_t size;        // of the payload in bytes; alignment is at most 16
+  const char* name;  // as MLIR prints it, e.g. "!tfrt_tensor.tensor"; static
+  uint32_t size;     // of the payload in bytes; alignment is at most 16
   tfrt_type_flags_t flags;
   void (*destroy)(void* payload);  // NULL if there is nothing to give back
   const tfrt_codec_t* codec;       // NULL if the value can't leave its host

@@ -45,8 +45,8 @@ void* tfrt_allocator_allocate_zeroed(tfrt_allocator_t allocator, size_t size) TF
 
 // The same for |count| elements of |element_size| bytes each, zeroed; NULL also
 // when the product overflows. Freed with the product as its size. Thread-safe.
-void* tfrt_allocator_allocate_array(tfrt_allocator_t allocator, size_t count,
-                                    size_t element_size) TFRT_MUST_USE;
+void* tfrt_allocator_allocate_array(tfrt_allocator_t allocator, size_t count, size_t element_size)
+    TFRT_MUST_USE;
 
 // Grows or shrinks the block |pointer| (which may be NULL with |old_size| 0) of
 // |old_size| bytes with default alignment to |new_size|, keeping the contents.
@@ -60,15 +60,15 @@ void tfrt_allocator_free(tfrt_allocator_t allocator, void* pointer, size_t size)
 
 // Returns |size| bytes aligned to |alignment|, a power of two, or NULL; given back
 // by tfrt_allocator_free_aligned() with the same numbers. Thread-safe.
-void* tfrt_allocator_allocate_aligned(tfrt_allocator_t allocator, size_t size,
-                                      size_t alignment) TFRT_MUST_USE;
+void* tfrt_allocator_allocate_aligned(tfrt_allocator_t allocator, size_t size, size_t alignment)
+    TFRT_MUST_USE;
 void tfrt_allocator_free_aligned(tfrt_allocator_t allocator, void* pointer, size_t size,
                                  size_t alignment);
 
 // Returns a copy (NUL-terminated) of the |length| bytes at |text|, or NULL. Freed
 // with size |length| + 1. Thread-safe.
-char* tfrt_allocator_copy_string(tfrt_allocator_t allocator, const char* text,
-                                 size_t length) TFRT_MUST_USE;
+char* tfrt_allocator_copy_string(tfrt_allocator_t allocator, const char* text, size_t length)
+    TFRT_MUST_USE;
 
 // Sets |*out_result| to a * b, or a + b, and returns true, or returns false if that
 // overflows. Thread-safe.

@@ -101,10 +101,10 @@ static inline bool tfrt_status_is_ok(tfrt_status_t status) { return !status; }
 
 // Returns a new error (+1) with |code|, which must not be OK, and the formatted
 // message. Thread-safe.
-tfrt_status_t tfrt_status_create(tfrt_status_code_t code, const char* format, ...) TFRT_MUST_USE
-    TFRT_PRINTF(2, 3);
-tfrt_status_t tfrt_status_create_v(tfrt_status_code_t code, const char* format,
-                                   va_list arguments) TFRT_MUST_USE;
+tfrt_status_t tfrt_status_create(tfrt_status_code_t code, const char* format, ...)
+    TFRT_MUST_USE TFRT_PRINTF(2, 3);
+tfrt_status_t tfrt_status_create_v(tfrt_status_code_t code, const char* format, va_list arguments)
+    TFRT_MUST_USE;
 
 // Returns a new error (+1) with a copy of all |fields|. Thread-safe.
 tfrt_status_t tfrt_status_create_from_fields(const tfrt_status_fields_t* fields) TFRT_MUST_USE;
@@ -112,17 +112,17 @@ tfrt_status_t tfrt_status_create_from_fields(const tfrt_status_fields_t* fields)
 // Returns the error |status| (+1) with |origin| filled in, or |status| itself
 // (+1) if it knows its origin already: the first origin stays. OK stays OK.
 // Thread-safe.
-tfrt_status_t tfrt_status_with_origin(tfrt_status_t status,
-                                      const tfrt_status_origin_t* origin) TFRT_MUST_USE;
+tfrt_status_t tfrt_status_with_origin(tfrt_status_t status, const tfrt_status_origin_t* origin)
+    TFRT_MUST_USE;
 
 // Returns an error (+1) like |status| with "|context|: " before its message. OK
 // stays OK. Thread-safe.
-tfrt_status_t tfrt_status_annotate(tfrt_status_t status, const char* format, ...) TFRT_MUST_USE
-    TFRT_PRINTF(2, 3);
+tfrt_status_t tfrt_status_annotate(tfrt_status_t status, const char* format, ...)
+    TFRT_MUST_USE TFRT_PRINTF(2, 3);
 
 // The same, but consumes |status|: for passing an error up. Thread-safe.
-tfrt_status_t tfrt_status_take_annotate(tfrt_status_t status, const char* format,
-                                        ...) TFRT_MUST_USE TFRT_PRINTF(2, 3);
+tfrt_status_t tfrt_status_take_annotate(tfrt_status_t status, const char* format, ...)
+    TFRT_MUST_USE TFRT_PRINTF(2, 3);
 
 // The immortal error for "memory is out": needs no memory, and may be handed out as
 // +1. Thread-safe.
@@ -156,10 +156,10 @@ size_t tfrt_status_format(tfrt_status_t status, char* buffer, size_t size);
 
 // Returns from the calling function with the error of |expression|, if it is one.
 // Only while the caller holds nothing that it would have to give back.
-#define TFRT_RETURN_IF_ERROR(expression)        \
-  do {                                          \
-    tfrt_status_t status_or_ok = (expression);  \
-    if (status_or_ok) return status_or_ok;      \
+#define TFRT_RETURN_IF_ERROR(expression)       \
+  do {                                         \
+    tfrt_status_t status_or_ok = (expression); \
+    if (status_or_ok) return status_or_ok;     \
   } while (false)
 
 #endif  // TFRT_HOST_RUNTIME_BASE_STATUS_H_

@@ -28,9 +28,13 @@ typedef struct tfrt_thread_s {
 typedef struct tfrt_once_s {
   int storage;
 } tfrt_once_t;
-#define TFRT_ONCE_INITIALIZER {0}
+#define TFRT_ONCE_INITIALIZER \
+  { 0 }
 // For a mutex with static storage, which needs no initialisation.
-#define TFRT_MUTEX_INITIALIZER {{0}}
+#define TFRT_MUTEX_INITIALIZER \
+  {                            \
+    { 0 }                      \
+  }
 
 // Makes |mutex| an unlocked one; not recursive. Thread-compatible.
 void tfrt_mutex_initialize(tfrt_mutex_t* mutex);

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host_runtime/async/type.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host_runtime/base/sync.h"
+#include "tests/support/test_main.h"
+
+static void assert_code(tfrt_status_t status, tfrt_status_code_t code) {
+  ck_assert_int_eq(tfrt_status_code(status), code);
+  tfrt_status_release(status);
+}
+
+START_TEST(builtin_types_are_known_by_their_mlir_names) {
+  tfrt_type_id_t id = TFRT_TYPE_NONE;
+  ck_assert(tfrt_type_find("!tfrt.chain", &id));
+  ck_assert_uint_eq(id, TFRT_TYPE_CHAIN);
+  ck_assert(tfrt_type_find("f64", &id));
+  ck_assert_uint_eq(id, TFRT_TYPE_F64);
+  ck_assert_uint_eq(tfrt_type_get(TFRT_TYPE_F64)->size, 8);
+  ck_assert(!tfrt_type_find("none", &id));
+  ck_assert(!tfrt_type_find("f80", &id));
+  ck_assert_uint_eq(id, TFRT_TYPE_NONE);
+}
+END_TEST
+
+START_TEST(a_registered_type_is_found_and_the_same_again_is_the_same) {
+  tfrt_type_t type = {.name = "!test.a", .size = 24};
+  tfrt_type_id_t first = TFRT_TYPE_NONE, second = TFRT_TYPE_NONE, found = TFRT_TYPE_NONE;
+  ck_assert_ptr_null(tfrt_type_register(&type, &first));
+  ck_assert_uint_ge(first, TFRT_TYPE_FIRST_REGISTERED);
+  ck_assert_uint_eq(tfrt_type_get(first)->size, 24);
+  ck_assert_ptr_null(tfrt_type_register(&type, &second));
+  ck_assert_uint_eq(first, second);
+  ck_assert(tfrt_type_find("!test.a", &found));
+  ck_assert_uint_eq(found, first);
+}
+END_TEST
+
+START_TEST(another_type_of_a_known_name_is_refused) {
+  tfrt_type_id_t id = TFRT_TYPE_NONE;
+  tfrt_type_t type = {.name = "i32", .size = 8};
+  assert_code(tfrt_type_register(&type, &id), TFRT_STATUS_ALREADY_EXISTS);
+  ck_assert_uint_eq(id, TFRT_TYPE_NONE);
+  type.name = "";
+  assert_code(tfrt_type_register(&type, &id), TFRT_STATUS_INVALID_ARGUMENT);
+}
+END_TEST
+
+START_TEST(a_full_table_refuses) {
+  static char names[TFRT_TYPE_MAX_COUNT][24];
+  tfrt_type_id_t id = TFRT_TYPE_NONE;
+  for (int i = 0; i < TFRT_TYPE_MAX_COUNT - TFRT_TYPE_FIRST_REGISTERED; ++i) {
+    snprintf(names[i], sizeof names[i], "!test.t%d", i);
+    tfrt_type_t type = {.name = names[i]};
+    ck_assert_ptr_null(tfrt_type_register(&type, &id));
+  }
+  ck_assert_uint_eq(id, TFRT_TYPE_MAX_COUNT - 1);
+  tfrt_type_t type = {.name = "!test.more"};
+  assert_code(tfrt_type_register(&type, &id), TFRT_STATUS_RESOURCE_EXHAUSTED);
+}
+END_TEST
+
+static const char* const race_names[] = {"!race.0", "!race.1", "!race.2", "!race.3"};
+
+static void register_all(void* argument) {
+  tfrt_type_id_t* ids = argument;
+  for (int i = 0; i < 4; ++i) {
+    tfrt_type_t type = {.name = race_names[i], .size = (uint32_t)i};
+    ck_assert_ptr_null(tfrt_type_register(&type, &ids[i]));
+    ck_assert_uint_eq(tfrt_type_get(ids[i])->size, (uint32_t)i);
+  }
+}
+
+START_TEST(threads_that_register_the_same_get_the_same) {
+  tfrt_thread_t threads[3];
+  tfrt_type_id_t ids[3][4];
+  for (int i = 0; i < 3; ++i) {
+    ck_assert_ptr_null(tfrt_thread_create("register", register_all, ids[i], &threads[i]));
+  }
+  for (int i = 0; i < 3; ++i) tfrt_thread_join(&threads[i]);
+  ck_assert_int_eq(memcmp(ids[0], ids[1], sizeof ids[0]), 0);
+  ck_assert_int_eq(memcmp(ids[0], ids[2], sizeof ids[0]), 0);
+}
+END_TEST
+
+Suite* tfrt_test_suite(void) {
+  TCase* tests = tcase_create("type");
+  tcase_add_test(tests, builtin_types_are_known_by_their_mlir_names);
+  tcase_add_test(tests, a_registered_type_is_found_and_the_same_again_is_the_same);
+  tcase_add_test(tests, another_type_of_a_known_name_is_refused);
+  tcase_add_test(tests, a_full_table_refuses);
+  tcase_add_test(tests, threads_that_register_the_same_get_the_same);
+  Suite* suite = suite_create("type");
+  suite_add_tcase(suite, tests);
+  return suite;
+}
