@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host_runtime/async/async_value.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "host_runtime/async/builtin_types.h"
@@ -311,7 +310,8 @@ END_TEST
 #define CHAIN_LENGTH 100000
 
 START_TEST(a_long_chain_of_forwards_collapses_without_stack) {
-  tfrt_indirect_value_t** chain = malloc(CHAIN_LENGTH * sizeof *chain);
+  tfrt_indirect_value_t** chain =
+      tfrt_allocator_allocate_array(tfrt_allocator_system(), CHAIN_LENGTH, sizeof *chain);
   for (int i = 0; i < CHAIN_LENGTH; ++i) chain[i] = tfrt_indirect_value_create();
   // From the front and from the back in turn: each value's target is unresolved.
   for (int i = 0; i + 1 < CHAIN_LENGTH; i += 2) {
@@ -334,7 +334,7 @@ START_TEST(a_long_chain_of_forwards_collapses_without_stack) {
   }
   ck_assert(tfrt_async_value_is_unique(target));
   tfrt_async_value_release(target);
-  free(chain);
+  tfrt_allocator_free(tfrt_allocator_system(), chain, CHAIN_LENGTH * sizeof *chain);
 }
 END_TEST
 
@@ -480,7 +480,8 @@ static void push_domino(tfrt_task_t* task) {
 }
 
 START_TEST(a_million_nested_resolutions_need_no_stack) {
-  domino_t* dominoes = malloc(NESTED_COUNT * sizeof *dominoes);
+  domino_t* dominoes =
+      tfrt_allocator_allocate_array(tfrt_allocator_system(), NESTED_COUNT, sizeof *dominoes);
   tfrt_async_value_t* next = NULL;
   for (int i = 0; i < NESTED_COUNT; ++i) {
     tfrt_async_value_t* value = new_i32();
@@ -493,7 +494,7 @@ START_TEST(a_million_nested_resolutions_need_no_stack) {
   ck_assert(tfrt_async_value_is_available(dominoes[1].next));
   tfrt_async_value_release(next);
   for (int i = 0; i < NESTED_COUNT; ++i) tfrt_async_value_release(dominoes[i].next);
-  free(dominoes);
+  tfrt_allocator_free(tfrt_allocator_system(), dominoes, NESTED_COUNT * sizeof *dominoes);
 }
 END_TEST
 

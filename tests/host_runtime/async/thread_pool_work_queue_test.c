@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host_runtime/async/thread_pool_work_queue.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "host_runtime/async/blocking_wait.h"
 #include "host_runtime/base/sync.h"
+#include "tests/fakes/failing_malloc.h"
 #include "tests/support/test_main.h"
 
 static tfrt_work_queue_t* create(int threads, int blocking_threads) {
@@ -29,7 +29,7 @@ typedef struct job_s {
 static void run_job(tfrt_task_t* task);
 
 static job_t* new_job(tfrt_work_queue_t* queue, int depth) {
-  job_t* job = calloc(1, sizeof *job);
+  job_t* job = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), sizeof *job);
   tfrt_task_initialize(&job->task, run_job);
   job->queue = queue;
   job->depth = depth;
@@ -49,7 +49,7 @@ static void run_job(tfrt_task_t* task) {
     tfrt_work_queue_add_task(job->queue, &child->task);
   }
   if (job->value) tfrt_async_value_set_available(job->value);
-  free(job);
+  tfrt_allocator_free(tfrt_allocator_system(), job, sizeof *job);
 }
 
 START_TEST(it_has_the_name_that_bef_executor_prints) {
@@ -182,6 +182,30 @@ START_TEST(a_task_that_always_comes_back_starves_no_other) {
 }
 END_TEST
 
+static void run_in_caller(tfrt_task_t* task) {
+  (void)task;
+  atomic_fetch_add(&run_count, 1);
+}
+
+START_TEST(without_any_thread_a_task_runs_in_who_adds_it) {
+  tfrt_work_queue_t* queue = create(2, 1);
+  tfrt_task_t task;
+  tfrt_task_initialize(&task, run_in_caller);
+  // What a new thread is told is allocated: without memory there is no thread.
+  tfrt_failing_malloc_arm(0);
+  tfrt_work_queue_add_task(queue, &task);
+  bool is_taken = tfrt_work_queue_add_blocking_task(queue, &task, true);
+  tfrt_failing_malloc_disarm();
+  ck_assert_int_eq(atomic_load(&run_count), 1);
+  ck_assert(!is_taken);
+  tfrt_work_queue_quiesce(queue);
+  tfrt_work_queue_add_task(queue, &task);
+  tfrt_work_queue_quiesce(queue);
+  ck_assert_int_eq(atomic_load(&run_count), 2);
+  tfrt_work_queue_release(queue);
+}
+END_TEST
+
 // Each waits for the one before it: all of them must run at once.
 typedef struct link_s {
   tfrt_task_t task;
@@ -229,6 +253,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tests, tasks_of_many_threads_all_run);
   tcase_add_test(tests, a_worker_may_add_more_tasks_than_its_deque_holds);
   tcase_add_test(tests, a_task_that_always_comes_back_starves_no_other);
+  tcase_add_test(tests, without_any_thread_a_task_runs_in_who_adds_it);
   tcase_add_test(tests, blocking_tasks_do_not_hold_up_compute_tasks);
   Suite* suite = suite_create("thread_pool_work_queue");
   suite_add_tcase(suite, tests);
