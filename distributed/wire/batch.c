@@ -4,6 +4,7 @@
 #include "distributed/wire/coding.h"
 #include "distributed/wire/decoder.h"
 #include "distributed/wire/encoder.h"
+#include "distributed/wire/messages.h"
 
 static const tfrt_wire_field_t trace_fields[] = {
     TFRT_WIRE_FIELD(tfrt_wire_trace_t, trace_id_high, 1, FIXED64),
@@ -31,9 +32,9 @@ static tfrt_status_t check_frame(const void* object) {
   if (!tfrt_wire_frame_kind_is_known(frame->kind)) return NULL;
   bool is_session = tfrt_wire_frame_kind_is_session(frame->kind);
   if (is_session == (frame->job == 0)) return NULL;
-  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "Frame.job: %u, but %s %s a job",
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "Frame.job: %u, but %s %s job",
                             frame->job, tfrt_wire_frame_kind_name(frame->kind),
-                            is_session ? "belongs to no" : "needs");
+                            is_session ? "belongs to no" : "needs a");
 }
 
 const tfrt_wire_message_t tfrt_wire_frame_message =

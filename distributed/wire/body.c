@@ -3,6 +3,7 @@
 
 #include "distributed/wire/decoder.h"
 #include "distributed/wire/encoder.h"
+#include "distributed/wire/messages.h"
 
 // Where the members of the union begin: all at the same place.
 #define TFRT_WIRE_BODY_OFFSET offsetof(tfrt_wire_body_t, hello)

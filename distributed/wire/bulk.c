@@ -4,6 +4,7 @@
 #include "distributed/wire/coding.h"
 #include "distributed/wire/decoder.h"
 #include "distributed/wire/encoder.h"
+#include "distributed/wire/messages.h"
 
 // The last field of a chunk, for ever.
 enum { CHUNK_PAYLOAD_NUMBER = 15 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/wire/call.h"
 
-#include "distributed/wire/schema.h"
+#include "distributed/wire/messages.h"
 
 // What an argument of a call may be, and what its results may become.
 #define TFRT_WIRE_ARGUMENT_KINDS                                                              \

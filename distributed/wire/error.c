@@ -2,7 +2,7 @@
 #include "distributed/wire/error.h"
 
 #include "distributed/wire/coding.h"
-#include "distributed/wire/schema.h"
+#include "distributed/wire/messages.h"
 
 static const tfrt_wire_field_t origin_fields[] = {
     TFRT_WIRE_FIELD(tfrt_wire_origin_t, rank, 1, UINT32),

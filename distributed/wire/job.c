@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/wire/job.h"
 
-#include "distributed/wire/schema.h"
+#include "distributed/wire/messages.h"
 
 // What a client hands to the root and gets back.
 #define TFRT_WIRE_JOB_ITEM_KINDS                                                              \

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "distributed/wire/schema.h"
+#include "distributed/wire/messages.h"
 
 // How a Want, a Retain and a Lost may be answered.
 #define TFRT_WIRE_REPLACE_KINDS \

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/wire/value.h"
 
-#include "distributed/wire/schema.h"
+#include "distributed/wire/messages.h"
 
 static const tfrt_wire_field_t object_id_fields[] = {
     TFRT_WIRE_FIELD(tfrt_wire_object_id_t, namer, 1, FIXED64, .required = true),
