@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/common/result_printer.h"
 
+#include "tools/common/json.h"
+
 static void tfrt_result_printer_append_error(tfrt_status_t status, bool print_error_code,
                                              tfrt_string_builder_t* out) {
   tfrt_string_builder_append_format(out, "<<error: %s", tfrt_status_message(status));
@@ -39,4 +41,49 @@ void tfrt_result_printer_append(const char* function, tfrt_async_value_t* const*
       tfrt_result_printer_append_value(results[i], out);
     }
   }
+}
+
+static void tfrt_result_printer_append_member(const char* name, const char* text,
+                                              tfrt_string_builder_t* out) {
+  if (!text || text[0] == '\0') return;
+  tfrt_string_builder_append_char(out, ',');
+  tfrt_json_append_string(out, tfrt_string_view_of(name));
+  tfrt_string_builder_append_char(out, ':');
+  tfrt_json_append_string(out, tfrt_string_view_of(text));
+}
+
+static void tfrt_result_printer_append_json_error(tfrt_status_t status,
+                                                  tfrt_string_builder_t* out) {
+  const tfrt_status_fields_t* fields = tfrt_status_fields(status);
+  tfrt_string_builder_append_format(out, "{\"error\":{\"code\":\"%s\"",
+                                    tfrt_status_code_name(fields->code));
+  tfrt_result_printer_append_member("message", fields->message, out);
+  tfrt_result_printer_append_member("function", fields->origin.function, out);
+  tfrt_result_printer_append_member("kernel", fields->origin.kernel, out);
+  tfrt_result_printer_append_member("file", fields->origin.file, out);
+  if (fields->origin.line > 0) {
+    tfrt_string_builder_append_format(out, ",\"line\":%u,\"column\":%u", fields->origin.line,
+                                      fields->origin.column);
+  }
+  if (fields->origin.rank != TFRT_STATUS_NO_RANK) {
+    tfrt_string_builder_append_format(out, ",\"rank\":%u", fields->origin.rank);
+  }
+  tfrt_string_builder_append_text(out, "}}");
+}
+
+void tfrt_result_printer_append_json(tfrt_async_value_t* result, tfrt_string_builder_t* out) {
+  if (tfrt_async_value_is_error(result)) {
+    tfrt_result_printer_append_json_error(tfrt_async_value_error(result), out);
+    return;
+  }
+  tfrt_string_builder_t text;
+  tfrt_string_builder_initialize(&text, tfrt_allocator_system());
+  tfrt_result_printer_append_value(result, &text);
+  tfrt_string_builder_append_text(out, "{\"type\":");
+  tfrt_json_append_string(
+      out, tfrt_string_view_of(tfrt_type_get(tfrt_async_value_resolved(result)->type_id)->name));
+  tfrt_string_builder_append_text(out, ",\"value\":");
+  tfrt_json_append_string(out, tfrt_string_builder_view(&text));
+  tfrt_string_builder_append_char(out, '}');
+  tfrt_string_builder_deinitialize(&text);
 }

@@ -15,4 +15,9 @@
 void tfrt_result_printer_append(const char* function, tfrt_async_value_t* const* results,
                                 uint32_t count, bool print_error_code, tfrt_string_builder_t* out);
 
+// Appends the resolved |result| as a JSON object: `{"type":"i32","value":"1"}`, or
+// `{"error":{"code":"INTERNAL","message":...,"function":...,"kernel":...,"location":...}}`.
+// Thread-compatible.
+void tfrt_result_printer_append_json(tfrt_async_value_t* result, tfrt_string_builder_t* out);
+
 #endif  // TFRT_TOOLS_COMMON_RESULT_PRINTER_H_

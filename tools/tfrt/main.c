@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `tfrt`, the coordinator: runs programs. Each verb is a file of its own.
+#include <stdio.h>
+#include <string.h>
+
+#include "host_runtime/base/macros.h"
+#include "tools/tfrt/run_command.h"
+
+typedef tfrt_exit_code_t (*tfrt_verb_fn_t)(int argument_count, char* const* arguments);
+
+static const struct {
+  const char* name;
+  const char* summary;
+  tfrt_verb_fn_t run;
+} tfrt_verbs[] = {
+    {"run", "runs a function of a program and prints what it returns", tfrt_run_command},
+};
+
+static void tfrt_print_help(FILE* stream) {
+  fprintf(stream,
+          "Usage: tfrt VERB [ARGUMENTS]\n\n"
+          "Runs host programs: kernels that take and return asynchronous values.\n\nVerbs:\n");
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(tfrt_verbs); ++i) {
+    fprintf(stream, "  %-8s %s\n", tfrt_verbs[i].name, tfrt_verbs[i].summary);
+  }
+  fprintf(stream, "\n`tfrt VERB --help` says more.\n");
+}
+
+int main(int argc, char** argv) {
+  if (argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0)) {
+    tfrt_print_help(stdout);
+    return TFRT_EXIT_SUCCESS;
+  }
+  for (size_t i = 0; argc >= 2 && i < TFRT_ARRAY_SIZE(tfrt_verbs); ++i) {
+    if (strcmp(argv[1], tfrt_verbs[i].name) == 0) return tfrt_verbs[i].run(argc - 2, argv + 2);
+  }
+  if (argc >= 2) fprintf(stderr, "tfrt: there is no verb '%s'\n\n", argv[1]);
+  tfrt_print_help(stderr);
+  return TFRT_EXIT_USAGE;
+}

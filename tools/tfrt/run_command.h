@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The verb `run`: runs one function of a program and prints what it returns. Without a
+// cluster, everything runs in this process: a call with a host on it is a local call.
+//
+//   flags --> program (text or BEF) --> arguments --> host context --> results, exit code
+//
+// Ctrl-C and --timeout cancel the request; the run ends when its results are errors then.
+//
+// Thread rule: called once, on the main thread, which runs the event loop.
+// Failure rule: everything is told on the standard error; the result is an exit code.
+#ifndef TFRT_TOOLS_TFRT_RUN_COMMAND_H_
+#define TFRT_TOOLS_TFRT_RUN_COMMAND_H_
+
+#include "tools/tfrt/exit_code.h"
+
+// Runs the verb with the arguments behind it. Main thread only.
+tfrt_exit_code_t tfrt_run_command(int argument_count, char* const* arguments);
+
+#endif  // TFRT_TOOLS_TFRT_RUN_COMMAND_H_
