@@ -26,8 +26,7 @@
 //     the peer, or by the network. Each write that was taken is completed before the end
 //     is told, and on_closed comes exactly once, with the reason. After that the
 //     connection calls nobody any more.
-//  4. Released by its owner. A connection that is released without being closed is
-//     aborted by the last release; its on_closed still comes first.
+//  4. Released by its owner. Releasing does not end a stream: close or abort it first.
 //
 // Life of a transport: created by an implementation, listen and dial, close (no more of
 // either; connections are aborted), drain (wait until each has been told), release.
