@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tests/host_runtime/bef/bef_test_files.h"
+
+#include <check.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PROGRAMS "tests/programs/"
+
+test_bytes_t test_read_program(const char* name) {
+  char path[512];
+  snprintf(path, sizeof(path), PROGRAMS "%s", name);
+  FILE* file = fopen(path, "rb");
+  ck_assert_msg(file != NULL, "cannot open %s", path);
+  fseek(file, 0, SEEK_END);
+  test_bytes_t bytes = {.size = (size_t)ftell(file)};
+  rewind(file);
+  bytes.data = malloc(bytes.size);
+  ck_assert_uint_eq(fread(bytes.data, 1, bytes.size, file), bytes.size);
+  fclose(file);
+  return bytes;
+}
+
+static size_t visit_folder(const char* folder,
+                           void (*visit)(const char* name, test_bytes_t bytes)) {
+  char path[512];
+  size_t count = 0;
+  snprintf(path, sizeof(path), PROGRAMS "%s", folder);
+  DIR* directory = opendir(path);
+  ck_assert_msg(directory != NULL, "cannot open %s", path);
+  for (struct dirent* entry = readdir(directory); entry; entry = readdir(directory)) {
+    const char* dot = strrchr(entry->d_name, '.');
+    if (!dot || strcmp(dot, ".bef") != 0) continue;
+    char name[300];
+    snprintf(name, sizeof(name), "%s%.255s", folder, entry->d_name);
+    test_bytes_t bytes = test_read_program(name);
+    visit(name, bytes);
+    free(bytes.data);
+    ++count;
+  }
+  closedir(directory);
+  return count;
+}
+
+size_t test_for_each_program(void (*visit)(const char* name, test_bytes_t bytes)) {
+  return visit_folder("", visit) + visit_folder("random/", visit);
+}
+
+tfrt_bef_file_t* test_load(test_bytes_t bytes) {
+  tfrt_bef_file_t* file;
+  tfrt_status_t status =
+      tfrt_bef_file_create(bytes.data, bytes.size, tfrt_allocator_system(), &file);
+  ck_assert_msg(tfrt_status_is_ok(status), "%s", tfrt_status_message(status));
+  return file;
+}
+
+void test_refuse(test_bytes_t bytes, const char* const* parts, size_t part_count) {
+  tfrt_bef_file_t* file;
+  tfrt_status_t status =
+      tfrt_bef_file_create(bytes.data, bytes.size, tfrt_allocator_system(), &file);
+  ck_assert_ptr_null(file);
+  ck_assert_int_eq(tfrt_status_code(status), TFRT_STATUS_INVALID_ARGUMENT);
+  for (size_t i = 0; i < part_count; ++i) {
+    ck_assert_msg(strstr(tfrt_status_message(status), parts[i]) != NULL, "no '%s' in: %s",
+                  parts[i], tfrt_status_message(status));
+  }
+  tfrt_status_release(status);
+}
+
+test_bytes_t test_finish(tfrt_bef_writer_t* writer) {
+  void* image;
+  test_bytes_t bytes;
+  tfrt_status_t status = tfrt_bef_writer_finish(writer, &image, &bytes.size);
+  ck_assert(tfrt_status_is_ok(status));
+  bytes.data = malloc(bytes.size);
+  memcpy(bytes.data, image, bytes.size);
+  tfrt_allocator_free(tfrt_allocator_system(), image, bytes.size);
+  tfrt_bef_writer_free(writer);
+  return bytes;
+}
+
+test_bytes_t test_small_file(void) {
+  tfrt_bef_writer_t* writer;
+  tfrt_status_t status = tfrt_bef_writer_allocate(true, tfrt_allocator_system(), &writer);
+  ck_assert(tfrt_status_is_ok(status));
+  uint32_t i32 = tfrt_bef_writer_add_type(writer, tfrt_string_view_of("i32"));
+  uint32_t one = tfrt_bef_writer_add_kernel_name(writer, tfrt_string_view_of("k.one"));
+  uint32_t add = tfrt_bef_writer_add_kernel_name(writer, tfrt_string_view_of("k.add"));
+  tfrt_bef_value_t seven = {.type = TFRT_BEF_DTYPE_I32, .bits = 7};
+  uint32_t attribute = tfrt_bef_writer_add_attribute(writer, &seven);
+  tfrt_string_view_t value = tfrt_string_view_of("value");
+  tfrt_string_view_t x = tfrt_string_view_of("x");
+  tfrt_string_view_t path = tfrt_string_view_of("a.mlir");
+  uint32_t locations[3];
+  for (uint32_t i = 0; i < 3; ++i) {
+    locations[i] = tfrt_bef_writer_add_location_file(writer, path, i + 1, 5);
+  }
+  const tfrt_bef_call_options_t options = {.has_host = true, .host = 2, .deadline_ms = 500};
+  const uint32_t registers[] = {0, 1, 2};
+  const tfrt_bef_writer_kernel_t kernels[] = {
+      {.code = one,
+       .location = locations[1],
+       .attribute_count = 1,
+       .attributes = &attribute,
+       .attribute_names = &value,
+       .result_count = 1,
+       .results = &registers[1]},
+      {.code = add,
+       .location = locations[2],
+       .argument_count = 2,
+       .arguments = registers,
+       .result_count = 1,
+       .results = &registers[2],
+       .call_options = &options},
+  };
+  const uint32_t types[] = {i32, i32, i32};
+  tfrt_bef_writer_add_function(writer, &(tfrt_bef_writer_function_t){
+                                           .name = tfrt_string_view_of("f"),
+                                           .kind = TFRT_BEF_FUNCTION_ASYNC,
+                                           .argument_count = 1,
+                                           .result_count = 1,
+                                           .argument_types = types,
+                                           .result_types = types,
+                                           .argument_names = &x,
+                                           .location = locations[0],
+                                           .register_count = 3,
+                                           .register_types = types,
+                                           .result_registers = &registers[2],
+                                           .kernel_count = 2,
+                                           .kernels = kernels,
+                                       });
+  return test_finish(writer);
+}
