@@ -156,7 +156,7 @@ static tfrt_status_t tfrt_argument_parse_value(const char* type, const char* tex
 
 static tfrt_status_t tfrt_argument_values_set(const tfrt_bef_function_t* function, const char* text,
                                               tfrt_async_value_t** inout_values) {
-  tfrt_argument_t argument;
+  tfrt_argument_t argument = {.value = NULL};
   uint32_t index = 0;
   TFRT_RETURN_IF_ERROR(tfrt_argument_split(text, &argument));
   TFRT_RETURN_IF_ERROR(tfrt_argument_find(function, argument.name, &index));
