@@ -23,7 +23,7 @@ func.func @main(%images: !tfrt_tensor.tensor, %labels: !tfrt_tensor.tensor) -> (
   %one = tfrt.constant.i32 1
   %two = tfrt.constant.i32 2
   %three = tfrt.constant.i32 3
-  %n = tfrt_tensor.dim %images axis 0
+  %n = tfrt_tensor.common_dim %images, %labels axis 0
   %n_plus_1 = tfrt.add.i32 %n, %one
   %n_plus_2 = tfrt.add.i32 %n, %two
   %count0, %unused0 = tfrt.div.i32 %n_plus_2, %three

@@ -151,16 +151,16 @@ static const tfrt_attribute_descriptor_t pooling[] = {
 // there, and large (unknown) for the maths below.
 #define CREATE(dtype, rank)                                                                   \
   {                                                                                           \
-    .name = "tfrt_dht.create_uninitialized_tensor." #dtype "." #rank,                         \
-    .summary = "A tensor of " #dtype " whose elements are undefined; axes: " #rank ".",       \
+    .name = "tfrt_dht.create_uninitialized_tensor." dtype "." #rank,                          \
+    .summary = "A tensor of " dtype " whose elements are undefined; axes: " #rank ".",        \
     .assembly = "#shape attr-dict", TFRT_RESULTS(tensor_result), TFRT_ATTRIBUTES(shape_dims), \
     .cost = 50                                                                                \
   }
 
 #define READ(dtype, rank)                                                                         \
   {                                                                                               \
-    .name = "btf.read_dense_tensor." #dtype "." #rank,                                            \
-    .summary = "Tensor `index` of the BTF file `path`: " #dtype "; axes: " #rank ".",             \
+    .name = "btf.read_dense_tensor." dtype "." #rank,                                             \
+    .summary = "Tensor `index` of the BTF file `path`: " dtype "; axes: " #rank ".",              \
     .assembly = "operands attr-dict", TFRT_OPERANDS(path_and_index), TFRT_RESULTS(tensor_result), \
     .flags = TFRT_KERNEL_TRAILING_CHAIN, .cost = 100                                              \
   }
@@ -168,48 +168,48 @@ static const tfrt_attribute_descriptor_t pooling[] = {
 #define READ_ALL(dtype) \
   READ(dtype, 0), READ(dtype, 1), READ(dtype, 2), READ(dtype, 3), READ(dtype, 4)
 
-#define DENSE_FAMILY(dtype)                                                                       \
+#define DENSE_FAMILY(dtype, value)                                                                \
   CREATE(dtype, 0), CREATE(dtype, 1), CREATE(dtype, 2), CREATE(dtype, 3), CREATE(dtype, 4),       \
-      {.name = "tfrt_dht.fill_tensor_with_constant." #dtype,                                      \
+      {.name = "tfrt_dht.fill_tensor_with_constant." dtype,                                       \
        .summary = "Sets all elements to `value`.",                                                \
        .assembly = "operands #value:type attr-dict",                                              \
        TFRT_OPERANDS(written_tensor_and_chain),                                                   \
        TFRT_RESULTS(chain_result),                                                                \
-       TFRT_ATTRIBUTES(dtype##_value),                                                            \
+       TFRT_ATTRIBUTES(value),                                                                    \
        .cost = 100},                                                                              \
-      {.name = "tfrt_dht.make_tensor." #dtype,                                                    \
-       .summary = "The tensor of " #dtype " with the given shape in a buffer of that size.",      \
+      {.name = "tfrt_dht.make_tensor." dtype,                                                     \
+       .summary = "The tensor of " dtype " with the given shape in a buffer of that size.",       \
        .assembly = "operands attr-dict",                                                          \
        TFRT_OPERANDS(buffer_shape_and_chain),                                                     \
        TFRT_RESULTS(tensor_and_chain_result),                                                     \
        .cost = 10},                                                                               \
-      {.name = "tfrt_dht.tensor_equal." #dtype,                                                   \
+      {.name = "tfrt_dht.tensor_equal." dtype,                                                    \
        .summary = "Whether both tensors have the same shape and elements.",                       \
        .assembly = "operands attr-dict",                                                          \
        TFRT_OPERANDS(two_tensors_and_chain),                                                      \
        TFRT_RESULTS(i1_and_chain_result),                                                         \
        .cost = 100},                                                                              \
   {                                                                                               \
-    .name = "tfrt_dht.tensor_allclose." #dtype,                                                   \
+    .name = "tfrt_dht.tensor_allclose." dtype,                                                    \
     .summary = "Whether both have the same shape and elements within 2 units in the last place.", \
     .assembly = "operands attr-dict", TFRT_OPERANDS(two_tensors_and_chain),                       \
     TFRT_RESULTS(i1_and_chain_result), .cost = 100                                                \
   }
 
-#define SET(dtype)                                                                     \
+#define SET(dtype, values)                                                             \
   {                                                                                    \
-    .name = "tfrt_dht.set_tensor_with_constant_values." #dtype,                        \
+    .name = "tfrt_dht.set_tensor_with_constant_values." dtype,                         \
     .summary = "Sets the elements to `values`, as many as there are.",                 \
     .assembly = "operands #values attr-dict", TFRT_OPERANDS(written_tensor_and_chain), \
-    TFRT_RESULTS(chain_result), TFRT_ATTRIBUTES(dtype##_values), .cost = 100           \
+    TFRT_RESULTS(chain_result), TFRT_ATTRIBUTES(values), .cost = 100                   \
   }
 
-#define ITEM(type)                                                                            \
-  {                                                                                           \
-    .name = "tfrt_tensor.item." #type,                                                        \
-    .summary = "The only element of a tensor of " #type ", as a scalar.",                     \
-    .assembly = "operands attr-dict", TFRT_OPERANDS(one_tensor), TFRT_RESULTS(type##_result), \
-    .flags = TFRT_KERNEL_PURE, .cost = 1                                                      \
+#define ITEM(type, result)                                                             \
+  {                                                                                    \
+    .name = "tfrt_tensor.item." type,                                                  \
+    .summary = "The only element of a tensor of " type ", as a scalar.",               \
+    .assembly = "operands attr-dict", TFRT_OPERANDS(one_tensor), TFRT_RESULTS(result), \
+    .flags = TFRT_KERNEL_PURE, .cost = 1                                               \
   }
 
 // --- The table --------------------------------------------------------------------
@@ -243,20 +243,20 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .flags = TFRT_KERNEL_PURE,
      .cost = 1},
 
-    DENSE_FAMILY(bool),
-    DENSE_FAMILY(ui8),
-    DENSE_FAMILY(ui16),
-    DENSE_FAMILY(ui32),
-    DENSE_FAMILY(ui64),
-    DENSE_FAMILY(i8),
-    DENSE_FAMILY(i16),
-    DENSE_FAMILY(i32),
-    DENSE_FAMILY(i64),
-    DENSE_FAMILY(f32),
-    DENSE_FAMILY(f64),
-    SET(i32),
-    SET(i64),
-    SET(f32),
+    DENSE_FAMILY("bool", bool_value),
+    DENSE_FAMILY("ui8", ui8_value),
+    DENSE_FAMILY("ui16", ui16_value),
+    DENSE_FAMILY("ui32", ui32_value),
+    DENSE_FAMILY("ui64", ui64_value),
+    DENSE_FAMILY("i8", i8_value),
+    DENSE_FAMILY("i16", i16_value),
+    DENSE_FAMILY("i32", i32_value),
+    DENSE_FAMILY("i64", i64_value),
+    DENSE_FAMILY("f32", f32_value),
+    DENSE_FAMILY("f64", f64_value),
+    SET("i32", i32_values),
+    SET("i64", i64_values),
+    SET("f32", f32_values),
     {.name = "tfrt_dht.print_tensor",
      .summary = "Prints dtype, shape and at most 16 elements.",
      .assembly = "operands attr-dict",
@@ -301,11 +301,11 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_RESULTS(chain_result),
      .cost = 10},
 
-    READ_ALL(f32),
-    READ_ALL(i32),
-    READ_ALL(i64),
-    READ_ALL(i8),
-    READ_ALL(ui8),
+    READ_ALL("f32"),
+    READ_ALL("i32"),
+    READ_ALL("i64"),
+    READ_ALL("i8"),
+    READ_ALL("ui8"),
 
     {.name = "tfrt_tensor.read_btf",
      .summary = "All tensors of the BTF file `path`, relative to the program's directory.",
@@ -443,6 +443,14 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_ATTRIBUTES(axis),
      .flags = TFRT_KERNEL_PURE,
      .cost = 1},
+    {.name = "tfrt_tensor.common_dim",
+     .summary = "The length of `axis`, which must be the same in both tensors.",
+     .assembly = "operands axis #axis attr-dict",
+     TFRT_OPERANDS(two_tensors),
+     TFRT_RESULTS(i32_result),
+     TFRT_ATTRIBUTES(axis),
+     .flags = TFRT_KERNEL_PURE,
+     .cost = 1},
     {.name = "tfrt_tensor.count_equal",
      .summary = "The number of places where both tensors have equal elements.",
      .assembly = "operands attr-dict",
@@ -450,10 +458,10 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_RESULTS(i64_result),
      .flags = TFRT_KERNEL_PURE,
      .cost = 100},
-    ITEM(i32),
-    ITEM(i64),
-    ITEM(f32),
-    ITEM(f64),
+    ITEM("i32", i32_result),
+    ITEM("i64", i64_result),
+    ITEM("f32", f32_result),
+    ITEM("f64", f64_result),
     {.name = "tfrt.print_text",
      .summary = "Prints `format`, in which %d, %f, %e, %g and %s stand for the values, as in C.",
      .assembly = "%chain #format ( operands ) attr-dict types",

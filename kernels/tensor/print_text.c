@@ -160,9 +160,9 @@ static void append_string(const conversion_t* conversion, tfrt_string_view_t tex
 // Appends |value| as |conversion| says; false if it is of another type.
 static bool append_value(const conversion_t* conversion, tfrt_async_value_t* value,
                          tfrt_string_builder_t* line) {
-  int64_t integer;
-  double number;
-  bool is_unsigned;
+  int64_t integer = 0;
+  double number = 0;
+  bool is_unsigned = false;
   switch (conversion->letter) {
     case 'd':
     case 'i':

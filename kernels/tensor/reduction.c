@@ -190,7 +190,9 @@ tfrt_status_t tfrt_tensor_count_equal(const tfrt_dense_host_tensor_t* a,
 // smallest normal number.
 static bool is_close(double a, double b, double epsilon, double smallest, double ulps) {
   double distance = fabs(a - b);
-  return a == b || distance <= epsilon * fabs(a + b) * ulps || distance < smallest;
+  if (a == b) return true;
+  if (!isfinite(distance)) return false;
+  return distance <= epsilon * fabs(a + b) * ulps || distance < smallest;
 }
 
 bool tfrt_tensor_all_close(const tfrt_dense_host_tensor_t* a, const tfrt_dense_host_tensor_t* b,

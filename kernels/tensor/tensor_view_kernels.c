@@ -61,19 +61,46 @@ static void batch(tfrt_kernel_frame_t* frame) {
   set_result(frame, status, &result);
 }
 
-static void dim(tfrt_kernel_frame_t* frame) {
-  const tfrt_dense_host_tensor_t* tensor = tfrt_kernel_frame_tensor(frame, 0);
-  int32_t axis = *(const int32_t*)frame->attributes[0];
-  tfrt_status_t status = tfrt_check_axis(tensor, axis, "the input of dim");
-  if (!status && tensor->shape.dims[axis] > INT32_MAX) {
-    status = tfrt_status_create(TFRT_STATUS_OUT_OF_RANGE,
-                                "axis %" PRId32 " of the shape %s is too long for an i32", axis,
-                                tfrt_shape_text(&tensor->shape).text);
+// Sets |*out_length| to the length of |axis|, if that is one of |tensor| and fits.
+static tfrt_status_t length_of(const tfrt_dense_host_tensor_t* tensor, int32_t axis,
+                               int32_t* out_length) {
+  *out_length = 0;
+  TFRT_RETURN_IF_ERROR(tfrt_check_axis(tensor, axis, "the tensor"));
+  if (tensor->shape.dims[axis] > INT32_MAX) {
+    return tfrt_status_create(TFRT_STATUS_OUT_OF_RANGE,
+                              "axis %" PRId32 " of the shape %s is too long for an i32", axis,
+                              tfrt_shape_text(&tensor->shape).text);
   }
+  *out_length = (int32_t)tensor->shape.dims[axis];
+  return NULL;
+}
+
+// All operands must have the same length along the axis.
+static tfrt_status_t common_length(const tfrt_kernel_frame_t* frame, int32_t* out_length) {
+  int32_t axis = *(const int32_t*)frame->attributes[0];
+  const tfrt_dense_host_tensor_t* first = tfrt_kernel_frame_tensor(frame, 0);
+  TFRT_RETURN_IF_ERROR(length_of(first, axis, out_length));
+  for (uint32_t i = 1; i < frame->argument_count; ++i) {
+    const tfrt_dense_host_tensor_t* other = tfrt_kernel_frame_tensor(frame, i);
+    int32_t length;
+    TFRT_RETURN_IF_ERROR(length_of(other, axis, &length));
+    if (length != *out_length) {
+      return tfrt_status_create(
+          TFRT_STATUS_INVALID_ARGUMENT,
+          "axis %" PRId32 " must be equally long, but the shapes are %s and %s", axis,
+          tfrt_shape_text(&first->shape).text, tfrt_shape_text(&other->shape).text);
+    }
+  }
+  return NULL;
+}
+
+static void dim(tfrt_kernel_frame_t* frame) {
+  int32_t length;
+  tfrt_status_t status = common_length(frame, &length);
   if (status) {
     tfrt_kernel_frame_fail_take(frame, status);
   } else {
-    tfrt_kernel_frame_set_i32(frame, 0, (int32_t)tensor->shape.dims[axis]);
+    tfrt_kernel_frame_set_i32(frame, 0, length);
   }
 }
 
@@ -120,11 +147,17 @@ static void item_f64(tfrt_kernel_frame_t* frame) {
 }
 
 static const tfrt_kernel_registration_t registrations[] = {
-    {"tfrt_tensor.constant", constant}, {"tfrt_tensor.reshape", reshape},
-    {"tfrt_tensor.slice", slice},       {"tfrt_tensor.batch", batch},
-    {"tfrt_tensor.dim", dim},           {"tfrt_tensor.count_equal", count_equal},
-    {"tfrt_tensor.item.i32", item_i32}, {"tfrt_tensor.item.i64", item_i64},
-    {"tfrt_tensor.item.f32", item_f32}, {"tfrt_tensor.item.f64", item_f64},
+    {"tfrt_tensor.constant", constant},
+    {"tfrt_tensor.reshape", reshape},
+    {"tfrt_tensor.slice", slice},
+    {"tfrt_tensor.batch", batch},
+    {"tfrt_tensor.dim", dim},
+    {"tfrt_tensor.common_dim", dim},
+    {"tfrt_tensor.count_equal", count_equal},
+    {"tfrt_tensor.item.i32", item_i32},
+    {"tfrt_tensor.item.i64", item_i64},
+    {"tfrt_tensor.item.f32", item_f32},
+    {"tfrt_tensor.item.f64", item_f64},
 };
 
 const tfrt_kernel_group_t tfrt_tensor_view_kernels = {registrations,

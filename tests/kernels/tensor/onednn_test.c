@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/tensor/onednn.h"
+
+#include <dirent.h>
+
+#include "host_runtime/base/sync.h"
+#include "kernels/tensor/matmul.h"
+#include "tests/host_runtime/tensor/tensor_testing.h"
+
+// The number of threads that this process has.
+static int thread_count(void) {
+  DIR* folder = opendir("/proc/self/task");
+  ck_assert_ptr_nonnull(folder);
+  int count = 0;
+  for (struct dirent* entry; (entry = readdir(folder)) != NULL;) count += entry->d_name[0] != '.';
+  closedir(folder);
+  return count;
+}
+
+static void multiply(int64_t rows, int64_t inner) {
+  tfrt_dense_host_tensor_t a = testing_zeros(TFRT_DTYPE_F32, DIMS(rows, inner));
+  tfrt_dense_host_tensor_t b = testing_zeros(TFRT_DTYPE_F32, DIMS(inner, 64));
+  tfrt_dense_host_tensor_t result;
+  testing_ok(tfrt_tensor_matmul(&a, &b, NULL, false, tfrt_allocator_system(), &result));
+  tfrt_dense_host_tensor_deinitialize(&a);
+  tfrt_dense_host_tensor_deinitialize(&b);
+  tfrt_dense_host_tensor_deinitialize(&result);
+}
+
+START_TEST(a_primitive_is_built_once_and_the_cache_is_bounded) {
+  multiply(3, 4);
+  size_t size = tfrt_onednn_cache_size();
+  multiply(3, 4);
+  ck_assert_uint_eq(tfrt_onednn_cache_size(), size);
+  for (int64_t rows = 1; rows < 2 * TFRT_ONEDNN_CACHE_CAPACITY; ++rows) multiply(rows, 5);
+  ck_assert_uint_eq(tfrt_onednn_cache_size(), TFRT_ONEDNN_CACHE_CAPACITY);
+  multiply(3, 4);
+  ck_assert_uint_eq(tfrt_onednn_cache_size(), TFRT_ONEDNN_CACHE_CAPACITY);
+}
+END_TEST
+
+static void multiply_often(void* seen) {
+  for (int64_t i = 0; i < 20; ++i) multiply(200 + i % 3, 300);
+  *(int*)seen = thread_count();
+}
+
+static void do_nothing(void* argument) { (void)argument; }
+
+// Large products, so that the library would like helpers; more threads than ours would show.
+START_TEST(no_thread_is_started_behind_our_back) {
+  tfrt_thread_t threads[4];
+  int seen[4];
+  // A sanitizer starts a thread of its own with our first one.
+  testing_ok(tfrt_thread_create("first", do_nothing, NULL, &threads[0]));
+  tfrt_thread_join(&threads[0]);
+  int before = thread_count();
+  for (size_t i = 0; i < 4; ++i) {
+    testing_ok(tfrt_thread_create("multiplier", multiply_often, &seen[i], &threads[i]));
+  }
+  for (size_t i = 0; i < 4; ++i) tfrt_thread_join(&threads[i]);
+  for (size_t i = 0; i < 4; ++i) ck_assert_int_le(seen[i], before + 4);
+  multiply(200, 300);
+  ck_assert_int_le(thread_count(), before);
+}
+END_TEST
+
+static dnnl_status_t describe_nothing(const tfrt_onednn_key_t* key,
+                                      const_dnnl_primitive_attr_t attributes, dnnl_engine_t engine,
+                                      dnnl_primitive_desc_t* out_description) {
+  (void)attributes;
+  (void)engine;
+  *out_description = NULL;
+  return key->relu ? dnnl_out_of_memory : dnnl_unimplemented;
+}
+
+START_TEST(what_cannot_be_built_is_an_error_and_not_cached) {
+  size_t size = tfrt_onednn_cache_size();
+  tfrt_onednn_primitive_t* primitive;
+  const tfrt_onednn_key_t plain = {.kind = 99};
+  testing_fails(tfrt_onednn_find_primitive(&plain, describe_nothing, &primitive),
+                TFRT_STATUS_INTERNAL, "not implemented", NULL);
+  const tfrt_onednn_key_t cut = {.kind = 99, .relu = 1};
+  testing_fails(tfrt_onednn_find_primitive(&cut, describe_nothing, &primitive),
+                TFRT_STATUS_RESOURCE_EXHAUSTED, "memory is out", NULL);
+  ck_assert_ptr_null(primitive);
+  ck_assert_uint_eq(tfrt_onednn_cache_size(), size);
+}
+END_TEST
+
+Suite* tfrt_test_suite(void) {
+  TCase* cases = tcase_create("onednn");
+  tcase_set_timeout(cases, 60);
+  tcase_add_test(cases, a_primitive_is_built_once_and_the_cache_is_bounded);
+  tcase_add_test(cases, no_thread_is_started_behind_our_back);
+  tcase_add_test(cases, what_cannot_be_built_is_an_error_and_not_cached);
+  Suite* suite = suite_create("onednn");
+  suite_add_tcase(suite, cases);
+  return suite;
+}
