@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host_runtime/executor/kernel_registry.h"
+
+#include "tests/support/test_main.h"
+
+static void kernel_a(tfrt_kernel_frame_t* frame) { (void)frame; }
+static void kernel_b(tfrt_kernel_frame_t* frame) { (void)frame; }
+
+static const tfrt_kernel_descriptor_t descriptors[] = {
+    {.name = "test.a", .summary = "A."},
+    {.name = "test.b", .summary = "B."},
+    {.name = "test.return", .summary = "Ends.", .flags = TFRT_KERNEL_TERMINATOR},
+};
+static const tfrt_kernel_table_t table = {descriptors, TFRT_ARRAY_SIZE(descriptors)};
+static const tfrt_kernel_registration_t both[] = {{"test.b", kernel_b}, {"test.a", kernel_a}};
+
+static tfrt_kernel_registry_t* registry;
+
+static void set_up(void) {
+  ck_assert_ptr_null(tfrt_kernel_registry_allocate(tfrt_allocator_system(), &registry));
+}
+static void tear_down(void) { tfrt_kernel_registry_free(registry); }
+
+static void expect_error(tfrt_status_t status, tfrt_status_code_t code, const char* message) {
+  ck_assert_int_eq(tfrt_status_code(status), code);
+  ck_assert_str_eq(tfrt_status_message(status), message);
+  tfrt_status_release(status);
+}
+
+START_TEST(a_kernel_is_found_with_its_description) {
+  ck_assert_ptr_null(tfrt_kernel_registry_add_all(registry, &table, both, 2));
+  const tfrt_kernel_t* kernel =
+      tfrt_kernel_registry_find(registry, tfrt_string_view_make("test.b!", 6));
+  ck_assert_ptr_nonnull(kernel);
+  ck_assert(kernel->function == kernel_b);
+  ck_assert_ptr_eq(kernel->descriptor, &descriptors[1]);
+  ck_assert_ptr_null(tfrt_kernel_registry_find(registry, tfrt_string_view_of("test.c")));
+  ck_assert_ptr_null(tfrt_kernel_registry_find(registry, tfrt_string_view_of("test.return")));
+}
+END_TEST
+
+START_TEST(table_and_code_cannot_drift_apart) {
+  const tfrt_kernel_registration_t stranger[] = {
+      {"test.a", kernel_a}, {"test.b", kernel_b}, {"test.c", kernel_b}};
+  expect_error(tfrt_kernel_registry_add_all(registry, &table, stranger, 3), TFRT_STATUS_INTERNAL,
+               "kernel 'test.c' has no entry in the op table");
+  expect_error(tfrt_kernel_registry_add_all(registry, &table, both, 1), TFRT_STATUS_INTERNAL,
+               "op table entry 'test.a' has no kernel");
+}
+END_TEST
+
+START_TEST(a_name_is_registered_once) {
+  ck_assert_ptr_null(tfrt_kernel_registry_add_all(registry, &table, both, 2));
+  expect_error(tfrt_kernel_registry_add_all(registry, &table, both, 2), TFRT_STATUS_ALREADY_EXISTS,
+               "kernel 'test.a' is registered twice");
+}
+END_TEST
+
+Suite* tfrt_test_suite(void) {
+  Suite* suite = suite_create("kernel_registry");
+  TCase* cases = tcase_create("kernel_registry");
+  tcase_add_checked_fixture(cases, set_up, tear_down);
+  tcase_add_test(cases, a_kernel_is_found_with_its_description);
+  tcase_add_test(cases, table_and_code_cannot_drift_apart);
+  tcase_add_test(cases, a_name_is_registered_once);
+  suite_add_tcase(suite, cases);
+  return suite;
+}
