@@ -55,45 +55,46 @@ static void print_bytes(const uint8_t* bytes, size_t size, tfrt_string_builder_t
   for (size_t i = size; i-- > 0;) tfrt_string_builder_append_format(out, "%02x", bytes[i]);
 }
 
+static void print_unsigned(uint64_t value, tfrt_string_builder_t* out) {
+  tfrt_string_builder_append_format(out, "%" PRIu64, value);
+}
+
+static void print_signed(int64_t value, tfrt_string_builder_t* out) {
+  tfrt_string_builder_append_format(out, "%" PRId64, value);
+}
+
+static void print_float(double value, tfrt_string_builder_t* out) {
+  tfrt_string_builder_append_format(out, "%e", value);
+}
+
 void tfrt_dtype_print_element(tfrt_dtype_t dtype, const void* element, tfrt_string_builder_t* out) {
   switch (dtype) {
     case TFRT_DTYPE_UI8:
     case TFRT_DTYPE_I1:
-      tfrt_string_builder_append_format(out, "%" PRIu8, *(const uint8_t*)element);
-      return;
+      return print_unsigned(*(const uint8_t*)element, out);
     case TFRT_DTYPE_UI16:
-      tfrt_string_builder_append_format(out, "%" PRIu16, *(const uint16_t*)element);
-      return;
+      return print_unsigned(*(const uint16_t*)element, out);
     case TFRT_DTYPE_UI32:
-      tfrt_string_builder_append_format(out, "%" PRIu32, *(const uint32_t*)element);
-      return;
+      return print_unsigned(*(const uint32_t*)element, out);
     case TFRT_DTYPE_UI64:
-      tfrt_string_builder_append_format(out, "%" PRIu64, *(const uint64_t*)element);
-      return;
+      return print_unsigned(*(const uint64_t*)element, out);
     case TFRT_DTYPE_I8:
-      tfrt_string_builder_append_format(out, "%" PRId8, *(const int8_t*)element);
-      return;
+      return print_signed(*(const int8_t*)element, out);
     case TFRT_DTYPE_I16:
-      tfrt_string_builder_append_format(out, "%" PRId16, *(const int16_t*)element);
-      return;
+      return print_signed(*(const int16_t*)element, out);
     case TFRT_DTYPE_I32:
-      tfrt_string_builder_append_format(out, "%" PRId32, *(const int32_t*)element);
-      return;
+      return print_signed(*(const int32_t*)element, out);
     case TFRT_DTYPE_I64:
-      tfrt_string_builder_append_format(out, "%" PRId64, *(const int64_t*)element);
-      return;
+      return print_signed(*(const int64_t*)element, out);
     case TFRT_DTYPE_F32:
-      tfrt_string_builder_append_format(out, "%e", (double)*(const float*)element);
-      return;
+      return print_float((double)*(const float*)element, out);
     case TFRT_DTYPE_F64:
-      tfrt_string_builder_append_format(out, "%e", *(const double*)element);
-      return;
+      return print_float(*(const double*)element, out);
     case TFRT_DTYPE_F16:
     case TFRT_DTYPE_BF16:
       tfrt_string_builder_append_format(out, "fp16(%" PRIu16 ")", *(const uint16_t*)element);
       return;
     default:
-      print_bytes(element, tfrt_dtype_size(dtype), out);
-      return;
+      return print_bytes(element, tfrt_dtype_size(dtype), out);
   }
 }

@@ -420,6 +420,25 @@ START_TEST(small_kernels_do_what_their_names_say) {
   run(&call, "tfrt_tensor.cast", 1);
   ck_assert_float_eq(testing_f32(tensor_result(&call, 0), 2), 6);
   end(&call);
+  add_tensor(&call, testing_tensor(TFRT_DTYPE_I64, numbers, DIMS(3)));
+  add_tensor(&call, testing_tensor(TFRT_DTYPE_I64, numbers, DIMS(3)));
+  run(&call, "tfrt_tensor.count_equal", 1);
+  ck_assert_int_eq(*(int64_t*)tfrt_async_value_payload(call.results[0]), 3);
+  end(&call);
+}
+END_TEST
+
+START_TEST(lengths_are_read_and_compared) {
+  call_t call = {0};
+  add_tensor(&call, testing_zeros(TFRT_DTYPE_UI8, DIMS(7, 2)));
+  add_attribute(&call, &(int32_t){1});
+  run(&call, "tfrt_tensor.dim", 1);
+  ck_assert_int_eq(*(int32_t*)tfrt_async_value_payload(call.results[0]), 2);
+  end(&call);
+  add_tensor(&call, testing_zeros(TFRT_DTYPE_UI8, DIMS(7, 2)));
+  add_attribute(&call, &(int32_t){2});
+  run(&call, "tfrt_tensor.dim", 1);
+  end_with_error(&call, TFRT_STATUS_INVALID_ARGUMENT, "no axis 2");
   add_tensor(&call, testing_zeros(TFRT_DTYPE_UI8, DIMS(7, 2)));
   add_tensor(&call, testing_zeros(TFRT_DTYPE_UI8, DIMS(7)));
   add_attribute(&call, &(int32_t){0});
@@ -431,11 +450,6 @@ START_TEST(small_kernels_do_what_their_names_say) {
   add_attribute(&call, &(int32_t){0});
   run(&call, "tfrt_tensor.common_dim", 1);
   end_with_error(&call, TFRT_STATUS_INVALID_ARGUMENT, "[7, 2] and [6]");
-  add_tensor(&call, testing_tensor(TFRT_DTYPE_I64, numbers, DIMS(3)));
-  add_tensor(&call, testing_tensor(TFRT_DTYPE_I64, numbers, DIMS(3)));
-  run(&call, "tfrt_tensor.count_equal", 1);
-  ck_assert_int_eq(*(int64_t*)tfrt_async_value_payload(call.results[0]), 3);
-  end(&call);
 }
 END_TEST
 
@@ -578,6 +592,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(cases, an_error_of_a_long_computation_arrives);
   tcase_add_test(cases, convolutions_take_their_settings_from_attributes);
   tcase_add_test(cases, small_kernels_do_what_their_names_say);
+  tcase_add_test(cases, lengths_are_read_and_compared);
   tcase_add_test(cases, files_are_read_beside_the_program);
   tcase_add_test(cases, a_file_that_is_not_there_is_an_error_with_its_path);
   tcase_add_test(cases, text_is_printed_with_values);
