@@ -15,15 +15,10 @@
 
 #include "compiler/diagnostics.h"
 #include "compiler/ir.h"
+#include "compiler/op_index.h"
 
 // Regions, types, attributes and locations within each other, taken together.
 #define TFRT_PARSER_MAX_NESTING 200
-
-// The op tables of the program's kernels, for custom forms and checks.
-typedef struct tfrt_op_tables_s {
-  const tfrt_kernel_table_t* tables;
-  size_t count;
-} tfrt_op_tables_t;
 
 // Parses the text of |diagnostics| into |context| and returns its module (made for it
 // if the text has none); NULL if there was any error. Ops get the entries of |tables|

@@ -35,8 +35,8 @@
 //   regions         the regions in braces; the second one behind `else`
 //   else            that text itself: `(`, `)`, `,` and any other word in lower case
 //
-// Blanks are printed as MLIR prints them: none inside of parentheses, nor between a
-// symbol or a lower-case word and a following `(`.
+// Words are printed with a blank between them, but for `(`, `)` and `,`, which have none
+// before them, nor `(` behind it.
 //
 // Thread rule: constant data. Failure rule: a table that contradicts itself is a
 // defect, which the op-table test finds.

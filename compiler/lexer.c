@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "compiler/lexer.h"
+
+#include <stdio.h>
+
+// Classes of bytes; ASCII only, whatever the locale.
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+static bool is_word_begin(char c) { return is_letter(c) || c == '_'; }
+static bool is_word(char c) { return is_word_begin(c) || is_digit(c) || c == '$' || c == '.'; }
+static bool is_suffix(char c) { return is_word(c) || c == '-'; }
+static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+static bool is_punctuation(char c) { return c && strchr("(){}[]<>,:=+-*?/|", c) != NULL; }
+
+static int hex_value(char c) {
+  if (is_digit(c)) return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+void tfrt_lexer_initialize(tfrt_lexer_t* lexer, tfrt_diagnostics_t* diagnostics) {
+  *lexer = (tfrt_lexer_t){.diagnostics = diagnostics, .text = diagnostics->text, .line = 1};
+}
+
+// The byte |ahead| of the position, or 0 behind the end.
+static char peek(const tfrt_lexer_t* lexer, size_t ahead) {
+  size_t position = lexer->position + ahead;
+  return position < lexer->text.size ? lexer->text.data[position] : 0;
+}
+
+static void skip_blanks(tfrt_lexer_t* lexer) {
+  while (lexer->position < lexer->text.size) {
+    char c = peek(lexer, 0);
+    if (c == '\n') {
+      ++lexer->line;
+      lexer->line_begin = lexer->position + 1;
+    }
+    if (is_blank(c)) {
+      ++lexer->position;
+    } else if (c == '/' && peek(lexer, 1) == '/') {
+      const char* begin = lexer->text.data + lexer->position;
+      const char* newline = memchr(begin, '\n', lexer->text.size - lexer->position);
+      lexer->position = newline ? (size_t)(newline - lexer->text.data) : lexer->text.size;
+    } else {
+      return;
+    }
+  }
+}
+
+// Moves on while |matches| holds.
+static void skip_while(tfrt_lexer_t* lexer, bool (*matches)(char)) {
+  while (lexer->position < lexer->text.size && matches(peek(lexer, 0))) ++lexer->position;
+}
+
+// Ends |token| of |kind| at the position; its text begins |sigil| bytes after it.
+static tfrt_token_t end_token(const tfrt_lexer_t* lexer, tfrt_token_t token, int kind,
+                              size_t sigil) {
+  token.kind = kind;
+  size_t begin = token.offset + sigil;
+  token.text = tfrt_string_view_make(lexer->text.data + begin, lexer->position - begin);
+  return token;
+}
+
+static tfrt_token_t fail(tfrt_lexer_t* lexer, tfrt_token_t token, const char* message) {
+  tfrt_diagnostics_report(lexer->diagnostics, TFRT_SEVERITY_ERROR, token.offset, "%s", message);
+  return end_token(lexer, token, TFRT_TOKEN_ERROR, 0);
+}
+
+static bool is_no_token(char c) {
+  return !is_blank(c) && !is_word(c) && !is_punctuation(c) && !strchr("\"%@^#!", c);
+}
+
+static tfrt_token_t lex_unknown(tfrt_lexer_t* lexer, tfrt_token_t token) {
+  unsigned char byte = (unsigned char)peek(lexer, 0);
+  ++lexer->position;
+  // One report for a run of them: binary data would drown everything else. NUL matches
+  // no class above (strchr finds its terminator), so it is looked for by itself.
+  while (lexer->position < lexer->text.size && (is_no_token(peek(lexer, 0)) || !peek(lexer, 0))) {
+    ++lexer->position;
+  }
+  if (byte == 0) return fail(lexer, token, "unexpected NUL byte; is this a text file?");
+  char message[64];
+  bool printable = byte > ' ' && byte < 127;
+  snprintf(message, sizeof(message),
+           printable ? "unexpected character '%c'" : "unexpected byte 0x%02X", byte);
+  return fail(lexer, token, message);
+}
+
+static tfrt_token_t lex_number(tfrt_lexer_t* lexer, tfrt_token_t token) {
+  if (peek(lexer, 0) == '0' && peek(lexer, 1) == 'x' && hex_value(peek(lexer, 2)) >= 0) {
+    lexer->position += 2;
+    while (hex_value(peek(lexer, 0)) >= 0) ++lexer->position;
+    return end_token(lexer, token, TFRT_TOKEN_INTEGER, 0);
+  }
+  skip_while(lexer, is_digit);
+  if (peek(lexer, 0) != '.') return end_token(lexer, token, TFRT_TOKEN_INTEGER, 0);
+  ++lexer->position;
+  skip_while(lexer, is_digit);
+  size_t sign = peek(lexer, 1) == '+' || peek(lexer, 1) == '-' ? 1 : 0;
+  if ((peek(lexer, 0) == 'e' || peek(lexer, 0) == 'E') && is_digit(peek(lexer, 1 + sign))) {
+    lexer->position += 1 + sign;
+    skip_while(lexer, is_digit);
+  }
+  return end_token(lexer, token, TFRT_TOKEN_FLOAT, 0);
+}
+
+// Moves behind the string that begins at the position; false if it doesn't end on its
+// line.
+static bool skip_string(tfrt_lexer_t* lexer) {
+  ++lexer->position;
+  while (lexer->position < lexer->text.size) {
+    char c = peek(lexer, 0);
+    if (c == '\n') return false;
+    lexer->position += c == '\\' && peek(lexer, 1) != '\n' ? 2 : 1;
+    if (c == '"') return true;
+  }
+  if (lexer->position > lexer->text.size) lexer->position = lexer->text.size;
+  return false;
+}
+
+static tfrt_token_t lex_string(tfrt_lexer_t* lexer, tfrt_token_t token, int kind, size_t sigil) {
+  if (!skip_string(lexer)) {
+    return fail(lexer, token, "this string doesn't end on its line; write '\\n' for a new line");
+  }
+  return end_token(lexer, token, kind, sigil);
+}
+
+// A sigil and a name: %x, ^bb0, #alias, !tfrt.chain.
+static tfrt_token_t lex_name(tfrt_lexer_t* lexer, tfrt_token_t token, int kind) {
+  ++lexer->position;
+  if (is_digit(peek(lexer, 0))) {
+    skip_while(lexer, is_digit);
+  } else {
+    skip_while(lexer, kind == TFRT_TOKEN_BANG || kind == TFRT_TOKEN_HASH ? is_word : is_suffix);
+  }
+  if (lexer->position == token.offset + 1) {
+    return fail(lexer, token, "expected a name behind this character");
+  }
+  return end_token(lexer, token, kind, 1);
+}
+
+static tfrt_token_t lex_at(tfrt_lexer_t* lexer, tfrt_token_t token) {
+  ++lexer->position;
+  if (peek(lexer, 0) == '"') return lex_string(lexer, token, TFRT_TOKEN_AT, 1);
+  if (!is_word_begin(peek(lexer, 0))) return fail(lexer, token, "expected a name behind '@'");
+  skip_while(lexer, is_word);
+  return end_token(lexer, token, TFRT_TOKEN_AT, 1);
+}
+
+static tfrt_token_t lex_punctuation(tfrt_lexer_t* lexer, tfrt_token_t token) {
+  char c = peek(lexer, 0);
+  ++lexer->position;
+  if (c == '-' && peek(lexer, 0) == '>') {
+    ++lexer->position;
+    return end_token(lexer, token, TFRT_TOKEN_ARROW, 0);
+  }
+  if (c == ':' && peek(lexer, 0) == ':') {
+    ++lexer->position;
+    return end_token(lexer, token, TFRT_TOKEN_COLON_COLON, 0);
+  }
+  if (c == '{' && peek(lexer, 0) == '-' && peek(lexer, 1) == '#') {
+    lexer->position += 2;
+    return end_token(lexer, token, TFRT_TOKEN_RESOURCES, 0);
+  }
+  return end_token(lexer, token, c, 0);
+}
+
+static bool begins_line(const tfrt_lexer_t* lexer) {
+  for (size_t i = lexer->line_begin; i < lexer->position; ++i) {
+    if (!is_blank(lexer->text.data[i])) return false;
+  }
+  return true;
+}
+
+tfrt_token_t tfrt_lexer_next(tfrt_lexer_t* lexer) {
+  size_t before = lexer->line;
+  bool first = lexer->position == lexer->line_begin;
+  skip_blanks(lexer);
+  tfrt_token_t token = {.offset = lexer->position,
+                        .line = lexer->line,
+                        .column = (uint32_t)(lexer->position - lexer->line_begin) + 1};
+  token.begins_line = first || lexer->line != before ? begins_line(lexer) : false;
+  if (lexer->position >= lexer->text.size) return end_token(lexer, token, TFRT_TOKEN_END, 0);
+  char c = peek(lexer, 0);
+  if (is_word_begin(c)) {
+    skip_while(lexer, is_word);
+    return end_token(lexer, token, TFRT_TOKEN_WORD, 0);
+  }
+  if (is_digit(c)) return lex_number(lexer, token);
+  switch (c) {
+    case '"':
+      return lex_string(lexer, token, TFRT_TOKEN_STRING, 0);
+    case '%':
+      return lex_name(lexer, token, TFRT_TOKEN_PERCENT);
+    case '^':
+      return lex_name(lexer, token, TFRT_TOKEN_CARET);
+    case '#':
+      return lex_name(lexer, token, TFRT_TOKEN_HASH);
+    case '!':
+      return lex_name(lexer, token, TFRT_TOKEN_BANG);
+    case '@':
+      return lex_at(lexer, token);
+    default:
+      break;
+  }
+  return is_punctuation(c) ? lex_punctuation(lexer, token) : lex_unknown(lexer, token);
+}
+
+void tfrt_lexer_move(tfrt_lexer_t* lexer, const tfrt_token_t* from, size_t position) {
+  lexer->line = from->line;
+  lexer->line_begin = from->offset + 1 - from->column;
+  for (size_t i = from->offset; i < position; ++i) {
+    if (lexer->text.data[i] != '\n') continue;
+    ++lexer->line;
+    lexer->line_begin = i + 1;
+  }
+  lexer->position = position;
+}
+
+bool tfrt_lexer_decode_string(tfrt_lexer_t* lexer, const tfrt_token_t* token,
+                              tfrt_string_builder_t* builder) {
+  tfrt_string_builder_clear(builder);
+  tfrt_string_view_t text = token->text;
+  for (size_t i = 1; i + 1 < text.size; ++i) {
+    char c = text.data[i];
+    if (c != '\\') {
+      tfrt_string_builder_append_char(builder, c);
+      continue;
+    }
+    char escaped = text.data[++i];
+    int high = hex_value(escaped);
+    int low = i + 2 < text.size ? hex_value(text.data[i + 1]) : -1;
+    if (escaped == '"' || escaped == '\\') {
+      tfrt_string_builder_append_char(builder, escaped);
+    } else if (escaped == 'n' || escaped == 't') {
+      tfrt_string_builder_append_char(builder, escaped == 'n' ? '\n' : '\t');
+    } else if (high >= 0 && low >= 0) {
+      tfrt_string_builder_append_char(builder, (char)(high * 16 + low));
+      ++i;
+    } else {
+      size_t offset = (size_t)(text.data - lexer->text.data) + i - 1;
+      tfrt_diagnostics_report(lexer->diagnostics, TFRT_SEVERITY_ERROR, offset,
+                              "unknown escape in a string; known are \\\\, \\\", \\n, \\t and two "
+                              "hexadecimal digits");
+      return false;
+    }
+  }
+  return true;
+}

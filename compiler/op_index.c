@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "compiler/op_index.h"
+
+// Longer names get no suggestion.
+#define MAX_NAME 64
+
+typedef struct tfrt_op_index_entry_s {
+  tfrt_hash_node_t node;
+  tfrt_string_view_t name;
+  const tfrt_kernel_descriptor_t* descriptor;
+} entry_t;
+
+static uint64_t name_hash(const void* key) {
+  const tfrt_string_view_t* name = key;
+  return tfrt_hash_bytes(name->data, name->size);
+}
+
+static bool name_equal(const tfrt_hash_node_t* node, const void* key) {
+  const entry_t* entry = TFRT_CONTAINER_OF(node, entry_t, node);
+  return tfrt_string_view_equal(entry->name, *(const tfrt_string_view_t*)key);
+}
+
+static const tfrt_hash_table_vtable_t name_vtable = {name_hash, name_equal};
+
+tfrt_status_t tfrt_op_index_initialize(tfrt_op_index_t* index, const tfrt_op_tables_t* tables,
+                                       tfrt_allocator_t allocator) {
+  *index = (tfrt_op_index_t){.allocator = allocator};
+  tfrt_hash_table_initialize(&index->table, &name_vtable, allocator);
+  for (size_t t = 0; t < tables->count; ++t) index->count += tables->tables[t].count;
+  index->entries = tfrt_allocator_allocate_array(allocator, index->count, sizeof(entry_t));
+  if (!index->entries) {
+    return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "out of memory for the op tables");
+  }
+  entry_t* entry = index->entries;
+  for (size_t t = 0; t < tables->count; ++t) {
+    for (size_t i = 0; i < tables->tables[t].count; ++i, ++entry) {
+      entry->descriptor = &tables->tables[t].descriptors[i];
+      entry->name = tfrt_string_view_of(entry->descriptor->name);
+      if (tfrt_hash_table_find(&index->table, &entry->name)) continue;
+      tfrt_hash_table_insert(&index->table, &entry->name, &entry->node);
+    }
+  }
+  return NULL;
+}
+
+void tfrt_op_index_deinitialize(tfrt_op_index_t* index) {
+  tfrt_hash_table_deinitialize(&index->table);
+  tfrt_allocator_free(index->allocator, index->entries, index->count * sizeof(entry_t));
+  index->entries = NULL;
+  index->count = 0;
+}
+
+const tfrt_kernel_descriptor_t* tfrt_op_index_find(const tfrt_op_index_t* index,
+                                                   tfrt_string_view_t name) {
+  tfrt_hash_node_t* node = tfrt_hash_table_find(&index->table, &name);
+  return node ? TFRT_CONTAINER_OF(node, entry_t, node)->descriptor : NULL;
+}
+
+static size_t minimum(size_t a, size_t b) { return a < b ? a : b; }
+
+// The number of bytes to insert, delete or replace to turn |a| into |b|; both are at
+// most MAX_NAME long.
+static size_t edit_distance(tfrt_string_view_t a, tfrt_string_view_t b) {
+  size_t row[MAX_NAME + 1];
+  for (size_t j = 0; j <= b.size; ++j) row[j] = j;
+  for (size_t i = 1; i <= a.size; ++i) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= b.size; ++j) {
+      size_t replaced = diagonal + (a.data[i - 1] == b.data[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = minimum(replaced, minimum(row[j], row[j - 1]) + 1);
+    }
+  }
+  return row[b.size];
+}
+
+const tfrt_kernel_descriptor_t* tfrt_op_index_suggest(const tfrt_op_index_t* index,
+                                                      tfrt_string_view_t name) {
+  if (name.size > MAX_NAME) return NULL;
+  const tfrt_kernel_descriptor_t* best = NULL;
+  size_t best_distance = name.size / 5 + 2;  // the first that is too far
+  for (size_t i = 0; i < index->count; ++i) {
+    const entry_t* entry = &index->entries[i];
+    if (entry->name.size > MAX_NAME) continue;
+    size_t distance = edit_distance(name, entry->name);
+    if (distance >= best_distance) continue;
+    best_distance = distance;
+    best = entry->descriptor;
+  }
+  return best;
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The op tables of a program's kernels, found by name: once per op that is parsed or
+// read from BEF.
+//
+// Life:
+//  1. Initialised with the tables (borrowed).
+//  2. Asked.
+//  3. Deinitialised.
+//
+// Thread rule: thread-compatible; asking is thread-safe once it is initialised.
+// Failure rule: initialising fails when memory is out; of two entries with one name
+// the first counts (the op-table test refuses such tables).
+#ifndef TFRT_COMPILER_OP_INDEX_H_
+#define TFRT_COMPILER_OP_INDEX_H_
+
+#include "host_runtime/base/hash_table.h"
+#include "host_runtime/base/status.h"
+#include "host_runtime/base/string_view.h"
+#include "host_runtime/executor/kernel_descriptor.h"
+
+// The op tables of the program's kernels, for custom forms and checks.
+typedef struct tfrt_op_tables_s {
+  const tfrt_kernel_table_t* tables;
+  size_t count;
+} tfrt_op_tables_t;
+
+typedef struct tfrt_op_index_s {
+  tfrt_allocator_t allocator;
+  tfrt_hash_table_t table;
+  struct tfrt_op_index_entry_s* entries;
+  size_t count;
+} tfrt_op_index_t;
+
+// Makes |index| know all entries of |tables|. Thread-safe.
+tfrt_status_t tfrt_op_index_initialize(tfrt_op_index_t* index, const tfrt_op_tables_t* tables,
+                                       tfrt_allocator_t allocator) TFRT_MUST_USE;
+
+// Gives back the memory of |index|. Thread-compatible (caller synchronises).
+void tfrt_op_index_deinitialize(tfrt_op_index_t* index);
+
+// The entry named |name|, or NULL. Thread-safe.
+const tfrt_kernel_descriptor_t* tfrt_op_index_find(const tfrt_op_index_t* index,
+                                                   tfrt_string_view_t name);
+
+// The entry whose name is most like |name|, if it is so like it that a slip of the
+// finger explains the difference, or NULL. Linear; for error messages. Thread-safe.
+const tfrt_kernel_descriptor_t* tfrt_op_index_suggest(const tfrt_op_index_t* index,
+                                                      tfrt_string_view_t name);
+
+#endif  // TFRT_COMPILER_OP_INDEX_H_

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "compiler/parser_impl.h"
+
+// Most results that one name may stand for: `%r:65536`. It bounds what a few bytes of
+// text can make us allocate.
+#define MAX_RESULTS 65536
+
+bool tfrt_parser_value_reference(tfrt_parser_t* parser, tfrt_value_reference_t* out_reference) {
+  *out_reference = (tfrt_value_reference_t){.offset = parser->token.offset};
+  if (parser->token.kind != TFRT_TOKEN_PERCENT) {
+    return tfrt_parser_fail(parser, "expected a value such as %%name");
+  }
+  out_reference->name = tfrt_ir_string_get(parser->context, parser->token.text);
+  tfrt_parser_advance(parser);
+  if (parser->token.kind == TFRT_TOKEN_HASH) {
+    // "#3" was lexed as a name; its text is the number.
+    tfrt_token_t number = parser->token;
+    number.kind = TFRT_TOKEN_INTEGER;
+    parser->token = number;
+    if (!tfrt_parser_small_number(parser, &out_reference->number)) return false;
+  }
+  return out_reference->name != NULL;
+}
+
+bool tfrt_parser_add_attribute(tfrt_parser_t* parser, const char* name,
+                               const tfrt_ir_attribute_t* value) {
+  tfrt_ir_named_attribute_t entry = {tfrt_ir_string_of(parser->context, name), value};
+  return entry.name && value && tfrt_scratch_push(&parser->named, &entry);
+}
+
+bool tfrt_parser_resolve(tfrt_parser_t* parser, const tfrt_value_reference_t* reference,
+                         const tfrt_ir_type_t* type) {
+  tfrt_ir_value_t* value = tfrt_value_scopes_use(&parser->scopes, reference, type);
+  return value && tfrt_scratch_push(&parser->values, &value);
+}
+
+// `%a, %b:2 =`; the names are pushed as pointers to result names.
+static bool parse_result_names(tfrt_parser_t* parser) {
+  if (parser->token.kind != TFRT_TOKEN_PERCENT) return true;
+  do {
+    tfrt_parser_result_name_t* name =
+        tfrt_ir_context_allocate_array(parser->context, 1, sizeof(*name));
+    if (!name) return false;
+    name->count = 1;
+    if (!tfrt_parser_push_pointer(parser, name)) return false;
+    size_t offset = parser->token.offset;
+    if (!tfrt_parser_value_reference(parser, &name->reference)) return false;
+    if (name->reference.number) {
+      return tfrt_parser_fail_at(parser, offset, "a result is named without '#'");
+    }
+    if (tfrt_parser_accept(parser, ':')) {
+      size_t count_offset = parser->token.offset;
+      if (!tfrt_parser_small_number(parser, &name->count)) return false;
+      if (name->count < 1 || name->count > MAX_RESULTS) {
+        return tfrt_parser_fail_at(parser, count_offset, "a name stands for 1 to %d results",
+                                   MAX_RESULTS);
+      }
+    }
+  } while (tfrt_parser_accept(parser, ','));
+  return tfrt_parser_expect(parser, '=', "behind the names of an op's results");
+}
+
+// `(%a, %b#1, ...)`, pushed on |operands|.
+static bool parse_operand_list(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
+  if (!tfrt_parser_expect(parser, '(', "and operands behind an op's name")) return false;
+  if (tfrt_parser_accept(parser, ')')) return true;
+  do {
+    tfrt_value_reference_t reference;
+    if (!tfrt_parser_value_reference(parser, &reference)) return false;
+    if (!tfrt_scratch_push(&parser->operands, &reference)) return false;
+    ++op->operand_count;
+  } while (tfrt_parser_accept(parser, ','));
+  return tfrt_parser_expect(parser, ')', "behind an op's operands");
+}
+
+// `[^bb1, ^bb2]`, if there. The blocks are those of the region that is being parsed.
+static bool parse_successors(tfrt_parser_t* parser, tfrt_parser_op_t* op,
+                             tfrt_ir_region_t* region) {
+  if (!tfrt_parser_accept(parser, '[')) return true;
+  size_t mark = parser->pointers.count;
+  do {
+    if (parser->token.kind != TFRT_TOKEN_CARET) {
+      return tfrt_parser_fail(parser, "expected a block such as ^bb1");
+    }
+    const tfrt_ir_string_t* label = tfrt_ir_string_get(parser->context, parser->token.text);
+    tfrt_ir_block_t* block = region->first_block;
+    while (block && block->label != label) block = block->next;
+    if (!block) {
+      block = tfrt_ir_block_create(parser->context, region);
+      if (block) block->label = label;
+    }
+    if (!label || !tfrt_parser_push_pointer(parser, block)) return false;
+    tfrt_parser_advance(parser);
+  } while (tfrt_parser_accept(parser, ','));
+  op->successors = (tfrt_ir_block_t**)tfrt_parser_take_pointers(parser, mark, &op->successor_count);
+  return op->successors && tfrt_parser_expect(parser, ']', "behind an op's successors");
+}
+
+// True if nothing of the enclosing function is visible in the regions of |op|.
+static bool is_isolated(const tfrt_parser_op_t* op) {
+  return op->descriptor || tfrt_ir_string_is(op->name, "func.func") ||
+         tfrt_ir_string_is(op->name, "builtin.module");
+}
+
+// `({ ... }, { ... })`, if there.
+static bool parse_region_list(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
+  if (!tfrt_parser_accept(parser, '(')) return true;
+  tfrt_parser_region_style_t style = {.isolated = is_isolated(op)};
+  size_t mark = parser->pointers.count;
+  bool ok = true;
+  do {
+    tfrt_ir_region_t* region = tfrt_ir_context_allocate_array(parser->context, 1, sizeof(*region));
+    if (!tfrt_parser_push_pointer(parser, region)) return false;
+    ok = tfrt_parser_region(parser, region, &style) && ok;
+  } while (tfrt_parser_accept(parser, ','));
+  uint32_t count = 0;
+  tfrt_ir_region_t* const* regions = tfrt_parser_take_pointers(parser, mark, &count);
+  if (!regions || !tfrt_parser_make_regions(parser, op, count)) return false;
+  for (uint32_t i = 0; i < count; ++i) tfrt_ir_region_take_blocks(&op->regions[i], regions[i]);
+  return ok && tfrt_parser_expect(parser, ')', "behind an op's regions");
+}
+
+// `: (T, ...) -> R`: resolves the operands and gives the result types.
+static bool parse_signature(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
+  if (!tfrt_parser_expect(parser, ':', "and a function type behind an op")) return false;
+  size_t offset = parser->token.offset;
+  const tfrt_ir_type_t* type = tfrt_parser_function_type(parser);
+  if (!type) return false;
+  if (type->input_count != op->operand_count) {
+    return tfrt_parser_fail_at(parser, offset, "expected %u operand types but had %u",
+                               op->operand_count, type->input_count);
+  }
+  for (uint32_t i = 0; i < op->operand_count; ++i) {
+    // Copied: the stack may move while a value is resolved.
+    tfrt_value_reference_t reference =
+        *(tfrt_value_reference_t*)tfrt_scratch_at(&parser->operands, op->operand_mark + i);
+    if (!tfrt_parser_resolve(parser, &reference, type->inputs[i])) return false;
+  }
+  op->result_types = type->results;
+  op->result_count = type->result_count;
+  return true;
+}
+
+static bool parse_generic(tfrt_parser_t* parser, tfrt_parser_op_t* op, tfrt_ir_block_t* block) {
+  op->name = tfrt_parser_string(parser);
+  if (!op->name) return false;
+  if (!op->name->size) {
+    return tfrt_parser_fail_at(parser, op->token.offset, "an op's name can't be empty");
+  }
+  op->descriptor = tfrt_op_index_find(&parser->index, tfrt_ir_string_view(op->name));
+  if (!parse_operand_list(parser, op)) return false;
+  if (!parse_successors(parser, op, block->region)) return false;
+  if (tfrt_parser_accept(parser, '<')) {
+    bool ok = tfrt_parser_expect(parser, '{', "behind '<'") &&
+              tfrt_parser_attribute_entries(parser) &&
+              tfrt_parser_expect(parser, '>', "at the end of an op's properties");
+    if (!ok) return false;
+  }
+  if (!parse_region_list(parser, op)) return false;
+  if (tfrt_parser_accept(parser, '{') && !tfrt_parser_attribute_entries(parser)) return false;
+  return parse_signature(parser, op);
+}
+
+// Reports an op that has no custom form here.
+static bool fail_custom(tfrt_parser_t* parser, const tfrt_parser_op_t* op) {
+  const char* name = op->name->data;
+  if (op->descriptor) {
+    return tfrt_parser_fail_at(parser, op->token.offset,
+                               "op '%s' has no custom form; write \"%s\"(...) : (...) -> ...", name,
+                               name);
+  }
+  const tfrt_kernel_descriptor_t* similar =
+      tfrt_op_index_suggest(&parser->index, tfrt_ir_string_view(op->name));
+  if (similar) {
+    return tfrt_parser_fail_at(parser, op->token.offset,
+                               "custom op '%s' is unknown; did you mean '%s'?", name,
+                               similar->name);
+  }
+  return tfrt_parser_fail_at(parser, op->token.offset,
+                             "custom op '%s' is unknown; an op that is not in the op tables is "
+                             "written \"%s\"(...) : (...) -> ...",
+                             name, name);
+}
+
+static bool parse_custom(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
+  op->name = tfrt_ir_string_get(parser->context, op->token.text);
+  tfrt_parser_advance(parser);
+  if (!op->name) return false;
+  if (tfrt_ir_string_is(op->name, "func.func") || tfrt_ir_string_is(op->name, "func")) {
+    return tfrt_parser_function(parser, op);
+  }
+  if (tfrt_ir_string_is(op->name, "module") || tfrt_ir_string_is(op->name, "builtin.module")) {
+    return tfrt_parser_nested_module(parser, op);
+  }
+  // Inside of functions the dialect `func` may be left out.
+  if (tfrt_ir_string_is(op->name, "return")) {
+    op->name = tfrt_ir_string_of(parser->context, "func.return");
+    if (!op->name) return false;
+  }
+  op->descriptor = tfrt_op_index_find(&parser->index, tfrt_ir_string_view(op->name));
+  if (!op->descriptor || !op->descriptor->assembly) return fail_custom(parser, op);
+  return tfrt_parser_assembly(parser, op);
+}
+
+// Adds the attributes that the text left out and the op table has a default for.
+static bool add_defaults(tfrt_parser_t* parser, const tfrt_parser_op_t* op) {
+  uint32_t count = op->descriptor ? op->descriptor->attribute_count : 0;
+  size_t given = parser->named.count;
+  for (uint32_t i = 0; i < count; ++i) {
+    const tfrt_attribute_descriptor_t* entry = &op->descriptor->attributes[i];
+    bool found = !entry->default_value;
+    for (size_t k = op->attribute_mark; !found && k < given; ++k) {
+      const tfrt_ir_named_attribute_t* named = tfrt_scratch_at(&parser->named, k);
+      found = tfrt_ir_string_is(named->name, entry->name);
+    }
+    if (found) continue;
+    tfrt_diagnostics_t diagnostics;
+    tfrt_diagnostics_initialize(&diagnostics, NULL, tfrt_string_view_of(entry->default_value),
+                                tfrt_ir_context_allocator(parser->context));
+    tfrt_parser_t inner = {.context = parser->context, .diagnostics = &diagnostics};
+    tfrt_lexer_initialize(&inner.lexer, &diagnostics);
+    tfrt_string_builder_initialize(&inner.text, tfrt_ir_context_allocator(parser->context));
+    inner.token = tfrt_lexer_next(&inner.lexer);
+    const tfrt_ir_attribute_t* value = tfrt_parser_literal(&inner, entry->kind);
+    tfrt_string_builder_deinitialize(&inner.text);
+    tfrt_diagnostics_deinitialize(&diagnostics);
+    if (!tfrt_parser_add_attribute(parser, entry->name, value)) return false;
+  }
+  return true;
+}
+
+// Builds the op that was parsed; NULL after a report.
+static tfrt_ir_operation_t* build(tfrt_parser_t* parser, tfrt_parser_op_t* op,
+                                  const tfrt_ir_location_t* location) {
+  if (!add_defaults(parser, op)) return NULL;
+  if (!tfrt_parser_check_names(parser, op->attribute_mark, op->token.offset)) return NULL;
+  tfrt_ir_operation_parts_t parts = {
+      .name = op->name,
+      .descriptor = op->descriptor,
+      .location = location,
+      .operands = tfrt_scratch_at(&parser->values, op->value_mark),
+      .operand_count = (uint32_t)(parser->values.count - op->value_mark),
+      .result_types = op->result_types,
+      .result_count = op->result_count,
+      .attributes = tfrt_scratch_at(&parser->named, op->attribute_mark),
+      .attribute_count = (uint32_t)(parser->named.count - op->attribute_mark),
+      .successors = op->successors,
+      .successor_count = op->successor_count,
+      .region_count = op->region_count,
+  };
+  tfrt_ir_operation_t* operation = tfrt_ir_operation_create(parser->context, &parts);
+  if (!operation) return NULL;
+  operation->text_offset = (uint32_t)op->token.offset;
+  for (uint32_t i = 0; i < op->region_count; ++i) {
+    tfrt_ir_region_take_blocks(&operation->regions[i], &op->regions[i]);
+  }
+  return operation;
+}
+
+// Lets the result names from |mark| on name the results of |operation|.
+static bool define_results(tfrt_parser_t* parser, const tfrt_parser_op_t* op, size_t mark,
+                           tfrt_ir_operation_t* operation) {
+  uint32_t named = 0;
+  for (size_t i = mark; i < parser->pointers.count; ++i) {
+    named += (*(tfrt_parser_result_name_t**)tfrt_scratch_at(&parser->pointers, i))->count;
+  }
+  // Results may be dropped all together.
+  if (named && named != operation->result_count) {
+    return tfrt_parser_fail_at(parser, op->token.offset, "op '%s' has %u results but %u are named",
+                               op->name->data, operation->result_count, named);
+  }
+  bool ok = true;
+  uint32_t index = 0;
+  for (size_t i = mark; i < parser->pointers.count; ++i) {
+    const tfrt_parser_result_name_t* name =
+        *(tfrt_parser_result_name_t**)tfrt_scratch_at(&parser->pointers, i);
+    for (uint32_t k = 0; k < name->count; ++k, ++index) {
+      tfrt_value_reference_t reference = name->reference;
+      reference.number = k;
+      // Only a name of its own says something about a value.
+      if (name->count == 1) operation->results[index].name = reference.name;
+      ok = tfrt_value_scopes_define(&parser->scopes, &reference, &operation->results[index]) && ok;
+    }
+  }
+  return ok;
+}
+
+// The op behind its result names, whose pointers lie from |mark| on.
+static bool parse_named(tfrt_parser_t* parser, tfrt_parser_op_t* op, tfrt_ir_block_t* block,
+                        size_t mark) {
+  bool ok = false;
+  op->token = parser->token;
+  if (parser->token.kind == TFRT_TOKEN_STRING) {
+    ok = parse_generic(parser, op, block);
+  } else if (parser->token.kind == TFRT_TOKEN_WORD) {
+    ok = parse_custom(parser, op);
+  } else {
+    return tfrt_parser_fail(parser, "expected an op");
+  }
+  if (!ok) return false;
+  const tfrt_ir_location_t* location = tfrt_parser_at_word(parser, "loc")
+                                           ? tfrt_parser_location(parser)
+                                           : tfrt_parser_location_here(parser, &op->token);
+  tfrt_ir_operation_t* operation = location ? build(parser, op, location) : NULL;
+  if (!operation) return false;
+  tfrt_ir_block_append(block, operation);
+  return define_results(parser, op, mark, operation);
+}
+
+bool tfrt_parser_operation(tfrt_parser_t* parser, tfrt_ir_block_t* block) {
+  size_t pointer_mark = parser->pointers.count;
+  size_t dim_mark = parser->dims.count;
+  size_t literal_mark = parser->literals.count;
+  tfrt_parser_op_t op = {.operand_mark = parser->operands.count,
+                         .value_mark = parser->values.count,
+                         .attribute_mark = parser->named.count};
+  bool ok = tfrt_parser_enter(parser);
+  if (ok) {
+    ok = parse_result_names(parser);
+    size_t names_end = parser->pointers.count;
+    ok = ok && parse_named(parser, &op, block, pointer_mark);
+    for (size_t i = pointer_mark; !ok && i < names_end; ++i) {
+      const tfrt_parser_result_name_t* name =
+          *(tfrt_parser_result_name_t**)tfrt_scratch_at(&parser->pointers, i);
+      if (name->reference.name) tfrt_value_scopes_poison(&parser->scopes, &name->reference);
+    }
+    tfrt_parser_leave(parser);
+  }
+  parser->pointers.count = pointer_mark;
+  parser->dims.count = dim_mark;
+  parser->literals.count = literal_mark;
+  parser->operands.count = op.operand_mark;
+  parser->values.count = op.value_mark;
+  parser->named.count = op.attribute_mark;
+  return ok;
+}
+
+// True if |token| looks like the beginning of an op: at the beginning of a line, a
+// result, a quoted name, or a word with a dialect.
+static bool may_begin_op(const tfrt_token_t* token) {
+  if (!token->begins_line) return false;
+  if (token->kind == TFRT_TOKEN_PERCENT || token->kind == TFRT_TOKEN_STRING ||
+      token->kind == TFRT_TOKEN_CARET) {
+    return true;
+  }
+  if (token->kind != TFRT_TOKEN_WORD) return false;
+  return memchr(token->text.data, '.', token->text.size) != NULL ||
+         tfrt_string_view_equal(token->text, tfrt_string_view_of("module"));
+}
+
+void tfrt_parser_recover(tfrt_parser_t* parser, int64_t brace_depth) {
+  for (;;) {
+    int kind = parser->token.kind;
+    if (kind == TFRT_TOKEN_END || parser->brace_depth < brace_depth) return;
+    bool here = parser->brace_depth == brace_depth;
+    if (here && (kind == '}' || may_begin_op(&parser->token))) return;
+    tfrt_parser_advance(parser);
+  }
+}

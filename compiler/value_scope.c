@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "compiler/value_scope.h"
+
+#include "host_runtime/base/hash_table.h"
+
+// One `%name#number` of a scope. Poison stands on number 0 and counts for all.
+typedef struct definition_s {
+  tfrt_hash_node_t node;
+  struct definition_s* next;  // in the order of first mention
+  const tfrt_ir_string_t* name;
+  tfrt_ir_value_t* value;  // a placeholder unless |is_defined|; NULL if only poisoned
+  size_t offset;           // of the definition, or the first use
+  uint32_t number;
+  bool is_defined;
+  bool is_poisoned;
+} definition_t;
+
+typedef struct tfrt_value_scope_s {
+  struct tfrt_value_scope_s* parent;
+  tfrt_hash_table_t table;
+  definition_t* first;
+  definition_t** last_next;
+  bool isolated;
+} scope_t;
+
+typedef struct key_s {
+  const tfrt_ir_string_t* name;
+  uint32_t number;
+} key_t;
+
+static uint64_t key_hash(const void* key) {
+  const key_t* wanted = key;
+  return tfrt_hash_combine((uint64_t)(uintptr_t)wanted->name, wanted->number);
+}
+
+static bool key_equal(const tfrt_hash_node_t* node, const void* key) {
+  const definition_t* definition = TFRT_CONTAINER_OF(node, definition_t, node);
+  const key_t* wanted = key;
+  return definition->name == wanted->name && definition->number == wanted->number;
+}
+
+static const tfrt_hash_table_vtable_t key_vtable = {key_hash, key_equal};
+
+void tfrt_value_scopes_initialize(tfrt_value_scopes_t* scopes, tfrt_ir_context_t* context,
+                                  tfrt_diagnostics_t* diagnostics) {
+  *scopes = (tfrt_value_scopes_t){.context = context, .diagnostics = diagnostics};
+}
+
+static void pop_quietly(tfrt_value_scopes_t* scopes) {
+  scope_t* scope = scopes->top;
+  scopes->top = scope->parent;
+  tfrt_hash_table_deinitialize(&scope->table);
+}
+
+void tfrt_value_scopes_deinitialize(tfrt_value_scopes_t* scopes) {
+  while (scopes->top) pop_quietly(scopes);
+}
+
+bool tfrt_value_scopes_push(tfrt_value_scopes_t* scopes, bool isolated) {
+  scope_t* scope = tfrt_ir_context_allocate_array(scopes->context, 1, sizeof(*scope));
+  if (!scope) return false;
+  scope->parent = scopes->top;
+  scope->isolated = isolated;
+  scope->last_next = &scope->first;
+  tfrt_hash_table_initialize(&scope->table, &key_vtable,
+                             tfrt_ir_context_allocator(scopes->context));
+  scopes->top = scope;
+  return true;
+}
+
+static definition_t* find_in(const scope_t* scope, const tfrt_ir_string_t* name, uint32_t number) {
+  key_t key = {name, number};
+  tfrt_hash_node_t* node = tfrt_hash_table_find(&scope->table, &key);
+  return node ? TFRT_CONTAINER_OF(node, definition_t, node) : NULL;
+}
+
+static definition_t* find_visible(const tfrt_value_scopes_t* scopes, const tfrt_ir_string_t* name,
+                                  uint32_t number) {
+  for (const scope_t* scope = scopes->top; scope; scope = scope->parent) {
+    definition_t* definition = find_in(scope, name, number);
+    if (definition || scope->isolated) return definition;
+  }
+  return NULL;
+}
+
+// The entry for |reference| in the top scope, made if need be; NULL when memory is out.
+static definition_t* get(tfrt_value_scopes_t* scopes, const tfrt_value_reference_t* reference) {
+  scope_t* scope = scopes->top;
+  definition_t* definition = find_in(scope, reference->name, reference->number);
+  if (definition) return definition;
+  definition = tfrt_ir_context_allocate_array(scopes->context, 1, sizeof(*definition));
+  if (!definition) return NULL;
+  definition->name = reference->name;
+  definition->number = reference->number;
+  definition->offset = reference->offset;
+  key_t key = {reference->name, reference->number};
+  tfrt_hash_table_insert(&scope->table, &key, &definition->node);
+  *scope->last_next = definition;
+  scope->last_next = &definition->next;
+  return definition;
+}
+
+// A value that stands for one that isn't known.
+static tfrt_ir_value_t* placeholder(tfrt_value_scopes_t* scopes, const tfrt_ir_type_t* type,
+                                    const tfrt_ir_string_t* name) {
+  tfrt_ir_value_t* value = tfrt_ir_context_allocate_array(scopes->context, 1, sizeof(*value));
+  if (!value) return NULL;
+  value->type = type ? type : tfrt_ir_type_none(scopes->context);
+  value->name = name;
+  return value->type ? value : NULL;
+}
+
+// Reports that |reference| is used as |type| and is |other|.
+static void report_types(tfrt_value_scopes_t* scopes, const tfrt_value_reference_t* reference,
+                         const tfrt_ir_type_t* type, const tfrt_ir_type_t* other,
+                         const definition_t* definition) {
+  tfrt_diagnostics_report(scopes->diagnostics, TFRT_SEVERITY_ERROR, reference->offset,
+                          "use of value '%%%s' expects different type than prior uses: '%s' vs "
+                          "'%s'",
+                          reference->name->data, type->text->data, other->text->data);
+  tfrt_diagnostics_report(scopes->diagnostics, TFRT_SEVERITY_NOTE, definition->offset,
+                          "prior use here");
+}
+
+static tfrt_ir_value_t* report_undeclared(tfrt_value_scopes_t* scopes,
+                                          const tfrt_value_reference_t* reference,
+                                          const tfrt_ir_type_t* type) {
+  tfrt_diagnostics_report(scopes->diagnostics, TFRT_SEVERITY_ERROR, reference->offset,
+                          "use of undeclared value '%%%s'", reference->name->data);
+  tfrt_value_scopes_poison(scopes, reference);
+  return placeholder(scopes, type, reference->name);
+}
+
+tfrt_ir_value_t* tfrt_value_scopes_use(tfrt_value_scopes_t* scopes,
+                                       const tfrt_value_reference_t* reference,
+                                       const tfrt_ir_type_t* type) {
+  const definition_t* first = find_visible(scopes, reference->name, 0);
+  if (first && first->is_poisoned) return placeholder(scopes, type, reference->name);
+  definition_t* definition = find_visible(scopes, reference->name, reference->number);
+  if (!definition && first && first->is_defined) {
+    tfrt_diagnostics_report(scopes->diagnostics, TFRT_SEVERITY_ERROR, reference->offset,
+                            "reference to invalid result number: '%%%s' has no result %u",
+                            reference->name->data, reference->number);
+    return placeholder(scopes, type, reference->name);
+  }
+  if (!definition) {
+    if (!type) return report_undeclared(scopes, reference, type);
+    definition = get(scopes, reference);
+    if (definition) definition->value = placeholder(scopes, type, reference->name);
+  }
+  tfrt_ir_value_t* value = definition ? definition->value : NULL;
+  if (!value || !type || value->type == type) return value;
+  report_types(scopes, reference, type, value->type, definition);
+  return placeholder(scopes, type, reference->name);
+}
+
+// Lets the uses of the placeholder of |definition| use |value|, if the types fit.
+static bool settle(tfrt_value_scopes_t* scopes, const tfrt_value_reference_t* reference,
+                   const definition_t* definition, tfrt_ir_value_t* value) {
+  tfrt_ir_value_t* old = definition->value;
+  if (old->type == value->type) {
+    tfrt_ir_value_replace_all_uses(old, value);
+    return true;
+  }
+  tfrt_value_reference_t use = *reference;
+  use.offset = definition->offset;
+  definition_t defined_here = *definition;
+  defined_here.offset = reference->offset;
+  report_types(scopes, &use, old->type, value->type, &defined_here);
+  return false;
+}
+
+bool tfrt_value_scopes_define(tfrt_value_scopes_t* scopes, const tfrt_value_reference_t* reference,
+                              tfrt_ir_value_t* value) {
+  const definition_t* first = find_visible(scopes, reference->name, 0);
+  if (first && first->is_poisoned) return true;
+  definition_t* definition = find_visible(scopes, reference->name, reference->number);
+  if (definition && definition->is_defined) {
+    tfrt_diagnostics_report(scopes->diagnostics, TFRT_SEVERITY_ERROR, reference->offset,
+                            "redefinition of SSA value '%%%s'", reference->name->data);
+    tfrt_diagnostics_report(scopes->diagnostics, TFRT_SEVERITY_NOTE, definition->offset,
+                            "previously defined here");
+    return false;
+  }
+  // What an outer scope only used so far is another value than one that is defined here.
+  definition = get(scopes, reference);
+  if (!definition) return false;
+  bool ok = !definition->value || settle(scopes, reference, definition, value);
+  definition->value = value;
+  definition->is_defined = true;
+  definition->offset = reference->offset;
+  return ok;
+}
+
+void tfrt_value_scopes_poison(tfrt_value_scopes_t* scopes,
+                              const tfrt_value_reference_t* reference) {
+  tfrt_value_reference_t first = *reference;
+  first.number = 0;
+  definition_t* definition = get(scopes, &first);
+  if (definition) definition->is_poisoned = true;
+}
+
+// Hands the undefined value of |definition|, whose scope has ended, to the scope that
+// is now on top.
+static void leave_to_parent(tfrt_value_scopes_t* scopes, const definition_t* definition) {
+  tfrt_value_reference_t reference = {definition->name, definition->number, definition->offset};
+  tfrt_ir_value_t* outer = tfrt_value_scopes_use(scopes, &reference, definition->value->type);
+  if (outer) tfrt_ir_value_replace_all_uses(definition->value, outer);
+}
+
+void tfrt_value_scopes_pop(tfrt_value_scopes_t* scopes) {
+  scope_t* scope = scopes->top;
+  scopes->top = scope->parent;
+  for (definition_t* definition = scope->first; definition; definition = definition->next) {
+    if (definition->is_defined || definition->is_poisoned) continue;
+    if (!scope->isolated && scopes->top) {
+      leave_to_parent(scopes, definition);
+      continue;
+    }
+    const definition_t* first = find_in(scope, definition->name, 0);
+    if (first && first->is_poisoned) continue;
+    bool is_number = first && first->is_defined;
+    tfrt_diagnostics_report(scopes->diagnostics, TFRT_SEVERITY_ERROR, definition->offset,
+                            is_number
+                                ? "reference to invalid result number: '%%%s' has no result %u"
+                                : "use of undeclared value '%%%s'",
+                            definition->name->data, definition->number);
+  }
+  tfrt_hash_table_deinitialize(&scope->table);
+}
