@@ -16,7 +16,7 @@
 
 func.func @main(%images: !tfrt_tensor.tensor, %labels: !tfrt_tensor.tensor) -> (i64, i64) {
   %start = tfrt.new.chain
-  %read, %w1, %b1, %w2, %b2, %w3, %b3, %w4, %b4 = tfrt_tensor.read_btf %start "weights/mnist.btf" : () -> (!tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor)
+  %read, %w1, %b1, %w2, %b2, %w3, %b3, %w4, %b4 = tfrt_tensor.read_btf "weights/mnist.btf", %start : () -> (!tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt_tensor.tensor)
 
   // Part h has (N + 2 - h) / 3 digits: equal parts, the first ones longer by one.
   %zero = tfrt.constant.i32 0

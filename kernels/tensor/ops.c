@@ -309,7 +309,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
 
     {.name = "tfrt_tensor.read_btf",
      .summary = "All tensors of the BTF file `path`, relative to the program's directory.",
-     .assembly = "%chain #path attr-dict function",
+     .assembly = "#path , %chain attr-dict function",
      TFRT_OPERANDS(one_chain),
      TFRT_RESULTS(chain_and_tensors_result),
      TFRT_ATTRIBUTES(path),
