@@ -221,8 +221,12 @@ static bool add_defaults(tfrt_parser_t* parser, const tfrt_parser_op_t* op) {
     tfrt_parser_t inner = {.context = parser->context, .diagnostics = &diagnostics};
     tfrt_lexer_initialize(&inner.lexer, &diagnostics);
     tfrt_string_builder_initialize(&inner.text, tfrt_ir_context_allocator(parser->context));
+    // Where the elements of an array are put down.
+    tfrt_scratch_initialize(&inner.pointers, sizeof(void*),
+                            tfrt_ir_context_allocator(parser->context));
     inner.token = tfrt_lexer_next(&inner.lexer);
     const tfrt_ir_attribute_t* value = tfrt_parser_literal(&inner, entry->kind);
+    tfrt_scratch_deinitialize(&inner.pointers);
     tfrt_string_builder_deinitialize(&inner.text);
     tfrt_diagnostics_deinitialize(&diagnostics);
     if (!tfrt_parser_add_attribute(parser, entry->name, value)) return false;
