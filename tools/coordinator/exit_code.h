@@ -3,8 +3,8 @@
 // How `tfrt` ends. The numbers are stable: scripts rely on them.
 //
 // Thread rule: thread-safe. Failure rule: none fails.
-#ifndef TFRT_TOOLS_TFRT_EXIT_CODE_H_
-#define TFRT_TOOLS_TFRT_EXIT_CODE_H_
+#ifndef TFRT_TOOLS_COORDINATOR_EXIT_CODE_H_
+#define TFRT_TOOLS_COORDINATOR_EXIT_CODE_H_
 
 #include "host_runtime/base/status.h"
 
@@ -36,4 +36,4 @@ static inline tfrt_exit_code_t tfrt_exit_code_of_result(tfrt_status_t status) {
   }
 }
 
-#endif  // TFRT_TOOLS_TFRT_EXIT_CODE_H_
+#endif  // TFRT_TOOLS_COORDINATOR_EXIT_CODE_H_

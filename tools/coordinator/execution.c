@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/tfrt/execution.h"
+#include "tools/coordinator/execution.h"
 
 #include <uv.h>
 

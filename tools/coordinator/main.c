@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "host_runtime/base/macros.h"
-#include "tools/tfrt/run_command.h"
+#include "tools/coordinator/run_command.h"
 
 typedef tfrt_exit_code_t (*tfrt_verb_fn_t)(int argument_count, char* const* arguments);
 

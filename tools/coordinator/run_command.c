@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/tfrt/run_command.h"
+#include "tools/coordinator/run_command.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "tools/common/kernel_rooms.h"
 #include "tools/common/program_loader.h"
 #include "tools/common/result_printer.h"
-#include "tools/tfrt/execution.h"
+#include "tools/coordinator/execution.h"
 
 // The most spans that --trace keeps.
 #define TFRT_RUN_TRACE_LIMIT 1000000

@@ -9,12 +9,12 @@
 //
 // Thread rule: called once, on the main thread, which runs the event loop.
 // Failure rule: everything is told on the standard error; the result is an exit code.
-#ifndef TFRT_TOOLS_TFRT_RUN_COMMAND_H_
-#define TFRT_TOOLS_TFRT_RUN_COMMAND_H_
+#ifndef TFRT_TOOLS_COORDINATOR_RUN_COMMAND_H_
+#define TFRT_TOOLS_COORDINATOR_RUN_COMMAND_H_
 
-#include "tools/tfrt/exit_code.h"
+#include "tools/coordinator/exit_code.h"
 
 // Runs the verb with the arguments behind it. Main thread only.
 tfrt_exit_code_t tfrt_run_command(int argument_count, char* const* arguments);
 
-#endif  // TFRT_TOOLS_TFRT_RUN_COMMAND_H_
+#endif  // TFRT_TOOLS_COORDINATOR_RUN_COMMAND_H_

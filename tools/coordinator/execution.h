@@ -8,8 +8,8 @@
 //
 // Thread rule: main thread only. Failure rule: results are errors; only the loop's own
 // set-up fails.
-#ifndef TFRT_TOOLS_TFRT_EXECUTION_H_
-#define TFRT_TOOLS_TFRT_EXECUTION_H_
+#ifndef TFRT_TOOLS_COORDINATOR_EXECUTION_H_
+#define TFRT_TOOLS_COORDINATOR_EXECUTION_H_
 
 #include "host_runtime/executor/function.h"
 #include "host_runtime/host_context.h"
@@ -22,4 +22,4 @@ tfrt_status_t tfrt_execution_run(tfrt_host_context_t* host, tfrt_request_context
                                  tfrt_async_value_t* const* arguments, int64_t timeout_ms,
                                  tfrt_async_value_t** results) TFRT_MUST_USE;
 
-#endif  // TFRT_TOOLS_TFRT_EXECUTION_H_
+#endif  // TFRT_TOOLS_COORDINATOR_EXECUTION_H_

@@ -1,0 +1,79 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs programs in a work queue and compares what they print with what they must print.
+
+Usage: programs_test.py BEF_EXECUTOR QUEUE [--translator MLIR_TO_BEF] FILE...
+
+FILE is NAME.bef, or, with a translator, NAME.mlir, which is translated first; beside it
+stands NAME.out. Lines that no chain orders may come in any order, so lines are compared
+sorted; the two that name the allocator and the queue are left out.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+
+
+def lines(text):
+    return sorted(line for line in text.splitlines() if not line.startswith("Choosing"))
+
+
+def run(command):
+    return subprocess.run(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        universal_newlines=True,
+        check=False,
+    )
+
+
+def difference(executor, queue, bef, expected):
+    """Returns how a run of the BEF file differs from the expected output, or None."""
+    result = run([executor, "--work_queue_type=" + queue, bef])
+    if result.returncode != 0:
+        return "exit code %d: %s" % (result.returncode, result.stderr)
+    with open(expected, encoding="utf-8") as stream:
+        wanted = lines(stream.read())
+    got = lines(result.stdout)
+    if got == wanted:
+        return None
+    missing = [line for line in wanted if line not in got]
+    extra = [line for line in got if line not in wanted]
+    return "missing %s, not wanted %s, %d lines for %d" % (missing, extra, len(got), len(wanted))
+
+
+def check(options, path, folder):
+    """Returns what is wrong with one program, or None."""
+    stem, extension = os.path.splitext(path)
+    bef = path
+    if extension == ".mlir":
+        bef = os.path.join(folder, os.path.basename(stem) + ".bef")
+        translated = run([options.translator, path, "-o", bef])
+        if translated.returncode != 0:
+            return "can't be translated: " + translated.stderr
+    return difference(options.executor, options.queue, bef, stem + ".out")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("executor")
+    parser.add_argument("queue")
+    parser.add_argument("--translator")
+    parser.add_argument("files", nargs="+")
+    options = parser.parse_args()
+    failures = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for path in options.files:
+            problem = check(options, path, folder)
+            if problem:
+                failures += 1
+                print("%s: %s" % (path, problem))
+    print("%d programs, %d differ" % (len(options.files), failures))
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
