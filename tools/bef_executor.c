@@ -272,20 +272,17 @@ static int tfrt_bef_executor_main(tfrt_bef_executor_t* executor, const char* pat
   return ok ? TFRT_EXIT_OK : TFRT_EXIT_FAILED;
 }
 
-int main(int argc, char** argv) {
-  static tfrt_bef_executor_t executor = {.functions = "",
-                                         .test_init_function = "",
-                                         .work_queue_type = "s",
-                                         .allocator_type = "leak_check_allocator"};
+static tfrt_status_t tfrt_bef_executor_parse(tfrt_bef_executor_t* executor, int argc, char** argv,
+                                             const char** out_path, bool* out_help) {
   const tfrt_flag_t flags[] = {
-      {"functions", TFRT_FLAG_TEXT, &executor.functions, "A,B", "run these only", 0, 0},
-      {"test_init_function", TFRT_FLAG_TEXT, &executor.test_init_function, "NAME",
+      {"functions", TFRT_FLAG_TEXT, &executor->functions, "A,B", "run these only", 0, 0},
+      {"test_init_function", TFRT_FLAG_TEXT, &executor->test_init_function, "NAME",
        "run this one first, and not again", 0, 0},
-      {"work_queue_type", TFRT_FLAG_TEXT, &executor.work_queue_type, "TYPE",
+      {"work_queue_type", TFRT_FLAG_TEXT, &executor->work_queue_type, "TYPE",
        "s (default) or mstd[:THREADS[,BLOCKING]]", 0, 0},
-      {"host_allocator_type", TFRT_FLAG_TEXT, &executor.allocator_type, "TYPE",
+      {"host_allocator_type", TFRT_FLAG_TEXT, &executor->allocator_type, "TYPE",
        "malloc, test_fixed_size_1k, profiled_allocator or leak_check_allocator", 0, 0},
-      {"print_error_code", TFRT_FLAG_BOOL, &executor.print_error_code, NULL,
+      {"print_error_code", TFRT_FLAG_BOOL, &executor->print_error_code, NULL,
        "print the code of errors too", 0, 0},
   };
   const tfrt_flag_table_t table = {
@@ -299,21 +296,28 @@ int main(int argc, char** argv) {
       .flags = flags,
       .flag_count = TFRT_ARRAY_SIZE(flags)};
   tfrt_flag_list_t files;
-  bool help = false;
-  tfrt_status_t status = tfrt_flags_parse(&table, argc - 1, argv + 1, &files, &help);
-  if (!status && files.count > 1) {
-    status = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "one file at a time, not %zu",
-                                files.count);
+  TFRT_RETURN_IF_ERROR(tfrt_flags_parse(&table, argc - 1, argv + 1, &files, out_help));
+  if (*out_help) tfrt_flags_print_help(&table);
+  if (files.count > 1) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "one file at a time, not %zu",
+                              files.count);
   }
+  *out_path = files.count == 1 ? files.values[0] : TFRT_FILE_STANDARD_INPUT;
+  return NULL;
+}
+
+int main(int argc, char** argv) {
+  static tfrt_bef_executor_t executor = {.functions = "",
+                                         .test_init_function = "",
+                                         .work_queue_type = "s",
+                                         .allocator_type = "leak_check_allocator"};
+  const char* path = NULL;
+  bool help = false;
+  tfrt_status_t status = tfrt_bef_executor_parse(&executor, argc, argv, &path, &help);
   if (status) {
     fprintf(stderr, "bef_executor: %s\n", tfrt_status_message(status));
     tfrt_status_release(status);
     return TFRT_EXIT_USAGE;
   }
-  if (help) {
-    tfrt_flags_print_help(&table);
-    return TFRT_EXIT_OK;
-  }
-  return tfrt_bef_executor_main(&executor,
-                                files.count == 1 ? files.values[0] : TFRT_FILE_STANDARD_INPUT);
+  return help ? TFRT_EXIT_OK : tfrt_bef_executor_main(&executor, path);
 }

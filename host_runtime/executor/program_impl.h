@@ -9,6 +9,8 @@
 #ifndef TFRT_HOST_RUNTIME_EXECUTOR_PROGRAM_IMPL_H_
 #define TFRT_HOST_RUNTIME_EXECUTOR_PROGRAM_IMPL_H_
 
+#include "host_runtime/base/arena.h"
+#include "host_runtime/base/ref_count.h"
 #include "host_runtime/executor/call_router.h"
 #include "host_runtime/executor/kernel_frame.h"
 #include "host_runtime/executor/program.h"
@@ -48,6 +50,16 @@ struct tfrt_bef_callable_s {
   uint8_t* register_flags;    // per register
   uint32_t* nonstrict;        // indices of kernels with PASSED arguments
   uint32_t nonstrict_count;
+};
+
+// A program: the file, and its functions in the file's order.
+struct tfrt_program_s {
+  tfrt_ref_count_t ref_count;
+  tfrt_allocator_t allocator;
+  tfrt_arena_t arena;  // everything below lies in it
+  tfrt_bef_file_t* file;
+  uint32_t function_count;
+  tfrt_bef_callable_t* functions;
 };
 
 // Calls a BEF function; the vtable entry that program.c gives to its functions.

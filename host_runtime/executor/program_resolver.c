@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host_runtime/executor/program_resolver.h"
+
+#include <string.h>
+
+#include "host_runtime/bef/bef_attribute.h"
+
+// How many arguments of one kernel that are |register_index| have been met.
+typedef struct tfrt_program_resolver_seen_s {
+  uint32_t register_index;
+  uint32_t occurrences;
+} tfrt_program_resolver_seen_t;
+
+static tfrt_status_t tfrt_program_resolver_out_of_memory(void) {
+  return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory to load the program");
+}
+
+// How the op table's attribute kinds lie in BEF; symbols are not stored there.
+static const uint8_t tfrt_program_resolver_attribute_types[] = {
+    [TFRT_ATTRIBUTE_I1] = TFRT_BEF_DTYPE_I1,
+    [TFRT_ATTRIBUTE_I8] = TFRT_BEF_DTYPE_I8,
+    [TFRT_ATTRIBUTE_I16] = TFRT_BEF_DTYPE_I16,
+    [TFRT_ATTRIBUTE_I32] = TFRT_BEF_DTYPE_I32,
+    [TFRT_ATTRIBUTE_I64] = TFRT_BEF_DTYPE_I64,
+    [TFRT_ATTRIBUTE_UI8] = TFRT_BEF_DTYPE_UI8,
+    [TFRT_ATTRIBUTE_UI16] = TFRT_BEF_DTYPE_UI16,
+    [TFRT_ATTRIBUTE_UI32] = TFRT_BEF_DTYPE_UI32,
+    [TFRT_ATTRIBUTE_UI64] = TFRT_BEF_DTYPE_UI64,
+    [TFRT_ATTRIBUTE_F32] = TFRT_BEF_DTYPE_F32,
+    [TFRT_ATTRIBUTE_F64] = TFRT_BEF_DTYPE_F64,
+    [TFRT_ATTRIBUTE_STRING] = TFRT_BEF_DTYPE_STRING,
+    [TFRT_ATTRIBUTE_TYPE] = TFRT_BEF_ATTRIBUTE_TYPE,
+    [TFRT_ATTRIBUTE_SHAPE] = TFRT_BEF_ATTRIBUTE_SHAPE,
+    [TFRT_ATTRIBUTE_DENSE] = TFRT_BEF_ATTRIBUTE_DENSE,
+    [TFRT_ATTRIBUTE_I32_ARRAY] = TFRT_BEF_ATTRIBUTE_ARRAY_BIT | TFRT_BEF_DTYPE_I32,
+    [TFRT_ATTRIBUTE_I64_ARRAY] = TFRT_BEF_ATTRIBUTE_ARRAY_BIT | TFRT_BEF_DTYPE_I64,
+    [TFRT_ATTRIBUTE_F32_ARRAY] = TFRT_BEF_ATTRIBUTE_ARRAY_BIT | TFRT_BEF_DTYPE_F32,
+    [TFRT_ATTRIBUTE_AGGREGATE] = TFRT_BEF_ATTRIBUTE_AGGREGATE,
+};
+
+// Gives |status| the place of |kernel| in |function| as its origin.
+static tfrt_status_t tfrt_program_resolver_take_locate(tfrt_status_t status,
+                                                       const tfrt_bef_function_t* function,
+                                                       const tfrt_bef_kernel_t* kernel,
+                                                       tfrt_bef_file_t* file) {
+  tfrt_bef_source_location_t location;
+  tfrt_bef_file_source_location(file, kernel->location, &location);
+  tfrt_status_origin_t origin = {.rank = TFRT_STATUS_NO_RANK,
+                                 .function = function->name,
+                                 .kernel = kernel->name,
+                                 .file = location.file,
+                                 .line = location.line,
+                                 .column = location.column};
+  tfrt_status_t located = tfrt_status_with_origin(status, &origin);
+  tfrt_status_release(status);
+  return located;
+}
+
+// Checks that |actual| of something named |what| fits the table's |expected|.
+static tfrt_status_t tfrt_program_resolver_check_count(const char* kernel, const char* what,
+                                                       uint32_t actual, uint32_t expected,
+                                                       bool variadic) {
+  uint32_t least = variadic ? expected - 1 : expected;
+  if (actual == least || (variadic && actual > least)) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "kernel '%s' takes %s%u %s but has %u",
+                            kernel, variadic ? "at least " : "", least, what, actual);
+}
+
+// Checks the shape of |kernel| against its entry in the op table, so that the C function
+// can read its frame without looking.
+static tfrt_status_t tfrt_program_resolver_check_signature(
+    const tfrt_bef_kernel_t* kernel, const tfrt_kernel_descriptor_t* descriptor) {
+  uint32_t operands = kernel->argument_count;
+  bool trailing_chain = (descriptor->flags & TFRT_KERNEL_TRAILING_CHAIN) &&
+                        operands == (uint32_t)descriptor->operand_count + 1;
+  TFRT_RETURN_IF_ERROR(tfrt_program_resolver_check_count(
+      kernel->name, "operands", trailing_chain ? operands - 1 : operands, descriptor->operand_count,
+      descriptor->flags & TFRT_KERNEL_VARIADIC_OPERANDS));
+  TFRT_RETURN_IF_ERROR(tfrt_program_resolver_check_count(
+      kernel->name, "results", kernel->result_count, descriptor->result_count,
+      descriptor->flags & TFRT_KERNEL_VARIADIC_RESULTS));
+  uint32_t attributes = 0;
+  uint32_t functions = descriptor->region_count;
+  bool any_functions = false;
+  for (uint32_t i = 0; i < descriptor->attribute_count; ++i) {
+    tfrt_attribute_kind_t kind = descriptor->attributes[i].kind;
+    if (kind == TFRT_ATTRIBUTE_SYMBOL) ++functions;
+    if (kind == TFRT_ATTRIBUTE_SYMBOL_ARRAY) any_functions = true;
+    if (kind < TFRT_ATTRIBUTE_SYMBOL) ++attributes;
+  }
+  TFRT_RETURN_IF_ERROR(tfrt_program_resolver_check_count(
+      kernel->name, "attributes", kernel->attribute_count, attributes, false));
+  return tfrt_program_resolver_check_count(kernel->name, "functions", kernel->function_count,
+                                           functions + any_functions, any_functions);
+}
+
+// Checks each attribute of |kernel| against the table, and makes addresses of them.
+static tfrt_status_t tfrt_program_resolver_resolve_attributes(
+    tfrt_program_t* program, const tfrt_bef_kernel_t* kernel,
+    const tfrt_kernel_descriptor_t* descriptor, tfrt_kernel_site_t* site) {
+  if (kernel->attribute_count == 0) return NULL;
+  size_t section_size = 0;
+  const uint8_t* section = tfrt_bef_file_attributes(program->file, &section_size);
+  const void** addresses =
+      tfrt_arena_allocate_array(&program->arena, kernel->attribute_count, sizeof(void*));
+  if (!addresses) return tfrt_program_resolver_out_of_memory();
+  uint32_t entry = 0;
+  for (uint32_t i = 0; i < kernel->attribute_count; ++i, ++entry) {
+    while (descriptor->attributes[entry].kind >= TFRT_ATTRIBUTE_SYMBOL) ++entry;
+    const tfrt_attribute_descriptor_t* attribute = &descriptor->attributes[entry];
+    tfrt_status_t status =
+        tfrt_bef_attribute_check(section, section_size, kernel->attributes[i],
+                                 tfrt_program_resolver_attribute_types[attribute->kind]);
+    if (status) {
+      return tfrt_status_take_annotate(status, "kernel '%s', attribute '%s'", kernel->name,
+                                       attribute->name);
+    }
+    addresses[i] = section + kernel->attributes[i];
+  }
+  site->attributes = addresses;
+  return NULL;
+}
+
+static tfrt_status_t tfrt_program_resolver_resolve_functions(tfrt_program_t* program,
+                                                             const tfrt_bef_kernel_t* kernel,
+                                                             tfrt_kernel_site_t* site) {
+  if (kernel->function_count == 0) return NULL;
+  const tfrt_function_t** functions =
+      tfrt_arena_allocate_array(&program->arena, kernel->function_count, sizeof(*functions));
+  if (!functions) return tfrt_program_resolver_out_of_memory();
+  for (uint32_t i = 0; i < kernel->function_count; ++i) {
+    functions[i] = &program->functions[kernel->functions[i]].base;
+  }
+  site->functions = functions;
+  return NULL;
+}
+
+static tfrt_status_t tfrt_program_resolver_resolve_call_options(tfrt_program_t* program,
+                                                                const tfrt_bef_kernel_t* kernel,
+                                                                tfrt_kernel_site_t* site) {
+  const tfrt_bef_call_options_t* from = kernel->call_options;
+  if (!from) return NULL;
+  tfrt_call_options_t* options = tfrt_arena_allocate(&program->arena, sizeof(*options));
+  if (!options) return tfrt_program_resolver_out_of_memory();
+  *options = (tfrt_call_options_t){.has_host = from->has_host,
+                                   .pure = from->pure,
+                                   .host = from->host,
+                                   .deadline_ms = from->deadline_ms,
+                                   .retries = from->retries};
+  site->call_options = options;
+  return NULL;
+}
+
+// What |kernel| does with its argument |index|.
+static tfrt_operand_use_t tfrt_program_resolver_use(const tfrt_bef_kernel_t* kernel,
+                                                    const tfrt_kernel_descriptor_t* descriptor,
+                                                    uint32_t index) {
+  if (kernel->call_options && kernel->call_options->nonstrict) return TFRT_OPERAND_PASSED;
+  if (!descriptor) return TFRT_OPERAND_DEMANDED;
+  const tfrt_operand_descriptor_t* operand = tfrt_kernel_descriptor_operand(descriptor, index);
+  return operand ? operand->use : TFRT_OPERAND_AWAITED;  // a trailing chain
+}
+
+// The type that argument |index| of |kernel| must have at run time, or 0 if any will do
+// or the type is known already: |register_types| says what the op table proves.
+static tfrt_type_id_t tfrt_program_resolver_type_to_check(
+    const tfrt_bef_kernel_t* kernel, const tfrt_kernel_descriptor_t* descriptor, uint32_t index,
+    const char* const* register_types) {
+  if (!descriptor) return TFRT_TYPE_NONE;
+  const tfrt_operand_descriptor_t* operand = tfrt_kernel_descriptor_operand(descriptor, index);
+  const char* type = operand ? operand->type : "!tfrt.chain";
+  if (strcmp(type, TFRT_TYPE_ANY) == 0) return TFRT_TYPE_NONE;
+  const char* known = register_types[kernel->arguments[index]];
+  if (known && strcmp(known, type) == 0) return TFRT_TYPE_NONE;
+  tfrt_type_id_t id = TFRT_TYPE_NONE;
+  // A type that nobody has registered has no values, so no value can pass: any id that
+  // is never given will do.
+  return tfrt_type_find(type, &id) ? id : UINT16_MAX;
+}
+
+static tfrt_status_t tfrt_program_resolver_resolve_arguments(
+    tfrt_program_t* program, tfrt_bef_callable_t* callable,
+    const tfrt_kernel_descriptor_t* descriptor, const char* const* register_types,
+    tfrt_kernel_site_t* site) {
+  const tfrt_bef_kernel_t* kernel = site->bef;
+  uint32_t count = kernel->argument_count;
+  if (count == 0) return NULL;
+  uint8_t* uses = tfrt_arena_allocate_array(&program->arena, count, sizeof(*uses));
+  tfrt_type_id_t* checks = tfrt_arena_allocate_array(&program->arena, count, sizeof(*checks));
+  if (!uses || !checks) return tfrt_program_resolver_out_of_memory();
+  bool any_check = false;
+  for (uint32_t i = 0; i < count; ++i) {
+    uses[i] = (uint8_t)tfrt_program_resolver_use(kernel, descriptor, i);
+    uint8_t* flags = &callable->register_flags[kernel->arguments[i]];
+    if (uses[i] == TFRT_OPERAND_PASSED) {
+      *flags |= TFRT_REGISTER_ANTICIPATED;
+      site->nonstrict = true;
+      continue;
+    }
+    ++site->waited_count;
+    *flags |= uses[i] == TFRT_OPERAND_AWAITED ? TFRT_REGISTER_AWAITED : TFRT_REGISTER_DEMANDED;
+    if (uses[i] == TFRT_OPERAND_AWAITED) continue;
+    checks[i] = tfrt_program_resolver_type_to_check(kernel, descriptor, i, register_types);
+    any_check |= checks[i] != TFRT_TYPE_NONE;
+  }
+  site->uses = uses;
+  site->checks = any_check ? checks : NULL;
+  return NULL;
+}
+
+static tfrt_status_t tfrt_program_resolver_resolve_kernel(tfrt_program_t* program,
+                                                          tfrt_bef_callable_t* callable,
+                                                          uint32_t index,
+                                                          const tfrt_kernel_t* kernel,
+                                                          const char* const* register_types) {
+  tfrt_kernel_site_t* site = &callable->sites[index];
+  site->bef = &callable->bef->kernels[index];
+  site->owner = callable;
+  if (!kernel) {
+    return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "unknown kernel name '%s'", site->bef->name);
+  }
+  site->run = kernel->function;
+  if (kernel->descriptor) {
+    TFRT_RETURN_IF_ERROR(tfrt_program_resolver_check_signature(site->bef, kernel->descriptor));
+    TFRT_RETURN_IF_ERROR(
+        tfrt_program_resolver_resolve_attributes(program, site->bef, kernel->descriptor, site));
+  }
+  TFRT_RETURN_IF_ERROR(tfrt_program_resolver_resolve_functions(program, site->bef, site));
+  TFRT_RETURN_IF_ERROR(tfrt_program_resolver_resolve_call_options(program, site->bef, site));
+  return tfrt_program_resolver_resolve_arguments(program, callable, kernel->descriptor,
+                                                 register_types, site);
+}
+
+// Looks up the kernels of |function| in the order of their codes' first use; the same
+// name is looked up once per kernel, which loading can afford.
+static void tfrt_program_resolver_look_up_kernels(const tfrt_bef_function_t* function,
+                                                  const tfrt_kernel_registry_t* registry,
+                                                  const tfrt_kernel_t** out_kernels,
+                                                  const char** out_register_types) {
+  for (uint32_t k = 1; k < function->kernel_count; ++k) {
+    const tfrt_bef_kernel_t* bef = &function->kernels[k];
+    out_kernels[k] = tfrt_kernel_registry_find(registry, tfrt_string_view_of(bef->name));
+    const tfrt_kernel_descriptor_t* descriptor = out_kernels[k] ? out_kernels[k]->descriptor : NULL;
+    if (!descriptor) continue;
+    for (uint32_t r = 0; r < bef->result_count && r < descriptor->result_count; ++r) {
+      const char* type = descriptor->results[r].type;
+      bool known = strcmp(type, TFRT_TYPE_ANY) != 0;
+      out_register_types[bef->results[r]] = known ? type : NULL;
+    }
+  }
+}
+
+static tfrt_status_t tfrt_program_resolver_collect_nonstrict(tfrt_program_t* program,
+                                                             tfrt_bef_callable_t* callable) {
+  uint32_t count = 0;
+  for (uint32_t k = 1; k < callable->bef->kernel_count; ++k) {
+    count += callable->sites[k].nonstrict;
+  }
+  if (count == 0) return NULL;
+  callable->nonstrict =
+      tfrt_arena_allocate_array(&program->arena, count, sizeof(*callable->nonstrict));
+  if (!callable->nonstrict) return tfrt_program_resolver_out_of_memory();
+  for (uint32_t k = 1; k < callable->bef->kernel_count; ++k) {
+    if (callable->sites[k].nonstrict) callable->nonstrict[callable->nonstrict_count++] = k;
+  }
+  return NULL;
+}
+
+// How argument number |occurrence| (from 0) of |site| that is |register_index| is used.
+static bool tfrt_program_resolver_is_passed(const tfrt_kernel_site_t* site, uint32_t register_index,
+                                            uint32_t occurrence) {
+  for (uint32_t i = 0; i < site->bef->argument_count; ++i) {
+    if (site->bef->arguments[i] != register_index) continue;
+    if (occurrence-- == 0) return site->uses[i] == TFRT_OPERAND_PASSED;
+  }
+  return false;
+}
+
+// Tells, for each user of the results of |site|, whether the value is only passed to it. A
+// kernel stands once in a list of users for each argument; the words are taken to mean these
+// arguments in their order. |seen| is room for one pair per kernel.
+static tfrt_status_t tfrt_program_resolver_mark_users(tfrt_program_t* program,
+                                                      tfrt_bef_callable_t* callable,
+                                                      tfrt_kernel_site_t* site,
+                                                      tfrt_program_resolver_seen_t* seen) {
+  uint32_t count = 0;
+  for (uint32_t r = 0; r < site->bef->result_count; ++r) count += site->bef->user_counts[r];
+  if (count == 0) return NULL;
+  uint8_t* passed_users = tfrt_arena_allocate_array(&program->arena, count, 1);
+  if (!passed_users) return tfrt_program_resolver_out_of_memory();
+  uint32_t word = 0;
+  for (uint32_t r = 0; r < site->bef->result_count; ++r) {
+    uint32_t register_index = site->bef->results[r];
+    for (uint32_t u = 0; u < site->bef->user_counts[r]; ++u, ++word) {
+      uint32_t user = site->bef->users[word];
+      if (!callable->sites[user].nonstrict) continue;
+      if (seen[user].register_index != register_index) {
+        seen[user] = (tfrt_program_resolver_seen_t){.register_index = register_index};
+      }
+      passed_users[word] = tfrt_program_resolver_is_passed(&callable->sites[user], register_index,
+                                                           seen[user].occurrences++);
+      if (passed_users[word]) site->passed_users = passed_users;
+    }
+  }
+  return NULL;
+}
+
+// Marks the users of all kernels, if any kernel is non-strict.
+static tfrt_status_t tfrt_program_resolver_mark_all_users(tfrt_program_t* program,
+                                                          tfrt_bef_callable_t* callable,
+                                                          tfrt_arena_t* scratch) {
+  if (callable->nonstrict_count == 0) return NULL;
+  uint32_t kernel_count = callable->bef->kernel_count;
+  tfrt_program_resolver_seen_t* seen =
+      tfrt_arena_allocate_array(scratch, kernel_count, sizeof(*seen));
+  if (!seen) return tfrt_program_resolver_out_of_memory();
+  for (uint32_t k = 0; k < kernel_count; ++k) seen[k].register_index = UINT32_MAX;
+  for (uint32_t k = 0; k < kernel_count; ++k) {
+    TFRT_RETURN_IF_ERROR(
+        tfrt_program_resolver_mark_users(program, callable, &callable->sites[k], seen));
+  }
+  return NULL;
+}
+
+// Fails if kernels wait for each other in a circle: none of them could ever run, and a call
+// would never end.
+static tfrt_status_t tfrt_program_resolver_check_acyclic(tfrt_bef_callable_t* callable,
+                                                         tfrt_arena_t* scratch) {
+  const tfrt_bef_function_t* bef = callable->bef;
+  uint32_t* missing = tfrt_arena_allocate_array(scratch, bef->kernel_count, sizeof(*missing));
+  uint32_t* order = tfrt_arena_allocate_array(scratch, bef->kernel_count, sizeof(*order));
+  if (!missing || !order) return tfrt_program_resolver_out_of_memory();
+  uint32_t known = 1;  // order[0] is kernel 0
+  uint32_t done = 0;
+  for (uint32_t k = 1; k < bef->kernel_count; ++k) {
+    missing[k] = bef->kernels[k].argument_count;
+    if (missing[k] == 0) order[known++] = k;
+  }
+  for (; done < known; ++done) {
+    const tfrt_bef_kernel_t* kernel = &bef->kernels[order[done]];
+    uint32_t word = 0;
+    for (uint32_t r = 0; r < kernel->result_count; ++r) {
+      for (uint32_t u = 0; u < kernel->user_counts[r]; ++u, ++word) {
+        // The special result of kernel 0 starts kernels that lack nothing.
+        if (order[done] == 0 && r == 0) continue;
+        if (--missing[kernel->users[word]] == 0) order[known++] = kernel->users[word];
+      }
+    }
+  }
+  if (known == bef->kernel_count) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                            "%u kernels of function '%s' wait for each other in a circle",
+                            bef->kernel_count - known, bef->name);
+}
+
+tfrt_status_t tfrt_program_resolver_run(tfrt_program_t* program, tfrt_bef_callable_t* callable,
+                                        const tfrt_kernel_registry_t* registry,
+                                        tfrt_arena_t* scratch) {
+  const tfrt_bef_function_t* bef = callable->bef;
+  const tfrt_kernel_t** kernels =
+      tfrt_arena_allocate_array(scratch, bef->kernel_count, sizeof(*kernels));
+  const char** register_types =
+      tfrt_arena_allocate_array(scratch, (size_t)bef->register_count + 1, sizeof(*register_types));
+  callable->sites =
+      tfrt_arena_allocate_array(&program->arena, bef->kernel_count, sizeof(*callable->sites));
+  callable->register_flags =
+      tfrt_arena_allocate_array(&program->arena, (size_t)bef->register_count + 1, 1);
+  if (!kernels || !register_types || !callable->sites || !callable->register_flags) {
+    return tfrt_program_resolver_out_of_memory();
+  }
+  TFRT_RETURN_IF_ERROR(tfrt_program_resolver_check_acyclic(callable, scratch));
+  callable->sites[0] = (tfrt_kernel_site_t){.bef = &bef->kernels[0], .owner = callable};
+  tfrt_program_resolver_look_up_kernels(bef, registry, kernels, register_types);
+  for (uint32_t k = 1; k < bef->kernel_count; ++k) {
+    tfrt_status_t status =
+        tfrt_program_resolver_resolve_kernel(program, callable, k, kernels[k], register_types);
+    if (status)
+      return tfrt_program_resolver_take_locate(status, bef, &bef->kernels[k], program->file);
+  }
+  for (uint32_t i = 0; i < bef->result_count; ++i) {
+    callable->register_flags[bef->result_registers[i]] |= TFRT_REGISTER_ANTICIPATED;
+  }
+  TFRT_RETURN_IF_ERROR(tfrt_program_resolver_collect_nonstrict(program, callable));
+  return tfrt_program_resolver_mark_all_users(program, callable, scratch);
+}

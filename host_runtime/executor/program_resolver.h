@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Turns a function of a BEF file into one that can be called: looks up its kernels, checks
+// each use of them against the op table, and makes pointers of what the file has as numbers.
+// Private to this room.
+//
+//   bef kernel + registry --> site: C function, attribute addresses, functions,
+//                                   what it waits for, which types are left to check
+//
+// Life: one call per function, while its program is created.
+//
+// Thread rule: thread-compatible on the program. Failure rule: the first thing that is wrong,
+// with its place in the source text as the error's origin.
+#ifndef TFRT_HOST_RUNTIME_EXECUTOR_PROGRAM_RESOLVER_H_
+#define TFRT_HOST_RUNTIME_EXECUTOR_PROGRAM_RESOLVER_H_
+
+#include "host_runtime/executor/program_impl.h"
+
+// Fills in |callable|, a function of |program| whose |bef| and |owner| are set, by
+// |registry|. What lasts lies in the program's arena, the rest in |scratch|. Errors:
+// NOT_FOUND (unknown kernel), INVALID_ARGUMENT, RESOURCE_EXHAUSTED. Thread-compatible.
+tfrt_status_t tfrt_program_resolver_run(tfrt_program_t* program, tfrt_bef_callable_t* callable,
+                                        const tfrt_kernel_registry_t* registry,
+                                        tfrt_arena_t* scratch) TFRT_MUST_USE;
+
+#endif  // TFRT_HOST_RUNTIME_EXECUTOR_PROGRAM_RESOLVER_H_
