@@ -282,8 +282,7 @@ static bool define_results(tfrt_parser_t* parser, const tfrt_parser_op_t* op, si
     for (uint32_t k = 0; k < name->count; ++k, ++index) {
       tfrt_value_reference_t reference = name->reference;
       reference.number = k;
-      // Only a name of its own says something about a value.
-      if (name->count == 1) operation->results[index].name = reference.name;
+      operation->results[index].name = reference.name;
       ok = tfrt_value_scopes_define(&parser->scopes, &reference, &operation->results[index]) && ok;
     }
   }

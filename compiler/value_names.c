@@ -129,11 +129,15 @@ static void add_argument(tfrt_value_names_t* names, const tfrt_ir_value_t* argum
 static void add_results(tfrt_value_names_t* names, const tfrt_ir_operation_t* operation) {
   uint32_t none = 0;
   uint32_t* counter = names->scope ? &names->scope->next_number : &none;
+  // Several results are printed as one group if their names say so, or if there are none.
   bool all_named = true;
+  bool all_same = operation->result_count > 1;
   for (uint32_t i = 0; i < operation->result_count; ++i) {
-    all_named = all_named && operation->results[i].name;
+    const tfrt_ir_string_t* name = operation->results[i].name;
+    all_named = all_named && name;
+    all_same = all_same && name == operation->results[0].name;
   }
-  if (all_named || operation->result_count == 1) {
+  if (operation->result_count == 1 || (all_named && !all_same)) {
     for (uint32_t i = 0; i < operation->result_count; ++i) {
       tfrt_string_view_t text;
       if (!take_own_name(names, &operation->results[i], &text)) {
@@ -143,7 +147,11 @@ static void add_results(tfrt_value_names_t* names, const tfrt_ir_operation_t* op
     }
     return;
   }
-  tfrt_string_view_t text = take_number(names, "", counter);
+  if (!operation->result_count) return;
+  tfrt_string_view_t text;
+  if (!all_same || !take_own_name(names, &operation->results[0], &text)) {
+    text = take_number(names, "", counter);
+  }
   for (uint32_t i = 0; i < operation->result_count; ++i) {
     set(names, &operation->results[i], text, true);
   }

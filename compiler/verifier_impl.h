@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The inside of the verifier, shared by its sources.
+//
+//   verifier.c        modules, symbols, functions, blocks, order of values
+//   op_verifier.c     ops against their entry in the op table, and returns
+//   call_verifier.c   callees and call options
+//   lent_arguments.c  what host calls lend
+//
+// Thread rule: thread-compatible (caller synchronises).
+// Failure rule: reports; when memory is out, |out_of_memory| is set.
+#ifndef TFRT_COMPILER_VERIFIER_IMPL_H_
+#define TFRT_COMPILER_VERIFIER_IMPL_H_
+
+#include "compiler/verifier.h"
+
+typedef struct tfrt_verifier_s {
+  tfrt_ir_context_t* context;
+  tfrt_diagnostics_t* diagnostics;
+  const tfrt_ir_symbol_table_t* symbols;  // of the outermost module
+  bool out_of_memory;
+} tfrt_verifier_t;
+
+// Reports an error, or a note, at |operation|: as it stands, or behind "'name' op ".
+void tfrt_verifier_report(tfrt_verifier_t* verifier, tfrt_severity_t severity,
+                          const tfrt_ir_operation_t* operation, const char* format, ...)
+    TFRT_PRINTF(4, 5);
+void tfrt_verifier_op_error(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation,
+                            const char* format, ...) TFRT_PRINTF(3, 4);
+
+// Checks |operation| against its entry, if it has one.
+void tfrt_verifier_check_op(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation);
+
+// Checks the functions that |operation| names, and its call options.
+void tfrt_verifier_check_callees(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation);
+
+// The function that |symbol| names, or NULL.
+tfrt_ir_operation_t* tfrt_verifier_find_function(const tfrt_verifier_t* verifier,
+                                                 const tfrt_ir_attribute_t* symbol);
+
+// Which parameter of a callee with |parameter_count| of them gets the variadic operand
+// |index| of |operation|; UINT32_MAX: none. Functions that get more parameters than there
+// are operands (a range of a parallel call) get these first.
+uint32_t tfrt_verifier_parameter_of(const tfrt_ir_operation_t* operation, uint32_t index,
+                                    uint32_t parameter_count);
+
+// Checks what the host calls of |module| lend.
+void tfrt_verifier_check_lent_arguments(tfrt_verifier_t* verifier, tfrt_ir_operation_t* module);
+
+#endif  // TFRT_COMPILER_VERIFIER_IMPL_H_
