@@ -142,7 +142,7 @@ typedef enum tfrt_bef_location_tag_e {
 } tfrt_bef_location_tag_t;
 
 // Locations nest at most this deep.
-#define TFRT_BEF_MAX_LOCATION_DEPTH 64
+#define TFRT_BEF_MAX_LOCATION_DEPTH 256
 
 // Aggregates nest at most this deep.
 #define TFRT_BEF_MAX_ATTRIBUTE_DEPTH 32

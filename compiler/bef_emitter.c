@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "compiler/bef_emitter.h"
+
+#include "compiler/bef_entities.h"
+#include "compiler/stream_analysis.h"
+
+// The number of a value that has none yet.
+#define NO_NUMBER UINT32_MAX
+
+// One function while it is emitted. Everything lives in |arena| until the next one.
+typedef struct body_s {
+  tfrt_bef_entities_t* entities;
+  tfrt_arena_t arena;
+  tfrt_stream_analysis_t streams;
+  uint32_t register_count;
+  uint32_t kernel_count;
+  uint32_t* register_types;
+  tfrt_bef_writer_kernel_t* kernels;
+  bool out_of_memory;
+} body_t;
+
+static void* allocate(body_t* body, size_t count, size_t size) {
+  void* memory = tfrt_arena_allocate_array(&body->arena, count + 1, size);
+  if (!memory) body->out_of_memory = true;
+  return memory;
+}
+
+// --- Locations ------------------------------------------------------------------------
+
+// Appends the record of |location| (NULL: unknown) and returns its number. Recursion is
+// bounded by the parser's nesting limit.
+static uint32_t add_location(tfrt_bef_writer_t* writer, const tfrt_ir_location_t* location) {
+  uint32_t number;
+  switch (location ? location->kind : TFRT_IR_LOCATION_UNKNOWN) {
+    case TFRT_IR_LOCATION_FILE:
+      return tfrt_bef_writer_add_location_file(writer, tfrt_ir_string_view(location->name),
+                                               location->line, location->column);
+    case TFRT_IR_LOCATION_NAME:
+      number = tfrt_bef_writer_add_location_name(writer, tfrt_ir_string_view(location->name));
+      add_location(writer, location->first);
+      return number;
+    case TFRT_IR_LOCATION_CALL_SITE:
+      number = tfrt_bef_writer_add_location_call_site(writer);
+      add_location(writer, location->first);
+      add_location(writer, location->second);
+      return number;
+    case TFRT_IR_LOCATION_FUSED:
+      number = tfrt_bef_writer_add_location_fused(writer, location->member_count);
+      for (uint32_t i = 0; i < location->member_count; ++i) {
+        add_location(writer, location->members[i]);
+      }
+      return number;
+    default:
+      return tfrt_bef_writer_add_location_unknown(writer);
+  }
+}
+
+// --- Registers --------------------------------------------------------------------------
+
+static void number_register(body_t* body, tfrt_ir_value_t* value) {
+  tfrt_string_view_t type = tfrt_ir_string_view(value->type->text);
+  body->register_types[body->register_count] =
+      tfrt_bef_writer_add_type(body->entities->writer, type);
+  value->scratch = body->register_count++;
+}
+
+// Numbers arguments and results in order, and reports uses before that.
+static bool number_values(body_t* body, const tfrt_ir_block_t* block) {
+  size_t count = block->argument_count;
+  for (const tfrt_ir_operation_t* op = block->first; op; op = op->next) count += op->result_count;
+  body->register_types = allocate(body, count, sizeof(*body->register_types));
+  if (!body->register_types) return false;
+  for (tfrt_ir_operation_t* op = block->first; op; op = op->next) {
+    for (uint32_t i = 0; i < op->result_count; ++i) op->results[i].scratch = NO_NUMBER;
+  }
+  for (uint32_t i = 0; i < block->argument_count; ++i) number_register(body, block->arguments[i]);
+  for (tfrt_ir_operation_t* op = block->first; op; op = op->next) {
+    for (uint32_t i = 0; i < op->operand_count; ++i) {
+      if (op->operands[i].value->scratch != NO_NUMBER) continue;
+      tfrt_diagnostics_report_at(body->entities->diagnostics, TFRT_SEVERITY_ERROR, op->location,
+                                 "operand #%u is used before it is defined", i);
+      return false;
+    }
+    for (uint32_t i = 0; i < op->result_count; ++i) number_register(body, &op->results[i]);
+  }
+  return true;
+}
+
+// --- Kernels ----------------------------------------------------------------------------
+
+// The arrays that a kernel's attributes are spread over.
+typedef struct kernel_lists_s {
+  uint32_t* attributes;
+  tfrt_string_view_t* names;
+  uint32_t* functions;
+  uint32_t attribute_count;
+  uint32_t function_count;
+} kernel_lists_t;
+
+static size_t count_functions(const tfrt_ir_operation_t* op) {
+  size_t count = op->region_count;
+  for (uint32_t i = 0; i < op->attribute_count; ++i) {
+    const tfrt_ir_attribute_t* attribute = op->attributes[i].value;
+    count += attribute->kind == TFRT_IR_ATTRIBUTE_ARRAY ? attribute->count : 1;
+  }
+  return count;
+}
+
+static void add_function(body_t* body, const tfrt_ir_operation_t* op,
+                         const tfrt_ir_attribute_t* symbol, kernel_lists_t* lists) {
+  uint32_t index;
+  if (!tfrt_bef_entities_function(body->entities, op, symbol, &index)) return;
+  lists->functions[lists->function_count++] = index;
+}
+
+static void add_attribute(body_t* body, const tfrt_ir_operation_t* op,
+                          const tfrt_ir_named_attribute_t* named, kernel_lists_t* lists) {
+  switch (tfrt_bef_entities_role(body->entities, op, named)) {
+    case TFRT_BEF_ROLE_VALUE:
+    case TFRT_BEF_ROLE_COMPILED:
+      lists->names[lists->attribute_count] = tfrt_ir_string_view(named->name);
+      lists->attributes[lists->attribute_count++] =
+          tfrt_bef_entities_attribute(body->entities, named->value);
+      return;
+    case TFRT_BEF_ROLE_FUNCTION:
+      add_function(body, op, named->value, lists);
+      return;
+    case TFRT_BEF_ROLE_FUNCTIONS:
+      for (uint32_t i = 0; i < named->value->count; ++i) {
+        add_function(body, op, named->value->elements[i], lists);
+      }
+      return;
+    case TFRT_BEF_ROLE_NOTHING:
+      return;
+  }
+}
+
+// Symbols in the order of their attributes' names, then regions.
+static bool add_attributes(body_t* body, const tfrt_ir_operation_t* op,
+                           tfrt_bef_writer_kernel_t* kernel) {
+  kernel_lists_t lists = {
+      .attributes = allocate(body, op->attribute_count, sizeof(*lists.attributes)),
+      .names = allocate(body, op->attribute_count, sizeof(*lists.names)),
+      .functions = allocate(body, count_functions(op), sizeof(*lists.functions)),
+  };
+  if (body->out_of_memory) return false;
+  for (uint32_t i = 0; i < op->attribute_count; ++i) {
+    add_attribute(body, op, &op->attributes[i], &lists);
+  }
+  for (uint32_t i = 0; i < op->region_count; ++i) {
+    const tfrt_ir_block_t* block = tfrt_ir_region_single_block(&op->regions[i]);
+    lists.functions[lists.function_count++] = block->scratch;
+  }
+  kernel->attributes = lists.attributes;
+  kernel->attribute_names = lists.names;
+  kernel->attribute_count = lists.attribute_count;
+  kernel->functions = lists.functions;
+  kernel->function_count = lists.function_count;
+  return true;
+}
+
+static const uint32_t* list_operands(body_t* body, const tfrt_ir_operation_t* op) {
+  uint32_t* registers = allocate(body, op->operand_count, sizeof(*registers));
+  for (uint32_t i = 0; registers && i < op->operand_count; ++i) {
+    registers[i] = op->operands[i].value->scratch;
+  }
+  return registers;
+}
+
+static const uint32_t* list_results(body_t* body, const tfrt_ir_operation_t* op) {
+  uint32_t* registers = allocate(body, op->result_count, sizeof(*registers));
+  for (uint32_t i = 0; registers && i < op->result_count; ++i) {
+    registers[i] = op->results[i].scratch;
+  }
+  return registers;
+}
+
+static const tfrt_bef_call_options_t* list_call_options(body_t* body,
+                                                        const tfrt_ir_operation_t* op) {
+  tfrt_bef_call_options_t options;
+  if (!tfrt_bef_call_options_of(op, body->entities->diagnostics, &options)) return NULL;
+  tfrt_bef_call_options_t* copy = allocate(body, 1, sizeof(*copy));
+  if (copy) *copy = options;
+  return copy;
+}
+
+static void build_kernel(body_t* body, const tfrt_ir_operation_t* op, uint32_t op_index) {
+  tfrt_bef_writer_t* writer = body->entities->writer;
+  tfrt_bef_writer_kernel_t* kernel = &body->kernels[body->kernel_count++];
+  *kernel = (tfrt_bef_writer_kernel_t){
+      .code = tfrt_bef_writer_add_kernel_name(writer, tfrt_ir_string_view(op->name)),
+      .location = add_location(writer, op->location),
+      .stream_id = tfrt_stream_analysis_op_stream(&body->streams, op_index),
+      .argument_count = op->operand_count,
+      .arguments = list_operands(body, op),
+      .result_count = op->result_count,
+      .results = list_results(body, op),
+      .call_options = list_call_options(body, op),
+  };
+  add_attributes(body, op, kernel);
+}
+
+// --- Functions --------------------------------------------------------------------------
+
+// The numbers of the types of |count| values: block arguments, or operands of a return.
+static const uint32_t* list_types(body_t* body, const tfrt_ir_type_t* const* types,
+                                  uint32_t count) {
+  uint32_t* numbers = allocate(body, count, sizeof(*numbers));
+  for (uint32_t i = 0; numbers && i < count; ++i) {
+    tfrt_string_view_t text = tfrt_ir_string_view(types[i]->text);
+    numbers[i] = tfrt_bef_writer_add_type(body->entities->writer, text);
+  }
+  return numbers;
+}
+
+static tfrt_string_view_t* list_argument_names(body_t* body, const tfrt_ir_block_t* block) {
+  tfrt_string_view_t* names = allocate(body, block->argument_count, sizeof(*names));
+  for (uint32_t i = 0; names && i < block->argument_count; ++i) {
+    names[i] = tfrt_ir_string_view(block->arguments[i]->name);
+  }
+  return names;
+}
+
+static void emit_native(body_t* body, const tfrt_bef_entity_function_t* entity) {
+  const tfrt_ir_type_t* type = tfrt_ir_function_type(entity->op);
+  tfrt_bef_writer_function_t function = {
+      .name = tfrt_ir_symbol_name(entity->op),
+      .kind = TFRT_BEF_FUNCTION_NATIVE,
+      .argument_count = type->input_count,
+      .result_count = type->result_count,
+      .argument_types = list_types(body, type->inputs, type->input_count),
+      .result_types = list_types(body, type->results, type->result_count),
+  };
+  if (!body->out_of_memory) tfrt_bef_writer_add_function(body->entities->writer, &function);
+}
+
+// Fills in types and result registers of a function with a body.
+static void list_signature(body_t* body, const tfrt_bef_entity_function_t* entity,
+                           tfrt_bef_writer_function_t* function) {
+  const tfrt_ir_block_t* block = entity->block;
+  const tfrt_ir_operation_t* last = block->last;
+  uint32_t* result_types = allocate(body, last->operand_count, sizeof(*result_types));
+  if (body->out_of_memory) return;
+  for (uint32_t i = 0; i < last->operand_count; ++i) {
+    result_types[i] = body->register_types[last->operands[i].value->scratch];
+  }
+  function->argument_count = block->argument_count;
+  // Arguments are the first registers.
+  function->argument_types = body->register_types;
+  function->result_count = last->operand_count;
+  function->result_types = result_types;
+  function->result_registers = list_operands(body, last);
+  bool wants_names = !body->entities->options->no_argument_names && !entity->is_region;
+  if (wants_names && block->argument_count > 0) {
+    function->argument_names = list_argument_names(body, block);
+  }
+}
+
+static void emit_body(body_t* body, const tfrt_bef_entity_function_t* entity) {
+  tfrt_bef_writer_t* writer = body->entities->writer;
+  // The place of the function comes before those of its kernels.
+  tfrt_bef_writer_function_t function = {
+      .name = entity->is_region ? tfrt_string_view_of("") : tfrt_ir_symbol_name(entity->op),
+      .kind = entity->kind,
+      .location = add_location(writer, entity->op->location),
+      .root_stream_id = tfrt_stream_analysis_root_stream(&body->streams),
+  };
+  body->kernels = allocate(body, body->streams.op_count, sizeof(*body->kernels));
+  if (!body->kernels) return;
+  uint32_t op_index = 0;
+  for (const tfrt_ir_operation_t* op = entity->block->first; op->next; op = op->next) {
+    build_kernel(body, op, op_index++);
+  }
+  list_signature(body, entity, &function);
+  function.register_count = body->register_count;
+  function.register_types = body->register_types;
+  function.kernel_count = body->kernel_count;
+  function.kernels = body->kernels;
+  if (!body->out_of_memory) tfrt_bef_writer_add_function(writer, &function);
+}
+
+static tfrt_status_t emit_function(tfrt_bef_entities_t* entities,
+                                   const tfrt_bef_entity_function_t* entity) {
+  body_t body = {.entities = entities};
+  tfrt_allocator_t allocator = entities->arena.allocator;
+  tfrt_status_t status = NULL;
+  tfrt_arena_initialize(&body.arena, allocator);
+  if (!entity->block) {
+    emit_native(&body, entity);
+  } else if (number_values(&body, entity->block)) {
+    status = tfrt_stream_analysis_initialize(&body.streams, entity->block, allocator);
+    if (!status) {
+      emit_body(&body, entity);
+      tfrt_stream_analysis_deinitialize(&body.streams);
+    }
+  }
+  tfrt_arena_deinitialize(&body.arena);
+  if (body.out_of_memory) entities->out_of_memory = true;
+  return status;
+}
+
+static tfrt_status_t emit(tfrt_bef_entities_t* entities, tfrt_ir_context_t* context,
+                          tfrt_ir_operation_t* module, void** out_bytes, size_t* out_size) {
+  tfrt_bef_entities_collect(entities, context, module);
+  TFRT_RETURN_IF_ERROR(tfrt_diagnostics_status(entities->diagnostics));
+  for (const tfrt_bef_entity_function_t* entity = entities->first_function; entity;
+       entity = entity->next) {
+    TFRT_RETURN_IF_ERROR(emit_function(entities, entity));
+  }
+  TFRT_RETURN_IF_ERROR(tfrt_diagnostics_status(entities->diagnostics));
+  if (entities->out_of_memory) {
+    return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory to emit a BEF file");
+  }
+  return tfrt_bef_writer_finish(entities->writer, out_bytes, out_size);
+}
+
+tfrt_status_t tfrt_bef_emit(tfrt_ir_context_t* context, tfrt_ir_operation_t* module,
+                            const tfrt_bef_emitter_options_t* options,
+                            tfrt_diagnostics_t* diagnostics, tfrt_allocator_t allocator,
+                            void** out_bytes, size_t* out_size) {
+  static const tfrt_bef_emitter_options_t kDefaults = {.no_optional_sections = false};
+  tfrt_bef_writer_t* writer;
+  tfrt_bef_entities_t entities;
+  *out_bytes = NULL;
+  *out_size = 0;
+  if (!options) options = &kDefaults;
+  TFRT_RETURN_IF_ERROR(
+      tfrt_bef_writer_allocate(!options->no_optional_sections, allocator, &writer));
+  tfrt_bef_entities_initialize(&entities, options, diagnostics, writer, allocator);
+  tfrt_status_t status = emit(&entities, context, module, out_bytes, out_size);
+  tfrt_bef_entities_deinitialize(&entities);
+  tfrt_bef_writer_free(writer);
+  return status;
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "compiler/stream_analysis.h"
+
+#define NO_INDEX UINT32_MAX
+
+// One op, or the root. Children are linked in the order in which they were found.
+typedef struct tfrt_stream_op_s {
+  const tfrt_ir_operation_t* op;  // NULL: the root
+  int64_t cost;
+  int64_t cost_from_root;  // of the path that triggers it, itself included
+  uint32_t first_child;
+  uint32_t last_child;
+  uint32_t next_child;  // of the same parent
+  uint32_t stream;
+} stream_op_t;
+
+typedef struct tfrt_stream_build_s {
+  int64_t cost;
+  uint32_t parent_op;    // index of what triggers it
+  uint32_t merged_into;  // NO_INDEX: it is itself
+  bool has_return;
+} stream_build_t;
+
+static bool is_return(const tfrt_ir_operation_t* op) {
+  return tfrt_ir_operation_is(op, "tfrt.return");
+}
+
+// --- Options ------------------------------------------------------------------------
+
+// The integer |name| of the function around |block|, or else of a module around that.
+static int64_t find_option(const tfrt_ir_block_t* block, const char* name) {
+  const tfrt_ir_operation_t* op = block->region->owner;
+  if (!tfrt_ir_is_function(op)) {
+    // A region's block listens to the module alone.
+    while (op && !tfrt_ir_is_module(op)) op = tfrt_ir_operation_parent(op);
+  }
+  while (op) {
+    const tfrt_ir_attribute_t* option = tfrt_ir_operation_attribute(op, name);
+    if (option && option->kind == TFRT_IR_ATTRIBUTE_INTEGER) {
+      return tfrt_ir_attribute_integer_value(option);
+    }
+    op = tfrt_ir_operation_parent(op);
+  }
+  return 0;
+}
+
+static int64_t op_cost(const tfrt_stream_analysis_t* analysis, const tfrt_ir_operation_t* op) {
+  if (is_return(op) || tfrt_ir_operation_is(op, "tfrt.merge.chains")) return 1;
+  const tfrt_ir_attribute_t* cost = tfrt_ir_operation_attribute(op, "_tfrt_cost");
+  if (cost && cost->kind == TFRT_IR_ATTRIBUTE_INTEGER) {
+    int64_t value = tfrt_ir_attribute_integer_value(cost);
+    return value > 0 ? value : 1;
+  }
+  return analysis->threshold > 0 ? analysis->threshold : 1;
+}
+
+// --- Forward ------------------------------------------------------------------------
+
+static void add_child(tfrt_stream_analysis_t* analysis, uint32_t parent, uint32_t child) {
+  stream_op_t* entry = &analysis->ops[parent];
+  if (entry->last_child == NO_INDEX) {
+    entry->first_child = child;
+  } else {
+    analysis->ops[entry->last_child].next_child = child;
+  }
+  entry->last_child = child;
+}
+
+// Sums don't overflow: a path of 2^31 ops of the highest cost is still below 2^63.
+static int64_t bounded(int64_t cost) { return cost < UINT32_MAX ? cost : UINT32_MAX; }
+
+static void schedule(tfrt_stream_analysis_t* analysis, uint32_t index) {
+  uint32_t root = analysis->op_count;
+  stream_op_t* entry = &analysis->ops[index];
+  const tfrt_ir_operation_t* op = entry->op;
+  uint32_t parent = root;
+  int64_t parent_cost = 0;
+  for (uint32_t i = 0; i < op->operand_count; ++i) {
+    const tfrt_ir_operation_t* producer = op->operands[i].value->producer;
+    uint32_t candidate = producer ? producer->scratch : root;
+    if (analysis->ops[candidate].cost_from_root > parent_cost) {
+      parent = candidate;
+      parent_cost = analysis->ops[candidate].cost_from_root;
+    }
+  }
+  entry->cost = bounded(op_cost(analysis, op));
+  entry->cost_from_root = entry->cost + parent_cost;
+  if (entry->cost_from_root > analysis->critical_path) {
+    analysis->critical_path = entry->cost_from_root;
+  }
+  add_child(analysis, parent, index);
+}
+
+// --- Backward -----------------------------------------------------------------------
+
+static uint32_t current_stream(const tfrt_stream_analysis_t* analysis, uint32_t stream) {
+  while (analysis->streams[stream].merged_into != NO_INDEX) {
+    stream = analysis->streams[stream].merged_into;
+  }
+  return stream;
+}
+
+static void merge_streams(tfrt_stream_analysis_t* analysis, uint32_t from, uint32_t to) {
+  stream_build_t* source = &analysis->streams[from];
+  analysis->streams[to].cost += source->cost;
+  analysis->streams[to].has_return |= source->has_return;
+  source->merged_into = to;
+}
+
+// The streams of the children of op |index| that are cheap join their neighbours. Returns the
+// last group if it stayed cheap, or NO_INDEX.
+static uint32_t group_children(tfrt_stream_analysis_t* analysis, uint32_t index) {
+  bool automatic = analysis->threshold <= 0;
+  int64_t limit = automatic ? analysis->critical_path - analysis->ops[index].cost_from_root
+                            : analysis->threshold;
+  uint32_t group = NO_INDEX;
+  for (uint32_t child = analysis->ops[index].first_child; child != NO_INDEX;
+       child = analysis->ops[child].next_child) {
+    uint32_t stream = analysis->ops[child].stream;
+    int64_t cost = analysis->streams[stream].cost;
+    analysis->streams[stream].parent_op = index;
+    if (cost >= limit) continue;
+    int64_t group_cost = group == NO_INDEX ? limit : analysis->streams[group].cost;
+    bool joins = automatic ? group_cost + cost < limit : group_cost < limit;
+    if (joins) {
+      merge_streams(analysis, stream, group);
+    } else {
+      group = stream;
+    }
+  }
+  if (group == NO_INDEX || analysis->streams[group].cost >= limit) return NO_INDEX;
+  return group;
+}
+
+// The stream that holds the return, or else the most expensive one, among those of the
+// children of op |index|.
+static uint32_t choose_stream(const tfrt_stream_analysis_t* analysis, uint32_t index) {
+  uint32_t best = NO_INDEX;
+  for (uint32_t child = analysis->ops[index].first_child; child != NO_INDEX;
+       child = analysis->ops[child].next_child) {
+    uint32_t stream = current_stream(analysis, analysis->ops[child].stream);
+    if (analysis->streams[stream].has_return) return stream;
+    if (best == NO_INDEX || analysis->streams[stream].cost > analysis->streams[best].cost) {
+      best = stream;
+    }
+  }
+  return best;
+}
+
+static void build_stream(tfrt_stream_analysis_t* analysis, uint32_t index) {
+  stream_op_t* entry = &analysis->ops[index];
+  uint32_t stream;
+  if (entry->first_child == NO_INDEX) {
+    stream = analysis->stream_count++;
+    analysis->streams[stream] = (stream_build_t){.merged_into = NO_INDEX};
+  } else {
+    uint32_t rest = group_children(analysis, index);
+    stream = choose_stream(analysis, index);
+    // With a threshold, what stayed below it isn't worth a stream of its own.
+    if (analysis->threshold > 0 && rest != NO_INDEX && rest != stream) {
+      merge_streams(analysis, rest, stream);
+    }
+  }
+  entry->stream = stream;
+  analysis->streams[stream].cost += entry->cost;
+  analysis->streams[stream].parent_op = NO_INDEX;
+  if (entry->op && is_return(entry->op)) analysis->streams[stream].has_return = true;
+}
+
+// Lets every stream point to what it became at once: paths can be as long as the block.
+static void shorten_paths(tfrt_stream_analysis_t* analysis) {
+  for (uint32_t i = 0; i < analysis->stream_count; ++i) {
+    uint32_t last = current_stream(analysis, i);
+    for (uint32_t stream = i; stream != last;) {
+      uint32_t next = analysis->streams[stream].merged_into;
+      analysis->streams[stream].merged_into = last;
+      stream = next;
+    }
+  }
+}
+
+// --- Interface ------------------------------------------------------------------------
+
+static uint32_t number_ops(const tfrt_ir_block_t* block) {
+  uint32_t count = 0;
+  for (tfrt_ir_operation_t* op = block->first; op; op = op->next) op->scratch = count++;
+  return count;
+}
+
+tfrt_status_t tfrt_stream_analysis_initialize(tfrt_stream_analysis_t* analysis,
+                                              const tfrt_ir_block_t* block,
+                                              tfrt_allocator_t allocator) {
+  *analysis = (tfrt_stream_analysis_t){.threshold = find_option(block, "tfrt.cost_threshold")};
+  tfrt_arena_initialize(&analysis->arena, allocator);
+  analysis->threshold = bounded(analysis->threshold);
+  uint32_t count = analysis->op_count = number_ops(block);
+  size_t size = (size_t)count + 1;
+  analysis->ops = tfrt_arena_allocate_array(&analysis->arena, size, sizeof(*analysis->ops));
+  analysis->streams = tfrt_arena_allocate_array(&analysis->arena, size, sizeof(*analysis->streams));
+  if (!analysis->ops || !analysis->streams) {
+    tfrt_arena_deinitialize(&analysis->arena);
+    return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory to analyse streams");
+  }
+  const tfrt_ir_operation_t* op = block->first;
+  for (uint32_t i = 0; i <= count; ++i, op = op ? op->next : NULL) {
+    analysis->ops[i] = (stream_op_t){
+        .op = op, .first_child = NO_INDEX, .last_child = NO_INDEX, .next_child = NO_INDEX};
+  }
+  stream_op_t* root = &analysis->ops[count];
+  root->cost = root->cost_from_root = 1;
+  for (uint32_t i = 0; i < count; ++i) schedule(analysis, i);
+  for (uint32_t i = count; i-- > 0;) build_stream(analysis, i);
+  build_stream(analysis, count);
+  shorten_paths(analysis);
+  return NULL;
+}
+
+void tfrt_stream_analysis_deinitialize(tfrt_stream_analysis_t* analysis) {
+  tfrt_arena_deinitialize(&analysis->arena);
+}
+
+uint32_t tfrt_stream_analysis_op_stream(const tfrt_stream_analysis_t* analysis, uint32_t index) {
+  return current_stream(analysis, analysis->ops[index].stream);
+}
+
+uint32_t tfrt_stream_analysis_root_stream(const tfrt_stream_analysis_t* analysis) {
+  return tfrt_stream_analysis_op_stream(analysis, analysis->op_count);
+}
+
+tfrt_stream_t tfrt_stream_analysis_stream(const tfrt_stream_analysis_t* analysis, uint32_t id) {
+  const stream_build_t* build = &analysis->streams[id];
+  tfrt_stream_t stream = {.id = id, .cost = build->cost, .parent_id = TFRT_STREAM_NONE};
+  if (build->parent_op != NO_INDEX) {
+    stream.parent_op = analysis->ops[build->parent_op].op;
+    stream.parent_id = tfrt_stream_analysis_op_stream(analysis, build->parent_op);
+  }
+  return stream;
+}
