@@ -322,37 +322,6 @@ static tfrt_status_t tfrt_program_resolver_mark_all_users(tfrt_program_t* progra
   return NULL;
 }
 
-// Fails if kernels wait for each other in a circle: none of them could ever run, and a call
-// would never end.
-static tfrt_status_t tfrt_program_resolver_check_acyclic(tfrt_bef_callable_t* callable,
-                                                         tfrt_arena_t* scratch) {
-  const tfrt_bef_function_t* bef = callable->bef;
-  uint32_t* missing = tfrt_arena_allocate_array(scratch, bef->kernel_count, sizeof(*missing));
-  uint32_t* order = tfrt_arena_allocate_array(scratch, bef->kernel_count, sizeof(*order));
-  if (!missing || !order) return tfrt_program_resolver_out_of_memory();
-  uint32_t known = 1;  // order[0] is kernel 0
-  uint32_t done = 0;
-  for (uint32_t k = 1; k < bef->kernel_count; ++k) {
-    missing[k] = bef->kernels[k].argument_count;
-    if (missing[k] == 0) order[known++] = k;
-  }
-  for (; done < known; ++done) {
-    const tfrt_bef_kernel_t* kernel = &bef->kernels[order[done]];
-    uint32_t word = 0;
-    for (uint32_t r = 0; r < kernel->result_count; ++r) {
-      for (uint32_t u = 0; u < kernel->user_counts[r]; ++u, ++word) {
-        // The special result of kernel 0 starts kernels that lack nothing.
-        if (order[done] == 0 && r == 0) continue;
-        if (--missing[kernel->users[word]] == 0) order[known++] = kernel->users[word];
-      }
-    }
-  }
-  if (known == bef->kernel_count) return NULL;
-  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                            "%u kernels of function '%s' wait for each other in a circle",
-                            bef->kernel_count - known, bef->name);
-}
-
 tfrt_status_t tfrt_program_resolver_run(tfrt_program_t* program, tfrt_bef_callable_t* callable,
                                         const tfrt_kernel_registry_t* registry,
                                         tfrt_arena_t* scratch) {
@@ -368,7 +337,6 @@ tfrt_status_t tfrt_program_resolver_run(tfrt_program_t* program, tfrt_bef_callab
   if (!kernels || !register_types || !callable->sites || !callable->register_flags) {
     return tfrt_program_resolver_out_of_memory();
   }
-  TFRT_RETURN_IF_ERROR(tfrt_program_resolver_check_acyclic(callable, scratch));
   callable->sites[0] = (tfrt_kernel_site_t){.bef = &bef->kernels[0], .owner = callable};
   tfrt_program_resolver_look_up_kernels(bef, registry, kernels, register_types);
   for (uint32_t k = 1; k < bef->kernel_count; ++k) {

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/host_runtime/executor/small_program.h"
+
+#include "host_runtime/async/inline_work_queue.h"
+#include "host_runtime/bef/bef_attribute.h"
+#include "host_runtime/bef/bef_writer.h"
+#include "tests/support/test_main.h"
+
+tfrt_host_context_t* small_program_host;
+
+static tfrt_async_value_t* late_value;
+static int32_t late_number;
+
+static void constant(tfrt_kernel_frame_t* frame) {
+  tfrt_kernel_frame_set_i32(frame, 0, (int32_t)tfrt_bef_attribute_read_u32(frame->attributes[0]));
+}
+static void add(tfrt_kernel_frame_t* frame) {
+  tfrt_kernel_frame_set_i32(frame, 0,
+                            tfrt_kernel_frame_i32(frame, 0) + tfrt_kernel_frame_i32(frame, 1));
+}
+static void late(tfrt_kernel_frame_t* frame) {
+  late_number = tfrt_kernel_frame_i32(frame, 0);
+  late_value = tfrt_async_value_create_unconstructed(TFRT_TYPE_I32);
+  tfrt_kernel_frame_set(frame, 0, tfrt_async_value_retain(late_value));
+}
+static void report_failure(tfrt_kernel_frame_t* frame) {
+  tfrt_kernel_frame_fail(frame, TFRT_STATUS_INTERNAL, "it failed");
+}
+static void call_function(tfrt_kernel_frame_t* frame) {
+  tfrt_function_execute(frame->functions[0], frame->context, frame->arguments, frame->results);
+}
+static void negative(tfrt_kernel_frame_t* frame) {
+  tfrt_kernel_frame_set_i1(frame, 0, tfrt_kernel_frame_i32(frame, 0) < 0);
+}
+static void wait_for_value(tfrt_kernel_frame_t* frame) {
+  tfrt_kernel_frame_set_ready_chain(frame, 0);
+}
+static void forget(tfrt_kernel_frame_t* frame) { (void)frame; }
+
+void small_program_resolve_late(void) {
+  tfrt_async_value_t* value = late_value;
+  late_value = NULL;
+  *(int32_t*)tfrt_async_value_payload(value) = late_number;
+  tfrt_async_value_set_available(value);
+  tfrt_async_value_release(value);
+}
+
+static const tfrt_operand_descriptor_t two_i32[] = {{"a", "i32", TFRT_OPERAND_DEMANDED},
+                                                    {"b", "i32", TFRT_OPERAND_DEMANDED}};
+static const tfrt_operand_descriptor_t awaited[] = {{"x", TFRT_TYPE_ANY, TFRT_OPERAND_AWAITED}};
+static const tfrt_operand_descriptor_t passed[] = {{"x", TFRT_TYPE_ANY, TFRT_OPERAND_PASSED}};
+static const tfrt_result_descriptor_t i32_result[] = {{"r", "i32"}};
+static const tfrt_result_descriptor_t i1_result[] = {{"r", "i1"}};
+static const tfrt_result_descriptor_t chain_result[] = {{"r", "!tfrt.chain"}};
+static const tfrt_result_descriptor_t any_result[] = {{"r", TFRT_TYPE_ANY}};
+static const tfrt_attribute_descriptor_t value[] = {{"value", TFRT_ATTRIBUTE_I32, NULL}};
+static const tfrt_attribute_descriptor_t callee[] = {{"callee", TFRT_ATTRIBUTE_SYMBOL, NULL}};
+
+static const tfrt_kernel_descriptor_t descriptors[] = {
+    {.name = "test.constant", TFRT_RESULTS(i32_result), TFRT_ATTRIBUTES(value)},
+    {.name = "test.add", TFRT_OPERANDS(two_i32), TFRT_RESULTS(i32_result)},
+    {.name = "test.late", .operands = two_i32, .operand_count = 1, TFRT_RESULTS(i32_result)},
+    {.name = "test.fail", TFRT_RESULTS(i32_result)},
+    {.name = "test.call",
+     TFRT_OPERANDS(passed),
+     TFRT_RESULTS(any_result),
+     TFRT_ATTRIBUTES(callee),
+     .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS},
+    {.name = "test.negative", .operands = two_i32, .operand_count = 1, TFRT_RESULTS(i1_result)},
+    {.name = "test.wait", TFRT_OPERANDS(awaited), TFRT_RESULTS(chain_result)},
+    {.name = "test.forget", TFRT_RESULTS(i32_result)},
+};
+static const tfrt_kernel_table_t table = {descriptors, TFRT_ARRAY_SIZE(descriptors)};
+static const tfrt_kernel_registration_t registrations[] = {
+    {"test.constant", constant},   {"test.add", add},
+    {"test.late", late},           {"test.fail", report_failure},
+    {"test.call", call_function},  {"test.negative", negative},
+    {"test.wait", wait_for_value}, {"test.forget", forget},
+};
+
+void small_program_set_up(void) {
+  tfrt_work_queue_t* queue = NULL;
+  ck_assert_ptr_null(tfrt_inline_work_queue_create(tfrt_allocator_system(), &queue));
+  ck_assert_ptr_null(tfrt_host_context_allocate(tfrt_allocator_system(), tfrt_clock_system(), queue,
+                                                NULL, &small_program_host));
+  ck_assert_ptr_null(tfrt_kernel_registry_add_all(small_program_host->registry, &table,
+                                                  registrations, TFRT_ARRAY_SIZE(registrations)));
+}
+
+void small_program_tear_down(void) {
+  tfrt_host_context_free(small_program_host);
+  ck_assert_int_eq(tfrt_async_value_live_count(), 0);
+}
+
+// The writer's form of |kernel|; |storage| holds what it points to.
+static tfrt_bef_writer_kernel_t make_kernel(tfrt_bef_writer_t* writer, const small_kernel_t* kernel,
+                                            uint32_t line, uint32_t* storage) {
+  static const uint32_t main_index = 0;
+  static const tfrt_string_view_t attribute_name = {"value", 5};
+  tfrt_bef_writer_kernel_t made = {
+      .code = tfrt_bef_writer_add_kernel_name(writer, tfrt_string_view_of(kernel->name)),
+      .location =
+          tfrt_bef_writer_add_location_file(writer, tfrt_string_view_of("small.mlir"), line, 3),
+      .argument_count = kernel->argument_count,
+      .result_count = kernel->result_count,
+      .attribute_count = kernel->has_attribute,
+      .function_count = kernel->calls_main,
+      .arguments = kernel->arguments,
+      .results = kernel->results,
+      .functions = &main_index,
+      .attributes = storage,
+      .attribute_names = &attribute_name,
+  };
+  if (kernel->has_attribute) {
+    tfrt_bef_value_t attribute = {.type = (tfrt_bef_attribute_type_t)TFRT_BEF_DTYPE_I32,
+                                  .bits = (uint32_t)kernel->attribute};
+    *storage = tfrt_bef_writer_add_attribute(writer, &attribute);
+  }
+  return made;
+}
+
+static void add_main(tfrt_bef_writer_t* writer, const small_program_t* program) {
+  enum { MAX = 64 };
+  tfrt_bef_writer_kernel_t kernels[MAX];
+  uint32_t attributes[MAX];
+  uint32_t i32_type = tfrt_bef_writer_add_type(writer, tfrt_string_view_of("i32"));
+  uint32_t argument_types[SMALL_PROGRAM_MAX];
+  uint32_t register_types[MAX];
+  uint32_t argument_count = 0;
+  for (; program->argument_types[argument_count]; ++argument_count) {
+    argument_types[argument_count] = tfrt_bef_writer_add_type(
+        writer, tfrt_string_view_of(program->argument_types[argument_count]));
+  }
+  for (uint32_t i = 0; i < MAX; ++i) register_types[i] = i32_type;
+  for (uint32_t i = 0; i < program->kernel_count; ++i) {
+    kernels[i] = make_kernel(writer, &program->kernels[i], 10 + i, &attributes[i]);
+  }
+  tfrt_bef_writer_function_t function = {
+      .name = tfrt_string_view_of("main"),
+      .kind = TFRT_BEF_FUNCTION_ASYNC,
+      .argument_count = argument_count,
+      .result_count = program->result_count,
+      .argument_types = argument_types,
+      .result_types = register_types,
+      .location = tfrt_bef_writer_add_location_unknown(writer),
+      .register_count = program->register_count,
+      .kernel_count = program->kernel_count,
+      .register_types = register_types,
+      .result_registers = program->results,
+      .kernels = kernels,
+  };
+  tfrt_bef_writer_add_function(writer, &function);
+}
+
+tfrt_status_t small_program_make(const small_program_t* program, tfrt_program_t** out_program) {
+  *out_program = NULL;
+  tfrt_bef_writer_t* writer = NULL;
+  ck_assert_ptr_null(tfrt_bef_writer_allocate(true, tfrt_allocator_system(), &writer));
+  add_main(writer, program);
+  void* bytes = NULL;
+  size_t size = 0;
+  ck_assert_ptr_null(tfrt_bef_writer_finish(writer, &bytes, &size));
+  tfrt_bef_writer_free(writer);
+  tfrt_bef_file_t* file = NULL;
+  tfrt_status_t loaded = tfrt_bef_file_create_take(bytes, size, tfrt_allocator_system(), &file);
+  if (loaded) ck_abort_msg("%s", tfrt_status_message(loaded));
+  tfrt_status_t status =
+      tfrt_program_create(file, small_program_host->registry, tfrt_allocator_system(), out_program);
+  tfrt_bef_file_release(file);
+  return status;
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Small programs for the executor's tests, written down as tables of kernels and turned into
+// BEF: one function `main` whose arguments are the first registers.
+//
+// Life: make a program, run it, release it; the host and the registry live as long as the
+// fixture. Thread rule: thread-compatible. Failure rule: a mistake in a table fails the test.
+#ifndef TFRT_TESTS_HOST_RUNTIME_EXECUTOR_SMALL_PROGRAM_H_
+#define TFRT_TESTS_HOST_RUNTIME_EXECUTOR_SMALL_PROGRAM_H_
+
+#include "host_runtime/executor/program.h"
+#include "host_runtime/host_context.h"
+
+#define SMALL_PROGRAM_MAX 4
+
+// One kernel: its registers, and the number of its one i32 attribute, if it has one.
+typedef struct small_kernel_s {
+  const char* name;
+  uint32_t arguments[SMALL_PROGRAM_MAX];
+  uint32_t argument_count;
+  uint32_t results[SMALL_PROGRAM_MAX];
+  uint32_t result_count;
+  bool has_attribute;
+  int32_t attribute;
+  bool calls_main;  // its one function is `main` itself
+} small_kernel_t;
+
+typedef struct small_program_s {
+  const char* argument_types[SMALL_PROGRAM_MAX];  // ends with NULL
+  const small_kernel_t* kernels;
+  uint32_t kernel_count;
+  uint32_t register_count;
+  uint32_t results[SMALL_PROGRAM_MAX];
+  uint32_t result_count;
+} small_program_t;
+
+// A host with an inline queue and a registry with the kernels below, for all tests.
+//   test.constant {value: i32} -> i32      test.add i32, i32 -> i32
+//   test.late i32 -> i32: resolved by small_program_resolve_late()
+//   test.fail -> i32                       test.call any... -> any...: calls its function
+//   test.negative i32 -> i1                test.wait any -> !tfrt.chain
+//   test.forget -> i32: doesn't set its result
+extern tfrt_host_context_t* small_program_host;
+
+// Sets up and tears down |small_program_host|: a checked fixture.
+void small_program_set_up(void);
+void small_program_tear_down(void);
+
+// Makes a program (+1) of |table|. The error of tfrt_program_create() comes back (+1).
+tfrt_status_t small_program_make(const small_program_t* table, tfrt_program_t** out_program);
+
+// Resolves what the last test.late that ran has handed out as its argument.
+void small_program_resolve_late(void);
+
+#endif  // TFRT_TESTS_HOST_RUNTIME_EXECUTOR_SMALL_PROGRAM_H_
