@@ -169,6 +169,24 @@ static void tfrt_executor_publish(tfrt_ready_list_t* ready, uint32_t register_in
   tfrt_async_value_release(held);
 }
 
+// Publishes the results of |site| from number |first_result| on: |values| (consumed), or, if
+// that is NULL, that memory is out.
+static void tfrt_executor_publish_all(tfrt_ready_list_t* ready, const tfrt_kernel_site_t* site,
+                                      uint32_t first_result, tfrt_async_value_t* const* values) {
+  const tfrt_bef_kernel_t* kernel = site->bef;
+  uint32_t first_user = first_result > 0 ? kernel->user_counts[0] : 0;
+  for (uint32_t i = first_result; i < kernel->result_count; ++i) {
+    // A kernel without any user has no array of them.
+    uint32_t count = kernel->user_counts[i];
+    const uint32_t* users = count > 0 ? kernel->users + first_user : NULL;
+    const uint8_t* passed_users =
+        count > 0 && site->passed_users ? site->passed_users + first_user : NULL;
+    tfrt_executor_publish(ready, kernel->results[i], users, passed_users, count,
+                          values ? values[i - first_result] : tfrt_async_value_out_of_memory());
+    first_user += count;
+  }
+}
+
 // The value in a register that may not be set yet; puts a placeholder there if so. The
 // caller has one use of it.
 static tfrt_async_value_t* tfrt_executor_anticipate(tfrt_call_frame_t* frame,
@@ -286,13 +304,7 @@ static void tfrt_executor_fire_with(tfrt_ready_list_t* ready, const tfrt_kernel_
     tfrt_async_value_release(
         atomic_load_explicit(&frame->registers[kernel->arguments[i]], memory_order_relaxed));
   }
-  uint32_t first_user = 0;
-  for (uint32_t i = 0; i < kernel->result_count; ++i) {
-    tfrt_executor_publish(ready, kernel->results[i], kernel->users + first_user,
-                          site->passed_users ? site->passed_users + first_user : NULL,
-                          kernel->user_counts[i], results[i]);
-    first_user += kernel->user_counts[i];
-  }
+  tfrt_executor_publish_all(ready, site, 0, results);
 }
 
 static void tfrt_executor_fire(tfrt_ready_list_t* ready, uint32_t kernel) {
@@ -311,13 +323,7 @@ static void tfrt_executor_fire(tfrt_ready_list_t* ready, uint32_t kernel) {
     return;
   }
   // No room even to look at the arguments: their uses stay undone, the results say why.
-  uint32_t first_user = 0;
-  for (uint32_t i = 0; i < site->bef->result_count; ++i) {
-    tfrt_executor_publish(ready, site->bef->results[i], site->bef->users + first_user,
-                          site->passed_users ? site->passed_users + first_user : NULL,
-                          site->bef->user_counts[i], tfrt_async_value_out_of_memory());
-    first_user += site->bef->user_counts[i];
-  }
+  tfrt_executor_publish_all(ready, site, 0, NULL);
 }
 
 // The rest of a call's ready kernels of one stream, as a task of the work queue.
@@ -342,18 +348,17 @@ static void tfrt_executor_drain(tfrt_ready_list_t* ready) {
 
 // --- Calls -------------------------------------------------------------------
 
-// Starts the kernels without arguments, then publishes the arguments.
+// Starts the kernels without arguments, then publishes the arguments, the results of the
+// pseudo kernel behind its special one.
 static void tfrt_executor_start(tfrt_ready_list_t* ready, tfrt_async_value_t* const* arguments) {
   const tfrt_kernel_site_t* start = &ready->frame->callable->sites[0];
-  const tfrt_bef_kernel_t* kernel = start->bef;
-  uint32_t first_user = kernel->user_counts[0];
-  for (uint32_t i = 0; i < first_user; ++i) tfrt_executor_arrive(ready, kernel->users[i]);
-  for (uint32_t i = 1; i < kernel->result_count; ++i) {
-    tfrt_executor_publish(ready, kernel->results[i], kernel->users + first_user,
-                          start->passed_users ? start->passed_users + first_user : NULL,
-                          kernel->user_counts[i], tfrt_async_value_retain(arguments[i - 1]));
-    first_user += kernel->user_counts[i];
+  for (uint32_t i = 0; i < start->bef->user_counts[0]; ++i) {
+    tfrt_executor_arrive(ready, start->bef->users[i]);
   }
+  for (uint32_t i = 1; i < start->bef->result_count; ++i) {
+    tfrt_async_value_retain(arguments[i - 1]);
+  }
+  tfrt_executor_publish_all(ready, start, 1, arguments);
 }
 
 // Starts the non-strict kernels that still lack arguments: whatever they call may get on
