@@ -1,0 +1,556 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/session.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "distributed/session_internal.h"
+
+// What a batch's header and a frame's own fields may take besides the body.
+#define FRAME_OVERHEAD 4096u
+
+// --- Life --------------------------------------------------------------------
+
+static void copy_text(char* out_text, size_t size, tfrt_string_view_t text) {
+  size_t length = text.size < size ? text.size : size - 1;
+  if (length > 0) memcpy(out_text, text.data, length);
+  out_text[length] = '\0';
+}
+
+tfrt_session_t* tfrt_session_make(tfrt_session_manager_t* manager, tfrt_session_peer_t* peer,
+                                  tfrt_string_view_t address, uint32_t number) {
+  tfrt_session_t* session = tfrt_allocator_allocate_zeroed(manager->allocator, sizeof(*session));
+  if (!session) return NULL;
+  tfrt_ref_count_initialize(&session->ref_count);
+  session->manager = manager;
+  session->number = number;
+  session->rank = TFRT_WIRE_NO_RANK;
+  session->next_want = 1;
+  session->granted_calls = manager->options.first_call_limit;
+  session->granted_wants = manager->options.first_want_limit;
+  session->limits = tfrt_wire_limits_in_force(&manager->options.limits, NULL);
+  session->round_trip_ns = -1;
+  int64_t now_ns = tfrt_session_now_ns(manager);
+  session->heard_ns = session->ticked_ns = now_ns;
+  session->judge_ns = now_ns;
+  session->beat_ns = session->ack_ns = session->redial_ns = TFRT_TIME_INFINITE;
+  copy_text(session->address, sizeof(session->address), address);
+  tfrt_send_queue_initialize(&session->queue, 1, manager->allocator);
+  if (peer) tfrt_session_bind(session, peer);
+  tfrt_list_push_back(&manager->sessions, &session->link_in_manager);
+  ++manager->session_count;
+  tfrt_session_schedule(session);
+  return tfrt_session_retain(session);
+}
+
+void tfrt_session_bind(tfrt_session_t* session, tfrt_session_peer_t* peer) {
+  session->peer = peer;
+  session->incarnation = peer->incarnation;
+  session->first_call = peer->next_call;
+  session->queue.sequenced_call = session->queue.written_call = peer->next_call - 1;
+  if (peer->last_session < session->number) peer->last_session = session->number;
+  peer->session = session;
+}
+
+tfrt_session_t* tfrt_session_retain(tfrt_session_t* session) {
+  tfrt_ref_count_increment(&session->ref_count);
+  return session;
+}
+
+void tfrt_session_release(tfrt_session_t* session) {
+  if (!session || !tfrt_ref_count_decrement(&session->ref_count)) return;
+  tfrt_send_queue_deinitialize(&session->queue);
+  tfrt_allocator_free(session->manager->allocator, session, sizeof(*session));
+}
+
+static void learn(tfrt_session_t* session, const tfrt_wire_hello_t* hello) {
+  const tfrt_session_options_t* options = &session->manager->options;
+  session->version =
+      hello->version_max < options->version_max ? hello->version_max : options->version_max;
+  session->features = hello->features & options->features;
+  session->limits = tfrt_wire_limits_in_force(&options->limits, hello->limits);
+  copy_text(session->name, sizeof(session->name), hello->name);
+  if (session->rank == TFRT_WIRE_NO_RANK) session->rank = hello->rank_hint;
+  tfrt_send_queue_set_window(&session->queue, session->limits.replay_bytes);
+}
+
+static void move_to(tfrt_session_t* session, tfrt_session_link_t* link) {
+  if (session->link) tfrt_session_link_drop(session->link, false);
+  if (session->dialling == link) {
+    session->dialling = NULL;  // its reference moves to |link|
+  } else {
+    if (session->dialling) tfrt_session_link_drop(session->dialling, false);
+    tfrt_session_link_retain(link);
+    link->session = tfrt_session_retain(session);
+  }
+  session->link = link;
+  session->connection = link->number;
+  link->state = TFRT_SESSION_LINK_ESTABLISHED;
+}
+
+void tfrt_session_adopt(tfrt_session_t* session, tfrt_session_link_t* link,
+                        const tfrt_wire_hello_t* hello) {
+  tfrt_session_manager_t* manager = session->manager;
+  int64_t now_ns = tfrt_session_now_ns(manager);
+  move_to(session, link);
+  learn(session, hello);
+  // Checked by who calls: the number lies between what is acknowledged and what is written.
+  tfrt_send_queue_acknowledge(&session->queue, hello->received_seq);
+  tfrt_send_queue_rewind(&session->queue);
+  session->state = TFRT_SESSION_OPEN;
+  session->redial_ns = TFRT_TIME_INFINITE;
+  session->beat_ns = tfrt_deadline_after(
+      now_ns, (int64_t)session->limits.heartbeat_period_ms * TFRT_NANOSECONDS_PER_MILLISECOND);
+  session->is_beat_due = true;
+  session->queue.granted_ns = now_ns;
+  tfrt_session_note_heard(session);
+  if (session->was_opened) {
+    ++manager->counters.resumes;
+  } else {
+    session->was_opened = true;
+    session->peer_next_call = hello->next_call;
+    manager->handler->vtable->on_opened(manager->handler, session);
+  }
+  if (session->link == link) tfrt_session_link_request_work(link);
+  tfrt_session_schedule(session);
+}
+
+void tfrt_session_on_broken(tfrt_session_t* session) {
+  if (session->state != TFRT_SESSION_OPEN) return;
+  session->state = TFRT_SESSION_BROKEN;
+  session->beat_ns = session->ack_ns = TFRT_TIME_INFINITE;
+  session->is_beat_due = session->is_ack_due = false;
+  tfrt_session_request_dial(session);
+  tfrt_session_schedule(session);
+}
+
+// --- Death -------------------------------------------------------------------
+
+tfrt_status_t tfrt_session_error(const tfrt_session_t* session, tfrt_status_code_t code,
+                                 const char* format, ...) {
+  char what[512];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(what, sizeof(what), format, arguments);
+  va_end(arguments);
+  char rank[16] = "";
+  if (session->rank != TFRT_WIRE_NO_RANK) snprintf(rank, sizeof(rank), " %" PRIu32, session->rank);
+  char name[TFRT_TRANSPORT_ADDRESS_SIZE + 16];
+  if (session->name[0] != '\0') {
+    snprintf(name, sizeof(name), "%s", session->name);
+  } else if (session->address[0] != '\0') {
+    snprintf(name, sizeof(name), "%s", session->address);
+  } else {
+    snprintf(name, sizeof(name), "%016" PRIx64, session->incarnation);
+  }
+  char message[sizeof(what) + sizeof(name) + sizeof(rank) + 16];
+  snprintf(message, sizeof(message), "host%s (%s) %s", rank, name, what);
+  const tfrt_status_fields_t fields = {
+      .code = code,
+      .message = message,
+      .origin = {.rank = session->rank, .incarnation = session->incarnation},
+      .root_key = session->incarnation,
+      .may_have_run = true,
+  };
+  return tfrt_status_create_from_fields(&fields);
+}
+
+static void forget_peer(tfrt_session_t* session) {
+  tfrt_session_peer_t* peer = session->peer;
+  if (!peer) return;
+  session->peer = NULL;
+  peer->session = NULL;
+  if (peer->last_session < session->number) peer->last_session = session->number;
+  tfrt_list_remove(&peer->link);
+  tfrt_list_push_back(&session->manager->peer_list, &peer->link);
+}
+
+static void take_death(tfrt_session_t* session, tfrt_session_death_t death, tfrt_status_t status,
+                       bool finishes) {
+  tfrt_session_manager_t* manager = session->manager;
+  tfrt_session_retain(session);
+  session->state = TFRT_SESSION_DEAD;
+  session->is_beat_due = session->is_ack_due = false;
+  if (session->dialling) tfrt_session_link_drop(session->dialling, false);
+  if (session->link && finishes) {
+    tfrt_session_link_finish(session->link);
+  } else if (session->link) {
+    tfrt_session_link_drop(session->link, death == TFRT_SESSION_DEATH_GOODBYE);
+  }
+  if (!session->link) tfrt_send_queue_drop_unwritten(&session->queue, true);
+  forget_peer(session);
+  tfrt_list_remove(&session->link_in_manager);
+  --manager->session_count;
+  ++manager->counters.deaths;
+  tfrt_session_stop_timer(session);
+  manager->handler->vtable->on_dead(manager->handler, session, death, status);
+  tfrt_status_release(status);
+  tfrt_session_release(session);  // the manager's
+  tfrt_session_release(session);
+}
+
+void tfrt_session_take_death(tfrt_session_t* session, tfrt_session_death_t death,
+                             tfrt_status_t status) {
+  if (session->state == TFRT_SESSION_DEAD) {
+    tfrt_status_release(status);
+    return;
+  }
+  take_death(session, death, status, false);
+}
+
+static tfrt_status_t append_goodbye(tfrt_session_t* session, tfrt_wire_goodbye_reason_t reason,
+                                    tfrt_string_view_t message) {
+  tfrt_session_manager_t* manager = session->manager;
+  if (message.size > TFRT_WIRE_MAX_MESSAGE_SIZE) message.size = TFRT_WIRE_MAX_MESSAGE_SIZE;
+  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_GOODBYE,
+                           .goodbye = {.reason = reason, .message = message}};
+  tfrt_string_builder_clear(&manager->body);
+  tfrt_status_t status = tfrt_wire_body_encode(&body, &manager->body);
+  if (tfrt_status_code(status) == TFRT_STATUS_INVALID_ARGUMENT) {
+    // The message is no text, or was cut in the middle of a character.
+    tfrt_status_release(status);
+    body.goodbye.message.size = 0;
+    status = tfrt_wire_body_encode(&body, &manager->body);
+  }
+  TFRT_RETURN_IF_ERROR(status);
+  const tfrt_session_frame_t frame = {.kind = TFRT_WIRE_FRAME_GOODBYE,
+                                      .deadline_ns = TFRT_TIME_INFINITE,
+                                      .body = tfrt_string_builder_view(&manager->body)};
+  return tfrt_send_queue_append(&session->queue, &frame, tfrt_session_now_ns(manager));
+}
+
+void tfrt_session_take_death_with_goodbye(tfrt_session_t* session, tfrt_session_death_t death,
+                                          tfrt_status_t status, tfrt_wire_goodbye_reason_t reason,
+                                          tfrt_string_view_t message) {
+  if (session->state == TFRT_SESSION_DEAD) {
+    tfrt_status_release(status);
+    return;
+  }
+  bool finishes = session->state == TFRT_SESSION_OPEN && session->link;
+  if (finishes) {
+    // After its funeral nothing of the session may begin to run: only an orderly end lets
+    // out what was appended before.
+    tfrt_send_queue_drop_unwritten(&session->queue, reason != TFRT_WIRE_GOODBYE_SHUTDOWN);
+    tfrt_status_t goodbye = append_goodbye(session, reason, message);
+    finishes = tfrt_status_is_ok(goodbye);
+    tfrt_status_release(goodbye);
+  }
+  take_death(session, death, status, finishes);
+}
+
+void tfrt_session_close(tfrt_session_t* session, tfrt_wire_goodbye_reason_t reason,
+                        tfrt_string_view_t message) {
+  if (session->state == TFRT_SESSION_DEAD) return;
+  if (reason == TFRT_WIRE_GOODBYE_DRAIN) {
+    // Without memory for it the peer learns by our refusals.
+    tfrt_status_release(append_goodbye(session, reason, message));
+    if (session->link) tfrt_session_link_request_work(session->link);
+    return;
+  }
+  bool is_protocol = reason == TFRT_WIRE_GOODBYE_PROTOCOL;
+  tfrt_status_t status =
+      is_protocol
+          ? tfrt_session_error(session, TFRT_STATUS_INTERNAL, "broke the protocol: %.*s",
+                               TFRT_STRING_VIEW_ARGUMENTS(message))
+          : tfrt_session_error(session, TFRT_STATUS_UNAVAILABLE, "is no longer connected: %.*s",
+                               TFRT_STRING_VIEW_ARGUMENTS(message));
+  tfrt_session_take_death_with_goodbye(
+      session, is_protocol ? TFRT_SESSION_DEATH_PROTOCOL : TFRT_SESSION_DEATH_CLOSED, status,
+      reason, message);
+}
+
+// --- Frames out --------------------------------------------------------------
+
+static tfrt_status_t check_frame(const tfrt_session_t* session, const tfrt_session_frame_t* frame) {
+  if (session->state == TFRT_SESSION_DEAD) {
+    return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION, "the session is dead");
+  }
+  bool is_call = frame->kind == TFRT_WIRE_FRAME_INVOKE || frame->kind == TFRT_WIRE_FRAME_VOID;
+  bool is_want = frame->kind == TFRT_WIRE_FRAME_WANT;
+  bool is_own = frame->kind >= TFRT_WIRE_FRAME_HELLO && frame->kind <= TFRT_WIRE_FRAME_GOODBYE;
+  if (is_own || !tfrt_wire_frame_kind_is_known(frame->kind)) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "a frame of kind %" PRIu32 " can't be appended", frame->kind);
+  }
+  uint64_t call = is_call ? tfrt_session_next_call(session) : 0;
+  if (frame->call != call || (is_call && call == 0)) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "%s with call number %" PRIu64 ", not %" PRIu64,
+                              tfrt_wire_frame_kind_name(frame->kind), frame->call, call);
+  }
+  if (frame->want != (is_want ? session->next_want : 0)) {
+    return tfrt_status_create(
+        TFRT_STATUS_INVALID_ARGUMENT, "%s with want number %" PRIu64 ", not %" PRIu64,
+        tfrt_wire_frame_kind_name(frame->kind), frame->want, is_want ? session->next_want : 0);
+  }
+  if (frame->body.size + FRAME_OVERHEAD > session->limits.batch_bytes) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "a body of %zu bytes is above the limit of %" PRIu32,
+                              frame->body.size, session->limits.batch_bytes - FRAME_OVERHEAD);
+  }
+  return NULL;
+}
+
+tfrt_status_t tfrt_session_append(tfrt_session_t* session, const tfrt_session_frame_t* frame) {
+  TFRT_RETURN_IF_ERROR(check_frame(session, frame));
+  int64_t now_ns = tfrt_session_now_ns(session->manager);
+  TFRT_RETURN_IF_ERROR(tfrt_send_queue_append(&session->queue, frame, now_ns));
+  if (frame->call > 0) ++session->peer->next_call;
+  if (frame->want > 0) ++session->next_want;
+  if (session->link) tfrt_session_link_request_work(session->link);
+  if (frame->call > 0 || frame->want > 0) tfrt_session_schedule(session);
+  return NULL;
+}
+
+tfrt_status_t tfrt_session_replace_by_void(tfrt_session_t* session, uint64_t call,
+                                           tfrt_string_view_t body, bool* out_replaced) {
+  *out_replaced = false;
+  if (session->state == TFRT_SESSION_DEAD) return NULL;
+  TFRT_RETURN_IF_ERROR(tfrt_send_queue_replace_by_void(&session->queue, call, body, out_replaced));
+  if (session->link) tfrt_session_link_request_work(session->link);
+  return NULL;
+}
+
+void tfrt_session_grant(tfrt_session_t* session, uint64_t calls, uint64_t wants) {
+  if (calls <= session->granted_calls && wants <= session->granted_wants) return;
+  if (calls > session->granted_calls) session->granted_calls = calls;
+  if (wants > session->granted_wants) session->granted_wants = wants;
+  if (session->state != TFRT_SESSION_OPEN || session->ack_ns != TFRT_TIME_INFINITE) return;
+  const tfrt_session_manager_t* manager = session->manager;
+  session->ack_ns =
+      tfrt_deadline_after(tfrt_session_now_ns(manager), manager->options.ack_delay_ns);
+  tfrt_session_schedule(session);
+}
+
+// --- Frames in ---------------------------------------------------------------
+
+static void on_goodbye(tfrt_session_t* session, const tfrt_wire_goodbye_t* goodbye) {
+  tfrt_session_manager_t* manager = session->manager;
+  if (goodbye->reason == TFRT_WIRE_GOODBYE_DRAIN) {
+    if (session->is_peer_draining) return;
+    session->is_peer_draining = true;
+    manager->handler->vtable->on_draining(manager->handler, session);
+    return;
+  }
+  tfrt_session_death_t death = TFRT_SESSION_DEATH_GOODBYE;
+  tfrt_status_code_t code = TFRT_STATUS_UNAVAILABLE;
+  const char* what = "has shut down";
+  if (goodbye->reason == TFRT_WIRE_GOODBYE_PROTOCOL) {
+    death = TFRT_SESSION_DEATH_PROTOCOL;
+    code = TFRT_STATUS_INTERNAL;
+    what = "says that this process broke the protocol";
+  } else if (goodbye->reason == TFRT_WIRE_GOODBYE_DEAD) {
+    death = TFRT_SESSION_DEATH_BURIED;
+    what = "has given this process up";
+  }
+  tfrt_session_take_death(session, death,
+                          tfrt_session_error(session, code, "%s: %.*s", what,
+                                             TFRT_STRING_VIEW_ARGUMENTS(goodbye->message)));
+}
+
+static void die_of_protocol(tfrt_session_t* session, const char* what) {
+  tfrt_session_take_death_with_goodbye(
+      session, TFRT_SESSION_DEATH_PROTOCOL,
+      tfrt_session_error(session, TFRT_STATUS_INTERNAL, "broke the protocol: %s", what),
+      TFRT_WIRE_GOODBYE_PROTOCOL, tfrt_string_view_of(what));
+}
+
+static void on_own_frame(tfrt_session_t* session, tfrt_session_link_t* link,
+                         const tfrt_wire_frame_t* frame) {
+  tfrt_wire_body_t body;
+  tfrt_status_t status = tfrt_wire_body_decode(frame->kind, frame->body, &link->arena, &body);
+  if (tfrt_status_is_ok(status)) {
+    on_goodbye(session, &body.goodbye);
+    return;
+  }
+  die_of_protocol(session, tfrt_status_message(status));
+  tfrt_status_release(status);
+}
+
+static int64_t deadline_of(const tfrt_wire_batch_t* batch, const tfrt_wire_frame_t* frame,
+                           int64_t now_ns) {
+  if (!frame->has_budget) return TFRT_TIME_INFINITE;
+  uint64_t left_us = frame->budget_us > batch->age_us ? frame->budget_us - batch->age_us : 0;
+  const uint64_t most_us = INT64_MAX / (uint64_t)TFRT_NANOSECONDS_PER_MICROSECOND;
+  if (left_us > most_us) return TFRT_TIME_INFINITE;
+  return tfrt_deadline_after(now_ns, (int64_t)left_us * TFRT_NANOSECONDS_PER_MICROSECOND);
+}
+
+static void on_next_frame(tfrt_session_t* session, tfrt_session_link_t* link,
+                          const tfrt_wire_batch_t* batch, const tfrt_wire_frame_t* frame) {
+  tfrt_session_manager_t* manager = session->manager;
+  if (frame->kind == TFRT_WIRE_FRAME_GOODBYE) {
+    on_own_frame(session, link, frame);
+    return;
+  }
+  if (!tfrt_wire_frame_kind_is_known(frame->kind)) {
+    if (tfrt_wire_frame_kind_is_optional(frame->kind)) return;
+    char what[64];
+    snprintf(what, sizeof(what), "a frame of the unknown kind %" PRIu32, frame->kind);
+    die_of_protocol(session, what);
+    return;
+  }
+  if (frame->kind < TFRT_WIRE_FRAME_GOODBYE) {
+    die_of_protocol(session, "a Hello, Welcome or Refuse in the middle of a stream");
+    return;
+  }
+  ++manager->counters.frames_received;
+  tfrt_status_t status = manager->handler->vtable->on_frame(
+      manager->handler, session, frame, deadline_of(batch, frame, tfrt_session_now_ns(manager)));
+  if (tfrt_status_is_ok(status)) return;
+  die_of_protocol(session, tfrt_status_message(status));
+  tfrt_status_release(status);
+}
+
+static void on_frames(tfrt_session_t* session, tfrt_session_link_t* link,
+                      const tfrt_wire_batch_t* batch) {
+  tfrt_session_manager_t* manager = session->manager;
+  for (size_t i = 0; i < batch->frame_count; ++i) {
+    uint64_t seq = batch->first_seq + i;
+    if (seq <= session->received_seq) {
+      ++manager->counters.duplicates;
+      continue;
+    }
+    if (seq > session->received_seq + 1) {
+      ++manager->counters.gaps;
+      tfrt_session_link_drop(link, false);
+      tfrt_session_on_broken(session);
+      return;
+    }
+    session->received_seq = seq;
+    ++session->unacked_count;
+    on_next_frame(session, link, batch, &batch->frames[i]);
+    // The handler may have closed the session.
+    if (session->link != link || session->state != TFRT_SESSION_OPEN) return;
+  }
+}
+
+// The first thing that is wrong with the header, or NULL.
+static const char* find_fault(const tfrt_session_t* session, const tfrt_wire_batch_t* batch) {
+  if (batch->from_incarnation != session->incarnation) return "a batch from somebody else";
+  if (batch->to_incarnation != session->manager->options.incarnation) {
+    return "a batch for somebody else";
+  }
+  if (batch->session != session->number) return "a batch of another session";
+  if (batch->version != session->version) return "a batch in another version";
+  if (batch->frame_count > 0 && batch->first_seq == 0) return "frames without a number";
+  if (batch->first_seq > UINT64_MAX - batch->frame_count) return "numbers of frames that overflow";
+  if (batch->ack > session->queue.written_seq) return "an acknowledgement of what was never sent";
+  return NULL;
+}
+
+static void schedule_ack(tfrt_session_t* session) {
+  const tfrt_session_options_t* options = &session->manager->options;
+  if (session->unacked_count == 0) return;
+  if (session->unacked_count >= options->ack_frames) {
+    session->is_ack_due = true;
+    tfrt_session_link_request_work(session->link);
+    return;
+  }
+  if (session->ack_ns != TFRT_TIME_INFINITE) return;
+  session->ack_ns =
+      tfrt_deadline_after(tfrt_session_now_ns(session->manager), options->ack_delay_ns);
+  tfrt_session_schedule(session);
+}
+
+void tfrt_session_on_batch(tfrt_session_t* session, tfrt_session_link_t* link,
+                           const tfrt_wire_batch_t* batch) {
+  tfrt_session_retain(session);
+  const char* fault = find_fault(session, batch);
+  if (fault) {
+    die_of_protocol(session, fault);
+    tfrt_session_release(session);
+    return;
+  }
+  int64_t now_ns = tfrt_session_now_ns(session->manager);
+  tfrt_session_note_heard(session);
+  tfrt_send_queue_acknowledge(&session->queue, batch->ack);
+  tfrt_send_queue_grant(&session->queue, batch->call_limit, batch->want_limit, now_ns);
+  if (batch->heartbeat) tfrt_session_on_heartbeat(session, batch->heartbeat);
+  on_frames(session, link, batch);
+  if (session->link == link && session->state == TFRT_SESSION_OPEN) {
+    schedule_ack(session);
+    // Credit or room may have let something out of a gate.
+    if (tfrt_send_queue_has_unwritten(&session->queue)) tfrt_session_link_request_work(link);
+  }
+  tfrt_session_release(session);
+}
+
+// --- Questions ---------------------------------------------------------------
+
+uint64_t tfrt_session_next_call(const tfrt_session_t* session) {
+  return session->peer ? session->peer->next_call : 0;
+}
+
+uint64_t tfrt_session_next_want(const tfrt_session_t* session) { return session->next_want; }
+
+bool tfrt_session_call_was_written(const tfrt_session_t* session, uint64_t call) {
+  return call >= session->first_call && call <= session->queue.written_call;
+}
+
+uint64_t tfrt_session_granted_calls(const tfrt_session_t* session) {
+  return session->granted_calls;
+}
+
+uint64_t tfrt_session_granted_wants(const tfrt_session_t* session) {
+  return session->granted_wants;
+}
+
+tfrt_session_state_t tfrt_session_state(const tfrt_session_t* session) { return session->state; }
+
+uint64_t tfrt_session_peer_incarnation(const tfrt_session_t* session) {
+  return session->incarnation;
+}
+
+uint32_t tfrt_session_number(const tfrt_session_t* session) { return session->number; }
+
+tfrt_string_view_t tfrt_session_address(const tfrt_session_t* session) {
+  return tfrt_string_view_of(session->address);
+}
+
+tfrt_string_view_t tfrt_session_peer_name(const tfrt_session_t* session) {
+  return tfrt_string_view_of(session->name);
+}
+
+uint32_t tfrt_session_version(const tfrt_session_t* session) { return session->version; }
+
+tfrt_wire_features_t tfrt_session_features(const tfrt_session_t* session) {
+  return session->features;
+}
+
+const tfrt_wire_limits_t* tfrt_session_limits(const tfrt_session_t* session) {
+  return &session->limits;
+}
+
+uint64_t tfrt_session_peer_next_call(const tfrt_session_t* session) {
+  return session->peer_next_call;
+}
+
+uint32_t tfrt_session_peer_rank(const tfrt_session_t* session) { return session->rank; }
+
+void tfrt_session_set_peer_rank(tfrt_session_t* session, uint32_t rank) { session->rank = rank; }
+
+uint64_t tfrt_session_heartbeat_number(const tfrt_session_t* session) {
+  return session->heartbeat_number;
+}
+
+int64_t tfrt_session_round_trip_ns(const tfrt_session_t* session) { return session->round_trip_ns; }
+
+void* tfrt_session_user_data(const tfrt_session_t* session) { return session->user_data; }
+
+void tfrt_session_set_user_data(tfrt_session_t* session, void* user_data) {
+  session->user_data = user_data;
+}
+
+const char* tfrt_session_state_name(tfrt_session_state_t state) {
+  static const char* const names[] = {"CONNECTING", "OPEN", "BROKEN", "DEAD"};
+  return (size_t)state < TFRT_ARRAY_SIZE(names) ? names[state] : "UNKNOWN";
+}
+
+const char* tfrt_session_death_name(tfrt_session_death_t death) {
+  static const char* const names[] = {"SILENCE", "GONE",     "REJECTED", "VERSION",
+                                      "BURIED",  "PROTOCOL", "GOODBYE",  "CLOSED"};
+  return (size_t)death < TFRT_ARRAY_SIZE(names) ? names[death] : "UNKNOWN";
+}

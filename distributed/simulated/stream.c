@@ -1,0 +1,597 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The transport interface over the simulated network: streams and what happens at their
+// two ends.
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "distributed/simulated/network_internal.h"
+
+// The time that an operation of an end itself takes: it is never done inside of the call.
+#define LOCAL_DELAY_NS TFRT_NANOSECONDS_PER_MICROSECOND
+
+static const char* const event_names[] = {"dial",  "answer",  "timeout", "message", "end",
+                                          "reset", "written", "closed",  "deliver"};
+
+// --- Streams and their events ------------------------------------------------
+
+static void release_stream(tfrt_simulated_stream_t* stream) {
+  if (--stream->ref_count > 0) return;
+  tfrt_simulated_network_t* network = stream->network;
+  tfrt_list_remove(&stream->link);
+  tfrt_status_release(stream->rejection);
+  tfrt_allocator_free(network->allocator, stream->metadata, stream->metadata_size);
+  tfrt_allocator_free(network->allocator, stream, sizeof(*stream));
+}
+
+tfrt_simulated_event_t* tfrt_simulated_event_allocate(tfrt_simulated_stream_t* stream,
+                                                      tfrt_simulated_event_kind_t kind, int side,
+                                                      size_t size) {
+  tfrt_simulated_event_t* event = tfrt_simulated_allocate(stream->network, sizeof(*event) + size);
+  tfrt_list_initialize(&event->link);
+  event->kind = kind;
+  event->stream = stream;
+  event->side = side;
+  event->size = size;
+  ++stream->ref_count;
+  return event;
+}
+
+void tfrt_simulated_event_free(tfrt_simulated_event_t* event) {
+  tfrt_simulated_stream_t* stream = event->stream;
+  tfrt_allocator_t allocator = stream->network->allocator;
+  tfrt_allocator_free(allocator, event, sizeof(*event) + event->size);
+  release_stream(stream);
+}
+
+// Makes |kind| happen at |end| after |delay_ns|, whatever the network does.
+static void happen_locally(tfrt_simulated_end_t* end, tfrt_simulated_event_kind_t kind,
+                           int64_t delay_ns) {
+  tfrt_simulated_network_t* network = end->stream->network;
+  tfrt_simulated_event_t* event = tfrt_simulated_event_allocate(end->stream, kind, end->side, 0);
+  event->from = event->to = end->endpoint;
+  event->write_number = end->write_number;
+  tfrt_simulated_network_take_event(network, event, network->now_ns + delay_ns);
+}
+
+// Sends |event| (taken) to |end|. With |in_order| it arrives behind all that was sent so.
+static void take_and_send(tfrt_simulated_event_t* event, tfrt_simulated_end_t* end, bool in_order) {
+  tfrt_simulated_network_t* network = end->stream->network;
+  event->from = end->stream->ends[1 - end->side].endpoint;
+  event->to = end->endpoint;
+  int64_t time_ns = network->now_ns + tfrt_simulated_delay(network);
+  if (in_order) {
+    if (time_ns <= end->last_arrival_ns) time_ns = end->last_arrival_ns + 1;
+    end->last_arrival_ns = time_ns;
+  }
+  tfrt_simulated_network_take_event(network, event, time_ns);
+}
+
+static void send_to(tfrt_simulated_end_t* end, tfrt_simulated_event_kind_t kind, bool in_order) {
+  if (!end->endpoint) return;  // nobody is at that address
+  take_and_send(tfrt_simulated_event_allocate(end->stream, kind, end->side, 0), end, in_order);
+}
+
+static tfrt_simulated_end_t* other_end(tfrt_simulated_end_t* end) {
+  return &end->stream->ends[1 - end->side];
+}
+
+// --- Messages ----------------------------------------------------------------
+
+// A message to |end| is out of the stream, so that its writer may go on.
+static void note_consumed(tfrt_simulated_end_t* end) {
+  --end->incoming_count;
+  tfrt_simulated_end_t* writer = other_end(end);
+  if (!writer->is_writer_blocked || end->incoming_count >= TFRT_SIMULATED_STREAM_DEPTH) return;
+  writer->is_writer_blocked = false;
+  happen_locally(writer, TFRT_SIMULATED_WRITTEN, LOCAL_DELAY_NS);
+}
+
+static void take_and_drop_message(tfrt_simulated_end_t* end, tfrt_simulated_event_t* event) {
+  note_consumed(end);
+  tfrt_simulated_event_free(event);
+}
+
+static void drop_inbox(tfrt_simulated_end_t* end) {
+  for (tfrt_list_link_t* l; (l = tfrt_list_pop_front(&end->inbox));) {
+    take_and_drop_message(end, TFRT_CONTAINER_OF(l, tfrt_simulated_event_t, link));
+  }
+  tfrt_simulated_event_t* held = end->held;
+  end->held = NULL;
+  if (held) take_and_drop_message(end, held);
+}
+
+// Tells the end of the stream, as |end| sees it. |status| is +0.
+static void tell(tfrt_simulated_end_t* end, tfrt_transport_end_t how, tfrt_status_t status,
+                 tfrt_status_t write_status) {
+  if (end->is_told || !end->is_attached) return;
+  end->is_done = true;
+  end->is_told = true;
+  end->is_writer_blocked = false;
+  ++end->stream->ref_count;  // the callbacks may drop all others
+  drop_inbox(end);
+  while (atomic_load_explicit(&end->base.in_flight, memory_order_relaxed)) {
+    tfrt_transport_connection_report_written(&end->base, write_status);
+  }
+  tfrt_transport_connection_report_closed(&end->base, how, status);
+  tfrt_transport_connection_release(&end->base);  // its own reference
+  release_stream(end->stream);
+}
+
+static void tell_error(tfrt_simulated_end_t* end, tfrt_transport_end_t how, const char* reason) {
+  tfrt_status_t status =
+      tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "%s: %s", end->stream->address, reason);
+  tell(end, how, status, status);
+  tfrt_status_release(status);
+}
+
+static void tell_ended(tfrt_simulated_end_t* end, bool by_peer) {
+  tfrt_status_t write_status =
+      by_peer ? tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "the peer has closed the stream")
+              : NULL;
+  tell(end, TFRT_TRANSPORT_ENDED, NULL, write_status);
+  tfrt_status_release(write_status);
+}
+
+static void report_message(tfrt_simulated_end_t* end, tfrt_simulated_event_t* event) {
+  tfrt_simulated_network_t* network = end->stream->network;
+  ++network->message_counts[end->stream->kind];
+  unsigned char* bytes = tfrt_simulated_event_bytes(event);
+  // In two spans where it can be: nobody may rely on messages in one piece.
+  size_t half = event->size / 2;
+  tfrt_transport_span_t spans[2] = {{bytes, half}, {bytes + half, event->size - half}};
+  if (half == 0) {
+    tfrt_transport_connection_report_message(&end->base, spans + 1, 1);
+  } else {
+    tfrt_transport_connection_report_message(&end->base, spans, 2);
+  }
+}
+
+static void deliver(tfrt_simulated_end_t* end) {
+  if (end->is_delivering) return;
+  end->is_delivering = true;
+  while (end->credits > 0 && !end->is_done && !tfrt_list_is_empty(&end->inbox)) {
+    tfrt_simulated_event_t* event =
+        TFRT_CONTAINER_OF(tfrt_list_pop_front(&end->inbox), tfrt_simulated_event_t, link);
+    --end->credits;
+    note_consumed(end);
+    report_message(end, event);
+    tfrt_simulated_event_free(event);
+  }
+  end->is_delivering = false;
+  if (end->has_peer_ended && !end->is_done && tfrt_list_is_empty(&end->inbox)) {
+    tell_ended(end, true);
+  }
+}
+
+static void push_to_inbox(tfrt_simulated_end_t* end, tfrt_simulated_event_t* event) {
+  tfrt_simulated_network_t* network = end->stream->network;
+  tfrt_list_push_back(&end->inbox, &event->link);
+  if (end->arrived_count <= 1 || event->was_copied ||
+      !tfrt_simulated_happens(network, network->options.duplicate_chance)) {
+    return;
+  }
+  tfrt_simulated_event_t* copy =
+      tfrt_simulated_event_allocate(end->stream, TFRT_SIMULATED_MESSAGE, end->side, event->size);
+  copy->was_copied = true;
+  memcpy(tfrt_simulated_event_bytes(copy), tfrt_simulated_event_bytes(event), event->size);
+  ++end->incoming_count;
+  tfrt_list_push_back(&end->inbox, &copy->link);
+}
+
+static void release_held(tfrt_simulated_end_t* end) {
+  tfrt_simulated_event_t* held = end->held;
+  end->held = NULL;
+  if (held) push_to_inbox(end, held);
+}
+
+static void take_arrived_message(tfrt_simulated_end_t* end, tfrt_simulated_event_t* event) {
+  tfrt_simulated_network_t* network = end->stream->network;
+  if (!end->is_attached || end->is_done) {
+    take_and_drop_message(end, event);
+    return;
+  }
+  if (tfrt_simulated_happens(network, network->options.break_chance)) {
+    take_and_drop_message(end, event);
+    tfrt_simulated_stream_break(end->stream);
+    return;
+  }
+  ++end->arrived_count;
+  if (end->arrived_count > 1 && !end->held &&
+      tfrt_simulated_happens(network, network->options.reorder_chance)) {
+    end->held = event;
+    return;
+  }
+  push_to_inbox(end, event);
+  release_held(end);
+  deliver(end);
+}
+
+// --- Dialling ----------------------------------------------------------------
+
+static void answer(tfrt_simulated_stream_t* stream, tfrt_transport_end_t how) {
+  stream->answer = how;
+  send_to(&stream->ends[0], TFRT_SIMULATED_ANSWER, true);
+}
+
+static void attach(tfrt_simulated_end_t* end, tfrt_transport_handler_t* handler);
+
+static void take_dial(tfrt_simulated_stream_t* stream) {
+  tfrt_simulated_end_t* end = &stream->ends[1];
+  if (stream->ends[0].is_done && stream->ends[0].own_end != TFRT_TRANSPORT_ENDED) return;
+  if (stream->ends[0].endpoint->is_dead) return;
+  tfrt_transport_acceptor_t* acceptor = end->endpoint->acceptor;
+  if (!acceptor) {
+    answer(stream, TFRT_TRANSPORT_REFUSED);
+    return;
+  }
+  attach(end, NULL);
+  end->is_delivering = true;  // nothing is told before the acceptor has judged
+  const tfrt_transport_incoming_t incoming = {.kind = stream->kind,
+                                              .metadata = stream->metadata,
+                                              .metadata_count = stream->metadata_count,
+                                              .connection = &end->base};
+  tfrt_transport_handler_t* handler = NULL;
+  tfrt_status_t status = acceptor->vtable->accept(acceptor, &incoming, &handler);
+  end->is_delivering = false;
+  if (tfrt_status_is_ok(status)) {
+    assert(handler);
+    end->base.handler = handler;
+    answer(stream, TFRT_TRANSPORT_ENDED);
+    return;
+  }
+  stream->rejection = status;
+  end->is_done = true;
+  end->is_told = true;  // a stream that was never accepted tells nobody
+  answer(stream, TFRT_TRANSPORT_REJECTED);
+  tfrt_transport_connection_release(&end->base);
+}
+
+static void take_answer(tfrt_simulated_end_t* end) {
+  tfrt_simulated_stream_t* stream = end->stream;
+  if (end->is_told) return;
+  stream->is_answered = true;
+  if (stream->answer == TFRT_TRANSPORT_REFUSED) {
+    tell_error(end, TFRT_TRANSPORT_REFUSED, "connection refused");
+  } else if (stream->answer == TFRT_TRANSPORT_REJECTED) {
+    tell(end, TFRT_TRANSPORT_REJECTED, stream->rejection, stream->rejection);
+  }
+}
+
+static void take_timeout(tfrt_simulated_end_t* end) {
+  if (end->stream->is_answered || end->is_told) return;
+  end->own_end = TFRT_TRANSPORT_NO_ANSWER;
+  send_to(other_end(end), TFRT_SIMULATED_RESET, false);
+  tell_error(end, TFRT_TRANSPORT_NO_ANSWER, "no answer");
+}
+
+// --- What happens ------------------------------------------------------------
+
+static void take_written(tfrt_simulated_end_t* end, uint64_t write_number) {
+  // A write that was completed by the end of the stream, or another one since.
+  if (end->write_number != write_number ||
+      !atomic_load_explicit(&end->base.in_flight, memory_order_relaxed)) {
+    return;
+  }
+  tfrt_status_t status =
+      end->is_told ? tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "the stream is closed") : NULL;
+  tfrt_transport_connection_report_written(&end->base, status);
+  tfrt_status_release(status);
+}
+
+static void take_closed(tfrt_simulated_end_t* end) {
+  if (end->own_end == TFRT_TRANSPORT_ENDED) {
+    tell_ended(end, false);
+  } else {
+    tell_error(end, end->own_end, "aborted");
+  }
+}
+
+void tfrt_simulated_stream_take_event(tfrt_simulated_event_t* event) {
+  tfrt_simulated_stream_t* stream = event->stream;
+  tfrt_simulated_end_t* end = &stream->ends[event->side];
+  tfrt_simulated_trace(stream->network, "%s %s %" PRIu64 " %zu", event->to->name,
+                       event_names[event->kind], stream->number, event->size);
+  if (event->kind == TFRT_SIMULATED_MESSAGE) {
+    ++stream->ref_count;
+    take_arrived_message(end, event);
+    release_stream(stream);
+    return;
+  }
+  switch (event->kind) {
+    case TFRT_SIMULATED_DIAL:
+      take_dial(stream);
+      break;
+    case TFRT_SIMULATED_ANSWER:
+      take_answer(end);
+      break;
+    case TFRT_SIMULATED_TIMEOUT:
+      take_timeout(end);
+      break;
+    case TFRT_SIMULATED_END:
+      end->has_peer_ended = true;
+      if (end->is_attached && !end->is_done) {
+        release_held(end);
+        deliver(end);
+      }
+      break;
+    case TFRT_SIMULATED_RESET:
+      tell_error(end, TFRT_TRANSPORT_RESET, "connection reset");
+      break;
+    case TFRT_SIMULATED_WRITTEN:
+      take_written(end, event->write_number);
+      break;
+    case TFRT_SIMULATED_CLOSED:
+      take_closed(end);
+      break;
+    case TFRT_SIMULATED_DELIVER:
+      if (!end->is_done) deliver(end);
+      break;
+    case TFRT_SIMULATED_MESSAGE:
+      break;
+  }
+  tfrt_simulated_event_free(event);
+}
+
+void tfrt_simulated_stream_break(tfrt_simulated_stream_t* stream) {
+  tfrt_simulated_trace(stream->network, "break %" PRIu64, stream->number);
+  for (int side = 0; side < 2; ++side) {
+    tfrt_simulated_end_t* end = &stream->ends[side];
+    if (end->is_attached && !end->is_told) {
+      happen_locally(end, TFRT_SIMULATED_RESET, LOCAL_DELAY_NS);
+    }
+  }
+  // A dial that is under way finds a stream that its dialler has lost.
+  stream->ends[0].own_end = TFRT_TRANSPORT_RESET;
+}
+
+// --- Connections -------------------------------------------------------------
+
+static tfrt_simulated_end_t* end_of(tfrt_transport_connection_t* connection) {
+  return TFRT_CONTAINER_OF(connection, tfrt_simulated_end_t, base);
+}
+
+static void end_destroy(tfrt_transport_connection_t* connection) {
+  release_stream(end_of(connection)->stream);
+}
+
+static void end_write(tfrt_transport_connection_t* connection, tfrt_transport_write_t* write) {
+  tfrt_simulated_end_t* end = end_of(connection);
+  tfrt_simulated_end_t* reader = other_end(end);
+  ++end->write_number;
+  if (end->is_done || !reader->endpoint) {
+    happen_locally(end, TFRT_SIMULATED_WRITTEN, LOCAL_DELAY_NS);
+    return;
+  }
+  size_t size = 0;
+  for (size_t i = 0; i < write->span_count; ++i) size += write->spans[i].size;
+  tfrt_simulated_event_t* event =
+      tfrt_simulated_event_allocate(end->stream, TFRT_SIMULATED_MESSAGE, reader->side, size);
+  unsigned char* bytes = tfrt_simulated_event_bytes(event);
+  for (size_t i = 0; i < write->span_count; ++i) {
+    if (write->spans[i].size == 0) continue;
+    memcpy(bytes, write->spans[i].data, write->spans[i].size);
+    bytes += write->spans[i].size;
+  }
+  ++reader->incoming_count;
+  take_and_send(event, reader, true);
+  if (reader->incoming_count >= TFRT_SIMULATED_STREAM_DEPTH) {
+    end->is_writer_blocked = true;
+  } else {
+    happen_locally(end, TFRT_SIMULATED_WRITTEN, LOCAL_DELAY_NS);
+  }
+}
+
+static void end_receive(tfrt_transport_connection_t* connection) {
+  tfrt_simulated_end_t* end = end_of(connection);
+  ++end->credits;
+  if (end->is_delivering || end->is_done || tfrt_list_is_empty(&end->inbox)) return;
+  happen_locally(end, TFRT_SIMULATED_DELIVER, LOCAL_DELAY_NS);
+}
+
+static void end_close(tfrt_transport_connection_t* connection) {
+  tfrt_simulated_end_t* end = end_of(connection);
+  if (end->is_done) return;
+  end->is_done = true;
+  end->own_end = TFRT_TRANSPORT_ENDED;
+  drop_inbox(end);
+  send_to(other_end(end), TFRT_SIMULATED_END, true);
+  happen_locally(end, TFRT_SIMULATED_CLOSED, 2 * LOCAL_DELAY_NS);
+}
+
+static void end_abort(tfrt_transport_connection_t* connection) {
+  tfrt_simulated_end_t* end = end_of(connection);
+  if (end->is_told || (end->is_done && end->own_end != TFRT_TRANSPORT_ENDED)) return;
+  end->is_done = true;
+  end->own_end = TFRT_TRANSPORT_RESET;
+  drop_inbox(end);
+  if (!end->endpoint->is_dead) send_to(other_end(end), TFRT_SIMULATED_RESET, false);
+  happen_locally(end, TFRT_SIMULATED_CLOSED, LOCAL_DELAY_NS);
+}
+
+static const tfrt_transport_connection_vtable_t end_vtable = {
+    .destroy = end_destroy,
+    .write = end_write,
+    .receive = end_receive,
+    .close = end_close,
+    .abort = end_abort,
+};
+
+// Makes |end| one that somebody uses; its own reference is dropped when it was told.
+static void attach(tfrt_simulated_end_t* end, tfrt_transport_handler_t* handler) {
+  tfrt_transport_connection_initialize(&end->base, &end_vtable, end->stream->kind, handler);
+  end->is_attached = true;
+  ++end->stream->ref_count;
+}
+
+// --- Transports --------------------------------------------------------------
+
+static tfrt_simulated_endpoint_t* endpoint_of(tfrt_transport_t* transport) {
+  return TFRT_CONTAINER_OF(transport, tfrt_simulated_endpoint_t, transport);
+}
+
+static void transport_destroy(tfrt_transport_t* transport) {
+  // The network frees the endpoint: it drops the last reference.
+  (void)transport;
+}
+
+// Who is, or was last, at |address|: the living one first.
+static tfrt_simulated_endpoint_t* find_endpoint(tfrt_simulated_network_t* network,
+                                                const char* address) {
+  tfrt_simulated_endpoint_t* found = NULL;
+  for (tfrt_list_link_t* l = network->endpoints.next; l != &network->endpoints; l = l->next) {
+    tfrt_simulated_endpoint_t* endpoint = TFRT_CONTAINER_OF(l, tfrt_simulated_endpoint_t, link);
+    if (strcmp(endpoint->address, address) != 0) continue;
+    if (!found || !endpoint->is_dead) found = endpoint;
+  }
+  return found;
+}
+
+static tfrt_status_t transport_listen(tfrt_transport_t* transport, tfrt_string_view_t address,
+                                      tfrt_transport_acceptor_t* acceptor,
+                                      char out_address[TFRT_TRANSPORT_ADDRESS_SIZE]) {
+  tfrt_simulated_endpoint_t* endpoint = endpoint_of(transport);
+  if (endpoint->is_closed || endpoint->is_dead || endpoint->acceptor) {
+    return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
+                              "this transport listens already, or is closed");
+  }
+  char text[TFRT_TRANSPORT_ADDRESS_SIZE];
+  size_t size = address.size;
+  memcpy(text, address.data, size);
+  text[size] = '\0';
+  if (size > 2 && strcmp(text + size - 2, ":0") == 0 && size + 10 < sizeof(text)) {
+    snprintf(text + size - 1, sizeof(text) - size, "%" PRIu32, endpoint->network->next_port++);
+  }
+  tfrt_simulated_endpoint_t* owner = find_endpoint(endpoint->network, text);
+  if (owner && owner->acceptor) {
+    return tfrt_status_create(TFRT_STATUS_ALREADY_EXISTS, "address %s is in use", text);
+  }
+  memcpy(endpoint->address, text, sizeof(text));
+  memcpy(out_address, text, sizeof(text));
+  endpoint->acceptor = acceptor;
+  return NULL;
+}
+
+static void copy_text(char** position, const char* data, size_t size) {
+  if (size > 0) memcpy(*position, data, size);
+  *position += size;
+}
+
+// Copies metadata and address into one block behind the array of metadata.
+static void copy_options(tfrt_simulated_stream_t* stream,
+                         const tfrt_transport_dial_options_t* options) {
+  size_t array_size = options->metadata_count * sizeof(options->metadata[0]);
+  size_t size = array_size + options->address.size + 1;
+  for (size_t i = 0; i < options->metadata_count; ++i) {
+    size += options->metadata[i].name.size + options->metadata[i].value.size;
+  }
+  char* block = tfrt_simulated_allocate(stream->network, size);
+  stream->metadata = (tfrt_transport_metadata_t*)(void*)block;
+  stream->metadata_count = options->metadata_count;
+  stream->metadata_size = size;
+  char* position = block + array_size;
+  for (size_t i = 0; i < options->metadata_count; ++i) {
+    const tfrt_transport_metadata_t* from = &options->metadata[i];
+    stream->metadata[i].name = tfrt_string_view_make(position, from->name.size);
+    copy_text(&position, from->name.data, from->name.size);
+    stream->metadata[i].value = tfrt_string_view_make(position, from->value.size);
+    copy_text(&position, from->value.data, from->value.size);
+  }
+  stream->address = position;
+  copy_text(&position, options->address.data, options->address.size);
+}
+
+static tfrt_simulated_stream_t* allocate_stream(tfrt_simulated_endpoint_t* endpoint,
+                                                const tfrt_transport_dial_options_t* options) {
+  tfrt_simulated_network_t* network = endpoint->network;
+  tfrt_simulated_stream_t* stream = tfrt_simulated_allocate(network, sizeof(*stream));
+  stream->network = network;
+  stream->number = ++network->next_stream;
+  stream->kind = options->kind;
+  copy_options(stream, options);
+  for (int side = 0; side < 2; ++side) {
+    stream->ends[side].stream = stream;
+    stream->ends[side].side = side;
+    tfrt_list_initialize(&stream->ends[side].inbox);
+  }
+  stream->ends[0].endpoint = endpoint;
+  stream->ends[1].endpoint = find_endpoint(network, stream->address);
+  tfrt_list_push_back(&network->streams, &stream->link);
+  return stream;
+}
+
+static tfrt_status_t transport_dial(tfrt_transport_t* transport,
+                                    const tfrt_transport_dial_options_t* options,
+                                    tfrt_transport_handler_t* handler,
+                                    tfrt_transport_connection_t** out_connection) {
+  tfrt_simulated_endpoint_t* endpoint = endpoint_of(transport);
+  if (endpoint->is_closed || endpoint->is_dead) {
+    return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION, "this transport is closed");
+  }
+  tfrt_simulated_stream_t* stream = allocate_stream(endpoint, options);
+  tfrt_simulated_end_t* end = &stream->ends[0];
+  attach(end, handler);
+  if (stream->ends[1].endpoint) {
+    send_to(&stream->ends[1], TFRT_SIMULATED_DIAL, true);
+  } else {
+    stream->answer = TFRT_TRANSPORT_REFUSED;
+    happen_locally(end, TFRT_SIMULATED_ANSWER, tfrt_simulated_delay(stream->network));
+  }
+  happen_locally(end, TFRT_SIMULATED_TIMEOUT, options->timeout_ns);
+  *out_connection = tfrt_transport_connection_retain(&end->base);
+  return NULL;
+}
+
+// Returns an end of |endpoint| that was not told yet, with no number below |*number|, which
+// becomes the next one to look at; NULL if there is none.
+static tfrt_simulated_end_t* next_end(tfrt_simulated_endpoint_t* endpoint, uint64_t* number) {
+  tfrt_list_link_t* head = &endpoint->network->streams;
+  for (tfrt_list_link_t* l = head->next; l != head; l = l->next) {
+    tfrt_simulated_stream_t* stream = TFRT_CONTAINER_OF(l, tfrt_simulated_stream_t, link);
+    for (int side = 0; side < 2; ++side) {
+      tfrt_simulated_end_t* end = &stream->ends[side];
+      uint64_t end_number = 2 * stream->number + (uint64_t)side;
+      if (end->endpoint != endpoint || !end->is_attached || end->is_told) continue;
+      if (end_number < *number) continue;
+      *number = end_number + 1;
+      return end;
+    }
+  }
+  return NULL;
+}
+
+static void transport_close(tfrt_transport_t* transport) {
+  tfrt_simulated_endpoint_t* endpoint = endpoint_of(transport);
+  if (endpoint->is_closed) return;
+  endpoint->is_closed = true;
+  endpoint->acceptor = NULL;
+  uint64_t number = 0;
+  for (tfrt_simulated_end_t* end; (end = next_end(endpoint, &number));) end_abort(&end->base);
+}
+
+// Other transports' threads would tell the ends while drain waits; here it does so itself.
+static void transport_drain(tfrt_transport_t* transport) {
+  uint64_t number = 0;
+  for (tfrt_simulated_end_t* end; (end = next_end(endpoint_of(transport), &number));) {
+    tell_error(end, TFRT_TRANSPORT_RESET, "the transport is closed");
+  }
+}
+
+void tfrt_simulated_endpoint_drop_streams(tfrt_simulated_endpoint_t* endpoint) {
+  uint64_t number = 0;
+  for (tfrt_simulated_end_t* end; (end = next_end(endpoint, &number));) {
+    end->is_done = true;
+    end->own_end = TFRT_TRANSPORT_RESET;
+    send_to(other_end(end), TFRT_SIMULATED_RESET, false);
+  }
+}
+
+const tfrt_transport_vtable_t tfrt_simulated_transport_vtable = {
+    .destroy = transport_destroy,
+    .listen = transport_listen,
+    .dial = transport_dial,
+    .close = transport_close,
+    .drain = transport_drain,
+};
