@@ -271,8 +271,9 @@ static bool define_results(tfrt_parser_t* parser, const tfrt_parser_op_t* op, si
   }
   // Results may be dropped all together.
   if (named && named != operation->result_count) {
-    return tfrt_parser_fail_at(parser, op->token.offset, "op '%s' has %u results but %u are named",
-                               op->name->data, operation->result_count, named);
+    return tfrt_parser_fail_at(parser, op->token.offset,
+                               "op '%s' has %u results, but the names stand for %u", op->name->data,
+                               operation->result_count, named);
   }
   bool ok = true;
   uint32_t index = 0;

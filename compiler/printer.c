@@ -78,7 +78,7 @@ void tfrt_printer_region(tfrt_printer_t* printer, const tfrt_ir_region_t* region
 
 static void print_regions(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation) {
   if (!operation->region_count) return;
-  bool isolated = tfrt_value_names_is_isolated(operation);
+  bool isolated = tfrt_value_names_is_isolated(&printer->names, operation);
   append(printer, " (");
   for (uint32_t i = 0; i < operation->region_count; ++i) {
     if (i) append(printer, ", ");
@@ -305,7 +305,8 @@ void tfrt_print_operation(const tfrt_ir_operation_t* operation,
                           const tfrt_printer_options_t* options, tfrt_string_builder_t* builder) {
   tfrt_printer_t printer = {.builder = builder};
   if (options) printer.options = *options;
-  tfrt_value_names_initialize(&printer.names, printer.options.unnamed_values, builder->allocator);
+  tfrt_value_names_initialize(&printer.names, printer.options.unnamed_values,
+                              printer.options.generic, builder->allocator);
   tfrt_value_names_begin(&printer.names);
   if (is_implicit_module(&printer, operation)) {
     tfrt_value_names_add_region(&printer.names, &operation->regions[0]);

@@ -16,6 +16,7 @@ typedef struct tfrt_value_names_scope_s {
   tfrt_hash_table_t taken;
   uint32_t next_number;
   uint32_t next_argument;
+  uint32_t next_suffix;
 } scope_t;
 
 // The name of a value; |in_group|: it is one of several results under one name.
@@ -38,9 +39,9 @@ static bool text_equal(const tfrt_hash_node_t* node, const void* key) {
 
 static const tfrt_hash_table_vtable_t text_vtable = {text_hash, text_equal};
 
-void tfrt_value_names_initialize(tfrt_value_names_t* names, bool numbers_only,
+void tfrt_value_names_initialize(tfrt_value_names_t* names, bool numbers_only, bool generic,
                                  tfrt_allocator_t allocator) {
-  *names = (tfrt_value_names_t){.numbers_only = numbers_only};
+  *names = (tfrt_value_names_t){.numbers_only = numbers_only, .generic = generic};
   tfrt_arena_initialize(&names->arena, allocator);
   tfrt_scratch_initialize(&names->entries, sizeof(entry_t), allocator);
 }
@@ -93,26 +94,31 @@ static bool take(tfrt_value_names_t* names, tfrt_string_view_t text) {
 // A new name: |prefix| and the next free number.
 static tfrt_string_view_t take_number(tfrt_value_names_t* names, const char* prefix,
                                       uint32_t* counter) {
-  char buffer[32];
-  for (int tries = 0; names->scope && tries < 1 << 30; ++tries) {
-    int size = snprintf(buffer, sizeof(buffer), "%s%" PRIu32, prefix, (*counter)++);
-    tfrt_string_view_t view = tfrt_string_view_make(buffer, (size_t)size);
+  size_t room = strlen(prefix) + 11;  // ten digits and a NUL
+  char* text = names->scope ? tfrt_arena_allocate(&names->arena, room) : NULL;
+  while (text) {
+    int size = snprintf(text, room, "%s%" PRIu32, prefix, (*counter)++);
+    tfrt_string_view_t view = tfrt_string_view_make(text, (size_t)size);
     if (tfrt_hash_table_find(&names->scope->taken, &view)) continue;
-    char* copy = tfrt_arena_copy_string(&names->arena, view);
-    if (!copy) break;
-    view.data = copy;
-    take(names, view);
+    if (!take(names, view)) break;
     return view;
   }
   return tfrt_string_view_of("?");
 }
 
-// The name that the text had for |value|, if it may be used: digits alone are numbers.
+// The name that the text had for |value|, if it had one (digits alone are a number).
 static bool take_own_name(tfrt_value_names_t* names, const tfrt_ir_value_t* value,
                           tfrt_string_view_t* out_text) {
   *out_text = tfrt_ir_string_view(value->name);
   bool is_number = !out_text->size || (out_text->data[0] >= '0' && out_text->data[0] <= '9');
-  return !names->numbers_only && !is_number && take(names, *out_text);
+  if (names->numbers_only || is_number || !names->scope) return false;
+  if (take(names, *out_text)) return true;
+  char* prefix = tfrt_arena_allocate(&names->arena, out_text->size + 2);
+  if (!prefix) return false;
+  memcpy(prefix, out_text->data, out_text->size);
+  prefix[out_text->size] = '_';
+  *out_text = take_number(names, prefix, &names->scope->next_suffix);
+  return true;
 }
 
 static void add_argument(tfrt_value_names_t* names, const tfrt_ir_value_t* argument) {
@@ -157,8 +163,10 @@ static void add_results(tfrt_value_names_t* names, const tfrt_ir_operation_t* op
   }
 }
 
-bool tfrt_value_names_is_isolated(const tfrt_ir_operation_t* operation) {
-  return operation->descriptor || tfrt_ir_is_function(operation) || tfrt_ir_is_module(operation);
+bool tfrt_value_names_is_isolated(const tfrt_value_names_t* names,
+                                  const tfrt_ir_operation_t* operation) {
+  return (operation->descriptor && !names->generic) || tfrt_ir_is_function(operation) ||
+         tfrt_ir_is_module(operation);
 }
 
 void tfrt_value_names_add_region(tfrt_value_names_t* names, const tfrt_ir_region_t* region) {
@@ -166,7 +174,7 @@ void tfrt_value_names_add_region(tfrt_value_names_t* names, const tfrt_ir_region
     for (uint32_t i = 0; i < block->argument_count; ++i) add_argument(names, block->arguments[i]);
     for (const tfrt_ir_operation_t* op = block->first; op; op = op->next) {
       add_results(names, op);
-      if (tfrt_value_names_is_isolated(op)) continue;
+      if (tfrt_value_names_is_isolated(names, op)) continue;
       for (uint32_t i = 0; i < op->region_count; ++i) {
         tfrt_value_names_add_region(names, &op->regions[i]);
       }

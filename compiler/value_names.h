@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the printer calls each value: the name that the text had, where it is unique,
-// else a number. Names are unique within an *isolated* piece of the program (a function,
-// the body of control flow).
+// What the printer calls each value: the name that the text had, with a number behind it
+// where that is taken, else a number. Names are unique within an *isolated* piece of the
+// program: a function, and in custom forms the body of control flow. In generic form
+// stock MLIR knows nothing of our ops, and names are unique within the function.
 //
 // Life:
 //  1. Initialised.
@@ -27,11 +28,12 @@ typedef struct tfrt_value_names_s {
   tfrt_scratch_t entries;  // value and name; a value's |scratch| is its index
   struct tfrt_value_names_scope_s* scope;
   bool numbers_only;
+  bool generic;
 } tfrt_value_names_t;
 
-// Makes |names| empty. With |numbers_only| the text's names are not used.
-// Thread-compatible (caller synchronises).
-void tfrt_value_names_initialize(tfrt_value_names_t* names, bool numbers_only,
+// Makes |names| empty. With |numbers_only| the text's names are not used; |generic|: for
+// the generic form. Thread-compatible (caller synchronises).
+void tfrt_value_names_initialize(tfrt_value_names_t* names, bool numbers_only, bool generic,
                                  tfrt_allocator_t allocator);
 
 // Gives back the memory of |names|. Thread-compatible (caller synchronises).
@@ -61,8 +63,8 @@ void tfrt_value_names_append_results(const tfrt_value_names_t* names,
                                      const tfrt_ir_operation_t* operation,
                                      tfrt_string_builder_t* builder);
 
-// Returns true if nothing of the enclosing function is visible in the regions of
-// |operation|. Thread-safe.
-bool tfrt_value_names_is_isolated(const tfrt_ir_operation_t* operation);
+// Returns true if the regions of |operation| have names of their own. Thread-safe.
+bool tfrt_value_names_is_isolated(const tfrt_value_names_t* names,
+                                  const tfrt_ir_operation_t* operation);
 
 #endif  // TFRT_COMPILER_VALUE_NAMES_H_

@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 
-#include "compiler/value_names.h"
 #include "compiler/verifier_impl.h"
 
 static void report_v(tfrt_verifier_t* verifier, tfrt_severity_t severity,
@@ -82,7 +81,7 @@ static void check_operation(tfrt_verifier_t* verifier, tfrt_ir_operation_t* oper
   tfrt_verifier_check_op(verifier, operation);
   tfrt_verifier_check_callees(verifier, operation);
   // In the regions of unknown ops nobody knows what order means.
-  bool isolated = tfrt_value_names_is_isolated(operation);
+  bool isolated = operation->descriptor || tfrt_ir_is_function(operation);
   for (uint32_t i = 0; i < operation->region_count; ++i) {
     check_region(verifier, &operation->regions[i], isolated);
   }
