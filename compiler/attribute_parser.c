@@ -213,14 +213,21 @@ static const tfrt_ir_attribute_t* parse_hash(tfrt_parser_t* parser) {
     }
     return parse_opaque(parser, token.offset, false);
   }
+  const tfrt_ir_string_t* name = tfrt_ir_string_get(parser->context, token.text);
+  tfrt_parser_alias_t* alias =
+      name ? tfrt_parser_find_alias(&parser->attribute_aliases, name) : NULL;
+  // MLIR's printer calls locations loc, loc1 ..., and defines them behind their uses.
+  bool may_come = !alias && !has_dot && name && strncmp(name->data, "loc", 3) == 0;
+  if (may_come || (alias && alias->location)) {
+    const tfrt_ir_location_t* location = tfrt_parser_location_alias(parser);
+    return location ? tfrt_ir_attribute_location(parser->context, location) : NULL;
+  }
   tfrt_parser_advance(parser);
   if (has_dot) {
     tfrt_string_view_t text = tfrt_string_view_make(token.text.data - 1, token.text.size + 1);
     return tfrt_ir_attribute_opaque(parser->context, text);
   }
-  const tfrt_ir_string_t* name = tfrt_ir_string_get(parser->context, token.text);
   if (!name) return NULL;
-  tfrt_parser_alias_t* alias = tfrt_parser_find_alias(&parser->attribute_aliases, name);
   if (alias && alias->attribute) return alias->attribute;
   tfrt_parser_fail_at(parser, token.offset, "undefined attribute alias '#%s'", name->data);
   return NULL;

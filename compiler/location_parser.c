@@ -27,8 +27,7 @@ tfrt_parser_alias_t* tfrt_parser_alias(tfrt_parser_t* parser, tfrt_hash_table_t*
   return alias;
 }
 
-// `#name`, which may be defined later: then a placeholder stands for it.
-static tfrt_ir_location_t* parse_alias(tfrt_parser_t* parser) {
+tfrt_ir_location_t* tfrt_parser_location_alias(tfrt_parser_t* parser) {
   const tfrt_ir_string_t* name = tfrt_ir_string_get(parser->context, parser->token.text);
   tfrt_parser_alias_t* alias =
       name ? tfrt_parser_alias(parser, &parser->attribute_aliases, name) : NULL;
@@ -112,7 +111,7 @@ static const tfrt_ir_location_t* parse_fused(tfrt_parser_t* parser) {
 
 static const tfrt_ir_location_t* parse_kind(tfrt_parser_t* parser) {
   if (parser->token.kind == TFRT_TOKEN_STRING) return parse_named(parser);
-  if (parser->token.kind == TFRT_TOKEN_HASH) return parse_alias(parser);
+  if (parser->token.kind == TFRT_TOKEN_HASH) return tfrt_parser_location_alias(parser);
   if (tfrt_parser_accept_word(parser, "unknown")) {
     return tfrt_ir_location_unknown(parser->context);
   }

@@ -340,12 +340,13 @@ bool tfrt_parser_operation(tfrt_parser_t* parser, tfrt_ir_block_t* block) {
   return ok;
 }
 
-// True if |token| looks like the beginning of an op: at the beginning of a line, a
-// result, a quoted name, or a word with a dialect.
+// True if |token| looks like the beginning of an op, or of an alias: at the beginning of a
+// line, a result, a quoted name, a word with a dialect ...
 static bool may_begin_op(const tfrt_token_t* token) {
   if (!token->begins_line) return false;
   if (token->kind == TFRT_TOKEN_PERCENT || token->kind == TFRT_TOKEN_STRING ||
-      token->kind == TFRT_TOKEN_CARET) {
+      token->kind == TFRT_TOKEN_CARET || token->kind == TFRT_TOKEN_HASH ||
+      token->kind == TFRT_TOKEN_BANG) {
     return true;
   }
   if (token->kind != TFRT_TOKEN_WORD) return false;

@@ -185,8 +185,8 @@ static tfrt_ir_operation_t* parse_text(tfrt_parser_t* parser) {
   size_t errors_before = parser->diagnostics->error_count;
   parse_all(parser, tfrt_ir_module_block(wrapper));
   tfrt_value_scopes_pop(&parser->scopes);
-  if (!tfrt_parser_check_locations(parser)) return NULL;
   if (parser->diagnostics->error_count > errors_before) return NULL;
+  if (!tfrt_parser_check_locations(parser)) return NULL;
   tfrt_ir_operation_t* module = unwrap(wrapper);
   return complete_module(parser, module) ? module : NULL;
 }

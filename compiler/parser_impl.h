@@ -177,6 +177,8 @@ const tfrt_ir_location_t* tfrt_parser_location_here(tfrt_parser_t* parser,
                                                     const tfrt_token_t* token);
 // `loc(...)`, with the word at hand.
 const tfrt_ir_location_t* tfrt_parser_location(tfrt_parser_t* parser);
+// `#name`, which may be defined later: then a placeholder stands for it.
+tfrt_ir_location_t* tfrt_parser_location_alias(tfrt_parser_t* parser);
 // The alias |name| in |table|, made if need be; or NULL.
 tfrt_parser_alias_t* tfrt_parser_alias(tfrt_parser_t* parser, tfrt_hash_table_t* table,
                                        const tfrt_ir_string_t* name);

@@ -143,7 +143,7 @@ static void add_results(tfrt_value_names_t* names, const tfrt_ir_operation_t* op
     all_named = all_named && name;
     all_same = all_same && name == operation->results[0].name;
   }
-  if (operation->result_count == 1 || (all_named && !all_same)) {
+  if (operation->result_count == 1 || (all_named && !all_same && !names->numbers_only)) {
     for (uint32_t i = 0; i < operation->result_count; ++i) {
       tfrt_string_view_t text;
       if (!take_own_name(names, &operation->results[i], &text)) {
