@@ -3,25 +3,45 @@
 
 #include <grpc/grpc.h>
 #include <grpc/support/log.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 
+#include "host_runtime/base/clock.h"
 #include "host_runtime/base/log.h"
 #include "host_runtime/base/sync.h"
 
-static tfrt_once_t prepared = TFRT_ONCE_INITIALIZER;
+// For how long the last one to leave waits for gRPC's own stragglers.
+#define PATIENCE_NS (2 * TFRT_NANOSECONDS_PER_SECOND)
+
+static tfrt_mutex_t mutex = TFRT_MUTEX_INITIALIZER;
+static uint32_t users;    // guarded by |mutex|
+static bool is_prepared;  // guarded by |mutex|
+static bool is_shared;    // guarded by |mutex|: somebody else in this process uses gRPC
 
 static void forward_log(gpr_log_func_args* line) {
   tfrt_log(TFRT_LOG_DEBUG, NULL, "gRPC: %s (%s:%d)", line->message, line->file, line->line);
 }
 
-static void prepare(void) {
-  // Whoever asks gRPC to talk gets its own words, on standard error.
-  if (!getenv("GRPC_VERBOSITY")) gpr_set_log_function(forward_log);
-}
-
 void tfrt_grpc_process_enter(void) {
-  tfrt_once_run(&prepared, prepare);
+  tfrt_mutex_lock(&mutex);
+  // Whoever asks gRPC to talk gets its own words, on standard error.
+  if (!is_prepared && !getenv("GRPC_VERBOSITY")) gpr_set_log_function(forward_log);
+  is_prepared = true;
+  if (users++ == 0) is_shared = grpc_is_initialized() != 0;
   grpc_init();
+  tfrt_mutex_unlock(&mutex);
 }
 
-void tfrt_grpc_process_leave(void) { grpc_shutdown_blocking(); }
+void tfrt_grpc_process_leave(void) {
+  tfrt_mutex_lock(&mutex);
+  grpc_shutdown_blocking();
+  // A channel may let go of its last pieces on a thread of gRPC's a moment later, and gRPC
+  // shuts down when that has happened. It tells nobody.
+  if (--users == 0 && !is_shared) {
+    tfrt_clock_t clock = tfrt_clock_system();
+    int64_t deadline_ns = tfrt_deadline_after(tfrt_clock_now_ns(clock), PATIENCE_NS);
+    while (grpc_is_initialized() && tfrt_clock_now_ns(clock) < deadline_ns) tfrt_thread_yield();
+  }
+  tfrt_mutex_unlock(&mutex);
+}
