@@ -187,7 +187,10 @@ void tfrt_value_names_alias(tfrt_value_names_t* names, const tfrt_ir_value_t* ar
   const entry_t* found = find(names, operand);
   if (!found) return;
   entry_t entry = *found;  // the stack may move
-  take(names, entry.text);
+  // A name that is an alias itself may be `r#1`: then no other value can be `r`.
+  const char* mark = memchr(entry.text.data, '#', entry.text.size);
+  take(names, mark ? tfrt_string_view_make(entry.text.data, (size_t)(mark - entry.text.data))
+                   : entry.text);
   tfrt_string_view_t text = entry.text;
   if (entry.in_group) {
     // Bound as `%r#1`, the way it stands among the operands.

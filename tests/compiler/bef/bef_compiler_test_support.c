@@ -11,14 +11,13 @@
 #include "kernels/control_flow/ops.h"
 #include "kernels/test/ops.h"
 
-// A constant expression is needed, and these tables are in other sources.
-static tfrt_kernel_table_t tables[3];
-const tfrt_op_tables_t test_op_tables = {tables, 3};
-
-static void fill_tables(void) {
+const tfrt_op_tables_t* test_tables(void) {
+  static tfrt_kernel_table_t tables[3];
+  static const tfrt_op_tables_t op_tables = {tables, 3};
   tables[0] = tfrt_basic_ops;
   tables[1] = tfrt_control_flow_ops;
   tables[2] = tfrt_test_ops;
+  return &op_tables;
 }
 
 test_image_t test_emit(const char* file, tfrt_string_view_t text,
@@ -27,13 +26,12 @@ test_image_t test_emit(const char* file, tfrt_string_view_t text,
   tfrt_allocator_t allocator = tfrt_allocator_system();
   tfrt_ir_context_t* context;
   tfrt_diagnostics_t diagnostics;
-  fill_tables();
   ck_assert(tfrt_status_is_ok(tfrt_ir_context_allocate(allocator, &context)));
   tfrt_diagnostics_initialize(&diagnostics, file, text, allocator);
-  tfrt_ir_operation_t* module = tfrt_parse_module(context, &test_op_tables, &diagnostics);
+  tfrt_ir_operation_t* module = tfrt_parse_module(context, test_tables(), &diagnostics);
   if (module) {
-    tfrt_status_t status = tfrt_bef_emit(context, module, options, &diagnostics, allocator,
-                                         &image.bytes, &image.size);
+    tfrt_status_t status =
+        tfrt_bef_emit(context, module, options, &diagnostics, allocator, &image.bytes, &image.size);
     ck_assert(tfrt_status_is_ok(status) == (image.bytes != NULL));
     tfrt_status_release(status);
   }

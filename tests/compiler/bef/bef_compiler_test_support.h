@@ -17,7 +17,7 @@ typedef struct test_image_s {
 } test_image_t;
 
 // The op tables of the kernels that the programs use.
-extern const tfrt_op_tables_t test_op_tables;
+const tfrt_op_tables_t* test_tables(void);
 
 // Parses |text|, which comes from |file|, and emits it. Freed by test_image_free().
 test_image_t test_emit(const char* file, tfrt_string_view_t text,

@@ -23,8 +23,7 @@ static tfrt_file_contents_t read_file(const char* path) {
 static void source_name(const tfrt_file_contents_t* bef, char* name, size_t size) {
   tfrt_bef_file_t* file;
   tfrt_bef_source_location_t location;
-  tfrt_status_t status =
-      tfrt_bef_file_create(bef->data, bef->size, tfrt_allocator_system(), &file);
+  tfrt_status_t status = tfrt_bef_file_create(bef->data, bef->size, tfrt_allocator_system(), &file);
   ck_assert(tfrt_status_is_ok(status));
   uint32_t first = tfrt_bef_file_function(file, 0)->location;
   ck_assert(tfrt_bef_file_source_location(file, first, &location));
@@ -46,7 +45,8 @@ static void compare_with_tfrt(const char* path) {
   snprintf(other, sizeof(other), "%.*s.bef", (int)(strlen(path) - strlen(".mlir")), path);
   tfrt_file_contents_t bef = read_file(other);
   source_name(&bef, name, sizeof(name));
-  test_image_t image = test_emit(name, tfrt_string_view_make((const char*)text.data, text.size), &kAsTfrt);
+  test_image_t image =
+      test_emit(name, tfrt_string_view_make((const char*)text.data, text.size), &kAsTfrt);
   ck_assert_msg(image.bytes != NULL, "%s: %s", path, image.errors);
   size_t common = image.size < bef.size ? image.size : bef.size;
   ck_assert_msg(image.size == bef.size && memcmp(image.bytes, bef.data, common) == 0,
