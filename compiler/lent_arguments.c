@@ -30,8 +30,8 @@ typedef struct mark_s {
 typedef struct analysis_s {
   tfrt_verifier_t* verifier;
   const tfrt_ir_block_t* block;  // of the module
-  tfrt_scratch_t marks;       // mark_t; a value's |scratch| is the index of its mark
-  tfrt_scratch_t references;  // reference_t*; a function's |scratch| is the index of its list
+  tfrt_scratch_t marks;          // mark_t; a value's |scratch| is the index of its mark
+  tfrt_scratch_t references;     // reference_t*; a function's |scratch| is the index of its list
   bool has_host_calls;
 } analysis_t;
 

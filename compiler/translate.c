@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "compiler/translate.h"
+
+#include "compiler/bef_emitter.h"
+#include "compiler/bef_importer.h"
+#include "compiler/parser.h"
+#include "compiler/printer.h"
+#include "compiler/verifier.h"
+#include "host_runtime/bef/bef_file.h"
+
+// The first error of |diagnostics|, or that memory is out: never OK.
+static tfrt_status_t first_error(const tfrt_diagnostics_t* diagnostics) {
+  tfrt_status_t status = tfrt_diagnostics_status(diagnostics);
+  if (status) return status;
+  return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "out of memory for this program");
+}
+
+// Text to checked IR to BEF, in |context|.
+static tfrt_status_t assemble(tfrt_ir_context_t* context, const tfrt_op_tables_t* tables,
+                              const tfrt_text_to_bef_options_t* options,
+                              tfrt_diagnostics_t* diagnostics, tfrt_allocator_t allocator,
+                              void** out_bytes, size_t* out_size) {
+  tfrt_ir_operation_t* module = tfrt_parse_module(context, tables, diagnostics);
+  if (!module || !tfrt_verify_module(context, module, diagnostics)) {
+    return first_error(diagnostics);
+  }
+  bool bare = options && options->no_optional_sections;
+  tfrt_bef_emitter_options_t emitter_options = {.no_optional_sections = bare,
+                                                .no_argument_names = bare};
+  return tfrt_bef_emit(context, module, &emitter_options, diagnostics, allocator, out_bytes,
+                       out_size);
+}
+
+tfrt_status_t tfrt_translate_text_to_bef(const char* name, tfrt_string_view_t text,
+                                         const tfrt_op_tables_t* tables,
+                                         const tfrt_text_to_bef_options_t* options,
+                                         tfrt_allocator_t allocator, tfrt_string_builder_t* report,
+                                         void** out_bytes, size_t* out_size) {
+  *out_bytes = NULL;
+  *out_size = 0;
+  tfrt_ir_context_t* context = NULL;
+  TFRT_RETURN_IF_ERROR(tfrt_ir_context_allocate(allocator, &context));
+  tfrt_diagnostics_t diagnostics;
+  tfrt_diagnostics_initialize(&diagnostics, name, text, allocator);
+  tfrt_status_t status =
+      assemble(context, tables, options, &diagnostics, allocator, out_bytes, out_size);
+  tfrt_diagnostics_render(&diagnostics, report);
+  tfrt_diagnostics_deinitialize(&diagnostics);
+  tfrt_ir_context_free(context);
+  return status;
+}
+
+// BEF to IR to text, in |context|.
+static tfrt_status_t disassemble(tfrt_ir_context_t* context, const tfrt_bef_file_t* file,
+                                 const tfrt_op_tables_t* tables,
+                                 const tfrt_bef_to_text_options_t* options,
+                                 tfrt_diagnostics_t* diagnostics, tfrt_string_builder_t* text) {
+  tfrt_ir_operation_t* module = NULL;
+  TFRT_RETURN_IF_ERROR(tfrt_bef_import(context, file, tables, diagnostics, &module));
+  tfrt_printer_options_t printer_options = {0};
+  if (options) {
+    printer_options.generic = options->generic;
+    printer_options.locations = options->locations;
+  }
+  tfrt_print_operation(module, &printer_options, text);
+  return tfrt_string_builder_status(text);
+}
+
+tfrt_status_t tfrt_translate_bef_to_text(const char* name, const void* bytes, size_t size,
+                                         const tfrt_op_tables_t* tables,
+                                         const tfrt_bef_to_text_options_t* options,
+                                         tfrt_allocator_t allocator, tfrt_string_builder_t* report,
+                                         tfrt_string_builder_t* text) {
+  tfrt_bef_file_t* file = NULL;
+  tfrt_ir_context_t* context = NULL;
+  tfrt_diagnostics_t diagnostics;
+  tfrt_diagnostics_initialize(&diagnostics, name, tfrt_string_view_make(NULL, 0), allocator);
+  tfrt_status_t status = tfrt_bef_file_create(bytes, size, allocator, &file);
+  if (status) {
+    tfrt_diagnostics_report_at(&diagnostics, TFRT_SEVERITY_ERROR, NULL, "%s",
+                               tfrt_status_message(status));
+  }
+  if (!status) status = tfrt_ir_context_allocate(allocator, &context);
+  if (!status) status = disassemble(context, file, tables, options, &diagnostics, text);
+  tfrt_diagnostics_render(&diagnostics, report);
+  tfrt_diagnostics_deinitialize(&diagnostics);
+  tfrt_ir_context_free(context);
+  tfrt_bef_file_release(file);
+  return status;
+}
