@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Bytes of a BEF section while they are written: a builder that knows VBR integers and
-// alignment. Private to this room.
+// alignment. Private to this room and its tests.
 //
 // Life: initialised with an allocator; appended to; deinitialised.
 //

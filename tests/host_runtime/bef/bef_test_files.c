@@ -64,8 +64,8 @@ void test_refuse(test_bytes_t bytes, const char* const* parts, size_t part_count
   ck_assert_ptr_null(file);
   ck_assert_int_eq(tfrt_status_code(status), TFRT_STATUS_INVALID_ARGUMENT);
   for (size_t i = 0; i < part_count; ++i) {
-    ck_assert_msg(strstr(tfrt_status_message(status), parts[i]) != NULL, "no '%s' in: %s",
-                  parts[i], tfrt_status_message(status));
+    ck_assert_msg(strstr(tfrt_status_message(status), parts[i]) != NULL, "no '%s' in: %s", parts[i],
+                  tfrt_status_message(status));
   }
   tfrt_status_release(status);
 }
