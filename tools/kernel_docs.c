@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Writes docs/kernels.md, the reference page of all kernels, from the op tables.
+
+#include <stdio.h>
+#include <string.h>
+
+#include "compiler/assembly.h"
+#include "compiler/schema.h"
+#include "host_runtime/base/file.h"
+#include "host_runtime/base/string_builder.h"
+#include "tools/common/op_tables.h"
+
+typedef struct page_s {
+  tfrt_string_builder_t text;
+} page_t;
+
+static void append(page_t* page, const char* text) {
+  tfrt_string_builder_append_text(&page->text, text);
+}
+
+static const char* use_text(tfrt_operand_use_t use) {
+  switch (use) {
+    case TFRT_OPERAND_AWAITED:
+      return ", awaited";
+    case TFRT_OPERAND_MUTATED:
+      return ", written to";
+    case TFRT_OPERAND_CONSUMED:
+      return ", may be reused";
+    case TFRT_OPERAND_PASSED:
+      return ", handed on";
+    case TFRT_OPERAND_DEMANDED:
+      break;
+  }
+  return "";
+}
+
+static void append_operands(page_t* page, const tfrt_kernel_descriptor_t* op) {
+  uint32_t fixed_count = tfrt_kernel_descriptor_fixed_operands(op);
+  for (uint32_t i = 0; i < op->operand_count; ++i) {
+    const tfrt_operand_descriptor_t* entry = &op->operands[i];
+    tfrt_string_builder_append_format(
+        &page->text, "%s`%s`%s: `%s`%s", i ? "; " : "Operands: ", entry->name,
+        i >= fixed_count ? "..." : "", entry->type, use_text(entry->use));
+  }
+  if (op->flags & TFRT_KERNEL_TRAILING_CHAIN) {
+    append(page, op->operand_count ? "; and a chain, if given" : "Operands: a chain, if given");
+  }
+  if (op->operand_count || op->flags & TFRT_KERNEL_TRAILING_CHAIN) append(page, ".\n");
+}
+
+static void append_results(page_t* page, const tfrt_kernel_descriptor_t* op) {
+  uint32_t fixed_count = tfrt_kernel_descriptor_fixed_results(op);
+  for (uint32_t i = 0; i < op->result_count; ++i) {
+    const tfrt_result_descriptor_t* entry = &op->results[i];
+    tfrt_string_builder_append_format(&page->text, "%s`%s`%s: `%s`",
+                                      i ? "; " : "Results: ", entry->name,
+                                      i >= fixed_count ? "..." : "", entry->type);
+  }
+  if (op->flags & TFRT_KERNEL_RESULTS_AS_OPERANDS) append(page, ", the types of the operands");
+  if (op->result_count) append(page, ".\n");
+}
+
+static void append_attributes(page_t* page, const tfrt_kernel_descriptor_t* op) {
+  for (uint32_t i = 0; i < op->attribute_count; ++i) {
+    const tfrt_attribute_descriptor_t* entry = &op->attributes[i];
+    tfrt_string_builder_append_format(&page->text, "%s`%s`: %s",
+                                      i ? "; " : "Attributes: ", entry->name,
+                                      tfrt_schema_attribute_kind_name(entry->kind));
+    if (entry->default_value) {
+      tfrt_string_builder_append_format(&page->text, ", `%s` if left out", entry->default_value);
+    }
+  }
+  if (op->attribute_count) append(page, ".\n");
+  if (op->flags & TFRT_KERNEL_CALL_OPTIONS) {
+    append(page, "Call options: `host`, `deadline_ms`, `pure`, `retries`.\n");
+  }
+}
+
+// What the word |word| of a custom form looks like in a text.
+static void append_word(page_t* page, const tfrt_assembly_word_t* word) {
+  static const char* const texts[] = {
+      [TFRT_ASSEMBLY_OPERANDS] = "operands",
+      [TFRT_ASSEMBLY_COMMA_OPERANDS] = ", operands",
+      [TFRT_ASSEMBLY_TYPED_OPERANDS] = "operand : type, ...",
+      [TFRT_ASSEMBLY_SETTINGS] = "name = value, ...",
+      [TFRT_ASSEMBLY_ATTRIBUTE_DICTIONARY] = "{attributes}",
+      [TFRT_ASSEMBLY_ATTRIBUTES] = "attributes {attributes}",
+      [TFRT_ASSEMBLY_TYPES] = ": types",
+      [TFRT_ASSEMBLY_FUNCTION] = ": (types) -> types",
+      [TFRT_ASSEMBLY_SIGNATURE] = ": (types) -> (types)",
+      [TFRT_ASSEMBLY_REGIONS] = "{ ... }",
+  };
+  const char* before = "";
+  const char* after = "";
+  switch (word->kind) {
+    case TFRT_ASSEMBLY_OPERAND:
+      before = "%";
+      break;
+    case TFRT_ASSEMBLY_TYPED_ATTRIBUTE:
+      after = " : type";
+      break;
+    case TFRT_ASSEMBLY_SYMBOL:
+      before = "@";
+      break;
+    case TFRT_ASSEMBLY_SYMBOL_ARRAY:
+      before = "[@";
+      after = ", ...]";
+      break;
+    case TFRT_ASSEMBLY_ATTRIBUTE:
+    case TFRT_ASSEMBLY_TEXT:
+      break;
+    default:
+      append(page, texts[word->kind]);
+      return;
+  }
+  tfrt_string_builder_append_format(&page->text, "%s%.*s%s", before,
+                                    TFRT_STRING_VIEW_ARGUMENTS(word->name), after);
+}
+
+static void append_form(page_t* page, const tfrt_kernel_descriptor_t* op) {
+  append(page, "\n    ");
+  if (!op->assembly) {
+    tfrt_string_builder_append_format(
+        &page->text, "\"%s\"(operands) {attributes} : (types) -> types\n", op->name);
+    return;
+  }
+  append(page, op->name);
+  tfrt_assembly_t words;
+  tfrt_assembly_word_t word;
+  tfrt_assembly_begin(&words, op->assembly);
+  bool tight = false;
+  while (tfrt_assembly_next(&words, &word)) {
+    bool is_punctuation = word.kind == TFRT_ASSEMBLY_TEXT && word.name.size == 1 &&
+                          strchr("(),", word.name.data[0]) != NULL;
+    if (!tight && !is_punctuation && word.kind != TFRT_ASSEMBLY_COMMA_OPERANDS) append(page, " ");
+    append_word(page, &word);
+    tight = is_punctuation && word.name.data[0] == '(';
+  }
+  append(page, "\n");
+}
+
+static void append_op(page_t* page, const tfrt_kernel_descriptor_t* op) {
+  tfrt_string_builder_append_format(&page->text, "\n### %s\n\n%s\n", op->name, op->summary);
+  append_form(page, op);
+  append(page, "\n");
+  append_operands(page, op);
+  append_results(page, op);
+  append_attributes(page, op);
+}
+
+// The part of |name| before its first dot.
+static tfrt_string_view_t dialect_of(const char* name) {
+  return tfrt_string_view_make(name, strcspn(name, "."));
+}
+
+static void append_page(page_t* page) {
+  append(
+      page,
+      "# Kernels\n"
+      "\n"
+      "All ops with an entry in the op tables, from which `tools/kernel_docs` writes this page.\n"
+      "Behind each name: what it does, how it is written, what it takes and gives. A kernel\n"
+      "waits for the payloads of its operands, but for those that are only *awaited* (settled\n"
+      "or not is all that counts) or *handed on* to a function (not waited for at all).\n");
+  const tfrt_op_tables_t* tables = tfrt_all_op_tables();
+  tfrt_string_view_t dialect = {NULL, 0};
+  for (size_t t = 0; t < tables->count; ++t) {
+    for (size_t i = 0; i < tables->tables[t].count; ++i) {
+      const tfrt_kernel_descriptor_t* op = &tables->tables[t].descriptors[i];
+      if (i == 0 || !tfrt_string_view_equal(dialect, dialect_of(op->name))) {
+        dialect = dialect_of(op->name);
+        tfrt_string_builder_append_format(&page->text, "\n## Dialect `%.*s`\n",
+                                          TFRT_STRING_VIEW_ARGUMENTS(dialect));
+      }
+      append_op(page, op);
+    }
+  }
+}
+
+int main(int argument_count, char** arguments) {
+  (void)arguments;
+  if (argument_count > 1) {
+    fprintf(stderr, "Usage: kernel_docs > docs/kernels.md\n");
+    return 2;
+  }
+  page_t page;
+  tfrt_string_builder_initialize(&page.text, tfrt_allocator_system());
+  append_page(&page);
+  bool ok = !page.text.failed && fputs(page.text.data, stdout) >= 0 && fflush(stdout) == 0;
+  tfrt_string_builder_deinitialize(&page.text);
+  return ok ? 0 : 1;
+}
