@@ -304,7 +304,9 @@ static due_t find_due(tfrt_grpc_connection_t* connection) {
   if (!connection->is_ended || connection->pending > 0) return due;
   due.call = connection->call;
   connection->call = NULL;
-  due.is_tell = !connection->held && !connection->is_writing && !connection->is_told;
+  // Relaxed: a writer that has the slot is on its way to the lock; its refusal settles again.
+  bool has_writer = atomic_load_explicit(&connection->base.in_flight, memory_order_relaxed) != NULL;
+  due.is_tell = !connection->held && !connection->is_writing && !has_writer && !connection->is_told;
   if (due.is_tell) connection->is_told = true;
   return due;
 }

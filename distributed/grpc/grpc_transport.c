@@ -166,7 +166,7 @@ tfrt_grpc_transport_options_t tfrt_grpc_transport_default_options(void) {
   return (tfrt_grpc_transport_options_t){
       .credentials = {.kind = TFRT_GRPC_CREDENTIALS_PLAIN_TEXT},
       .control_thread_count = 1,
-      .bulk_thread_count = 1,
+      .bulk_thread_count = 0,
       .stall_limit_ms = 10000,
   };
 }

@@ -14,8 +14,10 @@
 //
 // Each completion queue has exactly one thread, and each connection lives on one queue:
 // that is what makes callbacks come one at a time for each connection and never from
-// inside of a call. Payloads have queues of their own, so that taking in a big message
-// never stands before a small one; with no thread for them, they share those of control.
+// inside of a call. Bulk connections share the threads of control unless they are given
+// some. Own ones let big messages be taken in beside small ones; but gRPC lets one idle
+// thread at a time read all sockets of the process, so that with two threads a control
+// message often passes from one to the other: twice the round trip on two processors.
 //
 // Life:
 //  1. Created; gRPC is started in the process and the threads run.
@@ -54,7 +56,7 @@ typedef struct tfrt_grpc_transport_options_s {
   int32_t stall_limit_ms;         // positive; for how long bytes may go nowhere
 } tfrt_grpc_transport_options_t;
 
-// Plain text, one thread for each kind, 10 seconds. Thread-safe.
+// Plain text, one thread for all, 10 seconds. Thread-safe.
 tfrt_grpc_transport_options_t tfrt_grpc_transport_default_options(void);
 
 // Creates a transport (+1) as |options| say. INVALID_ARGUMENT for options out of range,

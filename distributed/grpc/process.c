@@ -12,7 +12,7 @@
 #include "host_runtime/base/sync.h"
 
 // For how long the last one to leave waits for gRPC's own stragglers.
-#define PATIENCE_NS (2 * TFRT_NANOSECONDS_PER_SECOND)
+#define PATIENCE_NS (200 * TFRT_NANOSECONDS_PER_MILLISECOND)
 
 static tfrt_mutex_t mutex = TFRT_MUTEX_INITIALIZER;
 static uint32_t users;    // guarded by |mutex|
