@@ -415,7 +415,8 @@ START_TEST(takes_one_write_at_a_time) {
   // So much that one of them stays in flight.
   peer_write(&fixture.dialler, 100, 1 << 20);
   vtable->run_until(fixture.network, NULL, NULL);
-  tfrt_transport_write_t second = fixture.dialler.write;
+  tfrt_transport_write_t second = {
+      .spans = {{"x", 1}}, .span_count = 1, .on_written = peer_on_written};
   assert_code(tfrt_transport_connection_write(fixture.dialler.connection, &second),
               TFRT_STATUS_FAILED_PRECONDITION);
   fixture_deinitialize(&fixture);
