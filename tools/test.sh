@@ -59,4 +59,4 @@ fi
 [[ -z "${CI:-}" ]] || bazel shutdown </dev/null
 
 echo
-tools/test_summary.py "${runs[@]}"
+bazel/test_summary.py "${runs[@]}"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Counts the results of `bazel test` runs from their build event files.
 
-    tools/test_summary.py NAME:EXIT_CODE:EVENTS.json...
+    bazel/test_summary.py NAME:EXIT_CODE:EVENTS.json...
 
 One run is a name to print, the exit code of its bazel, and the file that
 --build_event_json_file wrote. Prints a line for each run, then, last and alone on its line,
