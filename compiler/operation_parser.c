@@ -112,7 +112,9 @@ static bool parse_region_list(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
   do {
     tfrt_ir_region_t* region = tfrt_ir_context_allocate_array(parser->context, 1, sizeof(*region));
     if (!tfrt_parser_push_pointer(parser, region)) return false;
+    size_t own = parser->pointers.count;
     ok = tfrt_parser_region(parser, region, &style) && ok;
+    parser->pointers.count = own;  // an op that failed inside may have left its own
   } while (tfrt_parser_accept(parser, ','));
   uint32_t count = 0;
   tfrt_ir_region_t* const* regions = tfrt_parser_take_pointers(parser, mark, &count);
