@@ -62,10 +62,117 @@ START_TEST(programs_become_the_bytes_that_tfrt_writes) {
 }
 END_TEST
 
+// --- Programs that have no BEF -------------------------------------------------------------
+
+// |text| must be refused with |message| at |place|, "line:column".
+static void refuse(const char* text, const char* place, const char* message) {
+  char expected[512];
+  test_image_t image = test_emit("a.mlir", tfrt_string_view_of(text), NULL);
+  ck_assert_msg(image.bytes == NULL, "was emitted: %s", text);
+  snprintf(expected, sizeof(expected), "a.mlir:%s: error: %s", place, message);
+  ck_assert_msg(strstr(image.errors, expected) != NULL, "no '%s' in:\n%s", expected, image.errors);
+}
+
+START_TEST(rules_of_the_format_are_reported_at_the_op) {
+  refuse("func.func @f() {\n  \"x.k\"() : () -> ()\n}\n", "2:3",
+         "all functions need to have a tfrt.return");
+  refuse("func.func @f(i32)\n", "1:1", "external functions are not allowed");
+  refuse("func.func @f() {\n  \"x.k\"() {callee = @g} : () -> ()\n  tfrt.return\n}\n", "2:3",
+         "function @g not defined");
+  refuse("func.func @f() {\n  \"x.k\"() {fs = [@f, @g]} : () -> ()\n  tfrt.return\n}\n", "2:3",
+         "function @g not defined");
+  refuse("func.func @f() {\n  \"x.k\"() {t = tensor<2xi32>} : () -> ()\n  tfrt.return\n}\n", "2:3",
+         "BEF files cannot encode the 't' attribute");
+  refuse("func.func @f() {\n  \"x.k\"() {t = unit} : () -> ()\n  tfrt.return\n}\n", "2:3",
+         "BEF files cannot encode the 't' attribute");
+  refuse("func.func @f() {\n  \"x.k\"() {t = [1 : i32, [4 : i7]]} : () -> ()\n  tfrt.return\n}\n",
+         "2:3", "BEF files cannot encode the 't' attribute");
+}
+END_TEST
+
+START_TEST(synchronous_functions_return_only_what_is_theirs) {
+  refuse("func.func @f(%a: i32) -> i32 attributes {tfrt.sync} {\n  tfrt.return %a : i32\n}\n",
+         "2:3", "return value 0 is an argument in a sync function");
+  refuse(
+      "func.func @f() -> (i32, i32) attributes {tfrt.sync} {\n"
+      "  %a = tfrt.constant.i32 1\n  tfrt.return %a, %a : i32, i32\n}\n",
+      "3:3", "return value 1 is duplicated in a sync function");
+}
+END_TEST
+
+// A call with |options| must be refused with |message|.
+static void refuse_options(const char* options, const char* message) {
+  char text[512];
+  snprintf(text, sizeof(text),
+           "func.func @g() {\n  tfrt.return\n}\n"
+           "func.func @f() {\n  tfrt.call @g() {%s} : () -> ()\n  tfrt.return\n}\n",
+           options);
+  refuse(text, "5:3", message);
+}
+
+START_TEST(call_options_have_ranges) {
+  refuse_options("host = -1 : i32", "'host' must be an integer from 0 to 4294967295");
+  refuse_options("host = \"two\"", "'host' must be an integer");
+  refuse_options("deadline_ms = 0 : i32", "'deadline_ms' must be an integer from 1 to");
+  refuse_options("retries = 4294967296 : i64", "'retries' must be an integer");
+  refuse_options("pure = 1 : i32", "'pure' must be true, false, or without a value");
+}
+END_TEST
+
+START_TEST(call_options_never_enter_the_attributes) {
+  test_image_t image = test_emit(
+      "a.mlir",
+      tfrt_string_view_of(
+          "func.func @g(%x: i32) {\n  tfrt.return\n}\n"
+          "func.func @f(%x: i32) {\n  tfrt.call @g(%x) {host = 7 : i32, pure} : (i32) -> ()\n"
+          "  \"x.k\"() {bef.nonstrict, host = 9 : i32} : () -> ()\n  tfrt.return\n}\n"),
+      NULL);
+  ck_assert_msg(image.bytes != NULL, "%s", image.errors);
+  tfrt_bef_file_t* file;
+  ck_assert(tfrt_status_is_ok(
+      tfrt_bef_file_create(image.bytes, image.size, tfrt_allocator_system(), &file)));
+  const tfrt_bef_function_t* function = tfrt_bef_file_find_function(file, "f");
+  ck_assert_str_eq(function->argument_names[0], "x");
+  const tfrt_bef_kernel_t* call = &function->kernels[1];
+  ck_assert_uint_eq(call->attribute_count, 0);
+  ck_assert(call->call_options->has_host && call->call_options->pure);
+  ck_assert_uint_eq(call->call_options->host, 7);
+  // To a kernel that is no call, `host` is an attribute like any other.
+  const tfrt_bef_kernel_t* other = &function->kernels[2];
+  ck_assert_uint_eq(other->attribute_count, 1);
+  ck_assert(other->call_options->nonstrict && !other->call_options->has_host);
+  tfrt_bef_file_release(file);
+  test_image_free(&image);
+}
+END_TEST
+
+START_TEST(kernels_without_a_place_have_different_locations) {
+  test_image_t image =
+      test_emit("a.mlir",
+                tfrt_string_view_of("func.func @f() {\n  \"x.k\"() : () -> () loc(unknown)\n"
+                                    "  \"x.k\"() : () -> () loc(unknown)\n  tfrt.return\n}\n"),
+                NULL);
+  tfrt_bef_file_t* file;
+  ck_assert(tfrt_status_is_ok(
+      tfrt_bef_file_create(image.bytes, image.size, tfrt_allocator_system(), &file)));
+  const tfrt_bef_function_t* function = tfrt_bef_file_function(file, 0);
+  ck_assert_uint_ne(function->kernels[1].location, function->kernels[2].location);
+  tfrt_bef_file_release(file);
+  test_image_free(&image);
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   TCase* programs = tcase_create("programs");
   tcase_add_test(programs, programs_become_the_bytes_that_tfrt_writes);
+  TCase* rules = tcase_create("rules");
+  tcase_add_test(rules, rules_of_the_format_are_reported_at_the_op);
+  tcase_add_test(rules, synchronous_functions_return_only_what_is_theirs);
+  tcase_add_test(rules, call_options_have_ranges);
+  tcase_add_test(rules, call_options_never_enter_the_attributes);
+  tcase_add_test(rules, kernels_without_a_place_have_different_locations);
   Suite* suite = suite_create("bef_emitter");
   suite_add_tcase(suite, programs);
+  suite_add_tcase(suite, rules);
   return suite;
 }
