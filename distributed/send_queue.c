@@ -94,8 +94,9 @@ static bool has_credit(const tfrt_send_queue_t* queue, const tfrt_send_entry_t* 
   return queue->call_limit - queue->call_count > queue->first_call_limit / 4;
 }
 
+// What comes after a call stands behind it in the same gate; what comes after a want may
+// stand in the other one.
 static bool may_pass(const tfrt_send_queue_t* queue, const tfrt_send_entry_t* entry) {
-  if (entry->frame.after_call > queue->sequenced_call) return false;
   if (entry->frame.after_want > queue->sequenced_want) return false;
   return !needs_credit(entry) || has_credit(queue, entry);
 }

@@ -285,6 +285,12 @@ static tfrt_status_t check_frame(const tfrt_session_t* session, const tfrt_sessi
         TFRT_STATUS_INVALID_ARGUMENT, "%s with want number %" PRIu64 ", not %" PRIu64,
         tfrt_wire_frame_kind_name(frame->kind), frame->want, is_want ? session->next_want : 0);
   }
+  uint64_t next_call = tfrt_session_next_call(session);
+  if ((frame->after_call > 0 && frame->after_call >= next_call) ||
+      (frame->after_want > 0 && frame->after_want >= session->next_want)) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "a frame can't come after a call or want that has no number yet");
+  }
   if (frame->body.size + FRAME_OVERHEAD > session->limits.batch_bytes) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "a body of %zu bytes is above the limit of %" PRIu32,

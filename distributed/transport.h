@@ -24,8 +24,8 @@
 //     receive(). A dialler may do both at once, without waiting for an answer.
 //  3. It ends: by close (in order: what was written arrives first), by abort (at once), by
 //     the peer, or by the network. Each write that was taken is completed before the end
-//     is told, and on_closed comes exactly once, with the reason. After that the
-//     connection calls nobody any more.
+//     is told, and on_closed comes exactly once, with the reason. After that only a write
+//     that came too late is still completed, with an error.
 //  4. Released by its owner. Releasing does not end a stream: close or abort it first.
 //
 // Life of a transport: created by an implementation, listen and dial, close (no more of
