@@ -4,51 +4,43 @@
 
 #include <string.h>
 
-const tfrt_ir_type_t* tfrt_bef_type_of_dtype(tfrt_ir_context_t* context, uint32_t dtype) {
-  static const struct {
-    uint32_t width;
-    tfrt_ir_signedness_t signedness;
-  } kIntegers[] = {
-      [TFRT_BEF_DTYPE_UI8] = {8, TFRT_IR_UNSIGNED},
-      [TFRT_BEF_DTYPE_UI16] = {16, TFRT_IR_UNSIGNED},
-      [TFRT_BEF_DTYPE_UI32] = {32, TFRT_IR_UNSIGNED},
-      [TFRT_BEF_DTYPE_UI64] = {64, TFRT_IR_UNSIGNED},
-      [TFRT_BEF_DTYPE_I1] = {1, TFRT_IR_SIGNLESS},
-      [TFRT_BEF_DTYPE_I8] = {8, TFRT_IR_SIGNLESS},
-      [TFRT_BEF_DTYPE_I16] = {16, TFRT_IR_SIGNLESS},
-      [TFRT_BEF_DTYPE_I32] = {32, TFRT_IR_SIGNLESS},
-      [TFRT_BEF_DTYPE_I64] = {64, TFRT_IR_SIGNLESS},
+// Integer types; NULL for others.
+static const tfrt_ir_type_t* integer_of_dtype(tfrt_ir_context_t* context, uint32_t dtype) {
+  if (dtype == TFRT_BEF_DTYPE_I1) return tfrt_ir_type_integer(context, 1, TFRT_IR_SIGNLESS);
+  uint32_t width = (uint32_t)tfrt_bef_dtype_size(dtype) * 8;
+  if (dtype >= TFRT_BEF_DTYPE_UI8 && dtype <= TFRT_BEF_DTYPE_UI64) {
+    return tfrt_ir_type_integer(context, width, TFRT_IR_UNSIGNED);
+  }
+  if (dtype >= TFRT_BEF_DTYPE_I8 && dtype <= TFRT_BEF_DTYPE_I64) {
+    return tfrt_ir_type_integer(context, width, TFRT_IR_SIGNLESS);
+  }
+  return NULL;
+}
+
+// Float types and complex ones; NULL for others.
+static const tfrt_ir_type_t* float_of_dtype(tfrt_ir_context_t* context, uint32_t dtype) {
+  static const char* const kNames[] = {
+      [TFRT_BEF_DTYPE_F32] = "f32",       [TFRT_BEF_DTYPE_F64] = "f64",
+      [TFRT_BEF_DTYPE_COMPLEX64] = "f32", [TFRT_BEF_DTYPE_COMPLEX128] = "f64",
+      [TFRT_BEF_DTYPE_F16] = "f16",       [TFRT_BEF_DTYPE_BF16] = "bf16",
   };
+  if (dtype >= TFRT_ARRAY_SIZE(kNames) || !kNames[dtype]) return NULL;
+  const tfrt_ir_type_t* type = tfrt_ir_type_float(context, tfrt_string_view_of(kNames[dtype]));
+  bool is_complex = dtype == TFRT_BEF_DTYPE_COMPLEX64 || dtype == TFRT_BEF_DTYPE_COMPLEX128;
+  return type && is_complex ? tfrt_ir_type_complex(context, type) : type;
+}
+
+const tfrt_ir_type_t* tfrt_bef_type_of_dtype(tfrt_ir_context_t* context, uint32_t dtype) {
   static const char* const kDialectTypes[] = {
       [TFRT_BEF_DTYPE_STRING] = "!corert.string",   [TFRT_BEF_DTYPE_RESOURCE] = "!corert.resource",
       [TFRT_BEF_DTYPE_VARIANT] = "!corert.variant", [TFRT_BEF_DTYPE_QUI8] = "!corert.quint8",
       [TFRT_BEF_DTYPE_QUI16] = "!corert.quint16",   [TFRT_BEF_DTYPE_QI8] = "!corert.qint8",
       [TFRT_BEF_DTYPE_QI16] = "!corert.qint16",     [TFRT_BEF_DTYPE_QI32] = "!corert.qint32",
   };
-  if (dtype < TFRT_ARRAY_SIZE(kIntegers) && kIntegers[dtype].width > 0) {
-    return tfrt_ir_type_integer(context, kIntegers[dtype].width, kIntegers[dtype].signedness);
-  }
-  const char* element = "f64";
-  switch (dtype) {
-    case TFRT_BEF_DTYPE_F16:
-      return tfrt_ir_type_float(context, tfrt_string_view_of("f16"));
-    case TFRT_BEF_DTYPE_BF16:
-      return tfrt_ir_type_float(context, tfrt_string_view_of("bf16"));
-    case TFRT_BEF_DTYPE_F32:
-      return tfrt_ir_type_float(context, tfrt_string_view_of("f32"));
-    case TFRT_BEF_DTYPE_F64:
-      return tfrt_ir_type_float(context, tfrt_string_view_of("f64"));
-    case TFRT_BEF_DTYPE_COMPLEX64:
-      element = "f32";
-      break;
-    case TFRT_BEF_DTYPE_COMPLEX128:
-      break;
-    default:
-      if (dtype >= TFRT_ARRAY_SIZE(kDialectTypes) || !kDialectTypes[dtype]) return NULL;
-      return tfrt_ir_type_dialect(context, tfrt_string_view_of(kDialectTypes[dtype]));
-  }
-  const tfrt_ir_type_t* part = tfrt_ir_type_float(context, tfrt_string_view_of(element));
-  return part ? tfrt_ir_type_complex(context, part) : NULL;
+  const tfrt_ir_type_t* type = integer_of_dtype(context, dtype);
+  if (!type) type = float_of_dtype(context, dtype);
+  if (type || dtype >= TFRT_ARRAY_SIZE(kDialectTypes) || !kDialectTypes[dtype]) return type;
+  return tfrt_ir_type_dialect(context, tfrt_string_view_of(kDialectTypes[dtype]));
 }
 
 // A number of |size| bytes, and a type for it.

@@ -82,55 +82,59 @@ test_bytes_t test_finish(tfrt_bef_writer_t* writer) {
   return bytes;
 }
 
-test_bytes_t test_small_file(void) {
-  tfrt_bef_writer_t* writer;
-  tfrt_status_t status = tfrt_bef_writer_allocate(true, tfrt_allocator_system(), &writer);
-  ck_assert(tfrt_status_is_ok(status));
-  uint32_t i32 = tfrt_bef_writer_add_type(writer, tfrt_string_view_of("i32"));
-  uint32_t one = tfrt_bef_writer_add_kernel_name(writer, tfrt_string_view_of("k.one"));
-  uint32_t add = tfrt_bef_writer_add_kernel_name(writer, tfrt_string_view_of("k.add"));
-  tfrt_bef_value_t seven = {.type = TFRT_BEF_DTYPE_I32, .bits = 7};
-  uint32_t attribute = tfrt_bef_writer_add_attribute(writer, &seven);
-  tfrt_string_view_t value = tfrt_string_view_of("value");
-  tfrt_string_view_t x = tfrt_string_view_of("x");
-  tfrt_string_view_t path = tfrt_string_view_of("a.mlir");
-  uint32_t locations[3];
-  for (uint32_t i = 0; i < 3; ++i) {
-    locations[i] = tfrt_bef_writer_add_location_file(writer, path, i + 1, 5);
-  }
-  const tfrt_bef_call_options_t options = {.has_host = true, .host = 2, .deadline_ms = 500};
-  const uint32_t registers[] = {0, 1, 2};
+// Adds the two kernels, and the function around them.
+static void add_small_function(tfrt_bef_writer_t* writer, const uint32_t locations[3],
+                               uint32_t attribute) {
+  static const tfrt_bef_call_options_t kOptions = {.has_host = true, .host = 2, .deadline_ms = 500};
+  static const uint32_t kRegisters[] = {0, 1, 2};
+  static const uint32_t kTypes[] = {0, 0, 0};
+  const tfrt_string_view_t value = tfrt_string_view_of("value");
+  const tfrt_string_view_t x = tfrt_string_view_of("x");
   const tfrt_bef_writer_kernel_t kernels[] = {
-      {.code = one,
+      {.code = 0,
        .location = locations[1],
        .attribute_count = 1,
        .attributes = &attribute,
        .attribute_names = &value,
        .result_count = 1,
-       .results = &registers[1]},
-      {.code = add,
+       .results = &kRegisters[1]},
+      {.code = 1,
        .location = locations[2],
        .argument_count = 2,
-       .arguments = registers,
+       .arguments = kRegisters,
        .result_count = 1,
-       .results = &registers[2],
-       .call_options = &options},
+       .results = &kRegisters[2],
+       .call_options = &kOptions},
   };
-  const uint32_t types[] = {i32, i32, i32};
-  tfrt_bef_writer_add_function(writer, &(tfrt_bef_writer_function_t){
-                                           .name = tfrt_string_view_of("f"),
-                                           .kind = TFRT_BEF_FUNCTION_ASYNC,
-                                           .argument_count = 1,
-                                           .result_count = 1,
-                                           .argument_types = types,
-                                           .result_types = types,
-                                           .argument_names = &x,
-                                           .location = locations[0],
-                                           .register_count = 3,
-                                           .register_types = types,
-                                           .result_registers = &registers[2],
-                                           .kernel_count = 2,
-                                           .kernels = kernels,
-                                       });
+  tfrt_bef_writer_function_t function = {.name = tfrt_string_view_of("f"),
+                                         .argument_count = 1,
+                                         .result_count = 1,
+                                         .argument_types = kTypes,
+                                         .result_types = kTypes,
+                                         .argument_names = &x,
+                                         .location = locations[0],
+                                         .register_count = 3,
+                                         .register_types = kTypes,
+                                         .result_registers = &kRegisters[2],
+                                         .kernel_count = 2,
+                                         .kernels = kernels};
+  ck_assert_uint_eq(tfrt_bef_writer_add_function(writer, &function), 0);
+}
+
+test_bytes_t test_small_file(void) {
+  tfrt_bef_writer_t* writer;
+  tfrt_status_t status = tfrt_bef_writer_allocate(true, tfrt_allocator_system(), &writer);
+  ck_assert(tfrt_status_is_ok(status));
+  ck_assert_uint_eq(tfrt_bef_writer_add_type(writer, tfrt_string_view_of("i32")), 0);
+  ck_assert_uint_eq(tfrt_bef_writer_add_kernel_name(writer, tfrt_string_view_of("k.one")), 0);
+  ck_assert_uint_eq(tfrt_bef_writer_add_kernel_name(writer, tfrt_string_view_of("k.add")), 1);
+  tfrt_bef_value_t seven = {.type = TFRT_BEF_DTYPE_I32, .bits = 7};
+  uint32_t attribute = tfrt_bef_writer_add_attribute(writer, &seven);
+  uint32_t locations[3];
+  for (uint32_t i = 0; i < 3; ++i) {
+    locations[i] =
+        tfrt_bef_writer_add_location_file(writer, tfrt_string_view_of("a.mlir"), i + 1, 5);
+  }
+  add_small_function(writer, locations, attribute);
   return test_finish(writer);
 }
