@@ -75,6 +75,7 @@ static bool define_type(tfrt_parser_t* parser, tfrt_parser_alias_t* alias, size_
   if (!alias->type || alias->type->text->size <= TFRT_PARSER_MAX_ALIAS_TYPE_TEXT) {
     return alias->type != NULL;
   }
+  alias->type = NULL;
   return tfrt_parser_fail_at(parser, offset, "the type of an alias may have %d characters at most",
                              TFRT_PARSER_MAX_ALIAS_TYPE_TEXT);
 }

@@ -219,7 +219,7 @@ static const tfrt_ir_type_t* parse_bang(tfrt_parser_t* parser) {
   const tfrt_ir_string_t* string = tfrt_ir_string_get(parser->context, name);
   tfrt_parser_alias_t* alias =
       string ? tfrt_parser_find_alias(&parser->type_aliases, string) : NULL;
-  if (alias) return alias->type;
+  if (alias && alias->type) return alias->type;
   tfrt_parser_fail_at(parser, token.offset, "undefined type alias '!%.*s'",
                       TFRT_STRING_VIEW_ARGUMENTS(name));
   return NULL;
