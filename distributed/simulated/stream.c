@@ -340,6 +340,8 @@ void tfrt_simulated_stream_break(tfrt_simulated_stream_t* stream) {
   for (int side = 0; side < 2; ++side) {
     tfrt_simulated_end_t* end = &stream->ends[side];
     if (end->is_attached && !end->is_told) {
+      // Before its end is told nothing may arrive behind what the break has lost.
+      end->is_done = true;
       happen_locally(end, TFRT_SIMULATED_RESET, LOCAL_DELAY_NS);
     }
   }
