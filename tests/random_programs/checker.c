@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/random_programs/checker.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host_runtime/async/inline_work_queue.h"
+#include "host_runtime/async/thread_pool_work_queue.h"
+#include "host_runtime/base/counting_allocator.h"
+#include "host_runtime/executor/call_scope.h"
+#include "host_runtime/executor/program.h"
+#include "host_runtime/host_context.h"
+#include "kernels/basic/basic_kernels.h"
+#include "kernels/control_flow/control_flow_kernels.h"
+#include "kernels/test/test_kernels.h"
+#include "tests/random_programs/generator.h"
+#include "tests/random_programs/image.h"
+#include "tests/random_programs/interpreter.h"
+
+enum { TFRT_CHECKER_QUEUES = 4, TFRT_CHECKER_MAX_STEPS = 1500 };
+
+// 0: the inline queue.
+static const int tfrt_checker_threads[TFRT_CHECKER_QUEUES] = {0, 1, 2, 4};
+
+struct tfrt_model_checker_s {
+  tfrt_host_context_t* hosts[TFRT_CHECKER_QUEUES];
+  tfrt_counting_allocator_t counts;  // of file, program, request
+  tfrt_model_t* model;
+  uint64_t steps;
+};
+
+// One run of a program in one queue.
+typedef struct tfrt_checker_run_s {
+  tfrt_model_checker_t* checker;
+  const tfrt_model_function_t* main;
+  tfrt_host_context_t* host;
+  tfrt_request_context_t* request;
+  tfrt_program_t* program;
+  tfrt_call_scope_t scope;
+  tfrt_task_t scope_done;
+  _Atomic uint32_t scope_ends;
+  tfrt_async_value_t* arguments[TFRT_MODEL_MAX_RESULTS];
+  tfrt_async_value_t* results[TFRT_MODEL_MAX_RESULTS];
+} tfrt_checker_run_t;
+
+// Ends the process if |status| (consumed) is an error: then this test can't say anything.
+static void tfrt_checker_must(tfrt_status_t status, const char* what) {
+  if (tfrt_status_is_ok(status)) return;
+  printf("%s: %s\n", what, tfrt_status_message(status));
+  fflush(stdout);
+  abort();
+}
+
+tfrt_model_checker_t* tfrt_model_checker_allocate(void) {
+  tfrt_allocator_t system = tfrt_allocator_system();
+  tfrt_model_checker_t* checker = tfrt_allocator_allocate_zeroed(system, sizeof(*checker));
+  tfrt_model_t* model = tfrt_allocator_allocate_zeroed(system, sizeof(*model));
+  if (!checker || !model) abort();
+  checker->model = model;
+  tfrt_counting_allocator_initialize(&checker->counts, system, TFRT_COUNTING_ALLOCATOR_UNLIMITED);
+  for (int i = 0; i < TFRT_CHECKER_QUEUES; ++i) {
+    tfrt_work_queue_t* queue = NULL;
+    tfrt_thread_pool_options_t options = {.thread_count = tfrt_checker_threads[i],
+                                          .blocking_thread_count = 1};
+    tfrt_checker_must(options.thread_count == 0
+                          ? tfrt_inline_work_queue_create(system, &queue)
+                          : tfrt_thread_pool_work_queue_create(&options, system, &queue),
+                      "queue");
+    tfrt_checker_must(
+        tfrt_host_context_allocate(system, tfrt_clock_system(), queue, NULL, &checker->hosts[i]),
+        "host");
+    tfrt_kernel_registry_t* registry = checker->hosts[i]->registry;
+    tfrt_checker_must(tfrt_basic_kernels_register(registry), "kernels");
+    tfrt_checker_must(tfrt_control_flow_kernels_register(registry), "kernels");
+    tfrt_checker_must(tfrt_test_kernels_register(registry), "kernels");
+  }
+  return checker;
+}
+
+void tfrt_model_checker_free(tfrt_model_checker_t* checker) {
+  for (int i = 0; i < TFRT_CHECKER_QUEUES; ++i) tfrt_host_context_free(checker->hosts[i]);
+  tfrt_allocator_free(tfrt_allocator_system(), checker->model, sizeof(*checker->model));
+  tfrt_allocator_free(tfrt_allocator_system(), checker, sizeof(*checker));
+}
+
+uint64_t tfrt_model_checker_steps(const tfrt_model_checker_t* checker) { return checker->steps; }
+
+// --- Arguments -----------------------------------------------------------------
+
+static tfrt_status_t tfrt_checker_argument_error(uint32_t index) {
+  tfrt_status_t plain = tfrt_status_create(TFRT_STATUS_INTERNAL, "the argument is an error");
+  tfrt_status_origin_t origin = {
+      .rank = TFRT_STATUS_NO_RANK, .file = "arguments", .line = tfrt_model_argument_line(index)};
+  tfrt_status_t located = tfrt_status_with_origin(plain, &origin);
+  tfrt_status_release(plain);
+  return located;
+}
+
+static tfrt_async_value_t* tfrt_checker_make_argument(const tfrt_model_t* model, uint32_t index) {
+  switch (model->arguments[index]) {
+    case TFRT_MODEL_ARGUMENT_READY:
+      return tfrt_async_value_create_i32(model->numbers[index]);
+    case TFRT_MODEL_ARGUMENT_ERROR:
+      return tfrt_async_value_create_error_take(tfrt_checker_argument_error(index));
+    case TFRT_MODEL_ARGUMENT_LATE_INDIRECT:
+      return &tfrt_indirect_value_create()->base;
+    default:
+      return tfrt_async_value_create_unconstructed(TFRT_TYPE_I32);
+  }
+}
+
+// Resolves an argument that was late, if it was.
+static void tfrt_checker_resolve_argument(const tfrt_model_t* model, uint32_t index,
+                                          tfrt_async_value_t* argument) {
+  switch (model->arguments[index]) {
+    case TFRT_MODEL_ARGUMENT_LATE:
+      *(int32_t*)tfrt_async_value_payload(argument) = model->numbers[index];
+      tfrt_async_value_set_available(argument);
+      break;
+    case TFRT_MODEL_ARGUMENT_LATE_ERROR: {
+      tfrt_status_t status = tfrt_checker_argument_error(index);
+      tfrt_async_value_set_error(argument, status);
+      tfrt_status_release(status);
+      break;
+    }
+    case TFRT_MODEL_ARGUMENT_LATE_INDIRECT:
+      tfrt_indirect_value_forward_take((tfrt_indirect_value_t*)argument,
+                                       tfrt_async_value_create_i32(model->numbers[index]));
+      break;
+    default:
+      break;
+  }
+}
+
+// --- A run -----------------------------------------------------------------------
+
+static void tfrt_checker_on_scope_done(tfrt_task_t* task) {
+  tfrt_checker_run_t* run = TFRT_CONTAINER_OF(task, tfrt_checker_run_t, scope_done);
+  // Relaxed: read once the queue is quiescent.
+  atomic_fetch_add_explicit(&run->scope_ends, 1, memory_order_relaxed);
+}
+
+static void tfrt_checker_load(tfrt_checker_run_t* run) {
+  tfrt_allocator_t allocator = tfrt_counting_allocator_interface(&run->checker->counts);
+  void* bytes = NULL;
+  size_t size = 0;
+  tfrt_checker_must(tfrt_model_write_image(run->checker->model, allocator, &bytes, &size), "image");
+  tfrt_bef_file_t* file = NULL;
+  tfrt_checker_must(tfrt_bef_file_create_take(bytes, size, allocator, &file), "file");
+  tfrt_checker_must(tfrt_program_create(file, run->host->registry, allocator, &run->program),
+                    "program");
+  tfrt_bef_file_release(file);
+  tfrt_request_options_t options = tfrt_request_options_default();
+  tfrt_checker_must(tfrt_request_context_create(&options, allocator, &run->request), "request");
+}
+
+// Runs the program to its end. Every second program runs in a scope, which costs and orders
+// something else.
+static void tfrt_checker_execute(tfrt_checker_run_t* run, bool has_scope) {
+  const tfrt_model_t* model = run->checker->model;
+  tfrt_execution_context_t context = tfrt_host_context_execution(run->host, run->request);
+  tfrt_task_initialize(&run->scope_done, tfrt_checker_on_scope_done);
+  tfrt_call_scope_initialize(&run->scope, &run->scope_done);
+  if (has_scope) context.scope = &run->scope;
+  for (uint32_t i = 0; i < run->main->argument_count; ++i) {
+    run->arguments[i] = tfrt_checker_make_argument(model, i);
+  }
+  tfrt_function_execute(tfrt_program_function(run->program, model->main), &context, run->arguments,
+                        run->results);
+  tfrt_call_scope_leave(&run->scope);
+  for (uint32_t i = run->main->argument_count; i-- > 0;) {
+    tfrt_checker_resolve_argument(model, i, run->arguments[i]);
+    tfrt_async_value_release(run->arguments[i]);
+  }
+  // The request may go first: what still runs keeps it.
+  tfrt_work_queue_await(run->host->work_queue, run->results, run->main->result_count);
+  tfrt_request_context_release(run->request);
+  tfrt_program_release(run->program);
+  tfrt_work_queue_quiesce(run->host->work_queue);
+}
+
+// Describes |value|, and returns whether it is |expected|.
+static bool tfrt_checker_compare(tfrt_async_value_t* value, tfrt_model_type_t type,
+                                 const tfrt_model_value_t* expected, char* text, size_t size) {
+  if (!tfrt_async_value_is_available(value)) {
+    snprintf(text, size, "unresolved");
+    return false;
+  }
+  if (tfrt_async_value_is_error(value)) {
+    const tfrt_status_fields_t* fields = tfrt_status_fields(tfrt_async_value_error(value));
+    snprintf(text, size, "error '%s' of line %u", fields->message, fields->origin.line);
+    if (expected->error == TFRT_MODEL_ERROR_ANY) return true;
+    char message[128];
+    tfrt_model_value_message(expected, message, sizeof(message));
+    return expected->error && strcmp(message, fields->message) == 0 &&
+           fields->origin.line == expected->line;
+  }
+  int32_t number = 0;
+  void* payload = tfrt_async_value_payload(tfrt_async_value_resolved(value));
+  if (type == TFRT_MODEL_I32) number = *(int32_t*)payload;
+  if (type == TFRT_MODEL_I1) number = *(bool*)payload;
+  snprintf(text, size, "%d", number);
+  return !expected->error && number == expected->number;
+}
+
+// Compares the results of |run|, prints those that differ, and drops them.
+static bool tfrt_checker_compare_all(tfrt_checker_run_t* run, const tfrt_model_value_t* expected) {
+  bool same = true;
+  for (uint32_t i = 0; i < run->main->result_count; ++i) {
+    char text[512];
+    tfrt_model_type_t type = (tfrt_model_type_t)run->main->types[run->main->results[i]];
+    if (!tfrt_checker_compare(run->results[i], type, &expected[i], text, sizeof(text))) {
+      char message[128];
+      tfrt_model_value_message(&expected[i], message, sizeof(message));
+      printf("result %u: expected %d (%s, line %u), got %s\n", i, expected[i].number, message,
+             expected[i].line, text);
+      same = false;
+    }
+    tfrt_async_value_release(run->results[i]);
+  }
+  return same;
+}
+
+static bool tfrt_checker_run(tfrt_model_checker_t* checker, int queue, bool has_scope,
+                             const tfrt_model_value_t* expected) {
+  tfrt_checker_run_t run = {.checker = checker,
+                            .main = &checker->model->functions[checker->model->main],
+                            .host = checker->hosts[queue]};
+  int64_t live = tfrt_async_value_live_count();
+  tfrt_checker_load(&run);
+  tfrt_checker_execute(&run, has_scope);
+  bool same = tfrt_checker_compare_all(&run, expected);
+  uint32_t ends = atomic_load_explicit(&run.scope_ends, memory_order_relaxed);
+  if (ends != 1) printf("the call ended %u times\n", ends);
+  int64_t leaked = tfrt_async_value_live_count() - live;
+  if (leaked != 0) printf("%lld values are left\n", (long long)leaked);
+  tfrt_allocation_counts_t counts = tfrt_counting_allocator_counts(&checker->counts);
+  if (counts.current_count != 0) printf("%lld blocks are left\n", (long long)counts.current_count);
+  return same && ends == 1 && leaked == 0 && counts.current_count == 0;
+}
+
+// --- A program ---------------------------------------------------------------------
+
+static void tfrt_checker_print_values(const char* title, const uint16_t* values, uint32_t count) {
+  printf("%s", title);
+  for (uint32_t i = 0; i < count; ++i) printf(" v%u", values[i]);
+}
+
+// One line per op, as plain as the model.
+static void tfrt_checker_print_function(const tfrt_model_t* model, uint32_t index) {
+  const tfrt_model_function_t* body = &model->functions[index];
+  printf("%s %u%s, arguments v0 to v%d\n", body->is_region ? "region" : "function", index,
+         index == model->main ? " (main)" : "", (int)body->argument_count - 1);
+  for (uint32_t i = 0; i < body->op_count; ++i) {
+    const tfrt_model_op_t* op = &body->ops[i];
+    printf("  line %u: ", op->line);
+    for (uint32_t k = 0; k < op->result_count; ++k) printf("v%u ", op->first_result + k);
+    printf("= %s", tfrt_model_kind_name(op->kind));
+    tfrt_checker_print_values("", op->operands, op->operand_count);
+    for (uint32_t k = 0; k < op->callee_count; ++k) printf(" @%u", op->callees[k]);
+    printf(" {%d} stream %u\n", op->number, op->stream);
+  }
+  tfrt_checker_print_values("  return", body->results, body->result_count);
+  printf("\n");
+}
+
+static void tfrt_checker_print_program(const tfrt_model_t* model) {
+  static const char* const kinds[] = {"ready", "error", "late", "late error", "late indirect"};
+  for (uint32_t i = 0; i < model->functions[model->main].argument_count; ++i) {
+    printf("argument %u: %d, %s\n", i, model->numbers[i], kinds[model->arguments[i]]);
+  }
+  for (uint32_t i = 0; i < model->function_count; ++i) tfrt_checker_print_function(model, i);
+}
+
+bool tfrt_model_checker_check(tfrt_model_checker_t* checker, uint64_t seed) {
+  tfrt_model_generate(seed, TFRT_CHECKER_MAX_STEPS, checker->model);
+  tfrt_model_value_t expected[TFRT_MODEL_MAX_RESULTS];
+  checker->steps += tfrt_model_interpret(checker->model, TFRT_CHECKER_MAX_STEPS, expected);
+  for (int queue = 0; queue < TFRT_CHECKER_QUEUES; ++queue) {
+    if (tfrt_checker_run(checker, queue, seed % 2, expected)) continue;
+    printf("Program %llu differs in the queue of %d threads (0: inline). Again with:\n",
+           (unsigned long long)seed, tfrt_checker_threads[queue]);
+    printf("  random_programs --seed=%llu --count=1\n", (unsigned long long)seed);
+    tfrt_checker_print_program(checker->model);
+    fflush(stdout);
+    return false;
+  }
+  return true;
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/random_programs/generator.h"
+
+#include "tests/random_programs/generator_impl.h"
+#include "tests/random_programs/interpreter.h"
+
+// Beyond this depth there are no ops with functions.
+#define TFRT_GENERATOR_MAX_DEPTH 3
+
+static uint16_t tfrt_generator_pick(tfrt_model_generator_t* self, uint32_t function,
+                                    tfrt_model_type_t type) {
+  return tfrt_function_builder_pick(&self->builder, function, type);
+}
+
+// An op of two i32 whose result is of |type|.
+static void tfrt_generator_add_binary(tfrt_model_generator_t* self, uint32_t function,
+                                      tfrt_model_kind_t kind, tfrt_model_type_t type) {
+  uint16_t operands[3];
+  uint32_t count = 2;
+  tfrt_model_type_t operand = kind == TFRT_MODEL_AND ? TFRT_MODEL_I1 : TFRT_MODEL_I32;
+  operands[0] = tfrt_generator_pick(self, function, operand);
+  operands[1] = tfrt_generator_pick(self, function, operand);
+  if (kind == TFRT_MODEL_LESSEQUAL && tfrt_function_builder_chance(&self->builder, 30)) {
+    operands[count++] = tfrt_generator_pick(self, function, TFRT_MODEL_CHAIN);
+  }
+  tfrt_function_builder_add_one(&self->builder, function, kind, operands, count, type);
+}
+
+static void tfrt_generator_add_division(tfrt_model_generator_t* self, uint32_t function) {
+  uint16_t operands[2];
+  operands[0] = tfrt_generator_pick(self, function, TFRT_MODEL_I32);
+  if (self->avoid_errors) {
+    int32_t divisor = (int32_t)tfrt_function_builder_below(&self->builder, 9) - 10;
+    operands[1] = tfrt_function_builder_constant(&self->builder, function, divisor);
+  } else {
+    operands[1] = tfrt_generator_pick(self, function, TFRT_MODEL_I32);
+  }
+  tfrt_model_types_t results = {.count = 2, .types = {TFRT_MODEL_I32, TFRT_MODEL_I32}};
+  tfrt_function_builder_add(&self->builder, function, TFRT_MODEL_DIV, operands, 2, &results);
+}
+
+// An op of several values of any types: their chain, or the values themselves.
+static void tfrt_generator_add_several(tfrt_model_generator_t* self, uint32_t function) {
+  tfrt_function_builder_t* builder = &self->builder;
+  uint32_t most = tfrt_function_builder_chance(builder, 10) ? 14 : 4;
+  tfrt_model_types_t types = tfrt_function_builder_types(builder, most);
+  tfrt_model_kind_t kind =
+      (tfrt_model_kind_t)(TFRT_MODEL_MERGE_CHAINS + tfrt_function_builder_below(builder, 5));
+  uint16_t operands[TFRT_MODEL_MAX_OPERANDS];
+  uint32_t count = 0;
+  if (kind == TFRT_MODEL_IDENTITY) {
+    operands[count++] = tfrt_generator_pick(self, function, TFRT_MODEL_CHAIN);
+  }
+  for (uint32_t i = 0; i < types.count; ++i) {
+    operands[count++] = tfrt_generator_pick(self, function, (tfrt_model_type_t)types.types[i]);
+  }
+  bool is_chain = kind == TFRT_MODEL_MERGE_CHAINS || kind == TFRT_MODEL_AS_CHAIN;
+  tfrt_model_types_t chain = {.count = 1, .types = {TFRT_MODEL_CHAIN}};
+  tfrt_function_builder_add(builder, function, kind, operands, count, is_chain ? &chain : &types);
+}
+
+static void tfrt_generator_add_failure(tfrt_model_generator_t* self, uint32_t function) {
+  tfrt_model_kind_t kind =
+      (tfrt_model_kind_t)(TFRT_MODEL_FAIL + tfrt_function_builder_below(&self->builder, 5));
+  bool has_operand =
+      kind == TFRT_MODEL_ERROR_CONCRETE_ASYNC || kind == TFRT_MODEL_ERROR_INDIRECT_ASYNC;
+  uint16_t operand = has_operand ? tfrt_generator_pick(self, function, TFRT_MODEL_I32) : 0;
+  tfrt_model_types_t results = {.count = kind == TFRT_MODEL_PARTIAL_FAIL ? 2 : 1,
+                                .types = {TFRT_MODEL_I32, TFRT_MODEL_I32}};
+  tfrt_function_builder_add(&self->builder, function, kind, &operand, has_operand, &results);
+}
+
+static void tfrt_generator_add_count3(tfrt_model_generator_t* self, uint32_t function) {
+  uint16_t operand = tfrt_generator_pick(self, function, TFRT_MODEL_I32);
+  tfrt_model_types_t results = {.count = 3,
+                                .types = {TFRT_MODEL_I32, TFRT_MODEL_I32, TFRT_MODEL_I32}};
+  tfrt_function_builder_add(&self->builder, function, TFRT_MODEL_COUNT3, &operand, 1, &results);
+}
+
+static void tfrt_generator_add_plain(tfrt_model_generator_t* self, uint32_t function) {
+  tfrt_function_builder_t* builder = &self->builder;
+  uint32_t roll = tfrt_function_builder_below(builder, 64);
+  uint16_t none = 0;
+  tfrt_model_types_t number = {.count = 1, .types = {TFRT_MODEL_I32}};
+  if (!self->avoid_errors && tfrt_function_builder_chance(builder, self->error_percent)) {
+    tfrt_generator_add_failure(self, function);
+  } else if (roll < 5) {
+    int32_t constant = (int32_t)tfrt_function_builder_below(builder, 7) - 3;
+    tfrt_function_builder_add(builder, function, TFRT_MODEL_ASYNC_CONSTANT, &none, 0, &number)
+        ->number = constant;
+  } else if (roll < 14) {
+    tfrt_generator_add_binary(self, function, TFRT_MODEL_ADD, TFRT_MODEL_I32);
+  } else if (roll < 17) {
+    tfrt_generator_add_binary(self, function, TFRT_MODEL_MUL, TFRT_MODEL_I32);
+  } else if (roll < 22) {
+    tfrt_generator_add_division(self, function);
+  } else if (roll < 34) {
+    tfrt_generator_add_binary(self, function, TFRT_MODEL_ASYNC_ADD, TFRT_MODEL_I32);
+  } else if (roll < 39) {
+    uint16_t operand = tfrt_generator_pick(self, function, TFRT_MODEL_I32);
+    tfrt_function_builder_add(builder, function, TFRT_MODEL_ASYNC_COPY, &operand, 1, &number);
+  } else if (roll < 42) {
+    tfrt_generator_add_count3(self, function);
+  } else if (roll < 48) {
+    tfrt_generator_add_binary(self, function, TFRT_MODEL_LESSEQUAL, TFRT_MODEL_I1);
+  } else if (roll < 51) {
+    tfrt_generator_add_binary(self, function, TFRT_MODEL_EQUAL, TFRT_MODEL_I1);
+  } else if (roll < 53) {
+    tfrt_generator_add_binary(self, function, TFRT_MODEL_AND, TFRT_MODEL_I1);
+  } else {
+    tfrt_generator_add_several(self, function);
+  }
+}
+
+void tfrt_model_generator_fill(tfrt_model_generator_t* self, uint32_t function, uint32_t depth) {
+  static const uint32_t control_percent[] = {40, 22, 10};
+  tfrt_function_builder_t* builder = &self->builder;
+  uint32_t count = depth == 0 ? 3 + tfrt_function_builder_below(builder, 22)
+                              : tfrt_function_builder_below(builder, 8);
+  for (uint32_t i = 0; i < count && !builder->failed; ++i) {
+    if (depth < TFRT_GENERATOR_MAX_DEPTH &&
+        tfrt_function_builder_chance(builder, control_percent[depth])) {
+      tfrt_model_generator_add_control(self, function, depth, depth == 0);
+    } else {
+      tfrt_generator_add_plain(self, function);
+    }
+  }
+}
+
+// Joins all values of |function| into one chain and cancels behind that; returns the first
+// value that the cancel gives.
+static uint32_t tfrt_generator_add_cancel(tfrt_model_generator_t* self, uint32_t function) {
+  enum { AT_ONCE = 12 };
+  tfrt_function_builder_t* builder = &self->builder;
+  const uint16_t end = tfrt_function_builder_add_one(builder, function, TFRT_MODEL_NEW_CHAIN, NULL,
+                                                     0, TFRT_MODEL_CHAIN);
+  uint16_t chain = end;
+  for (uint16_t value = 0; value < end && !builder->failed;) {
+    uint16_t operands[AT_ONCE + 1] = {chain};
+    uint32_t count = 1;
+    while (count <= AT_ONCE && value < end) operands[count++] = value++;
+    chain = tfrt_function_builder_add_one(builder, function, TFRT_MODEL_AS_CHAIN, operands, count,
+                                          TFRT_MODEL_CHAIN);
+  }
+  tfrt_model_types_t results = {.count = 2, .types = {TFRT_MODEL_I32, TFRT_MODEL_CHAIN}};
+  return tfrt_function_builder_add(builder, function, TFRT_MODEL_CANCEL, &chain, 1, &results)
+      ->first_result;
+}
+
+// Ops behind the cancel that made the value |first|: each waits for something from there on.
+static void tfrt_generator_fill_after_cancel(tfrt_model_generator_t* self, uint32_t function,
+                                             uint32_t first) {
+  static const tfrt_model_kind_t kinds[] = {TFRT_MODEL_ADD, TFRT_MODEL_ASYNC_ADD, TFRT_MODEL_MUL};
+  tfrt_function_builder_t* builder = &self->builder;
+  const tfrt_model_function_t* body = &builder->model->functions[function];
+  uint32_t count = 1 + tfrt_function_builder_below(builder, 8);
+  for (uint32_t i = 0; i < count && !builder->failed; ++i) {
+    uint16_t operands[2];
+    do {
+      operands[0] =
+          (uint16_t)(first + tfrt_function_builder_below(builder, body->value_count - first));
+    } while (body->types[operands[0]] != TFRT_MODEL_I32);
+    do {
+      operands[1] = (uint16_t)tfrt_function_builder_below(builder, body->value_count);
+    } while (body->types[operands[1]] != TFRT_MODEL_I32);
+    if (tfrt_function_builder_chance(builder, 50)) {
+      uint16_t swapped = operands[0];
+      operands[0] = operands[1];
+      operands[1] = swapped;
+    }
+    tfrt_function_builder_add_one(builder, function, kinds[tfrt_function_builder_below(builder, 3)],
+                                  operands, 2, TFRT_MODEL_I32);
+  }
+}
+
+static void tfrt_generator_make_main(tfrt_model_generator_t* self, bool cancels) {
+  tfrt_function_builder_t* builder = &self->builder;
+  tfrt_model_t* model = builder->model;
+  tfrt_model_types_t arguments = {.count = tfrt_function_builder_below(builder, 4),
+                                  .types = {TFRT_MODEL_I32, TFRT_MODEL_I32, TFRT_MODEL_I32}};
+  for (uint32_t i = 0; i < arguments.count; ++i) {
+    model->numbers[i] = (int32_t)tfrt_function_builder_below(builder, 7) - 1;
+    do {
+      model->arguments[i] = (tfrt_model_argument_t)tfrt_function_builder_below(
+          builder, TFRT_MODEL_ARGUMENT_KIND_COUNT);
+    } while (self->avoid_errors && (model->arguments[i] == TFRT_MODEL_ARGUMENT_ERROR ||
+                                    model->arguments[i] == TFRT_MODEL_ARGUMENT_LATE_ERROR));
+  }
+  model->main = tfrt_function_builder_begin(builder, false, &arguments);
+  tfrt_model_generator_fill(self, model->main, 0);
+  tfrt_model_types_t results = tfrt_function_builder_types(builder, 8);
+  results.types[results.count++] = TFRT_MODEL_I32;
+  tfrt_function_builder_finish(builder, model->main, &results);
+  if (!cancels || builder->failed) return;
+  uint32_t first = tfrt_generator_add_cancel(self, model->main);
+  if (builder->failed) return;
+  tfrt_generator_fill_after_cancel(self, model->main, first);
+  tfrt_model_function_t* body = &model->functions[model->main];
+  for (uint32_t i = first; i < body->value_count && body->result_count < TFRT_MODEL_MAX_RESULTS;
+       ++i) {
+    body->results[body->result_count++] = (uint16_t)i;
+  }
+}
+
+void tfrt_model_generate(uint64_t seed, uint32_t max_steps, tfrt_model_t* out_model) {
+  static const uint32_t error_percents[] = {0, 1, 3, 12};
+  for (uint64_t attempt = 0;; ++attempt) {
+    tfrt_model_generator_t self = {0};
+    // Far apart for different seeds; the first attempt of most seeds is good.
+    tfrt_function_builder_initialize(&self.builder, seed + (attempt << 40), out_model);
+    bool cancels = tfrt_function_builder_chance(&self.builder, 15);
+    self.avoid_errors = tfrt_function_builder_chance(&self.builder, cancels ? 80 : 15);
+    self.error_percent = error_percents[tfrt_function_builder_below(&self.builder, 4)];
+    tfrt_generator_make_main(&self, cancels);
+    tfrt_model_value_t results[TFRT_MODEL_MAX_RESULTS];
+    if (!self.builder.failed && tfrt_model_interpret(out_model, max_steps, results) > 0) return;
+  }
+}

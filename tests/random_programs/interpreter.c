@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/random_programs/interpreter.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { TFRT_INTERPRETER_MAX_ATOMICS = 1024 };
+
+typedef struct tfrt_interpreter_s {
+  const tfrt_model_t* model;
+  uint32_t steps;
+  uint32_t max_steps;
+  bool cancelled;
+  uint32_t atomic_count;
+  int32_t atomics[TFRT_INTERPRETER_MAX_ATOMICS];
+} tfrt_interpreter_t;
+
+static void tfrt_interpreter_call(tfrt_interpreter_t* self, uint32_t function,
+                                  const tfrt_model_value_t* arguments,
+                                  tfrt_model_value_t* out_results);
+
+static int32_t tfrt_interpreter_wrap(uint64_t number) { return (int32_t)(uint32_t)number; }
+
+static tfrt_model_value_t tfrt_interpreter_number(int64_t number) {
+  return (tfrt_model_value_t){.number = tfrt_interpreter_wrap((uint64_t)number)};
+}
+
+static tfrt_model_value_t tfrt_interpreter_error(tfrt_model_error_t error,
+                                                 const tfrt_model_op_t* op) {
+  return (tfrt_model_value_t){.error = error, .line = op->line};
+}
+
+static void tfrt_interpreter_fill(const tfrt_model_op_t* op, tfrt_model_value_t value,
+                                  tfrt_model_value_t* out_results) {
+  for (uint32_t i = 0; i < op->result_count; ++i) out_results[i] = value;
+}
+
+static void tfrt_interpreter_divide(const tfrt_model_op_t* op, const tfrt_model_value_t* operands,
+                                    tfrt_model_value_t* out_results) {
+  int64_t a = operands[0].number;
+  int64_t b = operands[1].number;
+  if (b == 0) {
+    tfrt_interpreter_fill(op, tfrt_interpreter_error(TFRT_MODEL_ERROR_DIVIDE_BY_ZERO, op),
+                          out_results);
+    return;
+  }
+  out_results[0] = tfrt_interpreter_number(a / b);
+  out_results[1] = tfrt_interpreter_number(a % b);
+}
+
+static void tfrt_interpreter_repeat(tfrt_interpreter_t* self, const tfrt_model_op_t* op,
+                                    const tfrt_model_value_t* operands,
+                                    tfrt_model_value_t* out_results) {
+  memcpy(out_results, operands + 1, op->result_count * sizeof(*out_results));
+  for (int32_t i = 0; i < operands[0].number && self->steps <= self->max_steps; ++i) {
+    tfrt_model_value_t carried[TFRT_MODEL_MAX_RESULTS];
+    memcpy(carried, out_results, op->result_count * sizeof(*carried));
+    tfrt_interpreter_call(self, op->callees[0], carried, out_results);
+  }
+}
+
+static void tfrt_interpreter_while(tfrt_interpreter_t* self, const tfrt_model_op_t* op,
+                                   const tfrt_model_value_t* operands,
+                                   tfrt_model_value_t* out_results) {
+  tfrt_model_value_t carried[TFRT_MODEL_MAX_RESULTS + 1];
+  uint32_t count = op->result_count;
+  memcpy(carried, operands + 1, count * sizeof(*carried));
+  carried[count] = operands[0];
+  while (!carried[count].error && carried[count].number && self->steps <= self->max_steps) {
+    tfrt_model_value_t next[TFRT_MODEL_MAX_RESULTS + 1];
+    tfrt_interpreter_call(self, op->callees[0], carried, next);
+    memcpy(carried, next, (count + 1) * sizeof(*carried));
+  }
+  memcpy(out_results, carried, count * sizeof(*carried));
+  if (carried[count].error) tfrt_interpreter_fill(op, carried[count], out_results);
+}
+
+static void tfrt_interpreter_parallel(tfrt_interpreter_t* self, const tfrt_model_op_t* op,
+                                      const tfrt_model_value_t* operands,
+                                      tfrt_model_value_t* out_results) {
+  int64_t block_size = operands[2].number;
+  if (block_size <= 0) {
+    out_results[0] = tfrt_interpreter_error(TFRT_MODEL_ERROR_BLOCK_SIZE, op);
+    out_results[0].number = operands[2].number;
+    return;
+  }
+  int64_t end = operands[1].number;
+  tfrt_model_value_t all = tfrt_interpreter_number(0);
+  for (int64_t i = operands[0].number; i < end && self->steps <= self->max_steps; i += block_size) {
+    tfrt_model_value_t arguments[TFRT_MODEL_MAX_OPERANDS];
+    arguments[0] = tfrt_interpreter_number(i);
+    arguments[1] = tfrt_interpreter_number(i + block_size < end ? i + block_size : end);
+    memcpy(arguments + 2, operands + 3, (op->operand_count - 3u) * sizeof(*arguments));
+    tfrt_model_value_t chain = tfrt_interpreter_number(0);
+    tfrt_interpreter_call(self, op->callees[0], arguments, &chain);
+    if (!chain.error) continue;
+    bool same = !all.error ||
+                (all.error == chain.error && all.line == chain.line && all.number == chain.number);
+    all = chain;
+    if (!same) all.error = TFRT_MODEL_ERROR_ANY;
+  }
+  out_results[0] = all;
+}
+
+// Ops with functions, all of whose waited-for operands are numbers.
+static void tfrt_interpreter_control(tfrt_interpreter_t* self, const tfrt_model_op_t* op,
+                                     const tfrt_model_value_t* operands,
+                                     tfrt_model_value_t* out_results) {
+  int64_t number = operands[0].number;
+  switch (op->kind) {
+    case TFRT_MODEL_CALL:
+    case TFRT_MODEL_ONCE:
+    case TFRT_MODEL_DO_ASYNC:
+      tfrt_interpreter_call(self, op->callees[0], operands, out_results);
+      break;
+    case TFRT_MODEL_IF:
+    case TFRT_MODEL_COND:
+      tfrt_interpreter_call(self, op->callees[number ? 0 : 1], operands + 1, out_results);
+      break;
+    case TFRT_MODEL_CASE:
+      if (number < 0 || number >= op->callee_count) number = op->callee_count - 1;
+      tfrt_interpreter_call(self, op->callees[number], operands + 1, out_results);
+      break;
+    case TFRT_MODEL_REPEAT:
+      tfrt_interpreter_repeat(self, op, operands, out_results);
+      break;
+    case TFRT_MODEL_WHILE:
+      tfrt_interpreter_while(self, op, operands, out_results);
+      break;
+    default:
+      tfrt_interpreter_parallel(self, op, operands, out_results);
+      break;
+  }
+}
+
+static void tfrt_interpreter_fail(const tfrt_model_op_t* op, const tfrt_model_value_t* operands,
+                                  tfrt_model_value_t* out_results) {
+  tfrt_model_value_t later = tfrt_interpreter_error(TFRT_MODEL_ERROR_FAILED_LATER, op);
+  tfrt_interpreter_fill(op, tfrt_interpreter_error(TFRT_MODEL_ERROR_FAILED, op), out_results);
+  if (op->kind == TFRT_MODEL_PARTIAL_FAIL) out_results[0] = tfrt_interpreter_number(1);
+  if (op->kind == TFRT_MODEL_ERROR_ASYNC) out_results[0] = later;
+  if (op->kind == TFRT_MODEL_ERROR_CONCRETE_ASYNC || op->kind == TFRT_MODEL_ERROR_INDIRECT_ASYNC) {
+    out_results[0] = operands[0].number ? later : operands[0];
+  }
+}
+
+// Ops with an effect.
+static void tfrt_interpreter_act(tfrt_interpreter_t* self, const tfrt_model_op_t* op,
+                                 const tfrt_model_value_t* operands,
+                                 tfrt_model_value_t* out_results) {
+  tfrt_interpreter_fill(op, tfrt_interpreter_number(0), out_results);
+  if (op->kind == TFRT_MODEL_CANCEL) {
+    self->cancelled = true;
+  } else if (op->kind == TFRT_MODEL_ATOMIC_CREATE) {
+    if (self->atomic_count == TFRT_INTERPRETER_MAX_ATOMICS) self->steps = self->max_steps + 1;
+    self->atomic_count %= TFRT_INTERPRETER_MAX_ATOMICS;
+    self->atomics[self->atomic_count] = 0;
+    out_results[0] = tfrt_interpreter_number(self->atomic_count++);
+  } else {
+    int32_t* atomic = &self->atomics[operands[0].number];
+    if (op->kind == TFRT_MODEL_ATOMIC_ADD) {
+      *atomic = tfrt_interpreter_wrap((uint32_t)*atomic + (uint64_t)(uint32_t)operands[1].number);
+    } else {
+      out_results[0] = tfrt_interpreter_number(*atomic);
+    }
+  }
+}
+
+// The one result of an op that computes something of its operands.
+static tfrt_model_value_t tfrt_interpreter_compute(const tfrt_model_op_t* op,
+                                                   const tfrt_model_value_t* operands) {
+  int64_t a = operands[0].number;
+  int64_t b = operands[1].number;
+  switch (op->kind) {
+    case TFRT_MODEL_ADD:
+    case TFRT_MODEL_ASYNC_ADD:
+      return tfrt_interpreter_number(a + b);
+    case TFRT_MODEL_MUL:
+      return tfrt_interpreter_number(a * b);
+    case TFRT_MODEL_ASYNC_COPY:
+      return operands[0];
+    case TFRT_MODEL_LESSEQUAL:
+      return tfrt_interpreter_number(a <= b);
+    case TFRT_MODEL_EQUAL:
+      return tfrt_interpreter_number(a == b);
+    case TFRT_MODEL_AND:
+      return tfrt_interpreter_number(a && b);
+    case TFRT_MODEL_CONSTANT_I32:
+    case TFRT_MODEL_CONSTANT_I1:
+    case TFRT_MODEL_ASYNC_CONSTANT:
+      return tfrt_interpreter_number(op->number);
+    default:  // chains
+      return tfrt_interpreter_number(0);
+  }
+}
+
+static void tfrt_interpreter_run(tfrt_interpreter_t* self, const tfrt_model_op_t* op,
+                                 const tfrt_model_value_t* operands,
+                                 tfrt_model_value_t* out_results) {
+  if (op->kind >= TFRT_MODEL_CALL) {
+    tfrt_interpreter_control(self, op, operands, out_results);
+  } else if (op->kind >= TFRT_MODEL_ATOMIC_CREATE) {
+    tfrt_interpreter_act(self, op, operands, out_results);
+  } else if (op->kind >= TFRT_MODEL_FAIL) {
+    tfrt_interpreter_fail(op, operands, out_results);
+  } else if (op->kind == TFRT_MODEL_DIV) {
+    tfrt_interpreter_divide(op, operands, out_results);
+  } else if (op->kind == TFRT_MODEL_COUNT3) {
+    for (int i = 0; i < 3; ++i) {
+      out_results[i] = tfrt_interpreter_number((int64_t)operands[0].number + i + 1);
+    }
+  } else if (op->kind == TFRT_MODEL_MULTI_ARG_RESULT || op->kind == TFRT_MODEL_MAKE_INDIRECT) {
+    memcpy(out_results, operands, op->result_count * sizeof(*operands));
+  } else if (op->kind == TFRT_MODEL_IDENTITY) {
+    memcpy(out_results, operands + 1, op->result_count * sizeof(*operands));
+  } else {
+    out_results[0] = tfrt_interpreter_compute(op, operands);
+  }
+}
+
+static void tfrt_interpreter_step(tfrt_interpreter_t* self, const tfrt_model_op_t* op,
+                                  tfrt_model_value_t* values) {
+  ++self->steps;
+  tfrt_model_value_t operands[TFRT_MODEL_MAX_OPERANDS] = {{0}};
+  tfrt_model_value_t error = {0};
+  if (self->cancelled) error.error = TFRT_MODEL_ERROR_CANCELLED;
+  uint32_t waited = tfrt_model_waited_operands(op->kind, op->operand_count);
+  for (uint32_t i = 0; i < op->operand_count; ++i) {
+    operands[i] = values[op->operands[i]];
+    if (i < waited && operands[i].error) error = operands[i];
+  }
+  tfrt_model_value_t* results = values + op->first_result;
+  if (error.error) {
+    tfrt_interpreter_fill(op, error, results);
+  } else {
+    tfrt_interpreter_run(self, op, operands, results);
+  }
+}
+
+static void tfrt_interpreter_call(tfrt_interpreter_t* self, uint32_t function,
+                                  const tfrt_model_value_t* arguments,
+                                  tfrt_model_value_t* out_results) {
+  const tfrt_model_function_t* body = &self->model->functions[function];
+  tfrt_model_value_t values[TFRT_MODEL_MAX_VALUES] = {{0}};
+  memcpy(values, arguments, body->argument_count * sizeof(*values));
+  for (uint32_t i = 0; i < body->op_count && self->steps <= self->max_steps; ++i) {
+    tfrt_interpreter_step(self, &body->ops[i], values);
+  }
+  for (uint32_t i = 0; i < body->result_count; ++i) out_results[i] = values[body->results[i]];
+}
+
+uint32_t tfrt_model_interpret(const tfrt_model_t* model, uint32_t max_steps,
+                              tfrt_model_value_t* out_results) {
+  tfrt_interpreter_t self = {.model = model, .max_steps = max_steps};
+  const tfrt_model_function_t* body = &model->functions[model->main];
+  tfrt_model_value_t arguments[TFRT_MODEL_MAX_RESULTS] = {{0}};
+  for (uint32_t i = 0; i < body->argument_count; ++i) {
+    arguments[i].number = model->numbers[i];
+    if (model->arguments[i] == TFRT_MODEL_ARGUMENT_ERROR ||
+        model->arguments[i] == TFRT_MODEL_ARGUMENT_LATE_ERROR) {
+      arguments[i] = (tfrt_model_value_t){.error = TFRT_MODEL_ERROR_ARGUMENT,
+                                          .line = tfrt_model_argument_line(i)};
+    }
+  }
+  tfrt_interpreter_call(&self, model->main, arguments, out_results);
+  return self.steps <= max_steps ? self.steps : 0;
+}
+
+void tfrt_model_value_message(const tfrt_model_value_t* value, char* buffer, size_t size) {
+  static const char* const messages[] = {
+      [TFRT_MODEL_NO_ERROR] = "no error",
+      [TFRT_MODEL_ERROR_ANY] = "one of several errors",
+      [TFRT_MODEL_ERROR_DIVIDE_BY_ZERO] = "Divide by zero",
+      [TFRT_MODEL_ERROR_FAILED] = "something bad happened",
+      [TFRT_MODEL_ERROR_FAILED_LATER] = "something bad happened asynchronously",
+      [TFRT_MODEL_ERROR_BLOCK_SIZE] = "",  // has its size in it
+      [TFRT_MODEL_ERROR_ARGUMENT] = "the argument is an error",
+      [TFRT_MODEL_ERROR_CANCELLED] = "Cancelled",
+  };
+  if (value->error == TFRT_MODEL_ERROR_BLOCK_SIZE) {
+    snprintf(buffer, size, "the block size is %d; it must be at least 1", value->number);
+  } else {
+    snprintf(buffer, size, "%s", messages[value->error]);
+  }
+}
