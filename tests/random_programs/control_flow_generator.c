@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string.h>
 
+#include "host_runtime/base/macros.h"
 #include "tests/random_programs/generator_impl.h"
+
+// Appends a random op of one sort, with its functions, to |function|.
+typedef void (*tfrt_control_generator_fn_t)(tfrt_model_generator_t* self, uint32_t function,
+                                            uint32_t depth);
 
 // A new function or region from |arguments| to |results|, with random ops.
 static uint32_t tfrt_control_generator_make(tfrt_model_generator_t* self, bool is_region,
@@ -179,8 +184,24 @@ static void tfrt_control_generator_while(tfrt_model_generator_t* self, uint32_t 
   op->callees[0] = (uint16_t)body;
 }
 
-// Calls itself with a first argument that counts down; sometimes deeper than calls may nest on
-// one stack.
+// Appends to |function| a call of |callee|, which gives back values of the |types| that it takes,
+// with |first| as its first operand.
+static void tfrt_control_generator_recur(tfrt_model_generator_t* self, uint32_t function,
+                                         uint32_t callee, const tfrt_model_types_t* types,
+                                         uint16_t first) {
+  uint16_t operands[TFRT_MODEL_MAX_OPERANDS] = {first};
+  for (uint32_t i = 1; i < types->count; ++i) {
+    operands[i] =
+        tfrt_function_builder_pick(&self->builder, function, (tfrt_model_type_t)types->types[i]);
+  }
+  tfrt_model_op_t* op = tfrt_function_builder_add(&self->builder, function, TFRT_MODEL_CALL,
+                                                  operands, types->count, types);
+  op->callee_count = 1;
+  op->callees[0] = (uint16_t)callee;
+}
+
+// A function that calls itself with a first argument that counts down; sometimes deeper than
+// calls may nest on one stack.
 static void tfrt_control_generator_recursion(tfrt_model_generator_t* self, uint32_t function,
                                              uint32_t depth) {
   tfrt_function_builder_t* builder = &self->builder;
@@ -190,34 +211,23 @@ static void tfrt_control_generator_recursion(tfrt_model_generator_t* self, uint3
   uint32_t callee = tfrt_function_builder_begin(builder, false, &types);
   uint32_t end = tfrt_control_generator_make(self, true, &types, &types, depth + 3);
   uint32_t go_on = tfrt_function_builder_begin(builder, true, &types);
-  uint16_t operands[TFRT_MODEL_MAX_OPERANDS];
-  operands[0] = tfrt_control_generator_step(self, go_on, 0, -1);
-  for (uint32_t i = 1; i < types.count; ++i) {
-    operands[i] = tfrt_function_builder_pick(builder, go_on, (tfrt_model_type_t)types.types[i]);
-  }
-  tfrt_model_op_t* op =
-      tfrt_function_builder_add(builder, go_on, TFRT_MODEL_CALL, operands, types.count, &types);
-  op->callee_count = 1;
-  op->callees[0] = (uint16_t)callee;
+  tfrt_control_generator_recur(self, go_on, callee, &types,
+                               tfrt_control_generator_step(self, go_on, 0, -1));
   tfrt_model_generator_fill(self, go_on, depth + 3);
   tfrt_function_builder_finish(builder, go_on, &types);
-  uint16_t condition = tfrt_control_generator_compare(self, callee, 1, 0);
-  operands[0] = condition;
+  uint16_t operands[TFRT_MODEL_MAX_OPERANDS];
+  operands[0] = tfrt_control_generator_compare(self, callee, 1, 0);
   for (uint32_t i = 0; i < types.count; ++i) operands[i + 1] = (uint16_t)i;
-  op = tfrt_function_builder_add(builder, callee, TFRT_MODEL_IF, operands, types.count + 1, &types);
+  tfrt_model_op_t* op =
+      tfrt_function_builder_add(builder, callee, TFRT_MODEL_IF, operands, types.count + 1, &types);
   op->callee_count = 2;
   op->callees[0] = (uint16_t)go_on;
   op->callees[1] = (uint16_t)end;
   tfrt_function_builder_finish(builder, callee, &types);
-  operands[0] = tfrt_function_builder_chance(builder, 20)
-                    ? tfrt_function_builder_constant(builder, function, 130)
-                    : tfrt_control_generator_small(self, function);
-  for (uint32_t i = 1; i < types.count; ++i) {
-    operands[i] = tfrt_function_builder_pick(builder, function, (tfrt_model_type_t)types.types[i]);
-  }
-  op = tfrt_function_builder_add(builder, function, TFRT_MODEL_CALL, operands, types.count, &types);
-  op->callee_count = 1;
-  op->callees[0] = (uint16_t)callee;
+  uint16_t turns = tfrt_function_builder_chance(builder, 20)
+                       ? tfrt_function_builder_constant(builder, function, 130)
+                       : tfrt_control_generator_small(self, function);
+  tfrt_control_generator_recur(self, function, callee, &types, turns);
 }
 
 // Appends to |function| an addition to the counter |atomic|; returns its chain.
@@ -240,8 +250,10 @@ static void tfrt_control_generator_read(tfrt_model_generator_t* self, uint32_t f
 
 // A counter that all blocks of a range add to.
 static void tfrt_control_generator_parallel(tfrt_model_generator_t* self, uint32_t function,
-                                            uint32_t depth, tfrt_model_kind_t kind) {
+                                            uint32_t depth) {
   tfrt_function_builder_t* builder = &self->builder;
+  tfrt_model_kind_t kind = tfrt_function_builder_chance(builder, 50) ? TFRT_MODEL_PARALLEL_FOR
+                                                                     : TFRT_MODEL_PARALLEL_CALL;
   tfrt_model_types_t extras = tfrt_function_builder_types(builder, 3);
   tfrt_model_types_t arguments = {.count = 3 + extras.count};
   arguments.types[0] = TFRT_MODEL_I32;
@@ -303,45 +315,23 @@ static void tfrt_control_generator_counting_loop(tfrt_model_generator_t* self, u
 
 void tfrt_model_generator_add_control(tfrt_model_generator_t* self, uint32_t function,
                                       uint32_t depth, bool in_main) {
-  switch (tfrt_function_builder_below(&self->builder, in_main ? 14 : 13)) {
-    case 0:
-    case 1:
-    case 2:
-      tfrt_control_generator_call(self, function, depth);
-      break;
-    case 3:
-    case 4:
-      tfrt_control_generator_branch(self, function, depth, TFRT_MODEL_IF);
-      break;
-    case 5:
-      tfrt_control_generator_branch(self, function, depth, TFRT_MODEL_COND);
-      break;
-    case 6:
-      tfrt_control_generator_branch(self, function, depth, TFRT_MODEL_CASE);
-      break;
-    case 7:
-      tfrt_control_generator_branch(self, function, depth, TFRT_MODEL_DO_ASYNC);
-      break;
-    case 8:
-      tfrt_control_generator_repeat(self, function, depth);
-      break;
-    case 9:
-      tfrt_control_generator_while(self, function, depth);
-      break;
-    case 10:
-      tfrt_control_generator_recursion(self, function, depth);
-      break;
-    case 11:
-      tfrt_control_generator_parallel(self, function, depth,
-                                      tfrt_function_builder_chance(&self->builder, 50)
-                                          ? TFRT_MODEL_PARALLEL_FOR
-                                          : TFRT_MODEL_PARALLEL_CALL);
-      break;
-    case 12:
-      tfrt_control_generator_counting_loop(self, function, depth);
-      break;
-    default:
-      tfrt_control_generator_once(self, function, depth);
-      break;
+  // What is likelier stands here more than once.
+  static const tfrt_model_kind_t branches[] = {TFRT_MODEL_IF, TFRT_MODEL_IF, TFRT_MODEL_COND,
+                                               TFRT_MODEL_CASE, TFRT_MODEL_DO_ASYNC};
+  static const tfrt_control_generator_fn_t others[] = {
+      tfrt_control_generator_call,          tfrt_control_generator_call,
+      tfrt_control_generator_call,          tfrt_control_generator_repeat,
+      tfrt_control_generator_while,         tfrt_control_generator_recursion,
+      tfrt_control_generator_counting_loop, tfrt_control_generator_parallel,
+      tfrt_control_generator_once,
+  };
+  const uint32_t branch_count = TFRT_ARRAY_SIZE(branches);
+  // The last one is for the main function only.
+  uint32_t count = branch_count + TFRT_ARRAY_SIZE(others) - !in_main;
+  uint32_t choice = tfrt_function_builder_below(&self->builder, count);
+  if (choice < branch_count) {
+    tfrt_control_generator_branch(self, function, depth, branches[choice]);
+  } else {
+    others[choice - branch_count](self, function, depth);
   }
 }

@@ -2,8 +2,6 @@
 //
 // Checks as many random programs as wanted: random_programs --seed=FIRST --count=N
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "tests/random_programs/checker.h"
 
