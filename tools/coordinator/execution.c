@@ -12,8 +12,14 @@ typedef struct tfrt_execution_s {
   uv_signal_t terminate;
   uv_timer_t timeout;
   int64_t timeout_ms;
+  tfrt_task_t start;       // runs the function, on a thread of the queue
   tfrt_task_t on_results;  // runs when all results are resolved, on any thread
+  tfrt_host_context_t* host;
   tfrt_request_context_t* request;
+  const tfrt_function_t* function;
+  tfrt_async_value_t* const* arguments;
+  tfrt_async_value_t** results;
+  tfrt_status_t status;  // +1; why the results can't be waited for, or NULL
 } tfrt_execution_t;
 
 static void tfrt_execution_cancel(tfrt_execution_t* execution, tfrt_status_code_t code,
@@ -71,24 +77,40 @@ static int tfrt_execution_open(tfrt_execution_t* execution) {
   return result;
 }
 
+// Not on the main thread: a function whose values are all there at once runs to its end here,
+// and the main thread has to listen meanwhile.
+static void tfrt_execution_start(tfrt_task_t* task) {
+  tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, start);
+  tfrt_execution_context_t context =
+      tfrt_host_context_execution(execution->host, execution->request);
+  tfrt_function_execute(execution->function, &context, execution->arguments, execution->results);
+  execution->status = tfrt_join_and_then(execution->results, execution->function->result_count,
+                                         &execution->on_results, tfrt_allocator_system());
+  if (execution->status) uv_async_send(&execution->done);
+}
+
 tfrt_status_t tfrt_execution_run(tfrt_host_context_t* host, tfrt_request_context_t* request,
                                  const tfrt_function_t* function,
                                  tfrt_async_value_t* const* arguments, int64_t timeout_ms,
                                  tfrt_async_value_t** results) {
-  tfrt_execution_t execution = {.timeout_ms = timeout_ms, .request = request};
+  tfrt_execution_t execution = {.timeout_ms = timeout_ms,
+                                .host = host,
+                                .request = request,
+                                .function = function,
+                                .arguments = arguments,
+                                .results = results};
   int result = tfrt_execution_open(&execution);
   if (result != 0) {
     // The process ends right after this, and what was opened with it.
     return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no event loop: %s",
                               uv_strerror(result));
   }
-  tfrt_execution_context_t context = tfrt_host_context_execution(host, request);
-  tfrt_function_execute(function, &context, arguments, results);
+  tfrt_task_initialize(&execution.start, tfrt_execution_start);
   tfrt_task_initialize(&execution.on_results, tfrt_execution_on_results);
-  tfrt_status_t status = tfrt_join_and_then(results, function->result_count, &execution.on_results,
-                                            tfrt_allocator_system());
-  if (status) uv_async_send(&execution.done);
+  tfrt_work_queue_add_task(host->work_queue, &execution.start);
   uv_run(&execution.loop, UV_RUN_DEFAULT);
+  // The task that woke the loop may still be on its way out of this frame's storage.
+  tfrt_work_queue_quiesce(host->work_queue);
   uv_loop_close(&execution.loop);
-  return status;
+  return execution.status;
 }

@@ -28,6 +28,8 @@ static void tfrt_print_help(FILE* stream) {
 }
 
 int main(int argc, char** argv) {
+  // What kernels print is seen when it is printed, also by a program that reads our output.
+  setvbuf(stdout, NULL, _IOLBF, 0);
   if (argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0)) {
     tfrt_print_help(stdout);
     return TFRT_EXIT_SUCCESS;

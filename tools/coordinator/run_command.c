@@ -224,7 +224,6 @@ static tfrt_status_t tfrt_run_execute(tfrt_run_t* run) {
     status = tfrt_execution_run(run->host, request, run->function, run->values, run->timeout_ms,
                                 tfrt_run_results(run));
   }
-  tfrt_work_queue_quiesce(run->host->work_queue);
   tfrt_request_context_release(request);
   return status;
 }
