@@ -1,0 +1,176 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a user sees of `tfrt run`: output, errors, exit codes, signals.
+
+Usage: tfrt_run_test.py TFRT MNIST_FOLDER
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TFRT, MNIST = sys.argv[1:3]
+
+SUM = """func.func @main(%a: i32, %b: i32) -> (i32, i32) {
+  %start = tfrt.new.chain
+  %sum = tfrt.add.i32 %a, %b
+  %printed = tfrt.print.i32 %sum, %start
+  %q, %r = tfrt.div.i32 %a, %b
+  tfrt.return %sum, %q : i32, i32
+}
+func.func @other() -> i1 {
+  %t = tfrt.constant.i1 true
+  tfrt.return %t : i1
+}
+"""
+
+# Prints a line, then turns for ever.
+ENDLESS = """func.func @again(%x: i32) -> (i32, i1) {
+  %go = tfrt.constant.i1 true
+  tfrt.return %x, %go : i32, i1
+}
+func.func @main() -> i32 {
+  %start = tfrt.new.chain
+  %one = tfrt.constant.i32 1
+  %go = tfrt.constant.i1 true
+  %printed = tfrt.print.i32 %one, %start
+  %x = "tfrt_test.identity"(%printed, %one) : (!tfrt.chain, i32) -> i32
+  %r = tfrt.while %go @again(%x) parallel_iterations(1) : (i32) -> (i32)
+  tfrt.return %r : i32
+}
+"""
+
+
+def run(*arguments):
+    return subprocess.run(
+        [TFRT, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        universal_newlines=True,
+        check=False,
+    )
+
+
+class TfrtRunTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def write(self, name, text):
+        path = os.path.join(self.folder.name, name)
+        with open(path, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        return path
+
+    def expect(self, result, code, stdout=None, stderr=None):
+        self.assertEqual(result.returncode, code, result.stderr)
+        if stdout is not None:
+            self.assertEqual(result.stdout, stdout)
+        if stderr is not None:
+            self.assertIn(stderr, result.stderr)
+
+    def test_results_and_prints(self):
+        path = self.write("sum.mlir", SUM)
+        result = run("run", path, "--arg", "a=7", "--arg", "1=2")
+        self.expect(result, 0, "int32 = 9\n'main' returned 9,3\n", "")
+
+    def test_another_function(self):
+        path = self.write("sum.mlir", SUM)
+        self.expect(run("run", "--function=other", path), 0, "'other' returned 1\n")
+        self.expect(run("run", "--function=none", path), 2, "", "there is no function 'none'")
+
+    def test_error_of_the_program(self):
+        path = self.write("sum.mlir", SUM)
+        result = run("run", path, "--arg=a=7", "--arg=b=0")
+        self.expect(result, 1, "int32 = 7\n'main' returned 7,<<error: Divide by zero>>\n")
+        self.assertIn("Divide by zero", result.stderr)
+        self.assertIn("@main", result.stderr)
+        self.assertIn("sum.mlir:5:12", result.stderr)
+
+    def test_json(self):
+        path = self.write("sum.mlir", SUM)
+        result = run("run", "-o", "json", path, "--arg=a=7", "--arg=b=0")
+        self.assertEqual(result.returncode, 1)
+        printed, line = result.stdout.splitlines()
+        self.assertEqual(printed, "int32 = 7")
+        parsed = json.loads(line)
+        self.assertEqual(parsed["function"], "main")
+        self.assertEqual(parsed["results"][0], {"type": "i32", "value": "7"})
+        self.assertEqual(parsed["results"][1]["error"]["line"], 5)
+
+    def test_trace(self):
+        path = self.write("sum.mlir", SUM)
+        trace = os.path.join(self.folder.name, "trace.json")
+        self.expect(run("run", path, "--arg=a=1", "--arg=b=1", "--trace", trace), 0)
+        with open(trace, encoding="utf-8") as stream:
+            events = json.load(stream)["traceEvents"]
+        names = [event["name"] for event in events]
+        self.assertEqual(names.count("tfrt.div.i32"), 1)
+        self.assertEqual(names.count("process_name"), 1)
+
+    def test_bad_input_is_one_clear_error(self):
+        path = self.write("sum.mlir", SUM)
+        self.expect(run("run", path, "--arg=a=x", "--arg=b=1"), 2, "", "--arg a: 'x' is no i32")
+        self.expect(run("run", path, "--arg=a=1"), 2, "", "give --arg b=VALUE")
+        self.expect(run("run", path, "--nonsense"), 2, "", "unknown flag '--nonsense'")
+        self.expect(run("run"), 2, "", "give one program")
+        self.expect(run("run", "/nowhere.mlir"), 2, "", "/nowhere.mlir")
+        self.expect(run("fly"), 2, "", "there is no verb 'fly'")
+        broken = self.write("broken.mlir", "func.func @main() {\n  tfrt.foo\n}\n")
+        self.expect(run("run", broken), 2, "", "broken.mlir:2:")
+        cut = self.write("cut.bef", "\x0b")
+        self.expect(run("run", cut), 2, "")
+        unknown = self.write("unknown.mlir", 'func.func @main() {\n  "a.b"() : () -> ()\n  tfrt.return\n}\n')
+        self.expect(run("run", unknown), 2, "", "unknown kernel name 'a.b'")
+
+    def test_timeout(self):
+        path = self.write("endless.mlir", ENDLESS)
+        result = run("run", path, "--timeout", "50")
+        self.expect(result, 6, None, "the time that --timeout gives is over")
+
+    def test_interrupt(self):
+        path = self.write("endless.mlir", ENDLESS)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = subprocess.Popen(
+                [TFRT, "run", path],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                universal_newlines=True,
+            )
+            # The line says that the program runs, so signals are listened to.
+            self.assertEqual(process.stdout.readline(), "int32 = 1\n")
+            process.send_signal(number)
+            stdout, _ = process.communicate()
+            self.assertEqual(process.returncode, 5)
+            self.assertEqual(stdout, "'main' returned <<error: Cancelled>>\n")
+
+    def test_digits(self):
+        result = run(
+            "run",
+            os.path.join(MNIST, "mnist.mlir"),
+            "--arg=images=" + os.path.join(MNIST, "data/test-images-idx3-ubyte.gz"),
+            "--arg=labels=" + os.path.join(MNIST, "data/test-labels-idx1-ubyte.gz"),
+        )
+        self.expect(result, 0)
+        self.assertIn("accuracy: 99.60 % (996 of 1000)\n", result.stdout)
+        self.assertIn("'main' returned 996,1000\n", result.stdout)
+
+    def test_a_tensor_of_the_wrong_shape(self):
+        labels = os.path.join(MNIST, "data/test-labels-idx1-ubyte.gz")
+        result = run(
+            "run",
+            os.path.join(MNIST, "mnist.mlir"),
+            "--arg=images=" + labels,
+            "--arg=labels=" + labels,
+        )
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("mnist.mlir:", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
