@@ -222,8 +222,8 @@ tfrt_async_value_t* tfrt_async_value_out_of_memory(void) {
 
 void tfrt_indirect_value_initialize(tfrt_indirect_value_t* value,
                                     const tfrt_resolver_vtable_t* resolver) {
-  initialize(&value->base, TFRT_ASYNC_VALUE_INDIRECT, 0, TFRT_TYPE_NONE,
-             TFRT_ASYNC_VALUE_UNRESOLVED);
+  initialize(&value->base, TFRT_ASYNC_VALUE_INDIRECT, resolver ? TFRT_ASYNC_VALUE_FLAG_FINDABLE : 0,
+             TFRT_TYPE_NONE, TFRT_ASYNC_VALUE_UNRESOLVED);
   atomic_init(&value->target, NULL);
   atomic_init(&value->visitors, 0);
   value->resolver = resolver;
@@ -389,6 +389,10 @@ bool tfrt_indirect_value_forward_take(tfrt_indirect_value_t* value, tfrt_async_v
 
 bool tfrt_indirect_value_forward(tfrt_indirect_value_t* value, tfrt_async_value_t* target) {
   return tfrt_indirect_value_forward_take(value, tfrt_async_value_retain(target));
+}
+
+tfrt_async_value_t* tfrt_indirect_value_target(tfrt_indirect_value_t* value) {
+  return visit_target(value);
 }
 
 // --- Resolving ---------------------------------------------------------------

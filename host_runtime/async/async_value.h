@@ -77,6 +77,8 @@ enum tfrt_async_value_flag_bits_e {
   TFRT_ASYNC_VALUE_FLAG_DEMANDED = 1u << 1,
   // The payload of an unresolved concrete value is constructed already.
   TFRT_ASYNC_VALUE_FLAG_CONSTRUCTED = 1u << 2,
+  // Somebody without a reference may find the value and try to get one.
+  TFRT_ASYNC_VALUE_FLAG_FINDABLE = 1u << 3,
 };
 
 typedef struct tfrt_async_value_s {
@@ -184,11 +186,30 @@ static inline tfrt_async_value_t* tfrt_async_value_retain(tfrt_async_value_t* va
   return tfrt_async_value_retain_n(value, 1);
 }
 
+// Adds one reference to |value|, of which the caller holds none, unless the last one is
+// gone: returns false then. Only for FINDABLE values, which are those with a resolver;
+// whoever calls this keeps the storage from being given back (by a lock that the
+// resolver's destroy takes). Thread-safe.
+static inline bool tfrt_async_value_try_retain(tfrt_async_value_t* value) {
+  uint32_t count = atomic_load_explicit(&value->count, memory_order_relaxed);
+  while (count != 0) {
+    // Relaxed: nothing is read that the other references did not hand over already.
+    if (atomic_compare_exchange_weak_explicit(&value->count, &count, count + 1,
+                                              memory_order_relaxed, memory_order_relaxed)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // Drops |n| references, all of them held by the caller. Thread-safe.
 static inline void tfrt_async_value_release_n(tfrt_async_value_t* value, uint32_t n) {
-  if (tfrt_async_value_flags(value) & TFRT_ASYNC_VALUE_FLAG_IMMORTAL) return;
-  // Acquire: pairs with the release half of the decrement below in other threads.
-  if (atomic_load_explicit(&value->count, memory_order_acquire) == n ||
+  uint8_t flags = tfrt_async_value_flags(value);
+  if (flags & TFRT_ASYNC_VALUE_FLAG_IMMORTAL) return;
+  // Acquire: pairs with the release half of the decrement below in other threads. (Who
+  // reads that nobody else has a reference need not write, if nobody can get one.)
+  if ((!(flags & TFRT_ASYNC_VALUE_FLAG_FINDABLE) &&
+       atomic_load_explicit(&value->count, memory_order_acquire) == n) ||
       atomic_fetch_sub_explicit(&value->count, n, memory_order_acq_rel) == n) {
     tfrt_async_value_destroy(value);
   }
@@ -259,6 +280,10 @@ bool tfrt_indirect_value_forward(tfrt_indirect_value_t* value, tfrt_async_value_
 
 // The same, but consumes the caller's reference to |target|. Thread-safe.
 bool tfrt_indirect_value_forward_take(tfrt_indirect_value_t* value, tfrt_async_value_t* target);
+
+// What the unresolved indirect |value| forwards to (+1), or NULL if that is not known yet.
+// Thread-safe.
+tfrt_async_value_t* tfrt_indirect_value_target(tfrt_indirect_value_t* value) TFRT_MUST_USE;
 
 // --- Waiting ----------------------------------------------------------------
 

@@ -86,6 +86,11 @@ static void tfrt_executor_on_value(tfrt_task_t* task) {
   tfrt_call_frame_release(frame);
 }
 
+static bool tfrt_executor_is_owned_elsewhere(const tfrt_async_value_t* value) {
+  return value->kind == TFRT_ASYNC_VALUE_INDIRECT &&
+         ((const tfrt_indirect_value_t*)value)->resolver != NULL;
+}
+
 // Waits for |value| (+0), which isn't available, on behalf of the users of |register_index|.
 static void tfrt_executor_wait(tfrt_ready_list_t* ready, uint32_t register_index,
                                const uint32_t* users, const uint8_t* passed_users,
@@ -93,8 +98,10 @@ static void tfrt_executor_wait(tfrt_ready_list_t* ready, uint32_t register_index
   tfrt_call_frame_t* frame = ready->frame;
   uint8_t flags = frame->callable->register_flags[register_index];
   bool waited_for = flags & (TFRT_REGISTER_DEMANDED | TFRT_REGISTER_AWAITED);
-  // A call is over only when all of its values are resolved; who has no scope doesn't ask.
+  // A call is over only when all of its values are settled; who has no scope doesn't ask. What
+  // is owned elsewhere is no work of this call: whoever makes it has entered the scope itself.
   if (!waited_for && !frame->context.scope) return;
+  if (!waited_for && tfrt_executor_is_owned_elsewhere(value)) return;
   tfrt_register_waiter_t* waiter = &frame->waiters[register_index];
   tfrt_task_initialize(&waiter->task, tfrt_executor_on_value);
   waiter->frame = tfrt_call_frame_retain(frame);
@@ -105,10 +112,8 @@ static void tfrt_executor_wait(tfrt_ready_list_t* ready, uint32_t register_index
   waiter->stream = ready->stream;
   if (flags & TFRT_REGISTER_DEMANDED) {
     tfrt_async_value_and_then(value, &waiter->task);
-  } else if (waited_for) {
-    tfrt_async_value_await(value, &waiter->task);
   } else {
-    tfrt_async_value_watch(value, &waiter->task);
+    tfrt_async_value_await(value, &waiter->task);
   }
 }
 
