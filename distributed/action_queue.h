@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What has to happen to AsyncValues once the node's lock is open. Resolving a value runs
+// its waiters, and releasing one may destroy it: both run foreign code, so nothing of the
+// kind is done under the lock. Code that holds it puts *actions* here instead; they are
+// carried out, in their order, when the lock is opened.
+//
+//   lock ... action, action ... unlock_and_run --> forward, fail, release, wait ...
+//
+// Life: initialised with the lock that guards it; deinitialised when nothing is queued.
+//
+// Thread rule: actions are added with the lock held, and run with it open.
+// Failure rule: when memory is out an action is carried out by nobody: its value stays
+// unresolved or unreleased, and that is logged.
+#ifndef TFRT_DISTRIBUTED_ACTION_QUEUE_H_
+#define TFRT_DISTRIBUTED_ACTION_QUEUE_H_
+
+#include "distributed/node_lock.h"
+#include "host_runtime/async/async_value.h"
+
+// How a task waits for a value.
+typedef enum tfrt_action_wait_e {
+  TFRT_ACTION_AND_THEN,  // demands the payload
+  TFRT_ACTION_AWAIT,     // asks whether it is settled
+  TFRT_ACTION_WATCH,     // asks nothing
+} tfrt_action_wait_t;
+
+typedef struct tfrt_action_s tfrt_action_t;
+
+typedef struct tfrt_action_queue_s {
+  tfrt_node_lock_t* lock;
+  tfrt_allocator_t allocator;
+  tfrt_task_t task;
+  bool scheduled;          // |task| is deferred; guarded by the lock, like all below
+  tfrt_action_t* actions;  // a block of |capacity|
+  size_t count;
+  size_t capacity;
+} tfrt_action_queue_t;
+
+// Makes |queue| an empty one whose actions run when |lock| is opened. Thread-compatible.
+void tfrt_action_queue_initialize(tfrt_action_queue_t* queue, tfrt_node_lock_t* lock,
+                                  tfrt_allocator_t allocator);
+
+// Gives back |queue|, which is empty. Thread-compatible.
+void tfrt_action_queue_deinitialize(tfrt_action_queue_t* queue);
+
+// Will forward the indirect |value| to |target|; consumes a reference to each. With the
+// lock held.
+void tfrt_action_queue_forward_take(tfrt_action_queue_t* queue, tfrt_async_value_t* value,
+                                    tfrt_async_value_t* target);
+
+// Will resolve |value| (consumed) as the error |status| (+0). With the lock held.
+void tfrt_action_queue_fail_take(tfrt_action_queue_t* queue, tfrt_async_value_t* value,
+                                 tfrt_status_t status);
+
+// Will call |run| with |argument|. With the lock held.
+typedef void (*tfrt_action_fn_t)(void* argument);
+void tfrt_action_queue_call(tfrt_action_queue_t* queue, tfrt_action_fn_t run, void* argument);
+
+// Will release |value|; NULL is allowed. With the lock held.
+void tfrt_action_queue_release(tfrt_action_queue_t* queue, tfrt_async_value_t* value);
+
+// Will demand the payload of |value|, which the caller keeps alive until then. With the lock
+// held.
+void tfrt_action_queue_demand(tfrt_action_queue_t* queue, tfrt_async_value_t* value);
+
+// Will make |task| wait for |value|, which the caller keeps alive until it has run. With
+// the lock held.
+void tfrt_action_queue_wait(tfrt_action_queue_t* queue, tfrt_async_value_t* value,
+                            tfrt_action_wait_t wait, tfrt_task_t* task);
+
+#endif  // TFRT_DISTRIBUTED_ACTION_QUEUE_H_

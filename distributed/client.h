@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The coordinator's side of a job: finds the hosts, opens the job on each, ships the program,
+// starts the entry function at the root, and gets its results and the printed lines.
+//
+//   CONNECTING --sessions--> OPENING --JobOpened from all--> OPEN --start--> results
+//        |lost                  |lost, refused                 |lost root, close
+//        +----------------------+------------------------------+--> CLOSED
+//
+// Life:
+//  1. Created: dials all hosts at once. |opened| tells when the job is open everywhere.
+//  2. Started any number of times, from the beginning on; what can't go yet waits.
+//  3. Closed: the root is told, results that have not come are errors.
+//  4. Released.
+//
+// Thread rule: thread-safe.
+// Failure rule: what goes wrong between hosts is the error of |opened| and of the results.
+#ifndef TFRT_DISTRIBUTED_CLIENT_H_
+#define TFRT_DISTRIBUTED_CLIENT_H_
+
+#include "distributed/node.h"
+
+typedef struct tfrt_client_s tfrt_client_t;
+
+// Takes a line that a kernel on |rank| prints. Called with no lock held.
+typedef void (*tfrt_client_print_fn_t)(void* self, uint32_t rank, tfrt_string_view_t line);
+
+typedef struct tfrt_client_options_s {
+  const tfrt_string_view_t* addresses;  // by rank
+  uint32_t host_count;                  // from 1
+  tfrt_string_view_t name;              // of the job, for people
+  int64_t deadline_ns;                  // TFRT_TIME_INFINITE: none
+  tfrt_client_print_fn_t print;
+  void* print_self;
+} tfrt_client_options_t;
+
+// What to start.
+typedef struct tfrt_client_start_s {
+  tfrt_string_view_t program;            // a BEF image
+  uint32_t function;                     // index in it
+  tfrt_async_value_t* const* arguments;  // +0, in any state
+  uint32_t argument_count;
+  uint32_t result_count;  // of the function
+} tfrt_client_start_t;
+
+// Sets |*out_client| (+1) to a new client on |node|, which outlives it. INVALID_ARGUMENT,
+// RESOURCE_EXHAUSTED, FAILED_PRECONDITION for a closed node. Thread-safe.
+tfrt_status_t tfrt_client_create(tfrt_node_t* node, const tfrt_client_options_t* options,
+                                 tfrt_client_t** out_client) TFRT_MUST_USE;
+
+// A chain (+0, lives as long as |client|): the job is open everywhere, or the error.
+// Thread-safe.
+tfrt_async_value_t* tfrt_client_opened(tfrt_client_t* client);
+
+// Starts |start| and sets its results (+1 each), which come when the root has ended it. Returns
+// its number, 0 if memory is out, which the results say. Thread-safe.
+uint64_t tfrt_client_start(tfrt_client_t* client, const tfrt_client_start_t* start,
+                           tfrt_async_value_t** out_results);
+
+// Cancels the start |number|, 0 for all, because of |reason| (+0): its results are still the
+// root's answer. Thread-safe.
+void tfrt_client_cancel(tfrt_client_t* client, uint64_t number, tfrt_status_t reason);
+
+// Closes the job because of |reason| (+0), OK when it is finished. Idempotent. Thread-safe.
+void tfrt_client_close(tfrt_client_t* client, tfrt_status_t reason);
+
+// Drops one reference, after close; NULL is allowed. Thread-safe.
+void tfrt_client_release(tfrt_client_t* client);
+
+#endif  // TFRT_DISTRIBUTED_CLIENT_H_

@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/execution.h"
+
+#include <string.h>
+
+#include "distributed/incoming_want.h"
+
+// --- Depth -------------------------------------------------------------------
+
+static const char tfrt_execution_depth_name[] = "tfrt.call_depth";
+
+typedef struct tfrt_execution_depth_s {
+  tfrt_request_resource_t base;
+  tfrt_allocator_t allocator;
+  uint32_t depth;
+} tfrt_execution_depth_t;
+
+static void tfrt_execution_destroy_depth(tfrt_request_resource_t* resource) {
+  tfrt_execution_depth_t* depth = TFRT_CONTAINER_OF(resource, tfrt_execution_depth_t, base);
+  tfrt_allocator_free(depth->allocator, depth, sizeof(*depth));
+}
+
+uint32_t tfrt_execution_depth(tfrt_request_context_t* request) {
+  tfrt_request_resource_t* resource =
+      tfrt_request_context_find_resource(request, tfrt_execution_depth_name);
+  return resource ? TFRT_CONTAINER_OF(resource, tfrt_execution_depth_t, base)->depth : 0;
+}
+
+static void tfrt_execution_note_depth(const tfrt_execution_t* execution,
+                                      tfrt_request_context_t* request) {
+  tfrt_execution_depth_t* depth =
+      tfrt_allocator_allocate_zeroed(request->allocator, sizeof(*depth));
+  // Without a note the calls below count as the root's own: they get less credit at worst.
+  if (!depth) return;
+  depth->base.name = tfrt_execution_depth_name;
+  depth->base.destroy = tfrt_execution_destroy_depth;
+  depth->allocator = request->allocator;
+  depth->depth = execution->depth;
+  tfrt_request_context_add_resource(request, &depth->base);
+}
+
+// --- Life --------------------------------------------------------------------
+
+tfrt_async_value_t* tfrt_execution_argument(tfrt_job_t* job, const tfrt_wire_item_t* item) {
+  tfrt_node_t* node = job->node;
+  if (item->kind == TFRT_WIRE_ITEM_INLINE) {
+    return tfrt_value_item_decode(&item->value, node->options.host->allocator);
+  }
+  if (item->kind == TFRT_WIRE_ITEM_ERROR) return tfrt_value_item_decode_error(item->error);
+  if (item->reference.owner == node->incarnation) {
+    return tfrt_incoming_want_own_value(job, &item->reference);
+  }
+  tfrt_remote_value_t* remote = tfrt_remote_value_create(node, job, &item->reference, false);
+  return remote ? &remote->base.base : tfrt_async_value_out_of_memory();
+}
+
+tfrt_status_t tfrt_execution_initialize(tfrt_execution_t* execution,
+                                        const tfrt_execution_vtable_t* vtable, tfrt_job_t* job,
+                                        const tfrt_wire_item_t* items, size_t item_count,
+                                        uint32_t result_count) {
+  tfrt_allocator_t allocator = job->node->options.allocator;
+  execution->vtable = vtable;
+  tfrt_ref_count_initialize(&execution->ref_count);
+  execution->node = tfrt_node_retain(job->node);
+  execution->job = tfrt_job_retain(job);
+  tfrt_job_enter(job);
+  if (execution->program) tfrt_cached_program_retain(execution->program);
+  execution->arguments =
+      tfrt_allocator_allocate_zeroed(allocator, (item_count + 1) * sizeof(*execution->arguments));
+  execution->results =
+      tfrt_allocator_allocate_zeroed(allocator, (result_count + 1) * sizeof(*execution->results));
+  if (!execution->arguments || !execution->results) {
+    tfrt_allocator_free(allocator, execution->arguments,
+                        (item_count + 1) * sizeof(*execution->arguments));
+    tfrt_allocator_free(allocator, execution->results,
+                        (result_count + 1) * sizeof(*execution->results));
+    execution->arguments = NULL;
+    execution->results = NULL;
+    return tfrt_status_out_of_memory();
+  }
+  execution->argument_count = (uint32_t)item_count;
+  execution->result_count = result_count;
+  for (uint32_t i = 0; i < item_count; ++i) {
+    execution->arguments[i] = tfrt_execution_argument(job, &items[i]);
+  }
+  for (uint32_t i = 0; i < result_count; ++i) execution->results[i].owner = execution;
+  return NULL;
+}
+
+void tfrt_execution_retain(tfrt_execution_t* execution) {
+  tfrt_ref_count_increment(&execution->ref_count);
+}
+
+static void tfrt_execution_release_node(void* node) { tfrt_node_release(node); }
+
+static void tfrt_execution_release_request(void* request) { tfrt_request_context_release(request); }
+
+// Gives back what is left; the arrays' content is gone since the finish.
+static void tfrt_execution_free(tfrt_execution_t* execution) {
+  tfrt_node_t* node = execution->node;
+  tfrt_allocator_t allocator = node->options.allocator;
+  if (execution->request) {
+    tfrt_action_queue_call(&node->actions, tfrt_execution_release_request, execution->request);
+  }
+  if (execution->program) tfrt_cached_program_release(execution->program);
+  tfrt_status_release(execution->cancelled);
+  tfrt_status_release(execution->failure);
+  // One more than there are, see tfrt_execution_initialize().
+  tfrt_allocator_free(allocator, execution->arguments,
+                      (execution->argument_count + 1) * sizeof(*execution->arguments));
+  tfrt_allocator_free(allocator, execution->results,
+                      (execution->result_count + 1) * sizeof(*execution->results));
+  tfrt_job_release(execution->job);
+  execution->vtable->destroy(execution);
+  tfrt_action_queue_call(&node->actions, tfrt_execution_release_node, node);
+}
+
+void tfrt_execution_release(tfrt_execution_t* execution) {
+  if (tfrt_ref_count_decrement(&execution->ref_count)) tfrt_execution_free(execution);
+}
+
+void tfrt_execution_finish(tfrt_execution_t* execution) {
+  if (execution->finished) return;
+  execution->finished = true;
+  tfrt_action_queue_t* actions = &execution->node->actions;
+  for (uint32_t i = 0; i < execution->argument_count; ++i) {
+    tfrt_action_queue_release(actions, execution->arguments[i]);
+    execution->arguments[i] = NULL;
+  }
+  for (uint32_t i = 0; i < execution->result_count; ++i) {
+    tfrt_execution_result_t* result = &execution->results[i];
+    tfrt_action_queue_release(actions, result->value);
+    if (result->slot) tfrt_action_queue_release(actions, &result->slot->base);
+    result->value = NULL;
+    result->slot = NULL;
+  }
+  if (execution->timer_started &&
+      tfrt_timer_cancel(execution->node->options.timers, &execution->timer)) {
+    tfrt_execution_release(execution);
+  }
+  tfrt_job_leave(execution->job);
+}
+
+// --- Results -----------------------------------------------------------------
+
+// Tells the owner of result |index| if it is known, or waits for it.
+static void tfrt_execution_observe(tfrt_execution_t* execution, uint32_t index,
+                                   tfrt_action_wait_t how);
+
+// Runs when a result is settled.
+static void tfrt_execution_run_waiter(tfrt_task_t* task) {
+  tfrt_execution_result_t* result = TFRT_CONTAINER_OF(task, tfrt_execution_result_t, waiter);
+  tfrt_execution_t* execution = result->owner;
+  tfrt_node_t* node = tfrt_node_retain(execution->node);
+  tfrt_node_lock_tables(node);
+  uint32_t index = (uint32_t)(result - execution->results);
+  // Settled, neither here nor known to be elsewhere: it is on its way.
+  tfrt_execution_observe(execution, index, TFRT_ACTION_AND_THEN);
+  tfrt_execution_release(execution);
+  tfrt_node_unlock(node);
+  tfrt_node_release(node);
+}
+
+static void tfrt_execution_observe(tfrt_execution_t* execution, uint32_t index,
+                                   tfrt_action_wait_t how) {
+  tfrt_execution_result_t* result = &execution->results[index];
+  if (execution->finished) return;
+  tfrt_node_t* node = execution->node;
+  tfrt_remote_value_t* remote = tfrt_remote_value_of(node, result->value);
+  if (remote || tfrt_async_value_is_available(result->value)) {
+    result->known = true;
+    execution->vtable->known(execution, index);
+    if (remote) tfrt_remote_value_release(remote);
+    return;
+  }
+  tfrt_execution_retain(execution);
+  tfrt_task_initialize(&result->waiter, tfrt_execution_run_waiter);
+  tfrt_action_queue_wait(&node->actions, result->value, how, &result->waiter);
+}
+
+// Gives the owner and the slots all results, which have been set.
+static void tfrt_execution_publish(tfrt_execution_t* execution) {
+  tfrt_action_queue_t* actions = &execution->node->actions;
+  for (uint32_t i = 0; i < execution->result_count; ++i) {
+    tfrt_execution_result_t* result = &execution->results[i];
+    if (result->slot) {
+      tfrt_action_queue_forward_take(actions, tfrt_async_value_retain(&result->slot->base),
+                                     tfrt_async_value_retain(result->value));
+    }
+  }
+  for (uint32_t i = 0; i < execution->result_count; ++i) {
+    tfrt_execution_observe(execution, i, TFRT_ACTION_AWAIT);
+  }
+}
+
+// --- Running -----------------------------------------------------------------
+
+// Runs when the call's kernels and nested calls are over.
+static void tfrt_execution_run_retired(tfrt_task_t* task) {
+  tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, retired_task);
+  tfrt_node_t* node = tfrt_node_retain(execution->node);
+  tfrt_node_lock_tables(node);
+  execution->retired = true;
+  execution->vtable->retired(execution);
+  tfrt_execution_release(execution);
+  tfrt_node_unlock(node);
+  tfrt_node_release(node);
+}
+
+static void tfrt_execution_leave_scope(void* argument) {
+  tfrt_execution_t* execution = argument;
+  tfrt_call_scope_leave(&execution->scope);
+}
+
+// Sets |*out_function| to what is to be run, or says what is wrong.
+static tfrt_status_t tfrt_execution_find_function(const tfrt_execution_t* execution,
+                                                  const tfrt_function_t** out_function) {
+  *out_function = NULL;
+  if (execution->cancelled) return tfrt_status_retain(execution->cancelled);
+  const tfrt_cached_program_t* program = execution->program;
+  if (!program->program) {
+    if (tfrt_async_value_is_error(program->ready)) {
+      return tfrt_status_retain(tfrt_async_value_error(program->ready));
+    }
+    return tfrt_status_create(TFRT_STATUS_INTERNAL, "the program is not loaded");
+  }
+  if (execution->function >= tfrt_program_function_count(program->program)) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "the program has no function %u",
+                              execution->function);
+  }
+  const tfrt_function_t* function = tfrt_program_function(program->program, execution->function);
+  if (function->argument_count != execution->argument_count ||
+      (!execution->any_result_count && function->result_count != execution->result_count)) {
+    return tfrt_status_create(
+        TFRT_STATUS_INVALID_ARGUMENT,
+        "function '%s' takes %u arguments and gives %u results; the call has %u and wants %u",
+        function->name, function->argument_count, function->result_count, execution->argument_count,
+        execution->result_count);
+  }
+  *out_function = function;
+  return NULL;
+}
+
+// Makes room for as many results as |function| has.
+static tfrt_status_t tfrt_execution_take_results(tfrt_execution_t* execution,
+                                                 const tfrt_function_t* function) {
+  if (!execution->any_result_count) return NULL;
+  tfrt_allocator_t allocator = execution->node->options.allocator;
+  size_t count = function->result_count;
+  tfrt_execution_result_t* results =
+      tfrt_allocator_allocate_zeroed(allocator, (count + 1) * sizeof(*results));
+  if (!results) return tfrt_status_out_of_memory();
+  tfrt_allocator_free(allocator, execution->results,
+                      (execution->result_count + 1) * sizeof(*execution->results));
+  execution->results = results;
+  execution->result_count = function->result_count;
+  for (size_t i = 0; i < count; ++i) results[i].owner = execution;
+  return NULL;
+}
+
+static tfrt_status_t tfrt_execution_prepare(tfrt_execution_t* execution,
+                                            const tfrt_function_t** out_function) {
+  TFRT_RETURN_IF_ERROR(tfrt_execution_find_function(execution, out_function));
+  TFRT_RETURN_IF_ERROR(tfrt_execution_take_results(execution, *out_function));
+  tfrt_request_options_t options = tfrt_request_options_default();
+  options.id = execution->request_id;
+  options.deadline_ns = execution->deadline_ns;
+  options.output = &execution->job->output;
+  options.router = &execution->job->router;
+  TFRT_RETURN_IF_ERROR(tfrt_request_context_create(&options, execution->node->options.allocator,
+                                                   &execution->request));
+  tfrt_execution_note_depth(execution, execution->request);
+  return NULL;
+}
+
+// The owner's part of the scope is over: everything was started.
+static void tfrt_execution_end_start(tfrt_execution_t* execution) {
+  tfrt_action_queue_call(&execution->node->actions, tfrt_execution_leave_scope, execution);
+  tfrt_execution_publish(execution);
+}
+
+static void tfrt_execution_fail(tfrt_execution_t* execution, tfrt_status_t status) {
+  execution->failure = tfrt_status_retain(status);
+  for (uint32_t i = 0; i < execution->result_count; ++i) {
+    execution->results[i].value = tfrt_async_value_create_error(status);
+  }
+  tfrt_execution_end_start(execution);
+}
+
+static void tfrt_execution_call(tfrt_execution_t* execution, const tfrt_function_t* function) {
+  tfrt_async_value_t* few[8];
+  tfrt_async_value_t** results = few;
+  tfrt_allocator_t allocator = execution->node->options.allocator;
+  size_t size = execution->result_count * sizeof(*results);
+  if (execution->result_count > 8) results = tfrt_allocator_allocate(allocator, size);
+  if (!results) {
+    tfrt_node_lock_tables(execution->node);
+    tfrt_execution_fail(execution, tfrt_status_out_of_memory());
+    return;
+  }
+  tfrt_execution_context_t context =
+      tfrt_host_context_execution(execution->node->options.host, execution->request);
+  context.scope = &execution->scope;
+  tfrt_function_execute(function, &context, execution->arguments, results);
+  tfrt_node_lock_tables(execution->node);
+  tfrt_execution_complete(execution, results);
+  if (results != few) tfrt_allocator_free(allocator, results, size);
+}
+
+// Runs on the work queue, when the program is loaded or can't be.
+static void tfrt_execution_run(tfrt_task_t* task) {
+  tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, task);
+  tfrt_node_t* node = tfrt_node_retain(execution->node);
+  tfrt_node_lock_tables(node);
+  const tfrt_function_t* function = NULL;
+  tfrt_status_t status = tfrt_execution_prepare(execution, &function);
+  if (status) {
+    tfrt_execution_fail(execution, status);
+    tfrt_status_release(status);
+  } else {
+    tfrt_node_unlock(node);
+    tfrt_execution_call(execution, function);
+  }
+  tfrt_execution_release(execution);
+  tfrt_node_unlock(node);
+  tfrt_node_release(node);
+}
+
+// Runs when the program is loaded, on whichever thread that was.
+static void tfrt_execution_queue(tfrt_task_t* task) {
+  tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, task);
+  tfrt_task_initialize(&execution->task, tfrt_execution_run);
+  tfrt_work_queue_add_task(execution->node->options.host->work_queue, &execution->task);
+}
+
+static void tfrt_execution_run_timer(tfrt_timer_t* timer) {
+  tfrt_execution_t* execution = TFRT_CONTAINER_OF(timer, tfrt_execution_t, timer);
+  tfrt_node_t* node = tfrt_node_retain(execution->node);
+  tfrt_status_t status =
+      tfrt_status_create(TFRT_STATUS_DEADLINE_EXCEEDED, "the deadline of the call has passed");
+  tfrt_node_lock_tables(node);
+  tfrt_execution_cancel(execution, status);
+  tfrt_execution_release(execution);
+  tfrt_node_unlock(node);
+  tfrt_status_release(status);
+  tfrt_node_release(node);
+}
+
+void tfrt_execution_begin(tfrt_execution_t* execution) {
+  if (execution->deadline_ns != TFRT_TIME_INFINITE) {
+    tfrt_execution_retain(execution);
+    execution->timer_started = true;
+    tfrt_timer_start(execution->node->options.timers, &execution->timer, execution->deadline_ns,
+                     tfrt_execution_run_timer);
+  }
+  // For the scope.
+  tfrt_execution_retain(execution);
+  tfrt_task_initialize(&execution->retired_task, tfrt_execution_run_retired);
+  tfrt_call_scope_initialize(&execution->scope, &execution->retired_task);
+}
+
+void tfrt_execution_complete(tfrt_execution_t* execution, tfrt_async_value_t* const* results) {
+  for (uint32_t i = 0; i < execution->result_count; ++i) {
+    execution->results[i].value = results[i];
+  }
+  tfrt_execution_end_start(execution);
+}
+
+void tfrt_execution_start(tfrt_execution_t* execution) {
+  tfrt_execution_begin(execution);
+  tfrt_execution_retain(execution);
+  tfrt_task_initialize(&execution->task, tfrt_execution_queue);
+  tfrt_cached_program_load(execution->program);
+  tfrt_action_queue_wait(&execution->node->actions, execution->program->ready, TFRT_ACTION_AND_THEN,
+                         &execution->task);
+}
+
+// --- Cancel ------------------------------------------------------------------
+
+// Runs with the lock open.
+static void tfrt_execution_run_cancel(void* argument) {
+  tfrt_execution_t* execution = argument;
+  tfrt_node_t* node = tfrt_node_retain(execution->node);
+  tfrt_request_context_cancel(execution->request, execution->cancelled);
+  tfrt_node_lock_tables(node);
+  tfrt_execution_release(execution);
+  tfrt_node_unlock(node);
+  tfrt_node_release(node);
+}
+
+void tfrt_execution_cancel(tfrt_execution_t* execution, tfrt_status_t reason) {
+  if (execution->cancelled || execution->finished) return;
+  execution->cancelled = tfrt_status_retain(reason);
+  tfrt_node_t* node = execution->node;
+  if (execution->request) {
+    tfrt_execution_retain(execution);
+    tfrt_action_queue_call(&node->actions, tfrt_execution_run_cancel, execution);
+  }
+  // What was lent for this call alone is not waited for any more.
+  for (uint32_t i = 0; i < execution->argument_count; ++i) {
+    tfrt_remote_value_t* remote = tfrt_remote_value_of(node, execution->arguments[i]);
+    if (!remote) continue;
+    bool is_lent = !remote->function && &remote->base.base == execution->arguments[i];
+    if (is_lent) tfrt_remote_value_cancel(remote, reason);
+    tfrt_remote_value_release(remote);
+  }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One function of a job's program, run on this host for somebody else: for a caller
+// (incoming_call.h), or for the client (server.h). Tells its owner what each result becomes,
+// and when all is over.
+//
+//   WAIT_PROGRAM -> RUNNING -> RETIRED        known(i): result i is here, or known to be elsewhere
+//       |cancel        |cancel                retired: all kernels and nested calls are over
+//       +--------------+--> errors as results
+//
+// Life:
+//  1. Initialised in the owner's storage with its arguments; one reference is the owner's.
+//  2. Started: waits for the program, then runs on the host's work queue.
+//  3. known() comes once for each result, then retired(), once; both with the node's lock held.
+//  4. Finished by the owner. Its last reference calls destroy(), with the lock held.
+//
+// Thread rule: everything here needs the node's lock.
+// Failure rule: what can't run has errors as results.
+#ifndef TFRT_DISTRIBUTED_EXECUTION_H_
+#define TFRT_DISTRIBUTED_EXECUTION_H_
+
+#include "distributed/job.h"
+#include "distributed/remote_value.h"
+#include "host_runtime/executor/call_scope.h"
+
+typedef struct tfrt_execution_s tfrt_execution_t;
+
+typedef struct tfrt_execution_vtable_s {
+  void (*known)(tfrt_execution_t* execution, uint32_t index);
+  void (*retired)(tfrt_execution_t* execution);
+  void (*destroy)(tfrt_execution_t* execution);
+} tfrt_execution_vtable_t;
+
+typedef struct tfrt_execution_result_s {
+  tfrt_execution_t* owner;
+  tfrt_async_value_t* value;    // +1; NULL before the function has run
+  tfrt_indirect_value_t* slot;  // +1; forwarded to |value|; NULL: nobody wants that
+  tfrt_task_t waiter;
+  bool known;
+} tfrt_execution_result_t;
+
+struct tfrt_execution_s {
+  const tfrt_execution_vtable_t* vtable;
+  tfrt_ref_count_t ref_count;
+  tfrt_node_t* node;               // +1
+  tfrt_job_t* job;                 // +1; entered until finished
+  tfrt_cached_program_t* program;  // +1
+  uint32_t function;
+  uint64_t request_id;
+  uint32_t depth;  // of remote calls above it
+  int64_t deadline_ns;
+  uint32_t argument_count;
+  tfrt_async_value_t** arguments;  // +1 each
+  uint32_t result_count;
+  tfrt_execution_result_t* results;
+  tfrt_request_context_t* request;  // +1 once it runs
+  tfrt_call_scope_t scope;
+  tfrt_task_t task;          // waits for the program, then runs the function
+  tfrt_task_t retired_task;  // of |scope|
+  tfrt_timer_t timer;
+  bool timer_started;
+  tfrt_status_t cancelled;  // +1; why, or NULL
+  tfrt_status_t failure;    // +1; why the function was never called, or NULL
+  bool any_result_count;    // there are as many results as the function has
+  bool retired;
+  bool finished;
+};
+
+// Makes |execution|, zeroed but for what its owner has put into program (+0), function,
+// request_id, depth, deadline_ns and any_result_count (then |result_count| is 0), one with |items|
+// as arguments and |result_count| results. RESOURCE_EXHAUSTED: it must be finished and released all
+// the same.
+tfrt_status_t tfrt_execution_initialize(tfrt_execution_t* execution,
+                                        const tfrt_execution_vtable_t* vtable, tfrt_job_t* job,
+                                        const tfrt_wire_item_t* items, size_t item_count,
+                                        uint32_t result_count) TFRT_MUST_USE;
+
+// A value (+1) for |item| of an Invoke or JobStart.
+tfrt_async_value_t* tfrt_execution_argument(tfrt_job_t* job, const tfrt_wire_item_t* item);
+
+// Begins with what isn't a function of the program: somebody else completes it. Starts the
+// timer of the deadline.
+void tfrt_execution_begin(tfrt_execution_t* execution);
+
+// Ends what was begun, with |results| (consumed).
+void tfrt_execution_complete(tfrt_execution_t* execution, tfrt_async_value_t* const* results);
+
+// Begins.
+void tfrt_execution_start(tfrt_execution_t* execution);
+
+// Cancels because of |reason| (+0); later ones change nothing.
+void tfrt_execution_cancel(tfrt_execution_t* execution, tfrt_status_t reason);
+
+// Nothing more is to be said about it: lets go of arguments, results and job.
+void tfrt_execution_finish(tfrt_execution_t* execution);
+
+// Counts references.
+void tfrt_execution_retain(tfrt_execution_t* execution);
+void tfrt_execution_release(tfrt_execution_t* execution);
+
+// The depth of remote calls above what |request| runs; 0 if it is the root's own.
+// Thread-safe (needs no lock).
+uint32_t tfrt_execution_depth(tfrt_request_context_t* request);
+
+#endif  // TFRT_DISTRIBUTED_EXECUTION_H_

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/incoming_want.h"
+
+#include <string.h>
+
+#include "distributed/remote_value.h"
+
+typedef struct tfrt_incoming_want_s {
+  tfrt_ref_count_t ref_count;  // one while it is open, one while |waiter| waits
+  tfrt_node_t* node;           // +1
+  tfrt_job_t* job;             // +1
+  tfrt_peer_t* peer;           // who asks; NULL: this host itself, see |own|
+  tfrt_hash_node_t by_want;    // in the peer's table while it is open
+  uint64_t want;
+  uint32_t level;  // tfrt_wire_want_level_t
+  tfrt_wire_object_id_t id;
+  tfrt_async_value_t* value;  // +1; once the object is known
+  tfrt_task_t waiter;         // for |value|
+  tfrt_list_link_t held;      // in the list of the namer's peer
+  uint64_t heartbeat;         // our newest one to the namer when it was held
+  tfrt_async_value_t* own;    // +1; an indirect that this host waits for
+  bool open;
+} tfrt_incoming_want_t;
+
+static uint64_t tfrt_incoming_want_hash(const void* key) {
+  return tfrt_hash_u64(*(const uint64_t*)key);
+}
+
+static bool tfrt_incoming_want_equal(const tfrt_hash_node_t* node, const void* key) {
+  return TFRT_CONTAINER_OF(node, tfrt_incoming_want_t, by_want)->want == *(const uint64_t*)key;
+}
+
+static const tfrt_hash_table_vtable_t tfrt_incoming_want_table_vtable = {
+    .hash = tfrt_incoming_want_hash,
+    .equal = tfrt_incoming_want_equal,
+};
+
+void tfrt_incoming_want_initialize_table(tfrt_hash_table_t* table, tfrt_allocator_t allocator) {
+  tfrt_hash_table_initialize(table, &tfrt_incoming_want_table_vtable, allocator);
+}
+
+// --- Life --------------------------------------------------------------------
+
+static tfrt_incoming_want_t* tfrt_incoming_want_create(tfrt_job_t* job, tfrt_wire_object_id_t id) {
+  tfrt_node_t* node = job->node;
+  tfrt_incoming_want_t* want =
+      tfrt_allocator_allocate_zeroed(node->options.allocator, sizeof(*want));
+  if (!want) return NULL;
+  tfrt_ref_count_initialize(&want->ref_count);
+  want->node = tfrt_node_retain(node);
+  want->job = tfrt_job_retain(job);
+  want->id = id;
+  want->open = true;
+  tfrt_list_initialize(&want->held);
+  ++node->counts.incoming_wants;
+  return want;
+}
+
+static void tfrt_incoming_want_release_node(void* node) { tfrt_node_release(node); }
+
+static void tfrt_incoming_want_release(tfrt_incoming_want_t* want) {
+  if (!tfrt_ref_count_decrement(&want->ref_count)) return;
+  tfrt_node_t* node = want->node;
+  tfrt_action_queue_release(&node->actions, want->value);
+  tfrt_job_release(want->job);
+  tfrt_allocator_free(node->options.allocator, want, sizeof(*want));
+  tfrt_action_queue_call(&node->actions, tfrt_incoming_want_release_node, node);
+}
+
+// Nobody waits for |want| any more.
+static void tfrt_incoming_want_close(tfrt_incoming_want_t* want) {
+  want->open = false;
+  tfrt_list_remove(&want->held);
+  if (want->peer) {
+    tfrt_hash_table_remove(&want->peer->incoming_wants, &want->by_want);
+    tfrt_peer_return_want_credit(want->peer);
+  }
+  tfrt_action_queue_release(&want->node->actions, want->own);
+  want->own = NULL;
+  --want->node->counts.incoming_wants;
+  tfrt_incoming_want_release(want);
+}
+
+// --- Answers -----------------------------------------------------------------
+
+static void tfrt_incoming_want_answer(tfrt_incoming_want_t* want, const tfrt_wire_item_t* item) {
+  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_RESOLVE,
+                           .resolve = {.want = want->want, .item = *item}};
+  tfrt_peer_send(want->peer, &(tfrt_peer_frame_t){.job = want->job}, &body);
+  tfrt_incoming_want_close(want);
+}
+
+static void tfrt_incoming_want_fail(tfrt_incoming_want_t* want, tfrt_status_t status) {
+  tfrt_node_t* node = want->node;
+  if (!want->peer) {
+    tfrt_action_queue_fail_take(&node->actions, tfrt_async_value_retain(want->own), status);
+    tfrt_incoming_want_close(want);
+    return;
+  }
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, node->options.allocator);
+  tfrt_wire_error_t error;
+  tfrt_status_t failed =
+      tfrt_wire_error_from_status(status, want->job->rank, node->incarnation, &arena, &error);
+  if (failed) {
+    error = (tfrt_wire_error_t){.code = TFRT_STATUS_RESOURCE_EXHAUSTED};
+    tfrt_status_release(failed);
+  }
+  tfrt_incoming_want_answer(want,
+                            &(tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_ERROR, .error = &error});
+  tfrt_arena_deinitialize(&arena);
+}
+
+static void tfrt_incoming_want_fail_take(tfrt_incoming_want_t* want, tfrt_status_t status) {
+  tfrt_incoming_want_fail(want, status);
+  tfrt_status_release(status);
+}
+
+// Why the payload of the available |value| doesn't go into a message.
+static tfrt_status_t tfrt_incoming_want_refusal(const tfrt_incoming_want_t* want,
+                                                tfrt_async_value_t* value) {
+  tfrt_async_value_t* concrete = tfrt_async_value_resolved(value);
+  const tfrt_type_t* type = tfrt_type_get(concrete->type_id);
+  tfrt_encoding_t encoding;
+  tfrt_status_t status = NULL;
+  if (type->codec) status = type->codec->encode(tfrt_async_value_payload(concrete), &encoding);
+  if (type->codec && !status) {
+    return tfrt_status_create(TFRT_STATUS_UNIMPLEMENTED,
+                              "a %s of %zu bytes is too big to be sent without a bulk lane",
+                              type->name, encoding.body_size);
+  }
+  tfrt_status_release(status);
+  return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
+                            "a %s can't leave its host; call a function on host %u instead",
+                            type->name, want->job->rank);
+}
+
+// Answers with the resolved value.
+static void tfrt_incoming_want_answer_value(tfrt_incoming_want_t* want) {
+  tfrt_async_value_t* value = want->value;
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, want->node->options.allocator);
+  tfrt_wire_item_t item;
+  bool is_error = tfrt_async_value_is_error(value);
+  size_t limit = TFRT_WIRE_MAX_INLINE_SIZE;
+  tfrt_status_t status = NULL;
+  if (want->level == TFRT_WIRE_WANT_AVAILABLE && !is_error) {
+    item = (tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_AVAILABLE};
+  } else {
+    status =
+        tfrt_value_item_encode(value, limit, tfrt_node_host(want->node, want->job), &arena, &item);
+    if (!status && item.kind == TFRT_WIRE_ITEM_NONE) {
+      status = tfrt_incoming_want_refusal(want, value);
+    }
+  }
+  if (status) {
+    tfrt_incoming_want_fail_take(want, status);
+  } else {
+    tfrt_incoming_want_answer(want, &item);
+  }
+  tfrt_arena_deinitialize(&arena);
+}
+
+static void tfrt_incoming_want_wait(tfrt_incoming_want_t* want, tfrt_action_wait_t how);
+
+// The object's value is known: answers, or waits for it.
+static void tfrt_incoming_want_serve(tfrt_incoming_want_t* want, tfrt_action_wait_t how) {
+  tfrt_node_t* node = want->node;
+  if (!want->peer) {
+    tfrt_action_queue_forward_take(&node->actions, tfrt_async_value_retain(want->own),
+                                   tfrt_async_value_retain(want->value));
+    tfrt_incoming_want_close(want);
+    return;
+  }
+  tfrt_remote_value_t* remote = tfrt_remote_value_of(node, want->value);
+  if (remote) {
+    tfrt_wire_item_t item = {.kind = TFRT_WIRE_ITEM_REFERENCE, .reference = remote->location};
+    tfrt_object_table_keep(&node->objects,
+                           tfrt_object_table_find(&node->objects, want->id, want->job),
+                           &remote->base.base);
+    tfrt_incoming_want_answer(want, &item);
+    tfrt_remote_value_release(remote);
+  } else if (tfrt_async_value_is_available(want->value)) {
+    tfrt_incoming_want_answer_value(want);
+  } else {
+    tfrt_incoming_want_wait(want, how);
+  }
+}
+
+// Runs when the value is settled.
+static void tfrt_incoming_want_run(tfrt_task_t* task) {
+  tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(task, tfrt_incoming_want_t, waiter);
+  tfrt_node_t* node = tfrt_node_retain(want->node);
+  tfrt_node_lock_tables(node);
+  // Settled, neither here nor known to be elsewhere: it is on its way.
+  if (want->open) tfrt_incoming_want_serve(want, TFRT_ACTION_AND_THEN);
+  tfrt_incoming_want_release(want);
+  tfrt_node_unlock(node);
+  tfrt_node_release(node);
+}
+
+static void tfrt_incoming_want_wait(tfrt_incoming_want_t* want, tfrt_action_wait_t how) {
+  tfrt_ref_count_increment(&want->ref_count);
+  tfrt_task_initialize(&want->waiter, tfrt_incoming_want_run);
+  tfrt_action_queue_wait(&want->node->actions, want->value, how, &want->waiter);
+}
+
+// --- Names -------------------------------------------------------------------
+
+// What is known of the name |id| of this host that stands for no object: sets |*out_namer| if
+// it may still be promised, or returns the error that says why not.
+static tfrt_status_t tfrt_incoming_want_judge(tfrt_job_t* job, tfrt_wire_object_id_t id,
+                                              tfrt_peer_t** out_namer) {
+  *out_namer = NULL;
+  if (id.namer == job->node->incarnation) {
+    return tfrt_status_create(TFRT_STATUS_NOT_FOUND,
+                              "host %u has released the value that is wanted", job->rank);
+  }
+  TFRT_RETURN_IF_ERROR(tfrt_job_reach(job, id.namer, out_namer));
+  if (id.number > (*out_namer)->watermark) return NULL;
+  *out_namer = NULL;
+  return tfrt_status_create(TFRT_STATUS_NOT_FOUND,
+                            "the result of a call that is wanted from host %u is released",
+                            job->rank);
+}
+
+// Finds the object, or holds |want|, or refuses it.
+static void tfrt_incoming_want_find(tfrt_incoming_want_t* want) {
+  tfrt_object_t* object = tfrt_object_table_find(&want->node->objects, want->id, want->job);
+  if (object) {
+    want->value = tfrt_async_value_retain(object->value);
+    tfrt_incoming_want_serve(want, TFRT_ACTION_AWAIT);
+    return;
+  }
+  tfrt_peer_t* namer = NULL;
+  tfrt_status_t status = tfrt_incoming_want_judge(want->job, want->id, &namer);
+  if (status) {
+    tfrt_incoming_want_fail_take(want, status);
+    return;
+  }
+  want->heartbeat = tfrt_session_heartbeat_number(namer->session);
+  tfrt_list_push_back(&namer->held_requests, &want->held);
+}
+
+tfrt_async_value_t* tfrt_incoming_want_own_value(tfrt_job_t* job,
+                                                 const tfrt_wire_reference_t* reference) {
+  tfrt_object_t* object = tfrt_object_table_find(&job->node->objects, reference->id, job);
+  if (object) return tfrt_async_value_retain(object->value);
+  tfrt_indirect_value_t* own = tfrt_indirect_value_create();
+  tfrt_incoming_want_t* want = own ? tfrt_incoming_want_create(job, reference->id) : NULL;
+  if (!want) {
+    if (own) tfrt_action_queue_release(&job->node->actions, &own->base);
+    return tfrt_async_value_out_of_memory();
+  }
+  want->own = tfrt_async_value_retain(&own->base);
+  tfrt_incoming_want_find(want);
+  return &own->base;
+}
+
+// --- Messages ----------------------------------------------------------------
+
+tfrt_status_t tfrt_incoming_want_on_want(tfrt_peer_t* peer, tfrt_job_t* job,
+                                         const tfrt_wire_want_t* wire) {
+  if (wire->want != peer->last_want_seen + 1) {
+    return tfrt_status_create(
+        TFRT_STATUS_INVALID_ARGUMENT, "the want %llu came after the want %llu",
+        (unsigned long long)wire->want, (unsigned long long)peer->last_want_seen);
+  }
+  peer->last_want_seen = wire->want;
+  if (!job) {
+    tfrt_peer_return_want_credit(peer);
+    return NULL;
+  }
+  tfrt_incoming_want_t* want = tfrt_incoming_want_create(job, wire->id);
+  if (!want) return tfrt_status_out_of_memory();
+  want->peer = peer;
+  want->want = wire->want;
+  want->level = wire->level == TFRT_WIRE_WANT_VALUE ? wire->level : TFRT_WIRE_WANT_AVAILABLE;
+  tfrt_hash_table_insert(&peer->incoming_wants, &want->want, &want->by_want);
+  if (job->closed) {
+    tfrt_incoming_want_fail_take(
+        want, tfrt_status_create(TFRT_STATUS_CANCELLED, "the job is closed on host %u", job->rank));
+  } else {
+    tfrt_incoming_want_find(want);
+  }
+  return NULL;
+}
+
+void tfrt_incoming_want_on_unwant(tfrt_peer_t* peer, const tfrt_wire_unwant_t* unwant) {
+  tfrt_hash_node_t* node = tfrt_hash_table_find(&peer->incoming_wants, &unwant->want);
+  if (node) tfrt_incoming_want_close(TFRT_CONTAINER_OF(node, tfrt_incoming_want_t, by_want));
+}
+
+// --- Held requests -----------------------------------------------------------
+
+void tfrt_incoming_want_serve_held(tfrt_peer_t* peer) {
+  tfrt_list_link_t ready;
+  tfrt_list_initialize(&ready);
+  for (tfrt_list_link_t* link = peer->held_requests.next; link != &peer->held_requests;) {
+    tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(link, tfrt_incoming_want_t, held);
+    link = link->next;
+    if (want->id.number > peer->watermark) continue;
+    tfrt_list_remove(&want->held);
+    tfrt_list_push_back(&ready, &want->held);
+  }
+  for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&ready));) {
+    tfrt_incoming_want_find(TFRT_CONTAINER_OF(link, tfrt_incoming_want_t, held));
+  }
+}
+
+void tfrt_incoming_want_refuse_unpromised(tfrt_peer_t* peer, uint64_t named, uint64_t echo) {
+  for (tfrt_list_link_t* link = peer->held_requests.next; link != &peer->held_requests;) {
+    tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(link, tfrt_incoming_want_t, held);
+    link = link->next;
+    if (want->heartbeat >= echo || want->id.number <= named) continue;
+    tfrt_incoming_want_fail_take(
+        want,
+        tfrt_status_create(TFRT_STATUS_NOT_FOUND, "a value is wanted that nobody has promised"));
+  }
+}
+
+void tfrt_incoming_want_bury_all(tfrt_peer_t* peer, tfrt_status_t reason) {
+  (void)reason;
+  for (tfrt_hash_node_t* node; (node = tfrt_hash_table_first(&peer->incoming_wants));) {
+    tfrt_incoming_want_close(TFRT_CONTAINER_OF(node, tfrt_incoming_want_t, by_want));
+  }
+  for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&peer->held_requests));) {
+    tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(link, tfrt_incoming_want_t, held);
+    tfrt_incoming_want_fail_take(
+        want, tfrt_peer_lost_error(peer, want->job, NULL, "before it made a call it had named"));
+  }
+}
+
+void tfrt_incoming_want_close_job(tfrt_node_t* node, const tfrt_job_t* job) {
+  tfrt_status_t closed = tfrt_status_create(TFRT_STATUS_CANCELLED, "the job was closed");
+  for (tfrt_hash_node_t* found = tfrt_hash_table_first(&node->peers); found;
+       found = tfrt_hash_table_next(&node->peers, found)) {
+    tfrt_peer_t* peer = TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation);
+    for (tfrt_hash_node_t* next = tfrt_hash_table_first(&peer->incoming_wants); next;) {
+      tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(next, tfrt_incoming_want_t, by_want);
+      next = tfrt_hash_table_next(&peer->incoming_wants, next);
+      if (want->job == job) tfrt_incoming_want_fail(want, closed);
+    }
+    for (tfrt_list_link_t* link = peer->held_requests.next; link != &peer->held_requests;) {
+      tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(link, tfrt_incoming_want_t, held);
+      link = link->next;
+      if (want->job == job) tfrt_incoming_want_fail(want, closed);
+    }
+  }
+  tfrt_status_release(closed);
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Somebody else's wish for a value that this host owns.
+//
+//   Want --object known--> waits for the value --> Resolve (available, inline, on_bulk, error)
+//        --not promised yet (its namer's call is under way) --> HELD --Invoke--> as above
+//        --gone, or never promised--------------------------------------------> Resolve(error)
+//
+// What is held costs no entry in the table of objects: it waits in the list of the namer's
+// peer until the Invoke comes, the namer dies, or its heartbeat proves that it never made
+// that promise.
+//
+// Life: made by a Want; answered once; freed by its answer, by an Unwant, or by the death of
+// who asked. A payload on bulk keeps it, and the value, until the Unwant.
+//
+// Thread rule: everything here needs the node's lock.
+// Failure rule: an impossible want (a number that was used) is an error (+1).
+#ifndef TFRT_DISTRIBUTED_INCOMING_WANT_H_
+#define TFRT_DISTRIBUTED_INCOMING_WANT_H_
+
+#include "distributed/job.h"
+
+// A Want, or Unwant, came from |peer| for |job|.
+tfrt_status_t tfrt_incoming_want_on_want(tfrt_peer_t* peer, tfrt_job_t* job,
+                                         const tfrt_wire_want_t* want) TFRT_MUST_USE;
+void tfrt_incoming_want_on_unwant(tfrt_peer_t* peer, const tfrt_wire_unwant_t* unwant);
+
+// The value (+1) that this host's own |reference| stands for in |job|: that of the object; or one
+// that is forwarded to it when the Invoke that promises it has come; or an error.
+tfrt_async_value_t* tfrt_incoming_want_own_value(tfrt_job_t* job,
+                                                 const tfrt_wire_reference_t* reference);
+
+// The slots of |peer|'s calls up to its watermark exist now: serves the wants that were held
+// for them.
+void tfrt_incoming_want_serve_held(tfrt_peer_t* peer);
+
+// |peer| says in a heartbeat that |named| is the highest call that it has promised, having seen
+// our heartbeat |echo|: refuses wants for more than that, if they were held before that beat.
+void tfrt_incoming_want_refuse_unpromised(tfrt_peer_t* peer, uint64_t named, uint64_t echo);
+
+// Makes |table| one of wants by their number.
+void tfrt_incoming_want_initialize_table(tfrt_hash_table_t* table, tfrt_allocator_t allocator);
+
+// |peer| is dead because of |reason| (+0): answers what is held for its promises, and drops
+// what it wanted itself.
+void tfrt_incoming_want_bury_all(tfrt_peer_t* peer, tfrt_status_t reason);
+
+// |job| is closed: whoever waits for something in it is answered.
+void tfrt_incoming_want_close_job(tfrt_node_t* node, const tfrt_job_t* job);
+
+#endif  // TFRT_DISTRIBUTED_INCOMING_WANT_H_

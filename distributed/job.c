@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/job.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "distributed/incoming_call.h"
+#include "distributed/incoming_want.h"
+#include "distributed/outgoing_call.h"
+#include "distributed/remote_value.h"
+#include "distributed/router.h"
+#include "distributed/security/digest.h"
+#include "distributed/server.h"
+
+// Program frames of one job that a peer can be told of.
+#define TFRT_JOB_MAX_PROGRAMS 64
+
+// --- Life --------------------------------------------------------------------
+
+static void tfrt_job_set_address(tfrt_job_member_t* member, const tfrt_wire_member_t* wire) {
+  if (wire->address_count == 0 || wire->addresses[0].size >= sizeof(member->address)) return;
+  memcpy(member->address, wire->addresses[0].data, wire->addresses[0].size);
+}
+
+static tfrt_status_t tfrt_job_read_view(tfrt_job_t* job, const tfrt_wire_view_t* view) {
+  if (view->member_count == 0 || view->members[0].rank != 0) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "the job's view has no rank 0");
+  }
+  size_t size = view->member_count * sizeof(*job->members);
+  job->members = tfrt_allocator_allocate_zeroed(job->node->options.allocator, size);
+  if (!job->members) return tfrt_status_out_of_memory();
+  job->member_count = (uint32_t)view->member_count;
+  for (size_t i = 0; i < view->member_count; ++i) {
+    tfrt_job_member_t* member = &job->members[i];
+    member->rank = view->members[i].rank;
+    member->incarnation = view->members[i].incarnation;
+    tfrt_job_set_address(member, &view->members[i]);
+  }
+  job->epoch = view->epoch;
+  return NULL;
+}
+
+static void tfrt_job_free(tfrt_job_t* job) {
+  tfrt_allocator_t allocator = job->node->options.allocator;
+  tfrt_list_remove(&job->link);
+  if (job->print_release) job->print_release(job->print_self);
+  for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&job->programs));) {
+    tfrt_job_program_t* program = TFRT_CONTAINER_OF(link, tfrt_job_program_t, link);
+    tfrt_cached_program_release(program->cached);
+    tfrt_allocator_free(allocator, program, sizeof(*program));
+  }
+  for (uint32_t i = 0; i < job->member_count; ++i) tfrt_status_release(job->members[i].death);
+  tfrt_status_release(job->client.death);
+  tfrt_allocator_free(allocator, job->members, job->member_count * sizeof(*job->members));
+  tfrt_allocator_free(allocator, job, sizeof(*job));
+}
+
+tfrt_status_t tfrt_job_create(tfrt_node_t* node, const tfrt_wire_job_open_t* open, uint32_t rank,
+                              uint64_t client, tfrt_job_t** out_job) {
+  *out_job = NULL;
+  if (node->closed) {
+    return tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "this host takes no more jobs");
+  }
+  if (tfrt_job_find(node, open->job_id)) {
+    return tfrt_status_create(TFRT_STATUS_ALREADY_EXISTS, "the job is open here already");
+  }
+  tfrt_job_t* job = tfrt_allocator_allocate_zeroed(node->options.allocator, sizeof(*job));
+  if (!job) return tfrt_status_out_of_memory();
+  tfrt_ref_count_initialize(&job->ref_count);
+  job->node = node;
+  tfrt_list_initialize(&job->link);
+  tfrt_list_initialize(&job->programs);
+  tfrt_list_initialize(&job->starts);
+  memcpy(job->id, open->job_id.data, sizeof(job->id));
+  memcpy(job->key, open->key.data, sizeof(job->key));
+  job->handle = ++node->next_job_handle;
+  job->rank = rank;
+  job->deadline_ns = TFRT_TIME_INFINITE;
+  job->client.rank = TFRT_WIRE_NO_RANK;
+  job->client.incarnation = client;
+  job->next_program = 1;
+  job->next_request = 1;
+  tfrt_router_initialize(job);
+  tfrt_status_t status = tfrt_job_read_view(job, &open->view);
+  if (status) {
+    tfrt_job_release(job);
+    return status;
+  }
+  tfrt_list_push_back(&node->jobs, &job->link);
+  *out_job = job;
+  return NULL;
+}
+
+tfrt_job_t* tfrt_job_retain(tfrt_job_t* job) {
+  tfrt_ref_count_increment(&job->ref_count);
+  return job;
+}
+
+void tfrt_job_release(tfrt_job_t* job) {
+  if (tfrt_ref_count_decrement(&job->ref_count)) tfrt_job_free(job);
+}
+
+// --- The end -----------------------------------------------------------------
+
+// Nothing of the closed |job| is left to say: retires our handle with every peer.
+static void tfrt_job_end(tfrt_job_t* job) {
+  tfrt_node_t* node = job->node;
+  job->ended = true;
+  for (tfrt_hash_node_t* found = tfrt_hash_table_first(&node->peers); found;
+       found = tfrt_hash_table_next(&node->peers, found)) {
+    tfrt_peer_t* peer = TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation);
+    tfrt_peer_job_t* known = tfrt_peer_find_job(peer, job);
+    if (!known || !known->attached) continue;
+    tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_JOB_DETACH};
+    tfrt_peer_send(peer, &(tfrt_peer_frame_t){.job = job}, &body);
+    known->attached = false;
+    tfrt_job_release(job);
+    known->job = NULL;
+    if (known->their_handle == 0) {
+      tfrt_list_remove(&known->link);
+      tfrt_allocator_free(node->options.allocator, known, sizeof(*known));
+    }
+  }
+  tfrt_list_remove(&job->link);
+  // The list's reference.
+  tfrt_job_release(job);
+}
+
+void tfrt_job_enter(tfrt_job_t* job) {
+  ++job->active;
+  tfrt_job_retain(job);
+}
+
+void tfrt_job_leave(tfrt_job_t* job) {
+  if (--job->active == 0 && job->closed && !job->ended) tfrt_job_end(job);
+  tfrt_job_release(job);
+}
+
+void tfrt_job_close(tfrt_job_t* job, tfrt_status_t reason) {
+  if (job->closed) return;
+  tfrt_node_t* node = job->node;
+  tfrt_job_enter(job);
+  if (job->rank == 0) tfrt_server_close_members(job, reason);
+  job->closed = true;
+  tfrt_status_t cancelled = reason
+                                ? tfrt_status_retain(reason)
+                                : tfrt_status_create(TFRT_STATUS_CANCELLED, "the job was closed");
+  tfrt_server_cancel_starts(job, 0, cancelled);
+  for (tfrt_hash_node_t* found = tfrt_hash_table_first(&node->peers); found;
+       found = tfrt_hash_table_next(&node->peers, found)) {
+    tfrt_peer_t* peer = TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation);
+    tfrt_incoming_call_cancel_all(peer, job, cancelled);
+    tfrt_outgoing_call_cancel_all(peer, job, cancelled);
+    tfrt_remote_value_cancel_all(peer, job, cancelled);
+  }
+  tfrt_incoming_want_close_job(node, job);
+  tfrt_object_table_drop_job(&node->objects, job);
+  tfrt_status_release(cancelled);
+  tfrt_job_leave(job);
+}
+
+// --- Members -----------------------------------------------------------------
+
+tfrt_job_member_t* tfrt_job_find_incarnation(tfrt_job_t* job, uint64_t incarnation) {
+  if (job->client.incarnation == incarnation) return &job->client;
+  for (uint32_t i = 0; i < job->member_count; ++i) {
+    if (job->members[i].incarnation == incarnation) return &job->members[i];
+  }
+  return NULL;
+}
+
+tfrt_job_member_t* tfrt_job_find_rank(tfrt_job_t* job, uint32_t rank) {
+  for (uint32_t i = 0; i < job->member_count; ++i) {
+    if (job->members[i].rank == rank) return &job->members[i];
+  }
+  return NULL;
+}
+
+uint32_t tfrt_job_rank_of(const tfrt_job_t* job, uint64_t incarnation) {
+  tfrt_job_member_t* member = tfrt_job_find_incarnation((tfrt_job_t*)job, incarnation);
+  return member ? member->rank : TFRT_WIRE_NO_RANK;
+}
+
+tfrt_job_t* tfrt_job_find(tfrt_node_t* node, tfrt_string_view_t id) {
+  for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) {
+    tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
+    if (id.size == sizeof(job->id) && memcmp(id.data, job->id, sizeof(job->id)) == 0) return job;
+  }
+  return NULL;
+}
+
+tfrt_status_t tfrt_job_reach(tfrt_job_t* job, uint64_t incarnation, tfrt_peer_t** out_peer) {
+  *out_peer = NULL;
+  tfrt_job_member_t* member = tfrt_job_find_incarnation(job, incarnation);
+  if (!member) {
+    return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "a host that is not in the job's view");
+  }
+  if (job->closed) return tfrt_status_create(TFRT_STATUS_CANCELLED, "the job was closed");
+  tfrt_peer_t* peer = tfrt_peer_find_or_create(job->node, incarnation);
+  if (!peer) return tfrt_status_out_of_memory();
+  if (member->death) {
+    return tfrt_peer_lost_error(peer, job, NULL, "before it was asked");
+  }
+  if (!peer->session) {
+    tfrt_session_t* session = NULL;
+    TFRT_RETURN_IF_ERROR(tfrt_session_manager_dial(
+        job->node->sessions, tfrt_string_view_of(member->address), incarnation, &session));
+    tfrt_peer_adopt_session(peer, session);
+    tfrt_session_release(session);
+  }
+  tfrt_peer_job_t* known = tfrt_peer_find_job(peer, job);
+  if (known && known->detached_there) {
+    return tfrt_status_create(TFRT_STATUS_CANCELLED, "host %u has closed the job", member->rank);
+  }
+  if (!peer->address[0]) snprintf(peer->address, sizeof(peer->address), "%s", member->address);
+  if (member->rank != TFRT_WIRE_NO_RANK) {
+    tfrt_session_set_peer_rank(peer->session, member->rank);
+  }
+  *out_peer = peer;
+  return NULL;
+}
+
+// --- Handles -----------------------------------------------------------------
+
+static void tfrt_job_put_le(uint8_t* out, uint64_t value, size_t size) {
+  for (size_t i = 0; i < size; ++i) out[i] = (uint8_t)(value >> (8 * i));
+}
+
+// The proof that |from| knows the key of |job|, towards |to| on |session|.
+static tfrt_status_t tfrt_job_prove(const tfrt_job_t* job, uint64_t from, uint64_t to,
+                                    uint32_t session, uint8_t out_proof[TFRT_WIRE_PROOF_SIZE]) {
+  uint8_t said[8 + 8 + 4 + TFRT_WIRE_JOB_ID_SIZE];
+  tfrt_job_put_le(said, from, 8);
+  tfrt_job_put_le(said + 8, to, 8);
+  tfrt_job_put_le(said + 16, session, 4);
+  memcpy(said + 20, job->id, sizeof(job->id));
+  return tfrt_hmac_sha256(tfrt_string_view_make((const char*)job->key, sizeof(job->key)),
+                          tfrt_string_view_make((const char*)said, sizeof(said)), out_proof);
+}
+
+tfrt_status_t tfrt_job_attach(tfrt_job_t* job, tfrt_peer_t* peer) {
+  tfrt_peer_job_t* known = tfrt_peer_find_job(peer, job);
+  if (known && known->attached) return NULL;
+  if (job->ended) {
+    return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION, "the job is over here");
+  }
+  if (!known) known = tfrt_peer_find_or_create_job(peer, job);
+  if (!known) return tfrt_status_out_of_memory();
+  uint8_t proof[TFRT_WIRE_PROOF_SIZE];
+  TFRT_RETURN_IF_ERROR(tfrt_job_prove(job, job->node->incarnation, peer->incarnation,
+                                      tfrt_session_number(peer->session), proof));
+  tfrt_wire_body_t body = {
+      .kind = TFRT_WIRE_FRAME_JOB_ATTACH,
+      .job_attach = {.handle = job->handle,
+                     .job_id = tfrt_string_view_make((const char*)job->id, sizeof(job->id)),
+                     .proof = tfrt_string_view_make((const char*)proof, sizeof(proof))}};
+  TFRT_RETURN_IF_ERROR(tfrt_peer_try_send(peer, &(tfrt_peer_frame_t){0}, &body));
+  known->attached = true;
+  return NULL;
+}
+
+static tfrt_peer_job_t* tfrt_job_find_handle(tfrt_peer_t* peer, uint32_t handle) {
+  for (tfrt_list_link_t* link = peer->jobs.next; link != &peer->jobs; link = link->next) {
+    tfrt_peer_job_t* known = TFRT_CONTAINER_OF(link, tfrt_peer_job_t, link);
+    if (known->their_handle == handle) return known;
+  }
+  return NULL;
+}
+
+tfrt_status_t tfrt_job_of_handle(tfrt_peer_t* peer, uint32_t handle, tfrt_job_t** out_job) {
+  tfrt_peer_job_t* known = handle ? tfrt_job_find_handle(peer, handle) : NULL;
+  *out_job = known ? known->job : NULL;
+  if (known) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                            "a frame has the job handle %u, which is not attached", handle);
+}
+
+tfrt_status_t tfrt_job_bind(tfrt_job_t* job, tfrt_peer_t* peer, uint32_t handle) {
+  if (tfrt_job_find_handle(peer, handle)) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "the job handle %u is bound already",
+                              handle);
+  }
+  tfrt_peer_job_t* known = NULL;
+  if (job) {
+    known = tfrt_peer_find_or_create_job(peer, job);
+  } else {
+    known = tfrt_allocator_allocate_zeroed(peer->node->options.allocator, sizeof(*known));
+    if (known) tfrt_list_push_back(&peer->jobs, &known->link);
+  }
+  if (!known) return tfrt_status_out_of_memory();
+  if (known->their_handle != 0) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "the job has a handle already");
+  }
+  known->their_handle = handle;
+  return NULL;
+}
+
+tfrt_status_t tfrt_job_on_attach(tfrt_peer_t* peer, const tfrt_wire_job_attach_t* attach) {
+  tfrt_job_t* job = tfrt_job_find(peer->node, attach->job_id);
+  if (!job) return tfrt_job_bind(NULL, peer, attach->handle);
+  uint8_t proof[TFRT_WIRE_PROOF_SIZE];
+  TFRT_RETURN_IF_ERROR(tfrt_job_prove(job, peer->incarnation, peer->node->incarnation,
+                                      tfrt_session_number(peer->session), proof));
+  if (!tfrt_digest_equal(attach->proof, tfrt_string_view_make((const char*)proof, sizeof(proof)))) {
+    return tfrt_status_create(TFRT_STATUS_UNAUTHENTICATED,
+                              "the proof for a job is wrong: the peer doesn't have its key");
+  }
+  return tfrt_job_bind(job, peer, attach->handle);
+}
+
+void tfrt_job_on_detach(tfrt_peer_t* peer, uint32_t handle) {
+  tfrt_peer_job_t* known = tfrt_job_find_handle(peer, handle);
+  if (!known) return;
+  known->their_handle = 0;
+  if (known->job) {
+    // Nothing of it is answered there any more.
+    tfrt_status_t closed = tfrt_status_create(TFRT_STATUS_CANCELLED, "host %u has closed the job",
+                                              tfrt_job_rank_of(known->job, peer->incarnation));
+    known->detached_there = true;
+    tfrt_outgoing_call_cancel_all(peer, known->job, closed);
+    tfrt_remote_value_cancel_all(peer, known->job, closed);
+    tfrt_status_release(closed);
+    return;
+  }
+  tfrt_list_remove(&known->link);
+  tfrt_allocator_free(peer->node->options.allocator, known, sizeof(*known));
+}
+
+// --- Programs ----------------------------------------------------------------
+
+tfrt_job_program_t* tfrt_job_find_program(tfrt_job_t* job, uint64_t namer, uint32_t handle) {
+  for (tfrt_list_link_t* link = job->programs.next; link != &job->programs; link = link->next) {
+    tfrt_job_program_t* program = TFRT_CONTAINER_OF(link, tfrt_job_program_t, link);
+    if (program->namer == namer && program->handle == handle) return program;
+  }
+  return NULL;
+}
+
+// Gives |cached| (+0) the name |handle| of |namer|.
+static tfrt_status_t tfrt_job_add_program(tfrt_job_t* job, uint64_t namer, uint32_t handle,
+                                          tfrt_cached_program_t* cached) {
+  tfrt_job_program_t* program =
+      tfrt_allocator_allocate_zeroed(job->node->options.allocator, sizeof(*program));
+  if (!program) return tfrt_status_out_of_memory();
+  program->namer = namer;
+  program->handle = handle;
+  program->cached = tfrt_cached_program_retain(cached);
+  tfrt_list_push_back(&job->programs, &program->link);
+  return NULL;
+}
+
+tfrt_status_t tfrt_job_on_program(tfrt_job_t* job, tfrt_peer_t* peer,
+                                  const tfrt_wire_program_t* program) {
+  if (tfrt_job_find_program(job, peer->incarnation, program->handle)) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "the program handle %u came twice",
+                              program->handle);
+  }
+  tfrt_node_t* node = job->node;
+  tfrt_cached_program_t* cached = tfrt_program_cache_find(node, program->sha256);
+  if (!cached) {
+    tfrt_remote_value_t* bytes = tfrt_remote_value_create(node, job, &program->reference, false);
+    if (!bytes) return tfrt_status_out_of_memory();
+    cached = tfrt_program_cache_add(node, program->sha256, program->size, &bytes->base.base);
+    tfrt_remote_value_release(bytes);
+    if (!cached) return tfrt_status_out_of_memory();
+  }
+  tfrt_cached_program_load(cached);
+  tfrt_status_t status = tfrt_job_add_program(job, peer->incarnation, program->handle, cached);
+  tfrt_cached_program_release(cached);
+  return status;
+}
+
+// The entry of |cached| among the programs that we have named; NULL when memory is out.
+static tfrt_job_program_t* tfrt_job_name_program(tfrt_job_t* job, tfrt_cached_program_t* cached) {
+  for (tfrt_list_link_t* link = job->programs.next; link != &job->programs; link = link->next) {
+    tfrt_job_program_t* program = TFRT_CONTAINER_OF(link, tfrt_job_program_t, link);
+    if (program->namer == job->node->incarnation && program->cached == cached) return program;
+  }
+  if (job->next_program > TFRT_JOB_MAX_PROGRAMS) return NULL;
+  tfrt_object_t* object = tfrt_object_table_export(&job->node->objects, job, cached->bytes);
+  if (!object) return NULL;
+  tfrt_status_t status =
+      tfrt_job_add_program(job, job->node->incarnation, job->next_program, cached);
+  if (status) {
+    tfrt_status_release(status);
+    tfrt_object_table_end_loan(&job->node->objects, object);
+    return NULL;
+  }
+  tfrt_job_program_t* program =
+      tfrt_job_find_program(job, job->node->incarnation, job->next_program++);
+  program->object = object->id;
+  return program;
+}
+
+tfrt_status_t tfrt_job_announce_program(tfrt_job_t* job, tfrt_peer_t* peer,
+                                        tfrt_cached_program_t* program, uint32_t* out_handle) {
+  *out_handle = 0;
+  tfrt_job_program_t* named = tfrt_job_name_program(job, program);
+  tfrt_peer_job_t* known = tfrt_peer_find_or_create_job(peer, job);
+  if (!named || !known) return tfrt_status_out_of_memory();
+  uint64_t bit = UINT64_C(1) << (named->handle - 1);
+  *out_handle = named->handle;
+  if (known->told_programs & bit) return NULL;
+  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_PROGRAM,
+                           .program = {.handle = named->handle,
+                                       .sha256 = tfrt_string_view_make((const char*)program->sha256,
+                                                                       sizeof(program->sha256)),
+                                       .size = program->size,
+                                       .reference = {.id = named->object,
+                                                     .owner = job->node->incarnation,
+                                                     .owner_rank = job->rank,
+                                                     .namer_rank = job->rank}}};
+  TFRT_RETURN_IF_ERROR(tfrt_peer_try_send(peer, &(tfrt_peer_frame_t){.job = job}, &body));
+  known->told_programs |= bit;
+  return NULL;
+}
+
+// --- Loss --------------------------------------------------------------------
+
+void tfrt_job_bury_all(tfrt_peer_t* peer, tfrt_status_t reason) {
+  tfrt_node_t* node = peer->node;
+  for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs;) {
+    tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
+    link = link->next;
+    tfrt_job_member_t* member = tfrt_job_find_incarnation(job, peer->incarnation);
+    if (!member || member->death) continue;
+    member->death = tfrt_status_retain(reason);
+    if (member->rank != 0 && member != &job->client) continue;
+    // Nobody is left who could end the job in order.
+    tfrt_status_t lost = tfrt_peer_lost_error(peer, job, NULL, "without which the job can't go on");
+    tfrt_job_close(job, lost);
+    tfrt_status_release(lost);
+  }
+}

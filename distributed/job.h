@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A job on this host: who its members are, its programs, and where its lines are printed. A
+// client opens it on each member; the member of rank 0 is its root and calls the entry
+// function.
+//
+//   client --JobOpen(view, key)--> member, member, root
+//          --Program-->            each
+//          --JobStart--> root ...calls... --JobEnd--> client
+//          --JobClose-->           each
+//
+// Life:
+//  1. Created by a JobOpen (a member), or by a client before it sends these.
+//  2. Attached to each session on which a frame of it is sent or comes: a handle in each
+//     direction stands for it from then on.
+//  3. Closed once: its calls are cancelled, its objects freed, its placeholders errors.
+//  4. Freed when its last value and call are gone.
+//
+// Thread rule: everything here needs the node's lock.
+// Failure rule: see each function.
+#ifndef TFRT_DISTRIBUTED_JOB_H_
+#define TFRT_DISTRIBUTED_JOB_H_
+
+#include "distributed/node_impl.h"
+#include "distributed/program_cache.h"
+#include "host_runtime/executor/call_router.h"
+#include "host_runtime/executor/output.h"
+
+// A member, or the client (rank TFRT_WIRE_NO_RANK), of a job.
+typedef struct tfrt_job_member_s {
+  uint32_t rank;
+  uint64_t incarnation;
+  char address[TFRT_TRANSPORT_ADDRESS_SIZE];  // "" if it can't be dialled
+  tfrt_status_t death;                        // +1; it is lost to this job, or NULL
+} tfrt_job_member_t;
+
+// A program by the number that a peer, or this host, gave it in this job.
+typedef struct tfrt_job_program_s {
+  tfrt_list_link_t link;
+  uint64_t namer;  // incarnation
+  uint32_t handle;
+  tfrt_cached_program_t* cached;  // +1
+  tfrt_wire_object_id_t object;   // where its bytes are, if we have named it
+} tfrt_job_program_t;
+
+// Where the lines go that the job's kernels print; on the client only. Called with no lock
+// held, from one thread at a time.
+typedef void (*tfrt_job_print_fn_t)(void* self, uint32_t rank, tfrt_string_view_t line);
+
+struct tfrt_job_s {
+  tfrt_ref_count_t ref_count;
+  tfrt_node_t* node;      // +0; whoever holds a job keeps its node
+  tfrt_list_link_t link;  // in the node's jobs
+  uint8_t id[TFRT_WIRE_JOB_ID_SIZE];
+  uint8_t key[TFRT_WIRE_KEY_SIZE];
+  uint32_t handle;  // ours, on every session
+  uint32_t rank;    // ours; TFRT_WIRE_NO_RANK for the client
+  uint32_t epoch;
+  int64_t deadline_ns;       // TFRT_TIME_INFINITE: none
+  tfrt_job_member_t client;  // rank TFRT_WIRE_NO_RANK
+  uint32_t member_count;
+  tfrt_job_member_t* members;  // by rank
+  tfrt_list_link_t programs;
+  uint32_t next_program;              // handle that our next Program frame gives; from 1
+  tfrt_list_link_t starts;            // what the client asked for, at the root (server.h)
+  uint64_t next_request;              // at the root
+  tfrt_call_router_t router;          // what requests of this job leave the host by
+  tfrt_output_t output;               // what they print to
+  tfrt_job_print_fn_t print;          // on the client
+  void* print_self;                   // +1, see |print_release|
+  void (*print_release)(void* self);  // with the lock held; NULL: nothing to do
+  uint32_t active;                    // calls in either direction, and starts
+  bool closed;
+  bool ended;  // closed, and nothing is active any more
+};
+
+// Sets |*out_job| (+0; the node's list has the reference) to a new job as |open| says, on a
+// node that has rank |rank| in it and whose client is |client|. INVALID_ARGUMENT for a view
+// that can't be; ALREADY_EXISTS; RESOURCE_EXHAUSTED.
+tfrt_status_t tfrt_job_create(tfrt_node_t* node, const tfrt_wire_job_open_t* open, uint32_t rank,
+                              uint64_t client, tfrt_job_t** out_job) TFRT_MUST_USE;
+
+// Counts references; the last release frees the job. Thread-safe, but for the last release,
+// which needs the node's lock.
+tfrt_job_t* tfrt_job_retain(tfrt_job_t* job);
+void tfrt_job_release(tfrt_job_t* job);
+
+// Closes |job| because of |reason| (+0), OK when it is finished: see above. Once.
+void tfrt_job_close(tfrt_job_t* job, tfrt_status_t reason);
+
+// A call or start of |job| begins, or is over. The job ends with the last one after its
+// close.
+void tfrt_job_enter(tfrt_job_t* job);
+void tfrt_job_leave(tfrt_job_t* job);
+
+// Sends JobAttach to |peer|, unless our handle is bound there.
+tfrt_status_t tfrt_job_attach(tfrt_job_t* job, tfrt_peer_t* peer) TFRT_MUST_USE;
+
+// A JobAttach, or the handle of a JobOpen, came from |peer|; a wrong proof is an error.
+tfrt_status_t tfrt_job_on_attach(tfrt_peer_t* peer, const tfrt_wire_job_attach_t* attach)
+    TFRT_MUST_USE;
+tfrt_status_t tfrt_job_bind(tfrt_job_t* job, tfrt_peer_t* peer, uint32_t handle) TFRT_MUST_USE;
+
+// Sets |*out_job| (+0) to the job that |peer| calls |handle|, NULL if that is over here. An
+// error says that the handle was never bound.
+tfrt_status_t tfrt_job_of_handle(tfrt_peer_t* peer, uint32_t handle, tfrt_job_t** out_job)
+    TFRT_MUST_USE;
+
+// A JobDetach came from |peer| for its handle |handle|.
+void tfrt_job_on_detach(tfrt_peer_t* peer, uint32_t handle);
+
+// A Program came from |peer| for |job|.
+tfrt_status_t tfrt_job_on_program(tfrt_job_t* job, tfrt_peer_t* peer,
+                                  const tfrt_wire_program_t* program) TFRT_MUST_USE;
+
+// |peer| is dead because of |reason| (+0): it is lost to all jobs that know it, and what
+// can't go on without it is closed.
+void tfrt_job_bury_all(tfrt_peer_t* peer, tfrt_status_t reason);
+
+// The member with |incarnation| or |rank|, or NULL. The client is found by incarnation.
+tfrt_job_member_t* tfrt_job_find_incarnation(tfrt_job_t* job, uint64_t incarnation);
+tfrt_job_member_t* tfrt_job_find_rank(tfrt_job_t* job, uint32_t rank);
+
+// The rank of |incarnation| in |job|; TFRT_WIRE_NO_RANK for the client or a stranger.
+uint32_t tfrt_job_rank_of(const tfrt_job_t* job, uint64_t incarnation);
+
+// Sets |*out_peer| (+0) to the live peer |incarnation|, with a session to it, which is dialled
+// if there is none. An incarnation outside the view: NOT_FOUND; a dead one: the reason of its
+// death, which names it.
+tfrt_status_t tfrt_job_reach(tfrt_job_t* job, uint64_t incarnation, tfrt_peer_t** out_peer)
+    TFRT_MUST_USE;
+
+// The job with |id| on |node|, or NULL.
+tfrt_job_t* tfrt_job_find(tfrt_node_t* node, tfrt_string_view_t id);
+
+// The program that |namer| calls |handle|, or NULL.
+tfrt_job_program_t* tfrt_job_find_program(tfrt_job_t* job, uint64_t namer, uint32_t handle);
+
+// Sets |*out_handle| to the number by which |peer| knows |program| from us, telling it first
+// (a Program frame) if it doesn't. RESOURCE_EXHAUSTED, also for too many programs.
+tfrt_status_t tfrt_job_announce_program(tfrt_job_t* job, tfrt_peer_t* peer,
+                                        tfrt_cached_program_t* program, uint32_t* out_handle)
+    TFRT_MUST_USE;
+
+#endif  // TFRT_DISTRIBUTED_JOB_H_

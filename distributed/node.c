@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/node.h"
+
+#include <string.h>
+
+#include "distributed/client_impl.h"
+#include "distributed/incoming_call.h"
+#include "distributed/incoming_want.h"
+#include "distributed/job.h"
+#include "distributed/node_impl.h"
+#include "distributed/outgoing_call.h"
+#include "distributed/remote_value.h"
+#include "distributed/server.h"
+#include "host_runtime/base/random.h"
+
+static tfrt_node_t* tfrt_node_of(tfrt_session_handler_t* handler) {
+  return TFRT_CONTAINER_OF(handler, tfrt_node_t, handler);
+}
+
+tfrt_value_item_host_t tfrt_node_host(const tfrt_node_t* node, const tfrt_job_t* job) {
+  return (tfrt_value_item_host_t){.rank = job->rank, .incarnation = node->incarnation};
+}
+
+// --- Sessions ----------------------------------------------------------------
+
+static void tfrt_node_on_opened(tfrt_session_handler_t* handler, tfrt_session_t* session) {
+  tfrt_node_t* node = tfrt_node_of(handler);
+  tfrt_peer_t* peer = tfrt_peer_find_or_create(node, tfrt_session_peer_incarnation(session));
+  if (!peer) return;  // its first frame ends the session
+  tfrt_peer_adopt_session(peer, session);
+  peer->watermark = tfrt_session_peer_next_call(session) - 1;
+  tfrt_incoming_want_serve_held(peer);
+  tfrt_client_on_session_opened(node, session);
+}
+
+static void tfrt_node_on_dead(tfrt_session_handler_t* handler, tfrt_session_t* session,
+                              tfrt_session_death_t death, tfrt_status_t status) {
+  (void)death;
+  tfrt_node_t* node = tfrt_node_of(handler);
+  tfrt_peer_t* peer = tfrt_session_user_data(session);
+  if (peer && peer->session == session) tfrt_peer_bury(peer, status);
+  tfrt_client_on_session_dead(node, session, status);
+}
+
+static void tfrt_node_on_draining(tfrt_session_handler_t* handler, tfrt_session_t* session) {
+  (void)handler;
+  (void)session;
+}
+
+static void tfrt_node_fill_heartbeat(tfrt_session_handler_t* handler, tfrt_session_t* session,
+                                     tfrt_wire_heartbeat_t* heartbeat) {
+  (void)handler;
+  heartbeat->named = tfrt_session_next_call(session) - 1;
+}
+
+static void tfrt_node_on_heartbeat(tfrt_session_handler_t* handler, tfrt_session_t* session,
+                                   const tfrt_wire_heartbeat_t* heartbeat) {
+  (void)handler;
+  tfrt_peer_t* peer = tfrt_session_user_data(session);
+  if (peer) tfrt_incoming_want_refuse_unpromised(peer, heartbeat->named, heartbeat->echo);
+}
+
+static void tfrt_node_on_suspected(tfrt_session_handler_t* handler, tfrt_session_t* session,
+                                   bool is_suspected) {
+  (void)handler;
+  (void)session;
+  (void)is_suspected;
+}
+
+static void tfrt_node_on_starved(tfrt_session_handler_t* handler, tfrt_session_t* session,
+                                 uint64_t call, uint64_t want) {
+  (void)handler;
+  tfrt_peer_t* peer = tfrt_session_user_data(session);
+  if (!peer) return;
+  if (call != 0) {
+    tfrt_outgoing_call_on_starved(peer, call);
+  } else {
+    tfrt_remote_value_on_starved(peer, want);
+  }
+}
+
+// --- Frames ------------------------------------------------------------------
+
+static void tfrt_node_release_ids(tfrt_peer_t* peer, const tfrt_job_t* job,
+                                  const tfrt_wire_release_t* release) {
+  for (size_t r = 0; r < release->range_count && job; ++r) {
+    const tfrt_wire_object_range_t* range = &release->ranges[r];
+    for (uint32_t n = 0; n < range->number_count; ++n) {
+      for (uint32_t i = 0; i < range->index_count; ++i) {
+        tfrt_wire_object_id_t id = {.namer = range->namer,
+                                    .number = range->first_number + n,
+                                    .index = range->first_index + i};
+        tfrt_object_t* object = tfrt_object_table_find(&peer->node->objects, id, job);
+        if (object) {
+          tfrt_object_table_end_hold(&peer->node->objects, object, peer->incarnation);
+        }
+      }
+    }
+  }
+}
+
+// What only concerns jobs themselves.
+static tfrt_status_t tfrt_node_on_job_frame(tfrt_peer_t* peer, tfrt_job_t* job,
+                                            const tfrt_wire_frame_t* frame,
+                                            const tfrt_wire_body_t* body, int64_t deadline_ns) {
+  switch (body->kind) {
+    case TFRT_WIRE_FRAME_JOB_OPENED:
+      tfrt_client_on_job_opened(peer, job, &body->job_opened);
+      return NULL;
+    case TFRT_WIRE_FRAME_JOB_START:
+      return tfrt_server_on_start(peer, job, &body->job_start, deadline_ns);
+    case TFRT_WIRE_FRAME_JOB_END:
+      tfrt_client_on_job_end(peer, job, &body->job_end);
+      return NULL;
+    case TFRT_WIRE_FRAME_JOB_CLOSE:
+      tfrt_server_on_close(peer, job, &body->job_close);
+      return NULL;
+    case TFRT_WIRE_FRAME_JOB_DETACH:
+      tfrt_job_on_detach(peer, frame->job);
+      return NULL;
+    case TFRT_WIRE_FRAME_PROGRAM:
+      return job && !job->closed ? tfrt_job_on_program(job, peer, &body->program) : NULL;
+    default:
+      return tfrt_status_create(TFRT_STATUS_UNIMPLEMENTED, "a %s frame can't be served yet",
+                                tfrt_wire_frame_kind_name(body->kind));
+  }
+}
+
+// The start that the client of |job| wants to end.
+static void tfrt_node_on_cancel_request(tfrt_peer_t* peer, tfrt_job_t* job,
+                                        const tfrt_wire_cancel_request_t* cancel) {
+  if (!job || cancel->start == 0 || peer->incarnation != job->client.incarnation) return;
+  tfrt_status_t reason =
+      cancel->reason ? tfrt_wire_error_to_status(cancel->reason)
+                     : tfrt_status_create(TFRT_STATUS_CANCELLED, "the client cancelled this");
+  tfrt_server_cancel_starts(job, cancel->start, reason);
+  tfrt_status_release(reason);
+}
+
+static tfrt_status_t tfrt_node_on_body(tfrt_peer_t* peer, tfrt_job_t* job,
+                                       const tfrt_wire_frame_t* frame, const tfrt_wire_body_t* body,
+                                       int64_t deadline_ns) {
+  switch (body->kind) {
+    case TFRT_WIRE_FRAME_INVOKE:
+      return tfrt_incoming_call_on_invoke(peer, job, &body->invoke, frame->request, deadline_ns);
+    case TFRT_WIRE_FRAME_VOID:
+      return tfrt_incoming_call_on_void(peer, job, &body->void_call);
+    case TFRT_WIRE_FRAME_RESULT:
+      return tfrt_outgoing_call_on_result(peer, &body->result);
+    case TFRT_WIRE_FRAME_CANCEL:
+      tfrt_incoming_call_on_cancel(peer, &body->cancel);
+      return NULL;
+    case TFRT_WIRE_FRAME_CANCEL_REQUEST:
+      tfrt_node_on_cancel_request(peer, job, &body->cancel_request);
+      return NULL;
+    case TFRT_WIRE_FRAME_END_REQUEST:
+      return NULL;
+    case TFRT_WIRE_FRAME_WANT:
+      return tfrt_incoming_want_on_want(peer, job, &body->want);
+    case TFRT_WIRE_FRAME_RESOLVE:
+      if (tfrt_remote_value_on_resolve(peer, &body->resolve)) return NULL;
+      return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a Resolve came without its Want");
+    case TFRT_WIRE_FRAME_UNWANT:
+      tfrt_incoming_want_on_unwant(peer, &body->unwant);
+      return NULL;
+    case TFRT_WIRE_FRAME_RELEASE:
+      tfrt_node_release_ids(peer, job, &body->release);
+      return NULL;
+    default:
+      return tfrt_node_on_job_frame(peer, job, frame, body, deadline_ns);
+  }
+}
+
+// Finds the job of |frame|, whose body was decoded, and hands it on.
+static tfrt_status_t tfrt_node_dispatch(tfrt_peer_t* peer, const tfrt_wire_frame_t* frame,
+                                        const tfrt_wire_body_t* body, int64_t deadline_ns) {
+  if (body->kind == TFRT_WIRE_FRAME_JOB_ATTACH) return tfrt_job_on_attach(peer, &body->job_attach);
+  if (body->kind == TFRT_WIRE_FRAME_JOB_OPEN) {
+    return tfrt_server_on_open(peer, frame->job, &body->job_open, deadline_ns);
+  }
+  tfrt_job_t* job = NULL;
+  TFRT_RETURN_IF_ERROR(tfrt_job_of_handle(peer, frame->job, &job));
+  if (job) tfrt_job_retain(job);
+  tfrt_status_t status = tfrt_node_on_body(peer, job, frame, body, deadline_ns);
+  if (job) tfrt_job_release(job);
+  return status;
+}
+
+static tfrt_status_t tfrt_node_on_frame(tfrt_session_handler_t* handler, tfrt_session_t* session,
+                                        const tfrt_wire_frame_t* frame, int64_t deadline_ns) {
+  tfrt_node_t* node = tfrt_node_of(handler);
+  tfrt_peer_t* peer = tfrt_session_user_data(session);
+  if (!peer) return tfrt_status_out_of_memory();
+  if (!tfrt_wire_frame_kind_is_known(frame->kind)) return NULL;
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, node->options.allocator);
+  tfrt_wire_body_t body;
+  tfrt_status_t status = tfrt_wire_body_decode(frame->kind, frame->body, &arena, &body);
+  if (!status) status = tfrt_node_dispatch(peer, frame, &body, deadline_ns);
+  tfrt_arena_deinitialize(&arena);
+  return status;
+}
+
+static const tfrt_session_handler_vtable_t tfrt_node_handler_vtable = {
+    .on_opened = tfrt_node_on_opened,
+    .on_frame = tfrt_node_on_frame,
+    .on_draining = tfrt_node_on_draining,
+    .on_dead = tfrt_node_on_dead,
+    .fill_heartbeat = tfrt_node_fill_heartbeat,
+    .on_heartbeat = tfrt_node_on_heartbeat,
+    .on_suspected = tfrt_node_on_suspected,
+    .on_starved = tfrt_node_on_starved,
+};
+
+// --- Life --------------------------------------------------------------------
+
+void tfrt_node_options_initialize(tfrt_node_options_t* out_options) {
+  memset(out_options, 0, sizeof(*out_options));
+  tfrt_session_options_initialize(&out_options->session);
+}
+
+tfrt_status_t tfrt_node_create(const tfrt_node_options_t* options, tfrt_node_t** out_node) {
+  *out_node = NULL;
+  tfrt_type_id_t program_type = TFRT_TYPE_NONE;
+  TFRT_RETURN_IF_ERROR(tfrt_program_cache_type(&program_type));
+  tfrt_allocator_t allocator = options->allocator;
+  tfrt_node_t* node = tfrt_allocator_allocate_zeroed(allocator, sizeof(*node));
+  if (!node) return tfrt_status_out_of_memory();
+  tfrt_ref_count_initialize(&node->ref_count);
+  node->options = *options;
+  if (node->options.inline_limit == 0) node->options.inline_limit = TFRT_WIRE_DEFAULT_INLINE_SIZE;
+  node->incarnation = options->session.incarnation;
+  while (node->incarnation == 0) {
+    tfrt_random_entropy(&node->incarnation, sizeof(node->incarnation));
+  }
+  node->options.session.incarnation = node->incarnation;
+  node->handler.vtable = &tfrt_node_handler_vtable;
+  tfrt_node_lock_initialize(&node->lock);
+  tfrt_action_queue_initialize(&node->actions, &node->lock, allocator);
+  tfrt_hash_table_initialize(&node->peers, &tfrt_peer_table_vtable, allocator);
+  tfrt_object_table_initialize(&node->objects, node->incarnation, &node->actions, allocator);
+  tfrt_list_initialize(&node->jobs);
+  tfrt_list_initialize(&node->programs);
+  tfrt_list_initialize(&node->clients);
+  tfrt_status_t status =
+      tfrt_session_manager_create(&node->options.session, options->transport, &node->lock,
+                                  options->timers, &node->handler, allocator, &node->sessions);
+  if (status) {
+    tfrt_node_release(node);
+  } else {
+    *out_node = node;
+  }
+  return status;
+}
+
+tfrt_node_t* tfrt_node_retain(tfrt_node_t* node) {
+  tfrt_ref_count_increment(&node->ref_count);
+  return node;
+}
+
+static void tfrt_node_free(tfrt_node_t* node) {
+  tfrt_node_lock_tables(node);
+  for (tfrt_hash_node_t* found; (found = tfrt_hash_table_first(&node->peers));) {
+    tfrt_peer_free(TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation));
+  }
+  tfrt_object_table_deinitialize(&node->objects);
+  tfrt_program_cache_clear(node);
+  tfrt_node_unlock(node);
+  tfrt_session_manager_free(node->sessions);
+  tfrt_hash_table_deinitialize(&node->peers);
+  tfrt_action_queue_deinitialize(&node->actions);
+  tfrt_node_lock_deinitialize(&node->lock);
+  tfrt_allocator_free(node->options.allocator, node, sizeof(*node));
+}
+
+void tfrt_node_release(tfrt_node_t* node) {
+  if (node && tfrt_ref_count_decrement(&node->ref_count)) tfrt_node_free(node);
+}
+
+tfrt_status_t tfrt_node_listen(tfrt_node_t* node, tfrt_string_view_t address,
+                               char out_address[TFRT_TRANSPORT_ADDRESS_SIZE]) {
+  return tfrt_session_manager_listen(node->sessions, address, out_address);
+}
+
+void tfrt_node_close(tfrt_node_t* node) {
+  tfrt_status_t reason = tfrt_status_create(TFRT_STATUS_CANCELLED, "this host is shutting down");
+  tfrt_node_lock_tables(node);
+  node->closed = true;
+  tfrt_client_close_all(node, reason);
+  while (!tfrt_list_is_empty(&node->jobs)) {
+    // A closed job leaves the list when its calls are over.
+    bool any = false;
+    for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs && !any; link = link->next) {
+      tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
+      any = !job->closed;
+      if (any) tfrt_job_close(job, reason);
+      if (any) break;
+    }
+    if (!any) break;
+  }
+  tfrt_session_manager_close(node->sessions, false);
+  tfrt_node_unlock(node);
+  tfrt_status_release(reason);
+}
+
+bool tfrt_node_is_drained(tfrt_node_t* node) {
+  tfrt_node_lock_tables(node);
+  bool drained = tfrt_session_manager_is_drained(node->sessions);
+  tfrt_node_unlock(node);
+  return drained;
+}
+
+void tfrt_node_drain(tfrt_node_t* node) { tfrt_session_manager_drain(node->sessions); }
+
+uint64_t tfrt_node_incarnation(const tfrt_node_t* node) { return node->incarnation; }
+
+tfrt_node_counts_t tfrt_node_counts(tfrt_node_t* node) {
+  tfrt_node_lock_tables(node);
+  tfrt_node_counts_t counts = node->counts;
+  counts.objects = tfrt_object_table_count(&node->objects);
+  tfrt_node_unlock(node);
+  return counts;
+}
+
+size_t tfrt_node_job_count(tfrt_node_t* node) {
+  size_t count = 0;
+  tfrt_node_lock_tables(node);
+  for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) ++count;
+  tfrt_node_unlock(node);
+  return count;
+}
+
+void tfrt_node_session_counters(tfrt_node_t* node, tfrt_session_counters_t* out_counters) {
+  tfrt_node_lock_tables(node);
+  tfrt_session_manager_counters(node->sessions, out_counters);
+  tfrt_node_unlock(node);
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One process's part in the cluster: it has sessions with others, runs calls for them, and
+// has calls run by them.
+//
+// Life:
+//  1. Created from its parts, which outlive it.
+//  2. Listens (a worker), or only dials (a coordinator).
+//  3. close: refuses new work and ends its sessions in order; every call that is under way
+//     ends, if need be as an error.
+//  4. drain: waits for that. Then release.
+//
+// Thread rule: thread-safe.
+// Failure rule: creation fails with RESOURCE_EXHAUSTED, or INVALID_ARGUMENT for options that
+// can't work. What happens between hosts arrives as errors of values.
+#ifndef TFRT_DISTRIBUTED_NODE_H_
+#define TFRT_DISTRIBUTED_NODE_H_
+
+#include "distributed/session_manager.h"
+#include "distributed/transport.h"
+#include "host_runtime/async/timer_queue.h"
+#include "host_runtime/host_context.h"
+
+typedef struct tfrt_node_s tfrt_node_t;
+
+// What a node is made of. Allocator and pointers must outlive it; texts are copied.
+typedef struct tfrt_node_options_s {
+  tfrt_allocator_t allocator;
+  tfrt_timer_queue_t* timers;  // its clock is the node's
+  tfrt_transport_t* transport;
+  tfrt_host_context_t* host;
+  tfrt_session_options_t session;  // incarnation 0: drawn at random
+  size_t inline_limit;             // bytes that travel in a message unasked; 0: the default
+} tfrt_node_options_t;
+
+// What is alive in a node because of others. All zero when every job is over.
+typedef struct tfrt_node_counts_s {
+  uint64_t objects;         // values that others know
+  uint64_t remote_values;   // placeholders for values of others
+  uint64_t outgoing_calls;  // run by others for us
+  uint64_t incoming_calls;  // run by us for others
+  uint64_t incoming_wants;  // values that others wait for
+  uint64_t transfers;
+} tfrt_node_counts_t;
+
+// Sets |*out_options| to the defaults; allocator and pointers stay to be set. Thread-safe.
+void tfrt_node_options_initialize(tfrt_node_options_t* out_options);
+
+// Sets |*out_node| (+1) to a new node. Thread-safe.
+tfrt_status_t tfrt_node_create(const tfrt_node_options_t* options, tfrt_node_t** out_node)
+    TFRT_MUST_USE;
+
+// Adds one reference to |node| and returns it. Thread-safe.
+tfrt_node_t* tfrt_node_retain(tfrt_node_t* node);
+
+// Drops one reference; NULL is allowed. A node must be drained first, and its transport too.
+// Thread-safe.
+void tfrt_node_release(tfrt_node_t* node);
+
+// Lets others dial |address|; as tfrt_transport_listen(). Thread-safe.
+tfrt_status_t tfrt_node_listen(tfrt_node_t* node, tfrt_string_view_t address,
+                               char out_address[TFRT_TRANSPORT_ADDRESS_SIZE]) TFRT_MUST_USE;
+
+// Refuses new work, closes all jobs and ends all sessions, saying goodbye. Idempotent.
+// Thread-safe.
+void tfrt_node_close(tfrt_node_t* node);
+
+// True if nothing that close has left under way goes on any more. Thread-safe.
+bool tfrt_node_is_drained(tfrt_node_t* node);
+
+// Waits, after close, until the network is done. For a transport and timers that have
+// threads of their own. Thread-safe (from no callback).
+void tfrt_node_drain(tfrt_node_t* node);
+
+// The node's incarnation. Thread-safe.
+uint64_t tfrt_node_incarnation(const tfrt_node_t* node);
+
+// What is alive now. Thread-safe.
+tfrt_node_counts_t tfrt_node_counts(tfrt_node_t* node);
+
+// The number of jobs that are not over, and of what happened between sessions. Thread-safe.
+size_t tfrt_node_job_count(tfrt_node_t* node);
+void tfrt_node_session_counters(tfrt_node_t* node, tfrt_session_counters_t* out_counters);
+
+#endif  // TFRT_DISTRIBUTED_NODE_H_

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The inside of a node, for the sources of this room: the one lock, and the tables that it
+// guards.
+//
+// Rules that hold everywhere in this room:
+//  - Functions of peers, objects, calls, wants and jobs need the lock, unless they say that
+//    they take it.
+//  - With the lock held, no AsyncValue is resolved, released or waited for; that is put
+//    into |actions|. Retaining one is fine.
+//  - Whoever takes the lock opens it with tfrt_node_unlock(), which does what was put off.
+#ifndef TFRT_DISTRIBUTED_NODE_IMPL_H_
+#define TFRT_DISTRIBUTED_NODE_IMPL_H_
+
+#include "distributed/action_queue.h"
+#include "distributed/node.h"
+#include "distributed/node_lock.h"
+#include "distributed/object_table.h"
+#include "distributed/peer.h"
+#include "distributed/value_item.h"
+
+typedef struct tfrt_client_s tfrt_client_t;
+
+struct tfrt_node_s {
+  tfrt_ref_count_t ref_count;
+  tfrt_node_options_t options;       // constant
+  uint64_t incarnation;              // constant
+  tfrt_session_handler_t handler;    // constant
+  tfrt_session_manager_t* sessions;  // constant
+  tfrt_node_lock_t lock;             // guards all below
+  tfrt_action_queue_t actions;
+  tfrt_hash_table_t peers;  // by incarnation
+  tfrt_object_table_t objects;
+  tfrt_list_link_t jobs;
+  tfrt_list_link_t programs;  // the cache, most recently used first
+  tfrt_list_link_t clients;   // that wait for sessions or jobs
+  uint32_t next_job_handle;   // from 1
+  tfrt_node_counts_t counts;  // what is alive; |objects| is counted by its table
+  bool closed;
+};
+
+static inline void tfrt_node_lock_tables(tfrt_node_t* node) { tfrt_node_lock_lock(&node->lock); }
+
+// Opens the lock and does what was put off.
+static inline void tfrt_node_unlock(tfrt_node_t* node) {
+  tfrt_node_lock_unlock_and_run(&node->lock);
+}
+
+// The time by the node's clock. Needs no lock.
+static inline int64_t tfrt_node_now_ns(const tfrt_node_t* node) {
+  return tfrt_clock_now_ns(node->options.timers->clock);
+}
+
+// Who reports errors of this host in |job|. With the lock held.
+tfrt_value_item_host_t tfrt_node_host(const tfrt_node_t* node, const tfrt_job_t* job);
+
+#endif  // TFRT_DISTRIBUTED_NODE_IMPL_H_

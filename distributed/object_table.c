@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/object_table.h"
+
+#include <string.h>
+
+static uint64_t tfrt_object_table_hash(const void* key) {
+  const tfrt_wire_object_id_t* id = key;
+  return tfrt_hash_combine(tfrt_hash_u64(id->namer),
+                           tfrt_hash_u64(tfrt_wire_object_id_low_word(*id)));
+}
+
+static bool tfrt_object_table_equal(const tfrt_hash_node_t* node, const void* key) {
+  return tfrt_wire_object_id_equal(TFRT_CONTAINER_OF(node, tfrt_object_t, by_id)->id,
+                                   *(const tfrt_wire_object_id_t*)key);
+}
+
+static const tfrt_hash_table_vtable_t tfrt_object_table_vtable = {
+    .hash = tfrt_object_table_hash,
+    .equal = tfrt_object_table_equal,
+};
+
+void tfrt_object_table_initialize(tfrt_object_table_t* table, uint64_t incarnation,
+                                  tfrt_action_queue_t* actions, tfrt_allocator_t allocator) {
+  memset(table, 0, sizeof(*table));
+  table->allocator = allocator;
+  table->actions = actions;
+  table->incarnation = incarnation;
+  table->next_number = 1;
+  tfrt_hash_table_initialize(&table->by_id, &tfrt_object_table_vtable, allocator);
+}
+
+static void tfrt_object_free_holders(tfrt_object_table_t* table, tfrt_object_t* object) {
+  while (object->holders) {
+    tfrt_object_holder_t* next = object->holders->next;
+    tfrt_allocator_free(table->allocator, object->holders, sizeof(*object->holders));
+    object->holders = next;
+  }
+}
+
+static void tfrt_object_free(tfrt_object_table_t* table, tfrt_object_t* object) {
+  tfrt_hash_table_remove(&table->by_id, &object->by_id);
+  tfrt_object_free_holders(table, object);
+  tfrt_action_queue_release(table->actions, object->value);
+  tfrt_action_queue_release(table->actions, object->kept);
+  tfrt_allocator_free(table->allocator, object, sizeof(*object));
+}
+
+void tfrt_object_table_keep(tfrt_object_table_t* table, tfrt_object_t* object,
+                            tfrt_async_value_t* remote) {
+  if (!object || object->kept == remote) return;
+  tfrt_action_queue_release(table->actions, object->kept);
+  object->kept = tfrt_async_value_retain(remote);
+}
+
+static void tfrt_object_free_if_unused(tfrt_object_table_t* table, tfrt_object_t* object) {
+  if (!object->holders && object->loans == 0) tfrt_object_free(table, object);
+}
+
+void tfrt_object_table_deinitialize(tfrt_object_table_t* table) {
+  for (tfrt_hash_node_t* node; (node = tfrt_hash_table_first(&table->by_id));) {
+    tfrt_object_free(table, TFRT_CONTAINER_OF(node, tfrt_object_t, by_id));
+  }
+  tfrt_hash_table_deinitialize(&table->by_id);
+}
+
+tfrt_object_t* tfrt_object_table_find(tfrt_object_table_t* table, tfrt_wire_object_id_t id,
+                                      const tfrt_job_t* job) {
+  tfrt_hash_node_t* node = tfrt_hash_table_find(&table->by_id, &id);
+  if (!node) return NULL;
+  tfrt_object_t* object = TFRT_CONTAINER_OF(node, tfrt_object_t, by_id);
+  return object->job == job ? object : NULL;
+}
+
+// Adds an object without holder or loan; NULL when memory is out.
+static tfrt_object_t* tfrt_object_table_add(tfrt_object_table_t* table, tfrt_wire_object_id_t id,
+                                            tfrt_job_t* job, tfrt_async_value_t* value) {
+  tfrt_object_t* object = tfrt_allocator_allocate_zeroed(table->allocator, sizeof(*object));
+  if (!object) return NULL;
+  object->id = id;
+  object->job = job;
+  object->value = value;
+  tfrt_hash_table_insert(&table->by_id, &id, &object->by_id);
+  return object;
+}
+
+tfrt_object_t* tfrt_object_table_add_slot(tfrt_object_table_t* table, tfrt_wire_object_id_t id,
+                                          tfrt_job_t* job, tfrt_async_value_t* value,
+                                          uint64_t holder) {
+  tfrt_object_t* object = NULL;
+  if (!tfrt_hash_table_find(&table->by_id, &id)) {
+    object = tfrt_object_table_add(table, id, job, value);
+  }
+  if (!object) {
+    tfrt_action_queue_release(table->actions, value);
+    return NULL;
+  }
+  if (!tfrt_object_table_hold(table, object, holder)) {
+    tfrt_object_free(table, object);
+    return NULL;
+  }
+  return object;
+}
+
+tfrt_object_t* tfrt_object_table_export(tfrt_object_table_t* table, tfrt_job_t* job,
+                                        tfrt_async_value_t* value) {
+  tfrt_wire_object_id_t id = {.namer = table->incarnation, .number = table->next_number};
+  tfrt_object_t* object = tfrt_object_table_add(table, id, job, value);
+  if (!object) return NULL;
+  ++table->next_number;
+  tfrt_async_value_retain(value);
+  object->loans = 1;
+  return object;
+}
+
+void tfrt_object_table_end_loan(tfrt_object_table_t* table, tfrt_object_t* object) {
+  --object->loans;
+  tfrt_object_free_if_unused(table, object);
+}
+
+// Takes |holder| out of the holders of |object|; false if it isn't one.
+static bool tfrt_object_remove_holder(tfrt_object_table_t* table, tfrt_object_t* object,
+                                      uint64_t holder) {
+  for (tfrt_object_holder_t** link = &object->holders; *link; link = &(*link)->next) {
+    tfrt_object_holder_t* found = *link;
+    if (found->incarnation != holder) continue;
+    *link = found->next;
+    tfrt_allocator_free(table->allocator, found, sizeof(*found));
+    return true;
+  }
+  return false;
+}
+
+bool tfrt_object_table_end_hold(tfrt_object_table_t* table, tfrt_object_t* object,
+                                uint64_t holder) {
+  if (!tfrt_object_remove_holder(table, object, holder)) return false;
+  tfrt_object_free_if_unused(table, object);
+  return true;
+}
+
+bool tfrt_object_table_hold(tfrt_object_table_t* table, tfrt_object_t* object, uint64_t holder) {
+  for (tfrt_object_holder_t* known = object->holders; known; known = known->next) {
+    if (known->incarnation == holder) return true;
+  }
+  tfrt_object_holder_t* added = tfrt_allocator_allocate(table->allocator, sizeof(*added));
+  if (!added) return false;
+  *added = (tfrt_object_holder_t){.next = object->holders, .incarnation = holder};
+  object->holders = added;
+  return true;
+}
+
+void tfrt_object_table_drop_holder(tfrt_object_table_t* table, uint64_t holder) {
+  tfrt_hash_node_t* node = tfrt_hash_table_first(&table->by_id);
+  while (node) {
+    tfrt_hash_node_t* next = tfrt_hash_table_next(&table->by_id, node);
+    tfrt_object_table_end_hold(table, TFRT_CONTAINER_OF(node, tfrt_object_t, by_id), holder);
+    node = next;
+  }
+}
+
+void tfrt_object_table_drop_job(tfrt_object_table_t* table, const tfrt_job_t* job) {
+  tfrt_hash_node_t* node = tfrt_hash_table_first(&table->by_id);
+  while (node) {
+    tfrt_hash_node_t* next = tfrt_hash_table_next(&table->by_id, node);
+    tfrt_object_t* object = TFRT_CONTAINER_OF(node, tfrt_object_t, by_id);
+    if (object->job == job) tfrt_object_free(table, object);
+    node = next;
+  }
+}

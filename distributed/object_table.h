@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The values that this host owns and others know by name: results of calls that it runs
+// for others (*slots*, named by the caller before the call ran), and local values lent to
+// others (*exports*, named here). Guarded by the node's lock.
+//
+//   name (namer, number, index) --> object --> AsyncValue (+1)
+//                                     |------> holders: incarnations; loans: our own calls
+//
+// Life of an object:
+//  1. Made for an Invoke (holder: the caller) or for a loan (one loan).
+//  2. Served to whoever wants it, in any state.
+//  3. Freed when it has neither holder nor loan: its name means nothing any more.
+//
+// Thread rule: everything here needs the node's lock.
+// Failure rule: creation gives NULL when memory is out.
+#ifndef TFRT_DISTRIBUTED_OBJECT_TABLE_H_
+#define TFRT_DISTRIBUTED_OBJECT_TABLE_H_
+
+#include "distributed/action_queue.h"
+#include "distributed/wire/value.h"
+#include "host_runtime/base/hash_table.h"
+#include "host_runtime/base/list.h"
+
+typedef struct tfrt_job_s tfrt_job_t;
+
+// A process that holds an object. A set per object; nearly always of one.
+typedef struct tfrt_object_holder_s {
+  struct tfrt_object_holder_s* next;
+  uint64_t incarnation;
+} tfrt_object_holder_t;
+
+typedef struct tfrt_object_s {
+  tfrt_hash_node_t by_id;
+  tfrt_wire_object_id_t id;
+  tfrt_job_t* job;            // +0: the job frees its objects when it closes
+  tfrt_async_value_t* value;  // +1
+  // +1; somebody else's value that we said this is, or NULL. Our own handle on that must live
+  // as long as the object does, also when we have a copy by now.
+  tfrt_async_value_t* kept;
+  tfrt_object_holder_t* holders;
+  uint32_t loans;
+} tfrt_object_t;
+
+typedef struct tfrt_object_table_s {
+  tfrt_allocator_t allocator;
+  tfrt_action_queue_t* actions;  // releases values once the lock is open
+  tfrt_hash_table_t by_id;
+  uint64_t incarnation;  // ours
+  uint64_t next_number;  // of exports; from 1
+} tfrt_object_table_t;
+
+// Makes |table| an empty one of the process |incarnation|.
+void tfrt_object_table_initialize(tfrt_object_table_t* table, uint64_t incarnation,
+                                  tfrt_action_queue_t* actions, tfrt_allocator_t allocator);
+
+// Frees everything in |table|.
+void tfrt_object_table_deinitialize(tfrt_object_table_t* table);
+
+// The object |id| of |job|, or NULL.
+tfrt_object_t* tfrt_object_table_find(tfrt_object_table_t* table, tfrt_wire_object_id_t id,
+                                      const tfrt_job_t* job);
+
+// Adds a slot for |value| (consumed) under the name |id| with the holder |holder|. NULL,
+// with |value| released, when memory is out or the name is in use.
+tfrt_object_t* tfrt_object_table_add_slot(tfrt_object_table_t* table, tfrt_wire_object_id_t id,
+                                          tfrt_job_t* job, tfrt_async_value_t* value,
+                                          uint64_t holder);
+
+// Adds an export of |value| (+0) with one loan, under a name of ours. NULL when memory is
+// out.
+tfrt_object_t* tfrt_object_table_export(tfrt_object_table_t* table, tfrt_job_t* job,
+                                        tfrt_async_value_t* value);
+
+// Says that |object| was told to be |remote| (+0): see |kept|. NULL is allowed for |object|.
+void tfrt_object_table_keep(tfrt_object_table_t* table, tfrt_object_t* object,
+                            tfrt_async_value_t* remote);
+
+// Ends one loan of |object|, or the hold of |holder| on it; frees it if that was the last.
+// The latter returns false if |holder| did not hold it.
+void tfrt_object_table_end_loan(tfrt_object_table_t* table, tfrt_object_t* object);
+bool tfrt_object_table_end_hold(tfrt_object_table_t* table, tfrt_object_t* object, uint64_t holder);
+
+// Adds a hold of |holder|, who may hold it already. False when memory is out.
+bool tfrt_object_table_hold(tfrt_object_table_t* table, tfrt_object_t* object, uint64_t holder);
+
+// Ends every hold of |holder|, or frees every object of |job|.
+void tfrt_object_table_drop_holder(tfrt_object_table_t* table, uint64_t holder);
+void tfrt_object_table_drop_job(tfrt_object_table_t* table, const tfrt_job_t* job);
+
+// The number of objects.
+static inline size_t tfrt_object_table_count(const tfrt_object_table_t* table) {
+  return tfrt_hash_table_count(&table->by_id);
+}
+
+#endif  // TFRT_DISTRIBUTED_OBJECT_TABLE_H_

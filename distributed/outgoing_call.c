@@ -1,0 +1,526 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/outgoing_call.h"
+
+#include <string.h>
+
+#include "distributed/execution.h"
+
+// All arguments that go inline into one Invoke have at most so many bytes.
+#define TFRT_OUTGOING_CALL_MAX_INLINE (256u << 10)
+
+struct tfrt_outgoing_call_s {
+  tfrt_ref_count_t ref_count;  // one while it is open, one each for subscription and timer
+  tfrt_node_t* node;           // +1
+  tfrt_job_t* job;             // +1
+  tfrt_peer_t* peer;
+  tfrt_hash_node_t by_number;
+  uint64_t number;
+  const char* name;  // of the function
+  tfrt_status_origin_t site;
+  tfrt_request_context_t* request;  // +1; NULL: nobody cancels
+  tfrt_cancellation_subscription_t subscription;
+  tfrt_call_scope_t* scope;  // entered; NULL: nobody asks
+  tfrt_timer_t timer;
+  bool timer_started;
+  uint32_t argument_count;
+  tfrt_async_value_t** arguments;  // +1 each
+  uint32_t export_count;
+  tfrt_object_t** exports;  // of arguments; one loan each
+  uint32_t result_count;
+  tfrt_remote_value_t** results;  // +1 each; NULL once told
+  tfrt_status_t cancelled;        // +1; why, or NULL
+  bool started;                   // is in the peer's table
+  bool ended;
+};
+
+static uint64_t tfrt_outgoing_call_hash(const void* key) {
+  return tfrt_hash_u64(*(const uint64_t*)key);
+}
+
+static bool tfrt_outgoing_call_equal(const tfrt_hash_node_t* node, const void* key) {
+  return TFRT_CONTAINER_OF(node, tfrt_outgoing_call_t, by_number)->number == *(const uint64_t*)key;
+}
+
+static const tfrt_hash_table_vtable_t tfrt_outgoing_call_table_vtable = {
+    .hash = tfrt_outgoing_call_hash,
+    .equal = tfrt_outgoing_call_equal,
+};
+
+void tfrt_outgoing_call_initialize_table(tfrt_hash_table_t* table, tfrt_allocator_t allocator) {
+  tfrt_hash_table_initialize(table, &tfrt_outgoing_call_table_vtable, allocator);
+}
+
+static tfrt_outgoing_call_t* tfrt_outgoing_call_find(tfrt_peer_t* peer, uint64_t number) {
+  tfrt_hash_node_t* node = tfrt_hash_table_find(&peer->outgoing_calls, &number);
+  return node ? TFRT_CONTAINER_OF(node, tfrt_outgoing_call_t, by_number) : NULL;
+}
+
+// --- Life --------------------------------------------------------------------
+
+static void tfrt_outgoing_call_free_arrays(tfrt_outgoing_call_t* call) {
+  tfrt_allocator_t allocator = call->node->options.allocator;
+  tfrt_allocator_free(allocator, call->arguments,
+                      (call->argument_count + 1) * sizeof(*call->arguments));
+  tfrt_allocator_free(allocator, call->exports,
+                      (call->argument_count + 1) * sizeof(*call->exports));
+  tfrt_allocator_free(allocator, call->results, (call->result_count + 1) * sizeof(*call->results));
+}
+
+// Runs with the lock open: the last things may run foreign code.
+static void tfrt_outgoing_call_free(void* argument) {
+  tfrt_outgoing_call_t* call = argument;
+  tfrt_node_t* node = call->node;
+  tfrt_request_context_release(call->request);
+  tfrt_status_release(call->cancelled);
+  tfrt_outgoing_call_free_arrays(call);
+  tfrt_node_lock_tables(node);
+  tfrt_job_release(call->job);
+  tfrt_node_unlock(node);
+  tfrt_allocator_free(node->options.allocator, call, sizeof(*call));
+  tfrt_node_release(node);
+}
+
+static void tfrt_outgoing_call_release(tfrt_outgoing_call_t* call) {
+  if (!tfrt_ref_count_decrement(&call->ref_count)) return;
+  tfrt_action_queue_call(&call->node->actions, tfrt_outgoing_call_free, call);
+}
+
+static tfrt_outgoing_call_t* tfrt_outgoing_call_allocate(
+    tfrt_node_t* node, const tfrt_outgoing_call_request_t* request) {
+  tfrt_allocator_t allocator = node->options.allocator;
+  tfrt_outgoing_call_t* call = tfrt_allocator_allocate_zeroed(allocator, sizeof(*call));
+  if (!call) return NULL;
+  tfrt_ref_count_initialize(&call->ref_count);
+  call->node = node;
+  call->argument_count = request->argument_count;
+  call->result_count = request->result_count;
+  call->arguments = tfrt_allocator_allocate_zeroed(
+      allocator, (call->argument_count + 1) * sizeof(*call->arguments));
+  call->exports = tfrt_allocator_allocate_zeroed(
+      allocator, (call->argument_count + 1) * sizeof(*call->exports));
+  call->results =
+      tfrt_allocator_allocate_zeroed(allocator, (call->result_count + 1) * sizeof(*call->results));
+  if (call->arguments && call->exports && call->results) return call;
+  tfrt_outgoing_call_free_arrays(call);
+  tfrt_allocator_free(allocator, call, sizeof(*call));
+  return NULL;
+}
+
+static void tfrt_outgoing_call_leave_scope(void* scope) { tfrt_call_scope_leave(scope); }
+
+// ENDED: loans end, the scope is left. Results that are not known by now must have been
+// failed.
+static void tfrt_outgoing_call_end(tfrt_outgoing_call_t* call) {
+  if (call->ended) return;
+  call->ended = true;
+  tfrt_node_t* node = call->node;
+  if (call->started) {
+    tfrt_hash_table_remove(&call->peer->outgoing_calls, &call->by_number);
+    --node->counts.outgoing_calls;
+  }
+  for (uint32_t i = 0; i < call->export_count; ++i) {
+    tfrt_object_table_end_loan(&node->objects, call->exports[i]);
+  }
+  for (uint32_t i = 0; i < call->argument_count; ++i) {
+    tfrt_action_queue_release(&node->actions, call->arguments[i]);
+  }
+  for (uint32_t i = 0; i < call->result_count; ++i) {
+    if (call->results[i]) tfrt_remote_value_release(call->results[i]);
+    call->results[i] = NULL;
+  }
+  if (call->request &&
+      tfrt_cancellation_unsubscribe(&call->request->cancellation, &call->subscription)) {
+    tfrt_outgoing_call_release(call);
+  }
+  if (call->timer_started && tfrt_timer_cancel(node->options.timers, &call->timer)) {
+    tfrt_outgoing_call_release(call);
+  }
+  if (call->scope) {
+    tfrt_action_queue_call(&node->actions, tfrt_outgoing_call_leave_scope, call->scope);
+  }
+  tfrt_outgoing_call_release(call);
+}
+
+// Makes errors of the results that are not known yet.
+static void tfrt_outgoing_call_fail_results(tfrt_outgoing_call_t* call, tfrt_status_t status) {
+  for (uint32_t i = 0; i < call->result_count; ++i) {
+    if (call->results[i]) tfrt_remote_value_fail(call->results[i], status);
+  }
+}
+
+// --- Cancel ------------------------------------------------------------------
+
+// Puts a Void in the place of the Invoke, if that was not written yet.
+static bool tfrt_outgoing_call_void(tfrt_outgoing_call_t* call, tfrt_status_t reason) {
+  tfrt_node_t* node = call->node;
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, node->options.allocator);
+  tfrt_string_builder_t bytes;
+  tfrt_string_builder_initialize(&bytes, node->options.allocator);
+  tfrt_wire_error_t error;
+  tfrt_status_t status =
+      tfrt_wire_error_from_status(reason, call->job->rank, node->incarnation, &arena, &error);
+  tfrt_wire_body_t body = {
+      .kind = TFRT_WIRE_FRAME_VOID,
+      .void_call = {.call = call->number, .result_count = call->result_count, .error = &error}};
+  bool replaced = false;
+  if (!status) status = tfrt_wire_body_encode(&body, &bytes);
+  if (!status) {
+    status = tfrt_session_replace_by_void(call->peer->session, call->number,
+                                          tfrt_string_builder_view(&bytes), &replaced);
+  }
+  // Without memory for that it is cancelled like one that was sent.
+  tfrt_status_release(status);
+  tfrt_string_builder_deinitialize(&bytes);
+  tfrt_arena_deinitialize(&arena);
+  return replaced;
+}
+
+// Tells the callee to stop.
+static void tfrt_outgoing_call_send_cancel(tfrt_outgoing_call_t* call, tfrt_status_t reason) {
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, call->node->options.allocator);
+  tfrt_wire_error_t error;
+  tfrt_status_t status =
+      tfrt_wire_error_from_status(reason, call->job->rank, call->node->incarnation, &arena, &error);
+  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_CANCEL,
+                           .cancel = {.call = call->number, .reason = status ? NULL : &error}};
+  tfrt_peer_send(call->peer, &(tfrt_peer_frame_t){.job = call->job, .after_call = call->number},
+                 &body);
+  tfrt_status_release(status);
+  tfrt_arena_deinitialize(&arena);
+}
+
+// Stops the call: its unknown results are errors at once; the record stays until the callee
+// is done.
+static void tfrt_outgoing_call_cancel(tfrt_outgoing_call_t* call, tfrt_status_t reason) {
+  if (call->cancelled || call->ended) return;
+  call->cancelled = tfrt_status_retain(reason);
+  if (!call->started) return;
+  tfrt_outgoing_call_fail_results(call, reason);
+  if (tfrt_outgoing_call_void(call, reason)) {
+    tfrt_outgoing_call_end(call);
+  } else {
+    tfrt_outgoing_call_send_cancel(call, reason);
+  }
+}
+
+static void tfrt_outgoing_call_run_cancel(tfrt_cancellation_subscription_t* subscription,
+                                          tfrt_status_t reason) {
+  tfrt_outgoing_call_t* call = TFRT_CONTAINER_OF(subscription, tfrt_outgoing_call_t, subscription);
+  tfrt_node_t* node = tfrt_node_retain(call->node);
+  tfrt_node_lock_tables(node);
+  tfrt_outgoing_call_cancel(call, reason);
+  tfrt_outgoing_call_release(call);
+  tfrt_node_unlock(node);
+  tfrt_node_release(node);
+}
+
+static void tfrt_outgoing_call_run_timer(tfrt_timer_t* timer) {
+  tfrt_outgoing_call_t* call = TFRT_CONTAINER_OF(timer, tfrt_outgoing_call_t, timer);
+  tfrt_node_t* node = tfrt_node_retain(call->node);
+  tfrt_status_t plain = tfrt_status_create(TFRT_STATUS_DEADLINE_EXCEEDED,
+                                           "the call of @%s took too long", call->name);
+  tfrt_status_t status = tfrt_status_with_origin(plain, &call->site);
+  tfrt_status_release(plain);
+  tfrt_node_lock_tables(node);
+  tfrt_outgoing_call_cancel(call, status);
+  tfrt_outgoing_call_release(call);
+  tfrt_node_unlock(node);
+  tfrt_status_release(status);
+  tfrt_node_release(node);
+}
+
+// --- Arguments ---------------------------------------------------------------
+
+// What goes into one Invoke.
+typedef struct tfrt_outgoing_arguments_s {
+  const tfrt_outgoing_call_request_t* request;
+  tfrt_arena_t arena;
+  tfrt_wire_item_t* items;
+  size_t inline_size;
+  bool chains_are_here;  // so that a mutable value is what the program means
+} tfrt_outgoing_arguments_t;
+
+static bool tfrt_outgoing_call_is_chain(const char* const* types, uint32_t index) {
+  return types && strcmp(types[index], "!tfrt.chain") == 0;
+}
+
+// Lends |value| under a name of ours, or under the one that it has.
+static tfrt_status_t tfrt_outgoing_call_lend(tfrt_outgoing_call_t* call,
+                                             tfrt_outgoing_arguments_t* arguments, uint32_t index) {
+  tfrt_node_t* node = call->node;
+  tfrt_async_value_t* value = call->arguments[index];
+  tfrt_wire_item_t* item = &arguments->items[index];
+  item->kind = TFRT_WIRE_ITEM_REFERENCE;
+  tfrt_remote_value_t* remote = tfrt_remote_value_of(node, value);
+  if (remote) {
+    item->reference = remote->location;
+    // The handle itself is what keeps the loan good, also when a copy is here by then.
+    tfrt_action_queue_release(&node->actions, value);
+    call->arguments[index] = &remote->base.base;
+    return NULL;
+  }
+  tfrt_object_t* object = tfrt_object_table_export(&node->objects, call->job, value);
+  if (!object) return tfrt_status_out_of_memory();
+  call->exports[call->export_count++] = object;
+  bool available = tfrt_async_value_is_available(value) && !tfrt_async_value_is_error(value);
+  const tfrt_type_t* type =
+      available ? tfrt_type_get(tfrt_async_value_resolved(value)->type_id) : NULL;
+  item->reference = (tfrt_wire_reference_t){
+      .id = object->id,
+      .owner = node->incarnation,
+      .owner_rank = call->job->rank,
+      .namer_rank = call->job->rank,
+      .is_chain = tfrt_outgoing_call_is_chain(arguments->request->argument_types, index),
+      .is_mutable = type && (type->flags & TFRT_TYPE_FLAG_MUTABLE)};
+  return NULL;
+}
+
+static tfrt_status_t tfrt_outgoing_call_pack_one(tfrt_outgoing_call_t* call,
+                                                 tfrt_outgoing_arguments_t* arguments,
+                                                 uint32_t index) {
+  tfrt_node_t* node = call->node;
+  tfrt_async_value_t* value = call->arguments[index];
+  tfrt_wire_item_t* item = &arguments->items[index];
+  if (tfrt_async_value_is_available(value)) {
+    tfrt_async_value_t* concrete = tfrt_async_value_resolved(value);
+    bool is_mutable = !tfrt_async_value_is_error(value) &&
+                      (tfrt_type_get(concrete->type_id)->flags & TFRT_TYPE_FLAG_MUTABLE);
+    size_t room = TFRT_OUTGOING_CALL_MAX_INLINE - arguments->inline_size;
+    size_t limit = node->options.inline_limit < room ? node->options.inline_limit : room;
+    if (!is_mutable || arguments->chains_are_here) {
+      TFRT_RETURN_IF_ERROR(tfrt_value_item_encode(value, limit, tfrt_node_host(node, call->job),
+                                                  &arguments->arena, item));
+    }
+    if (item->kind == TFRT_WIRE_ITEM_INLINE) arguments->inline_size += item->value.body.size;
+    if (item->kind != TFRT_WIRE_ITEM_NONE) return NULL;
+  }
+  return tfrt_outgoing_call_lend(call, arguments, index);
+}
+
+static tfrt_status_t tfrt_outgoing_call_pack(tfrt_outgoing_call_t* call,
+                                             tfrt_outgoing_arguments_t* arguments) {
+  arguments->items = tfrt_arena_allocate_array(&arguments->arena, call->argument_count + 1,
+                                               sizeof(*arguments->items));
+  if (!arguments->items) return tfrt_status_out_of_memory();
+  arguments->chains_are_here = true;
+  for (uint32_t i = 0; i < call->argument_count; ++i) {
+    if (tfrt_outgoing_call_is_chain(arguments->request->argument_types, i) &&
+        !tfrt_async_value_is_available(call->arguments[i])) {
+      arguments->chains_are_here = false;
+    }
+  }
+  for (uint32_t i = 0; i < call->argument_count; ++i) {
+    TFRT_RETURN_IF_ERROR(tfrt_outgoing_call_pack_one(call, arguments, i));
+  }
+  return NULL;
+}
+
+// --- Start -------------------------------------------------------------------
+
+static tfrt_status_t tfrt_outgoing_call_create_results(
+    tfrt_outgoing_call_t* call, const tfrt_outgoing_call_request_t* request) {
+  for (uint32_t i = 0; i < call->result_count; ++i) {
+    tfrt_wire_reference_t reference = {
+        .id = {.namer = call->node->incarnation, .number = call->number, .index = i},
+        .owner = request->callee,
+        .owner_rank = tfrt_job_rank_of(call->job, request->callee),
+        .namer_rank = call->job->rank,
+        .is_chain = tfrt_outgoing_call_is_chain(request->result_types, i)};
+    tfrt_remote_value_t* result = tfrt_remote_value_create(call->node, call->job, &reference, true);
+    if (!result) return tfrt_status_out_of_memory();
+    tfrt_remote_value_set_site(result, call->name, &call->site);
+    call->results[i] = result;
+  }
+  return NULL;
+}
+
+static tfrt_status_t tfrt_outgoing_call_send(tfrt_outgoing_call_t* call,
+                                             const tfrt_outgoing_call_request_t* request,
+                                             const tfrt_wire_item_t* items, uint32_t program) {
+  tfrt_wire_location_t location = {
+      .function = tfrt_string_view_of(call->site.function ? call->site.function : ""),
+      .file = tfrt_string_view_of(call->site.file ? call->site.file : ""),
+      .line = call->site.line,
+      .column = call->site.column};
+  uint32_t depth = request->request ? tfrt_execution_depth(request->request) : 0;
+  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_INVOKE,
+                           .invoke = {.call = call->number,
+                                      .program = program,
+                                      .function = request->function,
+                                      .arguments = items,
+                                      .argument_count = call->argument_count,
+                                      .result_count = call->result_count,
+                                      .results_wanted = UINT64_MAX,
+                                      .pure = request->pure,
+                                      .depth = depth,
+                                      .location = &location}};
+  tfrt_peer_frame_t frame = {.job = call->job,
+                             .request = request->request ? request->request->options.id : 0,
+                             .deadline_ns = request->deadline_ns,
+                             .is_nested = depth > 0};
+  return tfrt_peer_try_send(call->peer, &frame, &body);
+}
+
+// Names the call and sends it. On an error nothing was named.
+static tfrt_status_t tfrt_outgoing_call_name(tfrt_outgoing_call_t* call,
+                                             const tfrt_outgoing_call_request_t* request,
+                                             tfrt_outgoing_arguments_t* arguments) {
+  if (call->cancelled) return tfrt_status_retain(call->cancelled);
+  TFRT_RETURN_IF_ERROR(tfrt_job_reach(call->job, request->callee, &call->peer));
+  uint32_t program = 0;
+  if (request->program) {
+    TFRT_RETURN_IF_ERROR(
+        tfrt_job_announce_program(call->job, call->peer, request->program, &program));
+  }
+  TFRT_RETURN_IF_ERROR(tfrt_outgoing_call_pack(call, arguments));
+  call->number = tfrt_session_next_call(call->peer->session);
+  TFRT_RETURN_IF_ERROR(tfrt_outgoing_call_create_results(call, request));
+  return tfrt_outgoing_call_send(call, request, arguments->items, program);
+}
+
+// Gives the caller |status| (consumed) for results that were never named.
+static void tfrt_outgoing_call_refuse(tfrt_outgoing_call_t* call,
+                                      const tfrt_outgoing_call_request_t* request,
+                                      tfrt_status_t status) {
+  tfrt_status_t located = tfrt_status_with_origin(status, &call->site);
+  for (uint32_t i = 0; i < call->result_count; ++i) {
+    if (call->results[i]) call->results[i]->held = false;
+    request->results[i] = tfrt_async_value_create_error(located);
+  }
+  tfrt_outgoing_call_fail_results(call, located);
+  tfrt_status_release(located);
+  tfrt_status_release(status);
+  tfrt_outgoing_call_end(call);
+}
+
+static void tfrt_outgoing_call_begin(tfrt_outgoing_call_t* call,
+                                     const tfrt_outgoing_call_request_t* request) {
+  tfrt_outgoing_arguments_t arguments = {.request = request};
+  tfrt_arena_initialize(&arguments.arena, call->node->options.allocator);
+  tfrt_status_t status = tfrt_outgoing_call_name(call, request, &arguments);
+  tfrt_arena_deinitialize(&arguments.arena);
+  if (status) {
+    tfrt_outgoing_call_refuse(call, request, status);
+    return;
+  }
+  for (uint32_t i = 0; i < call->result_count; ++i) {
+    request->results[i] = tfrt_async_value_retain(&call->results[i]->base.base);
+  }
+  call->started = true;
+  ++call->node->counts.outgoing_calls;
+  tfrt_hash_table_insert(&call->peer->outgoing_calls, &call->number, &call->by_number);
+  if (!request->has_own_deadline) return;
+  call->timer_started = true;
+  tfrt_ref_count_increment(&call->ref_count);
+  tfrt_timer_start(call->node->options.timers, &call->timer, request->deadline_ns,
+                   tfrt_outgoing_call_run_timer);
+}
+
+void tfrt_outgoing_call_start(tfrt_node_t* node, const tfrt_outgoing_call_request_t* request) {
+  tfrt_outgoing_call_t* call = tfrt_outgoing_call_allocate(node, request);
+  if (!call) {
+    for (uint32_t i = 0; i < request->result_count; ++i) {
+      request->results[i] = tfrt_async_value_out_of_memory();
+    }
+    return;
+  }
+  tfrt_node_retain(node);
+  call->name = request->name ? request->name : "";
+  call->site = (tfrt_status_origin_t){.rank = TFRT_STATUS_NO_RANK};
+  if (request->site) call->site = *request->site;
+  for (uint32_t i = 0; i < call->argument_count; ++i) {
+    call->arguments[i] = tfrt_async_value_retain(request->arguments[i]);
+  }
+  call->scope = request->scope;
+  tfrt_call_scope_enter(call->scope);
+  // A cancel from here on is seen by tfrt_outgoing_call_name(), or finds the call started.
+  if (request->request) {
+    tfrt_ref_count_increment(&call->ref_count);
+    call->request = tfrt_request_context_retain(request->request);
+    call->job = request->job;
+    tfrt_cancellation_subscribe(&call->request->cancellation, &call->subscription,
+                                tfrt_outgoing_call_run_cancel);
+  }
+  tfrt_node_lock_tables(node);
+  call->job = tfrt_job_retain(request->job);
+  tfrt_outgoing_call_begin(call, request);
+  tfrt_node_unlock(node);
+}
+
+// --- Messages ----------------------------------------------------------------
+
+static tfrt_status_t tfrt_outgoing_call_on_item(tfrt_outgoing_call_t* call,
+                                                const tfrt_wire_result_item_t* item) {
+  if (item->index >= call->result_count) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a call has no result %u", item->index);
+  }
+  tfrt_remote_value_t* result = call->results[item->index];
+  if (!result) return NULL;
+  if (item->item.kind == TFRT_WIRE_ITEM_SAME_AS_ARGUMENT) {
+    uint32_t argument = item->item.same_as_argument.argument;
+    if (argument >= call->argument_count) {
+      return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a call has no argument %u",
+                                argument);
+    }
+    tfrt_remote_value_forward(result, call->arguments[argument]);
+  } else {
+    tfrt_remote_value_on_item(result, &item->item);
+  }
+  call->results[item->index] = NULL;
+  tfrt_remote_value_release(result);
+  return NULL;
+}
+
+tfrt_status_t tfrt_outgoing_call_on_result(tfrt_peer_t* peer, const tfrt_wire_result_t* result) {
+  tfrt_outgoing_call_t* call = tfrt_outgoing_call_find(peer, result->call);
+  if (!call) {
+    if (result->call < tfrt_session_next_call(peer->session)) return NULL;
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "a result came for the call %llu, which was never made",
+                              (unsigned long long)result->call);
+  }
+  for (size_t i = 0; i < result->result_count; ++i) {
+    TFRT_RETURN_IF_ERROR(tfrt_outgoing_call_on_item(call, &result->results[i]));
+  }
+  if (!result->done) return NULL;
+  tfrt_status_t missing =
+      tfrt_status_create(TFRT_STATUS_INTERNAL, "@%s ended without this result", call->name);
+  tfrt_outgoing_call_fail_results(call, missing);
+  tfrt_status_release(missing);
+  tfrt_outgoing_call_end(call);
+  return NULL;
+}
+
+void tfrt_outgoing_call_on_starved(tfrt_peer_t* peer, uint64_t number) {
+  tfrt_outgoing_call_t* call = tfrt_outgoing_call_find(peer, number);
+  if (!call) return;
+  tfrt_status_t status = tfrt_status_create(
+      TFRT_STATUS_RESOURCE_EXHAUSTED, "host %u has given no credit for a call of @%s for %u ms",
+      tfrt_job_rank_of(call->job, peer->incarnation), call->name, TFRT_WIRE_CREDIT_WAIT_MS);
+  tfrt_outgoing_call_cancel(call, status);
+  tfrt_status_release(status);
+}
+
+void tfrt_outgoing_call_bury_all(tfrt_peer_t* peer, tfrt_status_t reason) {
+  (void)reason;
+  for (tfrt_hash_node_t* node; (node = tfrt_hash_table_first(&peer->outgoing_calls));) {
+    tfrt_outgoing_call_t* call = TFRT_CONTAINER_OF(node, tfrt_outgoing_call_t, by_number);
+    tfrt_status_t status =
+        tfrt_peer_lost_error(peer, call->job, &call->site, "while it ran @%s", call->name);
+    tfrt_outgoing_call_fail_results(call, status);
+    tfrt_status_release(status);
+    tfrt_outgoing_call_end(call);
+  }
+}
+
+void tfrt_outgoing_call_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job, tfrt_status_t reason) {
+  for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->outgoing_calls); node;) {
+    tfrt_outgoing_call_t* call = TFRT_CONTAINER_OF(node, tfrt_outgoing_call_t, by_number);
+    node = tfrt_hash_table_next(&peer->outgoing_calls, node);
+    if (call->job != job) continue;
+    tfrt_outgoing_call_cancel(call, reason);
+    tfrt_outgoing_call_end(call);
+  }
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/peer.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "distributed/incoming_call.h"
+#include "distributed/incoming_want.h"
+#include "distributed/job.h"
+#include "distributed/outgoing_call.h"
+#include "distributed/remote_value.h"
+#include "host_runtime/base/log.h"
+
+static bool tfrt_peer_equal(const tfrt_hash_node_t* node, const void* key) {
+  return TFRT_CONTAINER_OF(node, tfrt_peer_t, by_incarnation)->incarnation == *(const uint64_t*)key;
+}
+
+static uint64_t tfrt_peer_hash(const void* key) { return tfrt_hash_u64(*(const uint64_t*)key); }
+
+const tfrt_hash_table_vtable_t tfrt_peer_table_vtable = {
+    .hash = tfrt_peer_hash,
+    .equal = tfrt_peer_equal,
+};
+
+tfrt_peer_t* tfrt_peer_find(tfrt_node_t* node, uint64_t incarnation) {
+  tfrt_hash_node_t* found = tfrt_hash_table_find(&node->peers, &incarnation);
+  return found ? TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation) : NULL;
+}
+
+// --- What can't be said any more ---------------------------------------------
+
+// Runs with the lock open: ends the session of a peer that could not be told something.
+static void tfrt_peer_break(tfrt_task_t* task) {
+  tfrt_peer_t* peer = TFRT_CONTAINER_OF(task, tfrt_peer_t, breaker);
+  tfrt_node_t* node = peer->node;
+  tfrt_node_lock_tables(node);
+  tfrt_status_t reason = peer->broken;
+  peer->broken = NULL;
+  if (peer->session) {
+    tfrt_log(TFRT_LOG_ERROR, NULL, "a peer could not be told something: %s",
+             tfrt_status_message(reason));
+    tfrt_session_close(peer->session, TFRT_WIRE_GOODBYE_DEAD,
+                       tfrt_string_view_of(tfrt_status_message(reason)));
+  }
+  tfrt_status_release(reason);
+  tfrt_node_unlock(node);
+}
+
+tfrt_peer_t* tfrt_peer_find_or_create(tfrt_node_t* node, uint64_t incarnation) {
+  tfrt_peer_t* peer = tfrt_peer_find(node, incarnation);
+  if (peer) return peer;
+  peer = tfrt_allocator_allocate_zeroed(node->options.allocator, sizeof(*peer));
+  if (!peer) return NULL;
+  peer->node = node;
+  peer->incarnation = incarnation;
+  tfrt_outgoing_call_initialize_table(&peer->outgoing_calls, node->options.allocator);
+  tfrt_incoming_call_initialize_table(&peer->incoming_calls, node->options.allocator);
+  tfrt_remote_value_initialize_table(&peer->wants, node->options.allocator);
+  tfrt_incoming_want_initialize_table(&peer->incoming_wants, node->options.allocator);
+  tfrt_list_initialize(&peer->located);
+  tfrt_list_initialize(&peer->named);
+  tfrt_list_initialize(&peer->held_requests);
+  tfrt_list_initialize(&peer->jobs);
+  tfrt_task_initialize(&peer->breaker, tfrt_peer_break);
+  tfrt_hash_table_insert(&node->peers, &incarnation, &peer->by_incarnation);
+  return peer;
+}
+
+static void tfrt_peer_free_job(tfrt_peer_t* peer, tfrt_peer_job_t* known) {
+  tfrt_list_remove(&known->link);
+  if (known->job) tfrt_job_release(known->job);
+  tfrt_allocator_free(peer->node->options.allocator, known, sizeof(*known));
+}
+
+static void tfrt_peer_free_jobs(tfrt_peer_t* peer) {
+  while (!tfrt_list_is_empty(&peer->jobs)) {
+    tfrt_peer_free_job(peer, TFRT_CONTAINER_OF(peer->jobs.next, tfrt_peer_job_t, link));
+  }
+}
+
+void tfrt_peer_free(tfrt_peer_t* peer) {
+  tfrt_peer_free_jobs(peer);
+  tfrt_session_release(peer->session);
+  tfrt_status_release(peer->death);
+  tfrt_status_release(peer->broken);
+  tfrt_hash_table_deinitialize(&peer->outgoing_calls);
+  tfrt_hash_table_deinitialize(&peer->incoming_calls);
+  tfrt_hash_table_deinitialize(&peer->wants);
+  tfrt_hash_table_deinitialize(&peer->incoming_wants);
+  tfrt_hash_table_remove(&peer->node->peers, &peer->by_incarnation);
+  tfrt_allocator_free(peer->node->options.allocator, peer, sizeof(*peer));
+}
+
+// --- Jobs --------------------------------------------------------------------
+
+tfrt_peer_job_t* tfrt_peer_find_job(tfrt_peer_t* peer, const tfrt_job_t* job) {
+  for (tfrt_list_link_t* link = peer->jobs.next; link != &peer->jobs; link = link->next) {
+    tfrt_peer_job_t* known = TFRT_CONTAINER_OF(link, tfrt_peer_job_t, link);
+    if (known->job == job) return known;
+  }
+  return NULL;
+}
+
+tfrt_peer_job_t* tfrt_peer_find_or_create_job(tfrt_peer_t* peer, tfrt_job_t* job) {
+  tfrt_peer_job_t* known = tfrt_peer_find_job(peer, job);
+  if (known) return known;
+  known = tfrt_allocator_allocate_zeroed(peer->node->options.allocator, sizeof(*known));
+  if (!known) return NULL;
+  known->job = tfrt_job_retain(job);
+  tfrt_list_push_back(&peer->jobs, &known->link);
+  return known;
+}
+
+// --- Sending -----------------------------------------------------------------
+
+static tfrt_session_frame_t tfrt_peer_session_frame(const tfrt_peer_frame_t* frame,
+                                                    const tfrt_wire_body_t* body) {
+  tfrt_session_frame_t out = {
+      .kind = body->kind,
+      .job = frame->job ? frame->job->handle : 0,
+      .epoch = frame->job ? frame->job->epoch : 0,
+      .request = frame->request,
+      .deadline_ns = frame->deadline_ns ? frame->deadline_ns : TFRT_TIME_INFINITE,
+      .after_call = frame->after_call,
+      .after_want = frame->after_want,
+      .is_nested = frame->is_nested,
+  };
+  if (body->kind == TFRT_WIRE_FRAME_INVOKE) out.call = body->invoke.call;
+  if (body->kind == TFRT_WIRE_FRAME_VOID) out.call = body->void_call.call;
+  if (body->kind == TFRT_WIRE_FRAME_WANT) out.want = body->want.want;
+  return out;
+}
+
+tfrt_status_t tfrt_peer_try_send(tfrt_peer_t* peer, const tfrt_peer_frame_t* frame,
+                                 const tfrt_wire_body_t* body) {
+  if (!peer->session) {
+    return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION, "there is no session to send on");
+  }
+  if (frame->job && body->kind != TFRT_WIRE_FRAME_JOB_OPEN) {
+    TFRT_RETURN_IF_ERROR(tfrt_job_attach(frame->job, peer));
+  }
+  tfrt_string_builder_t bytes;
+  tfrt_string_builder_initialize(&bytes, peer->node->options.allocator);
+  tfrt_status_t status = tfrt_wire_body_encode(body, &bytes);
+  if (!status) {
+    tfrt_session_frame_t out = tfrt_peer_session_frame(frame, body);
+    out.body = tfrt_string_builder_view(&bytes);
+    status = tfrt_session_append(peer->session, &out);
+  }
+  tfrt_string_builder_deinitialize(&bytes);
+  return status;
+}
+
+void tfrt_peer_send(tfrt_peer_t* peer, const tfrt_peer_frame_t* frame,
+                    const tfrt_wire_body_t* body) {
+  if (!peer->session) return;
+  tfrt_status_t status = tfrt_peer_try_send(peer, frame, body);
+  if (!status) return;
+  if (peer->broken) {
+    tfrt_status_release(status);
+    return;
+  }
+  peer->broken = tfrt_status_take_annotate(status, "%s", tfrt_wire_frame_kind_name(body->kind));
+  tfrt_node_lock_defer(&peer->node->lock, &peer->breaker);
+}
+
+void tfrt_peer_return_call_credit(tfrt_peer_t* peer) {
+  if (!peer->session) return;
+  tfrt_session_grant(peer->session, tfrt_session_granted_calls(peer->session) + 1,
+                     tfrt_session_granted_wants(peer->session));
+}
+
+void tfrt_peer_return_want_credit(tfrt_peer_t* peer) {
+  if (!peer->session) return;
+  tfrt_session_grant(peer->session, tfrt_session_granted_calls(peer->session),
+                     tfrt_session_granted_wants(peer->session) + 1);
+}
+
+// --- Death -------------------------------------------------------------------
+
+// "host 2 (127.0.0.1:4567)", as far as it is known, into |text|.
+static void tfrt_peer_describe(const tfrt_peer_t* peer, uint32_t rank, char* text, size_t size) {
+  char who[32] = "a host";
+  if (rank != TFRT_WIRE_NO_RANK) snprintf(who, sizeof(who), "host %u", rank);
+  snprintf(text, size, "%s%s%s%s", who, peer->address[0] ? " (" : "", peer->address,
+           peer->address[0] ? ")" : "");
+}
+
+tfrt_status_t tfrt_peer_lost_error(const tfrt_peer_t* peer, const tfrt_job_t* job,
+                                   const tfrt_status_origin_t* site, const char* format, ...) {
+  char who[TFRT_TRANSPORT_ADDRESS_SIZE + 48];
+  if (job && job->client.incarnation == peer->incarnation) {
+    snprintf(who, sizeof(who), "the client");
+  } else {
+    tfrt_peer_describe(peer, job ? tfrt_job_rank_of(job, peer->incarnation) : TFRT_WIRE_NO_RANK,
+                       who, sizeof(who));
+  }
+  char doing[256];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(doing, sizeof(doing), format, arguments);
+  va_end(arguments);
+  char message[TFRT_STATUS_MAX_TEXT_SIZE];
+  snprintf(message, sizeof(message), "lost %s %s", who, doing);
+  tfrt_status_fields_t fields = {.code = TFRT_STATUS_UNAVAILABLE,
+                                 .message = message,
+                                 .origin = {.rank = TFRT_STATUS_NO_RANK},
+                                 .root_key = peer->incarnation,
+                                 .may_have_run = true};
+  if (site) fields.origin = *site;
+  if (peer->death) {
+    fields.causes[0] = tfrt_status_message(peer->death);
+    fields.cause_count = 1;
+  }
+  return tfrt_status_create_from_fields(&fields);
+}
+
+void tfrt_peer_adopt_session(tfrt_peer_t* peer, tfrt_session_t* session) {
+  if (peer->session != session) {
+    tfrt_session_release(peer->session);
+    peer->session = tfrt_session_retain(session);
+    peer->last_want_seen = 0;
+    tfrt_session_set_user_data(session, peer);
+  }
+  tfrt_status_release(peer->death);
+  peer->death = NULL;
+  tfrt_string_view_t address = tfrt_session_address(session);
+  if (address.size > 0 && address.size < sizeof(peer->address)) {
+    memcpy(peer->address, address.data, address.size);
+    peer->address[address.size] = '\0';
+  }
+}
+
+void tfrt_peer_bury(tfrt_peer_t* peer, tfrt_status_t reason) {
+  if (!peer->session) return;
+  peer->death = tfrt_status_retain(reason);
+  tfrt_session_t* session = peer->session;
+  // What follows still asks the session which calls were written.
+  tfrt_outgoing_call_bury_all(peer, reason);
+  peer->session = NULL;
+  tfrt_incoming_call_bury_all(peer, reason);
+  tfrt_object_table_drop_holder(&peer->node->objects, peer->incarnation);
+  tfrt_remote_value_bury_all(peer);
+  tfrt_incoming_want_bury_all(peer, reason);
+  tfrt_job_bury_all(peer, reason);
+  tfrt_peer_free_jobs(peer);
+  tfrt_session_set_user_data(session, NULL);
+  tfrt_session_release(session);
+}

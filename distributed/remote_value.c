@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/remote_value.h"
+
+#include <string.h>
+
+#include "distributed/incoming_want.h"
+#include "distributed/job.h"
+
+static tfrt_remote_value_t* tfrt_remote_value_cast(tfrt_indirect_value_t* value) {
+  return TFRT_CONTAINER_OF(value, tfrt_remote_value_t, base);
+}
+
+static uint64_t tfrt_remote_value_hash(const void* key) {
+  return tfrt_hash_u64(*(const uint64_t*)key);
+}
+
+static bool tfrt_remote_value_equal(const tfrt_hash_node_t* node, const void* key) {
+  return TFRT_CONTAINER_OF(node, tfrt_remote_value_t, by_want)->want == *(const uint64_t*)key;
+}
+
+static const tfrt_hash_table_vtable_t tfrt_remote_value_table_vtable = {
+    .hash = tfrt_remote_value_hash,
+    .equal = tfrt_remote_value_equal,
+};
+
+void tfrt_remote_value_initialize_table(tfrt_hash_table_t* table, tfrt_allocator_t allocator) {
+  tfrt_hash_table_initialize(table, &tfrt_remote_value_table_vtable, allocator);
+}
+
+// --- Asking ------------------------------------------------------------------
+
+// Asks the owner for |value| at |level|, unless a question is open or the answer known.
+static void tfrt_remote_value_ask(tfrt_remote_value_t* value, tfrt_wire_want_level_t level) {
+  if (value->resolved || value->want != 0 || !value->peer) return;
+  if (level == TFRT_WIRE_WANT_AVAILABLE && value->available_there) return;
+  tfrt_peer_t* peer = value->peer;
+  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_WANT,
+                           .want = {.want = tfrt_session_next_want(peer->session),
+                                    .id = value->location.id,
+                                    .level = level,
+                                    .window = TFRT_WIRE_DEFAULT_WINDOW_SIZE}};
+  tfrt_peer_frame_t frame = {.job = value->job};
+  // A promise of ours must not be asked for before it is made.
+  if (value->location.id.namer == value->node->incarnation) {
+    frame.after_call = value->location.id.number;
+  }
+  tfrt_status_t status = tfrt_peer_try_send(peer, &frame, &body);
+  if (status) {
+    tfrt_remote_value_fail(value, status);
+    tfrt_status_release(status);
+    return;
+  }
+  value->want = body.want.want;
+  value->want_level = level;
+  tfrt_hash_table_insert(&peer->wants, &value->want, &value->by_want);
+  // The open want keeps the value alive: its answer is sure to come.
+  tfrt_async_value_retain(&value->base.base);
+}
+
+// Asks what is wanted here and not known yet. A result of our own call comes without being
+// asked for; only what is there but didn't come, or is elsewhere, must be fetched.
+static void tfrt_remote_value_ask_again(tfrt_remote_value_t* value) {
+  if (value->held && !value->available_there && value->forwards == 0) return;
+  if (value->demanded) {
+    tfrt_remote_value_ask(value, TFRT_WIRE_WANT_VALUE);
+  } else if (value->settled) {
+    tfrt_remote_value_ask(value, TFRT_WIRE_WANT_AVAILABLE);
+  }
+}
+
+// Tells who awaited |value| that it is |settled| (consumed): a chain or the error.
+static void tfrt_remote_value_settle(tfrt_remote_value_t* value, tfrt_async_value_t* settled) {
+  tfrt_action_queue_t* actions = &value->node->actions;
+  if (!value->settled || value->settled_known ||
+      value->settled->kind != TFRT_ASYNC_VALUE_INDIRECT) {
+    tfrt_action_queue_release(actions, settled);
+    return;
+  }
+  value->settled_known = true;
+  tfrt_action_queue_forward_take(actions, tfrt_async_value_retain(value->settled), settled);
+}
+
+static void tfrt_remote_value_demand(tfrt_indirect_value_t* indirect) {
+  tfrt_remote_value_t* value = tfrt_remote_value_cast(indirect);
+  tfrt_node_t* node = value->node;
+  tfrt_node_lock_tables(node);
+  value->demanded = true;
+  tfrt_remote_value_ask_again(value);
+  tfrt_node_unlock(node);
+}
+
+static tfrt_async_value_t* tfrt_remote_value_settlement(tfrt_indirect_value_t* indirect) {
+  tfrt_remote_value_t* value = tfrt_remote_value_cast(indirect);
+  tfrt_node_t* node = value->node;
+  tfrt_node_lock_tables(node);
+  if (!value->settled) {
+    tfrt_indirect_value_t* settled = tfrt_indirect_value_create();
+    value->settled = settled ? &settled->base : tfrt_async_value_out_of_memory();
+    value->settled_known = !settled;
+    if (value->resolved) {
+      // Its own end may still be on its way; what awaits it comes after that.
+      tfrt_remote_value_settle(value, tfrt_async_value_retain(&value->base.base));
+    } else if (value->available_there) {
+      tfrt_remote_value_settle(value, tfrt_async_value_ready_chain());
+    } else {
+      tfrt_remote_value_ask_again(value);
+    }
+  }
+  tfrt_async_value_t* settled = value->settled;
+  tfrt_node_unlock(node);
+  return settled;
+}
+
+// --- Life --------------------------------------------------------------------
+
+static void tfrt_remote_value_unlink_peers(tfrt_remote_value_t* value) {
+  tfrt_list_remove(&value->located);
+  tfrt_list_remove(&value->named);
+  value->peer = NULL;
+}
+
+// Makes the owner of |location| the one who is asked.
+static void tfrt_remote_value_locate(tfrt_remote_value_t* value,
+                                     const tfrt_wire_reference_t* location) {
+  tfrt_list_remove(&value->located);
+  value->peer = NULL;
+  value->location = *location;
+  value->available_there = false;
+  tfrt_status_t status = tfrt_job_reach(value->job, location->owner, &value->peer);
+  if (status) {
+    tfrt_remote_value_fail(value, status);
+    tfrt_status_release(status);
+    return;
+  }
+  tfrt_list_push_back(&value->peer->located, &value->located);
+  // Whoever gave us the name keeps what it stands for, as long as it lives itself.
+  tfrt_peer_t* namer = tfrt_peer_find(value->node, value->name.owner);
+  if (namer && namer != value->peer && !tfrt_list_is_linked(&value->named)) {
+    tfrt_list_push_back(&namer->named, &value->named);
+  }
+}
+
+static void tfrt_remote_value_release_hold(tfrt_remote_value_t* value) {
+  tfrt_peer_t* owner = tfrt_peer_find(value->node, value->name.owner);
+  if (!value->held || !owner || value->job->ended) return;
+  tfrt_wire_object_range_t range = {.namer = value->name.id.namer,
+                                    .first_number = value->name.id.number,
+                                    .number_count = 1,
+                                    .first_index = value->name.id.index,
+                                    .index_count = 1};
+  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_RELEASE,
+                           .release = {.ranges = &range, .range_count = 1}};
+  tfrt_peer_frame_t frame = {.job = value->job};
+  if (value->name.id.namer == value->node->incarnation) frame.after_call = value->name.id.number;
+  tfrt_peer_send(owner, &frame, &body);
+}
+
+static void tfrt_remote_value_destroy(tfrt_indirect_value_t* indirect) {
+  tfrt_remote_value_t* value = tfrt_remote_value_cast(indirect);
+  tfrt_node_t* node = value->node;
+  tfrt_node_lock_tables(node);
+  tfrt_remote_value_release_hold(value);
+  tfrt_remote_value_unlink_peers(value);
+  tfrt_action_queue_release(&node->actions, value->settled);
+  tfrt_action_queue_release(&node->actions, value->incoming);
+  --node->counts.remote_values;
+  tfrt_job_t* job = value->job;
+  tfrt_allocator_free(node->options.allocator, value, sizeof(*value));
+  tfrt_job_release(job);
+  tfrt_node_unlock(node);
+  tfrt_node_release(node);
+}
+
+static const tfrt_resolver_vtable_t tfrt_remote_value_resolver = {
+    .destroy = tfrt_remote_value_destroy,
+    .demand = tfrt_remote_value_demand,
+    .settlement = tfrt_remote_value_settlement,
+};
+
+tfrt_remote_value_t* tfrt_remote_value_create(tfrt_node_t* node, tfrt_job_t* job,
+                                              const tfrt_wire_reference_t* reference, bool held) {
+  tfrt_remote_value_t* value =
+      tfrt_allocator_allocate_zeroed(node->options.allocator, sizeof(*value));
+  if (!value) return NULL;
+  tfrt_indirect_value_initialize(&value->base, &tfrt_remote_value_resolver);
+  value->node = tfrt_node_retain(node);
+  value->job = tfrt_job_retain(job);
+  value->name = *reference;
+  value->held = held;
+  tfrt_list_initialize(&value->located);
+  tfrt_list_initialize(&value->named);
+  ++node->counts.remote_values;
+  tfrt_remote_value_locate(value, reference);
+  return value;
+}
+
+void tfrt_remote_value_set_site(tfrt_remote_value_t* value, const char* function,
+                                const tfrt_status_origin_t* site) {
+  value->function = function;
+  value->site.rank = TFRT_STATUS_NO_RANK;
+  if (site) value->site = *site;
+}
+
+void tfrt_remote_value_release(tfrt_remote_value_t* value) {
+  tfrt_action_queue_release(&value->node->actions, &value->base.base);
+}
+
+tfrt_remote_value_t* tfrt_remote_value_of(tfrt_node_t* node, tfrt_async_value_t* value) {
+  tfrt_async_value_t* held = tfrt_async_value_retain(value);
+  while (held && held->kind == TFRT_ASYNC_VALUE_INDIRECT && !tfrt_async_value_is_available(held)) {
+    tfrt_indirect_value_t* indirect = (tfrt_indirect_value_t*)held;
+    bool is_remote = indirect->resolver == &tfrt_remote_value_resolver;
+    if (is_remote && !tfrt_remote_value_cast(indirect)->resolved) {
+      return tfrt_remote_value_cast(indirect);
+    }
+    tfrt_async_value_t* target = tfrt_indirect_value_target(indirect);
+    tfrt_action_queue_release(&node->actions, held);
+    held = target;
+  }
+  tfrt_action_queue_release(&node->actions, held);
+  return NULL;
+}
+
+// --- Answers -----------------------------------------------------------------
+
+// The common part of every end: nobody is asked any more. The value is kept across its own
+// resolution and that of |settled|, which comes after it.
+static void tfrt_remote_value_finish(tfrt_remote_value_t* value) {
+  value->resolved = true;
+  tfrt_remote_value_unlink_peers(value);
+}
+
+void tfrt_remote_value_fail(tfrt_remote_value_t* value, tfrt_status_t status) {
+  if (value->resolved) return;
+  tfrt_async_value_t* self = &value->base.base;
+  tfrt_status_t located =
+      value->function ? tfrt_status_with_origin(status, &value->site) : tfrt_status_retain(status);
+  tfrt_async_value_retain_n(self, 2);
+  tfrt_remote_value_finish(value);
+  tfrt_action_queue_fail_take(&value->node->actions, self, located);
+  tfrt_remote_value_settle(value, tfrt_async_value_create_error(located));
+  tfrt_action_queue_release(&value->node->actions, self);
+  tfrt_status_release(located);
+}
+
+void tfrt_remote_value_forward(tfrt_remote_value_t* value, tfrt_async_value_t* target) {
+  if (value->resolved) return;
+  tfrt_async_value_t* self = &value->base.base;
+  tfrt_async_value_retain_n(self, 2);
+  tfrt_remote_value_finish(value);
+  tfrt_action_queue_forward_take(&value->node->actions, self, tfrt_async_value_retain(target));
+  // Whatever |target| becomes settles it, once it is known here.
+  tfrt_remote_value_settle(value, tfrt_async_value_retain(target));
+  tfrt_action_queue_release(&value->node->actions, self);
+}
+
+// The same, but consumes |target|, which is resolved and may be an error.
+static void tfrt_remote_value_forward_resolved_take(tfrt_remote_value_t* value,
+                                                    tfrt_async_value_t* target) {
+  if (tfrt_async_value_is_error(target)) {
+    tfrt_remote_value_fail(value, tfrt_async_value_error(target));
+  } else {
+    tfrt_remote_value_forward(value, target);
+  }
+  tfrt_action_queue_release(&value->node->actions, target);
+}
+
+// The owner has the value; here is only the news.
+static void tfrt_remote_value_on_available(tfrt_remote_value_t* value) {
+  if (value->name.is_chain) {
+    tfrt_remote_value_forward(value, tfrt_async_value_ready_chain());
+    return;
+  }
+  value->available_there = true;
+  tfrt_remote_value_settle(value, tfrt_async_value_ready_chain());
+}
+
+// We are sent on to |reference|, which may be a value of our own.
+static void tfrt_remote_value_follow(tfrt_remote_value_t* value,
+                                     const tfrt_wire_reference_t* reference) {
+  if (++value->forwards > TFRT_WIRE_MAX_FORWARDS) {
+    tfrt_status_t status =
+        tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
+                           "a value was forwarded %u times and still isn't found", value->forwards);
+    tfrt_remote_value_fail(value, status);
+    tfrt_status_release(status);
+    return;
+  }
+  if (reference->owner != value->node->incarnation) {
+    tfrt_remote_value_locate(value, reference);
+    return;
+  }
+  // It came home, or will: what our own name stands for is known here.
+  tfrt_async_value_t* own = tfrt_incoming_want_own_value(value->job, reference);
+  tfrt_remote_value_forward(value, own);
+  tfrt_action_queue_release(&value->node->actions, own);
+}
+
+// Makes room for a payload that comes in chunks.
+static void tfrt_remote_value_begin_transfer(tfrt_remote_value_t* value, tfrt_string_view_t type,
+                                             tfrt_string_view_t header, uint64_t size) {
+  if (value->incoming || value->resolved) return;
+  tfrt_status_t status =
+      tfrt_value_item_begin(type, header, size, value->node->options.host->allocator,
+                            &value->incoming, &value->incoming_body);
+  value->incoming_size = size;
+  value->incoming_received = 0;
+  if (!status) return;
+  tfrt_remote_value_fail(value, status);
+  tfrt_status_release(status);
+}
+
+void tfrt_remote_value_on_item(tfrt_remote_value_t* value, const tfrt_wire_item_t* item) {
+  if (value->resolved) return;
+  switch (item->kind) {
+    case TFRT_WIRE_ITEM_INLINE:
+      tfrt_remote_value_forward_resolved_take(
+          value, tfrt_value_item_decode(&item->value, value->node->options.host->allocator));
+      break;
+    case TFRT_WIRE_ITEM_ERROR:
+      tfrt_remote_value_forward_resolved_take(value, tfrt_value_item_decode_error(item->error));
+      break;
+    case TFRT_WIRE_ITEM_AVAILABLE:
+      tfrt_remote_value_on_available(value);
+      break;
+    case TFRT_WIRE_ITEM_REFERENCE:
+      tfrt_remote_value_follow(value, &item->reference);
+      break;
+    case TFRT_WIRE_ITEM_ON_BULK:
+      tfrt_remote_value_begin_transfer(value, item->on_bulk.type, item->on_bulk.header,
+                                       item->on_bulk.size);
+      return;  // the want stays open
+    default:
+      break;
+  }
+  if (!value->resolved && value->want == 0) tfrt_remote_value_ask_again(value);
+}
+
+// The want of |value| is answered for good.
+static void tfrt_remote_value_close_want(tfrt_remote_value_t* value, tfrt_peer_t* peer) {
+  tfrt_hash_table_remove(&peer->wants, &value->by_want);
+  value->want = 0;
+  tfrt_action_queue_release(&value->node->actions, &value->base.base);
+}
+
+void tfrt_remote_value_cancel(tfrt_remote_value_t* value, tfrt_status_t status) {
+  if (value->resolved) return;
+  tfrt_peer_t* peer = value->peer;
+  if (value->want != 0 && peer) {
+    tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_UNWANT, .unwant = {.want = value->want}};
+    tfrt_peer_send(peer, &(tfrt_peer_frame_t){.job = value->job, .after_want = value->want}, &body);
+  }
+  tfrt_remote_value_fail(value, status);
+  if (value->want != 0 && peer) tfrt_remote_value_close_want(value, peer);
+}
+
+void tfrt_remote_value_on_starved(tfrt_peer_t* peer, uint64_t want) {
+  tfrt_hash_node_t* node = tfrt_hash_table_find(&peer->wants, &want);
+  if (!node) return;
+  tfrt_remote_value_t* value = TFRT_CONTAINER_OF(node, tfrt_remote_value_t, by_want);
+  tfrt_status_t status =
+      tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED,
+                         "host %u has given no credit for a value that is wanted from it",
+                         tfrt_job_rank_of(value->job, peer->incarnation));
+  tfrt_remote_value_cancel(value, status);
+  tfrt_status_release(status);
+}
+
+// The error of |value| now that |peer| is dead.
+static tfrt_status_t tfrt_remote_value_lost_error(const tfrt_remote_value_t* value,
+                                                  const tfrt_peer_t* peer) {
+  if (!value->function) {
+    return tfrt_peer_lost_error(peer, value->job, NULL, "while a value of it was needed");
+  }
+  return tfrt_peer_lost_error(peer, value->job, &value->site, "which had a result of %s%s",
+                              value->function[0] ? "@" : "a function", value->function);
+}
+
+// Fails all values that |links| leads to. A value whose last reference is gone already has
+// only its storage left, and takes itself out.
+static void tfrt_remote_value_fail_list(tfrt_peer_t* peer, tfrt_list_link_t* head, size_t offset) {
+  while (!tfrt_list_is_empty(head)) {
+    tfrt_list_link_t* link = tfrt_list_pop_front(head);
+    tfrt_remote_value_t* value = (tfrt_remote_value_t*)((char*)link - offset);
+    if (!tfrt_async_value_try_retain(&value->base.base)) continue;
+    tfrt_status_t status = tfrt_remote_value_lost_error(value, peer);
+    tfrt_remote_value_fail(value, status);
+    tfrt_status_release(status);
+    tfrt_remote_value_release(value);
+  }
+}
+
+void tfrt_remote_value_bury_all(tfrt_peer_t* peer) {
+  tfrt_remote_value_fail_list(peer, &peer->located, offsetof(tfrt_remote_value_t, located));
+  tfrt_remote_value_fail_list(peer, &peer->named, offsetof(tfrt_remote_value_t, named));
+  for (tfrt_hash_node_t* node; (node = tfrt_hash_table_first(&peer->wants));) {
+    tfrt_remote_value_close_want(TFRT_CONTAINER_OF(node, tfrt_remote_value_t, by_want), peer);
+  }
+}
+
+void tfrt_remote_value_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job, tfrt_status_t reason) {
+  tfrt_list_link_t* head = &peer->located;
+  for (tfrt_list_link_t* link = head->next; link != head;) {
+    tfrt_remote_value_t* value = TFRT_CONTAINER_OF(link, tfrt_remote_value_t, located);
+    link = link->next;
+    if (value->job != job || !tfrt_async_value_try_retain(&value->base.base)) continue;
+    tfrt_remote_value_cancel(value, reason);
+    tfrt_remote_value_release(value);
+  }
+}
+
+bool tfrt_remote_value_on_resolve(tfrt_peer_t* peer, const tfrt_wire_resolve_t* resolve) {
+  tfrt_hash_node_t* node = tfrt_hash_table_find(&peer->wants, &resolve->want);
+  if (!node) return resolve->want < tfrt_session_next_want(peer->session);  // late, and legal
+  tfrt_remote_value_t* value = TFRT_CONTAINER_OF(node, tfrt_remote_value_t, by_want);
+  if (resolve->item.kind != TFRT_WIRE_ITEM_ON_BULK) tfrt_remote_value_close_want(value, peer);
+  tfrt_remote_value_on_item(value, &resolve->item);
+  return true;
+}
+
+// The last byte is here: publishes the value, with the lock open, and tells the owner.
+static void tfrt_remote_value_end_transfer(tfrt_remote_value_t* value, tfrt_peer_t* peer) {
+  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_UNWANT, .unwant = {.want = value->want}};
+  tfrt_peer_send(peer, &(tfrt_peer_frame_t){.job = value->job, .after_want = value->want}, &body);
+  tfrt_async_value_t* incoming = value->incoming;
+  value->incoming = NULL;
+  value->incoming_body = NULL;
+  // Nobody waits for |incoming| yet, so publishing it runs nothing.
+  tfrt_value_item_complete(incoming);
+  tfrt_remote_value_forward_resolved_take(value, incoming);
+  tfrt_remote_value_close_want(value, peer);
+}
+
+tfrt_status_t tfrt_remote_value_on_chunk(tfrt_peer_t* peer, const tfrt_wire_chunk_t* chunk) {
+  tfrt_hash_node_t* node = tfrt_hash_table_find(&peer->wants, &chunk->want);
+  if (!node) return NULL;  // behind an Unwant: late, and legal
+  tfrt_remote_value_t* value = TFRT_CONTAINER_OF(node, tfrt_remote_value_t, by_want);
+  if (chunk->offset == 0) {
+    // The first chunk describes itself: it may overtake the Resolve.
+    tfrt_remote_value_begin_transfer(value, chunk->type, chunk->header, chunk->total_size);
+  }
+  if (!value->incoming) return NULL;
+  if (chunk->offset != value->incoming_received ||
+      chunk->payload.size > value->incoming_size - value->incoming_received) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "a chunk of %zu bytes at %llu doesn't follow %zu of %zu bytes",
+                              chunk->payload.size, (unsigned long long)chunk->offset,
+                              value->incoming_received, value->incoming_size);
+  }
+  if (chunk->payload.size > 0) {
+    memcpy((char*)value->incoming_body + value->incoming_received, chunk->payload.data,
+           chunk->payload.size);
+  }
+  value->incoming_received += chunk->payload.size;
+  if (value->incoming_received == value->incoming_size) {
+    tfrt_remote_value_end_transfer(value, peer);
+  }
+  return NULL;
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A placeholder for a value that another host owns: an indirect AsyncValue that asks its
+// owner when somebody here asks it.
+//
+//   name      what we call it; a hold under this name is released at the end
+//   location  whom to ask: first the name's owner, later whoever that pointed us to
+//
+//            await/demand          Resolve(available)
+//     IDLE -------------> ASKING -------------------> SETTLED --demand--> ASKING ...
+//       |  Result           | Resolve(inline), chunks, error
+//       '-------------------+--------------------------------> RESOLVED
+//
+// A *chain* has no payload: settled is resolved. For others, `settled` is a chain of its own
+// that awaiting users get, so that waiting for a value does not move it.
+//
+// Life:
+//  1. Created for a result of our own call (held: the owner counts us), or for an argument
+//     that was lent to us (covered by the caller, who keeps it until our call is done).
+//  2. Asked for at most once at a time, under a want number of the peer that is asked. The
+//     want keeps the value alive until it is answered.
+//  3. Resolved once: forwarded to a local value, or an error.
+//  4. Destroyed with its last local reference; a hold is released then.
+//
+// Thread rule: the hooks are called from any thread, with no lock held; everything else
+// needs the node's lock.
+// Failure rule: a dead owner makes it an error that names the host.
+#ifndef TFRT_DISTRIBUTED_REMOTE_VALUE_H_
+#define TFRT_DISTRIBUTED_REMOTE_VALUE_H_
+
+#include "distributed/node_impl.h"
+#include "distributed/wire/bulk.h"
+
+typedef struct tfrt_remote_value_s {
+  tfrt_indirect_value_t base;  // first: a remote value is an indirect value
+  tfrt_node_t* node;           // +1
+  tfrt_job_t* job;             // +1
+  // Guarded by the node's lock from here on.
+  tfrt_wire_reference_t name;
+  tfrt_wire_reference_t location;
+  tfrt_peer_t* peer;             // the location's owner; NULL once resolved
+  tfrt_list_link_t located;      // in that peer's list, until resolved
+  tfrt_list_link_t named;        // in the list of the name's owner, until resolved
+  tfrt_async_value_t* settled;   // +1; an indirect, made when first asked for
+  bool settled_known;            // |settled| is resolved, or an action will do it
+  const char* function;          // whose result it is; NULL: it was lent to us
+  tfrt_status_origin_t site;     // where that was called; its texts live as long as the job
+  tfrt_hash_node_t by_want;      // in the peer's table, while |want| isn't 0
+  uint64_t want;                 // 0: not asked at the moment
+  uint32_t want_level;           // tfrt_wire_want_level_t, of the open want
+  uint32_t forwards;             // how often we were sent on
+  bool held;                     // a Release is due at the end
+  bool available_there;          // the owner has it; its payload isn't here
+  bool demanded;                 // somebody here needs the payload
+  bool resolved;                 // resolved, or an action will do it
+  tfrt_async_value_t* incoming;  // +1; what a transfer is filling
+  void* incoming_body;
+  size_t incoming_size;
+  size_t incoming_received;
+} tfrt_remote_value_t;
+
+// Makes |table| one of remote values by the number of their want.
+void tfrt_remote_value_initialize_table(tfrt_hash_table_t* table, tfrt_allocator_t allocator);
+
+// Creates a placeholder (+1) for |reference| in |job|. |held|: it is ours to release. NULL
+// when memory is out.
+tfrt_remote_value_t* tfrt_remote_value_create(tfrt_node_t* node, tfrt_job_t* job,
+                                              const tfrt_wire_reference_t* reference, bool held);
+
+// The remote value (+1) that |value| is, or stands for, if it is not resolved; else NULL.
+tfrt_remote_value_t* tfrt_remote_value_of(tfrt_node_t* node, tfrt_async_value_t* value);
+
+// Gives back a reference to |value| once the lock is open.
+void tfrt_remote_value_release(tfrt_remote_value_t* value);
+
+// Says whose result |value| is: |function|, called at |site| (copied, with texts that live as
+// long as the job; NULL: unknown).
+void tfrt_remote_value_set_site(tfrt_remote_value_t* value, const char* function,
+                                const tfrt_status_origin_t* site);
+
+// Makes |value| the error |status| (+0), and tells the owner, if it was asked, that it is not
+// needed any more.
+void tfrt_remote_value_cancel(tfrt_remote_value_t* value, tfrt_status_t status);
+
+// What the owner, or whoever speaks for it, said of |value|: |item| of a Result or Resolve.
+// Sends the next question if that is needed.
+void tfrt_remote_value_on_item(tfrt_remote_value_t* value, const tfrt_wire_item_t* item);
+
+// Makes |value| the error |status| (+0).
+void tfrt_remote_value_fail(tfrt_remote_value_t* value, tfrt_status_t status);
+
+// Makes |value| stand for |target| (+0).
+void tfrt_remote_value_forward(tfrt_remote_value_t* value, tfrt_async_value_t* target);
+
+// The want |want| to |peer| has waited for credit too long: its value is an error.
+void tfrt_remote_value_on_starved(tfrt_peer_t* peer, uint64_t want);
+
+// |peer| is dead: all placeholders that need it are errors.
+void tfrt_remote_value_bury_all(tfrt_peer_t* peer);
+
+// |job| is closed because of |reason| (+0): all its placeholders for what |peer| has are errors.
+void tfrt_remote_value_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job, tfrt_status_t reason);
+
+// A Resolve came from |peer|. Returns false if that is impossible (never asked).
+bool tfrt_remote_value_on_resolve(tfrt_peer_t* peer, const tfrt_wire_resolve_t* resolve);
+
+// Bytes of a transfer came from |peer|: the payload of |chunk| belongs at its offset. Returns
+// an error (+1) for what doesn't fit.
+tfrt_status_t tfrt_remote_value_on_chunk(tfrt_peer_t* peer, const tfrt_wire_chunk_t* chunk)
+    TFRT_MUST_USE;
+
+#endif  // TFRT_DISTRIBUTED_REMOTE_VALUE_H_

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/router.h"
+
+#include "distributed/outgoing_call.h"
+#include "host_runtime/async/builtin_types.h"
+
+static void tfrt_router_fail(const tfrt_routed_call_t* call, tfrt_status_t status) {
+  tfrt_status_t located = tfrt_status_with_origin(status, call->site);
+  for (uint32_t i = 0; i < call->function->result_count; ++i) {
+    call->results[i] = tfrt_async_value_create_error(located);
+  }
+  tfrt_status_release(located);
+  tfrt_status_release(status);
+}
+
+// Sets the callee and the program of |request|. Takes the lock.
+static tfrt_status_t tfrt_router_find(tfrt_job_t* job, const tfrt_routed_call_t* call,
+                                      tfrt_outgoing_call_request_t* request) {
+  tfrt_node_lock_tables(job->node);
+  tfrt_job_member_t* member = tfrt_job_find_rank(job, call->options->host);
+  if (member) request->callee = member->incarnation;
+  request->program = tfrt_program_cache_find_program(job->node, call->function->program);
+  if (request->program) tfrt_cached_program_retain(request->program);
+  uint32_t member_count = job->member_count;
+  tfrt_node_unlock(job->node);
+  if (!member) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "the call asks for host %u, the job has %u hosts",
+                              call->options->host, member_count);
+  }
+  if (request->program) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INTERNAL, "@%s is of a program that was never announced",
+                            call->function->name);
+}
+
+static void tfrt_router_set_deadline(tfrt_job_t* job, const tfrt_routed_call_t* call,
+                                     tfrt_outgoing_call_request_t* request) {
+  request->deadline_ns = call->context->request->options.deadline_ns;
+  if (call->options->deadline_ms == 0) return;
+  int64_t own =
+      tfrt_deadline_after(tfrt_node_now_ns(job->node),
+                          (int64_t)call->options->deadline_ms * TFRT_NANOSECONDS_PER_MILLISECOND);
+  if (own >= request->deadline_ns) return;
+  request->deadline_ns = own;
+  request->has_own_deadline = true;
+}
+
+static void tfrt_router_call(tfrt_call_router_t* router, const tfrt_routed_call_t* call) {
+  tfrt_job_t* job = TFRT_CONTAINER_OF(router, tfrt_job_t, router);
+  if (!call->options->has_host || call->options->host == job->rank) {
+    tfrt_function_execute(call->function, call->context, call->arguments, call->results);
+    return;
+  }
+  tfrt_outgoing_call_request_t request = {.job = job,
+                                          .function = call->function->index,
+                                          .request = call->context->request,
+                                          .scope = call->context->scope,
+                                          .name = call->function->name,
+                                          .site = call->site,
+                                          .pure = call->options->pure,
+                                          .arguments = call->arguments,
+                                          .argument_count = call->function->argument_count,
+                                          .results = call->results,
+                                          .result_count = call->function->result_count,
+                                          .argument_types = call->function->argument_types,
+                                          .result_types = call->function->result_types};
+  tfrt_status_t status = tfrt_router_find(job, call, &request);
+  if (status) {
+    tfrt_router_fail(call, status);
+    return;
+  }
+  tfrt_router_set_deadline(job, call, &request);
+  tfrt_outgoing_call_start(job->node, &request);
+  tfrt_node_lock_tables(job->node);
+  tfrt_cached_program_release(request.program);
+  tfrt_node_unlock(job->node);
+}
+
+static const tfrt_call_router_vtable_t tfrt_router_vtable = {.call = tfrt_router_call};
+
+// --- Output ------------------------------------------------------------------
+
+static tfrt_async_value_t* tfrt_router_print(tfrt_output_t* output, tfrt_string_view_t text) {
+  tfrt_job_t* job = TFRT_CONTAINER_OF(output, tfrt_job_t, output);
+  tfrt_async_value_t* line = tfrt_async_value_create_string(text);
+  tfrt_async_value_t* arguments[2] = {line, tfrt_async_value_ready_chain()};
+  static const char* const argument_types[2] = {"!tfrt.string", "!tfrt.chain"};
+  static const char* const result_types[1] = {"!tfrt.chain"};
+  tfrt_async_value_t* result = NULL;
+  tfrt_outgoing_call_request_t request = {.job = job,
+                                          .callee = job->client.incarnation,
+                                          .function = TFRT_WIRE_BUILTIN_PRINT,
+                                          .name = "print",
+                                          .deadline_ns = TFRT_TIME_INFINITE,
+                                          .arguments = arguments,
+                                          .argument_count = 2,
+                                          .results = &result,
+                                          .result_count = 1,
+                                          .argument_types = argument_types,
+                                          .result_types = result_types};
+  tfrt_outgoing_call_start(job->node, &request);
+  tfrt_async_value_release(line);
+  return result;
+}
+
+static const tfrt_output_vtable_t tfrt_router_output_vtable = {.print = tfrt_router_print};
+
+void tfrt_router_initialize(tfrt_job_t* job) {
+  job->router.vtable = &tfrt_router_vtable;
+  job->output.vtable = &tfrt_router_output_vtable;
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/server.h"
+
+#include "distributed/execution.h"
+
+// One JobStart.
+typedef struct tfrt_server_start_s {
+  tfrt_execution_t execution;
+  tfrt_list_link_t link;  // in the job's starts
+  uint64_t number;
+  bool ended;
+} tfrt_server_start_t;
+
+static tfrt_server_start_t* tfrt_server_start_cast(tfrt_execution_t* execution) {
+  return TFRT_CONTAINER_OF(execution, tfrt_server_start_t, execution);
+}
+
+// --- JobEnd ------------------------------------------------------------------
+
+// Sets |*out_item| to a result, which is known. What is not small stays here, held for the
+// client until the job closes.
+static tfrt_status_t tfrt_server_describe(tfrt_execution_t* execution, uint32_t index,
+                                          tfrt_arena_t* arena, tfrt_wire_item_t* out_item) {
+  tfrt_node_t* node = execution->node;
+  tfrt_async_value_t* value = execution->results[index].value;
+  if (tfrt_async_value_is_available(value)) {
+    TFRT_RETURN_IF_ERROR(tfrt_value_item_encode(
+        value, node->options.inline_limit, tfrt_node_host(node, execution->job), arena, out_item));
+    if (out_item->kind != TFRT_WIRE_ITEM_NONE) return NULL;
+  }
+  // The loan ends with the job, and keeps the value until then, wherever its payload is.
+  tfrt_object_t* object = tfrt_object_table_export(&node->objects, execution->job, value);
+  if (!object) return tfrt_status_out_of_memory();
+  *out_item = (tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_REFERENCE,
+                                 .reference = {.id = object->id,
+                                               .owner = node->incarnation,
+                                               .owner_rank = execution->job->rank,
+                                               .namer_rank = execution->job->rank}};
+  return NULL;
+}
+
+static void tfrt_server_send_end(tfrt_server_start_t* start, tfrt_peer_t* client) {
+  tfrt_execution_t* execution = &start->execution;
+  tfrt_node_t* node = execution->node;
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, node->options.allocator);
+  tfrt_wire_item_t* results =
+      tfrt_arena_allocate_array(&arena, execution->result_count + 1, sizeof(*results));
+  tfrt_status_t status =
+      results ? tfrt_status_retain(execution->failure) : tfrt_status_out_of_memory();
+  const tfrt_wire_error_t* root = NULL;
+  for (uint32_t i = 0; i < execution->result_count && !status; ++i) {
+    status = tfrt_server_describe(execution, i, &arena, &results[i]);
+    if (!status && !root && results[i].kind == TFRT_WIRE_ITEM_ERROR) root = results[i].error;
+  }
+  tfrt_wire_error_t error = {0};
+  if (status) {
+    tfrt_status_release(tfrt_wire_error_from_status(status, execution->job->rank, node->incarnation,
+                                                    &arena, &error));
+    if (error.code == TFRT_STATUS_OK) error.code = TFRT_STATUS_RESOURCE_EXHAUSTED;
+    root = &error;
+  }
+  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_JOB_END,
+                           .job_end = {.start = start->number,
+                                       .request = execution->request_id,
+                                       .results = results,
+                                       .result_count = status ? 0 : execution->result_count,
+                                       .error = root}};
+  tfrt_status_release(status);
+  tfrt_peer_send(client, &(tfrt_peer_frame_t){.job = execution->job}, &body);
+  tfrt_arena_deinitialize(&arena);
+}
+
+static void tfrt_server_end_if_complete(tfrt_server_start_t* start) {
+  tfrt_execution_t* execution = &start->execution;
+  if (start->ended || !execution->retired) return;
+  for (uint32_t i = 0; i < execution->result_count; ++i) {
+    if (!execution->results[i].known) return;
+  }
+  start->ended = true;
+  tfrt_peer_t* client = tfrt_peer_find(execution->node, execution->job->client.incarnation);
+  if (client && client->session) tfrt_server_send_end(start, client);
+  tfrt_list_remove(&start->link);
+  tfrt_execution_finish(execution);
+  tfrt_execution_release(execution);
+}
+
+static void tfrt_server_start_known(tfrt_execution_t* execution, uint32_t index) {
+  (void)index;
+  tfrt_server_end_if_complete(tfrt_server_start_cast(execution));
+}
+
+static void tfrt_server_start_retired(tfrt_execution_t* execution) {
+  tfrt_server_end_if_complete(tfrt_server_start_cast(execution));
+}
+
+static void tfrt_server_start_destroy(tfrt_execution_t* execution) {
+  tfrt_server_start_t* start = tfrt_server_start_cast(execution);
+  tfrt_allocator_free(execution->node->options.allocator, start, sizeof(*start));
+}
+
+static const tfrt_execution_vtable_t tfrt_server_start_vtable = {
+    .known = tfrt_server_start_known,
+    .retired = tfrt_server_start_retired,
+    .destroy = tfrt_server_start_destroy,
+};
+
+// --- JobStart ----------------------------------------------------------------
+
+// Answers that |number| never began, because of |status| (+0).
+static void tfrt_server_refuse_start(tfrt_peer_t* peer, tfrt_job_t* job, uint64_t number,
+                                     tfrt_status_t status) {
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, peer->node->options.allocator);
+  tfrt_wire_error_t error = {.code = TFRT_STATUS_RESOURCE_EXHAUSTED};
+  tfrt_status_release(
+      tfrt_wire_error_from_status(status, job->rank, peer->node->incarnation, &arena, &error));
+  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_JOB_END,
+                           .job_end = {.start = number, .error = &error}};
+  tfrt_peer_send(peer, &(tfrt_peer_frame_t){.job = job}, &body);
+  tfrt_arena_deinitialize(&arena);
+}
+
+tfrt_status_t tfrt_server_on_start(tfrt_peer_t* peer, tfrt_job_t* job,
+                                   const tfrt_wire_job_start_t* wire, int64_t deadline_ns) {
+  if (!job) return NULL;
+  if (job->rank != 0 || peer->incarnation != job->client.incarnation) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "only a job's client may start it, and only at its root");
+  }
+  tfrt_job_program_t* program = tfrt_job_find_program(job, peer->incarnation, wire->program);
+  tfrt_server_start_t* start = NULL;
+  tfrt_status_t status = NULL;
+  if (!program) {
+    status = tfrt_status_create(TFRT_STATUS_NOT_FOUND, "the program %u was not announced",
+                                wire->program);
+  } else if (job->closed) {
+    status = tfrt_status_create(TFRT_STATUS_CANCELLED, "the job is closed");
+  } else {
+    start = tfrt_allocator_allocate_zeroed(job->node->options.allocator, sizeof(*start));
+    if (!start) status = tfrt_status_out_of_memory();
+  }
+  if (status) {
+    tfrt_server_refuse_start(peer, job, wire->start, status);
+    tfrt_status_release(status);
+    return NULL;
+  }
+  start->number = wire->start;
+  tfrt_list_initialize(&start->link);
+  start->execution.program = program->cached;
+  start->execution.function = wire->function;
+  start->execution.request_id = job->next_request++;
+  start->execution.deadline_ns = deadline_ns < job->deadline_ns ? deadline_ns : job->deadline_ns;
+  start->execution.any_result_count = true;
+  status = tfrt_execution_initialize(&start->execution, &tfrt_server_start_vtable, job,
+                                     wire->arguments, wire->argument_count, 0);
+  if (status) {
+    tfrt_server_refuse_start(peer, job, wire->start, status);
+    tfrt_status_release(status);
+    tfrt_execution_finish(&start->execution);
+    tfrt_execution_release(&start->execution);
+    return NULL;
+  }
+  tfrt_list_push_back(&job->starts, &start->link);
+  // The upload: what the client has is fetched at once.
+  for (uint32_t i = 0; i < start->execution.argument_count; ++i) {
+    tfrt_action_queue_demand(&job->node->actions, start->execution.arguments[i]);
+  }
+  tfrt_execution_start(&start->execution);
+  return NULL;
+}
+
+void tfrt_server_cancel_starts(tfrt_job_t* job, uint64_t number, tfrt_status_t reason) {
+  for (tfrt_list_link_t* link = job->starts.next; link != &job->starts; link = link->next) {
+    tfrt_server_start_t* start = TFRT_CONTAINER_OF(link, tfrt_server_start_t, link);
+    if (number == 0 || start->number == number) tfrt_execution_cancel(&start->execution, reason);
+  }
+}
+
+// --- JobOpen, JobClose -------------------------------------------------------
+
+// Makes the job, or says why not.
+static tfrt_status_t tfrt_server_open(tfrt_peer_t* peer, const tfrt_wire_job_open_t* open,
+                                      int64_t deadline_ns, tfrt_job_t** out_job) {
+  *out_job = NULL;
+  const tfrt_wire_member_t* self = NULL;
+  for (size_t i = 0; i < open->view.member_count; ++i) {
+    if (open->view.members[i].incarnation == peer->node->incarnation) {
+      self = &open->view.members[i];
+    }
+  }
+  if (!self) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "this host is not in the job's view");
+  }
+  TFRT_RETURN_IF_ERROR(tfrt_job_create(peer->node, open, self->rank, peer->incarnation, out_job));
+  (*out_job)->deadline_ns = deadline_ns;
+  return NULL;
+}
+
+tfrt_status_t tfrt_server_on_open(tfrt_peer_t* peer, uint32_t handle,
+                                  const tfrt_wire_job_open_t* open, int64_t deadline_ns) {
+  tfrt_job_t* job = NULL;
+  tfrt_status_t refused = tfrt_server_open(peer, open, deadline_ns, &job);
+  if (refused) {
+    // Without a job there is no handle to answer under: the session says it.
+    return tfrt_status_take_annotate(refused, "the job can't be opened");
+  }
+  TFRT_RETURN_IF_ERROR(tfrt_job_bind(job, peer, handle));
+  if (job->rank != 0) {
+    // For the life of the job, so that the root's loss is noticed.
+    tfrt_peer_t* root = NULL;
+    tfrt_status_t status = tfrt_job_reach(job, job->members[0].incarnation, &root);
+    if (status) {
+      tfrt_job_close(job, status);
+      tfrt_status_release(status);
+      return NULL;
+    }
+  }
+  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_JOB_OPENED};
+  tfrt_peer_send(peer, &(tfrt_peer_frame_t){.job = job}, &body);
+  return NULL;
+}
+
+void tfrt_server_close_members(tfrt_job_t* job, tfrt_status_t reason) {
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, job->node->options.allocator);
+  tfrt_wire_error_t error;
+  bool has_error = false;
+  if (reason) {
+    tfrt_status_t status =
+        tfrt_wire_error_from_status(reason, job->rank, job->node->incarnation, &arena, &error);
+    has_error = !status;
+    tfrt_status_release(status);
+  }
+  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_JOB_CLOSE,
+                           .job_close = {.error = has_error ? &error : NULL}};
+  for (uint32_t i = 0; i < job->member_count; ++i) {
+    if (job->members[i].rank == job->rank || job->members[i].death) continue;
+    tfrt_peer_t* peer = NULL;
+    // One that can't be told has lost its root, or never sees it.
+    tfrt_status_t status = tfrt_job_reach(job, job->members[i].incarnation, &peer);
+    if (!status) tfrt_peer_send(peer, &(tfrt_peer_frame_t){.job = job}, &body);
+    tfrt_status_release(status);
+  }
+  tfrt_arena_deinitialize(&arena);
+}
+
+void tfrt_server_on_close(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire_job_close_t* close) {
+  if (!job) return;
+  bool may =
+      peer->incarnation == job->client.incarnation || tfrt_job_rank_of(job, peer->incarnation) == 0;
+  if (!may) return;
+  tfrt_status_t reason = close->error ? tfrt_wire_error_to_status(close->error) : NULL;
+  tfrt_job_close(job, reason);
+  tfrt_status_release(reason);
+}
