@@ -417,41 +417,57 @@ static tfrt_status_t tfrt_client_dial(tfrt_client_t* client) {
   return NULL;
 }
 
-tfrt_status_t tfrt_client_create(tfrt_node_t* node, const tfrt_client_options_t* options,
-                                 tfrt_client_t** out_client) {
-  *out_client = NULL;
+static tfrt_status_t tfrt_client_check_options(const tfrt_client_options_t* options) {
   for (uint32_t i = 0; i < options->host_count; ++i) {
     size_t size = options->addresses[i].size;
     if (size == 0 || size >= TFRT_TRANSPORT_ADDRESS_SIZE) {
-      return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "the address of host %u is no one",
-                                i);
+      return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                                "the address of host %u has %zu bytes; it needs 1 to %d", i, size,
+                                TFRT_TRANSPORT_ADDRESS_SIZE - 1);
     }
   }
   if (options->host_count == 0 || options->name.size >= TFRT_WIRE_MAX_NAME_SIZE) {
-    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a job needs a host and a short name");
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "a job needs a host, and a name below %u bytes",
+                              TFRT_WIRE_MAX_NAME_SIZE);
   }
+  return NULL;
+}
+
+// A client that doesn't dial yet, or NULL when memory is out.
+static tfrt_client_t* tfrt_client_allocate(tfrt_node_t* node,
+                                           const tfrt_client_options_t* options) {
   tfrt_allocator_t allocator = node->options.allocator;
+  size_t hosts_size = options->host_count * sizeof(tfrt_client_host_t);
   tfrt_client_t* client = tfrt_allocator_allocate_zeroed(allocator, sizeof(*client));
-  if (!client) return tfrt_status_out_of_memory();
-  client->hosts =
-      tfrt_allocator_allocate_zeroed(allocator, options->host_count * sizeof(*client->hosts));
+  if (!client) return NULL;
+  client->hosts = tfrt_allocator_allocate_zeroed(allocator, hosts_size);
   client->opened = tfrt_indirect_value_create();
   if (!client->hosts || !client->opened) {
-    tfrt_allocator_free(allocator, client->hosts, options->host_count * sizeof(*client->hosts));
+    tfrt_allocator_free(allocator, client->hosts, hosts_size);
     tfrt_async_value_release(client->opened ? &client->opened->base : NULL);
     tfrt_allocator_free(allocator, client, sizeof(*client));
-    return tfrt_status_out_of_memory();
+    return NULL;
   }
   tfrt_ref_count_initialize(&client->ref_count);
   client->node = tfrt_node_retain(node);
   client->options = *options;
   client->options.addresses = NULL;
-  memcpy(client->name, options->name.size ? options->name.data : "", options->name.size);
+  if (options->name.size > 0) memcpy(client->name, options->name.data, options->name.size);
   tfrt_list_initialize(&client->runs);
   client->next_run = 1;
   for (uint32_t i = 0; i < options->host_count; ++i) {
     memcpy(client->hosts[i].address, options->addresses[i].data, options->addresses[i].size);
   }
+  return client;
+}
+
+tfrt_status_t tfrt_client_create(tfrt_node_t* node, const tfrt_client_options_t* options,
+                                 tfrt_client_t** out_client) {
+  *out_client = NULL;
+  TFRT_RETURN_IF_ERROR(tfrt_client_check_options(options));
+  tfrt_client_t* client = tfrt_client_allocate(node, options);
+  if (!client) return tfrt_status_out_of_memory();
   // One for the node, until the client is closed.
   tfrt_client_retain(client);
   tfrt_node_lock_tables(node);

@@ -121,30 +121,21 @@ static void tfrt_server_refuse_start(tfrt_peer_t* peer, tfrt_job_t* job, uint64_
   tfrt_arena_deinitialize(&arena);
 }
 
-tfrt_status_t tfrt_server_on_start(tfrt_peer_t* peer, tfrt_job_t* job,
-                                   const tfrt_wire_job_start_t* wire, int64_t deadline_ns) {
-  if (!job) return NULL;
-  if (job->rank != 0 || peer->incarnation != job->client.incarnation) {
-    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                              "only a job's client may start it, and only at its root");
-  }
+// Makes the start that |wire| asks for, not yet begun.
+static tfrt_status_t tfrt_server_create_start(tfrt_peer_t* peer, tfrt_job_t* job,
+                                              const tfrt_wire_job_start_t* wire,
+                                              int64_t deadline_ns,
+                                              tfrt_server_start_t** out_start) {
+  *out_start = NULL;
   tfrt_job_program_t* program = tfrt_job_find_program(job, peer->incarnation, wire->program);
-  tfrt_server_start_t* start = NULL;
-  tfrt_status_t status = NULL;
+  if (job->closed) return tfrt_status_create(TFRT_STATUS_CANCELLED, "the job is closed");
   if (!program) {
-    status = tfrt_status_create(TFRT_STATUS_NOT_FOUND, "the program %u was not announced",
-                                wire->program);
-  } else if (job->closed) {
-    status = tfrt_status_create(TFRT_STATUS_CANCELLED, "the job is closed");
-  } else {
-    start = tfrt_allocator_allocate_zeroed(job->node->options.allocator, sizeof(*start));
-    if (!start) status = tfrt_status_out_of_memory();
+    return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "the program %u was not announced",
+                              wire->program);
   }
-  if (status) {
-    tfrt_server_refuse_start(peer, job, wire->start, status);
-    tfrt_status_release(status);
-    return NULL;
-  }
+  tfrt_server_start_t* start =
+      tfrt_allocator_allocate_zeroed(job->node->options.allocator, sizeof(*start));
+  if (!start) return tfrt_status_out_of_memory();
   start->number = wire->start;
   tfrt_list_initialize(&start->link);
   start->execution.program = program->cached;
@@ -152,13 +143,29 @@ tfrt_status_t tfrt_server_on_start(tfrt_peer_t* peer, tfrt_job_t* job,
   start->execution.request_id = job->next_request++;
   start->execution.deadline_ns = deadline_ns < job->deadline_ns ? deadline_ns : job->deadline_ns;
   start->execution.any_result_count = true;
-  status = tfrt_execution_initialize(&start->execution, &tfrt_server_start_vtable, job,
-                                     wire->arguments, wire->argument_count, 0);
+  tfrt_status_t status = tfrt_execution_initialize(&start->execution, &tfrt_server_start_vtable,
+                                                   job, wire->arguments, wire->argument_count, 0);
+  if (status) {
+    tfrt_execution_finish(&start->execution);
+    tfrt_execution_release(&start->execution);
+  } else {
+    *out_start = start;
+  }
+  return status;
+}
+
+tfrt_status_t tfrt_server_on_start(tfrt_peer_t* peer, tfrt_job_t* job,
+                                   const tfrt_wire_job_start_t* wire, int64_t deadline_ns) {
+  if (!job) return NULL;
+  if (job->rank != 0 || peer->incarnation != job->client.incarnation) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "only a job's client may start it, and only at its root");
+  }
+  tfrt_server_start_t* start = NULL;
+  tfrt_status_t status = tfrt_server_create_start(peer, job, wire, deadline_ns, &start);
   if (status) {
     tfrt_server_refuse_start(peer, job, wire->start, status);
     tfrt_status_release(status);
-    tfrt_execution_finish(&start->execution);
-    tfrt_execution_release(&start->execution);
     return NULL;
   }
   tfrt_list_push_back(&job->starts, &start->link);
