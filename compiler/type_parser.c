@@ -27,6 +27,8 @@ static bool match_integer(tfrt_string_view_t word, const char* prefix, uint32_t*
 
 // The type that the single word |word| names, or NULL.
 static const tfrt_ir_type_t* word_type(tfrt_ir_context_t* context, tfrt_string_view_t word) {
+  const tfrt_ir_type_t* known = tfrt_ir_type_find(context, word);
+  if (known) return known;
   uint32_t width = 0;
   if (match_integer(word, "i", &width)) {
     return tfrt_ir_type_integer(context, width, TFRT_IR_SIGNLESS);
@@ -213,8 +215,9 @@ static const tfrt_ir_type_t* parse_bang(tfrt_parser_t* parser) {
   }
   tfrt_parser_advance(parser);
   if (memchr(name.data, '.', name.size)) {
-    return tfrt_ir_type_dialect(parser->context,
-                                tfrt_string_view_make(name.data - 1, name.size + 1));
+    tfrt_string_view_t text = tfrt_string_view_make(name.data - 1, name.size + 1);
+    const tfrt_ir_type_t* known = tfrt_ir_type_find(parser->context, text);
+    return known ? known : tfrt_ir_type_dialect(parser->context, text);
   }
   const tfrt_ir_string_t* string = tfrt_ir_string_get(parser->context, name);
   tfrt_parser_alias_t* alias =

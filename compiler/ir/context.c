@@ -95,6 +95,13 @@ const void** tfrt_ir_context_intern(tfrt_ir_context_t* context, tfrt_ir_table_t 
   return &entry->object;
 }
 
+const void* tfrt_ir_context_find(const tfrt_ir_context_t* context, tfrt_ir_table_t table,
+                                 const void* key, size_t key_size) {
+  tfrt_string_view_t view = tfrt_string_view_make(key, key_size);
+  tfrt_hash_node_t* node = tfrt_hash_table_find(&context->tables[table], &view);
+  return node ? TFRT_CONTAINER_OF(node, entry_t, node)->object : NULL;
+}
+
 const tfrt_ir_string_t* tfrt_ir_string_get(tfrt_ir_context_t* context, tfrt_string_view_t text) {
   const void* key = NULL;
   const void** slot =

@@ -86,4 +86,9 @@ typedef enum tfrt_ir_table_e {
 const void** tfrt_ir_context_intern(tfrt_ir_context_t* context, tfrt_ir_table_t table,
                                     const void* key, size_t key_size, const void** out_key);
 
+// The object for that key in the |table| of |context|, or NULL if there is none yet.
+// Thread-compatible (caller synchronises).
+const void* tfrt_ir_context_find(const tfrt_ir_context_t* context, tfrt_ir_table_t table,
+                                 const void* key, size_t key_size);
+
 #endif  // TFRT_COMPILER_IR_CONTEXT_H_

@@ -187,6 +187,10 @@ const tfrt_ir_type_t* tfrt_ir_type_dialect(tfrt_ir_context_t* context, tfrt_stri
   return take_text(context, &builder, &model);
 }
 
+const tfrt_ir_type_t* tfrt_ir_type_find(const tfrt_ir_context_t* context, tfrt_string_view_t text) {
+  return tfrt_ir_context_find(context, TFRT_IR_TABLE_TYPES, text.data, text.size);
+}
+
 bool tfrt_ir_type_element_count(const tfrt_ir_type_t* type, size_t* out_count) {
   *out_count = 0;
   size_t count = 1;

@@ -88,6 +88,10 @@ const tfrt_ir_type_t* tfrt_ir_type_shaped(tfrt_ir_context_t* context, tfrt_ir_ty
 // The dialect type with text |text|, which begins with `!`.
 const tfrt_ir_type_t* tfrt_ir_type_dialect(tfrt_ir_context_t* context, tfrt_string_view_t text);
 
+// The type that is printed as |text|, if |context| has it already, or NULL: quicker than
+// making it again. Thread-compatible (caller synchronises).
+const tfrt_ir_type_t* tfrt_ir_type_find(const tfrt_ir_context_t* context, tfrt_string_view_t text);
+
 // Returns true if |type| is the dialect type with NUL-terminated text |text|, or
 // another type that is printed so. Thread-safe.
 static inline bool tfrt_ir_type_is(const tfrt_ir_type_t* type, const char* text) {

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Any text to the parser and the verifier. What is taken must be printed, in both forms, as
+// text that is taken again and printed the same.
+
+#include <stdlib.h>
+
+#include "compiler/parser.h"
+#include "compiler/printer.h"
+#include "compiler/verifier.h"
+#include "tests/support/fuzz_target.h"
+#include "tools/common/op_tables.h"
+
+// Appends what |text| is printed as to |printed|; false if it isn't taken.
+static bool reprint(tfrt_string_view_t text, const tfrt_printer_options_t* options, bool verify,
+                    tfrt_string_builder_t* printed) {
+  tfrt_ir_context_t* context;
+  tfrt_diagnostics_t diagnostics;
+  if (tfrt_ir_context_allocate(tfrt_allocator_system(), &context)) abort();
+  tfrt_diagnostics_initialize(&diagnostics, "f", text, tfrt_allocator_system());
+  tfrt_ir_operation_t* module = tfrt_parse_module(context, tfrt_all_op_tables(), &diagnostics);
+  if ((module == NULL) != (diagnostics.error_count > 0)) abort();
+  if (module) tfrt_print_operation(module, options, printed);
+  if (module && verify) tfrt_verify_module(context, module, &diagnostics);
+  tfrt_string_builder_t report;
+  tfrt_string_builder_initialize(&report, tfrt_allocator_system());
+  tfrt_diagnostics_render(&diagnostics, &report);
+  tfrt_string_builder_deinitialize(&report);
+  tfrt_diagnostics_deinitialize(&diagnostics);
+  tfrt_ir_context_free(context);
+  return module != NULL;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  static const tfrt_printer_options_t forms[] = {
+      {.locations = false}, {.locations = true}, {.generic = true}};
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(forms); ++i) {
+    tfrt_string_builder_t first;
+    tfrt_string_builder_t second;
+    tfrt_string_builder_initialize(&first, tfrt_allocator_system());
+    tfrt_string_builder_initialize(&second, tfrt_allocator_system());
+    if (reprint(tfrt_string_view_make((const char*)data, size), &forms[i], i == 0, &first)) {
+      if (!reprint(tfrt_string_builder_view(&first), &forms[i], false, &second)) abort();
+      if (!tfrt_string_view_equal(tfrt_string_builder_view(&first),
+                                  tfrt_string_builder_view(&second))) {
+        abort();
+      }
+    }
+    tfrt_string_builder_deinitialize(&first);
+    tfrt_string_builder_deinitialize(&second);
+  }
+  return 0;
+}
