@@ -101,8 +101,9 @@ static void read_kernel(const tfrt_bef_file_t* file, const tfrt_bef_function_t* 
 // them must fire, once.
 static void fire_all(const tfrt_bef_function_t* function) {
   uint32_t count = function->kernel_count;
-  uint32_t* missing = calloc(count, sizeof(*missing));
-  uint32_t* ready = calloc(count, sizeof(*ready));
+  tfrt_allocator_t allocator = tfrt_allocator_system();
+  uint32_t* missing = tfrt_allocator_allocate_array(allocator, count, sizeof(*missing));
+  uint32_t* ready = tfrt_allocator_allocate_array(allocator, count, sizeof(*ready));
   uint32_t ready_count = 1;
   uint32_t fired_count = 0;
   require(missing && ready);
@@ -122,8 +123,8 @@ static void fire_all(const tfrt_bef_function_t* function) {
     }
   }
   require(fired_count == count);
-  free(missing);
-  free(ready);
+  tfrt_allocator_free(allocator, missing, count * sizeof(*missing));
+  tfrt_allocator_free(allocator, ready, count * sizeof(*ready));
 }
 
 static void read_function(const tfrt_bef_file_t* file, const tfrt_bef_function_t* function) {

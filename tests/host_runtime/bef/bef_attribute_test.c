@@ -7,6 +7,7 @@
 
 #include "host_runtime/bef/bef_bytes.h"
 #include "host_runtime/bef/bef_value.h"
+#include "tests/host_runtime/bef/bef_test_files.h"
 #include "tests/support/test_main.h"
 
 // Encodes |value| behind |lead| other bytes, so that it needs its padding, in a section that
@@ -24,7 +25,7 @@ static encoded_t encode(const tfrt_bef_value_t* value, size_t lead) {
   for (size_t i = 0; i < lead; ++i) tfrt_bef_bytes_append_byte(&bytes, 0x55);
   encoded.offset = tfrt_bef_value_encode(value, &bytes);
   encoded.size = tfrt_bef_bytes_size(&bytes);
-  encoded.section = malloc(encoded.size);
+  encoded.section = test_allocate(encoded.size);
   memcpy(encoded.section, bytes.builder.data, encoded.size);
   tfrt_bef_bytes_deinitialize(&bytes);
   return encoded;
@@ -48,7 +49,7 @@ static void check_value(const tfrt_bef_value_t* value) {
     }
     ck_assert_uint_eq(tfrt_bef_attribute_size(encoded.section + encoded.offset, value->type),
                       encoded.size - encoded.offset);
-    free(encoded.section);
+    test_free(encoded.section, encoded.size);
   }
 }
 
@@ -62,7 +63,7 @@ START_TEST(scalars_are_checked_by_size_and_alignment) {
     encoded_t encoded = encode(&value, 1);
     encoded.offset -= 1;
     ck_assert(!check(&encoded, encoded.size, value.type));
-    free(encoded.section);
+    test_free(encoded.section, encoded.size);
   }
 }
 END_TEST
@@ -72,7 +73,7 @@ START_TEST(an_i1_is_zero_or_one) {
   encoded_t encoded = encode(&value, 0);
   ck_assert(!check(&encoded, encoded.size, TFRT_BEF_DTYPE_I1));
   ck_assert(check(&encoded, encoded.size, TFRT_BEF_DTYPE_I8));
-  free(encoded.section);
+  test_free(encoded.section, encoded.size);
 }
 END_TEST
 
@@ -82,7 +83,7 @@ START_TEST(strings_are_read_in_place) {
   encoded_t encoded = encode(&value, 3);
   tfrt_string_view_t text = tfrt_bef_attribute_string(encoded.section + encoded.offset);
   ck_assert(tfrt_string_view_equal(text, value.data));
-  free(encoded.section);
+  test_free(encoded.section, encoded.size);
   value.data = tfrt_string_view_of("");
   check_value(&value);
 }
@@ -101,11 +102,11 @@ START_TEST(arrays_are_aligned_behind_their_count) {
   ck_assert_uint_eq(array.count, 3);
   ck_assert_uint_eq((uintptr_t)array.data % 8, 0);
   ck_assert_mem_eq(array.data, kNumbers, sizeof(kNumbers));
-  free(encoded.section);
+  test_free(encoded.section, encoded.size);
   tfrt_bef_value_t strings = {.type = TFRT_BEF_ATTRIBUTE_ARRAY_BIT | TFRT_BEF_DTYPE_STRING};
   encoded = encode(&strings, 0);
   ck_assert(!check(&encoded, encoded.size, strings.type));
-  free(encoded.section);
+  test_free(encoded.section, encoded.size);
 }
 END_TEST
 
@@ -116,7 +117,7 @@ START_TEST(an_empty_array_passes_for_any_array) {
   ck_assert(check(&encoded, encoded.size, TFRT_BEF_ATTRIBUTE_ARRAY_BIT | TFRT_BEF_DTYPE_F64));
   ck_assert(check(&encoded, encoded.size, TFRT_BEF_ATTRIBUTE_AGGREGATE));
   ck_assert_uint_eq(tfrt_bef_attribute_aggregate_count(encoded.section), 0);
-  free(encoded.section);
+  test_free(encoded.section, encoded.size);
 }
 END_TEST
 
@@ -129,14 +130,14 @@ START_TEST(shapes_have_dims_or_no_rank) {
   ck_assert(shape.ranked);
   ck_assert_uint_eq(shape.rank, 3);
   ck_assert_mem_eq(shape.dims, kDims, sizeof(kDims));
-  free(encoded.section);
+  test_free(encoded.section, encoded.size);
   tfrt_bef_value_t scalar = {.type = TFRT_BEF_ATTRIBUTE_SHAPE};
   check_value(&scalar);
   tfrt_bef_value_t unranked = {.type = TFRT_BEF_ATTRIBUTE_SHAPE, .is_unranked = true};
   check_value(&unranked);
   encoded = encode(&unranked, 0);
   ck_assert(!tfrt_bef_attribute_shape(encoded.section).ranked);
-  free(encoded.section);
+  test_free(encoded.section, encoded.size);
 }
 END_TEST
 
@@ -160,7 +161,7 @@ START_TEST(dense_values_are_read_in_place) {
   ck_assert_uint_eq((uintptr_t)dense.data % 8, 0);
   ck_assert_uint_eq(dense.data_size, sizeof(kDenseData));
   ck_assert_mem_eq(dense.data, kDenseData, sizeof(kDenseData));
-  free(encoded.section);
+  test_free(encoded.section, encoded.size);
 }
 END_TEST
 
@@ -169,7 +170,7 @@ static void refuse_dense(size_t position, uint8_t byte) {
   encoded_t encoded = encode(&kDense, 0);
   encoded.section[encoded.offset + position] = byte;
   ck_assert(!check(&encoded, encoded.size, TFRT_BEF_ATTRIBUTE_DENSE));
-  free(encoded.section);
+  test_free(encoded.section, encoded.size);
 }
 
 START_TEST(dense_values_that_contradict_themselves_are_refused) {
@@ -217,7 +218,7 @@ START_TEST(aggregates_hold_elements_of_any_type) {
   ck_assert_uint_eq(tfrt_bef_attribute_read_u64(three), 3);
   tfrt_bef_attribute_aggregate_element(attribute, 3, &type);
   ck_assert_uint_eq(type, TFRT_BEF_ATTRIBUTE_EMPTY_ARRAY);
-  free(encoded.section);
+  test_free(encoded.section, encoded.size);
 }
 END_TEST
 
@@ -226,7 +227,7 @@ START_TEST(elements_of_an_aggregate_may_not_overlap) {
   uint8_t* offsets = encoded.section + encoded.offset + 12;
   memcpy(offsets + 4, offsets, 4);  // the second one where the first one is
   ck_assert(!check(&encoded, encoded.size, TFRT_BEF_ATTRIBUTE_AGGREGATE));
-  free(encoded.section);
+  test_free(encoded.section, encoded.size);
 }
 END_TEST
 
@@ -238,7 +239,7 @@ START_TEST(any_flipped_bit_of_an_aggregate_is_refused_or_harmless) {
     encoded.section[i / 8] ^= (uint8_t)(1u << i % 8);
   }
   ck_assert(check(&encoded, encoded.size, TFRT_BEF_ATTRIBUTE_AGGREGATE));
-  free(encoded.section);
+  test_free(encoded.section, encoded.size);
 }
 END_TEST
 
@@ -262,7 +263,7 @@ START_TEST(types_have_names_and_functions_are_no_values) {
   ck_assert(!check(&encoded, encoded.size, TFRT_BEF_ATTRIBUTE_UNSUPPORTED));
   ck_assert(!check(&encoded, encoded.size, 0));
   ck_assert(!check(&encoded, encoded.size, 0x7F));
-  free(encoded.section);
+  test_free(encoded.section, encoded.size);
   ck_assert_str_eq(tfrt_bef_attribute_type_name(TFRT_BEF_DTYPE_I32), "i32");
   ck_assert_str_eq(tfrt_bef_attribute_type_name(TFRT_BEF_ATTRIBUTE_AGGREGATE), "aggregate");
   ck_assert_str_eq(tfrt_bef_attribute_type_name(0x80 | TFRT_BEF_DTYPE_F64), "array of f64");

@@ -46,7 +46,7 @@ START_TEST(functions_kernels_and_registers_are_as_in_the_text) {
   ck_assert_str_eq(one->attribute_names[0], "value");
   ck_assert_uint_eq(tfrt_bef_file_attribute_type(file, one->attributes[0]), TFRT_BEF_DTYPE_I32);
   tfrt_bef_file_release(file);
-  free(bytes.data);
+  test_free(bytes.data, bytes.size);
 }
 END_TEST
 
@@ -63,7 +63,7 @@ START_TEST(call_options_and_argument_names_are_found) {
   ck_assert_uint_eq(options->deadline_ms, 500);
   ck_assert_uint_eq(options->retries, 0);
   tfrt_bef_file_release(file);
-  free(bytes.data);
+  test_free(bytes.data, bytes.size);
 }
 END_TEST
 
@@ -89,7 +89,7 @@ START_TEST(locations_are_decoded) {
   ck_assert(!tfrt_bef_file_location_append_debug_name(file, location, &text));
   tfrt_string_builder_deinitialize(&text);
   tfrt_bef_file_release(file);
-  free(bytes.data);
+  test_free(bytes.data, bytes.size);
 }
 END_TEST
 
@@ -113,7 +113,7 @@ static void check_location(void (*add)(tfrt_bef_writer_t*), const char* text, co
   if (debug_name) ck_assert_str_eq(tfrt_string_builder_text(&builder), debug_name);
   tfrt_string_builder_deinitialize(&builder);
   tfrt_bef_file_release(file);
-  free(bytes.data);
+  test_free(bytes.data, bytes.size);
 }
 
 static void add_name(tfrt_bef_writer_t* writer) {
@@ -151,11 +151,13 @@ END_TEST
 START_TEST(sections_with_other_numbers_are_skipped) {
   test_bytes_t bytes = test_small_file();
   static const uint8_t kUnknown[] = {0x77, 3 << 1, 1, 2, 3, 0x78, 0};
-  bytes.data = realloc(bytes.data, bytes.size + sizeof(kUnknown));
-  memcpy(bytes.data + bytes.size, kUnknown, sizeof(kUnknown));
-  bytes.size += sizeof(kUnknown);
-  tfrt_bef_file_release(test_load(bytes));
-  free(bytes.data);
+  test_bytes_t longer = {.data = test_allocate(bytes.size + sizeof(kUnknown)),
+                         .size = bytes.size + sizeof(kUnknown)};
+  memcpy(longer.data, bytes.data, bytes.size);
+  memcpy(longer.data + bytes.size, kUnknown, sizeof(kUnknown));
+  tfrt_bef_file_release(test_load(longer));
+  test_free(longer.data, longer.size);
+  test_free(bytes.data, bytes.size);
 }
 END_TEST
 
@@ -172,7 +174,7 @@ START_TEST(bytes_that_are_taken_are_given_back) {
   tfrt_bef_file_release(tfrt_bef_file_retain(file));
   tfrt_bef_file_release(file);
   tfrt_bef_file_release(NULL);
-  free(bytes.data);
+  test_free(bytes.data, bytes.size);
 }
 END_TEST
 
@@ -207,7 +209,7 @@ static void flip_bits(const char* name) {
   // Most of a file is structure; texts and values may be anything.
   ck_assert_uint_gt(refused * 4, bytes.size * 8);
   ck_assert(loads(bytes));
-  free(bytes.data);
+  test_free(bytes.data, bytes.size);
 }
 
 START_TEST(any_flipped_bit_is_refused_or_harmless) {
@@ -223,10 +225,10 @@ static void cut(const char* name, test_bytes_t bytes) {
   size_t good = 0;
   for (size_t size = 0; size < bytes.size; ++size) {
     // A block of its own, so that AddressSanitizer sees a byte too many.
-    test_bytes_t part = {.data = malloc(size > 0 ? size : 1), .size = size};
+    test_bytes_t part = {.data = test_allocate(size), .size = size};
     memcpy(part.data, bytes.data, size);
     if (loads(part)) ++good;
-    free(part.data);
+    test_free(part.data, part.size);
   }
   ck_assert_msg(good <= 7, "%s: %zu cuts are good files", name, good);
 }
@@ -234,10 +236,10 @@ static void cut(const char* name, test_bytes_t bytes) {
 START_TEST(a_file_that_was_cut_is_refused) {
   test_bytes_t bytes = test_small_file();
   cut("small", bytes);
-  free(bytes.data);
+  test_free(bytes.data, bytes.size);
   bytes = test_read_program("recursion.bef");
   cut("recursion.bef", bytes);
-  free(bytes.data);
+  test_free(bytes.data, bytes.size);
 }
 END_TEST
 
@@ -266,7 +268,7 @@ static void refuse_add(size_t index, uint32_t word, const char* part) {
   put_word(find_words(bytes, kAdd, 8) + index * 4, word);
   const char* parts[] = {"section Functions, function 0 'f'", part};
   test_refuse(bytes, parts, 2);
-  free(bytes.data);
+  test_free(bytes.data, bytes.size);
 }
 
 START_TEST(a_bad_kernel_record_is_named_by_function_and_kernel) {
@@ -295,7 +297,7 @@ START_TEST(a_bad_kernel_code_or_location_is_refused) {
   const char* location[] = {"location 0x1 is not that of a record"};
   put_word(record + 4, 1);
   test_refuse(bytes, location, 1);
-  free(bytes.data);
+  test_free(bytes.data, bytes.size);
 }
 END_TEST
 
@@ -314,7 +316,7 @@ START_TEST(user_lists_must_be_those_of_the_arguments) {
   put_word(record + 20, 4);
   const char* attribute[] = {"attribute offset 4 is out of range"};
   test_refuse(bytes, attribute, 1);
-  free(bytes.data);
+  test_free(bytes.data, bytes.size);
 }
 END_TEST
 
@@ -373,7 +375,7 @@ START_TEST(when_memory_is_out_nothing_is_lost) {
   }
   load_with_limit(bytes, needed, &good);
   ck_assert(good);
-  free(bytes.data);
+  test_free(bytes.data, bytes.size);
 }
 END_TEST
 

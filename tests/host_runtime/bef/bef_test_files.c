@@ -10,6 +10,16 @@
 
 #define PROGRAMS "tests/programs/"
 
+uint8_t* test_allocate(size_t size) {
+  uint8_t* data = tfrt_allocator_allocate(tfrt_allocator_system(), size);
+  ck_assert_ptr_nonnull(data);
+  return data;
+}
+
+void test_free(void* data, size_t size) {
+  tfrt_allocator_free(tfrt_allocator_system(), data, size);
+}
+
 test_bytes_t test_read_program(const char* name) {
   char path[512];
   snprintf(path, sizeof(path), PROGRAMS "%s", name);
@@ -18,7 +28,7 @@ test_bytes_t test_read_program(const char* name) {
   fseek(file, 0, SEEK_END);
   test_bytes_t bytes = {.size = (size_t)ftell(file)};
   rewind(file);
-  bytes.data = malloc(bytes.size);
+  bytes.data = test_allocate(bytes.size);
   ck_assert_uint_eq(fread(bytes.data, 1, bytes.size, file), bytes.size);
   fclose(file);
   return bytes;
@@ -38,7 +48,7 @@ static size_t visit_folder(const char* folder,
     snprintf(name, sizeof(name), "%s%.255s", folder, entry->d_name);
     test_bytes_t bytes = test_read_program(name);
     visit(name, bytes);
-    free(bytes.data);
+    test_free(bytes.data, bytes.size);
     ++count;
   }
   closedir(directory);
@@ -75,7 +85,7 @@ test_bytes_t test_finish(tfrt_bef_writer_t* writer) {
   test_bytes_t bytes;
   tfrt_status_t status = tfrt_bef_writer_finish(writer, &image, &bytes.size);
   ck_assert(tfrt_status_is_ok(status));
-  bytes.data = malloc(bytes.size);
+  bytes.data = test_allocate(bytes.size);
   memcpy(bytes.data, image, bytes.size);
   tfrt_allocator_free(tfrt_allocator_system(), image, bytes.size);
   tfrt_bef_writer_free(writer);

@@ -13,13 +13,17 @@
 #include "host_runtime/bef/bef_file.h"
 #include "host_runtime/bef/bef_writer.h"
 
-// Bytes on the heap of the C library, in a block of exactly their size.
+// Bytes in a block of exactly their size, so that AddressSanitizer sees the first one behind.
 typedef struct test_bytes_s {
   uint8_t* data;
   size_t size;
 } test_bytes_t;
 
-// Reads tests/programs/|name| whole. Freed by free(data).
+// A block of |size| bytes that nobody has written yet, and its end.
+uint8_t* test_allocate(size_t size);
+void test_free(void* data, size_t size);
+
+// Reads tests/programs/|name| whole. Freed by test_free().
 test_bytes_t test_read_program(const char* name);
 
 // Calls |visit| with the name and the bytes of each .bef file of tests/programs, and returns
@@ -33,7 +37,7 @@ tfrt_bef_file_t* test_load(test_bytes_t bytes);
 // |part_count| |parts|.
 void test_refuse(test_bytes_t bytes, const char* const* parts, size_t part_count);
 
-// Finishes |writer| and frees it. Freed by free(data).
+// Finishes |writer| and frees it. Freed by test_free().
 test_bytes_t test_finish(tfrt_bef_writer_t* writer);
 
 // A function `f(i32) -> i32` with two kernels: `k.one` (no arguments, attribute 7 : i32 named

@@ -52,6 +52,29 @@ static void copy_attributes(tfrt_bef_writer_t* writer, const tfrt_bef_file_t* fi
 
 #define MAX_ITEMS 256
 
+// The writer's form of |kernel|, whose attributes are called |names|.
+static tfrt_bef_writer_kernel_t copy_kernel(tfrt_bef_writer_t* writer, const tfrt_bef_file_t* file,
+                                            const tfrt_bef_kernel_t* kernel,
+                                            tfrt_string_view_t* names) {
+  for (uint32_t i = 0; i < kernel->attribute_count; ++i) {
+    names[i] = tfrt_string_view_of(kernel->attribute_names[i]);
+  }
+  return (tfrt_bef_writer_kernel_t){
+      .code = kernel->code,
+      .location = copy_location(writer, file, kernel->location),
+      .stream_id = kernel->stream_id,
+      .argument_count = kernel->argument_count,
+      .attribute_count = kernel->attribute_count,
+      .function_count = kernel->function_count,
+      .result_count = kernel->result_count,
+      .arguments = kernel->arguments,
+      .attributes = kernel->attributes,
+      .attribute_names = names,
+      .functions = kernel->functions,
+      .results = kernel->results,
+  };
+}
+
 static void copy_function(tfrt_bef_writer_t* writer, const tfrt_bef_file_t* file,
                           const tfrt_bef_function_t* function) {
   static tfrt_bef_writer_kernel_t kernels[MAX_ITEMS];
@@ -68,23 +91,8 @@ static void copy_function(tfrt_bef_writer_t* writer, const tfrt_bef_file_t* file
   uint32_t location = copy_location(writer, file, function->location);
   for (uint32_t k = 1; k < function->kernel_count; ++k) {
     const tfrt_bef_kernel_t* kernel = &function->kernels[k];
-    kernels[k - 1] = (tfrt_bef_writer_kernel_t){
-        .code = kernel->code,
-        .location = copy_location(writer, file, kernel->location),
-        .stream_id = kernel->stream_id,
-        .argument_count = kernel->argument_count,
-        .attribute_count = kernel->attribute_count,
-        .function_count = kernel->function_count,
-        .result_count = kernel->result_count,
-        .arguments = kernel->arguments,
-        .attributes = kernel->attributes,
-        .attribute_names = &names[name_count],
-        .functions = kernel->functions,
-        .results = kernel->results,
-    };
-    for (uint32_t i = 0; i < kernel->attribute_count; ++i) {
-      names[name_count++] = tfrt_string_view_of(kernel->attribute_names[i]);
-    }
+    kernels[k - 1] = copy_kernel(writer, file, kernel, &names[name_count]);
+    name_count += kernel->attribute_count;
   }
   tfrt_bef_writer_function_t copy = {
       .name = tfrt_string_view_of(function->name),
@@ -160,7 +168,7 @@ static void write_again(const char* name, test_bytes_t bytes) {
   test_bytes_t again = test_finish(writer);
   ck_assert_msg(again.size == bytes.size && memcmp(again.data, bytes.data, bytes.size) == 0,
                 "%s: written again it differs", name);
-  free(again.data);
+  test_free(again.data, again.size);
   tfrt_bef_file_release(file);
 }
 
