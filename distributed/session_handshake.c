@@ -164,28 +164,51 @@ static bool is_begun_twice(const tfrt_session_t* session, const tfrt_wire_hello_
          hello->connection > session->connection;
 }
 
-// A new session: returns the one that it becomes, or NULL after a refusal.
-static tfrt_session_t* find_or_make_begun(tfrt_session_link_t* link, const tfrt_wire_hello_t* hello,
-                                          tfrt_session_peer_t* peer) {
-  tfrt_session_manager_t* manager = link->manager;
-  tfrt_session_t* session = peer ? peer->session : NULL;
-  bool is_new_number = !peer || hello->session > peer->last_session;
-  if (session && !is_new_number) {
-    bool is_same = session->number == hello->session;
-    bool fits =
-        is_same && (session->state == TFRT_SESSION_CONNECTING || is_begun_twice(session, hello));
-    if (fits && !is_crossed_by_ours(session, hello)) return session;
-    if (fits || (is_same && hello->connection <= session->connection)) {
-      refuse_crossed(link, hello);
-    } else {
-      refuse_session(link, hello, peer);
-    }
-    return NULL;
-  }
-  if (!is_new_number) {
+// A Hello with a number that is known here: returns the session that it belongs to, or
+// NULL after a refusal.
+static tfrt_session_t* find_begun(tfrt_session_link_t* link, const tfrt_wire_hello_t* hello,
+                                  const tfrt_session_peer_t* peer) {
+  tfrt_session_t* session = peer->session;
+  if (!session || session->number != hello->session) {
     refuse_session(link, hello, peer);
     return NULL;
   }
+  bool fits = session->state == TFRT_SESSION_CONNECTING || is_begun_twice(session, hello);
+  if (fits && !is_crossed_by_ours(session, hello)) return session;
+  if (fits || hello->connection <= session->connection) {
+    refuse_crossed(link, hello);
+  } else {
+    refuse_session(link, hello, peer);
+  }
+  return NULL;
+}
+
+// A session that nobody has here: makes it, or returns NULL after a refusal.
+static tfrt_session_t* make_begun(tfrt_session_link_t* link, const tfrt_wire_hello_t* hello) {
+  tfrt_session_manager_t* manager = link->manager;
+  if (manager->is_draining) {
+    refuse(link, hello, TFRT_WIRE_REFUSE_DRAINING, TFRT_STATUS_UNAVAILABLE, 0,
+           "this host takes no new sessions any more");
+    return NULL;
+  }
+  bool has_room = manager->session_count < manager->options.max_sessions;
+  tfrt_session_peer_t* peer = has_room ? tfrt_session_peer_make(manager, hello->incarnation) : NULL;
+  tfrt_session_t* session =
+      peer ? tfrt_session_make(manager, peer, (tfrt_string_view_t){0}, hello->session) : NULL;
+  if (!session) {
+    refuse(link, hello, TFRT_WIRE_REFUSE_BUSY, TFRT_STATUS_RESOURCE_EXHAUSTED, 0,
+           "this host has no room for another session");
+    return NULL;
+  }
+  tfrt_session_release(session);  // the manager keeps it
+  return session;
+}
+
+// A new session: returns the one that it becomes, or NULL after a refusal.
+static tfrt_session_t* find_or_make_begun(tfrt_session_link_t* link, const tfrt_wire_hello_t* hello,
+                                          tfrt_session_peer_t* peer) {
+  tfrt_session_t* session = peer ? peer->session : NULL;
+  if (peer && hello->session <= peer->last_session) return find_begun(link, hello, peer);
   if (session && session->state == TFRT_SESSION_CONNECTING) {
     if (!is_crossed_by_ours(session, hello)) return session;
     refuse_crossed(link, hello);
@@ -196,22 +219,7 @@ static tfrt_session_t* find_or_make_begun(tfrt_session_link_t* link, const tfrt_
         session, TFRT_SESSION_DEATH_BURIED,
         tfrt_session_error(session, TFRT_STATUS_UNAVAILABLE, "has begun a new session"));
   }
-  if (manager->is_draining) {
-    refuse(link, hello, TFRT_WIRE_REFUSE_DRAINING, TFRT_STATUS_UNAVAILABLE, 0,
-           "this host takes no new sessions any more");
-    return NULL;
-  }
-  peer = manager->session_count < manager->options.max_sessions
-             ? tfrt_session_peer_make(manager, hello->incarnation)
-             : NULL;
-  session = peer ? tfrt_session_make(manager, peer, (tfrt_string_view_t){0}, hello->session) : NULL;
-  if (!session) {
-    refuse(link, hello, TFRT_WIRE_REFUSE_BUSY, TFRT_STATUS_RESOURCE_EXHAUSTED, 0,
-           "this host has no room for another session");
-    return NULL;
-  }
-  tfrt_session_release(session);  // the manager keeps it
-  return session;
+  return make_begun(link, hello);
 }
 
 static bool refuse_unfit(tfrt_session_link_t* link, const tfrt_wire_batch_t* batch,

@@ -122,6 +122,14 @@ void tfrt_session_link_request_work(tfrt_session_link_t* link) {
   tfrt_node_lock_defer(link->manager->lock, &link->work);
 }
 
+// Only memory can be missing. The connection is given up; a later one repeats it all.
+static void give_up(tfrt_session_link_t* link) {
+  tfrt_session_t* session = tfrt_session_retain(link->session);
+  tfrt_session_link_drop(link, false);
+  tfrt_session_on_broken(session);
+  tfrt_session_release(session);
+}
+
 // Encodes the session's next batch. False: there is nothing to say, or no memory for it.
 static bool encode_batch(tfrt_session_link_t* link) {
   tfrt_session_manager_t* manager = link->manager;
@@ -151,14 +159,8 @@ static bool encode_batch(tfrt_session_link_t* link) {
   };
   tfrt_status_t status = tfrt_wire_batch_encode(&batch, &link->out);
   if (!tfrt_status_is_ok(status)) {
-    // Only memory can be missing. The connection is given up; a later one repeats it all.
     tfrt_status_release(status);
-    tfrt_session_link_retain(link);
-    tfrt_session_retain(session);
-    tfrt_session_link_drop(link, false);
-    if (session->state == TFRT_SESSION_OPEN) tfrt_session_on_broken(session);
-    tfrt_session_release(session);
-    tfrt_session_link_release(link);
+    give_up(link);
     return false;
   }
   manager->counters.frames_sent += frames->count - frames->replayed_count;

@@ -289,20 +289,18 @@ static void take_closed(tfrt_simulated_end_t* end) {
   }
 }
 
-void tfrt_simulated_stream_take_event(tfrt_simulated_event_t* event) {
-  tfrt_simulated_stream_t* stream = event->stream;
-  tfrt_simulated_end_t* end = &stream->ends[event->side];
-  tfrt_simulated_trace(stream->network, "%s %s %" PRIu64 " %zu", event->to->name,
-                       event_names[event->kind], stream->number, event->size);
-  if (event->kind == TFRT_SIMULATED_MESSAGE) {
-    ++stream->ref_count;
-    take_arrived_message(end, event);
-    release_stream(stream);
-    return;
-  }
+static void take_end(tfrt_simulated_end_t* end) {
+  end->has_peer_ended = true;
+  if (!end->is_attached || end->is_done) return;
+  release_held(end);
+  deliver(end);
+}
+
+// Does what |event|, which is no message, says.
+static void happen(tfrt_simulated_end_t* end, const tfrt_simulated_event_t* event) {
   switch (event->kind) {
     case TFRT_SIMULATED_DIAL:
-      take_dial(stream);
+      take_dial(end->stream);
       break;
     case TFRT_SIMULATED_ANSWER:
       take_answer(end);
@@ -311,11 +309,7 @@ void tfrt_simulated_stream_take_event(tfrt_simulated_event_t* event) {
       take_timeout(end);
       break;
     case TFRT_SIMULATED_END:
-      end->has_peer_ended = true;
-      if (end->is_attached && !end->is_done) {
-        release_held(end);
-        deliver(end);
-      }
+      take_end(end);
       break;
     case TFRT_SIMULATED_RESET:
       tell_error(end, TFRT_TRANSPORT_RESET, "connection reset");
@@ -332,7 +326,21 @@ void tfrt_simulated_stream_take_event(tfrt_simulated_event_t* event) {
     case TFRT_SIMULATED_MESSAGE:
       break;
   }
-  tfrt_simulated_event_free(event);
+}
+
+void tfrt_simulated_stream_take_event(tfrt_simulated_event_t* event) {
+  tfrt_simulated_stream_t* stream = event->stream;
+  tfrt_simulated_end_t* end = &stream->ends[event->side];
+  tfrt_simulated_trace(stream->network, "%s %s %" PRIu64 " %zu", event->to->name,
+                       event_names[event->kind], stream->number, event->size);
+  if (event->kind != TFRT_SIMULATED_MESSAGE) {
+    happen(end, event);
+    tfrt_simulated_event_free(event);
+    return;
+  }
+  ++stream->ref_count;  // a message is freed before its callbacks are over
+  take_arrived_message(end, event);
+  release_stream(stream);
 }
 
 void tfrt_simulated_stream_break(tfrt_simulated_stream_t* stream) {

@@ -339,3 +339,18 @@ void tfrt_harness_connect_two(tfrt_harness_world_t* world, tfrt_harness_record_t
   ck_assert_ptr_nonnull(*out_b);
   ck_assert_int_eq(tfrt_harness_state(*out_b), TFRT_SESSION_OPEN);
 }
+
+void tfrt_harness_partition(tfrt_harness_record_t* a, tfrt_harness_record_t* b, bool both_ways) {
+  tfrt_simulated_network_partition(a->host->world->network, a->host->endpoint, b->host->endpoint,
+                                   both_ways);
+}
+
+void tfrt_harness_heal(tfrt_harness_record_t* a, tfrt_harness_record_t* b) {
+  tfrt_simulated_network_heal(a->host->world->network, a->host->endpoint, b->host->endpoint, true);
+}
+
+void tfrt_harness_close_session(tfrt_harness_record_t* record, tfrt_wire_goodbye_reason_t reason) {
+  tfrt_node_lock_lock(&record->host->lock);
+  tfrt_session_close(record->session, reason, tfrt_string_view_of("a test"));
+  tfrt_node_lock_unlock_and_run(&record->host->lock);
+}

@@ -127,4 +127,11 @@ void tfrt_harness_run_until_received(tfrt_harness_record_t* record, uint64_t cou
 void tfrt_harness_connect_two(tfrt_harness_world_t* world, tfrt_harness_record_t** out_a,
                               tfrt_harness_record_t** out_b);
 
+// Cuts the network between two hosts (one way: only from |a| to |b|), and joins it again.
+void tfrt_harness_partition(tfrt_harness_record_t* a, tfrt_harness_record_t* b, bool both_ways);
+void tfrt_harness_heal(tfrt_harness_record_t* a, tfrt_harness_record_t* b);
+
+// Closes the session of |record| because of |reason|.
+void tfrt_harness_close_session(tfrt_harness_record_t* record, tfrt_wire_goodbye_reason_t reason);
+
 #endif  // TFRT_TESTS_DISTRIBUTED_SESSION_HARNESS_H_

@@ -20,26 +20,11 @@ static void break_between(tfrt_harness_record_t* a, tfrt_harness_record_t* b) {
   tfrt_simulated_network_break(a->host->world->network, a->host->endpoint, b->host->endpoint);
 }
 
-static void partition(tfrt_harness_record_t* a, tfrt_harness_record_t* b, bool both_ways) {
-  tfrt_simulated_network_partition(a->host->world->network, a->host->endpoint, b->host->endpoint,
-                                   both_ways);
-}
-
-static void heal(tfrt_harness_record_t* a, tfrt_harness_record_t* b) {
-  tfrt_simulated_network_heal(a->host->world->network, a->host->endpoint, b->host->endpoint, true);
-}
-
 static void assert_dead(const tfrt_harness_record_t* record, tfrt_session_death_t death,
                         tfrt_status_code_t code) {
   ck_assert(record->is_dead);
   ck_assert_str_eq(tfrt_session_death_name(record->death), tfrt_session_death_name(death));
   ck_assert_str_eq(tfrt_status_code_name(record->code), tfrt_status_code_name(code));
-}
-
-static void close_session(tfrt_harness_record_t* record, tfrt_wire_goodbye_reason_t reason) {
-  tfrt_node_lock_lock(&record->host->lock);
-  tfrt_session_close(record->session, reason, tfrt_string_view_of("a test"));
-  tfrt_node_lock_unlock_and_run(&record->host->lock);
 }
 
 // --- Beginning ---------------------------------------------------------------
@@ -486,11 +471,11 @@ START_TEST(a_short_partition_is_survived) {
   tfrt_harness_world_t world;
   tfrt_harness_record_t *a, *b;
   tfrt_harness_connect_two(&world, &a, &b);
-  partition(a, b, true);
+  tfrt_harness_partition(a, b, true);
   tfrt_harness_send(a, 5);
   tfrt_harness_send(b, 5);
   tfrt_harness_run_for(&world, 3500 * TFRT_HARNESS_MILLISECOND);
-  heal(a, b);
+  tfrt_harness_heal(a, b);
   tfrt_harness_run_until_received(a, 5);
   tfrt_harness_run_until_received(b, 5);
   ck_assert_uint_eq(counters_of(a).resumes, 0);
@@ -504,11 +489,11 @@ START_TEST(a_long_partition_is_death_on_both_sides_within_two_budgets) {
     tfrt_harness_record_t *a, *b;
     tfrt_harness_connect_two(&world, &a, &b);
     int64_t begin_ns = tfrt_harness_now(&world);
-    partition(a, b, both_ways);
+    tfrt_harness_partition(a, b, both_ways);
     tfrt_harness_run_until_state(b, TFRT_SESSION_DEAD);
     tfrt_harness_run_until_state(a, TFRT_SESSION_DEAD);
     ck_assert_int_lt(tfrt_harness_now(&world) - begin_ns, 10 * TFRT_HARNESS_SECOND);
-    heal(a, b);
+    tfrt_harness_heal(a, b);
     tfrt_harness_deinitialize(&world);
   }
 }
@@ -520,11 +505,11 @@ START_TEST(after_a_partition_a_new_session_begins_with_a_new_number) {
   tfrt_harness_connect_two(&world, &a, &b);
   tfrt_harness_send(a, 2);
   tfrt_harness_run_until_received(b, 2);
-  partition(a, b, true);
+  tfrt_harness_partition(a, b, true);
   tfrt_harness_send(a, 2);
   tfrt_harness_run_for(&world, 12 * TFRT_HARNESS_SECOND);
   ck_assert(a->is_dead && b->is_dead);
-  heal(a, b);
+  tfrt_harness_heal(a, b);
   tfrt_harness_record_t* again = tfrt_harness_dial(b->host, a->host);
   ck_assert_ptr_ne(again, b);
   tfrt_harness_run_until_state(again, TFRT_SESSION_OPEN);
@@ -538,7 +523,7 @@ START_TEST(a_number_that_only_the_peer_knows_is_passed_over) {
   tfrt_harness_world_t world;
   tfrt_harness_record_t *a, *b;
   tfrt_harness_connect_two(&world, &a, &b);
-  partition(a, b, true);
+  tfrt_harness_partition(a, b, true);
   tfrt_harness_run_for(&world, 12 * TFRT_HARNESS_SECOND);
   // Sessions 2 and 3 of B die before A hears of them.
   for (int i = 0; i < 2; ++i) {
@@ -546,7 +531,7 @@ START_TEST(a_number_that_only_the_peer_knows_is_passed_over) {
     tfrt_harness_run_until_state(attempt, TFRT_SESSION_DEAD);
     ck_assert(!attempt->was_opened);
   }
-  heal(a, b);
+  tfrt_harness_heal(a, b);
   tfrt_harness_run_for(&world, TFRT_HARNESS_SECOND);
   tfrt_harness_record_t* again = tfrt_harness_dial(a->host, b->host);
   tfrt_harness_send(again, 1);
@@ -564,7 +549,7 @@ START_TEST(a_goodbye_comes_behind_what_was_appended) {
   tfrt_harness_record_t *a, *b;
   tfrt_harness_connect_two(&world, &a, &b);
   tfrt_harness_send(a, 100);
-  close_session(a, TFRT_WIRE_GOODBYE_SHUTDOWN);
+  tfrt_harness_close_session(a, TFRT_WIRE_GOODBYE_SHUTDOWN);
   assert_dead(a, TFRT_SESSION_DEATH_CLOSED, TFRT_STATUS_UNAVAILABLE);
   tfrt_harness_run_until_state(b, TFRT_SESSION_DEAD);
   assert_dead(b, TFRT_SESSION_DEATH_GOODBYE, TFRT_STATUS_UNAVAILABLE);
@@ -632,293 +617,7 @@ START_TEST(a_handler_may_close_the_session_inside_of_on_frame) {
 }
 END_TEST
 
-// --- Calls, wants, credit ----------------------------------------------------
-
-static tfrt_status_code_t append_call(tfrt_harness_record_t* record, uint32_t kind,
-                                      bool is_nested) {
-  const tfrt_session_frame_t frame = {
-      .kind = kind,
-      .job = 1,
-      .deadline_ns = TFRT_TIME_INFINITE,
-      .body = tfrt_string_view_of("call"),
-      .call = tfrt_session_next_call(record->session),
-      .is_nested = is_nested,
-  };
-  return tfrt_harness_append(record, &frame);
-}
-
-START_TEST(call_numbers_run_on_over_sessions) {
-  tfrt_harness_world_t world;
-  tfrt_harness_record_t *a, *b;
-  tfrt_harness_connect_two(&world, &a, &b);
-  ck_assert_uint_eq(tfrt_session_next_call(a->session), 1);
-  ck_assert_uint_eq(tfrt_session_peer_next_call(b->session), 1);
-  for (int i = 0; i < 3; ++i) {
-    ck_assert_int_eq(append_call(a, TFRT_WIRE_FRAME_INVOKE, false), TFRT_STATUS_OK);
-  }
-  ck_assert_uint_eq(tfrt_session_next_call(a->session), 4);
-  tfrt_harness_run_for(&world, TFRT_HARNESS_SECOND);
-  ck_assert_uint_eq(b->others, 3);
-  ck_assert(tfrt_session_call_was_written(a->session, 3));
-  ck_assert(!tfrt_session_call_was_written(a->session, 4));
-  partition(a, b, true);
-  ck_assert_int_eq(append_call(a, TFRT_WIRE_FRAME_INVOKE, false), TFRT_STATUS_OK);
-  tfrt_harness_run_for(&world, 12 * TFRT_HARNESS_SECOND);
-  ck_assert(a->is_dead);
-  ck_assert(tfrt_session_call_was_written(a->session, 4));
-  heal(a, b);
-  tfrt_harness_record_t* again = tfrt_harness_dial(a->host, b->host);
-  ck_assert_uint_eq(tfrt_session_next_call(again->session), 5);
-  // One that is named before the session is open is one that the peer will see.
-  ck_assert_int_eq(append_call(again, TFRT_WIRE_FRAME_INVOKE, false), TFRT_STATUS_OK);
-  tfrt_harness_run_until_state(again, TFRT_SESSION_OPEN);
-  tfrt_harness_run_for(&world, TFRT_HARNESS_SECOND);
-  tfrt_harness_record_t* back = tfrt_harness_find(b->host, a->host);
-  ck_assert_uint_eq(tfrt_session_peer_next_call(back->session), 5);
-  ck_assert_uint_eq(back->others, 1);
-  ck_assert(!tfrt_session_call_was_written(again->session, 4));
-  tfrt_harness_deinitialize(&world);
-}
-END_TEST
-
-START_TEST(a_number_that_is_not_the_next_one_is_refused_and_not_taken) {
-  tfrt_harness_world_t world;
-  tfrt_harness_record_t *a, *b;
-  tfrt_harness_connect_two(&world, &a, &b);
-  tfrt_session_frame_t frame = {
-      .kind = TFRT_WIRE_FRAME_INVOKE, .job = 1, .deadline_ns = TFRT_TIME_INFINITE, .call = 2};
-  ck_assert_int_eq(tfrt_harness_append(a, &frame), TFRT_STATUS_INVALID_ARGUMENT);
-  frame.call = 0;
-  ck_assert_int_eq(tfrt_harness_append(a, &frame), TFRT_STATUS_INVALID_ARGUMENT);
-  frame.kind = TFRT_WIRE_FRAME_WANT;
-  frame.want = 2;
-  ck_assert_int_eq(tfrt_harness_append(a, &frame), TFRT_STATUS_INVALID_ARGUMENT);
-  frame.want = 0;
-  frame.kind = TFRT_WIRE_FRAME_GOODBYE;
-  ck_assert_int_eq(tfrt_harness_append(a, &frame), TFRT_STATUS_INVALID_ARGUMENT);
-  frame.kind = TFRT_WIRE_FRAME_CANCEL;
-  frame.after_call = 1;
-  ck_assert_int_eq(tfrt_harness_append(a, &frame), TFRT_STATUS_INVALID_ARGUMENT);
-  frame.after_call = 0;
-  frame.after_want = 1;
-  ck_assert_int_eq(tfrt_harness_append(a, &frame), TFRT_STATUS_INVALID_ARGUMENT);
-  frame.after_want = 0;
-  frame.kind = 1000;
-  ck_assert_int_eq(tfrt_harness_append(a, &frame), TFRT_STATUS_INVALID_ARGUMENT);
-  frame.kind = TFRT_WIRE_FRAME_RELEASE;
-  frame.body = tfrt_string_view_make("", TFRT_WIRE_MAX_BATCH_SIZE);
-  ck_assert_int_eq(tfrt_harness_append(a, &frame), TFRT_STATUS_INVALID_ARGUMENT);
-  ck_assert_uint_eq(tfrt_session_next_call(a->session), 1);
-  ck_assert_uint_eq(tfrt_session_next_want(a->session), 1);
-  tfrt_harness_deinitialize(&world);
-}
-END_TEST
-
-static void grant(tfrt_harness_record_t* record, uint64_t calls, uint64_t wants) {
-  tfrt_node_lock_lock(&record->host->lock);
-  tfrt_session_grant(record->session, calls, wants);
-  tfrt_node_lock_unlock_and_run(&record->host->lock);
-}
-
-// Two hosts of which the second grants four calls and four wants.
-static void connect_with_little_credit(tfrt_harness_world_t* world, tfrt_harness_record_t** out_a,
-                                       tfrt_harness_record_t** out_b) {
-  tfrt_harness_initialize_with_seed(world, 1);
-  tfrt_harness_host_t* a = tfrt_harness_add_simple_host(world, 0x0a);
-  tfrt_session_options_t options = tfrt_harness_options(0x0b);
-  options.first_call_limit = options.first_want_limit = 4;
-  tfrt_harness_host_t* b = tfrt_harness_add_host(world, &options, "host:0");
-  *out_a = tfrt_harness_dial(a, b);
-  tfrt_harness_run_until_state(*out_a, TFRT_SESSION_OPEN);
-  tfrt_harness_run_for(world, 10 * TFRT_HARNESS_MILLISECOND);
-  *out_b = tfrt_harness_find(b, a);
-}
-
-START_TEST(calls_wait_for_credit_and_what_frees_overtakes_them) {
-  tfrt_harness_world_t world;
-  tfrt_harness_record_t *a, *b;
-  connect_with_little_credit(&world, &a, &b);
-  for (int i = 0; i < 6; ++i) append_call(a, TFRT_WIRE_FRAME_INVOKE, false);
-  tfrt_harness_send(a, 2);
-  tfrt_harness_run_until_received(b, 2);
-  // Three quarters: the last one is kept for nested calls.
-  ck_assert_uint_eq(b->others, 3);
-  grant(b, 6, 4);
-  tfrt_harness_run_for(&world, 100 * TFRT_HARNESS_MILLISECOND);
-  ck_assert_uint_eq(b->others, 5);
-  append_call(a, TFRT_WIRE_FRAME_INVOKE, true);
-  tfrt_harness_run_for(&world, 100 * TFRT_HARNESS_MILLISECOND);
-  ck_assert_uint_eq(b->others, 6);
-  grant(b, 100, 4);
-  tfrt_harness_run_for(&world, 100 * TFRT_HARNESS_MILLISECOND);
-  ck_assert_uint_eq(b->others, 7);
-  tfrt_harness_deinitialize(&world);
-}
-END_TEST
-
-START_TEST(a_call_that_waits_becomes_a_void_in_its_place) {
-  tfrt_harness_world_t world;
-  tfrt_harness_record_t *a, *b;
-  connect_with_little_credit(&world, &a, &b);
-  for (int i = 0; i < 4; ++i) append_call(a, TFRT_WIRE_FRAME_INVOKE, false);
-  tfrt_harness_run_for(&world, 100 * TFRT_HARNESS_MILLISECOND);
-  ck_assert_uint_eq(b->others, 3);
-  bool is_replaced;
-  tfrt_node_lock_lock(&a->host->lock);
-  ck_assert(tfrt_status_is_ok(
-      tfrt_session_replace_by_void(a->session, 3, tfrt_string_view_of("void"), &is_replaced)));
-  ck_assert(!is_replaced);
-  ck_assert(tfrt_status_is_ok(
-      tfrt_session_replace_by_void(a->session, 4, tfrt_string_view_of("void"), &is_replaced)));
-  ck_assert(is_replaced);
-  tfrt_node_lock_unlock_and_run(&a->host->lock);
-  tfrt_harness_run_for(&world, 100 * TFRT_HARNESS_MILLISECOND);
-  ck_assert_uint_eq(b->others, 4);
-  ck_assert_uint_eq(b->last_kind, TFRT_WIRE_FRAME_VOID);
-  tfrt_harness_deinitialize(&world);
-}
-END_TEST
-
-START_TEST(a_frame_that_comes_after_a_waiting_call_waits_with_it) {
-  tfrt_harness_world_t world;
-  tfrt_harness_record_t *a, *b;
-  connect_with_little_credit(&world, &a, &b);
-  for (int i = 0; i < 4; ++i) append_call(a, TFRT_WIRE_FRAME_INVOKE, false);
-  const tfrt_session_frame_t frame = {
-      .kind = TFRT_WIRE_FRAME_CANCEL, .job = 1, .deadline_ns = TFRT_TIME_INFINITE, .after_call = 4};
-  ck_assert_int_eq(tfrt_harness_append(a, &frame), TFRT_STATUS_OK);
-  tfrt_harness_run_for(&world, 100 * TFRT_HARNESS_MILLISECOND);
-  ck_assert_uint_eq(b->others, 3);
-  grant(b, 100, 0);
-  tfrt_harness_run_for(&world, 100 * TFRT_HARNESS_MILLISECOND);
-  ck_assert_uint_eq(b->others, 5);
-  ck_assert_uint_eq(b->last_kind, TFRT_WIRE_FRAME_CANCEL);
-  tfrt_harness_deinitialize(&world);
-}
-END_TEST
-
-START_TEST(calls_and_wants_without_credit_starve_after_ten_seconds) {
-  tfrt_harness_world_t world;
-  tfrt_harness_record_t *a, *b;
-  connect_with_little_credit(&world, &a, &b);
-  for (int i = 0; i < 4; ++i) append_call(a, TFRT_WIRE_FRAME_INVOKE, false);
-  for (uint64_t i = 1; i <= 5; ++i) {
-    const tfrt_session_frame_t frame = {
-        .kind = TFRT_WIRE_FRAME_WANT, .job = 1, .deadline_ns = TFRT_TIME_INFINITE, .want = i};
-    ck_assert_int_eq(tfrt_harness_append(a, &frame), TFRT_STATUS_OK);
-  }
-  tfrt_harness_run_for(&world, 9900 * TFRT_HARNESS_MILLISECOND);
-  ck_assert_uint_eq(b->others, 3 + 4);
-  ck_assert_uint_eq(a->starved_call, 0);
-  tfrt_harness_run_for(&world, 200 * TFRT_HARNESS_MILLISECOND);
-  ck_assert_uint_eq(a->starved_call + a->starved_want, 5);
-  tfrt_harness_deinitialize(&world);
-}
-END_TEST
-
-// --- Budgets, batches, acknowledgements --------------------------------------
-
-START_TEST(a_deadline_is_never_later_at_the_receiver_even_when_replayed) {
-  tfrt_harness_world_t world;
-  tfrt_harness_record_t *a, *b;
-  tfrt_harness_connect_two(&world, &a, &b);
-  int64_t deadline_ns = tfrt_harness_now(&world) + 4 * TFRT_HARNESS_SECOND;
-  const tfrt_session_frame_t frame = {
-      .kind = TFRT_WIRE_FRAME_CANCEL, .job = 1, .deadline_ns = deadline_ns};
-  tfrt_harness_append(a, &frame);
-  tfrt_harness_run_for(&world, 10 * TFRT_HARNESS_MILLISECOND);
-  ck_assert_uint_eq(b->others, 1);
-  // The transit is not subtracted.
-  ck_assert_int_ge(b->last_deadline_ns, deadline_ns - TFRT_HARNESS_MILLISECOND);
-  ck_assert_int_le(b->last_deadline_ns, deadline_ns + TFRT_HARNESS_MILLISECOND);
-  partition(a, b, false);
-  tfrt_harness_append(a, &frame);
-  tfrt_harness_run_for(&world, 2 * TFRT_HARNESS_SECOND);
-  break_between(a, b);
-  tfrt_harness_run_for(&world, TFRT_HARNESS_SECOND);
-  heal(a, b);
-  tfrt_harness_run_for(&world, TFRT_HARNESS_SECOND / 2);
-  ck_assert_uint_eq(b->others, 2);
-  ck_assert_int_ge(b->last_deadline_ns, deadline_ns - TFRT_HARNESS_MILLISECOND);
-  ck_assert_int_le(b->last_deadline_ns, deadline_ns + TFRT_HARNESS_MILLISECOND);
-  tfrt_harness_deinitialize(&world);
-}
-END_TEST
-
-START_TEST(frames_collect_while_a_write_is_in_flight) {
-  tfrt_harness_world_t world;
-  tfrt_harness_record_t *a, *b;
-  tfrt_harness_connect_two(&world, &a, &b);
-  tfrt_harness_run_for(&world, 10 * TFRT_HARNESS_MILLISECOND);
-  uint64_t before = tfrt_simulated_network_message_count(world.network, TFRT_TRANSPORT_CONTROL);
-  for (int i = 0; i < 200; ++i) tfrt_harness_send(a, 1);
-  tfrt_harness_run_until_received(b, 200);
-  uint64_t messages =
-      tfrt_simulated_network_message_count(world.network, TFRT_TRANSPORT_CONTROL) - before;
-  ck_assert_uint_le(messages, 3);
-  tfrt_harness_deinitialize(&world);
-}
-END_TEST
-
-START_TEST(batches_stay_below_their_size) {
-  tfrt_harness_world_t world;
-  tfrt_harness_record_t *a, *b;
-  tfrt_harness_connect_two(&world, &a, &b);
-  static char body[900 * 1024];
-  const tfrt_session_frame_t big = {.kind = TFRT_WIRE_FRAME_CANCEL,
-                                    .job = 1,
-                                    .deadline_ns = TFRT_TIME_INFINITE,
-                                    .body = tfrt_string_view_make(body, sizeof(body))};
-  for (int i = 0; i < 20; ++i) {
-    ck_assert_int_eq(tfrt_harness_append(a, &big), TFRT_STATUS_OK);
-    tfrt_harness_send(a, 100);
-  }
-  tfrt_harness_run_until_received(b, 2000);
-  ck_assert_uint_eq(b->others, 20);
-  tfrt_harness_deinitialize(&world);
-}
-END_TEST
-
-START_TEST(one_way_traffic_is_acknowledged_unasked) {
-  tfrt_harness_world_t world;
-  tfrt_harness_record_t *a, *b;
-  tfrt_harness_connect_two(&world, &a, &b);
-  tfrt_harness_run_for(&world, 20 * TFRT_HARNESS_MILLISECOND);
-  tfrt_harness_send(a, 10);
-  tfrt_harness_run_for(&world, 20 * TFRT_HARNESS_MILLISECOND);
-  // What was acknowledged is not replayed.
-  break_between(a, b);
-  tfrt_harness_run_for(&world, 20 * TFRT_HARNESS_MILLISECOND);
-  ck_assert_uint_eq(counters_of(a).resumes, 1);
-  ck_assert_uint_eq(counters_of(a).frames_replayed, 0);
-  ck_assert_uint_eq(counters_of(b).duplicates, 0);
-  tfrt_harness_deinitialize(&world);
-}
-END_TEST
-
-START_TEST(the_same_seed_gives_the_same_trace) {
-  uint64_t hashes[3];
-  for (int run = 0; run < 3; ++run) {
-    tfrt_simulated_options_t options;
-    tfrt_simulated_options_initialize(&options);
-    options.seed = run < 2 ? 42 : 43;
-    options.break_chance = 20000;
-    tfrt_harness_world_t world;
-    tfrt_harness_initialize(&world, &options);
-    tfrt_harness_host_t* a = tfrt_harness_add_simple_host(&world, 0x0a);
-    tfrt_harness_host_t* b = tfrt_harness_add_simple_host(&world, 0x0b);
-    tfrt_harness_record_t* record = tfrt_harness_dial(a, b);
-    for (int i = 0; i < 100; ++i) {
-      if (!record->is_dead) tfrt_harness_send(record, 5);
-      tfrt_harness_run_for(&world, 10 * TFRT_HARNESS_MILLISECOND);
-    }
-    hashes[run] = tfrt_simulated_network_trace_hash(world.network);
-    tfrt_harness_deinitialize(&world);
-  }
-  ck_assert_uint_eq(hashes[0], hashes[1]);
-  ck_assert_uint_ne(hashes[0], hashes[2]);
-}
-END_TEST
+// --- Options -----------------------------------------------------------------
 
 START_TEST(options_that_can_not_work_are_refused) {
   tfrt_harness_world_t world;
@@ -944,35 +643,28 @@ START_TEST(options_that_can_not_work_are_refused) {
 }
 END_TEST
 
-START_TEST(forgotten_peers_never_give_their_call_numbers_to_others) {
-  tfrt_harness_world_t world;
-  tfrt_harness_initialize_with_seed(&world, 1);
-  tfrt_session_options_t options = tfrt_harness_options(0x0a);
-  options.max_peers = options.max_sessions = 2;
-  tfrt_harness_host_t* a = tfrt_harness_add_host(&world, &options, "host:0");
-  uint64_t next_call = 1;
-  for (uint64_t i = 0; i < 6; ++i) {
-    tfrt_harness_host_t* peer = tfrt_harness_add_simple_host(&world, 0x0b + i);
-    tfrt_harness_record_t* record = tfrt_harness_dial(a, peer);
-    tfrt_harness_run_until_state(record, TFRT_SESSION_OPEN);
-    // Two are remembered; the third one begins above the first.
-    if (i >= 2) ck_assert_uint_gt(tfrt_session_next_call(record->session), 1);
-    append_call(record, TFRT_WIRE_FRAME_INVOKE, false);
-    ck_assert_uint_ge(tfrt_session_next_call(record->session), next_call);
-    next_call = tfrt_session_next_call(record->session);
-    tfrt_harness_run_for(&world, TFRT_HARNESS_SECOND);
-    close_session(record, TFRT_WIRE_GOODBYE_SHUTDOWN);
-    tfrt_harness_run_for(&world, TFRT_HARNESS_SECOND);
-  }
-  tfrt_harness_deinitialize(&world);
-}
-END_TEST
-
 static TCase* add_case(Suite* suite, const char* name) {
   TCase* test_case = tcase_create(name);
   tcase_set_timeout(test_case, 60);
   suite_add_tcase(suite, test_case);
   return test_case;
+}
+
+static void add_lasting_cases(Suite* suite) {
+  TCase* silence = add_case(suite, "silence");
+  tcase_add_test(silence, an_idle_session_lives_by_its_heartbeats);
+  tcase_add_test(silence, a_silent_peer_is_suspected_after_three_seconds_and_dead_after_five);
+  tcase_add_test(silence, a_peer_that_was_suspected_and_speaks_again_lives);
+  tcase_add_test(silence, a_host_that_slept_too_long_learns_that_it_was_buried);
+  tcase_add_test(silence, a_short_partition_is_survived);
+  tcase_add_test(silence, a_long_partition_is_death_on_both_sides_within_two_budgets);
+  tcase_add_test(silence, after_a_partition_a_new_session_begins_with_a_new_number);
+  tcase_add_test(silence, a_number_that_only_the_peer_knows_is_passed_over);
+  TCase* goodbye = add_case(suite, "goodbye");
+  tcase_add_test(goodbye, a_goodbye_comes_behind_what_was_appended);
+  tcase_add_test(goodbye, draining_is_told_and_the_session_goes_on);
+  tcase_add_test(goodbye, a_breach_of_protocol_ends_that_session_only);
+  tcase_add_test(goodbye, a_handler_may_close_the_session_inside_of_on_frame);
 }
 
 Suite* tfrt_test_suite(void) {
@@ -999,33 +691,6 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(breaking, a_killed_host_is_dead_as_soon_as_its_port_refuses);
   tcase_add_test(breaking, a_restarted_host_is_another_one);
   tcase_add_test(breaking, doubled_and_swapped_batches_do_not_reach_the_handler);
-  TCase* silence = add_case(suite, "silence");
-  tcase_add_test(silence, an_idle_session_lives_by_its_heartbeats);
-  tcase_add_test(silence, a_silent_peer_is_suspected_after_three_seconds_and_dead_after_five);
-  tcase_add_test(silence, a_peer_that_was_suspected_and_speaks_again_lives);
-  tcase_add_test(silence, a_host_that_slept_too_long_learns_that_it_was_buried);
-  tcase_add_test(silence, a_short_partition_is_survived);
-  tcase_add_test(silence, a_long_partition_is_death_on_both_sides_within_two_budgets);
-  tcase_add_test(silence, after_a_partition_a_new_session_begins_with_a_new_number);
-  tcase_add_test(silence, a_number_that_only_the_peer_knows_is_passed_over);
-  TCase* goodbye = add_case(suite, "goodbye");
-  tcase_add_test(goodbye, a_goodbye_comes_behind_what_was_appended);
-  tcase_add_test(goodbye, draining_is_told_and_the_session_goes_on);
-  tcase_add_test(goodbye, a_breach_of_protocol_ends_that_session_only);
-  tcase_add_test(goodbye, a_handler_may_close_the_session_inside_of_on_frame);
-  TCase* credit = add_case(suite, "credit");
-  tcase_add_test(credit, call_numbers_run_on_over_sessions);
-  tcase_add_test(credit, a_number_that_is_not_the_next_one_is_refused_and_not_taken);
-  tcase_add_test(credit, calls_wait_for_credit_and_what_frees_overtakes_them);
-  tcase_add_test(credit, a_call_that_waits_becomes_a_void_in_its_place);
-  tcase_add_test(credit, a_frame_that_comes_after_a_waiting_call_waits_with_it);
-  tcase_add_test(credit, calls_and_wants_without_credit_starve_after_ten_seconds);
-  tcase_add_test(credit, forgotten_peers_never_give_their_call_numbers_to_others);
-  TCase* batches = add_case(suite, "batches");
-  tcase_add_test(batches, a_deadline_is_never_later_at_the_receiver_even_when_replayed);
-  tcase_add_test(batches, frames_collect_while_a_write_is_in_flight);
-  tcase_add_test(batches, batches_stay_below_their_size);
-  tcase_add_test(batches, one_way_traffic_is_acknowledged_unasked);
-  tcase_add_test(batches, the_same_seed_gives_the_same_trace);
+  add_lasting_cases(suite);
   return suite;
 }
