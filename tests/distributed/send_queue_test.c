@@ -190,6 +190,25 @@ START_TEST(what_comes_after_a_want_waits_for_it) {
 }
 END_TEST
 
+START_TEST(what_comes_after_a_call_and_a_want_waits_for_both) {
+  for (int i = 0; i < 8; ++i) append_call(false);
+  tfrt_session_frame_t frame = {.kind = TFRT_WIRE_FRAME_WANT, .deadline_ns = TFRT_TIME_INFINITE};
+  for (frame.want = 1; frame.want <= 9; ++frame.want) append(&frame);
+  ck_assert_uint_eq(fill(0), 6 + 8);
+  frame = (tfrt_session_frame_t){.kind = TFRT_WIRE_FRAME_UNWANT,
+                                 .deadline_ns = TFRT_TIME_INFINITE,
+                                 .after_call = 8,
+                                 .after_want = 9};
+  append(&frame);
+  tfrt_send_queue_grant(&queue, 100, 8, 0);
+  ck_assert_uint_eq(fill(0), 2);
+  tfrt_send_queue_grant(&queue, 100, 9, 0);
+  ck_assert_uint_eq(fill(0), 2);
+  ck_assert_uint_eq(batch.frames[0].kind, TFRT_WIRE_FRAME_WANT);
+  ck_assert_uint_eq(batch.frames[1].kind, TFRT_WIRE_FRAME_UNWANT);
+}
+END_TEST
+
 START_TEST(dropping_what_is_unwritten_leaves_no_gap) {
   append_free("a");
   fill(0);
@@ -231,6 +250,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(gates, a_void_needs_no_credit_but_its_turn);
   tcase_add_test(gates, a_call_in_the_sequence_is_replaced_until_it_is_written);
   tcase_add_test(gates, what_comes_after_a_want_waits_for_it);
+  tcase_add_test(gates, what_comes_after_a_call_and_a_want_waits_for_both);
   suite_add_tcase(suite, gates);
   return suite;
 }
