@@ -75,13 +75,16 @@ static tfrt_status_t status_of(dnnl_status_t result, const char* what) {
 
 dnnl_status_t tfrt_onednn_describe_memory(const int64_t* dims, int rank,
                                           dnnl_memory_desc_t* out_description) {
+  // The library declares both as arrays of its highest rank.
+  dnnl_dims_t all_dims = {0};
   dnnl_dims_t strides = {0};
   int64_t stride = 1;
   for (int i = rank - 1; i >= 0; --i) {
+    all_dims[i] = dims[i];
     strides[i] = stride;
     stride *= dims[i];
   }
-  return dnnl_memory_desc_init_by_strides(out_description, rank, dims, dnnl_f32, strides);
+  return dnnl_memory_desc_init_by_strides(out_description, rank, all_dims, dnnl_f32, strides);
 }
 
 // Adds the cut at 0 to |attributes|.
