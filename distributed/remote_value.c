@@ -162,7 +162,6 @@ static void tfrt_remote_value_destroy(tfrt_indirect_value_t* indirect) {
   tfrt_remote_value_release_hold(value);
   tfrt_remote_value_unlink_peers(value);
   tfrt_action_queue_release(&node->actions, value->settled);
-  tfrt_action_queue_release(&node->actions, value->incoming);
   --node->counts.remote_values;
   tfrt_job_t* job = value->job;
   tfrt_allocator_free(node->options.allocator, value, sizeof(*value));
@@ -296,16 +295,13 @@ static void tfrt_remote_value_follow(tfrt_remote_value_t* value,
   tfrt_action_queue_release(&value->node->actions, own);
 }
 
-// Makes room for a payload that comes in chunks.
-static void tfrt_remote_value_begin_transfer(tfrt_remote_value_t* value, tfrt_string_view_t type,
-                                             tfrt_string_view_t header, uint64_t size) {
-  if (value->incoming || value->resolved) return;
+// The owner offers the payload in chunks, which this host doesn't receive: it is an error, so
+// that nobody waits for what can't come.
+static void tfrt_remote_value_refuse_bulk(tfrt_remote_value_t* value, uint64_t size) {
   tfrt_status_t status =
-      tfrt_value_item_begin(type, header, size, value->node->options.host->allocator,
-                            &value->incoming, &value->incoming_body);
-  value->incoming_size = size;
-  value->incoming_received = 0;
-  if (!status) return;
+      tfrt_status_create(TFRT_STATUS_UNIMPLEMENTED,
+                         "a value of %llu bytes was offered in chunks, which aren't received here",
+                         (unsigned long long)size);
   tfrt_remote_value_fail(value, status);
   tfrt_status_release(status);
 }
@@ -327,9 +323,8 @@ void tfrt_remote_value_on_item(tfrt_remote_value_t* value, const tfrt_wire_item_
       tfrt_remote_value_follow(value, &item->reference);
       break;
     case TFRT_WIRE_ITEM_ON_BULK:
-      tfrt_remote_value_begin_transfer(value, item->on_bulk.type, item->on_bulk.header,
-                                       item->on_bulk.size);
-      return;  // the want stays open
+      tfrt_remote_value_refuse_bulk(value, item->on_bulk.size);
+      break;
     default:
       break;
   }
@@ -413,47 +408,7 @@ bool tfrt_remote_value_on_resolve(tfrt_peer_t* peer, const tfrt_wire_resolve_t* 
   tfrt_hash_node_t* node = tfrt_hash_table_find(&peer->wants, &resolve->want);
   if (!node) return resolve->want < tfrt_session_next_want(peer->session);  // late, and legal
   tfrt_remote_value_t* value = TFRT_CONTAINER_OF(node, tfrt_remote_value_t, by_want);
-  if (resolve->item.kind != TFRT_WIRE_ITEM_ON_BULK) tfrt_remote_value_close_want(value, peer);
+  tfrt_remote_value_close_want(value, peer);
   tfrt_remote_value_on_item(value, &resolve->item);
   return true;
-}
-
-// The last byte is here: publishes the value, with the lock open, and tells the owner.
-static void tfrt_remote_value_end_transfer(tfrt_remote_value_t* value, tfrt_peer_t* peer) {
-  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_UNWANT, .unwant = {.want = value->want}};
-  tfrt_peer_send(peer, &(tfrt_peer_frame_t){.job = value->job, .after_want = value->want}, &body);
-  tfrt_async_value_t* incoming = value->incoming;
-  value->incoming = NULL;
-  value->incoming_body = NULL;
-  // Nobody waits for |incoming| yet, so publishing it runs nothing.
-  tfrt_value_item_complete(incoming);
-  tfrt_remote_value_forward_resolved_take(value, incoming);
-  tfrt_remote_value_close_want(value, peer);
-}
-
-tfrt_status_t tfrt_remote_value_on_chunk(tfrt_peer_t* peer, const tfrt_wire_chunk_t* chunk) {
-  tfrt_hash_node_t* node = tfrt_hash_table_find(&peer->wants, &chunk->want);
-  if (!node) return NULL;  // behind an Unwant: late, and legal
-  tfrt_remote_value_t* value = TFRT_CONTAINER_OF(node, tfrt_remote_value_t, by_want);
-  if (chunk->offset == 0) {
-    // The first chunk describes itself: it may overtake the Resolve.
-    tfrt_remote_value_begin_transfer(value, chunk->type, chunk->header, chunk->total_size);
-  }
-  if (!value->incoming) return NULL;
-  if (chunk->offset != value->incoming_received ||
-      chunk->payload.size > value->incoming_size - value->incoming_received) {
-    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                              "a chunk of %zu bytes at %llu doesn't follow %zu of %zu bytes",
-                              chunk->payload.size, (unsigned long long)chunk->offset,
-                              value->incoming_received, value->incoming_size);
-  }
-  if (chunk->payload.size > 0) {
-    memcpy((char*)value->incoming_body + value->incoming_received, chunk->payload.data,
-           chunk->payload.size);
-  }
-  value->incoming_received += chunk->payload.size;
-  if (value->incoming_received == value->incoming_size) {
-    tfrt_remote_value_end_transfer(value, peer);
-  }
-  return NULL;
 }

@@ -8,7 +8,7 @@
 //
 //            await/demand          Resolve(available)
 //     IDLE -------------> ASKING -------------------> SETTLED --demand--> ASKING ...
-//       |  Result           | Resolve(inline), chunks, error
+//       |  Result           | Resolve(inline), error
 //       '-------------------+--------------------------------> RESOLVED
 //
 // A *chain* has no payload: settled is resolved. For others, `settled` is a chain of its own
@@ -38,25 +38,21 @@ typedef struct tfrt_remote_value_s {
   // Guarded by the node's lock from here on.
   tfrt_wire_reference_t name;
   tfrt_wire_reference_t location;
-  tfrt_peer_t* peer;             // the location's owner; NULL once resolved
-  tfrt_list_link_t located;      // in that peer's list, until resolved
-  tfrt_list_link_t named;        // in the list of the name's owner, until resolved
-  tfrt_async_value_t* settled;   // +1; an indirect, made when first asked for
-  bool settled_known;            // |settled| is resolved, or an action will do it
-  const char* function;          // whose result it is; NULL: it was lent to us
-  tfrt_status_origin_t site;     // where that was called; its texts live as long as the job
-  tfrt_hash_node_t by_want;      // in the peer's table, while |want| isn't 0
-  uint64_t want;                 // 0: not asked at the moment
-  uint32_t want_level;           // tfrt_wire_want_level_t, of the open want
-  uint32_t forwards;             // how often we were sent on
-  bool held;                     // a Release is due at the end
-  bool available_there;          // the owner has it; its payload isn't here
-  bool demanded;                 // somebody here needs the payload
-  bool resolved;                 // resolved, or an action will do it
-  tfrt_async_value_t* incoming;  // +1; what a transfer is filling
-  void* incoming_body;
-  size_t incoming_size;
-  size_t incoming_received;
+  tfrt_peer_t* peer;            // the location's owner; NULL once resolved
+  tfrt_list_link_t located;     // in that peer's list, until resolved
+  tfrt_list_link_t named;       // in the list of the name's owner, until resolved
+  tfrt_async_value_t* settled;  // +1; an indirect, made when first asked for
+  bool settled_known;           // |settled| is resolved, or an action will do it
+  const char* function;         // whose result it is; NULL: it was lent to us
+  tfrt_status_origin_t site;    // where that was called; its texts live as long as the job
+  tfrt_hash_node_t by_want;     // in the peer's table, while |want| isn't 0
+  uint64_t want;                // 0: not asked at the moment
+  uint32_t want_level;          // tfrt_wire_want_level_t, of the open want
+  uint32_t forwards;            // how often we were sent on
+  bool held;                    // a Release is due at the end
+  bool available_there;         // the owner has it; its payload isn't here
+  bool demanded;                // somebody here needs the payload
+  bool resolved;                // resolved, or an action will do it
 } tfrt_remote_value_t;
 
 // Makes |table| one of remote values by the number of their want.
@@ -103,10 +99,5 @@ void tfrt_remote_value_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job, tfrt
 
 // A Resolve came from |peer|. Returns false if that is impossible (never asked).
 bool tfrt_remote_value_on_resolve(tfrt_peer_t* peer, const tfrt_wire_resolve_t* resolve);
-
-// Bytes of a transfer came from |peer|: the payload of |chunk| belongs at its offset. Returns
-// an error (+1) for what doesn't fit.
-tfrt_status_t tfrt_remote_value_on_chunk(tfrt_peer_t* peer, const tfrt_wire_chunk_t* chunk)
-    TFRT_MUST_USE;
 
 #endif  // TFRT_DISTRIBUTED_REMOTE_VALUE_H_
