@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host_runtime/host_context.h"
 
+#include <unistd.h>
+
 tfrt_status_t tfrt_host_context_allocate(tfrt_allocator_t allocator, tfrt_clock_t clock,
-                                         tfrt_work_queue_t* work_queue, tfrt_trace_t* trace,
+                                         tfrt_work_queue_t* work_queue,
                                          tfrt_host_context_t** out_host) {
   *out_host = NULL;
   tfrt_host_context_t* host = tfrt_allocator_allocate_zeroed(allocator, sizeof(*host));
@@ -13,7 +15,6 @@ tfrt_status_t tfrt_host_context_allocate(tfrt_allocator_t allocator, tfrt_clock_
   host->allocator = allocator;
   host->clock = clock;
   host->work_queue = work_queue;
-  host->trace = trace;
   tfrt_status_t status = tfrt_kernel_registry_allocate(allocator, &host->registry);
   if (tfrt_status_is_ok(status)) {
     *out_host = host;
@@ -29,4 +30,16 @@ void tfrt_host_context_free(tfrt_host_context_t* host) {
   tfrt_work_queue_release(host->work_queue);
   tfrt_kernel_registry_free(host->registry);
   tfrt_allocator_free(host->allocator, host, sizeof(*host));
+}
+
+void tfrt_host_context_resolve_path(const tfrt_host_context_t* host, tfrt_string_view_t path,
+                                    tfrt_string_builder_t* out) {
+  bool is_absolute = path.size > 0 && path.data[0] == '/';
+  if (host->data_directory && !is_absolute) {
+    tfrt_string_builder_append_format(out, "%s/", host->data_directory);
+    tfrt_string_builder_append_view(out, path);
+    if (access(tfrt_string_builder_text(out), F_OK) == 0) return;
+    tfrt_string_builder_clear(out);
+  }
+  tfrt_string_builder_append_view(out, path);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What one process that executes has one of: allocator, work queue, clock, kernel
-// registry, trace. Ties the rooms of host_runtime together and knows no other host.
+// registry. Ties the rooms of host_runtime together and knows no other host.
 //
 // Life:
 //  1. Created with its parts; it owns them from then on.
@@ -17,7 +17,7 @@
 #include "host_runtime/async/work_queue.h"
 #include "host_runtime/base/allocator.h"
 #include "host_runtime/base/clock.h"
-#include "host_runtime/base/trace.h"
+#include "host_runtime/base/string_builder.h"
 #include "host_runtime/executor/execution_context.h"
 #include "host_runtime/executor/kernel_registry.h"
 #include "host_runtime/executor/request_context.h"
@@ -27,18 +27,26 @@ struct tfrt_host_context_s {
   tfrt_clock_t clock;
   tfrt_work_queue_t* work_queue;     // +1
   tfrt_kernel_registry_t* registry;  // owned
-  tfrt_trace_t* trace;               // NULL: nobody traces; outlives the host context
+  // Where the files lie that programs name with relative paths; NULL: in the process's
+  // working directory. Set before the first program runs; outlives the host context.
+  const char* data_directory;
 };
 
 // Sets |*out_host| to a new host context that takes over |work_queue| (also when it
 // fails). Thread-safe.
 tfrt_status_t tfrt_host_context_allocate(tfrt_allocator_t allocator, tfrt_clock_t clock,
-                                         tfrt_work_queue_t* work_queue, tfrt_trace_t* trace,
+                                         tfrt_work_queue_t* work_queue,
                                          tfrt_host_context_t** out_host) TFRT_MUST_USE;
 
 // Waits until the queue is quiescent and gives |host| back; NULL is allowed.
 // Thread-compatible.
 void tfrt_host_context_free(tfrt_host_context_t* host);
+
+// Appends the path of the file that a program calls |path| to |out|: |path| itself if it is
+// absolute, else the file of that name in the host's data directory, or, if there is none,
+// in the process's working directory. Thread-safe, as |out| is.
+void tfrt_host_context_resolve_path(const tfrt_host_context_t* host, tfrt_string_view_t path,
+                                    tfrt_string_builder_t* out);
 
 // The context in which a top-level call of |request| runs on |host|. Thread-safe.
 static inline tfrt_execution_context_t tfrt_host_context_execution(

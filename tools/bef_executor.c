@@ -119,7 +119,7 @@ static tfrt_status_t tfrt_bef_executor_set_up(tfrt_bef_executor_t* executor, con
   TFRT_RETURN_IF_ERROR(tfrt_bef_executor_choose_queue(executor, &queue));
   TFRT_RETURN_IF_ERROR(
       tfrt_host_context_allocate(tfrt_counting_allocator_interface(&executor->counts),
-                                 tfrt_clock_system(), queue, NULL, &executor->host));
+                                 tfrt_clock_system(), queue, &executor->host));
   TFRT_RETURN_IF_ERROR(tfrt_kernel_rooms_register(executor->host->registry));
   return tfrt_bef_executor_load(executor, path);
 }

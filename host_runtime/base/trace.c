@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "host_runtime/base/ref_count.h"
 #include "host_runtime/base/sync.h"
 
 // Spans lie in chunks that are made when needed, so that a large limit costs nothing.
@@ -15,6 +16,7 @@ typedef struct tfrt_trace_chunk_s {
 } tfrt_trace_chunk_t;
 
 struct tfrt_trace_s {
+  tfrt_ref_count_t ref_count;
   tfrt_allocator_t allocator;
   size_t limit;
   tfrt_mutex_t mutex;         // guards all below
@@ -24,11 +26,12 @@ struct tfrt_trace_s {
   uint64_t dropped;
 };
 
-tfrt_status_t tfrt_trace_allocate(size_t limit, tfrt_allocator_t allocator,
-                                  tfrt_trace_t** out_trace) {
+tfrt_status_t tfrt_trace_create(size_t limit, tfrt_allocator_t allocator,
+                                tfrt_trace_t** out_trace) {
   *out_trace = NULL;
   tfrt_trace_t* trace = tfrt_allocator_allocate_zeroed(allocator, sizeof(*trace));
   if (!trace) return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for a trace");
+  tfrt_ref_count_initialize(&trace->ref_count);
   trace->allocator = allocator;
   trace->limit = limit;
   tfrt_mutex_initialize(&trace->mutex);
@@ -36,8 +39,13 @@ tfrt_status_t tfrt_trace_allocate(size_t limit, tfrt_allocator_t allocator,
   return NULL;
 }
 
-void tfrt_trace_free(tfrt_trace_t* trace) {
-  if (!trace) return;
+tfrt_trace_t* tfrt_trace_retain(tfrt_trace_t* trace) {
+  tfrt_ref_count_increment(&trace->ref_count);
+  return trace;
+}
+
+void tfrt_trace_release(tfrt_trace_t* trace) {
+  if (!trace || !tfrt_ref_count_decrement(&trace->ref_count)) return;
   for (tfrt_trace_chunk_t* chunk = trace->first; chunk;) {
     tfrt_trace_chunk_t* next = chunk->next;
     tfrt_allocator_free(trace->allocator, chunk, sizeof(*chunk));

@@ -5,11 +5,11 @@
 // the end by whoever draws them: tools write Chrome's trace format from them.
 //
 // Life:
-//  1. Allocated with a limit.
+//  1. Created with a limit.
 //  2. Filled from any thread by tfrt_trace_add().
-//  3. Read by tfrt_trace_read(), freed.
+//  3. Read by tfrt_trace_read(), while others may still add; released.
 //
-// Thread rule: thread-safe after allocation.
+// Thread rule: thread-safe.
 // Failure rule: adding never fails; what doesn't fit is counted.
 #ifndef TFRT_HOST_RUNTIME_BASE_TRACE_H_
 #define TFRT_HOST_RUNTIME_BASE_TRACE_H_
@@ -31,12 +31,15 @@ typedef struct tfrt_trace_span_s {
   uint32_t thread;   // dense numbers from 0, in order of first use
 } tfrt_trace_span_t;
 
-// Sets |*out_trace| to a new trace that keeps at most |limit| spans. Thread-safe.
-tfrt_status_t tfrt_trace_allocate(size_t limit, tfrt_allocator_t allocator,
-                                  tfrt_trace_t** out_trace) TFRT_MUST_USE;
+// Sets |*out_trace| (+1) to a new trace that keeps at most |limit| spans. Thread-safe.
+tfrt_status_t tfrt_trace_create(size_t limit, tfrt_allocator_t allocator, tfrt_trace_t** out_trace)
+    TFRT_MUST_USE;
 
-// Gives |trace| back; NULL is allowed. Thread-compatible.
-void tfrt_trace_free(tfrt_trace_t* trace);
+// Adds one reference to |trace| and returns it. Thread-safe.
+tfrt_trace_t* tfrt_trace_retain(tfrt_trace_t* trace);
+
+// Drops one reference; NULL is allowed. Thread-safe.
+void tfrt_trace_release(tfrt_trace_t* trace);
 
 // Adds a span of the calling thread. Thread-safe.
 void tfrt_trace_add(tfrt_trace_t* trace, const char* category, const char* name, int64_t begin_ns,

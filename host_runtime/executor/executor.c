@@ -272,13 +272,14 @@ static void tfrt_executor_run_kernel(tfrt_call_frame_t* frame, const tfrt_kernel
       .site = site,
   };
   if (!tfrt_executor_check_types(&kernel_frame, site)) return;
-  tfrt_host_context_t* host = frame->context.host;
-  if (TFRT_LIKELY(!host->trace)) {
+  tfrt_trace_t* trace = frame->context.request->options.trace;
+  if (TFRT_LIKELY(!trace)) {
     site->run(&kernel_frame);
   } else {
-    int64_t begin = tfrt_clock_now_ns(host->clock);
+    tfrt_clock_t clock = frame->context.host->clock;
+    int64_t begin = tfrt_clock_now_ns(clock);
     site->run(&kernel_frame);
-    tfrt_trace_add(host->trace, "kernel", site->bef->name, begin, tfrt_clock_now_ns(host->clock),
+    tfrt_trace_add(trace, "kernel", site->bef->name, begin, tfrt_clock_now_ns(clock),
                    frame->context.request->options.id);
   }
   for (uint32_t i = 0; i < kernel_frame.result_count; ++i) {

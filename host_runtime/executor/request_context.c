@@ -14,6 +14,7 @@ tfrt_status_t tfrt_request_context_create(const tfrt_request_options_t* options,
   tfrt_ref_count_initialize(&request->ref_count);
   request->allocator = allocator;
   request->options = *options;
+  if (options->trace) tfrt_trace_retain(options->trace);
   if (!request->options.output) request->options.output = tfrt_output_standard();
   tfrt_cancellation_initialize(&request->cancellation);
   tfrt_mutex_initialize(&request->mutex);
@@ -33,6 +34,7 @@ void tfrt_request_context_release(tfrt_request_context_t* request) {
     tfrt_request_resource_t* resource = TFRT_CONTAINER_OF(link, tfrt_request_resource_t, link);
     resource->destroy(resource);
   }
+  tfrt_trace_release(request->options.trace);
   tfrt_mutex_deinitialize(&request->mutex);
   tfrt_cancellation_deinitialize(&request->cancellation);
   tfrt_allocator_free(request->allocator, request, sizeof(*request));

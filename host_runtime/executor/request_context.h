@@ -18,6 +18,7 @@
 #include "host_runtime/async/cancellation.h"
 #include "host_runtime/base/allocator.h"
 #include "host_runtime/base/ref_count.h"
+#include "host_runtime/base/trace.h"
 #include "host_runtime/executor/call_router.h"
 #include "host_runtime/executor/execution_context.h"
 #include "host_runtime/executor/output.h"
@@ -27,7 +28,7 @@
 
 typedef struct tfrt_request_options_s {
   uint64_t id;                 // unique in its job
-  uint64_t trace;              // ties together the spans of one request; 0: none
+  tfrt_trace_t* trace;         // takes what ran when (+0; the context retains it); NULL: none
   int64_t deadline_ns;         // of the host's clock; TFRT_REQUEST_NO_DEADLINE
   tfrt_output_t* output;       // NULL: the standard output; must outlive the request
   tfrt_call_router_t* router;  // NULL: calls stay here; must outlive the request

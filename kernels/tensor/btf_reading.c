@@ -6,10 +6,10 @@
 
 #include "host_runtime/base/file.h"
 #include "host_runtime/executor/request_context.h"
+#include "host_runtime/host_context.h"
 #include "host_runtime/tensor/btf.h"
 #include "host_runtime/tensor/tensor_types.h"
 #include "kernels/tensor/compute.h"
-#include "kernels/tensor/program_directory.h"
 
 // A reading on its way through the blocking queue.
 typedef struct btf_job_s {
@@ -152,7 +152,7 @@ static tfrt_status_t create_job(const tfrt_kernel_frame_t* frame, const tfrt_btf
   job->capacity = frame->result_count;
   tfrt_task_initialize(&job->task, run_job);
   tfrt_string_builder_initialize(&job->path, allocator);
-  tfrt_program_directory_resolve(job->request, reading->path, &job->path);
+  tfrt_host_context_resolve_path(frame->context->host, reading->path, &job->path);
   tfrt_status_t status = tfrt_string_builder_status(&job->path);
   if (status) {
     free_job(job);

@@ -18,7 +18,7 @@
 
 // What is read. The dtype INVALID and the rank -1 stand for any.
 typedef struct tfrt_btf_reading_s {
-  tfrt_string_view_t path;  // as the program says it (see program_directory.h)
+  tfrt_string_view_t path;  // as the program says it (see tfrt_host_context_resolve_path())
   int64_t first;            // number in the file of the first tensor that is read
   tfrt_dtype_t dtype;
   int32_t rank;

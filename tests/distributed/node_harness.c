@@ -32,7 +32,7 @@ static void add_host(tfrt_node_world_t* world, uint32_t index, bool listens) {
   tfrt_work_queue_t* queue = NULL;
   expect_ok(tfrt_inline_work_queue_create(tfrt_allocator_system(), &queue));
   expect_ok(tfrt_host_context_allocate(tfrt_allocator_system(),
-                                       tfrt_simulated_network_clock(world->network), queue, NULL,
+                                       tfrt_simulated_network_clock(world->network), queue,
                                        &host->context));
   expect_ok(tfrt_kernel_rooms_register(host->context->registry));
   tfrt_node_options_t options;

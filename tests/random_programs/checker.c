@@ -68,8 +68,7 @@ tfrt_model_checker_t* tfrt_model_checker_allocate(void) {
                           : tfrt_thread_pool_work_queue_create(&options, system, &queue),
                       "queue");
     tfrt_checker_must(
-        tfrt_host_context_allocate(system, tfrt_clock_system(), queue, NULL, &checker->hosts[i]),
-        "host");
+        tfrt_host_context_allocate(system, tfrt_clock_system(), queue, &checker->hosts[i]), "host");
     tfrt_kernel_registry_t* registry = checker->hosts[i]->registry;
     tfrt_checker_must(tfrt_basic_kernels_register(registry), "kernels");
     tfrt_checker_must(tfrt_control_flow_kernels_register(registry), "kernels");

@@ -10,7 +10,7 @@
 
 START_TEST(each_host_is_a_process_and_each_span_an_event) {
   tfrt_trace_t* trace = NULL;
-  ck_assert_ptr_null(tfrt_trace_allocate(10, tfrt_allocator_system(), &trace));
+  ck_assert_ptr_null(tfrt_trace_create(10, tfrt_allocator_system(), &trace));
   tfrt_trace_add(trace, "kernel", "tfrt.add.i32", 1500, 2750, 1);
   const char* folder = getenv("TEST_TMPDIR");
   char path[512];
@@ -25,7 +25,7 @@ START_TEST(each_host_is_a_process_and_each_span_an_event) {
   char text[4096];
   snprintf(text, sizeof(text), "%.*s", (int)file.size, (const char*)file.data);
   tfrt_file_contents_deinitialize(&file);
-  tfrt_trace_free(trace);
+  tfrt_trace_release(trace);
   ck_assert_str_eq(
       text,
       "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n"

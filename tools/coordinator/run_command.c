@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/coordinator/run_command.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +9,6 @@
 #include "host_runtime/async/thread_pool_work_queue.h"
 #include "host_runtime/executor/program.h"
 #include "host_runtime/host_context.h"
-#include "kernels/tensor/program_directory.h"
 #include "tools/common/argument_values.h"
 #include "tools/common/chrome_trace.h"
 #include "tools/common/flags.h"
@@ -38,6 +38,7 @@ typedef struct tfrt_run_s {
   tfrt_program_t* program;
   const tfrt_function_t* function;
   tfrt_async_value_t** values;  // arguments, then results
+  char directory[PATH_MAX];     // of the program
 } tfrt_run_t;
 
 // --- Flags -------------------------------------------------------------------
@@ -92,14 +93,14 @@ static tfrt_status_t tfrt_run_parse(tfrt_run_t* run, int argument_count, char* c
 static tfrt_status_t tfrt_run_make_host(tfrt_run_t* run) {
   if (run->trace_path) {
     TFRT_RETURN_IF_ERROR(
-        tfrt_trace_allocate(TFRT_RUN_TRACE_LIMIT, tfrt_allocator_system(), &run->trace));
+        tfrt_trace_create(TFRT_RUN_TRACE_LIMIT, tfrt_allocator_system(), &run->trace));
   }
   tfrt_thread_pool_options_t options = {.thread_count = (int)run->threads};
   tfrt_work_queue_t* queue = NULL;
   TFRT_RETURN_IF_ERROR(
       tfrt_thread_pool_work_queue_create(&options, tfrt_allocator_system(), &queue));
-  TFRT_RETURN_IF_ERROR(tfrt_host_context_allocate(tfrt_allocator_system(), tfrt_clock_system(),
-                                                  queue, run->trace, &run->host));
+  TFRT_RETURN_IF_ERROR(
+      tfrt_host_context_allocate(tfrt_allocator_system(), tfrt_clock_system(), queue, &run->host));
   return tfrt_kernel_rooms_register(run->host->registry);
 }
 
@@ -137,13 +138,11 @@ static tfrt_status_t tfrt_run_set_up(tfrt_run_t* run) {
 }
 
 // Relative paths in the program start where the program lies.
-static tfrt_status_t tfrt_run_set_directory(const tfrt_run_t* run,
-                                            tfrt_request_context_t* request) {
+static void tfrt_run_set_directory(tfrt_run_t* run) {
   const char* slash = strrchr(run->path, '/');
-  if (!slash) return tfrt_program_directory_set(request, ".");
-  char directory[4096];
-  snprintf(directory, sizeof(directory), "%.*s", (int)(slash - run->path), run->path);
-  return tfrt_program_directory_set(request, slash == run->path ? "/" : directory);
+  int length = slash == run->path ? 1 : slash ? (int)(slash - run->path) : 0;
+  snprintf(run->directory, sizeof(run->directory), "%.*s", length, run->path);
+  run->host->data_directory = length > 0 ? run->directory : ".";
 }
 
 // --- Results -----------------------------------------------------------------
@@ -217,13 +216,12 @@ static tfrt_exit_code_t tfrt_run_report(tfrt_run_t* run) {
 static tfrt_status_t tfrt_run_execute(tfrt_run_t* run) {
   tfrt_request_options_t options = tfrt_request_options_default();
   options.id = 1;
+  options.trace = run->trace;
   tfrt_request_context_t* request = NULL;
   TFRT_RETURN_IF_ERROR(tfrt_request_context_create(&options, tfrt_allocator_system(), &request));
-  tfrt_status_t status = tfrt_run_set_directory(run, request);
-  if (!status) {
-    status = tfrt_execution_run(run->host, request, run->function, run->values, run->timeout_ms,
-                                tfrt_run_results(run));
-  }
+  tfrt_run_set_directory(run);
+  tfrt_status_t status = tfrt_execution_run(run->host, request, run->function, run->values,
+                                            run->timeout_ms, tfrt_run_results(run));
   tfrt_request_context_release(request);
   return status;
 }
@@ -236,7 +234,7 @@ static void tfrt_run_tear_down(tfrt_run_t* run) {
   tfrt_program_release(run->program);
   tfrt_bef_file_release(run->file);
   tfrt_host_context_free(run->host);
-  tfrt_trace_free(run->trace);
+  tfrt_trace_release(run->trace);
 }
 
 tfrt_exit_code_t tfrt_run_command(int argument_count, char* const* arguments) {

@@ -9,7 +9,7 @@
 
 START_TEST(spans_come_back_in_order_and_in_parts) {
   tfrt_trace_t* trace = NULL;
-  ck_assert_ptr_null(tfrt_trace_allocate(3000, tfrt_allocator_system(), &trace));
+  ck_assert_ptr_null(tfrt_trace_create(3000, tfrt_allocator_system(), &trace));
   for (int64_t i = 0; i < 2500; ++i) tfrt_trace_add(trace, "kernel", "k", i, i + 1, 7);
   static tfrt_trace_span_t spans[1000];
   ck_assert_uint_eq(tfrt_trace_read(trace, 1000, spans, 1000), 1000);
@@ -18,13 +18,13 @@ START_TEST(spans_come_back_in_order_and_in_parts) {
   ck_assert_uint_eq(spans[0].request, 7);
   ck_assert_uint_eq(tfrt_trace_read(trace, 2000, spans, 1000), 500);
   ck_assert_uint_eq(tfrt_trace_read(trace, 2500, spans, 1000), 0);
-  tfrt_trace_free(trace);
+  tfrt_trace_release(trace);
 }
 END_TEST
 
 START_TEST(what_does_not_fit_is_counted_and_long_names_are_cut) {
   tfrt_trace_t* trace = NULL;
-  ck_assert_ptr_null(tfrt_trace_allocate(1, tfrt_allocator_system(), &trace));
+  ck_assert_ptr_null(tfrt_trace_create(1, tfrt_allocator_system(), &trace));
   char name[200];
   memset(name, 'n', sizeof(name) - 1);
   name[sizeof(name) - 1] = '\0';
@@ -35,7 +35,7 @@ START_TEST(what_does_not_fit_is_counted_and_long_names_are_cut) {
   ck_assert_uint_eq(tfrt_trace_read(trace, 0, &span, 1), 1);
   ck_assert_uint_eq(strlen(span.name), sizeof(span.name) - 1);
   ck_assert_str_eq(span.category, "a very long cat");
-  tfrt_trace_free(trace);
+  tfrt_trace_release(trace);
 }
 END_TEST
 
@@ -45,7 +45,7 @@ static void add_many(void* argument) {
 
 START_TEST(threads_have_numbers_of_their_own) {
   tfrt_trace_t* trace = NULL;
-  ck_assert_ptr_null(tfrt_trace_allocate(10000, tfrt_allocator_system(), &trace));
+  ck_assert_ptr_null(tfrt_trace_create(10000, tfrt_allocator_system(), &trace));
   tfrt_thread_t threads[4];
   for (int i = 0; i < 4; ++i) {
     ck_assert_ptr_null(tfrt_thread_create("adder", add_many, trace, &threads[i]));
@@ -61,7 +61,7 @@ START_TEST(threads_have_numbers_of_their_own) {
   int of_a_thousand = 0;
   for (int i = 0; i < 8; ++i) of_a_thousand += per_thread[i] == 1000;
   ck_assert_int_eq(of_a_thousand, 4);
-  tfrt_trace_free(trace);
+  tfrt_trace_release(trace);
 }
 END_TEST
 

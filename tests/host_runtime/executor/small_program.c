@@ -82,7 +82,7 @@ void small_program_set_up(void) {
   tfrt_work_queue_t* queue = NULL;
   ck_assert_ptr_null(tfrt_inline_work_queue_create(tfrt_allocator_system(), &queue));
   ck_assert_ptr_null(tfrt_host_context_allocate(tfrt_allocator_system(), tfrt_clock_system(), queue,
-                                                NULL, &small_program_host));
+                                                &small_program_host));
   ck_assert_ptr_null(tfrt_kernel_registry_add_all(small_program_host->registry, &table,
                                                   registrations, TFRT_ARRAY_SIZE(registrations)));
 }

@@ -31,7 +31,7 @@ START_TEST(parallel_computations_give_what_one_gives) {
   testing_ok(tfrt_thread_pool_work_queue_create(&options, tfrt_allocator_system(), &queue));
   tfrt_host_context_t* host;
   testing_ok(
-      tfrt_host_context_allocate(tfrt_allocator_system(), tfrt_clock_system(), queue, NULL, &host));
+      tfrt_host_context_allocate(tfrt_allocator_system(), tfrt_clock_system(), queue, &host));
   tfrt_request_context_t* request;
   tfrt_request_options_t request_options = tfrt_request_options_default();
   testing_ok(tfrt_request_context_create(&request_options, tfrt_allocator_system(), &request));

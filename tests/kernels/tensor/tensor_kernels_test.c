@@ -18,7 +18,6 @@
 #include "host_runtime/tensor/btf.h"
 #include "host_runtime/tensor/tensor_types.h"
 #include "kernels/tensor/ops.h"
-#include "kernels/tensor/program_directory.h"
 #include "tests/host_runtime/tensor/tensor_testing.h"
 
 #define MAX_VALUES 12
@@ -52,7 +51,7 @@ static void set_up(void) {
   tfrt_allocator_t allocator = tfrt_counting_allocator_interface(&books);
   tfrt_work_queue_t* queue;
   testing_ok(tfrt_inline_work_queue_create(allocator, &queue));
-  testing_ok(tfrt_host_context_allocate(allocator, tfrt_clock_system(), queue, NULL, &host));
+  testing_ok(tfrt_host_context_allocate(allocator, tfrt_clock_system(), queue, &host));
   testing_ok(tfrt_tensor_kernels_register(host->registry));
   tfrt_request_options_t options = tfrt_request_options_default();
   options.output = &output.base;
@@ -465,13 +464,13 @@ static void write_btf(const char* path) {
   tfrt_dense_host_tensor_deinitialize(&tensor);
 }
 
-START_TEST(files_are_read_beside_the_program) {
+START_TEST(files_are_read_from_the_data_directory) {
   char folder[] = "/tmp/tensor_kernels_test_XXXXXX";
   ck_assert_ptr_nonnull(mkdtemp(folder));
   char path[64];
   snprintf(path, sizeof(path), "%s/t.btf", folder);
   write_btf(path);
-  testing_ok(tfrt_program_directory_set(request, folder));
+  host->data_directory = folder;
   call_t call = {0};
   text_attribute_t name = text_attribute("t.btf");
   add_argument(&call, tfrt_async_value_ready_chain());
@@ -498,6 +497,7 @@ START_TEST(files_are_read_beside_the_program) {
   run(&call, "tfrt_tensor.read_btf", 3);
   end_with_error(&call, TFRT_STATUS_INVALID_ARGUMENT, "1 tensors, but 2 are asked for");
   unlink(path);
+  host->data_directory = NULL;
   rmdir(folder);
 }
 END_TEST
@@ -593,7 +593,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(cases, convolutions_take_their_settings_from_attributes);
   tcase_add_test(cases, small_kernels_do_what_their_names_say);
   tcase_add_test(cases, lengths_are_read_and_compared);
-  tcase_add_test(cases, files_are_read_beside_the_program);
+  tcase_add_test(cases, files_are_read_from_the_data_directory);
   tcase_add_test(cases, a_file_that_is_not_there_is_an_error_with_its_path);
   tcase_add_test(cases, text_is_printed_with_values);
   tcase_add_test(cases, formats_that_do_not_fit_their_values_are_refused);

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/common/host_process.h"
+
+#include <string.h>
+
+#include "distributed/grpc/grpc_transport.h"
+#include "host_runtime/async/thread_pool_work_queue.h"
+#include "tools/common/kernel_rooms.h"
+
+void tfrt_host_process_options_initialize(tfrt_host_process_options_t* out_options) {
+  *out_options = (tfrt_host_process_options_t){.heartbeat_ms = TFRT_HOST_PROCESS_HEARTBEAT_MS,
+                                               .silence_ms = TFRT_HOST_PROCESS_SILENCE_MS};
+}
+
+static tfrt_status_t tfrt_host_process_make_host(tfrt_host_process_t* process,
+                                                 const tfrt_host_process_options_t* options) {
+  tfrt_allocator_t allocator = tfrt_allocator_system();
+  tfrt_thread_pool_options_t pool = {.thread_count = (int)options->threads};
+  tfrt_work_queue_t* queue = NULL;
+  TFRT_RETURN_IF_ERROR(tfrt_thread_pool_work_queue_create(&pool, allocator, &queue));
+  TFRT_RETURN_IF_ERROR(
+      tfrt_host_context_allocate(allocator, tfrt_clock_system(), queue, &process->host));
+  process->host->data_directory = options->data_directory;
+  return tfrt_kernel_rooms_register(process->host->registry);
+}
+
+static tfrt_status_t tfrt_host_process_make_node(tfrt_host_process_t* process,
+                                                 const tfrt_host_process_options_t* options) {
+  tfrt_node_options_t node;
+  tfrt_node_options_initialize(&node);
+  node.allocator = tfrt_allocator_system();
+  node.timers = &process->timers;
+  node.transport = process->transport;
+  node.host = process->host;
+  node.session.name = options->name;
+  node.session.cluster_key = options->cluster_key;
+  node.session.limits.heartbeat_period_ms = (uint32_t)options->heartbeat_ms;
+  node.session.limits.silence_ms = (uint32_t)options->silence_ms;
+  // Suspected at three of five parts of the silence, as the defaults are.
+  node.session.suspect_ns = options->silence_ms * TFRT_NANOSECONDS_PER_MILLISECOND * 3 / 5;
+  return tfrt_node_create(&node, &process->node);
+}
+
+// Gives back what there is, the newest first.
+static void tfrt_host_process_free(tfrt_host_process_t* process) {
+  if (process->transport) {
+    tfrt_transport_close(process->transport);
+    tfrt_transport_drain(process->transport);
+  }
+  tfrt_node_release(process->node);
+  tfrt_transport_release(process->transport);
+  tfrt_host_context_free(process->host);
+  tfrt_timer_queue_deinitialize(&process->timers);
+}
+
+tfrt_status_t tfrt_host_process_initialize(tfrt_host_process_t* process,
+                                           const tfrt_host_process_options_t* options) {
+  memset(process, 0, sizeof(*process));
+  tfrt_timer_queue_initialize(&process->timers, tfrt_clock_system());
+  tfrt_status_t status = tfrt_timer_queue_start_thread(&process->timers);
+  if (!status) status = tfrt_host_process_make_host(process, options);
+  if (!status) {
+    tfrt_grpc_transport_options_t transport = tfrt_grpc_transport_default_options();
+    status = tfrt_grpc_transport_create(&transport, tfrt_allocator_system(), &process->transport);
+  }
+  if (!status) status = tfrt_host_process_make_node(process, options);
+  if (status) tfrt_host_process_free(process);
+  return status;
+}
+
+void tfrt_host_process_shut_down(tfrt_host_process_t* process) {
+  tfrt_node_close(process->node);
+  tfrt_node_drain(process->node);
+  // Kernels that were cancelled may still run, and tell the node so.
+  tfrt_work_queue_quiesce(process->host->work_queue);
+  tfrt_host_process_free(process);
+}
