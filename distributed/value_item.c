@@ -55,6 +55,11 @@ static tfrt_status_t tfrt_value_item_find_type(tfrt_string_view_t name, tfrt_typ
   }
   if (name.size > 0) memcpy(text, name.data, name.size);
   text[name.size] = '\0';
+  // Else the name would be taken for the part in front of the NUL.
+  if (strlen(text) != name.size) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a type's name has a NUL in it: %s...",
+                              text);
+  }
   if (!tfrt_type_find(text, out_id)) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "a value came of the type %s, which this host doesn't know", text);
