@@ -178,7 +178,46 @@ tfrt_send_entry_t* tfrt_send_queue_waiting(tfrt_send_queue_t* queue, tfrt_send_g
   return entry;
 }
 
-// --- Void --------------------------------------------------------------------
+// --- Other bodies ------------------------------------------------------------
+
+// |entry| takes the place of |old|, which is freed.
+static void put_in_place(tfrt_send_queue_t* queue, tfrt_send_entry_t* old,
+                         tfrt_send_entry_t* entry) {
+  entry->seq = old->seq;
+  tfrt_list_insert_after(&old->link, &entry->link);
+  if (queue->cursor == &old->link) queue->cursor = &entry->link;
+  tfrt_list_remove(&old->link);
+  if (old->seq > 0) queue->window_size += entry->encoded_size - old->encoded_size;
+  free_entry(queue, old);
+}
+
+static tfrt_status_t seal_entry(tfrt_send_queue_t* queue, tfrt_send_entry_t* draft,
+                                const tfrt_session_t* session, tfrt_string_builder_t* body) {
+  tfrt_session_frame_t frame = draft->frame;
+  tfrt_string_builder_clear(body);
+  TFRT_RETURN_IF_ERROR(frame.seal(session, frame.body, body));
+  TFRT_RETURN_IF_ERROR(tfrt_string_builder_status(body));
+  frame.seal = NULL;
+  frame.body = tfrt_string_builder_view(body);
+  tfrt_send_entry_t* entry = allocate_entry(queue, &frame, draft->appended_ns);
+  if (!entry) return tfrt_status_out_of_memory();
+  put_in_place(queue, draft, entry);
+  return NULL;
+}
+
+tfrt_status_t tfrt_send_queue_seal(tfrt_send_queue_t* queue, const tfrt_session_t* session) {
+  tfrt_string_builder_t body;
+  tfrt_string_builder_initialize(&body, queue->allocator);
+  tfrt_status_t status = NULL;
+  // Drafts wait for nothing, so all of them are in the sequence.
+  for (tfrt_list_link_t* l = queue->sequence.next; l != &queue->sequence && !status;) {
+    tfrt_send_entry_t* entry = entry_of(l);
+    l = l->next;
+    if (entry->frame.seal) status = seal_entry(queue, entry, session, &body);
+  }
+  tfrt_string_builder_deinitialize(&body);
+  return status;
+}
 
 static tfrt_send_entry_t* find_unwritten_invoke(tfrt_send_queue_t* queue, uint64_t call) {
   tfrt_list_link_t* gate = &queue->gates[TFRT_SEND_GATE_CALLS];
@@ -207,16 +246,8 @@ tfrt_status_t tfrt_send_queue_replace_by_void(tfrt_send_queue_t* queue, uint64_t
     return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for a Void of %zu bytes",
                               body.size);
   }
-  entry->seq = invoke->seq;
-  tfrt_list_insert_after(&invoke->link, &entry->link);
-  if (queue->cursor == &invoke->link) queue->cursor = &entry->link;
-  tfrt_list_remove(&invoke->link);
-  if (invoke->seq > 0) {
-    queue->window_size += entry->encoded_size - invoke->encoded_size;
-  } else if (is_nested_invoke(invoke)) {
-    --queue->nested_count;
-  }
-  free_entry(queue, invoke);
+  if (invoke->seq == 0 && is_nested_invoke(invoke)) --queue->nested_count;
+  put_in_place(queue, invoke, entry);
   open_gates(queue);
   *out_replaced = true;
   return NULL;

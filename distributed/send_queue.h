@@ -98,6 +98,12 @@ tfrt_status_t tfrt_send_queue_replace_by_void(tfrt_send_queue_t* queue, uint64_t
                                               tfrt_string_view_t body, bool* out_replaced)
     TFRT_MUST_USE;
 
+// Makes the bodies of all frames that were appended as drafts: |session| has its number now,
+// and nothing was written yet. An error is the first that a seal says, or RESOURCE_EXHAUSTED;
+// what is a draft then must never be written. Thread-compatible.
+tfrt_status_t tfrt_send_queue_seal(tfrt_send_queue_t* queue, const tfrt_session_t* session)
+    TFRT_MUST_USE;
+
 // The peer grants so many calls and wants in all; less than before changes nothing.
 // Thread-compatible.
 void tfrt_send_queue_grant(tfrt_send_queue_t* queue, uint64_t calls, uint64_t wants,

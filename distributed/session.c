@@ -62,6 +62,7 @@ tfrt_session_t* tfrt_session_retain(tfrt_session_t* session) {
 void tfrt_session_release(tfrt_session_t* session) {
   if (!session || !tfrt_ref_count_decrement(&session->ref_count)) return;
   tfrt_send_queue_deinitialize(&session->queue);
+  tfrt_status_release(session->dial_failure);
   tfrt_allocator_free(session->manager->allocator, session, sizeof(*session));
 }
 
@@ -90,16 +91,34 @@ static void move_to(tfrt_session_t* session, tfrt_session_link_t* link) {
   link->state = TFRT_SESSION_LINK_ESTABLISHED;
 }
 
+// OPEN for the first time: from here on the number stays.
+static void open_first(tfrt_session_t* session, const tfrt_wire_hello_t* hello) {
+  tfrt_session_manager_t* manager = session->manager;
+  session->was_opened = true;
+  session->peer_next_call = hello->next_call;
+  tfrt_status_t status = tfrt_send_queue_seal(&session->queue, session);
+  if (!status) {
+    manager->handler->vtable->on_opened(manager->handler, session);
+    return;
+  }
+  // Only memory can be missing.
+  tfrt_session_take_death(session, TFRT_SESSION_DEATH_CLOSED,
+                          tfrt_status_take_annotate(status, "what waited can't be sent"));
+}
+
 void tfrt_session_adopt(tfrt_session_t* session, tfrt_session_link_t* link,
                         const tfrt_wire_hello_t* hello) {
   tfrt_session_manager_t* manager = session->manager;
   int64_t now_ns = tfrt_session_now_ns(manager);
+  tfrt_session_retain(session);
   move_to(session, link);
   learn(session, hello);
   // Checked by who calls: the number lies between what is acknowledged and what is written.
   tfrt_send_queue_acknowledge(&session->queue, hello->received_seq);
   tfrt_send_queue_rewind(&session->queue);
   session->state = TFRT_SESSION_OPEN;
+  tfrt_status_release(session->dial_failure);
+  session->dial_failure = NULL;
   session->redial_ns = TFRT_TIME_INFINITE;
   session->beat_ns = tfrt_deadline_after(
       now_ns, (int64_t)session->limits.heartbeat_period_ms * TFRT_NANOSECONDS_PER_MILLISECOND);
@@ -109,12 +128,11 @@ void tfrt_session_adopt(tfrt_session_t* session, tfrt_session_link_t* link,
   if (session->was_opened) {
     ++manager->counters.resumes;
   } else {
-    session->was_opened = true;
-    session->peer_next_call = hello->next_call;
-    manager->handler->vtable->on_opened(manager->handler, session);
+    open_first(session, hello);
   }
   if (session->link == link) tfrt_session_link_request_work(link);
   tfrt_session_schedule(session);
+  tfrt_session_release(session);
 }
 
 void tfrt_session_on_broken(tfrt_session_t* session) {
@@ -137,11 +155,13 @@ tfrt_status_t tfrt_session_error(const tfrt_session_t* session, tfrt_status_code
   va_end(arguments);
   char rank[16] = "";
   if (session->rank != TFRT_WIRE_NO_RANK) snprintf(rank, sizeof(rank), " %" PRIu32, session->rank);
-  char name[TFRT_TRANSPORT_ADDRESS_SIZE + 16];
-  if (session->name[0] != '\0') {
-    snprintf(name, sizeof(name), "%s", session->name);
-  } else if (session->address[0] != '\0') {
-    snprintf(name, sizeof(name), "%s", session->address);
+  char name[TFRT_WIRE_MAX_NAME_SIZE + TFRT_TRANSPORT_ADDRESS_SIZE + 16];
+  bool has_both = session->name[0] != '\0' && session->address[0] != '\0' &&
+                  strcmp(session->name, session->address) != 0;
+  if (has_both) {
+    snprintf(name, sizeof(name), "%s, %s", session->name, session->address);
+  } else if (session->name[0] != '\0' || session->address[0] != '\0') {
+    snprintf(name, sizeof(name), "%s", session->name[0] ? session->name : session->address);
   } else {
     snprintf(name, sizeof(name), "%016" PRIx64, session->incarnation);
   }
@@ -252,7 +272,7 @@ void tfrt_session_close(tfrt_session_t* session, tfrt_wire_goodbye_reason_t reas
   bool is_protocol = reason == TFRT_WIRE_GOODBYE_PROTOCOL;
   tfrt_status_t status =
       is_protocol
-          ? tfrt_session_error(session, TFRT_STATUS_INTERNAL, "broke the protocol: %.*s",
+          ? tfrt_session_error(session, TFRT_STATUS_ABORTED, "broke the protocol: %.*s",
                                TFRT_STRING_VIEW_ARGUMENTS(message))
           : tfrt_session_error(session, TFRT_STATUS_UNAVAILABLE, "is no longer connected: %.*s",
                                TFRT_STRING_VIEW_ARGUMENTS(message));
@@ -291,6 +311,10 @@ static tfrt_status_t check_frame(const tfrt_session_t* session, const tfrt_sessi
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "a frame can't come after a call or want that has no number yet");
   }
+  bool waits = frame->call > 0 || frame->want > 0 || frame->after_call > 0 || frame->after_want > 0;
+  if (frame->seal && waits) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a draft can't wait for others");
+  }
   if (frame->body.size + FRAME_OVERHEAD > session->limits.batch_bytes) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "a body of %zu bytes is above the limit of %" PRIu32,
@@ -299,8 +323,21 @@ static tfrt_status_t check_frame(const tfrt_session_t* session, const tfrt_sessi
   return NULL;
 }
 
+// Appends |frame|, whose body is made at once, as the session's number is final.
+static tfrt_status_t append_sealed(tfrt_session_t* session, const tfrt_session_frame_t* frame) {
+  tfrt_string_builder_t* body = &session->manager->body;
+  tfrt_string_builder_clear(body);
+  TFRT_RETURN_IF_ERROR(frame->seal(session, frame->body, body));
+  TFRT_RETURN_IF_ERROR(tfrt_string_builder_status(body));
+  tfrt_session_frame_t sealed = *frame;
+  sealed.seal = NULL;
+  sealed.body = tfrt_string_builder_view(body);
+  return tfrt_session_append(session, &sealed);
+}
+
 tfrt_status_t tfrt_session_append(tfrt_session_t* session, const tfrt_session_frame_t* frame) {
   TFRT_RETURN_IF_ERROR(check_frame(session, frame));
+  if (frame->seal && session->was_opened) return append_sealed(session, frame);
   int64_t now_ns = tfrt_session_now_ns(session->manager);
   TFRT_RETURN_IF_ERROR(tfrt_send_queue_append(&session->queue, frame, now_ns));
   if (frame->call > 0) ++session->peer->next_call;
@@ -345,7 +382,7 @@ static void on_goodbye(tfrt_session_t* session, const tfrt_wire_goodbye_t* goodb
   const char* what = "has shut down";
   if (goodbye->reason == TFRT_WIRE_GOODBYE_PROTOCOL) {
     death = TFRT_SESSION_DEATH_PROTOCOL;
-    code = TFRT_STATUS_INTERNAL;
+    code = TFRT_STATUS_ABORTED;
     what = "says that this process broke the protocol";
   } else if (goodbye->reason == TFRT_WIRE_GOODBYE_DEAD) {
     death = TFRT_SESSION_DEATH_BURIED;
@@ -359,7 +396,7 @@ static void on_goodbye(tfrt_session_t* session, const tfrt_wire_goodbye_t* goodb
 static void die_of_protocol(tfrt_session_t* session, const char* what) {
   tfrt_session_take_death_with_goodbye(
       session, TFRT_SESSION_DEATH_PROTOCOL,
-      tfrt_session_error(session, TFRT_STATUS_INTERNAL, "broke the protocol: %s", what),
+      tfrt_session_error(session, TFRT_STATUS_ABORTED, "broke the protocol: %s", what),
       TFRT_WIRE_GOODBYE_PROTOCOL, tfrt_string_view_of(what));
 }
 

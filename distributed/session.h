@@ -26,8 +26,10 @@
 //
 // Life of a session:
 //  1. Made by a dial or by a Hello that the session manager accepts: CONNECTING or OPEN.
-//     Frames may be appended in each state but DEAD; they wait until it is OPEN.
-//  2. OPEN: frames are written in batches, while one write is in flight the next batch
+//     Frames may be appended in each state but DEAD; they wait until it is OPEN. Until then
+//     the number may change, as both sides may dial; what depends on it is sealed after that.
+//  2. OPEN: the number is final. Frames are written in batches, while one write is in flight the
+//  next batch
 //     collects. Sent frames are kept until the peer has processed them.
 //  3. BROKEN and OPEN again, any number of times: what the peer has not processed is
 //     replayed.
@@ -58,6 +60,7 @@
 #include "host_runtime/base/clock.h"
 #include "host_runtime/base/macros.h"
 #include "host_runtime/base/status.h"
+#include "host_runtime/base/string_builder.h"
 #include "host_runtime/base/string_view.h"
 
 typedef struct tfrt_session_s tfrt_session_t;
@@ -89,6 +92,13 @@ typedef enum tfrt_session_death_e {
   TFRT_SESSION_DEATH_CLOSED = 7,
 } tfrt_session_death_t;
 
+// Makes the body, in |out_body| (empty), of a frame that names its session: |draft| is what
+// was appended in its place. Called once, with the node's lock held, when the number of
+// |session| is final.
+typedef tfrt_status_t (*tfrt_session_seal_fn_t)(const tfrt_session_t* session,
+                                                tfrt_string_view_t draft,
+                                                tfrt_string_builder_t* out_body);
+
 // A frame to append.
 typedef struct tfrt_session_frame_s {
   uint32_t kind;                   // tfrt_wire_frame_kind_t
@@ -97,7 +107,10 @@ typedef struct tfrt_session_frame_s {
   uint64_t request;                // 0: none
   int64_t deadline_ns;             // of our clock; TFRT_TIME_INFINITE: none
   const tfrt_wire_trace_t* trace;  // copied; NULL: not traced
-  tfrt_string_view_t body;         // encoded (wire/body.h); copied
+  tfrt_string_view_t body;         // encoded (wire/body.h), or a draft of it; copied
+  // Not NULL: makes the body out of |body|, a draft, which never leaves this process. For a
+  // frame without |call|, |want| and after.
+  tfrt_session_seal_fn_t seal;
   // The number in the body of an Invoke or Void; else 0.
   uint64_t call;
   // The number in the body of a Want; else 0.
@@ -160,8 +173,9 @@ void tfrt_session_release(tfrt_session_t* session);
 
 // Appends |frame| to what the peer will get, exactly once and in order, if the session does
 // not die before. FAILED_PRECONDITION if it is DEAD; INVALID_ARGUMENT for a kind that is the
-// session's own, a number that is not the next one, or too big a body;
-// RESOURCE_EXHAUSTED when memory is out. Thread-compatible (the node's lock is held).
+// session's own, a number that is not the next one, a draft that would wait for credit, or too
+// big a body; RESOURCE_EXHAUSTED when memory is out; what |seal| says. Thread-compatible (the
+// node's lock is held).
 tfrt_status_t tfrt_session_append(tfrt_session_t* session, const tfrt_session_frame_t* frame)
     TFRT_MUST_USE;
 

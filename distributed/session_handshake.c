@@ -147,7 +147,7 @@ static void on_resume(tfrt_session_link_t* link, const tfrt_wire_hello_t* hello,
     refuse_session(link, hello, peer);
     tfrt_session_take_death(
         session, TFRT_SESSION_DEATH_PROTOCOL,
-        tfrt_session_error(session, TFRT_STATUS_INTERNAL,
+        tfrt_session_error(session, TFRT_STATUS_ABORTED,
                            "resumed from frame %" PRIu64 ", outside of %" PRIu64 " to %" PRIu64,
                            hello->received_seq, session->queue.acked_seq,
                            session->queue.written_seq));
@@ -284,11 +284,14 @@ static bool identify(tfrt_session_t* session, uint64_t incarnation) {
     tfrt_session_bind(session, peer);
     return true;
   }
+  const tfrt_status_fields_t known = {
+      .code = TFRT_STATUS_ALREADY_EXISTS,
+      .message = "the process at this address has a session with us already",
+      .origin = {.rank = session->rank, .incarnation = incarnation},
+      .root_key = incarnation};
   tfrt_session_take_death(
       session, TFRT_SESSION_DEATH_BURIED,
-      peer ? tfrt_status_create(TFRT_STATUS_ALREADY_EXISTS,
-                                "%s is a process that there is a session with already",
-                                session->address)
+      peer ? tfrt_status_create_from_fields(&known)
            : tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no room for another peer"));
   return false;
 }
@@ -307,7 +310,7 @@ static void on_welcome(tfrt_session_link_t* link, tfrt_session_t* session,
     return;
   }
   tfrt_session_take_death(session, TFRT_SESSION_DEATH_PROTOCOL,
-                          tfrt_session_error(session, TFRT_STATUS_INTERNAL,
+                          tfrt_session_error(session, TFRT_STATUS_ABORTED,
                                              "answered session %" PRIu32 ", connection %" PRIu32
                                              " with a Welcome for session %" PRIu32
                                              ", connection %" PRIu32 ", frame %" PRIu64,
@@ -352,9 +355,8 @@ static void on_refuse(tfrt_session_t* session, const tfrt_wire_refuse_t* refusal
     tfrt_session_schedule(session);
     return;
   }
-  tfrt_status_code_t code = refusal->reason == TFRT_WIRE_REFUSE_VERSION
-                                ? TFRT_STATUS_FAILED_PRECONDITION
-                                : TFRT_STATUS_UNAVAILABLE;
+  tfrt_status_code_t code =
+      refusal->reason == TFRT_WIRE_REFUSE_VERSION ? TFRT_STATUS_ABORTED : TFRT_STATUS_UNAVAILABLE;
   tfrt_session_take_death(session, death_of(refusal),
                           tfrt_session_error(session, code, "refused the session: %.*s",
                                              TFRT_STRING_VIEW_ARGUMENTS(refusal->message)));
@@ -367,10 +369,10 @@ void tfrt_session_on_answer(tfrt_session_link_t* link, const tfrt_wire_batch_t* 
   bool is_welcome = body.kind == TFRT_WIRE_FRAME_WELCOME;
   if (!tfrt_status_is_ok(status) || (!is_welcome && body.kind != TFRT_WIRE_FRAME_REFUSE) ||
       (is_welcome && body.welcome.hello.incarnation != batch->from_incarnation)) {
-    tfrt_session_take_death(session, TFRT_SESSION_DEATH_PROTOCOL,
-                            tfrt_session_error(session, TFRT_STATUS_INTERNAL,
-                                               "answered a Hello with something else: %s",
-                                               tfrt_status_message(status)));
+    tfrt_session_take_death(
+        session, TFRT_SESSION_DEATH_PROTOCOL,
+        tfrt_session_error(session, TFRT_STATUS_ABORTED, "answered a Hello with something else: %s",
+                           tfrt_status_message(status)));
     tfrt_status_release(status);
     return;
   }

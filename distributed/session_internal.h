@@ -61,6 +61,7 @@ struct tfrt_session_s {
   char name[TFRT_WIRE_MAX_NAME_SIZE + 1];
   uint32_t rank;
   uint32_t renumber_count;
+  tfrt_status_t dial_failure;  // +1; how the last attempt ended, or NULL
   void* user_data;
 
   tfrt_session_link_t* link;      // the connection that is in use, or NULL
@@ -209,7 +210,9 @@ void tfrt_session_take_death_with_goodbye(tfrt_session_t* session, tfrt_session_
                                           tfrt_status_t status, tfrt_wire_goodbye_reason_t reason,
                                           tfrt_string_view_t message);
 
-// An error about the peer: UNAVAILABLE or |code|, with its incarnation as origin and key.
+// An error about the peer, with its incarnation as origin and key. UNAVAILABLE: it is not
+// there, or lost. ABORTED: the two can't talk, as versions don't meet or one side broke the
+// protocol. UNAUTHENTICATED, ...: what it said when it did not let us in.
 tfrt_status_t tfrt_session_error(const tfrt_session_t* session, tfrt_status_code_t code,
                                  const char* format, ...) TFRT_MUST_USE TFRT_PRINTF(3, 4);
 

@@ -302,7 +302,7 @@ static void on_bad_batch(tfrt_session_link_t* link, tfrt_status_t status) {
     const char* message = tfrt_status_message(status);
     tfrt_session_take_death_with_goodbye(
         session, TFRT_SESSION_DEATH_PROTOCOL,
-        tfrt_session_error(session, TFRT_STATUS_INTERNAL, "sent what can't be read: %s", message),
+        tfrt_session_error(session, TFRT_STATUS_ABORTED, "sent what can't be read: %s", message),
         TFRT_WIRE_GOODBYE_PROTOCOL, tfrt_string_view_of(message));
     return;
   }

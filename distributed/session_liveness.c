@@ -111,14 +111,15 @@ static void tell_starved(tfrt_session_t* session, int64_t now_ns) {
 
 static void die_of_silence(tfrt_session_t* session, int64_t now_ns) {
   double seconds = (double)(now_ns - session->heard_ns) / (double)TFRT_NANOSECONDS_PER_SECOND;
-  bool was_opened = session->was_opened;
-  tfrt_session_take_death_with_goodbye(
-      session, TFRT_SESSION_DEATH_SILENCE,
-      tfrt_session_error(
-          session, TFRT_STATUS_UNAVAILABLE,
-          was_opened ? "is lost: no sign of life for %.1f s" : "does not answer: tried for %.1f s",
-          seconds),
-      TFRT_WIRE_GOODBYE_DEAD, tfrt_string_view_of("no sign of life"));
+  const char* format = session->was_opened ? "is lost: no sign of life for %.1f s%s%s"
+                                           : "does not answer: tried for %.1f s%s%s";
+  // Why attempts failed ("the name is unknown") says more than that they did.
+  const char* why = tfrt_status_message(session->dial_failure);
+  tfrt_session_take_death_with_goodbye(session, TFRT_SESSION_DEATH_SILENCE,
+                                       tfrt_session_error(session, TFRT_STATUS_UNAVAILABLE, format,
+                                                          seconds, why[0] ? "; " : "", why),
+                                       TFRT_WIRE_GOODBYE_DEAD,
+                                       tfrt_string_view_of("no sign of life"));
 }
 
 static void do_due(tfrt_session_t* session, int64_t now_ns) {
@@ -315,6 +316,8 @@ void tfrt_session_on_dial_failed(tfrt_session_t* session, tfrt_session_link_t* l
                            tfrt_status_message(status)));
     return;
   }
+  tfrt_status_release(session->dial_failure);
+  session->dial_failure = tfrt_status_retain(status);
   const tfrt_session_manager_t* manager = session->manager;
   session->redial_ns =
       tfrt_deadline_after(tfrt_session_now_ns(manager), manager->options.redial_delay_ns);

@@ -90,7 +90,8 @@ tfrt_status_t tfrt_session_manager_listen(tfrt_session_manager_t* manager,
 // Returns the session (+1) with the process |incarnation| at |address|: the one that lives,
 // or a new one, CONNECTING, whose first attempt to connect begins when the lock is
 // released. With |incarnation| 0, whoever answers at |address|; if that turns out to be a
-// process with which there is a living session, the new one dies with ALREADY_EXISTS.
+// process with which there is a living session, the new one dies with ALREADY_EXISTS, whose
+// origin names it.
 // |address| may be empty for a peer that is known to dial us: the session waits for it.
 // INVALID_ARGUMENT for neither address nor incarnation, or our own;
 // FAILED_PRECONDITION when closed; RESOURCE_EXHAUSTED for memory or too many sessions.

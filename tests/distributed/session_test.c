@@ -153,7 +153,7 @@ START_TEST(versions_without_overlap_are_refused_with_both_ranges) {
   tfrt_harness_host_t* b = tfrt_harness_add_simple_host(&world, 0x0b);
   tfrt_harness_record_t* record = tfrt_harness_dial(a, b);
   tfrt_harness_run_until_state(record, TFRT_SESSION_DEAD);
-  assert_dead(record, TFRT_SESSION_DEATH_VERSION, TFRT_STATUS_FAILED_PRECONDITION);
+  assert_dead(record, TFRT_SESSION_DEATH_VERSION, TFRT_STATUS_ABORTED);
   ck_assert_ptr_nonnull(strstr(record->message, "7 to 9"));
   ck_assert_ptr_nonnull(strstr(record->message, "1 to 1"));
   tfrt_harness_deinitialize(&world);
@@ -593,8 +593,8 @@ START_TEST(a_breach_of_protocol_ends_that_session_only) {
   b->host->reject_with = "call number 9 is not 8";
   tfrt_harness_send(a, 3);
   tfrt_harness_run_until_state(a, TFRT_SESSION_DEAD);
-  assert_dead(b, TFRT_SESSION_DEATH_PROTOCOL, TFRT_STATUS_INTERNAL);
-  assert_dead(a, TFRT_SESSION_DEATH_PROTOCOL, TFRT_STATUS_INTERNAL);
+  assert_dead(b, TFRT_SESSION_DEATH_PROTOCOL, TFRT_STATUS_ABORTED);
+  assert_dead(a, TFRT_SESSION_DEATH_PROTOCOL, TFRT_STATUS_ABORTED);
   ck_assert_ptr_nonnull(strstr(a->message, "call number 9 is not 8"));
   ck_assert_uint_eq(b->received, 1);
   b->host->reject_with = NULL;
