@@ -58,7 +58,7 @@ static void tfrt_job_free(tfrt_job_t* job) {
 tfrt_status_t tfrt_job_create(tfrt_node_t* node, const tfrt_wire_job_open_t* open, uint32_t rank,
                               uint64_t client, tfrt_job_t** out_job) {
   *out_job = NULL;
-  if (node->closed) {
+  if (node->closed || node->refuses_jobs) {
     return tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "this host takes no more jobs");
   }
   if (tfrt_job_find(node, open->job_id)) {

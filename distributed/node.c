@@ -11,6 +11,7 @@
 #include "distributed/outgoing_call.h"
 #include "distributed/remote_value.h"
 #include "distributed/server.h"
+#include "distributed/session_log.h"
 #include "host_runtime/base/random.h"
 
 static tfrt_node_t* tfrt_node_of(tfrt_session_handler_t* handler) {
@@ -26,6 +27,7 @@ tfrt_value_item_host_t tfrt_node_host(const tfrt_node_t* node, const tfrt_job_t*
 static void tfrt_node_on_opened(tfrt_session_handler_t* handler, tfrt_session_t* session) {
   tfrt_node_t* node = tfrt_node_of(handler);
   tfrt_peer_t* peer = tfrt_peer_find_or_create(node, tfrt_session_peer_incarnation(session));
+  if (node->options.logs_sessions) tfrt_session_log_opened(session);
   if (!peer) return;  // its first frame ends the session
   tfrt_peer_adopt_session(peer, session);
   peer->watermark = tfrt_session_peer_next_call(session) - 1;
@@ -35,16 +37,15 @@ static void tfrt_node_on_opened(tfrt_session_handler_t* handler, tfrt_session_t*
 
 static void tfrt_node_on_dead(tfrt_session_handler_t* handler, tfrt_session_t* session,
                               tfrt_session_death_t death, tfrt_status_t status) {
-  (void)death;
   tfrt_node_t* node = tfrt_node_of(handler);
+  if (node->options.logs_sessions) tfrt_session_log_dead(death, status);
   tfrt_peer_t* peer = tfrt_session_user_data(session);
   if (peer && peer->session == session) tfrt_peer_bury(peer, status);
   tfrt_client_on_session_dead(node, session, status);
 }
 
 static void tfrt_node_on_draining(tfrt_session_handler_t* handler, tfrt_session_t* session) {
-  (void)handler;
-  (void)session;
+  if (tfrt_node_of(handler)->options.logs_sessions) tfrt_session_log_draining(session);
 }
 
 static void tfrt_node_fill_heartbeat(tfrt_session_handler_t* handler, tfrt_session_t* session,
@@ -62,9 +63,9 @@ static void tfrt_node_on_heartbeat(tfrt_session_handler_t* handler, tfrt_session
 
 static void tfrt_node_on_suspected(tfrt_session_handler_t* handler, tfrt_session_t* session,
                                    bool is_suspected) {
-  (void)handler;
-  (void)session;
-  (void)is_suspected;
+  if (tfrt_node_of(handler)->options.logs_sessions) {
+    tfrt_session_log_suspected(session, is_suspected);
+  }
 }
 
 static void tfrt_node_on_starved(tfrt_session_handler_t* handler, tfrt_session_t* session,
@@ -280,6 +281,18 @@ void tfrt_node_release(tfrt_node_t* node) {
 tfrt_status_t tfrt_node_listen(tfrt_node_t* node, tfrt_string_view_t address,
                                char out_address[TFRT_TRANSPORT_ADDRESS_SIZE]) {
   return tfrt_session_manager_listen(node->sessions, address, out_address);
+}
+
+void tfrt_node_refuse_jobs(tfrt_node_t* node) {
+  tfrt_node_lock_tables(node);
+  bool is_first = !node->refuses_jobs && !node->closed;
+  node->refuses_jobs = true;
+  // The sessions' manager stays open: a job that runs may need a host that it has not met yet.
+  tfrt_session_t* session = is_first ? tfrt_session_manager_first(node->sessions) : NULL;
+  for (; session; session = tfrt_session_manager_next(node->sessions, session)) {
+    tfrt_session_close(session, TFRT_WIRE_GOODBYE_DRAIN, tfrt_string_view_of("draining"));
+  }
+  tfrt_node_unlock(node);
 }
 
 void tfrt_node_close(tfrt_node_t* node) {

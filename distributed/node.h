@@ -6,9 +6,10 @@
 // Life:
 //  1. Created from its parts, which outlive it.
 //  2. Listens (a worker), or only dials (a coordinator).
-//  3. close: refuses new work and ends its sessions in order; every call that is under way
+//  3. refuse_jobs, if the jobs that run shall end in peace first.
+//  4. close: refuses new work and ends its sessions in order; every call that is under way
 //     ends, if need be as an error.
-//  4. drain: waits for that. Then release.
+//  5. drain: waits for that. Then release.
 //
 // Thread rule: thread-safe.
 // Failure rule: creation fails with RESOURCE_EXHAUSTED, or INVALID_ARGUMENT for options that
@@ -31,6 +32,7 @@ typedef struct tfrt_node_options_s {
   tfrt_host_context_t* host;
   tfrt_session_options_t session;  // incarnation 0: drawn at random
   size_t inline_limit;             // bytes that travel in a message unasked; 0: the default
+  bool logs_sessions;              // one line when a peer comes or goes (session_log.h)
 } tfrt_node_options_t;
 
 // What is alive in a node because of others. All zero when every job is over.
@@ -60,6 +62,10 @@ void tfrt_node_release(tfrt_node_t* node);
 // Lets others dial |address|; as tfrt_transport_listen(). Thread-safe.
 tfrt_status_t tfrt_node_listen(tfrt_node_t* node, tfrt_string_view_t address,
                                char out_address[TFRT_TRANSPORT_ADDRESS_SIZE]) TFRT_MUST_USE;
+
+// Takes no new jobs any more, and tells the peers so. The jobs that run go on, with all that
+// they need: tfrt_node_job_count() tells when they are over. Idempotent. Thread-safe.
+void tfrt_node_refuse_jobs(tfrt_node_t* node);
 
 // Refuses new work, closes all jobs and ends all sessions, saying goodbye. Idempotent.
 // Thread-safe.

@@ -36,6 +36,7 @@ struct tfrt_node_s {
   tfrt_list_link_t clients;   // that wait for sessions or jobs
   uint32_t next_job_handle;   // from 1
   tfrt_node_counts_t counts;  // what is alive; |objects| is counted by its table
+  bool refuses_jobs;          // the jobs that run go on
   bool closed;
 };
 
