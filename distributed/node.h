@@ -63,6 +63,10 @@ void tfrt_node_release(tfrt_node_t* node);
 tfrt_status_t tfrt_node_listen(tfrt_node_t* node, tfrt_string_view_t address,
                                char out_address[TFRT_TRANSPORT_ADDRESS_SIZE]) TFRT_MUST_USE;
 
+// Sets the name by which others know this process, as tfrt_session_manager_set_name().
+// Thread-safe.
+tfrt_status_t tfrt_node_set_name(tfrt_node_t* node, tfrt_string_view_t name) TFRT_MUST_USE;
+
 // Takes no new jobs any more, and tells the peers so. The jobs that run go on, with all that
 // they need: tfrt_node_job_count() tells when they are over. Idempotent. Thread-safe.
 void tfrt_node_refuse_jobs(tfrt_node_t* node);

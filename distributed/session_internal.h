@@ -147,9 +147,8 @@ struct tfrt_session_link_s {
 };
 
 struct tfrt_session_manager_s {
-  tfrt_session_options_t options;  // texts point into |texts|
-  char* texts;
-  size_t texts_size;
+  tfrt_session_options_t options;  // its name is |name|
+  char name[TFRT_WIRE_MAX_NAME_SIZE];
   tfrt_transport_t* transport;
   tfrt_node_lock_t* lock;
   tfrt_timer_queue_t* timers;

@@ -29,6 +29,12 @@ void tfrt_session_options_initialize(tfrt_session_options_t* out_options) {
   };
 }
 
+static tfrt_status_t check_name(tfrt_string_view_t name) {
+  if (name.size <= TFRT_WIRE_MAX_NAME_SIZE) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a name has at most %u bytes, not %zu",
+                            TFRT_WIRE_MAX_NAME_SIZE, name.size);
+}
+
 static tfrt_status_t check_options(const tfrt_session_options_t* options) {
   const tfrt_wire_limits_t limits = tfrt_wire_limits_in_force(&options->limits, NULL);
   if (options->incarnation == 0) {
@@ -45,10 +51,7 @@ static tfrt_status_t check_options(const tfrt_session_options_t* options) {
                               " ms: every peer would seem dead",
                               limits.silence_ms, limits.heartbeat_period_ms);
   }
-  if (options->name.size > TFRT_WIRE_MAX_NAME_SIZE) {
-    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a name has at most %u bytes, not %zu",
-                              TFRT_WIRE_MAX_NAME_SIZE, options->name.size);
-  }
+  TFRT_RETURN_IF_ERROR(check_name(options->name));
   bool has_times = options->suspect_ns > 0 && options->dial_timeout_ns > 0 &&
                    options->redial_delay_ns > 0 && options->ack_delay_ns > 0 &&
                    options->starve_ns > 0 && options->linger_ns > 0 && options->ack_frames > 0;
@@ -75,22 +78,21 @@ static const tfrt_hash_table_vtable_t peer_vtable = {.hash = hash_incarnation,
 
 static const tfrt_transport_acceptor_vtable_t acceptor_vtable;
 
-static tfrt_string_view_t copy_text(char** position, tfrt_string_view_t text) {
-  tfrt_string_view_t copy = tfrt_string_view_make(*position, text.size);
-  if (text.size > 0) memcpy(*position, text.data, text.size);
-  *position += text.size;
-  return copy;
+// |name| is not too long.
+static void set_name(tfrt_session_manager_t* manager, tfrt_string_view_t name) {
+  if (name.size > 0) memmove(manager->name, name.data, name.size);
+  manager->options.name = tfrt_string_view_make(manager->name, name.size);
 }
 
 static bool copy_options(tfrt_session_manager_t* manager, const tfrt_session_options_t* options) {
   manager->options = *options;
   manager->options.limits = tfrt_wire_limits_in_force(&options->limits, NULL);
-  manager->texts_size = options->name.size + options->cluster_key.size;
-  manager->texts = tfrt_allocator_allocate(manager->allocator, manager->texts_size);
-  if (!manager->texts) return false;
-  char* position = manager->texts;
-  manager->options.name = copy_text(&position, options->name);
-  manager->options.cluster_key = copy_text(&position, options->cluster_key);
+  set_name(manager, options->name);
+  size_t key_size = options->cluster_key.size;
+  char* key = tfrt_allocator_allocate(manager->allocator, key_size);
+  if (!key) return false;
+  if (key_size > 0) memcpy(key, options->cluster_key.data, key_size);
+  manager->options.cluster_key = tfrt_string_view_make(key, key_size);
   return true;
 }
 
@@ -140,7 +142,8 @@ void tfrt_session_manager_free(tfrt_session_manager_t* manager) {
   tfrt_hash_table_deinitialize(&manager->peers);
   tfrt_condition_deinitialize(&manager->drained);
   tfrt_string_builder_deinitialize(&manager->body);
-  tfrt_allocator_free(manager->allocator, manager->texts, manager->texts_size);
+  tfrt_allocator_free(manager->allocator, (void*)(uintptr_t)manager->options.cluster_key.data,
+                      manager->options.cluster_key.size);
   tfrt_allocator_free(manager->allocator, manager, sizeof(*manager));
 }
 
@@ -233,6 +236,13 @@ tfrt_status_t tfrt_session_manager_listen(tfrt_session_manager_t* manager,
                                           tfrt_string_view_t address,
                                           char out_address[TFRT_TRANSPORT_ADDRESS_SIZE]) {
   return tfrt_transport_listen(manager->transport, address, &manager->acceptor, out_address);
+}
+
+tfrt_status_t tfrt_session_manager_set_name(tfrt_session_manager_t* manager,
+                                            tfrt_string_view_t name) {
+  TFRT_RETURN_IF_ERROR(check_name(name));
+  set_name(manager, name);
+  return NULL;
 }
 
 // --- Dialling ----------------------------------------------------------------

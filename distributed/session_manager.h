@@ -87,6 +87,12 @@ tfrt_status_t tfrt_session_manager_listen(tfrt_session_manager_t* manager,
                                           char out_address[TFRT_TRANSPORT_ADDRESS_SIZE])
     TFRT_MUST_USE;
 
+// Sets the name by which peers know this process from now on; those that know it already keep
+// the old one. For a name that says the port, which listen finds out. INVALID_ARGUMENT for one
+// that is too long. Thread-compatible (the node's lock is held).
+tfrt_status_t tfrt_session_manager_set_name(tfrt_session_manager_t* manager,
+                                            tfrt_string_view_t name) TFRT_MUST_USE;
+
 // Returns the session (+1) with the process |incarnation| at |address|: the one that lives,
 // or a new one, CONNECTING, whose first attempt to connect begins when the lock is
 // released. With |incarnation| 0, whoever answers at |address|; if that turns out to be a
