@@ -61,7 +61,7 @@ static void tfrt_cached_program_free(tfrt_cached_program_t* program) {
   tfrt_allocator_free(node->options.allocator, program, sizeof(*program));
 }
 
-// Frees what nobody uses, but for the |spare| most recently used.
+// Frees what nobody uses, but for the |spare| most recently used that may be good.
 static void tfrt_program_cache_trim(tfrt_node_t* node, size_t spare) {
   tfrt_list_link_t* head = &node->programs;
   for (tfrt_list_link_t* link = head->next; link != head;) {
@@ -69,7 +69,7 @@ static void tfrt_program_cache_trim(tfrt_node_t* node, size_t spare) {
     link = link->next;
     // The cache has one reference.
     if (!tfrt_ref_count_is_one(&program->ref_count)) continue;
-    if (spare > 0) {
+    if (spare > 0 && !program->failed) {
       --spare;
     } else {
       tfrt_cached_program_free(program);
@@ -82,12 +82,13 @@ void tfrt_program_cache_clear(tfrt_node_t* node) { tfrt_program_cache_trim(node,
 tfrt_cached_program_t* tfrt_program_cache_add(tfrt_node_t* node, tfrt_string_view_t sha256,
                                               uint64_t size, tfrt_async_value_t* bytes) {
   tfrt_program_cache_trim(node, TFRT_PROGRAM_CACHE_SPARE);
-  tfrt_indirect_value_t* ready = tfrt_indirect_value_create();
-  if (!ready) return NULL;
   tfrt_cached_program_t* program =
       tfrt_allocator_allocate_zeroed(node->options.allocator, sizeof(*program));
-  if (!program) {
-    tfrt_action_queue_release(&node->actions, &ready->base);
+  if (!program) return NULL;
+  // Last, because to release a value takes memory, for the action.
+  tfrt_indirect_value_t* ready = tfrt_indirect_value_create();
+  if (!ready) {
+    tfrt_allocator_free(node->options.allocator, program, sizeof(*program));
     return NULL;
   }
   tfrt_ref_count_initialize(&program->ref_count);
