@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/coordinator/cluster_run.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "host_runtime/async/join.h"
+
+tfrt_status_t tfrt_cluster_run_initialize(tfrt_cluster_run_t* run,
+                                          const tfrt_run_options_t* options,
+                                          tfrt_run_loop_t* loop) {
+  *run = (tfrt_cluster_run_t){.options = options, .loop = loop};
+  tfrt_host_process_options_t process;
+  tfrt_host_process_options_initialize(&process);
+  process.name = tfrt_string_view_of("tfrt run");
+  process.cluster_key = tfrt_cluster_key_view(&options->key);
+  process.threads = 1;  // nothing is computed here
+  process.heartbeat_ms = options->heartbeat_ms;
+  process.silence_ms = options->silence_ms;
+  process.data_directory = options->directory;
+  return tfrt_host_process_initialize(&run->process, &process);
+}
+
+// --- Printed lines -------------------------------------------------------------
+
+// Each line whole, with the rank in front where it is not the entry host's.
+static void tfrt_cluster_run_print(void* self, uint32_t rank, tfrt_string_view_t text) {
+  (void)self;
+  char prefix[16] = "";
+  if (rank != 0) snprintf(prefix, sizeof(prefix), "[%u] ", rank);
+  flockfile(stdout);
+  for (size_t begin = 0; begin <= text.size;) {
+    const char* line = text.data + begin;
+    const char* end = text.size > begin ? memchr(line, '\n', text.size - begin) : NULL;
+    size_t size = end ? (size_t)(end - line) : text.size - begin;
+    fputs(prefix, stdout);
+    fwrite(line, 1, size, stdout);
+    putc('\n', stdout);
+    begin += size + 1;
+  }
+  funlockfile(stdout);
+}
+
+// --- Forming -------------------------------------------------------------------
+
+static tfrt_status_t tfrt_cluster_run_create_client(tfrt_cluster_run_t* run) {
+  const tfrt_run_options_t* options = run->options;
+  bool is_local = options->local_count > 0;
+  tfrt_client_options_t client = {.addresses = is_local ? run->workers.addresses : options->hosts,
+                                  .host_count = is_local ? run->workers.count : options->host_count,
+                                  .name = tfrt_string_view_of(options->path),
+                                  .deadline_ns = TFRT_TIME_INFINITE,
+                                  .print = tfrt_cluster_run_print};
+  if (client.name.size >= 256) client.name = tfrt_string_view_of("a program");
+  if (options->timeout_ms > 0) {
+    client.deadline_ns =
+        tfrt_deadline_after(tfrt_clock_now_ns(tfrt_clock_system()),
+                            options->timeout_ms * TFRT_NANOSECONDS_PER_MILLISECOND);
+  }
+  return tfrt_client_create(run->process.node, &client, &run->client);
+}
+
+// The exit code for a cluster that could not form because of |status|.
+static tfrt_exit_code_t tfrt_cluster_run_exit_code(tfrt_status_t status) {
+  switch (tfrt_status_code(status)) {
+    case TFRT_STATUS_CANCELLED:
+      return TFRT_EXIT_CANCELLED;
+    case TFRT_STATUS_UNAUTHENTICATED:
+    case TFRT_STATUS_PERMISSION_DENIED:
+      return TFRT_EXIT_AUTHENTICATION;
+    case TFRT_STATUS_FAILED_PRECONDITION:
+      return TFRT_EXIT_PROTOCOL;
+    case TFRT_STATUS_INVALID_ARGUMENT:
+      return TFRT_EXIT_USAGE;
+    default:
+      return TFRT_EXIT_CLUSTER;
+  }
+}
+
+// --- Running -------------------------------------------------------------------
+
+static void tfrt_cluster_run_on_results(tfrt_task_t* task) {
+  tfrt_cluster_run_t* run = TFRT_CONTAINER_OF(task, tfrt_cluster_run_t, on_results);
+  // Pairs with the load in tfrt_cluster_run_wait().
+  atomic_store_explicit(&run->is_done, true, memory_order_release);
+  tfrt_run_loop_wake(run->loop);
+}
+
+// Waits for the results. The first cancel is passed on to host 0, whose answer is still
+// waited for; a second one, or the end of the grace, closes the job here.
+static void tfrt_cluster_run_wait(tfrt_cluster_run_t* run) {
+  tfrt_run_loop_t* loop = run->loop;
+  bool is_told = false;
+  bool is_closed = false;
+  // Pairs with the store in tfrt_cluster_run_on_results().
+  while (!atomic_load_explicit(&run->is_done, memory_order_acquire)) {
+    if (loop->cancelled && !is_told) {
+      tfrt_client_cancel(run->client, 0, loop->cancelled);
+      tfrt_run_loop_start_alarm(loop, TFRT_CLUSTER_RUN_GRACE_MS);
+      is_told = true;
+    }
+    if (is_told && !is_closed && (loop->cancel_count > 1 || loop->alarm_is_over)) {
+      tfrt_client_close(run->client, loop->cancelled);
+      is_closed = true;
+    }
+    tfrt_run_loop_turn(loop);
+  }
+}
+
+static tfrt_status_t tfrt_cluster_run_call(tfrt_cluster_run_t* run, tfrt_run_plan_t* plan) {
+  const tfrt_function_t* function = plan->function;
+  size_t size = 0;
+  const char* bytes = tfrt_bef_file_bytes(plan->file, &size);
+  tfrt_client_start_t start = {.program = tfrt_string_view_make(bytes, size),
+                               .function = function->index,
+                               .arguments = plan->arguments,
+                               .argument_count = function->argument_count,
+                               .result_count = function->result_count};
+  tfrt_client_start(run->client, &start, plan->results);
+  tfrt_task_initialize(&run->on_results, tfrt_cluster_run_on_results);
+  TFRT_RETURN_IF_ERROR(tfrt_join_and_then(plan->results, function->result_count, &run->on_results,
+                                          tfrt_allocator_system()));
+  tfrt_cluster_run_wait(run);
+  return NULL;
+}
+
+tfrt_status_t tfrt_cluster_run_execute(tfrt_cluster_run_t* run, tfrt_run_plan_t* plan,
+                                       tfrt_exit_code_t* out_exit_code) {
+  tfrt_status_t status = NULL;
+  if (run->options->local_count > 0) {
+    status = tfrt_local_cluster_start(&run->workers, run->loop, run->options);
+  }
+  if (!status) status = tfrt_cluster_run_create_client(run);
+  if (!status) status = tfrt_cluster_run_call(run, plan);
+  if (!status) {
+    tfrt_async_value_t* opened = tfrt_client_opened(run->client);
+    if (tfrt_async_value_is_error(opened)) {
+      status = tfrt_status_retain(tfrt_async_value_error(opened));
+    }
+  }
+  *out_exit_code = tfrt_cluster_run_exit_code(status);
+  return status;
+}
+
+void tfrt_cluster_run_shut_down(tfrt_cluster_run_t* run, tfrt_run_plan_t* plan) {
+  if (run->client) {
+    tfrt_client_close(run->client, NULL);
+    tfrt_client_release(run->client);
+  }
+  tfrt_run_plan_deinitialize(plan);
+  tfrt_host_process_shut_down(&run->process);
+  tfrt_local_cluster_stop(&run->workers);
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/coordinator/in_process_run.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "host_runtime/async/join.h"
+#include "host_runtime/async/thread_pool_work_queue.h"
+#include "tools/common/kernel_rooms.h"
+#include "tools/coordinator/exit_code.h"
+
+typedef struct tfrt_in_process_run_s {
+  tfrt_task_t start;       // runs the function, on a thread of the queue
+  tfrt_task_t on_results;  // runs when all results are resolved, on any thread
+  tfrt_host_context_t* host;
+  tfrt_request_context_t* request;
+  tfrt_run_plan_t* plan;
+  tfrt_run_loop_t* loop;
+  tfrt_status_t status;  // +1; why the results can't be waited for, or NULL
+  atomic_bool is_done;
+} tfrt_in_process_run_t;
+
+tfrt_status_t tfrt_in_process_run_make_host(const tfrt_run_options_t* options,
+                                            tfrt_host_context_t** out_host) {
+  *out_host = NULL;
+  tfrt_thread_pool_options_t pool = {.thread_count = (int)options->threads};
+  tfrt_work_queue_t* queue = NULL;
+  TFRT_RETURN_IF_ERROR(tfrt_thread_pool_work_queue_create(&pool, tfrt_allocator_system(), &queue));
+  TFRT_RETURN_IF_ERROR(
+      tfrt_host_context_allocate(tfrt_allocator_system(), tfrt_clock_system(), queue, out_host));
+  (*out_host)->data_directory = options->directory;
+  return tfrt_kernel_rooms_register((*out_host)->registry);
+}
+
+static void tfrt_in_process_run_end(tfrt_in_process_run_t* run) {
+  // Pairs with the load in tfrt_in_process_run_wait(): what was written to |run| is seen there.
+  atomic_store_explicit(&run->is_done, true, memory_order_release);
+  tfrt_run_loop_wake(run->loop);
+}
+
+static void tfrt_in_process_run_on_results(tfrt_task_t* task) {
+  tfrt_in_process_run_end(TFRT_CONTAINER_OF(task, tfrt_in_process_run_t, on_results));
+}
+
+// Not on the main thread: a function whose values are all there at once runs to its end here,
+// and the main thread has to listen meanwhile.
+static void tfrt_in_process_run_start(tfrt_task_t* task) {
+  tfrt_in_process_run_t* run = TFRT_CONTAINER_OF(task, tfrt_in_process_run_t, start);
+  tfrt_run_plan_t* plan = run->plan;
+  tfrt_execution_context_t context = tfrt_host_context_execution(run->host, run->request);
+  tfrt_function_execute(plan->function, &context, plan->arguments, plan->results);
+  tfrt_status_t status = tfrt_join_and_then(plan->results, plan->function->result_count,
+                                            &run->on_results, tfrt_allocator_system());
+  if (!status) return;
+  run->status = status;
+  tfrt_in_process_run_end(run);
+}
+
+static void tfrt_in_process_run_wait(tfrt_in_process_run_t* run) {
+  tfrt_run_loop_t* loop = run->loop;
+  bool is_told = false;
+  // Pairs with the store in tfrt_in_process_run_end().
+  while (!atomic_load_explicit(&run->is_done, memory_order_acquire)) {
+    if (loop->cancelled && !is_told) {
+      tfrt_request_context_cancel(run->request, loop->cancelled);
+      is_told = true;
+    }
+    if (loop->cancel_count > 1) {
+      fputs("tfrt: ended at once; a kernel was still running\n", stderr);
+      fflush(NULL);
+      _Exit(tfrt_exit_code_of_result(loop->cancelled));
+    }
+    tfrt_run_loop_turn(loop);
+  }
+}
+
+tfrt_status_t tfrt_in_process_run(tfrt_host_context_t* host, tfrt_run_plan_t* plan,
+                                  tfrt_trace_t* trace, tfrt_run_loop_t* loop) {
+  tfrt_request_options_t options = tfrt_request_options_default();
+  options.id = 1;
+  options.trace = trace;
+  tfrt_in_process_run_t run = {.host = host, .plan = plan, .loop = loop};
+  TFRT_RETURN_IF_ERROR(
+      tfrt_request_context_create(&options, tfrt_allocator_system(), &run.request));
+  tfrt_task_initialize(&run.start, tfrt_in_process_run_start);
+  tfrt_task_initialize(&run.on_results, tfrt_in_process_run_on_results);
+  tfrt_work_queue_add_task(host->work_queue, &run.start);
+  tfrt_in_process_run_wait(&run);
+  // The task that woke the loop may still be on its way out of this frame's storage.
+  tfrt_work_queue_quiesce(host->work_queue);
+  tfrt_request_context_release(run.request);
+  tfrt_output_flush_standard();
+  return run.status;
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A run without a cluster: the function runs in this process, on a work queue of its own.
+//
+//   main thread: loop <--- results ---+
+//        | cancel                     |
+//        v                            |
+//     request -------> function on the work queue
+//
+// Thread rule: main thread only.
+// Failure rule: results are errors; only the set-up of the host fails.
+#ifndef TFRT_TOOLS_COORDINATOR_IN_PROCESS_RUN_H_
+#define TFRT_TOOLS_COORDINATOR_IN_PROCESS_RUN_H_
+
+#include "host_runtime/host_context.h"
+#include "tools/coordinator/run_loop.h"
+#include "tools/coordinator/run_plan.h"
+
+// Sets |*out_host| to a host with a pool of threads as |options| say, which knows all
+// kernels. Main thread only.
+tfrt_status_t tfrt_in_process_run_make_host(const tfrt_run_options_t* options,
+                                            tfrt_host_context_t** out_host) TFRT_MUST_USE;
+
+// Calls |plan|'s function on |host|, sets its results, and returns when they are resolved.
+// What runs when is added to |trace|, unless that is NULL. A cancel of |loop| cancels the
+// request; a second one ends the process, for the case that a kernel doesn't listen. Main
+// thread only.
+tfrt_status_t tfrt_in_process_run(tfrt_host_context_t* host, tfrt_run_plan_t* plan,
+                                  tfrt_trace_t* trace, tfrt_run_loop_t* loop) TFRT_MUST_USE;
+
+#endif  // TFRT_TOOLS_COORDINATOR_IN_PROCESS_RUN_H_

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/coordinator/run_loop.h"
+
+#include "host_runtime/base/macros.h"
+
+// The first reason stays.
+static void tfrt_run_loop_cancel(tfrt_run_loop_t* loop, tfrt_status_code_t code,
+                                 const char* message) {
+  ++loop->cancel_count;
+  if (!loop->cancelled) loop->cancelled = tfrt_status_create(code, "%s", message);
+}
+
+static void tfrt_run_loop_on_signal(uv_signal_t* handle, int number) {
+  (void)number;
+  tfrt_run_loop_cancel(handle->data, TFRT_STATUS_CANCELLED, "Cancelled");
+}
+
+static void tfrt_run_loop_on_limit(uv_timer_t* handle) {
+  tfrt_run_loop_cancel(handle->data, TFRT_STATUS_DEADLINE_EXCEEDED,
+                       "the time that --timeout gives is over");
+}
+
+static void tfrt_run_loop_on_alarm(uv_timer_t* handle) {
+  tfrt_run_loop_t* loop = handle->data;
+  loop->alarm_is_over = true;
+}
+
+static void tfrt_run_loop_on_news(uv_async_t* handle) { (void)handle; }
+
+// libuv's initialisers fail only when the system is out of something.
+static int tfrt_run_loop_open(tfrt_run_loop_t* loop, int64_t limit_ms) {
+  int result = uv_loop_init(&loop->loop);
+  if (result == 0) result = uv_async_init(&loop->loop, &loop->news, tfrt_run_loop_on_news);
+  if (result == 0) result = uv_signal_init(&loop->loop, &loop->interrupt);
+  if (result == 0) result = uv_signal_init(&loop->loop, &loop->terminate);
+  if (result == 0) result = uv_timer_init(&loop->loop, &loop->limit);
+  if (result == 0) result = uv_timer_init(&loop->loop, &loop->alarm);
+  if (result != 0) return result;
+  loop->interrupt.data = loop;
+  loop->terminate.data = loop;
+  loop->limit.data = loop;
+  loop->alarm.data = loop;
+  result = uv_signal_start(&loop->interrupt, tfrt_run_loop_on_signal, SIGINT);
+  if (result == 0) result = uv_signal_start(&loop->terminate, tfrt_run_loop_on_signal, SIGTERM);
+  if (result == 0 && limit_ms > 0) {
+    result = uv_timer_start(&loop->limit, tfrt_run_loop_on_limit, (uint64_t)limit_ms, 0);
+  }
+  return result;
+}
+
+tfrt_status_t tfrt_run_loop_initialize(tfrt_run_loop_t* loop, int64_t limit_ms) {
+  *loop = (tfrt_run_loop_t){0};
+  int result = tfrt_run_loop_open(loop, limit_ms);
+  if (result == 0) return NULL;
+  // The process ends right after this, and what was opened with it.
+  return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no event loop: %s",
+                            uv_strerror(result));
+}
+
+void tfrt_run_loop_deinitialize(tfrt_run_loop_t* loop) {
+  uv_handle_t* const handles[] = {(uv_handle_t*)&loop->news, (uv_handle_t*)&loop->interrupt,
+                                  (uv_handle_t*)&loop->terminate, (uv_handle_t*)&loop->limit,
+                                  (uv_handle_t*)&loop->alarm};
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(handles); ++i) uv_close(handles[i], NULL);
+  uv_run(&loop->loop, UV_RUN_DEFAULT);
+  uv_loop_close(&loop->loop);
+  tfrt_status_release(loop->cancelled);
+}
+
+void tfrt_run_loop_turn(tfrt_run_loop_t* loop) { uv_run(&loop->loop, UV_RUN_ONCE); }
+
+void tfrt_run_loop_wake(tfrt_run_loop_t* loop) { uv_async_send(&loop->news); }
+
+void tfrt_run_loop_start_alarm(tfrt_run_loop_t* loop, uint64_t delay_ms) {
+  loop->alarm_is_over = false;
+  uv_update_time(&loop->loop);
+  uv_timer_start(&loop->alarm, tfrt_run_loop_on_alarm, delay_ms, 0);
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/coordinator/run_options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "host_runtime/base/allocator.h"
+#include "host_runtime/base/macros.h"
+#include "tools/common/host_process.h"
+
+// What the parser of flags sets and the options hold otherwise.
+typedef struct tfrt_run_texts_s {
+  const char* hosts;
+  const char* key_file;
+} tfrt_run_texts_t;
+
+static const char tfrt_run_summary[] =
+    "Runs the function `main` of a program and prints what it returns. With --local or\n"
+    "--hosts, on a cluster: `main` runs on host 0, and a call with {host = n : i32} on host n.\n"
+    "Without, everything runs in this process, such calls too.";
+
+static const char tfrt_run_footer[] =
+    "Lines that kernels print on another host than host 0 have its number in front: [2] ...\n"
+    "\n"
+    "Exit codes: 0 success; 1 the program returned an error; 2 wrong usage, or the program\n"
+    "can't be loaded; 3 the cluster could not form; 4 a host was lost; 5 cancelled;\n"
+    "6 deadline; 7 the hosts speak another version; 8 wrong cluster key.\n"
+    "\n"
+    "  tfrt run examples/mnist/mnist.mlir --local 3 --arg images=IDX --arg labels=IDX\n"
+    "  tfrt run main.bef --hosts 10.0.0.1:7000,10.0.0.2:7000 --cluster-key-file KEY";
+
+static tfrt_status_t tfrt_run_options_parse_flags(int argument_count, char* const* arguments,
+                                                  tfrt_run_options_t* options,
+                                                  tfrt_run_texts_t* texts, bool* out_help) {
+  const tfrt_flag_t flags[] = {
+      {"local", TFRT_FLAG_NUMBER, &options->local_count, "N", "start N workers on this machine", 1,
+       TFRT_RUN_MAX_HOSTS},
+      {"hosts", TFRT_FLAG_TEXT, &texts->hosts, "A:P,B:P",
+       "workers that listen already, by rank; see tfrt_worker --help", 0, 0},
+      {"function", TFRT_FLAG_TEXT, &options->function_name, "NAME", "call this one, not main", 0,
+       0},
+      {"arg", TFRT_FLAG_LIST, &options->arguments, "NAME=VALUE",
+       "a parameter, by name or position; a tensor's VALUE is a file", 0, 0},
+      {"timeout", TFRT_FLAG_NUMBER, &options->timeout_ms, "MS", "cancel after so many milliseconds",
+       1, INT32_MAX},
+      {"threads", TFRT_FLAG_NUMBER, &options->threads, "N",
+       "compute threads of a process (default: the processors, shared by --local)", 1, 1024},
+      {"o", TFRT_FLAG_TEXT, &options->output, "FORMAT", "text (default) or json", 0, 0},
+      {"trace", TFRT_FLAG_TEXT, &options->trace_path, "FILE",
+       "write what ran when and where, in Chrome's trace format", 0, 0},
+      {"v", TFRT_FLAG_BOOL, &options->is_verbose, NULL, "print errors that follow from others, too",
+       0, 0},
+      {"print_error_code", TFRT_FLAG_BOOL, &options->print_error_code, NULL,
+       "print the code of errors too", 0, 0},
+      {"cluster-key-file", TFRT_FLAG_TEXT, &texts->key_file, "FILE",
+       "the workers' secret (default: the environment's " TFRT_CLUSTER_KEY_VARIABLE ")", 0, 0},
+      {"heartbeat-ms", TFRT_FLAG_NUMBER, &options->heartbeat_ms, "MS",
+       "between signs of life (default 1000)", 1, 3600000},
+      {"silence-ms", TFRT_FLAG_NUMBER, &options->silence_ms, "MS",
+       "without one, then a host is lost (default 5000)", 2, 3600000},
+      {"worker", TFRT_FLAG_TEXT, &options->worker_path, "FILE",
+       "tfrt_worker for --local (default: beside this program)", 0, 0},
+  };
+  const tfrt_flag_table_t table = {.usage = "tfrt run [FLAGS] FILE.mlir|FILE.bef",
+                                   .summary = tfrt_run_summary,
+                                   .footer = tfrt_run_footer,
+                                   .flags = flags,
+                                   .flag_count = TFRT_ARRAY_SIZE(flags)};
+  tfrt_flag_list_t files;
+  TFRT_RETURN_IF_ERROR(tfrt_flags_parse(&table, argument_count, arguments, &files, out_help));
+  if (*out_help) {
+    tfrt_flags_print_help(&table);
+    return NULL;
+  }
+  if (files.count != 1) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "give one program, FILE.mlir or FILE.bef; --help says more");
+  }
+  options->path = files.values[0];
+  return NULL;
+}
+
+static tfrt_status_t tfrt_run_options_check(const tfrt_run_options_t* options,
+                                            const tfrt_run_texts_t* texts) {
+  if (strcmp(options->output, "text") != 0 && strcmp(options->output, "json") != 0) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "-o %s: there are text and json",
+                              options->output);
+  }
+  if (options->local_count > 0 && texts->hosts) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "--local starts its own hosts: give it or --hosts, not both");
+  }
+  if (options->silence_ms < 2 * options->heartbeat_ms) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "--silence-ms must be at least two times --heartbeat-ms");
+  }
+  return NULL;
+}
+
+// Splits |text| at its commas.
+static tfrt_status_t tfrt_run_options_parse_hosts(tfrt_run_options_t* options, const char* text) {
+  options->hosts = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(),
+                                                  TFRT_RUN_MAX_HOSTS * sizeof(*options->hosts));
+  if (!options->hosts) return tfrt_status_out_of_memory();
+  for (const char* host = text;; ++host) {
+    size_t size = strcspn(host, ",");
+    if (size == 0) {
+      return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                                "--hosts %s: host %u has no address; it wants HOST:PORT,HOST:PORT",
+                                text, options->host_count);
+    }
+    if (options->host_count == TFRT_RUN_MAX_HOSTS) {
+      return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "--hosts names more than %d hosts",
+                                TFRT_RUN_MAX_HOSTS);
+    }
+    options->hosts[options->host_count++] = tfrt_string_view_make(host, size);
+    host += size;
+    if (*host == '\0') return NULL;
+  }
+}
+
+// Relative paths in the program start where the program lies.
+static void tfrt_run_options_set_directory(tfrt_run_options_t* options) {
+  const char* slash = strrchr(options->path, '/');
+  int length = slash == options->path ? 1 : slash ? (int)(slash - options->path) : 0;
+  snprintf(options->directory, sizeof(options->directory), "%.*s", length ? length : 1,
+           length ? options->path : ".");
+}
+
+tfrt_status_t tfrt_run_options_parse(int argument_count, char* const* arguments,
+                                     tfrt_run_options_t* out_options, bool* out_help) {
+  *out_options = (tfrt_run_options_t){.function_name = "main",
+                                      .output = "text",
+                                      .heartbeat_ms = TFRT_HOST_PROCESS_HEARTBEAT_MS,
+                                      .silence_ms = TFRT_HOST_PROCESS_SILENCE_MS};
+  tfrt_run_texts_t texts = {0};
+  TFRT_RETURN_IF_ERROR(
+      tfrt_run_options_parse_flags(argument_count, arguments, out_options, &texts, out_help));
+  if (*out_help) return NULL;
+  TFRT_RETURN_IF_ERROR(tfrt_run_options_check(out_options, &texts));
+  tfrt_run_options_set_directory(out_options);
+  if (texts.hosts) TFRT_RETURN_IF_ERROR(tfrt_run_options_parse_hosts(out_options, texts.hosts));
+  if (out_options->local_count > 0) {
+    tfrt_cluster_key_generate(&out_options->key);
+    return NULL;
+  }
+  return tfrt_cluster_key_read(texts.key_file, &out_options->key);
+}
+
+void tfrt_run_options_deinitialize(tfrt_run_options_t* options) {
+  tfrt_allocator_free(tfrt_allocator_system(), options->hosts,
+                      TFRT_RUN_MAX_HOSTS * sizeof(*options->hosts));
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the command line of `tfrt run` says.
+//
+// Life: parsed once; texts point into argv, the environment, or this struct.
+//
+// Thread rule: thread-compatible.
+// Failure rule: INVALID_ARGUMENT with one line that names the flag and the fix.
+#ifndef TFRT_TOOLS_COORDINATOR_RUN_OPTIONS_H_
+#define TFRT_TOOLS_COORDINATOR_RUN_OPTIONS_H_
+
+#include "tools/common/cluster_key.h"
+#include "tools/common/flags.h"
+
+// The most hosts that a command line may name or start.
+#define TFRT_RUN_MAX_HOSTS 256
+
+typedef struct tfrt_run_options_s {
+  const char* path;  // of the program
+  char directory[4096];
+  const char* function_name;
+  const char* output;      // "text" or "json"
+  const char* trace_path;  // NULL: no trace
+  int64_t timeout_ms;      // 0: none
+  int64_t threads;         // per process; 0: chosen
+  int64_t heartbeat_ms;
+  int64_t silence_ms;
+  bool print_error_code;
+  bool is_verbose;
+  tfrt_flag_list_t arguments;
+  // The cluster. Neither: this process alone.
+  int64_t local_count;        // workers to start here; 0: none
+  uint32_t host_count;        // hosts that listen already; 0: none
+  tfrt_string_view_t* hosts;  // by rank
+  const char* worker_path;    // of the program for the workers; NULL: beside this one
+  tfrt_cluster_key_t key;
+} tfrt_run_options_t;
+
+// Sets |*out_options| as |arguments| say, and |*out_help| if the user only wanted the help,
+// which is printed then. Thread-compatible.
+tfrt_status_t tfrt_run_options_parse(int argument_count, char* const* arguments,
+                                     tfrt_run_options_t* out_options, bool* out_help) TFRT_MUST_USE;
+
+// Gives back what |options| hold. Thread-compatible.
+void tfrt_run_options_deinitialize(tfrt_run_options_t* options);
+
+#endif  // TFRT_TOOLS_COORDINATOR_RUN_OPTIONS_H_

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/coordinator/run_plan.h"
+
+#include <stdio.h>
+
+#include "tools/common/argument_values.h"
+#include "tools/common/program_loader.h"
+
+static tfrt_status_t tfrt_run_plan_load_file(tfrt_run_plan_t* plan, const char* path) {
+  tfrt_string_builder_t diagnostics;
+  tfrt_string_builder_initialize(&diagnostics, tfrt_allocator_system());
+  tfrt_status_t status = tfrt_program_loader_load(path, &diagnostics, &plan->file);
+  fputs(tfrt_string_builder_text(&diagnostics), stderr);
+  tfrt_string_builder_deinitialize(&diagnostics);
+  return status;
+}
+
+static size_t tfrt_run_plan_value_count(const tfrt_run_plan_t* plan) {
+  return (size_t)plan->function->argument_count + plan->function->result_count;
+}
+
+tfrt_status_t tfrt_run_plan_load(tfrt_run_plan_t* plan, const tfrt_run_options_t* options,
+                                 const tfrt_kernel_registry_t* registry) {
+  *plan = (tfrt_run_plan_t){0};
+  TFRT_RETURN_IF_ERROR(tfrt_run_plan_load_file(plan, options->path));
+  TFRT_RETURN_IF_ERROR(
+      tfrt_program_create(plan->file, registry, tfrt_allocator_system(), &plan->program));
+  plan->function = tfrt_program_find_function(plan->program, options->function_name);
+  if (!plan->function) {
+    return tfrt_status_create(TFRT_STATUS_NOT_FOUND,
+                              "%s: there is no function '%s'; --function names another",
+                              options->path, options->function_name);
+  }
+  size_t count = tfrt_run_plan_value_count(plan);
+  plan->arguments = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(),
+                                                   (count + 1) * sizeof(*plan->arguments));
+  if (!plan->arguments) return tfrt_status_out_of_memory();
+  plan->results = plan->arguments + plan->function->argument_count;
+  return tfrt_argument_values_parse(tfrt_bef_file_function(plan->file, plan->function->index),
+                                    &options->arguments, plan->arguments);
+}
+
+void tfrt_run_plan_deinitialize(tfrt_run_plan_t* plan) {
+  if (plan->arguments) {
+    size_t count = tfrt_run_plan_value_count(plan);
+    for (size_t i = 0; i < count; ++i) tfrt_async_value_release(plan->arguments[i]);
+    tfrt_allocator_free(tfrt_allocator_system(), plan->arguments,
+                        (count + 1) * sizeof(*plan->arguments));
+  }
+  tfrt_program_release(plan->program);
+  tfrt_bef_file_release(plan->file);
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/coordinator/run_report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/common/json.h"
+#include "tools/common/result_printer.h"
+
+static void tfrt_run_report_text(const tfrt_run_plan_t* plan, bool print_error_code,
+                                 tfrt_string_builder_t* out) {
+  const tfrt_function_t* function = plan->function;
+  if (function->result_count == 0) return;
+  tfrt_result_printer_append(function->name, plan->results, function->result_count,
+                             print_error_code, out);
+  tfrt_string_builder_append_char(out, '\n');
+}
+
+// {"function":"main","results":[{"value":"1"},{"error":{...}}]}
+static void tfrt_run_report_json(const tfrt_run_plan_t* plan, tfrt_string_builder_t* out) {
+  tfrt_string_builder_append_text(out, "{\"function\":");
+  tfrt_json_append_string(out, tfrt_string_view_of(plan->function->name));
+  tfrt_string_builder_append_text(out, ",\"results\":[");
+  for (uint32_t i = 0; i < plan->function->result_count; ++i) {
+    if (i > 0) tfrt_string_builder_append_char(out, ',');
+    tfrt_result_printer_append_json(plan->results[i], out);
+  }
+  tfrt_string_builder_append_text(out, "]}\n");
+}
+
+void tfrt_run_report_error(tfrt_status_t status) {
+  char text[2048];
+  tfrt_status_format(status, text, sizeof(text));
+  fprintf(stderr, "tfrt: %s\n", text);
+}
+
+// Prints the first error, then, if the user wants them, those with other causes and what the
+// causes say.
+static void tfrt_run_report_errors(const tfrt_run_plan_t* plan, tfrt_status_t first,
+                                   bool is_verbose) {
+  tfrt_run_report_error(first);
+  if (!is_verbose) return;
+  const tfrt_status_fields_t* fields = tfrt_status_fields(first);
+  for (uint32_t i = 0; i < fields->cause_count; ++i) {
+    fprintf(stderr, "tfrt:   because: %s\n", fields->causes[i]);
+  }
+  for (uint32_t i = 0; i < plan->function->result_count; ++i) {
+    tfrt_async_value_t* result = plan->results[i];
+    if (!tfrt_async_value_is_error(result) || tfrt_async_value_error(result) == first) continue;
+    char text[2048];
+    tfrt_status_format(tfrt_async_value_error(result), text, sizeof(text));
+    fprintf(stderr, "tfrt:   result %u: %s\n", i, text);
+  }
+}
+
+tfrt_exit_code_t tfrt_run_report_results(const tfrt_run_plan_t* plan,
+                                         const tfrt_run_options_t* options) {
+  tfrt_string_builder_t out;
+  tfrt_string_builder_initialize(&out, tfrt_allocator_system());
+  if (strcmp(options->output, "json") == 0) {
+    tfrt_run_report_json(plan, &out);
+  } else {
+    tfrt_run_report_text(plan, options->print_error_code, &out);
+  }
+  fputs(tfrt_string_builder_text(&out), stdout);
+  fflush(stdout);
+  tfrt_string_builder_deinitialize(&out);
+  tfrt_status_t error = NULL;
+  for (uint32_t i = 0; i < plan->function->result_count && !error; ++i) {
+    tfrt_async_value_t* result = plan->results[i];
+    if (tfrt_async_value_is_error(result)) error = tfrt_async_value_error(result);
+  }
+  if (error) tfrt_run_report_errors(plan, error, options->is_verbose);
+  return tfrt_exit_code_of_result(error);
+}
