@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who can reach an address to listen on: this machine only, or others too. Names are resolved
+// before they are judged, and what was judged is what is listened on.
+//
+//   127.0.0.1:0, [::1]:0, unix:/path   this machine
+//   localhost:0                        this machine, as 127.0.0.1:0
+//   0.0.0.0:0, [::]:0, 10.0.0.1:0      others too
+//
+// Thread rule: thread-safe; may wait for a name server.
+// Failure rule: INVALID_ARGUMENT for what is no address, NOT_FOUND for a name that nobody knows.
+#ifndef TFRT_TOOLS_WORKER_LISTEN_ADDRESS_H_
+#define TFRT_TOOLS_WORKER_LISTEN_ADDRESS_H_
+
+#include <stdbool.h>
+#include <sys/socket.h>
+
+#include "distributed/transport.h"
+
+typedef struct tfrt_listen_address_s {
+  char text[TFRT_TRANSPORT_ADDRESS_SIZE];  // for tfrt_transport_listen()
+  bool is_local;                           // nobody on another machine can reach it
+} tfrt_listen_address_t;
+
+// Judges |text|, an address as a user writes it. Whether its port will do, only listening
+// tells. Thread-safe.
+tfrt_status_t tfrt_listen_address_judge(const char* text, tfrt_listen_address_t* out_address)
+    TFRT_MUST_USE;
+
+// True if |address| is a loopback address, of IPv4, IPv6, or IPv4 in IPv6. Thread-safe.
+bool tfrt_listen_address_is_loopback(const struct sockaddr* address);
+
+#endif  // TFRT_TOOLS_WORKER_LISTEN_ADDRESS_H_

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/worker/worker.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "host_runtime/base/log.h"
+#include "tools/common/host_process.h"
+#include "tools/worker/presence_file.h"
+
+// How often a worker that drains looks whether the last job is over.
+#define TFRT_WORKER_LOOK_MS 20
+
+// How long the end may take, in seconds: sessions say their goodbyes within two, the rest is
+// for kernels. Without a standard input, nobody is left who would wait.
+#define TFRT_WORKER_END_SECONDS 10
+#define TFRT_WORKER_ABANDONED_END_SECONDS 3
+
+typedef struct tfrt_worker_s {
+  const tfrt_worker_options_t* options;
+  tfrt_host_process_t process;
+  char address[TFRT_TRANSPORT_ADDRESS_SIZE];
+  tfrt_presence_file_t pid_file;
+  tfrt_presence_file_t ready_file;
+  uv_loop_t loop;
+  uv_signal_t interrupt;
+  uv_signal_t terminate;
+  uv_timer_t look;   // runs while draining
+  uv_timer_t limit;  // of draining
+  uv_pipe_t input;
+  bool has_input;
+  bool is_draining;
+  bool is_abandoned;  // the standard input has ended
+} tfrt_worker_t;
+
+static void tfrt_worker_print_error(tfrt_status_t status) {
+  fprintf(stderr, "tfrt_worker: %s\n", tfrt_status_message(status));
+}
+
+// --- The end -----------------------------------------------------------------
+
+static void tfrt_worker_stop(tfrt_worker_t* worker) { uv_stop(&worker->loop); }
+
+// Nothing but write and _exit is allowed in a signal handler.
+static void tfrt_worker_end_by_force(int number) {
+  (void)number;
+  static const char line[] = "tfrt_worker: kernels do not end: the process ends without them\n";
+  ssize_t written = write(STDERR_FILENO, line, sizeof(line) - 1);
+  (void)written;
+  _exit(TFRT_WORKER_EXIT_SYSTEM);
+}
+
+static void tfrt_worker_bound_end(unsigned seconds) {
+  signal(SIGALRM, tfrt_worker_end_by_force);
+  alarm(seconds);
+}
+
+static void tfrt_worker_on_look(uv_timer_t* timer) {
+  tfrt_worker_t* worker = timer->data;
+  if (tfrt_node_job_count(worker->process.node) == 0) tfrt_worker_stop(worker);
+}
+
+static void tfrt_worker_on_limit(uv_timer_t* timer) {
+  tfrt_worker_t* worker = timer->data;
+  tfrt_log(TFRT_LOG_WARNING, NULL, "the time to drain is over: %zu job(s) are cancelled",
+           tfrt_node_job_count(worker->process.node));
+  tfrt_worker_stop(worker);
+}
+
+static void tfrt_worker_drain(tfrt_worker_t* worker) {
+  worker->is_draining = true;
+  tfrt_node_refuse_jobs(worker->process.node);
+  tfrt_log(TFRT_LOG_INFO, NULL, "draining: %zu job(s) may go on for %lld ms",
+           tfrt_node_job_count(worker->process.node), (long long)worker->options->drain_timeout_ms);
+  uv_update_time(&worker->loop);
+  uv_timer_start(&worker->look, tfrt_worker_on_look, 0, TFRT_WORKER_LOOK_MS);
+  uv_timer_start(&worker->limit, tfrt_worker_on_limit, (uint64_t)worker->options->drain_timeout_ms,
+                 0);
+}
+
+static void tfrt_worker_on_signal(uv_signal_t* handle, int number) {
+  tfrt_worker_t* worker = handle->data;
+  tfrt_log(TFRT_LOG_INFO, NULL, "told to stop by %s", number == SIGINT ? "SIGINT" : "SIGTERM");
+  if (worker->is_draining) {
+    tfrt_worker_stop(worker);
+  } else {
+    tfrt_worker_drain(worker);
+  }
+}
+
+// --- The standard input ------------------------------------------------------
+
+static void tfrt_worker_allocate(uv_handle_t* handle, size_t suggested, uv_buf_t* out) {
+  static char storage[4096];  // nobody reads what comes
+  (void)handle;
+  (void)suggested;
+  *out = uv_buf_init(storage, sizeof(storage));
+}
+
+static void tfrt_worker_on_input(uv_stream_t* stream, ssize_t size, const uv_buf_t* bytes) {
+  (void)bytes;
+  if (size >= 0) return;
+  tfrt_worker_t* worker = stream->data;
+  uv_read_stop(stream);
+  worker->is_abandoned = true;
+  tfrt_log(TFRT_LOG_INFO, NULL, "told to stop by the end of the standard input");
+  tfrt_worker_stop(worker);
+}
+
+static int tfrt_worker_open_input(tfrt_worker_t* worker) {
+  int result = uv_pipe_init(&worker->loop, &worker->input, 0);
+  if (result != 0) return result;
+  worker->has_input = true;
+  worker->input.data = worker;
+  result = uv_pipe_open(&worker->input, STDIN_FILENO);
+  if (result != 0) return result;
+  return uv_read_start((uv_stream_t*)&worker->input, tfrt_worker_allocate, tfrt_worker_on_input);
+}
+
+// --- The loop ----------------------------------------------------------------
+
+// libuv's initialisers fail only when the system is out of something.
+static int tfrt_worker_open_handles(tfrt_worker_t* worker) {
+  int result = uv_loop_init(&worker->loop);
+  if (result == 0) result = uv_signal_init(&worker->loop, &worker->interrupt);
+  if (result == 0) result = uv_signal_init(&worker->loop, &worker->terminate);
+  if (result == 0) result = uv_timer_init(&worker->loop, &worker->look);
+  if (result == 0) result = uv_timer_init(&worker->loop, &worker->limit);
+  if (result != 0) return result;
+  worker->interrupt.data = worker->terminate.data = worker->look.data = worker->limit.data = worker;
+  result = uv_signal_start(&worker->interrupt, tfrt_worker_on_signal, SIGINT);
+  if (result == 0) result = uv_signal_start(&worker->terminate, tfrt_worker_on_signal, SIGTERM);
+  if (result == 0 && worker->options->stops_with_stdin) result = tfrt_worker_open_input(worker);
+  return result;
+}
+
+static tfrt_status_t tfrt_worker_open_loop(tfrt_worker_t* worker) {
+  if (worker->options->stops_with_stdin && uv_guess_handle(STDIN_FILENO) != UV_NAMED_PIPE) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "--stop-with-stdin: the standard input is no pipe, so nobody could "
+                              "end it; leave the flag out, or start the worker with a pipe");
+  }
+  int result = tfrt_worker_open_handles(worker);
+  if (result == 0) return NULL;
+  // The process ends right after this, and what was opened with it.
+  return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no event loop: %s",
+                            uv_strerror(result));
+}
+
+// From here on, signals do what they do in any process: who sends one now doesn't want to wait.
+static void tfrt_worker_close_loop(tfrt_worker_t* worker) {
+  uv_close((uv_handle_t*)&worker->interrupt, NULL);
+  uv_close((uv_handle_t*)&worker->terminate, NULL);
+  uv_close((uv_handle_t*)&worker->look, NULL);
+  uv_close((uv_handle_t*)&worker->limit, NULL);
+  if (worker->has_input) uv_close((uv_handle_t*)&worker->input, NULL);
+  uv_run(&worker->loop, UV_RUN_DEFAULT);
+  uv_loop_close(&worker->loop);
+}
+
+// --- The beginning -----------------------------------------------------------
+
+static void tfrt_worker_prepare_system(const tfrt_worker_options_t* options) {
+  tfrt_log_set_level(options->log_level);
+  tfrt_log_set_format(options->log_format);
+  // Who reads our output, or a peer, may go at any time.
+  signal(SIGPIPE, SIG_IGN);
+  // Each peer takes a descriptor or two; what the system allows is enough for most.
+  struct rlimit files;
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  files.rlim_cur = files.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &files);
+}
+
+static tfrt_status_t tfrt_worker_initialize_process(tfrt_worker_t* worker) {
+  const tfrt_worker_options_t* options = worker->options;
+  tfrt_host_process_options_t process;
+  tfrt_host_process_options_initialize(&process);
+  process.name = tfrt_string_view_of(options->name);
+  process.cluster_key = tfrt_cluster_key_view(&options->cluster_key);
+  process.threads = options->threads;
+  process.heartbeat_ms = options->heartbeat_ms;
+  process.silence_ms = options->silence_ms;
+  process.data_directory = options->data_directory;
+  process.logs_sessions = true;
+  return tfrt_host_process_initialize(&worker->process, &process);
+}
+
+// "HOST:PORT": the name of this machine, and the port, which only listening tells.
+static tfrt_status_t tfrt_worker_name_itself(tfrt_worker_t* worker) {
+  if (worker->options->name) return NULL;
+  char host[HOST_NAME_MAX + 1] = "";
+  if (gethostname(host, sizeof(host) - 1) != 0) strcpy(host, "worker");
+  char name[sizeof(host) + TFRT_TRANSPORT_ADDRESS_SIZE];
+  const char* port = strrchr(worker->address, ':');
+  snprintf(name, sizeof(name), "%s%s", host, port ? port : "");
+  tfrt_string_view_t view = tfrt_string_view_of(name);
+  if (view.size > TFRT_WIRE_MAX_NAME_SIZE) view.size = TFRT_WIRE_MAX_NAME_SIZE;
+  return tfrt_node_set_name(worker->process.node, view);
+}
+
+static tfrt_status_t tfrt_worker_write_files(tfrt_worker_t* worker) {
+  char text[TFRT_TRANSPORT_ADDRESS_SIZE + 1];
+  tfrt_status_t status = NULL;
+  if (worker->options->pid_file) {
+    snprintf(text, sizeof(text), "%lld\n", (long long)getpid());
+    status = tfrt_presence_file_write(worker->options->pid_file, text, &worker->pid_file);
+    if (status) return tfrt_status_take_annotate(status, "--pid-file");
+  }
+  if (worker->options->ready_file) {
+    snprintf(text, sizeof(text), "%s\n", worker->address);
+    status = tfrt_presence_file_write(worker->options->ready_file, text, &worker->ready_file);
+    if (status) return tfrt_status_take_annotate(status, "--ready-file");
+  }
+  return NULL;
+}
+
+static void tfrt_worker_announce(const tfrt_worker_t* worker) {
+  printf("tfrt_worker: listening on %s\n", worker->address);
+  fflush(stdout);
+  tfrt_log(TFRT_LOG_INFO, NULL, "listening on %s as process %016llx%s", worker->address,
+           (unsigned long long)tfrt_node_incarnation(worker->process.node),
+           worker->options->cluster_key.size > 0 ? "" : ", without a cluster key");
+  if (worker->options->listen.is_local) return;
+  tfrt_log(TFRT_LOG_WARNING, NULL,
+           "--insecure-network: nothing that other machines exchange with %s is encrypted",
+           worker->address);
+}
+
+// --- The whole life ----------------------------------------------------------
+
+static tfrt_worker_exit_t tfrt_worker_listen(tfrt_worker_t* worker) {
+  tfrt_status_t status = tfrt_node_listen(
+      worker->process.node, tfrt_string_view_of(worker->options->listen.text), worker->address);
+  tfrt_worker_exit_t exit_code = tfrt_worker_exit_of_listening(status);
+  if (!status) {
+    exit_code = TFRT_WORKER_EXIT_USAGE;
+    status = tfrt_worker_name_itself(worker);
+    if (!status) status = tfrt_worker_write_files(worker);
+  }
+  if (!status) return TFRT_WORKER_EXIT_STOPPED;
+  tfrt_worker_print_error(status);
+  tfrt_status_release(status);
+  return exit_code;
+}
+
+static tfrt_worker_exit_t tfrt_worker_serve(tfrt_worker_t* worker) {
+  tfrt_worker_exit_t exit_code = tfrt_worker_listen(worker);
+  if (exit_code == TFRT_WORKER_EXIT_STOPPED) {
+    tfrt_worker_announce(worker);
+    uv_run(&worker->loop, UV_RUN_DEFAULT);
+  }
+  tfrt_worker_bound_end(worker->is_abandoned ? TFRT_WORKER_ABANDONED_END_SECONDS
+                                             : TFRT_WORKER_END_SECONDS);
+  tfrt_presence_file_remove(&worker->ready_file);
+  tfrt_worker_close_loop(worker);
+  tfrt_host_process_shut_down(&worker->process);
+  tfrt_presence_file_remove(&worker->pid_file);
+  if (exit_code == TFRT_WORKER_EXIT_STOPPED) tfrt_log(TFRT_LOG_INFO, NULL, "ended");
+  return exit_code;
+}
+
+tfrt_worker_exit_t tfrt_worker_run(const tfrt_worker_options_t* options) {
+  static tfrt_worker_t worker;
+  worker = (tfrt_worker_t){.options = options};
+  tfrt_worker_prepare_system(options);
+  tfrt_status_t status = tfrt_worker_open_loop(&worker);
+  if (!status) status = tfrt_worker_initialize_process(&worker);
+  if (!status) return tfrt_worker_serve(&worker);
+  tfrt_worker_print_error(status);
+  tfrt_worker_exit_t exit_code = tfrt_worker_exit_of_listening(status);
+  tfrt_status_release(status);
+  return exit_code;
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/worker/worker_options.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "distributed/wire/limits.h"
+#include "tools/common/flags.h"
+#include "tools/common/host_process.h"
+
+// An hour: a peer that is silent for longer is of no use to anybody.
+#define TFRT_WORKER_MAX_SILENCE_MS (60 * 60 * 1000)
+
+// What flags set; what of it is no text of its own still has to be checked.
+static struct {
+  tfrt_worker_options_t options;
+  const char* listen;
+  const char* cluster_key_file;
+  const char* log_level;
+  const char* log_format;
+  bool insecure_network;
+} tfrt_worker_raw;
+
+static const char tfrt_worker_summary[] =
+    "Takes part in clusters: runs functions of programs for `tfrt run --hosts ...`, together\n"
+    "with other workers, one job after the other or several at once, until it is told to stop.\n"
+    "When it listens, it prints one line: `tfrt_worker: listening on 127.0.0.1:43121`.";
+
+static const char tfrt_worker_footer[] =
+    "Signals: SIGTERM or SIGINT takes no more jobs, lets those that run finish, for at most\n"
+    "--drain-timeout-ms, and ends. A second one cancels them and ends at once.\n"
+    "\n"
+    "Exit codes: 0 it was told to stop; 1 the system refused something (the port is in use),\n"
+    "or kernels did not end when they were told to; 2 wrong flags, or a file that a flag names.\n"
+    "\n"
+    "Three workers on this machine and a program on them:\n"
+    "  tfrt_worker --listen=127.0.0.1:4001 &\n"
+    "  tfrt_worker --listen=127.0.0.1:4002 &\n"
+    "  tfrt_worker --listen=127.0.0.1:4003 &\n"
+    "  tfrt run --hosts 127.0.0.1:4001,127.0.0.1:4002,127.0.0.1:4003 program.mlir";
+
+static const tfrt_flag_t tfrt_worker_flags[] = {
+    {"listen", TFRT_FLAG_TEXT, &tfrt_worker_raw.listen, "HOST:PORT",
+     "or unix:/path; port 0: a free one (default 127.0.0.1:0)", 0, 0},
+    {"name", TFRT_FLAG_TEXT, &tfrt_worker_raw.options.name, "NAME",
+     "what others call this worker (default: host name and port)", 0, 0},
+    {"cluster-key-file", TFRT_FLAG_TEXT, &tfrt_worker_raw.cluster_key_file, "FILE",
+     "its first line is the secret that all must know (default: $" TFRT_CLUSTER_KEY_VARIABLE ")", 0,
+     0},
+    {"threads", TFRT_FLAG_NUMBER, &tfrt_worker_raw.options.threads, "N",
+     "compute threads (default: one per processor)", 1, 1024},
+    {"data-directory", TFRT_FLAG_TEXT, &tfrt_worker_raw.options.data_directory, "DIR",
+     "where files lie that programs name (default: here)", 0, 0},
+    {"log-level", TFRT_FLAG_TEXT, &tfrt_worker_raw.log_level, "LEVEL",
+     "debug, info (default), warning, error or silent", 0, 0},
+    {"log-format", TFRT_FLAG_TEXT, &tfrt_worker_raw.log_format, "FORMAT",
+     "text (default) or json, on the standard error", 0, 0},
+    {"pid-file", TFRT_FLAG_TEXT, &tfrt_worker_raw.options.pid_file, "FILE",
+     "written when the worker listens: its process number", 0, 0},
+    {"ready-file", TFRT_FLAG_TEXT, &tfrt_worker_raw.options.ready_file, "FILE",
+     "written when the worker listens: its address", 0, 0},
+    {"drain-timeout-ms", TFRT_FLAG_NUMBER, &tfrt_worker_raw.options.drain_timeout_ms, "MS",
+     "how long jobs may go on after SIGTERM (default 30000)", 0, INT32_MAX},
+    {"heartbeat-ms", TFRT_FLAG_NUMBER, &tfrt_worker_raw.options.heartbeat_ms, "MS",
+     "how often to show that it lives (default 1000)", 1, TFRT_WORKER_MAX_SILENCE_MS},
+    {"silence-ms", TFRT_FLAG_NUMBER, &tfrt_worker_raw.options.silence_ms, "MS",
+     "silence after which others are lost (default 5000)", 2, TFRT_WORKER_MAX_SILENCE_MS},
+    {"stop-with-stdin", TFRT_FLAG_BOOL, &tfrt_worker_raw.options.stops_with_stdin, NULL,
+     "end at once when the standard input, a pipe, ends", 0, 0},
+    {"insecure-network", TFRT_FLAG_BOOL, &tfrt_worker_raw.insecure_network, NULL,
+     "listen for other machines although nothing is encrypted", 0, 0},
+};
+
+static const tfrt_flag_table_t tfrt_worker_flag_table = {
+    .usage = "tfrt_worker [FLAGS]",
+    .summary = tfrt_worker_summary,
+    .footer = tfrt_worker_footer,
+    .flags = tfrt_worker_flags,
+    .flag_count = TFRT_ARRAY_SIZE(tfrt_worker_flags)};
+
+static tfrt_status_t tfrt_worker_options_parse_flags(int argument_count, char* const* arguments,
+                                                     bool* out_help) {
+  tfrt_flag_list_t rest;
+  TFRT_RETURN_IF_ERROR(
+      tfrt_flags_parse(&tfrt_worker_flag_table, argument_count, arguments, &rest, out_help));
+  if (*out_help) {
+    tfrt_flags_print_help(&tfrt_worker_flag_table);
+    return NULL;
+  }
+  if (rest.count == 0) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                            "'%s' is no flag, and a worker takes nothing else; programs come from "
+                            "`tfrt run`; --help says more",
+                            rest.values[0]);
+}
+
+static tfrt_status_t tfrt_worker_options_check_listen(tfrt_listen_address_t* out_listen) {
+  const char* text = tfrt_worker_raw.listen;
+  tfrt_status_t status = tfrt_listen_address_judge(text, out_listen);
+  if (status) return tfrt_status_take_annotate(status, "--listen");
+  if (out_listen->is_local || tfrt_worker_raw.insecure_network) return NULL;
+  return tfrt_status_create(
+      TFRT_STATUS_INVALID_ARGUMENT,
+      "--listen %s: other machines can reach this address, and nothing is encrypted: whoever sees "
+      "the network reads all data and the cluster key, and can run programs here; listen on "
+      "127.0.0.1, or, where each machine of the network is trusted, add --insecure-network",
+      text);
+}
+
+static tfrt_status_t tfrt_worker_options_check_name(const char* name) {
+  size_t size = name ? strlen(name) : 1;
+  bool is_text = true;
+  for (const char* c = name; c && *c; ++c) is_text = is_text && *c >= ' ' && *c <= '~';
+  if (is_text && size > 0 && size <= TFRT_WIRE_MAX_NAME_SIZE) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                            "--name wants 1 to %u printable ASCII characters, not '%s'",
+                            TFRT_WIRE_MAX_NAME_SIZE, name);
+}
+
+static tfrt_status_t tfrt_worker_options_check_directory(const char* path) {
+  struct stat found;
+  if (!path) return NULL;
+  if (stat(path, &found) != 0) {
+    return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "--data-directory %s: %s", path,
+                              strerror(errno));
+  }
+  if (S_ISDIR(found.st_mode)) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                            "--data-directory %s: this is a file; name the folder that it lies in",
+                            path);
+}
+
+static tfrt_status_t tfrt_worker_options_check_log(tfrt_worker_options_t* options) {
+  const char* format = tfrt_worker_raw.log_format;
+  if (!tfrt_log_severity_parse(tfrt_worker_raw.log_level, &options->log_level)) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "--log-level wants debug, info, warning, error or silent, not '%s'",
+                              tfrt_worker_raw.log_level);
+  }
+  bool is_json = strcmp(format, "json") == 0;
+  if (!is_json && strcmp(format, "text") != 0) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "--log-format wants text or json, not '%s'", format);
+  }
+  options->log_format = is_json ? TFRT_LOG_FORMAT_JSON : TFRT_LOG_FORMAT_TEXT;
+  return NULL;
+}
+
+static tfrt_status_t tfrt_worker_options_check(tfrt_worker_options_t* options) {
+  TFRT_RETURN_IF_ERROR(tfrt_worker_options_check_listen(&options->listen));
+  TFRT_RETURN_IF_ERROR(tfrt_worker_options_check_name(options->name));
+  TFRT_RETURN_IF_ERROR(tfrt_worker_options_check_directory(options->data_directory));
+  TFRT_RETURN_IF_ERROR(tfrt_worker_options_check_log(options));
+  if (options->silence_ms < 2 * options->heartbeat_ms) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "--silence-ms %lld is less than two times --heartbeat-ms %lld: all "
+                              "others would seem dead",
+                              (long long)options->silence_ms, (long long)options->heartbeat_ms);
+  }
+  const char* key_file = tfrt_worker_raw.cluster_key_file;
+  tfrt_status_t status = tfrt_cluster_key_read(key_file, &options->cluster_key);
+  if (!status || !key_file) return status;
+  return tfrt_status_take_annotate(status, "--cluster-key-file");
+}
+
+tfrt_status_t tfrt_worker_options_parse(int argument_count, char* const* arguments,
+                                        tfrt_worker_options_t* out_options, bool* out_help) {
+  memset(&tfrt_worker_raw, 0, sizeof(tfrt_worker_raw));
+  tfrt_worker_raw.listen = "127.0.0.1:0";
+  tfrt_worker_raw.log_level = "info";
+  tfrt_worker_raw.log_format = "text";
+  tfrt_worker_raw.options.drain_timeout_ms = TFRT_WORKER_DRAIN_TIMEOUT_MS;
+  tfrt_worker_raw.options.heartbeat_ms = TFRT_HOST_PROCESS_HEARTBEAT_MS;
+  tfrt_worker_raw.options.silence_ms = TFRT_HOST_PROCESS_SILENCE_MS;
+  tfrt_status_t status = tfrt_worker_options_parse_flags(argument_count, arguments, out_help);
+  *out_options = tfrt_worker_raw.options;
+  if (status || *out_help) return status;
+  return tfrt_worker_options_check(out_options);
+}
