@@ -200,7 +200,7 @@ static tfrt_status_t tfrt_worker_name_itself(tfrt_worker_t* worker) {
   const char* port = strrchr(worker->address, ':');
   snprintf(name, sizeof(name), "%s%s", host, port ? port : "");
   tfrt_string_view_t view = tfrt_string_view_of(name);
-  if (view.size > TFRT_WIRE_MAX_NAME_SIZE) view.size = TFRT_WIRE_MAX_NAME_SIZE;
+  if (view.size > TFRT_WORKER_MAX_NAME_SIZE) view.size = TFRT_WORKER_MAX_NAME_SIZE;
   return tfrt_node_set_name(worker->process.node, view);
 }
 

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "distributed/wire/limits.h"
 #include "tools/common/flags.h"
 #include "tools/common/host_process.h"
 
@@ -112,10 +111,10 @@ static tfrt_status_t tfrt_worker_options_check_name(const char* name) {
   size_t size = name ? strlen(name) : 1;
   bool is_text = true;
   for (const char* c = name; c && *c; ++c) is_text = is_text && *c >= ' ' && *c <= '~';
-  if (is_text && size > 0 && size <= TFRT_WIRE_MAX_NAME_SIZE) return NULL;
+  if (is_text && size > 0 && size <= TFRT_WORKER_MAX_NAME_SIZE) return NULL;
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                            "--name wants 1 to %u printable ASCII characters, not '%s'",
-                            TFRT_WIRE_MAX_NAME_SIZE, name);
+                            "--name wants 1 to %d printable ASCII characters, not '%s'",
+                            TFRT_WORKER_MAX_NAME_SIZE, name);
 }
 
 static tfrt_status_t tfrt_worker_options_check_directory(const char* path) {

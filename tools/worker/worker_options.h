@@ -15,6 +15,9 @@
 // How long the jobs that run may go on after SIGTERM, in ms, unless a flag says otherwise.
 #define TFRT_WORKER_DRAIN_TIMEOUT_MS 30000
 
+// The longest name of a worker, in bytes.
+#define TFRT_WORKER_MAX_NAME_SIZE 255
+
 // Texts point into the command line.
 typedef struct tfrt_worker_options_s {
   tfrt_listen_address_t listen;
