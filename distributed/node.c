@@ -283,6 +283,13 @@ tfrt_status_t tfrt_node_listen(tfrt_node_t* node, tfrt_string_view_t address,
   return tfrt_session_manager_listen(node->sessions, address, out_address);
 }
 
+tfrt_status_t tfrt_node_set_name(tfrt_node_t* node, tfrt_string_view_t name) {
+  tfrt_node_lock_tables(node);
+  tfrt_status_t status = tfrt_session_manager_set_name(node->sessions, name);
+  tfrt_node_unlock(node);
+  return status;
+}
+
 void tfrt_node_refuse_jobs(tfrt_node_t* node) {
   tfrt_node_lock_tables(node);
   bool is_first = !node->refuses_jobs && !node->closed;
