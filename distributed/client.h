@@ -9,12 +9,30 @@
 //
 // Life:
 //  1. Created: dials all hosts at once. |opened| tells when the job is open everywhere.
-//  2. Started any number of times, from the beginning on; what can't go yet waits.
+//  2. Started any number of times, from the beginning on; what can't go yet waits. After the
+//     deadline a job that is not open is closed, the starts of an open one are cancelled.
 //  3. Closed: the root is told, results that have not come are errors.
 //  4. Released.
 //
 // Thread rule: thread-safe.
-// Failure rule: what goes wrong between hosts is the error of |opened| and of the results.
+// Failure rule: what goes wrong between hosts is the error of |opened| and of the results. Its
+// code says what a user, or `tfrt`, does about it; the message names the host (rank, name,
+// address) and, for |opened|, what helps.
+//
+//   code                 of |opened|: the job was never open          of a result
+//   UNAVAILABLE          a host is not there, does not answer, has    a host was lost, or has
+//                        no address, shuts down, or was lost          shut down, in mid-run
+//   RESOURCE_EXHAUSTED   a host takes no more jobs or sessions        the program's, or a limit
+//   INVALID_ARGUMENT     an address is none, or a host named twice    the program's
+//   ABORTED              two hosts, or a host and this client, can't talk: no common version, or
+//                        one of them broke the protocol
+//   UNAUTHENTICATED      a host doesn't take the key (of the cluster, or of the job)
+//   CANCELLED            the client was closed or cancelled
+//   DEADLINE_EXCEEDED    the deadline passed
+//   others               a mistake of this runtime                    the program's
+//
+// Results of a job that was never open are the error of |opened|. What the loss of one host
+// makes of many results has one root key, its incarnation.
 #ifndef TFRT_DISTRIBUTED_CLIENT_H_
 #define TFRT_DISTRIBUTED_CLIENT_H_
 
@@ -29,7 +47,7 @@ typedef struct tfrt_client_options_s {
   const tfrt_string_view_t* addresses;  // by rank
   uint32_t host_count;                  // from 1
   tfrt_string_view_t name;              // of the job, for people
-  int64_t deadline_ns;                  // TFRT_TIME_INFINITE: none
+  int64_t deadline_ns;                  // of the node's clock; 0 or TFRT_TIME_INFINITE: none
   tfrt_client_print_fn_t print;
   void* print_self;
 } tfrt_client_options_t;
@@ -38,6 +56,7 @@ typedef struct tfrt_client_options_s {
 typedef struct tfrt_client_start_s {
   tfrt_string_view_t program;            // a BEF image
   uint32_t function;                     // index in it
+  tfrt_string_view_t name;               // of the function, for errors; empty: its index is shown
   tfrt_async_value_t* const* arguments;  // +0, in any state
   uint32_t argument_count;
   uint32_t result_count;  // of the function

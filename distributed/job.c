@@ -6,10 +6,10 @@
 
 #include "distributed/incoming_call.h"
 #include "distributed/incoming_want.h"
+#include "distributed/job_attachment.h"
 #include "distributed/outgoing_call.h"
 #include "distributed/remote_value.h"
 #include "distributed/router.h"
-#include "distributed/security/digest.h"
 #include "distributed/server.h"
 
 // Program frames of one job that a peer can be told of.
@@ -104,23 +104,8 @@ void tfrt_job_release(tfrt_job_t* job) {
 
 // Nothing of the closed |job| is left to say: retires our handle with every peer.
 static void tfrt_job_end(tfrt_job_t* job) {
-  tfrt_node_t* node = job->node;
   job->ended = true;
-  for (tfrt_hash_node_t* found = tfrt_hash_table_first(&node->peers); found;
-       found = tfrt_hash_table_next(&node->peers, found)) {
-    tfrt_peer_t* peer = TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation);
-    tfrt_peer_job_t* known = tfrt_peer_find_job(peer, job);
-    if (!known || !known->attached) continue;
-    tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_JOB_DETACH};
-    tfrt_peer_send(peer, &(tfrt_peer_frame_t){.job = job}, &body);
-    known->attached = false;
-    tfrt_job_release(job);
-    known->job = NULL;
-    if (known->their_handle == 0) {
-      tfrt_list_remove(&known->link);
-      tfrt_allocator_free(node->options.allocator, known, sizeof(*known));
-    }
-  }
+  tfrt_job_attachment_end_all(job);
   tfrt_list_remove(&job->link);
   // The list's reference.
   tfrt_job_release(job);
@@ -145,6 +130,7 @@ void tfrt_job_close(tfrt_job_t* job, tfrt_status_t reason) {
   tfrt_status_t cancelled = reason
                                 ? tfrt_status_retain(reason)
                                 : tfrt_status_create(TFRT_STATUS_CANCELLED, "the job was closed");
+  tfrt_server_answer_open(job, cancelled);
   tfrt_server_cancel_starts(job, 0, cancelled);
   for (tfrt_hash_node_t* found = tfrt_hash_table_first(&node->peers); found;
        found = tfrt_hash_table_next(&node->peers, found)) {
@@ -218,112 +204,6 @@ tfrt_status_t tfrt_job_reach(tfrt_job_t* job, uint64_t incarnation, tfrt_peer_t*
   }
   *out_peer = peer;
   return NULL;
-}
-
-// --- Handles -----------------------------------------------------------------
-
-static void tfrt_job_put_le(uint8_t* out, uint64_t value, size_t size) {
-  for (size_t i = 0; i < size; ++i) out[i] = (uint8_t)(value >> (8 * i));
-}
-
-// The proof that |from| knows the key of |job|, towards |to| on |session|.
-static tfrt_status_t tfrt_job_prove(const tfrt_job_t* job, uint64_t from, uint64_t to,
-                                    uint32_t session, uint8_t out_proof[TFRT_WIRE_PROOF_SIZE]) {
-  uint8_t said[8 + 8 + 4 + TFRT_WIRE_JOB_ID_SIZE];
-  tfrt_job_put_le(said, from, 8);
-  tfrt_job_put_le(said + 8, to, 8);
-  tfrt_job_put_le(said + 16, session, 4);
-  memcpy(said + 20, job->id, sizeof(job->id));
-  return tfrt_hmac_sha256(tfrt_string_view_make((const char*)job->key, sizeof(job->key)),
-                          tfrt_string_view_make((const char*)said, sizeof(said)), out_proof);
-}
-
-tfrt_status_t tfrt_job_attach(tfrt_job_t* job, tfrt_peer_t* peer) {
-  tfrt_peer_job_t* known = tfrt_peer_find_job(peer, job);
-  if (known && known->attached) return NULL;
-  if (job->ended) {
-    return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION, "the job is over here");
-  }
-  if (!known) known = tfrt_peer_find_or_create_job(peer, job);
-  if (!known) return tfrt_status_out_of_memory();
-  uint8_t proof[TFRT_WIRE_PROOF_SIZE];
-  TFRT_RETURN_IF_ERROR(tfrt_job_prove(job, job->node->incarnation, peer->incarnation,
-                                      tfrt_session_number(peer->session), proof));
-  tfrt_wire_body_t body = {
-      .kind = TFRT_WIRE_FRAME_JOB_ATTACH,
-      .job_attach = {.handle = job->handle,
-                     .job_id = tfrt_string_view_make((const char*)job->id, sizeof(job->id)),
-                     .proof = tfrt_string_view_make((const char*)proof, sizeof(proof))}};
-  TFRT_RETURN_IF_ERROR(tfrt_peer_try_send(peer, &(tfrt_peer_frame_t){0}, &body));
-  known->attached = true;
-  return NULL;
-}
-
-static tfrt_peer_job_t* tfrt_job_find_handle(tfrt_peer_t* peer, uint32_t handle) {
-  for (tfrt_list_link_t* link = peer->jobs.next; link != &peer->jobs; link = link->next) {
-    tfrt_peer_job_t* known = TFRT_CONTAINER_OF(link, tfrt_peer_job_t, link);
-    if (known->their_handle == handle) return known;
-  }
-  return NULL;
-}
-
-tfrt_status_t tfrt_job_of_handle(tfrt_peer_t* peer, uint32_t handle, tfrt_job_t** out_job) {
-  tfrt_peer_job_t* known = handle ? tfrt_job_find_handle(peer, handle) : NULL;
-  *out_job = known ? known->job : NULL;
-  if (known) return NULL;
-  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                            "a frame has the job handle %u, which is not attached", handle);
-}
-
-tfrt_status_t tfrt_job_bind(tfrt_job_t* job, tfrt_peer_t* peer, uint32_t handle) {
-  if (tfrt_job_find_handle(peer, handle)) {
-    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "the job handle %u is bound already",
-                              handle);
-  }
-  tfrt_peer_job_t* known = NULL;
-  if (job) {
-    known = tfrt_peer_find_or_create_job(peer, job);
-  } else {
-    known = tfrt_allocator_allocate_zeroed(peer->node->options.allocator, sizeof(*known));
-    if (known) tfrt_list_push_back(&peer->jobs, &known->link);
-  }
-  if (!known) return tfrt_status_out_of_memory();
-  if (known->their_handle != 0) {
-    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "the job has a handle already");
-  }
-  known->their_handle = handle;
-  return NULL;
-}
-
-tfrt_status_t tfrt_job_on_attach(tfrt_peer_t* peer, const tfrt_wire_job_attach_t* attach) {
-  tfrt_job_t* job = tfrt_job_find(peer->node, attach->job_id);
-  if (!job) return tfrt_job_bind(NULL, peer, attach->handle);
-  uint8_t proof[TFRT_WIRE_PROOF_SIZE];
-  TFRT_RETURN_IF_ERROR(tfrt_job_prove(job, peer->incarnation, peer->node->incarnation,
-                                      tfrt_session_number(peer->session), proof));
-  if (!tfrt_digest_equal(attach->proof, tfrt_string_view_make((const char*)proof, sizeof(proof)))) {
-    return tfrt_status_create(TFRT_STATUS_UNAUTHENTICATED,
-                              "the proof for a job is wrong: the peer doesn't have its key");
-  }
-  return tfrt_job_bind(job, peer, attach->handle);
-}
-
-void tfrt_job_on_detach(tfrt_peer_t* peer, uint32_t handle) {
-  tfrt_peer_job_t* known = tfrt_job_find_handle(peer, handle);
-  if (!known) return;
-  known->their_handle = 0;
-  if (known->job) {
-    // Nothing of it is answered there any more.
-    tfrt_status_t closed = tfrt_status_create(TFRT_STATUS_CANCELLED, "host %u has closed the job",
-                                              tfrt_job_rank_of(known->job, peer->incarnation));
-    known->detached_there = true;
-    tfrt_outgoing_call_cancel_all(peer, known->job, closed);
-    tfrt_remote_value_cancel_all(peer, known->job, closed);
-    tfrt_status_release(closed);
-    return;
-  }
-  tfrt_list_remove(&known->link);
-  tfrt_allocator_free(peer->node->options.allocator, known, sizeof(*known));
 }
 
 // --- Programs ----------------------------------------------------------------

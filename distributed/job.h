@@ -11,8 +11,7 @@
 //
 // Life:
 //  1. Created by a JobOpen (a member), or by a client before it sends these.
-//  2. Attached to each session on which a frame of it is sent or comes: a handle in each
-//     direction stands for it from then on.
+//  2. Attached to each session on which a frame of it is sent or comes (job_attachment.h).
 //  3. Closed once: its calls are cancelled, its objects freed, its placeholders errors.
 //  4. Freed when its last value and call are gone.
 //
@@ -70,6 +69,7 @@ struct tfrt_job_s {
   void* print_self;                   // +1, see |print_release|
   void (*print_release)(void* self);  // with the lock held; NULL: nothing to do
   uint32_t active;                    // calls in either direction, and starts
+  bool is_opening;                    // on a member: its JobOpen is not answered yet
   bool closed;
   bool ended;  // closed, and nothing is active any more
 };
@@ -92,22 +92,6 @@ void tfrt_job_close(tfrt_job_t* job, tfrt_status_t reason);
 // close.
 void tfrt_job_enter(tfrt_job_t* job);
 void tfrt_job_leave(tfrt_job_t* job);
-
-// Sends JobAttach to |peer|, unless our handle is bound there.
-tfrt_status_t tfrt_job_attach(tfrt_job_t* job, tfrt_peer_t* peer) TFRT_MUST_USE;
-
-// A JobAttach, or the handle of a JobOpen, came from |peer|; a wrong proof is an error.
-tfrt_status_t tfrt_job_on_attach(tfrt_peer_t* peer, const tfrt_wire_job_attach_t* attach)
-    TFRT_MUST_USE;
-tfrt_status_t tfrt_job_bind(tfrt_job_t* job, tfrt_peer_t* peer, uint32_t handle) TFRT_MUST_USE;
-
-// Sets |*out_job| (+0) to the job that |peer| calls |handle|, NULL if that is over here. An
-// error says that the handle was never bound.
-tfrt_status_t tfrt_job_of_handle(tfrt_peer_t* peer, uint32_t handle, tfrt_job_t** out_job)
-    TFRT_MUST_USE;
-
-// A JobDetach came from |peer| for its handle |handle|.
-void tfrt_job_on_detach(tfrt_peer_t* peer, uint32_t handle);
 
 // A Program came from |peer| for |job|.
 tfrt_status_t tfrt_job_on_program(tfrt_job_t* job, tfrt_peer_t* peer,

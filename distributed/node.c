@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/node.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "distributed/client_impl.h"
 #include "distributed/incoming_call.h"
 #include "distributed/incoming_want.h"
-#include "distributed/job.h"
+#include "distributed/job_attachment.h"
 #include "distributed/node_impl.h"
 #include "distributed/outgoing_call.h"
 #include "distributed/remote_value.h"
@@ -32,6 +33,7 @@ static void tfrt_node_on_opened(tfrt_session_handler_t* handler, tfrt_session_t*
   tfrt_peer_adopt_session(peer, session);
   peer->watermark = tfrt_session_peer_next_call(session) - 1;
   tfrt_incoming_want_serve_held(peer);
+  tfrt_server_on_session_opened(peer);
   tfrt_client_on_session_opened(node, session);
 }
 
@@ -41,7 +43,7 @@ static void tfrt_node_on_dead(tfrt_session_handler_t* handler, tfrt_session_t* s
   if (node->options.logs_sessions) tfrt_session_log_dead(death, status);
   tfrt_peer_t* peer = tfrt_session_user_data(session);
   if (peer && peer->session == session) tfrt_peer_bury(peer, status);
-  tfrt_client_on_session_dead(node, session, status);
+  tfrt_client_on_session_dead(node, session, death, status);
 }
 
 static void tfrt_node_on_draining(tfrt_session_handler_t* handler, tfrt_session_t* session) {
@@ -117,7 +119,7 @@ static tfrt_status_t tfrt_node_on_job_frame(tfrt_peer_t* peer, tfrt_job_t* job,
       tfrt_server_on_close(peer, job, &body->job_close);
       return NULL;
     case TFRT_WIRE_FRAME_JOB_DETACH:
-      tfrt_job_on_detach(peer, frame->job);
+      tfrt_job_attachment_on_detach(peer, frame->job);
       return NULL;
     case TFRT_WIRE_FRAME_PROGRAM:
       return job && !job->closed ? tfrt_job_on_program(job, peer, &body->program) : NULL;
@@ -175,12 +177,13 @@ static tfrt_status_t tfrt_node_on_body(tfrt_peer_t* peer, tfrt_job_t* job,
 // Finds the job of |frame|, whose body was decoded, and hands it on.
 static tfrt_status_t tfrt_node_dispatch(tfrt_peer_t* peer, const tfrt_wire_frame_t* frame,
                                         const tfrt_wire_body_t* body, int64_t deadline_ns) {
-  if (body->kind == TFRT_WIRE_FRAME_JOB_ATTACH) return tfrt_job_on_attach(peer, &body->job_attach);
+  if (body->kind == TFRT_WIRE_FRAME_JOB_ATTACH)
+    return tfrt_job_attachment_on_attach(peer, &body->job_attach);
   if (body->kind == TFRT_WIRE_FRAME_JOB_OPEN) {
     return tfrt_server_on_open(peer, frame->job, &body->job_open, deadline_ns);
   }
   tfrt_job_t* job = NULL;
-  TFRT_RETURN_IF_ERROR(tfrt_job_of_handle(peer, frame->job, &job));
+  TFRT_RETURN_IF_ERROR(tfrt_job_attachment_find(peer, frame->job, &job));
   if (job) tfrt_job_retain(job);
   tfrt_status_t status = tfrt_node_on_body(peer, job, frame, body, deadline_ns);
   if (job) tfrt_job_release(job);
@@ -230,6 +233,7 @@ tfrt_status_t tfrt_node_create(const tfrt_node_options_t* options, tfrt_node_t**
   tfrt_ref_count_initialize(&node->ref_count);
   node->options = *options;
   if (node->options.inline_limit == 0) node->options.inline_limit = TFRT_WIRE_DEFAULT_INLINE_SIZE;
+  if (node->options.max_jobs == 0) node->options.max_jobs = TFRT_NODE_DEFAULT_MAX_JOBS;
   node->incarnation = options->session.incarnation;
   while (node->incarnation == 0) {
     tfrt_random_entropy(&node->incarnation, sizeof(node->incarnation));
@@ -302,6 +306,26 @@ void tfrt_node_refuse_jobs(tfrt_node_t* node) {
   tfrt_node_unlock(node);
 }
 
+// To those who wait for it, a host that leaves is as lost as any other. A client that ends
+// its own process has cancelled what it asked for.
+static void tfrt_node_close_job(tfrt_job_t* job, tfrt_status_t cancelled) {
+  if (job->rank == TFRT_WIRE_NO_RANK) {
+    tfrt_job_close(job, cancelled);
+    return;
+  }
+  char message[64];
+  snprintf(message, sizeof(message), "host %u is shutting down", job->rank);
+  const tfrt_status_fields_t fields = {
+      .code = TFRT_STATUS_UNAVAILABLE,
+      .message = message,
+      .origin = {.rank = job->rank, .incarnation = job->node->incarnation},
+      .root_key = job->node->incarnation,
+      .may_have_run = true};
+  tfrt_status_t leaving = tfrt_status_create_from_fields(&fields);
+  tfrt_job_close(job, leaving);
+  tfrt_status_release(leaving);
+}
+
 void tfrt_node_close(tfrt_node_t* node) {
   tfrt_status_t reason = tfrt_status_create(TFRT_STATUS_CANCELLED, "this host is shutting down");
   tfrt_node_lock_tables(node);
@@ -313,7 +337,7 @@ void tfrt_node_close(tfrt_node_t* node) {
     for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs && !any; link = link->next) {
       tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
       any = !job->closed;
-      if (any) tfrt_job_close(job, reason);
+      if (any) tfrt_node_close_job(job, reason);
       if (any) break;
     }
     if (!any) break;

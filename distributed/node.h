@@ -24,6 +24,9 @@
 
 typedef struct tfrt_node_s tfrt_node_t;
 
+// Jobs that may be open on a node at once, unless its options say otherwise.
+#define TFRT_NODE_DEFAULT_MAX_JOBS 256u
+
 // What a node is made of. Allocator and pointers must outlive it; texts are copied.
 typedef struct tfrt_node_options_s {
   tfrt_allocator_t allocator;
@@ -31,6 +34,7 @@ typedef struct tfrt_node_options_s {
   tfrt_transport_t* transport;
   tfrt_host_context_t* host;
   tfrt_session_options_t session;  // incarnation 0: drawn at random
+  uint32_t max_jobs;               // open at once, for others; 0: the default
   size_t inline_limit;             // bytes that travel in a message unasked; 0: the default
   bool logs_sessions;              // one line when a peer comes or goes (session_log.h)
 } tfrt_node_options_t;

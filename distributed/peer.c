@@ -6,7 +6,7 @@
 
 #include "distributed/incoming_call.h"
 #include "distributed/incoming_want.h"
-#include "distributed/job.h"
+#include "distributed/job_attachment.h"
 #include "distributed/outgoing_call.h"
 #include "distributed/remote_value.h"
 #include "host_runtime/base/log.h"
@@ -137,7 +137,7 @@ tfrt_status_t tfrt_peer_try_send(tfrt_peer_t* peer, const tfrt_peer_frame_t* fra
     return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION, "there is no session to send on");
   }
   if (frame->job && body->kind != TFRT_WIRE_FRAME_JOB_OPEN) {
-    TFRT_RETURN_IF_ERROR(tfrt_job_attach(frame->job, peer));
+    TFRT_RETURN_IF_ERROR(tfrt_job_attachment_send(frame->job, peer));
   }
   tfrt_string_builder_t bytes;
   tfrt_string_builder_initialize(&bytes, peer->node->options.allocator);
@@ -178,17 +178,22 @@ void tfrt_peer_return_want_credit(tfrt_peer_t* peer) {
 
 // --- Death -------------------------------------------------------------------
 
-// "host 2 (127.0.0.1:4567)", as far as it is known, into |text|.
+// "host 2 (worker-2, 127.0.0.1:4567)", as far as it is known, into |text|.
 static void tfrt_peer_describe(const tfrt_peer_t* peer, uint32_t rank, char* text, size_t size) {
   char who[32] = "a host";
   if (rank != TFRT_WIRE_NO_RANK) snprintf(who, sizeof(who), "host %u", rank);
-  snprintf(text, size, "%s%s%s%s", who, peer->address[0] ? " (" : "", peer->address,
-           peer->address[0] ? ")" : "");
+  const char* name = strcmp(peer->name, peer->address) != 0 ? peer->name : "";
+  if (!name[0] && !peer->address[0]) {
+    snprintf(text, size, "%s", who);
+  } else {
+    snprintf(text, size, "%s (%s%s%s)", who, name, name[0] && peer->address[0] ? ", " : "",
+             peer->address);
+  }
 }
 
 tfrt_status_t tfrt_peer_lost_error(const tfrt_peer_t* peer, const tfrt_job_t* job,
                                    const tfrt_status_origin_t* site, const char* format, ...) {
-  char who[TFRT_TRANSPORT_ADDRESS_SIZE + 48];
+  char who[TFRT_WIRE_MAX_NAME_SIZE + TFRT_TRANSPORT_ADDRESS_SIZE + 48];
   if (job && job->client.incarnation == peer->incarnation) {
     snprintf(who, sizeof(who), "the client");
   } else {
@@ -202,7 +207,10 @@ tfrt_status_t tfrt_peer_lost_error(const tfrt_peer_t* peer, const tfrt_job_t* jo
   va_end(arguments);
   char message[TFRT_STATUS_MAX_TEXT_SIZE];
   snprintf(message, sizeof(message), "lost %s %s", who, doing);
-  tfrt_status_fields_t fields = {.code = TFRT_STATUS_UNAVAILABLE,
+  // Who could not be talked to is not lost, but no more use.
+  tfrt_status_code_t code = tfrt_status_code(peer->death);
+  bool is_other = code == TFRT_STATUS_ABORTED || code == TFRT_STATUS_UNAUTHENTICATED;
+  tfrt_status_fields_t fields = {.code = is_other ? code : TFRT_STATUS_UNAVAILABLE,
                                  .message = message,
                                  .origin = {.rank = TFRT_STATUS_NO_RANK},
                                  .root_key = peer->incarnation,
@@ -224,6 +232,11 @@ void tfrt_peer_adopt_session(tfrt_peer_t* peer, tfrt_session_t* session) {
   }
   tfrt_status_release(peer->death);
   peer->death = NULL;
+  tfrt_string_view_t name = tfrt_session_peer_name(session);
+  if (name.size > 0 && name.size < sizeof(peer->name)) {
+    memcpy(peer->name, name.data, name.size);
+    peer->name[name.size] = '\0';
+  }
   tfrt_string_view_t address = tfrt_session_address(session);
   if (address.size > 0 && address.size < sizeof(peer->address)) {
     memcpy(peer->address, address.data, address.size);

@@ -48,6 +48,7 @@ typedef struct tfrt_peer_s {
   uint64_t incarnation;
   tfrt_session_t* session;                    // +1; NULL: none yet, or dead
   tfrt_status_t death;                        // +1; why its last session died, or NULL
+  char name[TFRT_WIRE_MAX_NAME_SIZE + 1];     // for messages; "" if it isn't known
   char address[TFRT_TRANSPORT_ADDRESS_SIZE];  // for messages; "" if it isn't known
   uint64_t watermark;                         // the highest number of its calls that was processed
   uint64_t last_want_seen;                    // the highest number of its wants

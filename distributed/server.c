@@ -2,6 +2,7 @@
 #include "distributed/server.h"
 
 #include "distributed/execution.h"
+#include "distributed/job_attachment.h"
 
 // One JobStart.
 typedef struct tfrt_server_start_s {
@@ -186,22 +187,87 @@ void tfrt_server_cancel_starts(tfrt_job_t* job, uint64_t number, tfrt_status_t r
 
 // --- JobOpen, JobClose -------------------------------------------------------
 
+// Why this host can't take a job at the moment, or OK.
+static tfrt_status_t tfrt_server_check_room(tfrt_node_t* node, int64_t deadline_ns) {
+  if (node->closed || node->refuses_jobs) {
+    return tfrt_status_create(TFRT_STATUS_UNAVAILABLE,
+                              "it is shutting down and takes no more jobs; use another host, or "
+                              "wait until it is back");
+  }
+  if (deadline_ns <= tfrt_node_now_ns(node)) {
+    return tfrt_status_create(TFRT_STATUS_DEADLINE_EXCEEDED, "the job's deadline has passed");
+  }
+  uint32_t count = 0;
+  for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) ++count;
+  if (count < node->options.max_jobs) return NULL;
+  return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED,
+                            "it has %u jobs and takes no more; try again when one is over", count);
+}
+
+// Sets |*out_rank| to ours in the view of |open|, which |client| sent, or says what is wrong
+// with that.
+static tfrt_status_t tfrt_server_check_view(const tfrt_node_t* node,
+                                            const tfrt_wire_job_open_t* open, uint64_t client,
+                                            uint32_t* out_rank) {
+  const tfrt_wire_view_t* view = &open->view;
+  *out_rank = TFRT_WIRE_NO_RANK;
+  const char* fault = open->root != 0 ? "its root isn't rank 0" : NULL;
+  for (size_t i = 0; i < view->member_count && !fault; ++i) {
+    uint64_t incarnation = view->members[i].incarnation;
+    if (view->members[i].rank != i) fault = "a rank is missing in its view";
+    if (incarnation == client) fault = "its client is also one of its hosts";
+    for (size_t j = 0; j < i; ++j) {
+      if (view->members[j].incarnation == incarnation) fault = "a host is in its view twice";
+    }
+    if (incarnation == node->incarnation) *out_rank = view->members[i].rank;
+  }
+  if (!fault && *out_rank == TFRT_WIRE_NO_RANK) fault = "this host is not in its view";
+  if (!fault) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "the job makes no sense: %s", fault);
+}
+
 // Makes the job, or says why not.
 static tfrt_status_t tfrt_server_open(tfrt_peer_t* peer, const tfrt_wire_job_open_t* open,
                                       int64_t deadline_ns, tfrt_job_t** out_job) {
   *out_job = NULL;
-  const tfrt_wire_member_t* self = NULL;
-  for (size_t i = 0; i < open->view.member_count; ++i) {
-    if (open->view.members[i].incarnation == peer->node->incarnation) {
-      self = &open->view.members[i];
-    }
-  }
-  if (!self) {
-    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "this host is not in the job's view");
-  }
-  TFRT_RETURN_IF_ERROR(tfrt_job_create(peer->node, open, self->rank, peer->incarnation, out_job));
+  uint32_t rank = TFRT_WIRE_NO_RANK;
+  TFRT_RETURN_IF_ERROR(tfrt_server_check_view(peer->node, open, peer->incarnation, &rank));
+  TFRT_RETURN_IF_ERROR(tfrt_server_check_room(peer->node, deadline_ns));
+  TFRT_RETURN_IF_ERROR(tfrt_job_create(peer->node, open, rank, peer->incarnation, out_job));
   (*out_job)->deadline_ns = deadline_ns;
   return NULL;
+}
+
+void tfrt_server_answer_open(tfrt_job_t* job, tfrt_status_t status) {
+  if (!job->is_opening) return;
+  job->is_opening = false;
+  tfrt_peer_t* client = tfrt_peer_find(job->node, job->client.incarnation);
+  if (!client) return;
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, job->node->options.allocator);
+  tfrt_wire_error_t error = {0};
+  if (status) {
+    tfrt_status_release(
+        tfrt_wire_error_from_status(status, job->rank, job->node->incarnation, &arena, &error));
+    if (error.code == TFRT_STATUS_OK) error.code = TFRT_STATUS_RESOURCE_EXHAUSTED;
+  }
+  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_JOB_OPENED,
+                           .job_opened = {.error = status ? &error : NULL}};
+  tfrt_peer_send(client, &(tfrt_peer_frame_t){.job = job}, &body);
+  tfrt_arena_deinitialize(&arena);
+}
+
+// A member answers when it has a session with the root, which it keeps for the life of the
+// job, so that the root's loss is noticed; without one it has no part in the job.
+static void tfrt_server_await_root(tfrt_job_t* job) {
+  tfrt_peer_t* root = NULL;
+  tfrt_status_t status = tfrt_job_reach(job, job->members[0].incarnation, &root);
+  if (status) {
+    tfrt_job_close(job, status);
+  } else if (tfrt_session_state(root->session) != TFRT_SESSION_CONNECTING) {
+    tfrt_server_answer_open(job, NULL);
+  }
+  tfrt_status_release(status);
 }
 
 tfrt_status_t tfrt_server_on_open(tfrt_peer_t* peer, uint32_t handle,
@@ -209,23 +275,26 @@ tfrt_status_t tfrt_server_on_open(tfrt_peer_t* peer, uint32_t handle,
   tfrt_job_t* job = NULL;
   tfrt_status_t refused = tfrt_server_open(peer, open, deadline_ns, &job);
   if (refused) {
-    // Without a job there is no handle to answer under: the session says it.
-    return tfrt_status_take_annotate(refused, "the job can't be opened");
+    tfrt_status_t status = tfrt_job_attachment_refuse(peer, handle, open, refused);
+    tfrt_status_release(refused);
+    return status;
   }
-  TFRT_RETURN_IF_ERROR(tfrt_job_bind(job, peer, handle));
-  if (job->rank != 0) {
-    // For the life of the job, so that the root's loss is noticed.
-    tfrt_peer_t* root = NULL;
-    tfrt_status_t status = tfrt_job_reach(job, job->members[0].incarnation, &root);
-    if (status) {
-      tfrt_job_close(job, status);
-      tfrt_status_release(status);
-      return NULL;
-    }
+  TFRT_RETURN_IF_ERROR(tfrt_job_attachment_bind(job, peer, handle));
+  job->is_opening = true;
+  if (job->rank == 0) {
+    tfrt_server_answer_open(job, NULL);
+  } else {
+    tfrt_server_await_root(job);
   }
-  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_JOB_OPENED};
-  tfrt_peer_send(peer, &(tfrt_peer_frame_t){.job = job}, &body);
   return NULL;
+}
+
+void tfrt_server_on_session_opened(tfrt_peer_t* peer) {
+  tfrt_node_t* node = peer->node;
+  for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) {
+    tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
+    if (job->members[0].incarnation == peer->incarnation) tfrt_server_answer_open(job, NULL);
+  }
 }
 
 void tfrt_server_close_members(tfrt_job_t* job, tfrt_status_t reason) {

@@ -4,10 +4,13 @@
 // root, executes what the client asks for (JobStart), as the caller of everything below.
 //
 //   client            root                     members
-//     JobOpen  ------> JobOpened               JobOpen ... (each)
+//     JobOpen  ------> JobOpened
+//     JobOpen  ------------------------------> a session with the root, then JobOpened
 //     JobStart ------> execution ...calls...
 //     <------ JobEnd   retired, all results known
 //     JobClose ------> JobClose -------------> cancel all, free all
+//
+// A host that can't take part says so in its JobOpened; its session with the client goes on.
 //
 // Life: starts live in their job's list from JobStart to JobEnd.
 //
@@ -22,6 +25,13 @@
 tfrt_status_t tfrt_server_on_open(tfrt_peer_t* peer, uint32_t handle,
                                   const tfrt_wire_job_open_t* open, int64_t deadline_ns)
     TFRT_MUST_USE;
+
+// Answers the JobOpen of |job|, unless that was done: it is open here, or never will be
+// because of |status| (+0).
+void tfrt_server_answer_open(tfrt_job_t* job, tfrt_status_t status);
+
+// There is a session with |peer|: what waited for that as its root is answered.
+void tfrt_server_on_session_opened(tfrt_peer_t* peer);
 
 // A JobStart came from |peer|.
 tfrt_status_t tfrt_server_on_start(tfrt_peer_t* peer, tfrt_job_t* job,
