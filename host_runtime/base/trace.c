@@ -82,22 +82,24 @@ static tfrt_trace_span_t* tfrt_trace_reserve(tfrt_trace_t* trace) {
   return &trace->last->spans[index];
 }
 
-void tfrt_trace_add(tfrt_trace_t* trace, const char* category, const char* name, int64_t begin_ns,
-                    int64_t end_ns, uint64_t request) {
-  uint32_t thread = tfrt_trace_thread();
+void tfrt_trace_add_span(tfrt_trace_t* trace, const tfrt_trace_span_t* span) {
   tfrt_mutex_lock(&trace->mutex);
-  tfrt_trace_span_t* span = tfrt_trace_reserve(trace);
-  if (span) {
-    snprintf(span->name, sizeof(span->name), "%s", name);
-    snprintf(span->category, sizeof(span->category), "%s", category);
-    span->begin_ns = begin_ns;
-    span->end_ns = end_ns;
-    span->request = request;
-    span->thread = thread;
+  tfrt_trace_span_t* place = tfrt_trace_reserve(trace);
+  if (place) {
+    *place = *span;
   } else {
     ++trace->dropped;
   }
   tfrt_mutex_unlock(&trace->mutex);
+}
+
+void tfrt_trace_add(tfrt_trace_t* trace, const char* category, const char* name, int64_t begin_ns,
+                    int64_t end_ns, uint64_t request) {
+  tfrt_trace_span_t span = {
+      .begin_ns = begin_ns, .end_ns = end_ns, .request = request, .thread = tfrt_trace_thread()};
+  snprintf(span.name, sizeof(span.name), "%s", name);
+  snprintf(span.category, sizeof(span.category), "%s", category);
+  tfrt_trace_add_span(trace, &span);
 }
 
 size_t tfrt_trace_read(tfrt_trace_t* trace, size_t first, tfrt_trace_span_t* out_spans,

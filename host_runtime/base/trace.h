@@ -45,6 +45,10 @@ void tfrt_trace_release(tfrt_trace_t* trace);
 void tfrt_trace_add(tfrt_trace_t* trace, const char* category, const char* name, int64_t begin_ns,
                     int64_t end_ns, uint64_t request);
 
+// Adds a copy of |span|, of whatever thread it says: for a trace that came from elsewhere.
+// Thread-safe.
+void tfrt_trace_add_span(tfrt_trace_t* trace, const tfrt_trace_span_t* span);
+
 // Copies up to |capacity| spans, from number |first| on, in the order of their adding,
 // to |out_spans| and returns how many that were. Thread-safe.
 size_t tfrt_trace_read(tfrt_trace_t* trace, size_t first, tfrt_trace_span_t* out_spans,

@@ -29,10 +29,11 @@ static const char tfrt_run_footer[] =
     "  tfrt run examples/mnist/mnist.mlir --local 3 --arg images=IDX --arg labels=IDX\n"
     "  tfrt run main.bef --hosts 10.0.0.1:7000,10.0.0.2:7000 --cluster-key-file KEY";
 
-static tfrt_status_t tfrt_run_options_parse_flags(int argument_count, char* const* arguments,
-                                                  tfrt_run_options_t* options,
-                                                  tfrt_run_texts_t* texts, bool* out_help) {
-  const tfrt_flag_t flags[] = {
+#define TFRT_RUN_FLAG_COUNT 14
+
+static void tfrt_run_options_list_flags(tfrt_run_options_t* options, tfrt_run_texts_t* texts,
+                                        tfrt_flag_t out_flags[TFRT_RUN_FLAG_COUNT]) {
+  const tfrt_flag_t flags[TFRT_RUN_FLAG_COUNT] = {
       {"local", TFRT_FLAG_NUMBER, &options->local_count, "N", "start N workers on this machine", 1,
        TFRT_RUN_MAX_HOSTS},
       {"hosts", TFRT_FLAG_TEXT, &texts->hosts, "A:P,B:P",
@@ -61,6 +62,14 @@ static tfrt_status_t tfrt_run_options_parse_flags(int argument_count, char* cons
       {"worker", TFRT_FLAG_TEXT, &options->worker_path, "FILE",
        "tfrt_worker for --local (default: beside this program)", 0, 0},
   };
+  memcpy(out_flags, flags, sizeof(flags));
+}
+
+static tfrt_status_t tfrt_run_options_parse_flags(int argument_count, char* const* arguments,
+                                                  tfrt_run_options_t* options,
+                                                  tfrt_run_texts_t* texts, bool* out_help) {
+  tfrt_flag_t flags[TFRT_RUN_FLAG_COUNT];
+  tfrt_run_options_list_flags(options, texts, flags);
   const tfrt_flag_table_t table = {.usage = "tfrt run [FLAGS] FILE.mlir|FILE.bef",
                                    .summary = tfrt_run_summary,
                                    .footer = tfrt_run_footer,
