@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,26 +19,37 @@ bool tfrt_listen_address_is_loopback(const struct sockaddr* address) {
   return IN6_IS_ADDR_LOOPBACK(ipv6);
 }
 
+static bool tfrt_listen_address_is_port(const char* text) {
+  int port = 0;
+  for (const char* c = text; *c; ++c) {
+    if (*c < '0' || *c > '9' || c - text == 5) return false;
+    port = 10 * port + (*c - '0');
+  }
+  return *text != '\0' && port <= UINT16_MAX;
+}
+
 // Sets |*out_host| to the part before the port, without brackets, and |*out_port| to the port
 // with its colon.
 static tfrt_status_t tfrt_listen_address_split(const char* text,
                                                char out_host[TFRT_TRANSPORT_ADDRESS_SIZE],
                                                const char** out_port) {
   const char* colon = strrchr(text, ':');
+  const char* host = text;
   size_t size = colon ? (size_t)(colon - text) : 0;
   bool is_bracketed = size >= 2 && text[0] == '[' && text[size - 1] == ']';
   if (is_bracketed) {
-    ++text;
+    ++host;
     size -= 2;
   }
   // Without brackets, a second colon says that the port of an IPv6 address was forgotten.
-  if (size == 0 || (!is_bracketed && memchr(text, ':', size))) {
+  bool is_address = size > 0 && (is_bracketed || !memchr(host, ':', size));
+  if (!is_address || !tfrt_listen_address_is_port(colon + 1)) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "'%s' is no address; write HOST:PORT (127.0.0.1:0, [::1]:8000, "
                               "name:8000) or unix:/path",
                               text);
   }
-  memcpy(out_host, text, size);
+  memcpy(out_host, host, size);
   out_host[size] = '\0';
   *out_port = colon;
   return NULL;

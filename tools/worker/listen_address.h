@@ -22,7 +22,7 @@ typedef struct tfrt_listen_address_s {
   bool is_local;                           // nobody on another machine can reach it
 } tfrt_listen_address_t;
 
-// Judges |text|, an address as a user writes it. Whether its port will do, only listening
+// Judges |text|, an address as a user writes it. Whether its port is free, only listening
 // tells. Thread-safe.
 tfrt_status_t tfrt_listen_address_judge(const char* text, tfrt_listen_address_t* out_address)
     TFRT_MUST_USE;
