@@ -401,7 +401,7 @@ void tfrt_execution_cancel(tfrt_execution_t* execution, tfrt_status_t reason) {
     tfrt_remote_value_t* remote = tfrt_remote_value_of(node, execution->arguments[i]);
     if (!remote) continue;
     bool is_lent = !remote->function && &remote->base.base == execution->arguments[i];
-    if (is_lent) tfrt_remote_value_cancel(remote, reason);
+    if (is_lent) tfrt_remote_value_fail(remote, reason);
     tfrt_remote_value_release(remote);
   }
 }

@@ -34,6 +34,8 @@ struct tfrt_incoming_call_s {
   uint32_t gated;               // arguments that are waited for
   tfrt_task_t flush;
   bool flush_deferred;
+  bool gate_is_due;  // the next flush closes the gate
+  bool gate_is_closed;
   bool done;
 };
 
@@ -114,9 +116,8 @@ static tfrt_status_t tfrt_incoming_call_describe(tfrt_incoming_call_t* call, uin
   TFRT_RETURN_IF_ERROR(tfrt_value_item_encode(
       value, limit, tfrt_node_host(node, call->execution.job), arena, out_item));
   if (out_item->kind != TFRT_WIRE_ITEM_NONE) return NULL;
-  const tfrt_type_t* type = tfrt_type_get(tfrt_async_value_resolved(value)->type_id);
   out_item->kind = TFRT_WIRE_ITEM_AVAILABLE;
-  out_item->available = (tfrt_wire_available_t){.type = tfrt_string_view_of(type->name)};
+  out_item->available = tfrt_value_item_describe(value);
   return NULL;
 }
 
@@ -139,7 +140,7 @@ static size_t tfrt_incoming_call_collect(tfrt_incoming_call_t* call, tfrt_arena_
 }
 
 static bool tfrt_incoming_call_is_complete(const tfrt_incoming_call_t* call) {
-  if (!call->execution.retired || call->gated > 0) return false;
+  if (!call->execution.retired || !call->gate_is_closed || call->gated > 0) return false;
   for (uint32_t i = 0; i < call->execution.result_count; ++i) {
     if (call->states[i] == TFRT_INCOMING_RESULT_UNKNOWN) return false;
   }
@@ -184,12 +185,16 @@ static void tfrt_incoming_call_tell(tfrt_incoming_call_t* call) {
   if (done) tfrt_incoming_call_end(call);
 }
 
+static void tfrt_incoming_call_flush_later(tfrt_incoming_call_t* call);
+static void tfrt_incoming_call_advance_gate(tfrt_incoming_call_t* call);
+
 // Runs when the lock is opened: what became known meanwhile goes in one message.
 static void tfrt_incoming_call_run_flush(tfrt_task_t* task) {
   tfrt_incoming_call_t* call = TFRT_CONTAINER_OF(task, tfrt_incoming_call_t, flush);
   tfrt_node_t* node = tfrt_node_retain(call->execution.node);
   tfrt_node_lock_tables(node);
   call->flush_deferred = false;
+  if (!call->done) tfrt_incoming_call_advance_gate(call);
   if (!call->done) tfrt_incoming_call_tell(call);
   tfrt_execution_release(&call->execution);
   tfrt_node_unlock(node);
@@ -256,11 +261,37 @@ static void tfrt_incoming_call_close_gate(tfrt_incoming_call_t* call) {
   }
 }
 
+// True if an argument was lent and isn't here.
+static bool tfrt_incoming_call_has_borrowed(tfrt_incoming_call_t* call) {
+  bool has_borrowed = false;
+  for (uint32_t j = 0; j < call->execution.argument_count && !has_borrowed; ++j) {
+    tfrt_remote_value_t* remote =
+        tfrt_remote_value_of(call->execution.node, call->execution.arguments[j]);
+    if (!remote) continue;
+    has_borrowed = true;
+    tfrt_remote_value_release(remote);
+  }
+  return has_borrowed;
+}
+
+// Closes the gate of a call that has retired. Where something is borrowed, one flush later: who
+// still uses it is judged by counting, when the results are told and what this host let go of
+// meanwhile is let go of.
+static void tfrt_incoming_call_advance_gate(tfrt_incoming_call_t* call) {
+  if (!call->execution.retired || call->gate_is_closed) return;
+  bool must_wait = call->peer && !call->gate_is_due && tfrt_incoming_call_has_borrowed(call);
+  if (must_wait) {
+    call->gate_is_due = true;
+    tfrt_incoming_call_flush_later(call);
+    return;
+  }
+  call->gate_is_closed = true;
+  if (call->peer) tfrt_incoming_call_close_gate(call);
+}
+
 static void tfrt_incoming_call_retired(tfrt_execution_t* execution) {
   tfrt_incoming_call_t* call = tfrt_incoming_call_cast(execution);
-  if (call->done) return;
-  if (call->peer) tfrt_incoming_call_close_gate(call);
-  tfrt_incoming_call_flush_later(call);
+  if (!call->done) tfrt_incoming_call_flush_later(call);
 }
 
 // --- Life --------------------------------------------------------------------

@@ -5,6 +5,10 @@
 
 #include "distributed/remote_value.h"
 
+// Credit comes back when a want is answered. Of payloads on lanes, which go on after that, only
+// so many of one peer are given theirs back before they are over.
+#define TFRT_INCOMING_WANT_FREE_TRANSFERS 256
+
 typedef struct tfrt_incoming_want_s {
   tfrt_ref_count_t ref_count;  // one while it is open, one while |waiter| waits
   tfrt_node_t* node;           // +1
@@ -12,13 +16,17 @@ typedef struct tfrt_incoming_want_s {
   tfrt_peer_t* peer;           // who asks; NULL: this host itself, see |own|
   tfrt_hash_node_t by_want;    // in the peer's table while it is open
   uint64_t want;
-  uint32_t level;  // tfrt_wire_want_level_t
+  uint32_t level;   // tfrt_wire_want_level_t
+  uint64_t window;  // for a payload on a lane: how far, and from where
+  uint64_t offset;
   tfrt_wire_object_id_t id;
   tfrt_async_value_t* value;  // +1; once the object is known
   tfrt_task_t waiter;         // for |value|
   tfrt_list_link_t held;      // in the list of the namer's peer
   uint64_t heartbeat;         // our newest one to the namer when it was held
   tfrt_async_value_t* own;    // +1; an indirect that this host waits for
+  bool on_bulk;               // answered; its payload is on its way
+  bool has_credit_back;
   bool open;
 } tfrt_incoming_want_t;
 
@@ -71,9 +79,14 @@ static void tfrt_incoming_want_release(tfrt_incoming_want_t* want) {
 static void tfrt_incoming_want_close(tfrt_incoming_want_t* want) {
   want->open = false;
   tfrt_list_remove(&want->held);
-  if (want->peer) {
-    tfrt_hash_table_remove(&want->peer->incoming_wants, &want->by_want);
-    tfrt_peer_return_want_credit(want->peer);
+  tfrt_peer_t* peer = want->peer;
+  if (peer) {
+    tfrt_hash_table_remove(&peer->incoming_wants, &want->by_want);
+    if (!want->has_credit_back) tfrt_peer_return_want_credit(peer);
+  }
+  if (want->on_bulk) {
+    --peer->transfers;
+    tfrt_lane_manager_cancel_send(want->node->lanes, peer->incarnation, want->want);
   }
   tfrt_action_queue_release(&want->node->actions, want->own);
   want->own = NULL;
@@ -83,10 +96,14 @@ static void tfrt_incoming_want_close(tfrt_incoming_want_t* want) {
 
 // --- Answers -----------------------------------------------------------------
 
-static void tfrt_incoming_want_answer(tfrt_incoming_want_t* want, const tfrt_wire_item_t* item) {
+static void tfrt_incoming_want_tell(tfrt_incoming_want_t* want, const tfrt_wire_item_t* item) {
   tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_RESOLVE,
                            .resolve = {.want = want->want, .item = *item}};
   tfrt_peer_send(want->peer, &(tfrt_peer_frame_t){.job = want->job}, &body);
+}
+
+static void tfrt_incoming_want_answer(tfrt_incoming_want_t* want, const tfrt_wire_item_t* item) {
+  tfrt_incoming_want_tell(want, item);
   tfrt_incoming_want_close(want);
 }
 
@@ -94,6 +111,12 @@ static void tfrt_incoming_want_fail(tfrt_incoming_want_t* want, tfrt_status_t st
   tfrt_node_t* node = want->node;
   if (!want->peer) {
     tfrt_action_queue_fail_take(&node->actions, tfrt_async_value_retain(want->own), status);
+    tfrt_incoming_want_close(want);
+    return;
+  }
+  if (want->on_bulk) {
+    // Its answer was given; what it means for the payload is said on the lane.
+    tfrt_lane_manager_abort_send(node->lanes, want->peer->incarnation, want->want, status);
     tfrt_incoming_want_close(want);
     return;
   }
@@ -116,23 +139,87 @@ static void tfrt_incoming_want_fail_take(tfrt_incoming_want_t* want, tfrt_status
   tfrt_status_release(status);
 }
 
-// Why the payload of the available |value| doesn't go into a message.
-static tfrt_status_t tfrt_incoming_want_refusal(const tfrt_incoming_want_t* want,
-                                                tfrt_async_value_t* value) {
-  tfrt_async_value_t* concrete = tfrt_async_value_resolved(value);
-  const tfrt_type_t* type = tfrt_type_get(concrete->type_id);
-  tfrt_encoding_t encoding;
-  tfrt_status_t status = NULL;
-  if (type->codec) status = type->codec->encode(tfrt_async_value_payload(concrete), &encoding);
-  if (type->codec && !status) {
-    return tfrt_status_create(TFRT_STATUS_UNIMPLEMENTED,
-                              "a %s of %zu bytes is too big to be sent without a bulk lane",
-                              type->name, encoding.body_size);
+// --- Payloads on lanes -------------------------------------------------------
+
+// Sets |*out_encoding| to the bytes of the available value that is wanted, or says why it has
+// none.
+static tfrt_status_t tfrt_incoming_want_encode(const tfrt_incoming_want_t* want,
+                                               const tfrt_type_t** out_type,
+                                               tfrt_encoding_t* out_encoding) {
+  tfrt_async_value_t* value = tfrt_async_value_resolved(want->value);
+  const tfrt_type_t* type = tfrt_type_get(value->type_id);
+  *out_type = type;
+  if (type->codec) {
+    tfrt_status_t status = type->codec->encode(tfrt_async_value_payload(value), out_encoding);
+    if (!status) return NULL;
+    tfrt_status_release(status);
   }
-  tfrt_status_release(status);
   return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
                             "a %s can't leave its host; call a function on host %u instead",
                             type->name, want->job->rank);
+}
+
+// Answers that the payload comes on a lane.
+static void tfrt_incoming_want_tell_on_bulk(tfrt_incoming_want_t* want, const tfrt_type_t* type,
+                                            const tfrt_encoding_t* encoding) {
+  tfrt_wire_item_t item = {.kind = TFRT_WIRE_ITEM_ON_BULK,
+                           .on_bulk = {.type = tfrt_string_view_of(type->name),
+                                       .header = tfrt_string_view_make(
+                                           (const char*)encoding->header, encoding->header_size),
+                                       .size = encoding->body_size}};
+  tfrt_incoming_want_tell(want, &item);
+}
+
+// Sends the payload of the value, which is too big for a message; the want stays until the
+// borrower has it.
+static tfrt_status_t tfrt_incoming_want_offer(tfrt_incoming_want_t* want) {
+  tfrt_peer_t* peer = want->peer;
+  const tfrt_type_t* type = NULL;
+  tfrt_encoding_t encoding = {0};
+  TFRT_RETURN_IF_ERROR(tfrt_incoming_want_encode(want, &type, &encoding));
+  tfrt_lane_send_t send = {.want = want->want,
+                           .value = tfrt_async_value_resolved(want->value),
+                           .offset = want->offset,
+                           .limit = want->window};
+  TFRT_RETURN_IF_ERROR(tfrt_lane_manager_send(want->node->lanes, peer->incarnation, &send));
+  want->on_bulk = true;
+  if (peer->transfers++ < TFRT_INCOMING_WANT_FREE_TRANSFERS) {
+    want->has_credit_back = true;
+    tfrt_peer_return_want_credit(peer);
+  }
+  tfrt_incoming_want_tell_on_bulk(want, type, &encoding);
+  return NULL;
+}
+
+// Goes on with the transfer that |wire| resumes, under its new number. False if there is none
+// any more: it is a want like any other then.
+static bool tfrt_incoming_want_resume(tfrt_peer_t* peer, const tfrt_job_t* job,
+                                      const tfrt_wire_want_t* wire) {
+  tfrt_hash_node_t* found = tfrt_hash_table_find(&peer->incoming_wants, &wire->resumes);
+  if (!found) return false;
+  tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(found, tfrt_incoming_want_t, by_want);
+  if (!want->on_bulk || want->job != job || !tfrt_wire_object_id_equal(want->id, wire->id)) {
+    return false;
+  }
+  const tfrt_type_t* type = NULL;
+  tfrt_encoding_t encoding = {0};
+  tfrt_status_t status = tfrt_incoming_want_encode(want, &type, &encoding);
+  if (!status) {
+    status = tfrt_lane_manager_resume_send(want->node->lanes, peer->incarnation, wire->resumes,
+                                           wire->want, wire->offset, wire->window);
+  }
+  if (status) {
+    tfrt_status_release(status);
+    tfrt_incoming_want_close(want);
+    return false;
+  }
+  tfrt_hash_table_remove(&peer->incoming_wants, &want->by_want);
+  want->want = wire->want;
+  tfrt_hash_table_insert(&peer->incoming_wants, &want->want, &want->by_want);
+  // That of the new one; the old one's is as it was.
+  tfrt_peer_return_want_credit(peer);
+  tfrt_incoming_want_tell_on_bulk(want, type, &encoding);
+  return true;
 }
 
 // Answers with the resolved value.
@@ -145,17 +232,16 @@ static void tfrt_incoming_want_answer_value(tfrt_incoming_want_t* want) {
   size_t limit = TFRT_WIRE_MAX_INLINE_SIZE;
   tfrt_status_t status = NULL;
   if (want->level == TFRT_WIRE_WANT_AVAILABLE && !is_error) {
-    item = (tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_AVAILABLE};
+    item = (tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_AVAILABLE,
+                              .available = tfrt_value_item_describe(value)};
   } else {
     status =
         tfrt_value_item_encode(value, limit, tfrt_node_host(want->node, want->job), &arena, &item);
-    if (!status && item.kind == TFRT_WIRE_ITEM_NONE) {
-      status = tfrt_incoming_want_refusal(want, value);
-    }
+    if (!status && item.kind == TFRT_WIRE_ITEM_NONE) status = tfrt_incoming_want_offer(want);
   }
   if (status) {
     tfrt_incoming_want_fail_take(want, status);
-  } else {
+  } else if (!want->on_bulk) {
     tfrt_incoming_want_answer(want, &item);
   }
   tfrt_arena_deinitialize(&arena);
@@ -271,11 +357,14 @@ tfrt_status_t tfrt_incoming_want_on_want(tfrt_peer_t* peer, tfrt_job_t* job,
     tfrt_peer_return_want_credit(peer);
     return NULL;
   }
+  if (wire->resumes != 0 && tfrt_incoming_want_resume(peer, job, wire)) return NULL;
   tfrt_incoming_want_t* want = tfrt_incoming_want_create(job, wire->id);
   if (!want) return tfrt_status_out_of_memory();
   want->peer = peer;
   want->want = wire->want;
   want->level = wire->level == TFRT_WIRE_WANT_VALUE ? wire->level : TFRT_WIRE_WANT_AVAILABLE;
+  want->window = wire->window;
+  want->offset = wire->offset;
   tfrt_hash_table_insert(&peer->incoming_wants, &want->want, &want->by_want);
   if (job->closed) {
     tfrt_incoming_want_fail_take(

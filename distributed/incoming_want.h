@@ -11,7 +11,8 @@
 // that promise.
 //
 // Life: made by a Want; answered once; freed by its answer, by an Unwant, or by the death of
-// who asked. A payload on bulk keeps it, and the value, until the Unwant.
+// who asked. A payload that is too big for a message goes by a lane (lane_manager.h) and keeps
+// it, and the value, until the Unwant. A Want that resumes another takes over its transfer.
 //
 // Thread rule: everything here needs the node's lock.
 // Failure rule: an impossible want (a number that was used) is an error (+1).

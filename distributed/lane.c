@@ -30,7 +30,7 @@ static void release_and_unlock(tfrt_lane_t* lane) {
     // Only now the manager may be gone.
     tfrt_node_lock_lock(lock);
     --manager->counts.lanes;
-    --manager->live;
+    tfrt_lane_manager_forget_one(manager);
   }
   tfrt_node_lock_unlock_and_run(lock);
 }

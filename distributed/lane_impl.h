@@ -151,12 +151,16 @@ struct tfrt_lane_manager_s {
   size_t greeting_count;
   size_t live;  // lanes, peers and transfers whose memory is not given back
   bool is_closed;
+  tfrt_condition_t drained;  // |live| is 0
   tfrt_lane_counts_t counts;
 };
 
 // --- lane_manager.c ---
 
 tfrt_lane_peer_t* tfrt_lane_peer_find(tfrt_lane_manager_t* manager, uint64_t incarnation);
+
+// The memory of something that |live| counts is given back.
+void tfrt_lane_manager_forget_one(tfrt_lane_manager_t* manager);
 
 // Says that a payload waits: dials if that is possible and due.
 void tfrt_lane_peer_need(tfrt_lane_peer_t* peer);

@@ -47,7 +47,7 @@ static void free_incoming(tfrt_lane_incoming_t* incoming) {
   tfrt_allocator_free(manager->allocator, incoming, sizeof(*incoming));
   tfrt_node_lock_lock(lock);
   --manager->counts.receiving;
-  --manager->live;
+  tfrt_lane_manager_forget_one(manager);
   tfrt_node_lock_unlock_and_run(lock);
 }
 

@@ -3,6 +3,9 @@
 
 #include "distributed/lane_impl.h"
 
+// Connections were aborted: their ends come at once.
+#define DRAIN_LIMIT_NS (5 * TFRT_NANOSECONDS_PER_SECOND)
+
 // --- Tables ------------------------------------------------------------------
 
 static uint64_t hash_number(const void* key) { return tfrt_hash_u64(*(const uint64_t*)key); }
@@ -83,6 +86,7 @@ tfrt_status_t tfrt_lane_manager_create(const tfrt_lane_options_t* options,
   manager->allocator = allocator;
   tfrt_hash_table_initialize(&manager->peers, &peers_vtable, allocator);
   tfrt_list_initialize(&manager->lanes);
+  tfrt_condition_initialize(&manager->drained);
   *out_manager = manager;
   return NULL;
 }
@@ -91,6 +95,7 @@ void tfrt_lane_manager_free(tfrt_lane_manager_t* manager) {
   if (!manager) return;
   tfrt_allocator_t allocator = manager->allocator;
   tfrt_hash_table_deinitialize(&manager->peers);
+  tfrt_condition_deinitialize(&manager->drained);
   tfrt_allocator_free(allocator, (char*)manager->options.cluster_key.data,
                       manager->options.cluster_key.size + 1);
   tfrt_allocator_free(allocator, manager, sizeof(*manager));
@@ -104,8 +109,23 @@ uint64_t tfrt_lane_manager_window_size(const tfrt_lane_manager_t* manager) {
   return manager->options.window_size;
 }
 
+void tfrt_lane_manager_forget_one(tfrt_lane_manager_t* manager) {
+  if (--manager->live == 0) tfrt_condition_broadcast(&manager->drained);
+}
+
 bool tfrt_lane_manager_is_drained(const tfrt_lane_manager_t* manager) {
   return manager->is_closed && manager->live == 0;
+}
+
+void tfrt_lane_manager_drain(tfrt_lane_manager_t* manager) {
+  tfrt_node_lock_lock(manager->lock);
+  int64_t deadline_ns =
+      tfrt_deadline_after(tfrt_clock_now_ns(manager->timers->clock), DRAIN_LIMIT_NS);
+  bool is_in_time = true;
+  while (is_in_time && !tfrt_lane_manager_is_drained(manager)) {
+    is_in_time = tfrt_condition_wait_until(&manager->drained, &manager->lock->mutex, deadline_ns);
+  }
+  tfrt_node_lock_unlock_and_run(manager->lock);
 }
 
 tfrt_lane_counts_t tfrt_lane_manager_counts(const tfrt_lane_manager_t* manager) {
@@ -180,7 +200,7 @@ static void free_peer(tfrt_lane_peer_t* peer) {
   tfrt_allocator_free(manager->allocator, (char*)peer->session.address.data,
                       peer->session.address.size + 1);
   tfrt_allocator_free(manager->allocator, peer, sizeof(*peer));
-  --manager->live;
+  tfrt_lane_manager_forget_one(manager);
 }
 
 // Takes |peer|'s lane out of use.

@@ -239,6 +239,11 @@ void tfrt_lane_manager_close(tfrt_lane_manager_t* manager);
 // Thread-compatible (the node's lock is held).
 bool tfrt_lane_manager_is_drained(const tfrt_lane_manager_t* manager);
 
+// Waits, after close, until nothing is left, for at most a few seconds. For a transport and
+// timers that have threads of their own. Thread-safe (the node's lock is not held; from no
+// callback).
+void tfrt_lane_manager_drain(tfrt_lane_manager_t* manager);
+
 // What is alive now. Thread-compatible (the node's lock is held).
 tfrt_lane_counts_t tfrt_lane_manager_counts(const tfrt_lane_manager_t* manager);
 

@@ -88,7 +88,7 @@ static void finish(tfrt_task_t* task) {
   tfrt_node_lock_t* lock = manager->lock;
   tfrt_node_lock_lock(lock);
   --manager->counts.sending;
-  --manager->live;
+  tfrt_lane_manager_forget_one(manager);
   tfrt_node_lock_unlock_and_run(lock);
 }
 

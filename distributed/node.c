@@ -13,6 +13,7 @@
 #include "distributed/remote_value.h"
 #include "distributed/server.h"
 #include "distributed/session_log.h"
+#include "distributed/transfer.h"
 #include "host_runtime/base/random.h"
 
 static tfrt_node_t* tfrt_node_of(tfrt_session_handler_t* handler) {
@@ -31,6 +32,7 @@ static void tfrt_node_on_opened(tfrt_session_handler_t* handler, tfrt_session_t*
   if (node->options.logs_sessions) tfrt_session_log_opened(session);
   if (!peer) return;  // its first frame ends the session
   tfrt_peer_adopt_session(peer, session);
+  tfrt_transfer_open_lanes(peer);
   peer->watermark = tfrt_session_peer_next_call(session) - 1;
   tfrt_incoming_want_serve_held(peer);
   tfrt_server_on_session_opened(peer);
@@ -42,7 +44,10 @@ static void tfrt_node_on_dead(tfrt_session_handler_t* handler, tfrt_session_t* s
   tfrt_node_t* node = tfrt_node_of(handler);
   if (node->options.logs_sessions) tfrt_session_log_dead(death, status);
   tfrt_peer_t* peer = tfrt_session_user_data(session);
-  if (peer && peer->session == session) tfrt_peer_bury(peer, status);
+  if (peer && peer->session == session) {
+    tfrt_lane_manager_bury(node->lanes, peer->incarnation, status);
+    tfrt_peer_bury(peer, status);
+  }
   tfrt_client_on_session_dead(node, session, death, status);
 }
 
@@ -223,6 +228,27 @@ void tfrt_node_options_initialize(tfrt_node_options_t* out_options) {
   tfrt_session_options_initialize(&out_options->session);
 }
 
+// Makes what carries payloads, then what carries frames and lets others in.
+static tfrt_status_t tfrt_node_create_managers(tfrt_node_t* node) {
+  const tfrt_node_options_t* options = &node->options;
+  tfrt_lane_options_t lanes;
+  tfrt_lane_options_initialize(&lanes);
+  lanes.incarnation = node->incarnation;
+  lanes.cluster_key = options->session.cluster_key;
+  lanes.dial_timeout_ns = options->session.dial_timeout_ns;
+  if (options->window_size > 0) lanes.window_size = options->window_size;
+  // The death of the session comes first where both are cut off.
+  int64_t silence_ns = options->session.limits.silence_ms * TFRT_NANOSECONDS_PER_MILLISECOND;
+  if (lanes.give_up_ns < 2 * silence_ns) lanes.give_up_ns = 2 * silence_ns;
+  TFRT_RETURN_IF_ERROR(tfrt_lane_manager_create(&lanes, options->transport, &node->lock,
+                                                options->timers, &node->lane_handler,
+                                                options->allocator, &node->lanes));
+  tfrt_session_options_t session = options->session;
+  session.bulk_acceptor = tfrt_lane_manager_acceptor(node->lanes);
+  return tfrt_session_manager_create(&session, options->transport, &node->lock, options->timers,
+                                     &node->handler, options->allocator, &node->sessions);
+}
+
 tfrt_status_t tfrt_node_create(const tfrt_node_options_t* options, tfrt_node_t** out_node) {
   *out_node = NULL;
   tfrt_type_id_t program_type = TFRT_TYPE_NONE;
@@ -240,6 +266,7 @@ tfrt_status_t tfrt_node_create(const tfrt_node_options_t* options, tfrt_node_t**
   }
   node->options.session.incarnation = node->incarnation;
   node->handler.vtable = &tfrt_node_handler_vtable;
+  node->lane_handler.vtable = &tfrt_transfer_handler_vtable;
   tfrt_node_lock_initialize(&node->lock);
   tfrt_action_queue_initialize(&node->actions, &node->lock, allocator);
   tfrt_hash_table_initialize(&node->peers, &tfrt_peer_table_vtable, allocator);
@@ -247,9 +274,7 @@ tfrt_status_t tfrt_node_create(const tfrt_node_options_t* options, tfrt_node_t**
   tfrt_list_initialize(&node->jobs);
   tfrt_list_initialize(&node->programs);
   tfrt_list_initialize(&node->clients);
-  tfrt_status_t status =
-      tfrt_session_manager_create(&node->options.session, options->transport, &node->lock,
-                                  options->timers, &node->handler, allocator, &node->sessions);
+  tfrt_status_t status = tfrt_node_create_managers(node);
   if (status) {
     tfrt_node_release(node);
   } else {
@@ -272,6 +297,7 @@ static void tfrt_node_free(tfrt_node_t* node) {
   tfrt_program_cache_clear(node);
   tfrt_node_unlock(node);
   tfrt_session_manager_free(node->sessions);
+  tfrt_lane_manager_free(node->lanes);
   tfrt_hash_table_deinitialize(&node->peers);
   tfrt_action_queue_deinitialize(&node->actions);
   tfrt_node_lock_deinitialize(&node->lock);
@@ -342,19 +368,25 @@ void tfrt_node_close(tfrt_node_t* node) {
     }
     if (!any) break;
   }
+  // Behind the sessions: their deaths end the transfers, each with its reason.
   tfrt_session_manager_close(node->sessions, false);
+  tfrt_lane_manager_close(node->lanes);
   tfrt_node_unlock(node);
   tfrt_status_release(reason);
 }
 
 bool tfrt_node_is_drained(tfrt_node_t* node) {
   tfrt_node_lock_tables(node);
-  bool drained = tfrt_session_manager_is_drained(node->sessions);
+  bool drained =
+      tfrt_session_manager_is_drained(node->sessions) && tfrt_lane_manager_is_drained(node->lanes);
   tfrt_node_unlock(node);
   return drained;
 }
 
-void tfrt_node_drain(tfrt_node_t* node) { tfrt_session_manager_drain(node->sessions); }
+void tfrt_node_drain(tfrt_node_t* node) {
+  tfrt_session_manager_drain(node->sessions);
+  tfrt_lane_manager_drain(node->lanes);
+}
 
 uint64_t tfrt_node_incarnation(const tfrt_node_t* node) { return node->incarnation; }
 
@@ -362,6 +394,8 @@ tfrt_node_counts_t tfrt_node_counts(tfrt_node_t* node) {
   tfrt_node_lock_tables(node);
   tfrt_node_counts_t counts = node->counts;
   counts.objects = tfrt_object_table_count(&node->objects);
+  tfrt_lane_counts_t lanes = tfrt_lane_manager_counts(node->lanes);
+  counts.transfers = lanes.sending + lanes.receiving;
   tfrt_node_unlock(node);
   return counts;
 }

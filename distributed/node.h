@@ -33,9 +33,10 @@ typedef struct tfrt_node_options_s {
   tfrt_timer_queue_t* timers;  // its clock is the node's
   tfrt_transport_t* transport;
   tfrt_host_context_t* host;
-  tfrt_session_options_t session;  // incarnation 0: drawn at random
+  tfrt_session_options_t session;  // incarnation 0: drawn at random; no |bulk_acceptor|
   uint32_t max_jobs;               // open at once, for others; 0: the default
   size_t inline_limit;             // bytes that travel in a message unasked; 0: the default
+  uint64_t window_size;            // bytes of a payload that may be under way to us; 0: the default
   bool logs_sessions;              // one line when a peer comes or goes (session_log.h)
 } tfrt_node_options_t;
 
@@ -46,7 +47,7 @@ typedef struct tfrt_node_counts_s {
   uint64_t outgoing_calls;  // run by others for us
   uint64_t incoming_calls;  // run by us for others
   uint64_t incoming_wants;  // values that others wait for
-  uint64_t transfers;
+  uint64_t transfers;       // payloads on lanes, in both directions
 } tfrt_node_counts_t;
 
 // Sets |*out_options| to the defaults; allocator and pointers stay to be set. Thread-safe.

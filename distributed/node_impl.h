@@ -13,6 +13,7 @@
 #define TFRT_DISTRIBUTED_NODE_IMPL_H_
 
 #include "distributed/action_queue.h"
+#include "distributed/lane_manager.h"
 #include "distributed/node.h"
 #include "distributed/node_lock.h"
 #include "distributed/object_table.h"
@@ -27,6 +28,8 @@ struct tfrt_node_s {
   uint64_t incarnation;              // constant
   tfrt_session_handler_t handler;    // constant
   tfrt_session_manager_t* sessions;  // constant
+  tfrt_lane_handler_t lane_handler;  // constant; see transfer.h
+  tfrt_lane_manager_t* lanes;        // constant
   tfrt_node_lock_t lock;             // guards all below
   tfrt_action_queue_t actions;
   tfrt_hash_table_t peers;  // by incarnation
@@ -35,7 +38,7 @@ struct tfrt_node_s {
   tfrt_list_link_t programs;  // the cache, most recently used first
   tfrt_list_link_t clients;   // that wait for sessions or jobs
   uint32_t next_job_handle;   // from 1
-  tfrt_node_counts_t counts;  // what is alive; |objects| is counted by its table
+  tfrt_node_counts_t counts;  // but for what tables and lanes count themselves
   bool refuses_jobs;          // the jobs that run go on
   bool closed;
 };

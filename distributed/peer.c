@@ -8,6 +8,7 @@
 #include "distributed/incoming_want.h"
 #include "distributed/job_attachment.h"
 #include "distributed/outgoing_call.h"
+#include "distributed/outgoing_want.h"
 #include "distributed/remote_value.h"
 #include "host_runtime/base/log.h"
 
@@ -37,13 +38,21 @@ static void tfrt_peer_break(tfrt_task_t* task) {
   tfrt_status_t reason = peer->broken;
   peer->broken = NULL;
   if (peer->session) {
-    tfrt_log(TFRT_LOG_ERROR, NULL, "a peer could not be told something: %s",
-             tfrt_status_message(reason));
+    tfrt_log(TFRT_LOG_ERROR, NULL, "a session can't go on: %s", tfrt_status_message(reason));
     tfrt_session_close(peer->session, TFRT_WIRE_GOODBYE_DEAD,
                        tfrt_string_view_of(tfrt_status_message(reason)));
   }
   tfrt_status_release(reason);
   tfrt_node_unlock(node);
+}
+
+void tfrt_peer_break_take(tfrt_peer_t* peer, tfrt_status_t reason) {
+  if (peer->broken) {
+    tfrt_status_release(reason);
+    return;
+  }
+  peer->broken = reason;
+  tfrt_node_lock_defer(&peer->node->lock, &peer->breaker);
 }
 
 tfrt_peer_t* tfrt_peer_find_or_create(tfrt_node_t* node, uint64_t incarnation) {
@@ -55,7 +64,7 @@ tfrt_peer_t* tfrt_peer_find_or_create(tfrt_node_t* node, uint64_t incarnation) {
   peer->incarnation = incarnation;
   tfrt_outgoing_call_initialize_table(&peer->outgoing_calls, node->options.allocator);
   tfrt_incoming_call_initialize_table(&peer->incoming_calls, node->options.allocator);
-  tfrt_remote_value_initialize_table(&peer->wants, node->options.allocator);
+  tfrt_outgoing_want_initialize_table(&peer->wants, node->options.allocator);
   tfrt_incoming_want_initialize_table(&peer->incoming_wants, node->options.allocator);
   tfrt_list_initialize(&peer->located);
   tfrt_list_initialize(&peer->named);
@@ -156,12 +165,8 @@ void tfrt_peer_send(tfrt_peer_t* peer, const tfrt_peer_frame_t* frame,
   if (!peer->session) return;
   tfrt_status_t status = tfrt_peer_try_send(peer, frame, body);
   if (!status) return;
-  if (peer->broken) {
-    tfrt_status_release(status);
-    return;
-  }
-  peer->broken = tfrt_status_take_annotate(status, "%s", tfrt_wire_frame_kind_name(body->kind));
-  tfrt_node_lock_defer(&peer->node->lock, &peer->breaker);
+  tfrt_peer_break_take(
+      peer, tfrt_status_take_annotate(status, "%s", tfrt_wire_frame_kind_name(body->kind)));
 }
 
 void tfrt_peer_return_call_credit(tfrt_peer_t* peer) {

@@ -56,11 +56,12 @@ typedef struct tfrt_peer_s {
   tfrt_hash_table_t incoming_calls;           // by call number
   tfrt_hash_table_t wants;                    // by want number: our remote values
   tfrt_hash_table_t incoming_wants;           // by want number: its wants
+  uint32_t transfers;                         // of these, payloads that go by a lane
   tfrt_list_link_t located;                   // remote values whose payload it has
   tfrt_list_link_t named;                     // remote values whose name it has, and no payload
   tfrt_list_link_t held_requests;             // wants of others for what it has not promised yet
   tfrt_list_link_t jobs;                      // what both know
-  tfrt_status_t broken;  // +1; our failure to tell it something, to be acted upon
+  tfrt_status_t broken;  // +1; why this host can't go on with it, to be acted upon
   tfrt_task_t breaker;
 } tfrt_peer_t;
 
@@ -98,6 +99,10 @@ tfrt_status_t tfrt_peer_try_send(tfrt_peer_t* peer, const tfrt_peer_frame_t* fra
 // so already; any other failure ends the session when the lock is opened.
 void tfrt_peer_send(tfrt_peer_t* peer, const tfrt_peer_frame_t* frame,
                     const tfrt_wire_body_t* body);
+
+// Ends the session when the lock is opened, because of |reason| (consumed): this host can't do
+// its part.
+void tfrt_peer_break_take(tfrt_peer_t* peer, tfrt_status_t reason);
 
 // Gives the peer back the credit of one call, or want, that is over.
 void tfrt_peer_return_call_credit(tfrt_peer_t* peer);

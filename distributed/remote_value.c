@@ -5,26 +5,10 @@
 
 #include "distributed/incoming_want.h"
 #include "distributed/job.h"
+#include "distributed/outgoing_want.h"
 
 static tfrt_remote_value_t* tfrt_remote_value_cast(tfrt_indirect_value_t* value) {
   return TFRT_CONTAINER_OF(value, tfrt_remote_value_t, base);
-}
-
-static uint64_t tfrt_remote_value_hash(const void* key) {
-  return tfrt_hash_u64(*(const uint64_t*)key);
-}
-
-static bool tfrt_remote_value_equal(const tfrt_hash_node_t* node, const void* key) {
-  return TFRT_CONTAINER_OF(node, tfrt_remote_value_t, by_want)->want == *(const uint64_t*)key;
-}
-
-static const tfrt_hash_table_vtable_t tfrt_remote_value_table_vtable = {
-    .hash = tfrt_remote_value_hash,
-    .equal = tfrt_remote_value_equal,
-};
-
-void tfrt_remote_value_initialize_table(tfrt_hash_table_t* table, tfrt_allocator_t allocator) {
-  tfrt_hash_table_initialize(table, &tfrt_remote_value_table_vtable, allocator);
 }
 
 // --- Asking ------------------------------------------------------------------
@@ -33,28 +17,7 @@ void tfrt_remote_value_initialize_table(tfrt_hash_table_t* table, tfrt_allocator
 static void tfrt_remote_value_ask(tfrt_remote_value_t* value, tfrt_wire_want_level_t level) {
   if (value->resolved || value->want != 0 || !value->peer) return;
   if (level == TFRT_WIRE_WANT_AVAILABLE && value->available_there) return;
-  tfrt_peer_t* peer = value->peer;
-  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_WANT,
-                           .want = {.want = tfrt_session_next_want(peer->session),
-                                    .id = value->location.id,
-                                    .level = level,
-                                    .window = TFRT_WIRE_DEFAULT_WINDOW_SIZE}};
-  tfrt_peer_frame_t frame = {.job = value->job};
-  // A promise of ours must not be asked for before it is made.
-  if (value->location.id.namer == value->node->incarnation) {
-    frame.after_call = value->location.id.number;
-  }
-  tfrt_status_t status = tfrt_peer_try_send(peer, &frame, &body);
-  if (status) {
-    tfrt_remote_value_fail(value, status);
-    tfrt_status_release(status);
-    return;
-  }
-  value->want = body.want.want;
-  value->want_level = level;
-  tfrt_hash_table_insert(&peer->wants, &value->want, &value->by_want);
-  // The open want keeps the value alive: its answer is sure to come.
-  tfrt_async_value_retain(&value->base.base);
+  tfrt_outgoing_want_send(value, level);
 }
 
 // Asks what is wanted here and not known yet. A result of our own call comes without being
@@ -226,6 +189,7 @@ tfrt_remote_value_t* tfrt_remote_value_of(tfrt_node_t* node, tfrt_async_value_t*
 // resolution and that of |settled|, which comes after it.
 static void tfrt_remote_value_finish(tfrt_remote_value_t* value) {
   value->resolved = true;
+  if (value->want != 0) tfrt_outgoing_want_end(value);
   tfrt_remote_value_unlink_peers(value);
 }
 
@@ -265,12 +229,14 @@ static void tfrt_remote_value_forward_resolved_take(tfrt_remote_value_t* value,
 }
 
 // The owner has the value; here is only the news.
-static void tfrt_remote_value_on_available(tfrt_remote_value_t* value) {
+static void tfrt_remote_value_on_available(tfrt_remote_value_t* value,
+                                           const tfrt_wire_available_t* available) {
   if (value->name.is_chain) {
     tfrt_remote_value_forward(value, tfrt_async_value_ready_chain());
     return;
   }
   value->available_there = true;
+  value->size_there = available->size;
   tfrt_remote_value_settle(value, tfrt_async_value_ready_chain());
 }
 
@@ -295,15 +261,8 @@ static void tfrt_remote_value_follow(tfrt_remote_value_t* value,
   tfrt_action_queue_release(&value->node->actions, own);
 }
 
-// The owner offers the payload in chunks, which this host doesn't receive: it is an error, so
-// that nobody waits for what can't come.
-static void tfrt_remote_value_refuse_bulk(tfrt_remote_value_t* value, uint64_t size) {
-  tfrt_status_t status =
-      tfrt_status_create(TFRT_STATUS_UNIMPLEMENTED,
-                         "a value of %llu bytes was offered in chunks, which aren't received here",
-                         (unsigned long long)size);
-  tfrt_remote_value_fail(value, status);
-  tfrt_status_release(status);
+void tfrt_remote_value_receive(tfrt_remote_value_t* value, tfrt_async_value_t* payload) {
+  tfrt_remote_value_forward_resolved_take(value, tfrt_async_value_retain(payload));
 }
 
 void tfrt_remote_value_on_item(tfrt_remote_value_t* value, const tfrt_wire_item_t* item) {
@@ -317,13 +276,10 @@ void tfrt_remote_value_on_item(tfrt_remote_value_t* value, const tfrt_wire_item_
       tfrt_remote_value_forward_resolved_take(value, tfrt_value_item_decode_error(item->error));
       break;
     case TFRT_WIRE_ITEM_AVAILABLE:
-      tfrt_remote_value_on_available(value);
+      tfrt_remote_value_on_available(value, &item->available);
       break;
     case TFRT_WIRE_ITEM_REFERENCE:
       tfrt_remote_value_follow(value, &item->reference);
-      break;
-    case TFRT_WIRE_ITEM_ON_BULK:
-      tfrt_remote_value_refuse_bulk(value, item->on_bulk.size);
       break;
     default:
       break;
@@ -331,33 +287,14 @@ void tfrt_remote_value_on_item(tfrt_remote_value_t* value, const tfrt_wire_item_
   if (!value->resolved && value->want == 0) tfrt_remote_value_ask_again(value);
 }
 
-// The want of |value| is answered for good.
-static void tfrt_remote_value_close_want(tfrt_remote_value_t* value, tfrt_peer_t* peer) {
-  tfrt_hash_table_remove(&peer->wants, &value->by_want);
-  value->want = 0;
-  tfrt_action_queue_release(&value->node->actions, &value->base.base);
-}
-
-void tfrt_remote_value_cancel(tfrt_remote_value_t* value, tfrt_status_t status) {
-  if (value->resolved) return;
-  tfrt_peer_t* peer = value->peer;
-  if (value->want != 0 && peer) {
-    tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_UNWANT, .unwant = {.want = value->want}};
-    tfrt_peer_send(peer, &(tfrt_peer_frame_t){.job = value->job, .after_want = value->want}, &body);
-  }
-  tfrt_remote_value_fail(value, status);
-  if (value->want != 0 && peer) tfrt_remote_value_close_want(value, peer);
-}
-
 void tfrt_remote_value_on_starved(tfrt_peer_t* peer, uint64_t want) {
-  tfrt_hash_node_t* node = tfrt_hash_table_find(&peer->wants, &want);
-  if (!node) return;
-  tfrt_remote_value_t* value = TFRT_CONTAINER_OF(node, tfrt_remote_value_t, by_want);
+  tfrt_remote_value_t* value = tfrt_outgoing_want_find(peer, want);
+  if (!value) return;
   tfrt_status_t status =
       tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED,
                          "host %u has given no credit for a value that is wanted from it",
                          tfrt_job_rank_of(value->job, peer->incarnation));
-  tfrt_remote_value_cancel(value, status);
+  tfrt_remote_value_fail(value, status);
   tfrt_status_release(status);
 }
 
@@ -388,9 +325,6 @@ static void tfrt_remote_value_fail_list(tfrt_peer_t* peer, tfrt_list_link_t* hea
 void tfrt_remote_value_bury_all(tfrt_peer_t* peer) {
   tfrt_remote_value_fail_list(peer, &peer->located, offsetof(tfrt_remote_value_t, located));
   tfrt_remote_value_fail_list(peer, &peer->named, offsetof(tfrt_remote_value_t, named));
-  for (tfrt_hash_node_t* node; (node = tfrt_hash_table_first(&peer->wants));) {
-    tfrt_remote_value_close_want(TFRT_CONTAINER_OF(node, tfrt_remote_value_t, by_want), peer);
-  }
 }
 
 void tfrt_remote_value_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job, tfrt_status_t reason) {
@@ -399,16 +333,20 @@ void tfrt_remote_value_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job, tfrt
     tfrt_remote_value_t* value = TFRT_CONTAINER_OF(link, tfrt_remote_value_t, located);
     link = link->next;
     if (value->job != job || !tfrt_async_value_try_retain(&value->base.base)) continue;
-    tfrt_remote_value_cancel(value, reason);
+    tfrt_remote_value_fail(value, reason);
     tfrt_remote_value_release(value);
   }
 }
 
 bool tfrt_remote_value_on_resolve(tfrt_peer_t* peer, const tfrt_wire_resolve_t* resolve) {
-  tfrt_hash_node_t* node = tfrt_hash_table_find(&peer->wants, &resolve->want);
-  if (!node) return resolve->want < tfrt_session_next_want(peer->session);  // late, and legal
-  tfrt_remote_value_t* value = TFRT_CONTAINER_OF(node, tfrt_remote_value_t, by_want);
-  tfrt_remote_value_close_want(value, peer);
+  tfrt_remote_value_t* value = tfrt_outgoing_want_find(peer, resolve->want);
+  if (!value) return resolve->want < tfrt_session_next_want(peer->session);  // late, and legal
+  if (resolve->item.kind == TFRT_WIRE_ITEM_ON_BULK) {
+    if (value->want_level != TFRT_WIRE_WANT_VALUE) return false;
+    tfrt_lane_manager_need(value->node->lanes, peer->incarnation);
+    return true;
+  }
+  tfrt_outgoing_want_close(value);
   tfrt_remote_value_on_item(value, &resolve->item);
   return true;
 }

@@ -17,8 +17,9 @@
 // Life:
 //  1. Created for a result of our own call (held: the owner counts us), or for an argument
 //     that was lent to us (covered by the caller, who keeps it until our call is done).
-//  2. Asked for at most once at a time, under a want number of the peer that is asked. The
-//     want keeps the value alive until it is answered.
+//  2. Asked for at most once at a time (outgoing_want.h), under a want number of the peer that
+//     is asked. The want keeps the value alive until it is answered; if the answer is that the
+//     payload comes on a lane, until that is here.
 //  3. Resolved once: forwarded to a local value, or an error.
 //  4. Destroyed with its last local reference; a hold is released then.
 //
@@ -48,15 +49,13 @@ typedef struct tfrt_remote_value_s {
   tfrt_hash_node_t by_want;     // in the peer's table, while |want| isn't 0
   uint64_t want;                // 0: not asked at the moment
   uint32_t want_level;          // tfrt_wire_want_level_t, of the open want
+  uint64_t size_there;          // of the payload, as the owner says; 0: not known
   uint32_t forwards;            // how often we were sent on
   bool held;                    // a Release is due at the end
   bool available_there;         // the owner has it; its payload isn't here
   bool demanded;                // somebody here needs the payload
   bool resolved;                // resolved, or an action will do it
 } tfrt_remote_value_t;
-
-// Makes |table| one of remote values by the number of their want.
-void tfrt_remote_value_initialize_table(tfrt_hash_table_t* table, tfrt_allocator_t allocator);
 
 // Creates a placeholder (+1) for |reference| in |job|. |held|: it is ours to release. NULL
 // when memory is out.
@@ -74,19 +73,19 @@ void tfrt_remote_value_release(tfrt_remote_value_t* value);
 void tfrt_remote_value_set_site(tfrt_remote_value_t* value, const char* function,
                                 const tfrt_status_origin_t* site);
 
-// Makes |value| the error |status| (+0), and tells the owner, if it was asked, that it is not
-// needed any more.
-void tfrt_remote_value_cancel(tfrt_remote_value_t* value, tfrt_status_t status);
-
 // What the owner, or whoever speaks for it, said of |value|: |item| of a Result or Resolve.
 // Sends the next question if that is needed.
 void tfrt_remote_value_on_item(tfrt_remote_value_t* value, const tfrt_wire_item_t* item);
 
-// Makes |value| the error |status| (+0).
+// Makes |value| the error |status| (+0). The owner, if it was asked, is told that its answer is
+// not needed any more.
 void tfrt_remote_value_fail(tfrt_remote_value_t* value, tfrt_status_t status);
 
 // Makes |value| stand for |target| (+0).
 void tfrt_remote_value_forward(tfrt_remote_value_t* value, tfrt_async_value_t* target);
+
+// The payload that |value| waits for is here: |payload| (+0), which is resolved.
+void tfrt_remote_value_receive(tfrt_remote_value_t* value, tfrt_async_value_t* payload);
 
 // The want |want| to |peer| has waited for credit too long: its value is an error.
 void tfrt_remote_value_on_starved(tfrt_peer_t* peer, uint64_t want);

@@ -46,6 +46,18 @@ tfrt_status_t tfrt_value_item_encode(tfrt_async_value_t* value, size_t limit,
   return NULL;
 }
 
+tfrt_wire_available_t tfrt_value_item_describe(tfrt_async_value_t* value) {
+  tfrt_async_value_t* concrete = tfrt_async_value_resolved(value);
+  const tfrt_type_t* type = tfrt_type_get(concrete->type_id);
+  tfrt_wire_available_t available = {.type = tfrt_string_view_of(type->name)};
+  if (!type->codec) return available;
+  tfrt_encoding_t encoding;
+  tfrt_status_t status = type->codec->encode(tfrt_async_value_payload(concrete), &encoding);
+  if (!status) available.size = encoding.body_size;
+  tfrt_status_release(status);
+  return available;
+}
+
 // Sets |*out_id| to the type called |name| if it can come from elsewhere.
 static tfrt_status_t tfrt_value_item_find_type(tfrt_string_view_t name, tfrt_type_id_t* out_id) {
   char text[TFRT_WIRE_MAX_TYPE_NAME_SIZE + 1];

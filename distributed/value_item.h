@@ -25,6 +25,11 @@ tfrt_status_t tfrt_value_item_encode(tfrt_async_value_t* value, size_t limit,
                                      tfrt_value_item_host_t host, tfrt_arena_t* arena,
                                      tfrt_wire_item_t* out_item) TFRT_MUST_USE;
 
+// What is said of the available |value| (+0), which stays where it is: its type, and the bytes
+// of its payload, 0 if it has none that could travel. Texts live as long as types do.
+// Thread-safe.
+tfrt_wire_available_t tfrt_value_item_describe(tfrt_async_value_t* value);
+
 // Sets |*out_value| (+1) to a value that is unresolved still, of the type that |type|
 // names, with room for |body_size| bytes at |*out_body|, which the caller fills before it
 // calls tfrt_value_item_complete(). Errors: INVALID_ARGUMENT for an unknown type, or one

@@ -402,3 +402,9 @@ uint64_t tfrt_simulated_network_message_count(const tfrt_simulated_network_t* ne
                                               tfrt_transport_kind_t kind) {
   return network->message_counts[kind];
 }
+
+uint64_t tfrt_simulated_endpoint_received_bytes(const tfrt_simulated_endpoint_t* to,
+                                                const tfrt_simulated_endpoint_t* from,
+                                                tfrt_transport_kind_t kind) {
+  return from->index < TFRT_SIMULATED_COUNTED_ENDPOINTS ? to->received_bytes[kind][from->index] : 0;
+}

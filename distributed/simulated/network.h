@@ -50,6 +50,9 @@
 #include "host_runtime/base/random.h"
 #include "host_runtime/base/string_view.h"
 
+// For so many endpoints books are kept of who sent how much to whom.
+#define TFRT_SIMULATED_COUNTED_ENDPOINTS 32
+
 typedef struct tfrt_simulated_network_s tfrt_simulated_network_t;
 typedef struct tfrt_simulated_endpoint_s tfrt_simulated_endpoint_t;
 
@@ -161,5 +164,11 @@ size_t tfrt_simulated_network_stream_count(const tfrt_simulated_network_t* netwo
 // Thread-compatible.
 uint64_t tfrt_simulated_network_message_count(const tfrt_simulated_network_t* network,
                                               tfrt_transport_kind_t kind);
+
+// The bytes of messages of |kind| from |from| that were given to handlers at |to| so far; both
+// are among the first TFRT_SIMULATED_COUNTED_ENDPOINTS. Thread-compatible.
+uint64_t tfrt_simulated_endpoint_received_bytes(const tfrt_simulated_endpoint_t* to,
+                                                const tfrt_simulated_endpoint_t* from,
+                                                tfrt_transport_kind_t kind);
 
 #endif  // TFRT_DISTRIBUTED_SIMULATED_NETWORK_H_

@@ -98,6 +98,8 @@ struct tfrt_simulated_endpoint_s {
   tfrt_timer_queue_t timers;
   tfrt_simulated_hook_fn_t hook;
   void* hook_argument;
+  // What was handed over here, by kind and by the index of the sender.
+  uint64_t received_bytes[2][TFRT_SIMULATED_COUNTED_ENDPOINTS];
 };
 
 // One blocked direction between two endpoints.

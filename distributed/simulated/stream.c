@@ -138,6 +138,10 @@ static void tell_ended(tfrt_simulated_end_t* end, bool by_peer) {
 static void report_message(tfrt_simulated_end_t* end, tfrt_simulated_event_t* event) {
   tfrt_simulated_network_t* network = end->stream->network;
   ++network->message_counts[end->stream->kind];
+  const tfrt_simulated_endpoint_t* from = end->stream->ends[1 - end->side].endpoint;
+  if (from && from->index < TFRT_SIMULATED_COUNTED_ENDPOINTS) {
+    end->endpoint->received_bytes[end->stream->kind][from->index] += event->size;
+  }
   unsigned char* bytes = tfrt_simulated_event_bytes(event);
   // In two spans where it can be: nobody may rely on messages in one piece.
   size_t half = event->size / 2;

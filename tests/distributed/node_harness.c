@@ -24,7 +24,8 @@ static void run_queue(void* argument) {
   if (host->context) tfrt_work_queue_quiesce(host->context->work_queue);
 }
 
-static void add_host(tfrt_node_world_t* world, uint32_t index, bool listens) {
+static void add_host(tfrt_node_world_t* world, uint32_t index, uint64_t window_size) {
+  bool listens = index < world->host_count;
   tfrt_node_host_t* host = &world->hosts[index];
   char name[16];
   snprintf(name, sizeof(name), "n%u", index);
@@ -41,6 +42,7 @@ static void add_host(tfrt_node_world_t* world, uint32_t index, bool listens) {
   options.timers = tfrt_simulated_endpoint_timers(host->endpoint);
   options.transport = tfrt_simulated_endpoint_transport(host->endpoint);
   options.host = host->context;
+  options.window_size = window_size;
   options.session.incarnation = 0x1000 + index;
   options.session.name = tfrt_string_view_of(name);
   options.session.cluster_key = tfrt_string_view_of("key");
@@ -76,13 +78,19 @@ static void open_job(tfrt_node_world_t* world) {
 
 void tfrt_node_world_initialize(tfrt_node_world_t* world, uint32_t host_count,
                                 const tfrt_simulated_options_t* options) {
+  tfrt_node_world_initialize_with_window(world, host_count, options, 0);
+}
+
+void tfrt_node_world_initialize_with_window(tfrt_node_world_t* world, uint32_t host_count,
+                                            const tfrt_simulated_options_t* options,
+                                            uint64_t window_size) {
   memset(world, 0, sizeof(*world));
   tfrt_simulated_options_t defaults;
   tfrt_simulated_options_initialize(&defaults);
   world->network =
       tfrt_simulated_network_allocate(options ? options : &defaults, tfrt_allocator_system());
   world->host_count = host_count;
-  for (uint32_t i = 0; i <= host_count; ++i) add_host(world, i, i < host_count);
+  for (uint32_t i = 0; i <= host_count; ++i) add_host(world, i, window_size);
   open_job(world);
 }
 
@@ -126,9 +134,10 @@ static void describe(const tfrt_node_world_t* world, char* text, size_t size) {
     if (!node) continue;
     tfrt_node_counts_t counts = tfrt_node_counts(node);
     size_t used = strlen(text);
-    snprintf(text + used, size - used, "%u: %d objects %d remote %d out %d in %d wants %d jobs; ",
-             i, (int)counts.objects, (int)counts.remote_values, (int)counts.outgoing_calls,
-             (int)counts.incoming_calls, (int)counts.incoming_wants,
+    snprintf(text + used, size - used,
+             "%u: %d objects %d remote %d out %d in %d wants %d transfers %d jobs; ", i,
+             (int)counts.objects, (int)counts.remote_values, (int)counts.outgoing_calls,
+             (int)counts.incoming_calls, (int)counts.incoming_wants, (int)counts.transfers,
              (int)tfrt_node_job_count(node));
   }
 }
@@ -159,6 +168,12 @@ int32_t tfrt_node_world_i32(const tfrt_node_world_t* world, uint32_t index) {
   return *(int32_t*)tfrt_async_value_payload(tfrt_async_value_resolved(value));
 }
 
+tfrt_string_view_t tfrt_node_world_text(const tfrt_node_world_t* world, uint32_t index) {
+  tfrt_async_value_t* value = world->results[index];
+  if (tfrt_async_value_is_error(value)) expect_ok(tfrt_async_value_error(value));
+  return tfrt_async_value_string(value);
+}
+
 tfrt_status_t tfrt_node_world_error(const tfrt_node_world_t* world, uint32_t index) {
   ck_assert(tfrt_async_value_is_error(world->results[index]));
   return tfrt_async_value_error(world->results[index]);
@@ -173,7 +188,7 @@ static bool is_empty(void* argument) {
     if (!node) continue;
     tfrt_node_counts_t counts = tfrt_node_counts(node);
     if (counts.objects || counts.remote_values || counts.outgoing_calls || counts.incoming_calls ||
-        counts.incoming_wants || tfrt_node_job_count(node)) {
+        counts.incoming_wants || counts.transfers || tfrt_node_job_count(node)) {
       return false;
     }
   }
@@ -213,6 +228,34 @@ void tfrt_node_world_kill(tfrt_node_world_t* world, uint32_t rank) {
   tfrt_simulated_endpoint_kill(host->endpoint);
   tfrt_node_close(host->node);
   take_down(host);
+}
+
+void tfrt_node_world_break(tfrt_node_world_t* world, uint32_t a, uint32_t b) {
+  tfrt_simulated_network_break(world->network, world->hosts[a].endpoint, world->hosts[b].endpoint);
+}
+
+uint64_t tfrt_node_world_bulk_bytes(const tfrt_node_world_t* world, uint32_t from, uint32_t to) {
+  return tfrt_simulated_endpoint_received_bytes(world->hosts[to].endpoint,
+                                                world->hosts[from].endpoint, TFRT_TRANSPORT_BULK);
+}
+
+typedef struct bytes_wait_s {
+  const tfrt_node_world_t* world;
+  uint32_t from;
+  uint32_t to;
+  uint64_t bytes;
+} bytes_wait_t;
+
+static bool has_bytes(void* argument) {
+  const bytes_wait_t* wait = argument;
+  return tfrt_node_world_bulk_bytes(wait->world, wait->from, wait->to) >= wait->bytes;
+}
+
+bool tfrt_node_world_run_until_bytes(tfrt_node_world_t* world, uint32_t from, uint32_t to,
+                                     uint64_t bytes) {
+  bytes_wait_t wait = {.world = world, .from = from, .to = to, .bytes = bytes};
+  return tfrt_simulated_network_run_until(world->network, has_bytes, &wait,
+                                          60 * TFRT_NODE_WORLD_SECOND);
 }
 
 static bool is_drained(void* argument) {

@@ -40,6 +40,12 @@ typedef struct tfrt_node_world_s {
 void tfrt_node_world_initialize(tfrt_node_world_t* world, uint32_t host_count,
                                 const tfrt_simulated_options_t* options);
 
+// The same, but each node grants |window_size| bytes ahead of what it has of a payload.
+// Thread-compatible.
+void tfrt_node_world_initialize_with_window(tfrt_node_world_t* world, uint32_t host_count,
+                                            const tfrt_simulated_options_t* options,
+                                            uint64_t window_size);
+
 // Closes everything and checks that nothing is left. Thread-compatible.
 void tfrt_node_world_deinitialize(tfrt_node_world_t* world);
 
@@ -62,9 +68,21 @@ void tfrt_node_world_finish(tfrt_node_world_t* world);
 // Ends the process of host |rank|. Thread-compatible.
 void tfrt_node_world_kill(tfrt_node_world_t* world, uint32_t rank);
 
-// Result |index|, which is an i32, or an error, formatted; lives until the next call.
+// Breaks each connection between two hosts; |host_count| is the client. Thread-compatible.
+void tfrt_node_world_break(tfrt_node_world_t* world, uint32_t a, uint32_t b);
+
+// The bytes that went by lanes from one host to another so far. Thread-compatible.
+uint64_t tfrt_node_world_bulk_bytes(const tfrt_node_world_t* world, uint32_t from, uint32_t to);
+
+// Lets time pass until so many bytes went from |from| to |to|; false if that never happens.
+// Thread-compatible.
+bool tfrt_node_world_run_until_bytes(tfrt_node_world_t* world, uint32_t from, uint32_t to,
+                                     uint64_t bytes);
+
+// Result |index|, which is an i32, a string, or an error; lives as long as the results.
 // Thread-compatible.
 int32_t tfrt_node_world_i32(const tfrt_node_world_t* world, uint32_t index);
+tfrt_string_view_t tfrt_node_world_text(const tfrt_node_world_t* world, uint32_t index);
 tfrt_status_t tfrt_node_world_error(const tfrt_node_world_t* world, uint32_t index);
 
 #endif  // TFRT_TESTS_DISTRIBUTED_NODE_HARNESS_H_
