@@ -112,8 +112,8 @@ static tfrt_status_t tfrt_worker_options_check_name(const char* name) {
   for (const char* c = name; c && *c; ++c) is_text = is_text && *c >= ' ' && *c <= '~';
   if (is_text && size > 0 && size <= TFRT_WORKER_MAX_NAME_SIZE) return NULL;
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                            "--name wants 1 to %d printable ASCII characters, not '%s'",
-                            TFRT_WORKER_MAX_NAME_SIZE, name);
+                            "--name wants 1 to %d printable ASCII characters",
+                            TFRT_WORKER_MAX_NAME_SIZE);
 }
 
 static tfrt_status_t tfrt_worker_options_check_directory(const char* path) {
