@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Deadlines of calls between hosts: they travel as budgets, which only shrink.
+
+#include <string.h>
+
+#include "compiler/translate.h"
+#include "host_runtime/bef/bef_file.h"
+#include "tests/distributed/node_harness.h"
+#include "tests/support/test_main.h"
+#include "tools/common/op_tables.h"
+
+#define MILLISECOND TFRT_NANOSECONDS_PER_MILLISECOND
+#define SECOND TFRT_NANOSECONDS_PER_SECOND
+
+static tfrt_node_world_t world;
+
+static int64_t now_ns(void) {
+  return tfrt_clock_now_ns(tfrt_simulated_network_clock(world.network));
+}
+
+// --- Kernels that look at their request --------------------------------------
+
+#define NO_DEADLINE (-1)
+
+// What ran on each host, by the kernels below.
+static int runs[TFRT_NODE_WORLD_MAX_HOSTS + 1];
+static int64_t last_run_ns[TFRT_NODE_WORLD_MAX_HOSTS + 1];
+
+// When the operand of test.watch was resolved; 0: not yet.
+static int64_t settled_ns;
+
+// Values that test.never gave.
+static tfrt_async_value_t* never[8];
+static size_t never_count;
+
+static void note_run(const tfrt_kernel_frame_t* frame) {
+  for (uint32_t i = 0; i <= world.host_count; ++i) {
+    if (world.hosts[i].context != frame->context->host) continue;
+    ++runs[i];
+    last_run_ns[i] = now_ns();
+  }
+}
+
+// The time of the deadline by the network's clock.
+static void run_due(tfrt_kernel_frame_t* frame) {
+  note_run(frame);
+  int64_t deadline_ns = frame->context->request->options.deadline_ns;
+  tfrt_kernel_frame_set_i64(frame, 0,
+                            deadline_ns == TFRT_REQUEST_NO_DEADLINE ? NO_DEADLINE : deadline_ns);
+}
+
+static void run_step(tfrt_kernel_frame_t* frame) {
+  note_run(frame);
+  tfrt_kernel_frame_set_i32(frame, 0, tfrt_kernel_frame_i32(frame, 0) + 1);
+}
+
+static void note_settled(tfrt_task_t* task) {
+  (void)task;
+  settled_ns = now_ns();
+}
+
+// Runs at once, whatever its operand is, and notes when that is resolved.
+static void run_watch(tfrt_kernel_frame_t* frame) {
+  static tfrt_task_t watcher;
+  tfrt_task_initialize(&watcher, note_settled);
+  tfrt_async_value_watch(frame->arguments[0], &watcher);
+  tfrt_kernel_frame_set_i32(frame, 0, 0);
+}
+
+static void run_never(tfrt_kernel_frame_t* frame) {
+  note_run(frame);
+  tfrt_async_value_t* value = tfrt_async_value_create_unconstructed(TFRT_TYPE_I32);
+  ck_assert_uint_lt(never_count, TFRT_ARRAY_SIZE(never));
+  never[never_count++] = tfrt_async_value_retain(value);
+  tfrt_kernel_frame_set(frame, 0, value);
+}
+
+static const tfrt_operand_descriptor_t one_i32[] = {{"input", "i32", TFRT_OPERAND_DEMANDED}};
+static const tfrt_result_descriptor_t i32_result[] = {{"result", "i32"}};
+static const tfrt_result_descriptor_t i64_result[] = {{"result", "i64"}};
+
+static const tfrt_kernel_descriptor_t descriptors[] = {
+    {.name = "test.due",
+     .summary = "When the request's deadline is.",
+     TFRT_OPERANDS(one_i32),
+     TFRT_RESULTS(i64_result)},
+    {.name = "test.never",
+     .summary = "An i32 that the test resolves at its end.",
+     TFRT_OPERANDS(one_i32),
+     TFRT_RESULTS(i32_result)},
+    {.name = "test.step",
+     .summary = "The operand plus 1.",
+     TFRT_OPERANDS(one_i32),
+     TFRT_RESULTS(i32_result)},
+    {.name = "test.watch",
+     .summary = "0; for bef.nonstrict.",
+     TFRT_OPERANDS(one_i32),
+     TFRT_RESULTS(i32_result)},
+};
+
+static const tfrt_kernel_table_t kernels = {descriptors, TFRT_ARRAY_SIZE(descriptors)};
+
+static const tfrt_kernel_registration_t registrations[] = {{"test.due", run_due},
+                                                           {"test.never", run_never},
+
+                                                           {"test.step", run_step},
+                                                           {"test.watch", run_watch}};
+
+// --- Worlds ------------------------------------------------------------------
+
+static void expect_ok(tfrt_status_t status) {
+  char text[1024];
+  if (status) tfrt_status_format(status, text, sizeof(text));
+  ck_assert_msg(!status, "%s", text);
+}
+
+static void ignore_line(void* self, uint32_t rank, tfrt_string_view_t line) {
+  (void)self, (void)rank, (void)line;
+}
+
+// A world whose job has |budget_ns| from now on; TFRT_TIME_INFINITE: no deadline. Returns the
+// deadline.
+static int64_t begin(uint32_t host_count, const tfrt_simulated_options_t* options,
+                     int64_t budget_ns) {
+  tfrt_node_world_initialize(&world, host_count, options);
+  for (uint32_t i = 0; i < host_count; ++i) {
+    expect_ok(tfrt_kernel_registry_add_all(world.hosts[i].context->registry, &kernels,
+                                           registrations, TFRT_ARRAY_SIZE(registrations)));
+  }
+  // In the place of the harness's client, which has no deadline.
+  tfrt_client_close(world.client, NULL);
+  tfrt_client_release(world.client);
+  tfrt_string_view_t addresses[TFRT_NODE_WORLD_MAX_HOSTS];
+  for (uint32_t i = 0; i < host_count; ++i) {
+    addresses[i] = tfrt_string_view_of(world.hosts[i].address);
+  }
+  int64_t deadline_ns = tfrt_deadline_after(now_ns(), budget_ns);
+  tfrt_client_options_t client = {.addresses = addresses,
+                                  .host_count = host_count,
+                                  .name = tfrt_string_view_of("test"),
+                                  .deadline_ns = deadline_ns,
+                                  .print = ignore_line};
+  expect_ok(tfrt_client_create(world.hosts[host_count].node, &client, &world.client));
+  return deadline_ns;
+}
+
+// Starts @main(1) of |text|.
+static void start(const char* text, uint32_t result_count) {
+  const tfrt_op_tables_t* all = tfrt_all_op_tables();
+  tfrt_kernel_table_t tables[8];
+  ck_assert_uint_lt(all->count, TFRT_ARRAY_SIZE(tables));
+  memcpy(tables, all->tables, all->count * sizeof(tables[0]));
+  tables[all->count] = kernels;
+  tfrt_op_tables_t more = {tables, all->count + 1};
+  tfrt_string_builder_t report;
+  tfrt_string_builder_initialize(&report, tfrt_allocator_system());
+  tfrt_text_to_bef_options_t options = {0};
+  void* bytes = NULL;
+  size_t size = 0;
+  tfrt_status_t status =
+      tfrt_translate_text_to_bef("test.mlir", tfrt_string_view_of(text), &more, &options,
+                                 tfrt_allocator_system(), &report, &bytes, &size);
+  ck_assert_msg(!status, "%s", tfrt_string_builder_text(&report));
+  tfrt_string_builder_deinitialize(&report);
+  tfrt_bef_file_t* file = NULL;
+  expect_ok(tfrt_bef_file_create(bytes, size, tfrt_allocator_system(), &file));
+  tfrt_async_value_t* argument = tfrt_async_value_create_i32(1);
+  tfrt_client_start_t wanted = {.program = tfrt_string_view_make(bytes, size),
+                                .function = tfrt_bef_file_find_function(file, "main")->index,
+                                .arguments = &argument,
+                                .argument_count = 1,
+                                .result_count = result_count};
+  world.result_count = result_count;
+  world.start = tfrt_client_start(world.client, &wanted, world.results);
+  for (uint32_t i = 0; i < result_count; ++i) tfrt_async_value_demand(world.results[i]);
+  tfrt_async_value_release(argument);
+  tfrt_bef_file_release(file);
+  tfrt_allocator_free(tfrt_allocator_system(), bytes, size);
+}
+
+static void resolve_never(void) {
+  for (size_t i = 0; i < never_count; ++i) {
+    tfrt_async_value_set_available(never[i]);
+    tfrt_async_value_release(never[i]);
+  }
+  never_count = 0;
+}
+
+static void end(void) {
+  tfrt_node_world_finish(&world);
+  tfrt_node_world_deinitialize(&world);
+}
+
+static int64_t i64_result_of(uint32_t index) {
+  tfrt_async_value_t* value = world.results[index];
+  if (tfrt_async_value_is_error(value)) expect_ok(tfrt_async_value_error(value));
+  return *(int64_t*)tfrt_async_value_payload(tfrt_async_value_resolved(value));
+}
+
+static void expect_deadline_exceeded(uint32_t index) {
+  tfrt_status_t status = tfrt_node_world_error(&world, index);
+  char text[1024];
+  tfrt_status_format(status, text, sizeof(text));
+  ck_assert_msg(tfrt_status_code(status) == TFRT_STATUS_DEADLINE_EXCEEDED, "%s", text);
+}
+
+// --- The end of time ---------------------------------------------------------
+
+// Calls that never come to an end, one after the other.
+static const char endless_program[] =
+    "func.func @step(%x: i32) -> i32 {\n"
+    "  %y = \"test.step\"(%x) : (i32) -> i32\n"
+    "  tfrt.return %y : i32\n"
+    "}\n"
+    "func.func @there(%x: i32) -> i32 {\n"
+    "  %n = tfrt.constant.i32 2000000000\n"
+    "  %y = tfrt.repeat.i32 %n, %x : i32 {\n"
+    "    %z = tfrt.call @step(%x) {host = 2 : i32} : (i32) -> i32\n"
+    "    tfrt.return %z : i32\n"
+    "  }\n"
+    "  tfrt.return %y : i32\n"
+    "}\n"
+    "func.func @main(%x: i32) -> i32 {\n"
+    "  %y = tfrt.call @there(%x) {host = 1 : i32} : (i32) -> i32\n"
+    "  tfrt.return %y : i32\n"
+    "}\n";
+
+START_TEST(what_never_ends_ends_at_the_jobs_deadline) {
+  int64_t deadline_ns = begin(3, NULL, 300 * MILLISECOND);
+  start(endless_program, 1);
+  tfrt_node_world_await(&world);
+  expect_deadline_exceeded(0);
+  ck_assert_int_ge(now_ns(), deadline_ns);
+  // The way back to the client, over as many hops as there are calls.
+  ck_assert_int_le(now_ns(), deadline_ns + 5 * MILLISECOND);
+  ck_assert_int_gt(runs[2], 100);
+  end();
+}
+END_TEST
+
+START_TEST(after_the_deadline_no_kernel_starts) {
+  int64_t deadline_ns = begin(3, NULL, 300 * MILLISECOND);
+  start(endless_program, 1);
+  tfrt_node_world_await(&world);
+  tfrt_node_world_run_for(&world, SECOND);
+  ck_assert_int_gt(runs[2], 100);
+  // Each host on the way is late by the transit to it, never more: client, root, 1, 2.
+  ck_assert_int_le(last_run_ns[2], deadline_ns + 3 * 150 * TFRT_NANOSECONDS_PER_MICROSECOND);
+  end();
+}
+END_TEST
+
+static bool is_settled(void* argument) {
+  (void)argument;
+  return settled_ns != 0;
+}
+
+// The caller's result is settled at |deadline_ns| though a kernel of the callee stands still.
+static void expect_settled_at(int64_t deadline_ns) {
+  ck_assert(tfrt_simulated_network_run_until(world.network, is_settled, NULL, 10 * SECOND));
+  ck_assert_int_ge(settled_ns, deadline_ns);
+  ck_assert_int_le(settled_ns, deadline_ns + MILLISECOND);
+  // The callee is late by the transit.
+  tfrt_node_world_run_for(&world, MILLISECOND);
+  resolve_never();
+  tfrt_node_world_await(&world);
+  expect_deadline_exceeded(0);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 1), 2);
+}
+
+static const char never_program[] =
+    "func.func @never(%x: i32) -> i32 {\n"
+    "  %y = \"test.never\"(%x) : (i32) -> i32\n"
+    "  %z = \"test.step\"(%y) : (i32) -> i32\n"
+    "  tfrt.return %z : i32\n"
+    "}\n"
+    "func.func @main(%x: i32) -> (i32, i32, i32) {\n"
+    "  %y = tfrt.call @never(%x) {host = 1 : i32} : (i32) -> i32\n"
+    "  %s = \"test.watch\"(%y) {bef.nonstrict} : (i32) -> i32\n"
+    "  %z = \"test.step\"(%x) : (i32) -> i32\n"
+    "  tfrt.return %y, %z, %s : i32, i32, i32\n"
+    "}\n";
+
+START_TEST(a_kernel_that_stands_still_does_not_keep_the_caller_waiting) {
+  int64_t deadline_ns = begin(2, NULL, 300 * MILLISECOND);
+  start(never_program, 3);
+  expect_settled_at(deadline_ns);
+  // It began, and what comes behind it did not.
+  ck_assert_int_eq(runs[1], 1);
+  end();
+}
+END_TEST
+
+// --- Budgets -----------------------------------------------------------------
+
+// The deadline as each host on the way sees it; @third asks for more than is left.
+static const char nested_program[] =
+    "func.func @third(%x: i32) -> i64 {\n"
+    "  %due = \"test.due\"(%x) : (i32) -> i64\n"
+    "  tfrt.return %due : i64\n"
+    "}\n"
+    "func.func @second(%x: i32) -> (i64, i64) {\n"
+    "  %due = \"test.due\"(%x) : (i32) -> i64\n"
+    "  %third = tfrt.call @third(%x) {host = 0 : i32, deadline_ms = 5000 : i32} : (i32) -> i64\n"
+    "  tfrt.return %due, %third : i64, i64\n"
+    "}\n"
+    "func.func @first(%x: i32) -> (i64, i64, i64, i64) {\n"
+    "  %due = \"test.due\"(%x) : (i32) -> i64\n"
+    "  %second:2 = tfrt.call @second(%x) {host = 2 : i32, deadline_ms = 200 : i32}"
+    " : (i32) -> (i64, i64)\n"
+    "  %other = tfrt.call @third(%x) {host = 2 : i32} : (i32) -> i64\n"
+    "  tfrt.return %due, %second#0, %second#1, %other : i64, i64, i64, i64\n"
+    "}\n"
+    "func.func @main(%x: i32) -> (i64, i64, i64, i64, i64) {\n"
+    "  %due = \"test.due\"(%x) : (i32) -> i64\n"
+    "  %first:4 = tfrt.call @first(%x) {host = 1 : i32} : (i32) -> (i64, i64, i64, i64)\n"
+    "  tfrt.return %due, %first#0, %first#1, %first#2, %first#3 : i64, i64, i64, i64, i64\n"
+    "}\n";
+
+// |inner_ns| is |outer_ns|, late by at most one transit, and never early.
+static void expect_handed_on(int64_t outer_ns, int64_t inner_ns, int64_t transit_ns) {
+  // A budget is a whole number of microseconds.
+  ck_assert_int_ge(inner_ns, outer_ns - TFRT_NANOSECONDS_PER_MICROSECOND);
+  ck_assert_int_le(inner_ns, outer_ns + transit_ns);
+}
+
+static void run_nested(int64_t delay_ns) {
+  tfrt_simulated_options_t options;
+  tfrt_simulated_options_initialize(&options);
+  options.delay_ns = delay_ns;
+  options.jitter_ns = delay_ns / 2;
+  int64_t transit_ns = options.delay_ns + options.jitter_ns;
+  int64_t deadline_ns = begin(3, &options, SECOND);
+  start(nested_program, 5);
+  tfrt_node_world_await(&world);
+  int64_t root = i64_result_of(0);
+  int64_t first = i64_result_of(1);
+  int64_t second = i64_result_of(2);
+  int64_t third = i64_result_of(3);
+  int64_t other = i64_result_of(4);
+  expect_handed_on(deadline_ns, root, transit_ns);
+  expect_handed_on(root, first, transit_ns);
+  // Its own deadline is the earlier one, and was set after the world began.
+  ck_assert_int_lt(second, first - 200 * MILLISECOND);
+  ck_assert_int_gt(second, deadline_ns - SECOND + 200 * MILLISECOND);
+  // More than is left is not given.
+  expect_handed_on(second, third, transit_ns);
+  // A sibling has nothing to do with that.
+  expect_handed_on(first, other, transit_ns);
+  end();
+}
+
+START_TEST(budgets_only_shrink_on_their_way) {
+  run_nested(100 * TFRT_NANOSECONDS_PER_MICROSECOND);
+  run_nested(10 * MILLISECOND);
+}
+END_TEST
+
+START_TEST(without_a_deadline_only_a_calls_own_one_counts) {
+  begin(3, NULL, TFRT_TIME_INFINITE);
+  start(nested_program, 5);
+  int64_t started_ns = now_ns();
+  tfrt_node_world_await(&world);
+  ck_assert_int_eq(i64_result_of(0), NO_DEADLINE);
+  ck_assert_int_eq(i64_result_of(1), NO_DEADLINE);
+  ck_assert_int_eq(i64_result_of(4), NO_DEADLINE);
+  ck_assert_int_gt(i64_result_of(2), started_ns + 200 * MILLISECOND);
+  ck_assert_int_lt(i64_result_of(2), now_ns() + 200 * MILLISECOND);
+  expect_handed_on(i64_result_of(2), i64_result_of(3), MILLISECOND);
+  end();
+}
+END_TEST
+
+static const char own_deadline_program[] =
+    "func.func @never(%x: i32) -> i32 {\n"
+    "  %y = \"test.never\"(%x) : (i32) -> i32\n"
+    "  %z = \"test.step\"(%y) : (i32) -> i32\n"
+    "  tfrt.return %z : i32\n"
+    "}\n"
+    "func.func @inner(%x: i32) -> i32 {\n"
+    "  %y = tfrt.call @never(%x) {host = 2 : i32} : (i32) -> i32\n"
+    "  %z = \"test.step\"(%y) : (i32) -> i32\n"
+    "  tfrt.return %z : i32\n"
+    "}\n"
+    "func.func @main(%x: i32) -> (i32, i32, i32) {\n"
+    "  %y = tfrt.call @inner(%x) {host = 1 : i32, deadline_ms = 300 : i32} : (i32) -> i32\n"
+    "  %s = \"test.watch\"(%y) {bef.nonstrict} : (i32) -> i32\n"
+    "  %z = \"test.step\"(%x) : (i32) -> i32\n"
+    "  tfrt.return %y, %z, %s : i32, i32, i32\n"
+    "}\n";
+
+static bool has_called(void* argument) {
+  (void)argument;
+  return tfrt_node_counts(world.hosts[0].node).outgoing_calls > 0;
+}
+
+START_TEST(a_calls_own_deadline_ends_it_and_what_is_below_and_nothing_else) {
+  begin(3, NULL, TFRT_TIME_INFINITE);
+  start(own_deadline_program, 3);
+  ck_assert(tfrt_simulated_network_run_until(world.network, has_called, NULL, SECOND));
+  expect_settled_at(now_ns() + 300 * MILLISECOND);
+  ck_assert_str_eq(tfrt_status_message(tfrt_node_world_error(&world, 0)),
+                   "the call of @inner took too long");
+  ck_assert_int_eq(runs[1], 0);
+  ck_assert_int_eq(runs[2], 1);
+  end();
+}
+END_TEST
+
+// --- What was replayed -------------------------------------------------------
+
+static const char due_program[] =
+    "func.func @due(%x: i32) -> i64 {\n"
+    "  %due = \"test.due\"(%x) : (i32) -> i64\n"
+    "  tfrt.return %due : i64\n"
+    "}\n"
+    "func.func @main(%x: i32) -> (i64, i64) {\n"
+    "  %root = \"test.due\"(%x) : (i32) -> i64\n"
+    "  %due = tfrt.call @due(%x) {host = 1 : i32} : (i32) -> i64\n"
+    "  tfrt.return %root, %due : i64, i64\n"
+    "}\n";
+
+// Breaks the connection that an Invoke is on and holds up the next one for |pause_ns|.
+static int64_t begin_with_a_break(int64_t budget_ns, int64_t pause_ns) {
+  int64_t deadline_ns = begin(2, NULL, budget_ns);
+  // Sessions and program are there when the call is made that counts.
+  start(due_program, 2);
+  tfrt_node_world_await(&world);
+  for (uint32_t i = 0; i < 2; ++i) tfrt_async_value_release(world.results[i]);
+  ck_assert_int_eq(runs[1], 1);
+  runs[1] = 0;
+  start(due_program, 2);
+  ck_assert(tfrt_simulated_network_run_until(world.network, has_called, NULL, SECOND));
+  ck_assert_int_eq(runs[1], 0);
+  tfrt_simulated_network_break(world.network, world.hosts[0].endpoint, world.hosts[1].endpoint);
+  tfrt_simulated_endpoint_freeze(world.hosts[1].endpoint);
+  tfrt_node_world_run_for(&world, pause_ns);
+  ck_assert_int_eq(runs[1], 0);
+  tfrt_simulated_endpoint_thaw(world.hosts[1].endpoint);
+  return deadline_ns;
+}
+
+START_TEST(a_replayed_call_has_lost_the_time_that_it_lay) {
+  begin_with_a_break(2 * SECOND, 500 * MILLISECOND);
+  tfrt_node_world_await(&world);
+  ck_assert_int_eq(runs[1], 1);
+  expect_handed_on(i64_result_of(0), i64_result_of(1), 5 * MILLISECOND);
+  end();
+}
+END_TEST
+
+static void add_tests(TCase* tests) {
+  tcase_add_test(tests, what_never_ends_ends_at_the_jobs_deadline);
+  tcase_add_test(tests, after_the_deadline_no_kernel_starts);
+  tcase_add_test(tests, a_kernel_that_stands_still_does_not_keep_the_caller_waiting);
+  tcase_add_test(tests, budgets_only_shrink_on_their_way);
+  tcase_add_test(tests, without_a_deadline_only_a_calls_own_one_counts);
+  tcase_add_test(tests, a_calls_own_deadline_ends_it_and_what_is_below_and_nothing_else);
+  tcase_add_test(tests, a_replayed_call_has_lost_the_time_that_it_lay);
+}
+
+Suite* tfrt_test_suite(void) {
+  Suite* suite = suite_create("deadlines");
+  TCase* tests = tcase_create("deadlines");
+  add_tests(tests);
+  suite_add_tcase(suite, tests);
+  return suite;
+}
