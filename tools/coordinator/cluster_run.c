@@ -60,23 +60,6 @@ static tfrt_status_t tfrt_cluster_run_create_client(tfrt_cluster_run_t* run) {
   return tfrt_client_create(run->process.node, &client, &run->client);
 }
 
-// The exit code for a cluster that could not form because of |status|.
-static tfrt_exit_code_t tfrt_cluster_run_exit_code(tfrt_status_t status) {
-  switch (tfrt_status_code(status)) {
-    case TFRT_STATUS_CANCELLED:
-      return TFRT_EXIT_CANCELLED;
-    case TFRT_STATUS_UNAUTHENTICATED:
-    case TFRT_STATUS_PERMISSION_DENIED:
-      return TFRT_EXIT_AUTHENTICATION;
-    case TFRT_STATUS_FAILED_PRECONDITION:
-      return TFRT_EXIT_PROTOCOL;
-    case TFRT_STATUS_INVALID_ARGUMENT:
-      return TFRT_EXIT_USAGE;
-    default:
-      return TFRT_EXIT_CLUSTER;
-  }
-}
-
 // --- Running -------------------------------------------------------------------
 
 static void tfrt_cluster_run_on_results(tfrt_task_t* task) {
@@ -113,6 +96,7 @@ static tfrt_status_t tfrt_cluster_run_call(tfrt_cluster_run_t* run, tfrt_run_pla
   const char* bytes = tfrt_bef_file_bytes(plan->file, &size);
   tfrt_client_start_t start = {.program = tfrt_string_view_make(bytes, size),
                                .function = function->index,
+                               .name = tfrt_string_view_of(function->name),
                                .arguments = plan->arguments,
                                .argument_count = function->argument_count,
                                .result_count = function->result_count};
@@ -133,12 +117,15 @@ tfrt_status_t tfrt_cluster_run_execute(tfrt_cluster_run_t* run, tfrt_run_plan_t*
   if (!status) status = tfrt_cluster_run_create_client(run);
   if (!status) status = tfrt_cluster_run_call(run, plan);
   if (!status) {
+    // Results may be there before that, if the run was cancelled.
     tfrt_async_value_t* opened = tfrt_client_opened(run->client);
     if (tfrt_async_value_is_error(opened)) {
       status = tfrt_status_retain(tfrt_async_value_error(opened));
+    } else if (!tfrt_async_value_is_available(opened)) {
+      status = tfrt_status_retain(run->loop->cancelled);
     }
   }
-  *out_exit_code = tfrt_cluster_run_exit_code(status);
+  *out_exit_code = tfrt_exit_code_of_cluster(status);
   return status;
 }
 

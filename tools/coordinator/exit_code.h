@@ -36,4 +36,23 @@ static inline tfrt_exit_code_t tfrt_exit_code_of_result(tfrt_status_t status) {
   }
 }
 
+// The exit code for a run whose cluster could not form because of the error |status|: the table
+// in distributed/client.h. Thread-safe.
+static inline tfrt_exit_code_t tfrt_exit_code_of_cluster(tfrt_status_t status) {
+  switch (tfrt_status_code(status)) {
+    case TFRT_STATUS_INVALID_ARGUMENT:
+      return TFRT_EXIT_USAGE;
+    case TFRT_STATUS_CANCELLED:
+      return TFRT_EXIT_CANCELLED;
+    case TFRT_STATUS_DEADLINE_EXCEEDED:
+      return TFRT_EXIT_DEADLINE;
+    case TFRT_STATUS_ABORTED:
+      return TFRT_EXIT_PROTOCOL;
+    case TFRT_STATUS_UNAUTHENTICATED:
+      return TFRT_EXIT_AUTHENTICATION;
+    default:
+      return TFRT_EXIT_CLUSTER;
+  }
+}
+
 #endif  // TFRT_TOOLS_COORDINATOR_EXIT_CODE_H_

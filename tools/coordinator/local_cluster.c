@@ -135,7 +135,7 @@ static int tfrt_local_cluster_spawn(tfrt_local_worker_t* worker, uint32_t rank,
                              "--data-directory",
                              options->directory,
                              "--log-level",
-                             "error",
+                             options->is_verbose ? "warning" : "silent",
                              "--stop-with-stdin",
                              NULL};
   uv_stdio_container_t streams[3] = {

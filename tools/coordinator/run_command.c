@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/coordinator/run_command.h"
 
+#include "host_runtime/base/log.h"
 #include "tools/common/chrome_trace.h"
 #include "tools/coordinator/cluster_run.h"
 #include "tools/coordinator/in_process_run.h"
@@ -62,21 +63,27 @@ static tfrt_status_t tfrt_run_on_cluster(const tfrt_run_options_t* options, tfrt
 
 // --- The verb ------------------------------------------------------------------
 
+static tfrt_status_t tfrt_run_with(const tfrt_run_options_t* options,
+                                   tfrt_exit_code_t* out_exit_code) {
+  tfrt_run_loop_t loop;
+  TFRT_RETURN_IF_ERROR(tfrt_run_loop_initialize(&loop, options->timeout_ms));
+  bool is_cluster = options->local_count > 0 || options->host_count > 0;
+  tfrt_status_t status = is_cluster ? tfrt_run_on_cluster(options, &loop, out_exit_code)
+                                    : tfrt_run_here(options, &loop, out_exit_code);
+  tfrt_run_loop_deinitialize(&loop);
+  return status;
+}
+
 tfrt_exit_code_t tfrt_run_command(int argument_count, char* const* arguments) {
   static tfrt_run_options_t options;
-  tfrt_run_loop_t loop;
   bool help = false;
   tfrt_exit_code_t exit_code = TFRT_EXIT_USAGE;
   tfrt_status_t status = tfrt_run_options_parse(argument_count, arguments, &options, &help);
   if (!status && help) exit_code = TFRT_EXIT_SUCCESS;
   if (!status && !help) {
-    status = tfrt_run_loop_initialize(&loop, options.timeout_ms);
-    bool is_cluster = options.local_count > 0 || options.host_count > 0;
-    if (!status) {
-      status = is_cluster ? tfrt_run_on_cluster(&options, &loop, &exit_code)
-                          : tfrt_run_here(&options, &loop, &exit_code);
-      tfrt_run_loop_deinitialize(&loop);
-    }
+    // What goes wrong between hosts is the error of a result, or of the run.
+    tfrt_log_set_level(options.is_verbose ? TFRT_LOG_WARNING : TFRT_LOG_SILENT);
+    status = tfrt_run_with(&options, &exit_code);
   }
   if (status) {
     tfrt_run_report_error(status);

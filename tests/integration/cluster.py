@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Real processes for the tests of clusters: workers, the coordinator, and who is left behind.
+
+Every process that a test starts, and every process that those start, carries the same mark in
+its environment. So a test can say that nothing is left running, whoever started it.
+"""
+
+import os
+import secrets
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+MARK = "TFRT_TEST_MARK"
+
+# A wait that takes longer has failed. Sanitizers on a busy machine are slow.
+PATIENCE_S = 60
+
+
+def marked(mark):
+    """The pids of living processes that carry `mark`."""
+    wanted = ("%s=%s" % (MARK, mark)).encode()
+    found = []
+    for name in os.listdir("/proc"):
+        if not name.isdigit() or int(name) == os.getpid():
+            continue
+        try:
+            with open("/proc/%s/environ" % name, "rb") as stream:
+                environment = stream.read().split(b"\0")
+            with open("/proc/%s/stat" % name, "rb") as stream:
+                state = stream.read().rsplit(b")", 1)[1].split()[0]
+        except OSError:
+            continue
+        if wanted in environment and state != b"Z":
+            found.append(int(name))
+    return found
+
+
+class ClusterTest(unittest.TestCase):
+    """A folder, a mark, and workers that end with the test."""
+
+    tfrt = None  # paths of the programs; set by the test's main
+    tfrt_worker = None
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.mark = secrets.token_hex(16)
+        self.environment = dict(os.environ, **{MARK: self.mark})
+        self.addCleanup(self.kill_all)
+
+    def kill_all(self):
+        for pid in marked(self.mark):
+            os.kill(pid, signal.SIGKILL)
+
+    def expect_nothing_left(self):
+        """Whoever is on its way out has a moment for that."""
+        end = time.monotonic() + PATIENCE_S
+        while marked(self.mark):
+            self.assertLess(time.monotonic(), end, "still running: %s" % marked(self.mark))
+
+    def write(self, name, text):
+        path = os.path.join(self.folder, name)
+        with open(path, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        return path
+
+    def start_worker(self, *flags, environment=None):
+        """A worker that listens; its address is in `.address`."""
+        process = subprocess.Popen(
+            [self.tfrt_worker, "--listen=127.0.0.1:0", "--threads=1", "--log-level=error", *flags],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            env=environment or self.environment,
+            universal_newlines=True,
+        )
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        line = process.stdout.readline()
+        prefix = "tfrt_worker: listening on "
+        self.assertTrue(line.startswith(prefix), line)
+        process.address = line[len(prefix) :].strip()
+        return process
+
+    def start_workers(self, count, *flags):
+        return [self.start_worker(*flags) for _ in range(count)]
+
+    def start(self, *arguments):
+        """The coordinator, running."""
+        process = subprocess.Popen(
+            [self.tfrt, "run", *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=self.environment,
+            universal_newlines=True,
+        )
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def finish(self, process):
+        """Its exit code, output and errors."""
+        out, err = process.communicate(timeout=PATIENCE_S)
+        return process.returncode, out, err
+
+    def run_tfrt(self, *arguments):
+        return self.finish(self.start(*arguments))
+
+    def expect(self, result, code, out=None, err=None):
+        self.assertEqual(result[0], code, result)
+        if out is not None:
+            self.assertEqual(result[1], out)
+        if err is not None:
+            self.assertIn(err, result[2])
+
+
+def hosts(workers):
+    """The flag that names `workers` by rank."""
+    return "--hosts=" + ",".join(worker.address for worker in workers)

@@ -1,0 +1,309 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""What a user sees of `tfrt run` on a cluster of real processes: output, errors, exit codes,
+signals, and that nothing is left behind.
+
+Usage: cluster_test.py TFRT TFRT_WORKER MNIST_FOLDER
+"""
+
+import json
+import os
+import signal
+import socket
+import sys
+import unittest
+
+from cluster import PATIENCE_S, ClusterTest, hosts, marked
+
+MNIST = sys.argv[3]
+DIGITS = [
+    os.path.join(MNIST, "mnist.mlir"),
+    "--arg=images=" + os.path.join(MNIST, "data/test-images-idx3-ubyte.gz"),
+    "--arg=labels=" + os.path.join(MNIST, "data/test-labels-idx1-ubyte.gz"),
+]
+
+# Each host prints; the chain orders the lines.
+PRINTS = """func.func @say(%i: i32, %ch: !tfrt.chain) -> (i32, !tfrt.chain) {
+  %printed = tfrt.print.i32 %i, %ch
+  %sum = tfrt.add.i32 %i, %i
+  tfrt.return %sum, %printed : i32, !tfrt.chain
+}
+func.func @main() -> i32 {
+  %ch = tfrt.new.chain
+  %one = tfrt.constant.i32 1
+  %a, %ch1 = tfrt.call @say(%one, %ch) {host = 2 : i32} : (i32, !tfrt.chain) -> (i32, !tfrt.chain)
+  %b, %ch2 = tfrt.call @say(%a, %ch1) {host = 1 : i32} : (i32, !tfrt.chain) -> (i32, !tfrt.chain)
+  %c, %ch3 = tfrt.call @say(%b, %ch2) {host = 0 : i32} : (i32, !tfrt.chain) -> (i32, !tfrt.chain)
+  %d, %ch4 = tfrt.call @say(%c, %ch3) {host = 2 : i32} : (i32, !tfrt.chain) -> (i32, !tfrt.chain)
+  tfrt.return %d : i32
+}
+"""
+
+# Divides by zero on host 1.
+FAILS = """func.func @divide(%a: i32, %b: i32) -> i32 {
+  %q, %r = tfrt.div.i32 %a, %b
+  tfrt.return %q : i32
+}
+func.func @main() -> (i32, i32) {
+  %seven = tfrt.constant.i32 7
+  %zero = tfrt.constant.i32 0
+  %q = tfrt.call @divide(%seven, %zero) {host = 1 : i32} : (i32, i32) -> i32
+  %p = tfrt.call @divide(%seven, %seven) {host = 1 : i32} : (i32, i32) -> i32
+  tfrt.return %p, %q : i32, i32
+}
+"""
+
+# Host 1 says that it runs, then turns for ever.
+ENDLESS = """func.func @again(%x: i32) -> (i32, i1) {
+  %go = tfrt.constant.i1 true
+  tfrt.return %x, %go : i32, i1
+}
+func.func @spin(%ch: !tfrt.chain) -> i32 {
+  %one = tfrt.constant.i32 1
+  %go = tfrt.constant.i1 true
+  %printed = tfrt.print.i32 %one, %ch
+  %x = "tfrt_test.identity"(%printed, %one) : (!tfrt.chain, i32) -> i32
+  %r = tfrt.while %go @again(%x) parallel_iterations(1) : (i32) -> (i32)
+  tfrt.return %r : i32
+}
+func.func @main() -> i32 {
+  %ch = tfrt.new.chain
+  %r = tfrt.call @spin(%ch) {host = 1 : i32} : (!tfrt.chain) -> i32
+  tfrt.return %r : i32
+}
+"""
+# Where @spin is called.
+ENDLESS_CALL = "endless.mlir:15:"
+
+
+class TestLocal(ClusterTest):
+    def test_digits(self):
+        result = self.run_tfrt(*DIGITS, "--local=3")
+        self.expect(result, 0)
+        for line in (
+            "host 0: 334 digits, 334 right",
+            "host 1: 333 digits, 330 right",
+            "host 2: 333 digits, 332 right",
+            "accuracy: 99.60 % (996 of 1000)",
+            "'main' returned 996,1000",
+        ):
+            self.assertIn(line + "\n", result[1])
+        self.assertEqual(result[2], "")
+        self.expect_nothing_left()
+
+    def test_lines_come_in_the_order_of_chains_with_their_rank(self):
+        path = self.write("prints.mlir", PRINTS)
+        out = "[2] int32 = 1\n[1] int32 = 2\nint32 = 4\n[2] int32 = 8\n'main' returned 16\n"
+        self.expect(self.run_tfrt(path, "--local=3"), 0, out, "")
+
+    def test_an_error_says_where_it_began(self):
+        path = self.write("fails.mlir", FAILS)
+        code, out, err = self.run_tfrt(path, "--local=2")
+        self.assertEqual(code, 1, err)
+        self.assertEqual(out, "'main' returned 1,<<error: Divide by zero>>\n")
+        first = err.splitlines()[0]
+        for part in ("Divide by zero", "@divide", "fails.mlir:2:", "host 1"):
+            self.assertIn(part, first)
+
+    def test_json(self):
+        path = self.write("fails.mlir", FAILS)
+        code, out, _ = self.run_tfrt(path, "--local=2", "-o=json")
+        self.assertEqual(code, 1)
+        results = json.loads(out)["results"]
+        self.assertEqual(results[0], {"type": "i32", "value": "1"})
+        self.assertEqual(results[1]["error"]["line"], 2)
+
+    def test_a_host_that_is_not_there(self):
+        path = self.write("prints.mlir", PRINTS)
+        result = self.run_tfrt(path, "--local=2")
+        self.expect(result, 1, None, "the call asks for host 2, the job has 2 hosts")
+        self.assertIn("prints.mlir:12:", result[2])
+
+    def test_a_timeout(self):
+        path = self.write("endless.mlir", ENDLESS)
+        result = self.run_tfrt(path, "--local=2", "--timeout=1500")
+        self.expect(result, 6)
+        self.expect_nothing_left()
+
+    def test_no_worker_outlives_a_coordinator_that_is_killed(self):
+        path = self.write("endless.mlir", ENDLESS)
+        process = self.start(path, "--local=2")
+        self.assertEqual(process.stdout.readline(), "[1] int32 = 1\n")
+        self.assertEqual(len(marked(self.mark)), 3)
+        process.kill()
+        self.expect_nothing_left()
+
+    def test_a_worker_that_is_not_there(self):
+        path = self.write("prints.mlir", PRINTS)
+        result = self.run_tfrt(path, "--local=2", "--worker=/nowhere/tfrt_worker")
+        self.expect(result, 3, "", "/nowhere/tfrt_worker")
+        result = self.run_tfrt(path, "--local=2", "--worker=/bin/false")
+        self.expect(result, 3, "", "worker 0 ended before it listened (exit code 1)")
+
+    def test_wrong_flags(self):
+        path = self.write("prints.mlir", PRINTS)
+        self.expect(self.run_tfrt(path, "--local=0"), 2, "", "--local wants a number")
+        self.expect(self.run_tfrt(path, "--hosts=a:1,,b:2"), 2, "", "host 1 has no address")
+        self.expect(self.run_tfrt(path, "--hosts=a:1", "--local=1"), 2, "", "not both")
+        self.expect(self.run_tfrt(path, "--local=1", "--silence-ms=10"), 2, "", "--silence-ms")
+
+    def test_a_trace_has_a_row_for_each_host(self):
+        trace = os.path.join(self.folder, "trace.json")
+        self.expect(self.run_tfrt(*DIGITS, "--local=3", "--trace=" + trace), 0)
+        with open(trace, encoding="utf-8") as stream:
+            events = json.load(stream)["traceEvents"]
+        spans = [event for event in events if event["ph"] == "X"]
+        for rank in range(3):
+            names = [event["name"] for event in spans if event["pid"] == rank]
+            # One for each batch of 50 digits, of 333 or 334.
+            self.assertEqual(names.count("tfrt_tensor.argmax"), 7, rank)
+        # One clock: nothing begins long before or after the rest.
+        times = [event["ts"] for event in spans]
+        self.assertLess(max(times) - min(times), PATIENCE_S * 1e6)
+
+
+class TestHosts(ClusterTest):
+    def test_digits_again_and_again_on_the_same_workers(self):
+        workers = self.start_workers(3, "--data-directory=" + MNIST)
+        for _ in range(3):
+            result = self.run_tfrt(*DIGITS, hosts(workers))
+            self.expect(result, 0)
+            self.assertIn("accuracy: 99.60 % (996 of 1000)\n", result[1])
+        for worker in workers:
+            worker.send_signal(signal.SIGTERM)
+            self.assertEqual(worker.wait(PATIENCE_S), 0)
+        self.expect_nothing_left()
+
+    def expect_workers_run(self, workers):
+        """Each takes a program; with one thread, so nothing of the last one still runs."""
+        path = self.write("prints.mlir", PRINTS)
+        result = self.run_tfrt(path, hosts(workers))
+        self.expect(result, 0, None, "")
+
+    def test_interrupt_stops_what_runs_elsewhere(self):
+        workers = self.start_workers(3)
+        path = self.write("endless.mlir", ENDLESS)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = self.start(path, hosts(workers))
+            self.assertEqual(process.stdout.readline(), "[1] int32 = 1\n")
+            process.send_signal(number)
+            result = self.finish(process)
+            self.expect(result, 5, "'main' returned <<error: Cancelled>>\n")
+            self.expect_workers_run(workers)
+
+    def test_a_coordinator_that_is_killed_leaves_workers_free(self):
+        workers = self.start_workers(3)
+        path = self.write("endless.mlir", ENDLESS)
+        process = self.start(path, hosts(workers))
+        self.assertEqual(process.stdout.readline(), "[1] int32 = 1\n")
+        process.kill()
+        process.wait(PATIENCE_S)
+        self.expect_workers_run(workers)
+
+    def test_a_lost_host_is_named_with_its_function_and_line(self):
+        workers = self.start_workers(4)
+        path = self.write("endless.mlir", ENDLESS)
+        process = self.start(path, hosts(workers[:3]))
+        self.assertEqual(process.stdout.readline(), "[1] int32 = 1\n")
+        workers[1].kill()
+        code, _, err = self.finish(process)
+        self.assertEqual(code, 4, err)
+        first = err.splitlines()[0]
+        for part in ("host 1", workers[1].address, "@spin", ENDLESS_CALL):
+            self.assertIn(part, first)
+        # The others take the next program.
+        self.expect_workers_run([workers[0], workers[2], workers[3]])
+
+    def test_a_lost_root_is_named(self):
+        workers = self.start_workers(4)
+        path = self.write("endless.mlir", ENDLESS)
+        process = self.start(path, hosts(workers[:3]))
+        self.assertEqual(process.stdout.readline(), "[1] int32 = 1\n")
+        workers[0].kill()
+        code, _, err = self.finish(process)
+        self.assertEqual(code, 4, err)
+        first = err.splitlines()[0]
+        for part in ("host 0", workers[0].address, "main"):
+            self.assertIn(part, first)
+        self.expect_workers_run(workers[1:])
+
+    def test_a_worker_that_drains_finishes_what_runs(self):
+        workers = self.start_workers(2)
+        path = self.write("endless.mlir", ENDLESS)
+        process = self.start(path, hosts(workers))
+        self.assertEqual(process.stdout.readline(), "[1] int32 = 1\n")
+        workers[1].send_signal(signal.SIGTERM)
+        # It takes no more jobs, and the one that it has goes on until it is cancelled.
+        refused = self.run_tfrt(path, hosts(workers))
+        self.expect(refused, 3, None, workers[1].address)
+        self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGINT)
+        self.expect(self.finish(process), 5)
+        self.assertEqual(workers[1].wait(PATIENCE_S), 0)
+
+
+class TestForming(ClusterTest):
+    def setUp(self):
+        super().setUp()
+        self.program = self.write("prints.mlir", PRINTS)
+
+    def key_file(self, name, key):
+        return "--cluster-key-file=" + self.write(name, key + "\n")
+
+    def test_a_wrong_key(self):
+        worker = self.start_worker(self.key_file("right", "one key"))
+        result = self.run_tfrt(self.program, hosts([worker]), self.key_file("wrong", "another"))
+        self.expect(result, 8, "", worker.address)
+        result = self.run_tfrt(self.program, hosts([worker]))
+        self.expect(result, 8, "", worker.address)
+        path = self.write("nothing.mlir", "func.func @main() {\n  tfrt.return\n}\n")
+        self.expect(self.run_tfrt(path, hosts([worker]), self.key_file("r", "one key")), 0, "", "")
+
+    def test_nobody_listens(self):
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            address = "127.0.0.1:%d" % free.getsockname()[1]
+            result = self.run_tfrt(self.program, "--hosts=" + address)
+        self.expect(result, 3, "", address)
+
+    def test_a_host_that_does_not_answer(self):
+        with socket.socket() as silent:
+            silent.bind(("127.0.0.1", 0))
+            silent.listen()
+            address = "127.0.0.1:%d" % silent.getsockname()[1]
+            result = self.run_tfrt(
+                self.program, "--hosts=" + address, "--heartbeat-ms=100", "--silence-ms=1000"
+            )
+        self.expect(result, 3, "", address)
+
+    def test_a_name_that_does_not_exist(self):
+        result = self.run_tfrt(self.program, "--hosts=no-such-host.invalid:7000")
+        self.expect(result, 3, "", "no-such-host.invalid:7000")
+
+    def test_an_address_that_is_none(self):
+        result = self.run_tfrt(self.program, "--hosts=127.0.0.1")
+        self.assertIn(result[0], (2, 3), result)
+        self.assertIn("127.0.0.1", result[2])
+
+    def test_the_same_host_twice(self):
+        worker = self.start_worker()
+        result = self.run_tfrt(self.program, hosts([worker, worker]))
+        self.expect(result, 2, "", "are the same process")
+
+    def test_an_interrupt_while_the_cluster_forms(self):
+        with socket.socket() as silent:
+            silent.bind(("127.0.0.1", 0))
+            silent.listen()
+            address = "127.0.0.1:%d" % silent.getsockname()[1]
+            process = self.start(self.program, "--hosts=" + address)
+            # The first byte shows that it dials.
+            connection, _ = silent.accept()
+            connection.recv(1)
+            process.send_signal(signal.SIGINT)
+            self.expect(self.finish(process), 5, "", "Cancelled")
+            connection.close()
+
+
+if __name__ == "__main__":
+    ClusterTest.tfrt, ClusterTest.tfrt_worker = sys.argv[1:3]
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,85 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Kills a worker, with SIGKILL, at a random moment of a run; again and again.
+
+Each run ends by itself, soon, with exit code 0 (it was faster) or 4 and a first line that names
+the lost host; the workers that were not killed take the next program; nobody is left behind.
+
+Usage: kill_test.py TFRT TFRT_WORKER MNIST_FOLDER [ROUNDS [SEED]]
+"""
+
+import os
+import random
+import sys
+import time
+import unittest
+
+from cluster import PATIENCE_S, ClusterTest, hosts
+
+MNIST = sys.argv[3]
+ROUNDS = int(sys.argv[4]) if len(sys.argv) > 4 else 10
+SEED = int(sys.argv[5]) if len(sys.argv) > 5 else random.SystemRandom().randrange(1 << 32)
+
+DIGITS = [
+    os.path.join(MNIST, "mnist.mlir"),
+    "--arg=images=" + os.path.join(MNIST, "data/test-images-idx3-ubyte.gz"),
+    "--arg=labels=" + os.path.join(MNIST, "data/test-labels-idx1-ubyte.gz"),
+]
+
+
+class KillTest(ClusterTest):
+    def worker(self):
+        return self.start_worker("--data-directory=" + MNIST)
+
+    def measure(self, workers):
+        begin = time.monotonic()
+        self.expect(self.run_tfrt(*DIGITS, hosts(workers)), 0)
+        return time.monotonic() - begin
+
+    def kill_one(self, workers, victim, delay):
+        """Runs the digits, and kills the worker `victim` after `delay` seconds."""
+        process = self.start(*DIGITS, hosts(workers))
+        end = time.monotonic() + delay
+        while time.monotonic() < end and process.poll() is None:
+            pass
+        workers[victim].kill()
+        begin = time.monotonic()
+        code, out, err = self.finish(process)
+        took = time.monotonic() - begin
+        context = "seed %d, host %d after %.4f s: %s" % (SEED, victim, delay, (code, out, err))
+        self.assertIn(code, (0, 3, 4), context)
+        if code != 0:
+            first = err.splitlines()[0]
+            self.assertIn("host %d" % victim, first, context)
+            self.assertIn(workers[victim].address, first, context)
+        return code, took
+
+    def test_a_killed_worker_is_a_clean_end(self):
+        numbers = random.Random(SEED)
+        workers = [self.worker() for _ in range(3)]
+        length = min(self.measure(workers) for _ in range(3))
+        codes = {0: 0, 3: 0, 4: 0}
+        longest = 0.0
+        for _ in range(ROUNDS):
+            victim = numbers.randrange(3)
+            code, took = self.kill_one(workers, victim, numbers.uniform(0, length))
+            codes[code] += 1
+            longest = max(longest, took)
+            for rank, worker in enumerate(workers):
+                if rank != victim:
+                    self.assertIsNone(worker.poll(), "host %d ended, too; seed %d" % (rank, SEED))
+            workers[victim] = self.worker()
+        self.measure(workers)
+        for worker in workers:
+            worker.terminate()
+            self.assertEqual(worker.wait(PATIENCE_S), 0)
+        self.expect_nothing_left()
+        print(
+            "seed %d: %d kills in runs of %.3f s; exit codes %s; longest end after a kill %.3f s"
+            % (SEED, ROUNDS, length, codes, longest)
+        )
+
+
+if __name__ == "__main__":
+    ClusterTest.tfrt, ClusterTest.tfrt_worker = sys.argv[1:3]
+    unittest.main(argv=sys.argv[:1])
