@@ -187,7 +187,10 @@ tfrt_status_t tfrt_job_reach(tfrt_job_t* job, uint64_t incarnation, tfrt_peer_t*
   if (member->death) {
     return tfrt_peer_lost_error(peer, job, NULL, "before it was asked");
   }
-  if (!peer->session) {
+  // One that has dialled us learns here how it can be dialled, should the connection break.
+  bool has_way =
+      peer->session && (tfrt_session_address(peer->session).size > 0 || !member->address[0]);
+  if (!has_way) {
     tfrt_session_t* session = NULL;
     TFRT_RETURN_IF_ERROR(tfrt_session_manager_dial(
         job->node->sessions, tfrt_string_view_of(member->address), incarnation, &session));
