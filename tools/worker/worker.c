@@ -221,15 +221,16 @@ static tfrt_status_t tfrt_worker_write_files(tfrt_worker_t* worker) {
 }
 
 static void tfrt_worker_announce(const tfrt_worker_t* worker) {
-  printf("tfrt_worker: listening on %s\n", worker->address);
-  fflush(stdout);
   tfrt_log(TFRT_LOG_INFO, NULL, "listening on %s as process %016llx%s", worker->address,
            (unsigned long long)tfrt_node_incarnation(worker->process.node),
            worker->options->cluster_key.size > 0 ? "" : ", without a cluster key");
-  if (worker->options->listen.is_local) return;
-  tfrt_log(TFRT_LOG_WARNING, NULL,
-           "--insecure-network: nothing that other machines exchange with %s is encrypted",
-           worker->address);
+  if (!worker->options->listen.is_local) {
+    tfrt_log(TFRT_LOG_WARNING, NULL,
+             "--insecure-network: nothing that other machines exchange with %s is encrypted",
+             worker->address);
+  }
+  printf("tfrt_worker: listening on %s\n", worker->address);
+  fflush(stdout);
 }
 
 // --- The whole life ----------------------------------------------------------

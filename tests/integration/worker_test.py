@@ -1,0 +1,384 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""What who runs `tfrt_worker` sees: its line, files, signals, errors, and how it stands strangers.
+
+Usage: worker_test.py TFRT TFRT_WORKER
+"""
+
+import os
+import re
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+TFRT, WORKER = sys.argv[1:3]
+
+# Seconds after which something that should have happened never will.
+PATIENCE = 120
+
+IS_SANITIZED = "ASAN_OPTIONS" in os.environ or "TSAN_OPTIONS" in os.environ
+
+SUM = """func.func @main() -> i32 {
+  %a = tfrt.constant.i32 40
+  %b = tfrt.constant.i32 2
+  %sum = tfrt.add.i32 %a, %b
+  tfrt.return %sum : i32
+}
+"""
+
+# Prints a line, then turns for ever.
+ENDLESS = """func.func @again(%x: i32) -> (i32, i1) {
+  %go = tfrt.constant.i1 true
+  tfrt.return %x, %go : i32, i1
+}
+func.func @main() -> i32 {
+  %start = tfrt.new.chain
+  %one = tfrt.constant.i32 1
+  %go = tfrt.constant.i1 true
+  %printed = tfrt.print.i32 %one, %start
+  %x = "tfrt_test.identity"(%printed, %one) : (!tfrt.chain, i32) -> i32
+  %r = tfrt.while %go @again(%x) parallel_iterations(1) : (i32) -> (i32)
+  tfrt.return %r : i32
+}
+"""
+
+
+class Process:
+    """A process whose output is read line by line, and whose standard error is gathered."""
+
+    def __init__(self, command, **options):
+        options.setdefault("stdin", subprocess.DEVNULL)
+        options.setdefault("stderr", subprocess.PIPE)
+        self.popen = subprocess.Popen(
+            command, stdout=subprocess.PIPE, universal_newlines=True, **options)
+        self.logged = []
+        self.has_news = threading.Condition()
+        self.is_over = not self.popen.stderr
+        self.reader = threading.Thread(target=self.gather)
+        if self.popen.stderr:
+            self.reader.start()
+
+    def gather(self):
+        for line in self.popen.stderr:
+            with self.has_news:
+                self.logged.append(line)
+                self.has_news.notify_all()
+        with self.has_news:
+            self.is_over = True
+            self.has_news.notify_all()
+
+    def line(self):
+        """The next line, "" at the end. Who waits too long gets the end."""
+        timer = threading.Timer(PATIENCE, self.popen.kill)
+        timer.start()
+        line = self.popen.stdout.readline()
+        timer.cancel()
+        return line
+
+    def log(self):
+        with self.has_news:
+            return "".join(self.logged)
+
+    def wait_for_log(self, text):
+        """Waits until it has said so, or nothing more. Returns what it has said."""
+        with self.has_news:
+            self.has_news.wait_for(
+                lambda: self.is_over or text in "".join(self.logged), timeout=PATIENCE)
+        return self.log()
+
+    def wait(self):
+        code = self.popen.wait(timeout=PATIENCE)
+        if self.popen.stderr:
+            self.reader.join()
+        return code
+
+    def stop(self, number=signal.SIGTERM):
+        self.popen.send_signal(number)
+        return self.wait()
+
+    def close(self):
+        self.popen.kill()
+        self.wait()
+        self.popen.stdout.close()
+        if self.popen.stderr:
+            self.popen.stderr.close()
+
+
+def run(*command):
+    return subprocess.run(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        stdin=subprocess.DEVNULL,
+        universal_newlines=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+
+
+class WorkerTest(unittest.TestCase):
+    def setUp(self):
+        # Not in Bazel's own folder: a unix socket's path may have 107 characters.
+        folder = tempfile.TemporaryDirectory(dir="/tmp")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def path(self, name, text=None):
+        path = os.path.join(self.folder, name)
+        if text is not None:
+            with open(path, "w", encoding="utf-8") as stream:
+                stream.write(text)
+        return path
+
+    def read(self, path):
+        with open(path, encoding="utf-8") as stream:
+            return stream.read()
+
+    def start(self, *command, **options):
+        process = Process(command, **options)
+        self.addCleanup(process.close)
+        return process
+
+    def start_worker(self, *flags, **options):
+        """A worker that listens, with its address."""
+        worker = self.start(WORKER, *flags, **options)
+        line = worker.line()
+        match = re.fullmatch(r"tfrt_worker: listening on (\S+)\n", line)
+        self.assertTrue(match, line + worker.log())
+        worker.address = match.group(1)
+        return worker
+
+    def expect_served(self, worker, *flags):
+        result = run(TFRT, "run", "--hosts", worker.address, *flags, self.path("sum.mlir", SUM))
+        self.assertEqual(result.returncode, 0, result.stderr + worker.log())
+        self.assertEqual(result.stdout, "'main' returned 42\n")
+
+    def expect_refused(self, code, text, *flags, **options):
+        """The worker does not start, and says why on one line."""
+        worker = self.start(WORKER, *flags, **options)
+        self.assertEqual(worker.line(), "")
+        self.assertEqual(worker.wait(), code, worker.log())
+        self.assertIn(text, worker.log())
+        self.assertEqual(worker.log().count("\n"), 1, worker.log())
+
+    # --- Coming and going ------------------------------------------------------
+
+    def test_line_and_files_say_where_it_is(self):
+        pid, ready = self.path("pid"), self.path("ready")
+        for number in (signal.SIGTERM, signal.SIGINT):
+            worker = self.start_worker("--pid-file", pid, "--ready-file", ready)
+            self.assertRegex(worker.address, r"^127\.0\.0\.1:[1-9][0-9]*$")
+            self.assertEqual(self.read(pid), f"{worker.popen.pid}\n")
+            self.assertEqual(self.read(ready), worker.address + "\n")
+            self.expect_served(worker)
+            self.assertEqual(worker.stop(number), 0, worker.log())
+            self.assertEqual(worker.popen.stdout.read(), "")
+            self.assertEqual(os.listdir(self.folder), ["sum.mlir"])
+            self.assertTrue(worker.log().endswith("info: ended\n"), worker.log())
+
+    def test_a_fixed_port_is_free_again_at_once(self):
+        address = self.start_worker().address
+        self.doCleanups()
+        self.setUp()
+        worker = self.start_worker("--listen", address)
+        self.expect_served(worker)
+        self.assertEqual(worker.stop(), 0)
+        worker = self.start_worker("--listen", address)
+        self.assertEqual(worker.stop(), 0)
+
+    def test_port_in_use(self):
+        worker = self.start_worker()
+        self.expect_refused(1, "address already in use", "--listen", worker.address)
+        self.expect_served(worker)
+        self.assertEqual(worker.stop(), 0)
+
+    def test_unix_socket(self):
+        worker = self.start_worker("--listen=unix:" + self.path("socket"))
+        self.expect_served(worker)
+        self.assertEqual(worker.stop(), 0)
+
+    def test_who_writes_the_ready_file_last_has_it(self):
+        ready = self.path("ready")
+        first = self.start_worker("--ready-file", ready)
+        second = self.start_worker("--ready-file", ready)
+        self.assertEqual(self.read(ready), second.address + "\n")
+        self.assertEqual(first.stop(), 0)
+        self.assertEqual(self.read(ready), second.address + "\n")
+        self.assertEqual(second.stop(), 0)
+        self.assertFalse(os.path.exists(ready))
+
+    def test_it_ends_with_its_standard_input(self):
+        worker = self.start_worker("--stop-with-stdin", stdin=subprocess.PIPE)
+        worker.popen.stdin.write("nobody reads this\n")
+        worker.popen.stdin.flush()
+        self.expect_served(worker)
+        worker.popen.stdin.close()
+        self.assertEqual(worker.wait(), 0, worker.log())
+
+    def test_it_ends_when_its_starter_is_killed(self):
+        # The pipe of one that can't say goodbye, with a job that would never end.
+        starter = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        worker = self.start_worker("--stop-with-stdin", stdin=starter.stdout)
+        starter.stdout.close()
+        client = self.start(TFRT, "run", "--hosts", worker.address,
+                            self.path("endless.mlir", ENDLESS))
+        self.assertEqual(client.line(), "int32 = 1\n")
+        starter.kill()
+        starter.wait()
+        starter.stdin.close()
+        self.assertEqual(worker.wait(), 0, worker.log())
+        self.assertNotEqual(client.wait(), 0)
+
+    def test_nobody_may_read_what_it_says(self):
+        reader, writer = os.pipe()
+        worker = self.start_worker("--log-level=debug", stderr=writer)
+        os.close(writer)
+        os.close(reader)
+        worker.popen.stdout.close()
+        self.expect_served(worker)
+        self.assertEqual(worker.stop(), 0)
+
+    # --- Draining --------------------------------------------------------------
+
+    def start_endless(self, worker):
+        client = self.start(TFRT, "run", "--hosts", worker.address,
+                            self.path("endless.mlir", ENDLESS))
+        self.assertEqual(client.line(), "int32 = 1\n", client.log() + worker.log())
+        return client
+
+    def test_a_job_that_runs_may_finish(self):
+        worker = self.start_worker()
+        client = self.start_endless(worker)
+        worker.popen.send_signal(signal.SIGTERM)
+        self.assertIn("draining: 1 job(s)", worker.wait_for_log("draining"))
+        refused = run(TFRT, "run", "--hosts", worker.address, self.path("sum.mlir", SUM))
+        self.assertEqual(refused.returncode, 3, refused.stderr)
+        self.assertIn("takes no", refused.stderr)
+        self.assertIsNone(worker.popen.poll())
+        self.assertEqual(client.stop(signal.SIGINT), 5, client.log())
+        self.assertEqual(worker.wait(), 0, worker.log())
+
+    def test_a_second_signal_ends_it_at_once(self):
+        worker = self.start_worker()
+        client = self.start_endless(worker)
+        worker.popen.send_signal(signal.SIGTERM)
+        self.assertIn("draining: 1 job(s)", worker.wait_for_log("draining"))
+        self.assertEqual(worker.stop(signal.SIGINT), 0, worker.log())
+        self.assertNotEqual(client.wait(), 0)
+        self.assertNotEqual(client.log(), "")
+
+    def test_the_time_to_drain_is_limited(self):
+        worker = self.start_worker("--drain-timeout-ms=100")
+        client = self.start_endless(worker)
+        self.assertEqual(worker.stop(), 0, worker.log())
+        self.assertIn("the time to drain is over", worker.log())
+        self.assertNotEqual(client.wait(), 0)
+
+    # --- Wrong use -------------------------------------------------------------
+
+    def test_wrong_flags_and_files(self):
+        for text, *flags in (
+            ("unknown flag '--nonsense'", "--nonsense"),
+            ("programs come from `tfrt run`", "program.mlir"),
+            ("--listen: 'x' is no address", "--listen=x"),
+            ("--listen", "--listen=127.0.0.1:65536"),
+            ("--data-directory", "--data-directory=" + self.path("nowhere")),
+            ("--cluster-key-file", "--cluster-key-file=" + self.path("nowhere")),
+            ("--log-level", "--log-level=loud"),
+            ("--pid-file", "--pid-file=" + self.path("nowhere/pid")),
+            ("--ready-file", "--ready-file=" + self.path("nowhere/ready")),
+            ("--stop-with-stdin", "--stop-with-stdin"),
+        ):
+            self.expect_refused(2, text, "--log-level=warning", *flags)
+
+    def test_help(self):
+        result = run(WORKER, "--help")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("tfrt run --hosts", result.stdout)
+        self.assertEqual(result.stderr, "")
+
+    def test_other_machines_only_on_purpose(self):
+        for address in ("0.0.0.0:0", "[::]:0"):
+            self.expect_refused(2, "--insecure-network", "--listen", address)
+        worker = self.start_worker("--listen=0.0.0.0:0", "--insecure-network")
+        warning = "warning: --insecure-network"
+        self.assertIn(warning, worker.wait_for_log(warning))
+        self.assertEqual(worker.stop(), 0)
+
+    def test_wrong_key(self):
+        key, other = self.path("key", "secret\n"), self.path("other", "guess\n")
+        worker = self.start_worker("--cluster-key-file", key)
+        program = self.path("sum.mlir", SUM)
+        for flags in ((), ("--cluster-key-file", other)):
+            result = run(TFRT, "run", "--hosts", worker.address, *flags, program)
+            self.assertEqual(result.returncode, 8, result.stderr)
+        self.expect_served(worker, "--cluster-key-file", key)
+        self.assertEqual(worker.stop(), 0)
+
+    # --- Strangers -------------------------------------------------------------
+
+    def connect(self, worker):
+        host, port = worker.address.rsplit(":", 1)
+        return socket.create_connection((host, int(port)), timeout=PATIENCE)
+
+    def say(self, worker, text):
+        """Says it and listens until the worker hangs up, or has answered."""
+        with self.connect(worker) as stream:
+            try:
+                stream.sendall(text)
+                stream.shutdown(socket.SHUT_WR)
+                while stream.recv(65536):
+                    pass
+            except OSError:  # it hung up first
+                pass
+
+    def resident_bytes(self, worker):
+        with open(f"/proc/{worker.popen.pid}/statm", encoding="ascii") as stream:
+            return int(stream.read().split()[1]) * resource.getpagesize()
+
+    def test_strangers_are_stood(self):
+        worker = self.start_worker()
+        http2 = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+        noise = bytes(i * 7919 % 251 for i in range(4096))
+        for text in (
+            b"GET / HTTP/1.1\r\nHost: worker\r\n\r\n",
+            noise,
+            http2 + noise,
+            http2 + b"\x00\x00\x00\x04\x00\x00\x00\x00\x00" + noise,
+            http2 + b"\xff\xff\xff\x00\xff\xff\xff\xff\xff" + noise,
+            b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + noise,
+            b"\x00" * 100000,
+            b"",
+        ):
+            self.say(worker, text)
+        # Half-open ones stay until the end.
+        for i in range(50):
+            stream = self.connect(worker)
+            self.addCleanup(stream.close)
+            stream.sendall(http2[:i % len(http2)])
+        self.expect_served(worker)
+        self.assertEqual(worker.stop(), 0, worker.log())
+
+    def test_a_thousand_connections_leave_nothing(self):
+        worker = self.start_worker()
+
+        def knock(count):
+            for _ in range(count):
+                self.connect(worker).close()
+            self.expect_served(worker)
+            return self.resident_bytes(worker)
+
+        before = knock(100)
+        after = knock(1000)
+        if not IS_SANITIZED:  # they keep what was freed
+            self.assertLess(after, before + (16 << 20))
+        self.assertEqual(worker.stop(), 0, worker.log())
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
