@@ -115,6 +115,43 @@ tfrt_clock_t tfrt_simulated_network_clock(tfrt_simulated_network_t* network) {
   return (tfrt_clock_t){.vtable = &clock_vtable, .self = network};
 }
 
+// --- Clocks of processes -----------------------------------------------------
+
+#define TFRT_SIMULATED_MILLION INT64_C(1000000)
+
+// |value| * |numerator| / |denominator|, whose products may not overflow.
+static int64_t scale(int64_t value, int64_t numerator, int64_t denominator) {
+  return value / denominator * numerator + value % denominator * numerator / denominator;
+}
+
+static int64_t local_time(const tfrt_simulated_endpoint_t* endpoint, int64_t network_ns) {
+  return network_ns + endpoint->clock_offset_ns +
+         scale(network_ns, endpoint->clock_drift_ppm, TFRT_SIMULATED_MILLION);
+}
+
+// The first time of the network at which the endpoint's clock shows |local_ns| or more.
+static int64_t network_time(const tfrt_simulated_endpoint_t* endpoint, int64_t local_ns) {
+  if (local_ns == TFRT_TIME_INFINITE) return TFRT_TIME_INFINITE;
+  int64_t rate = TFRT_SIMULATED_MILLION + endpoint->clock_drift_ppm;
+  // Rounded down twice, so it may be a little early.
+  int64_t time_ns = scale(local_ns - endpoint->clock_offset_ns, TFRT_SIMULATED_MILLION, rate) - 2;
+  while (local_time(endpoint, time_ns) < local_ns) ++time_ns;
+  return time_ns;
+}
+
+static int64_t endpoint_clock_now_ns(void* self) {
+  const tfrt_simulated_endpoint_t* endpoint = self;
+  return local_time(endpoint, endpoint->network->now_ns);
+}
+
+static const tfrt_clock_vtable_t endpoint_clock_vtable = {.now_ns = endpoint_clock_now_ns};
+
+static int64_t next_timer_time(tfrt_simulated_endpoint_t* endpoint) {
+  return network_time(endpoint, tfrt_timer_queue_next_deadline(&endpoint->timers));
+}
+
+// --- Processes ---------------------------------------------------------------
+
 tfrt_random_t* tfrt_simulated_network_random(tfrt_simulated_network_t* network) {
   return &network->random;
 }
@@ -133,7 +170,10 @@ tfrt_simulated_endpoint_t* tfrt_simulated_network_add_endpoint(tfrt_simulated_ne
   endpoint->network = network;
   endpoint->index = network->endpoint_count++;
   snprintf(endpoint->name, sizeof(endpoint->name), "%s", name);
-  tfrt_timer_queue_initialize(&endpoint->timers, tfrt_simulated_network_clock(network));
+  endpoint->clock_offset_ns = (int64_t)endpoint->index * network->options.clock_offset_ns;
+  endpoint->clock_drift_ppm = (int64_t)endpoint->index * network->options.clock_drift_ppm;
+  tfrt_timer_queue_initialize(&endpoint->timers,
+                              (tfrt_clock_t){.vtable = &endpoint_clock_vtable, .self = endpoint});
   tfrt_list_push_back(&network->endpoints, &endpoint->link);
   return endpoint;
 }
@@ -203,7 +243,7 @@ static void do_first_event(tfrt_simulated_network_t* network) {
 }
 
 static void run_timers(tfrt_simulated_network_t* network, tfrt_simulated_endpoint_t* endpoint) {
-  int64_t deadline_ns = tfrt_timer_queue_next_deadline(&endpoint->timers);
+  int64_t deadline_ns = next_timer_time(endpoint);
   if (deadline_ns > network->now_ns) network->now_ns = deadline_ns;
   tfrt_simulated_trace(network, "%s timers", endpoint->name);
   (void)tfrt_timer_queue_run_due(&endpoint->timers);
@@ -230,7 +270,7 @@ static int64_t first_event_time(const tfrt_simulated_network_t* network) {
 static int64_t first_timer_time(tfrt_simulated_endpoint_t* endpoint) {
   if (endpoint->is_dead || endpoint->is_frozen) return TFRT_TIME_INFINITE;
   int64_t now_ns = endpoint->network->now_ns;
-  int64_t time_ns = tfrt_timer_queue_next_deadline(&endpoint->timers);
+  int64_t time_ns = next_timer_time(endpoint);
   return time_ns > now_ns ? time_ns : now_ns;
 }
 

@@ -63,6 +63,11 @@ typedef struct tfrt_simulated_options_s {
   uint64_t seed;
   int64_t delay_ns;   // of each message, at least
   int64_t jitter_ns;  // added, evenly from 0 to this
+  // How the clocks of processes differ: that of the one that was added as number n, from 0, is
+  // n * |clock_offset_ns| ahead of the network's and runs n * |clock_drift_ppm| parts per
+  // million faster. Fixed when a process is added.
+  int64_t clock_offset_ns;
+  int32_t clock_drift_ppm;
   // For each message that arrives.
   tfrt_simulated_chance_t break_chance;      // the stream breaks instead
   tfrt_simulated_chance_t duplicate_chance;  // broken stream: handed over twice
@@ -70,7 +75,7 @@ typedef struct tfrt_simulated_options_s {
   bool keeps_trace;                          // the text, too, not only its hash
 } tfrt_simulated_options_t;
 
-// Sets 100 us delay, 50 us jitter, no faults, seed 1. Thread-safe.
+// Sets 100 us delay, 50 us jitter, no faults, clocks that agree, seed 1. Thread-safe.
 void tfrt_simulated_options_initialize(tfrt_simulated_options_t* out_options);
 
 // Creates a network without endpoints (single owner). Thread-compatible.
@@ -98,7 +103,8 @@ void tfrt_simulated_network_set_faults(tfrt_simulated_network_t* network,
 tfrt_simulated_endpoint_t* tfrt_simulated_network_add_endpoint(tfrt_simulated_network_t* network,
                                                                const char* name);
 
-// The endpoint's transport (+0, retained by who keeps it) and timer queue. Addresses are
+// The endpoint's transport (+0, retained by who keeps it) and timer queue, whose clock is
+// the process's own. Addresses are
 // any text; "NAME:0" gives a free port. Thread-compatible.
 tfrt_transport_t* tfrt_simulated_endpoint_transport(tfrt_simulated_endpoint_t* endpoint);
 tfrt_timer_queue_t* tfrt_simulated_endpoint_timers(tfrt_simulated_endpoint_t* endpoint);

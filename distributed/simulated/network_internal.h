@@ -96,6 +96,8 @@ struct tfrt_simulated_endpoint_s {
   bool is_dead;
   bool is_frozen;
   tfrt_timer_queue_t timers;
+  int64_t clock_offset_ns;  // of its own clock, which |timers| uses
+  int64_t clock_drift_ppm;
   tfrt_simulated_hook_fn_t hook;
   void* hook_argument;
   // What was handed over here, by kind and by the index of the sender.

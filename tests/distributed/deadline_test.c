@@ -34,20 +34,28 @@ static int64_t settled_ns;
 static tfrt_async_value_t* never[8];
 static size_t never_count;
 
-static void note_run(const tfrt_kernel_frame_t* frame) {
+// The time of host |rank| by its own clock.
+static int64_t host_now_ns(uint32_t rank) {
+  return tfrt_clock_now_ns(tfrt_simulated_endpoint_timers(world.hosts[rank].endpoint)->clock);
+}
+
+static uint32_t note_run(const tfrt_kernel_frame_t* frame) {
   for (uint32_t i = 0; i <= world.host_count; ++i) {
     if (world.hosts[i].context != frame->context->host) continue;
     ++runs[i];
     last_run_ns[i] = now_ns();
+    return i;
   }
+  ck_abort_msg("a kernel runs on no host");
 }
 
-// The time of the deadline by the network's clock.
+// The time of the deadline by the network's clock: now, and what is left of it by the host's.
 static void run_due(tfrt_kernel_frame_t* frame) {
-  note_run(frame);
+  uint32_t rank = note_run(frame);
   int64_t deadline_ns = frame->context->request->options.deadline_ns;
-  tfrt_kernel_frame_set_i64(frame, 0,
-                            deadline_ns == TFRT_REQUEST_NO_DEADLINE ? NO_DEADLINE : deadline_ns);
+  int64_t due_ns = NO_DEADLINE;
+  if (deadline_ns != TFRT_REQUEST_NO_DEADLINE) due_ns = now_ns() + deadline_ns - host_now_ns(rank);
+  tfrt_kernel_frame_set_i64(frame, 0, due_ns);
 }
 
 static void run_step(tfrt_kernel_frame_t* frame) {
@@ -120,7 +128,7 @@ static void ignore_line(void* self, uint32_t rank, tfrt_string_view_t line) {
 }
 
 // A world whose job has |budget_ns| from now on; TFRT_TIME_INFINITE: no deadline. Returns the
-// deadline.
+// deadline by the network's clock, as if the client's ran like that.
 static int64_t begin(uint32_t host_count, const tfrt_simulated_options_t* options,
                      int64_t budget_ns) {
   tfrt_node_world_initialize(&world, host_count, options);
@@ -135,14 +143,14 @@ static int64_t begin(uint32_t host_count, const tfrt_simulated_options_t* option
   for (uint32_t i = 0; i < host_count; ++i) {
     addresses[i] = tfrt_string_view_of(world.hosts[i].address);
   }
-  int64_t deadline_ns = tfrt_deadline_after(now_ns(), budget_ns);
-  tfrt_client_options_t client = {.addresses = addresses,
-                                  .host_count = host_count,
-                                  .name = tfrt_string_view_of("test"),
-                                  .deadline_ns = deadline_ns,
-                                  .print = ignore_line};
+  tfrt_client_options_t client = {
+      .addresses = addresses,
+      .host_count = host_count,
+      .name = tfrt_string_view_of("test"),
+      .deadline_ns = tfrt_deadline_after(host_now_ns(host_count), budget_ns),
+      .print = ignore_line};
   expect_ok(tfrt_client_create(world.hosts[host_count].node, &client, &world.client));
-  return deadline_ns;
+  return tfrt_deadline_after(now_ns(), budget_ns);
 }
 
 // Starts @main(1) of |text|.
@@ -318,20 +326,19 @@ static const char nested_program[] =
     "  tfrt.return %due, %first#0, %first#1, %first#2, %first#3 : i64, i64, i64, i64, i64\n"
     "}\n";
 
+// What clocks that run apart may make of the deadlines below; 0: they agree.
+static int64_t slack_ns;
+
 // |inner_ns| is |outer_ns|, late by at most one transit, and never early.
 static void expect_handed_on(int64_t outer_ns, int64_t inner_ns, int64_t transit_ns) {
   // A budget is a whole number of microseconds.
-  ck_assert_int_ge(inner_ns, outer_ns - TFRT_NANOSECONDS_PER_MICROSECOND);
-  ck_assert_int_le(inner_ns, outer_ns + transit_ns);
+  ck_assert_int_ge(inner_ns, outer_ns - TFRT_NANOSECONDS_PER_MICROSECOND - slack_ns);
+  ck_assert_int_le(inner_ns, outer_ns + transit_ns + slack_ns);
 }
 
-static void run_nested(int64_t delay_ns) {
-  tfrt_simulated_options_t options;
-  tfrt_simulated_options_initialize(&options);
-  options.delay_ns = delay_ns;
-  options.jitter_ns = delay_ns / 2;
-  int64_t transit_ns = options.delay_ns + options.jitter_ns;
-  int64_t deadline_ns = begin(3, &options, SECOND);
+static void run_nested(const tfrt_simulated_options_t* options) {
+  int64_t transit_ns = options->delay_ns + options->jitter_ns;
+  int64_t deadline_ns = begin(3, options, SECOND);
   start(nested_program, 5);
   tfrt_node_world_await(&world);
   int64_t root = i64_result_of(0);
@@ -352,8 +359,47 @@ static void run_nested(int64_t delay_ns) {
 }
 
 START_TEST(budgets_only_shrink_on_their_way) {
-  run_nested(100 * TFRT_NANOSECONDS_PER_MICROSECOND);
-  run_nested(10 * MILLISECOND);
+  tfrt_simulated_options_t options;
+  tfrt_simulated_options_initialize(&options);
+  run_nested(&options);
+  options.delay_ns = 10 * MILLISECOND;
+  options.jitter_ns = 5 * MILLISECOND;
+  run_nested(&options);
+}
+END_TEST
+
+// Hosts that are hours apart, of which the fourth, the client, gains 3 ms in each second.
+static tfrt_simulated_options_t clocks_that_differ(void) {
+  tfrt_simulated_options_t options;
+  tfrt_simulated_options_initialize(&options);
+  options.clock_offset_ns = 3600 * SECOND;
+  options.clock_drift_ppm = 1000;
+  slack_ns = 3 * MILLISECOND;
+  return options;
+}
+
+START_TEST(budgets_are_the_same_by_clocks_that_differ) {
+  tfrt_simulated_options_t options = clocks_that_differ();
+  run_nested(&options);
+  // Also if those who are asked are the ones behind.
+  options.clock_offset_ns = -options.clock_offset_ns;
+  options.clock_drift_ppm = -options.clock_drift_ppm;
+  run_nested(&options);
+}
+END_TEST
+
+START_TEST(a_deadline_is_kept_by_clocks_that_differ) {
+  tfrt_simulated_options_t options = clocks_that_differ();
+  int64_t deadline_ns = begin(3, &options, 300 * MILLISECOND);
+  ck_assert_int_ge(host_now_ns(3) - host_now_ns(0), 3 * 3600 * SECOND);
+  start(endless_program, 1);
+  tfrt_node_world_await(&world);
+  expect_deadline_exceeded(0);
+  ck_assert_int_ge(now_ns(), deadline_ns - slack_ns);
+  ck_assert_int_le(now_ns(), deadline_ns + slack_ns + 5 * MILLISECOND);
+  tfrt_node_world_run_for(&world, SECOND);
+  ck_assert_int_le(last_run_ns[2], deadline_ns + slack_ns + MILLISECOND);
+  end();
 }
 END_TEST
 
@@ -455,6 +501,8 @@ static void add_tests(TCase* tests) {
   tcase_add_test(tests, after_the_deadline_no_kernel_starts);
   tcase_add_test(tests, a_kernel_that_stands_still_does_not_keep_the_caller_waiting);
   tcase_add_test(tests, budgets_only_shrink_on_their_way);
+  tcase_add_test(tests, budgets_are_the_same_by_clocks_that_differ);
+  tcase_add_test(tests, a_deadline_is_kept_by_clocks_that_differ);
   tcase_add_test(tests, without_a_deadline_only_a_calls_own_one_counts);
   tcase_add_test(tests, a_calls_own_deadline_ends_it_and_what_is_below_and_nothing_else);
   tcase_add_test(tests, a_replayed_call_has_lost_the_time_that_it_lay);
