@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/action_queue.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "host_runtime/base/log.h"
@@ -13,7 +14,7 @@ typedef enum tfrt_action_kind_e {
   TFRT_ACTION_CALL,
 } tfrt_action_kind_t;
 
-struct tfrt_action_s {
+typedef struct tfrt_action_s {
   tfrt_action_kind_t kind;
   tfrt_action_wait_t wait;
   tfrt_async_value_t* value;
@@ -26,7 +27,21 @@ struct tfrt_action_s {
       void* argument;
     };
   };
+} tfrt_action_t;
+
+// Actions that are carried out together, by one thread.
+struct tfrt_action_batch_s {
+  tfrt_task_t task;
+  tfrt_allocator_t allocator;
+  bool only_releases;
+  size_t count;
+  size_t capacity;
+  tfrt_action_t actions[];
 };
+
+static size_t tfrt_action_batch_size(size_t capacity) {
+  return sizeof(tfrt_action_batch_t) + capacity * sizeof(tfrt_action_t);
+}
 
 static void tfrt_action_run_wait(const tfrt_action_t* action) {
   switch (action->wait) {
@@ -65,20 +80,37 @@ static void tfrt_action_run(const tfrt_action_t* action) {
   }
 }
 
-// Takes all actions out and carries them out; what they lead to is queued behind.
+// Carries out what is in |batch| (NULL: nothing) and gives it back. What it leads to is queued
+// behind. The queue may be gone when this returns.
+static void tfrt_action_batch_run(tfrt_action_batch_t* batch) {
+  if (!batch) return;
+  for (size_t i = 0; i < batch->count; ++i) tfrt_action_run(&batch->actions[i]);
+  tfrt_allocator_free(batch->allocator, batch, tfrt_action_batch_size(batch->capacity));
+}
+
+static void tfrt_action_batch_run_task(tfrt_task_t* task) {
+  tfrt_action_batch_run(TFRT_CONTAINER_OF(task, tfrt_action_batch_t, task));
+}
+
+// Takes all actions out and carries them out, or hands them over.
 static void tfrt_action_queue_run(tfrt_task_t* task) {
   tfrt_action_queue_t* queue = TFRT_CONTAINER_OF(task, tfrt_action_queue_t, task);
   tfrt_node_lock_lock(queue->lock);
-  tfrt_action_t* actions = queue->actions;
-  size_t count = queue->count;
-  size_t capacity = queue->capacity;
-  queue->actions = NULL;
-  queue->count = 0;
-  queue->capacity = 0;
+  tfrt_work_queue_t* work_queue = queue->work_queue;
+  tfrt_action_batch_t* urgent = queue->urgent;
+  tfrt_action_batch_t* batch = queue->batch;
+  queue->urgent = NULL;
+  queue->batch = NULL;
   queue->scheduled = false;
   tfrt_node_lock_unlock_and_run(queue->lock);
-  for (size_t i = 0; i < count; ++i) tfrt_action_run(&actions[i]);
-  tfrt_allocator_free(queue->allocator, actions, capacity * sizeof(*actions));
+  tfrt_action_batch_run(urgent);
+  if (!batch) return;
+  if (!work_queue || batch->only_releases || tfrt_work_queue_is_in_worker_thread(work_queue)) {
+    tfrt_action_batch_run(batch);
+    return;
+  }
+  tfrt_task_initialize(&batch->task, tfrt_action_batch_run_task);
+  tfrt_work_queue_add_task(work_queue, &batch->task);
 }
 
 void tfrt_action_queue_initialize(tfrt_action_queue_t* queue, tfrt_node_lock_t* lock,
@@ -89,27 +121,45 @@ void tfrt_action_queue_initialize(tfrt_action_queue_t* queue, tfrt_node_lock_t* 
   tfrt_task_initialize(&queue->task, tfrt_action_queue_run);
 }
 
-void tfrt_action_queue_deinitialize(tfrt_action_queue_t* queue) {
-  tfrt_allocator_free(queue->allocator, queue->actions, queue->capacity * sizeof(*queue->actions));
+void tfrt_action_queue_set_work_queue(tfrt_action_queue_t* queue, tfrt_work_queue_t* work_queue) {
+  queue->work_queue = work_queue;
 }
 
-static void tfrt_action_queue_add(tfrt_action_queue_t* queue, const tfrt_action_t* action) {
-  if (queue->count == queue->capacity) {
-    size_t capacity = queue->capacity ? 2 * queue->capacity : 16;
-    tfrt_action_t* actions =
-        tfrt_allocator_reallocate(queue->allocator, queue->actions,
-                                  queue->capacity * sizeof(*actions), capacity * sizeof(*actions));
-    if (!actions) {
-      tfrt_log(TFRT_LOG_ERROR, NULL, "no memory to hand on a value; whoever waits for it waits on");
-      return;
-    }
-    queue->actions = actions;
-    queue->capacity = capacity;
+void tfrt_action_queue_deinitialize(tfrt_action_queue_t* queue) {
+  assert(!queue->urgent && !queue->batch);
+  (void)queue;
+}
+
+// Makes room for one more action in |*batch|; NULL is an empty one. False when memory is out.
+static bool tfrt_action_batch_reserve(tfrt_action_batch_t** batch, tfrt_allocator_t allocator) {
+  tfrt_action_batch_t* old = *batch;
+  if (old && old->count < old->capacity) return true;
+  size_t capacity = old ? 2 * old->capacity : 16;
+  size_t old_size = old ? tfrt_action_batch_size(old->capacity) : 0;
+  tfrt_action_batch_t* grown =
+      tfrt_allocator_reallocate(allocator, old, old_size, tfrt_action_batch_size(capacity));
+  if (!grown) return false;
+  if (!old) *grown = (tfrt_action_batch_t){.allocator = allocator, .only_releases = true};
+  grown->capacity = capacity;
+  *batch = grown;
+  return true;
+}
+
+static void tfrt_action_queue_add_to(tfrt_action_queue_t* queue, tfrt_action_batch_t** batch,
+                                     const tfrt_action_t* action) {
+  if (!tfrt_action_batch_reserve(batch, queue->allocator)) {
+    tfrt_log(TFRT_LOG_ERROR, NULL, "no memory to hand on a value; whoever waits for it waits on");
+    return;
   }
-  queue->actions[queue->count++] = *action;
+  if (action->kind != TFRT_ACTION_RELEASE) (*batch)->only_releases = false;
+  (*batch)->actions[(*batch)->count++] = *action;
   if (queue->scheduled) return;
   queue->scheduled = true;
   tfrt_node_lock_defer(queue->lock, &queue->task);
+}
+
+static void tfrt_action_queue_add(tfrt_action_queue_t* queue, const tfrt_action_t* action) {
+  tfrt_action_queue_add_to(queue, &queue->batch, action);
 }
 
 void tfrt_action_queue_forward_take(tfrt_action_queue_t* queue, tfrt_async_value_t* value,
@@ -140,6 +190,13 @@ void tfrt_action_queue_wait(tfrt_action_queue_t* queue, tfrt_async_value_t* valu
 void tfrt_action_queue_call(tfrt_action_queue_t* queue, tfrt_action_fn_t run, void* argument) {
   tfrt_action_queue_add(
       queue, &(tfrt_action_t){.kind = TFRT_ACTION_CALL, .run = run, .argument = argument});
+}
+
+void tfrt_action_queue_call_at_once(tfrt_action_queue_t* queue, tfrt_action_fn_t run,
+                                    void* argument) {
+  tfrt_action_queue_add_to(
+      queue, &queue->urgent,
+      &(tfrt_action_t){.kind = TFRT_ACTION_CALL, .run = run, .argument = argument});
 }
 
 static void tfrt_action_run_demand(void* argument) { tfrt_async_value_demand(argument); }

@@ -40,7 +40,7 @@
 
 typedef struct tfrt_client_s tfrt_client_t;
 
-// Takes a line that a kernel on |rank| prints. Called with no lock held.
+// Takes a line that a kernel on |rank| prints. Called with no lock held, from any thread.
 typedef void (*tfrt_client_print_fn_t)(void* self, uint32_t rank, tfrt_string_view_t line);
 
 typedef struct tfrt_client_options_s {

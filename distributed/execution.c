@@ -394,7 +394,7 @@ void tfrt_execution_cancel(tfrt_execution_t* execution, tfrt_status_t reason) {
   tfrt_node_t* node = execution->node;
   if (execution->request) {
     tfrt_execution_retain(execution);
-    tfrt_action_queue_call(&node->actions, tfrt_execution_run_cancel, execution);
+    tfrt_action_queue_call_at_once(&node->actions, tfrt_execution_run_cancel, execution);
   }
   // What was lent for this call alone is not waited for any more.
   for (uint32_t i = 0; i < execution->argument_count; ++i) {

@@ -43,7 +43,7 @@ typedef struct tfrt_job_program_s {
 } tfrt_job_program_t;
 
 // Where the lines go that the job's kernels print; on the client only. Called with no lock
-// held, from one thread at a time.
+// held, from any thread: lines that no chain orders may come at the same time.
 typedef void (*tfrt_job_print_fn_t)(void* self, uint32_t rank, tfrt_string_view_t line);
 
 struct tfrt_job_s {

@@ -269,6 +269,7 @@ tfrt_status_t tfrt_node_create(const tfrt_node_options_t* options, tfrt_node_t**
   node->lane_handler.vtable = &tfrt_transfer_handler_vtable;
   tfrt_node_lock_initialize(&node->lock);
   tfrt_action_queue_initialize(&node->actions, &node->lock, allocator);
+  tfrt_action_queue_set_work_queue(&node->actions, options->host->work_queue);
   tfrt_hash_table_initialize(&node->peers, &tfrt_peer_table_vtable, allocator);
   tfrt_object_table_initialize(&node->objects, node->incarnation, &node->actions, allocator);
   tfrt_list_initialize(&node->jobs);
@@ -290,6 +291,8 @@ tfrt_node_t* tfrt_node_retain(tfrt_node_t* node) {
 
 static void tfrt_node_free(tfrt_node_t* node) {
   tfrt_node_lock_tables(node);
+  // The last actions are carried out here, while there is a node.
+  tfrt_action_queue_set_work_queue(&node->actions, NULL);
   for (tfrt_hash_node_t* found; (found = tfrt_hash_table_first(&node->peers));) {
     tfrt_peer_free(TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation));
   }

@@ -84,7 +84,8 @@ void tfrt_node_close(tfrt_node_t* node);
 bool tfrt_node_is_drained(tfrt_node_t* node);
 
 // Waits, after close, until the network is done. For a transport and timers that have
-// threads of their own. Thread-safe (from no callback).
+// threads of their own. What this has led to may still be on the host's work queue, which must
+// be quiescent before the node is released. Thread-safe (from no callback).
 void tfrt_node_drain(tfrt_node_t* node);
 
 // The node's incarnation. Thread-safe.

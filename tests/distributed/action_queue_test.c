@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "host_runtime/async/builtin_types.h"
+#include "host_runtime/async/inline_work_queue.h"
 #include "host_runtime/base/counting_allocator.h"
 #include "host_runtime/base/log.h"
 #include "tests/support/test_main.h"
@@ -355,6 +356,70 @@ START_TEST(what_threads_add_runs_once_each) {
 }
 END_TEST
 
+// --- A work queue --------------------------------------------------------------
+
+static tfrt_work_queue_t* work_queue;
+
+static void use_work_queue(void) {
+  ck_assert_ptr_null(tfrt_inline_work_queue_create(tfrt_allocator_system(), &work_queue));
+  tfrt_action_queue_set_work_queue(&queue, work_queue);
+}
+
+// Lets the threads of the work queue do what they have.
+static void run_work_queue(void) {
+  tfrt_node_lock_unlock_and_run(&lock);
+  tfrt_work_queue_quiesce(work_queue);
+  tfrt_node_lock_lock(&lock);
+}
+
+START_TEST(with_a_work_queue_its_threads_carry_out_what_may_take_long) {
+  use_work_queue();
+  call("a");
+  call("b");
+  open_lock();
+  ck_assert_str_eq(order, "");
+  run_work_queue();
+  ck_assert_str_eq(order, "ab");
+  tfrt_work_queue_release(work_queue);
+}
+END_TEST
+
+START_TEST(releases_alone_and_urgent_calls_wait_for_no_thread) {
+  use_work_queue();
+  tfrt_action_queue_release(&queue, new_noted());
+  open_lock();
+  ck_assert_str_eq(order, "~");
+  call("a");
+  tfrt_action_queue_release(&queue, new_noted());
+  tfrt_action_queue_call_at_once(&queue, run_letter, (void*)(uintptr_t) "!");
+  open_lock();
+  ck_assert_str_eq(order, "~!");
+  run_work_queue();
+  ck_assert_str_eq(order, "~!a~");
+  tfrt_work_queue_release(work_queue);
+}
+END_TEST
+
+// Adds an action and opens the lock, as a kernel on a thread of the work queue does.
+static void act_in_worker(tfrt_task_t* task) {
+  (void)task;
+  tfrt_node_lock_lock(&lock);
+  call("a");
+  tfrt_node_lock_unlock_and_run(&lock);
+  note('b');
+}
+
+START_TEST(a_thread_of_the_work_queue_hands_nothing_over) {
+  use_work_queue();
+  tfrt_task_t task;
+  tfrt_task_initialize(&task, act_in_worker);
+  tfrt_work_queue_add_task(work_queue, &task);
+  run_work_queue();
+  ck_assert_str_eq(order, "ab");
+  tfrt_work_queue_release(work_queue);
+}
+END_TEST
+
 static void add_tests(TCase* tests) {
   tcase_add_test(tests, nothing_happens_before_the_lock_is_opened_and_then_all_in_order);
   tcase_add_test(tests, what_an_action_adds_runs_behind_the_rest);
@@ -369,6 +434,9 @@ static void add_tests(TCase* tests) {
   tcase_add_test(tests, a_demand_waits_for_nothing);
   tcase_add_test(tests, without_memory_an_action_is_dropped_and_logged_and_the_others_run);
   tcase_add_test(tests, what_threads_add_runs_once_each);
+  tcase_add_test(tests, with_a_work_queue_its_threads_carry_out_what_may_take_long);
+  tcase_add_test(tests, releases_alone_and_urgent_calls_wait_for_no_thread);
+  tcase_add_test(tests, a_thread_of_the_work_queue_hands_nothing_over);
 }
 
 Suite* tfrt_test_suite(void) {
