@@ -47,6 +47,18 @@ func.func @main() -> i32 {
 }
 """
 
+# Keeps a thread for ten minutes, whatever it is told; prints lines meanwhile. Each line waits
+# until the one before was seen, so with the last one the thread is busy for long.
+DEAF_LINES = 50
+DEAF = """func.func @main() -> !tfrt.chain {
+  %time = tfrt.constant.i32 600000000
+  %slept = "tfrt_test.blocking.usleep"(%time) : (i32) -> !tfrt.chain
+  %c0 = tfrt.new.chain
+""" + "".join(f"  %c{i + 1} = tfrt.print.i32 %time, %c{i}\n" for i in range(DEAF_LINES)) + """
+  tfrt.return %slept : !tfrt.chain
+}
+"""
+
 
 class Process:
     """A process whose output is read line by line, and whose standard error is gathered."""
@@ -277,6 +289,16 @@ class WorkerTest(unittest.TestCase):
         client = self.start_endless(worker)
         self.assertEqual(worker.stop(), 0, worker.log())
         self.assertIn("the time to drain is over", worker.log())
+        self.assertNotEqual(client.wait(), 0)
+
+    def test_kernels_that_do_not_end_lose_their_process(self):
+        worker = self.start_worker("--stop-with-stdin", stdin=subprocess.PIPE)
+        client = self.start(TFRT, "run", "--hosts", worker.address, self.path("deaf.mlir", DEAF))
+        for _ in range(DEAF_LINES):
+            self.assertEqual(client.line(), "int32 = 600000000\n", client.log() + worker.log())
+        worker.popen.stdin.close()
+        self.assertEqual(worker.wait(), 1, worker.log())
+        self.assertIn("kernels do not end", worker.log())
         self.assertNotEqual(client.wait(), 0)
 
     # --- Wrong use -------------------------------------------------------------
