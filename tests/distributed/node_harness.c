@@ -18,6 +18,12 @@ static void expect_ok(tfrt_status_t status) {
   ck_assert_msg(!status, "%s", text);
 }
 
+static tfrt_node_world_configure_fn_t configure_node;
+
+void tfrt_node_world_set_configure(tfrt_node_world_configure_fn_t configure) {
+  configure_node = configure;
+}
+
 // Runs what a step has put into a host's queue.
 static void run_queue(void* argument) {
   tfrt_node_host_t* host = argument;
@@ -46,6 +52,7 @@ static void add_host(tfrt_node_world_t* world, uint32_t index, uint64_t window_s
   options.session.incarnation = 0x1000 + index;
   options.session.name = tfrt_string_view_of(name);
   options.session.cluster_key = tfrt_string_view_of("key");
+  if (configure_node) configure_node(index, &options);
   expect_ok(tfrt_node_create(&options, &host->node));
   if (listens) {
     char address[32];
@@ -116,6 +123,7 @@ void tfrt_node_world_start(tfrt_node_world_t* world, const char* text,
   ck_assert_uint_eq(entry->result_count, result_count);
   tfrt_client_start_t start = {.program = tfrt_string_view_make(bytes, size),
                                .function = entry->index,
+                               .name = tfrt_string_view_of("main"),
                                .arguments = arguments,
                                .argument_count = argument_count,
                                .result_count = result_count};

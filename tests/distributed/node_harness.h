@@ -46,6 +46,11 @@ void tfrt_node_world_initialize_with_window(tfrt_node_world_t* world, uint32_t h
                                             const tfrt_simulated_options_t* options,
                                             uint64_t window_size);
 
+// Has |configure| change the options of each node, by index, of the worlds that are made from
+// now on; NULL: as they are. Thread-compatible.
+typedef void (*tfrt_node_world_configure_fn_t)(uint32_t index, tfrt_node_options_t* options);
+void tfrt_node_world_set_configure(tfrt_node_world_configure_fn_t configure);
+
 // Closes everything and checks that nothing is left. Thread-compatible.
 void tfrt_node_world_deinitialize(tfrt_node_world_t* world);
 
