@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "distributed/event_log.h"
 #include "distributed/incoming_call.h"
 #include "distributed/incoming_want.h"
 #include "distributed/job_attachment.h"
@@ -124,6 +125,7 @@ void tfrt_job_leave(tfrt_job_t* job) {
 void tfrt_job_close(tfrt_job_t* job, tfrt_status_t reason) {
   if (job->closed) return;
   tfrt_node_t* node = job->node;
+  if (node->options.logs_events) tfrt_event_log_job_closed(job, reason);
   tfrt_job_enter(job);
   if (job->rank == 0) tfrt_server_close_members(job, reason);
   job->closed = true;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "distributed/client_impl.h"
+#include "distributed/event_log.h"
 #include "distributed/incoming_call.h"
 #include "distributed/incoming_want.h"
 #include "distributed/job_attachment.h"
@@ -12,7 +13,6 @@
 #include "distributed/outgoing_call.h"
 #include "distributed/remote_value.h"
 #include "distributed/server.h"
-#include "distributed/session_log.h"
 #include "distributed/transfer.h"
 #include "host_runtime/base/random.h"
 
@@ -29,7 +29,7 @@ tfrt_value_item_host_t tfrt_node_host(const tfrt_node_t* node, const tfrt_job_t*
 static void tfrt_node_on_opened(tfrt_session_handler_t* handler, tfrt_session_t* session) {
   tfrt_node_t* node = tfrt_node_of(handler);
   tfrt_peer_t* peer = tfrt_peer_find_or_create(node, tfrt_session_peer_incarnation(session));
-  if (node->options.logs_sessions) tfrt_session_log_opened(session);
+  if (node->options.logs_events) tfrt_event_log_session_opened(session);
   if (!peer) return;  // its first frame ends the session
   tfrt_peer_adopt_session(peer, session);
   tfrt_transfer_open_lanes(peer);
@@ -42,7 +42,7 @@ static void tfrt_node_on_opened(tfrt_session_handler_t* handler, tfrt_session_t*
 static void tfrt_node_on_dead(tfrt_session_handler_t* handler, tfrt_session_t* session,
                               tfrt_session_death_t death, tfrt_status_t status) {
   tfrt_node_t* node = tfrt_node_of(handler);
-  if (node->options.logs_sessions) tfrt_session_log_dead(death, status);
+  if (node->options.logs_events) tfrt_event_log_session_dead(death, status);
   tfrt_peer_t* peer = tfrt_session_user_data(session);
   if (peer && peer->session == session) {
     tfrt_lane_manager_bury(node->lanes, peer->incarnation, status);
@@ -52,7 +52,7 @@ static void tfrt_node_on_dead(tfrt_session_handler_t* handler, tfrt_session_t* s
 }
 
 static void tfrt_node_on_draining(tfrt_session_handler_t* handler, tfrt_session_t* session) {
-  if (tfrt_node_of(handler)->options.logs_sessions) tfrt_session_log_draining(session);
+  if (tfrt_node_of(handler)->options.logs_events) tfrt_event_log_session_draining(session);
 }
 
 static void tfrt_node_fill_heartbeat(tfrt_session_handler_t* handler, tfrt_session_t* session,
@@ -70,8 +70,8 @@ static void tfrt_node_on_heartbeat(tfrt_session_handler_t* handler, tfrt_session
 
 static void tfrt_node_on_suspected(tfrt_session_handler_t* handler, tfrt_session_t* session,
                                    bool is_suspected) {
-  if (tfrt_node_of(handler)->options.logs_sessions) {
-    tfrt_session_log_suspected(session, is_suspected);
+  if (tfrt_node_of(handler)->options.logs_events) {
+    tfrt_event_log_session_suspected(session, is_suspected);
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/server.h"
 
+#include "distributed/event_log.h"
 #include "distributed/execution.h"
 #include "distributed/job_attachment.h"
 
@@ -281,6 +282,7 @@ tfrt_status_t tfrt_server_on_open(tfrt_peer_t* peer, uint32_t handle,
   }
   TFRT_RETURN_IF_ERROR(tfrt_job_attachment_bind(job, peer, handle));
   job->is_opening = true;
+  if (job->node->options.logs_events) tfrt_event_log_job_opened(job, peer->session);
   if (job->rank == 0) {
     tfrt_server_answer_open(job, NULL);
   } else {

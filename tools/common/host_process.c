@@ -32,7 +32,7 @@ static tfrt_status_t tfrt_host_process_make_node(tfrt_host_process_t* process,
   node.timers = &process->timers;
   node.transport = process->transport;
   node.host = process->host;
-  node.logs_sessions = options->logs_sessions;
+  node.logs_events = options->logs_events;
   node.session.name = options->name;
   node.session.cluster_key = options->cluster_key;
   node.session.limits.heartbeat_period_ms = (uint32_t)options->heartbeat_ms;

@@ -34,7 +34,7 @@ typedef struct tfrt_host_process_options_s {
   int64_t heartbeat_ms;            // from 1
   int64_t silence_ms;              // at least two heartbeats
   const char* data_directory;      // as in host_context.h; outlives the process, or NULL
-  bool logs_sessions;              // as in node.h
+  bool logs_events;                // as in node.h
 } tfrt_host_process_options_t;
 
 typedef struct tfrt_host_process_s {

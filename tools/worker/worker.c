@@ -187,7 +187,7 @@ static tfrt_status_t tfrt_worker_initialize_process(tfrt_worker_t* worker) {
   process.heartbeat_ms = options->heartbeat_ms;
   process.silence_ms = options->silence_ms;
   process.data_directory = options->data_directory;
-  process.logs_sessions = true;
+  process.logs_events = true;
   return tfrt_host_process_initialize(&worker->process, &process);
 }
 

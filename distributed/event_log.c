@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/event_log.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "distributed/transport.h"
+#include "host_runtime/base/log.h"
+
+// Room for what a peer is called, which the wire limits to 255 bytes.
+#define TFRT_EVENT_LOG_NAME_SIZE (TFRT_TRANSPORT_ADDRESS_SIZE + 256)
+
+// Writes what people call the peer: its name, else its address, else its incarnation.
+static void tfrt_event_log_peer_name(const tfrt_session_t* session,
+                                     char out_name[TFRT_EVENT_LOG_NAME_SIZE]) {
+  tfrt_string_view_t name = tfrt_session_peer_name(session);
+  if (name.size == 0) name = tfrt_session_address(session);
+  if (name.size > 0) {
+    snprintf(out_name, TFRT_EVENT_LOG_NAME_SIZE, "%.*s", TFRT_STRING_VIEW_ARGUMENTS(name));
+  } else {
+    snprintf(out_name, TFRT_EVENT_LOG_NAME_SIZE, "%016" PRIx64,
+             tfrt_session_peer_incarnation(session));
+  }
+}
+
+void tfrt_event_log_session_opened(const tfrt_session_t* session) {
+  char name[TFRT_EVENT_LOG_NAME_SIZE];
+  tfrt_event_log_peer_name(session, name);
+  tfrt_string_view_t address = tfrt_session_address(session);
+  if (address.size > 0) {
+    tfrt_log(TFRT_LOG_INFO, NULL, "connected to %s at %.*s", name,
+             TFRT_STRING_VIEW_ARGUMENTS(address));
+  } else {
+    tfrt_log(TFRT_LOG_INFO, NULL, "%s has connected", name);
+  }
+}
+
+void tfrt_event_log_session_draining(const tfrt_session_t* session) {
+  char name[TFRT_EVENT_LOG_NAME_SIZE];
+  tfrt_event_log_peer_name(session, name);
+  tfrt_log(TFRT_LOG_INFO, NULL, "%s drains: it takes no new jobs", name);
+}
+
+void tfrt_event_log_session_suspected(const tfrt_session_t* session, bool is_suspected) {
+  char name[TFRT_EVENT_LOG_NAME_SIZE];
+  tfrt_event_log_peer_name(session, name);
+  if (is_suspected) {
+    tfrt_log(TFRT_LOG_WARNING, NULL, "%s is silent; it will be given up if it stays so", name);
+  } else {
+    tfrt_log(TFRT_LOG_INFO, NULL, "%s speaks again", name);
+  }
+}
+
+void tfrt_event_log_session_dead(tfrt_session_death_t death, tfrt_status_t status) {
+  bool is_orderly = death == TFRT_SESSION_DEATH_GOODBYE || death == TFRT_SESSION_DEATH_CLOSED;
+  // Two processes that dialled each other need one session: nothing is lost with the other.
+  bool is_double = tfrt_status_code(status) == TFRT_STATUS_ALREADY_EXISTS;
+  tfrt_log_severity_t severity = is_double    ? TFRT_LOG_DEBUG
+                                 : is_orderly ? TFRT_LOG_INFO
+                                              : TFRT_LOG_WARNING;
+  tfrt_log(severity, NULL, "%s", tfrt_status_message(status));
+}
+
+void tfrt_event_log_job_opened(const tfrt_job_t* job, const tfrt_session_t* client) {
+  char name[TFRT_EVENT_LOG_NAME_SIZE];
+  tfrt_event_log_peer_name(client, name);
+  const tfrt_log_context_t context = {.job = job->handle};
+  tfrt_log(TFRT_LOG_INFO, &context, "opened by %s, as host %" PRIu32 " of %" PRIu32, name,
+           job->rank, job->member_count);
+}
+
+void tfrt_event_log_job_closed(const tfrt_job_t* job, tfrt_status_t reason) {
+  const tfrt_log_context_t context = {.job = job->handle};
+  if (reason) {
+    tfrt_log(TFRT_LOG_INFO, &context, "closed: %s", tfrt_status_message(reason));
+  } else {
+    tfrt_log(TFRT_LOG_INFO, &context, "closed");
+  }
+}

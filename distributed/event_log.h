@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What happens to sessions and jobs, told to whoever runs the process: one line per event.
+//
+//   info     connected to worker-2:4000 at 10.0.0.2:4000
+//   info     tfrt run has connected
+//   info     opened by tfrt run, as host 1 of 3 [job=7]
+//   info     closed [job=7]
+//   warning  host 2 (worker-2:4000) is lost: no sign of life for 5.0 s
+//   info     host 1 (worker-1:4000) has shut down: shutting down
+//
+// For daemons. A coordinator reports the loss of a host itself, with what was lost with it.
+//
+// Thread rule: the node's lock is held. Failure rule: none fails.
+#ifndef TFRT_DISTRIBUTED_EVENT_LOG_H_
+#define TFRT_DISTRIBUTED_EVENT_LOG_H_
+
+#include "distributed/job.h"
+#include "distributed/session.h"
+
+// |session| is OPEN for the first time. Thread-compatible (the node's lock is held).
+void tfrt_event_log_session_opened(const tfrt_session_t* session);
+
+// The peer takes no new jobs. Thread-compatible (the node's lock is held).
+void tfrt_event_log_session_draining(const tfrt_session_t* session);
+
+// The peer is silent, or speaks again. Thread-compatible (the node's lock is held).
+void tfrt_event_log_session_suspected(const tfrt_session_t* session, bool is_suspected);
+
+// A session is DEAD because of |death|, which |status| describes: a warning, unless it was
+// closed in order. Thread-compatible (the node's lock is held).
+void tfrt_event_log_session_dead(tfrt_session_death_t death, tfrt_status_t status);
+
+// |job| was opened here by |client|. Thread-compatible (the node's lock is held).
+void tfrt_event_log_job_opened(const tfrt_job_t* job, const tfrt_session_t* client);
+
+// |job| is closed because of |reason|, OK when it is finished. Thread-compatible (the node's
+// lock is held).
+void tfrt_event_log_job_closed(const tfrt_job_t* job, tfrt_status_t reason);
+
+#endif  // TFRT_DISTRIBUTED_EVENT_LOG_H_
