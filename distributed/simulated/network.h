@@ -65,7 +65,7 @@ typedef struct tfrt_simulated_options_s {
   int64_t jitter_ns;  // added, evenly from 0 to this
   // How the clocks of processes differ: that of the one that was added as number n, from 0, is
   // n * |clock_offset_ns| ahead of the network's and runs n * |clock_drift_ppm| parts per
-  // million faster. Fixed when a process is added.
+  // million faster. Fixed when a process is added. Clocks of real processes are never negative.
   int64_t clock_offset_ns;
   int32_t clock_drift_ppm;
   // For each message that arrives.
