@@ -5,6 +5,7 @@
 Usage: worker_test.py TFRT TFRT_WORKER
 """
 
+import json
 import os
 import re
 import resource
@@ -192,6 +193,8 @@ class WorkerTest(unittest.TestCase):
             self.assertEqual(worker.popen.stdout.read(), "")
             self.assertEqual(os.listdir(self.folder), ["sum.mlir"])
             self.assertTrue(worker.log().endswith("info: ended\n"), worker.log())
+            self.assertRegex(worker.log(), r"info: opened by .*, as host 0 of 1 \[job=1\]\n")
+            self.assertRegex(worker.log(), r"info: closed.* \[job=1\]\n")
 
     def test_a_fixed_port_is_free_again_at_once(self):
         address = self.start_worker().address
@@ -254,6 +257,16 @@ class WorkerTest(unittest.TestCase):
         worker.popen.stdout.close()
         self.expect_served(worker)
         self.assertEqual(worker.stop(), 0)
+
+    def test_a_client_that_is_killed_is_told_and_forgotten(self):
+        worker = self.start_worker("--log-format=json")
+        client = self.start_endless(worker)
+        client.popen.kill()
+        lost = worker.wait_for_log('"severity":"warning"')
+        self.assertIn('"severity":"warning"', lost)
+        self.assertEqual(worker.stop(), 0, worker.log())
+        for line in worker.log().splitlines():
+            self.assertIn("message", json.loads(line))
 
     # --- Draining --------------------------------------------------------------
 
