@@ -311,6 +311,8 @@ void tfrt_job_bury_all(tfrt_peer_t* peer, tfrt_status_t reason) {
     if (!member || member->death) continue;
     member->death = tfrt_status_retain(reason);
     if (member->rank != 0 && member != &job->client) continue;
+    // A client ends its job itself, and tells the other hosts.
+    if (job->rank == TFRT_WIRE_NO_RANK) continue;
     // Nobody is left who could end the job in order.
     tfrt_status_t lost = tfrt_peer_lost_error(peer, job, NULL, "without which the job can't go on");
     tfrt_job_close(job, lost);
