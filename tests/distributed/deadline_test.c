@@ -259,6 +259,36 @@ START_TEST(after_the_deadline_no_kernel_starts) {
 }
 END_TEST
 
+// Lets nothing through between {root, client} and {1, 2}, or everything again.
+static void set_cut_off(bool is_cut_off) {
+  static const uint32_t near[] = {0, 3};
+  static const uint32_t far[] = {1, 2};
+  for (size_t i = 0; i < 4; ++i) {
+    tfrt_simulated_endpoint_t* a = world.hosts[near[i / 2]].endpoint;
+    tfrt_simulated_endpoint_t* b = world.hosts[far[i % 2]].endpoint;
+    if (is_cut_off) {
+      tfrt_simulated_network_partition(world.network, a, b, true);
+    } else {
+      tfrt_simulated_network_heal(world.network, a, b, true);
+    }
+  }
+}
+
+START_TEST(a_callee_that_hears_nothing_of_its_caller_stops_by_itself) {
+  int64_t deadline_ns = begin(3, NULL, 300 * MILLISECOND);
+  start(endless_program, 1);
+  tfrt_node_world_run_for(&world, 100 * MILLISECOND);
+  set_cut_off(true);
+  tfrt_node_world_run_for(&world, SECOND);
+  ck_assert_int_gt(last_run_ns[2], deadline_ns - MILLISECOND);
+  ck_assert_int_le(last_run_ns[2], deadline_ns + MILLISECOND);
+  set_cut_off(false);
+  tfrt_node_world_await(&world);
+  expect_deadline_exceeded(0);
+  end();
+}
+END_TEST
+
 static bool is_settled(void* argument) {
   (void)argument;
   return settled_ns != 0;
@@ -499,6 +529,7 @@ END_TEST
 static void add_tests(TCase* tests) {
   tcase_add_test(tests, what_never_ends_ends_at_the_jobs_deadline);
   tcase_add_test(tests, after_the_deadline_no_kernel_starts);
+  tcase_add_test(tests, a_callee_that_hears_nothing_of_its_caller_stops_by_itself);
   tcase_add_test(tests, a_kernel_that_stands_still_does_not_keep_the_caller_waiting);
   tcase_add_test(tests, budgets_only_shrink_on_their_way);
   tcase_add_test(tests, budgets_are_the_same_by_clocks_that_differ);
