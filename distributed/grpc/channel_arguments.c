@@ -16,6 +16,10 @@
 // not "never" is what makes gRPC set the time limit (TCP_USER_TIMEOUT) at the socket.
 #define NO_KEEPALIVE_MS (INT_MAX - 1)
 
+// For a stranger to say what HTTP/2 begins with. Each takes a descriptor meanwhile, and when
+// there is none left, gRPC stops accepting for ever.
+#define HANDSHAKE_MS 5000
+
 #define MAX_ARGUMENTS 24
 
 typedef struct arguments_s {
@@ -68,6 +72,7 @@ grpc_server* tfrt_grpc_server_open(const tfrt_grpc_channel_settings_t* settings)
   add_common(&arguments, settings);
   // A port that is taken has to be an error and not a port that two processes share.
   add(&arguments, GRPC_ARG_ALLOW_REUSEPORT, 0);
+  add(&arguments, GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, HANDSHAKE_MS);
   return grpc_server_create(&arguments.args, NULL);
 }
 

@@ -391,12 +391,17 @@ class WorkerTest(unittest.TestCase):
             b"",
         ):
             self.say(worker, text)
-        # Half-open ones stay until the end.
+        half_open = []
         for i in range(50):
-            stream = self.connect(worker)
-            self.addCleanup(stream.close)
-            stream.sendall(http2[:i % len(http2)])
+            half_open.append(self.connect(worker))
+            self.addCleanup(half_open[-1].close)
+            half_open[-1].sendall(http2[:i % len(http2)])
         self.expect_served(worker)
+        # It hangs up on who says nothing for some seconds.
+        while half_open[0].recv(4096):
+            pass
+        half_open.append(self.connect(worker))
+        self.addCleanup(half_open[-1].close)
         self.assertEqual(worker.stop(), 0, worker.log())
 
     def test_a_thousand_connections_leave_nothing(self):
