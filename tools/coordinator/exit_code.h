@@ -31,6 +31,10 @@ static inline tfrt_exit_code_t tfrt_exit_code_of_result(tfrt_status_t status) {
       return TFRT_EXIT_DEADLINE;
     case TFRT_STATUS_UNAVAILABLE:
       return TFRT_EXIT_HOST_LOST;
+    case TFRT_STATUS_ABORTED:
+      return TFRT_EXIT_PROTOCOL;
+    case TFRT_STATUS_UNAUTHENTICATED:
+      return TFRT_EXIT_AUTHENTICATION;
     default:
       return TFRT_EXIT_PROGRAM_ERROR;
   }
