@@ -65,7 +65,8 @@ void tfrt_client_close_locked(tfrt_client_t* client, tfrt_status_t reason) {
                                 : tfrt_status_create(TFRT_STATUS_CANCELLED, "the job was closed");
   tfrt_client_retain(client);
   tfrt_list_remove(&client->link);
-  if (client->job) tfrt_client_send_close(client, reason);
+  // A job that has ended by itself, with the loss of its root, has said so already.
+  if (client->job && !client->job->ended) tfrt_client_send_close(client, reason);
   for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&client->runs));) {
     tfrt_client_run_fail(client, tfrt_client_run_of(link), 0, status);
   }

@@ -30,6 +30,10 @@ static tfrt_status_t tfrt_server_describe(tfrt_execution_t* execution, uint32_t 
         value, node->options.inline_limit, tfrt_node_host(node, execution->job), arena, out_item));
     if (out_item->kind != TFRT_WIRE_ITEM_NONE) return NULL;
   }
+  if (execution->job->closed) {
+    return tfrt_status_create(TFRT_STATUS_CANCELLED, "the job is closed on host %u",
+                              execution->job->rank);
+  }
   // The loan ends with the job, and keeps the value until then, wherever its payload is.
   tfrt_object_t* object = tfrt_object_table_export(&node->objects, execution->job, value);
   if (!object) return tfrt_status_out_of_memory();

@@ -5,12 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "compiler/translate.h"
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/async/inline_work_queue.h"
-#include "host_runtime/bef/bef_file.h"
+#include "tests/distributed/program.h"
 #include "tools/common/kernel_rooms.h"
-#include "tools/common/op_tables.h"
 
 static void expect_ok(tfrt_status_t status) {
   char text[2048];
@@ -106,33 +104,13 @@ void tfrt_node_world_initialize_with_window(tfrt_node_world_t* world, uint32_t h
 void tfrt_node_world_start(tfrt_node_world_t* world, const char* text,
                            tfrt_async_value_t* const* arguments, uint32_t argument_count,
                            uint32_t result_count) {
-  tfrt_string_builder_t report;
-  tfrt_string_builder_initialize(&report, tfrt_allocator_system());
-  tfrt_text_to_bef_options_t options = {0};
-  void* bytes = NULL;
-  size_t size = 0;
-  tfrt_status_t status =
-      tfrt_translate_text_to_bef("test.mlir", tfrt_string_view_of(text), tfrt_all_op_tables(),
-                                 &options, tfrt_allocator_system(), &report, &bytes, &size);
-  ck_assert_msg(!status, "%s", tfrt_string_builder_text(&report));
-  tfrt_string_builder_deinitialize(&report);
-  tfrt_bef_file_t* file = NULL;
-  expect_ok(tfrt_bef_file_create(bytes, size, tfrt_allocator_system(), &file));
-  const tfrt_bef_function_t* entry = tfrt_bef_file_find_function(file, "main");
-  ck_assert_ptr_nonnull(entry);
-  ck_assert_uint_eq(entry->result_count, result_count);
-  tfrt_client_start_t start = {.program = tfrt_string_view_make(bytes, size),
-                               .function = entry->index,
-                               .name = tfrt_string_view_of("main"),
-                               .arguments = arguments,
-                               .argument_count = argument_count,
-                               .result_count = result_count};
+  tfrt_test_program_t program;
+  tfrt_test_program_initialize(&program, text);
+  ck_assert_uint_eq(program.result_count, result_count);
   world->result_count = result_count;
-  world->start = tfrt_client_start(world->client, &start, world->results);
-  ck_assert_uint_ne(world->start, 0);
-  tfrt_bef_file_release(file);
-  tfrt_allocator_free(tfrt_allocator_system(), bytes, size);
-  for (uint32_t i = 0; i < result_count; ++i) tfrt_async_value_demand(world->results[i]);
+  world->start =
+      tfrt_test_program_start(&program, world->client, arguments, argument_count, world->results);
+  tfrt_test_program_deinitialize(&program);
 }
 
 static void describe(const tfrt_node_world_t* world, char* text, size_t size) {
