@@ -37,6 +37,7 @@
 #define TFRT_DISTRIBUTED_CLIENT_H_
 
 #include "distributed/node.h"
+#include "host_runtime/base/trace.h"
 
 typedef struct tfrt_client_s tfrt_client_t;
 
@@ -48,6 +49,7 @@ typedef struct tfrt_client_options_s {
   uint32_t host_count;                  // from 1
   tfrt_string_view_t name;              // of the job, for people
   int64_t deadline_ns;                  // of the node's clock; 0 or TFRT_TIME_INFINITE: none
+  bool is_traced;                       // hosts record what runs when, for tfrt_client_trace()
   tfrt_client_print_fn_t print;
   void* print_self;
 } tfrt_client_options_t;
@@ -79,6 +81,16 @@ uint64_t tfrt_client_start(tfrt_client_t* client, const tfrt_client_start_t* sta
 // Cancels the start |number|, 0 for all, because of |reason| (+0): its results are still the
 // root's answer. Thread-safe.
 void tfrt_client_cancel(tfrt_client_t* client, uint64_t number, tfrt_status_t reason);
+
+// Returns what host |rank| has recorded so far (+1), unresolved: a value for
+// tfrt_client_read_trace(), or an error. It comes when it is demanded, as any value. Thread-safe.
+tfrt_async_value_t* tfrt_client_trace(tfrt_client_t* client, uint32_t rank);
+
+// Adds the spans in |value|, which is available and was made by tfrt_client_trace(), to |trace|.
+// Sets |*out_clock_ns| to the host's clock when it answered, and |*out_dropped| to the number of
+// spans that did not fit there. INVALID_ARGUMENT for what is no trace. Thread-safe.
+tfrt_status_t tfrt_client_read_trace(tfrt_async_value_t* value, tfrt_trace_t* trace,
+                                     int64_t* out_clock_ns, uint64_t* out_dropped) TFRT_MUST_USE;
 
 // Closes the job because of |reason| (+0), OK when it is finished. Idempotent. Thread-safe.
 void tfrt_client_close(tfrt_client_t* client, tfrt_status_t reason);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "distributed/client_run.h"
+#include "distributed/tracing.h"
 #include "host_runtime/base/random.h"
 
 // --- What is wrong with a host -----------------------------------------------
@@ -88,6 +89,7 @@ static tfrt_status_t tfrt_client_open_everywhere(tfrt_client_t* client,
   job->print = tfrt_client_print;
   job->print_self = client;
   job->print_release = tfrt_client_release_print;
+  if (client->options.is_traced) tfrt_tracing_request(job);
   tfrt_client_retain(client);
   for (uint32_t i = 0; i < client->options.host_count; ++i) {
     tfrt_peer_t* peer = NULL;

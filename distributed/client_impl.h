@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inside of a client, for its three sources, and what a node tells its clients. Private to
+// The inside of a client, for its four sources, and what a node tells its clients. Private to
 // this room.
 //
 //   client.c       its life: created, open, closed; what came from the root
 //   client_host.c  its hosts: dialled, known, the job opened on each; what is wrong with one
 //   client_run.c   its starts: packed, sent, cancelled, ended
+//   client_trace.c what ran when on its hosts
 //
 // Thread rule: everything here needs the node's lock, but what says otherwise.
 // Failure rule: none fails; what comes too late is ignored.

@@ -264,6 +264,7 @@ static tfrt_status_t tfrt_execution_prepare(tfrt_execution_t* execution,
   TFRT_RETURN_IF_ERROR(tfrt_execution_take_results(execution, *out_function));
   tfrt_request_options_t options = tfrt_request_options_default();
   options.id = execution->request_id;
+  options.trace = execution->job->trace;
   options.deadline_ns = execution->deadline_ns;
   options.output = &execution->job->output;
   options.router = &execution->job->router;

@@ -6,6 +6,7 @@
 #include "distributed/execution.h"
 #include "distributed/incoming_want.h"
 #include "distributed/printing.h"
+#include "distributed/tracing.h"
 
 // What became of one result, as far as the caller is concerned.
 typedef enum tfrt_incoming_result_state_e {
@@ -399,6 +400,16 @@ static tfrt_incoming_call_t* tfrt_incoming_call_allocate(tfrt_peer_t* peer, tfrt
   return NULL;
 }
 
+// Returns true if |invoke| is of a built-in function that this host has for |peer|.
+static bool tfrt_incoming_call_is_builtin(const tfrt_peer_t* peer, const tfrt_job_t* job,
+                                          const tfrt_wire_invoke_t* invoke) {
+  if (invoke->function == TFRT_WIRE_BUILTIN_PRINT) {
+    return invoke->argument_count == 2 && invoke->result_count == 1 && job->print;
+  }
+  return invoke->function == TFRT_WIRE_BUILTIN_TRACE && invoke->argument_count == 0 &&
+         invoke->result_count == 1 && peer->incarnation == job->client.incarnation;
+}
+
 // What is to be run; NULL for a built-in function.
 static tfrt_status_t tfrt_incoming_call_check(tfrt_peer_t* peer, tfrt_job_t* job,
                                               const tfrt_wire_invoke_t* invoke,
@@ -411,10 +422,7 @@ static tfrt_status_t tfrt_incoming_call_check(tfrt_peer_t* peer, tfrt_job_t* job
     return tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "host %u takes no more calls", job->rank);
   }
   if (invoke->program == 0) {
-    if (invoke->function == TFRT_WIRE_BUILTIN_PRINT && invoke->argument_count == 2 &&
-        invoke->result_count == 1 && job->print) {
-      return NULL;
-    }
+    if (tfrt_incoming_call_is_builtin(peer, job, invoke)) return NULL;
     return tfrt_status_create(TFRT_STATUS_UNIMPLEMENTED, "there is no built-in function %u here",
                               invoke->function);
   }
@@ -438,6 +446,8 @@ static void tfrt_incoming_call_begin(tfrt_incoming_call_t* call) {
   tfrt_hash_table_insert(&peer->incoming_calls, &call->number, &call->by_number);
   if (execution->program) {
     tfrt_execution_start(execution);
+  } else if (execution->function == TFRT_WIRE_BUILTIN_TRACE) {
+    tfrt_tracing_start(execution);
   } else {
     tfrt_printing_start(execution, tfrt_job_rank_of(execution->job, peer->incarnation));
   }

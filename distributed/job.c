@@ -52,6 +52,7 @@ static void tfrt_job_free(tfrt_job_t* job) {
   }
   for (uint32_t i = 0; i < job->member_count; ++i) tfrt_status_release(job->members[i].death);
   tfrt_status_release(job->client.death);
+  tfrt_trace_release(job->trace);
   tfrt_allocator_free(allocator, job->members, job->member_count * sizeof(*job->members));
   tfrt_allocator_free(allocator, job, sizeof(*job));
 }

@@ -58,7 +58,9 @@ struct tfrt_job_s {
   int64_t deadline_ns;       // TFRT_TIME_INFINITE: none
   tfrt_job_member_t client;  // rank TFRT_WIRE_NO_RANK
   uint32_t member_count;
-  tfrt_job_member_t* members;  // by rank
+  tfrt_job_member_t* members;       // by rank
+  tfrt_wire_trace_t trace_context;  // of what belongs to the job; all 0: it is not traced
+  tfrt_trace_t* trace;              // +1; on a member, what ran when, or NULL
   tfrt_list_link_t programs;
   uint32_t next_program;              // handle that our next Program frame gives; from 1
   tfrt_list_link_t starts;            // what the client asked for, at the root (server.h)

@@ -13,6 +13,7 @@
 #include "distributed/outgoing_call.h"
 #include "distributed/remote_value.h"
 #include "distributed/server.h"
+#include "distributed/tracing.h"
 #include "distributed/transfer.h"
 #include "host_runtime/base/random.h"
 
@@ -185,7 +186,7 @@ static tfrt_status_t tfrt_node_dispatch(tfrt_peer_t* peer, const tfrt_wire_frame
   if (body->kind == TFRT_WIRE_FRAME_JOB_ATTACH)
     return tfrt_job_attachment_on_attach(peer, &body->job_attach);
   if (body->kind == TFRT_WIRE_FRAME_JOB_OPEN) {
-    return tfrt_server_on_open(peer, frame->job, &body->job_open, deadline_ns);
+    return tfrt_server_on_open(peer, frame, &body->job_open, deadline_ns);
   }
   tfrt_job_t* job = NULL;
   TFRT_RETURN_IF_ERROR(tfrt_job_attachment_find(peer, frame->job, &job));
@@ -253,6 +254,8 @@ tfrt_status_t tfrt_node_create(const tfrt_node_options_t* options, tfrt_node_t**
   *out_node = NULL;
   tfrt_type_id_t program_type = TFRT_TYPE_NONE;
   TFRT_RETURN_IF_ERROR(tfrt_program_cache_type(&program_type));
+  tfrt_type_id_t trace_type = TFRT_TYPE_NONE;
+  TFRT_RETURN_IF_ERROR(tfrt_tracing_type(&trace_type));
   tfrt_allocator_t allocator = options->allocator;
   tfrt_node_t* node = tfrt_allocator_allocate_zeroed(allocator, sizeof(*node));
   if (!node) return tfrt_status_out_of_memory();

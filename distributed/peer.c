@@ -134,6 +134,10 @@ static tfrt_session_frame_t tfrt_peer_session_frame(const tfrt_peer_frame_t* fra
       .after_want = frame->after_want,
       .is_nested = frame->is_nested,
   };
+  bool starts_work = body->kind == TFRT_WIRE_FRAME_INVOKE ||
+                     body->kind == TFRT_WIRE_FRAME_JOB_OPEN ||
+                     body->kind == TFRT_WIRE_FRAME_JOB_START;
+  if (starts_work && frame->job->trace_context.flags) out.trace = &frame->job->trace_context;
   if (body->kind == TFRT_WIRE_FRAME_INVOKE) out.call = body->invoke.call;
   if (body->kind == TFRT_WIRE_FRAME_VOID) out.call = body->void_call.call;
   if (body->kind == TFRT_WIRE_FRAME_WANT) out.want = body->want.want;

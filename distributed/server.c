@@ -4,6 +4,7 @@
 #include "distributed/event_log.h"
 #include "distributed/execution.h"
 #include "distributed/job_attachment.h"
+#include "distributed/tracing.h"
 
 // One JobStart.
 typedef struct tfrt_server_start_s {
@@ -275,16 +276,18 @@ static void tfrt_server_await_root(tfrt_job_t* job) {
   tfrt_status_release(status);
 }
 
-tfrt_status_t tfrt_server_on_open(tfrt_peer_t* peer, uint32_t handle,
+tfrt_status_t tfrt_server_on_open(tfrt_peer_t* peer, const tfrt_wire_frame_t* frame,
                                   const tfrt_wire_job_open_t* open, int64_t deadline_ns) {
   tfrt_job_t* job = NULL;
   tfrt_status_t refused = tfrt_server_open(peer, open, deadline_ns, &job);
   if (refused) {
-    tfrt_status_t status = tfrt_job_attachment_refuse(peer, handle, open, refused);
+    tfrt_status_t status = tfrt_job_attachment_refuse(peer, frame->job, open, refused);
     tfrt_status_release(refused);
     return status;
   }
-  TFRT_RETURN_IF_ERROR(tfrt_job_attachment_bind(job, peer, handle));
+  TFRT_RETURN_IF_ERROR(tfrt_job_attachment_bind(job, peer, frame->job));
+  // Without memory for a trace, the job runs all the same.
+  tfrt_status_release(tfrt_tracing_accept(job, frame->trace));
   job->is_opening = true;
   if (job->node->options.logs_events) tfrt_event_log_job_opened(job, peer->session);
   if (job->rank == 0) {

@@ -21,8 +21,8 @@
 
 #include "distributed/job.h"
 
-// A JobOpen came from |peer|, whose handle of the job is |handle|.
-tfrt_status_t tfrt_server_on_open(tfrt_peer_t* peer, uint32_t handle,
+// A JobOpen came from |peer| in |frame|, whose handle is the peer's for the job.
+tfrt_status_t tfrt_server_on_open(tfrt_peer_t* peer, const tfrt_wire_frame_t* frame,
                                   const tfrt_wire_job_open_t* open, int64_t deadline_ns)
     TFRT_MUST_USE;
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "host_runtime/async/join.h"
+#include "tools/coordinator/trace_collection.h"
 
 tfrt_status_t tfrt_cluster_run_initialize(tfrt_cluster_run_t* run,
                                           const tfrt_run_options_t* options,
@@ -46,10 +47,13 @@ static void tfrt_cluster_run_print(void* self, uint32_t rank, tfrt_string_view_t
 static tfrt_status_t tfrt_cluster_run_create_client(tfrt_cluster_run_t* run) {
   const tfrt_run_options_t* options = run->options;
   bool is_local = options->local_count > 0;
-  tfrt_client_options_t client = {.addresses = is_local ? run->workers.addresses : options->hosts,
-                                  .host_count = is_local ? run->workers.count : options->host_count,
+  run->addresses = is_local ? run->workers.addresses : options->hosts;
+  run->host_count = is_local ? run->workers.count : options->host_count;
+  tfrt_client_options_t client = {.addresses = run->addresses,
+                                  .host_count = run->host_count,
                                   .name = tfrt_string_view_of(options->path),
                                   .deadline_ns = TFRT_TIME_INFINITE,
+                                  .is_traced = options->trace_path != NULL,
                                   .print = tfrt_cluster_run_print};
   if (client.name.size >= 256) client.name = tfrt_string_view_of("a program");
   if (options->timeout_ms > 0) {
@@ -127,6 +131,11 @@ tfrt_status_t tfrt_cluster_run_execute(tfrt_cluster_run_t* run, tfrt_run_plan_t*
   }
   *out_exit_code = tfrt_exit_code_of_cluster(status);
   return status;
+}
+
+tfrt_status_t tfrt_cluster_run_write_trace(tfrt_cluster_run_t* run) {
+  return tfrt_trace_collection_write(run->client, run->addresses, run->host_count, run->loop,
+                                     run->options->trace_path);
 }
 
 void tfrt_cluster_run_shut_down(tfrt_cluster_run_t* run, tfrt_run_plan_t* plan) {

@@ -34,6 +34,8 @@ typedef struct tfrt_cluster_run_s {
   tfrt_run_loop_t* loop;
   tfrt_host_process_t process;
   tfrt_local_cluster_t workers;
+  const tfrt_string_view_t* addresses;  // of the hosts, by rank
+  uint32_t host_count;
   tfrt_client_t* client;   // +1; NULL before the hosts are known
   tfrt_task_t on_results;  // runs when all results are resolved, on any thread
   atomic_bool is_done;
@@ -48,6 +50,10 @@ tfrt_status_t tfrt_cluster_run_initialize(tfrt_cluster_run_t* run,
 // could not begin. Main thread only.
 tfrt_status_t tfrt_cluster_run_execute(tfrt_cluster_run_t* run, tfrt_run_plan_t* plan,
                                        tfrt_exit_code_t* out_exit_code) TFRT_MUST_USE;
+
+// Writes the trace that |run|'s options ask for, after it was executed without an error. Main
+// thread only.
+tfrt_status_t tfrt_cluster_run_write_trace(tfrt_cluster_run_t* run) TFRT_MUST_USE;
 
 // Ends everything in |run|; |plan|, whose values belong to it, is deinitialised before the
 // kernels go. Main thread only.

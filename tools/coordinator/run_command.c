@@ -56,6 +56,7 @@ static tfrt_status_t tfrt_run_on_cluster(const tfrt_run_options_t* options, tfrt
   if (!status) {
     status = tfrt_cluster_run_execute(&run, &plan, out_exit_code);
     if (!status) *out_exit_code = tfrt_run_report_results(&plan, options);
+    if (!status && options->trace_path) status = tfrt_cluster_run_write_trace(&run);
   }
   tfrt_cluster_run_shut_down(&run, &plan);
   return status;

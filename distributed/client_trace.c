@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/client_impl.h"
+#include "distributed/outgoing_call.h"
+#include "distributed/trace_image.h"
+#include "distributed/tracing.h"
+#include "host_runtime/async/builtin_types.h"
+
+// Sets the job (+1) and callee of |request|. With the lock held.
+static tfrt_status_t tfrt_client_find_host(const tfrt_client_t* client, uint32_t rank,
+                                           tfrt_outgoing_call_request_t* request) {
+  if (rank >= client->options.host_count) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "there is no host %u", rank);
+  }
+  if (!client->is_open || client->closed) {
+    return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION, "the job is not open");
+  }
+  request->job = tfrt_job_retain(client->job);
+  request->callee = client->hosts[rank].incarnation;
+  return NULL;
+}
+
+tfrt_async_value_t* tfrt_client_trace(tfrt_client_t* client, uint32_t rank) {
+  static const char* const result_types[1] = {"!tfrt.trace"};
+  tfrt_async_value_t* result = NULL;
+  tfrt_outgoing_call_request_t request = {.function = TFRT_WIRE_BUILTIN_TRACE,
+                                          .name = "trace",
+                                          .deadline_ns = TFRT_TIME_INFINITE,
+                                          .results = &result,
+                                          .result_count = 1,
+                                          .result_types = result_types};
+  tfrt_node_lock_tables(client->node);
+  tfrt_status_t status = tfrt_client_find_host(client, rank, &request);
+  tfrt_node_unlock(client->node);
+  if (status) return tfrt_async_value_create_error_take(status);
+  tfrt_outgoing_call_start(client->node, &request);
+  tfrt_node_lock_tables(client->node);
+  tfrt_job_release(request.job);
+  tfrt_node_unlock(client->node);
+  return result;
+}
+
+tfrt_status_t tfrt_client_read_trace(tfrt_async_value_t* value, tfrt_trace_t* trace,
+                                     int64_t* out_clock_ns, uint64_t* out_dropped) {
+  tfrt_type_id_t type = TFRT_TYPE_NONE;
+  TFRT_RETURN_IF_ERROR(tfrt_tracing_type(&type));
+  tfrt_async_value_t* payload = tfrt_async_value_resolved(value);
+  if (payload->type_id != type) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a %s is no trace",
+                              tfrt_type_get(payload->type_id)->name);
+  }
+  return tfrt_trace_image_read(tfrt_async_value_string(payload), trace, out_clock_ns, out_dropped);
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/tracing.h"
+
+#include <string.h>
+
+#include "distributed/trace_image.h"
+#include "host_runtime/async/builtin_types.h"
+#include "host_runtime/base/random.h"
+
+// The flag of W3C Trace Context that says: recorded.
+#define TFRT_TRACING_SAMPLED 1u
+
+tfrt_status_t tfrt_tracing_type(tfrt_type_id_t* out_type) {
+  tfrt_type_t type = *tfrt_type_get(TFRT_TYPE_STRING);
+  type.name = "!tfrt.trace";
+  type.print = NULL;
+  return tfrt_type_register(&type, out_type);
+}
+
+void tfrt_tracing_request(tfrt_job_t* job) {
+  tfrt_random_entropy(&job->trace_context, sizeof(job->trace_context));
+  job->trace_context.flags = TFRT_TRACING_SAMPLED;
+}
+
+tfrt_status_t tfrt_tracing_accept(tfrt_job_t* job, const tfrt_wire_trace_t* trace) {
+  if (!trace || !(trace->flags & TFRT_TRACING_SAMPLED)) return NULL;
+  job->trace_context = *trace;
+  return tfrt_trace_create(TFRT_TRACING_LIMIT, job->node->options.allocator, &job->trace);
+}
+
+// A value (+1) with the bytes of |image|.
+static tfrt_async_value_t* tfrt_tracing_make_value(tfrt_string_view_t image,
+                                                   tfrt_allocator_t allocator) {
+  tfrt_type_id_t type = TFRT_TYPE_NONE;
+  tfrt_status_t status = tfrt_tracing_type(&type);
+  if (status) return tfrt_async_value_create_error_take(status);
+  tfrt_async_value_t* value = tfrt_async_value_create_unconstructed(type);
+  if (!value) return tfrt_async_value_out_of_memory();
+  void* room = NULL;
+  status = tfrt_type_get(type)->codec->decode(NULL, 0, image.size, allocator,
+                                              tfrt_async_value_payload(value), &room);
+  if (status) {
+    tfrt_async_value_release(value);
+    return tfrt_async_value_create_error_take(status);
+  }
+  memcpy(room, image.data, image.size);
+  tfrt_async_value_set_available(value);
+  return value;
+}
+
+// Runs with the lock open: spans are many, and are copied.
+static void tfrt_tracing_run(void* argument) {
+  tfrt_execution_t* execution = argument;
+  tfrt_node_t* node = tfrt_node_retain(execution->node);
+  tfrt_string_builder_t image;
+  tfrt_string_builder_initialize(&image, node->options.allocator);
+  tfrt_trace_image_append(execution->job->trace, tfrt_node_now_ns(node), &image);
+  tfrt_status_t status = tfrt_string_builder_status(&image);
+  tfrt_async_value_t* result = status ? tfrt_async_value_create_error(status)
+                                      : tfrt_tracing_make_value(tfrt_string_builder_view(&image),
+                                                                node->options.host->allocator);
+  tfrt_string_builder_deinitialize(&image);
+  tfrt_node_lock_tables(node);
+  tfrt_execution_complete(execution, &result);
+  tfrt_execution_release(execution);
+  tfrt_node_unlock(node);
+  tfrt_node_release(node);
+}
+
+void tfrt_tracing_start(tfrt_execution_t* execution) {
+  tfrt_execution_begin(execution);
+  tfrt_execution_retain(execution);
+  tfrt_action_queue_call(&execution->node->actions, tfrt_tracing_run, execution);
+}

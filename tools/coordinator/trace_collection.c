@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/coordinator/trace_collection.h"
+
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "host_runtime/async/join.h"
+#include "tools/common/chrome_trace.h"
+
+// One question.
+typedef struct tfrt_trace_question_s {
+  tfrt_task_t task;  // runs when the answer is there, on any thread
+  tfrt_run_loop_t* loop;
+  atomic_bool is_answered;
+} tfrt_trace_question_t;
+
+static void tfrt_trace_collection_on_answer(tfrt_task_t* task) {
+  tfrt_trace_question_t* question = TFRT_CONTAINER_OF(task, tfrt_trace_question_t, task);
+  tfrt_run_loop_t* loop = question->loop;
+  // Pairs with the load in tfrt_trace_collection_await(), behind which |question| is gone.
+  atomic_store_explicit(&question->is_answered, true, memory_order_release);
+  tfrt_run_loop_wake(loop);
+}
+
+// Waits until |value| is there. An impatient user, or time, ends that by closing |client|.
+static tfrt_status_t tfrt_trace_collection_await(tfrt_client_t* client, tfrt_async_value_t* value,
+                                                 tfrt_run_loop_t* loop) {
+  tfrt_trace_question_t question = {.loop = loop};
+  uint32_t cancel_count = loop->cancel_count;
+  tfrt_task_initialize(&question.task, tfrt_trace_collection_on_answer);
+  TFRT_RETURN_IF_ERROR(tfrt_join_and_then(&value, 1, &question.task, tfrt_allocator_system()));
+  tfrt_run_loop_start_alarm(loop, TFRT_TRACE_COLLECTION_PATIENCE_MS);
+  // Pairs with the store in tfrt_trace_collection_on_answer().
+  while (!atomic_load_explicit(&question.is_answered, memory_order_acquire)) {
+    if (loop->alarm_is_over || loop->cancel_count > cancel_count) tfrt_client_close(client, NULL);
+    tfrt_run_loop_turn(loop);
+  }
+  return NULL;
+}
+
+static int64_t tfrt_trace_collection_now(void) { return tfrt_clock_now_ns(tfrt_clock_system()); }
+
+// Fills |host|, whose trace is empty, with what host |host->rank| says.
+static tfrt_status_t tfrt_trace_collection_ask(tfrt_client_t* client, tfrt_run_loop_t* loop,
+                                               tfrt_chrome_trace_host_t* host) {
+  int64_t asked = tfrt_trace_collection_now();
+  tfrt_async_value_t* value = tfrt_client_trace(client, host->rank);
+  tfrt_status_t status = tfrt_trace_collection_await(client, value, loop);
+  int64_t answered = tfrt_trace_collection_now();
+  int64_t clock = 0;
+  uint64_t dropped = 0;
+  if (!status && tfrt_async_value_is_error(value)) {
+    status = tfrt_status_retain(tfrt_async_value_error(value));
+  }
+  if (!status) status = tfrt_client_read_trace(value, host->trace, &clock, &dropped);
+  if (!status && (clock < asked || clock > answered)) {
+    host->clock_offset_ns = asked + (answered - asked) / 2 - clock;
+  }
+  dropped += tfrt_trace_dropped(host->trace);
+  if (dropped > 0) {
+    fprintf(stderr, "tfrt: the trace lacks %" PRIu64 " spans of host %u, which had no room\n",
+            dropped, host->rank);
+  }
+  tfrt_async_value_release(value);
+  return status;
+}
+
+static tfrt_status_t tfrt_trace_collection_fill(tfrt_client_t* client, uint32_t host_count,
+                                                tfrt_run_loop_t* loop,
+                                                tfrt_chrome_trace_host_t* hosts) {
+  for (uint32_t i = 0; i < host_count; ++i) {
+    TFRT_RETURN_IF_ERROR(
+        tfrt_trace_create(TFRT_TRACE_COLLECTION_LIMIT, tfrt_allocator_system(), &hosts[i].trace));
+    hosts[i].rank = i;
+    tfrt_status_t status = tfrt_trace_collection_ask(client, loop, &hosts[i]);
+    if (!status) continue;
+    fprintf(stderr, "tfrt: the trace lacks host %u: %s\n", i, tfrt_status_message(status));
+    tfrt_status_release(status);
+  }
+  return NULL;
+}
+
+tfrt_status_t tfrt_trace_collection_write(tfrt_client_t* client,
+                                          const tfrt_string_view_t* addresses, uint32_t host_count,
+                                          tfrt_run_loop_t* loop, const char* path) {
+  typedef struct {
+    char text[TFRT_TRANSPORT_ADDRESS_SIZE + 16];
+  } name_t;
+  tfrt_allocator_t allocator = tfrt_allocator_system();
+  tfrt_chrome_trace_host_t* hosts =
+      tfrt_allocator_allocate_zeroed(allocator, host_count * sizeof(*hosts));
+  name_t* names = tfrt_allocator_allocate_zeroed(allocator, host_count * sizeof(*names));
+  tfrt_status_t status = hosts && names ? NULL : tfrt_status_out_of_memory();
+  for (uint32_t i = 0; i < host_count && !status; ++i) {
+    snprintf(names[i].text, sizeof(names[i].text), "host %u (%.*s)", i, (int)addresses[i].size,
+             addresses[i].data);
+    hosts[i].name = names[i].text;
+  }
+  if (!status) status = tfrt_trace_collection_fill(client, host_count, loop, hosts);
+  if (!status) status = tfrt_chrome_trace_write(path, hosts, host_count);
+  for (uint32_t i = 0; i < host_count && hosts; ++i) tfrt_trace_release(hosts[i].trace);
+  tfrt_allocator_free(allocator, hosts, host_count * sizeof(*hosts));
+  tfrt_allocator_free(allocator, names, host_count * sizeof(*names));
+  return status;
+}
