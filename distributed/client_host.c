@@ -36,6 +36,9 @@ static const char* tfrt_client_advice(tfrt_session_death_t death, tfrt_status_co
   if (code == TFRT_STATUS_INVALID_ARGUMENT) return "correct the address";
   if (code == TFRT_STATUS_RESOURCE_EXHAUSTED) return "try again when there is less to do";
   if (code == TFRT_STATUS_UNAUTHENTICATED) return "use the cluster key that it was started with";
+  if (code == TFRT_STATUS_ABORTED && death == TFRT_SESSION_DEATH_REJECTED) {
+    return "something else listens there: correct the address, or run the same release everywhere";
+  }
   if (code == TFRT_STATUS_ABORTED) return "run the same release everywhere";
   switch (death) {
     case TFRT_SESSION_DEATH_GONE:
