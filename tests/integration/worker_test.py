@@ -259,7 +259,7 @@ class WorkerTest(unittest.TestCase):
         self.assertEqual(worker.stop(), 0)
 
     def test_a_client_that_is_killed_is_told_and_forgotten(self):
-        worker = self.start_worker("--log-format=json")
+        worker = self.start_worker("--log-format=json", "--heartbeat-ms=100", "--silence-ms=1000")
         client = self.start_endless(worker)
         client.popen.kill()
         lost = worker.wait_for_log('"severity":"warning"')
@@ -296,6 +296,12 @@ class WorkerTest(unittest.TestCase):
         self.assertEqual(worker.stop(signal.SIGINT), 0, worker.log())
         self.assertNotEqual(client.wait(), 0)
         self.assertNotEqual(client.log(), "")
+
+    def test_more_signals_change_nothing(self):
+        worker = self.start_worker()
+        for _ in range(20):
+            worker.popen.send_signal(signal.SIGTERM)
+        self.assertEqual(worker.wait(), 0, worker.log())
 
     def test_the_time_to_drain_is_limited(self):
         worker = self.start_worker("--drain-timeout-ms=100")

@@ -33,7 +33,6 @@ typedef struct tfrt_worker_s {
   uv_timer_t look;   // runs while draining
   uv_timer_t limit;  // of draining
   uv_pipe_t input;
-  bool has_input;
   bool is_draining;
   bool is_abandoned;  // the standard input has ended
 } tfrt_worker_t;
@@ -115,7 +114,6 @@ static void tfrt_worker_on_input(uv_stream_t* stream, ssize_t size, const uv_buf
 static int tfrt_worker_open_input(tfrt_worker_t* worker) {
   int result = uv_pipe_init(&worker->loop, &worker->input, 0);
   if (result != 0) return result;
-  worker->has_input = true;
   worker->input.data = worker;
   result = uv_pipe_open(&worker->input, STDIN_FILENO);
   if (result != 0) return result;
@@ -150,17 +148,6 @@ static tfrt_status_t tfrt_worker_open_loop(tfrt_worker_t* worker) {
   // The process ends right after this, and what was opened with it.
   return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no event loop: %s",
                             uv_strerror(result));
-}
-
-// From here on, signals do what they do in any process: who sends one now doesn't want to wait.
-static void tfrt_worker_close_loop(tfrt_worker_t* worker) {
-  uv_close((uv_handle_t*)&worker->interrupt, NULL);
-  uv_close((uv_handle_t*)&worker->terminate, NULL);
-  uv_close((uv_handle_t*)&worker->look, NULL);
-  uv_close((uv_handle_t*)&worker->limit, NULL);
-  if (worker->has_input) uv_close((uv_handle_t*)&worker->input, NULL);
-  uv_run(&worker->loop, UV_RUN_DEFAULT);
-  uv_loop_close(&worker->loop);
 }
 
 // --- The beginning -----------------------------------------------------------
@@ -259,7 +246,8 @@ static tfrt_worker_exit_t tfrt_worker_serve(tfrt_worker_t* worker) {
   tfrt_worker_bound_end(worker->is_abandoned ? TFRT_WORKER_ABANDONED_END_SECONDS
                                              : TFRT_WORKER_END_SECONDS);
   tfrt_presence_file_remove(&worker->ready_file);
-  tfrt_worker_close_loop(worker);
+  // The loop stays open: signals are caught to the last moment, for nothing, so that the end
+  // is the same however many come.
   tfrt_host_process_shut_down(&worker->process);
   tfrt_presence_file_remove(&worker->pid_file);
   if (exit_code == TFRT_WORKER_EXIT_STOPPED) tfrt_log(TFRT_LOG_INFO, NULL, "ended");
