@@ -118,6 +118,114 @@ START_TEST(the_same_seed_gives_the_same_trace) {
 }
 END_TEST
 
+// --- Drafts ------------------------------------------------------------------
+
+static uint32_t seal_count;
+static uint32_t sealed_number;
+static tfrt_session_state_t sealed_state;
+static bool seal_fails;
+
+// Makes the first test frame (session_harness.c) of any draft.
+static tfrt_status_t seal(const tfrt_session_t* session, tfrt_string_view_t draft,
+                          tfrt_string_builder_t* out_body) {
+  ck_assert(tfrt_string_view_equal(draft, tfrt_string_view_of("draft")));
+  if (seal_fails) return tfrt_status_create(TFRT_STATUS_DATA_LOSS, "no seal");
+  ++seal_count;
+  sealed_number = tfrt_session_number(session);
+  sealed_state = tfrt_session_state(session);
+  const uint64_t number = 1;
+  tfrt_string_builder_append(out_body, &number, sizeof(number));
+  return NULL;
+}
+
+static tfrt_session_frame_t draft_frame(void) {
+  seal_count = 0;
+  seal_fails = false;
+  return (tfrt_session_frame_t){.kind = TFRT_WIRE_FRAME_RELEASE,
+                                .job = 1,
+                                .deadline_ns = TFRT_TIME_INFINITE,
+                                .body = tfrt_string_view_of("draft"),
+                                .seal = seal};
+}
+
+START_TEST(a_draft_waits_for_the_number_of_its_session) {
+  tfrt_harness_world_t world;
+  tfrt_harness_initialize_with_seed(&world, 1);
+  tfrt_harness_host_t* x = tfrt_harness_add_simple_host(&world, 0x0a);
+  tfrt_harness_host_t* y = tfrt_harness_add_simple_host(&world, 0x0b);
+  // Two sessions that y counts and x never hears of.
+  tfrt_simulated_network_partition(world.network, x->endpoint, y->endpoint, true);
+  for (int i = 0; i < 2; ++i) {
+    tfrt_harness_dial(y, x);
+    tfrt_harness_run_for(&world, 10 * TFRT_HARNESS_SECOND);
+  }
+  tfrt_simulated_network_heal(world.network, x->endpoint, y->endpoint, true);
+  tfrt_harness_record_t* a = tfrt_harness_dial(x, y);
+  ck_assert_uint_eq(tfrt_session_number(a->session), 1);
+  const tfrt_session_frame_t frame = draft_frame();
+  ck_assert_int_eq(tfrt_harness_append(a, &frame), TFRT_STATUS_OK);
+  ck_assert_uint_eq(seal_count, 0);
+  tfrt_harness_run_until_state(a, TFRT_SESSION_OPEN);
+  ck_assert_uint_eq(seal_count, 1);
+  ck_assert_uint_eq(sealed_number, 3);
+  ck_assert_int_eq(sealed_state, TFRT_SESSION_OPEN);
+  // A reset before it arrives: the same body is sent again.
+  tfrt_harness_record_t* b = tfrt_harness_find(y, x);
+  break_between(a, b);
+  tfrt_harness_run_until_received(b, 1);
+  ck_assert_uint_eq(seal_count, 1);
+  tfrt_harness_deinitialize(&world);
+}
+END_TEST
+
+START_TEST(a_draft_of_an_open_session_is_made_a_body_at_once) {
+  tfrt_harness_world_t world;
+  tfrt_harness_record_t *a, *b;
+  tfrt_harness_connect_two(&world, &a, &b);
+  tfrt_session_frame_t frame = draft_frame();
+  seal_fails = true;
+  ck_assert_int_eq(tfrt_harness_append(a, &frame), TFRT_STATUS_DATA_LOSS);
+  seal_fails = false;
+  ck_assert_int_eq(tfrt_harness_append(a, &frame), TFRT_STATUS_OK);
+  ck_assert_uint_eq(seal_count, 1);
+  tfrt_harness_run_until_received(b, 1);
+  tfrt_harness_deinitialize(&world);
+}
+END_TEST
+
+START_TEST(a_draft_that_would_wait_for_credit_is_refused) {
+  tfrt_harness_world_t world;
+  tfrt_harness_record_t *a, *b;
+  tfrt_harness_connect_two(&world, &a, &b);
+  tfrt_session_frame_t frame = draft_frame();
+  frame.kind = TFRT_WIRE_FRAME_WANT;
+  frame.want = 1;
+  ck_assert_int_eq(tfrt_harness_append(a, &frame), TFRT_STATUS_INVALID_ARGUMENT);
+  ck_assert_uint_eq(seal_count, 0);
+  tfrt_harness_deinitialize(&world);
+}
+END_TEST
+
+START_TEST(a_draft_that_cant_be_sealed_is_the_end_of_its_session) {
+  for (int answers = 0; answers < 2; ++answers) {
+    tfrt_harness_world_t world;
+    tfrt_harness_initialize_with_seed(&world, 1);
+    tfrt_harness_host_t* x = tfrt_harness_add_simple_host(&world, 0x0a);
+    tfrt_harness_host_t* y = tfrt_harness_add_simple_host(&world, 0x0b);
+    // The smaller one's connection stays: the other one answers a Hello.
+    if (answers) tfrt_harness_dial(x, y);
+    tfrt_harness_record_t* record = answers ? tfrt_harness_dial(y, x) : tfrt_harness_dial(x, y);
+    const tfrt_session_frame_t frame = draft_frame();
+    ck_assert_int_eq(tfrt_harness_append(record, &frame), TFRT_STATUS_OK);
+    seal_fails = true;
+    tfrt_harness_run_for(&world, TFRT_HARNESS_SECOND);
+    ck_assert(record->is_dead);
+    ck_assert_int_eq(record->death, TFRT_SESSION_DEATH_CLOSED);
+    tfrt_harness_deinitialize(&world);
+  }
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   Suite* suite = suite_create("session frames");
   TCase* batches = tcase_create("batches");
@@ -127,6 +235,10 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(batches, batches_stay_below_their_size);
   tcase_add_test(batches, one_way_traffic_is_acknowledged_unasked);
   tcase_add_test(batches, the_same_seed_gives_the_same_trace);
+  tcase_add_test(batches, a_draft_waits_for_the_number_of_its_session);
+  tcase_add_test(batches, a_draft_of_an_open_session_is_made_a_body_at_once);
+  tcase_add_test(batches, a_draft_that_would_wait_for_credit_is_refused);
+  tcase_add_test(batches, a_draft_that_cant_be_sealed_is_the_end_of_its_session);
   suite_add_tcase(suite, batches);
   return suite;
 }
