@@ -48,6 +48,8 @@ static void tfrt_host_process_free(tfrt_host_process_t* process) {
     tfrt_transport_close(process->transport);
     tfrt_transport_drain(process->transport);
   }
+  // The ends of connections are news, too.
+  if (process->host) tfrt_work_queue_quiesce(process->host->work_queue);
   tfrt_node_release(process->node);
   tfrt_transport_release(process->transport);
   tfrt_host_context_free(process->host);
@@ -62,6 +64,8 @@ tfrt_status_t tfrt_host_process_initialize(tfrt_host_process_t* process,
   if (!status) status = tfrt_host_process_make_host(process, options);
   if (!status) {
     tfrt_grpc_transport_options_t transport = tfrt_grpc_transport_default_options();
+    // Copying payloads does not hold up messages and heartbeats.
+    transport.bulk_thread_count = 1;
     status = tfrt_grpc_transport_create(&transport, tfrt_allocator_system(), &process->transport);
   }
   if (!status) status = tfrt_host_process_make_node(process, options);
