@@ -214,11 +214,12 @@ tfrt_status_t tfrt_peer_lost_error(const tfrt_peer_t* peer, const tfrt_job_t* jo
   va_start(arguments, format);
   vsnprintf(doing, sizeof(doing), format, arguments);
   va_end(arguments);
-  char message[TFRT_STATUS_MAX_TEXT_SIZE];
-  snprintf(message, sizeof(message), "lost %s %s", who, doing);
-  // Who could not be talked to is not lost, but no more use.
+  // Who can't be talked to is no more use than a lost one, but it is another mistake.
   tfrt_status_code_t code = tfrt_status_code(peer->death);
   bool is_other = code == TFRT_STATUS_ABORTED || code == TFRT_STATUS_UNAUTHENTICATED;
+  char message[TFRT_STATUS_MAX_TEXT_SIZE];
+  snprintf(message, sizeof(message), "lost %s %s%s%s", who, doing, is_other ? ": " : "",
+           is_other ? tfrt_status_message(peer->death) : "");
   tfrt_status_fields_t fields = {.code = is_other ? code : TFRT_STATUS_UNAVAILABLE,
                                  .message = message,
                                  .origin = {.rank = TFRT_STATUS_NO_RANK},

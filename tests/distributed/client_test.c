@@ -98,6 +98,45 @@ START_TEST(versions_dont_meet) {
 }
 END_TEST
 
+// The client and host 0 speak versions 1 and 2, host 1 only 1, host 2 only 2.
+static void give_each_other_versions(uint32_t index, tfrt_node_options_t* options) {
+  options->session.version_min = index == 2 ? 2 : 1;
+  options->session.version_max = index == 1 ? 1 : 2;
+}
+
+START_TEST(members_whose_versions_dont_meet_are_told_from_lost_ones) {
+  static const char program[] =
+      "func.func @inner(%x: i32) -> i32 {\n"
+      "  %y = tfrt.add.i32 %x, %x\n"
+      "  tfrt.return %y : i32\n"
+      "}\n"
+      "func.func @outer(%x: i32) -> i32 {\n"
+      "  %y = tfrt.call @inner(%x) {host = 2 : i32} : (i32) -> i32\n"
+      "  tfrt.return %y : i32\n"
+      "}\n"
+      "func.func @main(%x: i32) -> i32 {\n"
+      "  %y = tfrt.call @outer(%x) {host = 1 : i32} : (i32) -> i32\n"
+      "  tfrt.return %y : i32\n"
+      "}\n";
+  tfrt_node_world_set_configure(give_each_other_versions);
+  tfrt_node_world_initialize(&world, 3, NULL);
+  ck_assert_ptr_null(tfrt_job_await_open(&world));
+  tfrt_job_start(&world, program, 1);
+  tfrt_node_world_await(&world);
+  tfrt_status_t status = tfrt_node_world_error(&world, 0);
+  tfrt_job_expect_error(status, TFRT_STATUS_ABORTED, "lost host ");
+  tfrt_job_expect_error(status, TFRT_STATUS_ABORTED, "no common version");
+  tfrt_job_drop_client(&world);
+  // A member that can't talk to the root has no part in a job.
+  static const char* const addresses[] = {"n1:1", "n0:1", "n2:1"};
+  tfrt_job_open_client(&world, addresses, 3, 0);
+  status = tfrt_job_await_open(&world);
+  tfrt_job_expect_error(status, TFRT_STATUS_ABORTED, "host 2 (n2, n2:1) refuses the job");
+  tfrt_job_expect_error(status, TFRT_STATUS_ABORTED, "no common version");
+  end();
+}
+END_TEST
+
 START_TEST(a_host_is_named_twice) {
   begin(NULL);
   expect_unopened("n0:1", TFRT_STATUS_INVALID_ARGUMENT,
@@ -247,6 +286,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(clients, nobody_answers);
   tcase_add_test(clients, the_cluster_key_is_wrong);
   tcase_add_test(clients, versions_dont_meet);
+  tcase_add_test(clients, members_whose_versions_dont_meet_are_told_from_lost_ones);
   tcase_add_test(clients, a_host_is_named_twice);
   tcase_add_test(clients, a_job_that_is_closed_before_it_is_open_is_cancelled);
   tcase_add_test(clients, a_deadline_before_the_job_is_open_names_who_has_not_answered);
