@@ -212,11 +212,19 @@ static void tfrt_execution_leave_scope(void* argument) {
   tfrt_call_scope_leave(&execution->scope);
 }
 
+static tfrt_status_t tfrt_execution_too_late(void) {
+  return tfrt_status_create(TFRT_STATUS_DEADLINE_EXCEEDED, "the deadline of the call has passed");
+}
+
 // Sets |*out_function| to what is to be run, or says what is wrong.
 static tfrt_status_t tfrt_execution_find_function(const tfrt_execution_t* execution,
                                                   const tfrt_function_t** out_function) {
   *out_function = NULL;
   if (execution->cancelled) return tfrt_status_retain(execution->cancelled);
+  // The timer may be late, and a replayed call may have come too late altogether.
+  if (execution->deadline_ns <= tfrt_node_now_ns(execution->node)) {
+    return tfrt_execution_too_late();
+  }
   const tfrt_cached_program_t* program = execution->program;
   if (!program->program) {
     if (tfrt_async_value_is_error(program->ready)) {
@@ -337,8 +345,7 @@ static void tfrt_execution_queue(tfrt_task_t* task) {
 static void tfrt_execution_run_timer(tfrt_timer_t* timer) {
   tfrt_execution_t* execution = TFRT_CONTAINER_OF(timer, tfrt_execution_t, timer);
   tfrt_node_t* node = tfrt_node_retain(execution->node);
-  tfrt_status_t status =
-      tfrt_status_create(TFRT_STATUS_DEADLINE_EXCEEDED, "the deadline of the call has passed");
+  tfrt_status_t status = tfrt_execution_too_late();
   tfrt_node_lock_tables(node);
   tfrt_execution_cancel(execution, status);
   tfrt_execution_release(execution);

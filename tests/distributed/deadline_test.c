@@ -526,6 +526,17 @@ START_TEST(a_replayed_call_has_lost_the_time_that_it_lay) {
 }
 END_TEST
 
+START_TEST(a_call_that_is_replayed_after_its_deadline_starts_no_kernel) {
+  int64_t deadline_ns = begin_with_a_break(300 * MILLISECOND, SECOND);
+  tfrt_node_world_await(&world);
+  expect_deadline_exceeded(1);
+  ck_assert_int_gt(now_ns(), deadline_ns);
+  tfrt_node_world_run_for(&world, SECOND);
+  ck_assert_int_eq(runs[1], 0);
+  end();
+}
+END_TEST
+
 static void add_tests(TCase* tests) {
   tcase_add_test(tests, what_never_ends_ends_at_the_jobs_deadline);
   tcase_add_test(tests, after_the_deadline_no_kernel_starts);
@@ -537,6 +548,7 @@ static void add_tests(TCase* tests) {
   tcase_add_test(tests, without_a_deadline_only_a_calls_own_one_counts);
   tcase_add_test(tests, a_calls_own_deadline_ends_it_and_what_is_below_and_nothing_else);
   tcase_add_test(tests, a_replayed_call_has_lost_the_time_that_it_lay);
+  tcase_add_test(tests, a_call_that_is_replayed_after_its_deadline_starts_no_kernel);
 }
 
 Suite* tfrt_test_suite(void) {
