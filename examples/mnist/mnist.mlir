@@ -2,7 +2,7 @@
 //
 // Classifies handwritten digits on three hosts.
 //
-//   tfrt run examples/mnist/mnist.mlir --arg images=FILE --arg labels=FILE
+//   tfrt run examples/mnist/mnist.mlir --local 3 --arg images=FILE --arg labels=FILE
 //
 // Host 0 reads the weights and cuts the digits into three parts. Each host runs @classify
 // on one of them: the digits and the weights travel as references, and each host fetches
@@ -12,7 +12,7 @@
 //   labels [N]           +-- part 1 --> @classify on host 1 --> right, all --+--> accuracy
 //                        +-- part 2 --> @classify on host 2 --> right, all --+
 //
-// Without a cluster, as above, all three parts run in one process.
+// Without a cluster (no --local, no --hosts) all three parts run in one process.
 
 func.func @main(%images: !tfrt_tensor.tensor, %labels: !tfrt_tensor.tensor) -> (i64, i64) {
   %start = tfrt.new.chain
