@@ -54,6 +54,39 @@ tfrt_async_value_t* tfrt_execution_argument(tfrt_job_t* job, const tfrt_wire_ite
   return remote ? &remote->base.base : tfrt_async_value_out_of_memory();
 }
 
+// True if |items| lend something that may be written while it is available.
+static bool tfrt_execution_has_mutable(const tfrt_wire_item_t* items, size_t item_count) {
+  for (size_t i = 0; i < item_count; ++i) {
+    if (items[i].kind == TFRT_WIRE_ITEM_REFERENCE && items[i].reference.is_mutable) return true;
+  }
+  return false;
+}
+
+// What may still be written when it is available is fetched behind the chains of the call.
+static tfrt_status_t tfrt_execution_order_arguments(tfrt_execution_t* execution,
+                                                    const tfrt_wire_item_t* items) {
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, execution->node->options.allocator);
+  tfrt_async_value_t** chains =
+      tfrt_arena_allocate_array(&arena, execution->argument_count + 1, sizeof(tfrt_async_value_t*));
+  uint32_t chain_count = 0;
+  for (uint32_t i = 0; i < execution->argument_count && chains; ++i) {
+    if (items[i].kind != TFRT_WIRE_ITEM_REFERENCE || !items[i].reference.is_chain) continue;
+    chains[chain_count++] = execution->arguments[i];
+  }
+  for (uint32_t i = 0; i < execution->argument_count && chain_count > 0; ++i) {
+    if (items[i].kind != TFRT_WIRE_ITEM_REFERENCE || !items[i].reference.is_mutable) continue;
+    tfrt_remote_value_t* remote = tfrt_remote_value_of(execution->node, execution->arguments[i]);
+    if (!remote) continue;
+    // Its own entry for this call; not what a value of ours leads to.
+    bool is_lent = &remote->base.base == execution->arguments[i];
+    if (is_lent) tfrt_remote_value_order(remote, chains, chain_count);
+    tfrt_remote_value_release(remote);
+  }
+  tfrt_arena_deinitialize(&arena);
+  return chains ? NULL : tfrt_status_out_of_memory();
+}
+
 tfrt_status_t tfrt_execution_initialize(tfrt_execution_t* execution,
                                         const tfrt_execution_vtable_t* vtable, tfrt_job_t* job,
                                         const tfrt_wire_item_t* items, size_t item_count,
@@ -84,7 +117,8 @@ tfrt_status_t tfrt_execution_initialize(tfrt_execution_t* execution,
     execution->arguments[i] = tfrt_execution_argument(job, &items[i]);
   }
   for (uint32_t i = 0; i < result_count; ++i) execution->results[i].owner = execution;
-  return NULL;
+  if (!tfrt_execution_has_mutable(items, item_count)) return NULL;
+  return tfrt_execution_order_arguments(execution, items);
 }
 
 void tfrt_execution_retain(tfrt_execution_t* execution) {

@@ -101,6 +101,19 @@ static void tfrt_incoming_call_describe_remote(tfrt_incoming_call_t* call, uint3
   *out_item = (tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_REFERENCE, .reference = remote->location};
 }
 
+// The bytes that result |index| may take in a message. What may still be written when it is
+// available goes with the last of the results, as the chains among them order that.
+static size_t tfrt_incoming_call_inline_limit(const tfrt_incoming_call_t* call, uint32_t index) {
+  if (index >= 64 || !(call->results_wanted >> index & 1)) return 0;
+  tfrt_async_value_t* value = tfrt_async_value_resolved(call->execution.results[index].value);
+  bool is_mutable = !tfrt_async_value_is_error(value) &&
+                    (tfrt_type_get(value->type_id)->flags & TFRT_TYPE_FLAG_MUTABLE);
+  for (uint32_t i = 0; i < call->execution.result_count && is_mutable; ++i) {
+    if (call->states[i] == TFRT_INCOMING_RESULT_UNKNOWN) return 0;
+  }
+  return call->execution.node->options.inline_limit;
+}
+
 // Sets |*out_item| to what result |index|, which is known, is.
 static tfrt_status_t tfrt_incoming_call_describe(tfrt_incoming_call_t* call, uint32_t index,
                                                  tfrt_arena_t* arena, tfrt_wire_item_t* out_item) {
@@ -112,8 +125,7 @@ static tfrt_status_t tfrt_incoming_call_describe(tfrt_incoming_call_t* call, uin
     tfrt_remote_value_release(remote);
     return NULL;
   }
-  bool wanted = index < 64 && (call->results_wanted >> index & 1);
-  size_t limit = wanted ? node->options.inline_limit : 0;
+  size_t limit = tfrt_incoming_call_inline_limit(call, index);
   TFRT_RETURN_IF_ERROR(tfrt_value_item_encode(
       value, limit, tfrt_node_host(node, call->execution.job), arena, out_item));
   if (out_item->kind != TFRT_WIRE_ITEM_NONE) return NULL;

@@ -246,6 +246,13 @@ static bool tfrt_outgoing_call_is_chain(const char* const* types, uint32_t index
   return types && strcmp(types[index], "!tfrt.chain") == 0;
 }
 
+// True if what has that type may be written after it is available.
+static bool tfrt_outgoing_call_is_mutable(const char* const* types, uint32_t index) {
+  tfrt_type_id_t id = TFRT_TYPE_NONE;
+  return types && tfrt_type_find(types[index], &id) &&
+         (tfrt_type_get(id)->flags & TFRT_TYPE_FLAG_MUTABLE);
+}
+
 // Lends |value| under a name of ours, or under the one that it has.
 static tfrt_status_t tfrt_outgoing_call_lend(tfrt_outgoing_call_t* call,
                                              tfrt_outgoing_arguments_t* arguments, uint32_t index) {
@@ -253,9 +260,11 @@ static tfrt_status_t tfrt_outgoing_call_lend(tfrt_outgoing_call_t* call,
   tfrt_async_value_t* value = call->arguments[index];
   tfrt_wire_item_t* item = &arguments->items[index];
   item->kind = TFRT_WIRE_ITEM_REFERENCE;
+  const char* const* types = arguments->request->argument_types;
   tfrt_remote_value_t* remote = tfrt_remote_value_of(node, value);
   if (remote) {
     item->reference = remote->location;
+    item->reference.is_mutable = tfrt_outgoing_call_is_mutable(types, index);
     // The handle itself is what keeps the loan good, also when a copy is here by then.
     tfrt_action_queue_release(&node->actions, value);
     call->arguments[index] = &remote->base.base;
@@ -264,16 +273,13 @@ static tfrt_status_t tfrt_outgoing_call_lend(tfrt_outgoing_call_t* call,
   tfrt_object_t* object = tfrt_object_table_export(&node->objects, call->job, value);
   if (!object) return tfrt_status_out_of_memory();
   call->exports[call->export_count++] = object;
-  bool available = tfrt_async_value_is_available(value) && !tfrt_async_value_is_error(value);
-  const tfrt_type_t* type =
-      available ? tfrt_type_get(tfrt_async_value_resolved(value)->type_id) : NULL;
-  item->reference = (tfrt_wire_reference_t){
-      .id = object->id,
-      .owner = node->incarnation,
-      .owner_rank = call->job->rank,
-      .namer_rank = call->job->rank,
-      .is_chain = tfrt_outgoing_call_is_chain(arguments->request->argument_types, index),
-      .is_mutable = type && (type->flags & TFRT_TYPE_FLAG_MUTABLE)};
+  item->reference =
+      (tfrt_wire_reference_t){.id = object->id,
+                              .owner = node->incarnation,
+                              .owner_rank = call->job->rank,
+                              .namer_rank = call->job->rank,
+                              .is_chain = tfrt_outgoing_call_is_chain(types, index),
+                              .is_mutable = tfrt_outgoing_call_is_mutable(types, index)};
   return NULL;
 }
 
@@ -319,6 +325,23 @@ static tfrt_status_t tfrt_outgoing_call_pack(tfrt_outgoing_call_t* call,
 
 // --- Start -------------------------------------------------------------------
 
+// A result that may still be written when it is available is fetched behind the call's chains.
+static tfrt_status_t tfrt_outgoing_call_order_results(tfrt_outgoing_call_t* call,
+                                                      tfrt_arena_t* arena) {
+  tfrt_async_value_t** chains =
+      tfrt_arena_allocate_array(arena, call->result_count + 1, sizeof(tfrt_async_value_t*));
+  if (!chains) return tfrt_status_out_of_memory();
+  uint32_t chain_count = 0;
+  for (uint32_t i = 0; i < call->result_count; ++i) {
+    if (call->results[i]->name.is_chain) chains[chain_count++] = &call->results[i]->base.base;
+  }
+  for (uint32_t i = 0; i < call->result_count; ++i) {
+    if (!call->results[i]->name.is_mutable) continue;
+    tfrt_remote_value_order(call->results[i], chains, chain_count);
+  }
+  return NULL;
+}
+
 static tfrt_status_t tfrt_outgoing_call_create_results(
     tfrt_outgoing_call_t* call, const tfrt_outgoing_call_request_t* request) {
   for (uint32_t i = 0; i < call->result_count; ++i) {
@@ -327,7 +350,8 @@ static tfrt_status_t tfrt_outgoing_call_create_results(
         .owner = request->callee,
         .owner_rank = tfrt_job_rank_of(call->job, request->callee),
         .namer_rank = call->job->rank,
-        .is_chain = tfrt_outgoing_call_is_chain(request->result_types, i)};
+        .is_chain = tfrt_outgoing_call_is_chain(request->result_types, i),
+        .is_mutable = tfrt_outgoing_call_is_mutable(request->result_types, i)};
     tfrt_remote_value_t* result = tfrt_remote_value_create(call->node, call->job, &reference, true);
     if (!result) return tfrt_status_out_of_memory();
     tfrt_remote_value_set_site(result, call->name, &call->site);
@@ -377,6 +401,7 @@ static tfrt_status_t tfrt_outgoing_call_name(tfrt_outgoing_call_t* call,
   TFRT_RETURN_IF_ERROR(tfrt_outgoing_call_pack(call, arguments));
   call->number = tfrt_session_next_call(call->peer->session);
   TFRT_RETURN_IF_ERROR(tfrt_outgoing_call_create_results(call, request));
+  TFRT_RETURN_IF_ERROR(tfrt_outgoing_call_order_results(call, &arguments->arena));
   return tfrt_outgoing_call_send(call, request, arguments->items, program);
 }
 

@@ -13,10 +13,65 @@ static tfrt_remote_value_t* tfrt_remote_value_cast(tfrt_indirect_value_t* value)
 
 // --- Asking ------------------------------------------------------------------
 
+static void tfrt_remote_value_ask_again(tfrt_remote_value_t* value);
+
+static void tfrt_remote_value_free_chains(tfrt_remote_value_t* value) {
+  for (uint32_t i = 0; i < value->chain_count; ++i) {
+    tfrt_action_queue_release(&value->node->actions, value->chains[i]);
+  }
+  tfrt_allocator_free(value->node->options.allocator, value->chains,
+                      value->chain_count * sizeof(*value->chains));
+  value->chains = NULL;
+  value->chain_count = 0;
+}
+
+// Runs when the chain is settled that |value| has waited for.
+static void tfrt_remote_value_run_chain_waiter(tfrt_task_t* task) {
+  tfrt_remote_value_t* value = TFRT_CONTAINER_OF(task, tfrt_remote_value_t, chain_waiter);
+  tfrt_node_t* node = tfrt_node_retain(value->node);
+  tfrt_node_lock_tables(node);
+  value->awaits_chain = false;
+  ++value->chain_next;
+  tfrt_remote_value_ask_again(value);
+  tfrt_remote_value_release(value);
+  tfrt_node_unlock(node);
+  tfrt_node_release(node);
+}
+
+// Waits for the next chain that must come before the payload; true if none is left.
+static bool tfrt_remote_value_is_in_order(tfrt_remote_value_t* value) {
+  if (value->chain_count == 0) return true;
+  if (value->awaits_chain) return false;
+  if (value->chain_next == value->chain_count) {
+    tfrt_remote_value_free_chains(value);
+    return true;
+  }
+  value->awaits_chain = true;
+  tfrt_async_value_retain(&value->base.base);
+  tfrt_task_initialize(&value->chain_waiter, tfrt_remote_value_run_chain_waiter);
+  tfrt_action_queue_wait(&value->node->actions, value->chains[value->chain_next], TFRT_ACTION_AWAIT,
+                         &value->chain_waiter);
+  return false;
+}
+
+void tfrt_remote_value_order(tfrt_remote_value_t* value, tfrt_async_value_t* const* chains,
+                             uint32_t chain_count) {
+  if (chain_count == 0 || value->resolved) return;
+  value->chains =
+      tfrt_allocator_allocate(value->node->options.allocator, chain_count * sizeof(*value->chains));
+  if (!value->chains) {
+    tfrt_remote_value_fail(value, tfrt_status_out_of_memory());
+    return;
+  }
+  value->chain_count = chain_count;
+  for (uint32_t i = 0; i < chain_count; ++i) value->chains[i] = tfrt_async_value_retain(chains[i]);
+}
+
 // Asks the owner for |value| at |level|, unless a question is open or the answer known.
 static void tfrt_remote_value_ask(tfrt_remote_value_t* value, tfrt_wire_want_level_t level) {
   if (value->resolved || value->want != 0 || !value->peer) return;
   if (level == TFRT_WIRE_WANT_AVAILABLE && value->available_there) return;
+  if (level == TFRT_WIRE_WANT_VALUE && !tfrt_remote_value_is_in_order(value)) return;
   tfrt_outgoing_want_send(value, level);
 }
 
@@ -124,6 +179,7 @@ static void tfrt_remote_value_destroy(tfrt_indirect_value_t* indirect) {
   tfrt_node_lock_tables(node);
   tfrt_remote_value_release_hold(value);
   tfrt_remote_value_unlink_peers(value);
+  tfrt_remote_value_free_chains(value);
   tfrt_action_queue_release(&node->actions, value->settled);
   --node->counts.remote_values;
   tfrt_job_t* job = value->job;

@@ -50,11 +50,17 @@ typedef struct tfrt_remote_value_s {
   uint64_t want;                // 0: not asked at the moment
   uint32_t want_level;          // tfrt_wire_want_level_t, of the open want
   uint64_t size_there;          // of the payload, as the owner says; 0: not known
-  uint32_t forwards;            // how often we were sent on
-  bool held;                    // a Release is due at the end
-  bool available_there;         // the owner has it; its payload isn't here
-  bool demanded;                // somebody here needs the payload
-  bool resolved;                // resolved, or an action will do it
+  // What must have come before the payload is asked for: see tfrt_remote_value_order().
+  tfrt_async_value_t** chains;  // +1 each
+  uint32_t chain_count;         // 0: nothing, or it has come
+  uint32_t chain_next;          // those before it have come
+  tfrt_task_t chain_waiter;
+  bool awaits_chain;
+  uint32_t forwards;     // how often we were sent on
+  bool held;             // a Release is due at the end
+  bool available_there;  // the owner has it; its payload isn't here
+  bool demanded;         // somebody here needs the payload
+  bool resolved;         // resolved, or an action will do it
 } tfrt_remote_value_t;
 
 // Creates a placeholder (+1) for |reference| in |job|. |held|: it is ours to release. NULL
@@ -76,6 +82,12 @@ void tfrt_remote_value_set_site(tfrt_remote_value_t* value, const char* function
 // What the owner, or whoever speaks for it, said of |value|: |item| of a Result or Resolve.
 // Sends the next question if that is needed.
 void tfrt_remote_value_on_item(tfrt_remote_value_t* value, const tfrt_wire_item_t* item);
+
+// Says that the payload of |value|, which nobody has asked for yet, may still be written until
+// all of |chains| (+0, unresolved ones) have come: it is asked for only then, so that the copy
+// is what the program means.
+void tfrt_remote_value_order(tfrt_remote_value_t* value, tfrt_async_value_t* const* chains,
+                             uint32_t chain_count);
 
 // Makes |value| the error |status| (+0). The owner, if it was asked, is told that its answer is
 // not needed any more.

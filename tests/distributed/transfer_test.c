@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "host_runtime/async/builtin_types.h"
+#include "host_runtime/base/counting_allocator.h"
 #include "host_runtime/base/random.h"
 #include "tests/distributed/node_harness.h"
 #include "tests/support/test_main.h"
@@ -297,6 +298,121 @@ START_TEST(a_type_without_a_codec_stays_where_it_is) {
 }
 END_TEST
 
+#define TENSOR "!tfrt_tensor.tensor"
+#define CREATE(dims) " = tfrt_dht.create_uninitialized_tensor.f32.2 " dims "\n"
+#define LARGE "[300 : i64, 200 : i64]"
+#define SMALL "[3 : i64, 2 : i64]"
+#define ONES(dims) \
+  "func.func @is_ones(%t: " TENSOR                                        \
+  ", %c: !tfrt.chain) -> (i1, !tfrt.chain) {\n"                           \
+  "  %u" CREATE(dims)                                                     \
+  "  %c1 = tfrt_dht.fill_tensor_with_constant.f32 %u, %c 1.0 : f32\n"     \
+  "  %e, %c2 = tfrt_dht.tensor_equal.f32 %t, %u, %c1\n"                   \
+  "  tfrt.return %e, %c2 : i1, !tfrt.chain\n"                             \
+  "}\n"                                                                   \
+  "func.func @as_i32(%e: i1) -> i32 {\n"                                  \
+  "  %one = tfrt.constant.i32 1\n"                                        \
+  "  %zero = tfrt.constant.i32 0\n"                                       \
+  "  %r = tfrt.if %e, %one, %zero : (i32, i32) -> (i32) {\n"              \
+  "    tfrt.return %one : i32\n"                                          \
+  "  } else {\n"                                                          \
+  "    tfrt.return %zero : i32\n"                                         \
+  "  }\n"                                                                 \
+  "  tfrt.return %r : i32\n"                                              \
+  "}\n"
+#define IS_ONES " : (" TENSOR ", !tfrt.chain) -> (i1, !tfrt.chain)\n"
+
+// Runs |program|, whose result says whether tensors are right, for some orders of messages.
+static void expect_ordered(const char* program, int32_t second) {
+  tfrt_simulated_options_t options;
+  tfrt_simulated_options_initialize(&options);
+  for (uint64_t seed = 1; seed <= 10; ++seed) {
+    options.seed = seed;
+    options.jitter_ns = 10 * options.delay_ns;
+    tfrt_node_world_initialize_with_window(&world, 4, &options, 50 * KIB);
+    start(program, 1, 1, 2);
+    tfrt_node_world_await(&world);
+    ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 1);
+    ck_assert_int_eq(tfrt_node_world_i32(&world, 1), second);
+    end();
+  }
+}
+
+// The tensor is filled, lent, and filled again when that call is over: each call sees what the
+// chains say.
+START_TEST(a_tensor_is_lent_as_it_is_when_its_chain_comes) {
+#define LENT(dims) \
+  ONES(dims)       \
+  "func.func @main(%s: !tfrt.string) -> (i32, i32) {\n"                                   \
+  "  %c0 = tfrt.new.chain\n"                                                              \
+  "  %t" CREATE(dims)                                                                     \
+  "  %c1 = tfrt_dht.fill_tensor_with_constant.f32 %t, %c0 1.0 : f32\n"                    \
+  "  %e, %c2 = tfrt.call @is_ones(%t, %c1) {host = 1 : i32}" IS_ONES                      \
+  "  %c3 = tfrt_dht.fill_tensor_with_constant.f32 %t, %c2 2.0 : f32\n"                    \
+  "  %f, %c4 = tfrt.call @is_ones(%t, %c3) {host = 1 : i32}" IS_ONES                      \
+  "  %x = tfrt.call @as_i32(%e) : (i1) -> i32\n"                                          \
+  "  %y = tfrt.call @as_i32(%f) : (i1) -> i32\n"                                          \
+  "  tfrt.return %x, %y : i32, i32\n"                                                     \
+  "}\n"
+  expect_ordered(LENT(LARGE), 0);
+  expect_ordered(LENT(SMALL), 0);
+}
+END_TEST
+
+// Host 1 has the tensor at once and fills it late: it is fetched, here and by host 2, when its
+// chain says that it is full.
+START_TEST(a_tensor_comes_back_as_it_is_when_its_chain_comes) {
+#define BACK(dims) \
+  ONES(dims)       \
+  "func.func @later(%c: !tfrt.chain) -> !tfrt.chain {\n"                                  \
+  "  tfrt.return %c : !tfrt.chain\n"                                                      \
+  "}\n"                                                                                   \
+  "func.func @late(%c: !tfrt.chain) -> !tfrt.chain {\n"                                   \
+  "  %d = tfrt.call @later(%c) {host = 3 : i32} : (!tfrt.chain) -> !tfrt.chain\n"         \
+  "  %e = tfrt.call @later(%d) {host = 2 : i32} : (!tfrt.chain) -> !tfrt.chain\n"         \
+  "  tfrt.return %e : !tfrt.chain\n"                                                      \
+  "}\n"                                                                                   \
+  "func.func @make(%c: !tfrt.chain) -> (" TENSOR ", !tfrt.chain) {\n"                     \
+  "  %t" CREATE(dims)                                                                     \
+  "  %d = tfrt.call @late(%c) {host = 2 : i32} : (!tfrt.chain) -> !tfrt.chain\n"          \
+  "  %e = tfrt_dht.fill_tensor_with_constant.f32 %t, %d 1.0 : f32\n"                      \
+  "  tfrt.return %t, %e : " TENSOR ", !tfrt.chain\n"                                      \
+  "}\n"                                                                                   \
+  "func.func @main(%s: !tfrt.string) -> (i32, i32) {\n"                                   \
+  "  %c0 = tfrt.new.chain\n"                                                              \
+  "  %t, %c1 = tfrt.call @make(%c0) {host = 1 : i32}\n"                                   \
+  "      : (!tfrt.chain) -> (" TENSOR ", !tfrt.chain)\n"                                  \
+  "  %e, %c2 = tfrt.call @is_ones(%t, %c1) {host = 0 : i32}" IS_ONES                      \
+  "  %f, %c3 = tfrt.call @is_ones(%t, %c1) {host = 2 : i32}" IS_ONES                      \
+  "  %x = tfrt.call @as_i32(%e) : (i1) -> i32\n"                                          \
+  "  %y = tfrt.call @as_i32(%f) : (i1) -> i32\n"                                          \
+  "  tfrt.return %x, %y : i32, i32\n"                                                     \
+  "}\n"
+  expect_ordered(BACK(LARGE), 1);
+  expect_ordered(BACK(SMALL), 1);
+}
+END_TEST
+
+START_TEST(a_host_without_memory_for_a_payload_has_an_error_and_goes_on) {
+  tfrt_counting_allocator_t memory;
+  tfrt_node_world_initialize(&world, 3, NULL);
+  tfrt_host_context_t* host = world.hosts[2].context;
+  tfrt_counting_allocator_initialize(&memory, host->allocator, 512 * KIB);
+  host->allocator = tfrt_counting_allocator_interface(&memory);
+  start(two_calls_program, MIB, 3, 1);
+  tfrt_node_world_await(&world);
+  tfrt_status_t status = tfrt_node_world_error(&world, 0);
+  ck_assert_int_eq(tfrt_status_code(status), TFRT_STATUS_RESOURCE_EXHAUSTED);
+  ck_assert_ptr_nonnull(strstr(tfrt_status_message(status), "host 1"));
+  tfrt_async_value_release(world.results[0]);
+  // What fits is still received.
+  start(two_calls_program, 200 * KIB, 4, 1);
+  tfrt_node_world_await(&world);
+  expect_text(0, 200 * KIB, 4, 4);
+  end();
+}
+END_TEST
+
 // --- Losses ------------------------------------------------------------------
 
 #define SMALL_WINDOW (64 * KIB)
@@ -454,6 +570,9 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(ways, a_program_of_more_than_a_message_is_fetched);
   tcase_add_test(ways, many_payloads_at_once_share_a_lane);
   tcase_add_test(ways, a_type_without_a_codec_stays_where_it_is);
+  tcase_add_test(ways, a_tensor_is_lent_as_it_is_when_its_chain_comes);
+  tcase_add_test(ways, a_tensor_comes_back_as_it_is_when_its_chain_comes);
+  tcase_add_test(ways, a_host_without_memory_for_a_payload_has_an_error_and_goes_on);
   suite_add_tcase(suite, ways);
   TCase* losses = tcase_create("losses");
   tcase_set_timeout(losses, 60);
