@@ -73,8 +73,9 @@ static void tfrt_server_send_end(tfrt_server_start_t* start, tfrt_peer_t* client
                                        .results = results,
                                        .result_count = status ? 0 : execution->result_count,
                                        .error = root}};
-  tfrt_status_release(status);
   tfrt_peer_send(client, &(tfrt_peer_frame_t){.job = execution->job}, &body);
+  // Its text was borrowed until here.
+  tfrt_status_release(status);
   tfrt_arena_deinitialize(&arena);
 }
 
