@@ -2,6 +2,7 @@
 #include "distributed/wire/decoder.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "distributed/wire/coding.h"
 
@@ -77,6 +78,11 @@ static tfrt_status_t decode_number(decoding_t* decoding, const tfrt_wire_field_t
                             field->name, number);
 }
 
+// Sets a member that is a pointer, to whatever struct: by its bytes, as schema.c reads it.
+static void store_pointer(void* member, const void* pointer) {
+  memcpy(member, &pointer, sizeof(pointer));
+}
+
 // Counts the elements of the repeated |field|, of which the first one's content comes
 // next, and makes room for all of them.
 static tfrt_status_t allocate_elements(decoding_t* decoding, const tfrt_wire_field_t* field,
@@ -98,7 +104,7 @@ static tfrt_status_t allocate_elements(decoding_t* decoding, const tfrt_wire_fie
   }
   void* elements = tfrt_arena_allocate_array(decoding->arena, count, element_size);
   if (!elements) return out_of_memory(decoding);
-  *(void**)(decoding->object + field->offset) = elements;
+  store_pointer(decoding->object + field->offset, elements);
   return NULL;
 }
 
@@ -113,13 +119,15 @@ static tfrt_status_t next_element(decoding_t* decoding, const tfrt_wire_field_t*
   if (field->form == TFRT_WIRE_FORM_POINTER) {
     void* element = tfrt_arena_allocate(decoding->arena, size);
     if (!element) return out_of_memory(decoding);
-    *(void**)value = element;
+    store_pointer(value, element);
     *out_element = element;
     return NULL;
   }
   size_t* count = (size_t*)(decoding->object + field->count_offset);
   if (*count == 0) TFRT_RETURN_IF_ERROR(allocate_elements(decoding, field, type, size));
-  *out_element = *(char**)value + size * (*count)++;
+  char* elements;
+  memcpy(&elements, value, sizeof(elements));
+  *out_element = elements + size * (*count)++;
   return NULL;
 }
 

@@ -2,6 +2,7 @@
 #include "distributed/wire/schema.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "distributed/wire/coding.h"
 
@@ -31,7 +32,10 @@ const void* tfrt_wire_field_element(const tfrt_wire_field_t* field, const void* 
                                     size_t index) {
   const void* value = member(object, field->offset);
   if (field->form == TFRT_WIRE_FORM_PLAIN) return value;
-  const char* elements = *(const char* const*)value;
+  // By its bytes: the member is a pointer to a struct that isn't known here, and a compiler that
+  // sees all of the program may take a char* for another object.
+  const char* elements;
+  memcpy(&elements, value, sizeof(elements));
   if (field->form == TFRT_WIRE_FORM_POINTER) return elements;
   size_t size = field->type == TFRT_WIRE_FIELD_MESSAGE ? field->message->struct_size
                                                        : sizeof(tfrt_string_view_t);
