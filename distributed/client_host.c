@@ -71,6 +71,17 @@ static tfrt_status_t tfrt_client_unopened_error(const tfrt_client_t* client,
   return tfrt_status_create_from_fields(&fields);
 }
 
+bool tfrt_client_has_lost(tfrt_client_t* client, tfrt_status_t status) {
+  bool found = false;
+  tfrt_node_lock_tables(client->node);
+  for (uint32_t i = 0; i < client->options.host_count && status && !found; ++i) {
+    uint64_t incarnation = client->hosts[i].incarnation;
+    found = incarnation != 0 && tfrt_status_fields(status)->root_key == incarnation;
+  }
+  tfrt_node_unlock(client->node);
+  return found;
+}
+
 tfrt_status_t tfrt_client_late_error(const tfrt_client_t* client) {
   const tfrt_client_host_t* late = client->hosts;
   while (late->opened || (!client->job && late->incarnation != 0)) ++late;
@@ -227,7 +238,11 @@ static void tfrt_client_lose_session(tfrt_client_t* client, tfrt_client_host_t* 
                                      tfrt_status_t reason) {
   if (tfrt_client_take_other(client, host, session, reason)) return;
   if (!client->is_open) {
-    tfrt_status_t status = tfrt_client_unopened_error(client, host, death, reason);
+    bool was_there = death == TFRT_SESSION_DEATH_GONE || death == TFRT_SESSION_DEATH_SILENCE;
+    tfrt_peer_t* peer = was_there ? tfrt_peer_find(client->node, host->incarnation) : NULL;
+    tfrt_status_t status =
+        peer ? tfrt_peer_lost_error(peer, client->job, NULL, "before the job was open")
+             : tfrt_client_unopened_error(client, host, death, reason);
     tfrt_client_close_locked(client, status);
     tfrt_status_release(status);
     return;

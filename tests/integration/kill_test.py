@@ -10,11 +10,12 @@ Usage: kill_test.py TFRT TFRT_WORKER MNIST_FOLDER [ROUNDS [SEED]]
 
 import os
 import random
+import signal
 import sys
 import time
 import unittest
 
-from cluster import PATIENCE_S, ClusterTest, hosts
+from cluster import PATIENCE_S, ClusterTest, hosts, marked
 
 MNIST = sys.argv[3]
 ROUNDS = int(sys.argv[4]) if len(sys.argv) > 4 else 10
@@ -78,6 +79,30 @@ class KillTest(ClusterTest):
             "seed %d: %d kills in runs of %.3f s; exit codes %s; longest end after a kill %.3f s"
             % (SEED, ROUNDS, length, codes, longest)
         )
+
+    def test_a_killed_local_worker_is_a_clean_end_too(self):
+        numbers = random.Random(SEED + 1)
+        begin = time.monotonic()
+        self.expect(self.run_tfrt(*DIGITS, "--local=3"), 0)
+        length = time.monotonic() - begin
+        codes = {0: 0, 3: 0, 4: 0}
+        for _ in range(ROUNDS):
+            delay = numbers.uniform(0, length)
+            process = self.start(*DIGITS, "--local=3")
+            end = time.monotonic() + delay
+            while time.monotonic() < end and process.poll() is None:
+                pass
+            workers = [pid for pid in marked(self.mark) if pid != process.pid]
+            if workers:
+                os.kill(numbers.choice(workers), signal.SIGKILL)
+            code, out, err = self.finish(process)
+            context = "seed %d, after %.4f s: %s" % (SEED, delay, (code, out, err))
+            self.assertIn(code, codes, context)
+            if code != 0:
+                self.assertRegex(err.splitlines()[0], "host [0-2]|worker [0-2]", context)
+            codes[code] += 1
+            self.expect_nothing_left()
+        print("seed %d: %d kills of local workers; exit codes %s" % (SEED, ROUNDS, codes))
 
 
 if __name__ == "__main__":

@@ -129,7 +129,9 @@ tfrt_status_t tfrt_cluster_run_execute(tfrt_cluster_run_t* run, tfrt_run_plan_t*
       status = tfrt_status_retain(run->loop->cancelled);
     }
   }
-  *out_exit_code = tfrt_exit_code_of_cluster(status);
+  // A host that was there and died meanwhile is a lost one.
+  bool is_loss = run->client && tfrt_client_has_lost(run->client, status);
+  *out_exit_code = is_loss ? tfrt_exit_code_of_loss(status) : tfrt_exit_code_of_cluster(status);
   return status;
 }
 

@@ -20,7 +20,21 @@ typedef enum tfrt_exit_code_e {
   TFRT_EXIT_AUTHENTICATION = 8,
 } tfrt_exit_code_t;
 
-// The exit code for a run whose result is the error |status|. Thread-safe.
+// The exit code for the loss of a host, which |status| says: it died, or it can't be talked to
+// (any more). Thread-safe.
+static inline tfrt_exit_code_t tfrt_exit_code_of_loss(tfrt_status_t status) {
+  switch (tfrt_status_code(status)) {
+    case TFRT_STATUS_ABORTED:
+      return TFRT_EXIT_PROTOCOL;
+    case TFRT_STATUS_UNAUTHENTICATED:
+      return TFRT_EXIT_AUTHENTICATION;
+    default:
+      return TFRT_EXIT_HOST_LOST;
+  }
+}
+
+// The exit code for a run whose result is the error |status|, which is the program's or the
+// user's. Thread-safe.
 static inline tfrt_exit_code_t tfrt_exit_code_of_result(tfrt_status_t status) {
   switch (tfrt_status_code(status)) {
     case TFRT_STATUS_OK:
@@ -29,12 +43,6 @@ static inline tfrt_exit_code_t tfrt_exit_code_of_result(tfrt_status_t status) {
       return TFRT_EXIT_CANCELLED;
     case TFRT_STATUS_DEADLINE_EXCEEDED:
       return TFRT_EXIT_DEADLINE;
-    case TFRT_STATUS_UNAVAILABLE:
-      return TFRT_EXIT_HOST_LOST;
-    case TFRT_STATUS_ABORTED:
-      return TFRT_EXIT_PROTOCOL;
-    case TFRT_STATUS_UNAUTHENTICATED:
-      return TFRT_EXIT_AUTHENTICATION;
     default:
       return TFRT_EXIT_PROGRAM_ERROR;
   }

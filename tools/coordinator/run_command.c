@@ -25,7 +25,9 @@ static tfrt_status_t tfrt_run_on(tfrt_host_context_t* host, tfrt_trace_t* trace,
   tfrt_run_plan_t plan;
   tfrt_status_t status = tfrt_run_plan_load(&plan, options, host->registry);
   if (!status) status = tfrt_in_process_run(host, &plan, trace, loop);
-  if (!status) *out_exit_code = tfrt_run_report_results(&plan, options);
+  if (!status) {
+    *out_exit_code = tfrt_exit_code_of_result(tfrt_run_report_results(&plan, options));
+  }
   if (!status) status = tfrt_run_write_trace(options, trace);
   tfrt_run_plan_deinitialize(&plan);
   return status;
@@ -55,7 +57,11 @@ static tfrt_status_t tfrt_run_on_cluster(const tfrt_run_options_t* options, tfrt
   tfrt_status_t status = tfrt_run_plan_load(&plan, options, run.process.host->registry);
   if (!status) {
     status = tfrt_cluster_run_execute(&run, &plan, out_exit_code);
-    if (!status) *out_exit_code = tfrt_run_report_results(&plan, options);
+    if (!status) {
+      tfrt_status_t error = tfrt_run_report_results(&plan, options);
+      *out_exit_code = tfrt_client_has_lost(run.client, error) ? tfrt_exit_code_of_loss(error)
+                                                               : tfrt_exit_code_of_result(error);
+    }
     if (!status && options->trace_path) status = tfrt_cluster_run_write_trace(&run);
   }
   tfrt_cluster_run_shut_down(&run, &plan);

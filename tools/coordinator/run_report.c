@@ -53,8 +53,8 @@ static void tfrt_run_report_errors(const tfrt_run_plan_t* plan, tfrt_status_t fi
   }
 }
 
-tfrt_exit_code_t tfrt_run_report_results(const tfrt_run_plan_t* plan,
-                                         const tfrt_run_options_t* options) {
+tfrt_status_t tfrt_run_report_results(const tfrt_run_plan_t* plan,
+                                      const tfrt_run_options_t* options) {
   tfrt_string_builder_t out;
   tfrt_string_builder_initialize(&out, tfrt_allocator_system());
   if (strcmp(options->output, "json") == 0) {
@@ -71,5 +71,5 @@ tfrt_exit_code_t tfrt_run_report_results(const tfrt_run_plan_t* plan,
     if (tfrt_async_value_is_error(result)) error = tfrt_async_value_error(result);
   }
   if (error) tfrt_run_report_errors(plan, error, options->is_verbose);
-  return tfrt_exit_code_of_result(error);
+  return error;
 }
