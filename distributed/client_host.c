@@ -58,6 +58,9 @@ static tfrt_status_t tfrt_client_unopened_error(const tfrt_client_t* client,
                                                 tfrt_session_death_t death, tfrt_status_t reason) {
   tfrt_status_fields_t fields = *tfrt_status_fields(reason);
   fields.code = tfrt_client_code_of(death, fields.code);
+  // One that was there and is lost is told as any loss.
+  bool is_loss = death == TFRT_SESSION_DEATH_GONE || death == TFRT_SESSION_DEATH_SILENCE;
+  if (is_loss && host->incarnation != 0) fields.root_key = host->incarnation;
   char message[TFRT_STATUS_MAX_TEXT_SIZE];
   const char* advice = tfrt_client_advice(death, fields.code);
   // Most reasons say whom they are about, with its name.
@@ -238,11 +241,7 @@ static void tfrt_client_lose_session(tfrt_client_t* client, tfrt_client_host_t* 
                                      tfrt_status_t reason) {
   if (tfrt_client_take_other(client, host, session, reason)) return;
   if (!client->is_open) {
-    bool was_there = death == TFRT_SESSION_DEATH_GONE || death == TFRT_SESSION_DEATH_SILENCE;
-    tfrt_peer_t* peer = was_there ? tfrt_peer_find(client->node, host->incarnation) : NULL;
-    tfrt_status_t status =
-        peer ? tfrt_peer_lost_error(peer, client->job, NULL, "before the job was open")
-             : tfrt_client_unopened_error(client, host, death, reason);
+    tfrt_status_t status = tfrt_client_unopened_error(client, host, death, reason);
     tfrt_client_close_locked(client, status);
     tfrt_status_release(status);
     return;
