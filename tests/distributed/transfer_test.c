@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "distributed/node_impl.h"
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/base/counting_allocator.h"
 #include "host_runtime/base/random.h"
@@ -507,6 +508,60 @@ START_TEST(closing_the_job_in_the_middle_leaves_nothing) {
 }
 END_TEST
 
+// --- What a lane may say at any time -----------------------------------------
+
+START_TEST(a_lane_that_can_not_be_had_ends_the_session_and_what_needs_it) {
+  tfrt_node_world_initialize_with_window(&world, 3, NULL, SMALL_WINDOW);
+  start(two_calls_program, MIB, 1, 1);
+  ck_assert(tfrt_node_world_run_until_bytes(&world, 1, 2, 500 * KIB));
+  tfrt_lane_handler_t* handler = &world.hosts[2].node->lane_handler;
+  tfrt_status_t status = tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "no lane, says the test");
+  const tfrt_lane_transfer_t other_session = {.incarnation = 0x1001, .session = 7};
+  handler->vtable->lost(handler, &other_session, status);
+  ck_assert_uint_gt(tfrt_node_counts(world.hosts[2].node).transfers, 0);
+  const tfrt_lane_transfer_t session = {.incarnation = 0x1001, .session = 1};
+  handler->vtable->lost(handler, &session, status);
+  tfrt_status_release(status);
+  tfrt_node_world_await(&world);
+  status = tfrt_node_world_error(&world, 0);
+  ck_assert_int_eq(tfrt_status_code(status), TFRT_STATUS_UNAVAILABLE);
+  ck_assert_uint_eq(tfrt_status_fields(status)->root_key, 0x1001);
+  ck_assert_ptr_nonnull(strstr(tfrt_status_message(status), "host 1"));
+  end();
+}
+END_TEST
+
+START_TEST(what_comes_for_a_want_that_is_not_open_is_late) {
+  tfrt_node_world_initialize(&world, 2, NULL);
+  start(one_call_program, 100, 1, 1);
+  tfrt_node_world_await(&world);
+  tfrt_lane_handler_t* handler = &world.hosts[1].node->lane_handler;
+  static const tfrt_lane_transfer_t late[] = {
+      {.incarnation = 0x1000, .session = 1, .want = 77},
+      {.incarnation = 0x1000, .session = 9, .want = 1},
+      {.incarnation = 0x9999, .session = 1, .want = 1},
+  };
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(late); ++i) {
+    tfrt_lane_sink_t sink = {0};
+    tfrt_status_t status = handler->vtable->begin(
+        handler, &late[i], tfrt_string_view_of("!tfrt.string"), tfrt_string_view_of(""), 9, &sink);
+    ck_assert_int_eq(tfrt_status_code(status), TFRT_STATUS_NOT_FOUND);
+    ck_assert_ptr_null(sink.body);
+    handler->vtable->interrupted(handler, &late[i], 0);
+    handler->vtable->aborted(handler, &late[i], NULL, status);
+    tfrt_status_release(status);
+    tfrt_async_value_t* value = NULL;
+    void* body = NULL;
+    ck_assert_ptr_null(tfrt_value_item_begin(tfrt_string_view_of("!tfrt.string"),
+                                             tfrt_string_view_of(""), 9, tfrt_allocator_system(),
+                                             &value, &body));
+    handler->vtable->complete(handler, &late[i], value);
+  }
+  expect_text(0, 100, 1, 2);
+  end();
+}
+END_TEST
+
 // --- Chance ------------------------------------------------------------------
 
 // One run with resets, and by chance a kill, a cancel, or both.
@@ -582,6 +637,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(losses, the_death_of_the_borrower_frees_what_was_sent_to_it);
   tcase_add_test(losses, a_cancel_in_the_middle_stops_the_transfer);
   tcase_add_test(losses, closing_the_job_in_the_middle_leaves_nothing);
+  tcase_add_test(losses, a_lane_that_can_not_be_had_ends_the_session_and_what_needs_it);
+  tcase_add_test(losses, what_comes_for_a_want_that_is_not_open_is_late);
   tcase_add_loop_test(losses, random_faults_leave_the_right_bytes_or_errors_and_nothing_else, 0, 8);
   suite_add_tcase(suite, losses);
   return suite;

@@ -4,7 +4,7 @@
 // threads and the timers' thread, and a client that starts programs while others are cancelled
 // or a host closes. For the sanitizers: what each message means is tested over the simulated
 // network.
-#include <stdio.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "distributed/client.h"
@@ -82,10 +82,18 @@ static void take_down(process_t* process) {
   tfrt_timer_queue_deinitialize(&process->timers);
 }
 
-static void ignore_line(void* self, uint32_t rank, tfrt_string_view_t line) {
+// Lines that were printed, and those of them that came on a thread which is not for that.
+static _Atomic int line_count;
+static _Atomic int misplaced_count;
+
+static void note_line(void* self, uint32_t rank, tfrt_string_view_t line) {
   (void)self;
   (void)rank;
   (void)line;
+  atomic_fetch_add(&line_count, 1);
+  if (!tfrt_work_queue_is_in_worker_thread(processes[CLIENT].host->work_queue)) {
+    atomic_fetch_add(&misplaced_count, 1);
+  }
 }
 
 static void begin(void) {
@@ -101,7 +109,7 @@ static void begin(void) {
                                    .host_count = HOSTS,
                                    .name = tfrt_string_view_of("test"),
                                    .deadline_ns = TFRT_TIME_INFINITE,
-                                   .print = ignore_line};
+                                   .print = note_line};
   expect_ok(tfrt_client_create(processes[CLIENT].node, &options, &client));
 }
 
@@ -110,6 +118,7 @@ static void end(void) {
   tfrt_client_close(client, NULL);
   tfrt_client_release(client);
   for (int i = HOSTS; i >= 0; --i) take_down(&processes[i]);
+  ck_assert_int_eq(atomic_load(&misplaced_count), 0);
   ck_assert_int_eq(tfrt_async_value_live_count(), 0);
 }
 
@@ -255,6 +264,7 @@ START_TEST(calls_nest_to_and_fro) {
   expect_i32(&run, 13);
   release(&run);
   end();
+  ck_assert_int_eq(atomic_load(&line_count), 1);
 }
 END_TEST
 
