@@ -11,6 +11,7 @@
 #include "distributed/node_lock.h"
 #include "distributed/session_manager.h"
 #include "host_runtime/base/sync.h"
+#include "tests/distributed/brittle_transport.h"
 #include "tests/support/test_main.h"
 
 #define PATIENCE_NS (60 * TFRT_NANOSECONDS_PER_SECOND)
@@ -18,77 +19,11 @@
 #define FRAMES_PER_SENDER 400
 #define BREAKS 15
 
-// --- A transport whose connections can be broken by hand ---------------------
-
-// Passes everything on to another transport and keeps the connection dialled last.
-typedef struct brittle_transport_s {
-  tfrt_transport_t base;
-  tfrt_transport_t* inner;
-  tfrt_mutex_t mutex;
-  tfrt_transport_connection_t* last;  // guarded by |mutex|, retained
-} brittle_transport_t;
-
-static brittle_transport_t* brittle_of(tfrt_transport_t* transport) {
-  return TFRT_CONTAINER_OF(transport, brittle_transport_t, base);
-}
-
-static void brittle_destroy(tfrt_transport_t* transport) {
-  brittle_transport_t* brittle = brittle_of(transport);
-  tfrt_transport_connection_release(brittle->last);
-  tfrt_transport_release(brittle->inner);
-  tfrt_mutex_deinitialize(&brittle->mutex);
-}
-
-static tfrt_status_t brittle_listen(tfrt_transport_t* transport, tfrt_string_view_t address,
-                                    tfrt_transport_acceptor_t* acceptor,
-                                    char out_address[TFRT_TRANSPORT_ADDRESS_SIZE]) {
-  return tfrt_transport_listen(brittle_of(transport)->inner, address, acceptor, out_address);
-}
-
-static tfrt_status_t brittle_dial(tfrt_transport_t* transport,
-                                  const tfrt_transport_dial_options_t* options,
-                                  tfrt_transport_handler_t* handler,
-                                  tfrt_transport_connection_t** out_connection) {
-  brittle_transport_t* brittle = brittle_of(transport);
-  TFRT_RETURN_IF_ERROR(tfrt_transport_dial(brittle->inner, options, handler, out_connection));
-  tfrt_mutex_lock(&brittle->mutex);
-  tfrt_transport_connection_t* old = brittle->last;
-  brittle->last = tfrt_transport_connection_retain(*out_connection);
-  tfrt_mutex_unlock(&brittle->mutex);
-  tfrt_transport_connection_release(old);
-  return NULL;
-}
-
-static void brittle_close(tfrt_transport_t* transport) {
-  tfrt_transport_close(brittle_of(transport)->inner);
-}
-
-static void brittle_drain(tfrt_transport_t* transport) {
-  tfrt_transport_drain(brittle_of(transport)->inner);
-}
-
-static const tfrt_transport_vtable_t brittle_vtable = {
-    .destroy = brittle_destroy,
-    .listen = brittle_listen,
-    .dial = brittle_dial,
-    .close = brittle_close,
-    .drain = brittle_drain,
-};
-
-static void brittle_break(brittle_transport_t* brittle) {
-  tfrt_mutex_lock(&brittle->mutex);
-  tfrt_transport_connection_t* last = brittle->last;
-  brittle->last = NULL;
-  tfrt_mutex_unlock(&brittle->mutex);
-  if (last) tfrt_transport_connection_abort(last);
-  tfrt_transport_connection_release(last);
-}
-
 // --- A host ------------------------------------------------------------------
 
 typedef struct host_s {
   tfrt_session_handler_t handler;
-  brittle_transport_t transport;
+  tfrt_brittle_transport_t transport;
   tfrt_node_lock_t lock;
   tfrt_timer_queue_t timers;
   tfrt_session_manager_t* manager;
@@ -197,10 +132,10 @@ static void assert_ok(tfrt_status_t status) {
 static void host_initialize(host_t* host, uint64_t incarnation) {
   memset(host, 0, sizeof(*host));
   host->handler.vtable = &handler_vtable;
-  tfrt_transport_initialize(&host->transport.base, &brittle_vtable);
-  tfrt_mutex_initialize(&host->transport.mutex);
   const tfrt_grpc_transport_options_t grpc = tfrt_grpc_transport_default_options();
-  assert_ok(tfrt_grpc_transport_create(&grpc, tfrt_allocator_system(), &host->transport.inner));
+  tfrt_transport_t* inner = NULL;
+  assert_ok(tfrt_grpc_transport_create(&grpc, tfrt_allocator_system(), &inner));
+  tfrt_brittle_transport_initialize(&host->transport, inner);
   tfrt_node_lock_initialize(&host->lock);
   tfrt_timer_queue_initialize(&host->timers, tfrt_clock_system());
   assert_ok(tfrt_timer_queue_start_thread(&host->timers));
@@ -307,8 +242,8 @@ START_TEST(frames_of_many_threads_arrive_once_and_in_order_while_connections_bre
   const uint64_t total = SENDERS * FRAMES_PER_SENDER;
   for (uint64_t i = 1; i <= BREAKS; ++i) {
     wait_until_received(&hosts[1], total * i / (BREAKS + 1) / 50 * 50);
-    brittle_break(&hosts[0].transport);
-    brittle_break(&hosts[1].transport);
+    tfrt_brittle_transport_break(&hosts[0].transport);
+    tfrt_brittle_transport_break(&hosts[1].transport);
   }
   for (int i = 0; i < 2 * SENDERS; ++i) tfrt_thread_join(&threads[i]);
   wait_until_received(&hosts[0], total);

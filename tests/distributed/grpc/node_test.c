@@ -11,6 +11,7 @@
 #include "distributed/grpc/grpc_transport.h"
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/async/thread_pool_work_queue.h"
+#include "tests/distributed/brittle_transport.h"
 #include "tests/distributed/program.h"
 #include "tests/support/test_main.h"
 #include "tools/common/kernel_rooms.h"
@@ -25,7 +26,7 @@
 
 typedef struct process_s {
   tfrt_timer_queue_t timers;
-  tfrt_transport_t* transport;
+  tfrt_brittle_transport_t transport;
   tfrt_host_context_t* host;
   tfrt_node_t* node;  // NULL once it is taken down
   char address[TFRT_TRANSPORT_ADDRESS_SIZE];
@@ -45,7 +46,9 @@ static void bring_up(process_t* process, uint64_t incarnation) {
   expect_ok(tfrt_timer_queue_start_thread(&process->timers));
   tfrt_grpc_transport_options_t grpc = tfrt_grpc_transport_default_options();
   grpc.bulk_thread_count = 1;
-  expect_ok(tfrt_grpc_transport_create(&grpc, allocator, &process->transport));
+  tfrt_transport_t* inner = NULL;
+  expect_ok(tfrt_grpc_transport_create(&grpc, allocator, &inner));
+  tfrt_brittle_transport_initialize(&process->transport, inner);
   tfrt_thread_pool_options_t pool = {.thread_count = 2};
   tfrt_work_queue_t* queue = NULL;
   expect_ok(tfrt_thread_pool_work_queue_create(&pool, allocator, &queue));
@@ -55,7 +58,7 @@ static void bring_up(process_t* process, uint64_t incarnation) {
   tfrt_node_options_initialize(&options);
   options.allocator = allocator;
   options.timers = &process->timers;
-  options.transport = process->transport;
+  options.transport = &process->transport.base;
   options.host = process->host;
   options.window_size = 100 * KIB;
   options.session.incarnation = incarnation;
@@ -71,13 +74,13 @@ static void take_down(process_t* process) {
   tfrt_node_close(process->node);
   tfrt_node_drain(process->node);
   tfrt_work_queue_quiesce(process->host->work_queue);
-  tfrt_transport_close(process->transport);
-  tfrt_transport_drain(process->transport);
+  tfrt_transport_close(&process->transport.base);
+  tfrt_transport_drain(&process->transport.base);
   tfrt_work_queue_quiesce(process->host->work_queue);
   ck_assert(tfrt_node_is_drained(process->node));
   tfrt_node_release(process->node);
   process->node = NULL;
-  tfrt_transport_release(process->transport);
+  tfrt_transport_release(&process->transport.base);
   tfrt_host_context_free(process->host);
   tfrt_timer_queue_deinitialize(&process->timers);
 }
@@ -350,6 +353,38 @@ START_TEST(cancels_end_what_runs) {
 }
 END_TEST
 
+static uint64_t count_resumes(void) {
+  uint64_t resumes = 0;
+  for (int p = 0; p <= HOSTS; ++p) {
+    tfrt_session_counters_t counters;
+    tfrt_node_session_counters(processes[p].node, &counters);
+    ck_assert_uint_eq(counters.deaths, 0);
+    resumes += counters.resumes;
+  }
+  return resumes;
+}
+
+START_TEST(connections_may_break_under_load) {
+  begin();
+  await_one_more();
+  run_t runs[STARTS];
+  for (int i = 0; i < STARTS; ++i) start_text(&runs[i], 400 * KIB, (uint64_t)i);
+  run_t small;
+  for (int i = 0; i < STARTS; ++i) {
+    start_fib(&small, 4);
+    for (int p = 0; p <= HOSTS; ++p) tfrt_brittle_transport_break(&processes[p].transport);
+    await(&small);
+    expect_i32(&small, 3);
+    release(&small);
+    await(&runs[i]);
+    expect_texts(&runs[i], 400 * KIB, (uint64_t)i);
+    release(&runs[i]);
+  }
+  ck_assert_uint_gt(count_resumes(), 0);
+  end();
+}
+END_TEST
+
 START_TEST(a_host_may_close_under_load) {
   for (int rank = 0; rank < HOSTS; ++rank) {
     begin();
@@ -386,6 +421,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(threads, payloads_go_both_ways);
   tcase_add_test(threads, many_programs_run_at_once);
   tcase_add_test(threads, cancels_end_what_runs);
+  tcase_add_test(threads, connections_may_break_under_load);
   tcase_add_test(threads, a_host_may_close_under_load);
   tcase_add_test(threads, the_client_may_close_under_load);
   suite_add_tcase(suite, threads);
