@@ -227,6 +227,20 @@ class TestHosts(ClusterTest):
             self.assertIn(part, first)
         self.expect_workers_run(workers[1:])
 
+    def test_a_frozen_host_is_lost_and_may_come_back(self):
+        times = ("--heartbeat-ms=200", "--silence-ms=2000")
+        workers = self.start_workers(3, *times)
+        path = self.write("endless.mlir", ENDLESS)
+        process = self.start(path, hosts(workers), *times)
+        self.assertEqual(process.stdout.readline(), "[1] int32 = 1\n")
+        workers[1].send_signal(signal.SIGSTOP)
+        code, _, err = self.finish(process)
+        self.assertEqual(code, 4, err)
+        self.assertIn("lost host 1", err.splitlines()[0])
+        # Nobody talks to it under the old session any more; the next program has a new one.
+        workers[1].send_signal(signal.SIGCONT)
+        self.expect_workers_run(workers)
+
     def test_a_worker_that_drains_finishes_what_runs(self):
         workers = self.start_workers(2)
         path = self.write("endless.mlir", ENDLESS)

@@ -37,6 +37,9 @@ static tfrt_status_t tfrt_host_process_make_node(tfrt_host_process_t* process,
   node.session.cluster_key = options->cluster_key;
   node.session.limits.heartbeat_period_ms = (uint32_t)options->heartbeat_ms;
   node.session.limits.silence_ms = (uint32_t)options->silence_ms;
+  if (options->linger_ms > 0) {
+    node.session.linger_ns = options->linger_ms * TFRT_NANOSECONDS_PER_MILLISECOND;
+  }
   // Suspected at three of five parts of the silence, as the defaults are.
   node.session.suspect_ns = options->silence_ms * TFRT_NANOSECONDS_PER_MILLISECOND * 3 / 5;
   return tfrt_node_create(&node, &process->node);

@@ -33,6 +33,7 @@ typedef struct tfrt_host_process_options_s {
   int64_t threads;                 // compute threads; 0: one per processor
   int64_t heartbeat_ms;            // from 1
   int64_t silence_ms;              // at least two heartbeats
+  int64_t linger_ms;               // for saying goodbye at the end; 0: the protocol's default
   const char* data_directory;      // as in host_context.h; outlives the process, or NULL
   bool logs_events;                // as in node.h
 } tfrt_host_process_options_t;

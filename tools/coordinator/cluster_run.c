@@ -18,6 +18,8 @@ tfrt_status_t tfrt_cluster_run_initialize(tfrt_cluster_run_t* run,
   process.threads = 1;  // nothing is computed here
   process.heartbeat_ms = options->heartbeat_ms;
   process.silence_ms = options->silence_ms;
+  // A host that has stopped reading must not hold up the user, who has the results.
+  process.linger_ms = 300;
   process.data_directory = options->directory;
   return tfrt_host_process_initialize(&run->process, &process);
 }
