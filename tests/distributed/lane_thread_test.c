@@ -197,15 +197,18 @@ static void end(void) {
     ck_assert_ptr_null(tfrt_thread_create("close", close_manager, &hosts[i], &threads[i]));
   }
   for (int i = 0; i < 2; ++i) tfrt_thread_join(&threads[i]);
+  for (int i = 0; i < 2; ++i) {
+    tfrt_lane_manager_drain(hosts[i].manager);
+    tfrt_node_lock_lock(&hosts[i].lock);
+    ck_assert(tfrt_lane_manager_is_drained(hosts[i].manager));
+    tfrt_node_lock_unlock_and_run(&hosts[i].lock);
+  }
   for (int i = 0; i < 2; ++i) tfrt_transport_close(hosts[i].transport);
   for (int i = 0; i < 2; ++i) tfrt_transport_drain(hosts[i].transport);
   for (int i = 0; i < 2; ++i) {
     host_t* host = &hosts[i];
     // Joins the thread: after that nobody but us is left.
     tfrt_timer_queue_deinitialize(&host->timers);
-    tfrt_node_lock_lock(&host->lock);
-    ck_assert(tfrt_lane_manager_is_drained(host->manager));
-    tfrt_node_lock_unlock_and_run(&host->lock);
     tfrt_lane_manager_free(host->manager);
     tfrt_node_lock_deinitialize(&host->lock);
     tfrt_transport_release(host->transport);
