@@ -212,6 +212,11 @@ static void tfrt_execution_observe(tfrt_execution_t* execution, uint32_t index,
   tfrt_action_queue_wait(&node->actions, result->value, how, &result->waiter);
 }
 
+void tfrt_execution_observe_again(tfrt_execution_t* execution, uint32_t index) {
+  execution->results[index].known = false;
+  tfrt_execution_observe(execution, index, TFRT_ACTION_AND_THEN);
+}
+
 // Gives the owner and the slots all results, which have been set.
 static void tfrt_execution_publish(tfrt_execution_t* execution) {
   tfrt_action_queue_t* actions = &execution->node->actions;

@@ -11,7 +11,8 @@
 // Life:
 //  1. Initialised in the owner's storage with its arguments; one reference is the owner's.
 //  2. Started: waits for the program, then runs on the host's work queue.
-//  3. known() comes once for each result, then retired(), once; both with the node's lock held.
+//  3. known() comes once for each result, and again for one that its owner asks for with
+//     tfrt_execution_observe_again(); retired() comes once; both with the node's lock held.
 //  4. Finished by the owner. Its last reference calls destroy(), with the lock held.
 //
 // Thread rule: everything here needs the node's lock.
@@ -87,6 +88,10 @@ void tfrt_execution_complete(tfrt_execution_t* execution, tfrt_async_value_t* co
 
 // Begins.
 void tfrt_execution_start(tfrt_execution_t* execution);
+
+// Result |index| was known to be elsewhere and is on its way here by now: known() comes once
+// more, when it is here.
+void tfrt_execution_observe_again(tfrt_execution_t* execution, uint32_t index);
 
 // Cancels because of |reason| (+0); later ones change nothing.
 void tfrt_execution_cancel(tfrt_execution_t* execution, tfrt_status_t reason);

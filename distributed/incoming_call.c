@@ -134,12 +134,26 @@ static tfrt_status_t tfrt_incoming_call_describe(tfrt_incoming_call_t* call, uin
   return NULL;
 }
 
+// True if result |index| was elsewhere when it became known, and has been resolved since by an
+// action that is still to be carried out: there is nothing to tell of it before that.
+static bool tfrt_incoming_call_is_on_its_way(tfrt_incoming_call_t* call, uint32_t index) {
+  tfrt_async_value_t* value = call->execution.results[index].value;
+  tfrt_remote_value_t* remote = tfrt_remote_value_of(call->execution.node, value);
+  if (remote) tfrt_remote_value_release(remote);
+  return !remote && !tfrt_async_value_is_available(value);
+}
+
 // Fills |results| with what is known and was not told; returns how many.
 static size_t tfrt_incoming_call_collect(tfrt_incoming_call_t* call, tfrt_arena_t* arena,
                                          tfrt_wire_result_item_t* results) {
   size_t count = 0;
   for (uint32_t i = 0; i < call->execution.result_count; ++i) {
     if (call->states[i] != TFRT_INCOMING_RESULT_KNOWN) continue;
+    if (tfrt_incoming_call_is_on_its_way(call, i)) {
+      call->states[i] = TFRT_INCOMING_RESULT_UNKNOWN;
+      tfrt_execution_observe_again(&call->execution, i);
+      continue;
+    }
     tfrt_status_t status = tfrt_incoming_call_describe(call, i, arena, &results[count].item);
     if (status) {
       // Without memory for details: that there is a value is still true.

@@ -224,6 +224,8 @@ void tfrt_remote_value_release(tfrt_remote_value_t* value) {
 }
 
 tfrt_remote_value_t* tfrt_remote_value_of(tfrt_node_t* node, tfrt_async_value_t* value) {
+  // Mostly so, and then there is no reference to be put off giving back.
+  if (value->kind != TFRT_ASYNC_VALUE_INDIRECT || tfrt_async_value_is_available(value)) return NULL;
   tfrt_async_value_t* held = tfrt_async_value_retain(value);
   while (held && held->kind == TFRT_ASYNC_VALUE_INDIRECT && !tfrt_async_value_is_available(held)) {
     tfrt_indirect_value_t* indirect = (tfrt_indirect_value_t*)held;
