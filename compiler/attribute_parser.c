@@ -323,6 +323,10 @@ static const char* literal_type(tfrt_attribute_kind_t kind) {
       return "f32";
     case TFRT_ATTRIBUTE_F64:
       return "f64";
+    case TFRT_ATTRIBUTE_F16:
+      return "f16";
+    case TFRT_ATTRIBUTE_BF16:
+      return "bf16";
     default:
       return NULL;
   }
