@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "host_runtime/tensor/small_float.h"
+
 tfrt_status_t tfrt_dense_host_tensor_compute_size(tfrt_dtype_t dtype, const tfrt_shape_t* shape,
                                                   size_t* out_size) {
   *out_size = 0;
@@ -12,6 +14,7 @@ tfrt_status_t tfrt_dense_host_tensor_compute_size(tfrt_dtype_t dtype, const tfrt
                               "the dtype '%s' (%d) has no elements of a fixed size",
                               tfrt_dtype_name(dtype), (int)dtype);
   }
+  TFRT_RETURN_IF_ERROR(tfrt_shape_check(shape));
   size_t count = (size_t)tfrt_shape_element_count(shape);
   // Sizes are also differences of addresses, so they stay below half of all of them.
   if (!tfrt_size_multiply(count, element_size, out_size) || *out_size > PTRDIFF_MAX) {
@@ -91,6 +94,27 @@ static bool doubles_equal(const double* a, const double* b, int64_t count) {
   return true;
 }
 
+static bool complexes_equal(const tfrt_dense_host_tensor_t* a, const tfrt_dense_host_tensor_t* b,
+                            int64_t count) {
+  const void* in_a = tfrt_dense_host_tensor_data(a);
+  const void* in_b = tfrt_dense_host_tensor_data(b);
+  if (a->dtype == TFRT_DTYPE_COMPLEX64) return floats_equal(in_a, in_b, count * 2);
+  return doubles_equal(in_a, in_b, count * 2);
+}
+
+static bool small_floats_equal(const tfrt_dense_host_tensor_t* a, const tfrt_dense_host_tensor_t* b,
+                               int64_t count) {
+  const uint16_t* in_a = tfrt_dense_host_tensor_data(a);
+  const uint16_t* in_b = tfrt_dense_host_tensor_data(b);
+  bool is_f16 = a->dtype == TFRT_DTYPE_F16;
+  for (int64_t i = 0; i < count; ++i) {
+    double value_a = is_f16 ? tfrt_f16_to_double(in_a[i]) : tfrt_bf16_to_double(in_a[i]);
+    double value_b = is_f16 ? tfrt_f16_to_double(in_b[i]) : tfrt_bf16_to_double(in_b[i]);
+    if (!(value_a == value_b)) return false;
+  }
+  return true;
+}
+
 bool tfrt_dense_host_tensor_equal(const tfrt_dense_host_tensor_t* a,
                                   const tfrt_dense_host_tensor_t* b) {
   if (a->dtype != b->dtype || !tfrt_shape_equal(&a->shape, &b->shape)) return false;
@@ -98,9 +122,20 @@ bool tfrt_dense_host_tensor_equal(const tfrt_dense_host_tensor_t* a,
   const void* in_a = tfrt_dense_host_tensor_data(a);
   const void* in_b = tfrt_dense_host_tensor_data(b);
   if (count == 0) return true;
-  if (a->dtype == TFRT_DTYPE_F32) return floats_equal(in_a, in_b, count);
-  if (a->dtype == TFRT_DTYPE_F64) return doubles_equal(in_a, in_b, count);
-  return memcmp(in_a, in_b, tfrt_dense_host_tensor_size(a)) == 0;
+  switch (a->dtype) {
+    case TFRT_DTYPE_F32:
+      return floats_equal(in_a, in_b, count);
+    case TFRT_DTYPE_F64:
+      return doubles_equal(in_a, in_b, count);
+    case TFRT_DTYPE_COMPLEX64:
+    case TFRT_DTYPE_COMPLEX128:
+      return complexes_equal(a, b, count);
+    case TFRT_DTYPE_F16:
+    case TFRT_DTYPE_BF16:
+      return small_floats_equal(a, b, count);
+    default:
+      return memcmp(in_a, in_b, tfrt_dense_host_tensor_size(a)) == 0;
+  }
 }
 
 void tfrt_dense_host_tensor_print(const tfrt_dense_host_tensor_t* tensor,

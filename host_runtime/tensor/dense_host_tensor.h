@@ -45,7 +45,7 @@ typedef struct tfrt_dense_host_tensor_s {
 } tfrt_dense_host_tensor_t;
 
 // Sets |*out_size| to the bytes that the elements of a tensor take. INVALID_ARGUMENT if
-// |dtype| has no bytes or the size overflows. Thread-safe.
+// |dtype| has no bytes or the size overflows; |shape| may be unbounded. Thread-safe.
 tfrt_status_t tfrt_dense_host_tensor_compute_size(tfrt_dtype_t dtype, const tfrt_shape_t* shape,
                                                   size_t* out_size) TFRT_MUST_USE;
 
@@ -86,9 +86,8 @@ static inline size_t tfrt_dense_host_tensor_size(const tfrt_dense_host_tensor_t*
   return (size_t)tfrt_shape_element_count(&tensor->shape) * tfrt_dtype_size(tensor->dtype);
 }
 
-// Returns true if |a| and |b| have the same dtype and shape, and the same elements as
-// C compares them (a NaN differs from itself) where the dtype is plain, else the same
-// bytes. Thread-safe.
+// Returns true if |a| and |b| have the same dtype and shape, and the same elements:
+// numbers as C compares them (a NaN differs from itself), else the same bytes. Thread-safe.
 bool tfrt_dense_host_tensor_equal(const tfrt_dense_host_tensor_t* a,
                                   const tfrt_dense_host_tensor_t* b);
 

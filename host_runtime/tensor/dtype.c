@@ -67,6 +67,10 @@ static void print_float(double value, tfrt_string_builder_t* out) {
   tfrt_string_builder_append_format(out, "%e", value);
 }
 
+static void print_complex(double real, double imaginary, tfrt_string_builder_t* out) {
+  tfrt_string_builder_append_format(out, "(%e,%e)", real, imaginary);
+}
+
 void tfrt_dtype_print_element(tfrt_dtype_t dtype, const void* element, tfrt_string_builder_t* out) {
   switch (dtype) {
     case TFRT_DTYPE_UI8:
@@ -90,6 +94,11 @@ void tfrt_dtype_print_element(tfrt_dtype_t dtype, const void* element, tfrt_stri
       return print_float((double)*(const float*)element, out);
     case TFRT_DTYPE_F64:
       return print_float(*(const double*)element, out);
+    case TFRT_DTYPE_COMPLEX64:
+      return print_complex((double)((const float*)element)[0], (double)((const float*)element)[1],
+                           out);
+    case TFRT_DTYPE_COMPLEX128:
+      return print_complex(((const double*)element)[0], ((const double*)element)[1], out);
     case TFRT_DTYPE_F16:
     case TFRT_DTYPE_BF16:
       tfrt_string_builder_append_format(out, "fp16(%" PRIu16 ")", *(const uint16_t*)element);

@@ -59,8 +59,9 @@ const char* tfrt_dtype_name(tfrt_dtype_t dtype);
 bool tfrt_dtype_is_plain(tfrt_dtype_t dtype);
 
 // Appends the element of |dtype| at |element|, aligned for it, as TFRT prints it:
-// integers in decimal, i1 as 0 or 1, f32 and f64 like C's %e, 16-bit floats as
-// "fp16(bits)", anything else as its bytes in hexadecimal. Thread-safe, as |out| is.
+// integers in decimal, i1 as 0 or 1, f32 and f64 like C's %e, complex numbers as
+// "(real,imaginary)", 16-bit floats as "fp16(bits)", anything else as its bytes in
+// hexadecimal. Thread-safe, as |out| is.
 void tfrt_dtype_print_element(tfrt_dtype_t dtype, const void* element, tfrt_string_builder_t* out);
 
 #endif  // TFRT_HOST_RUNTIME_TENSOR_DTYPE_H_

@@ -5,27 +5,54 @@
 #include <stdio.h>
 #include <string.h>
 
-tfrt_status_t tfrt_shape_make(const int64_t* dims, size_t rank, tfrt_shape_t* out_shape) {
+tfrt_status_t tfrt_shape_make_unbounded(const int64_t* dims, size_t rank, tfrt_shape_t* out_shape) {
   memset(out_shape, 0, sizeof(*out_shape));
   if (rank > TFRT_SHAPE_MAX_RANK) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "a shape has %zu axes, but at most %d are supported", rank,
                               TFRT_SHAPE_MAX_RANK);
   }
-  int64_t product = 1;
   for (size_t i = 0; i < rank; ++i) {
     if (dims[i] < 0) {
       return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                                 "axis %zu of a shape has the negative length %" PRId64, i, dims[i]);
     }
-    // Zeros are left out, so that the shape's parts (strides) are bounded as well.
-    if (dims[i] != 0 && __builtin_mul_overflow(product, dims[i], &product)) {
-      return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                                "the number of elements of a shape with %zu axes overflows", rank);
-    }
   }
   out_shape->rank = (uint32_t)rank;
   for (size_t i = 0; i < rank; ++i) out_shape->dims[i] = dims[i];
+  return NULL;
+}
+
+static tfrt_status_t overflow(const tfrt_shape_t* shape) {
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                            "the number of elements of the shape %s overflows",
+                            tfrt_shape_text(shape).text);
+}
+
+tfrt_status_t tfrt_shape_check(const tfrt_shape_t* shape) {
+  int64_t product = 1;
+  for (uint32_t i = 0; i < shape->rank; ++i) {
+    // Zeros are left out, so that the shape's parts (strides) are bounded as well.
+    int64_t length = shape->dims[i] != 0 ? shape->dims[i] : 1;
+    if (__builtin_mul_overflow(product, length, &product)) return overflow(shape);
+  }
+  return NULL;
+}
+
+tfrt_status_t tfrt_shape_make(const int64_t* dims, size_t rank, tfrt_shape_t* out_shape) {
+  TFRT_RETURN_IF_ERROR(tfrt_shape_make_unbounded(dims, rank, out_shape));
+  tfrt_status_t status = tfrt_shape_check(out_shape);
+  if (status) memset(out_shape, 0, sizeof(*out_shape));
+  return status;
+}
+
+tfrt_status_t tfrt_shape_count_elements(const tfrt_shape_t* shape, int64_t* out_count) {
+  *out_count = 0;
+  for (uint32_t i = 0; i < shape->rank; ++i) {
+    if (shape->dims[i] == 0) return NULL;
+  }
+  TFRT_RETURN_IF_ERROR(tfrt_shape_check(shape));
+  *out_count = tfrt_shape_element_count(shape);
   return NULL;
 }
 

@@ -6,9 +6,10 @@
 //   rank | dims[0] (slowest) ... dims[rank - 1] (fastest, contiguous) | unused, 0
 //
 // A shape that was made by tfrt_shape_make() is *good*: no length is negative, and the
-// number of elements fits into an int64_t, as does that of any part of it. Only good
-// shapes are passed around; whatever comes from outside goes through that door. A shape
-// may have lengths of 0: then it has no elements.
+// number of elements fits into an int64_t, as does that of any part of it. Tensors have
+// good shapes; whatever comes from outside goes through that door. Values of the type
+// "!ts.shape" need not belong to a tensor and are not bounded: making a tensor of them
+// checks them (tfrt_shape_check()). A shape may have lengths of 0: then it has no elements.
 //
 // Thread rule: a value. Failure rule: only the door and what combines shapes fail,
 // with INVALID_ARGUMENT and both shapes in the message.
@@ -44,7 +45,20 @@ typedef struct tfrt_shape_text_s {
 tfrt_status_t tfrt_shape_make(const int64_t* dims, size_t rank, tfrt_shape_t* out_shape)
     TFRT_MUST_USE;
 
-// The number of elements: the product of all lengths, 1 for rank 0. Thread-safe.
+// The same without the bound on the product. Thread-safe.
+tfrt_status_t tfrt_shape_make_unbounded(const int64_t* dims, size_t rank, tfrt_shape_t* out_shape)
+    TFRT_MUST_USE;
+
+// OK if |shape|, which may be unbounded, is good; else INVALID_ARGUMENT. Thread-safe.
+tfrt_status_t tfrt_shape_check(const tfrt_shape_t* shape) TFRT_MUST_USE;
+
+// Sets |*out_count| to the number of elements of |shape|, which may be unbounded:
+// INVALID_ARGUMENT if that overflows. Thread-safe.
+tfrt_status_t tfrt_shape_count_elements(const tfrt_shape_t* shape, int64_t* out_count)
+    TFRT_MUST_USE;
+
+// The number of elements of a good shape: the product of all lengths, 1 for rank 0.
+// Thread-safe.
 int64_t tfrt_shape_element_count(const tfrt_shape_t* shape);
 
 // The number of elements of one step along |axis|: the product of the lengths behind

@@ -3,16 +3,19 @@
 // How tensors, and shapes alone, travel as bytes (see tfrt_codec_t in async/type.h).
 // All numbers are little-endian.
 //
-//   byte 0       1       2          8
-//        +-------+-------+----------+--------------------------+
-//        | dtype | rank  | zero     | dims: rank x u64         |   header
-//        +-------+-------+----------+--------------------------+
-//        | elements, row-major, without gaps                   |   body, borrowed
-//        +-----------------------------------------------------+
+//   byte 0       1       2        3          4      8
+//        +-------+-------+--------+----------+------+-------------------+-----------+
+//        | dtype | rank  | layout | reversed | zero | dims: rank x u64  | count:u64 |  header
+//        +-------+-------+--------+----------+------+-------------------+-----------+
+//        | what lies in the tensor's buffer                                         |  body
+//        +--------------------------------------------------------------------------+
 //
-// A shape has the dtype 0 and no body. Headers come from strangers: every number is
-// checked, and the size of the body must be exactly what dtype and shape say, before
-// any memory is asked for.
+// The layout is that of host_tensor.h; |reversed| (0 or 1) and |count| are there for sparse
+// tensors only. The body is borrowed: elements, or coordinates and values, or ends and
+// strings. A shape has the dtype 0 and no body; so has a partial shape, whose layout is 1 if
+// it is unranked. Headers come from strangers: every number is checked, and so is, before
+// any memory is asked for, that the body has exactly the size that dtype and shape say;
+// coordinates, ends and truth values are checked when they are there.
 //
 // Thread rule: constant data.
 // Failure rule: see tfrt_codec_t; decode tells what is wrong with the header.
@@ -21,10 +24,13 @@
 
 #include "host_runtime/async/type.h"
 
-// The codec of tfrt_dense_host_tensor_t. Thread-safe.
-extern const tfrt_codec_t tfrt_dense_host_tensor_codec;
+// The codec of tfrt_host_tensor_t. Thread-safe.
+extern const tfrt_codec_t tfrt_host_tensor_codec;
 
 // The codec of tfrt_shape_t. Thread-safe.
 extern const tfrt_codec_t tfrt_shape_codec;
+
+// The codec of tfrt_partial_shape_t. Thread-safe.
+extern const tfrt_codec_t tfrt_partial_shape_codec;
 
 #endif  // TFRT_HOST_RUNTIME_TENSOR_TENSOR_CODEC_H_

@@ -83,10 +83,10 @@ static tfrt_status_t read_tensors(const tfrt_btf_reading_t* reading, tfrt_host_b
   }
   for (uint32_t i = 0; i < count; ++i) {
     uint64_t index = (uint64_t)reading->first + i;
-    tfrt_dense_host_tensor_t* tensor = tfrt_async_value_payload(values[i]);
-    TFRT_RETURN_IF_ERROR(tfrt_btf_read(file, index, allocator, tensor));
+    tfrt_host_tensor_t* tensor = tfrt_async_value_payload(values[i]);
+    TFRT_RETURN_IF_ERROR(tfrt_btf_read(file, index, allocator, &tensor->dense));
     *out_done = i + 1;
-    TFRT_RETURN_IF_ERROR(check_tensor(reading, index, tensor));
+    TFRT_RETURN_IF_ERROR(check_tensor(reading, index, &tensor->dense));
   }
   return NULL;
 }
@@ -105,7 +105,7 @@ static tfrt_status_t read_all(btf_job_t* job) {
   if (!status) return NULL;
   // Nobody sees the tensors of a reading that failed.
   for (uint32_t i = 0; i < done; ++i) {
-    tfrt_dense_host_tensor_deinitialize(tfrt_async_value_payload(job->results[first + i]));
+    tfrt_host_tensor_deinitialize(tfrt_async_value_payload(job->results[first + i]));
   }
   return tfrt_status_take_annotate(status, "%s", path);
 }
@@ -166,8 +166,7 @@ static tfrt_status_t create_job(const tfrt_kernel_frame_t* frame, const tfrt_btf
 static tfrt_status_t create_results(tfrt_kernel_frame_t* frame, btf_job_t* job) {
   for (uint32_t i = 0; i < job->capacity; ++i) {
     bool is_chain = i == 0 && job->reading.has_chain;
-    tfrt_type_id_t type =
-        is_chain ? (tfrt_type_id_t)TFRT_TYPE_CHAIN : tfrt_dense_host_tensor_type_id();
+    tfrt_type_id_t type = is_chain ? (tfrt_type_id_t)TFRT_TYPE_CHAIN : tfrt_host_tensor_type_id();
     job->results[i] = tfrt_async_value_create_unconstructed(type);
     if (!job->results[i]) {
       return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "memory is out");

@@ -16,6 +16,25 @@ typedef struct compute_job_s {
   tfrt_async_value_t* operands[];   // +1 each
 } compute_job_t;
 
+bool tfrt_kernel_frame_has_dense_tensors(tfrt_kernel_frame_t* frame) {
+  for (uint32_t i = 0; i < frame->argument_count; ++i) {
+    // What is only awaited may be anything, and need not be there.
+    if (tfrt_async_value_is_error(frame->arguments[i]) ||
+        frame->arguments[i]->type_id != tfrt_host_tensor_type_id()) {
+      continue;
+    }
+    const tfrt_host_tensor_t* tensor = tfrt_kernel_frame_payload(frame, i);
+    if (tensor->layout == TFRT_TENSOR_LAYOUT_DENSE) continue;
+    tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
+                           "operand %u must be a dense tensor, but is a %s of %s with the shape %s",
+                           i, tfrt_tensor_layout_name(tensor->layout),
+                           tfrt_dtype_name(tfrt_host_tensor_dtype(tensor)),
+                           tfrt_shape_text(tfrt_host_tensor_shape(tensor)).text);
+    return false;
+  }
+  return true;
+}
+
 tfrt_allocator_t tfrt_kernel_frame_allocator(const tfrt_kernel_frame_t* frame) {
   return frame->context->host->allocator;
 }
@@ -40,7 +59,9 @@ static void run_job(tfrt_task_t* task) {
   tfrt_async_value_t* cancelled = tfrt_request_context_cancelled(request);
   tfrt_status_t status = NULL;
   if (!cancelled) {
-    status = job->compute.run(&job->compute, job->allocator, tfrt_async_value_payload(result));
+    tfrt_host_tensor_t* tensor = tfrt_async_value_payload(result);
+    tensor->layout = TFRT_TENSOR_LAYOUT_DENSE;
+    status = job->compute.run(&job->compute, job->allocator, &tensor->dense);
   }
   free_job(job);
   if (cancelled) {
@@ -57,8 +78,7 @@ static void run_job(tfrt_task_t* task) {
 static void enqueue(tfrt_kernel_frame_t* frame, const tfrt_compute_t* compute) {
   tfrt_allocator_t allocator = tfrt_kernel_frame_allocator(frame);
   compute_job_t* job = tfrt_allocator_allocate(allocator, job_size(compute->operand_count));
-  tfrt_async_value_t* result =
-      tfrt_async_value_create_unconstructed(tfrt_dense_host_tensor_type_id());
+  tfrt_async_value_t* result = tfrt_async_value_create_unconstructed(tfrt_host_tensor_type_id());
   if (!job || !result) {
     if (job) tfrt_allocator_free(allocator, job, job_size(compute->operand_count));
     tfrt_async_value_release(result);

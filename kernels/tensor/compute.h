@@ -19,7 +19,7 @@
 #define TFRT_KERNELS_TENSOR_COMPUTE_H_
 
 #include "host_runtime/executor/kernel_frame.h"
-#include "host_runtime/tensor/dense_host_tensor.h"
+#include "host_runtime/tensor/host_tensor.h"
 #include "kernels/tensor/convolution.h"
 
 // From so many elementary operations on, a computation is long: some tens of
@@ -45,17 +45,24 @@ struct tfrt_compute_s {
   tfrt_dtype_t dtype;
 };
 
-// Operand |index| of |compute|, a tensor. Thread-safe.
+// Operand |index| of |compute|, a dense tensor. Thread-safe.
 static inline const tfrt_dense_host_tensor_t* tfrt_compute_tensor(const tfrt_compute_t* compute,
                                                                   uint32_t index) {
-  return tfrt_async_value_payload(compute->operands[index]);
+  const tfrt_host_tensor_t* tensor = tfrt_async_value_payload(compute->operands[index]);
+  return &tensor->dense;
 }
 
-// The same for an operand that a kernel finds in its frame. Frame's thread only.
+// The same for an operand that a kernel finds in its frame, after it has asked
+// tfrt_kernel_frame_has_dense_tensors(). Frame's thread only.
 static inline const tfrt_dense_host_tensor_t* tfrt_kernel_frame_tensor(
     const tfrt_kernel_frame_t* frame, uint32_t index) {
-  return tfrt_kernel_frame_payload(frame, index);
+  const tfrt_host_tensor_t* tensor = tfrt_kernel_frame_payload(frame, index);
+  return &tensor->dense;
 }
+
+// Returns true if all tensors among the arguments of |frame| are dense; else fails the
+// kernel: in a program all layouts have one type. Frame's thread only.
+bool tfrt_kernel_frame_has_dense_tensors(tfrt_kernel_frame_t* frame);
 
 // Runs |compute|, whose operands are the first |operand_count| ones of |frame|, and makes
 // its result result 0 of |frame|. |work| is about the number of elementary operations.

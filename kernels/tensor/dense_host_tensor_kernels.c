@@ -11,17 +11,17 @@
 #include "kernels/tensor/compute.h"
 #include "kernels/tensor/elementwise.h"
 #include "kernels/tensor/kernel_groups.h"
+#include "kernels/tensor/ops.h"
 #include "kernels/tensor/printing.h"
 #include "kernels/tensor/reduction.h"
-
-#define CLOSE_ULPS 2
 
 static tfrt_host_buffer_t* buffer_argument(const tfrt_kernel_frame_t* frame, uint32_t index) {
   return *(tfrt_host_buffer_t**)tfrt_kernel_frame_payload(frame, index);
 }
 
-// Returns true if operand |index| is of |dtype|; else fails the kernel.
+// Returns true if operand |index| is dense and of |dtype|; else fails the kernel.
 static bool has_dtype(tfrt_kernel_frame_t* frame, uint32_t index, tfrt_dtype_t dtype) {
+  if (!tfrt_kernel_frame_has_dense_tensors(frame)) return false;
   const tfrt_dense_host_tensor_t* tensor = tfrt_kernel_frame_tensor(frame, index);
   if (tensor->dtype == dtype) return true;
   tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
@@ -60,26 +60,67 @@ static void create(tfrt_kernel_frame_t* frame, tfrt_dtype_t dtype, uint32_t rank
   }
 }
 
+// How many numbers of an attribute are one element: two for a complex one.
+static uint32_t numbers_per_element(tfrt_dtype_t dtype) {
+  return dtype == TFRT_DTYPE_COMPLEX64 || dtype == TFRT_DTYPE_COMPLEX128 ? 2 : 1;
+}
+
 static void fill(tfrt_kernel_frame_t* frame, tfrt_dtype_t dtype) {
   if (!has_dtype(frame, 0, dtype)) return;
-  tfrt_tensor_fill(tfrt_kernel_frame_tensor(frame, 0), frame->attributes[0]);
+  const void* element = frame->attributes[0];
+  if (numbers_per_element(dtype) == 2) {
+    tfrt_bef_array_t parts = tfrt_bef_attribute_array(element);
+    if (parts.count != 2) {
+      tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
+                             "'value' has %" PRIu32
+                             " numbers, but needs 2: the real and the imaginary part",
+                             parts.count);
+      return;
+    }
+    element = parts.data;
+  }
+  tfrt_tensor_fill(tfrt_kernel_frame_tensor(frame, 0), element);
   tfrt_kernel_frame_set_ready_chain(frame, 0);
+}
+
+// Fails the kernel because |given| values don't fill a tensor with |expected| elements.
+static void fail_count(tfrt_kernel_frame_t* frame, uint32_t given, int64_t expected) {
+  tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
+                         "Incorrect number of values for the tensor: %" PRIu32
+                         ", but expected %" PRId64,
+                         given, expected);
 }
 
 static void set(tfrt_kernel_frame_t* frame, tfrt_dtype_t dtype) {
   if (!has_dtype(frame, 0, dtype)) return;
   const tfrt_dense_host_tensor_t* tensor = tfrt_kernel_frame_tensor(frame, 0);
   tfrt_bef_array_t values = tfrt_bef_attribute_array(frame->attributes[0]);
-  int64_t count = tfrt_dense_host_tensor_element_count(tensor);
+  int64_t count = tfrt_dense_host_tensor_element_count(tensor) * numbers_per_element(dtype);
   if (count != (int64_t)values.count) {
-    tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
-                           "Incorrect number of values for the tensor: %" PRIu32
-                           ", but expected %" PRId64,
-                           values.count, count);
+    fail_count(frame, values.count, count);
     return;
   }
   if (count > 0) {
     memcpy(tfrt_dense_host_tensor_data(tensor), values.data, tfrt_dense_host_tensor_size(tensor));
+  }
+  tfrt_kernel_frame_set_ready_chain(frame, 0);
+}
+
+// The values are the operands behind the chain, scalars of |dtype|, whose payloads are as
+// elements lie in tensors.
+static void set_values(tfrt_kernel_frame_t* frame, tfrt_dtype_t dtype) {
+  if (!has_dtype(frame, 0, dtype)) return;
+  const tfrt_dense_host_tensor_t* tensor = tfrt_kernel_frame_tensor(frame, 0);
+  uint32_t given = frame->argument_count - 2;
+  int64_t count = tfrt_dense_host_tensor_element_count(tensor);
+  if (count != (int64_t)given) {
+    fail_count(frame, given, count);
+    return;
+  }
+  size_t size = tfrt_dtype_size(dtype);
+  char* element = tfrt_dense_host_tensor_data(tensor);
+  for (uint32_t i = 0; i < given; ++i) {
+    memcpy(element + i * size, tfrt_kernel_frame_payload(frame, 2 + i), size);
   }
   tfrt_kernel_frame_set_ready_chain(frame, 0);
 }
@@ -113,55 +154,85 @@ static void equal(tfrt_kernel_frame_t* frame, tfrt_dtype_t dtype) {
   tfrt_kernel_frame_set_ready_chain(frame, 1);
 }
 
-static void all_close(tfrt_kernel_frame_t* frame, tfrt_dtype_t dtype) {
+static void all_close(tfrt_kernel_frame_t* frame, tfrt_dtype_t dtype, uint64_t ulps) {
   if (!has_dtype(frame, 0, dtype) || !has_dtype(frame, 1, dtype)) return;
   bool result = tfrt_tensor_all_close(tfrt_kernel_frame_tensor(frame, 0),
-                                      tfrt_kernel_frame_tensor(frame, 1), CLOSE_ULPS);
+                                      tfrt_kernel_frame_tensor(frame, 1), ulps);
   tfrt_kernel_frame_set_i1(frame, 0, result);
   tfrt_kernel_frame_set_ready_chain(frame, 1);
 }
 
-// The members: suffix of the kernel's name, and dtype.
-#define FOR_EACH_DTYPE(action)                                                                \
-  action(bool, TFRT_DTYPE_I1) action(ui8, TFRT_DTYPE_UI8) action(ui16, TFRT_DTYPE_UI16)       \
-      action(ui32, TFRT_DTYPE_UI32) action(ui64, TFRT_DTYPE_UI64) action(i8, TFRT_DTYPE_I8)   \
-          action(i16, TFRT_DTYPE_I16) action(i32, TFRT_DTYPE_I32) action(i64, TFRT_DTYPE_I64) \
-              action(f32, TFRT_DTYPE_F32) action(f64, TFRT_DTYPE_F64)
+// The members: a word for C, the suffix of the kernel's name, and the dtype. Those that scalars
+// have, too, and those that only tensors have.
+// clang-format off
+#define FOR_EACH_SCALAR_DTYPE(action) \
+  action(i1, "bool", TFRT_DTYPE_I1)       \
+  action(ui8, "ui8", TFRT_DTYPE_UI8)         \
+  action(ui16, "ui16", TFRT_DTYPE_UI16)       \
+  action(ui32, "ui32", TFRT_DTYPE_UI32)       \
+  action(ui64, "ui64", TFRT_DTYPE_UI64)       \
+  action(i8, "i8", TFRT_DTYPE_I8)           \
+  action(i16, "i16", TFRT_DTYPE_I16)         \
+  action(i32, "i32", TFRT_DTYPE_I32)         \
+  action(i64, "i64", TFRT_DTYPE_I64)         \
+  action(f32, "f32", TFRT_DTYPE_F32)         \
+  action(f64, "f64", TFRT_DTYPE_F64)
 
-#define DEFINE_MEMBERS(suffix, dtype)                                                      \
-  static void create_##suffix##_0(tfrt_kernel_frame_t* frame) { create(frame, dtype, 0); } \
-  static void create_##suffix##_1(tfrt_kernel_frame_t* frame) { create(frame, dtype, 1); } \
-  static void create_##suffix##_2(tfrt_kernel_frame_t* frame) { create(frame, dtype, 2); } \
-  static void create_##suffix##_3(tfrt_kernel_frame_t* frame) { create(frame, dtype, 3); } \
-  static void create_##suffix##_4(tfrt_kernel_frame_t* frame) { create(frame, dtype, 4); } \
-  static void fill_##suffix(tfrt_kernel_frame_t* frame) { fill(frame, dtype); }            \
-  static void make_##suffix(tfrt_kernel_frame_t* frame) { make(frame, dtype); }            \
-  static void equal_##suffix(tfrt_kernel_frame_t* frame) { equal(frame, dtype); }          \
-  static void all_close_##suffix(tfrt_kernel_frame_t* frame) { all_close(frame, dtype); }
+#define FOR_EACH_DTYPE(action)                \
+  FOR_EACH_SCALAR_DTYPE(action)               \
+  action(f16, "f16", TFRT_DTYPE_F16)                 \
+  action(bf16, "bf16", TFRT_DTYPE_BF16)               \
+  action(complex64, "complex64", TFRT_DTYPE_COMPLEX64)     \
+  action(complex128, "complex128", TFRT_DTYPE_COMPLEX128)
+// clang-format on
+
+#define DEFINE_CLOSE(word, dtype, ulps)                               \
+  static void all_close_##ulps##_##word(tfrt_kernel_frame_t* frame) { \
+    all_close(frame, dtype, ulps);                                    \
+  }
+
+#define DEFINE_MEMBERS(word, suffix, dtype)                                              \
+  static void create_##word##_0(tfrt_kernel_frame_t* frame) { create(frame, dtype, 0); } \
+  static void create_##word##_1(tfrt_kernel_frame_t* frame) { create(frame, dtype, 1); } \
+  static void create_##word##_2(tfrt_kernel_frame_t* frame) { create(frame, dtype, 2); } \
+  static void create_##word##_3(tfrt_kernel_frame_t* frame) { create(frame, dtype, 3); } \
+  static void create_##word##_4(tfrt_kernel_frame_t* frame) { create(frame, dtype, 4); } \
+  static void fill_##word(tfrt_kernel_frame_t* frame) { fill(frame, dtype); }            \
+  static void set_##word(tfrt_kernel_frame_t* frame) { set(frame, dtype); }              \
+  static void make_##word(tfrt_kernel_frame_t* frame) { make(frame, dtype); }            \
+  static void equal_##word(tfrt_kernel_frame_t* frame) { equal(frame, dtype); }          \
+  DEFINE_CLOSE(word, dtype, 2)                                                           \
+  DEFINE_CLOSE(word, dtype, 3)                                                           \
+  DEFINE_CLOSE(word, dtype, 1000)                                                        \
+  DEFINE_CLOSE(word, dtype, 2000)                                                        \
+  DEFINE_CLOSE(word, dtype, 100000)
 
 FOR_EACH_DTYPE(DEFINE_MEMBERS)
 
-static void set_i32(tfrt_kernel_frame_t* frame) { set(frame, TFRT_DTYPE_I32); }
-static void set_i64(tfrt_kernel_frame_t* frame) { set(frame, TFRT_DTYPE_I64); }
-static void set_f32(tfrt_kernel_frame_t* frame) { set(frame, TFRT_DTYPE_F32); }
+#define DEFINE_SCALAR_MEMBERS(word, suffix, dtype) \
+  static void set_values_##word(tfrt_kernel_frame_t* frame) { set_values(frame, dtype); }
+
+FOR_EACH_SCALAR_DTYPE(DEFINE_SCALAR_MEMBERS)
 
 // --- Tensors of any dtype ----------------------------------------------------
 
 static void print_tensor(tfrt_kernel_frame_t* frame) {
   tfrt_string_builder_t line;
   tfrt_string_builder_initialize(&line, tfrt_kernel_frame_allocator(frame));
-  tfrt_dense_host_tensor_print(tfrt_kernel_frame_tensor(frame, 0), &line);
+  tfrt_host_tensor_print(tfrt_kernel_frame_payload(frame, 0), &line);
   tfrt_print_line_take(frame, &line);
 }
 
 static void print_tensor_shape(tfrt_kernel_frame_t* frame) {
-  tfrt_print_shape(frame, &tfrt_kernel_frame_tensor(frame, 0)->shape);
+  tfrt_print_shape(frame, tfrt_host_tensor_shape(tfrt_kernel_frame_payload(frame, 0)));
 }
 
 static void get_tensor_shape(tfrt_kernel_frame_t* frame) {
-  tfrt_kernel_frame_set(frame, 0,
-                        tfrt_async_value_create_shape(&tfrt_kernel_frame_tensor(frame, 0)->shape));
+  const tfrt_shape_t* shape = tfrt_host_tensor_shape(tfrt_kernel_frame_payload(frame, 0));
+  tfrt_kernel_frame_set(frame, 0, tfrt_async_value_create_shape(shape));
 }
+
+static void no_op(tfrt_kernel_frame_t* frame) { tfrt_kernel_frame_set_ready_chain(frame, 0); }
 
 // --- Buffers -----------------------------------------------------------------
 
@@ -200,6 +271,7 @@ static void set_slice(tfrt_kernel_frame_t* frame, tfrt_host_buffer_t* buffer, si
 }
 
 static void get_buffer(tfrt_kernel_frame_t* frame) {
+  if (!tfrt_kernel_frame_has_dense_tensors(frame)) return;
   const tfrt_dense_host_tensor_t* tensor = tfrt_kernel_frame_tensor(frame, 0);
   set_slice(frame, tensor->buffer, tensor->offset, tfrt_dense_host_tensor_size(tensor));
   if (!frame->results[1]) tfrt_kernel_frame_set_ready_chain(frame, 1);
@@ -220,30 +292,37 @@ static void print_buffer(tfrt_kernel_frame_t* frame) {
   tfrt_print_line_take(frame, &line);
 }
 
-#define REGISTER_MEMBERS(suffix, dtype)                                            \
-  {"tfrt_dht.create_uninitialized_tensor." #suffix ".0", create_##suffix##_0},     \
-      {"tfrt_dht.create_uninitialized_tensor." #suffix ".1", create_##suffix##_1}, \
-      {"tfrt_dht.create_uninitialized_tensor." #suffix ".2", create_##suffix##_2}, \
-      {"tfrt_dht.create_uninitialized_tensor." #suffix ".3", create_##suffix##_3}, \
-      {"tfrt_dht.create_uninitialized_tensor." #suffix ".4", create_##suffix##_4}, \
-      {"tfrt_dht.fill_tensor_with_constant." #suffix, fill_##suffix},              \
-      {"tfrt_dht.make_tensor." #suffix, make_##suffix},                            \
-      {"tfrt_dht.tensor_equal." #suffix, equal_##suffix},                          \
-      {"tfrt_dht.tensor_allclose." #suffix, all_close_##suffix},
+#define REGISTER_MEMBERS(word, suffix, dtype)                                   \
+  {"tfrt_dht.create_uninitialized_tensor." suffix ".0", create_##word##_0},     \
+      {"tfrt_dht.create_uninitialized_tensor." suffix ".1", create_##word##_1}, \
+      {"tfrt_dht.create_uninitialized_tensor." suffix ".2", create_##word##_2}, \
+      {"tfrt_dht.create_uninitialized_tensor." suffix ".3", create_##word##_3}, \
+      {"tfrt_dht.create_uninitialized_tensor." suffix ".4", create_##word##_4}, \
+      {"tfrt_dht.fill_tensor_with_constant." suffix, fill_##word},              \
+      {"tfrt_dht.set_tensor_with_constant_values." suffix, set_##word},         \
+      {"tfrt_dht.make_tensor." suffix, make_##word},                            \
+      {"tfrt_dht.tensor_equal." suffix, equal_##word},                          \
+      {"tfrt_dht.tensor_allclose." suffix, all_close_2_##word},                 \
+      {"tfrt_dht.tensor_allclose.3ulp." suffix, all_close_3_##word},            \
+      {"tfrt_dht.tensor_allclose.1000ulp." suffix, all_close_1000_##word},      \
+      {"tfrt_dht.tensor_allclose.2000ulp." suffix, all_close_2000_##word},      \
+      {"tfrt_dht.tensor_allclose.100000ulp." suffix, all_close_100000_##word},
+
+#define REGISTER_SCALAR_MEMBERS(word, suffix, dtype) \
+  {"tfrt_dht.set_tensor_with_values." suffix, set_values_##word},
 
 static const tfrt_kernel_registration_t registrations[] = {
-    FOR_EACH_DTYPE(REGISTER_MEMBERS)  //
-    {"tfrt_dht.set_tensor_with_constant_values.i32", set_i32},
-    {"tfrt_dht.set_tensor_with_constant_values.i64", set_i64},
-    {"tfrt_dht.set_tensor_with_constant_values.f32", set_f32},
+    FOR_EACH_DTYPE(REGISTER_MEMBERS)                //
+    FOR_EACH_SCALAR_DTYPE(REGISTER_SCALAR_MEMBERS)  //
     {"tfrt_dht.print_tensor", print_tensor},
     {"tfrt_dht.print_tensor_shape", print_tensor_shape},
     {"tfrt_dht.get_tensor_shape", get_tensor_shape},
+    {"tfrt_dht.no_op_ht", no_op},
     {"tfrt_dht.allocate_buffer", allocate_buffer},
     {"tfrt_dht.get_buffer", get_buffer},
     {"tfrt_dht.get_buffer_slice", get_buffer_slice},
     {"tfrt_dht.print_buffer", print_buffer},
 };
 
-const tfrt_kernel_group_t tfrt_dense_host_tensor_kernels = {registrations,
-                                                            TFRT_ARRAY_SIZE(registrations)};
+const tfrt_kernel_group_t tfrt_dense_host_tensor_kernels = {
+    &tfrt_dense_host_tensor_ops, registrations, TFRT_ARRAY_SIZE(registrations)};

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "host_runtime/tensor/small_float.h"
 #include "kernels/tensor/check_tensor.h"
 
 // --- Conversion --------------------------------------------------------------
@@ -94,6 +95,21 @@ static void store_doubles_F64(const double* source, int64_t first, int64_t count
   memcpy((double*)target + first, source, (size_t)count * sizeof(double));
 }
 
+#define DEFINE_SMALL_FLOAT(name, to_double, from_double)                               \
+  static void load_doubles_##name(const void* source, int64_t first, int64_t count,    \
+                                  double* target) {                                    \
+    const uint16_t* elements = (const uint16_t*)source + first;                        \
+    for (int64_t i = 0; i < count; ++i) target[i] = to_double(elements[i]);            \
+  }                                                                                    \
+  static void store_doubles_##name(const double* source, int64_t first, int64_t count, \
+                                   void* target) {                                     \
+    uint16_t* elements = (uint16_t*)target + first;                                    \
+    for (int64_t i = 0; i < count; ++i) elements[i] = from_double(source[i]);          \
+  }
+
+DEFINE_SMALL_FLOAT(F16, tfrt_f16_to_double, tfrt_f16_from_double)
+DEFINE_SMALL_FLOAT(BF16, tfrt_bf16_to_double, tfrt_bf16_from_double)
+
 typedef struct conversion_s {
   load_doubles_fn_t load_doubles;
   load_integers_fn_t load_integers;  // NULL for floats, as the last one
@@ -110,6 +126,8 @@ static const conversion_t conversions[TFRT_DTYPE_COUNT] = {
         [TFRT_DTYPE_I1] = {load_doubles_I1, load_integers_I1, store_doubles_I1, store_integers_I1},
     [TFRT_DTYPE_F32] = {load_doubles_F32, NULL, store_doubles_F32, NULL},
     [TFRT_DTYPE_F64] = {load_doubles_F64, NULL, store_doubles_F64, NULL},
+    [TFRT_DTYPE_F16] = {load_doubles_F16, NULL, store_doubles_F16, NULL},
+    [TFRT_DTYPE_BF16] = {load_doubles_BF16, NULL, store_doubles_BF16, NULL},
 };
 
 static void convert(const tfrt_dense_host_tensor_t* x, const tfrt_dense_host_tensor_t* result) {
@@ -136,7 +154,8 @@ static void convert(const tfrt_dense_host_tensor_t* x, const tfrt_dense_host_ten
 tfrt_status_t tfrt_tensor_cast(const tfrt_dense_host_tensor_t* x, tfrt_dtype_t dtype,
                                tfrt_allocator_t allocator, tfrt_dense_host_tensor_t* out_result) {
   memset(out_result, 0, sizeof(*out_result));
-  if (!tfrt_dtype_is_plain(x->dtype) || !tfrt_dtype_is_plain(dtype)) {
+  if ((size_t)dtype >= TFRT_DTYPE_COUNT || !conversions[x->dtype].load_doubles ||
+      !conversions[dtype].load_doubles) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "cannot cast %s %s to %s",
                               tfrt_dtype_name(x->dtype), tfrt_shape_text(&x->shape).text,
                               tfrt_dtype_name(dtype));

@@ -10,9 +10,9 @@
 
 #include "host_runtime/tensor/dense_host_tensor.h"
 
-// Makes |*out_result| a tensor like |x| of the plain dtype |dtype|. To an integer, a float
-// is cut towards zero and to the range (NaN gives 0), a wider integer is wrapped, as C
-// does for unsigned ones; to i1, everything but 0 gives 1. The same dtype gives an alias.
+// Makes |*out_result| a tensor like |x| of |dtype|; both are plain or floats of 16 bits. To an
+// integer, a float is cut towards zero and to the range (NaN gives 0), a wider integer is wrapped,
+// as C does for unsigned ones; to i1, everything but 0 gives 1. The same dtype gives an alias.
 // Thread-safe.
 tfrt_status_t tfrt_tensor_cast(const tfrt_dense_host_tensor_t* x, tfrt_dtype_t dtype,
                                tfrt_allocator_t allocator, tfrt_dense_host_tensor_t* out_result)

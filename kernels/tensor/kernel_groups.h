@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The kernels of this room, in the groups of their sources, as lines of the registration
-// table. Only for tensor_kernels.c, which puts them together, and the tests.
+// table, with the op table that describes them. Only for tensor_kernels.c, which puts them
+// together, and the tests.
 //
 // Thread rule: constant data. Failure rule: none fails.
 #ifndef TFRT_KERNELS_TENSOR_KERNEL_GROUPS_H_
@@ -10,6 +11,7 @@
 #include "host_runtime/executor/kernel_registry.h"
 
 typedef struct tfrt_kernel_group_s {
+  const tfrt_kernel_table_t* ops;
   const tfrt_kernel_registration_t* registrations;
   size_t count;
 } tfrt_kernel_group_t;

@@ -2,159 +2,24 @@
 
 #include "kernels/tensor/ops.h"
 
-#define CHAIN "!tfrt.chain"
-#define TENSOR "!tfrt_tensor.tensor"
-#define SHAPE "!ts.shape"
-#define BUFFER "!ht.host_buffer"
-
-// --- Operands -------------------------------------------------------------------
-
-static const tfrt_operand_descriptor_t one_shape[] = {{"shape", SHAPE, TFRT_OPERAND_DEMANDED}};
-static const tfrt_operand_descriptor_t two_shapes[] = {
-    {"lhs", SHAPE, TFRT_OPERAND_DEMANDED},
-    {"rhs", SHAPE, TFRT_OPERAND_DEMANDED},
-};
-static const tfrt_operand_descriptor_t shape_and_chain[] = {
-    {"shape", SHAPE, TFRT_OPERAND_DEMANDED},
-    {"chain", CHAIN, TFRT_OPERAND_AWAITED},
-};
-static const tfrt_operand_descriptor_t one_tensor[] = {{"input", TENSOR, TFRT_OPERAND_DEMANDED}};
-static const tfrt_operand_descriptor_t two_tensors[] = {
-    {"lhs", TENSOR, TFRT_OPERAND_DEMANDED},
-    {"rhs", TENSOR, TFRT_OPERAND_DEMANDED},
-};
-static const tfrt_operand_descriptor_t many_tensors[] = {
-    {"first", TENSOR, TFRT_OPERAND_DEMANDED},
-    {"others", TENSOR, TFRT_OPERAND_DEMANDED},
-};
-static const tfrt_operand_descriptor_t tensor_and_chain[] = {
-    {"input", TENSOR, TFRT_OPERAND_DEMANDED},
-    {"chain", CHAIN, TFRT_OPERAND_AWAITED},
-};
-static const tfrt_operand_descriptor_t two_tensors_and_chain[] = {
-    {"lhs", TENSOR, TFRT_OPERAND_DEMANDED},
-    {"rhs", TENSOR, TFRT_OPERAND_DEMANDED},
-    {"chain", CHAIN, TFRT_OPERAND_AWAITED},
-};
-static const tfrt_operand_descriptor_t written_tensor_and_chain[] = {
-    {"tensor", TENSOR, TFRT_OPERAND_MUTATED},
-    {"chain", CHAIN, TFRT_OPERAND_AWAITED},
-};
-static const tfrt_operand_descriptor_t size_and_alignment[] = {
-    {"size", "i64", TFRT_OPERAND_DEMANDED},
-    {"alignment", "i64", TFRT_OPERAND_DEMANDED},
-};
-static const tfrt_operand_descriptor_t buffer_and_chain[] = {
-    {"buffer", BUFFER, TFRT_OPERAND_DEMANDED},
-    {"chain", CHAIN, TFRT_OPERAND_AWAITED},
-};
-static const tfrt_operand_descriptor_t buffer_and_range[] = {
-    {"buffer", BUFFER, TFRT_OPERAND_DEMANDED},
-    {"offset", "i64", TFRT_OPERAND_DEMANDED},
-    {"size", "i64", TFRT_OPERAND_DEMANDED},
-};
-static const tfrt_operand_descriptor_t buffer_shape_and_chain[] = {
-    {"buffer", BUFFER, TFRT_OPERAND_DEMANDED},
-    {"shape", SHAPE, TFRT_OPERAND_DEMANDED},
-    {"chain", CHAIN, TFRT_OPERAND_AWAITED},
-};
-static const tfrt_operand_descriptor_t path_and_index[] = {
-    {"path", "!tfrt.string", TFRT_OPERAND_DEMANDED},
-    {"index", "i32", TFRT_OPERAND_DEMANDED},
-};
-static const tfrt_operand_descriptor_t one_chain[] = {{"chain", CHAIN, TFRT_OPERAND_AWAITED}};
-static const tfrt_operand_descriptor_t tensor_and_factor[] = {
-    {"input", TENSOR, TFRT_OPERAND_DEMANDED},
-    {"factor", "f32", TFRT_OPERAND_DEMANDED},
-};
-static const tfrt_operand_descriptor_t tensor_and_range[] = {
-    {"input", TENSOR, TFRT_OPERAND_DEMANDED},
-    {"start", "i32", TFRT_OPERAND_DEMANDED},
-    {"count", "i32", TFRT_OPERAND_DEMANDED},
-};
-static const tfrt_operand_descriptor_t tensor_and_batch[] = {
-    {"input", TENSOR, TFRT_OPERAND_DEMANDED},
-    {"index", "i32", TFRT_OPERAND_DEMANDED},
-    {"size", "i32", TFRT_OPERAND_DEMANDED},
-};
-static const tfrt_operand_descriptor_t input_weights_bias[] = {
-    {"input", TENSOR, TFRT_OPERAND_DEMANDED},
-    {"weights", TENSOR, TFRT_OPERAND_DEMANDED},
-    {"bias", TENSOR, TFRT_OPERAND_DEMANDED},
-};
-static const tfrt_operand_descriptor_t chain_and_values[] = {
-    {"chain", CHAIN, TFRT_OPERAND_AWAITED},
-    {"values", TFRT_TYPE_ANY, TFRT_OPERAND_DEMANDED},
-};
-
-// --- Results --------------------------------------------------------------------
-
-static const tfrt_result_descriptor_t i1_result[] = {{"result", "i1"}};
-static const tfrt_result_descriptor_t i32_result[] = {{"result", "i32"}};
-static const tfrt_result_descriptor_t i64_result[] = {{"result", "i64"}};
-static const tfrt_result_descriptor_t f32_result[] = {{"result", "f32"}};
-static const tfrt_result_descriptor_t f64_result[] = {{"result", "f64"}};
-static const tfrt_result_descriptor_t shape_result[] = {{"shape", SHAPE}};
-static const tfrt_result_descriptor_t chain_result[] = {{"chain", CHAIN}};
-static const tfrt_result_descriptor_t tensor_result[] = {{"result", TENSOR}};
-static const tfrt_result_descriptor_t tensor_and_chain_result[] = {{"result", TENSOR},
-                                                                   {"chain", CHAIN}};
-static const tfrt_result_descriptor_t buffer_result[] = {{"buffer", BUFFER}};
-static const tfrt_result_descriptor_t buffer_and_chain_result[] = {{"buffer", BUFFER},
-                                                                   {"chain", CHAIN}};
-static const tfrt_result_descriptor_t i1_and_chain_result[] = {{"result", "i1"}, {"chain", CHAIN}};
-static const tfrt_result_descriptor_t chain_and_tensors_result[] = {{"chain", CHAIN},
-                                                                    {"tensors", TENSOR}};
-
-// --- Attributes -----------------------------------------------------------------
-
-static const tfrt_attribute_descriptor_t shape_value[] = {
-    {"value", TFRT_ATTRIBUTE_I64_ARRAY, NULL}};
-static const tfrt_attribute_descriptor_t shape_dims[] = {{"shape", TFRT_ATTRIBUTE_I64_ARRAY, NULL}};
-static const tfrt_attribute_descriptor_t bool_value[] = {{"value", TFRT_ATTRIBUTE_I1, NULL}};
-static const tfrt_attribute_descriptor_t ui8_value[] = {{"value", TFRT_ATTRIBUTE_UI8, NULL}};
-static const tfrt_attribute_descriptor_t ui16_value[] = {{"value", TFRT_ATTRIBUTE_UI16, NULL}};
-static const tfrt_attribute_descriptor_t ui32_value[] = {{"value", TFRT_ATTRIBUTE_UI32, NULL}};
-static const tfrt_attribute_descriptor_t ui64_value[] = {{"value", TFRT_ATTRIBUTE_UI64, NULL}};
-static const tfrt_attribute_descriptor_t i8_value[] = {{"value", TFRT_ATTRIBUTE_I8, NULL}};
-static const tfrt_attribute_descriptor_t i16_value[] = {{"value", TFRT_ATTRIBUTE_I16, NULL}};
-static const tfrt_attribute_descriptor_t i32_value[] = {{"value", TFRT_ATTRIBUTE_I32, NULL}};
-static const tfrt_attribute_descriptor_t i64_value[] = {{"value", TFRT_ATTRIBUTE_I64, NULL}};
-static const tfrt_attribute_descriptor_t f32_value[] = {{"value", TFRT_ATTRIBUTE_F32, NULL}};
-static const tfrt_attribute_descriptor_t f64_value[] = {{"value", TFRT_ATTRIBUTE_F64, NULL}};
-static const tfrt_attribute_descriptor_t i32_values[] = {
-    {"values", TFRT_ATTRIBUTE_I32_ARRAY, NULL}};
-static const tfrt_attribute_descriptor_t i64_values[] = {
-    {"values", TFRT_ATTRIBUTE_I64_ARRAY, NULL}};
-static const tfrt_attribute_descriptor_t f32_values[] = {
-    {"values", TFRT_ATTRIBUTE_F32_ARRAY, NULL}};
-static const tfrt_attribute_descriptor_t dense_value[] = {{"value", TFRT_ATTRIBUTE_DENSE, NULL}};
-static const tfrt_attribute_descriptor_t dtype[] = {{"dtype", TFRT_ATTRIBUTE_TYPE, NULL}};
-static const tfrt_attribute_descriptor_t axis[] = {{"axis", TFRT_ATTRIBUTE_I32, NULL}};
-static const tfrt_attribute_descriptor_t path[] = {{"path", TFRT_ATTRIBUTE_STRING, NULL}};
-static const tfrt_attribute_descriptor_t format[] = {{"format", TFRT_ATTRIBUTE_STRING, NULL}};
-static const tfrt_attribute_descriptor_t relu[] = {{"relu", TFRT_ATTRIBUTE_I1, "false"}};
-static const tfrt_attribute_descriptor_t convolution[] = {
-    {"padding", TFRT_ATTRIBUTE_I64_ARRAY, "[0 : i64, 0 : i64]"},
-    {"relu", TFRT_ATTRIBUTE_I1, "false"},
-    {"strides", TFRT_ATTRIBUTE_I64_ARRAY, "[1 : i64, 1 : i64]"},
-};
-static const tfrt_attribute_descriptor_t pooling[] = {
-    {"padding", TFRT_ATTRIBUTE_I64_ARRAY, "[0 : i64, 0 : i64]"},
-    {"strides", TFRT_ATTRIBUTE_I64_ARRAY, NULL},
-    {"window", TFRT_ATTRIBUTE_I64_ARRAY, NULL},
-};
+#include "kernels/tensor/op_parts.h"
 
 // --- Families: one entry per dtype, or per dtype and rank --------------------------
 
 // Costs are per element where the kernel works on each; tensors are assumed to be small
 // there, and large (unknown) for the maths below.
-#define CREATE(dtype, rank)                                                                   \
-  {                                                                                           \
-    .name = "tfrt_dht.create_uninitialized_tensor." dtype "." #rank,                          \
-    .summary = "A tensor of " dtype " whose elements are undefined; axes: " #rank ".",        \
-    .assembly = "#shape attr-dict", TFRT_RESULTS(tensor_result), TFRT_ATTRIBUTES(shape_dims), \
-    .cost = 50                                                                                \
+#define FIXED_RANK(rank, operands, result)                                                       \
+  {.name = "ts.as_fixed_rank_shape." #rank,                                                      \
+   .summary = "A shape with " #rank " axes as one that always has so many.",                     \
+   .assembly = "operands attr-dict",                                                             \
+   TFRT_OPERANDS(one_shape),                                                                     \
+   TFRT_RESULTS(result),                                                                         \
+   .flags = TFRT_KERNEL_PURE,                                                                    \
+   .cost = 1},                                                                                   \
+  {                                                                                              \
+    .name = "ts.print_fixed_rank_shape." #rank, .summary = "Prints `fixed_rank_shape = [...]`.", \
+    .assembly = "operands attr-dict", TFRT_OPERANDS(operands), TFRT_RESULTS(chain_result),       \
+    .cost = 10                                                                                   \
   }
 
 #define READ(dtype, rank)                                                                         \
@@ -167,42 +32,6 @@ static const tfrt_attribute_descriptor_t pooling[] = {
 
 #define READ_ALL(dtype) \
   READ(dtype, 0), READ(dtype, 1), READ(dtype, 2), READ(dtype, 3), READ(dtype, 4)
-
-#define DENSE_FAMILY(dtype, value)                                                                \
-  CREATE(dtype, 0), CREATE(dtype, 1), CREATE(dtype, 2), CREATE(dtype, 3), CREATE(dtype, 4),       \
-      {.name = "tfrt_dht.fill_tensor_with_constant." dtype,                                       \
-       .summary = "Sets all elements to `value`.",                                                \
-       .assembly = "operands #value:type attr-dict",                                              \
-       TFRT_OPERANDS(written_tensor_and_chain),                                                   \
-       TFRT_RESULTS(chain_result),                                                                \
-       TFRT_ATTRIBUTES(value),                                                                    \
-       .cost = 100},                                                                              \
-      {.name = "tfrt_dht.make_tensor." dtype,                                                     \
-       .summary = "The tensor of " dtype " with the given shape in a buffer of that size.",       \
-       .assembly = "operands attr-dict",                                                          \
-       TFRT_OPERANDS(buffer_shape_and_chain),                                                     \
-       TFRT_RESULTS(tensor_and_chain_result),                                                     \
-       .cost = 10},                                                                               \
-      {.name = "tfrt_dht.tensor_equal." dtype,                                                    \
-       .summary = "Whether both tensors have the same shape and elements.",                       \
-       .assembly = "operands attr-dict",                                                          \
-       TFRT_OPERANDS(two_tensors_and_chain),                                                      \
-       TFRT_RESULTS(i1_and_chain_result),                                                         \
-       .cost = 100},                                                                              \
-  {                                                                                               \
-    .name = "tfrt_dht.tensor_allclose." dtype,                                                    \
-    .summary = "Whether both have the same shape and elements within 2 units in the last place.", \
-    .assembly = "operands attr-dict", TFRT_OPERANDS(two_tensors_and_chain),                       \
-    TFRT_RESULTS(i1_and_chain_result), .cost = 100                                                \
-  }
-
-#define SET(dtype, values)                                                             \
-  {                                                                                    \
-    .name = "tfrt_dht.set_tensor_with_constant_values." dtype,                         \
-    .summary = "Sets the elements to `values`, as many as there are.",                 \
-    .assembly = "operands #values attr-dict", TFRT_OPERANDS(written_tensor_and_chain), \
-    TFRT_RESULTS(chain_result), TFRT_ATTRIBUTES(values), .cost = 100                   \
-  }
 
 #define ITEM(type, result)                                                             \
   {                                                                                    \
@@ -242,64 +71,50 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_RESULTS(i64_result),
      .flags = TFRT_KERNEL_PURE,
      .cost = 1},
-
-    DENSE_FAMILY("bool", bool_value),
-    DENSE_FAMILY("ui8", ui8_value),
-    DENSE_FAMILY("ui16", ui16_value),
-    DENSE_FAMILY("ui32", ui32_value),
-    DENSE_FAMILY("ui64", ui64_value),
-    DENSE_FAMILY("i8", i8_value),
-    DENSE_FAMILY("i16", i16_value),
-    DENSE_FAMILY("i32", i32_value),
-    DENSE_FAMILY("i64", i64_value),
-    DENSE_FAMILY("f32", f32_value),
-    DENSE_FAMILY("f64", f64_value),
-    SET("i32", i32_values),
-    SET("i64", i64_values),
-    SET("f32", f32_values),
-    {.name = "tfrt_dht.print_tensor",
-     .summary = "Prints dtype, shape and at most 16 elements.",
+    FIXED_RANK(0, fixed_rank_shape_0, fixed_rank_shape_0_result),
+    FIXED_RANK(1, fixed_rank_shape_1, fixed_rank_shape_1_result),
+    FIXED_RANK(2, fixed_rank_shape_2, fixed_rank_shape_2_result),
+    FIXED_RANK(3, fixed_rank_shape_3, fixed_rank_shape_3_result),
+    {.name = "ts.build_partial_shape",
+     .summary = "The partial shape with the lengths `value`, of which -1 is unknown.",
+     .assembly = "#value attr-dict",
+     TFRT_RESULTS(partial_shape_result),
+     TFRT_ATTRIBUTES(shape_value),
+     .flags = TFRT_KERNEL_PURE,
+     .cost = 1},
+    {.name = "ts.build_unranked_partial_shape",
+     .summary = "The partial shape of which nothing is known.",
+     .assembly = "attr-dict",
+     TFRT_RESULTS(partial_shape_result),
+     .flags = TFRT_KERNEL_PURE,
+     .cost = 1},
+    {.name = "ts.print_partial_shape",
+     .summary = "Prints `partial_tensor_shape = [-1, 3]`, or `Unknown rank` for the lengths.",
      .assembly = "operands attr-dict",
-     TFRT_OPERANDS(tensor_and_chain),
-     TFRT_RESULTS(chain_result),
-     .cost = 100},
-    {.name = "tfrt_dht.print_tensor_shape",
-     .summary = "Prints `shape = [2, 3]`.",
-     .assembly = "operands attr-dict",
-     TFRT_OPERANDS(tensor_and_chain),
+     TFRT_OPERANDS(partial_shape_and_chain),
      TFRT_RESULTS(chain_result),
      .cost = 10},
-    {.name = "tfrt_dht.get_tensor_shape",
-     .summary = "The shape of a tensor.",
+    {.name = "ts.to_shape",
+     .summary = "The shape that a partial shape without unknown lengths is.",
      .assembly = "operands attr-dict",
-     TFRT_OPERANDS(one_tensor),
+     TFRT_OPERANDS(one_partial_shape),
      TFRT_RESULTS(shape_result),
      .flags = TFRT_KERNEL_PURE,
      .cost = 1},
-    {.name = "tfrt_dht.allocate_buffer",
-     .summary = "A new buffer of so many bytes, aligned to at most 64.",
+    {.name = "ts.to_partial_shape",
+     .summary = "A shape as a partial shape, of which all is known.",
      .assembly = "operands attr-dict",
-     TFRT_OPERANDS(size_and_alignment),
-     TFRT_RESULTS(buffer_result),
-     .cost = 50},
-    {.name = "tfrt_dht.get_buffer",
-     .summary = "The bytes of a tensor's elements.",
+     TFRT_OPERANDS(one_shape),
+     TFRT_RESULTS(partial_shape_result),
+     .flags = TFRT_KERNEL_PURE,
+     .cost = 1},
+    {.name = "ts.get_dimension",
+     .summary = "The length of axis `index` of a shape.",
      .assembly = "operands attr-dict",
-     TFRT_OPERANDS(tensor_and_chain),
-     TFRT_RESULTS(buffer_and_chain_result),
-     .cost = 10},
-    {.name = "tfrt_dht.get_buffer_slice",
-     .summary = "A part of a buffer, which shares its bytes.",
-     .assembly = "operands attr-dict",
-     TFRT_OPERANDS(buffer_and_range),
-     TFRT_RESULTS(buffer_result),
-     .cost = 10},
-    {.name = "tfrt_dht.print_buffer",
-     .summary = "Prints the address and the size of a buffer.",
-     .assembly = "operands attr-dict",
-     TFRT_OPERANDS(buffer_and_chain),
-     TFRT_RESULTS(chain_result),
-     .cost = 10},
+     TFRT_OPERANDS(shape_and_index),
+     TFRT_RESULTS(i64_result),
+     .flags = TFRT_KERNEL_PURE,
+     .cost = 1},
 
     READ_ALL("f32"),
     READ_ALL("i32"),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The op table of the tensor kernels. Data only, so that the compiler can read it without
+// The op tables of the tensor kernels. Data only, so that the compiler can read it without
 // linking a kernel.
 //
 //   ts.*            shapes, as TFRT has them
@@ -15,6 +15,7 @@
 
 #include "host_runtime/executor/kernel_descriptor.h"
 
-extern const tfrt_kernel_table_t tfrt_tensor_ops;
+extern const tfrt_kernel_table_t tfrt_dense_host_tensor_ops;  // tfrt_dht.*
+extern const tfrt_kernel_table_t tfrt_tensor_ops;             // the others
 
 #endif  // TFRT_KERNELS_TENSOR_OPS_H_

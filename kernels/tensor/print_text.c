@@ -15,6 +15,7 @@
 
 #include "kernels/tensor/compute.h"
 #include "kernels/tensor/kernel_groups.h"
+#include "kernels/tensor/ops.h"
 #include "kernels/tensor/printing.h"
 
 #include "host_runtime/bef/bef_attribute.h"
@@ -240,4 +241,5 @@ static void print_text(tfrt_kernel_frame_t* frame) {
 
 static const tfrt_kernel_registration_t registrations[] = {{"tfrt.print_text", print_text}};
 
-const tfrt_kernel_group_t tfrt_print_text_kernels = {registrations, TFRT_ARRAY_SIZE(registrations)};
+const tfrt_kernel_group_t tfrt_print_text_kernels = {&tfrt_tensor_ops, registrations,
+                                                     TFRT_ARRAY_SIZE(registrations)};

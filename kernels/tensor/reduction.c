@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "host_runtime/tensor/small_float.h"
 #include "kernels/tensor/check_tensor.h"
 
 // --- Along one axis ----------------------------------------------------------
@@ -195,20 +196,54 @@ static bool is_close(double a, double b, double epsilon, double smallest, double
   return distance <= epsilon * fabs(a + b) * ulps || distance < smallest;
 }
 
+// The numbers of a tensor: how to read one as a double, and what the distances of such
+// numbers are measured in.
+typedef struct number_format_s {
+  double (*read)(const void* numbers, int64_t index);
+  double epsilon;
+  double smallest;
+  int64_t numbers_per_element;
+} number_format_t;
+
+static double read_f32(const void* numbers, int64_t index) {
+  return (double)((const float*)numbers)[index];
+}
+static double read_f64(const void* numbers, int64_t index) {
+  return ((const double*)numbers)[index];
+}
+static double read_f16(const void* numbers, int64_t index) {
+  return tfrt_f16_to_double(((const uint16_t*)numbers)[index]);
+}
+static double read_bf16(const void* numbers, int64_t index) {
+  return tfrt_bf16_to_double(((const uint16_t*)numbers)[index]);
+}
+
+// The format of the floats that |dtype| consists of; NULL if it doesn't.
+static const number_format_t* float_format(tfrt_dtype_t dtype) {
+  static const number_format_t formats[TFRT_DTYPE_COUNT] = {
+      [TFRT_DTYPE_F32] = {read_f32, (double)FLT_EPSILON, (double)FLT_MIN, 1},
+      [TFRT_DTYPE_F64] = {read_f64, DBL_EPSILON, DBL_MIN, 1},
+      [TFRT_DTYPE_F16] = {read_f16, 0x1p-10, 0x1p-14, 1},
+      [TFRT_DTYPE_BF16] = {read_bf16, 0x1p-7, 0x1p-126, 1},
+      [TFRT_DTYPE_COMPLEX64] = {read_f32, (double)FLT_EPSILON, (double)FLT_MIN, 2},
+      [TFRT_DTYPE_COMPLEX128] = {read_f64, DBL_EPSILON, DBL_MIN, 2},
+  };
+  return formats[dtype].read ? &formats[dtype] : NULL;
+}
+
 bool tfrt_tensor_all_close(const tfrt_dense_host_tensor_t* a, const tfrt_dense_host_tensor_t* b,
                            uint64_t ulps) {
-  bool is_f32 = a->dtype == TFRT_DTYPE_F32;
-  if (!is_f32 && a->dtype != TFRT_DTYPE_F64) return tfrt_dense_host_tensor_equal(a, b);
+  const number_format_t* format = float_format(a->dtype);
+  if (!format) return tfrt_dense_host_tensor_equal(a, b);
   if (a->dtype != b->dtype || !tfrt_shape_equal(&a->shape, &b->shape)) return false;
-  int64_t count = tfrt_dense_host_tensor_element_count(a);
+  int64_t count = tfrt_dense_host_tensor_element_count(a) * format->numbers_per_element;
   const void* in_a = tfrt_dense_host_tensor_data(a);
   const void* in_b = tfrt_dense_host_tensor_data(b);
   for (int64_t i = 0; i < count; ++i) {
-    bool close = is_f32 ? is_close((double)((const float*)in_a)[i], (double)((const float*)in_b)[i],
-                                   (double)FLT_EPSILON, (double)FLT_MIN, (double)ulps)
-                        : is_close(((const double*)in_a)[i], ((const double*)in_b)[i], DBL_EPSILON,
-                                   DBL_MIN, (double)ulps);
-    if (!close) return false;
+    if (!is_close(format->read(in_a, i), format->read(in_b, i), format->epsilon, format->smallest,
+                  (double)ulps)) {
+      return false;
+    }
   }
   return true;
 }

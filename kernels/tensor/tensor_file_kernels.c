@@ -5,6 +5,7 @@
 #include "host_runtime/bef/bef_attribute.h"
 #include "kernels/tensor/btf_reading.h"
 #include "kernels/tensor/kernel_groups.h"
+#include "kernels/tensor/ops.h"
 
 static void read_dense(tfrt_kernel_frame_t* frame, tfrt_dtype_t dtype, int32_t rank) {
   int32_t index = tfrt_kernel_frame_i32(frame, 1);
@@ -54,5 +55,5 @@ static const tfrt_kernel_registration_t registrations[] = {
     {"tfrt_tensor.read_btf", read_btf},
 };
 
-const tfrt_kernel_group_t tfrt_tensor_file_kernels = {registrations,
+const tfrt_kernel_group_t tfrt_tensor_file_kernels = {&tfrt_tensor_ops, registrations,
                                                       TFRT_ARRAY_SIZE(registrations)};

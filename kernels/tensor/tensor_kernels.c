@@ -12,16 +12,22 @@ static const tfrt_kernel_group_t* const groups[] = {
     &tfrt_tensor_math_kernels, &tfrt_tensor_view_kernels,       &tfrt_print_text_kernels,
 };
 
-// Registers all groups as one, because they share one op table.
-static tfrt_status_t register_all(tfrt_kernel_registry_t* registry,
-                                  tfrt_kernel_registration_t* registrations) {
+// The tables of ops.h.
+static const tfrt_kernel_table_t* const tables[] = {&tfrt_dense_host_tensor_ops, &tfrt_tensor_ops};
+
+// Registers the groups that |ops| describes as one, because they share it.
+// |registrations| has room for those of all groups.
+static tfrt_status_t register_table(tfrt_kernel_registry_t* registry,
+                                    const tfrt_kernel_table_t* ops,
+                                    tfrt_kernel_registration_t* registrations) {
   size_t count = 0;
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(groups); ++i) {
+    if (groups[i]->ops != ops) continue;
     memcpy(registrations + count, groups[i]->registrations,
            groups[i]->count * sizeof(*registrations));
     count += groups[i]->count;
   }
-  return tfrt_kernel_registry_add_all(registry, &tfrt_tensor_ops, registrations, count);
+  return tfrt_kernel_registry_add_all(registry, ops, registrations, count);
 }
 
 tfrt_status_t tfrt_tensor_kernels_register(tfrt_kernel_registry_t* registry) {
@@ -34,7 +40,10 @@ tfrt_status_t tfrt_tensor_kernels_register(tfrt_kernel_registry_t* registry) {
   if (!registrations) {
     return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory to register kernels");
   }
-  tfrt_status_t status = register_all(registry, registrations);
+  tfrt_status_t status = NULL;
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(tables) && !status; ++i) {
+    status = register_table(registry, tables[i], registrations);
+  }
   tfrt_allocator_free(tfrt_allocator_system(), registrations, size);
   return status;
 }

@@ -10,6 +10,7 @@
 #include "kernels/tensor/elementwise.h"
 #include "kernels/tensor/kernel_groups.h"
 #include "kernels/tensor/matmul.h"
+#include "kernels/tensor/ops.h"
 #include "kernels/tensor/pooling.h"
 #include "kernels/tensor/reduction.h"
 #include "kernels/tensor/slicing.h"
@@ -30,6 +31,7 @@ static uint64_t element_count(const tfrt_kernel_frame_t* frame, uint32_t index) 
 // Starts |run| on all operands of |frame|, with |work_per_element| of the first one.
 static void start_simple(tfrt_kernel_frame_t* frame, tfrt_compute_fn_t run,
                          uint64_t work_per_element) {
+  if (!tfrt_kernel_frame_has_dense_tensors(frame)) return;
   const tfrt_compute_t compute = {
       .run = run, .operands = frame->arguments, .operand_count = frame->argument_count};
   tfrt_compute_start(frame, &compute, times(element_count(frame, 0), work_per_element));
@@ -59,6 +61,7 @@ static tfrt_status_t run_cast(const tfrt_compute_t* compute, tfrt_allocator_t al
 }
 
 static void cast(tfrt_kernel_frame_t* frame) {
+  if (!tfrt_kernel_frame_has_dense_tensors(frame)) return;
   const tfrt_compute_t compute = {.run = run_cast,
                                   .operands = frame->arguments,
                                   .operand_count = 1,
@@ -72,6 +75,7 @@ static tfrt_status_t run_scale(const tfrt_compute_t* compute, tfrt_allocator_t a
 }
 
 static void scale(tfrt_kernel_frame_t* frame) {
+  if (!tfrt_kernel_frame_has_dense_tensors(frame)) return;
   const tfrt_compute_t compute = {.run = run_scale,
                                   .operands = frame->arguments,
                                   .operand_count = 1,
@@ -86,6 +90,7 @@ static tfrt_status_t run_add(const tfrt_compute_t* compute, tfrt_allocator_t all
 }
 
 static void add(tfrt_kernel_frame_t* frame) {
+  if (!tfrt_kernel_frame_has_dense_tensors(frame)) return;
   const tfrt_compute_t compute = {.run = run_add, .operands = frame->arguments, .operand_count = 2};
   // Stretched in both directions, the sum may be as large as the product of the operands.
   bool same = tfrt_shape_equal(&tfrt_kernel_frame_tensor(frame, 0)->shape,
@@ -121,6 +126,7 @@ static tfrt_status_t run_matmul(const tfrt_compute_t* compute, tfrt_allocator_t 
 // Both products: each element of the first operand meets a row of the second one. Eight of
 // the products are about one operation to the processor.
 static void start_matmul(tfrt_kernel_frame_t* frame, uint32_t operand_count, bool is_cut) {
+  if (!tfrt_kernel_frame_has_dense_tensors(frame)) return;
   const tfrt_compute_t compute = {.run = run_matmul,
                                   .operands = frame->arguments,
                                   .operand_count = operand_count,
@@ -144,6 +150,7 @@ static tfrt_status_t run_conv2d(const tfrt_compute_t* compute, tfrt_allocator_t 
 }
 
 static void conv2d(tfrt_kernel_frame_t* frame) {
+  if (!tfrt_kernel_frame_has_dense_tensors(frame)) return;
   tfrt_compute_t compute = {.run = run_conv2d,
                             .operands = frame->arguments,
                             .operand_count = 3,
@@ -164,6 +171,7 @@ static tfrt_status_t run_max_pool2d(const tfrt_compute_t* compute, tfrt_allocato
 }
 
 static void max_pool2d(tfrt_kernel_frame_t* frame) {
+  if (!tfrt_kernel_frame_has_dense_tensors(frame)) return;
   tfrt_compute_t compute = {
       .run = run_max_pool2d, .operands = frame->arguments, .operand_count = 1};
   if (!read_pair(frame, 0, "padding", compute.window.padding)) return;
@@ -185,6 +193,7 @@ static tfrt_status_t run_argmax(const tfrt_compute_t* compute, tfrt_allocator_t 
 }
 
 static void start_reduction(tfrt_kernel_frame_t* frame, tfrt_compute_fn_t run) {
+  if (!tfrt_kernel_frame_has_dense_tensors(frame)) return;
   const tfrt_compute_t compute = {.run = run,
                                   .operands = frame->arguments,
                                   .operand_count = 1,
@@ -227,5 +236,5 @@ static const tfrt_kernel_registration_t registrations[] = {
     {"tfrt_tensor.concat", concat},
 };
 
-const tfrt_kernel_group_t tfrt_tensor_math_kernels = {registrations,
+const tfrt_kernel_group_t tfrt_tensor_math_kernels = {&tfrt_tensor_ops, registrations,
                                                       TFRT_ARRAY_SIZE(registrations)};

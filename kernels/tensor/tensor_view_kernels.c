@@ -8,6 +8,7 @@
 #include "kernels/tensor/check_tensor.h"
 #include "kernels/tensor/compute.h"
 #include "kernels/tensor/kernel_groups.h"
+#include "kernels/tensor/ops.h"
 #include "kernels/tensor/reduction.h"
 #include "kernels/tensor/slicing.h"
 
@@ -38,6 +39,7 @@ static void constant(tfrt_kernel_frame_t* frame) {
 }
 
 static void reshape(tfrt_kernel_frame_t* frame) {
+  if (!tfrt_kernel_frame_has_dense_tensors(frame)) return;
   tfrt_bef_array_t dims = tfrt_bef_attribute_array(frame->attributes[0]);
   tfrt_dense_host_tensor_t result;
   tfrt_status_t status =
@@ -46,6 +48,7 @@ static void reshape(tfrt_kernel_frame_t* frame) {
 }
 
 static void slice(tfrt_kernel_frame_t* frame) {
+  if (!tfrt_kernel_frame_has_dense_tensors(frame)) return;
   tfrt_dense_host_tensor_t result;
   tfrt_status_t status =
       tfrt_tensor_slice(tfrt_kernel_frame_tensor(frame, 0), tfrt_kernel_frame_i32(frame, 1),
@@ -54,6 +57,7 @@ static void slice(tfrt_kernel_frame_t* frame) {
 }
 
 static void batch(tfrt_kernel_frame_t* frame) {
+  if (!tfrt_kernel_frame_has_dense_tensors(frame)) return;
   tfrt_dense_host_tensor_t result;
   tfrt_status_t status =
       tfrt_tensor_batch(tfrt_kernel_frame_tensor(frame, 0), tfrt_kernel_frame_i32(frame, 1),
@@ -95,6 +99,7 @@ static tfrt_status_t common_length(const tfrt_kernel_frame_t* frame, int32_t* ou
 }
 
 static void dim(tfrt_kernel_frame_t* frame) {
+  if (!tfrt_kernel_frame_has_dense_tensors(frame)) return;
   int32_t length;
   tfrt_status_t status = common_length(frame, &length);
   if (status) {
@@ -105,6 +110,7 @@ static void dim(tfrt_kernel_frame_t* frame) {
 }
 
 static void count_equal(tfrt_kernel_frame_t* frame) {
+  if (!tfrt_kernel_frame_has_dense_tensors(frame)) return;
   int64_t count;
   tfrt_status_t status = tfrt_tensor_count_equal(tfrt_kernel_frame_tensor(frame, 0),
                                                  tfrt_kernel_frame_tensor(frame, 1), &count);
@@ -118,6 +124,7 @@ static void count_equal(tfrt_kernel_frame_t* frame) {
 // The address of the one element of operand 0, which is of |dtype|; NULL if it isn't so, and
 // then the kernel has failed.
 static const void* item(tfrt_kernel_frame_t* frame, tfrt_dtype_t dtype) {
+  if (!tfrt_kernel_frame_has_dense_tensors(frame)) return NULL;
   const tfrt_dense_host_tensor_t* tensor = tfrt_kernel_frame_tensor(frame, 0);
   if (tensor->dtype == dtype && tfrt_dense_host_tensor_element_count(tensor) == 1) {
     return tfrt_dense_host_tensor_data(tensor);
@@ -160,5 +167,5 @@ static const tfrt_kernel_registration_t registrations[] = {
     {"tfrt_tensor.item.f64", item_f64},
 };
 
-const tfrt_kernel_group_t tfrt_tensor_view_kernels = {registrations,
+const tfrt_kernel_group_t tfrt_tensor_view_kernels = {&tfrt_tensor_ops, registrations,
                                                       TFRT_ARRAY_SIZE(registrations)};

@@ -81,12 +81,39 @@ START_TEST(equality_is_by_value) {
 }
 END_TEST
 
+START_TEST(small_and_complex_floats_are_equal_by_value_too) {
+  const struct {
+    tfrt_dtype_t dtype;
+    const void* zero;
+    const void* minus_zero;
+    const void* nan;
+  } cases[] = {
+      {TFRT_DTYPE_F16, &(uint16_t){0}, &(uint16_t){0x8000}, &(uint16_t){0x7E00}},
+      {TFRT_DTYPE_BF16, &(uint16_t){0}, &(uint16_t){0x8000}, &(uint16_t){0x7FC0}},
+      {TFRT_DTYPE_COMPLEX64, (float[]){0, 0}, (float[]){0, -0.0f}, (float[]){0, NAN}},
+      {TFRT_DTYPE_COMPLEX128, (double[]){0, 0}, (double[]){-0.0, 0}, (double[]){(double)NAN, 0}},
+  };
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(cases); ++i) {
+    tfrt_dense_host_tensor_t x = testing_tensor(cases[i].dtype, cases[i].zero, DIMS(1));
+    tfrt_dense_host_tensor_t y = testing_tensor(cases[i].dtype, cases[i].minus_zero, DIMS(1));
+    tfrt_dense_host_tensor_t z = testing_tensor(cases[i].dtype, cases[i].nan, DIMS(1));
+    ck_assert(tfrt_dense_host_tensor_equal(&x, &y));
+    ck_assert(!tfrt_dense_host_tensor_equal(&x, &z));
+    ck_assert(!tfrt_dense_host_tensor_equal(&z, &z));
+    tfrt_dense_host_tensor_deinitialize(&x);
+    tfrt_dense_host_tensor_deinitialize(&y);
+    tfrt_dense_host_tensor_deinitialize(&z);
+  }
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   TCase* cases = tcase_create("dense_host_tensor");
   tcase_add_test(cases, a_tensor_prints_at_most_sixteen_elements);
   tcase_add_test(cases, sizes_that_overflow_and_dtypes_without_bytes_are_refused);
   tcase_add_test(cases, a_view_stays_inside_its_buffer_and_aligned);
   tcase_add_test(cases, equality_is_by_value);
+  tcase_add_test(cases, small_and_complex_floats_are_equal_by_value_too);
   Suite* suite = suite_create("dense_host_tensor");
   suite_add_tcase(suite, cases);
   return suite;

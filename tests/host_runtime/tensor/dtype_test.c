@@ -46,7 +46,10 @@ START_TEST(elements_print_as_the_reference_prints_them) {
   prints(TFRT_DTYPE_F32, &(float){1.5f}, "1.500000e+00");
   prints(TFRT_DTYPE_F64, &(double){-0.25}, "-2.500000e-01");
   prints(TFRT_DTYPE_F16, &(uint16_t){15360}, "fp16(15360)");
-  prints(TFRT_DTYPE_COMPLEX64, (const uint8_t[]){1, 2, 3, 4, 5, 6, 7, 8}, "0x0807060504030201");
+  prints(TFRT_DTYPE_BF16, &(uint16_t){16256}, "fp16(16256)");
+  prints(TFRT_DTYPE_COMPLEX64, (const float[]){1, -2}, "(1.000000e+00,-2.000000e+00)");
+  prints(TFRT_DTYPE_COMPLEX128, (const double[]){0.5, 0}, "(5.000000e-01,0.000000e+00)");
+  prints(TFRT_DTYPE_QI32, (const uint8_t[]){1, 2, 3, 4}, "0x04030201");
 }
 END_TEST
 

@@ -33,6 +33,24 @@ START_TEST(bad_lengths_are_refused) {
 }
 END_TEST
 
+START_TEST(an_unbounded_shape_is_no_tensors_until_it_is_checked) {
+  tfrt_shape_t shape;
+  testing_ok(tfrt_shape_make_unbounded(DIMS(INT64_MAX, 2), &shape));
+  ck_assert_str_eq(tfrt_shape_text(&shape).text, "[9223372036854775807, 2]");
+  testing_fails(tfrt_shape_check(&shape), TFRT_STATUS_INVALID_ARGUMENT,
+                "[9223372036854775807, 2] overflows", NULL);
+  int64_t count;
+  testing_fails(tfrt_shape_count_elements(&shape, &count), TFRT_STATUS_INVALID_ARGUMENT,
+                "overflows", NULL);
+  // Nothing is nothing, however often.
+  testing_ok(tfrt_shape_make_unbounded(DIMS(INT64_MAX, 0, 2), &shape));
+  testing_ok(tfrt_shape_count_elements(&shape, &count));
+  ck_assert_int_eq(count, 0);
+  testing_fails(tfrt_shape_make_unbounded(DIMS(-2), &shape), TFRT_STATUS_INVALID_ARGUMENT, "-2",
+                NULL);
+}
+END_TEST
+
 START_TEST(shapes_are_equal_only_with_equal_axes) {
   tfrt_shape_t a = testing_shape(DIMS(2, 3));
   tfrt_shape_t b = testing_shape(DIMS(2, 3, 1));
@@ -80,6 +98,7 @@ Suite* tfrt_test_suite(void) {
   TCase* cases = tcase_create("shape");
   tcase_add_test(cases, a_shape_counts_its_elements_and_strides);
   tcase_add_test(cases, bad_lengths_are_refused);
+  tcase_add_test(cases, an_unbounded_shape_is_no_tensors_until_it_is_checked);
   tcase_add_test(cases, shapes_are_equal_only_with_equal_axes);
   tcase_add_test(cases, shapes_are_stretched_to_each_other);
   tcase_add_test(cases, the_longest_text_fits);

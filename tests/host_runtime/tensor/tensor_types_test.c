@@ -5,9 +5,9 @@
 
 START_TEST(types_are_registered_once_and_found_by_name) {
   testing_ok(tfrt_tensor_types_register());
-  tfrt_type_id_t first = tfrt_dense_host_tensor_type_id();
+  tfrt_type_id_t first = tfrt_host_tensor_type_id();
   testing_ok(tfrt_tensor_types_register());
-  ck_assert_uint_eq(tfrt_dense_host_tensor_type_id(), first);
+  ck_assert_uint_eq(tfrt_host_tensor_type_id(), first);
   tfrt_type_id_t found;
   ck_assert(tfrt_type_find("!tfrt_tensor.tensor", &found));
   ck_assert_uint_eq(found, first);
@@ -16,6 +16,10 @@ START_TEST(types_are_registered_once_and_found_by_name) {
   ck_assert(tfrt_type_find("!ts.shape", &found));
   ck_assert_uint_eq(found, tfrt_shape_type_id());
   ck_assert(!(tfrt_type_get(found)->flags & TFRT_TYPE_FLAG_MUTABLE));
+  ck_assert(tfrt_type_find("!ts.partial_shape", &found));
+  ck_assert_uint_eq(found, tfrt_partial_shape_type_id());
+  ck_assert(tfrt_type_find("!ts.fixed_rank_shape.3", &found));
+  ck_assert_uint_eq(found, tfrt_fixed_rank_shape_type_id(3));
   ck_assert(tfrt_type_find("!ht.host_buffer", &found));
   ck_assert_uint_eq(found, tfrt_host_buffer_type_id());
   ck_assert_ptr_null(tfrt_type_get(found)->codec);

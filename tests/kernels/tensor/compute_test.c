@@ -53,8 +53,10 @@ START_TEST(parallel_computations_give_what_one_gives) {
   tfrt_work_queue_await(queue, results, JOB_COUNT);
   for (size_t i = 2; i < JOB_COUNT; ++i) {
     ck_assert(!tfrt_async_value_is_error(results[i]));
-    ck_assert(tfrt_dense_host_tensor_equal(tfrt_async_value_payload(results[i]),
-                                           tfrt_async_value_payload(results[i % 2])));
+    const tfrt_host_tensor_t* tensor = tfrt_async_value_payload(results[i]);
+    const tfrt_host_tensor_t* other = tfrt_async_value_payload(results[i % 2]);
+    ck_assert_int_eq(tensor->layout, TFRT_TENSOR_LAYOUT_DENSE);
+    ck_assert(tfrt_dense_host_tensor_equal(&tensor->dense, &other->dense));
   }
   for (size_t i = 0; i < JOB_COUNT; ++i) tfrt_async_value_release(results[i]);
   tfrt_async_value_release(operands[0]);

@@ -119,8 +119,10 @@ static const tfrt_dense_host_tensor_t* tensor_result(call_t* call, uint32_t inde
   if (tfrt_async_value_is_error(value)) {
     testing_ok(tfrt_status_retain(tfrt_async_value_error(value)));
   }
-  ck_assert_uint_eq(value->type_id, tfrt_dense_host_tensor_type_id());
-  return tfrt_async_value_payload(value);
+  ck_assert_uint_eq(value->type_id, tfrt_host_tensor_type_id());
+  const tfrt_host_tensor_t* tensor = tfrt_async_value_payload(value);
+  ck_assert_int_eq(tensor->layout, TFRT_TENSOR_LAYOUT_DENSE);
+  return &tensor->dense;
 }
 
 // Expects all results to be the error, and gives the call back.
@@ -152,9 +154,9 @@ static text_attribute_t text_attribute(const char* text) {
 
 // --- Tests ------------------------------------------------------------------------
 
-START_TEST(every_entry_of_the_op_table_has_a_kernel) {
-  for (size_t i = 0; i < tfrt_tensor_ops.count; ++i) {
-    const tfrt_kernel_descriptor_t* descriptor = &tfrt_tensor_ops.descriptors[i];
+static void has_kernels(const tfrt_kernel_table_t* ops) {
+  for (size_t i = 0; i < ops->count; ++i) {
+    const tfrt_kernel_descriptor_t* descriptor = &ops->descriptors[i];
     ck_assert_ptr_nonnull(
         tfrt_kernel_registry_find(host->registry, tfrt_string_view_of(descriptor->name)));
     for (uint32_t k = 1; k < descriptor->attribute_count; ++k) {
@@ -162,6 +164,11 @@ START_TEST(every_entry_of_the_op_table_has_a_kernel) {
                        0);
     }
   }
+}
+
+START_TEST(every_entry_of_the_op_tables_has_a_kernel) {
+  has_kernels(&tfrt_dense_host_tensor_ops);
+  has_kernels(&tfrt_tensor_ops);
 }
 END_TEST
 
@@ -581,7 +588,7 @@ Suite* tfrt_test_suite(void) {
   TCase* cases = tcase_create("tensor_kernels");
   tcase_add_checked_fixture(cases, set_up, tear_down);
   tcase_set_timeout(cases, 60);
-  tcase_add_test(cases, every_entry_of_the_op_table_has_a_kernel);
+  tcase_add_test(cases, every_entry_of_the_op_tables_has_a_kernel);
   tcase_add_test(cases, a_tensor_is_created_filled_and_printed);
   tcase_add_test(cases, values_are_set_and_compared);
   tcase_add_test(cases, a_budget_that_is_out_says_so_in_the_reference_words);

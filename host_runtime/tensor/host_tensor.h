@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The payload of values of the type "!tfrt_tensor.tensor": programs have one type for all
+// tensors of this host, and which layout it is shows only when there is one.
+//
+//   host tensor { layout, dense | coo | string }
+//
+// Kernels that need one layout ask, and refuse the others by name; printing and sending
+// take all.
+//
+// Life: made by whoever makes the tensor inside, whose life it shares.
+//
+// Thread rule: thread-compatible (caller synchronises); reading is thread-safe.
+// Failure rule: none fails.
+#ifndef TFRT_HOST_RUNTIME_TENSOR_HOST_TENSOR_H_
+#define TFRT_HOST_RUNTIME_TENSOR_HOST_TENSOR_H_
+
+#include "host_runtime/tensor/coo_host_tensor.h"
+#include "host_runtime/tensor/dense_host_tensor.h"
+#include "host_runtime/tensor/string_host_tensor.h"
+
+// The numbers are part of the encoding (tensor_codec.h).
+typedef enum tfrt_tensor_layout_e {
+  TFRT_TENSOR_LAYOUT_DENSE = 0,
+  TFRT_TENSOR_LAYOUT_COO = 1,
+  TFRT_TENSOR_LAYOUT_STRING = 2,
+} tfrt_tensor_layout_t;
+
+typedef struct tfrt_host_tensor_s {
+  tfrt_tensor_layout_t layout;
+  union {
+    tfrt_dense_host_tensor_t dense;
+    tfrt_coo_host_tensor_t coo;
+    tfrt_string_host_tensor_t string;
+  };
+} tfrt_host_tensor_t;
+
+// The name of |layout| as tensors print it, e.g. "DenseHostTensor". Static. Thread-safe.
+const char* tfrt_tensor_layout_name(tfrt_tensor_layout_t layout);
+
+// The shape, and the element type, of |tensor|. Lives as long as |tensor|. Thread-safe.
+const tfrt_shape_t* tfrt_host_tensor_shape(const tfrt_host_tensor_t* tensor);
+tfrt_dtype_t tfrt_host_tensor_dtype(const tfrt_host_tensor_t* tensor);
+
+// Gives back what |tensor| holds. Thread-compatible.
+void tfrt_host_tensor_deinitialize(tfrt_host_tensor_t* tensor);
+
+// Appends |tensor| as TFRT prints it; see the layouts. Thread-safe, as |out| is.
+void tfrt_host_tensor_print(const tfrt_host_tensor_t* tensor, tfrt_string_builder_t* out);
+
+#endif  // TFRT_HOST_RUNTIME_TENSOR_HOST_TENSOR_H_
