@@ -281,6 +281,12 @@ static void wait_for_end(fixture_t* fixture, peer_t* peer, tfrt_transport_end_t 
   ck_assert_str_eq(tfrt_transport_end_name(peer->end), tfrt_transport_end_name(end));
 }
 
+// Waits until |count| writes have ended: one that begins after the end may be told after it.
+static void wait_for_writes(fixture_t* fixture, peer_t* peer, size_t count) {
+  peer->wait_for = count;
+  fixture_run_until(fixture, has_written, peer);
+}
+
 // A stream of which both sides know, because a message went each way.
 static void fixture_connect(fixture_t* fixture) {
   fixture_dial(fixture);
@@ -449,6 +455,7 @@ START_TEST(refuses_a_wrong_cluster_key) {
   assert_ok(fixture_try_dial(&fixture, fixture.address, TFRT_TRANSPORT_CONTROL, "open barley"));
   peer_write(&fixture.dialler, 1, 10);
   wait_for_end(&fixture, &fixture.dialler, TFRT_TRANSPORT_REJECTED);
+  wait_for_writes(&fixture, &fixture.dialler, 1);
   ck_assert_int_eq(fixture.dialler.code, TFRT_STATUS_UNAUTHENTICATED);
   ck_assert_uint_eq(fixture.dialler.written_count + fixture.dialler.failed_count, 1);
   ck_assert_uint_eq(fixture.rejected_count, 1);
@@ -475,6 +482,7 @@ START_TEST(reports_a_refused_dial) {
                              TFRT_TRANSPORT_CONTROL, SECRET));
   peer_write(&fixture.dialler, 1, 10);
   wait_for_end(&fixture, &fixture.dialler, TFRT_TRANSPORT_REFUSED);
+  wait_for_writes(&fixture, &fixture.dialler, 1);
   ck_assert_int_eq(fixture.dialler.code, TFRT_STATUS_UNAVAILABLE);
   ck_assert_uint_eq(fixture.dialler.written_count + fixture.dialler.failed_count, 1);
   fixture_deinitialize(&fixture);
@@ -587,11 +595,13 @@ START_TEST(abort_while_writing_completes_the_write_callback) {
   fixture_connect(&fixture);
   peer_write(&fixture.dialler, 100, 1 << 20);
   vtable->run_until(fixture.network, NULL, NULL);
+  tfrt_transport_connection_abort(fixture.dialler.connection);
+  wait_for_end(&fixture, &fixture.dialler, TFRT_TRANSPORT_RESET);
+  // One that has ended well may have begun another one just then.
   tfrt_mutex_lock(&lock);
   size_t begun = 100 - fixture.dialler.to_write;
   tfrt_mutex_unlock(&lock);
-  tfrt_transport_connection_abort(fixture.dialler.connection);
-  wait_for_end(&fixture, &fixture.dialler, TFRT_TRANSPORT_RESET);
+  wait_for_writes(&fixture, &fixture.dialler, begun);
   ck_assert_uint_eq(fixture.dialler.written_count + fixture.dialler.failed_count, begun);
   fixture_deinitialize(&fixture);
 }
@@ -604,8 +614,7 @@ START_TEST(a_write_after_the_end_fails_through_its_callback) {
   tfrt_transport_connection_abort(fixture.listener.connection);
   wait_for_end(&fixture, &fixture.dialler, TFRT_TRANSPORT_RESET);
   peer_write(&fixture.dialler, 1, 10);
-  fixture.dialler.wait_for = 1;
-  fixture_run_until(&fixture, has_written, &fixture.dialler);
+  wait_for_writes(&fixture, &fixture.dialler, 1);
   ck_assert_uint_eq(fixture.dialler.failed_count, 1);
   fixture_deinitialize(&fixture);
 }
