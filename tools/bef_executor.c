@@ -26,6 +26,7 @@ typedef struct tfrt_bef_executor_s {
   const char* work_queue_type;
   const char* allocator_type;
   bool print_error_code;
+  bool check_types;
   // What a run needs
   tfrt_counting_allocator_t counts;
   tfrt_host_context_t* host;
@@ -121,13 +122,14 @@ static tfrt_status_t tfrt_bef_executor_set_up(tfrt_bef_executor_t* executor, con
       tfrt_host_context_allocate(tfrt_counting_allocator_interface(&executor->counts),
                                  tfrt_clock_system(), queue, &executor->host));
   TFRT_RETURN_IF_ERROR(tfrt_kernel_rooms_register(executor->host->registry));
+  tfrt_kernel_registry_set_type_checks(executor->host->registry, executor->check_types);
   return tfrt_bef_executor_load(executor, path);
 }
 
 // --- Running -----------------------------------------------------------------
 
-static void tfrt_bef_executor_report_runtime_error(tfrt_async_value_t* value) {
-  const tfrt_status_fields_t* fields = tfrt_status_fields(tfrt_async_value_error(value));
+static void tfrt_bef_executor_report_runtime_error(tfrt_status_t status) {
+  const tfrt_status_fields_t* fields = tfrt_status_fields(status);
   if (fields->origin.file && fields->origin.line > 0) {
     fprintf(stderr, "%s:%u:%u: ", fields->origin.file, fields->origin.line, fields->origin.column);
   }
@@ -145,31 +147,85 @@ static void tfrt_bef_executor_print_results(const tfrt_bef_executor_t* executor,
   tfrt_string_builder_deinitialize(&line);
 }
 
-static tfrt_status_t tfrt_bef_executor_run_function(tfrt_bef_executor_t* executor,
-                                                    const tfrt_function_t* function) {
-  printf("--- Running '%s':\n", function->name);
-  tfrt_request_options_t options = tfrt_request_options_default();
-  tfrt_request_context_t* request = NULL;
-  TFRT_RETURN_IF_ERROR(tfrt_request_context_create(&options, tfrt_allocator_system(), &request));
+static tfrt_status_t tfrt_bef_executor_no_memory(uint32_t count) {
+  return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for %u results", count);
+}
+
+// Prints the results of |function| and of what is an error among them also where it happened.
+static void tfrt_bef_executor_report(const tfrt_bef_executor_t* executor,
+                                     const tfrt_function_t* function,
+                                     tfrt_async_value_t** results) {
+  uint32_t count = function->result_count;
+  if (count > 0) tfrt_bef_executor_print_results(executor, function, results);
+  for (uint32_t i = 0; i < count; ++i) {
+    if (tfrt_async_value_is_error(results[i])) {
+      tfrt_bef_executor_report_runtime_error(tfrt_async_value_error(results[i]));
+    }
+  }
+}
+
+static tfrt_status_t tfrt_bef_executor_call(tfrt_bef_executor_t* executor,
+                                            const tfrt_function_t* function,
+                                            const tfrt_execution_context_t* context) {
   uint32_t count = function->result_count;
   tfrt_async_value_t** results =
       tfrt_allocator_allocate_array(tfrt_allocator_system(), count, sizeof(*results));
-  if (!results) {
-    tfrt_request_context_release(request);
-    return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for %u results", count);
-  }
-  tfrt_execution_context_t context = tfrt_host_context_execution(executor->host, request);
-  tfrt_function_execute(function, &context, NULL, results);
+  if (!results) return tfrt_bef_executor_no_memory(count);
+  tfrt_function_execute(function, context, NULL, results);
   tfrt_work_queue_await(executor->host->work_queue, results, count);
-  if (count > 0) tfrt_bef_executor_print_results(executor, function, results);
-  for (uint32_t i = 0; i < count; ++i) {
-    if (tfrt_async_value_is_error(results[i])) tfrt_bef_executor_report_runtime_error(results[i]);
-    tfrt_async_value_release(results[i]);
-  }
+  tfrt_bef_executor_report(executor, function, results);
+  for (uint32_t i = 0; i < count; ++i) tfrt_async_value_release(results[i]);
   tfrt_allocator_free(tfrt_allocator_system(), results, count * sizeof(*results));
   tfrt_work_queue_quiesce(executor->host->work_queue);
-  tfrt_request_context_release(request);
   return NULL;
+}
+
+// A synchronous function fails as a whole, which shows even if it has no results.
+static tfrt_status_t tfrt_bef_executor_call_sync(const tfrt_bef_executor_t* executor,
+                                                 const tfrt_function_t* function,
+                                                 const tfrt_execution_context_t* context) {
+  uint32_t count = function->result_count;
+  tfrt_allocator_t allocator = tfrt_allocator_system();
+  tfrt_sync_value_t* values = tfrt_allocator_allocate_array(allocator, count, sizeof(*values));
+  tfrt_async_value_t** results = tfrt_allocator_allocate_array(allocator, count, sizeof(*results));
+  if (!values || !results) {
+    tfrt_allocator_free(allocator, values, count * sizeof(*values));
+    tfrt_allocator_free(allocator, results, count * sizeof(*results));
+    return tfrt_bef_executor_no_memory(count);
+  }
+  tfrt_status_t status = tfrt_sync_function_call(function, context, NULL, values);
+  if (status) {
+    printf("'%s' returned <<error: %s>>\n", function->name, tfrt_status_message(status));
+    tfrt_bef_executor_report_runtime_error(status);
+    tfrt_status_release(status);
+  } else {
+    for (uint32_t i = 0; i < count; ++i) results[i] = tfrt_sync_value_take_async(&values[i]);
+    tfrt_bef_executor_report(executor, function, results);
+    for (uint32_t i = 0; i < count; ++i) tfrt_async_value_release(results[i]);
+  }
+  tfrt_allocator_free(allocator, values, count * sizeof(*values));
+  tfrt_allocator_free(allocator, results, count * sizeof(*results));
+  return NULL;
+}
+
+static tfrt_status_t tfrt_bef_executor_run_function(tfrt_bef_executor_t* executor,
+                                                    const tfrt_function_t* function) {
+  printf("--- Running '%s':\n", function->name);
+  int64_t live_before = tfrt_async_value_live_count();
+  tfrt_request_options_t options = tfrt_request_options_default();
+  tfrt_request_context_t* request = NULL;
+  TFRT_RETURN_IF_ERROR(tfrt_request_context_create(&options, tfrt_allocator_system(), &request));
+  tfrt_execution_context_t context = tfrt_host_context_execution(executor->host, request);
+  tfrt_status_t status = function->kind == TFRT_FUNCTION_SYNC
+                             ? tfrt_bef_executor_call_sync(executor, function, &context)
+                             : tfrt_bef_executor_call(executor, function, &context);
+  tfrt_request_context_release(request);
+  int64_t live = tfrt_async_value_live_count() - live_before;
+  if (status || live == 0) return status;
+  return tfrt_status_create(TFRT_STATUS_INTERNAL,
+                            "function '%s' changed the number of live AsyncValues by %lld: a "
+                            "kernel of it keeps or drops one too many",
+                            function->name, (long long)live);
 }
 
 // Returns true if the comma-separated |list| names |name|; an empty list names all.
@@ -284,6 +340,8 @@ static tfrt_status_t tfrt_bef_executor_parse(tfrt_bef_executor_t* executor, int 
        "malloc, test_fixed_size_1k, profiled_allocator or leak_check_allocator", 0, 0},
       {"print_error_code", TFRT_FLAG_BOOL, &executor->print_error_code, NULL,
        "print the code of errors too", 0, 0},
+      {"check_types", TFRT_FLAG_BOOL, &executor->check_types, NULL,
+       "check the types of all arguments and results of kernels", 0, 0},
   };
   const tfrt_flag_table_t table = {
       .usage = "bef_executor [FLAGS] [FILE.bef | -]",

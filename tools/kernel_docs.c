@@ -147,6 +147,8 @@ static void append_op(page_t* page, const tfrt_kernel_descriptor_t* op) {
   append_operands(page, op);
   append_results(page, op);
   append_attributes(page, op);
+  if (op->flags & TFRT_KERNEL_SYNC_TOO) append(page, "Also in synchronous functions.\n");
+  if (op->flags & TFRT_KERNEL_SYNC_ONLY) append(page, "Only in synchronous functions.\n");
 }
 
 // The part of |name| before its first dot.
@@ -162,7 +164,8 @@ static void append_page(page_t* page) {
       "All ops with an entry in the op tables, from which `tools/kernel_docs` writes this page.\n"
       "Behind each name: what it does, how it is written, what it takes and gives. A kernel\n"
       "waits for the payloads of its operands, but for those that are only *awaited* (settled\n"
-      "or not is all that counts) or *handed on* to a function (not waited for at all).\n");
+      "or not is all that counts) or *handed on* to a function (not waited for at all).\n"
+      "Synchronous functions are those marked `tfrt.sync`; see `docs/executor.md`.\n");
   const tfrt_op_tables_t* tables = tfrt_all_op_tables();
   tfrt_string_view_t dialect = {NULL, 0};
   for (size_t t = 0; t < tables->count; ++t) {

@@ -20,7 +20,8 @@
 
 #include "host_runtime/executor/call_frame.h"
 #include "host_runtime/executor/call_scope.h"
-#include "host_runtime/executor/program_impl.h"
+#include "host_runtime/executor/kernel_run.h"
+#include "host_runtime/executor/queued_call.h"
 #include "host_runtime/executor/ready_list.h"
 #include "host_runtime/host_context.h"
 
@@ -240,22 +241,6 @@ static tfrt_async_value_t* tfrt_executor_collect(tfrt_call_frame_t* frame,
   return error;
 }
 
-// Returns false, having failed |kernel_frame|, if an argument is not of the type that the
-// kernel reads. Only what the op table could not prove is looked at.
-static bool tfrt_executor_check_types(tfrt_kernel_frame_t* kernel_frame,
-                                      const tfrt_kernel_site_t* site) {
-  if (TFRT_LIKELY(!site->checks)) return true;
-  for (uint32_t i = 0; i < kernel_frame->argument_count; ++i) {
-    tfrt_type_id_t actual = kernel_frame->arguments[i]->type_id;
-    if (site->checks[i] == TFRT_TYPE_NONE || site->checks[i] == actual) continue;
-    tfrt_kernel_frame_fail(kernel_frame, TFRT_STATUS_INVALID_ARGUMENT,
-                           "argument %u of '%s' is a %s, which the kernel doesn't take", i,
-                           site->bef->name, tfrt_type_get(actual)->name);
-    return false;
-  }
-  return true;
-}
-
 static void tfrt_executor_run_kernel(tfrt_call_frame_t* frame, const tfrt_kernel_site_t* site,
                                      tfrt_async_value_t** arguments, tfrt_async_value_t** results) {
   tfrt_kernel_frame_t kernel_frame = {
@@ -271,22 +256,7 @@ static void tfrt_executor_run_kernel(tfrt_call_frame_t* frame, const tfrt_kernel
       .context = &frame->context,
       .site = site,
   };
-  if (!tfrt_executor_check_types(&kernel_frame, site)) return;
-  tfrt_trace_t* trace = frame->context.request->options.trace;
-  if (TFRT_LIKELY(!trace)) {
-    site->run(&kernel_frame);
-  } else {
-    tfrt_clock_t clock = frame->context.host->clock;
-    int64_t begin = tfrt_clock_now_ns(clock);
-    site->run(&kernel_frame);
-    tfrt_trace_add(trace, "kernel", site->bef->name, begin, tfrt_clock_now_ns(clock),
-                   frame->context.request->options.id);
-  }
-  for (uint32_t i = 0; i < kernel_frame.result_count; ++i) {
-    if (TFRT_LIKELY(results[i])) continue;
-    tfrt_kernel_frame_fail(&kernel_frame, TFRT_STATUS_INTERNAL,
-                           "kernel '%s' didn't set its result %u", site->bef->name, i);
-  }
+  tfrt_kernel_run(&kernel_frame, site, frame->context.request->options.trace);
 }
 
 // Runs |site| with |values| as room for its arguments and results, and publishes these.
@@ -354,14 +324,15 @@ static void tfrt_executor_drain(tfrt_ready_list_t* ready) {
 
 // --- Calls -------------------------------------------------------------------
 
-// Starts the kernels without arguments, then publishes the arguments, the results of the
-// pseudo kernel behind its special one.
-static void tfrt_executor_start(tfrt_ready_list_t* ready, tfrt_async_value_t* const* arguments) {
+// Starts the kernels without arguments, then publishes the arguments (+0, or +1 with |take|),
+// the results of the pseudo kernel behind its special one.
+static void tfrt_executor_start(tfrt_ready_list_t* ready, tfrt_async_value_t* const* arguments,
+                                bool take) {
   const tfrt_kernel_site_t* start = &ready->frame->callable->sites[0];
   for (uint32_t i = 0; i < start->bef->user_counts[0]; ++i) {
     tfrt_executor_arrive(ready, start->bef->users[i]);
   }
-  for (uint32_t i = 1; i < start->bef->result_count; ++i) {
+  for (uint32_t i = 1; !take && i < start->bef->result_count; ++i) {
     tfrt_async_value_retain(arguments[i - 1]);
   }
   tfrt_executor_publish_all(ready, start, 1, arguments);
@@ -384,17 +355,21 @@ static void tfrt_executor_force(tfrt_ready_list_t* ready) {
 
 static void tfrt_executor_call(const tfrt_bef_callable_t* callable,
                                const tfrt_execution_context_t* context,
-                               tfrt_async_value_t* const* arguments, tfrt_async_value_t** results) {
+                               tfrt_async_value_t* const* arguments, bool take,
+                               tfrt_async_value_t** results) {
   tfrt_call_frame_t* frame = tfrt_call_frame_create(callable, context);
   if (!frame) {
     for (uint32_t i = 0; i < callable->base.result_count; ++i) {
       results[i] = tfrt_async_value_out_of_memory();
     }
+    for (uint32_t i = 0; take && i < callable->base.argument_count; ++i) {
+      tfrt_async_value_release(arguments[i]);
+    }
     return;
   }
   ++tfrt_executor_depth;
   tfrt_ready_list_t ready = tfrt_ready_list_make(frame, callable->bef->kernels[0].stream_id);
-  tfrt_executor_start(&ready, arguments);
+  tfrt_executor_start(&ready, arguments, take);
   tfrt_executor_drain(&ready);
   tfrt_executor_force(&ready);
   --tfrt_executor_depth;
@@ -404,77 +379,13 @@ static void tfrt_executor_call(const tfrt_bef_callable_t* callable,
   tfrt_call_frame_release(frame);
 }
 
-// A call that goes through the work queue, because the stack is deep.
-typedef struct tfrt_deferred_call_s {
-  tfrt_task_t task;
-  const tfrt_bef_callable_t* callable;
-  tfrt_execution_context_t context;
-  size_t size;
-  tfrt_async_value_t* values[];  // arguments, then indirects for the results
-} tfrt_deferred_call_t;
-
-static void tfrt_executor_run_deferred(tfrt_task_t* task) {
-  tfrt_deferred_call_t* call = TFRT_CONTAINER_OF(task, tfrt_deferred_call_t, task);
-  uint32_t argument_count = call->callable->base.argument_count;
-  uint32_t result_count = call->callable->base.result_count;
-  tfrt_async_value_t** placeholders = call->values + argument_count;
-  tfrt_async_value_t** results = placeholders + result_count;
-  tfrt_executor_call(call->callable, &call->context, call->values, results);
-  for (uint32_t i = 0; i < argument_count; ++i) tfrt_async_value_release(call->values[i]);
-  for (uint32_t i = 0; i < result_count; ++i) {
-    tfrt_indirect_value_forward_take((tfrt_indirect_value_t*)placeholders[i], results[i]);
-    tfrt_async_value_release(placeholders[i]);
-  }
-  tfrt_execution_context_t context = call->context;
-  tfrt_program_t* program = call->callable->owner;
-  tfrt_allocator_free(tfrt_allocator_system(), call, call->size);
-  tfrt_request_context_release(context.request);
-  tfrt_program_release(program);
-  tfrt_call_scope_leave(context.scope);
-}
-
-// Fills |results| with indirects, or with errors, of which it returns false.
-static bool tfrt_executor_make_placeholders(uint32_t count, tfrt_async_value_t** results) {
-  bool complete = true;
-  for (uint32_t i = 0; i < count; ++i) {
-    tfrt_indirect_value_t* indirect = tfrt_indirect_value_create();
-    complete &= indirect != NULL;
-    results[i] = indirect ? &indirect->base : tfrt_async_value_out_of_memory();
-  }
-  return complete;
-}
-
-static void tfrt_executor_defer(const tfrt_bef_callable_t* callable,
-                                const tfrt_execution_context_t* context,
-                                tfrt_async_value_t* const* arguments,
-                                tfrt_async_value_t** results) {
-  uint32_t argument_count = callable->base.argument_count;
-  uint32_t result_count = callable->base.result_count;
-  size_t size = sizeof(tfrt_deferred_call_t) +
-                ((size_t)argument_count + 2 * (size_t)result_count) * sizeof(void*);
-  tfrt_deferred_call_t* call = tfrt_allocator_allocate(tfrt_allocator_system(), size);
-  if (!tfrt_executor_make_placeholders(result_count, results) || !call) {
-    for (uint32_t i = 0; i < result_count; ++i) {
-      tfrt_async_value_release(results[i]);
-      results[i] = tfrt_async_value_out_of_memory();
-    }
-    tfrt_allocator_free(tfrt_allocator_system(), call, size);
-    return;
-  }
-  tfrt_task_initialize(&call->task, tfrt_executor_run_deferred);
-  call->callable = callable;
-  call->context = *context;
-  call->size = size;
-  for (uint32_t i = 0; i < argument_count; ++i) {
-    call->values[i] = tfrt_async_value_retain(arguments[i]);
-  }
-  for (uint32_t i = 0; i < result_count; ++i) {
-    call->values[argument_count + i] = tfrt_async_value_retain(results[i]);
-  }
-  tfrt_program_retain(callable->owner);
-  tfrt_request_context_retain(context->request);
-  tfrt_call_scope_enter(context->scope);
-  tfrt_work_queue_add_task(context->work_queue, &call->task);
+// A call that went through the queue because the stack was deep: here it is not, or the
+// queue has nowhere else to run it.
+static void tfrt_executor_run_deferred(const tfrt_function_t* function,
+                                       const tfrt_execution_context_t* context,
+                                       tfrt_async_value_t* const* arguments,
+                                       tfrt_async_value_t** results) {
+  tfrt_executor_call((const tfrt_bef_callable_t*)function, context, arguments, true, results);
 }
 
 void tfrt_bef_callable_execute(const tfrt_function_t* function,
@@ -482,8 +393,22 @@ void tfrt_bef_callable_execute(const tfrt_function_t* function,
                                tfrt_async_value_t* const* arguments, tfrt_async_value_t** results) {
   const tfrt_bef_callable_t* callable = (const tfrt_bef_callable_t*)function;
   if (TFRT_LIKELY(tfrt_executor_depth < TFRT_EXECUTOR_MAX_DEPTH)) {
-    tfrt_executor_call(callable, context, arguments, results);
+    tfrt_executor_call(callable, context, arguments, false, results);
   } else {
-    tfrt_executor_defer(callable, context, arguments, results);
+    tfrt_queued_call_enqueue(function, tfrt_executor_run_deferred, context, arguments, false,
+                             results);
+  }
+}
+
+void tfrt_bef_callable_execute_take(const tfrt_function_t* function,
+                                    const tfrt_execution_context_t* context,
+                                    tfrt_async_value_t* const* arguments,
+                                    tfrt_async_value_t** results) {
+  const tfrt_bef_callable_t* callable = (const tfrt_bef_callable_t*)function;
+  if (TFRT_LIKELY(tfrt_executor_depth < TFRT_EXECUTOR_MAX_DEPTH)) {
+    tfrt_executor_call(callable, context, arguments, true, results);
+  } else {
+    tfrt_queued_call_enqueue(function, tfrt_executor_run_deferred, context, arguments, true,
+                             results);
   }
 }

@@ -1,12 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Something that can be called with AsyncValues and gives AsyncValues: a function of
-// a BEF file, or a C function. Functions are *non-strict*: a call starts at once,
-// whatever the state of its arguments; each kernel inside waits for its own.
+// Something that can be called with AsyncValues and gives AsyncValues. There are three
+// kinds:
+//  - asynchronous: a function of a BEF file. It is *non-strict*: a call starts at once,
+//    whatever the state of its arguments; each kernel inside waits for its own.
+//  - native (`tfrt.native`): a C function under a name (kernel_registry.h). It is called when
+//    all of its arguments are there; an error among them becomes each of its results.
+//  - synchronous (`tfrt.sync`): a function of a BEF file whose kernels run in their order on
+//    the calling thread, on plain values (sync_frame.h). From here it is called as a native
+//    one is; synchronous code calls it without AsyncValues.
 //
-// Life: a function belongs to its program (or to the native registry), which the
-// caller keeps alive while calls run; a running BEF call keeps its program alive by
-// itself.
+// A call is made in one of three ways:
+//
+//   tfrt_function_execute()           arguments are lent        on this thread
+//   tfrt_function_execute_take()      arguments are given away  on this thread
+//   tfrt_function_execute_in_queue()  arguments are lent        as a task of the work queue
+//
+// Life: a function belongs to its program, which the caller keeps alive while it starts
+// calls; a call that goes on later keeps its program alive by itself.
 //
 // Thread rule: functions are immutable; everything here is thread-safe.
 // Failure rule: a call doesn't fail; its results may be errors.
@@ -20,9 +31,21 @@
 
 typedef struct tfrt_function_s tfrt_function_t;
 
+typedef enum tfrt_function_kind_e {
+  TFRT_FUNCTION_ASYNC = 0,
+  TFRT_FUNCTION_NATIVE,
+  TFRT_FUNCTION_SYNC,
+} tfrt_function_kind_t;
+
+// Starts a call; arguments at +0 or at +1, as the entry says.
+typedef void (*tfrt_function_execute_fn_t)(const tfrt_function_t* function,
+                                           const tfrt_execution_context_t* context,
+                                           tfrt_async_value_t* const* arguments,
+                                           tfrt_async_value_t** results);
+
 typedef struct tfrt_function_vtable_s {
-  void (*execute)(const tfrt_function_t* function, const tfrt_execution_context_t* context,
-                  tfrt_async_value_t* const* arguments, tfrt_async_value_t** results);
+  tfrt_function_execute_fn_t execute;       // arguments at +0
+  tfrt_function_execute_fn_t execute_take;  // arguments at +1, consumed
 } tfrt_function_vtable_t;
 
 // Embedded first in every kind of function.
@@ -33,7 +56,8 @@ struct tfrt_function_s {
   const char* const* result_types;
   uint32_t argument_count;
   uint32_t result_count;
-  // Identity across hosts: the program it belongs to (NULL: none) and its index there.
+  tfrt_function_kind_t kind;
+  // Identity across hosts: the program it belongs to and its index there.
   const struct tfrt_program_s* program;
   uint32_t index;
 };
@@ -47,5 +71,22 @@ static inline void tfrt_function_execute(const tfrt_function_t* function,
                                          tfrt_async_value_t** results) {
   function->vtable->execute(function, context, arguments, results);
 }
+
+// The same, but consumes the caller's reference to each argument: if that was the only one,
+// the kernel that uses the value last may reuse its payload. Thread-safe.
+static inline void tfrt_function_execute_take(const tfrt_function_t* function,
+                                              const tfrt_execution_context_t* context,
+                                              tfrt_async_value_t* const* arguments,
+                                              tfrt_async_value_t** results) {
+  function->vtable->execute_take(function, context, arguments, results);
+}
+
+// The same as tfrt_function_execute(), but nothing runs on the calling thread: the call is a
+// task of the context's work queue, and the results are indirect values until then. When
+// memory is out, the results say so and nothing is called. Thread-safe.
+void tfrt_function_execute_in_queue(const tfrt_function_t* function,
+                                    const tfrt_execution_context_t* context,
+                                    tfrt_async_value_t* const* arguments,
+                                    tfrt_async_value_t** results);
 
 #endif  // TFRT_HOST_RUNTIME_EXECUTOR_FUNCTION_H_

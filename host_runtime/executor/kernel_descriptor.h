@@ -154,6 +154,10 @@ enum tfrt_kernel_flag_bits_e {
   TFRT_KERNEL_TRAILING_CHAIN = 1u << 5,
   // May carry call options (host, deadline_ms, pure, retries).
   TFRT_KERNEL_CALL_OPTIONS = 1u << 6,
+  // Has a synchronous form too, for functions that are `tfrt.sync`.
+  TFRT_KERNEL_SYNC_TOO = 1u << 7,
+  // Has a synchronous form only.
+  TFRT_KERNEL_SYNC_ONLY = 1u << 8,
 };
 typedef uint32_t tfrt_kernel_flags_t;
 

@@ -16,6 +16,8 @@ struct tfrt_kernel_registry_s {
   tfrt_allocator_t allocator;
   tfrt_arena_t arena;  // the entries
   tfrt_hash_table_t by_name;
+  tfrt_hash_table_t natives;
+  bool type_checks;
 };
 
 static uint64_t tfrt_kernel_registry_hash(const void* key) {
@@ -43,6 +45,7 @@ tfrt_status_t tfrt_kernel_registry_allocate(tfrt_allocator_t allocator,
   registry->allocator = allocator;
   tfrt_arena_initialize(&registry->arena, allocator);
   tfrt_hash_table_initialize(&registry->by_name, &tfrt_kernel_registry_vtable, allocator);
+  tfrt_hash_table_initialize(&registry->natives, &tfrt_kernel_registry_vtable, allocator);
   *out_registry = registry;
   return NULL;
 }
@@ -50,25 +53,27 @@ tfrt_status_t tfrt_kernel_registry_allocate(tfrt_allocator_t allocator,
 void tfrt_kernel_registry_free(tfrt_kernel_registry_t* registry) {
   if (!registry) return;
   tfrt_hash_table_deinitialize(&registry->by_name);
+  tfrt_hash_table_deinitialize(&registry->natives);
   tfrt_arena_deinitialize(&registry->arena);
   tfrt_allocator_free(registry->allocator, registry, sizeof(*registry));
 }
 
+// Adds |kernel| to |names|, one of the tables of |registry|; |what| it is, for errors.
 static tfrt_status_t tfrt_kernel_registry_add(tfrt_kernel_registry_t* registry,
-                                              const tfrt_kernel_descriptor_t* descriptor,
-                                              tfrt_kernel_fn_t function) {
-  tfrt_string_view_t name = tfrt_string_view_of(descriptor->name);
-  if (tfrt_hash_table_find(&registry->by_name, &name)) {
-    return tfrt_status_create(TFRT_STATUS_ALREADY_EXISTS, "kernel '%s' is registered twice",
-                              descriptor->name);
+                                              tfrt_hash_table_t* names, const char* what,
+                                              tfrt_kernel_t kernel) {
+  tfrt_string_view_t name = tfrt_string_view_of(kernel.descriptor->name);
+  if (tfrt_hash_table_find(names, &name)) {
+    return tfrt_status_create(TFRT_STATUS_ALREADY_EXISTS, "%s '%s' is registered twice", what,
+                              kernel.descriptor->name);
   }
   tfrt_kernel_entry_t* entry = tfrt_arena_allocate(&registry->arena, sizeof(*entry));
   if (!entry) {
     return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory to register kernels");
   }
   entry->name = name;
-  entry->kernel = (tfrt_kernel_t){.function = function, .descriptor = descriptor};
-  tfrt_hash_table_insert(&registry->by_name, &name, &entry->node);
+  entry->kernel = kernel;
+  tfrt_hash_table_insert(names, &name, &entry->node);
   return NULL;
 }
 
@@ -80,28 +85,105 @@ static const tfrt_kernel_registration_t* tfrt_kernel_registration_find(
   return NULL;
 }
 
-tfrt_status_t tfrt_kernel_registry_add_all(tfrt_kernel_registry_t* registry,
-                                           const tfrt_kernel_table_t* table,
-                                           const tfrt_kernel_registration_t* registrations,
-                                           size_t count) {
+// Adds to |names| what |table| and |registrations| agree on.
+static tfrt_status_t tfrt_kernel_registry_add_table(tfrt_kernel_registry_t* registry,
+                                                    tfrt_hash_table_t* names, const char* what,
+                                                    const tfrt_kernel_table_t* table,
+                                                    const tfrt_kernel_registration_t* registrations,
+                                                    size_t count) {
   for (size_t i = 0; i < count; ++i) {
     if (!tfrt_kernel_table_find(table, 1, registrations[i].name)) {
-      return tfrt_status_create(TFRT_STATUS_INTERNAL, "kernel '%s' has no entry in the op table",
+      return tfrt_status_create(TFRT_STATUS_INTERNAL, "%s '%s' has no entry in the op table", what,
                                 registrations[i].name);
     }
   }
   for (size_t i = 0; i < table->count; ++i) {
     const tfrt_kernel_descriptor_t* descriptor = &table->descriptors[i];
-    if (descriptor->flags & TFRT_KERNEL_TERMINATOR) continue;  // not a kernel
+    if (descriptor->flags & (TFRT_KERNEL_TERMINATOR | TFRT_KERNEL_SYNC_ONLY)) continue;
     const tfrt_kernel_registration_t* registration =
         tfrt_kernel_registration_find(registrations, count, descriptor->name);
     if (!registration) {
-      return tfrt_status_create(TFRT_STATUS_INTERNAL, "op table entry '%s' has no kernel",
-                                descriptor->name);
+      return tfrt_status_create(TFRT_STATUS_INTERNAL, "op table entry '%s' has no %s",
+                                descriptor->name, what);
     }
-    TFRT_RETURN_IF_ERROR(tfrt_kernel_registry_add(registry, descriptor, registration->function));
+    tfrt_kernel_t kernel = {.function = registration->function, .descriptor = descriptor};
+    TFRT_RETURN_IF_ERROR(tfrt_kernel_registry_add(registry, names, what, kernel));
   }
   return NULL;
+}
+
+tfrt_status_t tfrt_kernel_registry_add_all(tfrt_kernel_registry_t* registry,
+                                           const tfrt_kernel_table_t* table,
+                                           const tfrt_kernel_registration_t* registrations,
+                                           size_t count) {
+  return tfrt_kernel_registry_add_table(registry, &registry->by_name, "kernel", table,
+                                        registrations, count);
+}
+
+tfrt_status_t tfrt_kernel_registry_add_natives(tfrt_kernel_registry_t* registry,
+                                               const tfrt_kernel_table_t* table,
+                                               const tfrt_kernel_registration_t* registrations,
+                                               size_t count) {
+  return tfrt_kernel_registry_add_table(registry, &registry->natives, "native function", table,
+                                        registrations, count);
+}
+
+// Adds one synchronous form, of a kernel with the entry |descriptor|.
+static tfrt_status_t tfrt_kernel_registry_add_one_sync(tfrt_kernel_registry_t* registry,
+                                                       const tfrt_kernel_descriptor_t* descriptor,
+                                                       tfrt_sync_kernel_fn_t function) {
+  tfrt_string_view_t name = tfrt_string_view_of(descriptor->name);
+  tfrt_hash_node_t* node = tfrt_hash_table_find(&registry->by_name, &name);
+  if (!node) {
+    tfrt_kernel_t kernel = {.sync_function = function, .descriptor = descriptor};
+    return tfrt_kernel_registry_add(registry, &registry->by_name, "kernel", kernel);
+  }
+  tfrt_kernel_t* kernel = &TFRT_CONTAINER_OF(node, tfrt_kernel_entry_t, node)->kernel;
+  if (kernel->sync_function) {
+    return tfrt_status_create(TFRT_STATUS_ALREADY_EXISTS,
+                              "the synchronous form of '%s' is registered twice", descriptor->name);
+  }
+  kernel->sync_function = function;
+  return NULL;
+}
+
+tfrt_status_t tfrt_kernel_registry_add_sync(tfrt_kernel_registry_t* registry,
+                                            const tfrt_kernel_table_t* table,
+                                            const tfrt_sync_kernel_registration_t* registrations,
+                                            size_t count) {
+  const tfrt_kernel_flags_t marks = TFRT_KERNEL_SYNC_TOO | TFRT_KERNEL_SYNC_ONLY;
+  size_t marked = 0;
+  for (size_t i = 0; i < table->count; ++i) marked += (table->descriptors[i].flags & marks) != 0;
+  for (size_t i = 0; i < count; ++i) {
+    const tfrt_kernel_descriptor_t* descriptor =
+        tfrt_kernel_table_find(table, 1, registrations[i].name);
+    if (!descriptor || !(descriptor->flags & marks)) {
+      return tfrt_status_create(TFRT_STATUS_INTERNAL,
+                                "the op table doesn't mark '%s' as an op of synchronous functions",
+                                registrations[i].name);
+    }
+    TFRT_RETURN_IF_ERROR(
+        tfrt_kernel_registry_add_one_sync(registry, descriptor, registrations[i].function));
+  }
+  if (marked == count) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INTERNAL,
+                            "the op table marks %zu ops of synchronous functions, but %zu "
+                            "synchronous forms are registered",
+                            marked, count);
+}
+
+void tfrt_kernel_registry_set_type_checks(tfrt_kernel_registry_t* registry, bool enabled) {
+  registry->type_checks = enabled;
+}
+
+bool tfrt_kernel_registry_type_checks(const tfrt_kernel_registry_t* registry) {
+  return registry->type_checks;
+}
+
+const tfrt_kernel_t* tfrt_kernel_registry_find_native(const tfrt_kernel_registry_t* registry,
+                                                      tfrt_string_view_t name) {
+  tfrt_hash_node_t* node = tfrt_hash_table_find(&registry->natives, &name);
+  return node ? &TFRT_CONTAINER_OF(node, tfrt_kernel_entry_t, node)->kernel : NULL;
 }
 
 const tfrt_kernel_t* tfrt_kernel_registry_find(const tfrt_kernel_registry_t* registry,

@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Maps kernel names to C functions and their entries in the op table.
+// Maps the names that a program uses to C functions: kernels, each with its entry in the
+// op table, and native functions, which a program declares with `tfrt.native` and calls
+// like its own. The two are told apart by where a program names them.
+//
+//   "tfrt.add.i32" --> C function | synchronous C function | op table entry
+//   @native_add    --> C function | signature
+//
+// A kernel may have a form for asynchronous functions, one for synchronous ones
+// (sync_frame.h), or both.
 //
 // Life:
 //  1. Allocated, filled by the kernel rooms' register functions.
@@ -16,13 +24,15 @@
 #include "host_runtime/base/string_view.h"
 #include "host_runtime/executor/kernel_descriptor.h"
 #include "host_runtime/executor/kernel_frame.h"
+#include "host_runtime/executor/sync_frame.h"
 
 typedef struct tfrt_kernel_registry_s tfrt_kernel_registry_t;
 
-// A kernel: its function, and its description (NULL: unknown, so strict in all
-// operands).
+// A kernel: its functions, one of which may be NULL, and its description (NULL: unknown,
+// so strict in all operands).
 typedef struct tfrt_kernel_s {
   tfrt_kernel_fn_t function;
+  tfrt_sync_kernel_fn_t sync_function;  // for functions that are `tfrt.sync`
   const tfrt_kernel_descriptor_t* descriptor;
 } tfrt_kernel_t;
 
@@ -31,6 +41,12 @@ typedef struct tfrt_kernel_registration_s {
   const char* name;
   tfrt_kernel_fn_t function;
 } tfrt_kernel_registration_t;
+
+// The same for the synchronous forms.
+typedef struct tfrt_sync_kernel_registration_s {
+  const char* name;
+  tfrt_sync_kernel_fn_t function;
+} tfrt_sync_kernel_registration_t;
 
 // Sets |*out_registry| to a new, empty registry. Thread-safe.
 tfrt_status_t tfrt_kernel_registry_allocate(tfrt_allocator_t allocator,
@@ -41,11 +57,44 @@ void tfrt_kernel_registry_free(tfrt_kernel_registry_t* registry);
 
 // Adds the |count| kernels of |registrations|, each with the entry of that name in
 // |table|; a kernel without entry, and an entry without kernel, is an INTERNAL error
-// that names it, so that table and code can't drift apart. Thread-compatible.
+// that names it, so that table and code can't drift apart. Entries of ops that only
+// synchronous functions have are left to tfrt_kernel_registry_add_sync().
+// Thread-compatible.
 tfrt_status_t tfrt_kernel_registry_add_all(tfrt_kernel_registry_t* registry,
                                            const tfrt_kernel_table_t* table,
                                            const tfrt_kernel_registration_t* registrations,
                                            size_t count) TFRT_MUST_USE;
+
+// Adds the |count| synchronous forms of |registrations|: to the kernels of these names that
+// are there, or as kernels of their own. An INTERNAL error, which names the culprit, unless
+// they are just those that |table| marks as TFRT_KERNEL_SYNC_TOO or TFRT_KERNEL_SYNC_ONLY.
+// After tfrt_kernel_registry_add_all() of the same table. Thread-compatible.
+tfrt_status_t tfrt_kernel_registry_add_sync(tfrt_kernel_registry_t* registry,
+                                            const tfrt_kernel_table_t* table,
+                                            const tfrt_sync_kernel_registration_t* registrations,
+                                            size_t count) TFRT_MUST_USE;
+
+// Adds the |count| native functions of |registrations|. A native function is a C function
+// with the calling convention of a kernel that is strict in all operands; |table| has an
+// entry for each, of which name, operands, results and the VARIADIC flags count: programs
+// that declare another signature are refused. Errors as tfrt_kernel_registry_add_all().
+// Thread-compatible.
+tfrt_status_t tfrt_kernel_registry_add_natives(tfrt_kernel_registry_t* registry,
+                                               const tfrt_kernel_table_t* table,
+                                               const tfrt_kernel_registration_t* registrations,
+                                               size_t count) TFRT_MUST_USE;
+
+// Makes programs that are created from now on check the types of all arguments and results
+// of kernels against the op table at run time, also of those that it proves already: a
+// debug mode, for whoever writes kernels. Thread-compatible.
+void tfrt_kernel_registry_set_type_checks(tfrt_kernel_registry_t* registry, bool enabled);
+
+// Whether it does. Thread-safe.
+bool tfrt_kernel_registry_type_checks(const tfrt_kernel_registry_t* registry);
+
+// The native function named |name| (lives as long as the registry), or NULL. Thread-safe.
+const tfrt_kernel_t* tfrt_kernel_registry_find_native(const tfrt_kernel_registry_t* registry,
+                                                      tfrt_string_view_t name);
 
 // The kernel named |name| (lives as long as the registry), or NULL. Thread-safe.
 const tfrt_kernel_t* tfrt_kernel_registry_find(const tfrt_kernel_registry_t* registry,

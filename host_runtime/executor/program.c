@@ -3,9 +3,20 @@
 
 #include "host_runtime/executor/program_impl.h"
 #include "host_runtime/executor/program_resolver.h"
+#include "host_runtime/executor/strict_call.h"
 
-static const tfrt_function_vtable_t tfrt_bef_callable_vtable = {
-    .execute = tfrt_bef_callable_execute,
+// By kind of function, TFRT_BEF_FUNCTION_*.
+static const struct {
+  tfrt_function_kind_t kind;
+  tfrt_function_vtable_t vtable;
+} tfrt_program_kinds[] = {
+    [TFRT_BEF_FUNCTION_ASYNC] = {TFRT_FUNCTION_ASYNC,
+                                 {tfrt_bef_callable_execute, tfrt_bef_callable_execute_take}},
+    [TFRT_BEF_FUNCTION_NATIVE] = {TFRT_FUNCTION_NATIVE,
+                                  {tfrt_native_function_execute,
+                                   tfrt_native_function_execute_take}},
+    [TFRT_BEF_FUNCTION_SYNC] = {TFRT_FUNCTION_SYNC,
+                                {tfrt_sync_function_execute, tfrt_sync_function_execute_take}},
 };
 
 static tfrt_status_t tfrt_program_out_of_memory(void) {
@@ -17,12 +28,13 @@ static void tfrt_program_initialize_function(tfrt_program_t* program, uint32_t i
   const tfrt_bef_function_t* bef = tfrt_bef_file_function(program->file, index);
   callable->bef = bef;
   callable->owner = program;
-  callable->base = (tfrt_function_t){.vtable = &tfrt_bef_callable_vtable,
+  callable->base = (tfrt_function_t){.vtable = &tfrt_program_kinds[bef->kind].vtable,
                                      .name = bef->name,
                                      .argument_types = bef->argument_types,
                                      .result_types = bef->result_types,
                                      .argument_count = bef->argument_count,
                                      .result_count = bef->result_count,
+                                     .kind = tfrt_program_kinds[bef->kind].kind,
                                      .program = program,
                                      .index = index};
 }
@@ -37,11 +49,8 @@ static tfrt_status_t tfrt_program_resolve(tfrt_program_t* program,
   }
   tfrt_status_t status = NULL;
   for (uint32_t i = 0; i < program->function_count && !status; ++i) {
-    const tfrt_bef_function_t* bef = program->functions[i].bef;
-    if (bef->kind != TFRT_BEF_FUNCTION_ASYNC) {
-      status = tfrt_status_create(TFRT_STATUS_UNIMPLEMENTED,
-                                  "function '%s' is %s; only async functions can be run", bef->name,
-                                  bef->kind == TFRT_BEF_FUNCTION_SYNC ? "synchronous" : "native");
+    if (program->functions[i].base.kind == TFRT_FUNCTION_NATIVE) {
+      status = tfrt_native_resolver_run(program, &program->functions[i], registry);
       continue;
     }
     tfrt_arena_t scratch;

@@ -14,20 +14,27 @@
 #include "host_runtime/executor/call_router.h"
 #include "host_runtime/executor/kernel_frame.h"
 #include "host_runtime/executor/program.h"
+#include "host_runtime/executor/sync_frame.h"
 
 typedef struct tfrt_bef_callable_s tfrt_bef_callable_t;
 
-// One kernel of a function, resolved.
+// One kernel of a function, resolved; or, as the only site of a native function, that itself.
 struct tfrt_kernel_site_s {
-  tfrt_kernel_fn_t run;
+  union {
+    tfrt_kernel_fn_t run;            // in an asynchronous or native function
+    tfrt_sync_kernel_fn_t run_sync;  // in a synchronous function
+  };
   const tfrt_bef_kernel_t* bef;   // registers, users, location
   const void* const* attributes;  // addresses in the image
   const tfrt_function_t* const* functions;
   const uint8_t* uses;                      // per argument: tfrt_operand_use_t
   const tfrt_type_id_t* checks;             // per argument: type to check at run time, 0: none
+  const tfrt_type_id_t* result_checks;      // the same per result; NULL: trust the kernel
   const uint8_t* passed_users;              // per word of bef->users: PASSED? NULL: none is
   const tfrt_call_options_t* call_options;  // NULL: none
   const tfrt_bef_callable_t* owner;
+  uint32_t* dead;  // registers that nobody reads behind this kernel (synchronous)
+  uint32_t dead_count;
   uint32_t waited_count;  // arguments that are not PASSED
   bool nonstrict;         // has PASSED arguments
 };
@@ -41,7 +48,7 @@ enum tfrt_register_flag_bits_e {
   TFRT_REGISTER_ANTICIPATED = 1u << 2,
 };
 
-// A BEF function that can be called.
+// A function that can be called, of any kind. A native one has one site and nothing behind it.
 struct tfrt_bef_callable_s {
   tfrt_function_t base;
   const tfrt_bef_function_t* bef;
@@ -66,5 +73,11 @@ struct tfrt_program_s {
 void tfrt_bef_callable_execute(const tfrt_function_t* function,
                                const tfrt_execution_context_t* context,
                                tfrt_async_value_t* const* arguments, tfrt_async_value_t** results);
+
+// The same, for arguments that are consumed.
+void tfrt_bef_callable_execute_take(const tfrt_function_t* function,
+                                    const tfrt_execution_context_t* context,
+                                    tfrt_async_value_t* const* arguments,
+                                    tfrt_async_value_t** results);
 
 #endif  // TFRT_HOST_RUNTIME_EXECUTOR_PROGRAM_IMPL_H_

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "host_runtime/bef/bef_attribute.h"
+#include "host_runtime/executor/sync_resolver.h"
 
 // How many arguments of one kernel that are |register_index| have been met.
 typedef struct tfrt_program_resolver_seen_s {
@@ -173,6 +174,14 @@ static tfrt_operand_use_t tfrt_program_resolver_use(const tfrt_bef_kernel_t* ker
   return operand ? operand->use : TFRT_OPERAND_AWAITED;  // a trailing chain
 }
 
+tfrt_type_id_t tfrt_program_resolver_type_id(const char* type) {
+  if (strcmp(type, TFRT_TYPE_ANY) == 0) return TFRT_TYPE_NONE;
+  tfrt_type_id_t id = TFRT_TYPE_NONE;
+  // A type that nobody has registered has no values, so no value can pass: any id that
+  // is never given will do.
+  return tfrt_type_find(type, &id) ? id : UINT16_MAX;
+}
+
 // The type that argument |index| of |kernel| must have at run time, or 0 if any will do
 // or the type is known already: |register_types| says what the op table proves.
 static tfrt_type_id_t tfrt_program_resolver_type_to_check(
@@ -181,13 +190,9 @@ static tfrt_type_id_t tfrt_program_resolver_type_to_check(
   if (!descriptor) return TFRT_TYPE_NONE;
   const tfrt_operand_descriptor_t* operand = tfrt_kernel_descriptor_operand(descriptor, index);
   const char* type = operand ? operand->type : "!tfrt.chain";
-  if (strcmp(type, TFRT_TYPE_ANY) == 0) return TFRT_TYPE_NONE;
   const char* known = register_types[kernel->arguments[index]];
   if (known && strcmp(known, type) == 0) return TFRT_TYPE_NONE;
-  tfrt_type_id_t id = TFRT_TYPE_NONE;
-  // A type that nobody has registered has no values, so no value can pass: any id that
-  // is never given will do.
-  return tfrt_type_find(type, &id) ? id : UINT16_MAX;
+  return tfrt_program_resolver_type_id(type);
 }
 
 static tfrt_status_t tfrt_program_resolver_resolve_arguments(
@@ -220,6 +225,42 @@ static tfrt_status_t tfrt_program_resolver_resolve_arguments(
   return NULL;
 }
 
+// The types that the results of |site| must have, for programs that check all of them.
+static tfrt_status_t tfrt_program_resolver_resolve_results(
+    tfrt_program_t* program, const tfrt_kernel_descriptor_t* descriptor, tfrt_kernel_site_t* site) {
+  uint32_t count = site->bef->result_count;
+  if (!descriptor || count == 0) return NULL;
+  tfrt_type_id_t* checks = tfrt_arena_allocate_array(&program->arena, count, sizeof(*checks));
+  if (!checks) return tfrt_program_resolver_out_of_memory();
+  for (uint32_t i = 0; i < count; ++i) {
+    const tfrt_result_descriptor_t* result = tfrt_kernel_descriptor_result(descriptor, i);
+    checks[i] = result ? tfrt_program_resolver_type_id(result->type) : TFRT_TYPE_NONE;
+  }
+  site->result_checks = checks;
+  return NULL;
+}
+
+// Sets the C function of |site|: the form that its function can run.
+static tfrt_status_t tfrt_program_resolver_resolve_form(const tfrt_kernel_t* kernel,
+                                                        tfrt_kernel_site_t* site) {
+  const char* name = site->bef->name;
+  if (!kernel) {
+    return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "unknown kernel name '%s'", name);
+  }
+  if (site->owner->base.kind == TFRT_FUNCTION_SYNC) {
+    site->run_sync = kernel->sync_function;
+    if (site->run_sync) return NULL;
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "kernel '%s' has no synchronous form, and '%s' is a synchronous "
+                              "function (tfrt.sync)",
+                              name, site->owner->base.name);
+  }
+  site->run = kernel->function;
+  if (site->run) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                            "kernel '%s' runs only in synchronous functions (tfrt.sync)", name);
+}
+
 static tfrt_status_t tfrt_program_resolver_resolve_kernel(tfrt_program_t* program,
                                                           tfrt_bef_callable_t* callable,
                                                           uint32_t index,
@@ -228,10 +269,7 @@ static tfrt_status_t tfrt_program_resolver_resolve_kernel(tfrt_program_t* progra
   tfrt_kernel_site_t* site = &callable->sites[index];
   site->bef = &callable->bef->kernels[index];
   site->owner = callable;
-  if (!kernel) {
-    return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "unknown kernel name '%s'", site->bef->name);
-  }
-  site->run = kernel->function;
+  TFRT_RETURN_IF_ERROR(tfrt_program_resolver_resolve_form(kernel, site));
   if (kernel->descriptor) {
     TFRT_RETURN_IF_ERROR(tfrt_program_resolver_check_signature(site->bef, kernel->descriptor));
     TFRT_RETURN_IF_ERROR(
@@ -244,7 +282,8 @@ static tfrt_status_t tfrt_program_resolver_resolve_kernel(tfrt_program_t* progra
 }
 
 // Looks up the kernels of |function| in the order of their codes' first use; the same
-// name is looked up once per kernel, which loading can afford.
+// name is looked up once per kernel, which loading can afford. When all types are to be
+// checked, no register's type counts as known.
 static void tfrt_program_resolver_look_up_kernels(const tfrt_bef_function_t* function,
                                                   const tfrt_kernel_registry_t* registry,
                                                   const tfrt_kernel_t** out_kernels,
@@ -253,7 +292,7 @@ static void tfrt_program_resolver_look_up_kernels(const tfrt_bef_function_t* fun
     const tfrt_bef_kernel_t* bef = &function->kernels[k];
     out_kernels[k] = tfrt_kernel_registry_find(registry, tfrt_string_view_of(bef->name));
     const tfrt_kernel_descriptor_t* descriptor = out_kernels[k] ? out_kernels[k]->descriptor : NULL;
-    if (!descriptor) continue;
+    if (!descriptor || tfrt_kernel_registry_type_checks(registry)) continue;
     for (uint32_t r = 0; r < bef->result_count && r < descriptor->result_count; ++r) {
       const char* type = descriptor->results[r].type;
       bool known = strcmp(type, TFRT_TYPE_ANY) != 0;
@@ -354,8 +393,19 @@ tfrt_status_t tfrt_program_resolver_run(tfrt_program_t* program, tfrt_bef_callab
   for (uint32_t k = 1; k < bef->kernel_count; ++k) {
     tfrt_status_t status =
         tfrt_program_resolver_resolve_kernel(program, callable, k, kernels[k], register_types);
-    if (status)
+    if (!status && tfrt_kernel_registry_type_checks(registry)) {
+      status = tfrt_program_resolver_resolve_results(program, kernels[k]->descriptor,
+                                                     &callable->sites[k]);
+    }
+    if (!status && callable->base.kind == TFRT_FUNCTION_SYNC) {
+      status = tfrt_sync_resolver_check_kernel(&callable->sites[k]);
+    }
+    if (status) {
       return tfrt_program_resolver_take_locate(status, bef, &bef->kernels[k], program->file);
+    }
+  }
+  if (callable->base.kind == TFRT_FUNCTION_SYNC) {
+    return tfrt_sync_resolver_run(program, callable, scratch);
   }
   for (uint32_t i = 0; i < bef->result_count; ++i) {
     callable->register_flags[bef->result_registers[i]] |= TFRT_REGISTER_ANTICIPATED;

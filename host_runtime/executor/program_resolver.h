@@ -7,6 +7,8 @@
 //   bef kernel + registry --> site: C function, attribute addresses, functions,
 //                                   what it waits for, which types are left to check
 //
+// What is peculiar to synchronous functions is sync_resolver.h's.
+//
 // Life: one call per function, while its program is created.
 //
 // Thread rule: thread-compatible on the program. Failure rule: the first thing that is wrong,
@@ -22,5 +24,15 @@
 tfrt_status_t tfrt_program_resolver_run(tfrt_program_t* program, tfrt_bef_callable_t* callable,
                                         const tfrt_kernel_registry_t* registry,
                                         tfrt_arena_t* scratch) TFRT_MUST_USE;
+
+// The same for a native function: looks it up, and checks what the program declares against
+// what it is. Errors: NOT_FOUND (nobody has registered it), INVALID_ARGUMENT,
+// RESOURCE_EXHAUSTED. Thread-compatible.
+tfrt_status_t tfrt_native_resolver_run(tfrt_program_t* program, tfrt_bef_callable_t* callable,
+                                       const tfrt_kernel_registry_t* registry) TFRT_MUST_USE;
+
+// The id of the type that the op table calls |type|; TFRT_TYPE_NONE for "any"; one that no
+// value has for a type that is not registered. Thread-safe.
+tfrt_type_id_t tfrt_program_resolver_type_id(const char* type);
 
 #endif  // TFRT_HOST_RUNTIME_EXECUTOR_PROGRAM_RESOLVER_H_

@@ -5,6 +5,7 @@
 
 #include "host_runtime/executor/request_context.h"
 #include "kernels/basic/ops.h"
+#include "kernels/basic/sync_kernels.h"
 
 // --- Constants ---------------------------------------------------------------
 
@@ -210,5 +211,7 @@ tfrt_status_t tfrt_basic_kernels_register(tfrt_kernel_registry_t* registry) {
       {"tfrt.print.f32", tfrt_basic_print_f32},
       {"tfrt.print.f64", tfrt_basic_print_f64},
   };
-  return tfrt_kernel_registry_add_all(registry, &tfrt_basic_ops, kernels, TFRT_ARRAY_SIZE(kernels));
+  TFRT_RETURN_IF_ERROR(
+      tfrt_kernel_registry_add_all(registry, &tfrt_basic_ops, kernels, TFRT_ARRAY_SIZE(kernels)));
+  return tfrt_basic_sync_kernels_register(registry);
 }

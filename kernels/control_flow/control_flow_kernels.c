@@ -32,6 +32,29 @@ static void tfrt_control_flow_repeat(tfrt_kernel_frame_t* frame) {
   tfrt_loop_repeat(frame, tfrt_kernel_frame_i32(frame, 0));
 }
 
+// --- The same for synchronous functions ----------------------------------------
+
+static void tfrt_control_flow_sync_call(tfrt_sync_frame_t* frame) {
+  tfrt_sync_frame_call(frame, frame->functions[0], 0);
+}
+
+static void tfrt_control_flow_sync_cond(tfrt_sync_frame_t* frame) {
+  tfrt_sync_frame_call(frame, frame->functions[tfrt_sync_frame_i1(frame, 0) ? 0 : 1], 1);
+}
+
+static void tfrt_control_flow_sync_case(tfrt_sync_frame_t* frame) {
+  uint32_t count = frame->function_count;
+  if (count == 0) {
+    tfrt_sync_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT, "tfrt.case has no branches");
+    return;
+  }
+  // A negative index is a large one.
+  uint32_t index = (uint32_t)tfrt_sync_frame_i32(frame, 0);
+  tfrt_sync_frame_call(frame, frame->functions[index < count ? index : count - 1], 1);
+}
+
+// --- Registration ------------------------------------------------------------
+
 tfrt_status_t tfrt_control_flow_kernels_register(tfrt_kernel_registry_t* registry) {
   static const tfrt_kernel_registration_t kernels[] = {
       {"tfrt.call", tfrt_control_flow_call},
@@ -44,6 +67,13 @@ tfrt_status_t tfrt_control_flow_kernels_register(tfrt_kernel_registry_t* registr
       {"tfrt.parallel_for.i32", tfrt_parallel_run},
       {"tfrt.parallel_call.i32", tfrt_parallel_run},
   };
-  return tfrt_kernel_registry_add_all(registry, &tfrt_control_flow_ops, kernels,
-                                      TFRT_ARRAY_SIZE(kernels));
+  static const tfrt_sync_kernel_registration_t sync_kernels[] = {
+      {"tfrt.call", tfrt_control_flow_sync_call},
+      {"tfrt.cond", tfrt_control_flow_sync_cond},
+      {"tfrt.case", tfrt_control_flow_sync_case},
+  };
+  TFRT_RETURN_IF_ERROR(tfrt_kernel_registry_add_all(registry, &tfrt_control_flow_ops, kernels,
+                                                    TFRT_ARRAY_SIZE(kernels)));
+  return tfrt_kernel_registry_add_sync(registry, &tfrt_control_flow_ops, sync_kernels,
+                                       TFRT_ARRAY_SIZE(sync_kernels));
 }

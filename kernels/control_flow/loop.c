@@ -59,12 +59,11 @@ static void tfrt_loop_fail(tfrt_loop_t* loop, tfrt_async_value_t* error) {
 }
 
 static void tfrt_loop_turn(tfrt_loop_t* loop) {
-  tfrt_function_execute(loop->body, &loop->context, loop->values, loop->next);
+  // The body owns what it gets, so that it may reuse payloads; the condition stays here.
+  tfrt_function_execute_take(loop->body, &loop->context, loop->values, loop->next);
+  if (loop->is_while) tfrt_async_value_release(loop->values[loop->carried_count]);
   uint32_t count = tfrt_loop_value_count(loop);
-  for (uint32_t i = 0; i < count; ++i) {
-    tfrt_async_value_release(loop->values[i]);
-    loop->values[i] = loop->next[i];
-  }
+  for (uint32_t i = 0; i < count; ++i) loop->values[i] = loop->next[i];
 }
 
 // What must be known before the next turn: sets |*out_late| to a value (+0) that has to be

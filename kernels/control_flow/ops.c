@@ -79,8 +79,8 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_OPERANDS(passed),
      TFRT_RESULTS(any_results),
      TFRT_ATTRIBUTES(callee),
-     .flags =
-         TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS | TFRT_KERNEL_CALL_OPTIONS,
+     .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS |
+              TFRT_KERNEL_CALL_OPTIONS | TFRT_KERNEL_SYNC_TOO,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt.if",
      .summary = "Runs one of two bodies.",
@@ -96,7 +96,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_OPERANDS(condition_and_passed),
      TFRT_RESULTS(any_results),
      TFRT_ATTRIBUTES(two_functions),
-     .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS,
+     .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS | TFRT_KERNEL_SYNC_TOO,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt.case",
      .summary = "Calls the function with the index; the last one for an index that is none.",
@@ -104,7 +104,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_OPERANDS(index_and_passed),
      TFRT_RESULTS(any_results),
      TFRT_ATTRIBUTES(branches),
-     .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS,
+     .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS | TFRT_KERNEL_SYNC_TOO,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt.while",
      .summary = "Calls a function, which also yields the next condition, on its own results as "

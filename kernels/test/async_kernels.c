@@ -194,47 +194,6 @@ void tfrt_test_blocking_usleep(tfrt_kernel_frame_t* frame) {
 
 // --- Regions in the queue ----------------------------------------------------
 
-typedef struct tfrt_test_async_call_s {
-  tfrt_task_t task;
-  tfrt_execution_context_t context;  // its request is retained, its scope entered
-  const tfrt_function_t* function;   // its program is retained
-  size_t size;
-  tfrt_async_value_t* values[];  // arguments, indirect results, room for results; +1 each
-} tfrt_test_async_call_t;
-
-static void tfrt_test_run_async_call(tfrt_task_t* task) {
-  tfrt_test_async_call_t* call = TFRT_CONTAINER_OF(task, tfrt_test_async_call_t, task);
-  const tfrt_function_t* function = call->function;
-  tfrt_async_value_t** indirects = call->values + function->argument_count;
-  tfrt_async_value_t** results = indirects + function->result_count;
-  tfrt_function_execute(function, &call->context, call->values, results);
-  for (uint32_t i = 0; i < function->argument_count; ++i) {
-    tfrt_async_value_release(call->values[i]);
-  }
-  for (uint32_t i = 0; i < function->result_count; ++i) {
-    tfrt_indirect_value_forward_take((tfrt_indirect_value_t*)indirects[i], results[i]);
-    tfrt_async_value_release(indirects[i]);
-  }
-  tfrt_execution_context_t context = call->context;
-  tfrt_allocator_free(tfrt_allocator_system(), call, call->size);
-  tfrt_request_context_release(context.request);
-  tfrt_program_release((tfrt_program_t*)function->program);
-  tfrt_call_scope_leave(context.scope);
-}
-
-// Makes |count| indirect values; false, with none made, when memory is out.
-static bool tfrt_test_make_indirects(uint32_t count, tfrt_async_value_t** out_values) {
-  for (uint32_t i = 0; i < count; ++i) {
-    tfrt_indirect_value_t* value = tfrt_indirect_value_create();
-    if (!value) {
-      while (i > 0) tfrt_async_value_release(out_values[--i]);
-      return false;
-    }
-    out_values[i] = &value->base;
-  }
-  return true;
-}
-
 void tfrt_test_do_async(tfrt_kernel_frame_t* frame) {
   const tfrt_function_t* function = frame->functions[0];
   if (function->argument_count != frame->argument_count ||
@@ -244,27 +203,5 @@ void tfrt_test_do_async(tfrt_kernel_frame_t* frame) {
                            function->result_count);
     return;
   }
-  size_t size = sizeof(tfrt_test_async_call_t) +
-                ((size_t)frame->argument_count + 2 * (size_t)frame->result_count) * sizeof(void*);
-  tfrt_test_async_call_t* call = tfrt_allocator_allocate(tfrt_allocator_system(), size);
-  tfrt_async_value_t** indirects = call ? call->values + frame->argument_count : NULL;
-  if (!call || !tfrt_test_make_indirects(frame->result_count, indirects)) {
-    tfrt_allocator_free(tfrt_allocator_system(), call, size);
-    tfrt_kernel_frame_fail(frame, TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for a task");
-    return;
-  }
-  tfrt_task_initialize(&call->task, tfrt_test_run_async_call);
-  call->context = *frame->context;
-  call->function = function;
-  call->size = size;
-  for (uint32_t i = 0; i < frame->argument_count; ++i) {
-    call->values[i] = tfrt_async_value_retain(frame->arguments[i]);
-  }
-  for (uint32_t i = 0; i < frame->result_count; ++i) {
-    tfrt_kernel_frame_set(frame, i, tfrt_async_value_retain(indirects[i]));
-  }
-  tfrt_request_context_retain(call->context.request);
-  tfrt_program_retain((tfrt_program_t*)function->program);
-  tfrt_call_scope_enter(call->context.scope);
-  tfrt_work_queue_add_task(call->context.work_queue, &call->task);
+  tfrt_function_execute_in_queue(function, frame->context, frame->arguments, frame->results);
 }

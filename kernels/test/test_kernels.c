@@ -8,7 +8,9 @@
 #include "host_runtime/executor/request_context.h"
 #include "kernels/test/async_kernels.h"
 #include "kernels/test/benchmark.h"
+#include "kernels/test/native_functions.h"
 #include "kernels/test/ops.h"
+#include "kernels/test/sync_test_kernels.h"
 
 // --- Printing ----------------------------------------------------------------
 
@@ -197,5 +199,8 @@ tfrt_status_t tfrt_test_kernels_register(tfrt_kernel_registry_t* registry) {
       {"tfrt_test.do.async", tfrt_test_do_async},
       {"tfrt_test.benchmark", tfrt_test_benchmark},
   };
-  return tfrt_kernel_registry_add_all(registry, &tfrt_test_ops, kernels, TFRT_ARRAY_SIZE(kernels));
+  TFRT_RETURN_IF_ERROR(
+      tfrt_kernel_registry_add_all(registry, &tfrt_test_ops, kernels, TFRT_ARRAY_SIZE(kernels)));
+  TFRT_RETURN_IF_ERROR(tfrt_test_sync_kernels_register(registry));
+  return tfrt_test_native_functions_register(registry);
 }

@@ -32,7 +32,7 @@ def run(command):
 
 def difference(executor, queue, bef, expected):
     """Returns how a run of the BEF file differs from the expected output, or None."""
-    result = run([executor, "--work_queue_type=" + queue, bef])
+    result = run([executor, "--work_queue_type=" + queue, "--check_types", bef])
     if result.returncode != 0:
         return "exit code %d: %s" % (result.returncode, result.stderr)
     with open(expected, encoding="utf-8") as stream:

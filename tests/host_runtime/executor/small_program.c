@@ -36,6 +36,27 @@ static void wait_for_value(tfrt_kernel_frame_t* frame) {
   tfrt_kernel_frame_set_ready_chain(frame, 0);
 }
 static void forget(tfrt_kernel_frame_t* frame) { (void)frame; }
+static void unique(tfrt_kernel_frame_t* frame) {
+  tfrt_kernel_frame_set_i1(frame, 0, tfrt_async_value_is_unique(frame->arguments[0]));
+}
+static void lie(tfrt_kernel_frame_t* frame) { tfrt_kernel_frame_set_i1(frame, 0, true); }
+
+static void sync_constant(tfrt_sync_frame_t* frame) {
+  tfrt_sync_frame_set_i32(frame, 0, (int32_t)tfrt_bef_attribute_read_u32(frame->attributes[0]));
+}
+static void sync_add(tfrt_sync_frame_t* frame) {
+  tfrt_sync_frame_set_i32(frame, 0, tfrt_sync_frame_i32(frame, 0) + tfrt_sync_frame_i32(frame, 1));
+}
+static void sync_fail(tfrt_sync_frame_t* frame) {
+  tfrt_sync_frame_fail(frame, TFRT_STATUS_INTERNAL, "it failed");
+}
+static void sync_call(tfrt_sync_frame_t* frame) {
+  tfrt_sync_frame_call(frame, frame->functions[0], 0);
+}
+static void sync_negative(tfrt_sync_frame_t* frame) {
+  tfrt_sync_frame_set_i1(frame, 0, tfrt_sync_frame_i32(frame, 0) < 0);
+}
+static void sync_forget(tfrt_sync_frame_t* frame) { (void)frame; }
 
 void small_program_resolve_late(void) {
   tfrt_async_value_t* value = late_value;
@@ -48,6 +69,7 @@ void small_program_resolve_late(void) {
 static const tfrt_operand_descriptor_t two_i32[] = {{"a", "i32", TFRT_OPERAND_DEMANDED},
                                                     {"b", "i32", TFRT_OPERAND_DEMANDED}};
 static const tfrt_operand_descriptor_t awaited[] = {{"x", TFRT_TYPE_ANY, TFRT_OPERAND_AWAITED}};
+static const tfrt_operand_descriptor_t demanded[] = {{"x", TFRT_TYPE_ANY, TFRT_OPERAND_DEMANDED}};
 static const tfrt_operand_descriptor_t passed[] = {{"x", TFRT_TYPE_ANY, TFRT_OPERAND_PASSED}};
 static const tfrt_result_descriptor_t i32_result[] = {{"r", "i32"}};
 static const tfrt_result_descriptor_t i1_result[] = {{"r", "i1"}};
@@ -57,18 +79,30 @@ static const tfrt_attribute_descriptor_t value[] = {{"value", TFRT_ATTRIBUTE_I32
 static const tfrt_attribute_descriptor_t callee[] = {{"callee", TFRT_ATTRIBUTE_SYMBOL, NULL}};
 
 static const tfrt_kernel_descriptor_t descriptors[] = {
-    {.name = "test.constant", TFRT_RESULTS(i32_result), TFRT_ATTRIBUTES(value)},
-    {.name = "test.add", TFRT_OPERANDS(two_i32), TFRT_RESULTS(i32_result)},
+    {.name = "test.constant",
+     TFRT_RESULTS(i32_result),
+     TFRT_ATTRIBUTES(value),
+     .flags = TFRT_KERNEL_SYNC_TOO},
+    {.name = "test.add",
+     TFRT_OPERANDS(two_i32),
+     TFRT_RESULTS(i32_result),
+     .flags = TFRT_KERNEL_SYNC_TOO},
     {.name = "test.late", .operands = two_i32, .operand_count = 1, TFRT_RESULTS(i32_result)},
-    {.name = "test.fail", TFRT_RESULTS(i32_result)},
+    {.name = "test.fail", TFRT_RESULTS(i32_result), .flags = TFRT_KERNEL_SYNC_TOO},
     {.name = "test.call",
      TFRT_OPERANDS(passed),
      TFRT_RESULTS(any_result),
      TFRT_ATTRIBUTES(callee),
-     .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS},
-    {.name = "test.negative", .operands = two_i32, .operand_count = 1, TFRT_RESULTS(i1_result)},
+     .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS | TFRT_KERNEL_SYNC_TOO},
+    {.name = "test.negative",
+     .operands = two_i32,
+     .operand_count = 1,
+     TFRT_RESULTS(i1_result),
+     .flags = TFRT_KERNEL_SYNC_TOO},
     {.name = "test.wait", TFRT_OPERANDS(awaited), TFRT_RESULTS(chain_result)},
-    {.name = "test.forget", TFRT_RESULTS(i32_result)},
+    {.name = "test.forget", TFRT_RESULTS(i32_result), .flags = TFRT_KERNEL_SYNC_TOO},
+    {.name = "test.unique", TFRT_OPERANDS(demanded), TFRT_RESULTS(i1_result)},
+    {.name = "test.lie", TFRT_RESULTS(i32_result)},
 };
 static const tfrt_kernel_table_t table = {descriptors, TFRT_ARRAY_SIZE(descriptors)};
 static const tfrt_kernel_registration_t registrations[] = {
@@ -76,7 +110,22 @@ static const tfrt_kernel_registration_t registrations[] = {
     {"test.late", late},           {"test.fail", report_failure},
     {"test.call", call_function},  {"test.negative", negative},
     {"test.wait", wait_for_value}, {"test.forget", forget},
+    {"test.unique", unique},       {"test.lie", lie},
 };
+static const tfrt_sync_kernel_registration_t sync_registrations[] = {
+    {"test.constant", sync_constant}, {"test.add", sync_add},
+    {"test.fail", sync_fail},         {"test.call", sync_call},
+    {"test.negative", sync_negative}, {"test.forget", sync_forget},
+};
+
+static const tfrt_kernel_descriptor_t native_descriptors[] = {
+    {.name = "plus", TFRT_OPERANDS(two_i32), TFRT_RESULTS(i32_result)},
+    {.name = "nothing", TFRT_OPERANDS(demanded), .flags = TFRT_KERNEL_VARIADIC_OPERANDS},
+};
+static const tfrt_kernel_table_t native_table = {native_descriptors,
+                                                 TFRT_ARRAY_SIZE(native_descriptors)};
+static const tfrt_kernel_registration_t native_registrations[] = {{"plus", add},
+                                                                  {"nothing", forget}};
 
 void small_program_set_up(void) {
   tfrt_work_queue_t* queue = NULL;
@@ -85,6 +134,12 @@ void small_program_set_up(void) {
                                                 &small_program_host));
   ck_assert_ptr_null(tfrt_kernel_registry_add_all(small_program_host->registry, &table,
                                                   registrations, TFRT_ARRAY_SIZE(registrations)));
+  ck_assert_ptr_null(tfrt_kernel_registry_add_sync(small_program_host->registry, &table,
+                                                   sync_registrations,
+                                                   TFRT_ARRAY_SIZE(sync_registrations)));
+  ck_assert_ptr_null(tfrt_kernel_registry_add_natives(small_program_host->registry, &native_table,
+                                                      native_registrations,
+                                                      TFRT_ARRAY_SIZE(native_registrations)));
 }
 
 void small_program_tear_down(void) {
@@ -96,6 +151,7 @@ void small_program_tear_down(void) {
 static tfrt_bef_writer_kernel_t make_kernel(tfrt_bef_writer_t* writer, const small_kernel_t* kernel,
                                             uint32_t line, uint32_t* storage) {
   static const uint32_t main_index = 0;
+  static const uint32_t native_index = 1;
   static const tfrt_string_view_t attribute_name = {"value", 5};
   tfrt_bef_writer_kernel_t made = {
       .code = tfrt_bef_writer_add_kernel_name(writer, tfrt_string_view_of(kernel->name)),
@@ -104,10 +160,10 @@ static tfrt_bef_writer_kernel_t make_kernel(tfrt_bef_writer_t* writer, const sma
       .argument_count = kernel->argument_count,
       .result_count = kernel->result_count,
       .attribute_count = kernel->has_attribute,
-      .function_count = kernel->calls_main,
+      .function_count = kernel->calls_main || kernel->calls_native,
       .arguments = kernel->arguments,
       .results = kernel->results,
-      .functions = &main_index,
+      .functions = kernel->calls_native ? &native_index : &main_index,
       .attributes = storage,
       .attribute_names = &attribute_name,
   };
@@ -137,7 +193,7 @@ static void add_main(tfrt_bef_writer_t* writer, const small_program_t* program) 
   }
   tfrt_bef_writer_function_t function = {
       .name = tfrt_string_view_of("main"),
-      .kind = TFRT_BEF_FUNCTION_ASYNC,
+      .kind = program->kind,
       .argument_count = argument_count,
       .result_count = program->result_count,
       .argument_types = argument_types,
@@ -152,11 +208,30 @@ static void add_main(tfrt_bef_writer_t* writer, const small_program_t* program) 
   tfrt_bef_writer_add_function(writer, &function);
 }
 
+static void add_native(tfrt_bef_writer_t* writer, const small_program_t* program) {
+  uint32_t argument_types[SMALL_PROGRAM_MAX];
+  for (uint32_t i = 0; i < program->native_arguments; ++i) {
+    argument_types[i] = tfrt_bef_writer_add_type(writer, tfrt_string_view_of("i32"));
+  }
+  const char* result = program->native_results;
+  uint32_t result_type = result ? tfrt_bef_writer_add_type(writer, tfrt_string_view_of(result)) : 0;
+  tfrt_bef_writer_function_t function = {
+      .name = tfrt_string_view_of(program->native),
+      .kind = TFRT_BEF_FUNCTION_NATIVE,
+      .argument_count = program->native_arguments,
+      .argument_types = argument_types,
+      .result_count = result != NULL,
+      .result_types = &result_type,
+  };
+  tfrt_bef_writer_add_function(writer, &function);
+}
+
 tfrt_status_t small_program_make(const small_program_t* program, tfrt_program_t** out_program) {
   *out_program = NULL;
   tfrt_bef_writer_t* writer = NULL;
   ck_assert_ptr_null(tfrt_bef_writer_allocate(true, tfrt_allocator_system(), &writer));
   add_main(writer, program);
+  if (program->native) add_native(writer, program);
   void* bytes = NULL;
   size_t size = 0;
   ck_assert_ptr_null(tfrt_bef_writer_finish(writer, &bytes, &size));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Small programs for the executor's tests, written down as tables of kernels and turned into
-// BEF: one function `main` whose arguments are the first registers.
+// BEF: one function `main` whose arguments are the first registers, and, if the table wants
+// one, a native function.
 //
 // Life: make a program, run it, release it; the host and the registry live as long as the
 // fixture. Thread rule: thread-compatible. Failure rule: a mistake in a table fails the test.
@@ -22,16 +23,21 @@ typedef struct small_kernel_s {
   uint32_t result_count;
   bool has_attribute;
   int32_t attribute;
-  bool calls_main;  // its one function is `main` itself
+  bool calls_main;    // its one function is `main` itself
+  bool calls_native;  // its one function is the native one
 } small_kernel_t;
 
 typedef struct small_program_s {
+  tfrt_bef_function_kind_t kind;                  // of main
   const char* argument_types[SMALL_PROGRAM_MAX];  // ends with NULL
   const small_kernel_t* kernels;
   uint32_t kernel_count;
   uint32_t register_count;
   uint32_t results[SMALL_PROGRAM_MAX];
   uint32_t result_count;
+  const char* native;          // name of a native function, or NULL
+  uint32_t native_arguments;   // how many, all i32
+  const char* native_results;  // the type of its one result; NULL: it has none
 } small_program_t;
 
 // A host with an inline queue and a registry with the kernels below, for all tests.
@@ -40,6 +46,10 @@ typedef struct small_program_s {
 //   test.fail -> i32                       test.call any... -> any...: calls its function
 //   test.negative i32 -> i1                test.wait any -> !tfrt.chain
 //   test.forget -> i32: doesn't set its result
+//   test.unique any -> i1: has the kernel the only reference?
+//   test.lie -> i32: gives an i1
+// All but late, wait, unique and lie have synchronous forms. Native functions: `plus` i32, i32 ->
+// i32 and `nothing` any... -> nothing.
 extern tfrt_host_context_t* small_program_host;
 
 // Sets up and tears down |small_program_host|: a checked fixture.

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host_runtime/executor/kernel_run.h"
+
+#include "host_runtime/executor/request_context.h"
+#include "host_runtime/host_context.h"
+
+bool tfrt_kernel_run_check_arguments(tfrt_kernel_frame_t* frame, const tfrt_kernel_site_t* site) {
+  for (uint32_t i = 0; i < frame->argument_count; ++i) {
+    tfrt_type_id_t actual = frame->arguments[i]->type_id;
+    if (site->checks[i] == TFRT_TYPE_NONE || site->checks[i] == actual) continue;
+    tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
+                           "argument %u of '%s' is a %s, which the kernel doesn't take", i,
+                           site->bef->name, tfrt_type_get(actual)->name);
+    return false;
+  }
+  return true;
+}
+
+void tfrt_kernel_run_check_results(tfrt_kernel_frame_t* frame, const tfrt_kernel_site_t* site) {
+  for (uint32_t i = 0; i < frame->result_count; ++i) {
+    tfrt_async_value_t* result = frame->results[i];
+    tfrt_type_id_t actual = result->type_id;
+    if (result->kind == TFRT_ASYNC_VALUE_INDIRECT && tfrt_async_value_is_available(result)) {
+      actual = tfrt_async_value_resolved(result)->type_id;
+    }
+    bool known = actual != TFRT_TYPE_NONE && site->result_checks[i] != TFRT_TYPE_NONE;
+    if (!known || site->result_checks[i] == actual) continue;
+    tfrt_async_value_release(result);
+    frame->results[i] = NULL;
+    tfrt_kernel_frame_fail(frame, TFRT_STATUS_INTERNAL,
+                           "kernel '%s' gave a %s as result %u, but its op table entry says "
+                           "something else",
+                           site->bef->name, tfrt_type_get(actual)->name, i);
+  }
+}
+
+void tfrt_kernel_run_traced(tfrt_kernel_frame_t* frame, const tfrt_kernel_site_t* site) {
+  tfrt_clock_t clock = frame->context->host->clock;
+  const tfrt_request_options_t* options = &frame->context->request->options;
+  int64_t begin = tfrt_clock_now_ns(clock);
+  site->run(frame);
+  tfrt_trace_add(options->trace, "kernel", site->bef->name, begin, tfrt_clock_now_ns(clock),
+                 options->id);
+}
+
+void tfrt_kernel_run_complete(tfrt_kernel_frame_t* frame, const tfrt_kernel_site_t* site,
+                              uint32_t index) {
+  tfrt_kernel_frame_fail(frame, TFRT_STATUS_INTERNAL, "kernel '%s' didn't set its result %u",
+                         site->bef->name, index);
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Running one kernel on a frame that is filled in: what stands before and behind the C
+// function itself. Private to this room.
+//
+//   types of arguments --> (trace) --> kernel --> types of results --> results that are missing
+//
+// Types are checked where the op table could not prove them when the program was loaded;
+// in a program that is to check all types (kernel_registry.h), everywhere.
+//
+// Thread rule: frame's thread only. Failure rule: what is wrong fails the frame.
+#ifndef TFRT_HOST_RUNTIME_EXECUTOR_KERNEL_RUN_H_
+#define TFRT_HOST_RUNTIME_EXECUTOR_KERNEL_RUN_H_
+
+#include "host_runtime/base/trace.h"
+#include "host_runtime/executor/program_impl.h"
+
+// Fails |frame| and returns false if an argument is not of the type that the kernel reads.
+// Frame's thread only.
+bool tfrt_kernel_run_check_arguments(tfrt_kernel_frame_t* frame, const tfrt_kernel_site_t* site);
+
+// Replaces each result that is not of the type that the op table says by an error. One whose
+// type isn't known yet passes: whoever uses it looks again. Frame's thread only.
+void tfrt_kernel_run_check_results(tfrt_kernel_frame_t* frame, const tfrt_kernel_site_t* site);
+
+// Runs the kernel and adds that to the request's trace. Frame's thread only.
+void tfrt_kernel_run_traced(tfrt_kernel_frame_t* frame, const tfrt_kernel_site_t* site);
+
+// Makes result |index|, which the kernel has left out, an error. Frame's thread only.
+void tfrt_kernel_run_complete(tfrt_kernel_frame_t* frame, const tfrt_kernel_site_t* site,
+                              uint32_t index);
+
+// Runs the kernel at |site| on |frame|. Frame's thread only.
+static inline void tfrt_kernel_run(tfrt_kernel_frame_t* frame, const tfrt_kernel_site_t* site,
+                                   const tfrt_trace_t* trace) {
+  if (TFRT_UNLIKELY(site->checks) && !tfrt_kernel_run_check_arguments(frame, site)) return;
+  if (TFRT_LIKELY(!trace)) {
+    site->run(frame);
+  } else {
+    tfrt_kernel_run_traced(frame, site);
+  }
+  for (uint32_t i = 0; i < frame->result_count; ++i) {
+    if (TFRT_UNLIKELY(!frame->results[i])) tfrt_kernel_run_complete(frame, site, i);
+  }
+  if (TFRT_UNLIKELY(site->result_checks)) tfrt_kernel_run_check_results(frame, site);
+}
+
+#endif  // TFRT_HOST_RUNTIME_EXECUTOR_KERNEL_RUN_H_

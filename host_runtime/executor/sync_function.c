@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The interpreter of synchronous functions. Each call is an *activation* with a register
+// file; those that wait for the one on top are linked below it, on the heap:
+//
+//   activation: caller | function | next kernel | registers[R]
+//
+// A kernel's arguments are borrowed from the registers of its own activation, those of a
+// callee from the caller's, which stay as they are until the callee has ended. A register
+// dies behind the last kernel that touches it; the end of an activation clears the rest.
+#include "host_runtime/executor/sync_frame.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "host_runtime/executor/program_impl.h"
+#include "host_runtime/executor/request_context.h"
+#include "host_runtime/executor/strict_call.h"
+#include "host_runtime/host_context.h"
+
+// Calls with at most this many arguments and results from asynchronous code need no
+// allocation for them.
+#define TFRT_SYNC_FUNCTION_INLINE_VALUES 16
+
+typedef struct tfrt_sync_activation_s {
+  struct tfrt_sync_activation_s* caller;
+  const tfrt_bef_callable_t* callable;
+  uint32_t next;  // kernel
+  tfrt_sync_value_t registers[];
+} tfrt_sync_activation_t;
+
+// --- Frames ------------------------------------------------------------------
+
+void tfrt_sync_frame_fail_take(tfrt_sync_frame_t* frame, tfrt_status_t status) {
+  if (frame->error) {
+    tfrt_status_release(status);
+    return;
+  }
+  tfrt_status_origin_t origin;
+  tfrt_kernel_site_origin(frame->site, &origin);
+  frame->error = tfrt_status_with_origin(status, &origin);
+  tfrt_status_release(status);
+}
+
+void tfrt_sync_frame_fail(tfrt_sync_frame_t* frame, tfrt_status_code_t code, const char* format,
+                          ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  tfrt_status_t status = tfrt_status_create_v(code, format, arguments);
+  va_end(arguments);
+  tfrt_sync_frame_fail_take(frame, status);
+}
+
+void tfrt_sync_frame_call(tfrt_sync_frame_t* frame, const tfrt_function_t* function,
+                          uint32_t first_argument) {
+  uint32_t argument_count = frame->argument_count - first_argument;
+  if (function->argument_count != argument_count || function->result_count != frame->result_count) {
+    tfrt_sync_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
+                         "function '%s' takes %u arguments and gives %u results; the call has "
+                         "%u and wants %u",
+                         function->name, function->argument_count, function->result_count,
+                         argument_count, frame->result_count);
+    return;
+  }
+  frame->callee = function;
+  frame->first_argument = first_argument;
+}
+
+void* tfrt_sync_frame_construct(tfrt_sync_frame_t* frame, uint32_t index, tfrt_type_id_t type_id) {
+  void* payload = tfrt_sync_value_construct(&frame->registers[frame->results[index]], type_id);
+  if (!payload) {
+    tfrt_sync_frame_fail(frame, TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for a %s",
+                         tfrt_type_get(type_id)->name);
+  }
+  return payload;
+}
+
+// --- Activations -------------------------------------------------------------
+
+static size_t tfrt_sync_activation_size(const tfrt_bef_callable_t* callable) {
+  return sizeof(tfrt_sync_activation_t) +
+         (size_t)callable->bef->register_count * sizeof(tfrt_sync_value_t);
+}
+
+// A new activation of |callable| on top of |caller|, with empty registers, or NULL.
+static tfrt_sync_activation_t* tfrt_sync_activation_push(tfrt_sync_activation_t* caller,
+                                                         const tfrt_bef_callable_t* callable) {
+  tfrt_sync_activation_t* activation =
+      tfrt_allocator_allocate(tfrt_allocator_system(), tfrt_sync_activation_size(callable));
+  if (!activation) return NULL;
+  activation->caller = caller;
+  activation->callable = callable;
+  activation->next = 1;
+  memset(activation->registers, 0,
+         (size_t)callable->bef->register_count * sizeof(tfrt_sync_value_t));
+  return activation;
+}
+
+// Frees |activation| with what is left in its registers and returns its caller.
+static tfrt_sync_activation_t* tfrt_sync_activation_pop(tfrt_sync_activation_t* activation) {
+  tfrt_sync_activation_t* caller = activation->caller;
+  uint32_t register_count = activation->callable->bef->register_count;
+  for (uint32_t i = 0; i < register_count; ++i) tfrt_sync_value_clear(&activation->registers[i]);
+  tfrt_allocator_free(tfrt_allocator_system(), activation,
+                      tfrt_sync_activation_size(activation->callable));
+  return caller;
+}
+
+static void tfrt_sync_activation_clear_dead(tfrt_sync_activation_t* activation,
+                                            const tfrt_kernel_site_t* site) {
+  for (uint32_t i = 0; i < site->dead_count; ++i) {
+    tfrt_sync_value_clear(&activation->registers[site->dead[i]]);
+  }
+}
+
+// --- Kernels -----------------------------------------------------------------
+
+static void tfrt_sync_function_check_arguments(tfrt_sync_frame_t* frame) {
+  const tfrt_kernel_site_t* site = frame->site;
+  for (uint32_t i = 0; i < frame->argument_count && !frame->error; ++i) {
+    tfrt_type_id_t actual = tfrt_sync_frame_argument(frame, i)->type_id;
+    if (site->checks[i] == TFRT_TYPE_NONE || site->checks[i] == actual) continue;
+    tfrt_sync_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
+                         "argument %u of '%s' is a %s, which the kernel doesn't take", i,
+                         site->bef->name, tfrt_type_get(actual)->name);
+  }
+}
+
+// Sees to it that the kernel has done what it must.
+static void tfrt_sync_function_check_results(tfrt_sync_frame_t* frame) {
+  const tfrt_kernel_site_t* site = frame->site;
+  for (uint32_t i = 0; i < frame->result_count; ++i) {
+    const tfrt_sync_value_t* result = &frame->registers[frame->results[i]];
+    if (TFRT_UNLIKELY(result->kind == TFRT_SYNC_VALUE_EMPTY)) {
+      tfrt_sync_frame_fail(frame, TFRT_STATUS_INTERNAL, "kernel '%s' didn't set its result %u",
+                           site->bef->name, i);
+    } else if (TFRT_UNLIKELY(site->result_checks) && site->result_checks[i] != TFRT_TYPE_NONE &&
+               site->result_checks[i] != result->type_id) {
+      tfrt_sync_frame_fail(frame, TFRT_STATUS_INTERNAL,
+                           "kernel '%s' gave a %s as result %u, but its op table entry says "
+                           "something else",
+                           site->bef->name, tfrt_type_get(result->type_id)->name, i);
+    }
+  }
+}
+
+static void tfrt_sync_function_trace(tfrt_sync_frame_t* frame) {
+  tfrt_clock_t clock = frame->context->host->clock;
+  const tfrt_request_options_t* options = &frame->context->request->options;
+  int64_t begin = tfrt_clock_now_ns(clock);
+  frame->site->run_sync(frame);
+  tfrt_trace_add(options->trace, "kernel", frame->site->bef->name, begin, tfrt_clock_now_ns(clock),
+                 options->id);
+}
+
+// Runs the kernel at |site| on |frame|, which gets all but the context from it.
+static void tfrt_sync_function_run_kernel(tfrt_sync_activation_t* activation,
+                                          const tfrt_kernel_site_t* site,
+                                          tfrt_sync_frame_t* frame) {
+  const tfrt_bef_kernel_t* bef = site->bef;
+  *frame = (tfrt_sync_frame_t){
+      .registers = activation->registers,
+      .arguments = bef->arguments,
+      .results = bef->results,
+      .attributes = site->attributes,
+      .functions = site->functions,
+      .argument_count = bef->argument_count,
+      .result_count = bef->result_count,
+      .attribute_count = bef->attribute_count,
+      .function_count = bef->function_count,
+      .context = frame->context,
+      .site = site,
+  };
+  if (TFRT_UNLIKELY(site->checks)) tfrt_sync_function_check_arguments(frame);
+  if (TFRT_UNLIKELY(frame->error)) return;
+  if (TFRT_LIKELY(!frame->context->request->options.trace)) {
+    site->run_sync(frame);
+  } else {
+    tfrt_sync_function_trace(frame);
+  }
+  if (!frame->error && !frame->callee) tfrt_sync_function_check_results(frame);
+}
+
+// --- Calls -------------------------------------------------------------------
+
+// The activation of the callee that |frame|, of |activation|, asks for; NULL when memory is
+// out or the request is cancelled, with the frame failed.
+static tfrt_sync_activation_t* tfrt_sync_function_enter(tfrt_sync_activation_t* activation,
+                                                        tfrt_sync_frame_t* frame) {
+  const tfrt_bef_callable_t* callee = (const tfrt_bef_callable_t*)frame->callee;
+  tfrt_async_value_t* cancelled = tfrt_request_context_cancelled(frame->context->request);
+  if (cancelled) {
+    frame->error = tfrt_status_retain(tfrt_async_value_error(cancelled));
+    return NULL;
+  }
+  tfrt_sync_activation_t* entered = tfrt_sync_activation_push(activation, callee);
+  if (!entered) {
+    frame->error = tfrt_status_retain(tfrt_status_out_of_memory());
+    return NULL;
+  }
+  for (uint32_t i = 0; i < callee->base.argument_count; ++i) {
+    entered->registers[i] =
+        tfrt_sync_value_borrow(tfrt_sync_frame_argument(frame, frame->first_argument + i));
+  }
+  return entered;
+}
+
+// Ends |activation|, whose kernels have all run: moves its results to where the caller wants
+// them, the registers of its kernel or, at the bottom, |results|. Returns the caller.
+static tfrt_sync_activation_t* tfrt_sync_function_leave(tfrt_sync_activation_t* activation,
+                                                        tfrt_sync_value_t* results) {
+  tfrt_sync_activation_t* caller = activation->caller;
+  const tfrt_bef_function_t* bef = activation->callable->bef;
+  const tfrt_kernel_site_t* site = caller ? &caller->callable->sites[caller->next - 1] : NULL;
+  for (uint32_t i = 0; i < bef->result_count; ++i) {
+    tfrt_sync_value_t* from = &activation->registers[bef->result_registers[i]];
+    tfrt_sync_value_t* to = caller ? &caller->registers[site->bef->results[i]] : &results[i];
+    *to = *from;
+    from->kind = TFRT_SYNC_VALUE_EMPTY;
+  }
+  tfrt_sync_activation_pop(activation);
+  if (caller) tfrt_sync_activation_clear_dead(caller, site);
+  return caller;
+}
+
+// Runs |activation| and what it calls to the end.
+static tfrt_status_t tfrt_sync_function_run(tfrt_sync_activation_t* activation,
+                                            const tfrt_execution_context_t* context,
+                                            tfrt_sync_value_t* results) {
+  tfrt_sync_frame_t frame = {.context = context};
+  while (activation && !frame.error) {
+    if (activation->next == activation->callable->bef->kernel_count) {
+      activation = tfrt_sync_function_leave(activation, results);
+      continue;
+    }
+    const tfrt_kernel_site_t* site = &activation->callable->sites[activation->next++];
+    tfrt_sync_function_run_kernel(activation, site, &frame);
+    if (TFRT_UNLIKELY(frame.error)) break;
+    if (!frame.callee) {
+      tfrt_sync_activation_clear_dead(activation, site);
+      continue;
+    }
+    tfrt_sync_activation_t* entered = tfrt_sync_function_enter(activation, &frame);
+    if (entered) activation = entered;
+  }
+  while (activation) activation = tfrt_sync_activation_pop(activation);
+  return frame.error;
+}
+
+tfrt_status_t tfrt_sync_function_call(const tfrt_function_t* function,
+                                      const tfrt_execution_context_t* context,
+                                      const tfrt_sync_value_t* arguments,
+                                      tfrt_sync_value_t* results) {
+  memset(results, 0, function->result_count * sizeof(*results));
+  if (function->kind != TFRT_FUNCTION_SYNC) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "function '%s' isn't synchronous (tfrt.sync)", function->name);
+  }
+  tfrt_async_value_t* cancelled = tfrt_request_context_cancelled(context->request);
+  if (cancelled) return tfrt_status_retain(tfrt_async_value_error(cancelled));
+  tfrt_sync_activation_t* activation =
+      tfrt_sync_activation_push(NULL, (const tfrt_bef_callable_t*)function);
+  if (!activation) return tfrt_status_retain(tfrt_status_out_of_memory());
+  for (uint32_t i = 0; i < function->argument_count; ++i) {
+    activation->registers[i] = tfrt_sync_value_borrow(&arguments[i]);
+  }
+  return tfrt_sync_function_run(activation, context, results);
+}
+
+// --- From asynchronous code --------------------------------------------------
+
+// Calls |function| with |values| as room for its plain arguments and results.
+static void tfrt_sync_function_convert(const tfrt_function_t* function,
+                                       const tfrt_execution_context_t* context,
+                                       tfrt_async_value_t* const* arguments,
+                                       tfrt_sync_value_t* values, tfrt_async_value_t** results) {
+  tfrt_sync_value_t* plain_results = values + function->argument_count;
+  for (uint32_t i = 0; i < function->argument_count; ++i) {
+    values[i] = tfrt_sync_value_borrow_async(arguments[i]);
+  }
+  tfrt_status_t status = tfrt_sync_function_call(function, context, values, plain_results);
+  if (!status) {
+    for (uint32_t i = 0; i < function->result_count; ++i) {
+      results[i] = tfrt_sync_value_take_async(&plain_results[i]);
+    }
+    return;
+  }
+  tfrt_async_value_t* error = tfrt_async_value_create_error_take(status);
+  for (uint32_t i = 0; i < function->result_count; ++i) {
+    results[i] = tfrt_async_value_retain(error);
+  }
+  tfrt_async_value_release(error);
+}
+
+static void tfrt_sync_function_run_async(const tfrt_function_t* function,
+                                         const tfrt_execution_context_t* context,
+                                         tfrt_async_value_t* const* arguments,
+                                         tfrt_async_value_t** results) {
+  size_t count = (size_t)function->argument_count + function->result_count;
+  if (TFRT_LIKELY(count <= TFRT_SYNC_FUNCTION_INLINE_VALUES)) {
+    tfrt_sync_value_t values[TFRT_SYNC_FUNCTION_INLINE_VALUES];
+    tfrt_sync_function_convert(function, context, arguments, values, results);
+    return;
+  }
+  tfrt_allocator_t allocator = tfrt_allocator_system();
+  tfrt_sync_value_t* values = tfrt_allocator_allocate_array(allocator, count, sizeof(*values));
+  if (values) {
+    tfrt_sync_function_convert(function, context, arguments, values, results);
+  }
+  for (uint32_t i = 0; !values && i < function->result_count; ++i) {
+    results[i] = tfrt_async_value_out_of_memory();
+  }
+  tfrt_allocator_free(allocator, values, count * sizeof(*values));
+}
+
+void tfrt_sync_function_execute(const tfrt_function_t* function,
+                                const tfrt_execution_context_t* context,
+                                tfrt_async_value_t* const* arguments,
+                                tfrt_async_value_t** results) {
+  tfrt_strict_call(function, tfrt_sync_function_run_async, tfrt_sync_function_execute_take, context,
+                   arguments, false, results);
+}
+
+void tfrt_sync_function_execute_take(const tfrt_function_t* function,
+                                     const tfrt_execution_context_t* context,
+                                     tfrt_async_value_t* const* arguments,
+                                     tfrt_async_value_t** results) {
+  tfrt_strict_call(function, tfrt_sync_function_run_async, tfrt_sync_function_execute_take, context,
+                   arguments, true, results);
+}
