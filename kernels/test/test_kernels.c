@@ -161,44 +161,45 @@ static void tfrt_test_test_cost(tfrt_kernel_frame_t* frame) {
 
 // --- Registration ------------------------------------------------------------
 
+static const tfrt_kernel_registration_t kernels[] = {
+    {"tfrt_test.async_add.i32", tfrt_test_async_add_i32},
+    {"tfrt_test.async_constant.i32", tfrt_test_async_constant_i32},
+    {"tfrt_test.async_copy.i32", tfrt_test_async_copy_i32},
+    {"tfrt_test.async_copy_2.i32", tfrt_test_async_copy_i32},
+    {"tfrt_test.async_copy.with_delay.i32", tfrt_test_async_copy_with_delay_i32},
+    {"tfrt_test.copy.with_delay.i32", tfrt_test_copy_with_delay},
+    {"tfrt_test.copy.with_delay.i64", tfrt_test_copy_with_delay},
+    {"tfrt_test.count3.i32", tfrt_test_count3_i32},
+    {"tfrt_test.atomic.create.i32", tfrt_test_atomic_create_i32},
+    {"tfrt_test.atomic.get.i32", tfrt_test_atomic_get_i32},
+    {"tfrt_test.atomic.inc.i32", tfrt_test_atomic_inc_i32},
+    {"tfrt_test.atomic.add.i32", tfrt_test_atomic_add_i32},
+    {"tfrt_test.get_string", tfrt_test_get_string},
+    {"tfrt_test.append_string", tfrt_test_append_string},
+    {"tfrt_test.print_string", tfrt_test_print_string},
+    {"tfrt_test.print_hello", tfrt_test_print_hello},
+    {"tfrt_test.print_bool", tfrt_test_print_bool},
+    {"tfrt_test.fail", tfrt_test_fail},
+    {"tfrt_test.partial_fail", tfrt_test_partial_fail},
+    {"tfrt_test.report_error_async", tfrt_test_report_error_async},
+    {"tfrt_test.report_error_concrete_async", tfrt_test_report_error_concrete_async},
+    {"tfrt_test.report_error_indirect_async", tfrt_test_report_error_indirect_async},
+    {"tfrt_test.cancel", tfrt_test_cancel},
+    {"tfrt_test.multi_arg_result", tfrt_test_multi_arg_result},
+    {"tfrt_test.make_indirect", tfrt_test_make_indirect},
+    {"tfrt_test.identity", tfrt_test_identity},
+    {"tfrt_test.as_chain", tfrt_test_as_chain},
+    {"tfrt_test.usleep", tfrt_test_usleep},
+    {"tfrt_test.blocking.usleep", tfrt_test_blocking_usleep},
+    {"tfrt_test.test_cost", tfrt_test_test_cost},
+    {"tfrt_test.do.async", tfrt_test_do_async},
+    {"tfrt_test.benchmark", tfrt_test_benchmark},
+};
+
 tfrt_status_t tfrt_test_kernels_register(tfrt_kernel_registry_t* registry) {
   static const tfrt_type_t atomic_type = {
       .name = "!test.atomic.i32", .size = sizeof(_Atomic int32_t), .flags = TFRT_TYPE_FLAG_MUTABLE};
   TFRT_RETURN_IF_ERROR(tfrt_type_register(&atomic_type, &tfrt_test_atomic_type));
-  static const tfrt_kernel_registration_t kernels[] = {
-      {"tfrt_test.async_add.i32", tfrt_test_async_add_i32},
-      {"tfrt_test.async_constant.i32", tfrt_test_async_constant_i32},
-      {"tfrt_test.async_copy.i32", tfrt_test_async_copy_i32},
-      {"tfrt_test.async_copy_2.i32", tfrt_test_async_copy_i32},
-      {"tfrt_test.async_copy.with_delay.i32", tfrt_test_async_copy_with_delay_i32},
-      {"tfrt_test.copy.with_delay.i32", tfrt_test_copy_with_delay},
-      {"tfrt_test.copy.with_delay.i64", tfrt_test_copy_with_delay},
-      {"tfrt_test.count3.i32", tfrt_test_count3_i32},
-      {"tfrt_test.atomic.create.i32", tfrt_test_atomic_create_i32},
-      {"tfrt_test.atomic.get.i32", tfrt_test_atomic_get_i32},
-      {"tfrt_test.atomic.inc.i32", tfrt_test_atomic_inc_i32},
-      {"tfrt_test.atomic.add.i32", tfrt_test_atomic_add_i32},
-      {"tfrt_test.get_string", tfrt_test_get_string},
-      {"tfrt_test.append_string", tfrt_test_append_string},
-      {"tfrt_test.print_string", tfrt_test_print_string},
-      {"tfrt_test.print_hello", tfrt_test_print_hello},
-      {"tfrt_test.print_bool", tfrt_test_print_bool},
-      {"tfrt_test.fail", tfrt_test_fail},
-      {"tfrt_test.partial_fail", tfrt_test_partial_fail},
-      {"tfrt_test.report_error_async", tfrt_test_report_error_async},
-      {"tfrt_test.report_error_concrete_async", tfrt_test_report_error_concrete_async},
-      {"tfrt_test.report_error_indirect_async", tfrt_test_report_error_indirect_async},
-      {"tfrt_test.cancel", tfrt_test_cancel},
-      {"tfrt_test.multi_arg_result", tfrt_test_multi_arg_result},
-      {"tfrt_test.make_indirect", tfrt_test_make_indirect},
-      {"tfrt_test.identity", tfrt_test_identity},
-      {"tfrt_test.as_chain", tfrt_test_as_chain},
-      {"tfrt_test.usleep", tfrt_test_usleep},
-      {"tfrt_test.blocking.usleep", tfrt_test_blocking_usleep},
-      {"tfrt_test.test_cost", tfrt_test_test_cost},
-      {"tfrt_test.do.async", tfrt_test_do_async},
-      {"tfrt_test.benchmark", tfrt_test_benchmark},
-  };
   TFRT_RETURN_IF_ERROR(
       tfrt_kernel_registry_add_all(registry, &tfrt_test_ops, kernels, TFRT_ARRAY_SIZE(kernels)));
   TFRT_RETURN_IF_ERROR(tfrt_test_sync_kernels_register(registry));
