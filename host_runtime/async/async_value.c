@@ -124,10 +124,19 @@ static bool enqueue(tfrt_async_value_t* value, tfrt_task_t* task) {
 
 // --- Creation ----------------------------------------------------------------
 
-// The room behind the header: at least for the error that may end there.
-static size_t storage_size(tfrt_type_id_t type_id) {
+// Where the error lies behind the header, if it ends as one: in the payload's place, or
+// behind a payload that is kept.
+static size_t error_offset(tfrt_type_id_t type_id, uint8_t flags) {
+  if (!(flags & TFRT_ASYNC_VALUE_FLAG_KEEPS_PAYLOAD)) return 0;
+  const size_t alignment = _Alignof(tfrt_status_t);
+  return (tfrt_type_get(type_id)->size + alignment - 1) / alignment * alignment;
+}
+
+// Header, payload, and room for the error that may come.
+static size_t storage_size(tfrt_type_id_t type_id, uint8_t flags) {
   size_t size = tfrt_type_get(type_id)->size;
-  return sizeof(tfrt_async_value_t) + (size > sizeof(tfrt_status_t) ? size : sizeof(tfrt_status_t));
+  size_t error_end = error_offset(type_id, flags) + sizeof(tfrt_status_t);
+  return sizeof(tfrt_async_value_t) + (size > error_end ? size : error_end);
 }
 
 static void initialize(tfrt_async_value_t* value, tfrt_async_value_kind_t kind, uint8_t flags,
@@ -143,7 +152,7 @@ static void initialize(tfrt_async_value_t* value, tfrt_async_value_kind_t kind, 
 static tfrt_async_value_t* create_concrete(tfrt_type_id_t type_id, uint8_t flags,
                                            tfrt_async_value_state_t state) {
   tfrt_async_value_t* value =
-      tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), storage_size(type_id));
+      tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), storage_size(type_id, flags));
   if (value) initialize(value, TFRT_ASYNC_VALUE_CONCRETE, flags, type_id, state);
   return value;
 }
@@ -156,19 +165,27 @@ tfrt_async_value_t* tfrt_async_value_create_constructed(tfrt_type_id_t type_id) 
   return create_concrete(type_id, TFRT_ASYNC_VALUE_FLAG_CONSTRUCTED, TFRT_ASYNC_VALUE_UNRESOLVED);
 }
 
+tfrt_async_value_t* tfrt_async_value_create_keeping(tfrt_type_id_t type_id) {
+  return create_concrete(type_id,
+                         TFRT_ASYNC_VALUE_FLAG_CONSTRUCTED | TFRT_ASYNC_VALUE_FLAG_KEEPS_PAYLOAD,
+                         TFRT_ASYNC_VALUE_UNRESOLVED);
+}
+
 tfrt_async_value_t* tfrt_async_value_create_available(tfrt_type_id_t type_id) {
   return create_concrete(type_id, TFRT_ASYNC_VALUE_FLAG_CONSTRUCTED, TFRT_ASYNC_VALUE_AVAILABLE);
 }
 
 // Where the error lies in a value that is one.
 static tfrt_status_t* error_slot(tfrt_async_value_t* value) {
-  return tfrt_async_value_payload(value);
+  char* payload = tfrt_async_value_payload(value);
+  return (tfrt_status_t*)(void*)(payload +
+                                 error_offset(value->type_id, tfrt_async_value_flags(value)));
 }
 
 tfrt_async_value_t* tfrt_async_value_create_error_take(tfrt_status_t status) {
   assert(status);
   tfrt_async_value_t* value =
-      tfrt_allocator_allocate(tfrt_allocator_system(), storage_size(TFRT_TYPE_NONE));
+      tfrt_allocator_allocate(tfrt_allocator_system(), storage_size(TFRT_TYPE_NONE, 0));
   if (!value) {
     tfrt_status_release(status);
     return tfrt_async_value_out_of_memory();
@@ -242,14 +259,14 @@ static void destroy_concrete(tfrt_async_value_t* value) {
   const tfrt_type_t* type = tfrt_type_get(value->type_id);
   // Relaxed: the last release ordered all that happened to the value.
   uintptr_t word = atomic_load_explicit(&value->waiters_and_state, memory_order_relaxed);
-  if (word == TFRT_ASYNC_VALUE_FAILED) {
-    tfrt_status_release(*error_slot(value));
-  } else if (type->destroy &&
-             (word == TFRT_ASYNC_VALUE_AVAILABLE ||
-              (tfrt_async_value_flags(value) & TFRT_ASYNC_VALUE_FLAG_CONSTRUCTED))) {
-    type->destroy(tfrt_async_value_payload(value));
-  }
-  tfrt_allocator_free(tfrt_allocator_system(), value, storage_size(value->type_id));
+  uint8_t flags = tfrt_async_value_flags(value);
+  bool failed = word == TFRT_ASYNC_VALUE_FAILED;
+  bool has_payload =
+      failed ? (flags & TFRT_ASYNC_VALUE_FLAG_KEEPS_PAYLOAD)
+             : (word == TFRT_ASYNC_VALUE_AVAILABLE || (flags & TFRT_ASYNC_VALUE_FLAG_CONSTRUCTED));
+  if (failed) tfrt_status_release(*error_slot(value));
+  if (type->destroy && has_payload) type->destroy(tfrt_async_value_payload(value));
+  tfrt_allocator_free(tfrt_allocator_system(), value, storage_size(value->type_id, flags));
 }
 
 // Destroys |value| and returns (+1) the first target that it kept, or NULL. The final
@@ -411,9 +428,10 @@ void tfrt_async_value_set_error(tfrt_async_value_t* value, tfrt_status_t status)
     return;
   }
   const tfrt_type_t* type = tfrt_type_get(value->type_id);
-  if (type->destroy && (tfrt_async_value_flags(value) & TFRT_ASYNC_VALUE_FLAG_CONSTRUCTED)) {
-    type->destroy(tfrt_async_value_payload(value));
-  }
+  const uint8_t flags = tfrt_async_value_flags(value);
+  bool destroys =
+      (flags & TFRT_ASYNC_VALUE_FLAG_CONSTRUCTED) && !(flags & TFRT_ASYNC_VALUE_FLAG_KEEPS_PAYLOAD);
+  if (type->destroy && destroys) type->destroy(tfrt_async_value_payload(value));
   *error_slot(value) = tfrt_status_retain(status);
   publish(value, TFRT_ASYNC_VALUE_FAILED);
 }

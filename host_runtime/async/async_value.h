@@ -13,7 +13,7 @@
 //
 // Kinds:
 //  - concrete: the payload lies in place; when the state is ERROR a tfrt_status_t
-//    lies there instead.
+//    lies there instead, or, if the value keeps its payload, behind it.
 //  - error: born with the state ERROR.
 //  - indirect: has no payload of its own. It forwards to another value once that is
 //    known; when it is AVAILABLE its target is a concrete value (chains of forwards
@@ -79,6 +79,8 @@ enum tfrt_async_value_flag_bits_e {
   TFRT_ASYNC_VALUE_FLAG_CONSTRUCTED = 1u << 2,
   // Somebody without a reference may find the value and try to get one.
   TFRT_ASYNC_VALUE_FLAG_FINDABLE = 1u << 3,
+  // A concrete value whose constructed payload outlives an error.
+  TFRT_ASYNC_VALUE_FLAG_KEEPS_PAYLOAD = 1u << 4,
 };
 
 typedef struct tfrt_async_value_s {
@@ -137,6 +139,11 @@ tfrt_async_value_t* tfrt_async_value_create_unconstructed(tfrt_type_id_t type_id
 // even if that ends as an error. The caller constructs it before sharing the value.
 // Thread-safe.
 tfrt_async_value_t* tfrt_async_value_create_constructed(tfrt_type_id_t type_id) TFRT_MUST_USE;
+
+// The same, but an error does not destroy the payload: who holds the failed value may still
+// read it (tfrt_async_value_payload()), for example to report how far the work came. It goes
+// with the value. Thread-safe.
+tfrt_async_value_t* tfrt_async_value_create_keeping(tfrt_type_id_t type_id) TFRT_MUST_USE;
 
 // The same, but available from birth: the caller constructs the payload before
 // sharing the value. Thread-safe.
@@ -253,8 +260,8 @@ static inline tfrt_async_value_t* tfrt_async_value_resolved(tfrt_async_value_t* 
 }
 
 // The payload of a concrete |value| that is available, or not yet shared or
-// published. For values that may be indirect take tfrt_async_value_resolved()
-// first. Thread-safe.
+// published, or that keeps it. For values that may be indirect take
+// tfrt_async_value_resolved() first. Thread-safe.
 static inline void* tfrt_async_value_payload(tfrt_async_value_t* value) { return value + 1; }
 
 // The error (+0, lives as long as |value|) of |value|, which must be one.

@@ -669,6 +669,33 @@ START_TEST(a_target_is_not_pulled_from_under_a_visitor) {
 }
 END_TEST
 
+START_TEST(a_payload_that_is_kept_outlives_the_error) {
+  destroy_count = 0;
+  tfrt_async_value_t* value = tfrt_async_value_create_keeping(counted_type());
+  memcpy(tfrt_async_value_payload(value), "kept", 4);
+  tfrt_status_t error = tfrt_status_create(TFRT_STATUS_INTERNAL, "too late");
+  tfrt_async_value_set_error(value, error);
+  tfrt_status_release(error);
+  ck_assert(tfrt_async_value_is_error(value));
+  ck_assert_str_eq(tfrt_status_message(tfrt_async_value_error(value)), "too late");
+  ck_assert_int_eq(destroy_count, 0);
+  ck_assert_mem_eq(tfrt_async_value_payload(value), "kept", 4);
+  tfrt_async_value_release(value);
+  ck_assert_int_eq(destroy_count, 1);
+}
+END_TEST
+
+START_TEST(a_value_that_would_keep_its_payload_may_also_become_available) {
+  destroy_count = 0;
+  tfrt_async_value_t* value = tfrt_async_value_create_keeping(counted_type());
+  tfrt_async_value_set_available(value);
+  tfrt_async_value_release(value);
+  ck_assert_int_eq(destroy_count, 1);
+  tfrt_async_value_release(tfrt_async_value_create_keeping(counted_type()));
+  ck_assert_int_eq(destroy_count, 2);
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   TCase* tests = tcase_create("async_value");
   tcase_set_timeout(tests, 60);
@@ -700,6 +727,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tests, no_waiter_is_lost_when_it_races_with_the_resolution);
   tcase_add_test(tests, no_demand_is_lost_when_it_races_with_a_forward);
   tcase_add_test(tests, a_target_is_not_pulled_from_under_a_visitor);
+  tcase_add_test(tests, a_payload_that_is_kept_outlives_the_error);
+  tcase_add_test(tests, a_value_that_would_keep_its_payload_may_also_become_available);
   Suite* suite = suite_create("async_value");
   suite_add_tcase(suite, tests);
   return suite;
