@@ -68,6 +68,16 @@ static void split_place(const tfrt_coo_host_tensor_t* tensor, int64_t place, int
   }
 }
 
+void tfrt_coo_host_tensor_index(const tfrt_coo_host_tensor_t* tensor, int64_t element,
+                                int64_t* out_index) {
+  uint32_t rank = tensor->shape.rank;
+  if (rank == 0) return;
+  tfrt_coo_host_tensor_t usual = *tensor;
+  usual.reversed = false;
+  const int64_t* index = tfrt_coo_host_tensor_indices(tensor) + (size_t)element * rank;
+  split_place(&usual, place_of(tensor, index), out_index);
+}
+
 // --- From and to dense tensors -----------------------------------------------
 
 static bool is_zero(tfrt_dtype_t dtype, const char* element) {

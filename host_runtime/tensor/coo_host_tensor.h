@@ -58,6 +58,11 @@ void tfrt_coo_host_tensor_deinitialize(tfrt_coo_host_tensor_t* tensor);
 int64_t* tfrt_coo_host_tensor_indices(const tfrt_coo_host_tensor_t* tensor);
 void* tfrt_coo_host_tensor_values(const tfrt_coo_host_tensor_t* tensor);
 
+// Sets |out_index|, with room for as many as there are axes, to the coordinates of listed
+// element |element|, counted in the usual way. |tensor| was checked. Thread-safe.
+void tfrt_coo_host_tensor_index(const tfrt_coo_host_tensor_t* tensor, int64_t element,
+                                int64_t* out_index);
+
 // OK if all coordinates lie in the shape; else INVALID_ARGUMENT that names the first one
 // that doesn't. Thread-safe.
 tfrt_status_t tfrt_coo_host_tensor_check(const tfrt_coo_host_tensor_t* tensor) TFRT_MUST_USE;

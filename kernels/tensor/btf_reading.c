@@ -57,15 +57,22 @@ static tfrt_status_t read_file(const char* path, tfrt_allocator_t allocator,
 }
 
 static tfrt_status_t check_tensor(const tfrt_btf_reading_t* reading, uint64_t index,
-                                  const tfrt_dense_host_tensor_t* tensor) {
-  bool is_dtype = reading->dtype == TFRT_DTYPE_INVALID || tensor->dtype == reading->dtype;
-  bool is_rank = reading->rank < 0 || tensor->shape.rank == (uint32_t)reading->rank;
-  if (is_dtype && is_rank) return NULL;
+                                  const tfrt_host_tensor_t* tensor) {
+  tfrt_dtype_t dtype = tfrt_host_tensor_dtype(tensor);
+  const tfrt_shape_t* shape = tfrt_host_tensor_shape(tensor);
+  // A reading without a dtype takes all that there is.
+  if (reading->dtype == TFRT_DTYPE_INVALID) return NULL;
+  if (dtype == reading->dtype && shape->rank == (uint32_t)reading->rank &&
+      tensor->layout == reading->layout) {
+    return NULL;
+  }
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                            "tensor %" PRIu64 " should be %s with %" PRId32
-                            " axes, but is %s with the shape %s",
-                            index, tfrt_dtype_name(reading->dtype), reading->rank,
-                            tfrt_dtype_name(tensor->dtype), tfrt_shape_text(&tensor->shape).text);
+                            "tensor %" PRIu64 " should be a %s of %s with %" PRId32
+                            " axes, but is a %s of %s with the shape %s",
+                            index, tfrt_tensor_layout_name(reading->layout),
+                            tfrt_dtype_name(reading->dtype), reading->rank,
+                            tfrt_tensor_layout_name(tensor->layout), tfrt_dtype_name(dtype),
+                            tfrt_shape_text(shape).text);
 }
 
 // Constructs the payloads of the |count| values at |values| from |file|. After an error,
@@ -84,9 +91,9 @@ static tfrt_status_t read_tensors(const tfrt_btf_reading_t* reading, tfrt_host_b
   for (uint32_t i = 0; i < count; ++i) {
     uint64_t index = (uint64_t)reading->first + i;
     tfrt_host_tensor_t* tensor = tfrt_async_value_payload(values[i]);
-    TFRT_RETURN_IF_ERROR(tfrt_btf_read(file, index, allocator, &tensor->dense));
+    TFRT_RETURN_IF_ERROR(tfrt_btf_read_any(file, index, allocator, tensor));
     *out_done = i + 1;
-    TFRT_RETURN_IF_ERROR(check_tensor(reading, index, &tensor->dense));
+    TFRT_RETURN_IF_ERROR(check_tensor(reading, index, tensor));
   }
   return NULL;
 }

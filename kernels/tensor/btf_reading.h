@@ -14,14 +14,15 @@
 #define TFRT_KERNELS_TENSOR_BTF_READING_H_
 
 #include "host_runtime/executor/kernel_frame.h"
-#include "host_runtime/tensor/dtype.h"
+#include "host_runtime/tensor/host_tensor.h"
 
-// What is read. The dtype INVALID and the rank -1 stand for any.
+// What is read. The dtype INVALID stands for any dtype, rank and layout.
 typedef struct tfrt_btf_reading_s {
   tfrt_string_view_t path;  // as the program says it (see tfrt_host_context_resolve_path())
   int64_t first;            // number in the file of the first tensor that is read
   tfrt_dtype_t dtype;
   int32_t rank;
+  tfrt_tensor_layout_t layout;
   bool has_chain;  // result 0 is a chain; the tensors are the others
   bool all;        // the file must have exactly as many tensors as there are results
 } tfrt_btf_reading_t;

@@ -18,6 +18,7 @@ typedef struct tfrt_kernel_group_s {
 
 extern const tfrt_kernel_group_t tfrt_shape_kernels;              // ts.*
 extern const tfrt_kernel_group_t tfrt_dense_host_tensor_kernels;  // tfrt_dht.*
+extern const tfrt_kernel_group_t tfrt_coo_host_tensor_kernels;    // coo.*, tfrt_sht.*
 extern const tfrt_kernel_group_t tfrt_tensor_file_kernels;        // btf.*, read_btf
 extern const tfrt_kernel_group_t tfrt_tensor_math_kernels;        // what computes
 extern const tfrt_kernel_group_t tfrt_tensor_view_kernels;        // what looks and cuts

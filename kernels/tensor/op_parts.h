@@ -196,6 +196,10 @@ static const tfrt_attribute_descriptor_t f16_values[] = {
     {"values", TFRT_ATTRIBUTE_F16_ARRAY, NULL}};
 static const tfrt_attribute_descriptor_t bf16_values[] = {
     {"values", TFRT_ATTRIBUTE_BF16_ARRAY, NULL}};
+static const tfrt_attribute_descriptor_t shape_and_strings[] = {
+    {"shape", TFRT_ATTRIBUTE_I64_ARRAY, NULL},
+    {"values", TFRT_ATTRIBUTE_AGGREGATE, NULL},
+};
 static const tfrt_attribute_descriptor_t dense_value[] = {{"value", TFRT_ATTRIBUTE_DENSE, NULL}};
 static const tfrt_attribute_descriptor_t dtype[] = {{"dtype", TFRT_ATTRIBUTE_TYPE, NULL}};
 static const tfrt_attribute_descriptor_t axis[] = {{"axis", TFRT_ATTRIBUTE_I32, NULL}};

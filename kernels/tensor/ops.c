@@ -22,16 +22,41 @@
     .cost = 10                                                                                   \
   }
 
-#define READ(dtype, rank)                                                                         \
+#define READ_LAYOUT(name_of_layout, word, dtype, rank)                                            \
   {                                                                                               \
-    .name = "btf.read_dense_tensor." dtype "." #rank,                                             \
-    .summary = "Tensor `index` of the BTF file `path`: " dtype "; axes: " #rank ".",              \
+    .name = "btf.read_" name_of_layout "_tensor." dtype "." #rank,                                \
+    .summary = "Tensor `index` of the BTF file `path`: " word ", " dtype "; axes: " #rank ".",    \
     .assembly = "operands attr-dict", TFRT_OPERANDS(path_and_index), TFRT_RESULTS(tensor_result), \
     .flags = TFRT_KERNEL_TRAILING_CHAIN, .cost = 100                                              \
   }
 
+#define READ(dtype, rank) \
+  READ_LAYOUT("dense", "dense", dtype, rank), READ_LAYOUT("coo", "sparse", dtype, rank)
+
 #define READ_ALL(dtype) \
   READ(dtype, 0), READ(dtype, 1), READ(dtype, 2), READ(dtype, 3), READ(dtype, 4)
+
+#define SPARSE(dtype, rank)                                                             \
+  {.name = "coo.convert_dht_to_coo." dtype "." #rank,                                   \
+   .summary = "A dense tensor of " dtype " as a sparse one; axes: " #rank ".",          \
+   .assembly = "operands attr-dict",                                                    \
+   TFRT_OPERANDS(tensor_and_chain),                                                     \
+   TFRT_RESULTS(tensor_and_chain_result),                                               \
+   .cost = 100},                                                                        \
+      {.name = "coo.convert_coo_to_dht." dtype "." #rank,                               \
+       .summary = "A sparse tensor of " dtype " as a dense one; axes: " #rank ".",      \
+       .assembly = "operands attr-dict",                                                \
+       TFRT_OPERANDS(tensor_and_chain),                                                 \
+       TFRT_RESULTS(tensor_and_chain_result),                                           \
+       .cost = 100},                                                                    \
+  {                                                                                     \
+    .name = "coo.tensor_equal." dtype "." #rank,                                        \
+    .summary = "Whether both sparse tensors list the same elements in the same order.", \
+    .assembly = "operands attr-dict", TFRT_OPERANDS(two_tensors_and_chain),             \
+    TFRT_RESULTS(i1_and_chain_result), .cost = 100                                      \
+  }
+
+#define SPARSE_ALL(dtype) SPARSE(dtype, 0), SPARSE(dtype, 1), SPARSE(dtype, 2), SPARSE(dtype, 3)
 
 #define ITEM(type, result)                                                             \
   {                                                                                    \
@@ -116,11 +141,32 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .flags = TFRT_KERNEL_PURE,
      .cost = 1},
 
-    READ_ALL("f32"),
+    READ_ALL("i8"),
+    READ_ALL("i16"),
     READ_ALL("i32"),
     READ_ALL("i64"),
-    READ_ALL("i8"),
+    READ_ALL("f32"),
+    READ_ALL("f64"),
     READ_ALL("ui8"),
+    READ_ALL("ui16"),
+    READ_ALL("ui32"),
+    READ_ALL("ui64"),
+
+    SPARSE_ALL("i32"),
+    SPARSE_ALL("f32"),
+    {.name = "coo.print_tensor",
+     .summary = "Prints layout, dtype, shape and elements, of which at most 16 if it is dense.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(tensor_and_chain),
+     TFRT_RESULTS(chain_result),
+     .cost = 100},
+
+    {.name = "tfrt_sht.create_tensor",
+     .summary = "The tensor of the strings `values`.",
+     TFRT_RESULTS(tensor_result),
+     TFRT_ATTRIBUTES(shape_and_strings),
+     .flags = TFRT_KERNEL_PURE,
+     .cost = 100},
 
     {.name = "tfrt_tensor.read_btf",
      .summary = "All tensors of the BTF file `path`, relative to the program's directory.",

@@ -6,6 +6,8 @@
 //   ts.*            shapes, as TFRT has them
 //   tfrt_dht.*      dense tensors that are filled and read under chains, as TFRT has them
 //   btf.*           tensors from files, as TFRT has them
+//   coo.*           sparse tensors, as TFRT has them
+//   tfrt_sht.*      tensors of strings, as TFRT has them
 //   tfrt_tensor.*   ours: pure functions that make new tensors, no chains needed
 //   tfrt.print_text text with values in it
 //

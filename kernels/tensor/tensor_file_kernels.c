@@ -7,7 +7,8 @@
 #include "kernels/tensor/kernel_groups.h"
 #include "kernels/tensor/ops.h"
 
-static void read_dense(tfrt_kernel_frame_t* frame, tfrt_dtype_t dtype, int32_t rank) {
+static void read_tensor(tfrt_kernel_frame_t* frame, tfrt_tensor_layout_t layout, tfrt_dtype_t dtype,
+                        int32_t rank) {
   int32_t index = tfrt_kernel_frame_i32(frame, 1);
   if (index < 0) {
     tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
@@ -17,41 +18,64 @@ static void read_dense(tfrt_kernel_frame_t* frame, tfrt_dtype_t dtype, int32_t r
   const tfrt_btf_reading_t reading = {.path = tfrt_async_value_string(frame->arguments[0]),
                                       .first = index,
                                       .dtype = dtype,
-                                      .rank = rank};
+                                      .rank = rank,
+                                      .layout = layout};
   tfrt_btf_reading_start(frame, &reading);
 }
 
 static void read_btf(tfrt_kernel_frame_t* frame) {
   const tfrt_btf_reading_t reading = {.path = tfrt_bef_attribute_string(frame->attributes[0]),
                                       .dtype = TFRT_DTYPE_INVALID,
-                                      .rank = -1,
                                       .has_chain = true,
                                       .all = true};
   tfrt_btf_reading_start(frame, &reading);
 }
 
-#define FOR_EACH_DTYPE(action)                                                        \
-  action(f32, TFRT_DTYPE_F32) action(i32, TFRT_DTYPE_I32) action(i64, TFRT_DTYPE_I64) \
-      action(i8, TFRT_DTYPE_I8) action(ui8, TFRT_DTYPE_UI8)
+// The dtypes that the format has.
+// clang-format off
+#define FOR_EACH_DTYPE(action)   \
+  action(i8, TFRT_DTYPE_I8)      \
+  action(i16, TFRT_DTYPE_I16)    \
+  action(i32, TFRT_DTYPE_I32)    \
+  action(i64, TFRT_DTYPE_I64)    \
+  action(f32, TFRT_DTYPE_F32)    \
+  action(f64, TFRT_DTYPE_F64)    \
+  action(ui8, TFRT_DTYPE_UI8)    \
+  action(ui16, TFRT_DTYPE_UI16)  \
+  action(ui32, TFRT_DTYPE_UI32)  \
+  action(ui64, TFRT_DTYPE_UI64)
+// clang-format on
 
-#define DEFINE_MEMBERS(suffix, dtype)                                                        \
-  static void read_##suffix##_0(tfrt_kernel_frame_t* frame) { read_dense(frame, dtype, 0); } \
-  static void read_##suffix##_1(tfrt_kernel_frame_t* frame) { read_dense(frame, dtype, 1); } \
-  static void read_##suffix##_2(tfrt_kernel_frame_t* frame) { read_dense(frame, dtype, 2); } \
-  static void read_##suffix##_3(tfrt_kernel_frame_t* frame) { read_dense(frame, dtype, 3); } \
-  static void read_##suffix##_4(tfrt_kernel_frame_t* frame) { read_dense(frame, dtype, 4); }
+#define DEFINE_MEMBERS(suffix, dtype, rank)                              \
+  static void read_dense_##suffix##_##rank(tfrt_kernel_frame_t* frame) { \
+    read_tensor(frame, TFRT_TENSOR_LAYOUT_DENSE, dtype, rank);           \
+  }                                                                      \
+  static void read_coo_##suffix##_##rank(tfrt_kernel_frame_t* frame) {   \
+    read_tensor(frame, TFRT_TENSOR_LAYOUT_COO, dtype, rank);             \
+  }
 
-FOR_EACH_DTYPE(DEFINE_MEMBERS)
+#define DEFINE_ALL(suffix, dtype)  \
+  DEFINE_MEMBERS(suffix, dtype, 0) \
+  DEFINE_MEMBERS(suffix, dtype, 1) \
+  DEFINE_MEMBERS(suffix, dtype, 2) \
+  DEFINE_MEMBERS(suffix, dtype, 3) \
+  DEFINE_MEMBERS(suffix, dtype, 4)
 
-#define REGISTER_MEMBERS(suffix, dtype)                           \
-  {"btf.read_dense_tensor." #suffix ".0", read_##suffix##_0},     \
-      {"btf.read_dense_tensor." #suffix ".1", read_##suffix##_1}, \
-      {"btf.read_dense_tensor." #suffix ".2", read_##suffix##_2}, \
-      {"btf.read_dense_tensor." #suffix ".3", read_##suffix##_3}, \
-      {"btf.read_dense_tensor." #suffix ".4", read_##suffix##_4},
+FOR_EACH_DTYPE(DEFINE_ALL)
+
+#define REGISTER_MEMBERS(suffix, rank)                                        \
+  {"btf.read_dense_tensor." #suffix "." #rank, read_dense_##suffix##_##rank}, \
+      {"btf.read_coo_tensor." #suffix "." #rank, read_coo_##suffix##_##rank},
+
+#define REGISTER_ALL(suffix, dtype) \
+  REGISTER_MEMBERS(suffix, 0)       \
+  REGISTER_MEMBERS(suffix, 1)       \
+  REGISTER_MEMBERS(suffix, 2)       \
+  REGISTER_MEMBERS(suffix, 3)       \
+  REGISTER_MEMBERS(suffix, 4)
 
 static const tfrt_kernel_registration_t registrations[] = {
-    FOR_EACH_DTYPE(REGISTER_MEMBERS)  //
+    FOR_EACH_DTYPE(REGISTER_ALL)  //
     {"tfrt_tensor.read_btf", read_btf},
 };
 

@@ -16,7 +16,9 @@ static tfrt_host_buffer_t* buffer_of(const void* data, size_t size) {
 static tfrt_host_buffer_t* write_two(const tfrt_dense_host_tensor_t* tensors) {
   tfrt_string_builder_t out;
   tfrt_string_builder_initialize(&out, tfrt_allocator_system());
-  testing_ok(tfrt_btf_write(tensors, 2, &out));
+  const tfrt_host_tensor_t both[] = {{.layout = TFRT_TENSOR_LAYOUT_DENSE, .dense = tensors[0]},
+                                     {.layout = TFRT_TENSOR_LAYOUT_DENSE, .dense = tensors[1]}};
+  testing_ok(tfrt_btf_write(both, 2, &out));
   tfrt_host_buffer_t* file = buffer_of(out.data, out.size);
   tfrt_string_builder_deinitialize(&out);
   return file;
@@ -122,14 +124,77 @@ START_TEST(lengths_whose_product_overflows_are_refused) {
 }
 END_TEST
 
+// A file with one sparse tensor of f64, whose shape is [3, 2].
+static tfrt_host_buffer_t* write_sparse(const double* elements) {
+  tfrt_dense_host_tensor_t dense = testing_tensor(TFRT_DTYPE_F64, elements, DIMS(3, 2));
+  tfrt_host_tensor_t tensor = {.layout = TFRT_TENSOR_LAYOUT_COO};
+  testing_ok(
+      tfrt_coo_host_tensor_initialize_from_dense(&dense, tfrt_allocator_system(), &tensor.coo));
+  tfrt_string_builder_t out;
+  tfrt_string_builder_initialize(&out, tfrt_allocator_system());
+  testing_ok(tfrt_btf_write(&tensor, 1, &out));
+  tfrt_host_buffer_t* file = buffer_of(out.data, out.size);
+  tfrt_string_builder_deinitialize(&out);
+  tfrt_host_tensor_deinitialize(&tensor);
+  tfrt_dense_host_tensor_deinitialize(&dense);
+  return file;
+}
+
+START_TEST(a_sparse_tensor_is_written_with_its_own_coordinates) {
+  const double elements[] = {0, 0, 0, 7, 8, 0};
+  tfrt_host_buffer_t* file = write_sparse(elements);
+  const uint64_t words[] = {1, 16, 2, 5 | 1 << 8, 3, 2, 2, 2, 1, 1, 2, 0, 2};
+  ck_assert_uint_eq(file->size, sizeof(words) + 2 * sizeof(double));
+  ck_assert_mem_eq(file->data, words, sizeof(words));
+  ck_assert_mem_eq((char*)file->data + sizeof(words), elements + 3, 2 * sizeof(double));
+  tfrt_host_tensor_t tensor;
+  testing_ok(tfrt_btf_read_any(file, 0, tfrt_allocator_system(), &tensor));
+  ck_assert_int_eq(tensor.layout, TFRT_TENSOR_LAYOUT_COO);
+  tfrt_dense_host_tensor_t dense;
+  testing_ok(tfrt_coo_host_tensor_to_dense(&tensor.coo, tfrt_allocator_system(), &dense));
+  ck_assert_mem_eq(tfrt_dense_host_tensor_data(&dense), elements, sizeof(elements));
+  tfrt_dense_host_tensor_deinitialize(&dense);
+  tfrt_host_tensor_deinitialize(&tensor);
+  testing_fails(tfrt_btf_read(file, 0, tfrt_allocator_system(), &dense),
+                TFRT_STATUS_INVALID_ARGUMENT, "f64 [3, 2]", "not dense", NULL);
+  tfrt_host_buffer_release(file);
+}
+END_TEST
+
+// Reads the sparse file with word |index| changed to |value|.
+static tfrt_status_t read_changed(size_t index, uint64_t value) {
+  const double elements[] = {0, 0, 0, 7, 8, 0};
+  tfrt_host_buffer_t* file = write_sparse(elements);
+  ((uint64_t*)file->data)[index] = value;
+  tfrt_host_tensor_t tensor;
+  tfrt_status_t status = tfrt_btf_read_any(file, 0, tfrt_allocator_system(), &tensor);
+  if (!status) tfrt_host_tensor_deinitialize(&tensor);
+  tfrt_host_buffer_release(file);
+  return status;
+}
+
+START_TEST(a_bad_sparse_record_is_refused) {
+  testing_ok(read_changed(8, 2));
+  testing_fails(read_changed(6, 3), TFRT_STATUS_INVALID_ARGUMENT, "sparse", NULL);
+  testing_fails(read_changed(6, UINT64_MAX), TFRT_STATUS_INVALID_ARGUMENT, "sparse", NULL);
+  testing_fails(read_changed(7, 3), TFRT_STATUS_INVALID_ARGUMENT, "another rank", NULL);
+  testing_fails(read_changed(8, 3), TFRT_STATUS_INVALID_ARGUMENT, "coordinate 0", "[3, 2]", NULL);
+  testing_fails(read_changed(9, UINT64_MAX), TFRT_STATUS_INVALID_ARGUMENT, "coordinate 1", "-1",
+                NULL);
+  testing_fails(read_changed(12, 1), TFRT_STATUS_INVALID_ARGUMENT, "as many values", NULL);
+  testing_fails(read_changed(3, 5 | 2 << 8), TFRT_STATUS_INVALID_ARGUMENT, "layout", NULL);
+}
+END_TEST
+
 START_TEST(a_dtype_without_a_code_is_not_written) {
-  tfrt_dense_host_tensor_t tensor = testing_zeros(TFRT_DTYPE_I1, DIMS(1));
+  tfrt_host_tensor_t tensor = {.layout = TFRT_TENSOR_LAYOUT_DENSE,
+                               .dense = testing_zeros(TFRT_DTYPE_I1, DIMS(1))};
   tfrt_string_builder_t out;
   tfrt_string_builder_initialize(&out, tfrt_allocator_system());
   testing_fails(tfrt_btf_write(&tensor, 1, &out), TFRT_STATUS_INVALID_ARGUMENT, "i1", NULL);
   ck_assert_uint_eq(out.size, 0);
   tfrt_string_builder_deinitialize(&out);
-  tfrt_dense_host_tensor_deinitialize(&tensor);
+  tfrt_host_tensor_deinitialize(&tensor);
 }
 END_TEST
 
@@ -157,6 +222,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(cases, a_misaligned_file_is_copied);
   tcase_add_test(cases, cut_and_flipped_files_are_refused_or_harmless);
   tcase_add_test(cases, lengths_whose_product_overflows_are_refused);
+  tcase_add_test(cases, a_sparse_tensor_is_written_with_its_own_coordinates);
+  tcase_add_test(cases, a_bad_sparse_record_is_refused);
   tcase_add_test(cases, a_dtype_without_a_code_is_not_written);
   tcase_add_test(cases, the_weights_of_the_example_are_as_its_readme_says);
   Suite* suite = suite_create("btf");

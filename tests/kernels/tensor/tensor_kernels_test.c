@@ -465,7 +465,8 @@ static void write_btf(const char* path) {
   tfrt_dense_host_tensor_t tensor = testing_tensor(TFRT_DTYPE_I32, numbers, DIMS(2, 2));
   tfrt_string_builder_t out;
   tfrt_string_builder_initialize(&out, tfrt_allocator_system());
-  testing_ok(tfrt_btf_write(&tensor, 1, &out));
+  const tfrt_host_tensor_t whole = {.layout = TFRT_TENSOR_LAYOUT_DENSE, .dense = tensor};
+  testing_ok(tfrt_btf_write(&whole, 1, &out));
   testing_ok(tfrt_file_write(path, out.data, out.size));
   tfrt_string_builder_deinitialize(&out);
   tfrt_dense_host_tensor_deinitialize(&tensor);
