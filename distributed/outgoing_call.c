@@ -1,37 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "distributed/outgoing_call.h"
-
-#include <string.h>
-
 #include "distributed/execution.h"
-
-// All arguments that go inline into one Invoke have at most so many bytes.
-#define TFRT_OUTGOING_CALL_MAX_INLINE (256u << 10)
-
-struct tfrt_outgoing_call_s {
-  tfrt_ref_count_t ref_count;  // one while it is open, one each for subscription and timer
-  tfrt_node_t* node;           // +1
-  tfrt_job_t* job;             // +1
-  tfrt_peer_t* peer;
-  tfrt_hash_node_t by_number;
-  uint64_t number;
-  const char* name;  // of the function
-  tfrt_status_origin_t site;
-  tfrt_request_context_t* request;  // +1; NULL: nobody cancels
-  tfrt_cancellation_subscription_t subscription;
-  tfrt_call_scope_t* scope;  // entered; NULL: nobody asks
-  tfrt_timer_t timer;
-  bool timer_started;
-  uint32_t argument_count;
-  tfrt_async_value_t** arguments;  // +1 each
-  uint32_t export_count;
-  tfrt_object_t** exports;  // of arguments; one loan each
-  uint32_t result_count;
-  tfrt_remote_value_t** results;  // +1 each; NULL once told
-  tfrt_status_t cancelled;        // +1; why, or NULL
-  bool started;                   // is in the peer's table
-  bool ended;
-};
+#include "distributed/outgoing_call_impl.h"
 
 static uint64_t tfrt_outgoing_call_hash(const void* key) {
   return tfrt_hash_u64(*(const uint64_t*)key);
@@ -80,7 +49,7 @@ static void tfrt_outgoing_call_free(void* argument) {
   tfrt_node_release(node);
 }
 
-static void tfrt_outgoing_call_release(tfrt_outgoing_call_t* call) {
+void tfrt_outgoing_call_release(tfrt_outgoing_call_t* call) {
   if (!tfrt_ref_count_decrement(&call->ref_count)) return;
   tfrt_action_queue_call(&call->node->actions, tfrt_outgoing_call_free, call);
 }
@@ -108,9 +77,7 @@ static tfrt_outgoing_call_t* tfrt_outgoing_call_allocate(
 
 static void tfrt_outgoing_call_leave_scope(void* scope) { tfrt_call_scope_leave(scope); }
 
-// ENDED: loans end, the scope is left. Results that are not known by now must have been
-// failed.
-static void tfrt_outgoing_call_end(tfrt_outgoing_call_t* call) {
+void tfrt_outgoing_call_end(tfrt_outgoing_call_t* call) {
   if (call->ended) return;
   call->ended = true;
   tfrt_node_t* node = call->node;
@@ -141,186 +108,10 @@ static void tfrt_outgoing_call_end(tfrt_outgoing_call_t* call) {
   tfrt_outgoing_call_release(call);
 }
 
-// Makes errors of the results that are not known yet.
-static void tfrt_outgoing_call_fail_results(tfrt_outgoing_call_t* call, tfrt_status_t status) {
+void tfrt_outgoing_call_fail_results(tfrt_outgoing_call_t* call, tfrt_status_t status) {
   for (uint32_t i = 0; i < call->result_count; ++i) {
     if (call->results[i]) tfrt_remote_value_fail(call->results[i], status);
   }
-}
-
-// --- Cancel ------------------------------------------------------------------
-
-// Puts a Void in the place of the Invoke, if that was not written yet.
-static bool tfrt_outgoing_call_void(tfrt_outgoing_call_t* call, tfrt_status_t reason) {
-  tfrt_node_t* node = call->node;
-  tfrt_arena_t arena;
-  tfrt_arena_initialize(&arena, node->options.allocator);
-  tfrt_string_builder_t bytes;
-  tfrt_string_builder_initialize(&bytes, node->options.allocator);
-  tfrt_wire_error_t error;
-  tfrt_status_t status =
-      tfrt_wire_error_from_status(reason, call->job->rank, node->incarnation, &arena, &error);
-  tfrt_wire_body_t body = {
-      .kind = TFRT_WIRE_FRAME_VOID,
-      .void_call = {.call = call->number, .result_count = call->result_count, .error = &error}};
-  bool replaced = false;
-  if (!status) status = tfrt_wire_body_encode(&body, &bytes);
-  if (!status) {
-    status = tfrt_session_replace_by_void(call->peer->session, call->number,
-                                          tfrt_string_builder_view(&bytes), &replaced);
-  }
-  // Without memory for that it is cancelled like one that was sent.
-  tfrt_status_release(status);
-  tfrt_string_builder_deinitialize(&bytes);
-  tfrt_arena_deinitialize(&arena);
-  return replaced;
-}
-
-// Tells the callee to stop.
-static void tfrt_outgoing_call_send_cancel(tfrt_outgoing_call_t* call, tfrt_status_t reason) {
-  tfrt_arena_t arena;
-  tfrt_arena_initialize(&arena, call->node->options.allocator);
-  tfrt_wire_error_t error;
-  tfrt_status_t status =
-      tfrt_wire_error_from_status(reason, call->job->rank, call->node->incarnation, &arena, &error);
-  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_CANCEL,
-                           .cancel = {.call = call->number, .reason = status ? NULL : &error}};
-  tfrt_peer_send(call->peer, &(tfrt_peer_frame_t){.job = call->job, .after_call = call->number},
-                 &body);
-  tfrt_status_release(status);
-  tfrt_arena_deinitialize(&arena);
-}
-
-// Stops the call: its unknown results are errors at once; the record stays until the callee
-// is done.
-static void tfrt_outgoing_call_cancel(tfrt_outgoing_call_t* call, tfrt_status_t reason) {
-  if (call->cancelled || call->ended) return;
-  call->cancelled = tfrt_status_retain(reason);
-  if (!call->started) return;
-  tfrt_outgoing_call_fail_results(call, reason);
-  if (tfrt_outgoing_call_void(call, reason)) {
-    tfrt_outgoing_call_end(call);
-  } else {
-    tfrt_outgoing_call_send_cancel(call, reason);
-  }
-}
-
-static void tfrt_outgoing_call_run_cancel(tfrt_cancellation_subscription_t* subscription,
-                                          tfrt_status_t reason) {
-  tfrt_outgoing_call_t* call = TFRT_CONTAINER_OF(subscription, tfrt_outgoing_call_t, subscription);
-  tfrt_node_t* node = tfrt_node_retain(call->node);
-  tfrt_node_lock_tables(node);
-  tfrt_outgoing_call_cancel(call, reason);
-  tfrt_outgoing_call_release(call);
-  tfrt_node_unlock(node);
-  tfrt_node_release(node);
-}
-
-static void tfrt_outgoing_call_run_timer(tfrt_timer_t* timer) {
-  tfrt_outgoing_call_t* call = TFRT_CONTAINER_OF(timer, tfrt_outgoing_call_t, timer);
-  tfrt_node_t* node = tfrt_node_retain(call->node);
-  tfrt_status_t plain = tfrt_status_create(TFRT_STATUS_DEADLINE_EXCEEDED,
-                                           "the call of @%s took too long", call->name);
-  tfrt_status_t status = tfrt_status_with_origin(plain, &call->site);
-  tfrt_status_release(plain);
-  tfrt_node_lock_tables(node);
-  tfrt_outgoing_call_cancel(call, status);
-  tfrt_outgoing_call_release(call);
-  tfrt_node_unlock(node);
-  tfrt_status_release(status);
-  tfrt_node_release(node);
-}
-
-// --- Arguments ---------------------------------------------------------------
-
-// What goes into one Invoke.
-typedef struct tfrt_outgoing_arguments_s {
-  const tfrt_outgoing_call_request_t* request;
-  tfrt_arena_t arena;
-  tfrt_wire_item_t* items;
-  size_t inline_size;
-  bool chains_are_here;  // so that a mutable value is what the program means
-} tfrt_outgoing_arguments_t;
-
-static bool tfrt_outgoing_call_is_chain(const char* const* types, uint32_t index) {
-  return types && strcmp(types[index], "!tfrt.chain") == 0;
-}
-
-// True if what has that type may be written after it is available.
-static bool tfrt_outgoing_call_is_mutable(const char* const* types, uint32_t index) {
-  tfrt_type_id_t id = TFRT_TYPE_NONE;
-  return types && tfrt_type_find(types[index], &id) &&
-         (tfrt_type_get(id)->flags & TFRT_TYPE_FLAG_MUTABLE);
-}
-
-// Lends |value| under a name of ours, or under the one that it has.
-static tfrt_status_t tfrt_outgoing_call_lend(tfrt_outgoing_call_t* call,
-                                             tfrt_outgoing_arguments_t* arguments, uint32_t index) {
-  tfrt_node_t* node = call->node;
-  tfrt_async_value_t* value = call->arguments[index];
-  tfrt_wire_item_t* item = &arguments->items[index];
-  item->kind = TFRT_WIRE_ITEM_REFERENCE;
-  const char* const* types = arguments->request->argument_types;
-  tfrt_remote_value_t* remote = tfrt_remote_value_of(node, value);
-  if (remote) {
-    item->reference = remote->location;
-    item->reference.is_mutable = tfrt_outgoing_call_is_mutable(types, index);
-    // The handle itself is what keeps the loan good, also when a copy is here by then.
-    tfrt_action_queue_release(&node->actions, value);
-    call->arguments[index] = &remote->base.base;
-    return NULL;
-  }
-  tfrt_object_t* object = tfrt_object_table_export(&node->objects, call->job, value);
-  if (!object) return tfrt_status_out_of_memory();
-  call->exports[call->export_count++] = object;
-  item->reference =
-      (tfrt_wire_reference_t){.id = object->id,
-                              .owner = node->incarnation,
-                              .owner_rank = call->job->rank,
-                              .namer_rank = call->job->rank,
-                              .is_chain = tfrt_outgoing_call_is_chain(types, index),
-                              .is_mutable = tfrt_outgoing_call_is_mutable(types, index)};
-  return NULL;
-}
-
-static tfrt_status_t tfrt_outgoing_call_pack_one(tfrt_outgoing_call_t* call,
-                                                 tfrt_outgoing_arguments_t* arguments,
-                                                 uint32_t index) {
-  tfrt_node_t* node = call->node;
-  tfrt_async_value_t* value = call->arguments[index];
-  tfrt_wire_item_t* item = &arguments->items[index];
-  if (tfrt_async_value_is_available(value)) {
-    tfrt_async_value_t* concrete = tfrt_async_value_resolved(value);
-    bool is_mutable = !tfrt_async_value_is_error(value) &&
-                      (tfrt_type_get(concrete->type_id)->flags & TFRT_TYPE_FLAG_MUTABLE);
-    size_t room = TFRT_OUTGOING_CALL_MAX_INLINE - arguments->inline_size;
-    size_t limit = node->options.inline_limit < room ? node->options.inline_limit : room;
-    if (!is_mutable || arguments->chains_are_here) {
-      TFRT_RETURN_IF_ERROR(tfrt_value_item_encode(value, limit, tfrt_node_host(node, call->job),
-                                                  &arguments->arena, item));
-    }
-    if (item->kind == TFRT_WIRE_ITEM_INLINE) arguments->inline_size += item->value.body.size;
-    if (item->kind != TFRT_WIRE_ITEM_NONE) return NULL;
-  }
-  return tfrt_outgoing_call_lend(call, arguments, index);
-}
-
-static tfrt_status_t tfrt_outgoing_call_pack(tfrt_outgoing_call_t* call,
-                                             tfrt_outgoing_arguments_t* arguments) {
-  arguments->items = tfrt_arena_allocate_array(&arguments->arena, call->argument_count + 1,
-                                               sizeof(*arguments->items));
-  if (!arguments->items) return tfrt_status_out_of_memory();
-  arguments->chains_are_here = true;
-  for (uint32_t i = 0; i < call->argument_count; ++i) {
-    if (tfrt_outgoing_call_is_chain(arguments->request->argument_types, i) &&
-        !tfrt_async_value_is_available(call->arguments[i])) {
-      arguments->chains_are_here = false;
-    }
-  }
-  for (uint32_t i = 0; i < call->argument_count; ++i) {
-    TFRT_RETURN_IF_ERROR(tfrt_outgoing_call_pack_one(call, arguments, i));
-  }
-  return NULL;
 }
 
 // --- Start -------------------------------------------------------------------
@@ -350,8 +141,8 @@ static tfrt_status_t tfrt_outgoing_call_create_results(
         .owner = request->callee,
         .owner_rank = tfrt_job_rank_of(call->job, request->callee),
         .namer_rank = call->job->rank,
-        .is_chain = tfrt_outgoing_call_is_chain(request->result_types, i),
-        .is_mutable = tfrt_outgoing_call_is_mutable(request->result_types, i)};
+        .is_chain = tfrt_outgoing_arguments_is_chain(request->result_types, i),
+        .is_mutable = tfrt_outgoing_arguments_is_mutable(request->result_types, i)};
     tfrt_remote_value_t* result = tfrt_remote_value_create(call->node, call->job, &reference, true);
     if (!result) return tfrt_status_out_of_memory();
     tfrt_remote_value_set_site(result, call->name, &call->site);
@@ -398,7 +189,7 @@ static tfrt_status_t tfrt_outgoing_call_name(tfrt_outgoing_call_t* call,
     TFRT_RETURN_IF_ERROR(
         tfrt_job_announce_program(call->job, call->peer, request->program, &program));
   }
-  TFRT_RETURN_IF_ERROR(tfrt_outgoing_call_pack(call, arguments));
+  TFRT_RETURN_IF_ERROR(tfrt_outgoing_arguments_pack(call, arguments));
   call->number = tfrt_session_next_call(call->peer->session);
   TFRT_RETURN_IF_ERROR(tfrt_outgoing_call_create_results(call, request));
   TFRT_RETURN_IF_ERROR(tfrt_outgoing_call_order_results(call, &arguments->arena));

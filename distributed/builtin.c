@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/builtin.h"
+
+#include "distributed/printing.h"
+#include "distributed/tracing.h"
+
+bool tfrt_builtin_is_here(const tfrt_peer_t* peer, const tfrt_job_t* job,
+                          const tfrt_wire_invoke_t* invoke) {
+  switch (invoke->function) {
+    case TFRT_WIRE_BUILTIN_PRINT:
+      return invoke->argument_count == 2 && invoke->result_count == 1 && job->print;
+    case TFRT_WIRE_BUILTIN_TRACE:
+      return invoke->argument_count == 0 && invoke->result_count == 1 &&
+             peer->incarnation == job->client.incarnation;
+    default:
+      return false;
+  }
+}
+
+void tfrt_builtin_start(tfrt_execution_t* execution, const tfrt_peer_t* peer) {
+  if (execution->function == TFRT_WIRE_BUILTIN_TRACE) {
+    tfrt_tracing_start(execution);
+  } else {
+    tfrt_printing_start(execution, tfrt_job_rank_of(execution->job, peer->incarnation));
+  }
+}
