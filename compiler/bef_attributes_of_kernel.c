@@ -105,7 +105,16 @@ static const tfrt_ir_attribute_t* import_symbol(gathering_t* gathering, const ui
   return tfrt_ir_attribute_symbol(context, names, count);
 }
 
-// Adds value |index| of the kernel, or drops it with a warning where nothing is known of it.
+// Adds a value of which nothing is known but that it is there, and where.
+static bool add_unknown_value(gathering_t* gathering, const char* name, uint32_t offset) {
+  char text[48];
+  snprintf(text, sizeof(text), TFRT_BEF_UNKNOWN_ATTRIBUTE "<%" PRIu32 ">", offset);
+  tfrt_bef_importer_warn(gathering->importer);
+  return add(gathering, name,
+             tfrt_ir_attribute_opaque(gathering->importer->context, tfrt_string_view_of(text)));
+}
+
+// Adds value |index| of the kernel, with a warning where something is not known of it.
 static bool add_value(gathering_t* gathering, uint32_t index) {
   tfrt_bef_importer_t* importer = gathering->importer;
   const tfrt_attribute_descriptor_t* entry = value_descriptor(gathering->descriptor, index);
@@ -126,10 +135,7 @@ static bool add_value(gathering_t* gathering, uint32_t index) {
   if (type == TFRT_BEF_ATTRIBUTE_UNSUPPORTED && entry) {
     type = tfrt_bef_attribute_type_of_kind(entry->kind);
   }
-  if (type == TFRT_BEF_ATTRIBUTE_UNSUPPORTED) {
-    tfrt_bef_importer_warn(importer);
-    return true;
-  }
+  if (type == TFRT_BEF_ATTRIBUTE_UNSUPPORTED) return add_unknown_value(gathering, name, offset);
   tfrt_status_t status = tfrt_bef_attribute_check(section, size, offset, type);
   if (status) {
     tfrt_bef_importer_report(importer, gathering->function, name, tfrt_status_message(status));

@@ -24,9 +24,9 @@ void tfrt_bef_importer_warn(tfrt_bef_importer_t* importer) {
   importer->has_warned = true;
   tfrt_diagnostics_report_at(
       importer->diagnostics, TFRT_SEVERITY_WARNING, NULL,
-      "the file has no sections for names or types of attributes or for "
-      "types of registers: what is not in the op tables is made up, as " TFRT_BEF_UNKNOWN_TYPE
-      ", or left out");
+      "Missing AttributeTypes, AttributeNames or RegisterTypes sections. What is not in the op "
+      "tables is made up: types are " TFRT_BEF_UNKNOWN_TYPE
+      ", attributes are " TFRT_BEF_UNKNOWN_ATTRIBUTE " with their offset");
 }
 
 // --- Types and locations ------------------------------------------------------------------

@@ -7,12 +7,12 @@
 //
 // What a file doesn't hold comes from the op tables, or is made up:
 //   names of attributes   their section; else the op's table entry, in order
-//   types of attributes   their section; else the table entry; else the attribute is lost
+//   types of attributes   their section; else the table entry; else `#bef.unknown<offset>`
 //   names of functions'   the table entry (`a_true_fn`, ...); else `callee`, or for several
 //   attributes            `callees`, an array
 //   types of values       their section; else the function's signature; else `!bef.unknown`
 //   values' names         those of parameters from their section; others are numbers
-// A warning says so once where something is made up or lost. `_tfrt_cost` and attributes of
+// A warning says so once where something is made up. `_tfrt_cost` and attributes of
 // functions and of the module, but for `tfrt.native` and `tfrt.sync`, are not in files.
 //
 // Thread rule: thread-compatible (caller synchronises).
@@ -27,6 +27,9 @@
 
 // The type of a value that nothing is known about.
 #define TFRT_BEF_UNKNOWN_TYPE "!bef.unknown"
+
+// What an attribute begins with that nothing is known about.
+#define TFRT_BEF_UNKNOWN_ATTRIBUTE "#bef.unknown"
 
 // Sets |*out_module| to the program of |file| as a module, made in |context|, which doesn't need
 // |file| any more, or to NULL. Ops get the entries of |tables|. Errors: INVALID_ARGUMENT with the

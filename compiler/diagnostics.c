@@ -13,8 +13,11 @@
 
 void tfrt_diagnostics_initialize(tfrt_diagnostics_t* diagnostics, const char* file,
                                  tfrt_string_view_t text, tfrt_allocator_t allocator) {
-  *diagnostics = (tfrt_diagnostics_t){
-      .allocator = allocator, .file = file, .text = text, .limit = TFRT_DIAGNOSTICS_DEFAULT_LIMIT};
+  *diagnostics = (tfrt_diagnostics_t){.allocator = allocator,
+                                      .file = file,
+                                      .text = text,
+                                      .first_line = 1,
+                                      .limit = TFRT_DIAGNOSTICS_DEFAULT_LIMIT};
 }
 
 static void free_copy(tfrt_allocator_t allocator, const char* text) {
@@ -36,6 +39,10 @@ void tfrt_diagnostics_deinitialize(tfrt_diagnostics_t* diagnostics) {
 // Counts a report of |severity| and returns true if it is to be kept.
 static bool count_report(tfrt_diagnostics_t* diagnostics, tfrt_severity_t severity) {
   if (severity == TFRT_SEVERITY_NOTE) return !diagnostics->muted;
+  if (severity == TFRT_SEVERITY_REMARK) {
+    diagnostics->muted = false;
+    return true;
+  }
   if (severity == TFRT_SEVERITY_WARNING) ++diagnostics->warning_count;
   if (severity == TFRT_SEVERITY_ERROR) ++diagnostics->error_count;
   size_t count =
@@ -84,6 +91,18 @@ static tfrt_string_view_t line_around(tfrt_string_view_t text, size_t offset, si
   return tfrt_string_view_make(text.data + begin, end - begin);
 }
 
+// The number of the line of the text that begins at |begin|.
+static uint32_t line_number(tfrt_diagnostics_t* diagnostics, size_t begin) {
+  if (begin < diagnostics->known_offset || !diagnostics->known_line) {
+    diagnostics->known_offset = 0;
+    diagnostics->known_line = diagnostics->first_line;
+  }
+  for (; diagnostics->known_offset < begin; ++diagnostics->known_offset) {
+    diagnostics->known_line += diagnostics->text.data[diagnostics->known_offset] == '\n';
+  }
+  return diagnostics->known_line;
+}
+
 void tfrt_diagnostics_report_v(tfrt_diagnostics_t* diagnostics, tfrt_severity_t severity,
                                size_t offset, const char* format, va_list arguments) {
   if (!count_report(diagnostics, severity)) return;
@@ -92,10 +111,9 @@ void tfrt_diagnostics_report_v(tfrt_diagnostics_t* diagnostics, tfrt_severity_t 
   tfrt_string_view_t text = diagnostics->text;
   if (offset > text.size) offset = text.size;
   size_t begin = 0;
-  tfrt_diagnostic_t report = {
-      .severity = severity, .file = diagnostics->file, .line = 1, .message = message};
+  tfrt_diagnostic_t report = {.severity = severity, .file = diagnostics->file, .message = message};
   report.source_line = line_around(text, offset, &begin);
-  for (size_t i = 0; i < begin; ++i) report.line += text.data[i] == '\n';
+  report.line = line_number(diagnostics, begin);
   report.column = (uint32_t)(offset - begin) + 1;
   keep(diagnostics, report);
 }
@@ -108,10 +126,12 @@ void tfrt_diagnostics_report(tfrt_diagnostics_t* diagnostics, tfrt_severity_t se
   va_end(arguments);
 }
 
-// The text of line |line| of |text|, or an empty view if there is none.
-static tfrt_string_view_t line_at(tfrt_string_view_t text, uint32_t line) {
+// The text of line |line| of the file, or an empty view if |diagnostics| hasn't got it.
+static tfrt_string_view_t line_at(const tfrt_diagnostics_t* diagnostics, uint32_t line) {
+  tfrt_string_view_t text = diagnostics->text;
+  if (line < diagnostics->first_line) return tfrt_string_view_make(NULL, 0);
   size_t offset = 0;
-  for (uint32_t i = 1; i < line; ++i) {
+  for (uint32_t i = diagnostics->first_line; i < line; ++i) {
     const char* newline =
         offset < text.size ? memchr(text.data + offset, '\n', text.size - offset) : NULL;
     if (!newline) return tfrt_string_view_make(NULL, 0);
@@ -137,7 +157,7 @@ void tfrt_diagnostics_report_at(tfrt_diagnostics_t* diagnostics, tfrt_severity_t
     report.column = place->column;
   }
   if (place && diagnostics->file && strcmp(diagnostics->file, report.file) == 0) {
-    report.source_line = line_at(diagnostics->text, place->line);
+    report.source_line = line_at(diagnostics, place->line);
   }
   keep(diagnostics, report);
 }
@@ -168,9 +188,13 @@ static void render_source(const tfrt_diagnostic_t* report, tfrt_string_builder_t
   tfrt_string_builder_append_text(builder, "^\n");
 }
 
+const char* tfrt_severity_name(tfrt_severity_t severity) {
+  static const char* const names[] = {"error", "warning", "note", "remark"};
+  return names[severity];
+}
+
 void tfrt_diagnostics_render(const tfrt_diagnostics_t* diagnostics,
                              tfrt_string_builder_t* builder) {
-  static const char* const names[] = {"error", "warning", "note"};
   for (size_t i = 0; i < diagnostics->count; ++i) {
     const tfrt_diagnostic_t* report = &diagnostics->reports[i];
     if (report->file) tfrt_string_builder_append_format(builder, "%s:", report->file);
@@ -178,7 +202,7 @@ void tfrt_diagnostics_render(const tfrt_diagnostics_t* diagnostics,
       tfrt_string_builder_append_format(builder, "%u:%u:", report->line, report->column);
     }
     if (report->file || report->line) tfrt_string_builder_append_char(builder, ' ');
-    tfrt_string_builder_append_format(builder, "%s: %s\n", names[report->severity],
+    tfrt_string_builder_append_format(builder, "%s: %s\n", tfrt_severity_name(report->severity),
                                       report->message);
     render_source(report, builder);
   }

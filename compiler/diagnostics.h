@@ -8,7 +8,7 @@
 //
 // Life:
 //  1. Initialised with the name and the text of the input (borrowed).
-//  2. Reported to by lexer, parser, verifier and emitter. After a limit of errors
+//  2. Reported to by lexer, parser, verifier, passes and emitter. After a limit of errors
 //     further ones are only counted.
 //  3. Rendered, or looked at one by one, and deinitialised.
 //
@@ -28,7 +28,8 @@
 typedef enum tfrt_severity_e {
   TFRT_SEVERITY_ERROR = 0,
   TFRT_SEVERITY_WARNING,
-  TFRT_SEVERITY_NOTE,  // belongs to the report before it
+  TFRT_SEVERITY_NOTE,    // belongs to the report before it
+  TFRT_SEVERITY_REMARK,  // what a pass was asked to say
 } tfrt_severity_t;
 
 // One report. Strings live as long as the diagnostics.
@@ -45,6 +46,7 @@ typedef struct tfrt_diagnostics_s {
   tfrt_allocator_t allocator;
   const char* file;         // of the input; borrowed
   tfrt_string_view_t text;  // the input; borrowed; empty when it isn't text
+  uint32_t first_line;      // the number of the text's first line: 1, or set by the caller
   tfrt_diagnostic_t* reports;
   size_t count;
   size_t capacity;
@@ -52,10 +54,16 @@ typedef struct tfrt_diagnostics_s {
   size_t warning_count;  // likewise
   size_t limit;          // errors that are kept
   bool muted;            // the last report was not kept: nor are its notes
+  // The beginning of a line of |text| and its number: where the next report, which is mostly
+  // further down, begins to count.
+  size_t known_offset;
+  uint32_t known_line;
 } tfrt_diagnostics_t;
 
 // Makes |diagnostics| empty, for the input |text| named |file|; both are borrowed until
-// deinitialisation. |text| may be empty. Thread-compatible (caller synchronises).
+// deinitialisation. |text| may be empty. A caller whose text is a piece of the file sets
+// |first_line| behind this, so that places are those in the file. Thread-compatible (caller
+// synchronises).
 void tfrt_diagnostics_initialize(tfrt_diagnostics_t* diagnostics, const char* file,
                                  tfrt_string_view_t text, tfrt_allocator_t allocator);
 
@@ -75,6 +83,9 @@ void tfrt_diagnostics_report_v(tfrt_diagnostics_t* diagnostics, tfrt_severity_t 
 void tfrt_diagnostics_report_at(tfrt_diagnostics_t* diagnostics, tfrt_severity_t severity,
                                 const tfrt_ir_location_t* location, const char* format, ...)
     TFRT_PRINTF(4, 5);
+
+// What |severity| is called, e.g. "error". Static. Thread-safe.
+const char* tfrt_severity_name(tfrt_severity_t severity);
 
 // Appends every report to |builder|, in order, as shown above, and a last line about
 // those that were not kept, if any. Thread-compatible (caller synchronises).

@@ -21,7 +21,8 @@ static int hex_value(char c) {
 }
 
 void tfrt_lexer_initialize(tfrt_lexer_t* lexer, tfrt_diagnostics_t* diagnostics) {
-  *lexer = (tfrt_lexer_t){.diagnostics = diagnostics, .text = diagnostics->text, .line = 1};
+  *lexer = (tfrt_lexer_t){
+      .diagnostics = diagnostics, .text = diagnostics->text, .line = diagnostics->first_line};
 }
 
 // The byte |ahead| of the position, or 0 behind the end.

@@ -30,8 +30,8 @@ static void check_operands(tfrt_verifier_t* verifier, const tfrt_ir_operation_t*
     const char* wanted = entry ? entry->type : "!tfrt.chain";
     const tfrt_ir_type_t* type = operation->operands[i].value->type;
     if (tfrt_schema_type_fits(wanted, type)) continue;
-    tfrt_verifier_op_error(verifier, operation, "operand #%u must be '%s', but got '%s'", i, wanted,
-                           type->text->data);
+    tfrt_verifier_op_error(verifier, operation, "operand #%u must be %s type, but got '%s'", i,
+                           wanted, type->text->data);
   }
 }
 
@@ -47,8 +47,8 @@ static void check_results(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* 
     const char* wanted = tfrt_kernel_descriptor_result(descriptor, i)->type;
     const tfrt_ir_type_t* type = operation->results[i].type;
     if (tfrt_schema_type_fits(wanted, type)) continue;
-    tfrt_verifier_op_error(verifier, operation, "result #%u must be '%s', but got '%s'", i, wanted,
-                           type->text->data);
+    tfrt_verifier_op_error(verifier, operation, "result #%u must be %s type, but got '%s'", i,
+                           wanted, type->text->data);
   }
   if (!(descriptor->flags & TFRT_KERNEL_RESULTS_AS_OPERANDS)) return;
   uint32_t first = tfrt_kernel_descriptor_fixed_operands(descriptor);
@@ -99,7 +99,7 @@ static void check_cost(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* ope
   bool fits = cost->kind == TFRT_IR_ATTRIBUTE_INTEGER && tfrt_ir_attribute_integer_value(cost) > 0;
   if (fits) return;
   tfrt_verifier_op_error(verifier, operation,
-                         "requires attribute '_tfrt_cost' to be a positive integer");
+                         "cost value must be larger than 0: '_tfrt_cost' is a positive integer");
 }
 
 // --- Regions and returns -----------------------------------------------------------------------

@@ -126,8 +126,8 @@ static void check_function(tfrt_verifier_t* verifier, tfrt_ir_operation_t* funct
   if (!region->first_block) {
     if (native) return;
     tfrt_verifier_op_error(verifier, function,
-                           "has no body, which only functions with the attribute 'tfrt.native' "
-                           "may lack");
+                           "has no body, and external functions are not allowed: only those with "
+                           "the attribute 'tfrt.native'");
     return;
   }
   if (region->first_block != region->last_block) {
@@ -137,9 +137,10 @@ static void check_function(tfrt_verifier_t* verifier, tfrt_ir_operation_t* funct
   check_parameters(verifier, function, type, region->first_block);
   const tfrt_ir_operation_t* last = region->first_block->last;
   if (!last || !tfrt_ir_operation_is(last, "tfrt.return")) {
-    tfrt_verifier_report(verifier, TFRT_SEVERITY_ERROR, last ? last : function,
-                         "function '@%.*s' must end in a 'tfrt.return'",
-                         TFRT_STRING_VIEW_ARGUMENTS(name));
+    tfrt_verifier_report(
+        verifier, TFRT_SEVERITY_ERROR, last ? last : function,
+        "function '@%.*s' must end in one: all functions need to have a tfrt.return",
+        TFRT_STRING_VIEW_ARGUMENTS(name));
   }
   check_region(verifier, region, true);
 }

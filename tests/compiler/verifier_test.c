@@ -70,12 +70,12 @@ START_TEST(blocks_end_in_one_return) {
       "  tfrt.return\n"
       "}\n"
       "func.func private @outside(i32)\n",
-      "1:1: error: function '@nothing' must end in a 'tfrt.return'\n"
-      "3:8: error: function '@none' must end in a 'tfrt.return'\n"
+      "1:1: error: function '@nothing' must end in one: all functions need to have a tfrt.return\n"
+      "3:8: error: function '@none' must end in one: all functions need to have a tfrt.return\n"
       "6:3: error: 'tfrt.return' op must be the last operation in the parent block\n"
       "10:3: error: 'tfrt.repeat.i32' op expected tfrt.return in body\n"
-      "13:1: error: 'func.func' op has no body, which only functions with the attribute "
-      "'tfrt.native' may lack\n");
+      "13:1: error: 'func.func' op has no body, and external functions are not allowed: only those "
+      "with the attribute 'tfrt.native'\n");
 }
 END_TEST
 
@@ -111,18 +111,18 @@ START_TEST(ops_are_what_their_table_says) {
       "  tfrt.return\n"
       "}\n",
       "2:8: error: 'tfrt.add.i32' op expected 2 operands, but found 1\n"
-      "2:8: error: 'tfrt.add.i32' op result #0 must be 'i32', but got 'i64'\n"
-      "3:8: error: 'tfrt.add.i32' op operand #1 must be 'i32', but got 'i1'\n"
+      "2:8: error: 'tfrt.add.i32' op result #0 must be i32 type, but got 'i64'\n"
+      "3:8: error: 'tfrt.add.i32' op operand #1 must be i32 type, but got 'i1'\n"
       "4:8: error: 'tfrt.constant.i32' op requires attribute 'value', a 32-bit integer (i32)\n"
       "5:8: error: 'tfrt.constant.i32' op attribute 'value' must be a 32-bit integer (i32)\n"
       "5:8: error: 'tfrt.constant.i32' op has no attribute 'foo'\n"
       "5:8: error: 'tfrt.constant.i32' op has no attribute 'host', which only calls have\n"
-      "6:8: error: 'tfrt.lessequal.i32' op operand #2 must be '!tfrt.chain', but got 'i32'\n"
+      "6:8: error: 'tfrt.lessequal.i32' op operand #2 must be !tfrt.chain type, but got 'i32'\n"
       "7:8: error: 'tfrt.repeat.i32' op must give results of the types that it takes\n"
       "7:8: error: 'tfrt.repeat.i32' op argument #0 of 'body' block must be 'i32', as the operand "
       "is\n"
       "11:3: error: 'tfrt.if' op expected 2 regions, but found 0\n"
-      "12:8: error: 'tfrt_test.test_cost' op requires attribute '_tfrt_cost' to be a positive "
+      "12:8: error: 'tfrt_test.test_cost' op cost value must be larger than 0: '_tfrt_cost' is a positive "
       "integer\n");
 }
 END_TEST
