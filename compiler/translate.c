@@ -4,6 +4,7 @@
 
 #include "compiler/bef_emitter.h"
 #include "compiler/bef_importer.h"
+#include "compiler/dialects.h"
 #include "compiler/parser.h"
 #include "compiler/printer.h"
 #include "compiler/verifier.h"
@@ -26,10 +27,25 @@ static tfrt_status_t assemble(tfrt_ir_context_t* context, const tfrt_op_tables_t
     return first_error(diagnostics);
   }
   bool bare = options && options->no_optional_sections;
+  bool exact = options && options->exact_tfrt_bytes;
   tfrt_bef_emitter_options_t emitter_options = {.no_optional_sections = bare,
-                                                .no_argument_names = bare};
+                                                .no_argument_names = bare || exact};
   return tfrt_bef_emit(context, module, &emitter_options, diagnostics, allocator, out_bytes,
                        out_size);
+}
+
+tfrt_status_t tfrt_assemble_text(const tfrt_op_tables_t* tables,
+                                 const tfrt_text_to_bef_options_t* options,
+                                 tfrt_allocator_t allocator, tfrt_diagnostics_t* diagnostics,
+                                 void** out_bytes, size_t* out_size) {
+  *out_bytes = NULL;
+  *out_size = 0;
+  tfrt_ir_context_t* context = NULL;
+  TFRT_RETURN_IF_ERROR(tfrt_ir_context_allocate(allocator, &context));
+  tfrt_status_t status =
+      assemble(context, tables, options, diagnostics, allocator, out_bytes, out_size);
+  tfrt_ir_context_free(context);
+  return status;
 }
 
 tfrt_status_t tfrt_translate_text_to_bef(const char* name, tfrt_string_view_t text,
@@ -37,16 +53,44 @@ tfrt_status_t tfrt_translate_text_to_bef(const char* name, tfrt_string_view_t te
                                          const tfrt_text_to_bef_options_t* options,
                                          tfrt_allocator_t allocator, tfrt_string_builder_t* report,
                                          void** out_bytes, size_t* out_size) {
-  *out_bytes = NULL;
-  *out_size = 0;
-  tfrt_ir_context_t* context = NULL;
-  TFRT_RETURN_IF_ERROR(tfrt_ir_context_allocate(allocator, &context));
   tfrt_diagnostics_t diagnostics;
   tfrt_diagnostics_initialize(&diagnostics, name, text, allocator);
   tfrt_status_t status =
-      assemble(context, tables, options, &diagnostics, allocator, out_bytes, out_size);
+      tfrt_assemble_text(tables, options, allocator, &diagnostics, out_bytes, out_size);
   tfrt_diagnostics_render(&diagnostics, report);
   tfrt_diagnostics_deinitialize(&diagnostics);
+  return status;
+}
+
+// Text to checked IR to text, in |context|.
+static tfrt_status_t optimize(tfrt_ir_context_t* context, const tfrt_op_tables_t* tables,
+                              const tfrt_text_to_text_options_t* options,
+                              tfrt_diagnostics_t* diagnostics, tfrt_string_builder_t* text) {
+  tfrt_ir_operation_t* module = tfrt_parse_module(context, tables, diagnostics);
+  if (!module || !tfrt_verify_module(context, module, diagnostics)) {
+    return first_error(diagnostics);
+  }
+  if (options->known_dialects_only && !tfrt_check_dialects(module, tables, diagnostics)) {
+    return first_error(diagnostics);
+  }
+  if (!tfrt_passes_run(options->passes, options->pass_count, context, module, diagnostics)) {
+    return first_error(diagnostics);
+  }
+  tfrt_printer_options_t printer_options = {.generic = options->generic,
+                                            .locations = options->locations};
+  tfrt_print_operation(module, &printer_options, text);
+  return tfrt_string_builder_status(text);
+}
+
+tfrt_status_t tfrt_optimize_text(const tfrt_op_tables_t* tables,
+                                 const tfrt_text_to_text_options_t* options,
+                                 tfrt_allocator_t allocator, tfrt_diagnostics_t* diagnostics,
+                                 tfrt_string_builder_t* text) {
+  static const tfrt_text_to_text_options_t no_options = {0};
+  tfrt_ir_context_t* context = NULL;
+  TFRT_RETURN_IF_ERROR(tfrt_ir_context_allocate(allocator, &context));
+  tfrt_status_t status =
+      optimize(context, tables, options ? options : &no_options, diagnostics, text);
   tfrt_ir_context_free(context);
   return status;
 }
@@ -67,25 +111,34 @@ static tfrt_status_t disassemble(tfrt_ir_context_t* context, const tfrt_bef_file
   return tfrt_string_builder_status(text);
 }
 
+tfrt_status_t tfrt_disassemble_image(const void* bytes, size_t size, const tfrt_op_tables_t* tables,
+                                     const tfrt_bef_to_text_options_t* options,
+                                     tfrt_allocator_t allocator, tfrt_diagnostics_t* diagnostics,
+                                     tfrt_string_builder_t* text) {
+  tfrt_bef_file_t* file = NULL;
+  tfrt_ir_context_t* context = NULL;
+  tfrt_status_t status = tfrt_bef_file_create(bytes, size, allocator, &file);
+  if (status) {
+    tfrt_diagnostics_report_at(diagnostics, TFRT_SEVERITY_ERROR, NULL, "%s",
+                               tfrt_status_message(status));
+  }
+  if (!status) status = tfrt_ir_context_allocate(allocator, &context);
+  if (!status) status = disassemble(context, file, tables, options, diagnostics, text);
+  tfrt_ir_context_free(context);
+  tfrt_bef_file_release(file);
+  return status;
+}
+
 tfrt_status_t tfrt_translate_bef_to_text(const char* name, const void* bytes, size_t size,
                                          const tfrt_op_tables_t* tables,
                                          const tfrt_bef_to_text_options_t* options,
                                          tfrt_allocator_t allocator, tfrt_string_builder_t* report,
                                          tfrt_string_builder_t* text) {
-  tfrt_bef_file_t* file = NULL;
-  tfrt_ir_context_t* context = NULL;
   tfrt_diagnostics_t diagnostics;
   tfrt_diagnostics_initialize(&diagnostics, name, tfrt_string_view_make(NULL, 0), allocator);
-  tfrt_status_t status = tfrt_bef_file_create(bytes, size, allocator, &file);
-  if (status) {
-    tfrt_diagnostics_report_at(&diagnostics, TFRT_SEVERITY_ERROR, NULL, "%s",
-                               tfrt_status_message(status));
-  }
-  if (!status) status = tfrt_ir_context_allocate(allocator, &context);
-  if (!status) status = disassemble(context, file, tables, options, &diagnostics, text);
+  tfrt_status_t status =
+      tfrt_disassemble_image(bytes, size, tables, options, allocator, &diagnostics, text);
   tfrt_diagnostics_render(&diagnostics, report);
   tfrt_diagnostics_deinitialize(&diagnostics);
-  tfrt_ir_context_free(context);
-  tfrt_bef_file_release(file);
   return status;
 }

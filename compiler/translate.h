@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The compiler in two calls: text to BEF, and BEF to text. What mains and tests use; the
-// steps behind it have headers of their own.
+// The compiler in a few calls: text to BEF, BEF to text, text to text. What mains and tests
+// use; the steps behind it have headers of their own.
 //
 //   text --parser--> IR --verifier--> IR --emitter--> BEF
 //   BEF --loader, importer--> IR --printer--> text
+//   text --parser--> IR --verifier--> IR --passes--> IR --printer--> text
 //
 // What is wrong with the input is rendered into a report, as compilers print it:
 // file:line:column, the line, a caret. A report may hold warnings though all went well.
@@ -15,13 +16,18 @@
 #ifndef TFRT_COMPILER_TRANSLATE_H_
 #define TFRT_COMPILER_TRANSLATE_H_
 
+#include "compiler/diagnostics.h"
 #include "compiler/op_index.h"
+#include "compiler/passes/pass.h"
 #include "host_runtime/base/string_builder.h"
 
 typedef struct tfrt_text_to_bef_options_s {
   // Leave out types and names of attributes and types of registers: smaller, but the file
   // can't be turned back into text.
   bool no_optional_sections;
+  // Write the bytes that TFRT's translator writes: without the names of parameters, for which
+  // it has no section. (What only programs of ours say, call options, stays.)
+  bool exact_tfrt_bytes;
 } tfrt_text_to_bef_options_t;
 
 // Translates |text|, which was read from the file |name|, to BEF. Sets |*out_bytes| to
@@ -32,6 +38,30 @@ tfrt_status_t tfrt_translate_text_to_bef(const char* name, tfrt_string_view_t te
                                          const tfrt_text_to_bef_options_t* options,
                                          tfrt_allocator_t allocator, tfrt_string_builder_t* report,
                                          void** out_bytes, size_t* out_size) TFRT_MUST_USE;
+
+// The same for a caller that looks at the reports one by one, or whose text is a piece of a
+// file: translates the text of |diagnostics| and reports to them. Thread-compatible (caller
+// synchronises).
+tfrt_status_t tfrt_assemble_text(const tfrt_op_tables_t* tables,
+                                 const tfrt_text_to_bef_options_t* options,
+                                 tfrt_allocator_t allocator, tfrt_diagnostics_t* diagnostics,
+                                 void** out_bytes, size_t* out_size) TFRT_MUST_USE;
+
+typedef struct tfrt_text_to_text_options_s {
+  const tfrt_pass_t* const* passes;  // in the order in which they run
+  size_t pass_count;
+  bool known_dialects_only;  // ops of a dialect that no op table has are errors
+  bool generic;              // every op in generic form
+  bool locations;            // with locations
+} tfrt_text_to_text_options_t;
+
+// Checks the text of |diagnostics|, runs passes on the program, and appends its text to
+// |text|, unless there was an error; reports to |diagnostics|. |options| may be NULL.
+// Thread-compatible (caller synchronises).
+tfrt_status_t tfrt_optimize_text(const tfrt_op_tables_t* tables,
+                                 const tfrt_text_to_text_options_t* options,
+                                 tfrt_allocator_t allocator, tfrt_diagnostics_t* diagnostics,
+                                 tfrt_string_builder_t* text) TFRT_MUST_USE;
 
 typedef struct tfrt_bef_to_text_options_s {
   bool generic;    // every op in generic form
@@ -46,5 +76,12 @@ tfrt_status_t tfrt_translate_bef_to_text(const char* name, const void* bytes, si
                                          const tfrt_bef_to_text_options_t* options,
                                          tfrt_allocator_t allocator, tfrt_string_builder_t* report,
                                          tfrt_string_builder_t* text) TFRT_MUST_USE;
+
+// The same for a caller that looks at the reports one by one. Thread-compatible (caller
+// synchronises).
+tfrt_status_t tfrt_disassemble_image(const void* bytes, size_t size, const tfrt_op_tables_t* tables,
+                                     const tfrt_bef_to_text_options_t* options,
+                                     tfrt_allocator_t allocator, tfrt_diagnostics_t* diagnostics,
+                                     tfrt_string_builder_t* text) TFRT_MUST_USE;
 
 #endif  // TFRT_COMPILER_TRANSLATE_H_

@@ -2,13 +2,12 @@
 //
 // Disassembles a host program: BEF in, MLIR text out.
 
-#include "compiler/translate.h"
-#include "tools/common/op_tables.h"
+#include "host_runtime/base/file.h"
+#include "tools/common/program_translation.h"
 #include "tools/common/translate_main.h"
 
 static const char* output = TFRT_FILE_STANDARD_INPUT;
-static bool generic = false;
-static bool locations = false;
+static tfrt_bef_to_text_options_t options;
 
 static const tfrt_flag_t flags[] = {
     {.name = "o",
@@ -18,11 +17,11 @@ static const tfrt_flag_t flags[] = {
      .help = "where the text goes; - (as without this flag) is the standard output"},
     {.name = "mlir-print-op-generic",
      .kind = TFRT_FLAG_BOOL,
-     .storage = &generic,
+     .storage = &options.generic,
      .help = "write every op in generic form, as a stock mlir-opt reads it"},
     {.name = "mlir-print-debuginfo",
      .kind = TFRT_FLAG_BOOL,
-     .storage = &locations,
+     .storage = &options.locations,
      .help = "write the location behind each op"},
 };
 
@@ -40,27 +39,13 @@ static const tfrt_flag_table_t table = {
     .flag_count = TFRT_ARRAY_SIZE(flags),
 };
 
-static tfrt_status_t translate(const char* name, const tfrt_file_contents_t* input,
-                               tfrt_string_builder_t* report, void** out_bytes, size_t* out_size) {
-  tfrt_bef_to_text_options_t options = {.generic = generic, .locations = locations};
-  tfrt_string_builder_t text;
-  tfrt_string_builder_initialize(&text, tfrt_allocator_system());
-  tfrt_status_t status =
-      tfrt_translate_bef_to_text(name, input->data, input->size, tfrt_all_op_tables(), &options,
-                                 tfrt_allocator_system(), report, &text);
-  if (!status && text.size) {
-    *out_bytes = tfrt_allocator_copy_string(text.allocator, text.data, text.size - 1);
-    if (!*out_bytes) {
-      status = tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "out of memory for the text");
-    } else {
-      ((char*)*out_bytes)[text.size - 1] = '\n';  // takes the place of the copy's NUL
-      *out_size = text.size;
-    }
-  }
-  tfrt_string_builder_deinitialize(&text);
-  return status;
+static tfrt_status_t translate(tfrt_string_view_t input, tfrt_diagnostics_t* diagnostics,
+                               tfrt_string_builder_t* result) {
+  return tfrt_program_bef_to_text(input, &options, diagnostics, result);
 }
 
 int main(int argument_count, char** arguments) {
-  return tfrt_translate_main(&table, &output, translate, argument_count, arguments);
+  static const tfrt_translate_program_t program = {
+      .table = &table, .output = &output, .separator = "", .translate = translate};
+  return tfrt_translate_main(&program, argument_count, arguments);
 }

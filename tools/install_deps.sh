@@ -24,6 +24,7 @@ libclang-rt-14-dev    clang's sanitizer and libFuzzer runtimes
 libasan8              gcc's AddressSanitizer runtime
 libubsan1             gcc's UndefinedBehaviorSanitizer runtime
 libtsan2              gcc's ThreadSanitizer runtime
+llvm-14-tools         FileCheck and not, for test files with RUN lines
 llvm-14               llvm-symbolizer, for readable sanitizer reports
 pkg-config            finds the libraries below
 libgrpc-dev           the network transport (distributed/grpc)

@@ -2,12 +2,14 @@
 //
 // Assembles a host program: MLIR text in, BEF out.
 
-#include "compiler/translate.h"
-#include "tools/common/op_tables.h"
+#include "host_runtime/base/file.h"
+#include "tools/common/program_translation.h"
 #include "tools/common/translate_main.h"
 
 static const char* output = TFRT_FILE_STANDARD_INPUT;
-static bool disable_optional_sections = false;
+static tfrt_text_to_bef_options_t options;
+static bool split_input = false;
+static bool verify_diagnostics = false;
 
 static const tfrt_flag_t flags[] = {
     {.name = "o",
@@ -17,8 +19,20 @@ static const tfrt_flag_t flags[] = {
      .help = "where the BEF goes; - (as without this flag) is the standard output"},
     {.name = "disable-optional-sections",
      .kind = TFRT_FLAG_BOOL,
-     .storage = &disable_optional_sections,
+     .storage = &options.no_optional_sections,
      .help = "leave out what only turns BEF back into text, and the names of parameters"},
+    {.name = "exact-tfrt-bytes",
+     .kind = TFRT_FLAG_BOOL,
+     .storage = &options.exact_tfrt_bytes,
+     .help = "write the very bytes that TFRT's translator writes: no names of parameters"},
+    {.name = "split-input-file",
+     .kind = TFRT_FLAG_BOOL,
+     .storage = &split_input,
+     .help = "take the text between lines '// -----' for programs of their own"},
+    {.name = "verify-diagnostics",
+     .kind = TFRT_FLAG_BOOL,
+     .storage = &verify_diagnostics,
+     .help = "succeed if the errors are those of the comments 'expected-error {{...}}'"},
 };
 
 static const tfrt_flag_table_t table = {
@@ -37,14 +51,17 @@ static const tfrt_flag_table_t table = {
     .flag_count = TFRT_ARRAY_SIZE(flags),
 };
 
-static tfrt_status_t translate(const char* name, const tfrt_file_contents_t* input,
-                               tfrt_string_builder_t* report, void** out_bytes, size_t* out_size) {
-  tfrt_text_to_bef_options_t options = {.no_optional_sections = disable_optional_sections};
-  tfrt_string_view_t text = tfrt_string_view_make((const char*)input->data, input->size);
-  return tfrt_translate_text_to_bef(name, text, tfrt_all_op_tables(), &options,
-                                    tfrt_allocator_system(), report, out_bytes, out_size);
+static tfrt_status_t translate(tfrt_string_view_t input, tfrt_diagnostics_t* diagnostics,
+                               tfrt_string_builder_t* result) {
+  return tfrt_program_text_to_bef(input, &options, diagnostics, result);
 }
 
 int main(int argument_count, char** arguments) {
-  return tfrt_translate_main(&table, &output, translate, argument_count, arguments);
+  static const tfrt_translate_program_t program = {.table = &table,
+                                                   .output = &output,
+                                                   .split_input = &split_input,
+                                                   .verify_diagnostics = &verify_diagnostics,
+                                                   .separator = "",
+                                                   .translate = translate};
+  return tfrt_translate_main(&program, argument_count, arguments);
 }

@@ -72,6 +72,13 @@ bool tfrt_ir_operation_set_attribute(tfrt_ir_context_t* context, tfrt_ir_operati
   return true;
 }
 
+void tfrt_ir_operation_erase(tfrt_ir_operation_t* operation) {
+  for (uint32_t i = 0; i < operation->operand_count; ++i) {
+    tfrt_ir_operand_set(&operation->operands[i], NULL);
+  }
+  tfrt_ir_block_remove(operation);
+}
+
 tfrt_ir_operation_t* tfrt_ir_operation_parent(const tfrt_ir_operation_t* operation) {
   return operation->block ? operation->block->region->owner : NULL;
 }

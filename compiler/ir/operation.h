@@ -71,6 +71,10 @@ bool tfrt_ir_operation_set_attribute(tfrt_ir_context_t* context, tfrt_ir_operati
                                      const tfrt_ir_string_t* name,
                                      const tfrt_ir_attribute_t* value);
 
+// Takes |operation|, whose results nobody uses, out of its block and lets it use nothing.
+// Thread-compatible (caller synchronises).
+void tfrt_ir_operation_erase(tfrt_ir_operation_t* operation);
+
 // The attribute |name| of |operation|, or NULL. Thread-safe.
 static inline const tfrt_ir_attribute_t* tfrt_ir_operation_attribute(
     const tfrt_ir_operation_t* operation, const char* name) {

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Any text to the parser and the verifier. What is taken must be printed, in both forms, as
-// text that is taken again and printed the same.
+// text that is taken again and printed the same. What the verifier has nothing against goes
+// through all passes, which must leave a program that it has nothing against, nor against its
+// text.
 
 #include <stdlib.h>
 
 #include "compiler/parser.h"
+#include "compiler/passes/pass.h"
 #include "compiler/printer.h"
 #include "compiler/verifier.h"
 #include "tests/support/fuzz_target.h"
@@ -31,6 +34,38 @@ static bool reprint(tfrt_string_view_t text, const tfrt_printer_options_t* optio
   return module != NULL;
 }
 
+// Appends what all passes make of |text| to |printed|; false if there is an error.
+static bool optimize(tfrt_string_view_t text, bool run_passes, tfrt_string_builder_t* printed) {
+  tfrt_ir_context_t* context;
+  tfrt_diagnostics_t diagnostics;
+  if (tfrt_ir_context_allocate(tfrt_allocator_system(), &context)) abort();
+  tfrt_diagnostics_initialize(&diagnostics, "f", text, tfrt_allocator_system());
+  tfrt_ir_operation_t* module = tfrt_parse_module(context, tfrt_all_op_tables(), &diagnostics);
+  bool ok = module && tfrt_verify_module(context, module, &diagnostics);
+  if (ok && run_passes) {
+    static const char* const names[] = {"tfrt-print-stream", "inline", "canonicalize"};
+    const tfrt_pass_t* passes[TFRT_ARRAY_SIZE(names)];
+    for (size_t i = 0; i < TFRT_ARRAY_SIZE(names); ++i) passes[i] = tfrt_pass_find(names[i]);
+    if (!tfrt_passes_run(passes, TFRT_ARRAY_SIZE(names), context, module, &diagnostics)) abort();
+  }
+  if (ok) tfrt_print_operation(module, NULL, printed);
+  tfrt_diagnostics_deinitialize(&diagnostics);
+  tfrt_ir_context_free(context);
+  return ok;
+}
+
+static void try_passes(tfrt_string_view_t text) {
+  tfrt_string_builder_t first;
+  tfrt_string_builder_t second;
+  tfrt_string_builder_initialize(&first, tfrt_allocator_system());
+  tfrt_string_builder_initialize(&second, tfrt_allocator_system());
+  if (optimize(text, true, &first) && !optimize(tfrt_string_builder_view(&first), false, &second)) {
+    abort();
+  }
+  tfrt_string_builder_deinitialize(&first);
+  tfrt_string_builder_deinitialize(&second);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const tfrt_printer_options_t forms[] = {
       {.locations = false}, {.locations = true}, {.generic = true}};
@@ -49,5 +84,6 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     tfrt_string_builder_deinitialize(&first);
     tfrt_string_builder_deinitialize(&second);
   }
+  try_passes(tfrt_string_view_make((const char*)data, size));
   return 0;
 }

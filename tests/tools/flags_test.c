@@ -11,6 +11,7 @@ static struct {
   int64_t number;
   bool on;
   tfrt_flag_list_t list;
+  tfrt_flag_list_t steps;
 } values;
 
 static const tfrt_flag_t flags[] = {
@@ -18,6 +19,8 @@ static const tfrt_flag_t flags[] = {
     {"number", TFRT_FLAG_NUMBER, &values.number, "N", "a number", 1, 10},
     {"on", TFRT_FLAG_BOOL, &values.on, NULL, "a switch", 0, 0},
     {"arg", TFRT_FLAG_LIST, &values.list, "X", "several", 0, 0},
+    {"walk", TFRT_FLAG_STEP, &values.steps, NULL, "a step", 0, 0},
+    {"run", TFRT_FLAG_STEP, &values.steps, NULL, "another step", 0, 0},
 };
 static const tfrt_flag_table_t table = {
     .usage = "test", .summary = "A test.", .flags = flags, .flag_count = TFRT_ARRAY_SIZE(flags)};
@@ -55,6 +58,19 @@ START_TEST(each_way_to_write_a_flag_works) {
   ck_assert_uint_eq(positional.count, 2);
   ck_assert_str_eq(positional.values[1], "-");
   ck_assert(!help);
+}
+END_TEST
+
+START_TEST(steps_keep_the_order_in_which_they_are_given) {
+  reset();
+  const char* arguments[] = {"-run", "file", "--walk", "-run", NULL};
+  ck_assert_ptr_null(parse(arguments));
+  ck_assert_uint_eq(values.steps.count, 3);
+  ck_assert_str_eq(values.steps.values[0], "run");
+  ck_assert_str_eq(values.steps.values[1], "walk");
+  ck_assert_str_eq(values.steps.values[2], "run");
+  ck_assert_uint_eq(positional.count, 1);
+  expect_error((const char*[]){"--walk=true", NULL}, "--walk stands alone, without '=true'");
 }
 END_TEST
 
@@ -103,6 +119,7 @@ Suite* tfrt_test_suite(void) {
   Suite* suite = suite_create("flags");
   TCase* cases = tcase_create("flags");
   tcase_add_test(cases, each_way_to_write_a_flag_works);
+  tcase_add_test(cases, steps_keep_the_order_in_which_they_are_given);
   tcase_add_test(cases, two_dashes_end_the_flags);
   tcase_add_test(cases, help_is_seen_before_what_follows);
   tcase_add_test(cases, a_wrong_flag_is_named_with_what_it_wants);

@@ -59,6 +59,10 @@ static tfrt_status_t tfrt_flags_set(const tfrt_flag_t* flag, const char* text) {
       return tfrt_flags_set_number(flag, text);
     case TFRT_FLAG_LIST:
       return tfrt_flags_add(flag->storage, flag->name, text);
+    case TFRT_FLAG_STEP:
+      if (!text) return tfrt_flags_add(flag->storage, flag->name, flag->name);
+      return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "--%s stands alone, without '=%s'",
+                                flag->name, text);
   }
   return NULL;
 }
@@ -92,7 +96,7 @@ tfrt_status_t tfrt_flags_parse(const tfrt_flag_table_t* table, int argument_coun
                                 "unknown flag '%s'; --help lists them", argument);
     }
     const char* text = equals ? equals + 1 : NULL;
-    if (!text && flag->kind != TFRT_FLAG_BOOL) {
+    if (!text && flag->kind != TFRT_FLAG_BOOL && flag->kind != TFRT_FLAG_STEP) {
       if (i + 1 == argument_count) {
         return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "--%s wants a %s", flag->name,
                                   flag->value);

@@ -2,7 +2,8 @@
 //
 // Command lines: a table of flags, from which parsing, errors and the help text follow.
 // `--name=value`, `--name value` and `-name value` all work (TFRT's tools take one dash
-// too); a boolean flag may stand alone; `--` ends the flags.
+// too); a boolean flag may stand alone, a step always does; `--` ends the flags. Steps that
+// share a list keep the order in which they were given.
 //
 // Life: the table and its storage are the caller's; parsed texts point into argv.
 //
@@ -22,6 +23,7 @@ typedef enum tfrt_flag_kind_e {
   TFRT_FLAG_TEXT,    // storage: const char*
   TFRT_FLAG_NUMBER,  // storage: int64_t, within [minimum, maximum]
   TFRT_FLAG_LIST,    // storage: tfrt_flag_list_t; may be given several times
+  TFRT_FLAG_STEP,    // storage: tfrt_flag_list_t, to which the flag's name is added
 } tfrt_flag_kind_t;
 
 // The values of a flag that was given several times, in their order.
@@ -35,7 +37,7 @@ typedef struct tfrt_flag_s {
   const char* name;  // without dashes
   tfrt_flag_kind_t kind;
   void* storage;      // holds the default until parsed
-  const char* value;  // what to call the value in the help, e.g. "FILE"; NULL for bool
+  const char* value;  // what to call the value in the help, e.g. "FILE"; NULL for bool, step
   const char* help;   // one line
   int64_t minimum;    // of a number
   int64_t maximum;

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "compiler/passes/pass.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "compiler/passes/canonicalizer.h"
+#include "compiler/passes/inliner.h"
+#include "compiler/passes/stream_printer.h"
+#include "compiler/verifier.h"
+
+static const tfrt_pass_t passes[] = {
+    {"canonicalize", "fold merges of chains, drop ops without effect that nobody uses",
+     tfrt_canonicalize},
+    {"inline", "put functions where tfrt.call calls them, drop private ones that are left",
+     tfrt_inline},
+    {"tfrt-print-stream", "say as remarks which stream each op of a function is in",
+     tfrt_print_streams},
+};
+
+const tfrt_pass_t* tfrt_all_passes(size_t* out_count) {
+  *out_count = TFRT_ARRAY_SIZE(passes);
+  return passes;
+}
+
+const tfrt_pass_t* tfrt_pass_find(const char* name) {
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(passes); ++i) {
+    if (strcmp(passes[i].name, name) == 0) return &passes[i];
+  }
+  return NULL;
+}
+
+bool tfrt_passes_run(const tfrt_pass_t* const* list, size_t count, tfrt_ir_context_t* context,
+                     tfrt_ir_operation_t* module, tfrt_diagnostics_t* diagnostics) {
+  for (size_t i = 0; i < count; ++i) {
+    if (!list[i]->run(context, module, diagnostics)) return false;
+    if (!tfrt_verify_module(context, module, diagnostics)) return false;
+  }
+  return true;
+}
+
+void tfrt_pass_report(tfrt_diagnostics_t* diagnostics, tfrt_severity_t severity,
+                      const tfrt_ir_operation_t* operation, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  if (diagnostics->text.size) {
+    tfrt_diagnostics_report_v(diagnostics, severity, operation->text_offset, format, arguments);
+  } else {
+    char message[1024];
+    vsnprintf(message, sizeof(message), format, arguments);
+    tfrt_diagnostics_report_at(diagnostics, severity, operation->location, "%s", message);
+  }
+  va_end(arguments);
+}

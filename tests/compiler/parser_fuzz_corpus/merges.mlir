@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// RUN: tfrt_opt -canonicalize %s | FileCheck %s
+// RUN: tfrt_opt -canonicalize %s | tfrt_opt -canonicalize | FileCheck %s
+
+// A merge of one chain is that chain.
+// CHECK-LABEL: func.func @one
+// CHECK-NEXT: tfrt.return %ch, %ch
+func.func @one(%ch: !tfrt.chain) -> (!tfrt.chain, !tfrt.chain) {
+  %m = tfrt.merge.chains %ch : !tfrt.chain
+  tfrt.return %m, %ch : !tfrt.chain, !tfrt.chain
+}
+
+// But for an argument that is used nowhere else.
+// CHECK-LABEL: func.func @only
+// CHECK-NEXT: tfrt.merge.chains %ch : !tfrt.chain
+func.func @only(%ch: !tfrt.chain) -> !tfrt.chain {
+  %m = tfrt.merge.chains %ch : !tfrt.chain
+  tfrt.return %m : !tfrt.chain
+}
+
+// A merge of another value makes a chain of it.
+// CHECK-LABEL: func.func @value
+// CHECK-NEXT: tfrt.merge.chains %x : i32
+func.func @value(%x: i32) -> (!tfrt.chain, i32) {
+  %m = tfrt.merge.chains %x, %x : i32, i32
+  tfrt.return %m, %x : !tfrt.chain, i32
+}
+
+// Other uses of an operand keep no order: both stay.
+// CHECK-LABEL: func.func @other_uses
+// CHECK: tfrt.merge.chains %a, %b : !tfrt.chain, !tfrt.chain
+func.func @other_uses(%ch: !tfrt.chain, %x: i32) -> (!tfrt.chain, !tfrt.chain, !tfrt.chain) {
+  %a = tfrt.print.i32 %x, %ch
+  %b = tfrt.print.i32 %x, %ch
+  %m = tfrt.merge.chains %a, %b : !tfrt.chain, !tfrt.chain
+  tfrt.return %m, %a, %b : !tfrt.chain, !tfrt.chain, !tfrt.chain
+}
+
+// What another operand waits for, directly or over others, need not be waited for.
+// CHECK-LABEL: func.func @covered
+// CHECK: %[[C:.*]] = tfrt.print.i32 %x, %b
+// CHECK-NEXT: tfrt.return %[[C]]
+func.func @covered(%ch: !tfrt.chain, %x: i32) -> !tfrt.chain {
+  %a = tfrt.print.i32 %x, %ch
+  %b = tfrt.print.i32 %x, %a
+  %c = tfrt.print.i32 %x, %b
+  %m = tfrt.merge.chains %ch, %a, %x, %c, %a : !tfrt.chain, !tfrt.chain, i32, !tfrt.chain, !tfrt.chain
+  tfrt.return %m : !tfrt.chain
+}
+
+// A call waits for nothing, so its results may be there before its operands.
+// CHECK-LABEL: func.func @call
+// CHECK: tfrt.merge.chains %a, %r : !tfrt.chain, !tfrt.chain
+func.func @call(%ch: !tfrt.chain, %x: i32) -> !tfrt.chain {
+  %a = tfrt.print.i32 %x, %ch
+  %r = tfrt.call @only(%a) : (!tfrt.chain) -> !tfrt.chain
+  %m = tfrt.merge.chains %a, %r : !tfrt.chain, !tfrt.chain
+  tfrt.return %m : !tfrt.chain
+}
+
+// Nor does an op of which that is said, and nobody knows what an unknown one does.
+// CHECK-LABEL: func.func @unknown
+// CHECK: tfrt.merge.chains %a, %r, %s : !tfrt.chain, !tfrt.chain, !tfrt.chain
+func.func @unknown(%ch: !tfrt.chain, %x: i32) -> !tfrt.chain {
+  %a = tfrt.print.i32 %x, %ch
+  %r = "tfrt.unknown"(%a) : (!tfrt.chain) -> !tfrt.chain
+  %s = "tfrt.print.i32"(%x, %a) {bef.nonstrict} : (i32, !tfrt.chain) -> !tfrt.chain
+  %m = tfrt.merge.chains %a, %r, %s : !tfrt.chain, !tfrt.chain, !tfrt.chain
+  tfrt.return %m : !tfrt.chain
+}
+
+// Merges of merges become one, in order, unless somebody else waits for them.
+// CHECK-LABEL: func.func @nested
+// CHECK: %d = tfrt.print.i32 %y, %ch
+// CHECK-NEXT: %m = tfrt.merge.chains %a, %b : !tfrt.chain, !tfrt.chain
+// CHECK-NEXT: %o = tfrt.merge.chains %d, %x, %m : !tfrt.chain, i32, !tfrt.chain
+// CHECK-NEXT: tfrt.return %o, %m
+func.func @nested(%ch: !tfrt.chain, %x: i32, %y: i32) -> (!tfrt.chain, !tfrt.chain) {
+  %a = tfrt.print.i32 %y, %ch
+  %b = tfrt.print.i32 %y, %ch
+  %d = tfrt.print.i32 %y, %ch
+  %m = tfrt.merge.chains %a, %b : !tfrt.chain, !tfrt.chain
+  %n = tfrt.merge.chains %d, %x : !tfrt.chain, i32
+  %o = tfrt.merge.chains %n, %m, %a : !tfrt.chain, !tfrt.chain, !tfrt.chain
+  tfrt.return %o, %m : !tfrt.chain, !tfrt.chain
+}
+
+// Constants, chains and merges that nobody uses go; what may fail or print stays.
+// CHECK-LABEL: func.func @unused
+// CHECK-NEXT: tfrt.print.i32 %x, %ch
+// CHECK-NEXT: tfrt.div.i32 %x, %x
+// CHECK-NEXT: tfrt.return
+func.func @unused(%ch: !tfrt.chain, %x: i32) {
+  %one = tfrt.constant.i32 1
+  %new = tfrt.new.chain
+  %a = tfrt.print.i32 %x, %ch
+  %q, %r = tfrt.div.i32 %x, %x
+  %m = tfrt.merge.chains %a, %one, %new : !tfrt.chain, i32, !tfrt.chain
+  tfrt.return
+}
+
+// In regions, too.
+// CHECK-LABEL: func.func @region
+// CHECK: tfrt.repeat.i32 %n, %ch : !tfrt.chain {
+// CHECK-NEXT: tfrt.return %ch
+func.func @region(%n: i32, %ch: !tfrt.chain) -> !tfrt.chain {
+  %r = tfrt.repeat.i32 %n, %ch : !tfrt.chain {
+    %one = tfrt.constant.i32 1
+    %m = tfrt.merge.chains %ch, %ch : !tfrt.chain, !tfrt.chain
+    %o = tfrt.merge.chains %m, %ch : !tfrt.chain, !tfrt.chain
+    tfrt.return %o : !tfrt.chain
+  }
+  tfrt.return %r : !tfrt.chain
+}
+
+// A synchronous function may not return what it was given.
+// CHECK-LABEL: func.func @synchronous
+// CHECK-NEXT: tfrt.merge.chains
+func.func @synchronous(%ch: !tfrt.chain) -> !tfrt.chain attributes {tfrt.sync} {
+  %m = tfrt.merge.chains %ch, %ch : !tfrt.chain, !tfrt.chain
+  tfrt.return %m : !tfrt.chain
+}
