@@ -7,7 +7,8 @@ tfrt_status_t tfrt_host_context_allocate(tfrt_allocator_t allocator, tfrt_clock_
                                          tfrt_work_queue_t* work_queue,
                                          tfrt_host_context_t** out_host) {
   *out_host = NULL;
-  tfrt_host_context_t* host = tfrt_allocator_allocate_zeroed(allocator, sizeof(*host));
+  tfrt_host_context_t* host =
+      tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), sizeof(*host));
   if (!host) {
     tfrt_work_queue_release(work_queue);
     return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for a host context");
@@ -15,7 +16,7 @@ tfrt_status_t tfrt_host_context_allocate(tfrt_allocator_t allocator, tfrt_clock_
   host->allocator = allocator;
   host->clock = clock;
   host->work_queue = work_queue;
-  tfrt_status_t status = tfrt_kernel_registry_allocate(allocator, &host->registry);
+  tfrt_status_t status = tfrt_kernel_registry_allocate(tfrt_allocator_system(), &host->registry);
   if (tfrt_status_is_ok(status)) {
     *out_host = host;
   } else {
@@ -29,7 +30,7 @@ void tfrt_host_context_free(tfrt_host_context_t* host) {
   tfrt_work_queue_quiesce(host->work_queue);
   tfrt_work_queue_release(host->work_queue);
   tfrt_kernel_registry_free(host->registry);
-  tfrt_allocator_free(host->allocator, host, sizeof(*host));
+  tfrt_allocator_free(tfrt_allocator_system(), host, sizeof(*host));
 }
 
 void tfrt_host_context_resolve_path(const tfrt_host_context_t* host, tfrt_string_view_t path,

@@ -33,7 +33,8 @@ struct tfrt_host_context_s {
 };
 
 // Sets |*out_host| to a new host context that takes over |work_queue| (also when it
-// fails). Thread-safe.
+// fails). |allocator| is for kernels alone: what it counts or refuses is the program's.
+// Thread-safe.
 tfrt_status_t tfrt_host_context_allocate(tfrt_allocator_t allocator, tfrt_clock_t clock,
                                          tfrt_work_queue_t* work_queue,
                                          tfrt_host_context_t** out_host) TFRT_MUST_USE;

@@ -255,6 +255,7 @@ static void tfrt_executor_run_kernel(tfrt_call_frame_t* frame, const tfrt_kernel
       .call_options = site->call_options,
       .context = &frame->context,
       .site = site,
+      .registers = frame->registers,
   };
   tfrt_kernel_run(&kernel_frame, site, frame->context.request->options.trace);
 }

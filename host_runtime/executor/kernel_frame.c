@@ -22,6 +22,22 @@ struct tfrt_program_s* tfrt_kernel_site_program(const tfrt_kernel_site_t* site) 
   return site->owner->owner;
 }
 
+uint32_t tfrt_kernel_site_location(const tfrt_kernel_site_t* site) { return site->bef->location; }
+
+bool tfrt_kernel_site_append_debug_name(const tfrt_kernel_site_t* site,
+                                        tfrt_string_builder_t* out) {
+  return tfrt_bef_file_location_append_debug_name(tfrt_program_file(site->owner->owner),
+                                                  site->bef->location, out);
+}
+
+bool tfrt_kernel_frame_is_unique(const tfrt_kernel_frame_t* frame, uint32_t index) {
+  if (!frame->registers) return false;
+  // Not the argument: that may be the target of an indirect value that others have too.
+  // Relaxed: the kernel's start ordered the store before this load.
+  return tfrt_async_value_is_unique(atomic_load_explicit(
+      &frame->registers[frame->site->bef->arguments[index]], memory_order_relaxed));
+}
+
 // Consumes |status| and returns it (+1) as an error of the kernel at |site|.
 static tfrt_status_t tfrt_kernel_site_take_status(const tfrt_kernel_site_t* site,
                                                   tfrt_status_t status) {

@@ -48,7 +48,8 @@ typedef struct tfrt_kernel_frame_s {
   uint32_t function_count;
   const tfrt_call_options_t* call_options;  // NULL: none
   const tfrt_execution_context_t* context;
-  const tfrt_kernel_site_t* site;  // lives as long as the program
+  const tfrt_kernel_site_t* site;                 // lives as long as the program
+  const _Atomic(tfrt_async_value_t*)* registers;  // of the call; NULL: none
 } tfrt_kernel_frame_t;
 
 typedef void (*tfrt_kernel_fn_t)(tfrt_kernel_frame_t* frame);
@@ -59,6 +60,20 @@ void tfrt_kernel_site_origin(const tfrt_kernel_site_t* site, tfrt_status_origin_
 
 // The program (+0) that |site| belongs to; whoever keeps a site retains it. Thread-safe.
 struct tfrt_program_s* tfrt_kernel_site_program(const tfrt_kernel_site_t* site);
+
+// A number that no other op of the program has: the place of its location in the file.
+// Thread-safe.
+uint32_t tfrt_kernel_site_location(const tfrt_kernel_site_t* site);
+
+// Appends the debug name of the kernel at |site|, which the program gives in its location, to
+// |out|; returns false if it has none. Thread-safe, as |out| is.
+bool tfrt_kernel_site_append_debug_name(const tfrt_kernel_site_t* site, tfrt_string_builder_t* out);
+
+// True if nobody but |frame| has argument |index|: neither another kernel, nor the caller of
+// the function, nor an indirect value that others hold. Then a kernel that the op table
+// lets CONSUME the operand may reuse its payload. A native function is never told so. Frame's
+// thread only.
+bool tfrt_kernel_frame_is_unique(const tfrt_kernel_frame_t* frame, uint32_t index);
 
 // Makes every result of |frame| that is still NULL the error |status| (consumed) with
 // the kernel's place as its origin. Frame's thread only.

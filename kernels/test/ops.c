@@ -5,6 +5,9 @@
 #define CHAIN "!tfrt.chain"
 #define STRING "!tfrt.string"
 #define ATOMIC "!test.atomic.i32"
+#define RESOURCE "!tfrt.test.resource"
+#define VT "!vt.value"
+#define COORDINATE "!my.coordinate"
 
 // --- Operands -----------------------------------------------------------------
 
@@ -54,6 +57,25 @@ static const tfrt_operand_descriptor_t chain_and_values[] = {
     {"inputs", TFRT_TYPE_ANY, TFRT_OPERAND_DEMANDED},
 };
 static const tfrt_operand_descriptor_t i32_values[] = {{"inputs", "i32", TFRT_OPERAND_DEMANDED}};
+static const tfrt_operand_descriptor_t one_any[] = {
+    {"input", TFRT_TYPE_ANY, TFRT_OPERAND_DEMANDED},
+};
+static const tfrt_operand_descriptor_t mutated_resource_and_chain[] = {
+    {"resource", RESOURCE, TFRT_OPERAND_MUTATED},
+    {"chain", CHAIN, TFRT_OPERAND_AWAITED},
+};
+static const tfrt_operand_descriptor_t two_vt[] = {
+    {"lhs", VT, TFRT_OPERAND_DEMANDED},
+    {"rhs", VT, TFRT_OPERAND_DEMANDED},
+};
+static const tfrt_operand_descriptor_t vt_and_chain[] = {
+    {"value", VT, TFRT_OPERAND_DEMANDED},
+    {"chain", CHAIN, TFRT_OPERAND_AWAITED},
+};
+static const tfrt_operand_descriptor_t coordinate_and_chain[] = {
+    {"coordinate", COORDINATE, TFRT_OPERAND_DEMANDED},
+    {"chain", CHAIN, TFRT_OPERAND_AWAITED},
+};
 
 // --- Results, attributes, regions ----------------------------------------------
 
@@ -74,10 +96,31 @@ static const tfrt_result_descriptor_t i32_and_chain_results[] = {
 };
 static const tfrt_result_descriptor_t any_result[] = {{"result", TFRT_TYPE_ANY}};
 static const tfrt_result_descriptor_t any_results[] = {{"results", TFRT_TYPE_ANY}};
+static const tfrt_result_descriptor_t i1_results[] = {{"results", "i1"}};
+static const tfrt_result_descriptor_t two_any_results[] = {
+    {"first", TFRT_TYPE_ANY},
+    {"second", TFRT_TYPE_ANY},
+};
+static const tfrt_result_descriptor_t resource_and_chain_results[] = {
+    {"resource", RESOURCE},
+    {"chain", CHAIN},
+};
+static const tfrt_result_descriptor_t string_and_chain_results[] = {
+    {"name", STRING},
+    {"chain", CHAIN},
+};
+static const tfrt_result_descriptor_t vt_result[] = {{"result", VT}};
+static const tfrt_result_descriptor_t coordinate_result[] = {{"coordinate", COORDINATE}};
 
 static const tfrt_attribute_descriptor_t i32_value[] = {{"value", TFRT_ATTRIBUTE_I32, NULL}};
 static const tfrt_attribute_descriptor_t string_value[] = {
     {"value", TFRT_ATTRIBUTE_STRING, NULL},
+};
+static const tfrt_attribute_descriptor_t string_name[] = {
+    {"name", TFRT_ATTRIBUTE_STRING, NULL},
+};
+static const tfrt_attribute_descriptor_t aggregate_value[] = {
+    {"value", TFRT_ATTRIBUTE_AGGREGATE, NULL},
 };
 static const tfrt_attribute_descriptor_t cost_attributes[] = {
     {"id", TFRT_ATTRIBUTE_I64, NULL},
@@ -317,6 +360,94 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_RESULTS(i32_result),
      TFRT_ATTRIBUTES(summands),
      .flags = TFRT_KERNEL_SYNC_ONLY,
+     .cost = 10},
+    {.name = "tfrt_test.share_to_two",
+     .summary = "The operand, twice.",
+     TFRT_OPERANDS(one_any),
+     TFRT_RESULTS(two_any_results),
+     .cost = 10},
+    {.name = "tfrt_test.get_uniqueness",
+     .summary = "For each operand, whether this kernel alone has it.",
+     TFRT_OPERANDS(demanded_values),
+     TFRT_RESULTS(i1_results),
+     .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS,
+     .cost = 10},
+    {.name = "tfrt_test.allocate_resource",
+     .summary = "A resource that prints a line when it is made and when it is destroyed.",
+     TFRT_OPERANDS(one_chain),
+     TFRT_RESULTS(resource_and_chain_results),
+     .cost = 10},
+    {.name = "tfrt_test.deallocate_resource",
+     .summary = "Destroys a resource now, and prints so.",
+     TFRT_OPERANDS(mutated_resource_and_chain),
+     TFRT_RESULTS(chain_result),
+     .cost = 10},
+    {.name = "tfrt_test.memory_leak_one_int32",
+     .summary = "Leaks 4 bytes of the host's allocator.",
+     .cost = 10},
+    {.name = "tfrt_test.print_debug_info",
+     .summary = "Prints the name that the kernel has in its location.",
+     TFRT_OPERANDS(one_chain),
+     TFRT_RESULTS(chain_result),
+     .cost = 10},
+    {.name = "tfrt_test.unique_loc",
+     .summary = "A chain, or an error if another kernel has the same location.",
+     TFRT_RESULTS(chain_result),
+     TFRT_ATTRIBUTES(string_name),
+     .cost = 10},
+    {.name = "tfrt_test.get_thread_id",
+     .summary = "The number of the thread, counted from 0 in the order of first use.",
+     TFRT_OPERANDS(one_chain),
+     TFRT_RESULTS(i32_result),
+     .cost = 10},
+    {.name = "tfrt_test.flat",
+     .summary = "The strings and numbers in a nested array, one behind the other.",
+     TFRT_RESULTS(any_results),
+     TFRT_ATTRIBUTES(aggregate_value),
+     .flags = TFRT_KERNEL_VARIADIC_RESULTS,
+     .cost = 10},
+    {.name = "tfrt_test.logging",
+     .summary = "Logs the operand at three severities, twice.",
+     TFRT_OPERANDS(string_and_chain),
+     TFRT_RESULTS(chain_result),
+     .cost = 10},
+    {.name = "tfrt_test.use_sample_shared_context",
+     .summary = "The name of an object that is made once.",
+     TFRT_OPERANDS(one_chain),
+     TFRT_RESULTS(string_and_chain_results),
+     .cost = 10},
+    {.name = "tfrt_test.async_value_get",
+     .summary = "Reads a payload as what lies at its beginning, and tells what it found.",
+     TFRT_RESULTS(string_result),
+     .cost = 10},
+    {.name = "tfrt_test.async_value_ref",
+     .summary = "Takes values through their states, and tells of them.",
+     TFRT_RESULTS(string_result),
+     .cost = 10},
+    {.name = "vt.constant",
+     .summary = "The number `value`, as a value that prints its life.",
+     TFRT_RESULTS(vt_result),
+     TFRT_ATTRIBUTES(i32_value),
+     .cost = 10},
+    {.name = "vt.add",
+     .summary = "The sum of both operands.",
+     TFRT_OPERANDS(two_vt),
+     TFRT_RESULTS(vt_result),
+     .cost = 10},
+    {.name = "vt.print",
+     .summary = "Prints `print vt_value(N)` on a line of its own.",
+     TFRT_OPERANDS(vt_and_chain),
+     TFRT_RESULTS(chain_result),
+     .cost = 10},
+    {.name = "tfrt_tutorial.create_coordinate",
+     .summary = "A pair of numbers.",
+     TFRT_OPERANDS(two_i32),
+     TFRT_RESULTS(coordinate_result),
+     .cost = 10},
+    {.name = "tfrt_tutorial.print_coordinate",
+     .summary = "Prints `(x, y)` on a line of its own.",
+     TFRT_OPERANDS(coordinate_and_chain),
+     TFRT_RESULTS(chain_result),
      .cost = 10},
 };
 

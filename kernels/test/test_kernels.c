@@ -8,6 +8,8 @@
 #include "host_runtime/executor/request_context.h"
 #include "kernels/test/async_kernels.h"
 #include "kernels/test/benchmark.h"
+#include "kernels/test/inspection_kernels.h"
+#include "kernels/test/lifetime_kernels.h"
 #include "kernels/test/native_functions.h"
 #include "kernels/test/ops.h"
 #include "kernels/test/sync_test_kernels.h"
@@ -194,12 +196,32 @@ static const tfrt_kernel_registration_t kernels[] = {
     {"tfrt_test.test_cost", tfrt_test_test_cost},
     {"tfrt_test.do.async", tfrt_test_do_async},
     {"tfrt_test.benchmark", tfrt_test_benchmark},
+    {"tfrt_test.share_to_two", tfrt_test_share_to_two},
+    {"tfrt_test.get_uniqueness", tfrt_test_get_uniqueness},
+    {"tfrt_test.allocate_resource", tfrt_test_allocate_resource},
+    {"tfrt_test.deallocate_resource", tfrt_test_deallocate_resource},
+    {"tfrt_test.memory_leak_one_int32", tfrt_test_memory_leak_one_int32},
+    {"tfrt_test.print_debug_info", tfrt_test_print_debug_info},
+    {"tfrt_test.unique_loc", tfrt_test_unique_loc},
+    {"tfrt_test.get_thread_id", tfrt_test_get_thread_id},
+    {"tfrt_test.flat", tfrt_test_flat},
+    {"tfrt_test.logging", tfrt_test_logging},
+    {"tfrt_test.use_sample_shared_context", tfrt_test_use_sample_shared_context},
+    {"tfrt_test.async_value_get", tfrt_test_async_value_get},
+    {"tfrt_test.async_value_ref", tfrt_test_async_value_ref},
+    {"vt.constant", tfrt_test_vt_constant},
+    {"vt.add", tfrt_test_vt_add},
+    {"vt.print", tfrt_test_vt_print},
+    {"tfrt_tutorial.create_coordinate", tfrt_test_create_coordinate},
+    {"tfrt_tutorial.print_coordinate", tfrt_test_print_coordinate},
 };
 
 tfrt_status_t tfrt_test_kernels_register(tfrt_kernel_registry_t* registry) {
   static const tfrt_type_t atomic_type = {
       .name = "!test.atomic.i32", .size = sizeof(_Atomic int32_t), .flags = TFRT_TYPE_FLAG_MUTABLE};
   TFRT_RETURN_IF_ERROR(tfrt_type_register(&atomic_type, &tfrt_test_atomic_type));
+  TFRT_RETURN_IF_ERROR(tfrt_test_lifetime_types_register());
+  TFRT_RETURN_IF_ERROR(tfrt_test_inspection_types_register());
   TFRT_RETURN_IF_ERROR(
       tfrt_kernel_registry_add_all(registry, &tfrt_test_ops, kernels, TFRT_ARRAY_SIZE(kernels)));
   TFRT_RETURN_IF_ERROR(tfrt_test_sync_kernels_register(registry));
