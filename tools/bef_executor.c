@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Runs the functions of a BEF file on this host and prints what they return, in the form
-// that TFRT's program of this name prints.
+// that TFRT's program of this name prints. Built with TFRT_BEF_EXECUTOR_PRINTS_SCOPES it is
+// bef_executor_debug_tracing, which prints what it traces while it runs.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +14,15 @@
 #include "host_runtime/base/sync.h"
 #include "host_runtime/executor/program.h"
 #include "host_runtime/host_context.h"
+#include "tools/common/announcing_allocator.h"
 #include "tools/common/flags.h"
 #include "tools/common/kernel_rooms.h"
 #include "tools/common/result_printer.h"
+#include "tools/common/scope_printer.h"
+
+#ifndef TFRT_BEF_EXECUTOR_PRINTS_SCOPES
+#define TFRT_BEF_EXECUTOR_PRINTS_SCOPES 0
+#endif
 
 enum { TFRT_EXIT_OK = 0, TFRT_EXIT_FAILED = 1, TFRT_EXIT_USAGE = 2 };
 
@@ -26,9 +33,14 @@ typedef struct tfrt_bef_executor_s {
   const char* work_queue_type;
   const char* allocator_type;
   bool print_error_code;
+  const char* tracing_level;
+  bool enable_tracing;
   bool check_types;
   // What a run needs
   tfrt_counting_allocator_t counts;
+  tfrt_announcing_allocator_t announcer;  // around |counts|
+  tfrt_allocator_t allocator;             // the one that was chosen
+  tfrt_scope_printer_t scopes;
   tfrt_host_context_t* host;
   tfrt_program_t* program;
 } tfrt_bef_executor_t;
@@ -38,14 +50,14 @@ typedef struct tfrt_bef_executor_s {
 static const struct {
   const char* name;
   const char* announcement;
-  bool counts;
+  bool announces;
   int64_t limit_bytes;
 } tfrt_bef_executor_allocators[] = {
     {"malloc", "Choosing malloc.", false, TFRT_COUNTING_ALLOCATOR_UNLIMITED},
-    {"test_fixed_size_1k", "Choosing fixed size malloc.", false, 1024},
-    {"profiled_allocator", "Choosing profiled allocator based on malloc.", true,
+    {"test_fixed_size_1k", "Choosing fixed size malloc.", true, 1024},
+    {"profiled_allocator", "Choosing profiled allocator based on malloc.", false,
      TFRT_COUNTING_ALLOCATOR_UNLIMITED},
-    {"leak_check_allocator", "Choosing memory leak check allocator.", true,
+    {"leak_check_allocator", "Choosing memory leak check allocator.", false,
      TFRT_COUNTING_ALLOCATOR_UNLIMITED},
 };
 
@@ -55,6 +67,11 @@ static tfrt_status_t tfrt_bef_executor_choose_allocator(tfrt_bef_executor_t* exe
     puts(tfrt_bef_executor_allocators[i].announcement);
     tfrt_counting_allocator_initialize(&executor->counts, tfrt_allocator_system(),
                                        tfrt_bef_executor_allocators[i].limit_bytes);
+    tfrt_announcing_allocator_initialize(&executor->announcer,
+                                         tfrt_counting_allocator_interface(&executor->counts));
+    executor->allocator = tfrt_bef_executor_allocators[i].announces
+                              ? tfrt_announcing_allocator_interface(&executor->announcer)
+                              : tfrt_counting_allocator_interface(&executor->counts);
     return NULL;
   }
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
@@ -119,8 +136,11 @@ static tfrt_status_t tfrt_bef_executor_set_up(tfrt_bef_executor_t* executor, con
   tfrt_work_queue_t* queue = NULL;
   TFRT_RETURN_IF_ERROR(tfrt_bef_executor_choose_queue(executor, &queue));
   TFRT_RETURN_IF_ERROR(
-      tfrt_host_context_allocate(tfrt_counting_allocator_interface(&executor->counts),
-                                 tfrt_clock_system(), queue, &executor->host));
+      tfrt_host_context_allocate(executor->allocator, tfrt_clock_system(), queue, &executor->host));
+  if (executor->enable_tracing) {
+    TFRT_RETURN_IF_ERROR(tfrt_scope_printer_start(&executor->scopes, executor->tracing_level,
+                                                  TFRT_BEF_EXECUTOR_PRINTS_SCOPES));
+  }
   TFRT_RETURN_IF_ERROR(tfrt_kernel_rooms_register(executor->host->registry));
   tfrt_kernel_registry_set_type_checks(executor->host->registry, executor->check_types);
   return tfrt_bef_executor_load(executor, path);
@@ -208,17 +228,37 @@ static tfrt_status_t tfrt_bef_executor_call_sync(const tfrt_bef_executor_t* exec
   return NULL;
 }
 
+// Calls |function| in the request of |context|, and tells of the scopes that this is.
+static tfrt_status_t tfrt_bef_executor_trace_call(tfrt_bef_executor_t* executor,
+                                                  const tfrt_function_t* function,
+                                                  const tfrt_execution_context_t* context) {
+  static const char driver[] = "Bef Executor";
+  static const char kernels[] = "BEFExecutor::ProcessReadyKernels";
+  char name[256];
+  snprintf(name, sizeof(name), "Function: %s", function->name);
+  tfrt_scope_printer_t* scopes = &executor->scopes;
+  int64_t driver_begin = tfrt_scope_printer_enter(scopes, TFRT_SCOPE_DEFAULT, driver);
+  int64_t begin = tfrt_scope_printer_enter(scopes, TFRT_SCOPE_DEFAULT, name);
+  int64_t kernels_begin = tfrt_scope_printer_enter(scopes, TFRT_SCOPE_VERBOSE, kernels);
+  tfrt_status_t status = function->kind == TFRT_FUNCTION_SYNC
+                             ? tfrt_bef_executor_call_sync(executor, function, context)
+                             : tfrt_bef_executor_call(executor, function, context);
+  tfrt_scope_printer_leave(scopes, TFRT_SCOPE_VERBOSE, kernels, kernels_begin);
+  tfrt_scope_printer_leave(scopes, TFRT_SCOPE_DEFAULT, name, begin);
+  tfrt_scope_printer_leave(scopes, TFRT_SCOPE_DEFAULT, driver, driver_begin);
+  return status;
+}
+
 static tfrt_status_t tfrt_bef_executor_run_function(tfrt_bef_executor_t* executor,
                                                     const tfrt_function_t* function) {
   printf("--- Running '%s':\n", function->name);
   int64_t live_before = tfrt_async_value_live_count();
   tfrt_request_options_t options = tfrt_request_options_default();
+  options.trace = tfrt_scope_printer_kernel_trace(&executor->scopes);
   tfrt_request_context_t* request = NULL;
   TFRT_RETURN_IF_ERROR(tfrt_request_context_create(&options, tfrt_allocator_system(), &request));
   tfrt_execution_context_t context = tfrt_host_context_execution(executor->host, request);
-  tfrt_status_t status = function->kind == TFRT_FUNCTION_SYNC
-                             ? tfrt_bef_executor_call_sync(executor, function, &context)
-                             : tfrt_bef_executor_call(executor, function, &context);
+  tfrt_status_t status = tfrt_bef_executor_trace_call(executor, function, &context);
   tfrt_request_context_release(request);
   int64_t live = tfrt_async_value_live_count() - live_before;
   if (status || live == 0) return status;
@@ -314,6 +354,7 @@ static bool tfrt_bef_executor_check_memory(tfrt_bef_executor_t* executor) {
 static int tfrt_bef_executor_main(tfrt_bef_executor_t* executor, const char* path) {
   tfrt_status_t status = tfrt_bef_executor_set_up(executor, path);
   if (tfrt_status_is_ok(status)) status = tfrt_bef_executor_run_all(executor);
+  tfrt_scope_printer_end(&executor->scopes);
   tfrt_program_release(executor->program);
   tfrt_host_context_free(executor->host);
   bool ok = tfrt_status_is_ok(status);
@@ -340,6 +381,9 @@ static tfrt_status_t tfrt_bef_executor_parse(tfrt_bef_executor_t* executor, int 
        "malloc, test_fixed_size_1k, profiled_allocator or leak_check_allocator", 0, 0},
       {"print_error_code", TFRT_FLAG_BOOL, &executor->print_error_code, NULL,
        "print the code of errors too", 0, 0},
+      {"enable_tracing", TFRT_FLAG_BOOL, &executor->enable_tracing, NULL, "trace what runs", 0, 0},
+      {"tracing_level", TFRT_FLAG_TEXT, &executor->tracing_level, "LEVEL",
+       "default (functions), verbose or debug (kernels)", 0, 0},
       {"check_types", TFRT_FLAG_BOOL, &executor->check_types, NULL,
        "check the types of all arguments and results of kernels", 0, 0},
   };
@@ -368,6 +412,7 @@ int main(int argc, char** argv) {
   static tfrt_bef_executor_t executor = {.functions = "",
                                          .test_init_function = "",
                                          .work_queue_type = "s",
+                                         .tracing_level = "default",
                                          .allocator_type = "leak_check_allocator"};
   const char* path = NULL;
   bool help = false;

@@ -19,6 +19,7 @@ struct tfrt_trace_s {
   tfrt_ref_count_t ref_count;
   tfrt_allocator_t allocator;
   size_t limit;
+  tfrt_trace_sink_t sink;     // constant once something is traced; functions NULL: none
   tfrt_mutex_t mutex;         // guards all below
   tfrt_trace_chunk_t* first;  // in order of adding
   tfrt_trace_chunk_t* last;
@@ -100,6 +101,20 @@ void tfrt_trace_add(tfrt_trace_t* trace, const char* category, const char* name,
   snprintf(span.name, sizeof(span.name), "%s", name);
   snprintf(span.category, sizeof(span.category), "%s", category);
   tfrt_trace_add_span(trace, &span);
+}
+
+void tfrt_trace_set_sink(tfrt_trace_t* trace, const tfrt_trace_sink_t* sink) {
+  trace->sink = *sink;
+}
+
+void tfrt_trace_enter(tfrt_trace_t* trace, const char* name) {
+  if (trace->sink.enter) trace->sink.enter(trace->sink.self, name);
+}
+
+void tfrt_trace_leave(tfrt_trace_t* trace, const char* category, const char* name, int64_t begin_ns,
+                      int64_t end_ns, uint64_t request) {
+  tfrt_trace_add(trace, category, name, begin_ns, end_ns, request);
+  if (trace->sink.leave) trace->sink.leave(trace->sink.self);
 }
 
 size_t tfrt_trace_read(tfrt_trace_t* trace, size_t first, tfrt_trace_span_t* out_spans,

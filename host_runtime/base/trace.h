@@ -4,9 +4,13 @@
 // (a bounded buffer; the newest are dropped once it is full, and counted) and read at
 // the end by whoever draws them: tools write Chrome's trace format from them.
 //
+// Whoever wants to see what runs while it runs gives the trace a sink, which is told when
+// each scope begins and ends; scopes of one thread nest.
+//
 // Life:
-//  1. Created with a limit.
-//  2. Filled from any thread by tfrt_trace_add().
+//  1. Created with a limit, and given a sink, if it is to have one.
+//  2. Filled from any thread by tfrt_trace_add(), or by a pair of tfrt_trace_enter() and
+//     tfrt_trace_leave().
 //  3. Read by tfrt_trace_read(), while others may still add; released.
 //
 // Thread rule: thread-safe.
@@ -31,6 +35,13 @@ typedef struct tfrt_trace_span_s {
   uint32_t thread;   // dense numbers from 0, in order of first use
 } tfrt_trace_span_t;
 
+// Is told of scopes. Called on the thread of the scope, with no lock held.
+typedef struct tfrt_trace_sink_s {
+  void (*enter)(void* self, const char* name);
+  void (*leave)(void* self);
+  void* self;
+} tfrt_trace_sink_t;
+
 // Sets |*out_trace| (+1) to a new trace that keeps at most |limit| spans. Thread-safe.
 tfrt_status_t tfrt_trace_create(size_t limit, tfrt_allocator_t allocator, tfrt_trace_t** out_trace)
     TFRT_MUST_USE;
@@ -44,6 +55,16 @@ void tfrt_trace_release(tfrt_trace_t* trace);
 // Adds a span of the calling thread. Thread-safe.
 void tfrt_trace_add(tfrt_trace_t* trace, const char* category, const char* name, int64_t begin_ns,
                     int64_t end_ns, uint64_t request);
+
+// Tells |sink|, which is copied and must be good as long as |trace| is used, of each scope.
+// Before anything is traced. Thread-compatible.
+void tfrt_trace_set_sink(tfrt_trace_t* trace, const tfrt_trace_sink_t* sink);
+
+// A scope named |name| begins, and ends, on the calling thread at the given times: together
+// they do what tfrt_trace_add() does, and tell the sink. Thread-safe.
+void tfrt_trace_enter(tfrt_trace_t* trace, const char* name);
+void tfrt_trace_leave(tfrt_trace_t* trace, const char* category, const char* name, int64_t begin_ns,
+                      int64_t end_ns, uint64_t request);
 
 // Adds a copy of |span|, of whatever thread it says: for a trace that came from elsewhere.
 // Thread-safe.

@@ -147,10 +147,11 @@ static void tfrt_sync_function_check_results(tfrt_sync_frame_t* frame) {
 static void tfrt_sync_function_trace(tfrt_sync_frame_t* frame) {
   tfrt_clock_t clock = frame->context->host->clock;
   const tfrt_request_options_t* options = &frame->context->request->options;
+  const char* name = frame->site->bef->name;
+  tfrt_trace_enter(options->trace, name);
   int64_t begin = tfrt_clock_now_ns(clock);
   frame->site->run_sync(frame);
-  tfrt_trace_add(options->trace, "kernel", frame->site->bef->name, begin, tfrt_clock_now_ns(clock),
-                 options->id);
+  tfrt_trace_leave(options->trace, "kernel", name, begin, tfrt_clock_now_ns(clock), options->id);
 }
 
 // Runs the kernel at |site| on |frame|, which gets all but the context from it.

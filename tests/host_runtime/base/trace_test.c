@@ -65,12 +65,43 @@ START_TEST(threads_have_numbers_of_their_own) {
 }
 END_TEST
 
+static char told[256];
+
+static void tell_enter(void* self, const char* name) {
+  (void)self;
+  snprintf(told + strlen(told), sizeof(told) - strlen(told), "<%s", name);
+}
+static void tell_leave(void* self) {
+  (void)self;
+  snprintf(told + strlen(told), sizeof(told) - strlen(told), ">");
+}
+
+START_TEST(a_sink_is_told_of_scopes_while_they_run) {
+  tfrt_trace_t* trace = NULL;
+  ck_assert_ptr_null(tfrt_trace_create(10, tfrt_allocator_system(), &trace));
+  const tfrt_trace_sink_t sink = {.enter = tell_enter, .leave = tell_leave};
+  tfrt_trace_set_sink(trace, &sink);
+  tfrt_trace_enter(trace, "outer");
+  tfrt_trace_enter(trace, "inner");
+  ck_assert_str_eq(told, "<outer<inner");
+  tfrt_trace_leave(trace, "kernel", "inner", 2, 3, 0);
+  tfrt_trace_leave(trace, "call", "outer", 1, 4, 0);
+  ck_assert_str_eq(told, "<outer<inner>>");
+  tfrt_trace_span_t spans[2];
+  ck_assert_uint_eq(tfrt_trace_read(trace, 0, spans, 2), 2);
+  ck_assert_str_eq(spans[0].name, "inner");
+  ck_assert_int_eq(spans[1].end_ns, 4);
+  tfrt_trace_release(trace);
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   Suite* suite = suite_create("trace");
   TCase* cases = tcase_create("trace");
   tcase_add_test(cases, spans_come_back_in_order_and_in_parts);
   tcase_add_test(cases, what_does_not_fit_is_counted_and_long_names_are_cut);
   tcase_add_test(cases, threads_have_numbers_of_their_own);
+  tcase_add_test(cases, a_sink_is_told_of_scopes_while_they_run);
   suite_add_tcase(suite, cases);
   return suite;
 }

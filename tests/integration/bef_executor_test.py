@@ -1,0 +1,155 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""What bef_executor prints, and how it ends, besides the results of functions.
+
+Usage: bef_executor_test.py BEF_EXECUTOR BEF_EXECUTOR_DEBUG_TRACING MLIR_TO_BEF
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BEF_EXECUTOR, DEBUG_TRACING, MLIR_TO_BEF = (os.path.abspath(path) for path in sys.argv[1:4])
+
+HELLO = """
+func.func @hello() {
+  %a = tfrt.new.chain
+  %b = "tfrt_test.print_hello"(%a) : (!tfrt.chain) -> !tfrt.chain
+  tfrt.return
+}
+"""
+
+
+class BefExecutorTest(unittest.TestCase):
+    def run_program(self, text, *flags, executor=BEF_EXECUTOR):
+        """The lines that the program prints, what it says of errors, and its exit code."""
+        with tempfile.TemporaryDirectory() as folder:
+            source, bef = (os.path.join(folder, name) for name in ("test.mlir", "test.bef"))
+            with open(source, "w", encoding="utf-8") as stream:
+                stream.write(text)
+            subprocess.run([MLIR_TO_BEF, source, "-o", bef], check=True)
+            result = subprocess.run(
+                [executor, bef, *flags],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                universal_newlines=True,
+                check=False,
+            )
+        return result.stdout.splitlines()[2:], result.stderr, result.returncode
+
+    def test_a_leak_is_counted_and_is_a_failure(self):
+        text = """
+          func.func @leak() {
+            "tfrt_test.memory_leak_one_int32"() : () -> ()
+            tfrt.return
+          }"""
+        lines, _, code = self.run_program(text)
+        self.assertEqual(code, 1)
+        self.assertEqual(lines[-1], "Memory leak detected: 1 alive allocations, 4 alive bytes")
+        self.assertIn("Total number of allocations = 1", lines)
+        lines, _, code = self.run_program(text, "--host_allocator_type=malloc")
+        self.assertEqual((lines, code), (["--- Running 'leak':"], 0))
+        lines, _, code = self.run_program(text, "--host_allocator_type=profiled_allocator")
+        self.assertEqual((len(lines), code), (7, 0))
+
+    def test_the_fixed_size_allocator_refuses_and_tells(self):
+        lines, _, code = self.run_program(
+            """
+            func.func @tensors() {
+              %a = tfrt_dht.create_uninitialized_tensor.f32.1 [32 : i64]
+              %b = tfrt_dht.create_uninitialized_tensor.f32.1 [1024 : i64]
+              tfrt.return
+            }""",
+            "--host_allocator_type=test_fixed_size_1k",
+        )
+        self.assertEqual(code, 0)
+        self.assertEqual(
+            sorted(lines[1:]),
+            [
+                "Allocating 192 bytes.",
+                "Attempted to allocate 4160 bytes.",
+                "Deallocating 192 bytes.",
+            ],
+        )
+
+    def test_the_code_of_an_error_is_printed_on_demand_for_asynchronous_functions(self):
+        text = """
+          func.func @late() -> i32 {
+            %a = "tfrt_test.fail"() : () -> i32
+            tfrt.return %a : i32
+          }
+          func.func @now() attributes {tfrt.sync} {
+            %a = "tfrt_test.fail_s"() : () -> i32
+            tfrt.return
+          }"""
+        lines, errors, code = self.run_program(text, "--print_error_code")
+        self.assertEqual(code, 0)
+        self.assertEqual(
+            lines,
+            [
+                "--- Running 'late':",
+                "'late' returned <<error: something bad happened, code: INTERNAL>>",
+                "--- Running 'now':",
+                "'now' returned <<error: something bad happened>>",
+            ],
+        )
+        self.assertRegex(errors, r"test.mlir:3:\d+: error: runtime error: something bad happened")
+        self.assertRegex(errors, r"test.mlir:7:\d+: error: runtime error: something bad happened")
+
+    def test_a_native_function_that_is_not_there_is_named(self):
+        lines, errors, code = self.run_program(
+            "func.func private @nobody(i32) -> i32 attributes {tfrt.native}"
+        )
+        self.assertEqual((lines, code), ([], 1))
+        self.assertIn("native function 'nobody' is not registered", errors)
+
+    def test_an_asynchronous_kernel_in_a_synchronous_function_is_refused_at_its_place(self):
+        _, errors, code = self.run_program(
+            """
+            func.func @f() attributes {tfrt.sync} {
+              %a = "tfrt_test.async_constant.i32"() {value = 1 : i32} : () -> i32
+              tfrt.return
+            }"""
+        )
+        self.assertEqual(code, 1)
+        self.assertIn("'tfrt_test.async_constant.i32' has no synchronous form", errors)
+        self.assertIn("test.mlir:3", errors)
+
+    def test_scopes_are_printed_while_they_run(self):
+        lines, _, code = self.run_program(
+            HELLO, "--enable_tracing", "--tracing_level=debug", executor=DEBUG_TRACING
+        )
+        self.assertEqual(code, 0)
+        self.assertEqual(
+            lines,
+            [
+                "--- Running 'hello':",
+                "Scope:Bef Executor",
+                "Scope:Function: hello",
+                "Scope:BEFExecutor::ProcessReadyKernels",
+                "Scope:tfrt.new.chain",
+                "End Scope",
+                "Scope:tfrt_test.print_hello",
+                "hello host executor!",
+                "End Scope",
+                "End Scope",
+                "End Scope",
+                "End Scope",
+            ],
+        )
+        lines, _, _ = self.run_program(HELLO, "--enable_tracing", executor=DEBUG_TRACING)
+        self.assertEqual(lines.count("End Scope"), 2)
+
+    def test_what_was_traced_is_logged_at_the_end(self):
+        lines, errors, code = self.run_program(HELLO, "--enable_tracing", "--tracing_level=debug")
+        self.assertEqual((lines[1:], code), (["hello host executor!"], 0))
+        self.assertRegex(errors, r"thread 0: kernel 'tfrt_test.print_hello' took \d+ ns")
+        _, errors, code = self.run_program(HELLO, "--enable_tracing", "--tracing_level=loud")
+        self.assertEqual(code, 1)
+        self.assertIn("--tracing_level=loud", errors)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

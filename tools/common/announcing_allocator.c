@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/common/announcing_allocator.h"
+
+#include <stdio.h>
+
+// Blocks up to this size are nobody's business.
+#define TFRT_ANNOUNCING_ALLOCATOR_EXEMPT 32
+
+static tfrt_allocator_t tfrt_announcing_allocator_of(void* self, size_t size) {
+  if (size <= TFRT_ANNOUNCING_ALLOCATOR_EXEMPT) return tfrt_allocator_system();
+  return ((tfrt_announcing_allocator_t*)self)->base;
+}
+
+static void* tfrt_announcing_allocator_allocate(void* self, size_t size, size_t alignment) {
+  void* block =
+      tfrt_allocator_allocate_aligned(tfrt_announcing_allocator_of(self, size), size, alignment);
+  if (size > TFRT_ANNOUNCING_ALLOCATOR_EXEMPT) {
+    printf(block ? "Allocating %zu bytes.\n" : "Attempted to allocate %zu bytes.\n", size);
+  }
+  return block;
+}
+
+static void tfrt_announcing_allocator_deallocate(void* self, void* pointer, size_t size,
+                                                 size_t alignment) {
+  if (size > TFRT_ANNOUNCING_ALLOCATOR_EXEMPT) printf("Deallocating %zu bytes.\n", size);
+  tfrt_allocator_free_aligned(tfrt_announcing_allocator_of(self, size), pointer, size, alignment);
+}
+
+void tfrt_announcing_allocator_initialize(tfrt_announcing_allocator_t* allocator,
+                                          tfrt_allocator_t base) {
+  allocator->base = base;
+}
+
+tfrt_allocator_t tfrt_announcing_allocator_interface(tfrt_announcing_allocator_t* allocator) {
+  static const tfrt_allocator_vtable_t vtable = {
+      .allocate = tfrt_announcing_allocator_allocate,
+      .deallocate = tfrt_announcing_allocator_deallocate,
+  };
+  return (tfrt_allocator_t){&vtable, allocator};
+}
