@@ -2,6 +2,7 @@
 #include "distributed/builtin.h"
 
 #include "distributed/printing.h"
+#include "distributed/status_report.h"
 #include "distributed/tracing.h"
 
 bool tfrt_builtin_is_here(const tfrt_peer_t* peer, const tfrt_job_t* job,
@@ -12,15 +13,23 @@ bool tfrt_builtin_is_here(const tfrt_peer_t* peer, const tfrt_job_t* job,
     case TFRT_WIRE_BUILTIN_TRACE:
       return invoke->argument_count == 0 && invoke->result_count == 1 &&
              peer->incarnation == job->client.incarnation;
+    case TFRT_WIRE_BUILTIN_STATUS:
+      return invoke->argument_count == 0 && invoke->result_count == 1;
     default:
       return false;
   }
 }
 
 void tfrt_builtin_start(tfrt_execution_t* execution, const tfrt_peer_t* peer) {
-  if (execution->function == TFRT_WIRE_BUILTIN_TRACE) {
-    tfrt_tracing_start(execution);
-  } else {
-    tfrt_printing_start(execution, tfrt_job_rank_of(execution->job, peer->incarnation));
+  switch (execution->function) {
+    case TFRT_WIRE_BUILTIN_TRACE:
+      tfrt_tracing_start(execution);
+      break;
+    case TFRT_WIRE_BUILTIN_STATUS:
+      tfrt_status_report_start(execution);
+      break;
+    default:
+      tfrt_printing_start(execution, tfrt_job_rank_of(execution->job, peer->incarnation));
+      break;
   }
 }

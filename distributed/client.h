@@ -86,6 +86,10 @@ void tfrt_client_cancel(tfrt_client_t* client, uint64_t number, tfrt_status_t re
 // tfrt_client_read_trace(), or an error. It comes when it is demanded, as any value. Thread-safe.
 tfrt_async_value_t* tfrt_client_trace(tfrt_client_t* client, uint32_t rank);
 
+// Returns how host |rank| is (+1), unresolved: a string with lines as status_report.h says, or an
+// error. Thread-safe.
+tfrt_async_value_t* tfrt_client_status(tfrt_client_t* client, uint32_t rank);
+
 // Adds the spans in |value|, which is available and was made by tfrt_client_trace(), to |trace|.
 // Sets |*out_clock_ns| to the host's clock when it answered, and |*out_dropped| to the number of
 // spans that did not fit there. INVALID_ARGUMENT for what is no trace. Thread-safe.

@@ -6,7 +6,7 @@
 //   client.c       its life: created, open, closed; what came from the root
 //   client_host.c  its hosts: dialled, known, the job opened on each; what is wrong with one
 //   client_run.c   its starts: packed, sent, cancelled, ended
-//   client_trace.c what ran when on its hosts
+//   client_query.c what its hosts are asked: how they are, what ran when
 //
 // Thread rule: everything here needs the node's lock, but what says otherwise.
 // Failure rule: none fails; what comes too late is ignored.

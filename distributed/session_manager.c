@@ -245,6 +245,10 @@ tfrt_status_t tfrt_session_manager_set_name(tfrt_session_manager_t* manager,
   return NULL;
 }
 
+tfrt_string_view_t tfrt_session_manager_name(const tfrt_session_manager_t* manager) {
+  return manager->options.name;
+}
+
 // --- Dialling ----------------------------------------------------------------
 
 static tfrt_session_t* find_by_address(tfrt_session_manager_t* manager,

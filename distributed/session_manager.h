@@ -93,6 +93,9 @@ tfrt_status_t tfrt_session_manager_listen(tfrt_session_manager_t* manager,
 tfrt_status_t tfrt_session_manager_set_name(tfrt_session_manager_t* manager,
                                             tfrt_string_view_t name) TFRT_MUST_USE;
 
+// That name, which lives until it is set again. Thread-compatible (the node's lock is held).
+tfrt_string_view_t tfrt_session_manager_name(const tfrt_session_manager_t* manager);
+
 // Returns the session (+1) with the process |incarnation| at |address|: the one that lives,
 // or a new one, CONNECTING, whose first attempt to connect begins when the lock is
 // released. With |incarnation| 0, whoever answers at |address|; if that turns out to be a

@@ -15,9 +15,10 @@
 // Program 0: functions that every peer has. |function| is one of these then.
 typedef enum tfrt_wire_builtin_e {
   TFRT_WIRE_BUILTIN_UNSPECIFIED = 0,
-  TFRT_WIRE_BUILTIN_PRINT = 1,  // (string, chain) -> chain
-  TFRT_WIRE_BUILTIN_SEND = 2,   // (string key, value) -> ()
-  TFRT_WIRE_BUILTIN_TRACE = 3,  // () -> trace
+  TFRT_WIRE_BUILTIN_PRINT = 1,   // (string, chain) -> chain
+  TFRT_WIRE_BUILTIN_SEND = 2,    // (string key, value) -> ()
+  TFRT_WIRE_BUILTIN_TRACE = 3,   // () -> trace
+  TFRT_WIRE_BUILTIN_STATUS = 4,  // () -> string
 } tfrt_wire_builtin_t;
 
 // Where a call stands in the program's text. Empty, 0: not known.

@@ -5,6 +5,7 @@ Every process that a test starts, and every process that those start, carries th
 its environment. So a test can say that nothing is left running, whoever started it.
 """
 
+import json
 import os
 import secrets
 import signal
@@ -14,6 +15,17 @@ import time
 import unittest
 
 MARK = "TFRT_TEST_MARK"
+
+# What is zero in a worker that runs nothing.
+COUNTS = (
+    "jobs",
+    "objects",
+    "remote_values",
+    "outgoing_calls",
+    "incoming_calls",
+    "incoming_wants",
+    "transfers",
+)
 
 # A wait that takes longer has failed. Sanitizers on a busy machine are slow.
 PATIENCE_S = 60
@@ -112,6 +124,28 @@ class ClusterTest(unittest.TestCase):
 
     def run_tfrt(self, *arguments):
         return self.finish(self.start(*arguments))
+
+    def status(self, workers):
+        """What the workers say of themselves, by rank."""
+        process = subprocess.run(
+            [self.tfrt, "status", hosts(workers), "-o=json"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            env=self.environment,
+            universal_newlines=True,
+            timeout=PATIENCE_S,
+            check=True,
+        )
+        return [host["status"] for host in json.loads(process.stdout)]
+
+    def expect_idle(self, workers):
+        """Soon nothing is alive in the workers because of others."""
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            counts = [{name: status[name] for name in COUNTS} for status in self.status(workers)]
+            if not any(sum(count.values()) for count in counts):
+                return
+            self.assertLess(time.monotonic(), end, "still alive: %s" % counts)
 
     def expect(self, result, code, out=None, err=None):
         self.assertEqual(result[0], code, result)

@@ -10,6 +10,7 @@ import json
 import os
 import signal
 import socket
+import subprocess
 import sys
 import unittest
 
@@ -179,6 +180,41 @@ class TestHosts(ClusterTest):
         path = self.write("prints.mlir", PRINTS)
         result = self.run_tfrt(path, hosts(workers))
         self.expect(result, 0, None, "")
+        self.expect_idle(workers)
+
+    def test_status_shows_what_is_alive(self):
+        workers = self.start_workers(3)
+        self.expect_idle(workers)
+        path = self.write("endless.mlir", ENDLESS)
+        process = self.start(path, hosts(workers))
+        self.assertEqual(process.stdout.readline(), "[1] int32 = 1\n")
+        status = self.status(workers)
+        self.assertEqual([host["jobs"] for host in status], [1, 1, 1])
+        self.assertEqual([host["outgoing_calls"] for host in status], [1, 0, 0])
+        self.assertEqual([host["incoming_calls"] for host in status], [0, 1, 0])
+        process.send_signal(signal.SIGINT)
+        self.expect(self.finish(process), 5)
+        self.expect_idle(workers)
+
+    def test_status_of_a_host_that_is_not_there(self):
+        worker = self.start_worker()
+        gone = self.start_worker()
+        gone.kill()
+        gone.wait()
+        result = subprocess.run(
+            [self.tfrt, "status", hosts([worker, gone])],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            universal_newlines=True,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+        self.assertEqual(result.returncode, 3, result)
+        titles, first, second = result.stdout.splitlines()
+        self.assertIn("OBJECTS", titles)
+        self.assertTrue(first.startswith(worker.address) and " serving " in first, first)
+        self.assertTrue(second.startswith(gone.address) and " no answer" in second, second)
+        self.assertIn(gone.address, result.stderr)
 
     def test_interrupt_stops_what_runs_elsewhere(self):
         workers = self.start_workers(3)

@@ -69,6 +69,7 @@ class KillTest(ClusterTest):
             for rank, worker in enumerate(workers):
                 if rank != victim:
                     self.assertIsNone(worker.poll(), "host %d ended, too; seed %d" % (rank, SEED))
+            self.expect_idle([worker for rank, worker in enumerate(workers) if rank != victim])
             workers[victim] = self.worker()
         self.measure(workers)
         for worker in workers:

@@ -49,8 +49,8 @@ static void tfrt_cluster_run_print(void* self, uint32_t rank, tfrt_string_view_t
 static tfrt_status_t tfrt_cluster_run_create_client(tfrt_cluster_run_t* run) {
   const tfrt_run_options_t* options = run->options;
   bool is_local = options->local_count > 0;
-  run->addresses = is_local ? run->workers.addresses : options->hosts;
-  run->host_count = is_local ? run->workers.count : options->host_count;
+  run->addresses = is_local ? run->workers.addresses : options->hosts.addresses;
+  run->host_count = is_local ? run->workers.count : options->hosts.count;
   tfrt_client_options_t client = {.addresses = run->addresses,
                                   .host_count = run->host_count,
                                   .name = tfrt_string_view_of(options->path),

@@ -6,6 +6,7 @@
 
 #include "host_runtime/base/macros.h"
 #include "tools/coordinator/run_command.h"
+#include "tools/coordinator/status_command.h"
 
 typedef tfrt_exit_code_t (*tfrt_verb_fn_t)(int argument_count, char* const* arguments);
 
@@ -15,6 +16,7 @@ static const struct {
   tfrt_verb_fn_t run;
 } tfrt_verbs[] = {
     {"run", "runs a function of a program and prints what it returns", tfrt_run_command},
+    {"status", "asks workers how they are", tfrt_status_command},
 };
 
 static void tfrt_print_help(FILE* stream) {

@@ -74,7 +74,7 @@ static tfrt_status_t tfrt_run_with(const tfrt_run_options_t* options,
                                    tfrt_exit_code_t* out_exit_code) {
   tfrt_run_loop_t loop;
   TFRT_RETURN_IF_ERROR(tfrt_run_loop_initialize(&loop, options->timeout_ms));
-  bool is_cluster = options->local_count > 0 || options->host_count > 0;
+  bool is_cluster = options->local_count > 0 || options->hosts.count > 0;
   tfrt_status_t status = is_cluster ? tfrt_run_on_cluster(options, &loop, out_exit_code)
                                     : tfrt_run_here(options, &loop, out_exit_code);
   tfrt_run_loop_deinitialize(&loop);
@@ -96,6 +96,5 @@ tfrt_exit_code_t tfrt_run_command(int argument_count, char* const* arguments) {
     tfrt_run_report_error(status);
     tfrt_status_release(status);
   }
-  tfrt_run_options_deinitialize(&options);
   return exit_code;
 }

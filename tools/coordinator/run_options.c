@@ -35,7 +35,7 @@ static void tfrt_run_options_list_flags(tfrt_run_options_t* options, tfrt_run_te
                                         tfrt_flag_t out_flags[TFRT_RUN_FLAG_COUNT]) {
   const tfrt_flag_t flags[TFRT_RUN_FLAG_COUNT] = {
       {"local", TFRT_FLAG_NUMBER, &options->local_count, "N", "start N workers on this machine", 1,
-       TFRT_RUN_MAX_HOSTS},
+       TFRT_HOST_LIST_MAX},
       {"hosts", TFRT_FLAG_TEXT, &texts->hosts, "A:P,B:P",
        "workers that listen already, by rank; see tfrt_worker --help", 0, 0},
       {"function", TFRT_FLAG_TEXT, &options->function_name, "NAME", "call this one, not main", 0,
@@ -106,28 +106,6 @@ static tfrt_status_t tfrt_run_options_check(const tfrt_run_options_t* options,
   return NULL;
 }
 
-// Splits |text| at its commas.
-static tfrt_status_t tfrt_run_options_parse_hosts(tfrt_run_options_t* options, const char* text) {
-  options->hosts = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(),
-                                                  TFRT_RUN_MAX_HOSTS * sizeof(*options->hosts));
-  if (!options->hosts) return tfrt_status_out_of_memory();
-  for (const char* host = text;; ++host) {
-    size_t size = strcspn(host, ",");
-    if (size == 0) {
-      return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                                "--hosts %s: host %u has no address; it wants HOST:PORT,HOST:PORT",
-                                text, options->host_count);
-    }
-    if (options->host_count == TFRT_RUN_MAX_HOSTS) {
-      return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "--hosts names more than %d hosts",
-                                TFRT_RUN_MAX_HOSTS);
-    }
-    options->hosts[options->host_count++] = tfrt_string_view_make(host, size);
-    host += size;
-    if (*host == '\0') return NULL;
-  }
-}
-
 // Relative paths in the program start where the program lies.
 static void tfrt_run_options_set_directory(tfrt_run_options_t* options) {
   const char* slash = strrchr(options->path, '/');
@@ -148,15 +126,10 @@ tfrt_status_t tfrt_run_options_parse(int argument_count, char* const* arguments,
   if (*out_help) return NULL;
   TFRT_RETURN_IF_ERROR(tfrt_run_options_check(out_options, &texts));
   tfrt_run_options_set_directory(out_options);
-  if (texts.hosts) TFRT_RETURN_IF_ERROR(tfrt_run_options_parse_hosts(out_options, texts.hosts));
+  if (texts.hosts) TFRT_RETURN_IF_ERROR(tfrt_host_list_parse(texts.hosts, &out_options->hosts));
   if (out_options->local_count > 0) {
     tfrt_cluster_key_generate(&out_options->key);
     return NULL;
   }
   return tfrt_cluster_key_read(texts.key_file, &out_options->key);
-}
-
-void tfrt_run_options_deinitialize(tfrt_run_options_t* options) {
-  tfrt_allocator_free(tfrt_allocator_system(), options->hosts,
-                      TFRT_RUN_MAX_HOSTS * sizeof(*options->hosts));
 }

@@ -11,9 +11,7 @@
 
 #include "tools/common/cluster_key.h"
 #include "tools/common/flags.h"
-
-// The most hosts that a command line may name or start.
-#define TFRT_RUN_MAX_HOSTS 256
+#include "tools/coordinator/host_list.h"
 
 typedef struct tfrt_run_options_s {
   const char* path;  // of the program
@@ -29,10 +27,9 @@ typedef struct tfrt_run_options_s {
   bool is_verbose;
   tfrt_flag_list_t arguments;
   // The cluster. Neither: this process alone.
-  int64_t local_count;        // workers to start here; 0: none
-  uint32_t host_count;        // hosts that listen already; 0: none
-  tfrt_string_view_t* hosts;  // by rank
-  const char* worker_path;    // of the program for the workers; NULL: beside this one
+  int64_t local_count;      // workers to start here; 0: none
+  tfrt_host_list_t hosts;   // that listen already; empty: none
+  const char* worker_path;  // of the program for the workers; NULL: beside this one
   tfrt_cluster_key_t key;
 } tfrt_run_options_t;
 
@@ -40,8 +37,5 @@ typedef struct tfrt_run_options_s {
 // which is printed then. Thread-compatible.
 tfrt_status_t tfrt_run_options_parse(int argument_count, char* const* arguments,
                                      tfrt_run_options_t* out_options, bool* out_help) TFRT_MUST_USE;
-
-// Gives back what |options| hold. Thread-compatible.
-void tfrt_run_options_deinitialize(tfrt_run_options_t* options);
 
 #endif  // TFRT_TOOLS_COORDINATOR_RUN_OPTIONS_H_

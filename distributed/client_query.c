@@ -19,15 +19,16 @@ static tfrt_status_t tfrt_client_find_host(const tfrt_client_t* client, uint32_t
   return NULL;
 }
 
-tfrt_async_value_t* tfrt_client_trace(tfrt_client_t* client, uint32_t rank) {
-  static const char* const result_types[1] = {"!tfrt.trace"};
+// The result (+1) of the built-in |function| on host |rank|: one value of |type|.
+static tfrt_async_value_t* tfrt_client_ask(tfrt_client_t* client, uint32_t rank, uint32_t function,
+                                           const char* name, const char* type) {
   tfrt_async_value_t* result = NULL;
-  tfrt_outgoing_call_request_t request = {.function = TFRT_WIRE_BUILTIN_TRACE,
-                                          .name = "trace",
+  tfrt_outgoing_call_request_t request = {.function = function,
+                                          .name = name,
                                           .deadline_ns = TFRT_TIME_INFINITE,
                                           .results = &result,
                                           .result_count = 1,
-                                          .result_types = result_types};
+                                          .result_types = &type};
   tfrt_node_lock_tables(client->node);
   tfrt_status_t status = tfrt_client_find_host(client, rank, &request);
   tfrt_node_unlock(client->node);
@@ -37,6 +38,14 @@ tfrt_async_value_t* tfrt_client_trace(tfrt_client_t* client, uint32_t rank) {
   tfrt_job_release(request.job);
   tfrt_node_unlock(client->node);
   return result;
+}
+
+tfrt_async_value_t* tfrt_client_trace(tfrt_client_t* client, uint32_t rank) {
+  return tfrt_client_ask(client, rank, TFRT_WIRE_BUILTIN_TRACE, "trace", "!tfrt.trace");
+}
+
+tfrt_async_value_t* tfrt_client_status(tfrt_client_t* client, uint32_t rank) {
+  return tfrt_client_ask(client, rank, TFRT_WIRE_BUILTIN_STATUS, "status", "!tfrt.string");
 }
 
 tfrt_status_t tfrt_client_read_trace(tfrt_async_value_t* value, tfrt_trace_t* trace,

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/coordinator/host_status.h"
+
+#include <string.h>
+
+#include "host_runtime/base/macros.h"
+#include "tools/common/json.h"
+
+// Cuts the text before the first |separator| off |*rest|, which loses it and the separator.
+static tfrt_string_view_t tfrt_host_status_cut(tfrt_string_view_t* rest, char separator) {
+  const char* end = rest->size > 0 ? memchr(rest->data, separator, rest->size) : NULL;
+  size_t size = end ? (size_t)(end - rest->data) : rest->size;
+  tfrt_string_view_t part = tfrt_string_view_make(rest->data, size);
+  size_t used = end ? size + 1 : size;
+  *rest = tfrt_string_view_make(rest->data + used, rest->size - used);
+  return part;
+}
+
+static bool tfrt_host_status_is(tfrt_string_view_t text, const char* other) {
+  return tfrt_string_view_equal(text, tfrt_string_view_of(other));
+}
+
+// What the line |name| of |report| says; "-" if there is none.
+static tfrt_string_view_t tfrt_host_status_find(tfrt_string_view_t report, const char* name) {
+  while (report.size > 0) {
+    tfrt_string_view_t line = tfrt_host_status_cut(&report, '\n');
+    if (tfrt_host_status_is(tfrt_host_status_cut(&line, ' '), name)) return line;
+  }
+  return tfrt_string_view_of("-");
+}
+
+// The columns behind address, name and state.
+static const struct {
+  const char* title;
+  const char* line;
+} tfrt_host_status_columns[] = {
+    {"JOBS", "jobs"},           {"OBJECTS", "objects"},   {"REMOTE", "remote_values"},
+    {"OUT", "outgoing_calls"},  {"IN", "incoming_calls"}, {"WANTS", "incoming_wants"},
+    {"TRANSFERS", "transfers"},
+};
+
+void tfrt_host_status_append_titles(tfrt_string_builder_t* out) {
+  tfrt_string_builder_append_format(out, "%-24s %-20s %-9s", "HOST", "NAME", "STATE");
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(tfrt_host_status_columns); ++i) {
+    tfrt_string_builder_append_format(out, " %9s", tfrt_host_status_columns[i].title);
+  }
+  tfrt_string_builder_append_char(out, '\n');
+}
+
+void tfrt_host_status_append_line(tfrt_string_view_t address, tfrt_string_view_t report,
+                                  tfrt_string_builder_t* out) {
+  tfrt_string_view_t name = tfrt_host_status_find(report, "name");
+  bool is_serving = tfrt_host_status_is(tfrt_host_status_find(report, "serving"), "1");
+  tfrt_string_builder_append_format(out, "%-24.*s %-20.*s %-9s", (int)address.size, address.data,
+                                    (int)name.size, name.data, is_serving ? "serving" : "draining");
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(tfrt_host_status_columns); ++i) {
+    tfrt_string_view_t value = tfrt_host_status_find(report, tfrt_host_status_columns[i].line);
+    tfrt_string_builder_append_format(out, " %9.*s", (int)value.size, value.data);
+  }
+  tfrt_string_builder_append_char(out, '\n');
+}
+
+// A number as JSON writes it.
+static bool tfrt_host_status_is_number(tfrt_string_view_t text) {
+  for (size_t i = 0; i < text.size; ++i) {
+    if (text.data[i] < '0' || text.data[i] > '9') return false;
+  }
+  return text.size == 1 || (text.size > 1 && text.data[0] != '0');
+}
+
+static void tfrt_host_status_append_member(tfrt_string_view_t name, tfrt_string_view_t value,
+                                           bool is_text, tfrt_string_builder_t* out) {
+  tfrt_json_append_string(out, name);
+  tfrt_string_builder_append_char(out, ':');
+  if (!is_text && tfrt_host_status_is_number(value)) {
+    tfrt_string_builder_append_view(out, value);
+  } else {
+    tfrt_json_append_string(out, value);
+  }
+}
+
+static void tfrt_host_status_append_peer(tfrt_string_view_t line, tfrt_string_builder_t* out) {
+  static const struct {
+    const char* name;
+    bool is_text;
+  } members[] = {{"incarnation", true},
+                 {"state", true},
+                 {"round_trip_us", false},
+                 {"address", true},
+                 {"name", true}};
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(members); ++i) {
+    tfrt_string_builder_append_char(out, i > 0 ? ',' : '{');
+    tfrt_host_status_append_member(tfrt_string_view_of(members[i].name),
+                                   tfrt_host_status_cut(&line, ' '), members[i].is_text, out);
+  }
+  tfrt_string_builder_append_char(out, '}');
+}
+
+void tfrt_host_status_append_json(tfrt_string_view_t report, tfrt_string_builder_t* out) {
+  tfrt_string_builder_append_char(out, '{');
+  for (tfrt_string_view_t rest = report; rest.size > 0;) {
+    tfrt_string_view_t line = tfrt_host_status_cut(&rest, '\n');
+    tfrt_string_view_t name = tfrt_host_status_cut(&line, ' ');
+    if (tfrt_host_status_is(name, "peer")) continue;
+    bool is_text = tfrt_host_status_is(name, "incarnation") || tfrt_host_status_is(name, "name");
+    tfrt_host_status_append_member(name, line, is_text, out);
+    tfrt_string_builder_append_char(out, ',');
+  }
+  tfrt_string_builder_append_text(out, "\"peers\":[");
+  bool is_first = true;
+  for (tfrt_string_view_t rest = report; rest.size > 0;) {
+    tfrt_string_view_t line = tfrt_host_status_cut(&rest, '\n');
+    if (!tfrt_host_status_is(tfrt_host_status_cut(&line, ' '), "peer")) continue;
+    if (!is_first) tfrt_string_builder_append_char(out, ',');
+    is_first = false;
+    tfrt_host_status_append_peer(line, out);
+  }
+  tfrt_string_builder_append_text(out, "]}");
+}
