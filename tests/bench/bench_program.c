@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/bench/bench_program.h"
+
+#include <inttypes.h>
+
+#define MAIN_BEGIN "func.func @main() -> i32 {\n"
+
+static const char fib_text[] =
+    "func.func @fib(%arg: i32) -> i32 {\n"
+    "  %one = tfrt.constant.i32 1\n"
+    "  %cond = \"tfrt.lessequal.i32\"(%arg, %one) : (i32, i32) -> (i1)\n"
+    "  %res = tfrt.if %cond, %arg : (i32) -> i32 {\n"
+    "    tfrt.return %arg : i32\n"
+    "  } else {\n"
+    "    %m = tfrt.constant.i32 -1\n"
+    "    %n1 = tfrt.add.i32 %arg, %m\n"
+    "    %n2 = tfrt.add.i32 %n1, %m\n"
+    "    %f1 = tfrt.call @fib(%n1) : (i32) -> (i32)\n"
+    "    %f2 = tfrt.call @fib(%n2) : (i32) -> (i32)\n"
+    "    %s = tfrt.add.i32 %f1, %f2\n"
+    "    tfrt.return %s : i32\n"
+    "  }\n"
+    "  tfrt.return %res : i32\n"
+    "}\n";
+
+static const char increment_text[] =
+    "func.func @increment(%a: i32) -> i32 {\n"
+    "  %one = tfrt.constant.i32 1\n"
+    "  %b = tfrt.add.i32 %a, %one\n"
+    "  tfrt.return %b : i32\n"
+    "}\n";
+
+// Each op on the result of the one before; |begin| and |end| stand around its operand.
+static void append_chain(int64_t size, const char* begin, const char* end,
+                         tfrt_string_builder_t* out) {
+  tfrt_string_builder_append_text(out, MAIN_BEGIN
+                                  "  %c = tfrt.constant.i32 1\n"
+                                  "  %v0 = tfrt.constant.i32 0\n");
+  for (int64_t i = 0; i < size; ++i) {
+    tfrt_string_builder_append_format(out, "  %%v%" PRId64 " = %s%%v%" PRId64 "%s\n", i + 1, begin,
+                                      i, end);
+  }
+  tfrt_string_builder_append_format(out, "  tfrt.return %%v%" PRId64 " : i32\n}\n", size);
+}
+
+// Ops that need nothing of each other.
+static void append_wide(int64_t size, const char* op, tfrt_string_builder_t* out) {
+  tfrt_string_builder_append_text(out, MAIN_BEGIN
+                                  "  %c = tfrt.constant.i32 1\n"
+                                  "  %d = tfrt.constant.i32 2\n");
+  for (int64_t i = 0; i < size; ++i) {
+    tfrt_string_builder_append_format(out, "  %%v%" PRId64 " = %s\n", i, op);
+  }
+  tfrt_string_builder_append_format(out, "  tfrt.return %%v%" PRId64 " : i32\n}\n", size - 1);
+}
+
+static void append_repeat(int64_t size, tfrt_string_builder_t* out) {
+  tfrt_string_builder_append_format(out,
+                                    MAIN_BEGIN "  %%n = tfrt.constant.i32 %" PRId64
+                                               "\n"
+                                               "  %%v = tfrt.constant.i32 0\n"
+                                               "  %%r = tfrt.repeat.i32 %%n, %%v : i32 {\n"
+                                               "    %%one = tfrt.constant.i32 1\n"
+                                               "    %%w = tfrt.add.i32 %%v, %%one\n"
+                                               "    tfrt.return %%w : i32\n"
+                                               "  }\n"
+                                               "  tfrt.return %%r : i32\n"
+                                               "}\n",
+                                    size);
+}
+
+static void append_while(int64_t size, tfrt_string_builder_t* out) {
+  tfrt_string_builder_append_format(
+      out,
+      "func.func @body(%%i: i32) -> (i32, i1) {\n"
+      "  %%one = tfrt.constant.i32 1\n"
+      "  %%lim = tfrt.constant.i32 %" PRId64
+      "\n"
+      "  %%n = tfrt.add.i32 %%i, %%one\n"
+      "  %%c = \"tfrt.lessequal.i32\"(%%n, %%lim) : (i32, i32) -> (i1)\n"
+      "  tfrt.return %%n, %%c : i32, i1\n"
+      "}\n" MAIN_BEGIN
+      "  %%z = tfrt.constant.i32 0\n"
+      "  %%t = tfrt.constant.i1 1\n"
+      "  %%r = tfrt.while %%t @body(%%z) parallel_iterations(1) : (i32) -> (i32)\n"
+      "  tfrt.return %%r : i32\n"
+      "}\n",
+      size - 1);
+}
+
+static void append_fib(int64_t size, tfrt_string_builder_t* out) {
+  tfrt_string_builder_append_text(out, fib_text);
+  tfrt_string_builder_append_format(out,
+                                    MAIN_BEGIN "  %%n = tfrt.constant.i32 %" PRId64
+                                               "\n"
+                                               "  %%r = tfrt.call @fib(%%n) : (i32) -> (i32)\n"
+                                               "  tfrt.return %%r : i32\n}\n",
+                                    size);
+}
+
+void tfrt_bench_program_append(tfrt_bench_program_t program, int64_t size,
+                               tfrt_string_builder_t* out) {
+  switch (program) {
+    case TFRT_BENCH_CHAIN:
+      append_chain(size, "tfrt.add.i32 ", ", %c", out);
+      break;
+    case TFRT_BENCH_WIDE:
+      append_wide(size, "tfrt.add.i32 %c, %d", out);
+      break;
+    case TFRT_BENCH_ASYNC_CHAIN:
+      append_chain(size, "\"tfrt_test.async_add.i32\"(", ", %c) : (i32, i32) -> i32", out);
+      break;
+    case TFRT_BENCH_ASYNC_WIDE:
+      append_wide(size, "\"tfrt_test.async_add.i32\"(%c, %d) : (i32, i32) -> i32", out);
+      break;
+    case TFRT_BENCH_CALL_CHAIN:
+      tfrt_string_builder_append_text(out, increment_text);
+      append_chain(size, "tfrt.call @increment(", ") : (i32) -> (i32)", out);
+      break;
+    case TFRT_BENCH_FIB:
+      append_fib(size, out);
+      break;
+    case TFRT_BENCH_REPEAT:
+      append_repeat(size, out);
+      break;
+    case TFRT_BENCH_WHILE:
+      append_while(size, out);
+      break;
+    case TFRT_BENCH_TRIVIAL:
+      tfrt_string_builder_append_text(out, MAIN_BEGIN
+                                      "  %c = tfrt.constant.i32 42\n"
+                                      "  tfrt.return %c : i32\n}\n");
+      break;
+  }
+}
+
+static int64_t fib(int64_t n) {
+  int64_t before = 0;
+  int64_t value = 1;
+  for (int64_t i = 0; i < n; ++i) {
+    int64_t next = before + value;
+    before = value;
+    value = next;
+  }
+  return before;
+}
+
+int32_t tfrt_bench_program_result(tfrt_bench_program_t program, int64_t size) {
+  switch (program) {
+    case TFRT_BENCH_WIDE:
+    case TFRT_BENCH_ASYNC_WIDE:
+      return 3;
+    case TFRT_BENCH_FIB:
+      return (int32_t)fib(size);
+    case TFRT_BENCH_TRIVIAL:
+      return 42;
+    default:
+      return (int32_t)size;
+  }
+}
+
+int64_t tfrt_bench_program_units(tfrt_bench_program_t program, int64_t size) {
+  // fib(n) is called once, and then as often as fib(n - 1) and fib(n - 2) are.
+  return program == TFRT_BENCH_FIB ? 2 * fib(size + 1) - 1 : size;
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Every benchmark once, with a tiny size: that it runs and that what it computes is right.
+// No time is judged.
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/bench/runner.h"
+#include "tests/support/test_main.h"
+
+static tfrt_bench_results_t results;
+
+// The tools' folder comes from the test's BUILD file.
+static tfrt_bench_options_t small_options(const char* filter) {
+  const char* tools = getenv("TFRT_BENCH_TOOLS");
+  ck_assert_msg(tools, "TFRT_BENCH_TOOLS is not set");
+  return (tfrt_bench_options_t){
+      .filter = filter,
+      .repeats = 1,
+      .small = true,
+      .quiet = true,
+      .files = {.tools = tools, .mnist = "examples/mnist"},
+  };
+}
+
+static void run_group_of(const char* filter, size_t at_least) {
+  tfrt_bench_options_t options = small_options(filter);
+  tfrt_status_t status = tfrt_bench_run(&options, &results);
+  ck_assert_msg(!status, "%s", status ? tfrt_status_message(status) : "");
+  ck_assert_uint_ge(results.count, at_least);
+  for (size_t i = 0; i < results.count; ++i) {
+    const tfrt_bench_result_t* result = &results.values[i];
+    ck_assert_msg(
+        result->median > 0 && result->least <= result->median && result->median <= result->greatest,
+        "%s: %g", result->benchmark->name, result->median);
+  }
+}
+
+START_TEST(async_values_are_measured) { run_group_of("async_value/", 9); }
+END_TEST
+
+START_TEST(work_queues_are_measured_beside_a_bare_wake) {
+  run_group_of("work_queue/", 9);
+  const tfrt_bench_result_t* last = &results.values[results.count - 1];
+  ck_assert_double_gt(last->limit, 0);
+}
+END_TEST
+
+START_TEST(programs_give_the_right_results) { run_group_of("executor/", 16); }
+END_TEST
+
+START_TEST(translation_is_measured) { run_group_of("translation/", 5); }
+END_TEST
+
+START_TEST(processes_are_measured) {
+  // How much memory a process has is a sanitizer's business there, and being traced is not
+  // allowed to a leak checker.
+#ifdef TFRT_SANITIZED
+  run_group_of("process/run_chain", 2);
+#else
+  run_group_of("process/", 10);
+#endif
+}
+END_TEST
+
+START_TEST(names_are_unique_and_limits_are_benchmarks) {
+  tfrt_bench_options_t options = small_options("");
+  options.filter = "work_queue/";
+  ck_assert_ptr_null(tfrt_bench_run(&options, &results));
+  for (size_t i = 0; i < results.count; ++i) {
+    const tfrt_benchmark_t* one = results.values[i].benchmark;
+    ck_assert(!one->limit || results.values[i].limit > 0);
+    for (size_t k = 0; k < i; ++k) {
+      ck_assert_str_ne(one->name, results.values[k].benchmark->name);
+    }
+  }
+}
+END_TEST
+
+START_TEST(a_table_has_a_line_and_json_an_object_for_each) {
+  run_group_of("async_value/retain_release", 2);
+  tfrt_string_builder_t out;
+  tfrt_string_builder_initialize(&out, tfrt_allocator_system());
+  tfrt_bench_append_table(&results, &out);
+  ck_assert_ptr_nonnull(strstr(tfrt_string_builder_text(&out), "async_value/retain_release_2_"));
+  tfrt_string_builder_clear(&out);
+  tfrt_bench_append_json(&results, &out);
+  ck_assert_ptr_nonnull(
+      strstr(tfrt_string_builder_text(&out), "{\"name\": \"async_value/retain_release\", "));
+  tfrt_string_builder_deinitialize(&out);
+}
+END_TEST
+
+START_TEST(a_tool_that_is_not_there_is_an_error_that_names_the_benchmark) {
+  tfrt_bench_options_t options = small_options("process/run_chain_10k");
+  options.files.tools = "/nowhere";
+  tfrt_status_t status = tfrt_bench_run(&options, &results);
+  ck_assert_ptr_nonnull(status);
+  ck_assert_ptr_nonnull(strstr(tfrt_status_message(status), "process/run_chain_10k: /nowhere/"));
+  tfrt_status_release(status);
+}
+END_TEST
+
+Suite* tfrt_test_suite(void) {
+  TCase* measured = tcase_create("bench");
+  tcase_add_test(measured, async_values_are_measured);
+  tcase_add_test(measured, work_queues_are_measured_beside_a_bare_wake);
+  tcase_add_test(measured, programs_give_the_right_results);
+  tcase_add_test(measured, translation_is_measured);
+  tcase_add_test(measured, processes_are_measured);
+  tcase_add_test(measured, names_are_unique_and_limits_are_benchmarks);
+  tcase_add_test(measured, a_table_has_a_line_and_json_an_object_for_each);
+  tcase_add_test(measured, a_tool_that_is_not_there_is_an_error_that_names_the_benchmark);
+  Suite* suite = suite_create("bench");
+  suite_add_tcase(suite, measured);
+  return suite;
+}

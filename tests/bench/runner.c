@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/bench/runner.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host_runtime/base/clock.h"
+#include "tools/common/json.h"
+
+int64_t tfrt_benchmark_now_ns(void) { return tfrt_clock_now_ns(tfrt_clock_system()); }
+
+// --- Measuring ---------------------------------------------------------------
+
+static int compare_figures(const void* a, const void* b) {
+  double left = *(const double*)a;
+  double right = *(const double*)b;
+  return (left > right) - (left < right);
+}
+
+// Takes the samples of the opened |state| into |figures|.
+static tfrt_status_t take_samples(const tfrt_benchmark_t* benchmark, void* state,
+                                  const tfrt_bench_options_t* options, double* figures) {
+  double untimed = 0;
+  if (!options->small) TFRT_RETURN_IF_ERROR(benchmark->sample(state, &untimed));
+  for (int i = 0; i < options->repeats; ++i) {
+    TFRT_RETURN_IF_ERROR(benchmark->sample(state, &figures[i]));
+  }
+  return NULL;
+}
+
+static tfrt_status_t measure(const tfrt_benchmark_t* benchmark, const tfrt_bench_options_t* options,
+                             tfrt_bench_result_t* out_result) {
+  static double figures[TFRT_BENCH_MAX_REPEATS];
+  void* state = NULL;
+  int64_t size = options->small ? benchmark->small_size : benchmark->size;
+  tfrt_status_t status = benchmark->open(benchmark, &options->files, size, &state);
+  if (!status) {
+    status = take_samples(benchmark, state, options, figures);
+    benchmark->close(state);
+  }
+  if (status) return tfrt_status_take_annotate(status, "%s", benchmark->name);
+  size_t count = (size_t)options->repeats;
+  qsort(figures, count, sizeof(figures[0]), compare_figures);
+  *out_result = (tfrt_bench_result_t){.benchmark = benchmark,
+                                      .median = figures[count / 2],
+                                      .least = figures[0],
+                                      .greatest = figures[count - 1]};
+  return NULL;
+}
+
+static double median_of(const tfrt_bench_results_t* results, const char* name) {
+  for (size_t i = 0; name && i < results->count; ++i) {
+    if (strcmp(results->values[i].benchmark->name, name) == 0) return results->values[i].median;
+  }
+  return 0;
+}
+
+static tfrt_status_t run_group(tfrt_benchmark_group_t group, const tfrt_bench_options_t* options,
+                               tfrt_bench_results_t* results) {
+  for (size_t i = 0; i < group.count; ++i) {
+    const tfrt_benchmark_t* benchmark = &group.benchmarks[i];
+    if (!strstr(benchmark->name, options->filter)) continue;
+    if (results->count == TFRT_BENCH_MAX_BENCHMARKS) {
+      return tfrt_status_create(TFRT_STATUS_INTERNAL, "there are more than %d benchmarks",
+                                TFRT_BENCH_MAX_BENCHMARKS);
+    }
+    tfrt_bench_result_t* result = &results->values[results->count];
+    TFRT_RETURN_IF_ERROR(measure(benchmark, options, result));
+    ++results->count;
+    if (!options->quiet) {
+      fprintf(stderr, "%s: %.4g %s\n", benchmark->name, result->median, benchmark->unit);
+    }
+  }
+  return NULL;
+}
+
+tfrt_status_t tfrt_bench_run(const tfrt_bench_options_t* options,
+                             tfrt_bench_results_t* out_results) {
+  out_results->count = 0;
+  const tfrt_benchmark_group_t groups[] = {
+      tfrt_async_value_benchmarks(), tfrt_work_queue_benchmarks(), tfrt_executor_benchmarks(),
+      tfrt_translation_benchmarks(), tfrt_process_benchmarks(),
+  };
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(groups); ++i) {
+    TFRT_RETURN_IF_ERROR(run_group(groups[i], options, out_results));
+  }
+  for (size_t i = 0; i < out_results->count; ++i) {
+    tfrt_bench_result_t* result = &out_results->values[i];
+    result->limit = median_of(out_results, result->benchmark->limit);
+  }
+  return NULL;
+}
+
+// --- Telling -----------------------------------------------------------------
+
+// Appends |value| / |base|, or nothing if there is no base, in a column.
+static void append_ratio(tfrt_string_builder_t* out, double value, double base) {
+  if (base > 0) {
+    tfrt_string_builder_append_format(out, " %8.3f", value / base);
+  } else {
+    tfrt_string_builder_append_format(out, " %8s", "");
+  }
+}
+
+void tfrt_bench_append_table(const tfrt_bench_results_t* results, tfrt_string_builder_t* out) {
+  tfrt_string_builder_append_format(out, "%-40s %-6s %10s %10s %10s %9s %8s %8s\n", "benchmark",
+                                    "unit", "median", "least", "greatest", "TFRT", "/ TFRT",
+                                    "/ limit");
+  for (size_t i = 0; i < results->count; ++i) {
+    const tfrt_bench_result_t* result = &results->values[i];
+    const tfrt_benchmark_t* benchmark = result->benchmark;
+    tfrt_string_builder_append_format(out, "%-40s %-6s %10.4g %10.4g %10.4g", benchmark->name,
+                                      benchmark->unit, result->median, result->least,
+                                      result->greatest);
+    if (benchmark->tfrt > 0) {
+      tfrt_string_builder_append_format(out, " %9.4g", benchmark->tfrt);
+    } else {
+      tfrt_string_builder_append_format(out, " %9s", "");
+    }
+    append_ratio(out, result->median, benchmark->tfrt);
+    append_ratio(out, result->median, result->limit);
+    tfrt_string_builder_append_char(out, '\n');
+  }
+}
+
+void tfrt_bench_append_json(const tfrt_bench_results_t* results, tfrt_string_builder_t* out) {
+  tfrt_string_builder_append_text(out, "{\"benchmarks\": [");
+  for (size_t i = 0; i < results->count; ++i) {
+    const tfrt_bench_result_t* result = &results->values[i];
+    const tfrt_benchmark_t* benchmark = result->benchmark;
+    tfrt_string_builder_append_text(out, i ? ",\n  {\"name\": " : "\n  {\"name\": ");
+    tfrt_json_append_string(out, tfrt_string_view_of(benchmark->name));
+    tfrt_string_builder_append_text(out, ", \"unit\": ");
+    tfrt_json_append_string(out, tfrt_string_view_of(benchmark->unit));
+    tfrt_string_builder_append_format(out,
+                                      ", \"median\": %.9g, \"least\": %.9g, \"greatest\": %.9g",
+                                      result->median, result->least, result->greatest);
+    if (benchmark->tfrt > 0) {
+      tfrt_string_builder_append_format(out, ", \"tfrt\": %.9g", benchmark->tfrt);
+    }
+    if (result->limit > 0) {
+      tfrt_string_builder_append_format(out, ", \"limit\": %.9g", result->limit);
+    }
+    tfrt_string_builder_append_char(out, '}');
+  }
+  tfrt_string_builder_append_text(out, "\n]}\n");
+}
