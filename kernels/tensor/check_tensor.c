@@ -54,3 +54,17 @@ tfrt_status_t tfrt_dtypes_mismatch(const char* name, const tfrt_dense_host_tenso
                             tfrt_dtype_name(a->dtype), tfrt_shape_text(&a->shape).text,
                             tfrt_dtype_name(b->dtype), tfrt_shape_text(&b->shape).text);
 }
+
+tfrt_status_t tfrt_check_disjoint(const char* name, const tfrt_dense_host_tensor_t* x,
+                                  const tfrt_dense_host_tensor_t* target) {
+  // As numbers: addresses of different blocks have no order in C.
+  uintptr_t start = (uintptr_t)tfrt_dense_host_tensor_data(x);
+  uintptr_t target_start = (uintptr_t)tfrt_dense_host_tensor_data(target);
+  if (start + tfrt_dense_host_tensor_size(x) <= target_start ||
+      target_start + tfrt_dense_host_tensor_size(target) <= start) {
+    return NULL;
+  }
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                            "the output of %s, %s, shares memory with its operand %s", name,
+                            tfrt_shape_text(&target->shape).text, tfrt_shape_text(&x->shape).text);
+}

@@ -37,4 +37,9 @@ tfrt_status_t tfrt_shapes_mismatch(const char* name, const char* rule, const tfr
 tfrt_status_t tfrt_dtypes_mismatch(const char* name, const tfrt_dense_host_tensor_t* a,
                                    const tfrt_dense_host_tensor_t* b) TFRT_MUST_USE;
 
+// OK if |target|, which the operation |name| writes to, shares no byte with |x|.
+// Thread-safe.
+tfrt_status_t tfrt_check_disjoint(const char* name, const tfrt_dense_host_tensor_t* x,
+                                  const tfrt_dense_host_tensor_t* target) TFRT_MUST_USE;
+
 #endif  // TFRT_KERNELS_TENSOR_CHECK_TENSOR_H_

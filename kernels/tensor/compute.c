@@ -59,9 +59,13 @@ static void run_job(tfrt_task_t* task) {
   tfrt_async_value_t* cancelled = tfrt_request_context_cancelled(request);
   tfrt_status_t status = NULL;
   if (!cancelled) {
-    tfrt_host_tensor_t* tensor = tfrt_async_value_payload(result);
-    tensor->layout = TFRT_TENSOR_LAYOUT_DENSE;
-    status = job->compute.run(&job->compute, job->allocator, &tensor->dense);
+    tfrt_dense_host_tensor_t* out_result = NULL;
+    if (!job->compute.in_place) {
+      tfrt_host_tensor_t* tensor = tfrt_async_value_payload(result);
+      tensor->layout = TFRT_TENSOR_LAYOUT_DENSE;
+      out_result = &tensor->dense;
+    }
+    status = job->compute.run(&job->compute, job->allocator, out_result);
   }
   free_job(job);
   if (cancelled) {
@@ -78,7 +82,8 @@ static void run_job(tfrt_task_t* task) {
 static void enqueue(tfrt_kernel_frame_t* frame, const tfrt_compute_t* compute) {
   tfrt_allocator_t allocator = tfrt_kernel_frame_allocator(frame);
   compute_job_t* job = tfrt_allocator_allocate(allocator, job_size(compute->operand_count));
-  tfrt_async_value_t* result = tfrt_async_value_create_unconstructed(tfrt_host_tensor_type_id());
+  tfrt_async_value_t* result = tfrt_async_value_create_unconstructed(
+      compute->in_place ? (tfrt_type_id_t)TFRT_TYPE_CHAIN : tfrt_host_tensor_type_id());
   if (!job || !result) {
     if (job) tfrt_allocator_free(allocator, job, job_size(compute->operand_count));
     tfrt_async_value_release(result);
@@ -105,9 +110,12 @@ void tfrt_compute_start(tfrt_kernel_frame_t* frame, const tfrt_compute_t* comput
     return;
   }
   tfrt_dense_host_tensor_t result;
-  tfrt_status_t status = compute->run(compute, tfrt_kernel_frame_allocator(frame), &result);
+  tfrt_status_t status =
+      compute->run(compute, tfrt_kernel_frame_allocator(frame), compute->in_place ? NULL : &result);
   if (status) {
     tfrt_kernel_frame_fail_take(frame, status);
+  } else if (compute->in_place) {
+    tfrt_kernel_frame_set_ready_chain(frame, 0);
   } else {
     tfrt_kernel_frame_set(frame, 0, tfrt_async_value_create_tensor_take(&result));
   }

@@ -20,7 +20,9 @@
 
 #include "host_runtime/executor/kernel_frame.h"
 #include "host_runtime/tensor/host_tensor.h"
+#include "kernels/tensor/channels_last.h"
 #include "kernels/tensor/convolution.h"
+#include "kernels/tensor/pointwise.h"
 
 // From so many elementary operations on, a computation is long: some tens of
 // microseconds, against about one for handing it over.
@@ -28,7 +30,8 @@
 
 typedef struct tfrt_compute_s tfrt_compute_t;
 
-// Makes |*out_result| from the operands and settings of |compute|.
+// Makes |*out_result| from the operands and settings of |compute|; or, if it works in place,
+// writes to one of the operands, and |out_result| is NULL.
 typedef tfrt_status_t (*tfrt_compute_fn_t)(const tfrt_compute_t* compute,
                                            tfrt_allocator_t allocator,
                                            tfrt_dense_host_tensor_t* out_result);
@@ -38,11 +41,15 @@ struct tfrt_compute_s {
   tfrt_compute_fn_t run;
   tfrt_async_value_t* const* operands;  // +0; available
   uint32_t operand_count;
+  bool in_place;     // result 0 is a chain
+  const char* name;  // for messages, where several operations share a function
   tfrt_window_t window;
   bool relu;
   int32_t axis;
   float factor;
   tfrt_dtype_t dtype;
+  tfrt_pool_window_t pool;
+  tfrt_pointwise_t pointwise;
 };
 
 // Operand |index| of |compute|, a dense tensor. Thread-safe.
@@ -65,8 +72,8 @@ static inline const tfrt_dense_host_tensor_t* tfrt_kernel_frame_tensor(
 bool tfrt_kernel_frame_has_dense_tensors(tfrt_kernel_frame_t* frame);
 
 // Runs |compute|, whose operands are the first |operand_count| ones of |frame|, and makes
-// its result result 0 of |frame|. |work| is about the number of elementary operations.
-// Frame's thread only.
+// its result (or, in place, the chain of that) result 0 of |frame|. |work| is about the number of
+// elementary operations. Frame's thread only.
 void tfrt_compute_start(tfrt_kernel_frame_t* frame, const tfrt_compute_t* compute, uint64_t work);
 
 // The allocator for what kernels make. Frame's thread only.

@@ -189,6 +189,13 @@ tfrt_status_t tfrt_onednn_find_primitive(const tfrt_onednn_key_t* key,
   return NULL;
 }
 
+tfrt_status_t tfrt_onednn_gemm(int64_t m, int64_t n, int64_t k, float alpha, const float* a,
+                               const float* b, float beta, float* c) {
+  use_one_thread();
+  return status_of(dnnl_sgemm('N', 'N', m, n, k, alpha, a, k, b, n, beta, c, n),
+                   "multiply matrices");
+}
+
 void tfrt_onednn_primitive_release(tfrt_onednn_primitive_t* primitive) {
   if (!tfrt_ref_count_decrement(&primitive->ref_count)) return;
   dnnl_primitive_destroy(primitive->primitive);

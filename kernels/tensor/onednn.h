@@ -37,6 +37,7 @@ typedef enum tfrt_onednn_kind_e {
   TFRT_ONEDNN_MAX_POOL,
   TFRT_ONEDNN_MATMUL,
   TFRT_ONEDNN_SOFTMAX,
+  TFRT_ONEDNN_MAX_POOL_CHANNELS_LAST,
 } tfrt_onednn_kind_t;
 
 // What a primitive depends on. Filled in from all zeros: keys are compared as bytes.
@@ -49,7 +50,7 @@ typedef struct tfrt_onednn_key_s {
   int64_t target[4];
   dnnl_dims_t window;  // two lengths each; as long as the library reads
   dnnl_dims_t strides;
-  dnnl_dims_t padding;
+  dnnl_dims_t padding;  // of the near sides; behind them, where they differ, of the far ones
 } tfrt_onednn_key_t;
 
 // Builds the description of the primitive for |key|, with |attributes|, which already say
@@ -78,6 +79,11 @@ tfrt_status_t tfrt_onednn_find_primitive(const tfrt_onednn_key_t* key,
 tfrt_status_t tfrt_onednn_run(const tfrt_onednn_primitive_t* primitive,
                               const tfrt_onednn_argument_t* arguments, size_t count,
                               tfrt_allocator_t allocator) TFRT_MUST_USE;
+
+// Sets |c| ([m, n]) to |alpha| * |a| ([m, k]) * |b| ([k, n]) + |beta| * |c|, all row-major and
+// not empty, on this thread. Thread-compatible (caller owns |c|).
+tfrt_status_t tfrt_onednn_gemm(int64_t m, int64_t n, int64_t k, float alpha, const float* a,
+                               const float* b, float beta, float* c) TFRT_MUST_USE;
 
 // Drops one reference. Thread-safe.
 void tfrt_onednn_primitive_release(tfrt_onednn_primitive_t* primitive);

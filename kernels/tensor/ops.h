@@ -8,6 +8,7 @@
 //   btf.*           tensors from files, as TFRT has them
 //   coo.*           sparse tensors, as TFRT has them
 //   tfrt_sht.*      tensors of strings, as TFRT has them
+//   tfrt_test.*     the maths of TFRT's networks, into tensors that are there already
 //   tfrt_tensor.*   ours: pure functions that make new tensors, no chains needed
 //   tfrt.print_text text with values in it
 //
@@ -18,6 +19,7 @@
 #include "host_runtime/executor/kernel_descriptor.h"
 
 extern const tfrt_kernel_table_t tfrt_dense_host_tensor_ops;  // tfrt_dht.*
+extern const tfrt_kernel_table_t tfrt_test_tensor_ops;        // tfrt_test.*, eigen.*
 extern const tfrt_kernel_table_t tfrt_tensor_ops;             // the others
 
 #endif  // TFRT_KERNELS_TENSOR_OPS_H_

@@ -95,17 +95,54 @@ static void sum_lane(tfrt_dtype_t dtype, lane_t lane, void* target) {
   }
 }
 
-tfrt_status_t tfrt_tensor_sum(const tfrt_dense_host_tensor_t* x, int32_t axis,
-                              tfrt_allocator_t allocator, tfrt_dense_host_tensor_t* out_result) {
+static void mean_lane(tfrt_dtype_t dtype, lane_t lane, void* target) {
+  switch (dtype) {
+    case TFRT_DTYPE_F32:
+      *(float*)target = (float)(sum_doubles(dtype, lane) / (double)lane.length);
+      break;
+    case TFRT_DTYPE_F64:
+      *(double*)target = sum_doubles(dtype, lane) / (double)lane.length;
+      break;
+    case TFRT_DTYPE_I32:
+      *(int32_t*)target = (int32_t)((int32_t)(uint32_t)sum_integers(dtype, lane) / lane.length);
+      break;
+    default:
+      *(int64_t*)target = (int64_t)sum_integers(dtype, lane) / lane.length;
+      break;
+  }
+}
+
+// Makes |*out_result| |x| with each lane along |axis| reduced by |run|, which keeps the dtype.
+static tfrt_status_t reduce_numbers(const char* name, const tfrt_dense_host_tensor_t* x,
+                                    int32_t axis, reduce_fn_t run, tfrt_allocator_t allocator,
+                                    tfrt_dense_host_tensor_t* out_result) {
   memset(out_result, 0, sizeof(*out_result));
   if (x->dtype != TFRT_DTYPE_F32 && x->dtype != TFRT_DTYPE_F64 && x->dtype != TFRT_DTYPE_I32 &&
       x->dtype != TFRT_DTYPE_I64) {
-    return wrong_dtype("sum", x, "f32, f64, i32 or i64");
+    return wrong_dtype(name, x, "f32, f64, i32 or i64");
   }
-  TFRT_RETURN_IF_ERROR(tfrt_check_axis(x, axis, "the input of sum"));
+  TFRT_RETURN_IF_ERROR(
+      tfrt_status_take_annotate(tfrt_check_axis(x, axis, "the input"), "%s", name));
   TFRT_RETURN_IF_ERROR(create_reduced(x, axis, x->dtype, allocator, out_result));
-  reduce(x, (uint32_t)axis, sum_lane, out_result);
+  if (run == mean_lane && x->shape.dims[axis] == 0 &&
+      tfrt_dense_host_tensor_element_count(out_result) > 0) {
+    tfrt_dense_host_tensor_deinitialize(out_result);
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "nothing has no mean: axis %d of the shape %s", (int)axis,
+                              tfrt_shape_text(&x->shape).text);
+  }
+  reduce(x, (uint32_t)axis, run, out_result);
   return NULL;
+}
+
+tfrt_status_t tfrt_tensor_sum(const tfrt_dense_host_tensor_t* x, int32_t axis,
+                              tfrt_allocator_t allocator, tfrt_dense_host_tensor_t* out_result) {
+  return reduce_numbers("sum", x, axis, sum_lane, allocator, out_result);
+}
+
+tfrt_status_t tfrt_tensor_mean(const tfrt_dense_host_tensor_t* x, int32_t axis,
+                               tfrt_allocator_t allocator, tfrt_dense_host_tensor_t* out_result) {
+  return reduce_numbers("reduce_mean", x, axis, mean_lane, allocator, out_result);
 }
 
 // A lane's element as a double, or as an integer.

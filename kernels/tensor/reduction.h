@@ -15,6 +15,13 @@ tfrt_status_t tfrt_tensor_sum(const tfrt_dense_host_tensor_t* x, int32_t axis,
                               tfrt_allocator_t allocator, tfrt_dense_host_tensor_t* out_result)
     TFRT_MUST_USE;
 
+// Makes |*out_result| the means of |x| (f32, f64, i32, i64) along |axis|, which is gone from
+// the result and must not be empty unless the result is. Means of integers, whose sums wrap,
+// are cut towards zero. Thread-safe.
+tfrt_status_t tfrt_tensor_mean(const tfrt_dense_host_tensor_t* x, int32_t axis,
+                               tfrt_allocator_t allocator, tfrt_dense_host_tensor_t* out_result)
+    TFRT_MUST_USE;
+
 // Makes |*out_result| the places (i64) of the largest elements of |x| (f32, f64, i32, i64,
 // ui8) along |axis|, which is gone from the result and must not be empty unless the result
 // is. Of equal ones the first counts; a NaN counts as larger than anything. Thread-safe.

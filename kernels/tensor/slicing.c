@@ -123,3 +123,69 @@ tfrt_status_t tfrt_tensor_concat(const tfrt_dense_host_tensor_t* const* tensors,
   }
   return NULL;
 }
+
+static tfrt_status_t check_block(const tfrt_dense_host_tensor_t* x, const int64_t* begin,
+                                 const tfrt_dense_host_tensor_t* target) {
+  if (x->dtype != target->dtype) return tfrt_dtypes_mismatch("slice", x, target);
+  if (x->shape.rank != target->shape.rank) {
+    return tfrt_shapes_mismatch("slice", "both must have as many axes", &x->shape, &target->shape);
+  }
+  for (uint32_t i = 0; i < x->shape.rank; ++i) {
+    int64_t length = x->shape.dims[i];
+    if (begin[i] >= 0 && begin[i] <= length && target->shape.dims[i] <= length - begin[i]) continue;
+    return tfrt_status_create(TFRT_STATUS_OUT_OF_RANGE,
+                              "slice asks for the shape %s from %" PRId64 " on along axis %" PRIu32
+                              " of a tensor with the shape %s",
+                              tfrt_shape_text(&target->shape).text, begin[i], i,
+                              tfrt_shape_text(&x->shape).text);
+  }
+  return NULL;
+}
+
+tfrt_status_t tfrt_tensor_block_into(const tfrt_dense_host_tensor_t* x, const int64_t* begin,
+                                     const tfrt_dense_host_tensor_t* target) {
+  TFRT_RETURN_IF_ERROR(check_block(x, begin, target));
+  const tfrt_shape_t* shape = &target->shape;
+  // Lines along the last axis; a scalar is one line of one element.
+  uint32_t outer = shape->rank > 0 ? shape->rank - 1 : 0;
+  int64_t length = shape->rank > 0 ? shape->dims[outer] : 1;
+  size_t size = tfrt_dtype_size(x->dtype);
+  int64_t total = tfrt_dense_host_tensor_element_count(target);
+  const char* source = tfrt_dense_host_tensor_data(x);
+  char* element = tfrt_dense_host_tensor_data(target);
+  int64_t index[TFRT_SHAPE_MAX_RANK] = {0};
+  for (int64_t done = 0; done < total; done += length) {
+    int64_t place = 0;
+    for (uint32_t i = 0; i < shape->rank; ++i) {
+      place += (begin[i] + index[i]) * tfrt_shape_stride(&x->shape, i);
+    }
+    memmove(element + (size_t)done * size, source + (size_t)place * size, (size_t)length * size);
+    for (uint32_t i = outer; i-- > 0 && ++index[i] == shape->dims[i];) index[i] = 0;
+  }
+  return NULL;
+}
+
+tfrt_status_t tfrt_tensor_transpose_into(const tfrt_dense_host_tensor_t* x,
+                                         const tfrt_dense_host_tensor_t* target) {
+  if (x->dtype != target->dtype) return tfrt_dtypes_mismatch("transpose", x, target);
+  TFRT_RETURN_IF_ERROR(tfrt_check_rank(x, 2, "the input of transpose"));
+  TFRT_RETURN_IF_ERROR(tfrt_check_rank(target, 2, "the output of transpose"));
+  int64_t rows = x->shape.dims[0];
+  int64_t columns = x->shape.dims[1];
+  if (target->shape.dims[0] != columns || target->shape.dims[1] != rows) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "TensorTranspose output shape %s does not match the input shape %s",
+                              tfrt_shape_text(&target->shape).text,
+                              tfrt_shape_text(&x->shape).text);
+  }
+  TFRT_RETURN_IF_ERROR(tfrt_check_disjoint("transpose", x, target));
+  size_t size = tfrt_dtype_size(x->dtype);
+  const char* source = tfrt_dense_host_tensor_data(x);
+  char* element = tfrt_dense_host_tensor_data(target);
+  for (int64_t i = 0; i < columns; ++i) {
+    for (int64_t j = 0; j < rows; ++j, element += size) {
+      memcpy(element, source + (size_t)(j * columns + i) * size, size);
+    }
+  }
+  return NULL;
+}

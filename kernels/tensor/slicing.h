@@ -32,4 +32,15 @@ tfrt_status_t tfrt_tensor_concat(const tfrt_dense_host_tensor_t* const* tensors,
                                  tfrt_allocator_t allocator, tfrt_dense_host_tensor_t* out_result)
     TFRT_MUST_USE;
 
+// Sets |target| to the block of |x|, of the same dtype and rank, that begins at |begin|, with
+// one number for each axis. OUT_OF_RANGE unless all of it is there. Thread-compatible
+// (caller owns |target|).
+tfrt_status_t tfrt_tensor_block_into(const tfrt_dense_host_tensor_t* x, const int64_t* begin,
+                                     const tfrt_dense_host_tensor_t* target) TFRT_MUST_USE;
+
+// Sets the matrix |target| ([N, M]) to |x| ([M, N]), of the same dtype, with rows and columns
+// exchanged. They must not overlap. Thread-compatible (caller owns |target|).
+tfrt_status_t tfrt_tensor_transpose_into(const tfrt_dense_host_tensor_t* x,
+                                         const tfrt_dense_host_tensor_t* target) TFRT_MUST_USE;
+
 #endif  // TFRT_KERNELS_TENSOR_SLICING_H_

@@ -9,12 +9,13 @@
 
 static const tfrt_kernel_group_t* const groups[] = {
     &tfrt_shape_kernels,       &tfrt_dense_host_tensor_kernels, &tfrt_coo_host_tensor_kernels,
-    &tfrt_tensor_file_kernels, &tfrt_tensor_math_kernels,       &tfrt_tensor_view_kernels,
-    &tfrt_print_text_kernels,
+    &tfrt_tensor_file_kernels, &tfrt_test_tensor_kernels,       &tfrt_tensor_math_kernels,
+    &tfrt_tensor_view_kernels, &tfrt_print_text_kernels,
 };
 
 // The tables of ops.h.
-static const tfrt_kernel_table_t* const tables[] = {&tfrt_dense_host_tensor_ops, &tfrt_tensor_ops};
+static const tfrt_kernel_table_t* const tables[] = {&tfrt_dense_host_tensor_ops,
+                                                    &tfrt_test_tensor_ops, &tfrt_tensor_ops};
 
 // Registers the groups that |ops| describes as one, because they share it.
 // |registrations| has room for those of all groups.

@@ -23,7 +23,7 @@ static void set_result(tfrt_kernel_frame_t* frame, tfrt_status_t status,
 }
 
 // A copy of the attribute: the tensor may outlive the program.
-static void constant(tfrt_kernel_frame_t* frame) {
+void tfrt_kernel_make_constant(tfrt_kernel_frame_t* frame) {
   tfrt_bef_dense_t dense = tfrt_bef_attribute_dense(frame->attributes[0]);
   tfrt_shape_t shape;
   tfrt_dense_host_tensor_t tensor;
@@ -154,7 +154,7 @@ static void item_f64(tfrt_kernel_frame_t* frame) {
 }
 
 static const tfrt_kernel_registration_t registrations[] = {
-    {"tfrt_tensor.constant", constant},
+    {"tfrt_tensor.constant", tfrt_kernel_make_constant},
     {"tfrt_tensor.reshape", reshape},
     {"tfrt_tensor.slice", slice},
     {"tfrt_tensor.batch", batch},

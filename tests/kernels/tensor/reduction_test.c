@@ -31,6 +31,35 @@ START_TEST(sums_go_along_any_axis) {
 }
 END_TEST
 
+START_TEST(means_are_sums_divided) {
+  const int32_t numbers[] = {1, 2, 3, -4, -5, -7};
+  tfrt_dense_host_tensor_t x = testing_tensor(TFRT_DTYPE_I32, numbers, DIMS(2, 3));
+  tfrt_dense_host_tensor_t result;
+  testing_ok(tfrt_tensor_mean(&x, 1, tfrt_allocator_system(), &result));
+  testing_prints(&result, "DenseHostTensor dtype = i32, shape = [2], values = [2, -5]");
+  tfrt_dense_host_tensor_deinitialize(&result);
+  testing_ok(tfrt_tensor_mean(&x, 0, tfrt_allocator_system(), &result));
+  testing_prints(&result, "DenseHostTensor dtype = i32, shape = [3], values = [-1, -1, -2]");
+  tfrt_dense_host_tensor_deinitialize(&result);
+  testing_fails(tfrt_tensor_mean(&x, 2, tfrt_allocator_system(), &result),
+                TFRT_STATUS_INVALID_ARGUMENT, "reduce_mean", "[2, 3]", NULL);
+  tfrt_dense_host_tensor_deinitialize(&x);
+  const float floats[] = {1, 3};
+  x = testing_tensor(TFRT_DTYPE_F32, floats, DIMS(2));
+  testing_ok(tfrt_tensor_mean(&x, 0, tfrt_allocator_system(), &result));
+  testing_prints(&result, "DenseHostTensor dtype = f32, shape = [], values = [2.000000e+00]");
+  tfrt_dense_host_tensor_deinitialize(&result);
+  tfrt_dense_host_tensor_deinitialize(&x);
+  x = testing_zeros(TFRT_DTYPE_I64, DIMS(0, 2));
+  testing_fails(tfrt_tensor_mean(&x, 0, tfrt_allocator_system(), &result),
+                TFRT_STATUS_INVALID_ARGUMENT, "[0, 2]", NULL);
+  testing_ok(tfrt_tensor_mean(&x, 1, tfrt_allocator_system(), &result));
+  testing_prints(&result, "DenseHostTensor dtype = i64, shape = [0], values = []");
+  tfrt_dense_host_tensor_deinitialize(&result);
+  tfrt_dense_host_tensor_deinitialize(&x);
+}
+END_TEST
+
 START_TEST(many_floats_are_summed_up_precisely) {
   tfrt_dense_host_tensor_t x = testing_zeros(TFRT_DTYPE_F32, DIMS(20000000));
   float* elements = tfrt_dense_host_tensor_data(&x);
@@ -127,6 +156,7 @@ END_TEST
 Suite* tfrt_test_suite(void) {
   TCase* cases = tcase_create("reduction");
   tcase_add_test(cases, sums_go_along_any_axis);
+  tcase_add_test(cases, means_are_sums_divided);
   tcase_add_test(cases, many_floats_are_summed_up_precisely);
   tcase_add_test(cases, argmax_finds_the_first_largest_element);
   tcase_add_test(cases, equal_elements_are_counted);

@@ -101,12 +101,55 @@ START_TEST(concat_puts_tensors_in_order) {
 }
 END_TEST
 
+START_TEST(a_block_is_cut_out_of_any_place) {
+  int32_t numbers[24];
+  for (int32_t i = 0; i < 24; ++i) numbers[i] = i;
+  tfrt_dense_host_tensor_t x = testing_tensor(TFRT_DTYPE_I32, numbers, DIMS(2, 3, 4));
+  tfrt_dense_host_tensor_t y = testing_zeros(TFRT_DTYPE_I32, DIMS(2, 2, 1));
+  testing_ok(tfrt_tensor_block_into(&x, (const int64_t[]){0, 1, 3}, &y));
+  testing_prints(&y, "DenseHostTensor dtype = i32, shape = [2, 2, 1], values = [7, 11, 19, 23]");
+  testing_fails(tfrt_tensor_block_into(&x, (const int64_t[]){0, 2, 3}, &y),
+                TFRT_STATUS_OUT_OF_RANGE, "axis 1", "[2, 2, 1]", "[2, 3, 4]", NULL);
+  testing_fails(tfrt_tensor_block_into(&x, (const int64_t[]){-1, 0, 0}, &y),
+                TFRT_STATUS_OUT_OF_RANGE, "from -1", NULL);
+  testing_fails(tfrt_tensor_block_into(&x, (const int64_t[]){0, INT64_MAX, 0}, &y),
+                TFRT_STATUS_OUT_OF_RANGE, "axis 1", NULL);
+  tfrt_dense_host_tensor_t line = testing_zeros(TFRT_DTYPE_I32, DIMS(2));
+  testing_fails(tfrt_tensor_block_into(&x, (const int64_t[]){0, 0, 0}, &line),
+                TFRT_STATUS_INVALID_ARGUMENT, "[2, 3, 4]", "[2]", NULL);
+  tfrt_dense_host_tensor_t none = testing_zeros(TFRT_DTYPE_I32, DIMS(2, 0, 4));
+  testing_ok(tfrt_tensor_block_into(&x, (const int64_t[]){0, 3, 0}, &none));
+  tfrt_dense_host_tensor_deinitialize(&x);
+  tfrt_dense_host_tensor_deinitialize(&y);
+  tfrt_dense_host_tensor_deinitialize(&line);
+  tfrt_dense_host_tensor_deinitialize(&none);
+}
+END_TEST
+
+START_TEST(rows_become_columns) {
+  const int8_t numbers[] = {1, 2, 3, 4, 5, 6};
+  tfrt_dense_host_tensor_t x = testing_tensor(TFRT_DTYPE_I8, numbers, DIMS(2, 3));
+  tfrt_dense_host_tensor_t y = testing_zeros(TFRT_DTYPE_I8, DIMS(3, 2));
+  testing_ok(tfrt_tensor_transpose_into(&x, &y));
+  testing_prints(&y, "DenseHostTensor dtype = i8, shape = [3, 2], values = [1, 4, 2, 5, 3, 6]");
+  testing_fails(tfrt_tensor_transpose_into(&x, &x), TFRT_STATUS_INVALID_ARGUMENT, "[2, 3]", NULL);
+  tfrt_dense_host_tensor_t square = testing_zeros(TFRT_DTYPE_I8, DIMS(2, 2));
+  testing_fails(tfrt_tensor_transpose_into(&square, &square), TFRT_STATUS_INVALID_ARGUMENT,
+                "shares memory", NULL);
+  tfrt_dense_host_tensor_deinitialize(&x);
+  tfrt_dense_host_tensor_deinitialize(&y);
+  tfrt_dense_host_tensor_deinitialize(&square);
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   TCase* cases = tcase_create("slicing");
   tcase_add_test(cases, reshaping_shares_the_elements);
   tcase_add_test(cases, a_slice_of_a_slice_is_at_its_place);
   tcase_add_test(cases, batches_cover_everything_once);
   tcase_add_test(cases, concat_puts_tensors_in_order);
+  tcase_add_test(cases, a_block_is_cut_out_of_any_place);
+  tcase_add_test(cases, rows_become_columns);
   Suite* suite = suite_create("slicing");
   suite_add_tcase(suite, cases);
   return suite;

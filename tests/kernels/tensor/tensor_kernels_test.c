@@ -168,6 +168,7 @@ static void has_kernels(const tfrt_kernel_table_t* ops) {
 
 START_TEST(every_entry_of_the_op_tables_has_a_kernel) {
   has_kernels(&tfrt_dense_host_tensor_ops);
+  has_kernels(&tfrt_test_tensor_ops);
   has_kernels(&tfrt_tensor_ops);
 }
 END_TEST
