@@ -3,7 +3,8 @@
 // What the sources of sessions share; nobody else includes it.
 //
 //   session_manager.c    tables, options, listening, closing
-//   session.c            the life of a session; frames in and out
+//   session.c            the life of a session, and its end
+//   session_frames.c     frames in and out
 //   session_link.c       one connection: bytes in and out, and who calls whom unlocked
 //   session_handshake.c  Hello, Welcome, Refuse
 //   session_liveness.c   timers: dials, heartbeats, acknowledgements, silence
@@ -215,12 +216,14 @@ void tfrt_session_take_death_with_goodbye(tfrt_session_t* session, tfrt_session_
 tfrt_status_t tfrt_session_error(const tfrt_session_t* session, tfrt_status_code_t code,
                                  const char* format, ...) TFRT_MUST_USE TFRT_PRINTF(3, 4);
 
+// The connection of |session| is gone: BROKEN, and a new attempt at once.
+void tfrt_session_on_broken(tfrt_session_t* session);
+
+// --- session_frames.c ----------------------------------------------------------
+
 // A batch came on |link|, which is the session's connection.
 void tfrt_session_on_batch(tfrt_session_t* session, tfrt_session_link_t* link,
                            const tfrt_wire_batch_t* batch);
-
-// The connection of |session| is gone: BROKEN, and a new attempt at once.
-void tfrt_session_on_broken(tfrt_session_t* session);
 
 // --- session_link.c ----------------------------------------------------------
 
