@@ -15,6 +15,7 @@
 #include "host_runtime/executor/program.h"
 #include "host_runtime/host_context.h"
 #include "tools/common/announcing_allocator.h"
+#include "tools/common/diagnostic_verifier.h"
 #include "tools/common/flags.h"
 #include "tools/common/kernel_rooms.h"
 #include "tools/common/result_printer.h"
@@ -43,6 +44,8 @@ typedef struct tfrt_bef_executor_s {
   tfrt_scope_printer_t scopes;
   tfrt_host_context_t* host;
   tfrt_program_t* program;
+  // Compares errors with the comments `expected-error` of the texts that they come from.
+  tfrt_diagnostic_verifier_t errors;
 } tfrt_bef_executor_t;
 
 // --- Set-up ------------------------------------------------------------------
@@ -148,12 +151,33 @@ static tfrt_status_t tfrt_bef_executor_set_up(tfrt_bef_executor_t* executor, con
 
 // --- Running -----------------------------------------------------------------
 
-static void tfrt_bef_executor_report_runtime_error(tfrt_status_t status) {
-  const tfrt_status_fields_t* fields = tfrt_status_fields(status);
-  if (fields->origin.file && fields->origin.line > 0) {
-    fprintf(stderr, "%s:%u:%u: ", fields->origin.file, fields->origin.line, fields->origin.column);
+// Compares |error|, which is said with |prefix|, with what its place in the text expects.
+// Returns false if it has no place: then it is of no op's making, as a cancel is.
+static bool tfrt_bef_executor_verify(tfrt_bef_executor_t* executor, const char* prefix,
+                                     tfrt_status_t error) {
+  const tfrt_status_fields_t* fields = tfrt_status_fields(error);
+  if (!fields->origin.file || fields->origin.line == 0) return false;
+  char message[2048];
+  snprintf(message, sizeof(message), "%s%s", prefix, fields->message);
+  tfrt_diagnostic_verifier_check(&executor->errors, "error", fields->origin.file,
+                                 (uint32_t)fields->origin.line, (uint32_t)fields->origin.column,
+                                 message);
+  return true;
+}
+
+// Verifies the errors among the |count| |results|, each once.
+static void tfrt_bef_executor_verify_results(tfrt_bef_executor_t* executor,
+                                             tfrt_async_value_t** results, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!tfrt_async_value_is_error(results[i])) continue;
+    tfrt_status_t error = tfrt_async_value_error(results[i]);
+    bool is_new = true;
+    for (uint32_t k = 0; is_new && k < i; ++k) {
+      is_new =
+          !tfrt_async_value_is_error(results[k]) || tfrt_async_value_error(results[k]) != error;
+    }
+    if (is_new) tfrt_bef_executor_verify(executor, "runtime error: ", error);
   }
-  fprintf(stderr, "error: runtime error: %s\n", fields->message);
 }
 
 static void tfrt_bef_executor_print_results(const tfrt_bef_executor_t* executor,
@@ -171,17 +195,12 @@ static tfrt_status_t tfrt_bef_executor_no_memory(uint32_t count) {
   return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for %u results", count);
 }
 
-// Prints the results of |function| and of what is an error among them also where it happened.
-static void tfrt_bef_executor_report(const tfrt_bef_executor_t* executor,
-                                     const tfrt_function_t* function,
+// Prints the results of |function|, and verifies the errors among them.
+static void tfrt_bef_executor_report(tfrt_bef_executor_t* executor, const tfrt_function_t* function,
                                      tfrt_async_value_t** results) {
   uint32_t count = function->result_count;
   if (count > 0) tfrt_bef_executor_print_results(executor, function, results);
-  for (uint32_t i = 0; i < count; ++i) {
-    if (tfrt_async_value_is_error(results[i])) {
-      tfrt_bef_executor_report_runtime_error(tfrt_async_value_error(results[i]));
-    }
-  }
+  tfrt_bef_executor_verify_results(executor, results, count);
 }
 
 static tfrt_status_t tfrt_bef_executor_call(tfrt_bef_executor_t* executor,
@@ -201,7 +220,7 @@ static tfrt_status_t tfrt_bef_executor_call(tfrt_bef_executor_t* executor,
 }
 
 // A synchronous function fails as a whole, which shows even if it has no results.
-static tfrt_status_t tfrt_bef_executor_call_sync(const tfrt_bef_executor_t* executor,
+static tfrt_status_t tfrt_bef_executor_call_sync(tfrt_bef_executor_t* executor,
                                                  const tfrt_function_t* function,
                                                  const tfrt_execution_context_t* context) {
   uint32_t count = function->result_count;
@@ -216,7 +235,7 @@ static tfrt_status_t tfrt_bef_executor_call_sync(const tfrt_bef_executor_t* exec
   tfrt_status_t status = tfrt_sync_function_call(function, context, NULL, values);
   if (status) {
     printf("'%s' returned <<error: %s>>\n", function->name, tfrt_status_message(status));
-    tfrt_bef_executor_report_runtime_error(status);
+    tfrt_bef_executor_verify(executor, "runtime error: ", status);
     tfrt_status_release(status);
   } else {
     for (uint32_t i = 0; i < count; ++i) results[i] = tfrt_sync_value_take_async(&values[i]);
@@ -351,15 +370,34 @@ static bool tfrt_bef_executor_check_memory(tfrt_bef_executor_t* executor) {
   return !leaked;
 }
 
+// Prints what was wrong with the errors of the run; returns false if anything was.
+static bool tfrt_bef_executor_finish_errors(tfrt_bef_executor_t* executor) {
+  tfrt_string_builder_t report;
+  tfrt_string_builder_initialize(&report, tfrt_allocator_system());
+  bool ok = tfrt_diagnostic_verifier_finish(&executor->errors, &report);
+  fputs(tfrt_string_builder_text(&report), stderr);
+  tfrt_string_builder_deinitialize(&report);
+  tfrt_diagnostic_verifier_deinitialize(&executor->errors);
+  return ok;
+}
+
 static int tfrt_bef_executor_main(tfrt_bef_executor_t* executor, const char* path) {
+  tfrt_diagnostic_verifier_initialize(&executor->errors, true, tfrt_allocator_system());
   tfrt_status_t status = tfrt_bef_executor_set_up(executor, path);
-  if (tfrt_status_is_ok(status)) status = tfrt_bef_executor_run_all(executor);
+  // What is wrong with an op of the file may be expected at its place.
+  if (status && tfrt_bef_executor_verify(executor, "", status)) {
+    tfrt_status_release(status);
+    status = NULL;
+  } else if (tfrt_status_is_ok(status)) {
+    status = tfrt_bef_executor_run_all(executor);
+  }
   tfrt_scope_printer_end(&executor->scopes);
   tfrt_program_release(executor->program);
   tfrt_host_context_free(executor->host);
   bool ok = tfrt_status_is_ok(status);
   if (ok) ok = tfrt_bef_executor_check_memory(executor);
   fflush(stdout);
+  if (!tfrt_bef_executor_finish_errors(executor)) ok = false;
   if (status) {
     char text[2048];
     tfrt_status_format(status, text, sizeof(text));
@@ -393,8 +431,11 @@ static tfrt_status_t tfrt_bef_executor_parse(tfrt_bef_executor_t* executor, int 
           "Runs the functions without arguments of a BEF file, in their order, on this\n"
           "host, and prints what they return.",
       .footer =
-          "Exit codes: 0 all ran (a result may be an error); 1 the file can't be run, or\n"
-          "memory leaked; 2 wrong usage.",
+          "Errors of ops are compared with the comments 'expected-error {{...}}' of the texts\n"
+          "that the file was made of, which are looked for by the names in it.\n"
+          "\n"
+          "Exit codes: 0 all ran; 1 the file can't be run, an op failed and its text doesn't\n"
+          "expect that, or memory leaked; 2 wrong usage.",
       .flags = flags,
       .flag_count = TFRT_ARRAY_SIZE(flags)};
   tfrt_flag_list_t files;
