@@ -85,7 +85,7 @@ class BefExecutorTest(unittest.TestCase):
             tfrt.return
           }"""
         lines, errors, code = self.run_program(text, "--print_error_code")
-        self.assertEqual(code, 0)
+        self.assertEqual(code, 1)
         self.assertEqual(
             lines,
             [
@@ -95,8 +95,8 @@ class BefExecutorTest(unittest.TestCase):
                 "'now' returned <<error: something bad happened>>",
             ],
         )
-        self.assertRegex(errors, r"test.mlir:3:\d+: error: runtime error: something bad happened")
-        self.assertRegex(errors, r"test.mlir:7:\d+: error: runtime error: something bad happened")
+        self.assertRegex(errors, r"test.mlir:3:\d+: error: unexpected error: runtime error: some")
+        self.assertRegex(errors, r"test.mlir:7:\d+: error: unexpected error: runtime error: some")
 
     def test_a_native_function_that_is_not_there_is_named(self):
         lines, errors, code = self.run_program(
