@@ -17,6 +17,8 @@ static const struct {
     {"types", TFRT_ASSEMBLY_TYPES},
     {"function", TFRT_ASSEMBLY_FUNCTION},
     {"signature", TFRT_ASSEMBLY_SIGNATURE},
+    {"whole-signature", TFRT_ASSEMBLY_WHOLE_SIGNATURE},
+    {"result-types", TFRT_ASSEMBLY_RESULT_TYPES},
     {"regions", TFRT_ASSEMBLY_REGIONS},
 };
 

@@ -27,6 +27,8 @@ typedef enum tfrt_assembly_kind_e {
   TFRT_ASSEMBLY_TYPES,
   TFRT_ASSEMBLY_FUNCTION,
   TFRT_ASSEMBLY_SIGNATURE,
+  TFRT_ASSEMBLY_WHOLE_SIGNATURE,
+  TFRT_ASSEMBLY_RESULT_TYPES,
   TFRT_ASSEMBLY_REGIONS,
   TFRT_ASSEMBLY_TEXT,  // name: the text itself
 } tfrt_assembly_kind_t;

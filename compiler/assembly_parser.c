@@ -19,6 +19,9 @@ typedef struct walk_s {
   uint32_t result_type_count;
   bool has_operand_types;
   bool has_result_types;
+  // Types of the fixed results that the table leaves open, in order.
+  const tfrt_ir_type_t* const* open_types;
+  uint32_t open_type_count;
 } walk_t;
 
 static bool parse_operand(walk_t* walk) {
@@ -117,6 +120,54 @@ static bool parse_function(walk_t* walk) {
   walk->has_operand_types = true;
   walk->has_result_types = true;
   return true;
+}
+
+// Reports the type |given| of the fixed |what| number |index|, unless it is that of the table.
+static bool check_fixed_type(walk_t* walk, const char* what, uint32_t index, const char* wanted,
+                             const tfrt_ir_type_t* given) {
+  if (strcmp(wanted, TFRT_TYPE_ANY) == 0 || tfrt_ir_type_is(given, wanted)) return true;
+  return tfrt_parser_fail_at(walk->parser, walk->op->token.offset,
+                             "op '%s' has '%s' for %s #%u, not '%s'", walk->op->descriptor->name,
+                             wanted, what, index, given->text->data);
+}
+
+// `: (T) -> (R)` of all operands and results.
+static bool parse_whole_signature(walk_t* walk) {
+  const tfrt_kernel_descriptor_t* descriptor = walk->op->descriptor;
+  uint32_t operands = tfrt_kernel_descriptor_fixed_operands(descriptor);
+  uint32_t results = tfrt_kernel_descriptor_fixed_results(descriptor);
+  if (!parse_function(walk)) return false;
+  if (walk->operand_type_count < operands || walk->result_type_count < results) {
+    return tfrt_parser_fail_at(walk->parser, walk->op->token.offset,
+                               "op '%s' needs types for at least %u operands and %u results",
+                               descriptor->name, operands, results);
+  }
+  for (uint32_t i = 0; i < operands; ++i) {
+    if (!check_fixed_type(walk, "operand", i, descriptor->operands[i].type,
+                          walk->operand_types[i])) {
+      return false;
+    }
+  }
+  for (uint32_t i = 0; i < results; ++i) {
+    if (!check_fixed_type(walk, "result", i, descriptor->results[i].type, walk->result_types[i])) {
+      return false;
+    }
+  }
+  walk->operand_types += operands;
+  walk->operand_type_count -= operands;
+  walk->result_types += results;
+  walk->result_type_count -= results;
+  return true;
+}
+
+// `: T, T` of the fixed results that the table leaves open.
+static bool parse_result_types(walk_t* walk) {
+  tfrt_parser_t* parser = walk->parser;
+  size_t mark = parser->pointers.count;
+  if (!tfrt_parser_expect(parser, ':', "and the types of the results")) return false;
+  if (!tfrt_parser_type_list(parser)) return false;
+  walk->open_types = tfrt_parser_take_pointers(parser, mark, &walk->open_type_count);
+  return walk->open_types != NULL;
 }
 
 static const tfrt_attribute_descriptor_t* find_attribute(const walk_t* walk,
@@ -240,6 +291,29 @@ static bool parse_regions(walk_t* walk) {
   return ok;
 }
 
+// The types of the |count| fixed results: those of the table, or of the text where that leaves
+// them open.
+static bool push_fixed_results(walk_t* walk, uint32_t count) {
+  tfrt_parser_t* parser = walk->parser;
+  uint32_t open = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    const char* text = walk->op->descriptor->results[i].type;
+    bool is_open = strcmp(text, TFRT_TYPE_ANY) == 0;
+    if (is_open && open == walk->open_type_count) {
+      return tfrt_parser_fail_at(parser, walk->op->token.offset,
+                                 "op '%s' needs the type of result #%u", walk->op->descriptor->name,
+                                 i);
+    }
+    const tfrt_ir_type_t* type =
+        is_open ? walk->open_types[open++] : tfrt_parser_type_of_text(parser, text);
+    if (!tfrt_parser_push_pointer(parser, type)) return false;
+  }
+  if (open == walk->open_type_count) return true;
+  return tfrt_parser_fail_at(parser, walk->op->token.offset,
+                             "op '%s' needs %u types of results, not %u",
+                             walk->op->descriptor->name, open, walk->open_type_count);
+}
+
 // The result types: those of the table, then those of the text.
 static bool set_results(walk_t* walk) {
   tfrt_parser_t* parser = walk->parser;
@@ -255,10 +329,7 @@ static bool set_results(walk_t* walk) {
                                descriptor->name);
   }
   size_t mark = parser->pointers.count;
-  for (uint32_t i = 0; i < fixed_count; ++i) {
-    const tfrt_ir_type_t* type = tfrt_parser_type_of_text(parser, descriptor->results[i].type);
-    if (!tfrt_parser_push_pointer(parser, type)) return false;
-  }
+  if (!push_fixed_results(walk, fixed_count)) return false;
   for (uint32_t i = 0; i < walk->result_type_count; ++i) {
     if (!tfrt_parser_push_pointer(parser, walk->result_types[i])) return false;
   }
@@ -309,6 +380,10 @@ static bool parse_word(walk_t* walk, const tfrt_assembly_word_t* word) {
     case TFRT_ASSEMBLY_FUNCTION:
     case TFRT_ASSEMBLY_SIGNATURE:
       return parse_function(walk);
+    case TFRT_ASSEMBLY_WHOLE_SIGNATURE:
+      return parse_whole_signature(walk);
+    case TFRT_ASSEMBLY_RESULT_TYPES:
+      return parse_result_types(walk);
     case TFRT_ASSEMBLY_REGIONS:
       return parse_regions(walk);
     case TFRT_ASSEMBLY_TEXT:

@@ -45,7 +45,8 @@ static bool results_fit(const tfrt_ir_operation_t* operation) {
   }
   // Without a function type, the results' types are those of the variadic operands.
   bool is_written = has_word(descriptor->assembly, TFRT_ASSEMBLY_FUNCTION) ||
-                    has_word(descriptor->assembly, TFRT_ASSEMBLY_SIGNATURE);
+                    has_word(descriptor->assembly, TFRT_ASSEMBLY_SIGNATURE) ||
+                    has_word(descriptor->assembly, TFRT_ASSEMBLY_WHOLE_SIGNATURE);
   if (is_written || fixed_results == descriptor->result_count) return true;
   uint32_t count = operation->result_count - fixed_results;
   if (count != operation->operand_count - fixed_operands) return false;
@@ -199,11 +200,28 @@ static void print_dictionary(walk_t* walk, const char* prefix) {
   if (any) append(walk, "}");
 }
 
-// `: T, T` or `: (T) -> R` of the variadic operands and results.
+// `: T, T` of the results whose types only the text knows.
+static void print_result_types(walk_t* walk) {
+  const tfrt_ir_operation_t* operation = walk->operation;
+  bool any = false;
+  for (uint32_t i = 0; i < tfrt_kernel_descriptor_fixed_results(operation->descriptor); ++i) {
+    if (strcmp(operation->descriptor->results[i].type, TFRT_TYPE_ANY) != 0) continue;
+    append(walk, any ? ", " : " : ");
+    append(walk, operation->results[i].type->text->data);
+    any = true;
+  }
+}
+
+// `: T, T` or `: (T) -> R` of the variadic, or all, operands and results.
 static void print_types(walk_t* walk, tfrt_assembly_kind_t kind) {
   const tfrt_ir_operation_t* operation = walk->operation;
-  uint32_t operand = tfrt_kernel_descriptor_fixed_operands(operation->descriptor);
-  uint32_t result = tfrt_kernel_descriptor_fixed_results(operation->descriptor);
+  bool is_whole = kind == TFRT_ASSEMBLY_WHOLE_SIGNATURE;
+  if (kind == TFRT_ASSEMBLY_RESULT_TYPES) {
+    print_result_types(walk);
+    return;
+  }
+  uint32_t operand = is_whole ? 0 : tfrt_kernel_descriptor_fixed_operands(operation->descriptor);
+  uint32_t result = is_whole ? 0 : tfrt_kernel_descriptor_fixed_results(operation->descriptor);
   bool is_list = kind == TFRT_ASSEMBLY_TYPES;
   if (is_list && operand == operation->operand_count) return;
   space(walk);
@@ -283,14 +301,14 @@ static void print_word(walk_t* walk, const tfrt_assembly_word_t* word) {
       print_settings(walk);
       return;
     case TFRT_ASSEMBLY_ATTRIBUTE_DICTIONARY:
-      print_dictionary(walk, "{");
-      return;
     case TFRT_ASSEMBLY_ATTRIBUTES:
-      print_dictionary(walk, "attributes {");
+      print_dictionary(walk, word->kind == TFRT_ASSEMBLY_ATTRIBUTES ? "attributes {" : "{");
       return;
     case TFRT_ASSEMBLY_TYPES:
     case TFRT_ASSEMBLY_FUNCTION:
     case TFRT_ASSEMBLY_SIGNATURE:
+    case TFRT_ASSEMBLY_WHOLE_SIGNATURE:
+    case TFRT_ASSEMBLY_RESULT_TYPES:
       print_types(walk, word->kind);
       return;
     case TFRT_ASSEMBLY_REGIONS:

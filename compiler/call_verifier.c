@@ -10,15 +10,17 @@ typedef struct convention_s {
   uint32_t first_count;
   const char* last_result;  // type of one more result behind the others; NULL: none
   bool results_are_free;    // checked by the op itself when it runs
+  uint32_t own_results;     // if these are free: how many the callee must give; 0: any number
 } convention_t;
 
 static const convention_t conventions[] = {
-    {"tfrt.while", NULL, 0, "i1", false},
-    {"tfrt.parallel_call.i32", "i32", 2, NULL, true},
+    {"tfrt.while", NULL, 0, "i1", false, 0},
+    {"tfrt.parallel_call.i32", "i32", 2, NULL, true, 0},
+    {"tfrt_dist.call_all", NULL, 0, NULL, true, 1},
 };
 
 static const convention_t* convention_of(const tfrt_ir_operation_t* operation) {
-  static const convention_t plain = {NULL, NULL, 0, NULL, false};
+  static const convention_t plain = {NULL, NULL, 0, NULL, false, 0};
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(conventions); ++i) {
     if (tfrt_ir_operation_is(operation, conventions[i].op)) return &conventions[i];
   }
@@ -66,7 +68,12 @@ static void check_parameters(tfrt_verifier_t* verifier, const tfrt_ir_operation_
 static void check_results(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation,
                           const char* callee, const tfrt_ir_type_t* type) {
   const convention_t* convention = convention_of(operation);
-  if (convention->results_are_free) return;
+  if (convention->results_are_free) {
+    if (convention->own_results == 0 || convention->own_results == type->result_count) return;
+    tfrt_verifier_op_error(verifier, operation, "callee '@%s' must give %u result, not %u", callee,
+                           convention->own_results, type->result_count);
+    return;
+  }
   uint32_t count = operation->result_count + (convention->last_result ? 1 : 0);
   if (type->result_count != count) {
     tfrt_verifier_op_error(verifier, operation,
@@ -118,6 +125,11 @@ static void check_integer_option(tfrt_verifier_t* verifier, const tfrt_ir_operat
 
 static void check_options(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation) {
   check_integer_option(verifier, operation, "host", 0);
+  if (operation->descriptor->flags & TFRT_KERNEL_CALLS_HOSTS &&
+      tfrt_ir_operation_attribute(operation, "host")) {
+    tfrt_verifier_op_error(verifier, operation,
+                           "has its hosts already, so it can't have the call option 'host'");
+  }
   check_integer_option(verifier, operation, "deadline_ms", 1);
   check_integer_option(verifier, operation, "retries", 0);
   const tfrt_ir_attribute_t* pure = tfrt_ir_operation_attribute(operation, "pure");

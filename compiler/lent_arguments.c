@@ -68,11 +68,17 @@ static void add_reference(analysis_t* analysis, tfrt_ir_operation_t* op,
   *list = reference;
 }
 
+// True if |op| may run its callee on another host.
+static bool is_host_call(const tfrt_ir_operation_t* op) {
+  if (!op->descriptor || !(op->descriptor->flags & TFRT_KERNEL_CALL_OPTIONS)) return false;
+  return op->descriptor->flags & TFRT_KERNEL_CALLS_HOSTS || tfrt_ir_operation_attribute(op, "host");
+}
+
 // Notes the functions that |op| names and the operands that it writes to.
 static bool visit(tfrt_ir_operation_t* op, void* user_data) {
   analysis_t* analysis = user_data;
   if (!op->descriptor) return true;
-  if (tfrt_ir_operation_attribute(op, "host")) analysis->has_host_calls = true;
+  if (is_host_call(op)) analysis->has_host_calls = true;
   for (uint32_t i = 0; i < op->attribute_count; ++i) {
     const tfrt_ir_attribute_t* value = op->attributes[i].value;
     if (value->kind == TFRT_IR_ATTRIBUTE_SYMBOL) add_reference(analysis, op, value);
@@ -130,8 +136,7 @@ static void follow(analysis_t* analysis, size_t position) {
 static bool check_call(tfrt_ir_operation_t* op, void* user_data) {
   analysis_t* analysis = user_data;
   const tfrt_ir_attribute_t* callee = tfrt_ir_operation_attribute(op, "callee");
-  if (!op->descriptor || !(op->descriptor->flags & TFRT_KERNEL_CALL_OPTIONS)) return true;
-  if (!tfrt_ir_operation_attribute(op, "host") || !callee) return true;
+  if (!is_host_call(op) || !callee) return true;
   const tfrt_ir_operation_t* function = tfrt_verifier_find_function(analysis->verifier, callee);
   const tfrt_ir_block_t* block = function ? tfrt_ir_function_block(function) : NULL;
   for (uint32_t i = 0; block && i < block->argument_count; ++i) {

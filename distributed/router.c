@@ -76,7 +76,16 @@ static void tfrt_router_call(tfrt_call_router_t* router, const tfrt_routed_call_
   tfrt_node_unlock(job->node);
 }
 
-static const tfrt_call_router_vtable_t tfrt_router_vtable = {.call = tfrt_router_call};
+static tfrt_call_place_t tfrt_router_place(tfrt_call_router_t* router) {
+  tfrt_job_t* job = TFRT_CONTAINER_OF(router, tfrt_job_t, router);
+  tfrt_node_lock_tables(job->node);
+  tfrt_call_place_t place = {.rank = job->rank, .host_count = job->member_count};
+  tfrt_node_unlock(job->node);
+  return place;
+}
+
+static const tfrt_call_router_vtable_t tfrt_router_vtable = {.call = tfrt_router_call,
+                                                             .place = tfrt_router_place};
 
 // --- Output ------------------------------------------------------------------
 

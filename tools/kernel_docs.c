@@ -73,7 +73,10 @@ static void append_attributes(page_t* page, const tfrt_kernel_descriptor_t* op) 
   }
   if (op->attribute_count) append(page, ".\n");
   if (op->flags & TFRT_KERNEL_CALL_OPTIONS) {
-    append(page, "Call options: `host`, `deadline_ms`, `pure`, `retries`.\n");
+    bool has_hosts = (op->flags & TFRT_KERNEL_CALLS_HOSTS) != 0;
+    tfrt_string_builder_append_format(&page->text,
+                                      "Call options: %s`deadline_ms`, `pure`, `retries`.\n",
+                                      has_hosts ? "" : "`host`, ");
   }
 }
 
@@ -89,6 +92,8 @@ static void append_word(page_t* page, const tfrt_assembly_word_t* word) {
       [TFRT_ASSEMBLY_TYPES] = ": types",
       [TFRT_ASSEMBLY_FUNCTION] = ": (types) -> types",
       [TFRT_ASSEMBLY_SIGNATURE] = ": (types) -> (types)",
+      [TFRT_ASSEMBLY_WHOLE_SIGNATURE] = ": (types) -> (types)",
+      [TFRT_ASSEMBLY_RESULT_TYPES] = ": types",
       [TFRT_ASSEMBLY_REGIONS] = "{ ... }",
   };
   const char* before = "";

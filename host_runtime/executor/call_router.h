@@ -38,8 +38,15 @@ typedef struct tfrt_routed_call_s {
   tfrt_async_value_t** results;          // to be set, +1
 } tfrt_routed_call_t;
 
+// Where a request runs: on host |rank| of |host_count|. Without a router: on 0 of 1.
+typedef struct tfrt_call_place_s {
+  uint32_t rank;
+  uint32_t host_count;
+} tfrt_call_place_t;
+
 typedef struct tfrt_call_router_vtable_s {
   void (*call)(tfrt_call_router_t* router, const tfrt_routed_call_t* call);
+  tfrt_call_place_t (*place)(tfrt_call_router_t* router);
 } tfrt_call_router_vtable_t;
 
 // Embedded first in every router; owned by whoever made the request, and outlives it.

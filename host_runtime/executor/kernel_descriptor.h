@@ -32,6 +32,9 @@
 //   function        a colon and the function type `(T, ...) -> R` of the variadic
 //                   operands and results
 //   signature       the same, with the results always in parentheses
+//   whole-signature the same for all operands and results, fixed ones too
+//   result-types    the types of the fixed results that the table leaves open (TFRT_TYPE_ANY),
+//                   behind a colon
 //   regions         the regions in braces; the second one behind `else`
 //   else            that text itself: `(`, `)`, `,` and any other word in lower case
 //
@@ -158,6 +161,8 @@ enum tfrt_kernel_flag_bits_e {
   TFRT_KERNEL_SYNC_TOO = 1u << 7,
   // Has a synchronous form only.
   TFRT_KERNEL_SYNC_ONLY = 1u << 8,
+  // Calls its function on the host, or hosts, that its operands say: no `host` option.
+  TFRT_KERNEL_CALLS_HOSTS = 1u << 9,
 };
 typedef uint32_t tfrt_kernel_flags_t;
 

@@ -83,10 +83,11 @@ END_TEST
 // What the words of a custom form have said so far.
 typedef struct form_s {
   uint32_t next_operand;
-  bool rest;        // all other operands
-  bool types;       // of variadic operands
-  bool results;     // types of variadic results
-  bool attributes;  // any that no word names
+  bool rest;          // all other operands
+  bool types;         // of variadic operands
+  bool results;       // types of variadic results
+  bool open_results;  // types of fixed results that the table leaves open
+  bool attributes;    // any that no word names
   bool regions;
 } form_t;
 
@@ -121,6 +122,15 @@ static void check_text_word(const tfrt_kernel_descriptor_t* op, tfrt_string_view
   }
 }
 
+static void note_types(form_t* form, tfrt_assembly_kind_t kind) {
+  if (kind == TFRT_ASSEMBLY_RESULT_TYPES) {
+    form->open_results = true;
+    return;
+  }
+  form->types = true;
+  form->results = form->results || kind != TFRT_ASSEMBLY_TYPES;
+}
+
 static void check_word(const tfrt_kernel_descriptor_t* op, const tfrt_assembly_word_t* word,
                        form_t* form) {
   switch (word->kind) {
@@ -128,11 +138,9 @@ static void check_word(const tfrt_kernel_descriptor_t* op, const tfrt_assembly_w
       check_operand_word(op, form, word->name);
       return;
     case TFRT_ASSEMBLY_TYPED_OPERANDS:
-      form->types = true;
-      form->rest = true;
-      return;
     case TFRT_ASSEMBLY_OPERANDS:
     case TFRT_ASSEMBLY_COMMA_OPERANDS:
+      form->types = form->types || word->kind == TFRT_ASSEMBLY_TYPED_OPERANDS;
       form->rest = true;
       return;
     case TFRT_ASSEMBLY_ATTRIBUTE:
@@ -152,9 +160,10 @@ static void check_word(const tfrt_kernel_descriptor_t* op, const tfrt_assembly_w
       return;
     case TFRT_ASSEMBLY_FUNCTION:
     case TFRT_ASSEMBLY_SIGNATURE:
+    case TFRT_ASSEMBLY_WHOLE_SIGNATURE:
     case TFRT_ASSEMBLY_TYPES:
-      form->types = true;
-      form->results = form->results || word->kind != TFRT_ASSEMBLY_TYPES;
+    case TFRT_ASSEMBLY_RESULT_TYPES:
+      note_types(form, word->kind);
       return;
     case TFRT_ASSEMBLY_REGIONS:
       form->regions = true;
@@ -183,6 +192,10 @@ static void check_form(const tfrt_kernel_descriptor_t* op) {
   ck_assert_msg(
       !variadic_results || form.results || (op->flags & TFRT_KERNEL_RESULTS_AS_OPERANDS) != 0,
       "%s: types of results", op->name);
+  for (uint32_t i = 0; i < tfrt_kernel_descriptor_fixed_results(op); ++i) {
+    bool is_open = strcmp(op->results[i].type, TFRT_TYPE_ANY) == 0;
+    ck_assert_msg(!is_open || form.open_results, "%s: the type of a result", op->name);
+  }
   ck_assert_msg(form.regions == (op->region_count > 0), "%s: regions", op->name);
   for (uint32_t i = 0; i < op->attribute_count; ++i) {
     tfrt_string_view_t name = tfrt_string_view_of(op->attributes[i].name);

@@ -250,6 +250,7 @@ static size_t round_trip_folder(const char* folder) {
 START_TEST(all_programs_come_back) {
   ck_assert_uint_ge(round_trip_folder("tests/programs"), 5);
   ck_assert_uint_ge(round_trip_folder("tests/programs/random"), 40);
+  ck_assert_uint_ge(round_trip_folder("tests/programs/distributed"), 4);
 }
 END_TEST
 

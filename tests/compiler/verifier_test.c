@@ -212,6 +212,52 @@ START_TEST(a_host_call_may_not_lend_what_is_written) {
 }
 END_TEST
 
+START_TEST(calls_on_computed_hosts_fit_their_callees) {
+  test_expect_verifier_errors(
+      "func.func @g(%x: i32) -> (i32, i32) {\n"
+      "  tfrt.return %x, %x : i32, i32\n"
+      "}\n"
+      "func.func @f(%h: !tfrt_dist.host, %a: i32, %b: i1) {\n"
+      "  %0:2 = tfrt_dist.call %h @g(%b) : (!tfrt_dist.host, i1) -> (i32, i32)\n"
+      "  %1 = tfrt_dist.call %h @g(%a) {host = 1 : i32} : (!tfrt_dist.host, i32) -> (i32)\n"
+      "  %2 = tfrt_dist.call_all @g(%a) {deadline_ms = 0 : i32} : (i32) -> (!tfrt_dist.list)\n"
+      "  %3 = \"tfrt_dist.list.sum\"(%a) : (i32) -> i32\n"
+      "  tfrt.return\n"
+      "}\n",
+      "5:10: error: 'tfrt_dist.call' op operand type mismatch: callee '@g' takes 'i32' as argument "
+      "#0, not 'i1'\n"
+      "6:8: error: 'tfrt_dist.call' op incorrect number of results for callee '@g': it gives 2, "
+      "not "
+      "1\n"
+      "6:8: error: 'tfrt_dist.call' op has its hosts already, so it can't have the call option "
+      "'host'\n"
+      "7:8: error: 'tfrt_dist.call_all' op callee '@g' must give 1 result, not 2\n"
+      "7:8: error: 'tfrt_dist.call_all' op call option 'deadline_ms' must be an integer from 1 on, "
+      "as in {deadline_ms = 1 : i32}\n"
+      "8:8: error: 'tfrt_dist.list.sum' op operand #0 must be '!tfrt_dist.list', but got 'i32'\n");
+}
+END_TEST
+
+START_TEST(calls_on_computed_hosts_lend_nothing_that_is_written) {
+  test_expect_verifier_errors(
+      WRITERS
+      "func.func @main(%h: !tfrt_dist.host, %c: !test.atomic.i32, %n: i32, %ch: !tfrt.chain) -> "
+      "!tfrt.chain {\n"
+      "  %a = tfrt_dist.call %h @deep(%c, %n, %ch) : (!tfrt_dist.host, !test.atomic.i32, i32, "
+      "!tfrt.chain) -> (!tfrt.chain)\n"
+      "  %l = tfrt_dist.call_all @deep(%c, %n, %ch) : (!test.atomic.i32, i32, !tfrt.chain) -> "
+      "(!tfrt_dist.list)\n"
+      "  tfrt.return %a : !tfrt.chain\n"
+      "}\n",
+      "17:8: error: 'tfrt_dist.call' op on another host, '@deep' would write to a copy of argument "
+      "#0; let '@deep' return the new value instead\n"
+      "2:8: note: it is written here\n"
+      "18:8: error: 'tfrt_dist.call_all' op on another host, '@deep' would write to a copy of "
+      "argument #0; let '@deep' return the new value instead\n"
+      "2:8: note: it is written here\n");
+}
+END_TEST
+
 START_TEST(calls_that_stay_here_or_only_read_may_lend_anything) {
   test_program_t program;
   test_program_verify(
@@ -256,6 +302,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(calls, callees_exist_and_fit);
   tcase_add_test(calls, symbols_are_different);
   tcase_add_test(calls, a_host_call_may_not_lend_what_is_written);
+  tcase_add_test(calls, calls_on_computed_hosts_fit_their_callees);
+  tcase_add_test(calls, calls_on_computed_hosts_lend_nothing_that_is_written);
   tcase_add_test(calls, calls_that_stay_here_or_only_read_may_lend_anything);
   Suite* suite = suite_create("verifier");
   suite_add_tcase(suite, ops);

@@ -3,6 +3,7 @@
 
 #include "kernels/basic/basic_kernels.h"
 #include "kernels/control_flow/control_flow_kernels.h"
+#include "kernels/distributed/distributed_kernels.h"
 #include "kernels/tensor/tensor_kernels.h"
 #include "kernels/test/test_kernels.h"
 
@@ -10,5 +11,6 @@ tfrt_status_t tfrt_kernel_rooms_register(tfrt_kernel_registry_t* registry) {
   TFRT_RETURN_IF_ERROR(tfrt_basic_kernels_register(registry));
   TFRT_RETURN_IF_ERROR(tfrt_control_flow_kernels_register(registry));
   TFRT_RETURN_IF_ERROR(tfrt_tensor_kernels_register(registry));
+  TFRT_RETURN_IF_ERROR(tfrt_distributed_kernels_register(registry));
   return tfrt_test_kernels_register(registry);
 }

@@ -5,10 +5,11 @@
 #include "host_runtime/base/sync.h"
 #include "kernels/basic/ops.h"
 #include "kernels/control_flow/ops.h"
+#include "kernels/distributed/ops.h"
 #include "kernels/tensor/ops.h"
 #include "kernels/test/ops.h"
 
-static tfrt_kernel_table_t tfrt_op_tables_rooms[6];
+static tfrt_kernel_table_t tfrt_op_tables_rooms[7];
 
 // Copied once: the tables are no constant expressions to the C language.
 static void tfrt_op_tables_fill(void) {
@@ -17,7 +18,8 @@ static void tfrt_op_tables_fill(void) {
   tfrt_op_tables_rooms[2] = tfrt_dense_host_tensor_ops;
   tfrt_op_tables_rooms[3] = tfrt_test_tensor_ops;
   tfrt_op_tables_rooms[4] = tfrt_tensor_ops;
-  tfrt_op_tables_rooms[5] = tfrt_test_ops;
+  tfrt_op_tables_rooms[5] = tfrt_distributed_ops;
+  tfrt_op_tables_rooms[6] = tfrt_test_ops;
 }
 
 const tfrt_op_tables_t* tfrt_all_op_tables(void) {

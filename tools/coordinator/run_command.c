@@ -24,7 +24,8 @@ static tfrt_status_t tfrt_run_on(tfrt_host_context_t* host, tfrt_trace_t* trace,
                                  tfrt_exit_code_t* out_exit_code) {
   tfrt_run_plan_t plan;
   tfrt_status_t status = tfrt_run_plan_load(&plan, options, host->registry);
-  if (!status) status = tfrt_in_process_run(host, &plan, trace, loop);
+  if (!status)
+    status = tfrt_in_process_run(host, &plan, (uint32_t)options->in_process_count, trace, loop);
   if (!status) {
     *out_exit_code = tfrt_exit_code_of_result(tfrt_run_report_results(&plan, options));
   }

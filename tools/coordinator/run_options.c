@@ -17,7 +17,8 @@ typedef struct tfrt_run_texts_s {
 static const char tfrt_run_summary[] =
     "Runs the function `main` of a program and prints what it returns. With --local or\n"
     "--hosts, on a cluster: `main` runs on host 0, and a call with {host = n : i32} on host n.\n"
-    "Without, everything runs in this process, such calls too.";
+    "Without, everything runs in this process, such calls too; a program that asks how many\n"
+    "hosts there are gets 1, or with --in-process N, which is how it would run on N hosts.";
 
 static const char tfrt_run_footer[] =
     "Lines that kernels print on another host than host 0 have its number in front: [2] ...\n"
@@ -29,7 +30,7 @@ static const char tfrt_run_footer[] =
     "  tfrt run examples/mnist/mnist.mlir --local 3 --arg images=IDX --arg labels=IDX\n"
     "  tfrt run main.bef --hosts 10.0.0.1:7000,10.0.0.2:7000 --cluster-key-file KEY";
 
-#define TFRT_RUN_FLAG_COUNT 14
+#define TFRT_RUN_FLAG_COUNT 15
 
 static void tfrt_run_options_list_flags(tfrt_run_options_t* options, tfrt_run_texts_t* texts,
                                         tfrt_flag_t out_flags[TFRT_RUN_FLAG_COUNT]) {
@@ -38,6 +39,9 @@ static void tfrt_run_options_list_flags(tfrt_run_options_t* options, tfrt_run_te
        TFRT_HOST_LIST_MAX},
       {"hosts", TFRT_FLAG_TEXT, &texts->hosts, "A:P,B:P",
        "workers that listen already, by rank; see tfrt_worker --help", 0, 0},
+      {"in-process", TFRT_FLAG_NUMBER, &options->in_process_count, "N",
+       "be N hosts in this process: no workers, no network, the same program", 1,
+       TFRT_RUN_MAX_HOSTS},
       {"function", TFRT_FLAG_TEXT, &options->function_name, "NAME", "call this one, not main", 0,
        0},
       {"arg", TFRT_FLAG_LIST, &options->arguments, "NAME=VALUE",
@@ -98,6 +102,11 @@ static tfrt_status_t tfrt_run_options_check(const tfrt_run_options_t* options,
   if (options->local_count > 0 && texts->hosts) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "--local starts its own hosts: give it or --hosts, not both");
+  }
+  if (options->in_process_count > 0 && (options->local_count > 0 || texts->hosts)) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "--in-process is no cluster: give it alone, or %s",
+                              texts->hosts ? "--hosts" : "--local");
   }
   if (options->silence_ms < 2 * options->heartbeat_ms) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,

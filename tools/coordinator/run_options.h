@@ -26,10 +26,11 @@ typedef struct tfrt_run_options_s {
   bool print_error_code;
   bool is_verbose;
   tfrt_flag_list_t arguments;
-  // The cluster. Neither: this process alone.
-  int64_t local_count;      // workers to start here; 0: none
-  tfrt_host_list_t hosts;   // that listen already; empty: none
-  const char* worker_path;  // of the program for the workers; NULL: beside this one
+  // The cluster. None of the three: this process alone.
+  int64_t local_count;       // workers to start here; 0: none
+  tfrt_host_list_t hosts;    // that listen already; empty: none
+  int64_t in_process_count;  // hosts that this process pretends to be; 0: one, see call_router.h
+  const char* worker_path;   // of the program for the workers; NULL: beside this one
   tfrt_cluster_key_t key;
 } tfrt_run_options_t;
 

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host_runtime/executor/in_process_hosts.h"
+
+#include <string.h>
+
+#include "host_runtime/base/string_builder.h"
+
+typedef struct tfrt_in_process_host_s {
+  tfrt_call_router_t router;
+  tfrt_output_t output;
+  tfrt_in_process_hosts_t* all;
+  tfrt_request_context_t* request;  // +1
+  uint32_t rank;
+} tfrt_in_process_host_t;
+
+struct tfrt_in_process_hosts_s {
+  tfrt_allocator_t allocator;
+  tfrt_output_t* output;  // takes the lines of all
+  uint32_t host_count;
+  tfrt_in_process_host_t hosts[];
+};
+
+static size_t tfrt_in_process_hosts_size(uint32_t host_count) {
+  return sizeof(tfrt_in_process_hosts_t) + host_count * sizeof(tfrt_in_process_host_t);
+}
+
+// --- Calls -------------------------------------------------------------------
+
+static void tfrt_in_process_hosts_fail(const tfrt_routed_call_t* call, uint32_t host_count) {
+  tfrt_status_t plain = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                                           "the call asks for host %u, the job has %u hosts",
+                                           call->options->host, host_count);
+  tfrt_status_t located = tfrt_status_with_origin(plain, call->site);
+  for (uint32_t i = 0; i < call->function->result_count; ++i) {
+    call->results[i] = tfrt_async_value_create_error(located);
+  }
+  tfrt_status_release(located);
+  tfrt_status_release(plain);
+}
+
+static void tfrt_in_process_hosts_call(tfrt_call_router_t* router, const tfrt_routed_call_t* call) {
+  tfrt_in_process_host_t* host = TFRT_CONTAINER_OF(router, tfrt_in_process_host_t, router);
+  tfrt_in_process_hosts_t* all = host->all;
+  uint32_t rank = call->options->has_host ? call->options->host : host->rank;
+  if (rank >= all->host_count) {
+    tfrt_in_process_hosts_fail(call, all->host_count);
+    return;
+  }
+  tfrt_execution_context_t context = *call->context;
+  context.request = all->hosts[rank].request;
+  tfrt_function_execute(call->function, &context, call->arguments, call->results);
+}
+
+static tfrt_call_place_t tfrt_in_process_hosts_place(tfrt_call_router_t* router) {
+  tfrt_in_process_host_t* host = TFRT_CONTAINER_OF(router, tfrt_in_process_host_t, router);
+  return (tfrt_call_place_t){.rank = host->rank, .host_count = host->all->host_count};
+}
+
+static const tfrt_call_router_vtable_t tfrt_in_process_hosts_router_vtable = {
+    .call = tfrt_in_process_hosts_call,
+    .place = tfrt_in_process_hosts_place,
+};
+
+// --- Lines -------------------------------------------------------------------
+
+// Each line with the rank in front, where it is not the entry host's.
+static tfrt_async_value_t* tfrt_in_process_hosts_print(tfrt_output_t* output,
+                                                       tfrt_string_view_t text) {
+  tfrt_in_process_host_t* host = TFRT_CONTAINER_OF(output, tfrt_in_process_host_t, output);
+  tfrt_in_process_hosts_t* all = host->all;
+  if (host->rank == 0) return all->output->vtable->print(all->output, text);
+  tfrt_string_builder_t lines;
+  tfrt_string_builder_initialize(&lines, all->allocator);
+  for (size_t begin = 0; begin <= text.size;) {
+    const char* line = text.data + begin;
+    const char* end = text.size > begin ? memchr(line, '\n', text.size - begin) : NULL;
+    size_t size = end ? (size_t)(end - line) : text.size - begin;
+    tfrt_string_builder_append_format(&lines, "%s[%u] ", begin > 0 ? "\n" : "", host->rank);
+    tfrt_string_builder_append_view(&lines, tfrt_string_view_make(line, size));
+    begin += size + 1;
+  }
+  tfrt_async_value_t* chain =
+      lines.failed ? tfrt_async_value_out_of_memory()
+                   : all->output->vtable->print(all->output, tfrt_string_builder_view(&lines));
+  tfrt_string_builder_deinitialize(&lines);
+  return chain;
+}
+
+static const tfrt_output_vtable_t tfrt_in_process_hosts_output_vtable = {
+    .print = tfrt_in_process_hosts_print,
+};
+
+// --- Life --------------------------------------------------------------------
+
+tfrt_status_t tfrt_in_process_hosts_allocate(uint32_t host_count,
+                                             const tfrt_request_options_t* options,
+                                             tfrt_allocator_t allocator,
+                                             tfrt_in_process_hosts_t** out_hosts) {
+  *out_hosts = NULL;
+  tfrt_in_process_hosts_t* all =
+      tfrt_allocator_allocate_zeroed(allocator, tfrt_in_process_hosts_size(host_count));
+  if (!all) return tfrt_status_out_of_memory();
+  all->allocator = allocator;
+  all->output = options->output ? options->output : tfrt_output_standard();
+  all->host_count = host_count;
+  for (uint32_t rank = 0; rank < host_count; ++rank) {
+    tfrt_in_process_host_t* host = &all->hosts[rank];
+    host->all = all;
+    host->rank = rank;
+    host->router.vtable = &tfrt_in_process_hosts_router_vtable;
+    host->output.vtable = &tfrt_in_process_hosts_output_vtable;
+    tfrt_request_options_t own = *options;
+    own.router = &host->router;
+    own.output = &host->output;
+    tfrt_status_t status = tfrt_request_context_create(&own, allocator, &host->request);
+    if (!status) continue;
+    tfrt_in_process_hosts_free(all);
+    return status;
+  }
+  *out_hosts = all;
+  return NULL;
+}
+
+void tfrt_in_process_hosts_free(tfrt_in_process_hosts_t* hosts) {
+  if (!hosts) return;
+  for (uint32_t rank = 0; rank < hosts->host_count; ++rank) {
+    tfrt_request_context_release(hosts->hosts[rank].request);
+  }
+  tfrt_allocator_free(hosts->allocator, hosts, tfrt_in_process_hosts_size(hosts->host_count));
+}
+
+tfrt_request_context_t* tfrt_in_process_hosts_request(tfrt_in_process_hosts_t* hosts,
+                                                      uint32_t rank) {
+  return hosts->hosts[rank].request;
+}
+
+void tfrt_in_process_hosts_cancel(tfrt_in_process_hosts_t* hosts, tfrt_status_t reason) {
+  for (uint32_t rank = 0; rank < hosts->host_count; ++rank) {
+    tfrt_request_context_cancel(hosts->hosts[rank].request, reason);
+  }
+}

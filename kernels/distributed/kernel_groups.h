@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kernels of this room, by the source that has them. Private to this room. What each does
+// stands in the op table, ops.c.
+//
+// Thread rule: a frame's thread only. Failure rule: a kernel's failure is its results' error.
+#ifndef TFRT_KERNELS_DISTRIBUTED_KERNEL_GROUPS_H_
+#define TFRT_KERNELS_DISTRIBUTED_KERNEL_GROUPS_H_
+
+#include "host_runtime/executor/kernel_frame.h"
+
+// host_kernels.c
+void tfrt_distributed_rank(tfrt_kernel_frame_t* frame);
+void tfrt_distributed_num_hosts(tfrt_kernel_frame_t* frame);
+void tfrt_distributed_host(tfrt_kernel_frame_t* frame);
+void tfrt_distributed_call(tfrt_kernel_frame_t* frame);
+void tfrt_distributed_call_all(tfrt_kernel_frame_t* frame);
+void tfrt_distributed_fetch(tfrt_kernel_frame_t* frame);
+
+// list_kernels.c
+void tfrt_distributed_list_size(tfrt_kernel_frame_t* frame);
+void tfrt_distributed_list_get(tfrt_kernel_frame_t* frame);
+void tfrt_distributed_list_sum(tfrt_kernel_frame_t* frame);
+void tfrt_distributed_list_concat(tfrt_kernel_frame_t* frame);
+
+#endif  // TFRT_KERNELS_DISTRIBUTED_KERNEL_GROUPS_H_

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/distributed/ops.h"
+
+#define HOST "!tfrt_dist.host"
+#define LIST "!tfrt_dist.list"
+#define TENSOR "!tfrt_tensor.tensor"
+
+// --- Operands and results -----------------------------------------------------
+
+static const tfrt_operand_descriptor_t rank[] = {{"rank", "i32", TFRT_OPERAND_DEMANDED}};
+static const tfrt_operand_descriptor_t host_and_passed[] = {
+    {"host", HOST, TFRT_OPERAND_DEMANDED},
+    {"operands", TFRT_TYPE_ANY, TFRT_OPERAND_PASSED},
+};
+static const tfrt_operand_descriptor_t passed[] = {
+    {"operands", TFRT_TYPE_ANY, TFRT_OPERAND_PASSED},
+};
+static const tfrt_operand_descriptor_t demanded[] = {
+    {"values", TFRT_TYPE_ANY, TFRT_OPERAND_DEMANDED},
+};
+static const tfrt_operand_descriptor_t list[] = {{"list", LIST, TFRT_OPERAND_DEMANDED}};
+static const tfrt_operand_descriptor_t list_and_index[] = {
+    {"list", LIST, TFRT_OPERAND_DEMANDED},
+    {"index", "i32", TFRT_OPERAND_DEMANDED},
+};
+
+static const tfrt_result_descriptor_t i32_result[] = {{"result", "i32"}};
+static const tfrt_result_descriptor_t host_result[] = {{"host", HOST}};
+static const tfrt_result_descriptor_t list_result[] = {{"list", LIST}};
+static const tfrt_result_descriptor_t tensor_result[] = {{"result", TENSOR}};
+static const tfrt_result_descriptor_t any_result[] = {{"result", TFRT_TYPE_ANY}};
+static const tfrt_result_descriptor_t any_results[] = {{"results", TFRT_TYPE_ANY}};
+
+static const tfrt_attribute_descriptor_t callee[] = {
+    {"callee", TFRT_ATTRIBUTE_SYMBOL, NULL},
+};
+
+// --- The table ------------------------------------------------------------------
+
+static const tfrt_kernel_descriptor_t descriptors[] = {
+    {.name = "tfrt_dist.rank",
+     .summary = "The number of the host that this runs on, from 0.",
+     .assembly = "attr-dict",
+     TFRT_RESULTS(i32_result),
+     .flags = TFRT_KERNEL_PURE,
+     .cost = 1},
+    {.name = "tfrt_dist.num_hosts",
+     .summary = "How many hosts the program runs on; 1 without a cluster, or N with "
+                "`tfrt run --in-process=N`.",
+     .assembly = "attr-dict",
+     TFRT_RESULTS(i32_result),
+     .flags = TFRT_KERNEL_PURE,
+     .cost = 1},
+    {.name = "tfrt_dist.host",
+     .summary = "The host of that rank; INVALID_ARGUMENT for a rank that there isn't.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(rank),
+     TFRT_RESULTS(host_result),
+     .flags = TFRT_KERNEL_PURE,
+     .cost = 1},
+    {.name = "tfrt_dist.call",
+     .summary = "Calls a function on a host that is known only at run time. Starts as soon as the "
+                "host is known, whatever the state of the other operands.",
+     .assembly = "%host @callee ( operands ) attr-dict whole-signature",
+     TFRT_OPERANDS(host_and_passed),
+     TFRT_RESULTS(any_results),
+     TFRT_ATTRIBUTES(callee),
+     .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS |
+              TFRT_KERNEL_CALL_OPTIONS | TFRT_KERNEL_CALLS_HOSTS,
+     .cost = TFRT_KERNEL_COST_UNKNOWN},
+    {.name = "tfrt_dist.call_all",
+     .summary = "Calls a function, which gives one result, once on each host with the same "
+                "operands. The list is there at once and has the results in the order of ranks.",
+     .assembly = "@callee ( operands ) attr-dict whole-signature",
+     TFRT_OPERANDS(passed),
+     TFRT_RESULTS(list_result),
+     TFRT_ATTRIBUTES(callee),
+     .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_CALL_OPTIONS | TFRT_KERNEL_CALLS_HOSTS,
+     .cost = TFRT_KERNEL_COST_UNKNOWN},
+    {.name = "tfrt_dist.list.size",
+     .summary = "How many elements the list has.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(list),
+     TFRT_RESULTS(i32_result),
+     .flags = TFRT_KERNEL_PURE,
+     .cost = 1},
+    {.name = "tfrt_dist.list.get",
+     .summary = "One element of the list, in whatever state it is; OUT_OF_RANGE for an index that "
+                "there isn't. Whoever uses it as something that it isn't gets an error.",
+     .assembly = "operands attr-dict result-types",
+     TFRT_OPERANDS(list_and_index),
+     TFRT_RESULTS(any_result),
+     .cost = 1},
+    {.name = "tfrt_dist.list.sum",
+     .summary = "The sum of all elements, in the order of ranks: numbers of one type, or tensors "
+                "of one dtype and shape, element by element. Integers wrap around. An element that "
+                "is an error is the result; of several the first.",
+     .assembly = "operands attr-dict result-types",
+     TFRT_OPERANDS(list),
+     TFRT_RESULTS(any_result),
+     .cost = TFRT_KERNEL_COST_UNKNOWN},
+    {.name = "tfrt_dist.list.concat",
+     .summary = "The elements, tensors that differ at most in the length of their axis 0, behind "
+                "one another along that axis, in the order of ranks.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(list),
+     TFRT_RESULTS(tensor_result),
+     .cost = TFRT_KERNEL_COST_UNKNOWN},
+    {.name = "tfrt_dist.fetch",
+     .summary = "The same values, with their payloads on this host; an error for a type whose "
+                "values can't leave their host.",
+     .assembly = "operands attr-dict types",
+     TFRT_OPERANDS(demanded),
+     TFRT_RESULTS(any_results),
+     .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS |
+              TFRT_KERNEL_RESULTS_AS_OPERANDS,
+     .cost = 1},
+};
+
+const tfrt_kernel_table_t tfrt_distributed_ops = {descriptors, TFRT_ARRAY_SIZE(descriptors)};

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The dialect tfrt_dist between hosts: computed hosts, calls on all of them, lists.
+#include <string.h>
+
+#include "host_runtime/async/builtin_types.h"
+#include "tests/distributed/node_harness.h"
+#include "tests/support/test_main.h"
+
+static tfrt_node_world_t world;
+
+// Starts |text| on |host_count| hosts, with |x| for its only argument.
+static void start(const char* text, uint32_t host_count, const tfrt_simulated_options_t* options,
+                  int32_t x, uint32_t result_count) {
+  tfrt_node_world_initialize(&world, host_count, options);
+  tfrt_async_value_t* argument = tfrt_async_value_create_i32(x);
+  tfrt_node_world_start(&world, text, &argument, 1, result_count);
+  tfrt_async_value_release(argument);
+}
+
+static void run(const char* text, uint32_t host_count, int32_t x, uint32_t result_count) {
+  start(text, host_count, NULL, x, result_count);
+  tfrt_node_world_await(&world);
+}
+
+static void end(void) {
+  tfrt_node_world_finish(&world);
+  tfrt_node_world_deinitialize(&world);
+}
+
+static const tfrt_status_fields_t* error_of(uint32_t index) {
+  return tfrt_status_fields(tfrt_node_world_error(&world, index));
+}
+
+#define SUM_UP                                                             \
+  "func.func @add_rank(%x: i32) -> i32 {\n"                                \
+  "  %me = tfrt_dist.rank\n"                                               \
+  "  %y = tfrt.add.i32 %x, %me\n"                                          \
+  "  tfrt.return %y : i32\n"                                               \
+  "}\n"                                                                    \
+  "func.func @everywhere(%x: i32) -> i32 {\n"                              \
+  "  %l = tfrt_dist.call_all @add_rank(%x) : (i32) -> (!tfrt_dist.list)\n" \
+  "  %s = tfrt_dist.list.sum %l : i32\n"                                   \
+  "  tfrt.return %s : i32\n"                                               \
+  "}\n"
+
+static const char where_program[] = SUM_UP
+    "func.func @main(%x: i32) -> (i32, i32, i32, i32) {\n"
+    "  %me = tfrt_dist.rank\n"
+    "  %n = tfrt_dist.num_hosts\n"
+    "  %h = tfrt_dist.host %x\n"
+    "  %there = tfrt_dist.call %h @add_rank(%x) : (!tfrt_dist.host, i32) -> (i32)\n"
+    "  %s = tfrt_dist.call %h @everywhere(%there) : (!tfrt_dist.host, i32) -> (i32)\n"
+    "  tfrt.return %me, %n, %there, %s : i32, i32, i32, i32\n"
+    "}\n";
+
+START_TEST(a_computed_host_runs_what_is_called_there) {
+  run(where_program, 4, 3, 4);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 0);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 1), 4);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 2), 6);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 3), 4 * 6 + 0 + 1 + 2 + 3);
+  end();
+}
+END_TEST
+
+START_TEST(one_host_is_all_hosts) {
+  run(where_program, 1, 0, 4);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 1), 1);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 3), 0);
+  end();
+}
+END_TEST
+
+START_TEST(a_host_that_is_not_there_is_an_error_with_its_place) {
+  run(where_program, 3, 3, 4);
+  const tfrt_status_fields_t* fields = error_of(2);
+  ck_assert_int_eq(fields->code, TFRT_STATUS_INVALID_ARGUMENT);
+  ck_assert_str_eq(fields->message, "there is no host 3, the job has 3 hosts");
+  ck_assert_str_eq(fields->origin.kernel, "tfrt_dist.host");
+  ck_assert_str_eq(fields->origin.file, "test.mlir");
+  ck_assert_uint_eq(fields->origin.line, 14);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 1), 3);
+  end();
+}
+END_TEST
+
+START_TEST(any_order_of_messages_gives_the_same) {
+  tfrt_simulated_options_t options;
+  tfrt_simulated_options_initialize(&options);
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    options.seed = seed;
+    options.jitter_ns = 20 * options.delay_ns;
+    options.break_chance = seed % 2 ? 10000 : 0;
+    start(where_program, 5, &options, 2, 4);
+    tfrt_node_world_await(&world);
+    ck_assert_int_eq(tfrt_node_world_i32(&world, 2), 4);
+    ck_assert_int_eq(tfrt_node_world_i32(&world, 3), 5 * 4 + 10);
+    end();
+  }
+}
+END_TEST
+
+static const char division_program[] =
+    "func.func @divide(%x: i32) -> i32 {\n"
+    "  %me = tfrt_dist.rank\n"
+    "  %minus = tfrt.constant.i32 -1\n"
+    "  %less = tfrt.add.i32 %me, %minus\n"
+    "  %q, %r = tfrt.div.i32 %x, %less\n"
+    "  tfrt.return %q : i32\n"
+    "}\n"
+    "func.func @main(%x: i32) -> (i32, i32, i32, i32, i32) {\n"
+    "  %zero = tfrt.constant.i32 0\n"
+    "  %one = tfrt.constant.i32 1\n"
+    "  %two = tfrt.constant.i32 2\n"
+    "  %l = tfrt_dist.call_all @divide(%x) : (i32) -> (!tfrt_dist.list)\n"
+    "  %a = tfrt_dist.list.get %l, %zero : i32\n"
+    "  %b = tfrt_dist.list.get %l, %one : i32\n"
+    "  %c = tfrt_dist.list.get %l, %two : i32\n"
+    "  %s = tfrt_dist.list.sum %l : i32\n"
+    "  %n = tfrt_dist.list.size %l\n"
+    "  tfrt.return %a, %b, %c, %s, %n : i32, i32, i32, i32, i32\n"
+    "}\n";
+
+START_TEST(an_error_of_one_element_harms_only_who_uses_it) {
+  run(division_program, 3, 8, 5);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 0), -8);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 2), 8);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 4), 3);
+  for (uint32_t i = 1; i < 4; i += 2) {
+    ck_assert_uint_eq(error_of(i)->origin.rank, 1);
+    ck_assert_str_eq(error_of(i)->origin.function, "divide");
+  }
+  end();
+}
+END_TEST
+
+// Without the error of host 1: what is lost is then the only error.
+static const char elements_program[] = SUM_UP
+    "func.func @main(%x: i32) -> (i32, i32, i32, i32) {\n"
+    "  %one = tfrt.constant.i32 1\n"
+    "  %two = tfrt.constant.i32 2\n"
+    "  %l = tfrt_dist.call_all @add_rank(%x) : (i32) -> (!tfrt_dist.list)\n"
+    "  %a = tfrt_dist.list.get %l, %one : i32\n"
+    "  %b = tfrt_dist.list.get %l, %two : i32\n"
+    "  %s = tfrt_dist.list.sum %l : i32\n"
+    "  %n = tfrt_dist.list.size %l\n"
+    "  tfrt.return %a, %b, %s, %n : i32, i32, i32, i32\n"
+    "}\n";
+
+START_TEST(the_loss_of_a_host_is_the_loss_of_its_element) {
+  bool found = false;
+  for (int64_t delay_us = 100; delay_us < 4000; delay_us += 100) {
+    start(elements_program, 3, NULL, 5, 4);
+    tfrt_node_world_run_for(&world, delay_us * TFRT_NANOSECONDS_PER_MICROSECOND);
+    bool is_open = tfrt_async_value_is_available(tfrt_client_opened(world.client));
+    tfrt_node_world_kill(&world, 2);
+    tfrt_node_world_await(&world);
+    bool is_lost = tfrt_async_value_is_error(world.results[1]);
+    if (is_open) {
+      ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 6);
+      ck_assert_int_eq(tfrt_node_world_i32(&world, 3), 3);
+    }
+    if (is_open && is_lost) {
+      found = true;
+      ck_assert_int_eq(error_of(1)->code, TFRT_STATUS_UNAVAILABLE);
+      ck_assert_uint_eq(error_of(1)->root_key, 0x1002);
+      ck_assert_uint_eq(error_of(2)->root_key, 0x1002);
+    } else if (is_open) {
+      ck_assert_int_eq(tfrt_node_world_i32(&world, 1), 7);
+      ck_assert_int_eq(tfrt_node_world_i32(&world, 2), 5 + 6 + 7);
+    }
+    end();
+  }
+  ck_assert_msg(found, "no run had the host killed before its element came");
+}
+END_TEST
+
+static const char list_abroad_program[] = SUM_UP
+    "func.func @size(%l: !tfrt_dist.list) -> i32 {\n"
+    "  %n = tfrt_dist.list.size %l\n"
+    "  tfrt.return %n : i32\n"
+    "}\n"
+    "func.func @host_of(%h: !tfrt_dist.host, %x: i32) -> i32 {\n"
+    "  %y = tfrt_dist.call %h @add_rank(%x) : (!tfrt_dist.host, i32) -> (i32)\n"
+    "  tfrt.return %y : i32\n"
+    "}\n"
+    "func.func @main(%x: i32) -> (i32, i32) {\n"
+    "  %l = tfrt_dist.call_all @add_rank(%x) : (i32) -> (!tfrt_dist.list)\n"
+    "  %n = tfrt.call @size(%l) {host = 1 : i32} : (!tfrt_dist.list) -> i32\n"
+    "  %two = tfrt.constant.i32 2\n"
+    "  %h = tfrt_dist.host %two\n"
+    "  %y = tfrt.call @host_of(%h, %x) {host = 1 : i32} : (!tfrt_dist.host, i32) -> i32\n"
+    "  tfrt.return %n, %y : i32, i32\n"
+    "}\n";
+
+START_TEST(hosts_travel_and_lists_say_that_they_do_not) {
+  run(list_abroad_program, 3, 5, 2);
+  ck_assert_int_eq(error_of(0)->code, TFRT_STATUS_FAILED_PRECONDITION);
+  ck_assert_ptr_nonnull(strstr(error_of(0)->message, "!tfrt_dist.list"));
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 1), 7);
+  end();
+}
+END_TEST
+
+static const char slow_program[] =
+    "func.func @fib(%n: i32) -> i32 {\n"
+    "  %one = tfrt.constant.i32 1\n"
+    "  %two = tfrt.constant.i32 2\n"
+    "  %small = \"tfrt.lessequal.i32\"(%n, %one) : (i32, i32) -> i1\n"
+    "  %r = tfrt.if %small, %n, %one, %two : (i32, i32, i32) -> (i32) {\n"
+    "    tfrt.return %n : i32\n"
+    "  } else {\n"
+    "    %m1 = tfrt.constant.i32 -1\n"
+    "    %m2 = tfrt.constant.i32 -2\n"
+    "    %a = tfrt.add.i32 %n, %m1\n"
+    "    %b = tfrt.add.i32 %n, %m2\n"
+    "    %h1 = tfrt_dist.host %one\n"
+    "    %h2 = tfrt_dist.host %two\n"
+    "    %x = tfrt_dist.call %h1 @fib(%a) : (!tfrt_dist.host, i32) -> (i32)\n"
+    "    %y = tfrt_dist.call %h2 @fib(%b) : (!tfrt_dist.host, i32) -> (i32)\n"
+    "    %s = tfrt.add.i32 %x, %y\n"
+    "    tfrt.return %s : i32\n"
+    "  }\n"
+    "  tfrt.return %r : i32\n"
+    "}\n"
+    "func.func @same(%x: i32) -> i32 {\n"
+    "  tfrt.return %x : i32\n"
+    "}\n"
+    "func.func @main(%x: i32) -> i32 {\n"
+    "  %late = tfrt.call @fib(%x) : (i32) -> i32\n"
+    "  %l = tfrt_dist.call_all @same(%late) : (i32) -> (!tfrt_dist.list)\n"
+    "  %s = tfrt_dist.list.sum %l : i32\n"
+    "  tfrt.return %s : i32\n"
+    "}\n";
+
+START_TEST(a_cancel_ends_sums_that_wait) {
+  bool found = false;
+  for (int64_t delay_us = 300; delay_us < 6000; delay_us += 300) {
+    start(slow_program, 3, NULL, 9, 1);
+    tfrt_node_world_run_for(&world, delay_us * TFRT_NANOSECONDS_PER_MICROSECOND);
+    tfrt_status_t reason = tfrt_status_create(TFRT_STATUS_CANCELLED, "enough of that");
+    tfrt_client_cancel(world.client, world.start, reason);
+    tfrt_status_release(reason);
+    tfrt_node_world_await(&world);
+    if (tfrt_async_value_is_error(world.results[0])) {
+      found = true;
+      ck_assert_str_eq(error_of(0)->message, "enough of that");
+    } else {
+      ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 3 * 34);
+    }
+    end();
+  }
+  ck_assert(found);
+}
+END_TEST
+
+Suite* tfrt_test_suite(void) {
+  TCase* ops = tcase_create("host ops");
+  tcase_set_timeout(ops, 60);
+  tcase_add_test(ops, a_computed_host_runs_what_is_called_there);
+  tcase_add_test(ops, one_host_is_all_hosts);
+  tcase_add_test(ops, a_host_that_is_not_there_is_an_error_with_its_place);
+  tcase_add_test(ops, any_order_of_messages_gives_the_same);
+  tcase_add_test(ops, an_error_of_one_element_harms_only_who_uses_it);
+  tcase_add_test(ops, the_loss_of_a_host_is_the_loss_of_its_element);
+  tcase_add_test(ops, hosts_travel_and_lists_say_that_they_do_not);
+  tcase_add_test(ops, a_cancel_ends_sums_that_wait);
+  Suite* suite = suite_create("host ops");
+  suite_add_tcase(suite, ops);
+  return suite;
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host_runtime/executor/in_process_hosts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "host_runtime/async/builtin_types.h"
+#include "host_runtime/base/counting_allocator.h"
+#include "host_runtime/executor/function.h"
+#include "tests/support/test_main.h"
+
+// --- An output that remembers, and a function that says where it is ------------------
+
+typedef struct remembering_output_s {
+  tfrt_output_t base;
+  char text[256];
+} remembering_output_t;
+
+static tfrt_async_value_t* remember(tfrt_output_t* base, tfrt_string_view_t text) {
+  remembering_output_t* output = TFRT_CONTAINER_OF(base, remembering_output_t, base);
+  size_t size = strlen(output->text);
+  snprintf(output->text + size, sizeof(output->text) - size, "%.*s|",
+           TFRT_STRING_VIEW_ARGUMENTS(text));
+  return tfrt_async_value_ready_chain();
+}
+
+static const tfrt_output_vtable_t remembering_vtable = {.print = remember};
+
+static tfrt_counting_allocator_t books;
+static remembering_output_t output;
+static tfrt_in_process_hosts_t* hosts;
+
+static void set_up(void) {
+  tfrt_counting_allocator_initialize(&books, tfrt_allocator_system(),
+                                     TFRT_COUNTING_ALLOCATOR_UNLIMITED);
+  output = (remembering_output_t){.base.vtable = &remembering_vtable};
+  tfrt_request_options_t options = tfrt_request_options_default();
+  options.id = 7;
+  options.output = &output.base;
+  tfrt_status_t status = tfrt_in_process_hosts_allocate(
+      3, &options, tfrt_counting_allocator_interface(&books), &hosts);
+  ck_assert_ptr_null(status);
+}
+
+static void tear_down(void) {
+  tfrt_in_process_hosts_free(hosts);
+  ck_assert_int_eq(tfrt_counting_allocator_counts(&books).current_bytes, 0);
+}
+
+static tfrt_call_place_t place_of(const tfrt_request_context_t* request) {
+  tfrt_call_router_t* router = request->options.router;
+  return router->vtable->place(router);
+}
+
+// Gives the rank that it runs on.
+static void say_rank(const tfrt_function_t* function, const tfrt_execution_context_t* context,
+                     tfrt_async_value_t* const* arguments, tfrt_async_value_t** results) {
+  (void)function, (void)arguments;
+  results[0] = tfrt_async_value_create_i32((int32_t)place_of(context->request).rank);
+}
+
+static const tfrt_function_vtable_t say_rank_vtable = {say_rank};
+
+// Calls that function from host |from| with |options|.
+static tfrt_async_value_t* call(uint32_t from, const tfrt_call_options_t* options) {
+  const tfrt_function_t function = {
+      .vtable = &say_rank_vtable, .name = "say_rank", .result_count = 1};
+  const tfrt_execution_context_t context = {.request = tfrt_in_process_hosts_request(hosts, from)};
+  const tfrt_status_origin_t site = {.rank = TFRT_STATUS_NO_RANK, .function = "main", .line = 3};
+  tfrt_async_value_t* result = NULL;
+  const tfrt_routed_call_t routed = {.options = options,
+                                     .function = &function,
+                                     .context = &context,
+                                     .site = &site,
+                                     .results = &result};
+  tfrt_call_router_t* router = context.request->options.router;
+  router->vtable->call(router, &routed);
+  return result;
+}
+
+// --- Tests ---------------------------------------------------------------------------
+
+START_TEST(each_host_knows_where_it_is) {
+  for (uint32_t rank = 0; rank < 3; ++rank) {
+    const tfrt_request_context_t* request = tfrt_in_process_hosts_request(hosts, rank);
+    ck_assert_uint_eq(place_of(request).rank, rank);
+    ck_assert_uint_eq(place_of(request).host_count, 3);
+    ck_assert_uint_eq(request->options.id, 7);
+  }
+}
+END_TEST
+
+START_TEST(a_call_runs_on_the_host_that_it_names) {
+  for (uint32_t rank = 0; rank < 3; ++rank) {
+    tfrt_async_value_t* result = call(1, &(tfrt_call_options_t){.has_host = true, .host = rank});
+    ck_assert_int_eq(*(int32_t*)tfrt_async_value_payload(result), (int32_t)rank);
+    tfrt_async_value_release(result);
+  }
+}
+END_TEST
+
+START_TEST(a_call_without_a_host_stays) {
+  tfrt_async_value_t* result = call(2, &(tfrt_call_options_t){.pure = true});
+  ck_assert_int_eq(*(int32_t*)tfrt_async_value_payload(result), 2);
+  tfrt_async_value_release(result);
+}
+END_TEST
+
+START_TEST(a_host_that_is_not_there_is_an_error_with_the_place_of_the_call) {
+  tfrt_async_value_t* result = call(0, &(tfrt_call_options_t){.has_host = true, .host = 3});
+  const tfrt_status_fields_t* fields = tfrt_status_fields(tfrt_async_value_error(result));
+  ck_assert_int_eq(fields->code, TFRT_STATUS_INVALID_ARGUMENT);
+  ck_assert_str_eq(fields->message, "the call asks for host 3, the job has 3 hosts");
+  ck_assert_str_eq(fields->origin.function, "main");
+  ck_assert_uint_eq(fields->origin.line, 3);
+  tfrt_async_value_release(result);
+}
+END_TEST
+
+static void print(uint32_t rank, const char* text) {
+  tfrt_async_value_t* chain = tfrt_request_context_print(tfrt_in_process_hosts_request(hosts, rank),
+                                                         tfrt_string_view_of(text));
+  ck_assert(!tfrt_async_value_is_error(chain));
+  tfrt_async_value_release(chain);
+}
+
+START_TEST(lines_have_the_rank_in_front_but_for_the_first_host) {
+  print(0, "zero\nzero");
+  print(2, "two\nlines");
+  print(1, "");
+  ck_assert_str_eq(output.text, "zero\nzero|[2] two\n[2] lines|[1] |");
+}
+END_TEST
+
+START_TEST(a_cancel_is_for_all) {
+  tfrt_status_t reason = tfrt_status_create(TFRT_STATUS_CANCELLED, "enough");
+  tfrt_in_process_hosts_cancel(hosts, reason);
+  tfrt_status_release(reason);
+  for (uint32_t rank = 0; rank < 3; ++rank) {
+    ck_assert_ptr_nonnull(
+        tfrt_request_context_cancelled(tfrt_in_process_hosts_request(hosts, rank)));
+  }
+}
+END_TEST
+
+START_TEST(without_memory_there_are_no_hosts) {
+  tfrt_request_options_t options = tfrt_request_options_default();
+  tfrt_in_process_hosts_t* none = NULL;
+  for (int64_t limit = 0; limit < 4096; limit += 64) {
+    tfrt_counting_allocator_t few;
+    tfrt_counting_allocator_initialize(&few, tfrt_allocator_system(), limit);
+    tfrt_status_t status =
+        tfrt_in_process_hosts_allocate(3, &options, tfrt_counting_allocator_interface(&few), &none);
+    if (status) {
+      ck_assert_int_eq(tfrt_status_code(status), TFRT_STATUS_RESOURCE_EXHAUSTED);
+      ck_assert_ptr_null(none);
+    }
+    tfrt_status_release(status);
+    tfrt_in_process_hosts_free(none);
+    ck_assert_int_eq(tfrt_counting_allocator_counts(&few).current_bytes, 0);
+  }
+}
+END_TEST
+
+Suite* tfrt_test_suite(void) {
+  TCase* all = tcase_create("in-process hosts");
+  tcase_add_checked_fixture(all, set_up, tear_down);
+  tcase_add_test(all, each_host_knows_where_it_is);
+  tcase_add_test(all, a_call_runs_on_the_host_that_it_names);
+  tcase_add_test(all, a_call_without_a_host_stays);
+  tcase_add_test(all, a_host_that_is_not_there_is_an_error_with_the_place_of_the_call);
+  tcase_add_test(all, lines_have_the_rank_in_front_but_for_the_first_host);
+  tcase_add_test(all, a_cancel_is_for_all);
+  tcase_add_test(all, without_memory_there_are_no_hosts);
+  Suite* suite = suite_create("in-process hosts");
+  suite_add_tcase(suite, all);
+  return suite;
+}

@@ -1,0 +1,71 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Programs for any number of hosts: they print the same on workers and in one process.
+
+Usage: distributed_programs_test.py TFRT TFRT_WORKER MLIR_TO_BEF BEF_TO_MLIR PROGRAM.mlir...
+
+One process (`--in-process=N`), which has no network, is the oracle of the workers
+(`--local=N`); what it prints for three hosts stands in PROGRAM.out.
+"""
+
+import os
+import subprocess
+import sys
+import unittest
+
+from cluster import ClusterTest
+
+MLIR_TO_BEF, BEF_TO_MLIR = sys.argv[3:5]
+PROGRAMS = [path for path in sys.argv[5:] if path.endswith(".mlir")]
+
+
+class TestPrograms(ClusterTest):
+    def outcome(self, path, *flags):
+        """Exit code and output. What no chain orders may come in any order."""
+        code, out, err = self.run_tfrt(path, *flags)
+        self.assertIn(code, (0, 1), err)
+        return code, sorted(out.splitlines())
+
+    def test_one_process_prints_what_is_expected(self):
+        self.assertGreaterEqual(len(PROGRAMS), 4)
+        for path in PROGRAMS:
+            with open(os.path.splitext(path)[0] + ".out", encoding="utf-8") as stream:
+                expected = sorted(stream.read().splitlines())
+            with self.subTest(path):
+                self.assertEqual(self.outcome(path, "--in-process=3")[1], expected)
+
+    def test_workers_print_what_one_process_does(self):
+        for path in PROGRAMS:
+            for count in (1, 2, 3, 5):
+                with self.subTest(path=path, count=count):
+                    oracle = self.outcome(path, "--in-process=%d" % count)
+                    self.assertEqual(self.outcome(path, "--local=%d" % count), oracle)
+        self.expect_nothing_left()
+
+    def test_without_a_cluster_there_is_one_host(self):
+        for path in PROGRAMS:
+            with self.subTest(path):
+                self.assertEqual(self.outcome(path), self.outcome(path, "--in-process=1"))
+
+    def test_the_way_to_bef_and_back_changes_nothing(self):
+        for path in PROGRAMS:
+            bef = os.path.join(self.folder, "program.bef")
+            text = os.path.join(self.folder, "program.mlir")
+            subprocess.run([MLIR_TO_BEF, path, "-o", bef], check=True)
+            subprocess.run([BEF_TO_MLIR, bef, "-o", text], check=True)
+            with self.subTest(path):
+                expected = self.outcome(path, "--in-process=2")
+                self.assertEqual(self.outcome(bef, "--in-process=2"), expected)
+                self.assertEqual(self.outcome(text, "--in-process=2"), expected)
+
+    def test_in_process_is_no_cluster(self):
+        result = self.run_tfrt(PROGRAMS[0], "--in-process=2", "--local=2")
+        self.expect(result, 2, "", "--in-process is no cluster: give it alone, or --local")
+        result = self.run_tfrt(PROGRAMS[0], "--in-process=2", "--hosts=a:1")
+        self.expect(result, 2, "", "--in-process is no cluster: give it alone, or --hosts")
+        self.expect(self.run_tfrt(PROGRAMS[0], "--in-process=0"), 2, "", "--in-process wants")
+
+
+if __name__ == "__main__":
+    ClusterTest.tfrt, ClusterTest.tfrt_worker = sys.argv[1:3]
+    unittest.main(argv=sys.argv[:1])
