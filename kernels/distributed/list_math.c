@@ -7,8 +7,21 @@
 #include "host_runtime/tensor/tensor_types.h"
 #include "kernels/distributed/numeric_reduction.h"
 
+// The tensor that |value| is; check_dense() has seen it.
 static const tfrt_dense_host_tensor_t* tensor_of(tfrt_async_value_t* value) {
-  return tfrt_async_value_payload(value);
+  return &((const tfrt_host_tensor_t*)tfrt_async_value_payload(value))->dense;
+}
+
+// Reports the first of the tensors |elements| that is not dense.
+static tfrt_status_t check_dense(tfrt_async_value_t* const* elements, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) {
+    const tfrt_host_tensor_t* tensor = tfrt_async_value_payload(elements[i]);
+    if (tensor->layout == TFRT_TENSOR_LAYOUT_DENSE) continue;
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "element %u of the list is a %s; only dense tensors are combined", i,
+                              tfrt_tensor_layout_name(tensor->layout));
+  }
+  return NULL;
 }
 
 // Reports the first element whose type is not that of element 0.
@@ -58,6 +71,7 @@ static tfrt_status_t check_sum(tfrt_async_value_t* const* elements, uint32_t cou
 
 static tfrt_status_t sum_tensors(tfrt_async_value_t* const* elements, uint32_t count,
                                  tfrt_allocator_t allocator, tfrt_async_value_t** out_result) {
+  TFRT_RETURN_IF_ERROR(check_dense(elements, count));
   TFRT_RETURN_IF_ERROR(check_sum(elements, count));
   const tfrt_dense_host_tensor_t* first = tensor_of(elements[0]);
   tfrt_dense_host_tensor_t sum;
@@ -80,7 +94,7 @@ tfrt_status_t tfrt_list_sum(tfrt_async_value_t* const* elements, uint32_t count,
                             tfrt_allocator_t allocator, tfrt_async_value_t** out_result) {
   *out_result = NULL;
   TFRT_RETURN_IF_ERROR(check_types(elements, count));
-  if (elements[0]->type_id == tfrt_dense_host_tensor_type_id()) {
+  if (elements[0]->type_id == tfrt_host_tensor_type_id()) {
     return sum_tensors(elements, count, allocator, out_result);
   }
   tfrt_dtype_t dtype = tfrt_reduction_dtype_of(elements[0]->type_id);
@@ -120,10 +134,11 @@ tfrt_status_t tfrt_list_concat(tfrt_async_value_t* const* elements, uint32_t cou
                                tfrt_allocator_t allocator, tfrt_async_value_t** out_result) {
   *out_result = NULL;
   TFRT_RETURN_IF_ERROR(check_types(elements, count));
-  if (elements[0]->type_id != tfrt_dense_host_tensor_type_id()) {
+  if (elements[0]->type_id != tfrt_host_tensor_type_id()) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "only tensors are concatenated, not %s",
                               tfrt_type_get(elements[0]->type_id)->name);
   }
+  TFRT_RETURN_IF_ERROR(check_dense(elements, count));
   tfrt_shape_t shape;
   TFRT_RETURN_IF_ERROR(concat_shape(elements, count, &shape));
   tfrt_dense_host_tensor_t whole;

@@ -43,8 +43,8 @@ static const char* outcome(tfrt_list_math_fn_t math, tfrt_async_value_t** elemen
   if (status) {
     ck_assert_ptr_null(result);
     tfrt_string_builder_append_text(&builder, tfrt_status_message(status));
-  } else if (result->type_id == tfrt_dense_host_tensor_type_id()) {
-    tfrt_dense_host_tensor_print(tfrt_async_value_payload(result), &builder);
+  } else if (result->type_id == tfrt_host_tensor_type_id()) {
+    tfrt_host_tensor_print(tfrt_async_value_payload(result), &builder);
   } else {
     tfrt_type_get(result->type_id)->print(tfrt_async_value_payload(result), &builder);
   }
@@ -90,6 +90,26 @@ START_TEST(what_has_no_sum_is_named) {
 }
 END_TEST
 
+static tfrt_async_value_t* string_tensor(void) {
+  int64_t dims[1] = {1};
+  tfrt_shape_t shape;
+  tfrt_status_t status = tfrt_shape_make(dims, 1, &shape);
+  ck_assert_ptr_null(status);
+  tfrt_string_host_tensor_t tensor;
+  const tfrt_string_view_t text = tfrt_string_view_of("text");
+  status = tfrt_string_host_tensor_initialize(&shape, &text, 1, tfrt_allocator_system(), &tensor);
+  ck_assert_ptr_null(status);
+  return tfrt_async_value_create_string_tensor_take(&tensor);
+}
+
+START_TEST(only_dense_tensors_are_combined) {
+  static const char wanted[] =
+      "element 1 of the list is a StringHostTensor; only dense tensors are combined";
+  ck_assert_str_eq(OUTCOME(tfrt_list_sum, tensor(1, -1, 0), string_tensor()), wanted);
+  ck_assert_str_eq(OUTCOME(tfrt_list_concat, tensor(1, -1, 0), string_tensor()), wanted);
+}
+END_TEST
+
 START_TEST(tensors_stand_behind_one_another) {
   ck_assert_str_eq(OUTCOME(tfrt_list_concat, tensor(1, 2, 1), tensor(0, 2, 5), tensor(2, 2, 10)),
                    "DenseHostTensor dtype = i32, shape = [3, 2], values = [1, 2, 10, 11, 12, 13]");
@@ -116,6 +136,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(math, numbers_of_one_type_are_summed_up);
   tcase_add_test(math, tensors_of_one_shape_are_summed_up);
   tcase_add_test(math, what_has_no_sum_is_named);
+  tcase_add_test(math, only_dense_tensors_are_combined);
   tcase_add_test(math, tensors_stand_behind_one_another);
   tcase_add_test(math, what_does_not_fit_is_named);
   Suite* suite = suite_create("list math");
