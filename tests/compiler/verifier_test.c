@@ -234,7 +234,7 @@ START_TEST(calls_on_computed_hosts_fit_their_callees) {
       "7:8: error: 'tfrt_dist.call_all' op callee '@g' must give 1 result, not 2\n"
       "7:8: error: 'tfrt_dist.call_all' op call option 'deadline_ms' must be an integer from 1 on, "
       "as in {deadline_ms = 1 : i32}\n"
-      "8:8: error: 'tfrt_dist.list.sum' op operand #0 must be '!tfrt_dist.list', but got 'i32'\n");
+      "8:8: error: 'tfrt_dist.list.sum' op operand #0 must be !tfrt_dist.list type, but got 'i32'\n");
 }
 END_TEST
 

@@ -41,7 +41,7 @@ static void tfrt_run_options_list_flags(tfrt_run_options_t* options, tfrt_run_te
        "workers that listen already, by rank; see tfrt_worker --help", 0, 0},
       {"in-process", TFRT_FLAG_NUMBER, &options->in_process_count, "N",
        "be N hosts in this process: no workers, no network, the same program", 1,
-       TFRT_RUN_MAX_HOSTS},
+       TFRT_HOST_LIST_MAX},
       {"function", TFRT_FLAG_TEXT, &options->function_name, "NAME", "call this one, not main", 0,
        0},
       {"arg", TFRT_FLAG_LIST, &options->arguments, "NAME=VALUE",

@@ -59,7 +59,8 @@ static void say_rank(const tfrt_function_t* function, const tfrt_execution_conte
   results[0] = tfrt_async_value_create_i32((int32_t)place_of(context->request).rank);
 }
 
-static const tfrt_function_vtable_t say_rank_vtable = {say_rank};
+static const tfrt_function_vtable_t say_rank_vtable = {.execute = say_rank,
+                                                       .execute_take = say_rank};
 
 // Calls that function from host |from| with |options|.
 static tfrt_async_value_t* call(uint32_t from, const tfrt_call_options_t* options) {
