@@ -19,8 +19,4 @@ const tfrt_ir_attribute_t* tfrt_bef_attribute_from_bytes(tfrt_ir_context_t* cont
                                                          const void* bytes,
                                                          tfrt_bef_attribute_type_t type);
 
-// The type that a kernel's table entry gives an attribute of |kind|: what its bytes are when
-// the file doesn't say. TFRT_BEF_ATTRIBUTE_UNSUPPORTED for symbols. Thread-safe.
-tfrt_bef_attribute_type_t tfrt_bef_attribute_type_of_kind(tfrt_attribute_kind_t kind);
-
 #endif  // TFRT_COMPILER_BEF_ATTRIBUTE_IMPORTER_H_

@@ -8,6 +8,7 @@
 
 #include "compiler/bef_attribute_importer.h"
 #include "compiler/bef_importer_impl.h"
+#include "host_runtime/executor/attribute_layout.h"
 
 // More than a kernel's attributes by the call options, and by one array of symbols.
 #define EXTRA_ATTRIBUTES 6
@@ -133,7 +134,7 @@ static bool add_value(gathering_t* gathering, uint32_t index) {
     tfrt_bef_importer_warn(importer);
   }
   if (type == TFRT_BEF_ATTRIBUTE_UNSUPPORTED && entry) {
-    type = tfrt_bef_attribute_type_of_kind(entry->kind);
+    type = tfrt_attribute_layout(entry->kind);
   }
   if (type == TFRT_BEF_ATTRIBUTE_UNSUPPORTED) return add_unknown_value(gathering, name, offset);
   tfrt_status_t status = tfrt_bef_attribute_check(section, size, offset, type);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "host_runtime/bef/bef_attribute.h"
+#include "host_runtime/executor/attribute_layout.h"
 #include "host_runtime/executor/sync_resolver.h"
 
 // How many arguments of one kernel that are |register_index| have been met.
@@ -15,41 +16,6 @@ typedef struct tfrt_program_resolver_seen_s {
 static tfrt_status_t tfrt_program_resolver_out_of_memory(void) {
   return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory to load the program");
 }
-
-// How the op table's attribute kinds lie in BEF; symbols are not stored there.
-static const uint8_t tfrt_program_resolver_attribute_types[] = {
-    [TFRT_ATTRIBUTE_I1] = TFRT_BEF_DTYPE_I1,
-    [TFRT_ATTRIBUTE_I8] = TFRT_BEF_DTYPE_I8,
-    [TFRT_ATTRIBUTE_I16] = TFRT_BEF_DTYPE_I16,
-    [TFRT_ATTRIBUTE_I32] = TFRT_BEF_DTYPE_I32,
-    [TFRT_ATTRIBUTE_I64] = TFRT_BEF_DTYPE_I64,
-    [TFRT_ATTRIBUTE_UI8] = TFRT_BEF_DTYPE_UI8,
-    [TFRT_ATTRIBUTE_UI16] = TFRT_BEF_DTYPE_UI16,
-    [TFRT_ATTRIBUTE_UI32] = TFRT_BEF_DTYPE_UI32,
-    [TFRT_ATTRIBUTE_UI64] = TFRT_BEF_DTYPE_UI64,
-    [TFRT_ATTRIBUTE_F32] = TFRT_BEF_DTYPE_F32,
-    [TFRT_ATTRIBUTE_F64] = TFRT_BEF_DTYPE_F64,
-    [TFRT_ATTRIBUTE_F16] = TFRT_BEF_DTYPE_F16,
-    [TFRT_ATTRIBUTE_BF16] = TFRT_BEF_DTYPE_BF16,
-    [TFRT_ATTRIBUTE_STRING] = TFRT_BEF_DTYPE_STRING,
-    [TFRT_ATTRIBUTE_TYPE] = TFRT_BEF_ATTRIBUTE_TYPE,
-    [TFRT_ATTRIBUTE_SHAPE] = TFRT_BEF_ATTRIBUTE_SHAPE,
-    [TFRT_ATTRIBUTE_DENSE] = TFRT_BEF_ATTRIBUTE_DENSE,
-    [TFRT_ATTRIBUTE_I32_ARRAY] = TFRT_BEF_ATTRIBUTE_ARRAY_BIT | TFRT_BEF_DTYPE_I32,
-    [TFRT_ATTRIBUTE_I64_ARRAY] = TFRT_BEF_ATTRIBUTE_ARRAY_BIT | TFRT_BEF_DTYPE_I64,
-    [TFRT_ATTRIBUTE_F32_ARRAY] = TFRT_BEF_ATTRIBUTE_ARRAY_BIT | TFRT_BEF_DTYPE_F32,
-    [TFRT_ATTRIBUTE_I1_ARRAY] = TFRT_BEF_ATTRIBUTE_ARRAY_BIT | TFRT_BEF_DTYPE_I1,
-    [TFRT_ATTRIBUTE_I8_ARRAY] = TFRT_BEF_ATTRIBUTE_ARRAY_BIT | TFRT_BEF_DTYPE_I8,
-    [TFRT_ATTRIBUTE_I16_ARRAY] = TFRT_BEF_ATTRIBUTE_ARRAY_BIT | TFRT_BEF_DTYPE_I16,
-    [TFRT_ATTRIBUTE_UI8_ARRAY] = TFRT_BEF_ATTRIBUTE_ARRAY_BIT | TFRT_BEF_DTYPE_UI8,
-    [TFRT_ATTRIBUTE_UI16_ARRAY] = TFRT_BEF_ATTRIBUTE_ARRAY_BIT | TFRT_BEF_DTYPE_UI16,
-    [TFRT_ATTRIBUTE_UI32_ARRAY] = TFRT_BEF_ATTRIBUTE_ARRAY_BIT | TFRT_BEF_DTYPE_UI32,
-    [TFRT_ATTRIBUTE_UI64_ARRAY] = TFRT_BEF_ATTRIBUTE_ARRAY_BIT | TFRT_BEF_DTYPE_UI64,
-    [TFRT_ATTRIBUTE_F64_ARRAY] = TFRT_BEF_ATTRIBUTE_ARRAY_BIT | TFRT_BEF_DTYPE_F64,
-    [TFRT_ATTRIBUTE_F16_ARRAY] = TFRT_BEF_ATTRIBUTE_ARRAY_BIT | TFRT_BEF_DTYPE_F16,
-    [TFRT_ATTRIBUTE_BF16_ARRAY] = TFRT_BEF_ATTRIBUTE_ARRAY_BIT | TFRT_BEF_DTYPE_BF16,
-    [TFRT_ATTRIBUTE_AGGREGATE] = TFRT_BEF_ATTRIBUTE_AGGREGATE,
-};
 
 // Gives |status| the place of |kernel| in |function| as its origin.
 static tfrt_status_t tfrt_program_resolver_take_locate(tfrt_status_t status,
@@ -123,7 +89,7 @@ static tfrt_status_t tfrt_program_resolver_resolve_attributes(
     const tfrt_attribute_descriptor_t* attribute = &descriptor->attributes[entry];
     tfrt_status_t status =
         tfrt_bef_attribute_check(section, section_size, kernel->attributes[i],
-                                 tfrt_program_resolver_attribute_types[attribute->kind]);
+                                 tfrt_attribute_layout(attribute->kind));
     if (status) {
       return tfrt_status_take_annotate(status, "kernel '%s', attribute '%s'", kernel->name,
                                        attribute->name);
