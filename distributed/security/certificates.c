@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/security/certificates.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <openssl/asn1.h>
+#include <openssl/bn.h>
+#include <openssl/ec.h>
+#include <openssl/x509v3.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "distributed/security/pem_file.h"
+#include "host_runtime/base/random.h"
+
+// The longest common name that X.509 allows.
+#define TFRT_CERTIFICATE_COMMON_NAME_SIZE 64
+
+// Bits of a serial number; X.509 allows 20 bytes, positive.
+#define TFRT_CERTIFICATE_SERIAL_BITS 127
+
+// Text of all names of a host, for OpenSSL: "DNS:" and a comma each.
+#define TFRT_CERTIFICATE_NAMES_SIZE \
+  (TFRT_CERTIFICATE_MAX_NAMES * (TFRT_CERTIFICATE_MAX_NAME_SIZE + 5))
+
+// --- Names -----------------------------------------------------------------------
+
+static bool tfrt_certificate_is_address(const char* name) {
+  unsigned char bytes[sizeof(struct in6_addr)];
+  return inet_pton(AF_INET, name, bytes) == 1 || inet_pton(AF_INET6, name, bytes) == 1;
+}
+
+// A name becomes part of a path and of OpenSSL's configuration text: so letters, digits and
+// little else, and no dot in front.
+static bool tfrt_certificate_is_name(const char* name) {
+  size_t size = strlen(name);
+  if (size == 0 || size > TFRT_CERTIFICATE_MAX_NAME_SIZE || name[0] == '.' || name[0] == '-') {
+    return false;
+  }
+  for (const char* c = name; *c; ++c) {
+    bool is_letter = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z');
+    bool is_fit = is_letter || (*c >= '0' && *c <= '9') || *c == '-' || *c == '.' || *c == '_';
+    if (!is_fit) return false;
+  }
+  return true;
+}
+
+static tfrt_status_t tfrt_certificate_check_request(const tfrt_certificate_request_t* request) {
+  bool is_host = request->role == TFRT_CERTIFICATE_HOST;
+  size_t most = is_host ? TFRT_CERTIFICATE_MAX_NAMES : 1;
+  if (request->name_count < 1 || request->name_count > most) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "a certificate of this kind has 1 to %zu names, not %zu", most,
+                              request->name_count);
+  }
+  for (size_t i = 0; i < request->name_count; ++i) {
+    const char* name = request->names[i];
+    if (tfrt_certificate_is_name(name) || tfrt_certificate_is_address(name)) continue;
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "'%s' is no name of a host; write a DNS name or an IP address, "
+                              "without port and brackets",
+                              name);
+  }
+  const char* first = request->names[0];
+  bool is_taken = strcmp(first, "ca") == 0 || (is_host && strcmp(first, "client") == 0);
+  if (!is_taken) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                            "a host can't be called '%s': the file %s.pem has another meaning",
+                            first, first);
+}
+
+// Writes "DNS:a,IP:10.0.0.1" into |out_text|.
+static void tfrt_certificate_write_names(const tfrt_certificate_request_t* request,
+                                         char out_text[TFRT_CERTIFICATE_NAMES_SIZE]) {
+  size_t size = 0;
+  for (size_t i = 0; i < request->name_count; ++i) {
+    const char* name = request->names[i];
+    size +=
+        (size_t)snprintf(out_text + size, TFRT_CERTIFICATE_NAMES_SIZE - size, "%s%s:%s",
+                         i > 0 ? "," : "", tfrt_certificate_is_address(name) ? "IP" : "DNS", name);
+  }
+}
+
+// --- Building ----------------------------------------------------------------------
+
+static bool tfrt_certificate_set_serial(X509* certificate) {
+  BIGNUM* number = BN_new();
+  bool is_ok = number &&
+               BN_rand(number, TFRT_CERTIFICATE_SERIAL_BITS, BN_RAND_TOP_ONE, BN_RAND_BOTTOM_ANY) &&
+               BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate));
+  BN_free(number);
+  return is_ok;
+}
+
+static bool tfrt_certificate_set_subject(X509* certificate, const char* name) {
+  X509_NAME* subject = X509_get_subject_name(certificate);
+  size_t size = strlen(name);
+  if (size > TFRT_CERTIFICATE_COMMON_NAME_SIZE) size = TFRT_CERTIFICATE_COMMON_NAME_SIZE;
+  return X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC, (const unsigned char*)name,
+                                    (int)size, -1, 0);
+}
+
+static bool tfrt_certificate_add_extension(X509* certificate, X509* issuer, int kind,
+                                           const char* value) {
+  X509V3_CTX context;
+  X509V3_set_ctx(&context, issuer, certificate, NULL, NULL, 0);
+  X509_EXTENSION* extension = X509V3_EXT_conf_nid(NULL, &context, kind, value);
+  bool is_ok = extension && X509_add_ext(certificate, extension, -1);
+  X509_EXTENSION_free(extension);
+  return is_ok;
+}
+
+// All but names, extensions and the signature.
+static bool tfrt_certificate_fill(X509* certificate, EVP_PKEY* key, const char* name,
+                                  tfrt_certificate_validity_t validity) {
+  return X509_set_version(certificate, X509_VERSION_3) &&
+         tfrt_certificate_set_serial(certificate) &&
+         tfrt_certificate_set_subject(certificate, name) &&
+         ASN1_TIME_set(X509_getm_notBefore(certificate), validity.begins_s) &&
+         ASN1_TIME_set(X509_getm_notAfter(certificate), validity.ends_s) &&
+         X509_set_pubkey(certificate, key);
+}
+
+static bool tfrt_certificate_extend_authority(X509* certificate) {
+  return tfrt_certificate_add_extension(certificate, certificate, NID_basic_constraints,
+                                        "critical,CA:TRUE,pathlen:0") &&
+         tfrt_certificate_add_extension(certificate, certificate, NID_key_usage,
+                                        "critical,keyCertSign,cRLSign") &&
+         tfrt_certificate_add_extension(certificate, certificate, NID_subject_key_identifier,
+                                        "hash");
+}
+
+static bool tfrt_certificate_extend_member(X509* certificate, X509* issuer,
+                                           const tfrt_certificate_request_t* request) {
+  bool is_host = request->role == TFRT_CERTIFICATE_HOST;
+  char names[TFRT_CERTIFICATE_NAMES_SIZE];
+  tfrt_certificate_write_names(request, names);
+  return tfrt_certificate_add_extension(certificate, issuer, NID_basic_constraints,
+                                        "critical,CA:FALSE") &&
+         tfrt_certificate_add_extension(certificate, issuer, NID_key_usage,
+                                        "critical,digitalSignature") &&
+         tfrt_certificate_add_extension(certificate, issuer, NID_ext_key_usage,
+                                        is_host ? "serverAuth,clientAuth" : "clientAuth") &&
+         tfrt_certificate_add_extension(certificate, issuer, NID_subject_key_identifier, "hash") &&
+         tfrt_certificate_add_extension(certificate, issuer, NID_authority_key_identifier,
+                                        "keyid:always") &&
+         (!is_host ||
+          tfrt_certificate_add_extension(certificate, issuer, NID_subject_alt_name, names));
+}
+
+static tfrt_status_t tfrt_certificate_check_validity(tfrt_certificate_validity_t validity) {
+  if (validity.begins_s < validity.ends_s) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a certificate must end after it begins");
+}
+
+// The key first: a certificate is never there without it.
+static tfrt_status_t tfrt_certificate_write_pair(const char* directory, const char* name,
+                                                 X509* certificate, EVP_PKEY* key) {
+  char path[TFRT_PEM_PATH_SIZE];
+  TFRT_RETURN_IF_ERROR(tfrt_pem_path(directory, name, ".key", path));
+  TFRT_RETURN_IF_ERROR(tfrt_pem_write_key(path, key));
+  TFRT_RETURN_IF_ERROR(tfrt_pem_path(directory, name, ".pem", path));
+  return tfrt_pem_write_certificate(path, certificate);
+}
+
+// --- The authority -----------------------------------------------------------------
+
+static tfrt_status_t tfrt_certificate_make_directory(const char* directory) {
+  if (mkdir(directory, S_IRWXU) == 0 || errno == EEXIST) return NULL;
+  return tfrt_status_create(errno == EACCES ? TFRT_STATUS_PERMISSION_DENIED : TFRT_STATUS_NOT_FOUND,
+                            "can't make the folder %s: %s", directory, strerror(errno));
+}
+
+tfrt_status_t tfrt_certificates_create_authority(const char* directory,
+                                                 tfrt_certificate_validity_t validity) {
+  TFRT_RETURN_IF_ERROR(tfrt_certificate_check_validity(validity));
+  TFRT_RETURN_IF_ERROR(tfrt_certificate_make_directory(directory));
+  uint32_t number = 0;
+  tfrt_random_entropy(&number, sizeof(number));
+  char name[TFRT_CERTIFICATE_COMMON_NAME_SIZE];
+  // A name of its own, so that errors tell one cluster's authority from another's.
+  snprintf(name, sizeof(name), "tfrt cluster %08x", number);
+  EVP_PKEY* key = EVP_EC_gen("P-256");
+  X509* certificate = X509_new();
+  bool is_ok = key && certificate && tfrt_certificate_fill(certificate, key, name, validity) &&
+               X509_set_issuer_name(certificate, X509_get_subject_name(certificate)) &&
+               tfrt_certificate_extend_authority(certificate) &&
+               X509_sign(certificate, key, EVP_sha256()) > 0;
+  tfrt_status_t status = is_ok ? tfrt_certificate_write_pair(directory, "ca", certificate, key)
+                               : tfrt_pem_openssl_error("can't make an authority");
+  X509_free(certificate);
+  EVP_PKEY_free(key);
+  return status;
+}
+
+// --- Hosts and clients -------------------------------------------------------------
+
+static tfrt_status_t tfrt_certificate_issue_with(const char* directory, X509* authority,
+                                                 EVP_PKEY* authority_key,
+                                                 const tfrt_certificate_request_t* request) {
+  EVP_PKEY* key = EVP_EC_gen("P-256");
+  X509* certificate = X509_new();
+  bool is_ok = key && certificate &&
+               tfrt_certificate_fill(certificate, key, request->names[0], request->validity) &&
+               X509_set_issuer_name(certificate, X509_get_subject_name(authority)) &&
+               tfrt_certificate_extend_member(certificate, authority, request) &&
+               X509_sign(certificate, authority_key, EVP_sha256()) > 0;
+  tfrt_status_t status =
+      is_ok ? tfrt_certificate_write_pair(directory, request->names[0], certificate, key)
+            : tfrt_pem_openssl_error("can't make a certificate");
+  X509_free(certificate);
+  EVP_PKEY_free(key);
+  return status;
+}
+
+tfrt_status_t tfrt_certificates_issue(const char* directory,
+                                      const tfrt_certificate_request_t* request) {
+  TFRT_RETURN_IF_ERROR(tfrt_certificate_check_request(request));
+  TFRT_RETURN_IF_ERROR(tfrt_certificate_check_validity(request->validity));
+  char path[TFRT_PEM_PATH_SIZE];
+  X509* authority;
+  EVP_PKEY* key = NULL;
+  TFRT_RETURN_IF_ERROR(tfrt_pem_path(directory, "ca", ".pem", path));
+  TFRT_RETURN_IF_ERROR(tfrt_pem_read_certificate(path, &authority));
+  tfrt_status_t status = tfrt_pem_path(directory, "ca", ".key", path);
+  if (!status) status = tfrt_pem_read_key(path, &key);
+  if (!status && X509_check_private_key(authority, key) != 1) {
+    status = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                                "%s is not the key of the ca.pem beside it", path);
+  }
+  if (!status) status = tfrt_certificate_issue_with(directory, authority, key, request);
+  EVP_PKEY_free(key);
+  X509_free(authority);
+  return status;
+}
+
+// --- Describing --------------------------------------------------------------------
+
+static void tfrt_certificate_append_time(const ASN1_TIME* time, tfrt_string_builder_t* out) {
+  struct tm tm = {0};
+  char text[32] = "?";
+  if (ASN1_TIME_to_tm(time, &tm)) strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &tm);
+  tfrt_string_builder_append_text(out, text);
+}
+
+static void tfrt_certificate_append_common_name(const X509_NAME* name, tfrt_string_builder_t* out) {
+  char text[TFRT_CERTIFICATE_COMMON_NAME_SIZE + 1] = "";
+  X509_NAME_get_text_by_NID(name, NID_commonName, text, sizeof(text));
+  for (char* c = text; *c; ++c) {
+    if (*c < ' ' || *c > '~') *c = '?';
+  }
+  tfrt_string_builder_append_text(out, text);
+}
+
+static void tfrt_certificate_append_name(const GENERAL_NAME* name, tfrt_string_builder_t* out) {
+  int kind = 0;
+  const ASN1_STRING* value = GENERAL_NAME_get0_value(name, &kind);
+  char text[INET6_ADDRSTRLEN] = "?";
+  if (kind == GEN_IPADD) {
+    int family = ASN1_STRING_length(value) == sizeof(struct in_addr) ? AF_INET : AF_INET6;
+    bool is_fit = family == AF_INET || ASN1_STRING_length(value) == sizeof(struct in6_addr);
+    if (is_fit) inet_ntop(family, ASN1_STRING_get0_data(value), text, sizeof(text));
+    tfrt_string_builder_append_text(out, text);
+  } else if (kind == GEN_DNS) {
+    tfrt_string_view_t view = tfrt_string_view_make((const char*)ASN1_STRING_get0_data(value),
+                                                    (size_t)ASN1_STRING_length(value));
+    for (size_t i = 0; i < view.size; ++i) {
+      bool is_text = view.data[i] >= ' ' && view.data[i] <= '~';
+      tfrt_string_builder_append_char(out, is_text ? view.data[i] : '?');
+    }
+  } else {
+    tfrt_string_builder_append_text(out, "?");
+  }
+}
+
+static void tfrt_certificate_append_names(X509* certificate, tfrt_string_builder_t* out) {
+  GENERAL_NAMES* names = X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
+  for (int i = 0; names && i < sk_GENERAL_NAME_num(names); ++i) {
+    if (i > 0) tfrt_string_builder_append_text(out, ", ");
+    tfrt_certificate_append_name(sk_GENERAL_NAME_value(names, i), out);
+  }
+  GENERAL_NAMES_free(names);
+}
+
+tfrt_status_t tfrt_certificates_describe(const char* path, int64_t now_s,
+                                         tfrt_string_builder_t* out) {
+  X509* certificate;
+  TFRT_RETURN_IF_ERROR(tfrt_pem_read_certificate(path, &certificate));
+  bool is_authority = X509_check_ca(certificate) != 0;
+  bool is_host = (X509_get_extended_key_usage(certificate) & XKU_SSL_SERVER) != 0;
+  if (is_authority) {
+    tfrt_string_builder_append_text(out, "authority of ");
+    tfrt_certificate_append_common_name(X509_get_subject_name(certificate), out);
+  } else {
+    tfrt_string_builder_append_text(out, is_host ? "host " : "client ");
+    if (is_host) {
+      tfrt_certificate_append_names(certificate, out);
+    } else {
+      tfrt_certificate_append_common_name(X509_get_subject_name(certificate), out);
+    }
+    tfrt_string_builder_append_text(out, "; of ");
+    tfrt_certificate_append_common_name(X509_get_issuer_name(certificate), out);
+  }
+  time_t now = (time_t)now_s;
+  bool is_over = X509_cmp_time(X509_get0_notAfter(certificate), &now) < 0;
+  tfrt_string_builder_append_text(out, is_over ? "; EXPIRED " : "; until ");
+  tfrt_certificate_append_time(X509_get0_notAfter(certificate), out);
+  X509_free(certificate);
+  return NULL;
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A cluster's certificates, made on the spot: an authority of the cluster's own, which signs
+// one certificate for each host and one for those who only dial. There is no other root of
+// trust: whoever has a certificate of this authority belongs to the cluster.
+//
+//   directory/ca.pem       the authority's certificate; each process needs it
+//             ca.key       its key; signs new ones, and is needed by nobody else
+//             NAME.pem     a host's certificate, for all its names; NAME is the first
+//             NAME.key     its key
+//             client.pem   for `tfrt`; can't be used to listen
+//             client.key
+//
+// Keys are on the curve P-256. All files are readable for their owner alone, appear whole,
+// and never replace others.
+//
+// Life of a cluster's certificates:
+//  1. The authority is created, once.
+//  2. Hosts and clients are issued certificates, also later.
+//  3. They expire; new ones are issued when the old ones have been moved away.
+//
+// Thread rule: thread-safe, as far as the files are.
+// Failure rule: ALREADY_EXISTS for a file that is there already, INVALID_ARGUMENT for what is
+// no name, the file's own errors; each names the path or the name. A key that was written
+// before an error stays.
+#ifndef TFRT_DISTRIBUTED_SECURITY_CERTIFICATES_H_
+#define TFRT_DISTRIBUTED_SECURITY_CERTIFICATES_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "host_runtime/base/macros.h"
+#include "host_runtime/base/status.h"
+#include "host_runtime/base/string_builder.h"
+
+// The most names of one host.
+#define TFRT_CERTIFICATE_MAX_NAMES 32
+
+// The longest name, in bytes.
+#define TFRT_CERTIFICATE_MAX_NAME_SIZE 253
+
+typedef enum tfrt_certificate_role_e {
+  TFRT_CERTIFICATE_HOST = 0,    // listens, and dials
+  TFRT_CERTIFICATE_CLIENT = 1,  // only dials
+} tfrt_certificate_role_t;
+
+// When a certificate counts, in seconds since 1970.
+typedef struct tfrt_certificate_validity_s {
+  int64_t begins_s;
+  int64_t ends_s;
+} tfrt_certificate_validity_t;
+
+typedef struct tfrt_certificate_request_s {
+  tfrt_certificate_role_t role;
+  // Of a host: what others may dial it by, IP addresses or DNS names, the first of which
+  // names the files. Of a client: one, which names the files.
+  const char* const* names;
+  size_t name_count;
+  tfrt_certificate_validity_t validity;
+} tfrt_certificate_request_t;
+
+// Makes the authority of a new cluster in |directory|, which is made if it is not there.
+// Thread-safe.
+tfrt_status_t tfrt_certificates_create_authority(const char* directory,
+                                                 tfrt_certificate_validity_t validity)
+    TFRT_MUST_USE;
+
+// Makes the certificate and key that |request| describes in |directory|, signed by the
+// authority there. Thread-safe.
+tfrt_status_t tfrt_certificates_issue(const char* directory,
+                                      const tfrt_certificate_request_t* request) TFRT_MUST_USE;
+
+// Appends what people want to know of the first certificate in the file |path| to |out|, in
+// one line: for whom, by whom, until when. |now_s| says whether it has expired. Thread-safe.
+tfrt_status_t tfrt_certificates_describe(const char* path, int64_t now_s,
+                                         tfrt_string_builder_t* out) TFRT_MUST_USE;
+
+#endif  // TFRT_DISTRIBUTED_SECURITY_CERTIFICATES_H_

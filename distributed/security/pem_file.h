@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// PEM files as OpenSSL's objects: reading certificates and keys, and writing new files that
+// only their owner can read. What the nouns of this room share, and nobody outside of it.
+//
+// A new file appears under its name whole or not at all, and never in place of another:
+// whoever wants a new certificate moves the old one away first.
+//
+// Thread rule: thread-safe, as far as the files are.
+// Failure rule: each error names the path: NOT_FOUND, PERMISSION_DENIED and the like for the
+// file, INVALID_ARGUMENT for a content that is something else, ALREADY_EXISTS for a name
+// that is taken.
+#ifndef TFRT_DISTRIBUTED_SECURITY_PEM_FILE_H_
+#define TFRT_DISTRIBUTED_SECURITY_PEM_FILE_H_
+
+#include <openssl/evp.h>
+#include <openssl/x509.h>
+#include <stddef.h>
+
+#include "host_runtime/base/macros.h"
+#include "host_runtime/base/status.h"
+
+// Room for a path with its NUL.
+#define TFRT_PEM_PATH_SIZE 4096
+
+// Makes an INTERNAL error of OpenSSL's last one, |what| failed, and forgets that one.
+// Thread-safe.
+tfrt_status_t tfrt_pem_openssl_error(const char* what) TFRT_MUST_USE;
+
+// Writes |directory|/|name||suffix| into |out_path|. INVALID_ARGUMENT if it is too long.
+// Thread-safe.
+tfrt_status_t tfrt_pem_path(const char* directory, const char* name, const char* suffix,
+                            char out_path[TFRT_PEM_PATH_SIZE]) TFRT_MUST_USE;
+
+// Reads the first certificate of the file |path| (+1, for X509_free). Thread-safe.
+tfrt_status_t tfrt_pem_read_certificate(const char* path, X509** out_certificate) TFRT_MUST_USE;
+
+// Reads all certificates of the file |path|, at least one, into a new store that trusts them
+// (+1, for X509_STORE_free). Thread-safe.
+tfrt_status_t tfrt_pem_read_authorities(const char* path, X509_STORE** out_store) TFRT_MUST_USE;
+
+// Reads the private key in the file |path| (+1, for EVP_PKEY_free). One with a password is
+// an error: nobody is there to be asked. Thread-safe.
+tfrt_status_t tfrt_pem_read_key(const char* path, EVP_PKEY** out_key) TFRT_MUST_USE;
+
+// Writes |certificate|, or |key|, to the new file |path|. Thread-safe.
+tfrt_status_t tfrt_pem_write_certificate(const char* path, X509* certificate) TFRT_MUST_USE;
+tfrt_status_t tfrt_pem_write_key(const char* path, EVP_PKEY* key) TFRT_MUST_USE;
+
+#endif  // TFRT_DISTRIBUTED_SECURITY_PEM_FILE_H_
