@@ -5,6 +5,7 @@
 
 #include "host_runtime/tensor/small_float.h"
 #include "kernels/tensor/check_tensor.h"
+#include "kernels/tensor/pointwise.h"
 
 // --- Conversion --------------------------------------------------------------
 //
@@ -190,101 +191,19 @@ tfrt_status_t tfrt_tensor_relu(const tfrt_dense_host_tensor_t* x, tfrt_allocator
   TFRT_RETURN_IF_ERROR(tfrt_check_dtype(x, TFRT_DTYPE_F32, "the input of relu"));
   TFRT_RETURN_IF_ERROR(
       tfrt_dense_host_tensor_initialize(TFRT_DTYPE_F32, &x->shape, allocator, out_result));
-  const float* source = tfrt_dense_host_tensor_data(x);
-  float* target = tfrt_dense_host_tensor_data(out_result);
-  int64_t count = tfrt_dense_host_tensor_element_count(x);
-  for (int64_t i = 0; i < count; ++i) target[i] = source[i] < 0 ? 0 : source[i];
-  return NULL;
-}
-
-// --- Adding ------------------------------------------------------------------
-
-// How far each operand moves, in elements, for one step along each axis of the result: 0
-// where it is stretched.
-typedef struct steps_s {
-  int64_t a[TFRT_SHAPE_MAX_RANK];
-  int64_t b[TFRT_SHAPE_MAX_RANK];
-} steps_t;
-
-static void compute_steps(const tfrt_shape_t* operand, uint32_t rank, int64_t* steps) {
-  for (uint32_t i = 0; i < rank; ++i) {
-    uint32_t missing = rank - operand->rank;
-    bool is_stretched = i < missing || operand->dims[i - missing] == 1;
-    steps[i] = is_stretched ? 0 : tfrt_shape_stride(operand, i - missing);
-  }
-}
-
-// One run along the last axis. Integers are added unsigned, so that they wrap.
-static void add_run(tfrt_dtype_t dtype, const void* a, int64_t step_a, const void* b,
-                    int64_t step_b, void* sum, int64_t count) {
-  switch (dtype) {
-    case TFRT_DTYPE_F32:
-      for (int64_t i = 0; i < count; ++i) {
-        ((float*)sum)[i] = ((const float*)a)[i * step_a] + ((const float*)b)[i * step_b];
-      }
-      break;
-    case TFRT_DTYPE_F64:
-      for (int64_t i = 0; i < count; ++i) {
-        ((double*)sum)[i] = ((const double*)a)[i * step_a] + ((const double*)b)[i * step_b];
-      }
-      break;
-    case TFRT_DTYPE_I32:
-      for (int64_t i = 0; i < count; ++i) {
-        ((uint32_t*)sum)[i] = ((const uint32_t*)a)[i * step_a] + ((const uint32_t*)b)[i * step_b];
-      }
-      break;
-    default:
-      for (int64_t i = 0; i < count; ++i) {
-        ((uint64_t*)sum)[i] = ((const uint64_t*)a)[i * step_a] + ((const uint64_t*)b)[i * step_b];
-      }
-      break;
-  }
-}
-
-// Walks through all runs along the last axis, counting up the other axes like an odometer.
-static void add_runs(const tfrt_dense_host_tensor_t* a, const tfrt_dense_host_tensor_t* b,
-                     const tfrt_dense_host_tensor_t* sum) {
-  const tfrt_shape_t* shape = &sum->shape;
-  steps_t steps;
-  compute_steps(&a->shape, shape->rank, steps.a);
-  compute_steps(&b->shape, shape->rank, steps.b);
-  size_t size = tfrt_dtype_size(sum->dtype);
-  int64_t last = shape->rank > 0 ? (int64_t)shape->rank - 1 : 0;
-  int64_t length = shape->rank > 0 ? shape->dims[last] : 1;
-  int64_t total = tfrt_dense_host_tensor_element_count(sum);
-  int64_t index[TFRT_SHAPE_MAX_RANK] = {0};
-  for (int64_t done = 0; done < total; done += length) {
-    int64_t at_a = 0;
-    int64_t at_b = 0;
-    for (int64_t i = 0; i < last; ++i) {
-      at_a += index[i] * steps.a[i];
-      at_b += index[i] * steps.b[i];
-    }
-    add_run(sum->dtype, (const char*)tfrt_dense_host_tensor_data(a) + (size_t)at_a * size,
-            shape->rank > 0 ? steps.a[last] : 0,
-            (const char*)tfrt_dense_host_tensor_data(b) + (size_t)at_b * size,
-            shape->rank > 0 ? steps.b[last] : 0,
-            (char*)tfrt_dense_host_tensor_data(sum) + (size_t)done * size, length);
-    for (int64_t i = last - 1; i >= 0 && ++index[i] == shape->dims[i]; --i) index[i] = 0;
-  }
+  return tfrt_tensor_relu_into(x, out_result);
 }
 
 tfrt_status_t tfrt_tensor_add(const tfrt_dense_host_tensor_t* a, const tfrt_dense_host_tensor_t* b,
                               tfrt_allocator_t allocator, tfrt_dense_host_tensor_t* out_result) {
   memset(out_result, 0, sizeof(*out_result));
-  if (a->dtype != b->dtype) return tfrt_dtypes_mismatch("add", a, b);
-  if (a->dtype != TFRT_DTYPE_F32 && a->dtype != TFRT_DTYPE_F64 && a->dtype != TFRT_DTYPE_I32 &&
-      a->dtype != TFRT_DTYPE_I64) {
-    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                              "add takes f32, f64, i32 or i64, but gets %s %s",
-                              tfrt_dtype_name(a->dtype), tfrt_shape_text(&a->shape).text);
-  }
   tfrt_shape_t shape;
   TFRT_RETURN_IF_ERROR(
       tfrt_status_take_annotate(tfrt_shape_broadcast(&a->shape, &b->shape, &shape), "add"));
   TFRT_RETURN_IF_ERROR(tfrt_dense_host_tensor_initialize(a->dtype, &shape, allocator, out_result));
-  add_runs(a, b, out_result);
-  return NULL;
+  tfrt_status_t status = tfrt_tensor_combine(TFRT_POINTWISE_ADD, "add", a, b, out_result);
+  if (status) tfrt_dense_host_tensor_deinitialize(out_result);
+  return status;
 }
 
 // --- Filling -----------------------------------------------------------------
