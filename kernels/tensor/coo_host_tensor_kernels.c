@@ -5,12 +5,12 @@
 
 #include <inttypes.h>
 
-#include "host_runtime/bef/bef_attribute.h"
 #include "host_runtime/tensor/tensor_types.h"
 #include "kernels/tensor/compute.h"
 #include "kernels/tensor/kernel_groups.h"
 #include "kernels/tensor/ops.h"
 #include "kernels/tensor/printing.h"
+#include "kernels/tensor/tensor_making.h"
 
 // --- Sparse tensors ------------------------------------------------------------------
 
@@ -94,43 +94,10 @@ FOR_EACH_MEMBER(DEFINE_MEMBERS)
 
 // --- Strings -------------------------------------------------------------------------
 
-// Makes |strings| the elements of the attribute |values|; false if one is no string.
-static bool read_strings(const void* values, uint32_t count, tfrt_string_view_t* strings) {
-  for (uint32_t i = 0; i < count; ++i) {
-    tfrt_bef_attribute_type_t type;
-    const void* element = tfrt_bef_attribute_aggregate_element(values, i, &type);
-    if (type != TFRT_BEF_DTYPE_STRING) return false;
-    strings[i] = tfrt_bef_attribute_string(element);
-  }
-  return true;
-}
-
-static tfrt_status_t make_strings(tfrt_bef_array_t dims, const void* values,
-                                  tfrt_allocator_t allocator,
-                                  tfrt_string_host_tensor_t* out_tensor) {
-  tfrt_shape_t shape;
-  TFRT_RETURN_IF_ERROR(tfrt_shape_make_unbounded(dims.data, dims.count, &shape));
-  uint32_t count = tfrt_bef_attribute_aggregate_count(values);
-  size_t size = count * sizeof(tfrt_string_view_t);
-  tfrt_string_view_t* strings = count > 0 ? tfrt_allocator_allocate(allocator, size) : NULL;
-  if (count > 0 && !strings) {
-    return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "Failed to create SHT");
-  }
-  tfrt_status_t status;
-  if (read_strings(values, count, strings)) {
-    status = tfrt_string_host_tensor_initialize(&shape, strings, count, allocator, out_tensor);
-  } else {
-    status = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "'values' must be strings");
-  }
-  if (strings) tfrt_allocator_free(allocator, strings, size);
-  return status;
-}
-
 static void create_strings(tfrt_kernel_frame_t* frame) {
   tfrt_string_host_tensor_t tensor;
-  tfrt_status_t status =
-      make_strings(tfrt_bef_attribute_array(frame->attributes[0]), frame->attributes[1],
-                   tfrt_kernel_frame_allocator(frame), &tensor);
+  tfrt_status_t status = tfrt_make_strings(frame->attributes[0], frame->attributes[1],
+                                           tfrt_kernel_frame_allocator(frame), &tensor);
   if (status) {
     tfrt_kernel_frame_fail_take(frame, status);
   } else {

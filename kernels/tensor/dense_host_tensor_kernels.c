@@ -14,6 +14,7 @@
 #include "kernels/tensor/ops.h"
 #include "kernels/tensor/printing.h"
 #include "kernels/tensor/reduction.h"
+#include "kernels/tensor/tensor_making.h"
 
 static tfrt_host_buffer_t* buffer_argument(const tfrt_kernel_frame_t* frame, uint32_t index) {
   return *(tfrt_host_buffer_t**)tfrt_kernel_frame_payload(frame, index);
@@ -21,54 +22,47 @@ static tfrt_host_buffer_t* buffer_argument(const tfrt_kernel_frame_t* frame, uin
 
 // Returns true if operand |index| is dense and of |dtype|; else fails the kernel.
 static bool has_dtype(tfrt_kernel_frame_t* frame, uint32_t index, tfrt_dtype_t dtype) {
-  if (!tfrt_kernel_frame_has_dense_tensors(frame)) return false;
-  const tfrt_dense_host_tensor_t* tensor = tfrt_kernel_frame_tensor(frame, index);
-  if (tensor->dtype == dtype) return true;
-  tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
-                         "operand %" PRIu32 " must be %s, but is %s with the shape %s", index,
-                         tfrt_dtype_name(dtype), tfrt_dtype_name(tensor->dtype),
-                         tfrt_shape_text(&tensor->shape).text);
-  return false;
+  tfrt_status_t status = tfrt_check_dense(tfrt_kernel_frame_payload(frame, index), index, dtype);
+  if (status) tfrt_kernel_frame_fail_take(frame, status);
+  return !status;
+}
+
+// Makes result 0 of |frame| the chain of what ended with |status| (consumed).
+static void set_chain(tfrt_kernel_frame_t* frame, tfrt_status_t status) {
+  if (status) {
+    tfrt_kernel_frame_fail_take(frame, status);
+  } else {
+    tfrt_kernel_frame_set_ready_chain(frame, 0);
+  }
+}
+
+// Makes result 0 of |frame| the buffer (consumed) that was made with |status| (consumed).
+static void set_buffer(tfrt_kernel_frame_t* frame, tfrt_status_t status,
+                       tfrt_host_buffer_t* buffer) {
+  if (status) {
+    tfrt_kernel_frame_fail_take(frame, status);
+  } else {
+    tfrt_kernel_frame_set(frame, 0, tfrt_async_value_create_host_buffer_take(buffer));
+  }
 }
 
 // --- Families ----------------------------------------------------------------
 
 static void create(tfrt_kernel_frame_t* frame, tfrt_dtype_t dtype, uint32_t rank) {
-  tfrt_bef_array_t dims = tfrt_bef_attribute_array(frame->attributes[0]);
-  if (dims.count != rank) {
-    tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
-                           "a shape with %" PRIu32
-                           " axes is given, but the kernel's name says "
-                           "%" PRIu32,
-                           dims.count, rank);
-    return;
-  }
-  tfrt_shape_t shape;
   tfrt_dense_host_tensor_t tensor;
-  tfrt_status_t status = tfrt_shape_make(dims.data, dims.count, &shape);
-  if (!status) {
-    status = tfrt_dense_host_tensor_initialize(dtype, &shape, tfrt_kernel_frame_allocator(frame),
-                                               &tensor);
-  }
-  if (tfrt_status_code(status) == TFRT_STATUS_RESOURCE_EXHAUSTED) {
-    tfrt_status_release(status);
-    tfrt_kernel_frame_fail(frame, TFRT_STATUS_RESOURCE_EXHAUSTED, "Cannot allocate tensor");
-  } else if (status) {
+  tfrt_status_t status = tfrt_make_uninitialized(dtype, rank, frame->attributes[0],
+                                                 tfrt_kernel_frame_allocator(frame), &tensor);
+  if (status) {
     tfrt_kernel_frame_fail_take(frame, status);
   } else {
     tfrt_kernel_frame_set(frame, 0, tfrt_async_value_create_tensor_take(&tensor));
   }
 }
 
-// How many numbers of an attribute are one element: two for a complex one.
-static uint32_t numbers_per_element(tfrt_dtype_t dtype) {
-  return dtype == TFRT_DTYPE_COMPLEX64 || dtype == TFRT_DTYPE_COMPLEX128 ? 2 : 1;
-}
-
 static void fill(tfrt_kernel_frame_t* frame, tfrt_dtype_t dtype) {
   if (!has_dtype(frame, 0, dtype)) return;
   const void* element = frame->attributes[0];
-  if (numbers_per_element(dtype) == 2) {
+  if (tfrt_numbers_per_element(dtype) == 2) {
     tfrt_bef_array_t parts = tfrt_bef_attribute_array(element);
     if (parts.count != 2) {
       tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
@@ -83,27 +77,9 @@ static void fill(tfrt_kernel_frame_t* frame, tfrt_dtype_t dtype) {
   tfrt_kernel_frame_set_ready_chain(frame, 0);
 }
 
-// Fails the kernel because |given| values don't fill a tensor with |expected| elements.
-static void fail_count(tfrt_kernel_frame_t* frame, uint32_t given, int64_t expected) {
-  tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
-                         "Incorrect number of values for the tensor: %" PRIu32
-                         ", but expected %" PRId64,
-                         given, expected);
-}
-
 static void set(tfrt_kernel_frame_t* frame, tfrt_dtype_t dtype) {
   if (!has_dtype(frame, 0, dtype)) return;
-  const tfrt_dense_host_tensor_t* tensor = tfrt_kernel_frame_tensor(frame, 0);
-  tfrt_bef_array_t values = tfrt_bef_attribute_array(frame->attributes[0]);
-  int64_t count = tfrt_dense_host_tensor_element_count(tensor) * numbers_per_element(dtype);
-  if (count != (int64_t)values.count) {
-    fail_count(frame, values.count, count);
-    return;
-  }
-  if (count > 0) {
-    memcpy(tfrt_dense_host_tensor_data(tensor), values.data, tfrt_dense_host_tensor_size(tensor));
-  }
-  tfrt_kernel_frame_set_ready_chain(frame, 0);
+  set_chain(frame, tfrt_set_elements(tfrt_kernel_frame_tensor(frame, 0), frame->attributes[0]));
 }
 
 // The values are the operands behind the chain, scalars of |dtype|, whose payloads are as
@@ -114,7 +90,7 @@ static void set_values(tfrt_kernel_frame_t* frame, tfrt_dtype_t dtype) {
   uint32_t given = frame->argument_count - 2;
   int64_t count = tfrt_dense_host_tensor_element_count(tensor);
   if (count != (int64_t)given) {
-    fail_count(frame, given, count);
+    tfrt_kernel_frame_fail_take(frame, tfrt_wrong_value_count(given, count));
     return;
   }
   size_t size = tfrt_dtype_size(dtype);
@@ -126,18 +102,9 @@ static void set_values(tfrt_kernel_frame_t* frame, tfrt_dtype_t dtype) {
 }
 
 static void make(tfrt_kernel_frame_t* frame, tfrt_dtype_t dtype) {
-  tfrt_host_buffer_t* buffer = buffer_argument(frame, 0);
-  const tfrt_shape_t* shape = tfrt_kernel_frame_payload(frame, 1);
-  size_t size;
-  tfrt_status_t status = tfrt_dense_host_tensor_compute_size(dtype, shape, &size);
-  if (!status && size != buffer->size) {
-    status = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                                "dht.make_tensor failed: buffer_size (%zu) is not equal to the "
-                                "number of elements in shape (%s) times element size (%zu)",
-                                buffer->size, tfrt_shape_text(shape).text, tfrt_dtype_size(dtype));
-  }
   tfrt_dense_host_tensor_t tensor;
-  if (!status) status = tfrt_dense_host_tensor_initialize_view(dtype, shape, buffer, 0, &tensor);
+  tfrt_status_t status = tfrt_make_in_buffer(dtype, buffer_argument(frame, 0),
+                                             tfrt_kernel_frame_payload(frame, 1), &tensor);
   if (status) {
     tfrt_kernel_frame_fail_take(frame, status);
     return;
@@ -237,24 +204,11 @@ static void no_op(tfrt_kernel_frame_t* frame) { tfrt_kernel_frame_set_ready_chai
 // --- Buffers -----------------------------------------------------------------
 
 static void allocate_buffer(tfrt_kernel_frame_t* frame) {
-  int64_t size = tfrt_kernel_frame_i64(frame, 0);
-  int64_t alignment = tfrt_kernel_frame_i64(frame, 1);
-  if (size < 0 || alignment < 1 || alignment > TFRT_HOST_BUFFER_ALIGNMENT ||
-      (alignment & (alignment - 1)) != 0) {
-    tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
-                           "cannot allocate %" PRId64 " bytes aligned to %" PRId64
-                           "; the alignment must be a power of two up to %d",
-                           size, alignment, TFRT_HOST_BUFFER_ALIGNMENT);
-    return;
-  }
   tfrt_host_buffer_t* buffer;
   tfrt_status_t status =
-      tfrt_host_buffer_create((size_t)size, tfrt_kernel_frame_allocator(frame), &buffer);
-  if (status) {
-    tfrt_kernel_frame_fail_take(frame, status);
-    return;
-  }
-  tfrt_kernel_frame_set(frame, 0, tfrt_async_value_create_host_buffer_take(buffer));
+      tfrt_make_buffer(tfrt_kernel_frame_i64(frame, 0), tfrt_kernel_frame_i64(frame, 1),
+                       tfrt_kernel_frame_allocator(frame), &buffer);
+  set_buffer(frame, status, buffer);
 }
 
 // Makes result 0 of |frame| a slice of |buffer|.
@@ -263,11 +217,7 @@ static void set_slice(tfrt_kernel_frame_t* frame, tfrt_host_buffer_t* buffer, si
   tfrt_host_buffer_t* slice;
   tfrt_status_t status = tfrt_host_buffer_create_slice(buffer, offset, size,
                                                        tfrt_kernel_frame_allocator(frame), &slice);
-  if (status) {
-    tfrt_kernel_frame_fail_take(frame, status);
-    return;
-  }
-  tfrt_kernel_frame_set(frame, 0, tfrt_async_value_create_host_buffer_take(slice));
+  set_buffer(frame, status, slice);
 }
 
 static void get_buffer(tfrt_kernel_frame_t* frame) {

@@ -9,6 +9,7 @@
 //   coo.*           sparse tensors, as TFRT has them
 //   tfrt_sht.*      tensors of strings, as TFRT has them
 //   tfrt_test.*     the maths of TFRT's networks, into tensors that are there already
+//   *_sync.*        shapes and tensors in functions that are `tfrt.sync`, as TFRT has them
 //   tfrt_tensor.*   ours: pure functions that make new tensors, no chains needed
 //   tfrt.print_text text with values in it
 //
@@ -19,6 +20,7 @@
 #include "host_runtime/executor/kernel_descriptor.h"
 
 extern const tfrt_kernel_table_t tfrt_dense_host_tensor_ops;  // tfrt_dht.*
+extern const tfrt_kernel_table_t tfrt_sync_tensor_ops;        // *_sync.*
 extern const tfrt_kernel_table_t tfrt_test_tensor_ops;        // tfrt_test.*, eigen.*
 extern const tfrt_kernel_table_t tfrt_tensor_ops;             // the others
 

@@ -6,6 +6,7 @@
 #include "host_runtime/tensor/tensor_types.h"
 #include "kernels/tensor/kernel_groups.h"
 #include "kernels/tensor/ops.h"
+#include "kernels/tensor/sync_tensor_kernels.h"
 
 static const tfrt_kernel_group_t* const groups[] = {
     &tfrt_shape_kernels,       &tfrt_dense_host_tensor_kernels, &tfrt_coo_host_tensor_kernels,
@@ -47,5 +48,5 @@ tfrt_status_t tfrt_tensor_kernels_register(tfrt_kernel_registry_t* registry) {
     status = register_table(registry, tables[i], registrations);
   }
   tfrt_allocator_free(tfrt_allocator_system(), registrations, size);
-  return status;
+  return status ? status : tfrt_sync_tensor_kernels_register(registry);
 }

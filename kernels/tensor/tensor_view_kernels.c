@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "host_runtime/bef/bef_attribute.h"
 #include "host_runtime/tensor/tensor_types.h"
@@ -11,6 +10,7 @@
 #include "kernels/tensor/ops.h"
 #include "kernels/tensor/reduction.h"
 #include "kernels/tensor/slicing.h"
+#include "kernels/tensor/tensor_making.h"
 
 // Makes result 0 of |frame| the |tensor| that was made with |status| (both consumed).
 static void set_result(tfrt_kernel_frame_t* frame, tfrt_status_t status,
@@ -24,17 +24,9 @@ static void set_result(tfrt_kernel_frame_t* frame, tfrt_status_t status,
 
 // A copy of the attribute: the tensor may outlive the program.
 void tfrt_kernel_make_constant(tfrt_kernel_frame_t* frame) {
-  tfrt_bef_dense_t dense = tfrt_bef_attribute_dense(frame->attributes[0]);
-  tfrt_shape_t shape;
   tfrt_dense_host_tensor_t tensor;
-  tfrt_status_t status = tfrt_shape_make(dense.dims, dense.rank, &shape);
-  if (!status) {
-    status = tfrt_dense_host_tensor_initialize((tfrt_dtype_t)dense.dtype, &shape,
-                                               tfrt_kernel_frame_allocator(frame), &tensor);
-  }
-  if (!status && dense.data_size > 0) {
-    memcpy(tfrt_dense_host_tensor_data(&tensor), dense.data, tfrt_dense_host_tensor_size(&tensor));
-  }
+  tfrt_status_t status =
+      tfrt_make_constant(frame->attributes[0], tfrt_kernel_frame_allocator(frame), &tensor);
   set_result(frame, status, &tensor);
 }
 

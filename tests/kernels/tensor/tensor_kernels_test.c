@@ -168,6 +168,7 @@ static void has_kernels(const tfrt_kernel_table_t* ops) {
 
 START_TEST(every_entry_of_the_op_tables_has_a_kernel) {
   has_kernels(&tfrt_dense_host_tensor_ops);
+  has_kernels(&tfrt_sync_tensor_ops);
   has_kernels(&tfrt_test_tensor_ops);
   has_kernels(&tfrt_tensor_ops);
 }
@@ -201,7 +202,8 @@ START_TEST(a_tensor_is_created_filled_and_printed) {
   add_argument(&call, tfrt_async_value_ready_chain());
   add_attribute(&call, &(float){1});
   run(&call, "tfrt_dht.fill_tensor_with_constant.f32", 1);
-  end_with_error(&call, TFRT_STATUS_INVALID_ARGUMENT, "must be f32, but is i32");
+  end_with_error(&call, TFRT_STATUS_INVALID_ARGUMENT,
+                 "dense tensor of f32, but is a DenseHostTensor of i32");
   add_attribute(&call, &shape.count);
   run(&call, "tfrt_dht.create_uninitialized_tensor.i32.3", 1);
   end_with_error(&call, TFRT_STATUS_INVALID_ARGUMENT, "2 axes");
