@@ -9,7 +9,7 @@ static tfrt_async_value_t* tfrt_output_standard_print(tfrt_output_t* output,
   // One lock around both, so that lines of several threads stay whole.
   flockfile(stdout);
   size_t written = fwrite(text.data, 1, text.size, stdout);
-  int newline = putc_unlocked('\n', stdout);
+  int newline = putc('\n', stdout);
   funlockfile(stdout);
   if (written == text.size && newline != EOF) return tfrt_async_value_ready_chain();
   return tfrt_async_value_create_error_take(
