@@ -201,6 +201,12 @@ static const tfrt_attribute_descriptor_t shape_and_strings[] = {
     {"values", TFRT_ATTRIBUTE_AGGREGATE, NULL},
 };
 static const tfrt_attribute_descriptor_t dense_value[] = {{"value", TFRT_ATTRIBUTE_DENSE, NULL}};
+static const tfrt_attribute_descriptor_t shape_attribute[] = {
+    {"shape", TFRT_ATTRIBUTE_SHAPE, NULL}};
+static const tfrt_attribute_descriptor_t dtype_and_shape[] = {
+    {"dtype", TFRT_ATTRIBUTE_TYPE, NULL},
+    {"shape", TFRT_ATTRIBUTE_SHAPE, NULL},
+};
 static const tfrt_attribute_descriptor_t dtype[] = {{"dtype", TFRT_ATTRIBUTE_TYPE, NULL}};
 static const tfrt_attribute_descriptor_t axis[] = {{"axis", TFRT_ATTRIBUTE_I32, NULL}};
 static const tfrt_attribute_descriptor_t path[] = {{"path", TFRT_ATTRIBUTE_STRING, NULL}};

@@ -67,6 +67,25 @@ tfrt_status_t tfrt_make_constant(const void* value, tfrt_allocator_t allocator,
   return NULL;
 }
 
+tfrt_status_t tfrt_read_shape(const void* value, tfrt_partial_shape_t* out_shape) {
+  tfrt_bef_shape_t shape = tfrt_bef_attribute_shape(value);
+  *out_shape = tfrt_partial_shape_unranked();
+  return shape.ranked ? tfrt_partial_shape_make(shape.dims, shape.rank, out_shape) : NULL;
+}
+
+tfrt_status_t tfrt_make_zeros(tfrt_dtype_t dtype, const void* value, tfrt_allocator_t allocator,
+                              tfrt_dense_host_tensor_t* out_tensor) {
+  memset(out_tensor, 0, sizeof(*out_tensor));
+  tfrt_partial_shape_t partial;
+  TFRT_RETURN_IF_ERROR(tfrt_read_shape(value, &partial));
+  tfrt_shape_t shape;
+  TFRT_RETURN_IF_ERROR(tfrt_partial_shape_to_shape(&partial, &shape));
+  TFRT_RETURN_IF_ERROR(tfrt_dense_host_tensor_initialize(dtype, &shape, allocator, out_tensor));
+  size_t size = tfrt_dense_host_tensor_size(out_tensor);
+  if (size > 0) memset(tfrt_dense_host_tensor_data(out_tensor), 0, size);
+  return NULL;
+}
+
 tfrt_status_t tfrt_make_buffer(int64_t size, int64_t alignment, tfrt_allocator_t allocator,
                                tfrt_host_buffer_t** out_buffer) {
   *out_buffer = NULL;

@@ -11,6 +11,7 @@
 #define TFRT_KERNELS_TENSOR_TENSOR_MAKING_H_
 
 #include "host_runtime/tensor/host_tensor.h"
+#include "host_runtime/tensor/partial_shape.h"
 
 // OK if |tensor|, operand |index| of a kernel, is dense and of |dtype|. Thread-safe.
 tfrt_status_t tfrt_check_dense(const tfrt_host_tensor_t* tensor, uint32_t index, tfrt_dtype_t dtype)
@@ -31,6 +32,14 @@ tfrt_status_t tfrt_make_in_buffer(tfrt_dtype_t dtype, tfrt_host_buffer_t* buffer
 // Makes |*out_tensor| a copy of the dense attribute |value|. Thread-compatible.
 tfrt_status_t tfrt_make_constant(const void* value, tfrt_allocator_t allocator,
                                  tfrt_dense_host_tensor_t* out_tensor) TFRT_MUST_USE;
+
+// Sets |*out_shape| to what the shape attribute |value| says. Thread-safe.
+tfrt_status_t tfrt_read_shape(const void* value, tfrt_partial_shape_t* out_shape) TFRT_MUST_USE;
+
+// Makes |*out_tensor| a tensor of 0, with the shape that the shape attribute |value| says, of
+// which all must be known. Thread-compatible.
+tfrt_status_t tfrt_make_zeros(tfrt_dtype_t dtype, const void* value, tfrt_allocator_t allocator,
+                              tfrt_dense_host_tensor_t* out_tensor) TFRT_MUST_USE;
 
 // Makes |*out_tensor| the strings of the aggregate |values|, with the shape that the
 // attribute |dims| says. Thread-compatible.

@@ -30,6 +30,24 @@ void tfrt_kernel_make_constant(tfrt_kernel_frame_t* frame) {
   set_result(frame, status, &tensor);
 }
 
+static void zeros(tfrt_kernel_frame_t* frame) {
+  tfrt_dense_host_tensor_t tensor;
+  tfrt_status_t status =
+      tfrt_make_zeros((tfrt_dtype_t) * (const uint8_t*)frame->attributes[0], frame->attributes[1],
+                      tfrt_kernel_frame_allocator(frame), &tensor);
+  set_result(frame, status, &tensor);
+}
+
+static void partial_shape(tfrt_kernel_frame_t* frame) {
+  tfrt_partial_shape_t shape;
+  tfrt_status_t status = tfrt_read_shape(frame->attributes[0], &shape);
+  if (status) {
+    tfrt_kernel_frame_fail_take(frame, status);
+  } else {
+    tfrt_kernel_frame_set(frame, 0, tfrt_async_value_create_partial_shape(&shape));
+  }
+}
+
 static void reshape(tfrt_kernel_frame_t* frame) {
   if (!tfrt_kernel_frame_has_dense_tensors(frame)) return;
   tfrt_bef_array_t dims = tfrt_bef_attribute_array(frame->attributes[0]);
@@ -147,6 +165,8 @@ static void item_f64(tfrt_kernel_frame_t* frame) {
 
 static const tfrt_kernel_registration_t registrations[] = {
     {"tfrt_tensor.constant", tfrt_kernel_make_constant},
+    {"tfrt_tensor.zeros", zeros},
+    {"tfrt_tensor.partial_shape", partial_shape},
     {"tfrt_tensor.reshape", reshape},
     {"tfrt_tensor.slice", slice},
     {"tfrt_tensor.batch", batch},

@@ -15,6 +15,7 @@
 #include "kernels/tensor/kernel_groups.h"
 #include "kernels/tensor/ops.h"
 #include "kernels/tensor/reduction.h"
+#include "kernels/tensor/resizing.h"
 #include "kernels/tensor/slicing.h"
 #include "kernels/tensor/softmax.h"
 
@@ -420,6 +421,19 @@ static void broadcast_2d(tfrt_kernel_frame_t* frame) {
   start(frame, (tfrt_compute_t){.run = run_spread, .in_place = true}, 1, 1);
 }
 
+static tfrt_status_t run_resize(const tfrt_compute_t* compute, tfrt_allocator_t allocator,
+                                tfrt_dense_host_tensor_t* out_result) {
+  return tfrt_tensor_resize_bilinear(
+      tfrt_compute_tensor(compute, 0),
+      *(const int64_t*)tfrt_async_value_payload(compute->operands[1]),
+      *(const int64_t*)tfrt_async_value_payload(compute->operands[2]), allocator, out_result);
+}
+
+// How much work that is depends on the new size, which may be anything; it is long.
+static void resize_bilinear(tfrt_kernel_frame_t* frame) {
+  start(frame, (tfrt_compute_t){.run = run_resize}, 0, TFRT_COMPUTE_LONG_WORK);
+}
+
 // --- The members of the families -------------------------------------------------------
 
 #define DEFINE_MEMBERS(word, dtype)                                                            \
@@ -468,6 +482,7 @@ static const tfrt_kernel_registration_t registrations[] = {
     {"tfrt_test.tensor_transpose.f32", transpose},
     {"tfrt_test.mean_axis_zero.f32", mean_axis_zero},
     {"tfrt_test.broadcast_2d.f32", broadcast_2d},
+    {"tfrt_test.resize_bilinear", resize_bilinear},
     {"tfrt_test.const_dense_attr", tfrt_kernel_make_constant},
 };
 

@@ -54,6 +54,12 @@ static const tfrt_operand_descriptor_t product_i64[] = {
     {"output", TENSOR, TFRT_OPERAND_MUTATED}, {"chain", CHAIN, TFRT_OPERAND_AWAITED},
 };
 
+static const tfrt_operand_descriptor_t image_and_size[] = {
+    {"input", TENSOR, TFRT_OPERAND_DEMANDED},
+    {"height", "i64", TFRT_OPERAND_DEMANDED},
+    {"width", "i64", TFRT_OPERAND_DEMANDED},
+};
+
 static const tfrt_attribute_descriptor_t pool_attributes[] = {
     {"padding", TFRT_ATTRIBUTE_STRING, NULL},
     {"pool_size", TFRT_ATTRIBUTE_I32_ARRAY, NULL},
@@ -210,6 +216,13 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .summary = "Sets each pixel of `output` ([N, H, W, C]) to what `input` ([N, C]) says.",
      TFRT_OPERANDS(x_into_y),
      TFRT_RESULTS(chain_result),
+     .cost = TFRT_KERNEL_COST_UNKNOWN},
+    {.name = "tfrt_test.resize_bilinear",
+     .summary = "The image `input` ([H, W, C], ui8) with another height and width, as f32.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(image_and_size),
+     TFRT_RESULTS(tensor_result),
+     .flags = TFRT_KERNEL_PURE,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt_test.const_dense_attr",
      .summary = "The constant tensor `value`.",
