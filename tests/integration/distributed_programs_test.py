@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs for any number of hosts: they print the same on workers and in one process.
 
-Usage: distributed_programs_test.py TFRT TFRT_WORKER MLIR_TO_BEF BEF_TO_MLIR PROGRAM.mlir...
+Usage: distributed_programs_test.py TFRT TFRT_WORKER MLIR_TO_BEF BEF_TO_MLIR EXAMPLES PROGRAM.mlir...
 
 One process (`--in-process=N`), which has no network, is the oracle of the workers
 (`--local=N`); what it prints for three hosts stands in PROGRAM.out.
@@ -15,8 +15,13 @@ import unittest
 
 from cluster import ClusterTest
 
-MLIR_TO_BEF, BEF_TO_MLIR = sys.argv[3:5]
-PROGRAMS = [path for path in sys.argv[5:] if path.endswith(".mlir")]
+MLIR_TO_BEF, BEF_TO_MLIR, EXAMPLES = sys.argv[3:6]
+PROGRAMS = [path for path in sys.argv[6:] if path.endswith(".mlir")]
+DIGITS = [
+    os.path.join(EXAMPLES, "digits_everywhere/digits.mlir"),
+    "--arg=images=" + os.path.join(EXAMPLES, "mnist/data/test-images-idx3-ubyte.gz"),
+    "--arg=labels=" + os.path.join(EXAMPLES, "mnist/data/test-labels-idx1-ubyte.gz"),
+]
 
 
 class TestPrograms(ClusterTest):
@@ -57,6 +62,20 @@ class TestPrograms(ClusterTest):
                 expected = self.outcome(path, "--in-process=2")
                 self.assertEqual(self.outcome(bef, "--in-process=2"), expected)
                 self.assertEqual(self.outcome(text, "--in-process=2"), expected)
+
+    def test_the_digits_are_the_same_on_any_number_of_hosts(self):
+        for flags in ([], ["--in-process=4"], ["--local=1"], ["--local=4"], ["--local=5"]):
+            with self.subTest(flags):
+                code, out, err = self.run_tfrt(*DIGITS, *flags)
+                self.assertEqual(code, 0, err)
+                count = int(flags[0].split("=")[1]) if flags else 1
+                lines = out.splitlines()
+                self.assertEqual(
+                    lines[-2:], ["accuracy: 99.60 % (996 of 1000)", "'main' returned 996,1000"]
+                )
+                hosts = [line.split(":")[0] for line in lines[:-2]]
+                self.assertEqual(hosts, ["host %d" % rank for rank in range(count)])
+        self.expect_nothing_left()
 
     def test_in_process_is_no_cluster(self):
         result = self.run_tfrt(PROGRAMS[0], "--in-process=2", "--local=2")
