@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/builtin.h"
 
+#include "distributed/copying.h"
 #include "distributed/printing.h"
 #include "distributed/status_report.h"
 #include "distributed/tracing.h"
@@ -13,6 +14,8 @@ bool tfrt_builtin_is_here(const tfrt_peer_t* peer, const tfrt_job_t* job,
     case TFRT_WIRE_BUILTIN_TRACE:
       return invoke->argument_count == 0 && invoke->result_count == 1 &&
              peer->incarnation == job->client.incarnation;
+    case TFRT_WIRE_BUILTIN_COPY:
+      return invoke->argument_count == 1 && invoke->result_count == 1;
     case TFRT_WIRE_BUILTIN_STATUS:
       return invoke->argument_count == 0 && invoke->result_count == 1;
     default:
@@ -24,6 +27,9 @@ void tfrt_builtin_start(tfrt_execution_t* execution, const tfrt_peer_t* peer) {
   switch (execution->function) {
     case TFRT_WIRE_BUILTIN_TRACE:
       tfrt_tracing_start(execution);
+      break;
+    case TFRT_WIRE_BUILTIN_COPY:
+      tfrt_copying_start(execution);
       break;
     case TFRT_WIRE_BUILTIN_STATUS:
       tfrt_status_report_start(execution);

@@ -84,8 +84,53 @@ static tfrt_call_place_t tfrt_router_place(tfrt_call_router_t* router) {
   return place;
 }
 
-static const tfrt_call_router_vtable_t tfrt_router_vtable = {.call = tfrt_router_call,
-                                                             .place = tfrt_router_place};
+// Sets |*out_incarnation| to the member of |job| with |rank|.
+static tfrt_status_t tfrt_router_find_member(tfrt_job_t* job, uint32_t rank,
+                                             uint64_t* out_incarnation) {
+  *out_incarnation = 0;
+  tfrt_node_lock_tables(job->node);
+  const tfrt_job_member_t* member = tfrt_job_find_rank(job, rank);
+  if (member) *out_incarnation = member->incarnation;
+  uint32_t member_count = job->member_count;
+  tfrt_node_unlock(job->node);
+  if (member) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                            "a value shall go to host %u, the job has %u hosts", rank,
+                            member_count);
+}
+
+static tfrt_async_value_t* tfrt_router_copy(tfrt_call_router_t* router,
+                                            const tfrt_routed_copy_t* copy) {
+  tfrt_job_t* job = TFRT_CONTAINER_OF(router, tfrt_job_t, router);
+  if (copy->host == job->rank) {
+    tfrt_async_value_demand(copy->value);
+    return tfrt_async_value_retain(copy->value);
+  }
+  tfrt_async_value_t* result = NULL;
+  tfrt_outgoing_call_request_t request = {
+      .job = job,
+      .function = TFRT_WIRE_BUILTIN_COPY,
+      .request = copy->context->request,
+      .scope = copy->context->scope,
+      .name = "copy_to",
+      .site = copy->site,
+      .deadline_ns = copy->context->request->options.deadline_ns,
+      .arguments = &copy->value,
+      .argument_count = 1,
+      .results = &result,
+      .result_count = 1};
+  tfrt_status_t status = tfrt_router_find_member(job, copy->host, &request.callee);
+  if (status) {
+    tfrt_status_t located = tfrt_status_with_origin(status, copy->site);
+    tfrt_status_release(status);
+    return tfrt_async_value_create_error_take(located);
+  }
+  tfrt_outgoing_call_start(job->node, &request);
+  return result;
+}
+
+static const tfrt_call_router_vtable_t tfrt_router_vtable = {
+    .call = tfrt_router_call, .place = tfrt_router_place, .copy = tfrt_router_copy};
 
 // --- Output ------------------------------------------------------------------
 

@@ -19,6 +19,7 @@ typedef enum tfrt_wire_builtin_e {
   TFRT_WIRE_BUILTIN_SEND = 2,    // (string key, value) -> ()
   TFRT_WIRE_BUILTIN_TRACE = 3,   // () -> trace
   TFRT_WIRE_BUILTIN_STATUS = 4,  // () -> string
+  TFRT_WIRE_BUILTIN_COPY = 5,    // (value) -> value
 } tfrt_wire_builtin_t;
 
 // Where a call stands in the program's text. Empty, 0: not known.

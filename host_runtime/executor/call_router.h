@@ -44,9 +44,19 @@ typedef struct tfrt_call_place_s {
   uint32_t host_count;
 } tfrt_call_place_t;
 
+// A value to move. Everything is borrowed for the duration of the hook.
+typedef struct tfrt_routed_copy_s {
+  uint32_t host;  // rank
+  const tfrt_execution_context_t* context;
+  const tfrt_status_origin_t* site;
+  tfrt_async_value_t* value;  // in any state
+} tfrt_routed_copy_t;
+
 typedef struct tfrt_call_router_vtable_s {
   void (*call)(tfrt_call_router_t* router, const tfrt_routed_call_t* call);
   tfrt_call_place_t (*place)(tfrt_call_router_t* router);
+  // Returns a value (+1), at once, that is the same and has its payload on that host.
+  tfrt_async_value_t* (*copy)(tfrt_call_router_t* router, const tfrt_routed_copy_t* copy);
 } tfrt_call_router_vtable_t;
 
 // Embedded first in every router; owned by whoever made the request, and outlives it.

@@ -56,9 +56,17 @@ static tfrt_call_place_t tfrt_in_process_hosts_place(tfrt_call_router_t* router)
   return (tfrt_call_place_t){.rank = host->rank, .host_count = host->all->host_count};
 }
 
+// The hosts share their memory, so every value is on each of them.
+static tfrt_async_value_t* tfrt_in_process_hosts_copy(tfrt_call_router_t* router,
+                                                      const tfrt_routed_copy_t* copy) {
+  (void)router;
+  return tfrt_async_value_retain(copy->value);
+}
+
 static const tfrt_call_router_vtable_t tfrt_in_process_hosts_router_vtable = {
     .call = tfrt_in_process_hosts_call,
     .place = tfrt_in_process_hosts_place,
+    .copy = tfrt_in_process_hosts_copy,
 };
 
 // --- Lines -------------------------------------------------------------------

@@ -18,6 +18,7 @@ tfrt_status_t tfrt_distributed_kernels_register(tfrt_kernel_registry_t* registry
       {"tfrt_dist.list.sum", tfrt_distributed_list_sum},
       {"tfrt_dist.list.concat", tfrt_distributed_list_concat},
       {"tfrt_dist.fetch", tfrt_distributed_fetch},
+      {"tfrt_dist.copy_to", tfrt_distributed_copy_to},
   };
   TFRT_RETURN_IF_ERROR(tfrt_tensor_types_register());
   TFRT_RETURN_IF_ERROR(tfrt_distributed_types_register());

@@ -98,15 +98,37 @@ void tfrt_distributed_call_all(tfrt_kernel_frame_t* frame) {
   call_host(frame, place.rank, 0, &elements[place.rank]);
 }
 
+// --- Moving values ------------------------------------------------------------------
+
+// Returns true if the frame has a result for each of |count| values; else fails |frame|.
+static bool check_moved(tfrt_kernel_frame_t* frame, uint32_t count) {
+  if (count == frame->result_count) return true;
+  tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
+                         "%u values are moved, and %u are wanted", count, frame->result_count);
+  return false;
+}
+
 // Operands that are demanded are here.
 void tfrt_distributed_fetch(tfrt_kernel_frame_t* frame) {
-  if (frame->argument_count != frame->result_count) {
-    tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
-                           "%u values are fetched, and %u are wanted", frame->argument_count,
-                           frame->result_count);
-    return;
-  }
+  if (!check_moved(frame, frame->argument_count)) return;
   for (uint32_t i = 0; i < frame->argument_count; ++i) {
     tfrt_kernel_frame_set(frame, i, tfrt_async_value_retain(frame->arguments[i]));
+  }
+}
+
+// One copy for each value, so that none waits for another.
+void tfrt_distributed_copy_to(tfrt_kernel_frame_t* frame) {
+  if (!check_moved(frame, frame->argument_count - 1)) return;
+  tfrt_call_router_t* router = frame->context->request->options.router;
+  tfrt_status_origin_t site;
+  tfrt_kernel_site_origin(frame->site, &site);
+  tfrt_routed_copy_t copy = {.host = *(const uint32_t*)tfrt_kernel_frame_payload(frame, 0),
+                             .context = frame->context,
+                             .site = &site};
+  for (uint32_t i = 0; i < frame->result_count; ++i) {
+    copy.value = frame->arguments[i + 1];
+    tfrt_async_value_t* result =
+        router ? router->vtable->copy(router, &copy) : tfrt_async_value_retain(copy.value);
+    tfrt_kernel_frame_set(frame, i, result);
   }
 }

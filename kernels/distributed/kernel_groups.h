@@ -16,6 +16,7 @@ void tfrt_distributed_host(tfrt_kernel_frame_t* frame);
 void tfrt_distributed_call(tfrt_kernel_frame_t* frame);
 void tfrt_distributed_call_all(tfrt_kernel_frame_t* frame);
 void tfrt_distributed_fetch(tfrt_kernel_frame_t* frame);
+void tfrt_distributed_copy_to(tfrt_kernel_frame_t* frame);
 
 // list_kernels.c
 void tfrt_distributed_list_size(tfrt_kernel_frame_t* frame);

@@ -116,6 +116,15 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS |
               TFRT_KERNEL_RESULTS_AS_OPERANDS,
      .cost = 1},
+    {.name = "tfrt_dist.copy_to",
+     .summary = "The same values, with their payloads on that host: who uses them there need not "
+                "fetch them. Starts as soon as the host is known. Small values may stay here.",
+     .assembly = "operands attr-dict types",
+     TFRT_OPERANDS(host_and_passed),
+     TFRT_RESULTS(any_results),
+     .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS |
+              TFRT_KERNEL_RESULTS_AS_OPERANDS,
+     .cost = 1},
 };
 
 const tfrt_kernel_table_t tfrt_distributed_ops = {descriptors, TFRT_ARRAY_SIZE(descriptors)};

@@ -203,6 +203,71 @@ START_TEST(hosts_travel_and_lists_say_that_they_do_not) {
 }
 END_TEST
 
+#define MIB (UINT64_C(1) << 20)
+
+// A tensor of 1 MiB goes to host 1 once and is used there twice; then from there to host 2.
+static const char copy_program[] =
+    "func.func @sum(%t: !tfrt_tensor.tensor, %x: i32) -> i32 {\n"
+    "  %n = tfrt_tensor.dim %t axis 0\n"
+    "  %y = tfrt.add.i32 %n, %x\n"
+    "  tfrt.return %y : i32\n"
+    "}\n"
+    "func.func @main(%x: i32) -> (i32, i32, i32, i32) {\n"
+    "  %c = tfrt.new.chain\n"
+    "  %t0 = tfrt_dht.create_uninitialized_tensor.i32.1 [262144 : i64]\n"
+    "  %c1 = tfrt_dht.fill_tensor_with_constant.i32 %t0, %c 1 : i32\n"
+    "  %t = \"tfrt_test.identity\"(%c1, %t0) : (!tfrt.chain, !tfrt_tensor.tensor) -> "
+    "!tfrt_tensor.tensor\n"
+    "  %one = tfrt.constant.i32 1\n"
+    "  %two = tfrt.constant.i32 2\n"
+    "  %h1 = tfrt_dist.host %one\n"
+    "  %h2 = tfrt_dist.host %two\n"
+    "  %there, %small = tfrt_dist.copy_to %h1, %t, %x : !tfrt_tensor.tensor, i32\n"
+    "  %a = tfrt_dist.call %h1 @sum(%there, %small) : (!tfrt_dist.host, !tfrt_tensor.tensor, i32) "
+    "-> (i32)\n"
+    "  %b = tfrt_dist.call %h1 @sum(%there, %a) : (!tfrt_dist.host, !tfrt_tensor.tensor, i32) -> "
+    "(i32)\n"
+    "  %further = tfrt_dist.copy_to %h2, %there : !tfrt_tensor.tensor\n"
+    "  %d = tfrt_dist.call %h2 @sum(%further, %x) : (!tfrt_dist.host, !tfrt_tensor.tensor, i32) -> "
+    "(i32)\n"
+    "  tfrt.return %a, %b, %d, %small : i32, i32, i32, i32\n"
+    "}\n";
+
+START_TEST(a_copy_travels_once_and_is_used_where_it_is) {
+  run(copy_program, 3, 5, 4);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 262144 + 5);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 1), 2 * 262144 + 5);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 2), 262144 + 5);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 3), 5);
+  ck_assert_uint_ge(tfrt_node_world_bulk_bytes(&world, 0, 1), MIB);
+  ck_assert_uint_lt(tfrt_node_world_bulk_bytes(&world, 0, 1), 2 * MIB);
+  ck_assert_uint_ge(tfrt_node_world_bulk_bytes(&world, 1, 2), MIB);
+  ck_assert_uint_lt(tfrt_node_world_bulk_bytes(&world, 0, 2), MIB);
+  ck_assert_uint_lt(tfrt_node_world_bulk_bytes(&world, 1, 0), MIB);
+  end();
+}
+END_TEST
+
+START_TEST(the_loss_of_a_host_is_the_loss_of_copies_there) {
+  uint32_t lost = 0;
+  for (int64_t delay_us = 500; delay_us < 8000; delay_us += 250) {
+    start(copy_program, 3, NULL, 5, 4);
+    tfrt_node_world_run_for(&world, delay_us * TFRT_NANOSECONDS_PER_MICROSECOND);
+    bool is_open = tfrt_async_value_is_available(tfrt_client_opened(world.client));
+    tfrt_node_world_kill(&world, 1);
+    tfrt_node_world_await(&world);
+    for (uint32_t i = 0; i < 4 && is_open; ++i) {
+      if (!tfrt_async_value_is_error(world.results[i])) continue;
+      ++lost;
+      ck_assert_int_eq(error_of(i)->code, TFRT_STATUS_UNAVAILABLE);
+      ck_assert_uint_eq(error_of(i)->root_key, 0x1001);
+    }
+    end();
+  }
+  ck_assert_uint_gt(lost, 0);
+}
+END_TEST
+
 static const char slow_program[] =
     "func.func @fib(%n: i32) -> i32 {\n"
     "  %one = tfrt.constant.i32 1\n"
@@ -265,6 +330,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(ops, an_error_of_one_element_harms_only_who_uses_it);
   tcase_add_test(ops, the_loss_of_a_host_is_the_loss_of_its_element);
   tcase_add_test(ops, hosts_travel_and_lists_say_that_they_do_not);
+  tcase_add_test(ops, a_copy_travels_once_and_is_used_where_it_is);
+  tcase_add_test(ops, the_loss_of_a_host_is_the_loss_of_copies_there);
   tcase_add_test(ops, a_cancel_ends_sums_that_wait);
   Suite* suite = suite_create("host ops");
   suite_add_tcase(suite, ops);

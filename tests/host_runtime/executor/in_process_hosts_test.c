@@ -133,6 +133,17 @@ START_TEST(lines_have_the_rank_in_front_but_for_the_first_host) {
 }
 END_TEST
 
+START_TEST(a_copy_is_the_value_itself) {
+  tfrt_async_value_t* value = tfrt_async_value_create_i32(7);
+  tfrt_call_router_t* router = tfrt_in_process_hosts_request(hosts, 0)->options.router;
+  tfrt_async_value_t* copy =
+      router->vtable->copy(router, &(tfrt_routed_copy_t){.host = 2, .value = value});
+  ck_assert_ptr_eq(copy, value);
+  tfrt_async_value_release(copy);
+  tfrt_async_value_release(value);
+}
+END_TEST
+
 START_TEST(a_cancel_is_for_all) {
   tfrt_status_t reason = tfrt_status_create(TFRT_STATUS_CANCELLED, "enough");
   tfrt_in_process_hosts_cancel(hosts, reason);
@@ -171,6 +182,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(all, a_call_without_a_host_stays);
   tcase_add_test(all, a_host_that_is_not_there_is_an_error_with_the_place_of_the_call);
   tcase_add_test(all, lines_have_the_rank_in_front_but_for_the_first_host);
+  tcase_add_test(all, a_copy_is_the_value_itself);
   tcase_add_test(all, a_cancel_is_for_all);
   tcase_add_test(all, without_memory_there_are_no_hosts);
   Suite* suite = suite_create("in-process hosts");
