@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/grpc/channel_arguments.h"
 
-#include <grpc/grpc_security.h>
 #include <limits.h>
 #include <stddef.h>
 
@@ -61,10 +60,7 @@ grpc_channel* tfrt_grpc_channel_open(const char* target,
   arguments_t arguments;
   add_common(&arguments, settings);
   add_client(&arguments);
-  grpc_channel_credentials* credentials = grpc_insecure_credentials_create();
-  grpc_channel* channel = grpc_channel_create(target, credentials, &arguments.args);
-  grpc_channel_credentials_release(credentials);
-  return channel;
+  return grpc_channel_create(target, settings->credentials->channel, &arguments.args);
 }
 
 grpc_server* tfrt_grpc_server_open(const tfrt_grpc_channel_settings_t* settings) {
@@ -78,9 +74,5 @@ grpc_server* tfrt_grpc_server_open(const tfrt_grpc_channel_settings_t* settings)
 
 int tfrt_grpc_server_bind(grpc_server* server, const char* address,
                           const tfrt_grpc_channel_settings_t* settings) {
-  (void)settings;  // of the kinds of credentials there is one
-  grpc_server_credentials* credentials = grpc_insecure_server_credentials_create();
-  int port = grpc_server_add_http2_port(server, address, credentials);
-  grpc_server_credentials_release(credentials);
-  return port;
+  return grpc_server_add_http2_port(server, address, settings->credentials->server);
 }

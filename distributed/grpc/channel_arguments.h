@@ -11,14 +11,14 @@
 #include <grpc/grpc.h>
 #include <stdint.h>
 
-#include "distributed/grpc/credentials.h"
+#include "distributed/grpc/credential_set.h"
 
 // The methods of the service Peer (proto/peer.proto).
 #define TFRT_GRPC_CONTROL_METHOD "/tfrt.peer.v1.Peer/Control"
 #define TFRT_GRPC_BULK_METHOD "/tfrt.peer.v1.Peer/Bulk"
 
 typedef struct tfrt_grpc_channel_settings_s {
-  tfrt_grpc_credentials_t credentials;
+  const tfrt_grpc_credential_set_t* credentials;  // outlives what is made with it
   // For how long the kernel may fail to pass on bytes before the connection is broken.
   int32_t stall_limit_ms;
 } tfrt_grpc_channel_settings_t;

@@ -51,6 +51,7 @@ typedef struct tfrt_grpc_dialler_s {
   int64_t deadline_ns;
   tfrt_grpc_timer_t timer;
   bool has_received;  // a message: so it can't be a rejection
+  bool is_encrypted;
   char address[TFRT_TRANSPORT_ADDRESS_SIZE];
 } tfrt_grpc_dialler_t;
 

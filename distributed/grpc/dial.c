@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "distributed/grpc/address.h"
+#include "distributed/grpc/handshake_failure.h"
 #include "host_runtime/base/clock.h"
 
 // How a method of the service is called; see proto/peer.proto.
@@ -16,6 +17,11 @@ static const char* method_of(tfrt_transport_kind_t kind) {
 }
 
 // --- gRPC's last word --------------------------------------------------------
+
+static tfrt_string_view_t view_of(const grpc_slice* details) {
+  return tfrt_string_view_make((const char*)GRPC_SLICE_START_PTR(*details),
+                               GRPC_SLICE_LENGTH(*details));
+}
 
 static bool details_contain(const grpc_slice* details, const char* words) {
   return memmem(GRPC_SLICE_START_PTR(*details), GRPC_SLICE_LENGTH(*details), words,
@@ -47,7 +53,9 @@ static tfrt_transport_end_t classify_unavailable(const grpc_slice* details) {
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(kNoWay); ++i) {
     if (details_contain(details, kNoWay[i])) return TFRT_TRANSPORT_NO_ANSWER;
   }
-  return TFRT_TRANSPORT_RESET;
+  return tfrt_grpc_handshake_failure_find(view_of(details)) == TFRT_GRPC_HANDSHAKE_NONE
+             ? TFRT_TRANSPORT_RESET
+             : TFRT_TRANSPORT_REJECTED;
 }
 
 static tfrt_transport_end_t classify_end(const tfrt_grpc_dialler_t* dialler, bool is_answered) {
@@ -65,6 +73,12 @@ static tfrt_status_t create_end_status(const tfrt_grpc_dialler_t* dialler,
   if (end == TFRT_TRANSPORT_ENDED) return NULL;
   int size = (int)GRPC_SLICE_LENGTH(dialler->details);
   const char* text = (const char*)GRPC_SLICE_START_PTR(dialler->details);
+  if (end == TFRT_TRANSPORT_REJECTED && dialler->code == GRPC_STATUS_UNAVAILABLE &&
+      !is_marked_rejected(&dialler->trailing)) {
+    tfrt_string_view_t details = view_of(&dialler->details);
+    return tfrt_grpc_handshake_failure_status(tfrt_grpc_handshake_failure_find(details),
+                                              dialler->is_encrypted, dialler->address, details);
+  }
   if (end == TFRT_TRANSPORT_REJECTED) {
     return tfrt_status_create((tfrt_status_code_t)dialler->code, "%.*s", size, text);
   }
@@ -221,6 +235,7 @@ tfrt_status_t tfrt_grpc_dial(const tfrt_grpc_dial_context_t* context,
   tfrt_grpc_event_initialize(&connection->start, on_start);
   tfrt_grpc_event_initialize(&connection->opened, on_opened);
   tfrt_grpc_event_initialize(&connection->ended, on_ended);
+  dialler->is_encrypted = context->settings.credentials->is_encrypted;
   open_call(connection, &context->settings, target);
   // The set may be drained by another thread from here on: so it gets the reference that
   // the connection keeps to itself.

@@ -11,6 +11,8 @@
 //   UNAVAILABLE               "Connection refused", or no such       REFUSED
 //                             unix socket, before an answer
 //   UNAVAILABLE               no name, no route, before an answer    NO_ANSWER
+//   UNAVAILABLE               no trust (handshake_failure.h), the    REJECTED, as
+//                             same                                   UNAUTHENTICATED
 //   any other                                                        RESET
 //
 // Thread rule and failure rule: see connection.h.

@@ -10,7 +10,8 @@
 typedef struct grpc_transport_s {
   tfrt_transport_t base;
   tfrt_allocator_t allocator;
-  tfrt_grpc_channel_settings_t settings;
+  tfrt_grpc_credential_set_t credentials;
+  tfrt_grpc_channel_settings_t settings;                 // points to |credentials|
   tfrt_grpc_queue_t* queues[2 * TFRT_GRPC_MAX_THREADS];  // of control, then of bulk
   uint32_t control_count;
   uint32_t bulk_count;  // 0: bulk uses those of control
@@ -116,6 +117,7 @@ static void free_transport(grpc_transport_t* transport) {
     tfrt_grpc_queue_shut_down(transport->queues[i]);
     tfrt_grpc_queue_release(transport->queues[i]);
   }
+  tfrt_grpc_credential_set_deinitialize(&transport->credentials);
   tfrt_grpc_process_leave();
   tfrt_grpc_connection_set_deinitialize(&transport->set);
   tfrt_mutex_deinitialize(&transport->mutex);
@@ -144,10 +146,6 @@ static tfrt_status_t create_queues(grpc_transport_t* transport) {
 }
 
 static tfrt_status_t check_options(const tfrt_grpc_transport_options_t* options) {
-  if (options->credentials.kind != TFRT_GRPC_CREDENTIALS_PLAIN_TEXT) {
-    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "no kind of credentials: %d",
-                              (int)options->credentials.kind);
-  }
   if (options->control_thread_count < 1 || options->control_thread_count > TFRT_GRPC_MAX_THREADS ||
       options->bulk_thread_count > TFRT_GRPC_MAX_THREADS) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
@@ -182,13 +180,15 @@ tfrt_status_t tfrt_grpc_transport_create(const tfrt_grpc_transport_options_t* op
   tfrt_transport_initialize(&transport->base, &kTransportVtable);
   transport->allocator = allocator;
   transport->settings =
-      (tfrt_grpc_channel_settings_t){options->credentials, options->stall_limit_ms};
+      (tfrt_grpc_channel_settings_t){&transport->credentials, options->stall_limit_ms};
   transport->control_count = options->control_thread_count;
   transport->bulk_count = options->bulk_thread_count;
   atomic_init(&transport->next_queue, 0);
   tfrt_grpc_connection_set_initialize(&transport->set);
   tfrt_mutex_initialize(&transport->mutex);
-  tfrt_status_t status = create_queues(transport);
+  tfrt_status_t status =
+      tfrt_grpc_credential_set_initialize(&transport->credentials, &options->credentials);
+  if (tfrt_status_is_ok(status)) status = create_queues(transport);
   if (!tfrt_status_is_ok(status)) {
     free_transport(transport);
     return status;

@@ -26,9 +26,9 @@
 // What is still held of a connection then may only be released.
 //
 // What a dialler is told: REFUSED if the machine refuses the TCP connection, at once;
-// REJECTED if the acceptor said no; NO_ANSWER if the time is up or no way leads there;
-// RESET for all that broke later. A write to a peer that has stopped reading from its
-// socket can't be called back from the kernel: its bytes stay borrowed, and the
+// REJECTED if the acceptor said no, or one side does not trust the other; NO_ANSWER if the time is
+// up or no way leads there; RESET for all that broke later. A write to a peer that has stopped
+// reading from its socket can't be called back from the kernel: its bytes stay borrowed, and the
 // connection's end untold, until the connection has stalled for |stall_limit_ms|.
 //
 // Addresses: "127.0.0.1:8000", "[::1]:8000", "name:8000" and "unix:/path".
