@@ -20,10 +20,14 @@ extern const tfrt_kernel_group_t tfrt_shape_kernels;              // ts.*
 extern const tfrt_kernel_group_t tfrt_dense_host_tensor_kernels;  // tfrt_dht.*
 extern const tfrt_kernel_group_t tfrt_coo_host_tensor_kernels;    // coo.*, tfrt_sht.*
 extern const tfrt_kernel_group_t tfrt_tensor_file_kernels;        // btf.*, read_btf
+extern const tfrt_kernel_group_t tfrt_example_kernels;            // records of training data
 extern const tfrt_kernel_group_t tfrt_test_tensor_kernels;        // tfrt_test.*, eigen.*
 extern const tfrt_kernel_group_t tfrt_tensor_math_kernels;        // what computes
 extern const tfrt_kernel_group_t tfrt_tensor_view_kernels;        // what looks and cuts
 extern const tfrt_kernel_group_t tfrt_print_text_kernels;         // tfrt.print_text
+
+// Registers the type "!proto.example"; again is harmless. Thread-safe.
+tfrt_status_t tfrt_example_type_register(void) TFRT_MUST_USE;
 
 // Makes result 0 of |frame| the constant tensor that its attribute 0 is: a kernel with two
 // names. Frame's thread only.

@@ -60,6 +60,15 @@ static const tfrt_operand_descriptor_t image_and_size[] = {
     {"width", "i64", TFRT_OPERAND_DEMANDED},
 };
 
+static const tfrt_operand_descriptor_t one_string[] = {
+    {"bytes", "!tfrt.string", TFRT_OPERAND_DEMANDED}};
+static const tfrt_operand_descriptor_t example_and_key[] = {
+    {"example", "!proto.example", TFRT_OPERAND_DEMANDED},
+    {"key", "!tfrt.string", TFRT_OPERAND_DEMANDED},
+};
+static const tfrt_result_descriptor_t example_result[] = {{"example", "!proto.example"}};
+static const tfrt_result_descriptor_t string_result[] = {{"value", "!tfrt.string"}};
+
 static const tfrt_attribute_descriptor_t pool_attributes[] = {
     {"padding", TFRT_ATTRIBUTE_STRING, NULL},
     {"pool_size", TFRT_ATTRIBUTE_I32_ARRAY, NULL},
@@ -217,6 +226,27 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_OPERANDS(x_into_y),
      TFRT_RESULTS(chain_result),
      .cost = TFRT_KERNEL_COST_UNKNOWN},
+    {.name = "tfrt_test.parse_example_from_bytes",
+     .summary = "The record of training data (a protobuf message Example) in a string.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(one_string),
+     TFRT_RESULTS(example_result),
+     .flags = TFRT_KERNEL_PURE,
+     .cost = 100},
+    {.name = "tfrt_test.get_bytes_field_from_example",
+     .summary = "The one string under `key` in a record.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(example_and_key),
+     TFRT_RESULTS(string_result),
+     .flags = TFRT_KERNEL_PURE,
+     .cost = 100},
+    {.name = "tfrt_test.get_int64_field_from_example",
+     .summary = "The one i64 under `key` in a record.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(example_and_key),
+     TFRT_RESULTS(i64_result),
+     .flags = TFRT_KERNEL_PURE,
+     .cost = 100},
     {.name = "tfrt_test.resize_bilinear",
      .summary = "The image `input` ([H, W, C], ui8) with another height and width, as f32.",
      .assembly = "operands attr-dict",
