@@ -129,7 +129,9 @@ static tfrt_status_t parse_tensor(const char* path) {
 
 static void expect_idx_tensor(const char* path) {
   ck_assert_ptr_null(parse_tensor(path));
-  const tfrt_dense_host_tensor_t* tensor = tfrt_async_value_payload(values[0]);
+  const tfrt_host_tensor_t* payload = tfrt_async_value_payload(values[0]);
+  ck_assert_int_eq(payload->layout, TFRT_TENSOR_LAYOUT_DENSE);
+  const tfrt_dense_host_tensor_t* tensor = &payload->dense;
   ck_assert_int_eq(tfrt_dense_host_tensor_element_count(tensor), 6);
   ck_assert_mem_eq(tfrt_dense_host_tensor_data(tensor), idx_file + 16, 6);
   release_values(1);
