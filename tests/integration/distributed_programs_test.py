@@ -13,7 +13,7 @@ import subprocess
 import sys
 import unittest
 
-from cluster import ClusterTest
+from cluster import ClusterTest, hosts
 
 MLIR_TO_BEF, BEF_TO_MLIR, EXAMPLES = sys.argv[3:6]
 PROGRAMS = [path for path in sys.argv[6:] if path.endswith(".mlir")]
@@ -22,6 +22,43 @@ DIGITS = [
     "--arg=images=" + os.path.join(EXAMPLES, "mnist/data/test-images-idx3-ubyte.gz"),
     "--arg=labels=" + os.path.join(EXAMPLES, "mnist/data/test-labels-idx1-ubyte.gz"),
 ]
+
+# Each host gives its rank, but host 1 says that it runs, then turns for ever.
+STUCK = """func.func @again(%x: i32) -> (i32, i1) {
+  %go = tfrt.constant.i1 true
+  tfrt.return %x, %go : i32, i1
+}
+func.func @rank_or_spin(%ch: !tfrt.chain) -> i32 {
+  %me = tfrt_dist.rank
+  %one = tfrt.constant.i32 1
+  %spins = "tfrt.equal.i32"(%me, %one) : (i32, i32) -> i1
+  %r = tfrt.if %spins, %me, %ch : (i32, !tfrt.chain) -> (i32) {
+    %go = tfrt.constant.i1 true
+    %printed = tfrt.print.i32 %me, %ch
+    %x = "tfrt_test.identity"(%printed, %me) : (!tfrt.chain, i32) -> i32
+    %end = tfrt.while %go @again(%x) parallel_iterations(1) : (i32) -> (i32)
+    tfrt.return %end : i32
+  } else {
+    tfrt.return %me : i32
+  }
+  tfrt.return %r : i32
+}
+func.func @main() -> (i32, i32, i32, i32, i32) {
+  %ch = tfrt.new.chain
+  %zero = tfrt.constant.i32 0
+  %one = tfrt.constant.i32 1
+  %two = tfrt.constant.i32 2
+  %l = tfrt_dist.call_all @rank_or_spin(%ch) : (!tfrt.chain) -> (!tfrt_dist.list)
+  %a = tfrt_dist.list.get %l, %zero : i32
+  %b = tfrt_dist.list.get %l, %one : i32
+  %c = tfrt_dist.list.get %l, %two : i32
+  %s = tfrt_dist.list.sum %l : i32
+  %n = tfrt_dist.list.size %l
+  tfrt.return %a, %b, %c, %s, %n : i32, i32, i32, i32, i32
+}
+"""
+# Where @rank_or_spin is called.
+STUCK_CALL = "stuck.mlir:25:"
 
 
 class TestPrograms(ClusterTest):
@@ -75,6 +112,26 @@ class TestPrograms(ClusterTest):
                 )
                 hosts = [line.split(":")[0] for line in lines[:-2]]
                 self.assertEqual(hosts, ["host %d" % rank for rank in range(count)])
+        self.expect_nothing_left()
+
+    def test_a_lost_host_is_the_loss_of_its_element_alone(self):
+        workers = self.start_workers(3)
+        process = self.start(self.write("stuck.mlir", STUCK), hosts(workers))
+        self.assertEqual(process.stdout.readline(), "[1] int32 = 1\n")
+        workers[1].kill()
+        code, out, err = self.finish(process)
+        self.assertEqual(code, 4, err)
+        lost = r"<<error: lost host 1 \([^)]*\) while it ran @rank_or_spin>>"
+        self.assertRegex(out, r"^'main' returned 0,%s,2,%s,3\n$" % (lost, lost))
+        first = err.splitlines()[0]
+        for part in ("host 1", workers[1].address, "@rank_or_spin", STUCK_CALL):
+            self.assertIn(part, first)
+
+    def test_a_time_limit_ends_calls_on_all_hosts(self):
+        path = self.write("stuck.mlir", STUCK)
+        code, out, err = self.run_tfrt(path, "--local=3", "--timeout=1500")
+        self.assertEqual(code, 6, err)
+        self.assertIn("'main' returned ", out)
         self.expect_nothing_left()
 
     def test_in_process_is_no_cluster(self):
