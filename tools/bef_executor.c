@@ -13,6 +13,7 @@
 #include "host_runtime/base/file.h"
 #include "host_runtime/base/sync.h"
 #include "host_runtime/executor/program.h"
+#include "host_runtime/executor/request_deadline.h"
 #include "host_runtime/host_context.h"
 #include "tools/common/announcing_allocator.h"
 #include "tools/common/diagnostic_verifier.h"
@@ -24,6 +25,9 @@
 #ifndef TFRT_BEF_EXECUTOR_PRINTS_SCOPES
 #define TFRT_BEF_EXECUTOR_PRINTS_SCOPES 0
 #endif
+
+// A year; more would not fit a clock.
+#define TFRT_BEF_EXECUTOR_MAX_DEADLINE_MS ((int64_t)365 * 24 * 3600 * 1000)
 
 enum { TFRT_EXIT_OK = 0, TFRT_EXIT_FAILED = 1, TFRT_EXIT_USAGE = 2 };
 
@@ -37,7 +41,9 @@ typedef struct tfrt_bef_executor_s {
   const char* tracing_level;
   bool enable_tracing;
   bool check_types;
+  int64_t deadline_ms;  // for each function; 0: none
   // What a run needs
+  tfrt_timer_queue_t timers;
   tfrt_counting_allocator_t counts;
   tfrt_announcing_allocator_t announcer;  // around |counts|
   tfrt_allocator_t allocator;             // the one that was chosen
@@ -140,6 +146,9 @@ static tfrt_status_t tfrt_bef_executor_set_up(tfrt_bef_executor_t* executor, con
   TFRT_RETURN_IF_ERROR(tfrt_bef_executor_choose_queue(executor, &queue));
   TFRT_RETURN_IF_ERROR(
       tfrt_host_context_allocate(executor->allocator, tfrt_clock_system(), queue, &executor->host));
+  if (executor->deadline_ms > 0) {
+    TFRT_RETURN_IF_ERROR(tfrt_timer_queue_start_thread(&executor->timers));
+  }
   if (executor->enable_tracing) {
     TFRT_RETURN_IF_ERROR(tfrt_scope_printer_start(&executor->scopes, executor->tracing_level,
                                                   TFRT_BEF_EXECUTOR_PRINTS_SCOPES));
@@ -268,19 +277,35 @@ static tfrt_status_t tfrt_bef_executor_trace_call(tfrt_bef_executor_t* executor,
   return status;
 }
 
+// Calls |function| in |request|, which is given its time.
+static tfrt_status_t tfrt_bef_executor_run_request(tfrt_bef_executor_t* executor,
+                                                   const tfrt_function_t* function,
+                                                   tfrt_request_context_t* request) {
+  tfrt_execution_context_t context = tfrt_host_context_execution(executor->host, request);
+  tfrt_request_deadline_t* deadline = NULL;
+  TFRT_RETURN_IF_ERROR(tfrt_request_deadline_start(request, &executor->timers, &deadline));
+  tfrt_status_t status = tfrt_bef_executor_trace_call(executor, function, &context);
+  tfrt_request_deadline_stop(deadline);
+  return status;
+}
+
 static tfrt_status_t tfrt_bef_executor_run_function(tfrt_bef_executor_t* executor,
                                                     const tfrt_function_t* function) {
   printf("--- Running '%s':\n", function->name);
   int64_t live_before = tfrt_async_value_live_count();
   tfrt_request_options_t options = tfrt_request_options_default();
   options.trace = tfrt_scope_printer_kernel_trace(&executor->scopes);
+  if (executor->deadline_ms > 0) {
+    options.deadline_ns = tfrt_deadline_after(tfrt_clock_now_ns(tfrt_clock_system()),
+                                              executor->deadline_ms * 1000000);
+  }
   tfrt_request_context_t* request = NULL;
   TFRT_RETURN_IF_ERROR(tfrt_request_context_create(&options, tfrt_allocator_system(), &request));
-  tfrt_execution_context_t context = tfrt_host_context_execution(executor->host, request);
-  tfrt_status_t status = tfrt_bef_executor_trace_call(executor, function, &context);
+  tfrt_status_t status = tfrt_bef_executor_run_request(executor, function, request);
   tfrt_request_context_release(request);
   int64_t live = tfrt_async_value_live_count() - live_before;
-  if (status || live == 0) return status;
+  // A deadline that comes at the very end may still have its reason in hand.
+  if (status || live == 0 || executor->deadline_ms > 0) return status;
   return tfrt_status_create(TFRT_STATUS_INTERNAL,
                             "function '%s' changed the number of live AsyncValues by %lld: a "
                             "kernel of it keeps or drops one too many",
@@ -383,6 +408,7 @@ static bool tfrt_bef_executor_finish_errors(tfrt_bef_executor_t* executor) {
 
 static int tfrt_bef_executor_main(tfrt_bef_executor_t* executor, const char* path) {
   tfrt_diagnostic_verifier_initialize(&executor->errors, true, tfrt_allocator_system());
+  tfrt_timer_queue_initialize(&executor->timers, tfrt_clock_system());
   tfrt_status_t status = tfrt_bef_executor_set_up(executor, path);
   // What is wrong with an op of the file may be expected at its place.
   if (status && tfrt_bef_executor_verify(executor, "", status)) {
@@ -394,6 +420,7 @@ static int tfrt_bef_executor_main(tfrt_bef_executor_t* executor, const char* pat
   tfrt_scope_printer_end(&executor->scopes);
   tfrt_program_release(executor->program);
   tfrt_host_context_free(executor->host);
+  tfrt_timer_queue_deinitialize(&executor->timers);
   bool ok = tfrt_status_is_ok(status);
   if (ok) ok = tfrt_bef_executor_check_memory(executor);
   fflush(stdout);
@@ -419,6 +446,8 @@ static tfrt_status_t tfrt_bef_executor_parse(tfrt_bef_executor_t* executor, int 
        "malloc, test_fixed_size_1k, profiled_allocator or leak_check_allocator", 0, 0},
       {"print_error_code", TFRT_FLAG_BOOL, &executor->print_error_code, NULL,
        "print the code of errors too", 0, 0},
+      {"deadline_ms", TFRT_FLAG_NUMBER, &executor->deadline_ms, "MS",
+       "cancel a function after so many milliseconds", 1, TFRT_BEF_EXECUTOR_MAX_DEADLINE_MS},
       {"enable_tracing", TFRT_FLAG_BOOL, &executor->enable_tracing, NULL, "trace what runs", 0, 0},
       {"tracing_level", TFRT_FLAG_TEXT, &executor->tracing_level, "LEVEL",
        "default (functions), verbose or debug (kernels)", 0, 0},

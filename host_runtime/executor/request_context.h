@@ -27,9 +27,10 @@
 #define TFRT_REQUEST_NO_DEADLINE INT64_MAX
 
 typedef struct tfrt_request_options_s {
-  uint64_t id;                 // unique in its job
-  tfrt_trace_t* trace;         // takes what ran when (+0; the context retains it); NULL: none
-  int64_t deadline_ns;         // of the host's clock; TFRT_REQUEST_NO_DEADLINE
+  uint64_t id;          // unique in its job
+  tfrt_trace_t* trace;  // takes what ran when (+0; the context retains it); NULL: none
+  // Of the host's clock; TFRT_REQUEST_NO_DEADLINE. Kept by request_deadline.h.
+  int64_t deadline_ns;
   tfrt_output_t* output;       // NULL: the standard output; must outlive the request
   tfrt_call_router_t* router;  // NULL: calls stay here; must outlive the request
 } tfrt_request_options_t;

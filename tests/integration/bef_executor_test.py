@@ -117,6 +117,27 @@ class BefExecutorTest(unittest.TestCase):
         self.assertIn("'tfrt_test.async_constant.i32' has no synchronous form", errors)
         self.assertIn("test.mlir:3", errors)
 
+    def test_a_function_ends_at_its_deadline(self):
+        lines, _, code = self.run_program(
+            """
+            func.func @turn(%x: i32) -> (i32, i1) {
+              %yes = tfrt.constant.i1 true
+              tfrt.return %x, %yes : i32, i1
+            }
+            func.func @forever() -> i32 {
+              %x = tfrt.constant.i32 1
+              %yes = tfrt.constant.i1 true
+              %y = tfrt.while %yes @turn(%x) parallel_iterations(1) : (i32) -> (i32)
+              tfrt.return %y : i32
+            }""",
+            "--deadline_ms=20",
+        )
+        self.assertEqual(code, 0)
+        self.assertEqual(
+            lines[-1],
+            "'forever' returned <<error: the deadline of the request has passed>>",
+        )
+
     def test_scopes_are_printed_while_they_run(self):
         lines, _, code = self.run_program(
             HELLO, "--enable_tracing", "--tracing_level=debug", executor=DEBUG_TRACING
