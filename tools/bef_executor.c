@@ -40,6 +40,7 @@ typedef struct tfrt_bef_executor_s {
   bool print_error_code;
   const char* tracing_level;
   bool enable_tracing;
+  bool pin_threads;
   bool check_types;
   int64_t deadline_ms;  // for each function; 0: none
   // What a run needs
@@ -113,7 +114,8 @@ static tfrt_status_t tfrt_bef_executor_choose_queue(tfrt_bef_executor_t* executo
     TFRT_RETURN_IF_ERROR(tfrt_inline_work_queue_create(tfrt_allocator_system(), out_queue));
   } else if (tfrt_bef_executor_parse_pool(type, &threads, &blocking)) {
     tfrt_thread_pool_options_t options = {.thread_count = threads,
-                                          .blocking_thread_count = blocking};
+                                          .blocking_thread_count = blocking,
+                                          .pin_threads = executor->pin_threads};
     TFRT_RETURN_IF_ERROR(
         tfrt_thread_pool_work_queue_create(&options, tfrt_allocator_system(), out_queue));
   } else {
@@ -434,6 +436,13 @@ static int tfrt_bef_executor_main(tfrt_bef_executor_t* executor, const char* pat
   return ok ? TFRT_EXIT_OK : TFRT_EXIT_FAILED;
 }
 
+static const char tfrt_bef_executor_summary[] =
+    "Runs the functions without arguments of a BEF file, in their order, on this\n"
+    "host, and prints what they return.";
+static const char tfrt_bef_executor_footer[] =
+    "Exit codes: 0 all ran (a result may be an error); 1 the file can't be run, or\n"
+    "memory leaked; 2 wrong usage.";
+
 static tfrt_status_t tfrt_bef_executor_parse(tfrt_bef_executor_t* executor, int argc, char** argv,
                                              const char** out_path, bool* out_help) {
   const tfrt_flag_t flags[] = {
@@ -442,6 +451,8 @@ static tfrt_status_t tfrt_bef_executor_parse(tfrt_bef_executor_t* executor, int 
        "run this one first, and not again", 0, 0},
       {"work_queue_type", TFRT_FLAG_TEXT, &executor->work_queue_type, "TYPE",
        "s (default) or mstd[:THREADS[,BLOCKING]]", 0, 0},
+      {"pin_threads", TFRT_FLAG_BOOL, &executor->pin_threads, NULL,
+       "bind each compute thread to a processor", 0, 0},
       {"host_allocator_type", TFRT_FLAG_TEXT, &executor->allocator_type, "TYPE",
        "malloc, test_fixed_size_1k, profiled_allocator or leak_check_allocator", 0, 0},
       {"print_error_code", TFRT_FLAG_BOOL, &executor->print_error_code, NULL,
@@ -454,19 +465,11 @@ static tfrt_status_t tfrt_bef_executor_parse(tfrt_bef_executor_t* executor, int 
       {"check_types", TFRT_FLAG_BOOL, &executor->check_types, NULL,
        "check the types of all arguments and results of kernels", 0, 0},
   };
-  const tfrt_flag_table_t table = {
-      .usage = "bef_executor [FLAGS] [FILE.bef | -]",
-      .summary =
-          "Runs the functions without arguments of a BEF file, in their order, on this\n"
-          "host, and prints what they return.",
-      .footer =
-          "Errors of ops are compared with the comments 'expected-error {{...}}' of the texts\n"
-          "that the file was made of, which are looked for by the names in it.\n"
-          "\n"
-          "Exit codes: 0 all ran; 1 the file can't be run, an op failed and its text doesn't\n"
-          "expect that, or memory leaked; 2 wrong usage.",
-      .flags = flags,
-      .flag_count = TFRT_ARRAY_SIZE(flags)};
+  const tfrt_flag_table_t table = {.usage = "bef_executor [FLAGS] [FILE.bef | -]",
+                                   .summary = tfrt_bef_executor_summary,
+                                   .footer = tfrt_bef_executor_footer,
+                                   .flags = flags,
+                                   .flag_count = TFRT_ARRAY_SIZE(flags)};
   tfrt_flag_list_t files;
   TFRT_RETURN_IF_ERROR(tfrt_flags_parse(&table, argc - 1, argv + 1, &files, out_help));
   if (*out_help) tfrt_flags_print_help(&table);

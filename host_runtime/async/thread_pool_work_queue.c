@@ -47,6 +47,7 @@ struct thread_pool_s {
   char name[96];
   int worker_count;
   worker_t* workers;
+  bool pin_threads;
   tfrt_blocking_pool_t queued_blocking;     // tasks that may wait
   tfrt_blocking_pool_t dedicated_blocking;  // tasks that must start at once
 
@@ -254,6 +255,8 @@ static void run_worker(void* argument) {
   thread_pool_t* pool = worker->pool;
   current_pool = pool;
   current_worker = worker;
+  // A thread that can't be bound works as well.
+  if (pool->pin_threads) (void)tfrt_thread_pin((int)(worker - pool->workers));
   tfrt_task_t* task = search_or_sleep(worker);
   while (task) {
     task->run(task);
@@ -462,6 +465,7 @@ tfrt_status_t tfrt_thread_pool_work_queue_create(const tfrt_thread_pool_options_
     return status;
   }
   initialize_pool(pool, blocking_count);
+  pool->pin_threads = options->pin_threads;
   *out_queue = &pool->base;
   return NULL;
 }

@@ -40,6 +40,9 @@ typedef struct tfrt_thread_pool_options_s {
   // Threads for blocking tasks that may be queued, and as many again for those that must
   // start at once; 0: TFRT_THREAD_POOL_DEFAULT_BLOCKING_THREADS.
   int blocking_thread_count;
+  // Binds compute thread i to processor i of those that the process may use, round and
+  // round: for machines that run nothing else. Blocking threads are never bound.
+  bool pin_threads;
 } tfrt_thread_pool_options_t;
 
 // Sets |*out_queue| to a new queue (+1). Thread-safe.

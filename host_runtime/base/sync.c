@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,11 +94,50 @@ typedef struct thread_start_s {
   void* argument;
 } thread_start_t;
 
+// The processors of the process, from before any thread was bound to one of them.
+static struct {
+  tfrt_once_t once;
+  _Atomic bool is_known;  // something was pinned: new threads have to be freed
+  cpu_set_t set;
+} processors = {.once = TFRT_ONCE_INITIALIZER};
+
+static void remember_processors(void) {
+  CPU_ZERO(&processors.set);
+  // Fails only on machines with more processors than the set has room for; it is empty then.
+  if (sched_getaffinity(0, sizeof processors.set, &processors.set) != 0) CPU_ZERO(&processors.set);
+  // Release: the set; pairs with the acquire in unpin_new_thread().
+  atomic_store_explicit(&processors.is_known, true, memory_order_release);
+}
+
+// A thread starts on the processors of the one that made it.
+static void unpin_new_thread(void) {
+  // Acquire: pairs with the release in remember_processors().
+  if (!atomic_load_explicit(&processors.is_known, memory_order_acquire)) return;
+  // If it fails the thread works as well, on fewer processors.
+  if (CPU_COUNT(&processors.set) > 0) {
+    (void)sched_setaffinity(0, sizeof processors.set, &processors.set);
+  }
+}
+
+bool tfrt_thread_pin(int index) {
+  tfrt_once_run(&processors.once, remember_processors);
+  int count = CPU_COUNT(&processors.set);
+  if (count == 0) return false;
+  int left = index % count;
+  int processor = 0;
+  while (!CPU_ISSET(processor, &processors.set) || left-- > 0) ++processor;
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(processor, &one);
+  return sched_setaffinity(0, sizeof one, &one) == 0;
+}
+
 static void* run_thread(void* argument) {
   thread_start_t start = *(thread_start_t*)argument;
   tfrt_allocator_free(tfrt_allocator_system(), argument, sizeof start);
   // A name helps whoever debugs; a thread without one works as well.
   (void)pthread_setname_np(pthread_self(), start.name);
+  unpin_new_thread();
   start.run(start.argument);
   return NULL;
 }

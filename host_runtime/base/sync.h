@@ -67,6 +67,10 @@ tfrt_status_t tfrt_thread_create(const char* name, tfrt_thread_fn_t run, void* a
                                  tfrt_thread_t* out_thread) TFRT_MUST_USE;
 // Returns when |thread| has ended. Thread-safe, once per thread.
 void tfrt_thread_join(tfrt_thread_t* thread);
+// Binds the calling thread to the |index|-th of the processors that the process may use,
+// counted round and round. False if the system refuses; then nothing has changed. Threads
+// that it starts are not bound. Thread-safe.
+bool tfrt_thread_pin(int index);
 // Lets other threads run. Thread-safe.
 void tfrt_thread_yield(void);
 

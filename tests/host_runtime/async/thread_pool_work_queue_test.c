@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host_runtime/async/thread_pool_work_queue.h"
 
+#include <sched.h>
 #include <string.h>
 
 #include "host_runtime/async/blocking_wait.h"
@@ -9,7 +10,8 @@
 #include "tests/support/test_main.h"
 
 static tfrt_work_queue_t* create(int threads, int blocking_threads) {
-  tfrt_thread_pool_options_t options = {threads, blocking_threads};
+  tfrt_thread_pool_options_t options = {.thread_count = threads,
+                                        .blocking_thread_count = blocking_threads};
   tfrt_work_queue_t* queue = NULL;
   ck_assert_ptr_null(tfrt_thread_pool_work_queue_create(&options, tfrt_allocator_system(), &queue));
   return queue;
@@ -68,7 +70,9 @@ START_TEST(it_has_the_name_that_bef_executor_prints) {
 END_TEST
 
 START_TEST(bad_numbers_are_refused) {
-  tfrt_thread_pool_options_t options[] = {{-1, 0}, {TFRT_THREAD_POOL_MAX_THREADS + 1, 0}, {1, -3}};
+  tfrt_thread_pool_options_t options[] = {{.thread_count = -1},
+                                          {.thread_count = TFRT_THREAD_POOL_MAX_THREADS + 1},
+                                          {.thread_count = 1, .blocking_thread_count = -3}};
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(options); ++i) {
     tfrt_work_queue_t* queue = NULL;
     tfrt_status_t status =
@@ -243,6 +247,38 @@ START_TEST(blocking_tasks_do_not_hold_up_compute_tasks) {
 }
 END_TEST
 
+// Notes on how many processors its thread may run.
+typedef struct placed_task_s {
+  tfrt_task_t task;
+  int processors;
+} placed_task_t;
+
+static void note_processors(tfrt_task_t* task) {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set) != 0) return;
+  TFRT_CONTAINER_OF(task, placed_task_t, task)->processors = CPU_COUNT(&set);
+}
+
+START_TEST(compute_threads_can_be_bound_and_blocking_threads_are_not) {
+  tfrt_thread_pool_options_t options = {
+      .thread_count = 2, .blocking_thread_count = 1, .pin_threads = true};
+  tfrt_work_queue_t* pinned = NULL;
+  ck_assert_ptr_null(
+      tfrt_thread_pool_work_queue_create(&options, tfrt_allocator_system(), &pinned));
+  int all = tfrt_processor_count();
+  placed_task_t tasks[2] = {{.processors = 0}};
+  tfrt_task_initialize(&tasks[0].task, note_processors);
+  tfrt_work_queue_add_task(pinned, &tasks[0].task);
+  tfrt_work_queue_quiesce(pinned);
+  tfrt_task_initialize(&tasks[1].task, note_processors);
+  ck_assert(tfrt_work_queue_add_blocking_task(pinned, &tasks[1].task, true));
+  tfrt_work_queue_quiesce(pinned);
+  ck_assert_int_eq(tasks[0].processors, 1);
+  ck_assert_int_eq(tasks[1].processors, all);
+  tfrt_work_queue_release(pinned);
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   TCase* tests = tcase_create("thread_pool_work_queue");
   tcase_set_timeout(tests, 60);
@@ -255,6 +291,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tests, a_task_that_always_comes_back_starves_no_other);
   tcase_add_test(tests, without_any_thread_a_task_runs_in_who_adds_it);
   tcase_add_test(tests, blocking_tasks_do_not_hold_up_compute_tasks);
+  tcase_add_test(tests, compute_threads_can_be_bound_and_blocking_threads_are_not);
   Suite* suite = suite_create("thread_pool_work_queue");
   suite_add_tcase(suite, tests);
   return suite;
