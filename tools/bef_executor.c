@@ -440,8 +440,11 @@ static const char tfrt_bef_executor_summary[] =
     "Runs the functions without arguments of a BEF file, in their order, on this\n"
     "host, and prints what they return.";
 static const char tfrt_bef_executor_footer[] =
-    "Exit codes: 0 all ran (a result may be an error); 1 the file can't be run, or\n"
-    "memory leaked; 2 wrong usage.";
+    "Errors of ops are compared with the comments 'expected-error {{...}}' of the texts\n"
+    "that the file was made of, which are looked for by the names in it.\n"
+    "\n"
+    "Exit codes: 0 all ran; 1 the file can't be run, an op failed and its text doesn't\n"
+    "expect that, or memory leaked; 2 wrong usage.";
 
 static tfrt_status_t tfrt_bef_executor_parse(tfrt_bef_executor_t* executor, int argc, char** argv,
                                              const char** out_path, bool* out_help) {
