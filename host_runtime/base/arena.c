@@ -6,7 +6,8 @@
 #include <string.h>
 
 #define FIRST_BLOCK_SIZE ((size_t)1024)
-#define LAST_BLOCK_SIZE ((size_t)256 * 1024)
+// Whole huge pages (allocator.c), several of them.
+#define LAST_BLOCK_SIZE ((size_t)8 * 1024 * 1024)
 #define MAX_ALIGNMENT ((size_t)4096)
 
 struct tfrt_arena_block_s {

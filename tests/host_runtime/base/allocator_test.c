@@ -17,6 +17,19 @@ START_TEST(blocks_have_the_alignment_that_was_asked_for) {
 }
 END_TEST
 
+START_TEST(a_big_block_begins_where_a_huge_page_can) {
+  const size_t huge_page = (size_t)2 * 1024 * 1024;
+  const size_t sizes[] = {huge_page, huge_page + 1, 3 * huge_page + 4096};
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(sizes); ++i) {
+    char* block = tfrt_allocator_allocate(tfrt_allocator_system(), sizes[i]);
+    ck_assert_ptr_nonnull(block);
+    ck_assert_uint_eq((uintptr_t)block % huge_page, 0);
+    memset(block, 1, sizes[i]);
+    tfrt_allocator_free(tfrt_allocator_system(), block, sizes[i]);
+  }
+}
+END_TEST
+
 START_TEST(an_array_is_zeroed) {
   uint64_t* array = tfrt_allocator_allocate_array(tfrt_allocator_system(), 100, sizeof *array);
   for (int i = 0; i < 100; ++i) ck_assert_uint_eq(array[i], 0);
@@ -66,6 +79,7 @@ END_TEST
 Suite* tfrt_test_suite(void) {
   TCase* tests = tcase_create("allocator");
   tcase_add_test(tests, blocks_have_the_alignment_that_was_asked_for);
+  tcase_add_test(tests, a_big_block_begins_where_a_huge_page_can);
   tcase_add_test(tests, an_array_is_zeroed);
   tcase_add_test(tests, an_array_whose_size_overflows_is_refused);
   tcase_add_test(tests, an_empty_block_has_an_address_of_its_own);
