@@ -34,10 +34,12 @@ size_t tfrt_bef_vbr_size(uint64_t value) {
 }
 
 void tfrt_bef_bytes_append_vbr(tfrt_bef_bytes_t* bytes, uint64_t value) {
-  for (size_t i = tfrt_bef_vbr_size(value); i-- > 0;) {
-    uint8_t more = i > 0 ? 0x80 : 0;
-    tfrt_bef_bytes_append_byte(bytes, (uint8_t)((value >> (7 * i)) & 0x7F) | more);
-  }
+  // Of 64 bits, seven to a byte. Filled from its end.
+  uint8_t groups[10];
+  size_t begin = sizeof(groups) - 1;
+  groups[begin] = value & 0x7F;
+  while (value >>= 7) groups[--begin] = (uint8_t)(value & 0x7F) | 0x80;
+  tfrt_bef_bytes_append(bytes, groups + begin, sizeof(groups) - begin);
 }
 
 void tfrt_bef_bytes_align(tfrt_bef_bytes_t* bytes, size_t alignment, size_t ahead) {

@@ -23,7 +23,7 @@ void tfrt_bef_name_table_deinitialize(tfrt_bef_name_table_t* table) {
   tfrt_hash_table_deinitialize(&table->hash_table);
 }
 
-tfrt_bef_name_t* tfrt_bef_name_table_add(tfrt_bef_name_table_t* table, tfrt_string_view_t text) {
+static tfrt_bef_name_t* find_or_add(tfrt_bef_name_table_t* table, tfrt_string_view_t text) {
   tfrt_hash_node_t* node = tfrt_hash_table_find(&table->hash_table, &text);
   if (node) return TFRT_CONTAINER_OF(node, tfrt_bef_name_t, node);
   tfrt_bef_name_t* name = tfrt_arena_allocate(table->arena, sizeof(*name));
@@ -38,5 +38,13 @@ tfrt_bef_name_t* tfrt_bef_name_table_add(tfrt_bef_name_table_t* table, tfrt_stri
     table->first = name;
   }
   table->last = name;
+  return name;
+}
+
+tfrt_bef_name_t* tfrt_bef_name_table_add(tfrt_bef_name_table_t* table, tfrt_string_view_t text) {
+  // Neighbours in a program have often the same types, kernel names and files.
+  if (table->recent && tfrt_string_view_equal(table->recent->text, text)) return table->recent;
+  tfrt_bef_name_t* name = find_or_add(table, text);
+  if (name) table->recent = name;
   return name;
 }

@@ -26,6 +26,7 @@ typedef struct tfrt_bef_name_table_s {
   tfrt_hash_table_t hash_table;
   tfrt_bef_name_t* first;
   tfrt_bef_name_t* last;
+  tfrt_bef_name_t* recent;  // the answer before; NULL: none yet
   uint32_t count;
 } tfrt_bef_name_table_t;
 
