@@ -5,16 +5,59 @@
 #include <stdio.h>
 
 // Classes of bytes; ASCII only, whatever the locale.
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-static bool is_word_begin(char c) { return is_letter(c) || c == '_'; }
-static bool is_word(char c) { return is_word_begin(c) || is_digit(c) || c == '$' || c == '.'; }
-static bool is_suffix(char c) { return is_word(c) || c == '-'; }
-static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-static bool is_punctuation(char c) { return c && strchr("(){}[]<>,:=+-*?/|", c) != NULL; }
+enum {
+  BLANK = 1,
+  DIGIT = 2,
+  WORD_BEGIN = 4,
+  WORD = 8,
+  SUFFIX = 16,  // what may stand in the name of a value
+  PUNCTUATION = 32,
+  SIGIL = 64,
+};
+
+enum { IN_DIGIT = DIGIT | WORD | SUFFIX, IN_LETTER = WORD_BEGIN | WORD | SUFFIX };
+
+static const unsigned char classes[256] = {
+    [' '] = BLANK,
+    ['\t'] = BLANK,
+    ['\n'] = BLANK,
+    ['\r'] = BLANK,
+    ['0' ... '9'] = IN_DIGIT,
+    ['a' ... 'z'] = IN_LETTER,
+    ['A' ... 'Z'] = IN_LETTER,
+    ['_'] = IN_LETTER,
+    ['$'] = WORD | SUFFIX,
+    ['.'] = WORD | SUFFIX,
+    ['-'] = SUFFIX | PUNCTUATION,
+    ['('] = PUNCTUATION,
+    [')'] = PUNCTUATION,
+    ['{'] = PUNCTUATION,
+    ['}'] = PUNCTUATION,
+    ['['] = PUNCTUATION,
+    [']'] = PUNCTUATION,
+    ['<'] = PUNCTUATION,
+    ['>'] = PUNCTUATION,
+    [','] = PUNCTUATION,
+    [':'] = PUNCTUATION,
+    ['='] = PUNCTUATION,
+    ['+'] = PUNCTUATION,
+    ['*'] = PUNCTUATION,
+    ['?'] = PUNCTUATION,
+    ['/'] = PUNCTUATION,
+    ['|'] = PUNCTUATION,
+    ['"'] = SIGIL,
+    ['%'] = SIGIL,
+    ['@'] = SIGIL,
+    ['^'] = SIGIL,
+    ['#'] = SIGIL,
+    ['!'] = SIGIL,
+};
+
+// True if |c| is of one of the |wanted| classes.
+static bool is_of(char c, int wanted) { return classes[(unsigned char)c] & wanted; }
 
 static int hex_value(char c) {
-  if (is_digit(c)) return c - '0';
+  if (is_of(c, DIGIT)) return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
   if (c >= 'A' && c <= 'F') return c - 'A' + 10;
   return -1;
@@ -31,28 +74,36 @@ static char peek(const tfrt_lexer_t* lexer, size_t ahead) {
   return position < lexer->text.size ? lexer->text.data[position] : 0;
 }
 
+// Moves to the end of the comment that begins at the position.
+static void skip_comment(tfrt_lexer_t* lexer) {
+  const char* begin = lexer->text.data + lexer->position;
+  const char* newline = memchr(begin, '\n', lexer->text.size - lexer->position);
+  lexer->position = newline ? (size_t)(newline - lexer->text.data) : lexer->text.size;
+}
+
 static void skip_blanks(tfrt_lexer_t* lexer) {
-  while (lexer->position < lexer->text.size) {
+  for (;;) {
     char c = peek(lexer, 0);
     if (c == '\n') {
       ++lexer->line;
       lexer->line_begin = lexer->position + 1;
     }
-    if (is_blank(c)) {
+    if (is_of(c, BLANK)) {
       ++lexer->position;
     } else if (c == '/' && peek(lexer, 1) == '/') {
-      const char* begin = lexer->text.data + lexer->position;
-      const char* newline = memchr(begin, '\n', lexer->text.size - lexer->position);
-      lexer->position = newline ? (size_t)(newline - lexer->text.data) : lexer->text.size;
+      skip_comment(lexer);
     } else {
       return;
     }
   }
 }
 
-// Moves on while |matches| holds.
-static void skip_while(tfrt_lexer_t* lexer, bool (*matches)(char)) {
-  while (lexer->position < lexer->text.size && matches(peek(lexer, 0))) ++lexer->position;
+// Moves on while bytes are of one of the |wanted| classes.
+static void skip_while(tfrt_lexer_t* lexer, int wanted) {
+  const char* data = lexer->text.data;
+  size_t position = lexer->position;
+  while (position < lexer->text.size && is_of(data[position], wanted)) ++position;
+  lexer->position = position;
 }
 
 // Ends |token| of |kind| at the position; its text begins |sigil| bytes after it.
@@ -69,18 +120,13 @@ static tfrt_token_t fail(tfrt_lexer_t* lexer, tfrt_token_t token, const char* me
   return end_token(lexer, token, TFRT_TOKEN_ERROR, 0);
 }
 
-static bool is_no_token(char c) {
-  return !is_blank(c) && !is_word(c) && !is_punctuation(c) && !strchr("\"%@^#!", c);
-}
+static bool is_no_token(char c) { return classes[(unsigned char)c] == 0; }
 
 static tfrt_token_t lex_unknown(tfrt_lexer_t* lexer, tfrt_token_t token) {
   unsigned char byte = (unsigned char)peek(lexer, 0);
   ++lexer->position;
-  // One report for a run of them: binary data would drown everything else. NUL matches
-  // no class above (strchr finds its terminator), so it is looked for by itself.
-  while (lexer->position < lexer->text.size && (is_no_token(peek(lexer, 0)) || !peek(lexer, 0))) {
-    ++lexer->position;
-  }
+  // One report for a run of them: binary data would drown everything else.
+  while (lexer->position < lexer->text.size && is_no_token(peek(lexer, 0))) ++lexer->position;
   if (byte == 0) return fail(lexer, token, "unexpected NUL byte; is this a text file?");
   char message[64];
   bool printable = byte > ' ' && byte < 127;
@@ -95,14 +141,14 @@ static tfrt_token_t lex_number(tfrt_lexer_t* lexer, tfrt_token_t token) {
     while (hex_value(peek(lexer, 0)) >= 0) ++lexer->position;
     return end_token(lexer, token, TFRT_TOKEN_INTEGER, 0);
   }
-  skip_while(lexer, is_digit);
+  skip_while(lexer, DIGIT);
   if (peek(lexer, 0) != '.') return end_token(lexer, token, TFRT_TOKEN_INTEGER, 0);
   ++lexer->position;
-  skip_while(lexer, is_digit);
+  skip_while(lexer, DIGIT);
   size_t sign = peek(lexer, 1) == '+' || peek(lexer, 1) == '-' ? 1 : 0;
-  if ((peek(lexer, 0) == 'e' || peek(lexer, 0) == 'E') && is_digit(peek(lexer, 1 + sign))) {
+  if ((peek(lexer, 0) == 'e' || peek(lexer, 0) == 'E') && is_of(peek(lexer, 1 + sign), DIGIT)) {
     lexer->position += 1 + sign;
-    skip_while(lexer, is_digit);
+    skip_while(lexer, DIGIT);
   }
   return end_token(lexer, token, TFRT_TOKEN_FLOAT, 0);
 }
@@ -131,10 +177,10 @@ static tfrt_token_t lex_string(tfrt_lexer_t* lexer, tfrt_token_t token, int kind
 // A sigil and a name: %x, ^bb0, #alias, !tfrt.chain.
 static tfrt_token_t lex_name(tfrt_lexer_t* lexer, tfrt_token_t token, int kind) {
   ++lexer->position;
-  if (is_digit(peek(lexer, 0))) {
-    skip_while(lexer, is_digit);
+  if (is_of(peek(lexer, 0), DIGIT)) {
+    skip_while(lexer, DIGIT);
   } else {
-    skip_while(lexer, kind == TFRT_TOKEN_BANG || kind == TFRT_TOKEN_HASH ? is_word : is_suffix);
+    skip_while(lexer, kind == TFRT_TOKEN_BANG || kind == TFRT_TOKEN_HASH ? WORD : SUFFIX);
   }
   if (lexer->position == token.offset + 1) {
     return fail(lexer, token, "expected a name behind this character");
@@ -145,8 +191,8 @@ static tfrt_token_t lex_name(tfrt_lexer_t* lexer, tfrt_token_t token, int kind) 
 static tfrt_token_t lex_at(tfrt_lexer_t* lexer, tfrt_token_t token) {
   ++lexer->position;
   if (peek(lexer, 0) == '"') return lex_string(lexer, token, TFRT_TOKEN_AT, 1);
-  if (!is_word_begin(peek(lexer, 0))) return fail(lexer, token, "expected a name behind '@'");
-  skip_while(lexer, is_word);
+  if (!is_of(peek(lexer, 0), WORD_BEGIN)) return fail(lexer, token, "expected a name behind '@'");
+  skip_while(lexer, WORD);
   return end_token(lexer, token, TFRT_TOKEN_AT, 1);
 }
 
@@ -170,7 +216,7 @@ static tfrt_token_t lex_punctuation(tfrt_lexer_t* lexer, tfrt_token_t token) {
 
 static bool begins_line(const tfrt_lexer_t* lexer) {
   for (size_t i = lexer->line_begin; i < lexer->position; ++i) {
-    if (!is_blank(lexer->text.data[i])) return false;
+    if (!is_of(lexer->text.data[i], BLANK)) return false;
   }
   return true;
 }
@@ -185,11 +231,11 @@ tfrt_token_t tfrt_lexer_next(tfrt_lexer_t* lexer) {
   token.begins_line = first || lexer->line != before ? begins_line(lexer) : false;
   if (lexer->position >= lexer->text.size) return end_token(lexer, token, TFRT_TOKEN_END, 0);
   char c = peek(lexer, 0);
-  if (is_word_begin(c)) {
-    skip_while(lexer, is_word);
+  if (is_of(c, WORD_BEGIN)) {
+    skip_while(lexer, WORD);
     return end_token(lexer, token, TFRT_TOKEN_WORD, 0);
   }
-  if (is_digit(c)) return lex_number(lexer, token);
+  if (is_of(c, DIGIT)) return lex_number(lexer, token);
   switch (c) {
     case '"':
       return lex_string(lexer, token, TFRT_TOKEN_STRING, 0);
@@ -206,7 +252,7 @@ tfrt_token_t tfrt_lexer_next(tfrt_lexer_t* lexer) {
     default:
       break;
   }
-  return is_punctuation(c) ? lex_punctuation(lexer, token) : lex_unknown(lexer, token);
+  return is_of(c, PUNCTUATION) ? lex_punctuation(lexer, token) : lex_unknown(lexer, token);
 }
 
 void tfrt_lexer_move(tfrt_lexer_t* lexer, const tfrt_token_t* from, size_t position) {

@@ -35,28 +35,27 @@ bool tfrt_parser_resolve(tfrt_parser_t* parser, const tfrt_value_reference_t* re
   return value && tfrt_scratch_push(&parser->values, &value);
 }
 
-// `%a, %b:2 =`; the names are pushed as pointers to result names.
+// `:2`, if there, behind the name of a result.
+static bool parse_result_count(tfrt_parser_t* parser, tfrt_parser_result_name_t* name) {
+  if (name->reference.number) {
+    return tfrt_parser_fail_at(parser, name->reference.offset, "a result is named without '#'");
+  }
+  if (!tfrt_parser_accept(parser, ':')) return true;
+  size_t offset = parser->token.offset;
+  if (!tfrt_parser_small_number(parser, &name->count)) return false;
+  if (name->count >= 1 && name->count <= MAX_RESULTS) return true;
+  return tfrt_parser_fail_at(parser, offset, "a name stands for 1 to %d results", MAX_RESULTS);
+}
+
+// `%a, %b:2 =`, pushed on |result_names|.
 static bool parse_result_names(tfrt_parser_t* parser) {
   if (parser->token.kind != TFRT_TOKEN_PERCENT) return true;
   do {
-    tfrt_parser_result_name_t* name =
-        tfrt_ir_context_allocate_array(parser->context, 1, sizeof(*name));
-    if (!name) return false;
-    name->count = 1;
-    if (!tfrt_parser_push_pointer(parser, name)) return false;
-    size_t offset = parser->token.offset;
-    if (!tfrt_parser_value_reference(parser, &name->reference)) return false;
-    if (name->reference.number) {
-      return tfrt_parser_fail_at(parser, offset, "a result is named without '#'");
-    }
-    if (tfrt_parser_accept(parser, ':')) {
-      size_t count_offset = parser->token.offset;
-      if (!tfrt_parser_small_number(parser, &name->count)) return false;
-      if (name->count < 1 || name->count > MAX_RESULTS) {
-        return tfrt_parser_fail_at(parser, count_offset, "a name stands for 1 to %d results",
-                                   MAX_RESULTS);
-      }
-    }
+    // Pushed also where it is wrong from its number on: its name is known.
+    tfrt_parser_result_name_t name = {.count = 1};
+    bool ok = tfrt_parser_value_reference(parser, &name.reference);
+    ok = ok && parse_result_count(parser, &name);
+    if (!tfrt_scratch_push(&parser->result_names, &name) || !ok) return false;
   } while (tfrt_parser_accept(parser, ','));
   return tfrt_parser_expect(parser, '=', "behind the names of an op's results");
 }
@@ -264,12 +263,13 @@ static tfrt_ir_operation_t* build(tfrt_parser_t* parser, tfrt_parser_op_t* op,
   return operation;
 }
 
-// Lets the result names from |mark| on name the results of |operation|.
-static bool define_results(tfrt_parser_t* parser, const tfrt_parser_op_t* op, size_t mark,
+// Lets the names that stand before |op| name the results of |operation|.
+static bool define_results(tfrt_parser_t* parser, const tfrt_parser_op_t* op,
                            tfrt_ir_operation_t* operation) {
+  size_t mark = op->result_name_mark;
   uint32_t named = 0;
-  for (size_t i = mark; i < parser->pointers.count; ++i) {
-    named += (*(tfrt_parser_result_name_t**)tfrt_scratch_at(&parser->pointers, i))->count;
+  for (size_t i = mark; i < parser->result_names.count; ++i) {
+    named += ((tfrt_parser_result_name_t*)tfrt_scratch_at(&parser->result_names, i))->count;
   }
   // Results may be dropped all together.
   if (named && named != operation->result_count) {
@@ -279,9 +279,8 @@ static bool define_results(tfrt_parser_t* parser, const tfrt_parser_op_t* op, si
   }
   bool ok = true;
   uint32_t index = 0;
-  for (size_t i = mark; i < parser->pointers.count; ++i) {
-    const tfrt_parser_result_name_t* name =
-        *(tfrt_parser_result_name_t**)tfrt_scratch_at(&parser->pointers, i);
+  for (size_t i = mark; i < parser->result_names.count; ++i) {
+    const tfrt_parser_result_name_t* name = tfrt_scratch_at(&parser->result_names, i);
     for (uint32_t k = 0; k < name->count; ++k, ++index) {
       tfrt_value_reference_t reference = name->reference;
       reference.number = k;
@@ -292,9 +291,8 @@ static bool define_results(tfrt_parser_t* parser, const tfrt_parser_op_t* op, si
   return ok;
 }
 
-// The op behind its result names, whose pointers lie from |mark| on.
-static bool parse_named(tfrt_parser_t* parser, tfrt_parser_op_t* op, tfrt_ir_block_t* block,
-                        size_t mark) {
+// The op behind the names of its results.
+static bool parse_named(tfrt_parser_t* parser, tfrt_parser_op_t* op, tfrt_ir_block_t* block) {
   bool ok = false;
   op->token = parser->token;
   if (parser->token.kind == TFRT_TOKEN_STRING) {
@@ -311,24 +309,25 @@ static bool parse_named(tfrt_parser_t* parser, tfrt_parser_op_t* op, tfrt_ir_blo
   tfrt_ir_operation_t* operation = location ? build(parser, op, location) : NULL;
   if (!operation) return false;
   tfrt_ir_block_append(block, operation);
-  return define_results(parser, op, mark, operation);
+  return define_results(parser, op, operation);
 }
 
 bool tfrt_parser_operation(tfrt_parser_t* parser, tfrt_ir_block_t* block) {
   size_t pointer_mark = parser->pointers.count;
   size_t dim_mark = parser->dims.count;
   size_t literal_mark = parser->literals.count;
-  tfrt_parser_op_t op = {.operand_mark = parser->operands.count,
+  tfrt_parser_op_t op = {.result_name_mark = parser->result_names.count,
+                         .operand_mark = parser->operands.count,
                          .value_mark = parser->values.count,
                          .attribute_mark = parser->named.count};
   bool ok = tfrt_parser_enter(parser);
   if (ok) {
     ok = parse_result_names(parser);
-    size_t names_end = parser->pointers.count;
-    ok = ok && parse_named(parser, &op, block, pointer_mark);
-    for (size_t i = pointer_mark; !ok && i < names_end; ++i) {
-      const tfrt_parser_result_name_t* name =
-          *(tfrt_parser_result_name_t**)tfrt_scratch_at(&parser->pointers, i);
+    // Ops inside of this one put the count back to this.
+    size_t names_end = parser->result_names.count;
+    ok = ok && parse_named(parser, &op, block);
+    for (size_t i = op.result_name_mark; !ok && i < names_end; ++i) {
+      const tfrt_parser_result_name_t* name = tfrt_scratch_at(&parser->result_names, i);
       if (name->reference.name) tfrt_value_scopes_poison(&parser->scopes, &name->reference);
     }
     tfrt_parser_leave(parser);
@@ -336,6 +335,7 @@ bool tfrt_parser_operation(tfrt_parser_t* parser, tfrt_ir_block_t* block) {
   parser->pointers.count = pointer_mark;
   parser->dims.count = dim_mark;
   parser->literals.count = literal_mark;
+  parser->result_names.count = op.result_name_mark;
   parser->operands.count = op.operand_mark;
   parser->values.count = op.value_mark;
   parser->named.count = op.attribute_mark;

@@ -27,6 +27,7 @@ static tfrt_status_t initialize(tfrt_parser_t* parser, tfrt_ir_context_t* contex
   tfrt_string_builder_initialize(&parser->text, allocator);
   tfrt_scratch_initialize(&parser->pointers, sizeof(void*), allocator);
   tfrt_scratch_initialize(&parser->named, sizeof(tfrt_ir_named_attribute_t), allocator);
+  tfrt_scratch_initialize(&parser->result_names, sizeof(tfrt_parser_result_name_t), allocator);
   tfrt_scratch_initialize(&parser->operands, sizeof(tfrt_value_reference_t), allocator);
   tfrt_scratch_initialize(&parser->values, sizeof(tfrt_ir_value_t*), allocator);
   tfrt_scratch_initialize(&parser->dims, sizeof(int64_t), allocator);
@@ -45,6 +46,7 @@ static void deinitialize(tfrt_parser_t* parser) {
   tfrt_string_builder_deinitialize(&parser->text);
   tfrt_scratch_deinitialize(&parser->pointers);
   tfrt_scratch_deinitialize(&parser->named);
+  tfrt_scratch_deinitialize(&parser->result_names);
   tfrt_scratch_deinitialize(&parser->operands);
   tfrt_scratch_deinitialize(&parser->values);
   tfrt_scratch_deinitialize(&parser->dims);

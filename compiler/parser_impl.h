@@ -57,16 +57,17 @@ typedef struct tfrt_parser_s {
   tfrt_hash_table_t attribute_aliases;
   tfrt_hash_table_t type_aliases;
   const tfrt_ir_string_t* file;
-  tfrt_string_builder_t text;  // one decoded string at a time
-  tfrt_scratch_t pointers;     // const void*
-  tfrt_scratch_t named;        // tfrt_ir_named_attribute_t
-  tfrt_scratch_t operands;     // tfrt_value_reference_t
-  tfrt_scratch_t values;       // tfrt_ir_value_t*
-  tfrt_scratch_t dims;         // int64_t
-  tfrt_scratch_t literals;     // leaves of dense attributes
-  tfrt_scratch_t unmeasured;   // tfrt_ir_location_t*: with aliases not yet known
-  uint32_t depth;              // of nesting
-  int64_t brace_depth;         // of { that are open
+  tfrt_string_builder_t text;   // one decoded string at a time
+  tfrt_scratch_t pointers;      // const void*
+  tfrt_scratch_t named;         // tfrt_ir_named_attribute_t
+  tfrt_scratch_t result_names;  // tfrt_parser_result_name_t
+  tfrt_scratch_t operands;      // tfrt_value_reference_t
+  tfrt_scratch_t values;        // tfrt_ir_value_t*
+  tfrt_scratch_t dims;          // int64_t
+  tfrt_scratch_t literals;      // leaves of dense attributes
+  tfrt_scratch_t unmeasured;    // tfrt_ir_location_t*: with aliases not yet known
+  uint32_t depth;               // of nesting
+  int64_t brace_depth;          // of { that are open
 } tfrt_parser_t;
 
 // The results that a line names: `%a, %b:2 =`.
@@ -80,9 +81,10 @@ typedef struct tfrt_parser_op_s {
   tfrt_token_t token;  // the name
   const tfrt_ir_string_t* name;
   const tfrt_kernel_descriptor_t* descriptor;
-  size_t operand_mark;    // references, on |operands|
-  size_t value_mark;      // resolved operands, on |values|
-  size_t attribute_mark;  // on |named|
+  size_t result_name_mark;  // on |result_names|
+  size_t operand_mark;      // references, on |operands|
+  size_t value_mark;        // resolved operands, on |values|
+  size_t attribute_mark;    // on |named|
   uint32_t operand_count;
   uint32_t result_count;
   uint32_t region_count;

@@ -84,12 +84,18 @@ static definition_t* find_visible(const tfrt_value_scopes_t* scopes, const tfrt_
   return NULL;
 }
 
-// The entry for |reference| in the top scope, made if need be; NULL when memory is out.
-static definition_t* get(tfrt_value_scopes_t* scopes, const tfrt_value_reference_t* reference) {
+// The entry for |reference| that is visible, where |first| is that of the same name with the
+// number 0, which most references have.
+static definition_t* find_reference(const tfrt_value_scopes_t* scopes,
+                                    const tfrt_value_reference_t* reference, definition_t* first) {
+  return reference->number == 0 ? first : find_visible(scopes, reference->name, reference->number);
+}
+
+// A new entry for |reference| in the top scope, which has none; NULL when memory is out.
+static definition_t* add(tfrt_value_scopes_t* scopes, const tfrt_value_reference_t* reference) {
   scope_t* scope = scopes->top;
-  definition_t* definition = find_in(scope, reference->name, reference->number);
-  if (definition) return definition;
-  definition = tfrt_ir_context_allocate_array(scopes->context, 1, sizeof(*definition));
+  definition_t* definition =
+      tfrt_ir_context_allocate_array(scopes->context, 1, sizeof(*definition));
   if (!definition) return NULL;
   definition->name = reference->name;
   definition->number = reference->number;
@@ -99,6 +105,12 @@ static definition_t* get(tfrt_value_scopes_t* scopes, const tfrt_value_reference
   *scope->last_next = definition;
   scope->last_next = &definition->next;
   return definition;
+}
+
+// The entry for |reference| in the top scope, made if need be; NULL when memory is out.
+static definition_t* get(tfrt_value_scopes_t* scopes, const tfrt_value_reference_t* reference) {
+  definition_t* definition = find_in(scopes->top, reference->name, reference->number);
+  return definition ? definition : add(scopes, reference);
 }
 
 // A value that stands for one that isn't known.
@@ -135,9 +147,9 @@ static tfrt_ir_value_t* report_undeclared(tfrt_value_scopes_t* scopes,
 tfrt_ir_value_t* tfrt_value_scopes_use(tfrt_value_scopes_t* scopes,
                                        const tfrt_value_reference_t* reference,
                                        const tfrt_ir_type_t* type) {
-  const definition_t* first = find_visible(scopes, reference->name, 0);
+  definition_t* first = find_visible(scopes, reference->name, 0);
   if (first && first->is_poisoned) return placeholder(scopes, type, reference->name);
-  definition_t* definition = find_visible(scopes, reference->name, reference->number);
+  definition_t* definition = find_reference(scopes, reference, first);
   if (!definition && first && first->is_defined) {
     tfrt_diagnostics_report(scopes->diagnostics, TFRT_SEVERITY_ERROR, reference->offset,
                             "reference to invalid result number: '%%%s' has no result %u",
@@ -173,9 +185,9 @@ static bool settle(tfrt_value_scopes_t* scopes, const tfrt_value_reference_t* re
 
 bool tfrt_value_scopes_define(tfrt_value_scopes_t* scopes, const tfrt_value_reference_t* reference,
                               tfrt_ir_value_t* value) {
-  const definition_t* first = find_visible(scopes, reference->name, 0);
+  definition_t* first = find_visible(scopes, reference->name, 0);
   if (first && first->is_poisoned) return true;
-  definition_t* definition = find_visible(scopes, reference->name, reference->number);
+  definition_t* definition = find_reference(scopes, reference, first);
   if (definition && definition->is_defined) {
     tfrt_diagnostics_report(scopes->diagnostics, TFRT_SEVERITY_ERROR, reference->offset,
                             "redefinition of SSA value '%%%s'", reference->name->data);
@@ -184,7 +196,7 @@ bool tfrt_value_scopes_define(tfrt_value_scopes_t* scopes, const tfrt_value_refe
     return false;
   }
   // What an outer scope only used so far is another value than one that is defined here.
-  definition = get(scopes, reference);
+  definition = definition ? get(scopes, reference) : add(scopes, reference);
   if (!definition) return false;
   bool ok = !definition->value || settle(scopes, reference, definition, value);
   definition->value = value;

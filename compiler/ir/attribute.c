@@ -140,10 +140,12 @@ static int compare_entries(const void* a, const void* b) {
 
 const tfrt_ir_named_attribute_t* tfrt_ir_named_attributes_sort(
     tfrt_ir_context_t* context, const tfrt_ir_named_attribute_t* entries, uint32_t count) {
+  static const tfrt_ir_named_attribute_t none;
+  if (!count) return &none;
   tfrt_ir_named_attribute_t* copy = tfrt_ir_context_allocate_array(context, count, sizeof(*copy));
-  if (!copy || !count) return copy;
+  if (!copy) return NULL;
   memcpy(copy, entries, count * sizeof(*copy));
-  qsort(copy, count, sizeof(*copy), compare_entries);
+  if (count > 1) qsort(copy, count, sizeof(*copy), compare_entries);
   return copy;
 }
 

@@ -2,16 +2,22 @@
 
 #include "compiler/ir/context.h"
 
+#include <stddef.h>
+
 #include "host_runtime/base/arena.h"
 #include "host_runtime/base/hash_table.h"
 
-// A key of one of the tables and the object that was made for it.
+// A key of one of the tables and the object that was made for it. In the table of strings
+// the key is all.
 typedef struct entry_s {
   tfrt_hash_node_t node;
   const void* object;
-  size_t key_size;
-  _Alignas(TFRT_ALLOCATOR_DEFAULT_ALIGNMENT) char key[];
+  tfrt_ir_string_t key;
 } entry_t;
+
+#define KEY_OFFSET (offsetof(entry_t, key) + offsetof(tfrt_ir_string_t, data))
+
+_Static_assert(KEY_OFFSET % TFRT_ALLOCATOR_DEFAULT_ALIGNMENT == 0, "keys may hold pointers");
 
 struct tfrt_ir_context_s {
   tfrt_allocator_t allocator;
@@ -28,7 +34,7 @@ static uint64_t key_hash(const void* key) {
 static bool key_equal(const tfrt_hash_node_t* node, const void* key) {
   const entry_t* entry = TFRT_CONTAINER_OF(node, entry_t, node);
   const tfrt_string_view_t* view = key;
-  return tfrt_string_view_equal(tfrt_string_view_make(entry->key, entry->key_size), *view);
+  return tfrt_string_view_equal(tfrt_ir_string_view(&entry->key), *view);
 }
 
 static const tfrt_hash_table_vtable_t key_vtable = {key_hash, key_equal};
@@ -74,24 +80,27 @@ void* tfrt_ir_context_allocate_array(tfrt_ir_context_t* context, size_t count,
   return array;
 }
 
-const void** tfrt_ir_context_intern(tfrt_ir_context_t* context, tfrt_ir_table_t table,
-                                    const void* key, size_t key_size, const void** out_key) {
-  tfrt_string_view_t view = tfrt_string_view_make(key, key_size);
-  tfrt_hash_node_t* node = tfrt_hash_table_find(&context->tables[table], &view);
-  if (node) {
-    entry_t* entry = TFRT_CONTAINER_OF(node, entry_t, node);
-    *out_key = entry->key;
-    return &entry->object;
-  }
-  entry_t* entry = tfrt_arena_allocate(&context->arena, sizeof(*entry) + key_size + 1);
+// The entry of the |table| for |key|, made if there is none; NULL when memory is out.
+static entry_t* find_or_add(tfrt_ir_context_t* context, tfrt_ir_table_t table,
+                            tfrt_string_view_t key) {
+  tfrt_hash_node_t* node = tfrt_hash_table_find(&context->tables[table], &key);
+  if (node) return TFRT_CONTAINER_OF(node, entry_t, node);
+  entry_t* entry = tfrt_arena_allocate(&context->arena, KEY_OFFSET + key.size + 1);
   if (!entry) {
     context->failed = true;
     return NULL;
   }
-  entry->key_size = key_size;
-  if (key_size) memcpy(entry->key, key, key_size);
-  tfrt_hash_table_insert(&context->tables[table], &view, &entry->node);
-  *out_key = entry->key;
+  entry->key.size = key.size;
+  if (key.size) memcpy(entry->key.data, key.data, key.size);
+  tfrt_hash_table_insert(&context->tables[table], &key, &entry->node);
+  return entry;
+}
+
+const void** tfrt_ir_context_intern(tfrt_ir_context_t* context, tfrt_ir_table_t table,
+                                    const void* key, size_t key_size, const void** out_key) {
+  entry_t* entry = find_or_add(context, table, tfrt_string_view_make(key, key_size));
+  if (!entry) return NULL;
+  *out_key = entry->key.data;
   return &entry->object;
 }
 
@@ -103,17 +112,8 @@ const void* tfrt_ir_context_find(const tfrt_ir_context_t* context, tfrt_ir_table
 }
 
 const tfrt_ir_string_t* tfrt_ir_string_get(tfrt_ir_context_t* context, tfrt_string_view_t text) {
-  const void* key = NULL;
-  const void** slot =
-      tfrt_ir_context_intern(context, TFRT_IR_TABLE_STRINGS, text.data, text.size, &key);
-  if (!slot || *slot) return slot ? *slot : NULL;
-  tfrt_ir_string_t* string =
-      tfrt_ir_context_allocate_array(context, 1, sizeof(*string) + text.size + 1);
-  if (!string) return NULL;
-  string->size = text.size;
-  memcpy(string->data, key, text.size);
-  *slot = string;
-  return string;
+  const entry_t* entry = find_or_add(context, TFRT_IR_TABLE_STRINGS, text);
+  return entry ? &entry->key : NULL;
 }
 
 const tfrt_ir_string_t* tfrt_ir_string_of(tfrt_ir_context_t* context, const char* text) {

@@ -23,9 +23,37 @@ static void fill(tfrt_ir_operation_t* operation, const tfrt_ir_operation_parts_t
   }
 }
 
+// Takes |count| elements of |size| bytes from the front of what |*memory| points to.
+static void* take(char** memory, uint32_t count, size_t size) {
+  void* array = *memory;
+  *memory += count * size;
+  return array;
+}
+
+_Static_assert(sizeof(tfrt_ir_operation_t) % 8 == 0 && sizeof(tfrt_ir_operand_t) % 8 == 0 &&
+                   sizeof(tfrt_ir_value_t) % 8 == 0 && sizeof(tfrt_ir_region_t) % 8 == 0,
+               "what lies behind one of these is aligned");
+
+// An op and its arrays are one piece of memory: they are made, and mostly read, together.
+static tfrt_ir_operation_t* allocate(tfrt_ir_context_t* context,
+                                     const tfrt_ir_operation_parts_t* parts) {
+  size_t size = sizeof(tfrt_ir_operation_t) + parts->operand_count * sizeof(tfrt_ir_operand_t) +
+                parts->result_count * sizeof(tfrt_ir_value_t) +
+                parts->region_count * sizeof(tfrt_ir_region_t) +
+                parts->successor_count * sizeof(tfrt_ir_block_t*);
+  char* memory = tfrt_ir_context_allocate_array(context, 1, size);
+  if (!memory) return NULL;
+  tfrt_ir_operation_t* operation = take(&memory, 1, sizeof(*operation));
+  operation->operands = take(&memory, parts->operand_count, sizeof(*operation->operands));
+  operation->results = take(&memory, parts->result_count, sizeof(*operation->results));
+  operation->regions = take(&memory, parts->region_count, sizeof(*operation->regions));
+  operation->successors = take(&memory, parts->successor_count, sizeof(*operation->successors));
+  return operation;
+}
+
 tfrt_ir_operation_t* tfrt_ir_operation_create(tfrt_ir_context_t* context,
                                               const tfrt_ir_operation_parts_t* parts) {
-  tfrt_ir_operation_t* operation = tfrt_ir_context_allocate_array(context, 1, sizeof(*operation));
+  tfrt_ir_operation_t* operation = allocate(context, parts);
   if (!operation) return NULL;
   operation->name = parts->name;
   operation->descriptor = parts->descriptor;
@@ -35,20 +63,9 @@ tfrt_ir_operation_t* tfrt_ir_operation_create(tfrt_ir_context_t* context,
   operation->attribute_count = parts->attribute_count;
   operation->region_count = parts->region_count;
   operation->successor_count = parts->successor_count;
-  operation->operands =
-      tfrt_ir_context_allocate_array(context, parts->operand_count, sizeof(*operation->operands));
-  operation->results =
-      tfrt_ir_context_allocate_array(context, parts->result_count, sizeof(*operation->results));
-  operation->regions =
-      tfrt_ir_context_allocate_array(context, parts->region_count, sizeof(*operation->regions));
-  operation->successors = tfrt_ir_context_allocate_array(context, parts->successor_count,
-                                                         sizeof(*operation->successors));
   operation->attributes =
       tfrt_ir_named_attributes_sort(context, parts->attributes, parts->attribute_count);
-  if (!operation->operands || !operation->results || !operation->regions ||
-      !operation->successors || !operation->attributes) {
-    return NULL;
-  }
+  if (!operation->attributes) return NULL;
   fill(operation, parts);
   return operation;
 }
