@@ -26,7 +26,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "host_runtime/base/allocator.h"
+#include "host_runtime/async/value_storage.h"
 #include "host_runtime/base/sync.h"
 
 // --- Accounts ----------------------------------------------------------------
@@ -151,8 +151,7 @@ static void initialize(tfrt_async_value_t* value, tfrt_async_value_kind_t kind, 
 
 static tfrt_async_value_t* create_concrete(tfrt_type_id_t type_id, uint8_t flags,
                                            tfrt_async_value_state_t state) {
-  tfrt_async_value_t* value =
-      tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), storage_size(type_id, flags));
+  tfrt_async_value_t* value = tfrt_value_storage_allocate(storage_size(type_id, flags));
   if (value) initialize(value, TFRT_ASYNC_VALUE_CONCRETE, flags, type_id, state);
   return value;
 }
@@ -184,8 +183,7 @@ static tfrt_status_t* error_slot(tfrt_async_value_t* value) {
 
 tfrt_async_value_t* tfrt_async_value_create_error_take(tfrt_status_t status) {
   assert(status);
-  tfrt_async_value_t* value =
-      tfrt_allocator_allocate(tfrt_allocator_system(), storage_size(TFRT_TYPE_NONE, 0));
+  tfrt_async_value_t* value = tfrt_value_storage_allocate(storage_size(TFRT_TYPE_NONE, 0));
   if (!value) {
     tfrt_status_release(status);
     return tfrt_async_value_out_of_memory();
@@ -247,8 +245,7 @@ void tfrt_indirect_value_initialize(tfrt_indirect_value_t* value,
 }
 
 tfrt_indirect_value_t* tfrt_indirect_value_create(void) {
-  tfrt_indirect_value_t* value =
-      tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), sizeof *value);
+  tfrt_indirect_value_t* value = tfrt_value_storage_allocate(sizeof *value);
   if (value) tfrt_indirect_value_initialize(value, NULL);
   return value;
 }
@@ -260,13 +257,14 @@ static void destroy_concrete(tfrt_async_value_t* value) {
   // Relaxed: the last release ordered all that happened to the value.
   uintptr_t word = atomic_load_explicit(&value->waiters_and_state, memory_order_relaxed);
   uint8_t flags = tfrt_async_value_flags(value);
+  size_t size = storage_size(value->type_id, flags);
   bool failed = word == TFRT_ASYNC_VALUE_FAILED;
   bool has_payload =
       failed ? (flags & TFRT_ASYNC_VALUE_FLAG_KEEPS_PAYLOAD)
              : (word == TFRT_ASYNC_VALUE_AVAILABLE || (flags & TFRT_ASYNC_VALUE_FLAG_CONSTRUCTED));
   if (failed) tfrt_status_release(*error_slot(value));
   if (type->destroy && has_payload) type->destroy(tfrt_async_value_payload(value));
-  tfrt_allocator_free(tfrt_allocator_system(), value, storage_size(value->type_id, flags));
+  tfrt_value_storage_free(value, size);
 }
 
 // Destroys |value| and returns (+1) the first target that it kept, or NULL. The final
@@ -279,7 +277,7 @@ static tfrt_async_value_t* destroy_indirect(tfrt_indirect_value_t* value) {
   if (value->resolver) {
     value->resolver->destroy(value);
   } else {
-    tfrt_allocator_free(tfrt_allocator_system(), value, sizeof *value);
+    tfrt_value_storage_free(value, sizeof *value);
   }
   return kept;
 }

@@ -182,6 +182,31 @@ void tfrt_thread_join(tfrt_thread_t* thread) {
 
 void tfrt_thread_yield(void) { sched_yield(); }
 
+// The hooks of a thread are a list that this key leads to.
+static pthread_once_t exit_once = PTHREAD_ONCE_INIT;
+static pthread_key_t exit_key;
+static bool has_exit_key;
+
+static void run_exit_hooks(void* hooks) {
+  tfrt_thread_exit_hook_t* hook = hooks;
+  while (hook) {
+    tfrt_thread_exit_hook_t* next = hook->next;
+    hook->run(hook);
+    hook = next;
+  }
+}
+
+static void create_exit_key(void) {
+  has_exit_key = pthread_key_create(&exit_key, run_exit_hooks) == 0;
+}
+
+bool tfrt_thread_at_exit(tfrt_thread_exit_hook_t* hook) {
+  check(pthread_once(&exit_once, create_exit_key), "once");
+  if (!has_exit_key) return false;
+  hook->next = pthread_getspecific(exit_key);
+  return pthread_setspecific(exit_key, hook) == 0;
+}
+
 void tfrt_once_run(tfrt_once_t* once, void (*run)(void)) {
   check(pthread_once((pthread_once_t*)&once->storage, run), "once");
 }

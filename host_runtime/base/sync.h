@@ -74,6 +74,17 @@ bool tfrt_thread_pin(int index);
 // Lets other threads run. Thread-safe.
 void tfrt_thread_yield(void);
 
+// What a thread does when it ends; in storage that lives that long, such as the thread's
+// own. Runs also when the thread was not made here, but not when the process ends.
+typedef struct tfrt_thread_exit_hook_s {
+  struct tfrt_thread_exit_hook_s* next;  // belongs to the thread
+  void (*run)(struct tfrt_thread_exit_hook_s* hook);
+} tfrt_thread_exit_hook_t;
+
+// Lets |hook|, which is not waiting already, run once when the calling thread ends, the last
+// one first. A hook may add hooks. Returns false if the system can't do it. Thread-safe.
+bool tfrt_thread_at_exit(tfrt_thread_exit_hook_t* hook) TFRT_MUST_USE;
+
 // Calls |run| unless some thread has called it for |once| before; returns when that
 // call has returned. Thread-safe.
 void tfrt_once_run(tfrt_once_t* once, void (*run)(void));

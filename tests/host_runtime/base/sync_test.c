@@ -133,6 +133,47 @@ START_TEST(a_static_mutex_needs_no_initialisation) {
 }
 END_TEST
 
+// --- What a thread does at its end -------------------------------------------
+
+typedef struct exit_probe_s {
+  tfrt_thread_exit_hook_t hook;
+  int place;  // 1 for the first one that ran; 0: has not run
+} exit_probe_t;
+
+static exit_probe_t exit_probes[3];
+static int exit_places;
+
+static void note_exit(tfrt_thread_exit_hook_t* hook) {
+  TFRT_CONTAINER_OF(hook, exit_probe_t, hook)->place = ++exit_places;
+}
+
+static void note_exit_and_add(tfrt_thread_exit_hook_t* hook) {
+  note_exit(hook);
+  exit_probes[2].hook.run = note_exit;
+  if (!tfrt_thread_at_exit(&exit_probes[2].hook)) exit_places = 100;
+}
+
+static void add_exit_hooks(void* argument) {
+  bool* added = argument;
+  exit_probes[0].hook.run = note_exit_and_add;
+  exit_probes[1].hook.run = note_exit;
+  *added = tfrt_thread_at_exit(&exit_probes[0].hook) && tfrt_thread_at_exit(&exit_probes[1].hook);
+  if (exit_places != 0) *added = false;
+}
+
+START_TEST(hooks_run_at_the_end_of_their_thread_the_last_one_first) {
+  tfrt_thread_t thread;
+  bool added = false;
+  ck_assert_ptr_null(tfrt_thread_create("test", add_exit_hooks, &added, &thread));
+  tfrt_thread_join(&thread);
+  ck_assert(added);
+  ck_assert_int_eq(exit_probes[1].place, 1);
+  ck_assert_int_eq(exit_probes[0].place, 2);
+  // Added by a hook.
+  ck_assert_int_eq(exit_probes[2].place, 3);
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   TCase* tests = tcase_create("sync");
   tcase_add_test(tests, a_mutex_lets_one_in_at_a_time);
@@ -141,6 +182,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tests, a_thread_blocks_signals_but_not_its_own_faults);
   tcase_add_test(tests, once_is_once);
   tcase_add_test(tests, a_static_mutex_needs_no_initialisation);
+  tcase_add_test(tests, hooks_run_at_the_end_of_their_thread_the_last_one_first);
   Suite* suite = suite_create("sync");
   suite_add_tcase(suite, tests);
   return suite;

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host_runtime/async/value_storage.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "host_runtime/base/allocator.h"
+#include "host_runtime/base/sync.h"
+
+#ifdef TFRT_SANITIZED
+
+void* tfrt_value_storage_allocate(size_t size) {
+  return tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), size);
+}
+
+void tfrt_value_storage_free(void* storage, size_t size) {
+  tfrt_allocator_free(tfrt_allocator_system(), storage, size);
+}
+
+size_t tfrt_value_storage_kept(void) { return 0; }
+
+#else
+
+// Blocks have the sizes that the system's heap wastes nothing of: 8 bytes, which it needs
+// itself, less than a multiple of 16. The first one is that of most scalars with their header.
+#define UNIT 16
+#define FIRST_SIZE 24
+#define LIST_COUNT ((TFRT_VALUE_STORAGE_MAX_SIZE - FIRST_SIZE) / UNIT + 1)
+
+typedef struct block_s {
+  struct block_s* next;
+} block_t;
+
+typedef struct list_s {
+  block_t* first;
+  uint32_t count;
+} list_t;
+
+// What a thread keeps. It has a hook once it keeps anything.
+typedef struct thread_storage_s {
+  list_t lists[LIST_COUNT];  // by size
+  bool is_hooked;
+  tfrt_thread_exit_hook_t hook;
+} thread_storage_t;
+
+static _Thread_local thread_storage_t kept;
+
+// The list for blocks of |size| bytes, or one that doesn't exist.
+static size_t list_of(size_t size) {
+  return size <= FIRST_SIZE ? 0 : (size - FIRST_SIZE + UNIT - 1) / UNIT;
+}
+
+static size_t size_of_list(size_t index) { return FIRST_SIZE + index * UNIT; }
+
+// Runs when the thread ends. A value that is dropped even later is hooked anew.
+static void give_back_all(tfrt_thread_exit_hook_t* hook) {
+  (void)hook;
+  kept.is_hooked = false;
+  for (size_t i = 0; i < LIST_COUNT; ++i) {
+    while (kept.lists[i].first) {
+      block_t* block = kept.lists[i].first;
+      kept.lists[i].first = block->next;
+      tfrt_allocator_free(tfrt_allocator_system(), block, size_of_list(i));
+    }
+    kept.lists[i].count = 0;
+  }
+}
+
+// Sees to it that what this thread keeps is given back at its end; false if that can't be.
+static bool hook_thread(void) {
+  kept.hook.run = give_back_all;
+  kept.is_hooked = tfrt_thread_at_exit(&kept.hook);
+  return kept.is_hooked;
+}
+
+void* tfrt_value_storage_allocate(size_t size) {
+  size_t index = list_of(size);
+  if (TFRT_UNLIKELY(index >= LIST_COUNT)) {
+    return tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), size);
+  }
+  list_t* list = &kept.lists[index];
+  block_t* block = list->first;
+  if (TFRT_LIKELY(block)) {
+    list->first = block->next;
+    --list->count;
+  } else {
+    block = tfrt_allocator_allocate(tfrt_allocator_system(), size_of_list(index));
+    if (!block) return NULL;
+  }
+  return memset(block, 0, size);
+}
+
+void tfrt_value_storage_free(void* storage, size_t size) {
+  size_t index = list_of(size);
+  if (TFRT_UNLIKELY(index >= LIST_COUNT)) {
+    tfrt_allocator_free(tfrt_allocator_system(), storage, size);
+    return;
+  }
+  list_t* list = &kept.lists[index];
+  if (list->count >= TFRT_VALUE_STORAGE_MAX_KEPT || !(kept.is_hooked || hook_thread())) {
+    tfrt_allocator_free(tfrt_allocator_system(), storage, size_of_list(index));
+    return;
+  }
+  block_t* block = storage;
+  block->next = list->first;
+  list->first = block;
+  ++list->count;
+}
+
+size_t tfrt_value_storage_kept(void) {
+  size_t count = 0;
+  for (size_t i = 0; i < LIST_COUNT; ++i) count += kept.lists[i].count;
+  return count;
+}
+
+#endif

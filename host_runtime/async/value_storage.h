@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where AsyncValues lie. Programs make and drop small values far more often than anything
+// else, so each thread keeps some of those that it has dropped, by size, for the next ones:
+//
+//   this thread:  24 bytes -> block -> block -> NULL
+//                 40 bytes -> NULL                        at most 4096 in a list
+//                 56 bytes -> block -> NULL
+//                 72 bytes -> NULL
+//
+// A list has no lock and no atomic operation. A value that is dropped by another thread than
+// the one that made it moves there; lists that are full give back to the system's allocator,
+// and so does a thread that ends.
+//
+// With a sanitizer every value is a block of the system's: it sees each use after the end.
+//
+// Thread rule: thread-safe. Failure rule: NULL when memory is out.
+#ifndef TFRT_HOST_RUNTIME_ASYNC_VALUE_STORAGE_H_
+#define TFRT_HOST_RUNTIME_ASYNC_VALUE_STORAGE_H_
+
+#include <stddef.h>
+
+#include "host_runtime/base/macros.h"
+
+// Values of up to this many bytes, header and all, are kept.
+#define TFRT_VALUE_STORAGE_MAX_SIZE 72
+
+// At most this many blocks of each size are kept by a thread.
+#define TFRT_VALUE_STORAGE_MAX_KEPT 4096
+
+// Returns |size| > 0 zeroed bytes with the default alignment of allocators, or NULL.
+// Thread-safe.
+void* tfrt_value_storage_allocate(size_t size) TFRT_MUST_USE;
+
+// Gives back |storage|, which was allocated with |size|. Thread-safe.
+void tfrt_value_storage_free(void* storage, size_t size);
+
+// The number of blocks that this thread keeps; 0 with a sanitizer. Thread-safe.
+size_t tfrt_value_storage_kept(void);
+
+#endif  // TFRT_HOST_RUNTIME_ASYNC_VALUE_STORAGE_H_

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host_runtime/async/value_storage.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "host_runtime/async/async_value.h"
+#include "host_runtime/base/sync.h"
+#include "tests/support/test_main.h"
+
+#ifdef TFRT_SANITIZED
+enum { KEEPS = 0 };
+#else
+enum { KEEPS = 1 };
+#endif
+
+START_TEST(storage_of_each_size_is_zeroed_and_aligned_also_when_it_is_used_again) {
+  for (size_t size = 1; size <= 2 * TFRT_VALUE_STORAGE_MAX_SIZE; ++size) {
+    for (int round = 0; round < 2; ++round) {
+      unsigned char* storage = tfrt_value_storage_allocate(size);
+      ck_assert_ptr_nonnull(storage);
+      ck_assert_uint_eq((uintptr_t)storage % 16, 0);
+      for (size_t i = 0; i < size; ++i) ck_assert_uint_eq(storage[i], 0);
+      memset(storage, 0xFF, size);
+      tfrt_value_storage_free(storage, size);
+    }
+  }
+}
+END_TEST
+
+START_TEST(a_block_that_was_given_back_is_the_next_one_of_its_size) {
+  void* first = tfrt_value_storage_allocate(24);
+  tfrt_value_storage_free(first, 24);
+  ck_assert_uint_eq(tfrt_value_storage_kept(), KEEPS);
+  void* other = tfrt_value_storage_allocate(40);
+  ck_assert_uint_eq(tfrt_value_storage_kept(), KEEPS);
+  void* second = tfrt_value_storage_allocate(20);
+  ck_assert_uint_eq(tfrt_value_storage_kept(), 0);
+  if (KEEPS) ck_assert_ptr_eq(first, second);
+  tfrt_value_storage_free(other, 40);
+  tfrt_value_storage_free(second, 20);
+}
+END_TEST
+
+START_TEST(a_thread_keeps_a_bounded_number) {
+  enum { COUNT = 2 * TFRT_VALUE_STORAGE_MAX_KEPT };
+  static void* blocks[COUNT];
+  for (int i = 0; i < COUNT; ++i) blocks[i] = tfrt_value_storage_allocate(24);
+  for (int i = 0; i < COUNT; ++i) tfrt_value_storage_free(blocks[i], 24);
+  ck_assert_uint_eq(tfrt_value_storage_kept(), KEEPS * TFRT_VALUE_STORAGE_MAX_KEPT);
+}
+END_TEST
+
+START_TEST(a_big_block_is_not_kept) {
+  size_t size = TFRT_VALUE_STORAGE_MAX_SIZE + 1;
+  tfrt_value_storage_free(tfrt_value_storage_allocate(size), size);
+  ck_assert_uint_eq(tfrt_value_storage_kept(), 0);
+}
+END_TEST
+
+// Drops values that another thread has made, and says how many blocks are its own then.
+static void drop_values(void* argument) {
+  tfrt_async_value_t** values = argument;
+  for (int i = 0; i < 10; ++i) tfrt_async_value_release(values[i]);
+  if (tfrt_value_storage_kept() == 10 * KEEPS) values[0] = NULL;
+}
+
+START_TEST(values_move_to_the_thread_that_drops_them_which_gives_them_back_at_its_end) {
+  // A leak checker sees what it would forget to give back.
+  tfrt_async_value_t* values[10];
+  for (int i = 0; i < 10; ++i) values[i] = tfrt_async_value_create_available(TFRT_TYPE_I32);
+  tfrt_thread_t thread;
+  ck_assert_ptr_null(tfrt_thread_create("test", drop_values, values, &thread));
+  tfrt_thread_join(&thread);
+  ck_assert_ptr_null(values[0]);
+  ck_assert_uint_eq(tfrt_value_storage_kept(), 0);
+}
+END_TEST
+
+Suite* tfrt_test_suite(void) {
+  TCase* storage = tcase_create("value storage");
+  tcase_add_test(storage, storage_of_each_size_is_zeroed_and_aligned_also_when_it_is_used_again);
+  tcase_add_test(storage, a_block_that_was_given_back_is_the_next_one_of_its_size);
+  tcase_add_test(storage, a_thread_keeps_a_bounded_number);
+  tcase_add_test(storage, a_big_block_is_not_kept);
+  tcase_add_test(storage,
+                 values_move_to_the_thread_that_drops_them_which_gives_them_back_at_its_end);
+  Suite* suite = suite_create("value_storage");
+  suite_add_tcase(suite, storage);
+  return suite;
+}
