@@ -201,11 +201,27 @@ static void print_symbol(tfrt_string_builder_t* builder, const tfrt_ir_attribute
   }
 }
 
+// In an array MLIR leaves out the types that a number without one has. (What is written in
+// hexadecimal would be an integer.)
+static void print_array_element(tfrt_string_builder_t* builder,
+                                const tfrt_ir_attribute_t* element) {
+  bool is_default = element->kind == TFRT_IR_ATTRIBUTE_INTEGER
+                        ? tfrt_ir_type_is(element->type, "i64")
+                        : element->kind == TFRT_IR_ATTRIBUTE_FLOAT &&
+                              tfrt_ir_type_is(element->type, "f64") &&
+                              isfinite(tfrt_ir_attribute_float_value(element));
+  if (is_default) {
+    print_number(builder, element->type, element->bits);
+  } else {
+    tfrt_print_attribute(element, builder);
+  }
+}
+
 static void print_array(tfrt_string_builder_t* builder, const tfrt_ir_attribute_t* array) {
   tfrt_string_builder_append_char(builder, '[');
   for (uint32_t i = 0; i < array->count; ++i) {
     if (i) tfrt_string_builder_append_text(builder, ", ");
-    tfrt_print_attribute(array->elements[i], builder);
+    print_array_element(builder, array->elements[i]);
   }
   tfrt_string_builder_append_char(builder, ']');
 }

@@ -92,14 +92,6 @@ static const tfrt_ir_attribute_t* import_shape(tfrt_ir_context_t* context, const
   return tfrt_ir_attribute_shape(context, true, dims, shape.rank);
 }
 
-// True if all elements are the same and there is more than one: then MLIR writes it once.
-static bool is_splat(const tfrt_bef_dense_t* dense) {
-  size_t size = tfrt_bef_dtype_size(dense->dtype);
-  const char* data = dense->data;
-  if (dense->element_count < 2) return false;
-  return memcmp(data, data + size, dense->data_size - size) == 0;
-}
-
 static const tfrt_ir_attribute_t* import_dense(tfrt_ir_context_t* context, const void* bytes) {
   tfrt_bef_dense_t dense = tfrt_bef_attribute_dense(bytes);
   const tfrt_ir_type_t* element = tfrt_bef_type_of_dtype(context, dense.dtype);
@@ -107,7 +99,7 @@ static const tfrt_ir_attribute_t* import_dense(tfrt_ir_context_t* context, const
                                                              dense.dims, dense.rank, element, NULL)
                                        : NULL;
   if (!type) return NULL;
-  return tfrt_ir_attribute_dense(context, type, dense.data, dense.data_size, is_splat(&dense));
+  return tfrt_ir_attribute_dense(context, type, dense.data, dense.data_size);
 }
 
 static const tfrt_ir_attribute_t* import_aggregate(tfrt_ir_context_t* context, const void* bytes) {

@@ -241,7 +241,16 @@ static bool mark_function(tfrt_bef_importer_t* importer, tfrt_ir_operation_t* op
   const char* text = kind == TFRT_BEF_FUNCTION_NATIVE ? "tfrt.native" : "tfrt.sync";
   const tfrt_ir_string_t* name = tfrt_ir_string_of(importer->context, text);
   const tfrt_ir_attribute_t* unit = tfrt_ir_attribute_unit(importer->context);
-  return name && unit && tfrt_ir_operation_set_attribute(importer->context, op, name, unit);
+  if (!name || !unit || !tfrt_ir_operation_set_attribute(importer->context, op, name, unit)) {
+    return false;
+  }
+  if (kind != TFRT_BEF_FUNCTION_NATIVE) return true;
+  // MLIR wants declarations to be private.
+  const tfrt_ir_string_t* visibility = tfrt_ir_string_of(importer->context, "sym_visibility");
+  const tfrt_ir_attribute_t* is_private =
+      tfrt_ir_attribute_string(importer->context, tfrt_string_view_of("private"), NULL);
+  return visibility && is_private &&
+         tfrt_ir_operation_set_attribute(importer->context, op, visibility, is_private);
 }
 
 static bool import_function(tfrt_bef_importer_t* importer, const tfrt_bef_function_t* function) {

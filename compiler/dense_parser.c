@@ -144,7 +144,7 @@ static const tfrt_ir_attribute_t* build(tfrt_parser_t* parser, size_t offset, si
   for (size_t i = element; is_splat && i < total; i += element) {
     memcpy(bytes + i, bytes, element);
   }
-  return tfrt_ir_attribute_dense(parser->context, type, bytes, total, is_splat);
+  return tfrt_ir_attribute_dense(parser->context, type, bytes, total);
 }
 
 static int hex_digit(char c) {
@@ -186,7 +186,7 @@ static const tfrt_ir_attribute_t* build_hex(tfrt_parser_t* parser, size_t offset
     int byte = high * 16 + low;
     bytes[i] = (char)(is_bits ? (byte >> (is_splat ? 0 : i % 8)) & 1 : byte);
   }
-  return tfrt_ir_attribute_dense(parser->context, type, bytes, total, is_splat);
+  return tfrt_ir_attribute_dense(parser->context, type, bytes, total);
 }
 
 // True if |type| can have dense elements; reports at |offset|.

@@ -77,7 +77,8 @@ static tfrt_status_t optimize(tfrt_ir_context_t* context, const tfrt_op_tables_t
     return first_error(diagnostics);
   }
   tfrt_printer_options_t printer_options = {.generic = options->generic,
-                                            .locations = options->locations};
+                                            .locations = options->locations,
+                                            .unnamed_values = options->unnamed_values};
   tfrt_print_operation(module, &printer_options, text);
   return tfrt_string_builder_status(text);
 }

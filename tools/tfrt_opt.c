@@ -14,6 +14,7 @@ static bool verify_diagnostics = false;
 static bool allow_unregistered_dialect = false;
 static bool generic = false;
 static bool locations = false;
+static bool keep_names = false;
 static tfrt_flag_list_t steps;
 
 // The flags that are no pass; behind them comes one for each pass.
@@ -43,6 +44,10 @@ static const tfrt_flag_t common_flags[] = {
      .kind = TFRT_FLAG_BOOL,
      .storage = &locations,
      .help = "write the location behind each op"},
+    {.name = "keep-value-names",
+     .kind = TFRT_FLAG_BOOL,
+     .storage = &keep_names,
+     .help = "call values as the text does, where MLIR's tools number them"},
 };
 
 static tfrt_status_t translate(tfrt_string_view_t input, tfrt_diagnostics_t* diagnostics,
@@ -53,6 +58,7 @@ static tfrt_status_t translate(tfrt_string_view_t input, tfrt_diagnostics_t* dia
   tfrt_text_to_text_options_t options = {.passes = passes,
                                          .pass_count = steps.count,
                                          .known_dialects_only = !allow_unregistered_dialect,
+                                         .unnamed_values = !keep_names,
                                          .generic = generic,
                                          .locations = locations};
   return tfrt_optimize_text(tfrt_all_op_tables(), &options, tfrt_allocator_system(), diagnostics,

@@ -3,6 +3,7 @@
 #include "compiler/ir/attribute.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "host_runtime/base/string_builder.h"
 
@@ -165,10 +166,19 @@ const tfrt_ir_attribute_t* tfrt_ir_attribute_symbol(tfrt_ir_context_t* context,
   return intern(context, &model, names, count * sizeof(*names));
 }
 
+// True if all elements in the |size| |bytes| of |type| are the same, and there are any.
+static bool is_splat(const tfrt_ir_type_t* type, const void* bytes, size_t size) {
+  size_t count = 0;
+  if (!tfrt_ir_type_element_count(type, &count) || !count || size % count) return false;
+  size_t width = size / count;
+  return memcmp(bytes, (const char*)bytes + width, size - width) == 0;
+}
+
 const tfrt_ir_attribute_t* tfrt_ir_attribute_dense(tfrt_ir_context_t* context,
                                                    const tfrt_ir_type_t* type, const void* bytes,
-                                                   size_t size, bool is_splat) {
-  tfrt_ir_attribute_t model = {.kind = TFRT_IR_ATTRIBUTE_DENSE, .type = type, .is_splat = is_splat};
+                                                   size_t size) {
+  tfrt_ir_attribute_t model = {
+      .kind = TFRT_IR_ATTRIBUTE_DENSE, .type = type, .is_splat = is_splat(type, bytes, size)};
   return intern(context, &model, bytes, size);
 }
 

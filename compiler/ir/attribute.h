@@ -58,7 +58,7 @@ typedef struct tfrt_ir_named_attribute_s {
 
 struct tfrt_ir_attribute_s {
   tfrt_ir_attribute_kind_t kind;
-  bool is_splat;   // of DENSE: it was written as one value
+  bool is_splat;   // of DENSE: all elements are the same, so that MLIR writes one
   bool is_ranked;  // of SHAPE
   uint32_t count;
   // How deep this goes, and of how many attributes it consists, counted as often as
@@ -107,10 +107,10 @@ const tfrt_ir_attribute_t* tfrt_ir_attribute_symbol(tfrt_ir_context_t* context,
                                                     const tfrt_ir_string_t* const* names,
                                                     uint32_t count);
 // |type| is shaped with a known number of elements of fixed size; |bytes| holds them
-// all, splat or not.
+// all.
 const tfrt_ir_attribute_t* tfrt_ir_attribute_dense(tfrt_ir_context_t* context,
                                                    const tfrt_ir_type_t* type, const void* bytes,
-                                                   size_t size, bool is_splat);
+                                                   size_t size);
 const tfrt_ir_attribute_t* tfrt_ir_attribute_dense_array(tfrt_ir_context_t* context,
                                                          const tfrt_ir_type_t* element_type,
                                                          const void* bytes, uint32_t count);

@@ -84,7 +84,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt.if",
      .summary = "Runs one of two bodies.",
-     .assembly = "operands attributes function regions",
+     .assembly = "operands attributes signature regions",
      TFRT_OPERANDS(condition_and_passed),
      TFRT_RESULTS(any_results),
      TFRT_REGIONS(then_and_else),

@@ -318,7 +318,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .cost = 10},
     {.name = "tfrt_test.do.async",
      .summary = "Runs the body in the work queue.",
-     .assembly = "operands attributes function regions",
+     .assembly = "operands attributes signature regions",
      TFRT_OPERANDS(passed_values),
      TFRT_RESULTS(any_results),
      TFRT_REGIONS(async_body),

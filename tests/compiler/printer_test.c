@@ -20,7 +20,7 @@ START_TEST(custom_forms_are_printed_as_tfrt_writes_them) {
       "  %p:2 = tfrt.call @g(%q, %r) {deadline_ms = 5 : i32, host = 2 : i32, pure} : (i32, i32) -> "
       "(i32, i32)\n"
       "  %x = tfrt.call @h(%p#1) : (i32) -> i32\n"
-      "  %y = tfrt.if %c, %x, %p#0 : (i32, i32) -> i32 {\n"
+      "  %y = tfrt.if %c, %x, %p#0 : (i32, i32) -> (i32) {\n"
       "    tfrt.return %x : i32\n"
       "  } else {\n"
       "    tfrt.return %p#0 : i32\n"

@@ -32,6 +32,14 @@ class TfrtOptTest(unittest.TestCase):
             with open(path, encoding="utf-8") as file:
                 self.assertEqual(file.read(), GOOD)
 
+    def test_values_are_numbered_unless_their_names_are_asked_for(self):
+        text = ("func.func @f(%x: i32) -> i32 {\n"
+                "  %y, %z = tfrt.div.i32 %x, %x\n  tfrt.return %z : i32\n}\n")
+        self.assertEqual(run(TFRT_OPT, "--keep-value-names", text=text)[1], text)
+        self.assertEqual(run(TFRT_OPT, text=text)[1],
+                         "func.func @f(%arg0: i32) -> i32 {\n"
+                         "  %0:2 = tfrt.div.i32 %arg0, %arg0\n  tfrt.return %0#1 : i32\n}\n")
+
     def test_passes_run_in_the_order_in_which_they_are_given(self):
         text = ("func.func private @g(%c: !tfrt.chain) -> !tfrt.chain {\n"
                 "  %m = tfrt.merge.chains %c : !tfrt.chain\n"
@@ -110,8 +118,8 @@ class BigProgramsTest(unittest.TestCase):
                  "  %y = tfrt.call @f0(%x) : (i32) -> i32\n  tfrt.return %y : i32\n}\n")
         code, output, errors = run(TFRT_OPT, "-inline", text=text)
         self.assertEqual((code, errors), (0, ""))
-        self.assertEqual(output, "func.func @main(%x: i32) -> i32 {\n"
-                                 "  %y = tfrt.add.i32 %x, %x\n  tfrt.return %y : i32\n}\n")
+        self.assertEqual(output, "func.func @main(%arg0: i32) -> i32 {\n"
+                                 "  %0 = tfrt.add.i32 %arg0, %arg0\n  tfrt.return %0 : i32\n}\n")
 
     def test_a_program_that_would_double_for_ever_keeps_calls_and_says_so(self):
         text = "func.func @f0(%x: i32) -> i32 {\n  %y = tfrt.add.i32 %x, %x\n  tfrt.return %y : i32\n}\n"

@@ -116,7 +116,7 @@ START_TEST(every_kind_of_attribute_survives) {
       "h = complex<f32>",
       "i = [1 : i32, 2 : i32]",
       "j = []",
-      "k = [1 : i32, \"two\", [3 : i64], []]",
+      "k = [1 : i32, \"two\", [3], []]",
       "l = dense<[[1, 2], [3, 4]]> : tensor<2x2xi32>",
       "m = dense<7> : tensor<3xi64>",
       "n = #corert.shape<2x?x3>",
@@ -130,7 +130,7 @@ START_TEST(every_kind_of_attribute_survives) {
       "func.func @f() {\n"
       "  \"x.k\"() {a = true, b = -8 : i8, c = 65535 : ui16, d = -1 : i64, e = 2.5 : f64,\n"
       "    f = \"text \\22\\00\", g = f64, h = complex<f32>, i = [1 : i32, 2 : i32], j = [],\n"
-      "    k = [1 : i32, \"two\", [3 : i64], []], l = dense<[[1, 2], [3, 4]]> : tensor<2x2xi32>,\n"
+      "    k = [1 : i32, \"two\", [3], []], l = dense<[[1, 2], [3, 4]]> : tensor<2x2xi32>,\n"
       "    m = dense<7> : tensor<3xi64>, n = #corert.shape<2x?x3>, o = #corert.shape<*>,\n"
       "    q = dense<[true, false]> : tensor<2xi1>, r = [f32, i1], s = bf16, t = [false, true],\n"
       "    u = 1.0 : f16, v = [1.0 : f32], w = \"\", x = 4 : ui8, y = [\"a\", \"b\"],\n"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RUN: tfrt_opt -canonicalize %s | FileCheck %s
-// RUN: tfrt_opt -canonicalize %s | tfrt_opt -canonicalize | FileCheck %s
+// RUN: tfrt_opt --keep-value-names -canonicalize %s | FileCheck %s
+// RUN: tfrt_opt --keep-value-names -canonicalize %s | tfrt_opt --keep-value-names -canonicalize | FileCheck %s
 
 // A merge of one chain is that chain.
 // CHECK-LABEL: func.func @one

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// RUN: tfrt_opt -inline %s | FileCheck %s
-// RUN: tfrt_opt -inline %s | tfrt_opt -inline | FileCheck %s
-// RUN: tfrt_opt -inline --mlir-print-debuginfo %s | FileCheck %s --check-prefix=LOC
+// RUN: tfrt_opt --keep-value-names -inline %s | FileCheck %s
+// RUN: tfrt_opt --keep-value-names -inline %s | tfrt_opt --keep-value-names -inline | FileCheck %s
+// RUN: tfrt_opt --keep-value-names -inline --mlir-print-debuginfo %s | FileCheck %s --check-prefix=LOC
 
 // A private function that is called nowhere any more goes, and what only it calls.
 // CHECK-NOT: @gone
@@ -59,11 +59,11 @@ func.func @swap_one(%x: i32) -> i32 {
   tfrt.return %r : i32
 }
 // CHECK-LABEL: func.func @choose_twice
-// CHECK: tfrt.if %c, %x : (i32) -> i32 {
+// CHECK: tfrt.if %c, %x : (i32) -> (i32) {
 // CHECK-NEXT: %[[N:.*]] = tfrt.constant.i32 1
 // CHECK-NEXT: %[[R:.*]] = tfrt.add.i32 %x, %[[N]]
 // CHECK-NEXT: tfrt.return %[[R]] : i32
-// CHECK: tfrt.if %c, %[[FIRST:.*]] : (i32) -> i32 {
+// CHECK: tfrt.if %c, %[[FIRST:.*]] : (i32) -> (i32) {
 // CHECK-NEXT: tfrt.constant.i32 1
 // CHECK-NOT: tfrt.call
 // CHECK-LABEL: func.func @circle

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RUN: tfrt_opt -tfrt-print-stream -verify-diagnostics %s | FileCheck %s
+// RUN: tfrt_opt -tfrt-print-stream -verify-diagnostics --keep-value-names %s | FileCheck %s
 // RUN: tfrt_opt -tfrt-print-stream %s 2>&1 >/dev/null | FileCheck %s --check-prefix=TEXT
 
 // The program is printed as it was.

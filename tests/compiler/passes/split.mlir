@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RUN: tfrt_opt -canonicalize --split-input-file %s | FileCheck %s
+// RUN: tfrt_opt --keep-value-names -canonicalize --split-input-file %s | FileCheck %s
 
 // The same name is no redefinition: these are two programs.
 // CHECK-LABEL: func.func @main
