@@ -4,6 +4,7 @@
 
 #include "distributed/client_run.h"
 #include "distributed/tracing.h"
+#include "distributed/wire/text.h"
 #include "host_runtime/base/random.h"
 
 // --- What is wrong with a host -----------------------------------------------
@@ -133,15 +134,17 @@ static tfrt_status_t tfrt_client_open_job(tfrt_client_t* client, tfrt_arena_t* a
                                       .addresses = &addresses[i],
                                       .address_count = 1};
   }
+  char name[TFRT_WIRE_MAX_NAME_SIZE];
   uint8_t secrets[TFRT_WIRE_JOB_ID_SIZE + TFRT_WIRE_KEY_SIZE];
   tfrt_random_entropy(secrets, sizeof(secrets));
   const char* id = (const char*)secrets;
   tfrt_wire_body_t body = {
       .kind = TFRT_WIRE_FRAME_JOB_OPEN,
-      .job_open = {.job_id = tfrt_string_view_make(id, TFRT_WIRE_JOB_ID_SIZE),
-                   .key = tfrt_string_view_make(id + TFRT_WIRE_JOB_ID_SIZE, TFRT_WIRE_KEY_SIZE),
-                   .view = {.epoch = 1, .members = members, .member_count = count},
-                   .name = tfrt_string_view_of(client->name)}};
+      .job_open = {
+          .job_id = tfrt_string_view_make(id, TFRT_WIRE_JOB_ID_SIZE),
+          .key = tfrt_string_view_make(id + TFRT_WIRE_JOB_ID_SIZE, TFRT_WIRE_KEY_SIZE),
+          .view = {.epoch = 1, .members = members, .member_count = count},
+          .name = tfrt_wire_text_fit(tfrt_string_view_of(client->name), name, sizeof(name))}};
   return tfrt_client_open_everywhere(client, &body);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/execution.h"
 #include "distributed/outgoing_call_impl.h"
+#include "distributed/wire/text.h"
 
 static uint64_t tfrt_outgoing_call_hash(const void* key) {
   return tfrt_hash_u64(*(const uint64_t*)key);
@@ -154,9 +155,14 @@ static tfrt_status_t tfrt_outgoing_call_create_results(
 static tfrt_status_t tfrt_outgoing_call_send(tfrt_outgoing_call_t* call,
                                              const tfrt_outgoing_call_request_t* request,
                                              const tfrt_wire_item_t* items, uint32_t program) {
+  char function[TFRT_WIRE_MAX_NAME_SIZE];
+  char file[TFRT_WIRE_MAX_PATH_SIZE];
   tfrt_wire_location_t location = {
-      .function = tfrt_string_view_of(call->site.function ? call->site.function : ""),
-      .file = tfrt_string_view_of(call->site.file ? call->site.file : ""),
+      .function =
+          tfrt_wire_text_fit(tfrt_string_view_of(call->site.function ? call->site.function : ""),
+                             function, sizeof(function)),
+      .file = tfrt_wire_text_fit(tfrt_string_view_of(call->site.file ? call->site.file : ""), file,
+                                 sizeof(file)),
       .line = call->site.line,
       .column = call->site.column};
   uint32_t depth = request->request ? tfrt_execution_depth(request->request) : 0;

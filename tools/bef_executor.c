@@ -21,6 +21,7 @@
 #include "tools/common/kernel_rooms.h"
 #include "tools/common/result_printer.h"
 #include "tools/common/scope_printer.h"
+#include "tools/common/standard_streams.h"
 
 #ifndef TFRT_BEF_EXECUTOR_PRINTS_SCOPES
 #define TFRT_BEF_EXECUTOR_PRINTS_SCOPES 0
@@ -425,7 +426,13 @@ static int tfrt_bef_executor_main(tfrt_bef_executor_t* executor, const char* pat
   tfrt_timer_queue_deinitialize(&executor->timers);
   bool ok = tfrt_status_is_ok(status);
   if (ok) ok = tfrt_bef_executor_check_memory(executor);
-  fflush(stdout);
+  tfrt_status_t unwritten = tfrt_standard_streams_flush();
+  if (unwritten) ok = false;
+  if (!status) {
+    status = unwritten;
+  } else {
+    tfrt_status_release(unwritten);
+  }
   if (!tfrt_bef_executor_finish_errors(executor)) ok = false;
   if (status) {
     char text[2048];
@@ -485,6 +492,7 @@ static tfrt_status_t tfrt_bef_executor_parse(tfrt_bef_executor_t* executor, int 
 }
 
 int main(int argc, char** argv) {
+  tfrt_standard_streams_open();
   static tfrt_bef_executor_t executor = {.functions = "",
                                          .test_init_function = "",
                                          .work_queue_type = "s",

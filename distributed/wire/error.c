@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/wire/error.h"
 
-#include "distributed/wire/coding.h"
 #include "distributed/wire/messages.h"
+#include "distributed/wire/text.h"
 
 static const tfrt_wire_field_t origin_fields[] = {
     TFRT_WIRE_FIELD(tfrt_wire_origin_t, rank, 1, UINT32),
@@ -35,35 +35,18 @@ const tfrt_wire_message_t tfrt_wire_error_message = TFRT_WIRE_MESSAGE(
 
 _Static_assert(TFRT_WIRE_MAX_CAUSES == TFRT_STATUS_MAX_CAUSES, "a status keeps what the wire can");
 
-// The most of |text| that |limit| bytes hold without cutting a character in two.
-static size_t cut_size(tfrt_string_view_t text, size_t limit) {
-  if (text.size <= limit) return text.size;
-  // A character has at most three bytes behind its first one.
-  for (size_t size = limit; size > 0 && limit - size <= 3; --size) {
-    if (((unsigned char)text.data[size] & 0xc0) != 0x80) return size;
-  }
-  return limit;
-}
-
 // Sets |*out_text| to |text| (which may be NULL) in valid UTF-8 of at most |limit| bytes:
 // borrowed where it can be, else a copy with '?' for each byte that is no part of a
 // character. Sets |*truncated| if something was cut. False when memory is out.
 static bool clean_text(const char* text, size_t limit, tfrt_arena_t* arena, bool* truncated,
                        tfrt_string_view_t* out_text) {
   tfrt_string_view_t all = tfrt_string_view_of(text);
-  tfrt_string_view_t cut = tfrt_string_view_make(text, cut_size(all, limit));
-  *out_text = cut;
-  if (cut.size < all.size) *truncated = true;
-  size_t valid = tfrt_wire_utf8_prefix(cut);
-  if (valid == cut.size) return true;
-  char* copy = tfrt_arena_copy_string(arena, cut);
-  if (!copy) return false;
-  while (valid < cut.size) {
-    copy[valid++] = '?';
-    valid += tfrt_wire_utf8_prefix(tfrt_string_view_make(copy + valid, cut.size - valid));
-  }
-  *out_text = tfrt_string_view_make(copy, cut.size);
-  return true;
+  char buffer[TFRT_WIRE_MAX_MESSAGE_SIZE];
+  *out_text = tfrt_wire_text_fit(all, buffer, limit);
+  if (out_text->size < all.size) *truncated = true;
+  if (out_text->data != buffer) return true;
+  out_text->data = tfrt_arena_copy_string(arena, *out_text);
+  return out_text->data != NULL;
 }
 
 // What "this process" means once it is read elsewhere.

@@ -120,6 +120,21 @@ static tfrt_status_t write_all(int descriptor, const char* path, const char* dat
   return NULL;
 }
 
+// Whether |path| is there and no regular file: a device, a pipe, or a link to anything, which a
+// new file must not take the name of. A directory is left to rename(), which refuses it.
+static bool is_special(const char* path) {
+  struct stat info;
+  return lstat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode);
+}
+
+static tfrt_status_t write_in_place(const char* path, const void* data, size_t size) {
+  int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor < 0) return system_error("open", path, errno);
+  tfrt_status_t status = write_all(descriptor, path, data, size);
+  if (close(descriptor) != 0 && !status) status = system_error("write", path, errno);
+  return status;
+}
+
 // Fills the new file |temporary| and gives it the name |path|.
 static tfrt_status_t write_temporary(const char* path, const char* temporary, const void* data,
                                      size_t size) {
@@ -134,6 +149,7 @@ static tfrt_status_t write_temporary(const char* path, const char* temporary, co
 }
 
 tfrt_status_t tfrt_file_write(const char* path, const void* data, size_t size) {
+  if (is_special(path)) return write_in_place(path, data, size);
   // The name is drawn from 2^64 ones: two writers of one path never meet. mkstemp() is
   // no choice, because its files are for their owner alone, whatever the umask says.
   uint64_t number = 0;

@@ -43,7 +43,8 @@ void tfrt_file_contents_deinitialize(tfrt_file_contents_t* contents);
 
 // Makes |size| bytes at |data| the content of the file |path|, all at once: who reads
 // meanwhile sees the old content or the new one. The bytes go to a new file beside it
-// first, which then takes its name. Not synchronised to disk. Thread-safe.
+// first, which then takes its name. What is no regular file (a device, a pipe, a link) keeps its
+// name and is written to. Not synchronised to disk. Thread-safe.
 tfrt_status_t tfrt_file_write(const char* path, const void* data, size_t size) TFRT_MUST_USE;
 
 #endif  // TFRT_HOST_RUNTIME_BASE_FILE_H_

@@ -6,12 +6,15 @@ signals, and that nothing is left behind.
 Usage: cluster_test.py TFRT TFRT_WORKER MNIST_FOLDER
 """
 
+import fcntl
 import json
 import os
 import signal
 import socket
 import subprocess
 import sys
+import termios
+import time
 import unittest
 
 from cluster import PATIENCE_S, ClusterTest, hosts, marked
@@ -39,6 +42,9 @@ func.func @main() -> i32 {
   tfrt.return %d : i32
 }
 """
+
+# Of fcntl(2); Python has a name for it since 3.10.
+F_SETPIPE_SZ = 1031
 
 # Divides by zero on host 1.
 FAILS = """func.func @divide(%a: i32, %b: i32) -> i32 {
@@ -73,6 +79,26 @@ func.func @main() -> i32 {
   tfrt.return %r : i32
 }
 """
+# Host 1 prints lines for ever, each when the one before it is out.
+LINES = """func.func @again(%x: i32, %ch: !tfrt.chain) -> (i32, !tfrt.chain, i1) {
+  %true = tfrt.constant.i1 true
+  %printed = tfrt.print.i32 %x, %ch
+  %go = "tfrt_test.identity"(%printed, %true) : (!tfrt.chain, i1) -> i1
+  tfrt.return %x, %printed, %go : i32, !tfrt.chain, i1
+}
+func.func @spin(%ch: !tfrt.chain) -> i32 {
+  %one = tfrt.constant.i32 1
+  %go = tfrt.constant.i1 true
+  %r:2 = tfrt.while %go @again(%one, %ch) parallel_iterations(1) : (i32, !tfrt.chain) -> (i32, !tfrt.chain)
+  tfrt.return %r#0 : i32
+}
+func.func @main() -> i32 {
+  %ch = tfrt.new.chain
+  %r = tfrt.call @spin(%ch) {host = 1 : i32} : (!tfrt.chain) -> i32
+  tfrt.return %r : i32
+}
+"""
+
 # Where @spin is called.
 ENDLESS_CALL = "endless.mlir:15:"
 
@@ -133,6 +159,52 @@ class TestLocal(ClusterTest):
         self.assertEqual(len(marked(self.mark)), 3)
         process.kill()
         self.expect_nothing_left()
+
+    def test_nobody_reads_what_is_printed(self):
+        path = self.write("lines.mlir", LINES)
+        ends = ((["--timeout=2000"], 0, 6), ([], 1, 5), ([], 2, 5))
+        for flags, signals, code in ends:
+            reading, writing = os.pipe()
+            fcntl.fcntl(writing, F_SETPIPE_SZ, 4096)
+            process = subprocess.Popen(
+                [self.tfrt, "run", path, "--local=2", *flags],
+                stdin=subprocess.DEVNULL,
+                stdout=writing,
+                stderr=subprocess.DEVNULL,
+                env=self.environment,
+            )
+            self.addCleanup(process.kill)
+            os.close(writing)
+            self.fill(reading)
+            for _ in range(signals):
+                process.send_signal(signal.SIGINT)
+            self.assertEqual(process.wait(PATIENCE_S), code)
+            self.expect_nothing_left()
+            os.close(reading)
+
+    def fill(self, reading):
+        """Waits until the pipe `reading`, which has a page, holds so much that a writer waits."""
+        end = time.monotonic() + PATIENCE_S
+        waiting = bytearray(4)
+        while int.from_bytes(waiting, sys.byteorder) < 4096 - len("[1] int32 = 1\n"):
+            self.assertLess(time.monotonic(), end)
+            fcntl.ioctl(reading, termios.FIONREAD, waiting)
+
+    def test_a_reader_that_leaves_ends_the_run(self):
+        path = self.write("lines.mlir", LINES)
+        process = self.start(path, "--local=2")
+        self.assertEqual(process.stdout.readline(), "[1] int32 = 1\n")
+        process.stdout.close()
+        self.assertEqual(process.wait(PATIENCE_S), -signal.SIGPIPE)
+        self.expect_nothing_left()
+
+    def test_a_path_that_is_long_and_odd(self):
+        folder = os.path.join(self.folder, "a b", *["\u00fc" * 100] * 4)
+        os.makedirs(folder)
+        path = os.path.join(folder, "fails.mlir")
+        with open(os.fsencode(path), "w", encoding="utf-8") as stream:
+            stream.write(FAILS)
+        self.expect(self.run_tfrt(path, "--local=2"), 1, None, "Divide by zero")
 
     def test_a_worker_that_is_not_there(self):
         path = self.write("prints.mlir", PRINTS)

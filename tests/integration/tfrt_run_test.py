@@ -128,6 +128,40 @@ class TfrtRunTest(unittest.TestCase):
         unknown = self.write("unknown.mlir", 'func.func @main() {\n  "a.b"() : () -> ()\n  tfrt.return\n}\n')
         self.expect(run("run", unknown), 2, "", "unknown kernel name 'a.b'")
 
+    def test_json_of_an_error_without_results(self):
+        result = run("run", "-o", "json", "/nowhere.mlir")
+        self.assertEqual(result.returncode, 2)
+        error = json.loads(result.stdout)["error"]
+        self.assertEqual(error["code"], "NOT_FOUND")
+        self.assertIn("/nowhere.mlir", error["message"])
+
+    def test_output_that_goes_nowhere(self):
+        path = self.write("sum.mlir", SUM)
+        command = '"$0" run "$1" --arg=a=1 --arg=b=1 '
+        for closed in (">/dev/full", ">&-", "<&- >&- 2>&3"):
+            result = subprocess.run(
+                ["/bin/sh", "-c", "exec 3>&2; " + command + closed, TFRT, path],
+                stdin=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                universal_newlines=True,
+                check=False,
+            )
+            self.assertEqual(result.returncode, 1, closed)
+            self.assertIn("can't write to the standard output", result.stderr)
+        result = subprocess.run(
+            ["/bin/sh", "-c", command + "2>&-", TFRT, path],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            universal_newlines=True,
+            check=False,
+        )
+        self.assertEqual((result.returncode, result.stdout), (0, "int32 = 2\n'main' returned 2,1\n"))
+
+    def test_a_trace_that_cannot_be_written(self):
+        path = self.write("sum.mlir", SUM)
+        result = run("run", path, "--arg=a=1", "--arg=b=1", "--trace=/nowhere/trace")
+        self.expect(result, 1, "int32 = 2\n'main' returned 2,1\n", "/nowhere/trace")
+
     def test_timeout(self):
         path = self.write("endless.mlir", ENDLESS)
         result = run("run", path, "--timeout", "50")

@@ -52,8 +52,7 @@ static void tfrt_result_printer_append_member(const char* name, const char* text
   tfrt_json_append_string(out, tfrt_string_view_of(text));
 }
 
-static void tfrt_result_printer_append_json_error(tfrt_status_t status,
-                                                  tfrt_string_builder_t* out) {
+void tfrt_result_printer_append_json_error(tfrt_status_t status, tfrt_string_builder_t* out) {
   const tfrt_status_fields_t* fields = tfrt_status_fields(status);
   tfrt_string_builder_append_format(out, "{\"error\":{\"code\":\"%s\"",
                                     tfrt_status_code_name(fields->code));

@@ -20,4 +20,7 @@ void tfrt_result_printer_append(const char* function, tfrt_async_value_t* const*
 // Thread-compatible.
 void tfrt_result_printer_append_json(tfrt_async_value_t* result, tfrt_string_builder_t* out);
 
+// Appends the error |status| (+0) as the JSON object that it is as a result. Thread-compatible.
+void tfrt_result_printer_append_json_error(tfrt_status_t status, tfrt_string_builder_t* out);
+
 #endif  // TFRT_TOOLS_COMMON_RESULT_PRINTER_H_

@@ -8,6 +8,7 @@
 
 #include "host_runtime/base/file.h"
 #include "tools/common/diagnostic_verifier.h"
+#include "tools/common/standard_streams.h"
 #include "tools/common/text_splitter.h"
 
 // Prints |status| (consumed) as an error of |program|.
@@ -129,6 +130,7 @@ static int run(const char* program_name, const char* path,
 
 int tfrt_translate_main(const tfrt_translate_program_t* program, int argument_count,
                         char** arguments) {
+  tfrt_standard_streams_open();
   const char* slash = strrchr(arguments[0], '/');
   const char* name = slash ? slash + 1 : arguments[0];
   tfrt_flag_list_t positional;

@@ -28,7 +28,8 @@ tfrt_status_t tfrt_cluster_run_initialize(tfrt_cluster_run_t* run,
 
 // Each line whole, with the rank in front where it is not the entry host's.
 static void tfrt_cluster_run_print(void* self, uint32_t rank, tfrt_string_view_t text) {
-  (void)self;
+  tfrt_cluster_run_t* run = self;
+  bool is_written = true;
   char prefix[16] = "";
   if (rank != 0) snprintf(prefix, sizeof(prefix), "[%u] ", rank);
   flockfile(stdout);
@@ -38,10 +39,14 @@ static void tfrt_cluster_run_print(void* self, uint32_t rank, tfrt_string_view_t
     size_t size = end ? (size_t)(end - line) : text.size - begin;
     fputs(prefix, stdout);
     fwrite(line, 1, size, stdout);
-    putc('\n', stdout);
+    is_written = putc('\n', stdout) != EOF && !ferror(stdout);
     begin += size + 1;
   }
   funlockfile(stdout);
+  if (is_written) return;
+  // Pairs with the load in tfrt_cluster_run_wait().
+  atomic_store_explicit(&run->is_deaf, true, memory_order_release);
+  tfrt_run_loop_wake(run->loop);
 }
 
 // --- Forming -------------------------------------------------------------------
@@ -56,7 +61,8 @@ static tfrt_status_t tfrt_cluster_run_create_client(tfrt_cluster_run_t* run) {
                                   .name = tfrt_string_view_of(options->path),
                                   .deadline_ns = TFRT_TIME_INFINITE,
                                   .is_traced = options->trace_path != NULL,
-                                  .print = tfrt_cluster_run_print};
+                                  .print = tfrt_cluster_run_print,
+                                  .print_self = run};
   if (client.name.size >= 256) client.name = tfrt_string_view_of("a program");
   if (options->timeout_ms > 0) {
     client.deadline_ns =
@@ -76,20 +82,25 @@ static void tfrt_cluster_run_on_results(tfrt_task_t* task) {
 }
 
 // Waits for the results. The first cancel is passed on to host 0, whose answer is still
-// waited for; a second one, or the end of the grace, closes the job here.
+// waited for; a second one, or the end of the grace, closes the job here. A run whose lines
+// nobody takes is cancelled.
 static void tfrt_cluster_run_wait(tfrt_cluster_run_t* run) {
   tfrt_run_loop_t* loop = run->loop;
   bool is_told = false;
   bool is_closed = false;
   // Pairs with the store in tfrt_cluster_run_on_results().
   while (!atomic_load_explicit(&run->is_done, memory_order_acquire)) {
+    // Pairs with the store in tfrt_cluster_run_print().
+    if (atomic_load_explicit(&run->is_deaf, memory_order_acquire)) tfrt_run_loop_give_up(loop);
     if (loop->cancelled && !is_told) {
       tfrt_client_cancel(run->client, 0, loop->cancelled);
-      tfrt_run_loop_start_alarm(loop, TFRT_CLUSTER_RUN_GRACE_MS);
+      tfrt_run_loop_start_alarm(loop, TFRT_RUN_LOOP_GRACE_MS);
       is_told = true;
     }
     if (is_told && !is_closed && (loop->cancel_count > 1 || loop->alarm_is_over)) {
       tfrt_client_close(run->client, loop->cancelled);
+      // Nothing of this process may wait for others any more, not even for who reads its lines.
+      tfrt_run_loop_bound_end(loop, TFRT_RUN_LOOP_REPORT_SECONDS);
       is_closed = true;
     }
     tfrt_run_loop_turn(loop);
@@ -111,6 +122,7 @@ static tfrt_status_t tfrt_cluster_run_call(tfrt_cluster_run_t* run, tfrt_run_pla
   TFRT_RETURN_IF_ERROR(tfrt_join_and_then(plan->results, function->result_count, &run->on_results,
                                           tfrt_allocator_system()));
   tfrt_cluster_run_wait(run);
+  tfrt_run_loop_bound_end(run->loop, TFRT_RUN_LOOP_REPORT_SECONDS);
   return NULL;
 }
 

@@ -26,9 +26,6 @@
 #include "tools/coordinator/local_cluster.h"
 #include "tools/coordinator/run_plan.h"
 
-// After a cancel, the hosts have this long to end what runs; then the job is closed.
-#define TFRT_CLUSTER_RUN_GRACE_MS 5000
-
 typedef struct tfrt_cluster_run_s {
   const tfrt_run_options_t* options;
   tfrt_run_loop_t* loop;
@@ -39,6 +36,7 @@ typedef struct tfrt_cluster_run_s {
   tfrt_client_t* client;   // +1; NULL before the hosts are known
   tfrt_task_t on_results;  // runs when all results are resolved, on any thread
   atomic_bool is_done;
+  atomic_bool is_deaf;  // the standard output takes no lines any more
 } tfrt_cluster_run_t;
 
 // Makes |run| ready; options and loop (+0) outlive it. Main thread only.

@@ -74,9 +74,11 @@ static void tfrt_in_process_run_wait(tfrt_in_process_run_t* run) {
   while (!atomic_load_explicit(&run->is_done, memory_order_acquire)) {
     if (loop->cancelled && !is_told) {
       tfrt_in_process_run_cancel(run, loop->cancelled);
+      tfrt_run_loop_start_alarm(loop, TFRT_RUN_LOOP_GRACE_MS);
       is_told = true;
     }
-    if (loop->cancel_count > 1) {
+    if (loop->cancel_count > 1 || loop->alarm_is_over) {
+      tfrt_run_loop_bound_end(loop, TFRT_RUN_LOOP_REPORT_SECONDS);
       fputs("tfrt: ended at once; a kernel was still running\n", stderr);
       fflush(NULL);
       _Exit(tfrt_exit_code_of_result(loop->cancelled));
@@ -107,6 +109,7 @@ tfrt_status_t tfrt_in_process_run(tfrt_host_context_t* host, tfrt_run_plan_t* pl
   tfrt_task_initialize(&run.on_results, tfrt_in_process_run_on_results);
   tfrt_work_queue_add_task(host->work_queue, &run.start);
   tfrt_in_process_run_wait(&run);
+  tfrt_run_loop_bound_end(loop, TFRT_RUN_LOOP_REPORT_SECONDS);
   // The task that woke the loop may still be on its way out of this frame's storage.
   tfrt_work_queue_quiesce(host->work_queue);
   tfrt_request_context_release(run.request);

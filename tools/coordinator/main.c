@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "host_runtime/base/macros.h"
+#include "tools/common/standard_streams.h"
 #include "tools/coordinator/run_command.h"
 #include "tools/coordinator/status_command.h"
 
@@ -30,6 +31,7 @@ static void tfrt_print_help(FILE* stream) {
 }
 
 int main(int argc, char** argv) {
+  tfrt_standard_streams_open();
   // What kernels print is seen when it is printed, also by a program that reads our output.
   setvbuf(stdout, NULL, _IOLBF, 0);
   if (argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0)) {

@@ -3,12 +3,22 @@
 
 #include "host_runtime/base/log.h"
 #include "tools/common/chrome_trace.h"
+#include "tools/common/standard_streams.h"
 #include "tools/coordinator/cluster_run.h"
 #include "tools/coordinator/in_process_run.h"
 #include "tools/coordinator/run_report.h"
 
 // The most spans that --trace keeps of one host.
 #define TFRT_RUN_TRACE_LIMIT 1000000
+
+// Reports what went wrong, if |status| (+1, taken) says so, after the results were reported: the
+// program succeeded, and yet the user lacks something.
+static void tfrt_run_take_late_error(tfrt_status_t status, tfrt_exit_code_t* exit_code) {
+  if (!status) return;
+  tfrt_run_report_error(status);
+  tfrt_status_release(status);
+  if (*exit_code == TFRT_EXIT_SUCCESS) *exit_code = TFRT_EXIT_PROGRAM_ERROR;
+}
 
 // --- In this process -----------------------------------------------------------
 
@@ -28,8 +38,9 @@ static tfrt_status_t tfrt_run_on(tfrt_host_context_t* host, tfrt_trace_t* trace,
     status = tfrt_in_process_run(host, &plan, (uint32_t)options->in_process_count, trace, loop);
   if (!status) {
     *out_exit_code = tfrt_exit_code_of_result(tfrt_run_report_results(&plan, options));
+    tfrt_run_loop_bound_end(loop, TFRT_RUN_LOOP_END_SECONDS);
+    tfrt_run_take_late_error(tfrt_run_write_trace(options, trace), out_exit_code);
   }
-  if (!status) status = tfrt_run_write_trace(options, trace);
   tfrt_run_plan_deinitialize(&plan);
   return status;
 }
@@ -62,8 +73,11 @@ static tfrt_status_t tfrt_run_on_cluster(const tfrt_run_options_t* options, tfrt
       tfrt_status_t error = tfrt_run_report_results(&plan, options);
       *out_exit_code = tfrt_client_has_lost(run.client, error) ? tfrt_exit_code_of_loss(error)
                                                                : tfrt_exit_code_of_result(error);
+      tfrt_run_loop_bound_end(loop, TFRT_RUN_LOOP_END_SECONDS);
+      if (options->trace_path) {
+        tfrt_run_take_late_error(tfrt_cluster_run_write_trace(&run), out_exit_code);
+      }
     }
-    if (!status && options->trace_path) status = tfrt_cluster_run_write_trace(&run);
   }
   tfrt_cluster_run_shut_down(&run, &plan);
   return status;
@@ -94,8 +108,9 @@ tfrt_exit_code_t tfrt_run_command(int argument_count, char* const* arguments) {
     status = tfrt_run_with(&options, &exit_code);
   }
   if (status) {
-    tfrt_run_report_error(status);
+    tfrt_run_report_failure(status, &options);
     tfrt_status_release(status);
   }
+  tfrt_run_take_late_error(tfrt_standard_streams_flush(), &exit_code);
   return exit_code;
 }

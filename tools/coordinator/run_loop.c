@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/coordinator/run_loop.h"
 
+#include <poll.h>
+#include <sys/time.h>
+#include <unistd.h>
+
 #include "host_runtime/base/macros.h"
+#include "tools/coordinator/exit_code.h"
 
 // The first reason stays.
 static void tfrt_run_loop_cancel(tfrt_run_loop_t* loop, tfrt_status_code_t code,
@@ -69,10 +74,51 @@ void tfrt_run_loop_deinitialize(tfrt_run_loop_t* loop) {
 
 void tfrt_run_loop_turn(tfrt_run_loop_t* loop) { uv_run(&loop->loop, UV_RUN_ONCE); }
 
+void tfrt_run_loop_give_up(tfrt_run_loop_t* loop) {
+  if (loop->cancelled) return;
+  tfrt_run_loop_cancel(loop, TFRT_STATUS_DATA_LOSS, "can't write to the standard output");
+}
+
 void tfrt_run_loop_wake(tfrt_run_loop_t* loop) { uv_async_send(&loop->news); }
 
 void tfrt_run_loop_start_alarm(tfrt_run_loop_t* loop, uint64_t delay_ms) {
   loop->alarm_is_over = false;
   uv_update_time(&loop->loop);
   uv_timer_start(&loop->alarm, tfrt_run_loop_on_alarm, delay_ms, 0);
+}
+
+// --- The bounded end -----------------------------------------------------------
+
+static volatile sig_atomic_t tfrt_run_loop_code_of_alarm;
+
+static void tfrt_run_loop_end_by_force(int number) {
+  static const char said[] =
+      "tfrt: ended at once; nobody read its output, or something still ran\n";
+  struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
+  if (poll(&out, 1, 0) == 1 && write(STDERR_FILENO, said, sizeof(said) - 1) < 0) {
+    // Then nobody hears it.
+  }
+  _exit(number == SIGALRM ? tfrt_run_loop_code_of_alarm : TFRT_EXIT_CANCELLED);
+}
+
+void tfrt_run_loop_bound_end(tfrt_run_loop_t* loop, unsigned seconds) {
+  // Stopped first: libuv puts back what was there before.
+  uv_signal_stop(&loop->interrupt);
+  uv_signal_stop(&loop->terminate);
+  struct sigaction action = {.sa_handler = tfrt_run_loop_end_by_force};
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, NULL);
+  sigaction(SIGTERM, &action, NULL);
+  sigaction(SIGALRM, &action, NULL);
+  uint64_t left_ms = 0;
+  tfrt_run_loop_code_of_alarm = TFRT_EXIT_DEADLINE;
+  if (loop->cancelled) {
+    left_ms = (uint64_t)seconds * 1000;
+    tfrt_run_loop_code_of_alarm = tfrt_exit_code_of_result(loop->cancelled);
+  } else if (uv_is_active((uv_handle_t*)&loop->limit)) {
+    left_ms = uv_timer_get_due_in(&loop->limit) + 1;
+  }
+  struct itimerval timer = {.it_value = {.tv_sec = (time_t)(left_ms / 1000),
+                                         .tv_usec = (suseconds_t)(left_ms % 1000 * 1000)}};
+  setitimer(ITIMER_REAL, &timer, NULL);
 }

@@ -5,6 +5,7 @@
 //
 //   initialize -> { turn ... } -> deinitialize
 //                    ^ wake (any thread), SIGINT, SIGTERM, the limit, the alarm, children
+//       when there is nothing left to cancel: bound_end
 //
 // Signals and the limit only leave a note, which the code around turn() reads: so every
 // step of a run says itself what a cancel means for it.
@@ -19,6 +20,13 @@
 #include <uv.h>
 
 #include "host_runtime/base/status.h"
+
+// After a cancel, what runs has this long to end; then it is left alone.
+#define TFRT_RUN_LOOP_GRACE_MS 5000
+
+// After a cancelled run, the report has this long, and all that comes behind it that long again.
+#define TFRT_RUN_LOOP_REPORT_SECONDS 3
+#define TFRT_RUN_LOOP_END_SECONDS 10
 
 typedef struct tfrt_run_loop_s {
   uv_loop_t loop;
@@ -41,6 +49,17 @@ void tfrt_run_loop_deinitialize(tfrt_run_loop_t* loop);
 
 // Waits until anything happens, and takes note of it. Main thread only.
 void tfrt_run_loop_turn(tfrt_run_loop_t* loop);
+
+// The run is over; what is left to do (printing, shutting down) may take long, since somebody
+// else may not read or not answer. From now on SIGINT and SIGTERM end the process at once, with
+// exit code TFRT_EXIT_CANCELLED; so does the limit, with TFRT_EXIT_DEADLINE; and if the run was
+// cancelled, the end of |seconds| with the code of that. May be called again, for more time. Main
+// thread only.
+void tfrt_run_loop_bound_end(tfrt_run_loop_t* loop, unsigned seconds);
+
+// Cancels the run because its output goes nowhere; if it is cancelled already, does nothing. Main
+// thread only.
+void tfrt_run_loop_give_up(tfrt_run_loop_t* loop);
 
 // Lets a turn end, this one or the next. Thread-safe.
 void tfrt_run_loop_wake(tfrt_run_loop_t* loop);

@@ -34,6 +34,27 @@ void tfrt_run_report_error(tfrt_status_t status) {
   fprintf(stderr, "tfrt: %s\n", text);
 }
 
+static bool tfrt_run_report_is_json(const tfrt_run_options_t* options) {
+  return options->output && strcmp(options->output, "json") == 0;
+}
+
+// Whether that went anywhere is asked once, at the end of the program.
+static void tfrt_run_report_print(tfrt_string_builder_t* out) {
+  fputs(tfrt_string_builder_text(out), stdout);
+  fflush(stdout);
+}
+
+void tfrt_run_report_failure(tfrt_status_t status, const tfrt_run_options_t* options) {
+  tfrt_run_report_error(status);
+  if (!tfrt_run_report_is_json(options)) return;
+  tfrt_string_builder_t out;
+  tfrt_string_builder_initialize(&out, tfrt_allocator_system());
+  tfrt_result_printer_append_json_error(status, &out);
+  tfrt_string_builder_append_char(&out, '\n');
+  tfrt_run_report_print(&out);
+  tfrt_string_builder_deinitialize(&out);
+}
+
 // Prints the first error, then, if the user wants them, those with other causes and what the
 // causes say.
 static void tfrt_run_report_errors(const tfrt_run_plan_t* plan, tfrt_status_t first,
@@ -57,19 +78,19 @@ tfrt_status_t tfrt_run_report_results(const tfrt_run_plan_t* plan,
                                       const tfrt_run_options_t* options) {
   tfrt_string_builder_t out;
   tfrt_string_builder_initialize(&out, tfrt_allocator_system());
-  if (strcmp(options->output, "json") == 0) {
+  if (tfrt_run_report_is_json(options)) {
     tfrt_run_report_json(plan, &out);
   } else {
     tfrt_run_report_text(plan, options->print_error_code, &out);
   }
-  fputs(tfrt_string_builder_text(&out), stdout);
-  fflush(stdout);
-  tfrt_string_builder_deinitialize(&out);
   tfrt_status_t error = NULL;
   for (uint32_t i = 0; i < plan->function->result_count && !error; ++i) {
     tfrt_async_value_t* result = plan->results[i];
     if (tfrt_async_value_is_error(result)) error = tfrt_async_value_error(result);
   }
+  // First the errors: nobody may be reading the results.
   if (error) tfrt_run_report_errors(plan, error, options->is_verbose);
+  tfrt_run_report_print(&out);
+  tfrt_string_builder_deinitialize(&out);
   return error;
 }

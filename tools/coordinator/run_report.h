@@ -17,4 +17,8 @@ tfrt_status_t tfrt_run_report_results(const tfrt_run_plan_t* plan,
 // Prints "tfrt: " and the error |status| (+0) on the standard error. Main thread only.
 void tfrt_run_report_error(tfrt_status_t status);
 
+// The same for an error because of which there are no results; where |options| ask for JSON, it
+// stands in their place, `{"error":{...}}`. Main thread only.
+void tfrt_run_report_failure(tfrt_status_t status, const tfrt_run_options_t* options);
+
 #endif  // TFRT_TOOLS_COORDINATOR_RUN_REPORT_H_

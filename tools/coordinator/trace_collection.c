@@ -23,17 +23,16 @@ static void tfrt_trace_collection_on_answer(tfrt_task_t* task) {
   tfrt_run_loop_wake(loop);
 }
 
-// Waits until |value| is there. An impatient user, or time, ends that by closing |client|.
+// Waits until |value| is there. Time ends that by closing |client|.
 static tfrt_status_t tfrt_trace_collection_await(tfrt_client_t* client, tfrt_async_value_t* value,
                                                  tfrt_run_loop_t* loop) {
   tfrt_trace_question_t question = {.loop = loop};
-  uint32_t cancel_count = loop->cancel_count;
   tfrt_task_initialize(&question.task, tfrt_trace_collection_on_answer);
   TFRT_RETURN_IF_ERROR(tfrt_join_and_then(&value, 1, &question.task, tfrt_allocator_system()));
   tfrt_run_loop_start_alarm(loop, TFRT_TRACE_COLLECTION_PATIENCE_MS);
   // Pairs with the store in tfrt_trace_collection_on_answer().
   while (!atomic_load_explicit(&question.is_answered, memory_order_acquire)) {
-    if (loop->alarm_is_over || loop->cancel_count > cancel_count) tfrt_client_close(client, NULL);
+    if (loop->alarm_is_over) tfrt_client_close(client, NULL);
     tfrt_run_loop_turn(loop);
   }
   return NULL;

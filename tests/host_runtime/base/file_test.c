@@ -87,6 +87,22 @@ START_TEST(a_write_that_fails_leaves_nothing_behind) {
 }
 END_TEST
 
+START_TEST(what_is_no_regular_file_is_written_to_and_not_replaced) {
+  ck_assert_int_eq(symlink("/dev/null", in_folder("link")), 0);
+  ck_assert_ptr_null(tfrt_file_write(path, "x", 1));
+  struct stat info;
+  ck_assert_int_eq(lstat(path, &info), 0);
+  ck_assert(S_ISLNK(info.st_mode));
+  ck_assert_int_eq(unlink(path), 0);
+  ck_assert_int_eq(symlink("/dev/full", path), 0);
+  assert_error(tfrt_file_write(path, "x", 1), TFRT_STATUS_RESOURCE_EXHAUSTED,
+               "No space left on device");
+  ck_assert_int_eq(stat(path, &info), 0);
+  ck_assert(S_ISCHR(info.st_mode));
+  remove_folder("link");
+}
+END_TEST
+
 START_TEST(a_file_that_is_too_big_for_the_budget_is_an_error) {
   tfrt_counting_allocator_t books;
   tfrt_counting_allocator_initialize(&books, tfrt_allocator_system(), 1000);
@@ -128,6 +144,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tests, a_second_write_replaces_the_first_and_obeys_the_umask);
   tcase_add_test(tests, errors_name_the_path_and_the_reason);
   tcase_add_test(tests, a_write_that_fails_leaves_nothing_behind);
+  tcase_add_test(tests, what_is_no_regular_file_is_written_to_and_not_replaced);
   tcase_add_test(tests, a_file_that_is_too_big_for_the_budget_is_an_error);
   tcase_add_test(tests, the_standard_input_is_read_to_its_end);
   Suite* suite = suite_create("file");
