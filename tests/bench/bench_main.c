@@ -17,7 +17,6 @@ typedef struct settings_s {
   bool small;
   const char* format;
   const char* tools;
-  const char* mnist;
 } settings_t;
 
 static tfrt_status_t parse(settings_t* settings, int count, char** arguments, bool* out_help) {
@@ -32,8 +31,6 @@ static tfrt_status_t parse(settings_t* settings, int count, char** arguments, bo
        0},
       {"tools", TFRT_FLAG_TEXT, &settings->tools, "DIR", "where bef_executor and mlir_to_bef are",
        0, 0},
-      {"mnist", TFRT_FLAG_TEXT, &settings->mnist, "DIR", "where the digits are (examples/mnist)", 0,
-       0},
   };
   const tfrt_flag_table_t table = {
       .usage = "bench [FLAGS]",
@@ -60,7 +57,7 @@ static int run(const settings_t* settings) {
   tfrt_bench_options_t options = {.filter = settings->filter,
                                   .repeats = (int)settings->repeats,
                                   .small = settings->small,
-                                  .files = {.tools = settings->tools, .mnist = settings->mnist}};
+                                  .files = {.tools = settings->tools}};
   tfrt_status_t status = tfrt_bench_run(&options, &results);
   tfrt_string_builder_t out;
   tfrt_string_builder_initialize(&out, tfrt_allocator_system());
@@ -83,8 +80,7 @@ int main(int argument_count, char** arguments) {
   static char tools[PATH_MAX + 16];
   snprintf(self, sizeof(self), "%s", arguments[0]);
   snprintf(tools, sizeof(tools), "%s/../../tools", dirname(self));
-  settings_t settings = {
-      .filter = "", .repeats = 15, .format = "table", .tools = tools, .mnist = "examples/mnist"};
+  settings_t settings = {.filter = "", .repeats = 15, .format = "table", .tools = tools};
   bool help = false;
   tfrt_status_t status = parse(&settings, argument_count - 1, arguments + 1, &help);
   if (status) {

@@ -25,7 +25,6 @@
 // Where benchmarks find what is no part of this program.
 typedef struct tfrt_benchmark_files_s {
   const char* tools;  // folder of bef_executor and mlir_to_bef
-  const char* mnist;  // folder of the program, weights and digits
 } tfrt_benchmark_files_t;
 
 typedef struct tfrt_benchmark_s tfrt_benchmark_t;
