@@ -3,6 +3,7 @@
 
 #include "distributed/copying.h"
 #include "distributed/printing.h"
+#include "distributed/sending.h"
 #include "distributed/status_report.h"
 #include "distributed/tracing.h"
 
@@ -14,6 +15,9 @@ bool tfrt_builtin_is_here(const tfrt_peer_t* peer, const tfrt_job_t* job,
     case TFRT_WIRE_BUILTIN_TRACE:
       return invoke->argument_count == 0 && invoke->result_count == 1 &&
              peer->incarnation == job->client.incarnation;
+    case TFRT_WIRE_BUILTIN_SEND:
+      return invoke->argument_count == 2 && invoke->result_count == 1 &&
+             tfrt_job_rank_of(job, peer->incarnation) != TFRT_WIRE_NO_RANK;
     case TFRT_WIRE_BUILTIN_COPY:
       return invoke->argument_count == 1 && invoke->result_count == 1;
     case TFRT_WIRE_BUILTIN_STATUS:
@@ -27,6 +31,9 @@ void tfrt_builtin_start(tfrt_execution_t* execution, const tfrt_peer_t* peer) {
   switch (execution->function) {
     case TFRT_WIRE_BUILTIN_TRACE:
       tfrt_tracing_start(execution);
+      break;
+    case TFRT_WIRE_BUILTIN_SEND:
+      tfrt_sending_start(execution, tfrt_job_rank_of(execution->job, peer->incarnation));
       break;
     case TFRT_WIRE_BUILTIN_COPY:
       tfrt_copying_start(execution);

@@ -11,6 +11,7 @@
 #include "distributed/outgoing_call.h"
 #include "distributed/remote_value.h"
 #include "distributed/router.h"
+#include "distributed/sending.h"
 #include "distributed/server.h"
 
 // Program frames of one job that a peer can be told of.
@@ -53,6 +54,7 @@ static void tfrt_job_free(tfrt_job_t* job) {
   for (uint32_t i = 0; i < job->member_count; ++i) tfrt_status_release(job->members[i].death);
   tfrt_status_release(job->client.death);
   tfrt_trace_release(job->trace);
+  tfrt_mailbox_deinitialize(&job->mailbox);
   tfrt_allocator_free(allocator, job->members, job->member_count * sizeof(*job->members));
   tfrt_allocator_free(allocator, job, sizeof(*job));
 }
@@ -142,6 +144,7 @@ void tfrt_job_close(tfrt_job_t* job, tfrt_status_t reason) {
     tfrt_outgoing_call_cancel_all(peer, job, cancelled);
     tfrt_remote_value_cancel_all(peer, job, cancelled);
   }
+  tfrt_sending_end(job, TFRT_MAILBOX_ANY_SENDER, cancelled);
   tfrt_incoming_want_close_job(node, job);
   tfrt_object_table_drop_job(&node->objects, job);
   tfrt_status_release(cancelled);
@@ -311,6 +314,12 @@ void tfrt_job_bury_all(tfrt_peer_t* peer, tfrt_status_t reason) {
     tfrt_job_member_t* member = tfrt_job_find_incarnation(job, peer->incarnation);
     if (!member || member->death) continue;
     member->death = tfrt_status_retain(reason);
+    if (member != &job->client) {
+      tfrt_status_t lost =
+          tfrt_peer_lost_error(peer, job, NULL, "before it sent what this host waits for");
+      tfrt_sending_end(job, member->rank, lost);
+      tfrt_status_release(lost);
+    }
     if (member->rank != 0 && member != &job->client) continue;
     // A client ends its job itself, and tells the other hosts.
     if (job->rank == TFRT_WIRE_NO_RANK) continue;

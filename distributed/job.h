@@ -23,6 +23,7 @@
 #include "distributed/node_impl.h"
 #include "distributed/program_cache.h"
 #include "host_runtime/executor/call_router.h"
+#include "host_runtime/executor/mailbox.h"
 #include "host_runtime/executor/output.h"
 
 // A member, or the client (rank TFRT_WIRE_NO_RANK), of a job.
@@ -67,6 +68,7 @@ struct tfrt_job_s {
   uint64_t next_request;              // at the root
   tfrt_call_router_t router;          // what requests of this job leave the host by
   tfrt_output_t output;               // what they print to
+  tfrt_mailbox_t mailbox;             // where values wait that hosts send to this one
   tfrt_job_print_fn_t print;          // on the client
   void* print_self;                   // +1, see |print_release|
   void (*print_release)(void* self);  // with the lock held; NULL: nothing to do

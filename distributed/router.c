@@ -2,6 +2,7 @@
 #include "distributed/router.h"
 
 #include "distributed/outgoing_call.h"
+#include "distributed/sending.h"
 #include "host_runtime/async/builtin_types.h"
 
 static void tfrt_router_fail(const tfrt_routed_call_t* call, tfrt_status_t status) {
@@ -84,6 +85,13 @@ static tfrt_call_place_t tfrt_router_place(tfrt_call_router_t* router) {
   return place;
 }
 
+static tfrt_async_value_t* tfrt_router_error_take(tfrt_status_t status,
+                                                  const tfrt_status_origin_t* site) {
+  tfrt_status_t located = tfrt_status_with_origin(status, site);
+  tfrt_status_release(status);
+  return tfrt_async_value_create_error_take(located);
+}
+
 // Sets |*out_incarnation| to the member of |job| with |rank|.
 static tfrt_status_t tfrt_router_find_member(tfrt_job_t* job, uint32_t rank,
                                              uint64_t* out_incarnation) {
@@ -95,8 +103,7 @@ static tfrt_status_t tfrt_router_find_member(tfrt_job_t* job, uint32_t rank,
   tfrt_node_unlock(job->node);
   if (member) return NULL;
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                            "a value shall go to host %u, the job has %u hosts", rank,
-                            member_count);
+                            "the message names host %u, the job has %u hosts", rank, member_count);
 }
 
 static tfrt_async_value_t* tfrt_router_copy(tfrt_call_router_t* router,
@@ -120,17 +127,80 @@ static tfrt_async_value_t* tfrt_router_copy(tfrt_call_router_t* router,
       .results = &result,
       .result_count = 1};
   tfrt_status_t status = tfrt_router_find_member(job, copy->host, &request.callee);
-  if (status) {
-    tfrt_status_t located = tfrt_status_with_origin(status, copy->site);
-    tfrt_status_release(status);
-    return tfrt_async_value_create_error_take(located);
-  }
+  if (status) return tfrt_router_error_take(status, copy->site);
   tfrt_outgoing_call_start(job->node, &request);
   return result;
 }
 
-static const tfrt_call_router_vtable_t tfrt_router_vtable = {
-    .call = tfrt_router_call, .place = tfrt_router_place, .copy = tfrt_router_copy};
+static tfrt_async_value_t* tfrt_router_send_here(tfrt_job_t* job,
+                                                 const tfrt_routed_message_t* message) {
+  tfrt_status_t status =
+      tfrt_mailbox_send(&job->mailbox, message->context->request->options.id, job->rank,
+                        tfrt_async_value_string(message->key), message->value);
+  return status ? tfrt_router_error_take(status, message->site) : tfrt_async_value_ready_chain();
+}
+
+static tfrt_async_value_t* tfrt_router_send(tfrt_call_router_t* router,
+                                            const tfrt_routed_message_t* message) {
+  tfrt_job_t* job = TFRT_CONTAINER_OF(router, tfrt_job_t, router);
+  if (message->host == job->rank) return tfrt_router_send_here(job, message);
+  static const char* const result_types[1] = {"!tfrt.chain"};
+  tfrt_async_value_t* arguments[2] = {message->key, message->value};
+  tfrt_async_value_t* result = NULL;
+  const tfrt_request_context_t* of = message->context->request;
+  tfrt_outgoing_call_request_t request = {.job = job,
+                                          .function = TFRT_WIRE_BUILTIN_SEND,
+                                          .request = message->context->request,
+                                          .scope = message->context->scope,
+                                          .name = "send",
+                                          .site = message->site,
+                                          .deadline_ns = of->options.deadline_ns,
+                                          .arguments = arguments,
+                                          .argument_count = 2,
+                                          .results = &result,
+                                          .result_count = 1,
+                                          .result_types = result_types};
+  tfrt_status_t status = tfrt_router_find_member(job, message->host, &request.callee);
+  if (status) return tfrt_router_error_take(status, message->site);
+  tfrt_outgoing_call_start(job->node, &request);
+  return result;
+}
+
+// Sees to it that this host learns of the death of |rank|, or says why nothing can come.
+static tfrt_status_t tfrt_router_watch(tfrt_job_t* job, uint32_t rank, uint64_t incarnation) {
+  if (rank == job->rank) return NULL;
+  tfrt_peer_t* peer = NULL;
+  tfrt_node_lock_tables(job->node);
+  tfrt_status_t status = tfrt_job_reach(job, incarnation, &peer);
+  tfrt_node_unlock(job->node);
+  return status;
+}
+
+// The wait begins before the look at who is alive: who dies in between ends it.
+static tfrt_async_value_t* tfrt_router_receive(tfrt_call_router_t* router,
+                                               const tfrt_routed_message_t* message) {
+  tfrt_job_t* job = TFRT_CONTAINER_OF(router, tfrt_job_t, router);
+  uint64_t incarnation = 0;
+  tfrt_status_t status = tfrt_router_find_member(job, message->host, &incarnation);
+  if (status) return tfrt_router_error_take(status, message->site);
+  tfrt_async_value_t* value =
+      tfrt_mailbox_receive(&job->mailbox, message->context->request, message->host,
+                           tfrt_async_value_string(message->key));
+  status = tfrt_router_watch(job, message->host, incarnation);
+  tfrt_node_lock_tables(job->node);
+  bool is_over = job->closed;
+  if (status) tfrt_sending_end(job, message->host, status);
+  if (is_over) tfrt_sending_end(job, TFRT_MAILBOX_ANY_SENDER, NULL);
+  tfrt_node_unlock(job->node);
+  tfrt_status_release(status);
+  return value;
+}
+
+static const tfrt_call_router_vtable_t tfrt_router_vtable = {.send = tfrt_router_send,
+                                                             .receive = tfrt_router_receive,
+                                                             .call = tfrt_router_call,
+                                                             .place = tfrt_router_place,
+                                                             .copy = tfrt_router_copy};
 
 // --- Output ------------------------------------------------------------------
 
@@ -162,4 +232,5 @@ static const tfrt_output_vtable_t tfrt_router_output_vtable = {.print = tfrt_rou
 void tfrt_router_initialize(tfrt_job_t* job) {
   job->router.vtable = &tfrt_router_vtable;
   job->output.vtable = &tfrt_router_output_vtable;
+  tfrt_mailbox_initialize(&job->mailbox, job->node->options.allocator);
 }

@@ -14,7 +14,7 @@
 
 #include "distributed/job.h"
 
-// Fills the router and the output of |job|. Needs the node's lock.
+// Fills the router, the output and the mailbox of |job|. Needs the node's lock.
 void tfrt_router_initialize(tfrt_job_t* job);
 
 #endif  // TFRT_DISTRIBUTED_ROUTER_H_

@@ -16,7 +16,7 @@
 typedef enum tfrt_wire_builtin_e {
   TFRT_WIRE_BUILTIN_UNSPECIFIED = 0,
   TFRT_WIRE_BUILTIN_PRINT = 1,   // (string, chain) -> chain
-  TFRT_WIRE_BUILTIN_SEND = 2,    // (string key, value) -> ()
+  TFRT_WIRE_BUILTIN_SEND = 2,    // (string key, value) -> chain
   TFRT_WIRE_BUILTIN_TRACE = 3,   // () -> trace
   TFRT_WIRE_BUILTIN_STATUS = 4,  // () -> string
   TFRT_WIRE_BUILTIN_COPY = 5,    // (value) -> value

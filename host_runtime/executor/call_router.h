@@ -52,11 +52,25 @@ typedef struct tfrt_routed_copy_s {
   tfrt_async_value_t* value;  // in any state
 } tfrt_routed_copy_t;
 
+// A value to send to, or to receive from, a host under a key. Everything is borrowed for the
+// duration of the hook.
+typedef struct tfrt_routed_message_s {
+  uint32_t host;  // rank
+  const tfrt_execution_context_t* context;
+  const tfrt_status_origin_t* site;
+  tfrt_async_value_t* key;    // an available string
+  tfrt_async_value_t* value;  // to send, in any state; NULL: to receive
+} tfrt_routed_message_t;
+
 typedef struct tfrt_call_router_vtable_s {
   void (*call)(tfrt_call_router_t* router, const tfrt_routed_call_t* call);
   tfrt_call_place_t (*place)(tfrt_call_router_t* router);
   // Returns a value (+1), at once, that is the same and has its payload on that host.
   tfrt_async_value_t* (*copy)(tfrt_call_router_t* router, const tfrt_routed_copy_t* copy);
+  // Returns a chain (+1) that is available when the value waits there, or was received.
+  tfrt_async_value_t* (*send)(tfrt_call_router_t* router, const tfrt_routed_message_t* message);
+  // Returns the value (+1), at once, that the host sends.
+  tfrt_async_value_t* (*receive)(tfrt_call_router_t* router, const tfrt_routed_message_t* message);
 } tfrt_call_router_vtable_t;
 
 // Embedded first in every router; owned by whoever made the request, and outlives it.

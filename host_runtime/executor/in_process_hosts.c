@@ -3,13 +3,16 @@
 
 #include <string.h>
 
+#include "host_runtime/async/builtin_types.h"
 #include "host_runtime/base/string_builder.h"
+#include "host_runtime/executor/mailbox.h"
 
 typedef struct tfrt_in_process_host_s {
   tfrt_call_router_t router;
   tfrt_output_t output;
   tfrt_in_process_hosts_t* all;
   tfrt_request_context_t* request;  // +1
+  tfrt_mailbox_t mailbox;
   uint32_t rank;
 } tfrt_in_process_host_t;
 
@@ -17,6 +20,7 @@ struct tfrt_in_process_hosts_s {
   tfrt_allocator_t allocator;
   tfrt_output_t* output;  // takes the lines of all
   uint32_t host_count;
+  bool takes_all_calls;  // also those that name other hosts
   tfrt_in_process_host_t hosts[];
 };
 
@@ -42,6 +46,7 @@ static void tfrt_in_process_hosts_call(tfrt_call_router_t* router, const tfrt_ro
   tfrt_in_process_host_t* host = TFRT_CONTAINER_OF(router, tfrt_in_process_host_t, router);
   tfrt_in_process_hosts_t* all = host->all;
   uint32_t rank = call->options->has_host ? call->options->host : host->rank;
+  if (all->takes_all_calls) rank = 0;
   if (rank >= all->host_count) {
     tfrt_in_process_hosts_fail(call, all->host_count);
     return;
@@ -56,6 +61,18 @@ static tfrt_call_place_t tfrt_in_process_hosts_place(tfrt_call_router_t* router)
   return (tfrt_call_place_t){.rank = host->rank, .host_count = host->all->host_count};
 }
 
+// An error (+1) that says that there is no host |rank|.
+static tfrt_async_value_t* tfrt_in_process_hosts_no_host(const tfrt_in_process_hosts_t* all,
+                                                         uint32_t rank,
+                                                         const tfrt_status_origin_t* site) {
+  tfrt_status_t plain =
+      tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                         "the message names host %u, the job has %u hosts", rank, all->host_count);
+  tfrt_status_t located = tfrt_status_with_origin(plain, site);
+  tfrt_status_release(plain);
+  return tfrt_async_value_create_error_take(located);
+}
+
 // The hosts share their memory, so every value is on each of them.
 static tfrt_async_value_t* tfrt_in_process_hosts_copy(tfrt_call_router_t* router,
                                                       const tfrt_routed_copy_t* copy) {
@@ -63,10 +80,34 @@ static tfrt_async_value_t* tfrt_in_process_hosts_copy(tfrt_call_router_t* router
   return tfrt_async_value_retain(copy->value);
 }
 
+static tfrt_async_value_t* tfrt_in_process_hosts_send(tfrt_call_router_t* router,
+                                                      const tfrt_routed_message_t* message) {
+  tfrt_in_process_host_t* host = TFRT_CONTAINER_OF(router, tfrt_in_process_host_t, router);
+  if (message->host >= host->all->host_count) {
+    return tfrt_in_process_hosts_no_host(host->all, message->host, message->site);
+  }
+  tfrt_status_t status =
+      tfrt_mailbox_send(&host->all->hosts[message->host].mailbox, host->request->options.id,
+                        host->rank, tfrt_async_value_string(message->key), message->value);
+  return status ? tfrt_async_value_create_error_take(status) : tfrt_async_value_ready_chain();
+}
+
+static tfrt_async_value_t* tfrt_in_process_hosts_receive(tfrt_call_router_t* router,
+                                                         const tfrt_routed_message_t* message) {
+  tfrt_in_process_host_t* host = TFRT_CONTAINER_OF(router, tfrt_in_process_host_t, router);
+  if (message->host >= host->all->host_count) {
+    return tfrt_in_process_hosts_no_host(host->all, message->host, message->site);
+  }
+  return tfrt_mailbox_receive(&host->mailbox, host->request, message->host,
+                              tfrt_async_value_string(message->key));
+}
+
 static const tfrt_call_router_vtable_t tfrt_in_process_hosts_router_vtable = {
     .call = tfrt_in_process_hosts_call,
     .place = tfrt_in_process_hosts_place,
     .copy = tfrt_in_process_hosts_copy,
+    .send = tfrt_in_process_hosts_send,
+    .receive = tfrt_in_process_hosts_receive,
 };
 
 // --- Lines -------------------------------------------------------------------
@@ -105,16 +146,20 @@ tfrt_status_t tfrt_in_process_hosts_allocate(uint32_t host_count,
                                              tfrt_allocator_t allocator,
                                              tfrt_in_process_hosts_t** out_hosts) {
   *out_hosts = NULL;
+  bool takes_all_calls = host_count == 0;
+  if (takes_all_calls) host_count = 1;
   tfrt_in_process_hosts_t* all =
       tfrt_allocator_allocate_zeroed(allocator, tfrt_in_process_hosts_size(host_count));
   if (!all) return tfrt_status_out_of_memory();
   all->allocator = allocator;
   all->output = options->output ? options->output : tfrt_output_standard();
   all->host_count = host_count;
+  all->takes_all_calls = takes_all_calls;
   for (uint32_t rank = 0; rank < host_count; ++rank) {
     tfrt_in_process_host_t* host = &all->hosts[rank];
     host->all = all;
     host->rank = rank;
+    tfrt_mailbox_initialize(&host->mailbox, allocator);
     host->router.vtable = &tfrt_in_process_hosts_router_vtable;
     host->output.vtable = &tfrt_in_process_hosts_output_vtable;
     tfrt_request_options_t own = *options;
@@ -129,9 +174,25 @@ tfrt_status_t tfrt_in_process_hosts_allocate(uint32_t host_count,
   return NULL;
 }
 
+// Nobody sends or receives any more: drops what only one side has come for.
+static void tfrt_in_process_hosts_empty(tfrt_mailbox_t* mailbox) {
+  tfrt_status_t status =
+      tfrt_status_create(TFRT_STATUS_CANCELLED, "the program ended before this was sent");
+  bool waits = false;
+  for (tfrt_async_value_t* value;
+       (value = tfrt_mailbox_take(mailbox, TFRT_MAILBOX_ANY_SENDER, false, &waits));) {
+    if (waits) tfrt_async_value_set_error(value, status);
+    tfrt_async_value_release(value);
+  }
+  tfrt_status_release(status);
+  tfrt_mailbox_deinitialize(mailbox);
+}
+
 void tfrt_in_process_hosts_free(tfrt_in_process_hosts_t* hosts) {
   if (!hosts) return;
   for (uint32_t rank = 0; rank < hosts->host_count; ++rank) {
+    // A host that allocation did not come to has nothing.
+    if (hosts->hosts[rank].all) tfrt_in_process_hosts_empty(&hosts->hosts[rank].mailbox);
     tfrt_request_context_release(hosts->hosts[rank].request);
   }
   tfrt_allocator_free(hosts->allocator, hosts, tfrt_in_process_hosts_size(hosts->host_count));

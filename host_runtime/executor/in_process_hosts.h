@@ -9,6 +9,8 @@
 //        |                                         |
 //      prints "text"                             prints "[2] text"
 //
+// A value that one sends another waits in the mailbox of the receiver (mailbox.h).
+//
 // Arguments and results are handed over as they are: nothing is copied, nothing is lost,
 // and options that are about networks and failures (deadline_ms, pure, retries) mean
 // nothing.
@@ -28,7 +30,8 @@
 
 typedef struct tfrt_in_process_hosts_s tfrt_in_process_hosts_t;
 
-// Sets |*out_hosts| to |host_count| (at least 1) hosts. |options| hold for the request of
+// Sets |*out_hosts| to |host_count| hosts; 0: one, which also takes the calls that name others,
+// so that a program for several hosts runs on it. |options| hold for the request of
 // each, but for router and output, which are the hosts' own; lines go on to
 // |options->output|. Thread-safe.
 tfrt_status_t tfrt_in_process_hosts_allocate(uint32_t host_count,

@@ -18,6 +18,11 @@ void tfrt_distributed_call_all(tfrt_kernel_frame_t* frame);
 void tfrt_distributed_fetch(tfrt_kernel_frame_t* frame);
 void tfrt_distributed_copy_to(tfrt_kernel_frame_t* frame);
 
+// message_kernels.c
+void tfrt_distributed_key(tfrt_kernel_frame_t* frame);
+void tfrt_distributed_send(tfrt_kernel_frame_t* frame);
+void tfrt_distributed_recv(tfrt_kernel_frame_t* frame);
+
 // list_kernels.c
 void tfrt_distributed_list_size(tfrt_kernel_frame_t* frame);
 void tfrt_distributed_list_get(tfrt_kernel_frame_t* frame);

@@ -2,6 +2,7 @@
 
 #include "kernels/distributed/ops.h"
 
+#define CHAIN "!tfrt.chain"
 #define HOST "!tfrt_dist.host"
 #define LIST "!tfrt_dist.list"
 #define TENSOR "!tfrt_tensor.tensor"
@@ -25,6 +26,24 @@ static const tfrt_operand_descriptor_t list_and_index[] = {
     {"index", "i32", TFRT_OPERAND_DEMANDED},
 };
 
+static const tfrt_operand_descriptor_t sent[] = {
+    {"host", HOST, TFRT_OPERAND_DEMANDED},
+    {"key", "!tfrt.string", TFRT_OPERAND_DEMANDED},
+    {"value", TFRT_TYPE_ANY, TFRT_OPERAND_PASSED},
+    {"chain", CHAIN, TFRT_OPERAND_AWAITED},
+};
+static const tfrt_operand_descriptor_t received[] = {
+    {"host", HOST, TFRT_OPERAND_DEMANDED},
+    {"key", "!tfrt.string", TFRT_OPERAND_DEMANDED},
+    {"chain", CHAIN, TFRT_OPERAND_AWAITED},
+};
+
+static const tfrt_result_descriptor_t key_result[] = {{"key", "!tfrt.string"}};
+static const tfrt_result_descriptor_t chain_result[] = {{"chain", CHAIN}};
+static const tfrt_result_descriptor_t value_and_chain[] = {
+    {"value", TFRT_TYPE_ANY},
+    {"chain", CHAIN},
+};
 static const tfrt_result_descriptor_t i32_result[] = {{"result", "i32"}};
 static const tfrt_result_descriptor_t host_result[] = {{"host", HOST}};
 static const tfrt_result_descriptor_t list_result[] = {{"list", LIST}};
@@ -35,6 +54,8 @@ static const tfrt_result_descriptor_t any_results[] = {{"results", TFRT_TYPE_ANY
 static const tfrt_attribute_descriptor_t callee[] = {
     {"callee", TFRT_ATTRIBUTE_SYMBOL, NULL},
 };
+
+static const tfrt_attribute_descriptor_t name[] = {{"name", TFRT_ATTRIBUTE_STRING, NULL}};
 
 // --- The table ------------------------------------------------------------------
 
@@ -124,6 +145,29 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_RESULTS(any_results),
      .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS |
               TFRT_KERNEL_RESULTS_AS_OPERANDS,
+     .cost = 1},
+    {.name = "tfrt_dist.key",
+     .summary = "The string `name`, under which values are sent and received.",
+     .assembly = "#name attr-dict",
+     TFRT_RESULTS(key_result),
+     TFRT_ATTRIBUTES(name),
+     .flags = TFRT_KERNEL_PURE,
+     .cost = 1},
+    {.name = "tfrt_dist.send",
+     .summary = "Gives that host a value under a key. The chain is there when the value waits "
+                "there, or was received.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(sent),
+     TFRT_RESULTS(chain_result),
+     .cost = 1},
+    {.name = "tfrt_dist.recv",
+     .summary = "The value that that host sends under the key in the same run of the program, "
+                "whoever of both comes first; of several in their order. An error when the host "
+                "is lost, the deadline passes or the run is cancelled. The chain is there when "
+                "the value is.",
+     .assembly = "operands attr-dict result-types",
+     TFRT_OPERANDS(received),
+     TFRT_RESULTS(value_and_chain),
      .cost = 1},
 };
 

@@ -268,6 +268,102 @@ START_TEST(the_loss_of_a_host_is_the_loss_of_copies_there) {
 }
 END_TEST
 
+// Each host sends its rank to the next one, and its square by another key, and gives what it
+// got.
+static const char ring_program[] =
+    "func.func @turn(%x: i32, %n: i32) -> i32 {\n"
+    "  %c = tfrt.new.chain\n"
+    "  %me = tfrt_dist.rank\n"
+    "  %one = tfrt.constant.i32 1\n"
+    "  %last = tfrt.constant.i32 -1\n"
+    "  %up = tfrt.add.i32 %me, %one\n"
+    "  %q, %next = tfrt.div.i32 %up, %n\n"
+    "  %n1 = tfrt.add.i32 %n, %last\n"
+    "  %down = tfrt.add.i32 %me, %n1\n"
+    "  %q1, %before = tfrt.div.i32 %down, %n\n"
+    "  %to = tfrt_dist.host %next\n"
+    "  %from = tfrt_dist.host %before\n"
+    "  %a = \"tfrt_test.get_string\"() {value = \"a\"} : () -> !tfrt.string\n"
+    "  %b = \"tfrt_test.get_string\"() {value = \"b\"} : () -> !tfrt.string\n"
+    "  %got, %c1 = tfrt_dist.recv %from, %a, %c : i32\n"
+    "  %c2 = tfrt_dist.send %to, %b, %up, %c\n"
+    "  %c3 = tfrt_dist.send %to, %a, %me, %c2\n"
+    "  %got2, %c4 = tfrt_dist.recv %from, %b, %c1 : i32\n"
+    "  %s = tfrt.add.i32 %got, %got2\n"
+    "  %t = \"tfrt_test.identity\"(%c4, %s) : (!tfrt.chain, i32) -> i32\n"
+    "  tfrt.return %t : i32\n"
+    "}\n"
+    "func.func @main(%x: i32) -> (i32, i32) {\n"
+    "  %n = tfrt_dist.num_hosts\n"
+    "  %l = tfrt_dist.call_all @turn(%x, %n) : (i32, i32) -> (!tfrt_dist.list)\n"
+    "  %zero = tfrt.constant.i32 0\n"
+    "  %first = tfrt_dist.list.get %l, %zero : i32\n"
+    "  %s = tfrt_dist.list.sum %l : i32\n"
+    "  tfrt.return %first, %s : i32, i32\n"
+    "}\n";
+
+START_TEST(either_side_of_a_message_may_come_first) {
+  tfrt_simulated_options_t options;
+  tfrt_simulated_options_initialize(&options);
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    options.seed = seed;
+    options.jitter_ns = 20 * options.delay_ns;
+    options.break_chance = seed % 2 ? 10000 : 0;
+    uint32_t count = (uint32_t)(1 + seed % 4);
+    start(ring_program, count, &options, 2, 2);
+    tfrt_node_world_await(&world);
+    ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 2 * (int32_t)count - 1);
+    ck_assert_int_eq(tfrt_node_world_i32(&world, 1), (int32_t)(count * count));
+    end();
+  }
+}
+END_TEST
+
+START_TEST(the_loss_of_a_sender_ends_the_wait_for_it) {
+  uint32_t lost = 0;
+  for (int64_t delay_us = 100; delay_us < 4000; delay_us += 100) {
+    start(ring_program, 4, NULL, 2, 2);
+    tfrt_node_world_run_for(&world, delay_us * TFRT_NANOSECONDS_PER_MICROSECOND);
+    bool is_open = tfrt_async_value_is_available(tfrt_client_opened(world.client));
+    tfrt_node_world_kill(&world, 3);
+    tfrt_node_world_await(&world);
+    if (is_open && tfrt_async_value_is_error(world.results[0])) {
+      ++lost;
+      ck_assert_int_eq(error_of(0)->code, TFRT_STATUS_UNAVAILABLE);
+      ck_assert_uint_eq(error_of(0)->root_key, 0x1003);
+    } else if (is_open) {
+      ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 7);
+    }
+    end();
+  }
+  ck_assert_uint_gt(lost, 0);
+}
+END_TEST
+
+static const char never_program[] =
+    "func.func @wait(%x: i32) -> i32 {\n"
+    "  %c = tfrt.new.chain\n"
+    "  %h = tfrt_dist.host %x\n"
+    "  %k = \"tfrt_test.get_string\"() {value = \"never\"} : () -> !tfrt.string\n"
+    "  %v, %c1 = tfrt_dist.recv %h, %k, %c : i32\n"
+    "  %c2 = tfrt_dist.send %h, %k, %x, %c\n"
+    "  tfrt.return %v : i32\n"
+    "}\n"
+    "func.func @main(%x: i32) -> i32 {\n"
+    "  %one = tfrt.constant.i32 1\n"
+    "  %h = tfrt_dist.host %one\n"
+    "  %v = tfrt_dist.call %h @wait(%x) {deadline_ms = 200 : i32} : (!tfrt_dist.host, i32) -> "
+    "(i32)\n"
+    "  tfrt.return %v : i32\n"
+    "}\n";
+
+START_TEST(a_wait_for_what_is_never_sent_ends_with_the_deadline) {
+  run(never_program, 3, 2, 1);
+  ck_assert_int_eq(error_of(0)->code, TFRT_STATUS_DEADLINE_EXCEEDED);
+  end();
+}
+END_TEST
+
 static const char slow_program[] =
     "func.func @fib(%n: i32) -> i32 {\n"
     "  %one = tfrt.constant.i32 1\n"
@@ -332,6 +428,9 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(ops, hosts_travel_and_lists_say_that_they_do_not);
   tcase_add_test(ops, a_copy_travels_once_and_is_used_where_it_is);
   tcase_add_test(ops, the_loss_of_a_host_is_the_loss_of_copies_there);
+  tcase_add_test(ops, either_side_of_a_message_may_come_first);
+  tcase_add_test(ops, the_loss_of_a_sender_ends_the_wait_for_it);
+  tcase_add_test(ops, a_wait_for_what_is_never_sent_ends_with_the_deadline);
   tcase_add_test(ops, a_cancel_ends_sums_that_wait);
   Suite* suite = suite_create("host ops");
   suite_add_tcase(suite, ops);

@@ -15,8 +15,8 @@ typedef struct tfrt_in_process_run_s {
   tfrt_task_t start;       // runs the function, on a thread of the queue
   tfrt_task_t on_results;  // runs when all results are resolved, on any thread
   tfrt_host_context_t* host;
-  tfrt_request_context_t* request;  // +1; with |hosts| that of host 0
-  tfrt_in_process_hosts_t* hosts;   // NULL: this process is the only host
+  tfrt_in_process_hosts_t* hosts;
+  tfrt_request_context_t* request;  // of host 0
   tfrt_run_plan_t* plan;
   tfrt_run_loop_t* loop;
   tfrt_status_t status;  // +1; why the results can't be waited for, or NULL
@@ -59,21 +59,13 @@ static void tfrt_in_process_run_start(tfrt_task_t* task) {
   tfrt_in_process_run_end(run);
 }
 
-static void tfrt_in_process_run_cancel(tfrt_in_process_run_t* run, tfrt_status_t reason) {
-  if (run->hosts) {
-    tfrt_in_process_hosts_cancel(run->hosts, reason);
-  } else {
-    tfrt_request_context_cancel(run->request, reason);
-  }
-}
-
 static void tfrt_in_process_run_wait(tfrt_in_process_run_t* run) {
   tfrt_run_loop_t* loop = run->loop;
   bool is_told = false;
   // Pairs with the store in tfrt_in_process_run_end().
   while (!atomic_load_explicit(&run->is_done, memory_order_acquire)) {
     if (loop->cancelled && !is_told) {
-      tfrt_in_process_run_cancel(run, loop->cancelled);
+      tfrt_in_process_hosts_cancel(run->hosts, loop->cancelled);
       tfrt_run_loop_start_alarm(loop, TFRT_RUN_LOOP_GRACE_MS);
       is_told = true;
     }
@@ -87,24 +79,15 @@ static void tfrt_in_process_run_wait(tfrt_in_process_run_t* run) {
   }
 }
 
-// Makes the request of |run|, and with |host_count| hosts those of the others.
-static tfrt_status_t tfrt_in_process_run_make_request(tfrt_in_process_run_t* run,
-                                                      const tfrt_request_options_t* options,
-                                                      uint32_t host_count) {
-  tfrt_allocator_t allocator = tfrt_allocator_system();
-  if (host_count == 0) return tfrt_request_context_create(options, allocator, &run->request);
-  TFRT_RETURN_IF_ERROR(tfrt_in_process_hosts_allocate(host_count, options, allocator, &run->hosts));
-  run->request = tfrt_request_context_retain(tfrt_in_process_hosts_request(run->hosts, 0));
-  return NULL;
-}
-
 tfrt_status_t tfrt_in_process_run(tfrt_host_context_t* host, tfrt_run_plan_t* plan,
                                   uint32_t host_count, tfrt_trace_t* trace, tfrt_run_loop_t* loop) {
   tfrt_request_options_t options = tfrt_request_options_default();
   options.id = 1;
   options.trace = trace;
   tfrt_in_process_run_t run = {.host = host, .plan = plan, .loop = loop};
-  TFRT_RETURN_IF_ERROR(tfrt_in_process_run_make_request(&run, &options, host_count));
+  TFRT_RETURN_IF_ERROR(
+      tfrt_in_process_hosts_allocate(host_count, &options, tfrt_allocator_system(), &run.hosts));
+  run.request = tfrt_in_process_hosts_request(run.hosts, 0);
   tfrt_task_initialize(&run.start, tfrt_in_process_run_start);
   tfrt_task_initialize(&run.on_results, tfrt_in_process_run_on_results);
   tfrt_work_queue_add_task(host->work_queue, &run.start);
@@ -112,7 +95,6 @@ tfrt_status_t tfrt_in_process_run(tfrt_host_context_t* host, tfrt_run_plan_t* pl
   tfrt_run_loop_bound_end(loop, TFRT_RUN_LOOP_REPORT_SECONDS);
   // The task that woke the loop may still be on its way out of this frame's storage.
   tfrt_work_queue_quiesce(host->work_queue);
-  tfrt_request_context_release(run.request);
   tfrt_in_process_hosts_free(run.hosts);
   tfrt_output_flush_standard();
   return run.status;

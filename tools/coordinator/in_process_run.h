@@ -23,7 +23,7 @@ tfrt_status_t tfrt_in_process_run_make_host(const tfrt_run_options_t* options,
 
 // Calls |plan|'s function on |host|, sets its results, and returns when they are resolved.
 // With |host_count| > 0 this process is so many hosts (in_process_hosts.h), and the function
-// runs on the first; 0: calls with options are plain calls. What runs when is added to |trace|,
+// runs on the first; 0: one host that takes all calls. What runs when is added to |trace|,
 // unless that is NULL. A cancel of |loop| cancels the request; a second one ends the process, for
 // the case that a kernel doesn't listen. Main thread only.
 tfrt_status_t tfrt_in_process_run(tfrt_host_context_t* host, tfrt_run_plan_t* plan,

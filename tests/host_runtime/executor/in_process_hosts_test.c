@@ -144,6 +144,38 @@ START_TEST(a_copy_is_the_value_itself) {
 }
 END_TEST
 
+START_TEST(one_host_for_all_takes_calls_that_name_others) {
+  tfrt_in_process_hosts_free(hosts);
+  tfrt_request_options_t options = tfrt_request_options_default();
+  tfrt_status_t status = tfrt_in_process_hosts_allocate(
+      0, &options, tfrt_counting_allocator_interface(&books), &hosts);
+  ck_assert_ptr_null(status);
+  ck_assert_uint_eq(place_of(tfrt_in_process_hosts_request(hosts, 0)).host_count, 1);
+  tfrt_async_value_t* result = call(0, &(tfrt_call_options_t){.has_host = true, .host = 2});
+  ck_assert_int_eq(*(int32_t*)tfrt_async_value_payload(result), 0);
+  tfrt_async_value_release(result);
+}
+END_TEST
+
+START_TEST(what_only_one_side_came_for_ends_with_the_hosts) {
+  tfrt_async_value_t* key = tfrt_async_value_create_string(tfrt_string_view_of("key"));
+  tfrt_call_router_t* router = tfrt_in_process_hosts_request(hosts, 0)->options.router;
+  const tfrt_status_origin_t site = {.rank = TFRT_STATUS_NO_RANK, .function = "main"};
+  tfrt_routed_message_t message = {.host = 2, .site = &site, .key = key, .value = key};
+  tfrt_async_value_t* chain = router->vtable->send(router, &message);
+  ck_assert(!tfrt_async_value_is_error(chain));
+  tfrt_async_value_t* received = router->vtable->receive(router, &message);
+  ck_assert(!tfrt_async_value_is_available(received));
+  tfrt_async_value_release(received);
+  message.host = 3;
+  tfrt_async_value_t* nobody = router->vtable->send(router, &message);
+  ck_assert_int_eq(tfrt_status_code(tfrt_async_value_error(nobody)), TFRT_STATUS_INVALID_ARGUMENT);
+  tfrt_async_value_release(nobody);
+  tfrt_async_value_release(chain);
+  tfrt_async_value_release(key);
+}
+END_TEST
+
 START_TEST(a_cancel_is_for_all) {
   tfrt_status_t reason = tfrt_status_create(TFRT_STATUS_CANCELLED, "enough");
   tfrt_in_process_hosts_cancel(hosts, reason);
@@ -183,6 +215,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(all, a_host_that_is_not_there_is_an_error_with_the_place_of_the_call);
   tcase_add_test(all, lines_have_the_rank_in_front_but_for_the_first_host);
   tcase_add_test(all, a_copy_is_the_value_itself);
+  tcase_add_test(all, one_host_for_all_takes_calls_that_name_others);
+  tcase_add_test(all, what_only_one_side_came_for_ends_with_the_hosts);
   tcase_add_test(all, a_cancel_is_for_all);
   tcase_add_test(all, without_memory_there_are_no_hosts);
   Suite* suite = suite_create("in-process hosts");

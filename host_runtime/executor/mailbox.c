@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host_runtime/executor/mailbox.h"
+
+#include <string.h>
+
+#include "host_runtime/base/ref_count.h"
+
+// One side has come, the other hasn't.
+typedef struct tfrt_mailbox_slot_s {
+  tfrt_list_link_t link;
+  uint64_t request;
+  uint32_t sender;
+  bool is_sent;                  // else it is waited for
+  tfrt_indirect_value_t* value;  // +1
+  size_t key_size;
+  char key[];
+} tfrt_mailbox_slot_t;
+
+void tfrt_mailbox_initialize(tfrt_mailbox_t* mailbox, tfrt_allocator_t allocator) {
+  mailbox->allocator = allocator;
+  tfrt_mutex_initialize(&mailbox->mutex);
+  tfrt_list_initialize(&mailbox->slots);
+}
+
+void tfrt_mailbox_deinitialize(tfrt_mailbox_t* mailbox) {
+  tfrt_mutex_deinitialize(&mailbox->mutex);
+}
+
+static void tfrt_mailbox_free_slot(tfrt_mailbox_t* mailbox, tfrt_mailbox_slot_t* slot) {
+  tfrt_allocator_free(mailbox->allocator, slot, sizeof(*slot) + slot->key_size);
+}
+
+// --- Meeting -------------------------------------------------------------------
+
+// Takes out the oldest slot of the other side; with the mutex held.
+static tfrt_mailbox_slot_t* tfrt_mailbox_find(tfrt_mailbox_t* mailbox, uint64_t request,
+                                              uint32_t sender, tfrt_string_view_t key,
+                                              bool is_sent) {
+  for (tfrt_list_link_t* link = mailbox->slots.next; link != &mailbox->slots; link = link->next) {
+    tfrt_mailbox_slot_t* slot = TFRT_CONTAINER_OF(link, tfrt_mailbox_slot_t, link);
+    bool fits = slot->request == request && slot->sender == sender && slot->is_sent == is_sent &&
+                tfrt_string_view_equal(tfrt_string_view_make(slot->key, slot->key_size), key);
+    if (!fits) continue;
+    tfrt_list_remove(link);
+    return slot;
+  }
+  return NULL;
+}
+
+static tfrt_mailbox_slot_t* tfrt_mailbox_allocate_slot(tfrt_mailbox_t* mailbox, uint64_t request,
+                                                       uint32_t sender, tfrt_string_view_t key,
+                                                       bool is_sent) {
+  tfrt_mailbox_slot_t* slot =
+      tfrt_allocator_allocate_zeroed(mailbox->allocator, sizeof(*slot) + key.size);
+  if (!slot) return NULL;
+  slot->key_size = key.size;
+  slot->value = tfrt_indirect_value_create();
+  if (!slot->value) {
+    tfrt_mailbox_free_slot(mailbox, slot);
+    return NULL;
+  }
+  slot->request = request;
+  slot->sender = sender;
+  slot->is_sent = is_sent;
+  if (key.size > 0) memcpy(slot->key, key.data, key.size);
+  return slot;
+}
+
+// Returns the value (+1) that both sides share, whoever of them is first; NULL when memory is
+// out.
+static tfrt_indirect_value_t* tfrt_mailbox_meet(tfrt_mailbox_t* mailbox, uint64_t request,
+                                                uint32_t sender, tfrt_string_view_t key,
+                                                bool is_sent) {
+  tfrt_mutex_lock(&mailbox->mutex);
+  tfrt_mailbox_slot_t* slot = tfrt_mailbox_find(mailbox, request, sender, key, !is_sent);
+  tfrt_indirect_value_t* value = slot ? slot->value : NULL;
+  if (slot) {
+    tfrt_mailbox_free_slot(mailbox, slot);
+  } else {
+    slot = tfrt_mailbox_allocate_slot(mailbox, request, sender, key, is_sent);
+    if (slot) {
+      tfrt_list_push_back(&mailbox->slots, &slot->link);
+      value = slot->value;
+      tfrt_async_value_retain(&value->base);
+    }
+  }
+  tfrt_mutex_unlock(&mailbox->mutex);
+  return value;
+}
+
+tfrt_status_t tfrt_mailbox_send(tfrt_mailbox_t* mailbox, uint64_t request, uint32_t sender,
+                                tfrt_string_view_t key, tfrt_async_value_t* value) {
+  tfrt_indirect_value_t* shared = tfrt_mailbox_meet(mailbox, request, sender, key, true);
+  if (!shared) return tfrt_status_out_of_memory();
+  // If the receiver was cancelled meanwhile, its error stays.
+  tfrt_indirect_value_forward(shared, value);
+  tfrt_async_value_release(&shared->base);
+  return NULL;
+}
+
+// --- Waiting -------------------------------------------------------------------
+
+// Makes a value an error when its request is cancelled before it is resolved.
+typedef struct tfrt_mailbox_wait_s {
+  tfrt_ref_count_t ref_count;  // one for the subscription, one for the task
+  tfrt_cancellation_subscription_t subscription;
+  tfrt_task_t task;
+  tfrt_request_context_t* request;  // +1
+  tfrt_indirect_value_t* value;     // +1
+  tfrt_allocator_t allocator;
+} tfrt_mailbox_wait_t;
+
+static void tfrt_mailbox_release_wait(tfrt_mailbox_wait_t* wait) {
+  if (!tfrt_ref_count_decrement(&wait->ref_count)) return;
+  tfrt_request_context_t* request = wait->request;
+  tfrt_async_value_release(&wait->value->base);
+  tfrt_allocator_free(wait->allocator, wait, sizeof(*wait));
+  tfrt_request_context_release(request);
+}
+
+static void tfrt_mailbox_run_cancel(tfrt_cancellation_subscription_t* subscription,
+                                    tfrt_status_t reason) {
+  tfrt_mailbox_wait_t* wait = TFRT_CONTAINER_OF(subscription, tfrt_mailbox_wait_t, subscription);
+  tfrt_async_value_set_error(&wait->value->base, reason);
+  tfrt_mailbox_release_wait(wait);
+}
+
+static void tfrt_mailbox_run_resolved(tfrt_task_t* task) {
+  tfrt_mailbox_wait_t* wait = TFRT_CONTAINER_OF(task, tfrt_mailbox_wait_t, task);
+  if (tfrt_cancellation_unsubscribe(&wait->request->cancellation, &wait->subscription)) {
+    tfrt_mailbox_release_wait(wait);
+  }
+  tfrt_mailbox_release_wait(wait);
+}
+
+tfrt_async_value_t* tfrt_mailbox_receive(tfrt_mailbox_t* mailbox, tfrt_request_context_t* request,
+                                         uint32_t sender, tfrt_string_view_t key) {
+  tfrt_mailbox_wait_t* wait = tfrt_allocator_allocate_zeroed(mailbox->allocator, sizeof(*wait));
+  if (!wait) return tfrt_async_value_out_of_memory();
+  tfrt_indirect_value_t* value =
+      tfrt_mailbox_meet(mailbox, request->options.id, sender, key, false);
+  if (!value) {
+    tfrt_allocator_free(mailbox->allocator, wait, sizeof(*wait));
+    return tfrt_async_value_out_of_memory();
+  }
+  tfrt_ref_count_initialize(&wait->ref_count);
+  tfrt_ref_count_increment(&wait->ref_count);
+  wait->request = tfrt_request_context_retain(request);
+  wait->value = value;
+  wait->allocator = mailbox->allocator;
+  tfrt_async_value_retain(&value->base);
+  tfrt_task_initialize(&wait->task, tfrt_mailbox_run_resolved);
+  tfrt_cancellation_subscribe(&request->cancellation, &wait->subscription, tfrt_mailbox_run_cancel);
+  tfrt_async_value_watch(&value->base, &wait->task);
+  return &value->base;
+}
+
+// --- The end -------------------------------------------------------------------
+
+tfrt_async_value_t* tfrt_mailbox_take(tfrt_mailbox_t* mailbox, uint32_t sender, bool only_waiting,
+                                      bool* out_waits) {
+  tfrt_async_value_t* value = NULL;
+  tfrt_mutex_lock(&mailbox->mutex);
+  for (tfrt_list_link_t* link = mailbox->slots.next; link != &mailbox->slots && !value;) {
+    tfrt_mailbox_slot_t* slot = TFRT_CONTAINER_OF(link, tfrt_mailbox_slot_t, link);
+    link = link->next;
+    bool is_of_sender = sender == TFRT_MAILBOX_ANY_SENDER || slot->sender == sender;
+    if (!is_of_sender || (only_waiting && slot->is_sent)) continue;
+    tfrt_list_remove(&slot->link);
+    value = &slot->value->base;
+    *out_waits = !slot->is_sent;
+    tfrt_mailbox_free_slot(mailbox, slot);
+  }
+  tfrt_mutex_unlock(&mailbox->mutex);
+  return value;
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where values wait that hosts send each other by key: on the host that receives, until both
+// sides have come. Either may be first.
+//
+//   send(k, v)      receive(k)              receive(k)            send(k, v)
+//      slot: v ------> v                       slot: placeholder ---> v
+//
+// Sends and receives of one request, sender and key meet in the order in which each side
+// made them.
+//
+// Life:
+//  1. Initialised in the storage of whoever has the requests.
+//  2. Sent to and received from, by any thread.
+//  3. Emptied (tfrt_mailbox_take()) when a sender is lost, or all is over; deinitialised.
+//
+// Thread rule: thread-safe after initialisation. No value is resolved with the mutex held.
+// Failure rule: when memory is out, a receive gives that error, and a send says so.
+#ifndef TFRT_HOST_RUNTIME_EXECUTOR_MAILBOX_H_
+#define TFRT_HOST_RUNTIME_EXECUTOR_MAILBOX_H_
+
+#include "host_runtime/base/list.h"
+#include "host_runtime/base/string_view.h"
+#include "host_runtime/base/sync.h"
+#include "host_runtime/executor/request_context.h"
+
+// Any sender, for tfrt_mailbox_take().
+#define TFRT_MAILBOX_ANY_SENDER UINT32_MAX
+
+typedef struct tfrt_mailbox_s {
+  tfrt_allocator_t allocator;
+  tfrt_mutex_t mutex;
+  tfrt_list_link_t slots;  // one side has come; in the order of that; guarded by |mutex|
+} tfrt_mailbox_t;
+
+// Makes |mailbox| an empty one. Thread-compatible.
+void tfrt_mailbox_initialize(tfrt_mailbox_t* mailbox, tfrt_allocator_t allocator);
+
+// Gives |mailbox|, which is empty, back. Thread-compatible.
+void tfrt_mailbox_deinitialize(tfrt_mailbox_t* mailbox);
+
+// Sends |value| (+0, in any state) from host |sender| under |key|. RESOURCE_EXHAUSTED.
+// Resolves a placeholder if that was first: with no lock held. Thread-safe.
+tfrt_status_t tfrt_mailbox_send(tfrt_mailbox_t* mailbox, uint64_t request, uint32_t sender,
+                                tfrt_string_view_t key, tfrt_async_value_t* value) TFRT_MUST_USE;
+
+// Returns the value (+1) that host |sender| has sent, or will send, under |key| to |request|.
+// A cancel of that ends the wait. Thread-safe (no lock is held).
+tfrt_async_value_t* tfrt_mailbox_receive(tfrt_mailbox_t* mailbox, tfrt_request_context_t* request,
+                                         uint32_t sender, tfrt_string_view_t key);
+
+// Takes out one value (+1) of |sender|, or NULL: with |*out_waits| one that was asked for and
+// never sent, which the caller makes an error, else one that was never asked for. With
+// |only_waiting| the latter stay. Thread-safe.
+tfrt_async_value_t* tfrt_mailbox_take(tfrt_mailbox_t* mailbox, uint32_t sender, bool only_waiting,
+                                      bool* out_waits);
+
+#endif  // TFRT_HOST_RUNTIME_EXECUTOR_MAILBOX_H_

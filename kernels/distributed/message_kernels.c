@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Values that hosts send each other by key.
+
+#include "host_runtime/bef/bef_attribute.h"
+#include "host_runtime/executor/request_context.h"
+#include "host_runtime/host_context.h"
+#include "kernels/distributed/kernel_groups.h"
+
+// Returns the router, with |*out_message| and |*out_site| filled, or NULL after failing
+// |frame|.
+static tfrt_call_router_t* begin(tfrt_kernel_frame_t* frame, tfrt_routed_message_t* out_message,
+                                 tfrt_status_origin_t* out_site) {
+  tfrt_call_router_t* router = frame->context->request->options.router;
+  if (!router) {
+    tfrt_kernel_frame_fail(frame, TFRT_STATUS_FAILED_PRECONDITION,
+                           "there are no hosts that could send or receive; `tfrt run` with "
+                           "--in-process, --local or --hosts has some");
+    return NULL;
+  }
+  tfrt_kernel_site_origin(frame->site, out_site);
+  *out_message =
+      (tfrt_routed_message_t){.host = *(const uint32_t*)tfrt_kernel_frame_payload(frame, 0),
+                              .context = frame->context,
+                              .site = out_site,
+                              .key = frame->arguments[1]};
+  return router;
+}
+
+void tfrt_distributed_key(tfrt_kernel_frame_t* frame) {
+  tfrt_string_view_t key = tfrt_bef_attribute_string(frame->attributes[0]);
+  tfrt_kernel_frame_set(frame, 0, tfrt_async_value_create_string(key));
+}
+
+void tfrt_distributed_send(tfrt_kernel_frame_t* frame) {
+  tfrt_routed_message_t message;
+  tfrt_status_origin_t site;
+  tfrt_call_router_t* router = begin(frame, &message, &site);
+  if (!router) return;
+  message.value = frame->arguments[2];
+  tfrt_kernel_frame_set(frame, 0, router->vtable->send(router, &message));
+}
+
+// --- Receiving -----------------------------------------------------------------------
+
+// Makes a chain of the end of a wait.
+typedef struct arrival_s {
+  tfrt_task_t task;
+  tfrt_async_value_t* value;     // +1
+  tfrt_indirect_value_t* chain;  // +1
+  tfrt_allocator_t allocator;
+} arrival_t;
+
+static void run_arrival(tfrt_task_t* task) {
+  arrival_t* arrival = TFRT_CONTAINER_OF(task, arrival_t, task);
+  bool is_error = tfrt_async_value_is_error(arrival->value);
+  tfrt_async_value_t* target =
+      is_error ? tfrt_async_value_retain(arrival->value) : tfrt_async_value_ready_chain();
+  tfrt_indirect_value_forward_take(arrival->chain, target);
+  tfrt_async_value_release(arrival->value);
+  tfrt_async_value_release(&arrival->chain->base);
+  tfrt_allocator_free(arrival->allocator, arrival, sizeof(*arrival));
+}
+
+void tfrt_distributed_recv(tfrt_kernel_frame_t* frame) {
+  tfrt_routed_message_t message;
+  tfrt_status_origin_t site;
+  tfrt_call_router_t* router = begin(frame, &message, &site);
+  if (!router) return;
+  tfrt_allocator_t allocator = frame->context->host->allocator;
+  arrival_t* arrival = tfrt_allocator_allocate_zeroed(allocator, sizeof(*arrival));
+  tfrt_indirect_value_t* chain = arrival ? tfrt_indirect_value_create() : NULL;
+  if (!chain) {
+    tfrt_allocator_free(allocator, arrival, sizeof(*arrival));
+    tfrt_kernel_frame_fail_take(frame, tfrt_status_out_of_memory());
+    return;
+  }
+  tfrt_async_value_t* value = router->vtable->receive(router, &message);
+  *arrival =
+      (arrival_t){.value = tfrt_async_value_retain(value), .chain = chain, .allocator = allocator};
+  tfrt_task_initialize(&arrival->task, run_arrival);
+  tfrt_kernel_frame_set(frame, 0, value);
+  tfrt_kernel_frame_set(frame, 1, tfrt_async_value_retain(&chain->base));
+  tfrt_async_value_and_then(arrival->value, &arrival->task);
+}

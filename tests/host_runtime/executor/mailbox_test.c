@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host_runtime/executor/mailbox.h"
+
+#include "host_runtime/async/builtin_types.h"
+#include "host_runtime/base/counting_allocator.h"
+#include "tests/support/test_main.h"
+
+static tfrt_counting_allocator_t books;
+static tfrt_mailbox_t mailbox;
+static tfrt_request_context_t* request;
+
+static void set_up(void) {
+  tfrt_counting_allocator_initialize(&books, tfrt_allocator_system(),
+                                     TFRT_COUNTING_ALLOCATOR_UNLIMITED);
+  tfrt_mailbox_initialize(&mailbox, tfrt_counting_allocator_interface(&books));
+  tfrt_request_options_t options = tfrt_request_options_default();
+  options.id = 7;
+  tfrt_status_t status = tfrt_request_context_create(&options, tfrt_allocator_system(), &request);
+  ck_assert_ptr_null(status);
+}
+
+static void tear_down(void) {
+  tfrt_request_context_release(request);
+  tfrt_mailbox_deinitialize(&mailbox);
+  ck_assert_int_eq(tfrt_counting_allocator_counts(&books).current_bytes, 0);
+}
+
+static void send_to(uint64_t id, uint32_t sender, const char* key, int32_t number) {
+  tfrt_async_value_t* value = tfrt_async_value_create_i32(number);
+  tfrt_status_t status = tfrt_mailbox_send(&mailbox, id, sender, tfrt_string_view_of(key), value);
+  ck_assert_ptr_null(status);
+  tfrt_async_value_release(value);
+}
+
+static tfrt_async_value_t* receive(uint32_t sender, const char* key) {
+  return tfrt_mailbox_receive(&mailbox, request, sender, tfrt_string_view_of(key));
+}
+
+// Checks that |value| (consumed) is |number|.
+static void expect(tfrt_async_value_t* value, int32_t number) {
+  ck_assert(tfrt_async_value_is_available(value) && !tfrt_async_value_is_error(value));
+  ck_assert_int_eq(*(int32_t*)tfrt_async_value_payload(tfrt_async_value_resolved(value)), number);
+  tfrt_async_value_release(value);
+}
+
+START_TEST(either_side_may_come_first) {
+  send_to(7, 1, "a", 10);
+  expect(receive(1, "a"), 10);
+  tfrt_async_value_t* later = receive(1, "a");
+  ck_assert(!tfrt_async_value_is_available(later));
+  send_to(7, 1, "a", 11);
+  expect(later, 11);
+}
+END_TEST
+
+START_TEST(only_the_same_request_sender_and_key_meet) {
+  tfrt_async_value_t* value = receive(1, "a");
+  send_to(8, 1, "a", 1);
+  send_to(7, 2, "a", 2);
+  send_to(7, 1, "b", 3);
+  send_to(7, 1, "", 4);
+  ck_assert(!tfrt_async_value_is_available(value));
+  send_to(7, 1, "a", 5);
+  expect(value, 5);
+  expect(receive(1, ""), 4);
+  expect(receive(1, "b"), 3);
+  expect(receive(2, "a"), 2);
+  bool waits = true;
+  expect(tfrt_mailbox_take(&mailbox, 1, false, &waits), 1);
+  ck_assert(!waits);
+}
+END_TEST
+
+START_TEST(of_several_the_first_comes_first) {
+  send_to(7, 1, "a", 1);
+  send_to(7, 1, "a", 2);
+  expect(receive(1, "a"), 1);
+  expect(receive(1, "a"), 2);
+  tfrt_async_value_t* first = receive(1, "a");
+  tfrt_async_value_t* second = receive(1, "a");
+  send_to(7, 1, "a", 3);
+  send_to(7, 1, "a", 4);
+  expect(first, 3);
+  expect(second, 4);
+}
+END_TEST
+
+START_TEST(a_cancel_ends_waits_before_and_after) {
+  tfrt_async_value_t* before = receive(1, "a");
+  tfrt_status_t reason = tfrt_status_create(TFRT_STATUS_CANCELLED, "enough");
+  tfrt_request_context_cancel(request, reason);
+  tfrt_status_release(reason);
+  tfrt_async_value_t* after = receive(1, "a");
+  ck_assert_str_eq(tfrt_status_message(tfrt_async_value_error(before)), "enough");
+  ck_assert_str_eq(tfrt_status_message(tfrt_async_value_error(after)), "enough");
+  // What comes now is let go.
+  send_to(7, 1, "a", 1);
+  send_to(7, 1, "a", 2);
+  ck_assert(tfrt_async_value_is_error(before));
+  tfrt_async_value_release(before);
+  tfrt_async_value_release(after);
+}
+END_TEST
+
+START_TEST(the_end_of_a_sender_takes_only_what_waits_for_it) {
+  tfrt_async_value_t* value = receive(1, "a");
+  tfrt_async_value_t* other = receive(2, "a");
+  send_to(7, 1, "b", 1);
+  bool waits = false;
+  tfrt_async_value_t* taken = tfrt_mailbox_take(&mailbox, 1, true, &waits);
+  ck_assert_ptr_eq(taken, value);
+  ck_assert(waits);
+  ck_assert_ptr_null(tfrt_mailbox_take(&mailbox, 1, true, &waits));
+  tfrt_status_t lost = tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "lost");
+  tfrt_async_value_set_error(taken, lost);
+  tfrt_status_release(lost);
+  tfrt_async_value_release(taken);
+  tfrt_async_value_release(value);
+  expect(receive(1, "b"), 1);
+  send_to(7, 2, "a", 2);
+  expect(other, 2);
+}
+END_TEST
+
+Suite* tfrt_test_suite(void) {
+  TCase* meetings = tcase_create("mailbox");
+  tcase_add_checked_fixture(meetings, set_up, tear_down);
+  tcase_add_test(meetings, either_side_may_come_first);
+  tcase_add_test(meetings, only_the_same_request_sender_and_key_meet);
+  tcase_add_test(meetings, of_several_the_first_comes_first);
+  tcase_add_test(meetings, a_cancel_ends_waits_before_and_after);
+  tcase_add_test(meetings, the_end_of_a_sender_takes_only_what_waits_for_it);
+  Suite* suite = suite_create("mailbox");
+  suite_add_tcase(suite, meetings);
+  return suite;
+}
