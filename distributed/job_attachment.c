@@ -92,7 +92,14 @@ void tfrt_job_attachment_end_all(tfrt_job_t* job) {
     tfrt_peer_job_t* known = tfrt_peer_find_job(peer, job);
     if (!known || !known->attached) continue;
     tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_JOB_DETACH};
-    tfrt_peer_send(peer, &(tfrt_peer_frame_t){.job = job}, &body);
+    // It is the last frame of the job, also where calls and wants still wait for credit, or for
+    // the session to open: behind it they would have no job.
+    tfrt_peer_frame_t frame = {.job = job};
+    if (peer->session) {
+      frame.after_call = tfrt_session_next_call(peer->session) - 1;
+      frame.after_want = tfrt_session_next_want(peer->session) - 1;
+    }
+    tfrt_peer_send(peer, &frame, &body);
     known->attached = false;
     tfrt_job_release(job);
     known->job = NULL;
