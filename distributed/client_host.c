@@ -33,22 +33,24 @@ static tfrt_status_code_t tfrt_client_code_of(tfrt_session_death_t death, tfrt_s
   return is_own ? code : TFRT_STATUS_UNAVAILABLE;
 }
 
+// What helps, with what it is put behind; nothing where the reason says it itself.
 static const char* tfrt_client_advice(tfrt_session_death_t death, tfrt_status_code_t code) {
-  if (code == TFRT_STATUS_INVALID_ARGUMENT) return "correct the address";
-  if (code == TFRT_STATUS_RESOURCE_EXHAUSTED) return "try again when there is less to do";
-  if (code == TFRT_STATUS_UNAUTHENTICATED) return "use the cluster key that it was started with";
+  if (code == TFRT_STATUS_INVALID_ARGUMENT) return "; correct the address";
+  if (code == TFRT_STATUS_RESOURCE_EXHAUSTED) return "; try again when there is less to do";
+  if (code == TFRT_STATUS_UNAUTHENTICATED) return "";
   if (code == TFRT_STATUS_ABORTED && death == TFRT_SESSION_DEATH_REJECTED) {
-    return "something else listens there: correct the address, or run the same release everywhere";
+    return "; something else listens there: correct the address, or run the same release "
+           "everywhere";
   }
-  if (code == TFRT_STATUS_ABORTED) return "run the same release everywhere";
+  if (code == TFRT_STATUS_ABORTED) return "; run the same release everywhere";
   switch (death) {
     case TFRT_SESSION_DEATH_GONE:
-      return "start a worker there, or correct the address";
+      return "; start a worker there, or correct the address";
     case TFRT_SESSION_DEATH_SILENCE:
-      return "check that the address is right, that a worker runs there, and that a way leads to "
+      return "; check that the address is right, that a worker runs there, and that a way leads to "
              "it";
     default:
-      return "start it again, or leave it out";
+      return "; start it again, or leave it out";
   }
 }
 
@@ -66,9 +68,9 @@ static tfrt_status_t tfrt_client_unopened_error(const tfrt_client_t* client,
   const char* advice = tfrt_client_advice(death, fields.code);
   // Most reasons say whom they are about, with its name.
   if (strstr(fields.message, host->address)) {
-    snprintf(message, sizeof(message), "%s; %s", fields.message, advice);
+    snprintf(message, sizeof(message), "%s%s", fields.message, advice);
   } else {
-    snprintf(message, sizeof(message), "host %u (%s): %s; %s", tfrt_client_rank_of(client, host),
+    snprintf(message, sizeof(message), "host %u (%s): %s%s", tfrt_client_rank_of(client, host),
              host->address, fields.message, advice);
   }
   fields.message = message;

@@ -217,7 +217,9 @@ static tfrt_status_t accept(tfrt_transport_acceptor_t* acceptor,
                             tfrt_transport_handler_t** out_handler) {
   tfrt_session_manager_t* manager = TFRT_CONTAINER_OF(acceptor, tfrt_session_manager_t, acceptor);
   if (!has_key(manager, incoming)) {
-    return tfrt_status_create(TFRT_STATUS_UNAUTHENTICATED, "wrong cluster key, or none");
+    return tfrt_status_create(
+        TFRT_STATUS_UNAUTHENTICATED,
+        "wrong cluster key, or none; use the cluster key that it was started with");
   }
   if (incoming->kind == TFRT_TRANSPORT_BULK) {
     tfrt_transport_acceptor_t* bulk = manager->options.bulk_acceptor;

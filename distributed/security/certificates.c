@@ -48,7 +48,13 @@ static bool tfrt_certificate_is_name(const char* name) {
   return true;
 }
 
-static tfrt_status_t tfrt_certificate_check_request(const tfrt_certificate_request_t* request) {
+static tfrt_status_t tfrt_certificate_check_validity(tfrt_certificate_validity_t validity) {
+  if (validity.begins_s < validity.ends_s) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a certificate must end after it begins");
+}
+
+tfrt_status_t tfrt_certificates_check_request(const tfrt_certificate_request_t* request) {
+  TFRT_RETURN_IF_ERROR(tfrt_certificate_check_validity(request->validity));
   bool is_host = request->role == TFRT_CERTIFICATE_HOST;
   size_t most = is_host ? TFRT_CERTIFICATE_MAX_NAMES : 1;
   if (request->name_count < 1 || request->name_count > most) {
@@ -151,11 +157,6 @@ static bool tfrt_certificate_extend_member(X509* certificate, X509* issuer,
           tfrt_certificate_add_extension(certificate, issuer, NID_subject_alt_name, names));
 }
 
-static tfrt_status_t tfrt_certificate_check_validity(tfrt_certificate_validity_t validity) {
-  if (validity.begins_s < validity.ends_s) return NULL;
-  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a certificate must end after it begins");
-}
-
 // The key first: a certificate is never there without it.
 static tfrt_status_t tfrt_certificate_write_pair(const char* directory, const char* name,
                                                  X509* certificate, EVP_PKEY* key) {
@@ -218,8 +219,7 @@ static tfrt_status_t tfrt_certificate_issue_with(const char* directory, X509* au
 
 tfrt_status_t tfrt_certificates_issue(const char* directory,
                                       const tfrt_certificate_request_t* request) {
-  TFRT_RETURN_IF_ERROR(tfrt_certificate_check_request(request));
-  TFRT_RETURN_IF_ERROR(tfrt_certificate_check_validity(request->validity));
+  TFRT_RETURN_IF_ERROR(tfrt_certificates_check_request(request));
   char path[TFRT_PEM_PATH_SIZE];
   X509* authority;
   EVP_PKEY* key = NULL;

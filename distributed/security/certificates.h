@@ -65,6 +65,11 @@ tfrt_status_t tfrt_certificates_create_authority(const char* directory,
                                                  tfrt_certificate_validity_t validity)
     TFRT_MUST_USE;
 
+// INVALID_ARGUMENT if |request| asks for what can't be: no name, or times that can't be.
+// Thread-safe.
+tfrt_status_t tfrt_certificates_check_request(const tfrt_certificate_request_t* request)
+    TFRT_MUST_USE;
+
 // Makes the certificate and key that |request| describes in |directory|, signed by the
 // authority there. Thread-safe.
 tfrt_status_t tfrt_certificates_issue(const char* directory,

@@ -24,6 +24,18 @@ static tfrt_status_t tfrt_host_process_make_host(tfrt_host_process_t* process,
   return tfrt_kernel_rooms_register(process->host->registry);
 }
 
+static tfrt_status_t tfrt_host_process_make_transport(tfrt_host_process_t* process,
+                                                      const tfrt_host_process_options_t* options) {
+  tfrt_grpc_transport_options_t transport = tfrt_grpc_transport_default_options();
+  // Copying payloads does not hold up messages and heartbeats.
+  transport.bulk_thread_count = 1;
+  if (options->tls.authorities) {
+    transport.credentials.kind = TFRT_GRPC_CREDENTIALS_TLS;
+    transport.credentials.files = options->tls;
+  }
+  return tfrt_grpc_transport_create(&transport, tfrt_allocator_system(), &process->transport);
+}
+
 static tfrt_status_t tfrt_host_process_make_node(tfrt_host_process_t* process,
                                                  const tfrt_host_process_options_t* options) {
   tfrt_node_options_t node;
@@ -65,12 +77,7 @@ tfrt_status_t tfrt_host_process_initialize(tfrt_host_process_t* process,
   tfrt_timer_queue_initialize(&process->timers, tfrt_clock_system());
   tfrt_status_t status = tfrt_timer_queue_start_thread(&process->timers);
   if (!status) status = tfrt_host_process_make_host(process, options);
-  if (!status) {
-    tfrt_grpc_transport_options_t transport = tfrt_grpc_transport_default_options();
-    // Copying payloads does not hold up messages and heartbeats.
-    transport.bulk_thread_count = 1;
-    status = tfrt_grpc_transport_create(&transport, tfrt_allocator_system(), &process->transport);
-  }
+  if (!status) status = tfrt_host_process_make_transport(process, options);
   if (!status) status = tfrt_host_process_make_node(process, options);
   if (status) tfrt_host_process_free(process);
   return status;

@@ -19,6 +19,7 @@
 #define TFRT_TOOLS_COMMON_HOST_PROCESS_H_
 
 #include "distributed/node.h"
+#include "distributed/security/certificate_check.h"
 #include "host_runtime/async/timer_queue.h"
 #include "host_runtime/host_context.h"
 
@@ -30,6 +31,7 @@
 typedef struct tfrt_host_process_options_s {
   tfrt_string_view_t name;         // for people: in logs and errors of others
   tfrt_string_view_t cluster_key;  // empty: none
+  tfrt_certificate_files_t tls;    // no paths: plain text; copied, but read again when they change
   int64_t threads;                 // compute threads; 0: one per processor
   int64_t heartbeat_ms;            // from 1
   int64_t silence_ms;              // at least two heartbeats

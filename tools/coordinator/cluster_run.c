@@ -15,6 +15,7 @@ tfrt_status_t tfrt_cluster_run_initialize(tfrt_cluster_run_t* run,
   tfrt_host_process_options_initialize(&process);
   process.name = tfrt_string_view_of("tfrt run");
   process.cluster_key = tfrt_cluster_key_view(&options->key);
+  process.tls = tfrt_tls_files_view(&options->tls);
   process.threads = 1;  // nothing is computed here
   process.heartbeat_ms = options->heartbeat_ms;
   process.silence_ms = options->silence_ms;

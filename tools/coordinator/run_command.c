@@ -108,6 +108,8 @@ tfrt_exit_code_t tfrt_run_command(int argument_count, char* const* arguments) {
     status = tfrt_run_with(&options, &exit_code);
   }
   if (status) {
+    bool is_about_trust = tfrt_status_code(status) == TFRT_STATUS_UNAUTHENTICATED;
+    if (is_about_trust) exit_code = TFRT_EXIT_AUTHENTICATION;
     tfrt_run_report_failure(status, &options);
     tfrt_status_release(status);
   }

@@ -12,6 +12,7 @@
 typedef struct tfrt_run_texts_s {
   const char* hosts;
   const char* key_file;
+  tfrt_tls_flags_t tls;
 } tfrt_run_texts_t;
 
 static const char tfrt_run_summary[] =
@@ -25,12 +26,12 @@ static const char tfrt_run_footer[] =
     "\n"
     "Exit codes: 0 success; 1 the program returned an error; 2 wrong usage, or the program\n"
     "can't be loaded; 3 the cluster could not form; 4 a host was lost; 5 cancelled;\n"
-    "6 deadline; 7 the hosts speak another version; 8 wrong cluster key.\n"
+    "6 deadline; 7 the hosts speak another version; 8 wrong cluster key or certificate.\n"
     "\n"
     "  tfrt run examples/mnist/mnist.mlir --local 3 --arg images=IDX --arg labels=IDX\n"
     "  tfrt run main.bef --hosts 10.0.0.1:7000,10.0.0.2:7000 --cluster-key-file KEY";
 
-#define TFRT_RUN_FLAG_COUNT 15
+#define TFRT_RUN_FLAG_COUNT 17
 
 static void tfrt_run_options_list_flags(tfrt_run_options_t* options, tfrt_run_texts_t* texts,
                                         tfrt_flag_t out_flags[TFRT_RUN_FLAG_COUNT]) {
@@ -59,6 +60,9 @@ static void tfrt_run_options_list_flags(tfrt_run_options_t* options, tfrt_run_te
        "print the code of errors too", 0, 0},
       {"cluster-key-file", TFRT_FLAG_TEXT, &texts->key_file, "FILE",
        "the workers' secret (default: the environment's " TFRT_CLUSTER_KEY_VARIABLE ")", 0, 0},
+      {"tls-dir", TFRT_FLAG_TEXT, &texts->tls.directory, "DIR", TFRT_TLS_DIRECTORY_HELP, 0, 0},
+      {"tls-name", TFRT_FLAG_TEXT, &texts->tls.name, "NAME",
+       TFRT_TLS_NAME_HELP " (default: client)", 0, 0},
       {"heartbeat-ms", TFRT_FLAG_NUMBER, &options->heartbeat_ms, "MS",
        "between signs of life (default 1000)", 1, 3600000},
       {"silence-ms", TFRT_FLAG_NUMBER, &options->silence_ms, "MS",
@@ -108,6 +112,10 @@ static tfrt_status_t tfrt_run_options_check(const tfrt_run_options_t* options,
                               "--in-process is no cluster: give it alone, or %s",
                               texts->hosts ? "--hosts" : "--local");
   }
+  if (texts->tls.directory && !texts->hosts) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "--tls-dir goes with --hosts: nothing else leaves this machine");
+  }
   if (options->silence_ms < 2 * options->heartbeat_ms) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "--silence-ms must be at least two times --heartbeat-ms");
@@ -136,6 +144,8 @@ tfrt_status_t tfrt_run_options_parse(int argument_count, char* const* arguments,
   TFRT_RETURN_IF_ERROR(tfrt_run_options_check(out_options, &texts));
   tfrt_run_options_set_directory(out_options);
   if (texts.hosts) TFRT_RETURN_IF_ERROR(tfrt_host_list_parse(texts.hosts, &out_options->hosts));
+  TFRT_RETURN_IF_ERROR(
+      tfrt_tls_files_read(&texts.tls, "client", TFRT_CERTIFICATE_CLIENT, &out_options->tls));
   if (out_options->local_count > 0) {
     tfrt_cluster_key_generate(&out_options->key);
     return NULL;

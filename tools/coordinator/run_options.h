@@ -11,6 +11,7 @@
 
 #include "tools/common/cluster_key.h"
 #include "tools/common/flags.h"
+#include "tools/common/tls_files.h"
 #include "tools/coordinator/host_list.h"
 
 typedef struct tfrt_run_options_s {
@@ -32,6 +33,7 @@ typedef struct tfrt_run_options_s {
   int64_t in_process_count;  // hosts that this process pretends to be; 0: one, see call_router.h
   const char* worker_path;   // of the program for the workers; NULL: beside this one
   tfrt_cluster_key_t key;
+  tfrt_tls_files_t tls;
 } tfrt_run_options_t;
 
 // Sets |*out_options| as |arguments| say, and |*out_help| if the user only wanted the help,

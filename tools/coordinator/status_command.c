@@ -13,6 +13,7 @@
 #include "tools/common/flags.h"
 #include "tools/common/host_process.h"
 #include "tools/common/json.h"
+#include "tools/common/tls_files.h"
 #include "tools/coordinator/host_list.h"
 #include "tools/coordinator/host_status.h"
 #include "tools/coordinator/run_loop.h"
@@ -23,6 +24,7 @@ typedef struct tfrt_status_run_s {
   int64_t timeout_ms;
   tfrt_host_list_t hosts;
   tfrt_cluster_key_t key;
+  tfrt_tls_files_t tls;
   tfrt_run_loop_t loop;
   tfrt_host_process_t process;
   tfrt_client_t* clients[TFRT_HOST_LIST_MAX];       // +1; one per host
@@ -38,10 +40,14 @@ static tfrt_status_t tfrt_status_parse(tfrt_status_run_t* run, int argument_coun
                                        char* const* arguments, bool* out_help) {
   const char* hosts = NULL;
   const char* key_file = NULL;
+  tfrt_tls_flags_t tls = {NULL, NULL};
   const tfrt_flag_t flags[] = {
       {"hosts", TFRT_FLAG_TEXT, &hosts, "A:P,B:P", "workers to ask", 0, 0},
       {"cluster-key-file", TFRT_FLAG_TEXT, &key_file, "FILE",
        "the workers' secret (default: the environment's " TFRT_CLUSTER_KEY_VARIABLE ")", 0, 0},
+      {"tls-dir", TFRT_FLAG_TEXT, &tls.directory, "DIR", TFRT_TLS_DIRECTORY_HELP, 0, 0},
+      {"tls-name", TFRT_FLAG_TEXT, &tls.name, "NAME", TFRT_TLS_NAME_HELP " (default: client)", 0,
+       0},
       {"timeout", TFRT_FLAG_NUMBER, &run->timeout_ms, "MS", "how long to wait (default 5000)", 1,
        INT32_MAX},
       {"o", TFRT_FLAG_TEXT, &run->output, "FORMAT", "text (default) or json", 0, 0},
@@ -70,6 +76,7 @@ static tfrt_status_t tfrt_status_parse(tfrt_status_run_t* run, int argument_coun
                               run->output);
   }
   TFRT_RETURN_IF_ERROR(tfrt_host_list_parse(hosts, &run->hosts));
+  TFRT_RETURN_IF_ERROR(tfrt_tls_files_read(&tls, "client", TFRT_CERTIFICATE_CLIENT, &run->tls));
   return tfrt_cluster_key_read(key_file, &run->key);
 }
 
@@ -177,6 +184,7 @@ static tfrt_status_t tfrt_status_execute(tfrt_status_run_t* run, tfrt_exit_code_
   tfrt_host_process_options_initialize(&options);
   options.name = tfrt_string_view_of("tfrt status");
   options.cluster_key = tfrt_cluster_key_view(&run->key);
+  options.tls = tfrt_tls_files_view(&run->tls);
   options.threads = 1;
   options.linger_ms = 300;
   tfrt_status_t status = tfrt_host_process_initialize(&run->process, &options);
@@ -203,6 +211,7 @@ tfrt_exit_code_t tfrt_status_command(int argument_count, char* const* arguments)
   if (!status && help) exit_code = TFRT_EXIT_SUCCESS;
   if (!status && !help) status = tfrt_status_execute(&run, &exit_code);
   if (status) tfrt_run_report_error(status);
+  if (tfrt_status_code(status) == TFRT_STATUS_UNAUTHENTICATED) exit_code = TFRT_EXIT_AUTHENTICATION;
   tfrt_status_release(status);
   return exit_code;
 }

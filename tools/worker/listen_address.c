@@ -55,6 +55,13 @@ static tfrt_status_t tfrt_listen_address_split(const char* text,
   return NULL;
 }
 
+void tfrt_listen_address_host(const char* text, char out_host[TFRT_TRANSPORT_ADDRESS_SIZE]) {
+  const char* port = NULL;
+  strcpy(out_host, "localhost");
+  if (strncmp(text, "unix:", 5) == 0) return;
+  tfrt_status_release(tfrt_listen_address_split(text, out_host, &port));
+}
+
 // All of |found| are judged: the system may listen on each of them.
 static void tfrt_listen_address_judge_all(const struct addrinfo* found, bool* out_is_local,
                                           const struct addrinfo** out_best) {

@@ -170,6 +170,7 @@ static tfrt_status_t tfrt_worker_initialize_process(tfrt_worker_t* worker) {
   tfrt_host_process_options_initialize(&process);
   process.name = tfrt_string_view_of(options->name);
   process.cluster_key = tfrt_cluster_key_view(&options->cluster_key);
+  process.tls = tfrt_tls_files_view(&options->tls);
   process.threads = options->threads;
   process.heartbeat_ms = options->heartbeat_ms;
   process.silence_ms = options->silence_ms;
@@ -211,7 +212,7 @@ static void tfrt_worker_announce(const tfrt_worker_t* worker) {
   tfrt_log(TFRT_LOG_INFO, NULL, "listening on %s as process %016llx%s", worker->address,
            (unsigned long long)tfrt_node_incarnation(worker->process.node),
            worker->options->cluster_key.size > 0 ? "" : ", without a cluster key");
-  if (!worker->options->listen.is_local) {
+  if (!worker->options->listen.is_local && !worker->options->tls.is_given) {
     tfrt_log(TFRT_LOG_WARNING, NULL,
              "--insecure-network: nothing that other machines exchange with %s is encrypted",
              worker->address);

@@ -16,6 +16,7 @@ static struct {
   tfrt_worker_options_t options;
   const char* listen;
   const char* cluster_key_file;
+  tfrt_tls_flags_t tls;
   const char* log_level;
   const char* log_format;
   bool insecure_network;
@@ -37,7 +38,10 @@ static const char tfrt_worker_footer[] =
     "  tfrt_worker --listen=127.0.0.1:4001 &\n"
     "  tfrt_worker --listen=127.0.0.1:4002 &\n"
     "  tfrt_worker --listen=127.0.0.1:4003 &\n"
-    "  tfrt run --hosts 127.0.0.1:4001,127.0.0.1:4002,127.0.0.1:4003 program.mlir";
+    "  tfrt run --hosts 127.0.0.1:4001,127.0.0.1:4002,127.0.0.1:4003 program.mlir\n"
+    "\n"
+    "One that other machines can reach (`tfrt certs --help` says where the files come from):\n"
+    "  tfrt_worker --listen=10.0.0.1:4001 --tls-dir=/etc/tfrt";
 
 static const tfrt_flag_t tfrt_worker_flags[] = {
     {"listen", TFRT_FLAG_TEXT, &tfrt_worker_raw.listen, "HOST:PORT",
@@ -46,6 +50,10 @@ static const tfrt_flag_t tfrt_worker_flags[] = {
      "what others call this worker (default: host name and port)", 0, 0},
     {"cluster-key-file", TFRT_FLAG_TEXT, &tfrt_worker_raw.cluster_key_file, "FILE",
      "the secret of the cluster is its first line (default: $" TFRT_CLUSTER_KEY_VARIABLE ")", 0, 0},
+    {"tls-dir", TFRT_FLAG_TEXT, &tfrt_worker_raw.tls.directory, "DIR", TFRT_TLS_DIRECTORY_HELP, 0,
+     0},
+    {"tls-name", TFRT_FLAG_TEXT, &tfrt_worker_raw.tls.name, "NAME",
+     TFRT_TLS_NAME_HELP " (default: the host of --listen)", 0, 0},
     {"threads", TFRT_FLAG_NUMBER, &tfrt_worker_raw.options.threads, "N",
      "compute threads (default: one per processor)", 1, 1024},
     {"data-directory", TFRT_FLAG_TEXT, &tfrt_worker_raw.options.data_directory, "DIR",
@@ -97,13 +105,22 @@ static tfrt_status_t tfrt_worker_options_check_listen(tfrt_listen_address_t* out
   const char* text = tfrt_worker_raw.listen;
   tfrt_status_t status = tfrt_listen_address_judge(text, out_listen);
   if (status) return tfrt_status_take_annotate(status, "--listen");
-  if (out_listen->is_local || tfrt_worker_raw.insecure_network) return NULL;
+  bool is_safe = out_listen->is_local || tfrt_worker_raw.tls.directory;
+  if (is_safe || tfrt_worker_raw.insecure_network) return NULL;
   return tfrt_status_create(
       TFRT_STATUS_INVALID_ARGUMENT,
       "--listen %s: other machines can reach this address, and nothing is encrypted: whoever sees "
-      "the network reads all data and the cluster key, and can run programs here; listen on "
-      "127.0.0.1, or, where each machine of the network is trusted, add --insecure-network",
+      "the network reads all data and the cluster key, and can run programs here; add --tls-dir "
+      "(`tfrt certs init` makes the files), or listen on 127.0.0.1, or, where each machine of the "
+      "network is trusted, add --insecure-network",
       text);
+}
+
+// The certificate's name is, by default, what others dial: the host of --listen.
+static tfrt_status_t tfrt_worker_options_check_tls(tfrt_tls_files_t* out_files) {
+  char host[TFRT_TRANSPORT_ADDRESS_SIZE];
+  tfrt_listen_address_host(tfrt_worker_raw.listen, host);
+  return tfrt_tls_files_read(&tfrt_worker_raw.tls, host, TFRT_CERTIFICATE_HOST, out_files);
 }
 
 static tfrt_status_t tfrt_worker_options_check_name(const char* name) {
@@ -147,6 +164,7 @@ static tfrt_status_t tfrt_worker_options_check_log(tfrt_worker_options_t* option
 
 static tfrt_status_t tfrt_worker_options_check(tfrt_worker_options_t* options) {
   TFRT_RETURN_IF_ERROR(tfrt_worker_options_check_listen(&options->listen));
+  TFRT_RETURN_IF_ERROR(tfrt_worker_options_check_tls(&options->tls));
   TFRT_RETURN_IF_ERROR(tfrt_worker_options_check_name(options->name));
   TFRT_RETURN_IF_ERROR(tfrt_worker_options_check_directory(options->data_directory));
   TFRT_RETURN_IF_ERROR(tfrt_worker_options_check_log(options));

@@ -10,6 +10,7 @@
 
 #include "host_runtime/base/log.h"
 #include "tools/common/cluster_key.h"
+#include "tools/common/tls_files.h"
 #include "tools/worker/listen_address.h"
 
 // How long the jobs that run may go on after SIGTERM, in ms, unless a flag says otherwise.
@@ -23,6 +24,7 @@ typedef struct tfrt_worker_options_s {
   tfrt_listen_address_t listen;
   const char* name;  // NULL: host name and port
   tfrt_cluster_key_t cluster_key;
+  tfrt_tls_files_t tls;
   int64_t threads;             // 0: one per processor
   const char* data_directory;  // NULL: the working directory
   const char* pid_file;        // NULL: none

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/distributed/security/certificate_folder.h"
 #include "tests/support/test_main.h"
 
 static tfrt_worker_options_t options;
@@ -85,8 +86,35 @@ END_TEST
 START_TEST(other_machines_are_let_in_only_on_purpose) {
   expect_error((const char*[]){"--listen=0.0.0.0:0", NULL}, "add --insecure-network");
   expect_error((const char*[]){"--listen=[::]:0", NULL}, "nothing is encrypted");
+  expect_error((const char*[]){"--listen=[::]:0", NULL}, "add --tls-dir");
   ck_assert_ptr_null(parse((const char*[]){"--listen=0.0.0.0:0", "--insecure-network", NULL}));
   ck_assert(!options.listen.is_local);
+}
+END_TEST
+
+START_TEST(with_certificates_others_are_let_in_and_the_host_of_listen_names_them) {
+  tfrt_certificate_folder_t folder;
+  tfrt_certificate_folder_initialize(&folder);
+  tfrt_certificate_folder_issue(&folder, TFRT_CERTIFICATE_HOST, "0.0.0.0", TFRT_A_DAY_S);
+  tfrt_certificate_folder_issue(&folder, TFRT_CERTIFICATE_HOST, "node", TFRT_A_DAY_S);
+  tfrt_certificate_folder_issue(&folder, TFRT_CERTIFICATE_HOST, "old", -TFRT_A_MINUTE_S);
+  const char* directory = folder.path;
+  ck_assert_ptr_null(
+      parse((const char*[]){"--listen=0.0.0.0:0", "--tls-dir", directory, NULL}));
+  ck_assert(options.tls.is_given);
+  ck_assert_str_eq(options.tls.certificate,
+                   tfrt_certificate_folder_files(&folder, "0.0.0.0").certificate);
+  ck_assert_ptr_null(
+      parse((const char*[]){"--tls-name=node", "--tls-dir", directory, NULL}));
+  ck_assert_str_eq(options.tls.key, tfrt_certificate_folder_files(&folder, "node").key);
+  expect_error((const char*[]){"--listen=[::1]:0", "--tls-dir", directory, NULL}, "/::1.pem");
+  expect_error((const char*[]){"--listen=unix:/tmp/x", "--tls-dir", directory, NULL},
+               "/localhost.pem");
+  expect_error((const char*[]){"--tls-name=old", "--tls-dir", directory, NULL},
+               "certificate has expired");
+  expect_error((const char*[]){"--tls-dir=/nowhere", NULL}, "/nowhere/ca.pem");
+  expect_error((const char*[]){"--tls-name=node", NULL}, "give --tls-dir, too");
+  tfrt_certificate_folder_deinitialize(&folder);
 }
 END_TEST
 
@@ -113,6 +141,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(cases, each_flag_is_heard);
   tcase_add_test(cases, the_key_comes_from_the_environment_or_a_file);
   tcase_add_test(cases, other_machines_are_let_in_only_on_purpose);
+  tcase_add_test(cases, with_certificates_others_are_let_in_and_the_host_of_listen_names_them);
   tcase_add_test(cases, what_is_wrong_is_told_with_the_flag);
   Suite* suite = suite_create("worker_options");
   suite_add_tcase(suite, cases);

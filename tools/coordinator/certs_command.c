@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/coordinator/certs_command.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "distributed/security/certificates.h"
+#include "host_runtime/base/macros.h"
+#include "tools/common/flags.h"
+#include "tools/coordinator/run_report.h"
+
+#define TFRT_CERTS_DAY_S (24 * 60 * 60)
+
+// Clocks of hosts may differ: what is made here counts on those that are behind, too.
+#define TFRT_CERTS_EARLIER_S (60 * 60)
+
+// An authority outlives what it signs.
+#define TFRT_CERTS_AUTHORITY_S (3650LL * TFRT_CERTS_DAY_S)
+
+#define TFRT_CERTS_MAX_VALID_S (3650LL * TFRT_CERTS_DAY_S)
+
+#define TFRT_CERTS_MAX_HOSTS 256
+
+// What is shown at once, and the longest name of a file with its NUL.
+#define TFRT_CERTS_MAX_FILES 1024
+#define TFRT_CERTS_NAME_SIZE 272
+
+typedef struct tfrt_certs_host_s {
+  const char* names[TFRT_CERTIFICATE_MAX_NAMES];
+  size_t name_count;
+} tfrt_certs_host_t;
+
+typedef struct tfrt_certs_run_s {
+  const char* verb;
+  const char* directory;
+  const char* host_text;
+  const char* valid_text;
+  int64_t now_s;
+  int64_t valid_s;
+  char text[32768];  // of |host_text|, cut into names
+  tfrt_certs_host_t hosts[TFRT_CERTS_MAX_HOSTS];
+  size_t host_count;
+  char files[TFRT_CERTS_MAX_FILES][TFRT_CERTS_NAME_SIZE];
+  size_t file_count;
+} tfrt_certs_run_t;
+
+static const char tfrt_certs_summary[] =
+    "Makes and shows the certificates by which the processes of a cluster know each other.\n"
+    "init makes an authority, a certificate for each host, and one for clients; add makes some\n"
+    "for more hosts; show says what there is. No file is ever replaced.";
+
+static const char tfrt_certs_footer[] =
+    "A host's names are what others dial: --host node1+10.0.0.1,node2 makes node1.pem, good for\n"
+    "node1 and 10.0.0.1, and node2.pem. Copy each to a folder of its own machine, ca.pem too:\n"
+    "\n"
+    "  ca.pem NAME.pem NAME.key       to host NAME, for tfrt_worker --tls-dir\n"
+    "  ca.pem client.pem client.key   to who runs programs, for tfrt run --tls-dir\n"
+    "  ca.key                         stays: who has it can let anybody in\n"
+    "\n"
+    "Processes that run read files again that have changed. Exit codes: see tfrt run --help.\n"
+    "\n"
+    "  tfrt certs init certs --host node1,node2\n"
+    "  node1$ tfrt_worker --listen node1:7000 --tls-dir certs\n"
+    "  tfrt run main.mlir --hosts node1:7000,node2:7000 --tls-dir certs";
+
+// --- The command line ------------------------------------------------------------
+
+// Reads "90d", "12h", "30m" or "45s".
+static tfrt_status_t tfrt_certs_parse_valid(const char* text, int64_t* out_seconds) {
+  char* unit = NULL;
+  errno = 0;
+  long long number = strtoll(text, &unit, 10);
+  long long factor = strcmp(unit, "d") == 0   ? TFRT_CERTS_DAY_S
+                     : strcmp(unit, "h") == 0 ? 3600
+                     : strcmp(unit, "m") == 0 ? 60
+                     : strcmp(unit, "s") == 0 ? 1
+                                              : 0;
+  bool is_number = text[0] >= '0' && text[0] <= '9' && errno == 0 && factor > 0;
+  if (is_number && number >= 1 && number <= TFRT_CERTS_MAX_VALID_S / factor) {
+    *out_seconds = number * factor;
+    return NULL;
+  }
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                            "--valid %s: write a number with d, h, m or s, at most 3650d", text);
+}
+
+static tfrt_certificate_request_t tfrt_certs_request(const tfrt_certs_run_t* run,
+                                                     tfrt_certificate_role_t role,
+                                                     const char* const* names, size_t count) {
+  return (tfrt_certificate_request_t){
+      .role = role,
+      .names = names,
+      .name_count = count,
+      .validity = {run->now_s - TFRT_CERTS_EARLIER_S, run->now_s + run->valid_s}};
+}
+
+// Cuts one host, "a+b", into its names.
+static tfrt_status_t tfrt_certs_parse_host(tfrt_certs_run_t* run, char* text) {
+  if (run->host_count == TFRT_CERTS_MAX_HOSTS) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "--host: at most %d hosts at once",
+                              TFRT_CERTS_MAX_HOSTS);
+  }
+  tfrt_certs_host_t* host = &run->hosts[run->host_count++];
+  for (char* name; (name = strsep(&text, "+"));) {
+    if (host->name_count == TFRT_CERTIFICATE_MAX_NAMES) {
+      return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "--host: a host has at most %d names",
+                                TFRT_CERTIFICATE_MAX_NAMES);
+    }
+    host->names[host->name_count++] = name;
+  }
+  tfrt_certificate_request_t request =
+      tfrt_certs_request(run, TFRT_CERTIFICATE_HOST, host->names, host->name_count);
+  tfrt_status_t status = tfrt_certificates_check_request(&request);
+  return status ? tfrt_status_take_annotate(status, "--host") : NULL;
+}
+
+static tfrt_status_t tfrt_certs_parse_hosts(tfrt_certs_run_t* run) {
+  if (strlen(run->host_text) >= sizeof(run->text)) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "--host: too many names at once");
+  }
+  strcpy(run->text, run->host_text);
+  char* rest = run->text;
+  for (char* host; (host = strsep(&rest, ","));) {
+    TFRT_RETURN_IF_ERROR(tfrt_certs_parse_host(run, host));
+  }
+  return NULL;
+}
+
+static bool tfrt_certs_is_verb(const char* verb) {
+  return strcmp(verb, "init") == 0 || strcmp(verb, "add") == 0 || strcmp(verb, "show") == 0;
+}
+
+static tfrt_status_t tfrt_certs_parse(tfrt_certs_run_t* run, int argument_count,
+                                      char* const* arguments, bool* out_help) {
+  const tfrt_flag_t flags[] = {
+      {"host", TFRT_FLAG_TEXT, &run->host_text, "A+B,C",
+       "hosts, each with the names that others dial (default for init: 127.0.0.1+localhost)", 0, 0},
+      {"valid", TFRT_FLAG_TEXT, &run->valid_text, "TIME",
+       "how long hosts' and clients' count: 365d (default), 12h, 30m; an authority counts 3650d", 0,
+       0},
+  };
+  const tfrt_flag_table_t table = {.usage = "tfrt certs init|add|show DIR [FLAGS]",
+                                   .summary = tfrt_certs_summary,
+                                   .footer = tfrt_certs_footer,
+                                   .flags = flags,
+                                   .flag_count = TFRT_ARRAY_SIZE(flags)};
+  tfrt_flag_list_t rest;
+  TFRT_RETURN_IF_ERROR(tfrt_flags_parse(&table, argument_count, arguments, &rest, out_help));
+  if (*out_help) {
+    tfrt_flags_print_help(&table);
+    return NULL;
+  }
+  if (rest.count != 2 || !tfrt_certs_is_verb(rest.values[0])) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "say what to do and in which folder: tfrt certs init|add|show DIR");
+  }
+  run->verb = rest.values[0];
+  run->directory = rest.values[1];
+  TFRT_RETURN_IF_ERROR(tfrt_certs_parse_valid(run->valid_text, &run->valid_s));
+  if (strcmp(run->verb, "init") == 0 && !run->host_text) run->host_text = "127.0.0.1+localhost";
+  if (run->host_text) return tfrt_certs_parse_hosts(run);
+  if (strcmp(run->verb, "add") != 0) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "add wants --host NAME,NAME");
+}
+
+// --- Making ------------------------------------------------------------------------
+
+static tfrt_status_t tfrt_certs_issue_hosts(const tfrt_certs_run_t* run) {
+  for (size_t i = 0; i < run->host_count; ++i) {
+    const tfrt_certs_host_t* host = &run->hosts[i];
+    tfrt_certificate_request_t request =
+        tfrt_certs_request(run, TFRT_CERTIFICATE_HOST, host->names, host->name_count);
+    TFRT_RETURN_IF_ERROR(tfrt_certificates_issue(run->directory, &request));
+    printf("%s: copy ca.pem, %s.pem and %s.key to host %s, for tfrt_worker --tls-dir\n",
+           run->directory, host->names[0], host->names[0], host->names[0]);
+  }
+  return NULL;
+}
+
+static tfrt_status_t tfrt_certs_init(const tfrt_certs_run_t* run) {
+  const tfrt_certificate_validity_t validity = {run->now_s - TFRT_CERTS_EARLIER_S,
+                                                run->now_s + TFRT_CERTS_AUTHORITY_S};
+  TFRT_RETURN_IF_ERROR(tfrt_certificates_create_authority(run->directory, validity));
+  const char* name = "client";
+  tfrt_certificate_request_t client = tfrt_certs_request(run, TFRT_CERTIFICATE_CLIENT, &name, 1);
+  TFRT_RETURN_IF_ERROR(tfrt_certificates_issue(run->directory, &client));
+  TFRT_RETURN_IF_ERROR(tfrt_certs_issue_hosts(run));
+  printf("%s: copy ca.pem, client.pem and client.key to who runs programs, for tfrt --tls-dir\n",
+         run->directory);
+  printf("%s: keep ca.key: who has it can let anybody in; `tfrt certs add` needs it\n",
+         run->directory);
+  return NULL;
+}
+
+// --- Showing -----------------------------------------------------------------------
+
+static bool tfrt_certs_is_certificate(const char* name) {
+  size_t size = strlen(name);
+  return size > 4 && size < TFRT_CERTS_NAME_SIZE && strcmp(name + size - 4, ".pem") == 0;
+}
+
+static int tfrt_certs_compare(const void* a, const void* b) { return strcmp(a, b); }
+
+// Fills |run|'s list of files, in their order.
+static tfrt_status_t tfrt_certs_list(tfrt_certs_run_t* run) {
+  DIR* directory = opendir(run->directory);
+  if (!directory) {
+    return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "%s: %s", run->directory, strerror(errno));
+  }
+  for (struct dirent* entry; (entry = readdir(directory));) {
+    if (run->file_count == TFRT_CERTS_MAX_FILES) break;
+    if (!tfrt_certs_is_certificate(entry->d_name)) continue;
+    strcpy(run->files[run->file_count++], entry->d_name);
+  }
+  closedir(directory);
+  qsort(run->files, run->file_count, sizeof(run->files[0]), tfrt_certs_compare);
+  if (run->file_count > 0) return NULL;
+  return tfrt_status_create(TFRT_STATUS_NOT_FOUND,
+                            "%s: no certificate is here; `tfrt certs init` makes some",
+                            run->directory);
+}
+
+static tfrt_status_t tfrt_certs_show_one(const tfrt_certs_run_t* run, const char* name,
+                                         tfrt_string_builder_t* out) {
+  char path[4096];
+  snprintf(path, sizeof(path), "%s/%s", run->directory, name);
+  tfrt_string_builder_append_format(out, "%s: ", name);
+  TFRT_RETURN_IF_ERROR(tfrt_certificates_describe(path, run->now_s, out));
+  tfrt_string_builder_append_char(out, '\n');
+  return NULL;
+}
+
+// One that can't be read is told, and the others are shown all the same.
+static tfrt_status_t tfrt_certs_show(tfrt_certs_run_t* run) {
+  TFRT_RETURN_IF_ERROR(tfrt_certs_list(run));
+  tfrt_status_t first = NULL;
+  for (size_t i = 0; i < run->file_count; ++i) {
+    tfrt_string_builder_t line;
+    tfrt_string_builder_initialize(&line, tfrt_allocator_system());
+    tfrt_status_t status = tfrt_certs_show_one(run, run->files[i], &line);
+    if (!status) fputs(tfrt_string_builder_text(&line), stdout);
+    if (!first) {
+      first = status;
+    } else {
+      tfrt_status_release(status);
+    }
+    tfrt_string_builder_deinitialize(&line);
+  }
+  return first;
+}
+
+// --- The verb ----------------------------------------------------------------------
+
+tfrt_exit_code_t tfrt_certs_command(int argument_count, char* const* arguments) {
+  static tfrt_certs_run_t run = {.valid_text = "365d"};
+  run.now_s = (int64_t)time(NULL);
+  bool help = false;
+  tfrt_status_t status = tfrt_certs_parse(&run, argument_count, arguments, &help);
+  if (!status && !help) {
+    bool is_init = strcmp(run.verb, "init") == 0;
+    bool is_show = strcmp(run.verb, "show") == 0;
+    status = is_init   ? tfrt_certs_init(&run)
+             : is_show ? tfrt_certs_show(&run)
+                       : tfrt_certs_issue_hosts(&run);
+  }
+  if (!status) return TFRT_EXIT_SUCCESS;
+  tfrt_run_report_error(status);
+  tfrt_status_release(status);
+  return TFRT_EXIT_USAGE;
+}
