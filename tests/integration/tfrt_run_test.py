@@ -125,6 +125,10 @@ class TfrtRunTest(unittest.TestCase):
         self.expect(run("run", broken), 2, "", "broken.mlir:2:")
         cut = self.write("cut.bef", "\x0b")
         self.expect(run("run", cut), 2, "")
+        broken = self.write("broken.bef", "\x0b\x00\x01nothing\n\x02 to read\n")
+        result = run("run", broken)
+        self.expect(result, 2, "", "BEF")
+        self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
         unknown = self.write("unknown.mlir", 'func.func @main() {\n  "a.b"() : () -> ()\n  tfrt.return\n}\n')
         self.expect(run("run", unknown), 2, "", "unknown kernel name 'a.b'")
 

@@ -26,8 +26,7 @@ tfrt_status_t tfrt_program_loader_load(const char* path, tfrt_string_builder_t* 
   *out_file = NULL;
   tfrt_file_contents_t contents;
   TFRT_RETURN_IF_ERROR(tfrt_file_read(path, tfrt_allocator_system(), &contents));
-  bool is_bef = contents.size >= 2 && contents.data[0] == TFRT_BEF_MAGIC_0 &&
-                contents.data[1] == TFRT_BEF_MAGIC_1;
+  bool is_bef = contents.size >= 1 && contents.data[0] == TFRT_BEF_MAGIC_0;
   tfrt_status_t status = NULL;
   if (is_bef) {
     status = tfrt_bef_file_create(contents.data, contents.size, tfrt_allocator_system(), out_file);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Loads a program that a user names: a BEF file as it is, or a text, which is translated
-// first. Which of them it is, the first bytes tell.
+// first. Which of them it is, the first byte tells: that of BEF begins no text.
 //
 // Thread rule: thread-compatible.
 // Failure rule: for a text with mistakes, INVALID_ARGUMENT whose message is the whole list of
