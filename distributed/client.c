@@ -257,6 +257,7 @@ uint64_t tfrt_client_start(tfrt_client_t* client, const tfrt_client_start_t* sta
     for (uint32_t i = 0; i < start->result_count; ++i) {
       out_results[i] = tfrt_async_value_out_of_memory();
     }
+    if (start->out_ended) *start->out_ended = tfrt_async_value_out_of_memory();
     return 0;
   }
   tfrt_status_t status = tfrt_program_cache_add_bytes(client->node, start->program, &run->program);

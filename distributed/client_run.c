@@ -20,6 +20,7 @@ static void tfrt_client_run_free(tfrt_client_t* client, tfrt_client_run_t* run) 
   for (uint32_t i = 0; run->results && i < run->result_count; ++i) {
     if (run->results[i]) tfrt_action_queue_release(&node->actions, &run->results[i]->base);
   }
+  if (run->ended) tfrt_action_queue_release(&node->actions, &run->ended->base);
   if (run->program) tfrt_cached_program_release(run->program);
   tfrt_allocator_free(allocator, run->arguments,
                       (run->argument_count + 1) * sizeof(*run->arguments));
@@ -54,6 +55,11 @@ tfrt_client_run_t* tfrt_client_run_create(tfrt_client_t* client, const tfrt_clie
     run->results[i] = tfrt_indirect_value_create();
     good = run->results[i] != NULL;
   }
+  if (good && start->out_ended) {
+    run->ended = tfrt_indirect_value_create();
+    good = run->ended != NULL;
+  }
+  if (good && run->ended) *start->out_ended = tfrt_async_value_retain(&run->ended->base);
   for (uint32_t i = 0; good && i < run->result_count; ++i) {
     out_results[i] = tfrt_async_value_retain(&run->results[i]->base);
   }
@@ -129,6 +135,10 @@ void tfrt_client_run_fail(tfrt_client_t* client, tfrt_client_run_t* run, uint32_
     tfrt_action_queue_fail_take(&client->node->actions,
                                 tfrt_async_value_retain(&run->results[i]->base), status);
   }
+  if (run->ended) {
+    tfrt_action_queue_fail_take(&client->node->actions, &run->ended->base, status);
+    run->ended = NULL;
+  }
   tfrt_client_run_free(client, run);
 }
 
@@ -150,6 +160,12 @@ void tfrt_client_run_end(tfrt_client_t* client, tfrt_client_run_t* run,
     tfrt_action_queue_forward_take(&client->node->actions,
                                    tfrt_async_value_retain(&run->results[i]->base),
                                    tfrt_execution_argument(client->job, &end->results[i]));
+  }
+  // Errors of results are theirs; without any, the error is why it was not begun.
+  if (run->ended && (end->result_count > 0 || !end->error)) {
+    tfrt_action_queue_forward_take(&client->node->actions, &run->ended->base,
+                                   tfrt_async_value_ready_chain());
+    run->ended = NULL;
   }
   tfrt_status_t status =
       end->error ? tfrt_wire_error_to_status(end->error)

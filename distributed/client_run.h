@@ -29,6 +29,7 @@ typedef struct tfrt_client_run_s {
   tfrt_async_value_t** arguments;  // +1 each
   uint32_t result_count;
   tfrt_indirect_value_t** results;  // +1 each
+  tfrt_indirect_value_t* ended;     // +1; NULL: nobody asks
   bool sent;
 } tfrt_client_run_t;
 

@@ -46,6 +46,23 @@ func.func @main() -> i32 {
 # Of fcntl(2); Python has a name for it since 3.10.
 F_SETPIPE_SZ = 1031
 
+# Gives no result, but prints.
+SILENT = """func.func @say(%ch: !tfrt.chain) -> !tfrt.chain {
+  %one = tfrt.constant.i32 1
+  %printed = tfrt.print.i32 %one, %ch
+  tfrt.return %printed : !tfrt.chain
+}
+func.func @main() {
+  %ch = tfrt.new.chain
+  %n = tfrt.constant.i32 50
+  %done = tfrt.repeat.i32 %n, %ch : !tfrt.chain {
+    %next = tfrt.call @say(%ch) {host = 1 : i32} : (!tfrt.chain) -> !tfrt.chain
+    tfrt.return %next : !tfrt.chain
+  }
+  tfrt.return
+}
+"""
+
 # Divides by zero on host 1.
 FAILS = """func.func @divide(%a: i32, %b: i32) -> i32 {
   %q, %r = tfrt.div.i32 %a, %b
@@ -122,6 +139,12 @@ class TestLocal(ClusterTest):
         path = self.write("prints.mlir", PRINTS)
         out = "[2] int32 = 1\n[1] int32 = 2\nint32 = 4\n[2] int32 = 8\n'main' returned 16\n"
         self.expect(self.run_tfrt(path, "--local=3"), 0, out, "")
+
+    def test_without_results_a_run_ends_behind_its_last_line(self):
+        path = self.write("silent.mlir", SILENT)
+        out = "".join("[1] int32 = 1\n" for _ in range(50))
+        for _ in range(5):
+            self.expect(self.run_tfrt(path, "--local=2"), 0, out, "")
 
     def test_an_error_says_where_it_began(self):
         path = self.write("fails.mlir", FAILS)
@@ -246,6 +269,17 @@ class TestHosts(ClusterTest):
             worker.send_signal(signal.SIGTERM)
             self.assertEqual(worker.wait(PATIENCE_S), 0)
         self.expect_nothing_left()
+
+    def test_interrupt_of_what_gives_no_results(self):
+        workers = self.start_workers(3)
+        head, main = ENDLESS.split("func.func @main")
+        main = main.replace("() -> i32 {", "() {", 1).replace("tfrt.return %r : i32", "tfrt.return")
+        path = self.write("endless.mlir", head + "func.func @main" + main)
+        process = self.start(path, hosts(workers))
+        self.assertEqual(process.stdout.readline(), "[1] int32 = 1\n")
+        process.send_signal(signal.SIGINT)
+        self.expect(self.finish(process), 5, "", "Cancelled")
+        self.expect_workers_run(workers)
 
     def expect_workers_run(self, workers):
         """Each takes a program; with one thread, so nothing of the last one still runs."""

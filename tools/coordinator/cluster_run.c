@@ -117,11 +117,13 @@ static tfrt_status_t tfrt_cluster_run_call(tfrt_cluster_run_t* run, tfrt_run_pla
                                .name = tfrt_string_view_of(function->name),
                                .arguments = plan->arguments,
                                .argument_count = function->argument_count,
-                               .result_count = function->result_count};
+                               .result_count = function->result_count,
+                               .out_ended = plan->ended};
   tfrt_client_start(run->client, &start, plan->results);
   tfrt_task_initialize(&run->on_results, tfrt_cluster_run_on_results);
-  TFRT_RETURN_IF_ERROR(tfrt_join_and_then(plan->results, function->result_count, &run->on_results,
-                                          tfrt_allocator_system()));
+  // The results, and the end of what they don't depend on.
+  TFRT_RETURN_IF_ERROR(tfrt_join_and_then(plan->results, function->result_count + 1,
+                                          &run->on_results, tfrt_allocator_system()));
   tfrt_cluster_run_wait(run);
   tfrt_run_loop_bound_end(run->loop, TFRT_RUN_LOOP_REPORT_SECONDS);
   return NULL;

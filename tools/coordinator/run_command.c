@@ -20,6 +20,16 @@ static void tfrt_run_take_late_error(tfrt_status_t status, tfrt_exit_code_t* exi
   if (*exit_code == TFRT_EXIT_SUCCESS) *exit_code = TFRT_EXIT_PROGRAM_ERROR;
 }
 
+// Prints how |plan| has ended, and returns the error that decides the exit code (+0), or OK. A
+// cancel of what gives no results is seen nowhere else.
+static tfrt_status_t tfrt_run_report(const tfrt_run_plan_t* plan, const tfrt_run_options_t* options,
+                                     const tfrt_run_loop_t* loop) {
+  tfrt_status_t error = tfrt_run_report_results(plan, options);
+  if (error || plan->function->result_count > 0 || !loop->cancelled) return error;
+  tfrt_run_report_error(loop->cancelled);
+  return loop->cancelled;
+}
+
 // --- In this process -----------------------------------------------------------
 
 static tfrt_status_t tfrt_run_write_trace(const tfrt_run_options_t* options, tfrt_trace_t* trace) {
@@ -37,7 +47,7 @@ static tfrt_status_t tfrt_run_on(tfrt_host_context_t* host, tfrt_trace_t* trace,
   if (!status)
     status = tfrt_in_process_run(host, &plan, (uint32_t)options->in_process_count, trace, loop);
   if (!status) {
-    *out_exit_code = tfrt_exit_code_of_result(tfrt_run_report_results(&plan, options));
+    *out_exit_code = tfrt_exit_code_of_result(tfrt_run_report(&plan, options, loop));
     tfrt_run_loop_bound_end(loop, TFRT_RUN_LOOP_END_SECONDS);
     tfrt_run_take_late_error(tfrt_run_write_trace(options, trace), out_exit_code);
   }
@@ -70,7 +80,7 @@ static tfrt_status_t tfrt_run_on_cluster(const tfrt_run_options_t* options, tfrt
   if (!status) {
     status = tfrt_cluster_run_execute(&run, &plan, out_exit_code);
     if (!status) {
-      tfrt_status_t error = tfrt_run_report_results(&plan, options);
+      tfrt_status_t error = tfrt_run_report(&plan, options, loop);
       *out_exit_code = tfrt_client_has_lost(run.client, error) ? tfrt_exit_code_of_loss(error)
                                                                : tfrt_exit_code_of_result(error);
       tfrt_run_loop_bound_end(loop, TFRT_RUN_LOOP_END_SECONDS);

@@ -36,6 +36,7 @@ tfrt_status_t tfrt_run_plan_load(tfrt_run_plan_t* plan, const tfrt_run_options_t
                                                    (count + 1) * sizeof(*plan->arguments));
   if (!plan->arguments) return tfrt_status_out_of_memory();
   plan->results = plan->arguments + plan->function->argument_count;
+  plan->ended = plan->results + plan->function->result_count;
   return tfrt_argument_values_parse(tfrt_bef_file_function(plan->file, plan->function->index),
                                     &options->arguments, plan->arguments);
 }
@@ -43,7 +44,7 @@ tfrt_status_t tfrt_run_plan_load(tfrt_run_plan_t* plan, const tfrt_run_options_t
 void tfrt_run_plan_deinitialize(tfrt_run_plan_t* plan) {
   if (plan->arguments) {
     size_t count = tfrt_run_plan_value_count(plan);
-    for (size_t i = 0; i < count; ++i) tfrt_async_value_release(plan->arguments[i]);
+    for (size_t i = 0; i <= count; ++i) tfrt_async_value_release(plan->arguments[i]);
     tfrt_allocator_free(tfrt_allocator_system(), plan->arguments,
                         (count + 1) * sizeof(*plan->arguments));
   }

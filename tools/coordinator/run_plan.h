@@ -23,6 +23,9 @@ typedef struct tfrt_run_plan_s {
   const tfrt_function_t* function;  // in |program|
   tfrt_async_value_t** arguments;   // +1 each
   tfrt_async_value_t** results;     // +1 each, behind the arguments; NULL before the run
+  // +1; behind the results: a chain, or the error that the run has ended with. NULL: there is no
+  // more to it than the results.
+  tfrt_async_value_t** ended;
 } tfrt_run_plan_t;
 
 // Sets |*plan| to what |options| name. Thread-compatible.

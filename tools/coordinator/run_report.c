@@ -88,6 +88,9 @@ tfrt_status_t tfrt_run_report_results(const tfrt_run_plan_t* plan,
     tfrt_async_value_t* result = plan->results[i];
     if (tfrt_async_value_is_error(result)) error = tfrt_async_value_error(result);
   }
+  if (!error && *plan->ended && tfrt_async_value_is_error(*plan->ended)) {
+    error = tfrt_async_value_error(*plan->ended);
+  }
   // First the errors: nobody may be reading the results.
   if (error) tfrt_run_report_errors(plan, error, options->is_verbose);
   tfrt_run_report_print(&out);
