@@ -32,6 +32,8 @@ static uint32_t tfrt_ready_list_merge(tfrt_ready_list_t* list, uint32_t a, uint3
 // Sorts the linked kernels from |first| on by stream, keeping the order within each:
 // runs of length 2^i wait in |runs[i]|, as in a binary counter.
 static uint32_t tfrt_ready_list_sort(tfrt_ready_list_t* list, uint32_t first) {
+  // Mostly there is nothing, or one kernel: no runs to clear and to merge.
+  if (first == 0 || list->frame->next[first] == 0) return first;
   uint32_t runs[32] = {0};
   while (first) {
     uint32_t run = first;
