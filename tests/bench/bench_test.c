@@ -52,6 +52,9 @@ END_TEST
 START_TEST(translation_is_measured) { run_group_of("translation/", 5); }
 END_TEST
 
+START_TEST(the_transport_is_measured_with_and_without_tls) { run_group_of("transport/", 4); }
+END_TEST
+
 START_TEST(processes_are_measured) {
   // How much memory a process has is a sanitizer's business there, and being traced is not
   // allowed to a leak checker.
@@ -67,7 +70,7 @@ END_TEST
 static int count_named(const char* name) {
   const tfrt_benchmark_group_t groups[] = {
       tfrt_async_value_benchmarks(), tfrt_work_queue_benchmarks(), tfrt_executor_benchmarks(),
-      tfrt_translation_benchmarks(), tfrt_process_benchmarks()};
+      tfrt_translation_benchmarks(), tfrt_transport_benchmarks(),  tfrt_process_benchmarks()};
   int count = 0;
   for (size_t g = 0; g < TFRT_ARRAY_SIZE(groups); ++g) {
     for (size_t i = 0; i < groups[g].count; ++i) {
@@ -82,7 +85,7 @@ START_TEST(names_are_unique_and_limits_are_benchmarks) {
   tfrt_status_t status = tfrt_bench_run(&options, &results);
   // A sanitizer lets no process be traced: what ran before is enough.
   tfrt_status_release(status);
-  ck_assert_uint_ge(results.count, 39);
+  ck_assert_uint_ge(results.count, 43);
   for (size_t i = 0; i < results.count; ++i) {
     const tfrt_benchmark_t* benchmark = results.values[i].benchmark;
     ck_assert_int_eq(count_named(benchmark->name), 1);
@@ -121,6 +124,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(measured, work_queues_are_measured_beside_a_bare_wake);
   tcase_add_test(measured, programs_give_the_right_results);
   tcase_add_test(measured, translation_is_measured);
+  tcase_add_test(measured, the_transport_is_measured_with_and_without_tls);
   tcase_add_test(measured, processes_are_measured);
   tcase_add_test(measured, names_are_unique_and_limits_are_benchmarks);
   tcase_add_test(measured, a_table_has_a_line_and_json_an_object_for_each);
