@@ -309,7 +309,10 @@ void tfrt_session_on_dial_failed(tfrt_session_t* session, tfrt_session_link_t* l
                            session->address));
     return;
   }
-  if (end == TFRT_TRANSPORT_REJECTED) {
+  // A listener that is ending may look as one that does not trust us; a second time it is not.
+  bool is_turned_away = tfrt_status_code(status) == TFRT_STATUS_UNAUTHENTICATED &&
+                        tfrt_status_code(session->dial_failure) == TFRT_STATUS_UNAUTHENTICATED;
+  if (end == TFRT_TRANSPORT_REJECTED || is_turned_away) {
     tfrt_session_take_death(
         session, TFRT_SESSION_DEATH_REJECTED,
         tfrt_session_error(session, tfrt_status_code(status), "does not let this process in: %s",

@@ -84,7 +84,9 @@ typedef enum tfrt_transport_end_e {
   TFRT_TRANSPORT_REJECTED = 2,
   // Nothing answered within the dial's time limit. Only at dial.
   TFRT_TRANSPORT_NO_ANSWER = 3,
-  // It was, or may have been, established and broke, or was aborted by either side.
+  // It was, or may have been, established and broke, or was aborted by either side. At dial
+  // with the code UNAUTHENTICATED: the listener seems not to trust this side, or is ending;
+  // it does not trust it if that comes again.
   TFRT_TRANSPORT_RESET = 4,
 } tfrt_transport_end_t;
 

@@ -53,9 +53,10 @@ static tfrt_transport_end_t classify_unavailable(const grpc_slice* details) {
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(kNoWay); ++i) {
     if (details_contain(details, kNoWay[i])) return TFRT_TRANSPORT_NO_ANSWER;
   }
-  return tfrt_grpc_handshake_failure_find(view_of(details)) == TFRT_GRPC_HANDSHAKE_NONE
-             ? TFRT_TRANSPORT_RESET
-             : TFRT_TRANSPORT_REJECTED;
+  tfrt_grpc_handshake_failure_t failure = tfrt_grpc_handshake_failure_find(view_of(details));
+  bool is_certain =
+      failure != TFRT_GRPC_HANDSHAKE_NONE && failure != TFRT_GRPC_HANDSHAKE_TURNED_AWAY;
+  return is_certain ? TFRT_TRANSPORT_REJECTED : TFRT_TRANSPORT_RESET;
 }
 
 static tfrt_transport_end_t classify_end(const tfrt_grpc_dialler_t* dialler, bool is_answered) {
@@ -68,16 +69,25 @@ static tfrt_transport_end_t classify_end(const tfrt_grpc_dialler_t* dialler, boo
   return classify_unavailable(&dialler->details);
 }
 
-static tfrt_status_t create_end_status(const tfrt_grpc_dialler_t* dialler,
-                                       tfrt_transport_end_t end) {
+// NONE for a stream that somebody has answered.
+static tfrt_grpc_handshake_failure_t find_handshake_failure(const tfrt_grpc_dialler_t* dialler,
+                                                            bool is_answered) {
+  bool is_unanswered = !is_answered && !dialler->has_received &&
+                       dialler->code == GRPC_STATUS_UNAVAILABLE &&
+                       !is_marked_rejected(&dialler->trailing);
+  return is_unanswered ? tfrt_grpc_handshake_failure_find(view_of(&dialler->details))
+                       : TFRT_GRPC_HANDSHAKE_NONE;
+}
+
+static tfrt_status_t create_end_status(const tfrt_grpc_dialler_t* dialler, tfrt_transport_end_t end,
+                                       tfrt_grpc_handshake_failure_t failure) {
   if (end == TFRT_TRANSPORT_ENDED) return NULL;
   int size = (int)GRPC_SLICE_LENGTH(dialler->details);
   const char* text = (const char*)GRPC_SLICE_START_PTR(dialler->details);
-  if (end == TFRT_TRANSPORT_REJECTED && dialler->code == GRPC_STATUS_UNAVAILABLE &&
-      !is_marked_rejected(&dialler->trailing)) {
-    tfrt_string_view_t details = view_of(&dialler->details);
-    return tfrt_grpc_handshake_failure_status(tfrt_grpc_handshake_failure_find(details),
-                                              dialler->is_encrypted, dialler->address, details);
+  bool is_about_trust = failure != TFRT_GRPC_HANDSHAKE_NONE;
+  if (is_about_trust && (end == TFRT_TRANSPORT_REJECTED || end == TFRT_TRANSPORT_RESET)) {
+    return tfrt_grpc_handshake_failure_status(failure, dialler->is_encrypted, dialler->address,
+                                              view_of(&dialler->details));
   }
   if (end == TFRT_TRANSPORT_REJECTED) {
     return tfrt_status_create((tfrt_status_code_t)dialler->code, "%.*s", size, text);
@@ -103,7 +113,8 @@ static void on_ended(tfrt_grpc_event_t* event, bool is_ok) {
   bool is_answered = !tfrt_list_is_linked(&dialler->timer.link);
   tfrt_grpc_queue_remove_timer(&dialler->timer);
   tfrt_transport_end_t end = classify_end(dialler, is_answered);
-  tfrt_status_t status = create_end_status(dialler, end);
+  tfrt_status_t status =
+      create_end_status(dialler, end, find_handshake_failure(dialler, is_answered));
   // Now, and not when the end is told: closing the socket is what makes gRPC let go of the
   // slices of a write.
   grpc_channel_destroy(dialler->channel);

@@ -13,6 +13,7 @@
 //   UNAVAILABLE               no name, no route, before an answer    NO_ANSWER
 //   UNAVAILABLE               no trust (handshake_failure.h), the    REJECTED, as
 //                             same                                   UNAUTHENTICATED
+//   UNAVAILABLE               turned away, the same: a guess         RESET, likewise
 //   any other                                                        RESET
 //
 // Thread rule and failure rule: see connection.h.

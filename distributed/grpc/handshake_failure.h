@@ -11,8 +11,8 @@
 //   "Socket closed", before any answer   TURNED_AWAY the listener did not like what it got:
 //                                        this side's certificate, or that there was no TLS
 //
-// The last is a guess, and a good one: who dies leaves bytes unread, and is a connection
-// that was *reset*; only who has read all of them and closed the connection then has not.
+// The last is a guess: a listener that ends while it is being dialled looks the same. Whoever
+// is turned away tries again, and is told by a second time that it was meant.
 //
 // Thread rule: thread-safe. Failure rule: none fails.
 #ifndef TFRT_DISTRIBUTED_GRPC_HANDSHAKE_FAILURE_H_
