@@ -29,6 +29,7 @@ tfrt_value_item_host_t tfrt_node_host(const tfrt_node_t* node, const tfrt_job_t*
 
 static void tfrt_node_on_opened(tfrt_session_handler_t* handler, tfrt_session_t* session) {
   tfrt_node_t* node = tfrt_node_of(handler);
+  tfrt_peer_free_past(node);
   tfrt_peer_t* peer = tfrt_peer_find_or_create(node, tfrt_session_peer_incarnation(session));
   if (node->options.logs_events) tfrt_event_log_session_opened(session);
   if (!peer) return;  // its first frame ends the session

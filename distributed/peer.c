@@ -100,6 +100,37 @@ void tfrt_peer_free(tfrt_peer_t* peer) {
   tfrt_allocator_free(peer->node->options.allocator, peer, sizeof(*peer));
 }
 
+// True if |peer| is in a job that goes on, as a member or as its client.
+static bool tfrt_peer_has_job(const tfrt_peer_t* peer) {
+  const tfrt_node_t* node = peer->node;
+  for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) {
+    tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
+    if (tfrt_job_find_incarnation(job, peer->incarnation)) return true;
+  }
+  return false;
+}
+
+// True if nothing needs what is known of |peer|. Names and numbers that must never return are
+// the session manager's to remember.
+static bool tfrt_peer_is_past(const tfrt_peer_t* peer) {
+  bool is_idle = tfrt_hash_table_count(&peer->outgoing_calls) == 0 &&
+                 tfrt_hash_table_count(&peer->incoming_calls) == 0 &&
+                 tfrt_hash_table_count(&peer->wants) == 0 &&
+                 tfrt_hash_table_count(&peer->incoming_wants) == 0 && peer->transfers == 0;
+  return is_idle && !peer->session && peer->death && !peer->broken &&
+         tfrt_list_is_empty(&peer->located) && tfrt_list_is_empty(&peer->named) &&
+         tfrt_list_is_empty(&peer->held_requests) && tfrt_list_is_empty(&peer->jobs) &&
+         !tfrt_peer_has_job(peer);
+}
+
+void tfrt_peer_free_past(tfrt_node_t* node) {
+  for (tfrt_hash_node_t* found = tfrt_hash_table_first(&node->peers); found;) {
+    tfrt_peer_t* peer = TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation);
+    found = tfrt_hash_table_next(&node->peers, found);
+    if (tfrt_peer_is_past(peer)) tfrt_peer_free(peer);
+  }
+}
+
 // --- Jobs --------------------------------------------------------------------
 
 tfrt_peer_job_t* tfrt_peer_find_job(tfrt_peer_t* peer, const tfrt_job_t* job) {

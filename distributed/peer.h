@@ -125,4 +125,8 @@ void tfrt_peer_bury(tfrt_peer_t* peer, tfrt_status_t reason);
 // Frees |peer|, which has nothing left but handles of jobs.
 void tfrt_peer_free(tfrt_peer_t* peer);
 
+// Frees all peers that are dead and that no job, call or value needs any more: clients, most of
+// all, of which each is a process of its own. Nobody may hold one in passing.
+void tfrt_peer_free_past(tfrt_node_t* node);
+
 #endif  // TFRT_DISTRIBUTED_PEER_H_

@@ -241,6 +241,8 @@ class TestLocal(ClusterTest):
         self.expect(self.run_tfrt(path, "--local=0"), 2, "", "--local wants a number")
         self.expect(self.run_tfrt(path, "--hosts=a:1,,b:2"), 2, "", "host 1 has no address")
         self.expect(self.run_tfrt(path, "--hosts=a:1", "--local=1"), 2, "", "not both")
+        result = self.run_tfrt(path, "--local=1", "--cluster-key-file=x")
+        self.expect(result, 2, "", "--local makes a key of its own")
         self.expect(self.run_tfrt(path, "--local=1", "--silence-ms=10"), 2, "", "--silence-ms")
 
     def test_a_trace_has_a_row_for_each_host(self):

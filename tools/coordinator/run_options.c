@@ -103,6 +103,10 @@ static tfrt_status_t tfrt_run_options_check(const tfrt_run_options_t* options,
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "-o %s: there are text and json",
                               options->output);
   }
+  if (options->local_count > 0 && texts->key_file) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "--local makes a key of its own: --cluster-key-file is for --hosts");
+  }
   if (options->local_count > 0 && texts->hosts) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "--local starts its own hosts: give it or --hosts, not both");
