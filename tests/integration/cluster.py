@@ -50,6 +50,16 @@ def marked(mark):
     return found
 
 
+def runs(pid, program):
+    """True if the living process `pid` was started as `program`: not as a helper of a sanitizer,
+    nor as a copy of its parent that has not become another program yet."""
+    try:
+        with open("/proc/%d/cmdline" % pid, "rb") as stream:
+            return os.path.basename(stream.read().split(b"\0")[0]) == program.encode()
+    except OSError:
+        return False
+
+
 class ClusterTest(unittest.TestCase):
     """A folder, a mark, and workers that end with the test."""
 

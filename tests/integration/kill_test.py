@@ -15,7 +15,7 @@ import sys
 import time
 import unittest
 
-from cluster import PATIENCE_S, ClusterTest, hosts, marked
+from cluster import PATIENCE_S, ClusterTest, hosts, marked, runs
 
 MNIST = sys.argv[3]
 ROUNDS = int(sys.argv[4]) if len(sys.argv) > 4 else 10
@@ -93,7 +93,7 @@ class KillTest(ClusterTest):
             end = time.monotonic() + delay
             while time.monotonic() < end and process.poll() is None:
                 pass
-            workers = [pid for pid in marked(self.mark) if pid != process.pid]
+            workers = [pid for pid in marked(self.mark) if runs(pid, "tfrt_worker")]
             if workers:
                 os.kill(numbers.choice(workers), signal.SIGKILL)
             code, out, err = self.finish(process)
