@@ -54,7 +54,28 @@ typedef struct tfrt_bef_executor_s {
   tfrt_program_t* program;
   // Compares errors with the comments `expected-error` of the texts that they come from.
   tfrt_diagnostic_verifier_t errors;
+  tfrt_mutex_t errors_mutex;  // guards |errors|
 } tfrt_bef_executor_t;
+
+// --- Errors ------------------------------------------------------------------
+
+// Compares |error|, which is said with |prefix|, with what its place in the text expects.
+static void tfrt_bef_executor_verify(tfrt_bef_executor_t* executor, const char* prefix,
+                                     tfrt_status_t error) {
+  const tfrt_status_fields_t* fields = tfrt_status_fields(error);
+  char message[TFRT_STATUS_MAX_TEXT_SIZE + 32];
+  snprintf(message, sizeof(message), "%s%s", prefix, fields->message);
+  tfrt_mutex_lock(&executor->errors_mutex);
+  tfrt_diagnostic_verifier_check(&executor->errors, "error", fields->origin.file,
+                                 (uint32_t)fields->origin.line, (uint32_t)fields->origin.column,
+                                 message);
+  tfrt_mutex_unlock(&executor->errors_mutex);
+}
+
+// A kernel made |error|, on any thread.
+static void tfrt_bef_executor_on_error(void* executor, tfrt_status_t error) {
+  tfrt_bef_executor_verify(executor, "runtime error: ", error);
+}
 
 // --- Set-up ------------------------------------------------------------------
 
@@ -140,7 +161,10 @@ static tfrt_status_t tfrt_bef_executor_load(tfrt_bef_executor_t* executor, const
   status = tfrt_program_create(file, executor->host->registry, tfrt_allocator_system(),
                                &executor->program);
   tfrt_bef_file_release(file);
-  return status;
+  if (status) return status;
+  tfrt_error_listener_t listener = {.on_error = tfrt_bef_executor_on_error, .data = executor};
+  tfrt_program_set_error_listener(executor->program, listener);
+  return NULL;
 }
 
 static tfrt_status_t tfrt_bef_executor_set_up(tfrt_bef_executor_t* executor, const char* path) {
@@ -163,35 +187,6 @@ static tfrt_status_t tfrt_bef_executor_set_up(tfrt_bef_executor_t* executor, con
 
 // --- Running -----------------------------------------------------------------
 
-// Compares |error|, which is said with |prefix|, with what its place in the text expects.
-// Returns false if it has no place: then it is of no op's making, as a cancel is.
-static bool tfrt_bef_executor_verify(tfrt_bef_executor_t* executor, const char* prefix,
-                                     tfrt_status_t error) {
-  const tfrt_status_fields_t* fields = tfrt_status_fields(error);
-  if (!fields->origin.file || fields->origin.line == 0) return false;
-  char message[2048];
-  snprintf(message, sizeof(message), "%s%s", prefix, fields->message);
-  tfrt_diagnostic_verifier_check(&executor->errors, "error", fields->origin.file,
-                                 (uint32_t)fields->origin.line, (uint32_t)fields->origin.column,
-                                 message);
-  return true;
-}
-
-// Verifies the errors among the |count| |results|, each once.
-static void tfrt_bef_executor_verify_results(tfrt_bef_executor_t* executor,
-                                             tfrt_async_value_t** results, uint32_t count) {
-  for (uint32_t i = 0; i < count; ++i) {
-    if (!tfrt_async_value_is_error(results[i])) continue;
-    tfrt_status_t error = tfrt_async_value_error(results[i]);
-    bool is_new = true;
-    for (uint32_t k = 0; is_new && k < i; ++k) {
-      is_new =
-          !tfrt_async_value_is_error(results[k]) || tfrt_async_value_error(results[k]) != error;
-    }
-    if (is_new) tfrt_bef_executor_verify(executor, "runtime error: ", error);
-  }
-}
-
 static void tfrt_bef_executor_print_results(const tfrt_bef_executor_t* executor,
                                             const tfrt_function_t* function,
                                             tfrt_async_value_t** results) {
@@ -207,14 +202,6 @@ static tfrt_status_t tfrt_bef_executor_no_memory(uint32_t count) {
   return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for %u results", count);
 }
 
-// Prints the results of |function|, and verifies the errors among them.
-static void tfrt_bef_executor_report(tfrt_bef_executor_t* executor, const tfrt_function_t* function,
-                                     tfrt_async_value_t** results) {
-  uint32_t count = function->result_count;
-  if (count > 0) tfrt_bef_executor_print_results(executor, function, results);
-  tfrt_bef_executor_verify_results(executor, results, count);
-}
-
 static tfrt_status_t tfrt_bef_executor_call(tfrt_bef_executor_t* executor,
                                             const tfrt_function_t* function,
                                             const tfrt_execution_context_t* context) {
@@ -224,7 +211,7 @@ static tfrt_status_t tfrt_bef_executor_call(tfrt_bef_executor_t* executor,
   if (!results) return tfrt_bef_executor_no_memory(count);
   tfrt_function_execute(function, context, NULL, results);
   tfrt_work_queue_await(executor->host->work_queue, results, count);
-  tfrt_bef_executor_report(executor, function, results);
+  if (count > 0) tfrt_bef_executor_print_results(executor, function, results);
   for (uint32_t i = 0; i < count; ++i) tfrt_async_value_release(results[i]);
   tfrt_allocator_free(tfrt_allocator_system(), results, count * sizeof(*results));
   tfrt_work_queue_quiesce(executor->host->work_queue);
@@ -247,11 +234,10 @@ static tfrt_status_t tfrt_bef_executor_call_sync(tfrt_bef_executor_t* executor,
   tfrt_status_t status = tfrt_sync_function_call(function, context, NULL, values);
   if (status) {
     printf("'%s' returned <<error: %s>>\n", function->name, tfrt_status_message(status));
-    tfrt_bef_executor_verify(executor, "runtime error: ", status);
     tfrt_status_release(status);
   } else {
     for (uint32_t i = 0; i < count; ++i) results[i] = tfrt_sync_value_take_async(&values[i]);
-    tfrt_bef_executor_report(executor, function, results);
+    if (count > 0) tfrt_bef_executor_print_results(executor, function, results);
     for (uint32_t i = 0; i < count; ++i) tfrt_async_value_release(results[i]);
   }
   tfrt_allocator_free(allocator, values, count * sizeof(*values));
@@ -406,15 +392,18 @@ static bool tfrt_bef_executor_finish_errors(tfrt_bef_executor_t* executor) {
   fputs(tfrt_string_builder_text(&report), stderr);
   tfrt_string_builder_deinitialize(&report);
   tfrt_diagnostic_verifier_deinitialize(&executor->errors);
+  tfrt_mutex_deinitialize(&executor->errors_mutex);
   return ok;
 }
 
 static int tfrt_bef_executor_main(tfrt_bef_executor_t* executor, const char* path) {
   tfrt_diagnostic_verifier_initialize(&executor->errors, true, tfrt_allocator_system());
+  tfrt_mutex_initialize(&executor->errors_mutex);
   tfrt_timer_queue_initialize(&executor->timers, tfrt_clock_system());
   tfrt_status_t status = tfrt_bef_executor_set_up(executor, path);
   // What is wrong with an op of the file may be expected at its place.
-  if (status && tfrt_bef_executor_verify(executor, "", status)) {
+  if (status && tfrt_status_fields(status)->origin.file) {
+    tfrt_bef_executor_verify(executor, "", status);
     tfrt_status_release(status);
     status = NULL;
   } else if (tfrt_status_is_ok(status)) {

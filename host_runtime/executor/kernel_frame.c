@@ -38,13 +38,16 @@ bool tfrt_kernel_frame_is_unique(const tfrt_kernel_frame_t* frame, uint32_t inde
       &frame->registers[frame->site->bef->arguments[index]], memory_order_relaxed));
 }
 
-// Consumes |status| and returns it (+1) as an error of the kernel at |site|.
-static tfrt_status_t tfrt_kernel_site_take_status(const tfrt_kernel_site_t* site,
-                                                  tfrt_status_t status) {
+tfrt_status_t tfrt_kernel_site_take_status(const tfrt_kernel_site_t* site, tfrt_status_t status) {
   tfrt_status_origin_t origin;
   tfrt_kernel_site_origin(site, &origin);
   tfrt_status_t located = tfrt_status_with_origin(status, &origin);
+  // One that has an origin already was told when it was made.
+  bool is_new = located != status;
   tfrt_status_release(status);
+  if (!is_new || site->bef->location == TFRT_KERNEL_SITE_NATIVE) return located;
+  const tfrt_error_listener_t* listener = &site->owner->owner->error_listener;
+  if (listener->on_error) listener->on_error(listener->data, located);
   return located;
 }
 

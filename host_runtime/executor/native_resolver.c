@@ -57,7 +57,7 @@ static tfrt_status_t tfrt_native_resolver_make_site(tfrt_program_t* program,
   }
   // Of the kernel that the site would be of, only what errors and traces say is there.
   *bef = (tfrt_bef_kernel_t){.name = function->name,
-                             .location = UINT32_MAX,
+                             .location = TFRT_KERNEL_SITE_NATIVE,
                              .argument_count = function->argument_count,
                              .result_count = function->result_count};
   *site = (tfrt_kernel_site_t){

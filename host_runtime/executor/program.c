@@ -93,6 +93,10 @@ void tfrt_program_release(tfrt_program_t* program) {
   tfrt_allocator_free(allocator, program, sizeof(*program));
 }
 
+void tfrt_program_set_error_listener(tfrt_program_t* program, tfrt_error_listener_t listener) {
+  program->error_listener = listener;
+}
+
 tfrt_bef_file_t* tfrt_program_file(const tfrt_program_t* program) { return program->file; }
 
 uint32_t tfrt_program_function_count(const tfrt_program_t* program) {

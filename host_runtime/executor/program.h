@@ -13,7 +13,7 @@
 //     keep it alive.
 //  3. Released.
 //
-// Thread rule: immutable after creation; thread-safe.
+// Thread rule: immutable once its functions are called; thread-safe.
 // Failure rule: creation fails with NOT_FOUND (unknown kernel), INVALID_ARGUMENT or
 // RESOURCE_EXHAUSTED; the error's origin is the op's place in the source text.
 #ifndef TFRT_HOST_RUNTIME_EXECUTOR_PROGRAM_H_
@@ -26,6 +26,15 @@
 
 typedef struct tfrt_program_s tfrt_program_t;
 
+// Hears of each error that a kernel of a program makes, when it makes it, whether or not
+// anybody uses the value: as |error| (+0), with its origin. An error that is only handed on
+// isn't told again, and one of a native function isn't told at all: it has no place. Called from
+// any thread, several at once.
+typedef struct tfrt_error_listener_s {
+  void (*on_error)(void* data, tfrt_status_t error);  // NULL: nobody listens
+  void* data;                                         // outlives the program's calls
+} tfrt_error_listener_t;
+
 // Sets |*out_program| (+1) to |file| (retained) resolved against |registry|, which must
 // outlive it. Errors: see above. Thread-safe.
 tfrt_status_t tfrt_program_create(tfrt_bef_file_t* file, const tfrt_kernel_registry_t* registry,
@@ -37,6 +46,10 @@ tfrt_program_t* tfrt_program_retain(tfrt_program_t* program);
 
 // Drops one reference; NULL is allowed. Thread-safe.
 void tfrt_program_release(tfrt_program_t* program);
+
+// Tells |listener| of the errors of |program| from now on. Before the first call of a function;
+// caller synchronises.
+void tfrt_program_set_error_listener(tfrt_program_t* program, tfrt_error_listener_t listener);
 
 // The file that |program| was made from (+0). Thread-safe.
 tfrt_bef_file_t* tfrt_program_file(const tfrt_program_t* program);

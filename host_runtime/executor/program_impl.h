@@ -18,6 +18,9 @@
 
 typedef struct tfrt_bef_callable_s tfrt_bef_callable_t;
 
+// The location of what is no kernel but a native function.
+#define TFRT_KERNEL_SITE_NATIVE UINT32_MAX
+
 // One kernel of a function, resolved; or, as the only site of a native function, that itself.
 struct tfrt_kernel_site_s {
   union {
@@ -67,7 +70,12 @@ struct tfrt_program_s {
   tfrt_bef_file_t* file;
   uint32_t function_count;
   tfrt_bef_callable_t* functions;
+  tfrt_error_listener_t error_listener;
 };
+
+// Consumes |status| and returns it (+1) as an error of the kernel at |site|, of which the
+// program's listener has heard. Thread-safe.
+tfrt_status_t tfrt_kernel_site_take_status(const tfrt_kernel_site_t* site, tfrt_status_t status);
 
 // Calls a BEF function; the vtable entry that program.c gives to its functions.
 void tfrt_bef_callable_execute(const tfrt_function_t* function,

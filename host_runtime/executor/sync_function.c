@@ -36,10 +36,7 @@ void tfrt_sync_frame_fail_take(tfrt_sync_frame_t* frame, tfrt_status_t status) {
     tfrt_status_release(status);
     return;
   }
-  tfrt_status_origin_t origin;
-  tfrt_kernel_site_origin(frame->site, &origin);
-  frame->error = tfrt_status_with_origin(status, &origin);
-  tfrt_status_release(status);
+  frame->error = tfrt_kernel_site_take_status(frame->site, status);
 }
 
 void tfrt_sync_frame_fail(tfrt_sync_frame_t* frame, tfrt_status_code_t code, const char* format,

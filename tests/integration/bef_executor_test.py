@@ -59,6 +59,7 @@ class BefExecutorTest(unittest.TestCase):
             """
             func.func @tensors() {
               %a = tfrt_dht.create_uninitialized_tensor.f32.1 [32 : i64]
+              // expected-error@+1 {{Cannot allocate tensor}}
               %b = tfrt_dht.create_uninitialized_tensor.f32.1 [1024 : i64]
               tfrt.return
             }""",
@@ -97,6 +98,47 @@ class BefExecutorTest(unittest.TestCase):
         )
         self.assertRegex(errors, r"test.mlir:3:\d+: error: unexpected error: runtime error: some")
         self.assertRegex(errors, r"test.mlir:7:\d+: error: unexpected error: runtime error: some")
+
+    def test_an_error_that_no_result_shows_is_told(self):
+        text = """
+          func.func @unused() -> i32 {
+            "tfrt_test.fail"() : () -> i32 COMMENT
+            %a = "tfrt_test.report_error_async"() : () -> i32 COMMENT
+            %b = tfrt.add.i32 %a, %a
+            %c = tfrt.constant.i32 5
+            tfrt.return %c : i32
+          }"""
+        lines, errors, code = self.run_program(text.replace("COMMENT", ""))
+        self.assertEqual((lines[-1], code), ("'unused' returned 5", 1))
+        self.assertEqual(errors.count("error: unexpected error: runtime error: something"), 2)
+        self.assertRegex(errors, r"test.mlir:3:\d+: ")
+        self.assertRegex(errors, r"test.mlir:4:\d+: ")
+        for queue in "s", "mstd:4":
+            _, errors, code = self.run_program(
+                text.replace("COMMENT", "// expected-error-re {{something {{bad|good}} happened}}"),
+                "--work_queue_type=" + queue,
+            )
+            self.assertEqual((errors, code), ("", 0))
+
+    def test_an_error_that_is_expected_must_come(self):
+        _, errors, code = self.run_program(
+            """
+            func.func @one() {
+              "tfrt_test.fail"() : () -> i32 // expected-error {{something bad happened}}
+              // expected-error@+1 {{something else}}
+              %a = tfrt.new.chain
+              tfrt.return
+            }"""
+        )
+        self.assertEqual(code, 1)
+        self.assertIn('expected error "something else" was not produced', errors)
+
+    def test_the_error_of_a_native_function_has_no_place_and_is_not_verified(self):
+        lines, errors, code = self.run_program(
+            "func.func private @native_error() -> i32 attributes {tfrt.native}"
+        )
+        self.assertEqual((errors, code), ("", 0))
+        self.assertEqual(lines[-1], "'native_error' returned <<error: something bad happened>>")
 
     def test_a_native_function_that_is_not_there_is_named(self):
         lines, errors, code = self.run_program(

@@ -94,6 +94,31 @@ START_TEST(what_did_not_come_is_told) {
 }
 END_TEST
 
+START_TEST(a_pattern_has_regular_expressions_between_braces) {
+  add("op // expected-error-re {{took {{[0-9]+}} of 5 (or {{more|less}})}}\n"
+      "op // expected-note-re@-1 {{a+b}}\n");
+  ck_assert(!check("error", 1, "took x of 5 (or more)"));
+  ck_assert(!check("error", 1, "took 3 of 5 or more"));
+  ck_assert(check("error", 1, "it took 37 of 5 (or less)"));
+  ck_assert(!check("note", 1, "aab"));
+  ck_assert(check("note", 1, "a+b"));
+  expect_report(
+      "f:1:7: error: unexpected error: took x of 5 (or more)\n"
+      "f:1:7: error: unexpected error: took 3 of 5 or more\n"
+      "f:1:7: error: unexpected note: aab\n");
+}
+END_TEST
+
+START_TEST(a_pattern_that_is_none_is_an_error) {
+  add("op // expected-error-re {{one {{(}} }}\n");
+  tfrt_string_builder_t found;
+  tfrt_string_builder_initialize(&found, tfrt_allocator_system());
+  ck_assert(!tfrt_diagnostic_verifier_finish(&verifier, &found));
+  ck_assert_ptr_nonnull(strstr(tfrt_string_builder_text(&found), "f:1:7: error: 'one {{(}} ' is"));
+  tfrt_string_builder_deinitialize(&found);
+}
+END_TEST
+
 START_TEST(a_diagnostic_without_a_place_may_be_expected) {
   add("// expected-error@unknown {{lost}}\n");
   ck_assert(tfrt_diagnostic_verifier_check(&verifier, "error", NULL, 0, 0, "lost and found"));
@@ -167,6 +192,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tests, above_and_below_are_the_nearest_lines_without_a_comment);
   tcase_add_test(tests, what_nobody_expected_is_told);
   tcase_add_test(tests, what_did_not_come_is_told);
+  tcase_add_test(tests, a_pattern_has_regular_expressions_between_braces);
+  tcase_add_test(tests, a_pattern_that_is_none_is_an_error);
   tcase_add_test(tests, a_diagnostic_without_a_place_may_be_expected);
   tcase_add_test(tests, what_only_looks_like_a_comment_expects_nothing);
   tcase_add_test(tests, a_place_that_is_none_is_an_error);

@@ -3,6 +3,7 @@
 #include "tools/common/diagnostic_verifier.h"
 
 #include <inttypes.h>
+#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include "host_runtime/base/file.h"
 
 #define COMMENT "expected-"
+#define PATTERN "-re"
 
 // One comment. Sorted by file, by the line that it is about, and by its place.
 typedef struct tfrt_expectation_s {
@@ -19,6 +21,7 @@ typedef struct tfrt_expectation_s {
   uint32_t line;  // 0: no place
   uint32_t comment_line;
   uint32_t comment_column;
+  bool is_pattern;
   bool is_met;
 } expectation_t;
 
@@ -28,6 +31,7 @@ typedef struct comment_s {
   tfrt_string_view_t place;  // behind the @; empty: none
   tfrt_string_view_t text;
   uint32_t column;
+  bool is_pattern;
 } comment_t;
 
 // A text while its comments are gathered.
@@ -86,7 +90,9 @@ static bool read_comment(tfrt_string_view_t line, size_t begin, comment_t* out_c
     break;
   }
   if (!out_comment->kind) return false;
-  size_t at = 0;
+  size_t at = strlen(PATTERN);
+  out_comment->is_pattern = rest.size >= at && memcmp(rest.data, PATTERN, at) == 0;
+  if (!out_comment->is_pattern) at = 0;
   while (at < rest.size && rest.data[at] == ' ') ++at;
   if (at < rest.size && rest.data[at] == '@') {
     size_t end = at + 1;
@@ -139,12 +145,75 @@ static bool find_line(const gathering_t* gathering, const comment_t* comment, ui
   return place.data[0] == '+' || place.data[0] == '-';
 }
 
+// Appends |text| to |pattern| so that it stands for itself.
+static void append_literal(tfrt_string_view_t text, tfrt_string_builder_t* pattern) {
+  for (size_t i = 0; i < text.size; ++i) {
+    if (strchr("\\^$.[]|()*+?{}", text.data[i])) tfrt_string_builder_append_text(pattern, "\\");
+    tfrt_string_builder_append_view(pattern, tfrt_string_view_make(text.data + i, 1));
+  }
+}
+
+// The position of |mark| in |text| from |begin| on, or the end of |text|.
+static size_t find_mark(tfrt_string_view_t text, size_t begin, const char* mark) {
+  for (size_t i = begin; i + 1 < text.size; ++i) {
+    if (text.data[i] == mark[0] && text.data[i + 1] == mark[1]) return i;
+  }
+  return text.size;
+}
+
+// Appends the regular expression that |text| means to |pattern|: all but what {{...}} in it
+// holds stands for itself.
+static void append_pattern(tfrt_string_view_t text, tfrt_string_builder_t* pattern) {
+  for (size_t at = 0; at < text.size;) {
+    size_t open = find_mark(text, at, "{{");
+    append_literal(tfrt_string_view_make(text.data + at, open - at), pattern);
+    if (open == text.size) return;
+    size_t close = find_mark(text, open + 2, "}}");
+    tfrt_string_builder_append_format(pattern, "(%.*s)", (int)(close - open - 2),
+                                      text.data + open + 2);
+    at = close + 2;
+  }
+}
+
+// Copies the text of |comment|; that of a pattern as a regular expression. Sets |*out_text| to
+// NULL when memory is out. Returns false if the pattern is none, and tells that.
+static bool copy_text(tfrt_diagnostic_verifier_t* verifier, const gathering_t* gathering,
+                      const comment_t* comment, const char** out_text) {
+  *out_text = NULL;
+  if (!comment->is_pattern) {
+    *out_text = tfrt_arena_copy_string(&verifier->arena, comment->text);
+    return true;
+  }
+  tfrt_string_builder_t pattern;
+  tfrt_string_builder_initialize(&pattern, verifier->allocator);
+  append_pattern(comment->text, &pattern);
+  regex_t expression;
+  int code = pattern.failed ? 0
+                            : regcomp(&expression, tfrt_string_builder_text(&pattern),
+                                      REG_EXTENDED | REG_NOSUB);
+  if (code == 0 && !pattern.failed) {
+    regfree(&expression);
+    *out_text = tfrt_arena_copy_string(&verifier->arena, tfrt_string_builder_view(&pattern));
+  } else if (code != 0) {
+    char reason[128];
+    regerror(code, &expression, reason, sizeof(reason));
+    tfrt_string_builder_append_format(
+        &verifier->report, "%s:%" PRIu32 ":%" PRIu32 ": error: '%.*s' is no pattern: %s\n",
+        gathering->file, gathering->line, comment->column,
+        TFRT_STRING_VIEW_ARGUMENTS(comment->text), reason);
+    verifier->failed = true;
+  }
+  tfrt_string_builder_deinitialize(&pattern);
+  return code == 0;
+}
+
 static void add_expectation(tfrt_diagnostic_verifier_t* verifier, gathering_t* gathering,
                             const comment_t* comment) {
   expectation_t expectation = {.file = gathering->file,
                                .kind = comment->kind,
                                .comment_line = gathering->line,
-                               .comment_column = comment->column};
+                               .comment_column = comment->column,
+                               .is_pattern = comment->is_pattern};
   if (!find_line(gathering, comment, &expectation.line)) {
     tfrt_string_builder_append_format(&verifier->report,
                                       "%s:%" PRIu32 ":%" PRIu32
@@ -155,7 +224,7 @@ static void add_expectation(tfrt_diagnostic_verifier_t* verifier, gathering_t* g
     verifier->failed = true;
     return;
   }
-  expectation.text = tfrt_arena_copy_string(&verifier->arena, comment->text);
+  if (!copy_text(verifier, gathering, comment, &expectation.text)) return;
   if (!expectation.text) verifier->failed = true;
   if (!expectation.text ||
       !reserve(verifier, (void**)&verifier->expectations, verifier->expectation_count,
@@ -265,6 +334,15 @@ static size_t lower_bound(const tfrt_diagnostic_verifier_t* verifier, const expe
   return low;
 }
 
+static bool text_fits(const expectation_t* expectation, const char* message) {
+  if (!expectation->is_pattern) return strstr(message, expectation->text) != NULL;
+  regex_t expression;
+  if (regcomp(&expression, expectation->text, REG_EXTENDED | REG_NOSUB) != 0) return false;
+  bool fits = regexec(&expression, message, 0, NULL, 0) == 0;
+  regfree(&expression);
+  return fits;
+}
+
 // Finds what asks for the diagnostic, and counts it as met.
 static bool meet(tfrt_diagnostic_verifier_t* verifier, const char* kind, const char* file,
                  uint32_t line, const char* message) {
@@ -278,7 +356,7 @@ static bool meet(tfrt_diagnostic_verifier_t* verifier, const char* kind, const c
     expectation_t* expectation = &verifier->expectations[i];
     if (strcmp(expectation->file, file) != 0 || expectation->line != line) return false;
     if (expectation->is_met || strcmp(expectation->kind, kind) != 0) continue;
-    if (!strstr(message, expectation->text)) continue;
+    if (!text_fits(expectation, message)) continue;
     expectation->is_met = true;
     return true;
   }

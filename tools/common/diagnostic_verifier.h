@@ -7,6 +7,7 @@
 //   op %a                                  // expected-remark {{stream id: 0}}   of this one
 //
 //   expected-KIND          KIND is error, warning, note or remark
+//   expected-KIND-re       each {{REGEX}} within TEXT is an extended regular expression
 //   @+N, @-N, @above,      the line: so many further down or up; the nearest line up, or down,
 //   @below, @unknown       that has no such comment; or no place at all. Without one: this line
 //   {{TEXT}}               what the message contains, up to the last }} of the line
