@@ -77,10 +77,38 @@ static tfrt_status_t tfrt_kernel_registry_add(tfrt_kernel_registry_t* registry,
   return NULL;
 }
 
-static const tfrt_kernel_registration_t* tfrt_kernel_registration_find(
-    const tfrt_kernel_registration_t* registrations, size_t count, const char* name) {
+// The place of |name| among the |count| registrations, or |count|. The search begins at |hint|
+// and goes round: code and table mostly list the same things in the same order, so that it
+// ends where it begins.
+static size_t tfrt_kernel_registration_find(const tfrt_kernel_registration_t* registrations,
+                                            size_t count, const char* name, size_t hint) {
   for (size_t i = 0; i < count; ++i) {
-    if (strcmp(registrations[i].name, name) == 0) return &registrations[i];
+    size_t place = hint + i < count ? hint + i : hint + i - count;
+    if (strcmp(registrations[place].name, name) == 0) return place;
+  }
+  return count;
+}
+
+// The same for the entries of |table|; its count if there is none.
+static size_t tfrt_kernel_registry_find_entry(const tfrt_kernel_table_t* table, const char* name,
+                                              size_t hint) {
+  for (size_t i = 0; i < table->count; ++i) {
+    size_t place = hint + i < table->count ? hint + i : hint + i - table->count;
+    if (strcmp(table->descriptors[place].name, name) == 0) return place;
+  }
+  return table->count;
+}
+
+// Checks that each of |registrations| has an entry in |table|.
+static tfrt_status_t tfrt_kernel_registry_check_entries(
+    const char* what, const tfrt_kernel_table_t* table,
+    const tfrt_kernel_registration_t* registrations, size_t count) {
+  size_t place = 0;
+  for (size_t i = 0; i < count; ++i) {
+    place = tfrt_kernel_registry_find_entry(table, registrations[i].name, place);
+    if (place++ < table->count) continue;
+    return tfrt_status_create(TFRT_STATUS_INTERNAL, "%s '%s' has no entry in the op table", what,
+                              registrations[i].name);
   }
   return NULL;
 }
@@ -91,22 +119,17 @@ static tfrt_status_t tfrt_kernel_registry_add_table(tfrt_kernel_registry_t* regi
                                                     const tfrt_kernel_table_t* table,
                                                     const tfrt_kernel_registration_t* registrations,
                                                     size_t count) {
-  for (size_t i = 0; i < count; ++i) {
-    if (!tfrt_kernel_table_find(table, 1, registrations[i].name)) {
-      return tfrt_status_create(TFRT_STATUS_INTERNAL, "%s '%s' has no entry in the op table", what,
-                                registrations[i].name);
-    }
-  }
+  TFRT_RETURN_IF_ERROR(tfrt_kernel_registry_check_entries(what, table, registrations, count));
+  size_t place = 0;
   for (size_t i = 0; i < table->count; ++i) {
     const tfrt_kernel_descriptor_t* descriptor = &table->descriptors[i];
     if (descriptor->flags & (TFRT_KERNEL_TERMINATOR | TFRT_KERNEL_SYNC_ONLY)) continue;
-    const tfrt_kernel_registration_t* registration =
-        tfrt_kernel_registration_find(registrations, count, descriptor->name);
-    if (!registration) {
+    place = tfrt_kernel_registration_find(registrations, count, descriptor->name, place);
+    if (place == count) {
       return tfrt_status_create(TFRT_STATUS_INTERNAL, "op table entry '%s' has no %s",
                                 descriptor->name, what);
     }
-    tfrt_kernel_t kernel = {.function = registration->function, .descriptor = descriptor};
+    tfrt_kernel_t kernel = {.function = registrations[place++].function, .descriptor = descriptor};
     TFRT_RETURN_IF_ERROR(tfrt_kernel_registry_add(registry, names, what, kernel));
   }
   return NULL;
@@ -154,9 +177,11 @@ tfrt_status_t tfrt_kernel_registry_add_sync(tfrt_kernel_registry_t* registry,
   const tfrt_kernel_flags_t marks = TFRT_KERNEL_SYNC_TOO | TFRT_KERNEL_SYNC_ONLY;
   size_t marked = 0;
   for (size_t i = 0; i < table->count; ++i) marked += (table->descriptors[i].flags & marks) != 0;
+  size_t place = 0;
   for (size_t i = 0; i < count; ++i) {
+    place = tfrt_kernel_registry_find_entry(table, registrations[i].name, place);
     const tfrt_kernel_descriptor_t* descriptor =
-        tfrt_kernel_table_find(table, 1, registrations[i].name);
+        place < table->count ? &table->descriptors[place++] : NULL;
     if (!descriptor || !(descriptor->flags & marks)) {
       return tfrt_status_create(TFRT_STATUS_INTERNAL,
                                 "the op table doesn't mark '%s' as an op of synchronous functions",

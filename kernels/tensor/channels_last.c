@@ -6,6 +6,7 @@
 
 #include "kernels/tensor/check_tensor.h"
 #include "kernels/tensor/onednn.h"
+#include "kernels/tensor/onednn_library.h"
 
 // OK if |target| is f32 and has the |rank| lengths |dims|, which the result of |name| has.
 static tfrt_status_t check_target(const char* name, const int64_t* dims, size_t rank,
@@ -29,19 +30,21 @@ static dnnl_status_t describe_pool(const tfrt_onednn_key_t* key,
   dnnl_dims_t from = {key->source[0], key->source[1], key->source[2], key->source[3]};
   dnnl_dims_t to = {key->target[0], key->target[1], key->target[2], key->target[3]};
   dnnl_memory_desc_t source, target;
-  dnnl_status_t result = dnnl_memory_desc_init_by_tag(&source, 4, from, dnnl_f32, dnnl_nhwc);
+  dnnl_status_t result =
+      tfrt_onednn()->dnnl_memory_desc_init_by_tag(&source, 4, from, dnnl_f32, dnnl_nhwc);
   if (result == dnnl_success) {
-    result = dnnl_memory_desc_init_by_tag(&target, 4, to, dnnl_f32, dnnl_nhwc);
+    result = tfrt_onednn()->dnnl_memory_desc_init_by_tag(&target, 4, to, dnnl_f32, dnnl_nhwc);
   }
   dnnl_dims_t far = {key->padding[2], key->padding[3]};
   dnnl_pooling_desc_t operation;
   if (result == dnnl_success) {
-    result = dnnl_pooling_forward_desc_init(&operation, dnnl_forward_inference, dnnl_pooling_max,
-                                            &source, &target, key->strides, key->window,
-                                            key->padding, far);
+    result = tfrt_onednn()->dnnl_pooling_forward_desc_init(
+        &operation, dnnl_forward_inference, dnnl_pooling_max, &source, &target, key->strides,
+        key->window, key->padding, far);
   }
   if (result != dnnl_success) return result;
-  return dnnl_primitive_desc_create(out_description, &operation, attributes, engine, NULL);
+  return tfrt_onednn()->dnnl_primitive_desc_create(out_description, &operation, attributes, engine,
+                                                   NULL);
 }
 
 // The padding of both sides together, along an axis of |length|.

@@ -7,6 +7,7 @@
 #include "kernels/tensor/check_tensor.h"
 #include "kernels/tensor/elementwise.h"
 #include "kernels/tensor/onednn.h"
+#include "kernels/tensor/onednn_library.h"
 
 tfrt_status_t tfrt_window_check(const tfrt_window_t* window, const char* what) {
   for (int i = 0; i < 2; ++i) {
@@ -38,12 +39,13 @@ static dnnl_status_t describe(const tfrt_onednn_key_t* key, const_dnnl_primitive
   if (result == dnnl_success) result = tfrt_onednn_describe_memory(key->target, 4, &target);
   dnnl_convolution_desc_t operation;
   if (result == dnnl_success) {
-    result = dnnl_convolution_forward_desc_init(
+    result = tfrt_onednn()->dnnl_convolution_forward_desc_init(
         &operation, dnnl_forward_inference, dnnl_convolution_auto, &source, &weights,
         key->bias ? &bias : NULL, &target, key->strides, key->padding, key->padding);
   }
   if (result != dnnl_success) return result;
-  return dnnl_primitive_desc_create(out_description, &operation, attributes, engine, NULL);
+  return tfrt_onednn()->dnnl_primitive_desc_create(out_description, &operation, attributes, engine,
+                                                   NULL);
 }
 
 static tfrt_status_t check_operands(const tfrt_dense_host_tensor_t* x,

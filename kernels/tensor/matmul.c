@@ -6,6 +6,7 @@
 #include "kernels/tensor/check_tensor.h"
 #include "kernels/tensor/elementwise.h"
 #include "kernels/tensor/onednn.h"
+#include "kernels/tensor/onednn_library.h"
 
 static dnnl_status_t describe(const tfrt_onednn_key_t* key, const_dnnl_primitive_attr_t attributes,
                               dnnl_engine_t engine, dnnl_primitive_desc_t* out_description) {
@@ -18,10 +19,12 @@ static dnnl_status_t describe(const tfrt_onednn_key_t* key, const_dnnl_primitive
   if (result == dnnl_success) result = tfrt_onednn_describe_memory(key->target, 2, &target);
   dnnl_matmul_desc_t operation;
   if (result == dnnl_success) {
-    result = dnnl_matmul_desc_init(&operation, &a, &b, key->bias ? &bias : NULL, &target);
+    result =
+        tfrt_onednn()->dnnl_matmul_desc_init(&operation, &a, &b, key->bias ? &bias : NULL, &target);
   }
   if (result != dnnl_success) return result;
-  return dnnl_primitive_desc_create(out_description, &operation, attributes, engine, NULL);
+  return tfrt_onednn()->dnnl_primitive_desc_create(out_description, &operation, attributes, engine,
+                                                   NULL);
 }
 
 static tfrt_status_t check_operands(const tfrt_dense_host_tensor_t* a,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/tensor/onednn.h"
 
-#include <dlfcn.h>
 #include <string.h>
 
 #include "host_runtime/base/hash_table.h"
 #include "host_runtime/base/list.h"
 #include "host_runtime/base/ref_count.h"
 #include "host_runtime/base/sync.h"
+#include "kernels/tensor/onednn_library.h"
 
 #define SCRATCH_ALIGNMENT 64
 
@@ -22,7 +22,7 @@ struct tfrt_onednn_primitive_s {
 // The process's one engine and cache. It stays until the process ends.
 static struct {
   tfrt_once_t once;
-  dnnl_status_t status;  // of the engine's creation
+  tfrt_status_t status;  // of the start; kept
   dnnl_engine_t engine;
   tfrt_mutex_t mutex;  // guards |by_key| and |recent|
   tfrt_hash_table_t by_key;
@@ -40,26 +40,6 @@ static bool key_equal(const tfrt_hash_node_t* node, const void* key) {
 
 static const tfrt_hash_table_vtable_t key_vtable = {.hash = hash_key, .equal = key_equal};
 
-static void initialize(void) {
-  tfrt_hash_table_initialize(&onednn.by_key, &key_vtable, tfrt_allocator_system());
-  tfrt_list_initialize(&onednn.recent);
-  onednn.status = dnnl_engine_create(&onednn.engine, dnnl_cpu, 0);
-}
-
-// The library reads the number of threads to use from a setting of the calling thread.
-// It is looked up by name, because the OpenMP runtime is the library's affair: in a build
-// that has none, there is nothing to set.
-static void use_one_thread(void) {
-  static _Thread_local bool is_set;
-  if (is_set) return;
-  is_set = true;
-  void* symbol = dlsym(RTLD_DEFAULT, "omp_set_num_threads");
-  if (!symbol) return;
-  void (*set_thread_count)(int);
-  memcpy(&set_thread_count, &symbol, sizeof(set_thread_count));
-  set_thread_count(1);
-}
-
 static tfrt_status_t status_of(dnnl_status_t result, const char* what) {
   if (result == dnnl_success) return NULL;
   if (result == dnnl_out_of_memory) {
@@ -73,6 +53,33 @@ static tfrt_status_t status_of(dnnl_status_t result, const char* what) {
                             (int)result);
 }
 
+static tfrt_status_t create_engine(void) {
+  TFRT_RETURN_IF_ERROR(tfrt_onednn_library_open());
+  return status_of(tfrt_onednn()->dnnl_engine_create(&onednn.engine, dnnl_cpu, 0), "start");
+}
+
+static void initialize(void) {
+  tfrt_hash_table_initialize(&onednn.by_key, &key_vtable, tfrt_allocator_system());
+  tfrt_list_initialize(&onednn.recent);
+  onednn.status = create_engine();
+}
+
+// The library reads the number of threads to use from a setting of the calling thread.
+static void use_one_thread(void) {
+  static _Thread_local bool is_set;
+  if (is_set) return;
+  is_set = true;
+  if (tfrt_onednn()->omp_set_num_threads) tfrt_onednn()->omp_set_num_threads(1);
+}
+
+// Makes the library ready for calls on this thread.
+static tfrt_status_t start(void) {
+  tfrt_once_run(&onednn.once, initialize);
+  if (onednn.status) return tfrt_status_retain(onednn.status);
+  use_one_thread();
+  return NULL;
+}
+
 dnnl_status_t tfrt_onednn_describe_memory(const int64_t* dims, int rank,
                                           dnnl_memory_desc_t* out_description) {
   // The library declares both as arrays of its highest rank.
@@ -84,17 +91,21 @@ dnnl_status_t tfrt_onednn_describe_memory(const int64_t* dims, int rank,
     strides[i] = stride;
     stride *= dims[i];
   }
-  return dnnl_memory_desc_init_by_strides(out_description, rank, all_dims, dnnl_f32, strides);
+  return tfrt_onednn()->dnnl_memory_desc_init_by_strides(out_description, rank, all_dims, dnnl_f32,
+                                                         strides);
 }
 
 // Adds the cut at 0 to |attributes|.
 static dnnl_status_t append_relu(dnnl_primitive_attr_t attributes) {
   dnnl_post_ops_t operations;
-  dnnl_status_t result = dnnl_post_ops_create(&operations);
+  dnnl_status_t result = tfrt_onednn()->dnnl_post_ops_create(&operations);
   if (result != dnnl_success) return result;
-  result = dnnl_post_ops_append_eltwise(operations, 1.0f, dnnl_eltwise_relu, 0.0f, 0.0f);
-  if (result == dnnl_success) result = dnnl_primitive_attr_set_post_ops(attributes, operations);
-  dnnl_post_ops_destroy(operations);
+  result =
+      tfrt_onednn()->dnnl_post_ops_append_eltwise(operations, 1.0f, dnnl_eltwise_relu, 0.0f, 0.0f);
+  if (result == dnnl_success) {
+    result = tfrt_onednn()->dnnl_primitive_attr_set_post_ops(attributes, operations);
+  }
+  tfrt_onednn()->dnnl_post_ops_destroy(operations);
   return result;
 }
 
@@ -102,11 +113,12 @@ static dnnl_status_t append_relu(dnnl_primitive_attr_t attributes) {
 // created the primitive.
 static dnnl_status_t create_attributes(const tfrt_onednn_key_t* key,
                                        dnnl_primitive_attr_t* out_attributes) {
-  dnnl_status_t result = dnnl_primitive_attr_create(out_attributes);
+  dnnl_status_t result = tfrt_onednn()->dnnl_primitive_attr_create(out_attributes);
   if (result != dnnl_success) return result;
-  result = dnnl_primitive_attr_set_scratchpad_mode(*out_attributes, dnnl_scratchpad_mode_user);
+  result = tfrt_onednn()->dnnl_primitive_attr_set_scratchpad_mode(*out_attributes,
+                                                                  dnnl_scratchpad_mode_user);
   if (result == dnnl_success && key->relu) result = append_relu(*out_attributes);
-  if (result != dnnl_success) dnnl_primitive_attr_destroy(*out_attributes);
+  if (result != dnnl_success) tfrt_onednn()->dnnl_primitive_attr_destroy(*out_attributes);
   return result;
 }
 
@@ -118,10 +130,10 @@ static dnnl_status_t build(const tfrt_onednn_key_t* key, tfrt_onednn_describe_fn
   dnnl_primitive_desc_t description;
   result = describe(key, attributes, onednn.engine, &description);
   if (result == dnnl_success) {
-    result = dnnl_primitive_create(out_primitive, description);
-    dnnl_primitive_desc_destroy(description);
+    result = tfrt_onednn()->dnnl_primitive_create(out_primitive, description);
+    tfrt_onednn()->dnnl_primitive_desc_destroy(description);
   }
-  dnnl_primitive_attr_destroy(attributes);
+  tfrt_onednn()->dnnl_primitive_attr_destroy(attributes);
   return result;
 }
 
@@ -171,10 +183,8 @@ static tfrt_onednn_primitive_t* insert_locked(tfrt_onednn_primitive_t* primitive
 tfrt_status_t tfrt_onednn_find_primitive(const tfrt_onednn_key_t* key,
                                          tfrt_onednn_describe_fn_t describe,
                                          tfrt_onednn_primitive_t** out_primitive) {
-  use_one_thread();
-  tfrt_once_run(&onednn.once, initialize);
   *out_primitive = NULL;
-  TFRT_RETURN_IF_ERROR(status_of(onednn.status, "start"));
+  TFRT_RETURN_IF_ERROR(start());
   tfrt_mutex_lock(&onednn.mutex);
   *out_primitive = find_locked(key);
   tfrt_mutex_unlock(&onednn.mutex);
@@ -191,14 +201,14 @@ tfrt_status_t tfrt_onednn_find_primitive(const tfrt_onednn_key_t* key,
 
 tfrt_status_t tfrt_onednn_gemm(int64_t m, int64_t n, int64_t k, float alpha, const float* a,
                                const float* b, float beta, float* c) {
-  use_one_thread();
-  return status_of(dnnl_sgemm('N', 'N', m, n, k, alpha, a, k, b, n, beta, c, n),
+  TFRT_RETURN_IF_ERROR(start());
+  return status_of(tfrt_onednn()->dnnl_sgemm('N', 'N', m, n, k, alpha, a, k, b, n, beta, c, n),
                    "multiply matrices");
 }
 
 void tfrt_onednn_primitive_release(tfrt_onednn_primitive_t* primitive) {
   if (!tfrt_ref_count_decrement(&primitive->ref_count)) return;
-  dnnl_primitive_destroy(primitive->primitive);
+  tfrt_onednn()->dnnl_primitive_destroy(primitive->primitive);
   tfrt_allocator_free(tfrt_allocator_system(), primitive, sizeof(*primitive));
 }
 
@@ -223,11 +233,11 @@ typedef struct run_s {
 static dnnl_status_t add_argument(run_t* run, const_dnnl_primitive_desc_t description, int index,
                                   const void* data) {
   const dnnl_memory_desc_t* layout =
-      dnnl_primitive_desc_query_md(description, dnnl_query_exec_arg_md, index);
+      tfrt_onednn()->dnnl_primitive_desc_query_md(description, dnnl_query_exec_arg_md, index);
   dnnl_exec_arg_t* argument = &run->arguments[run->count];
   // The library has one type for what it reads and what it writes.
-  dnnl_status_t result =
-      dnnl_memory_create(&argument->memory, layout, onednn.engine, (void*)(uintptr_t)data);
+  dnnl_status_t result = tfrt_onednn()->dnnl_memory_create(&argument->memory, layout, onednn.engine,
+                                                           (void*)(uintptr_t)data);
   if (result != dnnl_success) return result;
   argument->arg = index;
   ++run->count;
@@ -237,8 +247,8 @@ static dnnl_status_t add_argument(run_t* run, const_dnnl_primitive_desc_t descri
 static dnnl_status_t add_scratch(run_t* run, const_dnnl_primitive_desc_t description,
                                  tfrt_allocator_t allocator) {
   const dnnl_memory_desc_t* layout =
-      dnnl_primitive_desc_query_md(description, dnnl_query_scratchpad_md, 0);
-  run->scratch_size = layout ? dnnl_memory_desc_get_size(layout) : 0;
+      tfrt_onednn()->dnnl_primitive_desc_query_md(description, dnnl_query_scratchpad_md, 0);
+  run->scratch_size = layout ? tfrt_onednn()->dnnl_memory_desc_get_size(layout) : 0;
   if (run->scratch_size == 0) return dnnl_success;
   run->scratch = tfrt_allocator_allocate_aligned(allocator, run->scratch_size, SCRATCH_ALIGNMENT);
   if (!run->scratch) return dnnl_out_of_memory;
@@ -247,11 +257,13 @@ static dnnl_status_t add_scratch(run_t* run, const_dnnl_primitive_desc_t descrip
 
 static dnnl_status_t execute(const tfrt_onednn_primitive_t* primitive, const run_t* run) {
   dnnl_stream_t stream;
-  dnnl_status_t result = dnnl_stream_create(&stream, onednn.engine, dnnl_stream_default_flags);
+  dnnl_status_t result =
+      tfrt_onednn()->dnnl_stream_create(&stream, onednn.engine, dnnl_stream_default_flags);
   if (result != dnnl_success) return result;
-  result = dnnl_primitive_execute(primitive->primitive, stream, run->count, run->arguments);
-  if (result == dnnl_success) result = dnnl_stream_wait(stream);
-  dnnl_stream_destroy(stream);
+  result = tfrt_onednn()->dnnl_primitive_execute(primitive->primitive, stream, run->count,
+                                                 run->arguments);
+  if (result == dnnl_success) result = tfrt_onednn()->dnnl_stream_wait(stream);
+  tfrt_onednn()->dnnl_stream_destroy(stream);
   return result;
 }
 
@@ -260,14 +272,15 @@ tfrt_status_t tfrt_onednn_run(const tfrt_onednn_primitive_t* primitive,
                               tfrt_allocator_t allocator) {
   use_one_thread();
   const_dnnl_primitive_desc_t description;
-  dnnl_status_t result = dnnl_primitive_get_primitive_desc(primitive->primitive, &description);
+  dnnl_status_t result =
+      tfrt_onednn()->dnnl_primitive_get_primitive_desc(primitive->primitive, &description);
   run_t run = {.count = 0};
   for (size_t i = 0; result == dnnl_success && i < count; ++i) {
     result = add_argument(&run, description, arguments[i].index, arguments[i].data);
   }
   if (result == dnnl_success) result = add_scratch(&run, description, allocator);
   if (result == dnnl_success) result = execute(primitive, &run);
-  for (int i = 0; i < run.count; ++i) dnnl_memory_destroy(run.arguments[i].memory);
+  for (int i = 0; i < run.count; ++i) tfrt_onednn()->dnnl_memory_destroy(run.arguments[i].memory);
   if (run.scratch) {
     tfrt_allocator_free_aligned(allocator, run.scratch, run.scratch_size, SCRATCH_ALIGNMENT);
   }

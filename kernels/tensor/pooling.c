@@ -6,6 +6,7 @@
 
 #include "kernels/tensor/check_tensor.h"
 #include "kernels/tensor/onednn.h"
+#include "kernels/tensor/onednn_library.h"
 
 static dnnl_status_t describe(const tfrt_onednn_key_t* key, const_dnnl_primitive_attr_t attributes,
                               dnnl_engine_t engine, dnnl_primitive_desc_t* out_description) {
@@ -14,12 +15,13 @@ static dnnl_status_t describe(const tfrt_onednn_key_t* key, const_dnnl_primitive
   if (result == dnnl_success) result = tfrt_onednn_describe_memory(key->target, 4, &target);
   dnnl_pooling_desc_t operation;
   if (result == dnnl_success) {
-    result = dnnl_pooling_forward_desc_init(&operation, dnnl_forward_inference, dnnl_pooling_max,
-                                            &source, &target, key->strides, key->window,
-                                            key->padding, key->padding);
+    result = tfrt_onednn()->dnnl_pooling_forward_desc_init(
+        &operation, dnnl_forward_inference, dnnl_pooling_max, &source, &target, key->strides,
+        key->window, key->padding, key->padding);
   }
   if (result != dnnl_success) return result;
-  return dnnl_primitive_desc_create(out_description, &operation, attributes, engine, NULL);
+  return tfrt_onednn()->dnnl_primitive_desc_create(out_description, &operation, attributes, engine,
+                                                   NULL);
 }
 
 static tfrt_status_t check_window(const tfrt_window_t* window) {

@@ -5,6 +5,7 @@
 
 #include "kernels/tensor/check_tensor.h"
 #include "kernels/tensor/onednn.h"
+#include "kernels/tensor/onednn_library.h"
 
 static dnnl_status_t describe(const tfrt_onednn_key_t* key, const_dnnl_primitive_attr_t attributes,
                               dnnl_engine_t engine, dnnl_primitive_desc_t* out_description) {
@@ -12,10 +13,12 @@ static dnnl_status_t describe(const tfrt_onednn_key_t* key, const_dnnl_primitive
   dnnl_status_t result = tfrt_onednn_describe_memory(key->source, 2, &data);
   dnnl_softmax_desc_t operation;
   if (result == dnnl_success) {
-    result = dnnl_softmax_forward_desc_init(&operation, dnnl_forward_inference, &data, 1);
+    result =
+        tfrt_onednn()->dnnl_softmax_forward_desc_init(&operation, dnnl_forward_inference, &data, 1);
   }
   if (result != dnnl_success) return result;
-  return dnnl_primitive_desc_create(out_description, &operation, attributes, engine, NULL);
+  return tfrt_onednn()->dnnl_primitive_desc_create(out_description, &operation, attributes, engine,
+                                                   NULL);
 }
 
 static tfrt_status_t run(const tfrt_onednn_key_t* key, const tfrt_dense_host_tensor_t* x,
