@@ -1,0 +1,54 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a function of a BEF file on a worker.
+
+Usage: run_bef.py ADDRESS PROGRAM.bef [FUNCTION [TYPE:VALUE...]]
+
+FUNCTION is the index of the function in the program (0, the first, if it is left out); the
+arguments are numbers and strings, as i32:40 or !tfrt.string:hello. Prints what the program prints,
+then the results. Ends with 1 if one of them is an error, with 2 for wrong usage, with 3 if the
+worker can't be reached, goes away, or refuses the job or the call.
+
+Where the worker wants a key, the environment's TFRT_CLUSTER_KEY has it.
+"""
+
+import os
+import sys
+
+from tfrt_client import Client, Lost, TfrtError, decode, encode
+
+
+def print_results(results):
+    """Prints a line for each. Returns the exit code."""
+    for index, result in enumerate(results):
+        if isinstance(result, TfrtError):
+            origin = result.error.origin
+            place = "%s:%d:%d" % (os.path.basename(origin.file), origin.line, origin.column)
+            print("result %d: error %d: %s [%s]" % (index, result.error.code, result, place))
+        else:
+            print("result %d: %s %s" % (index, result.type, decode(result)))
+    return 1 if any(isinstance(result, TfrtError) for result in results) else 0
+
+
+def main(arguments):
+    if len(arguments) < 2:
+        print(__doc__, file=sys.stderr)
+        return 2
+    address, path = arguments[:2]
+    function = int(arguments[2]) if len(arguments) > 2 else 0
+    values = [encode(*argument.split(":", 1)) for argument in arguments[3:]]
+    with open(path, "rb") as stream:
+        image = stream.read()
+    client = Client(address, os.environ.get("TFRT_CLUSTER_KEY", ""))
+    try:
+        client.open_job()
+        return print_results(client.results(client.start(image, function, values)))
+    except (Lost, TfrtError) as error:
+        print("run_bef.py: %s" % error, file=sys.stderr)
+        return 3
+    finally:
+        client.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

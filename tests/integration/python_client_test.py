@@ -1,0 +1,283 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""A client that knows nothing of this runtime but proto/: examples/python_client against real
+workers. That it works says that the contract is written down whole.
+
+Usage: python_client_test.py TFRT TFRT_WORKER MLIR_TO_BEF EXAMPLE_FOLDER PROTO_FILE...
+"""
+
+import os
+import re
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+from cluster import PATIENCE_S, ClusterTest
+
+MLIR_TO_BEF, EXAMPLE = sys.argv[3:5]
+PROTO_FILES = sys.argv[5:]
+STUBS = tempfile.TemporaryDirectory()
+COMPILE = [
+    "protoc",
+    "-I.",
+    "--plugin=protoc-gen-grpc_python=/usr/bin/grpc_python_plugin",
+    "--python_out=" + STUBS.name,
+    "--grpc_python_out=" + STUBS.name,
+]
+subprocess.run(COMPILE + PROTO_FILES, check=True)
+sys.path[:0] = [STUBS.name, EXAMPLE]
+
+import tfrt_client  # pylint: disable=wrong-import-position
+
+# In the README.
+ADDRESS = "127.0.0.1:4001"
+
+CANCELLED, DEADLINE_EXCEEDED, INTERNAL = 1, 4, 13
+
+# Two dimensions of a tensor of 6 MiB: more than a window.
+SIDE = 1254
+
+# The second function only makes the program too long for a message.
+LARGE = (
+    """func.func @main() -> (!tfrt_tensor.tensor, i32) {
+  %ch = tfrt.new.chain
+  %t = tfrt_dht.create_uninitialized_tensor.f32.2 [1254 : i64, 1254 : i64]
+  %ch1 = tfrt_dht.fill_tensor_with_constant.f32 %t, %ch 2.5 : f32
+  %one = tfrt.constant.i32 1
+  tfrt.return %t, %one : !tfrt_tensor.tensor, i32
+}
+func.func @long(%v0: i32) -> i32 {
+"""
+    + "".join("  %%v%d = tfrt.add.i32 %%v%d, %%v0\n" % (i + 1, i) for i in range(300))
+    + "  tfrt.return %v300 : i32\n}\n"
+)
+
+# Turns until it is told to stop.
+ENDLESS = """func.func @again(%x: i32) -> (i32, i1) {
+  %go = tfrt.constant.i1 true
+  tfrt.return %x, %go : i32, i1
+}
+func.func @main(%n: i32) -> (i32) {
+  %ch = tfrt.new.chain
+  %printed = tfrt.print.i32 %n, %ch
+  %go = tfrt.constant.i1 true
+  %x = "tfrt_test.identity"(%printed, %n) : (!tfrt.chain, i32) -> i32
+  %r = tfrt.while %go @again(%x) parallel_iterations(1) : (i32) -> (i32)
+  tfrt.return %r : i32
+}
+"""
+
+
+class PythonClientTest(ClusterTest):
+    def setUp(self):
+        super().setUp()
+        self.lines = []
+        self.printed = threading.Event()
+
+    def on_print(self, line):
+        self.lines.append(line)
+        self.printed.set()
+
+    def connect(self, worker, key=""):
+        client = tfrt_client.Client(worker.address, key, self.on_print)
+        self.addCleanup(client.close)
+        return client
+
+    def open(self, worker):
+        client = self.connect(worker)
+        client.open_job()
+        return client
+
+    def translate(self, text):
+        path = self.write("program.mlir", text)
+        return subprocess.run(
+            [MLIR_TO_BEF, path], check=True, stdout=subprocess.PIPE
+        ).stdout
+
+    def example(self):
+        with open(os.path.join(EXAMPLE, "sum.mlir"), encoding="utf-8") as stream:
+            return self.translate(stream.read())
+
+    def call(self, client, image, function=0, arguments=(), **options):
+        values = [tfrt_client.encode(*argument) for argument in arguments]
+        return client.results(client.start(image, function, values, **options))
+
+    def test_hello_a_program_a_call_and_its_result(self):
+        worker = self.start_worker()
+        client = self.connect(worker)
+        self.assertNotEqual(client.hello(), 0)
+        client.open_job()
+        results = self.call(client, self.example(), 0, [("i32", "40"), ("i32", "2")])
+        self.assertEqual([tfrt_client.decode(result) for result in results], [42])
+        self.assertEqual(self.lines, ["int32 = 42"])
+        client.close()
+        self.expect_idle([worker])
+
+    def test_an_error_has_its_code_text_and_place(self):
+        worker = self.start_worker()
+        client = self.open(worker)
+        results = self.call(client, self.example(), 1, [("i32", "7"), ("i32", "0")])
+        for result in results:
+            self.assertEqual(result.error.code, INTERNAL)
+            self.assertEqual(result.error.message, "Divide by zero")
+            self.assertEqual(result.error.origin.rank, 0)
+            self.assertEqual(result.error.origin.incarnation, client.worker)
+            self.assertEqual(result.error.origin.function, "divide")
+            self.assertIn("program.mlir", result.error.origin.file)
+            self.assertEqual(result.error.origin.line, 13)
+            self.assertNotEqual(result.error.root_key, 0)
+        # The job goes on.
+        results = self.call(client, self.example(), 1, [("i32", "7"), ("i32", "2")])
+        self.assertEqual([tfrt_client.decode(result) for result in results], [3, 1])
+
+    def test_what_is_not_there_is_one_error(self):
+        client = self.open(self.start_worker())
+        with self.assertRaisesRegex(tfrt_client.TfrtError, "no function 9"):
+            self.call(client, self.example(), 9)
+        with self.assertRaisesRegex(tfrt_client.TfrtError, "argument"):
+            self.call(client, self.example(), 0)
+        with self.assertRaisesRegex(tfrt_client.TfrtError, "BEF"):
+            self.call(client, b"no program at all")
+
+    def test_a_program_and_a_result_that_are_too_large_for_a_message(self):
+        worker = self.start_worker()
+        client = self.open(worker)
+        image = self.translate(LARGE)
+        self.assertGreater(len(image), 4096)
+        tensor, one = self.call(client, image)
+        self.assertEqual(tfrt_client.decode(one), 1)
+        self.assertEqual(tensor.type, "!tfrt_tensor.tensor")
+        # dtype f32, rank 2, dense, not reversed; then the dimensions.
+        self.assertEqual(tensor.header, struct.pack("<BBBB4xQQ", 10, 2, 0, 0, SIDE, SIDE))
+        self.assertEqual(tensor.body, struct.pack("<f", 2.5) * (SIDE * SIDE))
+        client.close()
+        self.expect_idle([worker])
+
+    def test_a_tensor_as_argument(self):
+        client = self.open(self.start_worker())
+        image = self.translate(
+            """func.func @main(%t: !tfrt_tensor.tensor) -> !tfrt.chain {
+  %ch = tfrt.new.chain
+  %ch1 = tfrt_dht.print_tensor %t, %ch
+  tfrt.return %ch1 : !tfrt.chain
+}
+"""
+        )
+        header = struct.pack("<BBBB4xQ", 8, 1, 0, 0, 3)
+        tensor = tfrt_client.value.Value(
+            type="!tfrt_tensor.tensor", header=header, body=struct.pack("<iii", 1, 2, 3)
+        )
+        results = client.results(client.start(image, 0, [tensor]))
+        self.assertEqual([tfrt_client.decode(result) for result in results], [None])
+        self.assertEqual(
+            self.lines, ["DenseHostTensor dtype = i32, shape = [3], values = [1, 2, 3]"]
+        )
+
+    def test_cancel_and_deadline_end_what_runs(self):
+        worker = self.start_worker()
+        client = self.open(worker)
+        image = self.translate(ENDLESS)
+        start = client.start(image, 1, [tfrt_client.encode("i32", "1")])
+        self.assertTrue(self.printed.wait(PATIENCE_S))
+        client.cancel(start)
+        self.assertEqual(client.results(start)[0].error.code, CANCELLED)
+        results = self.call(client, image, 1, [("i32", "1")], timeout_s=0.3)
+        self.assertEqual(results[0].error.code, DEADLINE_EXCEEDED)
+        client.close()
+        self.expect_idle([worker])
+
+    def test_a_worker_that_dies_and_a_client_that_dies(self):
+        worker = self.start_worker()
+        client = self.open(worker)
+        image = self.translate(ENDLESS)
+        start = client.start(image, 1, [tfrt_client.encode("i32", "1")])
+        self.assertTrue(self.printed.wait(PATIENCE_S))
+        worker.send_signal(signal.SIGKILL)
+        with self.assertRaises(tfrt_client.Lost):
+            client.results(start)
+        worker = self.start_worker("--heartbeat-ms=100", "--silence-ms=500")
+        process = self.start_cli(worker, self.write_image(image), "1", "i32:1")
+        self.assertEqual(process.stdout.readline(), "int32 = 1\n")
+        process.kill()
+        self.expect_idle([worker])
+
+    def test_a_wrong_key_and_a_version_that_nobody_speaks(self):
+        key = self.write("key", "a secret of the cluster\n")
+        os.chmod(key, 0o600)
+        worker = self.start_worker("--cluster-key-file=" + key)
+        for given in ("", "another"):
+            with self.assertRaisesRegex(tfrt_client.Lost, "key"):
+                self.connect(worker, given).hello()
+        self.assertNotEqual(self.connect(worker, "a secret of the cluster").hello(), 0)
+        tfrt_client.VERSION = 7
+        try:
+            with self.assertRaisesRegex(tfrt_client.Lost, "7.*1|1.*7"):
+                self.connect(worker, "a secret of the cluster").hello()
+        finally:
+            tfrt_client.VERSION = 1
+
+    # --- The example's own command line ---------------------------------------------
+
+    def write_image(self, image):
+        path = os.path.join(self.folder, "program.bef")
+        with open(path, "wb") as stream:
+            stream.write(image)
+        return path
+
+    def start_cli(self, worker, *arguments):
+        process = subprocess.Popen(
+            ["/usr/bin/python3", "-u", EXAMPLE + "/run_bef.py", worker.address, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=dict(self.environment, PYTHONPATH=STUBS.name),
+            universal_newlines=True,
+        )
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def test_the_commands_of_the_readme_print_what_it_says(self):
+        with open(EXAMPLE + "/README.md", encoding="utf-8") as stream:
+            found = re.findall(r"    \$ (.*run_bef.*)\n((?:    [^$].*\n)*)", stream.read())
+        self.assertEqual(len(found), 2)
+        with open(EXAMPLE + "/sum.mlir", encoding="utf-8") as stream:
+            self.write("sum.mlir", stream.read())
+        image = subprocess.run(
+            [os.path.abspath(MLIR_TO_BEF), "sum.mlir"],
+            check=True,
+            stdout=subprocess.PIPE,
+            cwd=self.folder,
+        ).stdout
+        path = self.write_image(image)
+        worker = self.start_worker()
+        for command, expected in found:
+            words = command.split()
+            self.assertEqual(words[1:4], ["examples/python_client/run_bef.py", ADDRESS, "sum.bef"])
+            process = self.start_cli(worker, path, *words[4:])
+            code, out, err = self.finish(process)
+            self.assertEqual(out, expected.replace("    ", ""), err)
+            self.assertEqual(code, 1 if "error" in expected else 0)
+
+    def test_where_no_worker_is(self):
+        worker = self.start_worker()
+        worker.terminate()
+        worker.wait()
+        begin = time.monotonic()
+        process = self.start_cli(worker, self.write_image(self.example()))
+        code, _, err = self.finish(process)
+        self.assertEqual(code, 3)
+        self.assertIn(worker.address, err)
+        self.assertLess(time.monotonic() - begin, PATIENCE_S)
+
+
+if __name__ == "__main__":
+    ClusterTest.tfrt, ClusterTest.tfrt_worker = sys.argv[1:3]
+    unittest.main(argv=sys.argv[:1])
