@@ -17,10 +17,13 @@
 #include "host_runtime/async/work_queue.h"
 #include "host_runtime/base/allocator.h"
 #include "host_runtime/base/clock.h"
+#include "host_runtime/base/macros.h"
 #include "host_runtime/base/string_builder.h"
 #include "host_runtime/executor/execution_context.h"
 #include "host_runtime/executor/kernel_registry.h"
 #include "host_runtime/executor/request_context.h"
+
+TFRT_API_BEGIN
 
 struct tfrt_host_context_s {
   tfrt_allocator_t allocator;  // for what kernels allocate
@@ -55,5 +58,7 @@ static inline tfrt_execution_context_t tfrt_host_context_execution(
   return (tfrt_execution_context_t){
       .host = host, .request = request, .work_queue = host->work_queue};
 }
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_HOST_CONTEXT_H_

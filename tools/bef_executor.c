@@ -21,6 +21,7 @@
 #include "tools/common/kernel_rooms.h"
 #include "tools/common/result_printer.h"
 #include "tools/common/scope_printer.h"
+#include "tools/common/shared_libraries.h"
 #include "tools/common/standard_streams.h"
 
 #ifndef TFRT_BEF_EXECUTOR_PRINTS_SCOPES
@@ -40,6 +41,7 @@ typedef struct tfrt_bef_executor_s {
   const char* allocator_type;
   bool print_error_code;
   const char* tracing_level;
+  const char* shared_libs;
   bool enable_tracing;
   bool pin_threads;
   bool check_types;
@@ -180,6 +182,7 @@ static tfrt_status_t tfrt_bef_executor_set_up(tfrt_bef_executor_t* executor, con
     TFRT_RETURN_IF_ERROR(tfrt_scope_printer_start(&executor->scopes, executor->tracing_level,
                                                   TFRT_BEF_EXECUTOR_PRINTS_SCOPES));
   }
+  TFRT_RETURN_IF_ERROR(tfrt_shared_libraries_load(executor->shared_libs));
   TFRT_RETURN_IF_ERROR(tfrt_kernel_rooms_register(executor->host->registry));
   tfrt_kernel_registry_set_type_checks(executor->host->registry, executor->check_types);
   return tfrt_bef_executor_load(executor, path);
@@ -463,6 +466,8 @@ static tfrt_status_t tfrt_bef_executor_parse(tfrt_bef_executor_t* executor, int 
        "default (functions), verbose or debug (kernels)", 0, 0},
       {"check_types", TFRT_FLAG_BOOL, &executor->check_types, NULL,
        "check the types of all arguments and results of kernels", 0, 0},
+      {TFRT_SHARED_LIBRARIES_FLAG, TFRT_FLAG_TEXT, &executor->shared_libs,
+       TFRT_SHARED_LIBRARIES_VALUE, TFRT_SHARED_LIBRARIES_HELP, 0, 0},
   };
   const tfrt_flag_table_t table = {.usage = "bef_executor [FLAGS] [FILE.bef | -]",
                                    .summary = tfrt_bef_executor_summary,

@@ -4,9 +4,11 @@
 
 #include "host_runtime/base/file.h"
 #include "tools/common/program_translation.h"
+#include "tools/common/shared_libraries.h"
 #include "tools/common/translate_main.h"
 
 static const char* output = TFRT_FILE_STANDARD_INPUT;
+static const char* shared_libs = NULL;
 static tfrt_bef_to_text_options_t options;
 
 static const tfrt_flag_t flags[] = {
@@ -23,6 +25,11 @@ static const tfrt_flag_t flags[] = {
      .kind = TFRT_FLAG_BOOL,
      .storage = &options.locations,
      .help = "write the location behind each op"},
+    {.name = TFRT_SHARED_LIBRARIES_FLAG,
+     .kind = TFRT_FLAG_TEXT,
+     .storage = &shared_libs,
+     .value = TFRT_SHARED_LIBRARIES_VALUE,
+     .help = TFRT_SHARED_LIBRARIES_HELP},
 };
 
 static const tfrt_flag_table_t table = {
@@ -45,7 +52,10 @@ static tfrt_status_t translate(tfrt_string_view_t input, tfrt_diagnostics_t* dia
 }
 
 int main(int argument_count, char** arguments) {
-  static const tfrt_translate_program_t program = {
-      .table = &table, .output = &output, .separator = "", .translate = translate};
+  static const tfrt_translate_program_t program = {.table = &table,
+                                                   .output = &output,
+                                                   .shared_libs = &shared_libs,
+                                                   .separator = "",
+                                                   .translate = translate};
   return tfrt_translate_main(&program, argument_count, arguments);
 }

@@ -4,9 +4,11 @@
 
 #include "host_runtime/base/file.h"
 #include "tools/common/program_translation.h"
+#include "tools/common/shared_libraries.h"
 #include "tools/common/translate_main.h"
 
 static const char* output = TFRT_FILE_STANDARD_INPUT;
+static const char* shared_libs = NULL;
 static tfrt_text_to_bef_options_t options;
 static bool split_input = false;
 static bool verify_diagnostics = false;
@@ -33,6 +35,11 @@ static const tfrt_flag_t flags[] = {
      .kind = TFRT_FLAG_BOOL,
      .storage = &verify_diagnostics,
      .help = "succeed if the errors are those of the comments 'expected-error {{...}}'"},
+    {.name = TFRT_SHARED_LIBRARIES_FLAG,
+     .kind = TFRT_FLAG_TEXT,
+     .storage = &shared_libs,
+     .value = TFRT_SHARED_LIBRARIES_VALUE,
+     .help = TFRT_SHARED_LIBRARIES_HELP},
 };
 
 static const tfrt_flag_table_t table = {
@@ -61,6 +68,7 @@ int main(int argument_count, char** arguments) {
                                                    .output = &output,
                                                    .split_input = &split_input,
                                                    .verify_diagnostics = &verify_diagnostics,
+                                                   .shared_libs = &shared_libs,
                                                    .separator = "",
                                                    .translate = translate};
   return tfrt_translate_main(&program, argument_count, arguments);

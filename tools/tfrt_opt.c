@@ -5,10 +5,12 @@
 #include "compiler/translate.h"
 #include "host_runtime/base/file.h"
 #include "tools/common/op_tables.h"
+#include "tools/common/shared_libraries.h"
 #include "tools/common/text_splitter.h"
 #include "tools/common/translate_main.h"
 
 static const char* output = TFRT_FILE_STANDARD_INPUT;
+static const char* shared_libs = NULL;
 static bool split_input = false;
 static bool verify_diagnostics = false;
 static bool allow_unregistered_dialect = false;
@@ -48,6 +50,11 @@ static const tfrt_flag_t common_flags[] = {
      .kind = TFRT_FLAG_BOOL,
      .storage = &keep_names,
      .help = "call values as the text does, where MLIR's tools number them"},
+    {.name = TFRT_SHARED_LIBRARIES_FLAG,
+     .kind = TFRT_FLAG_TEXT,
+     .storage = &shared_libs,
+     .value = TFRT_SHARED_LIBRARIES_VALUE,
+     .help = TFRT_SHARED_LIBRARIES_HELP},
 };
 
 static tfrt_status_t translate(tfrt_string_view_t input, tfrt_diagnostics_t* diagnostics,
@@ -96,6 +103,7 @@ int main(int argument_count, char** arguments) {
                                             .output = &output,
                                             .split_input = &split_input,
                                             .verify_diagnostics = &verify_diagnostics,
+                                            .shared_libs = &shared_libs,
                                             .separator = TFRT_TEXT_SPLITTER_MARKER "\n",
                                             .translate = translate};
   return tfrt_translate_main(&program, argument_count, arguments);

@@ -4,9 +4,11 @@
 
 #include "host_runtime/base/file.h"
 #include "tools/common/program_translation.h"
+#include "tools/common/shared_libraries.h"
 #include "tools/common/translate_main.h"
 
 static const char* output = TFRT_FILE_STANDARD_INPUT;
+static const char* shared_libs = NULL;
 static bool mlir_to_bef = false;
 static bool bef_to_mlir = false;
 static bool split_input = false;
@@ -52,6 +54,11 @@ static const tfrt_flag_t flags[] = {
      .kind = TFRT_FLAG_BOOL,
      .storage = &text_options.locations,
      .help = "to text: write the location behind each op"},
+    {.name = TFRT_SHARED_LIBRARIES_FLAG,
+     .kind = TFRT_FLAG_TEXT,
+     .storage = &shared_libs,
+     .value = TFRT_SHARED_LIBRARIES_VALUE,
+     .help = TFRT_SHARED_LIBRARIES_HELP},
 };
 
 static const tfrt_flag_table_t table = {
@@ -89,6 +96,7 @@ int main(int argument_count, char** arguments) {
                                                    .output = &output,
                                                    .split_input = &split_input,
                                                    .verify_diagnostics = &verify_diagnostics,
+                                                   .shared_libs = &shared_libs,
                                                    .separator = "",
                                                    .check = check,
                                                    .translate = translate};

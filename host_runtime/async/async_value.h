@@ -47,13 +47,17 @@
 #ifndef TFRT_HOST_RUNTIME_ASYNC_ASYNC_VALUE_H_
 #define TFRT_HOST_RUNTIME_ASYNC_ASYNC_VALUE_H_
 
-#include <stdatomic.h>
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "host_runtime/async/task.h"
 #include "host_runtime/async/type.h"
+#include "host_runtime/base/atomic.h"
+#include "host_runtime/base/macros.h"
 #include "host_runtime/base/status.h"
+
+TFRT_API_BEGIN
 
 typedef enum tfrt_async_value_kind_e {
   TFRT_ASYNC_VALUE_CONCRETE = 0,
@@ -84,14 +88,14 @@ enum tfrt_async_value_flag_bits_e {
 };
 
 typedef struct tfrt_async_value_s {
-  _Atomic uint32_t count;
+  TFRT_ATOMIC(uint32_t) count;
   uint8_t kind;
-  _Atomic uint8_t flags;
+  TFRT_ATOMIC(uint8_t) flags;
   tfrt_type_id_t type_id;  // TFRT_TYPE_NONE unless concrete
-  _Atomic uintptr_t waiters_and_state;
+  TFRT_ATOMIC(uintptr_t) waiters_and_state;
 } tfrt_async_value_t;
 
-_Static_assert(sizeof(tfrt_async_value_t) == 16, "the header is 16 bytes");
+static_assert(sizeof(tfrt_async_value_t) == 16, "the header is 16 bytes");
 
 typedef struct tfrt_indirect_value_s tfrt_indirect_value_t;
 
@@ -119,13 +123,13 @@ typedef struct tfrt_resolver_vtable_s {
 // An indirect value; embedded first in a remote value, which fills |resolver|.
 struct tfrt_indirect_value_s {
   tfrt_async_value_t base;
-  _Atomic(tfrt_async_value_t*) target;     // +1; NULL until somebody claims the value
-  const tfrt_resolver_vtable_t* resolver;  // NULL for a plain one
+  TFRT_ATOMIC(tfrt_async_value_t*) target;  // +1; NULL until somebody claims the value
+  const tfrt_resolver_vtable_t* resolver;   // NULL for a plain one
   // Waits for an unavailable target. When it has run, |next| may hold a reference to
   // a first target that somebody was looking at when it was replaced.
   tfrt_task_t target_waiter;
   // How many threads are between reading |target| and retaining it.
-  _Atomic uint32_t visitors;
+  TFRT_ATOMIC(uint32_t) visitors;
 };
 
 // --- Creation ---------------------------------------------------------------
@@ -314,5 +318,7 @@ void tfrt_async_value_demand(tfrt_async_value_t* value);
 // The number of live values in the process, immortal ones not counted; 0 in builds
 // with NDEBUG, which keep no account. Thread-safe.
 int64_t tfrt_async_value_live_count(void);
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_ASYNC_ASYNC_VALUE_H_

@@ -10,9 +10,14 @@
 #include <stddef.h>
 
 #include "host_runtime/async/async_value.h"
+#include "host_runtime/base/macros.h"
+
+TFRT_API_BEGIN
 
 // Returns when all |count| values at |values| are resolved (an error counts). Demands
 // their payloads, all of them first. Thread-safe.
 void tfrt_blocking_wait(tfrt_async_value_t* const* values, size_t count);
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_ASYNC_BLOCKING_WAIT_H_

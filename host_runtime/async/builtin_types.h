@@ -15,7 +15,10 @@
 #include "host_runtime/async/async_value.h"
 #include "host_runtime/async/type.h"
 #include "host_runtime/base/allocator.h"
+#include "host_runtime/base/macros.h"
 #include "host_runtime/base/string_view.h"
+
+TFRT_API_BEGIN
 
 // Payload of "!tfrt.string": immutable bytes, NUL-terminated for convenience; may
 // contain NUL.
@@ -24,10 +27,6 @@ typedef struct tfrt_string_s {
   size_t size;
   tfrt_allocator_t allocator;
 } tfrt_string_t;
-
-// The table entries of the builtin types, by type id; those without a name don't
-// exist. Only for type.c; others ask tfrt_type_get(). Thread-safe.
-extern const tfrt_type_t tfrt_builtin_types[TFRT_TYPE_FIRST_REGISTERED];
 
 // New available values (+1) of the scalar types. Thread-safe.
 tfrt_async_value_t* tfrt_async_value_create_i1(bool value);
@@ -46,5 +45,11 @@ tfrt_async_value_t* tfrt_async_value_create_string(tfrt_string_view_t text);
 
 // The text of the available string |value|; lives as long as that. Thread-safe.
 tfrt_string_view_t tfrt_async_value_string(tfrt_async_value_t* value);
+
+TFRT_API_END
+
+// The table entries of the builtin types, by type id; those without a name don't
+// exist. Only for type.c; others ask tfrt_type_get(). Thread-safe.
+extern const tfrt_type_t tfrt_builtin_types[TFRT_TYPE_FIRST_REGISTERED];
 
 #endif  // TFRT_HOST_RUNTIME_ASYNC_BUILTIN_TYPES_H_

@@ -17,15 +17,17 @@
 #ifndef TFRT_HOST_RUNTIME_ASYNC_CANCELLATION_H_
 #define TFRT_HOST_RUNTIME_ASYNC_CANCELLATION_H_
 
-#include <stdatomic.h>
-
 #include "host_runtime/async/async_value.h"
+#include "host_runtime/base/atomic.h"
 #include "host_runtime/base/list.h"
+#include "host_runtime/base/macros.h"
 #include "host_runtime/base/sync.h"
 
+TFRT_API_BEGIN
+
 typedef struct tfrt_cancellation_s {
-  _Atomic(tfrt_async_value_t*) reason;  // +1 once set; an error value
-  tfrt_mutex_t mutex;                   // guards |subscriptions|
+  TFRT_ATOMIC(tfrt_async_value_t*) reason;  // +1 once set; an error value
+  tfrt_mutex_t mutex;                       // guards |subscriptions|
   tfrt_list_link_t subscriptions;
 } tfrt_cancellation_t;
 
@@ -69,5 +71,7 @@ void tfrt_cancellation_subscribe(tfrt_cancellation_t* cancellation,
 // |run| has told so. Thread-safe.
 bool tfrt_cancellation_unsubscribe(tfrt_cancellation_t* cancellation,
                                    tfrt_cancellation_subscription_t* subscription);
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_ASYNC_CANCELLATION_H_

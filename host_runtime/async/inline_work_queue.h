@@ -23,10 +23,15 @@
 
 #include "host_runtime/async/work_queue.h"
 #include "host_runtime/base/allocator.h"
+#include "host_runtime/base/macros.h"
+
+TFRT_API_BEGIN
 
 // Sets |*out_queue| to a new queue (+1). RESOURCE_EXHAUSTED when memory is out.
 // Thread-safe.
 tfrt_status_t tfrt_inline_work_queue_create(tfrt_allocator_t allocator,
                                             tfrt_work_queue_t** out_queue) TFRT_MUST_USE;
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_ASYNC_INLINE_WORK_QUEUE_H_

@@ -20,6 +20,9 @@
 
 #include "host_runtime/async/async_value.h"
 #include "host_runtime/base/allocator.h"
+#include "host_runtime/base/macros.h"
+
+TFRT_API_BEGIN
 
 // Runs |task| when all |count| values at |values| are resolved (an error counts):
 // at once, if they are. Demands their payloads. The array may go after the call; the
@@ -27,5 +30,7 @@
 // Thread-safe.
 tfrt_status_t tfrt_join_and_then(tfrt_async_value_t* const* values, size_t count, tfrt_task_t* task,
                                  tfrt_allocator_t allocator) TFRT_MUST_USE;
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_ASYNC_JOIN_H_

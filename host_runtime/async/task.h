@@ -19,13 +19,19 @@
 #ifndef TFRT_HOST_RUNTIME_ASYNC_TASK_H_
 #define TFRT_HOST_RUNTIME_ASYNC_TASK_H_
 
+#include <stdalign.h>
+
+#include "host_runtime/base/macros.h"
+
+TFRT_API_BEGIN
+
 typedef struct tfrt_task_s tfrt_task_t;
 
 typedef void (*tfrt_task_fn_t)(tfrt_task_t* task);
 
 // Aligned so that an AsyncValue's state fits into the low bits of a pointer to it.
 struct tfrt_task_s {
-  _Alignas(8) tfrt_task_t* next;  // owned by the list that the task is in
+  alignas(8) tfrt_task_t* next;  // owned by the list that the task is in
   tfrt_task_fn_t run;
 };
 
@@ -34,5 +40,7 @@ static inline void tfrt_task_initialize(tfrt_task_t* task, tfrt_task_fn_t run) {
   task->next = 0;
   task->run = run;
 }
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_ASYNC_TASK_H_

@@ -30,6 +30,9 @@
 
 #include "host_runtime/async/work_queue.h"
 #include "host_runtime/base/allocator.h"
+#include "host_runtime/base/macros.h"
+
+TFRT_API_BEGIN
 
 #define TFRT_THREAD_POOL_DEFAULT_BLOCKING_THREADS 256
 #define TFRT_THREAD_POOL_MAX_THREADS 4096
@@ -49,5 +52,7 @@ typedef struct tfrt_thread_pool_options_s {
 tfrt_status_t tfrt_thread_pool_work_queue_create(const tfrt_thread_pool_options_t* options,
                                                  tfrt_allocator_t allocator,
                                                  tfrt_work_queue_t** out_queue) TFRT_MUST_USE;
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_ASYNC_THREAD_POOL_WORK_QUEUE_H_

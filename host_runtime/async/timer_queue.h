@@ -31,8 +31,11 @@
 #include <stdint.h>
 
 #include "host_runtime/base/clock.h"
+#include "host_runtime/base/macros.h"
 #include "host_runtime/base/status.h"
 #include "host_runtime/base/sync.h"
+
+TFRT_API_BEGIN
 
 typedef struct tfrt_timer_s tfrt_timer_t;
 
@@ -92,5 +95,7 @@ int64_t tfrt_timer_queue_next_deadline(tfrt_timer_queue_t* queue);
 // meanwhile for no later than that; returns how many these were. (So a timer that
 // starts itself again must do that for a later time.) Thread-safe.
 size_t tfrt_timer_queue_run_due(tfrt_timer_queue_t* queue);
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_ASYNC_TIMER_QUEUE_H_

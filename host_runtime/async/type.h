@@ -28,8 +28,11 @@
 #include <stdint.h>
 
 #include "host_runtime/base/allocator.h"
+#include "host_runtime/base/macros.h"
 #include "host_runtime/base/status.h"
 #include "host_runtime/base/string_builder.h"
+
+TFRT_API_BEGIN
 
 typedef uint16_t tfrt_type_id_t;
 
@@ -107,5 +110,7 @@ const tfrt_type_t* tfrt_type_get(tfrt_type_id_t id);
 // Sets |*out_id| to the type named |name| and returns true, or returns false if
 // there is none. Thread-safe.
 bool tfrt_type_find(const char* name, tfrt_type_id_t* out_id);
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_ASYNC_TYPE_H_

@@ -24,7 +24,10 @@
 
 #include "host_runtime/async/async_value.h"
 #include "host_runtime/async/task.h"
+#include "host_runtime/base/macros.h"
 #include "host_runtime/base/ref_count.h"
+
+TFRT_API_BEGIN
 
 typedef struct tfrt_work_queue_s tfrt_work_queue_t;
 
@@ -80,5 +83,7 @@ bool tfrt_work_queue_is_in_worker_thread(const tfrt_work_queue_t* queue);
 // The name as bef_executor prints it, e.g. "single-threaded". Lives as long as the
 // queue. Thread-safe.
 const char* tfrt_work_queue_name(const tfrt_work_queue_t* queue);
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_ASYNC_WORK_QUEUE_H_

@@ -17,6 +17,8 @@
 
 #include "host_runtime/base/macros.h"
 
+TFRT_API_BEGIN
+
 // The operations of an allocator. |self| is the allocator's own state.
 typedef struct tfrt_allocator_vtable_s {
   // Returns |size| > 0 bytes aligned to |alignment|, a power of two, or NULL.
@@ -78,5 +80,7 @@ static inline bool tfrt_size_multiply(size_t a, size_t b, size_t* out_result) {
 static inline bool tfrt_size_add(size_t a, size_t b, size_t* out_result) {
   return !__builtin_add_overflow(a, b, out_result);
 }
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_BASE_ALLOCATOR_H_

@@ -18,6 +18,10 @@
 
 #include <stdint.h>
 
+#include "host_runtime/base/macros.h"
+
+TFRT_API_BEGIN
+
 // "Never", as a deadline.
 #define TFRT_TIME_INFINITE INT64_MAX
 
@@ -50,5 +54,7 @@ int64_t tfrt_deadline_after(int64_t now_ns, int64_t budget_ns);
 // Nanoseconds since 1970 by the wall clock, which may jump: only to be shown to people
 // (logs, traces). Thread-safe.
 int64_t tfrt_wall_time_ns(void);
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_BASE_CLOCK_H_

@@ -17,10 +17,13 @@
 #ifndef TFRT_HOST_RUNTIME_BASE_COUNTING_ALLOCATOR_H_
 #define TFRT_HOST_RUNTIME_BASE_COUNTING_ALLOCATOR_H_
 
-#include <stdatomic.h>
 #include <stdint.h>
 
 #include "host_runtime/base/allocator.h"
+#include "host_runtime/base/atomic.h"
+#include "host_runtime/base/macros.h"
+
+TFRT_API_BEGIN
 
 // What the books say.
 typedef struct tfrt_allocation_counts_s {
@@ -34,11 +37,11 @@ typedef struct tfrt_allocation_counts_s {
 typedef struct tfrt_counting_allocator_s {
   tfrt_allocator_t base;
   int64_t limit_bytes;
-  _Atomic int64_t current_count;
-  _Atomic int64_t max_count;
-  _Atomic int64_t total_count;
-  _Atomic int64_t current_bytes;
-  _Atomic int64_t max_bytes;
+  TFRT_ATOMIC(int64_t) current_count;
+  TFRT_ATOMIC(int64_t) max_count;
+  TFRT_ATOMIC(int64_t) total_count;
+  TFRT_ATOMIC(int64_t) current_bytes;
+  TFRT_ATOMIC(int64_t) max_bytes;
 } tfrt_counting_allocator_t;
 
 // For |limit_bytes|: no limit.
@@ -54,5 +57,7 @@ tfrt_allocator_t tfrt_counting_allocator_interface(tfrt_counting_allocator_t* al
 
 // What the books of |allocator| say now. Thread-safe.
 tfrt_allocation_counts_t tfrt_counting_allocator_counts(const tfrt_counting_allocator_t* allocator);
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_BASE_COUNTING_ALLOCATOR_H_

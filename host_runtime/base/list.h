@@ -26,6 +26,8 @@
 
 #include "host_runtime/base/macros.h"
 
+TFRT_API_BEGIN
+
 typedef struct tfrt_list_link_s {
   struct tfrt_list_link_s* next;
   struct tfrt_list_link_s* previous;
@@ -88,5 +90,7 @@ static inline void tfrt_list_move_all(tfrt_list_link_t* target, tfrt_list_link_t
   target->previous = source->previous;
   tfrt_list_initialize(source);
 }
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_BASE_LIST_H_

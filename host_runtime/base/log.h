@@ -29,6 +29,8 @@
 
 #include "host_runtime/base/macros.h"
 
+TFRT_API_BEGIN
+
 typedef enum tfrt_log_severity_e {
   TFRT_LOG_DEBUG = 0,
   TFRT_LOG_INFO = 1,
@@ -85,5 +87,7 @@ void tfrt_log_v(tfrt_log_severity_t severity, const tfrt_log_context_t* context,
 // |*out_severity| and returns true, or returns false. Thread-safe.
 const char* tfrt_log_severity_name(tfrt_log_severity_t severity);
 bool tfrt_log_severity_parse(const char* name, tfrt_log_severity_t* out_severity);
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_BASE_LOG_H_

@@ -18,6 +18,20 @@
 // The symbol is part of the public interface of a shared library.
 #define TFRT_EXPORT __attribute__((visibility("default")))
 
+// Around the declarations of a public header: they are C's, also for C++, and their symbols are
+// part of the public interface of libtfrt. Everything else is hidden in it.
+#ifdef __cplusplus
+#define TFRT_API_BEGIN \
+  extern "C" {         \
+  _Pragma("GCC visibility push(default)")
+#define TFRT_API_END            \
+  _Pragma("GCC visibility pop") \
+  }
+#else
+#define TFRT_API_BEGIN _Pragma("GCC visibility push(default)")
+#define TFRT_API_END _Pragma("GCC visibility pop")
+#endif
+
 // The object of type |type| whose member |member| lies at |pointer|.
 #define TFRT_CONTAINER_OF(pointer, type, member) \
   ((type*)(void*)((char*)(pointer)-offsetof(type, member)))

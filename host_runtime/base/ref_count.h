@@ -8,17 +8,21 @@
 #ifndef TFRT_HOST_RUNTIME_BASE_REF_COUNT_H_
 #define TFRT_HOST_RUNTIME_BASE_REF_COUNT_H_
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "host_runtime/base/atomic.h"
+#include "host_runtime/base/macros.h"
+
+TFRT_API_BEGIN
+
 typedef struct tfrt_ref_count_s {
-  _Atomic uint32_t count;
+  TFRT_ATOMIC(uint32_t) count;
 } tfrt_ref_count_t;
 
 // Sets the count to 1. Thread-compatible (the object is not shared yet).
 static inline void tfrt_ref_count_initialize(tfrt_ref_count_t* ref_count) {
-  atomic_init(&ref_count->count, 1);
+  atomic_store_explicit(&ref_count->count, 1, memory_order_relaxed);
 }
 
 // Adds one reference. The caller must hold one already. Thread-safe.
@@ -39,5 +43,7 @@ static inline bool tfrt_ref_count_is_one(const tfrt_ref_count_t* ref_count) {
   // Acquire: pairs with the release half of tfrt_ref_count_decrement().
   return atomic_load_explicit(&((tfrt_ref_count_t*)ref_count)->count, memory_order_acquire) == 1;
 }
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_BASE_REF_COUNT_H_

@@ -35,6 +35,8 @@
 
 #include "host_runtime/base/macros.h"
 
+TFRT_API_BEGIN
+
 typedef enum tfrt_status_code_e {
   TFRT_STATUS_OK = 0,
   TFRT_STATUS_CANCELLED = 1,
@@ -161,5 +163,7 @@ size_t tfrt_status_format(tfrt_status_t status, char* buffer, size_t size);
     tfrt_status_t status_or_ok = (expression); \
     if (status_or_ok) return status_or_ok;     \
   } while (false)
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_BASE_STATUS_H_

@@ -23,6 +23,8 @@
 #include "host_runtime/base/status.h"
 #include "host_runtime/base/string_view.h"
 
+TFRT_API_BEGIN
+
 typedef struct tfrt_string_builder_s {
   char* data;  // NUL-terminated once anything was appended; NULL before
   size_t size;
@@ -65,5 +67,7 @@ tfrt_string_view_t tfrt_string_builder_view(const tfrt_string_builder_t* builder
 
 // OK, or RESOURCE_EXHAUSTED if anything was dropped. Thread-compatible.
 tfrt_status_t tfrt_string_builder_status(const tfrt_string_builder_t* builder) TFRT_MUST_USE;
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_BASE_STRING_BUILDER_H_

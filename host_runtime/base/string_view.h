@@ -11,6 +11,10 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "host_runtime/base/macros.h"
+
+TFRT_API_BEGIN
+
 typedef struct tfrt_string_view_s {
   const char* data;
   size_t size;
@@ -45,5 +49,7 @@ static inline int tfrt_string_view_compare(tfrt_string_view_t a, tfrt_string_vie
   if (order != 0) return order;
   return a.size < b.size ? -1 : a.size > b.size;
 }
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_BASE_STRING_VIEW_H_

@@ -9,21 +9,24 @@
 #ifndef TFRT_HOST_RUNTIME_BASE_SYNC_H_
 #define TFRT_HOST_RUNTIME_BASE_SYNC_H_
 
+#include <stdalign.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "host_runtime/base/macros.h"
 #include "host_runtime/base/status.h"
 
+TFRT_API_BEGIN
+
 // Storage big enough for the system's own types; checked where these are known.
 typedef struct tfrt_mutex_s {
-  _Alignas(8) unsigned char storage[40];
+  alignas(8) unsigned char storage[40];
 } tfrt_mutex_t;
 typedef struct tfrt_condition_s {
-  _Alignas(8) unsigned char storage[48];
+  alignas(8) unsigned char storage[48];
 } tfrt_condition_t;
 typedef struct tfrt_thread_s {
-  _Alignas(8) unsigned char storage[8];
+  alignas(8) unsigned char storage[8];
 } tfrt_thread_t;
 typedef struct tfrt_once_s {
   int storage;
@@ -91,5 +94,7 @@ void tfrt_once_run(tfrt_once_t* once, void (*run)(void));
 
 // The number of processors that the process may use; at least 1. Thread-safe.
 int tfrt_processor_count(void);
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_BASE_SYNC_H_

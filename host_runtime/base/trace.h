@@ -21,7 +21,10 @@
 #include <stdint.h>
 
 #include "host_runtime/base/allocator.h"
+#include "host_runtime/base/macros.h"
 #include "host_runtime/base/status.h"
+
+TFRT_API_BEGIN
 
 typedef struct tfrt_trace_s tfrt_trace_t;
 
@@ -77,5 +80,7 @@ size_t tfrt_trace_read(tfrt_trace_t* trace, size_t first, tfrt_trace_span_t* out
 
 // How many spans did not fit. Thread-safe.
 uint64_t tfrt_trace_dropped(tfrt_trace_t* trace);
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_BASE_TRACE_H_

@@ -25,9 +25,12 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "host_runtime/base/macros.h"
 #include "host_runtime/base/status.h"
 #include "host_runtime/base/string_view.h"
 #include "host_runtime/bef/bef_format.h"
+
+TFRT_API_BEGIN
 
 // A shape attribute. |dims| are -1 where unknown, 8-byte aligned.
 typedef struct tfrt_bef_shape_s {
@@ -103,5 +106,7 @@ const void* tfrt_bef_attribute_aggregate_element(const void* attribute, uint32_t
 // The name of |type| for messages, e.g. "i32", "string", "array of i64". Static, but for
 // arrays in a per-type constant. Thread-safe.
 const char* tfrt_bef_attribute_type_name(tfrt_bef_attribute_type_t type);
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_BEF_BEF_ATTRIBUTE_H_

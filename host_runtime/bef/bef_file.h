@@ -40,9 +40,12 @@
 #include <stdint.h>
 
 #include "host_runtime/base/allocator.h"
+#include "host_runtime/base/macros.h"
 #include "host_runtime/base/status.h"
 #include "host_runtime/base/string_builder.h"
 #include "host_runtime/bef/bef_format.h"
+
+TFRT_API_BEGIN
 
 typedef struct tfrt_bef_file_s tfrt_bef_file_t;
 
@@ -181,5 +184,7 @@ bool tfrt_bef_file_location_append_mlir(const tfrt_bef_file_t* file, uint32_t lo
 // there is none. Thread-compatible on |builder|.
 bool tfrt_bef_file_location_append_debug_name(const tfrt_bef_file_t* file, uint32_t location,
                                               tfrt_string_builder_t* builder);
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_BEF_BEF_FILE_H_

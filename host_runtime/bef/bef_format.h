@@ -21,6 +21,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "host_runtime/base/macros.h"
+
+TFRT_API_BEGIN
+
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "BEF images are read in place, which needs a little-endian machine"
 #endif
@@ -172,5 +176,7 @@ static inline size_t tfrt_bef_dtype_alignment(uint32_t dtype) {
   bool complex = dtype == TFRT_BEF_DTYPE_COMPLEX64 || dtype == TFRT_BEF_DTYPE_COMPLEX128;
   return complex ? size / 2 : size;
 }
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_BEF_BEF_FORMAT_H_

@@ -14,8 +14,11 @@
 #include <stdint.h>
 
 #include "host_runtime/async/async_value.h"
+#include "host_runtime/base/macros.h"
 #include "host_runtime/executor/execution_context.h"
 #include "host_runtime/executor/function.h"
+
+TFRT_API_BEGIN
 
 // The options of one call op, from the BEF section of call options.
 typedef struct tfrt_call_options_s {
@@ -77,5 +80,7 @@ typedef struct tfrt_call_router_vtable_s {
 struct tfrt_call_router_s {
   const tfrt_call_router_vtable_t* vtable;
 };
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_EXECUTOR_CALL_ROUTER_H_

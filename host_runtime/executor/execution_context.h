@@ -10,6 +10,9 @@
 #define TFRT_HOST_RUNTIME_EXECUTOR_EXECUTION_CONTEXT_H_
 
 #include "host_runtime/async/work_queue.h"
+#include "host_runtime/base/macros.h"
+
+TFRT_API_BEGIN
 
 typedef struct tfrt_host_context_s tfrt_host_context_t;
 typedef struct tfrt_request_context_s tfrt_request_context_t;
@@ -21,5 +24,7 @@ typedef struct tfrt_execution_context_s {
   tfrt_work_queue_t* work_queue;  // where the call's tasks run
   tfrt_call_scope_t* scope;       // told when all of the call is over; NULL: nobody asks
 } tfrt_execution_context_t;
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_EXECUTOR_EXECUTION_CONTEXT_H_

@@ -27,7 +27,10 @@
 #include <stdint.h>
 
 #include "host_runtime/async/async_value.h"
+#include "host_runtime/base/macros.h"
 #include "host_runtime/executor/execution_context.h"
+
+TFRT_API_BEGIN
 
 typedef struct tfrt_function_s tfrt_function_t;
 
@@ -88,5 +91,7 @@ void tfrt_function_execute_in_queue(const tfrt_function_t* function,
                                     const tfrt_execution_context_t* context,
                                     tfrt_async_value_t* const* arguments,
                                     tfrt_async_value_t** results);
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_EXECUTOR_FUNCTION_H_

@@ -52,6 +52,8 @@
 
 #include "host_runtime/base/macros.h"
 
+TFRT_API_BEGIN
+
 // What a kernel does with an operand, which is also what it waits for.
 typedef enum tfrt_operand_use_e {
   // Its payload is read: the kernel starts when the payload is here.
@@ -217,5 +219,7 @@ const tfrt_result_descriptor_t* tfrt_kernel_descriptor_result(
 // set-up and tests. Thread-safe.
 const tfrt_kernel_descriptor_t* tfrt_kernel_table_find(const tfrt_kernel_table_t* tables,
                                                        size_t table_count, const char* name);
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_EXECUTOR_KERNEL_DESCRIPTOR_H_

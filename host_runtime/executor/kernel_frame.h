@@ -30,9 +30,13 @@
 
 #include "host_runtime/async/async_value.h"
 #include "host_runtime/async/builtin_types.h"
+#include "host_runtime/base/atomic.h"
+#include "host_runtime/base/macros.h"
 #include "host_runtime/executor/call_router.h"
 #include "host_runtime/executor/execution_context.h"
 #include "host_runtime/executor/function.h"
+
+TFRT_API_BEGIN
 
 // Where a kernel stands in its program; made on demand, for errors and traces.
 typedef struct tfrt_kernel_site_s tfrt_kernel_site_t;
@@ -48,8 +52,8 @@ typedef struct tfrt_kernel_frame_s {
   uint32_t function_count;
   const tfrt_call_options_t* call_options;  // NULL: none
   const tfrt_execution_context_t* context;
-  const tfrt_kernel_site_t* site;                 // lives as long as the program
-  const _Atomic(tfrt_async_value_t*)* registers;  // of the call; NULL: none
+  const tfrt_kernel_site_t* site;                     // lives as long as the program
+  const TFRT_ATOMIC(tfrt_async_value_t*)* registers;  // of the call; NULL: none
 } tfrt_kernel_frame_t;
 
 typedef void (*tfrt_kernel_fn_t)(tfrt_kernel_frame_t* frame);
@@ -136,5 +140,7 @@ static inline void tfrt_kernel_frame_set_f64(tfrt_kernel_frame_t* frame, uint32_
 static inline void tfrt_kernel_frame_set_ready_chain(tfrt_kernel_frame_t* frame, uint32_t index) {
   frame->results[index] = tfrt_async_value_ready_chain();
 }
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_EXECUTOR_KERNEL_FRAME_H_

@@ -21,10 +21,13 @@
 #define TFRT_HOST_RUNTIME_EXECUTOR_KERNEL_REGISTRY_H_
 
 #include "host_runtime/base/allocator.h"
+#include "host_runtime/base/macros.h"
 #include "host_runtime/base/string_view.h"
 #include "host_runtime/executor/kernel_descriptor.h"
 #include "host_runtime/executor/kernel_frame.h"
 #include "host_runtime/executor/sync_frame.h"
+
+TFRT_API_BEGIN
 
 typedef struct tfrt_kernel_registry_s tfrt_kernel_registry_t;
 
@@ -99,5 +102,7 @@ const tfrt_kernel_t* tfrt_kernel_registry_find_native(const tfrt_kernel_registry
 // The kernel named |name| (lives as long as the registry), or NULL. Thread-safe.
 const tfrt_kernel_t* tfrt_kernel_registry_find(const tfrt_kernel_registry_t* registry,
                                                tfrt_string_view_t name);
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_EXECUTOR_KERNEL_REGISTRY_H_

@@ -11,7 +11,10 @@
 #define TFRT_HOST_RUNTIME_EXECUTOR_OUTPUT_H_
 
 #include "host_runtime/async/async_value.h"
+#include "host_runtime/base/macros.h"
 #include "host_runtime/base/string_view.h"
+
+TFRT_API_BEGIN
 
 typedef struct tfrt_output_s tfrt_output_t;
 
@@ -33,5 +36,7 @@ tfrt_output_t* tfrt_output_standard(void);
 
 // Writes what tfrt_output_standard() has buffered. Thread-safe.
 void tfrt_output_flush_standard(void);
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_EXECUTOR_OUTPUT_H_

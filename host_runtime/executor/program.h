@@ -20,9 +20,12 @@
 #define TFRT_HOST_RUNTIME_EXECUTOR_PROGRAM_H_
 
 #include "host_runtime/base/allocator.h"
+#include "host_runtime/base/macros.h"
 #include "host_runtime/bef/bef_file.h"
 #include "host_runtime/executor/function.h"
 #include "host_runtime/executor/kernel_registry.h"
+
+TFRT_API_BEGIN
 
 typedef struct tfrt_program_s tfrt_program_t;
 
@@ -61,5 +64,7 @@ const tfrt_function_t* tfrt_program_function(const tfrt_program_t* program, uint
 
 // The function named |name|, or NULL. Linear. Thread-safe.
 const tfrt_function_t* tfrt_program_find_function(const tfrt_program_t* program, const char* name);
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_EXECUTOR_PROGRAM_H_

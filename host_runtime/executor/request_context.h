@@ -17,11 +17,14 @@
 
 #include "host_runtime/async/cancellation.h"
 #include "host_runtime/base/allocator.h"
+#include "host_runtime/base/macros.h"
 #include "host_runtime/base/ref_count.h"
 #include "host_runtime/base/trace.h"
 #include "host_runtime/executor/call_router.h"
 #include "host_runtime/executor/execution_context.h"
 #include "host_runtime/executor/output.h"
+
+TFRT_API_BEGIN
 
 // No deadline.
 #define TFRT_REQUEST_NO_DEADLINE INT64_MAX
@@ -89,5 +92,7 @@ tfrt_request_resource_t* tfrt_request_context_add_resource(tfrt_request_context_
 // The resource named |name| (+0, lives as long as |request|), or NULL. Thread-safe.
 tfrt_request_resource_t* tfrt_request_context_find_resource(tfrt_request_context_t* request,
                                                             const char* name);
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_EXECUTOR_REQUEST_CONTEXT_H_

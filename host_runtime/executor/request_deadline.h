@@ -16,7 +16,10 @@
 #define TFRT_HOST_RUNTIME_EXECUTOR_REQUEST_DEADLINE_H_
 
 #include "host_runtime/async/timer_queue.h"
+#include "host_runtime/base/macros.h"
 #include "host_runtime/executor/request_context.h"
+
+TFRT_API_BEGIN
 
 typedef struct tfrt_request_deadline_s tfrt_request_deadline_t;
 
@@ -29,5 +32,7 @@ tfrt_status_t tfrt_request_deadline_start(tfrt_request_context_t* request,
 
 // Stops and frees |deadline|; NULL is allowed. Doesn't wait. Thread-safe.
 void tfrt_request_deadline_stop(tfrt_request_deadline_t* deadline);
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_EXECUTOR_REQUEST_DEADLINE_H_

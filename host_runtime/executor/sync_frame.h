@@ -21,8 +21,11 @@
 #ifndef TFRT_HOST_RUNTIME_EXECUTOR_SYNC_FRAME_H_
 #define TFRT_HOST_RUNTIME_EXECUTOR_SYNC_FRAME_H_
 
+#include "host_runtime/base/macros.h"
 #include "host_runtime/executor/kernel_frame.h"
 #include "host_runtime/executor/sync_value.h"
+
+TFRT_API_BEGIN
 
 typedef struct tfrt_sync_frame_s {
   tfrt_sync_value_t* registers;
@@ -121,5 +124,7 @@ static inline void tfrt_sync_frame_set_f32(tfrt_sync_frame_t* frame, uint32_t in
 static inline void tfrt_sync_frame_set_f64(tfrt_sync_frame_t* frame, uint32_t index, double value) {
   tfrt_sync_frame_set(frame, index, TFRT_TYPE_F64)->as.f64 = value;
 }
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_EXECUTOR_SYNC_FRAME_H_

@@ -26,11 +26,15 @@
 #ifndef TFRT_HOST_RUNTIME_EXECUTOR_SYNC_VALUE_H_
 #define TFRT_HOST_RUNTIME_EXECUTOR_SYNC_VALUE_H_
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "host_runtime/async/async_value.h"
 #include "host_runtime/async/type.h"
+#include "host_runtime/base/macros.h"
+
+TFRT_API_BEGIN
 
 typedef enum tfrt_sync_value_kind_e {
   TFRT_SYNC_VALUE_EMPTY = 0,
@@ -53,7 +57,7 @@ typedef struct tfrt_sync_value_s {
   uint8_t kind;
 } tfrt_sync_value_t;
 
-_Static_assert(sizeof(tfrt_sync_value_t) == 16, "a register is two words");
+static_assert(sizeof(tfrt_sync_value_t) == 16, "a register is two words");
 
 // Where the payload of |value|, which isn't empty, lies. Thread-compatible.
 static inline void* tfrt_sync_value_payload(tfrt_sync_value_t* value) {
@@ -87,5 +91,7 @@ tfrt_sync_value_t tfrt_sync_value_borrow_async(tfrt_async_value_t* value);
 // Moves |value|, which isn't borrowed, into a new AsyncValue (+1); if memory is out, into
 // tfrt_async_value_out_of_memory(). |value| is empty then. Thread-compatible.
 tfrt_async_value_t* tfrt_sync_value_take_async(tfrt_sync_value_t* value);
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_EXECUTOR_SYNC_VALUE_H_

@@ -23,7 +23,10 @@
 #ifndef TFRT_HOST_RUNTIME_TENSOR_COO_HOST_TENSOR_H_
 #define TFRT_HOST_RUNTIME_TENSOR_COO_HOST_TENSOR_H_
 
+#include "host_runtime/base/macros.h"
 #include "host_runtime/tensor/dense_host_tensor.h"
+
+TFRT_API_BEGIN
 
 typedef struct tfrt_coo_host_tensor_s {
   tfrt_dtype_t dtype;
@@ -81,5 +84,7 @@ bool tfrt_coo_host_tensor_equal(const tfrt_coo_host_tensor_t* a, const tfrt_coo_
 //   CooHostTensor dtype = f32, shape = [2, 2], indices = [0, 1], values = [1.000000e+00]
 // Thread-safe, as |out| is.
 void tfrt_coo_host_tensor_print(const tfrt_coo_host_tensor_t* tensor, tfrt_string_builder_t* out);
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_TENSOR_COO_HOST_TENSOR_H_

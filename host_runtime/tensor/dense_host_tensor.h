@@ -28,11 +28,14 @@
 #include <stdint.h>
 
 #include "host_runtime/base/allocator.h"
+#include "host_runtime/base/macros.h"
 #include "host_runtime/base/status.h"
 #include "host_runtime/base/string_builder.h"
 #include "host_runtime/tensor/dtype.h"
 #include "host_runtime/tensor/host_buffer.h"
 #include "host_runtime/tensor/shape.h"
+
+TFRT_API_BEGIN
 
 // At most so many elements are printed.
 #define TFRT_DENSE_HOST_TENSOR_PRINT_LIMIT 16
@@ -96,5 +99,7 @@ bool tfrt_dense_host_tensor_equal(const tfrt_dense_host_tensor_t* a,
 // Thread-safe, as |out| is.
 void tfrt_dense_host_tensor_print(const tfrt_dense_host_tensor_t* tensor,
                                   tfrt_string_builder_t* out);
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_TENSOR_DENSE_HOST_TENSOR_H_

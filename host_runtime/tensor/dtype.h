@@ -15,8 +15,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "host_runtime/base/macros.h"
 #include "host_runtime/base/string_builder.h"
 #include "host_runtime/base/string_view.h"
+
+TFRT_API_BEGIN
 
 typedef enum tfrt_dtype_e {
   TFRT_DTYPE_INVALID = 0,
@@ -63,5 +66,7 @@ bool tfrt_dtype_is_plain(tfrt_dtype_t dtype);
 // "(real,imaginary)", 16-bit floats as "fp16(bits)", anything else as its bytes in
 // hexadecimal. Thread-safe, as |out| is.
 void tfrt_dtype_print_element(tfrt_dtype_t dtype, const void* element, tfrt_string_builder_t* out);
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_TENSOR_DTYPE_H_

@@ -23,8 +23,11 @@
 #include <stdint.h>
 
 #include "host_runtime/base/allocator.h"
+#include "host_runtime/base/macros.h"
 #include "host_runtime/base/ref_count.h"
 #include "host_runtime/base/status.h"
+
+TFRT_API_BEGIN
 
 // Alignment of owned data: a cache line, and the widest vector registers.
 #define TFRT_HOST_BUFFER_ALIGNMENT 64
@@ -73,5 +76,7 @@ tfrt_host_buffer_t* tfrt_host_buffer_retain(tfrt_host_buffer_t* buffer);
 
 // Drops one reference; NULL is allowed. Thread-safe.
 void tfrt_host_buffer_release(tfrt_host_buffer_t* buffer);
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_TENSOR_HOST_BUFFER_H_

@@ -15,9 +15,12 @@
 #ifndef TFRT_HOST_RUNTIME_TENSOR_HOST_TENSOR_H_
 #define TFRT_HOST_RUNTIME_TENSOR_HOST_TENSOR_H_
 
+#include "host_runtime/base/macros.h"
 #include "host_runtime/tensor/coo_host_tensor.h"
 #include "host_runtime/tensor/dense_host_tensor.h"
 #include "host_runtime/tensor/string_host_tensor.h"
+
+TFRT_API_BEGIN
 
 // The numbers are part of the encoding (tensor_codec.h).
 typedef enum tfrt_tensor_layout_e {
@@ -47,5 +50,7 @@ void tfrt_host_tensor_deinitialize(tfrt_host_tensor_t* tensor);
 
 // Appends |tensor| as TFRT prints it; see the layouts. Thread-safe, as |out| is.
 void tfrt_host_tensor_print(const tfrt_host_tensor_t* tensor, tfrt_string_builder_t* out);
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_TENSOR_HOST_TENSOR_H_

@@ -11,7 +11,10 @@
 #ifndef TFRT_HOST_RUNTIME_TENSOR_PARTIAL_SHAPE_H_
 #define TFRT_HOST_RUNTIME_TENSOR_PARTIAL_SHAPE_H_
 
+#include "host_runtime/base/macros.h"
 #include "host_runtime/tensor/shape.h"
+
+TFRT_API_BEGIN
 
 // The length of an axis that is unknown.
 #define TFRT_PARTIAL_SHAPE_UNKNOWN (-1)
@@ -40,5 +43,7 @@ tfrt_status_t tfrt_partial_shape_to_shape(const tfrt_partial_shape_t* partial,
 
 // Appends |shape| as "[-1, 57]" or "Unknown rank". Thread-safe, as |out| is.
 void tfrt_partial_shape_print(const tfrt_partial_shape_t* shape, tfrt_string_builder_t* out);
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_TENSOR_PARTIAL_SHAPE_H_

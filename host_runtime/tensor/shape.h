@@ -20,8 +20,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "host_runtime/base/macros.h"
 #include "host_runtime/base/status.h"
 #include "host_runtime/base/string_builder.h"
+
+TFRT_API_BEGIN
 
 // As many axes as the maths library beneath us can have; TFRT's programs go to 10.
 #define TFRT_SHAPE_MAX_RANK 12
@@ -79,5 +82,7 @@ void tfrt_shape_print(const tfrt_shape_t* shape, tfrt_string_builder_t* out);
 
 // The same as a value. Thread-safe.
 tfrt_shape_text_t tfrt_shape_text(const tfrt_shape_t* shape);
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_TENSOR_SHAPE_H_

@@ -18,9 +18,12 @@
 #ifndef TFRT_HOST_RUNTIME_TENSOR_STRING_HOST_TENSOR_H_
 #define TFRT_HOST_RUNTIME_TENSOR_STRING_HOST_TENSOR_H_
 
+#include "host_runtime/base/macros.h"
 #include "host_runtime/base/string_view.h"
 #include "host_runtime/tensor/host_buffer.h"
 #include "host_runtime/tensor/shape.h"
+
+TFRT_API_BEGIN
 
 // At most so many strings are printed.
 #define TFRT_STRING_HOST_TENSOR_PRINT_LIMIT 16
@@ -61,5 +64,7 @@ tfrt_string_view_t tfrt_string_host_tensor_element(const tfrt_string_host_tensor
 // Thread-safe, as |out| is.
 void tfrt_string_host_tensor_print(const tfrt_string_host_tensor_t* tensor,
                                    tfrt_string_builder_t* out);
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_TENSOR_STRING_HOST_TENSOR_H_

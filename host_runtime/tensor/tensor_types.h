@@ -18,8 +18,11 @@
 #define TFRT_HOST_RUNTIME_TENSOR_TENSOR_TYPES_H_
 
 #include "host_runtime/async/async_value.h"
+#include "host_runtime/base/macros.h"
 #include "host_runtime/tensor/host_tensor.h"
 #include "host_runtime/tensor/partial_shape.h"
+
+TFRT_API_BEGIN
 
 // The highest rank that has a type for shapes of just that rank.
 #define TFRT_FIXED_RANK_SHAPE_MAX_RANK 3
@@ -52,5 +55,7 @@ tfrt_async_value_t* tfrt_async_value_create_partial_shape(const tfrt_partial_sha
 
 // A new available host buffer value (+1); |buffer| is consumed. Thread-safe.
 tfrt_async_value_t* tfrt_async_value_create_host_buffer_take(tfrt_host_buffer_t* buffer);
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_TENSOR_TENSOR_TYPES_H_

@@ -6,11 +6,13 @@
 #include "kernels/distributed/distributed_kernels.h"
 #include "kernels/tensor/tensor_kernels.h"
 #include "kernels/test/test_kernels.h"
+#include "tools/common/shared_libraries.h"
 
 tfrt_status_t tfrt_kernel_rooms_register(tfrt_kernel_registry_t* registry) {
   TFRT_RETURN_IF_ERROR(tfrt_basic_kernels_register(registry));
   TFRT_RETURN_IF_ERROR(tfrt_control_flow_kernels_register(registry));
   TFRT_RETURN_IF_ERROR(tfrt_tensor_kernels_register(registry));
   TFRT_RETURN_IF_ERROR(tfrt_distributed_kernels_register(registry));
-  return tfrt_test_kernels_register(registry);
+  TFRT_RETURN_IF_ERROR(tfrt_test_kernels_register(registry));
+  return tfrt_shared_libraries_register(registry);
 }

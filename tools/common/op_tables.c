@@ -8,24 +8,53 @@
 #include "kernels/distributed/ops.h"
 #include "kernels/tensor/ops.h"
 #include "kernels/test/ops.h"
+#include "tools/common/shared_libraries.h"
 
-static tfrt_kernel_table_t tfrt_op_tables_rooms[8];
+#define TFRT_OP_TABLES_ROOM_COUNT 8
+
+static tfrt_kernel_table_t
+    tfrt_op_tables_of_all[TFRT_OP_TABLES_ROOM_COUNT + TFRT_SHARED_LIBRARIES_MAX];
+static tfrt_op_tables_t tfrt_op_tables = {tfrt_op_tables_of_all, TFRT_OP_TABLES_ROOM_COUNT};
 
 // Copied once: the tables are no constant expressions to the C language.
 static void tfrt_op_tables_fill(void) {
-  tfrt_op_tables_rooms[0] = tfrt_basic_ops;
-  tfrt_op_tables_rooms[1] = tfrt_control_flow_ops;
-  tfrt_op_tables_rooms[2] = tfrt_dense_host_tensor_ops;
-  tfrt_op_tables_rooms[3] = tfrt_sync_tensor_ops;
-  tfrt_op_tables_rooms[4] = tfrt_test_tensor_ops;
-  tfrt_op_tables_rooms[5] = tfrt_tensor_ops;
-  tfrt_op_tables_rooms[6] = tfrt_distributed_ops;
-  tfrt_op_tables_rooms[7] = tfrt_test_ops;
+  tfrt_op_tables_of_all[0] = tfrt_basic_ops;
+  tfrt_op_tables_of_all[1] = tfrt_control_flow_ops;
+  tfrt_op_tables_of_all[2] = tfrt_dense_host_tensor_ops;
+  tfrt_op_tables_of_all[3] = tfrt_sync_tensor_ops;
+  tfrt_op_tables_of_all[4] = tfrt_test_tensor_ops;
+  tfrt_op_tables_of_all[5] = tfrt_tensor_ops;
+  tfrt_op_tables_of_all[6] = tfrt_distributed_ops;
+  tfrt_op_tables_of_all[7] = tfrt_test_ops;
 }
 
 const tfrt_op_tables_t* tfrt_all_op_tables(void) {
   static tfrt_once_t once = TFRT_ONCE_INITIALIZER;
-  static const tfrt_op_tables_t all = {tfrt_op_tables_rooms, TFRT_ARRAY_SIZE(tfrt_op_tables_rooms)};
   tfrt_once_run(&once, tfrt_op_tables_fill);
-  return &all;
+  return &tfrt_op_tables;
+}
+
+static tfrt_status_t tfrt_op_tables_add(const tfrt_shared_library_t* entry) {
+  const tfrt_kernel_table_t* table = &entry->library->ops;
+  const tfrt_op_tables_t* all = tfrt_all_op_tables();
+  tfrt_op_tables_of_all[all->count] = *table;
+  ++tfrt_op_tables.count;
+  for (size_t i = 0; i < table->count; ++i) {
+    const tfrt_kernel_descriptor_t* op = &table->descriptors[i];
+    if (tfrt_kernel_table_find(all->tables, all->count, op->name) == op) continue;
+    return tfrt_status_create(TFRT_STATUS_ALREADY_EXISTS,
+                              "shared library '%s': there is an op '%s' already: names of a "
+                              "library begin with a dialect of its own",
+                              entry->path, op->name);
+  }
+  return NULL;
+}
+
+tfrt_status_t tfrt_op_tables_load_libraries(const char* list) {
+  size_t known = tfrt_shared_libraries_count();
+  TFRT_RETURN_IF_ERROR(tfrt_shared_libraries_load(list));
+  for (size_t i = known; i < tfrt_shared_libraries_count(); ++i) {
+    TFRT_RETURN_IF_ERROR(tfrt_op_tables_add(tfrt_shared_libraries_get(i)));
+  }
+  return NULL;
 }

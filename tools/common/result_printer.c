@@ -17,16 +17,10 @@ static void tfrt_result_printer_append_value(tfrt_async_value_t* value,
                                              tfrt_string_builder_t* out) {
   tfrt_async_value_t* resolved = tfrt_async_value_resolved(value);
   const tfrt_type_t* type = tfrt_type_get(resolved->type_id);
-  switch (resolved->type_id) {
-    case TFRT_TYPE_I1:
-    case TFRT_TYPE_I32:
-    case TFRT_TYPE_I64:
-    case TFRT_TYPE_F32:
-    case TFRT_TYPE_F64:
-      type->print(tfrt_async_value_payload(resolved), out);
-      break;
-    default:
-      tfrt_string_builder_append_format(out, "%s value", type->name);
+  if (type->print) {
+    type->print(tfrt_async_value_payload(resolved), out);
+  } else {
+    tfrt_string_builder_append_format(out, "%s value", type->name);
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "host_runtime/base/file.h"
 #include "tools/common/diagnostic_verifier.h"
+#include "tools/common/op_tables.h"
 #include "tools/common/standard_streams.h"
 #include "tools/common/text_splitter.h"
 
@@ -153,5 +154,8 @@ int tfrt_translate_main(const tfrt_translate_program_t* program, int argument_co
     return TFRT_EXIT_OK;
   }
   const char* path = positional.count ? positional.values[0] : TFRT_FILE_STANDARD_INPUT;
-  return run(name, path, program);
+  status = tfrt_op_tables_load_libraries(*program->shared_libs);
+  if (!status) return run(name, path, program);
+  print_error_take(name, status);
+  return TFRT_EXIT_INPUT;
 }

@@ -34,15 +34,16 @@ typedef struct tfrt_translate_program_s {
   const char* const* output;       // of the flag `o`
   const bool* split_input;         // of the flag `split-input-file`; NULL: it has none
   const bool* verify_diagnostics;  // of the flag `verify-diagnostics`; NULL: it has none
+  const char* const* shared_libs;  // of the flag `shared_libs`
   const char* separator;           // between the results of two pieces
   tfrt_check_flags_fn_t check;     // NULL: any flags go together
   tfrt_translate_fn_t translate;
 } tfrt_translate_program_t;
 
-// Runs |program|: parses the command line, reads the input, translates it, prints the reports,
-// and writes the result unless there was an error. When diagnostics are verified, errors that
-// were expected are none, and what could not be translated has no result. Returns the exit
-// code. Main thread only.
+// Runs |program|: parses the command line, loads kernel libraries, reads the input, translates it,
+// prints the reports, and writes the result unless there was an error. When diagnostics are
+// verified, errors that were expected are none, and what could not be translated has no result.
+// Returns the exit code. Main thread only.
 int tfrt_translate_main(const tfrt_translate_program_t* program, int argument_count,
                         char** arguments);
 

@@ -7,6 +7,7 @@
 
 #include "host_runtime/base/allocator.h"
 #include "host_runtime/base/macros.h"
+#include "tools/common/shared_libraries.h"
 
 extern char** environ;
 
@@ -137,6 +138,8 @@ static int tfrt_local_cluster_spawn(tfrt_local_worker_t* worker, uint32_t rank,
                              "--log-level",
                              options->is_verbose ? "warning" : "silent",
                              "--stop-with-stdin",
+                             "--" TFRT_SHARED_LIBRARIES_FLAG,
+                             options->shared_libs ? options->shared_libs : "",
                              NULL};
   uv_stdio_container_t streams[3] = {
       {.flags = UV_CREATE_PIPE | UV_READABLE_PIPE, .data.stream = (uv_stream_t*)&worker->input},

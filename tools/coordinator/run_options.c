@@ -7,6 +7,7 @@
 #include "host_runtime/base/allocator.h"
 #include "host_runtime/base/macros.h"
 #include "tools/common/host_process.h"
+#include "tools/common/shared_libraries.h"
 
 // What the parser of flags sets and the options hold otherwise.
 typedef struct tfrt_run_texts_s {
@@ -31,7 +32,7 @@ static const char tfrt_run_footer[] =
     "  tfrt run examples/mnist/mnist.mlir --local 3 --arg images=IDX --arg labels=IDX\n"
     "  tfrt run main.bef --hosts 10.0.0.1:7000,10.0.0.2:7000 --cluster-key-file KEY";
 
-#define TFRT_RUN_FLAG_COUNT 17
+#define TFRT_RUN_FLAG_COUNT 18
 
 static void tfrt_run_options_list_flags(tfrt_run_options_t* options, tfrt_run_texts_t* texts,
                                         tfrt_flag_t out_flags[TFRT_RUN_FLAG_COUNT]) {
@@ -67,6 +68,9 @@ static void tfrt_run_options_list_flags(tfrt_run_options_t* options, tfrt_run_te
        "between signs of life (default 1000)", 1, 3600000},
       {"silence-ms", TFRT_FLAG_NUMBER, &options->silence_ms, "MS",
        "without one, then a host is lost (default 5000)", 2, 3600000},
+      {TFRT_SHARED_LIBRARIES_FLAG, TFRT_FLAG_TEXT, &options->shared_libs,
+       TFRT_SHARED_LIBRARIES_VALUE, TFRT_SHARED_LIBRARIES_HELP ", also on the hosts of --local", 0,
+       0},
       {"worker", TFRT_FLAG_TEXT, &options->worker_path, "FILE",
        "tfrt_worker for --local (default: beside this program)", 0, 0},
   };

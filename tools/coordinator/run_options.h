@@ -24,6 +24,7 @@ typedef struct tfrt_run_options_s {
   int64_t threads;         // per process; 0: chosen
   int64_t heartbeat_ms;
   int64_t silence_ms;
+  const char* shared_libs;  // kernel libraries, also of workers that are started; NULL: none
   bool print_error_code;
   bool is_verbose;
   tfrt_flag_list_t arguments;

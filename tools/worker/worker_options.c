@@ -7,6 +7,7 @@
 
 #include "tools/common/flags.h"
 #include "tools/common/host_process.h"
+#include "tools/common/shared_libraries.h"
 
 // An hour: a peer that is silent for longer is of no use to anybody.
 #define TFRT_WORKER_MAX_SILENCE_MS (60 * 60 * 1000)
@@ -19,6 +20,7 @@ static struct {
   tfrt_tls_flags_t tls;
   const char* log_level;
   const char* log_format;
+  const char* shared_libs;
   bool insecure_network;
 } tfrt_worker_raw;
 
@@ -58,6 +60,8 @@ static const tfrt_flag_t tfrt_worker_flags[] = {
      "compute threads (default: one per processor)", 1, 1024},
     {"data-directory", TFRT_FLAG_TEXT, &tfrt_worker_raw.options.data_directory, "DIR",
      "where files lie that programs name (default: here)", 0, 0},
+    {TFRT_SHARED_LIBRARIES_FLAG, TFRT_FLAG_TEXT, &tfrt_worker_raw.shared_libs,
+     TFRT_SHARED_LIBRARIES_VALUE, TFRT_SHARED_LIBRARIES_HELP, 0, 0},
     {"log-level", TFRT_FLAG_TEXT, &tfrt_worker_raw.log_level, "LEVEL",
      "debug, info (default), warning, error or silent", 0, 0},
     {"log-format", TFRT_FLAG_TEXT, &tfrt_worker_raw.log_format, "FORMAT",
@@ -168,6 +172,7 @@ static tfrt_status_t tfrt_worker_options_check(tfrt_worker_options_t* options) {
   TFRT_RETURN_IF_ERROR(tfrt_worker_options_check_name(options->name));
   TFRT_RETURN_IF_ERROR(tfrt_worker_options_check_directory(options->data_directory));
   TFRT_RETURN_IF_ERROR(tfrt_worker_options_check_log(options));
+  TFRT_RETURN_IF_ERROR(tfrt_shared_libraries_load(tfrt_worker_raw.shared_libs));
   if (options->silence_ms < 2 * options->heartbeat_ms) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "--silence-ms %lld is less than two times --heartbeat-ms %lld: all "

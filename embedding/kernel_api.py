@@ -1,0 +1,87 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes embedding/kernel_api.bzl: the functions that kernels of shared libraries may call.
+
+    embedding/kernel_api.py [ROOT] > embedding/kernel_api.bzl
+
+They are all functions that embedding/kernel_library.h and what it includes declare between
+TFRT_API_BEGIN and TFRT_API_END. Reading the text is enough for that.
+"""
+
+import os
+import re
+import sys
+
+ROOT_HEADER = "embedding/kernel_library.h"
+INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
+PUBLIC = re.compile(r"^TFRT_API_BEGIN$(.*?)^TFRT_API_END$", re.MULTILINE | re.DOTALL)
+COMMENT = re.compile(r"//[^\n]*")
+DIRECTIVE = re.compile(r"^#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
+DECLARED = re.compile(r"\b(tfrt_\w+)\s*\(")
+
+
+def closure(root, header):
+    """`header` and all project headers that it includes, directly or not, sorted."""
+    found, left = set(), [header]
+    while left:
+        path = left.pop()
+        if path in found:
+            continue
+        found.add(path)
+        with open(os.path.join(root, path), encoding="utf-8") as file:
+            left += INCLUDE.findall(file.read())
+    return sorted(found)
+
+
+def without_bodies(text):
+    """`text` with each `{...}` at the outermost level replaced by `;`."""
+    kept, depth = [], 0
+    for character in text:
+        if character == "{":
+            depth += 1
+        elif character == "}":
+            depth -= 1
+            if depth == 0:
+                kept.append(";")
+        elif depth == 0:
+            kept.append(character)
+    return "".join(kept)
+
+
+def declared_functions(text):
+    """The names of the public functions that a header's `text` declares but doesn't define."""
+    names = []
+    for part in PUBLIC.findall(text):
+        part = without_bodies(DIRECTIVE.sub("", COMMENT.sub("", part)))
+        for declaration in part.split(";"):
+            match = DECLARED.search(declaration)
+            if match and not re.match(r"\s*(static|typedef)\b", declaration):
+                names.append(match.group(1))
+    return names
+
+
+def kernel_api(root):
+    """The names of all functions that a kernel library may call, sorted."""
+    names = set()
+    for path in closure(root, ROOT_HEADER):
+        with open(os.path.join(root, path), encoding="utf-8") as file:
+            names.update(declared_functions(file.read()))
+    return sorted(names)
+
+
+def bzl_text(names):
+    """The text of kernel_api.bzl."""
+    lines = "".join(f'    "{name}",\n' for name in names)
+    return ("# SPDX-License-Identifier: Apache-2.0\n"
+            '"""The functions that kernels of shared libraries may call.\n\n'
+            "Written by embedding/kernel_api.py from embedding/kernel_library.h; a test compares.\n"
+            f'"""\n\nKERNEL_API = [\n{lines}]\n')
+
+
+def main():
+    root = sys.argv[1] if len(sys.argv) > 1 else "."
+    sys.stdout.write(bzl_text(kernel_api(root)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host_runtime/executor/kernel_library.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TFRT_KERNEL_LIBRARY_SYMBOL "tfrt_kernel_library"
+
+// How libraries are linked so that they bring no runtime of their own.
+#define TFRT_KERNEL_LIBRARY_LINK_ADVICE \
+  "link it with what `pkg-config --libs tfrt-kernels` prints, and not with libtfrt"
+
+// --- The check -----------------------------------------------------------------
+
+static tfrt_status_t tfrt_kernel_library_check_version(const tfrt_kernel_library_t* library) {
+  if (library->api_version == TFRT_API_VERSION) return NULL;
+  return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
+                            "was compiled against version %u of the interface, and this runtime "
+                            "(%s) has version %u: compile it against this runtime's headers",
+                            library->api_version, TFRT_VERSION, TFRT_API_VERSION);
+}
+
+static tfrt_status_t tfrt_kernel_library_second_runtime(void) {
+  return tfrt_status_create(
+      TFRT_STATUS_FAILED_PRECONDITION,
+      "brings a second runtime into this process: " TFRT_KERNEL_LIBRARY_LINK_ADVICE);
+}
+
+static tfrt_status_t tfrt_kernel_library_bad_entry(const tfrt_kernel_descriptor_t* entry,
+                                                   const char* what) {
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "op table entry '%s': %s", entry->name,
+                            what);
+}
+
+// An entry is read at run time as operands, results and attributes: those must be there.
+static const char* tfrt_kernel_library_entry_defect(const tfrt_kernel_descriptor_t* entry) {
+  if ((entry->operand_count && !entry->operands) || (entry->result_count && !entry->results) ||
+      (entry->attribute_count && !entry->attributes) || (entry->region_count && !entry->regions)) {
+    return "a count without an array";
+  }
+  for (uint32_t i = 0; i < entry->operand_count; ++i) {
+    if (!entry->operands[i].name || !entry->operands[i].type)
+      return "an operand lacks name or type";
+  }
+  for (uint32_t i = 0; i < entry->result_count; ++i) {
+    if (!entry->results[i].name || !entry->results[i].type) return "a result lacks name or type";
+  }
+  for (uint32_t i = 0; i < entry->attribute_count; ++i) {
+    if (!entry->attributes[i].name) return "an attribute lacks its name";
+    if (i > 0 && strcmp(entry->attributes[i - 1].name, entry->attributes[i].name) >= 0) {
+      return "its attributes are not in the order of their names, in which kernels get them";
+    }
+  }
+  if ((entry->flags & TFRT_KERNEL_VARIADIC_OPERANDS) && entry->operand_count == 0) {
+    return "variadic operands need an entry that describes them";
+  }
+  if ((entry->flags & TFRT_KERNEL_VARIADIC_RESULTS) && entry->result_count == 0) {
+    return "variadic results need an entry that describes them";
+  }
+  return NULL;
+}
+
+static tfrt_status_t tfrt_kernel_library_check_table(const tfrt_kernel_table_t* table) {
+  for (size_t i = 0; i < table->count; ++i) {
+    const tfrt_kernel_descriptor_t* entry = &table->descriptors[i];
+    if (!entry->name || !entry->name[0]) {
+      return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "op table entry %zu has no name", i);
+    }
+    const char* defect = tfrt_kernel_library_entry_defect(entry);
+    if (defect) return tfrt_kernel_library_bad_entry(entry, defect);
+  }
+  return NULL;
+}
+
+// The name of an op begins with its dialect; that of a native function is free.
+static tfrt_status_t tfrt_kernel_library_check_dialects(const tfrt_kernel_table_t* ops) {
+  for (size_t i = 0; i < ops->count; ++i) {
+    const char* dot = strchr(ops->descriptors[i].name, '.');
+    if (!dot || dot == ops->descriptors[i].name || !dot[1]) {
+      return tfrt_kernel_library_bad_entry(&ops->descriptors[i],
+                                           "the name of an op is dialect.op, such as 'my.op'");
+    }
+  }
+  return NULL;
+}
+
+static tfrt_status_t tfrt_kernel_library_check_kernels(
+    const tfrt_kernel_registration_t* registrations, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    if (registrations[i].name && registrations[i].function) continue;
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "kernel %zu lacks its %s", i,
+                              registrations[i].name ? "function" : "name");
+  }
+  return NULL;
+}
+
+static tfrt_status_t tfrt_kernel_library_check_parts(const tfrt_kernel_library_t* library) {
+  TFRT_RETURN_IF_ERROR(tfrt_kernel_library_check_table(&library->ops));
+  TFRT_RETURN_IF_ERROR(tfrt_kernel_library_check_dialects(&library->ops));
+  TFRT_RETURN_IF_ERROR(tfrt_kernel_library_check_table(&library->native_ops));
+  TFRT_RETURN_IF_ERROR(tfrt_kernel_library_check_kernels(library->kernels, library->kernel_count));
+  TFRT_RETURN_IF_ERROR(tfrt_kernel_library_check_kernels(library->natives, library->native_count));
+  for (size_t i = 0; i < library->sync_kernel_count; ++i) {
+    if (library->sync_kernels[i].name && library->sync_kernels[i].function) continue;
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "synchronous kernel %zu lacks its name or its function", i);
+  }
+  return NULL;
+}
+
+tfrt_status_t tfrt_kernel_library_check(const tfrt_kernel_library_t* library) {
+  // Nothing but the version may be read of another version's description.
+  TFRT_RETURN_IF_ERROR(tfrt_kernel_library_check_version(library));
+  if (library->runtime && library->runtime() != tfrt_runtime_identity()) {
+    return tfrt_kernel_library_second_runtime();
+  }
+  if (!library->runtime || !library->name) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "the description lacks TFRT_KERNEL_LIBRARY_HEADER(name)");
+  }
+  return tfrt_kernel_library_check_parts(library);
+}
+
+tfrt_status_t tfrt_kernel_library_register(tfrt_kernel_registry_t* registry,
+                                           const tfrt_kernel_library_t* library) {
+  TFRT_RETURN_IF_ERROR(tfrt_kernel_library_check(library));
+  if (library->set_up) TFRT_RETURN_IF_ERROR(library->set_up());
+  TFRT_RETURN_IF_ERROR(tfrt_kernel_registry_add_all(registry, &library->ops, library->kernels,
+                                                    library->kernel_count));
+  TFRT_RETURN_IF_ERROR(tfrt_kernel_registry_add_sync(registry, &library->ops, library->sync_kernels,
+                                                     library->sync_kernel_count));
+  return tfrt_kernel_registry_add_natives(registry, &library->native_ops, library->natives,
+                                          library->native_count);
+}
+
+// --- Loading ---------------------------------------------------------------------
+
+// True if |handle|, or a library that was loaded for it, has a runtime that isn't this one.
+static bool tfrt_kernel_library_has_second_runtime(void* handle) {
+  const void* (*identity)(void) = NULL;
+  // The way that POSIX shows from a data pointer to one to a function.
+  *(void**)&identity = dlsym(handle, "tfrt_runtime_identity");
+  return identity && identity() != tfrt_runtime_identity();
+}
+
+static tfrt_status_t tfrt_kernel_library_find(void* handle,
+                                              const tfrt_kernel_library_t** out_library) {
+  if (tfrt_kernel_library_has_second_runtime(handle)) return tfrt_kernel_library_second_runtime();
+  const tfrt_kernel_library_t* library = dlsym(handle, TFRT_KERNEL_LIBRARY_SYMBOL);
+  if (!library) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "is no kernel library: it defines no '%s' "
+                              "(see executor/kernel_library.h)",
+                              TFRT_KERNEL_LIBRARY_SYMBOL);
+  }
+  TFRT_RETURN_IF_ERROR(tfrt_kernel_library_check(library));
+  *out_library = library;
+  return NULL;
+}
+
+// The system's reason for not loading |path|, which says the path itself, as an error.
+static tfrt_status_t tfrt_kernel_library_not_loaded(const char* path) {
+  const char* reason = dlerror();
+  if (!reason) reason = "unknown";
+  size_t size = strlen(path);
+  if (strncmp(reason, path, size) == 0 && strncmp(reason + size, ": ", 2) == 0) reason += size + 2;
+  bool is_symbol = strstr(reason, "undefined symbol") != NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "can't be loaded: %s%s", reason,
+                            is_symbol ? " (kernels may call what the headers of "
+                                        "<tfrt/kernel_library.h> declare, and what the library "
+                                        "is linked with)"
+                                      : "");
+}
+
+tfrt_status_t tfrt_kernel_library_load(const char* path,
+                                       const tfrt_kernel_library_t** out_library) {
+  *out_library = NULL;
+  if (!path[0] || access(path, F_OK) != 0) {
+    return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "there is no shared library '%s'", path);
+  }
+  // Without a slash the system would look in its own folders only.
+  char file[4096];
+  if (snprintf(file, sizeof(file), "%s%s", strchr(path, '/') ? "" : "./", path) >=
+      (int)sizeof(file)) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "the path of a shared library is too "
+                              "long: '%.64s...'",
+                              path);
+  }
+  // All at once, so that what is missing is said here and not in the middle of a run; local, so
+  // that libraries don't see each other.
+  void* handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+  tfrt_status_t status =
+      handle ? tfrt_kernel_library_find(handle, out_library) : tfrt_kernel_library_not_loaded(file);
+  if (status) {
+    if (handle) dlclose(handle);
+    return tfrt_status_take_annotate(status, "shared library '%s'", path);
+  }
+  return NULL;
+}

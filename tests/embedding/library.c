@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A kernel library with one type and two kernels, and, for each macro that the test defines, one
+// mistake that such libraries may have.
+#include "embedding/kernel_library.h"
+
+#ifndef TRIPLE
+#define TRIPLE "sample.triple"
+#endif
+#ifndef VERSION
+#define VERSION TFRT_API_VERSION
+#endif
+
+#ifdef OWN_RUNTIME
+// What a library that was linked with libtfrt has.
+const void* tfrt_runtime_identity(void) {
+  static const char identity = 0;
+  return &identity;
+}
+#endif
+
+#ifdef UNKNOWN_FUNCTION
+void tfrt_function_that_nobody_has(void);
+#endif
+
+typedef struct sample_pair_s {
+  int32_t first, second;
+} sample_pair_t;
+
+static tfrt_type_id_t sample_pair_type;
+
+static void sample_pair_print(const void* payload, tfrt_string_builder_t* out) {
+  const sample_pair_t* pair = (const sample_pair_t*)payload;
+  tfrt_string_builder_append_format(out, "<%d, %d>", pair->first, pair->second);
+}
+
+static void sample_make_pair(tfrt_kernel_frame_t* frame) {
+#ifdef UNKNOWN_FUNCTION
+  tfrt_function_that_nobody_has();
+#endif
+  sample_pair_t pair = {tfrt_kernel_frame_i32(frame, 0), tfrt_kernel_frame_i32(frame, 1)};
+  tfrt_kernel_frame_set(frame, 0,
+                        tfrt_async_value_create_copy(sample_pair_type, &pair, sizeof(pair)));
+}
+
+#ifndef NO_KERNEL
+static void sample_triple(tfrt_kernel_frame_t* frame) {
+  tfrt_kernel_frame_set_i32(frame, 0, 3 * tfrt_kernel_frame_i32(frame, 0));
+}
+#endif
+
+#ifndef NO_ENTRY
+static const tfrt_operand_descriptor_t sample_one[] = {{"value", "i32", TFRT_OPERAND_DEMANDED}};
+static const tfrt_result_descriptor_t sample_i32[] = {{"result", "i32"}};
+#endif
+static const tfrt_operand_descriptor_t sample_two[] = {{"first", "i32", TFRT_OPERAND_DEMANDED},
+                                                       {"second", "i32", TFRT_OPERAND_DEMANDED}};
+static const tfrt_result_descriptor_t sample_pair[] = {{"pair", "!sample.pair"}};
+#ifdef UNSORTED_ATTRIBUTES
+static const tfrt_attribute_descriptor_t sample_attributes[] = {{"z", TFRT_ATTRIBUTE_I32, NULL},
+                                                                {"a", TFRT_ATTRIBUTE_I32, NULL}};
+#endif
+
+static const tfrt_kernel_descriptor_t sample_ops[] = {
+    {.name = "sample.make_pair",
+     .summary = "Makes a pair of two numbers.",
+     .assembly = "operands",
+     TFRT_OPERANDS(sample_two),
+     TFRT_RESULTS(sample_pair),
+#ifdef UNSORTED_ATTRIBUTES
+     TFRT_ATTRIBUTES(sample_attributes),
+#endif
+     .flags = TFRT_KERNEL_PURE},
+#ifndef NO_ENTRY
+    {.name = TRIPLE,
+     .summary = "Three times a number.",
+     .assembly = "operands",
+     TFRT_OPERANDS(sample_one),
+     TFRT_RESULTS(sample_i32),
+     .flags = TFRT_KERNEL_PURE},
+#endif
+};
+
+static const tfrt_kernel_registration_t sample_kernels[] = {
+    {"sample.make_pair", sample_make_pair},
+#ifndef NO_KERNEL
+    {TRIPLE, sample_triple},
+#endif
+};
+
+static tfrt_status_t sample_set_up(void) {
+#ifdef FAILING_SET_UP
+  return tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "there is no sample today");
+#endif
+  static const tfrt_type_t pair = {
+      .name = "!sample.pair", .size = sizeof(sample_pair_t), .print = sample_pair_print};
+  return tfrt_type_register(&pair, &sample_pair_type);
+}
+
+#ifdef NO_DESCRIPTION
+extern const tfrt_kernel_library_t sample_kernel_library;
+#define tfrt_kernel_library sample_kernel_library
+#endif
+
+const tfrt_kernel_library_t tfrt_kernel_library = {
+    .api_version = VERSION,
+    .runtime = tfrt_runtime_identity,
+    .name = "sample",
+    TFRT_KERNEL_LIBRARY_OPS(sample_ops),
+    TFRT_KERNEL_LIBRARY_KERNELS(sample_kernels),
+    .set_up = sample_set_up,
+};

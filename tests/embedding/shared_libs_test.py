@@ -1,0 +1,195 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""--shared_libs of all tools: what a library brings, and one clear line for each mistake.
+
+    shared_libs_test.py BIN_FOLDER
+
+The libraries are compiled here, by the system's compiler, from tests/embedding/library.c.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BIN = os.path.abspath(sys.argv[1])
+SOURCE = os.path.abspath("tests/embedding/library.c")
+
+PROGRAM = """func.func @triples() -> i32 {
+  %two = tfrt.constant.i32 2
+  %six = sample.triple %two
+  tfrt.return %six : i32
+}
+
+func.func @pairs() -> !sample.pair {
+  %one = tfrt.constant.i32 1
+  %two = tfrt.constant.i32 2
+  %pair = sample.make_pair %one, %two
+  tfrt.return %pair : !sample.pair
+}
+"""
+
+# The same program for `tfrt run`, over two hosts.
+DISTRIBUTED = """func.func @main() -> i32 {
+  %two = tfrt.constant.i32 2
+  %six = tfrt.call @triple(%two) {host = 1 : i32} : (i32) -> (i32)
+  tfrt.return %six : i32
+}
+
+func.func @triple(%a: i32) -> i32 {
+  %b = sample.triple %a
+  tfrt.return %b : i32
+}
+"""
+
+
+def run(tool, *arguments, data=b"", folder=None):
+    """Runs a tool; returns exit code, standard output and standard error."""
+    done = subprocess.run([os.path.join(BIN, tool), *arguments], input=data, capture_output=True,
+                          timeout=60, cwd=folder, check=False)
+    return done.returncode, done.stdout, done.stderr.decode()
+
+
+class SharedLibsTest(unittest.TestCase):
+
+    @classmethod
+    def setUpClass(cls):
+        cls.storage = tempfile.TemporaryDirectory()
+        cls.folder = cls.storage.name
+        cls.good = cls.compile("good")
+        cls.text = os.path.join(cls.folder, "p.mlir")
+        with open(cls.text, "w", encoding="utf-8") as file:
+            file.write(PROGRAM)
+        cls.bef = os.path.join(cls.folder, "p.bef")
+        done = run("mlir_to_bef", "--shared_libs=" + cls.good, cls.text, "-o", cls.bef)
+        assert done == (0, b"", ""), done
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.storage.cleanup()
+
+    @classmethod
+    def compile(cls, name, *options):
+        """The path of a new library, compiled with `options`."""
+        path = os.path.join(cls.folder, name + ".so")
+        subprocess.run(["gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared",
+                        "-I.", *options, SOURCE, "-o", path], check=True)
+        return path
+
+    def assert_refused(self, libraries, *parts, tools=("bef_executor", "mlir_to_bef")):
+        """Both tools end with 1 and one line that holds all `parts`."""
+        for tool in tools:
+            code, _, errors = run(tool, "--shared_libs=" + libraries, "/dev/null",
+                                  folder=self.folder)
+            self.assertEqual(code, 1, errors)
+            self.assertEqual(errors.count("\n"), 1, errors)
+            self.assertTrue(errors.startswith(tool + ": "), errors)
+            for part in parts:
+                self.assertIn(part, errors)
+
+    def test_kernels_and_types_of_a_library_run(self):
+        for queue in ["s", "mstd:2"]:
+            code, output, errors = run("bef_executor", "--shared_libs", self.good, "--check_types",
+                                       "--work_queue_type=" + queue, self.bef)
+            self.assertEqual((code, errors), (0, ""))
+            self.assertIn(b"'triples' returned 6\n", output)
+            self.assertIn(b"'pairs' returned <1, 2>\n", output)
+
+    def test_without_the_library_the_kernel_is_unknown(self):
+        code, _, errors = run("bef_executor", self.bef)
+        self.assertEqual(code, 1)
+        self.assertIn("sample.triple", errors)
+
+    def test_translators_know_the_entries_of_a_library(self):
+        library = "--shared_libs=" + self.good
+        with open(self.bef, "rb") as file:
+            image = file.read()
+        source = PROGRAM.encode()
+        numbered = run("bef_to_mlir", library, self.bef)[1]
+        self.assertIn(b"%1 = sample.triple %0\n", numbered)
+        self.assertIn(b"%2 = sample.make_pair %0, %1\n", numbered)
+        self.assertEqual(run("tfrt_translate", library, "--bef-to-mlir", self.bef)[1], numbered)
+        self.assertEqual(run("tfrt_translate", library, "--mlir-to-bef", self.text)[:2],
+                         (0, image))
+        self.assertEqual(run("tfrt_opt", library, "--keep-value-names", self.text)[1], source)
+        # Without them, the dialect is a stranger and its custom forms can't be read.
+        self.assertIn("sample.triple", run("mlir_to_bef", self.text)[2])
+        self.assertIn(b'"sample.triple"(', run("bef_to_mlir", self.bef)[1])
+
+    def test_translators_check_operands_and_types(self):
+        for bad, message in [("sample.triple %two, %two", "operand"),
+                             ("sample.make_pair %two", "operand")]:
+            text = PROGRAM.replace("sample.triple %two", bad).encode()
+            code, _, errors = run("mlir_to_bef", "--shared_libs=" + self.good, data=text)
+            self.assertEqual(code, 1)
+            self.assertIn("<stdin>:3:", errors)
+            self.assertIn(message, errors)
+
+    def test_a_name_without_a_slash_is_a_file_here(self):
+        code, output, errors = run("bef_executor", "--shared_libs=good.so", self.bef,
+                                   folder=self.folder)
+        self.assertEqual((code, errors), (0, ""))
+        self.assertIn(b"'triples' returned 6\n", output)
+
+    def test_several_libraries(self):
+        other = self.compile("other", '-DTRIPLE="other.triple"')
+        self.assert_refused(self.good + "," + other, other, "already", "dialect of its own")
+        self.assert_refused(self.good + "," + self.good, "name it once")
+        self.assert_refused(self.good + ",", "comma")
+
+    def test_files_that_are_no_kernel_libraries(self):
+        self.assert_refused("missing.so", "there is no shared library 'missing.so'")
+        self.assert_refused(self.text, "can't be loaded", "invalid ELF header")
+        self.assert_refused(self.folder, "can't be loaded")
+        self.assert_refused(self.compile("silent", "-DNO_DESCRIPTION"), "is no kernel library",
+                            "defines no 'tfrt_kernel_library'")
+
+    def test_other_versions_and_second_runtimes(self):
+        self.assert_refused(self.compile("newer", "-DVERSION=999"), "newer.so", "version 999",
+                            "this runtime", "compile it against")
+        self.assert_refused(self.compile("own", "-DOWN_RUNTIME"), "own.so", "second runtime",
+                            "pkg-config --libs tfrt-kernels")
+        hidden = self.compile("hidden", "-DOWN_RUNTIME", "-Wl,-Bsymbolic")
+        self.assert_refused(hidden, "hidden.so", "second runtime")
+
+    def test_calls_of_what_the_runtime_has_not(self):
+        self.assert_refused(self.compile("unknown", "-DUNKNOWN_FUNCTION"), "unknown.so",
+                            "undefined symbol: tfrt_function_that_nobody_has",
+                            "<tfrt/kernel_library.h>")
+
+    def test_libraries_that_contradict_themselves(self):
+        both = ("bef_executor", "mlir_to_bef")
+        self.assert_refused(self.compile("unsorted", "-DUNSORTED_ATTRIBUTES"), "unsorted.so",
+                            "'sample.make_pair'", "order of their names", tools=both)
+        executor = ("bef_executor",)
+        self.assert_refused(self.compile("entry", "-DNO_ENTRY"), "entry.so",
+                            "'sample.triple' has no entry", tools=executor)
+        self.assert_refused(self.compile("kernel", "-DNO_KERNEL"), "kernel.so",
+                            "'sample.triple' has no kernel", tools=executor)
+        self.assert_refused(self.compile("setup", "-DFAILING_SET_UP"), "setup.so",
+                            "there is no sample today", tools=executor)
+
+    def test_names_of_this_runtime_are_taken(self):
+        clash = self.compile("clash", '-DTRIPLE="tfrt.add.i32"')
+        self.assert_refused(clash, "clash.so", "tfrt.add.i32", "dialect of its own")
+
+    def test_tfrt_run_and_its_workers(self):
+        program = os.path.join(self.folder, "d.mlir")
+        with open(program, "w", encoding="utf-8") as file:
+            file.write(DISTRIBUTED)
+        library = "--shared_libs=" + self.good
+        for cluster in [[], ["--in-process", "2"], ["--local", "2"]]:
+            code, output, errors = run("tfrt", "run", library, *cluster, program)
+            self.assertEqual((code, errors), (0, ""), cluster)
+            self.assertIn(b"6\n", output)
+
+    def test_tfrt_and_its_worker_refuse_bad_libraries(self):
+        for tool in [("tfrt", "run", "p.mlir"), ("tfrt_worker",)]:
+            code, _, errors = run(*tool, "--shared_libs=missing.so", folder=self.folder)
+            self.assertEqual(code, 2)
+            self.assertIn("there is no shared library 'missing.so'", errors)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
