@@ -405,7 +405,7 @@ static int tfrt_bef_executor_main(tfrt_bef_executor_t* executor, const char* pat
   tfrt_timer_queue_initialize(&executor->timers, tfrt_clock_system());
   tfrt_status_t status = tfrt_bef_executor_set_up(executor, path);
   // What is wrong with an op of the file may be expected at its place.
-  if (status && tfrt_status_fields(status)->origin.file) {
+  if (status && tfrt_status_fields(status)->origin.line > 0) {
     tfrt_bef_executor_verify(executor, "", status);
     tfrt_status_release(status);
     status = NULL;

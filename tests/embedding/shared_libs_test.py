@@ -112,7 +112,8 @@ class SharedLibsTest(unittest.TestCase):
         self.assertEqual(run("tfrt_translate", library, "--bef-to-mlir", self.bef)[1], numbered)
         self.assertEqual(run("tfrt_translate", library, "--mlir-to-bef", self.text)[:2],
                          (0, image))
-        self.assertEqual(run("tfrt_opt", library, "--keep-value-names", self.text)[1], source)
+        optimized = run("tfrt_opt", library, "--keep-value-names", self.text)[1]
+        self.assertEqual(optimized, source.replace(b"\n\n", b"\n"))
         # Without them, the dialect is a stranger and its custom forms can't be read.
         self.assertIn("sample.triple", run("mlir_to_bef", self.text)[2])
         self.assertIn(b'"sample.triple"(', run("bef_to_mlir", self.bef)[1])
