@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/common/result_printer.h"
 
+#include <string.h>
+
 #include "tools/common/json.h"
 
 static void tfrt_result_printer_append_error(tfrt_status_t status, bool print_error_code,
@@ -17,7 +19,9 @@ static void tfrt_result_printer_append_value(tfrt_async_value_t* value,
                                              tfrt_string_builder_t* out) {
   tfrt_async_value_t* resolved = tfrt_async_value_resolved(value);
   const tfrt_type_t* type = tfrt_type_get(resolved->type_id);
-  if (type->print) {
+  // TFRT shows no more of its types than their names, whatever is known of them here.
+  bool is_tfrt = strncmp(type->name, "!tfrt", 5) == 0;
+  if (type->print && !is_tfrt) {
     type->print(tfrt_async_value_payload(resolved), out);
   } else {
     tfrt_string_builder_append_format(out, "%s value", type->name);
