@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Bytes of a BEF section while they are written: a builder that knows VBR integers and
-// alignment. Private to this room and its tests.
+// alignment. Private to those who make sections: this room, and eager execution.
 //
 // Life: initialised with an allocator; appended to; deinitialised.
 //

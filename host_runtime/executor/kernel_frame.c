@@ -9,8 +9,7 @@ void tfrt_kernel_site_origin(const tfrt_kernel_site_t* site, tfrt_status_origin_
   *out_origin = (tfrt_status_origin_t){.rank = TFRT_STATUS_NO_RANK};
   if (!site) return;
   tfrt_bef_source_location_t location;
-  tfrt_bef_file_source_location(tfrt_program_file(site->owner->owner), site->bef->location,
-                                &location);
+  tfrt_program_locate(site->owner->owner, site->bef->location, &location);
   out_origin->function = site->owner->base.name;
   out_origin->kernel = site->bef->name;
   out_origin->file = location.file;
@@ -26,8 +25,9 @@ uint32_t tfrt_kernel_site_location(const tfrt_kernel_site_t* site) { return site
 
 bool tfrt_kernel_site_append_debug_name(const tfrt_kernel_site_t* site,
                                         tfrt_string_builder_t* out) {
-  return tfrt_bef_file_location_append_debug_name(tfrt_program_file(site->owner->owner),
-                                                  site->bef->location, out);
+  const tfrt_program_t* program = site->owner->owner;
+  if (program->op) return false;
+  return tfrt_bef_file_location_append_debug_name(program->file, site->bef->location, out);
 }
 
 bool tfrt_kernel_frame_is_unique(const tfrt_kernel_frame_t* frame, uint32_t index) {

@@ -70,6 +70,7 @@ tfrt_status_t tfrt_program_create(tfrt_bef_file_t* file, const tfrt_kernel_regis
   program->allocator = allocator;
   tfrt_arena_initialize(&program->arena, allocator);
   program->file = tfrt_bef_file_retain(file);
+  program->attributes = tfrt_bef_file_attributes(file, &program->attributes_size);
   program->function_count = tfrt_bef_file_function_count(file);
   tfrt_status_t status = tfrt_program_resolve(program, registry);
   if (tfrt_status_is_ok(status)) {
@@ -88,6 +89,9 @@ tfrt_program_t* tfrt_program_retain(tfrt_program_t* program) {
 void tfrt_program_release(tfrt_program_t* program) {
   if (!program || !tfrt_ref_count_decrement(&program->ref_count)) return;
   tfrt_allocator_t allocator = program->allocator;
+  for (uint32_t i = 0; program->op && i < program->op->function_count; ++i) {
+    tfrt_program_release((tfrt_program_t*)program->op->functions[i]->program);
+  }
   tfrt_bef_file_release(program->file);
   tfrt_arena_deinitialize(&program->arena);
   tfrt_allocator_free(allocator, program, sizeof(*program));
@@ -99,6 +103,15 @@ void tfrt_program_set_error_listener(tfrt_program_t* program, tfrt_error_listene
 
 tfrt_bef_file_t* tfrt_program_file(const tfrt_program_t* program) { return program->file; }
 
+void tfrt_program_locate(const tfrt_program_t* program, uint32_t location,
+                         tfrt_bef_source_location_t* out_place) {
+  if (program->op) {
+    *out_place = program->op->place;
+  } else {
+    tfrt_bef_file_source_location(program->file, location, out_place);
+  }
+}
+
 uint32_t tfrt_program_function_count(const tfrt_program_t* program) {
   return program->function_count;
 }
@@ -108,6 +121,7 @@ const tfrt_function_t* tfrt_program_function(const tfrt_program_t* program, uint
 }
 
 const tfrt_function_t* tfrt_program_find_function(const tfrt_program_t* program, const char* name) {
+  if (program->op) return NULL;
   const tfrt_bef_function_t* function = tfrt_bef_file_find_function(program->file, name);
   return function ? &program->functions[function->index].base : NULL;
 }

@@ -54,7 +54,8 @@ void tfrt_program_release(tfrt_program_t* program);
 // caller synchronises.
 void tfrt_program_set_error_listener(tfrt_program_t* program, tfrt_error_listener_t listener);
 
-// The file that |program| was made from (+0). Thread-safe.
+// The file that |program| was made from (+0); NULL for a single op (single_op.h).
+// Thread-safe.
 tfrt_bef_file_t* tfrt_program_file(const tfrt_program_t* program);
 
 // The number of functions, regions included, and function |index| < that; it lives as
@@ -62,7 +63,7 @@ tfrt_bef_file_t* tfrt_program_file(const tfrt_program_t* program);
 uint32_t tfrt_program_function_count(const tfrt_program_t* program);
 const tfrt_function_t* tfrt_program_function(const tfrt_program_t* program, uint32_t index);
 
-// The function named |name|, or NULL. Linear. Thread-safe.
+// The function named |name|, or NULL; a single op has no name. Linear. Thread-safe.
 const tfrt_function_t* tfrt_program_find_function(const tfrt_program_t* program, const char* name);
 
 TFRT_API_END

@@ -62,12 +62,22 @@ struct tfrt_bef_callable_s {
   uint32_t nonstrict_count;
 };
 
+// What a program without a file, which is a single op (single_op.h), has instead of it.
+typedef struct tfrt_program_op_s {
+  tfrt_bef_source_location_t place;         // where its maker says that it stands
+  const tfrt_function_t* const* functions;  // of other programs, which are retained
+  uint32_t function_count;
+} tfrt_program_op_t;
+
 // A program: the file, and its functions in the file's order.
 struct tfrt_program_s {
   tfrt_ref_count_t ref_count;
   tfrt_allocator_t allocator;
   tfrt_arena_t arena;  // everything below lies in it
   tfrt_bef_file_t* file;
+  const tfrt_program_op_t* op;  // NULL, unless |file| is
+  const uint8_t* attributes;    // the attribute section
+  size_t attributes_size;
   uint32_t function_count;
   tfrt_bef_callable_t* functions;
   tfrt_error_listener_t error_listener;
@@ -76,6 +86,11 @@ struct tfrt_program_s {
 // Consumes |status| and returns it (+1) as an error of the kernel at |site|, of which the
 // program's listener has heard. Thread-safe.
 tfrt_status_t tfrt_kernel_site_take_status(const tfrt_kernel_site_t* site, tfrt_status_t status);
+
+// The place in a source text that |location|, of a kernel of |program|, stands for.
+// Thread-safe.
+void tfrt_program_locate(const tfrt_program_t* program, uint32_t location,
+                         tfrt_bef_source_location_t* out_place);
 
 // Calls a BEF function; the vtable entry that program.c gives to its functions.
 void tfrt_bef_callable_execute(const tfrt_function_t* function,

@@ -21,9 +21,9 @@ static tfrt_status_t tfrt_program_resolver_out_of_memory(void) {
 static tfrt_status_t tfrt_program_resolver_take_locate(tfrt_status_t status,
                                                        const tfrt_bef_function_t* function,
                                                        const tfrt_bef_kernel_t* kernel,
-                                                       tfrt_bef_file_t* file) {
+                                                       const tfrt_program_t* program) {
   tfrt_bef_source_location_t location;
-  tfrt_bef_file_source_location(file, kernel->location, &location);
+  tfrt_program_locate(program, kernel->location, &location);
   tfrt_status_origin_t origin = {.rank = TFRT_STATUS_NO_RANK,
                                  .function = function->name,
                                  .kernel = kernel->name,
@@ -78,8 +78,6 @@ static tfrt_status_t tfrt_program_resolver_resolve_attributes(
     tfrt_program_t* program, const tfrt_bef_kernel_t* kernel,
     const tfrt_kernel_descriptor_t* descriptor, tfrt_kernel_site_t* site) {
   if (kernel->attribute_count == 0) return NULL;
-  size_t section_size = 0;
-  const uint8_t* section = tfrt_bef_file_attributes(program->file, &section_size);
   const void** addresses =
       tfrt_arena_allocate_array(&program->arena, kernel->attribute_count, sizeof(void*));
   if (!addresses) return tfrt_program_resolver_out_of_memory();
@@ -88,13 +86,13 @@ static tfrt_status_t tfrt_program_resolver_resolve_attributes(
     while (descriptor->attributes[entry].kind >= TFRT_ATTRIBUTE_SYMBOL) ++entry;
     const tfrt_attribute_descriptor_t* attribute = &descriptor->attributes[entry];
     tfrt_status_t status =
-        tfrt_bef_attribute_check(section, section_size, kernel->attributes[i],
-                                 tfrt_attribute_layout(attribute->kind));
+        tfrt_bef_attribute_check(program->attributes, program->attributes_size,
+                                 kernel->attributes[i], tfrt_attribute_layout(attribute->kind));
     if (status) {
       return tfrt_status_take_annotate(status, "kernel '%s', attribute '%s'", kernel->name,
                                        attribute->name);
     }
-    addresses[i] = section + kernel->attributes[i];
+    addresses[i] = program->attributes + kernel->attributes[i];
   }
   site->attributes = addresses;
   return NULL;
@@ -104,6 +102,10 @@ static tfrt_status_t tfrt_program_resolver_resolve_functions(tfrt_program_t* pro
                                                              const tfrt_bef_kernel_t* kernel,
                                                              tfrt_kernel_site_t* site) {
   if (kernel->function_count == 0) return NULL;
+  if (program->op) {
+    site->functions = program->op->functions;
+    return NULL;
+  }
   const tfrt_function_t** functions =
       tfrt_arena_allocate_array(&program->arena, kernel->function_count, sizeof(*functions));
   if (!functions) return tfrt_program_resolver_out_of_memory();
@@ -367,7 +369,7 @@ tfrt_status_t tfrt_program_resolver_run(tfrt_program_t* program, tfrt_bef_callab
       status = tfrt_sync_resolver_check_kernel(&callable->sites[k]);
     }
     if (status) {
-      return tfrt_program_resolver_take_locate(status, bef, &bef->kernels[k], program->file);
+      return tfrt_program_resolver_take_locate(status, bef, &bef->kernels[k], program);
     }
   }
   if (callable->base.kind == TFRT_FUNCTION_SYNC) {

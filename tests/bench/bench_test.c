@@ -69,8 +69,9 @@ END_TEST
 // How many benchmarks of all groups are called |name|.
 static int count_named(const char* name) {
   const tfrt_benchmark_group_t groups[] = {
-      tfrt_async_value_benchmarks(), tfrt_work_queue_benchmarks(), tfrt_executor_benchmarks(),
-      tfrt_translation_benchmarks(), tfrt_transport_benchmarks(),  tfrt_process_benchmarks()};
+      tfrt_async_value_benchmarks(), tfrt_work_queue_benchmarks(),  tfrt_executor_benchmarks(),
+      tfrt_eager_benchmarks(),       tfrt_translation_benchmarks(), tfrt_transport_benchmarks(),
+      tfrt_process_benchmarks()};
   int count = 0;
   for (size_t g = 0; g < TFRT_ARRAY_SIZE(groups); ++g) {
     for (size_t i = 0; i < groups[g].count; ++i) {

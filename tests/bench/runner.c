@@ -79,8 +79,9 @@ tfrt_status_t tfrt_bench_run(const tfrt_bench_options_t* options,
                              tfrt_bench_results_t* out_results) {
   out_results->count = 0;
   const tfrt_benchmark_group_t groups[] = {
-      tfrt_async_value_benchmarks(), tfrt_work_queue_benchmarks(), tfrt_executor_benchmarks(),
-      tfrt_translation_benchmarks(), tfrt_transport_benchmarks(),  tfrt_process_benchmarks(),
+      tfrt_async_value_benchmarks(), tfrt_work_queue_benchmarks(),  tfrt_executor_benchmarks(),
+      tfrt_eager_benchmarks(),       tfrt_translation_benchmarks(), tfrt_transport_benchmarks(),
+      tfrt_process_benchmarks(),
   };
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(groups); ++i) {
     TFRT_RETURN_IF_ERROR(run_group(groups[i], options, out_results));

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host_runtime/executor/single_op.h"
+
+#include <string.h>
+
+#include "host_runtime/executor/kernel_run.h"
+#include "host_runtime/executor/program_resolver.h"
+#include "host_runtime/executor/request_context.h"
+
+// Ops with at most this many arguments run without the executor.
+#define TFRT_SINGLE_OP_INLINE_VALUES 24
+
+// The index of the op among the kernels of its function; 0 is the pseudo kernel.
+#define TFRT_SINGLE_OP_KERNEL 1
+
+// --- Calls -------------------------------------------------------------------
+
+// Collects what |arguments| resolve to in |values|, and in |*out_error| the error (+0)
+// because of which the op is not to run, or NULL. False if an argument that the op waits for
+// is not there. The order of errors is that of the executor: the last one counts, and a cancel
+// only if there is none.
+static bool tfrt_single_op_collect(const tfrt_kernel_site_t* site,
+                                   tfrt_async_value_t* const* arguments,
+                                   tfrt_async_value_t** values, tfrt_async_value_t** out_error) {
+  for (uint32_t i = 0; i < site->bef->argument_count; ++i) {
+    values[i] = arguments[i];
+    if (site->uses[i] == TFRT_OPERAND_PASSED) continue;
+    tfrt_async_value_state_t state = tfrt_async_value_state(arguments[i]);
+    if (TFRT_UNLIKELY(state < TFRT_ASYNC_VALUE_AVAILABLE)) return false;
+    values[i] = tfrt_async_value_resolved(arguments[i]);
+    if (TFRT_UNLIKELY(state == TFRT_ASYNC_VALUE_FAILED)) *out_error = values[i];
+  }
+  return true;
+}
+
+// Runs the kernel of |site| on |values|, which are all there. |registers| as in the frame.
+static void tfrt_single_op_run(const tfrt_kernel_site_t* site,
+                               const tfrt_execution_context_t* context, tfrt_async_value_t** values,
+                               const _Atomic(tfrt_async_value_t*)* registers,
+                               tfrt_async_value_t** results) {
+  const tfrt_bef_kernel_t* bef = site->bef;
+  for (uint32_t i = 0; i < bef->result_count; ++i) results[i] = NULL;
+  tfrt_kernel_frame_t frame = {
+      .arguments = values,
+      .results = results,
+      .attributes = site->attributes,
+      .functions = site->functions,
+      .argument_count = bef->argument_count,
+      .result_count = bef->result_count,
+      .attribute_count = bef->attribute_count,
+      .function_count = bef->function_count,
+      .call_options = site->call_options,
+      .context = context,
+      .site = site,
+      .registers = registers,
+  };
+  tfrt_kernel_run(&frame, site, context->request->options.trace);
+}
+
+// Runs the op on |arguments| at once; false, having done nothing, if that can't be.
+static bool tfrt_single_op_call(const tfrt_bef_callable_t* callable,
+                                const tfrt_execution_context_t* context,
+                                tfrt_async_value_t* const* arguments,
+                                const _Atomic(tfrt_async_value_t*)* registers,
+                                tfrt_async_value_t** results) {
+  const tfrt_kernel_site_t* site = &callable->sites[TFRT_SINGLE_OP_KERNEL];
+  tfrt_async_value_t* values[TFRT_SINGLE_OP_INLINE_VALUES];
+  if (callable->base.argument_count > TFRT_SINGLE_OP_INLINE_VALUES || context->scope) return false;
+  tfrt_async_value_t* error = tfrt_request_context_cancelled(context->request);
+  if (!tfrt_single_op_collect(site, arguments, values, &error)) return false;
+  if (TFRT_LIKELY(!error)) {
+    tfrt_single_op_run(site, context, values, registers, results);
+  } else {
+    for (uint32_t i = 0; i < callable->base.result_count; ++i) {
+      results[i] = tfrt_async_value_retain(error);
+    }
+  }
+  return true;
+}
+
+static void tfrt_single_op_execute(const tfrt_function_t* function,
+                                   const tfrt_execution_context_t* context,
+                                   tfrt_async_value_t* const* arguments,
+                                   tfrt_async_value_t** results) {
+  const tfrt_bef_callable_t* callable = (const tfrt_bef_callable_t*)function;
+  // Without registers the kernel is told that no argument is its own: the caller has them.
+  if (tfrt_single_op_call(callable, context, arguments, NULL, results)) return;
+  tfrt_bef_callable_execute(function, context, arguments, results);
+}
+
+static void tfrt_single_op_execute_take(const tfrt_function_t* function,
+                                        const tfrt_execution_context_t* context,
+                                        tfrt_async_value_t* const* arguments,
+                                        tfrt_async_value_t** results) {
+  const tfrt_bef_callable_t* callable = (const tfrt_bef_callable_t*)function;
+  _Atomic(tfrt_async_value_t*) registers[TFRT_SINGLE_OP_INLINE_VALUES];
+  for (uint32_t i = 0; i < function->argument_count && i < TFRT_SINGLE_OP_INLINE_VALUES; ++i) {
+    atomic_init(&registers[i], arguments[i]);
+  }
+  if (!tfrt_single_op_call(callable, context, arguments, registers, results)) {
+    tfrt_bef_callable_execute_take(function, context, arguments, results);
+    return;
+  }
+  for (uint32_t i = 0; i < function->argument_count; ++i) tfrt_async_value_release(arguments[i]);
+}
+
+static const tfrt_function_vtable_t tfrt_single_op_vtable = {
+    .execute = tfrt_single_op_execute,
+    .execute_take = tfrt_single_op_execute_take,
+};
+
+// --- Making one --------------------------------------------------------------
+
+static tfrt_status_t tfrt_single_op_out_of_memory(void) {
+  return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for an op");
+}
+
+// Returns |count| numbers from |first| on.
+static uint32_t* tfrt_single_op_make_numbers(tfrt_arena_t* arena, uint32_t first, uint32_t count) {
+  uint32_t* numbers = tfrt_arena_allocate_array(arena, (size_t)count + 1, sizeof(*numbers));
+  for (uint32_t i = 0; numbers && i < count; ++i) numbers[i] = first + i;
+  return numbers;
+}
+
+// The pseudo kernel: its special result starts an op without arguments, and each argument is
+// used once by the op. Its results are the special register, whose number is the number of
+// registers, and then the arguments.
+static bool tfrt_single_op_make_start(tfrt_arena_t* arena, const tfrt_single_op_t* op,
+                                      tfrt_bef_kernel_t* start) {
+  uint32_t result_count = op->argument_count + 1;
+  uint32_t* results = tfrt_arena_allocate_array(arena, result_count, sizeof(*results));
+  uint32_t* user_counts = tfrt_arena_allocate_array(arena, result_count, sizeof(*user_counts));
+  uint32_t* users = tfrt_arena_allocate_array(arena, result_count, sizeof(*users));
+  if (!results || !user_counts || !users) return false;
+  for (uint32_t i = 0; i < result_count; ++i) {
+    results[i] = i == 0 ? op->argument_count + op->result_count : i - 1;
+    user_counts[i] = i > 0 || op->argument_count == 0;
+    users[i] = TFRT_SINGLE_OP_KERNEL;
+  }
+  *start = (tfrt_bef_kernel_t){.name = "",
+                               .location = UINT32_MAX,
+                               .result_count = result_count,
+                               .results = results,
+                               .user_counts = user_counts,
+                               .users = users};
+  return true;
+}
+
+static bool tfrt_single_op_make_kernel(tfrt_arena_t* arena, const tfrt_single_op_t* op,
+                                       tfrt_bef_kernel_t* kernel) {
+  *kernel = (tfrt_bef_kernel_t){
+      .name = tfrt_arena_copy_string(arena, tfrt_string_view_of(op->name)),
+      .location = UINT32_MAX,
+      .argument_count = op->argument_count,
+      .attribute_count = op->attribute_count,
+      .function_count = op->function_count,
+      .result_count = op->result_count,
+      .arguments = tfrt_single_op_make_numbers(arena, 0, op->argument_count),
+      .attributes =
+          tfrt_arena_copy(arena, op->attribute_offsets,
+                          op->attribute_count * sizeof(*op->attribute_offsets), sizeof(uint32_t)),
+      .results = tfrt_single_op_make_numbers(arena, op->argument_count, op->result_count),
+      .user_counts = tfrt_arena_allocate_array(arena, (size_t)op->result_count + 1, 4),
+  };
+  if (op->call_options) {
+    kernel->call_options = tfrt_arena_copy(arena, op->call_options, sizeof(*op->call_options), 8);
+    if (!kernel->call_options) return false;
+  }
+  return kernel->name && kernel->arguments && kernel->attributes && kernel->results &&
+         kernel->user_counts;
+}
+
+// The body: each argument is used once, each result is returned.
+static bool tfrt_single_op_make_body(tfrt_program_t* program, const tfrt_single_op_t* op,
+                                     tfrt_bef_callable_t* callable) {
+  tfrt_arena_t* arena = &program->arena;
+  uint32_t register_count = op->argument_count + op->result_count;
+  tfrt_bef_function_t* bef = tfrt_arena_allocate(arena, sizeof(*bef));
+  tfrt_bef_kernel_t* kernels = tfrt_arena_allocate_array(arena, 2, sizeof(*kernels));
+  uint32_t* use_counts = tfrt_arena_allocate_array(arena, (size_t)register_count + 1, 4);
+  if (!bef || !kernels || !use_counts) return false;
+  for (uint32_t i = 0; i < register_count; ++i) use_counts[i] = 1;
+  if (!tfrt_single_op_make_start(arena, op, &kernels[0]) ||
+      !tfrt_single_op_make_kernel(arena, op, &kernels[TFRT_SINGLE_OP_KERNEL])) {
+    return false;
+  }
+  *bef = (tfrt_bef_function_t){
+      .name = tfrt_arena_copy_string(arena, tfrt_string_view_of(op->caller)),
+      .kind = TFRT_BEF_FUNCTION_ASYNC,
+      .argument_count = op->argument_count,
+      .result_count = op->result_count,
+      .location = UINT32_MAX,
+      .register_count = register_count,
+      .kernel_count = 2,
+      .stream_count = 1,
+      .use_counts = use_counts,
+      .result_registers = kernels[TFRT_SINGLE_OP_KERNEL].results,
+      .kernels = kernels,
+  };
+  callable->bef = bef;
+  return bef->name != NULL;
+}
+
+// What the op table says of the function's arguments and results.
+static bool tfrt_single_op_make_types(tfrt_arena_t* arena,
+                                      const tfrt_kernel_descriptor_t* descriptor,
+                                      tfrt_function_t* function) {
+  size_t count = (size_t)function->argument_count + function->result_count + 1;
+  const char** types = tfrt_arena_allocate_array(arena, count, sizeof(*types));
+  if (!types) return false;
+  function->argument_types = types;
+  function->result_types = types + function->argument_count;
+  for (uint32_t i = 0; i < function->argument_count; ++i) {
+    const tfrt_operand_descriptor_t* operand =
+        descriptor ? tfrt_kernel_descriptor_operand(descriptor, i) : NULL;
+    types[i] = operand ? operand->type : TFRT_TYPE_ANY;
+  }
+  for (uint32_t i = 0; i < function->result_count; ++i) {
+    const tfrt_result_descriptor_t* result =
+        descriptor ? tfrt_kernel_descriptor_result(descriptor, i) : NULL;
+    types[function->argument_count + i] = result ? result->type : TFRT_TYPE_ANY;
+  }
+  return true;
+}
+
+static bool tfrt_single_op_make_function(tfrt_program_t* program, const tfrt_single_op_t* op,
+                                         const tfrt_kernel_registry_t* registry) {
+  tfrt_bef_callable_t* callable = tfrt_arena_allocate(&program->arena, sizeof(*callable));
+  if (!callable || !tfrt_single_op_make_body(program, op, callable)) return false;
+  callable->owner = program;
+  callable->base = (tfrt_function_t){
+      .vtable = &tfrt_single_op_vtable,
+      .name = callable->bef->name,
+      .argument_count = op->argument_count,
+      .result_count = op->result_count,
+      .kind = TFRT_FUNCTION_ASYNC,
+      .program = program,
+  };
+  program->functions = callable;
+  program->function_count = 1;
+  const tfrt_kernel_t* kernel = tfrt_kernel_registry_find(registry, tfrt_string_view_of(op->name));
+  return tfrt_single_op_make_types(&program->arena, kernel ? kernel->descriptor : NULL,
+                                   &callable->base);
+}
+
+// What stands for the file: place, functions, attributes.
+static bool tfrt_single_op_make_origin(tfrt_program_t* program, const tfrt_single_op_t* op) {
+  tfrt_arena_t* arena = &program->arena;
+  tfrt_program_op_t* origin = tfrt_arena_allocate(arena, sizeof(*origin));
+  const tfrt_function_t** functions = tfrt_arena_copy(
+      arena, op->functions, op->function_count * sizeof(*functions), sizeof(*functions));
+  uint8_t* attributes =
+      tfrt_arena_copy(arena, op->attributes, op->attributes_size, TFRT_BEF_ALIGNMENT);
+  const char* file = tfrt_arena_copy_string(arena, tfrt_string_view_of(op->file));
+  if (!origin || !functions || !attributes || !file) return false;
+  *origin = (tfrt_program_op_t){.place = {file, op->line, op->column},
+                                .functions = functions,
+                                .function_count = op->function_count};
+  for (uint32_t i = 0; i < op->function_count; ++i) {
+    tfrt_program_retain((tfrt_program_t*)functions[i]->program);
+  }
+  program->op = origin;
+  program->attributes = attributes;
+  program->attributes_size = op->attributes_size;
+  return true;
+}
+
+static tfrt_status_t tfrt_single_op_resolve(tfrt_program_t* program,
+                                            const tfrt_kernel_registry_t* registry) {
+  tfrt_arena_t scratch;
+  tfrt_arena_initialize(&scratch, program->allocator);
+  tfrt_status_t status =
+      tfrt_program_resolver_run(program, &program->functions[0], registry, &scratch);
+  tfrt_arena_deinitialize(&scratch);
+  return status;
+}
+
+tfrt_status_t tfrt_single_op_create(const tfrt_single_op_t* op,
+                                    const tfrt_kernel_registry_t* registry,
+                                    tfrt_allocator_t allocator, tfrt_program_t** out_program) {
+  *out_program = NULL;
+  tfrt_program_t* program = tfrt_allocator_allocate_zeroed(allocator, sizeof(*program));
+  if (!program) return tfrt_single_op_out_of_memory();
+  tfrt_ref_count_initialize(&program->ref_count);
+  program->allocator = allocator;
+  tfrt_arena_initialize(&program->arena, allocator);
+  tfrt_status_t status = NULL;
+  if (!tfrt_single_op_make_origin(program, op) ||
+      !tfrt_single_op_make_function(program, op, registry)) {
+    status = tfrt_single_op_out_of_memory();
+  }
+  if (!status) status = tfrt_single_op_resolve(program, registry);
+  if (tfrt_status_is_ok(status)) {
+    *out_program = program;
+  } else {
+    tfrt_program_release(program);
+  }
+  return status;
+}
