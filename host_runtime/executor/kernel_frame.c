@@ -21,6 +21,15 @@ struct tfrt_program_s* tfrt_kernel_site_program(const tfrt_kernel_site_t* site) 
   return site->owner->owner;
 }
 
+const tfrt_kernel_site_t* tfrt_kernel_site_retain(const tfrt_kernel_site_t* site) {
+  if (site) tfrt_program_retain(site->owner->owner);
+  return site;
+}
+
+void tfrt_kernel_site_release(const tfrt_kernel_site_t* site) {
+  if (site) tfrt_program_release(site->owner->owner);
+}
+
 uint32_t tfrt_kernel_site_location(const tfrt_kernel_site_t* site) { return site->bef->location; }
 
 bool tfrt_kernel_site_append_debug_name(const tfrt_kernel_site_t* site,

@@ -65,6 +65,11 @@ void tfrt_kernel_site_origin(const tfrt_kernel_site_t* site, tfrt_status_origin_
 // The program (+0) that |site| belongs to; whoever keeps a site retains it. Thread-safe.
 struct tfrt_program_s* tfrt_kernel_site_program(const tfrt_kernel_site_t* site);
 
+// Keeps |site|, which may be NULL, alive by a reference to its program, and returns it; drops
+// that. For kernels that go on after they have returned. Thread-safe.
+const tfrt_kernel_site_t* tfrt_kernel_site_retain(const tfrt_kernel_site_t* site);
+void tfrt_kernel_site_release(const tfrt_kernel_site_t* site);
+
 // A number that no other op of the program has: the place of its location in the file.
 // Thread-safe.
 uint32_t tfrt_kernel_site_location(const tfrt_kernel_site_t* site);

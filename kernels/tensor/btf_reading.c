@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "host_runtime/base/file.h"
-#include "host_runtime/executor/program.h"
 #include "host_runtime/executor/request_context.h"
 #include "host_runtime/host_context.h"
 #include "host_runtime/tensor/btf.h"
@@ -19,8 +18,7 @@ typedef struct btf_job_s {
   tfrt_string_builder_t path;  // where the file is
   tfrt_allocator_t allocator;
   tfrt_request_context_t* request;  // +1
-  tfrt_program_t* program;          // +1; keeps |site| alive
-  const tfrt_kernel_site_t* site;
+  const tfrt_kernel_site_t* site;   // +1
   uint32_t capacity;                // of |results|
   uint32_t result_count;            // created so far; all of them once it is queued
   tfrt_async_value_t* results[];    // +1 each
@@ -133,7 +131,7 @@ static void resolve(btf_job_t* job, tfrt_status_t status) {
 
 static void free_job(btf_job_t* job) {
   tfrt_request_context_release(job->request);
-  tfrt_program_release(job->program);
+  tfrt_kernel_site_release(job->site);
   tfrt_string_builder_deinitialize(&job->path);
   tfrt_allocator_free(job->allocator, job, job_size(job->capacity));
 }
@@ -158,8 +156,7 @@ static tfrt_status_t create_job(const tfrt_kernel_frame_t* frame, const tfrt_btf
   job->reading = *reading;
   job->allocator = allocator;
   job->request = tfrt_request_context_retain(frame->context->request);
-  job->program = tfrt_program_retain(tfrt_kernel_site_program(frame->site));
-  job->site = frame->site;
+  job->site = tfrt_kernel_site_retain(frame->site);
   job->capacity = frame->result_count;
   tfrt_task_initialize(&job->task, run_job);
   tfrt_string_builder_initialize(&job->path, allocator);

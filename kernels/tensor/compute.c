@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/tensor/compute.h"
 
-#include "host_runtime/executor/program.h"
 #include "host_runtime/executor/request_context.h"
 #include "host_runtime/host_context.h"
 #include "host_runtime/tensor/tensor_types.h"
@@ -12,8 +11,7 @@ typedef struct compute_job_s {
   tfrt_compute_t compute;
   tfrt_allocator_t allocator;
   tfrt_request_context_t* request;  // +1
-  tfrt_program_t* program;          // +1; keeps |site| alive
-  const tfrt_kernel_site_t* site;
+  const tfrt_kernel_site_t* site;   // +1
   tfrt_async_value_t* result;       // +1
   tfrt_async_value_t* operands[];   // +1 each
 } compute_job_t;
@@ -57,7 +55,6 @@ static void run_job(tfrt_task_t* task) {
   compute_job_t* job = TFRT_CONTAINER_OF(task, compute_job_t, task);
   tfrt_async_value_t* result = job->result;
   tfrt_request_context_t* request = job->request;
-  tfrt_program_t* program = job->program;
   const tfrt_kernel_site_t* site = job->site;
   tfrt_async_value_t* cancelled = tfrt_request_context_cancelled(request);
   tfrt_status_t status = NULL;
@@ -80,7 +77,7 @@ static void run_job(tfrt_task_t* task) {
   }
   tfrt_async_value_release(result);
   tfrt_request_context_release(request);
-  tfrt_program_release(program);
+  tfrt_kernel_site_release(site);
 }
 
 static void enqueue(tfrt_kernel_frame_t* frame, const tfrt_compute_t* compute) {
@@ -97,8 +94,7 @@ static void enqueue(tfrt_kernel_frame_t* frame, const tfrt_compute_t* compute) {
   *job = (compute_job_t){.compute = *compute,
                          .allocator = allocator,
                          .request = tfrt_request_context_retain(frame->context->request),
-                         .program = tfrt_program_retain(tfrt_kernel_site_program(frame->site)),
-                         .site = frame->site,
+                         .site = tfrt_kernel_site_retain(frame->site),
                          .result = tfrt_async_value_retain(result)};
   for (uint32_t i = 0; i < compute->operand_count; ++i) {
     job->operands[i] = tfrt_async_value_retain(compute->operands[i]);
