@@ -270,8 +270,9 @@ static void format_origin(format_target_t* target, const tfrt_status_origin_t* o
     separator = ", ";
   }
   if (origin->file[0]) {
-    format_text(target, "%s%s:%u:%u", separator, origin->file, (unsigned)origin->line,
-                (unsigned)origin->column);
+    format_text(target, "%s%s", separator, origin->file);
+    if (origin->line > 0) format_text(target, ":%u", (unsigned)origin->line);
+    if (origin->column > 0) format_text(target, ":%u", (unsigned)origin->column);
     separator = ", ";
   }
   if (origin->rank != TFRT_STATUS_NO_RANK) {

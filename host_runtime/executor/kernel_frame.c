@@ -54,7 +54,7 @@ tfrt_status_t tfrt_kernel_site_take_status(const tfrt_kernel_site_t* site, tfrt_
   // One that has an origin already was told when it was made.
   bool is_new = located != status;
   tfrt_status_release(status);
-  if (!is_new || site->bef->location == TFRT_KERNEL_SITE_NATIVE) return located;
+  if (!is_new || !site || site->bef->location == TFRT_KERNEL_SITE_NATIVE) return located;
   const tfrt_error_listener_t* listener = &site->owner->owner->error_listener;
   if (listener->on_error) listener->on_error(listener->data, located);
   return located;

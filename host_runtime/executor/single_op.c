@@ -150,7 +150,7 @@ static bool tfrt_single_op_make_kernel(tfrt_arena_t* arena, const tfrt_single_op
                                        tfrt_bef_kernel_t* kernel) {
   *kernel = (tfrt_bef_kernel_t){
       .name = tfrt_arena_copy_string(arena, tfrt_string_view_of(op->name)),
-      .location = UINT32_MAX,
+      .location = 0,
       .argument_count = op->argument_count,
       .attribute_count = op->attribute_count,
       .function_count = op->function_count,

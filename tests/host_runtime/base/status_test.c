@@ -73,6 +73,20 @@ START_TEST(all_fields_are_copied) {
 }
 END_TEST
 
+START_TEST(of_a_place_only_what_is_known_is_written) {
+  tfrt_status_t bare = tfrt_status_create(TFRT_STATUS_ABORTED, "m");
+  tfrt_status_origin_t origin = {.rank = TFRT_STATUS_NO_RANK, .file = "main.c", .line = 4};
+  tfrt_status_t status = tfrt_status_with_origin(bare, &origin);
+  assert_formatted(status, "ABORTED: m [in main.c:4]");
+  tfrt_status_release(status);
+  origin.line = 0;
+  status = tfrt_status_with_origin(bare, &origin);
+  assert_formatted(status, "ABORTED: m [in main.c]");
+  tfrt_status_release(status);
+  tfrt_status_release(bare);
+}
+END_TEST
+
 START_TEST(the_first_origin_stays) {
   tfrt_status_t bare = tfrt_status_create(TFRT_STATUS_INTERNAL, "x");
   tfrt_status_origin_t first = {.rank = TFRT_STATUS_NO_RANK, .kernel = "add"};
@@ -193,6 +207,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tests, an_error_has_code_message_and_a_root_key_of_its_own);
   tcase_add_test(tests, all_fields_are_copied);
   tcase_add_test(tests, the_first_origin_stays);
+  tcase_add_test(tests, of_a_place_only_what_is_known_is_written);
   tcase_add_test(tests, annotations_go_in_front_and_keep_the_rest);
   tcase_add_test(tests, a_long_message_is_cut_at_a_whole_character);
   tcase_add_test(tests, a_message_of_exactly_the_limit_is_not_cut);
