@@ -14,6 +14,7 @@
 #include "host_runtime/async/join.h"
 #include "host_runtime/async/type.h"
 #include "host_runtime/async/work_queue.h"
+#include "host_runtime/async/work_queue_type.h"
 #include "host_runtime/base/allocator.h"
 #include "host_runtime/base/clock.h"
 #include "host_runtime/base/log.h"

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host_runtime/async/inline_work_queue.h"
-#include "host_runtime/async/thread_pool_work_queue.h"
+#include "host_runtime/async/work_queue_type.h"
 #include "host_runtime/base/counting_allocator.h"
 #include "host_runtime/base/file.h"
 #include "host_runtime/base/sync.h"
@@ -114,40 +113,12 @@ static tfrt_status_t tfrt_bef_executor_choose_allocator(tfrt_bef_executor_t* exe
                             executor->allocator_type);
 }
 
-// Reads `mstd`, `mstd:4` or `mstd:4,64`.
-static bool tfrt_bef_executor_parse_pool(const char* text, int* out_threads, int* out_blocking) {
-  *out_threads = tfrt_processor_count();
-  *out_blocking = 256;
-  if (strcmp(text, "mstd") == 0) return true;
-  char rest = '\0';
-  int fields = sscanf(text, "mstd:%d,%d%c", out_threads, out_blocking, &rest);
-  if (fields == 1) {
-    // A lone number must be the end of the text.
-    fields = sscanf(text, "mstd:%d%c", out_threads, &rest) == 1 ? 1 : 0;
-  }
-  return (fields == 1 || fields == 2) && *out_threads >= 1 && *out_threads <= 1024 &&
-         *out_blocking >= 1 && *out_blocking <= 65536;
-}
-
 static tfrt_status_t tfrt_bef_executor_choose_queue(tfrt_bef_executor_t* executor,
                                                     tfrt_work_queue_t** out_queue) {
-  const char* type = executor->work_queue_type;
-  int threads = 0;
-  int blocking = 0;
-  if (strcmp(type, "s") == 0) {
-    TFRT_RETURN_IF_ERROR(tfrt_inline_work_queue_create(tfrt_allocator_system(), out_queue));
-  } else if (tfrt_bef_executor_parse_pool(type, &threads, &blocking)) {
-    tfrt_thread_pool_options_t options = {.thread_count = threads,
-                                          .blocking_thread_count = blocking,
-                                          .pin_threads = executor->pin_threads};
-    TFRT_RETURN_IF_ERROR(
-        tfrt_thread_pool_work_queue_create(&options, tfrt_allocator_system(), out_queue));
-  } else {
-    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                              "--work_queue_type=%s: there are s (single-threaded) and "
-                              "mstd[:THREADS[,BLOCKING]]",
-                              type);
-  }
+  tfrt_work_queue_settings_t settings = {.pin_threads = executor->pin_threads};
+  tfrt_status_t status = tfrt_work_queue_create_by_name(executor->work_queue_type, &settings,
+                                                        tfrt_allocator_system(), out_queue);
+  if (status) return tfrt_status_take_annotate(status, "--work_queue_type");
   printf("Choosing %s work queue.\n", tfrt_work_queue_name(*out_queue));
   return NULL;
 }
@@ -170,6 +141,8 @@ static tfrt_status_t tfrt_bef_executor_load(tfrt_bef_executor_t* executor, const
 }
 
 static tfrt_status_t tfrt_bef_executor_set_up(tfrt_bef_executor_t* executor, const char* path) {
+  TFRT_RETURN_IF_ERROR(tfrt_shared_libraries_load(executor->shared_libs));
+  TFRT_RETURN_IF_ERROR(tfrt_shared_libraries_set_up());
   TFRT_RETURN_IF_ERROR(tfrt_bef_executor_choose_allocator(executor));
   tfrt_work_queue_t* queue = NULL;
   TFRT_RETURN_IF_ERROR(tfrt_bef_executor_choose_queue(executor, &queue));
@@ -182,7 +155,6 @@ static tfrt_status_t tfrt_bef_executor_set_up(tfrt_bef_executor_t* executor, con
     TFRT_RETURN_IF_ERROR(tfrt_scope_printer_start(&executor->scopes, executor->tracing_level,
                                                   TFRT_BEF_EXECUTOR_PRINTS_SCOPES));
   }
-  TFRT_RETURN_IF_ERROR(tfrt_shared_libraries_load(executor->shared_libs));
   TFRT_RETURN_IF_ERROR(tfrt_kernel_rooms_register(executor->host->registry));
   tfrt_kernel_registry_set_type_checks(executor->host->registry, executor->check_types);
   return tfrt_bef_executor_load(executor, path);
@@ -452,7 +424,7 @@ static tfrt_status_t tfrt_bef_executor_parse(tfrt_bef_executor_t* executor, int 
       {"test_init_function", TFRT_FLAG_TEXT, &executor->test_init_function, "NAME",
        "run this one first, and not again", 0, 0},
       {"work_queue_type", TFRT_FLAG_TEXT, &executor->work_queue_type, "TYPE",
-       "s (default) or mstd[:THREADS[,BLOCKING]]", 0, 0},
+       "s (default), mstd[:THREADS[,BLOCKING]], or what a library brings", 0, 0},
       {"pin_threads", TFRT_FLAG_BOOL, &executor->pin_threads, NULL,
        "bind each compute thread to a processor", 0, 0},
       {"host_allocator_type", TFRT_FLAG_TEXT, &executor->allocator_type, "TYPE",

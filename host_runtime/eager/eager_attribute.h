@@ -19,6 +19,8 @@
 #include "host_runtime/bef/bef_value.h"
 #include "host_runtime/executor/function.h"
 
+TFRT_API_BEGIN
+
 typedef struct tfrt_eager_attribute_s {
   const char* name;
   tfrt_bef_value_t value;           // of the type FUNCTION: one of the next two
@@ -153,5 +155,7 @@ static inline tfrt_eager_attribute_t tfrt_eager_attribute_functions(
                                   .functions = functions,
                                   .function_count = count};
 }
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_EAGER_EAGER_ATTRIBUTE_H_

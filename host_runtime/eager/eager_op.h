@@ -34,6 +34,8 @@
 #include "host_runtime/executor/kernel_registry.h"
 #include "host_runtime/executor/program.h"
 
+TFRT_API_BEGIN
+
 typedef struct tfrt_eager_op_s tfrt_eager_op_t;
 
 // Where an op stands, for its errors. Everything may be left out.
@@ -115,5 +117,7 @@ tfrt_status_t tfrt_eager_run(const tfrt_execution_context_t* context,
                              const tfrt_eager_op_options_t* options,
                              tfrt_async_value_t* const* arguments, uint32_t argument_count,
                              tfrt_async_value_t** results, uint32_t result_count) TFRT_MUST_USE;
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_EAGER_EAGER_OP_H_

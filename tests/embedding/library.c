@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A kernel library with one type and two kernels, and, for each macro that the test defines, one
-// mistake that such libraries may have.
+// A kernel library with one type and two kernels; with WITH_QUEUE, also with a work queue; and,
+// for each other macro that the test defines, with one mistake that such libraries may have.
 #include "embedding/kernel_library.h"
 
 #ifndef TRIPLE
@@ -88,12 +88,28 @@ static const tfrt_kernel_registration_t sample_kernels[] = {
 #endif
 };
 
+#ifdef WITH_QUEUE
+// A queue that is a built-in one under another name.
+static tfrt_status_t sample_create_queue(const char* arguments,
+                                         const tfrt_work_queue_settings_t* settings,
+                                         tfrt_allocator_t allocator,
+                                         tfrt_work_queue_t** out_queue) {
+  if (!arguments[0]) arguments = "s";
+  return tfrt_work_queue_create_by_name(arguments, settings, allocator, out_queue);
+}
+
+static const tfrt_work_queue_type_t sample_queue = {"sample", "[:QUEUE]", sample_create_queue};
+#endif
+
 static tfrt_status_t sample_set_up(void) {
 #ifdef FAILING_SET_UP
   return tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "there is no sample today");
 #endif
   static const tfrt_type_t pair = {
       .name = "!sample.pair", .size = sizeof(sample_pair_t), .print = sample_pair_print};
+#ifdef WITH_QUEUE
+  TFRT_RETURN_IF_ERROR(tfrt_work_queue_type_register(&sample_queue));
+#endif
   return tfrt_type_register(&pair, &sample_pair_type);
 }
 

@@ -96,6 +96,22 @@ class SharedLibsTest(unittest.TestCase):
             self.assertIn(b"'triples' returned 6\n", output)
             self.assertIn(b"'pairs' returned <1, 2>\n", output)
 
+    def test_a_library_brings_a_work_queue(self):
+        library = self.compile("queue", "-DWITH_QUEUE")
+        for queue, name in [("sample", b"single-threaded"),
+                            ("sample:mstd:2", b"Multi-threaded C++ work queue (2 threads, 256 "
+                                              b"blocking threads)")]:
+            code, output, errors = run("bef_executor", "--shared_libs", library,
+                                       "--work_queue_type=" + queue, self.bef)
+            self.assertEqual((code, errors), (0, ""))
+            self.assertIn(b"Choosing " + name + b" work queue.\n", output)
+            self.assertIn(b"'triples' returned 6\n", output)
+        code, _, errors = run("bef_executor", "--work_queue_type=sample", self.bef)
+        self.assertEqual(code, 1)
+        self.assertEqual(errors, "bef_executor: INVALID_ARGUMENT: --work_queue_type: there is no "
+                                 "type of work queues 'sample'; there are s, "
+                                 "mstd[:THREADS[,BLOCKING]]\n")
+
     def test_without_the_library_the_kernel_is_unknown(self):
         code, _, errors = run("bef_executor", self.bef)
         self.assertEqual(code, 1)

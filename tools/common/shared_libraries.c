@@ -52,19 +52,33 @@ const tfrt_shared_library_t* tfrt_shared_libraries_get(size_t index) {
   return &tfrt_shared_libraries[index];
 }
 
+// Says of which library the error |status| (consumed) is, and, of a clash of names, what to do.
+static tfrt_status_t tfrt_shared_libraries_take_annotate(const tfrt_shared_library_t* entry,
+                                                         tfrt_status_t status) {
+  bool is_clash = tfrt_status_code(status) == TFRT_STATUS_ALREADY_EXISTS;
+  status = tfrt_status_take_annotate(status, "shared library '%s'", entry->path);
+  if (!is_clash) return status;
+  tfrt_status_t clash = tfrt_status_create(
+      TFRT_STATUS_ALREADY_EXISTS, "%s: names of a library begin with a dialect of its own",
+      tfrt_status_message(status));
+  tfrt_status_release(status);
+  return clash;
+}
+
+tfrt_status_t tfrt_shared_libraries_set_up(void) {
+  for (size_t i = 0; i < tfrt_shared_library_count; ++i) {
+    const tfrt_shared_library_t* entry = &tfrt_shared_libraries[i];
+    tfrt_status_t status = entry->library->set_up ? entry->library->set_up() : NULL;
+    if (status) return tfrt_shared_libraries_take_annotate(entry, status);
+  }
+  return NULL;
+}
+
 tfrt_status_t tfrt_shared_libraries_register(tfrt_kernel_registry_t* registry) {
   for (size_t i = 0; i < tfrt_shared_library_count; ++i) {
     const tfrt_shared_library_t* entry = &tfrt_shared_libraries[i];
     tfrt_status_t status = tfrt_kernel_library_register(registry, entry->library);
-    if (!status) continue;
-    bool is_clash = tfrt_status_code(status) == TFRT_STATUS_ALREADY_EXISTS;
-    status = tfrt_status_take_annotate(status, "shared library '%s'", entry->path);
-    if (!is_clash) return status;
-    tfrt_status_t clash = tfrt_status_create(
-        TFRT_STATUS_ALREADY_EXISTS, "%s: names of a library begin with a dialect of its own",
-        tfrt_status_message(status));
-    tfrt_status_release(status);
-    return clash;
+    if (status) return tfrt_shared_libraries_take_annotate(entry, status);
   }
   return NULL;
 }
