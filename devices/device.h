@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One device with its (primary) context: what memory, streams, events and modules are made
+// on. Objects of two devices don't mix, but for copies between their memories and for
+// streams that wait for events.
+//
+//   stream   work in order; two streams are not ordered      device_stream.h
+//   event    a point in a stream, for others to wait for     device_event.h
+//   buffer   memory, there or pinned here                    device_buffer.h
+//   allocator where buffers come from                        device_allocator.h
+//   module   code: kernels and global variables              device_module.h
+//
+// All work is asynchronous: a call that returns OK has put the work in its stream. What goes
+// wrong later is the *loss* of the device: the driver's context is broken and stays so.
+//
+//   alive --first error that sticks--> lost, with that error
+//
+// From then on each call on the device, and each value that waits for its work, is that
+// error. Other devices and the process don't notice.
+//
+// Life:
+//  1. Made by its platform, once per ordinal, and owned by it.
+//  2. Retained by whoever uses it, which retains the platform.
+//
+// Thread rule: thread-safe. Functions that may block say so.
+// Failure rule: the caller's mistake is an error at once and changes nothing; errors of the
+// driver name the device, the call and the driver's name for the error.
+#ifndef TFRT_DEVICES_DEVICE_H_
+#define TFRT_DEVICES_DEVICE_H_
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "devices/device_platform.h"
+
+typedef struct tfrt_device_stream_s tfrt_device_stream_t;
+typedef struct tfrt_device_event_s tfrt_device_event_t;
+typedef struct tfrt_device_module_s tfrt_device_module_t;
+
+// An address in the memory of a device, or of the host, as the driver counts.
+typedef uint64_t tfrt_device_address_t;
+
+// Whose memory it is.
+typedef enum tfrt_device_space_e {
+  TFRT_DEVICE_SPACE_DEVICE = 0,  // the device's own; the host can't look at it
+  TFRT_DEVICE_SPACE_HOST = 1,    // the host's, pinned, so that devices reach it
+} tfrt_device_space_t;
+
+// Every block of memory starts at a multiple of this.
+#define TFRT_DEVICE_ALIGNMENT 256
+
+#define TFRT_DEVICE_MAX_NAME_SIZE 24
+#define TFRT_DEVICE_MAX_MODEL_SIZE 96
+
+// What the device can do. Sizes in bytes.
+typedef struct tfrt_device_properties_s {
+  char model[TFRT_DEVICE_MAX_MODEL_SIZE];  // for people
+  uint64_t memory_size;
+  uint32_t architecture;  // 10 * major + minor of a CUDA device's capability; else 0
+  uint32_t multiprocessor_count;
+  uint32_t max_threads_per_block;
+  uint32_t max_block[3];
+  uint32_t max_grid[3];
+  uint32_t max_shared_size;  // of a block that asks for it
+  bool has_pools;            // allocates and frees in the order of a stream
+  bool has_cooperative_launch;
+} tfrt_device_properties_t;
+
+typedef struct tfrt_device_vtable_s {
+  void (*destroy)(tfrt_device_t* device);
+  // |size| > 0 bytes of |space|, aligned to TFRT_DEVICE_ALIGNMENT; may block.
+  tfrt_status_t (*allocate)(tfrt_device_t* device, tfrt_device_space_t space, size_t size,
+                            tfrt_device_address_t* out_address);
+  // Takes back a block that no work in flight uses; may block.
+  tfrt_status_t (*deallocate)(tfrt_device_t* device, tfrt_device_space_t space,
+                              tfrt_device_address_t address, size_t size);
+  // Pins the |size| bytes of the host at |data|, and lets them go again; may block.
+  tfrt_status_t (*pin)(tfrt_device_t* device, void* data, size_t size);
+  tfrt_status_t (*unpin)(tfrt_device_t* device, void* data, size_t size);
+  tfrt_status_t (*create_stream)(tfrt_device_t* device, tfrt_device_stream_t** out_stream);
+  tfrt_status_t (*create_event)(tfrt_device_t* device, bool with_timing,
+                                tfrt_device_event_t** out_event);
+  // |image| has |size| bytes and a NUL behind them.
+  tfrt_status_t (*load_module)(tfrt_device_t* device, const char* image, size_t size,
+                               tfrt_device_module_t** out_module);
+  // Whether copies to and from |peer|, another device of the platform, are possible.
+  tfrt_status_t (*can_copy_from)(tfrt_device_t* device, tfrt_device_t* peer, bool* out_can);
+} tfrt_device_vtable_t;
+
+// Embedded first in every implementation. Constant but for |lost|.
+struct tfrt_device_s {
+  const tfrt_device_vtable_t* vtable;
+  tfrt_device_platform_t* platform;  // owns the device
+  uint32_t ordinal;
+  char name[TFRT_DEVICE_MAX_NAME_SIZE];  // "cuda:0"
+  tfrt_device_properties_t properties;
+  _Atomic(struct tfrt_status_s*) lost;  // +1; NULL: alive; set once
+};
+
+// Fills the zeroed |device| in, but for its properties. For backends. Thread-compatible.
+void tfrt_device_initialize(tfrt_device_t* device, const tfrt_device_vtable_t* vtable,
+                            tfrt_device_platform_t* platform, uint32_t ordinal);
+
+// The last step of a backend's destroy. Thread-compatible.
+void tfrt_device_deinitialize(tfrt_device_t* device);
+
+// Keeps |device| alive, with its platform, and returns it. Thread-safe.
+static inline tfrt_device_t* tfrt_device_retain(tfrt_device_t* device) {
+  tfrt_device_platform_retain(device->platform);
+  return device;
+}
+
+// Undoes one retain; NULL is allowed. Thread-safe.
+static inline void tfrt_device_release(tfrt_device_t* device) {
+  if (device) tfrt_device_platform_release(device->platform);
+}
+
+// OK while |device| is alive, else the error (+1) that it was lost with. Thread-safe.
+tfrt_status_t tfrt_device_check(tfrt_device_t* device) TFRT_MUST_USE;
+
+// Makes |device| lost with the error |status| (+0), unless it is lost already. For backends.
+// Thread-safe.
+void tfrt_device_lose(tfrt_device_t* device, tfrt_status_t status);
+
+// Logs that |size| bytes of |device| could not be given back because of |status| (consumed);
+// nothing if that is OK, or if the device is lost, and its memory with it. Thread-safe.
+void tfrt_device_report_kept(tfrt_device_t* device, size_t size, tfrt_status_t status);
+
+// Sets |*out_stream| (+1) to a new stream without work. Thread-safe.
+tfrt_status_t tfrt_device_create_stream(tfrt_device_t* device, tfrt_device_stream_t** out_stream)
+    TFRT_MUST_USE;
+
+// Sets |*out_event| (+1) to a new event that was never recorded. Only those |with_timing|
+// can be asked for times; the others are cheaper. Thread-safe.
+tfrt_status_t tfrt_device_create_event(tfrt_device_t* device, bool with_timing,
+                                       tfrt_device_event_t** out_event) TFRT_MUST_USE;
+
+// Sets |*out_module| (+1) to the code in the |size| bytes at |image|, which may go after the
+// call: PTX, cubin or fat binary for CUDA; see devices/cpu for "cpu". INVALID_ARGUMENT for
+// an image that the device can't run. May block (code is compiled). Thread-safe.
+tfrt_status_t tfrt_device_load_module(tfrt_device_t* device, const char* image, size_t size,
+                                      tfrt_device_module_t** out_module) TFRT_MUST_USE;
+
+// OK if the memory of |peer| can be copied to that of |device| and back; they may be the
+// same. INVALID_ARGUMENT for devices of two platforms, FAILED_PRECONDITION if the hardware
+// can't. Thread-safe.
+tfrt_status_t tfrt_device_check_peer(tfrt_device_t* device, tfrt_device_t* peer) TFRT_MUST_USE;
+
+#endif  // TFRT_DEVICES_DEVICE_H_

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/devices/test_kernels.h"
+
+static tfrt_status_t tfrt_test_add(const tfrt_device_launch_t* launch, void* const* parameters) {
+  (void)launch;
+  const float* a = *(const float**)parameters[0];
+  const float* b = *(const float**)parameters[1];
+  float* target = *(float**)parameters[2];
+  uint32_t count = *(const uint32_t*)parameters[3];
+  for (uint32_t i = 0; i < count; ++i) target[i] = a[i] + b[i];
+  return NULL;
+}
+
+static tfrt_status_t tfrt_test_increment(const tfrt_device_launch_t* launch,
+                                         void* const* parameters) {
+  (void)launch;
+  uint32_t* target = *(uint32_t**)parameters[0];
+  uint32_t count = *(const uint32_t*)parameters[1];
+  for (uint32_t i = 0; i < count; ++i) target[i] += 1;
+  return NULL;
+}
+
+static tfrt_status_t tfrt_test_fault(const tfrt_device_launch_t* launch, void* const* parameters) {
+  (void)launch;
+  (void)parameters;
+  return tfrt_status_create(TFRT_STATUS_INTERNAL, "an address where nothing is");
+}
+
+const tfrt_cpu_kernel_t tfrt_test_kernels[TFRT_TEST_KERNEL_COUNT] = {
+    {"test_add", tfrt_test_add},
+    {"test_increment", tfrt_test_increment},
+    {"test_fault", tfrt_test_fault},
+};
