@@ -10,19 +10,19 @@
 static const char tfrt_execution_depth_name[] = "tfrt.call_depth";
 
 typedef struct tfrt_execution_depth_s {
-  tfrt_request_resource_t base;
+  tfrt_resource_t base;
   tfrt_allocator_t allocator;
   uint32_t depth;
 } tfrt_execution_depth_t;
 
-static void tfrt_execution_destroy_depth(tfrt_request_resource_t* resource) {
+static void tfrt_execution_destroy_depth(tfrt_resource_t* resource) {
   tfrt_execution_depth_t* depth = TFRT_CONTAINER_OF(resource, tfrt_execution_depth_t, base);
   tfrt_allocator_free(depth->allocator, depth, sizeof(*depth));
 }
 
 uint32_t tfrt_execution_depth(tfrt_request_context_t* request) {
-  tfrt_request_resource_t* resource =
-      tfrt_request_context_find_resource(request, tfrt_execution_depth_name);
+  tfrt_resource_t* resource =
+      tfrt_resource_context_find(&request->resources, tfrt_execution_depth_name);
   return resource ? TFRT_CONTAINER_OF(resource, tfrt_execution_depth_t, base)->depth : 0;
 }
 
@@ -36,7 +36,7 @@ static void tfrt_execution_note_depth(const tfrt_execution_t* execution,
   depth->base.destroy = tfrt_execution_destroy_depth;
   depth->allocator = request->allocator;
   depth->depth = execution->depth;
-  tfrt_request_context_add_resource(request, &depth->base);
+  tfrt_resource_context_add(&request->resources, &depth->base);
 }
 
 // --- Life --------------------------------------------------------------------

@@ -16,6 +16,7 @@ tfrt_status_t tfrt_host_context_allocate(tfrt_allocator_t allocator, tfrt_clock_
   host->allocator = allocator;
   host->clock = clock;
   host->work_queue = work_queue;
+  tfrt_resource_context_initialize(&host->shared);
   tfrt_status_t status = tfrt_kernel_registry_allocate(tfrt_allocator_system(), &host->registry);
   if (tfrt_status_is_ok(status)) {
     *out_host = host;
@@ -28,6 +29,7 @@ tfrt_status_t tfrt_host_context_allocate(tfrt_allocator_t allocator, tfrt_clock_
 void tfrt_host_context_free(tfrt_host_context_t* host) {
   if (!host) return;
   tfrt_work_queue_quiesce(host->work_queue);
+  tfrt_resource_context_deinitialize(&host->shared);
   tfrt_work_queue_release(host->work_queue);
   tfrt_kernel_registry_free(host->registry);
   tfrt_allocator_free(tfrt_allocator_system(), host, sizeof(*host));

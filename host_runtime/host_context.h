@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What one process that executes has one of: allocator, work queue, clock, kernel
-// registry. Ties the rooms of host_runtime together and knows no other host.
+// registry, and what its kernels share. Ties the rooms of host_runtime together and knows no other
+// host.
 //
 // Life:
 //  1. Created with its parts; it owns them from then on.
@@ -33,6 +34,7 @@ struct tfrt_host_context_s {
   // Where the files lie that programs name with relative paths; NULL: in the process's
   // working directory. Set before the first program runs; outlives the host context.
   const char* data_directory;
+  tfrt_resource_context_t shared;  // what all requests of the host share
 };
 
 // Sets |*out_host| to a new host context that takes over |work_queue| (also when it

@@ -23,6 +23,7 @@
 #include "host_runtime/executor/call_router.h"
 #include "host_runtime/executor/execution_context.h"
 #include "host_runtime/executor/output.h"
+#include "host_runtime/executor/resource_context.h"
 
 TFRT_API_BEGIN
 
@@ -36,6 +37,9 @@ typedef struct tfrt_request_options_s {
   int64_t deadline_ns;
   tfrt_output_t* output;       // NULL: the standard output; must outlive the request
   tfrt_call_router_t* router;  // NULL: calls stay here; must outlive the request
+  // What tfrt.once and others share with other requests; NULL: they share nothing. Must outlive
+  // the request, and be outlived by the programs that run in it.
+  tfrt_resource_context_t* resources;
 } tfrt_request_options_t;
 
 // Options with nothing set. Thread-safe.
@@ -48,16 +52,8 @@ struct tfrt_request_context_s {
   tfrt_allocator_t allocator;
   tfrt_request_options_t options;  // constant
   tfrt_cancellation_t cancellation;
-  tfrt_mutex_t mutex;          // guards |resources|
-  tfrt_list_link_t resources;  // newest first
+  tfrt_resource_context_t resources;  // its own
 };
-
-// A named object of the request; embedded in what its maker allocates.
-typedef struct tfrt_request_resource_s {
-  tfrt_list_link_t link;
-  const char* name;  // static, or lives as long as the resource
-  void (*destroy)(struct tfrt_request_resource_s* resource);
-} tfrt_request_resource_t;
 
 // Sets |*out_request| (+1) to a new request. Thread-safe.
 tfrt_status_t tfrt_request_context_create(const tfrt_request_options_t* options,
@@ -84,14 +80,12 @@ static inline tfrt_async_value_t* tfrt_request_context_cancelled(
 tfrt_async_value_t* tfrt_request_context_print(tfrt_request_context_t* request,
                                                tfrt_string_view_t text);
 
-// Gives |resource| to |request|, which destroys it at its end, and returns it; if there
-// is one of that name already, destroys |resource| and returns that. Thread-safe.
-tfrt_request_resource_t* tfrt_request_context_add_resource(tfrt_request_context_t* request,
-                                                           tfrt_request_resource_t* resource);
-
-// The resource named |name| (+0, lives as long as |request|), or NULL. Thread-safe.
-tfrt_request_resource_t* tfrt_request_context_find_resource(tfrt_request_context_t* request,
-                                                            const char* name);
+// Where resources of |request| go that requests may share (+0, lives as long as |request|): those
+// of its options, or else its own. Thread-safe.
+static inline tfrt_resource_context_t* tfrt_request_context_shared_resources(
+    tfrt_request_context_t* request) {
+  return request->options.resources ? request->options.resources : &request->resources;
+}
 
 TFRT_API_END
 

@@ -8,14 +8,14 @@
 
 // The results of the one call, as a resource of the request named after the function.
 typedef struct tfrt_once_results_s {
-  tfrt_request_resource_t base;
+  tfrt_resource_t base;
   char name[64];
   size_t size;
   uint32_t count;
   tfrt_indirect_value_t* results[];  // +1 each
 } tfrt_once_results_t;
 
-static void tfrt_once_results_destroy(tfrt_request_resource_t* resource) {
+static void tfrt_once_results_destroy(tfrt_resource_t* resource) {
   tfrt_once_results_t* once = TFRT_CONTAINER_OF(resource, tfrt_once_results_t, base);
   for (uint32_t i = 0; i < once->count; ++i) tfrt_async_value_release(&once->results[i]->base);
   tfrt_allocator_free(tfrt_allocator_system(), once, once->size);
@@ -51,8 +51,8 @@ void tfrt_once_run_function(tfrt_kernel_frame_t* frame) {
     tfrt_kernel_frame_fail(frame, TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for a tfrt.once");
     return;
   }
-  tfrt_request_resource_t* added =
-      tfrt_request_context_add_resource(frame->context->request, &mine->base);
+  tfrt_resource_t* added = tfrt_resource_context_add(
+      tfrt_request_context_shared_resources(frame->context->request), &mine->base);
   bool first = added == &mine->base;
   tfrt_once_results_t* once = TFRT_CONTAINER_OF(added, tfrt_once_results_t, base);
   if (first) {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/test/inspection_kernels.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "host_runtime/base/log.h"
-#include "host_runtime/base/sync.h"
 #include "host_runtime/bef/bef_attribute.h"
 #include "host_runtime/executor/request_context.h"
+#include "host_runtime/host_context.h"
 
 static tfrt_type_id_t tfrt_test_coordinate_type;
 
@@ -30,11 +31,11 @@ void tfrt_test_print_debug_info(tfrt_kernel_frame_t* frame) {
 
 // Stands for a location that was met, as a resource of the request named after it.
 typedef struct tfrt_test_met_s {
-  tfrt_request_resource_t base;
+  tfrt_resource_t base;
   char name[64];
 } tfrt_test_met_t;
 
-static void tfrt_test_met_destroy(tfrt_request_resource_t* resource) {
+static void tfrt_test_met_destroy(tfrt_resource_t* resource) {
   tfrt_allocator_free(tfrt_allocator_system(), TFRT_CONTAINER_OF(resource, tfrt_test_met_t, base),
                       sizeof(tfrt_test_met_t));
 }
@@ -50,7 +51,7 @@ void tfrt_test_unique_loc(tfrt_kernel_frame_t* frame) {
   snprintf(met->name, sizeof(met->name), "tfrt_test.unique_loc %u", location);
   met->base.name = met->name;
   met->base.destroy = tfrt_test_met_destroy;
-  if (tfrt_request_context_add_resource(frame->context->request, &met->base) == &met->base) {
+  if (tfrt_resource_context_add(&frame->context->request->resources, &met->base) == &met->base) {
     tfrt_kernel_frame_set_ready_chain(frame, 0);
   } else {
     tfrt_kernel_frame_fail(frame, TFRT_STATUS_INTERNAL,
@@ -141,24 +142,43 @@ void tfrt_test_logging(tfrt_kernel_frame_t* frame) {
   tfrt_kernel_frame_set_ready_chain(frame, 0);
 }
 
-// The one object that all of these kernels share; its name counts the objects made.
-static char tfrt_test_sample_name[64];
+// The one object of the host that all of these kernels share; its text counts the objects made.
+typedef struct tfrt_test_sample_s {
+  tfrt_resource_t base;
+  char text[64];
+} tfrt_test_sample_t;
 
-static void tfrt_test_make_sample_shared_context(void) {
-  static int made;
-  snprintf(tfrt_test_sample_name, sizeof(tfrt_test_sample_name), "sample_shared_context%d", made++);
+static void tfrt_test_sample_destroy(tfrt_resource_t* resource) {
+  tfrt_allocator_free(tfrt_allocator_system(),
+                      TFRT_CONTAINER_OF(resource, tfrt_test_sample_t, base),
+                      sizeof(tfrt_test_sample_t));
 }
 
-static const char* tfrt_test_sample_shared_context(void) {
-  static tfrt_once_t once = TFRT_ONCE_INITIALIZER;
-  tfrt_once_run(&once, tfrt_test_make_sample_shared_context);
-  return tfrt_test_sample_name;
+static tfrt_status_t tfrt_test_sample_create(void* count, tfrt_resource_t** out_resource) {
+  tfrt_test_sample_t* sample =
+      tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), sizeof(*sample));
+  if (!sample) return tfrt_status_out_of_memory();
+  sample->base.name = "tfrt_test.sample_shared_context";
+  sample->base.destroy = tfrt_test_sample_destroy;
+  unsigned made = atomic_fetch_add_explicit((atomic_uint*)count, 1, memory_order_relaxed);
+  snprintf(sample->text, sizeof(sample->text), "sample_shared_context%u", made);
+  *out_resource = &sample->base;
+  return NULL;
 }
 
 void tfrt_test_use_sample_shared_context(tfrt_kernel_frame_t* frame) {
-  tfrt_kernel_frame_set(
-      frame, 0,
-      tfrt_async_value_create_string(tfrt_string_view_of(tfrt_test_sample_shared_context())));
+  static atomic_uint made;
+  tfrt_resource_t* resource = NULL;
+  tfrt_status_t status = tfrt_resource_context_get_or_create(
+      &frame->context->host->shared, "tfrt_test.sample_shared_context", tfrt_test_sample_create,
+      &made, &resource);
+  if (status) {
+    tfrt_kernel_frame_fail_take(frame, status);
+    return;
+  }
+  const tfrt_test_sample_t* sample = TFRT_CONTAINER_OF(resource, tfrt_test_sample_t, base);
+  tfrt_kernel_frame_set(frame, 0,
+                        tfrt_async_value_create_string(tfrt_string_view_of(sample->text)));
   tfrt_kernel_frame_set_ready_chain(frame, 1);
 }
 

@@ -474,6 +474,41 @@ START_TEST(ops_and_functions_are_attributes_of_ops) {
 }
 END_TEST
 
+// What tfrt.once gives for @next(|number|) in a new request that shares |store|.
+static int32_t run_once_in_request(const tfrt_eager_op_t* once, tfrt_resource_context_t* store,
+                                   int32_t number) {
+  tfrt_request_options_t options = tfrt_request_options_default();
+  options.resources = store;
+  eager_fixture_use_request(&options);
+  tfrt_async_value_t* argument = tfrt_async_value_create_i32(number);
+  tfrt_async_value_t* result = NULL;
+  ck_assert_ptr_null(tfrt_eager_op_run(once, &eager_fixture_context, &argument, 1, &result, 1));
+  tfrt_async_value_release(argument);
+  return eager_fixture_take_i32(result);
+}
+
+START_TEST(once_is_once_for_all_requests_that_share_their_resources) {
+  tfrt_eager_op_t* next = composite("next");
+  tfrt_eager_attribute_t function =
+      tfrt_eager_attribute_function("function", tfrt_eager_op_function(next));
+  tfrt_eager_op_options_t options = {.name = "tfrt.once",
+                                     .attributes = &function,
+                                     .attribute_count = 1,
+                                     .argument_count = 1,
+                                     .result_count = 1};
+  tfrt_eager_op_t* once = NULL;
+  ck_assert_ptr_null(tfrt_eager_op_create(eager_fixture_host->registry, &options, &once));
+  tfrt_resource_context_t store;
+  tfrt_resource_context_initialize(&store);
+  ck_assert_int_eq(run_once_in_request(once, &store, 1), 2);
+  ck_assert_int_eq(run_once_in_request(once, &store, 10), 2);
+  ck_assert_int_eq(run_once_in_request(once, NULL, 20), 21);
+  tfrt_resource_context_deinitialize(&store);
+  tfrt_eager_op_release(once);
+  tfrt_eager_op_release(next);
+}
+END_TEST
+
 START_TEST(an_op_keeps_the_functions_that_it_calls) {
   tfrt_eager_op_t* copy = eager_fixture_op("tfrt_test.async_copy.i32");
   tfrt_eager_attribute_t callee =
@@ -525,6 +560,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(cases, an_error_in_a_function_tells_the_place_in_its_text);
   tcase_add_test(cases, a_function_that_is_not_there_is_named);
   tcase_add_test(cases, ops_and_functions_are_attributes_of_ops);
+  tcase_add_test(cases, once_is_once_for_all_requests_that_share_their_resources);
   tcase_add_test(cases, an_op_keeps_the_functions_that_it_calls);
   suite_add_tcase(suite, cases);
   return suite;

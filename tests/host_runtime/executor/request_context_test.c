@@ -40,27 +40,33 @@ END_TEST
 static char destroyed[8];
 
 typedef struct letter_s {
-  tfrt_request_resource_t base;
+  tfrt_resource_t base;
   char letter;
 } letter_t;
 
-static void destroy_letter(tfrt_request_resource_t* resource) {
+static void destroy_letter(tfrt_resource_t* resource) {
   letter_t* letter = TFRT_CONTAINER_OF(resource, letter_t, base);
   strncat(destroyed, &letter->letter, 1);
 }
 
-START_TEST(resources_are_unique_by_name_and_end_newest_first) {
-  letter_t a = {{.name = "a", .destroy = destroy_letter}, 'a'};
-  letter_t b = {{.name = "b", .destroy = destroy_letter}, 'b'};
-  letter_t other_a = {{.name = "a", .destroy = destroy_letter}, 'x'};
-  ck_assert_ptr_null(tfrt_request_context_find_resource(request, "a"));
-  ck_assert_ptr_eq(tfrt_request_context_add_resource(request, &a.base), &a.base);
-  ck_assert_ptr_eq(tfrt_request_context_add_resource(request, &b.base), &b.base);
-  ck_assert_ptr_eq(tfrt_request_context_add_resource(request, &other_a.base), &a.base);
-  ck_assert_str_eq(destroyed, "x");
-  ck_assert_ptr_eq(tfrt_request_context_find_resource(request, "b"), &b.base);
+START_TEST(resources_end_with_the_request_but_for_those_that_are_shared) {
+  letter_t own = {{.name = "own", .destroy = destroy_letter}, 'o'};
+  letter_t common = {{.name = "common", .destroy = destroy_letter}, 'c'};
+  ck_assert_ptr_eq(tfrt_request_context_shared_resources(request), &request->resources);
+  tfrt_resource_context_t store;
+  tfrt_resource_context_initialize(&store);
+  tfrt_request_options_t options = tfrt_request_options_default();
+  options.resources = &store;
+  tfrt_request_context_t* other = NULL;
+  ck_assert_ptr_null(tfrt_request_context_create(&options, tfrt_allocator_system(), &other));
+  tfrt_resource_context_add(&other->resources, &own.base);
+  tfrt_resource_context_add(tfrt_request_context_shared_resources(other), &common.base);
+  tfrt_request_context_release(other);
+  ck_assert_str_eq(destroyed, "o");
+  ck_assert_ptr_eq(tfrt_resource_context_find(&store, "common"), &common.base);
+  tfrt_resource_context_deinitialize(&store);
+  ck_assert_str_eq(destroyed, "oc");
   tfrt_request_context_release(request);
-  ck_assert_str_eq(destroyed, "xba");
   expect_nothing_left();
 }
 END_TEST
@@ -108,7 +114,7 @@ Suite* tfrt_test_suite(void) {
   TCase* cases = tcase_create("request_context");
   tcase_add_checked_fixture(cases, set_up, NULL);
   tcase_add_test(cases, the_first_cancel_stays);
-  tcase_add_test(cases, resources_are_unique_by_name_and_end_newest_first);
+  tcase_add_test(cases, resources_end_with_the_request_but_for_those_that_are_shared);
   tcase_add_test(cases, lines_go_where_the_request_says);
   tcase_add_test(cases, without_memory_there_is_no_request);
   suite_add_tcase(suite, cases);
