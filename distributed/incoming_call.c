@@ -44,9 +44,11 @@ static tfrt_indirect_value_t* tfrt_incoming_call_add_slot(tfrt_peer_t* peer, tfr
   tfrt_indirect_value_t* slot = tfrt_indirect_value_create();
   if (!slot) return NULL;
   tfrt_async_value_retain(&slot->base);
-  if (tfrt_object_table_add_slot(&job->node->objects,
-                                 tfrt_incoming_call_slot_id(peer, number, index), job, &slot->base,
-                                 peer->incarnation)) {
+  tfrt_object_t* object = tfrt_object_table_add_slot(
+      &job->node->objects, tfrt_incoming_call_slot_id(peer, number, index), job, &slot->base,
+      peer->incarnation);
+  if (object) {
+    object->is_told = false;
     return slot;
   }
   tfrt_action_queue_release(&job->node->actions, &slot->base);
@@ -128,9 +130,7 @@ static tfrt_status_t tfrt_incoming_call_check(tfrt_peer_t* peer, tfrt_job_t* job
                                               const tfrt_wire_invoke_t* invoke,
                                               tfrt_cached_program_t** out_program) {
   *out_program = NULL;
-  if (job->closed) {
-    return tfrt_status_create(TFRT_STATUS_CANCELLED, "the job is closed on host %u", job->rank);
-  }
+  if (job->closed) return tfrt_status_retain(job->closed_by);
   if (peer->node->closed) {
     return tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "host %u takes no more calls", job->rank);
   }

@@ -14,8 +14,8 @@
 //  3. Each result is told the caller as soon as it is known: inline, available, a reference to
 //     somebody else's value, or the error.
 //  4. RETIRED when its scope is left for the last time. An argument that is borrowed and still
-//     used here then is fetched first (the gate). Then `done` is sent, once, and the record
-//     freed.
+//     used here then is retained first (the gate, outgoing_retain.h). Then `done` is sent, once,
+//     and the record freed.
 //
 // Thread rule: everything here needs the node's lock.
 // Failure rule: a call that can't run is answered: errors and done.

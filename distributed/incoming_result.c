@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/incoming_call_impl.h"
+#include "distributed/incoming_want.h"
 
 // The argument that is |remote|, or UINT32_MAX.
 static uint32_t tfrt_incoming_call_find_argument(tfrt_incoming_call_t* call,
@@ -26,12 +27,14 @@ static void tfrt_incoming_call_describe_remote(tfrt_incoming_call_t* call, uint3
   bool is_private = slot && slot->holders && !slot->holders->next && slot->loans == 0;
   if (argument != UINT32_MAX && is_private) {
     call->same_as[index] = argument + 1;
+    slot->is_alias = true;
     *out_item = (tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_SAME_AS_ARGUMENT,
                                    .same_as_argument = {.argument = argument}};
     return;
   }
   tfrt_object_table_keep(&call->execution.node->objects, slot, &remote->base.base);
-  *out_item = (tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_REFERENCE, .reference = remote->location};
+  *out_item = (tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_REFERENCE,
+                                 .reference = tfrt_remote_value_tell(remote)};
 }
 
 // The bytes that result |index| may take in a message. What may still be written when it is
@@ -168,6 +171,9 @@ void tfrt_incoming_call_flush_later(tfrt_incoming_call_t* call) {
 void tfrt_incoming_call_known(tfrt_execution_t* execution, uint32_t index) {
   tfrt_incoming_call_t* call = tfrt_incoming_call_cast(execution);
   call->states[index] = TFRT_INCOMING_RESULT_KNOWN;
+  tfrt_object_t* slot = call->peer ? tfrt_incoming_call_slot(call, index) : NULL;
+  tfrt_object_table_tell(&execution->node->objects, slot, execution->results[index].value);
+  if (slot) tfrt_incoming_want_serve_waiting(slot);
   tfrt_incoming_call_flush_later(call);
 }
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "distributed/remote_value.h"
+#include "distributed/outgoing_retain.h"
 
 // Credit comes back when a want is answered. Of payloads on lanes, which go on after that, only
 // so many of one peer are given theirs back before they are over.
@@ -25,6 +25,8 @@ typedef struct tfrt_incoming_want_s {
   tfrt_list_link_t held;      // in the list of the namer's peer
   uint64_t heartbeat;         // our newest one to the namer when it was held
   tfrt_async_value_t* own;    // +1; an indirect that this host waits for
+  bool is_retain;             // no Want: a name of a Retain
+  tfrt_list_link_t asked;     // then, in the list of who asks
   bool on_bulk;               // answered; its payload is on its way
   bool has_credit_back;
   bool open;
@@ -60,6 +62,7 @@ static tfrt_incoming_want_t* tfrt_incoming_want_create(tfrt_job_t* job, tfrt_wir
   want->id = id;
   want->open = true;
   tfrt_list_initialize(&want->held);
+  tfrt_list_initialize(&want->asked);
   ++node->counts.incoming_wants;
   return want;
 }
@@ -80,7 +83,8 @@ static void tfrt_incoming_want_close(tfrt_incoming_want_t* want) {
   want->open = false;
   tfrt_list_remove(&want->held);
   tfrt_peer_t* peer = want->peer;
-  if (peer) {
+  tfrt_list_remove(&want->asked);
+  if (peer && !want->is_retain) {
     tfrt_hash_table_remove(&peer->incoming_wants, &want->by_want);
     if (!want->has_credit_back) tfrt_peer_return_want_credit(peer);
   }
@@ -97,6 +101,13 @@ static void tfrt_incoming_want_close(tfrt_incoming_want_t* want) {
 // --- Answers -----------------------------------------------------------------
 
 static void tfrt_incoming_want_tell(tfrt_incoming_want_t* want, const tfrt_wire_item_t* item) {
+  if (want->is_retain) {
+    tfrt_wire_retained_item_t retained = {.id = want->id, .item = *item};
+    tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_RETAINED,
+                             .retained = {.items = &retained, .item_count = 1}};
+    tfrt_peer_send(want->peer, &(tfrt_peer_frame_t){.job = want->job}, &body);
+    return;
+  }
   tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_RESOLVE,
                            .resolve = {.want = want->want, .item = *item}};
   tfrt_peer_send(want->peer, &(tfrt_peer_frame_t){.job = want->job}, &body);
@@ -260,7 +271,8 @@ static void tfrt_incoming_want_serve(tfrt_incoming_want_t* want, tfrt_action_wai
   }
   tfrt_remote_value_t* remote = tfrt_remote_value_of(node, want->value);
   if (remote) {
-    tfrt_wire_item_t item = {.kind = TFRT_WIRE_ITEM_REFERENCE, .reference = remote->location};
+    tfrt_wire_item_t item = {.kind = TFRT_WIRE_ITEM_REFERENCE,
+                             .reference = tfrt_remote_value_tell(remote)};
     tfrt_object_table_keep(&node->objects,
                            tfrt_object_table_find(&node->objects, want->id, want->job),
                            &remote->base.base);
@@ -291,6 +303,59 @@ static void tfrt_incoming_want_wait(tfrt_incoming_want_t* want, tfrt_action_wait
   tfrt_action_queue_wait(&want->node->actions, want->value, how, &want->waiter);
 }
 
+// --- Retain ------------------------------------------------------------------
+
+// Runs when the owner of an argument holds it for this host, which is to hold the slot that is
+// that argument.
+static void tfrt_incoming_want_run_registered(tfrt_task_t* task) {
+  tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(task, tfrt_incoming_want_t, waiter);
+  tfrt_node_t* node = tfrt_node_retain(want->node);
+  tfrt_node_lock_tables(node);
+  if (want->open) tfrt_incoming_want_answer(want, &(tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_HELD});
+  tfrt_incoming_want_release(want);
+  tfrt_node_unlock(node);
+  tfrt_node_release(node);
+}
+
+// Holds |object| for who asks. Whoever made its call keeps nothing for a slot that is one of the
+// arguments: that must be held in turn.
+static void tfrt_incoming_want_hold(tfrt_incoming_want_t* want, tfrt_object_t* object) {
+  tfrt_node_t* node = want->node;
+  if (!tfrt_object_table_hold(&node->objects, object, want->peer->incarnation)) {
+    tfrt_incoming_want_fail_take(want, tfrt_status_out_of_memory());
+    return;
+  }
+  tfrt_remote_value_t* remote = object->is_alias ? tfrt_remote_value_cast(object->value) : NULL;
+  bool is_lent = remote && !remote->held && !remote->resolved;
+  tfrt_async_value_t* registered = is_lent ? tfrt_outgoing_retain_send(remote) : NULL;
+  if (!registered) {
+    tfrt_incoming_want_answer(want, &(tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_HELD});
+    return;
+  }
+  object->is_alias = false;
+  tfrt_ref_count_increment(&want->ref_count);
+  tfrt_task_initialize(&want->waiter, tfrt_incoming_want_run_registered);
+  tfrt_action_queue_wait(&node->actions, registered, TFRT_ACTION_WATCH, &want->waiter);
+}
+
+// --- Slots whose call has not told yet what they are --------------------------
+
+void tfrt_incoming_want_serve_waiting(tfrt_object_t* object) {
+  for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&object->waiting));) {
+    tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(link, tfrt_incoming_want_t, held);
+    want->value = tfrt_async_value_retain(object->value);
+    tfrt_incoming_want_serve(want, TFRT_ACTION_AWAIT);
+  }
+}
+
+void tfrt_incoming_want_abandon(tfrt_object_t* object) {
+  for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&object->waiting));) {
+    tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(link, tfrt_incoming_want_t, held);
+    want->value = tfrt_async_value_retain(object->value);
+    tfrt_incoming_want_wait(want, TFRT_ACTION_AWAIT);
+  }
+}
+
 // --- Names -------------------------------------------------------------------
 
 // What is known of the name |id| of this host that stands for no object: sets |*out_namer| if
@@ -313,6 +378,15 @@ static tfrt_status_t tfrt_incoming_want_judge(tfrt_job_t* job, tfrt_wire_object_
 // Finds the object, or holds |want|, or refuses it.
 static void tfrt_incoming_want_find(tfrt_incoming_want_t* want) {
   tfrt_object_t* object = tfrt_object_table_find(&want->node->objects, want->id, want->job);
+  if (object && want->is_retain) {
+    tfrt_incoming_want_hold(want, object);
+    return;
+  }
+  if (object && !object->is_told && want->peer) {
+    // No wait for its value: that would ask for the value's end, where its place is enough.
+    tfrt_list_push_back(&object->waiting, &want->held);
+    return;
+  }
   if (object) {
     want->value = tfrt_async_value_retain(object->value);
     tfrt_incoming_want_serve(want, TFRT_ACTION_AWAIT);
@@ -367,10 +441,26 @@ tfrt_status_t tfrt_incoming_want_on_want(tfrt_peer_t* peer, tfrt_job_t* job,
   want->offset = wire->offset;
   tfrt_hash_table_insert(&peer->incoming_wants, &want->want, &want->by_want);
   if (job->closed) {
-    tfrt_incoming_want_fail_take(
-        want, tfrt_status_create(TFRT_STATUS_CANCELLED, "the job is closed on host %u", job->rank));
+    tfrt_incoming_want_fail(want, job->closed_by);
   } else {
     tfrt_incoming_want_find(want);
+  }
+  return NULL;
+}
+
+tfrt_status_t tfrt_incoming_want_on_retain(tfrt_peer_t* peer, tfrt_job_t* job,
+                                           const tfrt_wire_retain_t* retain) {
+  for (size_t i = 0; i < retain->id_count && job; ++i) {
+    tfrt_incoming_want_t* want = tfrt_incoming_want_create(job, retain->ids[i]);
+    if (!want) return tfrt_status_out_of_memory();
+    want->peer = peer;
+    want->is_retain = true;
+    tfrt_list_push_back(&peer->incoming_retains, &want->asked);
+    if (job->closed) {
+      tfrt_incoming_want_fail(want, job->closed_by);
+    } else {
+      tfrt_incoming_want_find(want);
+    }
   }
   return NULL;
 }
@@ -413,6 +503,10 @@ void tfrt_incoming_want_bury_all(tfrt_peer_t* peer, tfrt_status_t reason) {
   for (tfrt_hash_node_t* node; (node = tfrt_hash_table_first(&peer->incoming_wants));) {
     tfrt_incoming_want_close(TFRT_CONTAINER_OF(node, tfrt_incoming_want_t, by_want));
   }
+  while (!tfrt_list_is_empty(&peer->incoming_retains)) {
+    tfrt_incoming_want_close(
+        TFRT_CONTAINER_OF(peer->incoming_retains.next, tfrt_incoming_want_t, asked));
+  }
   for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&peer->held_requests));) {
     tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(link, tfrt_incoming_want_t, held);
     tfrt_incoming_want_fail_take(
@@ -420,21 +514,24 @@ void tfrt_incoming_want_bury_all(tfrt_peer_t* peer, tfrt_status_t reason) {
   }
 }
 
-void tfrt_incoming_want_close_job(tfrt_node_t* node, const tfrt_job_t* job) {
-  tfrt_status_t closed = tfrt_status_create(TFRT_STATUS_CANCELLED, "the job was closed");
+void tfrt_incoming_want_close_job(tfrt_node_t* node, const tfrt_job_t* job, tfrt_status_t reason) {
   for (tfrt_hash_node_t* found = tfrt_hash_table_first(&node->peers); found;
        found = tfrt_hash_table_next(&node->peers, found)) {
     tfrt_peer_t* peer = TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation);
     for (tfrt_hash_node_t* next = tfrt_hash_table_first(&peer->incoming_wants); next;) {
       tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(next, tfrt_incoming_want_t, by_want);
       next = tfrt_hash_table_next(&peer->incoming_wants, next);
-      if (want->job == job) tfrt_incoming_want_fail(want, closed);
+      if (want->job == job) tfrt_incoming_want_fail(want, reason);
+    }
+    for (tfrt_list_link_t* link = peer->incoming_retains.next; link != &peer->incoming_retains;) {
+      tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(link, tfrt_incoming_want_t, asked);
+      link = link->next;
+      if (want->job == job) tfrt_incoming_want_fail(want, reason);
     }
     for (tfrt_list_link_t* link = peer->held_requests.next; link != &peer->held_requests;) {
       tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(link, tfrt_incoming_want_t, held);
       link = link->next;
-      if (want->job == job) tfrt_incoming_want_fail(want, closed);
+      if (want->job == job) tfrt_incoming_want_fail(want, reason);
     }
   }
-  tfrt_status_release(closed);
 }

@@ -3,6 +3,7 @@
 // Somebody else's wish for a value that this host owns.
 //
 //   Want --object known--> waits for the value --> Resolve (available, inline, on_bulk, error)
+//        --slot of a call that has not said what it is--> waits for that
 //        --not promised yet (its namer's call is under way) --> HELD --Invoke--> as above
 //        --gone, or never promised--------------------------------------------> Resolve(error)
 //
@@ -21,9 +22,15 @@
 
 #include "distributed/job.h"
 
-// A Want, or Unwant, came from |peer| for |job|.
+// A Want came from |peer| for |job|.
 tfrt_status_t tfrt_incoming_want_on_want(tfrt_peer_t* peer, tfrt_job_t* job,
                                          const tfrt_wire_want_t* want) TFRT_MUST_USE;
+
+// A Retain came from |peer| for |job|: each of its names is answered when it is held.
+tfrt_status_t tfrt_incoming_want_on_retain(tfrt_peer_t* peer, tfrt_job_t* job,
+                                           const tfrt_wire_retain_t* retain) TFRT_MUST_USE;
+
+// An Unwant came from |peer|.
 void tfrt_incoming_want_on_unwant(tfrt_peer_t* peer, const tfrt_wire_unwant_t* unwant);
 
 // The value (+1) that this host's own |reference| stands for in |job|: that of the object; or one
@@ -34,6 +41,12 @@ tfrt_async_value_t* tfrt_incoming_want_own_value(tfrt_job_t* job,
 // The slots of |peer|'s calls up to its watermark exist now: serves the wants that were held
 // for them.
 void tfrt_incoming_want_serve_held(tfrt_peer_t* peer);
+
+// |object|, a slot, has been told what it is: serves the wants that wait for that.
+void tfrt_incoming_want_serve_waiting(tfrt_object_t* object);
+
+// |object| goes, and with it its list: its wants wait for its value itself.
+void tfrt_incoming_want_abandon(tfrt_object_t* object);
 
 // |peer| says in a heartbeat that |named| is the highest call that it has promised, having seen
 // our heartbeat |echo|: refuses wants for more than that, if they were held before that beat.
@@ -46,7 +59,7 @@ void tfrt_incoming_want_initialize_table(tfrt_hash_table_t* table, tfrt_allocato
 // what it wanted itself.
 void tfrt_incoming_want_bury_all(tfrt_peer_t* peer, tfrt_status_t reason);
 
-// |job| is closed: whoever waits for something in it is answered.
-void tfrt_incoming_want_close_job(tfrt_node_t* node, const tfrt_job_t* job);
+// |job| is closed because of |reason| (+0): whoever waits for something in it is told so.
+void tfrt_incoming_want_close_job(tfrt_node_t* node, const tfrt_job_t* job, tfrt_status_t reason);
 
 #endif  // TFRT_DISTRIBUTED_INCOMING_WANT_H_

@@ -9,6 +9,7 @@
 #include "distributed/incoming_want.h"
 #include "distributed/job_attachment.h"
 #include "distributed/outgoing_call.h"
+#include "distributed/outgoing_retain.h"
 #include "distributed/remote_value.h"
 #include "distributed/router.h"
 #include "distributed/sending.h"
@@ -53,6 +54,7 @@ static void tfrt_job_free(tfrt_job_t* job) {
   }
   for (uint32_t i = 0; i < job->member_count; ++i) tfrt_status_release(job->members[i].death);
   tfrt_status_release(job->client.death);
+  tfrt_status_release(job->closed_by);
   tfrt_trace_release(job->trace);
   tfrt_mailbox_deinitialize(&job->mailbox);
   tfrt_allocator_free(allocator, job->members, job->member_count * sizeof(*job->members));
@@ -135,6 +137,7 @@ void tfrt_job_close(tfrt_job_t* job, tfrt_status_t reason) {
   tfrt_status_t cancelled = reason
                                 ? tfrt_status_retain(reason)
                                 : tfrt_status_create(TFRT_STATUS_CANCELLED, "the job was closed");
+  job->closed_by = tfrt_status_retain(cancelled);
   tfrt_server_answer_open(job, cancelled);
   tfrt_server_cancel_starts(job, 0, cancelled);
   for (tfrt_hash_node_t* found = tfrt_hash_table_first(&node->peers); found;
@@ -143,9 +146,10 @@ void tfrt_job_close(tfrt_job_t* job, tfrt_status_t reason) {
     tfrt_incoming_call_cancel_all(peer, job, cancelled);
     tfrt_outgoing_call_cancel_all(peer, job, cancelled);
     tfrt_remote_value_cancel_all(peer, job, cancelled);
+    tfrt_outgoing_retain_end_all(peer, job);
   }
   tfrt_sending_end(job, TFRT_MAILBOX_ANY_SENDER, cancelled);
-  tfrt_incoming_want_close_job(node, job);
+  tfrt_incoming_want_close_job(node, job, cancelled);
   tfrt_object_table_drop_job(&node->objects, job);
   tfrt_status_release(cancelled);
   tfrt_job_leave(job);
@@ -187,7 +191,7 @@ tfrt_status_t tfrt_job_reach(tfrt_job_t* job, uint64_t incarnation, tfrt_peer_t*
   if (!member) {
     return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "a host that is not in the job's view");
   }
-  if (job->closed) return tfrt_status_create(TFRT_STATUS_CANCELLED, "the job was closed");
+  if (job->closed) return tfrt_status_retain(job->closed_by);
   tfrt_peer_t* peer = tfrt_peer_find_or_create(job->node, incarnation);
   if (!peer) return tfrt_status_out_of_memory();
   if (member->death) {

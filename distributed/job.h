@@ -75,7 +75,9 @@ struct tfrt_job_s {
   uint32_t active;                    // calls in either direction, and starts
   bool is_opening;                    // on a member: its JobOpen is not answered yet
   bool closed;
-  bool ended;  // closed, and nothing is active any more
+  tfrt_status_t
+      closed_by;  // +1; why it is closed: what is still asked of it has this for an answer
+  bool ended;     // closed, and nothing is active any more
 };
 
 // Sets |*out_job| (+0; the node's list has the reference) to a new job as |open| says, on a

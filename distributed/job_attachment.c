@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "distributed/outgoing_call.h"
+#include "distributed/outgoing_retain.h"
 #include "distributed/remote_value.h"
 #include "distributed/security/digest.h"
 
@@ -84,23 +85,28 @@ static void tfrt_job_forget(tfrt_peer_t* peer, tfrt_peer_job_t* known) {
   tfrt_allocator_free(peer->node->options.allocator, known, sizeof(*known));
 }
 
+// Says the last frame of |job| to |peer|, also where calls and wants still wait for credit, or for
+// the session to open: behind it they would have no job.
+static void tfrt_job_say_detach(tfrt_job_t* job, tfrt_peer_t* peer) {
+  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_JOB_DETACH};
+  tfrt_peer_frame_t frame = {.job = job};
+  if (peer->session) {
+    frame.after_call = tfrt_session_next_call(peer->session) - 1;
+    frame.after_want = tfrt_session_next_want(peer->session) - 1;
+  }
+  tfrt_peer_send(peer, &frame, &body);
+}
+
 void tfrt_job_attachment_end_all(tfrt_job_t* job) {
   tfrt_node_t* node = job->node;
   for (tfrt_hash_node_t* found = tfrt_hash_table_first(&node->peers); found;
        found = tfrt_hash_table_next(&node->peers, found)) {
     tfrt_peer_t* peer = TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation);
     tfrt_peer_job_t* known = tfrt_peer_find_job(peer, job);
-    if (!known || !known->attached) continue;
-    tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_JOB_DETACH};
-    // It is the last frame of the job, also where calls and wants still wait for credit, or for
-    // the session to open: behind it they would have no job.
-    tfrt_peer_frame_t frame = {.job = job};
-    if (peer->session) {
-      frame.after_call = tfrt_session_next_call(peer->session) - 1;
-      frame.after_want = tfrt_session_next_want(peer->session) - 1;
-    }
-    tfrt_peer_send(peer, &frame, &body);
+    if (!known) continue;
+    if (known->attached) tfrt_job_say_detach(job, peer);
     known->attached = false;
+    // What still comes under the peer's handle is of a job that is closed here.
     tfrt_job_release(job);
     known->job = NULL;
     if (known->their_handle == 0) tfrt_job_forget(peer, known);
@@ -224,5 +230,6 @@ void tfrt_job_attachment_on_detach(tfrt_peer_t* peer, uint32_t handle) {
   known->detached_there = true;
   tfrt_outgoing_call_cancel_all(peer, known->job, closed);
   tfrt_remote_value_cancel_all(peer, known->job, closed);
+  tfrt_outgoing_retain_end_all(peer, known->job);
   tfrt_status_release(closed);
 }

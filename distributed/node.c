@@ -11,6 +11,7 @@
 #include "distributed/job_attachment.h"
 #include "distributed/node_impl.h"
 #include "distributed/outgoing_call.h"
+#include "distributed/outgoing_retain.h"
 #include "distributed/remote_value.h"
 #include "distributed/server.h"
 #include "distributed/tracing.h"
@@ -173,6 +174,11 @@ static tfrt_status_t tfrt_node_on_body(tfrt_peer_t* peer, tfrt_job_t* job,
     case TFRT_WIRE_FRAME_UNWANT:
       tfrt_incoming_want_on_unwant(peer, &body->unwant);
       return NULL;
+    case TFRT_WIRE_FRAME_RETAIN:
+      return tfrt_incoming_want_on_retain(peer, job, &body->retain);
+    case TFRT_WIRE_FRAME_RETAINED:
+      tfrt_outgoing_retain_on_retained(peer, &body->retained);
+      return NULL;
     case TFRT_WIRE_FRAME_RELEASE:
       tfrt_node_release_ids(peer, job, &body->release);
       return NULL;
@@ -275,7 +281,8 @@ tfrt_status_t tfrt_node_create(const tfrt_node_options_t* options, tfrt_node_t**
   tfrt_action_queue_initialize(&node->actions, &node->lock, allocator);
   tfrt_action_queue_set_work_queue(&node->actions, options->host->work_queue);
   tfrt_hash_table_initialize(&node->peers, &tfrt_peer_table_vtable, allocator);
-  tfrt_object_table_initialize(&node->objects, node->incarnation, &node->actions, allocator);
+  tfrt_object_table_initialize(&node->objects, node->incarnation, tfrt_incoming_want_abandon,
+                               &node->actions, allocator);
   tfrt_list_initialize(&node->jobs);
   tfrt_list_initialize(&node->programs);
   tfrt_list_initialize(&node->clients);

@@ -20,12 +20,14 @@ static const tfrt_hash_table_vtable_t tfrt_object_table_vtable = {
 };
 
 void tfrt_object_table_initialize(tfrt_object_table_t* table, uint64_t incarnation,
-                                  tfrt_action_queue_t* actions, tfrt_allocator_t allocator) {
+                                  tfrt_object_abandon_fn_t abandon, tfrt_action_queue_t* actions,
+                                  tfrt_allocator_t allocator) {
   memset(table, 0, sizeof(*table));
   table->allocator = allocator;
   table->actions = actions;
   table->incarnation = incarnation;
   table->next_number = 1;
+  table->abandon = abandon;
   tfrt_hash_table_initialize(&table->by_id, &tfrt_object_table_vtable, allocator);
 }
 
@@ -39,6 +41,7 @@ static void tfrt_object_free_holders(tfrt_object_table_t* table, tfrt_object_t* 
 
 static void tfrt_object_free(tfrt_object_table_t* table, tfrt_object_t* object) {
   tfrt_hash_table_remove(&table->by_id, &object->by_id);
+  if (!tfrt_list_is_empty(&object->waiting)) table->abandon(object);
   tfrt_object_free_holders(table, object);
   tfrt_action_queue_release(table->actions, object->value);
   tfrt_action_queue_release(table->actions, object->kept);
@@ -50,6 +53,14 @@ void tfrt_object_table_keep(tfrt_object_table_t* table, tfrt_object_t* object,
   if (!object || object->kept == remote) return;
   tfrt_action_queue_release(table->actions, object->kept);
   object->kept = tfrt_async_value_retain(remote);
+}
+
+void tfrt_object_table_tell(tfrt_object_table_t* table, tfrt_object_t* object,
+                            tfrt_async_value_t* value) {
+  if (!object) return;
+  tfrt_action_queue_release(table->actions, object->value);
+  object->value = tfrt_async_value_retain(value);
+  object->is_told = true;
 }
 
 static void tfrt_object_free_if_unused(tfrt_object_table_t* table, tfrt_object_t* object) {
@@ -79,6 +90,8 @@ static tfrt_object_t* tfrt_object_table_add(tfrt_object_table_t* table, tfrt_wir
   object->id = id;
   object->job = job;
   object->value = value;
+  object->is_told = true;
+  tfrt_list_initialize(&object->waiting);
   tfrt_hash_table_insert(&table->by_id, &id, &object->by_id);
   return object;
 }
@@ -117,12 +130,16 @@ void tfrt_object_table_end_loan(tfrt_object_table_t* table, tfrt_object_t* objec
   tfrt_object_free_if_unused(table, object);
 }
 
-// Takes |holder| out of the holders of |object|; false if it isn't one.
+// Ends up to |count| holds of |holder| on |object|; false if it has none.
 static bool tfrt_object_remove_holder(tfrt_object_table_t* table, tfrt_object_t* object,
-                                      uint64_t holder) {
+                                      uint64_t holder, uint32_t count) {
   for (tfrt_object_holder_t** link = &object->holders; *link; link = &(*link)->next) {
     tfrt_object_holder_t* found = *link;
     if (found->incarnation != holder) continue;
+    if (count < found->count) {
+      found->count -= count;
+      return true;
+    }
     *link = found->next;
     tfrt_allocator_free(table->allocator, found, sizeof(*found));
     return true;
@@ -132,18 +149,20 @@ static bool tfrt_object_remove_holder(tfrt_object_table_t* table, tfrt_object_t*
 
 bool tfrt_object_table_end_hold(tfrt_object_table_t* table, tfrt_object_t* object,
                                 uint64_t holder) {
-  if (!tfrt_object_remove_holder(table, object, holder)) return false;
+  if (!tfrt_object_remove_holder(table, object, holder, 1)) return false;
   tfrt_object_free_if_unused(table, object);
   return true;
 }
 
 bool tfrt_object_table_hold(tfrt_object_table_t* table, tfrt_object_t* object, uint64_t holder) {
   for (tfrt_object_holder_t* known = object->holders; known; known = known->next) {
-    if (known->incarnation == holder) return true;
+    if (known->incarnation != holder) continue;
+    ++known->count;
+    return true;
   }
   tfrt_object_holder_t* added = tfrt_allocator_allocate(table->allocator, sizeof(*added));
   if (!added) return false;
-  *added = (tfrt_object_holder_t){.next = object->holders, .incarnation = holder};
+  *added = (tfrt_object_holder_t){.next = object->holders, .incarnation = holder, .count = 1};
   object->holders = added;
   return true;
 }
@@ -152,7 +171,10 @@ void tfrt_object_table_drop_holder(tfrt_object_table_t* table, uint64_t holder) 
   tfrt_hash_node_t* node = tfrt_hash_table_first(&table->by_id);
   while (node) {
     tfrt_hash_node_t* next = tfrt_hash_table_next(&table->by_id, node);
-    tfrt_object_table_end_hold(table, TFRT_CONTAINER_OF(node, tfrt_object_t, by_id), holder);
+    tfrt_object_t* object = TFRT_CONTAINER_OF(node, tfrt_object_t, by_id);
+    if (tfrt_object_remove_holder(table, object, holder, UINT32_MAX)) {
+      tfrt_object_free_if_unused(table, object);
+    }
     node = next;
   }
 }

@@ -9,7 +9,7 @@
 //
 // Life of an object:
 //  1. Made for an Invoke (holder: the caller) or for a loan (one loan).
-//  2. Served to whoever wants it, in any state.
+//  2. Served to whoever wants it: an export in any state, a slot once its call has told what it is.
 //  3. Freed when it has neither holder nor loan: its name means nothing any more.
 //
 // Thread rule: everything here needs the node's lock.
@@ -24,10 +24,12 @@
 
 typedef struct tfrt_job_s tfrt_job_t;
 
-// A process that holds an object. A set per object; nearly always of one.
+// A process that holds an object, and how often: once for the call whose result it is, once for
+// each Retain. A set per object; nearly always of one.
 typedef struct tfrt_object_holder_s {
   struct tfrt_object_holder_s* next;
   uint64_t incarnation;
+  uint32_t count;
 } tfrt_object_holder_t;
 
 typedef struct tfrt_object_s {
@@ -40,7 +42,15 @@ typedef struct tfrt_object_s {
   tfrt_async_value_t* kept;
   tfrt_object_holder_t* holders;
   uint32_t loans;
+  tfrt_list_link_t waiting;  // wants that are served when the call says what the slot is
+  bool is_told;              // it has, or there is no call
+  // Its caller knows that it is an argument: its value here, which was lent for the call, is kept
+  // by nobody.
+  bool is_alias;
 } tfrt_object_t;
+
+// What becomes of |waiting| wants, in a list that is then empty, whose object (still there) goes.
+typedef void (*tfrt_object_abandon_fn_t)(tfrt_object_t* object);
 
 typedef struct tfrt_object_table_s {
   tfrt_allocator_t allocator;
@@ -48,11 +58,14 @@ typedef struct tfrt_object_table_s {
   tfrt_hash_table_t by_id;
   uint64_t incarnation;  // ours
   uint64_t next_number;  // of exports; from 1
+  tfrt_object_abandon_fn_t abandon;
 } tfrt_object_table_t;
 
-// Makes |table| an empty one of the process |incarnation|.
+// Makes |table| an empty one of the process |incarnation|. |abandon| takes all wants out of the
+// list of an object that goes.
 void tfrt_object_table_initialize(tfrt_object_table_t* table, uint64_t incarnation,
-                                  tfrt_action_queue_t* actions, tfrt_allocator_t allocator);
+                                  tfrt_object_abandon_fn_t abandon, tfrt_action_queue_t* actions,
+                                  tfrt_allocator_t allocator);
 
 // Frees everything in |table|.
 void tfrt_object_table_deinitialize(tfrt_object_table_t* table);
@@ -72,16 +85,21 @@ tfrt_object_t* tfrt_object_table_add_slot(tfrt_object_table_t* table, tfrt_wire_
 tfrt_object_t* tfrt_object_table_export(tfrt_object_table_t* table, tfrt_job_t* job,
                                         tfrt_async_value_t* value);
 
+// Says that the slot |object| of a call is |value| (+0), which is here, or known to be elsewhere;
+// its wants are the caller's to serve. NULL is allowed for |object|.
+void tfrt_object_table_tell(tfrt_object_table_t* table, tfrt_object_t* object,
+                            tfrt_async_value_t* value);
+
 // Says that |object| was told to be |remote| (+0): see |kept|. NULL is allowed for |object|.
 void tfrt_object_table_keep(tfrt_object_table_t* table, tfrt_object_t* object,
                             tfrt_async_value_t* remote);
 
-// Ends one loan of |object|, or the hold of |holder| on it; frees it if that was the last.
+// Ends one loan of |object|, or one hold of |holder| on it; frees it if that was the last.
 // The latter returns false if |holder| did not hold it.
 void tfrt_object_table_end_loan(tfrt_object_table_t* table, tfrt_object_t* object);
 bool tfrt_object_table_end_hold(tfrt_object_table_t* table, tfrt_object_t* object, uint64_t holder);
 
-// Adds a hold of |holder|, who may hold it already. False when memory is out.
+// Adds a hold of |holder|, who may have some already. False when memory is out.
 bool tfrt_object_table_hold(tfrt_object_table_t* table, tfrt_object_t* object, uint64_t holder);
 
 // Ends every hold of |holder|, or frees every object of |job|.

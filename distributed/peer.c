@@ -8,6 +8,7 @@
 #include "distributed/incoming_want.h"
 #include "distributed/job_attachment.h"
 #include "distributed/outgoing_call.h"
+#include "distributed/outgoing_retain.h"
 #include "distributed/outgoing_want.h"
 #include "distributed/remote_value.h"
 #include "host_runtime/base/log.h"
@@ -68,6 +69,8 @@ tfrt_peer_t* tfrt_peer_find_or_create(tfrt_node_t* node, uint64_t incarnation) {
   tfrt_incoming_want_initialize_table(&peer->incoming_wants, node->options.allocator);
   tfrt_list_initialize(&peer->located);
   tfrt_list_initialize(&peer->named);
+  tfrt_list_initialize(&peer->retaining);
+  tfrt_list_initialize(&peer->incoming_retains);
   tfrt_list_initialize(&peer->held_requests);
   tfrt_list_initialize(&peer->jobs);
   tfrt_task_initialize(&peer->breaker, tfrt_peer_break);
@@ -119,6 +122,7 @@ static bool tfrt_peer_is_past(const tfrt_peer_t* peer) {
                  tfrt_hash_table_count(&peer->incoming_wants) == 0 && peer->transfers == 0;
   return is_idle && !peer->session && peer->death && !peer->broken &&
          tfrt_list_is_empty(&peer->located) && tfrt_list_is_empty(&peer->named) &&
+         tfrt_list_is_empty(&peer->retaining) && tfrt_list_is_empty(&peer->incoming_retains) &&
          tfrt_list_is_empty(&peer->held_requests) && tfrt_list_is_empty(&peer->jobs) &&
          !tfrt_peer_has_job(peer);
 }
@@ -295,6 +299,7 @@ void tfrt_peer_bury(tfrt_peer_t* peer, tfrt_status_t reason) {
   tfrt_incoming_call_bury_all(peer, reason);
   tfrt_object_table_drop_holder(&peer->node->objects, peer->incarnation);
   tfrt_remote_value_bury_all(peer);
+  tfrt_outgoing_retain_end_all(peer, NULL);
   tfrt_incoming_want_bury_all(peer, reason);
   tfrt_job_bury_all(peer, reason);
   tfrt_peer_free_jobs(peer);

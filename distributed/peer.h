@@ -59,6 +59,8 @@ typedef struct tfrt_peer_s {
   uint32_t transfers;                         // of these, payloads that go by a lane
   tfrt_list_link_t located;                   // remote values whose payload it has
   tfrt_list_link_t named;                     // remote values whose name it has, and no payload
+  tfrt_list_link_t retaining;                 // remote values that it was asked to hold for us
+  tfrt_list_link_t incoming_retains;          // what it asked us to hold, not answered yet
   tfrt_list_link_t held_requests;             // wants of others for what it has not promised yet
   tfrt_list_link_t jobs;                      // what both know
   tfrt_status_t broken;  // +1; why this host can't go on with it, to be acted upon

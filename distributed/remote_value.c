@@ -7,7 +7,7 @@
 #include "distributed/job.h"
 #include "distributed/outgoing_want.h"
 
-static tfrt_remote_value_t* tfrt_remote_value_cast(tfrt_indirect_value_t* value) {
+static tfrt_remote_value_t* tfrt_remote_value_of_indirect(tfrt_indirect_value_t* value) {
   return TFRT_CONTAINER_OF(value, tfrt_remote_value_t, base);
 }
 
@@ -78,7 +78,8 @@ static void tfrt_remote_value_ask(tfrt_remote_value_t* value, tfrt_wire_want_lev
 // Asks what is wanted here and not known yet. A result of our own call comes without being
 // asked for; only what is there but didn't come, or is elsewhere, must be fetched.
 static void tfrt_remote_value_ask_again(tfrt_remote_value_t* value) {
-  if (value->held && !value->available_there && value->forwards == 0) return;
+  bool is_own_result = value->held && !value->registered;
+  if (is_own_result && !value->available_there && value->forwards == 0) return;
   if (value->demanded) {
     tfrt_remote_value_ask(value, TFRT_WIRE_WANT_VALUE);
   } else if (value->settled) {
@@ -98,8 +99,34 @@ static void tfrt_remote_value_settle(tfrt_remote_value_t* value, tfrt_async_valu
   tfrt_action_queue_forward_take(actions, tfrt_async_value_retain(value->settled), settled);
 }
 
+// Runs when what |value| stands for is settled. If it is resolved, so |value| will be, and that
+// comes first: an error is looked for there.
+static void tfrt_remote_value_run_meaning_waiter(tfrt_task_t* task) {
+  tfrt_remote_value_t* value = TFRT_CONTAINER_OF(task, tfrt_remote_value_t, meaning_waiter);
+  tfrt_node_t* node = tfrt_node_retain(value->node);
+  tfrt_node_lock_tables(node);
+  tfrt_async_value_t* target = tfrt_async_value_is_available(value->meaning)
+                                   ? tfrt_async_value_retain(&value->base.base)
+                                   : tfrt_async_value_ready_chain();
+  tfrt_action_queue_forward_take(&node->actions, tfrt_async_value_retain(value->settled), target);
+  tfrt_remote_value_release(value);
+  tfrt_node_unlock(node);
+  tfrt_node_release(node);
+}
+
+// Those who await |value|, which was forwarded, await its meaning: that is asked in their place, as
+// a plain wait for it would ask nobody.
+static void tfrt_remote_value_settle_later(tfrt_remote_value_t* value) {
+  if (!value->settled || value->settled_known) return;
+  value->settled_known = true;
+  tfrt_async_value_retain(&value->base.base);
+  tfrt_task_initialize(&value->meaning_waiter, tfrt_remote_value_run_meaning_waiter);
+  tfrt_action_queue_wait(&value->node->actions, value->meaning, TFRT_ACTION_AWAIT,
+                         &value->meaning_waiter);
+}
+
 static void tfrt_remote_value_demand(tfrt_indirect_value_t* indirect) {
-  tfrt_remote_value_t* value = tfrt_remote_value_cast(indirect);
+  tfrt_remote_value_t* value = tfrt_remote_value_of_indirect(indirect);
   tfrt_node_t* node = value->node;
   tfrt_node_lock_tables(node);
   value->demanded = true;
@@ -108,14 +135,16 @@ static void tfrt_remote_value_demand(tfrt_indirect_value_t* indirect) {
 }
 
 static tfrt_async_value_t* tfrt_remote_value_settlement(tfrt_indirect_value_t* indirect) {
-  tfrt_remote_value_t* value = tfrt_remote_value_cast(indirect);
+  tfrt_remote_value_t* value = tfrt_remote_value_of_indirect(indirect);
   tfrt_node_t* node = value->node;
   tfrt_node_lock_tables(node);
   if (!value->settled) {
     tfrt_indirect_value_t* settled = tfrt_indirect_value_create();
     value->settled = settled ? &settled->base : tfrt_async_value_out_of_memory();
     value->settled_known = !settled;
-    if (value->resolved) {
+    if (value->meaning) {
+      tfrt_remote_value_settle_later(value);
+    } else if (value->resolved) {
       // Its own end may still be on its way; what awaits it comes after that.
       tfrt_remote_value_settle(value, tfrt_async_value_retain(&value->base.base));
     } else if (value->available_there) {
@@ -174,13 +203,15 @@ static void tfrt_remote_value_release_hold(tfrt_remote_value_t* value) {
 }
 
 static void tfrt_remote_value_destroy(tfrt_indirect_value_t* indirect) {
-  tfrt_remote_value_t* value = tfrt_remote_value_cast(indirect);
+  tfrt_remote_value_t* value = tfrt_remote_value_of_indirect(indirect);
   tfrt_node_t* node = value->node;
   tfrt_node_lock_tables(node);
   tfrt_remote_value_release_hold(value);
   tfrt_remote_value_unlink_peers(value);
   tfrt_remote_value_free_chains(value);
   tfrt_action_queue_release(&node->actions, value->settled);
+  tfrt_action_queue_release(&node->actions, value->meaning);
+  if (value->registered) tfrt_action_queue_release(&node->actions, &value->registered->base);
   --node->counts.remote_values;
   tfrt_job_t* job = value->job;
   tfrt_allocator_free(node->options.allocator, value, sizeof(*value));
@@ -207,6 +238,7 @@ tfrt_remote_value_t* tfrt_remote_value_create(tfrt_node_t* node, tfrt_job_t* job
   value->held = held;
   tfrt_list_initialize(&value->located);
   tfrt_list_initialize(&value->named);
+  tfrt_list_initialize(&value->retaining);
   ++node->counts.remote_values;
   tfrt_remote_value_locate(value, reference);
   return value;
@@ -217,6 +249,19 @@ void tfrt_remote_value_set_site(tfrt_remote_value_t* value, const char* function
   value->function = function;
   value->site.rank = TFRT_STATUS_NO_RANK;
   if (site) value->site = *site;
+}
+
+tfrt_remote_value_t* tfrt_remote_value_cast(tfrt_async_value_t* value) {
+  if (value->kind != TFRT_ASYNC_VALUE_INDIRECT) return NULL;
+  tfrt_indirect_value_t* indirect = (tfrt_indirect_value_t*)value;
+  return indirect->resolver == &tfrt_remote_value_resolver ? tfrt_remote_value_of_indirect(indirect)
+                                                           : NULL;
+}
+
+tfrt_wire_reference_t tfrt_remote_value_tell(tfrt_remote_value_t* value) {
+  if (!value->is_told) value->told = value->location;
+  value->is_told = true;
+  return value->told;
 }
 
 void tfrt_remote_value_release(tfrt_remote_value_t* value) {
@@ -230,8 +275,8 @@ tfrt_remote_value_t* tfrt_remote_value_of(tfrt_node_t* node, tfrt_async_value_t*
   while (held && held->kind == TFRT_ASYNC_VALUE_INDIRECT && !tfrt_async_value_is_available(held)) {
     tfrt_indirect_value_t* indirect = (tfrt_indirect_value_t*)held;
     bool is_remote = indirect->resolver == &tfrt_remote_value_resolver;
-    if (is_remote && !tfrt_remote_value_cast(indirect)->resolved) {
-      return tfrt_remote_value_cast(indirect);
+    if (is_remote && !tfrt_remote_value_of_indirect(indirect)->resolved) {
+      return tfrt_remote_value_of_indirect(indirect);
     }
     tfrt_async_value_t* target = tfrt_indirect_value_target(indirect);
     tfrt_action_queue_release(&node->actions, held);
@@ -270,8 +315,12 @@ void tfrt_remote_value_forward(tfrt_remote_value_t* value, tfrt_async_value_t* t
   tfrt_async_value_retain_n(self, 2);
   tfrt_remote_value_finish(value);
   tfrt_action_queue_forward_take(&value->node->actions, self, tfrt_async_value_retain(target));
-  // Whatever |target| becomes settles it, once it is known here.
-  tfrt_remote_value_settle(value, tfrt_async_value_retain(target));
+  if (tfrt_async_value_is_available(target)) {
+    tfrt_remote_value_settle(value, tfrt_async_value_retain(target));
+  } else {
+    value->meaning = tfrt_async_value_retain(target);
+    tfrt_remote_value_settle_later(value);
+  }
   tfrt_action_queue_release(&value->node->actions, self);
 }
 

@@ -21,7 +21,9 @@
 //     is asked. The want keeps the value alive until it is answered; if the answer is that the
 //     payload comes on a lane, until that is here.
 //  3. Resolved once: forwarded to a local value, or an error.
-//  4. Destroyed with its last local reference; a hold is released then.
+//  4. Retained (outgoing_retain.h) if it is still used when the call is over in which it was
+//     lent: then it is held, too.
+//  5. Destroyed with its last local reference; a hold is released then.
 //
 // Thread rule: the hooks are called from any thread, with no lock held; everything else
 // needs the node's lock.
@@ -43,19 +45,30 @@ typedef struct tfrt_remote_value_s {
   tfrt_list_link_t located;     // in that peer's list, until resolved
   tfrt_list_link_t named;       // in the list of the name's owner, until resolved
   tfrt_async_value_t* settled;  // +1; an indirect, made when first asked for
-  bool settled_known;           // |settled| is resolved, or an action will do it
-  const char* function;         // whose result it is; NULL: it was lent to us
-  tfrt_status_origin_t site;    // where that was called; its texts live as long as the job
-  tfrt_hash_node_t by_want;     // in the peer's table, while |want| isn't 0
-  uint64_t want;                // 0: not asked at the moment
-  uint32_t want_level;          // tfrt_wire_want_level_t, of the open want
-  uint64_t size_there;          // of the payload, as the owner says; 0: not known
+  bool settled_known;           // |settled| is resolved, or an action or a task will do it
+  // +1; what it stands for, if that was not known yet when it was forwarded: whoever awaits
+  // |settled| awaits that.
+  tfrt_async_value_t* meaning;
+  tfrt_task_t meaning_waiter;
+  const char* function;       // whose result it is; NULL: it was lent to us
+  tfrt_status_origin_t site;  // where that was called; its texts live as long as the job
+  tfrt_hash_node_t by_want;   // in the peer's table, while |want| isn't 0
+  uint64_t want;              // 0: not asked at the moment
+  uint32_t want_level;        // tfrt_wire_want_level_t, of the open want
+  uint64_t size_there;        // of the payload, as the owner says; 0: not known
   // What must have come before the payload is asked for: see tfrt_remote_value_order().
   tfrt_async_value_t** chains;  // +1 each
   uint32_t chain_count;         // 0: nothing, or it has come
   uint32_t chain_next;          // those before it have come
   tfrt_task_t chain_waiter;
   bool awaits_chain;
+  // What others were told that it is, in the place of a slot of ours: that must stay there.
+  tfrt_wire_reference_t told;
+  bool is_told;
+  tfrt_list_link_t retaining;         // in the list of who is asked to hold it for us
+  tfrt_wire_reference_t retained_as;  // while it is: the name that is asked for
+  tfrt_indirect_value_t* registered;  // +1; a chain that comes when that is answered, or NULL
+  uint32_t retain_forwards;
   uint32_t forwards;     // how often we were sent on
   bool held;             // a Release is due at the end
   bool available_there;  // the owner has it; its payload isn't here
@@ -70,6 +83,13 @@ tfrt_remote_value_t* tfrt_remote_value_create(tfrt_node_t* node, tfrt_job_t* job
 
 // The remote value (+1) that |value| is, or stands for, if it is not resolved; else NULL.
 tfrt_remote_value_t* tfrt_remote_value_of(tfrt_node_t* node, tfrt_async_value_t* value);
+
+// The remote value (+0) that |value| itself is, resolved or not, or NULL.
+tfrt_remote_value_t* tfrt_remote_value_cast(tfrt_async_value_t* value);
+
+// The reference by which others are sent on to |value|, for which they asked here: the same for all
+// of them.
+tfrt_wire_reference_t tfrt_remote_value_tell(tfrt_remote_value_t* value);
 
 // Gives back a reference to |value| once the lock is open.
 void tfrt_remote_value_release(tfrt_remote_value_t* value);

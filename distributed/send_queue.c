@@ -94,9 +94,10 @@ static bool has_credit(const tfrt_send_queue_t* queue, const tfrt_send_entry_t* 
   return queue->call_limit - queue->call_count > queue->first_call_limit / 4;
 }
 
-// What comes after a call stands behind it in the same gate; what comes after a want may
-// stand in the other one.
+// What comes after a call stands behind it in the same gate, but a want, which must not overtake
+// the wants before it; what comes after a want may stand in the other one.
 static bool may_pass(const tfrt_send_queue_t* queue, const tfrt_send_entry_t* entry) {
+  if (entry->frame.want > 0 && entry->frame.after_call > queue->sequenced_call) return false;
   if (entry->frame.after_want > queue->sequenced_want) return false;
   return !needs_credit(entry) || has_credit(queue, entry);
 }
@@ -140,7 +141,8 @@ tfrt_status_t tfrt_send_queue_append(tfrt_send_queue_t* queue, const tfrt_sessio
     return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for a frame of %zu bytes",
                               frame->body.size);
   }
-  if (frame->call > 0 || frame->after_call > queue->sequenced_call) {
+  bool is_after_call = frame->want == 0 && frame->after_call > queue->sequenced_call;
+  if (frame->call > 0 || is_after_call) {
     tfrt_list_push_back(&queue->gates[TFRT_SEND_GATE_CALLS], &entry->link);
     if (is_nested_invoke(entry)) ++queue->nested_count;
   } else if (frame->want > 0 || frame->after_want > queue->sequenced_want) {

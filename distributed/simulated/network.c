@@ -438,6 +438,12 @@ size_t tfrt_simulated_network_stream_count(const tfrt_simulated_network_t* netwo
   return count;
 }
 
+void tfrt_simulated_network_set_tap(tfrt_simulated_network_t* network, tfrt_simulated_tap_fn_t tap,
+                                    void* argument) {
+  network->tap = tap;
+  network->tap_argument = argument;
+}
+
 uint64_t tfrt_simulated_network_message_count(const tfrt_simulated_network_t* network,
                                               tfrt_transport_kind_t kind) {
   return network->message_counts[kind];

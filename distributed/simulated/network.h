@@ -158,6 +158,21 @@ bool tfrt_simulated_endpoint_is_alive(const tfrt_simulated_endpoint_t* endpoint)
 
 // --- Books -------------------------------------------------------------------
 
+// One message on its way from |from| to |to|, each by its place among those that were added.
+typedef struct tfrt_simulated_message_s {
+  tfrt_transport_kind_t kind;
+  size_t from;
+  size_t to;
+  bool is_from_dialler;      // of its stream
+  tfrt_string_view_t bytes;  // borrowed
+} tfrt_simulated_message_t;
+
+// Has |tap| look at each message just before its handler gets it; NULL: nobody looks. It must
+// not touch the network. Thread-compatible.
+typedef void (*tfrt_simulated_tap_fn_t)(void* argument, const tfrt_simulated_message_t* message);
+void tfrt_simulated_network_set_tap(tfrt_simulated_network_t* network, tfrt_simulated_tap_fn_t tap,
+                                    void* argument);
+
 // A hash of all that has happened, in order; and its text, one line each ("" without
 // |keeps_trace|), which lives until the next step. Thread-compatible.
 uint64_t tfrt_simulated_network_trace_hash(const tfrt_simulated_network_t* network);

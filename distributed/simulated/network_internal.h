@@ -125,6 +125,8 @@ struct tfrt_simulated_network_s {
   tfrt_list_link_t parked;  // events that a partition or a freeze holds up, in their order
   tfrt_list_link_t partitions;
   uint64_t message_counts[2];  // by kind
+  tfrt_simulated_tap_fn_t tap;
+  void* tap_argument;
   uint64_t trace_hash;
   tfrt_string_builder_t trace;
 };

@@ -135,6 +135,20 @@ static void tell_ended(tfrt_simulated_end_t* end, bool by_peer) {
   tfrt_status_release(write_status);
 }
 
+// Shows |event|, which |from| has sent to |end|, to whoever looks on.
+static void show_message(const tfrt_simulated_end_t* end, tfrt_simulated_event_t* event,
+                         const tfrt_simulated_endpoint_t* from) {
+  tfrt_simulated_network_t* network = end->stream->network;
+  if (!network->tap || !from) return;
+  const tfrt_simulated_message_t message = {
+      .kind = end->stream->kind,
+      .from = from->index,
+      .to = end->endpoint->index,
+      .is_from_dialler = end->side == 1,
+      .bytes = tfrt_string_view_make((const char*)tfrt_simulated_event_bytes(event), event->size)};
+  network->tap(network->tap_argument, &message);
+}
+
 static void report_message(tfrt_simulated_end_t* end, tfrt_simulated_event_t* event) {
   tfrt_simulated_network_t* network = end->stream->network;
   ++network->message_counts[end->stream->kind];
@@ -142,6 +156,7 @@ static void report_message(tfrt_simulated_end_t* end, tfrt_simulated_event_t* ev
   if (from && from->index < TFRT_SIMULATED_COUNTED_ENDPOINTS) {
     end->endpoint->received_bytes[end->stream->kind][from->index] += event->size;
   }
+  show_message(end, event, from);
   unsigned char* bytes = tfrt_simulated_event_bytes(event);
   // In two spans where it can be: nobody may rely on messages in one piece.
   size_t half = event->size / 2;

@@ -87,9 +87,19 @@ static void tfrt_executor_on_value(tfrt_task_t* task) {
   tfrt_call_frame_release(frame);
 }
 
-static bool tfrt_executor_is_owned_elsewhere(const tfrt_async_value_t* value) {
-  return value->kind == TFRT_ASYNC_VALUE_INDIRECT &&
-         ((const tfrt_indirect_value_t*)value)->resolver != NULL;
+// True if |value| is, or is known to stand for, a value that another host makes.
+static bool tfrt_executor_is_owned_elsewhere(tfrt_async_value_t* value) {
+  tfrt_async_value_t* held = tfrt_async_value_retain(value);
+  bool is_elsewhere = false;
+  while (held && held->kind == TFRT_ASYNC_VALUE_INDIRECT && !is_elsewhere) {
+    tfrt_indirect_value_t* indirect = (tfrt_indirect_value_t*)held;
+    is_elsewhere = indirect->resolver != NULL;
+    tfrt_async_value_t* target = is_elsewhere ? NULL : tfrt_indirect_value_target(indirect);
+    tfrt_async_value_release(held);
+    held = target;
+  }
+  tfrt_async_value_release(held);
+  return is_elsewhere;
 }
 
 // Waits for |value| (+0), which isn't available, on behalf of the users of |register_index|.

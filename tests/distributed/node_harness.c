@@ -8,7 +8,10 @@
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/async/inline_work_queue.h"
 #include "tests/distributed/program.h"
+#include "tests/distributed/table_oracle.h"
 #include "tools/common/kernel_rooms.h"
+
+#define FIRST_INCARNATION UINT64_C(0x1000)
 
 static void expect_ok(tfrt_status_t status) {
   char text[2048];
@@ -22,10 +25,27 @@ void tfrt_node_world_set_configure(tfrt_node_world_configure_fn_t configure) {
   configure_node = configure;
 }
 
+// Does what all tables together say?
+static void check_tables(const tfrt_node_world_t* world) {
+  tfrt_node_t* nodes[TFRT_NODE_WORLD_MAX_HOSTS + 1];
+  bool any_death = false;
+  for (uint32_t i = 0; i <= world->host_count; ++i) {
+    nodes[i] = world->hosts[i].node;
+    if (!nodes[i]) any_death = true;
+    if (!nodes[i] || any_death) continue;
+    tfrt_session_counters_t counters;
+    tfrt_node_session_counters(nodes[i], &counters);
+    if (counters.deaths > 0) any_death = true;
+  }
+  tfrt_table_oracle_check(nodes, world->host_count + 1, any_death);
+}
+
 // Runs what a step has put into a host's queue.
 static void run_queue(void* argument) {
   tfrt_node_host_t* host = argument;
-  if (host->context) tfrt_work_queue_quiesce(host->context->work_queue);
+  if (!host->context) return;
+  tfrt_work_queue_quiesce(host->context->work_queue);
+  check_tables(host->world);
 }
 
 static void add_host(tfrt_node_world_t* world, uint32_t index, uint64_t window_size) {
@@ -33,6 +53,7 @@ static void add_host(tfrt_node_world_t* world, uint32_t index, uint64_t window_s
   tfrt_node_host_t* host = &world->hosts[index];
   char name[16];
   snprintf(name, sizeof(name), "n%u", index);
+  host->world = world;
   host->endpoint = tfrt_simulated_network_add_endpoint(world->network, name);
   tfrt_work_queue_t* queue = NULL;
   expect_ok(tfrt_inline_work_queue_create(tfrt_allocator_system(), &queue));
@@ -47,7 +68,7 @@ static void add_host(tfrt_node_world_t* world, uint32_t index, uint64_t window_s
   options.transport = tfrt_simulated_endpoint_transport(host->endpoint);
   options.host = host->context;
   options.window_size = window_size;
-  options.session.incarnation = 0x1000 + index;
+  options.session.incarnation = FIRST_INCARNATION + index;
   options.session.name = tfrt_string_view_of(name);
   options.session.cluster_key = tfrt_string_view_of("key");
   if (configure_node) configure_node(index, &options);
@@ -94,6 +115,7 @@ void tfrt_node_world_initialize_with_window(tfrt_node_world_t* world, uint32_t h
   tfrt_simulated_options_initialize(&defaults);
   world->network =
       tfrt_simulated_network_allocate(options ? options : &defaults, tfrt_allocator_system());
+  world->frames = tfrt_frame_oracle_allocate(world->network, FIRST_INCARNATION);
   world->host_count = host_count;
   for (uint32_t i = 0; i <= host_count; ++i) add_host(world, i, window_size);
   open_job(world);
@@ -212,6 +234,7 @@ static void take_down(tfrt_node_host_t* host) {
 void tfrt_node_world_kill(tfrt_node_world_t* world, uint32_t rank) {
   tfrt_node_host_t* host = &world->hosts[rank];
   tfrt_simulated_endpoint_kill(host->endpoint);
+  tfrt_frame_oracle_bury(world->frames, rank);
   tfrt_node_close(host->node);
   take_down(host);
 }
@@ -266,6 +289,7 @@ void tfrt_node_world_deinitialize(tfrt_node_world_t* world) {
   for (uint32_t i = 0; i <= world->host_count; ++i) {
     if (world->hosts[i].node) take_down(&world->hosts[i]);
   }
+  tfrt_frame_oracle_free(world->frames);
   tfrt_simulated_network_free(world->network);
   ck_assert_int_eq(tfrt_async_value_live_count(), 0);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Whole nodes on a simulated network: hosts with kernels, and a client that runs programs on
-// them, in one process and from one seed.
+// them, in one process and from one seed. Two oracles look on, always: at each frame
+// (frame_oracle.h) and, after each step, at the tables of all nodes (table_oracle.h).
 //
 // Life: initialise a world, start a program, let time pass and break things, look at the
 // results; deinitialise, which closes all nodes and checks that nothing is left anywhere.
@@ -12,20 +13,25 @@
 
 #include "distributed/client.h"
 #include "distributed/simulated/network.h"
+#include "tests/distributed/frame_oracle.h"
 
 #define TFRT_NODE_WORLD_MAX_HOSTS 8
 #define TFRT_NODE_WORLD_MAX_RESULTS 8
 #define TFRT_NODE_WORLD_SECOND TFRT_NANOSECONDS_PER_SECOND
 
+typedef struct tfrt_node_world_s tfrt_node_world_t;
+
 typedef struct tfrt_node_host_s {
+  tfrt_node_world_t* world;
   tfrt_simulated_endpoint_t* endpoint;
   tfrt_host_context_t* context;
   tfrt_node_t* node;  // NULL once it is taken down
   char address[TFRT_TRANSPORT_ADDRESS_SIZE];
 } tfrt_node_host_t;
 
-typedef struct tfrt_node_world_s {
+struct tfrt_node_world_s {
   tfrt_simulated_network_t* network;
+  tfrt_frame_oracle_t* frames;  // process n has the incarnation 0x1000 + n
   tfrt_node_host_t hosts[TFRT_NODE_WORLD_MAX_HOSTS + 1];  // the last one in use is the client's
   uint32_t host_count;                                    // without the client
   tfrt_client_t* client;
@@ -33,7 +39,7 @@ typedef struct tfrt_node_world_s {
   uint32_t result_count;
   tfrt_async_value_t* results[TFRT_NODE_WORLD_MAX_RESULTS];
   char printed[1024];  // "RANK: LINE\n" each
-} tfrt_node_world_t;
+};
 
 // Makes a world of |host_count| hosts, a client, and an open job. |options| may be NULL.
 // Thread-compatible.

@@ -190,6 +190,36 @@ START_TEST(what_comes_after_a_want_waits_for_it) {
 }
 END_TEST
 
+// Wants are numbered by who appends them, and the peer takes them in that order only.
+START_TEST(a_want_that_waits_for_a_call_holds_the_wants_behind_it_and_overtakes_none) {
+  tfrt_send_queue_deinitialize(&queue);
+  tfrt_send_queue_initialize(&queue, 1, tfrt_allocator_system());
+  append_call(true);
+  tfrt_session_frame_t want = {.kind = TFRT_WIRE_FRAME_WANT,
+                               .deadline_ns = TFRT_TIME_INFINITE,
+                               .body = tfrt_string_view_of("want 1"),
+                               .want = 1};
+  append(&want);
+  want.body = tfrt_string_view_of("want 2");
+  want.want = 2;
+  want.after_call = 1;
+  append(&want);
+  want.body = tfrt_string_view_of("want 3");
+  want.want = 3;
+  want.after_call = 0;
+  append(&want);
+  ck_assert_uint_eq(fill(0), 0);
+  tfrt_send_queue_grant(&queue, 0, 8, 0);
+  ck_assert_uint_eq(fill(0), 1);
+  ck_assert(tfrt_string_view_equal(batch.frames[0].body, tfrt_string_view_of("want 1")));
+  tfrt_send_queue_grant(&queue, 4, 8, 0);
+  ck_assert_uint_eq(fill(0), 3);
+  ck_assert(tfrt_string_view_equal(batch.frames[0].body, tfrt_string_view_of("call")));
+  ck_assert(tfrt_string_view_equal(batch.frames[1].body, tfrt_string_view_of("want 2")));
+  ck_assert(tfrt_string_view_equal(batch.frames[2].body, tfrt_string_view_of("want 3")));
+}
+END_TEST
+
 START_TEST(what_comes_after_a_call_and_a_want_waits_for_both) {
   for (int i = 0; i < 8; ++i) append_call(false);
   tfrt_session_frame_t frame = {.kind = TFRT_WIRE_FRAME_WANT, .deadline_ns = TFRT_TIME_INFINITE};
@@ -250,6 +280,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(gates, a_void_needs_no_credit_but_its_turn);
   tcase_add_test(gates, a_call_in_the_sequence_is_replaced_until_it_is_written);
   tcase_add_test(gates, what_comes_after_a_want_waits_for_it);
+  tcase_add_test(gates, a_want_that_waits_for_a_call_holds_the_wants_behind_it_and_overtakes_none);
   tcase_add_test(gates, what_comes_after_a_call_and_a_want_waits_for_both);
   suite_add_tcase(suite, gates);
   return suite;

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Random programs under random faults: what comes is right or the error of a fault, the oracles
+// find nothing wrong on the way (node_harness.h), and nothing is left at the end. The number of a
+// failed test is its seed; with TFRT_RANDOM_PROGRAM_SEED set to that and CK_RUN_CASE to its case,
+// only it is run, and its program printed.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host_runtime/async/builtin_types.h"
+#include "tests/distributed/node_harness.h"
+#include "tests/distributed/random_program.h"
+#include "tests/support/test_main.h"
+
+#define MILLISECOND TFRT_NANOSECONDS_PER_MILLISECOND
+#define NOBODY UINT32_MAX
+
+static tfrt_node_world_t world;
+static tfrt_random_program_t program;
+static tfrt_random_t dice;  // of the test; the network has its own, from the same seed
+static tfrt_random_value_t right[2];
+static uint64_t text_size;
+
+// What goes wrong in a run.
+typedef struct faults_s {
+  uint32_t killed;  // NOBODY: none
+  bool is_cancelled;
+  bool is_parted;  // for long enough that sessions may die
+} faults_t;
+
+static uint64_t chosen_seed(void) {
+  const char* text = getenv("TFRT_RANDOM_PROGRAM_SEED");
+  return text ? strtoull(text, NULL, 10) : 0;
+}
+
+static uint64_t below(uint64_t limit) { return tfrt_random_below(&dice, limit); }
+
+// Begins the run of |seed|, with the faults of the network that need no hand.
+static void begin(uint64_t seed, bool has_faults) {
+  tfrt_random_initialize(&dice, seed);
+  tfrt_simulated_options_t options;
+  tfrt_simulated_options_initialize(&options);
+  options.seed = seed;
+  options.jitter_ns = (int64_t)below(20) * options.delay_ns;
+  if (has_faults && below(3) == 0) options.break_chance = (uint32_t)below(15000);
+  if (below(2) == 0) options.clock_offset_ns = 600 * TFRT_NODE_WORLD_SECOND;
+  uint32_t host_count = 2 + (uint32_t)below(4);
+  tfrt_random_program_generate(&program, host_count, &dice);
+  if (chosen_seed()) fprintf(stderr, "%s", program.source);
+  uint32_t x = (uint32_t)below(1000);
+  tfrt_random_program_evaluate(&program, x, right);
+  static const uint64_t sizes[] = {3, 3000, 70000};
+  text_size = sizes[below(3)];
+  tfrt_node_world_initialize(&world, host_count, &options);
+  char* bytes = tfrt_allocator_allocate(tfrt_allocator_system(), text_size);
+  memset(bytes, 'a', text_size);
+  tfrt_async_value_t* arguments[2] = {
+      tfrt_async_value_create_i32((int32_t)x),
+      tfrt_async_value_create_string(tfrt_string_view_make(bytes, text_size))};
+  tfrt_allocator_free(tfrt_allocator_system(), bytes, text_size);
+  tfrt_node_world_start(&world, program.source, arguments, 2, 2);
+  for (int i = 0; i < 2; ++i) tfrt_async_value_release(arguments[i]);
+}
+
+static void end(void) {
+  tfrt_node_world_finish(&world);
+  tfrt_node_world_deinitialize(&world);
+}
+
+// Result |index| is an error that the program makes, or that one of |faults| is the cause of.
+static void expect_cause(uint32_t index, const faults_t* faults) {
+  tfrt_status_t status = tfrt_node_world_error(&world, index);
+  const tfrt_status_fields_t* fields = tfrt_status_fields(status);
+  char text[1024];
+  tfrt_status_format(status, text, sizeof(text));
+  if (fields->code == TFRT_STATUS_INTERNAL) {
+    ck_assert_msg(right[index].is_error, "%s", text);
+  } else if (fields->code == TFRT_STATUS_CANCELLED) {
+    ck_assert_msg(faults->is_cancelled, "%s", text);
+  } else {
+    ck_assert_msg(fields->code == TFRT_STATUS_UNAVAILABLE, "%s", text);
+    ck_assert_msg(faults->killed != NOBODY || faults->is_parted, "%s", text);
+    // One loss has one name, whoever noticed it, as soon as it was known by that name.
+    bool met = !tfrt_async_value_is_error(tfrt_client_opened(world.client));
+    bool is_known = met && !faults->is_parted;
+    ck_assert_msg(!is_known || fields->root_key == 0x1000 + faults->killed, "%s", text);
+  }
+}
+
+static void expect_results(const faults_t* faults) {
+  for (uint32_t i = 0; i < 2; ++i) {
+    if (tfrt_async_value_is_error(world.results[i])) {
+      expect_cause(i, faults);
+      continue;
+    }
+    ck_assert_msg(!right[i].is_error, "an error is lost");
+    if (i == 0) {
+      ck_assert_int_eq(tfrt_node_world_i32(&world, 0), (int32_t)right[0].value);
+    } else {
+      ck_assert_uint_eq(tfrt_node_world_text(&world, 1).size, text_size * right[1].value);
+    }
+  }
+}
+
+START_TEST(without_faults_results_are_right) {
+  uint64_t seed = chosen_seed() ? chosen_seed() : (uint64_t)_i;
+  begin(seed, false);
+  tfrt_node_world_await(&world);
+  expect_results(&(faults_t){.killed = NOBODY});
+  end();
+}
+END_TEST
+
+START_TEST(broken_connections_change_nothing) {
+  uint64_t seed = chosen_seed() ? chosen_seed() : (uint64_t)_i;
+  begin(seed, true);
+  for (int i = 0; i < 4; ++i) {
+    tfrt_node_world_run_for(&world, (int64_t)below(3 * (uint64_t)MILLISECOND));
+    uint32_t a = (uint32_t)below(world.host_count + 1);
+    tfrt_node_world_break(&world, a, (a + 1) % (world.host_count + 1));
+  }
+  tfrt_node_world_await(&world);
+  expect_results(&(faults_t){.killed = NOBODY});
+  end();
+}
+END_TEST
+
+// Parts two processes, for long or short.
+static void part(faults_t* faults) {
+  uint32_t a = (uint32_t)below(world.host_count + 1);
+  uint32_t b = (a + 1 + (uint32_t)below(world.host_count)) % (world.host_count + 1);
+  bool both_ways = below(2) == 0;
+  tfrt_simulated_endpoint_t* from = world.hosts[a].endpoint;
+  tfrt_simulated_endpoint_t* to = world.hosts[b].endpoint;
+  tfrt_simulated_network_partition(world.network, from, to, both_ways);
+  faults->is_parted = below(2) == 0;
+  int64_t most_ns = faults->is_parted ? 15 * TFRT_NODE_WORLD_SECOND : 2 * TFRT_NODE_WORLD_SECOND;
+  tfrt_node_world_run_for(&world, (int64_t)below((uint64_t)most_ns));
+  tfrt_simulated_network_heal(world.network, from, to, both_ways);
+}
+
+static void cancel(faults_t* faults) {
+  faults->is_cancelled = true;
+  tfrt_status_t reason = tfrt_status_create(TFRT_STATUS_CANCELLED, "enough of that");
+  tfrt_client_cancel(world.client, world.start, reason);
+  tfrt_status_release(reason);
+}
+
+START_TEST(faults_leave_right_results_or_their_own_errors_and_nothing_else) {
+  uint64_t seed = chosen_seed() ? chosen_seed() : (uint64_t)_i;
+  begin(seed, true);
+  faults_t faults = {.killed = NOBODY};
+  uint64_t step = 4 * (uint64_t)MILLISECOND;
+  tfrt_node_world_run_for(&world, (int64_t)below(step));
+  uint64_t what = below(4);
+  if (what == 0) part(&faults);
+  if (what == 1) cancel(&faults);
+  if (what >= 2) {
+    faults.killed = (uint32_t)below(world.host_count);
+    tfrt_node_world_kill(&world, faults.killed);
+  }
+  if (what == 3) {
+    tfrt_node_world_run_for(&world, (int64_t)below(step));
+    cancel(&faults);
+  }
+  tfrt_node_world_await(&world);
+  expect_results(&faults);
+  end();
+}
+END_TEST
+
+static void add(Suite* suite, const char* name, const TTest* test, int count) {
+  TCase* seeds = tcase_create(name);
+  tcase_set_timeout(seeds, 60);
+  tcase_add_loop_test(seeds, test, 1, 1 + (chosen_seed() ? 1 : count));
+  suite_add_tcase(suite, seeds);
+}
+
+// One case each, so that CK_RUN_CASE can choose.
+Suite* tfrt_test_suite(void) {
+  Suite* suite = suite_create("random_program");
+  add(suite, "whole", without_faults_results_are_right, 150);
+  add(suite, "broken", broken_connections_change_nothing, 150);
+  add(suite, "faulty", faults_leave_right_results_or_their_own_errors_and_nothing_else, 300);
+  return suite;
+}
