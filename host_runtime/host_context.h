@@ -57,8 +57,8 @@ void tfrt_host_context_resolve_path(const tfrt_host_context_t* host, tfrt_string
 // The context in which a top-level call of |request| runs on |host|. Thread-safe.
 static inline tfrt_execution_context_t tfrt_host_context_execution(
     tfrt_host_context_t* host, tfrt_request_context_t* request) {
-  return (tfrt_execution_context_t){
-      .host = host, .request = request, .work_queue = host->work_queue};
+  tfrt_execution_context_t context = {host, request, host->work_queue, NULL};
+  return context;
 }
 
 TFRT_API_END

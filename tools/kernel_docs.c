@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes docs/kernels.md, the reference page of all kernels, from the op tables.
+// Writes docs/kernels.md, the reference page of all kernels, from the op tables; or the page of
+// kernel libraries that are loaded.
 
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +10,9 @@
 #include "compiler/schema.h"
 #include "host_runtime/base/file.h"
 #include "host_runtime/base/string_builder.h"
+#include "tools/common/flags.h"
 #include "tools/common/op_tables.h"
+#include "tools/common/shared_libraries.h"
 
 typedef struct page_s {
   tfrt_string_builder_t text;
@@ -161,6 +164,20 @@ static tfrt_string_view_t dialect_of(const char* name) {
   return tfrt_string_view_make(name, strcspn(name, "."));
 }
 
+// The ops of |table|, each dialect under a heading of its own.
+static void append_table(page_t* page, const tfrt_kernel_table_t* table,
+                         tfrt_string_view_t* dialect) {
+  for (size_t i = 0; i < table->count; ++i) {
+    const tfrt_kernel_descriptor_t* op = &table->descriptors[i];
+    if (i == 0 || !tfrt_string_view_equal(*dialect, dialect_of(op->name))) {
+      *dialect = dialect_of(op->name);
+      tfrt_string_builder_append_format(&page->text, "\n## Dialect `%.*s`\n",
+                                        TFRT_STRING_VIEW_ARGUMENTS(*dialect));
+    }
+    append_op(page, op);
+  }
+}
+
 static void append_page(page_t* page) {
   append(
       page,
@@ -173,28 +190,69 @@ static void append_page(page_t* page) {
       "Synchronous functions are those marked `tfrt.sync`; see `docs/executor.md`.\n");
   const tfrt_op_tables_t* tables = tfrt_all_op_tables();
   tfrt_string_view_t dialect = {NULL, 0};
-  for (size_t t = 0; t < tables->count; ++t) {
-    for (size_t i = 0; i < tables->tables[t].count; ++i) {
-      const tfrt_kernel_descriptor_t* op = &tables->tables[t].descriptors[i];
-      if (i == 0 || !tfrt_string_view_equal(dialect, dialect_of(op->name))) {
-        dialect = dialect_of(op->name);
-        tfrt_string_builder_append_format(&page->text, "\n## Dialect `%.*s`\n",
-                                          TFRT_STRING_VIEW_ARGUMENTS(dialect));
-      }
-      append_op(page, op);
-    }
+  for (size_t t = 0; t < tables->count; ++t) append_table(page, &tables->tables[t], &dialect);
+}
+
+// The page of the kernel libraries that were loaded.
+static void append_library_page(page_t* page) {
+  append(page,
+         "# Kernels of libraries\n"
+         "\n"
+         "What the op tables of the libraries say; `docs/kernels.md` explains how to read it.\n");
+  tfrt_string_view_t dialect = {NULL, 0};
+  for (size_t i = 0; i < tfrt_shared_libraries_count(); ++i) {
+    append_table(page, &tfrt_shared_libraries_get(i)->library->ops, &dialect);
   }
 }
 
+static const char* shared_libs = NULL;
+
+static const tfrt_flag_t flags[] = {
+    {.name = TFRT_SHARED_LIBRARIES_FLAG,
+     .kind = TFRT_FLAG_TEXT,
+     .storage = &shared_libs,
+     .value = TFRT_SHARED_LIBRARIES_VALUE,
+     .help = "write the page of these kernel libraries instead"},
+};
+
+static const tfrt_flag_table_t table = {
+    .usage = "kernel_docs [FLAGS] > kernels.md",
+    .summary = "Writes the reference page of all kernels, in Markdown, to the standard output.",
+    .footer =
+        "Exit codes: 0 done; 1 a library can't be loaded, or nothing written; 2 usage.\n"
+        "\n"
+        "Example: kernel_docs --shared_libs=libmine.so > mine.md\n",
+    .flags = flags,
+    .flag_count = TFRT_ARRAY_SIZE(flags),
+};
+
+static int fail_take(tfrt_status_t status, int exit_code) {
+  fprintf(stderr, "kernel_docs: error: %s\n", tfrt_status_message(status));
+  tfrt_status_release(status);
+  return exit_code;
+}
+
 int main(int argument_count, char** arguments) {
-  (void)arguments;
-  if (argument_count > 1) {
-    fprintf(stderr, "Usage: kernel_docs > docs/kernels.md\n");
-    return 2;
+  tfrt_flag_list_t rest;
+  bool help = false;
+  tfrt_status_t status = tfrt_flags_parse(&table, argument_count - 1, arguments + 1, &rest, &help);
+  if (!status && !help && rest.count > 0) {
+    status = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "'%s' is no flag", rest.values[0]);
   }
+  if (status) return fail_take(status, 2);
+  if (help) {
+    tfrt_flags_print_help(&table);
+    return 0;
+  }
+  status = tfrt_op_tables_load_libraries(shared_libs);
+  if (status) return fail_take(status, 1);
   page_t page;
   tfrt_string_builder_initialize(&page.text, tfrt_allocator_system());
-  append_page(&page);
+  if (tfrt_shared_libraries_count() > 0) {
+    append_library_page(&page);
+  } else {
+    append_page(&page);
+  }
   bool ok = !page.text.failed && fputs(page.text.data, stdout) >= 0 && fflush(stdout) == 0;
   tfrt_string_builder_deinitialize(&page.text);
   return ok ? 0 : 1;

@@ -24,12 +24,13 @@ typedef struct tfrt_string_view_s {
 #define TFRT_STRING_VIEW_ARGUMENTS(view) (int)(view).size, (view).data
 
 static inline tfrt_string_view_t tfrt_string_view_make(const char* data, size_t size) {
-  return (tfrt_string_view_t){data, size};
+  tfrt_string_view_t view = {data, size};
+  return view;
 }
 
 // The view of a NUL-terminated string; NULL gives an empty view.
 static inline tfrt_string_view_t tfrt_string_view_of(const char* text) {
-  return (tfrt_string_view_t){text, text ? strlen(text) : 0};
+  return tfrt_string_view_make(text, text ? strlen(text) : 0);
 }
 
 static inline bool tfrt_string_view_equal(tfrt_string_view_t a, tfrt_string_view_t b) {

@@ -86,8 +86,9 @@ static inline tfrt_string_view_t tfrt_bef_attribute_string(const void* attribute
 
 // The elements of an array of a fixed-width type. Thread-safe.
 static inline tfrt_bef_array_t tfrt_bef_attribute_array(const void* attribute) {
-  return (tfrt_bef_array_t){tfrt_bef_attribute_read_u32(attribute),
+  tfrt_bef_array_t array = {tfrt_bef_attribute_read_u32(attribute),
                             (const char*)attribute + sizeof(uint32_t)};
+  return array;
 }
 
 // A shape. Thread-safe.

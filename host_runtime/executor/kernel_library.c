@@ -152,7 +152,7 @@ static tfrt_status_t tfrt_kernel_library_find(void* handle,
   if (!library) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "is no kernel library: it defines no '%s' "
-                              "(see executor/kernel_library.h)",
+                              "(see <tfrt/kernel_library.h>)",
                               TFRT_KERNEL_LIBRARY_SYMBOL);
   }
   TFRT_RETURN_IF_ERROR(tfrt_kernel_library_check(library));

@@ -17,6 +17,9 @@ struct tfrt_kernel_registry_s {
   tfrt_arena_t arena;  // the entries
   tfrt_hash_table_t by_name;
   tfrt_hash_table_t natives;
+  tfrt_kernel_table_t* tables;  // those of the kernels
+  size_t table_count;
+  size_t table_capacity;
   bool type_checks;
 };
 
@@ -55,7 +58,31 @@ void tfrt_kernel_registry_free(tfrt_kernel_registry_t* registry) {
   tfrt_hash_table_deinitialize(&registry->by_name);
   tfrt_hash_table_deinitialize(&registry->natives);
   tfrt_arena_deinitialize(&registry->arena);
+  tfrt_allocator_free(registry->allocator, registry->tables,
+                      registry->table_capacity * sizeof(*registry->tables));
   tfrt_allocator_free(registry->allocator, registry, sizeof(*registry));
+}
+
+// Keeps |table| for tfrt_kernel_registry_tables().
+static tfrt_status_t tfrt_kernel_registry_keep_table(tfrt_kernel_registry_t* registry,
+                                                     const tfrt_kernel_table_t* table) {
+  if (registry->table_count == registry->table_capacity) {
+    size_t capacity = registry->table_capacity ? 2 * registry->table_capacity : 16;
+    tfrt_kernel_table_t* tables = tfrt_allocator_reallocate(
+        registry->allocator, registry->tables, registry->table_capacity * sizeof(*tables),
+        capacity * sizeof(*tables));
+    if (!tables) return tfrt_status_out_of_memory();
+    registry->tables = tables;
+    registry->table_capacity = capacity;
+  }
+  registry->tables[registry->table_count++] = *table;
+  return NULL;
+}
+
+const tfrt_kernel_table_t* tfrt_kernel_registry_tables(const tfrt_kernel_registry_t* registry,
+                                                       size_t* out_count) {
+  *out_count = registry->table_count;
+  return registry->tables;
 }
 
 // Adds |kernel| to |names|, one of the tables of |registry|; |what| it is, for errors.
@@ -139,8 +166,9 @@ tfrt_status_t tfrt_kernel_registry_add_all(tfrt_kernel_registry_t* registry,
                                            const tfrt_kernel_table_t* table,
                                            const tfrt_kernel_registration_t* registrations,
                                            size_t count) {
-  return tfrt_kernel_registry_add_table(registry, &registry->by_name, "kernel", table,
-                                        registrations, count);
+  TFRT_RETURN_IF_ERROR(tfrt_kernel_registry_add_table(registry, &registry->by_name, "kernel", table,
+                                                      registrations, count));
+  return tfrt_kernel_registry_keep_table(registry, table);
 }
 
 tfrt_status_t tfrt_kernel_registry_add_natives(tfrt_kernel_registry_t* registry,

@@ -87,6 +87,12 @@ tfrt_status_t tfrt_kernel_registry_add_natives(tfrt_kernel_registry_t* registry,
                                                const tfrt_kernel_registration_t* registrations,
                                                size_t count) TFRT_MUST_USE;
 
+// The op tables of all kernels that were added, in their order, and how many: what a compiler
+// has to know to translate a program for this registry. Good until the next addition.
+// Thread-safe.
+const tfrt_kernel_table_t* tfrt_kernel_registry_tables(const tfrt_kernel_registry_t* registry,
+                                                       size_t* out_count);
+
 // Makes programs that are created from now on check the types of all arguments and results
 // of kernels against the op table at run time, also of those that it proves already: a
 // debug mode, for whoever writes kernels. Thread-compatible.

@@ -15,6 +15,8 @@
 #ifndef TFRT_HOST_RUNTIME_EXECUTOR_REQUEST_CONTEXT_H_
 #define TFRT_HOST_RUNTIME_EXECUTOR_REQUEST_CONTEXT_H_
 
+#include <string.h>
+
 #include "host_runtime/async/cancellation.h"
 #include "host_runtime/base/allocator.h"
 #include "host_runtime/base/macros.h"
@@ -44,7 +46,10 @@ typedef struct tfrt_request_options_s {
 
 // Options with nothing set. Thread-safe.
 static inline tfrt_request_options_t tfrt_request_options_default(void) {
-  return (tfrt_request_options_t){.deadline_ns = TFRT_REQUEST_NO_DEADLINE};
+  tfrt_request_options_t options;
+  memset(&options, 0, sizeof(options));
+  options.deadline_ns = TFRT_REQUEST_NO_DEADLINE;
+  return options;
 }
 
 struct tfrt_request_context_s {

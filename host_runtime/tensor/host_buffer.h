@@ -36,6 +36,12 @@ TFRT_API_BEGIN
 // thread that drops the last reference.
 typedef void (*tfrt_host_buffer_deallocate_fn_t)(void* context, void* data, size_t size);
 
+// How memory that somebody else allocated is given back.
+typedef struct tfrt_host_buffer_external_s {
+  tfrt_host_buffer_deallocate_fn_t deallocate;
+  void* context;
+} tfrt_host_buffer_external_t;
+
 // All but |data| and |size| belongs to host_buffer.c.
 typedef struct tfrt_host_buffer_s {
   tfrt_ref_count_t ref_count;
@@ -46,10 +52,7 @@ typedef struct tfrt_host_buffer_s {
   size_t block_size;
   union {
     struct tfrt_host_buffer_s* parent;  // +1, of a slice
-    struct {
-      tfrt_host_buffer_deallocate_fn_t deallocate;
-      void* context;
-    } external;
+    tfrt_host_buffer_external_t external;
   };
 } tfrt_host_buffer_t;
 

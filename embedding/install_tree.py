@@ -1,0 +1,192 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Copies what was built to where it is installed; tools/install.sh builds it before.
+
+    install_tree.py --prefix DIR [--destdir DIR] [--libdir lib] [--source ROOT] --built FOLDER
+
+  PREFIX/include/tfrt/            tfrt.h, kernel_library.h, and the headers that they include
+  PREFIX/LIBDIR/                  libtfrt.so.VERSION and its links, libtfrt.a, tfrt/
+  PREFIX/LIBDIR/pkgconfig/        tfrt.pc, tfrt-kernels.pc
+  PREFIX/bin/                     the tools
+  PREFIX/share/doc/tfrt/          docs, licence, the example of a kernel library
+
+The set of headers is closed: each public header that one of the two includes is there, and
+includes are rewritten so that only PREFIX/include has to be searched. The tree may be moved.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import stat
+import sys
+
+ROOT_HEADERS = ["embedding/tfrt.h", "embedding/kernel_library.h"]
+TOOLS = ["bef_executor", "bef_to_mlir", "kernel_docs", "mlir_to_bef", "tfrt", "tfrt_opt",
+         "tfrt_translate", "tfrt_worker"]
+INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
+VERSION = re.compile(r'^#define TFRT_VERSION "([^"]+)"', re.MULTILINE)
+
+
+class InstallError(Exception):
+    """What the user has to know."""
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+def public_headers(source):
+    """Paths, from the root, of the headers to install, sorted."""
+    found, left = set(), list(ROOT_HEADERS)
+    while left:
+        path = left.pop()
+        if path not in found:
+            found.add(path)
+            left += INCLUDE.findall(read(os.path.join(source, path)))
+    return sorted(found)
+
+
+def installed_path(header):
+    """Where a header lies below include/: the room `embedding` is the front door."""
+    if header.startswith("embedding/"):
+        return "tfrt/" + header[len("embedding/"):]
+    return "tfrt/" + header
+
+
+def installed_text(text):
+    """A header with its includes as they are below include/."""
+    return INCLUDE.sub(lambda match: f'#include "{installed_path(match.group(1))}"', text)
+
+
+class Installer:
+    """Writes files below one prefix, each whole or not at all."""
+
+    def __init__(self, options):
+        self.options = options
+        self.root = options.destdir.rstrip("/") + options.prefix if options.destdir \
+            else options.prefix
+        self.version = VERSION.search(
+            read(os.path.join(options.source, "host_runtime/base/version.h"))).group(1)
+        self.count = 0
+
+    def source(self, path):
+        return os.path.join(self.options.source, path)
+
+    def built(self, path):
+        path = os.path.join(self.options.built, path)
+        if not os.path.exists(path):
+            raise InstallError(f"{path} is missing: build //embedding:install_all first")
+        return path
+
+    def target(self, path):
+        path = os.path.join(self.root, path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        self.count += 1
+        return path
+
+    def write(self, text, path):
+        path = self.target(path)
+        with open(path + ".new", "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(path + ".new", 0o644)
+        os.replace(path + ".new", path)
+
+    def copy(self, source, path, mode=0o644):
+        # Beside the target and then over it: a program that runs keeps the old one.
+        path = self.target(path)
+        shutil.copyfile(source, path + ".new")
+        os.chmod(path + ".new", mode)
+        os.replace(path + ".new", path)
+
+    def link(self, name, path):
+        path = self.target(path)
+        if os.path.lexists(path):
+            os.unlink(path)
+        os.symlink(name, path)
+
+    def copy_folder(self, source, path):
+        for folder, _, names in sorted(os.walk(source)):
+            for name in sorted(names):
+                file = os.path.join(folder, name)
+                if name == "BUILD" or not os.path.isfile(file):
+                    continue
+                executable = os.stat(file).st_mode & stat.S_IXUSR and not name.endswith(
+                    (".c", ".h", ".md", ".mlir", "Makefile"))
+                self.copy(file, os.path.join(path, os.path.relpath(file, source)),
+                          0o755 if executable else 0o644)
+
+    def headers(self):
+        for header in public_headers(self.options.source):
+            self.write(installed_text(read(self.source(header))),
+                       os.path.join("include", installed_path(header)))
+
+    def libraries(self):
+        libdir, real = self.options.libdir, "libtfrt.so." + self.version
+        self.copy(self.built("embedding/libtfrt.so"), os.path.join(libdir, real), 0o755)
+        major = "libtfrt.so." + self.version.split(".", maxsplit=1)[0]
+        self.link(real, os.path.join(libdir, major))
+        self.link(major, os.path.join(libdir, "libtfrt.so"))
+        self.copy(self.built("embedding/libtfrt.a"), os.path.join(libdir, "libtfrt.a"))
+        self.copy(self.built("embedding/kernel_api.options"),
+                  os.path.join(libdir, "tfrt/kernel_api.options"))
+
+    def package_files(self):
+        folder = os.path.join(self.options.libdir, "pkgconfig")
+        for name in ["tfrt.pc", "tfrt-kernels.pc"]:
+            text = read(self.source(f"embedding/{name}.in"))
+            text = text.replace("@TO_PREFIX@", os.path.relpath(".", folder))
+            text = text.replace("@LIBDIR@", self.options.libdir)
+            self.write(text.replace("@VERSION@", self.version), os.path.join(folder, name))
+
+    def tools(self):
+        for name in TOOLS:
+            self.copy(self.built("tools/" + name), "bin/" + name, 0o755)
+
+    def documents(self):
+        folder = "share/doc/tfrt"
+        for name in ["LICENSE", "NOTICE"]:
+            self.copy(self.source(name), os.path.join(folder, name))
+        for name in sorted(os.listdir(self.source("docs"))):
+            if name.endswith(".md"):
+                self.copy(self.source("docs/" + name), os.path.join(folder, name))
+        self.copy_folder(self.source("examples/kernel_library"),
+                         os.path.join(folder, "examples/kernel_library"))
+
+    def run(self):
+        self.headers()
+        self.libraries()
+        self.package_files()
+        self.tools()
+        self.documents()
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--prefix", required=True, help="an absolute path, such as /usr/local")
+    parser.add_argument("--destdir", default="", help="where PREFIX is put for packaging")
+    parser.add_argument("--libdir", default="lib", help="below PREFIX (default: lib)")
+    parser.add_argument("--source", default=".", help="the root of the project")
+    parser.add_argument("--built", required=True, help="Bazel's output folder")
+    options = parser.parse_args(arguments)
+    if not os.path.isabs(options.prefix):
+        parser.error("--prefix wants an absolute path")
+    if os.path.isabs(options.libdir):
+        parser.error("--libdir is below --prefix: a relative path")
+    return options
+
+
+def main():
+    installer = Installer(parse(sys.argv[1:]))
+    try:
+        installer.run()
+    except (InstallError, OSError) as error:
+        print(f"install: {error}", file=sys.stderr)
+        return 1
+    print(f"install: {installer.count} files below {installer.root}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
