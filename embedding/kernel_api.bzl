@@ -119,8 +119,6 @@ KERNEL_API = [
     "tfrt_kernel_frame_fail",
     "tfrt_kernel_frame_fail_take",
     "tfrt_kernel_frame_is_unique",
-    "tfrt_kernel_hold_deinitialize",
-    "tfrt_kernel_hold_initialize",
     "tfrt_kernel_library_check",
     "tfrt_kernel_library_load",
     "tfrt_kernel_library_register",

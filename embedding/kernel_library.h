@@ -27,7 +27,6 @@
 #include "host_runtime/executor/function.h"
 #include "host_runtime/executor/kernel_descriptor.h"
 #include "host_runtime/executor/kernel_frame.h"
-#include "host_runtime/executor/kernel_hold.h"
 #include "host_runtime/executor/kernel_library.h"
 #include "host_runtime/executor/request_context.h"
 #include "host_runtime/executor/sync_frame.h"

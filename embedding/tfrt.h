@@ -11,6 +11,7 @@
 //   request_context.h     one execution: cancel, deadline (request_deadline.h), output
 //   function.h            the call
 //   async_value.h         arguments and results; blocking_wait.h waits for them
+//   eager_op.h            one op without a program
 //   status.h              errors
 //
 // Thread rule and failure rule: those of each header.
@@ -27,6 +28,8 @@
 #include "host_runtime/base/counting_allocator.h"
 #include "host_runtime/base/trace.h"
 #include "host_runtime/bef/bef_file.h"
+#include "host_runtime/eager/eager_attribute.h"
+#include "host_runtime/eager/eager_op.h"
 #include "host_runtime/executor/output.h"
 #include "host_runtime/executor/program.h"
 #include "host_runtime/executor/request_deadline.h"

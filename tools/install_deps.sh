@@ -26,7 +26,8 @@ libubsan1             gcc's UndefinedBehaviorSanitizer runtime
 libtsan2              gcc's ThreadSanitizer runtime
 llvm-14-tools         FileCheck and not, for test files with RUN lines
 llvm-14               llvm-symbolizer, for readable sanitizer reports
-pkg-config            finds the libraries below
+pkg-config            finds the libraries below, and libtfrt for others
+make                  builds the example of a kernel library
 libgrpc-dev           the network transport (distributed/grpc)
 libprotobuf-c-dev     wire messages (distributed/wire)
 protobuf-c-compiler   generates their C code

@@ -117,8 +117,8 @@ static void stats_or_else(tfrt_kernel_frame_t* frame) {
 
 typedef struct stats_read_s {
   tfrt_task_t task;
-  tfrt_kernel_hold_t hold;     // the request, and the kernel's place for errors
-  tfrt_async_value_t* result;  // +1
+  const tfrt_kernel_site_t* site;  // the kernel's place, for errors; retained
+  tfrt_async_value_t* result;      // +1
   char path[1024];
 } stats_read_t;
 
@@ -148,12 +148,12 @@ static void stats_read_run(tfrt_task_t* task) {
   // The payload is made in its place, and published once.
   tfrt_status_t status = read_file(read->path, tfrt_async_value_payload(read->result));
   if (status) {
-    tfrt_kernel_site_fail_take(read->hold.site, read->result, status);
+    tfrt_kernel_site_fail_take(read->site, read->result, status);
   } else {
     tfrt_async_value_set_available(read->result);
   }
   tfrt_async_value_release(read->result);
-  tfrt_kernel_hold_deinitialize(&read->hold);
+  tfrt_kernel_site_release(read->site);
   tfrt_allocator_free(tfrt_allocator_system(), read, sizeof(*read));
 }
 
@@ -179,7 +179,7 @@ static void stats_read(tfrt_kernel_frame_t* frame) {
     return;
   }
   tfrt_task_initialize(&read->task, stats_read_run);
-  tfrt_kernel_hold_initialize(&read->hold, frame);
+  read->site = tfrt_kernel_site_retain(frame->site);
   tfrt_kernel_frame_set(frame, 0, tfrt_async_value_retain(read->result));
   tfrt_work_queue_t* queue = frame->context->work_queue;
   if (tfrt_work_queue_add_blocking_task(queue, &read->task, true)) return;

@@ -12,8 +12,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "host_runtime/base/macros.h"
 #include "host_runtime/base/string_view.h"
 #include "host_runtime/bef/bef_format.h"
+
+TFRT_API_BEGIN
 
 struct tfrt_bef_bytes_s;
 
@@ -33,5 +36,7 @@ struct tfrt_bef_value_s {
 // Appends |value| to |bytes|, with the padding that it needs before it, and returns where it
 // begins. Thread-compatible.
 uint32_t tfrt_bef_value_encode(const tfrt_bef_value_t* value, struct tfrt_bef_bytes_s* bytes);
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_BEF_BEF_VALUE_H_

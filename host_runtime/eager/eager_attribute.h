@@ -16,6 +16,7 @@
 
 #include <string.h>
 
+#include "host_runtime/base/macros.h"
 #include "host_runtime/bef/bef_value.h"
 #include "host_runtime/executor/function.h"
 
@@ -29,13 +30,25 @@ typedef struct tfrt_eager_attribute_s {
   uint32_t function_count;
 } tfrt_eager_attribute_t;
 
+// An attribute of |type| whose content is still to be set: what the others below begin with.
+static inline tfrt_eager_attribute_t tfrt_eager_attribute_named(const char* name,
+                                                                tfrt_bef_attribute_type_t type) {
+  tfrt_eager_attribute_t attribute;
+  memset(&attribute, 0, sizeof(attribute));
+  attribute.name = name;
+  attribute.value.type = type;
+  return attribute;
+}
+
 // A scalar of |type| whose bytes are the low ones of |bits|: what the others below are made
 // of, and those that have no function of their own (f16 and bf16, as their bits).
 static inline tfrt_eager_attribute_t tfrt_eager_attribute_scalar(const char* name,
                                                                  tfrt_bef_dtype_t type,
                                                                  uint64_t bits) {
-  return (tfrt_eager_attribute_t){.name = name,
-                                  .value = {.type = (tfrt_bef_attribute_type_t)type, .bits = bits}};
+  tfrt_eager_attribute_t attribute =
+      tfrt_eager_attribute_named(name, (tfrt_bef_attribute_type_t)type);
+  attribute.value.bits = bits;
+  return attribute;
 }
 
 static inline tfrt_eager_attribute_t tfrt_eager_attribute_i1(const char* name, bool value) {
@@ -79,29 +92,34 @@ static inline tfrt_eager_attribute_t tfrt_eager_attribute_f64(const char* name, 
 // A text.
 static inline tfrt_eager_attribute_t tfrt_eager_attribute_string(const char* name,
                                                                  const char* text) {
-  return (tfrt_eager_attribute_t){
-      .name = name, .value = {.type = TFRT_BEF_DTYPE_STRING, .data = tfrt_string_view_of(text)}};
+  tfrt_eager_attribute_t attribute = tfrt_eager_attribute_named(name, TFRT_BEF_DTYPE_STRING);
+  attribute.value.data = tfrt_string_view_of(text);
+  return attribute;
 }
 
 // A dtype.
 static inline tfrt_eager_attribute_t tfrt_eager_attribute_type(const char* name,
                                                                tfrt_bef_dtype_t dtype) {
-  return (tfrt_eager_attribute_t){.name = name,
-                                  .value = {.type = TFRT_BEF_ATTRIBUTE_TYPE, .bits = dtype}};
+  tfrt_eager_attribute_t attribute = tfrt_eager_attribute_named(name, TFRT_BEF_ATTRIBUTE_TYPE);
+  attribute.value.bits = dtype;
+  return attribute;
 }
 
 // A shape of |rank| |dims|, -1 where one is unknown.
 static inline tfrt_eager_attribute_t tfrt_eager_attribute_shape(const char* name,
                                                                 const int64_t* dims,
                                                                 uint32_t rank) {
-  return (tfrt_eager_attribute_t){
-      .name = name, .value = {.type = TFRT_BEF_ATTRIBUTE_SHAPE, .count = rank, .dims = dims}};
+  tfrt_eager_attribute_t attribute = tfrt_eager_attribute_named(name, TFRT_BEF_ATTRIBUTE_SHAPE);
+  attribute.value.count = rank;
+  attribute.value.dims = dims;
+  return attribute;
 }
 
 // The shape of which not even the rank is known.
 static inline tfrt_eager_attribute_t tfrt_eager_attribute_unranked_shape(const char* name) {
-  return (tfrt_eager_attribute_t){.name = name,
-                                  .value = {.type = TFRT_BEF_ATTRIBUTE_SHAPE, .is_unranked = true}};
+  tfrt_eager_attribute_t attribute = tfrt_eager_attribute_named(name, TFRT_BEF_ATTRIBUTE_SHAPE);
+  attribute.value.is_unranked = true;
+  return attribute;
 }
 
 // A tensor of |rank| |dims|, none negative, with the |size| bytes of its elements at |data| in
@@ -110,12 +128,12 @@ static inline tfrt_eager_attribute_t tfrt_eager_attribute_dense(const char* name
                                                                 tfrt_bef_dtype_t dtype,
                                                                 const int64_t* dims, uint32_t rank,
                                                                 const void* data, size_t size) {
-  return (tfrt_eager_attribute_t){.name = name,
-                                  .value = {.type = TFRT_BEF_ATTRIBUTE_DENSE,
-                                            .dtype = dtype,
-                                            .count = rank,
-                                            .dims = dims,
-                                            .data = tfrt_string_view_make(data, size)}};
+  tfrt_eager_attribute_t attribute = tfrt_eager_attribute_named(name, TFRT_BEF_ATTRIBUTE_DENSE);
+  attribute.value.dtype = dtype;
+  attribute.value.count = rank;
+  attribute.value.dims = dims;
+  attribute.value.data = tfrt_string_view_make((const char*)data, size);
+  return attribute;
 }
 
 // An array of |count| elements of the fixed-width type |dtype|, one byte per i1.
@@ -123,37 +141,39 @@ static inline tfrt_eager_attribute_t tfrt_eager_attribute_array(const char* name
                                                                 tfrt_bef_dtype_t dtype,
                                                                 const void* elements,
                                                                 uint32_t count) {
-  return (tfrt_eager_attribute_t){
-      .name = name,
-      .value = {.type = (tfrt_bef_attribute_type_t)(TFRT_BEF_ATTRIBUTE_ARRAY_BIT | dtype),
-                .count = count,
-                .data = tfrt_string_view_make(elements, count * tfrt_bef_dtype_size(dtype))}};
+  tfrt_eager_attribute_t attribute = tfrt_eager_attribute_named(
+      name, (tfrt_bef_attribute_type_t)(TFRT_BEF_ATTRIBUTE_ARRAY_BIT | (int)dtype));
+  attribute.value.count = count;
+  attribute.value.data =
+      tfrt_string_view_make((const char*)elements, count * tfrt_bef_dtype_size(dtype));
+  return attribute;
 }
 
 // An array of |count| values of any types, also of arrays.
 static inline tfrt_eager_attribute_t tfrt_eager_attribute_aggregate(
     const char* name, const tfrt_bef_value_t* elements, uint32_t count) {
-  return (tfrt_eager_attribute_t){
-      .name = name,
-      .value = {.type = TFRT_BEF_ATTRIBUTE_AGGREGATE, .count = count, .elements = elements}};
+  tfrt_eager_attribute_t attribute = tfrt_eager_attribute_named(name, TFRT_BEF_ATTRIBUTE_AGGREGATE);
+  attribute.value.count = count;
+  attribute.value.elements = elements;
+  return attribute;
 }
 
 // A function: a symbol, or, under the region's name, what stands for a region.
 static inline tfrt_eager_attribute_t tfrt_eager_attribute_function(
     const char* name, const tfrt_function_t* function) {
-  return (tfrt_eager_attribute_t){.name = name,
-                                  .value = {.type = TFRT_BEF_ATTRIBUTE_FUNCTION},
-                                  .function = function,
-                                  .function_count = 1};
+  tfrt_eager_attribute_t attribute = tfrt_eager_attribute_named(name, TFRT_BEF_ATTRIBUTE_FUNCTION);
+  attribute.function = function;
+  attribute.function_count = 1;
+  return attribute;
 }
 
 // An array of |count| functions.
 static inline tfrt_eager_attribute_t tfrt_eager_attribute_functions(
     const char* name, const tfrt_function_t* const* functions, uint32_t count) {
-  return (tfrt_eager_attribute_t){.name = name,
-                                  .value = {.type = TFRT_BEF_ATTRIBUTE_FUNCTION},
-                                  .functions = functions,
-                                  .function_count = count};
+  tfrt_eager_attribute_t attribute = tfrt_eager_attribute_named(name, TFRT_BEF_ATTRIBUTE_FUNCTION);
+  attribute.functions = functions;
+  attribute.function_count = count;
+  return attribute;
 }
 
 TFRT_API_END

@@ -30,6 +30,7 @@
 #ifndef TFRT_HOST_RUNTIME_EAGER_EAGER_OP_H_
 #define TFRT_HOST_RUNTIME_EAGER_EAGER_OP_H_
 
+#include "host_runtime/base/macros.h"
 #include "host_runtime/eager/eager_attribute.h"
 #include "host_runtime/executor/kernel_registry.h"
 #include "host_runtime/executor/program.h"

@@ -7,13 +7,15 @@
 #include <time.h>
 
 #include "host_runtime/executor/call_scope.h"
-#include "host_runtime/executor/kernel_hold.h"
+#include "host_runtime/executor/program.h"
 #include "host_runtime/executor/request_context.h"
 
 // Something to do in a queue, with one result that the kernel has handed out already.
 typedef struct tfrt_test_job_s {
   tfrt_task_t task;
-  tfrt_kernel_hold_t hold;
+  tfrt_execution_context_t context;  // its request is retained
+  tfrt_program_t* program;           // +1; keeps |site| alive
+  const tfrt_kernel_site_t* site;
   tfrt_async_value_t* result;  // +1; NULL: none
   int64_t number;              // what the job is about
   bool fails;
@@ -28,18 +30,23 @@ static tfrt_test_job_t* tfrt_test_job_allocate(tfrt_kernel_frame_t* frame, tfrt_
     return NULL;
   }
   tfrt_task_initialize(&job->task, run);
-  tfrt_kernel_hold_initialize(&job->hold, frame);
+  job->context = *frame->context;
+  job->program = tfrt_program_retain(tfrt_kernel_site_program(frame->site));
+  job->site = frame->site;
   job->result = result;
   job->number = number;
+  tfrt_request_context_retain(job->context.request);
   if (result) tfrt_kernel_frame_set(frame, 0, tfrt_async_value_retain(result));
   return job;
 }
 
 static void tfrt_test_job_free(tfrt_test_job_t* job) {
-  tfrt_kernel_hold_t hold = job->hold;
+  tfrt_request_context_t* request = job->context.request;
+  tfrt_program_t* program = job->program;
   tfrt_async_value_release(job->result);
   tfrt_allocator_free(tfrt_allocator_system(), job, sizeof(*job));
-  tfrt_kernel_hold_deinitialize(&hold);
+  tfrt_request_context_release(request);
+  tfrt_program_release(program);
 }
 
 // Resolves the job's i32 result, or fails it.
@@ -47,7 +54,7 @@ static void tfrt_test_job_resolve(tfrt_task_t* task) {
   tfrt_test_job_t* job = TFRT_CONTAINER_OF(task, tfrt_test_job_t, task);
   if (job->fails) {
     tfrt_kernel_site_fail_take(
-        job->hold.site, job->result,
+        job->site, job->result,
         tfrt_status_create(TFRT_STATUS_INTERNAL, "something bad happened asynchronously"));
   } else if (job->result->kind == TFRT_ASYNC_VALUE_INDIRECT) {
     tfrt_indirect_value_forward_take((tfrt_indirect_value_t*)job->result,
@@ -69,7 +76,7 @@ static void tfrt_test_enqueue(tfrt_kernel_frame_t* frame, tfrt_async_value_t* re
   tfrt_test_job_t* job = tfrt_test_job_allocate(frame, tfrt_test_job_resolve, result, number);
   if (!job) return;
   job->fails = fails;
-  tfrt_work_queue_add_task(job->hold.context.work_queue, &job->task);
+  tfrt_work_queue_add_task(job->context.work_queue, &job->task);
 }
 
 static tfrt_async_value_t* tfrt_test_new_i32(void) {
@@ -128,10 +135,10 @@ static void tfrt_test_job_resolve_late(tfrt_task_t* task) {
 
 // Gives |job| to the blocking queue, or, if that doesn't take it, fails what it promised.
 static void tfrt_test_job_block(tfrt_test_job_t* job) {
-  if (tfrt_work_queue_add_blocking_task(job->hold.context.work_queue, &job->task, true)) return;
+  if (tfrt_work_queue_add_blocking_task(job->context.work_queue, &job->task, true)) return;
   if (job->result) {
     tfrt_kernel_site_fail_take(
-        job->hold.site, job->result,
+        job->site, job->result,
         tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "the blocking queue is full"));
   }
   tfrt_test_job_free(job);
@@ -163,7 +170,7 @@ static void tfrt_test_job_sleep(tfrt_task_t* task) {
     int length =
         snprintf(line, sizeof(line), "Slept for %lld microseconds", (long long)job->number);
     tfrt_async_value_release(tfrt_request_context_print(
-        job->hold.context.request, tfrt_string_view_make(line, (size_t)length)));
+        job->context.request, tfrt_string_view_make(line, (size_t)length)));
   }
   tfrt_test_job_free(job);
 }

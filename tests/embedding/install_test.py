@@ -1,0 +1,240 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""What is installed, and a project outside of the tree that knows nothing else.
+
+    install_test.py BUILT_FOLDER
+
+Installs into an empty folder, and builds and runs examples/kernel_library there, with what
+pkg-config says and the system's compilers.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILT = os.path.abspath(sys.argv[1])
+ROOT = os.getcwd()
+sys.path.insert(0, "embedding")
+import install_tree  # pylint: disable=wrong-import-position
+import kernel_api  # pylint: disable=wrong-import-position
+
+C = ["gcc", "-std=c11", "-x", "c"]
+CXX = ["g++", "-std=c++14", "-x", "c++"]
+COMPILERS = [C, CXX, ["g++", "-std=c++20", "-x", "c++"], ["clang-14", "-std=c11", "-x", "c"],
+             ["clang++-14", "-std=c++17", "-x", "c++"]]
+STRICT = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]
+
+
+def install(prefix, *options):
+    """Runs the copying half of tools/install.sh."""
+    return subprocess.run([os.path.join(ROOT, "embedding/install_tree.py"), "--prefix", prefix,
+                           "--built", BUILT, *options], capture_output=True, check=False)
+
+
+class InstalledTest(unittest.TestCase):
+
+    @classmethod
+    def setUpClass(cls):
+        cls.storage = tempfile.TemporaryDirectory()
+        cls.prefix = os.path.join(cls.storage.name, "first")
+        done = install(cls.prefix)
+        assert done.returncode == 0, done.stderr
+        # Who installs and who uses need not agree on where it lies.
+        moved = os.path.join(cls.storage.name, "moved")
+        os.rename(cls.prefix, moved)
+        cls.prefix = moved
+        cls.environment = dict(os.environ, PKG_CONFIG_PATH=cls.prefix + "/lib/pkgconfig")
+        cls.project = os.path.join(cls.storage.name, "project")
+        shutil.copytree(cls.prefix + "/share/doc/tfrt/examples/kernel_library", cls.project)
+        cls.run_here("make", "CFLAGS=-O1 -Wall -Wextra -Werror")
+        cls.tool("mlir_to_bef", "--shared_libs=libstats.so", "stats.mlir", "-o", "stats.bef")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.storage.cleanup()
+
+    @classmethod
+    def run_here(cls, *command, code=0):
+        """Runs `command` in the project; returns its standard output and error."""
+        done = subprocess.run(command, cwd=cls.project, env=cls.environment, capture_output=True,
+                              timeout=120, check=False)
+        output, errors = done.stdout.decode(), done.stderr.decode()
+        assert done.returncode == code, (command, done.returncode, output, errors)
+        return output, errors
+
+    @classmethod
+    def tool(cls, name, *arguments, code=0):
+        return cls.run_here(os.path.join(cls.prefix, "bin", name), *arguments, code=code)
+
+    def flags(self, *arguments):
+        return self.run_here("pkg-config", *arguments)[0].split()
+
+    # --- Headers -----------------------------------------------------------------------------
+
+    def headers(self):
+        include = os.path.join(self.prefix, "include")
+        return [os.path.relpath(os.path.join(folder, name), include)
+                for folder, _, names in os.walk(include) for name in names]
+
+    def test_each_header_compiles_alone_as_c_and_as_cxx(self):
+        flags = self.flags("--cflags", "tfrt")
+        headers = self.headers()
+        self.assertGreater(len(headers), 50)
+        for header in headers:
+            for compiler in [C, CXX]:
+                source = f"#include <{header}>\n"
+                done = subprocess.run([*compiler, *STRICT, *flags, "-"], input=source.encode(),
+                                      capture_output=True, check=False)
+                self.assertEqual((header, done.returncode, done.stderr), (header, 0, b""))
+
+    def test_the_front_door_compiles_with_all_compilers(self):
+        for compiler in COMPILERS:
+            for package, header in [("tfrt", "tfrt.h"), ("tfrt-kernels", "kernel_library.h")]:
+                source = f"#include <tfrt/{header}>\n"
+                done = subprocess.run(
+                    [*compiler, *STRICT, *self.flags("--cflags", package), "-"],
+                    input=source.encode(), capture_output=True, check=False)
+                self.assertEqual((compiler, done.returncode, done.stderr), (compiler, 0, b""))
+
+    # --- Libraries ---------------------------------------------------------------------------
+
+    def exported(self, path):
+        lines = self.run_here("nm", "-D", "--defined-only", path)[0].splitlines()
+        return sorted(line.split()[-1] for line in lines)
+
+    def test_the_shared_library_exports_what_headers_declare_and_no_more(self):
+        declared = set()
+        for header in install_tree.public_headers(ROOT):
+            with open(header, encoding="utf-8") as file:
+                declared.update(kernel_api.declared_functions(file.read()))
+        self.assertEqual(self.exported(self.prefix + "/lib/libtfrt.so"), sorted(declared))
+
+    def test_the_static_library_defines_no_foreign_names(self):
+        lines = self.run_here("nm", "-g", "--defined-only", self.prefix + "/lib/libtfrt.a")[0]
+        names = {line.split()[-1] for line in lines.splitlines() if len(line.split()) == 3}
+        self.assertGreater(len(names), 500)
+        self.assertEqual([name for name in names if not name.startswith("tfrt_")], [])
+
+    def test_names_and_links_of_the_shared_library(self):
+        dynamic = self.run_here("readelf", "-d", self.prefix + "/lib/libtfrt.so")[0]
+        self.assertIn("soname: [libtfrt.so.0]", dynamic)
+        version = self.flags("--modversion", "tfrt")[0]
+        self.assertEqual(os.path.basename(os.path.realpath(self.prefix + "/lib/libtfrt.so")),
+                         "libtfrt.so." + version)
+        needed = re.findall(r"NEEDED.*\[(.*)\]", dynamic)
+        self.assertEqual([name for name in needed if not re.match(r"(lib[cm]|ld-linux)", name)],
+                         [])
+
+    def test_the_kernel_library_names_no_library_of_this_project(self):
+        dynamic = self.run_here("readelf", "-d", "libstats.so")[0]
+        self.assertNotIn("libtfrt", dynamic)
+        self.assertEqual(self.exported("libstats.so"), ["tfrt_kernel_library"])
+
+    def test_a_wholly_static_program_links(self):
+        with open(os.path.join(self.project, "static.c"), "w", encoding="utf-8") as file:
+            file.write("#include <stdio.h>\n#include <tfrt/tfrt.h>\n"
+                       "int main(void) { puts(tfrt_version()); return 0; }\n")
+        self.run_here("gcc", "-static", "static.c", *self.flags("--cflags", "tfrt"),
+                      *self.flags("--static", "--libs", "tfrt"), "-o", "static")
+        self.assertEqual(self.run_here("./static")[0].split(), self.flags("--modversion", "tfrt"))
+
+    # --- The example ---------------------------------------------------------------------------
+
+    def test_the_host_program_runs_text_and_bef_shared_and_static(self):
+        for program in ["./stats_host", "./stats_host_static"]:
+            for source in ["stats.mlir", "stats.bef"]:
+                for library in [[], ["libstats.so"]]:
+                    output, errors = self.run_here(program, source, *library)
+                    self.assertEqual(output, "main: result 0 is !stats.summary: 4 numbers from -1 "
+                                     "to 13, sum 20\nmain: result 1 is f64: 5.000000e+01\n"
+                                     "mean_of: result 0 is f64: 2.500000e+00\n")
+                    self.assertRegex(errors, r"^stats.mlir:\d+:\d+: stats.mean: no numbers, so no "
+                                     r"mean \(FAILED_PRECONDITION\)\n$")
+
+    def test_bef_executor_runs_it_in_each_queue(self):
+        for queue in ["s", "mstd:1", "mstd:4"]:
+            output, errors = self.tool("bef_executor", "--shared_libs=libstats.so",
+                                       "--check_types", "--work_queue_type=" + queue, "stats.bef")
+            self.assertEqual(errors, "")
+            for line in ["'three_numbers' returned 3.000000e+00",
+                         "'main' returned 4 numbers from -1 to 13, sum 20,5.000000e+01",
+                         "'no_mean' returned <<error: no numbers, so no mean>>",
+                         "'synchronous' returned 4.200000e+01"]:
+                self.assertIn(line + "\n", output)
+
+    def test_text_to_bef_and_back(self):
+        library = "--shared_libs=libstats.so"
+        self.tool("bef_to_mlir", library, "stats.bef", "-o", "again.mlir")
+        self.tool("mlir_to_bef", library, "again.mlir", "-o", "again.bef")
+        first = self.tool("bef_to_mlir", library, "again.bef")[0]
+        with open(os.path.join(self.project, "again.mlir"), encoding="utf-8") as file:
+            self.assertEqual(file.read(), first)
+        self.assertIn('stats.read "numbers.txt", %0\n', first)
+
+    def test_a_value_of_its_type_crosses_hosts(self):
+        expected = "'main' returned 4 numbers from -1 to 13, sum 20,5.000000e+01\n"
+        for hosts in [[], ["--in-process", "2"], ["--local", "2"]]:
+            output, errors = self.tool("tfrt", "run", *hosts, "--shared_libs=libstats.so",
+                                       "stats.mlir")
+            self.assertEqual((output, errors), (expected, ""))
+
+    def test_its_reference_page(self):
+        page = self.tool("kernel_docs", "--shared_libs=libstats.so")[0]
+        self.assertIn("## Dialect `stats`\n", page)
+        self.assertIn("### stats.or_else\n\n`value`, or, if that is an error, `fallback`.\n", page)
+
+    def test_mistakes_in_its_text_are_found(self):
+        with open(os.path.join(self.project, "wrong.mlir"), "w", encoding="utf-8") as file:
+            file.write("func.func @f() -> f64 {\n  %none = stats.empty\n"
+                       "  %sum = stats.add %none, %none\n  tfrt.return %sum : f64\n}\n")
+        errors = self.tool("mlir_to_bef", "--shared_libs=libstats.so", "wrong.mlir", code=1)[1]
+        self.assertIn("wrong.mlir:3:", errors)
+        self.assertIn("f64", errors)
+
+    def test_a_library_that_links_libtfrt_is_refused(self):
+        for name, libraries, program in [
+                ("shared", ["-ltfrt", "-Wl,-rpath," + self.prefix + "/lib"], "bef_executor"),
+                ("static", ["-l:libtfrt.a", "-ldl", "-lm"], "bef_executor")]:
+            path = f"linked_{name}.so"
+            self.run_here("gcc", "-fPIC", "-shared", *self.flags("--cflags", "tfrt"), "summary.c",
+                          "stats_ops.c", "stats_kernels.c", "-L" + self.prefix + "/lib",
+                          "-Wl,--no-as-needed", *libraries, "-lm", "-o", path)
+            errors = self.tool(program, "--shared_libs=" + path, "stats.bef", code=1)[1]
+            self.assertIn("brings a second runtime into this process", errors)
+            self.assertIn("pkg-config --libs tfrt-kernels", errors)
+            self.assertEqual(errors.count("\n"), 1)
+
+
+class InstallingTest(unittest.TestCase):
+
+    def test_staging_goes_below_another_folder(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = install("/usr", "--destdir", folder, "--libdir", "lib/x")
+            self.assertEqual((done.returncode, done.stderr), (0, b""))
+            self.assertTrue(os.path.exists(folder + "/usr/lib/x/libtfrt.so.0"))
+            self.assertTrue(os.access(folder + "/usr/bin/bef_executor", os.X_OK))
+            self.assertTrue(os.path.exists(folder + "/usr/share/doc/tfrt/LICENSE"))
+            environment = dict(os.environ, PKG_CONFIG_PATH=folder + "/usr/lib/x/pkgconfig")
+            for name, below in [("libdir", "usr/lib/x"), ("includedir", "usr/include")]:
+                done = subprocess.run(["pkg-config", "--variable=" + name, "tfrt"], check=True,
+                                      env=environment, capture_output=True)
+                self.assertEqual(os.path.realpath(done.stdout.decode().strip()),
+                                 os.path.realpath(os.path.join(folder, below)))
+            again = install("/usr", "--destdir", folder, "--libdir", "lib/x")
+            self.assertEqual((again.returncode, again.stderr), (0, b""))
+
+    def test_wrong_usage_and_missing_files(self):
+        self.assertEqual(install("relative").returncode, 2)
+        self.assertEqual(install("/p", "--libdir", "/lib").returncode, 2)
+        with tempfile.TemporaryDirectory() as folder:
+            done = install(folder + "/p", "--built", folder)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(b"is missing", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
