@@ -34,6 +34,7 @@ GOOD = {
     "tools/f.c": SPDX + "#include <uv.h>\n#include <zlib.h>\nint f(int x) {\n" +
                  "  x += 1;\n" * 40 + "}\n",
     "tools/run.sh": "#!/bin/bash\n# SPDX-License-Identifier: Apache-2.0\n",
+    "examples/kernel_library/g.h": header("G_H_", '#include "h.h"\n'),
     "tools/BUILD": "# SPDX-License-Identifier: Apache-2.0\n",
 }
 
@@ -57,6 +58,7 @@ BAD = [
     ("layer-include", "compiler/z.c", SPDX + '#include "host_runtime/async/b.h"\n'),
     ("layer-include", "distributed/z.c", SPDX + '#include "kernels/basic/k.h"\n'),
     ("layer-include", "kernels/z.c", SPDX + '#include "devices/cuda/c.h"\n'),
+    ("allocator", "examples/kernel_library/a.c", SPDX + "void* f(void) { return malloc(1); }\n"),
     ("include-path", "host_runtime/base/z.c", SPDX + '#include "host_runtime/base/none.h"\n'),
     ("include-guard", "tools/a.h", header("A_H")),
     ("spdx", "tools/a.c", "int x;\n"),
