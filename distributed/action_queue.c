@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "distributed/reader_pair.h"
 #include "host_runtime/base/log.h"
 
 typedef enum tfrt_action_kind_e {
@@ -110,7 +111,7 @@ static void tfrt_action_queue_run(tfrt_task_t* task) {
     return;
   }
   tfrt_task_initialize(&batch->task, tfrt_action_batch_run_task);
-  tfrt_work_queue_add_task(work_queue, &batch->task);
+  tfrt_reader_pair_run_soon(work_queue, &batch->task);
 }
 
 void tfrt_action_queue_initialize(tfrt_action_queue_t* queue, tfrt_node_lock_t* lock,

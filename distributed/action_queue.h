@@ -7,12 +7,13 @@
 //
 //   lock ... action, action ... unlock_and_run --> forward, fail, release, wait ...
 //                                       | on a thread of the network or the timers
-//                                       '--> work queue --> the same, there
+//                                       '--> behind the message, or work queue --> the same, there
 //
 // Resolving a value may run kernels for long, and who resolves is mostly a thread that reads
 // from the network: heartbeats would wait. So the queue may be given a work queue. Then only
-// threads of that carry out actions; others hand them over. Releases alone are carried out
-// where they come up, and what must not wait for a busy thread (a cancel) is called at once.
+// threads of that carry out actions, or a reader of the network once it is done with its message,
+// which has a deputy (reader_pair.h); others hand them over. Releases alone are carried out where
+// they come up, and what must not wait for a busy thread (a cancel) is called at once.
 //
 // Life: initialised with the lock that guards it; deinitialised when nothing is queued. What
 // was handed over needs the queue no more.

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "distributed/incoming_want.h"
+#include "distributed/reader_pair.h"
 
 // --- Depth -------------------------------------------------------------------
 
@@ -378,7 +379,7 @@ static void tfrt_execution_run(tfrt_task_t* task) {
 static void tfrt_execution_queue(tfrt_task_t* task) {
   tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, task);
   tfrt_task_initialize(&execution->task, tfrt_execution_run);
-  tfrt_work_queue_add_task(execution->node->options.host->work_queue, &execution->task);
+  tfrt_reader_pair_run_soon(execution->node->options.host->work_queue, &execution->task);
 }
 
 static void tfrt_execution_run_timer(tfrt_timer_t* timer) {

@@ -154,6 +154,15 @@ tfrt_status_t tfrt_send_queue_append(tfrt_send_queue_t* queue, const tfrt_sessio
   return NULL;
 }
 
+bool tfrt_send_queue_is_due(const tfrt_send_queue_t* queue) {
+  size_t waiting = 0;
+  for (const tfrt_list_link_t* link = queue->cursor; link != &queue->sequence; link = link->next) {
+    const tfrt_send_entry_t* entry = TFRT_CONTAINER_OF(link, tfrt_send_entry_t, link);
+    if (!entry->frame.can_wait || ++waiting == TFRT_SEND_QUEUE_MAX_WAITING) return true;
+  }
+  return false;
+}
+
 void tfrt_send_queue_grant(tfrt_send_queue_t* queue, uint64_t calls, uint64_t wants,
                            int64_t now_ns) {
   if (calls <= queue->call_limit && wants <= queue->want_limit) return;

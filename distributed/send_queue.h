@@ -30,6 +30,9 @@
 // The most frames in one batch.
 #define TFRT_SEND_QUEUE_BATCH_FRAMES 256
 
+// The most frames that wait for others to go with.
+#define TFRT_SEND_QUEUE_MAX_WAITING 64
+
 typedef struct tfrt_send_entry_s {
   tfrt_list_link_t link;       // in a gate or in the sequence
   uint64_t seq;                // 0: in a gate
@@ -124,6 +127,10 @@ void tfrt_send_queue_rewind(tfrt_send_queue_t* queue);
 static inline bool tfrt_send_queue_has_unwritten(const tfrt_send_queue_t* queue) {
   return queue->cursor != &queue->sequence;
 }
+
+// True if a frame of the sequence that is not written to this connection can't wait, or too many
+// wait. Thread-compatible.
+bool tfrt_send_queue_is_due(const tfrt_send_queue_t* queue);
 
 // Fills |*out_batch| with what comes next, up to |target_size| bytes but at least one frame,
 // and counts it as written at |now_ns|. Frames that were written before stay together with

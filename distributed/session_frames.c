@@ -63,6 +63,15 @@ static tfrt_status_t append_sealed(tfrt_session_t* session, const tfrt_session_f
   return tfrt_session_append(session, &sealed);
 }
 
+// Sees to it that a batch goes within the delay of an acknowledgement.
+static void schedule_flush(tfrt_session_t* session) {
+  if (session->state != TFRT_SESSION_OPEN || session->ack_ns != TFRT_TIME_INFINITE) return;
+  const tfrt_session_manager_t* manager = session->manager;
+  session->ack_ns =
+      tfrt_deadline_after(tfrt_session_now_ns(manager), manager->options.ack_delay_ns);
+  tfrt_session_schedule(session);
+}
+
 tfrt_status_t tfrt_session_append(tfrt_session_t* session, const tfrt_session_frame_t* frame) {
   TFRT_RETURN_IF_ERROR(check_frame(session, frame));
   if (frame->seal && session->was_opened) return append_sealed(session, frame);
@@ -70,6 +79,7 @@ tfrt_status_t tfrt_session_append(tfrt_session_t* session, const tfrt_session_fr
   TFRT_RETURN_IF_ERROR(tfrt_send_queue_append(&session->queue, frame, now_ns));
   if (frame->call > 0) ++session->peer->next_call;
   if (frame->want > 0) ++session->next_want;
+  if (frame->can_wait) schedule_flush(session);
   if (session->link) tfrt_session_link_request_work(session->link);
   if (frame->call > 0 || frame->want > 0) tfrt_session_schedule(session);
   return NULL;
@@ -88,11 +98,7 @@ void tfrt_session_grant(tfrt_session_t* session, uint64_t calls, uint64_t wants)
   if (calls <= session->granted_calls && wants <= session->granted_wants) return;
   if (calls > session->granted_calls) session->granted_calls = calls;
   if (wants > session->granted_wants) session->granted_wants = wants;
-  if (session->state != TFRT_SESSION_OPEN || session->ack_ns != TFRT_TIME_INFINITE) return;
-  const tfrt_session_manager_t* manager = session->manager;
-  session->ack_ns =
-      tfrt_deadline_after(tfrt_session_now_ns(manager), manager->options.ack_delay_ns);
-  tfrt_session_schedule(session);
+  schedule_flush(session);
 }
 
 // --- Frames in ---------------------------------------------------------------
@@ -217,10 +223,7 @@ static void schedule_ack(tfrt_session_t* session) {
     tfrt_session_link_request_work(session->link);
     return;
   }
-  if (session->ack_ns != TFRT_TIME_INFINITE) return;
-  session->ack_ns =
-      tfrt_deadline_after(tfrt_session_now_ns(session->manager), options->ack_delay_ns);
-  tfrt_session_schedule(session);
+  schedule_flush(session);
 }
 
 void tfrt_session_on_batch(tfrt_session_t* session, tfrt_session_link_t* link,
@@ -241,7 +244,7 @@ void tfrt_session_on_batch(tfrt_session_t* session, tfrt_session_link_t* link,
   if (session->link == link && session->state == TFRT_SESSION_OPEN) {
     schedule_ack(session);
     // Credit or room may have let something out of a gate.
-    if (tfrt_send_queue_has_unwritten(&session->queue)) tfrt_session_link_request_work(link);
+    if (tfrt_send_queue_is_due(&session->queue)) tfrt_session_link_request_work(link);
   }
   tfrt_session_release(session);
 }

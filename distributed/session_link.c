@@ -134,8 +134,7 @@ static void give_up(tfrt_session_link_t* link) {
 static bool encode_batch(tfrt_session_link_t* link) {
   tfrt_session_manager_t* manager = link->manager;
   tfrt_session_t* session = link->session;
-  if (!tfrt_send_queue_has_unwritten(&session->queue) && !session->is_ack_due &&
-      !session->is_beat_due) {
+  if (!tfrt_send_queue_is_due(&session->queue) && !session->is_ack_due && !session->is_beat_due) {
     return false;
   }
   tfrt_send_batch_t* frames = &manager->batch;

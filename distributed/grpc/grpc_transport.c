@@ -106,6 +106,9 @@ static void transport_drain(tfrt_transport_t* base) {
   tfrt_grpc_listener_t* listener = transport->listener;
   tfrt_mutex_unlock(&transport->mutex);
   if (listener) tfrt_grpc_listener_drain(listener);
+  for (uint32_t i = 0; i < transport->control_count + transport->bulk_count; ++i) {
+    tfrt_grpc_queue_drain(transport->queues[i]);
+  }
 }
 
 // --- Life --------------------------------------------------------------------

@@ -12,9 +12,10 @@
 //                                       |
 //                                       +-> on_message, on_written, on_closed, accept
 //
-// Each completion queue has exactly one thread, and each connection lives on one queue:
+// Each completion queue has one thread at a time, and each connection lives on one queue:
 // that is what makes callbacks come one at a time for each connection and never from
-// inside of a call. Bulk connections share the threads of control unless they are given
+// inside of a call. What a callback leads to may run on the same thread, behind it
+// (distributed/reader_pair.h). Bulk connections share the threads of control unless they are given
 // some. Own ones let big messages be taken in beside small ones; but gRPC lets one idle
 // thread at a time read all sockets of the process, so that with two threads a control
 // message often passes from one to the other: twice the round trip on two processors.
@@ -22,7 +23,8 @@
 // Life:
 //  1. Created; gRPC is started in the process and the threads run.
 //  2. Used through distributed/transport.h.
-//  3. Closed, drained, released: threads joined, gRPC shut down.
+//  3. Closed; drained, which waits for what callbacks have led to, too; released: threads joined,
+//     gRPC shut down.
 // What is still held of a connection then may only be released.
 //
 // What a dialler is told: REFUSED if the machine refuses the TCP connection, at once;

@@ -42,21 +42,21 @@ static void expire_timers(tfrt_grpc_queue_t* queue) {
   }
 }
 
-static void run_queue(void* argument) {
+// Takes one event; false after the last.
+static bool run_turn(void* argument) {
   tfrt_grpc_queue_t* queue = argument;
-  for (;;) {
-    grpc_event completion =
-        grpc_completion_queue_next(queue->completion_queue, next_deadline(queue), NULL);
-    if (completion.type == GRPC_QUEUE_SHUTDOWN) return;
-    if (completion.type == GRPC_OP_COMPLETE) {
-      tfrt_grpc_event_t* event = completion.tag;
-      // Acquire: pairs with the release store in hand_over().
-      (void)atomic_load_explicit(&event->hand_over, memory_order_acquire);
-      event->run(event, completion.success != 0);
-    }
-    // Not only when |next| says that the time is up: it does not while events keep coming.
-    if (!tfrt_list_is_empty(&queue->timers)) expire_timers(queue);
+  grpc_event completion =
+      grpc_completion_queue_next(queue->completion_queue, next_deadline(queue), NULL);
+  if (completion.type == GRPC_QUEUE_SHUTDOWN) return false;
+  if (completion.type == GRPC_OP_COMPLETE) {
+    tfrt_grpc_event_t* event = completion.tag;
+    // Acquire: pairs with the release store in hand_over().
+    (void)atomic_load_explicit(&event->hand_over, memory_order_acquire);
+    event->run(event, completion.success != 0);
   }
+  // Not only when |next| says that the time is up: it does not while events keep coming.
+  if (!tfrt_list_is_empty(&queue->timers)) expire_timers(queue);
+  return true;
 }
 
 // --- Life --------------------------------------------------------------------
@@ -99,13 +99,15 @@ tfrt_status_t tfrt_grpc_queue_create(const char* name, tfrt_allocator_t allocato
   tfrt_list_initialize(&queue->timers);
   queue->earliest_ns = TFRT_TIME_INFINITE;
   open_queue(queue);
-  tfrt_status_t status = tfrt_thread_create(name, run_queue, queue, &queue->thread);
+  tfrt_status_t status = tfrt_reader_pair_start(&queue->threads, name, run_turn, queue);
   if (tfrt_status_is_ok(status)) {
     *out_queue = queue;
     return NULL;
   }
   stop_posting(queue);
-  run_queue(queue);  // nothing is in it but its end
+  while (run_turn(queue)) {
+    // Nothing is in it but its end.
+  }
   grpc_completion_queue_destroy(queue->completion_queue);
   free_queue(queue);
   return status;
@@ -121,16 +123,18 @@ void tfrt_grpc_queue_release(tfrt_grpc_queue_t* queue) {
   free_queue(queue);
 }
 
+void tfrt_grpc_queue_drain(tfrt_grpc_queue_t* queue) { tfrt_reader_pair_drain(&queue->threads); }
+
 void tfrt_grpc_queue_shut_down(tfrt_grpc_queue_t* queue) {
   stop_posting(queue);
-  tfrt_thread_join(&queue->thread);
+  tfrt_reader_pair_join(&queue->threads);
   grpc_completion_queue_destroy(queue->completion_queue);
 }
 
 // --- Events ------------------------------------------------------------------
 
 static void hand_over(tfrt_grpc_event_t* event) {
-  // Release: pairs with the acquire load in run_queue().
+  // Release: pairs with the acquire load in run_turn().
   atomic_store_explicit(&event->hand_over, 1, memory_order_release);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A completion queue with the one thread that serves it.
+// A completion queue with the threads that serve it: one at a time, which may run what an event
+// leads to, and its deputy (distributed/reader_pair.h).
 //
 // Whatever gRPC completes arrives here as an *event*, which its owner embeds; it doubles
 // as gRPC's tag. Events of one queue run one after another on its thread, with no lock
@@ -27,6 +28,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "distributed/reader_pair.h"
 #include "distributed/transport.h"
 #include "host_runtime/base/allocator.h"
 #include "host_runtime/base/list.h"
@@ -60,7 +62,7 @@ typedef struct tfrt_grpc_queue_s {
   tfrt_ref_count_t ref_count;
   tfrt_allocator_t allocator;
   grpc_completion_queue* completion_queue;
-  tfrt_thread_t thread;
+  tfrt_reader_pair_t threads;
 
   // An empty batch on a call completes at once: so an event gets into the queue. This
   // call goes nowhere and serves for nothing else.
@@ -90,7 +92,11 @@ tfrt_grpc_queue_t* tfrt_grpc_queue_retain(tfrt_grpc_queue_t* queue);
 // Thread-safe.
 void tfrt_grpc_queue_release(tfrt_grpc_queue_t* queue);
 
-// Runs what was posted and ends the thread; returns when it has. Nothing may be started
+// Returns when nothing that an event has led to runs on the queue's threads any more.
+// Thread-safe, and not from one of them.
+void tfrt_grpc_queue_drain(tfrt_grpc_queue_t* queue);
+
+// Runs what was posted and ends the threads; returns when it has. Nothing may be started
 // on |queue| any more. Thread-compatible, and not from the queue's thread.
 void tfrt_grpc_queue_shut_down(tfrt_grpc_queue_t* queue);
 

@@ -55,6 +55,12 @@ END_TEST
 START_TEST(the_transport_is_measured_with_and_without_tls) { run_group_of("transport/", 4); }
 END_TEST
 
+START_TEST(what_crosses_hosts_is_measured_beside_bare_sockets) {
+  run_group_of("limit/", 3);
+  run_group_of("cluster/", 11);
+}
+END_TEST
+
 START_TEST(processes_are_measured) {
   // How much memory a process has is a sanitizer's business there, and being traced is not
   // allowed to a leak checker.
@@ -68,14 +74,11 @@ END_TEST
 
 // How many benchmarks of all groups are called |name|.
 static int count_named(const char* name) {
-  const tfrt_benchmark_group_t groups[] = {
-      tfrt_async_value_benchmarks(), tfrt_work_queue_benchmarks(),  tfrt_executor_benchmarks(),
-      tfrt_eager_benchmarks(),       tfrt_translation_benchmarks(), tfrt_transport_benchmarks(),
-      tfrt_process_benchmarks()};
   int count = 0;
-  for (size_t g = 0; g < TFRT_ARRAY_SIZE(groups); ++g) {
-    for (size_t i = 0; i < groups[g].count; ++i) {
-      count += strcmp(groups[g].benchmarks[i].name, name) == 0;
+  tfrt_benchmark_group_t group;
+  for (size_t g = 0; (group = tfrt_bench_group(g)).count > 0; ++g) {
+    for (size_t i = 0; i < group.count; ++i) {
+      count += strcmp(group.benchmarks[i].name, name) == 0;
     }
   }
   return count;
@@ -126,6 +129,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(measured, programs_give_the_right_results);
   tcase_add_test(measured, translation_is_measured);
   tcase_add_test(measured, the_transport_is_measured_with_and_without_tls);
+  tcase_add_test(measured, what_crosses_hosts_is_measured_beside_bare_sockets);
   tcase_add_test(measured, processes_are_measured);
   tcase_add_test(measured, names_are_unique_and_limits_are_benchmarks);
   tcase_add_test(measured, a_table_has_a_line_and_json_an_object_for_each);

@@ -24,7 +24,7 @@
 
 // Where benchmarks find what is no part of this program.
 typedef struct tfrt_benchmark_files_s {
-  const char* tools;  // folder of bef_executor and mlir_to_bef
+  const char* tools;  // folder of bef_executor, mlir_to_bef, tfrt and tfrt_worker
 } tfrt_benchmark_files_t;
 
 typedef struct tfrt_benchmark_s tfrt_benchmark_t;
@@ -59,6 +59,8 @@ tfrt_benchmark_group_t tfrt_eager_benchmarks(void);
 tfrt_benchmark_group_t tfrt_translation_benchmarks(void);
 tfrt_benchmark_group_t tfrt_transport_benchmarks(void);
 tfrt_benchmark_group_t tfrt_process_benchmarks(void);
+tfrt_benchmark_group_t tfrt_limit_benchmarks(void);
+tfrt_benchmark_group_t tfrt_cluster_benchmarks(void);
 
 // The time of the monotonic clock in nanoseconds. Thread-safe.
 int64_t tfrt_benchmark_now_ns(void);

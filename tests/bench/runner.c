@@ -10,6 +10,16 @@
 
 int64_t tfrt_benchmark_now_ns(void) { return tfrt_clock_now_ns(tfrt_clock_system()); }
 
+tfrt_benchmark_group_t tfrt_bench_group(size_t index) {
+  static tfrt_benchmark_group_t (*const kGroups[])(void) = {
+      tfrt_async_value_benchmarks, tfrt_work_queue_benchmarks,  tfrt_executor_benchmarks,
+      tfrt_eager_benchmarks,       tfrt_translation_benchmarks, tfrt_transport_benchmarks,
+      tfrt_process_benchmarks,     tfrt_limit_benchmarks,       tfrt_cluster_benchmarks,
+  };
+  if (index >= TFRT_ARRAY_SIZE(kGroups)) return (tfrt_benchmark_group_t){0};
+  return kGroups[index]();
+}
+
 // --- Measuring ---------------------------------------------------------------
 
 static int compare_figures(const void* a, const void* b) {
@@ -78,13 +88,9 @@ static tfrt_status_t run_group(tfrt_benchmark_group_t group, const tfrt_bench_op
 tfrt_status_t tfrt_bench_run(const tfrt_bench_options_t* options,
                              tfrt_bench_results_t* out_results) {
   out_results->count = 0;
-  const tfrt_benchmark_group_t groups[] = {
-      tfrt_async_value_benchmarks(), tfrt_work_queue_benchmarks(),  tfrt_executor_benchmarks(),
-      tfrt_eager_benchmarks(),       tfrt_translation_benchmarks(), tfrt_transport_benchmarks(),
-      tfrt_process_benchmarks(),
-  };
-  for (size_t i = 0; i < TFRT_ARRAY_SIZE(groups); ++i) {
-    TFRT_RETURN_IF_ERROR(run_group(groups[i], options, out_results));
+  tfrt_benchmark_group_t group;
+  for (size_t i = 0; (group = tfrt_bench_group(i)).count > 0; ++i) {
+    TFRT_RETURN_IF_ERROR(run_group(group, options, out_results));
   }
   for (size_t i = 0; i < out_results->count; ++i) {
     tfrt_bench_result_t* result = &out_results->values[i];

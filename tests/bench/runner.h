@@ -40,6 +40,10 @@ typedef struct tfrt_bench_results_s {
   size_t count;
 } tfrt_bench_results_t;
 
+// The |index|-th group of benchmarks, in the order in which they run; an empty one after the last.
+// Thread-safe.
+tfrt_benchmark_group_t tfrt_bench_group(size_t index);
+
 // Runs the chosen benchmarks of all groups; what was measured before an error is in
 // |out_results|, too. Thread-compatible.
 tfrt_status_t tfrt_bench_run(const tfrt_bench_options_t* options, tfrt_bench_results_t* out_results)

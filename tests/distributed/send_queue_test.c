@@ -262,6 +262,25 @@ START_TEST(a_batch_stops_at_its_size_and_its_count) {
 }
 END_TEST
 
+START_TEST(what_can_wait_goes_with_the_next_frame_or_when_there_are_many) {
+  const tfrt_session_frame_t patient = {.kind = TFRT_WIRE_FRAME_RELEASE,
+                                        .deadline_ns = TFRT_TIME_INFINITE,
+                                        .body = tfrt_string_view_of("patient"),
+                                        .can_wait = true};
+  ck_assert(!tfrt_send_queue_is_due(&queue));
+  append(&patient);
+  ck_assert(!tfrt_send_queue_is_due(&queue));
+  append_free("now");
+  ck_assert(tfrt_send_queue_is_due(&queue));
+  ck_assert_uint_eq(fill(0), 2);
+  ck_assert(!tfrt_send_queue_is_due(&queue));
+  for (int i = 1; i < TFRT_SEND_QUEUE_MAX_WAITING; ++i) append(&patient);
+  ck_assert(!tfrt_send_queue_is_due(&queue));
+  append(&patient);
+  ck_assert(tfrt_send_queue_is_due(&queue));
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   Suite* suite = suite_create("send queue");
   TCase* sequence = tcase_create("sequence");
@@ -272,6 +291,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(sequence, a_budget_is_what_was_left_when_it_was_written_first);
   tcase_add_test(sequence, dropping_what_is_unwritten_leaves_no_gap);
   tcase_add_test(sequence, a_batch_stops_at_its_size_and_its_count);
+  tcase_add_test(sequence, what_can_wait_goes_with_the_next_frame_or_when_there_are_many);
   suite_add_tcase(suite, sequence);
   TCase* gates = tcase_create("gates");
   tcase_add_checked_fixture(gates, setup, teardown);

@@ -58,6 +58,28 @@ START_TEST(frames_collect_while_a_write_is_in_flight) {
 }
 END_TEST
 
+START_TEST(a_frame_that_can_wait_goes_with_the_next_batch_or_after_the_delay) {
+  tfrt_harness_world_t world;
+  tfrt_harness_record_t *a, *b;
+  tfrt_harness_connect_two(&world, &a, &b);
+  tfrt_harness_run_for(&world, 20 * TFRT_HARNESS_MILLISECOND);
+  const tfrt_session_frame_t patient = {.kind = TFRT_WIRE_FRAME_CANCEL,
+                                        .job = 1,
+                                        .deadline_ns = TFRT_TIME_INFINITE,
+                                        .can_wait = true};
+  ck_assert_int_eq(tfrt_harness_append(a, &patient), TFRT_STATUS_OK);
+  tfrt_harness_run_for(&world, 5 * TFRT_HARNESS_MILLISECOND);
+  ck_assert_uint_eq(b->others, 0);
+  tfrt_harness_run_for(&world, 10 * TFRT_HARNESS_MILLISECOND);
+  ck_assert_uint_eq(b->others, 1);
+  ck_assert_int_eq(tfrt_harness_append(a, &patient), TFRT_STATUS_OK);
+  tfrt_harness_send(a, 1);
+  tfrt_harness_run_for(&world, 5 * TFRT_HARNESS_MILLISECOND);
+  ck_assert_uint_eq(b->others, 2);
+  tfrt_harness_deinitialize(&world);
+}
+END_TEST
+
 START_TEST(batches_stay_below_their_size) {
   tfrt_harness_world_t world;
   tfrt_harness_record_t *a, *b;
@@ -232,6 +254,7 @@ Suite* tfrt_test_suite(void) {
   tcase_set_timeout(batches, 60);
   tcase_add_test(batches, a_deadline_is_never_later_at_the_receiver_even_when_replayed);
   tcase_add_test(batches, frames_collect_while_a_write_is_in_flight);
+  tcase_add_test(batches, a_frame_that_can_wait_goes_with_the_next_batch_or_after_the_delay);
   tcase_add_test(batches, batches_stay_below_their_size);
   tcase_add_test(batches, one_way_traffic_is_acknowledged_unasked);
   tcase_add_test(batches, the_same_seed_gives_the_same_trace);

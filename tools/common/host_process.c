@@ -27,8 +27,6 @@ static tfrt_status_t tfrt_host_process_make_host(tfrt_host_process_t* process,
 static tfrt_status_t tfrt_host_process_make_transport(tfrt_host_process_t* process,
                                                       const tfrt_host_process_options_t* options) {
   tfrt_grpc_transport_options_t transport = tfrt_grpc_transport_default_options();
-  // Copying payloads does not hold up messages and heartbeats.
-  transport.bulk_thread_count = 1;
   if (options->tls.authorities) {
     transport.credentials.kind = TFRT_GRPC_CREDENTIALS_TLS;
     transport.credentials.files = options->tls;

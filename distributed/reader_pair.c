@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/reader_pair.h"
+
+#include <string.h>
+
+// What the calling thread is.
+static _Thread_local tfrt_reader_pair_t* tfrt_reader_pair_current;
+static _Thread_local int tfrt_reader_pair_index;
+
+// --- The reader ----------------------------------------------------------------
+
+// With the lock held: has the deputy watch from now on.
+static void tfrt_reader_pair_alert(tfrt_reader_pair_t* pair) {
+  if (pair->is_watching || !pair->has_deputy) return;
+  pair->is_watching = true;
+  tfrt_condition_signal(&pair->changed);
+}
+
+// Runs what was taken. False if the thread is no reader any more.
+static bool tfrt_reader_pair_run_taken(tfrt_reader_pair_t* pair) {
+  tfrt_mutex_lock(&pair->mutex);
+  bool is_reader = true;
+  while (is_reader && pair->next) {
+    tfrt_task_t* task = pair->next;
+    pair->next = NULL;
+    pair->is_running = true;
+    ++pair->run_count;
+    ++pair->running;
+    tfrt_reader_pair_alert(pair);
+    tfrt_mutex_unlock(&pair->mutex);
+    task->run(task);
+    tfrt_mutex_lock(&pair->mutex);
+    is_reader = pair->reader == tfrt_reader_pair_index;
+    if (is_reader) pair->is_running = false;
+    if (--pair->running == 0 && !pair->next) tfrt_condition_broadcast(&pair->calmed);
+  }
+  tfrt_mutex_unlock(&pair->mutex);
+  return is_reader;
+}
+
+// Takes turns until the thread is no reader any more, or all is over.
+static void tfrt_reader_pair_read(tfrt_reader_pair_t* pair) {
+  bool goes_on = true;
+  while (goes_on) {
+    goes_on = pair->turn(pair->self);
+    if (!tfrt_reader_pair_run_taken(pair)) return;
+  }
+  tfrt_mutex_lock(&pair->mutex);
+  pair->is_over = true;
+  tfrt_condition_signal(&pair->changed);
+  tfrt_mutex_unlock(&pair->mutex);
+}
+
+// --- The deputy ----------------------------------------------------------------
+
+// With the lock held: makes the calling thread the reader; what waits for the former one goes
+// to the work queue.
+static void tfrt_reader_pair_take_over(tfrt_reader_pair_t* pair) {
+  pair->reader = tfrt_reader_pair_index;
+  pair->has_deputy = false;
+  pair->is_running = false;
+  tfrt_task_t* task = pair->next;
+  if (!task) return;
+  pair->next = NULL;
+  tfrt_work_queue_t* queue = pair->queue;
+  tfrt_mutex_unlock(&pair->mutex);
+  tfrt_work_queue_add_task(queue, task);
+  tfrt_mutex_lock(&pair->mutex);
+}
+
+// With the lock held: looks again and again, until the thread is the reader, all is over, or
+// nothing has happened for long.
+static void tfrt_reader_pair_watch(tfrt_reader_pair_t* pair) {
+  int idle_looks = 0;
+  while (!pair->is_over && idle_looks < TFRT_READER_PAIR_IDLE_LOOKS) {
+    uint64_t seen = pair->run_count;
+    bool was_running = pair->is_running;
+    int64_t look_ns = tfrt_clock_now_ns(tfrt_clock_system()) + TFRT_READER_PAIR_LOOK_NS;
+    while (!pair->is_over && tfrt_condition_wait_until(&pair->changed, &pair->mutex, look_ns)) {
+    }
+    if (pair->run_count != seen) {
+      idle_looks = 0;
+    } else if (was_running && pair->is_running) {
+      tfrt_reader_pair_take_over(pair);
+      break;
+    } else if (!pair->is_running) {
+      ++idle_looks;
+    }
+  }
+  pair->is_watching = false;
+}
+
+// Waits until the calling thread is the reader. False when all is over.
+static bool tfrt_reader_pair_stand_by(tfrt_reader_pair_t* pair) {
+  tfrt_mutex_lock(&pair->mutex);
+  while (!pair->is_over && pair->reader != tfrt_reader_pair_index) {
+    pair->has_deputy = true;
+    if (pair->is_watching) {
+      tfrt_reader_pair_watch(pair);
+    } else {
+      tfrt_condition_wait(&pair->changed, &pair->mutex);
+    }
+  }
+  bool is_reader = !pair->is_over;
+  tfrt_mutex_unlock(&pair->mutex);
+  return is_reader;
+}
+
+// --- Life ----------------------------------------------------------------------
+
+static void tfrt_reader_pair_run(tfrt_reader_pair_t* pair, int index) {
+  tfrt_reader_pair_current = pair;
+  tfrt_reader_pair_index = index;
+  while (tfrt_reader_pair_stand_by(pair)) tfrt_reader_pair_read(pair);
+}
+
+static void tfrt_reader_pair_run_first(void* pair) { tfrt_reader_pair_run(pair, 0); }
+static void tfrt_reader_pair_run_second(void* pair) { tfrt_reader_pair_run(pair, 1); }
+
+static void tfrt_reader_pair_deinitialize(tfrt_reader_pair_t* pair) {
+  tfrt_condition_deinitialize(&pair->calmed);
+  tfrt_condition_deinitialize(&pair->changed);
+  tfrt_mutex_deinitialize(&pair->mutex);
+}
+
+tfrt_status_t tfrt_reader_pair_start(tfrt_reader_pair_t* pair, const char* name,
+                                     tfrt_reader_turn_fn_t turn, void* self) {
+  memset(pair, 0, sizeof(*pair));
+  pair->turn = turn;
+  pair->self = self;
+  tfrt_mutex_initialize(&pair->mutex);
+  tfrt_condition_initialize(&pair->changed);
+  tfrt_condition_initialize(&pair->calmed);
+  // The deputy first: without it the reader could not be stopped from here.
+  tfrt_status_t status =
+      tfrt_thread_create(name, tfrt_reader_pair_run_second, pair, &pair->threads[1]);
+  if (status) {
+    tfrt_reader_pair_deinitialize(pair);
+    return status;
+  }
+  status = tfrt_thread_create(name, tfrt_reader_pair_run_first, pair, &pair->threads[0]);
+  if (!status) return NULL;
+  tfrt_mutex_lock(&pair->mutex);
+  pair->is_over = true;
+  tfrt_condition_signal(&pair->changed);
+  tfrt_mutex_unlock(&pair->mutex);
+  tfrt_thread_join(&pair->threads[1]);
+  tfrt_reader_pair_deinitialize(pair);
+  return status;
+}
+
+void tfrt_reader_pair_join(tfrt_reader_pair_t* pair) {
+  for (int i = 0; i < 2; ++i) tfrt_thread_join(&pair->threads[i]);
+  tfrt_reader_pair_deinitialize(pair);
+}
+
+void tfrt_reader_pair_drain(tfrt_reader_pair_t* pair) {
+  tfrt_mutex_lock(&pair->mutex);
+  while (pair->running > 0 || pair->next) tfrt_condition_wait(&pair->calmed, &pair->mutex);
+  tfrt_mutex_unlock(&pair->mutex);
+}
+
+// --- Offering ------------------------------------------------------------------
+
+static bool tfrt_reader_pair_take(tfrt_reader_pair_t* pair, tfrt_work_queue_t* queue,
+                                  tfrt_task_t* task) {
+  tfrt_mutex_lock(&pair->mutex);
+  bool is_taken = pair->reader == tfrt_reader_pair_index && pair->has_deputy && !pair->next;
+  if (is_taken) {
+    pair->next = task;
+    pair->queue = queue;
+  }
+  tfrt_mutex_unlock(&pair->mutex);
+  return is_taken;
+}
+
+void tfrt_reader_pair_run_soon(tfrt_work_queue_t* queue, tfrt_task_t* task) {
+  tfrt_reader_pair_t* pair = tfrt_reader_pair_current;
+  if (pair && tfrt_reader_pair_take(pair, queue, task)) return;
+  tfrt_work_queue_add_task(queue, task);
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Two threads, of which one reads from the network and runs what a message leads to, while the
+// other looks whether that lasts too long.
+//
+// Waking a thread takes as long as a short message needs to the other host. So what a message
+// leads to (a function that was called, the user of a value that has come) should run on the
+// thread that has read it. But a kernel may compute for seconds, and meanwhile heartbeats,
+// cancels and other calls must be read. Hence a *deputy*: a task that has been running since the
+// deputy's last look costs the *reader* its office; the deputy reads on, and the former reader,
+// when it is done, is the deputy.
+//
+//   reader   turn turn turn [task] turn [task ..................................] deputy
+//   deputy   asleep         look  look  look  look: the same task -> reader  turn turn turn
+//
+// A task is *offered* during a turn and runs after it, when nothing of the turn is on the
+// stack. There is room for one: others belong on the work queue, where all threads find them.
+// Nothing is taken while there is no deputy.
+//
+// Life:
+//  1. Started: two threads; one of them takes turns.
+//  2. Over as soon as a turn says so: what was taken still runs.
+//  3. Joined.
+//
+// Thread rule: thread-safe, unless a function says otherwise.
+// Failure rule: starting fails with RESOURCE_EXHAUSTED; nothing else fails.
+#ifndef TFRT_DISTRIBUTED_READER_PAIR_H_
+#define TFRT_DISTRIBUTED_READER_PAIR_H_
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "host_runtime/async/task.h"
+#include "host_runtime/async/work_queue.h"
+#include "host_runtime/base/clock.h"
+#include "host_runtime/base/status.h"
+#include "host_runtime/base/sync.h"
+
+// Time between two looks of the deputy, and the number of looks at which it may see nothing
+// before it sleeps until there is a task again.
+#define TFRT_READER_PAIR_LOOK_NS ((int64_t)2 * TFRT_NANOSECONDS_PER_MILLISECOND)
+#define TFRT_READER_PAIR_IDLE_LOOKS 50
+
+// Waits for something to read and handles it; false when there will never be anything any more.
+typedef bool (*tfrt_reader_turn_fn_t)(void* self);
+
+typedef struct tfrt_reader_pair_s {
+  tfrt_reader_turn_fn_t turn;
+  void* self;
+  tfrt_thread_t threads[2];
+  tfrt_mutex_t mutex;
+  // Guarded by |mutex|, like all below: the deputy has something to do.
+  tfrt_condition_t changed;
+  tfrt_condition_t calmed;  // for drain: no task runs or waits
+  int reader;               // which thread
+  bool has_deputy;          // the other one waits
+  bool is_watching;         // the deputy looks now and then
+  bool is_running;          // the reader runs a task
+  bool is_over;
+  uint64_t run_count;        // tasks that readers have begun
+  uint32_t running;          // tasks that run now, of former readers too
+  tfrt_task_t* next;         // taken; runs after this turn; NULL: none
+  tfrt_work_queue_t* queue;  // where |next| goes if its reader is replaced
+} tfrt_reader_pair_t;
+
+// Starts two threads called |name| that take turns with |turn|(|self|). Thread-compatible.
+tfrt_status_t tfrt_reader_pair_start(tfrt_reader_pair_t* pair, const char* name,
+                                     tfrt_reader_turn_fn_t turn, void* self) TFRT_MUST_USE;
+
+// Returns when a turn has said that all is over and both threads have ended. Thread-compatible,
+// and from neither of the two.
+void tfrt_reader_pair_join(tfrt_reader_pair_t* pair);
+
+// Returns when no task runs on, or waits for, one of the two threads. Thread-safe, but not from
+// one of the two.
+void tfrt_reader_pair_drain(tfrt_reader_pair_t* pair);
+
+// Makes |task| run soon: on the calling thread after its turn, if it is a reader and has room,
+// and else on |queue|. Thread-safe.
+void tfrt_reader_pair_run_soon(tfrt_work_queue_t* queue, tfrt_task_t* task);
+
+#endif  // TFRT_DISTRIBUTED_READER_PAIR_H_
