@@ -57,6 +57,7 @@ static void tfrt_job_free(tfrt_job_t* job) {
   tfrt_status_release(job->closed_by);
   tfrt_trace_release(job->trace);
   tfrt_mailbox_deinitialize(&job->mailbox);
+  tfrt_turn_table_deinitialize(&job->turns);
   tfrt_allocator_free(allocator, job->members, job->member_count * sizeof(*job->members));
   tfrt_allocator_free(allocator, job, sizeof(*job));
 }

@@ -69,6 +69,7 @@ struct tfrt_job_s {
   tfrt_call_router_t router;          // what requests of this job leave the host by
   tfrt_output_t output;               // what they print to
   tfrt_mailbox_t mailbox;             // where values wait that hosts send to this one
+  tfrt_turn_table_t turns;            // what this host does together with others
   tfrt_job_print_fn_t print;          // on the client
   void* print_self;                   // +1, see |print_release|
   void (*print_release)(void* self);  // with the lock held; NULL: nothing to do

@@ -148,18 +148,20 @@ static tfrt_async_value_t* tfrt_router_send(tfrt_call_router_t* router,
   tfrt_async_value_t* arguments[2] = {message->key, message->value};
   tfrt_async_value_t* result = NULL;
   const tfrt_request_context_t* of = message->context->request;
-  tfrt_outgoing_call_request_t request = {.job = job,
-                                          .function = TFRT_WIRE_BUILTIN_SEND,
-                                          .request = message->context->request,
-                                          .scope = message->context->scope,
-                                          .name = "send",
-                                          .site = message->site,
-                                          .deadline_ns = of->options.deadline_ns,
-                                          .arguments = arguments,
-                                          .argument_count = 2,
-                                          .results = &result,
-                                          .result_count = 1,
-                                          .result_types = result_types};
+  tfrt_outgoing_call_request_t request = {
+      .job = job,
+      .function = TFRT_WIRE_BUILTIN_SEND,
+      .request = message->context->request,
+      .scope = message->context->scope,
+      .name = "send",
+      .site = message->site,
+      .is_owed = message->is_owed,
+      .deadline_ns = message->is_owed ? TFRT_TIME_INFINITE : of->options.deadline_ns,
+      .arguments = arguments,
+      .argument_count = 2,
+      .results = &result,
+      .result_count = 1,
+      .result_types = result_types};
   tfrt_status_t status = tfrt_router_find_member(job, message->host, &request.callee);
   if (status) return tfrt_router_error_take(status, message->site);
   tfrt_outgoing_call_start(job->node, &request);
@@ -196,7 +198,12 @@ static tfrt_async_value_t* tfrt_router_receive(tfrt_call_router_t* router,
   return value;
 }
 
+static tfrt_turn_table_t* tfrt_router_turns(tfrt_call_router_t* router) {
+  return &TFRT_CONTAINER_OF(router, tfrt_job_t, router)->turns;
+}
+
 static const tfrt_call_router_vtable_t tfrt_router_vtable = {.send = tfrt_router_send,
+                                                             .turns = tfrt_router_turns,
                                                              .receive = tfrt_router_receive,
                                                              .call = tfrt_router_call,
                                                              .place = tfrt_router_place,
@@ -233,4 +240,5 @@ void tfrt_router_initialize(tfrt_job_t* job) {
   job->router.vtable = &tfrt_router_vtable;
   job->output.vtable = &tfrt_router_output_vtable;
   tfrt_mailbox_initialize(&job->mailbox, job->node->options.allocator);
+  tfrt_turn_table_initialize(&job->turns, job->node->options.allocator);
 }

@@ -17,6 +17,7 @@
 #include "host_runtime/base/macros.h"
 #include "host_runtime/executor/execution_context.h"
 #include "host_runtime/executor/function.h"
+#include "host_runtime/executor/turn_table.h"
 
 TFRT_API_BEGIN
 
@@ -63,6 +64,7 @@ typedef struct tfrt_routed_message_s {
   const tfrt_status_origin_t* site;
   tfrt_async_value_t* key;    // an available string
   tfrt_async_value_t* value;  // to send, in any state; NULL: to receive
+  bool is_owed;               // to send: others wait for it, so no cancel or deadline stops it
 } tfrt_routed_message_t;
 
 typedef struct tfrt_call_router_vtable_s {
@@ -74,6 +76,8 @@ typedef struct tfrt_call_router_vtable_s {
   tfrt_async_value_t* (*send)(tfrt_call_router_t* router, const tfrt_routed_message_t* message);
   // Returns the value (+1), at once, that the host sends.
   tfrt_async_value_t* (*receive)(tfrt_call_router_t* router, const tfrt_routed_message_t* message);
+  // Where this host counts what it does together with others (+0; lives as long as |router|).
+  tfrt_turn_table_t* (*turns)(tfrt_call_router_t* router);
 } tfrt_call_router_vtable_t;
 
 // Embedded first in every router; owned by whoever made the request, and outlives it.

@@ -13,6 +13,7 @@ typedef struct tfrt_in_process_host_s {
   tfrt_in_process_hosts_t* all;
   tfrt_request_context_t* request;  // +1
   tfrt_mailbox_t mailbox;
+  tfrt_turn_table_t turns;
   uint32_t rank;
 } tfrt_in_process_host_t;
 
@@ -102,12 +103,17 @@ static tfrt_async_value_t* tfrt_in_process_hosts_receive(tfrt_call_router_t* rou
                               tfrt_async_value_string(message->key));
 }
 
+static tfrt_turn_table_t* tfrt_in_process_hosts_turns(tfrt_call_router_t* router) {
+  return &TFRT_CONTAINER_OF(router, tfrt_in_process_host_t, router)->turns;
+}
+
 static const tfrt_call_router_vtable_t tfrt_in_process_hosts_router_vtable = {
     .call = tfrt_in_process_hosts_call,
     .place = tfrt_in_process_hosts_place,
     .copy = tfrt_in_process_hosts_copy,
     .send = tfrt_in_process_hosts_send,
     .receive = tfrt_in_process_hosts_receive,
+    .turns = tfrt_in_process_hosts_turns,
 };
 
 // --- Lines -------------------------------------------------------------------
@@ -160,6 +166,7 @@ tfrt_status_t tfrt_in_process_hosts_allocate(uint32_t host_count,
     host->all = all;
     host->rank = rank;
     tfrt_mailbox_initialize(&host->mailbox, allocator);
+    tfrt_turn_table_initialize(&host->turns, allocator);
     host->router.vtable = &tfrt_in_process_hosts_router_vtable;
     host->output.vtable = &tfrt_in_process_hosts_output_vtable;
     tfrt_request_options_t own = *options;
@@ -192,7 +199,10 @@ void tfrt_in_process_hosts_free(tfrt_in_process_hosts_t* hosts) {
   if (!hosts) return;
   for (uint32_t rank = 0; rank < hosts->host_count; ++rank) {
     // A host that allocation did not come to has nothing.
-    if (hosts->hosts[rank].all) tfrt_in_process_hosts_empty(&hosts->hosts[rank].mailbox);
+    if (hosts->hosts[rank].all) {
+      tfrt_in_process_hosts_empty(&hosts->hosts[rank].mailbox);
+      tfrt_turn_table_deinitialize(&hosts->hosts[rank].turns);
+    }
     tfrt_request_context_release(hosts->hosts[rank].request);
   }
   tfrt_allocator_free(hosts->allocator, hosts, tfrt_in_process_hosts_size(hosts->host_count));

@@ -22,6 +22,15 @@ tfrt_status_t tfrt_distributed_kernels_register(tfrt_kernel_registry_t* registry
       {"tfrt_dist.key", tfrt_distributed_key},
       {"tfrt_dist.send", tfrt_distributed_send},
       {"tfrt_dist.recv", tfrt_distributed_recv},
+      {"tfrt_dist.group", tfrt_distributed_group},
+      {"tfrt_dist.world", tfrt_distributed_world},
+      {"tfrt_dist.barrier", tfrt_distributed_barrier},
+      {"tfrt_dist.all_reduce", tfrt_distributed_all_reduce},
+      {"tfrt_dist.reduce", tfrt_distributed_reduce},
+      {"tfrt_dist.reduce_scatter", tfrt_distributed_reduce_scatter},
+      {"tfrt_dist.all_gather", tfrt_distributed_all_gather},
+      {"tfrt_dist.broadcast", tfrt_distributed_broadcast},
+      {"tfrt_dist.all_to_all", tfrt_distributed_all_to_all},
   };
   TFRT_RETURN_IF_ERROR(tfrt_tensor_types_register());
   TFRT_RETURN_IF_ERROR(tfrt_distributed_types_register());

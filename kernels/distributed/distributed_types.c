@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "host_runtime/async/builtin_types.h"
+#include "kernels/distributed/host_group.h"
 
 // --- Hosts ---------------------------------------------------------------------
 
@@ -69,7 +70,8 @@ tfrt_status_t tfrt_distributed_types_register(void) {
                                    .destroy = destroy_list,
                                    .print = print_list};
   TFRT_RETURN_IF_ERROR(register_type(&host, &host_id));
-  return register_type(&list, &list_id);
+  TFRT_RETURN_IF_ERROR(register_type(&list, &list_id));
+  return tfrt_host_group_register();
 }
 
 tfrt_type_id_t tfrt_host_type_id(void) {

@@ -10,6 +10,7 @@
 #include "host_runtime/executor/kernel_frame.h"
 
 // host_kernels.c
+tfrt_call_place_t tfrt_distributed_place(const tfrt_kernel_frame_t* frame);
 void tfrt_distributed_rank(tfrt_kernel_frame_t* frame);
 void tfrt_distributed_num_hosts(tfrt_kernel_frame_t* frame);
 void tfrt_distributed_host(tfrt_kernel_frame_t* frame);
@@ -22,6 +23,17 @@ void tfrt_distributed_copy_to(tfrt_kernel_frame_t* frame);
 void tfrt_distributed_key(tfrt_kernel_frame_t* frame);
 void tfrt_distributed_send(tfrt_kernel_frame_t* frame);
 void tfrt_distributed_recv(tfrt_kernel_frame_t* frame);
+
+// collective_kernels.c
+void tfrt_distributed_group(tfrt_kernel_frame_t* frame);
+void tfrt_distributed_world(tfrt_kernel_frame_t* frame);
+void tfrt_distributed_barrier(tfrt_kernel_frame_t* frame);
+void tfrt_distributed_all_reduce(tfrt_kernel_frame_t* frame);
+void tfrt_distributed_reduce(tfrt_kernel_frame_t* frame);
+void tfrt_distributed_reduce_scatter(tfrt_kernel_frame_t* frame);
+void tfrt_distributed_all_gather(tfrt_kernel_frame_t* frame);
+void tfrt_distributed_broadcast(tfrt_kernel_frame_t* frame);
+void tfrt_distributed_all_to_all(tfrt_kernel_frame_t* frame);
 
 // list_kernels.c
 void tfrt_distributed_list_size(tfrt_kernel_frame_t* frame);

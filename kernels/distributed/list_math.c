@@ -45,8 +45,9 @@ static tfrt_status_t sum_numbers(tfrt_async_value_t* const* elements, uint32_t c
   *out_result = result;
   if (tfrt_async_value_is_error(result)) return NULL;
   for (uint32_t i = 1; i < count; ++i) {
-    tfrt_reduction_apply(TFRT_REDUCTION_SUM, dtype, tfrt_async_value_payload(result),
-                         tfrt_async_value_payload(elements[i]), 1);
+    void* sum = tfrt_async_value_payload(result);
+    tfrt_reduction_apply(TFRT_REDUCTION_SUM, dtype, sum, sum, tfrt_async_value_payload(elements[i]),
+                         1);
   }
   return NULL;
 }
@@ -54,7 +55,7 @@ static tfrt_status_t sum_numbers(tfrt_async_value_t* const* elements, uint32_t c
 // Reports the first tensor that can't be added to element 0.
 static tfrt_status_t check_sum(tfrt_async_value_t* const* elements, uint32_t count) {
   const tfrt_dense_host_tensor_t* first = tensor_of(elements[0]);
-  if (!tfrt_reduction_can(first->dtype)) {
+  if (!tfrt_reduction_can(TFRT_REDUCTION_SUM, first->dtype)) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "there are no sums of %s",
                               tfrt_dtype_name(first->dtype));
   }
@@ -82,7 +83,8 @@ static tfrt_status_t sum_tensors(tfrt_async_value_t* const* elements, uint32_t c
     memcpy(tfrt_dense_host_tensor_data(&sum), tfrt_dense_host_tensor_data(first), size);
   }
   for (uint32_t i = 1; i < count; ++i) {
-    tfrt_reduction_apply(TFRT_REDUCTION_SUM, first->dtype, tfrt_dense_host_tensor_data(&sum),
+    void* data = tfrt_dense_host_tensor_data(&sum);
+    tfrt_reduction_apply(TFRT_REDUCTION_SUM, first->dtype, data, data,
                          tfrt_dense_host_tensor_data(tensor_of(elements[i])),
                          tfrt_dense_host_tensor_element_count(first));
   }

@@ -2,6 +2,7 @@
 
 #include "kernels/distributed/ops.h"
 
+#define GROUP "!tfrt_dist.group"
 #define CHAIN "!tfrt.chain"
 #define HOST "!tfrt_dist.host"
 #define LIST "!tfrt_dist.list"
@@ -56,6 +57,34 @@ static const tfrt_attribute_descriptor_t callee[] = {
 };
 
 static const tfrt_attribute_descriptor_t name[] = {{"name", TFRT_ATTRIBUTE_STRING, NULL}};
+
+static const tfrt_operand_descriptor_t group_and_chain[] = {
+    {"group", GROUP, TFRT_OPERAND_DEMANDED},
+    {"chain", CHAIN, TFRT_OPERAND_PASSED},
+};
+static const tfrt_operand_descriptor_t group_tensor_chain[] = {
+    {"group", GROUP, TFRT_OPERAND_DEMANDED},
+    {"tensor", TENSOR, TFRT_OPERAND_PASSED},
+    {"chain", CHAIN, TFRT_OPERAND_PASSED},
+};
+static const tfrt_result_descriptor_t group_result[] = {{"group", GROUP}};
+static const tfrt_result_descriptor_t tensor_and_chain[] = {{"result", TENSOR}, {"chain", CHAIN}};
+
+static const tfrt_attribute_descriptor_t group_name[] = {
+    {"name", TFRT_ATTRIBUTE_STRING, "\"\""},
+};
+static const tfrt_attribute_descriptor_t group_ranks[] = {
+    {"name", TFRT_ATTRIBUTE_STRING, "\"\""},
+    {"ranks", TFRT_ATTRIBUTE_I32_ARRAY, NULL},
+};
+static const tfrt_attribute_descriptor_t reduction[] = {
+    {"reduction", TFRT_ATTRIBUTE_STRING, NULL},
+};
+static const tfrt_attribute_descriptor_t reduction_and_root[] = {
+    {"reduction", TFRT_ATTRIBUTE_STRING, NULL},
+    {"root", TFRT_ATTRIBUTE_I32, NULL},
+};
+static const tfrt_attribute_descriptor_t root[] = {{"root", TFRT_ATTRIBUTE_I32, NULL}};
 
 // --- The table ------------------------------------------------------------------
 
@@ -168,6 +197,76 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .assembly = "operands attr-dict result-types",
      TFRT_OPERANDS(received),
      TFRT_RESULTS(value_and_chain),
+     .cost = 1},
+    {.name = "tfrt_dist.group",
+     .summary = "The group of these hosts, in this order; INVALID_ARGUMENT for none, one that "
+                "there isn't, or one twice. A `name` keeps its collectives apart from those of "
+                "another group of the same hosts.",
+     .assembly = "#ranks attr-dict",
+     TFRT_RESULTS(group_result),
+     TFRT_ATTRIBUTES(group_ranks),
+     .flags = TFRT_KERNEL_PURE,
+     .cost = 1},
+    {.name = "tfrt_dist.world",
+     .summary = "The group of all hosts in the order of ranks.",
+     .assembly = "attr-dict",
+     TFRT_RESULTS(group_result),
+     TFRT_ATTRIBUTES(group_name),
+     .flags = TFRT_KERNEL_PURE,
+     .cost = 1},
+    {.name = "tfrt_dist.barrier",
+     .summary = "The chain is there when the chains of all members are. As for every collective, "
+                "each member runs the op, and the n-th that a host begins with a group belongs "
+                "to the n-th of the other members; an error of one member is everybody's.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(group_and_chain),
+     TFRT_RESULTS(chain_result),
+     .cost = 1},
+    {.name = "tfrt_dist.all_reduce",
+     .summary = "The members' tensors, of one dtype and shape, combined element by element: "
+                "`sum`, `prod`, `min`, `max` or `mean`. Integers wrap around, and their mean is "
+                "rounded towards zero. The same bits on every member.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(group_tensor_chain),
+     TFRT_RESULTS(tensor_and_chain),
+     TFRT_ATTRIBUTES(reduction),
+     .cost = 1},
+    {.name = "tfrt_dist.reduce",
+     .summary = "The same at the host `root`; the other members get their own tensor back.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(group_tensor_chain),
+     TFRT_RESULTS(tensor_and_chain),
+     TFRT_ATTRIBUTES(reduction_and_root),
+     .cost = 1},
+    {.name = "tfrt_dist.reduce_scatter",
+     .summary = "The same, but of the rows (axis 0) of the result each member gets its part, in "
+                "the order of the group; of r rows the first r mod n members get one more.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(group_tensor_chain),
+     TFRT_RESULTS(tensor_and_chain),
+     TFRT_ATTRIBUTES(reduction),
+     .cost = 1},
+    {.name = "tfrt_dist.all_gather",
+     .summary = "The members' tensors, which differ at most in the length of axis 0, behind one "
+                "another along that axis, in the order of the group.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(group_tensor_chain),
+     TFRT_RESULTS(tensor_and_chain),
+     .cost = 1},
+    {.name = "tfrt_dist.broadcast",
+     .summary = "The tensor of the host `root`, on each member. What the others have for an "
+                "operand doesn't matter.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(group_tensor_chain),
+     TFRT_RESULTS(tensor_and_chain),
+     TFRT_ATTRIBUTES(root),
+     .cost = 1},
+    {.name = "tfrt_dist.all_to_all",
+     .summary = "Of the rows (axis 0) of each member's tensor every member gets its part, as in "
+                "reduce_scatter; the parts stand behind one another in the order of the group.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(group_tensor_chain),
+     TFRT_RESULTS(tensor_and_chain),
      .cost = 1},
 };
 

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/distributed/collective.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "host_runtime/executor/call_scope.h"
+#include "host_runtime/tensor/tensor_types.h"
+#include "kernels/distributed/collective_impl.h"
+
+// --- Life ------------------------------------------------------------------------
+
+tfrt_collective_t* tfrt_collective_retain(tfrt_collective_t* collective) {
+  tfrt_ref_count_increment(&collective->ref_count);
+  return collective;
+}
+
+static void give_back(tfrt_collective_t* collective) {
+  tfrt_collective_agreement_deinitialize(collective);
+  tfrt_collective_transfer_deinitialize(collective);
+  tfrt_collective_record_deinitialize(&collective->record);
+  tfrt_string_builder_deinitialize(&collective->series);
+  tfrt_async_value_release(collective->group_value);
+  tfrt_async_value_release(collective->operand);
+  tfrt_async_value_release(collective->before);
+  if (collective->result) tfrt_async_value_release(&collective->result->base);
+  if (collective->chain) tfrt_async_value_release(&collective->chain->base);
+  tfrt_status_release(collective->status);
+  tfrt_mutex_deinitialize(&collective->mutex);
+}
+
+void tfrt_collective_release(tfrt_collective_t* collective) {
+  if (!tfrt_ref_count_decrement(&collective->ref_count)) return;
+  tfrt_request_context_t* request = collective->context.request;
+  tfrt_call_scope_t* scope = collective->context.scope;
+  tfrt_program_t* program = collective->program;
+  give_back(collective);
+  tfrt_allocator_free(collective->allocator, collective, sizeof(*collective));
+  tfrt_request_context_release(request);
+  tfrt_program_release(program);
+  tfrt_call_scope_leave(scope);
+}
+
+// --- Errors ----------------------------------------------------------------------
+
+tfrt_status_t tfrt_collective_locate_take(const tfrt_collective_t* collective,
+                                          tfrt_status_t status) {
+  const tfrt_status_origin_t* known = &tfrt_status_fields(status)->origin;
+  if (known->rank != TFRT_STATUS_NO_RANK) return status;
+  tfrt_status_origin_t site;
+  tfrt_kernel_site_origin(collective->site, &site);
+  tfrt_status_t located = tfrt_status_with_origin(status, &site);
+  tfrt_status_release(status);
+  tfrt_status_fields_t fields = *tfrt_status_fields(located);
+  fields.origin.rank = collective->rank;
+  tfrt_status_t ranked = tfrt_status_create_from_fields(&fields);
+  tfrt_status_release(located);
+  return ranked;
+}
+
+// The turn is over before anybody can know that it is.
+static void end_turn(tfrt_collective_t* collective) {
+  tfrt_mutex_lock(&collective->mutex);
+  bool had_turn = collective->has_turn;
+  collective->has_turn = false;
+  tfrt_mutex_unlock(&collective->mutex);
+  if (!had_turn) return;
+  tfrt_turn_table_end(collective->router->vtable->turns(collective->router),
+                      collective->context.request->options.id,
+                      tfrt_string_builder_view(&collective->series));
+}
+
+void tfrt_collective_fail_take(tfrt_collective_t* collective, tfrt_status_t status) {
+  tfrt_status_t located = tfrt_collective_locate_take(collective, status);
+  tfrt_mutex_lock(&collective->mutex);
+  bool is_first = !collective->status;
+  if (is_first) collective->status = tfrt_status_retain(located);
+  bool tells_result = is_first && !collective->told_result;
+  bool tells_chain = is_first && !collective->told_chain;
+  if (is_first) collective->told_result = collective->told_chain = true;
+  tfrt_mutex_unlock(&collective->mutex);
+  end_turn(collective);
+  if (tells_result && collective->result) {
+    tfrt_async_value_set_error(&collective->result->base, located);
+  }
+  if (tells_chain) tfrt_async_value_set_error(&collective->chain->base, located);
+  tfrt_status_release(located);
+}
+
+tfrt_status_t tfrt_collective_failure(tfrt_collective_t* collective) {
+  tfrt_mutex_lock(&collective->mutex);
+  tfrt_status_t status = tfrt_status_retain(collective->status);
+  tfrt_mutex_unlock(&collective->mutex);
+  return status;
+}
+
+// --- Results ---------------------------------------------------------------------
+
+void tfrt_collective_tell_result_take(tfrt_collective_t* collective, tfrt_async_value_t* value) {
+  tfrt_mutex_lock(&collective->mutex);
+  bool is_told = collective->told_result;
+  collective->told_result = true;
+  tfrt_mutex_unlock(&collective->mutex);
+  if (is_told) {
+    tfrt_async_value_release(value);
+    return;
+  }
+  end_turn(collective);
+  tfrt_indirect_value_forward_take(collective->result, value);
+}
+
+void tfrt_collective_tell_chain(tfrt_collective_t* collective) {
+  tfrt_mutex_lock(&collective->mutex);
+  bool is_told = collective->told_chain;
+  collective->told_chain = true;
+  tfrt_mutex_unlock(&collective->mutex);
+  if (is_told) return;
+  end_turn(collective);
+  tfrt_indirect_value_forward_take(collective->chain, tfrt_async_value_ready_chain());
+}
+
+const tfrt_dense_host_tensor_t* tfrt_collective_operand(const tfrt_collective_t* collective) {
+  tfrt_async_value_t* value = tfrt_async_value_resolved(collective->operand);
+  return &((const tfrt_host_tensor_t*)tfrt_async_value_payload(value))->dense;
+}
+
+// --- Messages --------------------------------------------------------------------
+
+static tfrt_async_value_t* key_of(tfrt_collective_t* collective, char phase, uint32_t number) {
+  tfrt_string_builder_t key;
+  tfrt_string_builder_initialize(&key, collective->allocator);
+  tfrt_string_builder_append_format(&key, TFRT_COLLECTIVE_KEY_PREFIX "%llu:%c%u:",
+                                    (unsigned long long)collective->turn, phase, number);
+  tfrt_string_builder_append_view(&key, tfrt_string_builder_view(&collective->series));
+  tfrt_async_value_t* value = key.failed
+                                  ? tfrt_async_value_out_of_memory()
+                                  : tfrt_async_value_create_string(tfrt_string_builder_view(&key));
+  tfrt_string_builder_deinitialize(&key);
+  return value;
+}
+
+// Sends |value|, or receives if that is NULL.
+static tfrt_async_value_t* pass(tfrt_collective_t* collective, uint32_t member, char phase,
+                                uint32_t number, tfrt_async_value_t* value) {
+  tfrt_async_value_t* key = key_of(collective, phase, number);
+  if (tfrt_async_value_is_error(key)) return key;
+  tfrt_status_origin_t site;
+  tfrt_kernel_site_origin(collective->site, &site);
+  tfrt_routed_message_t message = {.host = collective->group->ranks[member],
+                                   .context = &collective->context,
+                                   .site = &site,
+                                   .key = key,
+                                   .value = value,
+                                   .is_owed = true};
+  tfrt_call_router_t* router = collective->router;
+  tfrt_async_value_t* passed =
+      value ? router->vtable->send(router, &message) : router->vtable->receive(router, &message);
+  tfrt_async_value_release(key);
+  return passed;
+}
+
+tfrt_async_value_t* tfrt_collective_send(tfrt_collective_t* collective, uint32_t member, char phase,
+                                         uint32_t number, tfrt_async_value_t* value) {
+  return pass(collective, member, phase, number, value);
+}
+
+tfrt_async_value_t* tfrt_collective_receive(tfrt_collective_t* collective, uint32_t member,
+                                            char phase, uint32_t number) {
+  return pass(collective, member, phase, number, NULL);
+}
+
+// --- The record ------------------------------------------------------------------
+
+static bool is_about_rows(tfrt_collective_kind_t kind) {
+  return kind == TFRT_COLLECTIVE_REDUCE_SCATTER || kind == TFRT_COLLECTIVE_ALL_GATHER ||
+         kind == TFRT_COLLECTIVE_ALL_TO_ALL;
+}
+
+// Returns true if nobody asks what the operand is.
+static bool ignores_operand(const tfrt_collective_t* collective) {
+  return collective->record.kind == TFRT_COLLECTIVE_BROADCAST &&
+         collective->record.root != collective->position;
+}
+
+// Says in our record what the operand is, or why that can't take part.
+static tfrt_status_t describe_operand(tfrt_collective_t* collective) {
+  tfrt_collective_record_t* record = &collective->record;
+  const char* name = tfrt_collective_kind_name(record->kind);
+  if (tfrt_async_value_is_error(collective->operand)) {
+    return tfrt_status_retain(tfrt_async_value_error(collective->operand));
+  }
+  tfrt_async_value_t* value = tfrt_async_value_resolved(collective->operand);
+  if (value->type_id != tfrt_host_tensor_type_id()) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "%s takes a tensor, not a %s", name,
+                              tfrt_type_get(value->type_id)->name);
+  }
+  const tfrt_host_tensor_t* tensor = tfrt_async_value_payload(value);
+  if (tensor->layout != TFRT_TENSOR_LAYOUT_DENSE) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "%s takes a dense tensor, not a %s",
+                              name, tfrt_tensor_layout_name(tensor->layout));
+  }
+  tfrt_dtype_t dtype = tensor->dense.dtype;
+  if (tfrt_collective_kind_reduces(record->kind) && !tfrt_reduction_can(record->reduction, dtype)) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "there is no %s of %s",
+                              tfrt_reduction_name(record->reduction), tfrt_dtype_name(dtype));
+  }
+  if (is_about_rows(record->kind) && tensor->dense.shape.rank == 0) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "%s takes a tensor with an axis 0, not a single element", name);
+  }
+  record->dtype = dtype;
+  record->shape = tensor->dense.shape;
+  return NULL;
+}
+
+// Few elements go with the record.
+static void add_elements(tfrt_collective_t* collective) {
+  tfrt_collective_record_t* record = &collective->record;
+  size_t size = tfrt_collective_record_size(record);
+  size_t senders = record->kind == TFRT_COLLECTIVE_BROADCAST ? 1 : collective->group->count;
+  if (size > TFRT_COLLECTIVE_MAX_RECORD_ELEMENTS / senders) return;
+  record->has_elements = true;
+  const void* data = tfrt_dense_host_tensor_data(tfrt_collective_operand(collective));
+  record->elements = tfrt_string_view_make(data, size);
+}
+
+static tfrt_status_t overlap(const tfrt_collective_t* collective) {
+  return tfrt_status_create(
+      TFRT_STATUS_FAILED_PRECONDITION,
+      "this %s began while another collective of the same group was under way; order them by "
+      "their chains, or give the groups different names",
+      tfrt_collective_kind_name(collective->record.kind));
+}
+
+// --- The beginning ---------------------------------------------------------------
+
+// A group of one has nobody to ask.
+static void run_alone(tfrt_collective_t* collective) {
+  tfrt_status_t status = tfrt_status_retain(collective->record.error);
+  if (status) {
+    tfrt_collective_fail_take(collective, status);
+  } else {
+    if (collective->result) {
+      tfrt_collective_tell_result_take(collective, tfrt_async_value_retain(collective->operand));
+    }
+    tfrt_collective_tell_chain(collective);
+  }
+  tfrt_collective_release(collective);
+}
+
+// Takes the turn, and says what this member has.
+static void run_ready(tfrt_task_t* task) {
+  tfrt_collective_t* collective = TFRT_CONTAINER_OF(task, tfrt_collective_t, task);
+  tfrt_turn_t turn = {0};
+  tfrt_status_t status = NULL;
+  if (collective->group->count > 1) {
+    status = tfrt_turn_table_begin(collective->router->vtable->turns(collective->router),
+                                   collective->context.request->options.id,
+                                   tfrt_string_builder_view(&collective->series), &turn);
+    collective->has_turn = !status;
+    collective->turn = turn.number;
+  }
+  if (status) {
+    tfrt_collective_fail_take(collective, status);
+    tfrt_collective_release(collective);
+    return;
+  }
+  if (collective->record.error) {
+    status = NULL;
+  } else if (tfrt_async_value_is_error(collective->before)) {
+    status = tfrt_status_retain(tfrt_async_value_error(collective->before));
+  } else if (turn.overlaps) {
+    status = overlap(collective);
+  } else if (collective->operand && !ignores_operand(collective)) {
+    status = describe_operand(collective);
+  }
+  if (status) {
+    collective->record.error = tfrt_collective_locate_take(collective, status);
+  } else if (collective->record.dtype != TFRT_DTYPE_INVALID) {
+    add_elements(collective);
+  }
+  if (collective->group->count == 1) {
+    run_alone(collective);
+  } else {
+    tfrt_collective_agree_take(collective);
+  }
+}
+
+// The chain is here. An operand that is ignored is waited for all the same, as what it depends
+// on may be the collective before this one.
+static void run_ordered(tfrt_task_t* task) {
+  tfrt_collective_t* collective = TFRT_CONTAINER_OF(task, tfrt_collective_t, task);
+  if (!collective->operand) {
+    run_ready(task);
+    return;
+  }
+  tfrt_task_initialize(&collective->task, run_ready);
+  if (ignores_operand(collective)) {
+    tfrt_async_value_await(collective->operand, &collective->task);
+  } else {
+    tfrt_async_value_and_then(collective->operand, &collective->task);
+  }
+}
+
+// Fills in the group, or says why this host can't take part.
+static tfrt_status_t join_group(tfrt_collective_t* collective, int32_t root) {
+  const tfrt_host_group_t* group = tfrt_async_value_payload(collective->group_value);
+  collective->group = group;
+  tfrt_call_router_t* router = collective->router;
+  tfrt_call_place_t place = {.rank = 0, .host_count = 1};
+  if (router) place = router->vtable->place(router);
+  collective->rank = place.rank;
+  TFRT_RETURN_IF_ERROR(tfrt_host_group_check(group->ranks, group->count,
+                                             tfrt_host_group_name(group), place.host_count,
+                                             collective->allocator));
+  tfrt_host_group_append(group, &collective->series);
+  tfrt_string_builder_append_char(&collective->series, ':');
+  tfrt_string_builder_append_view(&collective->series, tfrt_host_group_name(group));
+  if (collective->series.failed) return tfrt_status_out_of_memory();
+  collective->position = tfrt_host_group_position(group, place.rank);
+  if (collective->position == TFRT_HOST_GROUP_NOBODY) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "host %u is no member of the group of hosts %s", place.rank,
+                              tfrt_string_builder_text(&collective->series));
+  }
+  if (!tfrt_collective_kind_has_root(collective->record.kind)) return NULL;
+  collective->record.root =
+      root < 0 ? TFRT_HOST_GROUP_NOBODY : tfrt_host_group_position(group, (uint32_t)root);
+  if (collective->record.root != TFRT_HOST_GROUP_NOBODY) return NULL;
+  // The others may have another root and wait: they are told in the record.
+  collective->record.root = 0;
+  collective->record.error = tfrt_collective_locate_take(
+      collective, tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                                     "the root, host %d, is no member of the group", root));
+  return NULL;
+}
+
+static tfrt_collective_t* allocate(tfrt_kernel_frame_t* frame) {
+  tfrt_allocator_t allocator = frame->context->host->allocator;
+  tfrt_collective_t* collective = tfrt_allocator_allocate_zeroed(allocator, sizeof(*collective));
+  if (!collective) return NULL;
+  tfrt_ref_count_initialize(&collective->ref_count);
+  collective->allocator = allocator;
+  collective->context = *frame->context;
+  tfrt_request_context_retain(collective->context.request);
+  tfrt_call_scope_enter(collective->context.scope);
+  collective->site = frame->site;
+  collective->program = tfrt_program_retain(tfrt_kernel_site_program(frame->site));
+  collective->router = frame->context->request->options.router;
+  collective->group_value = tfrt_async_value_retain(frame->arguments[0]);
+  collective->before = tfrt_async_value_retain(frame->arguments[frame->argument_count - 1]);
+  tfrt_string_builder_initialize(&collective->series, allocator);
+  tfrt_string_builder_initialize(&collective->agreement.own, allocator);
+  tfrt_mutex_initialize(&collective->mutex);
+  collective->chain = tfrt_indirect_value_create();
+  bool is_whole = collective->chain;
+  if (frame->argument_count == 3) {
+    collective->operand = tfrt_async_value_retain(frame->arguments[1]);
+    collective->result = tfrt_indirect_value_create();
+    is_whole = is_whole && collective->result;
+  }
+  if (is_whole) return collective;
+  tfrt_collective_release(collective);
+  return NULL;
+}
+
+void tfrt_collective_start(tfrt_kernel_frame_t* frame, tfrt_collective_kind_t kind,
+                           tfrt_reduction_t reduction, int32_t root) {
+  tfrt_collective_t* collective = allocate(frame);
+  if (!collective) {
+    tfrt_kernel_frame_fail_take(frame, tfrt_status_out_of_memory());
+    return;
+  }
+  collective->record.kind = kind;
+  collective->record.reduction = reduction;
+  tfrt_status_t status = join_group(collective, root);
+  if (status) {
+    tfrt_collective_release(collective);
+    tfrt_kernel_frame_fail_take(frame, status);
+    return;
+  }
+  if (collective->result) {
+    tfrt_kernel_frame_set(frame, 0, tfrt_async_value_retain(&collective->result->base));
+  }
+  tfrt_kernel_frame_set(frame, collective->result ? 1 : 0,
+                        tfrt_async_value_retain(&collective->chain->base));
+  tfrt_task_initialize(&collective->task, run_ordered);
+  tfrt_async_value_and_then(collective->before, &collective->task);
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One member's part in something that the hosts of a group do together, from the kernel that
+// begins it to the last byte that somebody else reads of it.
+//
+//   kernel --chain, operand are here--> WAITING ----> AGREEING ----> TRANSFERRING --> over
+//                                          takes its    log2 n         as the plan
+//                                          turn         rounds         says
+//                                                          |few elements, or a disagreement
+//                                                          +----------------------------> over
+//
+// 1. The member takes its turn: the n-th collective of a group that begins on a host, in one
+//    run of the program, is the n-th on every other member (turn_table.h).
+// 2. Agreement: in round r each member sends what it knows to the one 2^r places before it, so
+//    after log2 n rounds each has the record of every other (collective_record.h), and decides
+//    as all others do. Few elements come with the records, and then that is all.
+// 3. Transfer: each carries out its plan (collective_plan.h), a few messages ahead.
+//
+// All messages are values under keys of their own, over the router of the request:
+// "tfrt:TURN:PHASE NUMBER:SERIES". So this room knows no network.
+//
+// Failure. Whatever is wrong before the agreement (an operand that is an error, another dtype)
+// is part of it and comes to all. What is wrong later, that is a lost host, a cancel, no memory,
+// makes the member's results errors at once; it goes on to receive, and sends the error in the
+// place of elements, so nobody waits for ever and nothing is left in a mailbox. Only to a
+// member that has had no elements from it yet it sends the error once, and both skip the rest.
+//
+// The result is there when its elements are; the chain when nobody reads the operand or the
+// result any more on account of this.
+//
+// Thread rule: thread-safe; each step runs on the thread that what it waited for came on, or,
+// when elements are computed with, on the work queue.
+// Failure rule: see above; errors have the kernel's place as their origin.
+#ifndef TFRT_KERNELS_DISTRIBUTED_COLLECTIVE_H_
+#define TFRT_KERNELS_DISTRIBUTED_COLLECTIVE_H_
+
+#include "host_runtime/executor/kernel_frame.h"
+#include "kernels/distributed/collective_record.h"
+
+// What all keys of collectives begin with; programs can't send under such keys.
+#define TFRT_COLLECTIVE_KEY_PREFIX "tfrt:"
+
+// Begins the collective of |frame|, whose last operand is a chain, whose first one is the group
+// and whose operand between, except for a barrier, the tensor. |root| is a rank, for the kinds
+// that have one. Sets the frame's results. Frame's thread only.
+void tfrt_collective_start(tfrt_kernel_frame_t* frame, tfrt_collective_kind_t kind,
+                           tfrt_reduction_t reduction, int32_t root);
+
+#endif  // TFRT_KERNELS_DISTRIBUTED_COLLECTIVE_H_

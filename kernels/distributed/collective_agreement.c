@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Everybody's record to everybody, for any number n of members in ceil(log2 n) rounds:
+//
+//   known at p before round r   the records of p, p + 1, ... p + 2^r - 1, mod n
+//   round r                     sends the first of them to p - 2^r, receives more from p + 2^r
+//
+// The record of one member comes to another along one path. So if anybody on it is lost, who
+// waits behind gets an error instead, and nobody takes some of the records for all.
+#include "host_runtime/async/builtin_types.h"
+#include "host_runtime/tensor/tensor_types.h"
+#include "kernels/distributed/collective_impl.h"
+
+// The phase in the keys of these messages.
+#define PHASE 'a'
+
+static uint32_t distance_of(const tfrt_collective_t* collective) {
+  return 1u << collective->agreement.round;
+}
+
+// How many records go in this round.
+static uint32_t passed_count(const tfrt_collective_t* collective) {
+  uint32_t distance = distance_of(collective);
+  uint32_t rest = collective->group->count - distance;
+  return distance < rest ? distance : rest;
+}
+
+static uint32_t member_at(const tfrt_collective_t* collective, uint32_t distance) {
+  return (collective->position + distance) % collective->group->count;
+}
+
+// --- Rounds ----------------------------------------------------------------------
+
+// What goes in this round (+1): the records known, or the error that came instead.
+static tfrt_async_value_t* outgoing(tfrt_collective_t* collective) {
+  tfrt_status_t status = tfrt_collective_failure(collective);
+  if (status) return tfrt_async_value_create_error_take(status);
+  tfrt_string_builder_t text;
+  tfrt_string_builder_initialize(&text, collective->allocator);
+  for (uint32_t i = 0; i < passed_count(collective); ++i) {
+    tfrt_string_builder_append_view(&text, collective->agreement.bytes[member_at(collective, i)]);
+  }
+  tfrt_async_value_t* value = text.failed
+                                  ? tfrt_async_value_out_of_memory()
+                                  : tfrt_async_value_create_string(tfrt_string_builder_view(&text));
+  tfrt_string_builder_deinitialize(&text);
+  return value;
+}
+
+// Whether the target is still there shows in what it sends, or in what others don't.
+static void send_round(tfrt_collective_t* collective) {
+  uint32_t count = collective->group->count;
+  tfrt_async_value_t* value = outgoing(collective);
+  tfrt_async_value_t* chain =
+      tfrt_collective_send(collective, member_at(collective, count - distance_of(collective)),
+                           PHASE, collective->agreement.round, value);
+  tfrt_async_value_release(chain);
+  tfrt_async_value_release(value);
+}
+
+// Takes the records out of what came.
+static tfrt_status_t read_arrival(tfrt_collective_t* collective, tfrt_async_value_t* arrival) {
+  if (tfrt_async_value_is_error(arrival)) {
+    return tfrt_status_retain(tfrt_async_value_error(arrival));
+  }
+  if (tfrt_async_value_resolved(arrival)->type_id != TFRT_TYPE_STRING) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "a host sent something else than what it has for a collective");
+  }
+  tfrt_collective_agreement_t* agreement = &collective->agreement;
+  tfrt_string_view_t rest = tfrt_async_value_string(arrival);
+  for (uint32_t i = 0; i < passed_count(collective); ++i) {
+    uint32_t member = member_at(collective, distance_of(collective) + i);
+    const char* begin = rest.data;
+    TFRT_RETURN_IF_ERROR(tfrt_collective_record_decode(&rest, &agreement->records[member]));
+    agreement->bytes[member] = tfrt_string_view_make(begin, (size_t)(rest.data - begin));
+  }
+  return NULL;
+}
+
+// What is awaited has come: one round is over.
+static void end_round(tfrt_collective_t* collective) {
+  tfrt_collective_agreement_t* agreement = &collective->agreement;
+  tfrt_async_value_t* arrival = agreement->awaited;
+  agreement->awaited = NULL;
+  // After a failure what still comes is only taken out of the mailbox.
+  tfrt_status_t status = tfrt_collective_failure(collective);
+  if (!status) {
+    status = read_arrival(collective, arrival);
+    if (status) tfrt_collective_fail_take(collective, tfrt_status_retain(status));
+  }
+  tfrt_status_release(status);
+  agreement->arrivals[agreement->round++] = arrival;
+}
+
+// --- The end ---------------------------------------------------------------------
+
+// Few elements: they are all here.
+static tfrt_status_t finish_here(tfrt_collective_t* collective,
+                                 const tfrt_collective_view_t* view) {
+  if (!collective->result) return NULL;
+  if (tfrt_collective_result_is_operand(view)) {
+    tfrt_collective_tell_result_take(collective, tfrt_async_value_retain(collective->operand));
+    return NULL;
+  }
+  tfrt_dense_host_tensor_t result;
+  TFRT_RETURN_IF_ERROR(tfrt_collective_result_initialize(view, collective->allocator, &result));
+  tfrt_status_t status = tfrt_collective_result_fill(view, collective->allocator, &result);
+  if (status) {
+    tfrt_dense_host_tensor_deinitialize(&result);
+    return status;
+  }
+  tfrt_collective_tell_result_take(collective, tfrt_async_value_create_tensor_take(&result));
+  return NULL;
+}
+
+// Takes the reference that the rounds had.
+static void finish(tfrt_collective_t* collective) {
+  tfrt_collective_agreement_t* agreement = &collective->agreement;
+  tfrt_collective_view_t view = {.records = agreement->records,
+                                 .count = collective->group->count,
+                                 .position = collective->position};
+  tfrt_status_t status = tfrt_collective_failure(collective);
+  if (status) {
+    tfrt_status_release(status);
+    tfrt_collective_transfer_refuse(collective);
+    tfrt_collective_release(collective);
+    return;
+  }
+  status = tfrt_collective_records_check(agreement->records, collective->group->ranks,
+                                         collective->group->count);
+  if (!status && !tfrt_collective_result_is_here(&view)) {
+    tfrt_collective_transfer_take(collective);
+    return;
+  }
+  if (!status) status = finish_here(collective, &view);
+  if (status) {
+    tfrt_collective_fail_take(collective, status);
+  } else {
+    tfrt_collective_tell_chain(collective);
+  }
+  tfrt_collective_release(collective);
+}
+
+static void run_arrival(tfrt_task_t* task);
+
+// A loop rather than a chain of tasks, as what is awaited has often come before.
+static void run_rounds(tfrt_collective_t* collective) {
+  tfrt_collective_agreement_t* agreement = &collective->agreement;
+  while (distance_of(collective) < collective->group->count) {
+    send_round(collective);
+    agreement->awaited = tfrt_collective_receive(
+        collective, member_at(collective, distance_of(collective)), PHASE, agreement->round);
+    if (!tfrt_async_value_is_available(agreement->awaited)) {
+      tfrt_task_initialize(&collective->task, run_arrival);
+      tfrt_async_value_and_then(agreement->awaited, &collective->task);
+      return;
+    }
+    end_round(collective);
+  }
+  finish(collective);
+}
+
+static void run_arrival(tfrt_task_t* task) {
+  tfrt_collective_t* collective = TFRT_CONTAINER_OF(task, tfrt_collective_t, task);
+  end_round(collective);
+  run_rounds(collective);
+}
+
+// --- Life ------------------------------------------------------------------------
+
+void tfrt_collective_agree_take(tfrt_collective_t* collective) {
+  tfrt_collective_agreement_t* agreement = &collective->agreement;
+  tfrt_allocator_t allocator = collective->allocator;
+  uint32_t count = collective->group->count;
+  agreement->bytes = tfrt_allocator_allocate_zeroed(allocator, count * sizeof(*agreement->bytes));
+  agreement->records =
+      tfrt_allocator_allocate_zeroed(allocator, count * sizeof(*agreement->records));
+  tfrt_collective_record_encode(&collective->record, &agreement->own);
+  if (agreement->bytes && agreement->records && !agreement->own.failed) {
+    agreement->records[collective->position] = collective->record;
+    agreement->bytes[collective->position] = tfrt_string_builder_view(&agreement->own);
+  } else {
+    tfrt_collective_fail_take(collective, tfrt_status_out_of_memory());
+  }
+  run_rounds(collective);
+}
+
+void tfrt_collective_agreement_deinitialize(tfrt_collective_t* collective) {
+  tfrt_collective_agreement_t* agreement = &collective->agreement;
+  tfrt_allocator_t allocator = collective->allocator;
+  uint32_t count = collective->group ? collective->group->count : 0;
+  for (uint32_t i = 0; i < count && agreement->records; ++i) {
+    // Our own error is the collective's.
+    if (i != collective->position) tfrt_collective_record_deinitialize(&agreement->records[i]);
+  }
+  for (uint32_t i = 0; i < agreement->round; ++i) {
+    tfrt_async_value_release(agreement->arrivals[i]);
+  }
+  tfrt_allocator_free(allocator, agreement->bytes, count * sizeof(*agreement->bytes));
+  tfrt_allocator_free(allocator, agreement->records, count * sizeof(*agreement->records));
+  tfrt_string_builder_deinitialize(&agreement->own);
+}

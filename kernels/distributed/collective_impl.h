@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A collective from the inside. Private to collective.c (life, results, messages),
+// collective_agreement.c and collective_transfer.c.
+//
+// Life:
+//  1. Created by the kernel; one reference is that of what it does next.
+//  2. Every message and slice under way holds one more.
+//  3. The last one leaves the call's scope, so the call is over no earlier.
+//
+// Thread rule: what is guarded by |mutex| says so; the rest is constant once it is set, or is
+// touched by one step after the other. Failure rule: see collective.h.
+#ifndef TFRT_KERNELS_DISTRIBUTED_COLLECTIVE_IMPL_H_
+#define TFRT_KERNELS_DISTRIBUTED_COLLECTIVE_IMPL_H_
+
+#include "host_runtime/base/ref_count.h"
+#include "host_runtime/base/sync.h"
+#include "host_runtime/executor/program.h"
+#include "host_runtime/executor/request_context.h"
+#include "host_runtime/host_context.h"
+#include "kernels/distributed/collective.h"
+#include "kernels/distributed/collective_result.h"
+#include "kernels/distributed/host_group.h"
+
+// So many bytes of elements of all members together go with the records.
+#define TFRT_COLLECTIVE_MAX_RECORD_ELEMENTS (16u << 10)
+
+// Elements go in messages of so many bytes, so many of which are under way in either direction.
+#define TFRT_COLLECTIVE_CHUNK (512u << 10)
+#define TFRT_COLLECTIVE_WINDOW 4
+
+// As many rounds as 2^32 members need.
+#define TFRT_COLLECTIVE_MAX_ROUNDS 32
+
+typedef struct tfrt_collective_agreement_s {
+  uint32_t round;
+  tfrt_async_value_t* awaited;  // +1; what comes in this round
+  // +1; what came in each round; the records borrow their bytes.
+  tfrt_async_value_t* arrivals[TFRT_COLLECTIVE_MAX_ROUNDS];
+  tfrt_string_builder_t own;          // the bytes of our record
+  tfrt_string_view_t* bytes;          // of the records, by position
+  tfrt_collective_record_t* records;  // likewise
+} tfrt_collective_agreement_t;
+
+// What became of a step of the plan.
+typedef struct tfrt_collective_progress_s {
+  tfrt_host_buffer_t* made;  // +1; by a RELAY, until it is sent
+  uint8_t pending;           // of a send: what has to end before it has ended
+  bool done;
+} tfrt_collective_progress_t;
+
+typedef struct tfrt_collective_transfer_s {
+  tfrt_collective_plan_t plan;           // constant
+  tfrt_dense_host_tensor_t output;       // the result; empty if that is the operand
+  tfrt_collective_progress_t* progress;  // of each step
+  bool* flags;                           // of each member, what follows
+  bool* has_arrived;                     // something came from that member
+  bool* is_closed_from;                  // nothing more comes from it
+  bool* is_closed_to;                    // nothing more goes to it
+  uint32_t next_receive;                 // no step before it is still to be begun
+  uint32_t next_send;
+  uint32_t receives;  // under way
+  uint32_t sends;
+  uint32_t relays;         // made and not sent yet, or about to be made
+  uint32_t max_relays;     // constant
+  uint32_t arrivals_left;  // steps that fill the output
+  uint32_t steps_left;
+  bool told_output;
+  bool is_over;
+  bool is_pumping;
+  bool pumps_again;
+} tfrt_collective_transfer_t;
+
+typedef struct tfrt_collective_s {
+  tfrt_ref_count_t ref_count;
+  tfrt_allocator_t allocator;
+  tfrt_execution_context_t context;  // the request retained, the scope entered
+  tfrt_program_t* program;           // +1; keeps |site| alive
+  const tfrt_kernel_site_t* site;
+  tfrt_call_router_t* router;  // NULL: this is the only host
+  uint32_t rank;
+  uint32_t position;
+  tfrt_async_value_t* group_value;  // +1
+  const tfrt_host_group_t* group;
+  tfrt_collective_record_t record;  // ours
+  tfrt_async_value_t* operand;      // +1; NULL: there is none
+  tfrt_async_value_t* before;       // +1; the operand that is a chain
+  tfrt_indirect_value_t* result;    // +1; NULL: there is none
+  tfrt_indirect_value_t* chain;     // +1
+  tfrt_string_builder_t series;     // what the group's turns are counted under
+  uint64_t turn;
+  tfrt_task_t task;
+  tfrt_mutex_t mutex;
+  tfrt_status_t status;  // +1; the first error; guarded by |mutex|
+  bool has_turn;         // guarded by |mutex|, as what follows
+  bool told_result;
+  bool told_chain;
+  tfrt_collective_agreement_t agreement;
+  tfrt_collective_transfer_t transfer;
+} tfrt_collective_t;
+
+// --- collective.c ----------------------------------------------------------------
+
+tfrt_collective_t* tfrt_collective_retain(tfrt_collective_t* collective);
+void tfrt_collective_release(tfrt_collective_t* collective);
+
+// The error (+1) like |status| (consumed) that says where in which program it happened, and on
+// which host.
+tfrt_status_t tfrt_collective_locate_take(const tfrt_collective_t* collective,
+                                          tfrt_status_t status);
+
+// Something failed: |status| (consumed), if it is the first, becomes the results. Thread-safe.
+void tfrt_collective_fail_take(tfrt_collective_t* collective, tfrt_status_t status);
+
+// The first error (+1), or NULL. Thread-safe.
+tfrt_status_t tfrt_collective_failure(tfrt_collective_t* collective);
+
+// The result is |value| (consumed; the elements are there), the chain is there; unless they
+// are errors. Thread-safe.
+void tfrt_collective_tell_result_take(tfrt_collective_t* collective, tfrt_async_value_t* value);
+void tfrt_collective_tell_chain(tfrt_collective_t* collective);
+
+// Sends |value| (+0) to, or receives (+1) from, the member |member| message |number| of
+// |phase|. The former gives the chain (+1) of that. Thread-safe.
+tfrt_async_value_t* tfrt_collective_send(tfrt_collective_t* collective, uint32_t member, char phase,
+                                         uint32_t number, tfrt_async_value_t* value);
+tfrt_async_value_t* tfrt_collective_receive(tfrt_collective_t* collective, uint32_t member,
+                                            char phase, uint32_t number);
+
+// The operand, which is a dense tensor. Thread-safe.
+const tfrt_dense_host_tensor_t* tfrt_collective_operand(const tfrt_collective_t* collective);
+
+// --- collective_agreement.c --------------------------------------------------------
+
+// Begins the rounds, with our record; takes the caller's reference to |collective|.
+void tfrt_collective_agree_take(tfrt_collective_t* collective);
+
+// Gives back what agreeing needed.
+void tfrt_collective_agreement_deinitialize(tfrt_collective_t* collective);
+
+// --- collective_transfer.c ---------------------------------------------------------
+
+// Begins the transfer; takes the caller's reference to |collective|.
+void tfrt_collective_transfer_take(tfrt_collective_t* collective);
+
+// There will be no transfer here because of an error, but others may begin theirs: tells
+// those who would wait for us.
+void tfrt_collective_transfer_refuse(tfrt_collective_t* collective);
+
+// Gives back what the transfer needed.
+void tfrt_collective_transfer_deinitialize(tfrt_collective_t* collective);
+
+#endif  // TFRT_KERNELS_DISTRIBUTED_COLLECTIVE_IMPL_H_

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a member of a group says that it is about to do, and with what: the first thing that
+// members tell each other in a collective. When each has the records of all, each can tell
+// alone, and all alike, whether they agree; and where the elements are few, they came with it.
+//
+//   | kind 8 | reduction 8 | dtype 8 | rank 8 | flags 32 | root 32 | size 32 |
+//   | dims, rank * 64 | elements, or the error, size bytes |                     little-endian
+//
+// An operand that is an error makes a record too, so that all members get it.
+//
+// Life: filled in and encoded by its member; decoded by the others, then it borrows the bytes
+// that it came in.
+//
+// Thread rule: thread-compatible (caller synchronises).
+// Failure rule: bytes that are no record, and records that don't fit together, are
+// INVALID_ARGUMENT.
+#ifndef TFRT_KERNELS_DISTRIBUTED_COLLECTIVE_RECORD_H_
+#define TFRT_KERNELS_DISTRIBUTED_COLLECTIVE_RECORD_H_
+
+#include <stdbool.h>
+
+#include "host_runtime/base/status.h"
+#include "host_runtime/base/string_builder.h"
+#include "host_runtime/tensor/dtype.h"
+#include "host_runtime/tensor/shape.h"
+#include "kernels/distributed/numeric_reduction.h"
+
+typedef enum tfrt_collective_kind_e {
+  TFRT_COLLECTIVE_BARRIER = 0,
+  TFRT_COLLECTIVE_ALL_REDUCE,
+  TFRT_COLLECTIVE_REDUCE,
+  TFRT_COLLECTIVE_REDUCE_SCATTER,
+  TFRT_COLLECTIVE_ALL_GATHER,
+  TFRT_COLLECTIVE_BROADCAST,
+  TFRT_COLLECTIVE_ALL_TO_ALL,
+  TFRT_COLLECTIVE_KIND_COUNT,
+} tfrt_collective_kind_t;
+
+typedef struct tfrt_collective_record_s {
+  tfrt_collective_kind_t kind;
+  tfrt_reduction_t reduction;   // of the kinds that reduce; else 0
+  uint32_t root;                // position, of the kinds that have one; else 0
+  tfrt_dtype_t dtype;           // of the operand; INVALID: there is none
+  tfrt_shape_t shape;           // likewise
+  bool has_elements;            // |elements| are all of the operand's
+  tfrt_string_view_t elements;  // +0, any alignment
+  tfrt_status_t error;          // why there is no operand; NULL
+} tfrt_collective_record_t;
+
+// The name that programs have for |kind|, e.g. "all_reduce". Static. Thread-safe.
+const char* tfrt_collective_kind_name(tfrt_collective_kind_t kind);
+
+// Returns true if |kind| combines elements, or is about one member that is its root.
+// Thread-safe.
+bool tfrt_collective_kind_reduces(tfrt_collective_kind_t kind);
+bool tfrt_collective_kind_has_root(tfrt_collective_kind_t kind);
+
+// Appends the bytes of |record| to |out|. Thread-compatible.
+void tfrt_collective_record_encode(const tfrt_collective_record_t* record,
+                                   tfrt_string_builder_t* out);
+
+// Sets |*out_record| to what the first bytes of |*bytes| say, and takes these off. The error
+// in it is the caller's (+1); the elements are borrowed. Thread-compatible.
+tfrt_status_t tfrt_collective_record_decode(tfrt_string_view_t* bytes,
+                                            tfrt_collective_record_t* out_record) TFRT_MUST_USE;
+
+// Gives back what |record| holds. Thread-compatible.
+void tfrt_collective_record_deinitialize(tfrt_collective_record_t* record);
+
+// OK if the |count| members, whose ranks are |ranks|, can do what their |records| say; else
+// the error (+1) of the first operand that is one, or INVALID_ARGUMENT that names the first
+// two members that differ and in what. The same for all of them. Thread-compatible.
+tfrt_status_t tfrt_collective_records_check(const tfrt_collective_record_t* records,
+                                            const uint32_t* ranks, uint32_t count) TFRT_MUST_USE;
+
+// The bytes of all elements of the operand of |record|. Thread-safe.
+size_t tfrt_collective_record_size(const tfrt_collective_record_t* record);
+
+#endif  // TFRT_KERNELS_DISTRIBUTED_COLLECTIVE_RECORD_H_
