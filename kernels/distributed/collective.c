@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/distributed/collective.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "host_runtime/executor/call_scope.h"
 #include "host_runtime/tensor/tensor_types.h"
 #include "kernels/distributed/collective_impl.h"
@@ -33,11 +30,11 @@ void tfrt_collective_release(tfrt_collective_t* collective) {
   if (!tfrt_ref_count_decrement(&collective->ref_count)) return;
   tfrt_request_context_t* request = collective->context.request;
   tfrt_call_scope_t* scope = collective->context.scope;
-  tfrt_program_t* program = collective->program;
+  const tfrt_kernel_site_t* site = collective->site;
   give_back(collective);
   tfrt_allocator_free(collective->allocator, collective, sizeof(*collective));
   tfrt_request_context_release(request);
-  tfrt_program_release(program);
+  tfrt_kernel_site_release(site);
   tfrt_call_scope_leave(scope);
 }
 
@@ -314,8 +311,6 @@ static tfrt_status_t join_group(tfrt_collective_t* collective, int32_t root) {
                                              tfrt_host_group_name(group), place.host_count,
                                              collective->allocator));
   tfrt_host_group_append(group, &collective->series);
-  tfrt_string_builder_append_char(&collective->series, ':');
-  tfrt_string_builder_append_view(&collective->series, tfrt_host_group_name(group));
   if (collective->series.failed) return tfrt_status_out_of_memory();
   collective->position = tfrt_host_group_position(group, place.rank);
   if (collective->position == TFRT_HOST_GROUP_NOBODY) {
@@ -323,6 +318,9 @@ static tfrt_status_t join_group(tfrt_collective_t* collective, int32_t root) {
                               "host %u is no member of the group of hosts %s", place.rank,
                               tfrt_string_builder_text(&collective->series));
   }
+  tfrt_string_builder_append_char(&collective->series, ':');
+  tfrt_string_builder_append_view(&collective->series, tfrt_host_group_name(group));
+  if (collective->series.failed) return tfrt_status_out_of_memory();
   if (!tfrt_collective_kind_has_root(collective->record.kind)) return NULL;
   collective->record.root =
       root < 0 ? TFRT_HOST_GROUP_NOBODY : tfrt_host_group_position(group, (uint32_t)root);
@@ -344,8 +342,7 @@ static tfrt_collective_t* allocate(tfrt_kernel_frame_t* frame) {
   collective->context = *frame->context;
   tfrt_request_context_retain(collective->context.request);
   tfrt_call_scope_enter(collective->context.scope);
-  collective->site = frame->site;
-  collective->program = tfrt_program_retain(tfrt_kernel_site_program(frame->site));
+  collective->site = tfrt_kernel_site_retain(frame->site);
   collective->router = frame->context->request->options.router;
   collective->group_value = tfrt_async_value_retain(frame->arguments[0]);
   collective->before = tfrt_async_value_retain(frame->arguments[frame->argument_count - 1]);

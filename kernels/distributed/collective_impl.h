@@ -15,7 +15,6 @@
 
 #include "host_runtime/base/ref_count.h"
 #include "host_runtime/base/sync.h"
-#include "host_runtime/executor/program.h"
 #include "host_runtime/executor/request_context.h"
 #include "host_runtime/host_context.h"
 #include "kernels/distributed/collective.h"
@@ -75,9 +74,8 @@ typedef struct tfrt_collective_s {
   tfrt_ref_count_t ref_count;
   tfrt_allocator_t allocator;
   tfrt_execution_context_t context;  // the request retained, the scope entered
-  tfrt_program_t* program;           // +1; keeps |site| alive
-  const tfrt_kernel_site_t* site;
-  tfrt_call_router_t* router;  // NULL: this is the only host
+  const tfrt_kernel_site_t* site;    // +1
+  tfrt_call_router_t* router;        // NULL: this is the only host
   uint32_t rank;
   uint32_t position;
   tfrt_async_value_t* group_value;  // +1

@@ -40,7 +40,7 @@ tfrt_status_t tfrt_host_group_register(void) TFRT_MUST_USE;
 // The id of "!tfrt_dist.group"; 0 before it is registered. Thread-safe.
 tfrt_type_id_t tfrt_host_group_type_id(void);
 
-// OK if |count| |ranks| of |host_count| hosts can be a group with |name|: there is one, none
+// OK if |count| |ranks| of |host_count| hosts can be a group with |name|: there is a rank, none
 // twice, none too high. INVALID_ARGUMENT, RESOURCE_EXHAUSTED. Thread-safe.
 tfrt_status_t tfrt_host_group_check(const uint32_t* ranks, uint32_t count, tfrt_string_view_t name,
                                     uint32_t host_count, tfrt_allocator_t allocator) TFRT_MUST_USE;

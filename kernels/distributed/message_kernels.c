@@ -5,6 +5,7 @@
 #include "host_runtime/bef/bef_attribute.h"
 #include "host_runtime/executor/request_context.h"
 #include "host_runtime/host_context.h"
+#include "kernels/distributed/collective.h"
 #include "kernels/distributed/kernel_groups.h"
 
 // Returns the router, with |*out_message| and |*out_site| filled, or NULL after failing
@@ -16,6 +17,13 @@ static tfrt_call_router_t* begin(tfrt_kernel_frame_t* frame, tfrt_routed_message
     tfrt_kernel_frame_fail(frame, TFRT_STATUS_FAILED_PRECONDITION,
                            "there are no hosts that could send or receive; `tfrt run` with "
                            "--in-process, --local or --hosts has some");
+    return NULL;
+  }
+  tfrt_string_view_t key = tfrt_async_value_string(frame->arguments[1]);
+  if (tfrt_string_view_starts_with(key, tfrt_string_view_of(TFRT_COLLECTIVE_KEY_PREFIX))) {
+    tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
+                           "keys that begin with \"" TFRT_COLLECTIVE_KEY_PREFIX
+                           "\" are those of collectives; take another");
     return NULL;
   }
   tfrt_kernel_site_origin(frame->site, out_site);

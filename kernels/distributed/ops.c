@@ -75,7 +75,7 @@ static const tfrt_attribute_descriptor_t group_name[] = {
 };
 static const tfrt_attribute_descriptor_t group_ranks[] = {
     {"name", TFRT_ATTRIBUTE_STRING, "\"\""},
-    {"ranks", TFRT_ATTRIBUTE_I32_ARRAY, NULL},
+    {"ranks", TFRT_ATTRIBUTE_I64_ARRAY, NULL},
 };
 static const tfrt_attribute_descriptor_t reduction[] = {
     {"reduction", TFRT_ATTRIBUTE_STRING, NULL},
