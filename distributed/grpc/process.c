@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/grpc/process.h"
 
+#include <dlfcn.h>
 #include <grpc/grpc.h>
 #include <grpc/support/log.h>
 #include <stdbool.h>
@@ -23,10 +24,21 @@ static void forward_log(gpr_log_func_args* line) {
   tfrt_log(TFRT_LOG_DEBUG, NULL, "gRPC: %s (%s:%d)", line->message, line->file, line->line);
 }
 
+// gRPC's mutexes look for cycles at each lock where absl was built with that, as Debian's is: a
+// tenth of a small message's time. The function that ends it has the name of absl's version.
+static void stop_looking_for_cycles(void) {
+  static const char kName[] =
+      "_ZN4absl7debian329SetMutexDeadlockDetectionModeENS0_15OnDeadlockCycleE";
+  void (*set_mode)(int) = NULL;
+  *(void**)&set_mode = dlsym(RTLD_DEFAULT, kName);
+  if (set_mode) set_mode(0);  // ignore
+}
+
 void tfrt_grpc_process_enter(void) {
   tfrt_mutex_lock(&mutex);
   // Whoever asks gRPC to talk gets its own words, on standard error.
   if (!is_prepared && !getenv("GRPC_VERBOSITY")) gpr_set_log_function(forward_log);
+  if (!is_prepared) stop_looking_for_cycles();
   is_prepared = true;
   if (users++ == 0) is_shared = grpc_is_initialized() != 0;
   grpc_init();
