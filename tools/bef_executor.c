@@ -10,7 +10,9 @@
 #include "host_runtime/async/work_queue_type.h"
 #include "host_runtime/base/counting_allocator.h"
 #include "host_runtime/base/file.h"
+#include "host_runtime/base/metric_table.h"
 #include "host_runtime/base/sync.h"
+#include "host_runtime/base/version.h"
 #include "host_runtime/executor/program.h"
 #include "host_runtime/executor/request_deadline.h"
 #include "host_runtime/host_context.h"
@@ -44,8 +46,11 @@ typedef struct tfrt_bef_executor_s {
   bool enable_tracing;
   bool pin_threads;
   bool check_types;
-  int64_t deadline_ms;  // for each function; 0: none
+  int64_t deadline_ms;       // for each function; 0: none
+  const char* metrics_file;  // "": none
   // What a run needs
+  tfrt_metric_table_t metrics;
+  tfrt_histogram_t* function_seconds;
   tfrt_timer_queue_t timers;
   tfrt_counting_allocator_t counts;
   tfrt_announcing_allocator_t announcer;  // around |counts|
@@ -76,6 +81,36 @@ static void tfrt_bef_executor_verify(tfrt_bef_executor_t* executor, const char* 
 // A kernel made |error|, on any thread.
 static void tfrt_bef_executor_on_error(void* executor, tfrt_status_t error) {
   tfrt_bef_executor_verify(executor, "runtime error: ", error);
+}
+
+// --- Metrics -----------------------------------------------------------------
+
+// From a microsecond on, by factors of ten.
+#define TFRT_BEF_EXECUTOR_BUCKETS 9
+
+static void tfrt_bef_executor_start_metrics(tfrt_bef_executor_t* executor) {
+  double bounds[TFRT_BEF_EXECUTOR_BUCKETS];
+  tfrt_buckets_fill_exponential(1e-6, 10, TFRT_BEF_EXECUTOR_BUCKETS, bounds);
+  tfrt_buckets_t buckets = {.bounds = bounds, .count = TFRT_BEF_EXECUTOR_BUCKETS};
+  tfrt_metric_table_initialize(&executor->metrics, tfrt_allocator_system());
+  if (executor->metrics_file[0]) tfrt_metrics_set_registry(&executor->metrics.base);
+  tfrt_gauge_set_text(tfrt_metrics_gauge("tfrt_version"), tfrt_version());
+  executor->function_seconds = tfrt_metrics_histogram("tfrt_function_seconds", &buckets);
+}
+
+// Writes what was told of the run to the file that the user wants it in.
+static tfrt_status_t tfrt_bef_executor_finish_metrics(tfrt_bef_executor_t* executor) {
+  tfrt_string_builder_t text;
+  tfrt_string_builder_initialize(&text, tfrt_allocator_system());
+  tfrt_metric_table_append(&executor->metrics, &text);
+  tfrt_status_t status = tfrt_string_builder_status(&text);
+  if (!status && executor->metrics_file[0]) {
+    status = tfrt_file_write(executor->metrics_file, tfrt_string_builder_text(&text), text.size);
+  }
+  tfrt_string_builder_deinitialize(&text);
+  tfrt_metrics_set_registry(NULL);
+  tfrt_metric_table_deinitialize(&executor->metrics);
+  return status;
 }
 
 // --- Set-up ------------------------------------------------------------------
@@ -265,8 +300,11 @@ static tfrt_status_t tfrt_bef_executor_run_function(tfrt_bef_executor_t* executo
   }
   tfrt_request_context_t* request = NULL;
   TFRT_RETURN_IF_ERROR(tfrt_request_context_create(&options, tfrt_allocator_system(), &request));
+  int64_t begin_ns = tfrt_clock_now_ns(tfrt_clock_system());
   tfrt_status_t status = tfrt_bef_executor_run_request(executor, function, request);
   tfrt_request_context_release(request);
+  tfrt_histogram_record(executor->function_seconds,
+                        (double)(tfrt_clock_now_ns(tfrt_clock_system()) - begin_ns) * 1e-9);
   int64_t live = tfrt_async_value_live_count() - live_before;
   // A deadline that comes at the very end may still have its reason in hand.
   if (status || live == 0 || executor->deadline_ms > 0) return status;
@@ -371,10 +409,18 @@ static bool tfrt_bef_executor_finish_errors(tfrt_bef_executor_t* executor) {
   return ok;
 }
 
+// The first of two errors, either of which may be none; both are consumed.
+static tfrt_status_t tfrt_bef_executor_first_of(tfrt_status_t first, tfrt_status_t second) {
+  if (!first) return second;
+  tfrt_status_release(second);
+  return first;
+}
+
 static int tfrt_bef_executor_main(tfrt_bef_executor_t* executor, const char* path) {
   tfrt_diagnostic_verifier_initialize(&executor->errors, true, tfrt_allocator_system());
   tfrt_mutex_initialize(&executor->errors_mutex);
   tfrt_timer_queue_initialize(&executor->timers, tfrt_clock_system());
+  tfrt_bef_executor_start_metrics(executor);
   tfrt_status_t status = tfrt_bef_executor_set_up(executor, path);
   // What is wrong with an op of the file may be expected at its place.
   if (status && tfrt_status_fields(status)->origin.line > 0) {
@@ -390,13 +436,10 @@ static int tfrt_bef_executor_main(tfrt_bef_executor_t* executor, const char* pat
   tfrt_timer_queue_deinitialize(&executor->timers);
   bool ok = tfrt_status_is_ok(status);
   if (ok) ok = tfrt_bef_executor_check_memory(executor);
-  tfrt_status_t unwritten = tfrt_standard_streams_flush();
+  tfrt_status_t unwritten = tfrt_bef_executor_first_of(tfrt_bef_executor_finish_metrics(executor),
+                                                       tfrt_standard_streams_flush());
   if (unwritten) ok = false;
-  if (!status) {
-    status = unwritten;
-  } else {
-    tfrt_status_release(unwritten);
-  }
+  status = tfrt_bef_executor_first_of(status, unwritten);
   if (!tfrt_bef_executor_finish_errors(executor)) ok = false;
   if (status) {
     char text[2048];
@@ -438,6 +481,8 @@ static tfrt_status_t tfrt_bef_executor_parse(tfrt_bef_executor_t* executor, int 
        "default (functions), verbose or debug (kernels)", 0, 0},
       {"check_types", TFRT_FLAG_BOOL, &executor->check_types, NULL,
        "check the types of all arguments and results of kernels", 0, 0},
+      {"metrics_file", TFRT_FLAG_TEXT, &executor->metrics_file, "FILE",
+       "write the metrics of the run there, as Prometheus reads them", 0, 0},
       {TFRT_SHARED_LIBRARIES_FLAG, TFRT_FLAG_TEXT, &executor->shared_libs,
        TFRT_SHARED_LIBRARIES_VALUE, TFRT_SHARED_LIBRARIES_HELP, 0, 0},
   };
@@ -463,6 +508,7 @@ int main(int argc, char** argv) {
                                          .test_init_function = "",
                                          .work_queue_type = "s",
                                          .tracing_level = "default",
+                                         .metrics_file = "",
                                          .allocator_type = "leak_check_allocator"};
   const char* path = NULL;
   bool help = false;

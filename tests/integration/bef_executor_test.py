@@ -39,6 +39,20 @@ class BefExecutorTest(unittest.TestCase):
             )
         return result.stdout.splitlines()[2:], result.stderr, result.returncode
 
+    def test_metrics_are_written_to_a_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "metrics")
+            lines, errors, code = self.run_program(HELLO, "--metrics_file=" + path)
+            self.assertEqual((lines[-1], errors, code), ("hello host executor!", "", 0))
+            with open(path, encoding="utf-8") as stream:
+                metrics = stream.read().splitlines()
+        self.assertIn("# TYPE tfrt_function_seconds histogram", metrics)
+        self.assertIn("tfrt_function_seconds_count 1", metrics)
+        self.assertTrue(any(line.startswith('tfrt_version{text="') for line in metrics), metrics)
+        _, errors, code = self.run_program(HELLO, "--metrics_file=/nowhere/metrics")
+        self.assertEqual(code, 1)
+        self.assertIn("/nowhere/metrics", errors)
+
     def test_a_leak_is_counted_and_is_a_failure(self):
         text = """
           func.func @leak() {
