@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/builtin.h"
 
+#include "distributed/administration.h"
 #include "distributed/copying.h"
+#include "distributed/inventory.h"
 #include "distributed/printing.h"
 #include "distributed/sending.h"
 #include "distributed/status_report.h"
+#include "distributed/text_answer.h"
 #include "distributed/tracing.h"
 
 bool tfrt_builtin_is_here(const tfrt_peer_t* peer, const tfrt_job_t* job,
@@ -21,7 +24,13 @@ bool tfrt_builtin_is_here(const tfrt_peer_t* peer, const tfrt_job_t* job,
     case TFRT_WIRE_BUILTIN_COPY:
       return invoke->argument_count == 1 && invoke->result_count == 1;
     case TFRT_WIRE_BUILTIN_STATUS:
+    case TFRT_WIRE_BUILTIN_INVENTORY:
       return invoke->argument_count == 0 && invoke->result_count == 1;
+    case TFRT_WIRE_BUILTIN_CANCEL:
+      return invoke->argument_count == 1 && invoke->result_count == 1;
+    case TFRT_WIRE_BUILTIN_DRAIN:
+      return invoke->argument_count == 0 && invoke->result_count == 1 &&
+             peer->node->options.on_drain;
     default:
       return false;
   }
@@ -39,7 +48,16 @@ void tfrt_builtin_start(tfrt_execution_t* execution, const tfrt_peer_t* peer) {
       tfrt_copying_start(execution);
       break;
     case TFRT_WIRE_BUILTIN_STATUS:
-      tfrt_status_report_start(execution);
+      tfrt_text_answer_start(execution, tfrt_status_report_write);
+      break;
+    case TFRT_WIRE_BUILTIN_INVENTORY:
+      tfrt_text_answer_start(execution, tfrt_inventory_write);
+      break;
+    case TFRT_WIRE_BUILTIN_CANCEL:
+      tfrt_text_answer_start(execution, tfrt_administration_cancel);
+      break;
+    case TFRT_WIRE_BUILTIN_DRAIN:
+      tfrt_text_answer_start(execution, tfrt_administration_drain);
       break;
     default:
       tfrt_printing_start(execution, tfrt_job_rank_of(execution->job, peer->incarnation));

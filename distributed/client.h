@@ -49,6 +49,7 @@ typedef struct tfrt_client_options_s {
   uint32_t host_count;                  // from 1
   tfrt_string_view_t name;              // of the job, for people
   int64_t deadline_ns;                  // of the node's clock; 0 or TFRT_TIME_INFINITE: none
+  bool asks_only;                       // nothing is started; a host that drains answers, too
   bool is_traced;                       // hosts record what runs when, for tfrt_client_trace()
   tfrt_client_print_fn_t print;
   void* print_self;
@@ -92,6 +93,17 @@ tfrt_async_value_t* tfrt_client_trace(tfrt_client_t* client, uint32_t rank);
 // Returns how host |rank| is (+1), unresolved: a string with lines as status_report.h says, or an
 // error. Thread-safe.
 tfrt_async_value_t* tfrt_client_status(tfrt_client_t* client, uint32_t rank);
+
+// Returns what is alive on host |rank| because of others (+1), unresolved: a string with lines as
+// inventory.h says, or an error. Thread-safe.
+tfrt_async_value_t* tfrt_client_inventory(tfrt_client_t* client, uint32_t rank);
+
+// Has host |rank| end |what|, of whatever client, as administration.h says; or take no more jobs and
+// end with those that run. Return (+1), unresolved, what the host says to that, a string, or an
+// error. Thread-safe.
+tfrt_async_value_t* tfrt_client_cancel_on(tfrt_client_t* client, uint32_t rank,
+                                          tfrt_string_view_t what);
+tfrt_async_value_t* tfrt_client_drain(tfrt_client_t* client, uint32_t rank);
 
 // Adds the spans in |value|, which is available and was made by tfrt_client_trace(), to |trace|.
 // Sets |*out_clock_ns| to the host's clock when it answered, and |*out_dropped| to the number of

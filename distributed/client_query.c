@@ -19,13 +19,17 @@ static tfrt_status_t tfrt_client_find_host(const tfrt_client_t* client, uint32_t
   return NULL;
 }
 
-// The result (+1) of the built-in |function| on host |rank|: one value of |type|.
-static tfrt_async_value_t* tfrt_client_ask(tfrt_client_t* client, uint32_t rank, uint32_t function,
-                                           const char* name, const char* type) {
+// The result (+1) of the built-in |function| with |argument| (+0, NULL: none) on host |rank|: one
+// value of |type|.
+static tfrt_async_value_t* tfrt_client_ask_with(tfrt_client_t* client, uint32_t rank,
+                                                uint32_t function, const char* name,
+                                                const char* type, tfrt_async_value_t* argument) {
   tfrt_async_value_t* result = NULL;
   tfrt_outgoing_call_request_t request = {.function = function,
                                           .name = name,
                                           .deadline_ns = TFRT_TIME_INFINITE,
+                                          .arguments = &argument,
+                                          .argument_count = argument ? 1 : 0,
                                           .results = &result,
                                           .result_count = 1,
                                           .result_types = &type};
@@ -40,12 +44,34 @@ static tfrt_async_value_t* tfrt_client_ask(tfrt_client_t* client, uint32_t rank,
   return result;
 }
 
+static tfrt_async_value_t* tfrt_client_ask(tfrt_client_t* client, uint32_t rank, uint32_t function,
+                                           const char* name, const char* type) {
+  return tfrt_client_ask_with(client, rank, function, name, type, NULL);
+}
+
 tfrt_async_value_t* tfrt_client_trace(tfrt_client_t* client, uint32_t rank) {
   return tfrt_client_ask(client, rank, TFRT_WIRE_BUILTIN_TRACE, "trace", "!tfrt.trace");
 }
 
 tfrt_async_value_t* tfrt_client_status(tfrt_client_t* client, uint32_t rank) {
   return tfrt_client_ask(client, rank, TFRT_WIRE_BUILTIN_STATUS, "status", "!tfrt.string");
+}
+
+tfrt_async_value_t* tfrt_client_inventory(tfrt_client_t* client, uint32_t rank) {
+  return tfrt_client_ask(client, rank, TFRT_WIRE_BUILTIN_INVENTORY, "inventory", "!tfrt.string");
+}
+
+tfrt_async_value_t* tfrt_client_cancel_on(tfrt_client_t* client, uint32_t rank,
+                                          tfrt_string_view_t what) {
+  tfrt_async_value_t* argument = tfrt_async_value_create_string(what);
+  tfrt_async_value_t* result = tfrt_client_ask_with(client, rank, TFRT_WIRE_BUILTIN_CANCEL,
+                                                    "cancel", "!tfrt.string", argument);
+  tfrt_async_value_release(argument);
+  return result;
+}
+
+tfrt_async_value_t* tfrt_client_drain(tfrt_client_t* client, uint32_t rank) {
+  return tfrt_client_ask(client, rank, TFRT_WIRE_BUILTIN_DRAIN, "drain", "!tfrt.string");
 }
 
 tfrt_status_t tfrt_client_read_trace(tfrt_async_value_t* value, tfrt_trace_t* trace,

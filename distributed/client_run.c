@@ -88,6 +88,7 @@ static tfrt_status_t tfrt_client_run_pack(tfrt_client_t* client, const tfrt_clie
     // The loan lasts as long as the job.
     tfrt_object_t* object = tfrt_object_table_export(&node->objects, client->job, value);
     if (!object) return tfrt_status_out_of_memory();
+    object->name = "argument";
     items[i].kind = TFRT_WIRE_ITEM_REFERENCE;
     items[i].reference = (tfrt_wire_reference_t){.id = object->id,
                                                  .owner = node->incarnation,

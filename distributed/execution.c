@@ -97,6 +97,7 @@ tfrt_status_t tfrt_execution_initialize(tfrt_execution_t* execution,
   tfrt_ref_count_initialize(&execution->ref_count);
   execution->node = tfrt_node_retain(job->node);
   execution->job = tfrt_job_retain(job);
+  execution->since_ns = job->node->objects.tick_ns;
   tfrt_job_enter(job);
   if (execution->program) tfrt_cached_program_retain(execution->program);
   execution->arguments =
@@ -412,6 +413,26 @@ void tfrt_execution_complete(tfrt_execution_t* execution, tfrt_async_value_t* co
     execution->results[i].value = results[i];
   }
   tfrt_execution_end_start(execution);
+}
+
+void tfrt_execution_complete_at_once(tfrt_execution_t* execution,
+                                     tfrt_async_value_t* const* results) {
+  for (uint32_t i = 0; i < execution->result_count; ++i) {
+    execution->results[i].value = results[i];
+  }
+  tfrt_action_queue_call_at_once(&execution->node->actions, tfrt_execution_leave_scope, execution);
+  tfrt_execution_publish(execution);
+}
+
+const char* tfrt_execution_function_name(const tfrt_execution_t* execution) {
+  static const char* const builtins[] = {"",     "print",     "send",   "trace", "status",
+                                         "copy", "inventory", "cancel", "drain"};
+  if (!execution->program) {
+    return execution->function < TFRT_ARRAY_SIZE(builtins) ? builtins[execution->function] : "";
+  }
+  const tfrt_program_t* program = execution->program->program;
+  if (!program || execution->function >= tfrt_program_function_count(program)) return "";
+  return tfrt_program_function(program, execution->function)->name;
 }
 
 void tfrt_execution_start(tfrt_execution_t* execution) {

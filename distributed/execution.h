@@ -50,6 +50,7 @@ struct tfrt_execution_s {
   uint64_t request_id;
   uint32_t depth;  // of remote calls above it
   int64_t deadline_ns;
+  int64_t since_ns;  // when it came, by the node's tick
   uint32_t argument_count;
   tfrt_async_value_t** arguments;  // +1 each
   uint32_t result_count;
@@ -85,6 +86,14 @@ void tfrt_execution_begin(tfrt_execution_t* execution);
 
 // Ends what was begun, with |results| (consumed).
 void tfrt_execution_complete(tfrt_execution_t* execution, tfrt_async_value_t* const* results);
+
+// The same, for what has no arguments: nothing of it waits for the work queue, which may be stuck.
+void tfrt_execution_complete_at_once(tfrt_execution_t* execution,
+                                     tfrt_async_value_t* const* results);
+
+// The name of the function (+0, as long as the program or for ever): "print" and so on for a
+// built-in one, "" for a region or for what is not loaded yet.
+const char* tfrt_execution_function_name(const tfrt_execution_t* execution);
 
 // Begins.
 void tfrt_execution_start(tfrt_execution_t* execution);

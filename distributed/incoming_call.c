@@ -37,22 +37,24 @@ static const tfrt_execution_vtable_t tfrt_incoming_call_vtable = {
     .destroy = tfrt_incoming_call_destroy,
 };
 
-// Makes the slot of result |index| of call |number|, unresolved or, with |value| (+0), that.
-// Returns the indirect (+1), or NULL.
-static tfrt_indirect_value_t* tfrt_incoming_call_add_slot(tfrt_peer_t* peer, tfrt_job_t* job,
-                                                          uint64_t number, uint32_t index) {
+// Makes the slot of result |index| of |call|, unresolved. Returns the indirect (+1), or NULL.
+static tfrt_indirect_value_t* tfrt_incoming_call_add_slot(const tfrt_incoming_call_t* call,
+                                                          uint32_t index) {
   tfrt_indirect_value_t* slot = tfrt_indirect_value_create();
   if (!slot) return NULL;
   tfrt_async_value_retain(&slot->base);
+  tfrt_job_t* job = call->execution.job;
   tfrt_object_t* object = tfrt_object_table_add_slot(
-      &job->node->objects, tfrt_incoming_call_slot_id(peer, number, index), job, &slot->base,
-      peer->incarnation);
-  if (object) {
-    object->is_told = false;
-    return slot;
+      &job->node->objects, tfrt_incoming_call_slot_id(call->peer, call->number, index), job,
+      &slot->base, call->peer->incarnation);
+  if (!object) {
+    tfrt_action_queue_release(&job->node->actions, &slot->base);
+    return NULL;
   }
-  tfrt_action_queue_release(&job->node->actions, &slot->base);
-  return NULL;
+  object->is_told = false;
+  object->program = call->execution.program;
+  object->function = call->execution.function;
+  return slot;
 }
 
 // Makes all slots of a call that doesn't run, as the error |status| (+0).
@@ -153,7 +155,7 @@ static void tfrt_incoming_call_begin(tfrt_incoming_call_t* call) {
   tfrt_execution_t* execution = &call->execution;
   tfrt_peer_t* peer = call->peer;
   for (uint32_t i = 0; i < execution->result_count; ++i) {
-    execution->results[i].slot = tfrt_incoming_call_add_slot(peer, execution->job, call->number, i);
+    execution->results[i].slot = tfrt_incoming_call_add_slot(call, i);
   }
   ++execution->node->counts.incoming_calls;
   tfrt_hash_table_insert(&peer->incoming_calls, &call->number, &call->by_number);
@@ -215,14 +217,19 @@ tfrt_status_t tfrt_incoming_call_on_void(tfrt_peer_t* peer, tfrt_job_t* job,
   return NULL;
 }
 
+bool tfrt_incoming_call_cancel(tfrt_peer_t* peer, uint64_t number, tfrt_status_t reason) {
+  tfrt_hash_node_t* node = tfrt_hash_table_find(&peer->incoming_calls, &number);
+  if (!node) return false;
+  tfrt_execution_cancel(&TFRT_CONTAINER_OF(node, tfrt_incoming_call_t, by_number)->execution,
+                        reason);
+  return true;
+}
+
 void tfrt_incoming_call_on_cancel(tfrt_peer_t* peer, const tfrt_wire_cancel_t* cancel) {
-  tfrt_hash_node_t* node = tfrt_hash_table_find(&peer->incoming_calls, &cancel->call);
-  if (!node) return;
   tfrt_status_t reason =
       cancel->reason ? tfrt_wire_error_to_status(cancel->reason)
                      : tfrt_status_create(TFRT_STATUS_CANCELLED, "the caller cancelled the call");
-  tfrt_execution_cancel(&TFRT_CONTAINER_OF(node, tfrt_incoming_call_t, by_number)->execution,
-                        reason);
+  tfrt_incoming_call_cancel(peer, cancel->call, reason);
   tfrt_status_release(reason);
 }
 

@@ -35,6 +35,9 @@ tfrt_status_t tfrt_incoming_call_on_void(tfrt_peer_t* peer, tfrt_job_t* job,
 // A Cancel came from |peer|; late ones are ignored.
 void tfrt_incoming_call_on_cancel(tfrt_peer_t* peer, const tfrt_wire_cancel_t* cancel);
 
+// Cancels the call |number| that |peer| made because of |reason| (+0). False if it is over.
+bool tfrt_incoming_call_cancel(tfrt_peer_t* peer, uint64_t number, tfrt_status_t reason);
+
 // Cancels the calls that |peer| made in |job| because of |reason| (+0).
 void tfrt_incoming_call_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job, tfrt_status_t reason);
 

@@ -65,7 +65,7 @@ static void tfrt_job_free(tfrt_job_t* job) {
 tfrt_status_t tfrt_job_create(tfrt_node_t* node, const tfrt_wire_job_open_t* open, uint32_t rank,
                               uint64_t client, tfrt_job_t** out_job) {
   *out_job = NULL;
-  if (node->closed || node->refuses_jobs) {
+  if (node->closed || (node->refuses_jobs && !open->asks_only)) {
     return tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "this host takes no more jobs");
   }
   if (tfrt_job_find(node, open->job_id)) {
@@ -78,10 +78,14 @@ tfrt_status_t tfrt_job_create(tfrt_node_t* node, const tfrt_wire_job_open_t* ope
   tfrt_list_initialize(&job->link);
   tfrt_list_initialize(&job->programs);
   tfrt_list_initialize(&job->starts);
+  tfrt_list_initialize(&job->remote_values);
   memcpy(job->id, open->job_id.data, sizeof(job->id));
   memcpy(job->key, open->key.data, sizeof(job->key));
   job->handle = ++node->next_job_handle;
   job->rank = rank;
+  job->asks_only = open->asks_only;
+  if (open->name.size > 0) memcpy(job->name, open->name.data, open->name.size);
+  job->since_ns = node->objects.tick_ns;
   job->deadline_ns = TFRT_TIME_INFINITE;
   job->client.rank = TFRT_WIRE_NO_RANK;
   job->client.incarnation = client;
@@ -245,6 +249,10 @@ static tfrt_status_t tfrt_job_add_program(tfrt_job_t* job, uint64_t namer, uint3
 
 tfrt_status_t tfrt_job_on_program(tfrt_job_t* job, tfrt_peer_t* peer,
                                   const tfrt_wire_program_t* program) {
+  if (job->asks_only) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "a program came in a job that only asks");
+  }
   if (tfrt_job_find_program(job, peer->incarnation, program->handle)) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "the program handle %u came twice",
                               program->handle);
@@ -283,6 +291,7 @@ static tfrt_job_program_t* tfrt_job_name_program(tfrt_job_t* job, tfrt_cached_pr
   tfrt_job_program_t* program =
       tfrt_job_find_program(job, job->node->incarnation, job->next_program++);
   program->object = object->id;
+  object->name = "program";
   return program;
 }
 

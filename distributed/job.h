@@ -56,8 +56,10 @@ struct tfrt_job_s {
   uint32_t handle;  // ours, on every session
   uint32_t rank;    // ours; TFRT_WIRE_NO_RANK for the client
   uint32_t epoch;
-  int64_t deadline_ns;       // TFRT_TIME_INFINITE: none
-  tfrt_job_member_t client;  // rank TFRT_WIRE_NO_RANK
+  char name[TFRT_WIRE_MAX_NAME_SIZE + 1];  // for people
+  int64_t since_ns;                        // when it was made, by the node's tick
+  int64_t deadline_ns;                     // TFRT_TIME_INFINITE: none
+  tfrt_job_member_t client;                // rank TFRT_WIRE_NO_RANK
   uint32_t member_count;
   tfrt_job_member_t* members;       // by rank
   tfrt_wire_trace_t trace_context;  // of what belongs to the job; all 0: it is not traced
@@ -65,6 +67,7 @@ struct tfrt_job_s {
   tfrt_list_link_t programs;
   uint32_t next_program;              // handle that our next Program frame gives; from 1
   tfrt_list_link_t starts;            // what the client asked for, at the root (server.h)
+  tfrt_list_link_t remote_values;     // all that there are (remote_value.h)
   uint64_t next_request;              // at the root
   tfrt_call_router_t router;          // what requests of this job leave the host by
   tfrt_output_t output;               // what they print to
@@ -74,6 +77,7 @@ struct tfrt_job_s {
   void* print_self;                   // +1, see |print_release|
   void (*print_release)(void* self);  // with the lock held; NULL: nothing to do
   uint32_t active;                    // calls in either direction, and starts
+  bool asks_only;                     // its client starts nothing
   bool is_opening;                    // on a member: its JobOpen is not answered yet
   bool closed;
   tfrt_status_t

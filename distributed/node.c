@@ -28,8 +28,12 @@ tfrt_value_item_host_t tfrt_node_host(const tfrt_node_t* node, const tfrt_job_t*
 
 // --- Sessions ----------------------------------------------------------------
 
+// The time that ages are told by: not worth a look at the clock for each value.
+static void tfrt_node_tick(tfrt_node_t* node) { node->objects.tick_ns = tfrt_node_now_ns(node); }
+
 static void tfrt_node_on_opened(tfrt_session_handler_t* handler, tfrt_session_t* session) {
   tfrt_node_t* node = tfrt_node_of(handler);
+  tfrt_node_tick(node);
   tfrt_peer_free_past(node);
   tfrt_peer_t* peer = tfrt_peer_find_or_create(node, tfrt_session_peer_incarnation(session));
   if (node->options.logs_events) tfrt_event_log_session_opened(session);
@@ -60,7 +64,7 @@ static void tfrt_node_on_draining(tfrt_session_handler_t* handler, tfrt_session_
 
 static void tfrt_node_fill_heartbeat(tfrt_session_handler_t* handler, tfrt_session_t* session,
                                      tfrt_wire_heartbeat_t* heartbeat) {
-  (void)handler;
+  tfrt_node_tick(tfrt_node_of(handler));
   heartbeat->named = tfrt_session_next_call(session) - 1;
 }
 

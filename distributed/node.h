@@ -37,7 +37,10 @@ typedef struct tfrt_node_options_s {
   uint32_t max_jobs;               // open at once, for others; 0: the default
   size_t inline_limit;             // bytes that travel in a message unasked; 0: the default
   uint64_t window_size;            // bytes of a payload that may be under way to us; 0: the default
-  bool logs_events;                // one line when a peer or a job comes or goes (event_log.h)
+  // Called, with no lock held, when somebody asks this process to drain; NULL: nobody may.
+  void (*on_drain)(void* self);
+  void* on_drain_self;
+  bool logs_events;  // one line when a peer or a job comes or goes (event_log.h)
 } tfrt_node_options_t;
 
 // What is alive in a node because of others. All zero when every job is over.

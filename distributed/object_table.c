@@ -92,6 +92,7 @@ static tfrt_object_t* tfrt_object_table_add(tfrt_object_table_t* table, tfrt_wir
   object->value = value;
   object->is_told = true;
   tfrt_list_initialize(&object->waiting);
+  object->since_ns = table->tick_ns;
   tfrt_hash_table_insert(&table->by_id, &id, &object->by_id);
   return object;
 }

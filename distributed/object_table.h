@@ -47,6 +47,12 @@ typedef struct tfrt_object_s {
   // Its caller knows that it is an argument: its value here, which was lent for the call, is kept
   // by nobody.
   bool is_alias;
+  int64_t since_ns;  // when it was made, as |tick_ns| of the table had it
+  // Who made it, for people: |function| of |program|, which the job keeps, or the caller's |name|,
+  // which lives as long as the job. NULL: not known.
+  const struct tfrt_cached_program_s* program;
+  uint32_t function;
+  const char* name;
 } tfrt_object_t;
 
 // What becomes of |waiting| wants, in a list that is then empty, whose object (still there) goes.
@@ -59,6 +65,7 @@ typedef struct tfrt_object_table_s {
   uint64_t incarnation;  // ours
   uint64_t next_number;  // of exports; from 1
   tfrt_object_abandon_fn_t abandon;
+  int64_t tick_ns;  // the time, as exact as the node's heartbeats
 } tfrt_object_table_t;
 
 // Makes |table| an empty one of the process |incarnation|. |abandon| takes all wants out of the

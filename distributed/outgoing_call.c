@@ -267,6 +267,7 @@ void tfrt_outgoing_call_start(tfrt_node_t* node, const tfrt_outgoing_call_reques
   }
   tfrt_node_lock_tables(node);
   call->job = tfrt_job_retain(request->job);
+  call->since_ns = node->objects.tick_ns;
   tfrt_outgoing_call_begin(call, request);
   tfrt_node_unlock(node);
 }

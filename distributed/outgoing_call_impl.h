@@ -34,6 +34,7 @@ struct tfrt_outgoing_call_s {
   uint32_t result_count;
   tfrt_remote_value_t** results;  // +1 each; NULL once told
   tfrt_status_t cancelled;        // +1; why, or NULL
+  int64_t since_ns;               // when it was made, by the node's tick
   bool started;                   // is in the peer's table
   bool ended;
 };

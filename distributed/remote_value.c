@@ -214,6 +214,7 @@ static void tfrt_remote_value_destroy(tfrt_indirect_value_t* indirect) {
   if (value->registered) tfrt_action_queue_release(&node->actions, &value->registered->base);
   --node->counts.remote_values;
   tfrt_job_t* job = value->job;
+  tfrt_list_remove(&value->in_job);
   tfrt_allocator_free(node->options.allocator, value, sizeof(*value));
   tfrt_job_release(job);
   tfrt_node_unlock(node);
@@ -236,6 +237,8 @@ tfrt_remote_value_t* tfrt_remote_value_create(tfrt_node_t* node, tfrt_job_t* job
   value->job = tfrt_job_retain(job);
   value->name = *reference;
   value->held = held;
+  value->since_ns = node->objects.tick_ns;
+  tfrt_list_push_back(&job->remote_values, &value->in_job);
   tfrt_list_initialize(&value->located);
   tfrt_list_initialize(&value->named);
   tfrt_list_initialize(&value->retaining);

@@ -38,6 +38,7 @@ typedef struct tfrt_remote_value_s {
   tfrt_indirect_value_t base;  // first: a remote value is an indirect value
   tfrt_node_t* node;           // +1
   tfrt_job_t* job;             // +1
+  tfrt_list_link_t in_job;     // in the job's list
   // Guarded by the node's lock from here on.
   tfrt_wire_reference_t name;
   tfrt_wire_reference_t location;
@@ -69,6 +70,7 @@ typedef struct tfrt_remote_value_s {
   tfrt_wire_reference_t retained_as;  // while it is: the name that is asked for
   tfrt_indirect_value_t* registered;  // +1; a chain that comes when that is answered, or NULL
   uint32_t retain_forwards;
+  int64_t since_ns;      // when it was made, by the node's tick
   uint32_t forwards;     // how often we were sent on
   bool held;             // a Release is due at the end
   bool available_there;  // the owner has it; its payload isn't here

@@ -2,7 +2,6 @@
 #include "distributed/server.h"
 
 #include "distributed/event_log.h"
-#include "distributed/execution.h"
 #include "distributed/job_attachment.h"
 #include "distributed/tracing.h"
 
@@ -38,6 +37,8 @@ static tfrt_status_t tfrt_server_describe(tfrt_execution_t* execution, uint32_t 
   // The loan ends with the job, and keeps the value until then, wherever its payload is.
   tfrt_object_t* object = tfrt_object_table_export(&node->objects, execution->job, value);
   if (!object) return tfrt_status_out_of_memory();
+  object->program = execution->program;
+  object->function = execution->function;
   *out_item = (tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_REFERENCE,
                                  .reference = {.id = object->id,
                                                .owner = node->incarnation,
@@ -192,11 +193,19 @@ void tfrt_server_cancel_starts(tfrt_job_t* job, uint64_t number, tfrt_status_t r
   }
 }
 
+void tfrt_server_visit_starts(const tfrt_job_t* job, tfrt_server_visit_fn_t visit, void* self) {
+  for (tfrt_list_link_t* link = job->starts.next; link != &job->starts; link = link->next) {
+    const tfrt_server_start_t* start = TFRT_CONTAINER_OF(link, tfrt_server_start_t, link);
+    visit(self, start->number, &start->execution);
+  }
+}
+
 // --- JobOpen, JobClose -------------------------------------------------------
 
 // Why this host can't take a job at the moment, or OK.
-static tfrt_status_t tfrt_server_check_room(tfrt_node_t* node, int64_t deadline_ns) {
-  if (node->closed || node->refuses_jobs) {
+static tfrt_status_t tfrt_server_check_room(tfrt_node_t* node, bool asks_only,
+                                            int64_t deadline_ns) {
+  if (node->closed || (node->refuses_jobs && !asks_only)) {
     return tfrt_status_create(TFRT_STATUS_UNAVAILABLE,
                               "it is shutting down and takes no more jobs; use another host, or "
                               "wait until it is back");
@@ -206,7 +215,7 @@ static tfrt_status_t tfrt_server_check_room(tfrt_node_t* node, int64_t deadline_
   }
   uint32_t count = 0;
   for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) ++count;
-  if (count < node->options.max_jobs) return NULL;
+  if (count < node->options.max_jobs || asks_only) return NULL;
   return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED,
                             "it has %u jobs and takes no more; try again when one is over", count);
 }
@@ -239,7 +248,7 @@ static tfrt_status_t tfrt_server_open(tfrt_peer_t* peer, const tfrt_wire_job_ope
   *out_job = NULL;
   uint32_t rank = TFRT_WIRE_NO_RANK;
   TFRT_RETURN_IF_ERROR(tfrt_server_check_view(peer->node, open, peer->incarnation, &rank));
-  TFRT_RETURN_IF_ERROR(tfrt_server_check_room(peer->node, deadline_ns));
+  TFRT_RETURN_IF_ERROR(tfrt_server_check_room(peer->node, open->asks_only, deadline_ns));
   TFRT_RETURN_IF_ERROR(tfrt_job_create(peer->node, open, rank, peer->incarnation, out_job));
   (*out_job)->deadline_ns = deadline_ns;
   return NULL;

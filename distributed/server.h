@@ -19,7 +19,7 @@
 #ifndef TFRT_DISTRIBUTED_SERVER_H_
 #define TFRT_DISTRIBUTED_SERVER_H_
 
-#include "distributed/job.h"
+#include "distributed/execution.h"
 
 // A JobOpen came from |peer| in |frame|, whose handle is the peer's for the job.
 tfrt_status_t tfrt_server_on_open(tfrt_peer_t* peer, const tfrt_wire_frame_t* frame,
@@ -37,6 +37,11 @@ void tfrt_server_on_session_opened(tfrt_peer_t* peer);
 tfrt_status_t tfrt_server_on_start(tfrt_peer_t* peer, tfrt_job_t* job,
                                    const tfrt_wire_job_start_t* start, int64_t deadline_ns)
     TFRT_MUST_USE;
+
+// What the client of |job|, whose root we are, has started and is not over.
+typedef void (*tfrt_server_visit_fn_t)(void* self, uint64_t number,
+                                       const tfrt_execution_t* execution);
+void tfrt_server_visit_starts(const tfrt_job_t* job, tfrt_server_visit_fn_t visit, void* self);
 
 // A JobClose came from |peer|.
 void tfrt_server_on_close(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire_job_close_t* close);

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "host_runtime/async/builtin_types.h"
+#include "distributed/text_answer.h"
 
 static void tfrt_status_report_add(tfrt_string_builder_t* out, const char* name, uint64_t number) {
   tfrt_string_builder_append_format(out, "%s %" PRIu64 "\n", name, number);
@@ -32,20 +32,11 @@ static void tfrt_status_report_add_counters(tfrt_node_t* node, tfrt_string_build
   tfrt_status_report_add(out, "deaths", counters.deaths);
 }
 
-// Names come from peers: a control character would look like another line.
-static void tfrt_status_report_add_text(tfrt_string_builder_t* out, tfrt_string_view_t text) {
-  tfrt_string_builder_append_char(out, ' ');
-  if (text.size == 0) tfrt_string_builder_append_char(out, '-');
-  for (size_t i = 0; i < text.size; ++i) {
-    bool is_plain = (unsigned char)text.data[i] > ' ' && text.data[i] != 0x7f;
-    tfrt_string_builder_append_char(out, is_plain ? text.data[i] : '_');
-  }
-}
-
 static void tfrt_status_report_add_peers(tfrt_node_t* node, tfrt_string_builder_t* out) {
   tfrt_node_lock_tables(node);
   tfrt_string_builder_append_text(out, "name");
-  tfrt_status_report_add_text(out, tfrt_session_manager_name(node->sessions));
+  tfrt_string_builder_append_char(out, ' ');
+  tfrt_text_answer_add_word(out, tfrt_session_manager_name(node->sessions));
   tfrt_string_builder_append_char(out, '\n');
   tfrt_status_report_add(out, "serving", !node->refuses_jobs && !node->closed);
   for (tfrt_session_t* session = tfrt_session_manager_first(node->sessions); session;
@@ -54,38 +45,20 @@ static void tfrt_status_report_add_peers(tfrt_node_t* node, tfrt_string_builder_
                                       tfrt_session_peer_incarnation(session),
                                       tfrt_session_state_name(tfrt_session_state(session)),
                                       tfrt_session_round_trip_ns(session) / 1000);
-    tfrt_status_report_add_text(out, tfrt_session_address(session));
-    tfrt_status_report_add_text(out, tfrt_session_peer_name(session));
+    tfrt_string_builder_append_char(out, ' ');
+    tfrt_text_answer_add_word(out, tfrt_session_address(session));
+    tfrt_string_builder_append_char(out, ' ');
+    tfrt_text_answer_add_word(out, tfrt_session_peer_name(session));
     tfrt_string_builder_append_char(out, '\n');
   }
   tfrt_node_unlock(node);
 }
 
-// Runs with the lock open.
-static void tfrt_status_report_run(void* argument) {
-  tfrt_execution_t* execution = argument;
-  tfrt_node_t* node = tfrt_node_retain(execution->node);
-  tfrt_string_builder_t text;
-  tfrt_string_builder_initialize(&text, node->options.allocator);
-  tfrt_string_builder_append_format(&text, "incarnation %016" PRIx64 "\n", node->incarnation);
-  tfrt_status_report_add_counts(node, &text);
-  tfrt_status_report_add_counters(node, &text);
-  tfrt_status_report_add_peers(node, &text);
-  tfrt_status_t status = tfrt_string_builder_status(&text);
-  tfrt_async_value_t* result =
-      status ? tfrt_async_value_create_error(status)
-             : tfrt_async_value_create_string(tfrt_string_builder_view(&text));
-  tfrt_string_builder_deinitialize(&text);
-  tfrt_node_lock_tables(node);
-  tfrt_execution_complete(execution, &result);
-  tfrt_execution_release(execution);
-  tfrt_node_unlock(node);
-  tfrt_node_release(node);
-}
-
-void tfrt_status_report_start(tfrt_execution_t* execution) {
-  tfrt_execution_begin(execution);
-  tfrt_execution_retain(execution);
-  // At once: who asks may want to know why nothing runs.
-  tfrt_action_queue_call_at_once(&execution->node->actions, tfrt_status_report_run, execution);
+tfrt_status_t tfrt_status_report_write(tfrt_execution_t* execution, tfrt_string_builder_t* out) {
+  tfrt_node_t* node = execution->node;
+  tfrt_string_builder_append_format(out, "incarnation %016" PRIx64 "\n", node->incarnation);
+  tfrt_status_report_add_counts(node, out);
+  tfrt_status_report_add_counters(node, out);
+  tfrt_status_report_add_peers(node, out);
+  return NULL;
 }

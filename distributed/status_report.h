@@ -13,14 +13,15 @@
 //
 // Lines of later versions may be more; who reads them skips what it doesn't know.
 //
-// Thread rule: needs the node's lock.
-// Failure rule: without memory the result is an error.
+// Thread rule: takes the node's lock. Failure rule: without memory the text is cut; see
+// text_answer.h.
 #ifndef TFRT_DISTRIBUTED_STATUS_REPORT_H_
 #define TFRT_DISTRIBUTED_STATUS_REPORT_H_
 
 #include "distributed/execution.h"
 
-// Runs the built-in function as |execution|, which has no arguments and one result.
-void tfrt_status_report_start(tfrt_execution_t* execution);
+// Writes the text for the call that |execution| is. Thread-safe (the lock is not held).
+tfrt_status_t tfrt_status_report_write(tfrt_execution_t* execution, tfrt_string_builder_t* out)
+    TFRT_MUST_USE;
 
 #endif  // TFRT_DISTRIBUTED_STATUS_REPORT_H_

@@ -47,6 +47,7 @@ typedef struct tfrt_wire_job_open_s {
   tfrt_wire_view_t view;
   uint32_t root;
   tfrt_string_view_t name;
+  bool asks_only;  // no program, no start: only built-in functions
 } tfrt_wire_job_open_t;
 
 typedef struct tfrt_wire_job_opened_s {

@@ -326,11 +326,13 @@ static void tfrt_executor_run_group(tfrt_task_t* task) {
 
 // Runs kernels until none is ready on this path.
 static void tfrt_executor_drain(tfrt_ready_list_t* ready) {
+  const void* outer = tfrt_running_kernel_enter();
   do {
     for (uint32_t kernel; (kernel = tfrt_ready_list_pop(ready));) {
       tfrt_executor_fire(ready, kernel);
     }
   } while (tfrt_ready_list_switch_stream(ready, tfrt_executor_run_group));
+  tfrt_running_kernel_mark(outer);
 }
 
 // --- Calls -------------------------------------------------------------------

@@ -5,6 +5,9 @@
 //
 //   types of arguments --> (trace) --> kernel --> types of results --> results that are missing
 //
+// The thread is marked as being in the kernel (running_kernel.h); whoever calls has noted what it
+// was in before.
+//
 // Types are checked where the op table could not prove them when the program was loaded;
 // in a program that is to check all types (kernel_registry.h), everywhere.
 //
@@ -14,6 +17,7 @@
 
 #include "host_runtime/base/trace.h"
 #include "host_runtime/executor/program_impl.h"
+#include "host_runtime/executor/running_kernel.h"
 
 // Fails |frame| and returns false if an argument is not of the type that the kernel reads.
 // Frame's thread only.
@@ -34,6 +38,7 @@ void tfrt_kernel_run_complete(tfrt_kernel_frame_t* frame, const tfrt_kernel_site
 static inline void tfrt_kernel_run(tfrt_kernel_frame_t* frame, const tfrt_kernel_site_t* site,
                                    const tfrt_trace_t* trace) {
   if (TFRT_UNLIKELY(site->checks) && !tfrt_kernel_run_check_arguments(frame, site)) return;
+  tfrt_running_kernel_mark(site);
   if (TFRT_LIKELY(!trace)) {
     site->run(frame);
   } else {

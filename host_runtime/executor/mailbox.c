@@ -174,3 +174,16 @@ tfrt_async_value_t* tfrt_mailbox_take(tfrt_mailbox_t* mailbox, uint32_t sender, 
   tfrt_mutex_unlock(&mailbox->mutex);
   return value;
 }
+
+void tfrt_mailbox_visit(tfrt_mailbox_t* mailbox, tfrt_mailbox_visit_fn_t visit, void* self) {
+  tfrt_mutex_lock(&mailbox->mutex);
+  for (tfrt_list_link_t* link = mailbox->slots.next; link != &mailbox->slots; link = link->next) {
+    const tfrt_mailbox_slot_t* slot = TFRT_CONTAINER_OF(link, tfrt_mailbox_slot_t, link);
+    const tfrt_mailbox_entry_t entry = {.request = slot->request,
+                                        .sender = slot->sender,
+                                        .is_sent = slot->is_sent,
+                                        .key = tfrt_string_view_make(slot->key, slot->key_size)};
+    visit(self, &entry);
+  }
+  tfrt_mutex_unlock(&mailbox->mutex);
+}

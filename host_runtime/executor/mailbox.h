@@ -55,4 +55,16 @@ tfrt_async_value_t* tfrt_mailbox_receive(tfrt_mailbox_t* mailbox, tfrt_request_c
 tfrt_async_value_t* tfrt_mailbox_take(tfrt_mailbox_t* mailbox, uint32_t sender, bool only_waiting,
                                       bool* out_waits);
 
+// What is in a mailbox: a value that was sent and not received, or is waited for and not sent.
+typedef struct tfrt_mailbox_entry_s {
+  uint64_t request;
+  uint32_t sender;
+  bool is_sent;
+  tfrt_string_view_t key;
+} tfrt_mailbox_entry_t;
+
+// Calls |visit| for each, with the mailbox locked: it must not use that. Thread-safe.
+typedef void (*tfrt_mailbox_visit_fn_t)(void* self, const tfrt_mailbox_entry_t* entry);
+void tfrt_mailbox_visit(tfrt_mailbox_t* mailbox, tfrt_mailbox_visit_fn_t visit, void* self);
+
 #endif  // TFRT_HOST_RUNTIME_EXECUTOR_MAILBOX_H_

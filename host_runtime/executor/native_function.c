@@ -18,7 +18,9 @@ static void tfrt_native_function_run(const tfrt_function_t* function,
       .context = context,
       .site = site,
   };
+  const void* outer = tfrt_running_kernel_enter();
   tfrt_kernel_run(&frame, site, context->request->options.trace);
+  tfrt_running_kernel_mark(outer);
 }
 
 void tfrt_native_function_execute(const tfrt_function_t* function,

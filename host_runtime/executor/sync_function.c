@@ -15,6 +15,7 @@
 
 #include "host_runtime/executor/program_impl.h"
 #include "host_runtime/executor/request_context.h"
+#include "host_runtime/executor/running_kernel.h"
 #include "host_runtime/executor/strict_call.h"
 #include "host_runtime/host_context.h"
 
@@ -226,12 +227,14 @@ static tfrt_status_t tfrt_sync_function_run(tfrt_sync_activation_t* activation,
                                             const tfrt_execution_context_t* context,
                                             tfrt_sync_value_t* results) {
   tfrt_sync_frame_t frame = {.context = context};
+  const void* outer = tfrt_running_kernel_enter();
   while (activation && !frame.error) {
     if (activation->next == activation->callable->bef->kernel_count) {
       activation = tfrt_sync_function_leave(activation, results);
       continue;
     }
     const tfrt_kernel_site_t* site = &activation->callable->sites[activation->next++];
+    tfrt_running_kernel_mark(site);
     tfrt_sync_function_run_kernel(activation, site, &frame);
     if (TFRT_UNLIKELY(frame.error)) break;
     if (!frame.callee) {
@@ -241,6 +244,7 @@ static tfrt_status_t tfrt_sync_function_run(tfrt_sync_activation_t* activation,
     tfrt_sync_activation_t* entered = tfrt_sync_function_enter(activation, &frame);
     if (entered) activation = entered;
   }
+  tfrt_running_kernel_mark(outer);
   while (activation) activation = tfrt_sync_activation_pop(activation);
   return frame.error;
 }

@@ -55,6 +55,8 @@ static tfrt_status_t tfrt_host_process_make_node(tfrt_host_process_t* process,
   node.transport = process->transport;
   node.host = process->host;
   node.logs_events = options->logs_events;
+  node.on_drain = options->on_drain;
+  node.on_drain_self = options->on_drain_self;
   node.session.name = options->name;
   node.session.cluster_key = options->cluster_key;
   node.session.limits.heartbeat_period_ms = (uint32_t)options->heartbeat_ms;

@@ -38,6 +38,8 @@ typedef struct tfrt_host_process_options_s {
   int64_t linger_ms;               // for saying goodbye at the end; 0: the protocol's default
   const char* data_directory;      // as in host_context.h; outlives the process, or NULL
   bool logs_events;                // as in node.h
+  void (*on_drain)(void* self);    // the same
+  void* on_drain_self;
 } tfrt_host_process_options_t;
 
 typedef struct tfrt_host_process_s {

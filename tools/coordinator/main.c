@@ -6,7 +6,11 @@
 
 #include "host_runtime/base/macros.h"
 #include "tools/common/standard_streams.h"
+#include "tools/coordinator/cancel_command.h"
 #include "tools/coordinator/certs_command.h"
+#include "tools/coordinator/drain_command.h"
+#include "tools/coordinator/dump_command.h"
+#include "tools/coordinator/list_command.h"
 #include "tools/coordinator/run_command.h"
 #include "tools/coordinator/status_command.h"
 
@@ -20,6 +24,10 @@ static const struct {
     {"run", "runs a function of a program and prints what it returns", tfrt_run_command},
     {"certs", "makes and shows the certificates of a cluster", tfrt_certs_command},
     {"status", "asks workers how they are", tfrt_status_command},
+    {"list", "lists hosts, jobs, calls or values of a cluster", tfrt_list_command},
+    {"dump", "says who waits for whom, and what all wait for", tfrt_dump_command},
+    {"cancel", "ends a job or a call, whoever has started it", tfrt_cancel_command},
+    {"drain", "lets workers end when what they run is over", tfrt_drain_command},
 };
 
 static void tfrt_print_help(FILE* stream) {

@@ -30,6 +30,7 @@ typedef struct tfrt_worker_s {
   uv_loop_t loop;
   uv_signal_t interrupt;
   uv_signal_t terminate;
+  uv_async_t drain;  // somebody asks for it over the network
   uv_timer_t look;   // runs while draining
   uv_timer_t limit;  // of draining
   uv_pipe_t input;
@@ -92,6 +93,19 @@ static void tfrt_worker_on_signal(uv_signal_t* handle, int number) {
   }
 }
 
+static void tfrt_worker_on_drain(uv_async_t* handle) {
+  tfrt_worker_t* worker = handle->data;
+  if (worker->is_draining) return;
+  tfrt_log(TFRT_LOG_INFO, NULL, "told to drain by a client");
+  tfrt_worker_drain(worker);
+}
+
+// Called from a thread of the network.
+static void tfrt_worker_ask_to_drain(void* self) {
+  tfrt_worker_t* worker = self;
+  uv_async_send(&worker->drain);
+}
+
 // --- The standard input ------------------------------------------------------
 
 static void tfrt_worker_allocate(uv_handle_t* handle, size_t suggested, uv_buf_t* out) {
@@ -127,10 +141,12 @@ static int tfrt_worker_open_handles(tfrt_worker_t* worker) {
   int result = uv_loop_init(&worker->loop);
   if (result == 0) result = uv_signal_init(&worker->loop, &worker->interrupt);
   if (result == 0) result = uv_signal_init(&worker->loop, &worker->terminate);
+  if (result == 0) result = uv_async_init(&worker->loop, &worker->drain, tfrt_worker_on_drain);
   if (result == 0) result = uv_timer_init(&worker->loop, &worker->look);
   if (result == 0) result = uv_timer_init(&worker->loop, &worker->limit);
   if (result != 0) return result;
   worker->interrupt.data = worker->terminate.data = worker->look.data = worker->limit.data = worker;
+  worker->drain.data = worker;
   result = uv_signal_start(&worker->interrupt, tfrt_worker_on_signal, SIGINT);
   if (result == 0) result = uv_signal_start(&worker->terminate, tfrt_worker_on_signal, SIGTERM);
   if (result == 0 && worker->options->stops_with_stdin) result = tfrt_worker_open_input(worker);
@@ -176,6 +192,8 @@ static tfrt_status_t tfrt_worker_initialize_process(tfrt_worker_t* worker) {
   process.silence_ms = options->silence_ms;
   process.data_directory = options->data_directory;
   process.logs_events = true;
+  process.on_drain = tfrt_worker_ask_to_drain;
+  process.on_drain_self = worker;
   return tfrt_host_process_initialize(&worker->process, &process);
 }
 

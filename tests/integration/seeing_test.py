@@ -1,0 +1,259 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Looking at a cluster that runs, and ending what runs on it: `tfrt list`, `dump`, `status`, `cancel`,
+`drain`, on real processes, also when some of them don't get on or have died.
+
+Usage: seeing_test.py TFRT TFRT_WORKER
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from cluster import PATIENCE_S, ClusterTest, hosts
+
+# Host 0 waits for host 1, which waits for host 2, whose one thread turns for ever in a loop. Host 2
+# is also given what host 1 is to make.
+SPINS = """func.func @again(%x: i32) -> (i32, i1) {
+  %go = tfrt.constant.i1 true
+  tfrt.return %x, %go : i32, i1
+}
+func.func @spin(%x: i32, %ch: !tfrt.chain) -> i32 {
+  %printed = tfrt.print.i32 %x, %ch
+  %y = "tfrt_test.identity"(%printed, %x) : (!tfrt.chain, i32) -> i32
+  %go = tfrt.constant.i1 true
+  %r = tfrt.while %go @again(%y) parallel_iterations(1) : (i32) -> (i32)
+  tfrt.return %r : i32
+}
+func.func @middle(%x: i32) -> i32 {
+  %ch = tfrt.new.chain
+  %r = tfrt.call @spin(%x, %ch) {host = 2 : i32} : (i32, !tfrt.chain) -> i32
+  tfrt.return %r : i32
+}
+func.func @use(%x: i32) -> i32 {
+  %r = tfrt.add.i32 %x, %x
+  tfrt.return %r : i32
+}
+func.func @main() -> i32 {
+  %one = tfrt.constant.i32 1
+  %a = tfrt.call @middle(%one) {host = 1 : i32} : (i32) -> i32
+  %b = tfrt.call @use(%a) {host = 2 : i32} : (i32) -> i32
+  tfrt.return %b : i32
+}
+"""
+SPIN_LINE, SPIN_CALL_LINE = 9, 14
+
+# Host 1 waits for a message that host 2, which is called with nothing to do, never sends.
+RECEIVES = """func.func @wait(%x: i32, %ch: !tfrt.chain) -> i32 {
+  %printed = tfrt.print.i32 %x, %ch
+  %two = tfrt.constant.i32 2
+  %h = tfrt_dist.host %two
+  %k = tfrt_dist.key "never"
+  %v, %ch1 = tfrt_dist.recv %h, %k, %ch : i32
+  tfrt.return %v : i32
+}
+func.func @main() -> i32 {
+  %ch = tfrt.new.chain
+  %one = tfrt.constant.i32 1
+  %v = tfrt.call @wait(%one, %ch) {host = 1 : i32} : (i32, !tfrt.chain) -> i32
+  tfrt.return %v : i32
+}
+"""
+
+SUM = """func.func @main() -> i32 {
+  %one = tfrt.constant.i32 1
+  %two = tfrt.add.i32 %one, %one
+  tfrt.return %two : i32
+}
+"""
+
+
+class SeeingTest(ClusterTest):
+    def ask(self, *arguments):
+        """Its exit code, output and errors."""
+        process = subprocess.run(
+            [self.tfrt, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=self.environment,
+            universal_newlines=True,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+        return process.returncode, process.stdout, process.stderr
+
+    def ask_json(self, *arguments):
+        code, out, err = self.ask(*arguments, "-o=json")
+        self.assertEqual(code, 0, err)
+        return json.loads(out)
+
+    def begin(self, text=SPINS, flags=()):
+        """Three workers with a program that waits, and its coordinator."""
+        workers = self.start_workers(3, "--heartbeat-ms=200", "--silence-ms=5000", *flags)
+        process = self.start(self.write("waits.mlir", text), hosts(workers))
+        self.assertIn("int32 = 1", process.stdout.readline())
+        return workers, process
+
+    def calls(self, workers):
+        """The calls, by function, once there are as many as are made."""
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            calls = {call["function"]: call for call in self.ask_json("list", "calls", hosts(workers))}
+            if {"middle", "spin", "use"} <= set(calls):
+                return calls
+            self.assertLess(time.monotonic(), end, calls)
+
+    def test_what_runs_is_listed(self):
+        workers, process = self.begin()
+        calls = self.calls(workers)
+        root, middle, last = [worker.address for worker in workers]
+        self.assertEqual([calls["middle"][side] for side in ("from", "to")], [root, middle])
+        self.assertEqual([calls["spin"][side] for side in ("from", "to")], [middle, last])
+        self.assertIn("waits.mlir:%d:" % SPIN_CALL_LINE, calls["spin"]["at"])
+        jobs = self.ask_json("list", "jobs", hosts(workers))
+        self.assertEqual(len(jobs), 1)
+        self.assertIn("waits.mlir", jobs[0]["name"])
+        self.assertEqual([jobs[0]["hosts"], jobs[0]["root"]], [3, root])
+        self.assertEqual({call["job"] for call in calls.values()}, {jobs[0]["job"]})
+        listed = self.ask_json("list", "hosts", hosts(workers))
+        self.assertEqual([host["host"] for host in listed], [root, middle, last])
+        self.assertEqual([host["calls"] for host in listed], [0, 1, 2])
+        objects = self.ask_json("list", "objects", hosts(workers))
+        self.assertIn(
+            (last, "object", "spin", "waiting"),
+            [(o["host"], o["kind"], o["function"], o["state"]) for o in objects],
+        )
+        self.assertIn(
+            (middle, "remote", last, "spin"),
+            [(o["host"], o["kind"], o["owner"], o["function"]) for o in objects],
+        )
+        programs = [o for o in objects if o["type"] == "!tfrt.program"]
+        self.assertTrue(all(program["bytes"] > 100 for program in programs))
+        code, out, err = self.ask("status", hosts(workers))
+        self.assertEqual(code, 0, err)
+        for text in ("CALL ", calls["spin"]["call"], "FUNCTION", "remote"):
+            self.assertIn(text, out)
+        # Each live thing has an age, which grows.
+        before = calls["spin"]["age_s"]
+        end = time.monotonic() + PATIENCE_S
+        while self.calls(workers)["spin"]["age_s"] < before + 0.2:
+            self.assertLess(time.monotonic(), end)
+        process.send_signal(signal.SIGINT)
+        self.expect(self.finish(process), 5)
+        self.expect_idle(workers)
+        for noun in ("jobs", "calls", "objects"):
+            self.assertEqual(self.ask_json("list", noun, hosts(workers)), [])
+
+    def test_a_dump_names_what_all_wait_for_though_its_thread_is_stuck(self):
+        workers, _ = self.begin()
+        self.calls(workers)
+        begin = time.monotonic()
+        graph = self.ask_json("dump", hosts(workers))
+        self.assertLess(time.monotonic() - begin, PATIENCE_S)
+        culprit = graph["waits_for"]
+        self.assertEqual([culprit["function"], culprit["host"]], ["spin", workers[2].address])
+        # All four: who was given the value that is to be made, too.
+        self.assertEqual([culprit["waiters"], len(graph["nodes"])], [4, 4])
+        self.assertEqual(culprit["operation"]["kind"], "kernel")
+        self.assertIn(culprit["operation"]["function"], ("spin", "again"))
+        self.assertIn("waits.mlir:%d:" % SPIN_CALL_LINE, culprit["at"])
+        code, out, _ = self.ask("dump", hosts(workers))
+        self.assertEqual(code, 0)
+        first = out.splitlines()[0]
+        self.assertTrue(first.startswith("4 of 4 calls wait for call "), out)
+        for part in ("@spin", workers[2].address, "waits.mlir:%d:" % SPIN_CALL_LINE):
+            self.assertIn(part, first)
+        self.assertIn("start 1 of @main on " + workers[0].address, out)
+
+    def test_a_dump_names_a_message_that_does_not_come(self):
+        workers, _ = self.begin(RECEIVES)
+        culprit = self.ask_json("dump", hosts(workers))["waits_for"]
+        self.assertEqual([culprit["function"], culprit["host"]], ["wait", workers[1].address])
+        operation = culprit["operation"]
+        self.assertEqual(
+            [operation["kind"], operation["sender"], operation["key"]], ["receive", "2", "never"]
+        )
+
+    def test_a_host_that_stands_still_is_a_line_and_what_is_waited_for(self):
+        workers, _ = self.begin()
+        self.calls(workers)
+        os.kill(workers[2].pid, signal.SIGSTOP)
+        code, out, err = self.ask("dump", hosts(workers), "--timeout=1000")
+        self.assertEqual(code, 6, err)
+        self.assertIn(workers[2].address + ": no answer in 1000 ms", err)
+        self.assertIn(workers[2].address, out.splitlines()[0])
+        self.assertIn("does not answer", out.splitlines()[0])
+        code, out, err = self.ask("list", "hosts", hosts(workers), "--timeout=1000")
+        self.assertEqual(code, 6, err)
+        self.assertEqual(out.count("serving"), 2, out)
+        self.assertEqual(out.count("no answer"), 1, out)
+        os.kill(workers[2].pid, signal.SIGCONT)
+
+    def test_a_host_that_is_dead_is_a_line(self):
+        workers, process = self.begin()
+        workers[2].kill()
+        code, out, err = self.ask("list", "hosts", hosts(workers))
+        self.assertEqual(code, 3, err)
+        self.assertEqual(out.count("serving"), 2, out)
+        self.assertIn(workers[2].address, err)
+        self.expect(self.finish(process), 4)
+        self.expect_idle(workers[:2])
+
+    def test_a_job_is_cancelled_by_its_name(self):
+        workers, process = self.begin()
+        job = self.ask_json("list", "jobs", hosts(workers))[0]["job"]
+        code, out, err = self.ask("cancel", job, hosts(workers))
+        self.assertEqual([code, out], [0, "cancelled %s\n" % job], err)
+        result = self.finish(process)
+        self.expect(result, 5, None, "tfrt cancel")
+        self.expect_idle(workers)
+        code, _, err = self.ask("cancel", job, hosts(workers))
+        self.assertEqual(code, 2)
+        self.assertIn("there is no job or call '%s'" % job, err)
+
+    def test_a_call_is_cancelled_by_its_name(self):
+        workers, process = self.begin()
+        call = self.calls(workers)["spin"]["call"]
+        self.assertEqual(
+            self.ask_json("cancel", call, hosts(workers)), {"cancelled": call}
+        )
+        self.expect(self.finish(process), 5, None, "tfrt cancel")
+        self.expect_idle(workers)
+
+    def test_drained_workers_end_with_what_they_run(self):
+        workers, process = self.begin()
+        code, out, err = self.ask("drain", workers[1].address)
+        self.assertEqual(code, 0, err)
+        self.assertRegex(out, workers[1].address + " +draining +1\n")
+        listed = self.ask_json("list", "hosts", hosts(workers))
+        self.assertEqual([host["state"] for host in listed], ["serving", "draining", "serving"])
+        # No other job any more, but this one goes on.
+        self.expect(self.run_tfrt(self.write("sum.mlir", SUM), hosts(workers)), 3)
+        self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGINT)
+        self.expect(self.finish(process), 5)
+        self.assertEqual(workers[1].wait(timeout=PATIENCE_S), 0)
+
+    def test_wrong_usage(self):
+        for arguments, part in (
+            (["list"], "name the workers"),
+            (["list", "--hosts=a:1"], "hosts, jobs, calls or objects"),
+            (["list", "dogs", "--hosts=a:1"], "hosts, jobs, calls or objects"),
+            (["cancel", "--hosts=a:1"], "name one job or call"),
+            (["drain"], "name the workers"),
+            (["dump", "--hosts=a:1", "-o=xml"], "there are text and json"),
+            (["dump", "--hosts=a:1", "all"], "'all' is no flag"),
+        ):
+            code, out, err = self.ask(*arguments)
+            self.assertEqual([code, out], [2, ""], arguments)
+            self.assertIn(part, err)
+
+
+if __name__ == "__main__":
+    ClusterTest.tfrt, ClusterTest.tfrt_worker = sys.argv[1:3]
+    unittest.main(argv=sys.argv[:1])

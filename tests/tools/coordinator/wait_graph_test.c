@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Graphs of inventories that are written here: hosts a, b and c with the incarnations aa, bb, cc.
+#include "tools/coordinator/wait_graph.h"
+
+#include <string.h>
+
+#include "tests/support/test_main.h"
+
+static tfrt_cluster_inventory_t inventory;
+static tfrt_wait_graph_t graph;
+
+static void build(const char* a, const char* b, const char* c) {
+  const char* const lines[] = {a, b, c};
+  static const char* const addresses[] = {"a:1", "b:1", "c:1"};
+  static const char* const incarnations[] = {"aa", "bb", "cc"};
+  memset(&inventory, 0, sizeof(inventory));
+  inventory.host_count = 3;
+  for (uint32_t i = 0; i < 3; ++i) {
+    inventory.addresses[i] = tfrt_string_view_of(addresses[i]);
+    inventory.lines[i] = tfrt_string_view_of(lines[i]);
+    inventory.incarnations[i] = tfrt_string_view_of(lines[i][0] ? incarnations[i] : "");
+  }
+  ck_assert(tfrt_status_is_ok(tfrt_wait_graph_build(&inventory, &graph)));
+}
+
+static void tear_down(void) { tfrt_wait_graph_deinitialize(&graph); }
+
+static void expect_culprit(uint32_t host, const char* function, uint32_t waiters) {
+  ck_assert_uint_ne(graph.culprit, TFRT_WAIT_GRAPH_NOBODY);
+  const tfrt_wait_node_t* node = &graph.nodes[graph.culprit];
+  ck_assert_uint_eq(node->host, host);
+  ck_assert(tfrt_inventory_line_has(&node->line, "function", tfrt_string_view_of(function)));
+  ck_assert_uint_eq(node->waiter_count, waiters);
+}
+
+static void expect_operation(const char* kind, const char* name, const char* value) {
+  tfrt_inventory_line_t line;
+  ck_assert(tfrt_wait_graph_find_operation(&graph, graph.culprit, &line));
+  ck_assert(tfrt_inventory_line_is(&line, kind));
+  ck_assert(tfrt_inventory_line_has(&line, name, tfrt_string_view_of(value)));
+}
+
+START_TEST(nothing_runs) {
+  build("host incarnation=aa name=a serving=1\n", "host incarnation=bb name=b serving=1\n", "");
+  ck_assert_uint_eq(graph.node_count, 0);
+  ck_assert_uint_eq(graph.culprit, TFRT_WAIT_GRAPH_NOBODY);
+}
+END_TEST
+
+START_TEST(a_chain_of_calls_waits_for_the_last_ones_kernel) {
+  build(
+      "host incarnation=aa\n"
+      "start job=1 number=1 request=1 function=main age_us=9 state=running\n"
+      "call job=1 dir=out peer=bb number=4 request=1 function=f in=1 at=p.mlir:1:2 age_us=9\n",
+      "host incarnation=bb\n"
+      "call job=1 dir=in peer=aa number=4 request=1 function=f age_us=8 state=running\n"
+      "call job=1 dir=out peer=cc number=4 request=1 function=g in=aa.4 at=p.mlir:3:4 age_us=7\n"
+      "kernel name=tfrt.add.i32 function=f at=p.mlir:9:9\n",
+      "host incarnation=cc\n"
+      "call job=1 dir=in peer=bb number=4 request=1 function=g age_us=7 state=running\n"
+      "kernel name=tfrt.other function=h at=p.mlir:6:6\n"
+      "kernel name=tfrt_test.slow function=g at=p.mlir:5:6\n");
+  ck_assert_uint_eq(graph.node_count, 3);
+  expect_culprit(2, "g", 3);
+  expect_operation("kernel", "at", "p.mlir:5:6");
+  tfrt_inventory_line_t caller;
+  ck_assert(
+      tfrt_cluster_inventory_find_caller(&inventory, 2, &graph.nodes[graph.culprit].line, &caller));
+  ck_assert(tfrt_inventory_line_has(&caller, "at", tfrt_string_view_of("p.mlir:3:4")));
+}
+END_TEST
+
+START_TEST(who_was_given_a_value_waits_for_the_call_that_makes_it) {
+  build(
+      "host incarnation=aa\n"
+      "start job=1 number=1 request=1 function=main age_us=9 state=running\n"
+      "call job=1 dir=out peer=bb number=1 function=make in=1\n"
+      "call job=1 dir=out peer=cc number=1 function=use in=1\n",
+      "host incarnation=bb\n"
+      "call job=1 dir=in peer=aa number=1 request=1 function=make age_us=8 state=running\n",
+      "host incarnation=cc\n"
+      "call job=1 dir=in peer=aa number=1 request=1 function=use age_us=9 state=running "
+      "needs=bb/aa.1.0\n");
+  expect_culprit(1, "make", 3);
+  tfrt_inventory_line_t line;
+  ck_assert(!tfrt_wait_graph_find_operation(&graph, graph.culprit, &line));
+}
+END_TEST
+
+START_TEST(who_receives_waits_for_who_runs_at_the_sender) {
+  build(
+      "host incarnation=aa\n"
+      "start job=1 number=1 request=1 function=main age_us=9 state=running\n"
+      "call job=1 dir=out peer=bb number=1 function=f in=1\n"
+      "call job=1 dir=out peer=cc number=1 function=f in=1\n",
+      "host incarnation=bb\n"
+      "member job=1 rank=2 incarnation=cc address=c:1\n"
+      "call job=1 dir=in peer=aa number=1 request=1 function=f age_us=8 state=running\n"
+      "receive job=1 request=1 sender=2 key=k\n",
+      "host incarnation=cc\n"
+      "call job=1 dir=in peer=aa number=1 request=1 function=f age_us=9 state=running\n"
+      "receive job=1 request=1 sender=7 key=other\n");
+  expect_culprit(2, "f", 3);
+  expect_operation("receive", "key", "other");
+}
+END_TEST
+
+START_TEST(a_call_to_a_host_that_does_not_answer_is_what_is_waited_for) {
+  build(
+      "host incarnation=aa\n"
+      "start job=1 number=1 request=1 function=main age_us=9 state=running\n"
+      "call job=1 dir=out peer=bb number=1 function=f in=1 age_us=3\n",
+      "", "");
+  expect_culprit(0, "f", 2);
+  ck_assert(graph.nodes[graph.culprit].is_unreached);
+}
+END_TEST
+
+START_TEST(those_who_wait_for_each_other_in_a_ring_have_no_culprit_but_are_shown) {
+  build(
+      "host incarnation=aa\n"
+      "member job=1 rank=1 incarnation=bb address=b:1\n"
+      "call job=1 dir=in peer=dd number=1 request=1 function=f age_us=8 state=running\n"
+      "receive job=1 request=1 sender=1 key=k\n",
+      "host incarnation=bb\n"
+      "member job=1 rank=0 incarnation=aa address=a:1\n"
+      "call job=1 dir=in peer=dd number=1 request=1 function=f age_us=9 state=running\n"
+      "receive job=1 request=1 sender=0 key=k\n",
+      "");
+  ck_assert_uint_eq(graph.node_count, 2);
+  ck_assert_uint_eq(graph.edge_count, 2);
+  ck_assert_uint_eq(graph.culprit, TFRT_WAIT_GRAPH_NOBODY);
+}
+END_TEST
+
+Suite* tfrt_test_suite(void) {
+  TCase* graphs = tcase_create("graphs");
+  tcase_add_checked_fixture(graphs, NULL, tear_down);
+  tcase_add_test(graphs, nothing_runs);
+  tcase_add_test(graphs, a_chain_of_calls_waits_for_the_last_ones_kernel);
+  tcase_add_test(graphs, who_was_given_a_value_waits_for_the_call_that_makes_it);
+  tcase_add_test(graphs, who_receives_waits_for_who_runs_at_the_sender);
+  tcase_add_test(graphs, a_call_to_a_host_that_does_not_answer_is_what_is_waited_for);
+  tcase_add_test(graphs, those_who_wait_for_each_other_in_a_ring_have_no_culprit_but_are_shown);
+  Suite* suite = suite_create("wait_graph");
+  suite_add_tcase(suite, graphs);
+  return suite;
+}

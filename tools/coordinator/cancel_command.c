@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/coordinator/cancel_command.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/coordinator/cluster_inventory.h"
+
+// What is to be ended, and on which hosts.
+typedef struct tfrt_cancel_target_s {
+  const char* name;  // as the user has it
+  uint32_t matches;  // different things that it fits
+  char found[64];    // the first of them: "job ID" or "call CALLER NUMBER"
+  bool is_there[TFRT_HOST_LIST_MAX];
+} tfrt_cancel_target_t;
+
+static bool tfrt_cancel_begins(tfrt_string_view_t text, const char* start, size_t size) {
+  return size > 0 && size <= text.size && memcmp(text.data, start, size) == 0;
+}
+
+// True if |line| of |host| is the call that |name| stands for: CALLER.NUMBER@CALLEE.
+static bool tfrt_cancel_fits_call(const tfrt_cluster_inventory_t* inventory, uint32_t host,
+                                  const tfrt_inventory_line_t* line, const char* name) {
+  const char* dot = strchr(name, '.');
+  const char* at = strchr(name, '@');
+  if (!dot || !at || at < dot) return false;
+  if (!tfrt_inventory_line_is(line, "call") ||
+      !tfrt_inventory_line_has(line, "dir", tfrt_string_view_of("in"))) {
+    return false;
+  }
+  return tfrt_cancel_begins(tfrt_inventory_line_text(line, "peer"), name, (size_t)(dot - name)) &&
+         tfrt_cancel_begins(inventory->incarnations[host], at + 1, strlen(at + 1)) &&
+         tfrt_inventory_line_has(line, "number",
+                                 tfrt_string_view_make(dot + 1, (size_t)(at - dot - 1)));
+}
+
+static void tfrt_cancel_note(tfrt_cancel_target_t* target, uint32_t host, const char* found) {
+  if (target->matches > 0 && strcmp(target->found, found) == 0) {
+    target->is_there[host] = true;
+    return;
+  }
+  if (++target->matches > 1) return;
+  snprintf(target->found, sizeof(target->found), "%s", found);
+  target->is_there[host] = true;
+}
+
+static void tfrt_cancel_search(const tfrt_cluster_inventory_t* inventory,
+                               tfrt_cancel_target_t* target) {
+  char found[64];
+  for (uint32_t i = 0; i < inventory->host_count; ++i) {
+    tfrt_inventory_line_t line;
+    for (tfrt_string_view_t rest = inventory->lines[i]; tfrt_inventory_lines_next(&rest, &line);) {
+      tfrt_string_view_t job = tfrt_inventory_line_text(&line, "job");
+      if (tfrt_inventory_line_is(&line, "job") &&
+          tfrt_inventory_line_has(&line, "state", tfrt_string_view_of("open")) &&
+          tfrt_cancel_begins(job, target->name, strlen(target->name))) {
+        snprintf(found, sizeof(found), "job %.*s", TFRT_STRING_VIEW_ARGUMENTS(job));
+        tfrt_cancel_note(target, i, found);
+      }
+      if (!tfrt_cancel_fits_call(inventory, i, &line, target->name)) continue;
+      snprintf(found, sizeof(found), "call %.*s %" PRIu64,
+               TFRT_STRING_VIEW_ARGUMENTS(tfrt_inventory_line_text(&line, "peer")),
+               tfrt_inventory_line_number(&line, "number"));
+      tfrt_cancel_note(target, i, found);
+    }
+  }
+}
+
+static tfrt_async_value_t* tfrt_cancel_ask(void* self, tfrt_client_t* client, uint32_t index) {
+  const tfrt_cancel_target_t* target = self;
+  if (!target->is_there[index]) return NULL;
+  return tfrt_client_cancel_on(client, 0, tfrt_string_view_of(target->found));
+}
+
+// A host that knows nothing of it any more has been told by another one.
+static bool tfrt_cancel_has_ended(const tfrt_host_query_t* query) {
+  bool any = false;
+  tfrt_string_view_t text;
+  for (uint32_t i = 0; i < query->hosts.count; ++i) {
+    any = any || tfrt_host_query_answer(query, i, &text);
+  }
+  return any;
+}
+
+static tfrt_status_t tfrt_cancel_check(tfrt_host_query_t* query) {
+  if (query->rest.count == 1 && query->rest.values[0][0] != '\0') return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                            "name one job or call, as `tfrt list jobs` and `tfrt list calls` do");
+}
+
+static tfrt_status_t tfrt_cancel_run(tfrt_host_query_t* query) {
+  static tfrt_cluster_inventory_t inventory;
+  static tfrt_cancel_target_t target;
+  target.name = query->rest.values[0];
+  TFRT_RETURN_IF_ERROR(tfrt_cluster_inventory_gather(query, &inventory));
+  tfrt_cancel_search(&inventory, &target);
+  tfrt_host_query_report_errors(query);
+  if (target.matches == 0) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "there is no job or call '%s' on the workers that answer",
+                              target.name);
+  }
+  if (target.matches > 1) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "'%s' fits %u jobs or calls; give more digits", target.name,
+                              target.matches);
+  }
+  TFRT_RETURN_IF_ERROR(tfrt_host_query_ask(query, tfrt_cancel_ask, &target));
+  if (!tfrt_cancel_has_ended(query)) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "'%s' was over already", target.name);
+  }
+  tfrt_status_release(query->failure);
+  query->failure = NULL;
+  printf(query->is_json ? "{\"cancelled\":\"%s\"}\n" : "cancelled %s\n", target.name);
+  return NULL;
+}
+
+tfrt_exit_code_t tfrt_cancel_command(int argument_count, char* const* arguments) {
+  static const tfrt_host_query_verb_t verb = {
+      .name = "cancel",
+      .usage = "tfrt cancel JOB|CALL --hosts A:P,B:P [FLAGS]",
+      .summary = "Ends a job, or one call of it, whoever has started it: its results are errors.",
+      .footer =
+          "JOB and CALL are what `tfrt list jobs` and `tfrt list calls` print; the first digits "
+          "of\n"
+          "each number do if they fit one only. Name the worker that runs a call, and all workers\n"
+          "of a job, or at least its root. Who ran the program ends with exit code 5.\n"
+          "\n"
+          "Exit codes: 0 it was cancelled; 2 there is no such job or call; else as tfrt run."};
+  return tfrt_host_query_command(&verb, tfrt_cancel_check, tfrt_cancel_run, argument_count,
+                                 arguments);
+}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/coordinator/host_query.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "host_runtime/async/builtin_types.h"
+#include "host_runtime/base/log.h"
+#include "host_runtime/base/macros.h"
+#include "tools/coordinator/run_report.h"
+
+// How long to wait, unless a flag says otherwise.
+#define TFRT_HOST_QUERY_TIMEOUT_MS 5000
+
+// --- Flags ---------------------------------------------------------------------
+
+// What flags set and what has to be looked at first.
+typedef struct tfrt_host_query_texts_s {
+  const char* hosts;
+  const char* key_file;
+  const char* output;
+  tfrt_tls_flags_t tls;
+} tfrt_host_query_texts_t;
+
+static tfrt_status_t tfrt_host_query_parse_flags(tfrt_host_query_t* query,
+                                                 const tfrt_host_query_verb_t* verb,
+                                                 int argument_count, char* const* arguments,
+                                                 tfrt_host_query_texts_t* texts, bool* out_help) {
+  const tfrt_flag_t flags[] = {
+      {"hosts", TFRT_FLAG_TEXT, &texts->hosts, "A:P,B:P", "workers to ask", 0, 0},
+      {"cluster-key-file", TFRT_FLAG_TEXT, &texts->key_file, "FILE",
+       "the workers' secret (default: the environment's " TFRT_CLUSTER_KEY_VARIABLE ")", 0, 0},
+      {"tls-dir", TFRT_FLAG_TEXT, &texts->tls.directory, "DIR", TFRT_TLS_DIRECTORY_HELP, 0, 0},
+      {"tls-name", TFRT_FLAG_TEXT, &texts->tls.name, "NAME",
+       TFRT_TLS_NAME_HELP " (default: client)", 0, 0},
+      {"timeout", TFRT_FLAG_NUMBER, &query->timeout_ms, "MS",
+       "how long to wait for a worker (default 5000)", 1, INT32_MAX},
+      {"o", TFRT_FLAG_TEXT, &texts->output, "FORMAT", "text (default) or json", 0, 0},
+  };
+  const tfrt_flag_table_t table = {.usage = verb->usage,
+                                   .summary = verb->summary,
+                                   .footer = verb->footer,
+                                   .flags = flags,
+                                   .flag_count = TFRT_ARRAY_SIZE(flags)};
+  TFRT_RETURN_IF_ERROR(tfrt_flags_parse(&table, argument_count, arguments, &query->rest, out_help));
+  if (*out_help) tfrt_flags_print_help(&table);
+  return NULL;
+}
+
+// Takes what is no flag for addresses.
+static tfrt_status_t tfrt_host_query_take_hosts(tfrt_host_query_t* query) {
+  for (size_t i = 0; i < query->rest.count; ++i) {
+    if (query->hosts.count == TFRT_HOST_LIST_MAX) {
+      return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "there are more than %d workers",
+                                TFRT_HOST_LIST_MAX);
+    }
+    query->hosts.addresses[query->hosts.count++] = tfrt_string_view_of(query->rest.values[i]);
+  }
+  query->rest.count = 0;
+  return NULL;
+}
+
+tfrt_status_t tfrt_host_query_parse(tfrt_host_query_t* query, const tfrt_host_query_verb_t* verb,
+                                    int argument_count, char* const* arguments, bool* out_help) {
+  tfrt_host_query_texts_t texts = {.output = "text"};
+  query->name = verb->name;
+  query->timeout_ms = TFRT_HOST_QUERY_TIMEOUT_MS;
+  TFRT_RETURN_IF_ERROR(
+      tfrt_host_query_parse_flags(query, verb, argument_count, arguments, &texts, out_help));
+  if (*out_help) return NULL;
+  query->is_json = strcmp(texts.output, "json") == 0;
+  if (!query->is_json && strcmp(texts.output, "text") != 0) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "-o %s: there are text and json",
+                              texts.output);
+  }
+  if (texts.hosts) TFRT_RETURN_IF_ERROR(tfrt_host_list_parse(texts.hosts, &query->hosts));
+  if (verb->has_hosts_as_arguments) TFRT_RETURN_IF_ERROR(tfrt_host_query_take_hosts(query));
+  if (query->hosts.count == 0) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "name the workers, --hosts HOST:PORT,HOST:PORT");
+  }
+  TFRT_RETURN_IF_ERROR(
+      tfrt_tls_files_read(&texts.tls, "client", TFRT_CERTIFICATE_CLIENT, &query->tls));
+  return tfrt_cluster_key_read(texts.key_file, &query->key);
+}
+
+// --- Connections ---------------------------------------------------------------
+
+static void tfrt_host_query_wake(tfrt_task_t* task) {
+  tfrt_host_query_waiter_t* waiter = TFRT_CONTAINER_OF(task, tfrt_host_query_waiter_t, task);
+  tfrt_run_loop_wake(&waiter->query->loop);
+}
+
+// Has the main thread look when |value| is resolved.
+static void tfrt_host_query_watch(tfrt_host_query_t* query, tfrt_host_query_waiter_t* waiter,
+                                  tfrt_async_value_t* value) {
+  waiter->query = query;
+  tfrt_task_initialize(&waiter->task, tfrt_host_query_wake);
+  tfrt_async_value_and_then(value, &waiter->task);
+}
+
+static tfrt_status_t tfrt_host_query_connect(tfrt_host_query_t* query) {
+  for (uint32_t i = 0; i < query->hosts.count; ++i) {
+    tfrt_host_query_host_t* host = &query->host[i];
+    tfrt_client_options_t options = {.addresses = &query->hosts.addresses[i],
+                                     .host_count = 1,
+                                     .name = tfrt_string_view_of(query->name),
+                                     .deadline_ns = TFRT_TIME_INFINITE,
+                                     .asks_only = true};
+    TFRT_RETURN_IF_ERROR(tfrt_client_create(query->process.node, &options, &host->client));
+    host->opened = tfrt_client_opened(host->client);
+    tfrt_host_query_watch(query, &host->on_opened, host->opened);
+  }
+  return NULL;
+}
+
+tfrt_status_t tfrt_host_query_open(tfrt_host_query_t* query) {
+  char name[32];
+  snprintf(name, sizeof(name), "tfrt %s", query->name);
+  tfrt_host_process_options_t options;
+  tfrt_host_process_options_initialize(&options);
+  options.name = tfrt_string_view_of(name);
+  options.cluster_key = tfrt_cluster_key_view(&query->key);
+  options.tls = tfrt_tls_files_view(&query->tls);
+  options.threads = 1;
+  // A host that does not read must not hold up the user.
+  options.linger_ms = 300;
+  TFRT_RETURN_IF_ERROR(tfrt_run_loop_initialize(&query->loop, 0));
+  tfrt_status_t status = tfrt_host_process_initialize(&query->process, &options);
+  if (status) {
+    tfrt_run_loop_deinitialize(&query->loop);
+    return status;
+  }
+  query->is_open = true;
+  return tfrt_host_query_connect(query);
+}
+
+void tfrt_host_query_close(tfrt_host_query_t* query) {
+  if (!query->is_open) return;
+  for (uint32_t i = 0; i < query->hosts.count; ++i) {
+    tfrt_host_query_host_t* host = &query->host[i];
+    if (!host->client) continue;
+    tfrt_client_close(host->client, NULL);
+    tfrt_async_value_release(host->answer);
+    tfrt_client_release(host->client);
+  }
+  // Joins the threads that may still wake the loop.
+  tfrt_host_process_shut_down(&query->process);
+  tfrt_run_loop_deinitialize(&query->loop);
+  tfrt_status_release(query->failure);
+}
+
+// --- Questions -----------------------------------------------------------------
+
+// Asks |host| if it can be asked by now; true if it has answered, or is not asked.
+static bool tfrt_host_query_advance(tfrt_host_query_t* query, uint32_t index,
+                                    tfrt_host_query_fn_t ask, void* self) {
+  tfrt_host_query_host_t* host = &query->host[index];
+  if (!host->is_asked) {
+    if (!tfrt_async_value_is_available(host->opened)) return false;
+    host->is_asked = true;
+    host->answer = tfrt_async_value_is_error(host->opened) ? tfrt_async_value_retain(host->opened)
+                                                           : ask(self, host->client, index);
+    if (host->answer) tfrt_host_query_watch(query, &host->on_answer, host->answer);
+  }
+  return !host->answer || tfrt_async_value_is_available(host->answer);
+}
+
+// Whoever has not answered is given up, which makes errors of what it owes.
+static void tfrt_host_query_give_up(tfrt_host_query_t* query) {
+  tfrt_status_t late =
+      query->loop.cancelled
+          ? tfrt_status_retain(query->loop.cancelled)
+          : tfrt_status_create(TFRT_STATUS_DEADLINE_EXCEEDED,
+                               "no answer in %lld ms; look whether a worker runs there, or give "
+                               "it more time, --timeout",
+                               (long long)query->timeout_ms);
+  for (uint32_t i = 0; i < query->hosts.count; ++i) {
+    tfrt_host_query_host_t* host = &query->host[i];
+    bool is_late =
+        !host->is_asked || (host->answer && !tfrt_async_value_is_available(host->answer));
+    if (is_late) tfrt_client_close(host->client, late);
+  }
+  tfrt_status_release(late);
+}
+
+static void tfrt_host_query_note_failure(tfrt_host_query_t* query) {
+  for (uint32_t i = 0; i < query->hosts.count && !query->failure; ++i) {
+    query->failure = tfrt_status_retain(tfrt_host_query_error(query, i));
+  }
+}
+
+tfrt_status_t tfrt_host_query_ask(tfrt_host_query_t* query, tfrt_host_query_fn_t ask, void* self) {
+  for (uint32_t i = 0; i < query->hosts.count; ++i) {
+    tfrt_async_value_release(query->host[i].answer);
+    query->host[i].answer = NULL;
+    query->host[i].is_asked = false;
+  }
+  tfrt_run_loop_start_alarm(&query->loop, (uint64_t)query->timeout_ms);
+  for (bool is_given_up = false;;) {
+    bool all = true;
+    for (uint32_t i = 0; i < query->hosts.count; ++i) {
+      all = tfrt_host_query_advance(query, i, ask, self) && all;
+    }
+    if (all) break;
+    if (!is_given_up && (query->loop.cancelled || query->loop.alarm_is_over)) {
+      tfrt_host_query_give_up(query);
+      is_given_up = true;
+    }
+    tfrt_run_loop_turn(&query->loop);
+  }
+  tfrt_host_query_note_failure(query);
+  return NULL;
+}
+
+bool tfrt_host_query_answer(const tfrt_host_query_t* query, uint32_t index,
+                            tfrt_string_view_t* out_text) {
+  tfrt_async_value_t* answer = query->host[index].answer;
+  if (!answer || tfrt_async_value_is_error(answer)) return false;
+  *out_text = tfrt_async_value_string(answer);
+  return true;
+}
+
+tfrt_status_t tfrt_host_query_error(const tfrt_host_query_t* query, uint32_t index) {
+  tfrt_async_value_t* answer = query->host[index].answer;
+  return answer && tfrt_async_value_is_error(answer) ? tfrt_async_value_error(answer) : NULL;
+}
+
+void tfrt_host_query_report_errors(const tfrt_host_query_t* query) {
+  for (uint32_t i = 0; i < query->hosts.count; ++i) {
+    tfrt_status_t error = tfrt_host_query_error(query, i);
+    if (!error) continue;
+    tfrt_status_t named =
+        tfrt_status_annotate(error, "%.*s", TFRT_STRING_VIEW_ARGUMENTS(query->hosts.addresses[i]));
+    tfrt_run_report_error(named);
+    tfrt_status_release(named);
+  }
+}
+
+// --- The whole verb ------------------------------------------------------------
+
+tfrt_exit_code_t tfrt_host_query_command(const tfrt_host_query_verb_t* verb,
+                                         tfrt_host_query_run_fn_t check,
+                                         tfrt_host_query_run_fn_t run, int argument_count,
+                                         char* const* arguments) {
+  static tfrt_host_query_t query;
+  bool help = false;
+  tfrt_log_set_level(TFRT_LOG_SILENT);
+  tfrt_status_t status = tfrt_host_query_parse(&query, verb, argument_count, arguments, &help);
+  if (!status && !help) status = check(&query);
+  tfrt_exit_code_t exit_code = status ? TFRT_EXIT_USAGE : TFRT_EXIT_SUCCESS;
+  if (!status && !help) {
+    status = tfrt_host_query_open(&query);
+    if (!status) status = run(&query);
+    if (status) exit_code = tfrt_exit_code_of_cluster(status);
+    if (!status && query.failure) exit_code = tfrt_exit_code_of_cluster(query.failure);
+  }
+  if (status) tfrt_run_report_error(status);
+  if (tfrt_status_code(status) == TFRT_STATUS_UNAUTHENTICATED) exit_code = TFRT_EXIT_AUTHENTICATION;
+  tfrt_status_release(status);
+  fflush(stdout);
+  tfrt_host_query_close(&query);
+  return exit_code;
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What all verbs that ask workers have in common: the flags that say whom, the connections, the
+// questions, and what is said when one does not answer.
+//
+//   parse -> open -> { ask -> answers[i] } -> close
+//              | each host by itself: one that is not there is an error among its answers
+//
+// Life: as above, once.
+//
+// Thread rule: main thread only.
+// Failure rule: what is wrong with flags, or with this process, is an error. A host that can't be
+// asked is an answer that is an error; the first of them says how the verb ends. Nothing takes
+// longer than --timeout.
+#ifndef TFRT_TOOLS_COORDINATOR_HOST_QUERY_H_
+#define TFRT_TOOLS_COORDINATOR_HOST_QUERY_H_
+
+#include "distributed/client.h"
+#include "tools/common/cluster_key.h"
+#include "tools/common/flags.h"
+#include "tools/common/host_process.h"
+#include "tools/common/tls_files.h"
+#include "tools/coordinator/exit_code.h"
+#include "tools/coordinator/host_list.h"
+#include "tools/coordinator/run_loop.h"
+
+typedef struct tfrt_host_query_s tfrt_host_query_t;
+
+// Wakes the main thread when a value is resolved.
+typedef struct tfrt_host_query_waiter_s {
+  tfrt_task_t task;
+  tfrt_host_query_t* query;
+} tfrt_host_query_waiter_t;
+
+typedef struct tfrt_host_query_host_s {
+  tfrt_client_t* client;       // +1
+  tfrt_async_value_t* opened;  // +0, the client's
+  tfrt_async_value_t* answer;  // +1; to the last question; NULL: not asked
+  bool is_asked;
+  tfrt_host_query_waiter_t on_opened;
+  tfrt_host_query_waiter_t on_answer;
+} tfrt_host_query_host_t;
+
+struct tfrt_host_query_s {
+  const char* name;  // of the verb
+  bool is_json;
+  int64_t timeout_ms;  // for each question
+  tfrt_host_list_t hosts;
+  tfrt_cluster_key_t key;
+  tfrt_tls_files_t tls;
+  tfrt_flag_list_t rest;  // what is no flag
+  tfrt_run_loop_t loop;
+  tfrt_host_process_t process;
+  bool is_open;
+  tfrt_host_query_host_t host[TFRT_HOST_LIST_MAX];
+  tfrt_status_t failure;  // +1; the first error among all answers, or NULL
+};
+
+// What a verb adds to the flags that all have.
+typedef struct tfrt_host_query_verb_s {
+  const char* name;             // "status"
+  bool has_hosts_as_arguments;  // what is no flag names workers, too
+  const char* usage;
+  const char* summary;
+  const char* footer;
+} tfrt_host_query_verb_t;
+
+// Asks |client|, whose one host is number |index| of |query|: the answer (+1), a string or an
+// error; NULL leaves that host out.
+typedef tfrt_async_value_t* (*tfrt_host_query_fn_t)(void* self, tfrt_client_t* client,
+                                                    uint32_t index);
+
+// Makes |query| from the command line of |verb|. |*out_help|: only the help was wanted, and is
+// printed. INVALID_ARGUMENT. Main thread only.
+tfrt_status_t tfrt_host_query_parse(tfrt_host_query_t* query, const tfrt_host_query_verb_t* verb,
+                                    int argument_count, char* const* arguments, bool* out_help)
+    TFRT_MUST_USE;
+
+// Connects to all hosts. Main thread only.
+tfrt_status_t tfrt_host_query_open(tfrt_host_query_t* query) TFRT_MUST_USE;
+
+// Asks all hosts with |ask| and waits for the answers. Main thread only.
+tfrt_status_t tfrt_host_query_ask(tfrt_host_query_t* query, tfrt_host_query_fn_t ask, void* self)
+    TFRT_MUST_USE;
+
+// Sets |*out_text| to the answer of host |index|; false if that is an error, or it was not asked.
+// Lives until the next question. Main thread only.
+bool tfrt_host_query_answer(const tfrt_host_query_t* query, uint32_t index,
+                            tfrt_string_view_t* out_text);
+
+// The answer of host |index| is an error (+0), or NULL. Main thread only.
+tfrt_status_t tfrt_host_query_error(const tfrt_host_query_t* query, uint32_t index);
+
+// Prints an error line for each host that did not answer the last question. Main thread only.
+void tfrt_host_query_report_errors(const tfrt_host_query_t* query);
+
+// Closes everything. Main thread only.
+void tfrt_host_query_close(tfrt_host_query_t* query);
+
+// The life of a verb: parse, |check| what is no flag, open, |run|, close, and the exit code for how
+// that went. Main thread only.
+typedef tfrt_status_t (*tfrt_host_query_run_fn_t)(tfrt_host_query_t* query);
+tfrt_exit_code_t tfrt_host_query_command(const tfrt_host_query_verb_t* verb,
+                                         tfrt_host_query_run_fn_t check,
+                                         tfrt_host_query_run_fn_t run, int argument_count,
+                                         char* const* arguments);
+
+#endif  // TFRT_TOOLS_COORDINATOR_HOST_QUERY_H_

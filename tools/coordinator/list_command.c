@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/coordinator/list_command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "host_runtime/base/macros.h"
+#include "tools/coordinator/cluster_inventory.h"
+
+static const char* const tfrt_list_nouns[] = {"hosts", "jobs", "calls", "objects"};
+
+static tfrt_status_t tfrt_list_check(tfrt_host_query_t* query) {
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(tfrt_list_nouns) && query->rest.count == 1; ++i) {
+    if (strcmp(query->rest.values[0], tfrt_list_nouns[i]) == 0) return NULL;
+  }
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                            "say what to list: hosts, jobs, calls or objects");
+}
+
+static tfrt_status_t tfrt_list_run(tfrt_host_query_t* query) {
+  static tfrt_cluster_inventory_t inventory;
+  TFRT_RETURN_IF_ERROR(tfrt_cluster_inventory_gather(query, &inventory));
+  const char* noun = query->rest.values[0];
+  tfrt_table_t table;
+  if (strcmp(noun, "hosts") == 0) {
+    tfrt_cluster_inventory_list_hosts(&inventory, query, &table);
+  } else if (strcmp(noun, "jobs") == 0) {
+    tfrt_cluster_inventory_list_jobs(&inventory, &table);
+  } else if (strcmp(noun, "calls") == 0) {
+    tfrt_cluster_inventory_list_calls(&inventory, &table);
+  } else {
+    tfrt_cluster_inventory_list_objects(&inventory, &table);
+  }
+  tfrt_table_print(&table, query->is_json);
+  tfrt_table_deinitialize(&table);
+  tfrt_host_query_report_errors(query);
+  return NULL;
+}
+
+tfrt_exit_code_t tfrt_list_command(int argument_count, char* const* arguments) {
+  static const tfrt_host_query_verb_t verb = {
+      .name = "list",
+      .usage = "tfrt list hosts|jobs|calls|objects --hosts A:P,B:P [FLAGS]",
+      .summary = "Lists what is alive on workers because of others.",
+      .footer =
+          "hosts    the workers, with what each has; BYTES are those of values that are there\n"
+          "jobs     what `tfrt run` and other clients have opened\n"
+          "calls    what workers run for each other; AT is where the call stands in the program\n"
+          "objects  values that others know (object), and placeholders for values of others\n"
+          "         (remote), with the function that made them\n"
+          "\n"
+          "`tfrt cancel` takes what stands under JOB and CALL. Exit codes: see tfrt run --help."};
+  return tfrt_host_query_command(&verb, tfrt_list_check, tfrt_list_run, argument_count, arguments);
+}

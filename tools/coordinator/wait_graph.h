@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who waits for whom on a cluster: calls and starts, what each waits for, and what all of them wait
+// for in the end.
+//
+//   start 1 of @main, host 0 --waits for--> call of @f, host 1 --> call of @g, host 2 --> kernel
+//                                      \--> value that a call of @h, host 3, has not made yet
+//
+//   A node waits for: the calls that it has made; the calls whose results it was given and does not
+//   have; whoever runs for the same request on the host that it receives a message from.
+//   A node that waits for nobody is a *leaf*: a kernel of it runs, or nothing is to be seen.
+//
+// Life: built from inventories, which it borrows; deinitialised.
+//
+// Thread rule: main thread only. Failure rule: RESOURCE_EXHAUSTED.
+#ifndef TFRT_TOOLS_COORDINATOR_WAIT_GRAPH_H_
+#define TFRT_TOOLS_COORDINATOR_WAIT_GRAPH_H_
+
+#include "tools/coordinator/cluster_inventory.h"
+
+#define TFRT_WAIT_GRAPH_NOBODY UINT32_MAX
+
+typedef struct tfrt_wait_node_s {
+  uint32_t host;  // whose line it is
+  // A start, a call that runs, or a call to a host that does not answer or knows nothing of it.
+  tfrt_inventory_line_t line;
+  bool is_start;
+  bool is_unreached;
+  uint32_t caller;        // another node, or NOBODY
+  uint32_t waiter_count;  // of a leaf: nodes that wait for it, however indirectly, and itself
+  bool is_leaf;
+} tfrt_wait_node_t;
+
+typedef struct tfrt_wait_edge_s {
+  uint32_t waiter;
+  uint32_t awaited;
+} tfrt_wait_edge_t;
+
+typedef struct tfrt_wait_graph_s {
+  const tfrt_cluster_inventory_t* inventory;
+  tfrt_wait_node_t* nodes;
+  uint32_t node_count;
+  uint32_t node_capacity;
+  tfrt_wait_edge_t* edges;
+  uint32_t edge_count;
+  uint32_t edge_capacity;
+  uint32_t culprit;  // the leaf that most wait for, the oldest of these; NOBODY: nothing runs
+} tfrt_wait_graph_t;
+
+// Makes |out_graph| that of |inventory|. It must be deinitialised whatever this returns. Main
+// thread only.
+tfrt_status_t tfrt_wait_graph_build(const tfrt_cluster_inventory_t* inventory,
+                                    tfrt_wait_graph_t* out_graph) TFRT_MUST_USE;
+void tfrt_wait_graph_deinitialize(tfrt_wait_graph_t* graph);
+
+// What node |index|, a leaf, is in: the line of a kernel or of a receive; false if nothing is to be
+// seen. Main thread only.
+bool tfrt_wait_graph_find_operation(const tfrt_wait_graph_t* graph, uint32_t index,
+                                    tfrt_inventory_line_t* out_line);
+
+#endif  // TFRT_TOOLS_COORDINATOR_WAIT_GRAPH_H_
