@@ -54,7 +54,9 @@ static void tfrt_single_op_run(const tfrt_kernel_site_t* site,
       .site = site,
       .registers = registers,
   };
+  const void* outer = tfrt_running_kernel_enter();
   tfrt_kernel_run(&frame, site, context->request->options.trace);
+  tfrt_running_kernel_mark(outer);
 }
 
 // Runs the op on |arguments| at once; false, having done nothing, if that can't be.
