@@ -325,7 +325,7 @@ static tfrt_status_t tfrt_execution_prepare(tfrt_execution_t* execution,
 
 // The owner's part of the scope is over: everything was started.
 static void tfrt_execution_end_start(tfrt_execution_t* execution) {
-  tfrt_action_queue_call(&execution->node->actions, tfrt_execution_leave_scope, execution);
+  tfrt_action_queue_call_at_once(&execution->node->actions, tfrt_execution_leave_scope, execution);
   tfrt_execution_publish(execution);
 }
 

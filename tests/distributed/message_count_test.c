@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How many messages calls between hosts take, on which links, and how long a chain of them is:
+// each frame is counted where it arrives, and time is the network's.
+#include <stdio.h>
+#include <string.h>
+
+#include "host_runtime/async/builtin_types.h"
+#include "tests/distributed/node_harness.h"
+#include "tests/support/test_main.h"
+
+#define DELAY (100 * TFRT_NANOSECONDS_PER_MICROSECOND)
+#define KIB ((uint64_t)1024)
+
+static tfrt_node_world_t world;
+
+static uint64_t count(uint32_t from, uint32_t to, tfrt_wire_frame_kind_t kind) {
+  return tfrt_frame_oracle_count(world.frames, from, to, kind);
+}
+
+static uint64_t count_all(tfrt_wire_frame_kind_t kind) {
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i <= world.host_count; ++i) {
+    for (uint32_t j = 0; j <= world.host_count; ++j) sum += count(i, j, kind);
+  }
+  return sum;
+}
+
+// Every message takes the same time.
+static void begin(uint32_t host_count) {
+  tfrt_simulated_options_t options;
+  tfrt_simulated_options_initialize(&options);
+  options.delay_ns = DELAY;
+  options.jitter_ns = 0;
+  tfrt_node_world_initialize(&world, host_count, &options);
+}
+
+static void end(void) {
+  tfrt_node_world_finish(&world);
+  tfrt_node_world_deinitialize(&world);
+}
+
+static void start_number(const char* program, int32_t x) {
+  tfrt_async_value_t* argument = tfrt_async_value_create_i32(x);
+  tfrt_node_world_start(&world, program, &argument, 1, 1);
+  tfrt_async_value_release(argument);
+}
+
+static void start_text(const char* program, size_t size, uint32_t result_count) {
+  char* bytes = tfrt_allocator_allocate(tfrt_allocator_system(), size);
+  memset(bytes, 'a', size);
+  tfrt_async_value_t* text = tfrt_async_value_create_string(tfrt_string_view_make(bytes, size));
+  tfrt_allocator_free(tfrt_allocator_system(), bytes, size);
+  tfrt_node_world_start(&world, program, &text, 1, result_count);
+  tfrt_async_value_release(text);
+}
+
+static void drop_results(void) {
+  for (uint32_t i = 0; i < world.result_count; ++i) tfrt_async_value_release(world.results[i]);
+  world.result_count = 0;
+}
+
+// Waits for the results of a first run, after which all sessions are open and all programs are
+// where they are used; from there on is counted.
+static void warm_up(void) {
+  tfrt_node_world_await(&world);
+  drop_results();
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
+  tfrt_frame_oracle_reset_counts(world.frames);
+}
+
+// --- A chain -----------------------------------------------------------------
+
+// A program that calls @twice on host 1 with its argument, on 2 with that result, and so on.
+static const char* chain_over(uint32_t length) {
+  static char text[2048];
+  size_t used = (size_t)snprintf(text, sizeof(text),
+                                 "func.func @twice(%%x: i32) -> i32 {\n"
+                                 "  %%y = tfrt.add.i32 %%x, %%x\n"
+                                 "  tfrt.return %%y : i32\n"
+                                 "}\n"
+                                 "func.func @main(%%v0: i32) -> i32 {\n");
+  for (uint32_t i = 0; i < length; ++i) {
+    used += (size_t)snprintf(text + used, sizeof(text) - used,
+                             "  %%v%u = tfrt.call @twice(%%v%u) {host = %u : i32} : (i32) -> i32\n",
+                             i + 1, i, i + 1);
+  }
+  snprintf(text + used, sizeof(text) - used, "  tfrt.return %%v%u : i32\n}\n", length);
+  return text;
+}
+
+START_TEST(a_chain_of_calls_is_shipped_at_once_and_takes_two_delays_more_than_it_has_hosts) {
+  for (uint32_t length = 1; length < TFRT_NODE_WORLD_MAX_HOSTS; ++length) {
+    begin(length + 1);
+    start_number(chain_over(length), 1);
+    warm_up();
+    start_number(chain_over(length), 1);
+    tfrt_node_world_await(&world);
+    ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 1 << length);
+    int64_t begun_ns =
+        tfrt_frame_oracle_last_ns(world.frames, length + 1, 0, TFRT_WIRE_FRAME_JOB_START);
+    int64_t ended_ns = tfrt_frame_oracle_last_ns(world.frames, length, 0, TFRT_WIRE_FRAME_RESULT);
+    // The first call has what it needs: one delay there and one back.
+    int64_t hops = length == 1 ? 2 : length + 2;
+    ck_assert_int_le(ended_ns - begun_ns, hops * DELAY + DELAY / 10);
+    for (uint32_t host = 1; host <= length; ++host) {
+      int64_t shipped_ns = tfrt_frame_oracle_last_ns(world.frames, 0, host, TFRT_WIRE_FRAME_INVOKE);
+      ck_assert_int_le(shipped_ns - begun_ns, DELAY + DELAY / 10);
+    }
+    end();
+  }
+}
+END_TEST
+
+START_TEST(each_call_of_a_chain_costs_one_invoke_one_want_one_resolve_and_a_release) {
+  begin(4);
+  start_number(chain_over(3), 5);
+  warm_up();
+  start_number(chain_over(3), 5);
+  tfrt_node_world_await(&world);
+  drop_results();
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
+  for (uint32_t host = 1; host <= 3; ++host) {
+    ck_assert_uint_eq(count(0, host, TFRT_WIRE_FRAME_INVOKE), 1);
+    // A result that had to be waited for is told before the call is done; else both go in one.
+    ck_assert_uint_le(count(host, 0, TFRT_WIRE_FRAME_RESULT), host == 1 ? 1 : 2);
+    ck_assert_uint_eq(tfrt_frame_oracle_released(world.frames, 0, host), 1);
+    ck_assert_uint_le(count(0, host, TFRT_WIRE_FRAME_RELEASE), 1);
+  }
+  for (uint32_t host = 1; host < 3; ++host) {
+    ck_assert_uint_eq(count(host + 1, host, TFRT_WIRE_FRAME_WANT), 1);
+    ck_assert_uint_eq(count(host, host + 1, TFRT_WIRE_FRAME_RESOLVE), 1);
+  }
+  ck_assert_uint_eq(count_all(TFRT_WIRE_FRAME_INVOKE), 3);
+  ck_assert_uint_eq(count_all(TFRT_WIRE_FRAME_WANT), 2);
+  ck_assert_uint_eq(count_all(TFRT_WIRE_FRAME_RESOLVE), 2);
+  ck_assert_uint_eq(count_all(TFRT_WIRE_FRAME_RETAIN), 0);
+  ck_assert_uint_eq(count_all(TFRT_WIRE_FRAME_PROGRAM), 0);
+  ck_assert_uint_eq(count_all(TFRT_WIRE_FRAME_CANCEL), 0);
+  end();
+}
+END_TEST
+
+// --- Hand-over ---------------------------------------------------------------
+
+#define PASS                                              \
+  "func.func @same(%s: !tfrt.string) -> !tfrt.string {\n" \
+  "  tfrt.return %s : !tfrt.string\n"                     \
+  "}\n"
+#define CALL " : (!tfrt.string) -> !tfrt.string\n"
+
+// Host 3 is lent a value of host 1 through two hosts that don't look at it.
+static const char relay_program[] = PASS
+    "func.func @double(%s: !tfrt.string) -> !tfrt.string {\n"
+    "  %t = \"tfrt_test.append_string\"(%s, %s)\n"
+    "      : (!tfrt.string, !tfrt.string) -> !tfrt.string\n"
+    "  tfrt.return %t : !tfrt.string\n"
+    "}\n"
+    "func.func @relay(%s: !tfrt.string) -> !tfrt.string {\n"
+    "  %t = tfrt.call @double(%s) {host = 3 : i32}" CALL
+    "  tfrt.return %t : !tfrt.string\n"
+    "}\n"
+    "func.func @main(%s: !tfrt.string) -> !tfrt.string {\n"
+    "  %a = tfrt.call @double(%s) {host = 1 : i32}" CALL
+    "  %b = tfrt.call @relay(%a) {host = 2 : i32}" CALL
+    "  tfrt.return %b : !tfrt.string\n"
+    "}\n";
+
+START_TEST(a_value_that_is_passed_on_costs_its_owner_one_want_however_many_hosts_pass_it) {
+  begin(4);
+  start_text(relay_program, 100 * KIB, 1);
+  warm_up();
+  uint64_t relayed = tfrt_node_world_bulk_bytes(&world, 1, 2);
+  uint64_t rooted = tfrt_node_world_bulk_bytes(&world, 1, 0);
+  uint64_t used = tfrt_node_world_bulk_bytes(&world, 1, 3);
+  start_text(relay_program, 100 * KIB, 1);
+  tfrt_node_world_await(&world);
+  ck_assert_uint_eq(tfrt_node_world_text(&world, 0).size, 400 * KIB);
+  ck_assert_uint_eq(count(3, 1, TFRT_WIRE_FRAME_WANT), 1);
+  ck_assert_uint_eq(count(2, 1, TFRT_WIRE_FRAME_WANT), 0);
+  ck_assert_uint_eq(count_all(TFRT_WIRE_FRAME_RETAIN), 0);
+  ck_assert_uint_eq(tfrt_node_world_bulk_bytes(&world, 1, 2), relayed);
+  ck_assert_uint_eq(tfrt_node_world_bulk_bytes(&world, 1, 0), rooted);
+  ck_assert_uint_ge(tfrt_node_world_bulk_bytes(&world, 1, 3), used + 200 * KIB);
+  end();
+}
+END_TEST
+
+// Host 2 keeps a value of host 1 in a list, and gives it away after calls that take their time.
+static const char keep_program[] = PASS
+    "func.func @make(%s: !tfrt.string) -> !tfrt.string {\n"
+    "  %t = \"tfrt_test.append_string\"(%s, %s)\n"
+    "      : (!tfrt.string, !tfrt.string) -> !tfrt.string\n"
+    "  tfrt.return %t : !tfrt.string\n"
+    "}\n"
+    "func.func @keep(%s: !tfrt.string) -> !tfrt_dist.list {\n"
+    "  %l = tfrt_dist.call_all @same(%s) : (!tfrt.string) -> (!tfrt_dist.list)\n"
+    "  tfrt.return %l : !tfrt_dist.list\n"
+    "}\n"
+    "func.func @next(%x: i32) -> i32 {\n"
+    "  %one = tfrt.constant.i32 1\n"
+    "  %y = tfrt.add.i32 %x, %one\n"
+    "  tfrt.return %y : i32\n"
+    "}\n"
+    "func.func @pick(%l: !tfrt_dist.list, %i: i32) -> !tfrt.string {\n"
+    "  %s = tfrt_dist.list.get %l, %i : !tfrt.string\n"
+    "  tfrt.return %s : !tfrt.string\n"
+    "}\n"
+    "func.func @main(%s: !tfrt.string) -> !tfrt.string {\n"
+    "  %a = tfrt.call @make(%s) {host = 1 : i32}" CALL
+    "  %l = tfrt.call @keep(%a) {host = 2 : i32} : (!tfrt.string) -> !tfrt_dist.list\n"
+    "  %x0 = tfrt.constant.i32 0\n"
+    "  %x1 = tfrt.call @next(%x0) {host = 3 : i32} : (i32) -> i32\n"
+    "  %y1 = tfrt.call @next(%x1) : (i32) -> i32\n"
+    "  %x2 = tfrt.call @next(%y1) {host = 3 : i32} : (i32) -> i32\n"
+    "  %y2 = tfrt.call @next(%x2) : (i32) -> i32\n"
+    "  %x3 = tfrt.call @next(%y2) {host = 3 : i32} : (i32) -> i32\n"
+    "  %y3 = tfrt.call @next(%x3) : (i32) -> i32\n"
+    "  %x4 = tfrt.call @next(%y3) {host = 3 : i32} : (i32) -> i32\n"
+    "  %m = tfrt.constant.i32 -5\n"
+    "  %i = tfrt.add.i32 %x4, %m\n"
+    "  %b = tfrt.call @pick(%l, %i) {host = 2 : i32} : (!tfrt_dist.list, i32) -> !tfrt.string\n"
+    "  tfrt.return %b : !tfrt.string\n"
+    "}\n";
+
+START_TEST(what_is_kept_is_retained_and_its_call_is_done_before_its_payload_comes) {
+  begin(4);
+  start_text(keep_program, 100 * KIB, 1);
+  warm_up();
+  uint64_t before = tfrt_node_world_bulk_bytes(&world, 1, 2);
+  start_text(keep_program, 100 * KIB, 1);
+  while (count(2, 0, TFRT_WIRE_FRAME_RESULT) < 1) {
+    ck_assert(tfrt_simulated_network_step(world.network));
+  }
+  while (count(1, 2, TFRT_WIRE_FRAME_RETAINED) < 1) {
+    ck_assert(tfrt_simulated_network_step(world.network));
+  }
+  // What the root lent to @keep comes back when that is done, and it is before anybody has looked.
+  while (count(0, 1, TFRT_WIRE_FRAME_RELEASE) < 1) {
+    ck_assert(tfrt_simulated_network_step(world.network));
+  }
+  ck_assert_uint_eq(tfrt_node_world_bulk_bytes(&world, 1, 2), before);
+  ck_assert_uint_eq(count(2, 1, TFRT_WIRE_FRAME_RETAIN), 1);
+  tfrt_node_world_await(&world);
+  ck_assert_uint_eq(tfrt_node_world_text(&world, 0).size, 200 * KIB);
+  end();
+}
+END_TEST
+
+START_TEST(what_is_kept_outlives_who_lent_it_under_any_order_of_messages) {
+  tfrt_simulated_options_t options;
+  tfrt_simulated_options_initialize(&options);
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    options.seed = seed;
+    options.jitter_ns = (int64_t)(seed % 20) * options.delay_ns;
+    options.break_chance = seed % 3 == 0 ? 10000 : 0;
+    tfrt_node_world_initialize(&world, 4, &options);
+    start_text(keep_program, 10 * KIB, 1);
+    tfrt_node_world_await(&world);
+    ck_assert_uint_eq(tfrt_node_world_text(&world, 0).size, 20 * KIB);
+    end();
+  }
+}
+END_TEST
+
+// --- Faults ------------------------------------------------------------------
+
+// All errors of one loss have one root, whoever noticed it, in both results.
+static const char loss_program[] =
+    "func.func @twice(%x: i32) -> i32 {\n"
+    "  %y = tfrt.add.i32 %x, %x\n"
+    "  tfrt.return %y : i32\n"
+    "}\n"
+    "func.func @main(%v: i32) -> (i32, i32) {\n"
+    "  %x = tfrt.call @twice(%v) {host = 1 : i32} : (i32) -> i32\n"
+    "  %y = tfrt.call @twice(%x) {host = 2 : i32} : (i32) -> i32\n"
+    "  %z = tfrt.call @twice(%y) {host = 3 : i32} : (i32) -> i32\n"
+    "  tfrt.return %y, %z : i32, i32\n"
+    "}\n";
+
+START_TEST(the_loss_of_an_owner_while_it_sends_has_one_root_wherever_it_is_noticed) {
+  uint32_t losses = 0;
+  for (int64_t delay_us = 0; delay_us < 700; delay_us += 20) {
+    begin(4);
+    start_number(chain_over(3), 1);
+    warm_up();
+    tfrt_async_value_t* argument = tfrt_async_value_create_i32(3);
+    tfrt_node_world_start(&world, loss_program, &argument, 1, 2);
+    tfrt_async_value_release(argument);
+    tfrt_node_world_run_for(&world, delay_us * TFRT_NANOSECONDS_PER_MICROSECOND);
+    tfrt_node_world_kill(&world, 1);
+    tfrt_node_world_await(&world);
+    for (uint32_t i = 0; i < 2; ++i) {
+      if (!tfrt_async_value_is_error(world.results[i])) {
+        ck_assert_int_eq(tfrt_node_world_i32(&world, i), 12 << i);
+        continue;
+      }
+      const tfrt_status_fields_t* fields = tfrt_status_fields(tfrt_node_world_error(&world, i));
+      ck_assert_int_eq(fields->code, TFRT_STATUS_UNAVAILABLE);
+      ck_assert_uint_eq(fields->root_key, 0x1001);
+      ++losses;
+    }
+    end();
+  }
+  ck_assert_uint_gt(losses, 0);
+}
+END_TEST
+
+START_TEST(a_cancel_that_crosses_the_result_changes_nothing_but_the_result) {
+  uint64_t crossed = 0;
+  for (int64_t delay_us = 0; delay_us < 800; delay_us += 20) {
+    begin(2);
+    start_number(chain_over(1), 1);
+    warm_up();
+    start_number(chain_over(1), 4);
+    tfrt_node_world_run_for(&world, delay_us * TFRT_NANOSECONDS_PER_MICROSECOND);
+    tfrt_status_t reason = tfrt_status_create(TFRT_STATUS_CANCELLED, "enough of that");
+    tfrt_client_cancel(world.client, world.start, reason);
+    tfrt_status_release(reason);
+    tfrt_node_world_await(&world);
+    drop_results();
+    tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
+    uint64_t calls = count(0, 1, TFRT_WIRE_FRAME_INVOKE);
+    ck_assert_uint_eq(count(1, 0, TFRT_WIRE_FRAME_RESULT), calls);
+    ck_assert_uint_eq(tfrt_frame_oracle_released(world.frames, 0, 1),
+                      calls + count(0, 1, TFRT_WIRE_FRAME_VOID));
+    ck_assert_uint_eq(tfrt_frame_oracle_open_calls(world.frames), 0);
+    crossed += count(0, 1, TFRT_WIRE_FRAME_CANCEL);
+    end();
+  }
+  ck_assert_uint_gt(crossed, 0);
+}
+END_TEST
+
+START_TEST(what_is_sent_again_after_a_break_is_processed_once) {
+  uint64_t replayed = 0;
+  for (int64_t delay_us = 0; delay_us < 800; delay_us += 20) {
+    begin(4);
+    start_number(chain_over(3), 1);
+    warm_up();
+    start_number(chain_over(3), 4);
+    tfrt_node_world_run_for(&world, delay_us * TFRT_NANOSECONDS_PER_MICROSECOND);
+    tfrt_node_world_break(&world, 0, 1);
+    tfrt_node_world_break(&world, 1, 2);
+    tfrt_node_world_await(&world);
+    ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 32);
+    ck_assert_uint_eq(count_all(TFRT_WIRE_FRAME_INVOKE), 3);
+    ck_assert_uint_eq(count_all(TFRT_WIRE_FRAME_WANT), 2);
+    for (uint32_t i = 0; i < 4; ++i) {
+      tfrt_session_counters_t counters;
+      tfrt_node_session_counters(world.hosts[i].node, &counters);
+      replayed += counters.frames_replayed;
+    }
+    end();
+  }
+  ck_assert_uint_gt(replayed, 0);
+}
+END_TEST
+
+Suite* tfrt_test_suite(void) {
+  TCase* counts = tcase_create("message_count");
+  tcase_set_timeout(counts, 60);
+  tcase_add_test(counts,
+                 a_chain_of_calls_is_shipped_at_once_and_takes_two_delays_more_than_it_has_hosts);
+  tcase_add_test(counts, each_call_of_a_chain_costs_one_invoke_one_want_one_resolve_and_a_release);
+  tcase_add_test(counts,
+                 a_value_that_is_passed_on_costs_its_owner_one_want_however_many_hosts_pass_it);
+  tcase_add_test(counts, what_is_kept_is_retained_and_its_call_is_done_before_its_payload_comes);
+  tcase_add_test(counts, what_is_kept_outlives_who_lent_it_under_any_order_of_messages);
+  tcase_add_test(counts, the_loss_of_an_owner_while_it_sends_has_one_root_wherever_it_is_noticed);
+  tcase_add_test(counts, a_cancel_that_crosses_the_result_changes_nothing_but_the_result);
+  tcase_add_test(counts, what_is_sent_again_after_a_break_is_processed_once);
+  Suite* suite = suite_create("message_count");
+  suite_add_tcase(suite, counts);
+  return suite;
+}
