@@ -61,6 +61,8 @@ tfrt_benchmark_group_t tfrt_transport_benchmarks(void);
 tfrt_benchmark_group_t tfrt_process_benchmarks(void);
 tfrt_benchmark_group_t tfrt_limit_benchmarks(void);
 tfrt_benchmark_group_t tfrt_cluster_benchmarks(void);
+tfrt_benchmark_group_t tfrt_ring_benchmarks(void);
+tfrt_benchmark_group_t tfrt_collective_benchmarks(void);
 
 // The time of the monotonic clock in nanoseconds. Thread-safe.
 int64_t tfrt_benchmark_now_ns(void);
