@@ -258,7 +258,7 @@ void tfrt_outgoing_call_start(tfrt_node_t* node, const tfrt_outgoing_call_reques
   call->scope = request->scope;
   tfrt_call_scope_enter(call->scope);
   // A cancel from here on is seen by tfrt_outgoing_call_name(), or finds the call started.
-  if (request->request && !request->is_owed) {
+  if (request->request) {
     tfrt_ref_count_increment(&call->ref_count);
     call->request = tfrt_request_context_retain(request->request);
     call->job = request->job;

@@ -34,7 +34,6 @@ typedef struct tfrt_outgoing_call_request_s {
   tfrt_cached_program_t* program;    // NULL: |function| is a tfrt_wire_builtin_t
   uint32_t function;                 // index in the program
   tfrt_request_context_t* request;   // cancels the call; NULL: nobody does
-  bool is_owed;                      // no, |request| only names it
   tfrt_call_scope_t* scope;          // left when the call has ended; NULL: nobody asks
   const char* name;                  // of the function; lives as long as the job
   const tfrt_status_origin_t* site;  // where the call stands; as |name|; NULL: unknown

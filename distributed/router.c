@@ -135,7 +135,7 @@ static tfrt_async_value_t* tfrt_router_copy(tfrt_call_router_t* router,
 static tfrt_async_value_t* tfrt_router_send_here(tfrt_job_t* job,
                                                  const tfrt_routed_message_t* message) {
   tfrt_status_t status =
-      tfrt_mailbox_send(&job->mailbox, message->context->request->options.id, job->rank,
+      tfrt_mailbox_send(&job->mailbox, tfrt_routed_message_request(message), job->rank,
                         tfrt_async_value_string(message->key), message->value);
   return status ? tfrt_router_error_take(status, message->site) : tfrt_async_value_ready_chain();
 }
@@ -151,11 +151,10 @@ static tfrt_async_value_t* tfrt_router_send(tfrt_call_router_t* router,
   tfrt_outgoing_call_request_t request = {
       .job = job,
       .function = TFRT_WIRE_BUILTIN_SEND,
-      .request = message->context->request,
+      .request = message->is_owed ? NULL : message->context->request,
       .scope = message->context->scope,
       .name = "send",
       .site = message->site,
-      .is_owed = message->is_owed,
       .deadline_ns = message->is_owed ? TFRT_TIME_INFINITE : of->options.deadline_ns,
       .arguments = arguments,
       .argument_count = 2,
@@ -185,9 +184,9 @@ static tfrt_async_value_t* tfrt_router_receive(tfrt_call_router_t* router,
   uint64_t incarnation = 0;
   tfrt_status_t status = tfrt_router_find_member(job, message->host, &incarnation);
   if (status) return tfrt_router_error_take(status, message->site);
-  tfrt_async_value_t* value =
-      tfrt_mailbox_receive(&job->mailbox, message->context->request, message->host,
-                           tfrt_async_value_string(message->key));
+  tfrt_async_value_t* value = tfrt_mailbox_receive(
+      &job->mailbox, message->context->request, tfrt_routed_message_request(message), message->host,
+      tfrt_async_value_string(message->key));
   status = tfrt_router_watch(job, message->host, incarnation);
   tfrt_node_lock_tables(job->node);
   bool is_over = job->closed;

@@ -64,7 +64,9 @@ typedef struct tfrt_routed_message_s {
   const tfrt_status_origin_t* site;
   tfrt_async_value_t* key;    // an available string
   tfrt_async_value_t* value;  // to send, in any state; NULL: to receive
-  bool is_owed;               // to send: others wait for it, so no cancel or deadline stops it
+  // Of no request, so no cancel or deadline stops it when it is sent: somebody may wait. The
+  // key says what it belongs to. Both sides say the same.
+  bool is_owed;
 } tfrt_routed_message_t;
 
 typedef struct tfrt_call_router_vtable_s {

@@ -134,11 +134,10 @@ static void tfrt_mailbox_run_resolved(tfrt_task_t* task) {
 }
 
 tfrt_async_value_t* tfrt_mailbox_receive(tfrt_mailbox_t* mailbox, tfrt_request_context_t* request,
-                                         uint32_t sender, tfrt_string_view_t key) {
+                                         uint64_t number, uint32_t sender, tfrt_string_view_t key) {
   tfrt_mailbox_wait_t* wait = tfrt_allocator_allocate_zeroed(mailbox->allocator, sizeof(*wait));
   if (!wait) return tfrt_async_value_out_of_memory();
-  tfrt_indirect_value_t* value =
-      tfrt_mailbox_meet(mailbox, request->options.id, sender, key, false);
+  tfrt_indirect_value_t* value = tfrt_mailbox_meet(mailbox, number, sender, key, false);
   if (!value) {
     tfrt_allocator_free(mailbox->allocator, wait, sizeof(*wait));
     return tfrt_async_value_out_of_memory();

@@ -44,10 +44,15 @@ void tfrt_mailbox_deinitialize(tfrt_mailbox_t* mailbox);
 tfrt_status_t tfrt_mailbox_send(tfrt_mailbox_t* mailbox, uint64_t request, uint32_t sender,
                                 tfrt_string_view_t key, tfrt_async_value_t* value) TFRT_MUST_USE;
 
-// Returns the value (+1) that host |sender| has sent, or will send, under |key| to |request|.
-// A cancel of that ends the wait. Thread-safe (no lock is held).
+// Returns the value (+1) that host |sender| has sent, or will send, under |key| to the request
+// numbered |number|. A cancel of |request| ends the wait. Thread-safe (no lock is held).
 tfrt_async_value_t* tfrt_mailbox_receive(tfrt_mailbox_t* mailbox, tfrt_request_context_t* request,
-                                         uint32_t sender, tfrt_string_view_t key);
+                                         uint64_t number, uint32_t sender, tfrt_string_view_t key);
+
+// The number under which both sides of |message| meet: that of its request, or 0. Thread-safe.
+static inline uint64_t tfrt_routed_message_request(const tfrt_routed_message_t* message) {
+  return message->is_owed ? 0 : message->context->request->options.id;
+}
 
 // Takes out one value (+1) of |sender|, or NULL: with |*out_waits| one that was asked for and
 // never sent, which the caller makes an error, else one that was never asked for. With

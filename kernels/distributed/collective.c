@@ -126,7 +126,8 @@ const tfrt_dense_host_tensor_t* tfrt_collective_operand(const tfrt_collective_t*
 static tfrt_async_value_t* key_of(tfrt_collective_t* collective, char phase, uint32_t number) {
   tfrt_string_builder_t key;
   tfrt_string_builder_initialize(&key, collective->allocator);
-  tfrt_string_builder_append_format(&key, TFRT_COLLECTIVE_KEY_PREFIX "%llu:%c%u:",
+  tfrt_string_builder_append_format(&key, TFRT_COLLECTIVE_KEY_PREFIX "%llu:%llu:%c%u:",
+                                    (unsigned long long)collective->context.request->options.id,
                                     (unsigned long long)collective->turn, phase, number);
   tfrt_string_builder_append_view(&key, tfrt_string_builder_view(&collective->series));
   tfrt_async_value_t* value = key.failed

@@ -17,7 +17,7 @@
 // 3. Transfer: each carries out its plan (collective_plan.h), a few messages ahead.
 //
 // All messages are values under keys of their own, over the router of the request:
-// "tfrt:TURN:PHASE NUMBER:SERIES". So this room knows no network.
+// "tfrt:REQUEST:TURN:PHASE NUMBER:SERIES". So this room knows no network.
 //
 // Failure. Whatever is wrong before the agreement (an operand that is an error, another dtype)
 // is part of it and comes to all. What is wrong later, that is a lost host, a cancel, no memory,

@@ -33,7 +33,8 @@ static void send_to(uint64_t id, uint32_t sender, const char* key, int32_t numbe
 }
 
 static tfrt_async_value_t* receive(uint32_t sender, const char* key) {
-  return tfrt_mailbox_receive(&mailbox, request, sender, tfrt_string_view_of(key));
+  return tfrt_mailbox_receive(&mailbox, request, request->options.id, sender,
+                              tfrt_string_view_of(key));
 }
 
 // Checks that |value| (consumed) is |number|.
