@@ -174,6 +174,15 @@ tfrt_async_value_t* tfrt_async_value_create_available(tfrt_type_id_t type_id) {
   return create_concrete(type_id, TFRT_ASYNC_VALUE_FLAG_CONSTRUCTED, TFRT_ASYNC_VALUE_AVAILABLE);
 }
 
+tfrt_async_value_t* tfrt_async_value_create_scalar(tfrt_type_id_t type_id) {
+  tfrt_async_value_t* value = tfrt_value_storage_allocate_small();
+  if (TFRT_UNLIKELY(!value)) return NULL;
+  initialize(value, TFRT_ASYNC_VALUE_CONCRETE, TFRT_ASYNC_VALUE_FLAG_SCALAR, type_id,
+             TFRT_ASYNC_VALUE_AVAILABLE);
+  memset(tfrt_async_value_payload(value), 0, TFRT_VALUE_STORAGE_SMALL_SIZE - sizeof(*value));
+  return value;
+}
+
 // Where the error lies in a value that is one.
 static tfrt_status_t* error_slot(tfrt_async_value_t* value) {
   char* payload = tfrt_async_value_payload(value);
@@ -283,6 +292,11 @@ static tfrt_async_value_t* destroy_indirect(tfrt_indirect_value_t* value) {
 }
 
 void tfrt_async_value_destroy(tfrt_async_value_t* value) {
+  if (TFRT_LIKELY(tfrt_async_value_flags(value) & TFRT_ASYNC_VALUE_FLAG_SCALAR)) {
+    count_live(-1);
+    tfrt_value_storage_free_small(value);
+    return;
+  }
   // A loop, because first targets that were kept may form a chain of any length.
   for (;;) {
     assert((atomic_load_explicit(&value->waiters_and_state, memory_order_relaxed) &

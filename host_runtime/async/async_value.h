@@ -85,6 +85,8 @@ enum tfrt_async_value_flag_bits_e {
   TFRT_ASYNC_VALUE_FLAG_FINDABLE = 1u << 3,
   // A concrete value whose constructed payload outlives an error.
   TFRT_ASYNC_VALUE_FLAG_KEEPS_PAYLOAD = 1u << 4,
+  // A concrete value of a builtin scalar, available from birth: small, nothing to destroy.
+  TFRT_ASYNC_VALUE_FLAG_SCALAR = 1u << 5,
 };
 
 typedef struct tfrt_async_value_s {
@@ -152,6 +154,9 @@ tfrt_async_value_t* tfrt_async_value_create_keeping(tfrt_type_id_t type_id) TFRT
 // The same, but available from birth: the caller constructs the payload before
 // sharing the value. Thread-safe.
 tfrt_async_value_t* tfrt_async_value_create_available(tfrt_type_id_t type_id) TFRT_MUST_USE;
+
+// The same for a builtin type of at most 8 bytes without a destructor. Thread-safe.
+tfrt_async_value_t* tfrt_async_value_create_scalar(tfrt_type_id_t type_id) TFRT_MUST_USE;
 
 // Returns a new value (+1) that is the error |status| (+0), which must not be OK.
 // Never NULL. Thread-safe.
@@ -253,6 +258,12 @@ static inline bool tfrt_async_value_is_available(const tfrt_async_value_t* value
 // Returns true if |value| is resolved as an error. Thread-safe.
 static inline bool tfrt_async_value_is_error(const tfrt_async_value_t* value) {
   return tfrt_async_value_state(value) == TFRT_ASYNC_VALUE_FAILED;
+}
+
+// Returns true if |value| was made by tfrt_async_value_create_scalar(): it is concrete and
+// available, and nobody need look further. Thread-safe.
+static inline bool tfrt_async_value_is_scalar(const tfrt_async_value_t* value) {
+  return tfrt_async_value_flags(value) & TFRT_ASYNC_VALUE_FLAG_SCALAR;
 }
 
 // The value (+0) that holds the payload or error of the resolved |value|: itself, or

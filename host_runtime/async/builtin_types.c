@@ -178,8 +178,19 @@ const tfrt_type_t tfrt_builtin_types[TFRT_TYPE_FIRST_REGISTERED] = {
 
 // --- Values ------------------------------------------------------------------
 
+// A scalar of the |size| <= 8 bytes at |bytes|.
+static tfrt_async_value_t* create_scalar(tfrt_type_id_t type_id, const void* bytes, size_t size) {
+  tfrt_async_value_t* value = tfrt_async_value_create_scalar(type_id);
+  if (TFRT_UNLIKELY(!value)) return tfrt_async_value_out_of_memory();
+  memcpy(tfrt_async_value_payload(value), bytes, size);
+  return value;
+}
+
 tfrt_async_value_t* tfrt_async_value_create_copy(tfrt_type_id_t type_id, const void* bytes,
                                                  size_t size) {
+  if (type_id >= TFRT_TYPE_I1 && type_id <= TFRT_TYPE_F64) {
+    return create_scalar(type_id, bytes, size);
+  }
   tfrt_async_value_t* value = tfrt_async_value_create_available(type_id);
   if (!value) return tfrt_async_value_out_of_memory();
   if (size) memcpy(tfrt_async_value_payload(value), bytes, size);
@@ -187,23 +198,23 @@ tfrt_async_value_t* tfrt_async_value_create_copy(tfrt_type_id_t type_id, const v
 }
 
 tfrt_async_value_t* tfrt_async_value_create_i1(bool value) {
-  return tfrt_async_value_create_copy(TFRT_TYPE_I1, &value, sizeof value);
+  return create_scalar(TFRT_TYPE_I1, &value, sizeof value);
 }
 
 tfrt_async_value_t* tfrt_async_value_create_i32(int32_t value) {
-  return tfrt_async_value_create_copy(TFRT_TYPE_I32, &value, sizeof value);
+  return create_scalar(TFRT_TYPE_I32, &value, sizeof value);
 }
 
 tfrt_async_value_t* tfrt_async_value_create_i64(int64_t value) {
-  return tfrt_async_value_create_copy(TFRT_TYPE_I64, &value, sizeof value);
+  return create_scalar(TFRT_TYPE_I64, &value, sizeof value);
 }
 
 tfrt_async_value_t* tfrt_async_value_create_f32(float value) {
-  return tfrt_async_value_create_copy(TFRT_TYPE_F32, &value, sizeof value);
+  return create_scalar(TFRT_TYPE_F32, &value, sizeof value);
 }
 
 tfrt_async_value_t* tfrt_async_value_create_f64(double value) {
-  return tfrt_async_value_create_copy(TFRT_TYPE_F64, &value, sizeof value);
+  return create_scalar(TFRT_TYPE_F64, &value, sizeof value);
 }
 
 tfrt_async_value_t* tfrt_async_value_create_string(tfrt_string_view_t text) {

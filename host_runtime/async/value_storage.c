@@ -8,6 +8,8 @@
 #include "host_runtime/base/allocator.h"
 #include "host_runtime/base/sync.h"
 
+_Thread_local tfrt_value_storage_list_t tfrt_value_storage_small;
+
 #ifdef TFRT_SANITIZED
 
 void* tfrt_value_storage_allocate(size_t size) {
@@ -25,21 +27,15 @@ size_t tfrt_value_storage_kept(void) { return 0; }
 // Blocks have the sizes that the system's heap wastes nothing of: 8 bytes, which it needs
 // itself, less than a multiple of 16. The first one is that of most scalars with their header.
 #define UNIT 16
-#define FIRST_SIZE 24
+#define FIRST_SIZE TFRT_VALUE_STORAGE_SMALL_SIZE
 #define LIST_COUNT ((TFRT_VALUE_STORAGE_MAX_SIZE - FIRST_SIZE) / UNIT + 1)
 
-typedef struct block_s {
-  struct block_s* next;
-} block_t;
-
-typedef struct list_s {
-  block_t* first;
-  uint32_t count;
-} list_t;
+typedef tfrt_value_storage_block_t block_t;
+typedef tfrt_value_storage_list_t list_t;
 
 // What a thread keeps. It has a hook once it keeps anything.
 typedef struct thread_storage_s {
-  list_t lists[LIST_COUNT];  // by size
+  list_t bigger_lists[LIST_COUNT - 1];  // by size, behind the smallest
   bool is_hooked;
   tfrt_thread_exit_hook_t hook;
 } thread_storage_t;
@@ -51,6 +47,10 @@ static size_t list_of(size_t size) {
   return size <= FIRST_SIZE ? 0 : (size - FIRST_SIZE + UNIT - 1) / UNIT;
 }
 
+static list_t* list_at(size_t index) {
+  return index == 0 ? &tfrt_value_storage_small : &kept.bigger_lists[index - 1];
+}
+
 static size_t size_of_list(size_t index) { return FIRST_SIZE + index * UNIT; }
 
 // Runs when the thread ends. A value that is dropped even later is hooked anew.
@@ -58,12 +58,13 @@ static void give_back_all(tfrt_thread_exit_hook_t* hook) {
   (void)hook;
   kept.is_hooked = false;
   for (size_t i = 0; i < LIST_COUNT; ++i) {
-    while (kept.lists[i].first) {
-      block_t* block = kept.lists[i].first;
-      kept.lists[i].first = block->next;
+    list_t* list = list_at(i);
+    while (list->first) {
+      block_t* block = list->first;
+      list->first = block->next;
       tfrt_allocator_free(tfrt_allocator_system(), block, size_of_list(i));
     }
-    kept.lists[i].count = 0;
+    list->room = 0;
   }
 }
 
@@ -71,6 +72,9 @@ static void give_back_all(tfrt_thread_exit_hook_t* hook) {
 static bool hook_thread(void) {
   kept.hook.run = give_back_all;
   kept.is_hooked = tfrt_thread_at_exit(&kept.hook);
+  for (size_t i = 0; i < LIST_COUNT && kept.is_hooked; ++i) {
+    list_at(i)->room = TFRT_VALUE_STORAGE_MAX_KEPT;
+  }
   return kept.is_hooked;
 }
 
@@ -79,11 +83,11 @@ void* tfrt_value_storage_allocate(size_t size) {
   if (TFRT_UNLIKELY(index >= LIST_COUNT)) {
     return tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), size);
   }
-  list_t* list = &kept.lists[index];
+  list_t* list = list_at(index);
   block_t* block = list->first;
   if (TFRT_LIKELY(block)) {
     list->first = block->next;
-    --list->count;
+    ++list->room;
   } else {
     block = tfrt_allocator_allocate(tfrt_allocator_system(), size_of_list(index));
     if (!block) return NULL;
@@ -97,20 +101,22 @@ void tfrt_value_storage_free(void* storage, size_t size) {
     tfrt_allocator_free(tfrt_allocator_system(), storage, size);
     return;
   }
-  list_t* list = &kept.lists[index];
-  if (list->count >= TFRT_VALUE_STORAGE_MAX_KEPT || !(kept.is_hooked || hook_thread())) {
+  list_t* list = list_at(index);
+  if (!(kept.is_hooked || hook_thread()) || list->room == 0) {
     tfrt_allocator_free(tfrt_allocator_system(), storage, size_of_list(index));
     return;
   }
   block_t* block = storage;
   block->next = list->first;
   list->first = block;
-  ++list->count;
+  --list->room;
 }
 
 size_t tfrt_value_storage_kept(void) {
   size_t count = 0;
-  for (size_t i = 0; i < LIST_COUNT; ++i) count += kept.lists[i].count;
+  for (size_t i = 0; i < LIST_COUNT && kept.is_hooked; ++i) {
+    count += TFRT_VALUE_STORAGE_MAX_KEPT - list_at(i)->room;
+  }
   return count;
 }
 

@@ -28,12 +28,50 @@
 // At most this many blocks of each size are kept by a thread.
 #define TFRT_VALUE_STORAGE_MAX_KEPT 4096
 
+// The size of the smallest blocks: a header and a scalar.
+#define TFRT_VALUE_STORAGE_SMALL_SIZE 24
+
+// What a thread keeps of one size. The lists' and the functions' below.
+typedef struct tfrt_value_storage_list_s {
+  struct tfrt_value_storage_block_s* first;
+  size_t room;  // blocks more that may be kept; 0 before the thread keeps any of any size
+} tfrt_value_storage_list_t;
+
+typedef struct tfrt_value_storage_block_s {
+  struct tfrt_value_storage_block_s* next;
+} tfrt_value_storage_block_t;
+
+// The smallest blocks of this thread; NULL with a sanitizer, always.
+extern _Thread_local tfrt_value_storage_list_t tfrt_value_storage_small;
+
 // Returns |size| > 0 zeroed bytes with the default alignment of allocators, or NULL.
 // Thread-safe.
 void* tfrt_value_storage_allocate(size_t size) TFRT_MUST_USE;
 
 // Gives back |storage|, which was allocated with |size|. Thread-safe.
 void tfrt_value_storage_free(void* storage, size_t size);
+
+// The same for TFRT_VALUE_STORAGE_SMALL_SIZE bytes, whose content is undefined, or NULL.
+// Thread-safe.
+static inline void* tfrt_value_storage_allocate_small(void) {
+  tfrt_value_storage_block_t* block = tfrt_value_storage_small.first;
+  if (TFRT_UNLIKELY(!block)) return tfrt_value_storage_allocate(TFRT_VALUE_STORAGE_SMALL_SIZE);
+  tfrt_value_storage_small.first = block->next;
+  ++tfrt_value_storage_small.room;
+  return block;
+}
+
+// Gives back |storage|, of TFRT_VALUE_STORAGE_SMALL_SIZE bytes. Thread-safe.
+static inline void tfrt_value_storage_free_small(void* storage) {
+  if (TFRT_UNLIKELY(tfrt_value_storage_small.room == 0)) {
+    tfrt_value_storage_free(storage, TFRT_VALUE_STORAGE_SMALL_SIZE);
+    return;
+  }
+  tfrt_value_storage_block_t* block = storage;
+  block->next = tfrt_value_storage_small.first;
+  tfrt_value_storage_small.first = block;
+  --tfrt_value_storage_small.room;
+}
 
 // The number of blocks that this thread keeps; 0 with a sanitizer. Thread-safe.
 size_t tfrt_value_storage_kept(void);

@@ -12,6 +12,7 @@ typedef struct tfrt_call_frame_layout_s {
   size_t pending;
   size_t passed;
   size_t next;
+  size_t remaining;
   size_t waiters;
   size_t groups;
   size_t size;
@@ -30,13 +31,14 @@ static tfrt_call_frame_layout_t tfrt_call_frame_layout(const tfrt_bef_callable_t
   layout.pending = layout.registers + register_count * sizeof(tfrt_async_value_t*);
   layout.passed = layout.pending + counters;
   layout.next = layout.passed + (callable->nonstrict_count > 0 ? counters : 0);
-  layout.waiters = layout.next + counters;
+  layout.remaining = layout.next + counters;
+  layout.waiters = layout.remaining + tfrt_call_frame_align(register_count * sizeof(uint32_t));
   layout.groups = layout.waiters + register_count * sizeof(tfrt_register_waiter_t);
   layout.size = layout.groups + kernel_count * sizeof(tfrt_kernel_group_t);
   return layout;
 }
 
-static void tfrt_call_frame_set_counters(tfrt_call_frame_t* frame) {
+void tfrt_call_frame_set_counters(tfrt_call_frame_t* frame) {
   const tfrt_bef_callable_t* callable = frame->callable;
   for (uint32_t k = 1; k < callable->bef->kernel_count; ++k) {
     const tfrt_kernel_site_t* site = &callable->sites[k];
@@ -66,6 +68,7 @@ tfrt_call_frame_t* tfrt_call_frame_create(const tfrt_bef_callable_t* callable,
   frame->pending = (void*)(slab + layout.pending);
   frame->passed = callable->nonstrict_count > 0 ? (void*)(slab + layout.passed) : NULL;
   frame->next = (void*)(slab + layout.next);
+  frame->remaining = (void*)(slab + layout.remaining);
   frame->waiters = (void*)(slab + layout.waiters);
   frame->groups = (void*)(slab + layout.groups);
   memset(slab + layout.registers, 0, layout.pending - layout.registers);

@@ -3,7 +3,8 @@
 // One call of one BEF function: a single slab with everything that the call needs, so
 // that running a kernel allocates nothing but its results. Private to this room.
 //
-//   slab: frame | registers[R] | pending[K] | passed[K] | next[K] | waiters[R] | groups[K]
+//   slab: frame | registers[R] | pending[K] | passed[K] | next[K] | remaining[R] | waiters[R] |
+//         groups[K]
 //
 //   registers  the value of each register, NULL until it is set. It holds one reference
 //              for each use that has not happened yet.
@@ -11,6 +12,7 @@
 //   passed     how many of its PASSED arguments are not set yet (non-strict kernels). All
 //              of them together count as one in |pending|.
 //   next       links kernels in ready lists.
+//   remaining  uses of a register that are left when a scheduled call goes on here.
 //   waiters, groups   nodes for values that come later and for tasks; not initialised
 //              before they are needed, so that they cost no memory traffic.
 //
@@ -62,6 +64,7 @@ struct tfrt_call_frame_s {
   _Atomic uint32_t* pending;
   _Atomic uint32_t* passed;  // NULL if the function has no non-strict kernel
   uint32_t* next;
+  uint32_t* remaining;
   tfrt_register_waiter_t* waiters;
   tfrt_kernel_group_t* groups;
 };
@@ -73,6 +76,10 @@ struct tfrt_call_frame_s {
 // Thread-safe.
 tfrt_call_frame_t* tfrt_call_frame_create(const tfrt_bef_callable_t* callable,
                                           const tfrt_execution_context_t* context);
+
+// Sets |frame->pending| and |frame->passed| to what they are before anything is there.
+// Thread-compatible.
+void tfrt_call_frame_set_counters(tfrt_call_frame_t* frame);
 
 // Adds one reference, for a waiter or a task, and returns |frame|. Thread-safe.
 tfrt_call_frame_t* tfrt_call_frame_retain(tfrt_call_frame_t* frame);

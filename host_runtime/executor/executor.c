@@ -18,11 +18,13 @@
 // is it *forced* to start with placeholders, so the usual call pays nothing for this.
 #include <string.h>
 
+#include "host_runtime/executor/arrival.h"
 #include "host_runtime/executor/call_frame.h"
 #include "host_runtime/executor/call_scope.h"
 #include "host_runtime/executor/kernel_run.h"
 #include "host_runtime/executor/queued_call.h"
 #include "host_runtime/executor/ready_list.h"
+#include "host_runtime/executor/scheduled_call.h"
 #include "host_runtime/host_context.h"
 
 // Calls nest on the C stack up to this depth; deeper ones go through the work queue, so
@@ -32,48 +34,14 @@
 // Kernels with at most this many arguments and results run without an allocation.
 #define TFRT_EXECUTOR_INLINE_VALUES 24
 
+// A scheduled call with at most this many slots allocates nothing.
+#define TFRT_EXECUTOR_INLINE_SLOTS 32
+
 static _Thread_local int tfrt_executor_depth;
 
 static void tfrt_executor_drain(tfrt_ready_list_t* ready);
 
 // --- Values ------------------------------------------------------------------
-
-// One of the things that |kernel| waits for is there.
-static inline void tfrt_executor_arrive(tfrt_ready_list_t* ready, uint32_t kernel) {
-  _Atomic uint32_t* pending = &ready->frame->pending[kernel];
-  // The last one to arrive sees what all others did: its acquire, in the load or in the
-  // subtraction, pairs with the release in their subtractions. Whoever reads 1 is the only
-  // one left and need not write.
-  if (atomic_load_explicit(pending, memory_order_acquire) == 1 ||
-      atomic_fetch_sub_explicit(pending, 1, memory_order_acq_rel) == 1) {
-    tfrt_ready_list_push(ready, kernel);
-  }
-}
-
-// One of the PASSED arguments of |kernel| is set.
-static void tfrt_executor_arrive_passed(tfrt_ready_list_t* ready, uint32_t kernel) {
-  // Release and acquire: the last one to arrive sees the registers that the others set;
-  // its partners are this operation in other threads.
-  uint32_t before =
-      atomic_fetch_sub_explicit(&ready->frame->passed[kernel], 1, memory_order_acq_rel);
-  if (before == 1) tfrt_executor_arrive(ready, kernel);
-}
-
-// Tells |user_count| users that their value is there: those that wait for it
-// (|passed| false), or those to which it is only handed on.
-static void tfrt_executor_tell_users(tfrt_ready_list_t* ready, const uint32_t* users,
-                                     const uint8_t* passed_users, uint32_t user_count,
-                                     bool passed) {
-  for (uint32_t i = 0; i < user_count; ++i) {
-    bool is_passed = passed_users && passed_users[i];
-    if (is_passed != passed) continue;
-    if (passed) {
-      tfrt_executor_arrive_passed(ready, users[i]);
-    } else {
-      tfrt_executor_arrive(ready, users[i]);
-    }
-  }
-}
 
 // A value that was published before it was available is now.
 static void tfrt_executor_on_value(tfrt_task_t* task) {
@@ -81,7 +49,7 @@ static void tfrt_executor_on_value(tfrt_task_t* task) {
   tfrt_call_frame_t* frame = waiter->frame;
   tfrt_async_value_t* value = waiter->value;
   tfrt_ready_list_t ready = tfrt_ready_list_make(frame, waiter->stream);
-  tfrt_executor_tell_users(&ready, waiter->users, waiter->passed_users, waiter->user_count, false);
+  tfrt_arrival_tell(&ready, waiter->users, waiter->passed_users, waiter->user_count, false);
   tfrt_async_value_release(value);
   tfrt_executor_drain(&ready);
   tfrt_call_frame_release(frame);
@@ -174,9 +142,9 @@ static void tfrt_executor_publish(tfrt_ready_list_t* ready, uint32_t register_in
   if (!available) tfrt_async_value_retain(value);
   tfrt_async_value_t* held = available ? NULL : value;
   tfrt_async_value_t* set = tfrt_executor_set_register(frame, register_index, value, &pinned);
-  if (passed_users) tfrt_executor_tell_users(ready, users, passed_users, user_count, true);
+  if (passed_users) tfrt_arrival_tell(ready, users, passed_users, user_count, true);
   if (available) {
-    tfrt_executor_tell_users(ready, users, passed_users, user_count, false);
+    tfrt_arrival_tell(ready, users, passed_users, user_count, false);
   } else {
     tfrt_executor_wait(ready, register_index, users, passed_users, user_count,
                        pinned ? set : value);
@@ -270,6 +238,18 @@ static void tfrt_executor_run_kernel(tfrt_call_frame_t* frame, const tfrt_kernel
   tfrt_kernel_run(&kernel_frame, site, frame->context.request->options.trace);
 }
 
+// Drops the arguments of |site|, which has run, and publishes its |results|.
+static void tfrt_executor_finish(tfrt_ready_list_t* ready, const tfrt_kernel_site_t* site,
+                                 tfrt_async_value_t* const* results) {
+  const tfrt_bef_kernel_t* kernel = site->bef;
+  for (uint32_t i = 0; i < kernel->argument_count; ++i) {
+    // The register, not the argument: that may name the target of an indirect.
+    tfrt_async_value_release(
+        atomic_load_explicit(&ready->frame->registers[kernel->arguments[i]], memory_order_relaxed));
+  }
+  tfrt_executor_publish_all(ready, site, 0, results);
+}
+
 // Runs |site| with |values| as room for its arguments and results, and publishes these.
 static void tfrt_executor_fire_with(tfrt_ready_list_t* ready, const tfrt_kernel_site_t* site,
                                     tfrt_async_value_t** values) {
@@ -286,12 +266,7 @@ static void tfrt_executor_fire_with(tfrt_ready_list_t* ready, const tfrt_kernel_
       results[i] = tfrt_async_value_retain(error);
     }
   }
-  for (uint32_t i = 0; i < kernel->argument_count; ++i) {
-    // The register, not |arguments|: that may name the target of an indirect.
-    tfrt_async_value_release(
-        atomic_load_explicit(&frame->registers[kernel->arguments[i]], memory_order_relaxed));
-  }
-  tfrt_executor_publish_all(ready, site, 0, results);
+  tfrt_executor_finish(ready, site, results);
 }
 
 static void tfrt_executor_fire(tfrt_ready_list_t* ready, uint32_t kernel) {
@@ -342,9 +317,7 @@ static void tfrt_executor_drain(tfrt_ready_list_t* ready) {
 static void tfrt_executor_start(tfrt_ready_list_t* ready, tfrt_async_value_t* const* arguments,
                                 bool take) {
   const tfrt_kernel_site_t* start = &ready->frame->callable->sites[0];
-  for (uint32_t i = 0; i < start->bef->user_counts[0]; ++i) {
-    tfrt_executor_arrive(ready, start->bef->users[i]);
-  }
+  tfrt_arrival_start(ready);
   for (uint32_t i = 1; !take && i < start->bef->result_count; ++i) {
     tfrt_async_value_retain(arguments[i - 1]);
   }
@@ -357,12 +330,35 @@ static void tfrt_executor_force(tfrt_ready_list_t* ready) {
   const tfrt_bef_callable_t* callable = ready->frame->callable;
   for (uint32_t i = 0; i < callable->nonstrict_count; ++i) {
     uint32_t kernel = callable->nonstrict[i];
-    // Release and acquire: as in tfrt_executor_arrive_passed(), its partner.
+    // Release and acquire: as in tfrt_arrival_of_passed(), its partner.
     uint32_t before = atomic_fetch_or_explicit(&ready->frame->passed[kernel],
                                                TFRT_CALL_FRAME_FORCED, memory_order_acq_rel);
     if (before == 0) continue;
-    tfrt_executor_arrive(ready, kernel);
+    tfrt_arrival_of_one(ready, kernel);
     tfrt_executor_drain(ready);
+  }
+}
+
+// Runs what is ready, then what can start without all of its arguments, and sets |results|.
+static void tfrt_executor_complete(tfrt_ready_list_t* ready, tfrt_async_value_t** results) {
+  tfrt_call_frame_t* frame = ready->frame;
+  const tfrt_bef_callable_t* callable = frame->callable;
+  tfrt_executor_drain(ready);
+  tfrt_executor_force(ready);
+  for (uint32_t i = 0; i < callable->base.result_count; ++i) {
+    results[i] = tfrt_executor_anticipate(frame, callable->bef->result_registers[i]);
+  }
+  tfrt_call_frame_release(frame);
+}
+
+static void tfrt_executor_fail_call(const tfrt_bef_callable_t* callable,
+                                    tfrt_async_value_t* const* arguments, bool take,
+                                    tfrt_async_value_t** results) {
+  for (uint32_t i = 0; i < callable->base.result_count; ++i) {
+    results[i] = tfrt_async_value_out_of_memory();
+  }
+  for (uint32_t i = 0; take && i < callable->base.argument_count; ++i) {
+    tfrt_async_value_release(arguments[i]);
   }
 }
 
@@ -372,24 +368,138 @@ static void tfrt_executor_call(const tfrt_bef_callable_t* callable,
                                tfrt_async_value_t** results) {
   tfrt_call_frame_t* frame = tfrt_call_frame_create(callable, context);
   if (!frame) {
-    for (uint32_t i = 0; i < callable->base.result_count; ++i) {
-      results[i] = tfrt_async_value_out_of_memory();
-    }
-    for (uint32_t i = 0; take && i < callable->base.argument_count; ++i) {
-      tfrt_async_value_release(arguments[i]);
-    }
+    tfrt_executor_fail_call(callable, arguments, take, results);
     return;
   }
-  ++tfrt_executor_depth;
   tfrt_ready_list_t ready = tfrt_ready_list_make(frame, callable->bef->kernels[0].stream_id);
   tfrt_executor_start(&ready, arguments, take);
-  tfrt_executor_drain(&ready);
-  tfrt_executor_force(&ready);
-  --tfrt_executor_depth;
-  for (uint32_t i = 0; i < callable->base.result_count; ++i) {
-    results[i] = tfrt_executor_anticipate(frame, callable->bef->result_registers[i]);
+  tfrt_executor_complete(&ready, results);
+}
+
+// --- Scheduled calls ---------------------------------------------------------
+
+// Puts |value|, which the kernels of a scheduled call have used in part, into its register;
+// |is_owned|: with the call's one reference.
+static void tfrt_executor_adopt(tfrt_call_frame_t* frame, uint32_t register_index,
+                                tfrt_async_value_t* value, bool is_owned) {
+  uint32_t uses = frame->remaining[register_index];
+  if (uses == 0) return;  // dropped already
+  if (uses > is_owned) tfrt_async_value_retain_n(value, uses - is_owned);
+  // Relaxed: nobody else knows the frame.
+  atomic_store_explicit(&frame->registers[register_index], value, memory_order_relaxed);
+}
+
+// Counts in |frame| the uses that are left behind the steps before |call->step|.
+static void tfrt_executor_count_uses(tfrt_call_frame_t* frame, const tfrt_scheduled_call_t* call) {
+  const tfrt_bef_function_t* bef = call->callable->bef;
+  memcpy(frame->remaining, bef->use_counts, bef->register_count * sizeof(*frame->remaining));
+  const tfrt_schedule_step_t* step = call->callable->schedule->steps;
+  for (; step != call->step; ++step) {
+    for (uint32_t i = 0; i < step->argument_count; ++i) {
+      --frame->remaining[step->site->bef->arguments[i]];
+    }
   }
-  tfrt_call_frame_release(frame);
+}
+
+// Puts the results of |step|, which has run and is not where |call| has stopped, into registers.
+static void tfrt_executor_adopt_results(tfrt_call_frame_t* frame, const tfrt_scheduled_call_t* call,
+                                        const tfrt_schedule_step_t* step) {
+  const uint32_t* slots = step->slots + step->argument_count;
+  for (uint32_t i = 0; i < step->result_count; ++i) {
+    tfrt_executor_adopt(frame, step->site->bef->results[i], call->slots[slots[i]], true);
+  }
+}
+
+// Brings |ready|, the list of a new frame, to where |call| has stopped: the lists do what the
+// schedule was made from, and the registers get what is still to be used. The kernel of
+// |call->step| is the one that is taken from the list last.
+static void tfrt_executor_catch_up(tfrt_ready_list_t* ready, const tfrt_scheduled_call_t* call) {
+  tfrt_call_frame_t* frame = ready->frame;
+  const tfrt_bef_callable_t* callable = call->callable;
+  tfrt_executor_count_uses(frame, call);
+  for (uint32_t i = 0; i < callable->base.argument_count; ++i) {
+    tfrt_executor_adopt(frame, i, call->slots[i], i >= call->first_owned);
+  }
+  tfrt_arrival_start(ready);
+  tfrt_arrival_tell_all(ready, &callable->sites[0], 1);
+  const tfrt_schedule_step_t* step = callable->schedule->steps;
+  for (;;) {
+    const tfrt_kernel_site_t* site = &callable->sites[tfrt_ready_list_pop_in_sequence(ready)];
+    if (site->constant) {
+      tfrt_executor_adopt(frame, site->bef->results[0], site->constant, false);
+    } else if (step == call->step) {
+      return;
+    } else {
+      tfrt_executor_adopt_results(frame, call, step++);
+    }
+    tfrt_arrival_tell_all(ready, site, 0);
+  }
+}
+
+// Goes on with |call|, which has stopped, as a call that is not scheduled.
+static void tfrt_executor_take_over(tfrt_scheduled_call_t* call, tfrt_async_value_t** results) {
+  const tfrt_bef_callable_t* callable = call->callable;
+  tfrt_call_frame_t* frame = tfrt_call_frame_create(callable, call->frame.context);
+  if (!frame) {
+    // What the slots hold stays undone, and with it some references; better than a crash.
+    tfrt_executor_fail_call(callable, NULL, false, results);
+    return;
+  }
+  tfrt_ready_list_t ready = tfrt_ready_list_make(frame, callable->bef->kernels[0].stream_id);
+  tfrt_executor_catch_up(&ready, call);
+  tfrt_ready_list_enqueue_deferred(&ready, tfrt_executor_run_group);
+  tfrt_executor_finish(&ready, call->step->site, call->results);
+  tfrt_executor_complete(&ready, results);
+}
+
+// Runs |callable| by its schedule, in |slots|.
+static void tfrt_executor_call_scheduled(const tfrt_bef_callable_t* callable,
+                                         tfrt_async_value_t** slots,
+                                         const tfrt_execution_context_t* context,
+                                         tfrt_async_value_t* const* arguments, bool take,
+                                         tfrt_async_value_t** results) {
+  tfrt_scheduled_call_t call;
+  call.callable = callable;
+  call.slots = slots;
+  if (!tfrt_scheduled_call_run(&call, context, arguments, take, results)) {
+    tfrt_executor_take_over(&call, results);
+  }
+}
+
+// Starts a call in the way that it can go.
+static void tfrt_executor_start_call(const tfrt_bef_callable_t* callable,
+                                     const tfrt_execution_context_t* context,
+                                     tfrt_async_value_t* const* arguments, bool take,
+                                     tfrt_async_value_t** results) {
+  if (!tfrt_scheduled_call_is_possible(callable, context, arguments)) {
+    tfrt_executor_call(callable, context, arguments, take, results);
+    return;
+  }
+  size_t count = callable->schedule->slot_count;
+  if (TFRT_LIKELY(count <= TFRT_EXECUTOR_INLINE_SLOTS)) {
+    tfrt_async_value_t* slots[TFRT_EXECUTOR_INLINE_SLOTS];
+    tfrt_executor_call_scheduled(callable, slots, context, arguments, take, results);
+    return;
+  }
+  tfrt_allocator_t allocator = tfrt_allocator_system();
+  tfrt_async_value_t** slots = tfrt_allocator_allocate(allocator, count * sizeof(*slots));
+  if (slots) {
+    tfrt_executor_call_scheduled(callable, slots, context, arguments, take, results);
+    tfrt_allocator_free(allocator, slots, count * sizeof(*slots));
+  } else {
+    tfrt_executor_fail_call(callable, arguments, take, results);
+  }
+}
+
+// --- Entries -----------------------------------------------------------------
+
+static void tfrt_executor_enter(const tfrt_bef_callable_t* callable,
+                                const tfrt_execution_context_t* context,
+                                tfrt_async_value_t* const* arguments, bool take,
+                                tfrt_async_value_t** results) {
+  ++tfrt_executor_depth;
+  tfrt_executor_start_call(callable, context, arguments, take, results);
+  --tfrt_executor_depth;
 }
 
 // A call that went through the queue because the stack was deep: here it is not, or the
@@ -398,7 +508,7 @@ static void tfrt_executor_run_deferred(const tfrt_function_t* function,
                                        const tfrt_execution_context_t* context,
                                        tfrt_async_value_t* const* arguments,
                                        tfrt_async_value_t** results) {
-  tfrt_executor_call((const tfrt_bef_callable_t*)function, context, arguments, true, results);
+  tfrt_executor_enter((const tfrt_bef_callable_t*)function, context, arguments, true, results);
 }
 
 void tfrt_bef_callable_execute(const tfrt_function_t* function,
@@ -406,7 +516,7 @@ void tfrt_bef_callable_execute(const tfrt_function_t* function,
                                tfrt_async_value_t* const* arguments, tfrt_async_value_t** results) {
   const tfrt_bef_callable_t* callable = (const tfrt_bef_callable_t*)function;
   if (TFRT_LIKELY(tfrt_executor_depth < TFRT_EXECUTOR_MAX_DEPTH)) {
-    tfrt_executor_call(callable, context, arguments, false, results);
+    tfrt_executor_enter(callable, context, arguments, false, results);
   } else {
     tfrt_queued_call_enqueue(function, tfrt_executor_run_deferred, context, arguments, false,
                              results);
@@ -419,7 +529,7 @@ void tfrt_bef_callable_execute_take(const tfrt_function_t* function,
                                     tfrt_async_value_t** results) {
   const tfrt_bef_callable_t* callable = (const tfrt_bef_callable_t*)function;
   if (TFRT_LIKELY(tfrt_executor_depth < TFRT_EXECUTOR_MAX_DEPTH)) {
-    tfrt_executor_call(callable, context, arguments, true, results);
+    tfrt_executor_enter(callable, context, arguments, true, results);
   } else {
     tfrt_queued_call_enqueue(function, tfrt_executor_run_deferred, context, arguments, true,
                              results);

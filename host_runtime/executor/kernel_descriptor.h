@@ -165,6 +165,9 @@ enum tfrt_kernel_flag_bits_e {
   TFRT_KERNEL_SYNC_ONLY = 1u << 8,
   // Calls its function on the host, or hosts, that its operands say: no `host` option.
   TFRT_KERNEL_CALLS_HOSTS = 1u << 9,
+  // Makes its one result, a builtin scalar, of its attributes alone: is run once for all calls
+  // of a program, in a frame without context.
+  TFRT_KERNEL_CONSTANT = 1u << 10,
 };
 typedef uint32_t tfrt_kernel_flags_t;
 

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 
 #include "host_runtime/executor/program_impl.h"
+#include "host_runtime/executor/scheduled_call.h"
 
 void tfrt_kernel_site_origin(const tfrt_kernel_site_t* site, tfrt_status_origin_t* out_origin) {
   *out_origin = (tfrt_status_origin_t){.rank = TFRT_STATUS_NO_RANK};
@@ -40,6 +41,7 @@ bool tfrt_kernel_site_append_debug_name(const tfrt_kernel_site_t* site,
 }
 
 bool tfrt_kernel_frame_is_unique(const tfrt_kernel_frame_t* frame, uint32_t index) {
+  if (frame->scheduled) return tfrt_scheduled_call_is_unique(frame->scheduled, index);
   if (!frame->registers) return false;
   // Not the argument: that may be the target of an indirect value that others have too.
   // Relaxed: the kernel's start ordered the store before this load.

@@ -41,6 +41,9 @@ TFRT_API_BEGIN
 // Where a kernel stands in its program; made on demand, for errors and traces.
 typedef struct tfrt_kernel_site_s tfrt_kernel_site_t;
 
+// A call that follows a schedule; the executor's.
+typedef struct tfrt_scheduled_call_s tfrt_scheduled_call_t;
+
 typedef struct tfrt_kernel_frame_s {
   tfrt_async_value_t* const* arguments;
   tfrt_async_value_t** results;
@@ -54,6 +57,7 @@ typedef struct tfrt_kernel_frame_s {
   const tfrt_execution_context_t* context;
   const tfrt_kernel_site_t* site;                     // lives as long as the program
   const TFRT_ATOMIC(tfrt_async_value_t*)* registers;  // of the call; NULL: none
+  const tfrt_scheduled_call_t* scheduled;             // the call, if it follows a schedule
 } tfrt_kernel_frame_t;
 
 typedef void (*tfrt_kernel_fn_t)(tfrt_kernel_frame_t* frame);

@@ -3,6 +3,7 @@
 
 #include "host_runtime/executor/program_impl.h"
 #include "host_runtime/executor/program_resolver.h"
+#include "host_runtime/executor/schedule.h"
 #include "host_runtime/executor/strict_call.h"
 
 // By kind of function, TFRT_BEF_FUNCTION_*.
@@ -91,6 +92,9 @@ void tfrt_program_release(tfrt_program_t* program) {
   tfrt_allocator_t allocator = program->allocator;
   for (uint32_t i = 0; program->op && i < program->op->function_count; ++i) {
     tfrt_program_release((tfrt_program_t*)program->op->functions[i]->program);
+  }
+  for (uint32_t i = 0; program->functions && i < program->function_count; ++i) {
+    tfrt_schedule_release_constants(program->functions[i].schedule);
   }
   tfrt_bef_file_release(program->file);
   tfrt_arena_deinitialize(&program->arena);

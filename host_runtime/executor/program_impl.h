@@ -17,6 +17,7 @@
 #include "host_runtime/executor/sync_frame.h"
 
 typedef struct tfrt_bef_callable_s tfrt_bef_callable_t;
+typedef struct tfrt_schedule_s tfrt_schedule_t;
 
 // The location of what is no kernel but a native function.
 #define TFRT_KERNEL_SITE_NATIVE UINT32_MAX
@@ -36,6 +37,7 @@ struct tfrt_kernel_site_s {
   const uint8_t* passed_users;              // per word of bef->users: PASSED? NULL: none is
   const tfrt_call_options_t* call_options;  // NULL: none
   const tfrt_bef_callable_t* owner;
+  tfrt_async_value_t* constant;  // +0: what the kernel makes each time (schedule.h); or NULL
   uint32_t* dead;  // registers that nobody reads behind this kernel (synchronous)
   uint32_t dead_count;
   uint32_t waited_count;  // arguments that are not PASSED
@@ -60,6 +62,7 @@ struct tfrt_bef_callable_s {
   uint8_t* register_flags;    // per register
   uint32_t* nonstrict;        // indices of kernels with PASSED arguments
   uint32_t nonstrict_count;
+  const tfrt_schedule_t* schedule;  // NULL: none
 };
 
 // What a program without a file, which is a single op (single_op.h), has instead of it.

@@ -5,6 +5,7 @@
 
 #include "host_runtime/bef/bef_attribute.h"
 #include "host_runtime/executor/attribute_layout.h"
+#include "host_runtime/executor/schedule.h"
 #include "host_runtime/executor/sync_resolver.h"
 
 // How many arguments of one kernel that are |register_index| have been met.
@@ -379,5 +380,6 @@ tfrt_status_t tfrt_program_resolver_run(tfrt_program_t* program, tfrt_bef_callab
     callable->register_flags[bef->result_registers[i]] |= TFRT_REGISTER_ANTICIPATED;
   }
   TFRT_RETURN_IF_ERROR(tfrt_program_resolver_collect_nonstrict(program, callable));
-  return tfrt_program_resolver_mark_all_users(program, callable, scratch);
+  TFRT_RETURN_IF_ERROR(tfrt_program_resolver_mark_all_users(program, callable, scratch));
+  return tfrt_schedule_create(program, callable, kernels, scratch);
 }

@@ -29,11 +29,21 @@ static uint32_t tfrt_ready_list_merge(tfrt_ready_list_t* list, uint32_t a, uint3
   return first;
 }
 
+static bool tfrt_ready_list_is_sorted(const tfrt_ready_list_t* list, uint32_t first) {
+  const uint32_t* next = list->frame->next;
+  for (; next[first]; first = next[first]) {
+    if (tfrt_ready_list_stream_of(list, next[first]) < tfrt_ready_list_stream_of(list, first)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 // Sorts the linked kernels from |first| on by stream, keeping the order within each:
 // runs of length 2^i wait in |runs[i]|, as in a binary counter.
 static uint32_t tfrt_ready_list_sort(tfrt_ready_list_t* list, uint32_t first) {
-  // Mostly there is nothing, or one kernel: no runs to clear and to merge.
-  if (first == 0 || list->frame->next[first] == 0) return first;
+  // Mostly they are, because streams are numbered as their kernels stand in the function.
+  if (first == 0 || tfrt_ready_list_is_sorted(list, first)) return first;
   uint32_t runs[32] = {0};
   while (first) {
     uint32_t run = first;
@@ -51,21 +61,11 @@ static uint32_t tfrt_ready_list_sort(tfrt_ready_list_t* list, uint32_t first) {
   return sorted;
 }
 
-// Hands the kernels from |first| up to |last|, all of one stream, to the work queue.
-static void tfrt_ready_list_enqueue(tfrt_ready_list_t* list, uint32_t first, uint32_t last,
-                                    tfrt_task_fn_t run_group) {
-  list->frame->next[last] = 0;
-  tfrt_kernel_group_t* group = &list->frame->groups[first];
-  tfrt_task_initialize(&group->task, run_group);
-  group->frame = tfrt_call_frame_retain(list->frame);
-  group->first = first;
-  tfrt_work_queue_add_task(list->frame->context.work_queue, &group->task);
-}
-
-bool tfrt_ready_list_switch_stream(tfrt_ready_list_t* list, tfrt_task_fn_t run_group) {
+// Goes on with the stream of the oldest outline kernel, of which there is one, and defers the
+// other streams.
+static void tfrt_ready_list_turn(tfrt_ready_list_t* list) {
   uint32_t* next = list->frame->next;
   uint32_t kernel = list->outline_first;
-  if (!kernel) return false;
   list->outline_first = 0;
   list->stream = tfrt_ready_list_stream_of(list, kernel);
   uint32_t others = 0;
@@ -81,15 +81,58 @@ bool tfrt_ready_list_switch_stream(tfrt_ready_list_t* list, tfrt_task_fn_t run_g
     }
     kernel = following;
   }
-  for (uint32_t first = tfrt_ready_list_sort(list, others); first;) {
-    uint32_t last = first;
-    while (next[last] &&
-           tfrt_ready_list_stream_of(list, next[last]) == tfrt_ready_list_stream_of(list, first)) {
-      last = next[last];
-    }
-    uint32_t following = next[last];
-    tfrt_ready_list_enqueue(list, first, last, run_group);
-    first = following;
+  others = tfrt_ready_list_sort(list, others);
+  if (!others) return;
+  if (list->deferred_first) {
+    next[list->deferred_last] = others;
+  } else {
+    list->deferred_first = others;
   }
+  while (next[others]) others = next[others];
+  list->deferred_last = others;
+}
+
+// Takes the first group of deferred kernels, which is of one stream, or returns 0.
+static uint32_t tfrt_ready_list_take_deferred(tfrt_ready_list_t* list) {
+  uint32_t* next = list->frame->next;
+  uint32_t first = list->deferred_first;
+  if (!first) return 0;
+  uint32_t last = first;
+  while (next[last] &&
+         tfrt_ready_list_stream_of(list, next[last]) == tfrt_ready_list_stream_of(list, first)) {
+    last = next[last];
+  }
+  list->deferred_first = next[last];
+  next[last] = 0;
+  return first;
+}
+
+void tfrt_ready_list_enqueue_deferred(tfrt_ready_list_t* list, tfrt_task_fn_t run_group) {
+  for (uint32_t first; (first = tfrt_ready_list_take_deferred(list));) {
+    tfrt_kernel_group_t* group = &list->frame->groups[first];
+    tfrt_task_initialize(&group->task, run_group);
+    group->frame = tfrt_call_frame_retain(list->frame);
+    group->first = first;
+    tfrt_work_queue_add_task(list->frame->context.work_queue, &group->task);
+  }
+}
+
+bool tfrt_ready_list_switch_stream(tfrt_ready_list_t* list, tfrt_task_fn_t run_group) {
+  if (!list->outline_first) return false;
+  tfrt_ready_list_turn(list);
+  tfrt_ready_list_enqueue_deferred(list, run_group);
   return true;
+}
+
+uint32_t tfrt_ready_list_pop_in_sequence(tfrt_ready_list_t* list) {
+  if (!list->inline_first) {
+    uint32_t group = 0;
+    if (list->outline_first) {
+      tfrt_ready_list_turn(list);
+    } else if ((group = tfrt_ready_list_take_deferred(list))) {
+      list->stream = tfrt_ready_list_stream_of(list, group);
+      tfrt_ready_list_push_group(list, group);
+    }
+  }
+  return tfrt_ready_list_pop(list);
 }

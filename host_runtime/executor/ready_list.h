@@ -25,6 +25,8 @@ typedef struct tfrt_ready_list_s {
   uint32_t inline_first;   // newest
   uint32_t outline_first;  // oldest
   uint32_t outline_last;
+  uint32_t deferred_first;  // of streams that are on their way to the work queue
+  uint32_t deferred_last;
 } tfrt_ready_list_t;
 
 // An empty list of |frame| that follows |stream|.
@@ -60,7 +62,15 @@ static inline uint32_t tfrt_ready_list_pop(tfrt_ready_list_t* list) {
 }
 
 // Goes on with another stream, as told above; |run_group| is the task function of the
-// groups that go to the work queue. Returns false if nothing was outline.
+// groups that go to the work queue. Returns false if nothing was outline. List's thread only.
 bool tfrt_ready_list_switch_stream(tfrt_ready_list_t* list, tfrt_task_fn_t run_group);
+
+// Takes the kernel that is next where one thread does all: other streams don't go to the work
+// queue, but follow when the path is at its end, in the order in which a queue would run them.
+// Returns 0 if nothing is ready. List's thread only.
+uint32_t tfrt_ready_list_pop_in_sequence(tfrt_ready_list_t* list);
+
+// Hands to the work queue what is still to follow. List's thread only.
+void tfrt_ready_list_enqueue_deferred(tfrt_ready_list_t* list, tfrt_task_fn_t run_group);
 
 #endif  // TFRT_HOST_RUNTIME_EXECUTOR_READY_LIST_H_

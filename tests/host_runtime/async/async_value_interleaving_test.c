@@ -2,6 +2,7 @@
 //
 // AsyncValues in every order that those who resolve, forward, demand, wait for and release
 // them can have.
+#include "host_runtime/async/value_storage.h"
 #include "tests/support/interleaving_atomics.h"
 // Behind it: the real code, with its atomic operations as points, and with its thread's state
 // as an object that the explorer can see.

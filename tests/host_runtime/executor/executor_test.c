@@ -257,6 +257,121 @@ START_TEST(a_result_whose_kernel_has_not_run_is_a_placeholder) {
 }
 END_TEST
 
+// --- Calls that follow a schedule --------------------------------------------------
+
+// x -> late(x + 10 + 10) + 10, x + 10, 10, 10
+static const small_kernel_t late_in_the_middle[] = {
+    {.name = "test.constant",
+     .results = {1},
+     .result_count = 1,
+     .has_attribute = true,
+     .attribute = 10},
+    {.name = "test.add",
+     .arguments = {0, 1},
+     .argument_count = 2,
+     .results = {2},
+     .result_count = 1},
+    {.name = "test.add",
+     .arguments = {2, 1},
+     .argument_count = 2,
+     .results = {3},
+     .result_count = 1},
+    {.name = "test.late", .arguments = {3}, .argument_count = 1, .results = {4}, .result_count = 1},
+    {.name = "test.add",
+     .arguments = {4, 1},
+     .argument_count = 2,
+     .results = {5},
+     .result_count = 1},
+};
+static const small_program_t late_in_the_middle_program = {.argument_types = {"i32"},
+                                                           .kernels = late_in_the_middle,
+                                                           .kernel_count = 5,
+                                                           .register_count = 6,
+                                                           .results = {5, 2, 1, 1},
+                                                           .result_count = 4};
+
+START_TEST(what_was_done_before_a_value_is_late_is_kept) {
+  int64_t live = tfrt_async_value_live_count();
+  tfrt_async_value_t* argument = tfrt_async_value_create_i32(1);
+  run(&late_in_the_middle_program, &argument);
+  ck_assert(tfrt_async_value_is_unique(argument));
+  tfrt_async_value_release(argument);
+  ck_assert(!tfrt_async_value_is_available(results[0]));
+  ck_assert_int_eq(result_i32(1), 11);
+  // The program, whose constant this is, may be gone.
+  ck_assert_int_eq(result_i32(2), 10);
+  ck_assert_ptr_eq(results[2], results[3]);
+  small_program_resolve_late();
+  ck_assert_int_eq(result_i32(0), 31);
+  for (int i = 0; i < SMALL_PROGRAM_MAX; ++i) {
+    tfrt_async_value_release(results[i]);
+    results[i] = NULL;
+  }
+  ck_assert_int_eq(tfrt_async_value_live_count(), live);
+}
+END_TEST
+
+// x -> a = x + x; is a the first one's alone? the second one's?
+static const small_kernel_t two_readers[] = {
+    {.name = "test.add",
+     .arguments = {0, 0},
+     .argument_count = 2,
+     .results = {1},
+     .result_count = 1},
+    {.name = "test.unique",
+     .arguments = {1},
+     .argument_count = 1,
+     .results = {2},
+     .result_count = 1},
+    {.name = "test.unique",
+     .arguments = {1},
+     .argument_count = 1,
+     .results = {3},
+     .result_count = 1},
+};
+static const small_program_t two_readers_program = {.argument_types = {"i32"},
+                                                    .kernels = two_readers,
+                                                    .kernel_count = 3,
+                                                    .register_count = 4,
+                                                    .results = {2, 3},
+                                                    .result_count = 2};
+
+START_TEST(a_value_is_its_last_readers_alone) {
+  tfrt_async_value_t* argument = tfrt_async_value_create_i32(1);
+  run(&two_readers_program, &argument);
+  tfrt_async_value_release(argument);
+  int alone = 0;
+  for (int i = 0; i < 2; ++i) alone += *(bool*)tfrt_async_value_payload(results[i]);
+  ck_assert_int_eq(alone, 1);
+}
+END_TEST
+
+START_TEST(an_argument_that_is_given_and_not_used_is_dropped) {
+  static const small_kernel_t kernels[] = {{.name = "test.constant",
+                                            .results = {1},
+                                            .result_count = 1,
+                                            .has_attribute = true,
+                                            .attribute = 3}};
+  static const small_program_t table = {.argument_types = {"i32"},
+                                        .kernels = kernels,
+                                        .kernel_count = 1,
+                                        .register_count = 2,
+                                        .results = {1},
+                                        .result_count = 1};
+  tfrt_program_t* program = NULL;
+  ck_assert_ptr_null(small_program_make(&table, &program));
+  tfrt_execution_context_t context = tfrt_host_context_execution(small_program_host, request);
+  tfrt_async_value_t* argument = tfrt_async_value_create_i32(1);
+  tfrt_async_value_t* given = tfrt_async_value_retain(argument);
+  tfrt_function_execute_take(tfrt_program_find_function(program, "main"), &context, &given,
+                             results);
+  tfrt_program_release(program);
+  ck_assert(tfrt_async_value_is_unique(argument));
+  tfrt_async_value_release(argument);
+  ck_assert_int_eq(result_i32(0), 3);
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   Suite* suite = suite_create("executor");
   TCase* cases = tcase_create("executor");
@@ -270,6 +385,9 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(cases, a_call_is_over_when_its_last_value_is_resolved);
   tcase_add_test(cases, a_scope_is_left_at_once_by_a_call_that_is_over);
   tcase_add_test(cases, a_result_whose_kernel_has_not_run_is_a_placeholder);
+  tcase_add_test(cases, what_was_done_before_a_value_is_late_is_kept);
+  tcase_add_test(cases, a_value_is_its_last_readers_alone);
+  tcase_add_test(cases, an_argument_that_is_given_and_not_used_is_dropped);
   suite_add_tcase(suite, cases);
   return suite;
 }

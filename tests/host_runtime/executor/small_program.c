@@ -37,7 +37,7 @@ static void wait_for_value(tfrt_kernel_frame_t* frame) {
 }
 static void forget(tfrt_kernel_frame_t* frame) { (void)frame; }
 static void unique(tfrt_kernel_frame_t* frame) {
-  tfrt_kernel_frame_set_i1(frame, 0, tfrt_async_value_is_unique(frame->arguments[0]));
+  tfrt_kernel_frame_set_i1(frame, 0, tfrt_kernel_frame_is_unique(frame, 0));
 }
 static void lie(tfrt_kernel_frame_t* frame) { tfrt_kernel_frame_set_i1(frame, 0, true); }
 
@@ -82,7 +82,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
     {.name = "test.constant",
      TFRT_RESULTS(i32_result),
      TFRT_ATTRIBUTES(value),
-     .flags = TFRT_KERNEL_SYNC_TOO},
+     .flags = TFRT_KERNEL_CONSTANT | TFRT_KERNEL_SYNC_TOO},
     {.name = "test.add",
      TFRT_OPERANDS(two_i32),
      TFRT_RESULTS(i32_result),

@@ -77,9 +77,9 @@ func.func @unique() -> (i1, i1, i1, i1, i1) {
   %b = tfrt.constant.i32 1
   %x, %y = tfrt.call @callee(%a, %b) : (i32, i32) -> (i1, i1)
   %p = "tfrt_test.get_uniqueness"(%a) : (i32) -> i1
-  %c = tfrt.constant.i32 2
+  %c = tfrt.add.i32 %b, %b
   %q = "tfrt_test.get_uniqueness"(%c) : (i32) -> i1
-  %d = tfrt.constant.i32 3
+  %d = tfrt.add.i32 %b, %b
   %r, %s = "tfrt_test.get_uniqueness"(%d, %d) : (i32, i32) -> (i1, i1)
   tfrt.return %x, %y, %q, %r, %s : i1, i1, i1, i1, i1
 }

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host_runtime/executor/schedule.h"
+
+#include <string.h>
+
+#include "host_runtime/executor/arrival.h"
+
+// What the making of a schedule needs to know.
+typedef struct tfrt_schedule_builder_s {
+  tfrt_program_t* program;
+  tfrt_bef_callable_t* callable;
+  tfrt_schedule_t* schedule;
+  uint32_t* order;  // the kernels, constants too, as they run
+  uint32_t order_count;
+  tfrt_schedule_step_t* steps;
+  uint32_t* slots;      // room for the slots of all steps
+  uint32_t* remaining;  // per register: uses that have not happened
+  uint32_t* slot_of;    // per register
+  uint32_t* free_slots;
+  uint32_t free_count;
+  uint32_t first_own_slot;  // behind arguments and constants
+} tfrt_schedule_builder_t;
+
+static tfrt_status_t tfrt_schedule_out_of_memory(void) {
+  return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory to load the program");
+}
+
+// --- Order -------------------------------------------------------------------
+
+// Adds the cost of |site|, which runs |kernel|, to |*cost|, that of its stream; what others
+// can see happen, or nobody knows the cost of, makes it the highest there is.
+static void tfrt_schedule_add_cost(const tfrt_kernel_t* kernel, uint32_t* cost) {
+  const tfrt_kernel_descriptor_t* descriptor = kernel->descriptor;
+  bool is_known = descriptor && (descriptor->flags & TFRT_KERNEL_PURE) &&
+                  descriptor->cost != TFRT_KERNEL_COST_UNKNOWN;
+  uint32_t room = UINT32_MAX - *cost;
+  *cost += is_known && descriptor->cost < room ? descriptor->cost : room;
+}
+
+// Sets |*out_is_one_path| to whether one thread is enough for the function.
+static tfrt_status_t tfrt_schedule_look_at_streams(const tfrt_bef_callable_t* callable,
+                                                   const tfrt_kernel_t* const* kernels,
+                                                   tfrt_arena_t* scratch, bool* out_is_one_path) {
+  const tfrt_bef_function_t* bef = callable->bef;
+  uint32_t* costs = tfrt_arena_allocate_array(scratch, bef->stream_count, sizeof(*costs));
+  if (!costs) return tfrt_schedule_out_of_memory();
+  for (uint32_t k = 1; k < bef->kernel_count; ++k) {
+    tfrt_schedule_add_cost(kernels[k], &costs[bef->kernels[k].stream_id]);
+  }
+  uint32_t expensive_count = 0;
+  for (uint32_t s = 0; s < bef->stream_count; ++s) {
+    expensive_count += costs[s] > TFRT_SCHEDULE_CHEAP_STREAM;
+  }
+  *out_is_one_path = expensive_count <= 1;
+  return NULL;
+}
+
+static bool tfrt_schedule_fits(const tfrt_bef_callable_t* callable) {
+  for (uint32_t k = 1; k < callable->bef->kernel_count; ++k) {
+    const tfrt_bef_kernel_t* kernel = &callable->bef->kernels[k];
+    if (kernel->argument_count > TFRT_SCHEDULE_MAX_VALUES ||
+        kernel->result_count > TFRT_SCHEDULE_MAX_VALUES) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Runs the function of |ready| with the executor's lists, and notes which kernel runs when.
+static void tfrt_schedule_note_order(tfrt_schedule_builder_t* builder, tfrt_ready_list_t* ready) {
+  const tfrt_kernel_site_t* sites = builder->callable->sites;
+  tfrt_arrival_start(ready);
+  tfrt_arrival_tell_all(ready, &sites[0], 1);
+  for (uint32_t kernel; (kernel = tfrt_ready_list_pop_in_sequence(ready));) {
+    builder->order[builder->order_count++] = kernel;
+    tfrt_arrival_tell_all(ready, &sites[kernel], 0);
+  }
+}
+
+static tfrt_status_t tfrt_schedule_find_order(tfrt_schedule_builder_t* builder,
+                                              tfrt_arena_t* scratch) {
+  const tfrt_bef_callable_t* callable = builder->callable;
+  size_t count = callable->bef->kernel_count;
+  tfrt_call_frame_t frame = {.callable = callable};
+  builder->order = tfrt_arena_allocate_array(scratch, count, sizeof(*builder->order));
+  frame.pending = tfrt_arena_allocate_array(scratch, count, sizeof(*frame.pending));
+  frame.next = tfrt_arena_allocate_array(scratch, count, sizeof(*frame.next));
+  if (callable->nonstrict_count > 0) {
+    frame.passed = tfrt_arena_allocate_array(scratch, count, sizeof(*frame.passed));
+    if (!frame.passed) return tfrt_schedule_out_of_memory();
+  }
+  if (!builder->order || !frame.pending || !frame.next) return tfrt_schedule_out_of_memory();
+  tfrt_call_frame_set_counters(&frame);
+  tfrt_ready_list_t ready = tfrt_ready_list_make(&frame, callable->bef->kernels[0].stream_id);
+  tfrt_schedule_note_order(builder, &ready);
+  return NULL;
+}
+
+// --- Constants ---------------------------------------------------------------
+
+// Whether |kernel|, at |site|, makes the same scalar each time. In a program that checks all
+// types it is an ordinary kernel.
+static bool tfrt_schedule_is_constant(const tfrt_kernel_t* kernel, const tfrt_kernel_site_t* site) {
+  return kernel->descriptor && (kernel->descriptor->flags & TFRT_KERNEL_CONSTANT) &&
+         site->bef->argument_count == 0 && site->bef->result_count == 1 && !site->result_checks;
+}
+
+// Runs the constant at |site|; NULL if there is no plain value to keep.
+static tfrt_async_value_t* tfrt_schedule_make_constant(const tfrt_kernel_site_t* site) {
+  tfrt_async_value_t* value = NULL;
+  tfrt_kernel_frame_t frame = {.results = &value,
+                               .attributes = site->attributes,
+                               .result_count = 1,
+                               .attribute_count = site->bef->attribute_count,
+                               .site = site};
+  site->run(&frame);
+  if (value && value->kind == TFRT_ASYNC_VALUE_CONCRETE &&
+      tfrt_async_value_state(value) == TFRT_ASYNC_VALUE_AVAILABLE) {
+    return value;
+  }
+  tfrt_async_value_release(value);
+  return NULL;
+}
+
+// Makes the values of all constants and gives their registers slots; what has none is an
+// ordinary kernel.
+static tfrt_status_t tfrt_schedule_make_constants(tfrt_schedule_builder_t* builder,
+                                                  const tfrt_kernel_t* const* kernels) {
+  tfrt_bef_callable_t* callable = builder->callable;
+  tfrt_schedule_t* schedule = builder->schedule;
+  uint32_t count = 0;
+  for (uint32_t k = 1; k < callable->bef->kernel_count; ++k) {
+    count += tfrt_schedule_is_constant(kernels[k], &callable->sites[k]);
+  }
+  if (count == 0) return NULL;
+  schedule->constants =
+      tfrt_arena_allocate_array(&builder->program->arena, count, sizeof(*schedule->constants));
+  if (!schedule->constants) return tfrt_schedule_out_of_memory();
+  for (uint32_t k = 1; k < callable->bef->kernel_count; ++k) {
+    tfrt_kernel_site_t* site = &callable->sites[k];
+    if (!tfrt_schedule_is_constant(kernels[k], site)) continue;
+    site->constant = tfrt_schedule_make_constant(site);
+    if (!site->constant) continue;
+    builder->slot_of[site->bef->results[0]] =
+        callable->base.argument_count + schedule->constant_count;
+    schedule->constants[schedule->constant_count++] = site->constant;
+  }
+  return NULL;
+}
+
+void tfrt_schedule_release_constants(const tfrt_schedule_t* schedule) {
+  if (!schedule) return;
+  for (uint32_t i = 0; i < schedule->constant_count; ++i) {
+    tfrt_async_value_release(schedule->constants[i]);
+  }
+}
+
+// --- Steps -------------------------------------------------------------------
+
+static uint32_t tfrt_schedule_take_slot(tfrt_schedule_builder_t* builder) {
+  if (builder->free_count > 0) return builder->free_slots[--builder->free_count];
+  return builder->schedule->slot_count++;
+}
+
+// Whether a slot holds what lasts longer than the call.
+static bool tfrt_schedule_is_constant_slot(const tfrt_schedule_builder_t* builder, uint32_t slot) {
+  return slot >= builder->callable->base.argument_count && slot < builder->first_own_slot;
+}
+
+// Notes that nobody reads |slot| behind |step|. An argument's slot is not used again: it may
+// hold a value that the call doesn't own.
+static void tfrt_schedule_add_dead(tfrt_schedule_builder_t* builder, tfrt_schedule_step_t* step,
+                                   uint32_t slot) {
+  if (tfrt_schedule_is_constant_slot(builder, slot)) return;
+  builder->slots[step->argument_count + step->result_count + step->dead_count++] = slot;
+  if (slot >= builder->first_own_slot) builder->free_slots[builder->free_count++] = slot;
+}
+
+static bool tfrt_schedule_is_plain(const tfrt_kernel_site_t* site) {
+  return !site->checks && !site->result_checks && !site->nonstrict && !site->call_options &&
+         site->bef->attribute_count == 0 && site->bef->function_count == 0;
+}
+
+// Adds the step for |site|.
+static void tfrt_schedule_add_step(tfrt_schedule_builder_t* builder,
+                                   const tfrt_kernel_site_t* site) {
+  const tfrt_bef_kernel_t* kernel = site->bef;
+  tfrt_schedule_step_t* step = &builder->steps[builder->schedule->step_count++];
+  *step = (tfrt_schedule_step_t){.site = site,
+                                 .run = site->run,
+                                 .slots = builder->slots,
+                                 .argument_count = (uint8_t)kernel->argument_count,
+                                 .result_count = (uint8_t)kernel->result_count,
+                                 .is_plain = tfrt_schedule_is_plain(site)};
+  uint32_t* slots = builder->slots;
+  for (uint32_t i = 0; i < kernel->argument_count; ++i) {
+    *slots++ = builder->slot_of[kernel->arguments[i]];
+  }
+  // Results are put down before arguments are dropped, so they need slots of their own.
+  for (uint32_t i = 0; i < kernel->result_count; ++i) {
+    *slots++ = builder->slot_of[kernel->results[i]] = tfrt_schedule_take_slot(builder);
+  }
+  for (uint32_t i = 0; i < kernel->argument_count; ++i) {
+    uint32_t number = kernel->arguments[i];
+    if (--builder->remaining[number] > 0) continue;
+    tfrt_schedule_add_dead(builder, step, builder->slot_of[number]);
+  }
+  for (uint32_t i = 0; i < kernel->result_count; ++i) {
+    uint32_t number = kernel->results[i];
+    if (builder->remaining[number] > 0) continue;
+    tfrt_schedule_add_dead(builder, step, builder->slot_of[number]);
+  }
+  builder->slots += step->argument_count + step->result_count + step->dead_count;
+}
+
+// --- The whole ---------------------------------------------------------------
+
+// Allocates what |builder| fills in.
+static bool tfrt_schedule_allocate(tfrt_schedule_builder_t* builder, tfrt_arena_t* scratch) {
+  const tfrt_bef_function_t* bef = builder->callable->bef;
+  tfrt_arena_t* arena = &builder->program->arena;
+  size_t register_count = (size_t)bef->register_count + 1;
+  size_t slot_count = 0;
+  for (uint32_t i = 0; i < builder->order_count; ++i) {
+    const tfrt_bef_kernel_t* kernel = &bef->kernels[builder->order[i]];
+    // Each argument and each result may die there.
+    slot_count += 2 * ((size_t)kernel->argument_count + kernel->result_count);
+  }
+  builder->schedule = tfrt_arena_allocate(arena, sizeof(*builder->schedule));
+  builder->steps = tfrt_arena_allocate_array(arena, builder->order_count, sizeof(*builder->steps));
+  builder->slots = tfrt_arena_allocate_array(arena, slot_count, sizeof(*builder->slots));
+  builder->remaining = tfrt_arena_copy(scratch, bef->use_counts,
+                                       bef->register_count * sizeof(uint32_t), sizeof(uint32_t));
+  builder->slot_of = tfrt_arena_allocate_array(scratch, register_count, sizeof(uint32_t));
+  builder->free_slots = tfrt_arena_allocate_array(scratch, register_count, sizeof(uint32_t));
+  return builder->schedule && builder->steps && builder->slots && builder->remaining &&
+         builder->slot_of && builder->free_slots;
+}
+
+// Gives the function's arguments their slots, and lists those that nobody uses.
+static tfrt_status_t tfrt_schedule_add_arguments(tfrt_schedule_builder_t* builder) {
+  const tfrt_bef_function_t* bef = builder->callable->bef;
+  uint32_t* unused = tfrt_arena_allocate_array(&builder->program->arena,
+                                               (size_t)bef->argument_count + 1, sizeof(*unused));
+  if (!unused) return tfrt_schedule_out_of_memory();
+  for (uint32_t i = 0; i < bef->argument_count; ++i) {
+    builder->slot_of[i] = i;
+    if (bef->use_counts[i] == 0) unused[builder->schedule->unused_count++] = i;
+  }
+  builder->schedule->unused_arguments = unused;
+  return NULL;
+}
+
+static tfrt_status_t tfrt_schedule_add_results(tfrt_schedule_builder_t* builder) {
+  const tfrt_bef_function_t* bef = builder->callable->bef;
+  tfrt_arena_t* arena = &builder->program->arena;
+  size_t count = (size_t)bef->result_count + 1;
+  uint32_t* slots = tfrt_arena_allocate_array(arena, count, sizeof(*slots));
+  bool* is_last = tfrt_arena_allocate_array(arena, count, sizeof(*is_last));
+  if (!slots || !is_last) return tfrt_schedule_out_of_memory();
+  for (uint32_t i = 0; i < bef->result_count; ++i) {
+    uint32_t number = bef->result_registers[i];
+    slots[i] = builder->slot_of[number];
+    is_last[i] =
+        --builder->remaining[number] == 0 && !tfrt_schedule_is_constant_slot(builder, slots[i]);
+  }
+  builder->schedule->result_slots = slots;
+  builder->schedule->result_is_last = is_last;
+  return NULL;
+}
+
+static void tfrt_schedule_add_steps(tfrt_schedule_builder_t* builder) {
+  for (uint32_t i = 0; i < builder->order_count; ++i) {
+    const tfrt_kernel_site_t* site = &builder->callable->sites[builder->order[i]];
+    if (!site->constant) tfrt_schedule_add_step(builder, site);
+  }
+}
+
+tfrt_status_t tfrt_schedule_create(tfrt_program_t* program, tfrt_bef_callable_t* callable,
+                                   const tfrt_kernel_t* const* kernels, tfrt_arena_t* scratch) {
+  bool is_one_path = false;
+  TFRT_RETURN_IF_ERROR(tfrt_schedule_look_at_streams(callable, kernels, scratch, &is_one_path));
+  if (!is_one_path || !tfrt_schedule_fits(callable)) return NULL;
+  tfrt_schedule_builder_t builder = {.program = program, .callable = callable};
+  TFRT_RETURN_IF_ERROR(tfrt_schedule_find_order(&builder, scratch));
+  if (!tfrt_schedule_allocate(&builder, scratch)) return tfrt_schedule_out_of_memory();
+  tfrt_schedule_t* schedule = builder.schedule;
+  schedule->steps = builder.steps;
+  // From here on the program releases the constants.
+  callable->schedule = schedule;
+  TFRT_RETURN_IF_ERROR(tfrt_schedule_add_arguments(&builder));
+  TFRT_RETURN_IF_ERROR(tfrt_schedule_make_constants(&builder, kernels));
+  builder.first_own_slot = callable->base.argument_count + schedule->constant_count;
+  schedule->slot_count = builder.first_own_slot;
+  tfrt_schedule_add_steps(&builder);
+  return tfrt_schedule_add_results(&builder);
+}
