@@ -10,7 +10,8 @@ def _tfrt_static_archive_impl(ctx):
                 archives.append(archive)
     out = ctx.actions.declare_file(ctx.attr.archive)
 
-    # ar's own language: the members of each archive, whatever they are called.
+    # ar's own language: the members of each archive, whatever they are called. What one compiler
+    # keeps for itself to optimise at link time is dropped: any compiler can link the rest.
     script = "create %s\n%ssave\nend\n" % (
         out.path,
         "".join(["addlib %s\n" % archive.path for archive in archives]),
@@ -18,7 +19,8 @@ def _tfrt_static_archive_impl(ctx):
     ctx.actions.run_shell(
         inputs = archives,
         outputs = [out],
-        command = "printf '%s' \"$1\" | ar -M && ranlib \"$2\"",
+        command = "printf '%s' \"$1\" | ar -M && ranlib \"$2\" && " +
+                  "objcopy --remove-section='.gnu.lto_*' \"$2\"",
         arguments = [script, out.path],
         mnemonic = "MergeArchives",
         use_default_shell_env = True,

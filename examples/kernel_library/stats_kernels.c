@@ -187,8 +187,7 @@ static void stats_read(tfrt_kernel_frame_t* frame) {
   tfrt_work_queue_add_task(queue, &read->task);
 }
 
-// --- The library
-// ----------------------------------------------------------------------------------
+// --- The library ---------------------------------------------------------------------------------
 
 static const tfrt_kernel_registration_t kernels[] = {
     {"stats.empty", stats_empty},     {"stats.add", stats_add},   {"stats.mean", stats_mean},

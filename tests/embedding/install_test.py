@@ -188,12 +188,8 @@ class InstalledTest(unittest.TestCase):
         self.assertIn("### stats.or_else\n\n`value`, or, if that is an error, `fallback`.\n", page)
 
     def test_mistakes_in_its_text_are_found(self):
-        with open(os.path.join(self.project, "wrong.mlir"), "w", encoding="utf-8") as file:
-            file.write("func.func @f() -> f64 {\n  %none = stats.empty\n"
-                       "  %sum = stats.add %none, %none\n  tfrt.return %sum : f64\n}\n")
         errors = self.tool("mlir_to_bef", "--shared_libs=libstats.so", "wrong.mlir", code=1)[1]
-        self.assertIn("wrong.mlir:3:", errors)
-        self.assertIn("f64", errors)
+        self.assertIn("wrong.mlir:4:27: error:", errors)
 
     def test_a_library_that_links_libtfrt_is_refused(self):
         for name, libraries, program in [
@@ -207,6 +203,75 @@ class InstalledTest(unittest.TestCase):
             self.assertIn("brings a second runtime into this process", errors)
             self.assertIn("pkg-config --libs tfrt-kernels", errors)
             self.assertEqual(errors.count("\n"), 1)
+
+
+    # --- The pages -------------------------------------------------------------------------------
+
+    COMMANDS = ("cc ", "mlir_to_bef ", "bef_executor ", "tfrt run ", "./stats_host", "kernel_docs ",
+                "make")
+    OTHERS = ("tools/install.sh ", "export ")
+
+    @staticmethod
+    def blocks(text):
+        """The indented blocks of a page, each a list of lines without that indentation."""
+        found, block = [], []
+        for line in text.splitlines() + ["."]:
+            if line.startswith("    ") or (not line.strip() and block):
+                block.append(line[4:])
+            elif block:
+                found.append("\n".join(block).rstrip().split("\n"))
+                block = []
+        return found
+
+    def sources(self):
+        for name in sorted(os.listdir(ROOT + "/examples/kernel_library")):
+            with open(f"{ROOT}/examples/kernel_library/{name}", encoding="utf-8") as file:
+                if not name.endswith(".md"):
+                    yield [line.strip() for line in file.read().splitlines()]
+
+    def is_excerpt(self, piece):
+        """Whether the lines stand in this order, without a gap, in a file of the example."""
+        lines = [line.strip() for line in "\n".join(piece).strip().split("\n")]
+        return any(source[i : i + len(lines)] == lines
+                   for source in self.sources() for i in range(len(source)))
+
+    def check_page(self, path):
+        """Runs the page's commands, and finds everything else in files or in what they print."""
+        with open(path, encoding="utf-8") as file:
+            blocks = self.blocks(file.read())
+        printed, counts = [], {"excerpt": 0, "command": 0, "output": 0}
+        for block in blocks:
+            if any("<---" in line for line in block) or block[0].startswith(self.OTHERS):
+                continue
+            if block[0].startswith(self.COMMANDS):
+                environment = dict(self.environment,
+                                   PATH=self.prefix + "/bin:" + os.environ["PATH"])
+                script = "\n".join(["set -e", *block])
+                done = subprocess.run(["bash", "-c", script], cwd=self.project, env=environment,
+                                      capture_output=True, timeout=120, check=False)
+                code = 1 if block[0].endswith("wrong.mlir") else 0
+                self.assertEqual((block, done.returncode), (block, code), done.stderr)
+                printed += (done.stdout + done.stderr).decode().splitlines()
+                counts["command"] += 1
+                continue
+            pieces = "\n".join(block).split("\n...\n")
+            kind = "excerpt" if all(self.is_excerpt(piece.split("\n")) for piece in pieces) \
+                else "output"
+            if kind == "output":
+                self.assertEqual([line for line in block if line not in printed], [])
+            counts[kind] += 1
+        return counts
+
+    def test_the_page_of_the_example_runs_as_printed(self):
+        counts = self.check_page(ROOT + "/examples/kernel_library/README.md")
+        self.assertGreaterEqual(counts["command"], 2)
+        self.assertGreater(counts["output"], 1)
+
+    def test_the_page_on_embedding_shows_what_is_in_the_files(self):
+        counts = self.check_page(ROOT + "/docs/embedding.md")
+        self.assertGreater(counts["excerpt"], 15)
+        self.assertGreater(counts["command"], 0)
+        self.assertGreater(counts["output"], 0)
 
 
 class InstallingTest(unittest.TestCase):
