@@ -18,6 +18,7 @@
 #include "host_runtime/base/allocator.h"
 #include "host_runtime/base/clock.h"
 #include "host_runtime/base/log.h"
+#include "host_runtime/base/metrics.h"
 #include "host_runtime/base/status.h"
 #include "host_runtime/base/string_builder.h"
 #include "host_runtime/base/string_view.h"

@@ -19,10 +19,7 @@
 #define TFRT_HOST_RUNTIME_EXECUTOR_CALL_SCOPE_H_
 
 #include "host_runtime/async/task.h"
-#include "host_runtime/base/macros.h"
 #include "host_runtime/base/ref_count.h"
-
-TFRT_API_BEGIN
 
 typedef struct tfrt_call_scope_s {
   tfrt_ref_count_t active;
@@ -46,7 +43,5 @@ static inline void tfrt_call_scope_enter(tfrt_call_scope_t* scope) {
 static inline void tfrt_call_scope_leave(tfrt_call_scope_t* scope) {
   if (scope && tfrt_ref_count_decrement(&scope->active)) scope->done->run(scope->done);
 }
-
-TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_EXECUTOR_CALL_SCOPE_H_
