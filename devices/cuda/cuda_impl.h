@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the files of this room share. Private to it.
+//
+// Thread rule: as devices/cuda/cuda_platform.h. Failure rule: as there.
+#ifndef TFRT_DEVICES_CUDA_CUDA_IMPL_H_
+#define TFRT_DEVICES_CUDA_CUDA_IMPL_H_
+
+#include "devices/cuda/cuda_library.h"
+#include "devices/cuda/cuda_platform.h"
+#include "devices/cuda/cuda_poller.h"
+#include "devices/device_stream.h"
+#include "host_runtime/base/sync.h"
+
+typedef struct tfrt_cuda_device_s {
+  tfrt_device_t base;
+  bool is_open;  // its context is retained
+  tfrt_cuda_device_id_t id;
+  tfrt_cuda_context_t context;
+  tfrt_cuda_pool_t pool;         // NULL: it has none
+  bool can_register;             // kernels find pinned memory where the host does
+  _Atomic uint64_t known_peers;  // bit i: device i of the platform is within reach
+} tfrt_cuda_device_t;
+
+typedef struct tfrt_cuda_platform_s {
+  tfrt_device_platform_t base;
+  tfrt_cuda_api_t api;  // constant
+  tfrt_mutex_t mutex;   // guards opening devices
+  tfrt_cuda_device_t* devices;
+  tfrt_cuda_poller_t poller;
+} tfrt_cuda_platform_t;
+
+typedef struct tfrt_cuda_stream_s {
+  tfrt_device_stream_t base;
+  tfrt_cuda_stream_handle_t handle;
+} tfrt_cuda_stream_t;
+
+static inline tfrt_cuda_device_t* tfrt_cuda_device_of(tfrt_device_t* device) {
+  return TFRT_CONTAINER_OF(device, tfrt_cuda_device_t, base);
+}
+static inline tfrt_cuda_platform_t* tfrt_cuda_platform_of(const tfrt_device_t* device) {
+  return TFRT_CONTAINER_OF(device->platform, tfrt_cuda_platform_t, base);
+}
+static inline const tfrt_cuda_api_t* tfrt_cuda_api_of(const tfrt_device_t* device) {
+  return &tfrt_cuda_platform_of(device)->api;
+}
+static inline tfrt_cuda_stream_t* tfrt_cuda_stream_of(tfrt_device_stream_t* stream) {
+  return TFRT_CONTAINER_OF(stream, tfrt_cuda_stream_t, base);
+}
+
+// Makes the context of |device| the thread's current one, until tfrt_cuda_leave(). The current
+// one of whoever else uses CUDA on this thread comes back then. Thread-safe.
+tfrt_status_t tfrt_cuda_enter(tfrt_device_t* device) TFRT_MUST_USE;
+
+// Undoes tfrt_cuda_enter() and returns what |result| of the entry point |call| is as a status;
+// one that sticks loses the device. Thread-safe.
+tfrt_status_t tfrt_cuda_leave(tfrt_device_t* device, tfrt_cuda_result_t result, const char* call)
+    TFRT_MUST_USE;
+
+// Entries of the device's vtable, by file. Thread-safe.
+tfrt_status_t tfrt_cuda_device_create_stream(tfrt_device_t* device,
+                                             tfrt_device_stream_t** out_stream);
+tfrt_status_t tfrt_cuda_device_create_event(tfrt_device_t* device, bool with_timing,
+                                            tfrt_device_event_t** out_event);
+tfrt_status_t tfrt_cuda_device_load_module(tfrt_device_t* device, const char* image, size_t size,
+                                           tfrt_device_module_t** out_module);
+
+// Parts of a stream's record and wait that are about the event. Thread-safe.
+tfrt_status_t tfrt_cuda_event_record(tfrt_device_event_t* event, tfrt_cuda_stream_t* stream);
+tfrt_status_t tfrt_cuda_event_wait(tfrt_device_event_t* event, tfrt_cuda_stream_t* stream);
+
+// The driver's function behind |function|; sees to it that it may have |shared_size| bytes of
+// shared memory per block. Thread-safe, in the function's context.
+tfrt_cuda_result_t tfrt_cuda_function_prepare(tfrt_device_function_t* function,
+                                              uint32_t shared_size,
+                                              tfrt_cuda_function_handle_t* out_handle);
+
+#endif  // TFRT_DEVICES_CUDA_CUDA_IMPL_H_

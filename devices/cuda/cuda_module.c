@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Modules, functions and variables are the driver's.
+#include <string.h>
+
+#include "devices/cuda/cuda_impl.h"
+
+// Beyond this much shared memory a function has to be told.
+#define TFRT_CUDA_SHARED_SIZE_WITHOUT_ASKING (48u * 1024)
+
+// How much the driver may say about code that it can't compile.
+#define TFRT_CUDA_LOG_SIZE 1024
+
+typedef struct tfrt_cuda_module_s {
+  tfrt_device_module_t base;
+  tfrt_cuda_module_handle_t handle;
+} tfrt_cuda_module_t;
+
+typedef struct tfrt_cuda_function_s {
+  tfrt_device_function_t base;
+  tfrt_cuda_function_handle_t handle;
+  _Atomic uint32_t shared_size;  // what it was told
+} tfrt_cuda_function_t;
+
+static tfrt_cuda_module_t* tfrt_cuda_module_of(tfrt_device_module_t* module) {
+  return TFRT_CONTAINER_OF(module, tfrt_cuda_module_t, base);
+}
+
+// --- Functions -----------------------------------------------------------------------
+
+static void tfrt_cuda_function_destroy(tfrt_device_function_t* base) {
+  tfrt_cuda_function_t* function = TFRT_CONTAINER_OF(base, tfrt_cuda_function_t, base);
+  tfrt_allocator_free(base->module->device->platform->allocator, function, sizeof(*function));
+}
+
+static const tfrt_device_function_vtable_t function_vtable = {tfrt_cuda_function_destroy};
+
+tfrt_cuda_result_t tfrt_cuda_function_prepare(tfrt_device_function_t* base, uint32_t shared_size,
+                                              tfrt_cuda_function_handle_t* out_handle) {
+  tfrt_cuda_function_t* function = TFRT_CONTAINER_OF(base, tfrt_cuda_function_t, base);
+  *out_handle = function->handle;
+  // Relaxed: to tell it twice does no harm.
+  if (shared_size <= atomic_load_explicit(&function->shared_size, memory_order_relaxed)) {
+    return TFRT_CUDA_SUCCESS;
+  }
+  tfrt_cuda_result_t result =
+      tfrt_cuda_api_of(base->module->device)
+          ->FuncSetAttribute(function->handle, TFRT_CUDA_FUNCTION_MAX_DYNAMIC_SHARED_SIZE,
+                             (int)shared_size);
+  if (result == TFRT_CUDA_SUCCESS) {
+    atomic_store_explicit(&function->shared_size, shared_size, memory_order_relaxed);
+  }
+  return result;
+}
+
+// Asks for the parameters of |function|, in its context. They stay unknown to older drivers.
+static void tfrt_cuda_function_read_parameters(tfrt_cuda_function_t* function,
+                                               const tfrt_cuda_api_t* api) {
+  if (!api->FuncGetParamInfo) return;
+  uint32_t count = 0;
+  size_t offset;
+  size_t size;
+  while (count < TFRT_DEVICE_MAX_PARAMETERS &&
+         api->FuncGetParamInfo(function->handle, count, &offset, &size) == TFRT_CUDA_SUCCESS) {
+    function->base.parameter_sizes[count++] = (uint32_t)size;
+  }
+  function->base.parameter_count = count;
+}
+
+// Fills |function| in; the status is that of looking for |name|.
+static tfrt_status_t tfrt_cuda_function_find(tfrt_cuda_function_t* function,
+                                             tfrt_device_module_t* module, const char* name) {
+  tfrt_device_t* device = module->device;
+  const tfrt_cuda_api_t* api = tfrt_cuda_api_of(device);
+  TFRT_RETURN_IF_ERROR(tfrt_cuda_enter(device));
+  tfrt_cuda_result_t result =
+      api->ModuleGetFunction(&function->handle, tfrt_cuda_module_of(module)->handle, name);
+  int threads = 0;
+  if (result == TFRT_CUDA_SUCCESS) {
+    tfrt_cuda_function_read_parameters(function, api);
+    api->FuncGetAttribute(&threads, TFRT_CUDA_FUNCTION_MAX_THREADS_PER_BLOCK, function->handle);
+  }
+  if (threads > 0) function->base.max_threads_per_block = (uint32_t)threads;
+  tfrt_status_t status = tfrt_cuda_leave(device, result, "cuModuleGetFunction");
+  return tfrt_status_take_annotate(status, "kernel %s", name);
+}
+
+static tfrt_status_t tfrt_cuda_module_function(tfrt_device_module_t* module, const char* name,
+                                               tfrt_device_function_t** out_function) {
+  tfrt_allocator_t allocator = module->device->platform->allocator;
+  tfrt_cuda_function_t* function = tfrt_allocator_allocate_zeroed(allocator, sizeof(*function));
+  if (!function) return tfrt_status_out_of_memory();
+  atomic_init(&function->shared_size, TFRT_CUDA_SHARED_SIZE_WITHOUT_ASKING);
+  tfrt_status_t status =
+      tfrt_device_function_initialize(&function->base, &function_vtable, module, name);
+  if (status) {
+    tfrt_allocator_free(allocator, function, sizeof(*function));
+    return status;
+  }
+  status = tfrt_cuda_function_find(function, module, name);
+  if (status) {
+    tfrt_device_function_release(&function->base);
+    return status;
+  }
+  *out_function = &function->base;
+  return NULL;
+}
+
+// --- Modules -------------------------------------------------------------------------
+
+static tfrt_status_t tfrt_cuda_module_global(tfrt_device_module_t* module, const char* name,
+                                             tfrt_device_address_t* out_address, size_t* out_size) {
+  tfrt_device_t* device = module->device;
+  TFRT_RETURN_IF_ERROR(tfrt_cuda_enter(device));
+  tfrt_cuda_result_t result = tfrt_cuda_api_of(device)->ModuleGetGlobal(
+      out_address, out_size, tfrt_cuda_module_of(module)->handle, name);
+  tfrt_status_t status = tfrt_cuda_leave(device, result, "cuModuleGetGlobal");
+  return tfrt_status_take_annotate(status, "variable %s", name);
+}
+
+static void tfrt_cuda_module_destroy(tfrt_device_module_t* base) {
+  tfrt_cuda_module_t* module = tfrt_cuda_module_of(base);
+  tfrt_device_t* device = base->device;
+  tfrt_status_t status = tfrt_cuda_enter(device);
+  if (!status) {
+    status = tfrt_cuda_leave(device, tfrt_cuda_api_of(device)->ModuleUnload(module->handle),
+                             "cuModuleUnload");
+  }
+  tfrt_status_release(status);
+  tfrt_allocator_free(device->platform->allocator, module, sizeof(*module));
+}
+
+static const tfrt_device_module_vtable_t module_vtable = {
+    tfrt_cuda_module_destroy, tfrt_cuda_module_function, tfrt_cuda_module_global};
+
+// Loads |image|; an error has what the driver's compiler says of it.
+static tfrt_status_t tfrt_cuda_module_load(tfrt_cuda_module_t* module, tfrt_device_t* device,
+                                           const char* image) {
+  char log[TFRT_CUDA_LOG_SIZE] = "";
+  int options[] = {TFRT_CUDA_JIT_ERROR_LOG_BUFFER, TFRT_CUDA_JIT_ERROR_LOG_BUFFER_SIZE};
+  // The driver takes a number here as if it were a pointer.
+  void* values[] = {log, (void*)(uintptr_t)sizeof(log)};
+  TFRT_RETURN_IF_ERROR(tfrt_cuda_enter(device));
+  tfrt_cuda_result_t result =
+      tfrt_cuda_api_of(device)->ModuleLoadDataEx(&module->handle, image, 2, options, values);
+  tfrt_status_t status = tfrt_cuda_leave(device, result, "cuModuleLoadDataEx");
+  log[sizeof(log) - 1] = '\0';
+  log[strcspn(log, "\n")] = '\0';
+  if (!status || !log[0]) return status;
+  tfrt_status_t with_log =
+      tfrt_status_create(tfrt_status_code(status), "%s: %s", tfrt_status_message(status), log);
+  tfrt_status_release(status);
+  return with_log;
+}
+
+tfrt_status_t tfrt_cuda_device_load_module(tfrt_device_t* device, const char* image, size_t size,
+                                           tfrt_device_module_t** out_module) {
+  (void)size;
+  tfrt_allocator_t allocator = device->platform->allocator;
+  tfrt_cuda_module_t* module = tfrt_allocator_allocate_zeroed(allocator, sizeof(*module));
+  if (!module) return tfrt_status_out_of_memory();
+  tfrt_status_t status = tfrt_cuda_module_load(module, device, image);
+  if (status) {
+    tfrt_allocator_free(allocator, module, sizeof(*module));
+    return status;
+  }
+  tfrt_device_module_initialize(&module->base, &module_vtable, device);
+  *out_module = &module->base;
+  return NULL;
+}

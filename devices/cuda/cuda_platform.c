@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "devices/cuda/cuda_platform.h"
+
+#include "devices/cuda/cuda_impl.h"
+
+// --- Calls -----------------------------------------------------------------------
+
+// The status of |result|; one that sticks loses |device|.
+static tfrt_status_t tfrt_cuda_judge(tfrt_device_t* device, tfrt_cuda_result_t result,
+                                     const char* call) {
+  tfrt_status_t status = tfrt_cuda_status(tfrt_cuda_api_of(device), device->name, result, call);
+  if (status && tfrt_cuda_result_is_sticky(result)) tfrt_device_lose(device, status);
+  return status;
+}
+
+tfrt_status_t tfrt_cuda_enter(tfrt_device_t* device) {
+  tfrt_cuda_result_t result =
+      tfrt_cuda_api_of(device)->CtxPushCurrent(tfrt_cuda_device_of(device)->context);
+  return tfrt_cuda_judge(device, result, "cuCtxPushCurrent");
+}
+
+tfrt_status_t tfrt_cuda_leave(tfrt_device_t* device, tfrt_cuda_result_t result, const char* call) {
+  tfrt_cuda_context_t context;
+  tfrt_cuda_api_of(device)->CtxPopCurrent(&context);
+  return tfrt_cuda_judge(device, result, call);
+}
+
+// --- Memory ----------------------------------------------------------------------
+
+static tfrt_status_t tfrt_cuda_device_allocate(tfrt_device_t* device, tfrt_device_space_t space,
+                                               size_t size, tfrt_device_address_t* out_address) {
+  const tfrt_cuda_api_t* api = tfrt_cuda_api_of(device);
+  TFRT_RETURN_IF_ERROR(tfrt_cuda_enter(device));
+  if (space == TFRT_DEVICE_SPACE_DEVICE) {
+    return tfrt_cuda_leave(device, api->MemAlloc(out_address, size), "cuMemAlloc");
+  }
+  void* data = NULL;
+  tfrt_cuda_result_t result = api->MemHostAlloc(&data, size, TFRT_CUDA_HOST_PORTABLE);
+  *out_address = (tfrt_device_address_t)(uintptr_t)data;
+  return tfrt_cuda_leave(device, result, "cuMemHostAlloc");
+}
+
+static tfrt_status_t tfrt_cuda_device_deallocate(tfrt_device_t* device, tfrt_device_space_t space,
+                                                 tfrt_device_address_t address, size_t size) {
+  (void)size;
+  const tfrt_cuda_api_t* api = tfrt_cuda_api_of(device);
+  TFRT_RETURN_IF_ERROR(tfrt_cuda_enter(device));
+  if (space == TFRT_DEVICE_SPACE_DEVICE) {
+    return tfrt_cuda_leave(device, api->MemFree(address), "cuMemFree");
+  }
+  return tfrt_cuda_leave(device, api->MemFreeHost((void*)(uintptr_t)address), "cuMemFreeHost");
+}
+
+static tfrt_status_t tfrt_cuda_device_pin(tfrt_device_t* device, void* data, size_t size) {
+  if (!tfrt_cuda_device_of(device)->can_register) {
+    return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
+                              "%s can't use the host's addresses of memory that is pinned later: "
+                              "copy to memory that is allocated for it",
+                              device->name);
+  }
+  TFRT_RETURN_IF_ERROR(tfrt_cuda_enter(device));
+  tfrt_cuda_result_t result =
+      tfrt_cuda_api_of(device)->MemHostRegister(data, size, TFRT_CUDA_HOST_PORTABLE);
+  return tfrt_cuda_leave(device, result, "cuMemHostRegister");
+}
+
+static tfrt_status_t tfrt_cuda_device_unpin(tfrt_device_t* device, void* data, size_t size) {
+  (void)size;
+  TFRT_RETURN_IF_ERROR(tfrt_cuda_enter(device));
+  return tfrt_cuda_leave(device, tfrt_cuda_api_of(device)->MemHostUnregister(data),
+                         "cuMemHostUnregister");
+}
+
+// Lets |device| reach the memory of |peer|: what is allocated as such, and its pool.
+static tfrt_status_t tfrt_cuda_device_reach(tfrt_cuda_device_t* device, tfrt_cuda_device_t* peer) {
+  const tfrt_cuda_api_t* api = tfrt_cuda_api_of(&device->base);
+  TFRT_RETURN_IF_ERROR(tfrt_cuda_enter(&device->base));
+  tfrt_cuda_result_t result = api->CtxEnablePeerAccess(peer->context, 0);
+  if (result == TFRT_CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) result = TFRT_CUDA_SUCCESS;
+  TFRT_RETURN_IF_ERROR(tfrt_cuda_leave(&device->base, result, "cuCtxEnablePeerAccess"));
+  if (!peer->pool) return NULL;
+  tfrt_cuda_access_t access = {.location_type = TFRT_CUDA_LOCATION_DEVICE,
+                               .location_id = device->id,
+                               .flags = TFRT_CUDA_ACCESS_READ_WRITE};
+  TFRT_RETURN_IF_ERROR(tfrt_cuda_enter(&peer->base));
+  return tfrt_cuda_leave(&peer->base, api->MemPoolSetAccess(peer->pool, &access, 1),
+                         "cuMemPoolSetAccess");
+}
+
+static tfrt_status_t tfrt_cuda_device_can_copy_from(tfrt_device_t* base, tfrt_device_t* base_peer,
+                                                    bool* out_can) {
+  const tfrt_cuda_api_t* api = tfrt_cuda_api_of(base);
+  tfrt_cuda_device_t* device = tfrt_cuda_device_of(base);
+  tfrt_cuda_device_t* peer = tfrt_cuda_device_of(base_peer);
+  // Ordinals beyond the word are asked each time, which is slow and right.
+  uint64_t bit = base_peer->ordinal < 64 ? UINT64_C(1) << base_peer->ordinal : 0;
+  // Relaxed: to enable twice does no harm.
+  *out_can = (atomic_load_explicit(&device->known_peers, memory_order_relaxed) & bit) != 0;
+  if (*out_can) return NULL;
+  int there = 0;
+  int back = 0;
+  tfrt_cuda_result_t result = api->DeviceCanAccessPeer(&there, device->id, peer->id);
+  if (result == TFRT_CUDA_SUCCESS) {
+    result = api->DeviceCanAccessPeer(&back, peer->id, device->id);
+  }
+  TFRT_RETURN_IF_ERROR(tfrt_cuda_judge(base, result, "cuDeviceCanAccessPeer"));
+  if (!there || !back) return NULL;
+  TFRT_RETURN_IF_ERROR(tfrt_cuda_device_reach(device, peer));
+  TFRT_RETURN_IF_ERROR(tfrt_cuda_device_reach(peer, device));
+  atomic_fetch_or_explicit(&device->known_peers, bit, memory_order_relaxed);
+  *out_can = true;
+  return NULL;
+}
+
+// --- Devices -----------------------------------------------------------------------
+
+static void tfrt_cuda_device_destroy(tfrt_device_t* base) {
+  tfrt_cuda_device_t* device = tfrt_cuda_device_of(base);
+  if (!device->is_open) return;
+  tfrt_cuda_api_of(base)->DevicePrimaryCtxRelease(device->id);
+  tfrt_device_deinitialize(base);
+}
+
+static const tfrt_device_vtable_t device_vtable = {
+    .destroy = tfrt_cuda_device_destroy,
+    .allocate = tfrt_cuda_device_allocate,
+    .deallocate = tfrt_cuda_device_deallocate,
+    .pin = tfrt_cuda_device_pin,
+    .unpin = tfrt_cuda_device_unpin,
+    .create_stream = tfrt_cuda_device_create_stream,
+    .create_event = tfrt_cuda_device_create_event,
+    .load_module = tfrt_cuda_device_load_module,
+    .can_copy_from = tfrt_cuda_device_can_copy_from,
+};
+
+// What the driver says of |attribute|; 0 when it doesn't know it.
+static uint32_t tfrt_cuda_device_attribute(const tfrt_cuda_device_t* device, int attribute) {
+  int value = 0;
+  tfrt_cuda_result_t result =
+      tfrt_cuda_api_of(&device->base)->DeviceGetAttribute(&value, attribute, device->id);
+  return result == TFRT_CUDA_SUCCESS && value > 0 ? (uint32_t)value : 0;
+}
+
+static tfrt_status_t tfrt_cuda_device_read_properties(tfrt_cuda_device_t* device) {
+  const tfrt_cuda_api_t* api = tfrt_cuda_api_of(&device->base);
+  tfrt_device_properties_t* p = &device->base.properties;
+  size_t size = 0;
+  tfrt_cuda_result_t result = api->DeviceGetName(p->model, sizeof(p->model), device->id);
+  if (result == TFRT_CUDA_SUCCESS) result = api->DeviceTotalMem(&size, device->id);
+  p->memory_size = size;
+  p->architecture = 10 * tfrt_cuda_device_attribute(device, TFRT_CUDA_ATTRIBUTE_CAPABILITY_MAJOR) +
+                    tfrt_cuda_device_attribute(device, TFRT_CUDA_ATTRIBUTE_CAPABILITY_MINOR);
+  p->multiprocessor_count =
+      tfrt_cuda_device_attribute(device, TFRT_CUDA_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  p->max_threads_per_block =
+      tfrt_cuda_device_attribute(device, TFRT_CUDA_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+  for (int i = 0; i < 3; ++i) {
+    p->max_block[i] = tfrt_cuda_device_attribute(device, TFRT_CUDA_ATTRIBUTE_MAX_BLOCK_X + i);
+    p->max_grid[i] = tfrt_cuda_device_attribute(device, TFRT_CUDA_ATTRIBUTE_MAX_GRID_X + i);
+  }
+  p->max_shared_size =
+      tfrt_cuda_device_attribute(device, TFRT_CUDA_ATTRIBUTE_MAX_SHARED_SIZE_OPTIN);
+  p->has_cooperative_launch =
+      tfrt_cuda_device_attribute(device, TFRT_CUDA_ATTRIBUTE_COOPERATIVE_LAUNCH) != 0;
+  device->can_register =
+      tfrt_cuda_device_attribute(device, TFRT_CUDA_ATTRIBUTE_REGISTERED_HOST_POINTER) != 0;
+  return tfrt_cuda_judge(&device->base, result, "cuDeviceGetName");
+}
+
+// Finds the device's pool, and tells it to keep what is freed; without one there is none.
+static void tfrt_cuda_device_find_pool(tfrt_cuda_device_t* device) {
+  const tfrt_cuda_api_t* api = tfrt_cuda_api_of(&device->base);
+  uint64_t threshold = UINT64_MAX;
+  bool has_pools = api->MemAllocAsync && api->MemFreeAsync && api->DeviceGetDefaultMemPool &&
+                   api->MemPoolSetAttribute && api->MemPoolSetAccess &&
+                   tfrt_cuda_device_attribute(device, TFRT_CUDA_ATTRIBUTE_MEMORY_POOLS) != 0;
+  if (has_pools && api->DeviceGetDefaultMemPool(&device->pool, device->id) == TFRT_CUDA_SUCCESS &&
+      api->MemPoolSetAttribute(device->pool, TFRT_CUDA_POOL_RELEASE_THRESHOLD, &threshold) ==
+          TFRT_CUDA_SUCCESS) {
+    device->base.properties.has_pools = true;
+  } else {
+    device->pool = NULL;
+  }
+}
+
+static tfrt_status_t tfrt_cuda_device_open(tfrt_cuda_device_t* device,
+                                           tfrt_cuda_platform_t* platform, uint32_t ordinal) {
+  const tfrt_cuda_api_t* api = &platform->api;
+  tfrt_device_initialize(&device->base, &device_vtable, &platform->base, ordinal);
+  tfrt_status_t status =
+      tfrt_cuda_judge(&device->base, api->DeviceGet(&device->id, (int)ordinal), "cuDeviceGet");
+  if (!status) status = tfrt_cuda_device_read_properties(device);
+  if (!status) {
+    status =
+        tfrt_cuda_judge(&device->base, api->DevicePrimaryCtxRetain(&device->context, device->id),
+                        "cuDevicePrimaryCtxRetain");
+  }
+  if (status) {
+    tfrt_device_deinitialize(&device->base);
+    return status;
+  }
+  tfrt_cuda_device_find_pool(device);
+  device->is_open = true;
+  return NULL;
+}
+
+// --- The platform --------------------------------------------------------------------
+
+static void tfrt_cuda_platform_destroy(tfrt_device_platform_t* base) {
+  tfrt_cuda_platform_t* platform = TFRT_CONTAINER_OF(base, tfrt_cuda_platform_t, base);
+  tfrt_allocator_t allocator = base->allocator;
+  tfrt_cuda_poller_deinitialize(&platform->poller);
+  for (uint32_t i = 0; i < base->device_count; ++i) {
+    if (platform->devices[i].is_open) tfrt_cuda_device_destroy(&platform->devices[i].base);
+  }
+  tfrt_allocator_free(allocator, platform->devices,
+                      base->device_count * sizeof(*platform->devices));
+  tfrt_mutex_deinitialize(&platform->mutex);
+  tfrt_device_platform_deinitialize(base);
+  tfrt_allocator_free(allocator, platform, sizeof(*platform));
+}
+
+static tfrt_status_t tfrt_cuda_platform_device(tfrt_device_platform_t* base, uint32_t ordinal,
+                                               tfrt_device_t** out_device) {
+  tfrt_cuda_platform_t* platform = TFRT_CONTAINER_OF(base, tfrt_cuda_platform_t, base);
+  tfrt_cuda_device_t* device = &platform->devices[ordinal];
+  tfrt_mutex_lock(&platform->mutex);
+  tfrt_status_t status = device->is_open ? NULL : tfrt_cuda_device_open(device, platform, ordinal);
+  tfrt_mutex_unlock(&platform->mutex);
+  if (!status) *out_device = &device->base;
+  return status;
+}
+
+static const tfrt_device_platform_vtable_t platform_vtable = {tfrt_cuda_platform_destroy,
+                                                              tfrt_cuda_platform_device};
+
+tfrt_status_t tfrt_cuda_platform_create(const tfrt_cuda_platform_options_t* options,
+                                        tfrt_allocator_t allocator, tfrt_work_queue_t* work_queue,
+                                        tfrt_device_platform_t** out_platform) {
+  *out_platform = NULL;
+  const char* path =
+      options->library_for_testing ? options->library_for_testing : TFRT_CUDA_LIBRARY_NAME;
+  tfrt_cuda_api_t api;
+  TFRT_RETURN_IF_ERROR(tfrt_cuda_library_open(path, &api));
+  int count = 0;
+  TFRT_RETURN_IF_ERROR(
+      tfrt_cuda_status(&api, path, api.DeviceGetCount(&count), "cuDeviceGetCount"));
+  if (count <= 0) {
+    return tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "no CUDA: the driver knows no GPU here");
+  }
+  tfrt_cuda_platform_t* platform = tfrt_allocator_allocate_zeroed(allocator, sizeof(*platform));
+  if (!platform) return tfrt_status_out_of_memory();
+  platform->devices =
+      tfrt_allocator_allocate_array(allocator, (size_t)count, sizeof(*platform->devices));
+  if (!platform->devices) {
+    tfrt_allocator_free(allocator, platform, sizeof(*platform));
+    return tfrt_status_out_of_memory();
+  }
+  tfrt_device_platform_initialize(&platform->base, &platform_vtable, "cuda", (uint32_t)count,
+                                  allocator, work_queue);
+  platform->api = api;
+  tfrt_mutex_initialize(&platform->mutex);
+  tfrt_cuda_poller_initialize(&platform->poller, work_queue);
+  *out_platform = &platform->base;
+  return NULL;
+}

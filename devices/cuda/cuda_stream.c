@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A stream is one of the driver's.
+#include "devices/cuda/cuda_impl.h"
+
+static tfrt_status_t tfrt_cuda_stream_copy(tfrt_device_stream_t* stream,
+                                           const tfrt_device_copy_t* copy) {
+  tfrt_device_t* device = stream->device;
+  const tfrt_cuda_api_t* api = tfrt_cuda_api_of(device);
+  tfrt_cuda_stream_handle_t handle = tfrt_cuda_stream_of(stream)->handle;
+  TFRT_RETURN_IF_ERROR(tfrt_cuda_enter(device));
+  tfrt_device_t* target = copy->target_device;
+  tfrt_device_t* source = copy->source_device;
+  if (target && source && target != source) {
+    tfrt_cuda_result_t result =
+        api->MemcpyPeerAsync(copy->target, tfrt_cuda_device_of(target)->context, copy->source,
+                             tfrt_cuda_device_of(source)->context, copy->size, handle);
+    return tfrt_cuda_leave(device, result, "cuMemcpyPeerAsync");
+  }
+  // Addresses of the host and of all devices are of one space: the driver sees the direction.
+  return tfrt_cuda_leave(device, api->MemcpyAsync(copy->target, copy->source, copy->size, handle),
+                         "cuMemcpyAsync");
+}
+
+static tfrt_status_t tfrt_cuda_stream_fill(tfrt_device_stream_t* stream,
+                                           const tfrt_device_fill_t* fill) {
+  tfrt_device_t* device = stream->device;
+  const tfrt_cuda_api_t* api = tfrt_cuda_api_of(device);
+  tfrt_cuda_stream_handle_t handle = tfrt_cuda_stream_of(stream)->handle;
+  TFRT_RETURN_IF_ERROR(tfrt_cuda_enter(device));
+  if (fill->width == 1) {
+    return tfrt_cuda_leave(
+        device, api->MemsetD8Async(fill->target, (uint8_t)fill->pattern, fill->count, handle),
+        "cuMemsetD8Async");
+  }
+  if (fill->width == 2) {
+    return tfrt_cuda_leave(
+        device, api->MemsetD16Async(fill->target, (uint16_t)fill->pattern, fill->count, handle),
+        "cuMemsetD16Async");
+  }
+  return tfrt_cuda_leave(device,
+                         api->MemsetD32Async(fill->target, fill->pattern, fill->count, handle),
+                         "cuMemsetD32Async");
+}
+
+static tfrt_status_t tfrt_cuda_stream_launch(tfrt_device_stream_t* stream,
+                                             tfrt_device_function_t* function,
+                                             const tfrt_device_launch_t* launch,
+                                             void* const* parameters, const size_t* sizes,
+                                             uint32_t parameter_count) {
+  (void)sizes;
+  (void)parameter_count;
+  tfrt_device_t* device = stream->device;
+  const tfrt_cuda_api_t* api = tfrt_cuda_api_of(device);
+  const uint32_t* grid = launch->grid;
+  const uint32_t* block = launch->block;
+  tfrt_cuda_stream_handle_t handle = tfrt_cuda_stream_of(stream)->handle;
+  TFRT_RETURN_IF_ERROR(tfrt_cuda_enter(device));
+  tfrt_cuda_function_handle_t code;
+  tfrt_cuda_result_t result = tfrt_cuda_function_prepare(function, launch->shared_size, &code);
+  if (result != TFRT_CUDA_SUCCESS) return tfrt_cuda_leave(device, result, "cuFuncSetAttribute");
+  if (launch->is_cooperative) {
+    result =
+        api->LaunchCooperativeKernel(code, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+                                     launch->shared_size, handle, (void**)parameters);
+    return tfrt_cuda_leave(device, result, "cuLaunchCooperativeKernel");
+  }
+  result = api->LaunchKernel(code, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+                             launch->shared_size, handle, (void**)parameters, NULL);
+  return tfrt_cuda_leave(device, result, "cuLaunchKernel");
+}
+
+static tfrt_status_t tfrt_cuda_stream_record(tfrt_device_stream_t* stream,
+                                             tfrt_device_event_t* event) {
+  return tfrt_cuda_event_record(event, tfrt_cuda_stream_of(stream));
+}
+
+static tfrt_status_t tfrt_cuda_stream_wait(tfrt_device_stream_t* stream,
+                                           tfrt_device_event_t* event) {
+  return tfrt_cuda_event_wait(event, tfrt_cuda_stream_of(stream));
+}
+
+static tfrt_status_t tfrt_cuda_stream_allocate(tfrt_device_stream_t* stream, size_t size,
+                                               tfrt_device_address_t* out_address) {
+  tfrt_device_t* device = stream->device;
+  TFRT_RETURN_IF_ERROR(tfrt_cuda_enter(device));
+  tfrt_cuda_result_t result = tfrt_cuda_api_of(device)->MemAllocAsync(
+      out_address, size, tfrt_cuda_stream_of(stream)->handle);
+  return tfrt_cuda_leave(device, result, "cuMemAllocAsync");
+}
+
+static tfrt_status_t tfrt_cuda_stream_deallocate(tfrt_device_stream_t* stream,
+                                                 tfrt_device_address_t address, size_t size) {
+  (void)size;
+  tfrt_device_t* device = stream->device;
+  TFRT_RETURN_IF_ERROR(tfrt_cuda_enter(device));
+  tfrt_cuda_result_t result =
+      tfrt_cuda_api_of(device)->MemFreeAsync(address, tfrt_cuda_stream_of(stream)->handle);
+  return tfrt_cuda_leave(device, result, "cuMemFreeAsync");
+}
+
+static void tfrt_cuda_stream_destroy(tfrt_device_stream_t* base) {
+  tfrt_cuda_stream_t* stream = tfrt_cuda_stream_of(base);
+  tfrt_device_t* device = base->device;
+  tfrt_status_t status = tfrt_cuda_enter(device);
+  if (!status) {
+    status = tfrt_cuda_leave(device, tfrt_cuda_api_of(device)->StreamDestroy(stream->handle),
+                             "cuStreamDestroy");
+  }
+  // Of a lost device the driver gives back everything at its end.
+  tfrt_status_release(status);
+  tfrt_allocator_free(device->platform->allocator, stream, sizeof(*stream));
+}
+
+static const tfrt_device_stream_vtable_t stream_vtable = {
+    .destroy = tfrt_cuda_stream_destroy,
+    .copy = tfrt_cuda_stream_copy,
+    .fill = tfrt_cuda_stream_fill,
+    .launch = tfrt_cuda_stream_launch,
+    .record = tfrt_cuda_stream_record,
+    .wait = tfrt_cuda_stream_wait,
+    .allocate = tfrt_cuda_stream_allocate,
+    .deallocate = tfrt_cuda_stream_deallocate,
+};
+
+tfrt_status_t tfrt_cuda_device_create_stream(tfrt_device_t* device,
+                                             tfrt_device_stream_t** out_stream) {
+  tfrt_cuda_stream_t* stream =
+      tfrt_allocator_allocate_zeroed(device->platform->allocator, sizeof(*stream));
+  if (!stream) return tfrt_status_out_of_memory();
+  tfrt_status_t status = tfrt_cuda_enter(device);
+  if (!status) {
+    tfrt_cuda_result_t result =
+        tfrt_cuda_api_of(device)->StreamCreate(&stream->handle, TFRT_CUDA_STREAM_NON_BLOCKING);
+    status = tfrt_cuda_leave(device, result, "cuStreamCreate");
+  }
+  if (status) {
+    tfrt_allocator_free(device->platform->allocator, stream, sizeof(*stream));
+    return status;
+  }
+  tfrt_device_stream_initialize(&stream->base, &stream_vtable, device);
+  *out_stream = &stream->base;
+  return NULL;
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The conformance suite over the CUDA backend and the fake driver: with all that a driver can
+// have, and, as another program (TFRT_TEST_OLD_DRIVER), with one of CUDA 11.1, which has
+// no pools and doesn't tell a kernel's parameters.
+#include "devices/cuda/cuda_platform.h"
+#include "tests/devices/conformance.h"
+#include "tests/fakes/cuda/fake_cuda.h"
+
+static tfrt_status_t tfrt_test_create(tfrt_allocator_t allocator, tfrt_work_queue_t* work_queue,
+                                      tfrt_device_platform_t** out_platform) {
+#ifdef TFRT_TEST_OLD_DRIVER
+  tfrt_fake_cuda_control()->set_version(11010);
+#endif
+  tfrt_fake_cuda_control()->set_seed(42);
+  tfrt_cuda_platform_options_t options = {.library_for_testing = TFRT_FAKE_CUDA_PATH};
+  return tfrt_cuda_platform_create(&options, allocator, work_queue, out_platform);
+}
+
+static void tfrt_test_check(void) {
+  const tfrt_fake_cuda_control_t* control = tfrt_fake_cuda_control();
+  char text[4096];
+  int count = control->defects(text, sizeof(text));
+  ck_assert_msg(count == 0, "%d defects:\n%s", count, text);
+  ck_assert_int_eq(control->live(), 0);
+}
+
+Suite* tfrt_test_suite(void) {
+  static const tfrt_conformance_backend_t backend = {
+      .name = "cuda over a fake driver",
+      .create = tfrt_test_create,
+      .check = tfrt_test_check,
+      .has_peer = true,
+      .may_fault = true,
+  };
+  return tfrt_conformance_suite(&backend);
+}

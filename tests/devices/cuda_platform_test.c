@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the conformance suite doesn't see: drivers that are absent, too old or failing, what
+// their errors say, and that the fake driver does find what it is there to find.
+#include "devices/cuda/cuda_platform.h"
+
+#include <stdio.h>
+
+#include "devices/cuda/cuda_library.h"
+#include "devices/device_allocator.h"
+#include "devices/device_stream.h"
+#include "host_runtime/async/blocking_wait.h"
+#include "host_runtime/async/thread_pool_work_queue.h"
+#include "tests/fakes/cuda/fake_cuda.h"
+#include "tests/support/test_main.h"
+
+static tfrt_work_queue_t* work_queue;
+
+static void tfrt_test_set_up(void) {
+  tfrt_thread_pool_options_t options = {.thread_count = 2};
+  ck_assert(!tfrt_thread_pool_work_queue_create(&options, tfrt_allocator_system(), &work_queue));
+}
+
+static void tfrt_test_tear_down(void) {
+  tfrt_work_queue_quiesce(work_queue);
+  tfrt_work_queue_release(work_queue);
+}
+
+static tfrt_status_t tfrt_test_open(const char* path, tfrt_device_platform_t** out_platform) {
+  tfrt_cuda_platform_options_t options = {.library_for_testing = path};
+  return tfrt_cuda_platform_create(&options, tfrt_allocator_system(), work_queue, out_platform);
+}
+
+// Checks that |status| (consumed) has |code| and one line with |part| in it.
+static void tfrt_test_expect(tfrt_status_t status, tfrt_status_code_t code, const char* part) {
+  const char* message = tfrt_status_message(status);
+  ck_assert_msg(tfrt_status_code(status) == code && strstr(message, part) && !strchr(message, '\n'),
+                "%s: %s", tfrt_status_code_name(tfrt_status_code(status)), message);
+  tfrt_status_release(status);
+}
+
+// --- Opening -------------------------------------------------------------------------
+
+START_TEST(an_absent_driver_is_one_clear_line) {
+  tfrt_device_platform_t* platform;
+  tfrt_test_expect(tfrt_test_open("no/such/library.so", &platform), TFRT_STATUS_UNAVAILABLE,
+                   "no CUDA: the driver's library can't be opened");
+  ck_assert_ptr_null(platform);
+}
+END_TEST
+
+START_TEST(a_library_that_is_no_driver_is_one_clear_line) {
+  tfrt_device_platform_t* platform;
+  tfrt_test_expect(tfrt_test_open("libm.so.6", &platform), TFRT_STATUS_UNAVAILABLE,
+                   "no CUDA: libm.so.6 has no cuGetProcAddress");
+}
+END_TEST
+
+START_TEST(a_driver_that_is_too_old_is_one_clear_line) {
+  tfrt_device_platform_t* platform;
+  tfrt_fake_cuda_control()->set_version(8000);
+  tfrt_test_expect(tfrt_test_open(TFRT_FAKE_CUDA_PATH, &platform), TFRT_STATUS_UNAVAILABLE,
+                   "too old: CUDA 11.3");
+}
+END_TEST
+
+START_TEST(a_driver_that_does_not_start_is_one_clear_line) {
+  tfrt_device_platform_t* platform;
+  tfrt_fake_cuda_control()->set_failure("cuInit", 1, TFRT_CUDA_ERROR_NO_DEVICE);
+  tfrt_test_expect(tfrt_test_open(TFRT_FAKE_CUDA_PATH, &platform), TFRT_STATUS_UNAVAILABLE,
+                   "cuInit failed: CUDA_ERROR_NO_DEVICE (100)");
+}
+END_TEST
+
+// --- Failing calls -------------------------------------------------------------------
+
+// Uses a stream, both kinds of memory and an await; returns the first error.
+static tfrt_status_t tfrt_test_use(tfrt_device_t* device, tfrt_device_stream_t** stream,
+                                   tfrt_device_allocator_t** allocator,
+                                   tfrt_device_buffer_t** buffer) {
+  TFRT_RETURN_IF_ERROR(tfrt_device_create_stream(device, stream));
+  TFRT_RETURN_IF_ERROR(tfrt_device_allocator_create(device, allocator));
+  TFRT_RETURN_IF_ERROR(tfrt_device_allocator_allocate(*allocator, *stream, 64, buffer));
+  TFRT_RETURN_IF_ERROR(tfrt_device_stream_fill(*stream, *buffer, 7, 4));
+  tfrt_async_value_t* value = tfrt_device_stream_await(*stream);
+  tfrt_blocking_wait(&value, 1);
+  tfrt_status_t status = NULL;
+  if (tfrt_async_value_is_error(value)) {
+    status = tfrt_status_retain(tfrt_async_value_error(value));
+  }
+  tfrt_async_value_release(value);
+  return status;
+}
+
+// Opens the fake driver, lets the next call of |name| fail with |result|, and uses the device.
+static tfrt_status_t tfrt_test_use_failing(const char* name, int result) {
+  tfrt_device_platform_t* platform;
+  tfrt_device_t* device = NULL;
+  tfrt_device_stream_t* stream = NULL;
+  tfrt_device_allocator_t* allocator = NULL;
+  tfrt_device_buffer_t* buffer = NULL;
+  ck_assert(!tfrt_test_open(TFRT_FAKE_CUDA_PATH, &platform));
+  tfrt_fake_cuda_control()->set_failure(name, 1, result);
+  tfrt_status_t status = tfrt_device_platform_device(platform, 0, &device);
+  if (!status) status = tfrt_test_use(device, &stream, &allocator, &buffer);
+  tfrt_fake_cuda_control()->set_failure(name, 0, 0);
+  tfrt_device_buffer_release(buffer);
+  tfrt_device_allocator_release(allocator);
+  tfrt_device_stream_release(stream);
+  tfrt_device_release(device);
+  tfrt_device_platform_release(platform);
+  tfrt_work_queue_quiesce(work_queue);
+  return status;
+}
+
+START_TEST(an_error_names_the_device_the_call_and_the_drivers_name) {
+  static const char* const names[] = {"cuDevicePrimaryCtxRetain",
+                                      "cuStreamCreate",
+                                      "cuMemAllocAsync",
+                                      "cuMemsetD32Async",
+                                      "cuEventCreate",
+                                      "cuEventRecord",
+                                      "cuEventQuery",
+                                      "cuDeviceGet"};
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(names); ++i) {
+    char expected[128];
+    snprintf(expected, sizeof(expected), "cuda:0: %s failed: CUDA_ERROR_OUT_OF_MEMORY (2)",
+             names[i]);
+    tfrt_test_expect(tfrt_test_use_failing(names[i], TFRT_CUDA_ERROR_OUT_OF_MEMORY),
+                     TFRT_STATUS_RESOURCE_EXHAUSTED, expected);
+  }
+}
+END_TEST
+
+START_TEST(an_error_that_sticks_loses_the_device_whatever_call_met_it) {
+  tfrt_test_expect(tfrt_test_use_failing("cuEventQuery", TFRT_CUDA_ERROR_LAUNCH_FAILED),
+                   TFRT_STATUS_INTERNAL, "cuda:0 is lost");
+  tfrt_test_expect(tfrt_test_use_failing("cuEventQuery", TFRT_CUDA_ERROR_LAUNCH_FAILED),
+                   TFRT_STATUS_INTERNAL, "cuEventQuery failed: CUDA_ERROR_LAUNCH_FAILED (719)");
+}
+END_TEST
+
+// --- The fake ------------------------------------------------------------------------
+
+// The driver as a careless caller uses it.
+typedef struct tfrt_test_driver_s {
+  tfrt_cuda_api_t api;
+  tfrt_cuda_context_t contexts[2];
+  tfrt_cuda_stream_handle_t stream;  // of the first one
+  tfrt_cuda_address_t memory;        // of the first one, 64 bytes
+} tfrt_test_driver_t;
+
+static void tfrt_test_start(tfrt_test_driver_t* driver) {
+  tfrt_cuda_api_t* api = &driver->api;
+  ck_assert(!tfrt_cuda_library_open(TFRT_FAKE_CUDA_PATH, api));
+  for (int i = 0; i < 2; ++i) {
+    tfrt_cuda_device_id_t device;
+    ck_assert_int_eq(api->DeviceGet(&device, i), 0);
+    ck_assert_int_eq(api->DevicePrimaryCtxRetain(&driver->contexts[i], device), 0);
+  }
+  ck_assert_int_eq(api->CtxPushCurrent(driver->contexts[0]), 0);
+  ck_assert_int_eq(api->StreamCreate(&driver->stream, TFRT_CUDA_STREAM_NON_BLOCKING), 0);
+  ck_assert_int_eq(api->MemAlloc(&driver->memory, 64), 0);
+}
+
+// Ends the use, waiting for the stream, and checks that there was one defect, about |part|.
+static void tfrt_test_expect_defect(tfrt_test_driver_t* driver, const char* part) {
+  ck_assert_int_eq(driver->api.StreamDestroy(driver->stream), 0);
+  for (int i = 0; i < 2; ++i) driver->api.DevicePrimaryCtxRelease(100 + i);
+  char text[4096];
+  int count = tfrt_fake_cuda_control()->defects(text, sizeof(text));
+  ck_assert_msg(count == 1 && strstr(text, part), "%d defects: %s", count, text);
+}
+
+START_TEST(the_fake_sees_memory_that_is_freed_twice) {
+  tfrt_test_driver_t driver;
+  tfrt_test_start(&driver);
+  ck_assert_int_eq(driver.api.MemFree(driver.memory), 0);
+  ck_assert_int_ne(driver.api.MemFree(driver.memory), 0);
+  tfrt_test_expect_defect(&driver, "after it was freed");
+}
+END_TEST
+
+START_TEST(the_fake_sees_memory_that_is_used_after_it_was_freed) {
+  tfrt_test_driver_t driver;
+  tfrt_test_start(&driver);
+  ck_assert_int_eq(driver.api.MemFree(driver.memory), 0);
+  ck_assert_int_ne(driver.api.MemsetD8Async(driver.memory, 1, 64, driver.stream), 0);
+  tfrt_test_expect_defect(&driver, "after it was freed");
+}
+END_TEST
+
+START_TEST(the_fake_sees_bytes_beyond_the_end) {
+  tfrt_test_driver_t driver;
+  tfrt_test_start(&driver);
+  ck_assert_int_ne(driver.api.MemsetD8Async(driver.memory + 1, 1, 64, driver.stream), 0);
+  tfrt_test_expect_defect(&driver, "of a block of 64");
+}
+END_TEST
+
+START_TEST(the_fake_sees_memory_that_is_not_pinned) {
+  tfrt_test_driver_t driver;
+  tfrt_test_start(&driver);
+  char bytes[64];
+  ck_assert_int_ne(driver.api.MemcpyAsync(driver.memory, (tfrt_cuda_address_t)(uintptr_t)bytes, 64,
+                                          driver.stream),
+                   0);
+  tfrt_test_expect_defect(&driver, "nor pinned");
+}
+END_TEST
+
+START_TEST(the_fake_sees_the_wrong_context) {
+  tfrt_test_driver_t driver;
+  tfrt_test_start(&driver);
+  tfrt_cuda_context_t context;
+  ck_assert_int_eq(driver.api.CtxPushCurrent(driver.contexts[1]), 0);
+  ck_assert_int_ne(driver.api.MemsetD8Async(driver.memory, 1, 64, driver.stream), 0);
+  ck_assert_int_eq(driver.api.CtxPopCurrent(&context), 0);
+  tfrt_test_expect_defect(&driver, "another context");
+}
+END_TEST
+
+Suite* tfrt_test_suite(void) {
+  Suite* suite = suite_create("cuda_platform");
+  TCase* opening = tcase_create("opening");
+  tcase_add_checked_fixture(opening, tfrt_test_set_up, tfrt_test_tear_down);
+  tcase_add_test(opening, an_absent_driver_is_one_clear_line);
+  tcase_add_test(opening, a_library_that_is_no_driver_is_one_clear_line);
+  tcase_add_test(opening, a_driver_that_is_too_old_is_one_clear_line);
+  tcase_add_test(opening, a_driver_that_does_not_start_is_one_clear_line);
+  suite_add_tcase(suite, opening);
+  TCase* failing = tcase_create("failing");
+  tcase_add_checked_fixture(failing, tfrt_test_set_up, tfrt_test_tear_down);
+  tcase_add_test(failing, an_error_names_the_device_the_call_and_the_drivers_name);
+  tcase_add_test(failing, an_error_that_sticks_loses_the_device_whatever_call_met_it);
+  suite_add_tcase(suite, failing);
+  TCase* fake = tcase_create("fake");
+  tcase_add_test(fake, the_fake_sees_memory_that_is_freed_twice);
+  tcase_add_test(fake, the_fake_sees_memory_that_is_used_after_it_was_freed);
+  tcase_add_test(fake, the_fake_sees_bytes_beyond_the_end);
+  tcase_add_test(fake, the_fake_sees_memory_that_is_not_pinned);
+  tcase_add_test(fake, the_fake_sees_the_wrong_context);
+  suite_add_tcase(suite, fake);
+  return suite;
+}

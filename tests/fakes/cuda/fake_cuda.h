@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A test double of the CUDA driver: a shared object that has its entry points, opened through
+// the door of the real one (tfrt_cuda_platform_options_t::library_for_testing). It is no GPU
+// and says nothing about one: it shows that *we* keep the driver's rules.
+//
+//   - Streams are threads, and dawdle as a seed says, so that what is not ordered happens in
+//     any order.
+//   - "Device memory" is the host's, with its owner written down. What is freed is poisoned
+//     and never used again.
+//   - Modules are PTX texts of which the declarations are read; a kernel is the C function of
+//     its name.
+//   - Every handle, address and current context is checked. What a correct caller never does
+//     (use after free, double free, bytes beyond the end, memory of another context, memory
+//     that isn't pinned, objects that are left) is a *defect*, counted and described.
+//   - Any entry point can be made to fail.
+//
+// Life of a test:
+//  1. Opens the library (tfrt_fake_cuda_control()) and sets what it wants.
+//  2. Uses the platform over it.
+//  3. Asks for defects and for what is left, when the platform is gone.
+//
+// Thread rule: thread-safe. Failure rule: as the driver's.
+#ifndef TFRT_TESTS_FAKES_CUDA_FAKE_CUDA_H_
+#define TFRT_TESTS_FAKES_CUDA_FAKE_CUDA_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+// Where the tests find it, from the root of the tree.
+#define TFRT_FAKE_CUDA_PATH "tests/fakes/cuda/libfake_cuda_driver.so"
+
+#define TFRT_FAKE_CUDA_DEVICE_COUNT 2
+
+// What tests do behind the driver's back.
+typedef struct tfrt_fake_cuda_control_s {
+  // The seed of delays of streams that are made from now on.
+  void (*set_seed)(uint64_t seed);
+  // The version of CUDA that the driver knows, as 13000; entry points of later ones are
+  // missing. The default knows all.
+  void (*set_version)(int version);
+  // The |n|-th call of the entry point |name| from now on, counted from 1, returns |result|
+  // and does nothing. One at a time; n = 0: none.
+  void (*set_failure)(const char* name, uint32_t n, int result);
+  // Copies what is wrong into |text|, one line each, as many as fit; returns how many defects
+  // there were.
+  int (*defects)(char* text, size_t size);
+  // How many streams, events, modules, blocks of memory and contexts are left.
+  int (*live)(void);
+} tfrt_fake_cuda_control_t;
+
+// Opens the library at TFRT_FAKE_CUDA_PATH and returns its control; ends the process if there
+// is none. Thread-safe.
+const tfrt_fake_cuda_control_t* tfrt_fake_cuda_control(void);
+
+#endif  // TFRT_TESTS_FAKES_CUDA_FAKE_CUDA_H_

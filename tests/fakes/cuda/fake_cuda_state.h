@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The objects behind the fake driver's handles, and what it knows of memory. Private to it.
+//
+//   context --> streams (a thread and a queue of ops each), events, modules
+//   memory: blocks with owner, kind and state; never given back to the system before the end
+//
+// Thread rule: all state is guarded by one mutex, tfrt_fake.mutex; ops run without it. One
+// condition is signalled after each op.
+// Failure rule: memory of the host is never out here; results are the driver's numbers.
+#ifndef TFRT_TESTS_FAKES_CUDA_FAKE_CUDA_STATE_H_
+#define TFRT_TESTS_FAKES_CUDA_FAKE_CUDA_STATE_H_
+
+#include <stdbool.h>
+
+#include "devices/cpu/cpu_platform.h"
+#include "devices/cuda/cuda_api.h"
+#include "host_runtime/base/list.h"
+#include "host_runtime/base/random.h"
+#include "host_runtime/base/sync.h"
+#include "tests/fakes/cuda/fake_cuda.h"
+
+// Of each device; more is CUDA_ERROR_OUT_OF_MEMORY.
+#define TFRT_FAKE_CUDA_MEMORY_SIZE ((size_t)1 << 26)
+
+typedef struct tfrt_cuda_context_s {
+  int ordinal;
+  int retain_count;
+  int error;                                      // the one that sticks; 0: alive
+  bool peers[TFRT_FAKE_CUDA_DEVICE_COUNT];        // whose memory it reaches
+  bool pool_access[TFRT_FAKE_CUDA_DEVICE_COUNT];  // who reaches its pool's
+  size_t used_size;
+} tfrt_fake_context_t;
+
+typedef enum tfrt_fake_memory_kind_e {
+  TFRT_FAKE_MEMORY_DEVICE,
+  TFRT_FAKE_MEMORY_POOL,
+  TFRT_FAKE_MEMORY_GLOBAL,
+  TFRT_FAKE_MEMORY_PINNED,
+  TFRT_FAKE_MEMORY_REGISTERED,
+} tfrt_fake_memory_kind_t;
+
+typedef struct tfrt_fake_block_s {
+  tfrt_list_link_t link;
+  tfrt_fake_memory_kind_t kind;
+  tfrt_fake_context_t* context;  // of the one who made it
+  char* data;
+  size_t size;
+  bool is_freed;  // asked to be; nobody may ask for more
+  bool is_dead;   // the stream has come so far
+} tfrt_fake_block_t;
+
+typedef struct tfrt_cuda_event_handle_s {
+  tfrt_list_link_t link;
+  tfrt_fake_context_t* context;
+  bool with_timing;
+  bool is_destroyed;
+  int ref_count;    // of the handle, and of ops
+  uint64_t issued;  // records
+  uint64_t done;    // those whose point is reached
+  int64_t time_ns;
+} tfrt_fake_event_t;
+
+typedef struct tfrt_cuda_module_handle_s {
+  tfrt_list_link_t link;
+  tfrt_fake_context_t* context;
+  char* image;
+  size_t size;
+  tfrt_list_link_t functions;
+  tfrt_list_link_t globals;
+} tfrt_fake_module_t;
+
+typedef struct tfrt_cuda_function_handle_s {
+  tfrt_list_link_t link;
+  tfrt_fake_module_t* module;
+  const tfrt_cpu_kernel_t* kernel;
+  uint32_t parameter_count;
+  uint32_t parameter_sizes[TFRT_DEVICE_MAX_PARAMETERS];
+  int shared_size;
+} tfrt_fake_function_t;
+
+typedef struct tfrt_fake_op_s tfrt_fake_op_t;
+
+typedef struct tfrt_cuda_stream_handle_s {
+  tfrt_list_link_t link;
+  tfrt_fake_context_t* context;
+  tfrt_random_t random;
+  tfrt_list_link_t ops;
+  bool is_destroyed;  // ends when its ops are done
+  tfrt_thread_t thread;
+} tfrt_fake_stream_t;
+
+typedef enum tfrt_fake_op_kind_e {
+  TFRT_FAKE_OP_COPY,
+  TFRT_FAKE_OP_FILL,
+  TFRT_FAKE_OP_LAUNCH,
+  TFRT_FAKE_OP_RECORD,
+  TFRT_FAKE_OP_WAIT,
+  TFRT_FAKE_OP_FREE,
+} tfrt_fake_op_kind_t;
+
+struct tfrt_fake_op_s {
+  tfrt_list_link_t link;
+  tfrt_fake_op_kind_t kind;
+  tfrt_fake_stream_t* stream;
+  char* target;
+  const char* source;
+  size_t size;  // of a copy or fill, in bytes
+  unsigned pattern;
+  unsigned width;
+  const tfrt_cpu_kernel_t* kernel;
+  tfrt_device_launch_t launch;
+  uint32_t parameter_count;
+  uint32_t parameter_sizes[TFRT_DEVICE_MAX_PARAMETERS];
+  uint64_t parameters[TFRT_DEVICE_MAX_PARAMETERS];  // of at most 8 bytes each
+  tfrt_fake_event_t* event;
+  uint64_t sequence;
+  tfrt_fake_block_t* block;
+};
+
+typedef struct tfrt_fake_s {
+  tfrt_mutex_t mutex;  // guards all below
+  tfrt_condition_t condition;
+  tfrt_fake_context_t contexts[TFRT_FAKE_CUDA_DEVICE_COUNT];
+  tfrt_list_link_t blocks;
+  tfrt_list_link_t streams;
+  tfrt_list_link_t events;
+  tfrt_list_link_t modules;
+  tfrt_list_link_t ended_streams;  // destroyed; their threads are to be joined
+  uint64_t seed;
+  int version;
+  const char* failing_name;
+  uint32_t failing_countdown;
+  int failing_result;
+  int defect_count;
+  char defects[4096];
+} tfrt_fake_t;
+
+extern tfrt_fake_t tfrt_fake;
+
+// Makes |tfrt_fake| what it is at first, once.
+void tfrt_fake_initialize(void);
+
+// --- With the mutex held -------------------------------------------------------------
+
+// Counts a defect, described by |format|.
+void tfrt_fake_defect(const char* format, ...) TFRT_PRINTF(1, 2);
+
+// A new block of |size| bytes: its data is the system's, or |data| when that is not NULL.
+tfrt_fake_block_t* tfrt_fake_block_create(tfrt_fake_memory_kind_t kind,
+                                          tfrt_fake_context_t* context, void* data, size_t size);
+
+// The block that has the |size| bytes at |data|; a defect, and NULL, if there is none, or if
+// it was freed before |context| could use it. NULL without a defect unless |is_required|.
+tfrt_fake_block_t* tfrt_fake_block_find(const void* data, size_t size, bool is_required);
+
+// Takes |block| out of use; its bytes become poison.
+void tfrt_fake_block_kill(tfrt_fake_block_t* block);
+
+// Takes all blocks of |context| out of use.
+void tfrt_fake_kill_blocks(const tfrt_fake_context_t* context);
+
+// A new stream with its thread; NULL if there is none to have.
+tfrt_fake_stream_t* tfrt_fake_stream_create(tfrt_fake_context_t* context);
+
+// A new op of |stream|, and what puts it there.
+tfrt_fake_op_t* tfrt_fake_op_create(tfrt_fake_stream_t* stream, tfrt_fake_op_kind_t kind);
+void tfrt_fake_op_give(tfrt_fake_op_t* op);
+
+void tfrt_fake_event_release(tfrt_fake_event_t* event);
+
+// --- Without it ------------------------------------------------------------------------
+
+// Joins the threads of the streams of |context| that were destroyed.
+void tfrt_fake_join_streams(const tfrt_fake_context_t* context);
+
+#endif  // TFRT_TESTS_FAKES_CUDA_FAKE_CUDA_STATE_H_

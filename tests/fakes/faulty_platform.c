@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tests/fakes/faulty_platform.h"
+
+#include "devices/device_stream.h"
+
+#define MAX_DEVICES 4
+
+typedef struct tfrt_faulty_device_s {
+  tfrt_device_t base;
+  tfrt_device_t* inner;  // +1
+} tfrt_faulty_device_t;
+
+typedef struct tfrt_faulty_platform_s {
+  tfrt_device_platform_t base;
+  tfrt_device_platform_t* inner;                       // +1
+  _Atomic uint32_t countdowns[TFRT_FAULT_KIND_COUNT];  // 0: no call fails
+  tfrt_faulty_device_t devices[MAX_DEVICES];
+} tfrt_faulty_platform_t;
+
+typedef struct tfrt_faulty_stream_s {
+  tfrt_device_stream_t base;
+  tfrt_device_stream_t* inner;  // +1
+} tfrt_faulty_stream_t;
+
+typedef struct tfrt_faulty_event_s {
+  tfrt_device_event_t base;
+  tfrt_device_event_t* inner;  // +1
+} tfrt_faulty_event_t;
+
+typedef struct tfrt_faulty_module_s {
+  tfrt_device_module_t base;
+  tfrt_device_module_t* inner;  // +1
+} tfrt_faulty_module_t;
+
+typedef struct tfrt_faulty_function_s {
+  tfrt_device_function_t base;
+  tfrt_device_function_t* inner;  // +1
+} tfrt_faulty_function_t;
+
+static tfrt_device_t* tfrt_faulty_device_inner(tfrt_device_t* device) {
+  return device ? TFRT_CONTAINER_OF(device, tfrt_faulty_device_t, base)->inner : NULL;
+}
+static tfrt_device_stream_t* tfrt_faulty_stream_inner(tfrt_device_stream_t* stream) {
+  return TFRT_CONTAINER_OF(stream, tfrt_faulty_stream_t, base)->inner;
+}
+static tfrt_device_event_t* tfrt_faulty_event_inner(tfrt_device_event_t* event) {
+  return TFRT_CONTAINER_OF(event, tfrt_faulty_event_t, base)->inner;
+}
+static tfrt_device_module_t* tfrt_faulty_module_inner(tfrt_device_module_t* module) {
+  return TFRT_CONTAINER_OF(module, tfrt_faulty_module_t, base)->inner;
+}
+static tfrt_device_function_t* tfrt_faulty_function_inner(tfrt_device_function_t* function) {
+  return TFRT_CONTAINER_OF(function, tfrt_faulty_function_t, base)->inner;
+}
+
+// --- Faults --------------------------------------------------------------------
+
+const char* tfrt_fault_kind_name(tfrt_fault_kind_t kind) {
+  static const char* const names[] = {"allocate",    "pin",      "create stream", "create event",
+                                      "load module", "function", "global",        "copy",
+                                      "fill",        "launch",   "record",        "wait",
+                                      "query",       "await",    "deallocate"};
+  _Static_assert(TFRT_ARRAY_SIZE(names) == TFRT_FAULT_KIND_COUNT, "each kind has a name");
+  return names[kind];
+}
+
+void tfrt_faulty_platform_fail(tfrt_device_platform_t* platform, tfrt_fault_kind_t kind,
+                               uint32_t n) {
+  tfrt_faulty_platform_t* faulty = TFRT_CONTAINER_OF(platform, tfrt_faulty_platform_t, base);
+  atomic_store_explicit(&faulty->countdowns[kind], n, memory_order_relaxed);
+}
+
+// The error of this call, if it is the one that is to fail. A broken driver breaks none of its
+// own devices: the call just does nothing.
+static tfrt_status_t tfrt_faulty_check(tfrt_device_t* device, tfrt_fault_kind_t kind) {
+  tfrt_faulty_platform_t* faulty =
+      TFRT_CONTAINER_OF(device->platform, tfrt_faulty_platform_t, base);
+  // The loss of the inner device is that of the outer one, too.
+  tfrt_status_t lost = tfrt_device_check(tfrt_faulty_device_inner(device));
+  if (lost) tfrt_device_lose(device, lost);
+  tfrt_status_release(lost);
+  _Atomic uint32_t* countdown = &faulty->countdowns[kind];
+  uint32_t left = atomic_load_explicit(countdown, memory_order_relaxed);
+  while (left > 0 && !atomic_compare_exchange_weak_explicit(
+                         countdown, &left, left - 1, memory_order_relaxed, memory_order_relaxed)) {
+  }
+  if (left != 1) return NULL;
+  return tfrt_status_create(
+      kind == TFRT_FAULT_ALLOCATE ? TFRT_STATUS_RESOURCE_EXHAUSTED : TFRT_STATUS_INTERNAL,
+      "%s: %s failed: FAULT_ERROR_INJECTED", device->name, tfrt_fault_kind_name(kind));
+}
+
+// --- Events --------------------------------------------------------------------
+
+static void tfrt_faulty_event_destroy(tfrt_device_event_t* event) {
+  tfrt_device_event_release(tfrt_faulty_event_inner(event));
+  tfrt_allocator_free(event->device->platform->allocator, event, sizeof(tfrt_faulty_event_t));
+}
+
+static tfrt_status_t tfrt_faulty_event_query(tfrt_device_event_t* event, bool* out_done) {
+  TFRT_RETURN_IF_ERROR(tfrt_faulty_check(event->device, TFRT_FAULT_QUERY));
+  return tfrt_device_event_query(tfrt_faulty_event_inner(event), out_done);
+}
+
+static tfrt_async_value_t* tfrt_faulty_event_await(tfrt_device_event_t* event) {
+  tfrt_status_t fault = tfrt_faulty_check(event->device, TFRT_FAULT_AWAIT);
+  if (fault) return tfrt_async_value_create_error_take(fault);
+  return tfrt_device_event_await(tfrt_faulty_event_inner(event));
+}
+
+static tfrt_status_t tfrt_faulty_event_elapsed(tfrt_device_event_t* end, tfrt_device_event_t* start,
+                                               float* out_milliseconds) {
+  return tfrt_device_event_elapsed(tfrt_faulty_event_inner(end), tfrt_faulty_event_inner(start),
+                                   out_milliseconds);
+}
+
+static const tfrt_device_event_vtable_t event_vtable = {
+    tfrt_faulty_event_destroy, tfrt_faulty_event_query, tfrt_faulty_event_await,
+    tfrt_faulty_event_elapsed};
+
+static tfrt_status_t tfrt_faulty_create_event(tfrt_device_t* device, bool with_timing,
+                                              tfrt_device_event_t** out_event) {
+  TFRT_RETURN_IF_ERROR(tfrt_faulty_check(device, TFRT_FAULT_CREATE_EVENT));
+  tfrt_device_event_t* inner;
+  TFRT_RETURN_IF_ERROR(
+      tfrt_device_create_event(tfrt_faulty_device_inner(device), with_timing, &inner));
+  tfrt_faulty_event_t* event =
+      tfrt_allocator_allocate_zeroed(device->platform->allocator, sizeof(*event));
+  event->inner = inner;
+  tfrt_device_event_initialize(&event->base, &event_vtable, device, with_timing);
+  *out_event = &event->base;
+  return NULL;
+}
+
+// --- Modules -------------------------------------------------------------------
+
+static void tfrt_faulty_module_destroy(tfrt_device_module_t* module) {
+  tfrt_device_module_release(tfrt_faulty_module_inner(module));
+  tfrt_allocator_free(module->device->platform->allocator, module, sizeof(tfrt_faulty_module_t));
+}
+
+static void tfrt_faulty_function_destroy(tfrt_device_function_t* function) {
+  tfrt_device_function_release(tfrt_faulty_function_inner(function));
+  tfrt_allocator_free(function->module->device->platform->allocator, function,
+                      sizeof(tfrt_faulty_function_t));
+}
+
+static const tfrt_device_function_vtable_t function_vtable = {tfrt_faulty_function_destroy};
+
+static tfrt_status_t tfrt_faulty_module_function(tfrt_device_module_t* module, const char* name,
+                                                 tfrt_device_function_t** out_function) {
+  TFRT_RETURN_IF_ERROR(tfrt_faulty_check(module->device, TFRT_FAULT_GET_FUNCTION));
+  tfrt_device_function_t* inner;
+  TFRT_RETURN_IF_ERROR(tfrt_device_module_function(tfrt_faulty_module_inner(module), name, &inner));
+  tfrt_faulty_function_t* function =
+      tfrt_allocator_allocate_zeroed(module->device->platform->allocator, sizeof(*function));
+  tfrt_status_t status =
+      tfrt_device_function_initialize(&function->base, &function_vtable, module, name);
+  function->inner = inner;
+  function->base.parameter_count = inner->parameter_count;
+  memcpy(function->base.parameter_sizes, inner->parameter_sizes, sizeof(inner->parameter_sizes));
+  *out_function = &function->base;
+  return status;
+}
+
+static tfrt_status_t tfrt_faulty_module_global(tfrt_device_module_t* module, const char* name,
+                                               tfrt_device_address_t* out_address,
+                                               size_t* out_size) {
+  TFRT_RETURN_IF_ERROR(tfrt_faulty_check(module->device, TFRT_FAULT_GET_GLOBAL));
+  tfrt_device_module_t* inner = tfrt_faulty_module_inner(module);
+  return inner->vtable->global(inner, name, out_address, out_size);
+}
+
+static const tfrt_device_module_vtable_t module_vtable = {
+    tfrt_faulty_module_destroy, tfrt_faulty_module_function, tfrt_faulty_module_global};
+
+static tfrt_status_t tfrt_faulty_load_module(tfrt_device_t* device, const char* image, size_t size,
+                                             tfrt_device_module_t** out_module) {
+  TFRT_RETURN_IF_ERROR(tfrt_faulty_check(device, TFRT_FAULT_LOAD_MODULE));
+  tfrt_device_module_t* inner;
+  TFRT_RETURN_IF_ERROR(
+      tfrt_device_load_module(tfrt_faulty_device_inner(device), image, size, &inner));
+  tfrt_faulty_module_t* module =
+      tfrt_allocator_allocate_zeroed(device->platform->allocator, sizeof(*module));
+  tfrt_device_module_initialize(&module->base, &module_vtable, device);
+  module->inner = inner;
+  *out_module = &module->base;
+  return NULL;
+}
+
+// --- Streams -------------------------------------------------------------------
+
+static void tfrt_faulty_stream_destroy(tfrt_device_stream_t* stream) {
+  tfrt_device_stream_release(tfrt_faulty_stream_inner(stream));
+  tfrt_allocator_free(stream->device->platform->allocator, stream, sizeof(tfrt_faulty_stream_t));
+}
+
+static tfrt_status_t tfrt_faulty_stream_copy(tfrt_device_stream_t* stream,
+                                             const tfrt_device_copy_t* copy) {
+  TFRT_RETURN_IF_ERROR(tfrt_faulty_check(stream->device, TFRT_FAULT_COPY));
+  tfrt_device_copy_t inner_copy = *copy;
+  inner_copy.target_device = tfrt_faulty_device_inner(copy->target_device);
+  inner_copy.source_device = tfrt_faulty_device_inner(copy->source_device);
+  tfrt_device_stream_t* inner = tfrt_faulty_stream_inner(stream);
+  return inner->vtable->copy(inner, &inner_copy);
+}
+
+static tfrt_status_t tfrt_faulty_stream_fill(tfrt_device_stream_t* stream,
+                                             const tfrt_device_fill_t* fill) {
+  TFRT_RETURN_IF_ERROR(tfrt_faulty_check(stream->device, TFRT_FAULT_FILL));
+  tfrt_device_stream_t* inner = tfrt_faulty_stream_inner(stream);
+  return inner->vtable->fill(inner, fill);
+}
+
+static tfrt_status_t tfrt_faulty_stream_launch(tfrt_device_stream_t* stream,
+                                               tfrt_device_function_t* function,
+                                               const tfrt_device_launch_t* launch,
+                                               void* const* parameters, const size_t* sizes,
+                                               uint32_t parameter_count) {
+  TFRT_RETURN_IF_ERROR(tfrt_faulty_check(stream->device, TFRT_FAULT_LAUNCH));
+  tfrt_device_stream_t* inner = tfrt_faulty_stream_inner(stream);
+  return inner->vtable->launch(inner, tfrt_faulty_function_inner(function), launch, parameters,
+                               sizes, parameter_count);
+}
+
+static tfrt_status_t tfrt_faulty_stream_record(tfrt_device_stream_t* stream,
+                                               tfrt_device_event_t* event) {
+  TFRT_RETURN_IF_ERROR(tfrt_faulty_check(stream->device, TFRT_FAULT_RECORD));
+  return tfrt_device_stream_record(tfrt_faulty_stream_inner(stream),
+                                   tfrt_faulty_event_inner(event));
+}
+
+static tfrt_status_t tfrt_faulty_stream_wait(tfrt_device_stream_t* stream,
+                                             tfrt_device_event_t* event) {
+  TFRT_RETURN_IF_ERROR(tfrt_faulty_check(stream->device, TFRT_FAULT_WAIT));
+  return tfrt_device_stream_wait(tfrt_faulty_stream_inner(stream), tfrt_faulty_event_inner(event));
+}
+
+static tfrt_status_t tfrt_faulty_stream_allocate(tfrt_device_stream_t* stream, size_t size,
+                                                 tfrt_device_address_t* out_address) {
+  TFRT_RETURN_IF_ERROR(tfrt_faulty_check(stream->device, TFRT_FAULT_ALLOCATE));
+  tfrt_device_stream_t* inner = tfrt_faulty_stream_inner(stream);
+  return inner->vtable->allocate(inner, size, out_address);
+}
+
+// The memory does go back: that it doesn't would be a leak of the test.
+static tfrt_status_t tfrt_faulty_stream_deallocate(tfrt_device_stream_t* stream,
+                                                   tfrt_device_address_t address, size_t size) {
+  tfrt_device_stream_t* inner = tfrt_faulty_stream_inner(stream);
+  TFRT_RETURN_IF_ERROR(inner->vtable->deallocate(inner, address, size));
+  return tfrt_faulty_check(stream->device, TFRT_FAULT_DEALLOCATE);
+}
+
+static const tfrt_device_stream_vtable_t stream_vtable = {
+    .destroy = tfrt_faulty_stream_destroy,
+    .copy = tfrt_faulty_stream_copy,
+    .fill = tfrt_faulty_stream_fill,
+    .launch = tfrt_faulty_stream_launch,
+    .record = tfrt_faulty_stream_record,
+    .wait = tfrt_faulty_stream_wait,
+    .allocate = tfrt_faulty_stream_allocate,
+    .deallocate = tfrt_faulty_stream_deallocate,
+};
+
+static tfrt_status_t tfrt_faulty_create_stream(tfrt_device_t* device,
+                                               tfrt_device_stream_t** out_stream) {
+  TFRT_RETURN_IF_ERROR(tfrt_faulty_check(device, TFRT_FAULT_CREATE_STREAM));
+  tfrt_device_stream_t* inner;
+  TFRT_RETURN_IF_ERROR(tfrt_device_create_stream(tfrt_faulty_device_inner(device), &inner));
+  tfrt_faulty_stream_t* stream =
+      tfrt_allocator_allocate_zeroed(device->platform->allocator, sizeof(*stream));
+  stream->inner = inner;
+  tfrt_device_stream_initialize(&stream->base, &stream_vtable, device);
+  *out_stream = &stream->base;
+  return NULL;
+}
+
+// --- Devices -------------------------------------------------------------------
+
+static void tfrt_faulty_device_destroy(tfrt_device_t* device) {
+  tfrt_device_release(tfrt_faulty_device_inner(device));
+  tfrt_device_deinitialize(device);
+}
+
+static tfrt_status_t tfrt_faulty_allocate(tfrt_device_t* device, tfrt_device_space_t space,
+                                          size_t size, tfrt_device_address_t* out_address) {
+  TFRT_RETURN_IF_ERROR(tfrt_faulty_check(device, TFRT_FAULT_ALLOCATE));
+  tfrt_device_t* inner = tfrt_faulty_device_inner(device);
+  return inner->vtable->allocate(inner, space, size, out_address);
+}
+
+static tfrt_status_t tfrt_faulty_deallocate(tfrt_device_t* device, tfrt_device_space_t space,
+                                            tfrt_device_address_t address, size_t size) {
+  tfrt_device_t* inner = tfrt_faulty_device_inner(device);
+  TFRT_RETURN_IF_ERROR(inner->vtable->deallocate(inner, space, address, size));
+  return tfrt_faulty_check(device, TFRT_FAULT_DEALLOCATE);
+}
+
+static tfrt_status_t tfrt_faulty_pin(tfrt_device_t* device, void* data, size_t size) {
+  TFRT_RETURN_IF_ERROR(tfrt_faulty_check(device, TFRT_FAULT_PIN));
+  tfrt_device_t* inner = tfrt_faulty_device_inner(device);
+  return inner->vtable->pin(inner, data, size);
+}
+
+static tfrt_status_t tfrt_faulty_unpin(tfrt_device_t* device, void* data, size_t size) {
+  tfrt_device_t* inner = tfrt_faulty_device_inner(device);
+  return inner->vtable->unpin(inner, data, size);
+}
+
+static tfrt_status_t tfrt_faulty_can_copy_from(tfrt_device_t* device, tfrt_device_t* peer,
+                                               bool* out_can) {
+  tfrt_device_t* inner = tfrt_faulty_device_inner(device);
+  return inner->vtable->can_copy_from(inner, tfrt_faulty_device_inner(peer), out_can);
+}
+
+static const tfrt_device_vtable_t device_vtable = {
+    .destroy = tfrt_faulty_device_destroy,
+    .allocate = tfrt_faulty_allocate,
+    .deallocate = tfrt_faulty_deallocate,
+    .pin = tfrt_faulty_pin,
+    .unpin = tfrt_faulty_unpin,
+    .create_stream = tfrt_faulty_create_stream,
+    .create_event = tfrt_faulty_create_event,
+    .load_module = tfrt_faulty_load_module,
+    .can_copy_from = tfrt_faulty_can_copy_from,
+};
+
+// --- The platform --------------------------------------------------------------
+
+static void tfrt_faulty_platform_destroy(tfrt_device_platform_t* base) {
+  tfrt_faulty_platform_t* platform = TFRT_CONTAINER_OF(base, tfrt_faulty_platform_t, base);
+  tfrt_allocator_t allocator = base->allocator;
+  for (uint32_t i = 0; i < base->device_count; ++i) {
+    tfrt_faulty_device_destroy(&platform->devices[i].base);
+  }
+  tfrt_device_platform_release(platform->inner);
+  tfrt_device_platform_deinitialize(base);
+  tfrt_allocator_free(allocator, platform, sizeof(*platform));
+}
+
+static tfrt_status_t tfrt_faulty_platform_device(tfrt_device_platform_t* base, uint32_t ordinal,
+                                                 tfrt_device_t** out_device) {
+  *out_device = &TFRT_CONTAINER_OF(base, tfrt_faulty_platform_t, base)->devices[ordinal].base;
+  return NULL;
+}
+
+static const tfrt_device_platform_vtable_t platform_vtable = {tfrt_faulty_platform_destroy,
+                                                              tfrt_faulty_platform_device};
+
+tfrt_status_t tfrt_faulty_platform_create(tfrt_device_platform_t* inner,
+                                          tfrt_device_platform_t** out_platform) {
+  *out_platform = NULL;
+  tfrt_faulty_platform_t* platform =
+      tfrt_allocator_allocate_zeroed(inner->allocator, sizeof(*platform));
+  if (!platform) return tfrt_status_out_of_memory();
+  uint32_t count = inner->device_count < MAX_DEVICES ? inner->device_count : MAX_DEVICES;
+  tfrt_device_platform_initialize(&platform->base, &platform_vtable, "faulty", count,
+                                  inner->allocator, inner->work_queue);
+  platform->inner = tfrt_device_platform_retain(inner);
+  tfrt_status_t status = NULL;
+  for (uint32_t i = 0; i < count && !status; ++i) {
+    tfrt_faulty_device_t* device = &platform->devices[i];
+    tfrt_device_initialize(&device->base, &device_vtable, &platform->base, i);
+    status = tfrt_device_platform_device(inner, i, &device->inner);
+    if (!status) device->base.properties = device->inner->properties;
+  }
+  if (status) {
+    tfrt_faulty_platform_destroy(&platform->base);
+    return status;
+  }
+  *out_platform = &platform->base;
+  return NULL;
+}
