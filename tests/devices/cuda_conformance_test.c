@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The conformance suite over the CUDA backend and the fake driver: with all that a driver can
-// have, and, as another program (TFRT_TEST_OLD_DRIVER), with one of CUDA 11.1, which has
+// have, and, as another program (TFRT_TEST_OLD_DRIVER), with an older one, which has
 // no pools and doesn't tell a kernel's parameters.
 #include "devices/cuda/cuda_platform.h"
 #include "tests/devices/conformance.h"
