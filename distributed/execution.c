@@ -27,17 +27,15 @@ uint32_t tfrt_execution_depth(tfrt_request_context_t* request) {
   return resource ? TFRT_CONTAINER_OF(resource, tfrt_execution_depth_t, base)->depth : 0;
 }
 
-static void tfrt_execution_note_depth(const tfrt_execution_t* execution,
-                                      tfrt_request_context_t* request) {
-  tfrt_execution_depth_t* depth =
-      tfrt_allocator_allocate_zeroed(request->allocator, sizeof(*depth));
+void tfrt_execution_note_depth(tfrt_request_context_t* request, uint32_t depth) {
+  tfrt_execution_depth_t* note = tfrt_allocator_allocate_zeroed(request->allocator, sizeof(*note));
   // Without a note the calls below count as the root's own: they get less credit at worst.
-  if (!depth) return;
-  depth->base.name = tfrt_execution_depth_name;
-  depth->base.destroy = tfrt_execution_destroy_depth;
-  depth->allocator = request->allocator;
-  depth->depth = execution->depth;
-  tfrt_resource_context_add(&request->resources, &depth->base);
+  if (!note) return;
+  note->base.name = tfrt_execution_depth_name;
+  note->base.destroy = tfrt_execution_destroy_depth;
+  note->allocator = request->allocator;
+  note->depth = depth;
+  tfrt_resource_context_add(&request->resources, &note->base);
 }
 
 // --- Life --------------------------------------------------------------------
@@ -319,7 +317,7 @@ static tfrt_status_t tfrt_execution_prepare(tfrt_execution_t* execution,
   options.router = &execution->job->router;
   TFRT_RETURN_IF_ERROR(tfrt_request_context_create(&options, execution->node->options.allocator,
                                                    &execution->request));
-  tfrt_execution_note_depth(execution, execution->request);
+  tfrt_execution_note_depth(execution->request, execution->depth);
   return NULL;
 }
 

@@ -116,4 +116,8 @@ void tfrt_execution_release(tfrt_execution_t* execution);
 // Thread-safe (needs no lock).
 uint32_t tfrt_execution_depth(tfrt_request_context_t* request);
 
+// Says that there are |depth| remote calls above what |request|, a new one, runs. Thread-safe
+// (needs no lock).
+void tfrt_execution_note_depth(tfrt_request_context_t* request, uint32_t depth);
+
 #endif  // TFRT_DISTRIBUTED_EXECUTION_H_

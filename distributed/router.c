@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/router.h"
 
+#include "distributed/local_call.h"
 #include "distributed/outgoing_call.h"
 #include "distributed/sending.h"
 #include "host_runtime/async/builtin_types.h"
@@ -34,22 +35,33 @@ static tfrt_status_t tfrt_router_find(tfrt_job_t* job, const tfrt_routed_call_t*
                             call->function->name);
 }
 
-static void tfrt_router_set_deadline(tfrt_job_t* job, const tfrt_routed_call_t* call,
-                                     tfrt_outgoing_call_request_t* request) {
-  request->deadline_ns = call->context->request->options.deadline_ns;
-  if (call->options->deadline_ms == 0) return;
+// Sets |*out_deadline_ns| to the deadline of |call|; returns true if it is its own, which is
+// earlier than its request's.
+static bool tfrt_router_find_deadline(tfrt_job_t* job, const tfrt_routed_call_t* call,
+                                      int64_t* out_deadline_ns) {
+  *out_deadline_ns = call->context->request->options.deadline_ns;
+  if (call->options->deadline_ms == 0) return false;
   int64_t own =
       tfrt_deadline_after(tfrt_node_now_ns(job->node),
                           (int64_t)call->options->deadline_ms * TFRT_NANOSECONDS_PER_MILLISECOND);
-  if (own >= request->deadline_ns) return;
-  request->deadline_ns = own;
-  request->has_own_deadline = true;
+  if (own >= *out_deadline_ns) return false;
+  *out_deadline_ns = own;
+  return true;
+}
+
+static void tfrt_router_call_here(tfrt_job_t* job, const tfrt_routed_call_t* call) {
+  int64_t deadline_ns = 0;
+  if (tfrt_router_find_deadline(job, call, &deadline_ns)) {
+    tfrt_local_call_execute(job, call, deadline_ns);
+  } else {
+    tfrt_function_execute(call->function, call->context, call->arguments, call->results);
+  }
 }
 
 static void tfrt_router_call(tfrt_call_router_t* router, const tfrt_routed_call_t* call) {
   tfrt_job_t* job = TFRT_CONTAINER_OF(router, tfrt_job_t, router);
   if (!call->options->has_host || call->options->host == job->rank) {
-    tfrt_function_execute(call->function, call->context, call->arguments, call->results);
+    tfrt_router_call_here(job, call);
     return;
   }
   tfrt_outgoing_call_request_t request = {.job = job,
@@ -70,7 +82,7 @@ static void tfrt_router_call(tfrt_call_router_t* router, const tfrt_routed_call_
     tfrt_router_fail(call, status);
     return;
   }
-  tfrt_router_set_deadline(job, call, &request);
+  request.has_own_deadline = tfrt_router_find_deadline(job, call, &request.deadline_ns);
   tfrt_outgoing_call_start(job->node, &request);
   tfrt_node_lock_tables(job->node);
   tfrt_cached_program_release(request.program);

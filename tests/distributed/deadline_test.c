@@ -537,6 +537,90 @@ START_TEST(a_call_that_is_replayed_after_its_deadline_starts_no_kernel) {
 }
 END_TEST
 
+// --- Calls that stay on their host ---------------------------------------------
+
+static const char local_program[] =
+    "func.func @never(%x: i32) -> i32 {\n"
+    "  %y = \"test.never\"(%x) : (i32) -> i32\n"
+    "  %z = \"test.step\"(%y) : (i32) -> i32\n"
+    "  tfrt.return %z : i32\n"
+    "}\n"
+    "func.func @main(%x: i32) -> (i32, i32, i32) {\n"
+    "  %y = tfrt.call @never(%x) {host = 0 : i32, deadline_ms = 200 : i32} : (i32) -> i32\n"
+    "  %s = \"test.watch\"(%y) {bef.nonstrict} : (i32) -> i32\n"
+    "  %z = \"test.step\"(%x) : (i32) -> i32\n"
+    "  tfrt.return %y, %z, %s : i32, i32, i32\n"
+    "}\n";
+
+START_TEST(the_own_deadline_of_a_call_on_its_own_host_is_kept) {
+  begin(2, NULL, TFRT_TIME_INFINITE);
+  int64_t begun_ns = now_ns();
+  start(local_program, 3);
+  ck_assert(tfrt_simulated_network_run_until(world.network, is_settled, NULL, 10 * SECOND));
+  ck_assert_int_ge(settled_ns, begun_ns + 200 * MILLISECOND);
+  ck_assert_int_le(settled_ns, begun_ns + 210 * MILLISECOND);
+  resolve_never();
+  tfrt_node_world_await(&world);
+  expect_deadline_exceeded(0);
+  const tfrt_status_fields_t* fields = tfrt_status_fields(tfrt_node_world_error(&world, 0));
+  ck_assert_str_eq(fields->message, "the deadline of the call of @never has passed");
+  ck_assert_str_eq(fields->origin.function, "main");
+  ck_assert_uint_eq(fields->origin.line, 7);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 1), 2);
+  // test.never and the step of @main; not the step behind test.never.
+  ck_assert_int_eq(runs[0], 2);
+  end();
+}
+END_TEST
+
+// The calls of a call with a deadline have no more time than it, wherever they run.
+static const char below_program[] =
+    "func.func @due(%x: i32) -> i64 {\n"
+    "  %d = \"test.due\"(%x) : (i32) -> i64\n"
+    "  tfrt.return %d : i64\n"
+    "}\n"
+    "func.func @there(%x: i32) -> (i64, i64) {\n"
+    "  %a = tfrt.call @due(%x) {host = 1 : i32, deadline_ms = 5000 : i32} : (i32) -> i64\n"
+    "  %b = tfrt.call @due(%x) {host = 0 : i32, deadline_ms = 5000 : i32} : (i32) -> i64\n"
+    "  tfrt.return %a, %b : i64, i64\n"
+    "}\n"
+    "func.func @main(%x: i32) -> (i64, i64, i64) {\n"
+    "  %a, %b = tfrt.call @there(%x) {host = 0 : i32, deadline_ms = 200 : i32}\n"
+    "      : (i32) -> (i64, i64)\n"
+    "  %c = tfrt.call @due(%x) : (i32) -> i64\n"
+    "  tfrt.return %a, %b, %c : i64, i64, i64\n"
+    "}\n";
+
+START_TEST(what_a_call_with_a_deadline_calls_has_no_more_time) {
+  begin(2, NULL, TFRT_TIME_INFINITE);
+  int64_t begun_ns = now_ns();
+  start(below_program, 3);
+  tfrt_node_world_await(&world);
+  for (uint32_t i = 0; i < 2; ++i) {
+    ck_assert_int_ge(i64_result_of(i), begun_ns + 200 * MILLISECOND);
+    ck_assert_int_le(i64_result_of(i), begun_ns + 210 * MILLISECOND);
+  }
+  ck_assert_int_eq(i64_result_of(2), NO_DEADLINE);
+  end();
+}
+END_TEST
+
+START_TEST(a_cancel_reaches_a_call_with_a_deadline_of_its_own) {
+  begin(2, NULL, TFRT_TIME_INFINITE);
+  start(local_program, 3);
+  tfrt_node_world_run_for(&world, 50 * MILLISECOND);
+  tfrt_status_t reason = tfrt_status_create(TFRT_STATUS_CANCELLED, "enough of that");
+  tfrt_client_cancel(world.client, world.start, reason);
+  tfrt_status_release(reason);
+  tfrt_node_world_run_for(&world, MILLISECOND);
+  resolve_never();
+  tfrt_node_world_await(&world);
+  ck_assert_str_eq(tfrt_status_message(tfrt_node_world_error(&world, 0)), "enough of that");
+  ck_assert_int_eq(runs[0], 2);
+  end();
+}
+END_TEST
+
 static void add_tests(TCase* tests) {
   tcase_add_test(tests, what_never_ends_ends_at_the_jobs_deadline);
   tcase_add_test(tests, after_the_deadline_no_kernel_starts);
@@ -547,6 +631,9 @@ static void add_tests(TCase* tests) {
   tcase_add_test(tests, a_deadline_is_kept_by_clocks_that_differ);
   tcase_add_test(tests, without_a_deadline_only_a_calls_own_one_counts);
   tcase_add_test(tests, a_calls_own_deadline_ends_it_and_what_is_below_and_nothing_else);
+  tcase_add_test(tests, the_own_deadline_of_a_call_on_its_own_host_is_kept);
+  tcase_add_test(tests, what_a_call_with_a_deadline_calls_has_no_more_time);
+  tcase_add_test(tests, a_cancel_reaches_a_call_with_a_deadline_of_its_own);
   tcase_add_test(tests, a_replayed_call_has_lost_the_time_that_it_lay);
   tcase_add_test(tests, a_call_that_is_replayed_after_its_deadline_starts_no_kernel);
 }

@@ -31,6 +31,7 @@ typedef struct tfrt_node_host_s {
 
 struct tfrt_node_world_s {
   tfrt_simulated_network_t* network;
+  uint64_t step_count;
   tfrt_frame_oracle_t* frames;  // process n has the incarnation 0x1000 + n
   tfrt_node_host_t hosts[TFRT_NODE_WORLD_MAX_HOSTS + 1];  // the last one in use is the client's
   uint32_t host_count;                                    // without the client
