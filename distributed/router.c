@@ -147,8 +147,8 @@ static tfrt_async_value_t* tfrt_router_copy(tfrt_call_router_t* router,
 static tfrt_async_value_t* tfrt_router_send_here(tfrt_job_t* job,
                                                  const tfrt_routed_message_t* message) {
   tfrt_status_t status =
-      tfrt_mailbox_send(&job->mailbox, tfrt_routed_message_request(message), job->rank,
-                        tfrt_async_value_string(message->key), message->value);
+      tfrt_mailbox_send(&job->mailbox, tfrt_mailbox_number(message, message->context->request),
+                        job->rank, tfrt_async_value_string(message->key), message->value);
   return status ? tfrt_router_error_take(status, message->site) : tfrt_async_value_ready_chain();
 }
 
@@ -196,9 +196,10 @@ static tfrt_async_value_t* tfrt_router_receive(tfrt_call_router_t* router,
   uint64_t incarnation = 0;
   tfrt_status_t status = tfrt_router_find_member(job, message->host, &incarnation);
   if (status) return tfrt_router_error_take(status, message->site);
-  tfrt_async_value_t* value = tfrt_mailbox_receive(
-      &job->mailbox, message->context->request, tfrt_routed_message_request(message), message->host,
-      tfrt_async_value_string(message->key));
+  tfrt_async_value_t* value =
+      tfrt_mailbox_receive(&job->mailbox, message->context->request,
+                           tfrt_mailbox_number(message, message->context->request), message->host,
+                           tfrt_async_value_string(message->key));
   status = tfrt_router_watch(job, message->host, incarnation);
   tfrt_node_lock_tables(job->node);
   bool is_over = job->closed;

@@ -88,7 +88,7 @@ static tfrt_async_value_t* tfrt_in_process_hosts_send(tfrt_call_router_t* router
     return tfrt_in_process_hosts_no_host(host->all, message->host, message->site);
   }
   tfrt_status_t status = tfrt_mailbox_send(&host->all->hosts[message->host].mailbox,
-                                           tfrt_routed_message_request(message), host->rank,
+                                           tfrt_mailbox_number(message, host->request), host->rank,
                                            tfrt_async_value_string(message->key), message->value);
   return status ? tfrt_async_value_create_error_take(status) : tfrt_async_value_ready_chain();
 }
@@ -99,8 +99,9 @@ static tfrt_async_value_t* tfrt_in_process_hosts_receive(tfrt_call_router_t* rou
   if (message->host >= host->all->host_count) {
     return tfrt_in_process_hosts_no_host(host->all, message->host, message->site);
   }
-  return tfrt_mailbox_receive(&host->mailbox, host->request, tfrt_routed_message_request(message),
-                              message->host, tfrt_async_value_string(message->key));
+  return tfrt_mailbox_receive(&host->mailbox, host->request,
+                              tfrt_mailbox_number(message, host->request), message->host,
+                              tfrt_async_value_string(message->key));
 }
 
 static tfrt_turn_table_t* tfrt_in_process_hosts_turns(tfrt_call_router_t* router) {

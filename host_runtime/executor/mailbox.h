@@ -49,9 +49,10 @@ tfrt_status_t tfrt_mailbox_send(tfrt_mailbox_t* mailbox, uint64_t request, uint3
 tfrt_async_value_t* tfrt_mailbox_receive(tfrt_mailbox_t* mailbox, tfrt_request_context_t* request,
                                          uint64_t number, uint32_t sender, tfrt_string_view_t key);
 
-// The number under which both sides of |message| meet: that of its request, or 0. Thread-safe.
-static inline uint64_t tfrt_routed_message_request(const tfrt_routed_message_t* message) {
-  return message->is_owed ? 0 : message->context->request->options.id;
+// The number under which both sides of |message|, of |request|, meet. Thread-safe.
+static inline uint64_t tfrt_mailbox_number(const tfrt_routed_message_t* message,
+                                           const tfrt_request_context_t* request) {
+  return message->is_owed ? 0 : request->options.id;
 }
 
 // Takes out one value (+1) of |sender|, or NULL: with |*out_waits| one that was asked for and

@@ -25,6 +25,7 @@ typedef struct state_s {
   int64_t size;
   int to_next[MEMBERS];
   int from_last[MEMBERS];
+  size_t bytes;    // of an operand; in a test there are fewer
   int orders[2];   // a byte for each member and sample
   int answers[2];  // likewise
   pid_t processes[MEMBERS];
@@ -69,7 +70,7 @@ static void add(float* sum, const float* a, const float* b, size_t count) {
 
 // One all_reduce of |bytes| bytes at |operand| into |result|.
 static bool reduce(const state_t* self, int member, char* operand, char* result, char* scratch) {
-  size_t part = (size_t)self->benchmark->kind / MEMBERS;
+  size_t part = self->bytes / MEMBERS;
   for (int turn = 0; turn < 2 * (MEMBERS - 1); ++turn) {
     bool adds = turn < MEMBERS - 1;
     size_t out =
@@ -89,7 +90,7 @@ static bool reduce(const state_t* self, int member, char* operand, char* result,
 
 // Reduces as often as it is told to; never returns.
 static void be_member(const state_t* self, int member) {
-  size_t bytes = (size_t)self->benchmark->kind;
+  size_t bytes = self->bytes;
   char* operand = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), bytes);
   char* result = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), bytes);
   char* scratch = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), CHUNK);
@@ -148,7 +149,8 @@ static tfrt_status_t open_ring(const tfrt_benchmark_t* benchmark,
                                void** out_state) {
   (void)files;
   *out_state = &current;
-  current = (state_t){.benchmark = benchmark, .size = size};
+  current = (state_t){.benchmark = benchmark, .size = size, .bytes = (size_t)benchmark->kind};
+  if (size != benchmark->size) current.bytes /= 64;
   memset(current.to_next, -1, sizeof(current.to_next));
   memset(current.from_last, -1, sizeof(current.from_last));
   memset(current.orders, -1, sizeof(current.orders));
