@@ -21,3 +21,21 @@ tfrt_status_t tfrt_host_list_parse(const char* text, tfrt_host_list_t* out_list)
     if (*host == '\0') return NULL;
   }
 }
+
+tfrt_status_t tfrt_host_list_choose(const char* text, const char* path, tfrt_hostfile_t* hostfile,
+                                    tfrt_host_list_t* out_list) {
+  out_list->count = 0;
+  if (text && path) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "--hosts and --hostfile both name the workers: give one of them");
+  }
+  if (text) return tfrt_host_list_parse(text, out_list);
+  if (!path) return NULL;
+  tfrt_status_t status = tfrt_hostfile_read(path, hostfile);
+  if (status) return tfrt_status_take_annotate(status, "--hostfile");
+  for (uint32_t i = 0; i < hostfile->count; ++i) {
+    out_list->addresses[i] = tfrt_string_view_of(hostfile->addresses[i]);
+  }
+  out_list->count = hostfile->count;
+  return NULL;
+}

@@ -16,18 +16,23 @@
 
 // What flags set and what has to be looked at first.
 typedef struct tfrt_host_query_texts_s {
+  const char* cluster;
   const char* hosts;
+  const char* hostfile;
   const char* key_file;
   const char* output;
   tfrt_tls_flags_t tls;
 } tfrt_host_query_texts_t;
 
-static tfrt_status_t tfrt_host_query_parse_flags(tfrt_host_query_t* query,
-                                                 const tfrt_host_query_verb_t* verb,
-                                                 int argument_count, char* const* arguments,
-                                                 tfrt_host_query_texts_t* texts, bool* out_help) {
-  const tfrt_flag_t flags[] = {
+#define TFRT_HOST_QUERY_FLAG_COUNT 8
+
+static void tfrt_host_query_list_flags(tfrt_host_query_t* query, tfrt_host_query_texts_t* texts,
+                                       tfrt_flag_t out_flags[TFRT_HOST_QUERY_FLAG_COUNT]) {
+  const tfrt_flag_t flags[TFRT_HOST_QUERY_FLAG_COUNT] = {
       {"hosts", TFRT_FLAG_TEXT, &texts->hosts, "A:P,B:P", "workers to ask", 0, 0},
+      {"hostfile", TFRT_FLAG_TEXT, &texts->hostfile, "FILE",
+       "the same from a file: a line HOST:PORT each, maybe with slots=N behind it", 0, 0},
+      {"cluster", TFRT_FLAG_TEXT, &texts->cluster, "FILE", TFRT_CLUSTER_FILE_FLAG_HELP, 0, 0},
       {"cluster-key-file", TFRT_FLAG_TEXT, &texts->key_file, "FILE",
        "the workers' secret (default: the environment's " TFRT_CLUSTER_KEY_VARIABLE ")", 0, 0},
       {"tls-dir", TFRT_FLAG_TEXT, &texts->tls.directory, "DIR", TFRT_TLS_DIRECTORY_HELP, 0, 0},
@@ -37,6 +42,15 @@ static tfrt_status_t tfrt_host_query_parse_flags(tfrt_host_query_t* query,
        "how long to wait for a worker (default 5000)", 1, INT32_MAX},
       {"o", TFRT_FLAG_TEXT, &texts->output, "FORMAT", "text (default) or json", 0, 0},
   };
+  memcpy(out_flags, flags, sizeof(flags));
+}
+
+static tfrt_status_t tfrt_host_query_parse_flags(tfrt_host_query_t* query,
+                                                 const tfrt_host_query_verb_t* verb,
+                                                 int argument_count, char* const* arguments,
+                                                 tfrt_host_query_texts_t* texts, bool* out_help) {
+  tfrt_flag_t flags[TFRT_HOST_QUERY_FLAG_COUNT];
+  tfrt_host_query_list_flags(query, texts, flags);
   const tfrt_flag_table_t table = {.usage = verb->usage,
                                    .summary = verb->summary,
                                    .footer = verb->footer,
@@ -45,6 +59,24 @@ static tfrt_status_t tfrt_host_query_parse_flags(tfrt_host_query_t* query,
   TFRT_RETURN_IF_ERROR(tfrt_flags_parse(&table, argument_count, arguments, &query->rest, out_help));
   if (*out_help) tfrt_flags_print_help(&table);
   return NULL;
+}
+
+// Sets what the file of --cluster says; the command line, read again, goes before it.
+static tfrt_status_t tfrt_host_query_take_file(tfrt_host_query_t* query,
+                                               const tfrt_host_query_verb_t* verb,
+                                               int argument_count, char* const* arguments,
+                                               tfrt_host_query_texts_t* texts) {
+  bool help = false;
+  bool has_hosts =
+      texts->hosts || texts->hostfile || (verb->has_hosts_as_arguments && query->rest.count > 0);
+  tfrt_flag_t flags[TFRT_HOST_QUERY_FLAG_COUNT];
+  tfrt_host_query_list_flags(query, texts, flags);
+  const tfrt_flag_table_t table = {.flags = flags, .flag_count = TFRT_ARRAY_SIZE(flags)};
+  tfrt_status_t status = tfrt_cluster_file_load(texts->cluster, &query->cluster_file);
+  if (!status) status = tfrt_cluster_file_apply(&query->cluster_file, &table);
+  if (status) return tfrt_status_take_annotate(status, "--cluster");
+  if (has_hosts) texts->hosts = texts->hostfile = NULL;
+  return tfrt_host_query_parse_flags(query, verb, argument_count, arguments, texts, &help);
 }
 
 // Takes what is no flag for addresses.
@@ -68,16 +100,21 @@ tfrt_status_t tfrt_host_query_parse(tfrt_host_query_t* query, const tfrt_host_qu
   TFRT_RETURN_IF_ERROR(
       tfrt_host_query_parse_flags(query, verb, argument_count, arguments, &texts, out_help));
   if (*out_help) return NULL;
+  if (texts.cluster) {
+    TFRT_RETURN_IF_ERROR(tfrt_host_query_take_file(query, verb, argument_count, arguments, &texts));
+  }
   query->is_json = strcmp(texts.output, "json") == 0;
   if (!query->is_json && strcmp(texts.output, "text") != 0) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "-o %s: there are text and json",
                               texts.output);
   }
-  if (texts.hosts) TFRT_RETURN_IF_ERROR(tfrt_host_list_parse(texts.hosts, &query->hosts));
+  TFRT_RETURN_IF_ERROR(
+      tfrt_host_list_choose(texts.hosts, texts.hostfile, &query->hostfile, &query->hosts));
   if (verb->has_hosts_as_arguments) TFRT_RETURN_IF_ERROR(tfrt_host_query_take_hosts(query));
   if (query->hosts.count == 0) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                              "name the workers, --hosts HOST:PORT,HOST:PORT");
+                              "name the workers: --hosts HOST:PORT,HOST:PORT, --hostfile FILE or "
+                              "--cluster FILE");
   }
   TFRT_RETURN_IF_ERROR(
       tfrt_tls_files_read(&texts.tls, "client", TFRT_CERTIFICATE_CLIENT, &query->tls));
@@ -136,6 +173,7 @@ tfrt_status_t tfrt_host_query_open(tfrt_host_query_t* query) {
 }
 
 void tfrt_host_query_close(tfrt_host_query_t* query) {
+  tfrt_cluster_file_free(&query->cluster_file);
   if (!query->is_open) return;
   for (uint32_t i = 0; i < query->hosts.count; ++i) {
     tfrt_host_query_host_t* host = &query->host[i];

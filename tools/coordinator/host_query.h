@@ -20,6 +20,7 @@
 #include "tools/common/flags.h"
 #include "tools/common/host_process.h"
 #include "tools/common/tls_files.h"
+#include "tools/coordinator/cluster_file.h"
 #include "tools/coordinator/exit_code.h"
 #include "tools/coordinator/host_list.h"
 #include "tools/coordinator/run_loop.h"
@@ -46,6 +47,8 @@ struct tfrt_host_query_s {
   bool is_json;
   int64_t timeout_ms;  // for each question
   tfrt_host_list_t hosts;
+  tfrt_hostfile_t hostfile;          // what |hosts| may point into
+  tfrt_cluster_file_t cluster_file;  // and other texts
   tfrt_cluster_key_t key;
   tfrt_tls_files_t tls;
   tfrt_flag_list_t rest;  // what is no flag

@@ -11,7 +11,9 @@
 
 // What the parser of flags sets and the options hold otherwise.
 typedef struct tfrt_run_texts_s {
+  const char* cluster;
   const char* hosts;
+  const char* hostfile;
   const char* key_file;
   tfrt_tls_flags_t tls;
 } tfrt_run_texts_t;
@@ -32,7 +34,7 @@ static const char tfrt_run_footer[] =
     "  tfrt run examples/mnist/mnist.mlir --local 3 --arg images=IDX --arg labels=IDX\n"
     "  tfrt run main.bef --hosts 10.0.0.1:7000,10.0.0.2:7000 --cluster-key-file KEY";
 
-#define TFRT_RUN_FLAG_COUNT 18
+#define TFRT_RUN_FLAG_COUNT 20
 
 static void tfrt_run_options_list_flags(tfrt_run_options_t* options, tfrt_run_texts_t* texts,
                                         tfrt_flag_t out_flags[TFRT_RUN_FLAG_COUNT]) {
@@ -41,6 +43,9 @@ static void tfrt_run_options_list_flags(tfrt_run_options_t* options, tfrt_run_te
        TFRT_HOST_LIST_MAX},
       {"hosts", TFRT_FLAG_TEXT, &texts->hosts, "A:P,B:P",
        "workers that listen already, by rank; see tfrt_worker --help", 0, 0},
+      {"hostfile", TFRT_FLAG_TEXT, &texts->hostfile, "FILE",
+       "the same from a file: a line HOST:PORT each, maybe with slots=N behind it", 0, 0},
+      {"cluster", TFRT_FLAG_TEXT, &texts->cluster, "FILE", TFRT_CLUSTER_FILE_FLAG_HELP, 0, 0},
       {"in-process", TFRT_FLAG_NUMBER, &options->in_process_count, "N",
        "be N hosts in this process: no workers, no network, the same program", 1,
        TFRT_HOST_LIST_MAX},
@@ -101,8 +106,60 @@ static tfrt_status_t tfrt_run_options_parse_flags(int argument_count, char* cons
   return NULL;
 }
 
+static void tfrt_run_options_initialize(tfrt_run_options_t* out_options) {
+  *out_options = (tfrt_run_options_t){.function_name = "main",
+                                      .output = "text",
+                                      .heartbeat_ms = TFRT_HOST_PROCESS_HEARTBEAT_MS,
+                                      .silence_ms = TFRT_HOST_PROCESS_SILENCE_MS};
+}
+
+// Where the command line says that a program runs.
+typedef enum tfrt_run_place_e {
+  TFRT_RUN_PLACE_UNKNOWN,
+  TFRT_RUN_PLACE_HERE,   // --local, --in-process
+  TFRT_RUN_PLACE_HOSTS,  // --hosts, --hostfile
+} tfrt_run_place_t;
+
+// Sets what the file of --cluster says, but for what the |place| of the command line excludes.
+static tfrt_status_t tfrt_run_options_take_file(const char* path, tfrt_run_place_t place,
+                                                tfrt_run_options_t* options,
+                                                tfrt_run_texts_t* texts) {
+  tfrt_flag_t flags[TFRT_RUN_FLAG_COUNT];
+  tfrt_run_options_list_flags(options, texts, flags);
+  const tfrt_flag_table_t table = {.flags = flags, .flag_count = TFRT_ARRAY_SIZE(flags)};
+  tfrt_status_t status = tfrt_cluster_file_load(path, &options->cluster_file);
+  if (!status) status = tfrt_cluster_file_apply(&options->cluster_file, &table);
+  if (status) return tfrt_status_take_annotate(status, "--cluster");
+  if (place == TFRT_RUN_PLACE_UNKNOWN) return NULL;
+  texts->hosts = texts->hostfile = NULL;
+  options->local_count = options->in_process_count = 0;
+  if (place == TFRT_RUN_PLACE_HOSTS) return NULL;
+  texts->key_file = NULL;
+  texts->tls = (tfrt_tls_flags_t){0};
+  return NULL;
+}
+
+// The command line is read again behind the file, and goes before it so.
+static tfrt_status_t tfrt_run_options_parse_all(int argument_count, char* const* arguments,
+                                                tfrt_run_options_t* options,
+                                                tfrt_run_texts_t* texts, bool* out_help) {
+  tfrt_run_options_initialize(options);
+  TFRT_RETURN_IF_ERROR(
+      tfrt_run_options_parse_flags(argument_count, arguments, options, texts, out_help));
+  if (*out_help || !texts->cluster) return NULL;
+  const char* path = texts->cluster;
+  tfrt_run_place_t place = TFRT_RUN_PLACE_UNKNOWN;
+  if (texts->hosts || texts->hostfile) place = TFRT_RUN_PLACE_HOSTS;
+  if (options->local_count > 0 || options->in_process_count > 0) place = TFRT_RUN_PLACE_HERE;
+  tfrt_run_options_initialize(options);
+  *texts = (tfrt_run_texts_t){0};
+  TFRT_RETURN_IF_ERROR(tfrt_run_options_take_file(path, place, options, texts));
+  return tfrt_run_options_parse_flags(argument_count, arguments, options, texts, out_help);
+}
+
 static tfrt_status_t tfrt_run_options_check(const tfrt_run_options_t* options,
                                             const tfrt_run_texts_t* texts) {
+  bool has_hosts = texts->hosts || texts->hostfile;
   if (strcmp(options->output, "text") != 0 && strcmp(options->output, "json") != 0) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "-o %s: there are text and json",
                               options->output);
@@ -111,16 +168,16 @@ static tfrt_status_t tfrt_run_options_check(const tfrt_run_options_t* options,
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "--local makes a key of its own: --cluster-key-file is for --hosts");
   }
-  if (options->local_count > 0 && texts->hosts) {
+  if (options->local_count > 0 && has_hosts) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "--local starts its own hosts: give it or --hosts, not both");
   }
-  if (options->in_process_count > 0 && (options->local_count > 0 || texts->hosts)) {
+  if (options->in_process_count > 0 && (options->local_count > 0 || has_hosts)) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "--in-process is no cluster: give it alone, or %s",
-                              texts->hosts ? "--hosts" : "--local");
+                              has_hosts ? "--hosts" : "--local");
   }
-  if (texts->tls.directory && !texts->hosts) {
+  if (texts->tls.directory && !has_hosts) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "--tls-dir goes with --hosts: nothing else leaves this machine");
   }
@@ -141,17 +198,14 @@ static void tfrt_run_options_set_directory(tfrt_run_options_t* options) {
 
 tfrt_status_t tfrt_run_options_parse(int argument_count, char* const* arguments,
                                      tfrt_run_options_t* out_options, bool* out_help) {
-  *out_options = (tfrt_run_options_t){.function_name = "main",
-                                      .output = "text",
-                                      .heartbeat_ms = TFRT_HOST_PROCESS_HEARTBEAT_MS,
-                                      .silence_ms = TFRT_HOST_PROCESS_SILENCE_MS};
   tfrt_run_texts_t texts = {0};
   TFRT_RETURN_IF_ERROR(
-      tfrt_run_options_parse_flags(argument_count, arguments, out_options, &texts, out_help));
+      tfrt_run_options_parse_all(argument_count, arguments, out_options, &texts, out_help));
   if (*out_help) return NULL;
   TFRT_RETURN_IF_ERROR(tfrt_run_options_check(out_options, &texts));
   tfrt_run_options_set_directory(out_options);
-  if (texts.hosts) TFRT_RETURN_IF_ERROR(tfrt_host_list_parse(texts.hosts, &out_options->hosts));
+  TFRT_RETURN_IF_ERROR(tfrt_host_list_choose(texts.hosts, texts.hostfile, &out_options->hostfile,
+                                             &out_options->hosts));
   TFRT_RETURN_IF_ERROR(
       tfrt_tls_files_read(&texts.tls, "client", TFRT_CERTIFICATE_CLIENT, &out_options->tls));
   if (out_options->local_count > 0) {

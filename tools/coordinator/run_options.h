@@ -12,6 +12,7 @@
 #include "tools/common/cluster_key.h"
 #include "tools/common/flags.h"
 #include "tools/common/tls_files.h"
+#include "tools/coordinator/cluster_file.h"
 #include "tools/coordinator/host_list.h"
 
 typedef struct tfrt_run_options_s {
@@ -29,8 +30,10 @@ typedef struct tfrt_run_options_s {
   bool is_verbose;
   tfrt_flag_list_t arguments;
   // The cluster. None of the three: this process alone.
-  int64_t local_count;       // workers to start here; 0: none
-  tfrt_host_list_t hosts;    // that listen already; empty: none
+  int64_t local_count;               // workers to start here; 0: none
+  tfrt_host_list_t hosts;            // that listen already; empty: none
+  tfrt_hostfile_t hostfile;          // what |hosts| may point into
+  tfrt_cluster_file_t cluster_file;  // and other texts; not freed
   int64_t in_process_count;  // hosts that this process pretends to be; 0: one, see call_router.h
   const char* worker_path;   // of the program for the workers; NULL: beside this one
   tfrt_cluster_key_t key;

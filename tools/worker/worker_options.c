@@ -7,6 +7,7 @@
 
 #include "tools/common/flags.h"
 #include "tools/common/host_process.h"
+#include "tools/common/hostfile.h"
 #include "tools/common/shared_libraries.h"
 
 // An hour: a peer that is silent for longer is of no use to anybody.
@@ -16,6 +17,8 @@
 static struct {
   tfrt_worker_options_t options;
   const char* listen;
+  const char* hostfile;
+  int64_t rank;  // -1: not given
   const char* cluster_key_file;
   tfrt_tls_flags_t tls;
   const char* log_level;
@@ -48,6 +51,10 @@ static const char tfrt_worker_footer[] =
 static const tfrt_flag_t tfrt_worker_flags[] = {
     {"listen", TFRT_FLAG_TEXT, &tfrt_worker_raw.listen, "HOST:PORT",
      "or unix:/path; port 0: a free one (default 127.0.0.1:0)", 0, 0},
+    {"hostfile", TFRT_FLAG_TEXT, &tfrt_worker_raw.hostfile, "FILE",
+     "listen at the address of --rank in it: see tfrt run --hostfile", 0, 0},
+    {"rank", TFRT_FLAG_NUMBER, &tfrt_worker_raw.rank, "N", "which worker of --hostfile, from 0", 0,
+     TFRT_HOSTFILE_MAX_HOSTS - 1},
     {"name", TFRT_FLAG_TEXT, &tfrt_worker_raw.options.name, "NAME",
      "what others call this worker (default: host name and port)", 0, 0},
     {"cluster-key-file", TFRT_FLAG_TEXT, &tfrt_worker_raw.cluster_key_file, "FILE",
@@ -103,6 +110,31 @@ static tfrt_status_t tfrt_worker_options_parse_flags(int argument_count, char* c
                             "'%s' is no flag, and a worker takes nothing else; programs come from "
                             "`tfrt run`; --help says more",
                             rest.values[0]);
+}
+
+// Chooses where to listen: --listen, a line of --hostfile, or any free port of this machine.
+static tfrt_status_t tfrt_worker_options_choose_listen(void) {
+  static tfrt_hostfile_t hostfile;
+  const char* path = tfrt_worker_raw.hostfile;
+  if ((path != NULL) != (tfrt_worker_raw.rank >= 0)) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "--hostfile and --rank go together: which worker of which file");
+  }
+  if (path && tfrt_worker_raw.listen) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "--listen and --hostfile both say where to listen: give one of them");
+  }
+  if (!tfrt_worker_raw.listen) tfrt_worker_raw.listen = "127.0.0.1:0";
+  if (!path) return NULL;
+  tfrt_status_t status = tfrt_hostfile_read(path, &hostfile);
+  if (status) return tfrt_status_take_annotate(status, "--hostfile");
+  if (tfrt_worker_raw.rank >= hostfile.count) {
+    return tfrt_status_create(
+        TFRT_STATUS_INVALID_ARGUMENT, "--rank %lld: %s names %u workers, ranks 0 to %u",
+        (long long)tfrt_worker_raw.rank, path, hostfile.count, hostfile.count - 1);
+  }
+  tfrt_worker_raw.listen = hostfile.addresses[tfrt_worker_raw.rank];
+  return NULL;
 }
 
 static tfrt_status_t tfrt_worker_options_check_listen(tfrt_listen_address_t* out_listen) {
@@ -167,6 +199,7 @@ static tfrt_status_t tfrt_worker_options_check_log(tfrt_worker_options_t* option
 }
 
 static tfrt_status_t tfrt_worker_options_check(tfrt_worker_options_t* options) {
+  TFRT_RETURN_IF_ERROR(tfrt_worker_options_choose_listen());
   TFRT_RETURN_IF_ERROR(tfrt_worker_options_check_listen(&options->listen));
   TFRT_RETURN_IF_ERROR(tfrt_worker_options_check_tls(&options->tls));
   TFRT_RETURN_IF_ERROR(tfrt_worker_options_check_name(options->name));
@@ -188,7 +221,7 @@ static tfrt_status_t tfrt_worker_options_check(tfrt_worker_options_t* options) {
 tfrt_status_t tfrt_worker_options_parse(int argument_count, char* const* arguments,
                                         tfrt_worker_options_t* out_options, bool* out_help) {
   memset(&tfrt_worker_raw, 0, sizeof(tfrt_worker_raw));
-  tfrt_worker_raw.listen = "127.0.0.1:0";
+  tfrt_worker_raw.rank = -1;
   tfrt_worker_raw.log_level = "info";
   tfrt_worker_raw.log_format = "text";
   tfrt_worker_raw.options.drain_timeout_ms = TFRT_WORKER_DRAIN_TIMEOUT_MS;

@@ -1,0 +1,176 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""How a cluster is named: --hosts, a hostfile, a YAML file, on real processes; and what is said when
+a file is wrong.
+
+Usage: starting_test.py TFRT TFRT_WORKER
+"""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import unittest
+
+from cluster import PATIENCE_S, ClusterTest, hosts
+
+RANKS = """func.func @rank() -> i32 {
+  %r = tfrt_dist.rank
+  tfrt.return %r : i32
+}
+func.func @main(%x: i32) -> (i32, i32) {
+  %a = tfrt.call @rank() {host = 1 : i32} : () -> i32
+  %n = tfrt_dist.num_hosts
+  %s = tfrt.add.i32 %n, %x
+  tfrt.return %a, %s : i32, i32
+}
+"""
+
+
+class StartingTest(ClusterTest):
+    def setUp(self):
+        super().setUp()
+        self.program = self.write("ranks.mlir", RANKS)
+
+    def ask(self, *arguments):
+        process = subprocess.run(
+            [self.tfrt, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=self.environment,
+            universal_newlines=True,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+        return process.returncode, process.stdout, process.stderr
+
+    def test_a_hostfile(self):
+        workers = self.start_workers(2)
+        lines = "# two\n%s  # the root\n\n%s slots=1\n" % tuple(w.address for w in workers)
+        path = self.write("hosts", lines)
+        result = self.run_tfrt(self.program, "--hostfile", path, "--arg=x=5")
+        self.expect(result, 0, "'main' returned 1,7\n", "")
+        code, out, _ = self.ask("list", "hosts", "--hostfile", path, "-o=json")
+        self.assertEqual(code, 0)
+        self.assertEqual([h["host"] for h in json.loads(out)], [w.address for w in workers])
+
+    def test_ready_files_make_a_hostfile(self):
+        paths = [os.path.join(self.folder, name) for name in ("a", "b")]
+        workers = [self.start_worker("--ready-file=" + path) for path in paths]
+        text = ""
+        for path in paths:
+            with open(path, encoding="utf-8") as stream:
+                text += stream.read()
+        self.assertEqual(text.split(), [worker.address for worker in workers])
+        path = self.write("hosts", text)
+        result = self.run_tfrt(self.program, "--hostfile=" + path, "--arg=x=5")
+        self.expect(result, 0, "'main' returned 1,7\n", "")
+
+    def free_port(self):
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            return taken.getsockname()[1]
+
+    def test_workers_find_their_line(self):
+        ports = [self.free_port(), self.free_port()]
+        path = self.write("hosts", "".join("127.0.0.1:%d\n" % port for port in ports))
+        for rank in range(2):
+            process = subprocess.Popen(
+                [self.tfrt_worker, "--hostfile", path, "--rank", str(rank), "--log-level=error"],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                env=self.environment,
+                universal_newlines=True,
+            )
+            self.addCleanup(process.stdout.close)
+            self.addCleanup(process.wait)
+            self.addCleanup(process.kill)
+            self.assertEqual(
+                process.stdout.readline(),
+                "tfrt_worker: listening on 127.0.0.1:%d\n" % ports[rank],
+            )
+        result = self.run_tfrt(self.program, "--hostfile", path, "--arg=x=5")
+        self.expect(result, 0, "'main' returned 1,7\n", "")
+
+    def test_what_is_wrong_with_workers_flags(self):
+        path = self.write("hosts", "127.0.0.1:7000\n")
+        for flags, part in (
+            (["--hostfile", path], "--hostfile and --rank go together"),
+            (["--rank=0"], "--hostfile and --rank go together"),
+            (["--hostfile", path, "--rank=1"], "names 1 workers, ranks 0 to 0"),
+            (["--hostfile", path, "--rank=0", "--listen=127.0.0.1:0"], "give one of them"),
+            (["--hostfile", path + "x", "--rank=0"], path + "x"),
+        ):
+            process = subprocess.run(
+                [self.tfrt_worker, *flags],
+                stdin=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                universal_newlines=True,
+                timeout=PATIENCE_S,
+                check=False,
+            )
+            self.assertEqual(process.returncode, 2, flags)
+            self.assertIn(part, process.stderr)
+            self.assertEqual(process.stderr.count("\n"), 1)
+
+    def test_a_cluster_file(self):
+        workers = self.start_workers(2)
+        lines = ["hosts:"] + ["  - " + worker.address for worker in workers]
+        lines += ["arg:", "  - x=5", "silence-ms: 4000", "o: json  # for programs"]
+        path = self.write("cluster.yaml", "\n".join(lines) + "\n")
+        code, out, err = self.run_tfrt(self.program, "--cluster", path)
+        self.assertEqual(code, 0, err)
+        values = [result["value"] for result in json.loads(out)["results"]]
+        self.assertEqual(values, ["1", "7"])
+        # The command line goes before the file; flags of other verbs are passed over.
+        result = self.run_tfrt(self.program, "--cluster", path, "-o=text", "--local=3")
+        self.expect(result, 0, "'main' returned 1,8\n", "")
+        code, out, _ = self.ask("list", "hosts", "--cluster", path)
+        self.assertEqual(code, 0)
+        self.assertEqual([h["host"] for h in json.loads(out)], [w.address for w in workers])
+        code, out, _ = self.ask("list", "hosts", "--cluster", path, hosts(workers[:1]), "-o=text")
+        self.assertEqual([code, out.count("serving")], [0, 1])
+
+    def test_a_cluster_file_that_starts_workers(self):
+        path = self.write("cluster.yaml", "local: 2\nthreads: 1\n")
+        result = self.run_tfrt(self.program, "--cluster", path, "--arg=x=5")
+        self.expect(result, 0, "'main' returned 1,7\n", "")
+        self.expect_nothing_left()
+
+    def test_what_is_wrong_with_files(self):
+        for flag, text, part in (
+            ("--hostfile", "127.0.0.1:7000\n127.0.0.1\n", ":2: '127.0.0.1' is no HOST:PORT"),
+            ("--hostfile", "", ": no worker is named"),
+            ("--cluster", "hosts:\n  - a:1\nthreds: 2\n", ":3: "),
+            ("--cluster", "threads: 1\nhosts: a:1\n", ":2: "),
+            ("--cluster", "local: 1\nthreads: many\n", ":2: --threads wants a number"),
+            ("--cluster", "a: [\n", ": "),
+            ("--cluster", "", ": "),
+            ("--cluster", "- a\n", ":1: "),
+            ("--cluster", "hosts:\n  - a:1\nhostfile: b\n", "give one of them"),
+        ):
+            path = self.write("bad", text)
+            result = self.run_tfrt(self.program, flag, path, "--arg=x=5")
+            self.assertEqual(result[:2], (2, ""), (text, result))
+            self.assertIn(part, result[2])
+            self.assertEqual(result[2].count("\n"), 1, result[2])
+            if "give one" not in part:
+                self.assertIn(path, result[2])
+        result = self.run_tfrt(self.program, "--cluster=/nowhere/c.yaml", "--arg=x=5")
+        self.expect(result, 2, "", "/nowhere/c.yaml")
+
+    def test_a_worker_of_the_file_that_is_not_there_ends_soon(self):
+        worker = self.start_worker()
+        path = self.write("hosts", "%s\n127.0.0.1:%d\n" % (worker.address, self.free_port()))
+        begin = time.monotonic()
+        self.expect(self.run_tfrt(self.program, "--hostfile", path, "--arg=x=5"), 3)
+        self.assertLess(time.monotonic() - begin, PATIENCE_S)
+        self.expect_idle([worker])
+
+
+if __name__ == "__main__":
+    ClusterTest.tfrt, ClusterTest.tfrt_worker = sys.argv[1:3]
+    unittest.main(argv=sys.argv[:1])

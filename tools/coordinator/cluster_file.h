@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A cluster, and how it is talked to, in a YAML file: its keys are the flags of `tfrt run`.
+//
+//   hosts:                      --hosts 10.0.0.1:7000,10.0.0.2:7000
+//     - 10.0.0.1:7000
+//     - 10.0.0.2:7000
+//   tls-dir: /etc/tfrt          --tls-dir /etc/tfrt
+//   silence-ms: 3000            --silence-ms 3000
+//
+// What stands on the command line goes before what stands in the file. Verbs pass over keys of
+// flags that they don't have.
+//
+// Life: loaded; applied, which leaves pointers to its texts in the flags' storage; freed at the
+// end.
+//
+// Thread rule: thread-compatible.
+// Failure rule: one line with FILE:LINE, what is wrong there, and the fix; or the file's own error.
+#ifndef TFRT_TOOLS_COORDINATOR_CLUSTER_FILE_H_
+#define TFRT_TOOLS_COORDINATOR_CLUSTER_FILE_H_
+
+#include "host_runtime/base/string_builder.h"
+#include "tools/common/flags.h"
+
+#define TFRT_CLUSTER_FILE_FLAG_HELP "hosts and other flags from a YAML file; see docs/hosts.md"
+
+typedef struct tfrt_cluster_file_s {
+  const char* path;
+  struct tfrt_cluster_file_content_s* content;  // as loaded, or NULL
+  tfrt_string_builder_t text;                   // of the file
+  tfrt_string_builder_t arguments;              // "--KEY=VALUE", each with a NUL at its end
+} tfrt_cluster_file_t;
+
+// Loads the file |path|, which outlives |out_file|. That must be freed whatever this returns.
+// INVALID_ARGUMENT, and the file's own errors. Thread-compatible.
+tfrt_status_t tfrt_cluster_file_load(const char* path, tfrt_cluster_file_t* out_file) TFRT_MUST_USE;
+
+// Sets the flags of |table| that |file| has. INVALID_ARGUMENT. Thread-compatible.
+tfrt_status_t tfrt_cluster_file_apply(const tfrt_cluster_file_t* file,
+                                      const tfrt_flag_table_t* table) TFRT_MUST_USE;
+
+// Gives back what |file| has; one that is all zero has nothing. Thread-compatible.
+void tfrt_cluster_file_free(tfrt_cluster_file_t* file);
+
+#endif  // TFRT_TOOLS_COORDINATOR_CLUSTER_FILE_H_
