@@ -148,7 +148,7 @@ class StartingTest(ClusterTest):
             ("--cluster", "threads: 1\nhosts: a:1\n", ":2: "),
             ("--cluster", "local: 1\nthreads: many\n", ":2: --threads wants a number"),
             ("--cluster", "a: [\n", ": "),
-            ("--cluster", "", ": "),
+            ("--cluster", "", ":1: it is empty"),
             ("--cluster", "- a\n", ":1: "),
             ("--cluster", "hosts:\n  - a:1\nhostfile: b\n", "give one of them"),
         ):

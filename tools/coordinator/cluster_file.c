@@ -125,6 +125,7 @@ static tfrt_status_t tfrt_cluster_file_load_text(tfrt_cluster_file_t* file) {
       cyaml_load_data((const uint8_t*)text.data, text.size, &config, &tfrt_cluster_file_schema,
                       (cyaml_data_t**)&file->content, NULL);
   if (error == CYAML_OK && file->content) return NULL;
+  if (error == CYAML_OK) snprintf(fault.text, sizeof(fault.text), "it is empty");
   tfrt_cluster_file_correct(file, &fault);
   return tfrt_status_create(
       TFRT_STATUS_INVALID_ARGUMENT,
