@@ -5,10 +5,11 @@
 #include <string.h>
 
 #include "host_runtime/base/sync.h"
+#include "kernels/tensor/dynamic_library.h"
 
 // The file's name carries the version that the header is of: another one has other structs.
-#define TEXT_OF(number) #number
-#define FILE_NAME(version) "libdnnl.so." TEXT_OF(version)
+#define FILE_NAME(version) "libdnnl.so." TFRT_DYNAMIC_LIBRARY_TEXT_OF(version)
+#define PACKAGE(version) "libdnnl" TFRT_DYNAMIC_LIBRARY_TEXT_OF(version)
 
 static struct {
   tfrt_once_t once;
@@ -16,36 +17,20 @@ static struct {
   tfrt_onednn_library_t functions;
 } library = {.once = TFRT_ONCE_INITIALIZER};
 
-// A name of the library, and where the address of that function belongs.
-typedef struct entry_s {
-  const char* name;
-  void* slot;  // a function pointer, of whatever type
-} entry_t;
-
-static const entry_t entries[] = {
-#define ENTRY(name) {#name, &library.functions.name},
-    TFRT_ONEDNN_FUNCTIONS(ENTRY)
-#undef ENTRY
+static const tfrt_dynamic_symbol_t symbols[] = {
+#define SYMBOL(name) {#name, &library.functions.name},
+    TFRT_ONEDNN_FUNCTIONS(SYMBOL)
+#undef SYMBOL
 };
 
-_Static_assert(sizeof(void*) == sizeof(library.functions.dnnl_sgemm),
-               "the loader hands functions out as data pointers");
-
-static tfrt_status_t unusable(const char* reason) {
-  return tfrt_status_create(TFRT_STATUS_NOT_FOUND,
-                            "the maths library oneDNN can't be opened: %s (the Debian package "
-                            "libdnnl%d has it)",
-                            reason ? reason : "no reason given", DNNL_VERSION_MAJOR);
-}
-
 static tfrt_status_t open_library(void) {
-  void* handle = dlopen(FILE_NAME(DNNL_VERSION_MAJOR), RTLD_LAZY | RTLD_LOCAL);
-  if (!handle) return unusable(dlerror());
-  for (size_t i = 0; i < TFRT_ARRAY_SIZE(entries); ++i) {
-    void* function = dlsym(handle, entries[i].name);
-    if (!function) return unusable(dlerror());
-    memcpy(entries[i].slot, &function, sizeof(function));
-  }
+  static const tfrt_dynamic_library_t onednn = {.file = FILE_NAME(DNNL_VERSION_MAJOR),
+                                                .what = "the maths library oneDNN",
+                                                .package = PACKAGE(DNNL_VERSION_MAJOR),
+                                                .symbols = symbols,
+                                                .symbol_count = TFRT_ARRAY_SIZE(symbols)};
+  void* handle = NULL;
+  TFRT_RETURN_IF_ERROR(tfrt_dynamic_library_open(&onednn, &handle));
   // Found behind the library, among what it brings along.
   void* set_thread_count = dlsym(handle, "omp_set_num_threads");
   memcpy(&library.functions.omp_set_num_threads, &set_thread_count, sizeof(set_thread_count));

@@ -6,12 +6,14 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "host_runtime/async/builtin_types.h"
 #include "host_runtime/bef/bef_attribute.h"
 #include "host_runtime/tensor/tensor_types.h"
 #include "kernels/tensor/check_tensor.h"
 #include "kernels/tensor/compute.h"
 #include "kernels/tensor/elementwise.h"
 #include "kernels/tensor/gemm.h"
+#include "kernels/tensor/jpeg.h"
 #include "kernels/tensor/kernel_groups.h"
 #include "kernels/tensor/ops.h"
 #include "kernels/tensor/reduction.h"
@@ -434,6 +436,18 @@ static void resize_bilinear(tfrt_kernel_frame_t* frame) {
   start(frame, (tfrt_compute_t){.run = run_resize}, 0, TFRT_COMPUTE_LONG_WORK);
 }
 
+static tfrt_status_t run_decode_jpeg(const tfrt_compute_t* compute, tfrt_allocator_t allocator,
+                                     tfrt_dense_host_tensor_t* out_result) {
+  return tfrt_jpeg_decode(tfrt_async_value_string(compute->operands[0]), allocator, out_result);
+}
+
+// Only the image itself says how much work it is; it is long.
+static void decode_jpeg(tfrt_kernel_frame_t* frame) {
+  tfrt_compute_t compute = {
+      .run = run_decode_jpeg, .operands = frame->arguments, .operand_count = 1};
+  tfrt_compute_start(frame, &compute, TFRT_COMPUTE_LONG_WORK);
+}
+
 // --- The members of the families -------------------------------------------------------
 
 #define DEFINE_MEMBERS(word, dtype)                                                            \
@@ -482,6 +496,7 @@ static const tfrt_kernel_registration_t registrations[] = {
     {"tfrt_test.tensor_transpose.f32", transpose},
     {"tfrt_test.mean_axis_zero.f32", mean_axis_zero},
     {"tfrt_test.broadcast_2d.f32", broadcast_2d},
+    {"tfrt_test.decode_jpeg", decode_jpeg},
     {"tfrt_test.resize_bilinear", resize_bilinear},
     {"tfrt_test.const_dense_attr", tfrt_kernel_make_constant},
 };

@@ -41,6 +41,7 @@ VENDOR_HOMES = [
     (r"(pthread|threads|semaphore)\.h$", ["host_runtime/base/sync.c"]),
     (r"dnnl|oneapi/", ["kernels/tensor/"]),
     (r"omp\.h$", ["kernels/tensor/"]),
+    (r"(jpeglib|jerror|jmorecfg|jconfig)\.h$", ["kernels/tensor/"]),
     (r"uv\.h$|uv/", ["tools/"]),
     (r"(zlib|zconf)\.h$", ["tools/"]),
     (r"cyaml|yaml\.h$", ["tools/"]),
