@@ -32,6 +32,7 @@ KERNEL_API = [
     "tfrt_async_value_create_i64",
     "tfrt_async_value_create_keeping",
     "tfrt_async_value_create_partial_shape",
+    "tfrt_async_value_create_scalar",
     "tfrt_async_value_create_shape",
     "tfrt_async_value_create_string",
     "tfrt_async_value_create_string_tensor_take",

@@ -26,6 +26,7 @@
 #include "host_runtime/async/thread_pool_work_queue.h"
 #include "host_runtime/async/timer_queue.h"
 #include "host_runtime/base/counting_allocator.h"
+#include "host_runtime/base/metric_table.h"
 #include "host_runtime/base/trace.h"
 #include "host_runtime/bef/bef_file.h"
 #include "host_runtime/eager/eager_attribute.h"

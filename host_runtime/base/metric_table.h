@@ -28,6 +28,8 @@
 #include "host_runtime/base/string_builder.h"
 #include "host_runtime/base/sync.h"
 
+TFRT_API_BEGIN
+
 typedef struct tfrt_metric_table_s {
   tfrt_metrics_registry_t base;
   tfrt_mutex_t mutex;        // guards all below, and the texts of gauges
@@ -44,5 +46,7 @@ void tfrt_metric_table_deinitialize(tfrt_metric_table_t* table);
 
 // Appends all metrics, in the order of their names, to |out|. Thread-safe, as |out| is.
 void tfrt_metric_table_append(tfrt_metric_table_t* table, tfrt_string_builder_t* out);
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_BASE_METRIC_TABLE_H_
