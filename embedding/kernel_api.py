@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes embedding/kernel_api.bzl: the functions that kernels of shared libraries may call.
+"""Lists the functions that kernels of shared libraries may call, as options of the linker.
 
-    embedding/kernel_api.py [ROOT] > embedding/kernel_api.bzl
+    embedding/kernel_api.py [ROOT] > kernel_api.options
 
 They are all functions that embedding/kernel_library.h and what it includes declare between
-TFRT_API_BEGIN and TFRT_API_END. Reading the text is enough for that.
+TFRT_API_BEGIN and TFRT_API_END. Reading the text is enough for that. A program that is linked with
+these options has all of them, used or not, and exports them.
 """
 
 import os
@@ -69,18 +70,14 @@ def kernel_api(root):
     return sorted(names)
 
 
-def bzl_text(names):
-    """The text of kernel_api.bzl."""
-    lines = "".join(f'    "{name}",\n' for name in names)
-    return ("# SPDX-License-Identifier: Apache-2.0\n"
-            '"""The functions that kernels of shared libraries may call.\n\n'
-            "Written by embedding/kernel_api.py from embedding/kernel_library.h; a test compares.\n"
-            f'"""\n\nKERNEL_API = [\n{lines}]\n')
+def options(names):
+    """The text of the file of options: each function is linked, and exported."""
+    return "".join(f"-u {name} --export-dynamic-symbol={name}\n" for name in names)
 
 
 def main():
     root = sys.argv[1] if len(sys.argv) > 1 else "."
-    sys.stdout.write(bzl_text(kernel_api(root)))
+    sys.stdout.write(options(kernel_api(root)))
 
 
 if __name__ == "__main__":
