@@ -135,6 +135,10 @@ static void check_function(tfrt_verifier_t* verifier, tfrt_ir_operation_t* funct
     return;
   }
   check_parameters(verifier, function, type, region->first_block);
+  size_t errors_before = verifier->diagnostics->error_count;
+  check_region(verifier, region, true);
+  // What is wrong inside is said first, and alone: the rest may follow from it.
+  if (verifier->diagnostics->error_count > errors_before) return;
   const tfrt_ir_operation_t* last = region->first_block->last;
   if (!last || !tfrt_ir_operation_is(last, "tfrt.return")) {
     tfrt_verifier_report(
@@ -142,7 +146,6 @@ static void check_function(tfrt_verifier_t* verifier, tfrt_ir_operation_t* funct
         "function '@%.*s' must end in one: all functions need to have a tfrt.return",
         TFRT_STRING_VIEW_ARGUMENTS(name));
   }
-  check_region(verifier, region, true);
 }
 
 // Reports each symbol that another op of |module| has before it.

@@ -49,7 +49,7 @@ static void tfrt_test_job_free(tfrt_test_job_t* job) {
   tfrt_program_release(program);
 }
 
-// Resolves the job's i32 result, or fails it.
+// Resolves the job's i1 or i32 result, or fails it.
 static void tfrt_test_job_resolve(tfrt_task_t* task) {
   tfrt_test_job_t* job = TFRT_CONTAINER_OF(task, tfrt_test_job_t, task);
   if (job->fails) {
@@ -60,13 +60,18 @@ static void tfrt_test_job_resolve(tfrt_task_t* task) {
     tfrt_indirect_value_forward_take((tfrt_indirect_value_t*)job->result,
                                      tfrt_async_value_create_i32((int32_t)job->number));
   } else {
-    *(int32_t*)tfrt_async_value_payload(job->result) = (int32_t)job->number;
+    void* payload = tfrt_async_value_payload(job->result);
+    if (job->result->type_id == TFRT_TYPE_I1) {
+      *(bool*)payload = job->number != 0;
+    } else {
+      *(int32_t*)payload = (int32_t)job->number;
+    }
     tfrt_async_value_set_available(job->result);
   }
   tfrt_test_job_free(job);
 }
 
-// Gives the frame an i32 result that is |number|, or an error, later.
+// Gives the frame |result| (consumed), an i1 or i32 that becomes |number|, or an error, later.
 static void tfrt_test_enqueue(tfrt_kernel_frame_t* frame, tfrt_async_value_t* result,
                               int64_t number, bool fails) {
   if (!result) {
@@ -93,6 +98,11 @@ void tfrt_test_async_constant_i32(tfrt_kernel_frame_t* frame) {
   int32_t value;
   memcpy(&value, frame->attributes[0], sizeof(value));
   tfrt_test_enqueue(frame, tfrt_test_new_i32(), value, false);
+}
+
+void tfrt_test_async_constant_i1(tfrt_kernel_frame_t* frame) {
+  int64_t value = *(const uint8_t*)frame->attributes[0];
+  tfrt_test_enqueue(frame, tfrt_async_value_create_unconstructed(TFRT_TYPE_I1), value, false);
 }
 
 void tfrt_test_async_copy_i32(tfrt_kernel_frame_t* frame) {
@@ -163,15 +173,11 @@ void tfrt_test_copy_with_delay(tfrt_kernel_frame_t* frame) {
 static void tfrt_test_job_sleep(tfrt_task_t* task) {
   tfrt_test_job_t* job = TFRT_CONTAINER_OF(task, tfrt_test_job_t, task);
   tfrt_test_sleep_us(job->number);
-  if (job->result) {
-    tfrt_async_value_set_available(job->result);
-  } else {
-    char line[64];
-    int length =
-        snprintf(line, sizeof(line), "Slept for %lld microseconds", (long long)job->number);
-    tfrt_async_value_release(tfrt_request_context_print(
-        job->context.request, tfrt_string_view_make(line, (size_t)length)));
-  }
+  char line[64];
+  int length = snprintf(line, sizeof(line), "Slept for %lld microseconds", (long long)job->number);
+  tfrt_async_value_release(tfrt_request_context_print(job->context.request,
+                                                      tfrt_string_view_make(line, (size_t)length)));
+  if (job->result) tfrt_async_value_set_available(job->result);
   tfrt_test_job_free(job);
 }
 

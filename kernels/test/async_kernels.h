@@ -11,6 +11,7 @@
 
 // Kernels as ops.c describes them. Thread-safe.
 void tfrt_test_async_add_i32(tfrt_kernel_frame_t* frame);
+void tfrt_test_async_constant_i1(tfrt_kernel_frame_t* frame);
 void tfrt_test_async_constant_i32(tfrt_kernel_frame_t* frame);
 void tfrt_test_async_copy_i32(tfrt_kernel_frame_t* frame);
 void tfrt_test_async_copy_with_delay_i32(tfrt_kernel_frame_t* frame);

@@ -7,6 +7,7 @@
 
 #include "host_runtime/base/log.h"
 #include "host_runtime/bef/bef_attribute.h"
+#include "host_runtime/executor/output.h"
 #include "host_runtime/executor/request_context.h"
 #include "host_runtime/host_context.h"
 
@@ -129,8 +130,8 @@ void tfrt_test_logging(tfrt_kernel_frame_t* frame) {
   } severities[] = {
       {TFRT_LOG_INFO, "INFO"}, {TFRT_LOG_WARNING, "WARNING"}, {TFRT_LOG_ERROR, "ERROR"}};
   tfrt_string_view_t text = tfrt_async_value_string(frame->arguments[0]);
-  // Standard error is another stream than what is printed: in order with that as far as one
-  // process can tell.
+  // The log is another stream than what is printed: what was printed before goes out first.
+  tfrt_output_flush_standard();
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(severities); ++i) {
     tfrt_log(severities[i].severity, NULL, "from TFRT_LOG(%s): %.*s", severities[i].name,
              TFRT_STRING_VIEW_ARGUMENTS(text));

@@ -96,6 +96,7 @@ static const tfrt_result_descriptor_t i32_and_chain_results[] = {
 };
 static const tfrt_result_descriptor_t any_result[] = {{"result", TFRT_TYPE_ANY}};
 static const tfrt_result_descriptor_t any_results[] = {{"results", TFRT_TYPE_ANY}};
+static const tfrt_result_descriptor_t i1_result[] = {{"result", "i1"}};
 static const tfrt_result_descriptor_t i1_results[] = {{"results", "i1"}};
 static const tfrt_result_descriptor_t two_any_results[] = {
     {"first", TFRT_TYPE_ANY},
@@ -112,6 +113,7 @@ static const tfrt_result_descriptor_t string_and_chain_results[] = {
 static const tfrt_result_descriptor_t vt_result[] = {{"result", VT}};
 static const tfrt_result_descriptor_t coordinate_result[] = {{"coordinate", COORDINATE}};
 
+static const tfrt_attribute_descriptor_t i1_value[] = {{"value", TFRT_ATTRIBUTE_I1, NULL}};
 static const tfrt_attribute_descriptor_t i32_value[] = {{"value", TFRT_ATTRIBUTE_I32, NULL}};
 static const tfrt_attribute_descriptor_t string_value[] = {
     {"value", TFRT_ATTRIBUTE_STRING, NULL},
@@ -164,6 +166,11 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .summary = "The sum of both operands, computed in the work queue.",
      TFRT_OPERANDS(two_i32),
      TFRT_RESULTS(i32_result),
+     .cost = 10},
+    {.name = "tfrt_test.async_constant.i1",
+     .summary = "The constant `value`, made in the work queue.",
+     TFRT_RESULTS(i1_result),
+     TFRT_ATTRIBUTES(i1_value),
      .cost = 10},
     {.name = "tfrt_test.async_constant.i32",
      .summary = "The constant `value`, made in the work queue.",
@@ -304,7 +311,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .flags = TFRT_KERNEL_TRAILING_CHAIN,
      .cost = 10},
     {.name = "tfrt_test.blocking.usleep",
-     .summary = "Sleeps so many microseconds in the blocking queue.",
+     .summary = "The same; the chain is there when it has slept.",
      TFRT_OPERANDS(one_i32),
      TFRT_RESULTS(chain_result),
      .cost = 10},

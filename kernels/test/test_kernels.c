@@ -165,6 +165,7 @@ static void tfrt_test_test_cost(tfrt_kernel_frame_t* frame) {
 
 static const tfrt_kernel_registration_t kernels[] = {
     {"tfrt_test.async_add.i32", tfrt_test_async_add_i32},
+    {"tfrt_test.async_constant.i1", tfrt_test_async_constant_i1},
     {"tfrt_test.async_constant.i32", tfrt_test_async_constant_i32},
     {"tfrt_test.async_copy.i32", tfrt_test_async_copy_i32},
     {"tfrt_test.async_copy_2.i32", tfrt_test_async_copy_i32},

@@ -69,13 +69,18 @@ START_TEST(blocks_end_in_one_return) {
       "  tfrt.repeat.i32 %n { }\n"
       "  tfrt.return\n"
       "}\n"
-      "func.func private @outside(i32)\n",
+      "func.func private @outside(i32)\n"
+      "func.func @worse(%n: i32, %b: i1) {\n"
+      "  tfrt.if %b, %n : (i32) -> () { tfrt.return %n : i32 }\n"
+      "}\n",
       "1:1: error: function '@nothing' must end in one: all functions need to have a tfrt.return\n"
       "3:8: error: function '@none' must end in one: all functions need to have a tfrt.return\n"
       "6:3: error: 'tfrt.return' op must be the last operation in the parent block\n"
       "10:3: error: 'tfrt.repeat.i32' op expected tfrt.return in body\n"
       "13:1: error: 'func.func' op has no body, and external functions are not allowed: only those "
-      "with the attribute 'tfrt.native'\n");
+      "with the attribute 'tfrt.native'\n"
+      // That it doesn't end in a return either is not said.
+      "15:34: error: 'tfrt.return' op operand types don't match 'tfrt.if' result\n");
 }
 END_TEST
 
@@ -122,7 +127,8 @@ START_TEST(ops_are_what_their_table_says) {
       "7:8: error: 'tfrt.repeat.i32' op argument #0 of 'body' block must be 'i32', as the operand "
       "is\n"
       "11:3: error: 'tfrt.if' op expected 2 regions, but found 0\n"
-      "12:8: error: 'tfrt_test.test_cost' op cost value must be larger than 0: '_tfrt_cost' is a positive "
+      "12:8: error: 'tfrt_test.test_cost' op cost value must be larger than 0: '_tfrt_cost' is a "
+      "positive "
       "integer\n");
 }
 END_TEST
@@ -234,7 +240,8 @@ START_TEST(calls_on_computed_hosts_fit_their_callees) {
       "7:8: error: 'tfrt_dist.call_all' op callee '@g' must give 1 result, not 2\n"
       "7:8: error: 'tfrt_dist.call_all' op call option 'deadline_ms' must be an integer from 1 on, "
       "as in {deadline_ms = 1 : i32}\n"
-      "8:8: error: 'tfrt_dist.list.sum' op operand #0 must be !tfrt_dist.list type, but got 'i32'\n");
+      "8:8: error: 'tfrt_dist.list.sum' op operand #0 must be !tfrt_dist.list type, but got "
+      "'i32'\n");
 }
 END_TEST
 
