@@ -303,8 +303,12 @@ static void tfrt_executor_run_group(tfrt_task_t* task) {
 static void tfrt_executor_drain(tfrt_ready_list_t* ready) {
   const void* outer = tfrt_running_kernel_enter();
   do {
+    tfrt_ready_list_share(ready, tfrt_executor_run_group);
     for (uint32_t kernel; (kernel = tfrt_ready_list_pop(ready));) {
       tfrt_executor_fire(ready, kernel);
+      if (TFRT_UNLIKELY(ready->outline_expensive)) {
+        tfrt_ready_list_share(ready, tfrt_executor_run_group);
+      }
     }
   } while (tfrt_ready_list_switch_stream(ready, tfrt_executor_run_group));
   tfrt_running_kernel_mark(outer);

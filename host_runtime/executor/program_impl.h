@@ -38,10 +38,11 @@ struct tfrt_kernel_site_s {
   const tfrt_call_options_t* call_options;  // NULL: none
   const tfrt_bef_callable_t* owner;
   tfrt_async_value_t* constant;  // +0: what the kernel makes each time (schedule.h); or NULL
-  uint32_t* dead;  // registers that nobody reads behind this kernel (synchronous)
+  uint32_t* dead;                // registers that nobody reads behind this kernel (synchronous)
   uint32_t dead_count;
   uint32_t waited_count;  // arguments that are not PASSED
   bool nonstrict;         // has PASSED arguments
+  bool expensive;         // its stream may be worth a thread of its own (schedule.h)
 };
 
 // How the users of a register ask for its value.

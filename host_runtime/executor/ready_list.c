@@ -61,18 +61,32 @@ static uint32_t tfrt_ready_list_sort(tfrt_ready_list_t* list, uint32_t first) {
   return sorted;
 }
 
-// Goes on with the stream of the oldest outline kernel, of which there is one, and defers the
-// other streams.
-static void tfrt_ready_list_turn(tfrt_ready_list_t* list) {
+// Defers the streams of the linked kernels from |first| on.
+static void tfrt_ready_list_defer(tfrt_ready_list_t* list, uint32_t first) {
+  uint32_t* next = list->frame->next;
+  first = tfrt_ready_list_sort(list, first);
+  if (!first) return;
+  if (list->deferred_first) {
+    next[list->deferred_last] = first;
+  } else {
+    list->deferred_first = first;
+  }
+  while (next[first]) first = next[first];
+  list->deferred_last = first;
+}
+
+// Takes all outline kernels, puts those back that |keeps| tells, and defers the others.
+static void tfrt_ready_list_divide(tfrt_ready_list_t* list,
+                                   bool (*keeps)(const tfrt_ready_list_t* list, uint32_t kernel)) {
   uint32_t* next = list->frame->next;
   uint32_t kernel = list->outline_first;
   list->outline_first = 0;
-  list->stream = tfrt_ready_list_stream_of(list, kernel);
+  list->outline_expensive = false;
   uint32_t others = 0;
   uint32_t* others_link = &others;
   while (kernel) {
     uint32_t following = next[kernel];
-    if (tfrt_ready_list_stream_of(list, kernel) == list->stream) {
+    if (keeps(list, kernel)) {
       tfrt_ready_list_push(list, kernel);
     } else {
       *others_link = kernel;
@@ -81,15 +95,22 @@ static void tfrt_ready_list_turn(tfrt_ready_list_t* list) {
     }
     kernel = following;
   }
-  others = tfrt_ready_list_sort(list, others);
-  if (!others) return;
-  if (list->deferred_first) {
-    next[list->deferred_last] = others;
-  } else {
-    list->deferred_first = others;
-  }
-  while (next[others]) others = next[others];
-  list->deferred_last = others;
+  tfrt_ready_list_defer(list, others);
+}
+
+static bool tfrt_ready_list_is_own(const tfrt_ready_list_t* list, uint32_t kernel) {
+  return tfrt_ready_list_stream_of(list, kernel) == list->stream;
+}
+
+static bool tfrt_ready_list_is_cheap(const tfrt_ready_list_t* list, uint32_t kernel) {
+  return !list->frame->callable->sites[kernel].expensive;
+}
+
+// Goes on with the stream of the oldest outline kernel, of which there is one, and defers the
+// other streams.
+static void tfrt_ready_list_turn(tfrt_ready_list_t* list) {
+  list->stream = tfrt_ready_list_stream_of(list, list->outline_first);
+  tfrt_ready_list_divide(list, tfrt_ready_list_is_own);
 }
 
 // Takes the first group of deferred kernels, which is of one stream, or returns 0.
@@ -115,6 +136,13 @@ void tfrt_ready_list_enqueue_deferred(tfrt_ready_list_t* list, tfrt_task_fn_t ru
     group->first = first;
     tfrt_work_queue_add_task(list->frame->context.work_queue, &group->task);
   }
+}
+
+void tfrt_ready_list_share(tfrt_ready_list_t* list, tfrt_task_fn_t run_group) {
+  if (!list->outline_expensive || !list->inline_first) return;
+  if (tfrt_ready_list_is_cheap(list, list->inline_first)) return;
+  tfrt_ready_list_divide(list, tfrt_ready_list_is_cheap);
+  tfrt_ready_list_enqueue_deferred(list, run_group);
 }
 
 bool tfrt_ready_list_switch_stream(tfrt_ready_list_t* list, tfrt_task_fn_t run_group) {

@@ -7,7 +7,9 @@
 // newest runs first, while its arguments are in the cache. Those of other streams are
 // *outline*; when nothing is inline any more, the path goes on with the stream of the
 // oldest of them, and hands each of the other streams to the work queue, in the order
-// of their numbers.
+// of their numbers. Where both the own stream and an outline one are worth a thread
+// (schedule.h), the latter does not wait for that: it is handed on as soon as the kernel that
+// made it ready has ended.
 //
 // Lists are linked through an array indexed by kernel, which belongs to the call; kernel
 // 0 is never ready and ends a list.
@@ -25,6 +27,7 @@ typedef struct tfrt_ready_list_s {
   uint32_t inline_first;   // newest
   uint32_t outline_first;  // oldest
   uint32_t outline_last;
+  bool outline_expensive;   // some of them are worth a thread
   uint32_t deferred_first;  // of streams that are on their way to the work queue
   uint32_t deferred_last;
 } tfrt_ready_list_t;
@@ -37,7 +40,8 @@ static inline tfrt_ready_list_t tfrt_ready_list_make(tfrt_call_frame_t* frame, u
 // Adds |kernel|, which has become ready. List's thread only.
 static inline void tfrt_ready_list_push(tfrt_ready_list_t* list, uint32_t kernel) {
   uint32_t* next = list->frame->next;
-  if (list->frame->callable->sites[kernel].bef->stream_id == list->stream) {
+  const tfrt_kernel_site_t* site = &list->frame->callable->sites[kernel];
+  if (site->bef->stream_id == list->stream) {
     next[kernel] = list->inline_first;
     list->inline_first = kernel;
     return;
@@ -49,6 +53,7 @@ static inline void tfrt_ready_list_push(tfrt_ready_list_t* list, uint32_t kernel
     list->outline_first = kernel;
   }
   list->outline_last = kernel;
+  list->outline_expensive |= site->expensive;
 }
 
 // Adds the linked kernels from |first| on, all of the list's stream, in their order.
@@ -60,6 +65,10 @@ static inline uint32_t tfrt_ready_list_pop(tfrt_ready_list_t* list) {
   if (kernel) list->inline_first = list->frame->next[kernel];
   return kernel;
 }
+
+// Hands on the outline streams that don't have to wait for the own one, as told above;
+// |run_group| is the task function of groups in the work queue. List's thread only.
+void tfrt_ready_list_share(tfrt_ready_list_t* list, tfrt_task_fn_t run_group);
 
 // Goes on with another stream, as told above; |run_group| is the task function of the
 // groups that go to the work queue. Returns false if nothing was outline. List's thread only.

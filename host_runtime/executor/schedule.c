@@ -37,8 +37,9 @@ static void tfrt_schedule_add_cost(const tfrt_kernel_t* kernel, uint32_t* cost) 
   *cost += is_known && descriptor->cost < room ? descriptor->cost : room;
 }
 
-// Sets |*out_is_one_path| to whether one thread is enough for the function.
-static tfrt_status_t tfrt_schedule_look_at_streams(const tfrt_bef_callable_t* callable,
+// Marks the sites of expensive streams and sets |*out_is_one_path| to whether one thread is
+// enough for the function.
+static tfrt_status_t tfrt_schedule_look_at_streams(tfrt_bef_callable_t* callable,
                                                    const tfrt_kernel_t* const* kernels,
                                                    tfrt_arena_t* scratch, bool* out_is_one_path) {
   const tfrt_bef_function_t* bef = callable->bef;
@@ -46,6 +47,9 @@ static tfrt_status_t tfrt_schedule_look_at_streams(const tfrt_bef_callable_t* ca
   if (!costs) return tfrt_schedule_out_of_memory();
   for (uint32_t k = 1; k < bef->kernel_count; ++k) {
     tfrt_schedule_add_cost(kernels[k], &costs[bef->kernels[k].stream_id]);
+  }
+  for (uint32_t k = 1; k < bef->kernel_count; ++k) {
+    callable->sites[k].expensive = costs[bef->kernels[k].stream_id] > TFRT_SCHEDULE_CHEAP_STREAM;
   }
   uint32_t expensive_count = 0;
   for (uint32_t s = 0; s < bef->stream_count; ++s) {

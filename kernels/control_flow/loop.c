@@ -8,7 +8,8 @@
 #include "host_runtime/executor/request_context.h"
 #include "kernels/control_flow/function_call.h"
 
-// Turns of a repeat that may be under way before its first carried value is waited for.
+// Turns that may be under way before a carried value is waited for: the first one of a repeat,
+// any of a while, which without that would go on for ever where a late value is to end it.
 #define TFRT_LOOP_BLOCK 32
 
 typedef struct tfrt_loop_s {
@@ -19,7 +20,7 @@ typedef struct tfrt_loop_s {
   uint32_t carried_count;
   bool is_while;
   int32_t remaining;             // turns of a repeat
-  uint32_t block_turns;          // turns since the last look at the first carried value
+  uint32_t block_turns;          // turns since the last look at the carried values
   tfrt_async_value_t** results;  // [carried_count]; indirects, once the kernel has returned
   tfrt_async_value_t** next;     // [carried_count + 1]; what a turn gives
   tfrt_async_value_t* values[];  // [carried_count + 1]; a while's condition is the last
@@ -66,6 +67,14 @@ static void tfrt_loop_turn(tfrt_loop_t* loop) {
   for (uint32_t i = 0; i < count; ++i) loop->values[i] = loop->next[i];
 }
 
+// A carried value (+0) that isn't there yet, or NULL.
+static tfrt_async_value_t* tfrt_loop_late_value(const tfrt_loop_t* loop) {
+  for (uint32_t i = 0; i < loop->carried_count; ++i) {
+    if (!tfrt_async_value_is_available(loop->values[i])) return loop->values[i];
+  }
+  return NULL;
+}
+
 // What must be known before the next turn: sets |*out_late| to a value (+0) that has to be
 // waited for, or to NULL. Returns false when there is no next turn.
 static bool tfrt_loop_wants_turn(tfrt_loop_t* loop, tfrt_async_value_t** out_late) {
@@ -81,6 +90,7 @@ static bool tfrt_loop_wants_turn(tfrt_loop_t* loop, tfrt_async_value_t** out_lat
   tfrt_async_value_t* condition = loop->values[loop->carried_count];
   switch (tfrt_async_value_state(condition)) {
     case TFRT_ASYNC_VALUE_AVAILABLE:
+      if (loop->block_turns == TFRT_LOOP_BLOCK) *out_late = tfrt_loop_late_value(loop);
       return *(const bool*)tfrt_async_value_payload(tfrt_async_value_resolved(condition));
     case TFRT_ASYNC_VALUE_FAILED:
       tfrt_loop_fail(loop, tfrt_async_value_resolved(condition));

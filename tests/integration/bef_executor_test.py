@@ -194,6 +194,83 @@ class BefExecutorTest(unittest.TestCase):
             "'forever' returned <<error: the deadline of the request has passed>>",
         )
 
+    def test_independent_streams_run_side_by_side(self):
+        # Each of them is as dear as the threshold; one goes on here, the other on a worker.
+        lines, _, code = self.run_program(
+            """
+            module attributes {tfrt.cost_threshold = 10 : i64} {
+              func.func @threads() -> (i32, i32, i32) {
+                %c = tfrt.new.chain
+                %a = "tfrt_test.get_thread_id"(%c) : (!tfrt.chain) -> i32
+                %d = tfrt.merge.chains %a : i32
+                %x = "tfrt_test.get_thread_id"(%d) : (!tfrt.chain) -> i32
+                %y = "tfrt_test.get_thread_id"(%d) : (!tfrt.chain) -> i32
+                tfrt.return %a, %x, %y : i32, i32, i32
+              }
+            }""",
+            "--work_queue_type=mstd:2",
+        )
+        self.assertEqual((len(lines), code), (2, 0))
+        self.assertIn(lines[-1], ["'threads' returned 0,0,1", "'threads' returned 0,1,0"])
+
+    def test_a_late_condition_and_a_sleep_that_a_chain_waits_for(self):
+        lines, _, code = self.run_program(
+            """
+            func.func @late() -> i1 {
+              %a = "tfrt_test.async_constant.i1"() {value = true} : () -> i1
+              tfrt.return %a : i1
+            }
+            func.func @asleep() -> !tfrt.chain {
+              %us = tfrt.constant.i32 10
+              %c = "tfrt_test.blocking.usleep"(%us) : (i32) -> !tfrt.chain
+              tfrt.return %c : !tfrt.chain
+            }"""
+        )
+        self.assertEqual(
+            (lines[1:], code),
+            (
+                [
+                    "'late' returned 1",
+                    "--- Running 'asleep':",
+                    "Slept for 10 microseconds",
+                    "'asleep' returned !tfrt.chain value",
+                ],
+                0,
+            ),
+        )
+
+    def test_log_lines_come_behind_what_was_printed_before(self):
+        text = """
+          func.func @told() {
+            %s = "tfrt_test.get_string"() {value = "news"} : () -> !tfrt.string
+            %c = tfrt.new.chain
+            %d = "tfrt_test.logging"(%s, %c) : (!tfrt.string, !tfrt.chain) -> !tfrt.chain
+            tfrt.return
+          }"""
+        with tempfile.TemporaryDirectory() as folder:
+            bef = os.path.join(folder, "test.bef")
+            subprocess.run([MLIR_TO_BEF, "-", "-o", bef], input=text.encode(), check=True)
+            result = subprocess.run(
+                [BEF_EXECUTOR, bef],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                universal_newlines=True,
+                check=True,
+            )
+        lines = result.stdout.splitlines()[2:]
+        self.assertEqual(lines[0], "--- Running 'told':")
+        self.assertEqual(
+            [line.split(": ", 1)[1] for line in lines[1:7]],
+            [
+                "from TFRT_LOG(INFO): news",
+                "from TFRT_LOG(WARNING): news",
+                "from TFRT_LOG(ERROR): news",
+                "from TFRT_LOG_IF(INFO, true): news",
+                "from TFRT_LOG_IF(WARNING, true): news",
+                "from TFRT_LOG_IF(ERROR, true): news",
+            ],
+        )
+
     def test_scopes_are_printed_while_they_run(self):
         lines, _, code = self.run_program(
             HELLO, "--enable_tracing", "--tracing_level=debug", executor=DEBUG_TRACING

@@ -38,3 +38,12 @@ func.func @in_a_call() -> (i32, i32) {
   %y, %end = "tfrt_test.cancel"(%both) : (!tfrt.chain) -> (i32, !tfrt.chain)
   tfrt.return %x, %y : i32, i32
 }
+// A loop whose condition is always there still comes to a late value that ends it.
+func.func @in_a_while_that_waits() -> i32 {
+  %late = "tfrt_test.async_constant.i32"() {value = 0 : i32} : () -> i32
+  %start = tfrt.merge.chains %late : i32
+  %go = tfrt.constant.i1 true
+  %zero = tfrt.constant.i32 0
+  %r, %end = tfrt.while %go @cancelling_body(%zero, %start) parallel_iterations(1) : (i32, !tfrt.chain) -> (i32, !tfrt.chain)
+  tfrt.return %r : i32
+}
