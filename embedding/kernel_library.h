@@ -16,6 +16,7 @@
 #include "host_runtime/async/work_queue.h"
 #include "host_runtime/async/work_queue_type.h"
 #include "host_runtime/base/allocator.h"
+#include "host_runtime/base/allocator_type.h"
 #include "host_runtime/base/clock.h"
 #include "host_runtime/base/log.h"
 #include "host_runtime/base/metrics.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "host_runtime/async/work_queue_type.h"
-#include "host_runtime/base/counting_allocator.h"
+#include "host_runtime/base/allocator_type.h"
 #include "host_runtime/base/file.h"
 #include "host_runtime/base/metric_table.h"
 #include "host_runtime/base/sync.h"
@@ -39,7 +39,7 @@ typedef struct tfrt_bef_executor_s {
   const char* functions;
   const char* test_init_function;
   const char* work_queue_type;
-  const char* allocator_type;
+  const char* allocator_name;
   bool print_error_code;
   const char* tracing_level;
   const char* shared_libs;
@@ -52,9 +52,8 @@ typedef struct tfrt_bef_executor_s {
   tfrt_metric_table_t metrics;
   tfrt_histogram_t* function_seconds;
   tfrt_timer_queue_t timers;
-  tfrt_counting_allocator_t counts;
-  tfrt_announcing_allocator_t announcer;  // around |counts|
-  tfrt_allocator_t allocator;             // the one that was chosen
+  tfrt_allocator_t allocator;  // the one that was chosen
+  const tfrt_allocator_type_t* allocator_type;
   tfrt_scope_printer_t scopes;
   tfrt_host_context_t* host;
   tfrt_program_t* program;
@@ -115,37 +114,17 @@ static tfrt_status_t tfrt_bef_executor_finish_metrics(tfrt_bef_executor_t* execu
 
 // --- Set-up ------------------------------------------------------------------
 
-static const struct {
-  const char* name;
-  const char* announcement;
-  bool announces;
-  int64_t limit_bytes;
-} tfrt_bef_executor_allocators[] = {
-    {"malloc", "Choosing malloc.", false, TFRT_COUNTING_ALLOCATOR_UNLIMITED},
-    {"test_fixed_size_1k", "Choosing fixed size malloc.", true, 1024},
-    {"profiled_allocator", "Choosing profiled allocator based on malloc.", false,
-     TFRT_COUNTING_ALLOCATOR_UNLIMITED},
-    {"leak_check_allocator", "Choosing memory leak check allocator.", false,
-     TFRT_COUNTING_ALLOCATOR_UNLIMITED},
-};
-
 static tfrt_status_t tfrt_bef_executor_choose_allocator(tfrt_bef_executor_t* executor) {
-  for (size_t i = 0; i < TFRT_ARRAY_SIZE(tfrt_bef_executor_allocators); ++i) {
-    if (strcmp(tfrt_bef_executor_allocators[i].name, executor->allocator_type) != 0) continue;
-    puts(tfrt_bef_executor_allocators[i].announcement);
-    tfrt_counting_allocator_initialize(&executor->counts, tfrt_allocator_system(),
-                                       tfrt_bef_executor_allocators[i].limit_bytes);
-    tfrt_announcing_allocator_initialize(&executor->announcer,
-                                         tfrt_counting_allocator_interface(&executor->counts));
-    executor->allocator = tfrt_bef_executor_allocators[i].announces
-                              ? tfrt_announcing_allocator_interface(&executor->announcer)
-                              : tfrt_counting_allocator_interface(&executor->counts);
-    return NULL;
+  TFRT_RETURN_IF_ERROR(tfrt_allocator_type_register(tfrt_announcing_allocator_type()));
+  tfrt_status_t status = tfrt_allocator_create_by_name(
+      executor->allocator_name, &executor->allocator, &executor->allocator_type);
+  if (status) return tfrt_status_take_annotate(status, "--host_allocator_type");
+  if (executor->allocator_type->announcement) {
+    puts(executor->allocator_type->announcement);
+  } else {
+    printf("Choosing %s.\n", executor->allocator_type->choice.name);
   }
-  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                            "--host_allocator_type=%s: there are malloc, test_fixed_size_1k, "
-                            "profiled_allocator and leak_check_allocator",
-                            executor->allocator_type);
+  return NULL;
 }
 
 static tfrt_status_t tfrt_bef_executor_choose_queue(tfrt_bef_executor_t* executor,
@@ -375,26 +354,16 @@ static tfrt_status_t tfrt_bef_executor_run_all(tfrt_bef_executor_t* executor) {
 
 // --- The end -----------------------------------------------------------------
 
-// Prints what the chosen allocator has counted; returns false if memory leaked.
-static bool tfrt_bef_executor_check_memory(tfrt_bef_executor_t* executor) {
-  tfrt_allocation_counts_t counts = tfrt_counting_allocator_counts(&executor->counts);
-  bool profiled = strcmp(executor->allocator_type, "profiled_allocator") == 0;
-  bool leak_check = strcmp(executor->allocator_type, "leak_check_allocator") == 0;
-  bool leaked = leak_check && counts.current_bytes > 0;
-  if (profiled || leaked) {
-    printf(
-        "HostAllocator profile:\n"
-        "Current number of allocations = %lld\nMax number of allocations = %lld\n"
-        "Total number of allocations = %lld\nCurrent number of bytes allocated = %lld\n"
-        "Max number of bytes allocated = %lld\n",
-        (long long)counts.current_count, (long long)counts.max_count, (long long)counts.total_count,
-        (long long)counts.current_bytes, (long long)counts.max_bytes);
-  }
-  if (leaked) {
-    printf("Memory leak detected: %lld alive allocations, %lld alive bytes\n",
-           (long long)counts.current_count, (long long)counts.current_bytes);
-  }
-  return !leaked;
+// Lets the chosen allocator go; with |tell|, prints what it has to say. Returns false if memory
+// leaked.
+static bool tfrt_bef_executor_finish_allocator(tfrt_bef_executor_t* executor, bool tell) {
+  if (!executor->allocator_type) return true;
+  tfrt_string_builder_t report;
+  tfrt_string_builder_initialize(&report, tfrt_allocator_system());
+  bool ok = executor->allocator_type->finish(executor->allocator, &report);
+  if (tell) fputs(tfrt_string_builder_text(&report), stdout);
+  tfrt_string_builder_deinitialize(&report);
+  return ok;
 }
 
 // Prints what was wrong with the errors of the run; returns false if anything was.
@@ -435,7 +404,7 @@ static int tfrt_bef_executor_main(tfrt_bef_executor_t* executor, const char* pat
   tfrt_host_context_free(executor->host);
   tfrt_timer_queue_deinitialize(&executor->timers);
   bool ok = tfrt_status_is_ok(status);
-  if (ok) ok = tfrt_bef_executor_check_memory(executor);
+  if (!tfrt_bef_executor_finish_allocator(executor, ok)) ok = false;
   tfrt_status_t unwritten = tfrt_bef_executor_first_of(tfrt_bef_executor_finish_metrics(executor),
                                                        tfrt_standard_streams_flush());
   if (unwritten) ok = false;
@@ -470,8 +439,10 @@ static tfrt_status_t tfrt_bef_executor_parse(tfrt_bef_executor_t* executor, int 
        "s (default), mstd[:THREADS[,BLOCKING]], or what a library brings", 0, 0},
       {"pin_threads", TFRT_FLAG_BOOL, &executor->pin_threads, NULL,
        "bind each compute thread to a processor", 0, 0},
-      {"host_allocator_type", TFRT_FLAG_TEXT, &executor->allocator_type, "TYPE",
-       "malloc, test_fixed_size_1k, profiled_allocator or leak_check_allocator", 0, 0},
+      {"host_allocator_type", TFRT_FLAG_TEXT, &executor->allocator_name, "TYPE",
+       "malloc, test_fixed_size_1k, profiled_allocator, leak_check_allocator (default), or what a "
+       "library brings",
+       0, 0},
       {"print_error_code", TFRT_FLAG_BOOL, &executor->print_error_code, NULL,
        "print the code of errors too", 0, 0},
       {"deadline_ms", TFRT_FLAG_NUMBER, &executor->deadline_ms, "MS",
@@ -509,7 +480,7 @@ int main(int argc, char** argv) {
                                          .work_queue_type = "s",
                                          .tracing_level = "default",
                                          .metrics_file = "",
-                                         .allocator_type = "leak_check_allocator"};
+                                         .allocator_name = "leak_check_allocator"};
   const char* path = NULL;
   bool help = false;
   tfrt_status_t status = tfrt_bef_executor_parse(&executor, argc, argv, &path, &help);

@@ -20,13 +20,10 @@
 
 #include "host_runtime/async/work_queue.h"
 #include "host_runtime/base/allocator.h"
+#include "host_runtime/base/choice.h"
 #include "host_runtime/base/status.h"
-#include "host_runtime/base/string_builder.h"
 
 TFRT_API_BEGIN
-
-// At most this many types are registered in a process.
-#define TFRT_WORK_QUEUE_TYPE_MAX_COUNT 32
 
 // What a caller may want of any queue; a type that can't do it ignores it.
 typedef struct tfrt_work_queue_settings_s {
@@ -34,8 +31,7 @@ typedef struct tfrt_work_queue_settings_s {
 } tfrt_work_queue_settings_t;
 
 typedef struct tfrt_work_queue_type_s {
-  const char* name;   // static; no colon in it
-  const char* usage;  // how its arguments are written, e.g. "[:THREADS[,BLOCKING]]"; "": none
+  tfrt_choice_t choice;  // its name, and how its arguments are written
   // Sets |*out_queue| to a new queue (+1). |arguments| is what stands behind the colon, "" if
   // there is none. INVALID_ARGUMENT if they make no sense.
   tfrt_status_t (*create)(const char* arguments, const tfrt_work_queue_settings_t* settings,
@@ -52,10 +48,6 @@ tfrt_status_t tfrt_work_queue_create_by_name(const char* text,
                                              const tfrt_work_queue_settings_t* settings,
                                              tfrt_allocator_t allocator,
                                              tfrt_work_queue_t** out_queue) TFRT_MUST_USE;
-
-// Appends all types with their usage to |out|, in the order of their registration:
-// `s, mstd[:THREADS[,BLOCKING]]`. Thread-safe, as |out| is.
-void tfrt_work_queue_type_append_all(tfrt_string_builder_t* out);
 
 TFRT_API_END
 

@@ -55,8 +55,9 @@ typedef struct tfrt_kernel_library_s {
   const tfrt_kernel_registration_t* natives;
   size_t native_count;
   // Called before the kernels are registered, for each registry, and by mains that have a use for
-  // work queues of a library: registers types of values and of work queues (work_queue_type.h).
-  // NULL: there is nothing to do. Must allow being called more than once in a process.
+  // the rest: registers types of values, of work queues (work_queue_type.h) and of allocators
+  // (allocator_type.h). NULL: there is nothing to do. Must allow being called more than once in a
+  // process.
   tfrt_status_t (*set_up)(void);
 } tfrt_kernel_library_t;
 

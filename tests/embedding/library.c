@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A kernel library with one type and two kernels; with WITH_QUEUE, also with a work queue; and,
-// for each other macro that the test defines, with one mistake that such libraries may have.
+// A kernel library with one type and two kernels; with WITH_CHOICES, also with a work queue and an
+// allocator; and, for each other macro that the test defines, with one mistake that such libraries
+// may have.
 #include "embedding/kernel_library.h"
 
 #ifndef TRIPLE
@@ -88,7 +89,7 @@ static const tfrt_kernel_registration_t sample_kernels[] = {
 #endif
 };
 
-#ifdef WITH_QUEUE
+#ifdef WITH_CHOICES
 // A queue that is a built-in one under another name.
 static tfrt_status_t sample_create_queue(const char* arguments,
                                          const tfrt_work_queue_settings_t* settings,
@@ -98,7 +99,24 @@ static tfrt_status_t sample_create_queue(const char* arguments,
   return tfrt_work_queue_create_by_name(arguments, settings, allocator, out_queue);
 }
 
-static const tfrt_work_queue_type_t sample_queue = {"sample", "[:QUEUE]", sample_create_queue};
+static const tfrt_work_queue_type_t sample_queue = {{"sample", "[:QUEUE]"}, sample_create_queue};
+
+// An allocator that is the system's under another name.
+static tfrt_status_t sample_create_allocator(const char* arguments,
+                                             tfrt_allocator_t* out_allocator) {
+  (void)arguments;
+  *out_allocator = tfrt_allocator_system();
+  return NULL;
+}
+
+static bool sample_finish_allocator(tfrt_allocator_t allocator, tfrt_string_builder_t* report) {
+  (void)allocator;
+  tfrt_string_builder_append_text(report, "The sample is done.\n");
+  return true;
+}
+
+static const tfrt_allocator_type_t sample_allocator = {
+    {"sample", ""}, NULL, sample_create_allocator, sample_finish_allocator};
 #endif
 
 static tfrt_status_t sample_set_up(void) {
@@ -107,8 +125,9 @@ static tfrt_status_t sample_set_up(void) {
 #endif
   static const tfrt_type_t pair = {
       .name = "!sample.pair", .size = sizeof(sample_pair_t), .print = sample_pair_print};
-#ifdef WITH_QUEUE
+#ifdef WITH_CHOICES
   TFRT_RETURN_IF_ERROR(tfrt_work_queue_type_register(&sample_queue));
+  TFRT_RETURN_IF_ERROR(tfrt_allocator_type_register(&sample_allocator));
 #endif
   return tfrt_type_register(&pair, &sample_pair_type);
 }

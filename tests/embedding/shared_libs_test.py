@@ -97,7 +97,7 @@ class SharedLibsTest(unittest.TestCase):
             self.assertIn(b"'pairs' returned <1, 2>\n", output)
 
     def test_a_library_brings_a_work_queue(self):
-        library = self.compile("queue", "-DWITH_QUEUE")
+        library = self.compile("choices", "-DWITH_CHOICES")
         for queue, name in [("sample", b"single-threaded"),
                             ("sample:mstd:2", b"Multi-threaded C++ work queue (2 threads, 256 "
                                               b"blocking threads)")]:
@@ -111,6 +111,19 @@ class SharedLibsTest(unittest.TestCase):
         self.assertEqual(errors, "bef_executor: INVALID_ARGUMENT: --work_queue_type: there is no "
                                  "type of work queues 'sample'; there are s, "
                                  "mstd[:THREADS[,BLOCKING]]\n")
+
+    def test_a_library_brings_an_allocator(self):
+        library = self.compile("choices", "-DWITH_CHOICES")
+        code, output, errors = run("bef_executor", "--shared_libs", library,
+                                   "--host_allocator_type=sample", self.bef)
+        self.assertEqual((code, errors), (0, ""))
+        self.assertTrue(output.startswith(b"Choosing sample.\n"), output)
+        self.assertTrue(output.endswith(b"The sample is done.\n"), output)
+        code, _, errors = run("bef_executor", "--host_allocator_type=sample", self.bef)
+        self.assertEqual(code, 1)
+        self.assertEqual(errors, "bef_executor: INVALID_ARGUMENT: --host_allocator_type: there is "
+                                 "no allocator 'sample'; there are malloc, profiled_allocator, "
+                                 "leak_check_allocator, test_fixed_size_1k\n")
 
     def test_without_the_library_the_kernel_is_unknown(self):
         code, _, errors = run("bef_executor", self.bef)

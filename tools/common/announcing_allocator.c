@@ -38,3 +38,41 @@ tfrt_allocator_t tfrt_announcing_allocator_interface(tfrt_announcing_allocator_t
   };
   return (tfrt_allocator_t){&vtable, allocator};
 }
+
+// --- By name -------------------------------------------------------------------------
+
+typedef struct tfrt_fixed_size_allocator_s {
+  tfrt_counting_allocator_t budget;
+  tfrt_announcing_allocator_t announcer;  // around |budget|
+} tfrt_fixed_size_allocator_t;
+
+static tfrt_status_t tfrt_fixed_size_allocator_create(const char* arguments,
+                                                      tfrt_allocator_t* out_allocator) {
+  (void)arguments;
+  tfrt_fixed_size_allocator_t* fixed =
+      tfrt_allocator_allocate(tfrt_allocator_system(), sizeof(*fixed));
+  if (!fixed) return tfrt_status_out_of_memory();
+  tfrt_counting_allocator_initialize(&fixed->budget, tfrt_allocator_system(), 1024);
+  tfrt_announcing_allocator_initialize(&fixed->announcer,
+                                       tfrt_counting_allocator_interface(&fixed->budget));
+  *out_allocator = tfrt_announcing_allocator_interface(&fixed->announcer);
+  return NULL;
+}
+
+static bool tfrt_fixed_size_allocator_finish(tfrt_allocator_t allocator,
+                                             tfrt_string_builder_t* report) {
+  (void)report;
+  tfrt_announcing_allocator_t* announcer = (tfrt_announcing_allocator_t*)allocator.self;
+  tfrt_fixed_size_allocator_t* fixed =
+      TFRT_CONTAINER_OF(announcer, tfrt_fixed_size_allocator_t, announcer);
+  tfrt_allocator_free(tfrt_allocator_system(), fixed, sizeof(*fixed));
+  return true;
+}
+
+const tfrt_allocator_type_t* tfrt_announcing_allocator_type(void) {
+  static const tfrt_allocator_type_t type = {{"test_fixed_size_1k", ""},
+                                             "Choosing fixed size malloc.",
+                                             tfrt_fixed_size_allocator_create,
+                                             tfrt_fixed_size_allocator_finish};
+  return &type;
+}

@@ -17,6 +17,7 @@
 #define TFRT_TOOLS_COMMON_ANNOUNCING_ALLOCATOR_H_
 
 #include "host_runtime/base/allocator.h"
+#include "host_runtime/base/allocator_type.h"
 
 typedef struct tfrt_announcing_allocator_s {
   tfrt_allocator_t base;
@@ -28,5 +29,8 @@ void tfrt_announcing_allocator_initialize(tfrt_announcing_allocator_t* allocator
 
 // Its interface, good as long as |allocator| is. Thread-safe.
 tfrt_allocator_t tfrt_announcing_allocator_interface(tfrt_announcing_allocator_t* allocator);
+
+// The type `test_fixed_size_1k` of allocators: one around 1 KiB. Thread-safe.
+const tfrt_allocator_type_t* tfrt_announcing_allocator_type(void);
 
 #endif  // TFRT_TOOLS_COMMON_ANNOUNCING_ALLOCATOR_H_

@@ -34,7 +34,8 @@ size_t tfrt_shared_libraries_count(void);
 const tfrt_shared_library_t* tfrt_shared_libraries_get(size_t index);
 
 // Sets all of them up, for a main that has a use for what they bring beside kernels, such as work
-// queues (work_queue_type.h), before it has a registry. Main thread only.
+// queues (work_queue_type.h) and allocators (allocator_type.h), before it has a registry. Main
+// thread only.
 tfrt_status_t tfrt_shared_libraries_set_up(void) TFRT_MUST_USE;
 
 // Registers what all of them bring into |registry|. Thread-compatible.
