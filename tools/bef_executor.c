@@ -141,9 +141,7 @@ static tfrt_status_t tfrt_bef_executor_load(tfrt_bef_executor_t* executor, const
   tfrt_file_contents_t contents;
   TFRT_RETURN_IF_ERROR(tfrt_file_read(path, tfrt_allocator_system(), &contents));
   tfrt_bef_file_t* file = NULL;
-  tfrt_status_t status =
-      tfrt_bef_file_create(contents.data, contents.size, tfrt_allocator_system(), &file);
-  tfrt_file_contents_deinitialize(&contents);
+  tfrt_status_t status = tfrt_bef_file_create_take_contents(&contents, &file);
   if (status) return tfrt_status_take_annotate(status, "%s", path);
   status = tfrt_program_create(file, executor->host->registry, tfrt_allocator_system(),
                                &executor->program);

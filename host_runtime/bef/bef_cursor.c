@@ -71,9 +71,15 @@ tfrt_status_t tfrt_bef_cursor_read_index(tfrt_bef_cursor_t* cursor, const char* 
                                          uint64_t limit, uint32_t* out_value) {
   *out_value = 0;
   const uint8_t* start = cursor->position;
-  uint64_t value;
-  TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_read_vbr(cursor, &value));
-  if (value >= limit) {
+  uint64_t value = 0;
+  if (TFRT_LIKELY(start != cursor->end && *start < 0x80)) {
+    // Most numbers of a program are small: one byte.
+    value = *start;
+    ++cursor->position;
+  } else {
+    TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_read_vbr(cursor, &value));
+  }
+  if (TFRT_UNLIKELY(value >= limit)) {
     cursor->position = start;
     return tfrt_bef_cursor_error(cursor, start, "%s %" PRIu64 " is out of range (0 to %" PRId64 ")",
                                  what, value, (int64_t)limit - 1);

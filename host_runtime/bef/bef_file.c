@@ -108,7 +108,7 @@ static tfrt_status_t load_sections(tfrt_bef_file_t* file) {
 
 static void destroy(tfrt_bef_file_t* file) {
   tfrt_arena_deinitialize(&file->arena);
-  tfrt_allocator_free(file->allocator, file->bytes, file->size);
+  tfrt_allocator_free(file->allocator, file->bytes, file->capacity);
   tfrt_allocator_free(file->allocator, file, sizeof(*file));
 }
 
@@ -133,9 +133,9 @@ static tfrt_status_t load_all(tfrt_bef_file_t* file) {
   return status;
 }
 
-tfrt_status_t tfrt_bef_file_create_take(void* bytes, size_t size, tfrt_allocator_t allocator,
-                                        tfrt_bef_file_t** out_file) {
-  *out_file = NULL;
+// Makes a file of the |size| bytes in the block |bytes| of |capacity|, which it takes.
+static tfrt_status_t create_in_block(void* bytes, size_t size, size_t capacity,
+                                     tfrt_allocator_t allocator, tfrt_bef_file_t** out_file) {
   tfrt_status_t status = NULL;
   tfrt_bef_file_t* file = NULL;
   if ((uintptr_t)bytes % TFRT_BEF_ALIGNMENT != 0) {
@@ -149,13 +149,14 @@ tfrt_status_t tfrt_bef_file_create_take(void* bytes, size_t size, tfrt_allocator
     if (!file) status = tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for a file");
   }
   if (status) {
-    tfrt_allocator_free(allocator, bytes, size);
+    tfrt_allocator_free(allocator, bytes, capacity);
     return status;
   }
   tfrt_ref_count_initialize(&file->ref_count);
   file->allocator = allocator;
   file->bytes = bytes;
   file->size = size;
+  file->capacity = capacity;
   tfrt_arena_initialize(&file->arena, allocator);
   status = load_all(file);
   if (status) {
@@ -164,6 +165,20 @@ tfrt_status_t tfrt_bef_file_create_take(void* bytes, size_t size, tfrt_allocator
   }
   *out_file = file;
   return NULL;
+}
+
+tfrt_status_t tfrt_bef_file_create_take(void* bytes, size_t size, tfrt_allocator_t allocator,
+                                        tfrt_bef_file_t** out_file) {
+  *out_file = NULL;
+  return create_in_block(bytes, size, size, allocator, out_file);
+}
+
+tfrt_status_t tfrt_bef_file_create_take_contents(tfrt_file_contents_t* contents,
+                                                 tfrt_bef_file_t** out_file) {
+  *out_file = NULL;
+  tfrt_file_contents_t taken = *contents;
+  *contents = (tfrt_file_contents_t){.allocator = taken.allocator};
+  return create_in_block(taken.data, taken.size, taken.capacity, taken.allocator, out_file);
 }
 
 tfrt_status_t tfrt_bef_file_create(const void* bytes, size_t size, tfrt_allocator_t allocator,

@@ -40,6 +40,7 @@
 #include <stdint.h>
 
 #include "host_runtime/base/allocator.h"
+#include "host_runtime/base/file.h"
 #include "host_runtime/base/macros.h"
 #include "host_runtime/base/status.h"
 #include "host_runtime/base/string_builder.h"
@@ -121,6 +122,11 @@ tfrt_status_t tfrt_bef_file_create(const void* bytes, size_t size, tfrt_allocato
 // as above. Thread-safe.
 tfrt_status_t tfrt_bef_file_create_take(void* bytes, size_t size, tfrt_allocator_t allocator,
                                         tfrt_bef_file_t** out_file) TFRT_MUST_USE;
+
+// The same for a file that was read: takes what |contents| holds, which is empty then, also
+// when it fails. Errors as above. Thread-safe.
+tfrt_status_t tfrt_bef_file_create_take_contents(tfrt_file_contents_t* contents,
+                                                 tfrt_bef_file_t** out_file) TFRT_MUST_USE;
 
 // Adds one reference to |file| and returns it. Thread-safe.
 tfrt_bef_file_t* tfrt_bef_file_retain(tfrt_bef_file_t* file);

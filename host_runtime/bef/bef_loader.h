@@ -41,6 +41,7 @@ struct tfrt_bef_file_s {
   tfrt_allocator_t allocator;
   uint8_t* bytes;  // owned, 8-byte aligned
   size_t size;
+  size_t capacity;     // of the block that they are in
   tfrt_arena_t arena;  // everything below that is not in |bytes|
   tfrt_bef_section_t sections[TFRT_BEF_SLOT_COUNT];
   const char** kernel_names;

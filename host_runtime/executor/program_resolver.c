@@ -250,16 +250,18 @@ static tfrt_status_t tfrt_program_resolver_resolve_kernel(tfrt_program_t* progra
                                                  register_types, site);
 }
 
-// Looks up the kernels of |function| in the order of their codes' first use; the same
-// name is looked up once per kernel, which loading can afford. When all types are to be
-// checked, no register's type counts as known.
+// Looks up the kernels of |function|. When all types are to be checked, no register's type
+// counts as known.
 static void tfrt_program_resolver_look_up_kernels(const tfrt_bef_function_t* function,
                                                   const tfrt_kernel_registry_t* registry,
                                                   const tfrt_kernel_t** out_kernels,
                                                   const char** out_register_types) {
   for (uint32_t k = 1; k < function->kernel_count; ++k) {
     const tfrt_bef_kernel_t* bef = &function->kernels[k];
-    out_kernels[k] = tfrt_kernel_registry_find(registry, tfrt_string_view_of(bef->name));
+    // The names are those of the file's table: one name, one address.
+    out_kernels[k] = bef->name == bef[-1].name
+                         ? out_kernels[k - 1]
+                         : tfrt_kernel_registry_find(registry, tfrt_string_view_of(bef->name));
     const tfrt_kernel_descriptor_t* descriptor = out_kernels[k] ? out_kernels[k]->descriptor : NULL;
     if (!descriptor || tfrt_kernel_registry_type_checks(registry)) continue;
     for (uint32_t r = 0; r < bef->result_count && r < descriptor->result_count; ++r) {

@@ -29,7 +29,7 @@ tfrt_status_t tfrt_program_loader_load(const char* path, tfrt_string_builder_t* 
   bool is_bef = contents.size >= 1 && contents.data[0] == TFRT_BEF_MAGIC_0;
   tfrt_status_t status = NULL;
   if (is_bef) {
-    status = tfrt_bef_file_create(contents.data, contents.size, tfrt_allocator_system(), out_file);
+    status = tfrt_bef_file_create_take_contents(&contents, out_file);
     if (status) status = tfrt_status_take_annotate(status, "%s", path);
   } else {
     status = tfrt_program_loader_translate(path, &contents, out_diagnostics, out_file);

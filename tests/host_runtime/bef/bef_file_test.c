@@ -178,6 +178,31 @@ START_TEST(bytes_that_are_taken_are_given_back) {
 }
 END_TEST
 
+// A block that was read into is bigger than the bytes in it.
+START_TEST(contents_that_are_taken_are_given_back_whole) {
+  tfrt_counting_allocator_t counts;
+  tfrt_counting_allocator_initialize(&counts, tfrt_allocator_system(),
+                                     TFRT_COUNTING_ALLOCATOR_UNLIMITED);
+  tfrt_allocator_t allocator = tfrt_counting_allocator_interface(&counts);
+  test_bytes_t bytes = test_small_file();
+  for (size_t size = bytes.size - 1; size <= bytes.size; ++size) {
+    tfrt_file_contents_t contents = {.data = tfrt_allocator_allocate(allocator, bytes.size + 2),
+                                     .size = size,
+                                     .capacity = bytes.size + 2,
+                                     .allocator = allocator};
+    memcpy(contents.data, bytes.data, size);
+    tfrt_bef_file_t* file;
+    tfrt_status_t status = tfrt_bef_file_create_take_contents(&contents, &file);
+    ck_assert_int_eq(tfrt_status_is_ok(status), size == bytes.size);
+    ck_assert_ptr_null(contents.data);
+    tfrt_status_release(status);
+    tfrt_bef_file_release(file);
+    ck_assert_int_eq(tfrt_counting_allocator_counts(&counts).current_bytes, 0);
+  }
+  test_free(bytes.data, bytes.size);
+}
+END_TEST
+
 // --- Bad files ----------------------------------------------------------------------
 
 // Loads |bytes|, good or not: it may refuse them, but with a message, and must not crash.
@@ -388,6 +413,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(good, each_kind_of_location_has_its_texts);
   tcase_add_test(good, sections_with_other_numbers_are_skipped);
   tcase_add_test(good, bytes_that_are_taken_are_given_back);
+  tcase_add_test(good, contents_that_are_taken_are_given_back_whole);
   TCase* bad = tcase_create("bad files");
   tcase_set_timeout(bad, 60);
   tcase_add_test(bad, any_flipped_bit_is_refused_or_harmless);
