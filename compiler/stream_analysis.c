@@ -12,6 +12,7 @@ typedef struct tfrt_stream_op_s {
   uint32_t first_child;
   uint32_t last_child;
   uint32_t next_child;  // of the same parent
+  uint32_t parent;      // what triggers it
   uint32_t stream;
 } stream_op_t;
 
@@ -19,8 +20,17 @@ typedef struct tfrt_stream_build_s {
   int64_t cost;
   uint32_t parent_op;    // index of what triggers it
   uint32_t merged_into;  // NO_INDEX: it is itself
+  uint32_t first_link;   // what it needs besides what triggers it
+  uint32_t last_link;
+  uint32_t candidate_of;  // the op that looks for streams to put together, or NO_INDEX
   bool has_return;
 } stream_build_t;
+
+// A value, no chain, that an op of a stream takes from an op that doesn't trigger it.
+typedef struct tfrt_stream_link_s {
+  uint32_t producer;
+  uint32_t next;  // of the same stream
+} stream_link_t;
 
 static bool is_return(const tfrt_ir_operation_t* op) {
   return tfrt_ir_operation_is(op, "tfrt.return");
@@ -28,7 +38,8 @@ static bool is_return(const tfrt_ir_operation_t* op) {
 
 // --- Options ------------------------------------------------------------------------
 
-// The integer |name| of the function around |block|, or else of a module around that.
+// The integer or truth value |name| of the function around |block|, or else of a module around
+// that.
 static int64_t find_option(const tfrt_ir_block_t* block, const char* name) {
   const tfrt_ir_operation_t* op = block->region->owner;
   if (!tfrt_ir_is_function(op)) {
@@ -86,6 +97,7 @@ static void schedule(tfrt_stream_analysis_t* analysis, uint32_t index) {
   }
   entry->cost = bounded(op_cost(analysis, op));
   entry->cost_from_root = entry->cost + parent_cost;
+  entry->parent = parent;
   if (entry->cost_from_root > analysis->critical_path) {
     analysis->critical_path = entry->cost_from_root;
   }
@@ -101,11 +113,77 @@ static uint32_t current_stream(const tfrt_stream_analysis_t* analysis, uint32_t 
   return stream;
 }
 
+// Appends the links from |first| to |last| to those of |stream|.
+static void append_links(tfrt_stream_analysis_t* analysis, stream_build_t* stream, uint32_t first,
+                         uint32_t last) {
+  if (first == NO_INDEX) return;
+  if (stream->first_link == NO_INDEX) {
+    stream->first_link = first;
+  } else {
+    analysis->links[stream->last_link].next = first;
+  }
+  stream->last_link = last;
+}
+
 static void merge_streams(tfrt_stream_analysis_t* analysis, uint32_t from, uint32_t to) {
   stream_build_t* source = &analysis->streams[from];
   analysis->streams[to].cost += source->cost;
   analysis->streams[to].has_return |= source->has_return;
+  append_links(analysis, &analysis->streams[to], source->first_link, source->last_link);
   source->merged_into = to;
+}
+
+// --- Streams that need each other's values --------------------------------------------
+
+// Notes what op |index|, now of |stream|, needs besides what triggers it.
+static void add_links(tfrt_stream_analysis_t* analysis, uint32_t index, uint32_t stream) {
+  const stream_op_t* entry = &analysis->ops[index];
+  if (!analysis->links || !entry->op) return;
+  for (uint32_t i = 0; i < entry->op->operand_count; ++i) {
+    const tfrt_ir_value_t* value = entry->op->operands[i].value;
+    if (!value->producer || value->producer->scratch == entry->parent ||
+        tfrt_ir_string_is(value->type->text, "!tfrt.chain")) {
+      continue;
+    }
+    uint32_t link = analysis->link_count++;
+    analysis->links[link] = (stream_link_t){.producer = value->producer->scratch, .next = NO_INDEX};
+    append_links(analysis, &analysis->streams[stream], link, link);
+  }
+}
+
+// Lets |stream|, a candidate of op |index|, take in other candidates below |limit| that make
+// values for it, until it has reached |limit|.
+static void take_in_producers(tfrt_stream_analysis_t* analysis, uint32_t index, uint32_t stream,
+                              int64_t limit) {
+  stream_build_t* streams = analysis->streams;
+  // What comes with those that are taken in is not looked at.
+  uint32_t last = streams[stream].last_link;
+  uint32_t link = streams[stream].first_link;
+  while (link != NO_INDEX) {
+    uint32_t producer = analysis->links[link].producer;
+    uint32_t next = link == last ? NO_INDEX : analysis->links[link].next;
+    link = next;
+    // Streams are built from the end: what stands before the op has none yet.
+    if (producer <= index && index != analysis->op_count) continue;
+    uint32_t other = current_stream(analysis, analysis->ops[producer].stream);
+    if (other == stream || streams[other].candidate_of != index) continue;
+    if (streams[other].cost >= limit) continue;
+    merge_streams(analysis, other, stream);
+    if (streams[stream].cost >= limit) return;
+  }
+}
+
+// Puts those streams of the children of op |index| together that need each other's values.
+static void join_linked_children(tfrt_stream_analysis_t* analysis, uint32_t index, int64_t limit) {
+  const stream_op_t* ops = analysis->ops;
+  for (uint32_t child = ops[index].first_child; child != NO_INDEX; child = ops[child].next_child) {
+    analysis->streams[ops[child].stream].candidate_of = index;
+  }
+  for (uint32_t child = ops[index].first_child; child != NO_INDEX; child = ops[child].next_child) {
+    uint32_t stream = ops[child].stream;
+    if (analysis->streams[stream].merged_into != NO_INDEX) continue;
+    take_in_producers(analysis, index, stream, limit);
+  }
 }
 
 // The streams of the children of op |index| that are cheap join their neighbours. Returns the
@@ -114,10 +192,12 @@ static uint32_t group_children(tfrt_stream_analysis_t* analysis, uint32_t index)
   bool automatic = analysis->threshold <= 0;
   int64_t limit = automatic ? analysis->critical_path - analysis->ops[index].cost_from_root
                             : analysis->threshold;
+  if (analysis->links) join_linked_children(analysis, index, limit);
   uint32_t group = NO_INDEX;
   for (uint32_t child = analysis->ops[index].first_child; child != NO_INDEX;
        child = analysis->ops[child].next_child) {
     uint32_t stream = analysis->ops[child].stream;
+    if (analysis->streams[stream].merged_into != NO_INDEX) continue;
     int64_t cost = analysis->streams[stream].cost;
     analysis->streams[stream].parent_op = index;
     if (cost >= limit) continue;
@@ -153,7 +233,10 @@ static void build_stream(tfrt_stream_analysis_t* analysis, uint32_t index) {
   uint32_t stream;
   if (entry->first_child == NO_INDEX) {
     stream = analysis->stream_count++;
-    analysis->streams[stream] = (stream_build_t){.merged_into = NO_INDEX};
+    analysis->streams[stream] = (stream_build_t){.merged_into = NO_INDEX,
+                                                 .first_link = NO_INDEX,
+                                                 .last_link = NO_INDEX,
+                                                 .candidate_of = NO_INDEX};
   } else {
     uint32_t rest = group_children(analysis, index);
     stream = choose_stream(analysis, index);
@@ -165,6 +248,7 @@ static void build_stream(tfrt_stream_analysis_t* analysis, uint32_t index) {
   entry->stream = stream;
   analysis->streams[stream].cost += entry->cost;
   analysis->streams[stream].parent_op = NO_INDEX;
+  add_links(analysis, index, stream);
   if (entry->op && is_return(entry->op)) analysis->streams[stream].has_return = true;
 }
 
@@ -182,10 +266,27 @@ static void shorten_paths(tfrt_stream_analysis_t* analysis) {
 
 // --- Interface ------------------------------------------------------------------------
 
-static uint32_t number_ops(const tfrt_ir_block_t* block) {
-  uint32_t count = 0;
-  for (tfrt_ir_operation_t* op = block->first; op; op = op->next) op->scratch = count++;
-  return count;
+// Numbers the ops of |block| and counts them and their operands.
+static void number_ops(tfrt_stream_analysis_t* analysis, const tfrt_ir_block_t* block,
+                       size_t* out_operand_count) {
+  *out_operand_count = 0;
+  for (tfrt_ir_operation_t* op = block->first; op; op = op->next) {
+    op->scratch = analysis->op_count++;
+    *out_operand_count += op->operand_count;
+  }
+}
+
+static bool allocate(tfrt_stream_analysis_t* analysis, const tfrt_ir_block_t* block,
+                     size_t operand_count) {
+  size_t size = (size_t)analysis->op_count + 1;
+  analysis->ops = tfrt_arena_allocate_array(&analysis->arena, size, sizeof(*analysis->ops));
+  analysis->streams = tfrt_arena_allocate_array(&analysis->arena, size, sizeof(*analysis->streams));
+  if (find_option(block, "tfrt.merge_inter_dependent_streams") == 0) {
+    return analysis->ops && analysis->streams;
+  }
+  analysis->links =
+      tfrt_arena_allocate_array(&analysis->arena, operand_count + 1, sizeof(*analysis->links));
+  return analysis->ops && analysis->streams && analysis->links;
 }
 
 tfrt_status_t tfrt_stream_analysis_initialize(tfrt_stream_analysis_t* analysis,
@@ -194,11 +295,10 @@ tfrt_status_t tfrt_stream_analysis_initialize(tfrt_stream_analysis_t* analysis,
   *analysis = (tfrt_stream_analysis_t){.threshold = find_option(block, "tfrt.cost_threshold")};
   tfrt_arena_initialize(&analysis->arena, allocator);
   analysis->threshold = bounded(analysis->threshold);
-  uint32_t count = analysis->op_count = number_ops(block);
-  size_t size = (size_t)count + 1;
-  analysis->ops = tfrt_arena_allocate_array(&analysis->arena, size, sizeof(*analysis->ops));
-  analysis->streams = tfrt_arena_allocate_array(&analysis->arena, size, sizeof(*analysis->streams));
-  if (!analysis->ops || !analysis->streams) {
+  size_t operand_count = 0;
+  number_ops(analysis, block, &operand_count);
+  uint32_t count = analysis->op_count;
+  if (!allocate(analysis, block, operand_count)) {
     tfrt_arena_deinitialize(&analysis->arena);
     return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory to analyse streams");
   }

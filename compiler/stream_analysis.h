@@ -14,6 +14,8 @@
 //  2. Backward: an op without children opens a stream. Otherwise the streams of its
 //     children that are cheap are put together, neighbour by neighbour, and the op joins
 //     the one that holds the return, or else the most expensive one.
+//     With `tfrt.merge_inter_dependent_streams = true` (of the function or the module), those
+//     that take values, not chains, from each other are put together before that.
 //
 // What is cheap: with `tfrt.cost_threshold` (of the function, or else of the module) above 0,
 // a stream below it, and streams are put together until they reach it. Without it, as
@@ -49,8 +51,10 @@ typedef struct tfrt_stream_analysis_s {
   uint32_t op_count;             // with the terminator
   struct tfrt_stream_op_s* ops;  // in order; the root is one more, behind them
   struct tfrt_stream_build_s* streams;
-  uint32_t stream_count;  // with those that were put together
-  int64_t threshold;      // 0: automatic
+  uint32_t stream_count;             // with those that were put together
+  struct tfrt_stream_link_s* links;  // NULL: those between streams don't count
+  uint32_t link_count;
+  int64_t threshold;  // 0: automatic
   int64_t critical_path;
 } tfrt_stream_analysis_t;
 
