@@ -204,6 +204,27 @@ static bool parse_custom(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
   return tfrt_parser_assembly(parser, op);
 }
 
+// What the op table has for the attribute |entry| when the text leaves it out; NULL if that is
+// nothing of its kind.
+static const tfrt_ir_attribute_t* parse_default(tfrt_parser_t* parser,
+                                                const tfrt_attribute_descriptor_t* entry) {
+  tfrt_allocator_t allocator = tfrt_ir_context_allocator(parser->context);
+  tfrt_diagnostics_t diagnostics;
+  tfrt_diagnostics_initialize(&diagnostics, NULL, tfrt_string_view_of(entry->default_value),
+                              allocator);
+  tfrt_parser_t inner = {.context = parser->context, .diagnostics = &diagnostics};
+  tfrt_lexer_initialize(&inner.lexer, &diagnostics);
+  tfrt_string_builder_initialize(&inner.text, allocator);
+  // Where the elements of an array are put down.
+  tfrt_scratch_initialize(&inner.pointers, sizeof(void*), allocator);
+  inner.token = tfrt_lexer_next(&inner.lexer);
+  const tfrt_ir_attribute_t* value = tfrt_parser_literal(&inner, entry->kind);
+  tfrt_scratch_deinitialize(&inner.pointers);
+  tfrt_string_builder_deinitialize(&inner.text);
+  tfrt_diagnostics_deinitialize(&diagnostics);
+  return value;
+}
+
 // Adds the attributes that the text left out and the op table has a default for.
 static bool add_defaults(tfrt_parser_t* parser, const tfrt_parser_op_t* op) {
   uint32_t count = op->descriptor ? op->descriptor->attribute_count : 0;
@@ -216,20 +237,11 @@ static bool add_defaults(tfrt_parser_t* parser, const tfrt_parser_op_t* op) {
       found = tfrt_ir_string_is(named->name, entry->name);
     }
     if (found) continue;
-    tfrt_diagnostics_t diagnostics;
-    tfrt_diagnostics_initialize(&diagnostics, NULL, tfrt_string_view_of(entry->default_value),
-                                tfrt_ir_context_allocator(parser->context));
-    tfrt_parser_t inner = {.context = parser->context, .diagnostics = &diagnostics};
-    tfrt_lexer_initialize(&inner.lexer, &diagnostics);
-    tfrt_string_builder_initialize(&inner.text, tfrt_ir_context_allocator(parser->context));
-    // Where the elements of an array are put down.
-    tfrt_scratch_initialize(&inner.pointers, sizeof(void*),
-                            tfrt_ir_context_allocator(parser->context));
-    inner.token = tfrt_lexer_next(&inner.lexer);
-    const tfrt_ir_attribute_t* value = tfrt_parser_literal(&inner, entry->kind);
-    tfrt_scratch_deinitialize(&inner.pointers);
-    tfrt_string_builder_deinitialize(&inner.text);
-    tfrt_diagnostics_deinitialize(&diagnostics);
+    const tfrt_ir_attribute_t* value = parse_default(parser, entry);
+    if (!value) {
+      return tfrt_parser_fail(parser, "the op table has a bad default for attribute '%s'",
+                              entry->name);
+    }
     if (!tfrt_parser_add_attribute(parser, entry->name, value)) return false;
   }
   return true;

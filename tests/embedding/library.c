@@ -65,7 +65,10 @@ static const tfrt_attribute_descriptor_t sample_attributes[] = {{"z", TFRT_ATTRI
 static const tfrt_kernel_descriptor_t sample_ops[] = {
     {.name = "sample.make_pair",
      .summary = "Makes a pair of two numbers.",
-     .assembly = "operands",
+#ifndef FORM
+#define FORM "operands"
+#endif
+     .assembly = FORM,
      TFRT_OPERANDS(sample_two),
      TFRT_RESULTS(sample_pair),
 #ifdef UNSORTED_ATTRIBUTES

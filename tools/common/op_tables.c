@@ -2,6 +2,7 @@
 
 #include "tools/common/op_tables.h"
 
+#include "compiler/op_entry_check.h"
 #include "host_runtime/base/sync.h"
 #include "kernels/basic/ops.h"
 #include "kernels/control_flow/ops.h"
@@ -41,6 +42,8 @@ static tfrt_status_t tfrt_op_tables_add(const tfrt_shared_library_t* entry) {
   ++tfrt_op_tables.count;
   for (size_t i = 0; i < table->count; ++i) {
     const tfrt_kernel_descriptor_t* op = &table->descriptors[i];
+    tfrt_status_t status = tfrt_op_entry_check(op);
+    if (status) return tfrt_status_take_annotate(status, "shared library '%s'", entry->path);
     if (tfrt_kernel_table_find(all->tables, all->count, op->name) == op) continue;
     return tfrt_status_create(TFRT_STATUS_ALREADY_EXISTS,
                               "shared library '%s': there is an op '%s' already: names of a "
