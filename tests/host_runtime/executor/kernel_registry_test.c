@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host_runtime/executor/kernel_registry.h"
 
+#include <stdio.h>
+
 #include "tests/support/test_main.h"
 
 static void kernel_a(tfrt_kernel_frame_t* frame) { (void)frame; }
@@ -36,6 +38,27 @@ START_TEST(a_kernel_is_found_with_its_description) {
   ck_assert_ptr_eq(kernel->descriptor, &descriptors[1]);
   ck_assert_ptr_null(tfrt_kernel_registry_find(registry, tfrt_string_view_of("test.c")));
   ck_assert_ptr_null(tfrt_kernel_registry_find(registry, tfrt_string_view_of("test.return")));
+}
+END_TEST
+
+START_TEST(tables_of_kernels_are_kept_in_their_order) {
+  size_t count = 1;
+  tfrt_kernel_registry_tables(registry, &count);
+  ck_assert_uint_eq(count, 0);
+  // More of them than a first array has room for; one kernel each.
+  enum { COUNT = 40 };
+  static char names[COUNT][16];
+  static tfrt_kernel_descriptor_t entries[COUNT];
+  for (int i = 0; i < COUNT; ++i) {
+    snprintf(names[i], sizeof(names[i]), "test.k%d", i);
+    entries[i] = (tfrt_kernel_descriptor_t){.name = names[i], .summary = "One of many."};
+    tfrt_kernel_table_t one = {&entries[i], 1};
+    tfrt_kernel_registration_t kernel = {names[i], kernel_a};
+    ck_assert_ptr_null(tfrt_kernel_registry_add_all(registry, &one, &kernel, 1));
+  }
+  const tfrt_kernel_table_t* tables = tfrt_kernel_registry_tables(registry, &count);
+  ck_assert_uint_eq(count, COUNT);
+  for (int i = 0; i < COUNT; ++i) ck_assert_ptr_eq(tables[i].descriptors, &entries[i]);
 }
 END_TEST
 
@@ -116,6 +139,7 @@ Suite* tfrt_test_suite(void) {
   TCase* cases = tcase_create("kernel_registry");
   tcase_add_checked_fixture(cases, set_up, tear_down);
   tcase_add_test(cases, a_kernel_is_found_with_its_description);
+  tcase_add_test(cases, tables_of_kernels_are_kept_in_their_order);
   tcase_add_test(cases, table_and_code_cannot_drift_apart);
   tcase_add_test(cases, a_name_is_registered_once);
   tcase_add_test(cases, a_kernel_may_have_a_form_for_synchronous_functions_or_only_that);
