@@ -13,10 +13,13 @@
 #include "host_runtime/base/metric_table.h"
 #include "host_runtime/base/sync.h"
 #include "host_runtime/base/version.h"
+#include "host_runtime/executor/call_scope.h"
 #include "host_runtime/executor/program.h"
 #include "host_runtime/executor/request_deadline.h"
 #include "host_runtime/host_context.h"
+#include "kernels/device/host_devices.h"
 #include "tools/common/announcing_allocator.h"
+#include "tools/common/device_platforms.h"
 #include "tools/common/diagnostic_verifier.h"
 #include "tools/common/flags.h"
 #include "tools/common/kernel_rooms.h"
@@ -39,6 +42,7 @@ typedef struct tfrt_bef_executor_s {
   const char* functions;
   const char* test_init_function;
   const char* work_queue_type;
+  const char* cuda_library;
   const char* allocator_name;
   bool print_error_code;
   const char* tracing_level;
@@ -168,6 +172,7 @@ static tfrt_status_t tfrt_bef_executor_set_up(tfrt_bef_executor_t* executor, con
                                                   TFRT_BEF_EXECUTOR_PRINTS_SCOPES));
   }
   TFRT_RETURN_IF_ERROR(tfrt_kernel_rooms_register(executor->host->registry));
+  TFRT_RETURN_IF_ERROR(tfrt_device_platforms_add(executor->host, executor->cuda_library));
   tfrt_kernel_registry_set_type_checks(executor->host->registry, executor->check_types);
   return tfrt_bef_executor_load(executor, path);
 }
@@ -189,6 +194,38 @@ static tfrt_status_t tfrt_bef_executor_no_memory(uint32_t count) {
   return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for %u results", count);
 }
 
+// The end of a call, as a value to wait for: what a device still has to do for it is in no work
+// queue.
+typedef struct tfrt_bef_executor_end_s {
+  tfrt_call_scope_t scope;
+  tfrt_task_t task;
+  tfrt_async_value_t* value;  // +1
+} tfrt_bef_executor_end_t;
+
+static void tfrt_bef_executor_on_end(tfrt_task_t* task) {
+  tfrt_async_value_set_available(TFRT_CONTAINER_OF(task, tfrt_bef_executor_end_t, task)->value);
+}
+
+// Calls |function| and returns when all of it is over.
+static tfrt_status_t tfrt_bef_executor_execute(tfrt_bef_executor_t* executor,
+                                               const tfrt_function_t* function,
+                                               const tfrt_execution_context_t* context,
+                                               tfrt_async_value_t** results) {
+  tfrt_bef_executor_end_t end;
+  end.value = tfrt_async_value_create_unconstructed(TFRT_TYPE_CHAIN);
+  if (!end.value) return tfrt_status_out_of_memory();
+  tfrt_task_initialize(&end.task, tfrt_bef_executor_on_end);
+  tfrt_call_scope_initialize(&end.scope, &end.task);
+  tfrt_execution_context_t with_end = *context;
+  with_end.scope = &end.scope;
+  tfrt_function_execute(function, &with_end, NULL, results);
+  tfrt_call_scope_leave(&end.scope);
+  tfrt_work_queue_await(executor->host->work_queue, results, function->result_count);
+  tfrt_work_queue_await(executor->host->work_queue, &end.value, 1);
+  tfrt_async_value_release(end.value);
+  return NULL;
+}
+
 static tfrt_status_t tfrt_bef_executor_call(tfrt_bef_executor_t* executor,
                                             const tfrt_function_t* function,
                                             const tfrt_execution_context_t* context) {
@@ -196,12 +233,16 @@ static tfrt_status_t tfrt_bef_executor_call(tfrt_bef_executor_t* executor,
   tfrt_async_value_t** results =
       tfrt_allocator_allocate_array(tfrt_allocator_system(), count, sizeof(*results));
   if (!results) return tfrt_bef_executor_no_memory(count);
-  tfrt_function_execute(function, context, NULL, results);
-  tfrt_work_queue_await(executor->host->work_queue, results, count);
+  tfrt_status_t status = tfrt_bef_executor_execute(executor, function, context, results);
+  if (status) {
+    tfrt_allocator_free(tfrt_allocator_system(), results, count * sizeof(*results));
+    return status;
+  }
   if (count > 0) tfrt_bef_executor_print_results(executor, function, results);
   for (uint32_t i = 0; i < count; ++i) tfrt_async_value_release(results[i]);
   tfrt_allocator_free(tfrt_allocator_system(), results, count * sizeof(*results));
   tfrt_work_queue_quiesce(executor->host->work_queue);
+  tfrt_host_devices_drain(executor->host);
   return NULL;
 }
 
@@ -452,6 +493,8 @@ static tfrt_status_t tfrt_bef_executor_parse(tfrt_bef_executor_t* executor, int 
        "check the types of all arguments and results of kernels", 0, 0},
       {"metrics_file", TFRT_FLAG_TEXT, &executor->metrics_file, "FILE",
        "write the metrics of the run there, as Prometheus reads them", 0, 0},
+      {TFRT_DEVICE_PLATFORMS_FLAG, TFRT_FLAG_TEXT, &executor->cuda_library,
+       TFRT_DEVICE_PLATFORMS_VALUE, TFRT_DEVICE_PLATFORMS_HELP, 0, 0},
       {TFRT_SHARED_LIBRARIES_FLAG, TFRT_FLAG_TEXT, &executor->shared_libs,
        TFRT_SHARED_LIBRARIES_VALUE, TFRT_SHARED_LIBRARIES_HELP, 0, 0},
   };
@@ -478,6 +521,7 @@ int main(int argc, char** argv) {
                                          .work_queue_type = "s",
                                          .tracing_level = "default",
                                          .metrics_file = "",
+                                         .cuda_library = "",
                                          .allocator_name = "leak_check_allocator"};
   const char* path = NULL;
   bool help = false;

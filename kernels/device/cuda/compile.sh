@@ -40,3 +40,4 @@ compile() {
 
 [[ ${1:-} == --check ]] && check=1
 compile tests/devices/test_kernels.cu 75 6.4 sm_70
+compile kernels/device/cuda/standard_kernels.cu 75 6.4 sm_70

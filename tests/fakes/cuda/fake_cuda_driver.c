@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "devices/cpu/cpu_kernels.h"
 #include "devices/device_image.h"
 #include "host_runtime/base/clock.h"
 #include "tests/devices/test_kernels.h"
@@ -602,6 +603,9 @@ static int fake_ModuleUnload(tfrt_cuda_module_handle_t module) {
 static const tfrt_cpu_kernel_t* fake_find_kernel(const char* name) {
   for (size_t i = 0; i < TFRT_TEST_KERNEL_COUNT; ++i) {
     if (strcmp(tfrt_test_kernels[i].name, name) == 0) return &tfrt_test_kernels[i];
+  }
+  for (size_t i = 0; i < TFRT_CPU_KERNEL_COUNT; ++i) {
+    if (strcmp(tfrt_cpu_kernels[i].name, name) == 0) return &tfrt_cpu_kernels[i];
   }
   return NULL;
 }

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "devices/cpu/cpu_kernels.h"
+
+#include <math.h>
+
+static float* tfrt_cpu_floats(void* const* parameters, int index) {
+  return *(float**)parameters[index];
+}
+static uint32_t tfrt_cpu_ui32(void* const* parameters, int index) {
+  return *(const uint32_t*)parameters[index];
+}
+
+static tfrt_status_t tfrt_cpu_fill_f32(const tfrt_device_launch_t* launch,
+                                       void* const* parameters) {
+  (void)launch;
+  float* target = tfrt_cpu_floats(parameters, 0);
+  float value = *(const float*)parameters[1];
+  uint32_t count = tfrt_cpu_ui32(parameters, 2);
+  for (uint32_t i = 0; i < count; ++i) target[i] = value;
+  return NULL;
+}
+
+static tfrt_status_t tfrt_cpu_copy_f32(const tfrt_device_launch_t* launch,
+                                       void* const* parameters) {
+  (void)launch;
+  const float* source = tfrt_cpu_floats(parameters, 0);
+  float* target = tfrt_cpu_floats(parameters, 1);
+  uint32_t count = tfrt_cpu_ui32(parameters, 2);
+  for (uint32_t i = 0; i < count; ++i) target[i] = source[i];
+  return NULL;
+}
+
+static tfrt_status_t tfrt_cpu_add_f32(const tfrt_device_launch_t* launch, void* const* parameters) {
+  (void)launch;
+  const float* a = tfrt_cpu_floats(parameters, 0);
+  const float* b = tfrt_cpu_floats(parameters, 1);
+  float* target = tfrt_cpu_floats(parameters, 2);
+  uint32_t count = tfrt_cpu_ui32(parameters, 3);
+  for (uint32_t i = 0; i < count; ++i) target[i] = a[i] + b[i];
+  return NULL;
+}
+
+static tfrt_status_t tfrt_cpu_multiply_f32(const tfrt_device_launch_t* launch,
+                                           void* const* parameters) {
+  (void)launch;
+  const float* a = tfrt_cpu_floats(parameters, 0);
+  const float* b = tfrt_cpu_floats(parameters, 1);
+  float* target = tfrt_cpu_floats(parameters, 2);
+  uint32_t count = tfrt_cpu_ui32(parameters, 3);
+  for (uint32_t i = 0; i < count; ++i) target[i] = a[i] * b[i];
+  return NULL;
+}
+
+// --- Rows: one per block of the grid ---------------------------------------------------
+
+static tfrt_status_t tfrt_cpu_sum_rows_f32(const tfrt_device_launch_t* launch,
+                                           void* const* parameters) {
+  const float* source = tfrt_cpu_floats(parameters, 0);
+  float* target = tfrt_cpu_floats(parameters, 1);
+  size_t columns = tfrt_cpu_ui32(parameters, 2);
+  for (uint32_t row = 0; row < launch->grid[0]; ++row) {
+    float sum = 0;
+    for (size_t i = 0; i < columns; ++i) sum += source[row * columns + i];
+    target[row] = sum;
+  }
+  return NULL;
+}
+
+static void tfrt_cpu_softmax_row(const float* source, float* target, size_t columns) {
+  float most = -INFINITY;
+  float sum = 0;
+  for (size_t i = 0; i < columns; ++i) most = fmaxf(most, source[i]);
+  for (size_t i = 0; i < columns; ++i) sum += expf(source[i] - most);
+  for (size_t i = 0; i < columns; ++i) target[i] = expf(source[i] - most) / sum;
+}
+
+static tfrt_status_t tfrt_cpu_softmax_rows_f32(const tfrt_device_launch_t* launch,
+                                               void* const* parameters) {
+  const float* source = tfrt_cpu_floats(parameters, 0);
+  float* target = tfrt_cpu_floats(parameters, 1);
+  size_t columns = tfrt_cpu_ui32(parameters, 2);
+  for (uint32_t row = 0; row < launch->grid[0]; ++row) {
+    tfrt_cpu_softmax_row(source + row * columns, target + row * columns, columns);
+  }
+  return NULL;
+}
+
+// --- Products --------------------------------------------------------------------------
+
+static tfrt_status_t tfrt_cpu_matmul_f32(const tfrt_device_launch_t* launch,
+                                         void* const* parameters) {
+  (void)launch;
+  const float* a = tfrt_cpu_floats(parameters, 0);
+  const float* b = tfrt_cpu_floats(parameters, 1);
+  float* target = tfrt_cpu_floats(parameters, 2);
+  size_t rows = tfrt_cpu_ui32(parameters, 3);
+  size_t inner = tfrt_cpu_ui32(parameters, 4);
+  size_t columns = tfrt_cpu_ui32(parameters, 5);
+  for (size_t row = 0; row < rows; ++row) {
+    for (size_t column = 0; column < columns; ++column) {
+      float sum = 0;
+      for (size_t i = 0; i < inner; ++i) sum += a[row * inner + i] * b[i * columns + column];
+      target[row * columns + column] = sum;
+    }
+  }
+  return NULL;
+}
+
+const tfrt_cpu_kernel_t tfrt_cpu_kernels[TFRT_CPU_KERNEL_COUNT] = {
+    {"tfrt_fill_f32", tfrt_cpu_fill_f32},
+    {"tfrt_copy_f32", tfrt_cpu_copy_f32},
+    {"tfrt_add_f32", tfrt_cpu_add_f32},
+    {"tfrt_multiply_f32", tfrt_cpu_multiply_f32},
+    {"tfrt_sum_rows_f32", tfrt_cpu_sum_rows_f32},
+    {"tfrt_softmax_rows_f32", tfrt_cpu_softmax_rows_f32},
+    {"tfrt_matmul_f32", tfrt_cpu_matmul_f32},
+};

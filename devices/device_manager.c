@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "devices/device_manager.h"
+
+#include <strings.h>
+
+#include "host_runtime/base/clock.h"
+#include "host_runtime/base/log.h"
+#include "host_runtime/base/string_builder.h"
+#include "host_runtime/base/sync.h"
+
+#define TFRT_DEVICE_MANAGER_PATIENCE_NS (5 * TFRT_NANOSECONDS_PER_SECOND)
+
+typedef struct tfrt_device_entry_s {
+  const char* name;
+  tfrt_device_open_fn_t open;
+  const void* options;
+  tfrt_device_platform_t* platform;  // +1; NULL: not opened
+  tfrt_status_t error;               // +1; NULL: not tried, or open
+} tfrt_device_entry_t;
+
+struct tfrt_device_manager_s {
+  tfrt_allocator_t allocator;
+  tfrt_work_queue_t* work_queue;  // +1
+  tfrt_mutex_t mutex;             // guards what is opened
+  size_t count;
+  tfrt_device_entry_t entries[TFRT_DEVICE_MANAGER_MAX_PLATFORMS];
+};
+
+tfrt_status_t tfrt_device_manager_allocate(tfrt_allocator_t allocator,
+                                           tfrt_work_queue_t* work_queue,
+                                           tfrt_device_manager_t** out_manager) {
+  tfrt_device_manager_t* manager = tfrt_allocator_allocate_zeroed(allocator, sizeof(*manager));
+  *out_manager = manager;
+  if (!manager) return tfrt_status_out_of_memory();
+  manager->allocator = allocator;
+  manager->work_queue = tfrt_work_queue_retain(work_queue);
+  tfrt_mutex_initialize(&manager->mutex);
+  return NULL;
+}
+
+// Waits until nobody else has |platform|: then it ends here, and not in a task of the queue
+// that it uses.
+static void tfrt_device_manager_drain_platform(tfrt_device_manager_t* manager,
+                                               tfrt_device_platform_t* platform) {
+  int64_t deadline_ns =
+      tfrt_deadline_after(tfrt_clock_now_ns(tfrt_clock_system()), TFRT_DEVICE_MANAGER_PATIENCE_NS);
+  while (!tfrt_ref_count_is_one(&platform->ref_count)) {
+    tfrt_work_queue_quiesce(manager->work_queue);
+    if (tfrt_clock_now_ns(tfrt_clock_system()) > deadline_ns) {
+      tfrt_log(TFRT_LOG_WARNING, NULL, "work of %s devices doesn't end, or they are still in use",
+               platform->name);
+      return;
+    }
+    tfrt_thread_yield();
+  }
+}
+
+void tfrt_device_manager_drain(tfrt_device_manager_t* manager) {
+  for (size_t i = 0; i < manager->count; ++i) {
+    tfrt_mutex_lock(&manager->mutex);
+    tfrt_device_platform_t* platform = manager->entries[i].platform;
+    tfrt_mutex_unlock(&manager->mutex);
+    if (platform) tfrt_device_manager_drain_platform(manager, platform);
+  }
+}
+
+void tfrt_device_manager_free(tfrt_device_manager_t* manager) {
+  if (!manager) return;
+  tfrt_device_manager_drain(manager);
+  for (size_t i = 0; i < manager->count; ++i) {
+    tfrt_device_entry_t* entry = &manager->entries[i];
+    tfrt_device_platform_release(entry->platform);
+    tfrt_status_release(entry->error);
+  }
+  tfrt_mutex_deinitialize(&manager->mutex);
+  tfrt_work_queue_release(manager->work_queue);
+  tfrt_allocator_free(manager->allocator, manager, sizeof(*manager));
+}
+
+static tfrt_device_entry_t* tfrt_device_manager_find(tfrt_device_manager_t* manager,
+                                                     tfrt_string_view_t name) {
+  for (size_t i = 0; i < manager->count; ++i) {
+    const char* other = manager->entries[i].name;
+    if (strlen(other) == name.size && strncasecmp(other, name.data, name.size) == 0) {
+      return &manager->entries[i];
+    }
+  }
+  return NULL;
+}
+
+tfrt_status_t tfrt_device_manager_add(tfrt_device_manager_t* manager, const char* name,
+                                      tfrt_device_open_fn_t open, const void* options) {
+  if (tfrt_device_manager_find(manager, tfrt_string_view_of(name))) {
+    return tfrt_status_create(TFRT_STATUS_ALREADY_EXISTS, "devices of %s were added before", name);
+  }
+  if (manager->count == TFRT_DEVICE_MANAGER_MAX_PLATFORMS) {
+    return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no room for devices of %s", name);
+  }
+  manager->entries[manager->count++] =
+      (tfrt_device_entry_t){.name = name, .open = open, .options = options};
+  return NULL;
+}
+
+static tfrt_status_t tfrt_device_manager_refuse(const tfrt_device_manager_t* manager,
+                                                tfrt_string_view_t name) {
+  tfrt_string_builder_t known;
+  tfrt_string_builder_initialize(&known, manager->allocator);
+  for (size_t i = 0; i < manager->count; ++i) {
+    tfrt_string_builder_append_format(&known, "%s%s", i ? ", " : "", manager->entries[i].name);
+  }
+  tfrt_status_t status =
+      tfrt_status_create(TFRT_STATUS_NOT_FOUND, "this host has no devices of '%.*s', only of: %s",
+                         TFRT_STRING_VIEW_ARGUMENTS(name), tfrt_string_builder_text(&known));
+  tfrt_string_builder_deinitialize(&known);
+  return status;
+}
+
+tfrt_status_t tfrt_device_manager_platform(tfrt_device_manager_t* manager, tfrt_string_view_t name,
+                                           tfrt_device_platform_t** out_platform) {
+  *out_platform = NULL;
+  tfrt_device_entry_t* entry = tfrt_device_manager_find(manager, name);
+  if (!entry) return tfrt_device_manager_refuse(manager, name);
+  tfrt_mutex_lock(&manager->mutex);
+  if (!entry->platform && !entry->error) {
+    entry->error =
+        entry->open(entry->options, manager->allocator, manager->work_queue, &entry->platform);
+  }
+  *out_platform = entry->platform;
+  tfrt_status_t status = tfrt_status_retain(entry->error);
+  tfrt_mutex_unlock(&manager->mutex);
+  return status;
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The platforms that a process may use, by name. A main says which there are and how each is
+// opened; a driver is opened when somebody first asks for it, so that a process that uses no
+// GPU never touches one.
+//
+//   "cuda" --first use--> open --> platform        | the same error to all, if it can't be
+//
+// Life:
+//  1. Allocated; platforms are added by the main.
+//  2. Asked for platforms.
+//  3. Freed, when nothing is run any more. What is still in flight gets a few seconds to end.
+//
+// Thread rule: adding is thread-compatible, asking thread-safe.
+// Failure rule: NOT_FOUND for a name that was never added, with those that were; what opening
+// fails with, each time.
+#ifndef TFRT_DEVICES_DEVICE_MANAGER_H_
+#define TFRT_DEVICES_DEVICE_MANAGER_H_
+
+#include "devices/device_platform.h"
+#include "host_runtime/base/string_view.h"
+
+typedef struct tfrt_device_manager_s tfrt_device_manager_t;
+
+// At most so many platforms can be added.
+#define TFRT_DEVICE_MANAGER_MAX_PLATFORMS 8
+
+// Opens a platform; |options| are those that it was added with.
+typedef tfrt_status_t (*tfrt_device_open_fn_t)(const void* options, tfrt_allocator_t allocator,
+                                               tfrt_work_queue_t* work_queue,
+                                               tfrt_device_platform_t** out_platform);
+
+// Sets |*out_manager| to a new manager without platforms, which opens them with |allocator|
+// and |work_queue| (retained). Thread-safe.
+tfrt_status_t tfrt_device_manager_allocate(tfrt_allocator_t allocator,
+                                           tfrt_work_queue_t* work_queue,
+                                           tfrt_device_manager_t** out_manager) TFRT_MUST_USE;
+
+// Gives |manager| back; NULL is allowed. Waits up to five seconds for what is in flight.
+// Thread-compatible.
+void tfrt_device_manager_free(tfrt_device_manager_t* manager);
+
+// Waits until nothing but |manager| holds on to an open platform: all that was made on its
+// devices is gone, and their work is done. Gives up after five seconds, and logs that. Not to
+// be called by a task of the work queue. Thread-safe.
+void tfrt_device_manager_drain(tfrt_device_manager_t* manager);
+
+// Adds the platform |name| (static, in small letters), which |open| opens with |options|
+// (outlive the manager). ALREADY_EXISTS for a name twice. Thread-compatible.
+tfrt_status_t tfrt_device_manager_add(tfrt_device_manager_t* manager, const char* name,
+                                      tfrt_device_open_fn_t open, const void* options)
+    TFRT_MUST_USE;
+
+// Sets |*out_platform| (+0, lives as long as |manager|) to the platform |name|, in letters of
+// any case. May block (a driver starts). Thread-safe.
+tfrt_status_t tfrt_device_manager_platform(tfrt_device_manager_t* manager, tfrt_string_view_t name,
+                                           tfrt_device_platform_t** out_platform) TFRT_MUST_USE;
+
+#endif  // TFRT_DEVICES_DEVICE_MANAGER_H_

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/device/device_kernels.h"
+
+#include "host_runtime/bef/bef_attribute.h"
+#include "kernels/device/device_job.h"
+#include "kernels/device/host_devices.h"
+#include "kernels/device/kernel_groups.h"
+#include "kernels/device/ops.h"
+
+// --- Devices and contexts ------------------------------------------------------------
+
+static tfrt_status_t tfrt_gpu_keep_device(tfrt_gpu_job_t* job, tfrt_async_value_t** out_value) {
+  tfrt_device_manager_t* manager = tfrt_host_devices_find(job->host);
+  if (!manager) {
+    return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "this host has no devices");
+  }
+  tfrt_device_platform_t* platform;
+  tfrt_device_t* device;
+  TFRT_RETURN_IF_ERROR(
+      tfrt_device_manager_platform(manager, tfrt_bef_attribute_string(job->attribute), &platform));
+  TFRT_RETURN_IF_ERROR(tfrt_device_platform_device(
+      platform, *(const int32_t*)tfrt_gpu_job_payload(job, 0), &device));
+  *out_value = tfrt_gpu_value_create_take(TFRT_GPU_DEVICE, device);
+  return NULL;
+}
+
+static void tfrt_gpu_device_get(tfrt_kernel_frame_t* frame) {
+  tfrt_gpu_job_start(frame, tfrt_gpu_keep_device);
+}
+
+static void tfrt_gpu_context_primary(tfrt_kernel_frame_t* frame) {
+  tfrt_gpu_context_t* context;
+  tfrt_status_t status = tfrt_gpu_context_create(tfrt_gpu_argument(frame, 0), &context);
+  if (status) {
+    tfrt_kernel_frame_fail_take(frame, status);
+    return;
+  }
+  tfrt_kernel_frame_set(frame, 0, tfrt_gpu_value_create_take(TFRT_GPU_CONTEXT, context));
+}
+
+// --- Streams -------------------------------------------------------------------------
+
+static void tfrt_gpu_stream_create(tfrt_kernel_frame_t* frame) {
+  tfrt_gpu_context_t* context = tfrt_gpu_argument(frame, 0);
+  tfrt_device_stream_t* stream;
+  tfrt_status_t status = tfrt_device_create_stream(context->device, &stream);
+  if (status) {
+    tfrt_kernel_frame_fail_take(frame, status);
+    return;
+  }
+  tfrt_kernel_frame_set(frame, 0, tfrt_gpu_value_create_stream_take(stream, context));
+}
+
+static void tfrt_gpu_stream_get_context(tfrt_kernel_frame_t* frame) {
+  tfrt_gpu_context_t* context = tfrt_gpu_stream_argument(frame, 0)->context;
+  tfrt_kernel_frame_set(
+      frame, 0, tfrt_gpu_value_create_take(TFRT_GPU_CONTEXT, tfrt_gpu_context_retain(context)));
+}
+
+static void tfrt_gpu_stream_wait(tfrt_kernel_frame_t* frame) {
+  tfrt_gpu_finish_take(frame, tfrt_device_stream_wait(tfrt_gpu_stream_argument(frame, 0)->stream,
+                                                      tfrt_gpu_argument(frame, 1)));
+}
+
+static tfrt_status_t tfrt_gpu_keep_chain(tfrt_gpu_job_t* job, tfrt_async_value_t** out_value) {
+  (void)job;
+  *out_value = tfrt_async_value_ready_chain();
+  return NULL;
+}
+
+// An error that the device ends with becomes one of this kernel, with its place.
+static void tfrt_gpu_stream_synchronize(tfrt_kernel_frame_t* frame) {
+  tfrt_async_value_t* end = tfrt_device_stream_await(tfrt_gpu_stream_argument(frame, 0)->stream);
+  tfrt_gpu_job_start_after_take(frame, end, NULL, tfrt_gpu_keep_chain);
+}
+
+// --- Events --------------------------------------------------------------------------
+
+static void tfrt_gpu_event_create(tfrt_kernel_frame_t* frame) {
+  tfrt_gpu_context_t* context = tfrt_gpu_argument(frame, 0);
+  tfrt_device_event_t* event;
+  tfrt_status_t status = tfrt_device_create_event(context->device, false, &event);
+  if (status) {
+    tfrt_kernel_frame_fail_take(frame, status);
+    return;
+  }
+  tfrt_kernel_frame_set(frame, 0, tfrt_gpu_value_create_take(TFRT_GPU_EVENT, event));
+}
+
+static void tfrt_gpu_event_record(tfrt_kernel_frame_t* frame) {
+  tfrt_gpu_finish_take(frame, tfrt_device_stream_record(tfrt_gpu_stream_argument(frame, 1)->stream,
+                                                        tfrt_gpu_argument(frame, 0)));
+}
+
+static void tfrt_gpu_event_synchronize(tfrt_kernel_frame_t* frame) {
+  tfrt_async_value_t* point = tfrt_device_event_await(tfrt_gpu_argument(frame, 0));
+  tfrt_gpu_job_start_after_take(frame, point, NULL, tfrt_gpu_keep_chain);
+}
+
+// --- Registration --------------------------------------------------------------------
+
+static const tfrt_kernel_registration_t kernels[] = {
+    {"tfrt_gpu.device.get", tfrt_gpu_device_get},
+    {"tfrt_gpu.context.primary", tfrt_gpu_context_primary},
+    {"tfrt_gpu.context.create", tfrt_gpu_context_primary},
+    {"tfrt_gpu.stream.create", tfrt_gpu_stream_create},
+    {"tfrt_gpu.stream.get_context", tfrt_gpu_stream_get_context},
+    {"tfrt_gpu.stream.wait", tfrt_gpu_stream_wait},
+    {"tfrt_gpu.stream.synchronize", tfrt_gpu_stream_synchronize},
+    {"tfrt_gpu.event.create", tfrt_gpu_event_create},
+    {"tfrt_gpu.event.record", tfrt_gpu_event_record},
+    {"tfrt_gpu.event.synchronize", tfrt_gpu_event_synchronize},
+    {"tfrt_gpu.allocator.create", tfrt_gpu_allocator_create},
+    {"tfrt_gpu.mem.allocate", tfrt_gpu_mem_allocate},
+    {"tfrt_gpu.mem.allocate_host", tfrt_gpu_mem_allocate_host},
+    {"tfrt_gpu.mem.deallocate", tfrt_gpu_mem_deallocate},
+    {"tfrt_gpu.mem.copy", tfrt_gpu_mem_copy},
+    {"tfrt_gpu.mem.set", tfrt_gpu_mem_set},
+    {"tfrt_gpu.mem.register", tfrt_gpu_mem_register},
+    {"tfrt_gpu.mem.view", tfrt_gpu_mem_view},
+    {"tfrt_gpu.module.load", tfrt_gpu_module_load},
+    {"tfrt_gpu.module.get_global", tfrt_gpu_module_get_global},
+    {"tfrt_gpu.module.get_function", tfrt_gpu_module_get_function},
+    {"tfrt_gpu.function.launch", tfrt_gpu_function_launch},
+};
+
+tfrt_status_t tfrt_device_kernels_register(tfrt_kernel_registry_t* registry) {
+  TFRT_RETURN_IF_ERROR(tfrt_gpu_types_register());
+  return tfrt_kernel_registry_add_all(registry, &tfrt_device_ops, kernels,
+                                      TFRT_ARRAY_SIZE(kernels));
+}

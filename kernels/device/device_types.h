@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The payloads of the values of the dialect `tfrt_gpu`: one reference each.
+//
+//   !tfrt_gpu.device     a device                     !tfrt_gpu.allocator  an allocator
+//   !tfrt_gpu.context    a device, ready to be used   !tfrt_gpu.buffer     a buffer
+//   !tfrt_gpu.stream     a stream and its context     !tfrt_gpu.module     a module
+//   !tfrt_gpu.event      an event                     !tfrt_gpu.function   a function
+//
+// None of them has bytes: they stay on their host.
+//
+// Thread rule: thread-safe. Failure rule: a value that can't be made is the error for no
+// memory.
+#ifndef TFRT_KERNELS_DEVICE_DEVICE_TYPES_H_
+#define TFRT_KERNELS_DEVICE_DEVICE_TYPES_H_
+
+#include "devices/device_allocator.h"
+#include "devices/device_stream.h"
+#include "host_runtime/executor/kernel_frame.h"
+
+typedef enum tfrt_gpu_type_e {
+  TFRT_GPU_DEVICE = 0,
+  TFRT_GPU_CONTEXT,
+  TFRT_GPU_STREAM,
+  TFRT_GPU_EVENT,
+  TFRT_GPU_ALLOCATOR,
+  TFRT_GPU_BUFFER,
+  TFRT_GPU_MODULE,
+  TFRT_GPU_FUNCTION,
+  TFRT_GPU_TYPE_COUNT,
+} tfrt_gpu_type_t;
+
+// What all work on a device shares; counted.
+typedef struct tfrt_gpu_context_s {
+  tfrt_ref_count_t ref_count;
+  tfrt_device_t* device;             // +1
+  tfrt_device_allocator_t* staging;  // +1, of pinned memory
+} tfrt_gpu_context_t;
+
+typedef struct tfrt_gpu_stream_s {
+  tfrt_device_stream_t* stream;  // +1
+  tfrt_gpu_context_t* context;   // +1
+} tfrt_gpu_stream_t;
+
+// Registers the types. Thread-safe.
+tfrt_status_t tfrt_gpu_types_register(void) TFRT_MUST_USE;
+
+// The id of |type|, which is registered. Thread-safe.
+tfrt_type_id_t tfrt_gpu_type_id(tfrt_gpu_type_t type);
+
+// A new available value (+1, never NULL) of |type| with |object|, a reference to what the type
+// stands for (consumed); not for streams. Thread-safe.
+tfrt_async_value_t* tfrt_gpu_value_create_take(tfrt_gpu_type_t type, void* object);
+
+// The same for a stream; |stream| is consumed, |context| retained. Thread-safe.
+tfrt_async_value_t* tfrt_gpu_value_create_stream_take(tfrt_device_stream_t* stream,
+                                                      tfrt_gpu_context_t* context);
+
+// Sets |*out_context| (+1) to a new context on |device|. Thread-safe.
+tfrt_status_t tfrt_gpu_context_create(tfrt_device_t* device, tfrt_gpu_context_t** out_context)
+    TFRT_MUST_USE;
+
+// Adds and drops one reference; NULL is allowed in the latter. Thread-safe.
+tfrt_gpu_context_t* tfrt_gpu_context_retain(tfrt_gpu_context_t* context);
+void tfrt_gpu_context_release(tfrt_gpu_context_t* context);
+
+// The object (+0) of argument |index|, which is of a type other than a stream. Frame's thread
+// only.
+static inline void* tfrt_gpu_argument(const tfrt_kernel_frame_t* frame, uint32_t index) {
+  return *(void**)tfrt_kernel_frame_payload(frame, index);
+}
+
+// The stream that argument |index| is. Frame's thread only.
+static inline tfrt_gpu_stream_t* tfrt_gpu_stream_argument(const tfrt_kernel_frame_t* frame,
+                                                          uint32_t index) {
+  return tfrt_kernel_frame_payload(frame, index);
+}
+
+// Sets result 0 to a chain that is there, or fails the frame with |status| (consumed).
+// Frame's thread only.
+void tfrt_gpu_finish_take(tfrt_kernel_frame_t* frame, tfrt_status_t status);
+
+#endif  // TFRT_KERNELS_DEVICE_DEVICE_TYPES_H_

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kernels of this room by file, for the registration. Private to it.
+//
+// Thread rule: as kernels (kernel_frame.h). Failure rule: as kernels.
+#ifndef TFRT_KERNELS_DEVICE_KERNEL_GROUPS_H_
+#define TFRT_KERNELS_DEVICE_KERNEL_GROUPS_H_
+
+#include "host_runtime/executor/kernel_frame.h"
+
+// memory_kernels.c
+void tfrt_gpu_allocator_create(tfrt_kernel_frame_t* frame);
+void tfrt_gpu_mem_allocate(tfrt_kernel_frame_t* frame);
+void tfrt_gpu_mem_allocate_host(tfrt_kernel_frame_t* frame);
+void tfrt_gpu_mem_deallocate(tfrt_kernel_frame_t* frame);
+void tfrt_gpu_mem_copy(tfrt_kernel_frame_t* frame);
+void tfrt_gpu_mem_set(tfrt_kernel_frame_t* frame);
+void tfrt_gpu_mem_register(tfrt_kernel_frame_t* frame);
+void tfrt_gpu_mem_view(tfrt_kernel_frame_t* frame);
+
+// module_kernels.c
+void tfrt_gpu_module_load(tfrt_kernel_frame_t* frame);
+void tfrt_gpu_module_get_global(tfrt_kernel_frame_t* frame);
+void tfrt_gpu_module_get_function(tfrt_kernel_frame_t* frame);
+void tfrt_gpu_function_launch(tfrt_kernel_frame_t* frame);
+
+#endif  // TFRT_KERNELS_DEVICE_KERNEL_GROUPS_H_

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "kernels/device/ops.h"
+
+#define CHAIN "!tfrt.chain"
+#define HOST_BUFFER "!ht.host_buffer"
+#define DEVICE "!tfrt_gpu.device"
+#define CONTEXT "!tfrt_gpu.context"
+#define STREAM "!tfrt_gpu.stream"
+#define EVENT "!tfrt_gpu.event"
+#define ALLOCATOR "!tfrt_gpu.allocator"
+#define BUFFER "!tfrt_gpu.buffer"
+#define MODULE "!tfrt_gpu.module"
+#define FUNCTION "!tfrt_gpu.function"
+
+// --- Operands -----------------------------------------------------------------
+
+static const tfrt_operand_descriptor_t ordinal[] = {{"ordinal", "i32", TFRT_OPERAND_DEMANDED}};
+static const tfrt_operand_descriptor_t device[] = {{"device", DEVICE, TFRT_OPERAND_DEMANDED}};
+static const tfrt_operand_descriptor_t context[] = {{"context", CONTEXT, TFRT_OPERAND_DEMANDED}};
+static const tfrt_operand_descriptor_t stream[] = {{"stream", STREAM, TFRT_OPERAND_DEMANDED}};
+static const tfrt_operand_descriptor_t module[] = {{"module", MODULE, TFRT_OPERAND_DEMANDED}};
+static const tfrt_operand_descriptor_t stream_and_chain[] = {
+    {"stream", STREAM, TFRT_OPERAND_DEMANDED},
+    {"chain", CHAIN, TFRT_OPERAND_AWAITED},
+};
+static const tfrt_operand_descriptor_t event_and_chain[] = {
+    {"event", EVENT, TFRT_OPERAND_DEMANDED},
+    {"chain", CHAIN, TFRT_OPERAND_AWAITED},
+};
+static const tfrt_operand_descriptor_t stream_event_and_chain[] = {
+    {"stream", STREAM, TFRT_OPERAND_DEMANDED},
+    {"event", EVENT, TFRT_OPERAND_DEMANDED},
+    {"chain", CHAIN, TFRT_OPERAND_AWAITED},
+};
+static const tfrt_operand_descriptor_t event_stream_and_chain[] = {
+    {"event", EVENT, TFRT_OPERAND_DEMANDED},
+    {"stream", STREAM, TFRT_OPERAND_DEMANDED},
+    {"chain", CHAIN, TFRT_OPERAND_AWAITED},
+};
+static const tfrt_operand_descriptor_t allocation[] = {
+    {"allocator", ALLOCATOR, TFRT_OPERAND_DEMANDED},
+    {"stream", STREAM, TFRT_OPERAND_DEMANDED},
+    {"size", "i64", TFRT_OPERAND_DEMANDED},
+    {"chain", CHAIN, TFRT_OPERAND_AWAITED},
+};
+static const tfrt_operand_descriptor_t host_allocation[] = {
+    {"context", CONTEXT, TFRT_OPERAND_DEMANDED},
+    {"size", "i64", TFRT_OPERAND_DEMANDED},
+    {"chain", CHAIN, TFRT_OPERAND_AWAITED},
+};
+static const tfrt_operand_descriptor_t deallocation[] = {
+    {"buffer", BUFFER, TFRT_OPERAND_MUTATED},
+    {"stream", STREAM, TFRT_OPERAND_DEMANDED},
+    {"chain", CHAIN, TFRT_OPERAND_AWAITED},
+};
+static const tfrt_operand_descriptor_t copied[] = {
+    {"target", TFRT_TYPE_ANY, TFRT_OPERAND_MUTATED},
+    {"source", TFRT_TYPE_ANY, TFRT_OPERAND_DEMANDED},
+    {"stream", STREAM, TFRT_OPERAND_DEMANDED},
+    {"chain", CHAIN, TFRT_OPERAND_AWAITED},
+};
+static const tfrt_operand_descriptor_t filled[] = {
+    {"buffer", BUFFER, TFRT_OPERAND_MUTATED},
+    {"value", TFRT_TYPE_ANY, TFRT_OPERAND_DEMANDED},
+    {"stream", STREAM, TFRT_OPERAND_DEMANDED},
+    {"chain", CHAIN, TFRT_OPERAND_AWAITED},
+};
+static const tfrt_operand_descriptor_t registered[] = {
+    {"context", CONTEXT, TFRT_OPERAND_DEMANDED},
+    {"buffer", HOST_BUFFER, TFRT_OPERAND_DEMANDED},
+};
+static const tfrt_operand_descriptor_t viewed[] = {
+    {"buffer", BUFFER, TFRT_OPERAND_DEMANDED},
+    {"offset", "ui64", TFRT_OPERAND_DEMANDED},
+    {"size", "ui64", TFRT_OPERAND_DEMANDED},
+};
+static const tfrt_operand_descriptor_t launched[] = {
+    {"stream", STREAM, TFRT_OPERAND_DEMANDED},
+    {"function", FUNCTION, TFRT_OPERAND_DEMANDED},
+    {"grid_x", "ui32", TFRT_OPERAND_DEMANDED},
+    {"grid_y", "ui32", TFRT_OPERAND_DEMANDED},
+    {"grid_z", "ui32", TFRT_OPERAND_DEMANDED},
+    {"block_x", "ui32", TFRT_OPERAND_DEMANDED},
+    {"block_y", "ui32", TFRT_OPERAND_DEMANDED},
+    {"block_z", "ui32", TFRT_OPERAND_DEMANDED},
+    {"shared_size", "ui32", TFRT_OPERAND_DEMANDED},
+    {"chain", CHAIN, TFRT_OPERAND_AWAITED},
+    {"arguments", TFRT_TYPE_ANY, TFRT_OPERAND_DEMANDED},
+};
+
+// --- Results and attributes -----------------------------------------------------
+
+static const tfrt_result_descriptor_t device_result[] = {{"device", DEVICE}};
+static const tfrt_result_descriptor_t context_result[] = {{"context", CONTEXT}};
+static const tfrt_result_descriptor_t stream_result[] = {{"stream", STREAM}};
+static const tfrt_result_descriptor_t event_result[] = {{"event", EVENT}};
+static const tfrt_result_descriptor_t allocator_result[] = {{"allocator", ALLOCATOR}};
+static const tfrt_result_descriptor_t buffer_result[] = {{"buffer", BUFFER}};
+static const tfrt_result_descriptor_t module_result[] = {{"module", MODULE}};
+static const tfrt_result_descriptor_t function_result[] = {{"function", FUNCTION}};
+static const tfrt_result_descriptor_t chain_result[] = {{"chain", CHAIN}};
+
+static const tfrt_attribute_descriptor_t platform[] = {
+    {"platform", TFRT_ATTRIBUTE_STRING, NULL},
+};
+static const tfrt_attribute_descriptor_t data[] = {{"data", TFRT_ATTRIBUTE_STRING, NULL}};
+static const tfrt_attribute_descriptor_t name[] = {{"name", TFRT_ATTRIBUTE_STRING, NULL}};
+
+// --- Ops --------------------------------------------------------------------------
+
+static const tfrt_kernel_descriptor_t descriptors[] = {
+    {.name = "tfrt_gpu.device.get",
+     .summary =
+         "Device number `ordinal` of the driver `platform`: \"CUDA\" or \"CPU\". The driver is "
+         "opened when it is first asked for.",
+     TFRT_OPERANDS(ordinal),
+     TFRT_RESULTS(device_result),
+     TFRT_ATTRIBUTES(platform),
+     .cost = 100},
+    {.name = "tfrt_gpu.context.primary",
+     .summary = "The context of a device, which the whole process shares.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(device),
+     TFRT_RESULTS(context_result),
+     .cost = 100},
+    {.name = "tfrt_gpu.context.create",
+     .summary = "The same: contexts of one's own are not made here.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(device),
+     TFRT_RESULTS(context_result),
+     .cost = 100},
+    {.name = "tfrt_gpu.stream.create",
+     .summary = "A new stream: work in it is done in order.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(context),
+     TFRT_RESULTS(stream_result),
+     .cost = 100},
+    {.name = "tfrt_gpu.stream.get_context",
+     .summary = "The context that a stream was made with.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(stream),
+     TFRT_RESULTS(context_result),
+     .cost = 1},
+    {.name = "tfrt_gpu.stream.wait",
+     .summary = "Lets later work of a stream start when an event is done.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(stream_event_and_chain),
+     TFRT_RESULTS(chain_result),
+     .cost = 10},
+    {.name = "tfrt_gpu.stream.synchronize",
+     .summary = "A chain that is there when all work of a stream is done.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(stream_and_chain),
+     TFRT_RESULTS(chain_result),
+     .cost = 10},
+    {.name = "tfrt_gpu.event.create",
+     .summary = "A new event, which is done until it is recorded.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(context),
+     TFRT_RESULTS(event_result),
+     .cost = 10},
+    {.name = "tfrt_gpu.event.record",
+     .summary = "Moves an event to the end of a stream's work.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(event_stream_and_chain),
+     TFRT_RESULTS(chain_result),
+     .cost = 10},
+    {.name = "tfrt_gpu.event.synchronize",
+     .summary = "A chain that is there when an event is done.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(event_and_chain),
+     TFRT_RESULTS(chain_result),
+     .cost = 10},
+    {.name = "tfrt_gpu.allocator.create",
+     .summary = "Where buffers of a device come from.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(context),
+     TFRT_RESULTS(allocator_result),
+     .cost = 10},
+    {.name = "tfrt_gpu.mem.allocate",
+     .summary = "A new buffer of `size` bytes in the order of a stream, aligned to 256.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(allocation),
+     TFRT_RESULTS(buffer_result),
+     .cost = 50},
+    {.name = "tfrt_gpu.mem.allocate_host",
+     .summary = "A new buffer of `size` bytes of the host's memory, pinned.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(host_allocation),
+     TFRT_RESULTS(buffer_result),
+     .cost = 100},
+    {.name = "tfrt_gpu.mem.deallocate",
+     .summary = "Frees a buffer behind the work of a stream; any later use is an error.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(deallocation),
+     TFRT_RESULTS(chain_result),
+     .cost = 10},
+    {.name = "tfrt_gpu.mem.copy",
+     .summary = "Copies a buffer, of a device or of the host, to another one of the same size. "
+                "The chain is there when the copy is in the stream, or, for a target of the host "
+                "that isn't pinned, when it is done.",
+     TFRT_OPERANDS(copied),
+     TFRT_RESULTS(chain_result),
+     .cost = 50},
+    {.name = "tfrt_gpu.mem.set",
+     .summary = "Repeats a value of 1, 2 or 4 bytes throughout a buffer.",
+     TFRT_OPERANDS(filled),
+     TFRT_RESULTS(chain_result),
+     .cost = 20},
+    {.name = "tfrt_gpu.mem.register",
+     .summary = "The host's buffer itself, pinned, so that a device reaches it.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(registered),
+     TFRT_RESULTS(buffer_result),
+     .cost = 100},
+    {.name = "tfrt_gpu.mem.view",
+     .summary = "`size` bytes from `offset` of a buffer, which share its memory.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(viewed),
+     TFRT_RESULTS(buffer_result),
+     .cost = 10},
+    {.name = "tfrt_gpu.module.load",
+     .summary = "The code in `data`: PTX or what the driver takes.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(context),
+     TFRT_RESULTS(module_result),
+     TFRT_ATTRIBUTES(data),
+     .cost = 1000},
+    {.name = "tfrt_gpu.module.get_global",
+     .summary = "The memory of a module's variable `name`.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(module),
+     TFRT_RESULTS(buffer_result),
+     TFRT_ATTRIBUTES(name),
+     .cost = 10},
+    {.name = "tfrt_gpu.module.get_function",
+     .summary = "The kernel `name` of a module.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(module),
+     TFRT_RESULTS(function_result),
+     TFRT_ATTRIBUTES(name),
+     .cost = 10},
+    {.name = "tfrt_gpu.function.launch",
+     .summary = "Runs a kernel in a stream, with buffers and numbers as its arguments.",
+     TFRT_OPERANDS(launched),
+     TFRT_RESULTS(chain_result),
+     .flags = TFRT_KERNEL_VARIADIC_OPERANDS,
+     .cost = 50},
+};
+
+const tfrt_kernel_table_t tfrt_device_ops = {descriptors, TFRT_ARRAY_SIZE(descriptors)};
