@@ -468,6 +468,14 @@ static const char tfrt_bef_executor_footer[] =
     "Exit codes: 0 all ran; 1 the file can't be run, an op failed and its text doesn't\n"
     "expect that, or memory leaked; 2 wrong usage.";
 
+static tfrt_status_t tfrt_bef_executor_take_path(const tfrt_flag_list_t* files,
+                                                 const char** out_path) {
+  *out_path = files->count == 1 ? files->values[0] : TFRT_FILE_STANDARD_INPUT;
+  if (files->count <= 1) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "one file at a time, not %zu",
+                            files->count);
+}
+
 static tfrt_status_t tfrt_bef_executor_parse(tfrt_bef_executor_t* executor, int argc, char** argv,
                                              const char** out_path, bool* out_help) {
   const tfrt_flag_t flags[] = {
@@ -506,12 +514,7 @@ static tfrt_status_t tfrt_bef_executor_parse(tfrt_bef_executor_t* executor, int 
   tfrt_flag_list_t files;
   TFRT_RETURN_IF_ERROR(tfrt_flags_parse(&table, argc - 1, argv + 1, &files, out_help));
   if (*out_help) tfrt_flags_print_help(&table);
-  if (files.count > 1) {
-    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "one file at a time, not %zu",
-                              files.count);
-  }
-  *out_path = files.count == 1 ? files.values[0] : TFRT_FILE_STANDARD_INPUT;
-  return NULL;
+  return tfrt_bef_executor_take_path(&files, out_path);
 }
 
 int main(int argc, char** argv) {
