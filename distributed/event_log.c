@@ -61,19 +61,44 @@ void tfrt_event_log_session_dead(tfrt_session_death_t death, tfrt_status_t statu
   tfrt_log(severity, NULL, "%s", tfrt_status_message(status));
 }
 
+// A job's lines have its local number; with |call|, that of the call on its link, too.
+static tfrt_log_context_t tfrt_event_log_context(const tfrt_job_t* job, uint64_t call) {
+  return (tfrt_log_context_t){
+      .job = job->handle, .call = call, .has_host = true, .host = job->rank};
+}
+
 void tfrt_event_log_job_opened(const tfrt_job_t* job, const tfrt_session_t* client) {
   char name[TFRT_EVENT_LOG_NAME_SIZE];
   tfrt_event_log_peer_name(client, name);
-  const tfrt_log_context_t context = {.job = job->handle};
-  tfrt_log(TFRT_LOG_INFO, &context, "opened by %s, as host %" PRIu32 " of %" PRIu32, name,
-           job->rank, job->member_count);
+  const tfrt_log_context_t context = tfrt_event_log_context(job, 0);
+  // The digits by which `tfrt list jobs` names it.
+  tfrt_log(TFRT_LOG_INFO, &context,
+           "%02x%02x%02x%02x opened by %s, as host %" PRIu32 " of %" PRIu32, job->id[0], job->id[1],
+           job->id[2], job->id[3], name, job->rank, job->member_count);
 }
 
 void tfrt_event_log_job_closed(const tfrt_job_t* job, tfrt_status_t reason) {
-  const tfrt_log_context_t context = {.job = job->handle};
+  const tfrt_log_context_t context = tfrt_event_log_context(job, 0);
   if (reason) {
     tfrt_log(TFRT_LOG_INFO, &context, "closed: %s", tfrt_status_message(reason));
   } else {
     tfrt_log(TFRT_LOG_INFO, &context, "closed");
+  }
+}
+
+void tfrt_event_log_call_begun(const tfrt_job_t* job, uint64_t call, uint64_t caller,
+                               const char* function) {
+  if (!tfrt_log_is_enabled(TFRT_LOG_DEBUG)) return;
+  const tfrt_log_context_t context = tfrt_event_log_context(job, call);
+  tfrt_log(TFRT_LOG_DEBUG, &context, "called by %016" PRIx64 ": @%s", caller, function);
+}
+
+void tfrt_event_log_call_ended(const tfrt_job_t* job, uint64_t call, tfrt_status_t cancelled) {
+  if (!tfrt_log_is_enabled(TFRT_LOG_DEBUG)) return;
+  const tfrt_log_context_t context = tfrt_event_log_context(job, call);
+  if (cancelled) {
+    tfrt_log(TFRT_LOG_DEBUG, &context, "done: %s", tfrt_status_message(cancelled));
+  } else {
+    tfrt_log(TFRT_LOG_DEBUG, &context, "done");
   }
 }

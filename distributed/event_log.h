@@ -38,4 +38,11 @@ void tfrt_event_log_job_opened(const tfrt_job_t* job, const tfrt_session_t* clie
 // lock is held).
 void tfrt_event_log_job_closed(const tfrt_job_t* job, tfrt_status_t reason);
 
+// A call, number |call| of the process |caller|, begins here, of |function| ("" if that is not
+// known yet); and is done, cancelled because of |cancelled| or OK. For debugging: only such lines
+// are written at that level. Thread-compatible (the node's lock is held).
+void tfrt_event_log_call_begun(const tfrt_job_t* job, uint64_t call, uint64_t caller,
+                               const char* function);
+void tfrt_event_log_call_ended(const tfrt_job_t* job, uint64_t call, tfrt_status_t cancelled);
+
 #endif  // TFRT_DISTRIBUTED_EVENT_LOG_H_

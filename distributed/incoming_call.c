@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/builtin.h"
+#include "distributed/event_log.h"
 #include "distributed/incoming_call_impl.h"
 #include "distributed/incoming_want.h"
 
@@ -159,6 +160,10 @@ static void tfrt_incoming_call_begin(tfrt_incoming_call_t* call) {
   }
   ++execution->node->counts.incoming_calls;
   tfrt_hash_table_insert(&peer->incoming_calls, &call->number, &call->by_number);
+  if (execution->node->options.logs_events) {
+    tfrt_event_log_call_begun(execution->job, call->number, peer->incarnation,
+                              tfrt_execution_function_name(execution));
+  }
   if (execution->program) {
     tfrt_execution_start(execution);
   } else {

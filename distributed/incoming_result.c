@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "distributed/event_log.h"
 #include "distributed/incoming_call_impl.h"
 #include "distributed/incoming_want.h"
 
@@ -113,6 +114,9 @@ static bool tfrt_incoming_call_is_complete(const tfrt_incoming_call_t* call) {
 // The call is over: forgets it.
 static void tfrt_incoming_call_end(tfrt_incoming_call_t* call) {
   call->done = true;
+  if (call->execution.node->options.logs_events) {
+    tfrt_event_log_call_ended(call->execution.job, call->number, call->execution.cancelled);
+  }
   if (call->peer) {
     tfrt_hash_table_remove(&call->peer->incoming_calls, &call->by_number);
     tfrt_peer_return_call_credit(call->peer);

@@ -111,6 +111,14 @@ static void transport_drain(tfrt_transport_t* base) {
   }
 }
 
+void tfrt_grpc_transport_set_serving(tfrt_transport_t* base, bool is_serving) {
+  grpc_transport_t* transport = transport_of(base);
+  tfrt_mutex_lock(&transport->mutex);
+  tfrt_grpc_listener_t* listener = transport->is_closed ? NULL : transport->listener;
+  if (listener) tfrt_grpc_listener_set_serving(listener, is_serving);
+  tfrt_mutex_unlock(&transport->mutex);
+}
+
 // --- Life --------------------------------------------------------------------
 
 static void free_transport(grpc_transport_t* transport) {

@@ -67,4 +67,8 @@ tfrt_status_t tfrt_grpc_transport_create(const tfrt_grpc_transport_options_t* op
                                          tfrt_allocator_t allocator,
                                          tfrt_transport_t** out_transport) TFRT_MUST_USE;
 
+// What |transport|, which tfrt_grpc_transport_create() has made, says to those who ask the health
+// service of gRPC whether this process serves, if it listens. It does at first. Thread-safe.
+void tfrt_grpc_transport_set_serving(tfrt_transport_t* transport, bool is_serving);
+
 #endif  // TFRT_DISTRIBUTED_GRPC_GRPC_TRANSPORT_H_

@@ -5,6 +5,7 @@
 
 #include "distributed/grpc/accept.h"
 #include "distributed/grpc/address.h"
+#include "distributed/grpc/health.h"
 #include "host_runtime/base/log.h"
 
 // Requests that are open for each method on each of its queues.
@@ -16,6 +17,8 @@ typedef struct slot_s {
   tfrt_grpc_queue_t* queue;
   void* method;  // gRPC's handle; NULL for the slot of unknown methods
   tfrt_transport_kind_t kind;
+  bool is_health;  // a method of the health service; |is_watch|: which
+  bool is_watch;
   grpc_call* call;
   gpr_timespec deadline;
   grpc_call_details details;  // of an unknown method
@@ -28,6 +31,7 @@ struct tfrt_grpc_listener_s {
   tfrt_grpc_connection_set_t* set;
   tfrt_grpc_queue_t* first_queue;
   grpc_server* server;
+  tfrt_grpc_health_t health;
   tfrt_grpc_event_t shut_down;
   slot_t* slots;
   size_t slot_count;
@@ -71,7 +75,9 @@ static void retire(tfrt_grpc_listener_t* listener) {
 static void on_requested(tfrt_grpc_event_t* event, bool is_ok) {
   slot_t* slot = TFRT_CONTAINER_OF(event, slot_t, requested);
   tfrt_grpc_listener_t* listener = slot->listener;
-  if (is_ok) {
+  if (is_ok && slot->is_health) {
+    tfrt_grpc_health_take_call(&listener->health, slot->call, slot->is_watch);
+  } else if (is_ok) {
     tfrt_grpc_accept_take_call(slot->call, slot->kind, &slot->metadata,
                                slot->method ? listener->acceptor : NULL, slot->queue, listener->set,
                                listener->allocator);
@@ -102,6 +108,16 @@ static void add_slots(tfrt_grpc_listener_t* listener, tfrt_grpc_queue_t** queues
   }
 }
 
+// Probes are few: one slot each.
+static void add_health_slot(tfrt_grpc_listener_t* listener, tfrt_grpc_queue_t* queue,
+                            const char* method, bool is_watch) {
+  void* handle =
+      grpc_server_register_method(listener->server, method, NULL, GRPC_SRM_PAYLOAD_NONE, 0);
+  add_slot(listener, queue, handle, TFRT_TRANSPORT_CONTROL);
+  listener->slots[listener->slot_count - 1].is_health = true;
+  listener->slots[listener->slot_count - 1].is_watch = is_watch;
+}
+
 // --- Life --------------------------------------------------------------------
 
 static void on_shut_down(tfrt_grpc_event_t* event, bool is_ok) {
@@ -114,7 +130,7 @@ static void on_shut_down(tfrt_grpc_event_t* event, bool is_ok) {
 }
 
 static size_t count_slots(const tfrt_grpc_queues_t* queues) {
-  return (queues->control_count + queues->bulk_count) * SLOTS_PER_QUEUE + 1;
+  return (queues->control_count + queues->bulk_count) * SLOTS_PER_QUEUE + 3;
 }
 
 static void register_queues(grpc_server* server, const tfrt_grpc_queues_t* queues) {
@@ -134,6 +150,8 @@ static void start_server(tfrt_grpc_listener_t* listener, const tfrt_grpc_queues_
       grpc_server_register_method(server, TFRT_GRPC_CONTROL_METHOD, NULL, GRPC_SRM_PAYLOAD_NONE, 0);
   void* bulk =
       grpc_server_register_method(server, TFRT_GRPC_BULK_METHOD, NULL, GRPC_SRM_PAYLOAD_NONE, 0);
+  add_health_slot(listener, queues->control[0], TFRT_GRPC_HEALTH_CHECK_METHOD, false);
+  add_health_slot(listener, queues->control[0], TFRT_GRPC_HEALTH_WATCH_METHOD, true);
   grpc_server_start(server);
   add_slots(listener, queues->control, queues->control_count, control, TFRT_TRANSPORT_CONTROL);
   add_slots(listener, queues->bulk, queues->bulk_count, bulk, TFRT_TRANSPORT_BULK);
@@ -161,6 +179,7 @@ static tfrt_grpc_listener_t* allocate(const tfrt_grpc_listener_options_t* option
   tfrt_mutex_initialize(&listener->mutex);
   tfrt_condition_initialize(&listener->changed);
   listener->server = tfrt_grpc_server_open(&options->settings);
+  tfrt_grpc_health_initialize(&listener->health, listener->first_queue, allocator);
   return listener;
 }
 
@@ -200,10 +219,16 @@ void tfrt_grpc_listener_drain(tfrt_grpc_listener_t* listener) {
     tfrt_condition_wait(&listener->changed, &listener->mutex);
   }
   tfrt_mutex_unlock(&listener->mutex);
+  tfrt_grpc_health_drain(&listener->health);
+}
+
+void tfrt_grpc_listener_set_serving(tfrt_grpc_listener_t* listener, bool is_serving) {
+  tfrt_grpc_health_set_serving(&listener->health, is_serving);
 }
 
 void tfrt_grpc_listener_free(tfrt_grpc_listener_t* listener) {
   grpc_server_destroy(listener->server);
+  tfrt_grpc_health_deinitialize(&listener->health);
   tfrt_condition_deinitialize(&listener->changed);
   tfrt_mutex_deinitialize(&listener->mutex);
   tfrt_allocator_free(listener->allocator, listener->slots,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A gRPC server that offers the service Peer and turns each call into a connection.
+// A gRPC server that offers the service Peer and turns each call into a connection; beside it, the
+// health service (health.h).
 //
 // gRPC hands a call out only to somebody who has asked for one. Each queue keeps a few
 // requests open for each method that it serves; each is a *slot*, which asks again as
@@ -54,6 +55,9 @@ tfrt_status_t tfrt_grpc_listener_allocate(const tfrt_grpc_listener_options_t* op
                                           tfrt_allocator_t allocator,
                                           char out_address[TFRT_TRANSPORT_ADDRESS_SIZE],
                                           tfrt_grpc_listener_t** out_listener) TFRT_MUST_USE;
+
+// What the health service says from now on. Thread-safe.
+void tfrt_grpc_listener_set_serving(tfrt_grpc_listener_t* listener, bool is_serving);
 
 // Stops listening and cancels all calls. To be called once. Thread-safe.
 void tfrt_grpc_listener_close(tfrt_grpc_listener_t* listener);

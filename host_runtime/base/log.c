@@ -165,6 +165,7 @@ void tfrt_log_v(tfrt_log_severity_t severity, const tfrt_log_context_t* context,
   vsnprintf(message, sizeof message, format, arguments);
   line_t line = {.size = 0, .reserved = TAIL_SIZE};
   uint32_t host = atomic_load_explicit(&current_host, memory_order_relaxed);
+  if (context && context->has_host) host = context->host;
   bool is_json =
       atomic_load_explicit(&current_format, memory_order_relaxed) == TFRT_LOG_FORMAT_JSON;
   (is_json ? build_json : build_text)(&line, severity, context ? context : &no_context, host,

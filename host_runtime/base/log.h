@@ -54,6 +54,8 @@ typedef enum tfrt_log_format_e {
 typedef struct tfrt_log_context_s {
   uint64_t job;
   uint64_t call;
+  bool has_host;  // this process is |host| in the job, whatever it is elsewhere
+  uint32_t host;
 } tfrt_log_context_t;
 
 // Where lines go.

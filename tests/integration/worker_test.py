@@ -193,8 +193,8 @@ class WorkerTest(unittest.TestCase):
             self.assertEqual(worker.popen.stdout.read(), "")
             self.assertEqual(os.listdir(self.folder), ["sum.mlir"])
             self.assertTrue(worker.log().endswith("info: ended\n"), worker.log())
-            self.assertRegex(worker.log(), r"info: opened by .*, as host 0 of 1 \[job=1\]\n")
-            self.assertRegex(worker.log(), r"info: closed.* \[job=1\]\n")
+            self.assertRegex(worker.log(), r"info: [0-9a-f]{8} opened by .*, as host 0 of 1 \[host=0 job=1\]\n")
+            self.assertRegex(worker.log(), r"info: closed.* \[host=0 job=1\]\n")
 
     def test_a_fixed_port_is_free_again_at_once(self):
         address = self.start_worker().address

@@ -96,6 +96,10 @@ tfrt_status_t tfrt_host_process_initialize(tfrt_host_process_t* process,
   return status;
 }
 
+void tfrt_host_process_set_serving(tfrt_host_process_t* process, bool is_serving) {
+  tfrt_grpc_transport_set_serving(process->transport, is_serving);
+}
+
 void tfrt_host_process_shut_down(tfrt_host_process_t* process) {
   tfrt_node_close(process->node);
   tfrt_node_drain(process->node);

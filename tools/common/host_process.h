@@ -57,6 +57,10 @@ tfrt_status_t tfrt_host_process_initialize(tfrt_host_process_t* process,
                                            const tfrt_host_process_options_t* options)
     TFRT_MUST_USE;
 
+// Says to those who ask the health service of gRPC whether |process| serves; while it listens it
+// does at first. Thread-safe.
+void tfrt_host_process_set_serving(tfrt_host_process_t* process, bool is_serving);
+
 // Ends everything in |process|, and waits for it: bounded by the session's linger time and the
 // kernels that run. Thread-compatible.
 void tfrt_host_process_shut_down(tfrt_host_process_t* process);

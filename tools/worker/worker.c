@@ -75,6 +75,7 @@ static void tfrt_worker_on_limit(uv_timer_t* timer) {
 static void tfrt_worker_drain(tfrt_worker_t* worker) {
   worker->is_draining = true;
   tfrt_node_refuse_jobs(worker->process.node);
+  tfrt_host_process_set_serving(&worker->process, false);
   tfrt_log(TFRT_LOG_INFO, NULL, "draining: %zu job(s) may go on for %lld ms",
            tfrt_node_job_count(worker->process.node), (long long)worker->options->drain_timeout_ms);
   uv_update_time(&worker->loop);

@@ -31,6 +31,9 @@ START_TEST(a_text_line_has_time_severity_message_and_fields) {
   ck_assert_int_eq(captured[10], 'T');
   ck_assert_int_eq(captured[26], 'Z');
   ck_assert_str_eq(captured + 27, " warning: lost 3 [host=2 job=7 call=9]\n");
+  context = (tfrt_log_context_t){.job = 7, .has_host = true, .host = 0};
+  tfrt_log(TFRT_LOG_WARNING, &context, "here");
+  ck_assert_str_eq(captured + 27, " warning: here [host=0 job=7]\n");
   tfrt_log_set_host(TFRT_LOG_NO_HOST);
   tfrt_log(TFRT_LOG_ERROR, NULL, "bare");
   ck_assert_str_eq(captured + 27, " error: bare\n");
