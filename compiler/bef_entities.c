@@ -266,13 +266,23 @@ static void check_operands(tfrt_bef_entities_t* entities, const tfrt_ir_operatio
   }
 }
 
+// Whether |op| stands in a synchronous function, whose regions are synchronous too.
+static bool is_in_sync_function(const tfrt_ir_operation_t* op) {
+  while (op && !tfrt_ir_is_function(op)) op = tfrt_ir_operation_parent(op);
+  return op && tfrt_ir_operation_attribute(op, "tfrt.sync");
+}
+
 static void add_kernel(tfrt_bef_entities_t* entities, tfrt_ir_operation_t* op) {
   tfrt_bef_writer_add_kernel_name(entities->writer, tfrt_ir_string_view(op->name));
   for (uint32_t i = 0; i < op->attribute_count; ++i) {
     add_attribute(entities, op, &op->attributes[i]);
   }
+  bool is_sync = op->region_count > 0 && is_in_sync_function(op);
   for (uint32_t i = 0; i < op->region_count; ++i) {
-    add_body(entities, op, &op->regions[i], TFRT_BEF_FUNCTION_ASYNC, true);
+    const tfrt_ir_block_t* block = op->regions[i].first_block;
+    if (is_sync && block && is_return(block->last)) check_sync_return(entities, block->last);
+    add_body(entities, op, &op->regions[i],
+             is_sync ? TFRT_BEF_FUNCTION_SYNC : TFRT_BEF_FUNCTION_ASYNC, true);
   }
 }
 

@@ -11,8 +11,9 @@
 //
 // A kernel ends in one of three ways: it has set all of its results; it has failed
 // (tfrt_sync_frame_fail()), which ends the whole call; or it has named a function whose
-// results become its own (tfrt_sync_frame_call()). That function is run after the kernel
-// has returned, by the interpreter, so that calls nest in memory and not on the C stack.
+// results become its own (tfrt_sync_frame_call(), or tfrt_sync_frame_loop() for one that is
+// called again on its own results). That function is run after the kernel has returned, by the
+// interpreter, so that calls nest in memory and not on the C stack.
 //
 // A kernel neither waits nor hands out anything for later.
 //
@@ -43,6 +44,7 @@ typedef struct tfrt_sync_frame_s {
   tfrt_status_t error;            // +1; NULL: none
   const tfrt_function_t* callee;  // NULL: none
   uint32_t first_argument;        // of the frame that is the callee's first
+  int64_t turns;                  // of the callee; negative: as long as its last result is true
 } tfrt_sync_frame_t;
 
 typedef void (*tfrt_sync_kernel_fn_t)(tfrt_sync_frame_t* frame);
@@ -60,6 +62,15 @@ void tfrt_sync_frame_fail(tfrt_sync_frame_t* frame, tfrt_status_code_t code, con
 // thread only.
 void tfrt_sync_frame_call(tfrt_sync_frame_t* frame, const tfrt_function_t* function,
                           uint32_t first_argument);
+
+// Calls |body|, one of the frame's functions, |turns| times: first with the kernel's arguments
+// from number 1 on, then with what it gave; what it gave last becomes the kernel's results.
+// With |is_while| the body gives one value more, an i1, and is called as long as that is true
+// and |turns| isn't 0. Without a turn the arguments become the results, which fails the frame
+// for a payload that is no plain number: it is only lent. Fails the frame if something doesn't
+// fit. Frame's thread only.
+void tfrt_sync_frame_loop(tfrt_sync_frame_t* frame, const tfrt_function_t* body, bool is_while,
+                          int64_t turns);
 
 // Storage for result |index|, of type |type_id|, zeroed, for the caller to construct; NULL,
 // with the frame failed, when memory is out. Frame's thread only.

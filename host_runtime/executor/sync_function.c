@@ -3,11 +3,12 @@
 // The interpreter of synchronous functions. Each call is an *activation* with a register
 // file; those that wait for the one on top are linked below it, on the heap:
 //
-//   activation: caller | function | next kernel | registers[R]
+//   activation: caller | function | next kernel | turns | registers[R]
 //
 // A kernel's arguments are borrowed from the registers of its own activation, those of a
 // callee from the caller's, which stay as they are until the callee has ended. A register
-// dies behind the last kernel that touches it; the end of an activation clears the rest.
+// dies behind the last kernel that touches it; the end of an activation clears the rest. A loop
+// is one activation, whose results move to its arguments before the next turn.
 #include "host_runtime/executor/sync_frame.h"
 
 #include <stdarg.h>
@@ -27,6 +28,7 @@ typedef struct tfrt_sync_activation_s {
   struct tfrt_sync_activation_s* caller;
   const tfrt_bef_callable_t* callable;
   uint32_t next;  // kernel
+  int64_t turns;  // this one included; negative: as long as the last result is true
   tfrt_sync_value_t registers[];
 } tfrt_sync_activation_t;
 
@@ -49,19 +51,66 @@ void tfrt_sync_frame_fail(tfrt_sync_frame_t* frame, tfrt_status_code_t code, con
   tfrt_sync_frame_fail_take(frame, status);
 }
 
+// Whether |function| takes the arguments from |first_argument| on and gives the results and
+// |more_results|; fails the frame otherwise.
+static bool tfrt_sync_frame_fits(tfrt_sync_frame_t* frame, const tfrt_function_t* function,
+                                 uint32_t first_argument, uint32_t more_results) {
+  uint32_t argument_count = frame->argument_count - first_argument;
+  uint32_t result_count = frame->result_count + more_results;
+  if (function->argument_count == argument_count && function->result_count == result_count) {
+    return true;
+  }
+  tfrt_sync_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
+                       "function '%s' takes %u arguments and gives %u results; the call has "
+                       "%u and wants %u",
+                       function->name, function->argument_count, function->result_count,
+                       argument_count, result_count);
+  return false;
+}
+
 void tfrt_sync_frame_call(tfrt_sync_frame_t* frame, const tfrt_function_t* function,
                           uint32_t first_argument) {
-  uint32_t argument_count = frame->argument_count - first_argument;
-  if (function->argument_count != argument_count || function->result_count != frame->result_count) {
-    tfrt_sync_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
-                         "function '%s' takes %u arguments and gives %u results; the call has "
-                         "%u and wants %u",
-                         function->name, function->argument_count, function->result_count,
-                         argument_count, frame->result_count);
-    return;
-  }
+  if (!tfrt_sync_frame_fits(frame, function, first_argument, 0)) return;
   frame->callee = function;
   frame->first_argument = first_argument;
+  frame->turns = 1;
+}
+
+// Makes the arguments behind the first one the results.
+static void tfrt_sync_frame_pass_on(tfrt_sync_frame_t* frame) {
+  for (uint32_t i = 0; i < frame->result_count; ++i) {
+    const tfrt_sync_value_t* argument = tfrt_sync_frame_argument(frame, i + 1);
+    if (argument->kind != TFRT_SYNC_VALUE_PLAIN) {
+      tfrt_sync_frame_fail(frame, TFRT_STATUS_FAILED_PRECONDITION,
+                           "a loop without a turn would give back its argument %u, a %s, which a "
+                           "synchronous function can't: it is lent",
+                           i, tfrt_type_get(argument->type_id)->name);
+      return;
+    }
+    frame->registers[frame->results[i]] = *argument;
+  }
+}
+
+void tfrt_sync_frame_loop(tfrt_sync_frame_t* frame, const tfrt_function_t* body, bool is_while,
+                          int64_t turns) {
+  if (frame->result_count + 1 != frame->argument_count) {
+    tfrt_sync_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT, "a loop of %u values has %u results",
+                         frame->argument_count - 1, frame->result_count);
+    return;
+  }
+  if (!tfrt_sync_frame_fits(frame, body, 1, is_while)) return;
+  if (is_while && strcmp(body->result_types[body->result_count - 1], "i1") != 0) {
+    tfrt_sync_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
+                         "the last result of '%s' must be the next condition, an i1", body->name);
+    return;
+  }
+  if (turns == 0) {
+    tfrt_sync_frame_pass_on(frame);
+    return;
+  }
+  frame->callee = body;
+  frame->first_argument = 1;
+  frame->turns = is_while ? -1 : turns;
 }
 
 void* tfrt_sync_frame_construct(tfrt_sync_frame_t* frame, uint32_t index, tfrt_type_id_t type_id) {
@@ -89,6 +138,7 @@ static tfrt_sync_activation_t* tfrt_sync_activation_push(tfrt_sync_activation_t*
   activation->caller = caller;
   activation->callable = callable;
   activation->next = 1;
+  activation->turns = 1;
   memset(activation->registers, 0,
          (size_t)callable->bef->register_count * sizeof(tfrt_sync_value_t));
   return activation;
@@ -197,11 +247,43 @@ static tfrt_sync_activation_t* tfrt_sync_function_enter(tfrt_sync_activation_t* 
     frame->error = tfrt_status_retain(tfrt_status_out_of_memory());
     return NULL;
   }
+  entered->turns = frame->turns;
   for (uint32_t i = 0; i < callee->base.argument_count; ++i) {
     entered->registers[i] =
         tfrt_sync_value_borrow(tfrt_sync_frame_argument(frame, frame->first_argument + i));
   }
   return entered;
+}
+
+// Begins the next turn of |activation|, whose kernels have all run, and returns true, if there
+// is one; a cancelled request has none, and |*out_error| then.
+static bool tfrt_sync_function_turn(tfrt_sync_activation_t* activation,
+                                    const tfrt_execution_context_t* context,
+                                    tfrt_status_t* out_error) {
+  const tfrt_bef_function_t* bef = activation->callable->bef;
+  tfrt_sync_value_t* registers = activation->registers;
+  if (activation->turns > 0) {
+    if (--activation->turns == 0) return false;
+  } else if (!registers[bef->result_registers[bef->result_count - 1]].as.i1) {
+    return false;
+  }
+  tfrt_async_value_t* cancelled = tfrt_request_context_cancelled(context->request);
+  if (cancelled) {
+    *out_error = tfrt_status_retain(tfrt_async_value_error(cancelled));
+    return false;
+  }
+  // No result lies in an argument's register, and none is there twice (sync_resolver.h).
+  for (uint32_t i = 0; i < bef->argument_count; ++i) {
+    tfrt_sync_value_t* from = &registers[bef->result_registers[i]];
+    tfrt_sync_value_clear(&registers[i]);
+    registers[i] = *from;
+    from->kind = TFRT_SYNC_VALUE_EMPTY;
+  }
+  for (uint32_t i = bef->argument_count; i < bef->register_count; ++i) {
+    tfrt_sync_value_clear(&registers[i]);
+  }
+  activation->next = 1;
+  return true;
 }
 
 // Ends |activation|, whose kernels have all run: moves its results to where the caller wants
@@ -211,7 +293,9 @@ static tfrt_sync_activation_t* tfrt_sync_function_leave(tfrt_sync_activation_t* 
   tfrt_sync_activation_t* caller = activation->caller;
   const tfrt_bef_function_t* bef = activation->callable->bef;
   const tfrt_kernel_site_t* site = caller ? &caller->callable->sites[caller->next - 1] : NULL;
-  for (uint32_t i = 0; i < bef->result_count; ++i) {
+  // A while's condition stays behind.
+  uint32_t count = caller ? site->bef->result_count : bef->result_count;
+  for (uint32_t i = 0; i < count; ++i) {
     tfrt_sync_value_t* from = &activation->registers[bef->result_registers[i]];
     tfrt_sync_value_t* to = caller ? &caller->registers[site->bef->results[i]] : &results[i];
     *to = *from;
@@ -230,6 +314,8 @@ static tfrt_status_t tfrt_sync_function_run(tfrt_sync_activation_t* activation,
   const void* outer = tfrt_running_kernel_enter();
   while (activation && !frame.error) {
     if (activation->next == activation->callable->bef->kernel_count) {
+      if (tfrt_sync_function_turn(activation, context, &frame.error)) continue;
+      if (frame.error) break;
       activation = tfrt_sync_function_leave(activation, results);
       continue;
     }

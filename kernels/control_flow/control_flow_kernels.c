@@ -38,6 +38,7 @@ static void tfrt_control_flow_sync_call(tfrt_sync_frame_t* frame) {
   tfrt_sync_frame_call(frame, frame->functions[0], 0);
 }
 
+// Both tfrt.if and tfrt.cond.
 static void tfrt_control_flow_sync_cond(tfrt_sync_frame_t* frame) {
   tfrt_sync_frame_call(frame, frame->functions[tfrt_sync_frame_i1(frame, 0) ? 0 : 1], 1);
 }
@@ -51,6 +52,15 @@ static void tfrt_control_flow_sync_case(tfrt_sync_frame_t* frame) {
   // A negative index is a large one.
   uint32_t index = (uint32_t)tfrt_sync_frame_i32(frame, 0);
   tfrt_sync_frame_call(frame, frame->functions[index < count ? index : count - 1], 1);
+}
+
+static void tfrt_control_flow_sync_repeat(tfrt_sync_frame_t* frame) {
+  int32_t count = tfrt_sync_frame_i32(frame, 0);
+  tfrt_sync_frame_loop(frame, frame->functions[0], false, count > 0 ? count : 0);
+}
+
+static void tfrt_control_flow_sync_while(tfrt_sync_frame_t* frame) {
+  tfrt_sync_frame_loop(frame, frame->functions[0], true, tfrt_sync_frame_i1(frame, 0));
 }
 
 // --- Registration ------------------------------------------------------------
@@ -69,8 +79,11 @@ tfrt_status_t tfrt_control_flow_kernels_register(tfrt_kernel_registry_t* registr
   };
   static const tfrt_sync_kernel_registration_t sync_kernels[] = {
       {"tfrt.call", tfrt_control_flow_sync_call},
+      {"tfrt.if", tfrt_control_flow_sync_cond},
       {"tfrt.cond", tfrt_control_flow_sync_cond},
       {"tfrt.case", tfrt_control_flow_sync_case},
+      {"tfrt.while", tfrt_control_flow_sync_while},
+      {"tfrt.repeat.i32", tfrt_control_flow_sync_repeat},
   };
   TFRT_RETURN_IF_ERROR(tfrt_kernel_registry_add_all(registry, &tfrt_control_flow_ops, kernels,
                                                     TFRT_ARRAY_SIZE(kernels)));

@@ -88,7 +88,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_OPERANDS(condition_and_passed),
      TFRT_RESULTS(any_results),
      TFRT_REGIONS(then_and_else),
-     .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS,
+     .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS | TFRT_KERNEL_SYNC_TOO,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt.cond",
      .summary = "Calls one of two functions.",
@@ -115,7 +115,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_RESULTS(any_results),
      TFRT_ATTRIBUTES(while_attributes),
      .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS |
-              TFRT_KERNEL_RESULTS_AS_OPERANDS,
+              TFRT_KERNEL_RESULTS_AS_OPERANDS | TFRT_KERNEL_SYNC_TOO,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt.repeat.i32",
      .summary = "Runs the body so many times, each time on what it yielded before.",
@@ -124,7 +124,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_RESULTS(any_results),
      TFRT_REGIONS(loop_body),
      .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS |
-              TFRT_KERNEL_RESULTS_AS_OPERANDS,
+              TFRT_KERNEL_RESULTS_AS_OPERANDS | TFRT_KERNEL_SYNC_TOO,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt.once",
      .summary = "Calls a function the first time; later the results are those of the first call.",

@@ -194,6 +194,28 @@ class BefExecutorTest(unittest.TestCase):
             "'forever' returned <<error: the deadline of the request has passed>>",
         )
 
+    def test_a_synchronous_loop_ends_at_the_deadline(self):
+        lines, _, code = self.run_program(
+            """
+            func.func @turn(%x: i32) -> (i32, i1) attributes {tfrt.sync} {
+              %yes = tfrt.constant.i1 true
+              %y = tfrt.add.i32 %x, %x
+              tfrt.return %y, %yes : i32, i1
+            }
+            func.func @forever() -> i32 attributes {tfrt.sync} {
+              %x = tfrt.constant.i32 1
+              %yes = tfrt.constant.i1 true
+              %y = tfrt.while %yes @turn(%x) parallel_iterations(1) : (i32) -> (i32)
+              tfrt.return %y : i32
+            }""",
+            "--deadline_ms=20",
+        )
+        self.assertEqual(
+            lines[-1],
+            "'forever' returned <<error: the deadline of the request has passed>>",
+        )
+        self.assertEqual(code, 0)
+
     def test_independent_streams_run_side_by_side(self):
         # Each of them is as dear as the threshold; one goes on here, the other on a worker.
         lines, _, code = self.run_program(
