@@ -19,10 +19,10 @@ command -v nvcc ptxas > /dev/null || { echo "compile.sh: there is no nvcc on PAT
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# compile SOURCE ARCHITECTURE_OF_NVCC PTX_VERSION TARGET: makes SOURCE's .ptx.
+# compile SOURCE ARCHITECTURE_OF_NVCC PTX_VERSION TARGET [FLAG...]: makes SOURCE's .ptx.
 compile() {
   local source=$1 kept="${1%.cu}.ptx"
-  nvcc -ptx -arch="compute_$2" -O3 "$source" -o "$work/raw.ptx"
+  nvcc -ptx -arch="compute_$2" -O3 "${@:5}" "$source" -o "$work/raw.ptx"
   {
     echo "// SPDX-License-Identifier: Apache-2.0"
     echo "// Made of ${source##*/} by kernels/device/cuda/compile.sh."
@@ -39,5 +39,6 @@ compile() {
 }
 
 [[ ${1:-} == --check ]] && check=1
-compile tests/devices/test_kernels.cu 75 6.4 sm_70
+# Relocatable, so that its variable can be seen from outside.
+compile tests/devices/test_kernels.cu 75 6.4 sm_70 -rdc=true
 compile kernels/device/cuda/standard_kernels.cu 75 6.4 sm_70
