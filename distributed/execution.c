@@ -5,6 +5,7 @@
 
 #include "distributed/incoming_want.h"
 #include "distributed/reader_pair.h"
+#include "distributed/tracing.h"
 
 // --- Depth -------------------------------------------------------------------
 
@@ -335,6 +336,28 @@ static void tfrt_execution_fail(tfrt_execution_t* execution, tfrt_status_t statu
   tfrt_execution_end_start(execution);
 }
 
+// Runs |function| as far as it goes on this thread; in a trace, that is a span around its kernels.
+static void tfrt_execution_enter(tfrt_execution_t* execution, const tfrt_function_t* function,
+                                 tfrt_async_value_t** results) {
+  const tfrt_node_t* node = execution->node;
+  tfrt_trace_t* trace = execution->job->trace;
+  tfrt_execution_context_t context =
+      tfrt_host_context_execution(node->options.host, execution->request);
+  context.scope = &execution->scope;
+  if (!trace) {
+    tfrt_function_execute(function, &context, execution->arguments, results);
+    return;
+  }
+  int64_t begin_ns = tfrt_clock_now_ns(node->options.host->clock);
+  if (execution->caller != 0) {
+    tfrt_tracing_add_flow(execution->job, TFRT_TRACING_FLOW_IN, execution->caller, execution->call,
+                          node->incarnation, execution->request_id);
+  }
+  tfrt_function_execute(function, &context, execution->arguments, results);
+  tfrt_trace_add(trace, "call", function->name, begin_ns,
+                 tfrt_clock_now_ns(node->options.host->clock), execution->request_id);
+}
+
 static void tfrt_execution_call(tfrt_execution_t* execution, const tfrt_function_t* function) {
   tfrt_async_value_t* few[8];
   tfrt_async_value_t** results = few;
@@ -346,10 +369,7 @@ static void tfrt_execution_call(tfrt_execution_t* execution, const tfrt_function
     tfrt_execution_fail(execution, tfrt_status_out_of_memory());
     return;
   }
-  tfrt_execution_context_t context =
-      tfrt_host_context_execution(execution->node->options.host, execution->request);
-  context.scope = &execution->scope;
-  tfrt_function_execute(function, &context, execution->arguments, results);
+  tfrt_execution_enter(execution, function, results);
   tfrt_node_lock_tables(execution->node);
   tfrt_execution_complete(execution, results);
   if (results != few) tfrt_allocator_free(allocator, results, size);

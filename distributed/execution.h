@@ -48,6 +48,8 @@ struct tfrt_execution_s {
   tfrt_cached_program_t* program;  // +1
   uint32_t function;
   uint64_t request_id;
+  uint64_t caller;  // for traces: the process whose call it is, 0 for a start, and the number
+  uint64_t call;
   uint32_t depth;  // of remote calls above it
   int64_t deadline_ns;
   int64_t since_ns;  // when it came, by the node's tick
@@ -69,9 +71,9 @@ struct tfrt_execution_s {
 };
 
 // Makes |execution|, zeroed but for what its owner has put into program (+0), function,
-// request_id, depth, deadline_ns and any_result_count (then |result_count| is 0), one with |items|
-// as arguments and |result_count| results. RESOURCE_EXHAUSTED: it must be finished and released all
-// the same.
+// request_id, caller, call, depth, deadline_ns and any_result_count (then |result_count| is 0), one
+// with |items| as arguments and |result_count| results. RESOURCE_EXHAUSTED: it must be finished and
+// released all the same.
 tfrt_status_t tfrt_execution_initialize(tfrt_execution_t* execution,
                                         const tfrt_execution_vtable_t* vtable, tfrt_job_t* job,
                                         const tfrt_wire_item_t* items, size_t item_count,

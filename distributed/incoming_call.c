@@ -192,6 +192,8 @@ tfrt_status_t tfrt_incoming_call_on_invoke(tfrt_peer_t* peer, tfrt_job_t* job,
   call->execution.program = program;
   call->execution.function = invoke->function;
   call->execution.request_id = request;
+  call->execution.caller = peer->incarnation;
+  call->execution.call = invoke->call;
   call->execution.depth = invoke->depth + 1;
   call->execution.deadline_ns = deadline_ns;
   status =

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/execution.h"
 #include "distributed/outgoing_call_impl.h"
+#include "distributed/tracing.h"
 #include "distributed/wire/text.h"
 
 static uint64_t tfrt_outgoing_call_hash(const void* key) {
@@ -231,6 +232,8 @@ static void tfrt_outgoing_call_begin(tfrt_outgoing_call_t* call,
     request->results[i] = tfrt_async_value_retain(&call->results[i]->base.base);
   }
   call->started = true;
+  tfrt_tracing_add_flow(call->job, TFRT_TRACING_FLOW_OUT, call->node->incarnation, call->number,
+                        request->callee, call->request ? call->request->options.id : 0);
   ++call->node->counts.outgoing_calls;
   tfrt_hash_table_insert(&call->peer->outgoing_calls, &call->number, &call->by_number);
   if (!request->has_own_deadline) return;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/tracing.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "distributed/trace_image.h"
@@ -26,6 +28,15 @@ tfrt_status_t tfrt_tracing_accept(tfrt_job_t* job, const tfrt_wire_trace_t* trac
   if (!trace || !(trace->flags & TFRT_TRACING_SAMPLED)) return NULL;
   job->trace_context = *trace;
   return tfrt_trace_create(TFRT_TRACING_LIMIT, job->node->options.allocator, &job->trace);
+}
+
+void tfrt_tracing_add_flow(const tfrt_job_t* job, const char* category, uint64_t caller,
+                           uint64_t number, uint64_t callee, uint64_t request) {
+  if (!job->trace) return;
+  char name[sizeof(((tfrt_trace_span_t*)NULL)->name)];
+  snprintf(name, sizeof(name), "%016" PRIx64 ".%" PRIu64 ".%016" PRIx64, caller, number, callee);
+  int64_t now_ns = tfrt_clock_now_ns(job->node->options.host->clock);
+  tfrt_trace_add(job->trace, category, name, now_ns, now_ns, request);
 }
 
 // A value (+1) with the bytes of |image|.

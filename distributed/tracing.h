@@ -32,6 +32,17 @@ void tfrt_tracing_request(tfrt_job_t* job);
 // Needs the node's lock.
 tfrt_status_t tfrt_tracing_accept(tfrt_job_t* job, const tfrt_wire_trace_t* trace) TFRT_MUST_USE;
 
+// The ends of a call between hosts in the traces of both: a moment within the kernel that calls,
+// and one at the begin of what it runs. Both have the same name, CALLER.NUMBER.CALLEE, by which who
+// draws them ties them together.
+#define TFRT_TRACING_FLOW_OUT "flow.out"
+#define TFRT_TRACING_FLOW_IN "flow.in"
+
+// Adds one of them, |category|, to the trace of |job|, if it is traced, at the present time and on
+// the calling thread. Thread-safe.
+void tfrt_tracing_add_flow(const tfrt_job_t* job, const char* category, uint64_t caller,
+                           uint64_t number, uint64_t callee, uint64_t request);
+
 // Runs the built-in function as |execution|. Needs the node's lock.
 void tfrt_tracing_start(tfrt_execution_t* execution);
 

@@ -64,6 +64,23 @@ func.func @main() -> i32 {
 }
 """
 
+# Two calls of host 1, each of which calls host 2.
+CALLS = """func.func @inner(%x: i32) -> i32 {
+  %y = tfrt.add.i32 %x, %x
+  tfrt.return %y : i32
+}
+func.func @outer(%x: i32) -> i32 {
+  %y = tfrt.call @inner(%x) {host = 2 : i32} : (i32) -> i32
+  tfrt.return %y : i32
+}
+func.func @main() -> (i32, i32) {
+  %one = tfrt.constant.i32 1
+  %a = tfrt.call @outer(%one) {host = 1 : i32} : (i32) -> i32
+  %b = tfrt.call @outer(%a) {host = 1 : i32} : (i32) -> i32
+  tfrt.return %a, %b : i32, i32
+}
+"""
+
 SUM = """func.func @main() -> i32 {
   %one = tfrt.constant.i32 1
   %two = tfrt.add.i32 %one, %one
@@ -238,6 +255,29 @@ class SeeingTest(ClusterTest):
         process.send_signal(signal.SIGINT)
         self.expect(self.finish(process), 5)
         self.assertEqual(workers[1].wait(timeout=PATIENCE_S), 0)
+
+    def test_a_trace_has_an_arrow_for_each_call_between_hosts(self):
+        trace = os.path.join(self.folder, "trace.json")
+        path = self.write("calls.mlir", CALLS)
+        self.expect(self.run_tfrt(path, "--local=3", "--trace=" + trace), 0)
+        with open(trace, encoding="utf-8") as stream:
+            events = json.load(stream)["traceEvents"]
+        begins = {event["id"]: event for event in events if event["ph"] == "s"}
+        ends = {event["id"]: event for event in events if event["ph"] == "f"}
+        links = sorted((event["pid"], ends[name]["pid"]) for name, event in begins.items())
+        self.assertEqual(links, [(0, 1), (0, 1), (1, 2), (1, 2)])
+        self.assertEqual(set(begins), set(ends))
+        for name, begin in begins.items():
+            self.assertLessEqual(begin["ts"], ends[name]["ts"])
+            for end, part in ((begin, "tfrt.call"), (ends[name], "")):
+                around = [
+                    span["name"]
+                    for span in events
+                    if span["ph"] == "X"
+                    and (span["pid"], span["tid"]) == (end["pid"], end["tid"])
+                    and span["ts"] <= end["ts"] <= span["ts"] + span["dur"]
+                ]
+                self.assertTrue([name for name in around if part in name], (end, around))
 
     def test_wrong_usage(self):
         for arguments, part in (

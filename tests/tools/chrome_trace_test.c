@@ -12,6 +12,8 @@ START_TEST(each_host_is_a_process_and_each_span_an_event) {
   tfrt_trace_t* trace = NULL;
   ck_assert_ptr_null(tfrt_trace_create(10, tfrt_allocator_system(), &trace));
   tfrt_trace_add(trace, "kernel", "tfrt.add.i32", 1500, 2750, 1);
+  tfrt_trace_add(trace, "flow.out", "a.1.b", 1600, 1600, 1);
+  tfrt_trace_add(trace, "flow.in", "a.1.b", 1700, 1700, 1);
   const char* folder = getenv("TEST_TMPDIR");
   char path[512];
   snprintf(path, sizeof(path), "%s/trace.json", folder ? folder : "/tmp");
@@ -32,9 +34,17 @@ START_TEST(each_host_is_a_process_and_each_span_an_event) {
       "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":0,\"args\":{\"name\":\"host \\\"0\\\"\"}},\n"
       "{\"ph\":\"X\",\"name\":\"tfrt.add.i32\",\"cat\":\"kernel\",\"pid\":0,\"tid\":0,"
       "\"ts\":1.500,\"dur\":1.250,\"args\":{\"request\":1}},\n"
+      "{\"ph\":\"s\",\"name\":\"call\",\"cat\":\"flow\",\"id\":\"a.1.b\",\"pid\":0,\"tid\":0,"
+      "\"ts\":1.600},\n"
+      "{\"ph\":\"f\",\"bp\":\"e\",\"name\":\"call\",\"cat\":\"flow\",\"id\":\"a.1.b\",\"pid\":0,"
+      "\"tid\":0,\"ts\":1.700},\n"
       "{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"args\":{\"name\":\"host 1\"}},\n"
       "{\"ph\":\"X\",\"name\":\"tfrt.add.i32\",\"cat\":\"kernel\",\"pid\":1,\"tid\":0,"
-      "\"ts\":2.500,\"dur\":1.250,\"args\":{\"request\":1}}\n]}\n");
+      "\"ts\":2.500,\"dur\":1.250,\"args\":{\"request\":1}},\n"
+      "{\"ph\":\"s\",\"name\":\"call\",\"cat\":\"flow\",\"id\":\"a.1.b\",\"pid\":1,\"tid\":0,"
+      "\"ts\":2.600},\n"
+      "{\"ph\":\"f\",\"bp\":\"e\",\"name\":\"call\",\"cat\":\"flow\",\"id\":\"a.1.b\",\"pid\":1,"
+      "\"tid\":0,\"ts\":2.700}\n]}\n");
 }
 END_TEST
 

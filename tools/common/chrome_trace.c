@@ -34,6 +34,24 @@ static void tfrt_chrome_trace_append_span(tfrt_string_builder_t* out,
       (long long)(length / 1000), (long long)(length % 1000), (unsigned long long)span->request);
 }
 
+// One end of an arrow, |phase|; false if |span| is none.
+static bool tfrt_chrome_trace_append_flow(tfrt_string_builder_t* out,
+                                          const tfrt_chrome_trace_host_t* host,
+                                          const tfrt_trace_span_t* span) {
+  bool is_out = strcmp(span->category, "flow.out") == 0;
+  if (!is_out && strcmp(span->category, "flow.in") != 0) return false;
+  int64_t time = span->begin_ns + host->clock_offset_ns;
+  // An end belongs to the slice around it.
+  tfrt_string_builder_append_format(out, ",\n{\"ph\":\"%s\",\"name\":\"call\",\"cat\":\"flow\",",
+                                    is_out ? "s" : "f\",\"bp\":\"e");
+  tfrt_string_builder_append_text(out, "\"id\":");
+  tfrt_json_append_string(out, tfrt_string_view_of(span->name));
+  tfrt_string_builder_append_format(out, ",\"pid\":%u,\"tid\":%u,\"ts\":%lld.%03lld}", host->rank,
+                                    span->thread, (long long)(time / 1000),
+                                    (long long)(time % 1000));
+  return true;
+}
+
 static void tfrt_chrome_trace_append_spans(tfrt_string_builder_t* out,
                                            const tfrt_chrome_trace_host_t* host) {
   static tfrt_trace_span_t spans[TFRT_CHROME_TRACE_BLOCK];
@@ -41,7 +59,10 @@ static void tfrt_chrome_trace_append_spans(tfrt_string_builder_t* out,
   for (size_t count;
        (count = tfrt_trace_read(host->trace, first, spans, TFRT_CHROME_TRACE_BLOCK)) > 0;
        first += count) {
-    for (size_t i = 0; i < count; ++i) tfrt_chrome_trace_append_span(out, host, &spans[i]);
+    for (size_t i = 0; i < count; ++i) {
+      if (tfrt_chrome_trace_append_flow(out, host, &spans[i])) continue;
+      tfrt_chrome_trace_append_span(out, host, &spans[i]);
+    }
   }
 }
 

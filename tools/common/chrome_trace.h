@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Writes traces in Chrome's trace event format, which Perfetto and chrome://tracing draw:
-// one process row per host, one line per thread, one complete event ("ph": "X") per span.
+// one process row per host, one line per thread, one complete event ("ph": "X") per span, and one
+// arrow ("ph": "s" and "f") from where a call leaves a host to where it begins on another.
+//
+//   host 0  thread 0   [ tfrt.call ]--s
+//   host 1  thread 0                  '--f [ @f [ kernel ][ kernel ] ]
+//
+// The ends of an arrow are spans of no length, of the categories "flow.out" and "flow.in"
+// (distributed/tracing.h), with the same name. A host's clock may be wrong by a bit: an arrow that
+// would go backwards still ends within the call.
 //
 // Thread rule: thread-compatible. Failure rule: see file.h.
 #ifndef TFRT_TOOLS_COMMON_CHROME_TRACE_H_
