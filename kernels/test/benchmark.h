@@ -5,7 +5,9 @@
 //
 //   runs: warm-up ... | measured ... until max_count or duration_secs --> lines, chain
 //
-// A run ends when the region's result is there; the next one starts then.
+// A run ends when the region's result is there; the next one starts then. In synchronous
+// functions, tfrt_test.sync_benchmark does the same with a function that gives nothing, whose
+// name is the benchmark's; its runs follow one another on the calling thread.
 //
 // Thread rule: one thread at a time; frame's thread, then whoever resolves the result.
 // Failure rule: a run whose result is an error ends the benchmark with that error.
@@ -13,8 +15,12 @@
 #define TFRT_KERNELS_TEST_BENCHMARK_H_
 
 #include "host_runtime/executor/kernel_frame.h"
+#include "host_runtime/executor/sync_frame.h"
 
 // Runs a tfrt_test.benchmark. Frame's thread only.
 void tfrt_test_benchmark(tfrt_kernel_frame_t* frame);
+
+// Runs a tfrt_test.sync_benchmark. Frame's thread only.
+void tfrt_test_sync_benchmark(tfrt_sync_frame_t* frame);
 
 #endif  // TFRT_KERNELS_TEST_BENCHMARK_H_

@@ -134,6 +134,13 @@ static const tfrt_attribute_descriptor_t benchmark_attributes[] = {
     {"num_warmup_runs", TFRT_ATTRIBUTE_I32, "1"},
 };
 
+static const tfrt_attribute_descriptor_t sync_benchmark_attributes[] = {
+    {"duration_secs", TFRT_ATTRIBUTE_I32, NULL},
+    {"max_count", TFRT_ATTRIBUTE_I32, NULL},
+    {"num_warmup_runs", TFRT_ATTRIBUTE_I32, "1"},
+    {"target_fn", TFRT_ATTRIBUTE_SYMBOL, NULL},
+};
+
 // In the order of their names, as kernels get them.
 static const tfrt_attribute_descriptor_t summands[] = {
     {"v0", TFRT_ATTRIBUTE_I32, "0"},  {"v1", TFRT_ATTRIBUTE_I32, "0"},
@@ -339,6 +346,14 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_ATTRIBUTES(benchmark_attributes),
      TFRT_REGIONS(benchmark_body),
      .flags = TFRT_KERNEL_VARIADIC_OPERANDS,
+     .cost = TFRT_KERNEL_COST_UNKNOWN},
+    {.name = "tfrt_test.sync_benchmark",
+     .summary = "Calls a function that gives nothing again and again and prints how long that "
+                "took.",
+     .assembly = "@target_fn ( typed-operands ) settings",
+     TFRT_OPERANDS(passed_values),
+     TFRT_ATTRIBUTES(sync_benchmark_attributes),
+     .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_SYNC_ONLY,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt_test.fail_s",
      .summary = "An error.",

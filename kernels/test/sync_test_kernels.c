@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "host_runtime/bef/bef_attribute.h"
+#include "kernels/test/benchmark.h"
 #include "kernels/test/ops.h"
 
 static void tfrt_test_sync_fail(tfrt_sync_frame_t* frame) {
@@ -69,6 +70,7 @@ tfrt_status_t tfrt_test_sync_kernels_register(tfrt_kernel_registry_t* registry) 
       {"tfrt_test.sync_sum_attributes", tfrt_test_sync_sum_attributes},
       {"tfrt_test.get_string", tfrt_test_sync_get_string},
       {"tfrt_test.append_string", tfrt_test_sync_append_string},
+      {"tfrt_test.sync_benchmark", tfrt_test_sync_benchmark},
   };
   return tfrt_kernel_registry_add_sync(registry, &tfrt_test_ops, kernels, TFRT_ARRAY_SIZE(kernels));
 }

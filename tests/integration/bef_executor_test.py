@@ -194,6 +194,40 @@ class BefExecutorTest(unittest.TestCase):
             "'forever' returned <<error: the deadline of the request has passed>>",
         )
 
+    def test_a_synchronous_function_is_measured(self):
+        text = """
+          func.func @work(%a: i32) attributes {tfrt.sync} {
+            %b = tfrt.add.i32 %a, %a
+            tfrt.return
+          }
+          func.func @measure() attributes {tfrt.sync} {
+            %a = tfrt.constant.i32 3
+            tfrt_test.sync_benchmark @work(%a : i32) duration_secs = 60, max_count = COUNT
+            tfrt.return
+          }"""
+        lines, _, code = self.run_program(text.replace("COUNT", "25"))
+        times = [
+            what + which
+            for what in ("Time ", "CPU ")
+            for which in ("Min(ns)", "50%(ns)", "95%(ns)", "99%(ns)")
+        ]
+        self.assertEqual(
+            ([line.split(":")[:3] for line in lines[2:]], code),
+            (
+                [
+                    ["BM", "work", name]
+                    for name in ["Duration(ns)", "Count", *times, "CPU utilization(percent)"]
+                ],
+                0,
+            ),
+        )
+        self.assertIn("BM:work:Count: 25", lines)
+        lines, _, code = self.run_program(text.replace("COUNT", "0"))
+        self.assertEqual(
+            (lines[-1], code),
+            ("'measure' returned <<error: max_count must be at least 1>>", 1),
+        )
+
     def test_a_synchronous_loop_ends_at_the_deadline(self):
         lines, _, code = self.run_program(
             """
