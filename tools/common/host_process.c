@@ -6,6 +6,7 @@
 
 #include "distributed/grpc/grpc_transport.h"
 #include "host_runtime/async/thread_pool_work_queue.h"
+#include "tools/common/device_platforms.h"
 #include "tools/common/kernel_rooms.h"
 
 void tfrt_host_process_options_initialize(tfrt_host_process_options_t* out_options) {
@@ -33,7 +34,8 @@ static tfrt_status_t tfrt_host_process_make_host(tfrt_host_process_t* process,
   TFRT_RETURN_IF_ERROR(
       tfrt_host_context_allocate(allocator, tfrt_clock_system(), queue, &process->host));
   process->host->data_directory = options->data_directory;
-  return tfrt_kernel_rooms_register(process->host->registry);
+  TFRT_RETURN_IF_ERROR(tfrt_kernel_rooms_register(process->host->registry));
+  return tfrt_device_platforms_add(process->host, NULL);
 }
 
 static tfrt_status_t tfrt_host_process_make_transport(tfrt_host_process_t* process,

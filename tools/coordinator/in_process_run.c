@@ -8,6 +8,7 @@
 #include "host_runtime/async/join.h"
 #include "host_runtime/async/thread_pool_work_queue.h"
 #include "host_runtime/executor/in_process_hosts.h"
+#include "tools/common/device_platforms.h"
 #include "tools/common/kernel_rooms.h"
 #include "tools/coordinator/exit_code.h"
 
@@ -32,7 +33,8 @@ tfrt_status_t tfrt_in_process_run_make_host(const tfrt_run_options_t* options,
   TFRT_RETURN_IF_ERROR(
       tfrt_host_context_allocate(tfrt_allocator_system(), tfrt_clock_system(), queue, out_host));
   (*out_host)->data_directory = options->directory;
-  return tfrt_kernel_rooms_register((*out_host)->registry);
+  TFRT_RETURN_IF_ERROR(tfrt_kernel_rooms_register((*out_host)->registry));
+  return tfrt_device_platforms_add(*out_host, NULL);
 }
 
 static void tfrt_in_process_run_end(tfrt_in_process_run_t* run) {
