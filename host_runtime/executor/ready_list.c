@@ -141,6 +141,8 @@ void tfrt_ready_list_enqueue_deferred(tfrt_ready_list_t* list, tfrt_task_fn_t ru
 void tfrt_ready_list_share(tfrt_ready_list_t* list, tfrt_task_fn_t run_group) {
   if (!list->outline_expensive || !list->inline_first) return;
   if (tfrt_ready_list_is_cheap(list, list->inline_first)) return;
+  // One thread would only run breadth first what it runs depth first without.
+  if (tfrt_work_queue_parallelism(list->frame->context.work_queue) < 2) return;
   tfrt_ready_list_divide(list, tfrt_ready_list_is_cheap);
   tfrt_ready_list_enqueue_deferred(list, run_group);
 }

@@ -66,7 +66,8 @@ static inline uint32_t tfrt_ready_list_pop(tfrt_ready_list_t* list) {
   return kernel;
 }
 
-// Hands on the outline streams that don't have to wait for the own one, as told above;
+// Hands on the outline streams that don't have to wait for the own one, as told above, if the
+// work queue has threads for them;
 // |run_group| is the task function of groups in the work queue. List's thread only.
 void tfrt_ready_list_share(tfrt_ready_list_t* list, tfrt_task_fn_t run_group);
 

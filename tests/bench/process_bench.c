@@ -2,8 +2,12 @@
 //
 // Whole processes: what it takes to start a tool, let it do its work, and see it end.
 //
+// The least that any process takes is that of `true`; sizes are those of the programs' files
+// when all that only debuggers and linkers want is stripped.
+//
 // Resident memory is read when a process is about to end. What the system tells about it
 // afterwards counts the memory of this program too, in which the process began.
+#include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
@@ -22,7 +26,7 @@
 
 enum { FOLDER_SIZE = 512 };
 
-enum { RUN_TIME, RUN_MEMORY, TRANSLATE_TIME, TRANSLATE_MEMORY };
+enum { RUN_TIME, RUN_MEMORY, TRANSLATE_TIME, TRANSLATE_MEMORY, NOTHING_TIME };
 
 typedef struct state_s {
   const tfrt_benchmark_t* benchmark;
@@ -44,7 +48,9 @@ static void become_tool(const state_t* self, bool traced) {
   int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
   if (null < 0 || dup2(null, STDOUT_FILENO) < 0) _exit(126);
   if (traced && ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0) _exit(126);
-  if (runs) {
+  if (self->benchmark->kind == NOTHING_TIME) {
+    execl("/bin/true", "true", (char*)NULL);
+  } else if (runs) {
     execl(self->tool, self->tool, self->queue, self->bef_path, (char*)NULL);
   } else {
     execl(self->tool, self->tool, self->text_path, "-o", self->output_path, (char*)NULL);
@@ -162,7 +168,61 @@ static tfrt_status_t open_process(const tfrt_benchmark_t* benchmark,
   return status;
 }
 
+// --- Sizes -------------------------------------------------------------------
+
+// Sets |*out_size| to where the last section of |file| that is loaded ends: stripping leaves
+// little more.
+static tfrt_status_t find_stripped_size(const tfrt_file_contents_t* file, double* out_size) {
+  Elf64_Ehdr header;
+  bool is_whole = file->size >= sizeof(header);
+  if (is_whole) memcpy(&header, file->data, sizeof(header));
+  is_whole = is_whole && header.e_shentsize == sizeof(Elf64_Shdr) && header.e_shoff < file->size &&
+             header.e_shnum <= (file->size - header.e_shoff) / sizeof(Elf64_Shdr);
+  if (!is_whole) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "%s is no whole ELF file",
+                              current.tool);
+  }
+  uint64_t end = 0;
+  for (unsigned i = 0; i < header.e_shnum; ++i) {
+    Elf64_Shdr section;
+    memcpy(&section, file->data + header.e_shoff + i * sizeof(section), sizeof(section));
+    bool is_loaded = (section.sh_flags & SHF_ALLOC) && section.sh_type != SHT_NOBITS;
+    if (is_loaded && section.sh_offset + section.sh_size > end) {
+      end = section.sh_offset + section.sh_size;
+    }
+  }
+  *out_size = (double)end / 1000;
+  return NULL;
+}
+
+static tfrt_status_t sample_size(void* state, double* out_figure) {
+  (void)state;
+  tfrt_file_contents_t file;
+  TFRT_RETURN_IF_ERROR(tfrt_file_read(current.tool, tfrt_allocator_system(), &file));
+  tfrt_status_t status = find_stripped_size(&file, out_figure);
+  tfrt_file_contents_deinitialize(&file);
+  return status;
+}
+
+static tfrt_status_t open_size(const tfrt_benchmark_t* benchmark,
+                               const tfrt_benchmark_files_t* files, int64_t size,
+                               void** out_state) {
+  (void)size;
+  *out_state = &current;
+  snprintf(current.tool, sizeof(current.tool), "%s/%s", files->tools,
+           benchmark->name + strlen("process/size_of_"));
+  return NULL;
+}
+
+static void close_size(void* state) { (void)state; }
+
 // --- The table ---------------------------------------------------------------
+
+#define SIZE_BENCHMARK(TOOL, TFRT)                                                           \
+  {                                                                                          \
+    .name = "process/size_of_" TOOL, .unit = "kB", .size = 1, .small_size = 1, .tfrt = TFRT, \
+    .open = open_size, .sample = sample_size, .close = close_size                            \
+  }
 
 #define BENCHMARK(NAME, UNIT, KIND, SIZE, SMALL_SIZE, THREADS, TFRT)                             \
   {                                                                                              \
@@ -172,6 +232,7 @@ static tfrt_status_t open_process(const tfrt_benchmark_t* benchmark,
   }
 
 static const tfrt_benchmark_t benchmarks[] = {
+    BENCHMARK("nothing", "ms", NOTHING_TIME, 1, 1, 0, 0.19),
     BENCHMARK("run_trivial", "ms", RUN_TIME, 1, 1, 0, 0.98),
     BENCHMARK("run_trivial_2_threads", "ms", RUN_TIME, 1, 1, 2, 15.5),
     BENCHMARK("run_trivial_memory", "KiB", RUN_MEMORY, 1, 1, 0, 6042),
@@ -182,6 +243,8 @@ static const tfrt_benchmark_t benchmarks[] = {
     BENCHMARK("translate_chain_10k", "ms", TRANSLATE_TIME, 10000, 10, 0, 22),
     BENCHMARK("translate_chain_100k", "ms", TRANSLATE_TIME, 100000, 20, 0, 328),
     BENCHMARK("translate_chain_100k_memory", "KiB", TRANSLATE_MEMORY, 100000, 20, 0, 109568),
+    SIZE_BENCHMARK("bef_executor", 2888),
+    SIZE_BENCHMARK("bef_executor_small", 2888),
 };
 
 tfrt_benchmark_group_t tfrt_process_benchmarks(void) {
