@@ -8,6 +8,7 @@
 
 #include "devices/cuda/cuda_platform.h"
 #include "devices/device_allocator.h"
+#include "devices/device_manager.h"
 #include "devices/device_stream.h"
 #include "host_runtime/async/blocking_wait.h"
 #include "host_runtime/async/thread_pool_work_queue.h"
@@ -22,7 +23,7 @@
 extern const char tfrt_standard_kernels_image[];
 
 static tfrt_work_queue_t* work_queue;
-static tfrt_device_platform_t* platform;
+static tfrt_device_manager_t* manager;
 static tfrt_device_t* device;
 static tfrt_device_stream_t* stream;
 static tfrt_device_allocator_t* host_allocator;
@@ -35,15 +36,24 @@ static void tfrt_test_ok(tfrt_status_t status) {
 
 static float* tfrt_test_floats(int index) { return tfrt_device_buffer_host_data(buffers[index]); }
 
+static tfrt_status_t tfrt_test_open(const void* options, tfrt_allocator_t allocator,
+                                    tfrt_work_queue_t* queue,
+                                    tfrt_device_platform_t** out_platform) {
+  return tfrt_cuda_platform_create(options, allocator, queue, out_platform);
+}
+
 static void tfrt_test_set_up(void) {
   tfrt_thread_pool_options_t queue_options = {.thread_count = 2};
-  tfrt_cuda_platform_options_t options = {0};
+  static tfrt_cuda_platform_options_t options;
+  tfrt_device_platform_t* platform;
 #ifndef TFRT_TEST_REAL_DRIVER
   options.library_for_testing = TFRT_FAKE_CUDA_PATH;
 #endif
   tfrt_test_ok(
       tfrt_thread_pool_work_queue_create(&queue_options, tfrt_allocator_system(), &work_queue));
-  tfrt_test_ok(tfrt_cuda_platform_create(&options, tfrt_allocator_system(), work_queue, &platform));
+  tfrt_test_ok(tfrt_device_manager_allocate(tfrt_allocator_system(), work_queue, &manager));
+  tfrt_test_ok(tfrt_device_manager_add(manager, "cuda", tfrt_test_open, &options));
+  tfrt_test_ok(tfrt_device_manager_platform(manager, tfrt_string_view_of("cuda"), &platform));
   tfrt_test_ok(tfrt_device_platform_device(platform, 0, &device));
   tfrt_test_ok(tfrt_device_create_stream(device, &stream));
   tfrt_test_ok(
@@ -63,8 +73,7 @@ static void tfrt_test_tear_down(void) {
   tfrt_device_allocator_release(host_allocator);
   tfrt_device_stream_release(stream);
   tfrt_device_release(device);
-  tfrt_device_platform_release(platform);
-  tfrt_work_queue_quiesce(work_queue);
+  tfrt_device_manager_free(manager);
   tfrt_work_queue_release(work_queue);
 }
 
