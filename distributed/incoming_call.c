@@ -27,8 +27,9 @@ static void tfrt_incoming_call_destroy(tfrt_execution_t* execution) {
   tfrt_allocator_free(allocator, call->states, execution->result_count + 1);
   tfrt_allocator_free(allocator, call->same_as,
                       (execution->result_count + 1) * sizeof(*call->same_as));
-  tfrt_allocator_free(allocator, call->gates,
-                      (execution->argument_count + 1) * sizeof(*call->gates));
+  tfrt_allocator_free(
+      allocator, call->gates,
+      (execution->argument_count + execution->result_count + 1) * sizeof(*call->gates));
   tfrt_allocator_free(allocator, call, sizeof(*call));
 }
 
@@ -117,13 +118,14 @@ static tfrt_incoming_call_t* tfrt_incoming_call_allocate(tfrt_peer_t* peer, tfrt
   call->states = tfrt_allocator_allocate_zeroed(allocator, invoke->result_count + 1);
   call->same_as = tfrt_allocator_allocate_zeroed(
       allocator, (invoke->result_count + 1) * sizeof(*call->same_as));
-  call->gates = tfrt_allocator_allocate_zeroed(allocator,
-                                               (invoke->argument_count + 1) * sizeof(*call->gates));
+  call->gates = tfrt_allocator_allocate_zeroed(
+      allocator, (invoke->argument_count + invoke->result_count + 1) * sizeof(*call->gates));
   if (call->states && call->same_as && call->gates) return call;
   tfrt_allocator_free(allocator, call->states, invoke->result_count + 1);
   tfrt_allocator_free(allocator, call->same_as,
                       (invoke->result_count + 1) * sizeof(*call->same_as));
-  tfrt_allocator_free(allocator, call->gates, (invoke->argument_count + 1) * sizeof(*call->gates));
+  tfrt_allocator_free(allocator, call->gates,
+                      (invoke->argument_count + invoke->result_count + 1) * sizeof(*call->gates));
   tfrt_allocator_free(allocator, call, sizeof(*call));
   return NULL;
 }

@@ -23,7 +23,7 @@ typedef enum tfrt_incoming_result_state_e {
 
 typedef struct tfrt_incoming_call_s tfrt_incoming_call_t;
 
-// A wait for an argument that is still used when the call has retired.
+// A wait for what is lent, and still used when the call has retired, to be held.
 typedef struct tfrt_incoming_gate_s {
   tfrt_incoming_call_t* call;
   tfrt_task_t task;
@@ -37,10 +37,11 @@ struct tfrt_incoming_call_s {
   uint64_t results_wanted;
   uint8_t* states;              // tfrt_incoming_result_state_t, per result
   uint32_t* same_as;            // per result: 1 + the argument that it was told to be, or 0
-  tfrt_incoming_gate_t* gates;  // per argument
+  tfrt_incoming_gate_t* gates;  // per argument, then per result
   uint32_t gated;               // arguments that are waited for
   tfrt_task_t flush;
   bool flush_deferred;
+  bool gate_waits;   // for what was put off before
   bool gate_is_due;  // the next flush closes the gate
   bool gate_is_closed;
   bool done;
@@ -57,6 +58,9 @@ static inline tfrt_wire_object_id_t tfrt_incoming_call_slot_id(const tfrt_peer_t
 }
 
 // --- incoming_result.c ---------------------------------------------------------
+
+// The slot of result |index| of |call|, whose caller lives, or NULL if nobody holds it any more.
+tfrt_object_t* tfrt_incoming_call_slot(tfrt_incoming_call_t* call, uint32_t index);
 
 // Result |index| of the call that |execution| is has become known: it is told.
 void tfrt_incoming_call_known(tfrt_execution_t* execution, uint32_t index);

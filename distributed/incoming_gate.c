@@ -15,60 +15,106 @@ static void tfrt_incoming_call_run_gate(tfrt_task_t* task) {
   tfrt_node_release(node);
 }
 
-// Argument |index|, if it was lent to us by another host than its owner holds it for; else NULL.
+// True if |remote| (NULL: no) was lent to this host, and its owner does not hold it for us. What
+// was lent for a call has no function that it is the result of.
+static bool tfrt_incoming_call_is_lent(const tfrt_remote_value_t* remote) {
+  return remote && !remote->held && !remote->function;
+}
+
+// Argument |index|, if it is lent and may be needed again; else NULL.
 static tfrt_remote_value_t* tfrt_incoming_call_borrowed(tfrt_incoming_call_t* call,
                                                         uint32_t index) {
   tfrt_remote_value_t* remote = tfrt_remote_value_cast(call->execution.arguments[index]);
-  // What was lent for a call has no function that it is the result of.
-  bool is_lent = remote && !remote->held && !remote->function;
-  return is_lent && (remote->is_told || !remote->resolved) ? remote : NULL;
+  bool may_be_needed = tfrt_incoming_call_is_lent(remote) && (remote->is_told || !remote->resolved);
+  return may_be_needed ? remote : NULL;
+}
+
+// What result |index| was said to be, if that is lent: perhaps in another call, which has let go of
+// it; else NULL.
+static tfrt_remote_value_t* tfrt_incoming_call_told(tfrt_incoming_call_t* call, uint32_t index) {
+  const tfrt_object_t* slot = tfrt_incoming_call_slot(call, index);
+  tfrt_remote_value_t* remote = slot && slot->kept ? tfrt_remote_value_cast(slot->kept) : NULL;
+  return tfrt_incoming_call_is_lent(remote) ? remote : NULL;
 }
 
 // True if argument |index|, which is lent, is used beyond the call: by more than the call's own
 // record and the slots that the caller knows to be this argument.
 static bool tfrt_incoming_call_is_kept(tfrt_incoming_call_t* call, uint32_t index) {
   uint32_t expected = 1;
+  tfrt_async_value_t* value = call->execution.arguments[index];
   for (uint32_t i = 0; i < call->execution.result_count; ++i) {
     if (call->same_as[i] != index + 1) continue;
-    // The result's own, the slot's target, and the slot's in the table.
-    expected += 3;
+    // The result's own, the slot's target, and the slot's in the table, if the caller still has it.
+    expected += 2;
+    const tfrt_object_t* slot = tfrt_incoming_call_slot(call, i);
+    if (slot && slot->value == value) ++expected;
   }
-  tfrt_async_value_t* value = call->execution.arguments[index];
   // Acquire: pairs with the releases of others' references.
   return atomic_load_explicit(&value->count, memory_order_acquire) > expected;
 }
 
+// Has |remote| held for this host; the call waits for that with |gate|.
+static void tfrt_incoming_call_retain(tfrt_incoming_call_t* call, tfrt_remote_value_t* remote,
+                                      tfrt_incoming_gate_t* gate) {
+  tfrt_async_value_t* registered = tfrt_outgoing_retain_send(remote);
+  // Without memory it can't be held; who uses it later may learn that it is gone.
+  if (!registered) return;
+  ++call->gated;
+  tfrt_execution_retain(&call->execution);
+  gate->call = call;
+  tfrt_task_initialize(&gate->task, tfrt_incoming_call_run_gate);
+  tfrt_action_queue_wait(&call->execution.node->actions, registered, TFRT_ACTION_WATCH,
+                         &gate->task);
+}
+
 // Runs once, when nothing of the call runs any more.
 static void tfrt_incoming_call_close_gate(tfrt_incoming_call_t* call) {
-  tfrt_node_t* node = call->execution.node;
-  for (uint32_t j = 0; j < call->execution.argument_count; ++j) {
+  uint32_t argument_count = call->execution.argument_count;
+  for (uint32_t j = 0; j < argument_count; ++j) {
     tfrt_remote_value_t* remote = tfrt_incoming_call_borrowed(call, j);
     if (!remote || !tfrt_incoming_call_is_kept(call, j)) continue;
-    tfrt_async_value_t* registered = tfrt_outgoing_retain_send(remote);
-    // Without memory it can't be held; who uses it later may learn that it is gone.
-    if (!registered) continue;
-    ++call->gated;
-    tfrt_execution_retain(&call->execution);
-    call->gates[j].call = call;
-    tfrt_task_initialize(&call->gates[j].task, tfrt_incoming_call_run_gate);
-    tfrt_action_queue_wait(&node->actions, registered, TFRT_ACTION_WATCH, &call->gates[j].task);
+    tfrt_incoming_call_retain(call, remote, &call->gates[j]);
+  }
+  for (uint32_t i = 0; i < call->execution.result_count; ++i) {
+    tfrt_remote_value_t* remote = tfrt_incoming_call_told(call, i);
+    if (remote) tfrt_incoming_call_retain(call, remote, &call->gates[argument_count + i]);
   }
 }
 
-// True if an argument was lent and may have to be held.
+// True if an argument, or what a result is, was lent and may have to be held.
 static bool tfrt_incoming_call_has_borrowed(tfrt_incoming_call_t* call) {
   for (uint32_t j = 0; j < call->execution.argument_count; ++j) {
     if (tfrt_incoming_call_borrowed(call, j)) return true;
   }
-  return false;
+  bool has_borrowed = false;
+  for (uint32_t i = 0; i < call->execution.result_count && !has_borrowed; ++i) {
+    tfrt_async_value_t* value = call->execution.results[i].value;
+    tfrt_remote_value_t* remote = value ? tfrt_remote_value_of(call->execution.node, value) : NULL;
+    has_borrowed = tfrt_incoming_call_is_lent(remote);
+    if (remote) tfrt_remote_value_release(remote);
+  }
+  return has_borrowed;
+}
+
+// Runs behind what gives back the references that this host had in passing.
+static void tfrt_incoming_call_run_due(void* argument) {
+  tfrt_incoming_call_t* call = argument;
+  tfrt_node_t* node = tfrt_node_retain(call->execution.node);
+  tfrt_node_lock_tables(node);
+  call->gate_is_due = true;
+  tfrt_incoming_call_flush_later(call);
+  tfrt_execution_release(&call->execution);
+  tfrt_node_unlock(node);
+  tfrt_node_release(node);
 }
 
 void tfrt_incoming_call_advance_gate(tfrt_incoming_call_t* call) {
   if (!call->execution.retired || call->gate_is_closed) return;
-  bool must_wait = call->peer && !call->gate_is_due && tfrt_incoming_call_has_borrowed(call);
-  if (must_wait) {
-    call->gate_is_due = true;
-    tfrt_incoming_call_flush_later(call);
+  if (call->peer && !call->gate_is_due && tfrt_incoming_call_has_borrowed(call)) {
+    if (call->gate_waits) return;
+    call->gate_waits = true;
+    tfrt_execution_retain(&call->execution);
+    tfrt_action_queue_call(&call->execution.node->actions, tfrt_incoming_call_run_due, call);
     return;
   }
   call->gate_is_closed = true;

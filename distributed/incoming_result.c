@@ -12,8 +12,7 @@ static uint32_t tfrt_incoming_call_find_argument(tfrt_incoming_call_t* call,
   return UINT32_MAX;
 }
 
-// The slot of result |index|, or NULL if nobody holds it any more.
-static tfrt_object_t* tfrt_incoming_call_slot(tfrt_incoming_call_t* call, uint32_t index) {
+tfrt_object_t* tfrt_incoming_call_slot(tfrt_incoming_call_t* call, uint32_t index) {
   return tfrt_object_table_find(&call->execution.node->objects,
                                 tfrt_incoming_call_slot_id(call->peer, call->number, index),
                                 call->execution.job);

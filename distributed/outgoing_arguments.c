@@ -36,7 +36,7 @@ static tfrt_status_t tfrt_outgoing_arguments_lend(tfrt_outgoing_call_t* call,
   }
   tfrt_object_t* object = tfrt_object_table_export(&node->objects, call->job, value);
   if (!object) return tfrt_status_out_of_memory();
-  call->exports[call->export_count++] = object;
+  call->exports[index] = object;
   object->name = call->site.function;
   item->reference =
       (tfrt_wire_reference_t){.id = object->id,

@@ -87,8 +87,8 @@ void tfrt_outgoing_call_end(tfrt_outgoing_call_t* call) {
     tfrt_hash_table_remove(&call->peer->outgoing_calls, &call->by_number);
     --node->counts.outgoing_calls;
   }
-  for (uint32_t i = 0; i < call->export_count; ++i) {
-    tfrt_object_table_end_loan(&node->objects, call->exports[i]);
+  for (uint32_t i = 0; i < call->argument_count; ++i) {
+    if (call->exports[i]) tfrt_object_table_end_loan(&node->objects, call->exports[i]);
   }
   for (uint32_t i = 0; i < call->argument_count; ++i) {
     tfrt_action_queue_release(&node->actions, call->arguments[i]);
@@ -290,7 +290,7 @@ static tfrt_status_t tfrt_outgoing_call_on_item(tfrt_outgoing_call_t* call,
       return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a call has no argument %u",
                                 argument);
     }
-    tfrt_remote_value_forward(result, call->arguments[argument]);
+    tfrt_remote_value_alias(result, call->arguments[argument], call->exports[argument]);
   } else {
     tfrt_remote_value_on_item(result, &item->item);
   }

@@ -29,8 +29,7 @@ struct tfrt_outgoing_call_s {
   bool timer_started;
   uint32_t argument_count;
   tfrt_async_value_t** arguments;  // +1 each
-  uint32_t export_count;
-  tfrt_object_t** exports;  // of arguments; one loan each
+  tfrt_object_t** exports;  // of arguments, by their place; one loan each, or NULL
   uint32_t result_count;
   tfrt_remote_value_t** results;  // +1 each; NULL once told
   tfrt_status_t cancelled;        // +1; why, or NULL

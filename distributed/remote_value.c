@@ -187,6 +187,16 @@ static void tfrt_remote_value_locate(tfrt_remote_value_t* value,
   }
 }
 
+// Gives back what an alias has kept.
+static void tfrt_remote_value_end_alias(tfrt_remote_value_t* value) {
+  tfrt_object_table_t* objects = &value->node->objects;
+  tfrt_action_queue_release(&value->node->actions, value->same_as);
+  if (value->exported_as.number == 0) return;
+  // The end of a job frees its objects first.
+  tfrt_object_t* exported = tfrt_object_table_find(objects, value->exported_as, value->job);
+  if (exported) tfrt_object_table_end_loan(objects, exported);
+}
+
 static void tfrt_remote_value_release_hold(tfrt_remote_value_t* value) {
   tfrt_peer_t* owner = tfrt_peer_find(value->node, value->name.owner);
   if (!value->held || !owner || value->job->ended) return;
@@ -211,6 +221,7 @@ static void tfrt_remote_value_destroy(tfrt_indirect_value_t* indirect) {
   tfrt_remote_value_free_chains(value);
   tfrt_action_queue_release(&node->actions, value->settled);
   tfrt_action_queue_release(&node->actions, value->meaning);
+  tfrt_remote_value_end_alias(value);
   if (value->registered) tfrt_action_queue_release(&node->actions, &value->registered->base);
   --node->counts.remote_values;
   tfrt_job_t* job = value->job;
@@ -369,6 +380,16 @@ static void tfrt_remote_value_follow(tfrt_remote_value_t* value,
   tfrt_async_value_t* own = tfrt_incoming_want_own_value(value->job, reference);
   tfrt_remote_value_forward(value, own);
   tfrt_action_queue_release(&value->node->actions, own);
+}
+
+void tfrt_remote_value_alias(tfrt_remote_value_t* value, tfrt_async_value_t* target,
+                             tfrt_object_t* exported) {
+  value->same_as = tfrt_async_value_retain(target);
+  if (exported) {
+    value->exported_as = exported->id;
+    ++exported->loans;
+  }
+  tfrt_remote_value_forward(value, target);
 }
 
 void tfrt_remote_value_receive(tfrt_remote_value_t* value, tfrt_async_value_t* payload) {

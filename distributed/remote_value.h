@@ -63,6 +63,10 @@ typedef struct tfrt_remote_value_s {
   uint32_t chain_next;          // those before it have come
   tfrt_task_t chain_waiter;
   bool awaits_chain;
+  // +1; the argument that it is, or NULL. Whoever was given our name for it is sent on to the name
+  // under which that argument was lent: both stay as long as ours.
+  tfrt_async_value_t* same_as;
+  tfrt_wire_object_id_t exported_as;  // number 0: that is no name of ours
   // What others were told that it is, in the place of a slot of ours: that must stay there.
   tfrt_wire_reference_t told;
   bool is_told;
@@ -117,6 +121,11 @@ void tfrt_remote_value_fail(tfrt_remote_value_t* value, tfrt_status_t status);
 
 // Makes |value| stand for |target| (+0).
 void tfrt_remote_value_forward(tfrt_remote_value_t* value, tfrt_async_value_t* target);
+
+// Makes |value|, a result, stand for the argument |target| (+0), which was lent as |exported|, or
+// as what it is itself (NULL).
+void tfrt_remote_value_alias(tfrt_remote_value_t* value, tfrt_async_value_t* target,
+                             tfrt_object_t* exported);
 
 // The payload that |value| waits for is here: |payload| (+0), which is resolved.
 void tfrt_remote_value_receive(tfrt_remote_value_t* value, tfrt_async_value_t* payload);

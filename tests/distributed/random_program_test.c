@@ -180,8 +180,8 @@ static void add(Suite* suite, const char* name, const TTest* test, int count) {
 // One case each, so that CK_RUN_CASE can choose.
 Suite* tfrt_test_suite(void) {
   Suite* suite = suite_create("random_program");
-  add(suite, "whole", without_faults_results_are_right, 150);
-  add(suite, "broken", broken_connections_change_nothing, 150);
-  add(suite, "faulty", faults_leave_right_results_or_their_own_errors_and_nothing_else, 300);
+  add(suite, "whole", without_faults_results_are_right, 120);
+  add(suite, "broken", broken_connections_change_nothing, 60);
+  add(suite, "faulty", faults_leave_right_results_or_their_own_errors_and_nothing_else, 150);
   return suite;
 }
