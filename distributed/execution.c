@@ -438,7 +438,7 @@ void tfrt_execution_complete_at_once(tfrt_execution_t* execution,
   for (uint32_t i = 0; i < execution->result_count; ++i) {
     execution->results[i].value = results[i];
   }
-  tfrt_action_queue_call(&execution->node->actions, tfrt_execution_leave_scope, execution);
+  tfrt_action_queue_call_at_once(&execution->node->actions, tfrt_execution_leave_scope, execution);
   tfrt_execution_publish(execution);
 }
 
