@@ -59,7 +59,9 @@ static tfrt_status_t tfrt_outgoing_arguments_pack_one(tfrt_outgoing_call_t* call
     bool is_mutable = !tfrt_async_value_is_error(value) &&
                       (tfrt_type_get(concrete->type_id)->flags & TFRT_TYPE_FLAG_MUTABLE);
     size_t room = TFRT_OUTGOING_CALL_MAX_INLINE - arguments->inline_size;
-    size_t limit = node->options.inline_limit < room ? node->options.inline_limit : room;
+    size_t most = arguments->request->inline_limit;
+    if (most == 0) most = node->options.inline_limit;
+    size_t limit = most < room ? most : room;
     if (!is_mutable || arguments->chains_are_here) {
       TFRT_RETURN_IF_ERROR(tfrt_value_item_encode(value, limit, tfrt_node_host(node, call->job),
                                                   &arguments->arena, item));

@@ -42,6 +42,7 @@ typedef struct tfrt_outgoing_call_request_s {
   bool pure;
   tfrt_async_value_t* const* arguments;  // +0, in any state
   uint32_t argument_count;
+  size_t inline_limit;           // bytes of an argument that travel unasked; 0: the node's
   tfrt_async_value_t** results;  // set, +1
   uint32_t result_count;
   const char* const* argument_types;  // as MLIR prints them; NULL: unknown

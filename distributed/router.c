@@ -15,6 +15,9 @@ static void tfrt_router_fail(const tfrt_routed_call_t* call, tfrt_status_t statu
   tfrt_status_release(status);
 }
 
+// A message that the receiver waits for travels unasked up to this size.
+#define TFRT_ROUTER_OWED_INLINE (32u << 10)
+
 // Sets the callee and the program of |request|. Takes the lock.
 static tfrt_status_t tfrt_router_find(tfrt_job_t* job, const tfrt_routed_call_t* call,
                                       tfrt_outgoing_call_request_t* request) {
@@ -170,6 +173,8 @@ static tfrt_async_value_t* tfrt_router_send(tfrt_call_router_t* router,
       .deadline_ns = message->is_owed ? TFRT_TIME_INFINITE : of->options.deadline_ns,
       .arguments = arguments,
       .argument_count = 2,
+      // Somebody waits for it, so it isn't asked for first.
+      .inline_limit = message->is_owed ? TFRT_ROUTER_OWED_INLINE : 0,
       .results = &result,
       .result_count = 1,
       .result_types = result_types};

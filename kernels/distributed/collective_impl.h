@@ -22,7 +22,7 @@
 #include "kernels/distributed/host_group.h"
 
 // So many bytes of elements of all members together go with the records.
-#define TFRT_COLLECTIVE_MAX_RECORD_ELEMENTS (16u << 10)
+#define TFRT_COLLECTIVE_MAX_RECORD_ELEMENTS (64u << 10)
 
 // Elements go in messages of so many bytes, so many of which are under way in either direction.
 #define TFRT_COLLECTIVE_CHUNK (512u << 10)

@@ -56,7 +56,7 @@ START_TEST(the_transport_is_measured_with_and_without_tls) { run_group_of("trans
 END_TEST
 
 START_TEST(what_crosses_hosts_is_measured_beside_bare_sockets) {
-  run_group_of("limit/", 3);
+  run_group_of("limit/", 5);
   run_group_of("cluster/", 11);
 }
 END_TEST
@@ -122,6 +122,9 @@ START_TEST(a_tool_that_is_not_there_is_an_error_that_names_the_benchmark) {
 }
 END_TEST
 
+START_TEST(collectives_are_measured) { run_group_of("collective/", 12); }
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   TCase* measured = tcase_create("bench");
   tcase_add_test(measured, async_values_are_measured);
@@ -130,6 +133,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(measured, translation_is_measured);
   tcase_add_test(measured, the_transport_is_measured_with_and_without_tls);
   tcase_add_test(measured, what_crosses_hosts_is_measured_beside_bare_sockets);
+  tcase_add_test(measured, collectives_are_measured);
   tcase_add_test(measured, processes_are_measured);
   tcase_add_test(measured, names_are_unique_and_limits_are_benchmarks);
   tcase_add_test(measured, a_table_has_a_line_and_json_an_object_for_each);

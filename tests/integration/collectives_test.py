@@ -1,0 +1,167 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""What hosts do together, between real processes.
+
+Usage: collectives_test.py TFRT TFRT_WORKER REGRESSION.mlir
+"""
+
+import os
+import signal
+import sys
+import unittest
+
+from cluster import ClusterTest, hosts
+
+REGRESSION = sys.argv[3]
+
+# Each host has @N@ rows, other ones than its neighbour, and prints some of every result.
+LARGE = """func.func @part(%ch: !tfrt.chain) -> !tfrt.chain {
+  %me = tfrt_dist.rank
+  %g = tfrt_dist.world
+  %t = tfrt_dht.create_uninitialized_tensor.f32.2 [@N@ : i64, 3 : i64]
+  %c0 = tfrt_dht.fill_tensor_with_constant.f32 %t, %ch 0.1 : f32
+  %factor = tfrt.call @factor(%me) : (i32) -> f32
+  %x = tfrt.call @scaled(%t, %factor, %c0) : (!tfrt_tensor.tensor, f32, !tfrt.chain) -> !tfrt_tensor.tensor
+  %a, %c1 = tfrt_dist.all_reduce %g, %x, %ch {reduction = "mean"}
+  %p1 = tfrt_dht.print_tensor %a, %c1
+  %b, %c2 = tfrt_dist.reduce_scatter %g, %x, %p1 {reduction = "prod"}
+  %p2 = tfrt_dht.print_tensor %b, %c2
+  %d, %c3 = tfrt_dist.all_gather %g, %b, %p2
+  %s = tfrt_tensor.sum %d axis 0
+  %p3 = tfrt_dht.print_tensor %s, %c3
+  %e, %c4 = tfrt_dist.all_to_all %g, %x, %p3
+  %u = tfrt_tensor.sum %e axis 0
+  %p4 = tfrt_dht.print_tensor %u, %c4
+  %f, %c5 = tfrt_dist.broadcast %g, %x, %p4 {root = 1 : i32}
+  %p5 = tfrt_dht.print_tensor %f, %c5
+  %h, %c6 = tfrt_dist.reduce %g, %x, %p5 {reduction = "max", root = 1 : i32}
+  %p6 = tfrt_dht.print_tensor %h, %c6
+  tfrt.return %p6 : !tfrt.chain
+}
+func.func @factor(%me: i32) -> f32 {
+  %one = tfrt.constant.f32 1.1
+  %two = tfrt.constant.f32 2.3
+  %first:2 = tfrt.repeat.i32 %me, %one, %two : f32, f32 {
+    %next = "tfrt.multiply.f32"(%one, %two) : (f32, f32) -> f32
+    tfrt.return %next, %two : f32, f32
+  }
+  tfrt.return %first#0 : f32
+}
+func.func @scaled(%t: !tfrt_tensor.tensor, %factor: f32, %ch: !tfrt.chain) -> !tfrt_tensor.tensor {
+  %u = "tfrt_test.identity"(%ch, %t) : (!tfrt.chain, !tfrt_tensor.tensor) -> !tfrt_tensor.tensor
+  %x = tfrt_tensor.scale %u, %factor
+  tfrt.return %x : !tfrt_tensor.tensor
+}
+func.func @main() -> i32 {
+  %ch = tfrt.new.chain
+  %l = tfrt_dist.call_all @part(%ch) : (!tfrt.chain) -> (!tfrt_dist.list)
+  %n = tfrt_dist.list.size %l
+  tfrt.return %n : i32
+}
+"""
+
+# All reduce until somebody ends it; host 0 says that it has begun.
+FOREVER = """func.func @part(%ch: !tfrt.chain) -> i32 {
+  %me = tfrt_dist.rank
+  %g = tfrt_dist.world
+  %t = tfrt_dht.create_uninitialized_tensor.f32.1 [@N@ : i64]
+  %c0 = tfrt_dht.fill_tensor_with_constant.f32 %t, %ch 1.0 : f32
+  %c1 = tfrt_dist.barrier %g, %c0
+  %p = tfrt.print.i32 %me, %c1
+  %count = tfrt.constant.i32 2000
+  %r:3 = tfrt.repeat.i32 %count, %g, %t, %p : !tfrt_dist.group, !tfrt_tensor.tensor, !tfrt.chain {
+    %s, %c = tfrt_dist.all_reduce %g, %t, %p {reduction = "max"}
+    tfrt.return %g, %s, %c : !tfrt_dist.group, !tfrt_tensor.tensor, !tfrt.chain
+  }
+  %done = "tfrt_test.identity"(%r#2, %me) : (!tfrt.chain, i32) -> i32
+  tfrt.return %done : i32
+}
+func.func @main() -> i32 {
+  %ch = tfrt.new.chain
+  %l = tfrt_dist.call_all @part(%ch) : (!tfrt.chain) -> (!tfrt_dist.list)
+  %s = tfrt_dist.list.sum %l : i32
+  tfrt.return %s : i32
+}
+"""
+
+
+class TestCollectives(ClusterTest):
+    def outcome(self, path, *flags):
+        code, out, err = self.run_tfrt(path, *flags)
+        self.assertEqual(code, 0, err)
+        return sorted(out.splitlines())
+
+    def test_workers_give_what_one_process_does(self):
+        # Some bytes, more than one message, more than a lane's window.
+        for rows in (5, 30000, 400001):
+            path = self.write("large.mlir", LARGE.replace("@N@", str(rows)))
+            for count in (2, 3, 4):
+                with self.subTest(rows=rows, count=count):
+                    oracle = self.outcome(path, "--in-process=%d" % count)
+                    self.assertEqual(len(oracle), 6 * count + 1)
+                    self.assertEqual(self.outcome(path, "--local=%d" % count), oracle)
+        self.expect_nothing_left()
+
+    def test_nothing_is_left_in_workers(self):
+        workers = self.start_workers(4)
+        path = self.write("large.mlir", LARGE.replace("@N@", "30000"))
+        for _ in range(3):
+            self.outcome(path, hosts(workers))
+        self.expect_idle(workers)
+
+    def start_forever(self, workers, size):
+        path = self.write("forever.mlir", FOREVER.replace("@N@", str(size)))
+        process = self.start(path, hosts(workers))
+        for _ in workers:
+            self.assertIn("int32 = ", process.stdout.readline())
+        return process
+
+    def test_a_lost_member_ends_it_for_all(self):
+        for size in (3, 1000000):
+            for lost in (1, 3):
+                with self.subTest(size=size, lost=lost):
+                    workers = self.start_workers(4)
+                    process = self.start_forever(workers, size)
+                    workers[lost].kill()
+                    code, _, err = self.finish(process)
+                    self.assertEqual(code, 4, err)
+                    self.assertIn("lost host %d (" % lost, err)
+                    self.assertIn(workers[lost].address, err)
+                    self.assertIn("forever.mlir:", err)
+                    workers[lost].wait()
+                    del workers[lost]
+                    self.expect_idle(workers)
+
+    def test_an_interrupt_ends_it(self):
+        workers = self.start_workers(3)
+        process = self.start_forever(workers, 100000)
+        process.send_signal(signal.SIGINT)
+        code, _, err = self.finish(process)
+        self.assertEqual(code, 5, err)
+        self.expect_idle(workers)
+
+    def test_a_time_limit_ends_it(self):
+        workers = self.start_workers(3)
+        path = self.write("forever.mlir", FOREVER.replace("@N@", "100"))
+        code, _, err = self.run_tfrt(path, hosts(workers), "--timeout=1000")
+        self.assertEqual(code, 6, err)
+        self.expect_idle(workers)
+
+    def test_the_example_finds_its_weights(self):
+        for flags in ([], ["--in-process=4"], ["--local=4"], ["--local=5"]):
+            with self.subTest(flags):
+                code, out, err = self.run_tfrt(REGRESSION, *flags)
+                self.assertEqual(code, 0, err)
+                values = out.splitlines()[0].rsplit("[", 1)[1].rstrip("]").split(",")
+                for value, right in zip(map(float, values), (2, -3, 1)):
+                    self.assertAlmostEqual(value, right, places=4)
+        readme = os.path.join(os.path.dirname(REGRESSION), "README.md")
+        with open(readme, encoding="utf-8") as stream:
+            shown = stream.read()
+        for line in self.run_tfrt(REGRESSION, "--local=4")[1].splitlines():
+            self.assertIn("    %s\n" % line, shown)
+
+
+if __name__ == "__main__":
+    ClusterTest.tfrt, ClusterTest.tfrt_worker = sys.argv[1:3]
+    unittest.main(argv=sys.argv[:1])
