@@ -60,7 +60,7 @@ func.func @main() -> i32 {
 }
 """
 
-# All reduce until somebody ends it; host 0 says that it has begun.
+# All reduce until somebody ends it; each says when it begins.
 FOREVER = """func.func @part(%ch: !tfrt.chain) -> i32 {
   %me = tfrt_dist.rank
   %g = tfrt_dist.world
@@ -138,13 +138,6 @@ class TestCollectives(ClusterTest):
         process.send_signal(signal.SIGINT)
         code, _, err = self.finish(process)
         self.assertEqual(code, 5, err)
-        self.expect_idle(workers)
-
-    def test_a_time_limit_ends_it(self):
-        workers = self.start_workers(3)
-        path = self.write("forever.mlir", FOREVER.replace("@N@", "100"))
-        code, _, err = self.run_tfrt(path, hosts(workers), "--timeout=1000")
-        self.assertEqual(code, 6, err)
         self.expect_idle(workers)
 
     def test_the_example_finds_its_weights(self):
