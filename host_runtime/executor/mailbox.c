@@ -16,13 +16,27 @@ typedef struct tfrt_mailbox_slot_s {
   char key[];
 } tfrt_mailbox_slot_t;
 
+// Keys that begin so are closed.
+typedef struct tfrt_mailbox_closed_s {
+  tfrt_list_link_t link;
+  tfrt_async_value_t* error;  // +1
+  size_t prefix_size;
+  char prefix[];
+} tfrt_mailbox_closed_t;
+
 void tfrt_mailbox_initialize(tfrt_mailbox_t* mailbox, tfrt_allocator_t allocator) {
   mailbox->allocator = allocator;
   tfrt_mutex_initialize(&mailbox->mutex);
   tfrt_list_initialize(&mailbox->slots);
+  tfrt_list_initialize(&mailbox->closed);
 }
 
 void tfrt_mailbox_deinitialize(tfrt_mailbox_t* mailbox) {
+  for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&mailbox->closed));) {
+    tfrt_mailbox_closed_t* closed = TFRT_CONTAINER_OF(link, tfrt_mailbox_closed_t, link);
+    tfrt_async_value_release(closed->error);
+    tfrt_allocator_free(mailbox->allocator, closed, sizeof(*closed) + closed->prefix_size);
+  }
   tfrt_mutex_deinitialize(&mailbox->mutex);
 }
 
@@ -66,12 +80,28 @@ static tfrt_mailbox_slot_t* tfrt_mailbox_allocate_slot(tfrt_mailbox_t* mailbox, 
   return slot;
 }
 
-// Returns the value (+1) that both sides share, whoever of them is first; NULL when memory is
-// out.
+// The error (+1) with which |key| is closed, or NULL; with the mutex held.
+static tfrt_async_value_t* tfrt_mailbox_find_closed(tfrt_mailbox_t* mailbox,
+                                                    tfrt_string_view_t key) {
+  for (tfrt_list_link_t* link = mailbox->closed.next; link != &mailbox->closed; link = link->next) {
+    tfrt_mailbox_closed_t* closed = TFRT_CONTAINER_OF(link, tfrt_mailbox_closed_t, link);
+    tfrt_string_view_t prefix = tfrt_string_view_make(closed->prefix, closed->prefix_size);
+    if (tfrt_string_view_starts_with(key, prefix)) return tfrt_async_value_retain(closed->error);
+  }
+  return NULL;
+}
+
+// Returns the value (+1) that both sides share, whoever of them is first. NULL when memory is
+// out, or, with |*out_closed| (+1), when the key is closed.
 static tfrt_indirect_value_t* tfrt_mailbox_meet(tfrt_mailbox_t* mailbox, uint64_t request,
                                                 uint32_t sender, tfrt_string_view_t key,
-                                                bool is_sent) {
+                                                bool is_sent, tfrt_async_value_t** out_closed) {
   tfrt_mutex_lock(&mailbox->mutex);
+  *out_closed = tfrt_mailbox_find_closed(mailbox, key);
+  if (*out_closed) {
+    tfrt_mutex_unlock(&mailbox->mutex);
+    return NULL;
+  }
   tfrt_mailbox_slot_t* slot = tfrt_mailbox_find(mailbox, request, sender, key, !is_sent);
   tfrt_indirect_value_t* value = slot ? slot->value : NULL;
   if (slot) {
@@ -88,9 +118,76 @@ static tfrt_indirect_value_t* tfrt_mailbox_meet(tfrt_mailbox_t* mailbox, uint64_
   return value;
 }
 
+// --- Closing -------------------------------------------------------------------
+
+// Takes out the oldest slot whose key begins with |prefix|: its value (+1), or NULL.
+static tfrt_async_value_t* tfrt_mailbox_take_closed(tfrt_mailbox_t* mailbox,
+                                                    tfrt_string_view_t prefix) {
+  tfrt_async_value_t* value = NULL;
+  tfrt_mutex_lock(&mailbox->mutex);
+  for (tfrt_list_link_t* link = mailbox->slots.next; link != &mailbox->slots && !value;) {
+    tfrt_mailbox_slot_t* slot = TFRT_CONTAINER_OF(link, tfrt_mailbox_slot_t, link);
+    link = link->next;
+    tfrt_string_view_t key = tfrt_string_view_make(slot->key, slot->key_size);
+    if (!tfrt_string_view_starts_with(key, prefix)) continue;
+    tfrt_list_remove(&slot->link);
+    value = &slot->value->base;
+    tfrt_mailbox_free_slot(mailbox, slot);
+  }
+  tfrt_mutex_unlock(&mailbox->mutex);
+  return value;
+}
+
+// Closes keys that begin with |prefix|, with |error| (+0). Whoever comes after the first lock
+// finds it closed; whoever came before is taken out then.
+static tfrt_status_t tfrt_mailbox_close(tfrt_mailbox_t* mailbox, tfrt_string_view_t prefix,
+                                        tfrt_async_value_t* error) {
+  tfrt_mailbox_closed_t* closed =
+      tfrt_allocator_allocate_zeroed(mailbox->allocator, sizeof(*closed) + prefix.size);
+  if (!closed) return tfrt_status_out_of_memory();
+  closed->error = tfrt_async_value_retain(error);
+  closed->prefix_size = prefix.size;
+  if (prefix.size > 0) memcpy(closed->prefix, prefix.data, prefix.size);
+  tfrt_mutex_lock(&mailbox->mutex);
+  tfrt_async_value_t* before = tfrt_mailbox_find_closed(mailbox, prefix);
+  if (!before) tfrt_list_push_back(&mailbox->closed, &closed->link);
+  tfrt_mutex_unlock(&mailbox->mutex);
+  if (before) {
+    tfrt_async_value_release(before);
+    tfrt_async_value_release(closed->error);
+    tfrt_allocator_free(mailbox->allocator, closed, sizeof(*closed) + prefix.size);
+    return NULL;
+  }
+  for (tfrt_async_value_t* value; (value = tfrt_mailbox_take_closed(mailbox, prefix));) {
+    tfrt_async_value_set_error(value, tfrt_async_value_error(error));
+    // What was sent stays alive, here and at its owner, until it is resolved, and it would not be
+    // if nobody asked.
+    tfrt_async_value_demand(value);
+    tfrt_async_value_release(value);
+  }
+  return NULL;
+}
+
+// Returns true if |key| and |value| are a message that closes keys; |*out_prefix| is set to
+// their beginning.
+static bool tfrt_mailbox_closes(tfrt_string_view_t key, tfrt_async_value_t* value,
+                                tfrt_string_view_t* out_prefix) {
+  tfrt_string_view_t mark = tfrt_string_view_of(TFRT_MAILBOX_CLOSE_PREFIX);
+  if (!tfrt_string_view_starts_with(key, mark) || !tfrt_async_value_is_error(value)) return false;
+  *out_prefix = tfrt_string_view_make(key.data + mark.size, key.size - mark.size);
+  return true;
+}
+
 tfrt_status_t tfrt_mailbox_send(tfrt_mailbox_t* mailbox, uint64_t request, uint32_t sender,
                                 tfrt_string_view_t key, tfrt_async_value_t* value) {
-  tfrt_indirect_value_t* shared = tfrt_mailbox_meet(mailbox, request, sender, key, true);
+  tfrt_string_view_t prefix;
+  if (tfrt_mailbox_closes(key, value, &prefix)) return tfrt_mailbox_close(mailbox, prefix, value);
+  tfrt_async_value_t* closed = NULL;
+  tfrt_indirect_value_t* shared = tfrt_mailbox_meet(mailbox, request, sender, key, true, &closed);
+  if (closed) {
+    tfrt_async_value_release(closed);
+    return NULL;
+  }
   if (!shared) return tfrt_status_out_of_memory();
   // If the receiver was cancelled meanwhile, its error stays.
   tfrt_indirect_value_forward(shared, value);
@@ -137,10 +234,11 @@ tfrt_async_value_t* tfrt_mailbox_receive(tfrt_mailbox_t* mailbox, tfrt_request_c
                                          uint64_t number, uint32_t sender, tfrt_string_view_t key) {
   tfrt_mailbox_wait_t* wait = tfrt_allocator_allocate_zeroed(mailbox->allocator, sizeof(*wait));
   if (!wait) return tfrt_async_value_out_of_memory();
-  tfrt_indirect_value_t* value = tfrt_mailbox_meet(mailbox, number, sender, key, false);
+  tfrt_async_value_t* closed = NULL;
+  tfrt_indirect_value_t* value = tfrt_mailbox_meet(mailbox, number, sender, key, false, &closed);
   if (!value) {
     tfrt_allocator_free(mailbox->allocator, wait, sizeof(*wait));
-    return tfrt_async_value_out_of_memory();
+    return closed ? closed : tfrt_async_value_out_of_memory();
   }
   tfrt_ref_count_initialize(&wait->ref_count);
   tfrt_ref_count_increment(&wait->ref_count);

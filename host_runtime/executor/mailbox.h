@@ -30,8 +30,13 @@
 typedef struct tfrt_mailbox_s {
   tfrt_allocator_t allocator;
   tfrt_mutex_t mutex;
-  tfrt_list_link_t slots;  // one side has come; in the order of that; guarded by |mutex|
+  tfrt_list_link_t slots;   // one side has come; in the order of that; guarded by |mutex|
+  tfrt_list_link_t closed;  // beginnings of keys that are; guarded by |mutex|
 } tfrt_mailbox_t;
+
+// A message under this and the beginning of keys closes that beginning, with the error that it is:
+// who waits for such a key, now or later, gets that error, and what is sent under one is dropped.
+#define TFRT_MAILBOX_CLOSE_PREFIX "tfrt:close:"
 
 // Makes |mailbox| an empty one. Thread-compatible.
 void tfrt_mailbox_initialize(tfrt_mailbox_t* mailbox, tfrt_allocator_t allocator);

@@ -8,6 +8,7 @@ typedef struct tfrt_turn_series_s {
   uint64_t request;
   uint64_t next;
   uint32_t active;
+  tfrt_status_t broken;  // +1; NULL: it is not
   size_t name_size;
   char name[];
 } tfrt_turn_series_t;
@@ -21,6 +22,7 @@ void tfrt_turn_table_initialize(tfrt_turn_table_t* table, tfrt_allocator_t alloc
 void tfrt_turn_table_deinitialize(tfrt_turn_table_t* table) {
   for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&table->series));) {
     tfrt_turn_series_t* series = TFRT_CONTAINER_OF(link, tfrt_turn_series_t, link);
+    tfrt_status_release(series->broken);
     tfrt_allocator_free(table->allocator, series, sizeof(*series) + series->name_size);
   }
   tfrt_mutex_deinitialize(&table->mutex);
@@ -56,9 +58,18 @@ tfrt_status_t tfrt_turn_table_begin(tfrt_turn_table_t* table, uint64_t request,
   tfrt_mutex_lock(&table->mutex);
   tfrt_turn_series_t* found = tfrt_turn_table_find(table, request, series);
   if (!found) found = tfrt_turn_table_add(table, request, series);
-  if (found) *out_turn = (tfrt_turn_t){.number = found->next++, .overlaps = found->active++ > 0};
+  tfrt_status_t status = found ? tfrt_status_retain(found->broken) : tfrt_status_out_of_memory();
+  if (!status) *out_turn = (tfrt_turn_t){.number = found->next++, .overlaps = found->active++ > 0};
   tfrt_mutex_unlock(&table->mutex);
-  return found ? NULL : tfrt_status_out_of_memory();
+  return status;
+}
+
+void tfrt_turn_table_break(tfrt_turn_table_t* table, uint64_t request, tfrt_string_view_t series,
+                           tfrt_status_t status) {
+  tfrt_mutex_lock(&table->mutex);
+  tfrt_turn_series_t* found = tfrt_turn_table_find(table, request, series);
+  if (found && !found->broken) found->broken = tfrt_status_retain(status);
+  tfrt_mutex_unlock(&table->mutex);
 }
 
 void tfrt_turn_table_end(tfrt_turn_table_t* table, uint64_t request, tfrt_string_view_t series) {

@@ -10,9 +10,13 @@
 // Two turns of one series on one host should not overlap: then nothing orders them, and another
 // host may begin them the other way round. The table says when that happens.
 //
+// Once a turn has failed, the series is *broken*: no turn of it begins any more, and whoever
+// tries gets the same error. So hosts that can't know any more which turn the others are at
+// don't wait for each other.
+//
 // Life:
 //  1. Initialised in the storage of whoever has the requests.
-//  2. A turn is begun, and ended as often.
+//  2. A turn is begun, and ended as often; a series may be broken.
 //  3. Deinitialised, which forgets all series.
 //
 // Thread rule: thread-safe after initialisation.
@@ -46,10 +50,15 @@ void tfrt_turn_table_initialize(tfrt_turn_table_t* table, tfrt_allocator_t alloc
 // Gives |table| back. Thread-compatible.
 void tfrt_turn_table_deinitialize(tfrt_turn_table_t* table);
 
-// Begins the next turn of |series| in |request| and sets |*out_turn| to it. RESOURCE_EXHAUSTED:
-// nothing has begun. Thread-safe.
+// Begins the next turn of |series| in |request| and sets |*out_turn| to it. RESOURCE_EXHAUSTED,
+// or what has broken the series: nothing has begun. Thread-safe.
 tfrt_status_t tfrt_turn_table_begin(tfrt_turn_table_t* table, uint64_t request,
                                     tfrt_string_view_t series, tfrt_turn_t* out_turn) TFRT_MUST_USE;
+
+// Breaks |series|, of which a turn was begun, with |status| (+0); again changes nothing.
+// Thread-safe.
+void tfrt_turn_table_break(tfrt_turn_table_t* table, uint64_t request, tfrt_string_view_t series,
+                           tfrt_status_t status);
 
 // A turn of |series| that was begun is over. Thread-safe.
 void tfrt_turn_table_end(tfrt_turn_table_t* table, uint64_t request, tfrt_string_view_t series);

@@ -2,6 +2,7 @@
 #include "kernels/distributed/collective.h"
 
 #include "host_runtime/executor/call_scope.h"
+#include "host_runtime/executor/mailbox.h"
 #include "host_runtime/tensor/tensor_types.h"
 #include "kernels/distributed/collective_impl.h"
 
@@ -38,6 +39,68 @@ void tfrt_collective_release(tfrt_collective_t* collective) {
   tfrt_call_scope_leave(scope);
 }
 
+// --- Messages --------------------------------------------------------------------
+
+// Appends what the keys of the group's messages begin with, and no other group's. The name may
+// be anything, so its length comes first.
+static void append_prefix(tfrt_collective_t* collective, tfrt_string_builder_t* out) {
+  tfrt_string_builder_append_format(out, TFRT_COLLECTIVE_KEY_PREFIX "%llu:%zu:",
+                                    (unsigned long long)collective->context.request->options.id,
+                                    collective->series.size);
+  tfrt_string_builder_append_view(out, tfrt_string_builder_view(&collective->series));
+  tfrt_string_builder_append_char(out, ':');
+}
+
+static tfrt_async_value_t* take_key(tfrt_string_builder_t* key) {
+  tfrt_async_value_t* value = key->failed
+                                  ? tfrt_async_value_out_of_memory()
+                                  : tfrt_async_value_create_string(tfrt_string_builder_view(key));
+  tfrt_string_builder_deinitialize(key);
+  return value;
+}
+
+static tfrt_async_value_t* key_of(tfrt_collective_t* collective, char phase, uint32_t number) {
+  tfrt_string_builder_t key;
+  tfrt_string_builder_initialize(&key, collective->allocator);
+  append_prefix(collective, &key);
+  tfrt_string_builder_append_format(&key, "%llu:%c%u", (unsigned long long)collective->turn, phase,
+                                    number);
+  return take_key(&key);
+}
+
+// Sends |value|, or receives if that is NULL, under |key| (consumed).
+static tfrt_async_value_t* pass(tfrt_collective_t* collective, uint32_t member,
+                                tfrt_async_value_t* key, tfrt_async_value_t* value) {
+  if (tfrt_async_value_is_error(key)) return key;
+  tfrt_status_origin_t site;
+  tfrt_kernel_site_origin(collective->site, &site);
+  tfrt_routed_message_t message = {.host = collective->group->ranks[member],
+                                   .context = &collective->context,
+                                   .site = &site,
+                                   .key = key,
+                                   .value = value,
+                                   .is_owed = true};
+  tfrt_call_router_t* router = collective->router;
+  tfrt_async_value_t* passed =
+      value ? router->vtable->send(router, &message) : router->vtable->receive(router, &message);
+  tfrt_async_value_release(key);
+  return passed;
+}
+
+// Closes the keys of the group on all members, here too: whoever waits is told, and what is
+// under way is dropped where it comes to.
+static void tell_others(tfrt_collective_t* collective, tfrt_status_t status) {
+  tfrt_async_value_t* error = tfrt_async_value_create_error(status);
+  for (uint32_t i = 0; i < collective->group->count && collective->group->count > 1; ++i) {
+    tfrt_string_builder_t key;
+    tfrt_string_builder_initialize(&key, collective->allocator);
+    tfrt_string_builder_append_text(&key, TFRT_MAILBOX_CLOSE_PREFIX);
+    append_prefix(collective, &key);
+    tfrt_async_value_release(pass(collective, i, take_key(&key), error));
+  }
+  tfrt_async_value_release(error);
+}
+
 // --- Errors ----------------------------------------------------------------------
 
 tfrt_status_t tfrt_collective_locate_take(const tfrt_collective_t* collective,
@@ -67,7 +130,15 @@ static void end_turn(tfrt_collective_t* collective) {
                       tfrt_string_builder_view(&collective->series));
 }
 
-void tfrt_collective_fail_take(tfrt_collective_t* collective, tfrt_status_t status) {
+// Later collectives of the group would wait for members that have given up: none begins here.
+static void break_series(tfrt_collective_t* collective, tfrt_status_t status) {
+  if (collective->group->count == 1) return;
+  tfrt_turn_table_break(collective->router->vtable->turns(collective->router),
+                        collective->context.request->options.id,
+                        tfrt_string_builder_view(&collective->series), status);
+}
+
+static void fail(tfrt_collective_t* collective, tfrt_status_t status, bool all_know) {
   tfrt_status_t located = tfrt_collective_locate_take(collective, status);
   tfrt_mutex_lock(&collective->mutex);
   bool is_first = !collective->status;
@@ -76,12 +147,22 @@ void tfrt_collective_fail_take(tfrt_collective_t* collective, tfrt_status_t stat
   bool tells_chain = is_first && !collective->told_chain;
   if (is_first) collective->told_result = collective->told_chain = true;
   tfrt_mutex_unlock(&collective->mutex);
+  if (is_first) break_series(collective, located);
   end_turn(collective);
+  if (is_first && !all_know) tell_others(collective, located);
   if (tells_result && collective->result) {
     tfrt_async_value_set_error(&collective->result->base, located);
   }
   if (tells_chain) tfrt_async_value_set_error(&collective->chain->base, located);
   tfrt_status_release(located);
+}
+
+void tfrt_collective_fail_take(tfrt_collective_t* collective, tfrt_status_t status) {
+  fail(collective, status, false);
+}
+
+void tfrt_collective_fail_all_know_take(tfrt_collective_t* collective, tfrt_status_t status) {
+  fail(collective, status, true);
 }
 
 tfrt_status_t tfrt_collective_failure(tfrt_collective_t* collective) {
@@ -121,50 +202,14 @@ const tfrt_dense_host_tensor_t* tfrt_collective_operand(const tfrt_collective_t*
   return &((const tfrt_host_tensor_t*)tfrt_async_value_payload(value))->dense;
 }
 
-// --- Messages --------------------------------------------------------------------
-
-static tfrt_async_value_t* key_of(tfrt_collective_t* collective, char phase, uint32_t number) {
-  tfrt_string_builder_t key;
-  tfrt_string_builder_initialize(&key, collective->allocator);
-  tfrt_string_builder_append_format(&key, TFRT_COLLECTIVE_KEY_PREFIX "%llu:%llu:%c%u:",
-                                    (unsigned long long)collective->context.request->options.id,
-                                    (unsigned long long)collective->turn, phase, number);
-  tfrt_string_builder_append_view(&key, tfrt_string_builder_view(&collective->series));
-  tfrt_async_value_t* value = key.failed
-                                  ? tfrt_async_value_out_of_memory()
-                                  : tfrt_async_value_create_string(tfrt_string_builder_view(&key));
-  tfrt_string_builder_deinitialize(&key);
-  return value;
-}
-
-// Sends |value|, or receives if that is NULL.
-static tfrt_async_value_t* pass(tfrt_collective_t* collective, uint32_t member, char phase,
-                                uint32_t number, tfrt_async_value_t* value) {
-  tfrt_async_value_t* key = key_of(collective, phase, number);
-  if (tfrt_async_value_is_error(key)) return key;
-  tfrt_status_origin_t site;
-  tfrt_kernel_site_origin(collective->site, &site);
-  tfrt_routed_message_t message = {.host = collective->group->ranks[member],
-                                   .context = &collective->context,
-                                   .site = &site,
-                                   .key = key,
-                                   .value = value,
-                                   .is_owed = true};
-  tfrt_call_router_t* router = collective->router;
-  tfrt_async_value_t* passed =
-      value ? router->vtable->send(router, &message) : router->vtable->receive(router, &message);
-  tfrt_async_value_release(key);
-  return passed;
-}
-
 tfrt_async_value_t* tfrt_collective_send(tfrt_collective_t* collective, uint32_t member, char phase,
                                          uint32_t number, tfrt_async_value_t* value) {
-  return pass(collective, member, phase, number, value);
+  return pass(collective, member, key_of(collective, phase, number), value);
 }
 
 tfrt_async_value_t* tfrt_collective_receive(tfrt_collective_t* collective, uint32_t member,
                                             char phase, uint32_t number) {
-  return pass(collective, member, phase, number, NULL);
+  return pass(collective, member, key_of(collective, phase, number), NULL);
 }
 
 // --- The record ------------------------------------------------------------------
@@ -259,7 +304,8 @@ static void run_ready(tfrt_task_t* task) {
     collective->turn = turn.number;
   }
   if (status) {
-    tfrt_collective_fail_take(collective, status);
+    bool is_broken = tfrt_status_code(status) != TFRT_STATUS_RESOURCE_EXHAUSTED;
+    fail(collective, status, is_broken);
     tfrt_collective_release(collective);
     return;
   }

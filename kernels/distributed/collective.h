@@ -17,13 +17,13 @@
 // 3. Transfer: each carries out its plan (collective_plan.h), a few messages ahead.
 //
 // All messages are values under keys of their own, over the router of the request:
-// "tfrt:REQUEST:TURN:PHASE NUMBER:SERIES". So this room knows no network.
+// "tfrt:REQUEST:SIZE:SERIES:TURN:PHASE NUMBER". So this room knows no network.
 //
 // Failure. Whatever is wrong before the agreement (an operand that is an error, another dtype)
 // is part of it and comes to all. What is wrong later, that is a lost host, a cancel, no memory,
-// makes the member's results errors at once; it goes on to receive, and sends the error in the
-// place of elements, so nobody waits for ever and nothing is left in a mailbox. Only to a
-// member that has had no elements from it yet it sends the error once, and both skip the rest.
+// makes the member's results errors at once, and it closes the keys of the group on all members
+// (mailbox.h): who waits gets that error. The group's series is broken on each then, so later
+// collectives fail where they begin. Steps that have begun still end, without elements.
 //
 // The result is there when its elements are; the chain when nobody reads the operand or the
 // result any more on account of this.

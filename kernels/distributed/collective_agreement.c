@@ -133,7 +133,13 @@ static void finish(tfrt_collective_t* collective) {
     tfrt_collective_transfer_take(collective);
     return;
   }
-  if (!status) status = finish_here(collective, &view);
+  if (status) {
+    // The same records gave every member the same verdict.
+    tfrt_collective_fail_all_know_take(collective, status);
+    tfrt_collective_release(collective);
+    return;
+  }
+  status = finish_here(collective, &view);
   if (status) {
     tfrt_collective_fail_take(collective, status);
   } else {

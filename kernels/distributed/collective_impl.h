@@ -107,8 +107,10 @@ void tfrt_collective_release(tfrt_collective_t* collective);
 tfrt_status_t tfrt_collective_locate_take(const tfrt_collective_t* collective,
                                           tfrt_status_t status);
 
-// Something failed: |status| (consumed), if it is the first, becomes the results. Thread-safe.
+// Something failed: |status| (consumed), if it is the first, becomes the results, and breaks the
+// group's series. The other members are told, unless all know it anyway. Thread-safe.
 void tfrt_collective_fail_take(tfrt_collective_t* collective, tfrt_status_t status);
+void tfrt_collective_fail_all_know_take(tfrt_collective_t* collective, tfrt_status_t status);
 
 // The first error (+1), or NULL. Thread-safe.
 tfrt_status_t tfrt_collective_failure(tfrt_collective_t* collective);

@@ -123,6 +123,30 @@ START_TEST(the_end_of_a_sender_takes_only_what_waits_for_it) {
 }
 END_TEST
 
+START_TEST(closed_keys_give_their_error_and_keep_nothing) {
+  tfrt_async_value_t* waits = receive(1, "g:1");
+  tfrt_async_value_t* other = receive(1, "h:1");
+  send_to(7, 2, "g:2", 5);
+  tfrt_status_t reason = tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "gone");
+  tfrt_async_value_t* error = tfrt_async_value_create_error(reason);
+  tfrt_string_view_t close = tfrt_string_view_of(TFRT_MAILBOX_CLOSE_PREFIX "g:");
+  for (int i = 0; i < 2; ++i) {
+    ck_assert_ptr_null(tfrt_mailbox_send(&mailbox, 0, 3, close, error));
+  }
+  ck_assert_ptr_eq(tfrt_async_value_error(waits), reason);
+  tfrt_async_value_release(waits);
+  // What comes later is dropped, whoever receives later gets the error.
+  send_to(7, 2, "g:3", 6);
+  tfrt_async_value_t* late = receive(2, "g:3");
+  ck_assert_ptr_eq(tfrt_async_value_error(late), reason);
+  tfrt_async_value_release(late);
+  send_to(7, 1, "h:1", 8);
+  expect(other, 8);
+  tfrt_async_value_release(error);
+  tfrt_status_release(reason);
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   TCase* meetings = tcase_create("mailbox");
   tcase_add_checked_fixture(meetings, set_up, tear_down);
@@ -131,6 +155,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(meetings, of_several_the_first_comes_first);
   tcase_add_test(meetings, a_cancel_ends_waits_before_and_after);
   tcase_add_test(meetings, the_end_of_a_sender_takes_only_what_waits_for_it);
+  tcase_add_test(meetings, closed_keys_give_their_error_and_keep_nothing);
   Suite* suite = suite_create("mailbox");
   suite_add_tcase(suite, meetings);
   return suite;
