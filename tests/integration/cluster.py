@@ -135,6 +135,20 @@ class ClusterTest(unittest.TestCase):
     def run_tfrt(self, *arguments):
         return self.finish(self.start(*arguments))
 
+    def ask(self, *arguments):
+        """What any verb of tfrt does: its exit code, output and errors."""
+        process = subprocess.run(
+            [self.tfrt, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=self.environment,
+            universal_newlines=True,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+        return process.returncode, process.stdout, process.stderr
+
     def status(self, workers):
         """What the workers say of themselves, by rank."""
         process = subprocess.run(

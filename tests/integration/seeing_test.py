@@ -9,7 +9,6 @@ Usage: seeing_test.py TFRT TFRT_WORKER
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 import unittest
@@ -90,20 +89,6 @@ SUM = """func.func @main() -> i32 {
 
 
 class SeeingTest(ClusterTest):
-    def ask(self, *arguments):
-        """Its exit code, output and errors."""
-        process = subprocess.run(
-            [self.tfrt, *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=self.environment,
-            universal_newlines=True,
-            timeout=PATIENCE_S,
-            check=False,
-        )
-        return process.returncode, process.stdout, process.stderr
-
     def ask_json(self, *arguments):
         code, out, err = self.ask(*arguments, "-o=json")
         self.assertEqual(code, 0, err)

@@ -34,19 +34,6 @@ class StartingTest(ClusterTest):
         super().setUp()
         self.program = self.write("ranks.mlir", RANKS)
 
-    def ask(self, *arguments):
-        process = subprocess.run(
-            [self.tfrt, *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=self.environment,
-            universal_newlines=True,
-            timeout=PATIENCE_S,
-            check=False,
-        )
-        return process.returncode, process.stdout, process.stderr
-
     def test_a_hostfile(self):
         workers = self.start_workers(2)
         lines = "# two\n%s  # the root\n\n%s slots=1\n" % tuple(w.address for w in workers)
