@@ -160,14 +160,14 @@ static tfrt_status_t tfrt_incoming_want_encode(const tfrt_incoming_want_t* want,
   tfrt_async_value_t* value = tfrt_async_value_resolved(want->value);
   const tfrt_type_t* type = tfrt_type_get(value->type_id);
   *out_type = type;
-  if (type->codec) {
-    tfrt_status_t status = type->codec->encode(tfrt_async_value_payload(value), out_encoding);
-    if (!status) return NULL;
-    tfrt_status_release(status);
-  }
-  return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
-                            "a %s can't leave its host; call a function on host %u instead",
-                            type->name, want->job->rank);
+  tfrt_status_t why = tfrt_type_encode(type, tfrt_async_value_payload(value), out_encoding);
+  if (!why) return NULL;
+  tfrt_status_t status =
+      tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
+                         "a %s can't leave its host (%s); call a function on host %u instead",
+                         type->name, tfrt_status_message(why), want->job->rank);
+  tfrt_status_release(why);
+  return status;
 }
 
 // Answers that the payload comes on a lane.

@@ -92,7 +92,7 @@ static void tfrt_inventory_add_value(tfrt_inventory_t* inventory, tfrt_async_val
   tfrt_inventory_add_text(inventory, "type", type->name);
   tfrt_encoding_t encoding;
   if (!type->codec) return;
-  tfrt_status_t status = type->codec->encode(tfrt_async_value_payload(payload), &encoding);
+  tfrt_status_t status = tfrt_type_encode(type, tfrt_async_value_payload(payload), &encoding);
   if (!status) tfrt_inventory_add_number(inventory, "bytes", encoding.body_size);
   tfrt_status_release(status);
 }

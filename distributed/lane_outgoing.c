@@ -21,13 +21,8 @@ static tfrt_status_t encode(tfrt_async_value_t* value, tfrt_encoding_t* out_enco
     return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION, "the value has no payload here");
   }
   const tfrt_type_t* type = tfrt_type_get(value->type_id);
-  if (!type->codec) {
-    return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
-                              "values of type %s can't leave their host", type->name);
-  }
   *out_type = type->name;
-  *out_encoding = (tfrt_encoding_t){0};
-  return type->codec->encode(tfrt_async_value_payload(value), out_encoding);
+  return tfrt_type_encode(type, tfrt_async_value_payload(value), out_encoding);
 }
 
 static tfrt_status_t check_send(tfrt_lane_manager_t* manager, tfrt_lane_peer_t* peer,

@@ -30,7 +30,7 @@ tfrt_status_t tfrt_value_item_encode(tfrt_async_value_t* value, size_t limit,
   const tfrt_type_t* type = tfrt_type_get(concrete->type_id);
   if (!type->codec) return NULL;
   tfrt_encoding_t encoding;
-  tfrt_status_t status = type->codec->encode(tfrt_async_value_payload(concrete), &encoding);
+  tfrt_status_t status = tfrt_type_encode(type, tfrt_async_value_payload(concrete), &encoding);
   if (status) {
     // The type has bytes, this value has none: it stays where it is.
     tfrt_status_release(status);
@@ -52,7 +52,7 @@ tfrt_wire_available_t tfrt_value_item_describe(tfrt_async_value_t* value) {
   tfrt_wire_available_t available = {.type = tfrt_string_view_of(type->name)};
   if (!type->codec) return available;
   tfrt_encoding_t encoding;
-  tfrt_status_t status = type->codec->encode(tfrt_async_value_payload(concrete), &encoding);
+  tfrt_status_t status = tfrt_type_encode(type, tfrt_async_value_payload(concrete), &encoding);
   if (!status) available.size = encoding.body_size;
   tfrt_status_release(status);
   return available;

@@ -82,3 +82,19 @@ tfrt_status_t tfrt_type_register(const tfrt_type_t* type, tfrt_type_id_t* out_id
   tfrt_mutex_unlock(&registration_mutex);
   return status;
 }
+
+tfrt_status_t tfrt_type_encode(const tfrt_type_t* type, const void* payload,
+                               tfrt_encoding_t* out_encoding) {
+  out_encoding->header_size = 0;
+  out_encoding->body = NULL;
+  out_encoding->body_size = 0;
+  if (!type->codec) {
+    return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION, "%s has no codec", type->name);
+  }
+  TFRT_RETURN_IF_ERROR(type->codec->encode(payload, out_encoding));
+  if (out_encoding->header_size <= TFRT_CODEC_MAX_HEADER_SIZE) return NULL;
+  return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
+                            "the codec of %s makes a header of %zu bytes, and at most %d fit; the "
+                            "rest belongs into the body",
+                            type->name, out_encoding->header_size, TFRT_CODEC_MAX_HEADER_SIZE);
+}

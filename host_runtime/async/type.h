@@ -104,6 +104,12 @@ typedef struct tfrt_type_s {
 // is full. Thread-safe.
 tfrt_status_t tfrt_type_register(const tfrt_type_t* type, tfrt_type_id_t* out_id) TFRT_MUST_USE;
 
+// Sets |*out_encoding| to what |payload| (+0) of |type| is in bytes; see tfrt_codec_t.
+// FAILED_PRECONDITION for a type without a codec, or a codec that breaks its rules; else the
+// codec's own error. Thread-safe.
+tfrt_status_t tfrt_type_encode(const tfrt_type_t* type, const void* payload,
+                               tfrt_encoding_t* out_encoding) TFRT_MUST_USE;
+
 // The type behind |id|, which must have been registered. Thread-safe.
 const tfrt_type_t* tfrt_type_get(tfrt_type_id_t id);
 

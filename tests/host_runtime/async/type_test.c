@@ -49,6 +49,39 @@ START_TEST(another_type_of_a_known_name_is_refused) {
 }
 END_TEST
 
+static size_t header_size;
+
+static tfrt_status_t encode(const void* payload, tfrt_encoding_t* out_encoding) {
+  (void)payload;
+  out_encoding->header_size = header_size;
+  return NULL;
+}
+
+static tfrt_status_t decode(const uint8_t* header, size_t size, size_t body_size,
+                            tfrt_allocator_t allocator, void* payload, void** out_body) {
+  (void)header, (void)size, (void)body_size, (void)allocator, (void)payload, (void)out_body;
+  return tfrt_status_create(TFRT_STATUS_UNIMPLEMENTED, "not here");
+}
+
+START_TEST(a_codec_that_breaks_its_rules_is_an_error_that_names_the_type) {
+  static const tfrt_codec_t codec = {.encode = encode, .decode = decode};
+  const tfrt_type_t type = {.name = "!test.long", .size = 8, .codec = &codec};
+  const tfrt_type_t dumb = {.name = "!test.dumb", .size = 8};
+  uint64_t payload = 0;
+  tfrt_encoding_t encoding;
+  header_size = TFRT_CODEC_MAX_HEADER_SIZE;
+  ck_assert_ptr_null(tfrt_type_encode(&type, &payload, &encoding));
+  ck_assert_uint_eq(encoding.body_size, 0);
+  header_size = TFRT_CODEC_MAX_HEADER_SIZE + 1;
+  tfrt_status_t status = tfrt_type_encode(&type, &payload, &encoding);
+  ck_assert_str_eq(tfrt_status_message(status),
+                   "the codec of !test.long makes a header of 161 bytes, and at most 160 fit; the "
+                   "rest belongs into the body");
+  assert_code(status, TFRT_STATUS_FAILED_PRECONDITION);
+  assert_code(tfrt_type_encode(&dumb, &payload, &encoding), TFRT_STATUS_FAILED_PRECONDITION);
+}
+END_TEST
+
 START_TEST(a_full_table_refuses) {
   static char names[TFRT_TYPE_MAX_COUNT][24];
   tfrt_type_id_t id = TFRT_TYPE_NONE;
@@ -91,6 +124,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tests, builtin_types_are_known_by_their_mlir_names);
   tcase_add_test(tests, a_registered_type_is_found_and_the_same_again_is_the_same);
   tcase_add_test(tests, another_type_of_a_known_name_is_refused);
+  tcase_add_test(tests, a_codec_that_breaks_its_rules_is_an_error_that_names_the_type);
   tcase_add_test(tests, a_full_table_refuses);
   tcase_add_test(tests, threads_that_register_the_same_get_the_same);
   Suite* suite = suite_create("type");
