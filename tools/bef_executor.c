@@ -21,6 +21,7 @@
 #include "tools/common/announcing_allocator.h"
 #include "tools/common/device_platforms.h"
 #include "tools/common/diagnostic_verifier.h"
+#include "tools/common/end_watch.h"
 #include "tools/common/flags.h"
 #include "tools/common/kernel_rooms.h"
 #include "tools/common/result_printer.h"
@@ -56,6 +57,7 @@ typedef struct tfrt_bef_executor_s {
   tfrt_metric_table_t metrics;
   tfrt_histogram_t* function_seconds;
   tfrt_timer_queue_t timers;
+  tfrt_end_watch_t end_watch;  // of the function that runs, if it has a deadline
   tfrt_allocator_t allocator;  // the one that was chosen
   const tfrt_allocator_type_t* allocator_type;
   tfrt_scope_printer_t scopes;
@@ -219,8 +221,10 @@ static tfrt_status_t tfrt_bef_executor_execute(tfrt_bef_executor_t* executor,
   tfrt_execution_context_t with_end = *context;
   with_end.scope = &end.scope;
   tfrt_function_execute(function, &with_end, NULL, results);
+  tfrt_end_watch_set_results(&executor->end_watch, results);
   tfrt_call_scope_leave(&end.scope);
   tfrt_work_queue_await(executor->host->work_queue, results, function->result_count);
+  tfrt_end_watch_set_results(&executor->end_watch, NULL);
   tfrt_work_queue_await(executor->host->work_queue, &end.value, 1);
   tfrt_async_value_release(end.value);
   return NULL;
@@ -301,7 +305,12 @@ static tfrt_status_t tfrt_bef_executor_run_request(tfrt_bef_executor_t* executor
   tfrt_execution_context_t context = tfrt_host_context_execution(executor->host, request);
   tfrt_request_deadline_t* deadline = NULL;
   TFRT_RETURN_IF_ERROR(tfrt_request_deadline_start(request, &executor->timers, &deadline));
+  if (deadline) {
+    tfrt_end_watch_start(&executor->end_watch, &executor->timers, function,
+                         request->options.deadline_ns, "bef_executor", TFRT_EXIT_FAILED);
+  }
   tfrt_status_t status = tfrt_bef_executor_trace_call(executor, function, &context);
+  tfrt_end_watch_stop(&executor->end_watch);
   tfrt_request_deadline_stop(deadline);
   return status;
 }
@@ -428,6 +437,7 @@ static int tfrt_bef_executor_main(tfrt_bef_executor_t* executor, const char* pat
   tfrt_diagnostic_verifier_initialize(&executor->errors, true, tfrt_allocator_system());
   tfrt_mutex_initialize(&executor->errors_mutex);
   tfrt_timer_queue_initialize(&executor->timers, tfrt_clock_system());
+  tfrt_end_watch_initialize(&executor->end_watch);
   tfrt_bef_executor_start_metrics(executor);
   tfrt_status_t status = tfrt_bef_executor_set_up(executor, path);
   // What is wrong with an op of the file may be expected at its place.
@@ -466,7 +476,8 @@ static const char tfrt_bef_executor_footer[] =
     "that the file was made of, which are looked for by the names in it.\n"
     "\n"
     "Exit codes: 0 all ran; 1 the file can't be run, an op failed and its text doesn't\n"
-    "expect that, or memory leaked; 2 wrong usage.";
+    "expect that, memory leaked, or a function didn't end within 5 s after its deadline;\n"
+    "2 wrong usage.";
 
 static tfrt_status_t tfrt_bef_executor_take_path(const tfrt_flag_list_t* files,
                                                  const char** out_path) {

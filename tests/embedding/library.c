@@ -3,6 +3,8 @@
 // A kernel library with one type and two kernels; with WITH_CHOICES, also with a work queue and an
 // allocator; and, for each other macro that the test defines, with one mistake that such libraries
 // may have.
+#include <unistd.h>
+
 #include "embedding/kernel_library.h"
 
 #ifndef TRIPLE
@@ -44,7 +46,18 @@ static void sample_make_pair(tfrt_kernel_frame_t* frame) {
                         tfrt_async_value_create_copy(sample_pair_type, &pair, sizeof(pair)));
 }
 
-#ifndef NO_KERNEL
+#ifdef NEVER
+static void sample_triple(tfrt_kernel_frame_t* frame) {
+  // The mistake: nobody keeps the value, to resolve it one day.
+  tfrt_kernel_frame_set(frame, 0, tfrt_async_value_create_unconstructed(TFRT_TYPE_I32));
+}
+#elif defined(BLOCKING)
+static void sample_triple(tfrt_kernel_frame_t* frame) {
+  while (pause() != 0) {
+  }
+  tfrt_kernel_frame_set_i32(frame, 0, 0);
+}
+#elif !defined(NO_KERNEL)
 static void sample_triple(tfrt_kernel_frame_t* frame) {
   tfrt_kernel_frame_set_i32(frame, 0, 3 * tfrt_kernel_frame_i32(frame, 0));
 }

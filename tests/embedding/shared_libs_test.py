@@ -128,7 +128,8 @@ class SharedLibsTest(unittest.TestCase):
     def test_without_the_library_the_kernel_is_unknown(self):
         code, _, errors = run("bef_executor", self.bef)
         self.assertEqual(code, 1)
-        self.assertIn("sample.triple", errors)
+        self.assertIn("unknown kernel name 'sample.triple' (a kernel library that has it is "
+                      "named with --shared_libs)", errors)
 
     def test_translators_know_the_entries_of_a_library(self):
         library = "--shared_libs=" + self.good
@@ -144,7 +145,9 @@ class SharedLibsTest(unittest.TestCase):
         optimized = run("tfrt_opt", library, "--keep-value-names", self.text)[1]
         self.assertEqual(optimized, source.replace(b"\n\n", b"\n"))
         # Without them, the dialect is a stranger and its custom forms can't be read.
-        self.assertIn("sample.triple", run("mlir_to_bef", self.text)[2])
+        self.assertIn("custom op 'sample.triple' is unknown; an op that is not in the op tables "
+                      'is written "sample.triple"(...) : (...) -> ..., and a kernel library that '
+                      "has it is named with --shared_libs\n", run("mlir_to_bef", self.text)[2])
         self.assertIn(b'"sample.triple"(', run("bef_to_mlir", self.bef)[1])
 
     def test_translators_check_operands_and_types(self):
@@ -206,6 +209,21 @@ class SharedLibsTest(unittest.TestCase):
     def test_names_of_this_runtime_are_taken(self):
         clash = self.compile("clash", '-DTRIPLE="tfrt.add.i32"')
         self.assert_refused(clash, "clash.so", "tfrt.add.i32", "dialect of its own")
+
+    def test_a_function_that_never_ends_is_given_up_after_its_deadline(self):
+        for name, queue, text in [
+                ("NEVER", "s", "its result 0 is not there: a kernel never resolved its result"),
+                ("NEVER", "mstd:2", "its result 0 is not there: a kernel never resolved its "
+                                    "result"),
+                ("BLOCKING", "s", "kernel 'sample.triple' is still running (" + self.text +
+                                  ":3:10)")]:
+            library = self.compile(name.lower(), "-D" + name)
+            code, output, errors = run("bef_executor", "--shared_libs=" + library,
+                                       "--deadline_ms=50", "--work_queue_type=" + queue, self.bef)
+            self.assertEqual(code, 1)
+            self.assertEqual(errors, "bef_executor: DEADLINE_EXCEEDED: function 'triples' has not "
+                                     "ended 5 s after its deadline: " + text + "\n")
+            self.assertTrue(output.endswith(b"--- Running 'triples':\n"), output)
 
     def test_tfrt_run_and_its_workers(self):
         program = os.path.join(self.folder, "d.mlir")
