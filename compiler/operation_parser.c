@@ -180,8 +180,11 @@ static bool fail_custom(tfrt_parser_t* parser, const tfrt_parser_op_t* op) {
   }
   return tfrt_parser_fail_at(parser, op->token.offset,
                              "custom op '%s' is unknown; an op that is not in the op tables is "
-                             "written \"%s\"(...) : (...) -> ...",
-                             name, name);
+                             "written \"%s\"(...) : (...) -> ...%s",
+                             name, name,
+                             strchr(name, '.') ? ", and a kernel library that has it is named with "
+                                                 "--shared_libs"
+                                               : "");
 }
 
 static bool parse_custom(tfrt_parser_t* parser, tfrt_parser_op_t* op) {

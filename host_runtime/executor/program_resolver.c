@@ -214,7 +214,11 @@ static tfrt_status_t tfrt_program_resolver_resolve_form(const tfrt_kernel_t* ker
                                                         tfrt_kernel_site_t* site) {
   const char* name = site->bef->name;
   if (!kernel) {
-    return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "unknown kernel name '%s'", name);
+    // The first half is what texts expect of TFRT; behind it, what is mostly the reason.
+    return tfrt_status_create(TFRT_STATUS_NOT_FOUND,
+                              "unknown kernel name '%s' (a kernel library that has it is named "
+                              "with --shared_libs)",
+                              name);
   }
   if (site->owner->base.kind == TFRT_FUNCTION_SYNC) {
     site->run_sync = kernel->sync_function;

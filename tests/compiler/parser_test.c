@@ -170,7 +170,8 @@ START_TEST(several_errors_are_reported_in_one_go) {
       "5:8: error: op 'tfrt.lessequal.i32' has no custom form; write \"tfrt.lessequal.i32\"(...) "
       ": (...) -> ...\n"
       "6:8: error: custom op 'my.op' is unknown; an op that is not in the op tables is written "
-      "\"my.op\"(...) : (...) -> ...\n"
+      "\"my.op\"(...) : (...) -> ..., and a kernel library that has it is named with "
+      "--shared_libs\n"
       "7:15: error: use of undeclared value '%nope'\n"
       "10:10: error: op 'tfrt.constant.i32' has 1 results, but the names stand for 2\n");
 }

@@ -24,7 +24,10 @@ START_TEST(an_unknown_kernel_is_named_with_its_place) {
       {.name = "test.constant", .results = {0}, .result_count = 1, .has_attribute = true},
       {.name = "test.unheard", .results = {1}, .result_count = 1},
   };
-  expect_refused(kernels, 2, 2, TFRT_STATUS_NOT_FOUND, "unknown kernel name 'test.unheard'", 11);
+  expect_refused(kernels, 2, 2, TFRT_STATUS_NOT_FOUND,
+                 "unknown kernel name 'test.unheard' (a kernel library that has it is named with "
+                 "--shared_libs)",
+                 11);
 }
 END_TEST
 
