@@ -151,6 +151,7 @@ static void initialize(tfrt_async_value_t* value, tfrt_async_value_kind_t kind, 
 
 static tfrt_async_value_t* create_concrete(tfrt_type_id_t type_id, uint8_t flags,
                                            tfrt_async_value_state_t state) {
+  if (TFRT_UNLIKELY(type_id == TFRT_TYPE_NONE)) tfrt_type_abort_none();
   tfrt_async_value_t* value = tfrt_value_storage_allocate(storage_size(type_id, flags));
   if (value) initialize(value, TFRT_ASYNC_VALUE_CONCRETE, flags, type_id, state);
   return value;

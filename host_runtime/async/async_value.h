@@ -43,7 +43,7 @@
 // by whoever saw the value available; who may write it is the program's business
 // (chains order that).
 // Failure rule: creation gives NULL only when memory is out; callers turn that into
-// tfrt_async_value_out_of_memory().
+// tfrt_async_value_out_of_memory(). Making a value of TFRT_TYPE_NONE aborts with a message.
 #ifndef TFRT_HOST_RUNTIME_ASYNC_ASYNC_VALUE_H_
 #define TFRT_HOST_RUNTIME_ASYNC_ASYNC_VALUE_H_
 

@@ -2,6 +2,8 @@
 #include "host_runtime/async/type.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "host_runtime/async/builtin_types.h"
@@ -59,6 +61,12 @@ static tfrt_status_t register_locked(const tfrt_type_t* type, tfrt_type_id_t* ou
     *out_id = known;
     return NULL;
   }
+  if (type->name[0] != '!' || !type->name[1]) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "type '%s': the name of a type begins with '!', as MLIR prints it: "
+                              "'!my.type'",
+                              type->name);
+  }
   uint32_t count = atomic_load_explicit(&registered_count, memory_order_relaxed);
   if (count == MAX_REGISTERED) {
     return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED,
@@ -76,6 +84,12 @@ tfrt_status_t tfrt_type_register(const tfrt_type_t* type, tfrt_type_id_t* out_id
   *out_id = TFRT_TYPE_NONE;
   if (!type->name || !type->name[0]) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a type needs a name");
+  }
+  if (type->codec && (!type->codec->encode || !type->codec->decode)) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "the codec of type '%s' lacks its %s function: a codec has both, and "
+                              "a type whose values stay on their host has no codec",
+                              type->name, type->codec->encode ? "decode" : "encode");
   }
   tfrt_mutex_lock(&registration_mutex);
   tfrt_status_t status = register_locked(type, out_id);
@@ -97,4 +111,11 @@ tfrt_status_t tfrt_type_encode(const tfrt_type_t* type, const void* payload,
                             "the codec of %s makes a header of %zu bytes, and at most %d fit; the "
                             "rest belongs into the body",
                             type->name, out_encoding->header_size, TFRT_CODEC_MAX_HEADER_SIZE);
+}
+
+void tfrt_type_abort_none(void) {
+  fprintf(stderr,
+          "tfrt: a value of no type can't be made: register its type with tfrt_type_register() "
+          "before (a kernel library: in its set_up)\n");
+  abort();
 }

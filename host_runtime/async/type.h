@@ -19,8 +19,8 @@
 // filled; it is never shared between hosts as if it were a constant.
 //
 // Thread rule: all functions are thread-safe; a lookup takes no lock.
-// Failure rule: registering fails with ALREADY_EXISTS or RESOURCE_EXHAUSTED and
-// changes nothing then.
+// Failure rule: registering fails with INVALID_ARGUMENT, ALREADY_EXISTS or
+// RESOURCE_EXHAUSTED and changes nothing then.
 #ifndef TFRT_HOST_RUNTIME_ASYNC_TYPE_H_
 #define TFRT_HOST_RUNTIME_ASYNC_TYPE_H_
 
@@ -99,7 +99,8 @@ typedef struct tfrt_type_s {
 } tfrt_type_t;
 
 // Registers a copy of |type| (its strings and tables must be static) and sets
-// |*out_id|. ALREADY_EXISTS if another table entry has that name (the same
+// |*out_id|. INVALID_ARGUMENT if its name doesn't begin with `!`, or its codec lacks encode
+// or decode; ALREADY_EXISTS if another table entry has that name (the same
 // registration twice is answered with the first id); RESOURCE_EXHAUSTED if the table
 // is full. Thread-safe.
 tfrt_status_t tfrt_type_register(const tfrt_type_t* type, tfrt_type_id_t* out_id) TFRT_MUST_USE;
@@ -116,6 +117,11 @@ const tfrt_type_t* tfrt_type_get(tfrt_type_id_t id);
 // Sets |*out_id| to the type named |name| and returns true, or returns false if
 // there is none. Thread-safe.
 bool tfrt_type_find(const char* name, tfrt_type_id_t* out_id);
+
+// Ends the process with a message: somebody makes a value of TFRT_TYPE_NONE, mostly with the id of
+// a type that was never registered. The value would have no room for the payload that is about to
+// be written into it, so there is nothing to go on with. Thread-safe.
+void tfrt_type_abort_none(void);
 
 TFRT_API_END
 

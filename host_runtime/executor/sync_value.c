@@ -12,6 +12,7 @@ static bool tfrt_sync_value_fits_in_place(const tfrt_type_t* type) {
 }
 
 void* tfrt_sync_value_construct(tfrt_sync_value_t* value, tfrt_type_id_t type_id) {
+  if (TFRT_UNLIKELY(type_id == TFRT_TYPE_NONE)) tfrt_type_abort_none();
   const tfrt_type_t* type = tfrt_type_get(type_id);
   *value = (tfrt_sync_value_t){.type_id = type_id, .kind = TFRT_SYNC_VALUE_PLAIN};
   if (tfrt_sync_value_fits_in_place(type)) return value->as.bytes;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host_runtime/async/async_value.h"
 
+#include <signal.h>
 #include <string.h>
 
 #include "host_runtime/async/builtin_types.h"
@@ -696,6 +697,12 @@ START_TEST(a_value_that_would_keep_its_payload_may_also_become_available) {
 }
 END_TEST
 
+START_TEST(a_value_of_no_type_is_not_made) {
+  tfrt_async_value_t* value = tfrt_async_value_create_available(TFRT_TYPE_NONE);
+  ck_abort_msg("made %p", (void*)value);
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   TCase* tests = tcase_create("async_value");
   tcase_set_timeout(tests, 60);
@@ -729,6 +736,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tests, a_target_is_not_pulled_from_under_a_visitor);
   tcase_add_test(tests, a_payload_that_is_kept_outlives_the_error);
   tcase_add_test(tests, a_value_that_would_keep_its_payload_may_also_become_available);
+  tcase_add_test_raise_signal(tests, a_value_of_no_type_is_not_made, SIGABRT);
   Suite* suite = suite_create("async_value");
   suite_add_tcase(suite, tests);
   return suite;

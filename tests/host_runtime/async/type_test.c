@@ -82,6 +82,37 @@ START_TEST(a_codec_that_breaks_its_rules_is_an_error_that_names_the_type) {
 }
 END_TEST
 
+// Fails unless |type| is refused as a mistake with |part| in its message.
+static void expect_mistake(const tfrt_type_t* type, const char* part) {
+  tfrt_type_id_t id = 77;
+  tfrt_status_t status = tfrt_type_register(type, &id);
+  ck_assert_int_eq(tfrt_status_code(status), TFRT_STATUS_INVALID_ARGUMENT);
+  ck_assert_msg(strstr(tfrt_status_message(status), part) != NULL, "%s",
+                tfrt_status_message(status));
+  tfrt_status_release(status);
+  ck_assert_uint_eq(id, TFRT_TYPE_NONE);
+  ck_assert(!tfrt_type_find(type->name, &id));
+}
+
+START_TEST(names_begin_with_the_sign_of_types) {
+  expect_mistake(&(tfrt_type_t){.name = "polygon"}, "'polygon': the name of a type begins with");
+  expect_mistake(&(tfrt_type_t){.name = "i33"}, "'i33'");
+  expect_mistake(&(tfrt_type_t){.name = "!"}, "'!my.type'");
+}
+END_TEST
+
+START_TEST(half_a_codec_is_refused) {
+  const tfrt_codec_t* whole = tfrt_type_get(TFRT_TYPE_F64)->codec;
+  tfrt_codec_t codec = {NULL, NULL, NULL};
+  expect_mistake(&(tfrt_type_t){.name = "!test.half", .codec = &codec},
+                 "the codec of type '!test.half' lacks its encode function");
+  codec.encode = whole->encode;
+  expect_mistake(&(tfrt_type_t){.name = "!test.half", .codec = &codec}, "its decode function");
+  tfrt_type_id_t id;
+  ck_assert_ptr_null(tfrt_type_register(&(tfrt_type_t){.name = "!test.half", .codec = whole}, &id));
+}
+END_TEST
+
 START_TEST(a_full_table_refuses) {
   static char names[TFRT_TYPE_MAX_COUNT][24];
   tfrt_type_id_t id = TFRT_TYPE_NONE;
@@ -125,6 +156,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tests, a_registered_type_is_found_and_the_same_again_is_the_same);
   tcase_add_test(tests, another_type_of_a_known_name_is_refused);
   tcase_add_test(tests, a_codec_that_breaks_its_rules_is_an_error_that_names_the_type);
+  tcase_add_test(tests, names_begin_with_the_sign_of_types);
+  tcase_add_test(tests, half_a_codec_is_refused);
   tcase_add_test(tests, a_full_table_refuses);
   tcase_add_test(tests, threads_that_register_the_same_get_the_same);
   Suite* suite = suite_create("type");

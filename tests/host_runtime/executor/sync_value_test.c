@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host_runtime/executor/sync_value.h"
 
+#include <signal.h>
 #include <string.h>
 
 #include "host_runtime/async/builtin_types.h"
@@ -93,6 +94,12 @@ START_TEST(a_small_type_that_may_change_is_shared_and_not_copied) {
 }
 END_TEST
 
+START_TEST(a_value_of_no_type_is_not_made) {
+  tfrt_sync_value_t value;
+  ck_abort_msg("made %p", tfrt_sync_value_construct(&value, TFRT_TYPE_NONE));
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   Suite* suite = suite_create("sync_value");
   TCase* cases = tcase_create("sync_value");
@@ -101,6 +108,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(cases, a_payload_moves_to_an_async_value);
   tcase_add_test(cases, what_an_async_value_lends_stays_its_own);
   tcase_add_test(cases, a_small_type_that_may_change_is_shared_and_not_copied);
+  tcase_add_test_raise_signal(cases, a_value_of_no_type_is_not_made, SIGABRT);
   suite_add_tcase(suite, cases);
   return suite;
 }
