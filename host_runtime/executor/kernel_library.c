@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "host_runtime/async/type.h"
+
 #define TFRT_KERNEL_LIBRARY_SYMBOL "tfrt_kernel_library"
 
 // How libraries are linked so that they bring no runtime of their own.
@@ -26,6 +28,12 @@ static tfrt_status_t tfrt_kernel_library_second_runtime(void) {
   return tfrt_status_create(
       TFRT_STATUS_FAILED_PRECONDITION,
       "brings a second runtime into this process: " TFRT_KERNEL_LIBRARY_LINK_ADVICE);
+}
+
+// Says of which library the error |status| (consumed) is; OK stays OK.
+static tfrt_status_t tfrt_kernel_library_take_annotate(const tfrt_kernel_library_t* library,
+                                                       tfrt_status_t status) {
+  return tfrt_status_take_annotate(status, "kernel library '%s'", library->name);
 }
 
 static tfrt_status_t tfrt_kernel_library_bad_entry(const tfrt_kernel_descriptor_t* entry,
@@ -86,12 +94,21 @@ static tfrt_status_t tfrt_kernel_library_check_dialects(const tfrt_kernel_table_
   return NULL;
 }
 
+// OK if |what| number |index|, |name|, is complete.
+static tfrt_status_t tfrt_kernel_library_check_kernel(const char* what, size_t index,
+                                                      const char* name, bool has_function) {
+  if (!name || !name[0]) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "%s %zu lacks its name", what, index);
+  }
+  if (has_function) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "%s '%s' lacks its function", what, name);
+}
+
 static tfrt_status_t tfrt_kernel_library_check_kernels(
     const tfrt_kernel_registration_t* registrations, size_t count) {
   for (size_t i = 0; i < count; ++i) {
-    if (registrations[i].name && registrations[i].function) continue;
-    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "kernel %zu lacks its %s", i,
-                              registrations[i].name ? "function" : "name");
+    TFRT_RETURN_IF_ERROR(tfrt_kernel_library_check_kernel("kernel", i, registrations[i].name,
+                                                          registrations[i].function != NULL));
   }
   return NULL;
 }
@@ -103,9 +120,9 @@ static tfrt_status_t tfrt_kernel_library_check_parts(const tfrt_kernel_library_t
   TFRT_RETURN_IF_ERROR(tfrt_kernel_library_check_kernels(library->kernels, library->kernel_count));
   TFRT_RETURN_IF_ERROR(tfrt_kernel_library_check_kernels(library->natives, library->native_count));
   for (size_t i = 0; i < library->sync_kernel_count; ++i) {
-    if (library->sync_kernels[i].name && library->sync_kernels[i].function) continue;
-    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                              "synchronous kernel %zu lacks its name or its function", i);
+    const tfrt_sync_kernel_registration_t* sync_kernel = &library->sync_kernels[i];
+    TFRT_RETURN_IF_ERROR(tfrt_kernel_library_check_kernel(
+        "synchronous kernel", i, sync_kernel->name, sync_kernel->function != NULL));
   }
   return NULL;
 }
@@ -120,19 +137,57 @@ tfrt_status_t tfrt_kernel_library_check(const tfrt_kernel_library_t* library) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "the description lacks TFRT_KERNEL_LIBRARY_HEADER(name)");
   }
-  return tfrt_kernel_library_check_parts(library);
+  return tfrt_kernel_library_take_annotate(library, tfrt_kernel_library_check_parts(library));
 }
 
-tfrt_status_t tfrt_kernel_library_register(tfrt_kernel_registry_t* registry,
-                                           const tfrt_kernel_library_t* library) {
-  TFRT_RETURN_IF_ERROR(tfrt_kernel_library_check(library));
+// --- Registering -----------------------------------------------------------------
+
+// OK if |type|, of |value| of the op |entry|, is known in this process. A kernel would make values
+// of no type of one that isn't; nobody but the library can say what lies behind it.
+static tfrt_status_t tfrt_kernel_library_check_type(const tfrt_kernel_descriptor_t* entry,
+                                                    const char* what, const char* value,
+                                                    const char* type) {
+  tfrt_type_id_t id;
+  if (type[0] != '!' || tfrt_type_find(type, &id)) return NULL;
+  return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
+                            "op table entry '%s': %s '%s' has the type '%s', which is not "
+                            "registered: register it in set_up, or correct its name",
+                            entry->name, what, value, type);
+}
+
+static tfrt_status_t tfrt_kernel_library_check_types(const tfrt_kernel_table_t* table) {
+  for (size_t i = 0; i < table->count; ++i) {
+    const tfrt_kernel_descriptor_t* entry = &table->descriptors[i];
+    for (uint32_t j = 0; j < entry->operand_count; ++j) {
+      TFRT_RETURN_IF_ERROR(tfrt_kernel_library_check_type(entry, "operand", entry->operands[j].name,
+                                                          entry->operands[j].type));
+    }
+    for (uint32_t j = 0; j < entry->result_count; ++j) {
+      TFRT_RETURN_IF_ERROR(tfrt_kernel_library_check_type(entry, "result", entry->results[j].name,
+                                                          entry->results[j].type));
+    }
+  }
+  return NULL;
+}
+
+// Sets up |library|, which has been checked, and adds its parts to |registry|.
+static tfrt_status_t tfrt_kernel_library_add(tfrt_kernel_registry_t* registry,
+                                             const tfrt_kernel_library_t* library) {
   if (library->set_up) TFRT_RETURN_IF_ERROR(library->set_up());
+  TFRT_RETURN_IF_ERROR(tfrt_kernel_library_check_types(&library->ops));
+  TFRT_RETURN_IF_ERROR(tfrt_kernel_library_check_types(&library->native_ops));
   TFRT_RETURN_IF_ERROR(tfrt_kernel_registry_add_all(registry, &library->ops, library->kernels,
                                                     library->kernel_count));
   TFRT_RETURN_IF_ERROR(tfrt_kernel_registry_add_sync(registry, &library->ops, library->sync_kernels,
                                                      library->sync_kernel_count));
   return tfrt_kernel_registry_add_natives(registry, &library->native_ops, library->natives,
                                           library->native_count);
+}
+
+tfrt_status_t tfrt_kernel_library_register(tfrt_kernel_registry_t* registry,
+                                           const tfrt_kernel_library_t* library) {
+  TFRT_RETURN_IF_ERROR(tfrt_kernel_library_check(library));
+  return tfrt_kernel_library_take_annotate(library, tfrt_kernel_library_add(registry, library));
 }
 
 // --- Loading ---------------------------------------------------------------------

@@ -23,8 +23,8 @@
 // Life:
 //  1. The description is constant data; a loaded library stays in the process for ever.
 //  2. Checked: by loading, or by registering.
-//  3. Registered into each registry that programs are resolved against; its op table is also
-//     handed to the compiler.
+//  3. Registered into each registry that programs are resolved against: set up, which makes
+//     its types known, then added. Its op table is also handed to the compiler.
 //
 // Thread rule: constant data; the functions say theirs.
 // Failure rule: an error names the library, what is wrong, and what to do. A registry that a
@@ -82,7 +82,8 @@ extern const tfrt_kernel_library_t tfrt_kernel_library;
 tfrt_status_t tfrt_kernel_library_check(const tfrt_kernel_library_t* library) TFRT_MUST_USE;
 
 // Checks |library|, sets it up, and adds all that it brings to |registry|. Errors: those of the
-// check and of its set-up; ALREADY_EXISTS for a kernel that the registry has; INTERNAL for a
+// check and of its set-up; FAILED_PRECONDITION for an entry with a type (`!...`) that is not
+// registered once it is set up; ALREADY_EXISTS for a kernel that the registry has; INTERNAL for a
 // kernel without an entry, or the other way round. |library| outlives |registry|.
 // Thread-compatible.
 tfrt_status_t tfrt_kernel_library_register(tfrt_kernel_registry_t* registry,

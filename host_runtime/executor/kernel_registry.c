@@ -6,6 +6,9 @@
 #include "host_runtime/base/arena.h"
 #include "host_runtime/base/hash_table.h"
 
+// Ops that have a synchronous form.
+#define TFRT_KERNEL_SYNC_MARKS (TFRT_KERNEL_SYNC_TOO | TFRT_KERNEL_SYNC_ONLY)
+
 typedef struct tfrt_kernel_entry_s {
   tfrt_hash_node_t node;
   tfrt_string_view_t name;
@@ -126,6 +129,20 @@ static size_t tfrt_kernel_registry_find_entry(const tfrt_kernel_table_t* table, 
   return table->count;
 }
 
+// Whether the op of |descriptor| has a kernel for asynchronous functions.
+static bool tfrt_kernel_registry_wants_kernel(const tfrt_kernel_descriptor_t* descriptor) {
+  return !(descriptor->flags & (TFRT_KERNEL_TERMINATOR | TFRT_KERNEL_SYNC_ONLY));
+}
+
+// How many entries of |table| do.
+static size_t tfrt_kernel_registry_wanted(const tfrt_kernel_table_t* table) {
+  size_t wanted = 0;
+  for (size_t i = 0; i < table->count; ++i) {
+    wanted += tfrt_kernel_registry_wants_kernel(&table->descriptors[i]);
+  }
+  return wanted;
+}
+
 // Checks that each of |registrations| has an entry in |table|.
 static tfrt_status_t tfrt_kernel_registry_check_entries(
     const char* what, const tfrt_kernel_table_t* table,
@@ -140,6 +157,17 @@ static tfrt_status_t tfrt_kernel_registry_check_entries(
   return NULL;
 }
 
+// Checks that no two of |registrations| have one name.
+static tfrt_status_t tfrt_kernel_registry_check_names(
+    const char* what, const tfrt_kernel_registration_t* registrations, size_t count) {
+  for (size_t i = 1; i < count; ++i) {
+    if (tfrt_kernel_registration_find(registrations, i, registrations[i].name, 0) == i) continue;
+    return tfrt_status_create(TFRT_STATUS_ALREADY_EXISTS, "%s '%s' is registered twice", what,
+                              registrations[i].name);
+  }
+  return NULL;
+}
+
 // Adds to |names| what |table| and |registrations| agree on.
 static tfrt_status_t tfrt_kernel_registry_add_table(tfrt_kernel_registry_t* registry,
                                                     tfrt_hash_table_t* names, const char* what,
@@ -147,10 +175,15 @@ static tfrt_status_t tfrt_kernel_registry_add_table(tfrt_kernel_registry_t* regi
                                                     const tfrt_kernel_registration_t* registrations,
                                                     size_t count) {
   TFRT_RETURN_IF_ERROR(tfrt_kernel_registry_check_entries(what, table, registrations, count));
+  // Each has an entry: only one that is listed twice can make more of them than there are entries
+  // that want one. Looking is quadratic, so it is left to those who have to.
+  if (tfrt_kernel_registry_wanted(table) < count) {
+    TFRT_RETURN_IF_ERROR(tfrt_kernel_registry_check_names(what, registrations, count));
+  }
   size_t place = 0;
   for (size_t i = 0; i < table->count; ++i) {
     const tfrt_kernel_descriptor_t* descriptor = &table->descriptors[i];
-    if (descriptor->flags & (TFRT_KERNEL_TERMINATOR | TFRT_KERNEL_SYNC_ONLY)) continue;
+    if (!tfrt_kernel_registry_wants_kernel(descriptor)) continue;
     place = tfrt_kernel_registration_find(registrations, count, descriptor->name, place);
     if (place == count) {
       return tfrt_status_create(TFRT_STATUS_INTERNAL, "op table entry '%s' has no %s",
@@ -198,19 +231,36 @@ static tfrt_status_t tfrt_kernel_registry_add_one_sync(tfrt_kernel_registry_t* r
   return NULL;
 }
 
+// The error for an op that |table| marks and |registry| has no synchronous form of.
+static tfrt_status_t tfrt_kernel_registry_lacks_sync(const tfrt_kernel_registry_t* registry,
+                                                     const tfrt_kernel_table_t* table) {
+  for (size_t i = 0; i < table->count; ++i) {
+    const tfrt_kernel_descriptor_t* descriptor = &table->descriptors[i];
+    if (!(descriptor->flags & TFRT_KERNEL_SYNC_MARKS)) continue;
+    const tfrt_kernel_t* kernel =
+        tfrt_kernel_registry_find(registry, tfrt_string_view_of(descriptor->name));
+    if (kernel && kernel->sync_function) continue;
+    return tfrt_status_create(TFRT_STATUS_INTERNAL,
+                              "the op table marks '%s' as an op of synchronous functions, but no "
+                              "synchronous form of it is registered",
+                              descriptor->name);
+  }
+  return NULL;
+}
+
 tfrt_status_t tfrt_kernel_registry_add_sync(tfrt_kernel_registry_t* registry,
                                             const tfrt_kernel_table_t* table,
                                             const tfrt_sync_kernel_registration_t* registrations,
                                             size_t count) {
-  const tfrt_kernel_flags_t marks = TFRT_KERNEL_SYNC_TOO | TFRT_KERNEL_SYNC_ONLY;
   size_t marked = 0;
-  for (size_t i = 0; i < table->count; ++i) marked += (table->descriptors[i].flags & marks) != 0;
+  for (size_t i = 0; i < table->count; ++i)
+    marked += (table->descriptors[i].flags & TFRT_KERNEL_SYNC_MARKS) != 0;
   size_t place = 0;
   for (size_t i = 0; i < count; ++i) {
     place = tfrt_kernel_registry_find_entry(table, registrations[i].name, place);
     const tfrt_kernel_descriptor_t* descriptor =
         place < table->count ? &table->descriptors[place++] : NULL;
-    if (!descriptor || !(descriptor->flags & marks)) {
+    if (!descriptor || !(descriptor->flags & TFRT_KERNEL_SYNC_MARKS)) {
       return tfrt_status_create(TFRT_STATUS_INTERNAL,
                                 "the op table doesn't mark '%s' as an op of synchronous functions",
                                 registrations[i].name);
@@ -218,11 +268,7 @@ tfrt_status_t tfrt_kernel_registry_add_sync(tfrt_kernel_registry_t* registry,
     TFRT_RETURN_IF_ERROR(
         tfrt_kernel_registry_add_one_sync(registry, descriptor, registrations[i].function));
   }
-  if (marked == count) return NULL;
-  return tfrt_status_create(TFRT_STATUS_INTERNAL,
-                            "the op table marks %zu ops of synchronous functions, but %zu "
-                            "synchronous forms are registered",
-                            marked, count);
+  return marked == count ? NULL : tfrt_kernel_registry_lacks_sync(registry, table);
 }
 
 void tfrt_kernel_registry_set_type_checks(tfrt_kernel_registry_t* registry, bool enabled) {

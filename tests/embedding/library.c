@@ -10,6 +10,9 @@
 #ifndef TRIPLE
 #define TRIPLE "sample.triple"
 #endif
+#ifndef PAIR_TYPE
+#define PAIR_TYPE "!sample.pair"
+#endif
 #ifndef VERSION
 #define VERSION TFRT_API_VERSION
 #endif
@@ -32,10 +35,12 @@ typedef struct sample_pair_s {
 
 static tfrt_type_id_t sample_pair_type;
 
+#ifndef NO_SET_UP
 static void sample_pair_print(const void* payload, tfrt_string_builder_t* out) {
   const sample_pair_t* pair = (const sample_pair_t*)payload;
   tfrt_string_builder_append_format(out, "<%d, %d>", pair->first, pair->second);
 }
+#endif
 
 static void sample_make_pair(tfrt_kernel_frame_t* frame) {
 #ifdef UNKNOWN_FUNCTION
@@ -69,7 +74,7 @@ static const tfrt_result_descriptor_t sample_i32[] = {{"result", "i32"}};
 #endif
 static const tfrt_operand_descriptor_t sample_two[] = {{"first", "i32", TFRT_OPERAND_DEMANDED},
                                                        {"second", "i32", TFRT_OPERAND_DEMANDED}};
-static const tfrt_result_descriptor_t sample_pair[] = {{"pair", "!sample.pair"}};
+static const tfrt_result_descriptor_t sample_pair[] = {{"pair", PAIR_TYPE}};
 #ifdef UNSORTED_ATTRIBUTES
 static const tfrt_attribute_descriptor_t sample_attributes[] = {{"z", TFRT_ATTRIBUTE_I32, NULL},
                                                                 {"a", TFRT_ATTRIBUTE_I32, NULL}};
@@ -135,6 +140,7 @@ static const tfrt_allocator_type_t sample_allocator = {
     {"sample", ""}, NULL, sample_create_allocator, sample_finish_allocator};
 #endif
 
+#ifndef NO_SET_UP
 static tfrt_status_t sample_set_up(void) {
 #ifdef FAILING_SET_UP
   return tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "there is no sample today");
@@ -147,6 +153,7 @@ static tfrt_status_t sample_set_up(void) {
 #endif
   return tfrt_type_register(&pair, &sample_pair_type);
 }
+#endif
 
 #ifdef NO_DESCRIPTION
 extern const tfrt_kernel_library_t sample_kernel_library;
@@ -159,5 +166,7 @@ const tfrt_kernel_library_t tfrt_kernel_library = {
     .name = "sample",
     TFRT_KERNEL_LIBRARY_OPS(sample_ops),
     TFRT_KERNEL_LIBRARY_KERNELS(sample_kernels),
+#ifndef NO_SET_UP
     .set_up = sample_set_up,
+#endif
 };

@@ -206,6 +206,22 @@ class SharedLibsTest(unittest.TestCase):
         self.assert_refused(self.compile("setup", "-DFAILING_SET_UP"), "setup.so",
                             "there is no sample today", tools=executor)
 
+    def test_types_that_nobody_registers(self):
+        executor = ("bef_executor",)
+        self.assert_refused(self.compile("forgotten", "-DNO_SET_UP"), "forgotten.so",
+                            "kernel library 'sample'", "'sample.make_pair'", "result 'pair'",
+                            "'!sample.pair'", "register it in set_up", tools=executor)
+        misspelt = self.compile("misspelt", '-DPAIR_TYPE="!sample.pear"')
+        self.assert_refused(misspelt, "misspelt.so", "'!sample.pear'", "not registered",
+                            tools=executor)
+        program = os.path.join(self.folder, "m.mlir")
+        with open(program, "w", encoding="utf-8") as file:
+            file.write(DISTRIBUTED)
+        code, _, errors = run("tfrt", "run", "--shared_libs=" + misspelt, program)
+        self.assertNotEqual(code, 0)
+        self.assertEqual(errors.count("\n"), 1, errors)
+        self.assertIn("'!sample.pear'", errors)
+
     def test_names_of_this_runtime_are_taken(self):
         clash = self.compile("clash", '-DTRIPLE="tfrt.add.i32"')
         self.assert_refused(clash, "clash.so", "tfrt.add.i32", "dialect of its own")

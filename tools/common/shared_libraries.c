@@ -75,6 +75,8 @@ tfrt_status_t tfrt_shared_libraries_set_up(void) {
 }
 
 tfrt_status_t tfrt_shared_libraries_register(tfrt_kernel_registry_t* registry) {
+  // All first: the entries of one may name types of another.
+  TFRT_RETURN_IF_ERROR(tfrt_shared_libraries_set_up());
   for (size_t i = 0; i < tfrt_shared_library_count; ++i) {
     const tfrt_shared_library_t* entry = &tfrt_shared_libraries[i];
     tfrt_status_t status = tfrt_kernel_library_register(registry, entry->library);

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "host_runtime/async/type.h"
+
 #include "tests/support/test_main.h"
 
 static int set_up_calls;
@@ -17,6 +19,7 @@ static tfrt_status_t set_up_library(void) {
 }
 
 static void kernel_a(tfrt_kernel_frame_t* frame) { (void)frame; }
+static void kernel_b(tfrt_kernel_frame_t* frame) { (void)frame; }
 static void sync_a(tfrt_sync_frame_t* frame) { (void)frame; }
 
 static tfrt_kernel_descriptor_t ops[1];
@@ -65,7 +68,7 @@ START_TEST(all_parts_are_registered_after_the_set_up) {
   ck_assert_ptr_eq(tfrt_kernel_registry_tables(registry, &count)->descriptors, ops);
   ck_assert_uint_eq(count, 1);
   expect_error_take(tfrt_kernel_library_register(registry, &library), TFRT_STATUS_ALREADY_EXISTS,
-                    "'test.a' is registered twice");
+                    "kernel library 'test': kernel 'test.a' is registered twice");
 }
 END_TEST
 
@@ -123,11 +126,11 @@ START_TEST(what_is_missing_is_named) {
   ops[0].flags = TFRT_KERNEL_VARIADIC_OPERANDS;
   expect_defect("variadic operands");
   kernels[0].function = NULL;
-  expect_defect("kernel 0 lacks its function");
+  expect_defect("kernel 'test.a' lacks its function");
   natives[0].name = NULL;
   expect_defect("kernel 0 lacks its name");
   sync_kernels[0].function = NULL;
-  expect_defect("synchronous kernel 0");
+  expect_defect("kernel library 'test': synchronous kernel 'test.a' lacks its function");
 }
 END_TEST
 
@@ -145,6 +148,43 @@ START_TEST(entries_without_names_types_or_order_are_refused) {
   ops[0].attributes = unsorted;
   ops[0].attribute_count = 2;
   expect_defect("order of their names");
+}
+END_TEST
+
+START_TEST(a_kernel_twice_in_one_list_is_refused) {
+  const tfrt_kernel_registration_t twice[] = {{"test.a", kernel_a}, {"test.a", kernel_b}};
+  library.kernels = twice;
+  library.kernel_count = 2;
+  expect_error_take(tfrt_kernel_library_register(registry, &library), TFRT_STATUS_ALREADY_EXISTS,
+                    "kernel library 'test': kernel 'test.a' is registered twice");
+  ck_assert_ptr_null(tfrt_kernel_registry_find(registry, tfrt_string_view_of("test.a")));
+}
+END_TEST
+
+START_TEST(types_of_entries_are_registered_by_the_set_up) {
+  static const tfrt_operand_descriptor_t operands[] = {
+      {"any", TFRT_TYPE_ANY, TFRT_OPERAND_DEMANDED},
+      {"shape", "!lib.poligon", TFRT_OPERAND_DEMANDED}};
+  static const tfrt_result_descriptor_t results[] = {{"chain", "!tfrt.chain"},
+                                                     {"made", "!lib.late"}};
+  ops[0].operands = operands;
+  ops[0].operand_count = 2;
+  expect_error_take(tfrt_kernel_library_register(registry, &library),
+                    TFRT_STATUS_FAILED_PRECONDITION,
+                    "kernel library 'test': op table entry 'test.a': operand 'shape' has the type "
+                    "'!lib.poligon', which is not registered: register it in set_up");
+  ck_assert_int_eq(set_up_calls, 1);
+  ck_assert_ptr_null(tfrt_kernel_registry_find(registry, tfrt_string_view_of("test.a")));
+  ops[0].operand_count = 1;
+  native_ops[0].results = results;
+  native_ops[0].result_count = 2;
+  expect_error_take(tfrt_kernel_library_register(registry, &library),
+                    TFRT_STATUS_FAILED_PRECONDITION,
+                    "'native': result 'made' has the type '!lib.late'");
+  const tfrt_type_t late = {.name = "!lib.late", .size = 4};
+  tfrt_type_id_t id;
+  ck_assert_ptr_null(tfrt_type_register(&late, &id));
+  ck_assert_ptr_null(tfrt_kernel_library_register(registry, &library));
 }
 END_TEST
 
@@ -176,6 +216,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(libraries, a_set_up_that_fails_registers_nothing);
   tcase_add_test(libraries, what_is_missing_is_named);
   tcase_add_test(libraries, entries_without_names_types_or_order_are_refused);
+  tcase_add_test(libraries, a_kernel_twice_in_one_list_is_refused);
+  tcase_add_test(libraries, types_of_entries_are_registered_by_the_set_up);
   tcase_add_test(libraries, files_that_are_no_libraries_are_refused);
   tcase_add_test(libraries, the_runtime_knows_its_version);
   Suite* suite = suite_create("kernel_library");

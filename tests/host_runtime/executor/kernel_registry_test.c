@@ -106,8 +106,8 @@ START_TEST(synchronous_forms_are_just_those_that_the_table_marks) {
   ck_assert_ptr_null(tfrt_kernel_registry_add_all(registry, &sync_table, both, 2));
   expect_error(tfrt_kernel_registry_add_sync(registry, &sync_table, sync_both, 1),
                TFRT_STATUS_INTERNAL,
-               "the op table marks 2 ops of synchronous functions, but 1 synchronous forms are "
-               "registered");
+               "the op table marks 'test.s' as an op of synchronous functions, but no synchronous "
+               "form of it is registered");
   expect_error(tfrt_kernel_registry_add_sync(registry, &sync_table, sync_both, 1),
                TFRT_STATUS_ALREADY_EXISTS, "the synchronous form of 'test.a' is registered twice");
   const tfrt_sync_kernel_registration_t stranger[] = {{"test.b", sync_a}};
