@@ -138,11 +138,20 @@ typedef struct form_s {
   uint32_t next_operand;
   bool rest;          // all other operands
   bool types;         // of variadic operands
+  bool signature;     // the same, by a word of its own
   bool results;       // types of variadic results
   bool open_results;  // types of fixed results that the table leaves open
   bool attributes;    // any that no word names
   bool regions;
+  bool list;  // a comma would go on with what is before it
 } form_t;
+
+// OK, and sets |*said|, unless the form said |what| before.
+static tfrt_status_t say_once(const tfrt_kernel_descriptor_t* op, bool* said, const char* what) {
+  if (*said) return defect(op, "its custom form has %s twice: it couldn't be read back", what);
+  *said = true;
+  return NULL;
+}
 
 // Operands are named in their order: parser and printer count on it.
 static tfrt_status_t check_operand_word(const tfrt_kernel_descriptor_t* op, form_t* form,
@@ -157,12 +166,18 @@ static tfrt_status_t check_operand_word(const tfrt_kernel_descriptor_t* op, form
                 TFRT_STRING_VIEW_ARGUMENTS(name), wanted);
 }
 
+// |words| stands behind |word|.
 static tfrt_status_t check_attribute_word(const tfrt_kernel_descriptor_t* op,
+                                          const tfrt_assembly_t* words,
                                           const tfrt_assembly_word_t* word) {
   const tfrt_attribute_descriptor_t* entry = tfrt_schema_find_attribute(op, word->name);
   if (!entry) {
     return defect(op, "its custom form names '%.*s', which is no attribute of it",
                   TFRT_STRING_VIEW_ARGUMENTS(word->name));
+  }
+  if (tfrt_assembly_names_attribute(words->rest, word->name)) {
+    return defect(op, "its custom form has attribute '%s' twice: it couldn't be read back",
+                  entry->name);
   }
   bool is_symbol = entry->kind == TFRT_ATTRIBUTE_SYMBOL;
   bool is_array = entry->kind == TFRT_ATTRIBUTE_SYMBOL_ARRAY;
@@ -183,17 +198,47 @@ static tfrt_status_t check_text_word(const tfrt_kernel_descriptor_t* op, tfrt_st
   return NULL;
 }
 
-static void note_types(form_t* form, tfrt_assembly_kind_t kind) {
-  if (kind == TFRT_ASSEMBLY_RESULT_TYPES) {
-    form->open_results = true;
-    return;
+static tfrt_status_t check_types_word(const tfrt_kernel_descriptor_t* op, tfrt_assembly_kind_t kind,
+                                      form_t* form) {
+  if (kind == TFRT_ASSEMBLY_RESULT_TYPES || kind == TFRT_ASSEMBLY_WHOLE_SIGNATURE) {
+    TFRT_RETURN_IF_ERROR(say_once(op, &form->open_results, "the types of the results"));
   }
+  if (kind == TFRT_ASSEMBLY_RESULT_TYPES) return NULL;
+  TFRT_RETURN_IF_ERROR(say_once(op, &form->signature, "types"));
   form->types = true;
   form->results = form->results || kind != TFRT_ASSEMBLY_TYPES;
-  form->open_results = form->open_results || kind == TFRT_ASSEMBLY_WHOLE_SIGNATURE;
+  return NULL;
 }
 
-static tfrt_status_t check_word(const tfrt_kernel_descriptor_t* op,
+// Of a list, only a word that isn't a comma ends it; what may print nothing leaves it as it was.
+static tfrt_status_t check_commas(const tfrt_kernel_descriptor_t* op,
+                                  const tfrt_assembly_word_t* word, form_t* form) {
+  switch (word->kind) {
+    case TFRT_ASSEMBLY_OPERANDS:
+    case TFRT_ASSEMBLY_COMMA_OPERANDS:
+    case TFRT_ASSEMBLY_TYPED_OPERANDS:
+    case TFRT_ASSEMBLY_SETTINGS:
+    case TFRT_ASSEMBLY_TYPES:
+    case TFRT_ASSEMBLY_RESULT_TYPES:
+      form->list = true;
+      return NULL;
+    case TFRT_ASSEMBLY_ATTRIBUTE_DICTIONARY:
+    case TFRT_ASSEMBLY_ATTRIBUTES:
+      return NULL;
+    default:
+      break;
+  }
+  if (form->list && tfrt_string_view_equal(word->name, tfrt_string_view_of(","))) {
+    return defect(op,
+                  "its custom form has ',' behind a list, which would go on there: write "
+                  "another word in its place");
+  }
+  form->list = false;
+  return NULL;
+}
+
+// |words| stands behind |word|.
+static tfrt_status_t check_word(const tfrt_kernel_descriptor_t* op, const tfrt_assembly_t* words,
                                 const tfrt_assembly_word_t* word, form_t* form) {
   switch (word->kind) {
     case TFRT_ASSEMBLY_OPERAND:
@@ -202,30 +247,25 @@ static tfrt_status_t check_word(const tfrt_kernel_descriptor_t* op,
     case TFRT_ASSEMBLY_OPERANDS:
     case TFRT_ASSEMBLY_COMMA_OPERANDS:
       form->types = form->types || word->kind == TFRT_ASSEMBLY_TYPED_OPERANDS;
-      form->rest = true;
-      return NULL;
+      return say_once(op, &form->rest, "the operands");
     case TFRT_ASSEMBLY_ATTRIBUTE:
     case TFRT_ASSEMBLY_TYPED_ATTRIBUTE:
     case TFRT_ASSEMBLY_SYMBOL:
     case TFRT_ASSEMBLY_SYMBOL_ARRAY:
-      return check_attribute_word(op, word);
+      return check_attribute_word(op, words, word);
     case TFRT_ASSEMBLY_ATTRIBUTE_DICTIONARY:
       // Its brace would be a region's.
       if (op->region_count > 0) return defect(op, "with regions, 'attr-dict' is 'attributes'");
-      form->attributes = true;
-      return NULL;
+      return say_once(op, &form->attributes, "the attributes");
     case TFRT_ASSEMBLY_SETTINGS:
     case TFRT_ASSEMBLY_ATTRIBUTES:
-      form->attributes = true;
-      return NULL;
+      return say_once(op, &form->attributes, "the attributes");
     case TFRT_ASSEMBLY_REGIONS:
-      form->regions = true;
-      return NULL;
+      return say_once(op, &form->regions, "the regions");
     case TFRT_ASSEMBLY_TEXT:
       return check_text_word(op, word->name);
     default:
-      note_types(form, word->kind);
-      return NULL;
+      return check_types_word(op, word->kind, form);
   }
 }
 
@@ -257,7 +297,10 @@ static tfrt_status_t check_form(const tfrt_kernel_descriptor_t* op) {
   tfrt_assembly_t words;
   tfrt_assembly_word_t word;
   tfrt_assembly_begin(&words, op->assembly);
-  while (tfrt_assembly_next(&words, &word)) TFRT_RETURN_IF_ERROR(check_word(op, &word, &form));
+  while (tfrt_assembly_next(&words, &word)) {
+    TFRT_RETURN_IF_ERROR(check_word(op, &words, &word, &form));
+    TFRT_RETURN_IF_ERROR(check_commas(op, &word, &form));
+  }
   if (!form.rest && form.next_operand < op->operand_count) {
     return defect(op, "its custom form lacks operand '%s': name it, or add 'operands'",
                   op->operands[form.next_operand].name);

@@ -121,6 +121,36 @@ START_TEST(custom_forms_say_all_there_is) {
 }
 END_TEST
 
+START_TEST(custom_forms_can_be_read_back) {
+  op.assembly = "operands settings attr-dict";
+  expect_defect("the attributes twice");
+  op.assembly = "operands attr-dict attr-dict";
+  expect_defect("the attributes twice");
+  op.assembly = "operands operands attr-dict";
+  expect_defect("the operands twice");
+  op.assembly = "%first ,operands operands attr-dict";
+  expect_defect("the operands twice");
+  op.assembly = "#b #b operands attr-dict";
+  expect_defect("attribute 'b' twice");
+  op.assembly = "#b operands #a #b:type";
+  expect_defect("attribute 'b' twice");
+  op.assembly = "operands attr-dict result-types result-types";
+  expect_defect("types of the results twice");
+  op.assembly = "operands attr-dict function whole-signature";
+  expect_defect("types twice");
+  op.assembly = "operands , #a #b";
+  expect_defect("',' behind a list");
+  op.assembly = "operands attr-dict , #b";  // the braces may be left out
+  expect_defect("',' behind a list");
+  op.assembly = "operands settings , #b";
+  expect_defect("',' behind a list");
+  op.assembly = "( operands ) , #a , #b";
+  ck_assert_ptr_null(tfrt_op_entry_check(&op));
+  op.assembly = "operands by #a , #b";
+  ck_assert_ptr_null(tfrt_op_entry_check(&op));
+}
+END_TEST
+
 START_TEST(regions_are_in_the_form_and_name_operands_that_there_are) {
   op.regions = regions;
   op.region_count = 1;
@@ -146,6 +176,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(entries, attributes_and_their_defaults);
   tcase_add_test(entries, custom_forms_name_what_is_there);
   tcase_add_test(entries, custom_forms_say_all_there_is);
+  tcase_add_test(entries, custom_forms_can_be_read_back);
   tcase_add_test(entries, regions_are_in_the_form_and_name_operands_that_there_are);
   Suite* suite = suite_create("op_entry_check");
   suite_add_tcase(suite, entries);
