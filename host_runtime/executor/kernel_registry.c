@@ -253,8 +253,9 @@ tfrt_status_t tfrt_kernel_registry_add_sync(tfrt_kernel_registry_t* registry,
                                             const tfrt_sync_kernel_registration_t* registrations,
                                             size_t count) {
   size_t marked = 0;
-  for (size_t i = 0; i < table->count; ++i)
+  for (size_t i = 0; i < table->count; ++i) {
     marked += (table->descriptors[i].flags & TFRT_KERNEL_SYNC_MARKS) != 0;
+  }
   size_t place = 0;
   for (size_t i = 0; i < count; ++i) {
     place = tfrt_kernel_registry_find_entry(table, registrations[i].name, place);
