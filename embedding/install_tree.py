@@ -8,7 +8,7 @@
   PREFIX/LIBDIR/                  libtfrt.so.VERSION and its links, libtfrt.a, tfrt/
   PREFIX/LIBDIR/pkgconfig/        tfrt.pc, tfrt-kernels.pc
   PREFIX/bin/                     the tools
-  PREFIX/share/doc/tfrt/          docs, licence, the example of a kernel library
+  PREFIX/share/doc/tfrt/          docs, licence, two examples
 
 The set of headers is closed: each public header that one of the two includes is there, and
 includes are rewritten so that only PREFIX/include has to be searched. The tree may be moved.
@@ -25,6 +25,7 @@ ROOT_HEADERS = ["embedding/tfrt.h", "embedding/kernel_library.h"]
 TOOLS = ["bef_executor", "bef_to_mlir", "kernel_docs", "mlir_to_bef", "tfrt", "tfrt_opt",
          "tfrt_translate", "tfrt_worker"]
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
+FOREIGN_LINK = re.compile(r"\[([^\]]*)\]\(\.\./(?!\.\.)[^)]*\)")
 VERSION = re.compile(r'^#define TFRT_VERSION "([^"]+)"', re.MULTILINE)
 
 
@@ -58,6 +59,12 @@ def installed_path(header):
 def installed_text(text):
     """A header with its includes as they are below include/."""
     return INCLUDE.sub(lambda match: f'#include "{installed_path(match.group(1))}"', text)
+
+
+def installed_page(text):
+    """A page with its links as files lie below share/doc/tfrt; what isn't there is no link."""
+    text = text.replace("](../examples/", "](examples/").replace("](../../docs/", "](../../")
+    return FOREIGN_LINK.sub(r"\1", text)
 
 
 class Installer:
@@ -112,8 +119,11 @@ class Installer:
                 file = os.path.join(folder, name)
                 if name == "BUILD" or not os.path.isfile(file):
                     continue
+                if name.endswith(".md"):
+                    self.write(installed_page(read(file)), os.path.join(path, name))
+                    continue
                 executable = os.stat(file).st_mode & stat.S_IXUSR and not name.endswith(
-                    (".c", ".h", ".md", ".mlir", "Makefile"))
+                    (".c", ".h", ".mlir", "Makefile"))
                 self.copy(file, os.path.join(path, os.path.relpath(file, source)),
                           0o755 if executable else 0o644)
 
@@ -150,7 +160,12 @@ class Installer:
             self.copy(self.source(name), os.path.join(folder, name))
         for name in sorted(os.listdir(self.source("docs"))):
             if name.endswith(".md"):
-                self.copy(self.source("docs/" + name), os.path.join(folder, name))
+                self.write(installed_page(read(self.source("docs/" + name))),
+                           os.path.join(folder, name))
+        for name in ["README.md", "eager.c", "layer.mlir"]:
+            text = read(self.source("examples/eager/" + name))
+            text = text.replace('#include "embedding/tfrt.h"', "#include <tfrt/tfrt.h>")
+            self.write(installed_page(text), os.path.join(folder, "examples/eager", name))
         self.copy_folder(self.source("examples/kernel_library"),
                          os.path.join(folder, "examples/kernel_library"))
 

@@ -8,13 +8,7 @@
 // LAYER.bef is layer.mlir, translated. The last line is what an error looks like.
 #include <stdio.h>
 
-#include "host_runtime/async/inline_work_queue.h"
-#include "host_runtime/eager/eager_op.h"
-#include "host_runtime/host_context.h"
-#include "host_runtime/tensor/host_tensor.h"
-#include "host_runtime/tensor/tensor_types.h"
-#include "kernels/basic/basic_kernels.h"
-#include "kernels/tensor/tensor_kernels.h"
+#include "embedding/tfrt.h"
 
 // A process that can run ops: made once.
 typedef struct runtime_s {
@@ -29,8 +23,7 @@ static tfrt_status_t open_runtime(runtime_t* runtime) {
   TFRT_RETURN_IF_ERROR(tfrt_inline_work_queue_create(system, &queue));
   TFRT_RETURN_IF_ERROR(
       tfrt_host_context_allocate(system, tfrt_clock_system(), queue, &runtime->host));
-  TFRT_RETURN_IF_ERROR(tfrt_basic_kernels_register(runtime->host->registry));
-  TFRT_RETURN_IF_ERROR(tfrt_tensor_kernels_register(runtime->host->registry));
+  TFRT_RETURN_IF_ERROR(tfrt_standard_kernels_register(runtime->host->registry));
   tfrt_request_options_t options = tfrt_request_options_default();
   TFRT_RETURN_IF_ERROR(tfrt_request_context_create(&options, system, &runtime->request));
   runtime->context = tfrt_host_context_execution(runtime->host, runtime->request);

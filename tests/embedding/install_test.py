@@ -206,6 +206,14 @@ class InstalledTest(unittest.TestCase):
             self.assertEqual(errors.count("\n"), 1)
 
 
+    def test_ops_without_a_program_build_with_pkg_config_alone(self):
+        example = self.prefix + "/share/doc/tfrt/examples/eager"
+        self.run_here("gcc", "-std=gnu11", *self.flags("--cflags", "tfrt"), example + "/eager.c",
+                      *self.flags("--libs", "tfrt"), "-Wl,-rpath," + self.prefix + "/lib", "-o",
+                      "eager")
+        self.tool("mlir_to_bef", example + "/layer.mlir", "-o", "layer.bef")
+        self.assertIn("1 + 2 + ... + 100: 5050\n", self.run_here("./eager", "layer.bef")[0])
+
     # --- The pages -------------------------------------------------------------------------------
 
     COMMANDS = ("cc ", "mlir_to_bef ", "bef_executor ", "tfrt run ", "./stats_host", "kernel_docs ",
@@ -262,6 +270,19 @@ class InstalledTest(unittest.TestCase):
                 self.assertEqual([line for line in block if line not in printed], [])
             counts[kind] += 1
         return counts
+
+    def test_links_of_installed_pages_lead_to_installed_files(self):
+        count = 0
+        for folder, _, names in os.walk(self.prefix + "/share/doc/tfrt"):
+            for name in [name for name in names if name.endswith(".md")]:
+                with open(os.path.join(folder, name), encoding="utf-8") as file:
+                    # What code looks like is no link.
+                    text = re.sub(r"`[^`]*`|^    .*", "", file.read(), flags=re.MULTILINE)
+                links = re.findall(r"\]\((?!https?:|#)([^)#\s]+)[^)]*\)", text)
+                for link in links:
+                    self.assertTrue(os.path.exists(os.path.join(folder, link)), (name, link))
+                count += len(links)
+        self.assertGreater(count, 5)
 
     def test_the_page_of_the_example_runs_as_printed(self):
         counts = self.check_page(ROOT + "/examples/kernel_library/README.md")
