@@ -221,6 +221,13 @@ static tfrt_status_t tfrt_kernel_library_not_loaded(const char* path) {
   if (!reason) reason = "unknown";
   size_t size = strlen(path);
   if (strncmp(reason, path, size) == 0 && strncmp(reason + size, ": ", 2) == 0) reason += size + 2;
+  // In the words of the dynamic linker of glibc: empty, a text, an object file.
+  bool is_other = strstr(reason, "file too short") || strstr(reason, "invalid ELF header") ||
+                  strstr(reason, "only ET_DYN");
+  if (is_other) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "can't be loaded: it is no shared library (%s)", reason);
+  }
   bool is_symbol = strstr(reason, "undefined symbol") != NULL;
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "can't be loaded: %s%s", reason,
                             is_symbol ? " (kernels may call what the headers of "

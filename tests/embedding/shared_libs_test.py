@@ -173,7 +173,12 @@ class SharedLibsTest(unittest.TestCase):
 
     def test_files_that_are_no_kernel_libraries(self):
         self.assert_refused("missing.so", "there is no shared library 'missing.so'")
-        self.assert_refused(self.text, "can't be loaded", "invalid ELF header")
+        self.assert_refused(self.text, "can't be loaded: it is no shared library (invalid ELF "
+                                       "header)")
+        empty = os.path.join(self.folder, "empty.so")
+        with open(empty, "w", encoding="utf-8"):
+            pass
+        self.assert_refused(empty, "can't be loaded: it is no shared library (file too short)")
         self.assert_refused(self.folder, "can't be loaded")
         self.assert_refused(self.compile("silent", "-DNO_DESCRIPTION"), "is no kernel library",
                             "defines no 'tfrt_kernel_library'")
