@@ -9,8 +9,9 @@ bool tfrt_kernel_run_check_arguments(tfrt_kernel_frame_t* frame, const tfrt_kern
     tfrt_type_id_t actual = frame->arguments[i]->type_id;
     if (site->checks[i] == TFRT_TYPE_NONE || site->checks[i] == actual) continue;
     tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
-                           "argument %u of '%s' is a %s, which the kernel doesn't take", i,
-                           site->bef->name, tfrt_type_get(actual)->name);
+                           "argument %u of '%s' is a %s, but the kernel takes a %s", i,
+                           site->bef->name, tfrt_type_get(actual)->name,
+                           tfrt_type_get(site->checks[i])->name);
     return false;
   }
   return true;
@@ -28,9 +29,9 @@ void tfrt_kernel_run_check_results(tfrt_kernel_frame_t* frame, const tfrt_kernel
     tfrt_async_value_release(result);
     frame->results[i] = NULL;
     tfrt_kernel_frame_fail(frame, TFRT_STATUS_INTERNAL,
-                           "kernel '%s' gave a %s as result %u, but its op table entry says "
-                           "something else",
-                           site->bef->name, tfrt_type_get(actual)->name, i);
+                           "kernel '%s' gave a %s as result %u, but its op table entry says %s",
+                           site->bef->name, tfrt_type_get(actual)->name, i,
+                           tfrt_type_get(site->result_checks[i])->name);
   }
 }
 

@@ -169,8 +169,9 @@ static void tfrt_sync_function_check_arguments(tfrt_sync_frame_t* frame) {
     tfrt_type_id_t actual = tfrt_sync_frame_argument(frame, i)->type_id;
     if (site->checks[i] == TFRT_TYPE_NONE || site->checks[i] == actual) continue;
     tfrt_sync_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
-                         "argument %u of '%s' is a %s, which the kernel doesn't take", i,
-                         site->bef->name, tfrt_type_get(actual)->name);
+                         "argument %u of '%s' is a %s, but the kernel takes a %s", i,
+                         site->bef->name, tfrt_type_get(actual)->name,
+                         tfrt_type_get(site->checks[i])->name);
   }
 }
 
@@ -185,9 +186,9 @@ static void tfrt_sync_function_check_results(tfrt_sync_frame_t* frame) {
     } else if (TFRT_UNLIKELY(site->result_checks) && site->result_checks[i] != TFRT_TYPE_NONE &&
                site->result_checks[i] != result->type_id) {
       tfrt_sync_frame_fail(frame, TFRT_STATUS_INTERNAL,
-                           "kernel '%s' gave a %s as result %u, but its op table entry says "
-                           "something else",
-                           site->bef->name, tfrt_type_get(result->type_id)->name, i);
+                           "kernel '%s' gave a %s as result %u, but its op table entry says %s",
+                           site->bef->name, tfrt_type_get(result->type_id)->name, i,
+                           tfrt_type_get(site->result_checks[i])->name);
     }
   }
 }
