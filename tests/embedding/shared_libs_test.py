@@ -170,6 +170,7 @@ class SharedLibsTest(unittest.TestCase):
         self.assert_refused(self.good + "," + other, other, "already", "dialect of its own")
         self.assert_refused(self.good + "," + self.good, "name it once")
         self.assert_refused(self.good + ",", "comma")
+        self.assert_refused("", "--shared_libs names files")
 
     def test_files_that_are_no_kernel_libraries(self):
         self.assert_refused("missing.so", "there is no shared library 'missing.so'")

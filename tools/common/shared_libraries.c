@@ -26,7 +26,7 @@ static tfrt_status_t tfrt_shared_libraries_load_one(const char* path) {
 }
 
 tfrt_status_t tfrt_shared_libraries_load(const char* list) {
-  if (!list || !list[0]) return NULL;
+  if (!list) return NULL;
   while (true) {
     size_t size = strcspn(list, ",");
     if (size == 0) {

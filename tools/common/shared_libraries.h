@@ -25,7 +25,7 @@ typedef struct tfrt_shared_library_s {
   const tfrt_kernel_library_t* library;
 } tfrt_shared_library_t;
 
-// Loads the libraries that |list| names, paths separated by commas; NULL or empty: none. Main
+// Loads the libraries that |list| names, paths separated by commas; NULL: none. Main
 // thread only.
 tfrt_status_t tfrt_shared_libraries_load(const char* list) TFRT_MUST_USE;
 

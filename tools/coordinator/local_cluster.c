@@ -122,6 +122,7 @@ static int tfrt_local_cluster_spawn(tfrt_local_worker_t* worker, uint32_t rank,
   snprintf(threads, sizeof(threads), "%lld", (long long)tfrt_local_cluster_threads(options));
   snprintf(heartbeat, sizeof(heartbeat), "%lld", (long long)options->heartbeat_ms);
   snprintf(silence, sizeof(silence), "%lld", (long long)options->silence_ms);
+  // The libraries are last: where there are none, the list ends before them.
   const char* arguments[] = {path,
                              "--listen",
                              "127.0.0.1:0",
@@ -138,8 +139,8 @@ static int tfrt_local_cluster_spawn(tfrt_local_worker_t* worker, uint32_t rank,
                              "--log-level",
                              options->is_verbose ? "warning" : "silent",
                              "--stop-with-stdin",
-                             "--" TFRT_SHARED_LIBRARIES_FLAG,
-                             options->shared_libs ? options->shared_libs : "",
+                             options->shared_libs ? "--" TFRT_SHARED_LIBRARIES_FLAG : NULL,
+                             options->shared_libs,
                              NULL};
   uv_stdio_container_t streams[3] = {
       {.flags = UV_CREATE_PIPE | UV_READABLE_PIPE, .data.stream = (uv_stream_t*)&worker->input},
