@@ -51,7 +51,8 @@ run() {
 
 run default
 if ! $quick; then
-  run asan --config=asan --test_tag_filters=-no-sanitizer,-no-asan
+  run asan --config=asan --build_tag_filters=-no-sanitizer,-no-asan \
+    --test_tag_filters=-no-sanitizer,-no-asan
   run tsan --config=tsan --build_tests_only --test_tag_filters=concurrent,-no-sanitizer,-no-tsan
 fi
 
