@@ -200,15 +200,18 @@ static tfrt_status_t tfrt_eager_op_misfit(const tfrt_eager_op_t* op, uint32_t ar
   return located;
 }
 
+static inline tfrt_status_t tfrt_eager_op_check(const tfrt_eager_op_t* op, uint32_t argument_count,
+                                                uint32_t result_count) {
+  const tfrt_function_t* function = op->function;
+  bool fits = argument_count == function->argument_count && result_count == function->result_count;
+  return TFRT_LIKELY(fits) ? NULL : tfrt_eager_op_misfit(op, argument_count, result_count);
+}
+
 tfrt_status_t tfrt_eager_op_run(const tfrt_eager_op_t* op, const tfrt_execution_context_t* context,
                                 tfrt_async_value_t* const* arguments, uint32_t argument_count,
                                 tfrt_async_value_t** results, uint32_t result_count) {
-  const tfrt_function_t* function = op->function;
-  if (TFRT_UNLIKELY(argument_count != function->argument_count ||
-                    result_count != function->result_count)) {
-    return tfrt_eager_op_misfit(op, argument_count, result_count);
-  }
-  tfrt_function_execute(function, context, arguments, results);
+  TFRT_RETURN_IF_ERROR(tfrt_eager_op_check(op, argument_count, result_count));
+  tfrt_function_execute(op->function, context, arguments, results);
   return NULL;
 }
 
@@ -216,12 +219,8 @@ tfrt_status_t tfrt_eager_op_run_take(const tfrt_eager_op_t* op,
                                      const tfrt_execution_context_t* context,
                                      tfrt_async_value_t* const* arguments, uint32_t argument_count,
                                      tfrt_async_value_t** results, uint32_t result_count) {
-  const tfrt_function_t* function = op->function;
-  if (TFRT_UNLIKELY(argument_count != function->argument_count ||
-                    result_count != function->result_count)) {
-    return tfrt_eager_op_misfit(op, argument_count, result_count);
-  }
-  tfrt_function_execute_take(function, context, arguments, results);
+  TFRT_RETURN_IF_ERROR(tfrt_eager_op_check(op, argument_count, result_count));
+  tfrt_function_execute_take(op->function, context, arguments, results);
   return NULL;
 }
 

@@ -5,7 +5,7 @@
 // calls over several hosts, payloads that a callee wants, and how long a cluster takes to form.
 //
 // A chain over N callees is given per N / 2 + 1 round trips, which is what it takes when every
-// call is shipped at once (distributed/protocol: N + 2 one-way delays); so each such figure
+// call is shipped at once (docs/distributed.md: N + 2 one-way delays); so each such figure
 // stands beside one round trip of the bare transport.
 #include <fcntl.h>
 #include <inttypes.h>
