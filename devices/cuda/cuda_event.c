@@ -83,13 +83,7 @@ static tfrt_status_t tfrt_cuda_point_query(tfrt_cuda_point_t* point, bool* out_d
   tfrt_cuda_result_t result = tfrt_cuda_api_of(point->device)->EventQuery(point->handle);
   *out_done = result == TFRT_CUDA_SUCCESS;
   if (result == TFRT_CUDA_ERROR_NOT_READY) result = TFRT_CUDA_SUCCESS;
-  tfrt_status_t status = tfrt_cuda_leave(point->device, result, "cuEventQuery");
-  if (!status) return NULL;
-  // Whoever waits is told what everybody else is told.
-  tfrt_status_t lost = tfrt_device_check(point->device);
-  if (!lost) return status;
-  tfrt_status_release(status);
-  return lost;
+  return tfrt_cuda_leave(point->device, result, "cuEventQuery");
 }
 
 // --- Awaiting ------------------------------------------------------------------------

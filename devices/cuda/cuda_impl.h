@@ -53,7 +53,7 @@ static inline tfrt_cuda_stream_t* tfrt_cuda_stream_of(tfrt_device_stream_t* stre
 tfrt_status_t tfrt_cuda_enter(tfrt_device_t* device) TFRT_MUST_USE;
 
 // Undoes tfrt_cuda_enter() and returns what |result| of the entry point |call| is as a status;
-// one that sticks loses the device. Thread-safe.
+// one that sticks loses the device, and is its loss. Thread-safe.
 tfrt_status_t tfrt_cuda_leave(tfrt_device_t* device, tfrt_cuda_result_t result, const char* call)
     TFRT_MUST_USE;
 

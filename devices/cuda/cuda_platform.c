@@ -5,12 +5,15 @@
 
 // --- Calls -----------------------------------------------------------------------
 
-// The status of |result|; one that sticks loses |device|.
+// The status of |result|. One that sticks loses |device|: the caller is told what everybody else
+// will be told, whoever of them was the first to see it.
 static tfrt_status_t tfrt_cuda_judge(tfrt_device_t* device, tfrt_cuda_result_t result,
                                      const char* call) {
   tfrt_status_t status = tfrt_cuda_status(tfrt_cuda_api_of(device), device->name, result, call);
-  if (status && tfrt_cuda_result_is_sticky(result)) tfrt_device_lose(device, status);
-  return status;
+  if (!status || !tfrt_cuda_result_is_sticky(result)) return status;
+  tfrt_device_lose(device, status);
+  tfrt_status_release(status);
+  return tfrt_device_check(device);
 }
 
 tfrt_status_t tfrt_cuda_enter(tfrt_device_t* device) {

@@ -86,7 +86,8 @@ static void begin(world_t* world) {
   *world = (world_t){0};
   tfrt_mutex_initialize(&world->mutex);
   tfrt_condition_initialize(&world->changed);
-  tfrt_thread_pool_options_t options = {.thread_count = 1};
+  // Two: where there is no deputy yet, a task that waits for another one meets it on the queue.
+  tfrt_thread_pool_options_t options = {.thread_count = 2};
   tfrt_status_t status =
       tfrt_thread_pool_work_queue_create(&options, tfrt_allocator_system(), &world->queue);
   ck_assert(!status);

@@ -66,22 +66,21 @@ func.func @cancelled_resource() -> !tfrt.chain {
   tfrt.return %c3 : !tfrt.chain
 }
 
-// The caller has the arguments, too.
+// The caller has the arguments, too: it returns them.
 func.func @callee(%a: i32, %b: i32) -> (i1, i1) {
   %x, %y = "tfrt_test.get_uniqueness"(%a, %b) : (i32, i32) -> (i1, i1)
   tfrt.return %x, %y : i1, i1
 }
 
-func.func @unique() -> (i1, i1, i1, i1, i1) {
+func.func @unique() -> (i1, i1, i1, i1, i1, i32, i32) {
   %a = tfrt.constant.i32 0
   %b = tfrt.constant.i32 1
   %x, %y = tfrt.call @callee(%a, %b) : (i32, i32) -> (i1, i1)
-  %p = "tfrt_test.get_uniqueness"(%a) : (i32) -> i1
   %c = tfrt.add.i32 %b, %b
   %q = "tfrt_test.get_uniqueness"(%c) : (i32) -> i1
   %d = tfrt.add.i32 %b, %b
   %r, %s = "tfrt_test.get_uniqueness"(%d, %d) : (i32, i32) -> (i1, i1)
-  tfrt.return %x, %y, %q, %r, %s : i1, i1, i1, i1, i1
+  tfrt.return %x, %y, %q, %r, %s, %a, %b : i1, i1, i1, i1, i1, i32, i32
 }
 
 // An indirect value is not unique as long as others have what it stands for.
