@@ -43,6 +43,7 @@ struct tfrt_kernel_site_s {
   uint32_t waited_count;  // arguments that are not PASSED
   bool nonstrict;         // has PASSED arguments
   bool expensive;         // its stream may be worth a thread of its own (schedule.h)
+  bool early;             // its stream leads to a non-strict kernel (schedule.h)
 };
 
 // How the users of a register ask for its value.

@@ -13,13 +13,20 @@ void tfrt_ready_list_push_group(tfrt_ready_list_t* list, uint32_t first) {
   }
 }
 
+// Whether the stream of |b| goes before that of |a|: early ones first, then by number.
+static bool tfrt_ready_list_goes_first(const tfrt_ready_list_t* list, uint32_t b, uint32_t a) {
+  const tfrt_kernel_site_t* sites = list->frame->callable->sites;
+  if (sites[a].early != sites[b].early) return sites[b].early;
+  return sites[b].bef->stream_id < sites[a].bef->stream_id;
+}
+
 // Merges two lists that are sorted by stream; of equal streams |a| goes first.
 static uint32_t tfrt_ready_list_merge(tfrt_ready_list_t* list, uint32_t a, uint32_t b) {
   uint32_t* next = list->frame->next;
   uint32_t first = 0;
   uint32_t* link = &first;
   while (a && b) {
-    bool take_b = tfrt_ready_list_stream_of(list, b) < tfrt_ready_list_stream_of(list, a);
+    bool take_b = tfrt_ready_list_goes_first(list, b, a);
     uint32_t* taken = take_b ? &b : &a;
     *link = *taken;
     link = &next[*taken];
@@ -32,9 +39,7 @@ static uint32_t tfrt_ready_list_merge(tfrt_ready_list_t* list, uint32_t a, uint3
 static bool tfrt_ready_list_is_sorted(const tfrt_ready_list_t* list, uint32_t first) {
   const uint32_t* next = list->frame->next;
   for (; next[first]; first = next[first]) {
-    if (tfrt_ready_list_stream_of(list, next[first]) < tfrt_ready_list_stream_of(list, first)) {
-      return false;
-    }
+    if (tfrt_ready_list_goes_first(list, next[first], first)) return false;
   }
   return true;
 }
@@ -106,10 +111,20 @@ static bool tfrt_ready_list_is_cheap(const tfrt_ready_list_t* list, uint32_t ker
   return !list->frame->callable->sites[kernel].expensive;
 }
 
-// Goes on with the stream of the oldest outline kernel, of which there is one, and defers the
-// other streams.
+// The outline kernel, of which there is one, whose stream is the next: the oldest early one, or
+// else the oldest.
+static uint32_t tfrt_ready_list_first_to_go(const tfrt_ready_list_t* list) {
+  const tfrt_bef_callable_t* callable = list->frame->callable;
+  if (callable->nonstrict_count == 0) return list->outline_first;
+  for (uint32_t kernel = list->outline_first; kernel; kernel = list->frame->next[kernel]) {
+    if (callable->sites[kernel].early) return kernel;
+  }
+  return list->outline_first;
+}
+
+// Goes on with that stream, and defers the others.
 static void tfrt_ready_list_turn(tfrt_ready_list_t* list) {
-  list->stream = tfrt_ready_list_stream_of(list, list->outline_first);
+  list->stream = tfrt_ready_list_stream_of(list, tfrt_ready_list_first_to_go(list));
   tfrt_ready_list_divide(list, tfrt_ready_list_is_own);
 }
 

@@ -7,7 +7,8 @@
 // newest runs first, while its arguments are in the cache. Those of other streams are
 // *outline*; when nothing is inline any more, the path goes on with the stream of the
 // oldest of them, and hands each of the other streams to the work queue, in the order
-// of their numbers. Where both the own stream and an outline one are worth a thread
+// of their numbers. Streams that lead to a non-strict kernel go before those that don't: such a
+// kernel is there to start before all of its arguments are. Where both the own stream and an outline one are worth a thread
 // (schedule.h), the latter does not wait for that: it is handed on as soon as the kernel that
 // made it ready has ended.
 //

@@ -59,6 +59,31 @@ static tfrt_status_t tfrt_schedule_look_at_streams(tfrt_bef_callable_t* callable
   return NULL;
 }
 
+// Marks the sites of early streams: those that hold a non-strict kernel, or one that such a
+// kernel depends on.
+static tfrt_status_t tfrt_schedule_mark_early(tfrt_bef_callable_t* callable,
+                                              tfrt_arena_t* scratch) {
+  if (callable->nonstrict_count == 0) return NULL;
+  const tfrt_bef_function_t* bef = callable->bef;
+  tfrt_kernel_site_t* sites = callable->sites;
+  bool* streams = tfrt_arena_allocate_array(scratch, bef->stream_count, sizeof(*streams));
+  if (!streams) return tfrt_schedule_out_of_memory();
+  // Users stand behind the kernels that they use.
+  for (uint32_t k = bef->kernel_count - 1; k > 0; --k) {
+    sites[k].early = sites[k].nonstrict;
+    const uint32_t* user = bef->kernels[k].users;
+    for (uint32_t r = 0; r < bef->kernels[k].result_count; ++r) {
+      const uint32_t* end = user + bef->kernels[k].user_counts[r];
+      for (; user < end; ++user) sites[k].early |= sites[*user].early;
+    }
+    streams[bef->kernels[k].stream_id] |= sites[k].early;
+  }
+  for (uint32_t k = 1; k < bef->kernel_count; ++k) {
+    sites[k].early = streams[bef->kernels[k].stream_id];
+  }
+  return NULL;
+}
+
 static bool tfrt_schedule_fits(const tfrt_bef_callable_t* callable) {
   for (uint32_t k = 1; k < callable->bef->kernel_count; ++k) {
     const tfrt_bef_kernel_t* kernel = &callable->bef->kernels[k];
@@ -284,6 +309,7 @@ tfrt_status_t tfrt_schedule_create(tfrt_program_t* program, tfrt_bef_callable_t*
                                    const tfrt_kernel_t* const* kernels, tfrt_arena_t* scratch) {
   bool is_one_path = false;
   TFRT_RETURN_IF_ERROR(tfrt_schedule_look_at_streams(callable, kernels, scratch, &is_one_path));
+  TFRT_RETURN_IF_ERROR(tfrt_schedule_mark_early(callable, scratch));
   if (!is_one_path || !tfrt_schedule_fits(callable)) return NULL;
   tfrt_schedule_builder_t builder = {.program = program, .callable = callable};
   TFRT_RETURN_IF_ERROR(tfrt_schedule_find_order(&builder, scratch));

@@ -134,6 +134,28 @@ class BefExecutorTest(unittest.TestCase):
             )
             self.assertEqual((errors, code), ("", 0))
 
+    def test_what_leads_to_a_nonstrict_kernel_goes_first(self):
+        lines, errors, code = self.run_program(
+            """
+            func.func @branch() {
+              %independent = tfrt.new.chain
+              %yes = tfrt.constant.i1 true
+              %one = tfrt.constant.i32 1
+              %late = "tfrt_test.async_add.i32"(%one, %one) : (i32, i32) -> i32
+              tfrt.if %yes, %one, %late : (i32, i32) -> () {
+                %ch = tfrt.new.chain
+                tfrt.print.i32 %one, %ch
+                tfrt.print.i32 %late, %ch
+                tfrt.return
+              }
+              %done = "tfrt_test.print_hello"(%independent) : (!tfrt.chain) -> !tfrt.chain
+              tfrt.return
+            }""",
+            "--work_queue_type=s",
+        )
+        self.assertEqual((errors, code), ("", 0))
+        self.assertEqual(lines[-3:], ["int32 = 1", "hello host executor!", "int32 = 2"])
+
     def test_an_error_that_is_expected_must_come(self):
         _, errors, code = self.run_program(
             """
