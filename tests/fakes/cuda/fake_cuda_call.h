@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the fake driver's entry points have in common: how a call begins and ends, which context
+// is current, which handles are any; and their declarations, in the types of our own table.
+// Private to the fake.
+//
+//   begin (locks; the failure that a test wants; context, stream) --> checks --> end (unlocks)
+//
+// Thread rule: a call holds tfrt_fake.mutex from its begin, whatever that returns, to its end.
+// Failure rule: results are the driver's numbers; what a correct caller never does is a defect.
+#ifndef TFRT_TESTS_FAKES_CUDA_FAKE_CUDA_CALL_H_
+#define TFRT_TESTS_FAKES_CUDA_FAKE_CUDA_CALL_H_
+
+#include "tests/fakes/cuda/fake_cuda_state.h"
+
+// --- Calls -----------------------------------------------------------------------------
+
+// Begins a call of |name|: takes the mutex, and returns what the call is to fail with, or 0.
+int tfrt_fake_begin(const char* name);
+
+// The same for a call that needs a current context; |context|, unless NULL, is the one that it
+// must be.
+int tfrt_fake_begin_in_context(const char* name, const tfrt_fake_context_t* context);
+
+// The same for a call about |stream|, which is of the current context.
+int tfrt_fake_begin_in_stream(const char* name, tfrt_fake_stream_t* stream);
+
+// Lets the mutex go and returns |result|.
+int tfrt_fake_end(int result);
+
+// --- With the mutex held ---------------------------------------------------------------
+
+// The context that this thread has made current last; there is one.
+tfrt_fake_context_t* tfrt_fake_current(void);
+
+// Makes |context| current in this thread, and undoes that; NULL if there is nothing to undo.
+void tfrt_fake_push_current(tfrt_fake_context_t* context);
+tfrt_fake_context_t* tfrt_fake_pop_current(void);
+
+// Whether |link| is in the list |head|; else the handle is wrong, which is a defect.
+bool tfrt_fake_is_handle(const tfrt_list_link_t* head, const tfrt_list_link_t* link,
+                         const char* what);
+
+// Whether |event| is an event that was not destroyed.
+bool tfrt_fake_is_event(tfrt_fake_event_t* event);
+
+// How many of the streams, events or modules in the list |head| are of |context|; of any: NULL.
+int tfrt_fake_count_in(const tfrt_list_link_t* head, const tfrt_fake_context_t* context);
+
+// --- Entry points ----------------------------------------------------------------------
+
+// tfrt_fake_MemAlloc() is cuMemAlloc(), and so on.
+#define TFRT_FAKE_ENTRY(name, version, is_required, parameters) \
+  tfrt_cuda_result_t tfrt_fake_##name parameters;
+TFRT_CUDA_ENTRIES(TFRT_FAKE_ENTRY)
+#undef TFRT_FAKE_ENTRY
+
+#endif  // TFRT_TESTS_FAKES_CUDA_FAKE_CUDA_CALL_H_
