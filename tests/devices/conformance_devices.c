@@ -4,32 +4,28 @@
 #include "host_runtime/async/blocking_wait.h"
 #include "tests/devices/conformance_fixture.h"
 
-#define COUNT 1000
-#define SIZE (COUNT * sizeof(uint32_t))
+#define COUNT TFRT_CONFORMANCE_COUNT
+#define SIZE TFRT_CONFORMANCE_SIZE
 
 START_TEST(objects_of_two_devices_do_not_mix) {
   tfrt_conformance_t* t = &tfrt_conformance;
   tfrt_device_stream_t* far = tfrt_conformance_stream(t->peer);
   tfrt_device_event_t* event = tfrt_conformance_event(t->device);
-  tfrt_device_function_t* increment = tfrt_conformance_function(t->device, "test_increment");
-  tfrt_device_buffer_t* buffer = tfrt_conformance_allocate(t->stream, SIZE);
   tfrt_device_buffer_t* none;
   uint32_t count = COUNT;
   tfrt_device_launch_t launch = {.grid = {8, 1, 1}, .block = {128, 1, 1}};
-  tfrt_device_argument_t arguments[] = {{.buffer = buffer},
+  tfrt_device_argument_t arguments[] = {{.buffer = t->buffer},
                                         {.bytes = &count, .size = sizeof(count)}};
   tfrt_device_function_t* far_increment = tfrt_conformance_function(t->peer, "test_increment");
   const tfrt_status_code_t refused = TFRT_STATUS_INVALID_ARGUMENT;
-  tfrt_conformance_expect(tfrt_device_stream_fill(far, buffer, 0, 4), refused);
+  tfrt_conformance_expect(tfrt_device_stream_fill(far, t->buffer, 0, 4), refused);
   tfrt_conformance_expect(tfrt_device_stream_record(far, event), refused);
-  tfrt_conformance_expect(tfrt_device_stream_launch(far, increment, &launch, arguments, 2),
+  tfrt_conformance_expect(tfrt_device_stream_launch(far, t->increment, &launch, arguments, 2),
                           refused);
   tfrt_conformance_expect(tfrt_device_stream_launch(far, far_increment, &launch, arguments, 2),
                           refused);
   tfrt_conformance_expect(tfrt_device_allocator_allocate(t->allocator, far, SIZE, &none), refused);
-  tfrt_conformance_expect(tfrt_device_buffer_free(buffer, far), refused);
-  tfrt_device_buffer_release(buffer);
-  tfrt_device_function_release(increment);
+  tfrt_conformance_expect(tfrt_device_buffer_free(t->buffer, far), refused);
   tfrt_device_function_release(far_increment);
   tfrt_device_event_release(event);
   tfrt_device_stream_release(far);
@@ -42,19 +38,17 @@ START_TEST(a_peers_memory_is_copied_behind_its_event) {
   tfrt_device_allocator_t* far_allocator;
   tfrt_device_buffer_t* there;
   tfrt_conformance_expect_ok(tfrt_device_allocator_create(t->peer, &far_allocator));
-  tfrt_device_buffer_t* here = tfrt_conformance_allocate(t->stream, SIZE);
   tfrt_conformance_expect_ok(tfrt_device_allocator_allocate(far_allocator, far, SIZE, &there));
   tfrt_conformance_expect_ok(tfrt_device_check_peer(t->device, t->peer));
   for (uint32_t i = 0; i < 20; ++i) {
     tfrt_conformance_expect_ok(tfrt_device_stream_fill(far, there, i, 4));
     tfrt_conformance_expect_ok(tfrt_device_stream_join(t->stream, far));
-    tfrt_conformance_expect_ok(tfrt_device_stream_copy(t->stream, here, 0, there, 0, SIZE));
+    tfrt_conformance_expect_ok(tfrt_device_stream_copy(t->stream, t->buffer, 0, there, 0, SIZE));
     tfrt_conformance_expect_ok(tfrt_device_stream_join(far, t->stream));
   }
   // The peer's buffer goes with the copy still to be made.
   tfrt_device_buffer_release(there);
-  tfrt_conformance_expect_all(t->stream, here, 19);
-  tfrt_device_buffer_release(here);
+  tfrt_conformance_expect_all(t->stream, t->buffer, 19);
   tfrt_device_allocator_release(far_allocator);
   tfrt_device_stream_release(far);
 }
@@ -83,14 +77,13 @@ static void tfrt_conformance_expect_loss(tfrt_async_value_t* value, const tfrt_d
 START_TEST(a_fault_turns_what_waits_into_its_error) {
   tfrt_conformance_t* t = &tfrt_conformance;
   tfrt_device_stream_t* other = tfrt_conformance_stream(t->device);
-  tfrt_device_buffer_t* buffer = tfrt_conformance_allocate(t->stream, SIZE);
   tfrt_device_event_t* event = tfrt_conformance_event(t->device);
   tfrt_conformance_fault(t->stream);
   // From here on the device may be lost at any time: what is refused is the loss, too.
-  tfrt_status_release(tfrt_device_stream_fill(t->stream, buffer, 1, 4));
+  tfrt_status_release(tfrt_device_stream_fill(t->stream, t->buffer, 1, 4));
   tfrt_async_value_t* first = tfrt_device_stream_await(t->stream);
   tfrt_conformance_expect_loss(first, t->device);
-  tfrt_status_t status = tfrt_device_stream_fill(t->stream, buffer, 1, 4);
+  tfrt_status_t status = tfrt_device_stream_fill(t->stream, t->buffer, 1, 4);
   ck_assert(status != NULL);
   tfrt_status_release(status);
   tfrt_conformance_expect_loss(tfrt_device_stream_await(other), t->device);
@@ -99,7 +92,6 @@ START_TEST(a_fault_turns_what_waits_into_its_error) {
   status = tfrt_device_create_stream(t->device, &none);
   ck_assert(status && !none);
   tfrt_status_release(status);
-  tfrt_device_buffer_release(buffer);
   tfrt_device_event_release(event);
   tfrt_device_stream_release(other);
 }

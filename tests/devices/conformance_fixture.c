@@ -72,12 +72,13 @@ tfrt_device_function_t* tfrt_conformance_function(tfrt_device_t* device, const c
   return function;
 }
 
-void tfrt_conformance_increment(tfrt_device_stream_t* stream, tfrt_device_function_t* function,
-                                tfrt_device_buffer_t* buffer, uint32_t count) {
+void tfrt_conformance_increment(tfrt_device_stream_t* stream, tfrt_device_buffer_t* buffer,
+                                uint32_t count) {
   tfrt_device_launch_t launch = {.grid = {(count + 127) / 128, 1, 1}, .block = {128, 1, 1}};
   tfrt_device_argument_t arguments[] = {{.buffer = buffer},
                                         {.bytes = &count, .size = sizeof(count)}};
-  tfrt_conformance_expect_ok(tfrt_device_stream_launch(stream, function, &launch, arguments, 2));
+  tfrt_conformance_expect_ok(
+      tfrt_device_stream_launch(stream, tfrt_conformance.increment, &launch, arguments, 2));
 }
 
 void tfrt_conformance_expect_all(tfrt_device_stream_t* stream, tfrt_device_buffer_t* buffer,
@@ -110,10 +111,16 @@ void tfrt_conformance_set_up(void) {
   tfrt_conformance_expect_ok(tfrt_device_allocator_create(t->device, &t->allocator));
   tfrt_conformance_expect_ok(
       tfrt_device_allocator_create_caching(t->device, TFRT_DEVICE_SPACE_HOST, &t->host_allocator));
+  t->buffer = tfrt_conformance_allocate(t->stream, TFRT_CONFORMANCE_SIZE);
+  t->host = tfrt_conformance_host(TFRT_CONFORMANCE_SIZE);
+  t->increment = tfrt_conformance_function(t->device, "test_increment");
 }
 
 void tfrt_conformance_tear_down(void) {
   tfrt_conformance_t* t = &tfrt_conformance;
+  tfrt_device_function_release(t->increment);
+  tfrt_device_buffer_release(t->host);
+  tfrt_device_buffer_release(t->buffer);
   tfrt_device_allocator_release(t->host_allocator);
   tfrt_device_allocator_release(t->allocator);
   tfrt_device_stream_release(t->stream);

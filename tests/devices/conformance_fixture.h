@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What the tests of the conformance suite share: a platform of the backend under test with a
-// device, a stream and an allocator, and short ways to do common things, which fail the test
-// if they can't.
+// device, a stream, an allocator and the objects that most of them need, and short ways to do
+// common things, which fail the test if they can't.
 //
 // Life: made by tfrt_conformance_set_up() before each test, and taken down after it, which
 // checks that all memory came back.
@@ -16,6 +16,10 @@
 #include "host_runtime/base/counting_allocator.h"
 #include "tests/devices/conformance.h"
 
+// The numbers, and the bytes, in the fixture's buffers.
+#define TFRT_CONFORMANCE_COUNT 1000
+#define TFRT_CONFORMANCE_SIZE (TFRT_CONFORMANCE_COUNT * sizeof(uint32_t))
+
 typedef struct tfrt_conformance_s {
   const tfrt_conformance_backend_t* backend;
   tfrt_counting_allocator_t memory;
@@ -26,6 +30,9 @@ typedef struct tfrt_conformance_s {
   tfrt_device_stream_t* stream;
   tfrt_device_allocator_t* allocator;       // of the device
   tfrt_device_allocator_t* host_allocator;  // of pinned memory
+  tfrt_device_buffer_t* buffer;             // on the device, in the order of |stream|
+  tfrt_device_buffer_t* host;               // pinned
+  tfrt_device_function_t* increment;        // test_increment
 } tfrt_conformance_t;
 
 // Of the running test.
@@ -52,8 +59,8 @@ tfrt_device_buffer_t* tfrt_conformance_host(size_t size);
 tfrt_device_function_t* tfrt_conformance_function(tfrt_device_t* device, const char* name);
 
 // Adds one to each of |count| numbers in |buffer|, as work of |stream|.
-void tfrt_conformance_increment(tfrt_device_stream_t* stream, tfrt_device_function_t* function,
-                                tfrt_device_buffer_t* buffer, uint32_t count);
+void tfrt_conformance_increment(tfrt_device_stream_t* stream, tfrt_device_buffer_t* buffer,
+                                uint32_t count);
 
 // Checks that all of |buffer|, as work of |stream| leaves it, are the number |expected|.
 void tfrt_conformance_expect_all(tfrt_device_stream_t* stream, tfrt_device_buffer_t* buffer,

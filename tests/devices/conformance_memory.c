@@ -3,31 +3,27 @@
 // Lives of buffers: views, freeing, reuse in the order of streams, pinned tensors.
 #include "tests/devices/conformance_fixture.h"
 
-#define COUNT 4096
-#define SIZE (COUNT * sizeof(uint32_t))
+#define COUNT TFRT_CONFORMANCE_COUNT
+#define SIZE TFRT_CONFORMANCE_SIZE
 
 START_TEST(a_freed_buffer_is_refused) {
   tfrt_conformance_t* t = &tfrt_conformance;
-  tfrt_device_buffer_t* buffer = tfrt_conformance_allocate(t->stream, SIZE);
-  tfrt_device_buffer_t* host = tfrt_conformance_host(SIZE);
   tfrt_device_buffer_t* view;
-  tfrt_conformance_expect_ok(tfrt_device_buffer_create_view(buffer, 256, 16, &view));
+  tfrt_conformance_expect_ok(tfrt_device_buffer_create_view(t->buffer, 256, 16, &view));
   tfrt_conformance_expect(tfrt_device_buffer_free(view, t->stream), TFRT_STATUS_INVALID_ARGUMENT);
-  tfrt_conformance_expect_ok(tfrt_device_stream_fill(t->stream, buffer, 0, 4));
-  tfrt_conformance_expect_ok(tfrt_device_buffer_free(buffer, t->stream));
-  tfrt_conformance_expect(tfrt_device_buffer_free(buffer, t->stream),
+  tfrt_conformance_expect_ok(tfrt_device_stream_fill(t->stream, t->buffer, 0, 4));
+  tfrt_conformance_expect_ok(tfrt_device_buffer_free(t->buffer, t->stream));
+  tfrt_conformance_expect(tfrt_device_buffer_free(t->buffer, t->stream),
                           TFRT_STATUS_FAILED_PRECONDITION);
-  tfrt_conformance_expect(tfrt_device_stream_fill(t->stream, buffer, 0, 4),
+  tfrt_conformance_expect(tfrt_device_stream_fill(t->stream, t->buffer, 0, 4),
                           TFRT_STATUS_FAILED_PRECONDITION);
-  tfrt_conformance_expect(tfrt_device_stream_copy(t->stream, view, 0, host, 0, 16),
+  tfrt_conformance_expect(tfrt_device_stream_copy(t->stream, view, 0, t->host, 0, 16),
                           TFRT_STATUS_FAILED_PRECONDITION);
   tfrt_device_buffer_t* none;
-  tfrt_conformance_expect(tfrt_device_buffer_create_view(buffer, 0, 16, &none),
+  tfrt_conformance_expect(tfrt_device_buffer_create_view(t->buffer, 0, 16, &none),
                           TFRT_STATUS_FAILED_PRECONDITION);
   ck_assert_ptr_null(none);
   tfrt_device_buffer_release(view);
-  tfrt_device_buffer_release(buffer);
-  tfrt_device_buffer_release(host);
 }
 END_TEST
 
@@ -52,7 +48,6 @@ END_TEST
 // Each buffer goes as soon as its work is given, and its memory may come back at once.
 START_TEST(buffers_may_go_while_streams_use_them) {
   tfrt_conformance_t* t = &tfrt_conformance;
-  tfrt_device_function_t* increment = tfrt_conformance_function(t->device, "test_increment");
   tfrt_device_stream_t* other = tfrt_conformance_stream(t->device);
   tfrt_device_buffer_t* results[32];
   for (uint32_t i = 0; i < TFRT_ARRAY_SIZE(results); ++i) {
@@ -60,7 +55,7 @@ START_TEST(buffers_may_go_while_streams_use_them) {
     results[i] = tfrt_conformance_host(SIZE);
     tfrt_conformance_expect_ok(tfrt_device_stream_fill(t->stream, buffer, i, 4));
     tfrt_conformance_expect_ok(tfrt_device_stream_join(other, t->stream));
-    tfrt_conformance_increment(other, increment, buffer, COUNT);
+    tfrt_conformance_increment(other, buffer, COUNT);
     tfrt_conformance_expect_ok(tfrt_device_stream_copy(other, results[i], 0, buffer, 0, SIZE));
     tfrt_device_buffer_release(buffer);
   }
@@ -70,7 +65,6 @@ START_TEST(buffers_may_go_while_streams_use_them) {
     for (uint32_t k = 0; k < COUNT; ++k) ck_assert_uint_eq(numbers[k], i + 1);
     tfrt_device_buffer_release(results[i]);
   }
-  tfrt_device_function_release(increment);
   tfrt_device_stream_release(other);
 }
 END_TEST
@@ -132,16 +126,14 @@ END_TEST
 
 START_TEST(pinned_memory_comes_back_when_no_work_uses_it) {
   tfrt_conformance_t* t = &tfrt_conformance;
-  tfrt_device_buffer_t* there = tfrt_conformance_allocate(t->stream, SIZE);
   for (uint32_t i = 0; i < 50; ++i) {
     tfrt_device_buffer_t* host = tfrt_conformance_host(SIZE);
     uint32_t* numbers = tfrt_device_buffer_host_data(host);
     for (uint32_t k = 0; k < COUNT; ++k) numbers[k] = i;
-    tfrt_conformance_expect_ok(tfrt_device_stream_copy(t->stream, there, 0, host, 0, SIZE));
+    tfrt_conformance_expect_ok(tfrt_device_stream_copy(t->stream, t->buffer, 0, host, 0, SIZE));
     tfrt_device_buffer_release(host);
   }
-  tfrt_conformance_expect_all(t->stream, there, 49);
-  tfrt_device_buffer_release(there);
+  tfrt_conformance_expect_all(t->stream, t->buffer, 49);
 }
 END_TEST
 
@@ -155,12 +147,10 @@ START_TEST(a_tensors_memory_is_pinned_and_let_go) {
   for (uint32_t k = 0; k < COUNT; ++k) numbers[k] = 6;
   tfrt_conformance_expect_ok(tfrt_device_buffer_create_pinned(t->device, tensor, &pinned));
   tfrt_host_buffer_release(tensor);
-  tfrt_device_buffer_t* there = tfrt_conformance_allocate(t->stream, SIZE);
-  tfrt_conformance_expect_ok(tfrt_device_stream_copy(t->stream, there, 0, pinned, 0, SIZE));
+  tfrt_conformance_expect_ok(tfrt_device_stream_copy(t->stream, t->buffer, 0, pinned, 0, SIZE));
   // The tensor's memory lives until the copy has read it.
   tfrt_device_buffer_release(pinned);
-  tfrt_conformance_expect_all(t->stream, there, 6);
-  tfrt_device_buffer_release(there);
+  tfrt_conformance_expect_all(t->stream, t->buffer, 6);
 }
 END_TEST
 

@@ -3,74 +3,63 @@
 // What is refused at once, changing nothing.
 #include "tests/devices/conformance_fixture.h"
 
-#define SIZE 1024
+#define SIZE TFRT_CONFORMANCE_SIZE
 
 START_TEST(a_copy_beyond_the_end_is_refused) {
   tfrt_conformance_t* t = &tfrt_conformance;
-  tfrt_device_buffer_t* there = tfrt_conformance_allocate(t->stream, SIZE);
-  tfrt_device_buffer_t* host = tfrt_conformance_host(SIZE);
   const size_t bad[][3] = {{0, 0, SIZE + 1}, {1, 0, SIZE},     {0, 1, SIZE},
                            {SIZE + 1, 0, 0}, {SIZE_MAX, 0, 2}, {0, 2, SIZE_MAX}};
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(bad); ++i) {
     tfrt_conformance_expect(
-        tfrt_device_stream_copy(t->stream, there, bad[i][0], host, bad[i][1], bad[i][2]),
+        tfrt_device_stream_copy(t->stream, t->buffer, bad[i][0], t->host, bad[i][1], bad[i][2]),
         TFRT_STATUS_OUT_OF_RANGE);
   }
-  tfrt_device_buffer_release(there);
-  tfrt_device_buffer_release(host);
 }
 END_TEST
 
 START_TEST(a_copy_onto_itself_is_refused) {
   tfrt_conformance_t* t = &tfrt_conformance;
-  tfrt_device_buffer_t* there = tfrt_conformance_allocate(t->stream, SIZE);
-  tfrt_conformance_expect(tfrt_device_stream_copy(t->stream, there, 0, there, 100, SIZE / 2),
-                          TFRT_STATUS_INVALID_ARGUMENT);
+  tfrt_conformance_expect(
+      tfrt_device_stream_copy(t->stream, t->buffer, 0, t->buffer, 100, SIZE / 2),
+      TFRT_STATUS_INVALID_ARGUMENT);
   tfrt_conformance_expect_ok(
-      tfrt_device_stream_copy(t->stream, there, 0, there, SIZE / 2, SIZE / 2));
-  tfrt_device_buffer_release(there);
+      tfrt_device_stream_copy(t->stream, t->buffer, 0, t->buffer, SIZE / 2, SIZE / 2));
 }
 END_TEST
 
 START_TEST(a_fill_that_does_not_fit_is_refused) {
   tfrt_conformance_t* t = &tfrt_conformance;
   tfrt_device_buffer_t* there = tfrt_conformance_allocate(t->stream, SIZE + 1);
-  tfrt_device_buffer_t* host = tfrt_conformance_host(SIZE);
   tfrt_conformance_expect(tfrt_device_stream_fill(t->stream, there, 0, 2),
                           TFRT_STATUS_INVALID_ARGUMENT);
   tfrt_conformance_expect(tfrt_device_stream_fill(t->stream, there, 0, 3),
                           TFRT_STATUS_INVALID_ARGUMENT);
-  tfrt_conformance_expect(tfrt_device_stream_fill(t->stream, host, 0, 4),
+  tfrt_conformance_expect(tfrt_device_stream_fill(t->stream, t->host, 0, 4),
                           TFRT_STATUS_INVALID_ARGUMENT);
   tfrt_device_buffer_release(there);
-  tfrt_device_buffer_release(host);
 }
 END_TEST
 
 START_TEST(wrong_arguments_of_a_kernel_are_refused) {
   tfrt_conformance_t* t = &tfrt_conformance;
-  tfrt_device_function_t* increment = tfrt_conformance_function(t->device, "test_increment");
-  if (increment->parameter_count != TFRT_DEVICE_PARAMETERS_UNKNOWN) {
+  if (t->increment->parameter_count != TFRT_DEVICE_PARAMETERS_UNKNOWN) {
     tfrt_device_buffer_t* buffer = tfrt_conformance_allocate(t->stream, SIZE);
     uint64_t count = 1;
     tfrt_device_launch_t launch = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
     tfrt_device_argument_t wide[] = {{.buffer = buffer}, {.bytes = &count, .size = sizeof(count)}};
-    tfrt_conformance_expect(tfrt_device_stream_launch(t->stream, increment, &launch, wide, 1),
+    tfrt_conformance_expect(tfrt_device_stream_launch(t->stream, t->increment, &launch, wide, 1),
                             TFRT_STATUS_INVALID_ARGUMENT);
-    tfrt_conformance_expect(tfrt_device_stream_launch(t->stream, increment, &launch, wide, 2),
+    tfrt_conformance_expect(tfrt_device_stream_launch(t->stream, t->increment, &launch, wide, 2),
                             TFRT_STATUS_INVALID_ARGUMENT);
     tfrt_device_buffer_release(buffer);
   }
-  tfrt_device_function_release(increment);
 }
 END_TEST
 
 START_TEST(a_block_that_the_device_can_not_run_is_refused) {
   tfrt_conformance_t* t = &tfrt_conformance;
-  tfrt_device_function_t* increment = tfrt_conformance_function(t->device, "test_increment");
-  tfrt_device_buffer_t* buffer = tfrt_conformance_allocate(t->stream, SIZE);
   uint32_t count = 1;
-  tfrt_device_argument_t arguments[] = {{.buffer = buffer},
+  tfrt_device_argument_t arguments[] = {{.buffer = t->buffer},
                                         {.bytes = &count, .size = sizeof(count)}};
   const tfrt_device_launch_t bad[] = {
       {.grid = {1, 1, 1}, .block = {0, 1, 1}},
@@ -80,11 +69,10 @@ START_TEST(a_block_that_the_device_can_not_run_is_refused) {
       {.grid = {1, 1, 1}, .block = {1, 1, 1}, .shared_size = 1u << 30},
   };
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(bad); ++i) {
-    tfrt_conformance_expect(tfrt_device_stream_launch(t->stream, increment, &bad[i], arguments, 2),
-                            TFRT_STATUS_INVALID_ARGUMENT);
+    tfrt_conformance_expect(
+        tfrt_device_stream_launch(t->stream, t->increment, &bad[i], arguments, 2),
+        TFRT_STATUS_INVALID_ARGUMENT);
   }
-  tfrt_device_buffer_release(buffer);
-  tfrt_device_function_release(increment);
 }
 END_TEST
 

@@ -3,24 +3,21 @@
 // What streams do: copies, fills, kernels, in order.
 #include "tests/devices/conformance_fixture.h"
 
-#define COUNT 1000
-#define SIZE (COUNT * sizeof(uint32_t))
+#define COUNT TFRT_CONFORMANCE_COUNT
+#define SIZE TFRT_CONFORMANCE_SIZE
 
 START_TEST(what_is_copied_to_the_device_comes_back) {
   tfrt_conformance_t* t = &tfrt_conformance;
-  tfrt_device_buffer_t* from = tfrt_conformance_host(SIZE);
-  tfrt_device_buffer_t* there = tfrt_conformance_allocate(t->stream, SIZE);
   tfrt_device_buffer_t* also_there = tfrt_conformance_allocate(t->stream, 2 * SIZE);
   tfrt_device_buffer_t* to = tfrt_conformance_host(SIZE);
-  uint32_t* numbers = tfrt_device_buffer_host_data(from);
+  uint32_t* numbers = tfrt_device_buffer_host_data(t->host);
   for (uint32_t i = 0; i < COUNT; ++i) numbers[i] = i * i;
-  tfrt_conformance_expect_ok(tfrt_device_stream_copy(t->stream, there, 0, from, 0, SIZE));
-  tfrt_conformance_expect_ok(tfrt_device_stream_copy(t->stream, also_there, SIZE, there, 0, SIZE));
+  tfrt_conformance_expect_ok(tfrt_device_stream_copy(t->stream, t->buffer, 0, t->host, 0, SIZE));
+  tfrt_conformance_expect_ok(
+      tfrt_device_stream_copy(t->stream, also_there, SIZE, t->buffer, 0, SIZE));
   tfrt_conformance_expect_ok(tfrt_device_stream_copy(t->stream, to, 0, also_there, SIZE, SIZE));
   tfrt_conformance_finish(t->stream);
   ck_assert_mem_eq(tfrt_device_buffer_host_data(to), numbers, SIZE);
-  tfrt_device_buffer_release(from);
-  tfrt_device_buffer_release(there);
   tfrt_device_buffer_release(also_there);
   tfrt_device_buffer_release(to);
 }
@@ -28,38 +25,34 @@ END_TEST
 
 START_TEST(a_fill_repeats_elements_of_1_2_and_4_bytes) {
   tfrt_conformance_t* t = &tfrt_conformance;
-  tfrt_device_buffer_t* buffer = tfrt_conformance_allocate(t->stream, SIZE);
-  tfrt_conformance_expect_ok(tfrt_device_stream_fill(t->stream, buffer, 0xab, 1));
-  tfrt_conformance_expect_all(t->stream, buffer, 0xabababab);
-  tfrt_conformance_expect_ok(tfrt_device_stream_fill(t->stream, buffer, 0xabcd, 2));
-  tfrt_conformance_expect_all(t->stream, buffer, 0xabcdabcd);
-  tfrt_conformance_expect_ok(tfrt_device_stream_fill(t->stream, buffer, 0x12345678, 4));
-  tfrt_conformance_expect_all(t->stream, buffer, 0x12345678);
-  tfrt_device_buffer_release(buffer);
+  tfrt_conformance_expect_ok(tfrt_device_stream_fill(t->stream, t->buffer, 0xab, 1));
+  tfrt_conformance_expect_all(t->stream, t->buffer, 0xabababab);
+  tfrt_conformance_expect_ok(tfrt_device_stream_fill(t->stream, t->buffer, 0xabcd, 2));
+  tfrt_conformance_expect_all(t->stream, t->buffer, 0xabcdabcd);
+  tfrt_conformance_expect_ok(tfrt_device_stream_fill(t->stream, t->buffer, 0x12345678, 4));
+  tfrt_conformance_expect_all(t->stream, t->buffer, 0x12345678);
 }
 END_TEST
 
 START_TEST(a_kernel_adds) {
   tfrt_conformance_t* t = &tfrt_conformance;
   tfrt_device_function_t* add = tfrt_conformance_function(t->device, "test_add");
-  tfrt_device_buffer_t* host = tfrt_conformance_host(SIZE);
-  tfrt_device_buffer_t* a = tfrt_conformance_allocate(t->stream, SIZE);
   tfrt_device_buffer_t* sum = tfrt_conformance_allocate(t->stream, SIZE);
-  float* numbers = tfrt_device_buffer_host_data(host);
+  float* numbers = tfrt_device_buffer_host_data(t->host);
   for (uint32_t i = 0; i < COUNT; ++i) numbers[i] = (float)i;
-  tfrt_conformance_expect_ok(tfrt_device_stream_copy(t->stream, a, 0, host, 0, SIZE));
+  tfrt_conformance_expect_ok(tfrt_device_stream_copy(t->stream, t->buffer, 0, t->host, 0, SIZE));
   uint32_t count = COUNT;
   tfrt_device_launch_t launch = {.grid = {8, 1, 1}, .block = {128, 1, 1}};
-  tfrt_device_argument_t arguments[] = {
-      {.buffer = a}, {.buffer = a}, {.buffer = sum}, {.bytes = &count, .size = sizeof(count)}};
+  tfrt_device_argument_t arguments[] = {{.buffer = t->buffer},
+                                        {.buffer = t->buffer},
+                                        {.buffer = sum},
+                                        {.bytes = &count, .size = sizeof(count)}};
   tfrt_conformance_expect_ok(tfrt_device_stream_launch(t->stream, add, &launch, arguments, 4));
   // Scalars are the kernel's own by now.
   count = 0;
-  tfrt_conformance_expect_ok(tfrt_device_stream_copy(t->stream, host, 0, sum, 0, SIZE));
+  tfrt_conformance_expect_ok(tfrt_device_stream_copy(t->stream, t->host, 0, sum, 0, SIZE));
   tfrt_conformance_finish(t->stream);
   for (uint32_t i = 0; i < COUNT; ++i) ck_assert(numbers[i] == 2.0f * (float)i);
-  tfrt_device_buffer_release(host);
-  tfrt_device_buffer_release(a);
   tfrt_device_buffer_release(sum);
   tfrt_device_function_release(add);
 }
@@ -67,36 +60,28 @@ END_TEST
 
 START_TEST(work_of_one_stream_is_done_in_order) {
   tfrt_conformance_t* t = &tfrt_conformance;
-  tfrt_device_function_t* increment = tfrt_conformance_function(t->device, "test_increment");
-  tfrt_device_buffer_t* buffer = tfrt_conformance_allocate(t->stream, SIZE);
-  tfrt_conformance_expect_ok(tfrt_device_stream_fill(t->stream, buffer, 5, 4));
+  tfrt_conformance_expect_ok(tfrt_device_stream_fill(t->stream, t->buffer, 5, 4));
   for (int i = 0; i < 200; ++i) {
-    tfrt_conformance_increment(t->stream, increment, buffer, COUNT);
+    tfrt_conformance_increment(t->stream, t->buffer, COUNT);
   }
-  tfrt_conformance_expect_all(t->stream, buffer, 205);
-  tfrt_device_buffer_release(buffer);
-  tfrt_device_function_release(increment);
+  tfrt_conformance_expect_all(t->stream, t->buffer, 205);
 }
 END_TEST
 
 // Two streams take turns with one buffer: each step needs the one before, of the other.
 START_TEST(streams_wait_for_each_others_events) {
   tfrt_conformance_t* t = &tfrt_conformance;
-  tfrt_device_function_t* increment = tfrt_conformance_function(t->device, "test_increment");
   tfrt_device_stream_t* streams[] = {t->stream, tfrt_conformance_stream(t->device)};
   tfrt_device_event_t* event = tfrt_conformance_event(t->device);
-  tfrt_device_buffer_t* buffer = tfrt_conformance_allocate(t->stream, SIZE);
-  tfrt_conformance_expect_ok(tfrt_device_stream_fill(t->stream, buffer, 0, 4));
+  tfrt_conformance_expect_ok(tfrt_device_stream_fill(t->stream, t->buffer, 0, 4));
   for (int i = 0; i < 100; ++i) {
-    tfrt_conformance_increment(streams[i % 2], increment, buffer, COUNT);
+    tfrt_conformance_increment(streams[i % 2], t->buffer, COUNT);
     // One event for all of them: a wait is about the record before it.
     tfrt_conformance_expect_ok(tfrt_device_stream_record(streams[i % 2], event));
     tfrt_conformance_expect_ok(tfrt_device_stream_wait(streams[1 - i % 2], event));
   }
-  tfrt_conformance_expect_all(streams[1], buffer, 100);
+  tfrt_conformance_expect_all(streams[1], t->buffer, 100);
   tfrt_device_event_release(event);
-  tfrt_device_buffer_release(buffer);
-  tfrt_device_function_release(increment);
   tfrt_device_stream_release(streams[1]);
 }
 END_TEST
@@ -117,13 +102,12 @@ END_TEST
 START_TEST(what_was_awaited_is_done_and_says_so) {
   tfrt_conformance_t* t = &tfrt_conformance;
   tfrt_device_event_t* event = tfrt_conformance_event(t->device);
-  tfrt_device_buffer_t* buffer = tfrt_conformance_allocate(t->stream, SIZE);
   for (uint32_t i = 0; i < 50; ++i) {
-    tfrt_conformance_expect_ok(tfrt_device_stream_fill(t->stream, buffer, i, 4));
+    tfrt_conformance_expect_ok(tfrt_device_stream_fill(t->stream, t->buffer, i, 4));
     tfrt_conformance_expect_ok(tfrt_device_stream_record(t->stream, event));
     tfrt_async_value_t* first = tfrt_device_event_await(event);
     // Recorded again, the event stands for more work; the value does not.
-    tfrt_conformance_expect_ok(tfrt_device_stream_fill(t->stream, buffer, i + 1, 4));
+    tfrt_conformance_expect_ok(tfrt_device_stream_fill(t->stream, t->buffer, i + 1, 4));
     tfrt_conformance_expect_ok(tfrt_device_stream_record(t->stream, event));
     tfrt_conformance_await(tfrt_device_event_await(event));
     tfrt_conformance_await(first);
@@ -132,42 +116,35 @@ START_TEST(what_was_awaited_is_done_and_says_so) {
     ck_assert(done);
   }
   tfrt_device_event_release(event);
-  tfrt_device_buffer_release(buffer);
 }
 END_TEST
 
 START_TEST(an_event_may_go_before_its_point_is_reached) {
   tfrt_conformance_t* t = &tfrt_conformance;
   tfrt_device_stream_t* other = tfrt_conformance_stream(t->device);
-  tfrt_device_buffer_t* buffer = tfrt_conformance_allocate(t->stream, SIZE);
-  tfrt_conformance_expect_ok(tfrt_device_stream_fill(t->stream, buffer, 9, 4));
+  tfrt_conformance_expect_ok(tfrt_device_stream_fill(t->stream, t->buffer, 9, 4));
   tfrt_device_event_t* event = tfrt_conformance_event(t->device);
   tfrt_conformance_expect_ok(tfrt_device_stream_record(t->stream, event));
   tfrt_conformance_expect_ok(tfrt_device_stream_wait(other, event));
   tfrt_async_value_t* value = tfrt_device_event_await(event);
   tfrt_device_event_release(event);
-  tfrt_conformance_expect_all(other, buffer, 9);
+  tfrt_conformance_expect_all(other, t->buffer, 9);
   tfrt_conformance_await(value);
-  tfrt_device_buffer_release(buffer);
   tfrt_device_stream_release(other);
 }
 END_TEST
 
 START_TEST(a_stream_may_go_with_work_in_it) {
   tfrt_conformance_t* t = &tfrt_conformance;
-  tfrt_device_function_t* increment = tfrt_conformance_function(t->device, "test_increment");
-  tfrt_device_buffer_t* buffer = tfrt_conformance_allocate(t->stream, SIZE);
-  tfrt_conformance_expect_ok(tfrt_device_stream_fill(t->stream, buffer, 0, 4));
+  tfrt_conformance_expect_ok(tfrt_device_stream_fill(t->stream, t->buffer, 0, 4));
   for (uint32_t i = 0; i < 20; ++i) {
     tfrt_device_stream_t* other = tfrt_conformance_stream(t->device);
     tfrt_conformance_expect_ok(tfrt_device_stream_join(other, t->stream));
-    tfrt_conformance_increment(other, increment, buffer, COUNT);
+    tfrt_conformance_increment(other, t->buffer, COUNT);
     tfrt_conformance_expect_ok(tfrt_device_stream_join(t->stream, other));
     tfrt_device_stream_release(other);
   }
-  tfrt_conformance_expect_all(t->stream, buffer, 20);
-  tfrt_device_buffer_release(buffer);
-  tfrt_device_function_release(increment);
+  tfrt_conformance_expect_all(t->stream, t->buffer, 20);
 }
 END_TEST
 
@@ -196,9 +173,8 @@ START_TEST(time_passes_between_two_events) {
   float milliseconds = -1;
   tfrt_conformance_expect(tfrt_device_event_elapsed(end, start, &milliseconds),
                           TFRT_STATUS_FAILED_PRECONDITION);
-  tfrt_device_buffer_t* buffer = tfrt_conformance_allocate(t->stream, SIZE);
   tfrt_conformance_expect_ok(tfrt_device_stream_record(t->stream, start));
-  tfrt_conformance_expect_ok(tfrt_device_stream_fill(t->stream, buffer, 0, 4));
+  tfrt_conformance_expect_ok(tfrt_device_stream_fill(t->stream, t->buffer, 0, 4));
   tfrt_conformance_expect_ok(tfrt_device_stream_record(t->stream, end));
   tfrt_conformance_finish(t->stream);
   milliseconds = -1;
@@ -206,22 +182,17 @@ START_TEST(time_passes_between_two_events) {
   ck_assert(milliseconds >= 0);
   tfrt_device_event_release(start);
   tfrt_device_event_release(end);
-  tfrt_device_buffer_release(buffer);
 }
 END_TEST
 
 START_TEST(no_bytes_and_no_blocks_are_no_work) {
   tfrt_conformance_t* t = &tfrt_conformance;
-  tfrt_device_function_t* increment = tfrt_conformance_function(t->device, "test_increment");
   tfrt_device_buffer_t* empty = tfrt_conformance_allocate(t->stream, 0);
-  tfrt_device_buffer_t* host = tfrt_conformance_host(SIZE);
-  tfrt_conformance_expect_ok(tfrt_device_stream_copy(t->stream, empty, 0, host, SIZE, 0));
+  tfrt_conformance_expect_ok(tfrt_device_stream_copy(t->stream, empty, 0, t->host, SIZE, 0));
   tfrt_conformance_expect_ok(tfrt_device_stream_fill(t->stream, empty, 0, 4));
-  tfrt_conformance_increment(t->stream, increment, empty, 0);
+  tfrt_conformance_increment(t->stream, empty, 0);
   tfrt_conformance_finish(t->stream);
   tfrt_device_buffer_release(empty);
-  tfrt_device_buffer_release(host);
-  tfrt_device_function_release(increment);
 }
 END_TEST
 
