@@ -382,9 +382,21 @@ static void tfrt_remote_value_follow(tfrt_remote_value_t* value,
   tfrt_action_queue_release(&value->node->actions, own);
 }
 
+// Others were told that something is elsewhere, and are sent on from there to |target|: the name
+// by which it was lent to us must stay, also when we have a copy by now.
+static void tfrt_remote_value_note_sent_on(tfrt_async_value_t* target) {
+  for (tfrt_remote_value_t* remote; target; target = remote->same_as) {
+    remote = tfrt_remote_value_cast(target);
+    if (!remote) return;
+    remote->told = remote->name;
+    remote->is_told = true;
+  }
+}
+
 void tfrt_remote_value_alias(tfrt_remote_value_t* value, tfrt_async_value_t* target,
                              tfrt_object_t* exported) {
   value->same_as = tfrt_async_value_retain(target);
+  if (value->is_told) tfrt_remote_value_note_sent_on(target);
   if (exported) {
     value->exported_as = exported->id;
     ++exported->loans;

@@ -253,9 +253,19 @@ static void check_children(const oracle_event_t* event, size_t callee, uint64_t 
          (unsigned long long)(child ? child->number : 0));
 }
 
+// True if somebody waits for |process| to hold something for him. What |process| has held in turn
+// is for that, and not for a call that it runs.
+static bool is_asked_to_hold(const tfrt_frame_oracle_t* oracle, size_t process) {
+  for (size_t i = 0; i < MAX_PROCESSES; ++i) {
+    if (oracle->ways[i][process].open_retains > 0) return true;
+  }
+  return false;
+}
+
 // The |call| has asked for nothing to be kept that was not acknowledged.
 static void check_retained(const oracle_event_t* event, const oracle_call_t* call) {
   tfrt_frame_oracle_t* oracle = event->oracle;
+  if (is_asked_to_hold(oracle, call->callee)) return;
   for (size_t i = 0; i < call->lent_count && !oracle->is_closing; ++i) {
     uint64_t owner = call->lent[i].owner - oracle->first_incarnation;
     if (owner >= MAX_PROCESSES || oracle->is_dead[owner]) continue;
@@ -344,7 +354,7 @@ static bool is_lent_to(const tfrt_frame_oracle_t* oracle, size_t process,
 // on, but for what others keep for it.
 static void check_released(const oracle_event_t* event, const tfrt_wire_reference_t* released) {
   tfrt_frame_oracle_t* oracle = event->oracle;
-  if (is_lent_to(oracle, event->from, released)) return;
+  if (is_lent_to(oracle, event->from, released) || has_lost_any(oracle, event->from)) return;
   for (tfrt_list_link_t* link = oracle->open.next; link != &oracle->open; link = link->next) {
     const oracle_call_t* call = TFRT_CONTAINER_OF(link, oracle_call_t, link);
     if (call->caller != event->from || is_silent(oracle, call->caller, call->callee)) continue;
