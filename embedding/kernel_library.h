@@ -37,6 +37,7 @@
 #include "host_runtime/tensor/dtype.h"
 #include "host_runtime/tensor/host_buffer.h"
 #include "host_runtime/tensor/host_tensor.h"
+#include "host_runtime/tensor/scalar_host_tensor.h"
 #include "host_runtime/tensor/shape.h"
 #include "host_runtime/tensor/string_host_tensor.h"
 #include "host_runtime/tensor/tensor_types.h"

@@ -250,6 +250,12 @@ tfrt_status_t tfrt_btf_write(const tfrt_host_tensor_t* tensors, size_t count,
                              tfrt_string_builder_t* out) {
   uint8_t code;
   for (size_t i = 0; i < count; ++i) {
+    if (tensors[i].layout != TFRT_TENSOR_LAYOUT_DENSE &&
+        tensors[i].layout != TFRT_TENSOR_LAYOUT_COO) {
+      return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                                "a BTF file cannot hold tensor %zu: it is a %s", i,
+                                tfrt_tensor_layout_name(tensors[i].layout));
+    }
     tfrt_dtype_t dtype = tfrt_host_tensor_dtype(&tensors[i]);
     if (!find_code(dtype, &code)) {
       return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,

@@ -79,6 +79,20 @@ void tfrt_dense_host_tensor_deinitialize(tfrt_dense_host_tensor_t* tensor) {
   memset(tensor, 0, sizeof(*tensor));
 }
 
+void tfrt_dense_host_tensor_fill(const tfrt_dense_host_tensor_t* tensor, const void* element) {
+  size_t element_size = tfrt_dtype_size(tensor->dtype);
+  size_t size = tfrt_dense_host_tensor_size(tensor);
+  if (size == 0) return;
+  char* data = tfrt_dense_host_tensor_data(tensor);
+  memcpy(data, element, element_size);
+  // Each copy doubles what is filled.
+  for (size_t filled = element_size; filled < size;) {
+    size_t count = filled < size - filled ? filled : size - filled;
+    memcpy(data + filled, data, count);
+    filled += count;
+  }
+}
+
 // Floats aren't compared as bytes: -0 equals 0, and a NaN nothing.
 static bool floats_equal(const float* a, const float* b, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {

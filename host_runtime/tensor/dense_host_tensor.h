@@ -89,6 +89,10 @@ static inline size_t tfrt_dense_host_tensor_size(const tfrt_dense_host_tensor_t*
   return (size_t)tfrt_shape_element_count(&tensor->shape) * tfrt_dtype_size(tensor->dtype);
 }
 
+// Sets all elements of |tensor| to the one at |element|, of its dtype. Thread-compatible (caller
+// owns |tensor|).
+void tfrt_dense_host_tensor_fill(const tfrt_dense_host_tensor_t* tensor, const void* element);
+
 // Returns true if |a| and |b| have the same dtype and shape, and the same elements:
 // numbers as C compares them (a NaN differs from itself), else the same bytes. Thread-safe.
 bool tfrt_dense_host_tensor_equal(const tfrt_dense_host_tensor_t* a,

@@ -7,6 +7,8 @@ const char* tfrt_tensor_layout_name(tfrt_tensor_layout_t layout) {
       return "CooHostTensor";
     case TFRT_TENSOR_LAYOUT_STRING:
       return "StringHostTensor";
+    case TFRT_TENSOR_LAYOUT_SCALAR:
+      return "ScalarHostTensor";
     default:
       return "DenseHostTensor";
   }
@@ -18,6 +20,8 @@ const tfrt_shape_t* tfrt_host_tensor_shape(const tfrt_host_tensor_t* tensor) {
       return &tensor->coo.shape;
     case TFRT_TENSOR_LAYOUT_STRING:
       return &tensor->string.shape;
+    case TFRT_TENSOR_LAYOUT_SCALAR:
+      return &tensor->scalar.shape;
     default:
       return &tensor->dense.shape;
   }
@@ -29,6 +33,8 @@ tfrt_dtype_t tfrt_host_tensor_dtype(const tfrt_host_tensor_t* tensor) {
       return tensor->coo.dtype;
     case TFRT_TENSOR_LAYOUT_STRING:
       return TFRT_DTYPE_STRING;
+    case TFRT_TENSOR_LAYOUT_SCALAR:
+      return tensor->scalar.dtype;
     default:
       return tensor->dense.dtype;
   }
@@ -41,6 +47,8 @@ void tfrt_host_tensor_deinitialize(tfrt_host_tensor_t* tensor) {
       break;
     case TFRT_TENSOR_LAYOUT_STRING:
       tfrt_string_host_tensor_deinitialize(&tensor->string);
+      break;
+    case TFRT_TENSOR_LAYOUT_SCALAR:
       break;
     default:
       tfrt_dense_host_tensor_deinitialize(&tensor->dense);
@@ -55,6 +63,9 @@ void tfrt_host_tensor_print(const tfrt_host_tensor_t* tensor, tfrt_string_builde
       break;
     case TFRT_TENSOR_LAYOUT_STRING:
       tfrt_string_host_tensor_print(&tensor->string, out);
+      break;
+    case TFRT_TENSOR_LAYOUT_SCALAR:
+      tfrt_scalar_host_tensor_print(&tensor->scalar, out);
       break;
     default:
       tfrt_dense_host_tensor_print(&tensor->dense, out);

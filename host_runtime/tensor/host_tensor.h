@@ -3,7 +3,7 @@
 // The payload of values of the type "!tfrt_tensor.tensor": programs have one type for all
 // tensors of this host, and which layout it is shows only when there is one.
 //
-//   host tensor { layout, dense | coo | string }
+//   host tensor { layout, dense | coo | string | scalar }
 //
 // Kernels that need one layout ask, and refuse the others by name; printing and sending
 // take all.
@@ -18,6 +18,7 @@
 #include "host_runtime/base/macros.h"
 #include "host_runtime/tensor/coo_host_tensor.h"
 #include "host_runtime/tensor/dense_host_tensor.h"
+#include "host_runtime/tensor/scalar_host_tensor.h"
 #include "host_runtime/tensor/string_host_tensor.h"
 
 TFRT_API_BEGIN
@@ -27,6 +28,7 @@ typedef enum tfrt_tensor_layout_e {
   TFRT_TENSOR_LAYOUT_DENSE = 0,
   TFRT_TENSOR_LAYOUT_COO = 1,
   TFRT_TENSOR_LAYOUT_STRING = 2,
+  TFRT_TENSOR_LAYOUT_SCALAR = 3,
 } tfrt_tensor_layout_t;
 
 typedef struct tfrt_host_tensor_s {
@@ -35,6 +37,7 @@ typedef struct tfrt_host_tensor_s {
     tfrt_dense_host_tensor_t dense;
     tfrt_coo_host_tensor_t coo;
     tfrt_string_host_tensor_t string;
+    tfrt_scalar_host_tensor_t scalar;
   };
 } tfrt_host_tensor_t;
 

@@ -38,7 +38,7 @@ static void encode_header(tfrt_dtype_t dtype, uint8_t layout, const int64_t* dim
 static tfrt_status_t decode_header(const uint8_t* bytes, size_t size, header_t* out_header) {
   memset(out_header, 0, sizeof(*out_header));
   static const uint8_t zeros[FIXED_HEADER_SIZE - 4] = {0};
-  if (size < FIXED_HEADER_SIZE || bytes[2] > TFRT_TENSOR_LAYOUT_STRING ||
+  if (size < FIXED_HEADER_SIZE || bytes[2] > TFRT_TENSOR_LAYOUT_SCALAR ||
       bytes[3] > (bytes[2] == TFRT_TENSOR_LAYOUT_COO) ||
       memcmp(bytes + 4, zeros, sizeof(zeros)) != 0) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
@@ -80,6 +80,10 @@ static tfrt_status_t encode_tensor(const void* payload, tfrt_encoding_t* out_enc
       out_encoding->body = tensor->string.buffer->data;
       out_encoding->body_size = tensor->string.buffer->size;
       break;
+    case TFRT_TENSOR_LAYOUT_SCALAR:
+      out_encoding->body = tensor->scalar.value;
+      out_encoding->body_size = tfrt_dtype_size(tensor->scalar.dtype);
+      break;
     default:
       out_encoding->body = tfrt_dense_host_tensor_data(&tensor->dense);
       out_encoding->body_size = tfrt_dense_host_tensor_size(&tensor->dense);
@@ -119,6 +123,17 @@ static tfrt_status_t decode_dense(const header_t* header, const tfrt_shape_t* sh
   return tfrt_dense_host_tensor_initialize(header->dtype, shape, allocator, out_tensor);
 }
 
+static tfrt_status_t decode_scalar(const header_t* header, const tfrt_shape_t* shape,
+                                   size_t body_size, tfrt_scalar_host_tensor_t* out_tensor) {
+  // The value comes later, into the same bytes.
+  static const unsigned char none[TFRT_SCALAR_HOST_TENSOR_VALUE_SIZE];
+  TFRT_RETURN_IF_ERROR(tfrt_scalar_host_tensor_make(header->dtype, shape, none, out_tensor));
+  if (body_size == tfrt_dtype_size(header->dtype)) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                            "a ScalarHostTensor of %s has one element, but %zu bytes are announced",
+                            tfrt_dtype_name(header->dtype), body_size);
+}
+
 static tfrt_status_t decode_tensor(const uint8_t* bytes, size_t header_size, size_t body_size,
                                    tfrt_allocator_t allocator, void* payload, void** out_body) {
   *out_body = NULL;
@@ -142,6 +157,10 @@ static tfrt_status_t decode_tensor(const uint8_t* bytes, size_t header_size, siz
       TFRT_RETURN_IF_ERROR(
           tfrt_string_host_tensor_initialize_empty(&shape, body_size, allocator, &tensor->string));
       *out_body = tensor->string.buffer->data;
+      return NULL;
+    case TFRT_TENSOR_LAYOUT_SCALAR:
+      TFRT_RETURN_IF_ERROR(decode_scalar(&header, &shape, body_size, &tensor->scalar));
+      *out_body = tensor->scalar.value;
       return NULL;
     default:
       TFRT_RETURN_IF_ERROR(decode_dense(&header, &shape, body_size, allocator, &tensor->dense));
@@ -174,6 +193,8 @@ static tfrt_status_t complete_tensor(void* payload) {
       return tfrt_coo_host_tensor_check(&tensor->coo);
     case TFRT_TENSOR_LAYOUT_STRING:
       return tfrt_string_host_tensor_check(&tensor->string);
+    case TFRT_TENSOR_LAYOUT_SCALAR:
+      return is_i1 ? check_truth_values(tensor->scalar.value, 1) : NULL;
     default:
       if (!is_i1) return NULL;
       return check_truth_values(tfrt_dense_host_tensor_data(&tensor->dense),

@@ -12,9 +12,9 @@
 //
 // The layout is that of host_tensor.h; |reversed| (0 or 1) and |count| are there for sparse
 // tensors only. The body is borrowed: elements, or coordinates and values, or ends and
-// strings. A shape has the dtype 0 and no body; so has a partial shape, whose layout is 1 if
-// it is unranked. Headers come from strangers: every number is checked, and so is, before
-// any memory is asked for, that the body has exactly the size that dtype and shape say;
+// strings, or one element. A shape has the dtype 0 and no body; so has a partial shape, whose
+// layout is 1 if it is unranked. Headers come from strangers: every number is checked, and so is,
+// before any memory is asked for, that the body has exactly the size that dtype and shape say;
 // coordinates, ends and truth values are checked when they are there.
 //
 // Thread rule: constant data.

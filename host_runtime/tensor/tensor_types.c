@@ -123,6 +123,11 @@ tfrt_async_value_t* tfrt_async_value_create_string_tensor_take(tfrt_string_host_
   return create_tensor_take(&host_tensor);
 }
 
+tfrt_async_value_t* tfrt_async_value_create_scalar_tensor(const tfrt_scalar_host_tensor_t* tensor) {
+  tfrt_host_tensor_t host_tensor = {.layout = TFRT_TENSOR_LAYOUT_SCALAR, .scalar = *tensor};
+  return create_tensor_take(&host_tensor);
+}
+
 tfrt_async_value_t* tfrt_async_value_create_shape(const tfrt_shape_t* shape) {
   return tfrt_async_value_create_copy(tfrt_shape_type_id(), shape, sizeof(*shape));
 }

@@ -43,6 +43,9 @@ tfrt_async_value_t* tfrt_async_value_create_tensor_take(tfrt_dense_host_tensor_t
 tfrt_async_value_t* tfrt_async_value_create_coo_tensor_take(tfrt_coo_host_tensor_t* tensor);
 tfrt_async_value_t* tfrt_async_value_create_string_tensor_take(tfrt_string_host_tensor_t* tensor);
 
+// A new available tensor value (+1) whose payload is a copy of |tensor|. Thread-safe.
+tfrt_async_value_t* tfrt_async_value_create_scalar_tensor(const tfrt_scalar_host_tensor_t* tensor);
+
 // A new available shape value (+1). Thread-safe.
 tfrt_async_value_t* tfrt_async_value_create_shape(const tfrt_shape_t* shape);
 

@@ -61,20 +61,21 @@ static void create(tfrt_kernel_frame_t* frame, tfrt_dtype_t dtype, uint32_t rank
 
 static void fill(tfrt_kernel_frame_t* frame, tfrt_dtype_t dtype) {
   if (!has_dtype(frame, 0, dtype)) return;
-  const void* element = frame->attributes[0];
-  if (tfrt_numbers_per_element(dtype) == 2) {
-    tfrt_bef_array_t parts = tfrt_bef_attribute_array(element);
-    if (parts.count != 2) {
-      tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
-                             "'value' has %" PRIu32
-                             " numbers, but needs 2: the real and the imaginary part",
-                             parts.count);
-      return;
-    }
-    element = parts.data;
+  const void* element;
+  tfrt_status_t status = tfrt_read_element(dtype, frame->attributes[0], &element);
+  if (!status) tfrt_dense_host_tensor_fill(tfrt_kernel_frame_tensor(frame, 0), element);
+  set_chain(frame, status);
+}
+
+static void create_scalar(tfrt_kernel_frame_t* frame, tfrt_dtype_t dtype) {
+  tfrt_scalar_host_tensor_t tensor;
+  tfrt_status_t status =
+      tfrt_make_scalar(dtype, frame->attributes[0], frame->attributes[1], &tensor);
+  if (status) {
+    tfrt_kernel_frame_fail_take(frame, status);
+  } else {
+    tfrt_kernel_frame_set(frame, 0, tfrt_async_value_create_scalar_tensor(&tensor));
   }
-  tfrt_tensor_fill(tfrt_kernel_frame_tensor(frame, 0), element);
-  tfrt_kernel_frame_set_ready_chain(frame, 0);
 }
 
 static void set(tfrt_kernel_frame_t* frame, tfrt_dtype_t dtype) {
@@ -165,6 +166,7 @@ static void all_close(tfrt_kernel_frame_t* frame, tfrt_dtype_t dtype, uint64_t u
   static void create_##word##_3(tfrt_kernel_frame_t* frame) { create(frame, dtype, 3); } \
   static void create_##word##_4(tfrt_kernel_frame_t* frame) { create(frame, dtype, 4); } \
   static void fill_##word(tfrt_kernel_frame_t* frame) { fill(frame, dtype); }            \
+  static void scalar_##word(tfrt_kernel_frame_t* frame) { create_scalar(frame, dtype); } \
   static void set_##word(tfrt_kernel_frame_t* frame) { set(frame, dtype); }              \
   static void make_##word(tfrt_kernel_frame_t* frame) { make(frame, dtype); }            \
   static void equal_##word(tfrt_kernel_frame_t* frame) { equal(frame, dtype); }          \
@@ -248,6 +250,7 @@ static void print_buffer(tfrt_kernel_frame_t* frame) {
       {"tfrt_dht.create_uninitialized_tensor." suffix ".2", create_##word##_2}, \
       {"tfrt_dht.create_uninitialized_tensor." suffix ".3", create_##word##_3}, \
       {"tfrt_dht.create_uninitialized_tensor." suffix ".4", create_##word##_4}, \
+      {"tfrt_dht.create_from_scalar." suffix, scalar_##word},                   \
       {"tfrt_dht.fill_tensor_with_constant." suffix, fill_##word},              \
       {"tfrt_dht.set_tensor_with_constant_values." suffix, set_##word},         \
       {"tfrt_dht.make_tensor." suffix, make_##word},                            \

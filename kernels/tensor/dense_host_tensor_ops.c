@@ -43,8 +43,17 @@ WRITTEN_TENSOR_CHAIN_AND(f64, "f64")
     TFRT_RESULTS(i1_and_chain_result), .cost = 100                                                \
   }
 
-#define FAMILY(dtype, fill_summary, fill_assembly, value, set_summary, values)              \
+#define FAMILY(dtype, scalar, fill_summary, fill_assembly, value, set_summary, values)      \
   CREATE(dtype, 0), CREATE(dtype, 1), CREATE(dtype, 2), CREATE(dtype, 3), CREATE(dtype, 4), \
+      {.name = "tfrt_dht.create_from_scalar." dtype,                                        \
+       .summary =                                                                           \
+           "The tensor with the given shape whose elements are all `value`, which is kept " \
+           "once; a complex one is its real and its imaginary part.",                       \
+       .assembly = "#shape #value attr-dict",                                               \
+       TFRT_RESULTS(tensor_result),                                                         \
+       TFRT_ATTRIBUTES(scalar),                                                             \
+       .flags = TFRT_KERNEL_PURE,                                                           \
+       .cost = 10},                                                                         \
       {.name = "tfrt_dht.fill_tensor_with_constant." dtype,                                 \
        .summary = fill_summary,                                                             \
        .assembly = fill_assembly,                                                           \
@@ -74,13 +83,15 @@ WRITTEN_TENSOR_CHAIN_AND(f64, "f64")
       CLOSE(dtype, "", "2"), CLOSE(dtype, "3ulp.", "3"), CLOSE(dtype, "1000ulp.", "1000"),  \
       CLOSE(dtype, "2000ulp.", "2000"), CLOSE(dtype, "100000ulp.", "100000")
 
-#define PLAIN_FAMILY(dtype, word)                                                                \
-  FAMILY(dtype, "Sets all elements to `value`.", "operands #value:type attr-dict", word##_value, \
+#define PLAIN_FAMILY(dtype, word)                                  \
+  FAMILY(dtype, shape_and_##word, "Sets all elements to `value`.", \
+         "operands #value:type attr-dict", word##_value,           \
          "Sets the elements to `values`, as many as there are.", word##_values)
 
-#define COMPLEX_FAMILY(dtype, word, values)                                       \
-  FAMILY(dtype, "Sets all elements to `value`: its real and its imaginary part.", \
-         "operands #value attr-dict", word##_value,                               \
+#define COMPLEX_FAMILY(dtype, word, values)                                \
+  FAMILY(dtype, shape_and_##word,                                          \
+         "Sets all elements to `value`: its real and its imaginary part.", \
+         "operands #value attr-dict", word##_value,                        \
          "Sets the elements to `values`, two for each: the real and the imaginary part.", values)
 
 // For dtypes that scalars have, too.

@@ -208,20 +208,6 @@ tfrt_status_t tfrt_tensor_add(const tfrt_dense_host_tensor_t* a, const tfrt_dens
 
 // --- Filling -----------------------------------------------------------------
 
-void tfrt_tensor_fill(const tfrt_dense_host_tensor_t* tensor, const void* element) {
-  size_t element_size = tfrt_dtype_size(tensor->dtype);
-  size_t size = tfrt_dense_host_tensor_size(tensor);
-  if (size == 0) return;
-  char* data = tfrt_dense_host_tensor_data(tensor);
-  memcpy(data, element, element_size);
-  // Each copy doubles what is filled.
-  for (size_t filled = element_size; filled < size;) {
-    size_t count = filled < size - filled ? filled : size - filled;
-    memcpy(data + filled, data, count);
-    filled += count;
-  }
-}
-
 void tfrt_tensor_fill_with_bias(const tfrt_dense_host_tensor_t* bias, uint32_t axis, bool relu,
                                 const tfrt_dense_host_tensor_t* tensor) {
   const float* addends = bias ? tfrt_dense_host_tensor_data(bias) : NULL;

@@ -35,10 +35,6 @@ tfrt_status_t tfrt_tensor_add(const tfrt_dense_host_tensor_t* a, const tfrt_dens
 tfrt_status_t tfrt_tensor_relu(const tfrt_dense_host_tensor_t* x, tfrt_allocator_t allocator,
                                tfrt_dense_host_tensor_t* out_result) TFRT_MUST_USE;
 
-// Sets all elements of |tensor| to the one at |element|, of its dtype.
-// Thread-compatible (caller owns |tensor|).
-void tfrt_tensor_fill(const tfrt_dense_host_tensor_t* tensor, const void* element);
-
 // Sets the f32 |tensor| to |bias| along |axis| (to 0 if that is NULL), cut at 0 if |relu|:
 // what is left of a product that sums up nothing. Thread-compatible.
 void tfrt_tensor_fill_with_bias(const tfrt_dense_host_tensor_t* bias, uint32_t axis, bool relu,

@@ -196,6 +196,26 @@ static const tfrt_attribute_descriptor_t f16_values[] = {
     {"values", TFRT_ATTRIBUTE_F16_ARRAY, NULL}};
 static const tfrt_attribute_descriptor_t bf16_values[] = {
     {"values", TFRT_ATTRIBUTE_BF16_ARRAY, NULL}};
+// What makes a tensor of one value: a shape, and the value.
+#define SHAPE_AND_VALUE(word, kind)                               \
+  static const tfrt_attribute_descriptor_t shape_and_##word[] = { \
+      {"shape", TFRT_ATTRIBUTE_I64_ARRAY, NULL}, {"value", TFRT_ATTRIBUTE_##kind, NULL}};
+SHAPE_AND_VALUE(i1, I1)
+SHAPE_AND_VALUE(ui8, UI8)
+SHAPE_AND_VALUE(ui16, UI16)
+SHAPE_AND_VALUE(ui32, UI32)
+SHAPE_AND_VALUE(ui64, UI64)
+SHAPE_AND_VALUE(i8, I8)
+SHAPE_AND_VALUE(i16, I16)
+SHAPE_AND_VALUE(i32, I32)
+SHAPE_AND_VALUE(i64, I64)
+SHAPE_AND_VALUE(f32, F32)
+SHAPE_AND_VALUE(f64, F64)
+SHAPE_AND_VALUE(f16, F16)
+SHAPE_AND_VALUE(bf16, BF16)
+SHAPE_AND_VALUE(complex64, F32_ARRAY)
+SHAPE_AND_VALUE(complex128, F64_ARRAY)
+
 static const tfrt_attribute_descriptor_t shape_and_strings[] = {
     {"shape", TFRT_ATTRIBUTE_I64_ARRAY, NULL},
     {"values", TFRT_ATTRIBUTE_AGGREGATE, NULL},

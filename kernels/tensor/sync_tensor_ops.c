@@ -20,8 +20,17 @@ static const tfrt_operand_descriptor_t written_tensor[] = {
     .flags = TFRT_KERNEL_SYNC_ONLY, .cost = 50                                                \
   }
 
-#define FAMILY(dtype, values)                                                               \
+#define FAMILY(dtype, word, values)                                                         \
   CREATE(dtype, 0), CREATE(dtype, 1), CREATE(dtype, 2), CREATE(dtype, 3), CREATE(dtype, 4), \
+      {.name = "tfrt_dht_sync.create_from_scalar." dtype,                                   \
+       .summary =                                                                           \
+           "The tensor with the given shape whose elements are all `value`, which is kept " \
+           "once; a complex one is its real and its imaginary part.",                       \
+       .assembly = "#shape #value attr-dict",                                               \
+       TFRT_RESULTS(tensor_result),                                                         \
+       TFRT_ATTRIBUTES(shape_and_##word),                                                   \
+       .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_SYNC_ONLY,                                   \
+       .cost = 10},                                                                         \
       {.name = "tfrt_dht_sync.set_tensor_with_constant_values." dtype,                      \
        .summary = "Sets the elements to `values`, as many numbers as there are.",           \
        .assembly = "operands #values attr-dict",                                            \
@@ -39,21 +48,21 @@ static const tfrt_operand_descriptor_t written_tensor[] = {
 // --- The table --------------------------------------------------------------------
 
 static const tfrt_kernel_descriptor_t descriptors[] = {
-    FAMILY("bool", i1_values),
-    FAMILY("ui8", ui8_values),
-    FAMILY("ui16", ui16_values),
-    FAMILY("ui32", ui32_values),
-    FAMILY("ui64", ui64_values),
-    FAMILY("i8", i8_values),
-    FAMILY("i16", i16_values),
-    FAMILY("i32", i32_values),
-    FAMILY("i64", i64_values),
-    FAMILY("f32", f32_values),
-    FAMILY("f64", f64_values),
-    FAMILY("f16", f16_values),
-    FAMILY("bf16", bf16_values),
-    FAMILY("complex64", f32_values),
-    FAMILY("complex128", f64_values),
+    FAMILY("bool", i1, i1_values),
+    FAMILY("ui8", ui8, ui8_values),
+    FAMILY("ui16", ui16, ui16_values),
+    FAMILY("ui32", ui32, ui32_values),
+    FAMILY("ui64", ui64, ui64_values),
+    FAMILY("i8", i8, i8_values),
+    FAMILY("i16", i16, i16_values),
+    FAMILY("i32", i32, i32_values),
+    FAMILY("i64", i64, i64_values),
+    FAMILY("f32", f32, f32_values),
+    FAMILY("f64", f64, f64_values),
+    FAMILY("f16", f16, f16_values),
+    FAMILY("bf16", bf16, bf16_values),
+    FAMILY("complex64", complex64, f32_values),
+    FAMILY("complex128", complex128, f64_values),
     {.name = "tfrt_dht_sync.print_tensor",
      .summary = "Prints layout, dtype, shape and elements, of which at most 16 if it is dense.",
      .assembly = "operands attr-dict",

@@ -159,6 +159,28 @@ uint32_t tfrt_numbers_per_element(tfrt_dtype_t dtype) {
   return dtype == TFRT_DTYPE_COMPLEX64 || dtype == TFRT_DTYPE_COMPLEX128 ? 2 : 1;
 }
 
+tfrt_status_t tfrt_read_element(tfrt_dtype_t dtype, const void* value, const void** out_element) {
+  *out_element = value;
+  if (tfrt_numbers_per_element(dtype) == 1) return NULL;
+  tfrt_bef_array_t parts = tfrt_bef_attribute_array(value);
+  *out_element = parts.data;
+  if (parts.count == 2) return NULL;
+  return tfrt_status_create(
+      TFRT_STATUS_INVALID_ARGUMENT,
+      "'value' has %" PRIu32 " numbers, but needs 2: the real and the imaginary part", parts.count);
+}
+
+tfrt_status_t tfrt_make_scalar(tfrt_dtype_t dtype, const void* dims, const void* value,
+                               tfrt_scalar_host_tensor_t* out_tensor) {
+  memset(out_tensor, 0, sizeof(*out_tensor));
+  const void* element;
+  TFRT_RETURN_IF_ERROR(tfrt_read_element(dtype, value, &element));
+  tfrt_bef_array_t array = tfrt_bef_attribute_array(dims);
+  tfrt_shape_t shape;
+  TFRT_RETURN_IF_ERROR(tfrt_shape_make(array.data, array.count, &shape));
+  return tfrt_scalar_host_tensor_make(dtype, &shape, element, out_tensor);
+}
+
 tfrt_status_t tfrt_wrong_value_count(uint32_t given, int64_t expected) {
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                             "Incorrect number of values for the tensor: %" PRIu32

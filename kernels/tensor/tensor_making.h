@@ -59,6 +59,16 @@ tfrt_status_t tfrt_make_buffer(int64_t size, int64_t alignment, tfrt_allocator_t
 // real and the imaginary part. Thread-safe.
 uint32_t tfrt_numbers_per_element(tfrt_dtype_t dtype);
 
+// Sets |*out_element| to the element of |dtype| that the attribute |value| is: itself, or for
+// complex dtypes an array of two numbers. Lives as long as |value|. Thread-safe.
+tfrt_status_t tfrt_read_element(tfrt_dtype_t dtype, const void* value, const void** out_element)
+    TFRT_MUST_USE;
+
+// Makes |*out_tensor| the tensor whose elements are all the attribute |value|, with the shape that
+// the attribute |dims| says. Thread-safe.
+tfrt_status_t tfrt_make_scalar(tfrt_dtype_t dtype, const void* dims, const void* value,
+                               tfrt_scalar_host_tensor_t* out_tensor) TFRT_MUST_USE;
+
 // The error for |given| values that should fill a tensor with |expected|. Thread-safe.
 tfrt_status_t tfrt_wrong_value_count(uint32_t given, int64_t expected) TFRT_MUST_USE;
 

@@ -186,12 +186,16 @@ START_TEST(a_bad_sparse_record_is_refused) {
 }
 END_TEST
 
-START_TEST(a_dtype_without_a_code_is_not_written) {
+START_TEST(a_dtype_or_layout_without_a_code_is_not_written) {
   tfrt_host_tensor_t tensor = {.layout = TFRT_TENSOR_LAYOUT_DENSE,
                                .dense = testing_zeros(TFRT_DTYPE_I1, DIMS(1))};
   tfrt_string_builder_t out;
   tfrt_string_builder_initialize(&out, tfrt_allocator_system());
   testing_fails(tfrt_btf_write(&tensor, 1, &out), TFRT_STATUS_INVALID_ARGUMENT, "i1", NULL);
+  tfrt_host_tensor_t scalar = {.layout = TFRT_TENSOR_LAYOUT_SCALAR};
+  testing_ok(tfrt_scalar_host_tensor_make(TFRT_DTYPE_I8, &tensor.dense.shape, "", &scalar.scalar));
+  testing_fails(tfrt_btf_write(&scalar, 1, &out), TFRT_STATUS_INVALID_ARGUMENT, "tensor 0",
+                "ScalarHostTensor", NULL);
   ck_assert_uint_eq(out.size, 0);
   tfrt_string_builder_deinitialize(&out);
   tfrt_host_tensor_deinitialize(&tensor);
@@ -224,7 +228,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(cases, lengths_whose_product_overflows_are_refused);
   tcase_add_test(cases, a_sparse_tensor_is_written_with_its_own_coordinates);
   tcase_add_test(cases, a_bad_sparse_record_is_refused);
-  tcase_add_test(cases, a_dtype_without_a_code_is_not_written);
+  tcase_add_test(cases, a_dtype_or_layout_without_a_code_is_not_written);
   tcase_add_test(cases, the_weights_of_the_example_are_as_its_readme_says);
   Suite* suite = suite_create("btf");
   suite_add_tcase(suite, cases);

@@ -107,6 +107,18 @@ START_TEST(small_and_complex_floats_are_equal_by_value_too) {
 }
 END_TEST
 
+START_TEST(filling_reaches_each_element) {
+  for (int64_t count = 0; count < 40; ++count) {
+    tfrt_dense_host_tensor_t tensor = testing_zeros(TFRT_DTYPE_I16, DIMS(count));
+    tfrt_dense_host_tensor_fill(&tensor, &(int16_t){-7});
+    for (int64_t i = 0; i < count; ++i) {
+      ck_assert_int_eq(((int16_t*)tfrt_dense_host_tensor_data(&tensor))[i], -7);
+    }
+    tfrt_dense_host_tensor_deinitialize(&tensor);
+  }
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   TCase* cases = tcase_create("dense_host_tensor");
   tcase_add_test(cases, a_tensor_prints_at_most_sixteen_elements);
@@ -114,6 +126,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(cases, a_view_stays_inside_its_buffer_and_aligned);
   tcase_add_test(cases, equality_is_by_value);
   tcase_add_test(cases, small_and_complex_floats_are_equal_by_value_too);
+  tcase_add_test(cases, filling_reaches_each_element);
   Suite* suite = suite_create("dense_host_tensor");
   suite_add_tcase(suite, cases);
   return suite;

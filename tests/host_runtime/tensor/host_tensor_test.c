@@ -26,12 +26,17 @@ START_TEST(each_layout_tells_what_it_is) {
   const tfrt_string_view_t text = tfrt_string_view_of("a");
   testing_ok(tfrt_string_host_tensor_initialize(&dense.dense.shape, &text, 1,
                                                 tfrt_allocator_system(), &string.string));
+  tfrt_host_tensor_t scalar = {.layout = TFRT_TENSOR_LAYOUT_SCALAR};
+  testing_ok(tfrt_scalar_host_tensor_make(TFRT_DTYPE_I8, &dense.dense.shape, &(int8_t){7},
+                                          &scalar.scalar));
   is_and_prints(&dense, "DenseHostTensor", TFRT_DTYPE_I8,
                 "DenseHostTensor dtype = i8, shape = [1], values = [0]");
   is_and_prints(&coo, "CooHostTensor", TFRT_DTYPE_I8,
                 "CooHostTensor dtype = i8, shape = [1], indices = [], values = []\n");
   is_and_prints(&string, "StringHostTensor", TFRT_DTYPE_STRING,
                 "StringHostTensor shape = [1], values = [\"a\"]");
+  is_and_prints(&scalar, "ScalarHostTensor", TFRT_DTYPE_I8,
+                "ScalarHostTensor dtype = i8, shape = [1], value = 7");
 }
 END_TEST
 

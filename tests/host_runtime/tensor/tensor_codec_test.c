@@ -70,6 +70,24 @@ START_TEST(sparse_tensors_and_strings_arrive_as_they_were_sent) {
 }
 END_TEST
 
+START_TEST(a_tensor_of_one_value_is_sent_as_that_value) {
+  tfrt_shape_t shape = testing_shape(DIMS(1000, 1000, 1000));
+  tfrt_host_tensor_t tensor = {.layout = TFRT_TENSOR_LAYOUT_SCALAR};
+  testing_ok(tfrt_scalar_host_tensor_make(TFRT_DTYPE_F64, &shape, &(double){0.5}, &tensor.scalar));
+  tfrt_encoding_t encoding;
+  testing_ok(tfrt_host_tensor_codec.encode(&tensor, &encoding));
+  ck_assert_uint_eq(encoding.body_size, sizeof(double));
+  tfrt_host_tensor_t copy = sent(&tensor);
+  ck_assert(tfrt_shape_equal(&copy.scalar.shape, &shape));
+  ck_assert_mem_eq(copy.scalar.value, tensor.scalar.value, sizeof(tensor.scalar.value));
+
+  void* body;
+  testing_fails(tfrt_host_tensor_codec.decode(encoding.header, encoding.header_size, 9,
+                                              tfrt_allocator_system(), &copy, &body),
+                TFRT_STATUS_INVALID_ARGUMENT, "one element", "9 bytes", NULL);
+}
+END_TEST
+
 // Sends |tensor| with byte |index| of its body changed to |value|: it must not be completed.
 static void arrives_broken(const tfrt_host_tensor_t* tensor, size_t index, uint8_t value,
                            const char* text) {
@@ -238,6 +256,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(cases, cut_headers_and_wrong_sizes_are_refused);
   tcase_add_test(cases, a_bool_is_0_or_1);
   tcase_add_test(cases, a_shape_arrives_and_is_no_tensor);
+  tcase_add_test(cases, a_tensor_of_one_value_is_sent_as_that_value);
   Suite* suite = suite_create("tensor_codec");
   suite_add_tcase(suite, cases);
   return suite;
