@@ -40,6 +40,8 @@
 #include "host_runtime/tensor/scalar_host_tensor.h"
 #include "host_runtime/tensor/shape.h"
 #include "host_runtime/tensor/string_host_tensor.h"
+#include "host_runtime/tensor/tensor_conversion.h"
+#include "host_runtime/tensor/tensor_type.h"
 #include "host_runtime/tensor/tensor_types.h"
 
 #endif  // TFRT_EMBEDDING_KERNEL_LIBRARY_H_

@@ -3,7 +3,7 @@
 // The payload of values of the type "!tfrt_tensor.tensor": programs have one type for all
 // tensors of this host, and which layout it is shows only when there is one.
 //
-//   host tensor { layout, dense | coo | string | scalar }
+//   host tensor { layout, dense | coo | string | scalar | foreign }
 //
 // Kernels that need one layout ask, and refuse the others by name; printing and sending
 // take all.
@@ -29,7 +29,16 @@ typedef enum tfrt_tensor_layout_e {
   TFRT_TENSOR_LAYOUT_COO = 1,
   TFRT_TENSOR_LAYOUT_STRING = 2,
   TFRT_TENSOR_LAYOUT_SCALAR = 3,
+  TFRT_TENSOR_LAYOUT_FOREIGN = 4,  // never encoded
 } tfrt_tensor_layout_t;
+
+// A tensor of a type that a kernel library has brought (tensor_type.h).
+typedef struct tfrt_foreign_tensor_s {
+  const struct tfrt_tensor_type_s* type;  // static
+  tfrt_dtype_t dtype;
+  tfrt_shape_t shape;
+  void* data;  // the library's
+} tfrt_foreign_tensor_t;
 
 typedef struct tfrt_host_tensor_s {
   tfrt_tensor_layout_t layout;
@@ -38,10 +47,12 @@ typedef struct tfrt_host_tensor_s {
     tfrt_coo_host_tensor_t coo;
     tfrt_string_host_tensor_t string;
     tfrt_scalar_host_tensor_t scalar;
+    tfrt_foreign_tensor_t foreign;
   };
 } tfrt_host_tensor_t;
 
-// The name of |layout| as tensors print it, e.g. "DenseHostTensor". Static. Thread-safe.
+// The name of |layout| as tensors print it, e.g. "DenseHostTensor"; "foreign tensor" for those of
+// libraries. Static. Thread-safe.
 const char* tfrt_tensor_layout_name(tfrt_tensor_layout_t layout);
 
 // The shape, and the element type, of |tensor|. Lives as long as |tensor|. Thread-safe.

@@ -5,6 +5,7 @@
 
 #include "host_runtime/tensor/host_tensor.h"
 #include "host_runtime/tensor/partial_shape.h"
+#include "host_runtime/tensor/tensor_type.h"
 
 #define FIXED_HEADER_SIZE 8
 
@@ -65,6 +66,12 @@ static tfrt_status_t decode_header(const uint8_t* bytes, size_t size, header_t* 
 
 static tfrt_status_t encode_tensor(const void* payload, tfrt_encoding_t* out_encoding) {
   const tfrt_host_tensor_t* tensor = payload;
+  if (tensor->layout == TFRT_TENSOR_LAYOUT_FOREIGN) {
+    return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
+                              "a tensor of the type %s can't leave its host; convert it to another "
+                              "type first",
+                              tfrt_tensor_type_name(tfrt_tensor_type_of(tensor)));
+  }
   const tfrt_shape_t* shape = tfrt_host_tensor_shape(tensor);
   encode_header(tfrt_host_tensor_dtype(tensor), (uint8_t)tensor->layout, shape->dims, shape->rank,
                 out_encoding);
@@ -269,3 +276,33 @@ static tfrt_status_t decode_partial_shape(const uint8_t* bytes, size_t header_si
 
 const tfrt_codec_t tfrt_partial_shape_codec = {
     .encode = encode_partial_shape, .decode = decode_partial_shape, .complete = NULL};
+
+// --- Types of tensors ------------------------------------------------------------
+
+static tfrt_status_t encode_tensor_type(const void* payload, tfrt_encoding_t* out_encoding) {
+  const char* name = tfrt_tensor_type_name(*(const tfrt_tensor_type_t* const*)payload);
+  memset(out_encoding, 0, sizeof(*out_encoding));
+  out_encoding->header_size = strlen(name);
+  memcpy(out_encoding->header, name, out_encoding->header_size);
+  return NULL;
+}
+
+static tfrt_status_t decode_tensor_type(const uint8_t* bytes, size_t header_size, size_t body_size,
+                                        tfrt_allocator_t allocator, void* payload,
+                                        void** out_body) {
+  (void)allocator;
+  *out_body = NULL;
+  if (body_size > 0) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "a type of tensors has no elements, but %zu bytes are announced",
+                              body_size);
+  }
+  const tfrt_tensor_type_t* type;
+  TFRT_RETURN_IF_ERROR(
+      tfrt_tensor_type_find(tfrt_string_view_make((const char*)bytes, header_size), &type));
+  *(const tfrt_tensor_type_t**)payload = type;
+  return NULL;
+}
+
+const tfrt_codec_t tfrt_tensor_type_codec = {
+    .encode = encode_tensor_type, .decode = decode_tensor_type, .complete = NULL};

@@ -17,6 +17,8 @@
 // before any memory is asked for, that the body has exactly the size that dtype and shape say;
 // coordinates, ends and truth values are checked when they are there.
 //
+// A type of tensors travels as its name, in the header alone.
+//
 // Thread rule: constant data.
 // Failure rule: see tfrt_codec_t; decode tells what is wrong with the header.
 #ifndef TFRT_HOST_RUNTIME_TENSOR_TENSOR_CODEC_H_
@@ -29,6 +31,9 @@ extern const tfrt_codec_t tfrt_host_tensor_codec;
 
 // The codec of tfrt_shape_t. Thread-safe.
 extern const tfrt_codec_t tfrt_shape_codec;
+
+// The codec of const tfrt_tensor_type_t*. Thread-safe.
+extern const tfrt_codec_t tfrt_tensor_type_codec;
 
 // The codec of tfrt_partial_shape_t. Thread-safe.
 extern const tfrt_codec_t tfrt_partial_shape_codec;

@@ -12,6 +12,7 @@ static _Atomic tfrt_type_id_t tensor_id;
 static _Atomic tfrt_type_id_t shape_id;
 static _Atomic tfrt_type_id_t partial_shape_id;
 static _Atomic tfrt_type_id_t fixed_rank_shape_ids[TFRT_FIXED_RANK_SHAPE_MAX_RANK + 1];
+static _Atomic tfrt_type_id_t tensor_type_id;
 static _Atomic tfrt_type_id_t host_buffer_id;
 
 static void destroy_tensor(void* payload) { tfrt_host_tensor_deinitialize(payload); }
@@ -51,6 +52,12 @@ static const tfrt_type_t fixed_rank_shape_types[TFRT_FIXED_RANK_SHAPE_MAX_RANK +
     {.name = "!ts.fixed_rank_shape.3", .size = sizeof(tfrt_shape_t), .codec = &tfrt_shape_codec},
 };
 
+static const tfrt_type_t tensor_type_type = {
+    .name = "!tfrt.tensor_type",
+    .size = sizeof(const tfrt_tensor_type_t*),
+    .codec = &tfrt_tensor_type_codec,
+};
+
 static const tfrt_type_t host_buffer_type = {
     .name = "!ht.host_buffer",
     .size = sizeof(tfrt_host_buffer_t*),
@@ -72,6 +79,7 @@ tfrt_status_t tfrt_tensor_types_register(void) {
   for (uint32_t rank = 0; rank <= TFRT_FIXED_RANK_SHAPE_MAX_RANK; ++rank) {
     TFRT_RETURN_IF_ERROR(register_type(&fixed_rank_shape_types[rank], &fixed_rank_shape_ids[rank]));
   }
+  TFRT_RETURN_IF_ERROR(register_type(&tensor_type_type, &tensor_type_id));
   return register_type(&host_buffer_type, &host_buffer_id);
 }
 
@@ -89,6 +97,10 @@ tfrt_type_id_t tfrt_partial_shape_type_id(void) {
 
 tfrt_type_id_t tfrt_fixed_rank_shape_type_id(uint32_t rank) {
   return atomic_load_explicit(&fixed_rank_shape_ids[rank], memory_order_relaxed);
+}
+
+tfrt_type_id_t tfrt_tensor_type_type_id(void) {
+  return atomic_load_explicit(&tensor_type_id, memory_order_relaxed);
 }
 
 tfrt_type_id_t tfrt_host_buffer_type_id(void) {
@@ -121,6 +133,16 @@ tfrt_async_value_t* tfrt_async_value_create_string_tensor_take(tfrt_string_host_
   tfrt_host_tensor_t host_tensor = {.layout = TFRT_TENSOR_LAYOUT_STRING, .string = *tensor};
   memset(tensor, 0, sizeof(*tensor));
   return create_tensor_take(&host_tensor);
+}
+
+tfrt_async_value_t* tfrt_async_value_create_foreign_tensor_take(tfrt_foreign_tensor_t* tensor) {
+  tfrt_host_tensor_t host_tensor = {.layout = TFRT_TENSOR_LAYOUT_FOREIGN, .foreign = *tensor};
+  memset(tensor, 0, sizeof(*tensor));
+  return create_tensor_take(&host_tensor);
+}
+
+tfrt_async_value_t* tfrt_async_value_create_tensor_type(const tfrt_tensor_type_t* type) {
+  return tfrt_async_value_create_copy(tfrt_tensor_type_type_id(), &type, sizeof(type));
 }
 
 tfrt_async_value_t* tfrt_async_value_create_scalar_tensor(const tfrt_scalar_host_tensor_t* tensor) {

@@ -6,6 +6,7 @@
 //   "!ts.shape"                tfrt_shape_t            immutable, has a codec
 //   "!ts.partial_shape"        tfrt_partial_shape_t    immutable, has a codec
 //   "!ts.fixed_rank_shape.N"   tfrt_shape_t, N axes    immutable, has a codec; N up to 3
+//   "!tfrt.tensor_type"        tfrt_tensor_type_t*     immutable, has a codec
 //   "!ht.host_buffer"          tfrt_host_buffer_t*     mutable, stays on its host
 //
 // Life: tfrt_tensor_types_register() once per process, before any program is loaded;
@@ -21,6 +22,7 @@
 #include "host_runtime/base/macros.h"
 #include "host_runtime/tensor/host_tensor.h"
 #include "host_runtime/tensor/partial_shape.h"
+#include "host_runtime/tensor/tensor_type.h"
 
 TFRT_API_BEGIN
 
@@ -35,6 +37,7 @@ tfrt_type_id_t tfrt_host_tensor_type_id(void);
 tfrt_type_id_t tfrt_shape_type_id(void);
 tfrt_type_id_t tfrt_partial_shape_type_id(void);
 tfrt_type_id_t tfrt_fixed_rank_shape_type_id(uint32_t rank);
+tfrt_type_id_t tfrt_tensor_type_type_id(void);
 tfrt_type_id_t tfrt_host_buffer_type_id(void);
 
 // A new available tensor value (+1) whose payload is |tensor|, which is consumed and
@@ -42,9 +45,13 @@ tfrt_type_id_t tfrt_host_buffer_type_id(void);
 tfrt_async_value_t* tfrt_async_value_create_tensor_take(tfrt_dense_host_tensor_t* tensor);
 tfrt_async_value_t* tfrt_async_value_create_coo_tensor_take(tfrt_coo_host_tensor_t* tensor);
 tfrt_async_value_t* tfrt_async_value_create_string_tensor_take(tfrt_string_host_tensor_t* tensor);
+tfrt_async_value_t* tfrt_async_value_create_foreign_tensor_take(tfrt_foreign_tensor_t* tensor);
 
 // A new available tensor value (+1) whose payload is a copy of |tensor|. Thread-safe.
 tfrt_async_value_t* tfrt_async_value_create_scalar_tensor(const tfrt_scalar_host_tensor_t* tensor);
+
+// A new available value (+1) that is |type|, which is static. Thread-safe.
+tfrt_async_value_t* tfrt_async_value_create_tensor_type(const tfrt_tensor_type_t* type);
 
 // A new available shape value (+1). Thread-safe.
 tfrt_async_value_t* tfrt_async_value_create_shape(const tfrt_shape_t* shape);

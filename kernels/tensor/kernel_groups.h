@@ -24,10 +24,14 @@ extern const tfrt_kernel_group_t tfrt_example_kernels;            // records of 
 extern const tfrt_kernel_group_t tfrt_test_tensor_kernels;        // tfrt_test.*, eigen.*
 extern const tfrt_kernel_group_t tfrt_tensor_math_kernels;        // what computes
 extern const tfrt_kernel_group_t tfrt_tensor_view_kernels;        // what looks and cuts
+extern const tfrt_kernel_group_t tfrt_tensor_type_kernels;        // types of tensors
 extern const tfrt_kernel_group_t tfrt_print_text_kernels;         // tfrt.print_text
 
 // Registers the type "!proto.example"; again is harmless. Thread-safe.
 tfrt_status_t tfrt_example_type_register(void) TFRT_MUST_USE;
+
+// Makes result 0 of |frame| the type of tensors that its attribute 0 names. Frame's thread only.
+void tfrt_kernel_get_static_tensor_type(tfrt_kernel_frame_t* frame);
 
 // Makes result 0 of |frame| the constant tensor that its attribute 0 is: a kernel with two
 // names. Frame's thread only.

@@ -15,6 +15,7 @@
 #define PARTIAL_SHAPE "!ts.partial_shape"
 #define FIXED_RANK_SHAPE(rank) "!ts.fixed_rank_shape." #rank
 #define BUFFER "!ht.host_buffer"
+#define TENSOR_TYPE "!tfrt.tensor_type"
 
 // --- Operands -------------------------------------------------------------------
 
@@ -74,6 +75,12 @@ static const tfrt_operand_descriptor_t two_tensors_and_chain[] = {
 static const tfrt_operand_descriptor_t written_tensor_and_chain[] = {
     {"tensor", TENSOR, TFRT_OPERAND_MUTATED},
     {"chain", CHAIN, TFRT_OPERAND_AWAITED},
+};
+static const tfrt_operand_descriptor_t one_tensor_type[] = {
+    {"type", TENSOR_TYPE, TFRT_OPERAND_DEMANDED}};
+static const tfrt_operand_descriptor_t tensor_and_type[] = {
+    {"input", TENSOR, TFRT_OPERAND_DEMANDED},
+    {"type", TENSOR_TYPE, TFRT_OPERAND_DEMANDED},
 };
 static const tfrt_operand_descriptor_t size_and_alignment[] = {
     {"size", "i64", TFRT_OPERAND_DEMANDED},
@@ -143,6 +150,8 @@ static const tfrt_result_descriptor_t chain_result[] = {{"chain", CHAIN}};
 static const tfrt_result_descriptor_t tensor_result[] = {{"result", TENSOR}};
 static const tfrt_result_descriptor_t tensor_and_chain_result[] = {{"result", TENSOR},
                                                                    {"chain", CHAIN}};
+static const tfrt_result_descriptor_t tensor_type_result[] = {{"type", TENSOR_TYPE}};
+static const tfrt_result_descriptor_t name_result[] = {{"name", "!tfrt.string"}};
 static const tfrt_result_descriptor_t buffer_result[] = {{"buffer", BUFFER}};
 static const tfrt_result_descriptor_t buffer_and_chain_result[] = {{"buffer", BUFFER},
                                                                    {"chain", CHAIN}};
@@ -230,6 +239,8 @@ static const tfrt_attribute_descriptor_t dtype_and_shape[] = {
 static const tfrt_attribute_descriptor_t dtype[] = {{"dtype", TFRT_ATTRIBUTE_TYPE, NULL}};
 static const tfrt_attribute_descriptor_t axis[] = {{"axis", TFRT_ATTRIBUTE_I32, NULL}};
 static const tfrt_attribute_descriptor_t path[] = {{"path", TFRT_ATTRIBUTE_STRING, NULL}};
+static const tfrt_attribute_descriptor_t tensor_type[] = {
+    {"tensor_type", TFRT_ATTRIBUTE_STRING, NULL}};
 static const tfrt_attribute_descriptor_t format[] = {{"format", TFRT_ATTRIBUTE_STRING, NULL}};
 static const tfrt_attribute_descriptor_t relu[] = {{"relu", TFRT_ATTRIBUTE_I1, "false"}};
 static const tfrt_attribute_descriptor_t convolution[] = {

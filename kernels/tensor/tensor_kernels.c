@@ -11,7 +11,8 @@
 static const tfrt_kernel_group_t* const groups[] = {
     &tfrt_shape_kernels,       &tfrt_dense_host_tensor_kernels, &tfrt_coo_host_tensor_kernels,
     &tfrt_tensor_file_kernels, &tfrt_example_kernels,           &tfrt_test_tensor_kernels,
-    &tfrt_tensor_math_kernels, &tfrt_tensor_view_kernels,       &tfrt_print_text_kernels,
+    &tfrt_tensor_math_kernels, &tfrt_tensor_view_kernels,       &tfrt_tensor_type_kernels,
+    &tfrt_print_text_kernels,
 };
 
 // The tables of ops.h.

@@ -485,6 +485,7 @@ static const tfrt_kernel_registration_t registrations[] = {
     REGISTER_MEMBERS(f32)  //
     REGISTER_MEMBERS(i32)  //
     REGISTER_MEMBERS(i64)  //
+    {"tfrt_test.get_static_tensor_type", tfrt_kernel_get_static_tensor_type},
     {"tfrt_test.cast.i32_to_f32", cast_i32_to_f32},
     {"eigen.matmul.f32", matmul_f32},
     {"tfrt_test.max_pooling_2d.f32", max_pooling_2d},

@@ -32,3 +32,33 @@ func.func @refused() -> (!tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt.chain) 
   %c1 = tfrt_dht.fill_tensor_with_constant.i32 %c, %c0 1 : i32
   tfrt.return %a, %b, %c1 : !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt.chain
 }
+
+// All elements of one value, one behind the other, and as what differs from 0.
+func.func @converted() -> !tfrt.tensor_type {
+  %c0 = tfrt.new.chain
+  %dense = "tfrt_test.get_static_tensor_type"() {tensor_type = "DenseHost"} : () -> !tfrt.tensor_type
+  %coo = "tfrt_test.get_static_tensor_type"() {tensor_type = "CooHost"} : () -> !tfrt.tensor_type
+  %scalar = "tfrt_test.get_static_tensor_type"() {tensor_type = "ScalarHost"} : () -> !tfrt.tensor_type
+  %a = tfrt_dht.create_from_scalar.i32 [2 : i64, 2 : i64] 1 : i32
+  %b = tfrt_tensor.convert %a, %dense
+  %c1 = tfrt_dht.print_tensor %b, %c0
+  %c = tfrt_tensor.convert %b, %coo
+  %c2 = tfrt_dht.print_tensor %c, %c1
+  %d = tfrt_tensor.convert %b, %scalar
+  %c3 = tfrt_dht.print_tensor %d, %c2
+  %type = tfrt_tensor.type %c
+  %name = tfrt_tensor.type_name %type
+  %c4 = "tfrt_test.print_string"(%name, %c3) : (!tfrt.string, !tfrt.chain) -> !tfrt.chain
+  tfrt.return %type : !tfrt.tensor_type
+}
+
+func.func @not_converted() -> (!tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt.tensor_type) {
+  %a = tfrt_dht.create_from_scalar.i32 [2 : i64] 1 : i32
+  %string = "tfrt_test.get_static_tensor_type"() {tensor_type = "StringHost"} : () -> !tfrt.tensor_type
+  %b = tfrt_tensor.convert %a, %string
+  %c = tfrt_tensor.constant dense<[1, 2]> : tensor<2xi32>
+  %scalar = tfrt_tensor.type %a
+  %d = tfrt_tensor.convert %c, %scalar
+  %gpu = "tfrt_test.get_static_tensor_type"() {tensor_type = "DenseGpu"} : () -> !tfrt.tensor_type
+  tfrt.return %b, %d, %gpu : !tfrt_tensor.tensor, !tfrt_tensor.tensor, !tfrt.tensor_type
+}
