@@ -10,6 +10,7 @@ static const struct {
 } fixed_words[] = {
     {"operands", TFRT_ASSEMBLY_OPERANDS},
     {",operands", TFRT_ASSEMBLY_COMMA_OPERANDS},
+    {",args", TFRT_ASSEMBLY_ARGS},
     {"typed-operands", TFRT_ASSEMBLY_TYPED_OPERANDS},
     {"settings", TFRT_ASSEMBLY_SETTINGS},
     {"attr-dict", TFRT_ASSEMBLY_ATTRIBUTE_DICTIONARY},
@@ -37,12 +38,20 @@ static tfrt_assembly_word_t classify(tfrt_string_view_t text) {
   size_t suffix_size = sizeof(suffix) - 1;
   bool is_typed = text.size > suffix_size + 1 &&
                   memcmp(text.data + text.size - suffix_size, suffix, suffix_size) == 0;
-  if (text.data[0] == '%') {
+  static const char prefix[] = "type(%";
+  size_t prefix_size = sizeof(prefix) - 1;
+  bool is_type = text.size > prefix_size + 1 && memcmp(text.data, prefix, prefix_size) == 0 &&
+                 text.data[text.size - 1] == ')';
+  if (is_type) {
+    word = (tfrt_assembly_word_t){TFRT_ASSEMBLY_OPERAND_TYPE, inner(text, prefix_size, 1)};
+  } else if (text.data[0] == '%') {
     word = (tfrt_assembly_word_t){TFRT_ASSEMBLY_OPERAND, inner(text, 1, 0)};
   } else if (text.data[0] == '#' && is_typed) {
     word = (tfrt_assembly_word_t){TFRT_ASSEMBLY_TYPED_ATTRIBUTE, inner(text, 1, suffix_size)};
   } else if (text.data[0] == '#') {
     word = (tfrt_assembly_word_t){TFRT_ASSEMBLY_ATTRIBUTE, inner(text, 1, 0)};
+  } else if (text.data[0] == '$') {
+    word = (tfrt_assembly_word_t){TFRT_ASSEMBLY_KEYWORD, inner(text, 1, 0)};
   } else if (text.data[0] == '@') {
     word = (tfrt_assembly_word_t){TFRT_ASSEMBLY_SYMBOL, inner(text, 1, 0)};
   } else if (text.size > 3 && text.data[0] == '[' && text.data[1] == '@') {
@@ -66,15 +75,40 @@ bool tfrt_assembly_next(tfrt_assembly_t* assembly, tfrt_assembly_word_t* out_wor
   return true;
 }
 
+bool tfrt_assembly_is_keyword(tfrt_string_view_t text) {
+  for (size_t i = 0; i < text.size; ++i) {
+    char c = text.data[i];
+    bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    if (!is_letter && (i == 0 || c < '0' || c > '9')) return false;
+  }
+  return text.size > 0;
+}
+
+uint32_t tfrt_assembly_operand_index(const tfrt_kernel_descriptor_t* descriptor,
+                                     tfrt_string_view_t name) {
+  uint32_t count = tfrt_kernel_descriptor_fixed_operands(descriptor);
+  for (uint32_t i = 0; i < count && i < TFRT_ASSEMBLY_MAX_TYPED; ++i) {
+    if (tfrt_string_view_equal(name, tfrt_string_view_of(descriptor->operands[i].name))) return i;
+  }
+  return UINT32_MAX;
+}
+
+bool tfrt_assembly_is_attribute(tfrt_assembly_kind_t kind) {
+  return kind >= TFRT_ASSEMBLY_ATTRIBUTE && kind <= TFRT_ASSEMBLY_SYMBOL_ARRAY;
+}
+
+bool tfrt_assembly_is_punctuation(const tfrt_assembly_word_t* word) {
+  return word->kind == TFRT_ASSEMBLY_TEXT && word->name.size == 1 &&
+         strchr("(),:", word->name.data[0]) != NULL;
+}
+
 bool tfrt_assembly_names_attribute(const char* text, tfrt_string_view_t name) {
   tfrt_assembly_t assembly;
   tfrt_assembly_begin(&assembly, text);
   tfrt_assembly_word_t word;
   while (tfrt_assembly_next(&assembly, &word)) {
-    bool is_attribute =
-        word.kind == TFRT_ASSEMBLY_ATTRIBUTE || word.kind == TFRT_ASSEMBLY_TYPED_ATTRIBUTE ||
-        word.kind == TFRT_ASSEMBLY_SYMBOL || word.kind == TFRT_ASSEMBLY_SYMBOL_ARRAY;
-    if (is_attribute && tfrt_string_view_equal(word.name, name)) return true;
+    if (tfrt_assembly_is_attribute(word.kind) && tfrt_string_view_equal(word.name, name))
+      return true;
   }
   return false;
 }

@@ -22,6 +22,8 @@ typedef struct walk_s {
   // Types of the fixed results that the table leaves open, in order.
   const tfrt_ir_type_t* const* open_types;
   uint32_t open_type_count;
+  // Types of fixed operands, where a word gave them; else NULL.
+  const tfrt_ir_type_t* given_types[TFRT_ASSEMBLY_MAX_TYPED];
 } walk_t;
 
 static bool parse_operand(walk_t* walk) {
@@ -63,7 +65,10 @@ static bool operand_type(walk_t* walk, uint32_t index, const tfrt_ir_type_t** ou
     *out_type = walk->operand_types[index - fixed_count];
     return true;
   }
-  if (strcmp(entry->type, TFRT_TYPE_ANY) == 0) return true;
+  if (strcmp(entry->type, TFRT_TYPE_ANY) == 0) {
+    if (index < TFRT_ASSEMBLY_MAX_TYPED) *out_type = walk->given_types[index];
+    return true;
+  }
   *out_type = tfrt_parser_type_of_text(walk->parser, entry->type);
   return *out_type != NULL;
 }
@@ -95,6 +100,28 @@ static bool resolve_operands(walk_t* walk) {
     if (!tfrt_parser_resolve(parser, &reference, type)) return false;
   }
   return true;
+}
+
+// `, args(%a, %b) : (T, T)`, all of it left out when there are no variadic operands.
+static bool parse_args(walk_t* walk) {
+  tfrt_parser_t* parser = walk->parser;
+  size_t mark = parser->pointers.count;
+  if (tfrt_parser_accept(parser, ',')) {
+    if (!tfrt_parser_accept_word(parser, "args")) {
+      return tfrt_parser_fail(parser, "expected 'args' in this op");
+    }
+    if (!tfrt_parser_expect(parser, '(', "behind 'args'") || !parse_operands(walk, false) ||
+        !tfrt_parser_expect(parser, ')', "behind the arguments") ||
+        !tfrt_parser_expect(parser, ':', "and the types of the arguments") ||
+        !tfrt_parser_expect(parser, '(', "before the types of the arguments") ||
+        !tfrt_parser_type_list(parser) ||
+        !tfrt_parser_expect(parser, ')', "behind the types of the arguments")) {
+      return false;
+    }
+  }
+  walk->operand_types = tfrt_parser_take_pointers(parser, mark, &walk->operand_type_count);
+  walk->has_operand_types = true;
+  return walk->operand_types != NULL;
 }
 
 // `: T, T`; left out when there are no variadic operands.
@@ -129,6 +156,16 @@ static bool check_fixed_type(walk_t* walk, const char* what, uint32_t index, con
   return tfrt_parser_fail_at(walk->parser, walk->op->token.offset,
                              "op '%s' has '%s' for %s #%u, not '%s'", walk->op->descriptor->name,
                              wanted, what, index, given->text->data);
+}
+
+// The type of the fixed operand |name|.
+static bool parse_operand_type(walk_t* walk, tfrt_string_view_t name) {
+  const tfrt_kernel_descriptor_t* descriptor = walk->op->descriptor;
+  uint32_t index = tfrt_assembly_operand_index(descriptor, name);
+  const tfrt_ir_type_t* type = tfrt_parser_type(walk->parser);
+  if (!type) return false;
+  walk->given_types[index] = type;
+  return check_fixed_type(walk, "operand", index, descriptor->operands[index].type, type);
 }
 
 // `: (T) -> (R)` of all operands and results.
@@ -192,6 +229,12 @@ static bool parse_attribute(walk_t* walk, const tfrt_assembly_word_t* word) {
   } else if (word->kind == TFRT_ASSEMBLY_SYMBOL_ARRAY) {
     if (parser->token.kind != '[') return tfrt_parser_fail(parser, "expected [@f, @g, ...]");
     value = tfrt_parser_attribute(parser);
+  } else if (word->kind == TFRT_ASSEMBLY_KEYWORD) {
+    if (parser->token.kind != TFRT_TOKEN_WORD) {
+      return tfrt_parser_fail(parser, "expected the name of a %s", entry->name);
+    }
+    value = tfrt_ir_attribute_string(parser->context, parser->token.text, NULL);
+    tfrt_parser_advance(parser);
   } else if (word->kind == TFRT_ASSEMBLY_TYPED_ATTRIBUTE) {
     value = tfrt_parser_attribute(parser);
   } else {
@@ -339,7 +382,7 @@ static bool set_results(walk_t* walk) {
 
 static bool parse_text(walk_t* walk, const tfrt_assembly_word_t* word) {
   tfrt_parser_t* parser = walk->parser;
-  if (word->name.size == 1 && strchr("(),", word->name.data[0])) {
+  if (tfrt_assembly_is_punctuation(word)) {
     return tfrt_parser_expect(parser, word->name.data[0], "in this op");
   }
   if (parser->token.kind == TFRT_TOKEN_WORD &&
@@ -353,20 +396,18 @@ static bool parse_text(walk_t* walk, const tfrt_assembly_word_t* word) {
 
 static bool parse_word(walk_t* walk, const tfrt_assembly_word_t* word) {
   tfrt_parser_t* parser = walk->parser;
+  if (tfrt_assembly_is_attribute(word->kind)) return parse_attribute(walk, word);
   switch (word->kind) {
     case TFRT_ASSEMBLY_OPERANDS:
       return parse_operands(walk, false);
     case TFRT_ASSEMBLY_COMMA_OPERANDS:
       return !tfrt_parser_accept(parser, ',') || parse_operands(walk, false);
+    case TFRT_ASSEMBLY_ARGS:
+      return parse_args(walk);
     case TFRT_ASSEMBLY_TYPED_OPERANDS:
       return parse_operands(walk, true);
     case TFRT_ASSEMBLY_OPERAND:
       return parse_operand(walk);
-    case TFRT_ASSEMBLY_ATTRIBUTE:
-    case TFRT_ASSEMBLY_TYPED_ATTRIBUTE:
-    case TFRT_ASSEMBLY_SYMBOL:
-    case TFRT_ASSEMBLY_SYMBOL_ARRAY:
-      return parse_attribute(walk, word);
     case TFRT_ASSEMBLY_SETTINGS:
       return parse_settings(walk);
     case TFRT_ASSEMBLY_ATTRIBUTE_DICTIONARY:
@@ -382,14 +423,15 @@ static bool parse_word(walk_t* walk, const tfrt_assembly_word_t* word) {
       return parse_function(walk);
     case TFRT_ASSEMBLY_WHOLE_SIGNATURE:
       return parse_whole_signature(walk);
+    case TFRT_ASSEMBLY_OPERAND_TYPE:
+      return parse_operand_type(walk, word->name);
     case TFRT_ASSEMBLY_RESULT_TYPES:
       return parse_result_types(walk);
     case TFRT_ASSEMBLY_REGIONS:
       return parse_regions(walk);
-    case TFRT_ASSEMBLY_TEXT:
-      break;
+    default:
+      return parse_text(walk, word);
   }
-  return parse_text(walk, word);
 }
 
 bool tfrt_parser_assembly(tfrt_parser_t* parser, tfrt_parser_op_t* op) {

@@ -17,6 +17,18 @@ static bool has_word(const char* assembly, tfrt_assembly_kind_t kind) {
   return false;
 }
 
+// True if the words of |assembly| write the attribute |name|, a string, without its quotes.
+static bool has_keyword(const char* assembly, const char* name) {
+  tfrt_assembly_t words;
+  tfrt_assembly_word_t word;
+  tfrt_assembly_begin(&words, assembly);
+  while (tfrt_assembly_next(&words, &word)) {
+    if (word.kind != TFRT_ASSEMBLY_KEYWORD) continue;
+    if (tfrt_string_view_equal(word.name, tfrt_string_view_of(name))) return true;
+  }
+  return false;
+}
+
 static bool has_dictionary(const char* assembly) {
   return has_word(assembly, TFRT_ASSEMBLY_ATTRIBUTE_DICTIONARY) ||
          has_word(assembly, TFRT_ASSEMBLY_ATTRIBUTES);
@@ -59,6 +71,10 @@ static bool results_fit(const tfrt_ir_operation_t* operation) {
   return true;
 }
 
+static tfrt_string_view_t string_of(const tfrt_ir_attribute_t* attribute) {
+  return tfrt_string_view_make(attribute->bytes, attribute->size);
+}
+
 static bool attributes_fit(const tfrt_ir_operation_t* operation) {
   const tfrt_kernel_descriptor_t* descriptor = operation->descriptor;
   bool settings = has_word(descriptor->assembly, TFRT_ASSEMBLY_SETTINGS);
@@ -69,6 +85,10 @@ static bool attributes_fit(const tfrt_ir_operation_t* operation) {
                                                                 tfrt_string_view_of(entry->name));
     if (!value && (is_written || entry->default_value)) return false;
     if (value && is_written && !tfrt_schema_attribute_fits(entry->kind, value)) return false;
+    if (value && has_keyword(descriptor->assembly, entry->name) &&
+        (value->type || !tfrt_assembly_is_keyword(string_of(value)))) {
+      return false;
+    }
   }
   if (has_dictionary(descriptor->assembly)) return true;
   for (uint32_t i = 0; i < operation->attribute_count; ++i) {
@@ -117,6 +137,7 @@ typedef struct walk_s {
   const tfrt_ir_operation_t* operation;
   uint32_t operand;  // the next one to print
   bool tight;        // no blank before the next word
+  bool is_in;        // the last word was `in`
 } walk_t;
 
 static void append(walk_t* walk, const char* text) {
@@ -142,7 +163,9 @@ static void print_attribute(walk_t* walk, const tfrt_assembly_word_t* word) {
       tfrt_schema_find_attribute(operation->descriptor, word->name);
   const tfrt_ir_attribute_t* value = tfrt_ir_operation_attribute(operation, entry->name);
   space(walk);
-  if (word->kind == TFRT_ASSEMBLY_ATTRIBUTE) {
+  if (word->kind == TFRT_ASSEMBLY_KEYWORD) {
+    tfrt_string_builder_append_view(walk->printer->builder, string_of(value));
+  } else if (word->kind == TFRT_ASSEMBLY_ATTRIBUTE) {
     tfrt_printer_literal(walk->printer->builder, value);
   } else {
     tfrt_print_attribute(value, walk->printer->builder);
@@ -241,6 +264,22 @@ static void print_types(walk_t* walk, tfrt_assembly_kind_t kind) {
   if (!bare) append(walk, ")");
 }
 
+// `, args(%a, %b) : (T, T)` of the variadic operands, if there are any.
+static void print_args(walk_t* walk) {
+  const tfrt_ir_operation_t* operation = walk->operation;
+  uint32_t first = walk->operand;
+  if (first == operation->operand_count) return;
+  append(walk, ", args(");
+  walk->tight = true;
+  print_operands(walk, operation->operand_count - first, false);
+  append(walk, ") : (");
+  for (uint32_t i = first; i < operation->operand_count; ++i) {
+    if (i > first) append(walk, ", ");
+    append(walk, operation->operands[i].value->type->text->data);
+  }
+  append(walk, ")");
+}
+
 // True if region |index| is what the parser makes when it is left out.
 static bool is_default_region(const tfrt_ir_operation_t* operation, uint32_t index) {
   const tfrt_ir_block_t* block = operation->regions[index].first_block;
@@ -270,39 +309,61 @@ static void print_regions(walk_t* walk) {
   }
 }
 
-static void print_text(walk_t* walk, tfrt_string_view_t text) {
-  bool is_punctuation = text.size == 1 && strchr("(),", text.data[0]);
-  if (!is_punctuation) space(walk);
-  tfrt_string_builder_append_view(walk->printer->builder, text);
-  walk->tight = is_punctuation && text.data[0] == '(';
+static void print_text(walk_t* walk, const tfrt_assembly_word_t* word) {
+  char first = word->name.data[0];
+  bool is_opening = first == '(';
+  bool is_loose = !tfrt_assembly_is_punctuation(word) || first == ':';
+  if (is_loose || (is_opening && walk->is_in)) space(walk);
+  tfrt_string_builder_append_view(walk->printer->builder, word->name);
+  walk->tight = is_opening;
+  walk->is_in = tfrt_string_view_equal(word->name, tfrt_string_view_of("in"));
 }
 
-static void print_word(walk_t* walk, const tfrt_assembly_word_t* word) {
+static void print_operand_type(walk_t* walk, tfrt_string_view_t name) {
+  uint32_t index = tfrt_assembly_operand_index(walk->operation->descriptor, name);
+  space(walk);
+  append(walk, walk->operation->operands[index].value->type->text->data);
+}
+
+// Prints |word| if it stands for operands; returns whether it does.
+static bool print_operand_word(walk_t* walk, const tfrt_assembly_word_t* word) {
   uint32_t rest = walk->operation->operand_count - walk->operand;
   switch (word->kind) {
     case TFRT_ASSEMBLY_COMMA_OPERANDS:
       if (rest) append(walk, ",");
       print_operands(walk, rest, false);
-      return;
+      return true;
+    case TFRT_ASSEMBLY_ARGS:
+      print_args(walk);
+      return true;
     case TFRT_ASSEMBLY_OPERANDS:
     case TFRT_ASSEMBLY_TYPED_OPERANDS:
       print_operands(walk, rest, word->kind == TFRT_ASSEMBLY_TYPED_OPERANDS);
-      return;
+      return true;
     case TFRT_ASSEMBLY_OPERAND:
       print_operands(walk, 1, false);
-      return;
-    case TFRT_ASSEMBLY_ATTRIBUTE:
-    case TFRT_ASSEMBLY_TYPED_ATTRIBUTE:
-    case TFRT_ASSEMBLY_SYMBOL:
-    case TFRT_ASSEMBLY_SYMBOL_ARRAY:
-      print_attribute(walk, word);
-      return;
+      return true;
+    default:
+      return false;
+  }
+}
+
+static void print_word(walk_t* walk, const tfrt_assembly_word_t* word) {
+  if (print_operand_word(walk, word)) return;
+  if (tfrt_assembly_is_attribute(word->kind)) {
+    print_attribute(walk, word);
+    return;
+  }
+  switch (word->kind) {
     case TFRT_ASSEMBLY_SETTINGS:
       print_settings(walk);
       return;
     case TFRT_ASSEMBLY_ATTRIBUTE_DICTIONARY:
     case TFRT_ASSEMBLY_ATTRIBUTES:
       print_dictionary(walk, word->kind == TFRT_ASSEMBLY_ATTRIBUTES ? "attributes {" : "{");
+      return;
+    case TFRT_ASSEMBLY_OPERAND_TYPE:
+      print_operand_type(walk, word->name);
       return;
     case TFRT_ASSEMBLY_TYPES:
     case TFRT_ASSEMBLY_FUNCTION:
@@ -314,8 +375,8 @@ static void print_word(walk_t* walk, const tfrt_assembly_word_t* word) {
     case TFRT_ASSEMBLY_REGIONS:
       print_regions(walk);
       return;
-    case TFRT_ASSEMBLY_TEXT:
-      print_text(walk, word->name);
+    default:
+      print_text(walk, word);
       return;
   }
 }

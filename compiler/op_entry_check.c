@@ -179,6 +179,9 @@ static tfrt_status_t check_attribute_word(const tfrt_kernel_descriptor_t* op,
     return defect(op, "its custom form has attribute '%s' twice: it couldn't be read back",
                   entry->name);
   }
+  if (word->kind == TFRT_ASSEMBLY_KEYWORD && entry->kind != TFRT_ATTRIBUTE_STRING) {
+    return defect(op, "its custom form writes '%s' as a name, and it is no string", entry->name);
+  }
   bool is_symbol = entry->kind == TFRT_ATTRIBUTE_SYMBOL;
   bool is_array = entry->kind == TFRT_ATTRIBUTE_SYMBOL_ARRAY;
   if ((word->kind == TFRT_ASSEMBLY_SYMBOL && !is_symbol) ||
@@ -188,8 +191,10 @@ static tfrt_status_t check_attribute_word(const tfrt_kernel_descriptor_t* op,
   return NULL;
 }
 
-static tfrt_status_t check_text_word(const tfrt_kernel_descriptor_t* op, tfrt_string_view_t text) {
-  if (text.size == 1 && strchr("(),", text.data[0])) return NULL;
+static tfrt_status_t check_text_word(const tfrt_kernel_descriptor_t* op,
+                                     const tfrt_assembly_word_t* word) {
+  tfrt_string_view_t text = word->name;
+  if (tfrt_assembly_is_punctuation(word)) return NULL;
   for (size_t i = 0; i < text.size; ++i) {
     if ((text.data[i] >= 'a' && text.data[i] <= 'z') || text.data[i] == '_') continue;
     return defect(op, "the word '%.*s' of its custom form means nothing",
@@ -216,6 +221,7 @@ static tfrt_status_t check_commas(const tfrt_kernel_descriptor_t* op,
   switch (word->kind) {
     case TFRT_ASSEMBLY_OPERANDS:
     case TFRT_ASSEMBLY_COMMA_OPERANDS:
+    case TFRT_ASSEMBLY_ARGS:
     case TFRT_ASSEMBLY_TYPED_OPERANDS:
     case TFRT_ASSEMBLY_SETTINGS:
     case TFRT_ASSEMBLY_TYPES:
@@ -246,10 +252,13 @@ static tfrt_status_t check_word(const tfrt_kernel_descriptor_t* op, const tfrt_a
     case TFRT_ASSEMBLY_TYPED_OPERANDS:
     case TFRT_ASSEMBLY_OPERANDS:
     case TFRT_ASSEMBLY_COMMA_OPERANDS:
-      form->types = form->types || word->kind == TFRT_ASSEMBLY_TYPED_OPERANDS;
+    case TFRT_ASSEMBLY_ARGS:
+      form->types = form->types || word->kind == TFRT_ASSEMBLY_TYPED_OPERANDS ||
+                    word->kind == TFRT_ASSEMBLY_ARGS;
       return say_once(op, &form->rest, "the operands");
     case TFRT_ASSEMBLY_ATTRIBUTE:
     case TFRT_ASSEMBLY_TYPED_ATTRIBUTE:
+    case TFRT_ASSEMBLY_KEYWORD:
     case TFRT_ASSEMBLY_SYMBOL:
     case TFRT_ASSEMBLY_SYMBOL_ARRAY:
       return check_attribute_word(op, words, word);
@@ -262,8 +271,12 @@ static tfrt_status_t check_word(const tfrt_kernel_descriptor_t* op, const tfrt_a
       return say_once(op, &form->attributes, "the attributes");
     case TFRT_ASSEMBLY_REGIONS:
       return say_once(op, &form->regions, "the regions");
+    case TFRT_ASSEMBLY_OPERAND_TYPE:
+      if (tfrt_assembly_operand_index(op, word->name) != UINT32_MAX) return NULL;
+      return defect(op, "its custom form has the type of '%.*s', which is no fixed operand",
+                    TFRT_STRING_VIEW_ARGUMENTS(word->name));
     case TFRT_ASSEMBLY_TEXT:
-      return check_text_word(op, word->name);
+      return check_text_word(op, word);
     default:
       return check_types_word(op, word->kind, form);
   }

@@ -83,22 +83,26 @@ static void append_attributes(page_t* page, const tfrt_kernel_descriptor_t* op) 
   }
 }
 
+// What the words without a name of their own look like in a text.
+static const char* const word_texts[] = {
+    [TFRT_ASSEMBLY_OPERANDS] = "operands",
+    [TFRT_ASSEMBLY_COMMA_OPERANDS] = ", operands",
+    [TFRT_ASSEMBLY_ARGS] = ", args(operands) : (types)",
+    [TFRT_ASSEMBLY_TYPED_OPERANDS] = "operand : type, ...",
+    [TFRT_ASSEMBLY_SETTINGS] = "name = value, ...",
+    [TFRT_ASSEMBLY_ATTRIBUTE_DICTIONARY] = "{attributes}",
+    [TFRT_ASSEMBLY_ATTRIBUTES] = "attributes {attributes}",
+    [TFRT_ASSEMBLY_TYPES] = ": types",
+    [TFRT_ASSEMBLY_FUNCTION] = ": (types) -> types",
+    [TFRT_ASSEMBLY_SIGNATURE] = ": (types) -> (types)",
+    [TFRT_ASSEMBLY_WHOLE_SIGNATURE] = ": (types) -> (types)",
+    [TFRT_ASSEMBLY_OPERAND_TYPE] = "type",
+    [TFRT_ASSEMBLY_RESULT_TYPES] = ": types",
+    [TFRT_ASSEMBLY_REGIONS] = "{ ... }",
+};
+
 // What the word |word| of a custom form looks like in a text.
 static void append_word(page_t* page, const tfrt_assembly_word_t* word) {
-  static const char* const texts[] = {
-      [TFRT_ASSEMBLY_OPERANDS] = "operands",
-      [TFRT_ASSEMBLY_COMMA_OPERANDS] = ", operands",
-      [TFRT_ASSEMBLY_TYPED_OPERANDS] = "operand : type, ...",
-      [TFRT_ASSEMBLY_SETTINGS] = "name = value, ...",
-      [TFRT_ASSEMBLY_ATTRIBUTE_DICTIONARY] = "{attributes}",
-      [TFRT_ASSEMBLY_ATTRIBUTES] = "attributes {attributes}",
-      [TFRT_ASSEMBLY_TYPES] = ": types",
-      [TFRT_ASSEMBLY_FUNCTION] = ": (types) -> types",
-      [TFRT_ASSEMBLY_SIGNATURE] = ": (types) -> (types)",
-      [TFRT_ASSEMBLY_WHOLE_SIGNATURE] = ": (types) -> (types)",
-      [TFRT_ASSEMBLY_RESULT_TYPES] = ": types",
-      [TFRT_ASSEMBLY_REGIONS] = "{ ... }",
-  };
   const char* before = "";
   const char* after = "";
   switch (word->kind) {
@@ -116,10 +120,11 @@ static void append_word(page_t* page, const tfrt_assembly_word_t* word) {
       after = ", ...]";
       break;
     case TFRT_ASSEMBLY_ATTRIBUTE:
+    case TFRT_ASSEMBLY_KEYWORD:
     case TFRT_ASSEMBLY_TEXT:
       break;
     default:
-      append(page, texts[word->kind]);
+      append(page, word_texts[word->kind]);
       return;
   }
   tfrt_string_builder_append_format(&page->text, "%s%.*s%s", before,
@@ -138,12 +143,17 @@ static void append_form(page_t* page, const tfrt_kernel_descriptor_t* op) {
   tfrt_assembly_word_t word;
   tfrt_assembly_begin(&words, op->assembly);
   bool tight = false;
+  bool is_in = false;  // the word before
   while (tfrt_assembly_next(&words, &word)) {
-    bool is_punctuation = word.kind == TFRT_ASSEMBLY_TEXT && word.name.size == 1 &&
-                          strchr("(),", word.name.data[0]) != NULL;
-    if (!tight && !is_punctuation && word.kind != TFRT_ASSEMBLY_COMMA_OPERANDS) append(page, " ");
+    bool is_punctuation = tfrt_assembly_is_punctuation(&word);
+    bool is_opening = is_punctuation && word.name.data[0] == '(';
+    is_punctuation &= word.name.data[0] != ':';
+    bool has_comma = word.kind == TFRT_ASSEMBLY_COMMA_OPERANDS || word.kind == TFRT_ASSEMBLY_ARGS;
+    if ((is_opening && is_in) || (!tight && !is_punctuation && !has_comma)) append(page, " ");
     append_word(page, &word);
-    tight = is_punctuation && word.name.data[0] == '(';
+    tight = is_opening;
+    is_in = word.kind == TFRT_ASSEMBLY_TEXT &&
+            tfrt_string_view_equal(word.name, tfrt_string_view_of("in"));
   }
   append(page, "\n");
 }

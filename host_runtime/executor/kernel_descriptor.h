@@ -16,10 +16,14 @@
 //   word            stands for
 //   operands        all operands that no %name word names, separated by commas
 //   ,operands       the same behind a comma; nothing when there are none
+//   ,args           the same as `, args(%a, %b) : (T, T)`
 //   typed-operands  the same, each with its type: `%a : i32, %b : f32`
 //   %name           the fixed operand of that name
+//   type(%name)     the type of the fixed operand of that name, one of the first 16
 //   #name           the attribute of that name as a bare literal (its type is known)
 //   #name:type      the attribute of that name with its type, as in `4 : i32`
+//   $name           the attribute of that name, a string that reads as a name, without its
+//                   quotes, as in CUDA; any other string needs the generic form
 //   @name           the attribute of that name, a symbol, as in @callee
 //   [@name]         the attribute of that name, an array of symbols, as in [@f, @g]
 //   settings        the attributes that no other word names, as `name = literal`,
@@ -36,10 +40,10 @@
 //   result-types    the types of the fixed results that the table leaves open (TFRT_TYPE_ANY),
 //                   behind a colon
 //   regions         the regions in braces; the second one behind `else`
-//   else            that text itself: `(`, `)`, `,` and any other word in lower case
+//   else            that text itself: `(`, `)`, `,`, `:` and any other word in lower case
 //
 // Words are printed with a blank between them, but for `(`, `)` and `,`, which have none
-// before them, nor `(` behind it.
+// before them, nor `(` behind it; `in (` keeps its blank.
 //
 // Thread rule: constant data. Failure rule: a table that contradicts itself is a
 // defect, which the op-table test finds.

@@ -97,6 +97,12 @@ static void tfrt_gpu_event_synchronize(tfrt_kernel_frame_t* frame) {
   tfrt_gpu_job_start_after_take(frame, point, NULL, tfrt_gpu_keep_chain);
 }
 
+// --- Any value -----------------------------------------------------------------------
+
+static void tfrt_gpu_alias(tfrt_kernel_frame_t* frame) {
+  tfrt_kernel_frame_set(frame, 0, tfrt_async_value_retain(frame->arguments[0]));
+}
+
 // --- Registration --------------------------------------------------------------------
 
 static const tfrt_kernel_registration_t kernels[] = {
@@ -118,10 +124,19 @@ static const tfrt_kernel_registration_t kernels[] = {
     {"tfrt_gpu.mem.set", tfrt_gpu_mem_set},
     {"tfrt_gpu.mem.register", tfrt_gpu_mem_register},
     {"tfrt_gpu.mem.view", tfrt_gpu_mem_view},
+    {"tfrt_gpu.mem.load", tfrt_gpu_mem_load},
+    {"tfrt_gpu.mem.print_metadata", tfrt_gpu_mem_print_metadata},
+    {"tfrt_gpu.tensor.make.i8", tfrt_gpu_tensor_make_i8},
+    {"tfrt_gpu.tensor.make.i32", tfrt_gpu_tensor_make_i32},
+    {"tfrt_gpu.tensor.make.i64", tfrt_gpu_tensor_make_i64},
+    {"tfrt_gpu.tensor.make.f32", tfrt_gpu_tensor_make_f32},
+    {"tfrt_gpu.tensor.make.f64", tfrt_gpu_tensor_make_f64},
+    {"tfrt_gpu.tensor.print_metadata", tfrt_gpu_tensor_print_metadata},
     {"tfrt_gpu.module.load", tfrt_gpu_module_load},
     {"tfrt_gpu.module.get_global", tfrt_gpu_module_get_global},
     {"tfrt_gpu.module.get_function", tfrt_gpu_module_get_function},
     {"tfrt_gpu.function.launch", tfrt_gpu_function_launch},
+    {"tfrt_gpu.alias", tfrt_gpu_alias},
 };
 
 tfrt_status_t tfrt_device_kernels_register(tfrt_kernel_registry_t* registry) {

@@ -32,6 +32,10 @@ static void tfrt_gpu_destroy_function(void* payload) {
   tfrt_device_function_release(*(tfrt_device_function_t**)payload);
 }
 
+static void tfrt_gpu_destroy_tensor(void* payload) {
+  tfrt_device_buffer_release(((tfrt_gpu_tensor_t*)payload)->buffer);
+}
+
 static const tfrt_type_t types[TFRT_GPU_TYPE_COUNT] = {
     [TFRT_GPU_DEVICE] = {.name = "!tfrt_gpu.device",
                          .size = sizeof(void*),
@@ -58,6 +62,10 @@ static const tfrt_type_t types[TFRT_GPU_TYPE_COUNT] = {
     [TFRT_GPU_FUNCTION] = {.name = "!tfrt_gpu.function",
                            .size = sizeof(void*),
                            .destroy = tfrt_gpu_destroy_function},
+    [TFRT_GPU_TENSOR] = {.name = "!tfrt_gpu.tensor",
+                         .size = sizeof(tfrt_gpu_tensor_t),
+                         .flags = TFRT_TYPE_FLAG_MUTABLE,
+                         .destroy = tfrt_gpu_destroy_tensor},
 };
 
 tfrt_status_t tfrt_gpu_types_register(void) {
@@ -95,6 +103,15 @@ tfrt_async_value_t* tfrt_gpu_value_create_stream_take(tfrt_device_stream_t* stre
   }
   tfrt_gpu_destroy_stream(&payload);
   return tfrt_async_value_out_of_memory();
+}
+
+tfrt_async_value_t* tfrt_gpu_value_create_tensor(tfrt_device_buffer_t* buffer, tfrt_dtype_t dtype,
+                                                 const tfrt_shape_t* shape) {
+  tfrt_async_value_t* value = tfrt_async_value_create_available(tfrt_gpu_type_id(TFRT_GPU_TENSOR));
+  if (!value) return tfrt_async_value_out_of_memory();
+  *(tfrt_gpu_tensor_t*)tfrt_async_value_payload(value) =
+      (tfrt_gpu_tensor_t){tfrt_device_buffer_retain(buffer), dtype, *shape};
+  return value;
 }
 
 void tfrt_gpu_finish_take(tfrt_kernel_frame_t* frame, tfrt_status_t status) {

@@ -6,6 +6,7 @@
 //   !tfrt_gpu.context    a device, ready to be used   !tfrt_gpu.buffer     a buffer
 //   !tfrt_gpu.stream     a stream and its context     !tfrt_gpu.module     a module
 //   !tfrt_gpu.event      an event                     !tfrt_gpu.function   a function
+//   !tfrt_gpu.tensor     a buffer, its element type and shape
 //
 // None of them has bytes: they stay on their host.
 //
@@ -17,6 +18,8 @@
 #include "devices/device_allocator.h"
 #include "devices/device_stream.h"
 #include "host_runtime/executor/kernel_frame.h"
+#include "host_runtime/tensor/dtype.h"
+#include "host_runtime/tensor/shape.h"
 
 typedef enum tfrt_gpu_type_e {
   TFRT_GPU_DEVICE = 0,
@@ -27,6 +30,7 @@ typedef enum tfrt_gpu_type_e {
   TFRT_GPU_BUFFER,
   TFRT_GPU_MODULE,
   TFRT_GPU_FUNCTION,
+  TFRT_GPU_TENSOR,
   TFRT_GPU_TYPE_COUNT,
 } tfrt_gpu_type_t;
 
@@ -42,6 +46,12 @@ typedef struct tfrt_gpu_stream_s {
   tfrt_gpu_context_t* context;   // +1
 } tfrt_gpu_stream_t;
 
+typedef struct tfrt_gpu_tensor_s {
+  tfrt_device_buffer_t* buffer;  // +1
+  tfrt_dtype_t dtype;
+  tfrt_shape_t shape;  // fills the buffer
+} tfrt_gpu_tensor_t;
+
 // Registers the types. Thread-safe.
 tfrt_status_t tfrt_gpu_types_register(void) TFRT_MUST_USE;
 
@@ -49,12 +59,16 @@ tfrt_status_t tfrt_gpu_types_register(void) TFRT_MUST_USE;
 tfrt_type_id_t tfrt_gpu_type_id(tfrt_gpu_type_t type);
 
 // A new available value (+1, never NULL) of |type| with |object|, a reference to what the type
-// stands for (consumed); not for streams. Thread-safe.
+// stands for (consumed); not for streams and tensors. Thread-safe.
 tfrt_async_value_t* tfrt_gpu_value_create_take(tfrt_gpu_type_t type, void* object);
 
 // The same for a stream; |stream| is consumed, |context| retained. Thread-safe.
 tfrt_async_value_t* tfrt_gpu_value_create_stream_take(tfrt_device_stream_t* stream,
                                                       tfrt_gpu_context_t* context);
+
+// The same for a tensor; |buffer| is retained. Thread-safe.
+tfrt_async_value_t* tfrt_gpu_value_create_tensor(tfrt_device_buffer_t* buffer, tfrt_dtype_t dtype,
+                                                 const tfrt_shape_t* shape);
 
 // Sets |*out_context| (+1) to a new context on |device|. Thread-safe.
 tfrt_status_t tfrt_gpu_context_create(tfrt_device_t* device, tfrt_gpu_context_t** out_context)
@@ -64,7 +78,7 @@ tfrt_status_t tfrt_gpu_context_create(tfrt_device_t* device, tfrt_gpu_context_t*
 tfrt_gpu_context_t* tfrt_gpu_context_retain(tfrt_gpu_context_t* context);
 void tfrt_gpu_context_release(tfrt_gpu_context_t* context);
 
-// The object (+0) of argument |index|, which is of a type other than a stream. Frame's thread
+// The object (+0) of argument |index|, which is neither a stream nor a tensor. Frame's thread
 // only.
 static inline void* tfrt_gpu_argument(const tfrt_kernel_frame_t* frame, uint32_t index) {
   return *(void**)tfrt_kernel_frame_payload(frame, index);

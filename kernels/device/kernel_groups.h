@@ -17,6 +17,16 @@ void tfrt_gpu_mem_copy(tfrt_kernel_frame_t* frame);
 void tfrt_gpu_mem_set(tfrt_kernel_frame_t* frame);
 void tfrt_gpu_mem_register(tfrt_kernel_frame_t* frame);
 void tfrt_gpu_mem_view(tfrt_kernel_frame_t* frame);
+void tfrt_gpu_mem_load(tfrt_kernel_frame_t* frame);
+
+// tensor_kernels.c
+void tfrt_gpu_tensor_make_i8(tfrt_kernel_frame_t* frame);
+void tfrt_gpu_tensor_make_i32(tfrt_kernel_frame_t* frame);
+void tfrt_gpu_tensor_make_i64(tfrt_kernel_frame_t* frame);
+void tfrt_gpu_tensor_make_f32(tfrt_kernel_frame_t* frame);
+void tfrt_gpu_tensor_make_f64(tfrt_kernel_frame_t* frame);
+void tfrt_gpu_tensor_print_metadata(tfrt_kernel_frame_t* frame);
+void tfrt_gpu_mem_print_metadata(tfrt_kernel_frame_t* frame);
 
 // module_kernels.c
 void tfrt_gpu_module_load(tfrt_kernel_frame_t* frame);

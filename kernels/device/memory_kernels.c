@@ -182,6 +182,33 @@ void tfrt_gpu_mem_copy(tfrt_kernel_frame_t* frame) {
   tfrt_gpu_copy_staged_take(frame, &target, &source, staging);
 }
 
+// --- Looking -------------------------------------------------------------------------
+
+// The buffer's size says which number it is.
+void tfrt_gpu_mem_load(tfrt_kernel_frame_t* frame) {
+  const tfrt_device_buffer_t* buffer = tfrt_gpu_argument(frame, 0);
+  const void* data = tfrt_device_buffer_host_data(buffer);
+  tfrt_status_t status = tfrt_device_buffer_check(buffer, 0, buffer->size);
+  if (!status && !data) {
+    status = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                                "the host can't look at memory of %s: copy it to a buffer of "
+                                "mem.allocate_host first",
+                                buffer->device->name);
+  }
+  if (!status && buffer->size != 1 && buffer->size != sizeof(int32_t)) {
+    status =
+        tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                           "a buffer of %zu bytes holds neither an i1 nor an i32", buffer->size);
+  }
+  if (status) {
+    tfrt_kernel_frame_fail_take(frame, status);
+  } else if (buffer->size == 1) {
+    tfrt_kernel_frame_set_i1(frame, 0, *(const unsigned char*)data != 0);
+  } else {
+    tfrt_kernel_frame_set_i32(frame, 0, *(const int32_t*)data);
+  }
+}
+
 // --- Filling -------------------------------------------------------------------------
 
 void tfrt_gpu_mem_set(tfrt_kernel_frame_t* frame) {

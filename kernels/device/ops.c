@@ -12,6 +12,7 @@
 #define BUFFER "!tfrt_gpu.buffer"
 #define MODULE "!tfrt_gpu.module"
 #define FUNCTION "!tfrt_gpu.function"
+#define TENSOR "!tfrt_gpu.tensor"
 
 // --- Operands -----------------------------------------------------------------
 
@@ -75,6 +76,23 @@ static const tfrt_operand_descriptor_t viewed[] = {
     {"offset", "ui64", TFRT_OPERAND_DEMANDED},
     {"size", "ui64", TFRT_OPERAND_DEMANDED},
 };
+static const tfrt_operand_descriptor_t buffer_and_chain[] = {
+    {"buffer", BUFFER, TFRT_OPERAND_DEMANDED},
+    {"chain", CHAIN, TFRT_OPERAND_AWAITED},
+};
+static const tfrt_operand_descriptor_t shaped[] = {
+    {"buffer", BUFFER, TFRT_OPERAND_DEMANDED},
+    {"shape", "!ts.shape", TFRT_OPERAND_DEMANDED},
+    {"chain", CHAIN, TFRT_OPERAND_AWAITED},
+};
+static const tfrt_operand_descriptor_t tensor_and_chain[] = {
+    {"tensor", TENSOR, TFRT_OPERAND_DEMANDED},
+    {"chain", CHAIN, TFRT_OPERAND_AWAITED},
+};
+static const tfrt_operand_descriptor_t value_and_chain[] = {
+    {"value", TFRT_TYPE_ANY, TFRT_OPERAND_AWAITED},
+    {"chain", CHAIN, TFRT_OPERAND_AWAITED},
+};
 static const tfrt_operand_descriptor_t launched[] = {
     {"stream", STREAM, TFRT_OPERAND_DEMANDED},
     {"function", FUNCTION, TFRT_OPERAND_DEMANDED},
@@ -99,6 +117,8 @@ static const tfrt_result_descriptor_t allocator_result[] = {{"allocator", ALLOCA
 static const tfrt_result_descriptor_t buffer_result[] = {{"buffer", BUFFER}};
 static const tfrt_result_descriptor_t module_result[] = {{"module", MODULE}};
 static const tfrt_result_descriptor_t function_result[] = {{"function", FUNCTION}};
+static const tfrt_result_descriptor_t tensor_result[] = {{"tensor", TENSOR}};
+static const tfrt_result_descriptor_t value_result[] = {{"value", TFRT_TYPE_ANY}};
 static const tfrt_result_descriptor_t chain_result[] = {{"chain", CHAIN}};
 
 static const tfrt_attribute_descriptor_t platform[] = {
@@ -107,6 +127,15 @@ static const tfrt_attribute_descriptor_t platform[] = {
 static const tfrt_attribute_descriptor_t data[] = {{"data", TFRT_ATTRIBUTE_STRING, NULL}};
 static const tfrt_attribute_descriptor_t name[] = {{"name", TFRT_ATTRIBUTE_STRING, NULL}};
 
+#define TENSOR_MAKE(type)                                                                 \
+  {                                                                                       \
+    .name = "tfrt_gpu.tensor.make." type,                                                 \
+    .summary = "A tensor of " type                                                        \
+               " over a buffer, which the elements of that shape fill to the last byte.", \
+    .assembly = "operands attr-dict", TFRT_OPERANDS(shaped), TFRT_RESULTS(tensor_result), \
+    .cost = 10                                                                            \
+  }
+
 // --- Ops --------------------------------------------------------------------------
 
 static const tfrt_kernel_descriptor_t descriptors[] = {
@@ -114,6 +143,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .summary =
          "Device number `ordinal` of the driver `platform`: \"CUDA\" or \"CPU\". The driver is "
          "opened when it is first asked for.",
+     .assembly = "$platform , %ordinal attr-dict",
      TFRT_OPERANDS(ordinal),
      TFRT_RESULTS(device_result),
      TFRT_ATTRIBUTES(platform),
@@ -200,11 +230,13 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .summary = "Copies a buffer, of a device or of the host, to another one of the same size. "
                 "The chain is there when the copy is in the stream, or, for a target of the host "
                 "that isn't pinned, when it is done.",
+     .assembly = "%target , %source , %stream , %chain attr-dict : type(%target) , type(%source)",
      TFRT_OPERANDS(copied),
      TFRT_RESULTS(chain_result),
      .cost = 50},
     {.name = "tfrt_gpu.mem.set",
      .summary = "Repeats a value of 1, 2 or 4 bytes throughout a buffer.",
+     .assembly = "%buffer , %value , %stream , %chain attr-dict : type(%buffer) , type(%value)",
      TFRT_OPERANDS(filled),
      TFRT_RESULTS(chain_result),
      .cost = 20},
@@ -219,6 +251,29 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(viewed),
      TFRT_RESULTS(buffer_result),
+     .cost = 10},
+    {.name = "tfrt_gpu.mem.load",
+     .summary = "The number in a buffer of pinned memory: an i1 of 1 byte, or an i32 of 4.",
+     .assembly = "operands attr-dict result-types",
+     TFRT_OPERANDS(buffer_and_chain),
+     TFRT_RESULTS(value_result),
+     .cost = 1},
+    {.name = "tfrt_gpu.mem.print_metadata",
+     .summary = "Prints where a buffer is, and its size.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(buffer_and_chain),
+     TFRT_RESULTS(chain_result),
+     .cost = 10},
+    TENSOR_MAKE("i8"),
+    TENSOR_MAKE("i32"),
+    TENSOR_MAKE("i64"),
+    TENSOR_MAKE("f32"),
+    TENSOR_MAKE("f64"),
+    {.name = "tfrt_gpu.tensor.print_metadata",
+     .summary = "Prints the type, the shape and the place of a tensor.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(tensor_and_chain),
+     TFRT_RESULTS(chain_result),
      .cost = 10},
     {.name = "tfrt_gpu.module.load",
      .summary = "The code in `data`: PTX or what the driver takes.",
@@ -243,10 +298,18 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .cost = 10},
     {.name = "tfrt_gpu.function.launch",
      .summary = "Runs a kernel in a stream, with buffers and numbers as its arguments.",
+     .assembly = "%stream , %function , blocks in ( %grid_x , %grid_y , %grid_z ) , threads in ( "
+                 "%block_x , %block_y , %block_z ) , %shared_size , %chain ,args attr-dict",
      TFRT_OPERANDS(launched),
      TFRT_RESULTS(chain_result),
      .flags = TFRT_KERNEL_VARIADIC_OPERANDS,
      .cost = 50},
+    {.name = "tfrt_gpu.alias",
+     .summary = "The value itself, when the chain is there.",
+     .assembly = "operands attr-dict result-types",
+     TFRT_OPERANDS(value_and_chain),
+     TFRT_RESULTS(value_result),
+     .cost = 1},
 };
 
 const tfrt_kernel_table_t tfrt_device_ops = {descriptors, TFRT_ARRAY_SIZE(descriptors)};

@@ -51,6 +51,13 @@ START_TEST(good_entries_pass) {
   op.assembly = "operands settings result-types";
   results[0].type = TFRT_TYPE_ANY;
   ck_assert_ptr_null(tfrt_op_entry_check(&op));
+  reset();
+  op.assembly = "$b , blocks in ( %first , %second ) settings : type(%second)";
+  operands[1].type = TFRT_TYPE_ANY;
+  ck_assert_ptr_null(tfrt_op_entry_check(&op));
+  op.assembly = "$b , %first ,args attr-dict";
+  op.flags = TFRT_KERNEL_VARIADIC_OPERANDS;
+  ck_assert_ptr_null(tfrt_op_entry_check(&op));
 }
 END_TEST
 
@@ -101,6 +108,12 @@ START_TEST(custom_forms_name_what_is_there) {
   expect_defect("'a' as a symbol");
   op.assembly = "operands [@a] attr-dict";
   expect_defect("'a' as a symbol");
+  op.assembly = "operands $a attr-dict";
+  expect_defect("'a' as a name, and it is no string");
+  op.assembly = "operands $c attr-dict";
+  expect_defect("'c', which is no attribute");
+  op.assembly = "operands attr-dict : type(%third)";
+  expect_defect("the type of 'third', which is no fixed operand");
   op.assembly = "operands BY attr-dict";
   expect_defect("'BY'");
 }
@@ -133,6 +146,10 @@ START_TEST(custom_forms_can_be_read_back) {
   op.assembly = "#b #b operands attr-dict";
   expect_defect("attribute 'b' twice");
   op.assembly = "#b operands #a #b:type";
+  expect_defect("attribute 'b' twice");
+  op.assembly = "%first ,args operands attr-dict";
+  expect_defect("the operands twice");
+  op.assembly = "$b operands #a #b";
   expect_defect("attribute 'b' twice");
   op.assembly = "operands attr-dict result-types result-types";
   expect_defect("types of the results twice");

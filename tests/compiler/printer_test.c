@@ -52,6 +52,26 @@ START_TEST(custom_forms_are_printed_as_tfrt_writes_them) {
 }
 END_TEST
 
+START_TEST(devices_are_written_as_tfrt_writes_them) {
+  static const char text[] =
+      "func.func @f(%o: i32, %s: !tfrt_gpu.stream, %f: !tfrt_gpu.function, %b: !tfrt_gpu.buffer, "
+      "%h: !ht.host_buffer, %n: ui32, %ch: !tfrt.chain) {\n"
+      "  %0 = tfrt_gpu.device.get CUDA, %o\n"
+      "  %1 = tfrt_gpu.mem.copy %h, %b, %s, %ch : !ht.host_buffer, !tfrt_gpu.buffer\n"
+      "  %2 = tfrt_gpu.mem.set %b, %n, %s, %1 : !tfrt_gpu.buffer, ui32\n"
+      "  %3 = tfrt_gpu.function.launch %s, %f, blocks in (%n, %n, %n), threads in (%n, %n, %n), "
+      "%n, %2, args(%b, %n) : (!tfrt_gpu.buffer, ui32)\n"
+      "  %4 = tfrt_gpu.function.launch %s, %f, blocks in (%n, %n, %n), threads in (%n, %n, %n), "
+      "%n, %3\n"
+      "  %5 = tfrt_gpu.alias %b, %4 : !tfrt_gpu.buffer\n"
+      "  %6 = \"tfrt_gpu.device.get\"(%o) {platform = \"no name\"} : (i32) -> "
+      "!tfrt_gpu.device\n"
+      "  tfrt.return\n"
+      "}\n";
+  test_expect_print(text, text, NULL);
+}
+END_TEST
+
 START_TEST(what_the_custom_form_cannot_say_is_printed_in_generic_form) {
   static const char text[] =
       "func.func @f(%a: i32, %c: i1) {\n"
@@ -257,6 +277,7 @@ END_TEST
 Suite* tfrt_test_suite(void) {
   TCase* forms = tcase_create("forms");
   tcase_add_test(forms, custom_forms_are_printed_as_tfrt_writes_them);
+  tcase_add_test(forms, devices_are_written_as_tfrt_writes_them);
   tcase_add_test(forms, what_the_custom_form_cannot_say_is_printed_in_generic_form);
   tcase_add_test(forms, the_generic_form_is_what_stock_mlir_reads);
   tcase_add_test(forms, attributes_of_all_kinds_come_back);

@@ -5,7 +5,7 @@
 #
 #   programs_test.sh MLIR_TO_BEF BEF_EXECUTOR FAKE_DRIVER|- FOLDER
 #
-# Each FOLDER/NAME.mlir names the platform "CPU" and prints what NAME.out says, without threads
+# Each FOLDER/NAME.mlir names the platform CPU and prints what NAME.out says, without threads
 # and with two. For CUDA, the text is the same but for that name, and so is the output. Errors
 # are compared with the comments `expected-error` of the text. With `-` for the fake driver it is
 # CUDA alone, on a GPU.
@@ -19,14 +19,15 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-# What drivers say in words of their own, and how many devices there are.
-same='s/error: .*\(C[PUDA]*_ERROR_[A-Z_]*\).*/error: \1/; s/: this host has [0-9]* of them//'
+# What drivers say in words of their own, how many devices there are, and addresses.
+same='s/error: .*\(C[PUDA]*_ERROR_[A-Z_]*\).*/error: \1/; s/: this host has [0-9]* of them//
+      s/pointer=0x[0-9a-f]* /pointer=... /'
 count=0
 for text in "$folder"/*.mlir; do
   name=$(basename "$text" .mlir)
   for platform in $platforms; do
-    sed "s/\"CPU\"/\"${platform^^}\"/" "$text" > "$name.mlir"
-    sed "s/cpu:/$platform:/g; s/CPU_ERROR_/${platform^^}_ERROR_/g" "${text%.mlir}.out" > expected
+    sed "s/device.get CPU/device.get ${platform^^}/" "$text" > "$name.mlir"
+    sed "s/cpu:/$platform:/g; s/CPU_ERROR_/${platform^^}_ERROR_/g; s/(CPU)/(${platform^^})/" "${text%.mlir}.out" > expected
     "$mlir_to_bef" "$name.mlir" > "$name.bef"
     for queue in s mstd:2; do
       "$bef_executor" --work_queue_type=$queue --cuda_library_for_testing="$library" \

@@ -5,7 +5,7 @@
 func.func @multiply() {
   %ch0 = tfrt.new.chain
   %ordinal = tfrt.constant.i32 0
-  %device = "tfrt_gpu.device.get"(%ordinal) {platform = "CPU"} : (i32) -> !tfrt_gpu.device
+  %device = tfrt_gpu.device.get CPU, %ordinal
   %context = tfrt_gpu.context.primary %device
   %stream = tfrt_gpu.stream.create %context
   %allocator = tfrt_gpu.allocator.create %context
@@ -19,13 +19,19 @@ func.func @multiply() {
   %one = tfrt.constant.ui32 1
   %count = tfrt.constant.ui32 8
   %three = tfrt.constant.f32 3.0
-  %ch1 = "tfrt_gpu.function.launch"(%stream, %fill, %one, %one, %one, %count, %one, %one, %zero, %ch0, %a, %three, %count) : (!tfrt_gpu.stream, !tfrt_gpu.function, ui32, ui32, ui32, ui32, ui32, ui32, ui32, !tfrt.chain, !tfrt_gpu.buffer, f32, ui32) -> !tfrt.chain
-  %ch2 = "tfrt_gpu.function.launch"(%stream, %multiply, %one, %one, %one, %count, %one, %one, %zero, %ch1, %a, %a, %product, %count) : (!tfrt_gpu.stream, !tfrt_gpu.function, ui32, ui32, ui32, ui32, ui32, ui32, ui32, !tfrt.chain, !tfrt_gpu.buffer, !tfrt_gpu.buffer, !tfrt_gpu.buffer, ui32) -> !tfrt.chain
+  %ch1 = tfrt_gpu.function.launch %stream, %fill,
+             blocks in (%one, %one, %one), threads in (%count, %one, %one),
+             %zero, %ch0,
+             args(%a, %three, %count) : (!tfrt_gpu.buffer, f32, ui32)
+  %ch2 = tfrt_gpu.function.launch %stream, %multiply,
+             blocks in (%one, %one, %one), threads in (%count, %one, %one),
+             %zero, %ch1,
+             args(%a, %a, %product, %count) : (!tfrt_gpu.buffer, !tfrt_gpu.buffer, !tfrt_gpu.buffer, ui32)
   %host = tfrt_gpu.mem.allocate_host %context, %size, %ch2
-  %ch3 = "tfrt_gpu.mem.copy"(%host, %product, %stream, %ch2) : (!tfrt_gpu.buffer, !tfrt_gpu.buffer, !tfrt_gpu.stream, !tfrt.chain) -> !tfrt.chain
+  %ch3 = tfrt_gpu.mem.copy %host, %product, %stream, %ch2 : !tfrt_gpu.buffer, !tfrt_gpu.buffer
   %tensor = tfrt_dht.create_uninitialized_tensor.f32.1 [8 : i64]
   %bytes, %ch4 = tfrt_dht.get_buffer %tensor, %ch3
-  %ch5 = "tfrt_gpu.mem.copy"(%bytes, %host, %stream, %ch4) : (!ht.host_buffer, !tfrt_gpu.buffer, !tfrt_gpu.stream, !tfrt.chain) -> !tfrt.chain
+  %ch5 = tfrt_gpu.mem.copy %bytes, %host, %stream, %ch4 : !ht.host_buffer, !tfrt_gpu.buffer
   %ch6 = tfrt_gpu.stream.synchronize %stream, %ch5
   %ch7 = tfrt_dht.print_tensor %tensor, %ch6
   tfrt.return
@@ -34,20 +40,23 @@ func.func @multiply() {
 func.func @wrong_arguments() -> !tfrt.chain {
   %ch0 = tfrt.new.chain
   %ordinal = tfrt.constant.i32 0
-  %device = "tfrt_gpu.device.get"(%ordinal) {platform = "CPU"} : (i32) -> !tfrt_gpu.device
+  %device = tfrt_gpu.device.get CPU, %ordinal
   %context = tfrt_gpu.context.primary %device
   %stream = tfrt_gpu.stream.create %context
   %module = tfrt_gpu.module.load %context {data = ".version 6.4\0A.target sm_70\0A.address_size 64\0A.visible .entry tfrt_fill_f32(.param .u64 target, .param .f32 value, .param .u32 count) { ret; }"}
   %fill = tfrt_gpu.module.get_function %module {name = "tfrt_fill_f32"}
   %one = tfrt.constant.ui32 1
   // expected-error @+1 {{tfrt_fill_f32 has 3 parameters and gets 1 arguments}}
-  %ch1 = "tfrt_gpu.function.launch"(%stream, %fill, %one, %one, %one, %one, %one, %one, %one, %ch0, %one) : (!tfrt_gpu.stream, !tfrt_gpu.function, ui32, ui32, ui32, ui32, ui32, ui32, ui32, !tfrt.chain, ui32) -> !tfrt.chain
+  %ch1 = tfrt_gpu.function.launch %stream, %fill,
+             blocks in (%one, %one, %one), threads in (%one, %one, %one),
+             %one, %ch0,
+             args(%one) : (ui32)
   tfrt.return %ch1 : !tfrt.chain
 }
 
 func.func @no_code() -> !tfrt_gpu.module {
   %ordinal = tfrt.constant.i32 0
-  %device = "tfrt_gpu.device.get"(%ordinal) {platform = "CPU"} : (i32) -> !tfrt_gpu.device
+  %device = tfrt_gpu.device.get CPU, %ordinal
   %context = tfrt_gpu.context.primary %device
   // expected-error @+1 {{ERROR_INVALID_IMAGE}}
   %module = tfrt_gpu.module.load %context {data = "invalid image"}
@@ -56,7 +65,7 @@ func.func @no_code() -> !tfrt_gpu.module {
 
 func.func @no_such_kernel() -> !tfrt_gpu.function {
   %ordinal = tfrt.constant.i32 0
-  %device = "tfrt_gpu.device.get"(%ordinal) {platform = "CPU"} : (i32) -> !tfrt_gpu.device
+  %device = tfrt_gpu.device.get CPU, %ordinal
   %context = tfrt_gpu.context.primary %device
   %module = tfrt_gpu.module.load %context {data = ".version 6.4\0A.target sm_70\0A.address_size 64\0A.visible .entry Kernel() { ret; }"}
   // expected-error @+1 {{ERROR_NOT_FOUND}}

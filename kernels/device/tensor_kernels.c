@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tensors of devices: a buffer with a shape and a type; and what is printed of them, and of
+// buffers.
+#include <ctype.h>
+
+#include "host_runtime/executor/request_context.h"
+#include "host_runtime/tensor/dtype.h"
+#include "kernels/device/device_types.h"
+#include "kernels/device/kernel_groups.h"
+
+// --- Making --------------------------------------------------------------------------
+
+static void tfrt_gpu_tensor_make(tfrt_kernel_frame_t* frame, tfrt_dtype_t dtype) {
+  tfrt_device_buffer_t* buffer = tfrt_gpu_argument(frame, 0);
+  const tfrt_shape_t* shape = tfrt_kernel_frame_payload(frame, 1);
+  int64_t count = 0;
+  tfrt_status_t status = tfrt_device_buffer_check(buffer, 0, buffer->size);
+  if (!status) status = tfrt_shape_count_elements(shape, &count);
+  if (!status && ((uint64_t)count > buffer->size / tfrt_dtype_size(dtype) ||
+                  (uint64_t)count * tfrt_dtype_size(dtype) != buffer->size)) {
+    status = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                                "a buffer of %zu bytes is no tensor of %s with shape %s",
+                                buffer->size, tfrt_dtype_name(dtype), tfrt_shape_text(shape).text);
+  }
+  if (status) {
+    tfrt_kernel_frame_fail_take(frame, status);
+    return;
+  }
+  tfrt_kernel_frame_set(frame, 0, tfrt_gpu_value_create_tensor(buffer, dtype, shape));
+}
+
+void tfrt_gpu_tensor_make_i8(tfrt_kernel_frame_t* frame) {
+  tfrt_gpu_tensor_make(frame, TFRT_DTYPE_I8);
+}
+void tfrt_gpu_tensor_make_i32(tfrt_kernel_frame_t* frame) {
+  tfrt_gpu_tensor_make(frame, TFRT_DTYPE_I32);
+}
+void tfrt_gpu_tensor_make_i64(tfrt_kernel_frame_t* frame) {
+  tfrt_gpu_tensor_make(frame, TFRT_DTYPE_I64);
+}
+void tfrt_gpu_tensor_make_f32(tfrt_kernel_frame_t* frame) {
+  tfrt_gpu_tensor_make(frame, TFRT_DTYPE_F32);
+}
+void tfrt_gpu_tensor_make_f64(tfrt_kernel_frame_t* frame) {
+  tfrt_gpu_tensor_make(frame, TFRT_DTYPE_F64);
+}
+
+// --- Printing ------------------------------------------------------------------------
+
+static void tfrt_gpu_append_upper(tfrt_string_builder_t* line, const char* text) {
+  for (; *text; ++text) {
+    tfrt_string_builder_append_fill(line, (char)toupper((unsigned char)*text), 1);
+  }
+}
+
+// Appends "pointer=0x7f0123400 (CUDA)".
+static void tfrt_gpu_append_pointer(tfrt_string_builder_t* line,
+                                    const tfrt_device_buffer_t* buffer) {
+  tfrt_string_builder_append_format(line, "pointer=0x%llx (", (unsigned long long)buffer->address);
+  tfrt_gpu_append_upper(line, buffer->device->platform->name);
+  tfrt_string_builder_append_text(line, ")");
+}
+
+// Prints |line|, which is given back; result 0 is the chain of that.
+static void tfrt_gpu_print_take(tfrt_kernel_frame_t* frame, tfrt_string_builder_t* line) {
+  tfrt_status_t status = tfrt_string_builder_status(line);
+  if (status) {
+    tfrt_kernel_frame_fail_take(frame, status);
+  } else {
+    tfrt_string_view_t text = tfrt_string_builder_view(line);
+    tfrt_kernel_frame_set(frame, 0, tfrt_request_context_print(frame->context->request, text));
+  }
+  tfrt_string_builder_deinitialize(line);
+}
+
+// A buffer that was freed can be printed, too.
+void tfrt_gpu_mem_print_metadata(tfrt_kernel_frame_t* frame) {
+  const tfrt_device_buffer_t* buffer = tfrt_gpu_argument(frame, 0);
+  tfrt_string_builder_t line;
+  tfrt_string_builder_initialize(&line, tfrt_allocator_system());
+  tfrt_string_builder_append_text(&line, "GpuBuffer<");
+  tfrt_gpu_append_pointer(&line, buffer);
+  tfrt_string_builder_append_format(&line, ", size=%zu>", buffer->size);
+  tfrt_gpu_print_take(frame, &line);
+}
+
+void tfrt_gpu_tensor_print_metadata(tfrt_kernel_frame_t* frame) {
+  const tfrt_gpu_tensor_t* tensor = tfrt_kernel_frame_payload(frame, 0);
+  tfrt_string_builder_t line;
+  tfrt_string_builder_initialize(&line, tfrt_allocator_system());
+  tfrt_string_builder_append_text(&line, "DenseGpuTensor<dtype=");
+  tfrt_gpu_append_upper(&line, tfrt_dtype_name(tensor->dtype));
+  tfrt_string_builder_append_text(&line, ", shape=");
+  tfrt_shape_print(&tensor->shape, &line);
+  tfrt_string_builder_append_text(&line, ", ");
+  tfrt_gpu_append_pointer(&line, tensor->buffer);
+  tfrt_string_builder_append_text(&line, ">");
+  tfrt_gpu_print_take(frame, &line);
+}
