@@ -3,11 +3,10 @@
 
 #include <math.h>
 
+#include "devices/cpu/cpu_kernel_groups.h"
+
 static float* tfrt_cpu_floats(void* const* parameters, int index) {
   return *(float**)parameters[index];
-}
-static uint32_t tfrt_cpu_ui32(void* const* parameters, int index) {
-  return *(const uint32_t*)parameters[index];
 }
 
 static tfrt_status_t tfrt_cpu_fill_f32(const tfrt_device_launch_t* launch,
@@ -114,4 +113,18 @@ const tfrt_cpu_kernel_t tfrt_cpu_kernels[TFRT_CPU_KERNEL_COUNT] = {
     {"tfrt_sum_rows_f32", tfrt_cpu_sum_rows_f32},
     {"tfrt_softmax_rows_f32", tfrt_cpu_softmax_rows_f32},
     {"tfrt_matmul_f32", tfrt_cpu_matmul_f32},
+    {"tfrt_fill_f16", tfrt_cpu_fill_half},
+    {"tfrt_copy_f16", tfrt_cpu_copy_half},
+    {"tfrt_add_f16", tfrt_cpu_add_f16},
+    {"tfrt_multiply_f16", tfrt_cpu_multiply_f16},
+    {"tfrt_sum_rows_f16", tfrt_cpu_sum_rows_f16},
+    {"tfrt_softmax_rows_f16", tfrt_cpu_softmax_rows_f16},
+    {"tfrt_matmul_f16", tfrt_cpu_matmul_f16},
+    {"tfrt_fill_bf16", tfrt_cpu_fill_half},
+    {"tfrt_copy_bf16", tfrt_cpu_copy_half},
+    {"tfrt_add_bf16", tfrt_cpu_add_bf16},
+    {"tfrt_multiply_bf16", tfrt_cpu_multiply_bf16},
+    {"tfrt_sum_rows_bf16", tfrt_cpu_sum_rows_bf16},
+    {"tfrt_softmax_rows_bf16", tfrt_cpu_softmax_rows_bf16},
+    {"tfrt_matmul_bf16", tfrt_cpu_matmul_bf16},
 };

@@ -4,6 +4,7 @@
 // loops: over the fake driver (where the PTX's declarations, and the C functions, are tested)
 // and, as another program (TFRT_TEST_REAL_DRIVER), on a GPU.
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "devices/cuda/cuda_platform.h"
@@ -12,6 +13,7 @@
 #include "devices/device_stream.h"
 #include "host_runtime/async/blocking_wait.h"
 #include "host_runtime/async/thread_pool_work_queue.h"
+#include "host_runtime/tensor/small_float.h"
 #include "tests/fakes/cuda/fake_cuda.h"
 #include "tests/support/test_main.h"
 
@@ -21,6 +23,8 @@
 #define MAX_COUNT (INNER * INNER)
 
 extern const char tfrt_standard_kernels_image[];
+extern const char tfrt_f16_kernels_image[];
+extern const char tfrt_bf16_kernels_image[];
 
 static tfrt_work_queue_t* work_queue;
 static tfrt_device_manager_t* manager;
@@ -42,6 +46,12 @@ static tfrt_status_t tfrt_test_open(const void* options, tfrt_allocator_t alloca
   return tfrt_cuda_platform_create(options, allocator, queue, out_platform);
 }
 
+// Makes |module| the code in |image|.
+static void tfrt_test_load(const char* image) {
+  tfrt_device_module_release(module);
+  tfrt_test_ok(tfrt_device_load_module(device, image, strlen(image), &module));
+}
+
 static void tfrt_test_set_up(void) {
   tfrt_thread_pool_options_t queue_options = {.thread_count = 2};
   static tfrt_cuda_platform_options_t options;
@@ -58,8 +68,7 @@ static void tfrt_test_set_up(void) {
   tfrt_test_ok(tfrt_device_create_stream(device, &stream));
   tfrt_test_ok(
       tfrt_device_allocator_create_caching(device, TFRT_DEVICE_SPACE_HOST, &host_allocator));
-  tfrt_test_ok(tfrt_device_load_module(device, tfrt_standard_kernels_image,
-                                       strlen(tfrt_standard_kernels_image), &module));
+  tfrt_test_load(tfrt_standard_kernels_image);
   for (int i = 0; i < 3; ++i) {
     tfrt_test_ok(tfrt_device_allocator_allocate(host_allocator, NULL, MAX_COUNT * sizeof(float),
                                                 &buffers[i]));
@@ -70,6 +79,7 @@ static void tfrt_test_set_up(void) {
 static void tfrt_test_tear_down(void) {
   for (int i = 0; i < 3; ++i) tfrt_device_buffer_release(buffers[i]);
   tfrt_device_module_release(module);
+  module = NULL;
   tfrt_device_allocator_release(host_allocator);
   tfrt_device_stream_release(stream);
   tfrt_device_release(device);
@@ -175,6 +185,136 @@ START_TEST(matrices_have_a_product) {
 }
 END_TEST
 
+// --- 16 bits -----------------------------------------------------------------------------
+
+// A type of 16 bits, its kernels, and by how much a rounded number may be off: a part of it.
+typedef struct tfrt_test_half_s {
+  const char* suffix;
+  const char* image;
+  uint32_t architecture;  // of the GPUs that know it
+  double (*to)(uint16_t bits);
+  uint16_t (*from)(double value);
+  double precision;
+} tfrt_test_half_t;
+
+static const tfrt_test_half_t halves[] = {
+    {"f16", tfrt_f16_kernels_image, 70, tfrt_f16_to_double, tfrt_f16_from_double, 1.0 / 1024},
+    {"bf16", tfrt_bf16_kernels_image, 80, tfrt_bf16_to_double, tfrt_bf16_from_double, 1.0 / 128},
+};
+
+static uint16_t* tfrt_test_bits(int index) { return tfrt_device_buffer_host_data(buffers[index]); }
+
+static double tfrt_test_half(const tfrt_test_half_t* type, int buffer, int index) {
+  return type->to(tfrt_test_bits(buffer)[index]);
+}
+
+// Loads the kernels of |type| and fills two buffers with its numbers; false if the GPU doesn't
+// know the type.
+static bool tfrt_test_prepare(const tfrt_test_half_t* type) {
+  if (device->properties.architecture < type->architecture) return false;
+  tfrt_test_load(type->image);
+  for (int i = 0; i < 2; ++i) {
+    for (int k = 0; k < MAX_COUNT; ++k) {
+      tfrt_test_bits(i)[k] = type->from((double)((k * 7 + i) % 11) - 5);
+    }
+  }
+  return true;
+}
+
+static void tfrt_test_run_half(const tfrt_test_half_t* type, const char* kernel,
+                               const tfrt_device_launch_t* launch,
+                               const tfrt_device_argument_t* arguments, uint32_t count) {
+  char name[64];
+  snprintf(name, sizeof(name), "tfrt_%s_%s", kernel, type->suffix);
+  tfrt_test_run(name, launch, arguments, count);
+}
+
+// Checks element |index| of the target.
+static void tfrt_test_expect_half(const tfrt_test_half_t* type, int index, double expected) {
+  double found = tfrt_test_half(type, 2, index);
+  ck_assert_msg(fabs(found - expected) <= type->precision * (fabs(expected) + 1e-3),
+                "%s: element %d is %f, not %f", type->suffix, index, found, expected);
+}
+
+START_TEST(elements_of_16_bits) {
+  const tfrt_test_half_t* type = &halves[_i];
+  if (!tfrt_test_prepare(type)) return;
+  uint32_t count = MAX_COUNT - 1;
+  uint16_t value = type->from(2.5);
+  tfrt_device_argument_t fill[] = {
+      tfrt_test_buffer(2), {.bytes = &value, .size = sizeof(value)}, tfrt_test_number(&count)};
+  tfrt_test_bits(2)[count] = 0;
+  tfrt_test_run_half(type, "fill", &line, fill, 3);
+  for (uint32_t i = 0; i < count; ++i) ck_assert_uint_eq(tfrt_test_bits(2)[i], value);
+  tfrt_device_argument_t copy[] = {tfrt_test_buffer(0), tfrt_test_buffer(2),
+                                   tfrt_test_number(&count)};
+  tfrt_test_run_half(type, "copy", &line, copy, 3);
+  ck_assert_mem_eq(tfrt_test_bits(2), tfrt_test_bits(0), count * sizeof(value));
+  tfrt_device_argument_t two[] = {tfrt_test_buffer(0), tfrt_test_buffer(1), tfrt_test_buffer(2),
+                                  tfrt_test_number(&count)};
+  tfrt_test_run_half(type, "add", &line, two, 4);
+  for (int i = 0; i < (int)count; ++i) {
+    tfrt_test_expect_half(type, i, tfrt_test_half(type, 0, i) + tfrt_test_half(type, 1, i));
+  }
+  tfrt_test_run_half(type, "multiply", &line, two, 4);
+  for (int i = 0; i < (int)count; ++i) {
+    tfrt_test_expect_half(type, i, tfrt_test_half(type, 0, i) * tfrt_test_half(type, 1, i));
+  }
+  ck_assert_uint_eq(tfrt_test_bits(2)[count], 0);
+}
+END_TEST
+
+START_TEST(rows_of_16_bits) {
+  const tfrt_test_half_t* type = &halves[_i];
+  if (!tfrt_test_prepare(type)) return;
+  uint32_t columns = COLUMNS;
+  tfrt_device_launch_t launch = {.grid = {ROWS, 1, 1}, .block = {32, 1, 1}};
+  tfrt_device_argument_t arguments[] = {tfrt_test_buffer(0), tfrt_test_buffer(2),
+                                        tfrt_test_number(&columns)};
+  tfrt_test_run_half(type, "sum_rows", &launch, arguments, 3);
+  for (int row = 0; row < ROWS; ++row) {
+    double sum = 0;
+    for (int i = 0; i < COLUMNS; ++i) sum += tfrt_test_half(type, 0, row * COLUMNS + i);
+    tfrt_test_expect_half(type, row, sum);
+  }
+  tfrt_test_run_half(type, "softmax_rows", &launch, arguments, 3);
+  for (int row = 0; row < ROWS; ++row) {
+    double sum = 0;
+    for (int i = 0; i < COLUMNS; ++i) sum += exp(tfrt_test_half(type, 0, row * COLUMNS + i));
+    for (int i = 0; i < COLUMNS; ++i) {
+      int index = row * COLUMNS + i;
+      tfrt_test_expect_half(type, index, exp(tfrt_test_half(type, 0, index)) / sum);
+    }
+  }
+}
+END_TEST
+
+// Small sizes with odd edges: one tile that isn't full; and sizes that need several tiles and
+// steps. Sums of whole numbers are exact in f32.
+START_TEST(matrices_of_16_bits_have_a_product) {
+  const tfrt_test_half_t* type = &halves[_i % 2];
+  static const uint32_t sizes[][3] = {{ROWS, INNER, COLUMNS}, {3, 9, 281}, {260, 10, 8}, {5, 0, 7}};
+  const uint32_t* size = sizes[_i / 2];
+  if (!tfrt_test_prepare(type)) return;
+  tfrt_device_launch_t launch = {.grid = {(size[2] + 127) / 128, (size[0] + 127) / 128, 1},
+                                 .block = {256, 1, 1}};
+  tfrt_device_argument_t arguments[] = {tfrt_test_buffer(0),        tfrt_test_buffer(1),
+                                        tfrt_test_buffer(2),        tfrt_test_number(&size[0]),
+                                        tfrt_test_number(&size[1]), tfrt_test_number(&size[2])};
+  tfrt_test_run_half(type, "matmul", &launch, arguments, 6);
+  for (uint32_t row = 0; row < size[0]; ++row) {
+    for (uint32_t column = 0; column < size[2]; ++column) {
+      double sum = 0;
+      for (uint32_t i = 0; i < size[1]; ++i) {
+        sum += tfrt_test_half(type, 0, (int)(row * size[1] + i)) *
+               tfrt_test_half(type, 1, (int)(i * size[2] + column));
+      }
+      tfrt_test_expect_half(type, (int)(row * size[2] + column), sum);
+    }
+  }
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   TCase* kernels = tcase_create("kernels");
   tcase_add_checked_fixture(kernels, tfrt_test_set_up, tfrt_test_tear_down);
@@ -182,6 +322,9 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(kernels, sums_and_products_of_elements);
   tcase_add_test(kernels, rows_have_a_sum_and_a_softmax);
   tcase_add_test(kernels, matrices_have_a_product);
+  tcase_add_loop_test(kernels, elements_of_16_bits, 0, 2);
+  tcase_add_loop_test(kernels, rows_of_16_bits, 0, 2);
+  tcase_add_loop_test(kernels, matrices_of_16_bits_have_a_product, 0, 8);
   Suite* suite = suite_create("standard_kernels");
   suite_add_tcase(suite, kernels);
   return suite;

@@ -88,7 +88,7 @@ tfrt_cuda_result_t tfrt_fake_DeviceGetAttribute(int* value, int attribute, int d
                                   {TFRT_CUDA_ATTRIBUTE_MAX_GRID_X + 1, UINT16_MAX},
                                   {TFRT_CUDA_ATTRIBUTE_MAX_GRID_X + 2, UINT16_MAX},
                                   {TFRT_CUDA_ATTRIBUTE_MULTIPROCESSOR_COUNT, 2},
-                                  {TFRT_CUDA_ATTRIBUTE_CAPABILITY_MAJOR, 7},
+                                  {TFRT_CUDA_ATTRIBUTE_CAPABILITY_MAJOR, 8},
                                   {TFRT_CUDA_ATTRIBUTE_REGISTERED_HOST_POINTER, 1},
                                   {TFRT_CUDA_ATTRIBUTE_COOPERATIVE_LAUNCH, 1},
                                   {TFRT_CUDA_ATTRIBUTE_MAX_SHARED_SIZE_OPTIN, 96 * 1024},

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Kernels of 16-bit elements: a sum is made in f32, as on a GPU, and rounded once.
+#include <math.h>
+
+#include "devices/cpu/cpu_kernel_groups.h"
+#include "host_runtime/tensor/small_float.h"
+
+// What 16 bits stand for.
+typedef struct tfrt_cpu_half_s {
+  double (*to)(uint16_t bits);
+  uint16_t (*from)(double value);
+} tfrt_cpu_half_t;
+
+static const tfrt_cpu_half_t f16 = {tfrt_f16_to_double, tfrt_f16_from_double};
+static const tfrt_cpu_half_t bf16 = {tfrt_bf16_to_double, tfrt_bf16_from_double};
+
+static uint16_t* tfrt_cpu_halves(void* const* parameters, int index) {
+  return *(uint16_t**)parameters[index];
+}
+static float tfrt_cpu_half_at(const tfrt_cpu_half_t* type, const uint16_t* halves, size_t index) {
+  return (float)type->to(halves[index]);
+}
+
+// --- Elements, of which the type doesn't matter --------------------------------------------
+
+tfrt_status_t tfrt_cpu_fill_half(const tfrt_device_launch_t* launch, void* const* parameters) {
+  (void)launch;
+  uint16_t* target = tfrt_cpu_halves(parameters, 0);
+  uint16_t value = *(const uint16_t*)parameters[1];
+  uint32_t count = tfrt_cpu_ui32(parameters, 2);
+  for (uint32_t i = 0; i < count; ++i) target[i] = value;
+  return NULL;
+}
+
+tfrt_status_t tfrt_cpu_copy_half(const tfrt_device_launch_t* launch, void* const* parameters) {
+  (void)launch;
+  const uint16_t* source = tfrt_cpu_halves(parameters, 0);
+  uint16_t* target = tfrt_cpu_halves(parameters, 1);
+  uint32_t count = tfrt_cpu_ui32(parameters, 2);
+  for (uint32_t i = 0; i < count; ++i) target[i] = source[i];
+  return NULL;
+}
+
+// --- Both types ------------------------------------------------------------------------------
+
+static tfrt_status_t tfrt_cpu_combine_halves(const tfrt_cpu_half_t* type, bool is_product,
+                                             void* const* parameters) {
+  const uint16_t* a = tfrt_cpu_halves(parameters, 0);
+  const uint16_t* b = tfrt_cpu_halves(parameters, 1);
+  uint16_t* target = tfrt_cpu_halves(parameters, 2);
+  uint32_t count = tfrt_cpu_ui32(parameters, 3);
+  for (uint32_t i = 0; i < count; ++i) {
+    float left = tfrt_cpu_half_at(type, a, i);
+    float right = tfrt_cpu_half_at(type, b, i);
+    target[i] = type->from((double)(is_product ? left * right : left + right));
+  }
+  return NULL;
+}
+
+static tfrt_status_t tfrt_cpu_sum_half_rows(const tfrt_cpu_half_t* type,
+                                            const tfrt_device_launch_t* launch,
+                                            void* const* parameters) {
+  const uint16_t* source = tfrt_cpu_halves(parameters, 0);
+  uint16_t* target = tfrt_cpu_halves(parameters, 1);
+  size_t columns = tfrt_cpu_ui32(parameters, 2);
+  for (uint32_t row = 0; row < launch->grid[0]; ++row) {
+    float sum = 0;
+    for (size_t i = 0; i < columns; ++i) sum += tfrt_cpu_half_at(type, source, row * columns + i);
+    target[row] = type->from((double)sum);
+  }
+  return NULL;
+}
+
+static tfrt_status_t tfrt_cpu_softmax_half_rows(const tfrt_cpu_half_t* type,
+                                                const tfrt_device_launch_t* launch,
+                                                void* const* parameters) {
+  size_t columns = tfrt_cpu_ui32(parameters, 2);
+  for (uint32_t row = 0; row < launch->grid[0]; ++row) {
+    const uint16_t* source = tfrt_cpu_halves(parameters, 0) + row * columns;
+    uint16_t* target = tfrt_cpu_halves(parameters, 1) + row * columns;
+    float most = -INFINITY;
+    float sum = 0;
+    for (size_t i = 0; i < columns; ++i) most = fmaxf(most, tfrt_cpu_half_at(type, source, i));
+    for (size_t i = 0; i < columns; ++i) sum += expf(tfrt_cpu_half_at(type, source, i) - most);
+    for (size_t i = 0; i < columns; ++i) {
+      target[i] = type->from((double)(expf(tfrt_cpu_half_at(type, source, i) - most) / sum));
+    }
+  }
+  return NULL;
+}
+
+static tfrt_status_t tfrt_cpu_matmul_halves(const tfrt_cpu_half_t* type, void* const* parameters) {
+  const uint16_t* a = tfrt_cpu_halves(parameters, 0);
+  const uint16_t* b = tfrt_cpu_halves(parameters, 1);
+  uint16_t* target = tfrt_cpu_halves(parameters, 2);
+  size_t rows = tfrt_cpu_ui32(parameters, 3);
+  size_t inner = tfrt_cpu_ui32(parameters, 4);
+  size_t columns = tfrt_cpu_ui32(parameters, 5);
+  for (size_t row = 0; row < rows; ++row) {
+    for (size_t column = 0; column < columns; ++column) {
+      float sum = 0;
+      for (size_t i = 0; i < inner; ++i) {
+        sum += tfrt_cpu_half_at(type, a, row * inner + i) *
+               tfrt_cpu_half_at(type, b, i * columns + column);
+      }
+      target[row * columns + column] = type->from((double)sum);
+    }
+  }
+  return NULL;
+}
+
+// --- By type ---------------------------------------------------------------------------------
+
+tfrt_status_t tfrt_cpu_add_f16(const tfrt_device_launch_t* launch, void* const* parameters) {
+  (void)launch;
+  return tfrt_cpu_combine_halves(&f16, false, parameters);
+}
+tfrt_status_t tfrt_cpu_add_bf16(const tfrt_device_launch_t* launch, void* const* parameters) {
+  (void)launch;
+  return tfrt_cpu_combine_halves(&bf16, false, parameters);
+}
+tfrt_status_t tfrt_cpu_multiply_f16(const tfrt_device_launch_t* launch, void* const* parameters) {
+  (void)launch;
+  return tfrt_cpu_combine_halves(&f16, true, parameters);
+}
+tfrt_status_t tfrt_cpu_multiply_bf16(const tfrt_device_launch_t* launch, void* const* parameters) {
+  (void)launch;
+  return tfrt_cpu_combine_halves(&bf16, true, parameters);
+}
+tfrt_status_t tfrt_cpu_sum_rows_f16(const tfrt_device_launch_t* launch, void* const* parameters) {
+  return tfrt_cpu_sum_half_rows(&f16, launch, parameters);
+}
+tfrt_status_t tfrt_cpu_sum_rows_bf16(const tfrt_device_launch_t* launch, void* const* parameters) {
+  return tfrt_cpu_sum_half_rows(&bf16, launch, parameters);
+}
+tfrt_status_t tfrt_cpu_softmax_rows_f16(const tfrt_device_launch_t* launch,
+                                        void* const* parameters) {
+  return tfrt_cpu_softmax_half_rows(&f16, launch, parameters);
+}
+tfrt_status_t tfrt_cpu_softmax_rows_bf16(const tfrt_device_launch_t* launch,
+                                         void* const* parameters) {
+  return tfrt_cpu_softmax_half_rows(&bf16, launch, parameters);
+}
+tfrt_status_t tfrt_cpu_matmul_f16(const tfrt_device_launch_t* launch, void* const* parameters) {
+  (void)launch;
+  return tfrt_cpu_matmul_halves(&f16, parameters);
+}
+tfrt_status_t tfrt_cpu_matmul_bf16(const tfrt_device_launch_t* launch, void* const* parameters) {
+  (void)launch;
+  return tfrt_cpu_matmul_halves(&bf16, parameters);
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The kernels of cpu_half_kernels.c for the table in cpu_kernels.c. Private to them;
+// devices/cpu/cpu_kernels.h says what each does.
+//
+// Thread rule: as tfrt_cpu_kernel_fn_t. Failure rule: none fails.
+#ifndef TFRT_DEVICES_CPU_CPU_KERNEL_GROUPS_H_
+#define TFRT_DEVICES_CPU_CPU_KERNEL_GROUPS_H_
+
+#include "devices/cpu/cpu_platform.h"
+
+// Parameter |index|, which is a count.
+static inline uint32_t tfrt_cpu_ui32(void* const* parameters, int index) {
+  return *(const uint32_t*)parameters[index];
+}
+
+// `half`: of f16 as of bf16.
+tfrt_status_t tfrt_cpu_fill_half(const tfrt_device_launch_t* launch, void* const* parameters);
+tfrt_status_t tfrt_cpu_copy_half(const tfrt_device_launch_t* launch, void* const* parameters);
+tfrt_status_t tfrt_cpu_add_f16(const tfrt_device_launch_t* launch, void* const* parameters);
+tfrt_status_t tfrt_cpu_add_bf16(const tfrt_device_launch_t* launch, void* const* parameters);
+tfrt_status_t tfrt_cpu_multiply_f16(const tfrt_device_launch_t* launch, void* const* parameters);
+tfrt_status_t tfrt_cpu_multiply_bf16(const tfrt_device_launch_t* launch, void* const* parameters);
+tfrt_status_t tfrt_cpu_sum_rows_f16(const tfrt_device_launch_t* launch, void* const* parameters);
+tfrt_status_t tfrt_cpu_sum_rows_bf16(const tfrt_device_launch_t* launch, void* const* parameters);
+tfrt_status_t tfrt_cpu_softmax_rows_f16(const tfrt_device_launch_t* launch,
+                                        void* const* parameters);
+tfrt_status_t tfrt_cpu_softmax_rows_bf16(const tfrt_device_launch_t* launch,
+                                         void* const* parameters);
+tfrt_status_t tfrt_cpu_matmul_f16(const tfrt_device_launch_t* launch, void* const* parameters);
+tfrt_status_t tfrt_cpu_matmul_bf16(const tfrt_device_launch_t* launch, void* const* parameters);
+
+#endif  // TFRT_DEVICES_CPU_CPU_KERNEL_GROUPS_H_
