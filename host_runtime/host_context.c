@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include "host_runtime/base/file_system.h"
+
 tfrt_status_t tfrt_host_context_allocate(tfrt_allocator_t allocator, tfrt_clock_t clock,
                                          tfrt_work_queue_t* work_queue,
                                          tfrt_host_context_t** out_host) {
@@ -37,7 +39,7 @@ void tfrt_host_context_free(tfrt_host_context_t* host) {
 
 void tfrt_host_context_resolve_path(const tfrt_host_context_t* host, tfrt_string_view_t path,
                                     tfrt_string_builder_t* out) {
-  bool is_absolute = path.size > 0 && path.data[0] == '/';
+  bool is_absolute = (path.size > 0 && path.data[0] == '/') || tfrt_file_system_has_scheme(path);
   if (host->data_directory && !is_absolute) {
     tfrt_string_builder_append_format(out, "%s/", host->data_directory);
     tfrt_string_builder_append_view(out, path);

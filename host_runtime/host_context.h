@@ -49,7 +49,7 @@ tfrt_status_t tfrt_host_context_allocate(tfrt_allocator_t allocator, tfrt_clock_
 void tfrt_host_context_free(tfrt_host_context_t* host);
 
 // Appends the path of the file that a program calls |path| to |out|: |path| itself if it is
-// absolute, else the file of that name in the host's data directory, or, if there is none,
+// absolute or has a scheme (file_system.h), else the file of that name in the host's data directory, or, if there is none,
 // in the process's working directory. Thread-safe, as |out| is.
 void tfrt_host_context_resolve_path(const tfrt_host_context_t* host, tfrt_string_view_t path,
                                     tfrt_string_builder_t* out);

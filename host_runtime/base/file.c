@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "host_runtime/base/file_system.h"
 #include "host_runtime/base/random.h"
 #include "host_runtime/base/string_builder.h"
 
@@ -90,14 +91,40 @@ static tfrt_status_t read_descriptor(int descriptor, const char* path,
   return NULL;
 }
 
-tfrt_status_t tfrt_file_read(const char* path, tfrt_allocator_t allocator,
-                             tfrt_file_contents_t* out_contents) {
-  *out_contents = (tfrt_file_contents_t){.allocator = allocator};
+tfrt_status_t tfrt_file_contents_append(tfrt_file_contents_t* contents, const void* data,
+                                        size_t size) {
+  size_t needed;
+  if (!tfrt_size_add(contents->size, size, &needed) || !tfrt_size_add(needed, 1, &needed)) {
+    return out_of_memory("a file", SIZE_MAX);
+  }
+  size_t doubled = contents->capacity > SIZE_MAX / 2 ? SIZE_MAX : contents->capacity * 2;
+  if (needed > contents->capacity && !grow(contents, needed > doubled ? needed : doubled)) {
+    return out_of_memory("a file", needed);
+  }
+  if (size > 0) memcpy(contents->data + contents->size, data, size);
+  contents->size += size;
+  contents->data[contents->size] = 0;
+  return NULL;
+}
+
+tfrt_status_t tfrt_file_read_local(const char* path, tfrt_file_contents_t* contents) {
   bool is_input = strcmp(path, TFRT_FILE_STANDARD_INPUT) == 0;
   int descriptor = is_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return system_error("open", path, errno);
-  tfrt_status_t status = read_descriptor(descriptor, path, out_contents);
+  tfrt_status_t status = read_descriptor(descriptor, path, contents);
   if (!is_input) close(descriptor);
+  return status;
+}
+
+tfrt_status_t tfrt_file_read(const char* path, tfrt_allocator_t allocator,
+                             tfrt_file_contents_t* out_contents) {
+  *out_contents = (tfrt_file_contents_t){.allocator = allocator};
+  const tfrt_file_system_t* file_system;
+  const char* local_path;
+  TFRT_RETURN_IF_ERROR(tfrt_file_system_find(path, &file_system, &local_path));
+  tfrt_status_t status = file_system->read(local_path, out_contents);
+  // What a file system left empty is read like an empty file.
+  if (!status && !out_contents->data) status = tfrt_file_contents_append(out_contents, "", 0);
   if (status) tfrt_file_contents_deinitialize(out_contents);
   return status;
 }
@@ -149,6 +176,13 @@ static tfrt_status_t write_temporary(const char* path, const char* temporary, co
 }
 
 tfrt_status_t tfrt_file_write(const char* path, const void* data, size_t size) {
+  const tfrt_file_system_t* file_system;
+  const char* local_path;
+  TFRT_RETURN_IF_ERROR(tfrt_file_system_find(path, &file_system, &local_path));
+  return file_system->write(local_path, data, size);
+}
+
+tfrt_status_t tfrt_file_write_local(const char* path, const void* data, size_t size) {
   if (is_special(path)) return write_in_place(path, data, size);
   // The name is drawn from 2^64 ones: two writers of one path never meet. mkstemp() is
   // no choice, because its files are for their owner alone, whatever the umask says.

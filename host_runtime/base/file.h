@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Whole files in and out: programs, weights, results.
+// Whole files in and out: programs, weights, results. A path may say in which file system it is
+// (file_system.h); else it is one of this machine.
 //
 // Life of what was read:
 //  1. Filled by tfrt_file_read().
@@ -19,7 +20,10 @@
 #include <stdint.h>
 
 #include "host_runtime/base/allocator.h"
+#include "host_runtime/base/macros.h"
 #include "host_runtime/base/status.h"
+
+TFRT_API_BEGIN
 
 // The path that names the standard input.
 #define TFRT_FILE_STANDARD_INPUT "-"
@@ -31,6 +35,11 @@ typedef struct tfrt_file_contents_s {
   size_t capacity;  // of the block at |data|
   tfrt_allocator_t allocator;
 } tfrt_file_contents_t;
+
+// Appends |size| bytes at |data| to |contents|, and a NUL behind them. RESOURCE_EXHAUSTED when
+// memory is out; then nothing has changed. Thread-compatible.
+tfrt_status_t tfrt_file_contents_append(tfrt_file_contents_t* contents, const void* data,
+                                        size_t size) TFRT_MUST_USE;
 
 // Reads all of the file |path|, or of the standard input if that is "-", into memory
 // of |allocator|. Pipes and other files without a size are read to their end. Sets
@@ -46,5 +55,12 @@ void tfrt_file_contents_deinitialize(tfrt_file_contents_t* contents);
 // first, which then takes its name. What is no regular file (a device, a pipe, a link) keeps its
 // name and is written to. Not synchronised to disk. Thread-safe.
 tfrt_status_t tfrt_file_write(const char* path, const void* data, size_t size) TFRT_MUST_USE;
+
+// The same for a path of this machine, whatever it looks like. |contents| is empty and has its
+// allocator; after an error the caller gives back what is there. Thread-safe.
+tfrt_status_t tfrt_file_read_local(const char* path, tfrt_file_contents_t* contents) TFRT_MUST_USE;
+tfrt_status_t tfrt_file_write_local(const char* path, const void* data, size_t size) TFRT_MUST_USE;
+
+TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_BASE_FILE_H_
