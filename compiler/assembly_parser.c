@@ -3,7 +3,7 @@
 // Custom forms: walks the words of the op table's |assembly| and the tokens of the text
 // side by side.
 
-#include "compiler/assembly.h"
+#include "host_runtime/executor/assembly.h"
 #include "compiler/parser_impl.h"
 
 // Where a walk stands.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "compiler/assembly.h"
+#include "host_runtime/executor/assembly.h"
 #include "compiler/printer_impl.h"
 #include "compiler/schema.h"
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "compiler/assembly.h"
+#include "host_runtime/executor/assembly.h"
 #include "compiler/schema.h"
 #include "host_runtime/base/file.h"
 #include "host_runtime/base/string_builder.h"

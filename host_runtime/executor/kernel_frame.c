@@ -80,6 +80,19 @@ void tfrt_kernel_frame_fail(tfrt_kernel_frame_t* frame, tfrt_status_code_t code,
   tfrt_kernel_frame_fail_take(frame, status);
 }
 
+void tfrt_kernel_frame_set_again(tfrt_kernel_frame_t* frame, uint32_t index,
+                                 tfrt_async_value_t* value) {
+  bool has_failed = tfrt_async_value_is_error(frame->results[index]);
+  tfrt_async_value_release(frame->results[index]);
+  tfrt_async_value_release(value);
+  tfrt_status_t status =
+      tfrt_status_create(TFRT_STATUS_INTERNAL, "kernel '%s' set its result %u %s",
+                         frame->site ? frame->site->bef->name : "(unknown)", index,
+                         has_failed ? "although it was an error already" : "twice");
+  frame->results[index] =
+      tfrt_async_value_create_error_take(tfrt_kernel_site_take_status(frame->site, status));
+}
+
 void tfrt_kernel_site_fail_take(const tfrt_kernel_site_t* site, tfrt_async_value_t* value,
                                 tfrt_status_t status) {
   tfrt_status_t located = tfrt_kernel_site_take_status(site, status);

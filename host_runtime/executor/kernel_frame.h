@@ -7,9 +7,10 @@
 //                  never an error for operands that the kernel waits for, and then
 //                  never an indirect: tfrt_async_value_payload() may be used at once.
 //                  An operand that is PASSED comes as it is.
-//   results[i]     NULL; the kernel sets each to a value at +1, which may be
+//   results[i]     NULL; the kernel sets each once to a value at +1, which may be
 //                  unavailable: then the kernel retains it and resolves it later. A
-//                  result left NULL is an INTERNAL error.
+//                  result left NULL is an INTERNAL error; so is one that is set again,
+//                  where the kernel was compiled without NDEBUG.
 //   attributes[i]  the bytes of attribute i (in the order of names) as BEF encodes
 //                  them; live as long as the program.
 //   functions[i]   symbols in the order of their attribute names, then regions.
@@ -96,6 +97,11 @@ void tfrt_kernel_frame_fail_take(tfrt_kernel_frame_t* frame, tfrt_status_t statu
 void tfrt_kernel_frame_fail(tfrt_kernel_frame_t* frame, tfrt_status_code_t code, const char* format,
                             ...) TFRT_PRINTF(3, 4);
 
+// Makes result |index| of |frame|, which has a value already, an INTERNAL error that says so;
+// drops that value and |value|. Only for tfrt_kernel_frame_set(). Frame's thread only.
+void tfrt_kernel_frame_set_again(tfrt_kernel_frame_t* frame, uint32_t index,
+                                 tfrt_async_value_t* value);
+
 // Resolves |value|, a result that the kernel at |site| keeps to resolve later, as the
 // error |status| (consumed), with that place as its origin. Thread-safe.
 void tfrt_kernel_site_fail_take(const tfrt_kernel_site_t* site, tfrt_async_value_t* value,
@@ -122,32 +128,49 @@ static inline double tfrt_kernel_frame_f64(const tfrt_kernel_frame_t* frame, uin
   return *(const double*)tfrt_kernel_frame_payload(frame, index);
 }
 
+// Sets result |index| of |frame| to |value| (consumed; NULL: memory is out), or to a new value
+// of a builtin type. Frame's thread only.
 static inline void tfrt_kernel_frame_set(tfrt_kernel_frame_t* frame, uint32_t index,
                                          tfrt_async_value_t* value) {
+#ifndef NDEBUG
+  if (TFRT_UNLIKELY(frame->results[index])) {
+    tfrt_kernel_frame_set_again(frame, index, value);
+    return;
+  }
+#endif
   frame->results[index] = value;
 }
 static inline void tfrt_kernel_frame_set_i1(tfrt_kernel_frame_t* frame, uint32_t index,
                                             bool value) {
-  frame->results[index] = tfrt_async_value_create_i1(value);
+  tfrt_kernel_frame_set(frame, index, tfrt_async_value_create_i1(value));
 }
 static inline void tfrt_kernel_frame_set_i32(tfrt_kernel_frame_t* frame, uint32_t index,
                                              int32_t value) {
-  frame->results[index] = tfrt_async_value_create_i32(value);
+  tfrt_kernel_frame_set(frame, index, tfrt_async_value_create_i32(value));
 }
 static inline void tfrt_kernel_frame_set_i64(tfrt_kernel_frame_t* frame, uint32_t index,
                                              int64_t value) {
-  frame->results[index] = tfrt_async_value_create_i64(value);
+  tfrt_kernel_frame_set(frame, index, tfrt_async_value_create_i64(value));
 }
 static inline void tfrt_kernel_frame_set_f32(tfrt_kernel_frame_t* frame, uint32_t index,
                                              float value) {
-  frame->results[index] = tfrt_async_value_create_f32(value);
+  tfrt_kernel_frame_set(frame, index, tfrt_async_value_create_f32(value));
 }
 static inline void tfrt_kernel_frame_set_f64(tfrt_kernel_frame_t* frame, uint32_t index,
                                              double value) {
-  frame->results[index] = tfrt_async_value_create_f64(value);
+  tfrt_kernel_frame_set(frame, index, tfrt_async_value_create_f64(value));
 }
 static inline void tfrt_kernel_frame_set_ready_chain(tfrt_kernel_frame_t* frame, uint32_t index) {
-  frame->results[index] = tfrt_async_value_ready_chain();
+  tfrt_kernel_frame_set(frame, index, tfrt_async_value_ready_chain());
+}
+
+// Takes result |index|, which a function that was called with |frame->results| may have set, back
+// (+1, or NULL), for the kernel to set another one. Frame's thread only.
+static inline tfrt_async_value_t* tfrt_kernel_frame_take(tfrt_kernel_frame_t* frame,
+                                                         uint32_t index) {
+  tfrt_async_value_t* value = frame->results[index];
+  frame->results[index] = NULL;
+  return value;
 }
 
 TFRT_API_END

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "host_runtime/async/type.h"
+#include "host_runtime/executor/descriptor_check.h"
 
 #define TFRT_KERNEL_LIBRARY_SYMBOL "tfrt_kernel_library"
 
@@ -36,60 +37,16 @@ static tfrt_status_t tfrt_kernel_library_take_annotate(const tfrt_kernel_library
   return tfrt_status_take_annotate(status, "kernel library '%s'", library->name);
 }
 
-static tfrt_status_t tfrt_kernel_library_bad_entry(const tfrt_kernel_descriptor_t* entry,
-                                                   const char* what) {
-  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "op table entry '%s': %s", entry->name,
-                            what);
-}
+typedef tfrt_status_t (*tfrt_kernel_library_check_fn_t)(const tfrt_kernel_descriptor_t* entry);
 
-// An entry is read at run time as operands, results and attributes: those must be there.
-static const char* tfrt_kernel_library_entry_defect(const tfrt_kernel_descriptor_t* entry) {
-  if ((entry->operand_count && !entry->operands) || (entry->result_count && !entry->results) ||
-      (entry->attribute_count && !entry->attributes) || (entry->region_count && !entry->regions)) {
-    return "a count without an array";
-  }
-  for (uint32_t i = 0; i < entry->operand_count; ++i) {
-    if (!entry->operands[i].name || !entry->operands[i].type)
-      return "an operand lacks name or type";
-  }
-  for (uint32_t i = 0; i < entry->result_count; ++i) {
-    if (!entry->results[i].name || !entry->results[i].type) return "a result lacks name or type";
-  }
-  for (uint32_t i = 0; i < entry->attribute_count; ++i) {
-    if (!entry->attributes[i].name) return "an attribute lacks its name";
-    if (i > 0 && strcmp(entry->attributes[i - 1].name, entry->attributes[i].name) >= 0) {
-      return "its attributes are not in the order of their names, in which kernels get them";
-    }
-  }
-  if ((entry->flags & TFRT_KERNEL_VARIADIC_OPERANDS) && entry->operand_count == 0) {
-    return "variadic operands need an entry that describes them";
-  }
-  if ((entry->flags & TFRT_KERNEL_VARIADIC_RESULTS) && entry->result_count == 0) {
-    return "variadic results need an entry that describes them";
-  }
-  return NULL;
-}
-
-static tfrt_status_t tfrt_kernel_library_check_table(const tfrt_kernel_table_t* table) {
+static tfrt_status_t tfrt_kernel_library_check_table(const tfrt_kernel_table_t* table,
+                                                     tfrt_kernel_library_check_fn_t check) {
   for (size_t i = 0; i < table->count; ++i) {
     const tfrt_kernel_descriptor_t* entry = &table->descriptors[i];
     if (!entry->name || !entry->name[0]) {
       return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "op table entry %zu has no name", i);
     }
-    const char* defect = tfrt_kernel_library_entry_defect(entry);
-    if (defect) return tfrt_kernel_library_bad_entry(entry, defect);
-  }
-  return NULL;
-}
-
-// The name of an op begins with its dialect; that of a native function is free.
-static tfrt_status_t tfrt_kernel_library_check_dialects(const tfrt_kernel_table_t* ops) {
-  for (size_t i = 0; i < ops->count; ++i) {
-    const char* dot = strchr(ops->descriptors[i].name, '.');
-    if (!dot || dot == ops->descriptors[i].name || !dot[1]) {
-      return tfrt_kernel_library_bad_entry(&ops->descriptors[i],
-                                           "the name of an op is dialect.op, such as 'my.op'");
-    }
+    TFRT_RETURN_IF_ERROR(check(entry));
   }
   return NULL;
 }
@@ -114,9 +71,9 @@ static tfrt_status_t tfrt_kernel_library_check_kernels(
 }
 
 static tfrt_status_t tfrt_kernel_library_check_parts(const tfrt_kernel_library_t* library) {
-  TFRT_RETURN_IF_ERROR(tfrt_kernel_library_check_table(&library->ops));
-  TFRT_RETURN_IF_ERROR(tfrt_kernel_library_check_dialects(&library->ops));
-  TFRT_RETURN_IF_ERROR(tfrt_kernel_library_check_table(&library->native_ops));
+  TFRT_RETURN_IF_ERROR(tfrt_kernel_library_check_table(&library->ops, tfrt_descriptor_check_op));
+  TFRT_RETURN_IF_ERROR(
+      tfrt_kernel_library_check_table(&library->native_ops, tfrt_descriptor_check_native));
   TFRT_RETURN_IF_ERROR(tfrt_kernel_library_check_kernels(library->kernels, library->kernel_count));
   TFRT_RETURN_IF_ERROR(tfrt_kernel_library_check_kernels(library->natives, library->native_count));
   for (size_t i = 0; i < library->sync_kernel_count; ++i) {

@@ -76,6 +76,10 @@ void tfrt_sync_frame_loop(tfrt_sync_frame_t* frame, const tfrt_function_t* body,
 // with the frame failed, when memory is out. Frame's thread only.
 void* tfrt_sync_frame_construct(tfrt_sync_frame_t* frame, uint32_t index, tfrt_type_id_t type_id);
 
+// Fails |frame|, whose result |index| has a value already, and makes that empty. Only for the
+// functions that set results. Frame's thread only.
+void tfrt_sync_frame_set_again(tfrt_sync_frame_t* frame, uint32_t index);
+
 // Calls the synchronous |function| with |arguments| (borrowed) and sets the
 // |function->result_count| entries of |results| to its results, which the caller clears;
 // all are empty when it fails. Errors: whatever its kernels report; CANCELLED or another
@@ -114,6 +118,11 @@ static inline double tfrt_sync_frame_f64(const tfrt_sync_frame_t* frame, uint32_
 static inline tfrt_sync_value_t* tfrt_sync_frame_set(tfrt_sync_frame_t* frame, uint32_t index,
                                                      tfrt_type_id_t type_id) {
   tfrt_sync_value_t* result = &frame->registers[frame->results[index]];
+#ifndef NDEBUG
+  if (TFRT_UNLIKELY(result->kind != TFRT_SYNC_VALUE_EMPTY)) {
+    tfrt_sync_frame_set_again(frame, index);
+  }
+#endif
   result->type_id = type_id;
   result->kind = TFRT_SYNC_VALUE_PLAIN;
   return result;

@@ -113,8 +113,17 @@ void tfrt_sync_frame_loop(tfrt_sync_frame_t* frame, const tfrt_function_t* body,
   frame->turns = is_while ? -1 : turns;
 }
 
+void tfrt_sync_frame_set_again(tfrt_sync_frame_t* frame, uint32_t index) {
+  tfrt_sync_value_clear(&frame->registers[frame->results[index]]);
+  tfrt_sync_frame_fail(frame, TFRT_STATUS_INTERNAL, "kernel '%s' set its result %u twice",
+                       frame->site->bef->name, index);
+}
+
 void* tfrt_sync_frame_construct(tfrt_sync_frame_t* frame, uint32_t index, tfrt_type_id_t type_id) {
-  void* payload = tfrt_sync_value_construct(&frame->registers[frame->results[index]], type_id);
+  tfrt_sync_value_t* result = &frame->registers[frame->results[index]];
+  // Not on the way of plain numbers: this allocates anyway.
+  if (result->kind != TFRT_SYNC_VALUE_EMPTY) tfrt_sync_frame_set_again(frame, index);
+  void* payload = tfrt_sync_value_construct(result, type_id);
   if (!payload) {
     tfrt_sync_frame_fail(frame, TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for a %s",
                          tfrt_type_get(type_id)->name);

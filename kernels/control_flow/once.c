@@ -59,7 +59,9 @@ void tfrt_once_run_function(tfrt_kernel_frame_t* frame) {
     tfrt_function_execute(function, frame->context, frame->arguments, frame->results);
   }
   for (uint32_t i = 0; i < frame->result_count; ++i) {
-    if (first) tfrt_indirect_value_forward_take(once->results[i], frame->results[i]);
+    if (first) {
+      tfrt_indirect_value_forward_take(once->results[i], tfrt_kernel_frame_take(frame, i));
+    }
     tfrt_kernel_frame_set(frame, i, tfrt_async_value_retain(&once->results[i]->base));
   }
 }

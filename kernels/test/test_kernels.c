@@ -139,7 +139,7 @@ static void tfrt_test_make_indirect(tfrt_kernel_frame_t* frame) {
   for (uint32_t i = 0; i < frame->result_count; ++i) {
     tfrt_indirect_value_t* indirect = tfrt_indirect_value_create();
     if (!indirect) continue;  // the value itself is as good
-    tfrt_indirect_value_forward_take(indirect, frame->results[i]);
+    tfrt_indirect_value_forward_take(indirect, tfrt_kernel_frame_take(frame, i));
     tfrt_kernel_frame_set(frame, i, &indirect->base);
   }
 }

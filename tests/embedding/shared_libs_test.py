@@ -203,7 +203,7 @@ class SharedLibsTest(unittest.TestCase):
                             "'sample.make_pair'", "order of their names", tools=both)
         self.assert_refused(self.compile("form", '-DFORM="%first"'), "form.so",
                             "'sample.make_pair'", "lacks operand 'second'",
-                            tools=("mlir_to_bef", "bef_to_mlir", "tfrt_opt"))
+                            tools=("bef_executor", "mlir_to_bef", "bef_to_mlir", "tfrt_opt"))
         executor = ("bef_executor",)
         self.assert_refused(self.compile("entry", "-DNO_ENTRY"), "entry.so",
                             "'sample.triple' has no entry", tools=executor)

@@ -60,7 +60,8 @@ LAYERS = [
     # The kernel descriptor is the schema of the op table, data that the compiler reads.
     ("compiler/",
      ["compiler/", "host_runtime/bef/", "host_runtime/base/",
-      "host_runtime/executor/kernel_descriptor.h", "host_runtime/executor/attribute_layout.h"]),
+      "host_runtime/executor/kernel_descriptor.h", "host_runtime/executor/attribute_layout.h",
+      "host_runtime/executor/assembly.h", "host_runtime/executor/descriptor_check.h"]),
     ("devices/cpu/", ["devices/device", "devices/cpu/", "host_runtime/"]),
     ("devices/cuda/", ["devices/device", "devices/cuda/", "host_runtime/"]),
     ("devices/", ["devices/", "host_runtime/"]),

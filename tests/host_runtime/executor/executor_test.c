@@ -161,6 +161,19 @@ START_TEST(a_result_that_a_kernel_forgets_is_an_error) {
 }
 END_TEST
 
+START_TEST(a_result_that_a_kernel_sets_twice_is_an_error) {
+  static const small_kernel_t kernels[] = {
+      {.name = "test.twice", .results = {0}, .result_count = 1}};
+  small_program_t table = {.kernels = kernels,
+                           .kernel_count = 1,
+                           .register_count = 1,
+                           .results = {0},
+                           .result_count = 1};
+  run(&table, NULL);
+  expect_error(0, "kernel 'test.twice' set its result 0 twice");
+}
+END_TEST
+
 START_TEST(a_cancelled_request_starts_no_kernel) {
   tfrt_async_value_t* arguments[] = {tfrt_async_value_create_i32(5),
                                      tfrt_async_value_create_i32(7)};
@@ -381,6 +394,9 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(cases, an_error_skips_what_needs_it_and_keeps_its_place);
   tcase_add_test(cases, a_value_of_another_type_is_an_error_and_no_crash);
   tcase_add_test(cases, a_result_that_a_kernel_forgets_is_an_error);
+#ifndef NDEBUG
+  tcase_add_test(cases, a_result_that_a_kernel_sets_twice_is_an_error);
+#endif
   tcase_add_test(cases, a_cancelled_request_starts_no_kernel);
   tcase_add_test(cases, a_call_is_over_when_its_last_value_is_resolved);
   tcase_add_test(cases, a_scope_is_left_at_once_by_a_call_that_is_over);

@@ -322,6 +322,22 @@ START_TEST(a_synchronous_kernel_gets_and_gives_what_its_entry_says) {
 }
 END_TEST
 
+START_TEST(a_synchronous_kernel_that_sets_a_result_twice_fails) {
+  static const small_kernel_t kernels[] = {
+      {.name = "test.twice", .results = {0}, .result_count = 1}};
+  small_program_t table = {.kind = TFRT_BEF_FUNCTION_SYNC,
+                           .kernels = kernels,
+                           .kernel_count = 1,
+                           .register_count = 1,
+                           .results = {0},
+                           .result_count = 1};
+  tfrt_sync_value_t result;
+  tfrt_status_t status = tfrt_sync_function_call(load(&table, "main"), &context, NULL, &result);
+  ck_assert_str_eq(tfrt_status_message(status), "kernel 'test.twice' set its result 0 twice");
+  tfrt_status_release(status);
+}
+END_TEST
+
 START_TEST(a_cancelled_request_runs_no_synchronous_function) {
   // Calls itself for ever: only a cancel ends that.
   static const small_kernel_t kernels[] = {
@@ -423,6 +439,9 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(cases, a_synchronous_function_is_called_with_async_values_too);
   tcase_add_test(cases, the_first_error_ends_a_synchronous_function);
   tcase_add_test(cases, a_synchronous_kernel_gets_and_gives_what_its_entry_says);
+#ifndef NDEBUG
+  tcase_add_test(cases, a_synchronous_kernel_that_sets_a_result_twice_fails);
+#endif
   tcase_add_test(cases, a_cancelled_request_runs_no_synchronous_function);
   tcase_add_test(cases, a_synchronous_function_stays_synchronous);
   tcase_add_test(cases, a_synchronous_function_gives_each_register_once_and_no_argument);

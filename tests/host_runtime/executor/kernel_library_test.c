@@ -141,10 +141,10 @@ START_TEST(entries_without_names_types_or_order_are_refused) {
                                                          {"a", TFRT_ATTRIBUTE_I32, NULL}};
   ops[0].operands = operands;
   ops[0].operand_count = 1;
-  expect_defect("an operand lacks name or type");
+  expect_defect("operand 0 lacks name or type");
   ops[0].results = results;
   ops[0].result_count = 1;
-  expect_defect("a result lacks name or type");
+  expect_defect("result 0 lacks name or type");
   ops[0].attributes = unsorted;
   ops[0].attribute_count = 2;
   expect_defect("order of their names");

@@ -39,6 +39,11 @@ static void forget(tfrt_kernel_frame_t* frame) { (void)frame; }
 static void unique(tfrt_kernel_frame_t* frame) {
   tfrt_kernel_frame_set_i1(frame, 0, tfrt_kernel_frame_is_unique(frame, 0));
 }
+static void set_twice(tfrt_kernel_frame_t* frame) {
+  tfrt_kernel_frame_set_i32(frame, 0, 1);
+  tfrt_kernel_frame_set_i32(frame, 0, 2);
+}
+
 static void lie(tfrt_kernel_frame_t* frame) { tfrt_kernel_frame_set_i1(frame, 0, true); }
 
 static void sync_constant(tfrt_sync_frame_t* frame) {
@@ -57,6 +62,10 @@ static void sync_negative(tfrt_sync_frame_t* frame) {
   tfrt_sync_frame_set_i1(frame, 0, tfrt_sync_frame_i32(frame, 0) < 0);
 }
 static void sync_forget(tfrt_sync_frame_t* frame) { (void)frame; }
+static void sync_set_twice(tfrt_sync_frame_t* frame) {
+  tfrt_sync_frame_set_i32(frame, 0, 1);
+  tfrt_sync_frame_set_i32(frame, 0, 2);
+}
 
 void small_program_resolve_late(void) {
   tfrt_async_value_t* value = late_value;
@@ -103,6 +112,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
     {.name = "test.forget", TFRT_RESULTS(i32_result), .flags = TFRT_KERNEL_SYNC_TOO},
     {.name = "test.unique", TFRT_OPERANDS(demanded), TFRT_RESULTS(i1_result)},
     {.name = "test.lie", TFRT_RESULTS(i32_result)},
+    {.name = "test.twice", TFRT_RESULTS(i32_result), .flags = TFRT_KERNEL_SYNC_TOO},
 };
 static const tfrt_kernel_table_t table = {descriptors, TFRT_ARRAY_SIZE(descriptors)};
 static const tfrt_kernel_registration_t registrations[] = {
@@ -111,11 +121,13 @@ static const tfrt_kernel_registration_t registrations[] = {
     {"test.call", call_function},  {"test.negative", negative},
     {"test.wait", wait_for_value}, {"test.forget", forget},
     {"test.unique", unique},       {"test.lie", lie},
+    {"test.twice", set_twice},
 };
 static const tfrt_sync_kernel_registration_t sync_registrations[] = {
     {"test.constant", sync_constant}, {"test.add", sync_add},
     {"test.fail", sync_fail},         {"test.call", sync_call},
     {"test.negative", sync_negative}, {"test.forget", sync_forget},
+    {"test.twice", sync_set_twice},
 };
 
 static const tfrt_kernel_descriptor_t native_descriptors[] = {

@@ -47,7 +47,7 @@ typedef struct small_program_s {
 //   test.negative i32 -> i1                test.wait any -> !tfrt.chain
 //   test.forget -> i32: doesn't set its result
 //   test.unique any -> i1: has the kernel the only reference?
-//   test.lie -> i32: gives an i1
+//   test.lie -> i32: gives an i1           test.twice -> i32: sets its result twice
 // All but late, wait, unique and lie have synchronous forms. Native functions: `plus` i32, i32 ->
 // i32 and `nothing` any... -> nothing.
 extern tfrt_host_context_t* small_program_host;

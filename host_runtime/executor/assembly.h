@@ -5,8 +5,8 @@
 //
 // Thread rule: values over constant data. Failure rule: a word that means nothing is
 // TEXT, which the op-table test refuses where it is none.
-#ifndef TFRT_COMPILER_ASSEMBLY_H_
-#define TFRT_COMPILER_ASSEMBLY_H_
+#ifndef TFRT_HOST_RUNTIME_EXECUTOR_ASSEMBLY_H_
+#define TFRT_HOST_RUNTIME_EXECUTOR_ASSEMBLY_H_
 
 #include <stdbool.h>
 
@@ -73,4 +73,4 @@ bool tfrt_assembly_is_punctuation(const tfrt_assembly_word_t* word);
 // Returns true if |text| has a word that names the attribute |name|. Thread-safe.
 bool tfrt_assembly_names_attribute(const char* text, tfrt_string_view_t name);
 
-#endif  // TFRT_COMPILER_ASSEMBLY_H_
+#endif  // TFRT_HOST_RUNTIME_EXECUTOR_ASSEMBLY_H_
