@@ -67,12 +67,13 @@ void tfrt_client_close_locked(tfrt_client_t* client, tfrt_status_t reason) {
   tfrt_list_remove(&client->link);
   // A job that has ended by itself, with the loss of its root, has said so already.
   if (client->job && !client->job->ended) tfrt_client_send_close(client, reason);
-  for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&client->runs));) {
-    tfrt_client_run_fail(client, tfrt_client_run_of(link), 0, status);
-  }
+  // First that there is no job: who sees a result that failed for that asks why.
   if (!client->is_open) {
     tfrt_action_queue_fail_take(&node->actions, tfrt_async_value_retain(&client->opened->base),
                                 status);
+  }
+  for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&client->runs));) {
+    tfrt_client_run_fail(client, tfrt_client_run_of(link), 0, status);
   }
   if (client->job) {
     tfrt_job_close(client->job, reason);

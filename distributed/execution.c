@@ -322,9 +322,10 @@ static tfrt_status_t tfrt_execution_prepare(tfrt_execution_t* execution,
   return NULL;
 }
 
-// The owner's part of the scope is over: everything was started.
+// The owner's part of the scope is over: everything was started. That is said before the results
+// are told, so that of a call that is over as soon as they are there one message tells it all.
 static void tfrt_execution_end_start(tfrt_execution_t* execution) {
-  tfrt_action_queue_call(&execution->node->actions, tfrt_execution_leave_scope, execution);
+  tfrt_action_queue_call_at_once(&execution->node->actions, tfrt_execution_leave_scope, execution);
   tfrt_execution_publish(execution);
 }
 
@@ -431,15 +432,6 @@ void tfrt_execution_complete(tfrt_execution_t* execution, tfrt_async_value_t* co
     execution->results[i].value = results[i];
   }
   tfrt_execution_end_start(execution);
-}
-
-void tfrt_execution_complete_at_once(tfrt_execution_t* execution,
-                                     tfrt_async_value_t* const* results) {
-  for (uint32_t i = 0; i < execution->result_count; ++i) {
-    execution->results[i].value = results[i];
-  }
-  tfrt_action_queue_call_at_once(&execution->node->actions, tfrt_execution_leave_scope, execution);
-  tfrt_execution_publish(execution);
 }
 
 const char* tfrt_execution_function_name(const tfrt_execution_t* execution) {

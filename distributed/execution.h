@@ -86,12 +86,9 @@ tfrt_async_value_t* tfrt_execution_argument(tfrt_job_t* job, const tfrt_wire_ite
 // timer of the deadline.
 void tfrt_execution_begin(tfrt_execution_t* execution);
 
-// Ends what was begun, with |results| (consumed).
+// Ends what was begun, with |results| (consumed). Where all of them are there and there are no
+// arguments, nothing of that waits for the work queue, which may be stuck.
 void tfrt_execution_complete(tfrt_execution_t* execution, tfrt_async_value_t* const* results);
-
-// The same, for what has no arguments: nothing of it waits for the work queue, which may be stuck.
-void tfrt_execution_complete_at_once(tfrt_execution_t* execution,
-                                     tfrt_async_value_t* const* results);
 
 // The name of the function (+0, as long as the program or for ever): "print" and so on for a
 // built-in one, "" for a region or for what is not loaded yet.

@@ -37,7 +37,7 @@ static void tfrt_text_answer_run(void* argument) {
   tfrt_async_value_t* result = tfrt_text_answer_make(answer);
   tfrt_allocator_free(node->options.allocator, answer, sizeof(*answer));
   tfrt_node_lock_tables(node);
-  tfrt_execution_complete_at_once(execution, &result);
+  tfrt_execution_complete(execution, &result);
   tfrt_execution_release(execution);
   tfrt_node_unlock(node);
   tfrt_node_release(node);
@@ -49,7 +49,7 @@ void tfrt_text_answer_start(tfrt_execution_t* execution, tfrt_text_answer_fn_t w
       tfrt_allocator_allocate(execution->node->options.allocator, sizeof(*answer));
   if (!answer) {
     tfrt_async_value_t* result = tfrt_async_value_out_of_memory();
-    tfrt_execution_complete_at_once(execution, &result);
+    tfrt_execution_complete(execution, &result);
     return;
   }
   *answer = (tfrt_text_answer_t){.execution = execution, .write = write};

@@ -163,10 +163,12 @@ static void give_message(tfrt_grpc_connection_t* connection) {
   if (message) grpc_byte_buffer_destroy(message);
 }
 
-static void start_read(tfrt_grpc_connection_t* connection) {
+static void start_read(tfrt_task_t* task) {
+  tfrt_grpc_connection_t* connection = TFRT_CONTAINER_OF(task, tfrt_grpc_connection_t, read);
   grpc_op operation = {.op = GRPC_OP_RECV_MESSAGE};
   operation.data.recv_message.recv_message = &connection->incoming;
-  tfrt_grpc_connection_start_batch(connection, &operation, 1, &connection->received);
+  // Counted already, when it was found due.
+  tfrt_grpc_queue_start_batch(connection->call, &operation, 1, &connection->received);
 }
 
 static void connection_receive(tfrt_transport_connection_t* base) {
@@ -295,7 +297,10 @@ static due_t find_due(tfrt_grpc_connection_t* connection) {
   bool is_live = connection->is_started && !connection->is_ended;
   due.is_read =
       is_live && !connection->held && !connection->is_reading && !connection->is_exhausted;
-  if (due.is_read) connection->is_reading = true;
+  if (due.is_read) {
+    connection->is_reading = true;
+    ++connection->pending;
+  }
   // The listener's side answers the end of what is sent to it.
   bool is_over = connection->is_closing || (!connection->is_dialled && connection->is_exhausted);
   due.is_finish = is_live && is_over && !connection->is_writing && !connection->is_finishing &&
@@ -316,7 +321,7 @@ static void settle(tfrt_grpc_connection_t* connection) {
   tfrt_mutex_lock(&connection->mutex);
   due_t due = find_due(connection);
   tfrt_mutex_unlock(&connection->mutex);
-  if (due.is_read) start_read(connection);
+  if (due.is_read) tfrt_grpc_queue_run_next_turn(connection->queue, &connection->read);
   if (due.is_finish) start_finish(connection);
   // This may let go of the slices of the last write; that event finds the object alive,
   // because the end is not told before.
@@ -372,6 +377,7 @@ void tfrt_grpc_connection_initialize(tfrt_grpc_connection_t* connection, tfrt_tr
   tfrt_list_initialize(&connection->set_link);
   tfrt_mutex_initialize(&connection->mutex);
   connection->outgoing.on_released = on_slices_released;
+  tfrt_task_initialize(&connection->read, start_read);
   tfrt_grpc_event_initialize(&connection->received, on_received);
   tfrt_grpc_event_initialize(&connection->sent, on_sent);
   tfrt_grpc_event_initialize(&connection->released, on_released);

@@ -9,7 +9,9 @@
 //
 //   give      the message that is held, if one is wanted; drop it if nobody may get it
 //   read      ask gRPC for the next message, so that its arrival, or the end of the
-//             stream, is noticed even while nobody wants one
+//             stream, is noticed even while nobody wants one; in the next turn, because gRPC
+//             tells the peer at once how much more it may send, and the answer to the last
+//             message should not wait for that system call, nor the peer be woken twice
 //   finish    say that nothing more is coming, once the last write is done
 //   tell      report the end, when gRPC has told it and nothing is outstanding
 //
@@ -84,6 +86,7 @@ struct tfrt_grpc_connection_s {
   // Belongs to whoever has the write that is in flight.
   tfrt_grpc_outgoing_t outgoing;
   // Belongs to the queue's thread.
+  tfrt_task_t read;  // asks for a message; counted in |pending|
   bool is_sent_ok;
   grpc_byte_buffer* incoming;  // filled by gRPC
   union {
@@ -101,7 +104,7 @@ struct tfrt_grpc_connection_s {
   tfrt_transport_end_t end;             // valid when |is_ended|
   tfrt_status_t end_status;
   bool is_started;
-  bool is_reading;    // |received| is under way
+  bool is_reading;    // |read| or |received| is under way
   bool is_writing;    // a write was taken and its owner not told that it is done
   bool is_exhausted;  // gRPC has no more messages
   bool is_closing;    // the owner closed

@@ -15,6 +15,12 @@
 // For how long the last one to leave waits for gRPC's own stragglers.
 #define PATIENCE_NS (200 * TFRT_NANOSECONDS_PER_MILLISECOND)
 
+#ifdef __SANITIZE_THREAD__
+// A thread of gRPC's timers that has ended is joined by the next one, or by nobody.
+__attribute__((visibility("default"))) const char* __tsan_default_suppressions(void);
+const char* __tsan_default_suppressions(void) { return "thread:grpc_core::Thread::Thread\n"; }
+#endif
+
 static tfrt_mutex_t mutex = TFRT_MUTEX_INITIALIZER;
 static uint32_t users;    // guarded by |mutex|
 static bool is_prepared;  // guarded by |mutex|

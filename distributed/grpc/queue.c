@@ -45,6 +45,7 @@ static void expire_timers(tfrt_grpc_queue_t* queue) {
 // Takes one event; false after the last.
 static bool run_turn(void* argument) {
   tfrt_grpc_queue_t* queue = argument;
+  for (tfrt_task_t* task; (task = tfrt_task_list_pop_front(&queue->next_turn));) task->run(task);
   grpc_event completion =
       grpc_completion_queue_next(queue->completion_queue, next_deadline(queue), NULL);
   if (completion.type == GRPC_QUEUE_SHUTDOWN) return false;
@@ -160,6 +161,10 @@ bool tfrt_grpc_queue_post(tfrt_grpc_queue_t* queue, tfrt_grpc_event_t* event) {
 }
 
 // --- The thread's own --------------------------------------------------------
+
+void tfrt_grpc_queue_run_next_turn(tfrt_grpc_queue_t* queue, tfrt_task_t* task) {
+  tfrt_task_list_push_back(&queue->next_turn, task);
+}
 
 void tfrt_grpc_queue_add_timer(tfrt_grpc_queue_t* queue, tfrt_grpc_timer_t* timer) {
   // With no timer left, |earliest_ns| may be that of one that is gone.

@@ -11,6 +11,9 @@
 //   tfrt_grpc_queue_post          anybody who wants something done on the thread
 //   a timer                       when its time has come
 //
+// What can wait until everything is done that an event leads to, like asking for the next
+// message, is left for the next turn.
+//
 // Life:
 //  1. Created (+1); the thread waits for events.
 //  2. Used by connections, each of which retains it.
@@ -30,6 +33,7 @@
 
 #include "distributed/reader_pair.h"
 #include "distributed/transport.h"
+#include "host_runtime/async/task_list.h"
 #include "host_runtime/base/allocator.h"
 #include "host_runtime/base/list.h"
 #include "host_runtime/base/macros.h"
@@ -74,6 +78,7 @@ typedef struct tfrt_grpc_queue_s {
   // Belongs to the thread.
   tfrt_list_link_t timers;
   int64_t earliest_ns;           // no timer's deadline is before this
+  tfrt_task_list_t next_turn;    // runs first in it
   tfrt_transport_span_t* spans;  // room for one message that is being reported
   size_t span_capacity;
 } tfrt_grpc_queue_t;
@@ -109,6 +114,10 @@ void tfrt_grpc_queue_start_batch(grpc_call* call, const grpc_op* operations, siz
 // Makes |event| run on the thread of |queue| and returns true, or returns false if the
 // queue is shut down. Allowed in every callback of gRPC. Thread-safe.
 bool tfrt_grpc_queue_post(tfrt_grpc_queue_t* queue, tfrt_grpc_event_t* event) TFRT_MUST_USE;
+
+// Makes |task| run at the beginning of the next turn: after all that the event of this one leads
+// to, unless that lasts. Belongs to the queue's thread.
+void tfrt_grpc_queue_run_next_turn(tfrt_grpc_queue_t* queue, tfrt_task_t* task);
 
 // Makes |timer|, whose fields are filled in, expire at its deadline, once. Belongs to the
 // queue's thread.

@@ -47,6 +47,30 @@ START_TEST(nobody_listens) {
 }
 END_TEST
 
+// Set when the first result is settled.
+static bool was_unopened;
+
+static void look_at_opened(tfrt_task_t* task) {
+  (void)task;
+  was_unopened = tfrt_async_value_is_error(tfrt_client_opened(world.client));
+}
+
+START_TEST(who_sees_a_result_fail_for_want_of_a_job_finds_the_job_unopened) {
+  begin(NULL);
+  const char* const addresses[] = {"n0:1", "nowhere:1"};
+  tfrt_job_open_client(&world, addresses, 2, 0);
+  tfrt_job_start(&world, tfrt_job_simple_program, 1);
+  was_unopened = false;
+  tfrt_task_t task;
+  tfrt_task_initialize(&task, look_at_opened);
+  tfrt_async_value_and_then(world.results[0], &task);
+  tfrt_node_world_await(&world);
+  ck_assert(tfrt_async_value_is_error(world.results[0]));
+  ck_assert(was_unopened);
+  end();
+}
+END_TEST
+
 START_TEST(nobody_answers) {
   begin(NULL);
   tfrt_simulated_endpoint_t* client = world.hosts[2].endpoint;
@@ -283,6 +307,7 @@ Suite* tfrt_test_suite(void) {
   TCase* clients = tcase_create("clients");
   tcase_set_timeout(clients, 60);
   tcase_add_test(clients, nobody_listens);
+  tcase_add_test(clients, who_sees_a_result_fail_for_want_of_a_job_finds_the_job_unopened);
   tcase_add_test(clients, nobody_answers);
   tcase_add_test(clients, the_cluster_key_is_wrong);
   tcase_add_test(clients, versions_dont_meet);
