@@ -133,14 +133,16 @@ static tfrt_status_t tfrt_program_resolver_resolve_call_options(tfrt_program_t* 
   return NULL;
 }
 
-// What |kernel| does with its argument |index|.
+// What |kernel| does with its argument |index|. One that is `bef.nonstrict` waits for none but those
+// whose payload it reads: that there must be one, a program can't argue away.
 static tfrt_operand_use_t tfrt_program_resolver_use(const tfrt_bef_kernel_t* kernel,
                                                     const tfrt_kernel_descriptor_t* descriptor,
                                                     uint32_t index) {
-  if (kernel->call_options && kernel->call_options->nonstrict) return TFRT_OPERAND_PASSED;
   if (!descriptor) return TFRT_OPERAND_DEMANDED;
   const tfrt_operand_descriptor_t* operand = tfrt_kernel_descriptor_operand(descriptor, index);
-  return operand ? operand->use : TFRT_OPERAND_AWAITED;  // a trailing chain
+  tfrt_operand_use_t use = operand ? operand->use : TFRT_OPERAND_AWAITED;  // a trailing chain
+  bool nonstrict = kernel->call_options && kernel->call_options->nonstrict;
+  return nonstrict && use == TFRT_OPERAND_AWAITED ? TFRT_OPERAND_PASSED : use;
 }
 
 tfrt_type_id_t tfrt_program_resolver_type_id(const char* type) {

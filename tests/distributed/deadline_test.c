@@ -85,6 +85,7 @@ static void run_never(tfrt_kernel_frame_t* frame) {
 }
 
 static const tfrt_operand_descriptor_t one_i32[] = {{"input", "i32", TFRT_OPERAND_DEMANDED}};
+static const tfrt_operand_descriptor_t one_awaited[] = {{"input", "i32", TFRT_OPERAND_AWAITED}};
 static const tfrt_result_descriptor_t i32_result[] = {{"result", "i32"}};
 static const tfrt_result_descriptor_t i64_result[] = {{"result", "i64"}};
 
@@ -103,7 +104,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_RESULTS(i32_result)},
     {.name = "test.watch",
      .summary = "0; for bef.nonstrict.",
-     TFRT_OPERANDS(one_i32),
+     TFRT_OPERANDS(one_awaited),
      TFRT_RESULTS(i32_result)},
 };
 
