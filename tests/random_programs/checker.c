@@ -8,6 +8,7 @@
 #include "host_runtime/async/inline_work_queue.h"
 #include "host_runtime/async/thread_pool_work_queue.h"
 #include "host_runtime/base/counting_allocator.h"
+#include "host_runtime/base/random.h"
 #include "host_runtime/executor/call_scope.h"
 #include "host_runtime/executor/program.h"
 #include "host_runtime/host_context.h"
@@ -18,7 +19,7 @@
 #include "tests/random_programs/image.h"
 #include "tests/random_programs/interpreter.h"
 
-enum { TFRT_CHECKER_QUEUES = 4, TFRT_CHECKER_MAX_STEPS = 1500 };
+enum { TFRT_CHECKER_QUEUES = 4, TFRT_CHECKER_MAX_STEPS = 1500, TFRT_CHECKER_SPANS = 64 };
 
 // 0: the inline queue.
 static const int tfrt_checker_threads[TFRT_CHECKER_QUEUES] = {0, 1, 2, 4};
@@ -30,6 +31,23 @@ struct tfrt_model_checker_s {
   uint64_t steps;
 };
 
+// How a program is run; each of these costs and orders something else.
+typedef struct tfrt_checker_way_s {
+  bool has_scope;
+  bool has_trace;          // the way without a schedule
+  bool resolves_in_queue;  // late arguments come from a thread of the queue, not from this one
+  bool is_cancelled;       // from outside, at any time
+  enum { TFRT_CHECKER_LEND, TFRT_CHECKER_GIVE, TFRT_CHECKER_IN_QUEUE } entry;
+} tfrt_checker_way_t;
+
+// An argument of the main function.
+typedef struct tfrt_checker_argument_s {
+  tfrt_task_t resolve;
+  const tfrt_model_t* model;
+  uint32_t index;
+  tfrt_async_value_t* value;  // +1
+} tfrt_checker_argument_t;
+
 // One run of a program in one queue.
 typedef struct tfrt_checker_run_s {
   tfrt_model_checker_t* checker;
@@ -40,7 +58,8 @@ typedef struct tfrt_checker_run_s {
   tfrt_call_scope_t scope;
   tfrt_task_t scope_done;
   _Atomic uint32_t scope_ends;
-  tfrt_async_value_t* arguments[TFRT_MODEL_MAX_RESULTS];
+  tfrt_trace_t* trace;
+  tfrt_checker_argument_t arguments[TFRT_MODEL_MAX_RESULTS];
   tfrt_async_value_t* results[TFRT_MODEL_MAX_RESULTS];
 } tfrt_checker_run_t;
 
@@ -103,6 +122,7 @@ static tfrt_async_value_t* tfrt_checker_make_argument(const tfrt_model_t* model,
     case TFRT_MODEL_ARGUMENT_ERROR:
       return tfrt_async_value_create_error_take(tfrt_checker_argument_error(index));
     case TFRT_MODEL_ARGUMENT_LATE_INDIRECT:
+    case TFRT_MODEL_ARGUMENT_LATE_INDIRECT_ERROR:
       return &tfrt_indirect_value_create()->base;
     default:
       return tfrt_async_value_create_unconstructed(TFRT_TYPE_I32);
@@ -127,9 +147,20 @@ static void tfrt_checker_resolve_argument(const tfrt_model_t* model, uint32_t in
       tfrt_indirect_value_forward_take((tfrt_indirect_value_t*)argument,
                                        tfrt_async_value_create_i32(model->numbers[index]));
       break;
+    case TFRT_MODEL_ARGUMENT_LATE_INDIRECT_ERROR:
+      tfrt_indirect_value_forward_take(
+          (tfrt_indirect_value_t*)argument,
+          tfrt_async_value_create_error_take(tfrt_checker_argument_error(index)));
+      break;
     default:
       break;
   }
+}
+
+static void tfrt_checker_on_resolve(tfrt_task_t* task) {
+  tfrt_checker_argument_t* argument = TFRT_CONTAINER_OF(task, tfrt_checker_argument_t, resolve);
+  tfrt_checker_resolve_argument(argument->model, argument->index, argument->value);
+  tfrt_async_value_release(argument->value);
 }
 
 // --- A run -----------------------------------------------------------------------
@@ -140,7 +171,16 @@ static void tfrt_checker_on_scope_done(tfrt_task_t* task) {
   atomic_fetch_add_explicit(&run->scope_ends, 1, memory_order_relaxed);
 }
 
-static void tfrt_checker_load(tfrt_checker_run_t* run) {
+// What kernels print is no result.
+static tfrt_async_value_t* tfrt_checker_print(tfrt_output_t* output, tfrt_string_view_t text) {
+  (void)output;
+  (void)text;
+  return tfrt_async_value_ready_chain();
+}
+
+static void tfrt_checker_load(tfrt_checker_run_t* run, bool has_trace) {
+  static const tfrt_output_vtable_t silent_vtable = {.print = tfrt_checker_print};
+  static tfrt_output_t silent = {.vtable = &silent_vtable};
   tfrt_allocator_t allocator = tfrt_counting_allocator_interface(&run->checker->counts);
   void* bytes = NULL;
   size_t size = 0;
@@ -151,37 +191,74 @@ static void tfrt_checker_load(tfrt_checker_run_t* run) {
                     "program");
   tfrt_bef_file_release(file);
   tfrt_request_options_t options = tfrt_request_options_default();
+  options.output = &silent;
+  if (has_trace) {
+    tfrt_checker_must(tfrt_trace_create(TFRT_CHECKER_SPANS, allocator, &run->trace), "trace");
+    options.trace = run->trace;
+  }
   tfrt_checker_must(tfrt_request_context_create(&options, allocator, &run->request), "request");
 }
 
-// Runs the program to its end. Every second program runs in a scope, which costs and orders
-// something else.
-static void tfrt_checker_execute(tfrt_checker_run_t* run, bool has_scope) {
+static void tfrt_checker_start(tfrt_checker_run_t* run, tfrt_checker_way_t way) {
   const tfrt_model_t* model = run->checker->model;
+  const tfrt_function_t* function = tfrt_program_function(run->program, model->main);
   tfrt_execution_context_t context = tfrt_host_context_execution(run->host, run->request);
   tfrt_task_initialize(&run->scope_done, tfrt_checker_on_scope_done);
   tfrt_call_scope_initialize(&run->scope, &run->scope_done);
-  if (has_scope) context.scope = &run->scope;
+  if (way.has_scope) context.scope = &run->scope;
+  tfrt_async_value_t* arguments[TFRT_MODEL_MAX_RESULTS];
   for (uint32_t i = 0; i < run->main->argument_count; ++i) {
-    run->arguments[i] = tfrt_checker_make_argument(model, i);
+    tfrt_checker_argument_t* argument = &run->arguments[i];
+    *argument = (tfrt_checker_argument_t){
+        .model = model, .index = i, .value = tfrt_checker_make_argument(model, i)};
+    tfrt_task_initialize(&argument->resolve, tfrt_checker_on_resolve);
+    arguments[i] = argument->value;
   }
-  tfrt_function_execute(tfrt_program_function(run->program, model->main), &context, run->arguments,
-                        run->results);
+  if (way.entry == TFRT_CHECKER_LEND) {
+    tfrt_function_execute(function, &context, arguments, run->results);
+  } else if (way.entry == TFRT_CHECKER_IN_QUEUE) {
+    tfrt_function_execute_in_queue(function, &context, arguments, run->results);
+  } else {
+    for (uint32_t i = 0; i < run->main->argument_count; ++i) {
+      tfrt_async_value_retain(arguments[i]);
+    }
+    tfrt_function_execute_take(function, &context, arguments, run->results);
+  }
   tfrt_call_scope_leave(&run->scope);
-  for (uint32_t i = run->main->argument_count; i-- > 0;) {
-    tfrt_checker_resolve_argument(model, i, run->arguments[i]);
-    tfrt_async_value_release(run->arguments[i]);
-  }
-  // The request may go first: what still runs keeps it.
-  tfrt_work_queue_await(run->host->work_queue, run->results, run->main->result_count);
-  tfrt_request_context_release(run->request);
-  tfrt_program_release(run->program);
-  tfrt_work_queue_quiesce(run->host->work_queue);
 }
 
-// Describes |value|, and returns whether it is |expected|.
+static void tfrt_checker_cancel(tfrt_checker_run_t* run) {
+  tfrt_status_t reason = tfrt_status_create(TFRT_STATUS_CANCELLED, "Cancelled");
+  tfrt_request_context_cancel(run->request, reason);
+  tfrt_status_release(reason);
+}
+
+// Runs the program to its end.
+static void tfrt_checker_execute(tfrt_checker_run_t* run, tfrt_checker_way_t way) {
+  tfrt_checker_start(run, way);
+  tfrt_work_queue_t* queue = run->host->work_queue;
+  for (uint32_t i = run->main->argument_count; i-- > 0;) {
+    tfrt_task_t* resolve = &run->arguments[i].resolve;
+    if (way.resolves_in_queue) {
+      tfrt_work_queue_add_task(queue, resolve);
+    } else {
+      resolve->run(resolve);
+    }
+  }
+  if (way.is_cancelled) tfrt_checker_cancel(run);
+  // The request may go first: what still runs keeps it.
+  tfrt_work_queue_await(queue, run->results, run->main->result_count);
+  tfrt_request_context_release(run->request);
+  tfrt_program_release(run->program);
+  tfrt_work_queue_quiesce(queue);
+  tfrt_trace_release(run->trace);
+}
+
+// Describes |value|, and returns whether it is |expected|, or, if that |may_be_cancelled|,
+// Cancelled.
 static bool tfrt_checker_compare(tfrt_async_value_t* value, tfrt_model_type_t type,
-                                 const tfrt_model_value_t* expected, char* text, size_t size) {
+                                 const tfrt_model_value_t* expected, bool may_be_cancelled,
+                                 char* text, size_t size) {
   if (!tfrt_async_value_is_available(value)) {
     snprintf(text, size, "unresolved");
     return false;
@@ -190,6 +267,7 @@ static bool tfrt_checker_compare(tfrt_async_value_t* value, tfrt_model_type_t ty
     const tfrt_status_fields_t* fields = tfrt_status_fields(tfrt_async_value_error(value));
     snprintf(text, size, "error '%s' of line %u", fields->message, fields->origin.line);
     if (expected->error == TFRT_MODEL_ERROR_ANY) return true;
+    if (may_be_cancelled && strcmp(fields->message, "Cancelled") == 0) return true;
     char message[128];
     tfrt_model_value_message(expected, message, sizeof(message));
     return expected->error && strcmp(message, fields->message) == 0 &&
@@ -204,12 +282,14 @@ static bool tfrt_checker_compare(tfrt_async_value_t* value, tfrt_model_type_t ty
 }
 
 // Compares the results of |run|, prints those that differ, and drops them.
-static bool tfrt_checker_compare_all(tfrt_checker_run_t* run, const tfrt_model_value_t* expected) {
+static bool tfrt_checker_compare_all(tfrt_checker_run_t* run, bool may_be_cancelled,
+                                     const tfrt_model_value_t* expected) {
   bool same = true;
   for (uint32_t i = 0; i < run->main->result_count; ++i) {
     char text[512];
     tfrt_model_type_t type = (tfrt_model_type_t)run->main->types[run->main->results[i]];
-    if (!tfrt_checker_compare(run->results[i], type, &expected[i], text, sizeof(text))) {
+    if (!tfrt_checker_compare(run->results[i], type, &expected[i], may_be_cancelled, text,
+                              sizeof(text))) {
       char message[128];
       tfrt_model_value_message(&expected[i], message, sizeof(message));
       printf("result %u: expected %d (%s, line %u), got %s\n", i, expected[i].number, message,
@@ -221,15 +301,15 @@ static bool tfrt_checker_compare_all(tfrt_checker_run_t* run, const tfrt_model_v
   return same;
 }
 
-static bool tfrt_checker_run(tfrt_model_checker_t* checker, int queue, bool has_scope,
+static bool tfrt_checker_run(tfrt_model_checker_t* checker, int queue, tfrt_checker_way_t way,
                              const tfrt_model_value_t* expected) {
   tfrt_checker_run_t run = {.checker = checker,
                             .main = &checker->model->functions[checker->model->main],
                             .host = checker->hosts[queue]};
   int64_t live = tfrt_async_value_live_count();
-  tfrt_checker_load(&run);
-  tfrt_checker_execute(&run, has_scope);
-  bool same = tfrt_checker_compare_all(&run, expected);
+  tfrt_checker_load(&run, way.has_trace);
+  tfrt_checker_execute(&run, way);
+  bool same = tfrt_checker_compare_all(&run, way.is_cancelled, expected);
   uint32_t ends = atomic_load_explicit(&run.scope_ends, memory_order_relaxed);
   if (ends != 1) printf("the call ended %u times\n", ends);
   int64_t leaked = tfrt_async_value_live_count() - live;
@@ -249,8 +329,13 @@ static void tfrt_checker_print_values(const char* title, const uint16_t* values,
 // One line per op, as plain as the model.
 static void tfrt_checker_print_function(const tfrt_model_t* model, uint32_t index) {
   const tfrt_model_function_t* body = &model->functions[index];
-  printf("%s %u%s, arguments v0 to v%d\n", body->is_region ? "region" : "function", index,
-         index == model->main ? " (main)" : "", (int)body->argument_count - 1);
+  const char* native = tfrt_model_form_native_name(body->form);
+  printf("%s%s %u%s, arguments v0 to v%d\n",
+         body->form == TFRT_MODEL_FORM_SYNC ? "synchronous " : "",
+         native            ? native
+         : body->is_region ? "region"
+                           : "function",
+         index, index == model->main ? " (main)" : "", (int)body->argument_count - 1);
   for (uint32_t i = 0; i < body->op_count; ++i) {
     const tfrt_model_op_t* op = &body->ops[i];
     printf("  line %u: ", op->line);
@@ -258,18 +343,33 @@ static void tfrt_checker_print_function(const tfrt_model_t* model, uint32_t inde
     printf("= %s", tfrt_model_kind_name(op->kind));
     tfrt_checker_print_values("", op->operands, op->operand_count);
     for (uint32_t k = 0; k < op->callee_count; ++k) printf(" @%u", op->callees[k]);
-    printf(" {%d} stream %u\n", op->number, op->stream);
+    printf(" {%d} stream %u%s\n", op->number, op->stream, op->nonstrict ? ", non-strict" : "");
   }
   tfrt_checker_print_values("  return", body->results, body->result_count);
   printf("\n");
 }
 
 static void tfrt_checker_print_program(const tfrt_model_t* model) {
-  static const char* const kinds[] = {"ready", "error", "late", "late error", "late indirect"};
+  static const char* const kinds[] = {"ready",      "error",         "late",
+                                      "late error", "late indirect", "late indirect error"};
   for (uint32_t i = 0; i < model->functions[model->main].argument_count; ++i) {
     printf("argument %u: %d, %s\n", i, model->numbers[i], kinds[model->arguments[i]]);
   }
   for (uint32_t i = 0; i < model->function_count; ++i) tfrt_checker_print_function(model, i);
+}
+
+// The way for program |seed|, so that all of them, and all pairs, come up.
+static tfrt_checker_way_t tfrt_checker_choose_way(uint64_t seed) {
+  tfrt_random_t random;
+  tfrt_random_initialize(&random, ~seed);
+  tfrt_checker_way_t way = {.has_scope = tfrt_random_below(&random, 2) == 0,
+                            .has_trace = tfrt_random_below(&random, 6) == 0,
+                            .resolves_in_queue = tfrt_random_below(&random, 2) == 0,
+                            .is_cancelled = tfrt_random_below(&random, 12) == 0};
+  uint64_t entry = tfrt_random_below(&random, 4);
+  if (entry == 0) way.entry = TFRT_CHECKER_GIVE;
+  if (entry == 1) way.entry = TFRT_CHECKER_IN_QUEUE;
+  return way;
 }
 
 bool tfrt_model_checker_check(tfrt_model_checker_t* checker, uint64_t seed) {
@@ -279,7 +379,7 @@ bool tfrt_model_checker_check(tfrt_model_checker_t* checker, uint64_t seed) {
   for (int queue = 0; queue < TFRT_CHECKER_QUEUES; ++queue) {
     // Two of four programs check all types, which costs something else too.
     tfrt_kernel_registry_set_type_checks(checker->hosts[queue]->registry, seed / 2 % 2);
-    if (tfrt_checker_run(checker, queue, seed % 2, expected)) continue;
+    if (tfrt_checker_run(checker, queue, tfrt_checker_choose_way(seed), expected)) continue;
     printf("Program %llu differs in the queue of %d threads (0: inline). Again with:\n",
            (unsigned long long)seed, tfrt_checker_threads[queue]);
     printf("  random_programs --seed=%llu --count=1\n", (unsigned long long)seed);

@@ -48,17 +48,32 @@ static uint16_t tfrt_control_generator_small(tfrt_model_generator_t* self, uint3
   return (uint16_t)(quotient + 1);
 }
 
+// Lets the functions that are made next be synchronous, sometimes; returns whether they were
+// before, which the caller puts back.
+static bool tfrt_control_generator_choose_form(tfrt_model_generator_t* self) {
+  bool was_sync = self->builder.is_sync;
+  self->builder.is_sync = was_sync || tfrt_function_builder_chance(&self->builder, 35);
+  return was_sync;
+}
+
+// A function that the program can call: a new one, or one that is complete.
 static uint32_t tfrt_control_generator_find_callable(tfrt_model_generator_t* self, uint32_t depth) {
-  if (self->callable_count == 0 || tfrt_function_builder_chance(&self->builder, 40)) {
-    tfrt_model_types_t arguments = tfrt_function_builder_types(&self->builder, 4);
-    tfrt_model_types_t results = tfrt_function_builder_types(&self->builder, 4);
-    uint32_t function = tfrt_control_generator_make(self, false, &arguments, &results, depth);
-    if (self->callable_count == TFRT_MODEL_MAX_FUNCTIONS) return 0;
-    self->results[self->callable_count] = results;
-    self->callables[self->callable_count] = function;
-    return self->callable_count++;
+  if (self->callable_count > 0 && tfrt_function_builder_chance(&self->builder, 60)) {
+    uint32_t found = tfrt_function_builder_below(&self->builder, self->callable_count);
+    if (!self->builder.is_sync ||
+        self->builder.model->functions[self->callables[found]].form == TFRT_MODEL_FORM_SYNC) {
+      return found;
+    }
   }
-  return tfrt_function_builder_below(&self->builder, self->callable_count);
+  bool was_sync = tfrt_control_generator_choose_form(self);
+  tfrt_model_types_t arguments = tfrt_function_builder_types(&self->builder, 4);
+  tfrt_model_types_t results = tfrt_function_builder_types(&self->builder, 4);
+  uint32_t function = tfrt_control_generator_make(self, false, &arguments, &results, depth);
+  self->builder.is_sync = was_sync;
+  if (self->callable_count == TFRT_MODEL_MAX_FUNCTIONS) return 0;
+  self->results[self->callable_count] = results;
+  self->callables[self->callable_count] = function;
+  return self->callable_count++;
 }
 
 static void tfrt_control_generator_call(tfrt_model_generator_t* self, uint32_t function,
@@ -78,12 +93,35 @@ static void tfrt_control_generator_call(tfrt_model_generator_t* self, uint32_t f
   op->callees[0] = (uint16_t)callee;
 }
 
+static void tfrt_control_generator_call_native(tfrt_model_generator_t* self, uint32_t function,
+                                               uint32_t depth) {
+  (void)depth;
+  tfrt_function_builder_t* builder = &self->builder;
+  tfrt_model_types_t number = {.count = 1, .types = {TFRT_MODEL_I32}};
+  tfrt_model_types_t numbers = {.count = 2, .types = {TFRT_MODEL_I32, TFRT_MODEL_I32}};
+  tfrt_model_form_t form =
+      (tfrt_model_form_t)(TFRT_MODEL_FORM_NATIVE_ADD +
+                          tfrt_function_builder_below(builder, self->avoid_errors ? 2 : 3));
+  if (form == TFRT_MODEL_FORM_NATIVE_ERROR) numbers.count = 0;
+  uint32_t callee = tfrt_function_builder_native(builder, form, &numbers, &number);
+  uint16_t operands[2] = {0};
+  for (uint32_t i = 0; i < numbers.count; ++i) {
+    operands[i] = tfrt_function_builder_pick(builder, function, TFRT_MODEL_I32);
+  }
+  tfrt_model_op_t* op = tfrt_function_builder_add(builder, function, TFRT_MODEL_CALL, operands,
+                                                  numbers.count, &number);
+  op->callee_count = 1;
+  op->callees[0] = (uint16_t)callee;
+}
+
 // A function of its own, called twice with the same operands.
 static void tfrt_control_generator_once(tfrt_model_generator_t* self, uint32_t function,
                                         uint32_t depth) {
+  bool was_sync = tfrt_control_generator_choose_form(self);
   tfrt_model_types_t arguments = tfrt_function_builder_types(&self->builder, 3);
   tfrt_model_types_t results = tfrt_function_builder_types(&self->builder, 3);
   uint32_t callee = tfrt_control_generator_make(self, false, &arguments, &results, depth);
+  self->builder.is_sync = was_sync;
   uint16_t operands[TFRT_MODEL_MAX_OPERANDS];
   uint32_t count = tfrt_control_generator_pick(self, function, &arguments, 0, operands);
   for (int i = 0; i < 2; ++i) {
@@ -102,6 +140,8 @@ static void tfrt_control_generator_branch(tfrt_model_generator_t* self, uint32_t
   uint32_t callee_count = 2;
   if (kind == TFRT_MODEL_CASE) callee_count = 1 + tfrt_function_builder_below(builder, 3);
   if (kind == TFRT_MODEL_DO_ASYNC) callee_count = 1;
+  // A region is what its function is.
+  bool was_sync = is_region ? builder->is_sync : tfrt_control_generator_choose_form(self);
   tfrt_model_types_t arguments = tfrt_function_builder_types(builder, 4);
   tfrt_model_types_t results = tfrt_function_builder_types(builder, 4);
   uint16_t callees[TFRT_MODEL_MAX_CALLEES];
@@ -109,6 +149,7 @@ static void tfrt_control_generator_branch(tfrt_model_generator_t* self, uint32_t
     callees[i] =
         (uint16_t)tfrt_control_generator_make(self, is_region, &arguments, &results, depth);
   }
+  builder->is_sync = was_sync;
   uint16_t operands[TFRT_MODEL_MAX_OPERANDS];
   uint32_t lead = 0;
   if (kind == TFRT_MODEL_CASE) {
@@ -123,10 +164,25 @@ static void tfrt_control_generator_branch(tfrt_model_generator_t* self, uint32_t
   memcpy(op->callees, callees, callee_count * sizeof(*callees));
 }
 
+// Lets some of the numbers that |body| carries depend on what they were before, so that it shows
+// how often it ran.
+static void tfrt_control_generator_accumulate(tfrt_model_generator_t* self, uint32_t body,
+                                              const tfrt_model_types_t* carried) {
+  uint16_t* results = self->builder.model->functions[body].results;
+  for (uint32_t i = 0; i < carried->count; ++i) {
+    if (carried->types[i] != TFRT_MODEL_I32) continue;
+    if (tfrt_function_builder_chance(&self->builder, 40)) continue;
+    uint16_t operands[] = {(uint16_t)i, results[i]};
+    results[i] = tfrt_function_builder_add_one(&self->builder, body, TFRT_MODEL_ADD, operands, 2,
+                                               TFRT_MODEL_I32);
+  }
+}
+
 static void tfrt_control_generator_repeat(tfrt_model_generator_t* self, uint32_t function,
                                           uint32_t depth) {
   tfrt_model_types_t carried = tfrt_function_builder_types(&self->builder, 4);
   uint32_t body = tfrt_control_generator_make(self, true, &carried, &carried, depth);
+  tfrt_control_generator_accumulate(self, body, &carried);
   uint16_t operands[TFRT_MODEL_MAX_OPERANDS];
   operands[0] = tfrt_control_generator_small(self, function);
   uint32_t count = tfrt_control_generator_pick(self, function, &carried, 1, operands);
@@ -141,7 +197,7 @@ static uint16_t tfrt_control_generator_step(tfrt_model_generator_t* self, uint32
                                             uint16_t number, int32_t constant) {
   uint16_t operands[] = {number,
                          tfrt_function_builder_constant(&self->builder, function, constant)};
-  bool is_late = tfrt_function_builder_chance(&self->builder, 50);
+  bool is_late = !self->builder.is_sync && tfrt_function_builder_chance(&self->builder, 50);
   return tfrt_function_builder_add_one(&self->builder, function,
                                        is_late ? TFRT_MODEL_ASYNC_ADD : TFRT_MODEL_ADD, operands, 2,
                                        TFRT_MODEL_I32);
@@ -159,17 +215,20 @@ static uint16_t tfrt_control_generator_compare(tfrt_model_generator_t* self, uin
 static void tfrt_control_generator_while(tfrt_model_generator_t* self, uint32_t function,
                                          uint32_t depth) {
   tfrt_function_builder_t* builder = &self->builder;
+  bool was_sync = tfrt_control_generator_choose_form(self);
   tfrt_model_types_t carried = tfrt_function_builder_types(builder, 3);
   memmove(carried.types + 1, carried.types, carried.count++);
   carried.types[0] = TFRT_MODEL_I32;
   uint32_t body = tfrt_function_builder_begin(builder, false, &carried);
   tfrt_model_generator_fill(self, body, depth + 1);
   tfrt_function_builder_finish(builder, body, &carried);
+  tfrt_control_generator_accumulate(self, body, &carried);
   uint16_t next = tfrt_control_generator_step(self, body, 0, -1);
   uint16_t again = tfrt_control_generator_compare(self, body, 1, next);
   tfrt_model_function_t* made = &builder->model->functions[body];
   made->results[0] = next;
   made->results[made->result_count++] = again;
+  builder->is_sync = was_sync;
   uint16_t operands[TFRT_MODEL_MAX_OPERANDS];
   operands[1] = tfrt_control_generator_small(self, function);
   operands[0] = tfrt_control_generator_compare(self, function, 1, operands[1]);
@@ -248,6 +307,51 @@ static void tfrt_control_generator_read(tfrt_model_generator_t* self, uint32_t f
   tfrt_function_builder_add(&self->builder, function, TFRT_MODEL_ATOMIC_GET, operands, 2, &results);
 }
 
+// Sets the three |operands| of a parallel op that say what range it has, in blocks of what size.
+static void tfrt_control_generator_range(tfrt_model_generator_t* self, uint32_t function,
+                                         uint16_t* operands) {
+  tfrt_function_builder_t* builder = &self->builder;
+  operands[0] =
+      tfrt_control_generator_step(self, function, tfrt_control_generator_small(self, function), -2);
+  operands[1] =
+      tfrt_control_generator_step(self, function, tfrt_control_generator_small(self, function), 1);
+  bool is_valid = tfrt_function_builder_chance(builder, 90);
+  operands[2] = tfrt_function_builder_constant(
+      builder, function, is_valid ? 1 + (int32_t)tfrt_function_builder_below(builder, 3) : -1);
+}
+
+// Blocks of a range that give nothing back, or, if they are native, a chain.
+static void tfrt_control_generator_silent(tfrt_model_generator_t* self, uint32_t function,
+                                          uint32_t depth) {
+  tfrt_function_builder_t* builder = &self->builder;
+  bool is_region = tfrt_function_builder_chance(builder, 50);
+  bool is_native = !is_region && tfrt_function_builder_chance(builder, 30);
+  bool was_sync = is_region ? builder->is_sync : tfrt_control_generator_choose_form(self);
+  tfrt_model_types_t extras = {0};
+  if (!is_native) extras = tfrt_function_builder_types(builder, 3);
+  tfrt_model_types_t arguments = {.count = 2 + extras.count,
+                                  .types = {TFRT_MODEL_I32, TFRT_MODEL_I32}};
+  memcpy(arguments.types + 2, extras.types, extras.count);
+  tfrt_model_types_t chain = {.count = 1, .types = {TFRT_MODEL_CHAIN}};
+  tfrt_model_types_t nothing = {0};
+  bool has_chain = tfrt_function_builder_chance(builder, 50);
+  uint32_t body = is_native
+                      ? tfrt_function_builder_native(builder,
+                                                     has_chain ? TFRT_MODEL_FORM_NATIVE_ASYNC_SINK
+                                                               : TFRT_MODEL_FORM_NATIVE_SINK,
+                                                     &arguments, has_chain ? &chain : &nothing)
+                      : tfrt_control_generator_make(self, is_region, &arguments, &nothing, depth);
+  builder->is_sync = was_sync;
+  uint16_t operands[TFRT_MODEL_MAX_OPERANDS];
+  tfrt_control_generator_range(self, function, operands);
+  uint32_t count = tfrt_control_generator_pick(self, function, &extras, 3, operands);
+  tfrt_model_op_t* op = tfrt_function_builder_add(
+      builder, function, is_region ? TFRT_MODEL_PARALLEL_FOR : TFRT_MODEL_PARALLEL_CALL, operands,
+      count, &chain);
+  op->callee_count = 1;
+  op->callees[0] = (uint16_t)body;
+}
+
 // A counter that all blocks of a range add to.
 static void tfrt_control_generator_parallel(tfrt_model_generator_t* self, uint32_t function,
                                             uint32_t depth) {
@@ -268,13 +372,7 @@ static void tfrt_control_generator_parallel(tfrt_model_generator_t* self, uint32
   uint16_t operands[TFRT_MODEL_MAX_OPERANDS];
   operands[3] = tfrt_function_builder_add_one(builder, function, TFRT_MODEL_ATOMIC_CREATE, NULL, 0,
                                               TFRT_MODEL_ATOMIC);
-  operands[0] =
-      tfrt_control_generator_step(self, function, tfrt_control_generator_small(self, function), -2);
-  operands[1] =
-      tfrt_control_generator_step(self, function, tfrt_control_generator_small(self, function), 1);
-  bool is_valid = tfrt_function_builder_chance(builder, 90);
-  operands[2] = tfrt_function_builder_constant(
-      builder, function, is_valid ? 1 + (int32_t)tfrt_function_builder_below(builder, 3) : -1);
+  tfrt_control_generator_range(self, function, operands);
   uint32_t count = tfrt_control_generator_pick(self, function, &extras, 4, operands);
   tfrt_model_types_t chain = {.count = 1, .types = {TFRT_MODEL_CHAIN}};
   tfrt_model_op_t* op = tfrt_function_builder_add(builder, function, kind, operands, count, &chain);
@@ -315,7 +413,8 @@ static void tfrt_control_generator_counting_loop(tfrt_model_generator_t* self, u
 
 void tfrt_model_generator_add_control(tfrt_model_generator_t* self, uint32_t function,
                                       uint32_t depth, bool in_main) {
-  // What is likelier stands here more than once.
+  // What is likelier stands here more than once; what synchronous functions don't have, behind the
+  // rest.
   static const tfrt_model_kind_t branches[] = {TFRT_MODEL_IF, TFRT_MODEL_IF, TFRT_MODEL_COND,
                                                TFRT_MODEL_CASE, TFRT_MODEL_DO_ASYNC};
   static const tfrt_control_generator_fn_t others[] = {
@@ -323,11 +422,13 @@ void tfrt_model_generator_add_control(tfrt_model_generator_t* self, uint32_t fun
       tfrt_control_generator_call,          tfrt_control_generator_repeat,
       tfrt_control_generator_while,         tfrt_control_generator_recursion,
       tfrt_control_generator_counting_loop, tfrt_control_generator_parallel,
+      tfrt_control_generator_silent,        tfrt_control_generator_call_native,
       tfrt_control_generator_once,
   };
-  const uint32_t branch_count = TFRT_ARRAY_SIZE(branches);
+  const bool is_sync = self->builder.is_sync;
+  const uint32_t branch_count = TFRT_ARRAY_SIZE(branches) - is_sync;
   // The last one is for the main function only.
-  uint32_t count = branch_count + TFRT_ARRAY_SIZE(others) - !in_main;
+  uint32_t count = branch_count + TFRT_ARRAY_SIZE(others) - (is_sync ? 5 : !in_main);
   uint32_t choice = tfrt_function_builder_below(&self->builder, count);
   if (choice < branch_count) {
     tfrt_control_generator_branch(self, function, depth, branches[choice]);

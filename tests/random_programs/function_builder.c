@@ -31,6 +31,7 @@ uint32_t tfrt_function_builder_begin(tfrt_function_builder_t* builder, bool is_r
   }
   uint32_t index = model->function_count++;
   tfrt_model_function_t* function = &model->functions[index];
+  function->form = builder->is_sync ? TFRT_MODEL_FORM_SYNC : TFRT_MODEL_FORM_ASYNC;
   function->is_region = is_region;
   function->root_stream = tfrt_function_builder_below(builder, builder->stream_count);
   function->argument_count = arguments->count;
@@ -38,6 +39,23 @@ uint32_t tfrt_function_builder_begin(tfrt_function_builder_t* builder, bool is_r
   function->result_count = 0;
   function->op_count = 0;
   memcpy(function->types, arguments->types, arguments->count);
+  return index;
+}
+
+uint32_t tfrt_function_builder_native(tfrt_function_builder_t* builder, tfrt_model_form_t form,
+                                      const tfrt_model_types_t* arguments,
+                                      const tfrt_model_types_t* results) {
+  tfrt_model_t* model = builder->model;
+  for (uint32_t i = 0; i < model->function_count; ++i) {
+    if (model->functions[i].form == form) return i;
+  }
+  uint32_t index = tfrt_function_builder_begin(builder, false, arguments);
+  tfrt_model_function_t* function = &model->functions[index];
+  function->form = form;
+  for (uint32_t i = 0; i < results->count; ++i) {
+    function->results[function->result_count++] = (uint16_t)function->value_count;
+    function->types[function->value_count++] = results->types[i];
+  }
   return index;
 }
 
@@ -136,12 +154,22 @@ uint16_t tfrt_function_builder_pick_other(tfrt_function_builder_t* builder, uint
   return tfrt_function_builder_make(builder, function, type);
 }
 
+// A value for a result, where the first |count| results are |taken|.
+static uint16_t tfrt_function_builder_pick_result(tfrt_function_builder_t* builder,
+                                                  uint32_t function, tfrt_model_type_t type,
+                                                  const uint16_t* taken, uint32_t count) {
+  const tfrt_model_function_t* body = &builder->model->functions[function];
+  if (!builder->is_sync) return tfrt_function_builder_pick(builder, function, type);
+  uint16_t value = tfrt_function_builder_pick_other(builder, function, type, taken, count);
+  return value < body->argument_count ? tfrt_function_builder_make(builder, function, type) : value;
+}
+
 void tfrt_function_builder_finish(tfrt_function_builder_t* builder, uint32_t function,
                                   const tfrt_model_types_t* results) {
   for (uint32_t i = 0; i < results->count; ++i) {
-    uint16_t value =
-        tfrt_function_builder_pick(builder, function, (tfrt_model_type_t)results->types[i]);
-    builder->model->functions[function].results[i] = value;
+    uint16_t* made = builder->model->functions[function].results;
+    made[i] = tfrt_function_builder_pick_result(builder, function,
+                                                (tfrt_model_type_t)results->types[i], made, i);
   }
   builder->model->functions[function].result_count = results->count;
 }
@@ -151,7 +179,9 @@ tfrt_model_types_t tfrt_function_builder_types(tfrt_function_builder_t* builder,
                                    TFRT_MODEL_I32, TFRT_MODEL_I1,  TFRT_MODEL_CHAIN};
   tfrt_model_types_t types = {.count = tfrt_function_builder_below(builder, limit + 1)};
   for (uint32_t i = 0; i < types.count; ++i) {
-    types.types[i] = choice[tfrt_function_builder_below(builder, sizeof(choice))];
+    // The last one is for asynchronous functions only.
+    types.types[i] =
+        choice[tfrt_function_builder_below(builder, sizeof(choice) - builder->is_sync)];
   }
   return types;
 }

@@ -19,6 +19,7 @@ typedef struct tfrt_function_builder_s {
   tfrt_random_t random;
   tfrt_model_t* model;
   bool failed;
+  bool is_sync;  // functions that are begun now are synchronous
   uint32_t stream_count;
 } tfrt_function_builder_t;
 
@@ -36,9 +37,17 @@ void tfrt_function_builder_initialize(tfrt_function_builder_t* builder, uint64_t
 uint32_t tfrt_function_builder_below(tfrt_function_builder_t* builder, uint32_t limit);
 bool tfrt_function_builder_chance(tfrt_function_builder_t* builder, uint32_t percent);
 
-// Begins a function with |arguments| and returns its index. Thread-compatible.
+// Begins a function with |arguments| and returns its index. Where functions are synchronous, this
+// one is, has no types but i1 and i32, and gives back neither an argument nor a value twice.
+// Thread-compatible.
 uint32_t tfrt_function_builder_begin(tfrt_function_builder_t* builder, bool is_region,
                                      const tfrt_model_types_t* arguments);
+
+// Returns the index of the native function |form| from |arguments| to |results|, which is made
+// unless the program has it. Thread-compatible.
+uint32_t tfrt_function_builder_native(tfrt_function_builder_t* builder, tfrt_model_form_t form,
+                                      const tfrt_model_types_t* arguments,
+                                      const tfrt_model_types_t* results);
 
 // Appends an op to |function| with the |count| |operands| and results of |results|, which may
 // be NULL: none; returns it. Thread-compatible.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/random_programs/generator.h"
 
+#include "host_runtime/base/macros.h"
 #include "tests/random_programs/generator_impl.h"
 #include "tests/random_programs/interpreter.h"
 
@@ -20,7 +21,8 @@ static void tfrt_generator_add_binary(tfrt_model_generator_t* self, uint32_t fun
   tfrt_model_type_t operand = kind == TFRT_MODEL_AND ? TFRT_MODEL_I1 : TFRT_MODEL_I32;
   operands[0] = tfrt_generator_pick(self, function, operand);
   operands[1] = tfrt_generator_pick(self, function, operand);
-  if (kind == TFRT_MODEL_LESSEQUAL && tfrt_function_builder_chance(&self->builder, 30)) {
+  if (kind == TFRT_MODEL_LESSEQUAL && !self->builder.is_sync &&
+      tfrt_function_builder_chance(&self->builder, 30)) {
     operands[count++] = tfrt_generator_pick(self, function, TFRT_MODEL_CHAIN);
   }
   tfrt_function_builder_add_one(&self->builder, function, kind, operands, count, type);
@@ -77,9 +79,46 @@ static void tfrt_generator_add_count3(tfrt_model_generator_t* self, uint32_t fun
   tfrt_function_builder_add(&self->builder, function, TFRT_MODEL_COUNT3, &operand, 1, &results);
 }
 
+// A pause of no time, in the blocking queue.
+static void tfrt_generator_add_sleep(tfrt_model_generator_t* self, uint32_t function) {
+  uint16_t operand = tfrt_function_builder_constant(&self->builder, function, 0);
+  tfrt_function_builder_add_one(&self->builder, function, TFRT_MODEL_SLEEP, &operand, 1,
+                                TFRT_MODEL_CHAIN);
+}
+
+static void tfrt_generator_add_sum(tfrt_model_generator_t* self, uint32_t function) {
+  uint16_t operands[TFRT_MODEL_MAX_OPERANDS];
+  uint32_t count = tfrt_function_builder_below(&self->builder, 6);
+  for (uint32_t i = 0; i < count; ++i) {
+    operands[i] = tfrt_generator_pick(self, function, TFRT_MODEL_I32);
+  }
+  tfrt_function_builder_add_one(&self->builder, function, TFRT_MODEL_SYNC_SUM, operands, count,
+                                TFRT_MODEL_I32);
+}
+
+// An op of those that synchronous functions have.
+static void tfrt_generator_add_sync(tfrt_model_generator_t* self, uint32_t function) {
+  static const tfrt_model_kind_t binaries[] = {
+      TFRT_MODEL_ADD,       TFRT_MODEL_ADD,   TFRT_MODEL_MUL, TFRT_MODEL_LESSEQUAL,
+      TFRT_MODEL_LESSEQUAL, TFRT_MODEL_EQUAL, TFRT_MODEL_AND};
+  tfrt_function_builder_t* builder = &self->builder;
+  uint32_t roll = tfrt_function_builder_below(builder, TFRT_ARRAY_SIZE(binaries) + 3);
+  if (!self->avoid_errors && tfrt_function_builder_chance(builder, self->error_percent / 2)) {
+    tfrt_function_builder_add_one(builder, function, TFRT_MODEL_SYNC_FAIL, NULL, 0, TFRT_MODEL_I32);
+  } else if (roll < TFRT_ARRAY_SIZE(binaries)) {
+    tfrt_model_kind_t kind = binaries[roll];
+    bool is_number = kind == TFRT_MODEL_ADD || kind == TFRT_MODEL_MUL;
+    tfrt_generator_add_binary(self, function, kind, is_number ? TFRT_MODEL_I32 : TFRT_MODEL_I1);
+  } else if (roll == TFRT_ARRAY_SIZE(binaries)) {
+    tfrt_generator_add_division(self, function);
+  } else {
+    tfrt_generator_add_sum(self, function);
+  }
+}
+
 static void tfrt_generator_add_plain(tfrt_model_generator_t* self, uint32_t function) {
   tfrt_function_builder_t* builder = &self->builder;
-  uint32_t roll = tfrt_function_builder_below(builder, 64);
+  uint32_t roll = tfrt_function_builder_below(builder, 66);
   uint16_t none = 0;
   tfrt_model_types_t number = {.count = 1, .types = {TFRT_MODEL_I32}};
   if (!self->avoid_errors && tfrt_function_builder_chance(builder, self->error_percent)) {
@@ -107,9 +146,21 @@ static void tfrt_generator_add_plain(tfrt_model_generator_t* self, uint32_t func
     tfrt_generator_add_binary(self, function, TFRT_MODEL_EQUAL, TFRT_MODEL_I1);
   } else if (roll < 53) {
     tfrt_generator_add_binary(self, function, TFRT_MODEL_AND, TFRT_MODEL_I1);
+  } else if (roll < 55) {
+    tfrt_generator_add_sleep(self, function);
   } else {
     tfrt_generator_add_several(self, function);
   }
+}
+
+// Lets the last op of |function| sometimes wait for less, unless it has an effect, which must not
+// come early.
+static void tfrt_generator_loosen(tfrt_model_generator_t* self, uint32_t function) {
+  tfrt_model_function_t* body = &self->builder.model->functions[function];
+  if (self->builder.is_sync || body->op_count == 0) return;
+  tfrt_model_op_t* op = &body->ops[body->op_count - 1];
+  bool has_effect = op->kind >= TFRT_MODEL_ATOMIC_CREATE && op->kind < TFRT_MODEL_CALL;
+  if (!has_effect && tfrt_function_builder_chance(&self->builder, 6)) op->nonstrict = true;
 }
 
 void tfrt_model_generator_fill(tfrt_model_generator_t* self, uint32_t function, uint32_t depth) {
@@ -119,57 +170,14 @@ void tfrt_model_generator_fill(tfrt_model_generator_t* self, uint32_t function, 
                               : tfrt_function_builder_below(builder, 8);
   for (uint32_t i = 0; i < count && !builder->failed; ++i) {
     if (depth < TFRT_GENERATOR_MAX_DEPTH &&
-        tfrt_function_builder_chance(builder, control_percent[depth])) {
+        tfrt_function_builder_chance(builder, control_percent[depth] + 12 * builder->is_sync)) {
       tfrt_model_generator_add_control(self, function, depth, depth == 0);
+    } else if (builder->is_sync) {
+      tfrt_generator_add_sync(self, function);
     } else {
       tfrt_generator_add_plain(self, function);
     }
-  }
-}
-
-// Joins all values of |function| into one chain and cancels behind that; returns the first
-// value that the cancel gives.
-static uint32_t tfrt_generator_add_cancel(tfrt_model_generator_t* self, uint32_t function) {
-  enum { AT_ONCE = 12 };
-  tfrt_function_builder_t* builder = &self->builder;
-  const uint16_t end = tfrt_function_builder_add_one(builder, function, TFRT_MODEL_NEW_CHAIN, NULL,
-                                                     0, TFRT_MODEL_CHAIN);
-  uint16_t chain = end;
-  for (uint16_t value = 0; value < end && !builder->failed;) {
-    uint16_t operands[AT_ONCE + 1] = {chain};
-    uint32_t count = 1;
-    while (count <= AT_ONCE && value < end) operands[count++] = value++;
-    chain = tfrt_function_builder_add_one(builder, function, TFRT_MODEL_AS_CHAIN, operands, count,
-                                          TFRT_MODEL_CHAIN);
-  }
-  tfrt_model_types_t results = {.count = 2, .types = {TFRT_MODEL_I32, TFRT_MODEL_CHAIN}};
-  return tfrt_function_builder_add(builder, function, TFRT_MODEL_CANCEL, &chain, 1, &results)
-      ->first_result;
-}
-
-// Ops behind the cancel that made the value |first|: each waits for something from there on.
-static void tfrt_generator_fill_after_cancel(tfrt_model_generator_t* self, uint32_t function,
-                                             uint32_t first) {
-  static const tfrt_model_kind_t kinds[] = {TFRT_MODEL_ADD, TFRT_MODEL_ASYNC_ADD, TFRT_MODEL_MUL};
-  tfrt_function_builder_t* builder = &self->builder;
-  const tfrt_model_function_t* body = &builder->model->functions[function];
-  uint32_t count = 1 + tfrt_function_builder_below(builder, 8);
-  for (uint32_t i = 0; i < count && !builder->failed; ++i) {
-    uint16_t operands[2];
-    do {
-      operands[0] =
-          (uint16_t)(first + tfrt_function_builder_below(builder, body->value_count - first));
-    } while (body->types[operands[0]] != TFRT_MODEL_I32);
-    do {
-      operands[1] = (uint16_t)tfrt_function_builder_below(builder, body->value_count);
-    } while (body->types[operands[1]] != TFRT_MODEL_I32);
-    if (tfrt_function_builder_chance(builder, 50)) {
-      uint16_t swapped = operands[0];
-      operands[0] = operands[1];
-      operands[1] = swapped;
-    }
-    tfrt_function_builder_add_one(builder, function, kinds[tfrt_function_builder_below(builder, 3)],
-                                  operands, 2, TFRT_MODEL_I32);
+    tfrt_generator_loosen(self, function);
   }
 }
 
@@ -183,18 +191,20 @@ static void tfrt_generator_make_main(tfrt_model_generator_t* self, bool cancels)
     do {
       model->arguments[i] = (tfrt_model_argument_t)tfrt_function_builder_below(
           builder, TFRT_MODEL_ARGUMENT_KIND_COUNT);
-    } while (self->avoid_errors && (model->arguments[i] == TFRT_MODEL_ARGUMENT_ERROR ||
-                                    model->arguments[i] == TFRT_MODEL_ARGUMENT_LATE_ERROR));
+    } while (self->avoid_errors && tfrt_model_argument_is_error(model->arguments[i]));
   }
   model->main = tfrt_function_builder_begin(builder, false, &arguments);
   tfrt_model_generator_fill(self, model->main, 0);
-  tfrt_model_types_t results = tfrt_function_builder_types(builder, 8);
+  // Many results, since only what these depend on is compared.
+  tfrt_model_types_t results;
+  do {
+    results = tfrt_function_builder_types(builder, TFRT_MODEL_MAX_RESULTS - 1);
+  } while (results.count < 8);
   results.types[results.count++] = TFRT_MODEL_I32;
   tfrt_function_builder_finish(builder, model->main, &results);
   if (!cancels || builder->failed) return;
-  uint32_t first = tfrt_generator_add_cancel(self, model->main);
+  uint32_t first = tfrt_model_generator_add_cancel(self, model->main);
   if (builder->failed) return;
-  tfrt_generator_fill_after_cancel(self, model->main, first);
   tfrt_model_function_t* body = &model->functions[model->main];
   for (uint32_t i = first; i < body->value_count && body->result_count < TFRT_MODEL_MAX_RESULTS;
        ++i) {

@@ -7,7 +7,7 @@
 //  - Loops and recursion count down from small numbers.
 //  - A counter is read only behind the chain of all additions to it.
 //  - A cancel waits for every other value of the main function, and everything that follows
-//    waits for the cancel.
+//    waits for the cancel, wherever in a function or a loop that stands.
 //  - `tfrt.once` stands in the main function only, for a function of its own.
 //
 // Life: one call per program. Thread rule: thread-safe. Failure rule: none fails.

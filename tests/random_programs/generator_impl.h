@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the two halves of the generator share: generator.c makes functions of plain ops,
-// control_flow_generator.c the ops that have functions. Private to the generator.
+// What the parts of the generator share: generator.c makes functions of plain ops,
+// control_flow_generator.c the ops that have functions, cancel_generator.c what ends a request.
+// Private to the generator.
 //
 // Life: one per program. Thread rule: thread-compatible. Failure rule: the builder's.
 #ifndef TFRT_TESTS_RANDOM_PROGRAMS_GENERATOR_IMPL_H_
@@ -26,5 +27,9 @@ void tfrt_model_generator_fill(tfrt_model_generator_t* generator, uint32_t funct
 // whether that runs only once. Thread-compatible.
 void tfrt_model_generator_add_control(tfrt_model_generator_t* generator, uint32_t function,
                                       uint32_t depth, bool in_main);
+
+// Cancels behind all values of |function|, the main one, and goes on behind that; returns the first
+// value that waits for the cancel. Thread-compatible.
+uint32_t tfrt_model_generator_add_cancel(tfrt_model_generator_t* generator, uint32_t function);
 
 #endif  // TFRT_TESTS_RANDOM_PROGRAMS_GENERATOR_IMPL_H_

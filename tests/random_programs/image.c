@@ -40,6 +40,7 @@ static void tfrt_image_add_kernel(tfrt_bef_writer_t* writer, const tfrt_model_op
                                   uint32_t stream_count) {
   static const tfrt_string_view_t value_name = {"value", 5};
   static const tfrt_string_view_t while_name = {"parallel_iterations", 19};
+  static const tfrt_bef_call_options_t nonstrict = {.nonstrict = true};
   tfrt_bef_value_t attribute;
   bool has_attribute = tfrt_image_attribute(op, &attribute);
   if (has_attribute) image->attributes[index] = tfrt_bef_writer_add_attribute(writer, &attribute);
@@ -60,7 +61,13 @@ static void tfrt_image_add_kernel(tfrt_bef_writer_t* writer, const tfrt_model_op
       .attributes = &image->attributes[index],
       .attribute_names = op->kind == TFRT_MODEL_WHILE ? &while_name : &value_name,
       .functions = image->callees[index],
-      .results = image->results[index]};
+      .results = image->results[index],
+      .call_options = op->nonstrict ? &nonstrict : NULL};
+}
+
+static tfrt_bef_function_kind_t tfrt_image_kind(tfrt_model_form_t form) {
+  if (form == TFRT_MODEL_FORM_ASYNC) return TFRT_BEF_FUNCTION_ASYNC;
+  return form == TFRT_MODEL_FORM_SYNC ? TFRT_BEF_FUNCTION_SYNC : TFRT_BEF_FUNCTION_NATIVE;
 }
 
 static void tfrt_image_add_function(tfrt_bef_writer_t* writer, const tfrt_model_function_t* body,
@@ -78,7 +85,7 @@ static void tfrt_image_add_function(tfrt_bef_writer_t* writer, const tfrt_model_
   }
   tfrt_bef_writer_function_t function = {
       .name = tfrt_string_view_of(name),
-      .kind = TFRT_BEF_FUNCTION_ASYNC,
+      .kind = tfrt_image_kind(body->form),
       .argument_count = body->argument_count,
       .result_count = body->result_count,
       .argument_types = image->types,
@@ -105,9 +112,10 @@ tfrt_status_t tfrt_model_write_image(const tfrt_model_t* model, tfrt_allocator_t
     return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for an image");
   }
   for (uint32_t i = 0; i < model->function_count; ++i) {
-    char name[16] = "";
-    if (i == model->main) {
-      snprintf(name, sizeof(name), "main");
+    char name[32] = "";
+    const char* native = tfrt_model_form_native_name(model->functions[i].form);
+    if (i == model->main || native) {
+      snprintf(name, sizeof(name), "%s", native ? native : "main");
     } else if (!model->functions[i].is_region) {
       snprintf(name, sizeof(name), "f%u", i);
     }

@@ -25,6 +25,8 @@ static tfrt_model_value_t tfrt_interpreter_number(int64_t number) {
   return (tfrt_model_value_t){.number = tfrt_interpreter_wrap((uint64_t)number)};
 }
 
+static const tfrt_model_value_t tfrt_interpreter_cancelled = {.error = TFRT_MODEL_ERROR_CANCELLED};
+
 static tfrt_model_value_t tfrt_interpreter_error(tfrt_model_error_t error,
                                                  const tfrt_model_op_t* op) {
   return (tfrt_model_value_t){.error = error, .line = op->line};
@@ -175,6 +177,11 @@ static tfrt_model_value_t tfrt_interpreter_compute(const tfrt_model_op_t* op,
     case TFRT_MODEL_ADD:
     case TFRT_MODEL_ASYNC_ADD:
       return tfrt_interpreter_number(a + b);
+    case TFRT_MODEL_SYNC_SUM: {
+      uint64_t sum = 0;
+      for (uint32_t i = 0; i < op->operand_count; ++i) sum += (uint32_t)operands[i].number;
+      return (tfrt_model_value_t){.number = tfrt_interpreter_wrap(sum)};
+    }
     case TFRT_MODEL_MUL:
       return tfrt_interpreter_number(a * b);
     case TFRT_MODEL_ASYNC_COPY:
@@ -223,11 +230,10 @@ static void tfrt_interpreter_step(tfrt_interpreter_t* self, const tfrt_model_op_
   ++self->steps;
   tfrt_model_value_t operands[TFRT_MODEL_MAX_OPERANDS] = {{0}};
   tfrt_model_value_t error = {0};
-  if (self->cancelled) error.error = TFRT_MODEL_ERROR_CANCELLED;
-  uint32_t waited = tfrt_model_waited_operands(op->kind, op->operand_count);
+  if (self->cancelled) error = tfrt_interpreter_cancelled;
   for (uint32_t i = 0; i < op->operand_count; ++i) {
     operands[i] = values[op->operands[i]];
-    if (i < waited && operands[i].error) error = operands[i];
+    if (tfrt_model_op_waits(op, i) && operands[i].error) error = operands[i];
   }
   tfrt_model_value_t* results = values + op->first_result;
   if (error.error) {
@@ -237,9 +243,9 @@ static void tfrt_interpreter_step(tfrt_interpreter_t* self, const tfrt_model_op_
   }
 }
 
-static void tfrt_interpreter_call(tfrt_interpreter_t* self, uint32_t function,
-                                  const tfrt_model_value_t* arguments,
-                                  tfrt_model_value_t* out_results) {
+static void tfrt_interpreter_call_async(tfrt_interpreter_t* self, uint32_t function,
+                                        const tfrt_model_value_t* arguments,
+                                        tfrt_model_value_t* out_results) {
   const tfrt_model_function_t* body = &self->model->functions[function];
   tfrt_model_value_t values[TFRT_MODEL_MAX_VALUES] = {{0}};
   memcpy(values, arguments, body->argument_count * sizeof(*values));
@@ -249,6 +255,123 @@ static void tfrt_interpreter_call(tfrt_interpreter_t* self, uint32_t function,
   for (uint32_t i = 0; i < body->result_count; ++i) out_results[i] = values[body->results[i]];
 }
 
+// --- Functions that are strict ------------------------------------------------
+// These return the error that ended them, if any did; results are set only if none did.
+
+static tfrt_model_value_t tfrt_interpreter_call_native(const tfrt_model_function_t* function,
+                                                       const tfrt_model_value_t* arguments,
+                                                       tfrt_model_value_t* out_results) {
+  tfrt_model_value_t none = {0};
+  if (function->form == TFRT_MODEL_FORM_NATIVE_ERROR) {
+    return (tfrt_model_value_t){.error = TFRT_MODEL_ERROR_FAILED};
+  }
+  if (function->form == TFRT_MODEL_FORM_NATIVE_ADD ||
+      function->form == TFRT_MODEL_FORM_NATIVE_ASYNC_ADD) {
+    out_results[0] = tfrt_interpreter_number((int64_t)arguments[0].number + arguments[1].number);
+  } else if (function->result_count > 0) {
+    out_results[0] = none;
+  }
+  return none;
+}
+
+static tfrt_model_value_t tfrt_interpreter_call_sync(tfrt_interpreter_t* self, uint32_t function,
+                                                     const tfrt_model_value_t* arguments,
+                                                     tfrt_model_value_t* out_results);
+
+// A repeat or a while in a synchronous function.
+static tfrt_model_value_t tfrt_interpreter_loop_sync(tfrt_interpreter_t* self,
+                                                     const tfrt_model_op_t* op,
+                                                     const tfrt_model_value_t* operands,
+                                                     tfrt_model_value_t* out_results) {
+  bool is_while = op->kind == TFRT_MODEL_WHILE;
+  tfrt_model_value_t carried[TFRT_MODEL_MAX_RESULTS + 1];
+  tfrt_model_value_t error = {0};
+  memcpy(carried, operands + 1, op->result_count * sizeof(*carried));
+  int32_t left = operands[0].number;
+  while (left > 0 && !error.error && self->steps <= self->max_steps) {
+    tfrt_model_value_t next[TFRT_MODEL_MAX_RESULTS + 1];
+    error = tfrt_interpreter_call_sync(self, op->callees[0], carried, next);
+    if (error.error) break;
+    memcpy(carried, next, (op->result_count + (size_t)is_while) * sizeof(*carried));
+    left = is_while ? carried[op->result_count].number : left - 1;
+  }
+  memcpy(out_results, carried, op->result_count * sizeof(*carried));
+  return error;
+}
+
+static tfrt_model_value_t tfrt_interpreter_control_sync(tfrt_interpreter_t* self,
+                                                        const tfrt_model_op_t* op,
+                                                        const tfrt_model_value_t* operands,
+                                                        tfrt_model_value_t* out_results) {
+  int32_t callee = operands[0].number;
+  switch (op->kind) {
+    case TFRT_MODEL_CALL:
+      return tfrt_interpreter_call_sync(self, op->callees[0], operands, out_results);
+    case TFRT_MODEL_REPEAT:
+    case TFRT_MODEL_WHILE:
+      return tfrt_interpreter_loop_sync(self, op, operands, out_results);
+    case TFRT_MODEL_CASE:
+      if (callee < 0 || callee >= op->callee_count) callee = op->callee_count - 1;
+      break;
+    default:
+      callee = callee ? 0 : 1;
+      break;
+  }
+  return tfrt_interpreter_call_sync(self, op->callees[callee], operands + 1, out_results);
+}
+
+static tfrt_model_value_t tfrt_interpreter_call_sync(tfrt_interpreter_t* self, uint32_t function,
+                                                     const tfrt_model_value_t* arguments,
+                                                     tfrt_model_value_t* out_results) {
+  const tfrt_model_function_t* body = &self->model->functions[function];
+  tfrt_model_value_t values[TFRT_MODEL_MAX_VALUES] = {{0}};
+  memcpy(values, arguments, body->argument_count * sizeof(*values));
+  for (uint32_t i = 0; i < body->op_count && self->steps <= self->max_steps; ++i) {
+    const tfrt_model_op_t* op = &body->ops[i];
+    tfrt_model_value_t operands[TFRT_MODEL_MAX_OPERANDS] = {{0}};
+    for (uint32_t k = 0; k < op->operand_count; ++k) operands[k] = values[op->operands[k]];
+    tfrt_model_value_t* results = values + op->first_result;
+    tfrt_model_value_t error = {0};
+    ++self->steps;
+    if (op->kind >= TFRT_MODEL_CALL) {
+      error = tfrt_interpreter_control_sync(self, op, operands, results);
+    } else {
+      tfrt_interpreter_run(self, op, operands, results);
+      if (op->result_count > 0) error = results[0];
+    }
+    if (error.error) return error;
+  }
+  for (uint32_t i = 0; i < body->result_count; ++i) out_results[i] = values[body->results[i]];
+  return (tfrt_model_value_t){0};
+}
+
+static void tfrt_interpreter_call_strict(tfrt_interpreter_t* self, uint32_t function,
+                                         const tfrt_model_value_t* arguments,
+                                         tfrt_model_value_t* out_results) {
+  const tfrt_model_function_t* body = &self->model->functions[function];
+  tfrt_model_value_t error = {0};
+  if (self->cancelled) error = tfrt_interpreter_cancelled;
+  for (uint32_t i = 0; i < body->argument_count; ++i) {
+    if (arguments[i].error) error = arguments[i];
+  }
+  if (!error.error) {
+    error = body->form == TFRT_MODEL_FORM_SYNC
+                ? tfrt_interpreter_call_sync(self, function, arguments, out_results)
+                : tfrt_interpreter_call_native(body, arguments, out_results);
+  }
+  for (uint32_t i = 0; error.error && i < body->result_count; ++i) out_results[i] = error;
+}
+
+static void tfrt_interpreter_call(tfrt_interpreter_t* self, uint32_t function,
+                                  const tfrt_model_value_t* arguments,
+                                  tfrt_model_value_t* out_results) {
+  if (self->model->functions[function].form == TFRT_MODEL_FORM_ASYNC) {
+    tfrt_interpreter_call_async(self, function, arguments, out_results);
+  } else {
+    tfrt_interpreter_call_strict(self, function, arguments, out_results);
+  }
+}
+
 uint32_t tfrt_model_interpret(const tfrt_model_t* model, uint32_t max_steps,
                               tfrt_model_value_t* out_results) {
   tfrt_interpreter_t self = {.model = model, .max_steps = max_steps};
@@ -256,8 +379,7 @@ uint32_t tfrt_model_interpret(const tfrt_model_t* model, uint32_t max_steps,
   tfrt_model_value_t arguments[TFRT_MODEL_MAX_RESULTS] = {{0}};
   for (uint32_t i = 0; i < body->argument_count; ++i) {
     arguments[i].number = model->numbers[i];
-    if (model->arguments[i] == TFRT_MODEL_ARGUMENT_ERROR ||
-        model->arguments[i] == TFRT_MODEL_ARGUMENT_LATE_ERROR) {
+    if (tfrt_model_argument_is_error(model->arguments[i])) {
       arguments[i] = (tfrt_model_value_t){.error = TFRT_MODEL_ERROR_ARGUMENT,
                                           .line = tfrt_model_argument_line(i)};
     }

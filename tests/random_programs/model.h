@@ -51,6 +51,8 @@ typedef enum tfrt_model_kind_e {
   TFRT_MODEL_LESSEQUAL,
   TFRT_MODEL_EQUAL,
   TFRT_MODEL_AND,
+  TFRT_MODEL_SYNC_SUM,
+  TFRT_MODEL_SLEEP,
   TFRT_MODEL_MERGE_CHAINS,
   TFRT_MODEL_AS_CHAIN,
   TFRT_MODEL_MULTI_ARG_RESULT,
@@ -61,6 +63,7 @@ typedef enum tfrt_model_kind_e {
   TFRT_MODEL_ERROR_ASYNC,
   TFRT_MODEL_ERROR_CONCRETE_ASYNC,
   TFRT_MODEL_ERROR_INDIRECT_ASYNC,
+  TFRT_MODEL_SYNC_FAIL,
   TFRT_MODEL_ATOMIC_CREATE,
   TFRT_MODEL_ATOMIC_ADD,
   TFRT_MODEL_ATOMIC_GET,
@@ -80,6 +83,7 @@ typedef enum tfrt_model_kind_e {
 
 typedef struct tfrt_model_op_s {
   tfrt_model_kind_t kind;
+  bool nonstrict;  // waits for no operand that it doesn't read
   int32_t number;  // of constants
   uint32_t line;   // in the text; names the op in errors. Unique in the program.
   uint32_t stream;
@@ -91,7 +95,21 @@ typedef struct tfrt_model_op_s {
   uint16_t callees[TFRT_MODEL_MAX_CALLEES];
 } tfrt_model_op_t;
 
+// What runs a function, and which one it is of those that are no model's.
+typedef enum tfrt_model_form_e {
+  TFRT_MODEL_FORM_ASYNC = 0,
+  TFRT_MODEL_FORM_SYNC,
+  TFRT_MODEL_FORM_NATIVE_ADD,
+  TFRT_MODEL_FORM_NATIVE_ASYNC_ADD,
+  TFRT_MODEL_FORM_NATIVE_ERROR,
+  TFRT_MODEL_FORM_NATIVE_SINK,
+  TFRT_MODEL_FORM_NATIVE_ASYNC_SINK,
+  TFRT_MODEL_FORM_COUNT,
+} tfrt_model_form_t;
+
+// A native one has no ops; the values behind its arguments are its results.
 typedef struct tfrt_model_function_s {
+  tfrt_model_form_t form;
   bool is_region;
   uint32_t root_stream;
   uint32_t argument_count;
@@ -110,6 +128,7 @@ typedef enum tfrt_model_argument_e {
   TFRT_MODEL_ARGUMENT_LATE,
   TFRT_MODEL_ARGUMENT_LATE_ERROR,
   TFRT_MODEL_ARGUMENT_LATE_INDIRECT,
+  TFRT_MODEL_ARGUMENT_LATE_INDIRECT_ERROR,
   TFRT_MODEL_ARGUMENT_KIND_COUNT,
 } tfrt_model_argument_t;
 
@@ -125,30 +144,20 @@ typedef struct tfrt_model_s {
 // The line of an error that argument |index| of the main function is. Thread-safe.
 static inline uint32_t tfrt_model_argument_line(uint32_t index) { return 1000000 + index; }
 
-// The number of operands, from the first on, that an op of |kind| waits for, of |count|.
-// Thread-safe.
-static inline uint32_t tfrt_model_waited_operands(tfrt_model_kind_t kind, uint32_t count) {
-  switch (kind) {
-    case TFRT_MODEL_CALL:
-    case TFRT_MODEL_ONCE:
-    case TFRT_MODEL_DO_ASYNC:
-      return 0;
-    case TFRT_MODEL_IF:
-    case TFRT_MODEL_COND:
-    case TFRT_MODEL_CASE:
-    case TFRT_MODEL_REPEAT:
-    case TFRT_MODEL_WHILE:
-      return 1;
-    case TFRT_MODEL_PARALLEL_FOR:
-    case TFRT_MODEL_PARALLEL_CALL:
-      return 3;
-    default:
-      return count;
-  }
+// Whether an argument of |kind| is an error, sooner or later. Thread-safe.
+static inline bool tfrt_model_argument_is_error(tfrt_model_argument_t kind) {
+  return kind == TFRT_MODEL_ARGUMENT_ERROR || kind == TFRT_MODEL_ARGUMENT_LATE_ERROR ||
+         kind == TFRT_MODEL_ARGUMENT_LATE_INDIRECT_ERROR;
 }
+
+// Whether |op| waits for its operand |index|. Thread-safe.
+bool tfrt_model_op_waits(const tfrt_model_op_t* op, uint32_t index);
 
 // The name of the kernel that an op of |kind| is, static. Thread-safe.
 const char* tfrt_model_kind_name(tfrt_model_kind_t kind);
+
+// The name of the native function that |form| is, static; NULL: none. Thread-safe.
+const char* tfrt_model_form_native_name(tfrt_model_form_t form);
 
 // The type as MLIR prints it, static. Thread-safe.
 const char* tfrt_model_type_name(tfrt_model_type_t type);
