@@ -62,6 +62,12 @@ static void sample_triple(tfrt_kernel_frame_t* frame) {
   }
   tfrt_kernel_frame_set_i32(frame, 0, 0);
 }
+#elif defined(KEEPING)
+static void sample_triple(tfrt_kernel_frame_t* frame) {
+  // The mistake: a reference that nobody will drop.
+  tfrt_kernel_frame_set_i32(frame, 0, 6);
+  tfrt_async_value_retain(frame->results[0]);
+}
 #elif !defined(NO_KERNEL)
 static void sample_triple(tfrt_kernel_frame_t* frame) {
   tfrt_kernel_frame_set_i32(frame, 0, 3 * tfrt_kernel_frame_i32(frame, 0));

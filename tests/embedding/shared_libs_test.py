@@ -232,6 +232,13 @@ class SharedLibsTest(unittest.TestCase):
         clash = self.compile("clash", '-DTRIPLE="tfrt.add.i32"')
         self.assert_refused(clash, "clash.so", "tfrt.add.i32", "dialect of its own")
 
+    def test_a_kernel_that_keeps_a_reference_is_found_out(self):
+        library = self.compile("keeping", "-DKEEPING")
+        code, output, errors = run("bef_executor", "--shared_libs", library, self.bef)
+        self.assertEqual(code, 1)
+        self.assertIn(b"'triples' returned 6\n", output)
+        self.assertIn("function 'triples' changed the number of live AsyncValues by 1", errors)
+
     def test_a_function_that_never_ends_is_given_up_after_its_deadline(self):
         for name, queue, text in [
                 ("NEVER", "s", "its result 0 is not there: a kernel never resolved its result"),

@@ -11,7 +11,10 @@ import sys
 import tempfile
 import unittest
 
+from bef_runner import BefRunner
+
 BEF_EXECUTOR, DEBUG_TRACING, MLIR_TO_BEF = (os.path.abspath(path) for path in sys.argv[1:4])
+RUNNER = BefRunner(MLIR_TO_BEF, BEF_EXECUTOR)
 
 HELLO = """
 func.func @hello() {
@@ -24,20 +27,9 @@ func.func @hello() {
 
 class BefExecutorTest(unittest.TestCase):
     def run_program(self, text, *flags, executor=BEF_EXECUTOR):
-        """The lines that the program prints, what it says of errors, and its exit code."""
-        with tempfile.TemporaryDirectory() as folder:
-            source, bef = (os.path.join(folder, name) for name in ("test.mlir", "test.bef"))
-            with open(source, "w", encoding="utf-8") as stream:
-                stream.write(text)
-            subprocess.run([MLIR_TO_BEF, source, "-o", bef], check=True)
-            result = subprocess.run(
-                [executor, bef, *flags],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                universal_newlines=True,
-                check=False,
-            )
-        return result.stdout.splitlines()[2:], result.stderr, result.returncode
+        """The lines behind those about the set-up, what is said of errors, and the exit code."""
+        lines, errors, code = RUNNER.run(text, *flags, executor=executor)
+        return lines[2:], errors, code
 
     def test_metrics_are_written_to_a_file(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -216,6 +208,34 @@ class BefExecutorTest(unittest.TestCase):
             "'forever' returned <<error: the deadline of the request has passed>>",
         )
 
+    def assert_measured(self, lines, name, count):
+        """The lines are those of the benchmark `name`, all of them and in their order."""
+        times = [
+            what + which
+            for what in ("Time ", "CPU ")
+            for which in ("Min(ns)", "50%(ns)", "95%(ns)", "99%(ns)")
+        ]
+        wanted = ["Duration(ns)", "Count", *times, "CPU utilization(percent)"]
+        self.assertEqual([line.split(":")[:3] for line in lines], [["BM", name, w] for w in wanted])
+        for line in lines:
+            self.assertRegex(line, r": \d+$")
+        self.assertIn("BM:%s:Count: %d" % (name, count), lines)
+
+    def test_an_asynchronous_region_is_measured(self):
+        text = """
+          func.func @measure() {
+            %a = tfrt.constant.i32 3
+            tfrt_test.benchmark "add.i32"(%a : i32) duration_secs = 60, max_count = COUNT {
+              %b = tfrt.add.i32 %a, %a
+              tfrt.return %b : i32
+            }
+            tfrt.return
+          }"""
+        for count in "25", "25, num_warmup_runs = 4":
+            lines, _, code = self.run_program(text.replace("COUNT", count))
+            self.assertEqual((lines[1], code), ("--- Running 'measure':", 0))
+            self.assert_measured(lines[2:], "add.i32", 25)
+
     def test_a_synchronous_function_is_measured(self):
         text = """
           func.func @work(%a: i32) attributes {tfrt.sync} {
@@ -228,22 +248,8 @@ class BefExecutorTest(unittest.TestCase):
             tfrt.return
           }"""
         lines, _, code = self.run_program(text.replace("COUNT", "25"))
-        times = [
-            what + which
-            for what in ("Time ", "CPU ")
-            for which in ("Min(ns)", "50%(ns)", "95%(ns)", "99%(ns)")
-        ]
-        self.assertEqual(
-            ([line.split(":")[:3] for line in lines[2:]], code),
-            (
-                [
-                    ["BM", "work", name]
-                    for name in ["Duration(ns)", "Count", *times, "CPU utilization(percent)"]
-                ],
-                0,
-            ),
-        )
-        self.assertIn("BM:work:Count: 25", lines)
+        self.assertEqual(code, 0)
+        self.assert_measured(lines[2:], "work", 25)
         lines, _, code = self.run_program(text.replace("COUNT", "0"))
         self.assertEqual(
             (lines[-1], code),
