@@ -20,10 +20,12 @@ bool tfrt_kernel_run_check_arguments(tfrt_kernel_frame_t* frame, const tfrt_kern
 void tfrt_kernel_run_check_results(tfrt_kernel_frame_t* frame, const tfrt_kernel_site_t* site) {
   for (uint32_t i = 0; i < frame->result_count; ++i) {
     tfrt_async_value_t* result = frame->results[i];
-    tfrt_type_id_t actual = result->type_id;
-    if (result->kind == TFRT_ASYNC_VALUE_INDIRECT && tfrt_async_value_is_available(result)) {
-      actual = tfrt_async_value_resolved(result)->type_id;
-    }
+    tfrt_async_value_state_t state = tfrt_async_value_state(result);
+    // An error stands for a value of any type, whatever the one that failed was to be.
+    if (state == TFRT_ASYNC_VALUE_FAILED) continue;
+    tfrt_type_id_t actual = state == TFRT_ASYNC_VALUE_AVAILABLE
+                                ? tfrt_async_value_resolved(result)->type_id
+                                : result->type_id;
     bool known = actual != TFRT_TYPE_NONE && site->result_checks[i] != TFRT_TYPE_NONE;
     if (!known || site->result_checks[i] == actual) continue;
     tfrt_async_value_release(result);

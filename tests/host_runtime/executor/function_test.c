@@ -421,6 +421,21 @@ START_TEST(a_program_that_checks_all_types_finds_a_kernel_that_breaks_its_word) 
 }
 END_TEST
 
+START_TEST(an_error_has_any_type_whatever_the_value_was_to_be) {
+  static const small_kernel_t kernels[] = {
+      {.name = "test.fail_as_i1", .results = {0, 1}, .result_count = 2}};
+  small_program_t table = {.kernels = kernels,
+                           .kernel_count = 1,
+                           .register_count = 2,
+                           .results = {0, 1},
+                           .result_count = 2};
+  tfrt_kernel_registry_set_type_checks(small_program_host->registry, true);
+  tfrt_function_execute(load(&table, "main"), &context, NULL, results);
+  expect_error(0, "no i1");
+  expect_error(1, "no i1");
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   Suite* suite = suite_create("function");
   TCase* cases = tcase_create("function");
@@ -446,6 +461,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(cases, a_synchronous_function_stays_synchronous);
   tcase_add_test(cases, a_synchronous_function_gives_each_register_once_and_no_argument);
   tcase_add_test(cases, a_program_that_checks_all_types_finds_a_kernel_that_breaks_its_word);
+  tcase_add_test(cases, an_error_has_any_type_whatever_the_value_was_to_be);
   suite_add_tcase(suite, cases);
   return suite;
 }

@@ -46,6 +46,19 @@ static void set_twice(tfrt_kernel_frame_t* frame) {
 
 static void lie(tfrt_kernel_frame_t* frame) { tfrt_kernel_frame_set_i1(frame, 0, true); }
 
+// Results 0 and 1: a value that was to be an i1 and has failed, and an indirect value that stands
+// for it.
+static void fail_as_i1(tfrt_kernel_frame_t* frame) {
+  tfrt_async_value_t* value = tfrt_async_value_create_unconstructed(TFRT_TYPE_I1);
+  tfrt_status_t status = tfrt_status_create(TFRT_STATUS_INTERNAL, "no i1");
+  tfrt_async_value_set_error(value, status);
+  tfrt_status_release(status);
+  tfrt_indirect_value_t* indirect = tfrt_indirect_value_create();
+  tfrt_indirect_value_forward(indirect, value);
+  tfrt_kernel_frame_set(frame, 0, value);
+  tfrt_kernel_frame_set(frame, 1, &indirect->base);
+}
+
 static void sync_constant(tfrt_sync_frame_t* frame) {
   tfrt_sync_frame_set_i32(frame, 0, (int32_t)tfrt_bef_attribute_read_u32(frame->attributes[0]));
 }
@@ -81,6 +94,7 @@ static const tfrt_operand_descriptor_t awaited[] = {{"x", TFRT_TYPE_ANY, TFRT_OP
 static const tfrt_operand_descriptor_t demanded[] = {{"x", TFRT_TYPE_ANY, TFRT_OPERAND_DEMANDED}};
 static const tfrt_operand_descriptor_t passed[] = {{"x", TFRT_TYPE_ANY, TFRT_OPERAND_PASSED}};
 static const tfrt_result_descriptor_t i32_result[] = {{"r", "i32"}};
+static const tfrt_result_descriptor_t two_i32_results[] = {{"first", "i32"}, {"second", "i32"}};
 static const tfrt_result_descriptor_t i1_result[] = {{"r", "i1"}};
 static const tfrt_result_descriptor_t chain_result[] = {{"r", "!tfrt.chain"}};
 static const tfrt_result_descriptor_t any_result[] = {{"r", TFRT_TYPE_ANY}};
@@ -112,15 +126,22 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
     {.name = "test.forget", TFRT_RESULTS(i32_result), .flags = TFRT_KERNEL_SYNC_TOO},
     {.name = "test.unique", TFRT_OPERANDS(demanded), TFRT_RESULTS(i1_result)},
     {.name = "test.lie", TFRT_RESULTS(i32_result)},
+    {.name = "test.fail_as_i1", TFRT_RESULTS(two_i32_results)},
     {.name = "test.twice", TFRT_RESULTS(i32_result), .flags = TFRT_KERNEL_SYNC_TOO},
 };
 static const tfrt_kernel_table_t table = {descriptors, TFRT_ARRAY_SIZE(descriptors)};
 static const tfrt_kernel_registration_t registrations[] = {
-    {"test.constant", constant},   {"test.add", add},
-    {"test.late", late},           {"test.fail", report_failure},
-    {"test.call", call_function},  {"test.negative", negative},
-    {"test.wait", wait_for_value}, {"test.forget", forget},
-    {"test.unique", unique},       {"test.lie", lie},
+    {"test.constant", constant},
+    {"test.add", add},
+    {"test.late", late},
+    {"test.fail", report_failure},
+    {"test.call", call_function},
+    {"test.negative", negative},
+    {"test.wait", wait_for_value},
+    {"test.forget", forget},
+    {"test.unique", unique},
+    {"test.lie", lie},
+    {"test.fail_as_i1", fail_as_i1},
     {"test.twice", set_twice},
 };
 static const tfrt_sync_kernel_registration_t sync_registrations[] = {
