@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Products of square matrices by the kernels that come with the runtime, beside cuBLAS where its
+// library is found: both make 2 n^3 operations.
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/gpu/device_bench.h"
+
+extern const char tfrt_standard_kernels_image[];
+extern const char tfrt_f16_kernels_image[];
+extern const char tfrt_bf16_kernels_image[];
+
+// cuBLAS's numbers for what is used of it.
+enum { CUBLAS_OP_N = 0, CUBLAS_COMPUTE_32F = 68, CUBLAS_GEMM_DEFAULT = -1 };
+
+typedef int (*tfrt_cublas_create_fn_t)(void** handle);
+typedef int (*tfrt_cublas_set_stream_fn_t)(void* handle, tfrt_cuda_stream_handle_t stream);
+typedef int (*tfrt_cublas_gemm_fn_t)(void* handle, int left_op, int right_op, int m, int n, int k,
+                                     const void* alpha, const void* a, int a_type, int a_stride,
+                                     const void* b, int b_type, int b_stride, const void* beta,
+                                     void* c, int c_type, int c_stride, int compute, int algorithm);
+
+// An element type: its kernel, and what cuBLAS calls it.
+typedef struct tfrt_matmul_type_s {
+  const char* name;
+  const char* image;
+  uint32_t architecture;  // of the GPUs that know it
+  uint32_t element_size;
+  uint32_t tile;      // columns and rows of a block of threads
+  uint32_t block[2];  // its threads
+  int cublas_type;
+} tfrt_matmul_type_t;
+
+static const tfrt_matmul_type_t types[] = {
+    {"f32", tfrt_standard_kernels_image, 70, 4, 16, {16, 16}, 0},
+    {"f16", tfrt_f16_kernels_image, 70, 2, 128, {256, 1}, 2},
+    {"bf16", tfrt_bf16_kernels_image, 80, 2, 128, {256, 1}, 14},
+};
+
+typedef struct tfrt_matmul_bench_s {
+  tfrt_device_bench_t* bench;
+  const tfrt_matmul_type_t* type;
+  tfrt_device_function_t* function;
+  tfrt_device_buffer_t* matrices[3];
+  uint32_t size;
+  void* cublas;  // the handle; NULL: there is no cuBLAS
+  tfrt_cublas_gemm_fn_t gemm;
+} tfrt_matmul_bench_t;
+
+// --- cuBLAS ----------------------------------------------------------------------------------
+
+static void* tfrt_matmul_bench_open_library(void) {
+  static const char* const names[] = {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11"};
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(names); ++i) {
+    void* library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    if (library) return library;
+  }
+  return NULL;
+}
+
+// Sets |address|, of |size| bytes, to the entry point |name|; returns whether there is one.
+static bool tfrt_matmul_bench_find(void* library, const char* name, void* address, size_t size) {
+  void* found = dlsym(library, name);
+  if (found) memcpy(address, &found, size);
+  return found != NULL;
+}
+
+// Looks for cuBLAS, unless this is for show.
+static void tfrt_matmul_bench_open_cublas(tfrt_matmul_bench_t* state) {
+  tfrt_cublas_create_fn_t create = NULL;
+  tfrt_cublas_set_stream_fn_t set_stream = NULL;
+  void* library = state->bench->library ? NULL : tfrt_matmul_bench_open_library();
+  if (!library) return;
+  bool found =
+      tfrt_matmul_bench_find(library, "cublasCreate_v2", &create, sizeof(create)) &&
+      tfrt_matmul_bench_find(library, "cublasSetStream_v2", &set_stream, sizeof(set_stream)) &&
+      tfrt_matmul_bench_find(library, "cublasGemmEx", &state->gemm, sizeof(state->gemm));
+  if (!found || create(&state->cublas) != 0) {
+    state->cublas = NULL;
+  } else if (set_stream(state->cublas, state->bench->plain_streams[0]) != 0) {
+    state->cublas = NULL;
+  }
+}
+
+static const void* tfrt_matmul_bench_matrix(const tfrt_matmul_bench_t* state, int index) {
+  return (const void*)(uintptr_t)state->matrices[index]->address;
+}
+
+// cuBLAS's matrices are transposed: so is the product, if left and right change places.
+static void tfrt_matmul_bench_cublas(void* argument) {
+  tfrt_matmul_bench_t* state = argument;
+  const float one = 1;
+  const float zero = 0;
+  int n = (int)state->size;
+  int type = state->type->cublas_type;
+  int result =
+      state->gemm(state->cublas, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one,
+                  tfrt_matmul_bench_matrix(state, 1), type, n, tfrt_matmul_bench_matrix(state, 0),
+                  type, n, &zero, (void*)(uintptr_t)state->matrices[2]->address, type, n,
+                  CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+  if (result != 0) {
+    tfrt_device_bench_ok(
+        tfrt_status_create(TFRT_STATUS_INTERNAL, "cublasGemmEx gave the status %d", result));
+  }
+  tfrt_device_bench_finish_plain(state->bench, 0);
+}
+
+// --- Ours ------------------------------------------------------------------------------------
+
+static void tfrt_matmul_bench_ours(void* argument) {
+  tfrt_matmul_bench_t* state = argument;
+  const tfrt_matmul_type_t* type = state->type;
+  uint32_t blocks = (state->size + type->tile - 1) / type->tile;
+  tfrt_device_launch_t launch = {.grid = {blocks, blocks, 1},
+                                 .block = {type->block[0], type->block[1], 1}};
+  tfrt_device_argument_t size = {.bytes = &state->size, .size = sizeof(state->size)};
+  tfrt_device_argument_t arguments[] = {{.buffer = state->matrices[0]},
+                                        {.buffer = state->matrices[1]},
+                                        {.buffer = state->matrices[2]},
+                                        size,
+                                        size,
+                                        size};
+  tfrt_device_bench_ok(tfrt_device_stream_launch(state->bench->streams[0], state->function, &launch,
+                                                 arguments, TFRT_ARRAY_SIZE(arguments)));
+  tfrt_device_bench_finish(state->bench, 0);
+}
+
+static void tfrt_matmul_bench_prepare(tfrt_matmul_bench_t* state) {
+  tfrt_device_stream_t* stream = state->bench->streams[0];
+  size_t bytes = (size_t)state->size * state->size * state->type->element_size;
+  char name[32];
+  snprintf(name, sizeof(name), "tfrt_matmul_%s", state->type->name);
+  tfrt_device_module_t* module;
+  const char* image = state->type->image;
+  tfrt_device_bench_ok(
+      tfrt_device_load_module(state->bench->device, image, strlen(image), &module));
+  tfrt_device_bench_ok(tfrt_device_module_function(module, name, &state->function));
+  tfrt_device_module_release(module);
+  for (int i = 0; i < 3; ++i) {
+    tfrt_device_bench_ok(tfrt_device_allocator_allocate(state->bench->allocator, stream, bytes,
+                                                        &state->matrices[i]));
+    // Small numbers of either type.
+    tfrt_device_bench_ok(tfrt_device_stream_fill(stream, state->matrices[i], 0x3c, 1));
+  }
+  tfrt_device_bench_finish(state->bench, 0);
+}
+
+static void tfrt_matmul_bench_run(tfrt_matmul_bench_t* state) {
+  tfrt_matmul_bench_prepare(state);
+  double operations = 2.0 * state->size * state->size * state->size;
+  double ours = operations / tfrt_device_bench_measure(tfrt_matmul_bench_ours, state) / 1000;
+  printf("| product of matrices, %s, %u (beside cuBLAS) | ", state->type->name, state->size);
+  if (state->cublas) {
+    double theirs = operations / tfrt_device_bench_measure(tfrt_matmul_bench_cublas, state) / 1000;
+    printf("%.1f TFLOP/s | %.1f TFLOP/s | %.2f |\n", theirs, ours, ours / theirs);
+  } else {
+    printf("no cuBLAS | %.1f TFLOP/s | - |\n", ours);
+  }
+  for (int i = 0; i < 3; ++i) tfrt_device_buffer_release(state->matrices[i]);
+  tfrt_device_function_release(state->function);
+}
+
+void tfrt_device_bench_run_matmul(tfrt_device_bench_t* bench) {
+  static const uint32_t sizes[] = {4096, 8192};
+  static const uint32_t sizes_for_show[] = {16, 32};
+  tfrt_matmul_bench_t state = {.bench = bench};
+  tfrt_matmul_bench_open_cublas(&state);
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(types); ++i) {
+    if (bench->device->properties.architecture < types[i].architecture) continue;
+    for (size_t k = 0; k < TFRT_ARRAY_SIZE(sizes); ++k) {
+      state.type = &types[i];
+      state.size = bench->library ? sizes_for_show[k] : sizes[k];
+      tfrt_matmul_bench_run(&state);
+    }
+  }
+}
