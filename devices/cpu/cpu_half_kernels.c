@@ -91,21 +91,16 @@ static tfrt_status_t tfrt_cpu_softmax_half_rows(const tfrt_cpu_half_t* type,
 }
 
 static tfrt_status_t tfrt_cpu_matmul_halves(const tfrt_cpu_half_t* type, void* const* parameters) {
-  const uint16_t* a = tfrt_cpu_halves(parameters, 0);
-  const uint16_t* b = tfrt_cpu_halves(parameters, 1);
-  uint16_t* target = tfrt_cpu_halves(parameters, 2);
-  size_t rows = tfrt_cpu_ui32(parameters, 3);
-  size_t inner = tfrt_cpu_ui32(parameters, 4);
-  size_t columns = tfrt_cpu_ui32(parameters, 5);
-  for (size_t row = 0; row < rows; ++row) {
-    for (size_t column = 0; column < columns; ++column) {
-      float sum = 0;
-      for (size_t i = 0; i < inner; ++i) {
-        sum += tfrt_cpu_half_at(type, a, row * inner + i) *
-               tfrt_cpu_half_at(type, b, i * columns + column);
-      }
-      target[row * columns + column] = type->from((double)sum);
+  tfrt_cpu_matmul_t m = tfrt_cpu_matmul_read(parameters);
+  for (size_t element = 0; element < m.rows * m.columns; ++element) {
+    size_t row = element / m.columns;
+    size_t column = element % m.columns;
+    float sum = 0;
+    for (size_t i = 0; i < m.inner; ++i) {
+      sum += tfrt_cpu_half_at(type, m.a, row * m.inner + i) *
+             tfrt_cpu_half_at(type, m.b, i * m.columns + column);
     }
+    ((uint16_t*)m.target)[element] = type->from((double)sum);
   }
   return NULL;
 }

@@ -14,6 +14,28 @@ static inline uint32_t tfrt_cpu_ui32(void* const* parameters, int index) {
   return *(const uint32_t*)parameters[index];
 }
 
+// Two matrices and their product.
+typedef struct tfrt_cpu_matmul_s {
+  const void* a;
+  const void* b;
+  void* target;
+  size_t rows;
+  size_t inner;
+  size_t columns;
+} tfrt_cpu_matmul_t;
+
+// What the parameters of a product of matrices say.
+static inline tfrt_cpu_matmul_t tfrt_cpu_matmul_read(void* const* parameters) {
+  return (tfrt_cpu_matmul_t){
+      .a = *(void**)parameters[0],
+      .b = *(void**)parameters[1],
+      .target = *(void**)parameters[2],
+      .rows = tfrt_cpu_ui32(parameters, 3),
+      .inner = tfrt_cpu_ui32(parameters, 4),
+      .columns = tfrt_cpu_ui32(parameters, 5),
+  };
+}
+
 // `half`: of f16 as of bf16.
 tfrt_status_t tfrt_cpu_fill_half(const tfrt_device_launch_t* launch, void* const* parameters);
 tfrt_status_t tfrt_cpu_copy_half(const tfrt_device_launch_t* launch, void* const* parameters);

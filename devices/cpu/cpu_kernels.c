@@ -89,17 +89,15 @@ static tfrt_status_t tfrt_cpu_softmax_rows_f32(const tfrt_device_launch_t* launc
 static tfrt_status_t tfrt_cpu_matmul_f32(const tfrt_device_launch_t* launch,
                                          void* const* parameters) {
   (void)launch;
-  const float* a = tfrt_cpu_floats(parameters, 0);
-  const float* b = tfrt_cpu_floats(parameters, 1);
-  float* target = tfrt_cpu_floats(parameters, 2);
-  size_t rows = tfrt_cpu_ui32(parameters, 3);
-  size_t inner = tfrt_cpu_ui32(parameters, 4);
-  size_t columns = tfrt_cpu_ui32(parameters, 5);
-  for (size_t row = 0; row < rows; ++row) {
-    for (size_t column = 0; column < columns; ++column) {
+  tfrt_cpu_matmul_t m = tfrt_cpu_matmul_read(parameters);
+  const float* a = m.a;
+  const float* b = m.b;
+  float* target = m.target;
+  for (size_t row = 0; row < m.rows; ++row) {
+    for (size_t column = 0; column < m.columns; ++column) {
       float sum = 0;
-      for (size_t i = 0; i < inner; ++i) sum += a[row * inner + i] * b[i * columns + column];
-      target[row * columns + column] = sum;
+      for (size_t i = 0; i < m.inner; ++i) sum += a[row * m.inner + i] * b[i * m.columns + column];
+      target[row * m.columns + column] = sum;
     }
   }
   return NULL;

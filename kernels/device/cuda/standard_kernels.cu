@@ -3,7 +3,8 @@
 // Kernels that come with the runtime, for CUDA devices. standard_kernels.ptx is made of this by
 // kernels/device/cuda/compile.sh; devices/cpu/cpu_kernels.h says what each of them does.
 
-#define BLOCK 256
+#include "block.cuh"
+
 #define TILE 16
 
 extern "C" {
@@ -36,28 +37,6 @@ __global__ void tfrt_multiply_f32(const float* a, const float* b, float* target,
     target[i] = a[i] * b[i];
   }
 }
-
-}  // extern "C"
-
-// What a block's threads have together, by |combine|; all of them get it. The block has BLOCK
-// threads at most, a power of two.
-template <typename F>
-__device__ float reduce(float value, F combine) {
-  __shared__ float parts[BLOCK];
-  parts[threadIdx.x] = value;
-  __syncthreads();
-  for (unsigned int step = blockDim.x / 2; step > 0; step /= 2) {
-    if (threadIdx.x < step) {
-      parts[threadIdx.x] = combine(parts[threadIdx.x], parts[threadIdx.x + step]);
-    }
-    __syncthreads();
-  }
-  float result = parts[0];
-  __syncthreads();
-  return result;
-}
-
-extern "C" {
 
 // One block per row.
 __global__ void tfrt_sum_rows_f32(const float* source, float* target, unsigned int columns) {
