@@ -3,8 +3,8 @@
 // Custom forms: walks the words of the op table's |assembly| and the tokens of the text
 // side by side.
 
-#include "host_runtime/executor/assembly.h"
 #include "compiler/parser_impl.h"
+#include "host_runtime/executor/assembly.h"
 
 // Where a walk stands.
 typedef struct walk_s {
@@ -108,7 +108,7 @@ static bool parse_args(walk_t* walk) {
   size_t mark = parser->pointers.count;
   if (tfrt_parser_accept(parser, ',')) {
     if (!tfrt_parser_accept_word(parser, "args")) {
-      return tfrt_parser_fail(parser, "expected 'args' in this op");
+      return tfrt_parser_miss(parser, "expected 'args' in this op");
     }
     if (!tfrt_parser_expect(parser, '(', "behind 'args'") || !parse_operands(walk, false) ||
         !tfrt_parser_expect(parser, ')', "behind the arguments") ||
@@ -227,11 +227,11 @@ static bool parse_attribute(walk_t* walk, const tfrt_assembly_word_t* word) {
   if (word->kind == TFRT_ASSEMBLY_SYMBOL) {
     value = tfrt_parser_symbol(parser);
   } else if (word->kind == TFRT_ASSEMBLY_SYMBOL_ARRAY) {
-    if (parser->token.kind != '[') return tfrt_parser_fail(parser, "expected [@f, @g, ...]");
+    if (parser->token.kind != '[') return tfrt_parser_miss(parser, "expected [@f, @g, ...]");
     value = tfrt_parser_attribute(parser);
   } else if (word->kind == TFRT_ASSEMBLY_KEYWORD) {
     if (parser->token.kind != TFRT_TOKEN_WORD) {
-      return tfrt_parser_fail(parser, "expected the name of a %s", entry->name);
+      return tfrt_parser_miss(parser, "expected the name of a %s", entry->name);
     }
     value = tfrt_ir_attribute_string(parser->context, parser->token.text, NULL);
     tfrt_parser_advance(parser);
@@ -249,7 +249,7 @@ static bool parse_settings(walk_t* walk) {
   if (parser->token.kind != TFRT_TOKEN_WORD) return true;
   do {
     if (parser->token.kind != TFRT_TOKEN_WORD) {
-      return tfrt_parser_fail(parser, "expected the name of a setting");
+      return tfrt_parser_miss(parser, "expected the name of a setting");
     }
     const tfrt_attribute_descriptor_t* entry = find_attribute(walk, parser->token.text);
     if (!entry) {
@@ -390,7 +390,7 @@ static bool parse_text(walk_t* walk, const tfrt_assembly_word_t* word) {
     tfrt_parser_advance(parser);
     return true;
   }
-  return tfrt_parser_fail(parser, "expected '%.*s' in this op",
+  return tfrt_parser_miss(parser, "expected '%.*s' in this op",
                           TFRT_STRING_VIEW_ARGUMENTS(word->name));
 }
 

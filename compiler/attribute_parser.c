@@ -28,7 +28,7 @@ static const tfrt_ir_attribute_t* parse_number(tfrt_parser_t* parser) {
   bool negative = tfrt_parser_accept(parser, '-');
   tfrt_token_t token = parser->token;
   if (token.kind != TFRT_TOKEN_INTEGER && token.kind != TFRT_TOKEN_FLOAT) {
-    tfrt_parser_fail(parser, "expected a number behind '-'");
+    tfrt_parser_miss(parser, "expected a number behind '-'");
     return NULL;
   }
   tfrt_parser_advance(parser);
@@ -79,7 +79,7 @@ static bool parse_entry(tfrt_parser_t* parser) {
   } else if (parser->token.kind == TFRT_TOKEN_STRING) {
     entry.name = tfrt_parser_string(parser);
   } else {
-    return tfrt_parser_fail(parser, "expected the name of an attribute");
+    return tfrt_parser_miss(parser, "expected the name of an attribute");
   }
   if (!entry.name) return false;
   entry.value = tfrt_parser_accept(parser, '=') ? tfrt_parser_attribute(parser)
@@ -163,7 +163,7 @@ static const tfrt_ir_attribute_t* parse_distinct(tfrt_parser_t* parser) {
   if (!tfrt_parser_expect(parser, '[', "behind 'distinct'")) return NULL;
   if (!tfrt_parser_small_number(parser, &number)) return NULL;
   if (parser->token.kind != ']' || !is_bracket_next(parser)) {
-    tfrt_parser_fail(parser, "expected ']<' in a distinct attribute");
+    tfrt_parser_miss(parser, "expected ']<' in a distinct attribute");
     return NULL;
   }
   return parse_opaque(parser, begin, false);
@@ -291,7 +291,7 @@ static const tfrt_ir_attribute_t* parse_inner(tfrt_parser_t* parser) {
       break;
   }
   if (!tfrt_parser_at_type(parser)) {
-    tfrt_parser_fail(parser, "expected an attribute: a number, a string, a symbol, a type ...");
+    tfrt_parser_miss(parser, "expected an attribute: a number, a string, a symbol, a type ...");
     return NULL;
   }
   const tfrt_ir_type_t* type = tfrt_parser_type(parser);
@@ -341,7 +341,7 @@ const tfrt_ir_attribute_t* tfrt_parser_literal(tfrt_parser_t* parser, tfrt_attri
   bool negative = tfrt_parser_accept(parser, '-');
   tfrt_token_t token = parser->token;
   if (token.kind != TFRT_TOKEN_INTEGER && token.kind != TFRT_TOKEN_FLOAT) {
-    tfrt_parser_fail(parser, "expected a number behind '-'");
+    tfrt_parser_miss(parser, "expected a number behind '-'");
     return NULL;
   }
   tfrt_parser_advance(parser);

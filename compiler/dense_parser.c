@@ -31,7 +31,7 @@ static bool parse_leaf(tfrt_parser_t* parser) {
       literal.token.kind == TFRT_TOKEN_INTEGER || literal.token.kind == TFRT_TOKEN_FLOAT;
   bool is_truth = tfrt_parser_at_word(parser, "true") || tfrt_parser_at_word(parser, "false");
   if (!is_number && (literal.negative || !is_truth)) {
-    return tfrt_parser_fail(parser, "expected a number, 'true' or 'false' in a dense attribute");
+    return tfrt_parser_miss(parser, "expected a number, 'true' or 'false' in a dense attribute");
   }
   tfrt_parser_advance(parser);
   return tfrt_scratch_push(&parser->literals, &literal);

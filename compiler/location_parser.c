@@ -79,7 +79,7 @@ static const tfrt_ir_location_t* parse_call_site(tfrt_parser_t* parser) {
   const tfrt_ir_location_t* callee = parse_inner(parser);
   if (!callee) return NULL;
   if (!tfrt_parser_accept_word(parser, "at")) {
-    tfrt_parser_fail(parser, "expected 'at' in a call site");
+    tfrt_parser_miss(parser, "expected 'at' in a call site");
     return NULL;
   }
   const tfrt_ir_location_t* caller = parse_inner(parser);
@@ -117,7 +117,7 @@ static const tfrt_ir_location_t* parse_kind(tfrt_parser_t* parser) {
   }
   if (tfrt_parser_accept_word(parser, "callsite")) return parse_call_site(parser);
   if (tfrt_parser_accept_word(parser, "fused")) return parse_fused(parser);
-  tfrt_parser_fail(parser,
+  tfrt_parser_miss(parser,
                    "expected a location: \"file\":line:column, \"name\", callsite, fused, "
                    "unknown or an alias");
   return NULL;

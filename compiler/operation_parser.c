@@ -9,7 +9,7 @@
 bool tfrt_parser_value_reference(tfrt_parser_t* parser, tfrt_value_reference_t* out_reference) {
   *out_reference = (tfrt_value_reference_t){.offset = parser->token.offset};
   if (parser->token.kind != TFRT_TOKEN_PERCENT) {
-    return tfrt_parser_fail(parser, "expected a value such as %%name");
+    return tfrt_parser_miss(parser, "expected a value such as %%name");
   }
   out_reference->name = tfrt_ir_string_get(parser->context, parser->token.text);
   tfrt_parser_advance(parser);
@@ -80,7 +80,7 @@ static bool parse_successors(tfrt_parser_t* parser, tfrt_parser_op_t* op,
   size_t mark = parser->pointers.count;
   do {
     if (parser->token.kind != TFRT_TOKEN_CARET) {
-      return tfrt_parser_fail(parser, "expected a block such as ^bb1");
+      return tfrt_parser_miss(parser, "expected a block such as ^bb1");
     }
     const tfrt_ir_string_t* label = tfrt_ir_string_get(parser->context, parser->token.text);
     tfrt_ir_block_t* block = region->first_block;

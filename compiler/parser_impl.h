@@ -51,7 +51,8 @@ typedef struct tfrt_parser_s {
   tfrt_ir_context_t* context;
   tfrt_diagnostics_t* diagnostics;
   tfrt_lexer_t lexer;
-  tfrt_token_t token;  // the next one that nobody has consumed
+  tfrt_token_t token;   // the next one that nobody has consumed
+  size_t previous_end;  // of the token before it
   tfrt_op_index_t index;
   tfrt_value_scopes_t scopes;
   tfrt_hash_table_t attribute_aliases;
@@ -115,6 +116,9 @@ void tfrt_parser_move(tfrt_parser_t* parser, size_t position);
 bool tfrt_parser_fail(tfrt_parser_t* parser, const char* format, ...) TFRT_PRINTF(2, 3);
 bool tfrt_parser_fail_at(tfrt_parser_t* parser, size_t offset, const char* format, ...)
     TFRT_PRINTF(3, 4);
+// Reports what is missing before the token at hand: there, or, if that begins a line, behind the
+// token before it. Returns false.
+bool tfrt_parser_miss(tfrt_parser_t* parser, const char* format, ...) TFRT_PRINTF(2, 3);
 // Consumes the token if it is of |kind|, or is the word |word|.
 bool tfrt_parser_accept(tfrt_parser_t* parser, int kind);
 bool tfrt_parser_accept_word(tfrt_parser_t* parser, const char* word);

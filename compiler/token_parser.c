@@ -7,11 +7,13 @@
 void tfrt_parser_advance(tfrt_parser_t* parser) {
   if (parser->token.kind == '{') ++parser->brace_depth;
   if (parser->token.kind == '}') --parser->brace_depth;
+  parser->previous_end = parser->lexer.position;
   parser->token = tfrt_lexer_next(&parser->lexer);
 }
 
 void tfrt_parser_move(tfrt_parser_t* parser, size_t position) {
   tfrt_lexer_move(&parser->lexer, &parser->token, position);
+  parser->previous_end = position;
   parser->token = tfrt_lexer_next(&parser->lexer);
 }
 
@@ -29,6 +31,18 @@ bool tfrt_parser_fail_at(tfrt_parser_t* parser, size_t offset, const char* forma
   va_list arguments;
   va_start(arguments, format);
   tfrt_diagnostics_report_v(parser->diagnostics, TFRT_SEVERITY_ERROR, offset, format, arguments);
+  va_end(arguments);
+  return false;
+}
+
+bool tfrt_parser_miss(tfrt_parser_t* parser, const char* format, ...) {
+  if (parser->token.kind == TFRT_TOKEN_ERROR) return false;
+  bool is_elsewhere = parser->token.begins_line && parser->previous_end > 0;
+  va_list arguments;
+  va_start(arguments, format);
+  tfrt_diagnostics_report_v(parser->diagnostics, TFRT_SEVERITY_ERROR,
+                            is_elsewhere ? parser->previous_end : parser->token.offset, format,
+                            arguments);
   va_end(arguments);
   return false;
 }
@@ -73,7 +87,7 @@ static const char* kind_text(int kind, char* buffer, size_t size) {
 bool tfrt_parser_expect(tfrt_parser_t* parser, int kind, const char* where) {
   if (tfrt_parser_accept(parser, kind)) return true;
   char buffer[8];
-  return tfrt_parser_fail(parser, "expected %s %s", kind_text(kind, buffer, sizeof(buffer)), where);
+  return tfrt_parser_miss(parser, "expected %s %s", kind_text(kind, buffer, sizeof(buffer)), where);
 }
 
 bool tfrt_parser_enter(tfrt_parser_t* parser) {
@@ -143,7 +157,7 @@ bool tfrt_parser_find_closing(tfrt_parser_t* parser, size_t begin, size_t* out_e
 
 const tfrt_ir_string_t* tfrt_parser_string(tfrt_parser_t* parser) {
   if (parser->token.kind != TFRT_TOKEN_STRING) {
-    tfrt_parser_fail(parser, "expected a string");
+    tfrt_parser_miss(parser, "expected a string");
     return NULL;
   }
   if (!tfrt_lexer_decode_string(&parser->lexer, &parser->token, &parser->text)) return NULL;
@@ -154,7 +168,7 @@ const tfrt_ir_string_t* tfrt_parser_string(tfrt_parser_t* parser) {
 
 const tfrt_ir_string_t* tfrt_parser_symbol_name(tfrt_parser_t* parser) {
   if (parser->token.kind != TFRT_TOKEN_AT) {
-    tfrt_parser_fail(parser, "expected a symbol such as @name");
+    tfrt_parser_miss(parser, "expected a symbol such as @name");
     return NULL;
   }
   tfrt_token_t token = parser->token;
@@ -175,12 +189,12 @@ const tfrt_ir_string_t* tfrt_parser_symbol_name(tfrt_parser_t* parser) {
 bool tfrt_parser_small_number(tfrt_parser_t* parser, uint32_t* out_value) {
   *out_value = 0;
   if (parser->token.kind != TFRT_TOKEN_INTEGER) {
-    return tfrt_parser_fail(parser, "expected a number");
+    return tfrt_parser_miss(parser, "expected a number");
   }
   uint32_t value = 0;
   for (size_t i = 0; i < parser->token.text.size; ++i) {
     char c = parser->token.text.data[i];
-    if (c < '0' || c > '9') return tfrt_parser_fail(parser, "expected a decimal number");
+    if (c < '0' || c > '9') return tfrt_parser_miss(parser, "expected a decimal number");
     if (value > (INT32_MAX - 9) / 10) {
       return tfrt_parser_fail(parser, "this number is too big; it must be below 2^31");
     }

@@ -246,7 +246,7 @@ static const tfrt_ir_type_t* parse_inner(tfrt_parser_t* parser) {
     tfrt_parser_fail(parser, "unknown type '%.*s'; a dialect's type begins with '!'",
                      TFRT_STRING_VIEW_ARGUMENTS(parser->token.text));
   } else {
-    tfrt_parser_fail(parser, "expected a type");
+    tfrt_parser_miss(parser, "expected a type");
   }
   return type;
 }

@@ -265,6 +265,18 @@ START_TEST(types_and_attributes_say_what_they_miss) {
 }
 END_TEST
 
+START_TEST(what_is_missing_at_the_end_of_a_line_is_missing_there) {
+  test_expect_errors(
+      "%a = tfrt.constant.i32\n"
+      "\n"
+      "%b = tfrt.add.i32 %a,  // and nothing more\n"
+      "tfrt.return %b :\n",
+      "1:23: error: expected an attribute: a number, a string, a symbol, a type ...\n"
+      "3:22: error: expected a value such as %name\n"
+      "4:17: error: expected a type\n");
+}
+END_TEST
+
 START_TEST(what_is_open_must_be_closed) {
   test_expect_errors("func.func @f() {\n  tfrt.return\n",
                      "1:16: error: this region is never closed: a '}' is missing\n");
@@ -454,6 +466,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(built, a_single_type_or_attribute_can_be_parsed);
   TCase* refused = tcase_create("refused");
   tcase_add_test(refused, several_errors_are_reported_in_one_go);
+  tcase_add_test(refused, what_is_missing_at_the_end_of_a_line_is_missing_there);
   tcase_add_test(refused, a_value_has_one_type_and_one_definition);
   tcase_add_test(refused, regions_of_control_flow_see_their_operands_only);
   tcase_add_test(refused, numbers_must_fit_their_type);
