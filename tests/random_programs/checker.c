@@ -18,11 +18,15 @@
 #include "tests/random_programs/generator.h"
 #include "tests/random_programs/image.h"
 #include "tests/random_programs/interpreter.h"
+#include "tests/random_programs/shuffling_work_queue.h"
 
-enum { TFRT_CHECKER_QUEUES = 4, TFRT_CHECKER_MAX_STEPS = 1500, TFRT_CHECKER_SPANS = 64 };
+enum { TFRT_CHECKER_QUEUES = 5, TFRT_CHECKER_MAX_STEPS = 1500, TFRT_CHECKER_SPANS = 64 };
 
-// 0: the inline queue.
-static const int tfrt_checker_threads[TFRT_CHECKER_QUEUES] = {0, 1, 2, 4};
+enum { TFRT_CHECKER_INLINE = 0, TFRT_CHECKER_SHUFFLING = -1 };
+
+// Of the pools among the queues.
+static const int tfrt_checker_threads[TFRT_CHECKER_QUEUES] = {TFRT_CHECKER_INLINE,
+                                                              TFRT_CHECKER_SHUFFLING, 1, 2, 4};
 
 struct tfrt_model_checker_s {
   tfrt_host_context_t* hosts[TFRT_CHECKER_QUEUES];
@@ -35,7 +39,7 @@ struct tfrt_model_checker_s {
 typedef struct tfrt_checker_way_s {
   bool has_scope;
   bool has_trace;          // the way without a schedule
-  bool resolves_in_queue;  // late arguments come from a thread of the queue, not from this one
+  bool resolves_in_queue;  // late arguments, and a cancel, come from a thread of the queue
   bool is_cancelled;       // from outside, at any time
   enum { TFRT_CHECKER_LEND, TFRT_CHECKER_GIVE, TFRT_CHECKER_IN_QUEUE } entry;
 } tfrt_checker_way_t;
@@ -54,6 +58,7 @@ typedef struct tfrt_checker_run_s {
   const tfrt_model_function_t* main;
   tfrt_host_context_t* host;
   tfrt_request_context_t* request;
+  tfrt_task_t cancel;
   tfrt_program_t* program;
   tfrt_call_scope_t scope;
   tfrt_task_t scope_done;
@@ -71,6 +76,21 @@ static void tfrt_checker_must(tfrt_status_t status, const char* what) {
   abort();
 }
 
+static tfrt_work_queue_t* tfrt_checker_make_queue(int threads) {
+  tfrt_allocator_t system = tfrt_allocator_system();
+  tfrt_work_queue_t* queue = NULL;
+  if (threads == TFRT_CHECKER_SHUFFLING) {
+    queue = tfrt_shuffling_work_queue_create(system);
+  } else if (threads == TFRT_CHECKER_INLINE) {
+    tfrt_checker_must(tfrt_inline_work_queue_create(system, &queue), "queue");
+  } else {
+    tfrt_thread_pool_options_t options = {.thread_count = threads, .blocking_thread_count = 1};
+    tfrt_checker_must(tfrt_thread_pool_work_queue_create(&options, system, &queue), "queue");
+  }
+  if (!queue) abort();
+  return queue;
+}
+
 tfrt_model_checker_t* tfrt_model_checker_allocate(void) {
   tfrt_allocator_t system = tfrt_allocator_system();
   tfrt_model_checker_t* checker = tfrt_allocator_allocate_zeroed(system, sizeof(*checker));
@@ -79,13 +99,7 @@ tfrt_model_checker_t* tfrt_model_checker_allocate(void) {
   checker->model = model;
   tfrt_counting_allocator_initialize(&checker->counts, system, TFRT_COUNTING_ALLOCATOR_UNLIMITED);
   for (int i = 0; i < TFRT_CHECKER_QUEUES; ++i) {
-    tfrt_work_queue_t* queue = NULL;
-    tfrt_thread_pool_options_t options = {.thread_count = tfrt_checker_threads[i],
-                                          .blocking_thread_count = 1};
-    tfrt_checker_must(options.thread_count == 0
-                          ? tfrt_inline_work_queue_create(system, &queue)
-                          : tfrt_thread_pool_work_queue_create(&options, system, &queue),
-                      "queue");
+    tfrt_work_queue_t* queue = tfrt_checker_make_queue(tfrt_checker_threads[i]);
     tfrt_checker_must(
         tfrt_host_context_allocate(system, tfrt_clock_system(), queue, &checker->hosts[i]), "host");
     tfrt_kernel_registry_t* registry = checker->hosts[i]->registry;
@@ -233,10 +247,21 @@ static void tfrt_checker_cancel(tfrt_checker_run_t* run) {
   tfrt_status_release(reason);
 }
 
+static void tfrt_checker_on_cancel(tfrt_task_t* task) {
+  tfrt_checker_run_t* run = TFRT_CONTAINER_OF(task, tfrt_checker_run_t, cancel);
+  tfrt_checker_cancel(run);
+  tfrt_request_context_release(run->request);
+}
+
 // Runs the program to its end.
 static void tfrt_checker_execute(tfrt_checker_run_t* run, tfrt_checker_way_t way) {
-  tfrt_checker_start(run, way);
   tfrt_work_queue_t* queue = run->host->work_queue;
+  if (way.is_cancelled && way.resolves_in_queue) {
+    tfrt_request_context_retain(run->request);
+    tfrt_task_initialize(&run->cancel, tfrt_checker_on_cancel);
+    tfrt_work_queue_add_task(queue, &run->cancel);
+  }
+  tfrt_checker_start(run, way);
   for (uint32_t i = run->main->argument_count; i-- > 0;) {
     tfrt_task_t* resolve = &run->arguments[i].resolve;
     if (way.resolves_in_queue) {
@@ -245,7 +270,7 @@ static void tfrt_checker_execute(tfrt_checker_run_t* run, tfrt_checker_way_t way
       resolve->run(resolve);
     }
   }
-  if (way.is_cancelled) tfrt_checker_cancel(run);
+  if (way.is_cancelled && !way.resolves_in_queue) tfrt_checker_cancel(run);
   // The request may go first: what still runs keeps it.
   tfrt_work_queue_await(queue, run->results, run->main->result_count);
   tfrt_request_context_release(run->request);
@@ -379,9 +404,13 @@ bool tfrt_model_checker_check(tfrt_model_checker_t* checker, uint64_t seed) {
   for (int queue = 0; queue < TFRT_CHECKER_QUEUES; ++queue) {
     // Two of four programs check all types, which costs something else too.
     tfrt_kernel_registry_set_type_checks(checker->hosts[queue]->registry, seed / 2 % 2);
+    tfrt_work_queue_t* work_queue = checker->hosts[queue]->work_queue;
+    if (tfrt_checker_threads[queue] == TFRT_CHECKER_SHUFFLING) {
+      tfrt_shuffling_work_queue_set_seed(work_queue, seed);
+    }
     if (tfrt_checker_run(checker, queue, tfrt_checker_choose_way(seed), expected)) continue;
-    printf("Program %llu differs in the queue of %d threads (0: inline). Again with:\n",
-           (unsigned long long)seed, tfrt_checker_threads[queue]);
+    printf("Program %llu differs in the %s queue. Again with:\n", (unsigned long long)seed,
+           tfrt_work_queue_name(work_queue));
     printf("  random_programs --seed=%llu --count=1\n", (unsigned long long)seed);
     tfrt_checker_print_program(checker->model);
     fflush(stdout);

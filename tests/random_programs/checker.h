@@ -19,7 +19,8 @@
 
 typedef struct tfrt_model_checker_s tfrt_model_checker_t;
 
-// The inline queue, and pools of 1, 2 and 4 threads. Thread-compatible.
+// The inline queue, one that shuffles its tasks, and pools of 1, 2 and 4 threads.
+// Thread-compatible.
 tfrt_model_checker_t* tfrt_model_checker_allocate(void);
 
 // Gives back |checker|. Thread-compatible.
