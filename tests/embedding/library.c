@@ -68,6 +68,16 @@ static void sample_triple(tfrt_kernel_frame_t* frame) {
   tfrt_kernel_frame_set_i32(frame, 0, 6);
   tfrt_async_value_retain(frame->results[0]);
 }
+#elif defined(TWICE)
+static void sample_triple(tfrt_kernel_frame_t* frame) {
+  tfrt_kernel_frame_set_i32(frame, 0, 3);
+  tfrt_kernel_frame_set_i32(frame, 0, 3 * tfrt_kernel_frame_i32(frame, 0));
+}
+#elif defined(WRONG_RESULT)
+static void sample_triple(tfrt_kernel_frame_t* frame) {
+  // The mistake: the entry says i32.
+  tfrt_kernel_frame_set(frame, 0, WRONG_RESULT);
+}
 #elif !defined(NO_KERNEL)
 static void sample_triple(tfrt_kernel_frame_t* frame) {
   tfrt_kernel_frame_set_i32(frame, 0, 3 * tfrt_kernel_frame_i32(frame, 0));

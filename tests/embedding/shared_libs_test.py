@@ -254,6 +254,38 @@ class SharedLibsTest(unittest.TestCase):
                                      "ended 5 s after its deadline: " + text + "\n")
             self.assertTrue(output.endswith(b"--- Running 'triples':\n"), output)
 
+    def test_a_kernel_that_sets_a_result_twice_is_found_out(self):
+        library = self.compile("twice", "-DTWICE")
+        code, output, errors = run("bef_executor", "--shared_libs", library, self.bef)
+        self.assertEqual(code, 1)
+        self.assertIn(b"'triples' returned <<error: kernel 'sample.triple' set its result 0 "
+                      b"twice>>\n", output)
+        self.assertIn(self.text + ":3:10: error: ", errors)
+
+    def test_a_kernel_that_gives_a_result_of_another_type_is_found_out(self):
+        program = os.path.join(self.folder, "wrong.mlir")
+        with open(program, "w", encoding="utf-8") as file:
+            file.write(DISTRIBUTED)
+        for name, result, made in [
+                ("chain", "tfrt_async_value_ready_chain()", "!tfrt.chain"),
+                ("f64", "tfrt_async_value_create_f64(1)", "f64"),
+                ("pair", "tfrt_async_value_create_unconstructed(sample_pair_type)",
+                 "!sample.pair")]:
+            library = "--shared_libs=" + self.compile(name, "-DWRONG_RESULT=" + result)
+            message = ("kernel 'sample.triple' gave a %s as result 0, but its op table entry says "
+                       "i32" % made)
+            for queue in ["s", "mstd:2"]:
+                code, output, errors = run("bef_executor", library, "--check_types",
+                                           "--work_queue_type=" + queue, self.bef)
+                self.assertEqual(code, 1)
+                self.assertIn("'triples' returned <<error: %s>>\n" % message, output.decode())
+                self.assertIn(self.text + ":3:10: error: ", errors)
+            for cluster in [[], ["--in-process", "2"], ["--local", "2"]]:
+                code, _, errors = run("tfrt", "run", library, "--check_types", *cluster, program)
+                self.assertEqual(code, 1)
+                self.assertIn(message, errors)
+                self.assertIn("wrong.mlir:8:8", errors)
+
     def test_tfrt_run_and_its_workers(self):
         program = os.path.join(self.folder, "d.mlir")
         with open(program, "w", encoding="utf-8") as file:

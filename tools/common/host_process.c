@@ -35,6 +35,7 @@ static tfrt_status_t tfrt_host_process_make_host(tfrt_host_process_t* process,
       tfrt_host_context_allocate(allocator, tfrt_clock_system(), queue, &process->host));
   process->host->data_directory = options->data_directory;
   TFRT_RETURN_IF_ERROR(tfrt_kernel_rooms_register(process->host->registry));
+  tfrt_kernel_registry_set_type_checks(process->host->registry, options->checks_types);
   return tfrt_device_platforms_add(process->host, NULL);
 }
 

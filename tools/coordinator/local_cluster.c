@@ -139,6 +139,7 @@ static int tfrt_local_cluster_spawn(tfrt_local_worker_t* worker, uint32_t rank,
                              "--log-level",
                              options->is_verbose ? "warning" : "silent",
                              "--stop-with-stdin",
+                             options->checks_types ? "--check_types" : "--check_types=false",
                              options->shared_libs ? "--" TFRT_SHARED_LIBRARIES_FLAG : NULL,
                              options->shared_libs,
                              NULL};

@@ -34,7 +34,7 @@ static const char tfrt_run_footer[] =
     "  tfrt run examples/mnist/mnist.mlir --local 3 --arg images=IDX --arg labels=IDX\n"
     "  tfrt run main.bef --hosts 10.0.0.1:7000,10.0.0.2:7000 --cluster-key-file KEY";
 
-#define TFRT_RUN_FLAG_COUNT 20
+#define TFRT_RUN_FLAG_COUNT 21
 
 static void tfrt_run_options_list_flags(tfrt_run_options_t* options, tfrt_run_texts_t* texts,
                                         tfrt_flag_t out_flags[TFRT_RUN_FLAG_COUNT]) {
@@ -73,6 +73,9 @@ static void tfrt_run_options_list_flags(tfrt_run_options_t* options, tfrt_run_te
        "without one, then a host is lost (default 5000)", 2, 3600000},
       {TFRT_SHARED_LIBRARIES_FLAG, TFRT_FLAG_TEXT, &options->shared_libs,
        TFRT_SHARED_LIBRARIES_VALUE, TFRT_SHARED_LIBRARIES_HELP ", also on the hosts of --local", 0,
+       0},
+      {"check_types", TFRT_FLAG_BOOL, &options->checks_types, NULL,
+       "check the types of all arguments and results of kernels, also on the hosts of --local", 0,
        0},
       {"worker", TFRT_FLAG_TEXT, &options->worker_path, "FILE",
        "tfrt_worker for --local (default: beside this program)", 0, 0},

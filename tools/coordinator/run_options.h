@@ -26,6 +26,7 @@ typedef struct tfrt_run_options_s {
   int64_t heartbeat_ms;
   int64_t silence_ms;
   const char* shared_libs;  // kernel libraries, also of workers that are started; NULL: none
+  bool checks_types;        // of kernels' arguments and results, also in workers that are started
   bool print_error_code;
   bool is_verbose;
   tfrt_flag_list_t arguments;

@@ -192,6 +192,7 @@ static tfrt_status_t tfrt_worker_initialize_process(tfrt_worker_t* worker) {
   process.heartbeat_ms = options->heartbeat_ms;
   process.silence_ms = options->silence_ms;
   process.data_directory = options->data_directory;
+  process.checks_types = options->checks_types;
   process.logs_events = true;
   process.on_drain = tfrt_worker_ask_to_drain;
   process.on_drain_self = worker;

@@ -35,6 +35,7 @@ typedef struct tfrt_worker_options_s {
   int64_t heartbeat_ms;
   int64_t silence_ms;
   bool stops_with_stdin;
+  bool checks_types;
 } tfrt_worker_options_t;
 
 // Sets |*out_options| to what |arguments|, without the program's name, say; or prints the help

@@ -42,6 +42,7 @@ START_TEST(without_flags_a_worker_serves_this_machine) {
   ck_assert_int_eq(options.log_level, TFRT_LOG_INFO);
   ck_assert_int_eq(options.log_format, TFRT_LOG_FORMAT_TEXT);
   ck_assert(!options.stops_with_stdin);
+  ck_assert(!options.checks_types);
 }
 END_TEST
 
@@ -49,7 +50,7 @@ START_TEST(each_flag_is_heard) {
   ck_assert_ptr_null(parse((const char*[]){
       "--listen=[::1]:7", "--name=a", "--threads=3", "--data-directory=/", "--log-level=debug",
       "--log-format=json", "--pid-file=p", "--ready-file=r", "--drain-timeout-ms=0",
-      "--heartbeat-ms=10", "--silence-ms=20", "--stop-with-stdin", NULL}));
+      "--heartbeat-ms=10", "--silence-ms=20", "--stop-with-stdin", "--check_types", NULL}));
   ck_assert_str_eq(options.listen.text, "[::1]:7");
   ck_assert_str_eq(options.name, "a");
   ck_assert_int_eq(options.threads, 3);
@@ -62,6 +63,7 @@ START_TEST(each_flag_is_heard) {
   ck_assert_int_eq(options.heartbeat_ms, 10);
   ck_assert_int_eq(options.silence_ms, 20);
   ck_assert(options.stops_with_stdin);
+  ck_assert(options.checks_types);
 }
 END_TEST
 
@@ -99,13 +101,11 @@ START_TEST(with_certificates_others_are_let_in_and_the_host_of_listen_names_them
   tfrt_certificate_folder_issue(&folder, TFRT_CERTIFICATE_HOST, "node", TFRT_A_DAY_S);
   tfrt_certificate_folder_issue(&folder, TFRT_CERTIFICATE_HOST, "old", -TFRT_A_MINUTE_S);
   const char* directory = folder.path;
-  ck_assert_ptr_null(
-      parse((const char*[]){"--listen=0.0.0.0:0", "--tls-dir", directory, NULL}));
+  ck_assert_ptr_null(parse((const char*[]){"--listen=0.0.0.0:0", "--tls-dir", directory, NULL}));
   ck_assert(options.tls.is_given);
   ck_assert_str_eq(options.tls.certificate,
                    tfrt_certificate_folder_files(&folder, "0.0.0.0").certificate);
-  ck_assert_ptr_null(
-      parse((const char*[]){"--tls-name=node", "--tls-dir", directory, NULL}));
+  ck_assert_ptr_null(parse((const char*[]){"--tls-name=node", "--tls-dir", directory, NULL}));
   ck_assert_str_eq(options.tls.key, tfrt_certificate_folder_files(&folder, "node").key);
   expect_error((const char*[]){"--listen=[::1]:0", "--tls-dir", directory, NULL}, "/::1.pem");
   expect_error((const char*[]){"--listen=unix:/tmp/x", "--tls-dir", directory, NULL},
