@@ -10,7 +10,7 @@
 typedef struct walk_s {
   tfrt_parser_t* parser;
   tfrt_parser_op_t* op;
-  tfrt_assembly_t words;
+  const tfrt_op_form_t* form;
   bool resolved;  // the operands have their values
   // Types of the variadic operands and results, where a word gave them.
   const tfrt_ir_type_t* const* operand_types;
@@ -27,10 +27,10 @@ typedef struct walk_s {
 } walk_t;
 
 static bool parse_operand(walk_t* walk) {
-  tfrt_value_reference_t reference;
-  if (!tfrt_parser_value_reference(walk->parser, &reference)) return false;
+  tfrt_value_reference_t* reference = tfrt_scratch_add(&walk->parser->operands);
+  if (!reference || !tfrt_parser_value_reference(walk->parser, reference)) return false;
   ++walk->op->operand_count;
-  return tfrt_scratch_push(&walk->parser->operands, &reference);
+  return true;
 }
 
 // All operands that are left. Fixed ones must be there; more than the table allows are
@@ -54,23 +54,14 @@ static bool parse_operands(walk_t* walk, bool typed) {
   return true;
 }
 
-// The type of operand |index|, which may be NULL if only its definition knows; false
-// after a report.
-static bool operand_type(walk_t* walk, uint32_t index, const tfrt_ir_type_t** out_type) {
-  const tfrt_kernel_descriptor_t* descriptor = walk->op->descriptor;
-  const tfrt_operand_descriptor_t* entry = tfrt_kernel_descriptor_operand(descriptor, index);
-  uint32_t fixed_count = tfrt_kernel_descriptor_fixed_operands(descriptor);
-  *out_type = NULL;
+// The type of operand |index|, or NULL if only its definition knows.
+static const tfrt_ir_type_t* operand_type(const walk_t* walk, uint32_t index) {
+  uint32_t fixed_count = walk->form->fixed_operand_count;
   if (index >= fixed_count && walk->has_operand_types) {
-    *out_type = walk->operand_types[index - fixed_count];
-    return true;
+    return walk->operand_types[index - fixed_count];
   }
-  if (strcmp(entry->type, TFRT_TYPE_ANY) == 0) {
-    if (index < TFRT_ASSEMBLY_MAX_TYPED) *out_type = walk->given_types[index];
-    return true;
-  }
-  *out_type = tfrt_parser_type_of_text(walk->parser, entry->type);
-  return *out_type != NULL;
+  const tfrt_ir_type_t* type = tfrt_op_form_operand_type(walk->form, index);
+  return type || index >= TFRT_ASSEMBLY_MAX_TYPED ? type : walk->given_types[index];
 }
 
 // Checks the number of operands and finds their values.
@@ -80,7 +71,7 @@ static bool resolve_operands(walk_t* walk) {
   if (walk->resolved) return true;
   walk->resolved = true;
   uint32_t count = walk->op->operand_count;
-  uint32_t fixed_count = tfrt_kernel_descriptor_fixed_operands(descriptor);
+  uint32_t fixed_count = walk->form->fixed_operand_count;
   bool variadic = fixed_count < descriptor->operand_count;
   if (count < fixed_count || (count > fixed_count && !variadic)) {
     return tfrt_parser_fail_at(
@@ -93,11 +84,9 @@ static bool resolve_operands(walk_t* walk) {
                                descriptor->name, count - fixed_count, walk->operand_type_count);
   }
   for (uint32_t i = 0; i < count; ++i) {
-    const tfrt_ir_type_t* type = NULL;
-    tfrt_value_reference_t reference =
-        *(tfrt_value_reference_t*)tfrt_scratch_at(&parser->operands, walk->op->operand_mark + i);
-    if (!operand_type(walk, i, &type)) return false;
-    if (!tfrt_parser_resolve(parser, &reference, type)) return false;
+    const tfrt_value_reference_t* reference =
+        tfrt_scratch_at(&parser->operands, walk->op->operand_mark + i);
+    if (!tfrt_parser_resolve(parser, reference, operand_type(walk, i))) return false;
   }
   return true;
 }
@@ -340,15 +329,14 @@ static bool push_fixed_results(walk_t* walk, uint32_t count) {
   tfrt_parser_t* parser = walk->parser;
   uint32_t open = 0;
   for (uint32_t i = 0; i < count; ++i) {
-    const char* text = walk->op->descriptor->results[i].type;
-    bool is_open = strcmp(text, TFRT_TYPE_ANY) == 0;
+    const tfrt_ir_type_t* type = walk->form->result_types[i];
+    bool is_open = type == NULL;
     if (is_open && open == walk->open_type_count) {
       return tfrt_parser_fail_at(parser, walk->op->token.offset,
                                  "op '%s' needs the type of result #%u", walk->op->descriptor->name,
                                  i);
     }
-    const tfrt_ir_type_t* type =
-        is_open ? walk->open_types[open++] : tfrt_parser_type_of_text(parser, text);
+    if (is_open) type = walk->open_types[open++];
     if (!tfrt_parser_push_pointer(parser, type)) return false;
   }
   if (open == walk->open_type_count) return true;
@@ -361,8 +349,13 @@ static bool push_fixed_results(walk_t* walk, uint32_t count) {
 static bool set_results(walk_t* walk) {
   tfrt_parser_t* parser = walk->parser;
   const tfrt_kernel_descriptor_t* descriptor = walk->op->descriptor;
-  uint32_t fixed_count = tfrt_kernel_descriptor_fixed_results(descriptor);
+  uint32_t fixed_count = walk->form->fixed_result_count;
   bool variadic = fixed_count < descriptor->result_count;
+  if (walk->form->results_are_known && !walk->result_type_count && !walk->open_type_count) {
+    walk->op->result_types = walk->form->result_types;
+    walk->op->result_count = fixed_count;
+    return true;
+  }
   if (variadic && !walk->has_result_types) {
     walk->result_types = walk->operand_types;
     walk->result_type_count = walk->operand_type_count;
@@ -434,12 +427,33 @@ static bool parse_word(walk_t* walk, const tfrt_assembly_word_t* word) {
   }
 }
 
+// The type that the table calls |text|; false when memory is out.
+static bool find_type(tfrt_parser_t* parser, const char* text, const tfrt_ir_type_t** out_type) {
+  *out_type = NULL;
+  if (strcmp(text, TFRT_TYPE_ANY) == 0) return true;
+  *out_type = tfrt_parser_type_of_text(parser, text);
+  return *out_type != NULL;
+}
+
+const tfrt_op_form_t* tfrt_parser_op_form(tfrt_parser_t* parser, tfrt_op_index_entry_t* entry) {
+  if (entry->form) return entry->form;
+  const tfrt_kernel_descriptor_t* descriptor = entry->descriptor;
+  tfrt_op_form_t* form = tfrt_op_form_create(parser->context, descriptor);
+  bool ok = form != NULL;
+  for (uint32_t i = 0; ok && i < descriptor->operand_count; ++i) {
+    ok = find_type(parser, descriptor->operands[i].type, &form->operand_types[i]);
+  }
+  for (uint32_t i = 0; ok && i < descriptor->result_count; ++i) {
+    ok = find_type(parser, descriptor->results[i].type, &form->result_types[i]);
+  }
+  if (ok) entry->form = form;
+  return entry->form;
+}
+
 bool tfrt_parser_assembly(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
-  walk_t walk = {.parser = parser, .op = op};
-  tfrt_assembly_begin(&walk.words, op->descriptor->assembly);
-  tfrt_assembly_word_t word;
-  while (tfrt_assembly_next(&walk.words, &word)) {
-    if (!parse_word(&walk, &word)) return false;
+  walk_t walk = {.parser = parser, .op = op, .form = op->form};
+  for (uint32_t i = 0; i < op->form->word_count; ++i) {
+    if (!parse_word(&walk, &op->form->words[i])) return false;
   }
   return resolve_operands(&walk) && set_results(&walk);
 }

@@ -82,20 +82,24 @@ static void skip_comment(tfrt_lexer_t* lexer) {
 }
 
 static void skip_blanks(tfrt_lexer_t* lexer) {
-  for (;;) {
-    char c = peek(lexer, 0);
-    if (c == '\n') {
-      ++lexer->line;
-      lexer->line_begin = lexer->position + 1;
-    }
-    if (is_of(c, BLANK)) {
-      ++lexer->position;
-    } else if (c == '/' && peek(lexer, 1) == '/') {
+  const char* data = lexer->text.data;
+  size_t position = lexer->position;
+  while (position < lexer->text.size) {
+    char c = data[position];
+    if (c == '/') {
+      lexer->position = position;
+      if (peek(lexer, 1) != '/') break;
       skip_comment(lexer);
-    } else {
-      return;
+      position = lexer->position;
+      continue;
     }
+    if (!is_of(c, BLANK)) break;
+    ++position;
+    if (c != '\n') continue;
+    ++lexer->line;
+    lexer->line_begin = position;
   }
+  lexer->position = position;
 }
 
 // Moves on while bytes are of one of the |wanted| classes.
@@ -214,21 +218,15 @@ static tfrt_token_t lex_punctuation(tfrt_lexer_t* lexer, tfrt_token_t token) {
   return end_token(lexer, token, c, 0);
 }
 
-static bool begins_line(const tfrt_lexer_t* lexer) {
-  for (size_t i = lexer->line_begin; i < lexer->position; ++i) {
-    if (!is_of(lexer->text.data[i], BLANK)) return false;
-  }
-  return true;
-}
-
 tfrt_token_t tfrt_lexer_next(tfrt_lexer_t* lexer) {
-  size_t before = lexer->line;
+  uint32_t line_before = lexer->line;
   bool first = lexer->position == lexer->line_begin;
   skip_blanks(lexer);
   tfrt_token_t token = {.offset = lexer->position,
                         .line = lexer->line,
                         .column = (uint32_t)(lexer->position - lexer->line_begin) + 1};
-  token.begins_line = first || lexer->line != before ? begins_line(lexer) : false;
+  // A comment ends with its line: what was skipped since the line began are blanks.
+  token.begins_line = first || lexer->line != line_before;
   if (lexer->position >= lexer->text.size) return end_token(lexer, token, TFRT_TOKEN_END, 0);
   char c = peek(lexer, 0);
   if (is_of(c, WORD_BEGIN)) {

@@ -5,11 +5,7 @@
 // Longer names get no suggestion.
 #define MAX_NAME 64
 
-typedef struct tfrt_op_index_entry_s {
-  tfrt_hash_node_t node;
-  tfrt_string_view_t name;
-  const tfrt_kernel_descriptor_t* descriptor;
-} entry_t;
+typedef tfrt_op_index_entry_t entry_t;
 
 static uint64_t name_hash(const void* key) {
   const tfrt_string_view_t* name = key;
@@ -32,13 +28,15 @@ tfrt_status_t tfrt_op_index_initialize(tfrt_op_index_t* index, const tfrt_op_tab
   if (!index->entries) {
     return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "out of memory for the op tables");
   }
+  tfrt_hash_table_reserve(&index->table, index->count);
   entry_t* entry = index->entries;
   for (size_t t = 0; t < tables->count; ++t) {
     for (size_t i = 0; i < tables->tables[t].count; ++i, ++entry) {
       entry->descriptor = &tables->tables[t].descriptors[i];
       entry->name = tfrt_string_view_of(entry->descriptor->name);
-      if (tfrt_hash_table_find(&index->table, &entry->name)) continue;
-      tfrt_hash_table_insert(&index->table, &entry->name, &entry->node);
+      uint64_t hash = name_hash(&entry->name);
+      if (tfrt_hash_table_find_hashed(&index->table, hash, &entry->name)) continue;
+      tfrt_hash_table_insert_hashed(&index->table, hash, &entry->node);
     }
   }
   return NULL;
@@ -53,8 +51,14 @@ void tfrt_op_index_deinitialize(tfrt_op_index_t* index) {
 
 const tfrt_kernel_descriptor_t* tfrt_op_index_find(const tfrt_op_index_t* index,
                                                    tfrt_string_view_t name) {
+  const entry_t* entry = tfrt_op_index_find_entry(index, name);
+  return entry ? entry->descriptor : NULL;
+}
+
+tfrt_op_index_entry_t* tfrt_op_index_find_entry(const tfrt_op_index_t* index,
+                                                tfrt_string_view_t name) {
   tfrt_hash_node_t* node = tfrt_hash_table_find(&index->table, &name);
-  return node ? TFRT_CONTAINER_OF(node, entry_t, node)->descriptor : NULL;
+  return node ? TFRT_CONTAINER_OF(node, entry_t, node) : NULL;
 }
 
 static size_t minimum(size_t a, size_t b) { return a < b ? a : b; }

@@ -25,10 +25,17 @@ typedef struct tfrt_op_tables_s {
   size_t count;
 } tfrt_op_tables_t;
 
+typedef struct tfrt_op_index_entry_s {
+  tfrt_hash_node_t node;
+  tfrt_string_view_t name;
+  const tfrt_kernel_descriptor_t* descriptor;
+  struct tfrt_op_form_s* form;  // a parser's; NULL until it has made it
+} tfrt_op_index_entry_t;
+
 typedef struct tfrt_op_index_s {
   tfrt_allocator_t allocator;
   tfrt_hash_table_t table;
-  struct tfrt_op_index_entry_s* entries;
+  tfrt_op_index_entry_t* entries;
   size_t count;
 } tfrt_op_index_t;
 
@@ -42,6 +49,10 @@ void tfrt_op_index_deinitialize(tfrt_op_index_t* index);
 // The entry named |name|, or NULL. Thread-safe.
 const tfrt_kernel_descriptor_t* tfrt_op_index_find(const tfrt_op_index_t* index,
                                                    tfrt_string_view_t name);
+
+// The same with what is kept beside the entry. Thread-safe.
+tfrt_op_index_entry_t* tfrt_op_index_find_entry(const tfrt_op_index_t* index,
+                                                tfrt_string_view_t name);
 
 // The entry whose name is most like |name|, if it is so like it that a slip of the
 // finger explains the difference, or NULL. Linear; for error messages. Thread-safe.

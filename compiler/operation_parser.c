@@ -32,7 +32,9 @@ bool tfrt_parser_add_attribute(tfrt_parser_t* parser, const char* name,
 bool tfrt_parser_resolve(tfrt_parser_t* parser, const tfrt_value_reference_t* reference,
                          const tfrt_ir_type_t* type) {
   tfrt_ir_value_t* value = tfrt_value_scopes_use(&parser->scopes, reference, type);
-  return value && tfrt_scratch_push(&parser->values, &value);
+  tfrt_ir_value_t** top = value ? tfrt_scratch_add(&parser->values) : NULL;
+  if (top) *top = value;
+  return top != NULL;
 }
 
 // `:2`, if there, behind the name of a result.
@@ -51,11 +53,12 @@ static bool parse_result_count(tfrt_parser_t* parser, tfrt_parser_result_name_t*
 static bool parse_result_names(tfrt_parser_t* parser) {
   if (parser->token.kind != TFRT_TOKEN_PERCENT) return true;
   do {
-    // Pushed also where it is wrong from its number on: its name is known.
-    tfrt_parser_result_name_t name = {.count = 1};
-    bool ok = tfrt_parser_value_reference(parser, &name.reference);
-    ok = ok && parse_result_count(parser, &name);
-    if (!tfrt_scratch_push(&parser->result_names, &name) || !ok) return false;
+    // It stays also where it is wrong from its number on: its name is known.
+    tfrt_parser_result_name_t* name = tfrt_scratch_add(&parser->result_names);
+    if (!name) return false;
+    name->count = 1;
+    if (!tfrt_parser_value_reference(parser, &name->reference)) return false;
+    if (!parse_result_count(parser, name)) return false;
   } while (tfrt_parser_accept(parser, ','));
   return tfrt_parser_expect(parser, '=', "behind the names of an op's results");
 }
@@ -65,9 +68,8 @@ static bool parse_operand_list(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
   if (!tfrt_parser_expect(parser, '(', "and operands behind an op's name")) return false;
   if (tfrt_parser_accept(parser, ')')) return true;
   do {
-    tfrt_value_reference_t reference;
-    if (!tfrt_parser_value_reference(parser, &reference)) return false;
-    if (!tfrt_scratch_push(&parser->operands, &reference)) return false;
+    tfrt_value_reference_t* reference = tfrt_scratch_add(&parser->operands);
+    if (!reference || !tfrt_parser_value_reference(parser, reference)) return false;
     ++op->operand_count;
   } while (tfrt_parser_accept(parser, ','));
   return tfrt_parser_expect(parser, ')', "behind an op's operands");
@@ -133,10 +135,9 @@ static bool parse_signature(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
                                op->operand_count, type->input_count);
   }
   for (uint32_t i = 0; i < op->operand_count; ++i) {
-    // Copied: the stack may move while a value is resolved.
-    tfrt_value_reference_t reference =
-        *(tfrt_value_reference_t*)tfrt_scratch_at(&parser->operands, op->operand_mark + i);
-    if (!tfrt_parser_resolve(parser, &reference, type->inputs[i])) return false;
+    const tfrt_value_reference_t* reference =
+        tfrt_scratch_at(&parser->operands, op->operand_mark + i);
+    if (!tfrt_parser_resolve(parser, reference, type->inputs[i])) return false;
   }
   op->result_types = type->results;
   op->result_count = type->result_count;
@@ -187,10 +188,22 @@ static bool fail_custom(tfrt_parser_t* parser, const tfrt_parser_op_t* op) {
                                                : "");
 }
 
+// The op of the table's |entry| (NULL: there is none), behind its name.
+static bool parse_known(tfrt_parser_t* parser, tfrt_parser_op_t* op,
+                        tfrt_op_index_entry_t* entry) {
+  op->descriptor = entry ? entry->descriptor : NULL;
+  if (!entry || !entry->descriptor->assembly) return fail_custom(parser, op);
+  op->form = tfrt_parser_op_form(parser, entry);
+  return op->form && tfrt_parser_assembly(parser, op);
+}
+
 static bool parse_custom(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
-  op->name = tfrt_ir_string_get(parser->context, op->token.text);
+  tfrt_op_index_entry_t* entry = tfrt_op_index_find_entry(&parser->index, op->token.text);
+  bool is_known = entry && entry->form;
+  op->name = is_known ? entry->form->name : tfrt_ir_string_get(parser->context, op->token.text);
   tfrt_parser_advance(parser);
   if (!op->name) return false;
+  if (is_known) return parse_known(parser, op, entry);
   if (tfrt_ir_string_is(op->name, "func.func") || tfrt_ir_string_is(op->name, "func")) {
     return tfrt_parser_function(parser, op);
   }
@@ -201,10 +214,9 @@ static bool parse_custom(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
   if (tfrt_ir_string_is(op->name, "return")) {
     op->name = tfrt_ir_string_of(parser->context, "func.return");
     if (!op->name) return false;
+    entry = tfrt_op_index_find_entry(&parser->index, tfrt_ir_string_view(op->name));
   }
-  op->descriptor = tfrt_op_index_find(&parser->index, tfrt_ir_string_view(op->name));
-  if (!op->descriptor || !op->descriptor->assembly) return fail_custom(parser, op);
-  return tfrt_parser_assembly(parser, op);
+  return parse_known(parser, op, entry);
 }
 
 // What the op table has for the attribute |entry| when the text leaves it out; NULL if that is

@@ -26,6 +26,7 @@
 #define TFRT_COMPILER_PARSER_IMPL_H_
 
 #include "compiler/lexer.h"
+#include "compiler/op_form.h"
 #include "compiler/parser.h"
 #include "compiler/scratch.h"
 #include "compiler/value_scope.h"
@@ -82,6 +83,7 @@ typedef struct tfrt_parser_op_s {
   tfrt_token_t token;  // the name
   const tfrt_ir_string_t* name;
   const tfrt_kernel_descriptor_t* descriptor;
+  const tfrt_op_form_t* form;  // of an op in custom form
   size_t result_name_mark;  // on |result_names|
   size_t operand_mark;      // references, on |operands|
   size_t value_mark;        // resolved operands, on |values|
@@ -204,9 +206,11 @@ bool tfrt_parser_value_reference(tfrt_parser_t* parser, tfrt_value_reference_t* 
 // Pushes the attribute |name| of the op that is parsed.
 bool tfrt_parser_add_attribute(tfrt_parser_t* parser, const char* name,
                                const tfrt_ir_attribute_t* value);
-// Pushes the value that |reference| names, as |type|.
+// Pushes the value that |reference| names, as |type|; the references stay where they are.
 bool tfrt_parser_resolve(tfrt_parser_t* parser, const tfrt_value_reference_t* reference,
                          const tfrt_ir_type_t* type);
+// What |entry|, which has a custom form, says of it; NULL when memory is out.
+const tfrt_op_form_t* tfrt_parser_op_form(tfrt_parser_t* parser, tfrt_op_index_entry_t* entry);
 // The custom form of |op|, behind its name.
 bool tfrt_parser_assembly(tfrt_parser_t* parser, tfrt_parser_op_t* op);
 // A region in braces.

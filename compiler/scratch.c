@@ -16,17 +16,19 @@ void tfrt_scratch_deinitialize(tfrt_scratch_t* scratch) {
   scratch->capacity = 0;
 }
 
-bool tfrt_scratch_push(tfrt_scratch_t* scratch, const void* element) {
-  if (scratch->count == scratch->capacity) {
-    size_t capacity = scratch->capacity ? 2 * scratch->capacity : 32;
-    void* grown = tfrt_allocator_reallocate(scratch->allocator, scratch->data,
-                                            scratch->capacity * scratch->element_size,
-                                            capacity * scratch->element_size);
-    if (!grown) return false;
-    scratch->data = grown;
-    scratch->capacity = capacity;
-  }
-  memcpy(scratch->data + scratch->count * scratch->element_size, element, scratch->element_size);
-  ++scratch->count;
+bool tfrt_scratch_grow(tfrt_scratch_t* scratch) {
+  size_t capacity = scratch->capacity ? 2 * scratch->capacity : 32;
+  void* grown = tfrt_allocator_reallocate(scratch->allocator, scratch->data,
+                                          scratch->capacity * scratch->element_size,
+                                          capacity * scratch->element_size);
+  if (!grown) return false;
+  scratch->data = grown;
+  scratch->capacity = capacity;
   return true;
+}
+
+bool tfrt_scratch_push(tfrt_scratch_t* scratch, const void* element) {
+  void* top = tfrt_scratch_add(scratch);
+  if (top) memcpy(top, element, scratch->element_size);
+  return top != NULL;
 }

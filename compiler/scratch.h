@@ -38,6 +38,18 @@ void tfrt_scratch_initialize(tfrt_scratch_t* scratch, size_t element_size,
 // Gives back the memory of |scratch|. Thread-compatible (caller synchronises).
 void tfrt_scratch_deinitialize(tfrt_scratch_t* scratch);
 
+// Makes room for more elements; false when memory is out. For tfrt_scratch_add().
+// Thread-compatible (caller synchronises).
+bool tfrt_scratch_grow(tfrt_scratch_t* scratch) TFRT_MUST_USE;
+
+// Adds an element at the top, which the caller fills in at once, and returns it; NULL when
+// memory is out. Pointers into the stack are void after that. Thread-compatible (caller
+// synchronises).
+static inline void* tfrt_scratch_add(tfrt_scratch_t* scratch) {
+  if (scratch->count == scratch->capacity && !tfrt_scratch_grow(scratch)) return NULL;
+  return scratch->data + scratch->count++ * scratch->element_size;
+}
+
 // Copies |element| to the top; false when memory is out. Pointers into the stack are
 // void after that. Thread-compatible (caller synchronises).
 bool tfrt_scratch_push(tfrt_scratch_t* scratch, const void* element) TFRT_MUST_USE;

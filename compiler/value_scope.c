@@ -6,21 +6,30 @@
 
 // One `%name#number` of a scope. Poison stands on number 0 and counts for all.
 typedef struct definition_s {
-  tfrt_hash_node_t node;
-  struct definition_s* next;  // in the order of first mention
+  struct definition_s* next;   // in the order of first mention
+  struct definition_s* outer;  // of number 0: what the name means in the scopes around
   const tfrt_ir_string_t* name;
   tfrt_ir_value_t* value;  // a placeholder unless |is_defined|; NULL if only poisoned
-  size_t offset;           // of the definition, or the first use
+  uint32_t offset;         // of the definition, or the first use
   uint32_t number;
+  uint32_t level;  // of its scope
   bool is_defined;
   bool is_poisoned;
 } definition_t;
 
+// One with a number other than 0: these are few, and found by a table.
+typedef struct numbered_s {
+  tfrt_hash_node_t node;
+  definition_t definition;
+} numbered_t;
+
 typedef struct tfrt_value_scope_s {
   struct tfrt_value_scope_s* parent;
-  tfrt_hash_table_t table;
+  tfrt_hash_table_t numbered;
   definition_t* first;
   definition_t** last_next;
+  uint32_t level;         // the outermost one has 1
+  uint32_t visible_from;  // the level of the outermost scope that is seen from here
   bool isolated;
 } scope_t;
 
@@ -35,9 +44,9 @@ static uint64_t key_hash(const void* key) {
 }
 
 static bool key_equal(const tfrt_hash_node_t* node, const void* key) {
-  const definition_t* definition = TFRT_CONTAINER_OF(node, definition_t, node);
+  const numbered_t* entry = TFRT_CONTAINER_OF(node, numbered_t, node);
   const key_t* wanted = key;
-  return definition->name == wanted->name && definition->number == wanted->number;
+  return entry->definition.name == wanted->name && entry->definition.number == wanted->number;
 }
 
 static const tfrt_hash_table_vtable_t key_vtable = {key_hash, key_equal};
@@ -47,61 +56,96 @@ void tfrt_value_scopes_initialize(tfrt_value_scopes_t* scopes, tfrt_ir_context_t
   *scopes = (tfrt_value_scopes_t){.context = context, .diagnostics = diagnostics};
 }
 
-static void pop_quietly(tfrt_value_scopes_t* scopes) {
-  scope_t* scope = scopes->top;
-  scopes->top = scope->parent;
-  tfrt_hash_table_deinitialize(&scope->table);
+// Lets the names of |scope|, the innermost one, mean again what they mean around it.
+static void forget_names(scope_t* scope) {
+  for (definition_t* definition = scope->first; definition; definition = definition->next) {
+    if (definition->number) continue;
+    tfrt_ir_string_set_meaning(definition->name, definition->outer);
+  }
 }
 
 void tfrt_value_scopes_deinitialize(tfrt_value_scopes_t* scopes) {
-  while (scopes->top) pop_quietly(scopes);
+  while (scopes->top) {
+    scope_t* scope = scopes->top;
+    scopes->top = scope->parent;
+    forget_names(scope);
+    tfrt_hash_table_deinitialize(&scope->numbered);
+  }
 }
 
 bool tfrt_value_scopes_push(tfrt_value_scopes_t* scopes, bool isolated) {
   scope_t* scope = tfrt_ir_context_allocate_array(scopes->context, 1, sizeof(*scope));
   if (!scope) return false;
   scope->parent = scopes->top;
+  scope->level = scopes->top ? scopes->top->level + 1 : 1;
+  scope->visible_from = isolated || !scopes->top ? scope->level : scopes->top->visible_from;
   scope->isolated = isolated;
   scope->last_next = &scope->first;
-  tfrt_hash_table_initialize(&scope->table, &key_vtable,
+  tfrt_hash_table_initialize(&scope->numbered, &key_vtable,
                              tfrt_ir_context_allocator(scopes->context));
   scopes->top = scope;
   return true;
 }
 
-static definition_t* find_in(const scope_t* scope, const tfrt_ir_string_t* name, uint32_t number) {
+static definition_t* find_numbered(const scope_t* scope, const tfrt_ir_string_t* name,
+                                   uint32_t number) {
   key_t key = {name, number};
-  tfrt_hash_node_t* node = tfrt_hash_table_find(&scope->table, &key);
-  return node ? TFRT_CONTAINER_OF(node, definition_t, node) : NULL;
+  tfrt_hash_node_t* node = tfrt_hash_table_find(&scope->numbered, &key);
+  return node ? &TFRT_CONTAINER_OF(node, numbered_t, node)->definition : NULL;
 }
 
-static definition_t* find_visible(const tfrt_value_scopes_t* scopes, const tfrt_ir_string_t* name,
-                                  uint32_t number) {
-  for (const scope_t* scope = scopes->top; scope; scope = scope->parent) {
-    definition_t* definition = find_in(scope, name, number);
-    if (definition || scope->isolated) return definition;
-  }
-  return NULL;
+// |scope| is the innermost one.
+static definition_t* find_in(const scope_t* scope, const tfrt_ir_string_t* name, uint32_t number) {
+  if (number) return find_numbered(scope, name, number);
+  definition_t* definition = name->meaning;
+  return definition && definition->level == scope->level ? definition : NULL;
+}
+
+// The entry of |name| with the number 0 that is visible.
+static definition_t* find_first(const tfrt_value_scopes_t* scopes, const tfrt_ir_string_t* name) {
+  definition_t* definition = name->meaning;
+  return definition && definition->level >= scopes->top->visible_from ? definition : NULL;
 }
 
 // The entry for |reference| that is visible, where |first| is that of the same name with the
 // number 0, which most references have.
 static definition_t* find_reference(const tfrt_value_scopes_t* scopes,
                                     const tfrt_value_reference_t* reference, definition_t* first) {
-  return reference->number == 0 ? first : find_visible(scopes, reference->name, reference->number);
+  if (!reference->number) return first;
+  for (const scope_t* scope = scopes->top; scope; scope = scope->parent) {
+    definition_t* definition = find_numbered(scope, reference->name, reference->number);
+    if (definition || scope->isolated) return definition;
+  }
+  return NULL;
+}
+
+// Makes the entry for |reference| be found; NULL when memory is out.
+static definition_t* add_name(tfrt_value_scopes_t* scopes,
+                              const tfrt_value_reference_t* reference) {
+  if (reference->number) {
+    numbered_t* entry = tfrt_ir_context_allocate_array(scopes->context, 1, sizeof(*entry));
+    if (!entry) return NULL;
+    key_t key = {reference->name, reference->number};
+    tfrt_hash_table_insert(&scopes->top->numbered, &key, &entry->node);
+    return &entry->definition;
+  }
+  definition_t* definition =
+      tfrt_ir_context_allocate_array(scopes->context, 1, sizeof(*definition));
+  if (!definition) return NULL;
+  definition->outer = reference->name->meaning;
+  tfrt_ir_string_set_meaning(reference->name, definition);
+  return definition;
 }
 
 // A new entry for |reference| in the top scope, which has none; NULL when memory is out.
 static definition_t* add(tfrt_value_scopes_t* scopes, const tfrt_value_reference_t* reference) {
   scope_t* scope = scopes->top;
-  definition_t* definition =
-      tfrt_ir_context_allocate_array(scopes->context, 1, sizeof(*definition));
+  definition_t* definition = add_name(scopes, reference);
   if (!definition) return NULL;
   definition->name = reference->name;
   definition->number = reference->number;
-  definition->offset = reference->offset;
-  key_t key = {reference->name, reference->number};
-  tfrt_hash_table_insert(&scope->table, &key, &definition->node);
+  definition->offset = (uint32_t)reference->offset;
+  definition->level = scope->level;
   *scope->last_next = definition;
   scope->last_next = &definition->next;
   return definition;
@@ -147,7 +191,7 @@ static tfrt_ir_value_t* report_undeclared(tfrt_value_scopes_t* scopes,
 tfrt_ir_value_t* tfrt_value_scopes_use(tfrt_value_scopes_t* scopes,
                                        const tfrt_value_reference_t* reference,
                                        const tfrt_ir_type_t* type) {
-  definition_t* first = find_visible(scopes, reference->name, 0);
+  definition_t* first = find_first(scopes, reference->name);
   if (first && first->is_poisoned) return placeholder(scopes, type, reference->name);
   definition_t* definition = find_reference(scopes, reference, first);
   if (!definition && first && first->is_defined) {
@@ -178,14 +222,14 @@ static bool settle(tfrt_value_scopes_t* scopes, const tfrt_value_reference_t* re
   tfrt_value_reference_t use = *reference;
   use.offset = definition->offset;
   definition_t defined_here = *definition;
-  defined_here.offset = reference->offset;
+  defined_here.offset = (uint32_t)reference->offset;
   report_types(scopes, &use, old->type, value->type, &defined_here);
   return false;
 }
 
 bool tfrt_value_scopes_define(tfrt_value_scopes_t* scopes, const tfrt_value_reference_t* reference,
                               tfrt_ir_value_t* value) {
-  definition_t* first = find_visible(scopes, reference->name, 0);
+  definition_t* first = find_first(scopes, reference->name);
   if (first && first->is_poisoned) return true;
   definition_t* definition = find_reference(scopes, reference, first);
   if (definition && definition->is_defined) {
@@ -201,7 +245,7 @@ bool tfrt_value_scopes_define(tfrt_value_scopes_t* scopes, const tfrt_value_refe
   bool ok = !definition->value || settle(scopes, reference, definition, value);
   definition->value = value;
   definition->is_defined = true;
-  definition->offset = reference->offset;
+  definition->offset = (uint32_t)reference->offset;
   return ok;
 }
 
@@ -213,31 +257,37 @@ void tfrt_value_scopes_poison(tfrt_value_scopes_t* scopes,
   if (definition) definition->is_poisoned = true;
 }
 
-// Hands the undefined value of |definition|, whose scope has ended, to the scope that
-// is now on top.
-static void leave_to_parent(tfrt_value_scopes_t* scopes, const definition_t* definition) {
-  tfrt_value_reference_t reference = {definition->name, definition->number, definition->offset};
-  tfrt_ir_value_t* outer = tfrt_value_scopes_use(scopes, &reference, definition->value->type);
-  if (outer) tfrt_ir_value_replace_all_uses(definition->value, outer);
+// Hands the undefined values of |scope|, which has ended, to the scope that is now on top.
+static void leave_to_parent(tfrt_value_scopes_t* scopes, const scope_t* scope) {
+  for (const definition_t* entry = scope->first; entry; entry = entry->next) {
+    if (entry->is_defined || entry->is_poisoned || !entry->value) continue;
+    tfrt_value_reference_t reference = {entry->name, entry->number, entry->offset};
+    tfrt_ir_value_t* outer = tfrt_value_scopes_use(scopes, &reference, entry->value->type);
+    if (outer) tfrt_ir_value_replace_all_uses(entry->value, outer);
+  }
+}
+
+// Reports what was used in |scope|, the innermost one, and never defined.
+static void report_undefined(tfrt_value_scopes_t* scopes, const scope_t* scope) {
+  for (const definition_t* entry = scope->first; entry; entry = entry->next) {
+    if (entry->is_defined || entry->is_poisoned) continue;
+    const definition_t* first = find_in(scope, entry->name, 0);
+    if (first && first->is_poisoned) continue;
+    bool is_number = first && first->is_defined;
+    tfrt_diagnostics_report(scopes->diagnostics, TFRT_SEVERITY_ERROR, entry->offset,
+                            is_number
+                                ? "reference to invalid result number: '%%%s' has no result %u"
+                                : "use of undeclared value '%%%s'",
+                            entry->name->data, entry->number);
+  }
 }
 
 void tfrt_value_scopes_pop(tfrt_value_scopes_t* scopes) {
   scope_t* scope = scopes->top;
+  bool leaves = !scope->isolated && scope->parent;
+  if (!leaves) report_undefined(scopes, scope);
   scopes->top = scope->parent;
-  for (definition_t* definition = scope->first; definition; definition = definition->next) {
-    if (definition->is_defined || definition->is_poisoned) continue;
-    if (!scope->isolated && scopes->top) {
-      leave_to_parent(scopes, definition);
-      continue;
-    }
-    const definition_t* first = find_in(scope, definition->name, 0);
-    if (first && first->is_poisoned) continue;
-    bool is_number = first && first->is_defined;
-    tfrt_diagnostics_report(scopes->diagnostics, TFRT_SEVERITY_ERROR, definition->offset,
-                            is_number
-                                ? "reference to invalid result number: '%%%s' has no result %u"
-                                : "use of undeclared value '%%%s'",
-                            definition->name->data, definition->number);
-  }
-  tfrt_hash_table_deinitialize(&scope->table);
+  forget_names(scope);
+  if (leaves) leave_to_parent(scopes, scope);
+  tfrt_hash_table_deinitialize(&scope->numbered);
 }

@@ -7,11 +7,9 @@
 #include "host_runtime/base/arena.h"
 #include "host_runtime/base/hash_table.h"
 
-// A key of one of the tables and the object that was made for it. In the table of strings
-// the key is all.
+// A key of one of the tables, which means the object that was made for it.
 typedef struct entry_s {
   tfrt_hash_node_t node;
-  const void* object;
   tfrt_ir_string_t key;
 } entry_t;
 
@@ -83,7 +81,8 @@ void* tfrt_ir_context_allocate_array(tfrt_ir_context_t* context, size_t count,
 // The entry of the |table| for |key|, made if there is none; NULL when memory is out.
 static entry_t* find_or_add(tfrt_ir_context_t* context, tfrt_ir_table_t table,
                             tfrt_string_view_t key) {
-  tfrt_hash_node_t* node = tfrt_hash_table_find(&context->tables[table], &key);
+  uint64_t hash = key_hash(&key);
+  tfrt_hash_node_t* node = tfrt_hash_table_find_hashed(&context->tables[table], hash, &key);
   if (node) return TFRT_CONTAINER_OF(node, entry_t, node);
   entry_t* entry = tfrt_arena_allocate(&context->arena, KEY_OFFSET + key.size + 1);
   if (!entry) {
@@ -92,7 +91,7 @@ static entry_t* find_or_add(tfrt_ir_context_t* context, tfrt_ir_table_t table,
   }
   entry->key.size = key.size;
   if (key.size) memcpy(entry->key.data, key.data, key.size);
-  tfrt_hash_table_insert(&context->tables[table], &key, &entry->node);
+  tfrt_hash_table_insert_hashed(&context->tables[table], hash, &entry->node);
   return entry;
 }
 
@@ -101,19 +100,23 @@ const void** tfrt_ir_context_intern(tfrt_ir_context_t* context, tfrt_ir_table_t 
   entry_t* entry = find_or_add(context, table, tfrt_string_view_make(key, key_size));
   if (!entry) return NULL;
   *out_key = entry->key.data;
-  return &entry->object;
+  return (const void**)&entry->key.meaning;
 }
 
 const void* tfrt_ir_context_find(const tfrt_ir_context_t* context, tfrt_ir_table_t table,
                                  const void* key, size_t key_size) {
   tfrt_string_view_t view = tfrt_string_view_make(key, key_size);
   tfrt_hash_node_t* node = tfrt_hash_table_find(&context->tables[table], &view);
-  return node ? TFRT_CONTAINER_OF(node, entry_t, node)->object : NULL;
+  return node ? TFRT_CONTAINER_OF(node, entry_t, node)->key.meaning : NULL;
 }
 
 const tfrt_ir_string_t* tfrt_ir_string_get(tfrt_ir_context_t* context, tfrt_string_view_t text) {
   const entry_t* entry = find_or_add(context, TFRT_IR_TABLE_STRINGS, text);
   return entry ? &entry->key : NULL;
+}
+
+void tfrt_ir_context_reserve_strings(tfrt_ir_context_t* context, size_t count) {
+  tfrt_hash_table_reserve(&context->tables[TFRT_IR_TABLE_STRINGS], count);
 }
 
 const tfrt_ir_string_t* tfrt_ir_string_of(tfrt_ir_context_t* context, const char* text) {

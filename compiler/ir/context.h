@@ -26,6 +26,8 @@ typedef struct tfrt_ir_context_s tfrt_ir_context_t;
 // A string of which each context has one copy: compare pointers. NUL-terminated,
 // and |size| bytes long; the bytes may hold NUL as well.
 typedef struct tfrt_ir_string_s {
+  // What whoever looks names up has found under this one (tfrt_ir_string_set_meaning()).
+  void* meaning;
   size_t size;
   char data[];
 } tfrt_ir_string_t;
@@ -63,6 +65,17 @@ static inline tfrt_string_view_t tfrt_ir_string_view(const tfrt_ir_string_t* str
   if (!string) return tfrt_string_view_make("", 0);
   return tfrt_string_view_make(string->data, string->size);
 }
+
+// Lets |meaning| be found by the string itself, with no table in between; NULL again when
+// nothing is known of it any more. One user at a time: the parser. Thread-compatible (caller
+// synchronises).
+static inline void tfrt_ir_string_set_meaning(const tfrt_ir_string_t* string, void* meaning) {
+  ((tfrt_ir_string_t*)string)->meaning = meaning;
+}
+
+// Makes room for |count| strings at once, if memory allows. Thread-compatible (caller
+// synchronises).
+void tfrt_ir_context_reserve_strings(tfrt_ir_context_t* context, size_t count);
 
 // Returns true if |string| (may be NULL: then false) is the NUL-terminated |text|.
 // Thread-safe.

@@ -44,23 +44,22 @@ static bool add_block(tfrt_arena_t* arena, size_t size, size_t alignment) {
   return true;
 }
 
-// Returns the first address from |arena->position| on that has |alignment|, if |size|
-// bytes fit behind it, else NULL.
-static char* find_room(const tfrt_arena_t* arena, size_t size, size_t alignment) {
-  if (!arena->position) return NULL;
-  size_t padding = (size_t)(-(uintptr_t)arena->position & (alignment - 1));
-  size_t room = (size_t)(arena->end - arena->position);
-  if (padding > room || size > room - padding) return NULL;
-  return arena->position + padding;
+// The bytes between the position and the first address from there on that has |alignment|.
+static size_t padding_for(const tfrt_arena_t* arena, size_t alignment) {
+  return (size_t)(-(uintptr_t)arena->position & (alignment - 1));
 }
 
 void* tfrt_arena_allocate_aligned(tfrt_arena_t* arena, size_t size, size_t alignment) {
   assert(alignment > 0 && alignment <= MAX_ALIGNMENT && (alignment & (alignment - 1)) == 0);
-  char* piece = find_room(arena, size, alignment);
-  if (!piece) {
+  size_t padding = padding_for(arena, alignment);
+  size_t room = (size_t)(arena->end - arena->position);
+  // Also false before the first block, whatever the size.
+  bool fits = padding < room && size <= room - padding;
+  if (!fits) {
     if (!add_block(arena, size, alignment)) return NULL;
-    piece = find_room(arena, size, alignment);
+    padding = padding_for(arena, alignment);
   }
+  char* piece = arena->position + padding;
   arena->position = piece + size;
   arena->used_size += size;
   memset(piece, 0, size);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host_runtime/base/hash_table.h"
 
+#include <stdint.h>
 #include <string.h>
 
 void tfrt_hash_table_initialize(tfrt_hash_table_t* table, const tfrt_hash_table_vtable_t* vtable,
@@ -31,8 +32,8 @@ static tfrt_hash_node_t** chain_of(const tfrt_hash_table_t* table, uint64_t hash
 
 // Returns the pointer that leads to the node with |key|, or to the NULL behind the
 // last node of its chain.
-static tfrt_hash_node_t** find_link(const tfrt_hash_table_t* table, const void* key) {
-  uint64_t hash = table->vtable->hash(key);
+static tfrt_hash_node_t** find_link(const tfrt_hash_table_t* table, uint64_t hash,
+                                    const void* key) {
   tfrt_hash_node_t** link = chain_of(table, hash);
   while (*link && ((*link)->hash != hash || !table->vtable->equal(*link, key))) {
     link = &(*link)->next;
@@ -41,7 +42,12 @@ static tfrt_hash_node_t** find_link(const tfrt_hash_table_t* table, const void* 
 }
 
 tfrt_hash_node_t* tfrt_hash_table_find(const tfrt_hash_table_t* table, const void* key) {
-  return *find_link(table, key);
+  return *find_link(table, table->vtable->hash(key), key);
+}
+
+tfrt_hash_node_t* tfrt_hash_table_find_hashed(const tfrt_hash_table_t* table, uint64_t hash,
+                                              const void* key) {
+  return *find_link(table, hash, key);
 }
 
 static void push(tfrt_hash_table_t* table, tfrt_hash_node_t* node) {
@@ -50,10 +56,8 @@ static void push(tfrt_hash_table_t* table, tfrt_hash_node_t* node) {
   *chain = node;
 }
 
-// Doubles the chains, if memory allows.
-static void grow(tfrt_hash_table_t* table) {
-  size_t count = 0;
-  if (!tfrt_size_multiply(table->chain_count, 2, &count)) return;
+// Makes |count| chains, a power of two, if memory allows.
+static void grow(tfrt_hash_table_t* table, size_t count) {
   tfrt_hash_node_t** bigger =
       tfrt_allocator_allocate_array(table->allocator, count, sizeof(tfrt_hash_node_t*));
   if (!bigger) return;
@@ -73,9 +77,20 @@ static void grow(tfrt_hash_table_t* table) {
   }
 }
 
+void tfrt_hash_table_reserve(tfrt_hash_table_t* table, size_t count) {
+  size_t chain_count = table->chain_count;
+  while (chain_count < count && chain_count <= SIZE_MAX / 2) chain_count *= 2;
+  if (chain_count > table->chain_count) grow(table, chain_count);
+}
+
 void tfrt_hash_table_insert(tfrt_hash_table_t* table, const void* key, tfrt_hash_node_t* node) {
-  if (table->count >= table->chain_count) grow(table);
-  node->hash = table->vtable->hash(key);
+  tfrt_hash_table_insert_hashed(table, table->vtable->hash(key), node);
+}
+
+void tfrt_hash_table_insert_hashed(tfrt_hash_table_t* table, uint64_t hash,
+                                   tfrt_hash_node_t* node) {
+  tfrt_hash_table_reserve(table, table->count + 1);
+  node->hash = hash;
   push(table, node);
   ++table->count;
 }
@@ -96,7 +111,7 @@ void tfrt_hash_table_remove(tfrt_hash_table_t* table, tfrt_hash_node_t* node) {
 }
 
 tfrt_hash_node_t* tfrt_hash_table_take(tfrt_hash_table_t* table, const void* key) {
-  return unlink_at(table, find_link(table, key));
+  return unlink_at(table, find_link(table, table->vtable->hash(key), key));
 }
 
 static tfrt_hash_node_t* first_from(const tfrt_hash_table_t* table, size_t chain) {
@@ -123,6 +138,21 @@ static uint64_t multiply_fold(uint64_t a, uint64_t b) {
   return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
+static uint32_t load_word(const unsigned char* bytes) {
+  uint32_t word;
+  memcpy(&word, bytes, sizeof(word));
+  return word;
+}
+
+// The |size| bytes at |bytes|, fewer than 8, as one number: by loads that overlap, as copying
+// so few costs more.
+static uint64_t load_rest(const unsigned char* bytes, size_t size) {
+  if (size >= 4) return load_word(bytes) | (uint64_t)load_word(bytes + size - 4) << 8 * (size - 4);
+  if (!size) return 0;
+  uint64_t middle = (uint64_t)bytes[size / 2] << 8 * (size / 2);
+  return bytes[0] | middle | (uint64_t)bytes[size - 1] << 8 * (size - 1);
+}
+
 uint64_t tfrt_hash_bytes(const void* data, size_t size) {
   // Odd numbers with about as many ones as zeros; nothing else is special in them.
   const uint64_t multiplier = UINT64_C(0xa0761d6478bd642f);
@@ -136,8 +166,6 @@ uint64_t tfrt_hash_bytes(const void* data, size_t size) {
     bytes += 8;
     size -= 8;
   }
-  uint64_t rest = 0;
-  if (size) memcpy(&rest, bytes, size);
-  hash = multiply_fold(hash ^ rest, multiplier);
+  hash = multiply_fold(hash ^ load_rest(bytes, size), multiplier);
   return tfrt_hash_u64(hash ^ salt);
 }

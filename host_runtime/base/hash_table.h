@@ -72,6 +72,17 @@ tfrt_hash_node_t* tfrt_hash_table_find(const tfrt_hash_table_t* table, const voi
 // has. Thread-compatible.
 void tfrt_hash_table_insert(tfrt_hash_table_t* table, const void* key, tfrt_hash_node_t* node);
 
+// The same for callers that know the |hash| of the key, as the table's vtable gives it.
+// Thread-compatible.
+tfrt_hash_node_t* tfrt_hash_table_find_hashed(const tfrt_hash_table_t* table, uint64_t hash,
+                                              const void* key);
+void tfrt_hash_table_insert_hashed(tfrt_hash_table_t* table, uint64_t hash,
+                                   tfrt_hash_node_t* node);
+
+// Makes chains for |count| nodes, if memory allows, so that inserting need not double them one
+// time after the other. Thread-compatible.
+void tfrt_hash_table_reserve(tfrt_hash_table_t* table, size_t count);
+
 // Takes |node| out of |table|, which it must be in. Thread-compatible.
 void tfrt_hash_table_remove(tfrt_hash_table_t* table, tfrt_hash_node_t* node);
 

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "compiler/op_form.h"
+
+#include <string.h>
+
+// The words of |text|, of which there are |*out_count|.
+static const tfrt_assembly_word_t* list_words(tfrt_ir_context_t* context, const char* text,
+                                              uint32_t* out_count) {
+  tfrt_assembly_t assembly;
+  tfrt_assembly_word_t word;
+  uint32_t count = 0;
+  tfrt_assembly_begin(&assembly, text);
+  while (tfrt_assembly_next(&assembly, &word)) ++count;
+  tfrt_assembly_word_t* words = tfrt_ir_context_allocate_array(context, count, sizeof(*words));
+  *out_count = words ? count : 0;
+  tfrt_assembly_begin(&assembly, text);
+  for (uint32_t i = 0; i < *out_count; ++i) tfrt_assembly_next(&assembly, &words[i]);
+  return words;
+}
+
+static bool has_open_result(const tfrt_kernel_descriptor_t* descriptor) {
+  for (uint32_t i = 0; i < descriptor->result_count; ++i) {
+    if (strcmp(descriptor->results[i].type, TFRT_TYPE_ANY) == 0) return true;
+  }
+  return false;
+}
+
+tfrt_op_form_t* tfrt_op_form_create(tfrt_ir_context_t* context,
+                                    const tfrt_kernel_descriptor_t* descriptor) {
+  tfrt_op_form_t* form = tfrt_ir_context_allocate_array(context, 1, sizeof(*form));
+  if (!form) return NULL;
+  form->descriptor = descriptor;
+  form->name = tfrt_ir_string_of(context, descriptor->name);
+  form->words = list_words(context, descriptor->assembly, &form->word_count);
+  form->fixed_operand_count = tfrt_kernel_descriptor_fixed_operands(descriptor);
+  form->fixed_result_count = tfrt_kernel_descriptor_fixed_results(descriptor);
+  form->results_are_known =
+      form->fixed_result_count == descriptor->result_count && !has_open_result(descriptor);
+  form->operand_types = tfrt_ir_context_allocate_array(context, descriptor->operand_count,
+                                                       sizeof(*form->operand_types));
+  form->result_types = tfrt_ir_context_allocate_array(context, descriptor->result_count,
+                                                      sizeof(*form->result_types));
+  bool ok = form->name && form->words && form->operand_types && form->result_types;
+  return ok ? form : NULL;
+}
