@@ -16,6 +16,7 @@ typedef struct body_s {
   uint32_t register_count;
   uint32_t kernel_count;
   uint32_t* register_types;
+  uint32_t* words;  // room for the operands and results of all ops, in order
   tfrt_bef_writer_kernel_t* kernels;
   bool out_of_memory;
 } body_t;
@@ -59,21 +60,22 @@ static uint32_t add_location(tfrt_bef_writer_t* writer, const tfrt_ir_location_t
 // --- Registers --------------------------------------------------------------------------
 
 static void number_register(body_t* body, tfrt_ir_value_t* value) {
-  tfrt_string_view_t type = tfrt_ir_string_view(value->type->text);
-  body->register_types[body->register_count] =
-      tfrt_bef_writer_add_type(body->entities->writer, type);
+  body->register_types[body->register_count] = tfrt_bef_entities_type(body->entities, value->type);
   value->scratch = body->register_count++;
 }
 
 // Numbers arguments and results in order, and reports uses before that.
 static bool number_values(body_t* body, const tfrt_ir_block_t* block) {
   size_t count = block->argument_count;
-  for (const tfrt_ir_operation_t* op = block->first; op; op = op->next) count += op->result_count;
-  body->register_types = allocate(body, count, sizeof(*body->register_types));
-  if (!body->register_types) return false;
-  for (tfrt_ir_operation_t* op = block->first; op; op = op->next) {
+  size_t operand_count = 0;
+  for (const tfrt_ir_operation_t* op = block->first; op; op = op->next) {
+    operand_count += op->operand_count;
+    count += op->result_count;
     for (uint32_t i = 0; i < op->result_count; ++i) op->results[i].scratch = NO_NUMBER;
   }
+  body->register_types = allocate(body, count, sizeof(*body->register_types));
+  body->words = allocate(body, count + operand_count, sizeof(*body->words));
+  if (body->out_of_memory) return false;
   for (uint32_t i = 0; i < block->argument_count; ++i) number_register(body, block->arguments[i]);
   for (tfrt_ir_operation_t* op = block->first; op; op = op->next) {
     for (uint32_t i = 0; i < op->operand_count; ++i) {
@@ -139,6 +141,7 @@ static void add_attribute(body_t* body, const tfrt_ir_operation_t* op,
 // Symbols in the order of their attributes' names, then regions.
 static bool add_attributes(body_t* body, const tfrt_ir_operation_t* op,
                            tfrt_bef_writer_kernel_t* kernel) {
+  if (op->attribute_count == 0 && op->region_count == 0) return true;
   kernel_lists_t lists = {
       .attributes = allocate(body, op->attribute_count, sizeof(*lists.attributes)),
       .names = allocate(body, op->attribute_count, sizeof(*lists.names)),
@@ -161,24 +164,23 @@ static bool add_attributes(body_t* body, const tfrt_ir_operation_t* op,
 }
 
 static const uint32_t* list_operands(body_t* body, const tfrt_ir_operation_t* op) {
-  uint32_t* registers = allocate(body, op->operand_count, sizeof(*registers));
-  for (uint32_t i = 0; registers && i < op->operand_count; ++i) {
-    registers[i] = op->operands[i].value->scratch;
-  }
+  uint32_t* registers = body->words;
+  body->words += op->operand_count;
+  for (uint32_t i = 0; i < op->operand_count; ++i) registers[i] = op->operands[i].value->scratch;
   return registers;
 }
 
 static const uint32_t* list_results(body_t* body, const tfrt_ir_operation_t* op) {
-  uint32_t* registers = allocate(body, op->result_count, sizeof(*registers));
-  for (uint32_t i = 0; registers && i < op->result_count; ++i) {
-    registers[i] = op->results[i].scratch;
-  }
+  uint32_t* registers = body->words;
+  body->words += op->result_count;
+  for (uint32_t i = 0; i < op->result_count; ++i) registers[i] = op->results[i].scratch;
   return registers;
 }
 
 static const tfrt_bef_call_options_t* list_call_options(body_t* body,
                                                         const tfrt_ir_operation_t* op) {
   tfrt_bef_call_options_t options;
+  if (op->attribute_count == 0) return NULL;
   if (!tfrt_bef_call_options_of(op, body->entities->diagnostics, &options)) return NULL;
   tfrt_bef_call_options_t* copy = allocate(body, 1, sizeof(*copy));
   if (copy) *copy = options;
@@ -186,11 +188,11 @@ static const tfrt_bef_call_options_t* list_call_options(body_t* body,
 }
 
 static void build_kernel(body_t* body, const tfrt_ir_operation_t* op, uint32_t op_index) {
-  tfrt_bef_writer_t* writer = body->entities->writer;
+  tfrt_bef_entities_t* entities = body->entities;
   tfrt_bef_writer_kernel_t* kernel = &body->kernels[body->kernel_count++];
   *kernel = (tfrt_bef_writer_kernel_t){
-      .code = tfrt_bef_writer_add_kernel_name(writer, tfrt_ir_string_view(op->name)),
-      .location = add_location(writer, op->location),
+      .code = tfrt_bef_entities_kernel(entities, op->name),
+      .location = add_location(entities->writer, op->location),
       .stream_id = tfrt_stream_analysis_op_stream(&body->streams, op_index),
       .argument_count = op->operand_count,
       .arguments = list_operands(body, op),
@@ -208,8 +210,7 @@ static const uint32_t* list_types(body_t* body, const tfrt_ir_type_t* const* typ
                                   uint32_t count) {
   uint32_t* numbers = allocate(body, count, sizeof(*numbers));
   for (uint32_t i = 0; numbers && i < count; ++i) {
-    tfrt_string_view_t text = tfrt_ir_string_view(types[i]->text);
-    numbers[i] = tfrt_bef_writer_add_type(body->entities->writer, text);
+    numbers[i] = tfrt_bef_entities_type(body->entities, types[i]);
   }
   return numbers;
 }

@@ -53,8 +53,22 @@ static bool is_return(const tfrt_ir_operation_t* op) {
   return op && tfrt_ir_operation_is(op, "tfrt.return");
 }
 
-static void add_type(tfrt_bef_entities_t* entities, const tfrt_ir_type_t* type) {
-  tfrt_bef_writer_add_type(entities->writer, tfrt_ir_string_view(type->text));
+uint32_t tfrt_bef_entities_type(tfrt_bef_entities_t* entities, const tfrt_ir_type_t* type) {
+  tfrt_number_memo_entry_t* entry = tfrt_number_memo_at(&entities->type_numbers, type);
+  if (entry->key != type) {
+    entry->key = type;
+    entry->number = tfrt_bef_writer_add_type(entities->writer, tfrt_ir_string_view(type->text));
+  }
+  return entry->number;
+}
+
+uint32_t tfrt_bef_entities_kernel(tfrt_bef_entities_t* entities, const tfrt_ir_string_t* name) {
+  tfrt_number_memo_entry_t* entry = tfrt_number_memo_at(&entities->kernel_codes, name);
+  if (entry->key != name) {
+    entry->key = name;
+    entry->number = tfrt_bef_writer_add_kernel_name(entities->writer, tfrt_ir_string_view(name));
+  }
+  return entry->number;
 }
 
 // --- Functions ------------------------------------------------------------------------
@@ -90,7 +104,7 @@ static void add_body(tfrt_bef_entities_t* entities, tfrt_ir_operation_t* op,
     return;
   }
   for (uint32_t i = 0; i < block->argument_count; ++i) {
-    add_type(entities, block->arguments[i]->type);
+    tfrt_bef_entities_type(entities, block->arguments[i]->type);
   }
   block->scratch = entities->function_count;
   append_function(entities, (tfrt_bef_entity_function_t){
@@ -115,8 +129,10 @@ static void check_sync_return(tfrt_bef_entities_t* entities, const tfrt_ir_opera
 
 static void add_native_function(tfrt_bef_entities_t* entities, tfrt_ir_operation_t* op) {
   const tfrt_ir_type_t* type = tfrt_ir_function_type(op);
-  for (uint32_t i = 0; i < type->input_count; ++i) add_type(entities, type->inputs[i]);
-  for (uint32_t i = 0; i < type->result_count; ++i) add_type(entities, type->results[i]);
+  for (uint32_t i = 0; i < type->input_count; ++i)
+    tfrt_bef_entities_type(entities, type->inputs[i]);
+  for (uint32_t i = 0; i < type->result_count; ++i)
+    tfrt_bef_entities_type(entities, type->results[i]);
   append_function(entities,
                   (tfrt_bef_entity_function_t){.op = op, .kind = TFRT_BEF_FUNCTION_NATIVE});
 }
@@ -207,7 +223,7 @@ static bool compiled_symbol_to_value(tfrt_bef_entities_t* entities,
 static void add_attribute_types(tfrt_bef_entities_t* entities,
                                 const tfrt_ir_attribute_t* attribute) {
   if (attribute->kind == TFRT_IR_ATTRIBUTE_INTEGER || attribute->kind == TFRT_IR_ATTRIBUTE_FLOAT) {
-    add_type(entities, attribute->type);
+    tfrt_bef_entities_type(entities, attribute->type);
   }
   if (attribute->kind != TFRT_IR_ATTRIBUTE_ARRAY) return;
   for (uint32_t i = 0; i < attribute->count; ++i) {
@@ -273,7 +289,7 @@ static bool is_in_sync_function(const tfrt_ir_operation_t* op) {
 }
 
 static void add_kernel(tfrt_bef_entities_t* entities, tfrt_ir_operation_t* op) {
-  tfrt_bef_writer_add_kernel_name(entities->writer, tfrt_ir_string_view(op->name));
+  tfrt_bef_entities_kernel(entities, op->name);
   for (uint32_t i = 0; i < op->attribute_count; ++i) {
     add_attribute(entities, op, &op->attributes[i]);
   }
@@ -286,21 +302,35 @@ static void add_kernel(tfrt_bef_entities_t* entities, tfrt_ir_operation_t* op) {
   }
 }
 
+// Finds out what stands around |block|, unless it is the block that was asked about last.
+static void look_around(tfrt_bef_entities_t* entities, const tfrt_ir_block_t* block) {
+  if (entities->known_block == block) return;
+  const tfrt_ir_operation_t* owner = block->region->owner;
+  entities->known_block = block;
+  entities->is_compiled = is_in_compiled_module(owner);
+  while (owner && !tfrt_ir_is_function(owner)) owner = tfrt_ir_operation_parent(owner);
+  entities->function = owner;
+}
+
 static bool visit(tfrt_ir_operation_t* op, void* user_data) {
   tfrt_bef_entities_t* entities = user_data;
   // The walk ends with the module itself.
-  if (!op->block || is_in_compiled_module(op)) return true;
+  if (!op->block) return true;
+  look_around(entities, op->block);
+  if (entities->is_compiled || tfrt_ir_is_compiled_module(op)) return true;
   check_operands(entities, op);
   if (is_return(op)) {
     if (op->block->last != op) report(entities, op, "return op must be at the end of its block");
     return true;
   }
-  for (uint32_t i = 0; i < op->result_count; ++i) add_type(entities, op->results[i].type);
+  for (uint32_t i = 0; i < op->result_count; ++i) {
+    tfrt_bef_entities_type(entities, op->results[i].type);
+  }
   if (tfrt_ir_is_function(op)) {
     add_function(entities, op);
   } else if (tfrt_ir_is_module(op)) {
     report(entities, op, "a module inside another one must be marked tfrt.compiled");
-  } else if (!tfrt_ir_enclosing_function(op)) {
+  } else if (!entities->function) {
     report(entities, op, "only functions can stand in a module");
   } else {
     add_kernel(entities, op);

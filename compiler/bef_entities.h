@@ -12,6 +12,7 @@
 #define TFRT_COMPILER_BEF_ENTITIES_H_
 
 #include "compiler/bef_emitter.h"
+#include "compiler/number_memo.h"
 #include "host_runtime/base/arena.h"
 #include "host_runtime/base/hash_table.h"
 #include "host_runtime/bef/bef_writer.h"
@@ -31,7 +32,12 @@ typedef struct tfrt_bef_entities_s {
   tfrt_bef_writer_t* writer;
   const tfrt_ir_symbol_table_t* symbols;
   tfrt_arena_t arena;
-  tfrt_hash_table_t attributes;  // pointer -> offset
+  tfrt_number_memo_t type_numbers;      // of the writer
+  tfrt_number_memo_t kernel_codes;      // likewise, by the op's name
+  const tfrt_ir_block_t* known_block;   // the one that was asked about last,
+  const tfrt_ir_operation_t* function;  // the function around it, or NULL,
+  bool is_compiled;                     // and whether a compiled module is
+  tfrt_hash_table_t attributes;         // pointer -> offset
   tfrt_bef_entity_function_t* first_function;
   tfrt_bef_entity_function_t* last_function;
   uint32_t function_count;
@@ -61,6 +67,10 @@ void tfrt_bef_entities_deinitialize(tfrt_bef_entities_t* entities);
 // its function index. Thread-compatible.
 void tfrt_bef_entities_collect(tfrt_bef_entities_t* entities, tfrt_ir_context_t* context,
                                tfrt_ir_operation_t* module);
+
+// The number of |type|, and the code of kernel |name|, new or not. Thread-compatible.
+uint32_t tfrt_bef_entities_type(tfrt_bef_entities_t* entities, const tfrt_ir_type_t* type);
+uint32_t tfrt_bef_entities_kernel(tfrt_bef_entities_t* entities, const tfrt_ir_string_t* name);
 
 // The role of attribute |named| of the kernel |op|. After the collection. Thread-compatible.
 tfrt_bef_attribute_role_t tfrt_bef_entities_role(const tfrt_bef_entities_t* entities,

@@ -17,6 +17,17 @@ static bool check_count(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* op
   return false;
 }
 
+// As tfrt_schema_type_fits(), but what has fitted once is known at sight: most ops of a program
+// are like one before.
+static bool type_fits(tfrt_verifier_t* verifier, const char* text, const tfrt_ir_type_t* type) {
+  size_t hash = ((uintptr_t)text ^ (uintptr_t)type >> 4) % TFRT_VERIFIER_PAIR_COUNT;
+  tfrt_verifier_pair_t* pair = &verifier->fitting[hash];
+  if (pair->text == text && pair->type == type) return true;
+  if (!tfrt_schema_type_fits(text, type)) return false;
+  *pair = (tfrt_verifier_pair_t){text, type};
+  return true;
+}
+
 static void check_operands(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation) {
   const tfrt_kernel_descriptor_t* descriptor = operation->descriptor;
   uint32_t fixed_count = tfrt_kernel_descriptor_fixed_operands(descriptor);
@@ -29,7 +40,7 @@ static void check_operands(tfrt_verifier_t* verifier, const tfrt_ir_operation_t*
     const tfrt_operand_descriptor_t* entry = tfrt_kernel_descriptor_operand(descriptor, i);
     const char* wanted = entry ? entry->type : "!tfrt.chain";
     const tfrt_ir_type_t* type = operation->operands[i].value->type;
-    if (tfrt_schema_type_fits(wanted, type)) continue;
+    if (type_fits(verifier, wanted, type)) continue;
     tfrt_verifier_op_error(verifier, operation, "operand #%u must be %s type, but got '%s'", i,
                            wanted, type->text->data);
   }
@@ -46,7 +57,7 @@ static void check_results(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* 
   for (uint32_t i = 0; i < operation->result_count; ++i) {
     const char* wanted = tfrt_kernel_descriptor_result(descriptor, i)->type;
     const tfrt_ir_type_t* type = operation->results[i].type;
-    if (tfrt_schema_type_fits(wanted, type)) continue;
+    if (type_fits(verifier, wanted, type)) continue;
     tfrt_verifier_op_error(verifier, operation, "result #%u must be %s type, but got '%s'", i,
                            wanted, type->text->data);
   }

@@ -189,8 +189,7 @@ static bool fail_custom(tfrt_parser_t* parser, const tfrt_parser_op_t* op) {
 }
 
 // The op of the table's |entry| (NULL: there is none), behind its name.
-static bool parse_known(tfrt_parser_t* parser, tfrt_parser_op_t* op,
-                        tfrt_op_index_entry_t* entry) {
+static bool parse_known(tfrt_parser_t* parser, tfrt_parser_op_t* op, tfrt_op_index_entry_t* entry) {
   op->descriptor = entry ? entry->descriptor : NULL;
   if (!entry || !entry->descriptor->assembly) return fail_custom(parser, op);
   op->form = tfrt_parser_op_form(parser, entry);

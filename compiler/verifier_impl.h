@@ -14,10 +14,19 @@
 
 #include "compiler/verifier.h"
 
+#define TFRT_VERIFIER_PAIR_COUNT 64
+
+typedef struct tfrt_verifier_pair_s {
+  const char* text;
+  const tfrt_ir_type_t* type;
+} tfrt_verifier_pair_t;
+
 typedef struct tfrt_verifier_s {
   tfrt_ir_context_t* context;
   tfrt_diagnostics_t* diagnostics;
   const tfrt_ir_symbol_table_t* symbols;  // of the outermost module
+  // Pairs of a table's text and a type that fitted, one for each hash of their addresses.
+  tfrt_verifier_pair_t fitting[TFRT_VERIFIER_PAIR_COUNT];
   bool out_of_memory;
 } tfrt_verifier_t;
 

@@ -76,8 +76,7 @@ void tfrt_hash_table_insert(tfrt_hash_table_t* table, const void* key, tfrt_hash
 // Thread-compatible.
 tfrt_hash_node_t* tfrt_hash_table_find_hashed(const tfrt_hash_table_t* table, uint64_t hash,
                                               const void* key);
-void tfrt_hash_table_insert_hashed(tfrt_hash_table_t* table, uint64_t hash,
-                                   tfrt_hash_node_t* node);
+void tfrt_hash_table_insert_hashed(tfrt_hash_table_t* table, uint64_t hash, tfrt_hash_node_t* node);
 
 // Makes chains for |count| nodes, if memory allows, so that inserting need not double them one
 // time after the other. Thread-compatible.

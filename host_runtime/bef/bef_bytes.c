@@ -2,29 +2,45 @@
 
 #include "host_runtime/bef/bef_bytes.h"
 
-#include <string.h>
-
 #include "host_runtime/bef/bef_format.h"
 
+#define FIRST_CAPACITY ((size_t)256)
+
 void tfrt_bef_bytes_initialize(tfrt_bef_bytes_t* bytes, tfrt_allocator_t allocator) {
-  tfrt_string_builder_initialize(&bytes->builder, allocator);
-  bytes->alignment = 1;
+  *bytes = (tfrt_bef_bytes_t){.alignment = 1, .allocator = allocator};
 }
 
 void tfrt_bef_bytes_deinitialize(tfrt_bef_bytes_t* bytes) {
-  tfrt_string_builder_deinitialize(&bytes->builder);
+  tfrt_allocator_free(bytes->allocator, bytes->data, bytes->capacity);
+  tfrt_bef_bytes_initialize(bytes, bytes->allocator);
 }
 
-void tfrt_bef_bytes_append_byte(tfrt_bef_bytes_t* bytes, uint8_t byte) {
-  tfrt_string_builder_append_char(&bytes->builder, (char)byte);
+bool tfrt_bef_bytes_reserve(tfrt_bef_bytes_t* bytes, size_t extra) {
+  size_t needed = 0;
+  if (bytes->failed) return false;
+  if (extra <= bytes->capacity - bytes->size) return true;
+  bool fits = tfrt_size_add(bytes->size, extra, &needed);
+  // Doubling keeps the cost of each byte constant, however many they become.
+  size_t capacity = bytes->capacity ? bytes->capacity : FIRST_CAPACITY;
+  while (fits && capacity < needed) {
+    if (!tfrt_size_multiply(capacity, 2, &capacity)) capacity = needed;
+  }
+  void* data =
+      fits ? tfrt_allocator_reallocate(bytes->allocator, bytes->data, bytes->capacity, capacity)
+           : NULL;
+  if (!data) {
+    bytes->failed = true;
+    return false;
+  }
+  bytes->data = data;
+  bytes->capacity = capacity;
+  return true;
 }
 
 void tfrt_bef_bytes_append(tfrt_bef_bytes_t* bytes, const void* data, size_t size) {
-  if (size > 0) tfrt_string_builder_append(&bytes->builder, data, size);
-}
-
-void tfrt_bef_bytes_append_u32(tfrt_bef_bytes_t* bytes, uint32_t value) {
-  tfrt_bef_bytes_append(bytes, &value, sizeof(value));
+  if (size == 0) return;
+  uint8_t* at = tfrt_bef_bytes_add(bytes, size);
+  if (at) memcpy(at, data, size);
 }
 
 size_t tfrt_bef_vbr_size(uint64_t value) {
@@ -33,28 +49,28 @@ size_t tfrt_bef_vbr_size(uint64_t value) {
   return size;
 }
 
-void tfrt_bef_bytes_append_vbr(tfrt_bef_bytes_t* bytes, uint64_t value) {
-  // Of 64 bits, seven to a byte. Filled from its end.
-  uint8_t groups[10];
-  size_t begin = sizeof(groups) - 1;
-  groups[begin] = value & 0x7F;
-  while (value >>= 7) groups[--begin] = (uint8_t)(value & 0x7F) | 0x80;
-  tfrt_bef_bytes_append(bytes, groups + begin, sizeof(groups) - begin);
+uint8_t* tfrt_bef_vbr_write_long(uint8_t* at, uint64_t value) {
+  for (size_t i = tfrt_bef_vbr_size(value); i-- > 1;) {
+    *at++ = (uint8_t)((value >> 7 * i & 0x7F) | 0x80);
+  }
+  *at++ = value & 0x7F;
+  return at;
 }
 
 void tfrt_bef_bytes_align(tfrt_bef_bytes_t* bytes, size_t alignment, size_t ahead) {
   if (alignment > bytes->alignment) bytes->alignment = alignment;
-  size_t position = bytes->builder.size + ahead;
-  size_t padding = (alignment - position % alignment) % alignment;
-  tfrt_string_builder_append_fill(&bytes->builder, (char)TFRT_BEF_PADDING_BYTE, padding);
+  size_t padding = (size_t)(-(bytes->size + ahead) & (alignment - 1));
+  if (padding == 0) return;
+  uint8_t* at = tfrt_bef_bytes_add(bytes, padding);
+  if (at) memset(at, TFRT_BEF_PADDING_BYTE, padding);
 }
 
 void tfrt_bef_bytes_patch_byte(tfrt_bef_bytes_t* bytes, size_t offset, uint8_t byte) {
-  // A failed builder may lack these bytes.
-  if (offset < bytes->builder.size) bytes->builder.data[offset] = (char)byte;
+  // When memory was out, these bytes may be missing.
+  if (offset < bytes->size) bytes->data[offset] = byte;
 }
 
 void tfrt_bef_bytes_patch_u32(tfrt_bef_bytes_t* bytes, size_t offset, uint32_t value) {
-  if (offset + sizeof(value) > bytes->builder.size) return;
-  memcpy(bytes->builder.data + offset, &value, sizeof(value));
+  if (offset + sizeof(value) > bytes->size) return;
+  memcpy(bytes->data + offset, &value, sizeof(value));
 }

@@ -206,7 +206,7 @@ tfrt_status_t tfrt_eager_binding_fill(tfrt_eager_binding_t* binding,
   }
   TFRT_RETURN_IF_ERROR(tfrt_eager_binding_add_attributes(binding, descriptor, attributes, count));
   TFRT_RETURN_IF_ERROR(tfrt_eager_binding_add_regions(binding, descriptor, attributes, count));
-  TFRT_RETURN_IF_ERROR(tfrt_string_builder_status(&binding->bytes.builder));
+  if (binding->bytes.failed) return tfrt_status_out_of_memory();
   if (tfrt_bef_bytes_size(&binding->bytes) <= TFRT_BEF_MAX_SIZE) return NULL;
   return tfrt_status_create(
       TFRT_STATUS_INVALID_ARGUMENT, "the attributes of op '%s' have %zu bytes; the limit is %zu",

@@ -80,13 +80,12 @@ static tfrt_status_t tfrt_eager_op_make_program(const tfrt_kernel_registry_t* re
                                                 tfrt_program_t** out_program) {
   uint32_t least_arguments = tfrt_kernel_descriptor_fixed_operands(descriptor);
   uint32_t least_results = tfrt_kernel_descriptor_fixed_results(descriptor);
-  tfrt_string_view_t bytes = tfrt_string_builder_view(&binding->bytes.builder);
   tfrt_single_op_t op = {
       .name = options->name,
       .argument_count = tfrt_eager_op_max(options->argument_count, least_arguments),
       .result_count = tfrt_eager_op_max(options->result_count, least_results),
-      .attributes = (const uint8_t*)bytes.data,
-      .attributes_size = bytes.size,
+      .attributes = binding->bytes.data,
+      .attributes_size = binding->bytes.size,
       .attribute_offsets = binding->offsets,
       .attribute_count = binding->offset_count,
       .functions = binding->functions,

@@ -26,7 +26,7 @@ static encoded_t encode(const tfrt_bef_value_t* value, size_t lead) {
   encoded.offset = tfrt_bef_value_encode(value, &bytes);
   encoded.size = tfrt_bef_bytes_size(&bytes);
   encoded.section = test_allocate(encoded.size);
-  memcpy(encoded.section, bytes.builder.data, encoded.size);
+  memcpy(encoded.section, bytes.data, encoded.size);
   tfrt_bef_bytes_deinitialize(&bytes);
   return encoded;
 }

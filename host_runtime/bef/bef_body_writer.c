@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "host_runtime/bef/bef_writer_impl.h"
+
+// --- Uses -----------------------------------------------------------------------------
+
+// Who uses what in one body.
+typedef struct uses_s {
+  uint32_t* use_counts;   // per register: arguments and results of the function
+  uint32_t* first_users;  // per register: where its part of |users| begins; one more
+  uint32_t* users;        // kernels by register, the last one first
+} uses_t;
+
+static uint32_t* allocate_words(tfrt_bef_writer_t* writer, tfrt_arena_t* arena, size_t count) {
+  uint32_t* words = tfrt_arena_allocate_array(arena, count + 1, sizeof(*words));
+  if (!words) writer->failed = true;
+  return words;
+}
+
+// Finds out the users of each register. MLIR lists the uses of a value newest first.
+static bool find_uses(tfrt_bef_writer_t* writer, const tfrt_bef_writer_function_t* function,
+                      tfrt_arena_t* arena, uses_t* uses) {
+  uint32_t register_count = function->register_count;
+  uses->use_counts = allocate_words(writer, arena, register_count);
+  uses->first_users = allocate_words(writer, arena, (size_t)register_count + 1);
+  if (!uses->use_counts || !uses->first_users) return false;
+  for (uint32_t k = 0; k < function->kernel_count; ++k) {
+    const tfrt_bef_writer_kernel_t* kernel = &function->kernels[k];
+    for (uint32_t i = 0; i < kernel->argument_count; ++i) {
+      ++uses->use_counts[kernel->arguments[i]];
+    }
+  }
+  for (uint32_t i = 0; i < register_count; ++i) {
+    uses->first_users[i + 1] = uses->first_users[i] + uses->use_counts[i];
+  }
+  uses->users = allocate_words(writer, arena, uses->first_users[register_count]);
+  uint32_t* next = allocate_words(writer, arena, register_count);
+  if (!uses->users || !next) return false;
+  memcpy(next, uses->first_users, register_count * sizeof(*next));
+  for (uint32_t k = function->kernel_count; k-- > 0;) {
+    const tfrt_bef_writer_kernel_t* kernel = &function->kernels[k];
+    for (uint32_t i = 0; i < kernel->argument_count; ++i) {
+      uses->users[next[kernel->arguments[i]]++] = k + 1;
+    }
+  }
+  for (uint32_t i = 0; i < function->result_count; ++i) {
+    ++uses->use_counts[function->result_registers[i]];
+  }
+  return true;
+}
+
+static uint32_t user_count(const uses_t* uses, uint32_t number) {
+  return uses->first_users[number + 1] - uses->first_users[number];
+}
+
+// --- Records ------------------------------------------------------------------------
+
+// A record is written word by word into room that was made for it.
+static uint8_t* write_word(uint8_t* at, uint32_t word) {
+  memcpy(at, &word, sizeof(word));
+  return at + sizeof(word);
+}
+
+static uint8_t* write_words(uint8_t* at, const uint32_t* words, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) at = write_word(at, words[i]);
+  return at;
+}
+
+static uint8_t* write_users(uint8_t* at, const uses_t* uses, uint32_t number) {
+  return write_words(at, uses->users + uses->first_users[number], user_count(uses, number));
+}
+
+static uint8_t* write_header(uint8_t* at, uint32_t code, uint32_t location,
+                             const tfrt_bef_writer_kernel_t* kernel, uint32_t result_count) {
+  uint32_t header[TFRT_BEF_KERNEL_HEADER_WORDS] = {
+      [TFRT_BEF_KERNEL_CODE] = code,
+      [TFRT_BEF_KERNEL_LOCATION] = location,
+      [TFRT_BEF_KERNEL_ARGUMENT_COUNT] = kernel->argument_count,
+      [TFRT_BEF_KERNEL_ATTRIBUTE_COUNT] = kernel->attribute_count,
+      [TFRT_BEF_KERNEL_FUNCTION_COUNT] = kernel->function_count,
+      [TFRT_BEF_KERNEL_RESULT_COUNT] = result_count,
+  };
+  memcpy(at, header, sizeof(header));
+  return at + sizeof(header);
+}
+
+static uint32_t count_starting(const tfrt_bef_writer_function_t* function) {
+  uint32_t starting = 0;
+  for (uint32_t k = 0; k < function->kernel_count; ++k) {
+    if (function->kernels[k].argument_count == 0) ++starting;
+  }
+  return starting;
+}
+
+static size_t pseudo_kernel_size(const tfrt_bef_writer_function_t* function, const uses_t* uses) {
+  size_t words = TFRT_BEF_KERNEL_HEADER_WORDS + 2 * ((size_t)function->argument_count + 1);
+  // Users of the arguments, which are the first registers.
+  words += count_starting(function) + (size_t)uses->first_users[function->argument_count];
+  return words * sizeof(uint32_t);
+}
+
+// Kernel 0: it starts the kernels without arguments, and gives the others the function's.
+static uint8_t* write_pseudo_kernel(uint8_t* at, const tfrt_bef_writer_function_t* function,
+                                    const uses_t* uses) {
+  static const tfrt_bef_writer_kernel_t kNothing = {0};
+  at = write_header(at, TFRT_BEF_PSEUDO_KERNEL_CODE, TFRT_BEF_PSEUDO_KERNEL_LOCATION, &kNothing,
+                    function->argument_count + 1);
+  at = write_word(at, count_starting(function));
+  for (uint32_t i = 0; i < function->argument_count; ++i) {
+    at = write_word(at, user_count(uses, i));
+  }
+  at = write_word(at, function->register_count);
+  for (uint32_t i = 0; i < function->argument_count; ++i) at = write_word(at, i);
+  for (uint32_t k = 0; k < function->kernel_count; ++k) {
+    if (function->kernels[k].argument_count == 0) at = write_word(at, k + 1);
+  }
+  for (uint32_t i = 0; i < function->argument_count; ++i) at = write_users(at, uses, i);
+  return at;
+}
+
+static size_t kernel_size(const tfrt_bef_writer_kernel_t* kernel, const uses_t* uses) {
+  size_t words = (size_t)TFRT_BEF_KERNEL_HEADER_WORDS + kernel->argument_count +
+                 kernel->attribute_count + kernel->function_count;
+  for (uint32_t i = 0; i < kernel->result_count; ++i) {
+    words += 2 + (size_t)user_count(uses, kernel->results[i]);
+  }
+  return words * sizeof(uint32_t);
+}
+
+static uint8_t* write_kernel(uint8_t* at, const tfrt_bef_writer_kernel_t* kernel,
+                             const uses_t* uses) {
+  at = write_header(at, kernel->code, kernel->location, kernel, kernel->result_count);
+  for (uint32_t i = 0; i < kernel->result_count; ++i) {
+    at = write_word(at, user_count(uses, kernel->results[i]));
+  }
+  at = write_words(at, kernel->arguments, kernel->argument_count);
+  at = write_words(at, kernel->attributes, kernel->attribute_count);
+  at = write_words(at, kernel->functions, kernel->function_count);
+  at = write_words(at, kernel->results, kernel->result_count);
+  for (uint32_t i = 0; i < kernel->result_count; ++i) {
+    at = write_users(at, uses, kernel->results[i]);
+  }
+  return at;
+}
+
+// --- Bodies ---------------------------------------------------------------------------
+
+// Appends where the record of a kernel begins, behind those before it.
+static void append_kernel_entry(tfrt_bef_bytes_t* bytes, size_t offset, uint32_t operand_count,
+                                uint32_t stream_id) {
+  uint8_t* at = tfrt_bef_bytes_add(bytes, 3 * TFRT_BEF_VBR_MAX_SIZE);
+  if (!at) return;
+  at = tfrt_bef_vbr_write(at, offset);
+  at = tfrt_bef_vbr_write(at, operand_count);
+  tfrt_bef_bytes_end(bytes, tfrt_bef_vbr_write(at, stream_id));
+}
+
+// The table of the kernels; returns the size of the records that it announces.
+static size_t append_kernel_table(tfrt_bef_bytes_t* bytes,
+                                  const tfrt_bef_writer_function_t* function, const uses_t* uses) {
+  tfrt_bef_bytes_append_vbr(bytes, (uint64_t)function->kernel_count + 1);
+  append_kernel_entry(bytes, 0, 0, function->root_stream_id);
+  size_t offset = pseudo_kernel_size(function, uses);
+  for (uint32_t k = 0; k < function->kernel_count; ++k) {
+    const tfrt_bef_writer_kernel_t* kernel = &function->kernels[k];
+    append_kernel_entry(bytes, offset, kernel->argument_count, kernel->stream_id);
+    offset += kernel_size(kernel, uses);
+  }
+  return offset;
+}
+
+static void append_body(tfrt_bef_bytes_t* bytes, const tfrt_bef_writer_function_t* function,
+                        const uses_t* uses) {
+  tfrt_bef_bytes_append_vbr(bytes, function->location);
+  tfrt_bef_bytes_append_vbr(bytes, function->register_count);
+  for (uint32_t i = 0; i < function->register_count; ++i) {
+    tfrt_bef_bytes_append_vbr(bytes, uses->use_counts[i]);
+  }
+  size_t size = append_kernel_table(bytes, function, uses);
+  for (uint32_t i = 0; i < function->result_count; ++i) {
+    tfrt_bef_bytes_append_vbr(bytes, function->result_registers[i]);
+  }
+  tfrt_bef_bytes_align(bytes, TFRT_BEF_KERNEL_ALIGNMENT, 0);
+  uint8_t* at = tfrt_bef_bytes_add(bytes, size);
+  if (!at) return;
+  at = write_pseudo_kernel(at, function, uses);
+  for (uint32_t k = 0; k < function->kernel_count; ++k) {
+    at = write_kernel(at, &function->kernels[k], uses);
+  }
+}
+
+void tfrt_bef_writer_append_body(tfrt_bef_writer_t* writer,
+                                 const tfrt_bef_writer_function_t* function) {
+  uses_t uses;
+  tfrt_arena_t scratch;
+  tfrt_arena_initialize(&scratch, writer->allocator);
+  if (find_uses(writer, function, &scratch, &uses)) {
+    append_body(&writer->functions, function, &uses);
+  }
+  tfrt_arena_deinitialize(&scratch);
+}
