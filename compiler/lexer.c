@@ -110,43 +110,37 @@ static void skip_while(tfrt_lexer_t* lexer, int wanted) {
   lexer->position = position;
 }
 
-// Ends |token| of |kind| at the position; its text begins |sigil| bytes after it.
-static tfrt_token_t end_token(const tfrt_lexer_t* lexer, tfrt_token_t token, int kind,
-                              size_t sigil) {
-  token.kind = kind;
-  size_t begin = token.offset + sigil;
-  token.text = tfrt_string_view_make(lexer->text.data + begin, lexer->position - begin);
-  return token;
-}
+// Each of the following moves behind one token, which begins at byte |begin|, and returns its
+// kind.
 
-static tfrt_token_t fail(tfrt_lexer_t* lexer, tfrt_token_t token, const char* message) {
-  tfrt_diagnostics_report(lexer->diagnostics, TFRT_SEVERITY_ERROR, token.offset, "%s", message);
-  return end_token(lexer, token, TFRT_TOKEN_ERROR, 0);
+static int fail(const tfrt_lexer_t* lexer, size_t begin, const char* message) {
+  tfrt_diagnostics_report(lexer->diagnostics, TFRT_SEVERITY_ERROR, begin, "%s", message);
+  return TFRT_TOKEN_ERROR;
 }
 
 static bool is_no_token(char c) { return classes[(unsigned char)c] == 0; }
 
-static tfrt_token_t lex_unknown(tfrt_lexer_t* lexer, tfrt_token_t token) {
+static int lex_unknown(tfrt_lexer_t* lexer, size_t begin) {
   unsigned char byte = (unsigned char)peek(lexer, 0);
   ++lexer->position;
   // One report for a run of them: binary data would drown everything else.
   while (lexer->position < lexer->text.size && is_no_token(peek(lexer, 0))) ++lexer->position;
-  if (byte == 0) return fail(lexer, token, "unexpected NUL byte; is this a text file?");
+  if (byte == 0) return fail(lexer, begin, "unexpected NUL byte; is this a text file?");
   char message[64];
   bool printable = byte > ' ' && byte < 127;
   snprintf(message, sizeof(message),
            printable ? "unexpected character '%c'" : "unexpected byte 0x%02X", byte);
-  return fail(lexer, token, message);
+  return fail(lexer, begin, message);
 }
 
-static tfrt_token_t lex_number(tfrt_lexer_t* lexer, tfrt_token_t token) {
+static int lex_number(tfrt_lexer_t* lexer) {
   if (peek(lexer, 0) == '0' && peek(lexer, 1) == 'x' && hex_value(peek(lexer, 2)) >= 0) {
     lexer->position += 2;
     while (hex_value(peek(lexer, 0)) >= 0) ++lexer->position;
-    return end_token(lexer, token, TFRT_TOKEN_INTEGER, 0);
+    return TFRT_TOKEN_INTEGER;
   }
   skip_while(lexer, DIGIT);
-  if (peek(lexer, 0) != '.') return end_token(lexer, token, TFRT_TOKEN_INTEGER, 0);
+  if (peek(lexer, 0) != '.') return TFRT_TOKEN_INTEGER;
   ++lexer->position;
   skip_while(lexer, DIGIT);
   size_t sign = peek(lexer, 1) == '+' || peek(lexer, 1) == '-' ? 1 : 0;
@@ -154,7 +148,7 @@ static tfrt_token_t lex_number(tfrt_lexer_t* lexer, tfrt_token_t token) {
     lexer->position += 1 + sign;
     skip_while(lexer, DIGIT);
   }
-  return end_token(lexer, token, TFRT_TOKEN_FLOAT, 0);
+  return TFRT_TOKEN_FLOAT;
 }
 
 // Moves behind the string that begins at the position; false if it doesn't end on its
@@ -171,86 +165,102 @@ static bool skip_string(tfrt_lexer_t* lexer) {
   return false;
 }
 
-static tfrt_token_t lex_string(tfrt_lexer_t* lexer, tfrt_token_t token, int kind, size_t sigil) {
+static int lex_string(tfrt_lexer_t* lexer, size_t begin, int kind) {
   if (!skip_string(lexer)) {
-    return fail(lexer, token, "this string doesn't end on its line; write '\\n' for a new line");
+    return fail(lexer, begin, "this string doesn't end on its line; write '\\n' for a new line");
   }
-  return end_token(lexer, token, kind, sigil);
+  return kind;
 }
 
 // A sigil and a name: %x, ^bb0, #alias, !tfrt.chain.
-static tfrt_token_t lex_name(tfrt_lexer_t* lexer, tfrt_token_t token, int kind) {
+static int lex_name(tfrt_lexer_t* lexer, size_t begin, int kind) {
   ++lexer->position;
   if (is_of(peek(lexer, 0), DIGIT)) {
     skip_while(lexer, DIGIT);
   } else {
     skip_while(lexer, kind == TFRT_TOKEN_BANG || kind == TFRT_TOKEN_HASH ? WORD : SUFFIX);
   }
-  if (lexer->position == token.offset + 1) {
-    return fail(lexer, token, "expected a name behind this character");
+  if (lexer->position == begin + 1) {
+    return fail(lexer, begin, "expected a name behind this character");
   }
-  return end_token(lexer, token, kind, 1);
+  return kind;
 }
 
-static tfrt_token_t lex_at(tfrt_lexer_t* lexer, tfrt_token_t token) {
+static int lex_at(tfrt_lexer_t* lexer, size_t begin) {
   ++lexer->position;
-  if (peek(lexer, 0) == '"') return lex_string(lexer, token, TFRT_TOKEN_AT, 1);
-  if (!is_of(peek(lexer, 0), WORD_BEGIN)) return fail(lexer, token, "expected a name behind '@'");
+  if (peek(lexer, 0) == '"') return lex_string(lexer, begin, TFRT_TOKEN_AT);
+  if (!is_of(peek(lexer, 0), WORD_BEGIN)) return fail(lexer, begin, "expected a name behind '@'");
   skip_while(lexer, WORD);
-  return end_token(lexer, token, TFRT_TOKEN_AT, 1);
+  return TFRT_TOKEN_AT;
 }
 
-static tfrt_token_t lex_punctuation(tfrt_lexer_t* lexer, tfrt_token_t token) {
+static int lex_punctuation(tfrt_lexer_t* lexer) {
   char c = peek(lexer, 0);
   ++lexer->position;
   if (c == '-' && peek(lexer, 0) == '>') {
     ++lexer->position;
-    return end_token(lexer, token, TFRT_TOKEN_ARROW, 0);
+    return TFRT_TOKEN_ARROW;
   }
   if (c == ':' && peek(lexer, 0) == ':') {
     ++lexer->position;
-    return end_token(lexer, token, TFRT_TOKEN_COLON_COLON, 0);
+    return TFRT_TOKEN_COLON_COLON;
   }
   if (c == '{' && peek(lexer, 0) == '-' && peek(lexer, 1) == '#') {
     lexer->position += 2;
-    return end_token(lexer, token, TFRT_TOKEN_RESOURCES, 0);
+    return TFRT_TOKEN_RESOURCES;
   }
-  return end_token(lexer, token, c, 0);
+  return c;
 }
+
+static int lex_token(tfrt_lexer_t* lexer, size_t begin) {
+  char c = peek(lexer, 0);
+  if (is_of(c, WORD_BEGIN)) {
+    skip_while(lexer, WORD);
+    return TFRT_TOKEN_WORD;
+  }
+  if (is_of(c, DIGIT)) return lex_number(lexer);
+  if (is_of(c, PUNCTUATION)) return lex_punctuation(lexer);
+  if (begin >= lexer->text.size) return TFRT_TOKEN_END;
+  switch (c) {
+    case '%':
+      return lex_name(lexer, begin, TFRT_TOKEN_PERCENT);
+    case '"':
+      return lex_string(lexer, begin, TFRT_TOKEN_STRING);
+    case '^':
+      return lex_name(lexer, begin, TFRT_TOKEN_CARET);
+    case '#':
+      return lex_name(lexer, begin, TFRT_TOKEN_HASH);
+    case '!':
+      return lex_name(lexer, begin, TFRT_TOKEN_BANG);
+    case '@':
+      return lex_at(lexer, begin);
+    default:
+      return lex_unknown(lexer, begin);
+  }
+}
+
+// True if the text of a token of |kind| leaves its first byte out.
+static bool has_sigil(int kind) { return kind >= TFRT_TOKEN_PERCENT && kind <= TFRT_TOKEN_BANG; }
+
+_Static_assert(TFRT_TOKEN_BANG - TFRT_TOKEN_PERCENT == 4 && TFRT_TOKEN_AT > TFRT_TOKEN_PERCENT &&
+                   TFRT_TOKEN_CARET > TFRT_TOKEN_AT && TFRT_TOKEN_HASH > TFRT_TOKEN_CARET,
+               "the kinds with a sigil stand together");
 
 tfrt_token_t tfrt_lexer_next(tfrt_lexer_t* lexer) {
   uint32_t line_before = lexer->line;
   bool first = lexer->position == lexer->line_begin;
   skip_blanks(lexer);
-  tfrt_token_t token = {.offset = lexer->position,
+  size_t begin = lexer->position;
+  tfrt_token_t token = {.offset = begin,
                         .line = lexer->line,
-                        .column = (uint32_t)(lexer->position - lexer->line_begin) + 1};
-  // A comment ends with its line: what was skipped since the line began are blanks.
-  token.begins_line = first || lexer->line != line_before;
-  if (lexer->position >= lexer->text.size) return end_token(lexer, token, TFRT_TOKEN_END, 0);
-  char c = peek(lexer, 0);
-  if (is_of(c, WORD_BEGIN)) {
-    skip_while(lexer, WORD);
-    return end_token(lexer, token, TFRT_TOKEN_WORD, 0);
-  }
-  if (is_of(c, DIGIT)) return lex_number(lexer, token);
-  switch (c) {
-    case '"':
-      return lex_string(lexer, token, TFRT_TOKEN_STRING, 0);
-    case '%':
-      return lex_name(lexer, token, TFRT_TOKEN_PERCENT);
-    case '^':
-      return lex_name(lexer, token, TFRT_TOKEN_CARET);
-    case '#':
-      return lex_name(lexer, token, TFRT_TOKEN_HASH);
-    case '!':
-      return lex_name(lexer, token, TFRT_TOKEN_BANG);
-    case '@':
-      return lex_at(lexer, token);
-    default:
-      break;
-  }
-  return is_of(c, PUNCTUATION) ? lex_punctuation(lexer, token) : lex_unknown(lexer, token);
+                        .column = (uint32_t)(begin - lexer->line_begin) + 1,
+                        // A comment ends with its line: what was skipped since the line began
+                        // are blanks.
+                        .begins_line = first || lexer->line != line_before};
+  token.kind = lex_token(lexer, begin);
+  size_t text_begin = begin + (has_sigil(token.kind) ? 1 : 0);
+  token.text = tfrt_string_view_make(lexer->text.data + text_begin, lexer->position - text_begin);
+  return token;
 }
 
 void tfrt_lexer_move(tfrt_lexer_t* lexer, const tfrt_token_t* from, size_t position) {
