@@ -15,6 +15,11 @@ typedef struct entry_s {
 
 #define KEY_OFFSET (offsetof(entry_t, key) + offsetof(tfrt_ir_string_t, data))
 
+// What a text of many short lines comes to: a new name for each so many bytes of it, and so many
+// bytes of IR for each byte.
+#define TEXT_PER_NAME 32
+#define IR_PER_TEXT 10
+
 _Static_assert(KEY_OFFSET % TFRT_ALLOCATOR_DEFAULT_ALIGNMENT == 0, "keys may hold pointers");
 
 struct tfrt_ir_context_s {
@@ -115,8 +120,9 @@ const tfrt_ir_string_t* tfrt_ir_string_get(tfrt_ir_context_t* context, tfrt_stri
   return entry ? &entry->key : NULL;
 }
 
-void tfrt_ir_context_reserve_strings(tfrt_ir_context_t* context, size_t count) {
-  tfrt_hash_table_reserve(&context->tables[TFRT_IR_TABLE_STRINGS], count);
+void tfrt_ir_context_reserve(tfrt_ir_context_t* context, size_t size) {
+  tfrt_hash_table_reserve(&context->tables[TFRT_IR_TABLE_STRINGS], size / TEXT_PER_NAME);
+  tfrt_arena_reserve(&context->arena, size > SIZE_MAX / IR_PER_TEXT ? size : size * IR_PER_TEXT);
 }
 
 const tfrt_ir_string_t* tfrt_ir_string_of(tfrt_ir_context_t* context, const char* text) {

@@ -73,9 +73,9 @@ static inline void tfrt_ir_string_set_meaning(const tfrt_ir_string_t* string, vo
   ((tfrt_ir_string_t*)string)->meaning = meaning;
 }
 
-// Makes room for |count| strings at once, if memory allows. Thread-compatible (caller
-// synchronises).
-void tfrt_ir_context_reserve_strings(tfrt_ir_context_t* context, size_t count);
+// Makes room for the IR of a text of |size| bytes, if memory allows, instead of growing bit by
+// bit. Thread-compatible (caller synchronises).
+void tfrt_ir_context_reserve(tfrt_ir_context_t* context, size_t size);
 
 // Returns true if |string| (may be NULL: then false) is the NUL-terminated |text|.
 // Thread-safe.

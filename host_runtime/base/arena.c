@@ -28,10 +28,17 @@ void tfrt_arena_deinitialize(tfrt_arena_t* arena) {
   tfrt_arena_initialize(arena, arena->allocator);
 }
 
+void tfrt_arena_reserve(tfrt_arena_t* arena, size_t size) {
+  while (arena->next_block_size < size && arena->next_block_size < LAST_BLOCK_SIZE) {
+    arena->next_block_size *= 2;
+  }
+}
+
 // Adds a block with room for |size| bytes at any place of |alignment|.
 static bool add_block(tfrt_arena_t* arena, size_t size, size_t alignment) {
   size_t needed = 0;
   if (!tfrt_size_add(size, sizeof(tfrt_arena_block_t) + alignment, &needed)) return false;
+  tfrt_arena_reserve(arena, needed);
   size_t block_size = needed > arena->next_block_size ? needed : arena->next_block_size;
   tfrt_arena_block_t* block = tfrt_allocator_allocate(arena->allocator, block_size);
   if (!block) return false;

@@ -8,8 +8,8 @@
 //
 // Life:
 //  1. Initialised with an allocator; nothing is allocated yet.
-//  2. Pieces are allocated; blocks double in size up to a limit, a piece that is
-//     bigger than that gets a block of its own.
+//  2. Pieces are allocated; blocks double in size up to a limit, or until a big piece
+//     fits. A piece that is bigger than the limit gets a block of its own.
 //  3. Deinitialised: all pieces are gone at once.
 //
 // Thread rule: thread-compatible (caller synchronises); pieces may be read by all.
@@ -39,6 +39,10 @@ void tfrt_arena_initialize(tfrt_arena_t* arena, tfrt_allocator_t allocator);
 // Frees all pieces of |arena|, which is empty again and may be used on.
 // Thread-compatible.
 void tfrt_arena_deinitialize(tfrt_arena_t* arena);
+
+// Lets the next block have room for |size| bytes, up to a limit: who knows that he will need
+// so much saves the small blocks before it. Thread-compatible.
+void tfrt_arena_reserve(tfrt_arena_t* arena, size_t size);
 
 // Returns |size| zeroed bytes, with the default alignment of allocators, or NULL. A
 // size of 0 gives an address that nothing may be read from. Thread-compatible.

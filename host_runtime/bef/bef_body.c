@@ -372,6 +372,17 @@ static tfrt_status_t load_body(body_t* body) {
   return verify(body);
 }
 
+// The bytes of the body of function |index|, if the one behind it has one.
+static size_t body_size(const tfrt_bef_load_t* load, uint32_t index) {
+  const tfrt_bef_file_t* file = load->file;
+  size_t end = file->sections[TFRT_BEF_SECTION_FUNCTIONS].size;
+  if (index + 1 < file->function_count && load->body_offsets[index + 1] > 0) {
+    end = load->body_offsets[index + 1];
+  }
+  size_t begin = load->body_offsets[index];
+  return end > begin ? end - begin : 0;
+}
+
 tfrt_status_t tfrt_bef_load_bodies(tfrt_bef_load_t* load) {
   tfrt_bef_file_t* file = load->file;
   tfrt_bef_cursor_t cursor = tfrt_bef_section_cursor(file, TFRT_BEF_SECTION_FUNCTIONS);
@@ -391,6 +402,8 @@ tfrt_status_t tfrt_bef_load_bodies(tfrt_bef_load_t* load) {
     cursor.position = section + offset;
     body_t body = {.load = load, .function = function, .cursor = cursor};
     tfrt_arena_initialize(&body.arena, file->allocator);
+    // What is listed of a body takes about half as much as its bytes.
+    tfrt_arena_reserve(&body.arena, body_size(load, i) / 2);
     tfrt_status_t status = load_body(&body);
     tfrt_arena_deinitialize(&body.arena);
     TFRT_RETURN_IF_ERROR(status);

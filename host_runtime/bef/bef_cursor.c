@@ -67,18 +67,12 @@ tfrt_status_t tfrt_bef_cursor_read_u32(tfrt_bef_cursor_t* cursor, const char* wh
   return tfrt_bef_cursor_read_index(cursor, what, (uint64_t)UINT32_MAX + 1, out_value);
 }
 
-tfrt_status_t tfrt_bef_cursor_read_index(tfrt_bef_cursor_t* cursor, const char* what,
-                                         uint64_t limit, uint32_t* out_value) {
+tfrt_status_t tfrt_bef_cursor_read_any_index(tfrt_bef_cursor_t* cursor, const char* what,
+                                             uint64_t limit, uint32_t* out_value) {
   *out_value = 0;
   const uint8_t* start = cursor->position;
   uint64_t value = 0;
-  if (TFRT_LIKELY(start != cursor->end && *start < 0x80)) {
-    // Most numbers of a program are small: one byte.
-    value = *start;
-    ++cursor->position;
-  } else {
-    TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_read_vbr(cursor, &value));
-  }
+  TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_read_vbr(cursor, &value));
   if (TFRT_UNLIKELY(value >= limit)) {
     cursor->position = start;
     return tfrt_bef_cursor_error(cursor, start, "%s %" PRIu64 " is out of range (0 to %" PRId64 ")",

@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "host_runtime/base/macros.h"
 #include "host_runtime/base/status.h"
 
 #define TFRT_BEF_NO_INDEX UINT32_MAX
@@ -55,8 +56,29 @@ tfrt_status_t tfrt_bef_cursor_read_u32(tfrt_bef_cursor_t* cursor, const char* wh
                                        uint32_t* out_value) TFRT_MUST_USE;
 
 // Reads one VBR integer below |limit|, which is |what|. Thread-compatible.
-tfrt_status_t tfrt_bef_cursor_read_index(tfrt_bef_cursor_t* cursor, const char* what,
-                                         uint64_t limit, uint32_t* out_value) TFRT_MUST_USE;
+tfrt_status_t tfrt_bef_cursor_read_any_index(tfrt_bef_cursor_t* cursor, const char* what,
+                                             uint64_t limit, uint32_t* out_value) TFRT_MUST_USE;
+
+// The same; inline for numbers of one to three bytes, as most of a program are.
+static inline TFRT_MUST_USE tfrt_status_t tfrt_bef_cursor_read_index(tfrt_bef_cursor_t* cursor,
+                                                                     const char* what,
+                                                                     uint64_t limit,
+                                                                     uint32_t* out_value) {
+  const uint8_t* at = cursor->position;
+  if (TFRT_LIKELY(cursor->end - at >= 3)) {
+    uint32_t value = *at & 0x7F;
+    if (*at & 0x80) value = value << 7 | (*++at & 0x7F);
+    if (*at & 0x80) value = value << 7 | (*++at & 0x7F);
+    // The third byte of three has the top bit no more.
+    bool is_whole = !(*at & 0x80);
+    if (TFRT_LIKELY(is_whole && value < limit)) {
+      cursor->position = at + 1;
+      *out_value = value;
+      return NULL;
+    }
+  }
+  return tfrt_bef_cursor_read_any_index(cursor, what, limit, out_value);
+}
 
 // Reads the number of items of at least |item_size| bytes each that follow. A number that
 // can't fit in what is left is an error, so that it may be allocated for. Thread-compatible.
