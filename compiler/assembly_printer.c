@@ -110,9 +110,9 @@ static bool region_fits(const tfrt_ir_operation_t* operation, uint32_t index) {
     if (argument == UINT32_MAX) continue;
     if (block->arguments[argument]->type != operand->type) return false;
     for (const tfrt_ir_operand_t* use = operand->first_use; use; use = use->next) {
-      bool is_other = use->owner == operation && use->index != i;
-      if (is_other &&
-          tfrt_schema_region_argument(operation->descriptor, index, use->index) != UINT32_MAX) {
+      bool is_other = use->owner == operation && tfrt_ir_operand_index(use) != i;
+      if (is_other && tfrt_schema_region_argument(operation->descriptor, index,
+                                                  tfrt_ir_operand_index(use)) != UINT32_MAX) {
         return false;
       }
     }

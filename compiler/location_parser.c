@@ -158,10 +158,9 @@ static bool measure(tfrt_ir_location_t* location, uint32_t level) {
   if (location->weight == IN_PROGRESS || level > 2 * TFRT_PARSER_MAX_NESTING) return false;
   if (location->weight) return true;
   location->weight = IN_PROGRESS;
-  bool ok = !location->first || measure((tfrt_ir_location_t*)location->first, level + 1);
-  ok = ok && (!location->second || measure((tfrt_ir_location_t*)location->second, level + 1));
-  for (uint32_t i = 0; ok && i < location->member_count; ++i) {
-    ok = measure((tfrt_ir_location_t*)location->members[i], level + 1);
+  bool ok = true;
+  for (uint32_t i = 0; ok && i < tfrt_ir_location_part_count(location); ++i) {
+    ok = measure((tfrt_ir_location_t*)tfrt_ir_location_part(location, i), level + 1);
   }
   if (ok) tfrt_ir_location_measure(location);
   return ok && location->depth <= TFRT_PARSER_MAX_NESTING &&

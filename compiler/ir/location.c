@@ -19,9 +19,9 @@ static bool measure_part(tfrt_ir_location_t* location, const tfrt_ir_location_t*
 void tfrt_ir_location_measure(tfrt_ir_location_t* location) {
   location->depth = 1;
   location->weight = 1;
-  bool known = measure_part(location, location->first) && measure_part(location, location->second);
-  for (uint32_t i = 0; known && i < location->member_count; ++i) {
-    known = measure_part(location, location->members[i]);
+  bool known = true;
+  for (uint32_t i = 0; known && i < tfrt_ir_location_part_count(location); ++i) {
+    known = measure_part(location, tfrt_ir_location_part(location, i));
   }
   if (!known) location->weight = 0;
 }
@@ -100,10 +100,9 @@ const tfrt_ir_location_t* tfrt_ir_location_fused(tfrt_ir_context_t* context,
 const tfrt_ir_location_t* tfrt_ir_location_nearest_file(const tfrt_ir_location_t* location) {
   if (!location || location->kind == TFRT_IR_LOCATION_UNKNOWN) return NULL;
   if (location->kind == TFRT_IR_LOCATION_FILE) return location;
-  const tfrt_ir_location_t* found = tfrt_ir_location_nearest_file(location->first);
-  if (!found) found = tfrt_ir_location_nearest_file(location->second);
-  for (uint32_t i = 0; !found && i < location->member_count; ++i) {
-    found = tfrt_ir_location_nearest_file(location->members[i]);
+  const tfrt_ir_location_t* found = NULL;
+  for (uint32_t i = 0; !found && i < tfrt_ir_location_part_count(location); ++i) {
+    found = tfrt_ir_location_nearest_file(tfrt_ir_location_part(location, i));
   }
   return found;
 }

@@ -14,33 +14,53 @@
 
 typedef enum tfrt_ir_location_kind_e {
   TFRT_IR_LOCATION_UNKNOWN = 0,  // loc(unknown)
-  TFRT_IR_LOCATION_FILE,         // loc("f.mlir":1:2); |name|, |line|, |column|
-  TFRT_IR_LOCATION_NAME,         // loc("x") or loc("x"(child)); |name|, |first|
-  TFRT_IR_LOCATION_CALL_SITE,    // loc(callsite(a at b)); |first| callee, |second| caller
-  TFRT_IR_LOCATION_FUSED,        // loc(fused[a, b]); |members|, |metadata|
+  TFRT_IR_LOCATION_FILE,         // loc("f.mlir":1:2)
+  TFRT_IR_LOCATION_NAME,         // loc("x") or loc("x"(child))
+  TFRT_IR_LOCATION_CALL_SITE,    // loc(callsite(a at b))
+  TFRT_IR_LOCATION_FUSED,        // loc(fused[a, b])
 } tfrt_ir_location_kind_t;
 
 struct tfrt_ir_attribute_s;
 
+// Each op has one, so it is small: |kind| says which part of the union there is.
 typedef struct tfrt_ir_location_s tfrt_ir_location_t;
 struct tfrt_ir_location_s {
   tfrt_ir_location_kind_t kind;
-  uint32_t line;
-  uint32_t column;
-  uint32_t end_line;  // of a range `"f":1:2 to 3:4`; 0 if it is none
-  uint32_t end_column;
-  uint32_t member_count;
   // How deep this goes, and of how many locations it consists, counted as often as they
   // occur: bounds for who walks through it. |weight| is 0 only while a parser has not
   // yet seen an alias in it.
   uint32_t depth;
   uint32_t weight;
-  const tfrt_ir_string_t* name;
-  const tfrt_ir_location_t* first;  // of NAME: the child, or NULL for unknown
-  const tfrt_ir_location_t* second;
-  const tfrt_ir_location_t* const* members;
-  const struct tfrt_ir_attribute_s* metadata;  // of FUSED: may be NULL
+  uint32_t member_count;         // of FUSED; else 0
+  const tfrt_ir_string_t* name;  // of FILE and NAME
+  union {
+    struct {  // FILE
+      uint32_t line;
+      uint32_t column;
+      uint32_t end_line;  // of a range `"f":1:2 to 3:4`; 0 if it is none
+      uint32_t end_column;
+    };
+    struct {  // NAME (first: the child, or NULL for unknown), CALL_SITE (callee, caller)
+      const tfrt_ir_location_t* first;
+      const tfrt_ir_location_t* second;
+    };
+    struct {  // FUSED
+      const tfrt_ir_location_t* const* members;
+      const struct tfrt_ir_attribute_s* metadata;  // may be NULL
+    };
+  };
 };
+
+// The locations that |location| consists of: their number, and the one with |index|. Thread-safe.
+static inline uint32_t tfrt_ir_location_part_count(const tfrt_ir_location_t* location) {
+  if (location->kind == TFRT_IR_LOCATION_NAME) return location->first ? 1 : 0;
+  return location->kind == TFRT_IR_LOCATION_CALL_SITE ? 2 : location->member_count;
+}
+static inline const tfrt_ir_location_t* tfrt_ir_location_part(const tfrt_ir_location_t* location,
+                                                              uint32_t index) {
+  if (location->kind == TFRT_IR_LOCATION_FUSED) return location->members[index];
+  return index == 0 ? location->first : location->second;
+}
 
 // Each of the following returns a new location, or NULL when memory is out. Arrays
 // are copied. Thread-compatible (caller synchronises).

@@ -6,7 +6,6 @@
 static void fill(tfrt_ir_operation_t* operation, const tfrt_ir_operation_parts_t* parts) {
   for (uint32_t i = 0; i < parts->operand_count; ++i) {
     operation->operands[i].owner = operation;
-    operation->operands[i].index = i;
     tfrt_ir_operand_set(&operation->operands[i], parts->operands[i]);
   }
   for (uint32_t i = 0; i < parts->result_count; ++i) {

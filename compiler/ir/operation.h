@@ -86,6 +86,11 @@ static inline bool tfrt_ir_operation_is(const tfrt_ir_operation_t* operation, co
   return tfrt_ir_string_is(operation->name, name);
 }
 
+// Which operand of its owner |operand| is. Thread-safe.
+static inline uint32_t tfrt_ir_operand_index(const tfrt_ir_operand_t* operand) {
+  return (uint32_t)(operand - operand->owner->operands);
+}
+
 // The operation in one of whose regions |operation| lies, or NULL. Thread-safe.
 tfrt_ir_operation_t* tfrt_ir_operation_parent(const tfrt_ir_operation_t* operation);
 

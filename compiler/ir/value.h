@@ -21,13 +21,12 @@ typedef struct tfrt_ir_block_s tfrt_ir_block_t;
 typedef struct tfrt_ir_region_s tfrt_ir_region_t;
 typedef struct tfrt_ir_value_s tfrt_ir_value_t;
 
-// One use of a value: operand |index| of |owner|.
+// One use of a value: one of the operands of |owner| (tfrt_ir_operand_index() says which).
 typedef struct tfrt_ir_operand_s {
   tfrt_ir_value_t* value;
   tfrt_ir_operation_t* owner;
   struct tfrt_ir_operand_s* next;      // next use of the same value
   struct tfrt_ir_operand_s* previous;  // previous use of the same value
-  uint32_t index;
 } tfrt_ir_operand_t;
 
 struct tfrt_ir_value_s {

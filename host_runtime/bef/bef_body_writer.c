@@ -171,6 +171,8 @@ static size_t append_kernel_table(tfrt_bef_bytes_t* bytes,
 
 static void append_body(tfrt_bef_bytes_t* bytes, const tfrt_bef_writer_function_t* function,
                         const uses_t* uses) {
+  // What most bodies take, so that the bytes don't grow bit by bit.
+  tfrt_bef_bytes_reserve(bytes, 64 * (size_t)function->kernel_count);
   tfrt_bef_bytes_append_vbr(bytes, function->location);
   tfrt_bef_bytes_append_vbr(bytes, function->register_count);
   for (uint32_t i = 0; i < function->register_count; ++i) {
