@@ -267,8 +267,12 @@ static void emit_body(body_t* body, const tfrt_bef_entity_function_t* entity) {
       .location = add_location(writer, entity->op->location),
       .root_stream_id = tfrt_stream_analysis_root_stream(&body->streams),
   };
-  body->kernels = allocate(body, body->streams.op_count, sizeof(*body->kernels));
-  if (!body->kernels) return;
+  body->kernels =
+      tfrt_arena_allocate_room(&body->arena, body->streams.op_count, sizeof(*body->kernels));
+  if (!body->kernels) {
+    body->out_of_memory = true;
+    return;
+  }
   uint32_t op_index = 0;
   for (const tfrt_ir_operation_t* op = entity->block->first; op->next; op = op->next) {
     build_kernel(body, op, op_index++);

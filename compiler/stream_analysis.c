@@ -7,8 +7,8 @@
 // One op, or the root. Children are linked in the order in which they were found.
 typedef struct tfrt_stream_op_s {
   const tfrt_ir_operation_t* op;  // NULL: the root
-  int64_t cost;
-  int64_t cost_from_root;  // of the path that triggers it, itself included
+  int64_t cost_from_root;         // of the path that triggers it, itself included
+  uint32_t cost;
   uint32_t first_child;
   uint32_t last_child;
   uint32_t next_child;  // of the same parent
@@ -95,7 +95,7 @@ static void schedule(tfrt_stream_analysis_t* analysis, uint32_t index) {
       parent_cost = analysis->ops[candidate].cost_from_root;
     }
   }
-  entry->cost = bounded(op_cost(analysis, op));
+  entry->cost = (uint32_t)bounded(op_cost(analysis, op));
   entry->cost_from_root = entry->cost + parent_cost;
   entry->parent = parent;
   if (entry->cost_from_root > analysis->critical_path) {
@@ -279,8 +279,9 @@ static void number_ops(tfrt_stream_analysis_t* analysis, const tfrt_ir_block_t* 
 static bool allocate(tfrt_stream_analysis_t* analysis, const tfrt_ir_block_t* block,
                      size_t operand_count) {
   size_t size = (size_t)analysis->op_count + 1;
-  analysis->ops = tfrt_arena_allocate_array(&analysis->arena, size, sizeof(*analysis->ops));
-  analysis->streams = tfrt_arena_allocate_array(&analysis->arena, size, sizeof(*analysis->streams));
+  // Most blocks have far fewer streams than ops.
+  analysis->ops = tfrt_arena_allocate_room(&analysis->arena, size, sizeof(*analysis->ops));
+  analysis->streams = tfrt_arena_allocate_room(&analysis->arena, size, sizeof(*analysis->streams));
   if (find_option(block, "tfrt.merge_inter_dependent_streams") == 0) {
     return analysis->ops && analysis->streams;
   }

@@ -56,7 +56,8 @@ static size_t padding_for(const tfrt_arena_t* arena, size_t alignment) {
   return (size_t)(-(uintptr_t)arena->position & (alignment - 1));
 }
 
-void* tfrt_arena_allocate_aligned(tfrt_arena_t* arena, size_t size, size_t alignment) {
+// As tfrt_arena_allocate_aligned(), but with whatever was there before.
+static char* take(tfrt_arena_t* arena, size_t size, size_t alignment) {
   assert(alignment > 0 && alignment <= MAX_ALIGNMENT && (alignment & (alignment - 1)) == 0);
   size_t padding = padding_for(arena, alignment);
   size_t room = (size_t)(arena->end - arena->position);
@@ -69,8 +70,19 @@ void* tfrt_arena_allocate_aligned(tfrt_arena_t* arena, size_t size, size_t align
   char* piece = arena->position + padding;
   arena->position = piece + size;
   arena->used_size += size;
-  memset(piece, 0, size);
   return piece;
+}
+
+void* tfrt_arena_allocate_aligned(tfrt_arena_t* arena, size_t size, size_t alignment) {
+  char* piece = take(arena, size, alignment);
+  if (piece) memset(piece, 0, size);
+  return piece;
+}
+
+void* tfrt_arena_allocate_room(tfrt_arena_t* arena, size_t count, size_t element_size) {
+  size_t size = 0;
+  if (!tfrt_size_multiply(count, element_size, &size)) return NULL;
+  return take(arena, size, TFRT_ALLOCATOR_DEFAULT_ALIGNMENT);
 }
 
 void* tfrt_arena_allocate(tfrt_arena_t* arena, size_t size) {

@@ -56,6 +56,11 @@ void* tfrt_arena_allocate_aligned(tfrt_arena_t* arena, size_t size, size_t align
 void* tfrt_arena_allocate_array(tfrt_arena_t* arena, size_t count, size_t element_size)
     TFRT_MUST_USE;
 
+// The same with undefined bytes, for an array of which maybe only a part is ever written: the
+// rest of its pages is never touched. Thread-compatible.
+void* tfrt_arena_allocate_room(tfrt_arena_t* arena, size_t count, size_t element_size)
+    TFRT_MUST_USE;
+
 // Returns a copy of |text| with a NUL behind it, or NULL. Thread-compatible.
 char* tfrt_arena_copy_string(tfrt_arena_t* arena, tfrt_string_view_t text) TFRT_MUST_USE;
 

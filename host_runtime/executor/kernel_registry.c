@@ -93,7 +93,8 @@ static tfrt_status_t tfrt_kernel_registry_add(tfrt_kernel_registry_t* registry,
                                               tfrt_hash_table_t* names, const char* what,
                                               tfrt_kernel_t kernel) {
   tfrt_string_view_t name = tfrt_string_view_of(kernel.descriptor->name);
-  if (tfrt_hash_table_find(names, &name)) {
+  uint64_t hash = tfrt_kernel_registry_hash(&name);
+  if (tfrt_hash_table_find_hashed(names, hash, &name)) {
     return tfrt_status_create(TFRT_STATUS_ALREADY_EXISTS, "%s '%s' is registered twice", what,
                               kernel.descriptor->name);
   }
@@ -103,8 +104,13 @@ static tfrt_status_t tfrt_kernel_registry_add(tfrt_kernel_registry_t* registry,
   }
   entry->name = name;
   entry->kernel = kernel;
-  tfrt_hash_table_insert(names, &name, &entry->node);
+  tfrt_hash_table_insert_hashed(names, hash, &entry->node);
   return NULL;
+}
+
+// Whether |a| and |b| are one name. Mostly they are one string, too: the linker keeps one of each.
+static bool tfrt_kernel_registry_is_name(const char* a, const char* b) {
+  return a == b || strcmp(a, b) == 0;
 }
 
 // The place of |name| among the |count| registrations, or |count|. The search begins at |hint|
@@ -114,7 +120,7 @@ static size_t tfrt_kernel_registration_find(const tfrt_kernel_registration_t* re
                                             size_t count, const char* name, size_t hint) {
   for (size_t i = 0; i < count; ++i) {
     size_t place = hint + i < count ? hint + i : hint + i - count;
-    if (strcmp(registrations[place].name, name) == 0) return place;
+    if (tfrt_kernel_registry_is_name(registrations[place].name, name)) return place;
   }
   return count;
 }
@@ -124,7 +130,7 @@ static size_t tfrt_kernel_registry_find_entry(const tfrt_kernel_table_t* table, 
                                               size_t hint) {
   for (size_t i = 0; i < table->count; ++i) {
     size_t place = hint + i < table->count ? hint + i : hint + i - table->count;
-    if (strcmp(table->descriptors[place].name, name) == 0) return place;
+    if (tfrt_kernel_registry_is_name(table->descriptors[place].name, name)) return place;
   }
   return table->count;
 }
@@ -180,6 +186,7 @@ static tfrt_status_t tfrt_kernel_registry_add_table(tfrt_kernel_registry_t* regi
   if (tfrt_kernel_registry_wanted(table) < count) {
     TFRT_RETURN_IF_ERROR(tfrt_kernel_registry_check_names(what, registrations, count));
   }
+  tfrt_hash_table_reserve(names, tfrt_hash_table_count(names) + count);
   size_t place = 0;
   for (size_t i = 0; i < table->count; ++i) {
     const tfrt_kernel_descriptor_t* descriptor = &table->descriptors[i];
