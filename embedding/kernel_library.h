@@ -13,6 +13,7 @@
 #include "host_runtime/async/cancellation.h"
 #include "host_runtime/async/join.h"
 #include "host_runtime/async/parallel_for.h"
+#include "host_runtime/async/priority_work_queue.h"
 #include "host_runtime/async/queued_work.h"
 #include "host_runtime/async/type.h"
 #include "host_runtime/async/work_queue.h"

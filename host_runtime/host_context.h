@@ -49,15 +49,17 @@ tfrt_status_t tfrt_host_context_allocate(tfrt_allocator_t allocator, tfrt_clock_
 void tfrt_host_context_free(tfrt_host_context_t* host);
 
 // Appends the path of the file that a program calls |path| to |out|: |path| itself if it is
-// absolute or has a scheme (file_system.h), else the file of that name in the host's data directory, or, if there is none,
-// in the process's working directory. Thread-safe, as |out| is.
+// absolute or has a scheme (file_system.h), else the file of that name in the host's data
+// directory, or, if there is none, in the process's working directory. Thread-safe, as |out| is.
 void tfrt_host_context_resolve_path(const tfrt_host_context_t* host, tfrt_string_view_t path,
                                     tfrt_string_builder_t* out);
 
-// The context in which a top-level call of |request| runs on |host|. Thread-safe.
+// The context in which a top-level call of |request| runs on |host|: in the queue of its own, if it
+// has one. Thread-safe.
 static inline tfrt_execution_context_t tfrt_host_context_execution(
     tfrt_host_context_t* host, tfrt_request_context_t* request) {
-  tfrt_execution_context_t context = {host, request, host->work_queue, NULL};
+  tfrt_work_queue_t* own = request ? request->options.work_queue : NULL;
+  tfrt_execution_context_t context = {host, request, own ? own : host->work_queue, NULL};
   return context;
 }
 

@@ -42,6 +42,9 @@ typedef struct tfrt_request_options_s {
   // What tfrt.once and others share with other requests; NULL: they share nothing. Must outlive
   // the request, and be outlived by the programs that run in it.
   tfrt_resource_context_t* resources;
+  // Where the request's tasks run: a queue with threads of its own, or one of
+  // priority_work_queue.h; NULL: the host's. Must outlive the request.
+  tfrt_work_queue_t* work_queue;
 } tfrt_request_options_t;
 
 // Options with nothing set. Thread-safe.

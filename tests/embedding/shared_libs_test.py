@@ -4,7 +4,8 @@
 
     shared_libs_test.py BIN_FOLDER
 
-The libraries are compiled here, by the system's compiler, from tests/embedding/library.c.
+The libraries are compiled here, by the system's compiler, from tests/embedding/library.c and
+tests/embedding/providers.c.
 """
 
 import os
@@ -15,6 +16,7 @@ import unittest
 
 BIN = os.path.abspath(sys.argv[1])
 SOURCE = os.path.abspath("tests/embedding/library.c")
+PROVIDERS = os.path.abspath("tests/embedding/providers.c")
 
 PROGRAM = """func.func @triples() -> i32 {
   %two = tfrt.constant.i32 2
@@ -27,6 +29,39 @@ func.func @pairs() -> !sample.pair {
   %two = tfrt.constant.i32 2
   %pair = sample.make_pair %one, %two
   tfrt.return %pair : !sample.pair
+}
+"""
+
+# A tensor of a library's type, and what becomes of it.
+RANGES = """func.func @ranges() -> !tfrt.chain {
+  %c0 = tfrt.new.chain
+  %start = tfrt.constant.i32 -1
+  %length = tfrt.constant.i32 5
+  %range = range.make %start, %length
+  %c1 = tfrt_dht.print_tensor %range, %c0
+  %type = tfrt_tensor.type %range
+  %name = tfrt_tensor.type_name %type
+  %c2 = "tfrt_test.print_string"(%name, %c1) : (!tfrt.string, !tfrt.chain) -> !tfrt.chain
+  %dense = "tfrt_test.get_static_tensor_type"() {tensor_type = "DenseHost"} : () -> !tfrt.tensor_type
+  %elements = tfrt_tensor.convert %range, %dense
+  %c3 = tfrt_dht.print_tensor %elements, %c2
+  tfrt.return %c3 : !tfrt.chain
+}
+
+func.func @no_way_back() -> !tfrt_tensor.tensor {
+  %a = tfrt_tensor.constant dense<[0, 1]> : tensor<2xi32>
+  %type = "tfrt_test.get_static_tensor_type"() {tensor_type = "RangeHost"} : () -> !tfrt.tensor_type
+  // expected-error @+1 {{cannot find conversion function for [DenseHost]->[RangeHost]}}
+  %range = tfrt_tensor.convert %a, %type
+  tfrt.return %range : !tfrt_tensor.tensor
+}
+
+func.func @not_dense() -> !tfrt_tensor.tensor {
+  %two = tfrt.constant.i32 2
+  %range = range.make %two, %two
+  // expected-error @+1 {{operand 0 must be a dense tensor, but is a foreign tensor of i32}}
+  %sum = tfrt_tensor.add %range, %range
+  tfrt.return %sum : !tfrt_tensor.tensor
 }
 """
 
@@ -70,11 +105,11 @@ class SharedLibsTest(unittest.TestCase):
         cls.storage.cleanup()
 
     @classmethod
-    def compile(cls, name, *options):
+    def compile(cls, name, *options, source=SOURCE):
         """The path of a new library, compiled with `options`."""
         path = os.path.join(cls.folder, name + ".so")
         subprocess.run(["gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared",
-                        "-I.", *options, SOURCE, "-o", path], check=True)
+                        "-I.", *options, source, "-o", path], check=True)
         return path
 
     def assert_refused(self, libraries, *parts, tools=("bef_executor", "mlir_to_bef")):
@@ -124,6 +159,36 @@ class SharedLibsTest(unittest.TestCase):
         self.assertEqual(errors, "bef_executor: INVALID_ARGUMENT: --host_allocator_type: there is "
                                  "no allocator 'sample'; there are malloc, profiled_allocator, "
                                  "leak_check_allocator, test_fixed_size_1k\n")
+
+    def test_a_library_brings_a_type_of_tensors_and_a_conversion(self):
+        library = "--shared_libs=" + self.compile("providers", source=PROVIDERS)
+        with open(os.path.join(self.folder, "ranges.mlir"), "w", encoding="utf-8") as file:
+            file.write(RANGES)
+        bef = run("mlir_to_bef", library, "ranges.mlir", folder=self.folder)[1]
+        lines = (b"--- Running 'ranges':\n"
+                 b"RangeHostTensor shape = [5], start = -1\n"
+                 b"string = RangeHost\n"
+                 b"DenseHostTensor dtype = i32, shape = [5], values = [-1, 0, 1, 2, 3]\n")
+        for queue in ["s", "mstd:4"]:
+            # The comments in the text say which errors there are.
+            code, output, errors = run("bef_executor", library, "--work_queue_type=" + queue,
+                                       data=bef, folder=self.folder)
+            self.assertEqual((code, errors), (0, ""))
+            self.assertIn(lines, output)
+
+    def test_a_library_brings_a_file_system(self):
+        library = "--shared_libs=" + self.compile("providers", source=PROVIDERS)
+        self.assertEqual(run("tfrt", "run", library, "greetings://main"), (0, b"", ""))
+        code, _, errors = run("tfrt", "run", library, "greetings://")
+        self.assertEqual((code, errors), (2, "tfrt: NOT_FOUND: there is nobody to greet\n"))
+        code, _, errors = run("bef_executor", library, "greetings://main")
+        self.assertEqual(code, 1)
+        self.assertIn("greetings://main: bad BEF file", errors)
+        code, _, errors = run("bef_executor", library, "--metrics_file=greetings://main", self.bef)
+        self.assertIn("this file system is only read", errors)
+        code, _, errors = run("tfrt", "run", "greetings://main")
+        self.assertEqual(code, 2)
+        self.assertIn("there is no file system 'greetings'; there are file://PATH", errors)
 
     def test_without_the_library_the_kernel_is_unknown(self):
         code, _, errors = run("bef_executor", self.bef)

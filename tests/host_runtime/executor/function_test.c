@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "host_runtime/async/builtin_types.h"
+#include "host_runtime/async/priority_work_queue.h"
 #include "host_runtime/executor/sync_frame.h"
 #include "tests/host_runtime/executor/small_program.h"
 #include "tests/support/test_main.h"
@@ -119,6 +120,35 @@ START_TEST(a_call_in_the_queue_runs_nothing_here) {
   ck_assert(!tfrt_async_value_is_available(results[0]));
   tfrt_work_queue_quiesce(small_program_host->work_queue);
   ck_assert(result_i1(0));  // the queue held the last reference and gave it on
+}
+END_TEST
+
+START_TEST(a_request_runs_in_the_queue_of_its_own_and_before_less_urgent_ones) {
+  const tfrt_function_t* function = load(&unique_program, "main");
+  tfrt_work_queue_t* queues[TFRT_PRIORITY_COUNT];
+  ck_assert_ptr_null(tfrt_priority_work_queues_create(small_program_host->work_queue,
+                                                      tfrt_allocator_system(), queues));
+  static const tfrt_priority_t priorities[] = {TFRT_PRIORITY_LOW, TFRT_PRIORITY_HIGH};
+  tfrt_request_context_t* requests[2];
+  tfrt_async_value_t* argument = tfrt_async_value_create_i32(1);
+  for (int i = 0; i < 2; ++i) {
+    tfrt_request_options_t options = tfrt_request_options_default();
+    options.work_queue = queues[priorities[i]];
+    ck_assert_ptr_null(
+        tfrt_request_context_create(&options, tfrt_allocator_system(), &requests[i]));
+    tfrt_execution_context_t own = tfrt_host_context_execution(small_program_host, requests[i]);
+    ck_assert_ptr_eq(own.work_queue, options.work_queue);
+    tfrt_function_execute_in_queue(function, &own, &argument, &results[i]);
+  }
+  tfrt_async_value_release(argument);
+  // The queue of the host has no threads: it stops when what it was waited for is there.
+  tfrt_work_queue_await(small_program_host->work_queue, &results[1], 1);
+  ck_assert(!tfrt_async_value_is_available(results[0]));
+  tfrt_work_queue_await(queues[TFRT_PRIORITY_LOW], &results[0], 1);
+  ck_assert(tfrt_async_value_is_available(results[0]));
+  tfrt_work_queue_quiesce(small_program_host->work_queue);
+  for (int i = 0; i < 2; ++i) tfrt_request_context_release(requests[i]);
+  for (int i = 0; i < TFRT_PRIORITY_COUNT; ++i) tfrt_work_queue_release(queues[i]);
 }
 END_TEST
 
@@ -444,6 +474,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(cases, an_argument_that_is_given_away_is_the_callees_own);
   tcase_add_test(cases, a_late_argument_can_be_given_away);
   tcase_add_test(cases, a_call_in_the_queue_runs_nothing_here);
+  tcase_add_test(cases, a_request_runs_in_the_queue_of_its_own_and_before_less_urgent_ones);
   tcase_add_test(cases, a_native_function_is_called_like_any_other);
   tcase_add_test(cases, a_native_function_waits_for_its_arguments_and_is_kept_until_then);
   tcase_add_test(cases, an_error_or_a_cancel_is_the_result_of_a_native_function);
