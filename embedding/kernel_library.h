@@ -29,6 +29,7 @@
 #include "host_runtime/base/string_builder.h"
 #include "host_runtime/base/string_view.h"
 #include "host_runtime/base/sync.h"
+#include "host_runtime/base/trace.h"
 #include "host_runtime/base/version.h"
 #include "host_runtime/bef/bef_attribute.h"
 #include "host_runtime/executor/function.h"

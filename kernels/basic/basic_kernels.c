@@ -139,6 +139,19 @@ static void tfrt_basic_merge_chains(tfrt_kernel_frame_t* frame) {
   tfrt_kernel_frame_set_ready_chain(frame, 0);
 }
 
+// Values are handed on as they are: who needs the payload of one asks for it.
+static void tfrt_basic_alias_value(tfrt_kernel_frame_t* frame) {
+  if (frame->argument_count != frame->result_count + 1) {
+    tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
+                           "a chain and %u values for %u results", frame->argument_count - 1,
+                           frame->result_count);
+    return;
+  }
+  for (uint32_t i = 0; i < frame->result_count; ++i) {
+    tfrt_kernel_frame_set(frame, i, tfrt_async_value_retain(frame->arguments[i + 1]));
+  }
+}
+
 static void tfrt_basic_print(tfrt_kernel_frame_t* frame, const char* format, ...) TFRT_PRINTF(2, 3);
 
 // Prints one line where the request's lines go; the result is the line's chain.
@@ -204,6 +217,7 @@ static const tfrt_kernel_registration_t kernels[] = {
     {"tfrt.cast.i64_to_f64", tfrt_basic_cast_i64_to_f64},
     {"tfrt.new.chain", tfrt_basic_new_chain},
     {"tfrt.merge.chains", tfrt_basic_merge_chains},
+    {"tfrt.alias.value", tfrt_basic_alias_value},
     {"tfrt.print.i1", tfrt_basic_print_i1},
     {"tfrt.print.i32", tfrt_basic_print_i32},
     {"tfrt.print.i64", tfrt_basic_print_i64},

@@ -49,6 +49,10 @@ static const tfrt_operand_descriptor_t f64_and_chain[] = {
     {"value", "f64", TFRT_OPERAND_DEMANDED},
     {"chain", CHAIN, TFRT_OPERAND_AWAITED},
 };
+static const tfrt_operand_descriptor_t chain_and_any_values[] = {
+    {"chain", "!tfrt.chain", TFRT_OPERAND_AWAITED},
+    {"values", TFRT_TYPE_ANY, TFRT_OPERAND_AWAITED},
+};
 static const tfrt_operand_descriptor_t any_values[] = {
     {"inputs", TFRT_TYPE_ANY, TFRT_OPERAND_AWAITED},
 };
@@ -62,6 +66,7 @@ static const tfrt_result_descriptor_t f32_result[] = {{"result", "f32"}};
 static const tfrt_result_descriptor_t f64_result[] = {{"result", "f64"}};
 static const tfrt_result_descriptor_t quotient_i32[] = {{"quotient", "i32"}, {"remainder", "i32"}};
 static const tfrt_result_descriptor_t quotient_i64[] = {{"quotient", "i64"}, {"remainder", "i64"}};
+static const tfrt_result_descriptor_t aliases[] = {{"aliases", TFRT_TYPE_ANY}};
 static const tfrt_result_descriptor_t chain_result[] = {{"chain", CHAIN}};
 
 static const tfrt_attribute_descriptor_t i1_value[] = {{"value", TFRT_ATTRIBUTE_I1, NULL}};
@@ -309,6 +314,13 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_OPERANDS(any_values),
      TFRT_RESULTS(chain_result),
      .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_PURE,
+     .cost = 1},
+    {.name = "tfrt.alias.value",
+     .summary = "The operands behind the chain, once that is there; TFRT takes one.",
+     TFRT_OPERANDS(chain_and_any_values),
+     TFRT_RESULTS(aliases),
+     .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS |
+              TFRT_KERNEL_RESULTS_AS_OPERANDS,
      .cost = 1},
     {.name = "tfrt.constant_s.i32",
      .summary = "The constant `value`.",

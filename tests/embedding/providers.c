@@ -20,7 +20,16 @@ static void range_print(const tfrt_foreign_tensor_t* tensor, tfrt_string_builder
 
 static const tfrt_tensor_type_t range_type = {{"RangeHost", ""}, range_destroy, range_print};
 
+// What a trace shows beside the kernel itself: a scope for each range.
+static void range_trace(tfrt_kernel_frame_t* frame, int64_t begin_ns) {
+  const tfrt_request_options_t* options = &frame->context->request->options;
+  if (!options->trace) return;
+  tfrt_trace_add(options->trace, "range", "a range", begin_ns,
+                 tfrt_clock_now_ns(frame->context->host->clock), options->id);
+}
+
 static void range_make(tfrt_kernel_frame_t* frame) {
+  int64_t begin_ns = tfrt_clock_now_ns(frame->context->host->clock);
   const int64_t dims[] = {tfrt_kernel_frame_i32(frame, 1)};
   tfrt_foreign_tensor_t tensor = {.type = &range_type, .dtype = TFRT_DTYPE_I32};
   tfrt_status_t status = tfrt_shape_make(dims, 1, &tensor.shape);
@@ -35,6 +44,7 @@ static void range_make(tfrt_kernel_frame_t* frame) {
     }
   }
   if (status) tfrt_kernel_frame_fail_take(frame, status);
+  range_trace(frame, begin_ns);
 }
 
 // A conversion in the queue: the blocks of the tensor are filled in parallel.

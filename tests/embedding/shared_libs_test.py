@@ -175,6 +175,9 @@ class SharedLibsTest(unittest.TestCase):
                                        data=bef, folder=self.folder)
             self.assertEqual((code, errors), (0, ""))
             self.assertIn(lines, output)
+        _, _, errors = run("bef_executor", library, "--enable_tracing", "--tracing_level=debug",
+                           data=bef, folder=self.folder)
+        self.assertRegex(errors, r"thread 0: range 'a range' took \d+ ns")
 
     def test_a_library_brings_a_file_system(self):
         library = "--shared_libs=" + self.compile("providers", source=PROVIDERS)

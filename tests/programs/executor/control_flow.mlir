@@ -117,3 +117,17 @@ func.func @shared_results() -> (i32, i32, i32) {
   %indirect = "tfrt_test.make_indirect"(%late) : (i32) -> i32
   tfrt.return %late, %late, %indirect : i32, i32, i32
 }
+// Values that are handed on when a chain is there, and not at all if that failed.
+func.func @aliases() -> (i32, i32, i32) {
+  %ch = tfrt.new.chain
+  %one = tfrt.constant.i32 1
+  %late = "tfrt_test.async_add.i32"(%one, %one) : (i32, i32) -> i32
+  %printed = tfrt.print.i32 %late, %ch
+  %a = "tfrt.alias.value"(%printed, %one) : (!tfrt.chain, i32) -> i32
+  %later = "tfrt_test.async_add.i32"(%late, %one) : (i32, i32) -> i32
+  %b = "tfrt.alias.value"(%printed, %later) : (!tfrt.chain, i32) -> i32
+  %error = "tfrt_test.report_error_async"() : () -> i32
+  %failed = tfrt.merge.chains %error : i32
+  %c = "tfrt.alias.value"(%failed, %one) : (!tfrt.chain, i32) -> i32
+  tfrt.return %a, %b, %c : i32, i32, i32
+}
