@@ -149,8 +149,26 @@ static void initialize(tfrt_async_value_t* value, tfrt_async_value_kind_t kind, 
   count_live(1);
 }
 
+// A value of the smallest storage, with a zeroed payload; NULL when memory is out.
+static tfrt_async_value_t* create_small(tfrt_type_id_t type_id, uint8_t flags,
+                                        tfrt_async_value_state_t state) {
+  tfrt_async_value_t* value = tfrt_value_storage_allocate_small();
+  if (TFRT_UNLIKELY(!value)) return NULL;
+  initialize(value, TFRT_ASYNC_VALUE_CONCRETE, flags, type_id, state);
+  memset(tfrt_async_value_payload(value), 0, TFRT_VALUE_STORAGE_SMALL_SIZE - sizeof(*value));
+  return value;
+}
+
+static bool is_plain(tfrt_type_id_t type_id, uint8_t flags) {
+  return type_id >= TFRT_TYPE_CHAIN && type_id <= TFRT_TYPE_F64 &&
+         !(flags & TFRT_ASYNC_VALUE_FLAG_KEEPS_PAYLOAD);
+}
+
 static tfrt_async_value_t* create_concrete(tfrt_type_id_t type_id, uint8_t flags,
                                            tfrt_async_value_state_t state) {
+  if (is_plain(type_id, flags)) {
+    return create_small(type_id, flags | TFRT_ASYNC_VALUE_FLAG_PLAIN, state);
+  }
   if (TFRT_UNLIKELY(type_id == TFRT_TYPE_NONE)) tfrt_type_abort_none();
   tfrt_async_value_t* value = tfrt_value_storage_allocate(storage_size(type_id, flags));
   if (value) initialize(value, TFRT_ASYNC_VALUE_CONCRETE, flags, type_id, state);
@@ -176,12 +194,8 @@ tfrt_async_value_t* tfrt_async_value_create_available(tfrt_type_id_t type_id) {
 }
 
 tfrt_async_value_t* tfrt_async_value_create_scalar(tfrt_type_id_t type_id) {
-  tfrt_async_value_t* value = tfrt_value_storage_allocate_small();
-  if (TFRT_UNLIKELY(!value)) return NULL;
-  initialize(value, TFRT_ASYNC_VALUE_CONCRETE, TFRT_ASYNC_VALUE_FLAG_SCALAR, type_id,
-             TFRT_ASYNC_VALUE_AVAILABLE);
-  memset(tfrt_async_value_payload(value), 0, TFRT_VALUE_STORAGE_SMALL_SIZE - sizeof(*value));
-  return value;
+  return create_small(type_id, TFRT_ASYNC_VALUE_FLAG_SCALAR | TFRT_ASYNC_VALUE_FLAG_PLAIN,
+                      TFRT_ASYNC_VALUE_AVAILABLE);
 }
 
 // Where the error lies in a value that is one.
@@ -293,7 +307,7 @@ static tfrt_async_value_t* destroy_indirect(tfrt_indirect_value_t* value) {
 }
 
 void tfrt_async_value_destroy(tfrt_async_value_t* value) {
-  if (TFRT_LIKELY(tfrt_async_value_flags(value) & TFRT_ASYNC_VALUE_FLAG_SCALAR)) {
+  if (TFRT_LIKELY(tfrt_async_value_flags(value) & TFRT_ASYNC_VALUE_FLAG_PLAIN)) {
     count_live(-1);
     tfrt_value_storage_free_small(value);
     return;
@@ -446,6 +460,10 @@ void tfrt_async_value_set_error(tfrt_async_value_t* value, tfrt_status_t status)
       (flags & TFRT_ASYNC_VALUE_FLAG_CONSTRUCTED) && !(flags & TFRT_ASYNC_VALUE_FLAG_KEEPS_PAYLOAD);
   if (type->destroy && destroys) type->destroy(tfrt_async_value_payload(value));
   *error_slot(value) = tfrt_status_retain(status);
+  // Relaxed: only the producer changes the flags of a concrete value, and the last release, which
+  // reads them, comes behind the producer's own.
+  atomic_store_explicit(&value->flags, flags & (uint8_t)~TFRT_ASYNC_VALUE_FLAG_PLAIN,
+                        memory_order_relaxed);
   publish(value, TFRT_ASYNC_VALUE_FAILED);
 }
 

@@ -87,6 +87,9 @@ enum tfrt_async_value_flag_bits_e {
   TFRT_ASYNC_VALUE_FLAG_KEEPS_PAYLOAD = 1u << 4,
   // A concrete value of a builtin scalar, available from birth: small, nothing to destroy.
   TFRT_ASYNC_VALUE_FLAG_SCALAR = 1u << 5,
+  // A concrete value of a builtin type of at most 8 bytes: small, nothing to destroy, unless
+  // it becomes an error; then the flag goes.
+  TFRT_ASYNC_VALUE_FLAG_PLAIN = 1u << 6,
 };
 
 typedef struct tfrt_async_value_s {
@@ -200,6 +203,13 @@ static inline tfrt_async_value_t* tfrt_async_value_retain_n(tfrt_async_value_t* 
 // Adds one reference and returns |value|. Thread-safe.
 static inline tfrt_async_value_t* tfrt_async_value_retain(tfrt_async_value_t* value) {
   return tfrt_async_value_retain_n(value, 1);
+}
+
+// The same for a value that nobody but the caller knows yet. Thread-compatible.
+static inline tfrt_async_value_t* tfrt_async_value_retain_unshared(tfrt_async_value_t* value) {
+  uint32_t count = atomic_load_explicit(&value->count, memory_order_relaxed);
+  atomic_store_explicit(&value->count, count + 1, memory_order_relaxed);
+  return value;
 }
 
 // Adds one reference to |value|, of which the caller holds none, unless the last one is

@@ -1,44 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Why no wake-up is lost. Who adds a task puts it into the inbox and then reads
+// |sleeper_count|; who goes to sleep raises |sleeper_count| and then looks into the inbox. All
+// four are sequentially consistent: at least one of the two sees the other, and who adds takes
+// the mutex before it wakes anybody, so that who was seen counting is asleep by then.
 #include "host_runtime/async/inline_work_queue.h"
 
 #include <assert.h>
 
-#include "host_runtime/async/task_list.h"
+#include "host_runtime/async/task_inbox.h"
 #include "host_runtime/base/sync.h"
 
 typedef struct inline_work_queue_s {
   tfrt_work_queue_t base;
   tfrt_allocator_t allocator;
-  tfrt_mutex_t mutex;          // guards all below
-  tfrt_condition_t condition;  // of await and quiesce: a task, a value, or quiet
-  tfrt_task_list_t tasks;
-  size_t running_count;  // tasks that are being run
-  size_t sleeping_count;
+  tfrt_task_inbox_t inbox;  // tasks added by others than the runner
+  // The |this_thread| of the thread that runs tasks; NULL: none does. Written with the mutex held.
+  _Atomic(const char*) runner;
+  tfrt_task_list_t tasks;     // the runner's; without one guarded by the mutex
+  _Atomic int sleeper_count;  // written with the mutex held
+  tfrt_mutex_t mutex;
+  tfrt_condition_t condition;  // a task came, a value is there, the runner has left
 } inline_work_queue_t;
 
-// The queue whose task this thread runs.
-static _Thread_local const tfrt_work_queue_t* current_queue;
+// Its address tells threads apart.
+static _Thread_local const char this_thread;
 
 static inline_work_queue_t* cast(tfrt_work_queue_t* queue) { return (inline_work_queue_t*)queue; }
 
-static void wake_all_locked(inline_work_queue_t* queue) {
-  if (queue->sleeping_count) tfrt_condition_broadcast(&queue->condition);
+static bool is_runner(const inline_work_queue_t* queue) {
+  // Relaxed: a thread finds its own address only if it has put it there itself.
+  return atomic_load_explicit(&((inline_work_queue_t*)queue)->runner, memory_order_relaxed) ==
+         &this_thread;
 }
 
 static void inline_destroy(tfrt_work_queue_t* base) {
   inline_work_queue_t* queue = cast(base);
-  assert(tfrt_task_list_is_empty(&queue->tasks));
+  assert(tfrt_task_list_is_empty(&queue->tasks) && tfrt_task_inbox_is_empty(&queue->inbox));
   tfrt_condition_deinitialize(&queue->condition);
   tfrt_mutex_deinitialize(&queue->mutex);
   tfrt_allocator_free(queue->allocator, queue, sizeof *queue);
 }
 
-static void inline_add_task(tfrt_work_queue_t* base, tfrt_task_t* task) {
-  inline_work_queue_t* queue = cast(base);
+// --- Adding ------------------------------------------------------------------
+
+static void wake_all_locked(inline_work_queue_t* queue) {
+  // Relaxed: written with the mutex held.
+  if (atomic_load_explicit(&queue->sleeper_count, memory_order_relaxed) > 0) {
+    tfrt_condition_broadcast(&queue->condition);
+  }
+}
+
+static void add_from_outside(inline_work_queue_t* queue, tfrt_task_t* task) {
+  tfrt_task_inbox_put(&queue->inbox, task);
+  // Sequentially consistent: partner of the addition in sleep_locked().
+  if (atomic_load_explicit(&queue->sleeper_count, memory_order_seq_cst) == 0) return;
   tfrt_mutex_lock(&queue->mutex);
-  tfrt_task_list_push_back(&queue->tasks, task);
   wake_all_locked(queue);
   tfrt_mutex_unlock(&queue->mutex);
+}
+
+static void take_inbox(inline_work_queue_t* queue) {
+  if (tfrt_task_inbox_is_empty(&queue->inbox)) return;
+  tfrt_task_inbox_take(&queue->inbox, &queue->tasks);
+}
+
+static void inline_add_task(tfrt_work_queue_t* base, tfrt_task_t* task) {
+  inline_work_queue_t* queue = cast(base);
+  if (!is_runner(queue)) {
+    add_from_outside(queue, task);
+    return;
+  }
+  // What was added before this task stands before it.
+  take_inbox(queue);
+  tfrt_task_list_push_back(&queue->tasks, task);
 }
 
 static bool inline_add_blocking_task(tfrt_work_queue_t* base, tfrt_task_t* task,
@@ -48,41 +83,66 @@ static bool inline_add_blocking_task(tfrt_work_queue_t* base, tfrt_task_t* task,
   return true;
 }
 
-static void sleep_locked(inline_work_queue_t* queue) {
-  ++queue->sleeping_count;
-  tfrt_condition_wait(&queue->condition, &queue->mutex);
-  --queue->sleeping_count;
-}
+// --- Running -----------------------------------------------------------------
 
-// Runs the first task, if there is one, without the lock, which is held before and
-// after. Returns false if there is none.
-static bool run_one_locked(inline_work_queue_t* queue) {
-  tfrt_task_t* task = tfrt_task_list_pop_front(&queue->tasks);
-  if (!task) return false;
-  ++queue->running_count;
-  tfrt_mutex_unlock(&queue->mutex);
-  const tfrt_work_queue_t* outer_queue = current_queue;
-  current_queue = &queue->base;
-  task->run(task);
-  current_queue = outer_queue;
-  tfrt_mutex_lock(&queue->mutex);
-  --queue->running_count;
-  if (queue->running_count == 0) wake_all_locked(queue);
-  return true;
-}
-
-// Waits for one value, on the stack of who awaits.
+// What a thread in await or quiesce is there for. Lives on its stack.
 typedef struct inline_waiter_s {
-  tfrt_task_t task;
+  tfrt_task_t task;  // of the value
   inline_work_queue_t* queue;
-  bool is_done;  // guarded by the queue's mutex
+  _Atomic bool is_done;  // written with the mutex held; never by quiesce, which has no value
 } inline_waiter_t;
+
+static bool is_done(inline_waiter_t* waiter) {
+  // Relaxed: who sees it takes the mutex before it goes on.
+  return atomic_load_explicit(&waiter->is_done, memory_order_relaxed);
+}
+
+// As the runner, runs tasks until |waiter| is done or none is left.
+static void run_tasks(inline_work_queue_t* queue, inline_waiter_t* waiter) {
+  while (!is_done(waiter)) {
+    if (tfrt_task_list_is_empty(&queue->tasks)) take_inbox(queue);
+    tfrt_task_t* task = tfrt_task_list_pop_front(&queue->tasks);
+    if (!task) return;
+    task->run(task);
+  }
+}
+
+// True if there is a task, and nobody else is there to run it.
+static bool may_run_locked(inline_work_queue_t* queue) {
+  // Relaxed: written with the mutex held.
+  const char* runner = atomic_load_explicit(&queue->runner, memory_order_relaxed);
+  return (!runner || runner == &this_thread) &&
+         !(tfrt_task_list_is_empty(&queue->tasks) && tfrt_task_inbox_is_empty(&queue->inbox));
+}
+
+// Runs tasks with the mutex, which is held before and after, given back meanwhile.
+static void run_unlocked(inline_work_queue_t* queue, inline_waiter_t* waiter) {
+  // Relaxed, all: the mutex hands the list over. This thread may be the runner already, if a task
+  // awaits something.
+  const char* outer = atomic_load_explicit(&queue->runner, memory_order_relaxed);
+  atomic_store_explicit(&queue->runner, &this_thread, memory_order_relaxed);
+  tfrt_mutex_unlock(&queue->mutex);
+  run_tasks(queue, waiter);
+  tfrt_mutex_lock(&queue->mutex);
+  atomic_store_explicit(&queue->runner, outer, memory_order_relaxed);
+  wake_all_locked(queue);
+}
+
+// Sleeps until something has changed, unless there is something to run.
+static void sleep_locked(inline_work_queue_t* queue) {
+  // Sequentially consistent: before the look into the inbox; partner of add_from_outside().
+  atomic_fetch_add_explicit(&queue->sleeper_count, 1, memory_order_seq_cst);
+  if (!may_run_locked(queue)) tfrt_condition_wait(&queue->condition, &queue->mutex);
+  atomic_fetch_sub_explicit(&queue->sleeper_count, 1, memory_order_relaxed);
+}
+
+// --- Waiting -----------------------------------------------------------------
 
 static void note_resolved(tfrt_task_t* task) {
   inline_waiter_t* waiter = TFRT_CONTAINER_OF(task, inline_waiter_t, task);
   inline_work_queue_t* queue = waiter->queue;
   tfrt_mutex_lock(&queue->mutex);
-  waiter->is_done = true;
+  atomic_store_explicit(&waiter->is_done, true, memory_order_relaxed);
   wake_all_locked(queue);
   tfrt_mutex_unlock(&queue->mutex);
 }
@@ -92,8 +152,12 @@ static void await_one(inline_work_queue_t* queue, tfrt_async_value_t* value) {
   tfrt_task_initialize(&waiter.task, note_resolved);
   tfrt_async_value_and_then(value, &waiter.task);
   tfrt_mutex_lock(&queue->mutex);
-  while (!waiter.is_done) {
-    if (!run_one_locked(queue)) sleep_locked(queue);
+  while (!is_done(&waiter)) {
+    if (may_run_locked(queue)) {
+      run_unlocked(queue, &waiter);
+    } else {
+      sleep_locked(queue);
+    }
   }
   tfrt_mutex_unlock(&queue->mutex);
 }
@@ -108,10 +172,18 @@ static void inline_await(tfrt_work_queue_t* base, tfrt_async_value_t* const* val
 
 static void inline_quiesce(tfrt_work_queue_t* base) {
   inline_work_queue_t* queue = cast(base);
+  assert(!is_runner(queue));
+  inline_waiter_t nothing = {.queue = queue};
   tfrt_mutex_lock(&queue->mutex);
-  // A task that another thread is running may still add others.
-  while (run_one_locked(queue) || queue->running_count > 0) {
-    if (tfrt_task_list_is_empty(&queue->tasks) && queue->running_count > 0) sleep_locked(queue);
+  for (;;) {
+    if (may_run_locked(queue)) {
+      run_unlocked(queue, &nothing);
+    } else if (atomic_load_explicit(&queue->runner, memory_order_relaxed)) {
+      // What another thread runs may still add others.
+      sleep_locked(queue);
+    } else {
+      break;
+    }
   }
   tfrt_mutex_unlock(&queue->mutex);
 }
@@ -122,7 +194,7 @@ static int inline_parallelism(const tfrt_work_queue_t* queue) {
 }
 
 static bool inline_is_in_worker_thread(const tfrt_work_queue_t* queue) {
-  return current_queue == queue;
+  return is_runner((const inline_work_queue_t*)queue);
 }
 
 static const char* inline_name(const tfrt_work_queue_t* queue) {

@@ -11,12 +11,18 @@
 //  3. await runs tasks until its values are resolved, quiesce until there are none.
 //     With nothing to run, both sleep; a task that another thread adds, or a value
 //     that it resolves, wakes them.
+//     One thread runs at a time, the *runner*; others who call in meanwhile sleep, and
+//     one of them goes on when the runner leaves.
 //  4. Released, when no task is left.
 //
 // Blocking tasks share the list, if they may be queued, and hold up all others; the
 // ones that must start at once on a thread of their own are refused.
 //
-// Thread rule: thread-safe. Several threads may be in await at once: each runs tasks.
+// The list is the runner's own: what its tasks add takes no lock and no atomic operation.
+// What other threads add comes by an inbox, which is emptied before anything is put
+// behind it, so that the order is that in which tasks were added.
+//
+// Thread rule: thread-safe. Several threads may be in await at once.
 // Failure rule: only creation fails, when memory is out.
 #ifndef TFRT_HOST_RUNTIME_ASYNC_INLINE_WORK_QUEUE_H_
 #define TFRT_HOST_RUNTIME_ASYNC_INLINE_WORK_QUEUE_H_

@@ -20,15 +20,22 @@ typedef struct tfrt_task_list_s {
 // Returns true if |list| has no task. Thread-compatible.
 static inline bool tfrt_task_list_is_empty(const tfrt_task_list_t* list) { return !list->first; }
 
+// Puts the tasks from |first| to |last|, which are linked and end there, behind those of |list|.
+// Thread-compatible.
+static inline void tfrt_task_list_append(tfrt_task_list_t* list, tfrt_task_t* first,
+                                         tfrt_task_t* last) {
+  if (list->first) {
+    list->last->next = first;
+  } else {
+    list->first = first;
+  }
+  list->last = last;
+}
+
 // Makes |task| the last one of |list|. Thread-compatible.
 static inline void tfrt_task_list_push_back(tfrt_task_list_t* list, tfrt_task_t* task) {
   task->next = NULL;
-  if (list->first) {
-    list->last->next = task;
-  } else {
-    list->first = task;
-  }
-  list->last = task;
+  tfrt_task_list_append(list, task, task);
 }
 
 // Takes out and returns the first task of |list|, or NULL. Thread-compatible.

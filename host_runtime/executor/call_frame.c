@@ -77,12 +77,15 @@ tfrt_call_frame_t* tfrt_call_frame_create(const tfrt_bef_callable_t* callable,
   return frame;
 }
 
+void tfrt_call_frame_escape(tfrt_call_frame_t* frame) {
+  if (frame->escaped) return;
+  frame->escaped = true;
+  tfrt_program_retain(frame->callable->owner);
+  tfrt_request_context_retain(frame->context.request);
+}
+
 tfrt_call_frame_t* tfrt_call_frame_retain(tfrt_call_frame_t* frame) {
-  if (!frame->escaped) {
-    frame->escaped = true;
-    tfrt_program_retain(frame->callable->owner);
-    tfrt_request_context_retain(frame->context.request);
-  }
+  tfrt_call_frame_escape(frame);
   tfrt_ref_count_increment(&frame->ref_count);
   return frame;
 }

@@ -38,8 +38,10 @@ typedef struct tfrt_call_frame_s tfrt_call_frame_t;
 // Waits for the value of one register, whose users it knows.
 typedef struct tfrt_register_waiter_s {
   tfrt_task_t task;
-  tfrt_call_frame_t* frame;   // +1
-  tfrt_async_value_t* value;  // +1
+  tfrt_call_frame_t* frame;  // +1
+  tfrt_async_value_t* value;
+  bool owns_value;     // +1; else the register's uses keep |value|, until the users are told
+  bool demands_value;  // else it only awaits it
   const uint32_t* users;
   const uint8_t* passed_users;  // NULL: none of them is PASSED
   uint32_t user_count;
@@ -80,6 +82,9 @@ tfrt_call_frame_t* tfrt_call_frame_create(const tfrt_bef_callable_t* callable,
 // Sets |frame->pending| and |frame->passed| to what they are before anything is there.
 // Thread-compatible.
 void tfrt_call_frame_set_counters(tfrt_call_frame_t* frame);
+
+// Lets |frame| escape, so that the caller's reference may go to a waiter. Thread-compatible.
+void tfrt_call_frame_escape(tfrt_call_frame_t* frame);
 
 // Adds one reference, for a waiter or a task, and returns |frame|. Thread-safe.
 tfrt_call_frame_t* tfrt_call_frame_retain(tfrt_call_frame_t* frame);

@@ -40,6 +40,7 @@
 static _Thread_local int tfrt_executor_depth;
 
 static void tfrt_executor_drain(tfrt_ready_list_t* ready);
+static void tfrt_executor_end_path(tfrt_ready_list_t* ready);
 
 // --- Values ------------------------------------------------------------------
 
@@ -49,10 +50,39 @@ static void tfrt_executor_on_value(tfrt_task_t* task) {
   tfrt_call_frame_t* frame = waiter->frame;
   tfrt_async_value_t* value = waiter->value;
   tfrt_ready_list_t ready = tfrt_ready_list_make(frame, waiter->stream);
+  const bool owns_value = waiter->owns_value;
   tfrt_arrival_tell(&ready, waiter->users, waiter->passed_users, waiter->user_count, false);
-  tfrt_async_value_release(value);
+  if (owns_value) tfrt_async_value_release(value);
   tfrt_executor_drain(&ready);
-  tfrt_call_frame_release(frame);
+  tfrt_executor_end_path(&ready);
+}
+
+// Puts the waiter that |ready| holds with its value; it has a reference to the call.
+static void tfrt_executor_place_waiter(tfrt_ready_list_t* ready) {
+  tfrt_register_waiter_t* waiter = ready->held_waiter;
+  ready->held_waiter = NULL;
+  if (waiter->demands_value) {
+    tfrt_async_value_and_then(waiter->value, &waiter->task);
+  } else {
+    tfrt_async_value_await(waiter->value, &waiter->task);
+  }
+}
+
+// The path goes on: what it holds gets a reference of its own.
+static void tfrt_executor_let_wait(tfrt_ready_list_t* ready) {
+  if (TFRT_LIKELY(!ready->held_waiter)) return;
+  tfrt_call_frame_retain(ready->frame);
+  tfrt_executor_place_waiter(ready);
+}
+
+// Ends the path, and with it its reference to the call, which may be gone then.
+static void tfrt_executor_end_path(tfrt_ready_list_t* ready) {
+  if (!ready->held_waiter) {
+    tfrt_call_frame_release(ready->frame);
+    return;
+  }
+  tfrt_call_frame_escape(ready->frame);
+  tfrt_executor_place_waiter(ready);
 }
 
 // True if |value| is, or is known to stand for, a value that another host makes.
@@ -81,36 +111,33 @@ static void tfrt_executor_wait(tfrt_ready_list_t* ready, uint32_t register_index
   // is owned elsewhere is no work of this call: whoever makes it has entered the scope itself.
   if (!waited_for && !frame->context.scope) return;
   if (!waited_for && tfrt_executor_is_owned_elsewhere(value)) return;
+  tfrt_executor_let_wait(ready);
   tfrt_register_waiter_t* waiter = &frame->waiters[register_index];
   tfrt_task_initialize(&waiter->task, tfrt_executor_on_value);
-  waiter->frame = tfrt_call_frame_retain(frame);
-  waiter->value = tfrt_async_value_retain(value);
+  waiter->frame = frame;
+  waiter->value = value;
+  // Nobody uses the register up before its users are told, unless it is anticipated.
+  waiter->owns_value = user_count == 0 || (flags & TFRT_REGISTER_ANTICIPATED);
+  if (waiter->owns_value) tfrt_async_value_retain(value);
+  waiter->demands_value = flags & TFRT_REGISTER_DEMANDED;
   waiter->users = users;
   waiter->passed_users = passed_users;
   waiter->user_count = user_count;
   waiter->stream = ready->stream;
-  if (flags & TFRT_REGISTER_DEMANDED) {
-    tfrt_async_value_and_then(value, &waiter->task);
-  } else {
-    tfrt_async_value_await(value, &waiter->task);
-  }
+  ready->held_waiter = waiter;
 }
 
-// Puts |value|, which comes with the caller's one reference, into its register and returns
-// what is there now: |value|, or the placeholder that stands for it. |*out_pinned| tells
+// Puts |value|, which comes with the caller's one reference, into its anticipated register and
+// returns what is there now: |value|, or the placeholder that stands for it. |*out_pinned| tells
 // whether the caller must drop one reference to that.
-static tfrt_async_value_t* tfrt_executor_set_register(tfrt_call_frame_t* frame,
-                                                      uint32_t register_index,
-                                                      tfrt_async_value_t* value, bool* out_pinned) {
+static tfrt_async_value_t* tfrt_executor_set_anticipated(tfrt_call_frame_t* frame,
+                                                         uint32_t register_index,
+                                                         tfrt_async_value_t* value,
+                                                         bool* out_pinned) {
   uint32_t uses = frame->callable->bef->use_counts[register_index];
   _Atomic(tfrt_async_value_t*)* slot = &frame->registers[register_index];
   *out_pinned = false;
   if (uses > 1) tfrt_async_value_retain_n(value, uses - 1);
-  if (!(frame->callable->register_flags[register_index] & TFRT_REGISTER_ANTICIPATED)) {
-    // Relaxed: users read it after having seen their counter reach zero.
-    atomic_store_explicit(slot, value, memory_order_relaxed);
-    return value;
-  }
   tfrt_async_value_t* placeholder = NULL;
   // Release: whoever finds the value here early sees it whole; acquire: so do we with the
   // placeholder. Partners: this operation and the load in tfrt_executor_anticipate().
@@ -124,24 +151,17 @@ static tfrt_async_value_t* tfrt_executor_set_register(tfrt_call_frame_t* frame,
   return placeholder;
 }
 
-// Gives the result |value| (consumed) of a kernel to all who use it.
-static void tfrt_executor_publish(tfrt_ready_list_t* ready, uint32_t register_index,
-                                  const uint32_t* users, const uint8_t* passed_users,
-                                  uint32_t user_count, tfrt_async_value_t* value) {
-  tfrt_call_frame_t* frame = ready->frame;
-  if (frame->callable->bef->use_counts[register_index] == 0) {
-    if (!tfrt_async_value_is_available(value)) {
-      tfrt_executor_wait(ready, register_index, NULL, NULL, 0, value);
-    }
-    tfrt_async_value_release(value);
-    return;
-  }
+// Gives |value| (consumed) to all who use its anticipated register.
+static void tfrt_executor_publish_anticipated(tfrt_ready_list_t* ready, uint32_t register_index,
+                                              const uint32_t* users, const uint8_t* passed_users,
+                                              uint32_t user_count, tfrt_async_value_t* value) {
   // Seen before the register is set: after that, others may use the value up.
   bool pinned = false;
   bool available = tfrt_async_value_is_available(value);
   if (!available) tfrt_async_value_retain(value);
   tfrt_async_value_t* held = available ? NULL : value;
-  tfrt_async_value_t* set = tfrt_executor_set_register(frame, register_index, value, &pinned);
+  tfrt_async_value_t* set =
+      tfrt_executor_set_anticipated(ready->frame, register_index, value, &pinned);
   if (passed_users) tfrt_arrival_tell(ready, users, passed_users, user_count, true);
   if (available) {
     tfrt_arrival_tell(ready, users, passed_users, user_count, false);
@@ -151,6 +171,33 @@ static void tfrt_executor_publish(tfrt_ready_list_t* ready, uint32_t register_in
   }
   if (pinned) tfrt_async_value_release(set);
   tfrt_async_value_release(held);
+}
+
+// Gives the result |value| (consumed) of a kernel to all who use it.
+static void tfrt_executor_publish(tfrt_ready_list_t* ready, uint32_t register_index,
+                                  const uint32_t* users, const uint8_t* passed_users,
+                                  uint32_t user_count, tfrt_async_value_t* value) {
+  tfrt_call_frame_t* frame = ready->frame;
+  uint32_t uses = frame->callable->bef->use_counts[register_index];
+  bool available = tfrt_async_value_is_available(value);
+  if (uses == 0) {
+    if (!available) tfrt_executor_wait(ready, register_index, NULL, NULL, 0, value);
+    tfrt_async_value_release(value);
+    return;
+  }
+  if (frame->callable->register_flags[register_index] & TFRT_REGISTER_ANTICIPATED) {
+    tfrt_executor_publish_anticipated(ready, register_index, users, passed_users, user_count,
+                                      value);
+    return;
+  }
+  if (uses > 1) tfrt_async_value_retain_n(value, uses - 1);
+  // Relaxed: users read it after having seen their counter reach zero.
+  atomic_store_explicit(&frame->registers[register_index], value, memory_order_relaxed);
+  if (available) {
+    tfrt_arrival_tell(ready, users, passed_users, user_count, false);
+  } else {
+    tfrt_executor_wait(ready, register_index, users, passed_users, user_count, value);
+  }
 }
 
 // Publishes the results of |site| from number |first_result| on: |values| (consumed), or, if
@@ -296,7 +343,7 @@ static void tfrt_executor_run_group(tfrt_task_t* task) {
   tfrt_ready_list_t ready = tfrt_ready_list_make(frame, stream);
   tfrt_ready_list_push_group(&ready, group->first);
   tfrt_executor_drain(&ready);
-  tfrt_call_frame_release(frame);
+  tfrt_executor_end_path(&ready);
 }
 
 // Runs kernels until none is ready on this path.
@@ -305,6 +352,7 @@ static void tfrt_executor_drain(tfrt_ready_list_t* ready) {
   do {
     tfrt_ready_list_share(ready, tfrt_executor_run_group);
     for (uint32_t kernel; (kernel = tfrt_ready_list_pop(ready));) {
+      tfrt_executor_let_wait(ready);
       tfrt_executor_fire(ready, kernel);
       if (TFRT_UNLIKELY(ready->outline_expensive)) {
         tfrt_ready_list_share(ready, tfrt_executor_run_group);
@@ -352,7 +400,7 @@ static void tfrt_executor_complete(tfrt_ready_list_t* ready, tfrt_async_value_t*
   for (uint32_t i = 0; i < callable->base.result_count; ++i) {
     results[i] = tfrt_executor_anticipate(frame, callable->bef->result_registers[i]);
   }
-  tfrt_call_frame_release(frame);
+  tfrt_executor_end_path(ready);
 }
 
 static void tfrt_executor_fail_call(const tfrt_bef_callable_t* callable,

@@ -12,6 +12,10 @@
 // (schedule.h), the latter does not wait for that: it is handed on as soon as the kernel that
 // made it ready has ended.
 //
+// A late value that a kernel of the path has made is waited for as soon as it is known whether the
+// path goes on: if it doesn't, its own reference to the call goes to the waiter, and nothing is
+// counted. Until then the waiter is *held* here.
+//
 // Lists are linked through an array indexed by kernel, which belongs to the call; kernel
 // 0 is never ready and ends a list.
 //
@@ -31,6 +35,7 @@ typedef struct tfrt_ready_list_s {
   bool outline_expensive;   // some of them are worth a thread
   uint32_t deferred_first;  // of streams that are on their way to the work queue
   uint32_t deferred_last;
+  tfrt_register_waiter_t* held_waiter;  // not with its value yet; NULL: none
 } tfrt_ready_list_t;
 
 // An empty list of |frame| that follows |stream|.

@@ -21,8 +21,8 @@ typedef struct settings_s {
 
 static tfrt_status_t parse(settings_t* settings, int count, char** arguments, bool* out_help) {
   const tfrt_flag_t flags[] = {
-      {"filter", TFRT_FLAG_TEXT, &settings->filter, "TEXT", "only those with TEXT in their names",
-       0, 0},
+      {"filter", TFRT_FLAG_TEXT, &settings->filter, "TEXT",
+       "only those with TEXT in their names, or, as =NAME, only that one", 0, 0},
       {"repeat", TFRT_FLAG_NUMBER, &settings->repeats, "N", "samples of each (15)", 1,
        TFRT_BENCH_MAX_REPEATS},
       {"small", TFRT_FLAG_BOOL, &settings->small, NULL, "tiny sizes: shows only that it works", 0,

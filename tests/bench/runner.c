@@ -67,11 +67,15 @@ static double median_of(const tfrt_bench_results_t* results, const char* name) {
   return 0;
 }
 
+static bool is_wanted(const char* name, const char* filter) {
+  return filter[0] == '=' ? strcmp(name, filter + 1) == 0 : strstr(name, filter) != NULL;
+}
+
 static tfrt_status_t run_group(tfrt_benchmark_group_t group, const tfrt_bench_options_t* options,
                                tfrt_bench_results_t* results) {
   for (size_t i = 0; i < group.count; ++i) {
     const tfrt_benchmark_t* benchmark = &group.benchmarks[i];
-    if (!strstr(benchmark->name, options->filter)) continue;
+    if (!is_wanted(benchmark->name, options->filter)) continue;
     if (results->count == TFRT_BENCH_MAX_BENCHMARKS) {
       return tfrt_status_create(TFRT_STATUS_INTERNAL, "there are more than %d benchmarks",
                                 TFRT_BENCH_MAX_BENCHMARKS);

@@ -139,6 +139,87 @@ START_TEST(two_threads_may_quiesce_at_once) {
 }
 END_TEST
 
+// Tasks that each other thread adds while the queue runs tasks that come back.
+#define ADDED 1000
+typedef struct counter_s {
+  tfrt_task_t task;
+  tfrt_work_queue_t* queue;
+  int64_t* sum;  // the runner's alone
+  int comes_back;
+} counter_t;
+
+static void count_task(tfrt_task_t* task) {
+  counter_t* counter = TFRT_CONTAINER_OF(task, counter_t, task);
+  ++*counter->sum;
+  if (counter->comes_back-- > 0) tfrt_work_queue_add_task(counter->queue, task);
+}
+
+typedef struct adder_s {
+  counter_t counters[ADDED];
+  tfrt_thread_t thread;
+} adder_t;
+
+static void add_all(void* argument) {
+  adder_t* adder = argument;
+  for (int i = 0; i < ADDED; ++i) {
+    tfrt_work_queue_add_task(adder->counters[i].queue, &adder->counters[i].task);
+  }
+}
+
+START_TEST(one_thread_at_a_time_runs_what_many_add) {
+  tfrt_work_queue_t* queue = create();
+  static adder_t adders[3];
+  int64_t sum = 0;
+  for (int i = 0; i < 3; ++i) {
+    for (int k = 0; k < ADDED; ++k) {
+      counter_t* counter = &adders[i].counters[k];
+      *counter = (counter_t){.queue = queue, .sum = &sum, .comes_back = k % 3};
+      tfrt_task_initialize(&counter->task, count_task);
+    }
+    ck_assert_ptr_null(tfrt_thread_create("adder", add_all, &adders[i], &adders[i].thread));
+  }
+  tfrt_thread_t side;
+  ck_assert_ptr_null(tfrt_thread_create("quiesce", quiesce_side, queue, &side));
+  tfrt_work_queue_quiesce(queue);
+  for (int i = 0; i < 3; ++i) tfrt_thread_join(&adders[i].thread);
+  tfrt_thread_join(&side);
+  tfrt_work_queue_quiesce(queue);
+  // A third of the tasks runs once, one twice, one three times.
+  ck_assert_int_eq(sum, 3 * (ADDED + ADDED / 3 * 3));
+  tfrt_work_queue_release(queue);
+}
+END_TEST
+
+// A task that waits for one behind it.
+typedef struct impatient_s {
+  tfrt_task_t task;
+  tfrt_work_queue_t* queue;
+  tfrt_async_value_t* value;
+  bool has_seen_it;
+} impatient_t;
+
+static void await_inside(tfrt_task_t* task) {
+  impatient_t* impatient = TFRT_CONTAINER_OF(task, impatient_t, task);
+  tfrt_work_queue_await(impatient->queue, &impatient->value, 1);
+  impatient->has_seen_it = tfrt_async_value_is_available(impatient->value);
+}
+
+START_TEST(a_task_that_awaits_runs_what_it_waits_for) {
+  tfrt_work_queue_t* queue = create();
+  tfrt_async_value_t* value = tfrt_async_value_create_unconstructed(TFRT_TYPE_CHAIN);
+  impatient_t impatient = {.queue = queue, .value = value};
+  tfrt_task_initialize(&impatient.task, await_inside);
+  step_t step = make_step(queue);
+  step.value = value;
+  tfrt_work_queue_add_task(queue, &impatient.task);
+  tfrt_work_queue_add_task(queue, &step.task);
+  tfrt_work_queue_quiesce(queue);
+  ck_assert(impatient.has_seen_it);
+  tfrt_async_value_release(value);
+  tfrt_work_queue_release(queue);
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   TCase* tests = tcase_create("inline_work_queue");
   tcase_add_test(tests, tasks_run_in_order_inside_of_quiesce);
@@ -146,6 +227,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tests, blocking_tasks_share_the_queue_or_are_refused);
   tcase_add_test(tests, await_is_woken_by_other_threads);
   tcase_add_test(tests, two_threads_may_quiesce_at_once);
+  tcase_add_test(tests, one_thread_at_a_time_runs_what_many_add);
+  tcase_add_test(tests, a_task_that_awaits_runs_what_it_waits_for);
   Suite* suite = suite_create("inline_work_queue");
   suite_add_tcase(suite, tests);
   return suite;
