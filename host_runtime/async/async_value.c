@@ -402,8 +402,11 @@ bool tfrt_indirect_value_forward_take(tfrt_indirect_value_t* value, tfrt_async_v
   assert(target && target != &value->base);
   tfrt_async_value_state_t state = tfrt_async_value_state(target);
   if (state >= TFRT_ASYNC_VALUE_AVAILABLE) {
-    tfrt_async_value_t* final = tfrt_async_value_retain(tfrt_async_value_resolved(target));
-    tfrt_async_value_release(target);
+    tfrt_async_value_t* final = tfrt_async_value_resolved(target);
+    if (TFRT_UNLIKELY(final != target)) {
+      tfrt_async_value_retain(final);
+      tfrt_async_value_release(target);
+    }
     if (!claim(value, final)) {
       tfrt_async_value_release(final);
       return false;

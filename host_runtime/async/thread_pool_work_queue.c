@@ -7,7 +7,8 @@
 // adder and a worker that goes to sleep:
 //  - the adder saw the worker searching: then the worker's last look comes later and
 //    finds the task;
-//  - it did not: then it saw it idle, takes the mutex, and wakes it;
+//  - it did not: then it saw it idle, takes the mutex, and wakes it, the one that fell asleep
+//    last, whose cache is the warmest;
 //  - it saw neither: then the worker runs something, and will look again after that.
 #include "host_runtime/async/thread_pool_work_queue.h"
 
@@ -19,6 +20,7 @@
 #include "host_runtime/async/blocking_wait.h"
 #include "host_runtime/async/task_deque.h"
 #include "host_runtime/async/task_list.h"
+#include "host_runtime/base/parker.h"
 #include "host_runtime/base/random.h"
 #include "host_runtime/base/sync.h"
 
@@ -33,13 +35,17 @@
 
 typedef struct thread_pool_s thread_pool_t;
 
-typedef struct worker_s {
+typedef struct worker_s worker_t;
+
+struct worker_s {
   tfrt_task_deque_t deque;
   thread_pool_t* pool;
   tfrt_random_t random;  // chooses victims; only its own thread uses it
   uint32_t tick;
   tfrt_thread_t thread;
-} worker_t;
+  tfrt_parker_t parker;  // where it sleeps
+  worker_t* next_idle;   // guarded by the pool's mutex
+};
 
 struct thread_pool_s {
   tfrt_work_queue_t base;
@@ -65,11 +71,10 @@ struct thread_pool_s {
   _Atomic int idle_count;     // written with the mutex held
   _Atomic int started_count;  // written with the mutex held; never falls
   tfrt_mutex_t mutex;         // guards all below; taken before |shared_mutex|
-  tfrt_condition_t wake_condition;
+  worker_t* first_idle;       // those that sleep and were not told to wake, the last one first
   tfrt_condition_t quiet_condition;
-  int wake_count;  // idle workers that were told to wake and have not yet
   int quiesce_count;
-  bool is_stopping;
+  _Atomic bool is_stopping;  // written with the mutex held
 };
 
 // The pool that this thread works for, and its worker, unless it runs blocking tasks.
@@ -183,6 +188,17 @@ static bool start_worker_locked(thread_pool_t* pool) {
   return true;
 }
 
+// Takes an idle worker, which is to be woken, or returns NULL. It counts as searching from now on,
+// in its own name, so that the next task does not wake another one.
+static worker_t* take_idle_locked(thread_pool_t* pool) {
+  worker_t* worker = pool->first_idle;
+  if (!worker) return NULL;
+  pool->first_idle = worker->next_idle;
+  atomic_fetch_sub_explicit(&pool->idle_count, 1, memory_order_seq_cst);
+  atomic_fetch_add_explicit(&pool->searching_count, 1, memory_order_seq_cst);
+  return worker;
+}
+
 // Sees to it that a task that was just made visible is found by somebody.
 static void wake_one(thread_pool_t* pool) {
   if (atomic_load_explicit(&pool->searching_count, memory_order_seq_cst) > 0) return;
@@ -191,18 +207,11 @@ static void wake_one(thread_pool_t* pool) {
     return;
   }
   tfrt_mutex_lock(&pool->mutex);
-  int idle = atomic_load_explicit(&pool->idle_count, memory_order_relaxed);
-  if (idle > 0) {
-    // In the sleeper's name: it counts as searching from now on, so that the next task
-    // does not wake another one.
-    atomic_store_explicit(&pool->idle_count, idle - 1, memory_order_seq_cst);
-    atomic_fetch_add_explicit(&pool->searching_count, 1, memory_order_seq_cst);
-    ++pool->wake_count;
-    tfrt_condition_signal(&pool->wake_condition);
-  } else {
-    (void)start_worker_locked(pool);
-  }
+  worker_t* sleeper = take_idle_locked(pool);
+  if (!sleeper) (void)start_worker_locked(pool);
   tfrt_mutex_unlock(&pool->mutex);
+  // Without the lock, which the next thing that it does may be to take.
+  if (sleeper) tfrt_parker_wake(&sleeper->parker);
 }
 
 static bool are_workers_idle_locked(thread_pool_t* pool) {
@@ -210,28 +219,30 @@ static bool are_workers_idle_locked(thread_pool_t* pool) {
          atomic_load_explicit(&pool->started_count, memory_order_relaxed);
 }
 
+static bool is_stopping(thread_pool_t* pool) {
+  // Relaxed: who is woken by it sees it, by the wake.
+  return atomic_load_explicit(&pool->is_stopping, memory_order_relaxed);
+}
+
 // Puts a searching worker to sleep until there may be work again: it is searching
 // again then. Returns false if the pool stops.
-static bool sleep_until_work(thread_pool_t* pool) {
+static bool sleep_until_work(worker_t* worker) {
+  thread_pool_t* pool = worker->pool;
   tfrt_mutex_lock(&pool->mutex);
   atomic_fetch_add_explicit(&pool->idle_count, 1, memory_order_seq_cst);
   atomic_fetch_sub_explicit(&pool->searching_count, 1, memory_order_seq_cst);
-  bool goes_on = true;
-  if (has_work(pool)) {
-    atomic_fetch_sub_explicit(&pool->idle_count, 1, memory_order_seq_cst);
-    atomic_fetch_add_explicit(&pool->searching_count, 1, memory_order_seq_cst);
-  } else {
-    if (pool->quiesce_count > 0 && are_workers_idle_locked(pool)) {
-      tfrt_condition_broadcast(&pool->quiet_condition);
-    }
-    while (pool->wake_count == 0 && !pool->is_stopping) {
-      tfrt_condition_wait(&pool->wake_condition, &pool->mutex);
-    }
-    goes_on = pool->wake_count > 0;
-    if (goes_on) --pool->wake_count;
+  worker->next_idle = pool->first_idle;
+  pool->first_idle = worker;
+  const bool stays_awake = has_work(pool) || is_stopping(pool);
+  if (stays_awake) {
+    // Itself, because it is the first one.
+    (void)take_idle_locked(pool);
+  } else if (pool->quiesce_count > 0 && are_workers_idle_locked(pool)) {
+    tfrt_condition_broadcast(&pool->quiet_condition);
   }
   tfrt_mutex_unlock(&pool->mutex);
-  return goes_on;
+  if (!stays_awake) tfrt_parker_wait(&worker->parker);
+  return !is_stopping(pool);
 }
 
 // Finds a task for a searching worker, sleeping if need be; NULL if the pool stops. The
@@ -246,7 +257,7 @@ static tfrt_task_t* search_or_sleep(worker_t* worker) {
       if (before == 1 && has_work(pool)) wake_one(pool);
       return task;
     }
-    if (!sleep_until_work(pool)) return NULL;
+    if (!sleep_until_work(worker)) return NULL;
   }
 }
 
@@ -372,14 +383,14 @@ static void pool_destroy(tfrt_work_queue_t* base) {
   tfrt_blocking_pool_deinitialize(&pool->dedicated_blocking);
   tfrt_blocking_pool_deinitialize(&pool->queued_blocking);
   tfrt_mutex_lock(&pool->mutex);
-  pool->is_stopping = true;
-  tfrt_condition_broadcast(&pool->wake_condition);
+  // Relaxed: see is_stopping().
+  atomic_store_explicit(&pool->is_stopping, true, memory_order_relaxed);
+  for (worker_t* worker; (worker = take_idle_locked(pool));) tfrt_parker_wake(&worker->parker);
   tfrt_mutex_unlock(&pool->mutex);
   int started = atomic_load_explicit(&pool->started_count, memory_order_relaxed);
   for (int i = 0; i < started; ++i) tfrt_thread_join(&pool->workers[i].thread);
   assert(!has_work(pool));
   tfrt_condition_deinitialize(&pool->quiet_condition);
-  tfrt_condition_deinitialize(&pool->wake_condition);
   tfrt_mutex_deinitialize(&pool->mutex);
   tfrt_mutex_deinitialize(&pool->shared_mutex);
   free_pool(pool);
@@ -416,11 +427,11 @@ static void initialize_pool(thread_pool_t* pool, int blocking_count) {
     tfrt_task_deque_initialize(&worker->deque);
     worker->pool = pool;
     worker->tick = 0;
+    atomic_init(&worker->parker.state, 0);
     tfrt_random_initialize(&worker->random, (uint64_t)i);
   }
   tfrt_mutex_initialize(&pool->shared_mutex);
   tfrt_mutex_initialize(&pool->mutex);
-  tfrt_condition_initialize(&pool->wake_condition);
   tfrt_condition_initialize(&pool->quiet_condition);
 }
 

@@ -34,8 +34,10 @@ static inline void tfrt_ref_count_increment(tfrt_ref_count_t* ref_count) {
 // destroy the object. Thread-safe.
 static inline bool tfrt_ref_count_decrement(tfrt_ref_count_t* ref_count) {
   // Release: what this thread did to the object; acquire, for the last one: what
-  // all others did. Both sides are this very operation in other threads.
-  return atomic_fetch_sub_explicit(&ref_count->count, 1, memory_order_acq_rel) == 1;
+  // all others did. Both sides are this very operation in other threads. Who reads that
+  // nobody else has a reference need not write: nobody else can make one.
+  return atomic_load_explicit(&ref_count->count, memory_order_acquire) == 1 ||
+         atomic_fetch_sub_explicit(&ref_count->count, 1, memory_order_acq_rel) == 1;
 }
 
 // Returns true if the caller's reference is the only one. Thread-safe.

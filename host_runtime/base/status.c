@@ -71,12 +71,17 @@ static void list_texts(tfrt_status_fields_t* fields, const char** out_texts[TEXT
   for (size_t i = 0; i < TFRT_STATUS_MAX_CAUSES; ++i) out_texts[4 + i] = &fields->causes[i];
 }
 
+// What an error with |code| has as its code.
+static tfrt_status_code_t valid_code(tfrt_status_code_t code) {
+  assert(code != TFRT_STATUS_OK);
+  if (code == TFRT_STATUS_OK) return TFRT_STATUS_INTERNAL;
+  return (unsigned)code > TFRT_STATUS_UNAUTHENTICATED ? TFRT_STATUS_UNKNOWN : code;
+}
+
 // Brings |fields| into the form that records have: no NULL strings, codes and counts
 // in range.
 static void normalize_fields(tfrt_status_fields_t* fields) {
-  assert(fields->code != TFRT_STATUS_OK);
-  if (fields->code == TFRT_STATUS_OK) fields->code = TFRT_STATUS_INTERNAL;
-  if ((unsigned)fields->code > TFRT_STATUS_UNAUTHENTICATED) fields->code = TFRT_STATUS_UNKNOWN;
+  fields->code = valid_code(fields->code);
   if (fields->cause_count > TFRT_STATUS_MAX_CAUSES) {
     fields->cause_count = TFRT_STATUS_MAX_CAUSES;
     fields->truncated = true;
@@ -99,14 +104,19 @@ static tfrt_status_t create_record(const tfrt_status_fields_t* fields) {
   size_t sizes[TEXT_COUNT];
   size_t block_size = sizeof(struct tfrt_status_s);
   for (size_t i = 0; i < TEXT_COUNT; ++i) {
-    sizes[i] = kept_size(*texts[i]);
+    // Most texts of most errors are empty, and need no copy.
+    sizes[i] = **texts[i] ? kept_size(*texts[i]) : 0;
     if ((*texts[i])[sizes[i]] != '\0') copy.truncated = true;
-    block_size += sizes[i] + 1;
+    if (sizes[i] > 0) block_size += sizes[i] + 1;
   }
   tfrt_status_t status = tfrt_allocator_allocate(tfrt_allocator_system(), block_size);
   if (!status) return NULL;
   char* end = (char*)(status + 1);
   for (size_t i = 0; i < TEXT_COUNT; ++i) {
+    if (sizes[i] == 0) {
+      *texts[i] = "";
+      continue;
+    }
     memcpy(end, *texts[i], sizes[i]);
     end[sizes[i]] = '\0';
     *texts[i] = end;
@@ -123,18 +133,39 @@ tfrt_status_t tfrt_status_create_from_fields(const tfrt_status_fields_t* fields)
   return status ? status : &out_of_memory_record;
 }
 
+// The same for an error that is its code and |message| alone, as it is where errors begin.
+static tfrt_status_t create_plain_record(tfrt_status_code_t code, const char* message) {
+  const size_t size = kept_size(message);
+  const size_t block_size = sizeof(struct tfrt_status_s) + size + 1;
+  tfrt_status_t status = tfrt_allocator_allocate(tfrt_allocator_system(), block_size);
+  if (!status) return NULL;
+  char* text = (char*)(status + 1);
+  memcpy(text, message, size);
+  text[size] = '\0';
+  tfrt_ref_count_initialize(&status->ref_count);
+  status->block_size = block_size;
+  status->fields = (tfrt_status_fields_t){
+      .code = code,
+      .message = text,
+      .origin = {.rank = TFRT_STATUS_NO_RANK, .function = "", .kernel = "", .file = ""},
+      .root_key = next_root_key(),
+      .may_have_run = true,
+      .truncated = message[size] != '\0',
+      .causes = {"", "", "", ""},
+  };
+  return status;
+}
+
 tfrt_status_t tfrt_status_create_v(tfrt_status_code_t code, const char* format, va_list arguments) {
   // Two bytes more than are kept, so that kept_size() sees that the text was longer.
   char message[TFRT_STATUS_MAX_TEXT_SIZE + 2];
-  message[0] = '\0';
-  vsnprintf(message, sizeof message, format, arguments);
-  tfrt_status_fields_t fields = {
-      .code = code,
-      .message = message,
-      .origin = {.rank = TFRT_STATUS_NO_RANK},
-      .may_have_run = true,
-  };
-  return tfrt_status_create_from_fields(&fields);
+  const bool is_plain = !strchr(format, '%');
+  if (!is_plain) {
+    message[0] = '\0';
+    vsnprintf(message, sizeof message, format, arguments);
+  }
+  tfrt_status_t status = create_plain_record(valid_code(code), is_plain ? format : message);
+  return status ? status : &out_of_memory_record;
 }
 
 tfrt_status_t tfrt_status_create(tfrt_status_code_t code, const char* format, ...) {

@@ -15,6 +15,7 @@ typedef struct interleaving_thread_s {
   ucontext_t context;
   _Alignas(16) char stack[INTERLEAVING_STACK_SIZE];
   bool finished;
+  bool (*is_over)(void);  // what it sleeps for; NULL: it is awake
   unsigned char local[INTERLEAVING_MAX_LOCAL];
 } interleaving_thread_t;
 
@@ -55,14 +56,23 @@ static void interleaving_swap_local(int from, int to) {
   }
 }
 
+static bool interleaving_can_go_on(int index) {
+  const interleaving_thread_t* thread = &state.threads[index];
+  return !thread->finished && (!thread->is_over || thread->is_over());
+}
+
+static bool interleaving_can_stay(void) {
+  return state.current >= 0 && interleaving_can_go_on(state.current);
+}
+
 // The threads that can go on, the running one first.
 static uint8_t interleaving_candidates(int* out_threads) {
   uint8_t count = 0;
-  bool can_stay = state.current >= 0 && !state.threads[state.current].finished;
+  bool can_stay = interleaving_can_stay();
   if (can_stay) out_threads[count++] = state.current;
   if (can_stay && state.preemptions == state.scenario->max_preemptions) return count;
   for (int i = 0; i < state.thread_count; ++i) {
-    if (i != state.current && !state.threads[i].finished) out_threads[count++] = i;
+    if (i != state.current && interleaving_can_go_on(i)) out_threads[count++] = i;
   }
   return count;
 }
@@ -71,7 +81,12 @@ static uint8_t interleaving_candidates(int* out_threads) {
 static int interleaving_choose(void) {
   int threads[INTERLEAVING_MAX_THREADS];
   uint8_t count = interleaving_candidates(threads);
-  if (count == 0) return -1;
+  if (count == 0) {
+    for (int i = 0; i < state.thread_count; ++i) {
+      if (!state.threads[i].finished) interleaving_die("all threads sleep, and nobody wakes them");
+    }
+    return -1;
+  }
   if (state.position == INTERLEAVING_MAX_POINTS) interleaving_die("a run is too long");
   interleaving_choice_t* choice = &state.path[state.position];
   if (state.position == state.path_length) {
@@ -81,9 +96,7 @@ static int interleaving_choose(void) {
   if (choice->count != count) interleaving_die("a run is not the same when it is run again");
   ++state.position;
   int chosen = threads[choice->taken];
-  if (state.current >= 0 && !state.threads[state.current].finished && chosen != state.current) {
-    ++state.preemptions;
-  }
+  if (interleaving_can_stay() && chosen != state.current) ++state.preemptions;
   return chosen;
 }
 
@@ -100,6 +113,14 @@ void interleaving_point(const volatile void* object) {
   if (chosen != state.current) interleaving_switch(&state.threads[state.current].context, chosen);
 }
 
+void interleaving_sleep(bool (*is_over)(void)) {
+  interleaving_thread_t* self = &state.threads[state.current];
+  self->is_over = is_over;
+  int chosen = interleaving_choose();
+  if (chosen != state.current) interleaving_switch(&self->context, chosen);
+  self->is_over = NULL;
+}
+
 void interleaving_ignore(const volatile void* object) { state.ignored = object; }
 
 static void interleaving_run_thread(void) {
@@ -111,6 +132,7 @@ static void interleaving_run_thread(void) {
 
 static void interleaving_prepare_thread(interleaving_thread_t* thread) {
   thread->finished = false;
+  thread->is_over = NULL;
   memset(thread->local, 0, sizeof(thread->local));
   if (getcontext(&thread->context) != 0) interleaving_die("no context");
   thread->context.uc_stack.ss_sp = thread->stack;

@@ -21,6 +21,7 @@
 #ifndef TFRT_TESTS_SUPPORT_INTERLEAVING_H_
 #define TFRT_TESTS_SUPPORT_INTERLEAVING_H_
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,6 +39,10 @@ typedef struct interleaving_scenario_s {
 
 // Runs |scenario| in all of its orders and returns how many there were. Thread-compatible.
 uint64_t interleaving_explore(const interleaving_scenario_t* scenario);
+
+// The thread sleeps until |is_over|, which has no points of its own, says so: the others go on. A
+// run in which all sleep for ever ends the process with a message. Only within a run.
+void interleaving_sleep(bool (*is_over)(void));
 
 // An atomic operation on |object| comes next: another thread may go on here. Outside of a
 // run it does nothing.

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host_runtime/base/parker.h"
+
+#include <linux/futex.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { EMPTY = 0, NOTIFIED = 1, PARKED = 2 };
+
+static void sleep_on(tfrt_parker_t* parker) {
+  // Returns at once if the state is not PARKED any more; also for a signal, or for nothing.
+  syscall(SYS_futex, &parker->state, FUTEX_WAIT_PRIVATE, PARKED, NULL, NULL, 0);
+}
+
+void tfrt_parker_wait(tfrt_parker_t* parker) {
+  uint32_t state = EMPTY;
+  // Acquire, here and below: what the waking thread did; partner of the exchange in wake.
+  if (atomic_compare_exchange_strong_explicit(&parker->state, &state, PARKED, memory_order_acquire,
+                                              memory_order_acquire)) {
+    while (atomic_load_explicit(&parker->state, memory_order_acquire) == PARKED) sleep_on(parker);
+  }
+  // Relaxed: NOTIFIED stays until the owner, this thread, takes it.
+  atomic_store_explicit(&parker->state, EMPTY, memory_order_relaxed);
+}
+
+void tfrt_parker_wake(tfrt_parker_t* parker) {
+  // Release: partner of the acquires in wait.
+  if (atomic_exchange_explicit(&parker->state, NOTIFIED, memory_order_release) == PARKED) {
+    syscall(SYS_futex, &parker->state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+  }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A place where one thread sleeps until another one wakes it. Less than a condition with its mutex:
+// waking is one exchange and, if somebody sleeps, one system call; who is woken takes no lock, and
+// need not wait for the one who woke it to give one back.
+//
+//   EMPTY -- wait --> PARKED -- wake --> NOTIFIED -- wait returns --> EMPTY
+//     \------------- wake ----------------^
+//
+// Life:
+//  1. Zeroed, it is EMPTY. One thread, its owner, waits; any other one wakes.
+//  2. A wake before the wait is not lost: the wait returns at once. Two are one.
+//  3. The owner may give the storage back as soon as a wait has returned and nobody will wake
+//  again,
+//     also while the waking thread is still in the system call: that only names the address, and
+//     whoever sleeps on it by then, for another reason, sees for himself whether that holds.
+//
+// Thread rule: wait by the owner, wake by anybody. Failure rule: none fails.
+#ifndef TFRT_HOST_RUNTIME_BASE_PARKER_H_
+#define TFRT_HOST_RUNTIME_BASE_PARKER_H_
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+typedef struct tfrt_parker_s {
+  _Atomic uint32_t state;
+} tfrt_parker_t;
+
+// Returns when there was a wake since the last wait. What the waking thread did before it is seen.
+// Owner only.
+void tfrt_parker_wait(tfrt_parker_t* parker);
+
+// Lets a wait return, this one or the next. Thread-safe.
+void tfrt_parker_wake(tfrt_parker_t* parker);
+
+#endif  // TFRT_HOST_RUNTIME_BASE_PARKER_H_
