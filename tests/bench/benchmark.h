@@ -56,6 +56,8 @@ tfrt_benchmark_group_t tfrt_async_value_benchmarks(void);
 tfrt_benchmark_group_t tfrt_work_queue_benchmarks(void);
 tfrt_benchmark_group_t tfrt_executor_benchmarks(void);
 tfrt_benchmark_group_t tfrt_eager_benchmarks(void);
+tfrt_benchmark_group_t tfrt_digits_benchmarks(void);
+tfrt_benchmark_group_t tfrt_memory_benchmarks(void);
 tfrt_benchmark_group_t tfrt_translation_benchmarks(void);
 tfrt_benchmark_group_t tfrt_transport_benchmarks(void);
 tfrt_benchmark_group_t tfrt_process_benchmarks(void);

@@ -20,7 +20,7 @@
 #define TFRT_BENCH_MAX_REPEATS 1000
 
 typedef struct tfrt_bench_options_s {
-  const char* filter;  // run those whose names contain this; "": all
+  const char* filter;  // run those whose names contain this; "": all; "=NAME": only that one
   int repeats;         // counted samples of each, at least 1
   bool small;          // small sizes, and nothing untimed before: for tests
   bool quiet;          // no line as soon as a benchmark is done
