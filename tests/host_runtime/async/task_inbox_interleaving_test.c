@@ -12,7 +12,7 @@ static tfrt_task_list_t taken;  // by the one that takes
 static tfrt_task_t tasks[4];
 
 static void reset(void) {
-  inbox = (tfrt_task_inbox_t){0};
+  inbox = (tfrt_task_inbox_t){NULL};
   taken = (tfrt_task_list_t){0};
 }
 

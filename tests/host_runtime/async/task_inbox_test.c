@@ -4,7 +4,7 @@
 #include "tests/support/test_main.h"
 
 START_TEST(tasks_are_taken_in_the_order_in_which_they_were_put_in) {
-  tfrt_task_inbox_t inbox = {0};
+  tfrt_task_inbox_t inbox = {NULL};
   tfrt_task_list_t list = {0};
   tfrt_task_t tasks[5];
   ck_assert(tfrt_task_inbox_is_empty(&inbox));
@@ -21,7 +21,7 @@ START_TEST(tasks_are_taken_in_the_order_in_which_they_were_put_in) {
 END_TEST
 
 START_TEST(taking_nothing_changes_nothing) {
-  tfrt_task_inbox_t inbox = {0};
+  tfrt_task_inbox_t inbox = {NULL};
   tfrt_task_list_t list = {0};
   tfrt_task_inbox_take(&inbox, &list);
   ck_assert(tfrt_task_list_is_empty(&list));
