@@ -1,0 +1,125 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Takes the table of docs/performance.md anew.
+
+    tests/bench/take_table.py                    builds the release, measures, writes the table
+    tests/bench/take_table.py --json FILE        the same from what `bench -o json > FILE` has given
+    tests/bench/take_table.py --print [...]      prints the table instead of writing it
+
+Run it from the project's folder on a machine that does nothing else: it takes some ten minutes.
+Each line has the median and the least of the samples, TFRT's figure, the ratio to it, or to the
+benchmark of the same run that is the least that the machine can do, and what the ratio may be.
+A ratio that is more than that is marked.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+
+PAGE = "docs/performance.md"
+BEGIN = "<!-- The table: written by tests/bench/take_table.py. -->\n"
+END = "<!-- The end of the table. -->\n"
+
+# What each figure may be, as a part of TFRT's.
+OF_TFRT = {
+    "async_value/create_i32_drop": 0.6,
+    "async_value/create_wait_fulfil_drop": 0.45,
+    "work_queue/outside": 0.5,
+    "work_queue/outside_2_threads": 0.2,
+    "executor/chain_100k": 0.4,
+    "executor/wide_100k": 0.3,
+    "executor/async_chain_100k": 0.5,
+    "executor/async_chain_100k_2_threads": 0.3,
+    "executor/call_chain_100k": 0.3,
+    "executor/fib_25": 0.25,
+    "executor/repeat_1m": 0.25,
+    "executor/while_1m": 0.25,
+    "process/run_trivial": 0.7,
+    "process/translate_chain_10k": 0.1,
+    "process/translate_chain_100k": 0.1,
+}
+
+# The same as a multiple of the benchmark that is the least the machine can do.
+OF_LIMIT = {
+    "work_queue/enqueue_and_block_2_threads": 1.3,
+    "digits/network_one_by_one": 1.03,
+    "digits/network_by_50": 1.03,
+}
+
+
+def read_output(command):
+    """What |command| prints; its errors go where ours go."""
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+
+
+def measure():
+    """What a release build of the benchmarks gives."""
+    subprocess.run(["bazel", "build", "--config=release", "//tests/bench"], check=True)
+    place = read_output(["bazel", "info", "--config=release", "bazel-bin"]).strip()
+    output = read_output([f"{place}/tests/bench/bench", "-o", "json"])
+    return json.loads(output)["benchmarks"]
+
+
+def ratio_of(entry):
+    """The ratio of a line, to what it is, and what it may be; None where there is nothing."""
+    name, median = entry["name"], entry["median"]
+    if name in OF_LIMIT and "limit" in entry:
+        return median / entry["limit"], "limit", OF_LIMIT[name]
+    if "tfrt" in entry:
+        return median / entry["tfrt"], "TFRT", OF_TFRT.get(name)
+    if "limit" in entry:
+        return median / entry["limit"], "limit", None
+    return None, "", None
+
+
+def row(entry):
+    """A line of the table."""
+    ratio, base, target = ratio_of(entry)
+    base_figure = {"TFRT": entry.get("tfrt"), "limit": entry.get("limit")}.get(base)
+    cells = [entry["name"], entry["unit"], f"{entry['median']:.4g}", f"{entry['least']:.4g}"]
+    cells.append("" if base_figure is None else f"{base_figure:.4g} ({base})")
+    cells.append("" if ratio is None else f"{ratio:.3f}")
+    cells.append("" if target is None else f"{target:g}")
+    missed = target is not None and ratio > target
+    cells.append("missed" if missed else "")
+    return "| " + " | ".join(cells) + " |\n"
+
+
+def table(entries):
+    """The table as Markdown."""
+    head = "| benchmark | unit | median | least | beside | ratio | at most | |\n"
+    return head + "| --- " * 8 + "|\n" + "".join(row(entry) for entry in entries)
+
+
+def write(text):
+    """Puts the table into its place on the page."""
+    with open(PAGE, encoding="utf-8") as stream:
+        page = stream.read()
+    if page.count(BEGIN) != 1 or page.count(END) != 1:
+        sys.exit(f"{PAGE}: there must be one line {BEGIN.strip()} and one {END.strip()}")
+    before, rest = page.split(BEGIN)
+    after = rest.split(END)[1]
+    with open(PAGE, "w", encoding="utf-8") as stream:
+        stream.write(f"{before}{BEGIN}{text}{END}{after}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--json", metavar="FILE", help="what was measured, instead of measuring")
+    parser.add_argument("--print", action="store_true", help="print the table, write nothing")
+    flags = parser.parse_args()
+    if flags.json:
+        with open(flags.json, encoding="utf-8") as stream:
+            entries = json.load(stream)["benchmarks"]
+    else:
+        entries = measure()
+    if flags.print:
+        print(table(entries), end="")
+    else:
+        write(table(entries))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
