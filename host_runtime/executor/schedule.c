@@ -71,10 +71,10 @@ static tfrt_status_t tfrt_schedule_mark_early(tfrt_bef_callable_t* callable,
   // Users stand behind the kernels that they use.
   for (uint32_t k = bef->kernel_count - 1; k > 0; --k) {
     sites[k].early = sites[k].nonstrict;
-    const uint32_t* user = bef->kernels[k].users;
+    uint32_t first = 0;  // user of the result; a kernel without any has no array of them
     for (uint32_t r = 0; r < bef->kernels[k].result_count; ++r) {
-      const uint32_t* end = user + bef->kernels[k].user_counts[r];
-      for (; user < end; ++user) sites[k].early |= sites[*user].early;
+      const uint32_t end = first + bef->kernels[k].user_counts[r];
+      for (; first < end; ++first) sites[k].early |= sites[bef->kernels[k].users[first]].early;
     }
     streams[bef->kernels[k].stream_id] |= sites[k].early;
   }
