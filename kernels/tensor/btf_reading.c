@@ -52,8 +52,9 @@ static tfrt_status_t read_file(const char* path, tfrt_allocator_t allocator,
                                               contents, allocator, out_file);
     if (status) tfrt_file_contents_deinitialize(contents);
   }
-  if (status) tfrt_allocator_free(allocator, contents, sizeof(*contents));
-  return status;
+  if (!status) return NULL;
+  tfrt_allocator_free(allocator, contents, sizeof(*contents));
+  return tfrt_status_take_annotate(status, "failed to open file %s for reading", path);
 }
 
 static tfrt_status_t check_tensor(const tfrt_btf_reading_t* reading, uint64_t index,
