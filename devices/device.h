@@ -9,6 +9,7 @@
 //   buffer   memory, there or pinned here                    device_buffer.h
 //   allocator where buffers come from                        device_allocator.h
 //   module   code: kernels and global variables              device_module.h
+//   graph    work that is given often, as one thing          device_graph.h
 //
 // All work is asynchronous: a call that returns OK has put the work in its stream. What goes
 // wrong later is the *loss* of the device: the driver's context is broken and stays so.
@@ -38,6 +39,7 @@
 typedef struct tfrt_device_stream_s tfrt_device_stream_t;
 typedef struct tfrt_device_event_s tfrt_device_event_t;
 typedef struct tfrt_device_module_s tfrt_device_module_t;
+typedef struct tfrt_device_graph_s tfrt_device_graph_t;
 
 // An address in the memory of a device, or of the host, as the driver counts.
 typedef uint64_t tfrt_device_address_t;

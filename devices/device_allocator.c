@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "devices/device_allocator.h"
 
+#include "devices/device_graph.h"
+
 #include "devices/device_stream.h"
 
 void tfrt_device_allocator_initialize(tfrt_device_allocator_t* allocator,
@@ -45,6 +47,7 @@ tfrt_status_t tfrt_device_allocator_allocate(tfrt_device_allocator_t* allocator,
                                              tfrt_device_buffer_t** out_buffer) {
   *out_buffer = NULL;
   tfrt_device_t* device = allocator->device;
+  TFRT_RETURN_IF_ERROR(tfrt_device_capture_refuse(stream, "new memory"));
   TFRT_RETURN_IF_ERROR(tfrt_device_check(device));
   if (stream ? stream->device != device : allocator->space == TFRT_DEVICE_SPACE_DEVICE) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "devices/device_buffer.h"
 
-#include "devices/device_stream.h"
+#include "devices/device_graph.h"
 
 // --- Making ------------------------------------------------------------------
 
@@ -256,6 +256,7 @@ tfrt_status_t tfrt_device_buffer_free(tfrt_device_buffer_t* buffer, tfrt_device_
                               buffer->parent ? "a view can't be freed, only the whole buffer"
                                              : "a buffer is freed in a stream of its own device");
   }
+  TFRT_RETURN_IF_ERROR(tfrt_device_capture_refuse(stream, "the end of memory"));
   // Relaxed: of two that free, one wins; the caller has ordered the uses before.
   if (atomic_exchange_explicit(&buffer->is_freed, true, memory_order_relaxed)) {
     return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,

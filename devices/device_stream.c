@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "devices/device_stream.h"
 
+#include "devices/device_graph.h"
+
 void tfrt_device_stream_initialize(tfrt_device_stream_t* stream,
                                    const tfrt_device_stream_vtable_t* vtable,
                                    tfrt_device_t* device) {
@@ -17,7 +19,9 @@ tfrt_device_stream_t* tfrt_device_stream_retain(tfrt_device_stream_t* stream) {
 void tfrt_device_stream_release(tfrt_device_stream_t* stream) {
   if (!stream || !tfrt_ref_count_decrement(&stream->ref_count)) return;
   tfrt_device_t* device = stream->device;
+  tfrt_device_capture_t* capture = stream->capture;
   stream->vtable->destroy(stream);
+  tfrt_device_capture_free(device, capture);
   tfrt_device_release(device);
 }
 
@@ -53,6 +57,13 @@ static tfrt_status_t tfrt_device_stream_check_apart(const tfrt_device_buffer_t* 
                             target->device->name, size);
 }
 
+// Remembers that |stream| is about to get work with |buffer|, or its graph.
+static tfrt_status_t tfrt_device_stream_use(tfrt_device_stream_t* stream,
+                                            tfrt_device_buffer_t* buffer) {
+  if (stream->capture) return tfrt_device_capture_keep(stream->capture, buffer, NULL);
+  return tfrt_device_buffer_use(buffer, stream);
+}
+
 static tfrt_device_t* tfrt_device_stream_copied_device(const tfrt_device_buffer_t* buffer) {
   return buffer->space == TFRT_DEVICE_SPACE_HOST ? NULL : buffer->device;
 }
@@ -66,8 +77,8 @@ tfrt_status_t tfrt_device_stream_copy(tfrt_device_stream_t* stream, tfrt_device_
   if (size == 0) return NULL;
   TFRT_RETURN_IF_ERROR(
       tfrt_device_stream_check_apart(target, target_offset, source, source_offset, size));
-  TFRT_RETURN_IF_ERROR(tfrt_device_buffer_use(target, stream));
-  TFRT_RETURN_IF_ERROR(tfrt_device_buffer_use(source, stream));
+  TFRT_RETURN_IF_ERROR(tfrt_device_stream_use(stream, target));
+  TFRT_RETURN_IF_ERROR(tfrt_device_stream_use(stream, source));
   tfrt_device_copy_t copy = {
       .target = target->address + target_offset,
       .source = source->address + source_offset,
@@ -91,7 +102,7 @@ tfrt_status_t tfrt_device_stream_fill(tfrt_device_stream_t* stream, tfrt_device_
                               stream->device->name, target->size, width);
   }
   if (target->size == 0) return NULL;
-  TFRT_RETURN_IF_ERROR(tfrt_device_buffer_use(target, stream));
+  TFRT_RETURN_IF_ERROR(tfrt_device_stream_use(stream, target));
   tfrt_device_fill_t fill = {
       .target = target->address, .pattern = pattern, .width = width, .count = target->size / width};
   return stream->vtable->fill(stream, &fill);
@@ -176,7 +187,10 @@ tfrt_status_t tfrt_device_stream_launch(tfrt_device_stream_t* stream,
     tfrt_device_buffer_t* buffer = arguments[i].buffer;
     parameters[i] = buffer ? (void*)&buffer->address : (void*)arguments[i].bytes;
     sizes[i] = buffer ? sizeof(buffer->address) : arguments[i].size;
-    if (buffer) TFRT_RETURN_IF_ERROR(tfrt_device_buffer_use(buffer, stream));
+    if (buffer) TFRT_RETURN_IF_ERROR(tfrt_device_stream_use(stream, buffer));
+  }
+  if (stream->capture) {
+    TFRT_RETURN_IF_ERROR(tfrt_device_capture_keep(stream->capture, NULL, function));
   }
   return stream->vtable->launch(stream, function, launch, parameters, sizes, count);
 }
@@ -188,6 +202,7 @@ tfrt_status_t tfrt_device_stream_record(tfrt_device_stream_t* stream, tfrt_devic
   if (event->device != stream->device) {
     return tfrt_device_stream_refuse_device(stream, event->device, "to record an event");
   }
+  TFRT_RETURN_IF_ERROR(tfrt_device_capture_refuse(stream, "a record of an event"));
   TFRT_RETURN_IF_ERROR(stream->vtable->record(stream, event));
   atomic_store_explicit(&event->is_recorded, true, memory_order_relaxed);
   return NULL;
@@ -198,6 +213,7 @@ tfrt_status_t tfrt_device_stream_wait(tfrt_device_stream_t* stream, tfrt_device_
   if (event->device->platform != stream->device->platform) {
     return tfrt_device_stream_refuse_device(stream, event->device, "to wait for an event");
   }
+  TFRT_RETURN_IF_ERROR(tfrt_device_capture_refuse(stream, "a wait for an event"));
   if (!atomic_load_explicit(&event->is_recorded, memory_order_relaxed)) return NULL;
   return stream->vtable->wait(stream, event);
 }

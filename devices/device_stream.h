@@ -74,13 +74,21 @@ typedef struct tfrt_device_stream_vtable_s {
                             tfrt_device_address_t* out_address);
   tfrt_status_t (*deallocate)(tfrt_device_stream_t* stream, tfrt_device_address_t address,
                               size_t size);
+  // The stream is new: from now on it only writes down what it is given; UNIMPLEMENTED if it
+  // can't. Then makes a graph (+1) of that (device_graph.h).
+  tfrt_status_t (*begin_capture)(tfrt_device_stream_t* stream);
+  tfrt_status_t (*end_capture)(tfrt_device_stream_t* stream, tfrt_device_graph_t** out_graph);
 } tfrt_device_stream_vtable_t;
+
+// What a stream that captures has of it.
+typedef struct tfrt_device_capture_s tfrt_device_capture_t;
 
 // Embedded first in every implementation. Constant but for the count.
 struct tfrt_device_stream_s {
   const tfrt_device_stream_vtable_t* vtable;
   tfrt_ref_count_t ref_count;
-  tfrt_device_t* device;  // +1
+  tfrt_device_t* device;           // +1
+  tfrt_device_capture_t* capture;  // owned; NULL: it does what it is given
 };
 
 // Fills the zeroed |stream| in; |device| is retained. For backends. Thread-compatible.

@@ -259,6 +259,19 @@ static tfrt_status_t tfrt_cpu_stream_deallocate(tfrt_device_stream_t* stream,
   return tfrt_cpu_stream_give(op);
 }
 
+// --- Graphs --------------------------------------------------------------------
+
+static tfrt_status_t tfrt_cpu_stream_begin_capture(tfrt_device_stream_t* stream) {
+  return tfrt_status_create(TFRT_STATUS_UNIMPLEMENTED, "%s: CPU devices have no graphs",
+                            stream->device->name);
+}
+
+static tfrt_status_t tfrt_cpu_stream_end_capture(tfrt_device_stream_t* stream,
+                                                 tfrt_device_graph_t** out_graph) {
+  (void)out_graph;
+  return tfrt_cpu_stream_begin_capture(stream);
+}
+
 // --- Life ----------------------------------------------------------------------
 
 static void tfrt_cpu_stream_destroy(tfrt_device_stream_t* base) {
@@ -279,6 +292,8 @@ static const tfrt_device_stream_vtable_t stream_vtable = {
     .wait = tfrt_cpu_stream_wait,
     .allocate = tfrt_cpu_stream_allocate,
     .deallocate = tfrt_cpu_stream_deallocate,
+    .begin_capture = tfrt_cpu_stream_begin_capture,
+    .end_capture = tfrt_cpu_stream_end_capture,
 };
 
 tfrt_status_t tfrt_cpu_device_create_stream(tfrt_device_t* device,

@@ -23,6 +23,8 @@ typedef struct tfrt_cuda_event_handle_s* tfrt_cuda_event_handle_t;
 typedef struct tfrt_cuda_module_handle_s* tfrt_cuda_module_handle_t;
 typedef struct tfrt_cuda_function_handle_s* tfrt_cuda_function_handle_t;
 typedef struct tfrt_cuda_pool_s* tfrt_cuda_pool_t;
+typedef struct tfrt_cuda_graph_handle_s* tfrt_cuda_graph_handle_t;
+typedef struct tfrt_cuda_graph_exec_s* tfrt_cuda_graph_exec_t;
 
 // Who may reach a pool's memory, and how.
 typedef struct tfrt_cuda_access_s {
@@ -61,6 +63,8 @@ enum tfrt_cuda_number_e {
   TFRT_CUDA_ERROR_TENSOR_MEMORY_LEAK = 721,
   TFRT_CUDA_ERROR_NOT_SUPPORTED = 801,
   TFRT_CUDA_ERROR_MPS_CLIENT_TERMINATED = 810,
+  TFRT_CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED = 900,
+  TFRT_CUDA_ERROR_STREAM_CAPTURE_UNMATCHED = 903,
   TFRT_CUDA_ERROR_EXTERNAL_DEVICE = 911,
 
   TFRT_CUDA_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 1,
@@ -81,6 +85,7 @@ enum tfrt_cuda_number_e {
   TFRT_CUDA_JIT_ERROR_LOG_BUFFER_SIZE = 6,
 
   TFRT_CUDA_STREAM_NON_BLOCKING = 1,
+  TFRT_CUDA_CAPTURE_RELAXED = 2,
   TFRT_CUDA_EVENT_DISABLE_TIMING = 2,
   TFRT_CUDA_HOST_PORTABLE = 1,  // of pinned memory
   TFRT_CUDA_POOL_RELEASE_THRESHOLD = 4,
@@ -168,7 +173,15 @@ enum tfrt_cuda_number_e {
   X(LaunchCooperativeKernel, 9000, true,                                                          \
     (tfrt_cuda_function_handle_t function, unsigned grid_x, unsigned grid_y, unsigned grid_z,     \
      unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_size,                  \
-     tfrt_cuda_stream_handle_t stream, void** parameters))
+     tfrt_cuda_stream_handle_t stream, void** parameters))                                        \
+  X(StreamBeginCapture, 10010, false, (tfrt_cuda_stream_handle_t stream, int mode))               \
+  X(StreamEndCapture, 10000, false,                                                               \
+    (tfrt_cuda_stream_handle_t stream, tfrt_cuda_graph_handle_t * graph))                         \
+  X(GraphInstantiateWithFlags, 11040, false,                                                      \
+    (tfrt_cuda_graph_exec_t * exec, tfrt_cuda_graph_handle_t graph, unsigned long long flags))    \
+  X(GraphLaunch, 10000, false, (tfrt_cuda_graph_exec_t exec, tfrt_cuda_stream_handle_t stream))   \
+  X(GraphExecDestroy, 10000, false, (tfrt_cuda_graph_exec_t exec))                                \
+  X(GraphDestroy, 10000, false, (tfrt_cuda_graph_handle_t graph))
 
 // One member per line of the table, under the entry point's name; NULL for one that is not
 // required and not there.

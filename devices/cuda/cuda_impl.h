@@ -65,6 +65,11 @@ tfrt_status_t tfrt_cuda_device_create_event(tfrt_device_t* device, bool with_tim
 tfrt_status_t tfrt_cuda_device_load_module(tfrt_device_t* device, const char* image, size_t size,
                                            tfrt_device_module_t** out_module);
 
+// Entries of the stream's vtable, in cuda_graph.c. Thread-safe.
+tfrt_status_t tfrt_cuda_stream_begin_capture(tfrt_device_stream_t* stream);
+tfrt_status_t tfrt_cuda_stream_end_capture(tfrt_device_stream_t* stream,
+                                           tfrt_device_graph_t** out_graph);
+
 // Parts of a stream's record and wait that are about the event. Thread-safe.
 tfrt_status_t tfrt_cuda_event_record(tfrt_device_event_t* event, tfrt_cuda_stream_t* stream);
 tfrt_status_t tfrt_cuda_event_wait(tfrt_device_event_t* event, tfrt_cuda_stream_t* stream);

@@ -121,6 +121,8 @@ static const tfrt_device_stream_vtable_t stream_vtable = {
     .wait = tfrt_cuda_stream_wait,
     .allocate = tfrt_cuda_stream_allocate,
     .deallocate = tfrt_cuda_stream_deallocate,
+    .begin_capture = tfrt_cuda_stream_begin_capture,
+    .end_capture = tfrt_cuda_stream_end_capture,
 };
 
 tfrt_status_t tfrt_cuda_device_create_stream(tfrt_device_t* device,

@@ -23,6 +23,8 @@ typedef struct tfrt_conformance_backend_s {
                           tfrt_device_platform_t** out_platform);
   // Called when the platform and everything on it is gone; checks what is left. Not NULL.
   void (*check)(void);
+  // Whether work can be captured.
+  bool has_graphs;
   // Whether there are two devices.
   bool has_peer;
   // Whether a faulting kernel may be run: on a real device it costs the process its context.

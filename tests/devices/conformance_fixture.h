@@ -70,6 +70,7 @@ void tfrt_conformance_expect_all(tfrt_device_stream_t* stream, tfrt_device_buffe
 TCase* tfrt_conformance_work_case(void);
 TCase* tfrt_conformance_refusals_case(void);
 TCase* tfrt_conformance_memory_case(void);
+TCase* tfrt_conformance_graphs_case(void);
 TCase* tfrt_conformance_peer_case(void);
 TCase* tfrt_conformance_loss_case(void);
 

@@ -30,6 +30,9 @@ Suite* tfrt_test_suite(void) {
       .name = "cuda over a fake driver",
       .create = tfrt_test_create,
       .check = tfrt_test_check,
+#ifndef TFRT_TEST_OLD_DRIVER
+      .has_graphs = true,
+#endif
       .has_peer = true,
       .may_fault = true,
   };

@@ -251,6 +251,18 @@ static tfrt_status_t tfrt_faulty_stream_deallocate(tfrt_device_stream_t* stream,
   return tfrt_faulty_check(stream->device, TFRT_FAULT_DEALLOCATE);
 }
 
+// What the inner stream says to that: those of the CPU have no graphs.
+static tfrt_status_t tfrt_faulty_stream_begin_capture(tfrt_device_stream_t* stream) {
+  tfrt_device_stream_t* inner = tfrt_faulty_stream_inner(stream);
+  return inner->vtable->begin_capture(inner);
+}
+
+static tfrt_status_t tfrt_faulty_stream_end_capture(tfrt_device_stream_t* stream,
+                                                    tfrt_device_graph_t** out_graph) {
+  tfrt_device_stream_t* inner = tfrt_faulty_stream_inner(stream);
+  return inner->vtable->end_capture(inner, out_graph);
+}
+
 static const tfrt_device_stream_vtable_t stream_vtable = {
     .destroy = tfrt_faulty_stream_destroy,
     .copy = tfrt_faulty_stream_copy,
@@ -260,6 +272,8 @@ static const tfrt_device_stream_vtable_t stream_vtable = {
     .wait = tfrt_faulty_stream_wait,
     .allocate = tfrt_faulty_stream_allocate,
     .deallocate = tfrt_faulty_stream_deallocate,
+    .begin_capture = tfrt_faulty_stream_begin_capture,
+    .end_capture = tfrt_faulty_stream_end_capture,
 };
 
 static tfrt_status_t tfrt_faulty_create_stream(tfrt_device_t* device,

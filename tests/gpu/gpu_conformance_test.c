@@ -31,6 +31,7 @@ Suite* tfrt_test_suite(void) {
       .name = "cuda",
       .create = tfrt_test_create,
       .check = tfrt_test_check,
+      .has_graphs = true,
       .may_fault = true,
   };
   backend.has_peer = tfrt_test_count_gpus() >= 2;

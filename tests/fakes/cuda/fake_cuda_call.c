@@ -68,7 +68,7 @@ bool tfrt_fake_is_event(tfrt_fake_event_t* event) {
 }
 
 int tfrt_fake_count_in(const tfrt_list_link_t* head, const tfrt_fake_context_t* context) {
-  // Streams, events and modules begin alike: the link, then the context.
+  // Streams, events, modules and graphs begin alike: the link, then the context.
   int count = 0;
   for (const tfrt_list_link_t* l = head->next; l != head; l = l->next) {
     count += !context || TFRT_CONTAINER_OF(l, tfrt_fake_event_t, link)->context == context;

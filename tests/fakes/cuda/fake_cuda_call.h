@@ -47,6 +47,9 @@ bool tfrt_fake_is_event(tfrt_fake_event_t* event);
 // How many of the streams, events or modules in the list |head| are of |context|; of any: NULL.
 int tfrt_fake_count_in(const tfrt_list_link_t* head, const tfrt_fake_context_t* context);
 
+// Ends the capture of |stream|, if there is one, and forgets what it has captured.
+void tfrt_fake_capture_drop(tfrt_fake_stream_t* stream);
+
 // --- Entry points ----------------------------------------------------------------------
 
 // tfrt_fake_MemAlloc() is cuMemAlloc(), and so on.

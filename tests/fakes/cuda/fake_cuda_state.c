@@ -17,6 +17,8 @@ void tfrt_fake_initialize(void) {
   tfrt_list_initialize(&fake->streams);
   tfrt_list_initialize(&fake->events);
   tfrt_list_initialize(&fake->modules);
+  tfrt_list_initialize(&fake->graphs);
+  tfrt_list_initialize(&fake->graph_execs);
   tfrt_list_initialize(&fake->ended_streams);
   for (int i = 0; i < TFRT_FAKE_CUDA_DEVICE_COUNT; ++i) fake->contexts[i].ordinal = i;
   fake->version = 13000;
@@ -114,7 +116,11 @@ tfrt_fake_op_t* tfrt_fake_op_create(tfrt_fake_stream_t* stream, tfrt_fake_op_kin
 }
 
 void tfrt_fake_op_give(tfrt_fake_op_t* op) {
-  tfrt_list_push_back(&op->stream->ops, &op->link);
+  tfrt_fake_stream_t* stream = op->stream;
+  if (stream->is_capturing && op->kind > TFRT_FAKE_OP_LAUNCH) {
+    tfrt_fake_defect("an event, or memory, in a stream that captures");
+  }
+  tfrt_list_push_back(stream->is_capturing ? &stream->captured : &stream->ops, &op->link);
   tfrt_condition_broadcast(&tfrt_fake.condition);
 }
 
@@ -201,6 +207,7 @@ tfrt_fake_stream_t* tfrt_fake_stream_create(tfrt_fake_context_t* context) {
   stream->context = context;
   tfrt_random_initialize(&stream->random, ++tfrt_fake.seed);
   tfrt_list_initialize(&stream->ops);
+  tfrt_list_initialize(&stream->captured);
   tfrt_status_t status =
       tfrt_thread_create("fake-stream", tfrt_fake_stream_run, stream, &stream->thread);
   if (status) {

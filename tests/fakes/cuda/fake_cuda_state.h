@@ -87,8 +87,17 @@ typedef struct tfrt_cuda_stream_handle_s {
   tfrt_random_t random;
   tfrt_list_link_t ops;
   bool is_destroyed;  // ends when its ops are done
+  bool is_capturing;  // ops go to |captured|
+  tfrt_list_link_t captured;
   tfrt_thread_t thread;
 } tfrt_fake_stream_t;
+
+// A graph, or one that was made ready: both are ops that are copied into streams.
+typedef struct tfrt_fake_graph_s {
+  tfrt_list_link_t link;
+  tfrt_fake_context_t* context;
+  tfrt_list_link_t ops;
+} tfrt_fake_graph_t;
 
 typedef enum tfrt_fake_op_kind_e {
   TFRT_FAKE_OP_COPY,
@@ -126,6 +135,8 @@ typedef struct tfrt_fake_s {
   tfrt_list_link_t streams;
   tfrt_list_link_t events;
   tfrt_list_link_t modules;
+  tfrt_list_link_t graphs;
+  tfrt_list_link_t graph_execs;
   tfrt_list_link_t ended_streams;  // destroyed; their threads are to be joined
   uint64_t seed;
   int version;

@@ -15,6 +15,7 @@ tfrt_cuda_result_t tfrt_fake_StreamDestroy(tfrt_cuda_stream_handle_t stream) {
   int error = tfrt_fake_begin_in_stream("cuStreamDestroy", stream);
   // On a broken context the handle goes all the same, or its thread would never end.
   if (error && error != tfrt_fake_current()->error) return tfrt_fake_end(error);
+  tfrt_fake_capture_drop(stream);
   stream->is_destroyed = true;
   tfrt_list_remove(&stream->link);
   tfrt_list_push_back(&tfrt_fake.ended_streams, &stream->link);
