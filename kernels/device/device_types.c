@@ -36,6 +36,10 @@ static void tfrt_gpu_destroy_tensor(void* payload) {
   tfrt_device_buffer_release(((tfrt_gpu_tensor_t*)payload)->buffer);
 }
 
+static void tfrt_gpu_destroy_graph(void* payload) {
+  tfrt_gpu_graph_free(*(tfrt_gpu_graph_t**)payload);
+}
+
 static const tfrt_type_t types[TFRT_GPU_TYPE_COUNT] = {
     [TFRT_GPU_DEVICE] = {.name = "!tfrt_gpu.device",
                          .size = sizeof(void*),
@@ -66,6 +70,9 @@ static const tfrt_type_t types[TFRT_GPU_TYPE_COUNT] = {
                          .size = sizeof(tfrt_gpu_tensor_t),
                          .flags = TFRT_TYPE_FLAG_MUTABLE,
                          .destroy = tfrt_gpu_destroy_tensor},
+    [TFRT_GPU_GRAPH] = {.name = "!tfrt_gpu.graph",
+                        .size = sizeof(void*),
+                        .destroy = tfrt_gpu_destroy_graph},
 };
 
 tfrt_status_t tfrt_gpu_types_register(void) {

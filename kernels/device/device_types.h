@@ -7,6 +7,7 @@
 //   !tfrt_gpu.stream     a stream and its context     !tfrt_gpu.module     a module
 //   !tfrt_gpu.event      an event                     !tfrt_gpu.function   a function
 //   !tfrt_gpu.tensor     a buffer, its element type and shape
+//   !tfrt_gpu.graph      what is known of a function that is called often; graph_kernels.c
 //
 // None of them has bytes: they stay on their host.
 //
@@ -31,6 +32,7 @@ typedef enum tfrt_gpu_type_e {
   TFRT_GPU_MODULE,
   TFRT_GPU_FUNCTION,
   TFRT_GPU_TENSOR,
+  TFRT_GPU_GRAPH,
   TFRT_GPU_TYPE_COUNT,
 } tfrt_gpu_type_t;
 
@@ -45,6 +47,11 @@ typedef struct tfrt_gpu_stream_s {
   tfrt_device_stream_t* stream;  // +1
   tfrt_gpu_context_t* context;   // +1
 } tfrt_gpu_stream_t;
+
+typedef struct tfrt_gpu_graph_s tfrt_gpu_graph_t;
+
+// Gives |graph| back. For its value. Thread-compatible.
+void tfrt_gpu_graph_free(tfrt_gpu_graph_t* graph);
 
 typedef struct tfrt_gpu_tensor_s {
   tfrt_device_buffer_t* buffer;  // +1

@@ -19,6 +19,10 @@ void tfrt_gpu_mem_register(tfrt_kernel_frame_t* frame);
 void tfrt_gpu_mem_view(tfrt_kernel_frame_t* frame);
 void tfrt_gpu_mem_load(tfrt_kernel_frame_t* frame);
 
+// graph_kernels.c
+void tfrt_gpu_graph_create(tfrt_kernel_frame_t* frame);
+void tfrt_gpu_graph_call(tfrt_kernel_frame_t* frame);
+
 // tensor_kernels.c
 void tfrt_gpu_tensor_make_i8(tfrt_kernel_frame_t* frame);
 void tfrt_gpu_tensor_make_i32(tfrt_kernel_frame_t* frame);

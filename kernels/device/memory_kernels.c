@@ -3,6 +3,7 @@
 // Memory of devices: making, freeing, copying and filling it.
 #include <string.h>
 
+#include "devices/device_graph.h"
 #include "host_runtime/tensor/tensor_types.h"
 #include "kernels/device/device_job.h"
 #include "kernels/device/kernel_groups.h"
@@ -162,6 +163,9 @@ void tfrt_gpu_mem_copy(tfrt_kernel_frame_t* frame) {
   if (!status && target.host && source.host) {
     status = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                                 "neither of two buffers is a device's: this is no copy for it");
+  }
+  if (!status && !(target.buffer && source.buffer)) {
+    status = tfrt_device_capture_refuse(stream->stream, "a copy of memory that isn't pinned");
   }
   if (!status && target.buffer && source.buffer) {
     tfrt_gpu_finish_take(frame, tfrt_device_stream_copy(stream->stream, target.buffer, 0,

@@ -13,6 +13,7 @@
 #define MODULE "!tfrt_gpu.module"
 #define FUNCTION "!tfrt_gpu.function"
 #define TENSOR "!tfrt_gpu.tensor"
+#define GRAPH "!tfrt_gpu.graph"
 
 // --- Operands -----------------------------------------------------------------
 
@@ -93,6 +94,10 @@ static const tfrt_operand_descriptor_t value_and_chain[] = {
     {"value", TFRT_TYPE_ANY, TFRT_OPERAND_AWAITED},
     {"chain", CHAIN, TFRT_OPERAND_AWAITED},
 };
+static const tfrt_operand_descriptor_t graph_and_arguments[] = {
+    {"graph", GRAPH, TFRT_OPERAND_DEMANDED},
+    {"arguments", TFRT_TYPE_ANY, TFRT_OPERAND_DEMANDED},
+};
 static const tfrt_operand_descriptor_t launched[] = {
     {"stream", STREAM, TFRT_OPERAND_DEMANDED},
     {"function", FUNCTION, TFRT_OPERAND_DEMANDED},
@@ -118,6 +123,7 @@ static const tfrt_result_descriptor_t buffer_result[] = {{"buffer", BUFFER}};
 static const tfrt_result_descriptor_t module_result[] = {{"module", MODULE}};
 static const tfrt_result_descriptor_t function_result[] = {{"function", FUNCTION}};
 static const tfrt_result_descriptor_t tensor_result[] = {{"tensor", TENSOR}};
+static const tfrt_result_descriptor_t graph_result[] = {{"graph", GRAPH}};
 static const tfrt_result_descriptor_t value_result[] = {{"value", TFRT_TYPE_ANY}};
 static const tfrt_result_descriptor_t chain_result[] = {{"chain", CHAIN}};
 
@@ -125,6 +131,10 @@ static const tfrt_attribute_descriptor_t platform[] = {
     {"platform", TFRT_ATTRIBUTE_STRING, NULL},
 };
 static const tfrt_attribute_descriptor_t data[] = {{"data", TFRT_ATTRIBUTE_STRING, NULL}};
+static const tfrt_attribute_descriptor_t plain_calls[] = {
+    {"plain_calls", TFRT_ATTRIBUTE_I32, "2"},
+};
+static const tfrt_attribute_descriptor_t callee[] = {{"callee", TFRT_ATTRIBUTE_SYMBOL, NULL}};
 static const tfrt_attribute_descriptor_t name[] = {{"name", TFRT_ATTRIBUTE_STRING, NULL}};
 
 #define TENSOR_MAKE(type)                                                                 \
@@ -302,6 +312,24 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
                  "%block_x , %block_y , %block_z ) , %shared_size , %chain ,args attr-dict",
      TFRT_OPERANDS(launched),
      TFRT_RESULTS(chain_result),
+     .flags = TFRT_KERNEL_VARIADIC_OPERANDS,
+     .cost = 50},
+    {.name = "tfrt_gpu.graph.create",
+     .summary = "A graph of a function that will be called often, of which the first `plain_calls` "
+                "calls are plain ones.",
+     .assembly = "attr-dict",
+     TFRT_RESULTS(graph_result),
+     TFRT_ATTRIBUTES(plain_calls),
+     .cost = 10},
+    {.name = "tfrt_gpu.graph.call",
+     .summary =
+         "Calls a function whose arguments begin with a chain and a stream, and whose result is a "
+         "chain: by launching what it gave the device when it was called with the same arguments, "
+         "if that could be captured. Other things that it does are done when it is captured only.",
+     .assembly = "%graph , @callee ( operands ) attr-dict types",
+     TFRT_OPERANDS(graph_and_arguments),
+     TFRT_RESULTS(chain_result),
+     TFRT_ATTRIBUTES(callee),
      .flags = TFRT_KERNEL_VARIADIC_OPERANDS,
      .cost = 50},
     {.name = "tfrt_gpu.alias",
