@@ -149,17 +149,39 @@ static void tfrt_device_bench_launch_plain(void* state) {
   tfrt_device_bench_finish_plain(bench, 0);
 }
 
-static void tfrt_device_bench_launch(void* state) {
-  tfrt_device_bench_t* bench = state;
+// The same by the layer, given to |stream|.
+static void tfrt_device_bench_give(tfrt_device_bench_t* bench, tfrt_device_stream_t* stream) {
   uint32_t count = 32;
   tfrt_device_launch_t launch = {.grid = {1, 1, 1}, .block = {32, 1, 1}};
   tfrt_device_argument_t arguments[] = {{.buffer = bench->buffers[0]},
                                         {.bytes = &count, .size = sizeof(count)}};
   for (int i = 0; i < bench->launches; ++i) {
-    tfrt_device_bench_ok(
-        tfrt_device_stream_launch(bench->streams[0], bench->function, &launch, arguments, 2));
+    tfrt_device_bench_ok(tfrt_device_stream_launch(stream, bench->function, &launch, arguments, 2));
   }
+}
+
+static void tfrt_device_bench_launch(void* state) {
+  tfrt_device_bench_t* bench = state;
+  tfrt_device_bench_give(bench, bench->streams[0]);
   tfrt_device_bench_finish(bench, 0);
+}
+
+static void tfrt_device_bench_launch_graph(void* state) {
+  tfrt_device_bench_t* bench = state;
+  tfrt_device_bench_ok(tfrt_device_graph_launch(bench->graph, bench->streams[0]));
+  tfrt_device_bench_finish(bench, 0);
+}
+
+static void tfrt_device_bench_run_graph(tfrt_device_bench_t* bench, double plain_launch) {
+  tfrt_device_stream_t* capture;
+  tfrt_device_bench_ok(tfrt_device_capture_begin(bench->device, &capture));
+  tfrt_device_bench_give(bench, capture);
+  tfrt_device_bench_ok(tfrt_device_capture_end(capture, &bench->graph));
+  tfrt_device_stream_release(capture);
+  double time = tfrt_device_bench_measure(tfrt_device_bench_launch_graph, bench) / bench->launches;
+  printf("| the same as a captured graph | %.0f ns | %.0f ns | %.2f |\n", plain_launch, time,
+         time / plain_launch);
+  tfrt_device_graph_release(bench->graph);
 }
 
 static void tfrt_device_bench_run_launches(tfrt_device_bench_t* bench) {
@@ -168,6 +190,7 @@ static void tfrt_device_bench_run_launches(tfrt_device_bench_t* bench) {
   printf("| one of 10,000 dependent launches | %.0f ns | %.0f ns | %.2f |\n", plain, layer,
          layer / plain);
   tfrt_device_bench_run_program(bench, plain);
+  tfrt_device_bench_run_graph(bench, plain);
 }
 
 int main(int argc, char** argv) {

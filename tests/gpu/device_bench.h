@@ -16,7 +16,7 @@
 #include "devices/cuda/cuda_library.h"
 #include "devices/cuda/cuda_platform.h"
 #include "devices/device_allocator.h"
-#include "devices/device_stream.h"
+#include "devices/device_graph.h"
 
 #define TFRT_DEVICE_BENCH_COPY_SIZE ((size_t)16 << 20)
 
@@ -36,6 +36,7 @@ typedef struct tfrt_device_bench_s {
   tfrt_device_function_t* function;  // test_increment
   tfrt_device_buffer_t* buffers[2];  // of TFRT_DEVICE_BENCH_COPY_SIZE bytes
   tfrt_device_buffer_t* host;        // likewise, pinned
+  tfrt_device_graph_t* graph;        // of |launches| launches
 } tfrt_device_bench_t;
 
 // Ends the process if |status| is an error, or if |result| of the driver's |call| is.

@@ -12,8 +12,8 @@ if [[ ! -e /proc/driver/nvidia/version ]]; then
   grep -q 'run.sh: no GPU to test on: device_bench: no CUDA' said
 fi
 tests/gpu/device_bench tests/fakes/cuda/libfake_cuda_driver.so > figures
-# Two lines about launches, four about copies, and six about products, which have nothing to be
+# Three lines about launches, four about copies, and six about products, which have nothing to be
 # compared with here.
-[[ $(grep -c '^| .* | .* | .* | [0-9.]* |$' figures) -eq 6 &&
+[[ $(grep -c '^| .* | .* | .* | [0-9.]* |$' figures) -eq 7 &&
    $(grep -c '^| .* | no cuBLAS | .* | - |$' figures) -eq 6 &&
-   $(wc -l < figures) -eq 12 ]] || { cat figures; exit 1; }
+   $(wc -l < figures) -eq 13 ]] || { cat figures; exit 1; }
