@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "distributed/detached_job.h"
 #include "distributed/incoming_call.h"
-#include "host_runtime/async/builtin_types.h"
+#include "distributed/text_answer.h"
 
 // Longer than any name of a job or call.
 #define TFRT_ADMINISTRATION_MAX_TEXT 64
@@ -19,26 +20,13 @@ typedef struct tfrt_administration_target_s {
   uint64_t number;
 } tfrt_administration_target_t;
 
-static bool tfrt_administration_read_job(const char* text, uint8_t out_id[TFRT_WIRE_JOB_ID_SIZE]) {
-  int end = 0;
-  for (size_t i = 0; i < TFRT_WIRE_JOB_ID_SIZE; ++i) {
-    if (sscanf(text + 2 * i, "%2hhx%n", &out_id[i], &end) != 1 || end != 2) return false;
-  }
-  return text[2 * TFRT_WIRE_JOB_ID_SIZE] == '\0';
-}
-
 static tfrt_status_t tfrt_administration_read(const tfrt_execution_t* execution,
                                               tfrt_administration_target_t* out_target) {
-  tfrt_async_value_t* value = execution->arguments[0];
-  bool is_text = tfrt_async_value_is_available(value) && !tfrt_async_value_is_error(value) &&
-                 tfrt_async_value_resolved(value)->type_id == TFRT_TYPE_STRING;
-  char text[TFRT_ADMINISTRATION_MAX_TEXT] = "";
-  if (is_text) {
-    tfrt_string_view_t view = tfrt_async_value_string(value);
-    snprintf(text, sizeof(text), "%.*s", (int)view.size, view.data);
-  }
+  char text[TFRT_ADMINISTRATION_MAX_TEXT];
+  tfrt_text_answer_read_question(execution, text, sizeof(text));
   int end = 0;
-  if (strncmp(text, "job ", 4) == 0 && tfrt_administration_read_job(text + 4, out_target->job)) {
+  if (strncmp(text, "job ", 4) == 0 && tfrt_text_answer_read_job(text + 4, out_target->job) &&
+      text[4 + 2 * TFRT_WIRE_JOB_ID_SIZE] == '\0') {
     return NULL;
   }
   out_target->is_call = sscanf(text, "call %16" SCNx64 " %" SCNu64 "%n", &out_target->caller,
@@ -53,6 +41,11 @@ static tfrt_status_t tfrt_administration_end_job(tfrt_node_t* node, const uint8_
                                                  tfrt_status_t reason) {
   tfrt_job_t* job =
       tfrt_job_find(node, tfrt_string_view_make((const char*)id, TFRT_WIRE_JOB_ID_SIZE));
+  tfrt_detached_job_t* kept = job ? NULL : tfrt_detached_job_find(node, id);
+  if (kept) {
+    tfrt_detached_job_drop(kept);
+    return NULL;
+  }
   if (!job || job->closed) return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "no such job is here");
   tfrt_job_close(job, reason);
   return NULL;

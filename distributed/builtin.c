@@ -3,6 +3,7 @@
 
 #include "distributed/administration.h"
 #include "distributed/copying.h"
+#include "distributed/following.h"
 #include "distributed/inventory.h"
 #include "distributed/printing.h"
 #include "distributed/sending.h"
@@ -27,6 +28,8 @@ bool tfrt_builtin_is_here(const tfrt_peer_t* peer, const tfrt_job_t* job,
     case TFRT_WIRE_BUILTIN_INVENTORY:
       return invoke->argument_count == 0 && invoke->result_count == 1;
     case TFRT_WIRE_BUILTIN_CANCEL:
+    case TFRT_WIRE_BUILTIN_FOLLOW:
+    case TFRT_WIRE_BUILTIN_KEPT_RESULT:
       return invoke->argument_count == 1 && invoke->result_count == 1;
     case TFRT_WIRE_BUILTIN_DRAIN:
       return invoke->argument_count == 0 && invoke->result_count == 1 &&
@@ -58,6 +61,12 @@ void tfrt_builtin_start(tfrt_execution_t* execution, const tfrt_peer_t* peer) {
       break;
     case TFRT_WIRE_BUILTIN_DRAIN:
       tfrt_text_answer_start(execution, tfrt_administration_drain);
+      break;
+    case TFRT_WIRE_BUILTIN_FOLLOW:
+      tfrt_text_answer_start(execution, tfrt_following_write);
+      break;
+    case TFRT_WIRE_BUILTIN_KEPT_RESULT:
+      tfrt_following_start_result(execution);
       break;
     default:
       tfrt_printing_start(execution, tfrt_job_rank_of(execution->job, peer->incarnation));

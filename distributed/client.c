@@ -66,7 +66,8 @@ void tfrt_client_close_locked(tfrt_client_t* client, tfrt_status_t reason) {
   tfrt_client_retain(client);
   tfrt_list_remove(&client->link);
   // A job that has ended by itself, with the loss of its root, has said so already.
-  if (client->job && !client->job->ended) tfrt_client_send_close(client, reason);
+  bool goes_on = client->leaves || (client->job && client->job->ended);
+  if (client->job && !goes_on) tfrt_client_send_close(client, reason);
   // First that there is no job: who sees a result that failed for that asks why.
   if (!client->is_open) {
     tfrt_action_queue_fail_take(&node->actions, tfrt_async_value_retain(&client->opened->base),
@@ -92,6 +93,15 @@ void tfrt_client_close(tfrt_client_t* client, tfrt_status_t reason) {
   tfrt_node_t* node = tfrt_node_retain(client->node);
   tfrt_node_lock_tables(node);
   tfrt_client_close_locked(client, reason);
+  tfrt_node_unlock(node);
+  tfrt_node_release(node);
+}
+
+void tfrt_client_leave(tfrt_client_t* client) {
+  tfrt_node_t* node = tfrt_node_retain(client->node);
+  tfrt_node_lock_tables(node);
+  client->leaves = client->options.is_detached;
+  tfrt_client_close_locked(client, NULL);
   tfrt_node_unlock(node);
   tfrt_node_release(node);
 }

@@ -11,7 +11,10 @@
 //  1. Created: dials all hosts at once. |opened| tells when the job is open everywhere.
 //  2. Started any number of times, from the beginning on; what can't go yet waits. After the
 //     deadline a job that is not open is closed, the starts of an open one are cancelled.
-//  3. Closed: the root is told, results that have not come are errors.
+//  3. Closed: the root is told, results that have not come are errors. A detached job (its one
+//  start
+//     has begun when tfrt_client_follow() says `running`) may be left instead, or its client die:
+//     it goes on, and any client follows it from then on.
 //  4. Released.
 //
 // Thread rule: thread-safe.
@@ -51,6 +54,8 @@ typedef struct tfrt_client_options_s {
   int64_t deadline_ns;                  // of the node's clock; 0 or TFRT_TIME_INFINITE: none
   bool asks_only;                       // nothing is started; a host that drains answers, too
   bool is_traced;                       // hosts record what runs when, for tfrt_client_trace()
+  bool is_detached;                     // the job outlives this client; |print| is never called
+  uint64_t keep_results_ms;             // of a detached one, after its end; 0: the root's default
   tfrt_client_print_fn_t print;
   void* print_self;
 } tfrt_client_options_t;
@@ -98,12 +103,28 @@ tfrt_async_value_t* tfrt_client_status(tfrt_client_t* client, uint32_t rank);
 // inventory.h says, or an error. Thread-safe.
 tfrt_async_value_t* tfrt_client_inventory(tfrt_client_t* client, uint32_t rank);
 
-// Has host |rank| end |what|, of whatever client, as administration.h says; or take no more jobs and
-// end with those that run. Return (+1), unresolved, what the host says to that, a string, or an
+// Has host |rank| end |what|, of whatever client, as administration.h says; or take no more jobs
+// and end with those that run. Return (+1), unresolved, what the host says to that, a string, or an
 // error. Thread-safe.
 tfrt_async_value_t* tfrt_client_cancel_on(tfrt_client_t* client, uint32_t rank,
                                           tfrt_string_view_t what);
 tfrt_async_value_t* tfrt_client_drain(tfrt_client_t* client, uint32_t rank);
+
+// Returns how the detached job |id| (in hexadecimal digits), of whatever client, is on its root,
+// host |rank|, and the lines that it has printed from number |from| on (+1), unresolved: a string,
+// as BUILTIN_FOLLOW in proto/call.proto says, or an error. Thread-safe.
+tfrt_async_value_t* tfrt_client_follow(tfrt_client_t* client, uint32_t rank, tfrt_string_view_t id,
+                                       uint64_t from);
+
+// Returns result |index| of such a job, when it has ended (+1), unresolved. Behind the last one
+// comes a chain, or the error because of which there are none. Thread-safe.
+tfrt_async_value_t* tfrt_client_kept_result(tfrt_client_t* client, uint32_t rank,
+                                            tfrt_string_view_t id, uint32_t index);
+
+// Sets |out_id| to the id of the client's job, in hexadecimal digits; "" before all hosts are
+// known. Thread-safe.
+#define TFRT_CLIENT_JOB_ID_SIZE 33
+void tfrt_client_job_id(tfrt_client_t* client, char out_id[TFRT_CLIENT_JOB_ID_SIZE]);
 
 // Adds the spans in |value|, which is available and was made by tfrt_client_trace(), to |trace|.
 // Sets |*out_clock_ns| to the host's clock when it answered, and |*out_dropped| to the number of
@@ -118,7 +139,10 @@ bool tfrt_client_has_lost(tfrt_client_t* client, tfrt_status_t status);
 // Closes the job because of |reason| (+0), OK when it is finished. Idempotent. Thread-safe.
 void tfrt_client_close(tfrt_client_t* client, tfrt_status_t reason);
 
-// Drops one reference, after close; NULL is allowed. Thread-safe.
+// The same for the client of a detached job, but that goes on. Thread-safe.
+void tfrt_client_leave(tfrt_client_t* client);
+
+// Drops one reference, after close or leave; NULL is allowed. Thread-safe.
 void tfrt_client_release(tfrt_client_t* client);
 
 #endif  // TFRT_DISTRIBUTED_CLIENT_H_

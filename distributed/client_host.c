@@ -147,7 +147,8 @@ static tfrt_status_t tfrt_client_open_job(tfrt_client_t* client, tfrt_arena_t* a
           .key = tfrt_string_view_make(id + TFRT_WIRE_JOB_ID_SIZE, TFRT_WIRE_KEY_SIZE),
           .view = {.epoch = 1, .members = members, .member_count = count},
           .name = tfrt_wire_text_fit(tfrt_string_view_of(client->name), name, sizeof(name)),
-          .asks_only = client->options.asks_only}};
+          .asks_only = client->options.asks_only,
+          .detached = client->options.is_detached}};
   return tfrt_client_open_everywhere(client, &body);
 }
 

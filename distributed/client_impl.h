@@ -40,6 +40,7 @@ struct tfrt_client_s {
   tfrt_timer_t timer;  // for the deadline
   bool is_timer_waiting;
   bool is_open;
+  bool leaves;  // the job goes on when this is closed
   bool closed;
 };
 

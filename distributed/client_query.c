@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "distributed/client_impl.h"
 #include "distributed/outgoing_call.h"
 #include "distributed/trace_image.h"
@@ -20,7 +23,7 @@ static tfrt_status_t tfrt_client_find_host(const tfrt_client_t* client, uint32_t
 }
 
 // The result (+1) of the built-in |function| with |argument| (+0, NULL: none) on host |rank|: one
-// value of |type|.
+// value of |type| (NULL: of any).
 static tfrt_async_value_t* tfrt_client_ask_with(tfrt_client_t* client, uint32_t rank,
                                                 uint32_t function, const char* name,
                                                 const char* type, tfrt_async_value_t* argument) {
@@ -32,7 +35,7 @@ static tfrt_async_value_t* tfrt_client_ask_with(tfrt_client_t* client, uint32_t 
                                           .argument_count = argument ? 1 : 0,
                                           .results = &result,
                                           .result_count = 1,
-                                          .result_types = &type};
+                                          .result_types = type ? &type : NULL};
   tfrt_node_lock_tables(client->node);
   tfrt_status_t status = tfrt_client_find_host(client, rank, &request);
   tfrt_node_unlock(client->node);
@@ -72,6 +75,41 @@ tfrt_async_value_t* tfrt_client_cancel_on(tfrt_client_t* client, uint32_t rank,
 
 tfrt_async_value_t* tfrt_client_drain(tfrt_client_t* client, uint32_t rank) {
   return tfrt_client_ask(client, rank, TFRT_WIRE_BUILTIN_DRAIN, "drain", "!tfrt.string");
+}
+
+// Asks |function| about |number| of the job |id|.
+static tfrt_async_value_t* tfrt_client_ask_of_job(tfrt_client_t* client, uint32_t rank,
+                                                  uint32_t function, const char* name,
+                                                  const char* type, tfrt_string_view_t id,
+                                                  uint64_t number) {
+  char text[TFRT_CLIENT_JOB_ID_SIZE + 32];
+  snprintf(text, sizeof(text), "%.*s %" PRIu64, (int)(id.size < 33 ? id.size : 33), id.data,
+           number);
+  tfrt_async_value_t* argument = tfrt_async_value_create_string(tfrt_string_view_of(text));
+  tfrt_async_value_t* result = tfrt_client_ask_with(client, rank, function, name, type, argument);
+  tfrt_async_value_release(argument);
+  return result;
+}
+
+tfrt_async_value_t* tfrt_client_follow(tfrt_client_t* client, uint32_t rank, tfrt_string_view_t id,
+                                       uint64_t from) {
+  return tfrt_client_ask_of_job(client, rank, TFRT_WIRE_BUILTIN_FOLLOW, "follow", "!tfrt.string",
+                                id, from);
+}
+
+tfrt_async_value_t* tfrt_client_kept_result(tfrt_client_t* client, uint32_t rank,
+                                            tfrt_string_view_t id, uint32_t index) {
+  return tfrt_client_ask_of_job(client, rank, TFRT_WIRE_BUILTIN_KEPT_RESULT, "kept_result", NULL,
+                                id, index);
+}
+
+void tfrt_client_job_id(tfrt_client_t* client, char out_id[TFRT_CLIENT_JOB_ID_SIZE]) {
+  tfrt_node_lock_tables(client->node);
+  out_id[0] = '\0';
+  for (size_t i = 0; client->job && i < TFRT_WIRE_JOB_ID_SIZE; ++i) {
+    snprintf(out_id + 2 * i, TFRT_CLIENT_JOB_ID_SIZE - 2 * i, "%02x", client->job->id[i]);
+  }
+  tfrt_node_unlock(client->node);
 }
 
 tfrt_status_t tfrt_client_read_trace(tfrt_async_value_t* value, tfrt_trace_t* trace,

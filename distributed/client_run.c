@@ -113,7 +113,9 @@ static tfrt_status_t tfrt_client_run_try_send(tfrt_client_t* client, tfrt_client
                                          .program = program,
                                          .function = run->function,
                                          .arguments = items,
-                                         .argument_count = run->argument_count}};
+                                         .argument_count = run->argument_count,
+                                         .detach = client->options.is_detached,
+                                         .keep_results_ms = client->options.keep_results_ms}};
   tfrt_peer_frame_t frame = {.job = client->job, .deadline_ns = client->options.deadline_ns};
   return tfrt_peer_try_send(root, &frame, &body);
 }

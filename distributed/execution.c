@@ -6,6 +6,7 @@
 #include "distributed/incoming_want.h"
 #include "distributed/reader_pair.h"
 #include "distributed/tracing.h"
+#include "host_runtime/async/join.h"
 
 // --- Depth -------------------------------------------------------------------
 
@@ -202,12 +203,15 @@ static void tfrt_execution_observe(tfrt_execution_t* execution, uint32_t index,
   if (execution->finished) return;
   tfrt_node_t* node = execution->node;
   tfrt_remote_value_t* remote = tfrt_remote_value_of(node, result->value);
-  if (remote || tfrt_async_value_is_available(result->value)) {
+  bool is_elsewhere = remote && !execution->needs_results;
+  if (is_elsewhere || tfrt_async_value_is_available(result->value)) {
     result->known = true;
     execution->vtable->known(execution, index);
     if (remote) tfrt_remote_value_release(remote);
     return;
   }
+  if (remote) tfrt_remote_value_release(remote);
+  if (execution->needs_results) how = TFRT_ACTION_AND_THEN;
   tfrt_execution_retain(execution);
   tfrt_task_initialize(&result->waiter, tfrt_execution_run_waiter);
   tfrt_action_queue_wait(&node->actions, result->value, how, &result->waiter);
@@ -395,9 +399,19 @@ static void tfrt_execution_run(tfrt_task_t* task) {
   tfrt_node_release(node);
 }
 
-// Runs when the program is loaded, on whichever thread that was.
+// Runs when the program is loaded, on whichever thread that was; again when arguments that are
+// needed are here.
 static void tfrt_execution_queue(tfrt_task_t* task) {
   tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, task);
+  if (execution->needs_arguments) {
+    execution->needs_arguments = false;
+    tfrt_task_initialize(&execution->task, tfrt_execution_queue);
+    tfrt_status_t status = tfrt_join_and_then(execution->arguments, execution->argument_count,
+                                              &execution->task, execution->node->options.allocator);
+    if (!status) return;
+    // Without the memory to wait it begins at once.
+    tfrt_status_release(status);
+  }
   tfrt_task_initialize(&execution->task, tfrt_execution_run);
   tfrt_reader_pair_run_soon(execution->node->options.host->work_queue, &execution->task);
 }
@@ -435,8 +449,9 @@ void tfrt_execution_complete(tfrt_execution_t* execution, tfrt_async_value_t* co
 }
 
 const char* tfrt_execution_function_name(const tfrt_execution_t* execution) {
-  static const char* const builtins[] = {"",     "print",     "send",   "trace", "status",
-                                         "copy", "inventory", "cancel", "drain"};
+  static const char* const builtins[] = {"",       "print",  "send",       "trace",
+                                         "status", "copy",   "inventory",  "cancel",
+                                         "drain",  "follow", "kept_result"};
   if (!execution->program) {
     return execution->function < TFRT_ARRAY_SIZE(builtins) ? builtins[execution->function] : "";
   }

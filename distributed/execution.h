@@ -66,14 +66,16 @@ struct tfrt_execution_s {
   tfrt_status_t cancelled;  // +1; why, or NULL
   tfrt_status_t failure;    // +1; why the function was never called, or NULL
   bool any_result_count;    // there are as many results as the function has
+  bool needs_arguments;     // the function is called when all are here, or errors
+  bool needs_results;       // a result is known when it is here, or an error
   bool retired;
   bool finished;
 };
 
 // Makes |execution|, zeroed but for what its owner has put into program (+0), function,
-// request_id, caller, call, depth, deadline_ns and any_result_count (then |result_count| is 0), one
-// with |items| as arguments and |result_count| results. RESOURCE_EXHAUSTED: it must be finished and
-// released all the same.
+// request_id, caller, call, depth, deadline_ns, needs_arguments, needs_results and any_result_count
+// (then |result_count| is 0), one with |items| as arguments and |result_count| results.
+// RESOURCE_EXHAUSTED: it must be finished and released all the same.
 tfrt_status_t tfrt_execution_initialize(tfrt_execution_t* execution,
                                         const tfrt_execution_vtable_t* vtable, tfrt_job_t* job,
                                         const tfrt_wire_item_t* items, size_t item_count,

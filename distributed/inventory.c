@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "distributed/detached_job.h"
 #include "distributed/incoming_call_impl.h"
 #include "distributed/outgoing_call_impl.h"
 #include "distributed/server.h"
@@ -22,13 +23,18 @@ typedef struct tfrt_inventory_s {
 
 // --- Properties ----------------------------------------------------------------
 
-static void tfrt_inventory_begin(tfrt_inventory_t* inventory, const char* kind) {
+static void tfrt_inventory_begin_job(tfrt_inventory_t* inventory, const char* kind,
+                                     const uint8_t* id) {
   tfrt_string_builder_append_text(inventory->out, kind);
-  if (!inventory->job) return;
+  if (!id) return;
   tfrt_string_builder_append_text(inventory->out, " job=");
-  for (size_t i = 0; i < sizeof(inventory->job->id); ++i) {
-    tfrt_string_builder_append_format(inventory->out, "%02x", inventory->job->id[i]);
+  for (size_t i = 0; i < TFRT_WIRE_JOB_ID_SIZE; ++i) {
+    tfrt_string_builder_append_format(inventory->out, "%02x", id[i]);
   }
+}
+
+static void tfrt_inventory_begin(tfrt_inventory_t* inventory, const char* kind) {
+  tfrt_inventory_begin_job(inventory, kind, inventory->job ? inventory->job->id : NULL);
 }
 
 static void tfrt_inventory_end(tfrt_inventory_t* inventory) {
@@ -348,7 +354,10 @@ static void tfrt_inventory_add_job(tfrt_inventory_t* inventory) {
   tfrt_inventory_add_incarnation(inventory, "root", job->members[0].incarnation);
   tfrt_inventory_add_incarnation(inventory, "client", job->client.incarnation);
   tfrt_inventory_add_age(inventory, job->since_ns);
-  tfrt_inventory_add_text(inventory, "state", job->closed ? "closed" : "open");
+  tfrt_inventory_add_text(inventory, "state",
+                          job->closed        ? "closed"
+                          : job->is_detached ? "detached"
+                                             : "open");
   tfrt_inventory_end(inventory);
   tfrt_inventory_add_members(inventory);
   tfrt_server_visit_starts(job, tfrt_inventory_add_start, inventory);
@@ -358,6 +367,24 @@ static void tfrt_inventory_add_job(tfrt_inventory_t* inventory) {
     tfrt_inventory_add_calls(inventory, TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation));
   }
   tfrt_inventory_add_values(inventory);
+}
+
+// What is left of detached jobs.
+static void tfrt_inventory_add_kept(tfrt_inventory_t* inventory) {
+  const tfrt_list_link_t* head = &inventory->node->detached;
+  for (tfrt_list_link_t* link = head->next; link != head; link = link->next) {
+    const tfrt_detached_job_t* kept = tfrt_detached_job_of(link);
+    if (kept->job) continue;
+    tfrt_inventory_begin_job(inventory, "job", kept->id);
+    tfrt_inventory_add_text(inventory, "name", kept->name);
+    tfrt_inventory_add_number(inventory, "rank", 0);
+    tfrt_inventory_add_number(inventory, "hosts", kept->host_count);
+    tfrt_inventory_add_incarnation(inventory, "root", inventory->node->incarnation);
+    tfrt_inventory_add_incarnation(inventory, "client", kept->client);
+    tfrt_inventory_add_age(inventory, kept->since_ns);
+    tfrt_inventory_add_text(inventory, "state", "kept");
+    tfrt_inventory_end(inventory);
+  }
 }
 
 // What threads are in. A mark is followed only if it is of a program in the cache, which is not
@@ -397,6 +424,7 @@ tfrt_status_t tfrt_inventory_write(tfrt_execution_t* execution, tfrt_string_buil
     if (inventory.job != execution->job) tfrt_inventory_add_job(&inventory);
   }
   inventory.job = NULL;
+  tfrt_inventory_add_kept(&inventory);
   tfrt_inventory_add_kernels(&inventory);
   tfrt_node_unlock(node);
   return NULL;

@@ -4,7 +4,10 @@
 // what that waits for: () -> "!tfrt.string". A line for each, a kind and its properties:
 //
 //   host     incarnation name serving
-//   job      id name rank hosts root client age_us state     state: open, closed
+//   job      id name rank hosts root client age_us state     state: open, detached (open, and
+//   outlives
+//                                   its client), closed, kept (over; detached_job.h has the
+//                                   results)
 //   member   job rank incarnation address
 //   start    job number request function age_us state        at the root: what the client started
 //   call     job dir=in peer number request depth function age_us state

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "distributed/detached_job.h"
 #include "distributed/event_log.h"
 #include "distributed/incoming_call.h"
 #include "distributed/incoming_want.h"
@@ -84,6 +85,7 @@ tfrt_status_t tfrt_job_create(tfrt_node_t* node, const tfrt_wire_job_open_t* ope
   job->handle = ++node->next_job_handle;
   job->rank = rank;
   job->asks_only = open->asks_only;
+  job->is_detached = open->detached;
   if (open->name.size > 0) memcpy(job->name, open->name.data, open->name.size);
   job->since_ns = node->objects.tick_ns;
   job->deadline_ns = TFRT_TIME_INFINITE;
@@ -320,6 +322,10 @@ tfrt_status_t tfrt_job_announce_program(tfrt_job_t* job, tfrt_peer_t* peer,
 
 // --- Loss --------------------------------------------------------------------
 
+void tfrt_job_leave_client(tfrt_job_t* job) {
+  if (job->detached && !job->closed) tfrt_detached_job_lose_client(job->detached);
+}
+
 void tfrt_job_bury_all(tfrt_peer_t* peer, tfrt_status_t reason) {
   tfrt_node_t* node = peer->node;
   for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs;) {
@@ -337,6 +343,10 @@ void tfrt_job_bury_all(tfrt_peer_t* peer, tfrt_status_t reason) {
     if (member->rank != 0 && member != &job->client) continue;
     // A client ends its job itself, and tells the other hosts.
     if (job->rank == TFRT_WIRE_NO_RANK) continue;
+    if (member == &job->client && job->is_detached) {
+      tfrt_job_leave_client(job);
+      continue;
+    }
     // Nobody is left who could end the job in order.
     tfrt_status_t lost = tfrt_peer_lost_error(peer, job, NULL, "without which the job can't go on");
     tfrt_job_close(job, lost);

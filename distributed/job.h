@@ -12,6 +12,7 @@
 // Life:
 //  1. Created by a JobOpen (a member), or by a client before it sends these.
 //  2. Attached to each session on which a frame of it is sent or comes (job_attachment.h).
+//     A detached one goes on without its client (detached_job.h).
 //  3. Closed once: its calls are cancelled, its objects freed, its placeholders errors.
 //  4. Freed when its last value and call are gone.
 //
@@ -25,6 +26,9 @@
 #include "host_runtime/executor/call_router.h"
 #include "host_runtime/executor/mailbox.h"
 #include "host_runtime/executor/output.h"
+
+// What a detached job leaves at its root (detached_job.h).
+typedef struct tfrt_detached_job_s tfrt_detached_job_t;
 
 // A member, or the client (rank TFRT_WIRE_NO_RANK), of a job.
 typedef struct tfrt_job_member_s {
@@ -43,8 +47,9 @@ typedef struct tfrt_job_program_s {
   tfrt_wire_object_id_t object;   // where its bytes are, if we have named it
 } tfrt_job_program_t;
 
-// Where the lines go that the job's kernels print; on the client only. Called with no lock
-// held, from any thread: lines that no chain orders may come at the same time.
+// Where the lines go that the job's kernels print; on the client only, of a detached job on the
+// root. Called with no lock held, from any thread: lines that no chain orders may come at the same
+// time.
 typedef void (*tfrt_job_print_fn_t)(void* self, uint32_t rank, tfrt_string_view_t line);
 
 struct tfrt_job_s {
@@ -73,11 +78,13 @@ struct tfrt_job_s {
   tfrt_output_t output;               // what they print to
   tfrt_mailbox_t mailbox;             // where values wait that hosts send to this one
   tfrt_turn_table_t turns;            // what this host does together with others
-  tfrt_job_print_fn_t print;          // on the client
+  tfrt_job_print_fn_t print;          // where the lines go
   void* print_self;                   // +1, see |print_release|
   void (*print_release)(void* self);  // with the lock held; NULL: nothing to do
   uint32_t active;                    // calls in either direction, and starts
   bool asks_only;                     // its client starts nothing
+  bool is_detached;                   // it outlives its client
+  tfrt_detached_job_t* detached;      // +0; at the root of such a job, what it leaves, or NULL
   bool is_opening;                    // on a member: its JobOpen is not answered yet
   bool closed;
   tfrt_status_t
@@ -107,6 +114,9 @@ void tfrt_job_leave(tfrt_job_t* job);
 // A Program came from |peer| for |job|.
 tfrt_status_t tfrt_job_on_program(tfrt_job_t* job, tfrt_peer_t* peer,
                                   const tfrt_wire_program_t* program) TFRT_MUST_USE;
+
+// The client of |job| has left it: a detached job goes on, others wait for its JobClose.
+void tfrt_job_leave_client(tfrt_job_t* job);
 
 // |peer| is dead because of |reason| (+0): it is lost to all jobs that know it, and what
 // can't go on without it is closed.

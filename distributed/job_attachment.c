@@ -232,4 +232,5 @@ void tfrt_job_attachment_on_detach(tfrt_peer_t* peer, uint32_t handle) {
   tfrt_remote_value_cancel_all(peer, known->job, closed);
   tfrt_outgoing_retain_end_all(peer, known->job);
   tfrt_status_release(closed);
+  if (peer->incarnation == known->job->client.incarnation) tfrt_job_leave_client(known->job);
 }

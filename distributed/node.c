@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "distributed/client_impl.h"
+#include "distributed/detached_job.h"
 #include "distributed/event_log.h"
 #include "distributed/incoming_call.h"
 #include "distributed/incoming_want.h"
@@ -288,6 +289,7 @@ tfrt_status_t tfrt_node_create(const tfrt_node_options_t* options, tfrt_node_t**
   tfrt_object_table_initialize(&node->objects, node->incarnation, tfrt_incoming_want_abandon,
                                &node->actions, allocator);
   tfrt_list_initialize(&node->jobs);
+  tfrt_list_initialize(&node->detached);
   tfrt_list_initialize(&node->programs);
   tfrt_list_initialize(&node->clients);
   tfrt_status_t status = tfrt_node_create_managers(node);
@@ -386,6 +388,7 @@ void tfrt_node_close(tfrt_node_t* node) {
     }
     if (!any) break;
   }
+  tfrt_detached_job_drop_all(node);
   // Behind the sessions: their deaths end the transfers, each with its reason.
   tfrt_session_manager_close(node->sessions, false);
   tfrt_lane_manager_close(node->lanes);
@@ -422,6 +425,13 @@ size_t tfrt_node_job_count(tfrt_node_t* node) {
   size_t count = 0;
   tfrt_node_lock_tables(node);
   for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) ++count;
+  tfrt_node_unlock(node);
+  return count;
+}
+
+size_t tfrt_node_kept_count(tfrt_node_t* node) {
+  tfrt_node_lock_tables(node);
+  size_t count = tfrt_detached_job_count_kept(node);
   tfrt_node_unlock(node);
   return count;
 }

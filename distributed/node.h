@@ -97,8 +97,10 @@ uint64_t tfrt_node_incarnation(const tfrt_node_t* node);
 // What is alive now. Thread-safe.
 tfrt_node_counts_t tfrt_node_counts(tfrt_node_t* node);
 
-// The number of jobs that are not over, and of what happened between sessions. Thread-safe.
+// The number of jobs that are not over, of detached ones that are and have left their results, and
+// of what happened between sessions. Thread-safe.
 size_t tfrt_node_job_count(tfrt_node_t* node);
+size_t tfrt_node_kept_count(tfrt_node_t* node);
 void tfrt_node_session_counters(tfrt_node_t* node, tfrt_session_counters_t* out_counters);
 
 #endif  // TFRT_DISTRIBUTED_NODE_H_

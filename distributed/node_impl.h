@@ -35,6 +35,7 @@ struct tfrt_node_s {
   tfrt_hash_table_t peers;  // by incarnation
   tfrt_object_table_t objects;
   tfrt_list_link_t jobs;
+  tfrt_list_link_t detached;  // what detached jobs leave here, by age of their end
   tfrt_list_link_t programs;  // the cache, most recently used first
   tfrt_list_link_t clients;   // that wait for sessions or jobs
   uint32_t next_job_handle;   // from 1

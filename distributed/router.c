@@ -230,22 +230,27 @@ static const tfrt_call_router_vtable_t tfrt_router_vtable = {.send = tfrt_router
 
 static tfrt_async_value_t* tfrt_router_print(tfrt_output_t* output, tfrt_string_view_t text) {
   tfrt_job_t* job = TFRT_CONTAINER_OF(output, tfrt_job_t, output);
+  if (job->detached) {
+    job->print(job->print_self, job->rank, text);
+    return tfrt_async_value_ready_chain();
+  }
   tfrt_async_value_t* line = tfrt_async_value_create_string(text);
   tfrt_async_value_t* arguments[2] = {line, tfrt_async_value_ready_chain()};
   static const char* const argument_types[2] = {"!tfrt.string", "!tfrt.chain"};
   static const char* const result_types[1] = {"!tfrt.chain"};
   tfrt_async_value_t* result = NULL;
-  tfrt_outgoing_call_request_t request = {.job = job,
-                                          .callee = job->client.incarnation,
-                                          .function = TFRT_WIRE_BUILTIN_PRINT,
-                                          .name = "print",
-                                          .deadline_ns = TFRT_TIME_INFINITE,
-                                          .arguments = arguments,
-                                          .argument_count = 2,
-                                          .results = &result,
-                                          .result_count = 1,
-                                          .argument_types = argument_types,
-                                          .result_types = result_types};
+  tfrt_outgoing_call_request_t request = {
+      .job = job,
+      .callee = job->is_detached ? job->members[0].incarnation : job->client.incarnation,
+      .function = TFRT_WIRE_BUILTIN_PRINT,
+      .name = "print",
+      .deadline_ns = TFRT_TIME_INFINITE,
+      .arguments = arguments,
+      .argument_count = 2,
+      .results = &result,
+      .result_count = 1,
+      .argument_types = argument_types,
+      .result_types = result_types};
   tfrt_outgoing_call_start(job->node, &request);
   tfrt_async_value_release(line);
   return result;

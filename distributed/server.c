@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/server.h"
 
+#include "distributed/detached_job.h"
 #include "distributed/event_log.h"
 #include "distributed/job_attachment.h"
 #include "distributed/tracing.h"
@@ -87,11 +88,15 @@ static void tfrt_server_end_if_complete(tfrt_server_start_t* start) {
     if (!execution->results[i].known) return;
   }
   start->ended = true;
+  tfrt_job_t* job = tfrt_job_retain(execution->job);
+  if (job->detached) tfrt_detached_job_end(job->detached, execution);
   tfrt_peer_t* client = tfrt_peer_find(execution->node, execution->job->client.incarnation);
   if (client && client->session) tfrt_server_send_end(start, client);
   tfrt_list_remove(&start->link);
   tfrt_execution_finish(execution);
   tfrt_execution_release(execution);
+  if (job->detached) tfrt_detached_job_settle(job->detached);
+  tfrt_job_release(job);
 }
 
 static void tfrt_server_start_known(tfrt_execution_t* execution, uint32_t index) {
@@ -130,6 +135,19 @@ static void tfrt_server_refuse_start(tfrt_peer_t* peer, tfrt_job_t* job, uint64_
   tfrt_arena_deinitialize(&arena);
 }
 
+// A detached job is one start.
+static tfrt_status_t tfrt_server_check_detached(const tfrt_job_t* job,
+                                                const tfrt_wire_job_start_t* wire) {
+  if (wire->detach != job->is_detached) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "a start is detached if its job is; the job is%s",
+                              job->is_detached ? "" : " not");
+  }
+  if (!job->is_detached || !job->detached->has_start) return NULL;
+  return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
+                            "a detached job has one start; open another job");
+}
+
 // Makes the start that |wire| asks for, not yet begun.
 static tfrt_status_t tfrt_server_create_start(tfrt_peer_t* peer, tfrt_job_t* job,
                                               const tfrt_wire_job_start_t* wire,
@@ -138,6 +156,7 @@ static tfrt_status_t tfrt_server_create_start(tfrt_peer_t* peer, tfrt_job_t* job
   *out_start = NULL;
   tfrt_job_program_t* program = tfrt_job_find_program(job, peer->incarnation, wire->program);
   if (job->closed) return tfrt_status_create(TFRT_STATUS_CANCELLED, "the job is closed");
+  TFRT_RETURN_IF_ERROR(tfrt_server_check_detached(job, wire));
   if (!program) {
     return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "the program %u was not announced",
                               wire->program);
@@ -152,6 +171,8 @@ static tfrt_status_t tfrt_server_create_start(tfrt_peer_t* peer, tfrt_job_t* job
   start->execution.request_id = job->next_request++;
   start->execution.deadline_ns = deadline_ns < job->deadline_ns ? deadline_ns : job->deadline_ns;
   start->execution.any_result_count = true;
+  // Whoever has them need not be there any more when they are asked for.
+  start->execution.needs_arguments = start->execution.needs_results = job->is_detached;
   tfrt_status_t status = tfrt_execution_initialize(&start->execution, &tfrt_server_start_vtable,
                                                    job, wire->arguments, wire->argument_count, 0);
   if (status) {
@@ -178,6 +199,7 @@ tfrt_status_t tfrt_server_on_start(tfrt_peer_t* peer, tfrt_job_t* job,
     return NULL;
   }
   tfrt_list_push_back(&job->starts, &start->link);
+  if (job->detached) tfrt_detached_job_begin(job->detached, wire->keep_results_ms);
   // The upload: what the client has is fetched at once.
   for (uint32_t i = 0; i < start->execution.argument_count; ++i) {
     tfrt_action_queue_demand(&job->node->actions, start->execution.arguments[i]);
@@ -251,7 +273,14 @@ static tfrt_status_t tfrt_server_open(tfrt_peer_t* peer, const tfrt_wire_job_ope
   TFRT_RETURN_IF_ERROR(tfrt_server_check_room(peer->node, open->asks_only, deadline_ns));
   TFRT_RETURN_IF_ERROR(tfrt_job_create(peer->node, open, rank, peer->incarnation, out_job));
   (*out_job)->deadline_ns = deadline_ns;
-  return NULL;
+  if (!open->detached || rank != 0) return NULL;
+  tfrt_status_t status = tfrt_detached_job_create(*out_job);
+  if (status) {
+    tfrt_list_remove(&(*out_job)->link);
+    tfrt_job_release(*out_job);
+    *out_job = NULL;
+  }
+  return status;
 }
 
 void tfrt_server_answer_open(tfrt_job_t* job, tfrt_status_t status) {

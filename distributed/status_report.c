@@ -13,6 +13,7 @@ static void tfrt_status_report_add(tfrt_string_builder_t* out, const char* name,
 static void tfrt_status_report_add_counts(tfrt_node_t* node, tfrt_string_builder_t* out) {
   tfrt_node_counts_t counts = tfrt_node_counts(node);
   tfrt_status_report_add(out, "jobs", tfrt_node_job_count(node) - 1);
+  tfrt_status_report_add(out, "kept_jobs", tfrt_node_kept_count(node));
   tfrt_status_report_add(out, "objects", counts.objects - 1);
   tfrt_status_report_add(out, "remote_values", counts.remote_values);
   tfrt_status_report_add(out, "outgoing_calls", counts.outgoing_calls);

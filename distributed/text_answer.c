@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/text_answer.h"
 
+#include <stdio.h>
+
 #include "host_runtime/async/builtin_types.h"
 
 // One answer on its way.
@@ -15,6 +17,23 @@ void tfrt_text_answer_add_word(tfrt_string_builder_t* out, tfrt_string_view_t te
     bool is_plain = (unsigned char)text.data[i] > ' ' && text.data[i] != 0x7f;
     tfrt_string_builder_append_char(out, is_plain ? text.data[i] : '_');
   }
+}
+
+void tfrt_text_answer_read_question(const tfrt_execution_t* execution, char* out_text,
+                                    size_t size) {
+  tfrt_async_value_t* value = execution->arguments[0];
+  bool is_text = tfrt_async_value_is_available(value) && !tfrt_async_value_is_error(value) &&
+                 tfrt_async_value_resolved(value)->type_id == TFRT_TYPE_STRING;
+  tfrt_string_view_t view = is_text ? tfrt_async_value_string(value) : tfrt_string_view_of("");
+  snprintf(out_text, size, "%.*s", (int)(view.size < size ? view.size : size), view.data);
+}
+
+bool tfrt_text_answer_read_job(const char* text, uint8_t out_id[TFRT_WIRE_JOB_ID_SIZE]) {
+  int end = 0;
+  for (size_t i = 0; i < TFRT_WIRE_JOB_ID_SIZE; ++i) {
+    if (sscanf(text + 2 * i, "%2hhx%n", &out_id[i], &end) != 1 || end != 2) return false;
+  }
+  return true;
 }
 
 // The result (+1). Runs with the lock open.

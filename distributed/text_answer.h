@@ -25,4 +25,12 @@ void tfrt_text_answer_start(tfrt_execution_t* execution, tfrt_text_answer_fn_t w
 // nothing is `-`. Thread-safe.
 void tfrt_text_answer_add_word(tfrt_string_builder_t* out, tfrt_string_view_t text);
 
+// Copies the first argument of |execution| to |out_text|, cut to |size| - 1 bytes; "" if it is no
+// string that is here. Thread-safe, while the execution is not finished.
+void tfrt_text_answer_read_question(const tfrt_execution_t* execution, char* out_text, size_t size);
+
+// Sets |out_id| to the job whose id |text| begins with, in hexadecimal digits; false if it does
+// not. Thread-safe.
+bool tfrt_text_answer_read_job(const char* text, uint8_t out_id[TFRT_WIRE_JOB_ID_SIZE]);
+
 #endif  // TFRT_DISTRIBUTED_TEXT_ANSWER_H_

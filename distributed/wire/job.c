@@ -70,6 +70,7 @@ static const tfrt_wire_field_t job_open_fields[] = {
     TFRT_WIRE_FIELD(tfrt_wire_job_open_t, root, 5, UINT32),
     TFRT_WIRE_FIELD(tfrt_wire_job_open_t, name, 6, STRING, .limit = TFRT_WIRE_MAX_NAME_SIZE),
     TFRT_WIRE_FIELD(tfrt_wire_job_open_t, asks_only, 7, BOOL),
+    TFRT_WIRE_FIELD(tfrt_wire_job_open_t, detached, 8, BOOL),
 };
 const tfrt_wire_message_t tfrt_wire_job_open_message =
     TFRT_WIRE_MESSAGE("JobOpen", tfrt_wire_job_open_t, job_open_fields);

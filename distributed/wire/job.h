@@ -48,6 +48,7 @@ typedef struct tfrt_wire_job_open_s {
   uint32_t root;
   tfrt_string_view_t name;
   bool asks_only;  // no program, no start: only built-in functions
+  bool detached;   // it outlives its client
 } tfrt_wire_job_open_t;
 
 typedef struct tfrt_wire_job_opened_s {

@@ -54,7 +54,7 @@ static void tfrt_cancel_search(const tfrt_cluster_inventory_t* inventory,
     for (tfrt_string_view_t rest = inventory->lines[i]; tfrt_inventory_lines_next(&rest, &line);) {
       tfrt_string_view_t job = tfrt_inventory_line_text(&line, "job");
       if (tfrt_inventory_line_is(&line, "job") &&
-          tfrt_inventory_line_has(&line, "state", tfrt_string_view_of("open")) &&
+          !tfrt_inventory_line_has(&line, "state", tfrt_string_view_of("closed")) &&
           tfrt_cancel_begins(job, target->name, strlen(target->name))) {
         snprintf(found, sizeof(found), "job %.*s", TFRT_STRING_VIEW_ARGUMENTS(job));
         tfrt_cancel_note(target, i, found);
@@ -111,8 +111,7 @@ static tfrt_status_t tfrt_cancel_run(tfrt_host_query_t* query) {
   if (!tfrt_cancel_has_ended(query)) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "'%s' was over already", target.name);
   }
-  tfrt_status_release(query->failure);
-  query->failure = NULL;
+  tfrt_host_query_forget_failure(query);
   printf(query->is_json ? "{\"cancelled\":\"%s\"}\n" : "cancelled %s\n", target.name);
   return NULL;
 }
@@ -126,7 +125,9 @@ tfrt_exit_code_t tfrt_cancel_command(int argument_count, char* const* arguments)
           "JOB and CALL are what `tfrt list jobs` and `tfrt list calls` print; the first digits "
           "of\n"
           "each number do if they fit one only. Name the worker that runs a call, and all workers\n"
-          "of a job, or at least its root. Who ran the program ends with exit code 5.\n"
+          "of a job, or at least its root. Who ran the program ends with exit code 5; so does "
+          "`tfrt\n"
+          "attach`. A detached job that is over is forgotten.\n"
           "\n"
           "Exit codes: 0 it was cancelled; 2 there is no such job or call; else as tfrt run."};
   return tfrt_host_query_command(&verb, tfrt_cancel_check, tfrt_cancel_run, argument_count,

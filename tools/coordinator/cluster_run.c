@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/coordinator/cluster_run.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "host_runtime/async/join.h"
+#include "tools/coordinator/line_printer.h"
 #include "tools/coordinator/trace_collection.h"
 
 tfrt_status_t tfrt_cluster_run_initialize(tfrt_cluster_run_t* run,
@@ -27,24 +25,9 @@ tfrt_status_t tfrt_cluster_run_initialize(tfrt_cluster_run_t* run,
 
 // --- Printed lines -------------------------------------------------------------
 
-// Each line whole, with the rank in front where it is not the entry host's.
 static void tfrt_cluster_run_print(void* self, uint32_t rank, tfrt_string_view_t text) {
   tfrt_cluster_run_t* run = self;
-  bool is_written = true;
-  char prefix[16] = "";
-  if (rank != 0) snprintf(prefix, sizeof(prefix), "[%u] ", rank);
-  flockfile(stdout);
-  for (size_t begin = 0; begin <= text.size;) {
-    const char* line = text.data + begin;
-    const char* end = text.size > begin ? memchr(line, '\n', text.size - begin) : NULL;
-    size_t size = end ? (size_t)(end - line) : text.size - begin;
-    fputs(prefix, stdout);
-    fwrite(line, 1, size, stdout);
-    is_written = putc('\n', stdout) != EOF && !ferror(stdout);
-    begin += size + 1;
-  }
-  funlockfile(stdout);
-  if (is_written) return;
+  if (tfrt_line_printer_print(rank, text)) return;
   // Pairs with the load in tfrt_cluster_run_wait().
   atomic_store_explicit(&run->is_deaf, true, memory_order_release);
   tfrt_run_loop_wake(run->loop);
@@ -52,7 +35,7 @@ static void tfrt_cluster_run_print(void* self, uint32_t rank, tfrt_string_view_t
 
 // --- Forming -------------------------------------------------------------------
 
-static tfrt_status_t tfrt_cluster_run_create_client(tfrt_cluster_run_t* run) {
+tfrt_status_t tfrt_cluster_run_create_client(tfrt_cluster_run_t* run) {
   const tfrt_run_options_t* options = run->options;
   bool is_local = options->local_count > 0;
   run->addresses = is_local ? run->workers.addresses : options->hosts.addresses;
@@ -62,6 +45,8 @@ static tfrt_status_t tfrt_cluster_run_create_client(tfrt_cluster_run_t* run) {
                                   .name = tfrt_string_view_of(options->path),
                                   .deadline_ns = TFRT_TIME_INFINITE,
                                   .is_traced = options->trace_path != NULL,
+                                  .is_detached = options->detach,
+                                  .keep_results_ms = (uint64_t)options->keep_ms,
                                   .print = tfrt_cluster_run_print,
                                   .print_self = run};
   if (client.name.size >= 256) client.name = tfrt_string_view_of("a program");
@@ -108,7 +93,7 @@ static void tfrt_cluster_run_wait(tfrt_cluster_run_t* run) {
   }
 }
 
-static tfrt_status_t tfrt_cluster_run_call(tfrt_cluster_run_t* run, tfrt_run_plan_t* plan) {
+void tfrt_cluster_run_start(tfrt_cluster_run_t* run, tfrt_run_plan_t* plan) {
   const tfrt_function_t* function = plan->function;
   size_t size = 0;
   const char* bytes = tfrt_bef_file_bytes(plan->file, &size);
@@ -120,9 +105,13 @@ static tfrt_status_t tfrt_cluster_run_call(tfrt_cluster_run_t* run, tfrt_run_pla
                                .result_count = function->result_count,
                                .out_ended = plan->ended};
   tfrt_client_start(run->client, &start, plan->results);
+}
+
+static tfrt_status_t tfrt_cluster_run_call(tfrt_cluster_run_t* run, tfrt_run_plan_t* plan) {
+  tfrt_cluster_run_start(run, plan);
   tfrt_task_initialize(&run->on_results, tfrt_cluster_run_on_results);
   // The results, and the end of what they don't depend on.
-  TFRT_RETURN_IF_ERROR(tfrt_join_and_then(plan->results, function->result_count + 1,
+  TFRT_RETURN_IF_ERROR(tfrt_join_and_then(plan->results, plan->function->result_count + 1,
                                           &run->on_results, tfrt_allocator_system()));
   tfrt_cluster_run_wait(run);
   tfrt_run_loop_bound_end(run->loop, TFRT_RUN_LOOP_REPORT_SECONDS);

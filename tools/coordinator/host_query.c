@@ -275,6 +275,11 @@ void tfrt_host_query_report_errors(const tfrt_host_query_t* query) {
   }
 }
 
+void tfrt_host_query_forget_failure(tfrt_host_query_t* query) {
+  tfrt_status_release(query->failure);
+  query->failure = NULL;
+}
+
 // --- The whole verb ------------------------------------------------------------
 
 tfrt_exit_code_t tfrt_host_query_command(const tfrt_host_query_verb_t* verb,
@@ -290,6 +295,7 @@ tfrt_exit_code_t tfrt_host_query_command(const tfrt_host_query_verb_t* verb,
   if (!status && !help) {
     status = tfrt_host_query_open(&query);
     if (!status) status = run(&query);
+    if (!status) exit_code = query.exit_code;
     if (status) exit_code = tfrt_exit_code_of_cluster(status);
     if (!status && query.failure) exit_code = tfrt_exit_code_of_cluster(query.failure);
   }

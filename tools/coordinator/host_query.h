@@ -56,7 +56,8 @@ struct tfrt_host_query_s {
   tfrt_host_process_t process;
   bool is_open;
   tfrt_host_query_host_t host[TFRT_HOST_LIST_MAX];
-  tfrt_status_t failure;  // +1; the first error among all answers, or NULL
+  tfrt_status_t failure;       // +1; the first error among all answers, or NULL
+  tfrt_exit_code_t exit_code;  // of a verb that did what it was asked to
 };
 
 // What a verb adds to the flags that all have.
@@ -96,6 +97,10 @@ tfrt_status_t tfrt_host_query_error(const tfrt_host_query_t* query, uint32_t ind
 
 // Prints an error line for each host that did not answer the last question. Main thread only.
 void tfrt_host_query_report_errors(const tfrt_host_query_t* query);
+
+// Forgets that a host has answered with an error: the verb says itself what that means. Main thread
+// only.
+void tfrt_host_query_forget_failure(tfrt_host_query_t* query);
 
 // Closes everything. Main thread only.
 void tfrt_host_query_close(tfrt_host_query_t* query);

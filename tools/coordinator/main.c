@@ -6,6 +6,7 @@
 
 #include "host_runtime/base/macros.h"
 #include "tools/common/standard_streams.h"
+#include "tools/coordinator/attach_command.h"
 #include "tools/coordinator/cancel_command.h"
 #include "tools/coordinator/certs_command.h"
 #include "tools/coordinator/drain_command.h"
@@ -22,6 +23,7 @@ static const struct {
   tfrt_verb_fn_t run;
 } tfrt_verbs[] = {
     {"run", "runs a function of a program and prints what it returns", tfrt_run_command},
+    {"attach", "shows what a detached job prints, and how it ends", tfrt_attach_command},
     {"certs", "makes and shows the certificates of a cluster", tfrt_certs_command},
     {"status", "asks workers how they are", tfrt_status_command},
     {"list", "lists hosts, jobs, calls or values of a cluster", tfrt_list_command},

@@ -6,6 +6,7 @@
 #include "tools/common/op_tables.h"
 #include "tools/common/standard_streams.h"
 #include "tools/coordinator/cluster_run.h"
+#include "tools/coordinator/detached_run.h"
 #include "tools/coordinator/in_process_run.h"
 #include "tools/coordinator/run_report.h"
 
@@ -25,7 +26,14 @@ static void tfrt_run_take_late_error(tfrt_status_t status, tfrt_exit_code_t* exi
 // cancel of what gives no results is seen nowhere else.
 static tfrt_status_t tfrt_run_report(const tfrt_run_plan_t* plan, const tfrt_run_options_t* options,
                                      const tfrt_run_loop_t* loop) {
-  tfrt_status_t error = tfrt_run_report_results(plan, options);
+  const tfrt_run_outcome_t outcome = {.function = plan->function->name,
+                                      .results = plan->results,
+                                      .result_count = plan->function->result_count,
+                                      .ended = *plan->ended};
+  const tfrt_run_style_t style = {.is_json = options->is_json,
+                                  .print_error_code = options->print_error_code,
+                                  .is_verbose = options->is_verbose};
+  tfrt_status_t error = tfrt_run_report_results(&outcome, &style);
   if (error || plan->function->result_count > 0 || !loop->cancelled) return error;
   tfrt_run_report_error(loop->cancelled);
   return loop->cancelled;
@@ -78,7 +86,9 @@ static tfrt_status_t tfrt_run_on_cluster(const tfrt_run_options_t* options, tfrt
   tfrt_run_plan_t plan;
   TFRT_RETURN_IF_ERROR(tfrt_cluster_run_initialize(&run, options, loop));
   tfrt_status_t status = tfrt_run_plan_load(&plan, options, run.process.host->registry);
-  if (!status) {
+  if (!status && options->detach) {
+    status = tfrt_detached_run_execute(&run, &plan, out_exit_code);
+  } else if (!status) {
     status = tfrt_cluster_run_execute(&run, &plan, out_exit_code);
     if (!status) {
       tfrt_status_t error = tfrt_run_report(&plan, options, loop);
@@ -122,7 +132,7 @@ tfrt_exit_code_t tfrt_run_command(int argument_count, char* const* arguments) {
   if (status) {
     bool is_about_trust = tfrt_status_code(status) == TFRT_STATUS_UNAUTHENTICATED;
     if (is_about_trust) exit_code = TFRT_EXIT_AUTHENTICATION;
-    tfrt_run_report_failure(status, &options);
+    tfrt_run_report_failure(status, options.is_json);
     tfrt_status_release(status);
   }
   tfrt_run_take_late_error(tfrt_standard_streams_flush(), &exit_code);

@@ -34,11 +34,14 @@ static const char tfrt_run_footer[] =
     "  tfrt run examples/mnist/mnist.mlir --local 3 --arg images=IDX --arg labels=IDX\n"
     "  tfrt run main.bef --hosts 10.0.0.1:7000,10.0.0.2:7000 --cluster-key-file KEY";
 
-#define TFRT_RUN_FLAG_COUNT 21
+#define TFRT_RUN_CLUSTER_FLAG_COUNT 13
+#define TFRT_RUN_PROGRAM_FLAG_COUNT 10
+#define TFRT_RUN_FLAG_COUNT (TFRT_RUN_CLUSTER_FLAG_COUNT + TFRT_RUN_PROGRAM_FLAG_COUNT)
 
-static void tfrt_run_options_list_flags(tfrt_run_options_t* options, tfrt_run_texts_t* texts,
-                                        tfrt_flag_t out_flags[TFRT_RUN_FLAG_COUNT]) {
-  const tfrt_flag_t flags[TFRT_RUN_FLAG_COUNT] = {
+// Where it runs.
+static void tfrt_run_options_list_cluster_flags(tfrt_run_options_t* options,
+                                                tfrt_run_texts_t* texts, tfrt_flag_t* out_flags) {
+  const tfrt_flag_t flags[TFRT_RUN_CLUSTER_FLAG_COUNT] = {
       {"local", TFRT_FLAG_NUMBER, &options->local_count, "N", "start N workers on this machine", 1,
        TFRT_HOST_LIST_MAX},
       {"hosts", TFRT_FLAG_TEXT, &texts->hosts, "A:P,B:P",
@@ -48,6 +51,29 @@ static void tfrt_run_options_list_flags(tfrt_run_options_t* options, tfrt_run_te
       {"in-process", TFRT_FLAG_NUMBER, &options->in_process_count, "N",
        "be N hosts in this process: no workers, no network, the same program", 1,
        TFRT_HOST_LIST_MAX},
+      {"detach", TFRT_FLAG_BOOL, &options->detach, NULL,
+       "with --hosts: begin, print the job's name, and leave it to run; see tfrt attach", 0, 0},
+      {"keep-ms", TFRT_FLAG_NUMBER, &options->keep_ms, "MS",
+       "how long host 0 keeps the results of a detached job (default 600000)", 1, 86400000},
+      {"cluster-key-file", TFRT_FLAG_TEXT, &texts->key_file, "FILE",
+       "the workers' secret (default: the environment's " TFRT_CLUSTER_KEY_VARIABLE ")", 0, 0},
+      {"tls-dir", TFRT_FLAG_TEXT, &texts->tls.directory, "DIR", TFRT_TLS_DIRECTORY_HELP, 0, 0},
+      {"tls-name", TFRT_FLAG_TEXT, &texts->tls.name, "NAME",
+       TFRT_TLS_NAME_HELP " (default: client)", 0, 0},
+      {"heartbeat-ms", TFRT_FLAG_NUMBER, &options->heartbeat_ms, "MS",
+       "between signs of life (default 1000)", 1, 3600000},
+      {"silence-ms", TFRT_FLAG_NUMBER, &options->silence_ms, "MS",
+       "without one, then a host is lost (default 5000)", 2, 3600000},
+      {"worker", TFRT_FLAG_TEXT, &options->worker_path, "FILE",
+       "tfrt_worker for --local (default: beside this program)", 0, 0},
+  };
+  memcpy(out_flags, flags, sizeof(flags));
+}
+
+// What runs, and what is said of it.
+static void tfrt_run_options_list_program_flags(tfrt_run_options_t* options,
+                                                tfrt_flag_t* out_flags) {
+  const tfrt_flag_t flags[TFRT_RUN_PROGRAM_FLAG_COUNT] = {
       {"function", TFRT_FLAG_TEXT, &options->function_name, "NAME", "not main but this one", 0, 0},
       {"arg", TFRT_FLAG_LIST, &options->arguments, "NAME=VALUE",
        "a parameter, by name or position; a tensor's VALUE is a file", 0, 0},
@@ -61,23 +87,18 @@ static void tfrt_run_options_list_flags(tfrt_run_options_t* options, tfrt_run_te
       {"v", TFRT_FLAG_BOOL, &options->is_verbose, NULL, "print derived errors, too", 0, 0},
       {"print_error_code", TFRT_FLAG_BOOL, &options->print_error_code, NULL,
        "print the code of errors too", 0, 0},
-      {"cluster-key-file", TFRT_FLAG_TEXT, &texts->key_file, "FILE",
-       "the workers' secret (default: the environment's " TFRT_CLUSTER_KEY_VARIABLE ")", 0, 0},
-      {"tls-dir", TFRT_FLAG_TEXT, &texts->tls.directory, "DIR", TFRT_TLS_DIRECTORY_HELP, 0, 0},
-      {"tls-name", TFRT_FLAG_TEXT, &texts->tls.name, "NAME",
-       TFRT_TLS_NAME_HELP " (default: client)", 0, 0},
-      {"heartbeat-ms", TFRT_FLAG_NUMBER, &options->heartbeat_ms, "MS",
-       "between signs of life (default 1000)", 1, 3600000},
-      {"silence-ms", TFRT_FLAG_NUMBER, &options->silence_ms, "MS",
-       "without one, then a host is lost (default 5000)", 2, 3600000},
       {TFRT_SHARED_LIBRARIES_FLAG, TFRT_FLAG_TEXT, &options->shared_libs,
        TFRT_SHARED_LIBRARIES_VALUE, TFRT_SHARED_LIBRARIES_HELP ", also for --local", 0, 0},
       {"check_types", TFRT_FLAG_BOOL, &options->checks_types, NULL,
        "check arguments and results of kernels, also on the hosts of --local", 0, 0},
-      {"worker", TFRT_FLAG_TEXT, &options->worker_path, "FILE",
-       "tfrt_worker for --local (default: beside this program)", 0, 0},
   };
   memcpy(out_flags, flags, sizeof(flags));
+}
+
+static void tfrt_run_options_list_flags(tfrt_run_options_t* options, tfrt_run_texts_t* texts,
+                                        tfrt_flag_t out_flags[TFRT_RUN_FLAG_COUNT]) {
+  tfrt_run_options_list_cluster_flags(options, texts, out_flags);
+  tfrt_run_options_list_program_flags(options, out_flags + TFRT_RUN_CLUSTER_FLAG_COUNT);
 }
 
 static tfrt_status_t tfrt_run_options_parse_flags(int argument_count, char* const* arguments,
@@ -155,6 +176,23 @@ static tfrt_status_t tfrt_run_options_parse_all(int argument_count, char* const*
   return tfrt_run_options_parse_flags(argument_count, arguments, options, texts, out_help);
 }
 
+static tfrt_status_t tfrt_run_options_check_detach(const tfrt_run_options_t* options,
+                                                   bool has_hosts) {
+  if (options->detach && !has_hosts) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "--detach needs workers that go on without this process: name them "
+                              "with --hosts, --hostfile or --cluster");
+  }
+  if (options->detach && options->trace_path) {
+    return tfrt_status_create(
+        TFRT_STATUS_INVALID_ARGUMENT,
+        "--trace collects at the end, and --detach leaves before: give one of "
+        "them");
+  }
+  if (options->keep_ms == 0 || options->detach) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "--keep-ms goes with --detach");
+}
+
 static tfrt_status_t tfrt_run_options_check(const tfrt_run_options_t* options,
                                             const tfrt_run_texts_t* texts) {
   bool has_hosts = texts->hosts || texts->hostfile;
@@ -175,6 +213,7 @@ static tfrt_status_t tfrt_run_options_check(const tfrt_run_options_t* options,
                               "--in-process is no cluster: give it alone, or %s",
                               has_hosts ? "--hosts" : "--local");
   }
+  TFRT_RETURN_IF_ERROR(tfrt_run_options_check_detach(options, has_hosts));
   if (texts->tls.directory && !has_hosts) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "--tls-dir goes with --hosts: nothing else leaves this machine");
@@ -201,6 +240,7 @@ tfrt_status_t tfrt_run_options_parse(int argument_count, char* const* arguments,
       tfrt_run_options_parse_all(argument_count, arguments, out_options, &texts, out_help));
   if (*out_help) return NULL;
   TFRT_RETURN_IF_ERROR(tfrt_run_options_check(out_options, &texts));
+  out_options->is_json = strcmp(out_options->output, "json") == 0;
   tfrt_run_options_set_directory(out_options);
   TFRT_RETURN_IF_ERROR(tfrt_host_list_choose(texts.hosts, texts.hostfile, &out_options->hostfile,
                                              &out_options->hosts));

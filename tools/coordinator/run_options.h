@@ -20,6 +20,9 @@ typedef struct tfrt_run_options_s {
   char directory[4096];
   const char* function_name;
   const char* output;      // "text" or "json"
+  bool is_json;            // as |output| says
+  bool detach;             // the job goes on without this process
+  int64_t keep_ms;         // how long its results are kept then; 0: chosen
   const char* trace_path;  // NULL: no trace
   int64_t timeout_ms;      // 0: none
   int64_t threads;         // per process; 0: chosen

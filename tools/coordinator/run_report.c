@@ -2,28 +2,26 @@
 #include "tools/coordinator/run_report.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "tools/common/json.h"
 #include "tools/common/result_printer.h"
 
-static void tfrt_run_report_text(const tfrt_run_plan_t* plan, bool print_error_code,
+static void tfrt_run_report_text(const tfrt_run_outcome_t* outcome, bool print_error_code,
                                  tfrt_string_builder_t* out) {
-  const tfrt_function_t* function = plan->function;
-  if (function->result_count == 0) return;
-  tfrt_result_printer_append(function->name, plan->results, function->result_count,
+  if (outcome->result_count == 0) return;
+  tfrt_result_printer_append(outcome->function, outcome->results, outcome->result_count,
                              print_error_code, out);
   tfrt_string_builder_append_char(out, '\n');
 }
 
 // {"function":"main","results":[{"value":"1"},{"error":{...}}]}
-static void tfrt_run_report_json(const tfrt_run_plan_t* plan, tfrt_string_builder_t* out) {
+static void tfrt_run_report_json(const tfrt_run_outcome_t* outcome, tfrt_string_builder_t* out) {
   tfrt_string_builder_append_text(out, "{\"function\":");
-  tfrt_json_append_string(out, tfrt_string_view_of(plan->function->name));
+  tfrt_json_append_string(out, tfrt_string_view_of(outcome->function));
   tfrt_string_builder_append_text(out, ",\"results\":[");
-  for (uint32_t i = 0; i < plan->function->result_count; ++i) {
+  for (uint32_t i = 0; i < outcome->result_count; ++i) {
     if (i > 0) tfrt_string_builder_append_char(out, ',');
-    tfrt_result_printer_append_json(plan->results[i], out);
+    tfrt_result_printer_append_json(outcome->results[i], out);
   }
   tfrt_string_builder_append_text(out, "]}\n");
 }
@@ -34,19 +32,15 @@ void tfrt_run_report_error(tfrt_status_t status) {
   fprintf(stderr, "tfrt: %s\n", text);
 }
 
-static bool tfrt_run_report_is_json(const tfrt_run_options_t* options) {
-  return options->output && strcmp(options->output, "json") == 0;
-}
-
 // Whether that went anywhere is asked once, at the end of the program.
 static void tfrt_run_report_print(tfrt_string_builder_t* out) {
   fputs(tfrt_string_builder_text(out), stdout);
   fflush(stdout);
 }
 
-void tfrt_run_report_failure(tfrt_status_t status, const tfrt_run_options_t* options) {
+void tfrt_run_report_failure(tfrt_status_t status, bool is_json) {
   tfrt_run_report_error(status);
-  if (!tfrt_run_report_is_json(options)) return;
+  if (!is_json) return;
   tfrt_string_builder_t out;
   tfrt_string_builder_initialize(&out, tfrt_allocator_system());
   tfrt_result_printer_append_json_error(status, &out);
@@ -57,7 +51,7 @@ void tfrt_run_report_failure(tfrt_status_t status, const tfrt_run_options_t* opt
 
 // Prints the first error, then, if the user wants them, those with other causes and what the
 // causes say.
-static void tfrt_run_report_errors(const tfrt_run_plan_t* plan, tfrt_status_t first,
+static void tfrt_run_report_errors(const tfrt_run_outcome_t* outcome, tfrt_status_t first,
                                    bool is_verbose) {
   tfrt_run_report_error(first);
   if (!is_verbose) return;
@@ -65,8 +59,8 @@ static void tfrt_run_report_errors(const tfrt_run_plan_t* plan, tfrt_status_t fi
   for (uint32_t i = 0; i < fields->cause_count; ++i) {
     fprintf(stderr, "tfrt:   because: %s\n", fields->causes[i]);
   }
-  for (uint32_t i = 0; i < plan->function->result_count; ++i) {
-    tfrt_async_value_t* result = plan->results[i];
+  for (uint32_t i = 0; i < outcome->result_count; ++i) {
+    tfrt_async_value_t* result = outcome->results[i];
     if (!tfrt_async_value_is_error(result) || tfrt_async_value_error(result) == first) continue;
     char text[2048];
     tfrt_status_format(tfrt_async_value_error(result), text, sizeof(text));
@@ -74,25 +68,25 @@ static void tfrt_run_report_errors(const tfrt_run_plan_t* plan, tfrt_status_t fi
   }
 }
 
-tfrt_status_t tfrt_run_report_results(const tfrt_run_plan_t* plan,
-                                      const tfrt_run_options_t* options) {
+tfrt_status_t tfrt_run_report_results(const tfrt_run_outcome_t* outcome,
+                                      const tfrt_run_style_t* style) {
   tfrt_string_builder_t out;
   tfrt_string_builder_initialize(&out, tfrt_allocator_system());
-  if (tfrt_run_report_is_json(options)) {
-    tfrt_run_report_json(plan, &out);
+  if (style->is_json) {
+    tfrt_run_report_json(outcome, &out);
   } else {
-    tfrt_run_report_text(plan, options->print_error_code, &out);
+    tfrt_run_report_text(outcome, style->print_error_code, &out);
   }
   tfrt_status_t error = NULL;
-  for (uint32_t i = 0; i < plan->function->result_count && !error; ++i) {
-    tfrt_async_value_t* result = plan->results[i];
+  for (uint32_t i = 0; i < outcome->result_count && !error; ++i) {
+    tfrt_async_value_t* result = outcome->results[i];
     if (tfrt_async_value_is_error(result)) error = tfrt_async_value_error(result);
   }
-  if (!error && *plan->ended && tfrt_async_value_is_error(*plan->ended)) {
-    error = tfrt_async_value_error(*plan->ended);
+  if (!error && outcome->ended && tfrt_async_value_is_error(outcome->ended)) {
+    error = tfrt_async_value_error(outcome->ended);
   }
   // First the errors: nobody may be reading the results.
-  if (error) tfrt_run_report_errors(plan, error, options->is_verbose);
+  if (error) tfrt_run_report_errors(outcome, error, style->is_verbose);
   tfrt_run_report_print(&out);
   tfrt_string_builder_deinitialize(&out);
   return error;

@@ -6,19 +6,33 @@
 #ifndef TFRT_TOOLS_COORDINATOR_RUN_REPORT_H_
 #define TFRT_TOOLS_COORDINATOR_RUN_REPORT_H_
 
-#include "tools/coordinator/run_plan.h"
+#include "host_runtime/async/async_value.h"
 
-// Prints the results of |plan| on the standard output and their errors on the standard error,
-// as |options| say. Returns the error of the first result that is one (+0), or OK. Main thread
-// only.
-tfrt_status_t tfrt_run_report_results(const tfrt_run_plan_t* plan,
-                                      const tfrt_run_options_t* options) TFRT_MUST_USE;
+// How a run has ended.
+typedef struct tfrt_run_outcome_s {
+  const char* function;
+  tfrt_async_value_t* const* results;  // +0; values or errors
+  uint32_t result_count;
+  tfrt_async_value_t* ended;  // +0; a chain, or the error that it has ended with; NULL: a chain
+} tfrt_run_outcome_t;
+
+// How the user wants that said.
+typedef struct tfrt_run_style_s {
+  bool is_json;
+  bool print_error_code;
+  bool is_verbose;
+} tfrt_run_style_t;
+
+// Prints the results of |outcome| on the standard output and their errors on the standard error, in
+// |style|. Returns the error of the first result that is one (+0), or OK. Main thread only.
+tfrt_status_t tfrt_run_report_results(const tfrt_run_outcome_t* outcome,
+                                      const tfrt_run_style_t* style) TFRT_MUST_USE;
 
 // Prints "tfrt: " and the error |status| (+0) on the standard error. Main thread only.
 void tfrt_run_report_error(tfrt_status_t status);
 
-// The same for an error because of which there are no results; where |options| ask for JSON, it
-// stands in their place, `{"error":{...}}`. Main thread only.
-void tfrt_run_report_failure(tfrt_status_t status, const tfrt_run_options_t* options);
+// The same for an error because of which there are no results; if |is_json| it stands in their
+// place, `{"error":{...}}`. Main thread only.
+void tfrt_run_report_failure(tfrt_status_t status, bool is_json);
 
 #endif  // TFRT_TOOLS_COORDINATOR_RUN_REPORT_H_

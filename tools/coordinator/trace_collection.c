@@ -2,41 +2,10 @@
 #include "tools/coordinator/trace_collection.h"
 
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <stdio.h>
 
-#include "host_runtime/async/join.h"
 #include "tools/common/chrome_trace.h"
-
-// One question.
-typedef struct tfrt_trace_question_s {
-  tfrt_task_t task;  // runs when the answer is there, on any thread
-  tfrt_run_loop_t* loop;
-  atomic_bool is_answered;
-} tfrt_trace_question_t;
-
-static void tfrt_trace_collection_on_answer(tfrt_task_t* task) {
-  tfrt_trace_question_t* question = TFRT_CONTAINER_OF(task, tfrt_trace_question_t, task);
-  tfrt_run_loop_t* loop = question->loop;
-  // Pairs with the load in tfrt_trace_collection_await(), behind which |question| is gone.
-  atomic_store_explicit(&question->is_answered, true, memory_order_release);
-  tfrt_run_loop_wake(loop);
-}
-
-// Waits until |value| is there. Time ends that by closing |client|.
-static tfrt_status_t tfrt_trace_collection_await(tfrt_client_t* client, tfrt_async_value_t* value,
-                                                 tfrt_run_loop_t* loop) {
-  tfrt_trace_question_t question = {.loop = loop};
-  tfrt_task_initialize(&question.task, tfrt_trace_collection_on_answer);
-  TFRT_RETURN_IF_ERROR(tfrt_join_and_then(&value, 1, &question.task, tfrt_allocator_system()));
-  tfrt_run_loop_start_alarm(loop, TFRT_TRACE_COLLECTION_PATIENCE_MS);
-  // Pairs with the store in tfrt_trace_collection_on_answer().
-  while (!atomic_load_explicit(&question.is_answered, memory_order_acquire)) {
-    if (loop->alarm_is_over) tfrt_client_close(client, NULL);
-    tfrt_run_loop_turn(loop);
-  }
-  return NULL;
-}
+#include "tools/coordinator/value_wait.h"
 
 static int64_t tfrt_trace_collection_now(void) { return tfrt_clock_now_ns(tfrt_clock_system()); }
 
@@ -45,7 +14,8 @@ static tfrt_status_t tfrt_trace_collection_ask(tfrt_client_t* client, tfrt_run_l
                                                tfrt_chrome_trace_host_t* host) {
   int64_t asked = tfrt_trace_collection_now();
   tfrt_async_value_t* value = tfrt_client_trace(client, host->rank);
-  tfrt_status_t status = tfrt_trace_collection_await(client, value, loop);
+  tfrt_status_t status =
+      tfrt_value_wait(client, value, loop, TFRT_TRACE_COLLECTION_PATIENCE_MS, false);
   int64_t answered = tfrt_trace_collection_now();
   int64_t clock = 0;
   uint64_t dropped = 0;

@@ -1,0 +1,226 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Jobs that go on without who has started them: `tfrt run --detach`, `tfrt attach`, on real processes,
+also when some of them are killed.
+
+Usage: detach_test.py TFRT TFRT_WORKER
+"""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from cluster import PATIENCE_S, ClusterTest, hosts
+
+# Host 1 says 1, turns in a loop until it has counted to `n`, and says how far that is; then host 0 does.
+SPINS = """func.func @turn(%i: i32, %one: i32, %n: i32) -> (i32, i32, i32, i1) {
+  %next = tfrt.add.i32 %i, %one
+  %go = "tfrt.lessequal.i32"(%next, %n) : (i32, i32) -> i1
+  tfrt.return %next, %one, %n, %go : i32, i32, i32, i1
+}
+func.func @spin(%n: i32, %ch: !tfrt.chain) -> (i32, !tfrt.chain) {
+  %hello = tfrt.constant.i32 1
+  %ch1 = tfrt.print.i32 %hello, %ch
+  %last = "tfrt_test.identity"(%ch1, %n) : (!tfrt.chain, i32) -> i32
+  %zero = tfrt.constant.i32 0
+  %one = tfrt.constant.i32 1
+  %go = tfrt.constant.i1 true
+  %end:3 = tfrt.while %go @turn(%zero, %one, %last) parallel_iterations(1) : (i32, i32, i32) -> (i32, i32, i32)
+  %ch2 = tfrt.print.i32 %end#0, %ch1
+  tfrt.return %end#0, %ch2 : i32, !tfrt.chain
+}
+func.func @main(%n: i32) -> (i32, i32) {
+  %ch = tfrt.new.chain
+  %first = tfrt.constant.i32 0
+  %ch1 = tfrt.print.i32 %first, %ch
+  %r, %ch2 = tfrt.call @spin(%n, %ch1) {host = 1 : i32} : (i32, !tfrt.chain) -> (i32, !tfrt.chain)
+  %ch3 = tfrt.print.i32 %r, %ch2
+  tfrt.return %r, %n : i32, i32
+}
+"""
+
+FAILS = """func.func @main() -> (i32, i32) {
+  %one = tfrt.constant.i32 1
+  %zero = tfrt.constant.i32 0
+  %q, %r = tfrt.div.i32 %one, %zero
+  tfrt.return %one, %q : i32, i32
+}
+"""
+
+RETURNED = "int32 = 0\n[1] int32 = 1\n[1] int32 = %d\nint32 = %d\n'main' returned %d,%d\n"
+
+# Some are long enough to be looked at, some never end by themselves.
+SHORT, LONG, FOR_EVER = 100, 1000000, 2000000000
+
+
+def returned(n):
+    return RETURNED % (n + 1, n + 1, n + 1, n)
+
+
+class DetachTest(ClusterTest):
+    def start_verb(self, *arguments):
+        """Any verb, running."""
+        process = subprocess.Popen(
+            [self.tfrt, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=self.environment,
+            universal_newlines=True,
+        )
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def begin(self, n, *flags):
+        """Two workers, and the name of a job on them that has been left to run."""
+        workers = self.start_workers(2, "--heartbeat-ms=200", "--silence-ms=2000")
+        return workers, self.detach(workers, n, *flags)
+
+    def detach(self, workers, n, *flags):
+        program = self.write("spins.mlir", SPINS)
+        code, out, err = self.run_tfrt(program, "--arg=n=%d" % n, hosts(workers), "--detach", *flags)
+        self.assertEqual((code, err), (0, ""))
+        self.assertRegex(out, "^[0-9a-f]{32}\n$")
+        return out.strip()
+
+    def attach(self, workers, job, *flags):
+        return self.ask("attach", job, hosts(workers), *flags)
+
+    def states(self, workers):
+        code, out, err = self.ask("list", "jobs", hosts(workers), "-o=json")
+        self.assertEqual(code, 0, err)
+        return {job["job"]: job["state"] for job in json.loads(out)}
+
+    def expect_kept(self, workers, count):
+        """Nothing but so many results is left."""
+        self.expect_idle(workers)
+        self.assertEqual(sum(status["kept_jobs"] for status in self.status(workers)), count)
+
+    def test_a_job_is_attached_to_from_anywhere_while_it_runs_and_after(self):
+        workers, job = self.begin(LONG)
+        self.expect(self.attach(workers, job), 0, returned(LONG))
+        self.expect(self.attach(workers, job[:6]), 0, returned(LONG))
+        code, out, err = self.attach(workers, job, "-o=json")
+        self.assertEqual(code, 0, err)
+        results = json.loads(out.splitlines()[-1])
+        self.assertEqual([value["value"] for value in results["results"]], [str(LONG + 1), str(LONG)])
+        self.assertEqual(self.states(workers), {job[:8]: "kept"})
+        self.expect_kept(workers, 1)
+        self.expect_nothing_left_but(workers)
+
+    def expect_nothing_left_but(self, workers):
+        for worker in workers:
+            worker.terminate()
+            self.assertEqual(worker.wait(PATIENCE_S), 0)
+        self.expect_nothing_left()
+
+    def test_who_has_started_or_follows_it_may_be_killed(self):
+        workers = self.start_workers(2, "--heartbeat-ms=200", "--silence-ms=2000")
+        program = self.write("spins.mlir", SPINS)
+        starter = self.start(program, "--arg=n=%d" % FOR_EVER, hosts(workers), "--detach")
+        job = starter.stdout.readline().strip()
+        starter.kill()
+        starter.wait(PATIENCE_S)
+        first = self.start_verb("attach", job, hosts(workers))
+        self.assertEqual(first.stdout.readline(), "int32 = 0\n")
+        first.kill()
+        first.wait(PATIENCE_S)
+        # Nobody has taken what it said; and SIGINT ends who follows, not the job.
+        second = self.start_verb("attach", job, hosts(workers))
+        self.assertEqual(second.stdout.readline(), "int32 = 0\n")
+        self.assertEqual(second.stdout.readline(), "[1] int32 = 1\n")
+        second.send_signal(signal.SIGINT)
+        self.expect(self.finish(second), 5, "", "the job goes on")
+        self.assertEqual(self.states(workers)[job[:8]], "detached")
+        third = self.start_verb("attach", job, hosts(workers))
+        self.assertEqual(third.stdout.readline(), "int32 = 0\n")
+        self.expect(self.ask("cancel", job, hosts(workers)), 0)
+        code, _, err = self.finish(third)
+        self.assertEqual(code, 5, err)
+        self.assertIn("CANCELLED: cancelled by an administrator", err)
+        self.expect(self.attach(workers, job), 5)
+        # The cancelled one is forgotten when it is cancelled again.
+        self.expect(self.ask("cancel", job, hosts(workers)), 0)
+        self.expect(self.attach(workers, job), 2, "", "there is no job")
+        self.expect_kept(workers, 0)
+
+    def test_without_detach_the_job_ends_with_who_has_started_it(self):
+        workers = self.start_workers(2, "--heartbeat-ms=200", "--silence-ms=2000")
+        program = self.write("spins.mlir", SPINS)
+        starter = self.start(program, "--arg=n=%d" % FOR_EVER, hosts(workers))
+        self.assertEqual(starter.stdout.readline(), "int32 = 0\n")
+        job = list(self.states(workers))[0]
+        self.expect(self.attach(workers, job), 2, "", "was not started with --detach")
+        starter.kill()
+        self.expect_kept(workers, 0)
+
+    def test_a_lost_worker_is_what_the_job_ends_with(self):
+        workers, job = self.begin(FOR_EVER)
+        follower = self.start_verb("attach", job, hosts(workers))
+        self.assertEqual(follower.stdout.readline(), "int32 = 0\n")
+        self.assertEqual(follower.stdout.readline(), "[1] int32 = 1\n")
+        workers[1].kill()
+        self.expect(self.finish(follower), 4, None, "lost host 1")
+        self.expect(self.attach(workers, job), 4, None, "lost host 1")
+        self.expect_kept(workers[:1], 1)
+
+    def test_with_host_0_the_job_is_lost(self):
+        workers, job = self.begin(FOR_EVER)
+        follower = self.start_verb("attach", job, hosts(workers))
+        self.assertEqual(follower.stdout.readline(), "int32 = 0\n")
+        workers[0].kill()
+        self.expect(self.finish(follower), 4)
+        self.expect_kept(workers[1:], 0)
+        self.expect(self.attach(workers, job), 2, "", "there is no job")
+
+    def test_it_ends_as_the_run_would_have(self):
+        workers = self.start_workers(1)
+        program = self.write("fails.mlir", FAILS)
+        right = self.run_tfrt(program, hosts(workers))
+        self.assertEqual(right[0], 1)
+        code, job, err = self.run_tfrt(program, hosts(workers), "--detach", "-o=json")
+        self.assertEqual(code, 0, err)
+        self.assertEqual(self.attach(workers, json.loads(job)["job"]), right)
+
+    def test_a_deadline_holds_without_anybody(self):
+        workers, job = self.begin(FOR_EVER, "--timeout=300")
+        self.expect(self.attach(workers, job), 6, None, "DEADLINE_EXCEEDED")
+        self.expect_kept(workers, 1)
+
+    def test_results_are_kept_for_as_long_as_was_asked_for(self):
+        workers, job = self.begin(SHORT, "--keep-ms=1")
+        end = time.monotonic() + PATIENCE_S
+        while self.states(workers):
+            self.assertLess(time.monotonic(), end)
+        self.expect(self.attach(workers, job), 2, "", "(any more)")
+        self.expect_kept(workers, 0)
+
+    def test_what_makes_no_sense_is_one_line(self):
+        workers, job = self.begin(SHORT)
+        program = self.write("spins.mlir", SPINS)
+        flags = (program, "--arg=n=1", "--detach")
+        self.expect(self.run_tfrt(*flags), 2, "", "--detach needs workers that go on")
+        self.expect(self.run_tfrt(*flags, "--local=2"), 2, "", "--detach needs workers that go on")
+        self.expect(
+            self.run_tfrt(*flags, hosts(workers), "--trace=x.json"), 2, "", "--trace collects at the end"
+        )
+        self.expect(
+            self.run_tfrt(program, hosts(workers), "--keep-ms=5"), 2, "", "--keep-ms goes with --detach"
+        )
+        self.expect(self.ask("attach", hosts(workers)), 2, "", "name one job")
+        self.expect(self.attach(workers, "what?"), 2, "", "there is no job 'what?'")
+        self.expect(self.attach(workers[1:], job), 2, "", "")
+        # One that is not there changes nothing.
+        flag = hosts(workers) + ",127.0.0.1:1"
+        self.expect(self.ask("attach", job, flag), 0, returned(SHORT))
+
+
+if __name__ == "__main__":
+    ClusterTest.tfrt, ClusterTest.tfrt_worker = sys.argv[1:3]
+    unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/coordinator/attach_command.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "host_runtime/base/macros.h"
+#include "tools/coordinator/cluster_inventory.h"
+#include "tools/coordinator/follow_answer.h"
+#include "tools/coordinator/line_printer.h"
+#include "tools/coordinator/run_report.h"
+
+// Between two questions to a job that has nothing new to say; from the first to the second number,
+// twice as long each time.
+#define TFRT_ATTACH_MIN_PERIOD_MS 10u
+#define TFRT_ATTACH_MAX_PERIOD_MS 160u
+
+// The job, and what is asked of its root.
+typedef struct tfrt_attach_s {
+  tfrt_host_query_t* query;
+  char id[TFRT_CLIENT_JOB_ID_SIZE];
+  uint32_t root;  // which host of the query
+  uint32_t matches;
+  bool is_detached;
+  uint64_t from;    // the line that is asked for
+  uint32_t result;  // the result that is
+  char function[256];
+  bool is_loss;
+  bool is_deaf;  // nobody takes the lines
+} tfrt_attach_t;
+
+// --- Finding -------------------------------------------------------------------
+
+static tfrt_status_t tfrt_attach_check(tfrt_host_query_t* query) {
+  if (query->rest.count == 1 && query->rest.values[0][0] != '\0') return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                            "name one job, as `tfrt run --detach` and `tfrt list jobs` do");
+}
+
+// Notes the job of |line|, which host |host| says, if it begins with |name|.
+static void tfrt_attach_match(tfrt_attach_t* attach, const tfrt_inventory_line_t* line,
+                              uint32_t host, const char* name) {
+  tfrt_string_view_t id = tfrt_inventory_line_text(line, "job");
+  size_t size = strlen(name);
+  if (!tfrt_inventory_line_is(line, "job") || id.size < size || memcmp(id.data, name, size) != 0) {
+    return;
+  }
+  bool is_known = attach->matches > 0 && strlen(attach->id) == id.size &&
+                  memcmp(attach->id, id.data, id.size) == 0;
+  if (!is_known && ++attach->matches == 1) {
+    snprintf(attach->id, sizeof(attach->id), "%.*s", TFRT_STRING_VIEW_ARGUMENTS(id));
+  }
+  bool is_kept = tfrt_inventory_line_has(line, "state", tfrt_string_view_of("kept"));
+  if (is_kept || tfrt_inventory_line_has(line, "state", tfrt_string_view_of("detached"))) {
+    attach->is_detached = true;
+  }
+  if (tfrt_inventory_line_number(line, "rank") == 0) attach->root = host;
+}
+
+static tfrt_status_t tfrt_attach_find(tfrt_attach_t* attach) {
+  static tfrt_cluster_inventory_t inventory;
+  const char* name = attach->query->rest.values[0];
+  attach->root = UINT32_MAX;
+  TFRT_RETURN_IF_ERROR(tfrt_cluster_inventory_gather(attach->query, &inventory));
+  for (uint32_t i = 0; i < inventory.host_count; ++i) {
+    tfrt_inventory_line_t line;
+    for (tfrt_string_view_t rest = inventory.lines[i]; tfrt_inventory_lines_next(&rest, &line);) {
+      tfrt_attach_match(attach, &line, i, name);
+    }
+  }
+  if (attach->matches == 0) {
+    // Who does not answer may have it.
+    tfrt_host_query_report_errors(attach->query);
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "there is no job '%s' on the workers that answer (any more)", name);
+  }
+  if (attach->matches > 1) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "'%s' fits %u jobs; give more digits",
+                              name, attach->matches);
+  }
+  if (!attach->is_detached) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "the job '%s' was not started with --detach: only its own `tfrt run` "
+                              "has what it prints",
+                              name);
+  }
+  if (attach->root != UINT32_MAX) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                            "host 0 of the job '%s' is not among the workers: name all of them",
+                            name);
+}
+
+// --- Following -----------------------------------------------------------------
+
+static tfrt_async_value_t* tfrt_attach_ask_follow(void* self, tfrt_client_t* client,
+                                                  uint32_t index) {
+  const tfrt_attach_t* attach = self;
+  if (index != attach->root) return NULL;
+  return tfrt_client_follow(client, 0, tfrt_string_view_of(attach->id), attach->from);
+}
+
+static tfrt_async_value_t* tfrt_attach_ask_result(void* self, tfrt_client_t* client,
+                                                  uint32_t index) {
+  const tfrt_attach_t* attach = self;
+  if (index != attach->root) return NULL;
+  return tfrt_client_kept_result(client, 0, tfrt_string_view_of(attach->id), attach->result);
+}
+
+// Prints the lines of |answer|, and how many are missing before them.
+static void tfrt_attach_print(tfrt_attach_t* attach, tfrt_follow_answer_t* answer) {
+  if (answer->from > attach->from) {
+    fprintf(stderr, "tfrt: %" PRIu64 " older lines were dropped: host 0 keeps the last MiB\n",
+            answer->from - attach->from);
+  }
+  uint32_t rank = 0;
+  tfrt_string_view_t text;
+  while (!attach->is_deaf && tfrt_follow_answer_take_line(answer, &rank, &text)) {
+    attach->is_deaf = !tfrt_line_printer_print(rank, text);
+  }
+  fflush(stdout);
+  attach->from = answer->next;
+}
+
+// Asks once, and prints what is new.
+static tfrt_status_t tfrt_attach_look(tfrt_attach_t* attach, tfrt_follow_answer_t* out_answer) {
+  tfrt_string_view_t text;
+  TFRT_RETURN_IF_ERROR(tfrt_host_query_ask(attach->query, tfrt_attach_ask_follow, attach));
+  tfrt_status_t error = tfrt_host_query_error(attach->query, attach->root);
+  if (error) return tfrt_status_retain(error);
+  if (!tfrt_host_query_answer(attach->query, attach->root, &text)) text.size = 0;
+  TFRT_RETURN_IF_ERROR(tfrt_follow_answer_parse(text, out_answer));
+  tfrt_attach_print(attach, out_answer);
+  snprintf(attach->function, sizeof(attach->function), "%.*s",
+           TFRT_STRING_VIEW_ARGUMENTS(out_answer->function));
+  attach->is_loss = out_answer->is_loss;
+  return NULL;
+}
+
+static void tfrt_attach_pause(tfrt_run_loop_t* loop, uint64_t period_ms) {
+  tfrt_run_loop_start_alarm(loop, period_ms);
+  while (!loop->alarm_is_over && !loop->cancelled) tfrt_run_loop_turn(loop);
+}
+
+// Prints what comes until the job has ended. Sets |*out_result_count|.
+static tfrt_status_t tfrt_attach_follow(tfrt_attach_t* attach, uint32_t* out_result_count) {
+  tfrt_run_loop_t* loop = &attach->query->loop;
+  uint64_t period_ms = TFRT_ATTACH_MIN_PERIOD_MS;
+  tfrt_follow_answer_t answer = {0};
+  while (!answer.has_ended || answer.has_more) {
+    uint64_t from = attach->from;
+    TFRT_RETURN_IF_ERROR(tfrt_attach_look(attach, &answer));
+    if (attach->is_deaf) tfrt_run_loop_give_up(loop);
+    if (loop->cancelled) return tfrt_status_retain(loop->cancelled);
+    *out_result_count = answer.result_count;
+    if (attach->from != from) period_ms = TFRT_ATTACH_MIN_PERIOD_MS;
+    if (answer.has_ended || answer.has_more) continue;
+    tfrt_attach_pause(loop, period_ms);
+    if (loop->cancelled) return tfrt_status_retain(loop->cancelled);
+    if (period_ms < TFRT_ATTACH_MAX_PERIOD_MS) period_ms *= 2;
+  }
+  return NULL;
+}
+
+// --- The end -------------------------------------------------------------------
+
+// Fetches all results, and the end behind them, into |values| (+1 each).
+static tfrt_status_t tfrt_attach_fetch(tfrt_attach_t* attach, uint32_t count,
+                                       tfrt_async_value_t** values) {
+  for (attach->result = 0; attach->result <= count; ++attach->result) {
+    TFRT_RETURN_IF_ERROR(tfrt_host_query_ask(attach->query, tfrt_attach_ask_result, attach));
+    values[attach->result] = tfrt_async_value_retain(attach->query->host[attach->root].answer);
+  }
+  // What they are is the program's doing.
+  tfrt_host_query_forget_failure(attach->query);
+  return NULL;
+}
+
+static tfrt_status_t tfrt_attach_report(tfrt_attach_t* attach, uint32_t count) {
+  tfrt_allocator_t allocator = tfrt_allocator_system();
+  size_t size = ((size_t)count + 1) * sizeof(tfrt_async_value_t*);
+  tfrt_async_value_t** values = tfrt_allocator_allocate_zeroed(allocator, size);
+  if (!values) return tfrt_status_out_of_memory();
+  tfrt_status_t status = tfrt_attach_fetch(attach, count, values);
+  if (!status) {
+    const tfrt_run_outcome_t outcome = {.function = attach->function,
+                                        .results = values,
+                                        .result_count = count,
+                                        .ended = values[count]};
+    const tfrt_run_style_t style = {.is_json = attach->query->is_json};
+    tfrt_status_t error = tfrt_run_report_results(&outcome, &style);
+    bool is_loss =
+        attach->is_loss || tfrt_client_has_lost(attach->query->host[attach->root].client, error);
+    attach->query->exit_code =
+        is_loss ? tfrt_exit_code_of_loss(error) : tfrt_exit_code_of_result(error);
+  }
+  for (uint32_t i = 0; i <= count; ++i) tfrt_async_value_release(values[i]);
+  tfrt_allocator_free(allocator, values, size);
+  return status;
+}
+
+static tfrt_status_t tfrt_attach_run(tfrt_host_query_t* query) {
+  static tfrt_attach_t attach;
+  attach.query = query;
+  TFRT_RETURN_IF_ERROR(tfrt_attach_find(&attach));
+  // Some workers may be gone; the job is not.
+  tfrt_host_query_forget_failure(query);
+  uint32_t count = 0;
+  tfrt_status_t status = tfrt_attach_follow(&attach, &count);
+  if (!status) return tfrt_attach_report(&attach, count);
+  tfrt_host_query_forget_failure(query);
+  if (query->loop.cancelled) return tfrt_status_take_annotate(status, "the job goes on");
+  if (tfrt_status_code(status) != TFRT_STATUS_UNAVAILABLE) return status;
+  // With host 0 the job is lost.
+  tfrt_run_report_error(status);
+  tfrt_status_release(status);
+  query->exit_code = TFRT_EXIT_HOST_LOST;
+  return NULL;
+}
+
+tfrt_exit_code_t tfrt_attach_command(int argument_count, char* const* arguments) {
+  static const tfrt_host_query_verb_t verb = {
+      .name = "attach",
+      .usage = "tfrt attach JOB --hosts A:P,B:P [FLAGS]",
+      .summary =
+          "Shows what a job that was started with `tfrt run --detach` has printed and prints, "
+          "waits\n"
+          "for its end, and prints what it returns. The job does not mind: as many may attach as\n"
+          "like, one after the other or together, also when it is over.",
+      .footer =
+          "JOB is what `tfrt run --detach` has printed, or its first digits; `tfrt list jobs` has\n"
+          "it, too. Host 0 keeps the last MiB of lines and, for the --keep-ms of `tfrt run`, the\n"
+          "results. SIGINT ends this, not the job; `tfrt cancel JOB` ends the job.\n"
+          "\n"
+          "Exit codes: as tfrt run would have ended; 2 there is no such job (any more)."};
+  return tfrt_host_query_command(&verb, tfrt_attach_check, tfrt_attach_run, argument_count,
+                                 arguments);
+}

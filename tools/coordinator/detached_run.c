@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/coordinator/detached_run.h"
+
+#include <stdio.h>
+
+#include "host_runtime/async/builtin_types.h"
+#include "tools/coordinator/follow_answer.h"
+#include "tools/coordinator/value_wait.h"
+
+// Between two looks at how far the upload is.
+#define TFRT_DETACHED_RUN_PERIOD_MS 5
+
+// Waits for |value| and says why it is an error.
+static tfrt_status_t tfrt_detached_run_await(tfrt_cluster_run_t* run, tfrt_async_value_t* value) {
+  TFRT_RETURN_IF_ERROR(tfrt_value_wait(run->client, value, run->loop, 0, true));
+  return tfrt_async_value_is_error(value) ? tfrt_status_retain(tfrt_async_value_error(value))
+                                          : NULL;
+}
+
+// Sets |*out_is_through| if the root needs nothing more from here.
+static tfrt_status_t tfrt_detached_run_look(tfrt_cluster_run_t* run, const char* id,
+                                            bool* out_is_through) {
+  tfrt_follow_answer_t answer = {0};
+  tfrt_async_value_t* value =
+      tfrt_client_follow(run->client, 0, tfrt_string_view_of(id), UINT64_MAX);
+  tfrt_status_t status = tfrt_detached_run_await(run, value);
+  if (!status) status = tfrt_follow_answer_parse(tfrt_async_value_string(value), &answer);
+  *out_is_through = !status && !answer.is_starting;
+  tfrt_async_value_release(value);
+  return status;
+}
+
+static tfrt_status_t tfrt_detached_run_begin(tfrt_cluster_run_t* run, tfrt_run_plan_t* plan,
+                                             char id[TFRT_CLIENT_JOB_ID_SIZE]) {
+  TFRT_RETURN_IF_ERROR(tfrt_detached_run_await(run, tfrt_client_opened(run->client)));
+  tfrt_client_job_id(run->client, id);
+  tfrt_cluster_run_start(run, plan);
+  for (bool is_through = false; !is_through;) {
+    TFRT_RETURN_IF_ERROR(tfrt_detached_run_look(run, id, &is_through));
+    if (is_through) break;
+    tfrt_run_loop_start_alarm(run->loop, TFRT_DETACHED_RUN_PERIOD_MS);
+    while (!run->loop->alarm_is_over && !run->loop->cancelled) tfrt_run_loop_turn(run->loop);
+  }
+  return NULL;
+}
+
+tfrt_status_t tfrt_detached_run_execute(tfrt_cluster_run_t* run, tfrt_run_plan_t* plan,
+                                        tfrt_exit_code_t* out_exit_code) {
+  char id[TFRT_CLIENT_JOB_ID_SIZE];
+  tfrt_status_t status = tfrt_cluster_run_create_client(run);
+  if (!status) status = tfrt_detached_run_begin(run, plan, id);
+  if (!status) {
+    printf(run->options->is_json ? "{\"job\":\"%s\"}\n" : "%s\n", id);
+    fflush(stdout);
+    tfrt_client_leave(run->client);
+  }
+  *out_exit_code = TFRT_EXIT_SUCCESS;
+  if (!status) return NULL;
+  bool is_loss = run->client && tfrt_client_has_lost(run->client, status);
+  *out_exit_code = is_loss ? tfrt_exit_code_of_loss(status) : tfrt_exit_code_of_cluster(status);
+  return status;
+}
