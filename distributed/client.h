@@ -56,6 +56,7 @@ typedef struct tfrt_client_options_s {
   bool is_traced;                       // hosts record what runs when, for tfrt_client_trace()
   bool is_detached;                     // the job outlives this client; |print| is never called
   uint64_t keep_results_ms;             // of a detached one, after its end; 0: the root's default
+  tfrt_job_limits_t limits;             // on each host, where that allows as much; 0: as it says
   tfrt_client_print_fn_t print;
   void* print_self;
 } tfrt_client_options_t;

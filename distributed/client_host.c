@@ -140,9 +140,15 @@ static tfrt_status_t tfrt_client_open_job(tfrt_client_t* client, tfrt_arena_t* a
   uint8_t secrets[TFRT_WIRE_JOB_ID_SIZE + TFRT_WIRE_KEY_SIZE];
   tfrt_random_entropy(secrets, sizeof(secrets));
   const char* id = (const char*)secrets;
+  const tfrt_job_limits_t* limits = &client->options.limits;
+  const tfrt_wire_job_budgets_t budgets = {.memory_bytes = limits->memory_bytes,
+                                           .objects = limits->objects,
+                                           .calls = limits->calls,
+                                           .requests = limits->requests};
   tfrt_wire_body_t body = {
       .kind = TFRT_WIRE_FRAME_JOB_OPEN,
       .job_open = {
+          .budgets = &budgets,
           .job_id = tfrt_string_view_make(id, TFRT_WIRE_JOB_ID_SIZE),
           .key = tfrt_string_view_make(id + TFRT_WIRE_JOB_ID_SIZE, TFRT_WIRE_KEY_SIZE),
           .view = {.epoch = 1, .members = members, .member_count = count},

@@ -3,6 +3,7 @@
 #include "distributed/event_log.h"
 #include "distributed/incoming_call_impl.h"
 #include "distributed/incoming_want.h"
+#include "distributed/job_budget.h"
 
 static uint64_t tfrt_incoming_call_hash(const void* key) {
   return tfrt_hash_u64(*(const uint64_t*)key);
@@ -150,7 +151,7 @@ static tfrt_status_t tfrt_incoming_call_check(tfrt_peer_t* peer, tfrt_job_t* job
                               invoke->program);
   }
   *out_program = program->cached;
-  return NULL;
+  return tfrt_job_budget_check_call(job, (uint32_t)invoke->result_count);
 }
 
 // Makes the slots of |call| and starts it.
@@ -161,6 +162,7 @@ static void tfrt_incoming_call_begin(tfrt_incoming_call_t* call) {
     execution->results[i].slot = tfrt_incoming_call_add_slot(call, i);
   }
   ++execution->node->counts.incoming_calls;
+  if (execution->program) ++execution->job->call_count;
   tfrt_hash_table_insert(&peer->incoming_calls, &call->number, &call->by_number);
   if (execution->node->options.logs_events) {
     tfrt_event_log_call_begun(execution->job, call->number, peer->incarnation,

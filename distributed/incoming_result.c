@@ -121,6 +121,7 @@ static void tfrt_incoming_call_end(tfrt_incoming_call_t* call) {
     tfrt_peer_return_call_credit(call->peer);
   }
   --call->execution.node->counts.incoming_calls;
+  if (call->execution.program) --call->execution.job->call_count;
   tfrt_execution_finish(&call->execution);
   tfrt_execution_release(&call->execution);
 }

@@ -81,6 +81,8 @@ struct tfrt_job_s {
   tfrt_job_print_fn_t print;          // where the lines go
   void* print_self;                   // +1, see |print_release|
   void (*print_release)(void* self);  // with the lock held; NULL: nothing to do
+  tfrt_job_limits_t limits;           // on a member; see job_budget.h
+  uint32_t call_count;                // functions of programs that run for other hosts
   uint32_t active;                    // calls in either direction, and starts
   bool asks_only;                     // its client starts nothing
   bool is_detached;                   // it outlives its client

@@ -27,6 +27,14 @@ typedef struct tfrt_node_s tfrt_node_t;
 // Jobs that may be open on a node at once, unless its options say otherwise.
 #define TFRT_NODE_DEFAULT_MAX_JOBS 256u
 
+// What one job may use on a node (job_budget.h); 0: no limit.
+typedef struct tfrt_job_limits_s {
+  uint64_t memory_bytes;
+  uint32_t objects;
+  uint32_t calls;
+  uint32_t requests;
+} tfrt_job_limits_t;
+
 // What a node is made of. Allocator and pointers must outlive it; texts are copied.
 typedef struct tfrt_node_options_s {
   tfrt_allocator_t allocator;
@@ -35,6 +43,7 @@ typedef struct tfrt_node_options_s {
   tfrt_host_context_t* host;
   tfrt_session_options_t session;  // incarnation 0: drawn at random; no |bulk_acceptor|
   uint32_t max_jobs;               // open at once, for others; 0: the default
+  tfrt_job_limits_t job_limits;    // of each of these
   size_t inline_limit;             // bytes that travel in a message unasked; 0: the default
   uint64_t window_size;            // bytes of a payload that may be under way to us; 0: the default
   // Called, with no lock held, when somebody asks this process to drain; NULL: nobody may.

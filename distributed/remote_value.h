@@ -56,6 +56,7 @@ typedef struct tfrt_remote_value_s {
   tfrt_hash_node_t by_want;   // in the peer's table, while |want| isn't 0
   uint64_t want;              // 0: not asked at the moment
   uint32_t want_level;        // tfrt_wire_want_level_t, of the open want
+  uint64_t size_here;         // of a payload that has come, or is on its way, by a lane
   uint64_t size_there;        // of the payload, as the owner says; 0: not known
   // What must have come before the payload is asked for: see tfrt_remote_value_order().
   tfrt_async_value_t** chains;  // +1 each

@@ -4,6 +4,7 @@
 #include "distributed/detached_job.h"
 #include "distributed/event_log.h"
 #include "distributed/job_attachment.h"
+#include "distributed/job_budget.h"
 #include "distributed/tracing.h"
 
 // One JobStart.
@@ -157,6 +158,7 @@ static tfrt_status_t tfrt_server_create_start(tfrt_peer_t* peer, tfrt_job_t* job
   tfrt_job_program_t* program = tfrt_job_find_program(job, peer->incarnation, wire->program);
   if (job->closed) return tfrt_status_create(TFRT_STATUS_CANCELLED, "the job is closed");
   TFRT_RETURN_IF_ERROR(tfrt_server_check_detached(job, wire));
+  TFRT_RETURN_IF_ERROR(tfrt_job_budget_check_start(job));
   if (!program) {
     return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "the program %u was not announced",
                               wire->program);
@@ -273,6 +275,7 @@ static tfrt_status_t tfrt_server_open(tfrt_peer_t* peer, const tfrt_wire_job_ope
   TFRT_RETURN_IF_ERROR(tfrt_server_check_room(peer->node, open->asks_only, deadline_ns));
   TFRT_RETURN_IF_ERROR(tfrt_job_create(peer->node, open, rank, peer->incarnation, out_job));
   (*out_job)->deadline_ns = deadline_ns;
+  tfrt_job_budget_initialize(*out_job, open->budgets);
   if (!open->detached || rank != 0) return NULL;
   tfrt_status_t status = tfrt_detached_job_create(*out_job);
   if (status) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/transfer.h"
 
-#include "distributed/job.h"
+#include "distributed/job_budget.h"
 #include "distributed/outgoing_want.h"
 
 static tfrt_node_t* tfrt_transfer_node(tfrt_lane_handler_t* handler) {
@@ -46,15 +46,20 @@ static tfrt_status_t tfrt_transfer_begin(tfrt_lane_handler_t* handler,
                                          uint64_t total_size, tfrt_lane_sink_t* out_sink) {
   tfrt_node_t* node = tfrt_transfer_node(handler);
   tfrt_node_lock_tables(node);
-  bool is_wanted = tfrt_transfer_find(node, transfer) != NULL;
+  tfrt_remote_value_t* wanted = tfrt_transfer_find(node, transfer);
+  bool is_wanted = wanted != NULL;
+  tfrt_status_t status = wanted ? tfrt_job_budget_check_payload(wanted->job, total_size) : NULL;
+  if (wanted && !status) wanted->size_here = total_size;
   tfrt_node_unlock(node);
   if (!is_wanted) {
     return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "a payload came that nobody wants");
   }
   tfrt_async_value_t* value = NULL;
   void* body = NULL;
-  tfrt_status_t status =
-      tfrt_value_item_begin(type, header, total_size, node->options.host->allocator, &value, &body);
+  if (!status) {
+    status = tfrt_value_item_begin(type, header, total_size, node->options.host->allocator, &value,
+                                   &body);
+  }
   if (status) {
     tfrt_transfer_fail(node, transfer, status);
     return status;

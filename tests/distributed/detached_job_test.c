@@ -285,11 +285,11 @@ START_TEST(a_job_goes_on_when_its_client_is_killed) {
 END_TEST
 
 START_TEST(a_client_may_leave_when_the_job_runs) {
-  begin(100);
+  begin(40);
   await_state("running");
   leave();
   await_state("ended");
-  expect_results(100);
+  expect_results(40);
   end(1);
 }
 END_TEST

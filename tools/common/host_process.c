@@ -57,6 +57,7 @@ static tfrt_status_t tfrt_host_process_make_node(tfrt_host_process_t* process,
   node.timers = &process->timers;
   node.transport = process->transport;
   node.host = process->host;
+  node.job_limits = options->job_limits;
   node.logs_events = options->logs_events;
   node.on_drain = options->on_drain;
   node.on_drain_self = options->on_drain_self;

@@ -191,6 +191,10 @@ static tfrt_status_t tfrt_worker_initialize_process(tfrt_worker_t* worker) {
   process.threads = options->threads;
   process.heartbeat_ms = options->heartbeat_ms;
   process.silence_ms = options->silence_ms;
+  process.job_limits = (tfrt_job_limits_t){.memory_bytes = (uint64_t)options->job_memory,
+                                           .objects = (uint32_t)options->job_objects,
+                                           .calls = (uint32_t)options->job_calls,
+                                           .requests = (uint32_t)options->job_requests};
   process.data_directory = options->data_directory;
   process.checks_types = options->checks_types;
   process.logs_events = true;

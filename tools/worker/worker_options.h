@@ -34,6 +34,11 @@ typedef struct tfrt_worker_options_s {
   int64_t drain_timeout_ms;
   int64_t heartbeat_ms;
   int64_t silence_ms;
+  // What one job may use here; 0: no limit.
+  int64_t job_calls;
+  int64_t job_objects;
+  int64_t job_requests;
+  int64_t job_memory;
   bool stops_with_stdin;
   bool checks_types;
 } tfrt_worker_options_t;
