@@ -61,12 +61,11 @@ class StartingTest(ClusterTest):
             taken.bind(("127.0.0.1", 0))
             return taken.getsockname()[1]
 
-    def test_workers_find_their_line(self):
-        ports = [self.free_port(), self.free_port()]
-        path = self.write("hosts", "".join("127.0.0.1:%d\n" % port for port in ports))
+    def expect_workers_find(self, ports, flag, path):
+        """Two workers that listen where `path` says, and a program on them."""
         for rank in range(2):
             process = subprocess.Popen(
-                [self.tfrt_worker, "--hostfile", path, "--rank", str(rank), "--log-level=error"],
+                [self.tfrt_worker, flag, path, "--rank", str(rank), "--log-level=error"],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 env=self.environment,
@@ -79,12 +78,29 @@ class StartingTest(ClusterTest):
                 process.stdout.readline(),
                 "tfrt_worker: listening on 127.0.0.1:%d\n" % ports[rank],
             )
-        result = self.run_tfrt(self.program, "--hostfile", path, "--arg=x=5")
+        result = self.run_tfrt(self.program, flag, path, "--arg=x=5")
         self.expect(result, 0, "'main' returned 1,7\n", "")
+
+    def test_workers_find_their_line(self):
+        ports = [self.free_port(), self.free_port()]
+        path = self.write("hosts", "".join("127.0.0.1:%d\n" % port for port in ports))
+        self.expect_workers_find(ports, "--hostfile", path)
+
+    def test_workers_find_their_entry(self):
+        ports = [self.free_port(), self.free_port()]
+        lines = ["hosts:"] + ["  - 127.0.0.1:%d" % port for port in ports]
+        lines += ["silence-ms: 4000", "job-calls: 1", "threads: 1", "tls-name: client", "timeout: 60000"]
+        path = self.write("cluster.yaml", "\n".join(lines) + "\n")
+        self.expect_workers_find(ports, "--cluster", path)
 
     def test_what_is_wrong_with_workers_flags(self):
         path = self.write("hosts", "127.0.0.1:7000\n")
+        cluster = self.write("cluster.yaml", "hosts:\n  - 127.0.0.1:7000\nthreads: 1\n")
+        typo = self.write("typo.yaml", "hosts:\n  - 127.0.0.1:7000\nthreads: none\n")
         for flags, part in (
+            (["--cluster", cluster], "names workers 0 to 0: say which one this is, --rank"),
+            (["--cluster", cluster, "--rank=1"], "names workers 0 to 0: say which one"),
+            (["--cluster", typo, "--rank=0"], "typo.yaml:3: --threads wants a number"),
             (["--hostfile", path], "--hostfile and --rank go together"),
             (["--rank=0"], "--hostfile and --rank go together"),
             (["--hostfile", path, "--rank=1"], "names 1 workers, ranks 0 to 0"),

@@ -16,11 +16,11 @@
 #define TFRT_TOOLS_COORDINATOR_HOST_QUERY_H_
 
 #include "distributed/client.h"
+#include "tools/common/cluster_file.h"
 #include "tools/common/cluster_key.h"
 #include "tools/common/flags.h"
 #include "tools/common/host_process.h"
 #include "tools/common/tls_files.h"
-#include "tools/coordinator/cluster_file.h"
 #include "tools/coordinator/exit_code.h"
 #include "tools/coordinator/host_list.h"
 #include "tools/coordinator/run_loop.h"

@@ -2,9 +2,11 @@
 #include "tools/worker/worker_options.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "tools/common/cluster_file.h"
 #include "tools/common/flags.h"
 #include "tools/common/host_process.h"
 #include "tools/common/hostfile.h"
@@ -18,7 +20,9 @@ static struct {
   tfrt_worker_options_t options;
   const char* listen;
   const char* hostfile;
-  int64_t rank;  // -1: not given
+  const char* cluster;
+  const char* hosts;  // of the file of --cluster
+  int64_t rank;       // -1: not given
   const char* cluster_key_file;
   tfrt_tls_flags_t tls;
   const char* log_level;
@@ -53,8 +57,10 @@ static const tfrt_flag_t tfrt_worker_flags[] = {
      "or unix:/path; port 0: a free one (default 127.0.0.1:0)", 0, 0},
     {"hostfile", TFRT_FLAG_TEXT, &tfrt_worker_raw.hostfile, "FILE",
      "listen at the address of --rank in it: see tfrt run --hostfile", 0, 0},
-    {"rank", TFRT_FLAG_NUMBER, &tfrt_worker_raw.rank, "N", "which worker of --hostfile, from 0", 0,
-     TFRT_HOSTFILE_MAX_HOSTS - 1},
+    {"cluster", TFRT_FLAG_TEXT, &tfrt_worker_raw.cluster, "FILE",
+     "the same of a YAML file, with other flags: see docs/hosts.md", 0, 0},
+    {"rank", TFRT_FLAG_NUMBER, &tfrt_worker_raw.rank, "N",
+     "which worker of --hostfile or --cluster, from 0", 0, TFRT_HOSTFILE_MAX_HOSTS - 1},
     {"name", TFRT_FLAG_TEXT, &tfrt_worker_raw.options.name, "NAME",
      "what others call this worker (default: host name and port)", 0, 0},
     {"cluster-key-file", TFRT_FLAG_TEXT, &tfrt_worker_raw.cluster_key_file, "FILE",
@@ -106,6 +112,16 @@ static const tfrt_flag_table_t tfrt_worker_flag_table = {
     .flags = tfrt_worker_flags,
     .flag_count = TFRT_ARRAY_SIZE(tfrt_worker_flags)};
 
+static void tfrt_worker_options_initialize(void) {
+  memset(&tfrt_worker_raw, 0, sizeof(tfrt_worker_raw));
+  tfrt_worker_raw.rank = -1;
+  tfrt_worker_raw.log_level = "info";
+  tfrt_worker_raw.log_format = "text";
+  tfrt_worker_raw.options.drain_timeout_ms = TFRT_WORKER_DRAIN_TIMEOUT_MS;
+  tfrt_worker_raw.options.heartbeat_ms = TFRT_HOST_PROCESS_HEARTBEAT_MS;
+  tfrt_worker_raw.options.silence_ms = TFRT_HOST_PROCESS_SILENCE_MS;
+}
+
 static tfrt_status_t tfrt_worker_options_parse_flags(int argument_count, char* const* arguments,
                                                      bool* out_help) {
   tfrt_flag_list_t rest;
@@ -122,10 +138,50 @@ static tfrt_status_t tfrt_worker_options_parse_flags(int argument_count, char* c
                             rest.values[0]);
 }
 
-// Chooses where to listen: --listen, a line of --hostfile, or any free port of this machine.
+// Before the other flags: what the file of --cluster says, but for where its hosts are dialled from
+// and what --listen and --hostfile of the command line exclude.
+static tfrt_status_t tfrt_worker_options_take_file(void) {
+  static tfrt_cluster_file_t file;  // texts point into it
+  static tfrt_flag_t flags[TFRT_ARRAY_SIZE(tfrt_worker_flags) + 1];
+  const char* path = tfrt_worker_raw.cluster;
+  bool has_place = tfrt_worker_raw.listen || tfrt_worker_raw.hostfile;
+  memcpy(flags, tfrt_worker_flags, sizeof(tfrt_worker_flags));
+  flags[TFRT_ARRAY_SIZE(tfrt_worker_flags)] =
+      (tfrt_flag_t){"hosts", TFRT_FLAG_TEXT, &tfrt_worker_raw.hosts, "A:P,B:P", "", 0, 0};
+  const tfrt_flag_table_t table = {.flags = flags, .flag_count = TFRT_ARRAY_SIZE(flags)};
+  tfrt_worker_options_initialize();
+  tfrt_status_t status = tfrt_cluster_file_load(path, &file);
+  if (!status) status = tfrt_cluster_file_apply(&file, &table);
+  if (status) return tfrt_status_take_annotate(status, "--cluster");
+  // The name of a client.
+  tfrt_worker_raw.tls.name = NULL;
+  if (has_place) tfrt_worker_raw.hosts = tfrt_worker_raw.hostfile = NULL;
+  return NULL;
+}
+
+// Listens at entry --rank of the hosts of --cluster.
+static tfrt_status_t tfrt_worker_options_choose_entry(void) {
+  static char address[TFRT_TRANSPORT_ADDRESS_SIZE];
+  const char* entry = tfrt_worker_raw.hosts;
+  long long last = 0;
+  for (const char* comma = entry; (comma = strchr(comma, ',')); ++comma) ++last;
+  if (tfrt_worker_raw.rank < 0 || tfrt_worker_raw.rank > last) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "--cluster %s names workers 0 to %lld: say which one this is, --rank",
+                              tfrt_worker_raw.cluster, last);
+  }
+  for (int64_t i = 0; i < tfrt_worker_raw.rank; ++i) entry = strchr(entry, ',') + 1;
+  snprintf(address, sizeof(address), "%.*s", (int)strcspn(entry, ","), entry);
+  tfrt_worker_raw.listen = address;
+  return NULL;
+}
+
+// Chooses where to listen: --listen, a line of --hostfile or --cluster, or any free port of this
+// machine.
 static tfrt_status_t tfrt_worker_options_choose_listen(void) {
   static tfrt_hostfile_t hostfile;
   const char* path = tfrt_worker_raw.hostfile;
+  if (tfrt_worker_raw.hosts) return tfrt_worker_options_choose_entry();
   if ((path != NULL) != (tfrt_worker_raw.rank >= 0)) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "--hostfile and --rank go together: which worker of which file");
@@ -230,14 +286,15 @@ static tfrt_status_t tfrt_worker_options_check(tfrt_worker_options_t* options) {
 
 tfrt_status_t tfrt_worker_options_parse(int argument_count, char* const* arguments,
                                         tfrt_worker_options_t* out_options, bool* out_help) {
-  memset(&tfrt_worker_raw, 0, sizeof(tfrt_worker_raw));
-  tfrt_worker_raw.rank = -1;
-  tfrt_worker_raw.log_level = "info";
-  tfrt_worker_raw.log_format = "text";
-  tfrt_worker_raw.options.drain_timeout_ms = TFRT_WORKER_DRAIN_TIMEOUT_MS;
-  tfrt_worker_raw.options.heartbeat_ms = TFRT_HOST_PROCESS_HEARTBEAT_MS;
-  tfrt_worker_raw.options.silence_ms = TFRT_HOST_PROCESS_SILENCE_MS;
+  tfrt_worker_options_initialize();
   tfrt_status_t status = tfrt_worker_options_parse_flags(argument_count, arguments, out_help);
+  if (!status && !*out_help && tfrt_worker_raw.cluster) {
+    status = tfrt_worker_options_take_file();
+    // The command line goes before the file.
+    if (!status) {
+      status = tfrt_worker_options_parse_flags(argument_count, arguments, out_help);
+    }
+  }
   *out_options = tfrt_worker_raw.options;
   if (status || *out_help) return status;
   return tfrt_worker_options_check(out_options);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tools/coordinator/cluster_file.h"
+#include "tools/common/cluster_file.h"
 
 #include <cyaml/cyaml.h>
 #include <stdio.h>
@@ -31,6 +31,17 @@ typedef struct tfrt_cluster_file_content_s {
   char* silence_ms;
   char* worker;
   char* shared_libs;
+  char* job_calls;
+  char* job_objects;
+  char* job_requests;
+  char* job_memory;
+  char* data_directory;
+  char* log_level;
+  char* log_format;
+  char* drain_timeout_ms;
+  char* insecure_network;
+  char* detach;
+  char* keep_ms;
 } tfrt_cluster_file_content_t;
 
 static const cyaml_schema_value_t tfrt_cluster_file_text = {
@@ -63,6 +74,17 @@ static const cyaml_schema_field_t tfrt_cluster_file_fields[] = {
     TFRT_CLUSTER_FILE_TEXT("silence-ms", silence_ms),
     TFRT_CLUSTER_FILE_TEXT("worker", worker),
     TFRT_CLUSTER_FILE_TEXT("shared_libs", shared_libs),
+    TFRT_CLUSTER_FILE_TEXT("job-calls", job_calls),
+    TFRT_CLUSTER_FILE_TEXT("job-objects", job_objects),
+    TFRT_CLUSTER_FILE_TEXT("job-requests", job_requests),
+    TFRT_CLUSTER_FILE_TEXT("job-memory", job_memory),
+    TFRT_CLUSTER_FILE_TEXT("data-directory", data_directory),
+    TFRT_CLUSTER_FILE_TEXT("log-level", log_level),
+    TFRT_CLUSTER_FILE_TEXT("log-format", log_format),
+    TFRT_CLUSTER_FILE_TEXT("drain-timeout-ms", drain_timeout_ms),
+    TFRT_CLUSTER_FILE_TEXT("insecure-network", insecure_network),
+    TFRT_CLUSTER_FILE_TEXT("detach", detach),
+    TFRT_CLUSTER_FILE_TEXT("keep-ms", keep_ms),
     CYAML_FIELD_END};
 
 static const cyaml_schema_value_t tfrt_cluster_file_schema = {
@@ -127,10 +149,11 @@ static tfrt_status_t tfrt_cluster_file_load_text(tfrt_cluster_file_t* file) {
   if (error == CYAML_OK && file->content) return NULL;
   if (error == CYAML_OK) snprintf(fault.text, sizeof(fault.text), "it is empty");
   tfrt_cluster_file_correct(file, &fault);
-  return tfrt_status_create(
-      TFRT_STATUS_INVALID_ARGUMENT,
-      "%s:%u: %s; the keys are the flags of tfrt run, with lists for `hosts` and `arg`", file->path,
-      fault.line > 0 ? fault.line : 1, fault.text[0] ? fault.text : cyaml_strerror(error));
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                            "%s:%u: %s; the keys are the flags of tfrt run and tfrt_worker, with "
+                            "lists for `hosts` and `arg`",
+                            file->path, fault.line > 0 ? fault.line : 1,
+                            fault.text[0] ? fault.text : cyaml_strerror(error));
 }
 
 // --- Arguments -----------------------------------------------------------------

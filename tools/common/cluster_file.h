@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A cluster, and how it is talked to, in a YAML file: its keys are the flags of `tfrt run`.
+// A cluster, and how it is talked to, in a YAML file: its keys are the flags of `tfrt run` and of
+// `tfrt_worker`, which is --rank N of the hosts in it.
 //
 //   hosts:                      --hosts 10.0.0.1:7000,10.0.0.2:7000
 //     - 10.0.0.1:7000
@@ -8,7 +9,7 @@
 //   tls-dir: /etc/tfrt          --tls-dir /etc/tfrt
 //   silence-ms: 3000            --silence-ms 3000
 //
-// What stands on the command line goes before what stands in the file. Verbs pass over keys of
+// What stands on the command line goes before what stands in the file. Programs pass over keys of
 // flags that they don't have.
 //
 // Life: loaded; applied, which leaves pointers to its texts in the flags' storage; freed at the
@@ -16,8 +17,8 @@
 //
 // Thread rule: thread-compatible.
 // Failure rule: one line with FILE:LINE, what is wrong there, and the fix; or the file's own error.
-#ifndef TFRT_TOOLS_COORDINATOR_CLUSTER_FILE_H_
-#define TFRT_TOOLS_COORDINATOR_CLUSTER_FILE_H_
+#ifndef TFRT_TOOLS_COMMON_CLUSTER_FILE_H_
+#define TFRT_TOOLS_COMMON_CLUSTER_FILE_H_
 
 #include "host_runtime/base/string_builder.h"
 #include "tools/common/flags.h"
@@ -42,4 +43,4 @@ tfrt_status_t tfrt_cluster_file_apply(const tfrt_cluster_file_t* file,
 // Gives back what |file| has; one that is all zero has nothing. Thread-compatible.
 void tfrt_cluster_file_free(tfrt_cluster_file_t* file);
 
-#endif  // TFRT_TOOLS_COORDINATOR_CLUSTER_FILE_H_
+#endif  // TFRT_TOOLS_COMMON_CLUSTER_FILE_H_
