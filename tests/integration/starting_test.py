@@ -89,7 +89,7 @@ class StartingTest(ClusterTest):
     def test_workers_find_their_entry(self):
         ports = [self.free_port(), self.free_port()]
         lines = ["hosts:"] + ["  - 127.0.0.1:%d" % port for port in ports]
-        lines += ["silence-ms: 4000", "job-calls: 1", "threads: 1", "tls-name: client", "timeout: 60000"]
+        lines += ["silence-ms: 4000", "job-calls: 1", "threads: 1", "timeout: 60000"]
         path = self.write("cluster.yaml", "\n".join(lines) + "\n")
         self.expect_workers_find(ports, "--cluster", path)
 
