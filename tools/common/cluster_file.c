@@ -31,6 +31,7 @@ typedef struct tfrt_cluster_file_content_s {
   char* silence_ms;
   char* worker;
   char* shared_libs;
+  char* check_types;
   char* job_calls;
   char* job_objects;
   char* job_requests;
@@ -74,6 +75,7 @@ static const cyaml_schema_field_t tfrt_cluster_file_fields[] = {
     TFRT_CLUSTER_FILE_TEXT("silence-ms", silence_ms),
     TFRT_CLUSTER_FILE_TEXT("worker", worker),
     TFRT_CLUSTER_FILE_TEXT("shared_libs", shared_libs),
+    TFRT_CLUSTER_FILE_TEXT("check_types", check_types),
     TFRT_CLUSTER_FILE_TEXT("job-calls", job_calls),
     TFRT_CLUSTER_FILE_TEXT("job-objects", job_objects),
     TFRT_CLUSTER_FILE_TEXT("job-requests", job_requests),
