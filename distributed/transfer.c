@@ -48,6 +48,8 @@ static tfrt_status_t tfrt_transfer_begin(tfrt_lane_handler_t* handler,
   tfrt_node_lock_tables(node);
   tfrt_remote_value_t* wanted = tfrt_transfer_find(node, transfer);
   bool is_wanted = wanted != NULL;
+  // One that begins anew, behind a lane that broke, is counted once.
+  if (wanted) wanted->size_here = 0;
   tfrt_status_t status = wanted ? tfrt_job_budget_check_payload(wanted->job, total_size) : NULL;
   if (wanted && !status) wanted->size_here = total_size;
   tfrt_node_unlock(node);
