@@ -79,7 +79,7 @@ class DetachTest(ClusterTest):
 
     def begin(self, n, *flags):
         """Two workers, and the name of a job on them that has been left to run."""
-        workers = self.start_workers(2, "--heartbeat-ms=200", "--silence-ms=2000")
+        workers = self.start_workers(2, "--heartbeat-ms=200", "--silence-ms=5000")
         return workers, self.detach(workers, n, *flags)
 
     def detach(self, workers, n, *flags):
@@ -121,7 +121,7 @@ class DetachTest(ClusterTest):
         self.expect_nothing_left()
 
     def test_who_has_started_or_follows_it_may_be_killed(self):
-        workers = self.start_workers(2, "--heartbeat-ms=200", "--silence-ms=2000")
+        workers = self.start_workers(2, "--heartbeat-ms=200", "--silence-ms=5000")
         program = self.write("spins.mlir", SPINS)
         starter = self.start(program, "--arg=n=%d" % FOR_EVER, hosts(workers), "--detach")
         job = starter.stdout.readline().strip()
@@ -151,7 +151,7 @@ class DetachTest(ClusterTest):
         self.expect_kept(workers, 0)
 
     def test_without_detach_the_job_ends_with_who_has_started_it(self):
-        workers = self.start_workers(2, "--heartbeat-ms=200", "--silence-ms=2000")
+        workers = self.start_workers(2, "--heartbeat-ms=200", "--silence-ms=5000")
         program = self.write("spins.mlir", SPINS)
         starter = self.start(program, "--arg=n=%d" % FOR_EVER, hosts(workers))
         self.assertEqual(starter.stdout.readline(), "int32 = 0\n")
