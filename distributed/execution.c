@@ -5,6 +5,7 @@
 
 #include "distributed/incoming_want.h"
 #include "distributed/reader_pair.h"
+#include "distributed/retried_call.h"
 #include "distributed/tracing.h"
 #include "host_runtime/async/join.h"
 
@@ -42,7 +43,8 @@ void tfrt_execution_note_depth(tfrt_request_context_t* request, uint32_t depth) 
 
 // --- Life --------------------------------------------------------------------
 
-tfrt_async_value_t* tfrt_execution_argument(tfrt_job_t* job, const tfrt_wire_item_t* item) {
+tfrt_async_value_t* tfrt_execution_argument(tfrt_job_t* job, const tfrt_wire_item_t* item,
+                                            uint64_t caller) {
   tfrt_node_t* node = job->node;
   if (item->kind == TFRT_WIRE_ITEM_INLINE) {
     return tfrt_value_item_decode(&item->value, node->options.host->allocator);
@@ -51,7 +53,7 @@ tfrt_async_value_t* tfrt_execution_argument(tfrt_job_t* job, const tfrt_wire_ite
   if (item->reference.owner == node->incarnation) {
     return tfrt_incoming_want_own_value(job, &item->reference);
   }
-  tfrt_remote_value_t* remote = tfrt_remote_value_create(node, job, &item->reference, false);
+  tfrt_remote_value_t* remote = tfrt_remote_value_create_lent(node, job, &item->reference, caller);
   return remote ? &remote->base.base : tfrt_async_value_out_of_memory();
 }
 
@@ -116,7 +118,7 @@ tfrt_status_t tfrt_execution_initialize(tfrt_execution_t* execution,
   execution->argument_count = (uint32_t)item_count;
   execution->result_count = result_count;
   for (uint32_t i = 0; i < item_count; ++i) {
-    execution->arguments[i] = tfrt_execution_argument(job, &items[i]);
+    execution->arguments[i] = tfrt_execution_argument(job, &items[i], execution->caller);
   }
   for (uint32_t i = 0; i < result_count; ++i) execution->results[i].owner = execution;
   if (!tfrt_execution_has_mutable(items, item_count)) return NULL;
@@ -245,6 +247,7 @@ static void tfrt_execution_run_retired(tfrt_task_t* task) {
   tfrt_node_t* node = tfrt_node_retain(execution->node);
   tfrt_node_lock_tables(node);
   execution->retired = true;
+  tfrt_retried_call_close_scope(execution->job, &execution->scope);
   execution->vtable->retired(execution);
   tfrt_execution_release(execution);
   tfrt_node_unlock(node);
@@ -485,6 +488,7 @@ static void tfrt_execution_run_cancel(void* argument) {
 void tfrt_execution_cancel(tfrt_execution_t* execution, tfrt_status_t reason) {
   if (execution->cancelled || execution->finished) return;
   execution->cancelled = tfrt_status_retain(reason);
+  execution->vtable->cancelled(execution);
   tfrt_node_t* node = execution->node;
   if (execution->request) {
     tfrt_execution_retain(execution);

@@ -13,6 +13,7 @@
 //  2. Started: waits for the program, then runs on the host's work queue.
 //  3. known() comes once for each result, and again for one that its owner asks for with
 //     tfrt_execution_observe_again(); retired() comes once; both with the node's lock held.
+//     cancelled() comes at most once, before the others are told why they stop.
 //  4. Finished by the owner. Its last reference calls destroy(), with the lock held.
 //
 // Thread rule: everything here needs the node's lock.
@@ -29,6 +30,7 @@ typedef struct tfrt_execution_s tfrt_execution_t;
 typedef struct tfrt_execution_vtable_s {
   void (*known)(tfrt_execution_t* execution, uint32_t index);
   void (*retired)(tfrt_execution_t* execution);
+  void (*cancelled)(tfrt_execution_t* execution);
   void (*destroy)(tfrt_execution_t* execution);
 } tfrt_execution_vtable_t;
 
@@ -81,8 +83,10 @@ tfrt_status_t tfrt_execution_initialize(tfrt_execution_t* execution,
                                         const tfrt_wire_item_t* items, size_t item_count,
                                         uint32_t result_count) TFRT_MUST_USE;
 
-// A value (+1) for |item| of an Invoke or JobStart.
-tfrt_async_value_t* tfrt_execution_argument(tfrt_job_t* job, const tfrt_wire_item_t* item);
+// A value (+1) for |item| of an Invoke or JobStart, which |caller| sent; 0: nobody who could find
+// another owner of it.
+tfrt_async_value_t* tfrt_execution_argument(tfrt_job_t* job, const tfrt_wire_item_t* item,
+                                            uint64_t caller);
 
 // Begins with what isn't a function of the program: somebody else completes it. Starts the
 // timer of the deadline.

@@ -34,7 +34,11 @@ static void tfrt_incoming_call_destroy(tfrt_execution_t* execution) {
   tfrt_allocator_free(allocator, call, sizeof(*call));
 }
 
+// Its caller says so, and no one else needs to hear it.
+static void tfrt_incoming_call_cancelled(tfrt_execution_t* execution) { (void)execution; }
+
 static const tfrt_execution_vtable_t tfrt_incoming_call_vtable = {
+    .cancelled = tfrt_incoming_call_cancelled,
     .known = tfrt_incoming_call_known,
     .retired = tfrt_incoming_call_retired,
     .destroy = tfrt_incoming_call_destroy,
@@ -133,10 +137,12 @@ static tfrt_incoming_call_t* tfrt_incoming_call_allocate(tfrt_peer_t* peer, tfrt
 
 // What is to be run; NULL for a built-in function.
 static tfrt_status_t tfrt_incoming_call_check(tfrt_peer_t* peer, tfrt_job_t* job,
-                                              const tfrt_wire_invoke_t* invoke,
+                                              const tfrt_wire_invoke_t* invoke, uint64_t request,
                                               tfrt_cached_program_t** out_program) {
   *out_program = NULL;
   if (job->closed) return tfrt_status_retain(job->closed_by);
+  tfrt_status_t cancelled = tfrt_cancelled_requests_find(job, request);
+  if (cancelled) return tfrt_status_retain(cancelled);
   if (peer->node->closed) {
     return tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "host %u takes no more calls", job->rank);
   }
@@ -184,7 +190,7 @@ tfrt_status_t tfrt_incoming_call_on_invoke(tfrt_peer_t* peer, tfrt_job_t* job,
     return NULL;
   }
   tfrt_cached_program_t* program = NULL;
-  tfrt_status_t status = tfrt_incoming_call_check(peer, job, invoke, &program);
+  tfrt_status_t status = tfrt_incoming_call_check(peer, job, invoke, request, &program);
   tfrt_incoming_call_t* call = status ? NULL : tfrt_incoming_call_allocate(peer, job, invoke);
   if (!call) {
     if (!status) status = tfrt_status_out_of_memory();
@@ -244,12 +250,19 @@ void tfrt_incoming_call_on_cancel(tfrt_peer_t* peer, const tfrt_wire_cancel_t* c
   tfrt_status_release(reason);
 }
 
-void tfrt_incoming_call_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job, tfrt_status_t reason) {
+void tfrt_incoming_call_cancel_request(tfrt_peer_t* peer, const tfrt_job_t* job, uint64_t request,
+                                       tfrt_status_t reason) {
   for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->incoming_calls); node;
        node = tfrt_hash_table_next(&peer->incoming_calls, node)) {
-    tfrt_incoming_call_t* call = TFRT_CONTAINER_OF(node, tfrt_incoming_call_t, by_number);
-    if (call->execution.job == job) tfrt_execution_cancel(&call->execution, reason);
+    tfrt_execution_t* execution =
+        &TFRT_CONTAINER_OF(node, tfrt_incoming_call_t, by_number)->execution;
+    bool is_it = execution->job == job && (request == 0 || execution->request_id == request);
+    if (is_it) tfrt_execution_cancel(execution, reason);
   }
+}
+
+void tfrt_incoming_call_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job, tfrt_status_t reason) {
+  tfrt_incoming_call_cancel_request(peer, job, 0, reason);
 }
 
 void tfrt_incoming_call_bury_all(tfrt_peer_t* peer, tfrt_status_t reason) {

@@ -41,6 +41,10 @@ bool tfrt_incoming_call_cancel(tfrt_peer_t* peer, uint64_t number, tfrt_status_t
 // Cancels the calls that |peer| made in |job| because of |reason| (+0).
 void tfrt_incoming_call_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job, tfrt_status_t reason);
 
+// The same for those of |request| alone; 0: of all.
+void tfrt_incoming_call_cancel_request(tfrt_peer_t* peer, const tfrt_job_t* job, uint64_t request,
+                                       tfrt_status_t reason);
+
 // |peer| is dead because of |reason| (+0): its calls are cancelled, and nobody is told.
 void tfrt_incoming_call_bury_all(tfrt_peer_t* peer, tfrt_status_t reason);
 

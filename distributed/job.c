@@ -11,7 +11,9 @@
 #include "distributed/job_attachment.h"
 #include "distributed/outgoing_call.h"
 #include "distributed/outgoing_retain.h"
+#include "distributed/recovery.h"
 #include "distributed/remote_value.h"
+#include "distributed/retried_call.h"
 #include "distributed/router.h"
 #include "distributed/sending.h"
 #include "distributed/server.h"
@@ -57,6 +59,7 @@ static void tfrt_job_free(tfrt_job_t* job) {
   tfrt_status_release(job->client.death);
   tfrt_status_release(job->closed_by);
   tfrt_trace_release(job->trace);
+  tfrt_cancelled_requests_free(job);
   tfrt_mailbox_deinitialize(&job->mailbox);
   tfrt_turn_table_deinitialize(&job->turns);
   tfrt_allocator_free(allocator, job->members, job->member_count * sizeof(*job->members));
@@ -80,6 +83,8 @@ tfrt_status_t tfrt_job_create(tfrt_node_t* node, const tfrt_wire_job_open_t* ope
   tfrt_list_initialize(&job->programs);
   tfrt_list_initialize(&job->starts);
   tfrt_list_initialize(&job->remote_values);
+  tfrt_list_initialize(&job->retried_calls);
+  tfrt_list_initialize(&job->lost_requests);
   memcpy(job->id, open->job_id.data, sizeof(job->id));
   memcpy(job->key, open->key.data, sizeof(job->key));
   job->handle = ++node->next_job_handle;
@@ -155,6 +160,8 @@ void tfrt_job_close(tfrt_job_t* job, tfrt_status_t reason) {
     tfrt_remote_value_cancel_all(peer, job, cancelled);
     tfrt_outgoing_retain_end_all(peer, job);
   }
+  tfrt_retried_call_close_job(job, cancelled);
+  tfrt_recovery_drop(job, 0);
   tfrt_sending_end(job, TFRT_MAILBOX_ANY_SENDER, cancelled);
   tfrt_incoming_want_close_job(node, job, cancelled);
   tfrt_object_table_drop_job(&node->objects, job);
@@ -192,6 +199,12 @@ tfrt_job_t* tfrt_job_find(tfrt_node_t* node, tfrt_string_view_t id) {
   return NULL;
 }
 
+bool tfrt_job_has_left(const tfrt_job_t* job, uint64_t incarnation) {
+  tfrt_peer_t* peer = tfrt_peer_find(job->node, incarnation);
+  const tfrt_peer_job_t* known = peer ? tfrt_peer_find_job(peer, job) : NULL;
+  return known && known->detached_there;
+}
+
 tfrt_status_t tfrt_job_reach(tfrt_job_t* job, uint64_t incarnation, tfrt_peer_t** out_peer) {
   *out_peer = NULL;
   tfrt_job_member_t* member = tfrt_job_find_incarnation(job, incarnation);
@@ -214,8 +227,7 @@ tfrt_status_t tfrt_job_reach(tfrt_job_t* job, uint64_t incarnation, tfrt_peer_t*
     tfrt_peer_adopt_session(peer, session);
     tfrt_session_release(session);
   }
-  tfrt_peer_job_t* known = tfrt_peer_find_job(peer, job);
-  if (known && known->detached_there) {
+  if (tfrt_job_has_left(job, incarnation)) {
     return tfrt_status_create(TFRT_STATUS_CANCELLED, "host %u has closed the job", member->rank);
   }
   if (!peer->address[0]) snprintf(peer->address, sizeof(peer->address), "%s", member->address);

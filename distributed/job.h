@@ -21,6 +21,7 @@
 #ifndef TFRT_DISTRIBUTED_JOB_H_
 #define TFRT_DISTRIBUTED_JOB_H_
 
+#include "distributed/cancelled_requests.h"
 #include "distributed/node_impl.h"
 #include "distributed/program_cache.h"
 #include "host_runtime/executor/call_router.h"
@@ -73,6 +74,9 @@ struct tfrt_job_s {
   uint32_t next_program;              // handle that our next Program frame gives; from 1
   tfrt_list_link_t starts;            // what the client asked for, at the root (server.h)
   tfrt_list_link_t remote_values;     // all that there are (remote_value.h)
+  tfrt_list_link_t retried_calls;     // of this host, that may run again (retried_call.h)
+  tfrt_cancelled_requests_t cancelled_requests;
+  tfrt_list_link_t lost_requests;     // of others, who ask for another owner (recovery.h)
   uint64_t next_request;              // at the root
   tfrt_call_router_t router;          // what requests of this job leave the host by
   tfrt_output_t output;               // what they print to
@@ -131,9 +135,12 @@ tfrt_job_member_t* tfrt_job_find_rank(tfrt_job_t* job, uint32_t rank);
 // The rank of |incarnation| in |job|; TFRT_WIRE_NO_RANK for the client or a stranger.
 uint32_t tfrt_job_rank_of(const tfrt_job_t* job, uint64_t incarnation);
 
+// True if |incarnation| lives, and has closed the job: it has lost the client, say.
+bool tfrt_job_has_left(const tfrt_job_t* job, uint64_t incarnation);
+
 // Sets |*out_peer| (+0) to the live peer |incarnation|, with a session to it, which is dialled
 // if there is none. An incarnation outside the view: NOT_FOUND; a dead one: the reason of its
-// death, which names it.
+// death, which names it; one that has left: CANCELLED.
 tfrt_status_t tfrt_job_reach(tfrt_job_t* job, uint64_t incarnation, tfrt_peer_t** out_peer)
     TFRT_MUST_USE;
 

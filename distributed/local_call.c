@@ -2,6 +2,7 @@
 #include "distributed/local_call.h"
 
 #include "distributed/execution.h"
+#include "distributed/retried_call.h"
 #include "host_runtime/executor/call_scope.h"
 
 typedef struct tfrt_local_call_s tfrt_local_call_t;
@@ -54,6 +55,9 @@ static void tfrt_local_call_release(tfrt_local_call_t* call) {
 // Runs when everything that the call has started is over.
 static void tfrt_local_call_run_retired(tfrt_task_t* task) {
   tfrt_local_call_t* call = TFRT_CONTAINER_OF(task, tfrt_local_call_t, retired);
+  tfrt_node_lock_tables(call->node);
+  tfrt_retried_call_close_scope(call->job, &call->scope);
+  tfrt_node_unlock(call->node);
   if (tfrt_timer_cancel(call->node->options.timers, &call->timer)) tfrt_local_call_release(call);
   if (tfrt_cancellation_unsubscribe(&call->outer->cancellation, &call->subscription)) {
     tfrt_local_call_release(call);

@@ -13,6 +13,7 @@
 #include "distributed/node_impl.h"
 #include "distributed/outgoing_call.h"
 #include "distributed/outgoing_retain.h"
+#include "distributed/recovery.h"
 #include "distributed/remote_value.h"
 #include "distributed/server.h"
 #include "distributed/tracing.h"
@@ -66,6 +67,7 @@ static void tfrt_node_on_draining(tfrt_session_handler_t* handler, tfrt_session_
 static void tfrt_node_fill_heartbeat(tfrt_session_handler_t* handler, tfrt_session_t* session,
                                      tfrt_wire_heartbeat_t* heartbeat) {
   tfrt_node_tick(tfrt_node_of(handler));
+  tfrt_recovery_expire(tfrt_node_of(handler));
   heartbeat->named = tfrt_session_next_call(session) - 1;
 }
 
@@ -142,15 +144,56 @@ static tfrt_status_t tfrt_node_on_job_frame(tfrt_peer_t* peer, tfrt_job_t* job,
   }
 }
 
-// The start that the client of |job| wants to end.
+// The start that the client of |job| wants to end, or the request that the root has ended.
 static void tfrt_node_on_cancel_request(tfrt_peer_t* peer, tfrt_job_t* job,
                                         const tfrt_wire_cancel_request_t* cancel) {
-  if (!job || cancel->start == 0 || peer->incarnation != job->client.incarnation) return;
+  if (!job || job->closed) return;
+  bool is_client = peer->incarnation == job->client.incarnation;
+  bool is_root = peer->incarnation == job->members[0].incarnation;
   tfrt_status_t reason =
       cancel->reason ? tfrt_wire_error_to_status(cancel->reason)
                      : tfrt_status_create(TFRT_STATUS_CANCELLED, "the client cancelled this");
-  tfrt_server_cancel_starts(job, cancel->start, reason);
+  if (is_client && cancel->start != 0) tfrt_server_cancel_starts(job, cancel->start, reason);
+  if (is_root && cancel->request != 0) tfrt_cancelled_requests_add(job, cancel->request, reason);
   tfrt_status_release(reason);
+}
+
+static void tfrt_node_on_end_request(tfrt_peer_t* peer, tfrt_job_t* job,
+                                     const tfrt_wire_end_request_t* end) {
+  if (!job || peer->incarnation != job->members[0].incarnation) return;
+  tfrt_cancelled_requests_remove(job, end->request);
+}
+
+// What concerns values, and not one call of them alone.
+static tfrt_status_t tfrt_node_on_value(tfrt_peer_t* peer, tfrt_job_t* job,
+                                        const tfrt_wire_frame_t* frame,
+                                        const tfrt_wire_body_t* body, int64_t deadline_ns) {
+  switch (body->kind) {
+    case TFRT_WIRE_FRAME_WANT:
+      return tfrt_incoming_want_on_want(peer, job, &body->want);
+    case TFRT_WIRE_FRAME_RESOLVE:
+      if (tfrt_remote_value_on_resolve(peer, &body->resolve)) return NULL;
+      return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a Resolve came without its Want");
+    case TFRT_WIRE_FRAME_UNWANT:
+      tfrt_incoming_want_on_unwant(peer, &body->unwant);
+      return NULL;
+    case TFRT_WIRE_FRAME_LOST:
+      tfrt_recovery_on_lost(peer, job, &body->lost);
+      return NULL;
+    case TFRT_WIRE_FRAME_REPLACE:
+      tfrt_recovery_on_replace(peer, &body->replace);
+      return NULL;
+    case TFRT_WIRE_FRAME_RETAIN:
+      return tfrt_incoming_want_on_retain(peer, job, &body->retain);
+    case TFRT_WIRE_FRAME_RETAINED:
+      tfrt_outgoing_retain_on_retained(peer, &body->retained);
+      return NULL;
+    case TFRT_WIRE_FRAME_RELEASE:
+      tfrt_node_release_ids(peer, job, &body->release);
+      return NULL;
+    default:
+      return tfrt_node_on_job_frame(peer, job, frame, body, deadline_ns);
+  }
 }
 
 static tfrt_status_t tfrt_node_on_body(tfrt_peer_t* peer, tfrt_job_t* job,
@@ -170,25 +213,10 @@ static tfrt_status_t tfrt_node_on_body(tfrt_peer_t* peer, tfrt_job_t* job,
       tfrt_node_on_cancel_request(peer, job, &body->cancel_request);
       return NULL;
     case TFRT_WIRE_FRAME_END_REQUEST:
-      return NULL;
-    case TFRT_WIRE_FRAME_WANT:
-      return tfrt_incoming_want_on_want(peer, job, &body->want);
-    case TFRT_WIRE_FRAME_RESOLVE:
-      if (tfrt_remote_value_on_resolve(peer, &body->resolve)) return NULL;
-      return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a Resolve came without its Want");
-    case TFRT_WIRE_FRAME_UNWANT:
-      tfrt_incoming_want_on_unwant(peer, &body->unwant);
-      return NULL;
-    case TFRT_WIRE_FRAME_RETAIN:
-      return tfrt_incoming_want_on_retain(peer, job, &body->retain);
-    case TFRT_WIRE_FRAME_RETAINED:
-      tfrt_outgoing_retain_on_retained(peer, &body->retained);
-      return NULL;
-    case TFRT_WIRE_FRAME_RELEASE:
-      tfrt_node_release_ids(peer, job, &body->release);
+      tfrt_node_on_end_request(peer, job, &body->end_request);
       return NULL;
     default:
-      return tfrt_node_on_job_frame(peer, job, frame, body, deadline_ns);
+      return tfrt_node_on_value(peer, job, frame, body, deadline_ns);
   }
 }
 
@@ -257,6 +285,7 @@ static tfrt_status_t tfrt_node_create_managers(tfrt_node_t* node) {
                                                 options->timers, &node->lane_handler,
                                                 options->allocator, &node->lanes));
   tfrt_session_options_t session = options->session;
+  session.features |= TFRT_WIRE_FEATURE_RECOVER;
   session.bulk_acceptor = tfrt_lane_manager_acceptor(node->lanes);
   return tfrt_session_manager_create(&session, options->transport, &node->lock, options->timers,
                                      &node->handler, options->allocator, &node->sessions);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/execution.h"
 #include "distributed/outgoing_call_impl.h"
+#include "distributed/retried_call.h"
 #include "distributed/tracing.h"
 #include "distributed/wire/text.h"
 
@@ -116,6 +117,15 @@ void tfrt_outgoing_call_fail_results(tfrt_outgoing_call_t* call, tfrt_status_t s
   }
 }
 
+// The same for what can't come from another run.
+static void tfrt_outgoing_call_lose_results(tfrt_outgoing_call_t* call, tfrt_status_t status) {
+  for (uint32_t i = 0; i < call->result_count; ++i) {
+    tfrt_remote_value_t* result = call->results[i];
+    // The funeral comes to the others by the lists that they are in.
+    if (result && !result->retried) tfrt_remote_value_fail(result, status);
+  }
+}
+
 // --- Start -------------------------------------------------------------------
 
 // A result that may still be written when it is available is fetched behind the call's chains.
@@ -135,6 +145,26 @@ static tfrt_status_t tfrt_outgoing_call_order_results(tfrt_outgoing_call_t* call
   return NULL;
 }
 
+// A remote value (+1) for result |index|, which is called |reference|: a new one, or the one that a
+// run before this has lost.
+static tfrt_remote_value_t* tfrt_outgoing_call_create_result(
+    tfrt_outgoing_call_t* call, const tfrt_outgoing_call_request_t* request, uint32_t index,
+    const tfrt_wire_reference_t* reference) {
+  tfrt_remote_value_t* lost =
+      request->retried ? tfrt_retried_call_take_lost(request->retried, index) : NULL;
+  if (lost) {
+    tfrt_retried_call_adopt(request->retried, index, lost);
+    lost->result_is_due = true;
+    tfrt_remote_value_move(lost, reference, true);
+    return lost;
+  }
+  tfrt_remote_value_t* result = tfrt_remote_value_create(call->node, call->job, reference, true);
+  if (!result) return NULL;
+  tfrt_remote_value_set_site(result, call->name, &call->site);
+  if (request->retried) tfrt_retried_call_adopt(request->retried, index, result);
+  return result;
+}
+
 static tfrt_status_t tfrt_outgoing_call_create_results(
     tfrt_outgoing_call_t* call, const tfrt_outgoing_call_request_t* request) {
   for (uint32_t i = 0; i < call->result_count; ++i) {
@@ -144,11 +174,10 @@ static tfrt_status_t tfrt_outgoing_call_create_results(
         .owner_rank = tfrt_job_rank_of(call->job, request->callee),
         .namer_rank = call->job->rank,
         .is_chain = tfrt_outgoing_arguments_is_chain(request->result_types, i),
-        .is_mutable = tfrt_outgoing_arguments_is_mutable(request->result_types, i)};
-    tfrt_remote_value_t* result = tfrt_remote_value_create(call->node, call->job, &reference, true);
-    if (!result) return tfrt_status_out_of_memory();
-    tfrt_remote_value_set_site(result, call->name, &call->site);
-    call->results[i] = result;
+        .is_mutable = tfrt_outgoing_arguments_is_mutable(request->result_types, i),
+        .is_recoverable = request->retried != NULL};
+    call->results[i] = tfrt_outgoing_call_create_result(call, request, i, &reference);
+    if (!call->results[i]) return tfrt_status_out_of_memory();
   }
   return NULL;
 }
@@ -337,7 +366,7 @@ void tfrt_outgoing_call_bury_all(tfrt_peer_t* peer, tfrt_status_t reason) {
     tfrt_outgoing_call_t* call = TFRT_CONTAINER_OF(node, tfrt_outgoing_call_t, by_number);
     tfrt_status_t status =
         tfrt_peer_lost_error(peer, call->job, &call->site, "while it ran @%s", call->name);
-    tfrt_outgoing_call_fail_results(call, status);
+    tfrt_outgoing_call_lose_results(call, status);
     tfrt_status_release(status);
     tfrt_outgoing_call_end(call);
   }

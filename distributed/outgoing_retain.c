@@ -44,14 +44,41 @@ tfrt_async_value_t* tfrt_outgoing_retain_send(tfrt_remote_value_t* value) {
   if (!value->registered) return NULL;
   value->retained_as = value->is_told ? value->told : value->location;
   tfrt_async_value_retain(&value->base.base);
-  tfrt_outgoing_retain_ask(value);
+  if (value->lost && value->peer) {
+    tfrt_list_push_back(&value->peer->retaining, &value->retaining);
+  } else {
+    tfrt_outgoing_retain_ask(value);
+  }
   return &value->registered->base;
+}
+
+void tfrt_outgoing_retain_postpone(tfrt_remote_value_t* value) {
+  if (!tfrt_list_is_linked(&value->retaining)) return;
+  tfrt_list_remove(&value->retaining);
+  tfrt_list_push_back(&value->peer->retaining, &value->retaining);
+}
+
+void tfrt_outgoing_retain_again(tfrt_remote_value_t* value) {
+  if (!tfrt_list_is_linked(&value->retaining)) return;
+  tfrt_list_remove(&value->retaining);
+  value->retained_as = value->location;
+  if (value->held) {
+    tfrt_outgoing_retain_end(value);
+  } else {
+    tfrt_outgoing_retain_ask(value);
+  }
+}
+
+void tfrt_outgoing_retain_give_up(tfrt_remote_value_t* value) {
+  if (tfrt_list_is_linked(&value->retaining)) tfrt_outgoing_retain_end(value);
 }
 
 // |value| is held under the name that was asked for: who lent it may go.
 static void tfrt_outgoing_retain_note_held(tfrt_remote_value_t* value) {
   value->name = value->retained_as;
   value->held = true;
+  // The loan is over for us: who lent it need not know it any more.
+  value->lender = 0;
   tfrt_list_remove(&value->named);
   tfrt_outgoing_retain_end(value);
 }

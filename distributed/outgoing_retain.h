@@ -26,6 +26,16 @@
 // as long as |value|) that is available when it does, or never will; NULL if memory is out.
 tfrt_async_value_t* tfrt_outgoing_retain_send(tfrt_remote_value_t* value);
 
+// What |value| was to be held as is lost, and |value->peer| asked for another: the wait goes on
+// until that is known.
+void tfrt_outgoing_retain_postpone(tfrt_remote_value_t* value);
+
+// |value| was lost and is at |value->location| now: what was put off goes on there.
+void tfrt_outgoing_retain_again(tfrt_remote_value_t* value);
+
+// |value| was lost, and stays so: nothing is waited for.
+void tfrt_outgoing_retain_give_up(tfrt_remote_value_t* value);
+
 // A Retained came from |peer|.
 void tfrt_outgoing_retain_on_retained(tfrt_peer_t* peer, const tfrt_wire_retained_t* retained);
 

@@ -10,6 +10,7 @@
 #include "distributed/outgoing_call.h"
 #include "distributed/outgoing_retain.h"
 #include "distributed/outgoing_want.h"
+#include "distributed/recovery.h"
 #include "distributed/remote_value.h"
 #include "host_runtime/base/log.h"
 
@@ -302,6 +303,7 @@ void tfrt_peer_bury(tfrt_peer_t* peer, tfrt_status_t reason) {
   tfrt_remote_value_bury_all(peer);
   tfrt_outgoing_retain_end_all(peer, NULL);
   tfrt_incoming_want_bury_all(peer, reason);
+  tfrt_recovery_bury(peer);
   tfrt_job_bury_all(peer, reason);
   tfrt_peer_free_jobs(peer);
   tfrt_session_set_user_data(session, NULL);

@@ -5,7 +5,10 @@
 
 #include "distributed/incoming_want.h"
 #include "distributed/job.h"
+#include "distributed/outgoing_retain.h"
 #include "distributed/outgoing_want.h"
+#include "distributed/recovery.h"
+#include "distributed/retried_call.h"
 
 static tfrt_remote_value_t* tfrt_remote_value_of_indirect(tfrt_indirect_value_t* value) {
   return TFRT_CONTAINER_OF(value, tfrt_remote_value_t, base);
@@ -23,6 +26,7 @@ static void tfrt_remote_value_free_chains(tfrt_remote_value_t* value) {
                       value->chain_count * sizeof(*value->chains));
   value->chains = NULL;
   value->chain_count = 0;
+  value->chain_next = 0;
 }
 
 // Runs when the chain is settled that |value| has waited for.
@@ -57,19 +61,23 @@ static bool tfrt_remote_value_is_in_order(tfrt_remote_value_t* value) {
 void tfrt_remote_value_order(tfrt_remote_value_t* value, tfrt_async_value_t* const* chains,
                              uint32_t chain_count) {
   if (chain_count == 0 || value->resolved) return;
-  value->chains =
-      tfrt_allocator_allocate(value->node->options.allocator, chain_count * sizeof(*value->chains));
-  if (!value->chains) {
+  size_t size = sizeof(*value->chains);
+  tfrt_async_value_t** grown = tfrt_allocator_reallocate(value->node->options.allocator,
+                                                         value->chains, value->chain_count * size,
+                                                         (value->chain_count + chain_count) * size);
+  if (!grown) {
     tfrt_remote_value_fail(value, tfrt_status_out_of_memory());
     return;
   }
-  value->chain_count = chain_count;
-  for (uint32_t i = 0; i < chain_count; ++i) value->chains[i] = tfrt_async_value_retain(chains[i]);
+  value->chains = grown;
+  for (uint32_t i = 0; i < chain_count; ++i) {
+    value->chains[value->chain_count++] = tfrt_async_value_retain(chains[i]);
+  }
 }
 
 // Asks the owner for |value| at |level|, unless a question is open or the answer known.
 static void tfrt_remote_value_ask(tfrt_remote_value_t* value, tfrt_wire_want_level_t level) {
-  if (value->resolved || value->want != 0 || !value->peer) return;
+  if (value->resolved || value->lost || value->want != 0 || !value->peer) return;
   if (level == TFRT_WIRE_WANT_AVAILABLE && value->available_there) return;
   if (level == TFRT_WIRE_WANT_VALUE && !tfrt_remote_value_is_in_order(value)) return;
   tfrt_outgoing_want_send(value, level);
@@ -78,8 +86,7 @@ static void tfrt_remote_value_ask(tfrt_remote_value_t* value, tfrt_wire_want_lev
 // Asks what is wanted here and not known yet. A result of our own call comes without being
 // asked for; only what is there but didn't come, or is elsewhere, must be fetched.
 static void tfrt_remote_value_ask_again(tfrt_remote_value_t* value) {
-  bool is_own_result = value->held && !value->registered;
-  if (is_own_result && !value->available_there && value->forwards == 0) return;
+  if (value->result_is_due && !value->available_there && value->forwards == 0) return;
   if (value->demanded) {
     tfrt_remote_value_ask(value, TFRT_WIRE_WANT_VALUE);
   } else if (value->settled) {
@@ -175,7 +182,7 @@ static void tfrt_remote_value_locate(tfrt_remote_value_t* value,
   value->available_there = false;
   tfrt_status_t status = tfrt_job_reach(value->job, location->owner, &value->peer);
   if (status) {
-    tfrt_remote_value_fail(value, status);
+    tfrt_remote_value_lose(value, status);
     tfrt_status_release(status);
     return;
   }
@@ -197,26 +204,38 @@ static void tfrt_remote_value_end_alias(tfrt_remote_value_t* value) {
   if (exported) tfrt_object_table_end_loan(objects, exported);
 }
 
-static void tfrt_remote_value_release_hold(tfrt_remote_value_t* value) {
-  tfrt_peer_t* owner = tfrt_peer_find(value->node, value->name.owner);
-  if (!value->held || !owner || value->job->ended) return;
-  tfrt_wire_object_range_t range = {.namer = value->name.id.namer,
-                                    .first_number = value->name.id.number,
+// Gives back the hold of |value| on what was called |name|.
+static void tfrt_remote_value_release_hold(tfrt_remote_value_t* value,
+                                           const tfrt_wire_reference_t* name) {
+  tfrt_peer_t* owner = tfrt_peer_find(value->node, name->owner);
+  if (!owner || value->job->ended) return;
+  tfrt_wire_object_range_t range = {.namer = name->id.namer,
+                                    .first_number = name->id.number,
                                     .number_count = 1,
-                                    .first_index = value->name.id.index,
+                                    .first_index = name->id.index,
                                     .index_count = 1};
   tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_RELEASE,
                            .release = {.ranges = &range, .range_count = 1}};
   tfrt_peer_frame_t frame = {.job = value->job};
-  if (value->name.id.namer == value->node->incarnation) frame.after_call = value->name.id.number;
+  if (name->id.namer == value->node->incarnation) frame.after_call = name->id.number;
   tfrt_peer_send(owner, &frame, &body);
+}
+
+static void tfrt_remote_value_release_all_holds(tfrt_remote_value_t* value) {
+  if (value->held) tfrt_remote_value_release_hold(value, &value->name);
+  for (tfrt_remote_value_past_t* past; (past = value->past);) {
+    if (past->held) tfrt_remote_value_release_hold(value, &past->name);
+    value->past = past->next;
+    tfrt_allocator_free(value->node->options.allocator, past, sizeof(*past));
+  }
 }
 
 static void tfrt_remote_value_destroy(tfrt_indirect_value_t* indirect) {
   tfrt_remote_value_t* value = tfrt_remote_value_of_indirect(indirect);
   tfrt_node_t* node = value->node;
   tfrt_node_lock_tables(node);
-  tfrt_remote_value_release_hold(value);
+  if (value->retried) tfrt_retried_call_forget(value);
+  tfrt_remote_value_release_all_holds(value);
   tfrt_remote_value_unlink_peers(value);
   tfrt_remote_value_free_chains(value);
   tfrt_action_queue_release(&node->actions, value->settled);
@@ -238,8 +257,9 @@ static const tfrt_resolver_vtable_t tfrt_remote_value_resolver = {
     .settlement = tfrt_remote_value_settlement,
 };
 
-tfrt_remote_value_t* tfrt_remote_value_create(tfrt_node_t* node, tfrt_job_t* job,
-                                              const tfrt_wire_reference_t* reference, bool held) {
+static tfrt_remote_value_t* tfrt_remote_value_create_from(tfrt_node_t* node, tfrt_job_t* job,
+                                                          const tfrt_wire_reference_t* reference,
+                                                          bool held, uint64_t lender) {
   tfrt_remote_value_t* value =
       tfrt_allocator_allocate_zeroed(node->options.allocator, sizeof(*value));
   if (!value) return NULL;
@@ -248,6 +268,8 @@ tfrt_remote_value_t* tfrt_remote_value_create(tfrt_node_t* node, tfrt_job_t* job
   value->job = tfrt_job_retain(job);
   value->name = *reference;
   value->held = held;
+  value->given = *reference;
+  value->lender = lender;
   value->since_ns = node->objects.tick_ns;
   tfrt_list_push_back(&job->remote_values, &value->in_job);
   tfrt_list_initialize(&value->located);
@@ -258,9 +280,21 @@ tfrt_remote_value_t* tfrt_remote_value_create(tfrt_node_t* node, tfrt_job_t* job
   return value;
 }
 
+tfrt_remote_value_t* tfrt_remote_value_create(tfrt_node_t* node, tfrt_job_t* job,
+                                              const tfrt_wire_reference_t* reference, bool held) {
+  return tfrt_remote_value_create_from(node, job, reference, held, 0);
+}
+
+tfrt_remote_value_t* tfrt_remote_value_create_lent(tfrt_node_t* node, tfrt_job_t* job,
+                                                   const tfrt_wire_reference_t* reference,
+                                                   uint64_t lender) {
+  return tfrt_remote_value_create_from(node, job, reference, false, lender);
+}
+
 void tfrt_remote_value_set_site(tfrt_remote_value_t* value, const char* function,
                                 const tfrt_status_origin_t* site) {
   value->function = function;
+  value->result_is_due = true;
   value->site.rank = TFRT_STATUS_NO_RANK;
   if (site) value->site = *site;
 }
@@ -306,8 +340,12 @@ tfrt_remote_value_t* tfrt_remote_value_of(tfrt_node_t* node, tfrt_async_value_t*
 // resolution and that of |settled|, which comes after it.
 static void tfrt_remote_value_finish(tfrt_remote_value_t* value) {
   value->resolved = true;
+  if (value->lost) tfrt_outgoing_retain_give_up(value);
+  value->lost = false;
   if (value->want != 0) tfrt_outgoing_want_end(value);
   tfrt_remote_value_unlink_peers(value);
+  if (value->retried) tfrt_retried_call_forget(value);
+  tfrt_recovery_answer_waiting(value);
 }
 
 void tfrt_remote_value_fail(tfrt_remote_value_t* value, tfrt_status_t status) {
@@ -373,6 +411,10 @@ static void tfrt_remote_value_follow(tfrt_remote_value_t* value,
     return;
   }
   if (reference->owner != value->node->incarnation) {
+    if (reference->is_recoverable && value->peer) {
+      value->lender = value->peer->incarnation;
+      value->given = *reference;
+    }
     tfrt_remote_value_locate(value, reference);
     return;
   }
@@ -441,33 +483,99 @@ void tfrt_remote_value_on_starved(tfrt_peer_t* peer, uint64_t want) {
   tfrt_status_release(status);
 }
 
+void tfrt_remote_value_lose(tfrt_remote_value_t* value, tfrt_status_t status) {
+  if (value->resolved) return;
+  // Who was asked for another owner is lost, too.
+  if (value->lost) value->lender = 0;
+  if (value->want != 0) tfrt_outgoing_want_end(value);
+  tfrt_remote_value_unlink_peers(value);
+  value->lost = true;
+  value->available_there = false;
+  value->size_there = 0;
+  value->forwards = 0;
+  if (tfrt_recovery_ask(value)) {
+    tfrt_outgoing_retain_postpone(value);
+    return;
+  }
+  if (value->retried && tfrt_retried_call_lose(value, status)) return;
+  tfrt_remote_value_fail(value, status);
+}
+
+// Remembers the name that |value| has.
+static void tfrt_remote_value_add_past(tfrt_remote_value_t* value) {
+  tfrt_remote_value_past_t* past =
+      tfrt_allocator_allocate(value->node->options.allocator, sizeof(*past));
+  // Without memory for that, who knows it by this name is told that it is lost.
+  if (!past) return;
+  *past = (tfrt_remote_value_past_t){.next = value->past, .name = value->name, .held = value->held};
+  value->past = past;
+}
+
+void tfrt_remote_value_move(tfrt_remote_value_t* value, const tfrt_wire_reference_t* reference,
+                            bool held) {
+  tfrt_remote_value_add_past(value);
+  tfrt_remote_value_unlink_peers(value);
+  value->lost = false;
+  value->name = *reference;
+  value->given = *reference;
+  value->held = held;
+  if (value->is_told) value->told = *reference;
+  if (reference->owner == value->node->incarnation) {
+    tfrt_async_value_t* own = tfrt_incoming_want_own_value(value->job, reference);
+    tfrt_remote_value_forward(value, own);
+    tfrt_action_queue_release(&value->node->actions, own);
+    return;
+  }
+  tfrt_remote_value_locate(value, reference);
+  if (value->lost || value->resolved) return;
+  tfrt_outgoing_retain_again(value);
+  tfrt_recovery_answer_waiting(value);
+  tfrt_remote_value_ask_again(value);
+}
+
+static bool tfrt_remote_value_same(const tfrt_wire_reference_t* a, const tfrt_wire_reference_t* b) {
+  return a->owner == b->owner && tfrt_wire_object_id_equal(a->id, b->id);
+}
+
+bool tfrt_remote_value_is_known_as(const tfrt_remote_value_t* value,
+                                   const tfrt_wire_reference_t* reference) {
+  if (tfrt_remote_value_same(&value->name, reference)) return true;
+  if (tfrt_remote_value_same(&value->location, reference)) return true;
+  for (const tfrt_remote_value_past_t* past = value->past; past; past = past->next) {
+    if (tfrt_remote_value_same(&past->name, reference)) return true;
+  }
+  return value->is_told && tfrt_remote_value_same(&value->told, reference);
+}
+
 // The error of |value| now that |peer| is dead.
 static tfrt_status_t tfrt_remote_value_lost_error(const tfrt_remote_value_t* value,
                                                   const tfrt_peer_t* peer) {
   if (!value->function) {
     return tfrt_peer_lost_error(peer, value->job, NULL, "while a value of it was needed");
   }
-  return tfrt_peer_lost_error(peer, value->job, &value->site, "which had a result of %s%s",
+  bool ran = value->result_is_due && !value->available_there && value->forwards == 0;
+  return tfrt_peer_lost_error(peer, value->job, &value->site, "%s %s%s",
+                              ran ? "while it ran" : "which had a result of",
                               value->function[0] ? "@" : "a function", value->function);
 }
 
-// Fails all values that |links| leads to. A value whose last reference is gone already has
+// Loses all values that |head| leads to. A value whose last reference is gone already has
 // only its storage left, and takes itself out.
-static void tfrt_remote_value_fail_list(tfrt_peer_t* peer, tfrt_list_link_t* head, size_t offset) {
+static void tfrt_remote_value_lose_list(tfrt_peer_t* peer, tfrt_list_link_t* head, size_t offset) {
   while (!tfrt_list_is_empty(head)) {
     tfrt_list_link_t* link = tfrt_list_pop_front(head);
     tfrt_remote_value_t* value = (tfrt_remote_value_t*)((char*)link - offset);
     if (!tfrt_async_value_try_retain(&value->base.base)) continue;
     tfrt_status_t status = tfrt_remote_value_lost_error(value, peer);
-    tfrt_remote_value_fail(value, status);
+    tfrt_remote_value_lose(value, status);
     tfrt_status_release(status);
     tfrt_remote_value_release(value);
   }
 }
 
 void tfrt_remote_value_bury_all(tfrt_peer_t* peer) {
-  tfrt_remote_value_fail_list(peer, &peer->located, offsetof(tfrt_remote_value_t, located));
-  tfrt_remote_value_fail_list(peer, &peer->named, offsetof(tfrt_remote_value_t, named));
+  tfrt_remote_value_lose_list(peer, &peer->located, offsetof(tfrt_remote_value_t, located));
+  tfrt_remote_value_lose_list(peer, &peer->named, offsetof(tfrt_remote_value_t, named));
 }
 
 void tfrt_remote_value_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job, tfrt_status_t reason) {

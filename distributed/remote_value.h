@@ -21,18 +21,30 @@
 //     is asked. The want keeps the value alive until it is answered; if the answer is that the
 //     payload comes on a lane, until that is here.
 //  3. Resolved once: forwarded to a local value, or an error.
-//  4. Retained (outgoing_retain.h) if it is still used when the call is over in which it was
+//  4. *Lost* when the host dies that has it, or its name. Then it is an error, unless there is
+//     another way to it (recovery.h: who lent it may know one; retried_call.h: the call runs
+//     again): then it waits, and goes on under another name. What had been known of it is not.
+//  5. Retained (outgoing_retain.h) if it is still used when the call is over in which it was
 //     lent: then it is held, too.
-//  5. Destroyed with its last local reference; a hold is released then.
+//  6. Destroyed with its last local reference; a hold is released then.
 //
 // Thread rule: the hooks are called from any thread, with no lock held; everything else
 // needs the node's lock.
-// Failure rule: a dead owner makes it an error that names the host.
+// Failure rule: a dead owner makes it an error that names the host, but for 4.
 #ifndef TFRT_DISTRIBUTED_REMOTE_VALUE_H_
 #define TFRT_DISTRIBUTED_REMOTE_VALUE_H_
 
 #include "distributed/node_impl.h"
 #include "distributed/wire/bulk.h"
+
+typedef struct tfrt_retried_call_s tfrt_retried_call_t;
+
+// A name that a remote value had before it was lost. Others may still know it by that.
+typedef struct tfrt_remote_value_past_s {
+  struct tfrt_remote_value_past_s* next;
+  tfrt_wire_reference_t name;
+  bool held;  // a Release is due at the end
+} tfrt_remote_value_past_t;
 
 typedef struct tfrt_remote_value_s {
   tfrt_indirect_value_t base;  // first: a remote value is an indirect value
@@ -75,8 +87,15 @@ typedef struct tfrt_remote_value_s {
   tfrt_wire_reference_t retained_as;  // while it is: the name that is asked for
   tfrt_indirect_value_t* registered;  // +1; a chain that comes when that is answered, or NULL
   uint32_t retain_forwards;
-  int64_t since_ns;      // when it was made, by the node's tick
-  uint32_t forwards;     // how often we were sent on
+  tfrt_retried_call_t* retried;    // +0; whose result it is, if that may run again; else NULL
+  uint32_t retried_index;          // which one
+  uint64_t lender;                 // who may know another owner, an incarnation; 0: nobody
+  tfrt_wire_reference_t given;     // as the lender knows it
+  tfrt_remote_value_past_t* past;  // newest first
+  int64_t since_ns;                // when it was made, by the node's tick
+  uint32_t forwards;               // how often we were sent on
+  bool lost;             // it waits for another owner; |peer|, if not NULL, was asked for one
+  bool result_is_due;    // of a call of ours, which tells unasked what it is
   bool held;             // a Release is due at the end
   bool available_there;  // the owner has it; its payload isn't here
   bool demanded;         // somebody here needs the payload
@@ -87,6 +106,11 @@ typedef struct tfrt_remote_value_s {
 // when memory is out.
 tfrt_remote_value_t* tfrt_remote_value_create(tfrt_node_t* node, tfrt_job_t* job,
                                               const tfrt_wire_reference_t* reference, bool held);
+
+// The same for what |lender|, an incarnation, has lent to us.
+tfrt_remote_value_t* tfrt_remote_value_create_lent(tfrt_node_t* node, tfrt_job_t* job,
+                                                   const tfrt_wire_reference_t* reference,
+                                                   uint64_t lender);
 
 // The remote value (+1) that |value| is, or stands for, if it is not resolved; else NULL.
 tfrt_remote_value_t* tfrt_remote_value_of(tfrt_node_t* node, tfrt_async_value_t* value);
@@ -112,13 +136,25 @@ void tfrt_remote_value_on_item(tfrt_remote_value_t* value, const tfrt_wire_item_
 
 // Says that the payload of |value|, which nobody has asked for yet, may still be written until
 // all of |chains| (+0, unresolved ones) have come: it is asked for only then, so that the copy
-// is what the program means.
+// is what the program means. Beside what was said before.
 void tfrt_remote_value_order(tfrt_remote_value_t* value, tfrt_async_value_t* const* chains,
                              uint32_t chain_count);
 
 // Makes |value| the error |status| (+0). The owner, if it was asked, is told that its answer is
 // not needed any more.
 void tfrt_remote_value_fail(tfrt_remote_value_t* value, tfrt_status_t status);
+
+// The host is dead that has |value|, or its name; |status| (+0) says so. See above.
+void tfrt_remote_value_lose(tfrt_remote_value_t* value, tfrt_status_t status);
+
+// |value|, which was lost, is |reference| from now on: ours to release if |held|. What is wanted of
+// it is asked there.
+void tfrt_remote_value_move(tfrt_remote_value_t* value, const tfrt_wire_reference_t* reference,
+                            bool held);
+
+// True if |value| is, or was, |reference| for others.
+bool tfrt_remote_value_is_known_as(const tfrt_remote_value_t* value,
+                                   const tfrt_wire_reference_t* reference);
 
 // Makes |value| stand for |target| (+0).
 void tfrt_remote_value_forward(tfrt_remote_value_t* value, tfrt_async_value_t* target);

@@ -3,6 +3,7 @@
 
 #include "distributed/local_call.h"
 #include "distributed/outgoing_call.h"
+#include "distributed/retried_call.h"
 #include "distributed/sending.h"
 #include "host_runtime/async/builtin_types.h"
 
@@ -18,11 +19,22 @@ static void tfrt_router_fail(const tfrt_routed_call_t* call, tfrt_status_t statu
 // A message that the receiver waits for travels unasked up to this size.
 #define TFRT_ROUTER_OWED_INLINE (32u << 10)
 
-// Sets the callee and the program of |request|. Takes the lock.
-static tfrt_status_t tfrt_router_find(tfrt_job_t* job, const tfrt_routed_call_t* call,
-                                      tfrt_outgoing_call_request_t* request) {
+// The rank where |call| runs: where it is to run, unless that host is lost already and the call may
+// be tried again. Takes the lock.
+static uint32_t tfrt_router_choose(tfrt_job_t* job, const tfrt_routed_call_t* call) {
+  uint32_t rank = call->options->has_host ? call->options->host : job->rank;
+  if (rank == job->rank || call->options->retries == 0) return rank;
   tfrt_node_lock_tables(job->node);
-  tfrt_job_member_t* member = tfrt_job_find_rank(job, call->options->host);
+  if (tfrt_job_find_rank(job, rank)) rank = tfrt_retried_call_find_host(job, rank);
+  tfrt_node_unlock(job->node);
+  return rank;
+}
+
+// Sets the callee, of |rank|, and the program of |request|. Takes the lock.
+static tfrt_status_t tfrt_router_find(tfrt_job_t* job, const tfrt_routed_call_t* call,
+                                      uint32_t rank, tfrt_outgoing_call_request_t* request) {
+  tfrt_node_lock_tables(job->node);
+  tfrt_job_member_t* member = tfrt_job_find_rank(job, rank);
   if (member) request->callee = member->incarnation;
   request->program = tfrt_program_cache_find_program(job->node, call->function->program);
   if (request->program) tfrt_cached_program_retain(request->program);
@@ -30,8 +42,8 @@ static tfrt_status_t tfrt_router_find(tfrt_job_t* job, const tfrt_routed_call_t*
   tfrt_node_unlock(job->node);
   if (!member) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                              "the call asks for host %u, the job has %u hosts",
-                              call->options->host, member_count);
+                              "the call asks for host %u, the job has %u hosts", rank,
+                              member_count);
   }
   if (request->program) return NULL;
   return tfrt_status_create(TFRT_STATUS_INTERNAL, "@%s is of a program that was never announced",
@@ -63,7 +75,8 @@ static void tfrt_router_call_here(tfrt_job_t* job, const tfrt_routed_call_t* cal
 
 static void tfrt_router_call(tfrt_call_router_t* router, const tfrt_routed_call_t* call) {
   tfrt_job_t* job = TFRT_CONTAINER_OF(router, tfrt_job_t, router);
-  if (!call->options->has_host || call->options->host == job->rank) {
+  uint32_t rank = tfrt_router_choose(job, call);
+  if (rank == job->rank) {
     tfrt_router_call_here(job, call);
     return;
   }
@@ -80,13 +93,17 @@ static void tfrt_router_call(tfrt_call_router_t* router, const tfrt_routed_call_
                                           .result_count = call->function->result_count,
                                           .argument_types = call->function->argument_types,
                                           .result_types = call->function->result_types};
-  tfrt_status_t status = tfrt_router_find(job, call, &request);
+  tfrt_status_t status = tfrt_router_find(job, call, rank, &request);
   if (status) {
     tfrt_router_fail(call, status);
     return;
   }
   request.has_own_deadline = tfrt_router_find_deadline(job, call, &request.deadline_ns);
-  tfrt_outgoing_call_start(job->node, &request);
+  if (call->options->pure && call->options->retries > 0) {
+    tfrt_retried_call_start(job, call, &request);
+  } else {
+    tfrt_outgoing_call_start(job->node, &request);
+  }
   tfrt_node_lock_tables(job->node);
   tfrt_cached_program_release(request.program);
   tfrt_node_unlock(job->node);

@@ -91,6 +91,10 @@ static void tfrt_server_end_if_complete(tfrt_server_start_t* start) {
   start->ended = true;
   tfrt_job_t* job = tfrt_job_retain(execution->job);
   if (job->detached) tfrt_detached_job_end(job->detached, execution);
+  // Every call below it is over, so nothing of it is on its way between hosts that live.
+  if (execution->cancelled) {
+    tfrt_cancelled_requests_tell_end(execution->job, execution->request_id);
+  }
   tfrt_peer_t* client = tfrt_peer_find(execution->node, execution->job->client.incarnation);
   if (client && client->session) tfrt_server_send_end(start, client);
   tfrt_list_remove(&start->link);
@@ -109,6 +113,10 @@ static void tfrt_server_start_retired(tfrt_execution_t* execution) {
   tfrt_server_end_if_complete(tfrt_server_start_cast(execution));
 }
 
+static void tfrt_server_start_cancelled(tfrt_execution_t* execution) {
+  tfrt_cancelled_requests_tell(execution->job, execution->request_id, execution->cancelled);
+}
+
 static void tfrt_server_start_destroy(tfrt_execution_t* execution) {
   tfrt_server_start_t* start = tfrt_server_start_cast(execution);
   tfrt_allocator_free(execution->node->options.allocator, start, sizeof(*start));
@@ -117,6 +125,7 @@ static void tfrt_server_start_destroy(tfrt_execution_t* execution) {
 static const tfrt_execution_vtable_t tfrt_server_start_vtable = {
     .known = tfrt_server_start_known,
     .retired = tfrt_server_start_retired,
+    .cancelled = tfrt_server_start_cancelled,
     .destroy = tfrt_server_start_destroy,
 };
 

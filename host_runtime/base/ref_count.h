@@ -40,6 +40,19 @@ static inline bool tfrt_ref_count_decrement(tfrt_ref_count_t* ref_count) {
          atomic_fetch_sub_explicit(&ref_count->count, 1, memory_order_acq_rel) == 1;
 }
 
+// Adds one reference, unless there is none any more: then it returns false. For who knows by other
+// means that the object's storage is still there. Thread-safe.
+static inline bool tfrt_ref_count_try_increment(tfrt_ref_count_t* ref_count) {
+  uint32_t count = atomic_load_explicit(&ref_count->count, memory_order_relaxed);
+  while (count != 0) {
+    if (atomic_compare_exchange_weak_explicit(&ref_count->count, &count, count + 1,
+                                              memory_order_relaxed, memory_order_relaxed)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 // Returns true if the caller's reference is the only one. Thread-safe.
 static inline bool tfrt_ref_count_is_one(const tfrt_ref_count_t* ref_count) {
   // Acquire: pairs with the release half of tfrt_ref_count_decrement().

@@ -38,6 +38,12 @@ static inline void tfrt_call_scope_enter(tfrt_call_scope_t* scope) {
   if (scope) tfrt_ref_count_increment(&scope->active);
 }
 
+// The same, unless the call is over: then it returns false. For who knows by other means that
+// |scope| is still there. NULL is allowed. Thread-safe.
+static inline bool tfrt_call_scope_try_enter(tfrt_call_scope_t* scope) {
+  return !scope || tfrt_ref_count_try_increment(&scope->active);
+}
+
 // Something of the call is over. |scope| may be gone after that. NULL is allowed.
 // Thread-safe.
 static inline void tfrt_call_scope_leave(tfrt_call_scope_t* scope) {

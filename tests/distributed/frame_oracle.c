@@ -406,6 +406,15 @@ static void on_retained(const oracle_event_t* event) {
   }
 }
 
+// What its sender has itself is held for the receiver.
+static void on_replace(const oracle_event_t* event) {
+  const tfrt_wire_item_t* item = &event->body->replace.item;
+  note_item(event, item);
+  uint64_t sender = event->oracle->first_incarnation + event->from;
+  if (item->kind != TFRT_WIRE_ITEM_REFERENCE || item->reference.owner != sender) return;
+  ++grip_of(event->oracle, event->to, sender, item->reference.id)->holds;
+}
+
 // --- Frames ------------------------------------------------------------------
 
 static void on_job_body(const oracle_event_t* event) {
@@ -456,6 +465,9 @@ static void on_body(const oracle_event_t* event) {
       break;
     case TFRT_WIRE_FRAME_RETAINED:
       on_retained(event);
+      break;
+    case TFRT_WIRE_FRAME_REPLACE:
+      on_replace(event);
       break;
     default:
       on_job_body(event);

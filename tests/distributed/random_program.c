@@ -143,10 +143,14 @@ static void put(tfrt_random_program_t* program, const char* format, ...) {
 // The same as put_op(), for calls.
 static void put_call(tfrt_random_program_t* program, const tfrt_random_op_t* op, uint32_t i,
                      uint32_t n, uint32_t t) {
+  // All functions are pure. Half of the calls say so, and may run again.
+  bool may_run_again = (op->a + op->host + op->function) % 2 == 1;
+  const char* again = may_run_again ? ", pure, retries = 1 : i32" : "";
   switch (op->kind) {
     case TFRT_RANDOM_OP_CALL:
-      put(program, "  %%n%u, %%t%u = tfrt.call @f%u(%%n%u, %%t%u) {host = %u : i32} : " BOTH "\n",
-          n, t, op->function, op->a, op->b, op->host);
+      put(program,
+          "  %%n%u, %%t%u = tfrt.call @f%u(%%n%u, %%t%u) {host = %u : i32%s}\n      : " BOTH "\n",
+          n, t, op->function, op->a, op->b, op->host, again);
       break;
     case TFRT_RANDOM_OP_COMPUTE:
       put(program,

@@ -5,6 +5,8 @@
 // hosts, on all hosts at once, keep what they were lent beyond the call, hand on what they never
 // look at, and leave results unused.
 //
+// Half of the calls at fixed hosts are `pure` and have a retry.
+//
 //   each function   (i32, !tfrt.string) -> (i32, !tfrt.string)
 //   @main           the same
 //
