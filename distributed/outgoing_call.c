@@ -155,6 +155,8 @@ static tfrt_remote_value_t* tfrt_outgoing_call_create_result(
   if (lost) {
     tfrt_retried_call_adopt(request->retried, index, lost);
     lost->result_is_due = true;
+    // Whoever told where the result of the run before was knows nothing of this one.
+    lost->lender = 0;
     tfrt_remote_value_move(lost, reference, true);
     return lost;
   }
