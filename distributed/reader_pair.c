@@ -16,13 +16,17 @@ static void tfrt_reader_pair_alert(tfrt_reader_pair_t* pair) {
   tfrt_condition_signal(&pair->changed);
 }
 
+// With the lock held: a task runs, or waits.
+static bool tfrt_reader_pair_has_work(const tfrt_reader_pair_t* pair) {
+  return pair->running > 0 || !tfrt_task_list_is_empty(&pair->taken);
+}
+
 // Runs what was taken. False if the thread is no reader any more.
 static bool tfrt_reader_pair_run_taken(tfrt_reader_pair_t* pair) {
   tfrt_mutex_lock(&pair->mutex);
   bool is_reader = true;
-  while (is_reader && pair->next) {
-    tfrt_task_t* task = pair->next;
-    pair->next = NULL;
+  while (is_reader && !tfrt_task_list_is_empty(&pair->taken)) {
+    tfrt_task_t* task = tfrt_task_list_pop_front(&pair->taken);
     pair->is_running = true;
     ++pair->run_count;
     ++pair->running;
@@ -32,7 +36,8 @@ static bool tfrt_reader_pair_run_taken(tfrt_reader_pair_t* pair) {
     tfrt_mutex_lock(&pair->mutex);
     is_reader = pair->reader == tfrt_reader_pair_index;
     if (is_reader) pair->is_running = false;
-    if (--pair->running == 0 && !pair->next) tfrt_condition_broadcast(&pair->calmed);
+    --pair->running;
+    if (!tfrt_reader_pair_has_work(pair)) tfrt_condition_broadcast(&pair->calmed);
   }
   tfrt_mutex_unlock(&pair->mutex);
   return is_reader;
@@ -59,12 +64,13 @@ static void tfrt_reader_pair_take_over(tfrt_reader_pair_t* pair) {
   pair->reader = tfrt_reader_pair_index;
   pair->has_deputy = false;
   pair->is_running = false;
-  tfrt_task_t* task = pair->next;
-  if (!task) return;
-  pair->next = NULL;
   tfrt_work_queue_t* queue = pair->queue;
+  tfrt_task_list_t left = pair->taken;
+  pair->taken = (tfrt_task_list_t){0};
   tfrt_mutex_unlock(&pair->mutex);
-  tfrt_work_queue_add_task(queue, task);
+  for (tfrt_task_t* task; (task = tfrt_task_list_pop_front(&left));) {
+    tfrt_work_queue_add_task(queue, task);
+  }
   tfrt_mutex_lock(&pair->mutex);
 }
 
@@ -156,18 +162,22 @@ void tfrt_reader_pair_join(tfrt_reader_pair_t* pair) {
 
 void tfrt_reader_pair_drain(tfrt_reader_pair_t* pair) {
   tfrt_mutex_lock(&pair->mutex);
-  while (pair->running > 0 || pair->next) tfrt_condition_wait(&pair->calmed, &pair->mutex);
+  while (tfrt_reader_pair_has_work(pair)) tfrt_condition_wait(&pair->calmed, &pair->mutex);
   tfrt_mutex_unlock(&pair->mutex);
 }
 
 // --- Offering ------------------------------------------------------------------
 
-static bool tfrt_reader_pair_take(tfrt_reader_pair_t* pair, tfrt_work_queue_t* queue,
-                                  tfrt_task_t* task) {
+// |is_behind|: also where there are others.
+static bool tfrt_reader_pair_take(tfrt_work_queue_t* queue, tfrt_task_t* task, bool is_behind) {
+  tfrt_reader_pair_t* pair = tfrt_reader_pair_current;
+  if (!pair) return false;
   tfrt_mutex_lock(&pair->mutex);
-  bool is_taken = pair->reader == tfrt_reader_pair_index && pair->has_deputy && !pair->next;
+  bool is_free = tfrt_task_list_is_empty(&pair->taken);
+  bool has_room = is_free || (is_behind && pair->queue == queue);
+  bool is_taken = pair->reader == tfrt_reader_pair_index && pair->has_deputy && has_room;
   if (is_taken) {
-    pair->next = task;
+    tfrt_task_list_push_back(&pair->taken, task);
     pair->queue = queue;
   }
   tfrt_mutex_unlock(&pair->mutex);
@@ -175,7 +185,9 @@ static bool tfrt_reader_pair_take(tfrt_reader_pair_t* pair, tfrt_work_queue_t* q
 }
 
 void tfrt_reader_pair_run_soon(tfrt_work_queue_t* queue, tfrt_task_t* task) {
-  tfrt_reader_pair_t* pair = tfrt_reader_pair_current;
-  if (pair && tfrt_reader_pair_take(pair, queue, task)) return;
-  tfrt_work_queue_add_task(queue, task);
+  if (!tfrt_reader_pair_take(queue, task, false)) tfrt_work_queue_add_task(queue, task);
+}
+
+void tfrt_reader_pair_run_behind(tfrt_work_queue_t* queue, tfrt_task_t* task) {
+  if (!tfrt_reader_pair_take(queue, task, true)) tfrt_work_queue_add_task(queue, task);
 }

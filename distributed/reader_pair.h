@@ -14,8 +14,8 @@
 //   deputy   asleep         look  look  look  look: the same task -> reader  turn turn turn
 //
 // A task is *offered* during a turn and runs after it, when nothing of the turn is on the
-// stack. There is room for one: others belong on the work queue, where all threads find them.
-// Nothing is taken while there is no deputy.
+// stack. There is room for one: others belong on the work queue, where all threads find them;
+// but for what is to happen after it anyway. Nothing is taken while there is no deputy.
 //
 // Life:
 //  1. Started: two threads; one of them takes turns.
@@ -31,6 +31,7 @@
 #include <stdint.h>
 
 #include "host_runtime/async/task.h"
+#include "host_runtime/async/task_list.h"
 #include "host_runtime/async/work_queue.h"
 #include "host_runtime/base/clock.h"
 #include "host_runtime/base/status.h"
@@ -59,8 +60,8 @@ typedef struct tfrt_reader_pair_s {
   bool is_over;
   uint64_t run_count;        // tasks that readers have begun
   uint32_t running;          // tasks that run now, of former readers too
-  tfrt_task_t* next;         // taken; runs after this turn; NULL: none
-  tfrt_work_queue_t* queue;  // where |next| goes if its reader is replaced
+  tfrt_task_list_t taken;    // run after this turn
+  tfrt_work_queue_t* queue;  // where |taken| goes if its reader is replaced
 } tfrt_reader_pair_t;
 
 // Starts two threads called |name| that take turns with |turn|(|self|). Thread-compatible.
@@ -78,5 +79,9 @@ void tfrt_reader_pair_drain(tfrt_reader_pair_t* pair);
 // Makes |task| run soon: on the calling thread after its turn, if it is a reader and has room,
 // and else on |queue|. Thread-safe.
 void tfrt_reader_pair_run_soon(tfrt_work_queue_t* queue, tfrt_task_t* task);
+
+// The same for what comes after the tasks of the turn that were taken: there is room for it.
+// Thread-safe.
+void tfrt_reader_pair_run_behind(tfrt_work_queue_t* queue, tfrt_task_t* task);
 
 #endif  // TFRT_DISTRIBUTED_READER_PAIR_H_

@@ -36,6 +36,7 @@ struct world_s {
   bool ran_in_turn;
   bool ran_on_reader;
   bool ran_in_queue;
+  bool ran_second;
   _Atomic int ran;
 };
 
@@ -166,6 +167,19 @@ static void offer_short(world_t* world) { offer(world, run_short); }
 static void offer_long(world_t* world) { offer(world, run_long); }
 static void offer_in_front_of_other(world_t* world) { offer(world, run_in_front_of_other); }
 
+// Runs on the reader's thread, in the order in which they were taken.
+static void run_second(tfrt_task_t* task) {
+  world_t* world = TFRT_CONTAINER_OF(task, world_t, other);
+  world->ran_second = world->reader == &self && atomic_load(&world->ran) == 1;
+  note_run(world);
+}
+
+static void offer_one_behind_the_other(world_t* world) {
+  offer(world, run_short);
+  tfrt_task_initialize(&world->other, run_second);
+  tfrt_reader_pair_run_behind(world->queue, &world->other);
+}
+
 static void offer_two(world_t* world) {
   offer(world, run_until_other);
   tfrt_task_initialize(&world->other, run_other);
@@ -211,6 +225,20 @@ START_TEST(a_second_task_of_a_turn_goes_to_the_work_queue) {
   await_runs(&world, 2);
   ck_assert(world.ran_in_queue);
   end(&world);
+}
+END_TEST
+
+START_TEST(what_comes_after_a_task_of_the_turn_runs_on_the_reader_too) {
+  world_t world;
+  bool ran_second = false;
+  for (int i = 0; i < 1000 && !ran_second; ++i) {
+    begin(&world);
+    add_step(&world, offer_one_behind_the_other);
+    await_runs(&world, 2);
+    ran_second = world.ran_second && world.ran_on_reader;
+    end(&world);
+  }
+  ck_assert(ran_second);
 }
 END_TEST
 
@@ -266,6 +294,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(pair, what_is_offered_runs_on_the_reader_after_its_turn);
   tcase_add_test(pair, a_task_that_lasts_does_not_keep_others_from_reading);
   tcase_add_test(pair, a_second_task_of_a_turn_goes_to_the_work_queue);
+  tcase_add_test(pair, what_comes_after_a_task_of_the_turn_runs_on_the_reader_too);
   tcase_add_test(pair, what_waits_behind_a_task_that_lasts_goes_to_the_work_queue);
   tcase_add_test(pair, draining_waits_for_what_was_taken);
   tcase_add_test(pair, what_was_taken_in_the_last_turn_still_runs);
