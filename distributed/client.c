@@ -14,6 +14,7 @@ static void tfrt_client_free(void* argument) {
   tfrt_node_t* node = client->node;
   tfrt_allocator_t allocator = node->options.allocator;
   tfrt_async_value_release(&client->opened->base);
+  tfrt_status_release(client->end);
   tfrt_allocator_free(allocator, client->hosts,
                       client->options.host_count * sizeof(*client->hosts));
   tfrt_allocator_free(allocator, client, sizeof(*client));
@@ -63,6 +64,7 @@ void tfrt_client_close_locked(tfrt_client_t* client, tfrt_status_t reason) {
   tfrt_node_t* node = client->node;
   tfrt_status_t status = reason ? tfrt_status_retain(reason)
                                 : tfrt_status_create(TFRT_STATUS_CANCELLED, "the job was closed");
+  client->end = tfrt_status_retain(status);
   tfrt_client_retain(client);
   tfrt_list_remove(&client->link);
   // A job that has ended by itself, with the loss of its root, has said so already.
@@ -273,9 +275,7 @@ uint64_t tfrt_client_start(tfrt_client_t* client, const tfrt_client_start_t* sta
   }
   tfrt_status_t status = tfrt_program_cache_add_bytes(client->node, start->program, &run->program);
   tfrt_node_lock_tables(client->node);
-  if (!status && client->closed) {
-    status = tfrt_status_create(TFRT_STATUS_CANCELLED, "the job was closed");
-  }
+  if (!status && client->closed) status = tfrt_status_retain(client->end);
   uint64_t number = client->next_run++;
   run->number = number;
   if (status) {

@@ -42,6 +42,7 @@ struct tfrt_client_s {
   bool is_open;
   bool leaves;  // the job goes on when this is closed
   bool closed;
+  tfrt_status_t end;  // +1; why it was closed: what is asked afterwards gets it, too
 };
 
 // --- client.c ----------------------------------------------------------------

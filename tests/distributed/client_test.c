@@ -286,6 +286,24 @@ START_TEST(a_lost_root_is_named_with_the_entry_function) {
 }
 END_TEST
 
+START_TEST(what_is_asked_after_the_root_is_lost_says_so_too) {
+  begin_run();
+  tfrt_node_world_kill(&world, 0);
+  expect_lost("lost host 0 (n0, n0:1) while it ran @main", "main", 0, 0x1000);
+  const char* message = "lost host 0 (n0, n0:1) while it ran the job";
+  tfrt_async_value_t* answer = tfrt_client_status(world.client, 0);
+  tfrt_job_expect_error(tfrt_async_value_error(answer), TFRT_STATUS_UNAVAILABLE, message);
+  ck_assert(tfrt_client_has_lost(world.client, tfrt_async_value_error(answer)));
+  tfrt_async_value_release(answer);
+  tfrt_async_value_release(world.results[0]);
+  tfrt_job_start(&world, tfrt_job_simple_program, 1);
+  tfrt_node_world_await(&world);
+  tfrt_job_expect_error(tfrt_node_world_error(&world, 0), TFRT_STATUS_UNAVAILABLE, message);
+  tfrt_simulated_endpoint_thaw(world.hosts[1].endpoint);
+  end();
+}
+END_TEST
+
 START_TEST(a_host_that_shuts_down_in_mid_run_is_a_lost_one) {
   for (uint32_t rank = 0; rank < 2; ++rank) {
     begin_run();
@@ -320,6 +338,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(clients, a_lost_host_is_named_with_what_it_ran_and_where_that_was_called);
   tcase_add_test(clients, a_silent_host_is_named_with_what_it_ran_and_where_that_was_called);
   tcase_add_test(clients, a_lost_root_is_named_with_the_entry_function);
+  tcase_add_test(clients, what_is_asked_after_the_root_is_lost_says_so_too);
   tcase_add_test(clients, a_host_that_shuts_down_in_mid_run_is_a_lost_one);
   Suite* suite = suite_create("clients");
   suite_add_tcase(suite, clients);

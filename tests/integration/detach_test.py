@@ -175,7 +175,7 @@ class DetachTest(ClusterTest):
         follower = self.start_verb("attach", job, hosts(workers))
         self.assertEqual(follower.stdout.readline(), "int32 = 0\n")
         workers[0].kill()
-        self.expect(self.finish(follower), 4)
+        self.expect(self.finish(follower), 4, None, "lost host 0")
         self.expect_kept(workers[1:], 0)
         self.expect(self.attach(workers, job), 2, "", "there is no job")
 

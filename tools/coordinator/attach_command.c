@@ -58,6 +58,17 @@ static void tfrt_attach_match(tfrt_attach_t* attach, const tfrt_inventory_line_t
   if (tfrt_inventory_line_number(line, "rank") == 0) attach->root = host;
 }
 
+// The error (+1) of a worker that was met and lost before it had said what it has, or OK.
+static tfrt_status_t tfrt_attach_lost_worker(const tfrt_host_query_t* query) {
+  for (uint32_t i = 0; i < query->hosts.count; ++i) {
+    tfrt_status_t error = tfrt_host_query_error(query, i);
+    if (!error || !tfrt_client_has_lost(query->host[i].client, error)) continue;
+    return tfrt_status_annotate(error, "%.*s",
+                                TFRT_STRING_VIEW_ARGUMENTS(query->hosts.addresses[i]));
+  }
+  return NULL;
+}
+
 static tfrt_status_t tfrt_attach_find(tfrt_attach_t* attach) {
   static tfrt_cluster_inventory_t inventory;
   const char* name = attach->query->rest.values[0];
@@ -69,6 +80,8 @@ static tfrt_status_t tfrt_attach_find(tfrt_attach_t* attach) {
       tfrt_attach_match(attach, &line, i, name);
     }
   }
+  // It may have been host 0.
+  if (attach->root == UINT32_MAX) TFRT_RETURN_IF_ERROR(tfrt_attach_lost_worker(attach->query));
   if (attach->matches == 0) {
     // Who does not answer may have it.
     tfrt_host_query_report_errors(attach->query);
@@ -202,14 +215,17 @@ static tfrt_status_t tfrt_attach_report(tfrt_attach_t* attach, uint32_t count) {
 static tfrt_status_t tfrt_attach_run(tfrt_host_query_t* query) {
   static tfrt_attach_t attach;
   attach.query = query;
-  TFRT_RETURN_IF_ERROR(tfrt_attach_find(&attach));
+  uint32_t count = 0;
+  tfrt_status_t status = tfrt_attach_find(&attach);
   // Some workers may be gone; the job is not.
   tfrt_host_query_forget_failure(query);
-  uint32_t count = 0;
-  tfrt_status_t status = tfrt_attach_follow(&attach, &count);
+  bool is_found = !status;
+  if (!status) status = tfrt_attach_follow(&attach, &count);
   if (!status) return tfrt_attach_report(&attach, count);
   tfrt_host_query_forget_failure(query);
-  if (query->loop.cancelled) return tfrt_status_take_annotate(status, "the job goes on");
+  if (is_found && query->loop.cancelled) {
+    return tfrt_status_take_annotate(status, "the job goes on");
+  }
   if (tfrt_status_code(status) != TFRT_STATUS_UNAVAILABLE) return status;
   // With host 0 the job is lost.
   tfrt_run_report_error(status);
