@@ -242,8 +242,15 @@ static void fixture_dial(fixture_t* fixture) {
 
 static void fixture_run_until(fixture_t* fixture, tfrt_transport_suite_predicate_fn_t predicate,
                               void* argument) {
-  ck_assert_msg(vtable->run_until(fixture->network, predicate, argument),
-                "what was waited for did not happen");
+  if (vtable->run_until(fixture->network, predicate, argument)) return;
+  const peer_t* dialler = &fixture->dialler;
+  const peer_t* listener = &fixture->listener;
+  ck_abort_msg(
+      "what was waited for did not happen: %zu accepted; dialler: %zu messages, %s; "
+      "listener: %zu messages, %s",
+      fixture->accepted_count, dialler->message_count,
+      dialler->was_closed ? tfrt_transport_end_name(dialler->end) : "open", listener->message_count,
+      listener->was_closed ? tfrt_transport_end_name(listener->end) : "open");
 }
 
 static bool is_closed(void* argument) {
