@@ -72,6 +72,9 @@ static tfrt_status_t encode_4(const void* payload, tfrt_encoding_t* out_encoding
 static tfrt_status_t encode_8(const void* payload, tfrt_encoding_t* out_encoding) {
   return encode_fixed(payload, 8, out_encoding);
 }
+static tfrt_status_t encode_16(const void* payload, tfrt_encoding_t* out_encoding) {
+  return encode_fixed(payload, 16, out_encoding);
+}
 
 static tfrt_status_t decode_0(const uint8_t* header, size_t header_size, size_t body_size,
                               tfrt_allocator_t allocator, void* payload, void** out_body) {
@@ -98,6 +101,11 @@ static tfrt_status_t decode_8(const uint8_t* header, size_t header_size, size_t 
   (void)header, (void)allocator;
   return decode_fixed(header_size, body_size, 8, payload, out_body);
 }
+static tfrt_status_t decode_16(const uint8_t* header, size_t header_size, size_t body_size,
+                               tfrt_allocator_t allocator, void* payload, void** out_body) {
+  (void)header, (void)allocator;
+  return decode_fixed(header_size, body_size, 16, payload, out_body);
+}
 
 // A bool that is neither 0 nor 1 is undefined behaviour to read, so it is looked at as
 // the byte that it is.
@@ -112,6 +120,7 @@ static const tfrt_codec_t codec_1 = {encode_1, decode_1, NULL};
 static const tfrt_codec_t codec_2 = {encode_2, decode_2, NULL};
 static const tfrt_codec_t codec_4 = {encode_4, decode_4, NULL};
 static const tfrt_codec_t codec_8 = {encode_8, decode_8, NULL};
+static const tfrt_codec_t codec_16 = {encode_16, decode_16, NULL};
 static const tfrt_codec_t codec_i1 = {encode_1, decode_1, complete_i1};
 
 // --- Strings -----------------------------------------------------------------
@@ -174,6 +183,10 @@ const tfrt_type_t tfrt_builtin_types[TFRT_TYPE_FIRST_REGISTERED] = {
                           .size = sizeof(tfrt_string_t),
                           .destroy = destroy_string,
                           .codec = &codec_string},
+    [TFRT_TYPE_F16] = {.name = "f16", .size = 2, .codec = &codec_2},
+    [TFRT_TYPE_BF16] = {.name = "bf16", .size = 2, .codec = &codec_2},
+    [TFRT_TYPE_COMPLEX64] = {.name = "complex<f32>", .size = 8, .codec = &codec_8},
+    [TFRT_TYPE_COMPLEX128] = {.name = "complex<f64>", .size = 16, .codec = &codec_16},
 };
 
 // --- Values ------------------------------------------------------------------

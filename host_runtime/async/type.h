@@ -38,20 +38,24 @@ typedef uint16_t tfrt_type_id_t;
 
 // Types that every process has, under fixed ids.
 enum tfrt_type_builtin_e {
-  TFRT_TYPE_NONE = 0,  // no payload known: indirect and error values
-  TFRT_TYPE_CHAIN,     // "!tfrt.chain": no payload
-  TFRT_TYPE_I1,        // payload bool
-  TFRT_TYPE_I8,        // int8_t
-  TFRT_TYPE_I16,       // int16_t
-  TFRT_TYPE_I32,       // int32_t
-  TFRT_TYPE_I64,       // int64_t
-  TFRT_TYPE_UI8,       // uint8_t
-  TFRT_TYPE_UI16,      // uint16_t
-  TFRT_TYPE_UI32,      // uint32_t
-  TFRT_TYPE_UI64,      // uint64_t
-  TFRT_TYPE_F32,       // float
-  TFRT_TYPE_F64,       // double
-  TFRT_TYPE_STRING,    // "!tfrt.string": tfrt_string_t (builtin_types.h)
+  TFRT_TYPE_NONE = 0,    // no payload known: indirect and error values
+  TFRT_TYPE_CHAIN,       // "!tfrt.chain": no payload
+  TFRT_TYPE_I1,          // payload bool
+  TFRT_TYPE_I8,          // int8_t
+  TFRT_TYPE_I16,         // int16_t
+  TFRT_TYPE_I32,         // int32_t
+  TFRT_TYPE_I64,         // int64_t
+  TFRT_TYPE_UI8,         // uint8_t
+  TFRT_TYPE_UI16,        // uint16_t
+  TFRT_TYPE_UI32,        // uint32_t
+  TFRT_TYPE_UI64,        // uint64_t
+  TFRT_TYPE_F32,         // float
+  TFRT_TYPE_F64,         // double
+  TFRT_TYPE_STRING,      // "!tfrt.string": tfrt_string_t (builtin_types.h)
+  TFRT_TYPE_F16,         // uint16_t, the bits of a half float
+  TFRT_TYPE_BF16,        // uint16_t, the bits of a brain float
+  TFRT_TYPE_COMPLEX64,   // "complex<f32>": float[2], real and imaginary
+  TFRT_TYPE_COMPLEX128,  // "complex<f64>": double[2]
   TFRT_TYPE_FIRST_REGISTERED = 32,
 };
 

@@ -2,6 +2,7 @@
 #include "kernels/basic/basic_kernels.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 #include "host_runtime/executor/request_context.h"
 #include "kernels/basic/ops.h"
@@ -34,6 +35,28 @@ static void tfrt_basic_constant_f32(tfrt_kernel_frame_t* frame) {
 static void tfrt_basic_constant_f64(tfrt_kernel_frame_t* frame) {
   tfrt_basic_constant(frame, TFRT_TYPE_F64, sizeof(double));
 }
+static void tfrt_basic_constant_f16(tfrt_kernel_frame_t* frame) {
+  tfrt_basic_constant(frame, TFRT_TYPE_F16, sizeof(uint16_t));
+}
+static void tfrt_basic_constant_bf16(tfrt_kernel_frame_t* frame) {
+  tfrt_basic_constant(frame, TFRT_TYPE_BF16, sizeof(uint16_t));
+}
+
+// Attributes stand in the order of their names: the imaginary part comes first.
+static void tfrt_basic_constant_complex64(tfrt_kernel_frame_t* frame) {
+  float parts[2];
+  memcpy(&parts[0], frame->attributes[1], sizeof(parts[0]));
+  memcpy(&parts[1], frame->attributes[0], sizeof(parts[1]));
+  tfrt_kernel_frame_set(frame, 0,
+                        tfrt_async_value_create_copy(TFRT_TYPE_COMPLEX64, parts, sizeof(parts)));
+}
+static void tfrt_basic_constant_complex128(tfrt_kernel_frame_t* frame) {
+  double parts[2];
+  memcpy(&parts[0], frame->attributes[1], sizeof(parts[0]));
+  memcpy(&parts[1], frame->attributes[0], sizeof(parts[1]));
+  tfrt_kernel_frame_set(frame, 0,
+                        tfrt_async_value_create_copy(TFRT_TYPE_COMPLEX128, parts, sizeof(parts)));
+}
 
 // --- Arithmetic --------------------------------------------------------------
 
@@ -45,9 +68,11 @@ static void tfrt_basic_constant_f64(tfrt_kernel_frame_t* frame) {
     tfrt_kernel_frame_set_##result(frame, 0, expression);            \
   }
 
-// Signed sums and products wrap around, as the hardware's do.
+// Signed sums, differences and products wrap around, as the hardware's do.
 TFRT_BASIC_BINARY(add_i32, i32, int32_t, i32, (int32_t)((uint32_t)a + (uint32_t)b))
 TFRT_BASIC_BINARY(add_i64, i64, int64_t, i64, (int64_t)((uint64_t)a + (uint64_t)b))
+TFRT_BASIC_BINARY(minus_i32, i32, int32_t, i32, (int32_t)((uint32_t)a - (uint32_t)b))
+TFRT_BASIC_BINARY(minus_i64, i64, int64_t, i64, (int64_t)((uint64_t)a - (uint64_t)b))
 TFRT_BASIC_BINARY(mul_i32, i32, int32_t, i32, (int32_t)((uint32_t)a*(uint32_t)b))
 TFRT_BASIC_BINARY(mul_i64, i64, int64_t, i64, (int64_t)((uint64_t)a*(uint64_t)b))
 TFRT_BASIC_BINARY(add_f32, f32, float, f32, a + b)
@@ -59,6 +84,7 @@ TFRT_BASIC_BINARY(minimum_f32, f32, float, f32, b < a ? b : a)
 TFRT_BASIC_BINARY(minimum_f64, f64, double, f64, b < a ? b : a)
 TFRT_BASIC_BINARY(equal_i32, i32, int32_t, i1, a == b)
 TFRT_BASIC_BINARY(lessequal_i32, i32, int32_t, i1, a <= b)
+TFRT_BASIC_BINARY(lessequal_i64, i64, int64_t, i1, a <= b)
 TFRT_BASIC_BINARY(equal_i64, i64, int64_t, i1, a == b)
 TFRT_BASIC_BINARY(and_i1, i1, bool, i1, a&& b)
 
@@ -182,6 +208,19 @@ static void tfrt_basic_print_f32(tfrt_kernel_frame_t* frame) {
 static void tfrt_basic_print_f64(tfrt_kernel_frame_t* frame) {
   tfrt_basic_print(frame, "f64 = %f", tfrt_kernel_frame_f64(frame, 0));
 }
+// The bits, as TFRT prints them.
+static void tfrt_basic_print_f16(tfrt_kernel_frame_t* frame) {
+  tfrt_basic_print(frame, "f16 = %u",
+                   (unsigned)*(const uint16_t*)tfrt_kernel_frame_payload(frame, 0));
+}
+static void tfrt_basic_print_complex64(tfrt_kernel_frame_t* frame) {
+  const float* parts = tfrt_kernel_frame_payload(frame, 0);
+  tfrt_basic_print(frame, "complex64 = %f+%fi", (double)parts[0], (double)parts[1]);
+}
+static void tfrt_basic_print_complex128(tfrt_kernel_frame_t* frame) {
+  const double* parts = tfrt_kernel_frame_payload(frame, 0);
+  tfrt_basic_print(frame, "complex128 = %f+%fi", parts[0], parts[1]);
+}
 
 // --- Registration ------------------------------------------------------------
 
@@ -193,6 +232,10 @@ static const tfrt_kernel_registration_t kernels[] = {
     {"tfrt.constant.ui64", tfrt_basic_constant_ui64},
     {"tfrt.constant.f32", tfrt_basic_constant_f32},
     {"tfrt.constant.f64", tfrt_basic_constant_f64},
+    {"tfrt.constant.f16", tfrt_basic_constant_f16},
+    {"tfrt.constant.bf16", tfrt_basic_constant_bf16},
+    {"tfrt.constant.complex64", tfrt_basic_constant_complex64},
+    {"tfrt.constant.complex128", tfrt_basic_constant_complex128},
     {"tfrt.add.i32", tfrt_basic_add_i32},
     {"tfrt.add.i64", tfrt_basic_add_i64},
     {"tfrt.add.f32", tfrt_basic_add_f32},
@@ -207,6 +250,9 @@ static const tfrt_kernel_registration_t kernels[] = {
     {"tfrt.minimum.f64", tfrt_basic_minimum_f64},
     {"tfrt.equal.i32", tfrt_basic_equal_i32},
     {"tfrt.lessequal.i32", tfrt_basic_lessequal_i32},
+    {"tfrt.lessequal.i64", tfrt_basic_lessequal_i64},
+    {"tfrt.minus.i32", tfrt_basic_minus_i32},
+    {"tfrt.minus.i64", tfrt_basic_minus_i64},
     {"tfrt.equal.i64", tfrt_basic_equal_i64},
     {"tfrt.and.i1", tfrt_basic_and_i1},
     {"tfrt.mul.i32", tfrt_basic_mul_i32},
@@ -223,6 +269,9 @@ static const tfrt_kernel_registration_t kernels[] = {
     {"tfrt.print.i64", tfrt_basic_print_i64},
     {"tfrt.print.f32", tfrt_basic_print_f32},
     {"tfrt.print.f64", tfrt_basic_print_f64},
+    {"tfrt.print.f16", tfrt_basic_print_f16},
+    {"tfrt.print.complex64", tfrt_basic_print_complex64},
+    {"tfrt.print.complex128", tfrt_basic_print_complex128},
 };
 
 tfrt_status_t tfrt_basic_kernels_register(tfrt_kernel_registry_t* registry) {

@@ -49,6 +49,18 @@ static const tfrt_operand_descriptor_t f64_and_chain[] = {
     {"value", "f64", TFRT_OPERAND_DEMANDED},
     {"chain", CHAIN, TFRT_OPERAND_AWAITED},
 };
+static const tfrt_operand_descriptor_t f16_and_chain[] = {
+    {"value", "f16", TFRT_OPERAND_DEMANDED},
+    {"chain", CHAIN, TFRT_OPERAND_AWAITED},
+};
+static const tfrt_operand_descriptor_t complex64_and_chain[] = {
+    {"value", "complex<f32>", TFRT_OPERAND_DEMANDED},
+    {"chain", CHAIN, TFRT_OPERAND_AWAITED},
+};
+static const tfrt_operand_descriptor_t complex128_and_chain[] = {
+    {"value", "complex<f64>", TFRT_OPERAND_DEMANDED},
+    {"chain", CHAIN, TFRT_OPERAND_AWAITED},
+};
 static const tfrt_operand_descriptor_t chain_and_any_values[] = {
     {"chain", "!tfrt.chain", TFRT_OPERAND_AWAITED},
     {"values", TFRT_TYPE_ANY, TFRT_OPERAND_AWAITED},
@@ -64,6 +76,10 @@ static const tfrt_result_descriptor_t ui32_result[] = {{"result", "ui32"}};
 static const tfrt_result_descriptor_t ui64_result[] = {{"result", "ui64"}};
 static const tfrt_result_descriptor_t f32_result[] = {{"result", "f32"}};
 static const tfrt_result_descriptor_t f64_result[] = {{"result", "f64"}};
+static const tfrt_result_descriptor_t f16_result[] = {{"result", "f16"}};
+static const tfrt_result_descriptor_t bf16_result[] = {{"result", "bf16"}};
+static const tfrt_result_descriptor_t complex64_result[] = {{"result", "complex<f32>"}};
+static const tfrt_result_descriptor_t complex128_result[] = {{"result", "complex<f64>"}};
 static const tfrt_result_descriptor_t quotient_i32[] = {{"quotient", "i32"}, {"remainder", "i32"}};
 static const tfrt_result_descriptor_t quotient_i64[] = {{"quotient", "i64"}, {"remainder", "i64"}};
 static const tfrt_result_descriptor_t aliases[] = {{"aliases", TFRT_TYPE_ANY}};
@@ -76,6 +92,16 @@ static const tfrt_attribute_descriptor_t ui32_value[] = {{"value", TFRT_ATTRIBUT
 static const tfrt_attribute_descriptor_t ui64_value[] = {{"value", TFRT_ATTRIBUTE_UI64, NULL}};
 static const tfrt_attribute_descriptor_t f32_value[] = {{"value", TFRT_ATTRIBUTE_F32, NULL}};
 static const tfrt_attribute_descriptor_t f64_value[] = {{"value", TFRT_ATTRIBUTE_F64, NULL}};
+static const tfrt_attribute_descriptor_t f16_value[] = {{"value", TFRT_ATTRIBUTE_F16, NULL}};
+static const tfrt_attribute_descriptor_t bf16_value[] = {{"value", TFRT_ATTRIBUTE_BF16, NULL}};
+static const tfrt_attribute_descriptor_t complex64_parts[] = {
+    {"imaginary", TFRT_ATTRIBUTE_F32, NULL},
+    {"real", TFRT_ATTRIBUTE_F32, NULL},
+};
+static const tfrt_attribute_descriptor_t complex128_parts[] = {
+    {"imaginary", TFRT_ATTRIBUTE_F64, NULL},
+    {"real", TFRT_ATTRIBUTE_F64, NULL},
+};
 
 // --- The table ----------------------------------------------------------------
 
@@ -128,6 +154,34 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_RESULTS(f64_result),
      TFRT_ATTRIBUTES(f64_value),
      .flags = TFRT_KERNEL_CONSTANT | TFRT_KERNEL_PURE | TFRT_KERNEL_SYNC_TOO,
+     .cost = 1},
+    {.name = "tfrt.constant.f16",
+     .summary = "The constant `value`.",
+     .assembly = "#value attr-dict",
+     TFRT_RESULTS(f16_result),
+     TFRT_ATTRIBUTES(f16_value),
+     .flags = TFRT_KERNEL_CONSTANT | TFRT_KERNEL_PURE,
+     .cost = 1},
+    {.name = "tfrt.constant.bf16",
+     .summary = "The constant `value`.",
+     .assembly = "#value attr-dict",
+     TFRT_RESULTS(bf16_result),
+     TFRT_ATTRIBUTES(bf16_value),
+     .flags = TFRT_KERNEL_CONSTANT | TFRT_KERNEL_PURE,
+     .cost = 1},
+    {.name = "tfrt.constant.complex64",
+     .summary = "The complex number `real` + `imaginary` i.",
+     .assembly = "#real , #imaginary attr-dict",
+     TFRT_RESULTS(complex64_result),
+     TFRT_ATTRIBUTES(complex64_parts),
+     .flags = TFRT_KERNEL_CONSTANT | TFRT_KERNEL_PURE,
+     .cost = 1},
+    {.name = "tfrt.constant.complex128",
+     .summary = "The complex number `real` + `imaginary` i.",
+     .assembly = "#real , #imaginary attr-dict",
+     TFRT_RESULTS(complex128_result),
+     TFRT_ATTRIBUTES(complex128_parts),
+     .flags = TFRT_KERNEL_CONSTANT | TFRT_KERNEL_PURE,
      .cost = 1},
     {.name = "tfrt.add.i32",
      .summary = "The sum of both operands; integers wrap around.",
@@ -248,6 +302,24 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_RESULTS(i1_result),
      .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_SYNC_TOO | TFRT_KERNEL_TRAILING_CHAIN,
      .cost = 1},
+    {.name = "tfrt.lessequal.i64",
+     .summary = "True if the first operand is at most the second.",
+     TFRT_OPERANDS(two_i64),
+     TFRT_RESULTS(i1_result),
+     .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_SYNC_TOO | TFRT_KERNEL_TRAILING_CHAIN,
+     .cost = 1},
+    {.name = "tfrt.minus.i32",
+     .summary = "The first operand less the second; wraps around.",
+     TFRT_OPERANDS(two_i32),
+     TFRT_RESULTS(i32_result),
+     .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_SYNC_TOO | TFRT_KERNEL_TRAILING_CHAIN,
+     .cost = 1},
+    {.name = "tfrt.minus.i64",
+     .summary = "The first operand less the second; wraps around.",
+     TFRT_OPERANDS(two_i64),
+     TFRT_RESULTS(i64_result),
+     .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_SYNC_TOO | TFRT_KERNEL_TRAILING_CHAIN,
+     .cost = 1},
     {.name = "tfrt.cast.f32_to_i64",
      .summary = "The operand as a number of the other type, rounded towards zero.",
      TFRT_OPERANDS(one_f32),
@@ -302,6 +374,21 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_OPERANDS(f64_and_chain),
      TFRT_RESULTS(chain_result),
      .cost = 10},
+    {.name = "tfrt.print.f16",
+     .summary = "Prints `f16 = N`, the bits of the number, on a line of its own.",
+     TFRT_OPERANDS(f16_and_chain),
+     TFRT_RESULTS(chain_result),
+     .cost = 10},
+    {.name = "tfrt.print.complex64",
+     .summary = "Prints `complex64 = X+Yi` on a line of its own.",
+     TFRT_OPERANDS(complex64_and_chain),
+     TFRT_RESULTS(chain_result),
+     .cost = 10},
+    {.name = "tfrt.print.complex128",
+     .summary = "Prints `complex128 = X+Yi` on a line of its own.",
+     TFRT_OPERANDS(complex128_and_chain),
+     TFRT_RESULTS(chain_result),
+     .cost = 10},
     {.name = "tfrt.new.chain",
      .summary = "A chain that is there at once.",
      .assembly = "attr-dict",
@@ -324,26 +411,44 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .cost = 1},
     {.name = "tfrt.constant_s.i32",
      .summary = "The constant `value`.",
+     .assembly = "#value attr-dict",
      TFRT_RESULTS(i32_result),
      TFRT_ATTRIBUTES(i32_value),
      .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_SYNC_ONLY,
      .cost = 1},
     {.name = "tfrt.constant_s.i64",
      .summary = "The constant `value`.",
+     .assembly = "#value attr-dict",
      TFRT_RESULTS(i64_result),
      TFRT_ATTRIBUTES(i64_value),
      .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_SYNC_ONLY,
      .cost = 1},
     {.name = "tfrt.constant_s.f32",
      .summary = "The constant `value`.",
+     .assembly = "#value attr-dict",
      TFRT_RESULTS(f32_result),
      TFRT_ATTRIBUTES(f32_value),
      .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_SYNC_ONLY,
      .cost = 1},
     {.name = "tfrt.constant_s.f64",
      .summary = "The constant `value`.",
+     .assembly = "#value attr-dict",
      TFRT_RESULTS(f64_result),
      TFRT_ATTRIBUTES(f64_value),
+     .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_SYNC_ONLY,
+     .cost = 1},
+    {.name = "tfrt.constant_s.f16",
+     .summary = "The constant `value`.",
+     .assembly = "#value attr-dict",
+     TFRT_RESULTS(f16_result),
+     TFRT_ATTRIBUTES(f16_value),
+     .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_SYNC_ONLY,
+     .cost = 1},
+    {.name = "tfrt.constant_s.bf16",
+     .summary = "The constant `value`.",
+     .assembly = "#value attr-dict",
+     TFRT_RESULTS(bf16_result),
+     TFRT_ATTRIBUTES(bf16_value),
      .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_SYNC_ONLY,
      .cost = 1},
     {.name = "tfrt.add_s.i32",

@@ -32,6 +32,12 @@ static void tfrt_basic_sync_constant_f32(tfrt_sync_frame_t* frame) {
 static void tfrt_basic_sync_constant_f64(tfrt_sync_frame_t* frame) {
   tfrt_basic_sync_constant(frame, TFRT_TYPE_F64, sizeof(double));
 }
+static void tfrt_basic_sync_constant_f16(tfrt_sync_frame_t* frame) {
+  tfrt_basic_sync_constant(frame, TFRT_TYPE_F16, sizeof(uint16_t));
+}
+static void tfrt_basic_sync_constant_bf16(tfrt_sync_frame_t* frame) {
+  tfrt_basic_sync_constant(frame, TFRT_TYPE_BF16, sizeof(uint16_t));
+}
 
 // --- Arithmetic --------------------------------------------------------------
 
@@ -43,9 +49,11 @@ static void tfrt_basic_sync_constant_f64(tfrt_sync_frame_t* frame) {
     tfrt_sync_frame_set_##result(frame, 0, expression);                   \
   }
 
-// Signed sums and products wrap around, as the hardware's do.
+// Signed sums, differences and products wrap around, as the hardware's do.
 TFRT_BASIC_SYNC_BINARY(add_i32, i32, int32_t, i32, (int32_t)((uint32_t)a + (uint32_t)b))
 TFRT_BASIC_SYNC_BINARY(add_i64, i64, int64_t, i64, (int64_t)((uint64_t)a + (uint64_t)b))
+TFRT_BASIC_SYNC_BINARY(minus_i32, i32, int32_t, i32, (int32_t)((uint32_t)a - (uint32_t)b))
+TFRT_BASIC_SYNC_BINARY(minus_i64, i64, int64_t, i64, (int64_t)((uint64_t)a - (uint64_t)b))
 TFRT_BASIC_SYNC_BINARY(mul_i32, i32, int32_t, i32, (int32_t)((uint32_t)a*(uint32_t)b))
 TFRT_BASIC_SYNC_BINARY(mul_i64, i64, int64_t, i64, (int64_t)((uint64_t)a*(uint64_t)b))
 TFRT_BASIC_SYNC_BINARY(add_f32, f32, float, f32, a + b)
@@ -57,6 +65,7 @@ TFRT_BASIC_SYNC_BINARY(minimum_f32, f32, float, f32, b < a ? b : a)
 TFRT_BASIC_SYNC_BINARY(minimum_f64, f64, double, f64, b < a ? b : a)
 TFRT_BASIC_SYNC_BINARY(equal_i32, i32, int32_t, i1, a == b)
 TFRT_BASIC_SYNC_BINARY(lessequal_i32, i32, int32_t, i1, a <= b)
+TFRT_BASIC_SYNC_BINARY(lessequal_i64, i64, int64_t, i1, a <= b)
 TFRT_BASIC_SYNC_BINARY(equal_i64, i64, int64_t, i1, a == b)
 TFRT_BASIC_SYNC_BINARY(and_i1, i1, bool, i1, a&& b)
 
@@ -128,44 +137,50 @@ static void tfrt_basic_sync_cast_i64_to_f64(tfrt_sync_frame_t* frame) {
 
 // --- Registration ------------------------------------------------------------
 
+static const tfrt_sync_kernel_registration_t kernels[] = {
+    {"tfrt.constant.i1", tfrt_basic_sync_constant_i1},
+    {"tfrt.constant.i32", tfrt_basic_sync_constant_i32},
+    {"tfrt.constant.i64", tfrt_basic_sync_constant_i64},
+    {"tfrt.constant.ui32", tfrt_basic_sync_constant_ui32},
+    {"tfrt.constant.ui64", tfrt_basic_sync_constant_ui64},
+    {"tfrt.constant.f32", tfrt_basic_sync_constant_f32},
+    {"tfrt.constant.f64", tfrt_basic_sync_constant_f64},
+    {"tfrt.add.i32", tfrt_basic_sync_add_i32},
+    {"tfrt.add.i64", tfrt_basic_sync_add_i64},
+    {"tfrt.add.f32", tfrt_basic_sync_add_f32},
+    {"tfrt.add.f64", tfrt_basic_sync_add_f64},
+    {"tfrt.div.i32", tfrt_basic_sync_div_i32},
+    {"tfrt.div.i64", tfrt_basic_sync_div_i64},
+    {"tfrt.div.f32", tfrt_basic_sync_div_f32},
+    {"tfrt.div.f64", tfrt_basic_sync_div_f64},
+    {"tfrt.multiply.f32", tfrt_basic_sync_multiply_f32},
+    {"tfrt.multiply.f64", tfrt_basic_sync_multiply_f64},
+    {"tfrt.minimum.f32", tfrt_basic_sync_minimum_f32},
+    {"tfrt.minimum.f64", tfrt_basic_sync_minimum_f64},
+    {"tfrt.equal.i32", tfrt_basic_sync_equal_i32},
+    {"tfrt.lessequal.i32", tfrt_basic_sync_lessequal_i32},
+    {"tfrt.lessequal.i64", tfrt_basic_sync_lessequal_i64},
+    {"tfrt.minus.i32", tfrt_basic_sync_minus_i32},
+    {"tfrt.minus.i64", tfrt_basic_sync_minus_i64},
+    {"tfrt.equal.i64", tfrt_basic_sync_equal_i64},
+    {"tfrt.and.i1", tfrt_basic_sync_and_i1},
+    {"tfrt.mul.i32", tfrt_basic_sync_mul_i32},
+    {"tfrt.mul.i64", tfrt_basic_sync_mul_i64},
+    {"tfrt.cast.f32_to_i64", tfrt_basic_sync_cast_f32_to_i64},
+    {"tfrt.cast.f64_to_i64", tfrt_basic_sync_cast_f64_to_i64},
+    {"tfrt.cast.i64_to_f32", tfrt_basic_sync_cast_i64_to_f32},
+    {"tfrt.cast.i64_to_f64", tfrt_basic_sync_cast_i64_to_f64},
+    {"tfrt.constant_s.i32", tfrt_basic_sync_constant_i32},
+    {"tfrt.constant_s.i64", tfrt_basic_sync_constant_i64},
+    {"tfrt.constant_s.f32", tfrt_basic_sync_constant_f32},
+    {"tfrt.constant_s.f64", tfrt_basic_sync_constant_f64},
+    {"tfrt.constant_s.f16", tfrt_basic_sync_constant_f16},
+    {"tfrt.constant_s.bf16", tfrt_basic_sync_constant_bf16},
+    {"tfrt.add_s.i32", tfrt_basic_sync_add_i32},
+    {"tfrt.add_s.i64", tfrt_basic_sync_add_i64},
+};
+
 tfrt_status_t tfrt_basic_sync_kernels_register(tfrt_kernel_registry_t* registry) {
-  static const tfrt_sync_kernel_registration_t kernels[] = {
-      {"tfrt.constant.i1", tfrt_basic_sync_constant_i1},
-      {"tfrt.constant.i32", tfrt_basic_sync_constant_i32},
-      {"tfrt.constant.i64", tfrt_basic_sync_constant_i64},
-      {"tfrt.constant.ui32", tfrt_basic_sync_constant_ui32},
-      {"tfrt.constant.ui64", tfrt_basic_sync_constant_ui64},
-      {"tfrt.constant.f32", tfrt_basic_sync_constant_f32},
-      {"tfrt.constant.f64", tfrt_basic_sync_constant_f64},
-      {"tfrt.add.i32", tfrt_basic_sync_add_i32},
-      {"tfrt.add.i64", tfrt_basic_sync_add_i64},
-      {"tfrt.add.f32", tfrt_basic_sync_add_f32},
-      {"tfrt.add.f64", tfrt_basic_sync_add_f64},
-      {"tfrt.div.i32", tfrt_basic_sync_div_i32},
-      {"tfrt.div.i64", tfrt_basic_sync_div_i64},
-      {"tfrt.div.f32", tfrt_basic_sync_div_f32},
-      {"tfrt.div.f64", tfrt_basic_sync_div_f64},
-      {"tfrt.multiply.f32", tfrt_basic_sync_multiply_f32},
-      {"tfrt.multiply.f64", tfrt_basic_sync_multiply_f64},
-      {"tfrt.minimum.f32", tfrt_basic_sync_minimum_f32},
-      {"tfrt.minimum.f64", tfrt_basic_sync_minimum_f64},
-      {"tfrt.equal.i32", tfrt_basic_sync_equal_i32},
-      {"tfrt.lessequal.i32", tfrt_basic_sync_lessequal_i32},
-      {"tfrt.equal.i64", tfrt_basic_sync_equal_i64},
-      {"tfrt.and.i1", tfrt_basic_sync_and_i1},
-      {"tfrt.mul.i32", tfrt_basic_sync_mul_i32},
-      {"tfrt.mul.i64", tfrt_basic_sync_mul_i64},
-      {"tfrt.cast.f32_to_i64", tfrt_basic_sync_cast_f32_to_i64},
-      {"tfrt.cast.f64_to_i64", tfrt_basic_sync_cast_f64_to_i64},
-      {"tfrt.cast.i64_to_f32", tfrt_basic_sync_cast_i64_to_f32},
-      {"tfrt.cast.i64_to_f64", tfrt_basic_sync_cast_i64_to_f64},
-      {"tfrt.constant_s.i32", tfrt_basic_sync_constant_i32},
-      {"tfrt.constant_s.i64", tfrt_basic_sync_constant_i64},
-      {"tfrt.constant_s.f32", tfrt_basic_sync_constant_f32},
-      {"tfrt.constant_s.f64", tfrt_basic_sync_constant_f64},
-      {"tfrt.add_s.i32", tfrt_basic_sync_add_i32},
-      {"tfrt.add_s.i64", tfrt_basic_sync_add_i64},
-  };
   return tfrt_kernel_registry_add_sync(registry, &tfrt_basic_ops, kernels,
                                        TFRT_ARRAY_SIZE(kernels));
 }

@@ -165,6 +165,7 @@ static void all_close(tfrt_kernel_frame_t* frame, tfrt_dtype_t dtype, uint64_t u
   static void create_##word##_2(tfrt_kernel_frame_t* frame) { create(frame, dtype, 2); } \
   static void create_##word##_3(tfrt_kernel_frame_t* frame) { create(frame, dtype, 3); } \
   static void create_##word##_4(tfrt_kernel_frame_t* frame) { create(frame, dtype, 4); } \
+  static void create_##word##_5(tfrt_kernel_frame_t* frame) { create(frame, dtype, 5); } \
   static void fill_##word(tfrt_kernel_frame_t* frame) { fill(frame, dtype); }            \
   static void scalar_##word(tfrt_kernel_frame_t* frame) { create_scalar(frame, dtype); } \
   static void set_##word(tfrt_kernel_frame_t* frame) { set(frame, dtype); }              \
@@ -250,6 +251,7 @@ static void print_buffer(tfrt_kernel_frame_t* frame) {
       {"tfrt_dht.create_uninitialized_tensor." suffix ".2", create_##word##_2}, \
       {"tfrt_dht.create_uninitialized_tensor." suffix ".3", create_##word##_3}, \
       {"tfrt_dht.create_uninitialized_tensor." suffix ".4", create_##word##_4}, \
+      {"tfrt_dht.create_uninitialized_tensor." suffix ".5", create_##word##_5}, \
       {"tfrt_dht.create_from_scalar." suffix, scalar_##word},                   \
       {"tfrt_dht.fill_tensor_with_constant." suffix, fill_##word},              \
       {"tfrt_dht.set_tensor_with_constant_values." suffix, set_##word},         \

@@ -45,6 +45,7 @@ WRITTEN_TENSOR_CHAIN_AND(f64, "f64")
 
 #define FAMILY(dtype, scalar, fill_summary, fill_assembly, value, set_summary, values)      \
   CREATE(dtype, 0), CREATE(dtype, 1), CREATE(dtype, 2), CREATE(dtype, 3), CREATE(dtype, 4), \
+      CREATE(dtype, 5),                                                                     \
       {.name = "tfrt_dht.create_from_scalar." dtype,                                        \
        .summary =                                                                           \
            "The tensor with the given shape whose elements are all `value`, which is kept " \

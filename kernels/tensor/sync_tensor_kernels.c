@@ -119,6 +119,13 @@ static void create(tfrt_sync_frame_t* frame, tfrt_dtype_t dtype, uint32_t rank) 
   set_dense(frame, status, &tensor);
 }
 
+static void create_dense(tfrt_sync_frame_t* frame, tfrt_dtype_t dtype) {
+  tfrt_dense_host_tensor_t tensor;
+  tfrt_status_t status = tfrt_make_dense(dtype, frame->attributes[0], frame->attributes[1],
+                                         allocator_of(frame), &tensor);
+  set_dense(frame, status, &tensor);
+}
+
 static void create_scalar(tfrt_sync_frame_t* frame, tfrt_dtype_t dtype) {
   tfrt_host_tensor_t tensor = {.layout = TFRT_TENSOR_LAYOUT_SCALAR};
   tfrt_status_t status =
@@ -229,6 +236,8 @@ static void get_buffer_slice(tfrt_sync_frame_t* frame) {
   static void create_##word##_2(tfrt_sync_frame_t* frame) { create(frame, dtype, 2); } \
   static void create_##word##_3(tfrt_sync_frame_t* frame) { create(frame, dtype, 3); } \
   static void create_##word##_4(tfrt_sync_frame_t* frame) { create(frame, dtype, 4); } \
+  static void create_##word##_5(tfrt_sync_frame_t* frame) { create(frame, dtype, 5); } \
+  static void dense_##word(tfrt_sync_frame_t* frame) { create_dense(frame, dtype); }   \
   static void scalar_##word(tfrt_sync_frame_t* frame) { create_scalar(frame, dtype); } \
   static void set_##word(tfrt_sync_frame_t* frame) { set(frame, dtype); }              \
   static void make_##word(tfrt_sync_frame_t* frame) { make(frame, dtype); }
@@ -241,6 +250,8 @@ FOR_EACH_DTYPE(DEFINE_MEMBERS)
       {"tfrt_dht_sync.create_uninitialized_tensor." suffix ".2", create_##word##_2}, \
       {"tfrt_dht_sync.create_uninitialized_tensor." suffix ".3", create_##word##_3}, \
       {"tfrt_dht_sync.create_uninitialized_tensor." suffix ".4", create_##word##_4}, \
+      {"tfrt_dht_sync.create_uninitialized_tensor." suffix ".5", create_##word##_5}, \
+      {"tfrt_dht_sync.create_dense_tensor." suffix, dense_##word},                   \
       {"tfrt_dht_sync.create_from_scalar." suffix, scalar_##word},                   \
       {"tfrt_dht_sync.set_tensor_with_constant_values." suffix, set_##word},         \
       {"tfrt_dht_sync.make_tensor." suffix, make_##word},

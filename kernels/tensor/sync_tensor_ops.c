@@ -10,6 +10,26 @@ static const tfrt_operand_descriptor_t buffer_and_shape[] = {
 static const tfrt_operand_descriptor_t written_tensor[] = {
     {"tensor", TENSOR, TFRT_OPERAND_MUTATED}};
 
+// What makes a tensor of several values: a shape, and the values.
+#define SHAPE_AND_VALUES(word, kind)                                  \
+  static const tfrt_attribute_descriptor_t shape_and_all_##word[] = { \
+      {"shape", TFRT_ATTRIBUTE_I64_ARRAY, NULL}, {"values", TFRT_ATTRIBUTE_##kind##_ARRAY, NULL}};
+SHAPE_AND_VALUES(i1, I1)
+SHAPE_AND_VALUES(ui8, UI8)
+SHAPE_AND_VALUES(ui16, UI16)
+SHAPE_AND_VALUES(ui32, UI32)
+SHAPE_AND_VALUES(ui64, UI64)
+SHAPE_AND_VALUES(i8, I8)
+SHAPE_AND_VALUES(i16, I16)
+SHAPE_AND_VALUES(i32, I32)
+SHAPE_AND_VALUES(i64, I64)
+SHAPE_AND_VALUES(f32, F32)
+SHAPE_AND_VALUES(f64, F64)
+SHAPE_AND_VALUES(f16, F16)
+SHAPE_AND_VALUES(bf16, BF16)
+SHAPE_AND_VALUES(complex64, F32)
+SHAPE_AND_VALUES(complex128, F64)
+
 // --- Families: one entry per dtype, or per dtype and rank --------------------------
 
 #define CREATE(dtype, rank)                                                                   \
@@ -20,29 +40,39 @@ static const tfrt_operand_descriptor_t written_tensor[] = {
     .flags = TFRT_KERNEL_SYNC_ONLY, .cost = 50                                                \
   }
 
-#define FAMILY(dtype, word, values)                                                         \
-  CREATE(dtype, 0), CREATE(dtype, 1), CREATE(dtype, 2), CREATE(dtype, 3), CREATE(dtype, 4), \
-      {.name = "tfrt_dht_sync.create_from_scalar." dtype,                                   \
-       .summary =                                                                           \
-           "The tensor with the given shape whose elements are all `value`, which is kept " \
-           "once; a complex one is its real and its imaginary part.",                       \
-       .assembly = "#shape #value attr-dict",                                               \
-       TFRT_RESULTS(tensor_result),                                                         \
-       TFRT_ATTRIBUTES(shape_and_##word),                                                   \
-       .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_SYNC_ONLY,                                   \
-       .cost = 10},                                                                         \
-      {.name = "tfrt_dht_sync.set_tensor_with_constant_values." dtype,                      \
-       .summary = "Sets the elements to `values`, as many numbers as there are.",           \
-       .assembly = "operands #values attr-dict",                                            \
-       TFRT_OPERANDS(written_tensor),                                                       \
-       TFRT_ATTRIBUTES(values),                                                             \
-       .flags = TFRT_KERNEL_SYNC_ONLY,                                                      \
-       .cost = 100},                                                                        \
-  {                                                                                         \
-    .name = "tfrt_dht_sync.make_tensor." dtype,                                             \
-    .summary = "The tensor of " dtype " with the given shape in a buffer of that size.",    \
-    .assembly = "operands attr-dict", TFRT_OPERANDS(buffer_and_shape),                      \
-    TFRT_RESULTS(tensor_result), .flags = TFRT_KERNEL_SYNC_ONLY, .cost = 10                 \
+#define FAMILY(dtype, word, values)                                                              \
+  CREATE(dtype, 0), CREATE(dtype, 1), CREATE(dtype, 2), CREATE(dtype, 3), CREATE(dtype, 4),      \
+      CREATE(dtype, 5),                                                                          \
+      {.name = "tfrt_dht_sync.create_dense_tensor." dtype,                                       \
+       .summary =                                                                                \
+           "The tensor with the given shape and the elements `values`; a single one stands for " \
+           "all "                                                                                \
+           "of them.",                                                                           \
+       TFRT_RESULTS(tensor_result),                                                              \
+       TFRT_ATTRIBUTES(shape_and_all_##word),                                                    \
+       .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_SYNC_ONLY,                                        \
+       .cost = 100},                                                                             \
+      {.name = "tfrt_dht_sync.create_from_scalar." dtype,                                        \
+       .summary =                                                                                \
+           "The tensor with the given shape whose elements are all `value`, which is kept "      \
+           "once; a complex one is its real and its imaginary part.",                            \
+       .assembly = "#shape #value attr-dict",                                                    \
+       TFRT_RESULTS(tensor_result),                                                              \
+       TFRT_ATTRIBUTES(shape_and_##word),                                                        \
+       .flags = TFRT_KERNEL_PURE | TFRT_KERNEL_SYNC_ONLY,                                        \
+       .cost = 10},                                                                              \
+      {.name = "tfrt_dht_sync.set_tensor_with_constant_values." dtype,                           \
+       .summary = "Sets the elements to `values`, as many numbers as there are.",                \
+       .assembly = "operands #values attr-dict",                                                 \
+       TFRT_OPERANDS(written_tensor),                                                            \
+       TFRT_ATTRIBUTES(values),                                                                  \
+       .flags = TFRT_KERNEL_SYNC_ONLY,                                                           \
+       .cost = 100},                                                                             \
+  {                                                                                              \
+    .name = "tfrt_dht_sync.make_tensor." dtype,                                                  \
+    .summary = "The tensor of " dtype " with the given shape in a buffer of that size.",         \
+    .assembly = "operands attr-dict", TFRT_OPERANDS(buffer_and_shape),                           \
+    TFRT_RESULTS(tensor_result), .flags = TFRT_KERNEL_SYNC_ONLY, .cost = 10                      \
   }
 
 // --- The table --------------------------------------------------------------------

@@ -198,3 +198,18 @@ tfrt_status_t tfrt_set_elements(const tfrt_dense_host_tensor_t* tensor, const vo
   }
   return NULL;
 }
+
+tfrt_status_t tfrt_make_dense(tfrt_dtype_t dtype, const void* dims, const void* values,
+                              tfrt_allocator_t allocator, tfrt_dense_host_tensor_t* out_tensor) {
+  uint32_t rank = tfrt_bef_attribute_array(dims).count;
+  TFRT_RETURN_IF_ERROR(tfrt_make_uninitialized(dtype, rank, dims, allocator, out_tensor));
+  tfrt_bef_array_t array = tfrt_bef_attribute_array(values);
+  tfrt_status_t status = NULL;
+  if (array.count == tfrt_numbers_per_element(dtype)) {
+    tfrt_dense_host_tensor_fill(out_tensor, array.data);
+  } else {
+    status = tfrt_set_elements(out_tensor, values);
+  }
+  if (status) tfrt_dense_host_tensor_deinitialize(out_tensor);
+  return status;
+}

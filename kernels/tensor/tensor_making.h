@@ -77,4 +77,11 @@ tfrt_status_t tfrt_wrong_value_count(uint32_t given, int64_t expected) TFRT_MUST
 tfrt_status_t tfrt_set_elements(const tfrt_dense_host_tensor_t* tensor, const void* values)
     TFRT_MUST_USE;
 
+// Makes |*out_tensor| a tensor of |dtype| with the shape that the attribute |dims| says and the
+// elements that the attribute |values|, an array, has: as many, or one for all of them.
+// Thread-compatible.
+tfrt_status_t tfrt_make_dense(tfrt_dtype_t dtype, const void* dims, const void* values,
+                              tfrt_allocator_t allocator, tfrt_dense_host_tensor_t* out_tensor)
+    TFRT_MUST_USE;
+
 #endif  // TFRT_KERNELS_TENSOR_TENSOR_MAKING_H_

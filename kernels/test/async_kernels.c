@@ -50,7 +50,7 @@ static void tfrt_test_job_free(tfrt_test_job_t* job) {
   tfrt_program_release(program);
 }
 
-// Resolves the job's i1 or i32 result, or fails it.
+// Resolves the job's i1, i32 or i64 result, or fails it.
 static void tfrt_test_job_resolve(tfrt_task_t* task) {
   tfrt_test_job_t* job = TFRT_CONTAINER_OF(task, tfrt_test_job_t, task);
   if (job->fails) {
@@ -64,6 +64,8 @@ static void tfrt_test_job_resolve(tfrt_task_t* task) {
     void* payload = tfrt_async_value_payload(job->result);
     if (job->result->type_id == TFRT_TYPE_I1) {
       *(bool*)payload = job->number != 0;
+    } else if (job->result->type_id == TFRT_TYPE_I64) {
+      *(int64_t*)payload = job->number;
     } else {
       *(int32_t*)payload = (int32_t)job->number;
     }
@@ -190,15 +192,23 @@ static void tfrt_test_job_block(tfrt_test_job_t* job) {
   tfrt_test_job_free(job);
 }
 
-void tfrt_test_async_copy_with_delay_i32(tfrt_kernel_frame_t* frame) {
-  tfrt_async_value_t* result = tfrt_test_new_i32();
+// Gives the frame a value of |type| that will be |number|, after a delay.
+static void tfrt_test_copy_late(tfrt_kernel_frame_t* frame, tfrt_type_id_t type, int64_t number) {
+  tfrt_async_value_t* result = tfrt_async_value_create_unconstructed(type);
   if (!result) {
     tfrt_kernel_frame_set(frame, 0, tfrt_async_value_out_of_memory());
     return;
   }
-  tfrt_test_job_t* job = tfrt_test_job_allocate(frame, tfrt_test_job_resolve_late, result,
-                                                tfrt_kernel_frame_i32(frame, 0));
+  tfrt_test_job_t* job = tfrt_test_job_allocate(frame, tfrt_test_job_resolve_late, result, number);
   if (job) tfrt_test_job_block(job);
+}
+
+void tfrt_test_async_copy_with_delay_i32(tfrt_kernel_frame_t* frame) {
+  tfrt_test_copy_late(frame, TFRT_TYPE_I32, tfrt_kernel_frame_i32(frame, 0));
+}
+
+void tfrt_test_async_copy_with_delay_i64(tfrt_kernel_frame_t* frame) {
+  tfrt_test_copy_late(frame, TFRT_TYPE_I64, tfrt_kernel_frame_i64(frame, 0));
 }
 
 void tfrt_test_copy_with_delay(tfrt_kernel_frame_t* frame) {

@@ -15,6 +15,7 @@ void tfrt_test_async_constant_i1(tfrt_kernel_frame_t* frame);
 void tfrt_test_async_constant_i32(tfrt_kernel_frame_t* frame);
 void tfrt_test_async_copy_i32(tfrt_kernel_frame_t* frame);
 void tfrt_test_async_copy_with_delay_i32(tfrt_kernel_frame_t* frame);
+void tfrt_test_async_copy_with_delay_i64(tfrt_kernel_frame_t* frame);
 void tfrt_test_copy_with_delay(tfrt_kernel_frame_t* frame);
 void tfrt_test_report_error_async(tfrt_kernel_frame_t* frame);
 void tfrt_test_report_error_concrete_async(tfrt_kernel_frame_t* frame);

@@ -4,7 +4,6 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "host_runtime/bef/bef_attribute.h"
 #include "host_runtime/executor/request_context.h"
 #include "kernels/test/async_kernels.h"
 #include "kernels/test/benchmark.h"
@@ -12,6 +11,7 @@
 #include "kernels/test/lifetime_kernels.h"
 #include "kernels/test/native_functions.h"
 #include "kernels/test/ops.h"
+#include "kernels/test/string_kernels.h"
 #include "kernels/test/sync_test_kernels.h"
 
 // --- Printing ----------------------------------------------------------------
@@ -40,22 +40,6 @@ static void tfrt_test_print_string(tfrt_kernel_frame_t* frame) {
 static void tfrt_test_print_bool(tfrt_kernel_frame_t* frame) {
   tfrt_test_print(frame, "",
                   tfrt_string_view_of(tfrt_kernel_frame_i1(frame, 1) ? "true" : "false"));
-}
-
-// --- Strings -----------------------------------------------------------------
-
-static void tfrt_test_get_string(tfrt_kernel_frame_t* frame) {
-  tfrt_kernel_frame_set(
-      frame, 0, tfrt_async_value_create_string(tfrt_bef_attribute_string(frame->attributes[0])));
-}
-
-static void tfrt_test_append_string(tfrt_kernel_frame_t* frame) {
-  tfrt_string_builder_t text;
-  tfrt_string_builder_initialize(&text, tfrt_allocator_system());
-  tfrt_string_builder_append_view(&text, tfrt_async_value_string(frame->arguments[0]));
-  tfrt_string_builder_append_view(&text, tfrt_async_value_string(frame->arguments[1]));
-  tfrt_kernel_frame_set(frame, 0, tfrt_async_value_create_string(tfrt_string_builder_view(&text)));
-  tfrt_string_builder_deinitialize(&text);
 }
 
 // --- Counters ----------------------------------------------------------------
@@ -116,6 +100,19 @@ static void tfrt_test_count3_i32(tfrt_kernel_frame_t* frame) {
   for (uint32_t i = 0; i < 3; ++i) tfrt_kernel_frame_set_i32(frame, i, (int32_t)(number + i + 1));
 }
 
+static void tfrt_test_count3_i64(tfrt_kernel_frame_t* frame) {
+  uint64_t number = (uint64_t)tfrt_kernel_frame_i64(frame, 0);
+  for (uint32_t i = 0; i < 3; ++i) tfrt_kernel_frame_set_i64(frame, i, (int64_t)(number + i + 1));
+}
+
+static void tfrt_test_sum(tfrt_kernel_frame_t* frame) {
+  uint32_t sum = 0;
+  for (uint32_t i = 0; i < frame->argument_count; ++i) {
+    sum += (uint32_t)tfrt_kernel_frame_i32(frame, i);
+  }
+  tfrt_kernel_frame_set_i32(frame, 0, (int32_t)sum);
+}
+
 // Makes the arguments from |first| on the results.
 static void tfrt_test_return_arguments(tfrt_kernel_frame_t* frame, uint32_t first) {
   if (frame->result_count != frame->argument_count - first) {
@@ -170,15 +167,21 @@ static const tfrt_kernel_registration_t kernels[] = {
     {"tfrt_test.async_copy.i32", tfrt_test_async_copy_i32},
     {"tfrt_test.async_copy_2.i32", tfrt_test_async_copy_i32},
     {"tfrt_test.async_copy.with_delay.i32", tfrt_test_async_copy_with_delay_i32},
+    {"tfrt_test.async_copy.with_delay.i64", tfrt_test_async_copy_with_delay_i64},
     {"tfrt_test.copy.with_delay.i32", tfrt_test_copy_with_delay},
     {"tfrt_test.copy.with_delay.i64", tfrt_test_copy_with_delay},
     {"tfrt_test.count3.i32", tfrt_test_count3_i32},
+    {"tfrt_test.count3.i64", tfrt_test_count3_i64},
+    {"tfrt_test.sum", tfrt_test_sum},
     {"tfrt_test.atomic.create.i32", tfrt_test_atomic_create_i32},
     {"tfrt_test.atomic.get.i32", tfrt_test_atomic_get_i32},
     {"tfrt_test.atomic.inc.i32", tfrt_test_atomic_inc_i32},
     {"tfrt_test.atomic.add.i32", tfrt_test_atomic_add_i32},
     {"tfrt_test.get_string", tfrt_test_get_string},
     {"tfrt_test.append_string", tfrt_test_append_string},
+    {"tfrt_test.string_equal", tfrt_test_string_equal},
+    {"tfrt_test.format_string", tfrt_test_format_string},
+    {"tfrt_test.read_string_from_file", tfrt_test_read_string_from_file},
     {"tfrt_test.print_string", tfrt_test_print_string},
     {"tfrt_test.print_hello", tfrt_test_print_hello},
     {"tfrt_test.print_bool", tfrt_test_print_bool},

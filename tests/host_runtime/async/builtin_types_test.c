@@ -58,6 +58,14 @@ START_TEST(values_travel_as_bytes) {
   assert_travels(tfrt_async_value_create_i32(-7));
   assert_travels(tfrt_async_value_create_i64(INT64_MIN));
   assert_travels(tfrt_async_value_create_f32(1.5f));
+  static const uint16_t half = 0x3E00;
+  assert_travels(tfrt_async_value_create_copy(TFRT_TYPE_F16, &half, sizeof(half)));
+  assert_travels(tfrt_async_value_create_copy(TFRT_TYPE_BF16, &half, sizeof(half)));
+  static const float parts[2] = {1, -2.5f};
+  assert_travels(tfrt_async_value_create_copy(TFRT_TYPE_COMPLEX64, parts, sizeof(parts)));
+  static const double long_parts[2] = {0.25, 4};
+  assert_travels(
+      tfrt_async_value_create_copy(TFRT_TYPE_COMPLEX128, long_parts, sizeof(long_parts)));
   assert_travels(tfrt_async_value_create_f64(1e300));
   uint16_t number = 65535;
   assert_travels(tfrt_async_value_create_copy(TFRT_TYPE_UI16, &number, sizeof number));

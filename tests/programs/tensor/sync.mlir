@@ -62,3 +62,26 @@ func.func @called() -> !tfrt.chain {
   %c1 = tfrt_dht.print_tensor %a, %c0
   tfrt.return %c1 : !tfrt.chain
 }
+
+func.func @create_dense_tensors() attributes {tfrt.sync} {
+  %a = "tfrt_dht_sync.create_dense_tensor.i32"() {shape = [2, 2], values = [1 : i32, 2 : i32, 3 : i32, 4 : i32]} : () -> !tfrt_tensor.tensor
+  tfrt_dht_sync.print_tensor %a
+  %b = "tfrt_dht_sync.create_dense_tensor.f32"() {shape = [2, 2], values = [1.5 : f32]} : () -> !tfrt_tensor.tensor
+  tfrt_dht_sync.print_tensor %b
+  %c = "tfrt_dht_sync.create_dense_tensor.complex64"() {shape = [2], values = [1.5 : f32, 2.0 : f32]} : () -> !tfrt_tensor.tensor
+  tfrt_dht_sync.print_tensor %c
+  %d = "tfrt_dht_sync.create_dense_tensor.bool"() {shape = [3], values = [false, true, true]} : () -> !tfrt_tensor.tensor
+  tfrt_dht_sync.print_tensor %d
+  %e = tfrt_dht_sync.create_uninitialized_tensor.ui8.5 [1, 2, 1, 2, 1]
+  tfrt_dht_sync.set_tensor_with_constant_values.ui8 %e [1 : ui8, 2 : ui8, 3 : ui8, 4 : ui8]
+  tfrt_dht_sync.print_tensor %e
+  %f = "tfrt_dht_sync.create_dense_tensor.i64"() {shape = [2, 2], values = [1, 2, 3]} : () -> !tfrt_tensor.tensor
+  tfrt.return
+}
+func.func @five_axes() -> !tfrt.chain {
+  %c = tfrt.new.chain
+  %t = tfrt_dht.create_uninitialized_tensor.f64.5 [1, 1, 2, 1, 1]
+  %c1 = tfrt_dht.fill_tensor_with_constant.f64 %t, %c 2.0 : f64
+  %c2 = tfrt_dht.print_tensor %t, %c1
+  tfrt.return %c2 : !tfrt.chain
+}
