@@ -26,6 +26,10 @@ extern const tfrt_kernel_group_t tfrt_tensor_math_kernels;        // what comput
 extern const tfrt_kernel_group_t tfrt_tensor_view_kernels;        // what looks and cuts
 extern const tfrt_kernel_group_t tfrt_tensor_type_kernels;        // types of tensors
 extern const tfrt_kernel_group_t tfrt_print_text_kernels;         // tfrt.print_text
+extern const tfrt_kernel_group_t tfrt_core_runtime_kernels;       // corert.*
+
+// Registers the types of the dialect `corert`; again is harmless. Thread-safe.
+tfrt_status_t tfrt_core_runtime_types_register(void) TFRT_MUST_USE;
 
 // Registers the type "!proto.example"; again is harmless. Thread-safe.
 tfrt_status_t tfrt_example_type_register(void) TFRT_MUST_USE;

@@ -10,6 +10,7 @@
 //   tfrt_sht.*      tensors of strings, as TFRT has them
 //   tfrt_test.*     the maths of TFRT's networks, into tensors that are there already
 //   *_sync.*        shapes and tensors in functions that are `tfrt.sync`, as TFRT has them
+//   corert.*        handles of tensors, and handlers by name, as TFRT's core runtime has them
 //   tfrt_tensor.*   ours: pure functions that make new tensors, no chains needed
 //   tfrt.print_text text with values in it
 //
@@ -22,6 +23,7 @@
 extern const tfrt_kernel_table_t tfrt_dense_host_tensor_ops;  // tfrt_dht.*
 extern const tfrt_kernel_table_t tfrt_sync_tensor_ops;        // *_sync.*
 extern const tfrt_kernel_table_t tfrt_test_tensor_ops;        // tfrt_test.*, eigen.*
+extern const tfrt_kernel_table_t tfrt_core_runtime_ops;       // corert.*
 extern const tfrt_kernel_table_t tfrt_tensor_ops;             // the others
 
 #endif  // TFRT_KERNELS_TENSOR_OPS_H_

@@ -12,12 +12,12 @@ static const tfrt_kernel_group_t* const groups[] = {
     &tfrt_shape_kernels,       &tfrt_dense_host_tensor_kernels, &tfrt_coo_host_tensor_kernels,
     &tfrt_tensor_file_kernels, &tfrt_example_kernels,           &tfrt_test_tensor_kernels,
     &tfrt_tensor_math_kernels, &tfrt_tensor_view_kernels,       &tfrt_tensor_type_kernels,
-    &tfrt_print_text_kernels,
+    &tfrt_print_text_kernels,  &tfrt_core_runtime_kernels,
 };
 
 // The tables of ops.h.
-static const tfrt_kernel_table_t* const tables[] = {&tfrt_dense_host_tensor_ops,
-                                                    &tfrt_test_tensor_ops, &tfrt_tensor_ops};
+static const tfrt_kernel_table_t* const tables[] = {
+    &tfrt_dense_host_tensor_ops, &tfrt_test_tensor_ops, &tfrt_tensor_ops, &tfrt_core_runtime_ops};
 
 // Registers the groups that |ops| describes as one, because they share it.
 // |registrations| has room for those of all groups.
@@ -37,6 +37,7 @@ static tfrt_status_t register_table(tfrt_kernel_registry_t* registry,
 tfrt_status_t tfrt_tensor_kernels_register(tfrt_kernel_registry_t* registry) {
   TFRT_RETURN_IF_ERROR(tfrt_tensor_types_register());
   TFRT_RETURN_IF_ERROR(tfrt_example_type_register());
+  TFRT_RETURN_IF_ERROR(tfrt_core_runtime_types_register());
   size_t count = 0;
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(groups); ++i) count += groups[i]->count;
   size_t size = count * sizeof(tfrt_kernel_registration_t);

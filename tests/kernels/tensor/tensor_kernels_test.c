@@ -171,6 +171,7 @@ START_TEST(every_entry_of_the_op_tables_has_a_kernel) {
   has_kernels(&tfrt_sync_tensor_ops);
   has_kernels(&tfrt_test_tensor_ops);
   has_kernels(&tfrt_tensor_ops);
+  has_kernels(&tfrt_core_runtime_ops);
 }
 END_TEST
 
