@@ -20,6 +20,9 @@ typedef struct entry_s {
 #define TEXT_PER_NAME 16
 #define IR_PER_TEXT 10
 
+// One more place than the longest number at the end of a name that counts as one.
+#define MOST_PLACES 1000000000
+
 _Static_assert(KEY_OFFSET % TFRT_ALLOCATOR_DEFAULT_ALIGNMENT == 0, "keys may hold pointers");
 
 struct tfrt_ir_context_s {
@@ -29,10 +32,21 @@ struct tfrt_ir_context_s {
   bool failed;
 };
 
-static uint64_t key_hash(const void* key) {
-  const tfrt_string_view_t* view = key;
-  return tfrt_hash_bytes(view->data, view->size);
+// The hash of a text. Names that differ in a number at their end, as most of a program do, get
+// hashes next to each other: what is used together lies together in the table, too.
+static uint64_t text_hash(tfrt_string_view_t text) {
+  size_t size = text.size;
+  uint64_t number = 0;
+  uint64_t place = 1;
+  for (; size && place < MOST_PLACES; --size, place *= 10) {
+    uint64_t digit = (uint64_t)(unsigned char)text.data[size - 1] - '0';
+    if (digit > 9) break;
+    number += digit * place;
+  }
+  return tfrt_hash_bytes(text.data, size) + number;
 }
+
+static uint64_t key_hash(const void* key) { return text_hash(*(const tfrt_string_view_t*)key); }
 
 static bool key_equal(const tfrt_hash_node_t* node, const void* key) {
   const entry_t* entry = TFRT_CONTAINER_OF(node, entry_t, node);

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The memory of a program that makes one thing and ends: one piece of address space that is
+// filled from its beginning, of huge pages from where it is worth one. Touching a small page for
+// the first time costs more than filling it with data, and such a program touches most of its
+// memory once.
+//
+//   begin            huge page boundary                                    end
+//   | small pages ... | huge pages, each touched once ... position -> ...   |
+//
+// Life:
+//  1. Initialised; address space is reserved, and no memory is used yet.
+//  2. Allocates. What is given back is used again if nothing was allocated behind it; other
+//     blocks stay until the end. When the region is full, or there is no address space, blocks
+//     come from the system's allocator.
+//  3. Deinitialised: all its blocks are gone. A process may as well just end.
+//
+// Thread rule: its allocator is thread-safe, like every allocator; the rest is thread-compatible.
+// Failure rule: none but the allocator's.
+#ifndef TFRT_HOST_RUNTIME_BASE_REGION_H_
+#define TFRT_HOST_RUNTIME_BASE_REGION_H_
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "host_runtime/base/allocator.h"
+
+typedef struct tfrt_region_s {
+  void* mapping;  // NULL: none
+  size_t mapping_size;
+  uintptr_t begin;
+  uintptr_t end;
+  _Atomic uintptr_t position;  // of the next block
+} tfrt_region_t;
+
+// Makes |region| an empty one with room for |size| bytes at least. Thread-compatible.
+void tfrt_region_initialize(tfrt_region_t* region, size_t size);
+
+// Gives back the address space of |region|, of which no block is used any more, but not those
+// that came from the system's allocator. Thread-compatible.
+void tfrt_region_deinitialize(tfrt_region_t* region);
+
+// The allocator whose blocks come from |region|, which outlives it. Thread-safe.
+tfrt_allocator_t tfrt_region_allocator(tfrt_region_t* region);
+
+#endif  // TFRT_HOST_RUNTIME_BASE_REGION_H_
