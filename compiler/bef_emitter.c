@@ -5,9 +5,6 @@
 #include "compiler/bef_entities.h"
 #include "compiler/stream_analysis.h"
 
-// The number of a value that has none yet.
-#define NO_NUMBER UINT32_MAX
-
 // One function while it is emitted. Everything lives in |arena| until the next one.
 typedef struct body_s {
   tfrt_bef_entities_t* entities;
@@ -19,6 +16,7 @@ typedef struct body_s {
   uint32_t* words;  // room for the operands and results of all ops, in order
   tfrt_bef_writer_kernel_t* kernels;
   bool out_of_memory;
+  bool failed;  // after a report
 } body_t;
 
 static void* allocate(body_t* body, size_t count, size_t size) {
@@ -64,28 +62,17 @@ static void number_register(body_t* body, tfrt_ir_value_t* value) {
   value->scratch = body->register_count++;
 }
 
-// Numbers arguments and results in order, and reports uses before that.
-static bool number_values(body_t* body, const tfrt_ir_block_t* block) {
-  size_t count = block->argument_count;
-  size_t operand_count = 0;
-  for (const tfrt_ir_operation_t* op = block->first; op; op = op->next) {
-    operand_count += op->operand_count;
-    count += op->result_count;
-    for (uint32_t i = 0; i < op->result_count; ++i) op->results[i].scratch = NO_NUMBER;
-  }
-  body->register_types = allocate(body, count, sizeof(*body->register_types));
-  body->words = allocate(body, count + operand_count, sizeof(*body->words));
+// Makes room for all registers and kernels, and numbers the arguments, which come first.
+static bool begin_registers(body_t* body, const tfrt_ir_block_t* block) {
+  size_t result_count = body->streams.result_count;
+  body->register_types =
+      allocate(body, block->argument_count + result_count, sizeof(*body->register_types));
+  body->words = allocate(body, body->streams.operand_count + result_count, sizeof(*body->words));
+  body->kernels =
+      tfrt_arena_allocate_room(&body->arena, body->streams.op_count, sizeof(*body->kernels));
+  if (!body->kernels) body->out_of_memory = true;
   if (body->out_of_memory) return false;
   for (uint32_t i = 0; i < block->argument_count; ++i) number_register(body, block->arguments[i]);
-  for (tfrt_ir_operation_t* op = block->first; op; op = op->next) {
-    for (uint32_t i = 0; i < op->operand_count; ++i) {
-      if (op->operands[i].value->scratch != NO_NUMBER) continue;
-      tfrt_diagnostics_report_at(body->entities->diagnostics, TFRT_SEVERITY_ERROR, op->location,
-                                 "operand #%u is used before it is defined", i);
-      return false;
-    }
-    for (uint32_t i = 0; i < op->result_count; ++i) number_register(body, &op->results[i]);
-  }
   return true;
 }
 
@@ -163,17 +150,31 @@ static bool add_attributes(body_t* body, const tfrt_ir_operation_t* op,
   return true;
 }
 
+// The registers of the operands of |op|, which all ops before it have given numbers.
 static const uint32_t* list_operands(body_t* body, const tfrt_ir_operation_t* op) {
   uint32_t* registers = body->words;
   body->words += op->operand_count;
-  for (uint32_t i = 0; i < op->operand_count; ++i) registers[i] = op->operands[i].value->scratch;
+  for (uint32_t i = 0; i < op->operand_count; ++i) {
+    const tfrt_ir_value_t* value = op->operands[i].value;
+    // The streams have numbered the ops.
+    if (value->producer && value->producer->scratch >= op->scratch) {
+      tfrt_diagnostics_report_at(body->entities->diagnostics, TFRT_SEVERITY_ERROR, op->location,
+                                 "operand #%u is used before it is defined", i);
+      body->failed = true;
+      return registers;
+    }
+    registers[i] = value->scratch;
+  }
   return registers;
 }
 
 static const uint32_t* list_results(body_t* body, const tfrt_ir_operation_t* op) {
   uint32_t* registers = body->words;
   body->words += op->result_count;
-  for (uint32_t i = 0; i < op->result_count; ++i) registers[i] = op->results[i].scratch;
+  for (uint32_t i = 0; i < op->result_count; ++i) {
+    registers[i] = body->register_count;
+    number_register(body, &op->results[i]);
+  }
   return registers;
 }
 
@@ -187,13 +188,13 @@ static const tfrt_bef_call_options_t* list_call_options(body_t* body,
   return copy;
 }
 
-static void build_kernel(body_t* body, const tfrt_ir_operation_t* op, uint32_t op_index) {
+static void build_kernel(body_t* body, const tfrt_ir_operation_t* op) {
   tfrt_bef_entities_t* entities = body->entities;
   tfrt_bef_writer_kernel_t* kernel = &body->kernels[body->kernel_count++];
   *kernel = (tfrt_bef_writer_kernel_t){
       .code = tfrt_bef_entities_kernel(entities, op->name),
       .location = add_location(entities->writer, op->location),
-      .stream_id = tfrt_stream_analysis_op_stream(&body->streams, op_index),
+      .stream_id = tfrt_stream_analysis_op_stream(&body->streams, op->scratch),
       .argument_count = op->operand_count,
       .arguments = list_operands(body, op),
       .result_count = op->result_count,
@@ -242,16 +243,17 @@ static void list_signature(body_t* body, const tfrt_bef_entity_function_t* entit
   const tfrt_ir_block_t* block = entity->block;
   const tfrt_ir_operation_t* last = block->last;
   uint32_t* result_types = allocate(body, last->operand_count, sizeof(*result_types));
-  if (body->out_of_memory) return;
+  const uint32_t* registers = list_operands(body, last);
+  if (body->out_of_memory || body->failed) return;
   for (uint32_t i = 0; i < last->operand_count; ++i) {
-    result_types[i] = body->register_types[last->operands[i].value->scratch];
+    result_types[i] = body->register_types[registers[i]];
   }
   function->argument_count = block->argument_count;
   // Arguments are the first registers.
   function->argument_types = body->register_types;
   function->result_count = last->operand_count;
   function->result_types = result_types;
-  function->result_registers = list_operands(body, last);
+  function->result_registers = registers;
   bool wants_names = !body->entities->options->no_argument_names && !entity->is_region;
   if (wants_names && block->argument_count > 0) {
     function->argument_names = list_argument_names(body, block);
@@ -267,22 +269,17 @@ static void emit_body(body_t* body, const tfrt_bef_entity_function_t* entity) {
       .location = add_location(writer, entity->op->location),
       .root_stream_id = tfrt_stream_analysis_root_stream(&body->streams),
   };
-  body->kernels =
-      tfrt_arena_allocate_room(&body->arena, body->streams.op_count, sizeof(*body->kernels));
-  if (!body->kernels) {
-    body->out_of_memory = true;
-    return;
-  }
-  uint32_t op_index = 0;
+  if (!begin_registers(body, entity->block)) return;
   for (const tfrt_ir_operation_t* op = entity->block->first; op->next; op = op->next) {
-    build_kernel(body, op, op_index++);
+    build_kernel(body, op);
+    if (body->failed) return;
   }
   list_signature(body, entity, &function);
   function.register_count = body->register_count;
   function.register_types = body->register_types;
   function.kernel_count = body->kernel_count;
   function.kernels = body->kernels;
-  if (!body->out_of_memory) tfrt_bef_writer_add_function(writer, &function);
+  if (!body->out_of_memory && !body->failed) tfrt_bef_writer_add_function(writer, &function);
 }
 
 static tfrt_status_t emit_function(tfrt_bef_entities_t* entities,
@@ -293,7 +290,7 @@ static tfrt_status_t emit_function(tfrt_bef_entities_t* entities,
   tfrt_arena_initialize(&body.arena, allocator);
   if (!entity->block) {
     emit_native(&body, entity);
-  } else if (number_values(&body, entity->block)) {
+  } else {
     status = tfrt_stream_analysis_initialize(&body.streams, entity->block, allocator);
     if (!status) {
       emit_body(&body, entity);

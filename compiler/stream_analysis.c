@@ -81,15 +81,23 @@ static void add_child(tfrt_stream_analysis_t* analysis, uint32_t parent, uint32_
 // Sums don't overflow: a path of 2^31 ops of the highest cost is still below 2^63.
 static int64_t bounded(int64_t cost) { return cost < UINT32_MAX ? cost : UINT32_MAX; }
 
-static void schedule(tfrt_stream_analysis_t* analysis, uint32_t index) {
+// Numbers |op|, before which all others of its block have been scheduled, and finds what triggers
+// it.
+static void schedule(tfrt_stream_analysis_t* analysis, tfrt_ir_operation_t* op, uint32_t index) {
   uint32_t root = analysis->op_count;
   stream_op_t* entry = &analysis->ops[index];
-  const tfrt_ir_operation_t* op = entry->op;
   uint32_t parent = root;
   int64_t parent_cost = 0;
+  op->scratch = index;
+  *entry = (stream_op_t){
+      .op = op, .first_child = NO_INDEX, .last_child = NO_INDEX, .next_child = NO_INDEX};
+  analysis->operand_count += op->operand_count;
+  analysis->result_count += op->result_count;
   for (uint32_t i = 0; i < op->operand_count; ++i) {
     const tfrt_ir_operation_t* producer = op->operands[i].value->producer;
     uint32_t candidate = producer ? producer->scratch : root;
+    // What is used before it is made has no number yet.
+    if (producer && candidate >= index) continue;
     if (analysis->ops[candidate].cost_from_root > parent_cost) {
       parent = candidate;
       parent_cost = analysis->ops[candidate].cost_from_root;
@@ -249,7 +257,8 @@ static void build_stream(tfrt_stream_analysis_t* analysis, uint32_t index) {
   analysis->streams[stream].cost += entry->cost;
   analysis->streams[stream].parent_op = NO_INDEX;
   add_links(analysis, index, stream);
-  if (entry->op && is_return(entry->op)) analysis->streams[stream].has_return = true;
+  bool is_last = index + 1 == analysis->op_count;
+  if (is_last && is_return(entry->op)) analysis->streams[stream].has_return = true;
 }
 
 // Lets every stream point to what it became at once: paths can be as long as the block.
@@ -266,53 +275,49 @@ static void shorten_paths(tfrt_stream_analysis_t* analysis) {
 
 // --- Interface ------------------------------------------------------------------------
 
-// Numbers the ops of |block| and counts them and their operands.
-static void number_ops(tfrt_stream_analysis_t* analysis, const tfrt_ir_block_t* block,
-                       size_t* out_operand_count) {
-  *out_operand_count = 0;
-  for (tfrt_ir_operation_t* op = block->first; op; op = op->next) {
-    op->scratch = analysis->op_count++;
-    *out_operand_count += op->operand_count;
-  }
-}
-
-static bool allocate(tfrt_stream_analysis_t* analysis, const tfrt_ir_block_t* block,
-                     size_t operand_count) {
+static bool allocate(tfrt_stream_analysis_t* analysis) {
   size_t size = (size_t)analysis->op_count + 1;
   // Most blocks have far fewer streams than ops.
   analysis->ops = tfrt_arena_allocate_room(&analysis->arena, size, sizeof(*analysis->ops));
   analysis->streams = tfrt_arena_allocate_room(&analysis->arena, size, sizeof(*analysis->streams));
-  if (find_option(block, "tfrt.merge_inter_dependent_streams") == 0) {
-    return analysis->ops && analysis->streams;
-  }
-  analysis->links =
-      tfrt_arena_allocate_array(&analysis->arena, operand_count + 1, sizeof(*analysis->links));
-  return analysis->ops && analysis->streams && analysis->links;
+  return analysis->ops && analysis->streams;
+}
+
+// Room for what streams need of each other, if |block| wants that to count.
+static bool allocate_links(tfrt_stream_analysis_t* analysis, const tfrt_ir_block_t* block) {
+  if (find_option(block, "tfrt.merge_inter_dependent_streams") == 0) return true;
+  analysis->links = tfrt_arena_allocate_array(&analysis->arena, analysis->operand_count + 1,
+                                              sizeof(*analysis->links));
+  return analysis->links != NULL;
+}
+
+// Forward; false when memory is out.
+static bool schedule_all(tfrt_stream_analysis_t* analysis, const tfrt_ir_block_t* block) {
+  if (!allocate(analysis)) return false;
+  stream_op_t* root = &analysis->ops[analysis->op_count];
+  *root = (stream_op_t){.cost_from_root = 1,
+                        .cost = 1,
+                        .first_child = NO_INDEX,
+                        .last_child = NO_INDEX,
+                        .next_child = NO_INDEX};
+  uint32_t index = 0;
+  for (tfrt_ir_operation_t* op = block->first; op; op = op->next) schedule(analysis, op, index++);
+  return allocate_links(analysis, block);
 }
 
 tfrt_status_t tfrt_stream_analysis_initialize(tfrt_stream_analysis_t* analysis,
                                               const tfrt_ir_block_t* block,
                                               tfrt_allocator_t allocator) {
-  *analysis = (tfrt_stream_analysis_t){.threshold = find_option(block, "tfrt.cost_threshold")};
+  *analysis = (tfrt_stream_analysis_t){.op_count = block->op_count,
+                                       .threshold = find_option(block, "tfrt.cost_threshold")};
   tfrt_arena_initialize(&analysis->arena, allocator);
   analysis->threshold = bounded(analysis->threshold);
-  size_t operand_count = 0;
-  number_ops(analysis, block, &operand_count);
-  uint32_t count = analysis->op_count;
-  if (!allocate(analysis, block, operand_count)) {
+  if (!schedule_all(analysis, block)) {
     tfrt_arena_deinitialize(&analysis->arena);
     return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory to analyse streams");
   }
-  const tfrt_ir_operation_t* op = block->first;
-  for (uint32_t i = 0; i <= count; ++i, op = op ? op->next : NULL) {
-    analysis->ops[i] = (stream_op_t){
-        .op = op, .first_child = NO_INDEX, .last_child = NO_INDEX, .next_child = NO_INDEX};
-  }
-  stream_op_t* root = &analysis->ops[count];
-  root->cost = root->cost_from_root = 1;
-  for (uint32_t i = 0; i < count; ++i) schedule(analysis, i);
-  for (uint32_t i = count; i-- > 0;) build_stream(analysis, i);
-  build_stream(analysis, count);
+  for (uint32_t i = analysis->op_count; i-- > 0;) build_stream(analysis, i);
+  build_stream(analysis, analysis->op_count);
   shorten_paths(analysis);
   return NULL;
 }

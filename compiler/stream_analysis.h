@@ -49,6 +49,8 @@ typedef struct tfrt_stream_s {
 typedef struct tfrt_stream_analysis_s {
   tfrt_arena_t arena;
   uint32_t op_count;             // with the terminator
+  size_t operand_count;          // of all ops,
+  size_t result_count;           // and likewise
   struct tfrt_stream_op_s* ops;  // in order; the root is one more, behind them
   struct tfrt_stream_build_s* streams;
   uint32_t stream_count;             // with those that were put together
@@ -58,7 +60,8 @@ typedef struct tfrt_stream_analysis_s {
   int64_t critical_path;
 } tfrt_stream_analysis_t;
 
-// Analyses |block|, whose ops only use values of this block. Thread-compatible.
+// Analyses |block|, whose ops only use values of this block, and numbers its ops from 0, in order,
+// in their scratch words. Thread-compatible.
 tfrt_status_t tfrt_stream_analysis_initialize(tfrt_stream_analysis_t* analysis,
                                               const tfrt_ir_block_t* block,
                                               tfrt_allocator_t allocator) TFRT_MUST_USE;

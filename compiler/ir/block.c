@@ -59,6 +59,7 @@ void tfrt_ir_block_append(tfrt_ir_block_t* block, tfrt_ir_operation_t* operation
   if (block->last) block->last->next = operation;
   if (!block->first) block->first = operation;
   block->last = operation;
+  ++block->op_count;
 }
 
 void tfrt_ir_block_insert_before(tfrt_ir_operation_t* position, tfrt_ir_operation_t* operation) {
@@ -69,6 +70,7 @@ void tfrt_ir_block_insert_before(tfrt_ir_operation_t* position, tfrt_ir_operatio
   if (position->previous) position->previous->next = operation;
   if (block->first == position) block->first = operation;
   position->previous = operation;
+  ++block->op_count;
 }
 
 void tfrt_ir_block_remove(tfrt_ir_operation_t* operation) {
@@ -78,6 +80,7 @@ void tfrt_ir_block_remove(tfrt_ir_operation_t* operation) {
   if (operation->next) operation->next->previous = operation->previous;
   if (block->first == operation) block->first = operation->next;
   if (block->last == operation) block->last = operation->previous;
+  --block->op_count;
   operation->block = NULL;
   operation->next = NULL;
   operation->previous = NULL;

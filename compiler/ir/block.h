@@ -27,11 +27,12 @@ struct tfrt_ir_block_s {
   tfrt_ir_block_t* next;
   tfrt_ir_operation_t* first;
   tfrt_ir_operation_t* last;
+  uint32_t op_count;
+  uint32_t scratch;  // for whichever pass runs now
   tfrt_ir_value_t** arguments;
   uint32_t argument_count;
   uint32_t argument_capacity;
   const tfrt_ir_string_t* label;  // `bb0` of `^bb0`; NULL: none
-  uint32_t scratch;               // for whichever pass runs now
 };
 
 // Returns a new block at the end of |region|, or NULL.
