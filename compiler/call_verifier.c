@@ -27,6 +27,13 @@ static const convention_t* convention_of(const tfrt_ir_operation_t* operation) {
   return &plain;
 }
 
+bool tfrt_verifier_is_host_call(const tfrt_ir_operation_t* operation) {
+  const tfrt_kernel_descriptor_t* descriptor = operation->descriptor;
+  if (!descriptor || !(descriptor->flags & TFRT_KERNEL_CALL_OPTIONS)) return false;
+  return descriptor->flags & TFRT_KERNEL_CALLS_HOSTS ||
+         tfrt_ir_operation_attribute(operation, "host");
+}
+
 tfrt_ir_operation_t* tfrt_verifier_find_function(const tfrt_verifier_t* verifier,
                                                  const tfrt_ir_attribute_t* symbol) {
   tfrt_ir_operation_t* found = tfrt_ir_symbol_table_resolve(verifier->symbols, symbol);
@@ -156,4 +163,5 @@ void tfrt_verifier_check_callees(tfrt_verifier_t* verifier, const tfrt_ir_operat
     }
   }
   if (descriptor->flags & TFRT_KERNEL_CALL_OPTIONS) check_options(verifier, operation);
+  if (tfrt_verifier_is_host_call(operation)) verifier->has_host_calls = true;
 }

@@ -32,7 +32,6 @@ typedef struct analysis_s {
   const tfrt_ir_block_t* block;  // of the module
   tfrt_scratch_t marks;          // mark_t; a value's |scratch| is the index of its mark
   tfrt_scratch_t references;     // reference_t*; a function's |scratch| is the index of its list
-  bool has_host_calls;
 } analysis_t;
 
 static const mark_t* find_mark(const analysis_t* analysis, const tfrt_ir_value_t* value) {
@@ -68,17 +67,10 @@ static void add_reference(analysis_t* analysis, tfrt_ir_operation_t* op,
   *list = reference;
 }
 
-// True if |op| may run its callee on another host.
-static bool is_host_call(const tfrt_ir_operation_t* op) {
-  if (!op->descriptor || !(op->descriptor->flags & TFRT_KERNEL_CALL_OPTIONS)) return false;
-  return op->descriptor->flags & TFRT_KERNEL_CALLS_HOSTS || tfrt_ir_operation_attribute(op, "host");
-}
-
 // Notes the functions that |op| names and the operands that it writes to.
 static bool visit(tfrt_ir_operation_t* op, void* user_data) {
   analysis_t* analysis = user_data;
   if (!op->descriptor) return true;
-  if (is_host_call(op)) analysis->has_host_calls = true;
   for (uint32_t i = 0; i < op->attribute_count; ++i) {
     const tfrt_ir_attribute_t* value = op->attributes[i].value;
     if (value->kind == TFRT_IR_ATTRIBUTE_SYMBOL) add_reference(analysis, op, value);
@@ -136,7 +128,7 @@ static void follow(analysis_t* analysis, size_t position) {
 static bool check_call(tfrt_ir_operation_t* op, void* user_data) {
   analysis_t* analysis = user_data;
   const tfrt_ir_attribute_t* callee = tfrt_ir_operation_attribute(op, "callee");
-  if (!is_host_call(op) || !callee) return true;
+  if (!tfrt_verifier_is_host_call(op) || !callee) return true;
   const tfrt_ir_operation_t* function = tfrt_verifier_find_function(analysis->verifier, callee);
   const tfrt_ir_block_t* block = function ? tfrt_ir_function_block(function) : NULL;
   for (uint32_t i = 0; block && i < block->argument_count; ++i) {
@@ -166,7 +158,7 @@ void tfrt_verifier_check_lent_arguments(tfrt_verifier_t* verifier, tfrt_ir_opera
   for (tfrt_ir_operation_t* op = tfrt_ir_module_block(module)->first; op; op = op->next) {
     if (!tfrt_ir_is_compiled_module(op)) tfrt_ir_operation_walk(op, visit, &analysis);
   }
-  if (analysis.has_host_calls && !verifier->out_of_memory) {
+  if (!verifier->out_of_memory) {
     for (size_t i = 0; i < analysis.marks.count; ++i) follow(&analysis, i);
     tfrt_ir_operation_walk(module, check_call, &analysis);
   }

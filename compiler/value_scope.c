@@ -4,39 +4,49 @@
 
 #include "host_runtime/base/hash_table.h"
 
-// One `%name#number` of a scope. Poison stands on number 0 and counts for all.
+typedef struct tfrt_value_scope_s scope_t;
+
+// What one `%name#number` means in a scope. Poison stands on number 0 and counts for all. It is
+// found by its name, and out of date once its scope is closed.
 typedef struct definition_s {
-  struct definition_s* next;   // in the order of first mention
   struct definition_s* outer;  // of number 0: what the name means in the scopes around
-  const tfrt_ir_string_t* name;
+  const scope_t* scope;
   tfrt_ir_value_t* value;  // a placeholder unless |is_defined|; NULL if only poisoned
   uint32_t offset;         // of the definition, or the first use
-  uint32_t number;
-  uint32_t level;  // of its scope
   bool is_defined;
   bool is_poisoned;
 } definition_t;
 
-// One with a number other than 0: these are few, and found by a table.
-typedef struct numbered_s {
-  tfrt_hash_node_t node;
-  definition_t definition;
-} numbered_t;
+// One that was used before anything defined it.
+typedef struct early_use_s {
+  struct early_use_s* next;  // in the order of first mention
+  const definition_t* definition;
+  const tfrt_ir_string_t* name;
+  uint32_t number;
+} early_use_t;
 
-typedef struct tfrt_value_scope_s {
-  struct tfrt_value_scope_s* parent;
+struct tfrt_value_scope_s {
+  scope_t* parent;
   tfrt_hash_table_t numbered;
-  definition_t* first;
-  definition_t** last_next;
+  early_use_t* first;
+  early_use_t** last_next;
   uint32_t level;         // the outermost one has 1
   uint32_t visible_from;  // the level of the outermost scope that is seen from here
   bool isolated;
-} scope_t;
+  bool is_open;
+};
 
 typedef struct key_s {
   const tfrt_ir_string_t* name;
   uint32_t number;
 } key_t;
+
+// A definition with a number other than 0: these are few, and found by a table.
+typedef struct numbered_s {
+  tfrt_hash_node_t node;
+  key_t key;
+  definition_t definition;
+} numbered_t;
 
 static uint64_t key_hash(const void* key) {
   const key_t* wanted = key;
@@ -46,7 +56,7 @@ static uint64_t key_hash(const void* key) {
 static bool key_equal(const tfrt_hash_node_t* node, const void* key) {
   const numbered_t* entry = TFRT_CONTAINER_OF(node, numbered_t, node);
   const key_t* wanted = key;
-  return entry->definition.name == wanted->name && entry->definition.number == wanted->number;
+  return entry->key.name == wanted->name && entry->key.number == wanted->number;
 }
 
 static const tfrt_hash_table_vtable_t key_vtable = {key_hash, key_equal};
@@ -56,21 +66,15 @@ void tfrt_value_scopes_initialize(tfrt_value_scopes_t* scopes, tfrt_ir_context_t
   *scopes = (tfrt_value_scopes_t){.context = context, .diagnostics = diagnostics};
 }
 
-// Lets the names of |scope|, the innermost one, mean again what they mean around it.
-static void forget_names(scope_t* scope) {
-  for (definition_t* definition = scope->first; definition; definition = definition->next) {
-    if (definition->number) continue;
-    tfrt_ir_string_set_meaning(definition->name, definition->outer);
-  }
+// Ends |scope|, the innermost one: its names mean again what they mean around it.
+static void close_scope(tfrt_value_scopes_t* scopes, scope_t* scope) {
+  scopes->top = scope->parent;
+  scope->is_open = false;
+  tfrt_hash_table_deinitialize(&scope->numbered);
 }
 
 void tfrt_value_scopes_deinitialize(tfrt_value_scopes_t* scopes) {
-  while (scopes->top) {
-    scope_t* scope = scopes->top;
-    scopes->top = scope->parent;
-    forget_names(scope);
-    tfrt_hash_table_deinitialize(&scope->numbered);
-  }
+  while (scopes->top) close_scope(scopes, scopes->top);
 }
 
 bool tfrt_value_scopes_push(tfrt_value_scopes_t* scopes, bool isolated) {
@@ -80,6 +84,7 @@ bool tfrt_value_scopes_push(tfrt_value_scopes_t* scopes, bool isolated) {
   scope->level = scopes->top ? scopes->top->level + 1 : 1;
   scope->visible_from = isolated || !scopes->top ? scope->level : scopes->top->visible_from;
   scope->isolated = isolated;
+  scope->is_open = true;
   scope->last_next = &scope->first;
   tfrt_hash_table_initialize(&scope->numbered, &key_vtable,
                              tfrt_ir_context_allocator(scopes->context));
@@ -94,17 +99,27 @@ static definition_t* find_numbered(const scope_t* scope, const tfrt_ir_string_t*
   return node ? &TFRT_CONTAINER_OF(node, numbered_t, node)->definition : NULL;
 }
 
+// What |name| with the number 0 means in the innermost open scope that knows it.
+static definition_t* meaning_of(const tfrt_ir_string_t* name) {
+  definition_t* definition = name->meaning;
+  if (!definition || definition->scope->is_open) return definition;
+  while (definition && !definition->scope->is_open) definition = definition->outer;
+  tfrt_ir_string_set_meaning(name, definition);
+  return definition;
+}
+
 // |scope| is the innermost one.
 static definition_t* find_in(const scope_t* scope, const tfrt_ir_string_t* name, uint32_t number) {
   if (number) return find_numbered(scope, name, number);
-  definition_t* definition = name->meaning;
-  return definition && definition->level == scope->level ? definition : NULL;
+  definition_t* definition = meaning_of(name);
+  return definition && definition->scope == scope ? definition : NULL;
 }
 
 // The entry of |name| with the number 0 that is visible.
 static definition_t* find_first(const tfrt_value_scopes_t* scopes, const tfrt_ir_string_t* name) {
-  definition_t* definition = name->meaning;
-  return definition && definition->level >= scopes->top->visible_from ? definition : NULL;
+  definition_t* definition = meaning_of(name);
+  if (!definition || definition->scope->level < scopes->top->visible_from) return NULL;
+  return definition;
 }
 
 // The entry for |reference| that is visible, where |first| is that of the same name with the
@@ -125,29 +140,24 @@ static definition_t* add_name(tfrt_value_scopes_t* scopes,
   if (reference->number) {
     numbered_t* entry = tfrt_ir_context_allocate_array(scopes->context, 1, sizeof(*entry));
     if (!entry) return NULL;
-    key_t key = {reference->name, reference->number};
-    tfrt_hash_table_insert(&scopes->top->numbered, &key, &entry->node);
+    entry->key = (key_t){reference->name, reference->number};
+    tfrt_hash_table_insert(&scopes->top->numbered, &entry->key, &entry->node);
     return &entry->definition;
   }
   definition_t* definition =
       tfrt_ir_context_allocate_array(scopes->context, 1, sizeof(*definition));
   if (!definition) return NULL;
-  definition->outer = reference->name->meaning;
+  definition->outer = meaning_of(reference->name);
   tfrt_ir_string_set_meaning(reference->name, definition);
   return definition;
 }
 
 // A new entry for |reference| in the top scope, which has none; NULL when memory is out.
 static definition_t* add(tfrt_value_scopes_t* scopes, const tfrt_value_reference_t* reference) {
-  scope_t* scope = scopes->top;
   definition_t* definition = add_name(scopes, reference);
   if (!definition) return NULL;
-  definition->name = reference->name;
-  definition->number = reference->number;
   definition->offset = (uint32_t)reference->offset;
-  definition->level = scope->level;
-  *scope->last_next = definition;
-  scope->last_next = &definition->next;
+  definition->scope = scopes->top;
   return definition;
 }
 
@@ -188,6 +198,23 @@ static tfrt_ir_value_t* report_undeclared(tfrt_value_scopes_t* scopes,
   return placeholder(scopes, type, reference->name);
 }
 
+// A new entry for |reference|, which nothing has defined so far, as |type|; NULL when memory is
+// out.
+static definition_t* add_early_use(tfrt_value_scopes_t* scopes,
+                                   const tfrt_value_reference_t* reference,
+                                   const tfrt_ir_type_t* type) {
+  scope_t* scope = scopes->top;
+  early_use_t* use = tfrt_ir_context_allocate_array(scopes->context, 1, sizeof(*use));
+  definition_t* definition = use ? get(scopes, reference) : NULL;
+  if (!definition) return NULL;
+  definition->value = placeholder(scopes, type, reference->name);
+  *use = (early_use_t){
+      .definition = definition, .name = reference->name, .number = reference->number};
+  *scope->last_next = use;
+  scope->last_next = &use->next;
+  return definition;
+}
+
 tfrt_ir_value_t* tfrt_value_scopes_use(tfrt_value_scopes_t* scopes,
                                        const tfrt_value_reference_t* reference,
                                        const tfrt_ir_type_t* type) {
@@ -202,8 +229,7 @@ tfrt_ir_value_t* tfrt_value_scopes_use(tfrt_value_scopes_t* scopes,
   }
   if (!definition) {
     if (!type) return report_undeclared(scopes, reference, type);
-    definition = get(scopes, reference);
-    if (definition) definition->value = placeholder(scopes, type, reference->name);
+    definition = add_early_use(scopes, reference, type);
   }
   tfrt_ir_value_t* value = definition ? definition->value : NULL;
   if (!value || !type || value->type == type) return value;
@@ -259,9 +285,10 @@ void tfrt_value_scopes_poison(tfrt_value_scopes_t* scopes,
 
 // Hands the undefined values of |scope|, which has ended, to the scope that is now on top.
 static void leave_to_parent(tfrt_value_scopes_t* scopes, const scope_t* scope) {
-  for (const definition_t* entry = scope->first; entry; entry = entry->next) {
+  for (const early_use_t* use = scope->first; use; use = use->next) {
+    const definition_t* entry = use->definition;
     if (entry->is_defined || entry->is_poisoned || !entry->value) continue;
-    tfrt_value_reference_t reference = {entry->name, entry->number, entry->offset};
+    tfrt_value_reference_t reference = {use->name, use->number, entry->offset};
     tfrt_ir_value_t* outer = tfrt_value_scopes_use(scopes, &reference, entry->value->type);
     if (outer) tfrt_ir_value_replace_all_uses(entry->value, outer);
   }
@@ -269,16 +296,17 @@ static void leave_to_parent(tfrt_value_scopes_t* scopes, const scope_t* scope) {
 
 // Reports what was used in |scope|, the innermost one, and never defined.
 static void report_undefined(tfrt_value_scopes_t* scopes, const scope_t* scope) {
-  for (const definition_t* entry = scope->first; entry; entry = entry->next) {
+  for (const early_use_t* use = scope->first; use; use = use->next) {
+    const definition_t* entry = use->definition;
     if (entry->is_defined || entry->is_poisoned) continue;
-    const definition_t* first = find_in(scope, entry->name, 0);
+    const definition_t* first = find_in(scope, use->name, 0);
     if (first && first->is_poisoned) continue;
     bool is_number = first && first->is_defined;
     tfrt_diagnostics_report(scopes->diagnostics, TFRT_SEVERITY_ERROR, entry->offset,
                             is_number
                                 ? "reference to invalid result number: '%%%s' has no result %u"
                                 : "use of undeclared value '%%%s'",
-                            entry->name->data, entry->number);
+                            use->name->data, use->number);
   }
 }
 
@@ -286,8 +314,6 @@ void tfrt_value_scopes_pop(tfrt_value_scopes_t* scopes) {
   scope_t* scope = scopes->top;
   bool leaves = !scope->isolated && scope->parent;
   if (!leaves) report_undefined(scopes, scope);
-  scopes->top = scope->parent;
-  forget_names(scope);
+  close_scope(scopes, scope);
   if (leaves) leave_to_parent(scopes, scope);
-  tfrt_hash_table_deinitialize(&scope->numbered);
 }

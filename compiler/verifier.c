@@ -191,7 +191,8 @@ bool tfrt_verify_module(tfrt_ir_context_t* context, tfrt_ir_operation_t* module,
   size_t errors_before = diagnostics->error_count;
   check_module(&verifier, module);
   // Needs callees that fit.
-  if (diagnostics->error_count == errors_before && !verifier.out_of_memory) {
+  bool good = diagnostics->error_count == errors_before && !verifier.out_of_memory;
+  if (good && verifier.has_host_calls) {
     tfrt_verifier_check_lent_arguments(&verifier, module);
   }
   if (verifier.out_of_memory) {

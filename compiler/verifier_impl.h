@@ -27,6 +27,7 @@ typedef struct tfrt_verifier_s {
   const tfrt_ir_symbol_table_t* symbols;  // of the outermost module
   // Pairs of a table's text and a type that fitted, one for each hash of their addresses.
   tfrt_verifier_pair_t fitting[TFRT_VERIFIER_PAIR_COUNT];
+  bool has_host_calls;  // among the ops that were checked
   bool out_of_memory;
 } tfrt_verifier_t;
 
@@ -43,6 +44,9 @@ void tfrt_verifier_check_op(tfrt_verifier_t* verifier, const tfrt_ir_operation_t
 // Checks the functions that |operation| names, and its call options.
 void tfrt_verifier_check_callees(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation);
 
+// True if |operation| may run its callee on another host.
+bool tfrt_verifier_is_host_call(const tfrt_ir_operation_t* operation);
+
 // The function that |symbol| names, or NULL.
 tfrt_ir_operation_t* tfrt_verifier_find_function(const tfrt_verifier_t* verifier,
                                                  const tfrt_ir_attribute_t* symbol);
@@ -53,7 +57,7 @@ tfrt_ir_operation_t* tfrt_verifier_find_function(const tfrt_verifier_t* verifier
 uint32_t tfrt_verifier_parameter_of(const tfrt_ir_operation_t* operation, uint32_t index,
                                     uint32_t parameter_count);
 
-// Checks what the host calls of |module| lend.
+// Checks what the host calls of |module|, of which there are some, lend.
 void tfrt_verifier_check_lent_arguments(tfrt_verifier_t* verifier, tfrt_ir_operation_t* module);
 
 #endif  // TFRT_COMPILER_VERIFIER_IMPL_H_

@@ -66,9 +66,9 @@ static inline tfrt_string_view_t tfrt_ir_string_view(const tfrt_ir_string_t* str
   return tfrt_string_view_make(string->data, string->size);
 }
 
-// Lets |meaning| be found by the string itself, with no table in between; NULL again when
-// nothing is known of it any more. One user at a time: the parser. Thread-compatible (caller
-// synchronises).
+// Lets |meaning| be found by the string itself, with no table in between. It stays until another
+// one is set: whoever sets it knows which are out of date. One user at a time: the parser.
+// Thread-compatible (caller synchronises).
 static inline void tfrt_ir_string_set_meaning(const tfrt_ir_string_t* string, void* meaning) {
   ((tfrt_ir_string_t*)string)->meaning = meaning;
 }
