@@ -8,12 +8,21 @@
 // What is small stays in small pages: clearing a huge one costs as much as touching 70 of them.
 #define SMALL_PART_SIZE ((size_t)256 * 1024)
 
+// Blocks from here on are worth a place in the list.
+#define BIG_SIZE ((size_t)64 * 1024)
+
+struct tfrt_region_free_s {
+  tfrt_region_free_t* next;
+  size_t size;
+};
+
 static uintptr_t align(uintptr_t address, size_t alignment) {
   return (address + alignment - 1) & ~(uintptr_t)(alignment - 1);
 }
 
 void tfrt_region_initialize(tfrt_region_t* region, size_t size) {
   *region = (tfrt_region_t){.mapping = NULL};
+  tfrt_mutex_initialize(&region->mutex);
   size_t mapping_size;
   if (!tfrt_size_add(size, 2 * HUGE_PAGE_SIZE, &mapping_size)) return;
   void* mapping = mmap(NULL, mapping_size, PROT_READ | PROT_WRITE,
@@ -24,29 +33,64 @@ void tfrt_region_initialize(tfrt_region_t* region, size_t size) {
   region->end = (uintptr_t)mapping + mapping_size;
   uintptr_t huge = align((uintptr_t)mapping + SMALL_PART_SIZE, HUGE_PAGE_SIZE);
   region->begin = huge - SMALL_PART_SIZE;
-  atomic_init(&region->position, region->begin);
+  region->position = region->begin;
   // A system that has no huge pages, or none left, gives small ones.
   (void)madvise((void*)huge, region->end - huge, MADV_HUGEPAGE);
 }
 
 void tfrt_region_deinitialize(tfrt_region_t* region) {
   if (region->mapping) munmap(region->mapping, region->mapping_size);
-  *region = (tfrt_region_t){.mapping = NULL};
+  tfrt_mutex_deinitialize(&region->mutex);
+}
+
+// Takes a block from those that were given back; 0 if none is big enough. The mutex is held.
+static uintptr_t take_free(tfrt_region_t* region, size_t size, size_t alignment) {
+  for (tfrt_region_free_t** link = &region->free; *link; link = &(*link)->next) {
+    tfrt_region_free_t* found = *link;
+    uintptr_t end = (uintptr_t)found + found->size;
+    uintptr_t block = align((uintptr_t)found, alignment);
+    if (block > end || size > end - block) continue;
+    uintptr_t rest = align(block + size, TFRT_ALLOCATOR_DEFAULT_ALIGNMENT);
+    tfrt_region_free_t* next = found->next;
+    *link = next;
+    if (rest < end && end - rest >= BIG_SIZE) {
+      *link = (tfrt_region_free_t*)rest;
+      **link = (tfrt_region_free_t){next, end - rest};
+    }
+    return block;
+  }
+  return 0;
+}
+
+// Takes a block from what was never used; 0 if that is too little. The mutex is held.
+static uintptr_t take_new(tfrt_region_t* region, size_t size, size_t alignment) {
+  uintptr_t block = align(region->position, alignment);
+  if (block >= region->end || size > region->end - block) return 0;
+  region->position = block + size;
+  return block;
 }
 
 static void* allocate(void* self, size_t size, size_t alignment) {
   tfrt_region_t* region = self;
-  uintptr_t position = atomic_load_explicit(&region->position, memory_order_relaxed);
-  uintptr_t block;
-  do {
-    block = align(position, alignment);
-    if (block >= region->end || size > region->end - block) {
-      return tfrt_allocator_allocate_aligned(tfrt_allocator_system(), size, alignment);
-    }
-    // Acquire, the partner of the release in deallocate(): who used the block before is done.
-  } while (!atomic_compare_exchange_weak_explicit(&region->position, &position, block + size,
-                                                  memory_order_acquire, memory_order_relaxed));
-  return (void*)block;
+  tfrt_mutex_lock(&region->mutex);
+  uintptr_t block = size >= BIG_SIZE ? take_free(region, size, alignment) : 0;
+  if (!block) block = take_new(region, size, alignment);
+  tfrt_mutex_unlock(&region->mutex);
+  if (block) return (void*)block;
+  return tfrt_allocator_allocate_aligned(tfrt_allocator_system(), size, alignment);
+}
+
+// Puts the block at |block| where it is found again. The mutex is held.
+static void give_back(tfrt_region_t* region, uintptr_t block, size_t size) {
+  if (block + size == region->position) {
+    region->position = block;
+    return;
+  }
+  uintptr_t begin = align(block, TFRT_ALLOCATOR_DEFAULT_ALIGNMENT);
+  if (size < BIG_SIZE) return;
+  tfrt_region_free_t* free = (tfrt_region_free_t*)begin;
+  *free = (tfrt_region_free_t){region->free, size - (begin - block)};
+  region->free = free;
 }
 
 static void deallocate(void* self, void* pointer, size_t size, size_t alignment) {
@@ -56,10 +100,9 @@ static void deallocate(void* self, void* pointer, size_t size, size_t alignment)
     tfrt_allocator_free_aligned(tfrt_allocator_system(), pointer, size, alignment);
     return;
   }
-  uintptr_t behind = block + size;
-  // Release, the partner of the acquire in allocate(). It fails where blocks lie behind this one.
-  atomic_compare_exchange_strong_explicit(&region->position, &behind, block, memory_order_release,
-                                          memory_order_relaxed);
+  tfrt_mutex_lock(&region->mutex);
+  give_back(region, block, size);
+  tfrt_mutex_unlock(&region->mutex);
 }
 
 tfrt_allocator_t tfrt_region_allocator(tfrt_region_t* region) {

@@ -5,14 +5,14 @@
 // the first time costs more than filling it with data, and such a program touches most of its
 // memory once.
 //
-//   begin            huge page boundary                                    end
-//   | small pages ... | huge pages, each touched once ... position -> ...   |
+//   begin            huge page boundary                        position                end
+//   | small pages ... | huge pages, each touched once ... free ...| not touched so far ... |
 //
 // Life:
 //  1. Initialised; address space is reserved, and no memory is used yet.
-//  2. Allocates. What is given back is used again if nothing was allocated behind it; other
-//     blocks stay until the end. When the region is full, or there is no address space, blocks
-//     come from the system's allocator.
+//  2. Allocates. Of what is given back, big blocks are used again, and the last one always is;
+//     other small ones stay until the end. When the region is full, or there is no address
+//     space, blocks come from the system's allocator.
 //  3. Deinitialised: all its blocks are gone. A process may as well just end.
 //
 // Thread rule: its allocator is thread-safe, like every allocator; the rest is thread-compatible.
@@ -20,18 +20,23 @@
 #ifndef TFRT_HOST_RUNTIME_BASE_REGION_H_
 #define TFRT_HOST_RUNTIME_BASE_REGION_H_
 
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "host_runtime/base/allocator.h"
+#include "host_runtime/base/sync.h"
+
+// A big block that was given back; this is written into it.
+typedef struct tfrt_region_free_s tfrt_region_free_t;
 
 typedef struct tfrt_region_s {
   void* mapping;  // NULL: none
   size_t mapping_size;
   uintptr_t begin;
   uintptr_t end;
-  _Atomic uintptr_t position;  // of the next block
+  tfrt_mutex_t mutex;
+  uintptr_t position;        // of what was never used; guarded by |mutex|
+  tfrt_region_free_t* free;  // likewise
 } tfrt_region_t;
 
 // Makes |region| an empty one with room for |size| bytes at least. Thread-compatible.

@@ -56,6 +56,17 @@ void tfrt_string_builder_append(tfrt_string_builder_t* builder, const void* data
   advance(builder, size);
 }
 
+void tfrt_string_builder_append_take(tfrt_string_builder_t* builder, void* data, size_t size) {
+  if (builder->size || builder->failed || !data) {
+    tfrt_string_builder_append(builder, data, size);
+    tfrt_allocator_free(builder->allocator, data, size);
+    return;
+  }
+  tfrt_allocator_free(builder->allocator, builder->data, builder->capacity);
+  builder->data = data;
+  builder->size = builder->capacity = size;
+}
+
 void tfrt_string_builder_append_text(tfrt_string_builder_t* builder, const char* text) {
   tfrt_string_builder_append(builder, text, strlen(text));
 }

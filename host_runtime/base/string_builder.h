@@ -52,6 +52,11 @@ void tfrt_string_builder_append_char(tfrt_string_builder_t* builder, char byte);
 void tfrt_string_builder_append_fill(tfrt_string_builder_t* builder, char byte, size_t count);
 void tfrt_string_builder_append_view(tfrt_string_builder_t* builder, tfrt_string_view_t view);
 
+// Appends the |size| bytes at |data|, a block of the builder's allocator of just that size, which
+// the builder takes: without a copy if it is empty. For bytes and no text: no NUL need be behind
+// them. Thread-compatible.
+void tfrt_string_builder_append_take(tfrt_string_builder_t* builder, void* data, size_t size);
+
 // Appends formatted text. Thread-compatible.
 void tfrt_string_builder_append_format(tfrt_string_builder_t* builder, const char* format, ...)
     TFRT_PRINTF(2, 3);

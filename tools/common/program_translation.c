@@ -13,8 +13,7 @@ tfrt_status_t tfrt_program_text_to_bef(tfrt_string_view_t text,
   size_t size = 0;
   TFRT_RETURN_IF_ERROR(tfrt_assemble_text(tfrt_all_op_tables(), options, result->allocator,
                                           diagnostics, &bytes, &size));
-  tfrt_string_builder_append(result, bytes, size);
-  tfrt_allocator_free(result->allocator, bytes, size);
+  tfrt_string_builder_append_take(result, bytes, size);
   return tfrt_string_builder_status(result);
 }
 
