@@ -66,6 +66,7 @@ static int hex_value(char c) {
 void tfrt_lexer_initialize(tfrt_lexer_t* lexer, tfrt_diagnostics_t* diagnostics) {
   *lexer = (tfrt_lexer_t){
       .diagnostics = diagnostics, .text = diagnostics->text, .line = diagnostics->first_line};
+  if (!lexer->text.data) lexer->text = tfrt_string_view_of("");
 }
 
 // The byte |ahead| of the position, or 0 behind the end.
@@ -74,40 +75,32 @@ static char peek(const tfrt_lexer_t* lexer, size_t ahead) {
   return position < lexer->text.size ? lexer->text.data[position] : 0;
 }
 
-// Moves to the end of the comment that begins at the position.
-static void skip_comment(tfrt_lexer_t* lexer) {
-  const char* begin = lexer->text.data + lexer->position;
-  const char* newline = memchr(begin, '\n', lexer->text.size - lexer->position);
-  lexer->position = newline ? (size_t)(newline - lexer->text.data) : lexer->text.size;
-}
-
-static void skip_blanks(tfrt_lexer_t* lexer) {
-  const char* data = lexer->text.data;
-  size_t position = lexer->position;
-  while (position < lexer->text.size) {
-    char c = data[position];
-    if (c == '/') {
-      lexer->position = position;
-      if (peek(lexer, 1) != '/') break;
-      skip_comment(lexer);
-      position = lexer->position;
-      continue;
-    }
-    if (!is_of(c, BLANK)) break;
-    ++position;
-    if (c != '\n') continue;
-    ++lexer->line;
-    lexer->line_begin = position;
-  }
-  lexer->position = position;
+// Where the bytes from |at| on end that are of one of the |wanted| classes.
+static const char* end_of(const char* at, const char* end, int wanted) {
+  while (at < end && is_of(*at, wanted)) ++at;
+  return at;
 }
 
 // Moves on while bytes are of one of the |wanted| classes.
 static void skip_while(tfrt_lexer_t* lexer, int wanted) {
   const char* data = lexer->text.data;
-  size_t position = lexer->position;
-  while (position < lexer->text.size && is_of(data[position], wanted)) ++position;
-  lexer->position = position;
+  const char* at = end_of(data + lexer->position, data + lexer->text.size, wanted);
+  lexer->position = (size_t)(at - data);
+}
+
+// Where the next token begins, at |at| or behind blanks and comments; keeps account of lines.
+static const char* skip_blanks(tfrt_lexer_t* lexer, const char* at, const char* end) {
+  for (; at < end; ++at) {
+    if (*at == '/' && end - at > 1 && at[1] == '/') {
+      at = memchr(at, '\n', (size_t)(end - at));
+      if (!at) return end;
+    }
+    if (!is_of(*at, BLANK)) return at;
+    if (*at != '\n') continue;
+    ++lexer->line;
+    lexer->line_begin = (size_t)(at + 1 - lexer->text.data);
+  }
+  return end;
 }
 
 // Each of the following moves behind one token, which begins at byte |begin|, and returns its
@@ -212,14 +205,10 @@ static int lex_punctuation(tfrt_lexer_t* lexer) {
   return c;
 }
 
-static int lex_token(tfrt_lexer_t* lexer, size_t begin) {
+// A token that is neither a word nor one character.
+static int lex_other(tfrt_lexer_t* lexer, size_t begin) {
   char c = peek(lexer, 0);
-  if (is_of(c, WORD_BEGIN)) {
-    skip_while(lexer, WORD);
-    return TFRT_TOKEN_WORD;
-  }
   if (is_of(c, DIGIT)) return lex_number(lexer);
-  if (is_of(c, PUNCTUATION)) return lex_punctuation(lexer);
   if (begin >= lexer->text.size) return TFRT_TOKEN_END;
   switch (c) {
     case '%':
@@ -239,6 +228,15 @@ static int lex_token(tfrt_lexer_t* lexer, size_t begin) {
   }
 }
 
+static int lex_token(tfrt_lexer_t* lexer, size_t begin) {
+  char c = peek(lexer, 0);
+  if (is_of(c, WORD_BEGIN)) {
+    skip_while(lexer, WORD);
+    return TFRT_TOKEN_WORD;
+  }
+  return is_of(c, PUNCTUATION) ? lex_punctuation(lexer) : lex_other(lexer, begin);
+}
+
 // True if the text of a token of |kind| leaves its first byte out.
 static bool has_sigil(int kind) { return kind >= TFRT_TOKEN_PERCENT && kind <= TFRT_TOKEN_BANG; }
 
@@ -246,21 +244,22 @@ _Static_assert(TFRT_TOKEN_BANG - TFRT_TOKEN_PERCENT == 4 && TFRT_TOKEN_AT > TFRT
                    TFRT_TOKEN_CARET > TFRT_TOKEN_AT && TFRT_TOKEN_HASH > TFRT_TOKEN_CARET,
                "the kinds with a sigil stand together");
 
-tfrt_token_t tfrt_lexer_next(tfrt_lexer_t* lexer) {
+void tfrt_lexer_next(tfrt_lexer_t* lexer, tfrt_token_t* out_token) {
+  const char* data = lexer->text.data;
   uint32_t line_before = lexer->line;
   bool first = lexer->position == lexer->line_begin;
-  skip_blanks(lexer);
-  size_t begin = lexer->position;
-  tfrt_token_t token = {.offset = begin,
-                        .line = lexer->line,
-                        .column = (uint32_t)(begin - lexer->line_begin) + 1,
-                        // A comment ends with its line: what was skipped since the line began
-                        // are blanks.
-                        .begins_line = first || lexer->line != line_before};
-  token.kind = lex_token(lexer, begin);
-  size_t text_begin = begin + (has_sigil(token.kind) ? 1 : 0);
-  token.text = tfrt_string_view_make(lexer->text.data + text_begin, lexer->position - text_begin);
-  return token;
+  const char* at = skip_blanks(lexer, data + lexer->position, data + lexer->text.size);
+  size_t begin = (size_t)(at - data);
+  lexer->position = begin;
+  out_token->offset = begin;
+  out_token->line = lexer->line;
+  out_token->column = (uint32_t)(begin - lexer->line_begin) + 1;
+  // A comment ends with its line: what was skipped since the line began are blanks.
+  out_token->begins_line = first || lexer->line != line_before;
+  int kind = lex_token(lexer, begin);
+  size_t text_begin = begin + (has_sigil(kind) ? 1 : 0);
+  out_token->kind = kind;
+  out_token->text = tfrt_string_view_make(data + text_begin, lexer->position - text_begin);
 }
 
 void tfrt_lexer_move(tfrt_lexer_t* lexer, const tfrt_token_t* from, size_t position) {

@@ -58,9 +58,9 @@ typedef struct tfrt_lexer_s {
 // synchronises).
 void tfrt_lexer_initialize(tfrt_lexer_t* lexer, tfrt_diagnostics_t* diagnostics);
 
-// Returns the next token, skipping blanks and comments. Thread-compatible (caller
+// Sets |*out_token| to the next token, skipping blanks and comments. Thread-compatible (caller
 // synchronises).
-tfrt_token_t tfrt_lexer_next(tfrt_lexer_t* lexer);
+void tfrt_lexer_next(tfrt_lexer_t* lexer, tfrt_token_t* out_token);
 
 // Lets the next token be looked for at byte |position|, which lies not before the end
 // of the previous token's first byte and on a known line: at or behind the last

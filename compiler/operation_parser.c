@@ -231,7 +231,7 @@ static const tfrt_ir_attribute_t* parse_default(tfrt_parser_t* parser,
   tfrt_string_builder_initialize(&inner.text, allocator);
   // Where the elements of an array are put down.
   tfrt_scratch_initialize(&inner.pointers, sizeof(void*), allocator);
-  inner.token = tfrt_lexer_next(&inner.lexer);
+  tfrt_lexer_next(&inner.lexer, &inner.token);
   const tfrt_ir_attribute_t* value = tfrt_parser_literal(&inner, entry->kind);
   tfrt_scratch_deinitialize(&inner.pointers);
   tfrt_string_builder_deinitialize(&inner.text);

@@ -143,7 +143,7 @@ static bool parse_top(tfrt_parser_t* parser, tfrt_ir_block_t* block) {
 }
 
 static void parse_all(tfrt_parser_t* parser, tfrt_ir_block_t* block) {
-  parser->token = tfrt_lexer_next(&parser->lexer);
+  tfrt_lexer_next(&parser->lexer, &parser->token);
   while (parser->token.kind != TFRT_TOKEN_END) {
     size_t offset = parser->token.offset;
     bool is_resources = parser->token.kind == TFRT_TOKEN_RESOURCES;
@@ -217,7 +217,7 @@ static const void* parse_one(tfrt_ir_context_t* context, tfrt_diagnostics_t* dia
   tfrt_status_t status = initialize(&parser, context, NULL, diagnostics);
   const void* result = NULL;
   if (!status && check_text(&parser)) {
-    parser.token = tfrt_lexer_next(&parser.lexer);
+    tfrt_lexer_next(&parser.lexer, &parser.token);
     result = is_type ? (const void*)tfrt_parser_type(&parser) : tfrt_parser_attribute(&parser);
     if (result && parser.token.kind != TFRT_TOKEN_END) {
       tfrt_parser_fail(&parser, "expected nothing more behind this %s",

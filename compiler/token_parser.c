@@ -8,13 +8,13 @@ void tfrt_parser_advance(tfrt_parser_t* parser) {
   if (parser->token.kind == '{') ++parser->brace_depth;
   if (parser->token.kind == '}') --parser->brace_depth;
   parser->previous_end = parser->lexer.position;
-  parser->token = tfrt_lexer_next(&parser->lexer);
+  tfrt_lexer_next(&parser->lexer, &parser->token);
 }
 
 void tfrt_parser_move(tfrt_parser_t* parser, size_t position) {
   tfrt_lexer_move(&parser->lexer, &parser->token, position);
   parser->previous_end = position;
-  parser->token = tfrt_lexer_next(&parser->lexer);
+  tfrt_lexer_next(&parser->lexer, &parser->token);
 }
 
 bool tfrt_parser_fail(tfrt_parser_t* parser, const char* format, ...) {

@@ -208,8 +208,8 @@ static definition_t* add_early_use(tfrt_value_scopes_t* scopes,
   definition_t* definition = use ? get(scopes, reference) : NULL;
   if (!definition) return NULL;
   definition->value = placeholder(scopes, type, reference->name);
-  *use = (early_use_t){
-      .definition = definition, .name = reference->name, .number = reference->number};
+  *use =
+      (early_use_t){.definition = definition, .name = reference->name, .number = reference->number};
   *scope->last_next = use;
   scope->last_next = &use->next;
   return definition;

@@ -78,6 +78,7 @@ void tfrt_ir_operation_erase(tfrt_ir_operation_t* operation);
 // The attribute |name| of |operation|, or NULL. Thread-safe.
 static inline const tfrt_ir_attribute_t* tfrt_ir_operation_attribute(
     const tfrt_ir_operation_t* operation, const char* name) {
+  if (!operation->attribute_count) return NULL;
   return tfrt_ir_named_attributes_find(operation->attributes, operation->attribute_count, name);
 }
 

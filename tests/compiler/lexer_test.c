@@ -13,8 +13,14 @@ static void begin(const char* text, size_t size) {
   tfrt_lexer_initialize(&lexer, &diagnostics);
 }
 
+static tfrt_token_t next(tfrt_lexer_t* from) {
+  tfrt_token_t token;
+  tfrt_lexer_next(from, &token);
+  return token;
+}
+
 static void expect(int kind, const char* text) {
-  tfrt_token_t token = tfrt_lexer_next(&lexer);
+  tfrt_token_t token = next(&lexer);
   ck_assert_int_eq(token.kind, kind);
   ck_assert(tfrt_string_view_equal(token.text, tfrt_string_view_of(text)));
 }
@@ -74,14 +80,14 @@ END_TEST
 
 START_TEST(comments_and_blanks_are_skipped_and_places_counted) {
   BEGIN("// one\n  a b // two\n\tc");
-  tfrt_token_t a = tfrt_lexer_next(&lexer);
+  tfrt_token_t a = next(&lexer);
   ck_assert_uint_eq(a.line, 2);
   ck_assert_uint_eq(a.column, 3);
   ck_assert(a.begins_line);
-  tfrt_token_t b = tfrt_lexer_next(&lexer);
+  tfrt_token_t b = next(&lexer);
   ck_assert_uint_eq(b.column, 5);
   ck_assert(!b.begins_line);
-  tfrt_token_t c = tfrt_lexer_next(&lexer);
+  tfrt_token_t c = next(&lexer);
   ck_assert_uint_eq(c.line, 3);
   ck_assert_uint_eq(c.column, 2);
   ck_assert(c.begins_line);
@@ -92,15 +98,15 @@ END_TEST
 START_TEST(the_lexer_can_be_moved_within_a_token) {
   BEGIN("a\n 2x3xf32>\n b");
   expect(TFRT_TOKEN_WORD, "a");
-  tfrt_token_t two = tfrt_lexer_next(&lexer);
+  tfrt_token_t two = next(&lexer);
   tfrt_lexer_move(&lexer, &two, 7);
-  tfrt_token_t element = tfrt_lexer_next(&lexer);
+  tfrt_token_t element = next(&lexer);
   ck_assert(tfrt_string_view_equal(element.text, tfrt_string_view_of("f32")));
   ck_assert_uint_eq(element.line, 2);
   ck_assert_uint_eq(element.column, 6);
   expect('>', ">");
   tfrt_lexer_move(&lexer, &two, 13);
-  tfrt_token_t b = tfrt_lexer_next(&lexer);
+  tfrt_token_t b = next(&lexer);
   ck_assert_uint_eq(b.line, 3);
   ck_assert_uint_eq(b.column, 2);
   end(0);
@@ -110,11 +116,11 @@ END_TEST
 START_TEST(unknown_bytes_are_reported_once_per_run) {
   BEGIN("a \x80\x81\xff b $ c \0\0 d");
   expect(TFRT_TOKEN_WORD, "a");
-  ck_assert_int_eq(tfrt_lexer_next(&lexer).kind, TFRT_TOKEN_ERROR);
+  ck_assert_int_eq(next(&lexer).kind, TFRT_TOKEN_ERROR);
   expect(TFRT_TOKEN_WORD, "b");
-  ck_assert_int_eq(tfrt_lexer_next(&lexer).kind, TFRT_TOKEN_ERROR);
+  ck_assert_int_eq(next(&lexer).kind, TFRT_TOKEN_ERROR);
   expect(TFRT_TOKEN_WORD, "c");
-  ck_assert_int_eq(tfrt_lexer_next(&lexer).kind, TFRT_TOKEN_ERROR);
+  ck_assert_int_eq(next(&lexer).kind, TFRT_TOKEN_ERROR);
   expect(TFRT_TOKEN_WORD, "d");
   ck_assert_str_eq(diagnostics.reports[0].message, "unexpected byte 0x80");
   ck_assert_str_eq(diagnostics.reports[1].message, "unexpected character '$'");
@@ -125,8 +131,8 @@ END_TEST
 
 START_TEST(a_string_must_end_on_its_line) {
   BEGIN("\"abc\n\"d\\");
-  ck_assert_int_eq(tfrt_lexer_next(&lexer).kind, TFRT_TOKEN_ERROR);
-  ck_assert_int_eq(tfrt_lexer_next(&lexer).kind, TFRT_TOKEN_ERROR);
+  ck_assert_int_eq(next(&lexer).kind, TFRT_TOKEN_ERROR);
+  ck_assert_int_eq(next(&lexer).kind, TFRT_TOKEN_ERROR);
   end(2);
 }
 END_TEST
@@ -134,7 +140,7 @@ END_TEST
 START_TEST(a_lonely_sigil_is_an_error) {
   BEGIN("% @ ^ # !");
   for (int i = 0; i < 5; ++i) {
-    ck_assert_int_eq(tfrt_lexer_next(&lexer).kind, TFRT_TOKEN_ERROR);
+    ck_assert_int_eq(next(&lexer).kind, TFRT_TOKEN_ERROR);
   }
   end(5);
 }
@@ -144,7 +150,7 @@ START_TEST(escapes_are_decoded) {
   BEGIN("\"a\\22\\n\\t\\\\\\\"\\E2\\82\\ac\"");
   tfrt_string_builder_t text;
   tfrt_string_builder_initialize(&text, tfrt_allocator_system());
-  tfrt_token_t token = tfrt_lexer_next(&lexer);
+  tfrt_token_t token = next(&lexer);
   ck_assert(tfrt_lexer_decode_string(&lexer, &token, &text));
   ck_assert_str_eq(tfrt_string_builder_text(&text), "a\"\n\t\\\"\xE2\x82\xAC");
   tfrt_string_builder_deinitialize(&text);
@@ -157,7 +163,7 @@ START_TEST(an_unknown_escape_is_reported_at_its_place) {
   tfrt_string_builder_t text;
   tfrt_string_builder_initialize(&text, tfrt_allocator_system());
   for (int i = 0; i < 2; ++i) {
-    tfrt_token_t token = tfrt_lexer_next(&lexer);
+    tfrt_token_t token = next(&lexer);
     ck_assert(!tfrt_lexer_decode_string(&lexer, &token, &text));
   }
   ck_assert_uint_eq(diagnostics.reports[0].column, 4);

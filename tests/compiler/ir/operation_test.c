@@ -66,12 +66,15 @@ START_TEST(ops_are_inserted_and_removed) {
   ck_assert_ptr_eq(a->next, b);
   ck_assert_ptr_eq(b->previous, a);
   ck_assert_ptr_eq(tfrt_ir_operation_parent(a), module);
+  ck_assert_uint_eq(block->op_count, 2);
   tfrt_ir_block_remove(b);
+  ck_assert_uint_eq(block->op_count, 1);
   ck_assert_ptr_eq(block->last, a);
   ck_assert_ptr_null(tfrt_ir_operation_parent(b));
   tfrt_ir_block_remove(a);
   ck_assert_ptr_null(block->first);
   tfrt_ir_block_remove(a);
+  ck_assert_uint_eq(block->op_count, 0);
 }
 END_TEST
 

@@ -68,11 +68,36 @@ START_TEST(without_memory_the_rest_is_dropped_and_the_status_tells) {
 }
 END_TEST
 
+START_TEST(bytes_are_taken_without_a_copy_where_nothing_is_yet) {
+  tfrt_counting_allocator_t books;
+  tfrt_counting_allocator_initialize(&books, tfrt_allocator_system(),
+                                     TFRT_COUNTING_ALLOCATOR_UNLIMITED);
+  tfrt_allocator_t allocator = tfrt_counting_allocator_interface(&books);
+  tfrt_string_builder_initialize(&builder, allocator);
+  tfrt_string_builder_append_take(&builder, NULL, 0);
+  ck_assert_str_eq(tfrt_string_builder_text(&builder), "");
+  tfrt_string_builder_clear(&builder);
+  char* first = tfrt_allocator_allocate(allocator, 3);
+  memcpy(first, "abc", 3);
+  tfrt_string_builder_append_take(&builder, first, 3);
+  ck_assert_ptr_eq(tfrt_string_builder_view(&builder).data, first);
+  ck_assert_uint_eq(tfrt_string_builder_view(&builder).size, 3);
+  char* second = tfrt_allocator_allocate(allocator, 2);
+  memcpy(second, "de", 2);
+  tfrt_string_builder_append_take(&builder, second, 2);
+  tfrt_string_builder_append_text(&builder, "f");
+  ck_assert_str_eq(tfrt_string_builder_text(&builder), "abcdef");
+  end();
+  ck_assert_int_eq(tfrt_counting_allocator_counts(&books).current_bytes, 0);
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   TCase* tests = tcase_create("string_builder");
   tcase_add_test(tests, an_empty_builder_is_an_empty_text);
   tcase_add_test(tests, what_is_appended_follows_in_order);
   tcase_add_test(tests, a_formatted_text_may_be_longer_than_the_room);
+  tcase_add_test(tests, bytes_are_taken_without_a_copy_where_nothing_is_yet);
   tcase_add_test(tests, without_memory_the_rest_is_dropped_and_the_status_tells);
   Suite* suite = suite_create("string_builder");
   suite_add_tcase(suite, tests);
