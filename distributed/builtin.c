@@ -6,6 +6,7 @@
 #include "distributed/following.h"
 #include "distributed/inventory.h"
 #include "distributed/printing.h"
+#include "distributed/recording.h"
 #include "distributed/sending.h"
 #include "distributed/status_report.h"
 #include "distributed/text_answer.h"
@@ -30,6 +31,7 @@ bool tfrt_builtin_is_here(const tfrt_peer_t* peer, const tfrt_job_t* job,
     case TFRT_WIRE_BUILTIN_CANCEL:
     case TFRT_WIRE_BUILTIN_FOLLOW:
     case TFRT_WIRE_BUILTIN_KEPT_RESULT:
+    case TFRT_WIRE_BUILTIN_RECORD:
       return invoke->argument_count == 1 && invoke->result_count == 1;
     case TFRT_WIRE_BUILTIN_DRAIN:
       return invoke->argument_count == 0 && invoke->result_count == 1 &&
@@ -43,6 +45,9 @@ void tfrt_builtin_start(tfrt_execution_t* execution, const tfrt_peer_t* peer) {
   switch (execution->function) {
     case TFRT_WIRE_BUILTIN_TRACE:
       tfrt_tracing_start(execution);
+      break;
+    case TFRT_WIRE_BUILTIN_RECORD:
+      tfrt_recording_start(execution);
       break;
     case TFRT_WIRE_BUILTIN_SEND:
       tfrt_sending_start(execution, tfrt_job_rank_of(execution->job, peer->incarnation));

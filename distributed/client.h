@@ -96,6 +96,11 @@ void tfrt_client_cancel(tfrt_client_t* client, uint64_t number, tfrt_status_t re
 // tfrt_client_read_trace(), or an error. It comes when it is demanded, as any value. Thread-safe.
 tfrt_async_value_t* tfrt_client_trace(tfrt_client_t* client, uint32_t rank);
 
+// Has host |rank| record what runs there, for whatever job, as |what| and BUILTIN_RECORD in
+// proto/call.proto say. Returns what tfrt_client_trace() does (+1), unresolved. Thread-safe.
+tfrt_async_value_t* tfrt_client_record(tfrt_client_t* client, uint32_t rank,
+                                       tfrt_string_view_t what);
+
 // Returns how host |rank| is (+1), unresolved: a string with lines as status_report.h says, or an
 // error. Thread-safe.
 tfrt_async_value_t* tfrt_client_status(tfrt_client_t* client, uint32_t rank);

@@ -65,13 +65,26 @@ tfrt_async_value_t* tfrt_client_inventory(tfrt_client_t* client, uint32_t rank) 
   return tfrt_client_ask(client, rank, TFRT_WIRE_BUILTIN_INVENTORY, "inventory", "!tfrt.string");
 }
 
-tfrt_async_value_t* tfrt_client_cancel_on(tfrt_client_t* client, uint32_t rank,
-                                          tfrt_string_view_t what) {
+// The same with |what| as the argument.
+static tfrt_async_value_t* tfrt_client_ask_about(tfrt_client_t* client, uint32_t rank,
+                                                 uint32_t function, const char* name,
+                                                 const char* type, tfrt_string_view_t what) {
   tfrt_async_value_t* argument = tfrt_async_value_create_string(what);
-  tfrt_async_value_t* result = tfrt_client_ask_with(client, rank, TFRT_WIRE_BUILTIN_CANCEL,
-                                                    "cancel", "!tfrt.string", argument);
+  tfrt_async_value_t* result = tfrt_client_ask_with(client, rank, function, name, type, argument);
   tfrt_async_value_release(argument);
   return result;
+}
+
+tfrt_async_value_t* tfrt_client_record(tfrt_client_t* client, uint32_t rank,
+                                       tfrt_string_view_t what) {
+  return tfrt_client_ask_about(client, rank, TFRT_WIRE_BUILTIN_RECORD, "record", "!tfrt.trace",
+                               what);
+}
+
+tfrt_async_value_t* tfrt_client_cancel_on(tfrt_client_t* client, uint32_t rank,
+                                          tfrt_string_view_t what) {
+  return tfrt_client_ask_about(client, rank, TFRT_WIRE_BUILTIN_CANCEL, "cancel", "!tfrt.string",
+                               what);
 }
 
 tfrt_async_value_t* tfrt_client_drain(tfrt_client_t* client, uint32_t rank) {
@@ -86,10 +99,7 @@ static tfrt_async_value_t* tfrt_client_ask_of_job(tfrt_client_t* client, uint32_
   char text[TFRT_CLIENT_JOB_ID_SIZE + 32];
   snprintf(text, sizeof(text), "%.*s %" PRIu64, (int)(id.size < 33 ? id.size : 33), id.data,
            number);
-  tfrt_async_value_t* argument = tfrt_async_value_create_string(tfrt_string_view_of(text));
-  tfrt_async_value_t* result = tfrt_client_ask_with(client, rank, function, name, type, argument);
-  tfrt_async_value_release(argument);
-  return result;
+  return tfrt_client_ask_about(client, rank, function, name, type, tfrt_string_view_of(text));
 }
 
 tfrt_async_value_t* tfrt_client_follow(tfrt_client_t* client, uint32_t rank, tfrt_string_view_t id,

@@ -319,7 +319,7 @@ static tfrt_status_t tfrt_execution_prepare(tfrt_execution_t* execution,
   TFRT_RETURN_IF_ERROR(tfrt_execution_take_results(execution, *out_function));
   tfrt_request_options_t options = tfrt_request_options_default();
   options.id = execution->request_id;
-  options.trace = execution->job->trace;
+  options.trace = tfrt_job_trace(execution->job);
   options.deadline_ns = execution->deadline_ns;
   options.output = &execution->job->output;
   options.router = &execution->job->router;
@@ -348,7 +348,7 @@ static void tfrt_execution_fail(tfrt_execution_t* execution, tfrt_status_t statu
 static void tfrt_execution_enter(tfrt_execution_t* execution, const tfrt_function_t* function,
                                  tfrt_async_value_t** results) {
   const tfrt_node_t* node = execution->node;
-  tfrt_trace_t* trace = execution->job->trace;
+  tfrt_trace_t* trace = tfrt_job_trace(execution->job);
   tfrt_execution_context_t context =
       tfrt_host_context_execution(node->options.host, execution->request);
   context.scope = &execution->scope;
@@ -454,7 +454,7 @@ void tfrt_execution_complete(tfrt_execution_t* execution, tfrt_async_value_t* co
 const char* tfrt_execution_function_name(const tfrt_execution_t* execution) {
   static const char* const builtins[] = {"",       "print",  "send",       "trace",
                                          "status", "copy",   "inventory",  "cancel",
-                                         "drain",  "follow", "kept_result"};
+                                         "drain",  "follow", "kept_result", "record"};
   if (!execution->program) {
     return execution->function < TFRT_ARRAY_SIZE(builtins) ? builtins[execution->function] : "";
   }

@@ -58,7 +58,7 @@ static void tfrt_job_free(tfrt_job_t* job) {
   for (uint32_t i = 0; i < job->member_count; ++i) tfrt_status_release(job->members[i].death);
   tfrt_status_release(job->client.death);
   tfrt_status_release(job->closed_by);
-  tfrt_trace_release(job->trace);
+  tfrt_trace_release(tfrt_job_trace(job));
   tfrt_cancelled_requests_free(job);
   tfrt_mailbox_deinitialize(&job->mailbox);
   tfrt_turn_table_deinitialize(&job->turns);
@@ -189,6 +189,11 @@ tfrt_job_member_t* tfrt_job_find_rank(tfrt_job_t* job, uint32_t rank) {
 uint32_t tfrt_job_rank_of(const tfrt_job_t* job, uint64_t incarnation) {
   tfrt_job_member_t* member = tfrt_job_find_incarnation((tfrt_job_t*)job, incarnation);
   return member ? member->rank : TFRT_WIRE_NO_RANK;
+}
+
+void tfrt_job_set_trace(tfrt_job_t* job, tfrt_trace_t* trace) {
+  // Pairs with the load in tfrt_job_trace(): who finds the trace finds it made.
+  atomic_store_explicit(&job->trace, tfrt_trace_retain(trace), memory_order_release);
 }
 
 tfrt_job_t* tfrt_job_find(tfrt_node_t* node, tfrt_string_view_t id) {

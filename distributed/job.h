@@ -21,6 +21,8 @@
 #ifndef TFRT_DISTRIBUTED_JOB_H_
 #define TFRT_DISTRIBUTED_JOB_H_
 
+#include <stdatomic.h>
+
 #include "distributed/cancelled_requests.h"
 #include "distributed/node_impl.h"
 #include "distributed/program_cache.h"
@@ -69,12 +71,12 @@ struct tfrt_job_s {
   uint32_t member_count;
   tfrt_job_member_t* members;       // by rank
   tfrt_wire_trace_t trace_context;  // of what belongs to the job; all 0: it is not traced
-  tfrt_trace_t* trace;              // +1; on a member, what ran when, or NULL
+  _Atomic(tfrt_trace_t*) trace;     // +1; on a member, what ran when, or NULL; set at most once
   tfrt_list_link_t programs;
-  uint32_t next_program;              // handle that our next Program frame gives; from 1
-  tfrt_list_link_t starts;            // what the client asked for, at the root (server.h)
-  tfrt_list_link_t remote_values;     // all that there are (remote_value.h)
-  tfrt_list_link_t retried_calls;     // of this host, that may run again (retried_call.h)
+  uint32_t next_program;           // handle that our next Program frame gives; from 1
+  tfrt_list_link_t starts;         // what the client asked for, at the root (server.h)
+  tfrt_list_link_t remote_values;  // all that there are (remote_value.h)
+  tfrt_list_link_t retried_calls;  // of this host, that may run again (retried_call.h)
   tfrt_cancelled_requests_t cancelled_requests;
   tfrt_list_link_t lost_requests;     // of others, who ask for another owner (recovery.h)
   uint64_t next_request;              // at the root
@@ -146,6 +148,15 @@ tfrt_status_t tfrt_job_reach(tfrt_job_t* job, uint64_t incarnation, tfrt_peer_t*
 
 // The job with |id| on |node|, or NULL.
 tfrt_job_t* tfrt_job_find(tfrt_node_t* node, tfrt_string_view_t id);
+
+// What takes what runs when of |job| (+0, as long as |job|), or NULL. Thread-safe.
+static inline tfrt_trace_t* tfrt_job_trace(const tfrt_job_t* job) {
+  // Pairs with the store in tfrt_job_set_trace().
+  return atomic_load_explicit(&job->trace, memory_order_acquire);
+}
+
+// Has |trace| (+0) take that, of calls that begin from now on. Once.
+void tfrt_job_set_trace(tfrt_job_t* job, tfrt_trace_t* trace);
 
 // The program that |namer| calls |handle|, or NULL.
 tfrt_job_program_t* tfrt_job_find_program(tfrt_job_t* job, uint64_t namer, uint32_t handle);

@@ -124,6 +124,7 @@ static void tfrt_local_call_watch_results(tfrt_local_call_t* call) {
 static tfrt_status_t tfrt_local_call_create_request(tfrt_local_call_t* call, int64_t deadline_ns) {
   tfrt_request_options_t options = call->outer->options;
   options.deadline_ns = deadline_ns;
+  options.trace = tfrt_request_context_trace(call->outer);
   options.resources = tfrt_request_context_shared_resources(call->outer);
   TFRT_RETURN_IF_ERROR(
       tfrt_request_context_create(&options, call->node->options.allocator, &call->request));

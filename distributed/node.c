@@ -13,6 +13,7 @@
 #include "distributed/node_impl.h"
 #include "distributed/outgoing_call.h"
 #include "distributed/outgoing_retain.h"
+#include "distributed/recording.h"
 #include "distributed/recovery.h"
 #include "distributed/remote_value.h"
 #include "distributed/server.h"
@@ -321,6 +322,7 @@ tfrt_status_t tfrt_node_create(const tfrt_node_options_t* options, tfrt_node_t**
   tfrt_list_initialize(&node->detached);
   tfrt_list_initialize(&node->programs);
   tfrt_list_initialize(&node->clients);
+  tfrt_list_initialize(&node->recordings);
   tfrt_status_t status = tfrt_node_create_managers(node);
   if (status) {
     tfrt_node_release(node);
@@ -343,6 +345,7 @@ static void tfrt_node_free(tfrt_node_t* node) {
     tfrt_peer_free(TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation));
   }
   tfrt_object_table_deinitialize(&node->objects);
+  tfrt_recording_drop_all(node);
   tfrt_program_cache_clear(node);
   tfrt_node_unlock(node);
   tfrt_session_manager_free(node->sessions);

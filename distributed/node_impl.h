@@ -35,12 +35,14 @@ struct tfrt_node_s {
   tfrt_hash_table_t peers;  // by incarnation
   tfrt_object_table_t objects;
   tfrt_list_link_t jobs;
-  tfrt_list_link_t detached;  // what detached jobs leave here, by age of their end
-  tfrt_list_link_t programs;  // the cache, most recently used first
-  tfrt_list_link_t clients;   // that wait for sessions or jobs
-  uint32_t next_job_handle;   // from 1
-  tfrt_node_counts_t counts;  // but for what tables and lanes count themselves
-  bool refuses_jobs;          // the jobs that run go on
+  tfrt_list_link_t detached;    // what detached jobs leave here, by age of their end
+  tfrt_list_link_t programs;    // the cache, most recently used first
+  tfrt_list_link_t clients;     // that wait for sessions or jobs
+  tfrt_list_link_t recordings;  // of what ran (recording.h)
+  int64_t records_until_ns;     // of jobs that come, by the host's clock
+  uint32_t next_job_handle;     // from 1
+  tfrt_node_counts_t counts;    // but for what tables and lanes count themselves
+  bool refuses_jobs;            // the jobs that run go on
   bool closed;
 };
 

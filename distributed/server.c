@@ -5,6 +5,7 @@
 #include "distributed/event_log.h"
 #include "distributed/job_attachment.h"
 #include "distributed/job_budget.h"
+#include "distributed/recording.h"
 #include "distributed/tracing.h"
 
 // One JobStart.
@@ -339,6 +340,7 @@ tfrt_status_t tfrt_server_on_open(tfrt_peer_t* peer, const tfrt_wire_frame_t* fr
   TFRT_RETURN_IF_ERROR(tfrt_job_attachment_bind(job, peer, frame->job));
   // Without memory for a trace, the job runs all the same.
   tfrt_status_release(tfrt_tracing_accept(job, frame->trace));
+  tfrt_recording_accept(job);
   job->is_opening = true;
   if (job->node->options.logs_events) tfrt_event_log_job_opened(job, peer->session);
   if (job->rank == 0) {

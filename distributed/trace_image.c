@@ -36,18 +36,28 @@ static void tfrt_trace_image_append_span(const tfrt_trace_span_t* span,
   tfrt_string_builder_append(out, span->name, name_size);
 }
 
-void tfrt_trace_image_append(tfrt_trace_t* trace, int64_t clock_ns, tfrt_string_builder_t* out) {
+void tfrt_trace_image_begin(int64_t clock_ns, uint64_t dropped, tfrt_string_builder_t* out) {
   uint8_t head[TFRT_TRACE_IMAGE_HEAD_SIZE];
   uint8_t* at = tfrt_trace_image_put(head, (uint64_t)clock_ns, 8);
-  tfrt_trace_image_put(at, trace ? tfrt_trace_dropped(trace) : 0, 8);
+  tfrt_trace_image_put(at, dropped, 8);
   tfrt_string_builder_append(out, (const char*)head, sizeof(head));
+}
+
+void tfrt_trace_image_append_spans(tfrt_trace_t* trace, int64_t since_ns,
+                                   tfrt_string_builder_t* out) {
   tfrt_trace_span_t spans[TFRT_TRACE_IMAGE_BLOCK];
   size_t first = 0;
-  for (size_t count;
-       trace && (count = tfrt_trace_read(trace, first, spans, TFRT_TRACE_IMAGE_BLOCK)) > 0;
+  for (size_t count; (count = tfrt_trace_read(trace, first, spans, TFRT_TRACE_IMAGE_BLOCK)) > 0;
        first += count) {
-    for (size_t i = 0; i < count; ++i) tfrt_trace_image_append_span(&spans[i], out);
+    for (size_t i = 0; i < count; ++i) {
+      if (spans[i].begin_ns >= since_ns) tfrt_trace_image_append_span(&spans[i], out);
+    }
   }
+}
+
+void tfrt_trace_image_append(tfrt_trace_t* trace, int64_t clock_ns, tfrt_string_builder_t* out) {
+  tfrt_trace_image_begin(clock_ns, trace ? tfrt_trace_dropped(trace) : 0, out);
+  if (trace) tfrt_trace_image_append_spans(trace, INT64_MIN, out);
 }
 
 // Reads one span at |*at|, which moves behind it. Returns false for what is none.

@@ -20,6 +20,12 @@
 // Thread-safe.
 void tfrt_trace_image_append(tfrt_trace_t* trace, int64_t clock_ns, tfrt_string_builder_t* out);
 
+// The same in two steps: what an image begins with; then the spans, of as many traces as there are,
+// that have begun at |since_ns| or later. Thread-safe.
+void tfrt_trace_image_begin(int64_t clock_ns, uint64_t dropped, tfrt_string_builder_t* out);
+void tfrt_trace_image_append_spans(tfrt_trace_t* trace, int64_t since_ns,
+                                   tfrt_string_builder_t* out);
+
 // Adds the spans of |image| to |trace|, and sets |*out_clock_ns| and |*out_dropped|. With an
 // error, spans before the bad one were added. Thread-safe.
 tfrt_status_t tfrt_trace_image_read(tfrt_string_view_t image, tfrt_trace_t* trace,

@@ -27,16 +27,22 @@ void tfrt_tracing_request(tfrt_job_t* job) {
 tfrt_status_t tfrt_tracing_accept(tfrt_job_t* job, const tfrt_wire_trace_t* trace) {
   if (!trace || !(trace->flags & TFRT_TRACING_SAMPLED)) return NULL;
   job->trace_context = *trace;
-  return tfrt_trace_create(TFRT_TRACING_LIMIT, job->node->options.allocator, &job->trace);
+  tfrt_trace_t* created = NULL;
+  TFRT_RETURN_IF_ERROR(
+      tfrt_trace_create(TFRT_TRACING_LIMIT, job->node->options.allocator, &created));
+  tfrt_job_set_trace(job, created);
+  tfrt_trace_release(created);
+  return NULL;
 }
 
 void tfrt_tracing_add_flow(const tfrt_job_t* job, const char* category, uint64_t caller,
                            uint64_t number, uint64_t callee, uint64_t request) {
-  if (!job->trace) return;
+  tfrt_trace_t* trace = tfrt_job_trace(job);
+  if (!trace) return;
   char name[sizeof(((tfrt_trace_span_t*)NULL)->name)];
   snprintf(name, sizeof(name), "%016" PRIx64 ".%" PRIu64 ".%016" PRIx64, caller, number, callee);
   int64_t now_ns = tfrt_clock_now_ns(job->node->options.host->clock);
-  tfrt_trace_add(job->trace, category, name, now_ns, now_ns, request);
+  tfrt_trace_add(trace, category, name, now_ns, now_ns, request);
 }
 
 // A value (+1) with the bytes of |image|.
@@ -59,15 +65,23 @@ static tfrt_async_value_t* tfrt_tracing_make_value(tfrt_string_view_t image,
   return value;
 }
 
+// One answer on its way.
+typedef struct tfrt_tracing_answer_s {
+  tfrt_execution_t* execution;  // +1
+  tfrt_status_t (*write)(tfrt_execution_t* execution, tfrt_string_builder_t* out);
+} tfrt_tracing_answer_t;
+
 // Runs with the lock open: spans are many, and are copied.
 static void tfrt_tracing_run(void* argument) {
-  tfrt_execution_t* execution = argument;
+  tfrt_tracing_answer_t answer = *(tfrt_tracing_answer_t*)argument;
+  tfrt_execution_t* execution = answer.execution;
   tfrt_node_t* node = tfrt_node_retain(execution->node);
+  tfrt_allocator_free(node->options.allocator, argument, sizeof(answer));
   tfrt_string_builder_t image;
   tfrt_string_builder_initialize(&image, node->options.allocator);
-  tfrt_trace_image_append(execution->job->trace, tfrt_node_now_ns(node), &image);
-  tfrt_status_t status = tfrt_string_builder_status(&image);
-  tfrt_async_value_t* result = status ? tfrt_async_value_create_error(status)
+  tfrt_status_t status = answer.write(execution, &image);
+  if (!status) status = tfrt_status_retain(tfrt_string_builder_status(&image));
+  tfrt_async_value_t* result = status ? tfrt_async_value_create_error_take(status)
                                       : tfrt_tracing_make_value(tfrt_string_builder_view(&image),
                                                                 node->options.host->allocator);
   tfrt_string_builder_deinitialize(&image);
@@ -78,8 +92,27 @@ static void tfrt_tracing_run(void* argument) {
   tfrt_node_release(node);
 }
 
-void tfrt_tracing_start(tfrt_execution_t* execution) {
+void tfrt_tracing_answer(tfrt_execution_t* execution,
+                         tfrt_status_t (*write)(tfrt_execution_t* execution,
+                                                tfrt_string_builder_t* out)) {
   tfrt_execution_begin(execution);
+  tfrt_tracing_answer_t* answer =
+      tfrt_allocator_allocate(execution->node->options.allocator, sizeof(*answer));
+  if (!answer) {
+    tfrt_async_value_t* result = tfrt_async_value_out_of_memory();
+    tfrt_execution_complete(execution, &result);
+    return;
+  }
+  *answer = (tfrt_tracing_answer_t){.execution = execution, .write = write};
   tfrt_execution_retain(execution);
-  tfrt_action_queue_call(&execution->node->actions, tfrt_tracing_run, execution);
+  tfrt_action_queue_call(&execution->node->actions, tfrt_tracing_run, answer);
+}
+
+static tfrt_status_t tfrt_tracing_write(tfrt_execution_t* execution, tfrt_string_builder_t* out) {
+  tfrt_trace_image_append(tfrt_job_trace(execution->job), tfrt_node_now_ns(execution->node), out);
+  return NULL;
+}
+
+void tfrt_tracing_start(tfrt_execution_t* execution) {
+  tfrt_tracing_answer(execution, tfrt_tracing_write);
 }

@@ -43,6 +43,12 @@ tfrt_status_t tfrt_tracing_accept(tfrt_job_t* job, const tfrt_wire_trace_t* trac
 void tfrt_tracing_add_flow(const tfrt_job_t* job, const char* category, uint64_t caller,
                            uint64_t number, uint64_t callee, uint64_t request);
 
+// Runs a built-in function whose result is an image of spans, which |write| appends to |out| with
+// no lock held, as |execution|. Needs the node's lock.
+void tfrt_tracing_answer(tfrt_execution_t* execution,
+                         tfrt_status_t (*write)(tfrt_execution_t* execution,
+                                                tfrt_string_builder_t* out));
+
 // Runs the built-in function as |execution|. Needs the node's lock.
 void tfrt_tracing_start(tfrt_execution_t* execution);
 

@@ -25,6 +25,7 @@ typedef enum tfrt_wire_builtin_e {
   TFRT_WIRE_BUILTIN_DRAIN = 8,         // () -> string
   TFRT_WIRE_BUILTIN_FOLLOW = 9,        // (string what) -> string
   TFRT_WIRE_BUILTIN_KEPT_RESULT = 10,  // (string what) -> value
+  TFRT_WIRE_BUILTIN_RECORD = 11,       // (string what) -> trace
 } tfrt_wire_builtin_t;
 
 // Where a call stands in the program's text. Empty, 0: not known.

@@ -19,6 +19,7 @@ struct tfrt_trace_s {
   tfrt_ref_count_t ref_count;
   tfrt_allocator_t allocator;
   size_t limit;
+  _Atomic int64_t until_ns;   // what begins later is not taken
   tfrt_trace_sink_t sink;     // constant once something is traced; functions NULL: none
   tfrt_mutex_t mutex;         // guards all below
   tfrt_trace_chunk_t* first;  // in order of adding
@@ -35,6 +36,7 @@ tfrt_status_t tfrt_trace_create(size_t limit, tfrt_allocator_t allocator,
   tfrt_ref_count_initialize(&trace->ref_count);
   trace->allocator = allocator;
   trace->limit = limit;
+  atomic_init(&trace->until_ns, INT64_MAX);
   tfrt_mutex_initialize(&trace->mutex);
   *out_trace = trace;
   return NULL;
@@ -45,13 +47,17 @@ tfrt_trace_t* tfrt_trace_retain(tfrt_trace_t* trace) {
   return trace;
 }
 
-void tfrt_trace_release(tfrt_trace_t* trace) {
-  if (!trace || !tfrt_ref_count_decrement(&trace->ref_count)) return;
+static void tfrt_trace_free_chunks(tfrt_trace_t* trace) {
   for (tfrt_trace_chunk_t* chunk = trace->first; chunk;) {
     tfrt_trace_chunk_t* next = chunk->next;
     tfrt_allocator_free(trace->allocator, chunk, sizeof(*chunk));
     chunk = next;
   }
+}
+
+void tfrt_trace_release(tfrt_trace_t* trace) {
+  if (!trace || !tfrt_ref_count_decrement(&trace->ref_count)) return;
+  tfrt_trace_free_chunks(trace);
   tfrt_mutex_deinitialize(&trace->mutex);
   tfrt_allocator_free(trace->allocator, trace, sizeof(*trace));
 }
@@ -83,7 +89,22 @@ static tfrt_trace_span_t* tfrt_trace_reserve(tfrt_trace_t* trace) {
   return &trace->last->spans[index];
 }
 
+void tfrt_trace_bound(tfrt_trace_t* trace, int64_t until_ns) {
+  // Relaxed: whether a span at the edge is taken does not matter.
+  atomic_store_explicit(&trace->until_ns, until_ns, memory_order_relaxed);
+}
+
+void tfrt_trace_clear(tfrt_trace_t* trace) {
+  tfrt_mutex_lock(&trace->mutex);
+  tfrt_trace_free_chunks(trace);
+  trace->first = trace->last = NULL;
+  trace->count = 0;
+  trace->dropped = 0;
+  tfrt_mutex_unlock(&trace->mutex);
+}
+
 void tfrt_trace_add_span(tfrt_trace_t* trace, const tfrt_trace_span_t* span) {
+  if (span->begin_ns >= atomic_load_explicit(&trace->until_ns, memory_order_relaxed)) return;
   tfrt_mutex_lock(&trace->mutex);
   tfrt_trace_span_t* place = tfrt_trace_reserve(trace);
   if (place) {

@@ -73,6 +73,12 @@ void tfrt_trace_leave(tfrt_trace_t* trace, const char* category, const char* nam
 // Thread-safe.
 void tfrt_trace_add_span(tfrt_trace_t* trace, const tfrt_trace_span_t* span);
 
+// Has |trace| take only what begins before |until_ns|; the rest is not missed. Thread-safe.
+void tfrt_trace_bound(tfrt_trace_t* trace, int64_t until_ns);
+
+// Drops all that |trace| has. Thread-safe.
+void tfrt_trace_clear(tfrt_trace_t* trace);
+
 // Copies up to |capacity| spans, from number |first| on, in the order of their adding,
 // to |out_spans| and returns how many that were. Thread-safe.
 size_t tfrt_trace_read(tfrt_trace_t* trace, size_t first, tfrt_trace_span_t* out_spans,

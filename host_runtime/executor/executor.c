@@ -282,7 +282,7 @@ static void tfrt_executor_run_kernel(tfrt_call_frame_t* frame, const tfrt_kernel
       .site = site,
       .registers = frame->registers,
   };
-  tfrt_kernel_run(&kernel_frame, site, frame->context.request->options.trace);
+  tfrt_kernel_run(&kernel_frame, site, tfrt_request_context_trace(frame->context.request));
 }
 
 // Drops the arguments of |site|, which has run, and publishes its |results|.

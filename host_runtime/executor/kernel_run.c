@@ -39,12 +39,13 @@ void tfrt_kernel_run_check_results(tfrt_kernel_frame_t* frame, const tfrt_kernel
 
 void tfrt_kernel_run_traced(tfrt_kernel_frame_t* frame, const tfrt_kernel_site_t* site) {
   tfrt_clock_t clock = frame->context->host->clock;
-  const tfrt_request_options_t* options = &frame->context->request->options;
-  tfrt_trace_enter(options->trace, site->bef->name);
+  const tfrt_request_context_t* request = frame->context->request;
+  tfrt_trace_t* trace = tfrt_request_context_trace(request);
+  tfrt_trace_enter(trace, site->bef->name);
   int64_t begin = tfrt_clock_now_ns(clock);
   site->run(frame);
-  tfrt_trace_leave(options->trace, "kernel", site->bef->name, begin, tfrt_clock_now_ns(clock),
-                   options->id);
+  tfrt_trace_leave(trace, "kernel", site->bef->name, begin, tfrt_clock_now_ns(clock),
+                   request->options.id);
 }
 
 void tfrt_kernel_run_complete(tfrt_kernel_frame_t* frame, const tfrt_kernel_site_t* site,

@@ -19,7 +19,7 @@ static void tfrt_native_function_run(const tfrt_function_t* function,
       .site = site,
   };
   const void* outer = tfrt_running_kernel_enter();
-  tfrt_kernel_run(&frame, site, context->request->options.trace);
+  tfrt_kernel_run(&frame, site, tfrt_request_context_trace(context->request));
   tfrt_running_kernel_mark(outer);
 }
 

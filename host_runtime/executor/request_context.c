@@ -12,7 +12,7 @@ tfrt_status_t tfrt_request_context_create(const tfrt_request_options_t* options,
   tfrt_ref_count_initialize(&request->ref_count);
   request->allocator = allocator;
   request->options = *options;
-  if (options->trace) tfrt_trace_retain(options->trace);
+  if (options->trace) atomic_init(&request->trace, tfrt_trace_retain(options->trace));
   if (!request->options.output) request->options.output = tfrt_output_standard();
   tfrt_cancellation_initialize(&request->cancellation);
   tfrt_resource_context_initialize(&request->resources);
@@ -28,9 +28,18 @@ tfrt_request_context_t* tfrt_request_context_retain(tfrt_request_context_t* requ
 void tfrt_request_context_release(tfrt_request_context_t* request) {
   if (!request || !tfrt_ref_count_decrement(&request->ref_count)) return;
   tfrt_resource_context_deinitialize(&request->resources);
-  tfrt_trace_release(request->options.trace);
+  tfrt_trace_release(tfrt_request_context_trace(request));
   tfrt_cancellation_deinitialize(&request->cancellation);
   tfrt_allocator_free(request->allocator, request, sizeof(*request));
+}
+
+void tfrt_request_context_set_trace(tfrt_request_context_t* request, tfrt_trace_t* trace) {
+  tfrt_trace_t* none = NULL;
+  tfrt_trace_retain(trace);
+  // Pairs with the load in tfrt_request_context_trace(): who finds the trace finds it made.
+  bool is_set = atomic_compare_exchange_strong_explicit(&request->trace, &none, trace,
+                                                        memory_order_acq_rel, memory_order_relaxed);
+  if (!is_set) tfrt_trace_release(trace);
 }
 
 void tfrt_request_context_cancel(tfrt_request_context_t* request, tfrt_status_t reason) {

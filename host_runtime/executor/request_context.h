@@ -15,6 +15,7 @@
 #ifndef TFRT_HOST_RUNTIME_EXECUTOR_REQUEST_CONTEXT_H_
 #define TFRT_HOST_RUNTIME_EXECUTOR_REQUEST_CONTEXT_H_
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "host_runtime/async/cancellation.h"
@@ -34,7 +35,7 @@ TFRT_API_BEGIN
 
 typedef struct tfrt_request_options_s {
   uint64_t id;          // unique in its job
-  tfrt_trace_t* trace;  // takes what ran when (+0; the context retains it); NULL: none
+  tfrt_trace_t* trace;  // takes what ran when (+0; the context retains it); NULL: none yet
   // Of the host's clock; TFRT_REQUEST_NO_DEADLINE. Kept by request_deadline.h.
   int64_t deadline_ns;
   tfrt_output_t* output;       // NULL: the standard output; must outlive the request
@@ -58,7 +59,8 @@ static inline tfrt_request_options_t tfrt_request_options_default(void) {
 struct tfrt_request_context_s {
   tfrt_ref_count_t ref_count;
   tfrt_allocator_t allocator;
-  tfrt_request_options_t options;  // constant
+  tfrt_request_options_t options;  // constant; of its trace, see below
+  _Atomic(tfrt_trace_t*) trace;    // +1; set at most once
   tfrt_cancellation_t cancellation;
   tfrt_resource_context_t resources;  // its own
 };
@@ -83,6 +85,16 @@ static inline tfrt_async_value_t* tfrt_request_context_cancelled(
     const tfrt_request_context_t* request) {
   return tfrt_cancellation_reason(&request->cancellation);
 }
+
+// What takes what ran when (+0, as long as |request|), or NULL. Thread-safe.
+static inline tfrt_trace_t* tfrt_request_context_trace(const tfrt_request_context_t* request) {
+  // Pairs with the exchange in tfrt_request_context_set_trace().
+  return atomic_load_explicit(&request->trace, memory_order_acquire);
+}
+
+// Has |trace| (+0) take what |request| runs from now on; without an effect if it has one already. A
+// function that runs by a fixed schedule is recorded from its next call on. Thread-safe.
+void tfrt_request_context_set_trace(tfrt_request_context_t* request, tfrt_trace_t* trace);
 
 // Prints |text| where the request's lines go; returns a chain (+1). Thread-safe.
 tfrt_async_value_t* tfrt_request_context_print(tfrt_request_context_t* request,

@@ -10,7 +10,7 @@ bool tfrt_scheduled_call_is_possible(const tfrt_bef_callable_t* callable,
                                      const tfrt_execution_context_t* context,
                                      tfrt_async_value_t* const* arguments) {
   // A trace tells of each kernel, of constants too.
-  if (!callable->schedule || context->request->options.trace) return false;
+  if (!callable->schedule || tfrt_request_context_trace(context->request)) return false;
   for (uint32_t i = 0; i < callable->base.argument_count; ++i) {
     if (!tfrt_async_value_is_available(arguments[i])) return false;
   }

@@ -55,7 +55,7 @@ static void tfrt_single_op_run(const tfrt_kernel_site_t* site,
       .registers = registers,
   };
   const void* outer = tfrt_running_kernel_enter();
-  tfrt_kernel_run(&frame, site, context->request->options.trace);
+  tfrt_kernel_run(&frame, site, tfrt_request_context_trace(context->request));
   tfrt_running_kernel_mark(outer);
 }
 

@@ -204,12 +204,13 @@ static void tfrt_sync_function_check_results(tfrt_sync_frame_t* frame) {
 
 static void tfrt_sync_function_trace(tfrt_sync_frame_t* frame) {
   tfrt_clock_t clock = frame->context->host->clock;
-  const tfrt_request_options_t* options = &frame->context->request->options;
+  const tfrt_request_context_t* request = frame->context->request;
+  tfrt_trace_t* trace = tfrt_request_context_trace(request);
   const char* name = frame->site->bef->name;
-  tfrt_trace_enter(options->trace, name);
+  tfrt_trace_enter(trace, name);
   int64_t begin = tfrt_clock_now_ns(clock);
   frame->site->run_sync(frame);
-  tfrt_trace_leave(options->trace, "kernel", name, begin, tfrt_clock_now_ns(clock), options->id);
+  tfrt_trace_leave(trace, "kernel", name, begin, tfrt_clock_now_ns(clock), request->options.id);
 }
 
 // Runs the kernel at |site| on |frame|, which gets all but the context from it.
@@ -232,7 +233,7 @@ static void tfrt_sync_function_run_kernel(tfrt_sync_activation_t* activation,
   };
   if (TFRT_UNLIKELY(site->checks)) tfrt_sync_function_check_arguments(frame);
   if (TFRT_UNLIKELY(frame->error)) return;
-  if (TFRT_LIKELY(!frame->context->request->options.trace)) {
+  if (TFRT_LIKELY(!tfrt_request_context_trace(frame->context->request))) {
     site->run_sync(frame);
   } else {
     tfrt_sync_function_trace(frame);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "host_runtime/async/builtin_types.h"
-#include "tests/distributed/node_harness.h"
+#include "tests/distributed/job_harness.h"
 #include "tests/support/test_main.h"
 
 // @main on host 0 waits for @wait on host 1, which waits for a message that is never sent; and gets
@@ -54,7 +54,8 @@ static void begin(void) {
   tfrt_node_world_run_for(&world, 3 * TFRT_NODE_WORLD_SECOND);
 }
 
-// What host |rank| answers to another client: its inventory, or to |what|; "" there is drain.
+// What host |rank| answers to another client: its inventory, or to |what|; "" there is drain, what
+// begins with `record ` is for that.
 static tfrt_async_value_t* ask(uint32_t rank, const char* what) {
   tfrt_string_view_t address = tfrt_string_view_of(world.hosts[rank].address);
   tfrt_client_options_t options = {.addresses = &address,
@@ -66,10 +67,12 @@ static tfrt_async_value_t* ask(uint32_t rank, const char* what) {
   ck_assert_msg(!status, "%s", tfrt_status_message(status));
   tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND / 10);
   ck_assert(!tfrt_async_value_is_error(tfrt_client_opened(client)));
-  tfrt_async_value_t* answer = !what ? tfrt_client_inventory(client, 0)
-                               : what[0]
-                                   ? tfrt_client_cancel_on(client, 0, tfrt_string_view_of(what))
-                                   : tfrt_client_drain(client, 0);
+  bool is_record = what && strncmp(what, "record ", 7) == 0;
+  tfrt_async_value_t* answer =
+      !what       ? tfrt_client_inventory(client, 0)
+      : is_record ? tfrt_client_record(client, 0, tfrt_string_view_of(what + 7))
+      : what[0]   ? tfrt_client_cancel_on(client, 0, tfrt_string_view_of(what))
+                  : tfrt_client_drain(client, 0);
   tfrt_async_value_demand(answer);
   tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND / 10);
   ck_assert(tfrt_async_value_is_available(answer));
@@ -259,6 +262,92 @@ START_TEST(a_lost_host_is_a_lost_member_and_nothing_is_listed_for_it) {
 }
 END_TEST
 
+// --- Recording -------------------------------------------------------------------
+
+// How many spans of |category| called |name| host |rank| has recorded, as |what| asks for. Sets
+// |*out_clock_ns| to its clock.
+static size_t recorded(uint32_t rank, const char* what, const char* category, const char* name,
+                       int64_t* out_clock_ns) {
+  tfrt_async_value_t* answer = ask(rank, what);
+  ck_assert(!tfrt_async_value_is_error(answer));
+  tfrt_trace_t* trace = NULL;
+  uint64_t dropped = 0;
+  ck_assert_ptr_null(tfrt_trace_create(1000, tfrt_allocator_system(), &trace));
+  ck_assert_ptr_null(tfrt_client_read_trace(answer, trace, out_clock_ns, &dropped));
+  static tfrt_trace_span_t spans[1000];
+  size_t count = tfrt_trace_read(trace, 0, spans, 1000);
+  size_t found = 0;
+  for (size_t i = 0; i < count; ++i) {
+    found += strcmp(spans[i].category, category) == 0 && strcmp(spans[i].name, name) == 0;
+  }
+  tfrt_trace_release(trace);
+  tfrt_async_value_release(answer);
+  return found;
+}
+
+// Runs a program |count| times in a job of its own, which the world's makes room for: @main on host
+// 0 calls @f on host 1.
+static void run_other(uint32_t count) {
+  static const char program[] =
+      "func.func @f(%x: i32) -> i32 {\n"
+      "  %y = tfrt.add.i32 %x, %x\n"
+      "  tfrt.return %y : i32\n"
+      "}\n"
+      "func.func @main(%x: i32) -> i32 {\n"
+      "  %y = tfrt.call @f(%x) {host = 1 : i32} : (i32) -> i32\n"
+      "  tfrt.return %y : i32\n"
+      "}\n";
+  tfrt_job_drop_client(&world);
+  tfrt_job_open_client(&world, NULL, 0, 0);
+  for (uint32_t i = 0; i < count; ++i) tfrt_job_expect(&world, program, 1, 2);
+  tfrt_job_drop_client(&world);
+  tfrt_job_await_count(&world, 0);
+}
+
+START_TEST(what_runs_in_a_while_is_recorded_and_nothing_else) {
+  tfrt_node_world_initialize(&world, 2, NULL);
+  int64_t clock_ns = 0;
+  run_other(1);
+  // Also of jobs that come in that time and are over when it is read.
+  ck_assert_uint_eq(recorded(1, "record begin - 10000", "kernel", "tfrt.add.i32", &clock_ns), 0);
+  int64_t since_ns = clock_ns;
+  run_other(3);
+  char what[64];
+  snprintf(what, sizeof(what), "record read - %lld", (long long)since_ns);
+  ck_assert_uint_eq(recorded(1, what, "kernel", "tfrt.add.i32", &clock_ns), 3);
+  ck_assert_int_gt(clock_ns, since_ns);
+  ck_assert_uint_eq(recorded(1, what, "call", "f", &clock_ns), 3);
+  // On the host that was asked for it.
+  ck_assert_uint_eq(recorded(0, what, "call", "main", &clock_ns), 0);
+  // Not any more.
+  ck_assert_uint_eq(recorded(1, "record end - 0", "call", "f", &clock_ns), 0);
+  run_other(1);
+  ck_assert_uint_eq(recorded(1, what, "call", "f", &clock_ns), 3);
+  // That has dropped what its job has left.
+  ck_assert_uint_eq(recorded(1, what, "call", "f", &clock_ns), 0);
+  tfrt_node_world_deinitialize(&world);
+}
+END_TEST
+
+START_TEST(only_jobs_that_are_meant_are_recorded) {
+  tfrt_node_world_initialize(&world, 2, NULL);
+  char job[256];
+  char what[400];
+  int64_t clock_ns = 0;
+  find(inventory_of(1), "job ", " job=", job);
+  snprintf(what, sizeof(what), "record begin %s 100000", job);
+  ck_assert_uint_eq(recorded(1, what, "call", "f", &clock_ns), 0);
+  run_other(1);
+  ck_assert_uint_eq(recorded(1, "record read - 0", "call", "f", &clock_ns), 0);
+  expect_answer(1, "record begin 00112233445566778899aabbccddeeff 10", TFRT_STATUS_NOT_FOUND);
+  expect_answer(1, "record dance", TFRT_STATUS_INVALID_ARGUMENT);
+  expect_answer(1, "record dance - 1", TFRT_STATUS_INVALID_ARGUMENT);
+  expect_answer(1, "record begin - 99999999999", TFRT_STATUS_INVALID_ARGUMENT);
+  expect_answer(1, "record begin - 10 more", TFRT_STATUS_INVALID_ARGUMENT);
+  tfrt_node_world_deinitialize(&world);
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   TCase* inventories = tcase_create("inventories");
   tcase_set_timeout(inventories, 60);
@@ -269,6 +358,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(inventories, what_is_no_name_is_refused);
   tcase_add_test(inventories, only_who_can_drain_is_told_to);
   tcase_add_test(inventories, a_host_that_drains_answers_but_runs_nothing_new);
+  tcase_add_test(inventories, what_runs_in_a_while_is_recorded_and_nothing_else);
+  tcase_add_test(inventories, only_jobs_that_are_meant_are_recorded);
   tcase_add_test(inventories, a_lost_host_is_a_lost_member_and_nothing_is_listed_for_it);
   Suite* suite = suite_create("inventory");
   suite_add_tcase(suite, inventories);

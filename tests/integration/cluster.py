@@ -113,8 +113,12 @@ class ClusterTest(unittest.TestCase):
 
     def start(self, *arguments):
         """The coordinator, running."""
+        return self.start_verb("run", *arguments)
+
+    def start_verb(self, *arguments):
+        """Any verb, running."""
         process = subprocess.Popen(
-            [self.tfrt, "run", *arguments],
+            [self.tfrt, *arguments],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -8,7 +8,6 @@ Usage: detach_test.py TFRT TFRT_WORKER
 
 import json
 import signal
-import subprocess
 import sys
 import time
 import unittest
@@ -61,22 +60,6 @@ def returned(n):
 
 
 class DetachTest(ClusterTest):
-    def start_verb(self, *arguments):
-        """Any verb, running."""
-        process = subprocess.Popen(
-            [self.tfrt, *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=self.environment,
-            universal_newlines=True,
-        )
-        self.addCleanup(process.stdout.close)
-        self.addCleanup(process.stderr.close)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
-        return process
-
     def begin(self, n, *flags):
         """Two workers, and the name of a job on them that has been left to run."""
         workers = self.start_workers(2, "--heartbeat-ms=200", "--silence-ms=5000")

@@ -80,6 +80,31 @@ func.func @main() -> (i32, i32) {
 }
 """
 
+# Host 1 calls host 2, for ever.
+CALLS_FOR_EVER = """func.func @far(%x: i32) -> i32 {
+  %y = tfrt.add.i32 %x, %x
+  tfrt.return %y : i32
+}
+func.func @again(%x: i32) -> (i32, i1) {
+  %go = tfrt.constant.i1 true
+  %y = tfrt.call @far(%x) {host = 2 : i32} : (i32) -> i32
+  tfrt.return %y, %go : i32, i1
+}
+func.func @near(%x: i32, %ch: !tfrt.chain) -> i32 {
+  %printed = tfrt.print.i32 %x, %ch
+  %y = "tfrt_test.identity"(%printed, %x) : (!tfrt.chain, i32) -> i32
+  %go = tfrt.constant.i1 true
+  %r = tfrt.while %go @again(%y) parallel_iterations(1) : (i32) -> (i32)
+  tfrt.return %r : i32
+}
+func.func @main() -> i32 {
+  %one = tfrt.constant.i32 1
+  %ch = tfrt.new.chain
+  %a = tfrt.call @near(%one, %ch) {host = 1 : i32} : (i32, !tfrt.chain) -> i32
+  tfrt.return %a : i32
+}
+"""
+
 SUM = """func.func @main() -> i32 {
   %one = tfrt.constant.i32 1
   %two = tfrt.add.i32 %one, %one
@@ -263,6 +288,65 @@ class SeeingTest(ClusterTest):
                     and span["ts"] <= end["ts"] <= span["ts"] + span["dur"]
                 ]
                 self.assertTrue([name for name in around if part in name], (end, around))
+
+    def read_trace(self, path):
+        """Names of its rows, its spans, and the begins and ends of its arrows."""
+        with open(path, encoding="utf-8") as stream:
+            events = json.load(stream)["traceEvents"]
+        rows = {event["pid"]: event["args"]["name"] for event in events if event["ph"] == "M"}
+        spans = [event for event in events if event["ph"] == "X"]
+        begins, ends = ({e["id"]: e for e in events if e["ph"] == phase} for phase in "sf")
+        return rows, spans, begins, ends
+
+    def test_what_runs_already_is_traced(self):
+        workers, process = self.begin(CALLS_FOR_EVER)
+        path = os.path.join(self.folder, "seen.json")
+        job = self.ask_json("list", "jobs", hosts(workers))[0]["job"]
+        # Twice: what is there from the first time is not in the second one.
+        for arguments in ([], [job]):
+            said = self.ask_json("trace", *arguments, hosts(workers), "--for=300", "--file=" + path)
+            self.assertEqual(said["file"], path)
+            rows, spans, begins, ends = self.read_trace(path)
+            names = ["host %d (%s)" % (rank, worker.address) for rank, worker in enumerate(workers)]
+            self.assertEqual(rows, dict(enumerate(names)))
+            found = {(span["pid"], span["cat"], span["name"]) for span in spans}
+            for part in ((1, "kernel", "tfrt.call"), (2, "call", "far"), (2, "kernel", "tfrt.add.i32")):
+                self.assertIn(part, found)
+            whole = set(begins) & set(ends)
+            self.assertTrue(whole)
+            for name in whole:
+                self.assertEqual((begins[name]["pid"], ends[name]["pid"]), (1, 2))
+                self.assertLessEqual(begins[name]["ts"], ends[name]["ts"])
+            self.assertEqual(sum(host["calls"] for host in said["hosts"]), len(ends))
+            self.assertEqual([host["host"] for host in said["hosts"]], [w.address for w in workers])
+        process.send_signal(signal.SIGINT)
+        self.expect(self.finish(process), 5)
+        self.expect_idle(workers)
+
+    def test_a_trace_ends_when_it_is_told_to(self):
+        workers, _ = self.begin(CALLS_FOR_EVER)
+        path = os.path.join(self.folder, "seen.json")
+        process = self.start_verb("trace", hosts(workers), "--for=1000000", "--file=" + path)
+        self.assertIn("recording", process.stderr.readline())
+        process.send_signal(signal.SIGINT)
+        code, out, err = self.finish(process)
+        self.assertEqual(code, 0, err)
+        self.assertRegex(out, "^%s: [0-9]+ spans and [0-9]+ calls between hosts; open it in " % path)
+        self.assertEqual(len(self.read_trace(path)[0]), 3)
+
+    def test_a_trace_of_what_is_not_there(self):
+        workers = self.start_workers(2)
+        path = os.path.join(self.folder, "seen.json")
+        flags = ("--for=10", "--file=" + path)
+        self.expect(self.ask("trace", "abc", hosts(workers), *flags), 2, "", "there is no job 'abc'")
+        self.assertFalse(os.path.exists(path))
+        workers[1].kill()
+        workers[1].wait()
+        code, out, err = self.ask("trace", hosts(workers), *flags)
+        self.assertEqual(code, 3, err)
+        self.assertIn(workers[1].address, err)
+        self.assertIn("0 spans", out)
+        self.expect(self.ask("trace", hosts(workers[:1]), "--for=1", "--file=/dev/null/x"), 2, "")
 
     def test_wrong_usage(self):
         for arguments, part in (

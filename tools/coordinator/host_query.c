@@ -24,11 +24,15 @@ typedef struct tfrt_host_query_texts_s {
   tfrt_tls_flags_t tls;
 } tfrt_host_query_texts_t;
 
-#define TFRT_HOST_QUERY_FLAG_COUNT 8
+#define TFRT_HOST_QUERY_COMMON_FLAGS 8
+#define TFRT_HOST_QUERY_MAX_FLAGS (TFRT_HOST_QUERY_COMMON_FLAGS + TFRT_HOST_QUERY_MAX_OWN_FLAGS)
 
-static void tfrt_host_query_list_flags(tfrt_host_query_t* query, tfrt_host_query_texts_t* texts,
-                                       tfrt_flag_t out_flags[TFRT_HOST_QUERY_FLAG_COUNT]) {
-  const tfrt_flag_t flags[TFRT_HOST_QUERY_FLAG_COUNT] = {
+// Returns how many there are.
+static size_t tfrt_host_query_list_flags(tfrt_host_query_t* query,
+                                         const tfrt_host_query_verb_t* verb,
+                                         tfrt_host_query_texts_t* texts,
+                                         tfrt_flag_t out_flags[TFRT_HOST_QUERY_MAX_FLAGS]) {
+  const tfrt_flag_t flags[TFRT_HOST_QUERY_COMMON_FLAGS] = {
       {"hosts", TFRT_FLAG_TEXT, &texts->hosts, "A:P,B:P", "workers to ask", 0, 0},
       {"hostfile", TFRT_FLAG_TEXT, &texts->hostfile, "FILE",
        "the same from a file: a line HOST:PORT each, maybe with slots=N behind it", 0, 0},
@@ -43,19 +47,23 @@ static void tfrt_host_query_list_flags(tfrt_host_query_t* query, tfrt_host_query
       {"o", TFRT_FLAG_TEXT, &texts->output, "FORMAT", "text (default) or json", 0, 0},
   };
   memcpy(out_flags, flags, sizeof(flags));
+  for (size_t i = 0; i < verb->flag_count; ++i) {
+    out_flags[TFRT_HOST_QUERY_COMMON_FLAGS + i] = verb->flags[i];
+  }
+  return TFRT_HOST_QUERY_COMMON_FLAGS + verb->flag_count;
 }
 
 static tfrt_status_t tfrt_host_query_parse_flags(tfrt_host_query_t* query,
                                                  const tfrt_host_query_verb_t* verb,
                                                  int argument_count, char* const* arguments,
                                                  tfrt_host_query_texts_t* texts, bool* out_help) {
-  tfrt_flag_t flags[TFRT_HOST_QUERY_FLAG_COUNT];
-  tfrt_host_query_list_flags(query, texts, flags);
+  tfrt_flag_t flags[TFRT_HOST_QUERY_MAX_FLAGS];
+  size_t flag_count = tfrt_host_query_list_flags(query, verb, texts, flags);
   const tfrt_flag_table_t table = {.usage = verb->usage,
                                    .summary = verb->summary,
                                    .footer = verb->footer,
                                    .flags = flags,
-                                   .flag_count = TFRT_ARRAY_SIZE(flags)};
+                                   .flag_count = flag_count};
   TFRT_RETURN_IF_ERROR(tfrt_flags_parse(&table, argument_count, arguments, &query->rest, out_help));
   if (*out_help) tfrt_flags_print_help(&table);
   return NULL;
@@ -69,9 +77,9 @@ static tfrt_status_t tfrt_host_query_take_file(tfrt_host_query_t* query,
   bool help = false;
   bool has_hosts =
       texts->hosts || texts->hostfile || (verb->has_hosts_as_arguments && query->rest.count > 0);
-  tfrt_flag_t flags[TFRT_HOST_QUERY_FLAG_COUNT];
-  tfrt_host_query_list_flags(query, texts, flags);
-  const tfrt_flag_table_t table = {.flags = flags, .flag_count = TFRT_ARRAY_SIZE(flags)};
+  tfrt_flag_t flags[TFRT_HOST_QUERY_MAX_FLAGS];
+  size_t flag_count = tfrt_host_query_list_flags(query, verb, texts, flags);
+  const tfrt_flag_table_t table = {.flags = flags, .flag_count = flag_count};
   tfrt_status_t status = tfrt_cluster_file_load(texts->cluster, &query->cluster_file);
   if (!status) status = tfrt_cluster_file_apply(&query->cluster_file, &table);
   if (status) return tfrt_status_take_annotate(status, "--cluster");
@@ -197,11 +205,15 @@ static bool tfrt_host_query_advance(tfrt_host_query_t* query, uint32_t index,
   if (!host->is_asked) {
     if (!tfrt_async_value_is_available(host->opened)) return false;
     host->is_asked = true;
+    host->answered_ns = 0;
+    host->asked_ns = tfrt_clock_now_ns(tfrt_clock_system());
     host->answer = tfrt_async_value_is_error(host->opened) ? tfrt_async_value_retain(host->opened)
                                                            : ask(self, host->client, index);
     if (host->answer) tfrt_host_query_watch(query, &host->on_answer, host->answer);
   }
-  return !host->answer || tfrt_async_value_is_available(host->answer);
+  if (host->answer && !tfrt_async_value_is_available(host->answer)) return false;
+  if (host->answered_ns == 0) host->answered_ns = tfrt_clock_now_ns(tfrt_clock_system());
+  return true;
 }
 
 // Whoever has not answered is given up, which makes errors of what it owes.

@@ -38,6 +38,8 @@ typedef struct tfrt_host_query_host_s {
   tfrt_async_value_t* opened;  // +0, the client's
   tfrt_async_value_t* answer;  // +1; to the last question; NULL: not asked
   bool is_asked;
+  int64_t asked_ns;     // when, by this process's clock
+  int64_t answered_ns;  // when the main thread saw the answer
   tfrt_host_query_waiter_t on_opened;
   tfrt_host_query_waiter_t on_answer;
 } tfrt_host_query_host_t;
@@ -60,6 +62,8 @@ struct tfrt_host_query_s {
   tfrt_exit_code_t exit_code;  // of a verb that did what it was asked to
 };
 
+#define TFRT_HOST_QUERY_MAX_OWN_FLAGS 4
+
 // What a verb adds to the flags that all have.
 typedef struct tfrt_host_query_verb_s {
   const char* name;             // "status"
@@ -67,6 +71,8 @@ typedef struct tfrt_host_query_verb_s {
   const char* usage;
   const char* summary;
   const char* footer;
+  const tfrt_flag_t* flags;  // of its own
+  size_t flag_count;         // at most TFRT_HOST_QUERY_MAX_OWN_FLAGS
 } tfrt_host_query_verb_t;
 
 // Asks |client|, whose one host is number |index| of |query|: the answer (+1), a string or an

@@ -14,6 +14,7 @@
 #include "tools/coordinator/list_command.h"
 #include "tools/coordinator/run_command.h"
 #include "tools/coordinator/status_command.h"
+#include "tools/coordinator/trace_command.h"
 
 typedef tfrt_exit_code_t (*tfrt_verb_fn_t)(int argument_count, char* const* arguments);
 
@@ -28,6 +29,7 @@ static const struct {
     {"status", "asks workers how they are", tfrt_status_command},
     {"list", "lists hosts, jobs, calls or values of a cluster", tfrt_list_command},
     {"dump", "says who waits for whom, and what all wait for", tfrt_dump_command},
+    {"trace", "records what runs on workers, and draws it", tfrt_trace_command},
     {"cancel", "ends a job or a call, whoever has started it", tfrt_cancel_command},
     {"drain", "lets workers end when what they run is over", tfrt_drain_command},
 };

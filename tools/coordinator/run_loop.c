@@ -79,6 +79,12 @@ void tfrt_run_loop_give_up(tfrt_run_loop_t* loop) {
   tfrt_run_loop_cancel(loop, TFRT_STATUS_DATA_LOSS, "can't write to the standard output");
 }
 
+void tfrt_run_loop_forget_cancel(tfrt_run_loop_t* loop) {
+  tfrt_status_release(loop->cancelled);
+  loop->cancelled = NULL;
+  loop->cancel_count = 0;
+}
+
 void tfrt_run_loop_wake(tfrt_run_loop_t* loop) { uv_async_send(&loop->news); }
 
 void tfrt_run_loop_start_alarm(tfrt_run_loop_t* loop, uint64_t delay_ms) {

@@ -61,6 +61,9 @@ void tfrt_run_loop_bound_end(tfrt_run_loop_t* loop, unsigned seconds);
 // thread only.
 void tfrt_run_loop_give_up(tfrt_run_loop_t* loop);
 
+// Goes on as if nobody had cancelled so far. Main thread only.
+void tfrt_run_loop_forget_cancel(tfrt_run_loop_t* loop);
+
 // Lets a turn end, this one or the next. Thread-safe.
 void tfrt_run_loop_wake(tfrt_run_loop_t* loop);
 

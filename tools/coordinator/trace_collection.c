@@ -5,33 +5,47 @@
 #include <stdio.h>
 
 #include "tools/common/chrome_trace.h"
+#include "tools/coordinator/clock_comparison.h"
 #include "tools/coordinator/value_wait.h"
 
 static int64_t tfrt_trace_collection_now(void) { return tfrt_clock_now_ns(tfrt_clock_system()); }
 
+// Adds what |value| (+0), which is being asked for, has of |host| to its trace, and compares
+// clocks.
+static tfrt_status_t tfrt_trace_collection_take(tfrt_client_t* client, tfrt_run_loop_t* loop,
+                                                tfrt_async_value_t* value, int64_t asked_ns,
+                                                tfrt_clock_comparison_t* clock,
+                                                tfrt_chrome_trace_host_t* host) {
+  int64_t clock_ns = 0;
+  uint64_t dropped = 0;
+  TFRT_RETURN_IF_ERROR(
+      tfrt_value_wait(client, value, loop, TFRT_TRACE_COLLECTION_PATIENCE_MS, false));
+  int64_t answered_ns = tfrt_trace_collection_now();
+  if (tfrt_async_value_is_error(value)) return tfrt_status_retain(tfrt_async_value_error(value));
+  TFRT_RETURN_IF_ERROR(tfrt_client_read_trace(value, host->trace, &clock_ns, &dropped));
+  tfrt_clock_comparison_note(clock, asked_ns, answered_ns, clock_ns);
+  dropped += tfrt_trace_dropped(host->trace);
+  if (dropped == 0) return NULL;
+  fprintf(stderr, "tfrt: the trace lacks %" PRIu64 " spans of host %u, which had no room\n",
+          dropped, host->rank);
+  return NULL;
+}
+
 // Fills |host|, whose trace is empty, with what host |host->rank| says.
 static tfrt_status_t tfrt_trace_collection_ask(tfrt_client_t* client, tfrt_run_loop_t* loop,
                                                tfrt_chrome_trace_host_t* host) {
-  int64_t asked = tfrt_trace_collection_now();
-  tfrt_async_value_t* value = tfrt_client_trace(client, host->rank);
-  tfrt_status_t status =
-      tfrt_value_wait(client, value, loop, TFRT_TRACE_COLLECTION_PATIENCE_MS, false);
-  int64_t answered = tfrt_trace_collection_now();
-  int64_t clock = 0;
-  uint64_t dropped = 0;
-  if (!status && tfrt_async_value_is_error(value)) {
-    status = tfrt_status_retain(tfrt_async_value_error(value));
+  tfrt_clock_comparison_t clock = {0};
+  tfrt_status_t status = NULL;
+  for (int i = 0; i <= TFRT_CLOCK_COMPARISON_QUESTIONS && !status; ++i) {
+    bool is_last = i == TFRT_CLOCK_COMPARISON_QUESTIONS;
+    int64_t asked_ns = tfrt_trace_collection_now();
+    tfrt_async_value_t* value =
+        is_last ? tfrt_client_trace(client, host->rank)
+                : tfrt_client_record(client, host->rank, tfrt_string_view_of("clock"));
+    status = tfrt_trace_collection_take(client, loop, value, asked_ns, &clock, host);
+    tfrt_async_value_release(value);
   }
-  if (!status) status = tfrt_client_read_trace(value, host->trace, &clock, &dropped);
-  if (!status && (clock < asked || clock > answered)) {
-    host->clock_offset_ns = asked + (answered - asked) / 2 - clock;
-  }
-  dropped += tfrt_trace_dropped(host->trace);
-  if (dropped > 0) {
-    fprintf(stderr, "tfrt: the trace lacks %" PRIu64 " spans of host %u, which had no room\n",
-            dropped, host->rank);
-  }
-  tfrt_async_value_release(value);
+  host->clock_offset_ns = clock.offset_ns;
   return status;
 }
 

@@ -3,9 +3,7 @@
 // The trace of a run on a cluster: what each host has recorded, asked for after the run, on one
 // clock and in one file, a row for each host.
 //
-// A host's clock is compared with ours at the moment of its answer: if it shows a time between
-// our question and the answer, it is taken for the same clock; else spans are moved so that it
-// shows the middle of the two, which is wrong by at most half of the time between them.
+// Each host's clock is compared with ours first (clock_comparison.h), and its spans are moved.
 //
 // Thread rule: main thread only.
 // Failure rule: a host that can't be asked has an empty row, and a line on the standard error;

@@ -95,6 +95,28 @@ START_TEST(a_sink_is_told_of_scopes_while_they_run) {
 }
 END_TEST
 
+START_TEST(a_bound_one_takes_what_begins_before_and_a_cleared_one_has_room_again) {
+  tfrt_trace_t* trace = NULL;
+  ck_assert_ptr_null(tfrt_trace_create(2, tfrt_allocator_system(), &trace));
+  tfrt_trace_bound(trace, 100);
+  tfrt_trace_add(trace, "kernel", "early", 99, 200, 0);
+  tfrt_trace_add(trace, "kernel", "late", 100, 101, 0);
+  tfrt_trace_span_t spans[3];
+  ck_assert_uint_eq(tfrt_trace_read(trace, 0, spans, 3), 1);
+  ck_assert_str_eq(spans[0].name, "early");
+  ck_assert_uint_eq(tfrt_trace_dropped(trace), 0);
+  for (int i = 0; i < 2; ++i) tfrt_trace_add(trace, "kernel", "more", 1, 2, 0);
+  ck_assert_uint_eq(tfrt_trace_dropped(trace), 1);
+  tfrt_trace_clear(trace);
+  ck_assert_uint_eq(tfrt_trace_read(trace, 0, spans, 3), 0);
+  ck_assert_uint_eq(tfrt_trace_dropped(trace), 0);
+  tfrt_trace_bound(trace, 1000);
+  for (int i = 0; i < 2; ++i) tfrt_trace_add(trace, "kernel", "again", 500, 501, 0);
+  ck_assert_uint_eq(tfrt_trace_read(trace, 0, spans, 3), 2);
+  tfrt_trace_release(trace);
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   Suite* suite = suite_create("trace");
   TCase* cases = tcase_create("trace");
@@ -102,6 +124,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(cases, what_does_not_fit_is_counted_and_long_names_are_cut);
   tcase_add_test(cases, threads_have_numbers_of_their_own);
   tcase_add_test(cases, a_sink_is_told_of_scopes_while_they_run);
+  tcase_add_test(cases, a_bound_one_takes_what_begins_before_and_a_cleared_one_has_room_again);
   suite_add_tcase(suite, cases);
   return suite;
 }
