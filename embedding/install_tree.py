@@ -22,8 +22,9 @@ import stat
 import sys
 
 ROOT_HEADERS = ["embedding/tfrt.h", "embedding/kernel_library.h"]
-TOOLS = ["bef_executor", "bef_to_mlir", "kernel_docs", "mlir_to_bef", "tfrt", "tfrt_opt",
-         "tfrt_translate", "tfrt_worker"]
+TOOLS = ["bef_executor", "bef_executor_debug_tracing", "bef_executor_lite", "bef_to_mlir",
+         "btf_info/btf_info", "kernel_docs", "mlir_to_bef", "tfrt", "tfrt_opt", "tfrt_translate",
+         "tfrt_worker"]
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 FOREIGN_LINK = re.compile(r"\[([^\]]*)\]\(\.\./(?!\.\.)[^)]*\)")
 VERSION = re.compile(r'^#define TFRT_VERSION "([^"]+)"', re.MULTILINE)
@@ -152,7 +153,7 @@ class Installer:
 
     def tools(self):
         for name in TOOLS:
-            self.copy(self.built("tools/" + name), "bin/" + name, 0o755)
+            self.copy(self.built("tools/" + name), "bin/" + os.path.basename(name), 0o755)
 
     def documents(self):
         folder = "share/doc/tfrt"

@@ -9,6 +9,7 @@
 #define TFRT_EMBEDDING_KERNEL_LIBRARY_H_
 
 #include "host_runtime/async/async_value.h"
+#include "host_runtime/async/blocking_wait.h"
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/async/cancellation.h"
 #include "host_runtime/async/join.h"

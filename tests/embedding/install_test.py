@@ -303,7 +303,9 @@ class InstallingTest(unittest.TestCase):
             done = install("/usr", "--destdir", folder, "--libdir", "lib/x")
             self.assertEqual((done.returncode, done.stderr), (0, b""))
             self.assertTrue(os.path.exists(folder + "/usr/lib/x/libtfrt.so.0"))
-            self.assertTrue(os.access(folder + "/usr/bin/bef_executor", os.X_OK))
+            for tool in ["bef_executor", "bef_executor_debug_tracing", "bef_executor_lite", "btf_info",
+                         "mlir_to_bef", "bef_to_mlir", "tfrt_opt", "tfrt_translate"]:
+                self.assertTrue(os.access(folder + "/usr/bin/" + tool, os.X_OK), tool)
             self.assertTrue(os.path.exists(folder + "/usr/share/doc/tfrt/LICENSE"))
             environment = dict(os.environ, PKG_CONFIG_PATH=folder + "/usr/lib/x/pkgconfig")
             for name, below in [("libdir", "usr/lib/x"), ("includedir", "usr/include")]:

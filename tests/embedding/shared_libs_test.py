@@ -4,8 +4,8 @@
 
     shared_libs_test.py BIN_FOLDER
 
-The libraries are compiled here, by the system's compiler, from tests/embedding/library.c and
-tests/embedding/providers.c.
+The libraries are compiled here, by the system's compiler, from library.c, providers.c and
+newest_first_queue.c in tests/embedding.
 """
 
 import os
@@ -17,6 +17,7 @@ import unittest
 BIN = os.path.abspath(sys.argv[1])
 SOURCE = os.path.abspath("tests/embedding/library.c")
 PROVIDERS = os.path.abspath("tests/embedding/providers.c")
+OWN_QUEUE = os.path.abspath("tests/embedding/newest_first_queue.c")
 
 PROGRAM = """func.func @triples() -> i32 {
   %two = tfrt.constant.i32 2
@@ -29,6 +30,19 @@ func.func @pairs() -> !sample.pair {
   %two = tfrt.constant.i32 2
   %pair = sample.make_pair %one, %two
   tfrt.return %pair : !sample.pair
+}
+"""
+
+# Tasks that wait for each other's values.
+LATE = """func.func @late() -> i32 {
+  %count = tfrt.constant.i32 1000
+  %start = tfrt.constant.i32 0
+  %sum = tfrt.repeat.i32 %count, %start : i32 {
+    %one = "tfrt_test.async_constant.i32"() {value = 1 : i32} : () -> i32
+    %next = "tfrt_test.async_add.i32"(%start, %one) : (i32, i32) -> i32
+    tfrt.return %next : i32
+  }
+  tfrt.return %sum : i32
 }
 """
 
@@ -146,6 +160,19 @@ class SharedLibsTest(unittest.TestCase):
         self.assertEqual(errors, "bef_executor: INVALID_ARGUMENT: --work_queue_type: there is no "
                                  "type of work queues 'sample'; there are s, "
                                  "mstd[:THREADS[,BLOCKING]]\n")
+
+    def test_a_library_brings_a_work_queue_of_its_own_making(self):
+        library = "--shared_libs=" + self.compile("newest", source=OWN_QUEUE)
+        with open(os.path.join(self.folder, "late.mlir"), "w", encoding="utf-8") as file:
+            file.write(LATE)
+        bef = run("mlir_to_bef", "late.mlir", folder=self.folder)[1]
+        code, output, errors = run("bef_executor", library, "--work_queue_type=newest", data=bef)
+        self.assertEqual((code, errors), (0, ""))
+        self.assertIn(b"Choosing newest-first work queue.\n", output)
+        self.assertIn(b"'late' returned 1000\n", output)
+        code, _, errors = run("bef_executor", library, "--work_queue_type=newest:1", data=bef)
+        self.assertEqual(code, 1)
+        self.assertIn("'newest:1' is not how a type of work queues is written: newest", errors)
 
     def test_a_library_brings_an_allocator(self):
         library = self.compile("choices", "-DWITH_CHOICES")
