@@ -3,9 +3,11 @@
 
 #include "distributed/local_call.h"
 #include "distributed/outgoing_call.h"
+#include "distributed/prefetched.h"
 #include "distributed/retried_call.h"
 #include "distributed/sending.h"
 #include "host_runtime/async/builtin_types.h"
+#include "host_runtime/async/settled_chain.h"
 
 static void tfrt_router_fail(const tfrt_routed_call_t* call, tfrt_status_t status) {
   tfrt_status_t located = tfrt_status_with_origin(status, call->site);
@@ -73,6 +75,26 @@ static void tfrt_router_call_here(tfrt_job_t* job, const tfrt_routed_call_t* cal
   }
 }
 
+// Starts |request| with what is on host |rank| already in the place of arguments that are.
+static void tfrt_router_start_with_prefetched(tfrt_job_t* job, const tfrt_routed_call_t* call,
+                                              uint32_t rank,
+                                              tfrt_outgoing_call_request_t* request) {
+  tfrt_allocator_t allocator = job->node->options.allocator;
+  size_t size = request->argument_count * sizeof(tfrt_async_value_t*);
+  tfrt_async_value_t** arguments = size > 0 ? tfrt_allocator_allocate(allocator, size) : NULL;
+  for (uint32_t i = 0; arguments && i < request->argument_count; ++i) {
+    arguments[i] = tfrt_prefetched_find(call->context, rank, call->arguments[i]);
+    if (!arguments[i]) arguments[i] = tfrt_async_value_retain(call->arguments[i]);
+  }
+  // Without memory they are fetched again.
+  if (arguments) request->arguments = arguments;
+  tfrt_outgoing_call_start(job->node, request);
+  for (uint32_t i = 0; arguments && i < request->argument_count; ++i) {
+    tfrt_async_value_release(arguments[i]);
+  }
+  tfrt_allocator_free(allocator, arguments, size);
+}
+
 static void tfrt_router_call(tfrt_call_router_t* router, const tfrt_routed_call_t* call) {
   tfrt_job_t* job = TFRT_CONTAINER_OF(router, tfrt_job_t, router);
   uint32_t rank = tfrt_router_choose(job, call);
@@ -101,6 +123,8 @@ static void tfrt_router_call(tfrt_call_router_t* router, const tfrt_routed_call_
   request.has_own_deadline = tfrt_router_find_deadline(job, call, &request.deadline_ns);
   if (call->options->pure && call->options->retries > 0) {
     tfrt_retried_call_start(job, call, &request);
+  } else if (atomic_load_explicit(&job->has_prefetched, memory_order_relaxed)) {
+    tfrt_router_start_with_prefetched(job, call, rank, &request);
   } else {
     tfrt_outgoing_call_start(job->node, &request);
   }
@@ -162,6 +186,20 @@ static tfrt_async_value_t* tfrt_router_copy(tfrt_call_router_t* router,
   if (status) return tfrt_router_error_take(status, copy->site);
   tfrt_outgoing_call_start(job->node, &request);
   return result;
+}
+
+static tfrt_async_value_t* tfrt_router_prefetch(tfrt_call_router_t* router,
+                                                const tfrt_routed_copy_t* copy) {
+  tfrt_job_t* job = TFRT_CONTAINER_OF(router, tfrt_job_t, router);
+  tfrt_async_value_t* there = tfrt_router_copy(router, copy);
+  tfrt_async_value_t* chain = tfrt_settled_chain_create(there, job->node->options.allocator);
+  if (copy->host != job->rank) {
+    tfrt_prefetched_note(copy, there, chain);
+    // Relaxed: who is to find what was noted comes after it by the program's order.
+    atomic_store_explicit(&job->has_prefetched, true, memory_order_relaxed);
+  }
+  tfrt_async_value_release(there);
+  return chain;
 }
 
 static tfrt_async_value_t* tfrt_router_send_here(tfrt_job_t* job,
@@ -241,7 +279,8 @@ static const tfrt_call_router_vtable_t tfrt_router_vtable = {.send = tfrt_router
                                                              .receive = tfrt_router_receive,
                                                              .call = tfrt_router_call,
                                                              .place = tfrt_router_place,
-                                                             .copy = tfrt_router_copy};
+                                                             .copy = tfrt_router_copy,
+                                                             .prefetch = tfrt_router_prefetch};
 
 // --- Output ------------------------------------------------------------------
 

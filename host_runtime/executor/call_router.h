@@ -74,6 +74,9 @@ typedef struct tfrt_call_router_vtable_s {
   tfrt_call_place_t (*place)(tfrt_call_router_t* router);
   // Returns a value (+1), at once, that is the same and has its payload on that host.
   tfrt_async_value_t* (*copy)(tfrt_call_router_t* router, const tfrt_routed_copy_t* copy);
+  // Returns a chain (+1), available when the value's payload is on that host, where later calls that
+  // are given it need not fetch it. The value stays what it is.
+  tfrt_async_value_t* (*prefetch)(tfrt_call_router_t* router, const tfrt_routed_copy_t* copy);
   // Returns a chain (+1) that is available when the value waits there, or was received.
   tfrt_async_value_t* (*send)(tfrt_call_router_t* router, const tfrt_routed_message_t* message);
   // Returns the value (+1), at once, that the host sends.

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "host_runtime/async/builtin_types.h"
+#include "host_runtime/async/settled_chain.h"
 #include "host_runtime/base/string_builder.h"
 #include "host_runtime/executor/mailbox.h"
 
@@ -81,6 +82,12 @@ static tfrt_async_value_t* tfrt_in_process_hosts_copy(tfrt_call_router_t* router
   return tfrt_async_value_retain(copy->value);
 }
 
+static tfrt_async_value_t* tfrt_in_process_hosts_prefetch(tfrt_call_router_t* router,
+                                                          const tfrt_routed_copy_t* copy) {
+  tfrt_in_process_host_t* host = TFRT_CONTAINER_OF(router, tfrt_in_process_host_t, router);
+  return tfrt_settled_chain_create(copy->value, host->all->allocator);
+}
+
 static tfrt_async_value_t* tfrt_in_process_hosts_send(tfrt_call_router_t* router,
                                                       const tfrt_routed_message_t* message) {
   tfrt_in_process_host_t* host = TFRT_CONTAINER_OF(router, tfrt_in_process_host_t, router);
@@ -112,6 +119,7 @@ static const tfrt_call_router_vtable_t tfrt_in_process_hosts_router_vtable = {
     .call = tfrt_in_process_hosts_call,
     .place = tfrt_in_process_hosts_place,
     .copy = tfrt_in_process_hosts_copy,
+    .prefetch = tfrt_in_process_hosts_prefetch,
     .send = tfrt_in_process_hosts_send,
     .receive = tfrt_in_process_hosts_receive,
     .turns = tfrt_in_process_hosts_turns,

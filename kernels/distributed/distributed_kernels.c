@@ -19,6 +19,7 @@ tfrt_status_t tfrt_distributed_kernels_register(tfrt_kernel_registry_t* registry
       {"tfrt_dist.list.concat", tfrt_distributed_list_concat},
       {"tfrt_dist.fetch", tfrt_distributed_fetch},
       {"tfrt_dist.copy_to", tfrt_distributed_copy_to},
+      {"tfrt_dist.prefetch", tfrt_distributed_prefetch},
       {"tfrt_dist.key", tfrt_distributed_key},
       {"tfrt_dist.send", tfrt_distributed_send},
       {"tfrt_dist.recv", tfrt_distributed_recv},

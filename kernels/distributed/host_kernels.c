@@ -2,6 +2,7 @@
 //
 // Where a program runs, and calls to where it says.
 
+#include "host_runtime/async/settled_chain.h"
 #include "host_runtime/executor/request_context.h"
 #include "host_runtime/host_context.h"
 #include "kernels/distributed/distributed_types.h"
@@ -114,6 +115,20 @@ void tfrt_distributed_fetch(tfrt_kernel_frame_t* frame) {
   for (uint32_t i = 0; i < frame->argument_count; ++i) {
     tfrt_kernel_frame_set(frame, i, tfrt_async_value_retain(frame->arguments[i]));
   }
+}
+
+void tfrt_distributed_prefetch(tfrt_kernel_frame_t* frame) {
+  tfrt_call_router_t* router = frame->context->request->options.router;
+  tfrt_status_origin_t site;
+  tfrt_kernel_site_origin(frame->site, &site);
+  tfrt_routed_copy_t copy = {.host = *(const uint32_t*)tfrt_kernel_frame_payload(frame, 0),
+                             .context = frame->context,
+                             .site = &site,
+                             .value = frame->arguments[1]};
+  tfrt_async_value_t* chain =
+      router ? router->vtable->prefetch(router, &copy)
+             : tfrt_settled_chain_create(copy.value, frame->context->host->allocator);
+  tfrt_kernel_frame_set(frame, 0, chain);
 }
 
 // One copy for each value, so that none waits for another.

@@ -18,6 +18,7 @@ void tfrt_distributed_call(tfrt_kernel_frame_t* frame);
 void tfrt_distributed_call_all(tfrt_kernel_frame_t* frame);
 void tfrt_distributed_fetch(tfrt_kernel_frame_t* frame);
 void tfrt_distributed_copy_to(tfrt_kernel_frame_t* frame);
+void tfrt_distributed_prefetch(tfrt_kernel_frame_t* frame);
 
 // message_kernels.c
 void tfrt_distributed_key(tfrt_kernel_frame_t* frame);

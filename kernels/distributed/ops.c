@@ -15,6 +15,10 @@ static const tfrt_operand_descriptor_t host_and_passed[] = {
     {"host", HOST, TFRT_OPERAND_DEMANDED},
     {"operands", TFRT_TYPE_ANY, TFRT_OPERAND_PASSED},
 };
+static const tfrt_operand_descriptor_t host_and_value[] = {
+    {"host", HOST, TFRT_OPERAND_DEMANDED},
+    {"value", TFRT_TYPE_ANY, TFRT_OPERAND_PASSED},
+};
 static const tfrt_operand_descriptor_t passed[] = {
     {"operands", TFRT_TYPE_ANY, TFRT_OPERAND_PASSED},
 };
@@ -174,6 +178,14 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_RESULTS(any_results),
      .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS |
               TFRT_KERNEL_RESULTS_AS_OPERANDS,
+     .cost = 1},
+    {.name = "tfrt_dist.prefetch",
+     .summary = "Sends the payload of a value ahead to that host: calls there that this function "
+                "makes afterwards, and gives the value, don't fetch it. The chain is there when "
+                "the payload is, or is the error that kept it; the value stays what it is.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(host_and_value),
+     TFRT_RESULTS(chain_result),
      .cost = 1},
     {.name = "tfrt_dist.key",
      .summary = "The string `name`, under which values are sent and received.",

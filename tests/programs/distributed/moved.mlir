@@ -26,7 +26,10 @@ func.func @main() -> (i32, i32, !tfrt.chain) {
     %h = tfrt_dist.host %next
     %tensor = tfrt_dist.list.get %tensors, %zero : !tfrt_tensor.tensor
     %there = tfrt_dist.copy_to %h, %tensor : !tfrt_tensor.tensor
-    %shown = tfrt_dist.call %h @show(%there, %start) : (!tfrt_dist.host, !tfrt_tensor.tensor, !tfrt.chain) -> (!tfrt.chain)
+    %ahead = tfrt_dist.prefetch %h, %tensor
+    %before = tfrt.merge.chains %start, %ahead : !tfrt.chain, !tfrt.chain
+    %also = tfrt_dist.call %h @show(%tensor, %before) : (!tfrt_dist.host, !tfrt_tensor.tensor, !tfrt.chain) -> (!tfrt.chain)
+    %shown = tfrt_dist.call %h @show(%there, %also) : (!tfrt_dist.host, !tfrt_tensor.tensor, !tfrt.chain) -> (!tfrt.chain)
     tfrt.return %after, %tensors, %shown : i32, !tfrt_dist.list, !tfrt.chain
   }
   %h0 = tfrt_dist.host %zero
