@@ -34,7 +34,7 @@ from proto import peer_pb2_grpc
 from proto import session_pb2 as session
 from proto import value_pb2 as value
 
-VERSION = 1
+VERSIONS = 1, 1  # the lowest and the highest that this speaks
 NO_RANK = 2**32 - 1
 WINDOW = 4 << 20  # bytes of a payload that may be under way to us
 CHUNK = 1 << 20
@@ -117,6 +117,7 @@ class Client:
         self.on_print = on_print
         self.incarnation = secrets.randbits(64) | 1
         self.worker = 0  # its incarnation, once Welcome has said it
+        self.version = VERSIONS[1]  # then the one in force
         self.session = 1
         self.outgoing = queue.Queue()  # frames; None: the end
         self.bulk_outgoing = queue.Queue()
@@ -162,7 +163,7 @@ class Client:
 
     def make_batch(self, frames, first_seq):
         return batch.Batch(
-            version=VERSION,
+            version=self.version,
             from_incarnation=self.incarnation,
             to_incarnation=self.worker,
             session=self.session,
@@ -177,8 +178,8 @@ class Client:
         """The batches of the control stream: Hello, then what is sent, and a sign of life each
         second. One frame a batch: simple, and slow."""
         hello = session.Hello(
-            version_min=VERSION,
-            version_max=VERSION,
+            version_min=VERSIONS[0],
+            version_max=VERSIONS[1],
             incarnation=self.incarnation,
             rank_hint=NO_RANK,
             name="python",
@@ -231,6 +232,7 @@ class Client:
 
     def on_batch(self, message):
         self.heard = time.monotonic()
+        self.version = message.version
         if message.HasField("heartbeat"):
             self.beat_seen = max(self.beat_seen, message.heartbeat.number)
         for index, frame in enumerate(message.frames):
@@ -329,7 +331,7 @@ class Client:
         if len(self.threads) > 1:
             return
         hello = bulk.LaneHello(
-            version=VERSION,
+            version=self.version,
             from_incarnation=self.incarnation,
             to_incarnation=self.worker,
             session=self.session,

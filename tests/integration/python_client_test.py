@@ -206,7 +206,7 @@ class PythonClientTest(ClusterTest):
         process.kill()
         self.expect_idle([worker])
 
-    def test_a_wrong_key_and_a_version_that_nobody_speaks(self):
+    def test_a_wrong_key(self):
         key = self.write("key", "a secret of the cluster\n")
         os.chmod(key, 0o600)
         worker = self.start_worker("--cluster-key-file=" + key)
@@ -214,12 +214,27 @@ class PythonClientTest(ClusterTest):
             with self.assertRaisesRegex(tfrt_client.Lost, "key"):
                 self.connect(worker, given).hello()
         self.assertNotEqual(self.connect(worker, "a secret of the cluster").hello(), 0)
-        tfrt_client.VERSION = 7
-        try:
-            with self.assertRaisesRegex(tfrt_client.Lost, "7.*1|1.*7"):
-                self.connect(worker, "a secret of the cluster").hello()
-        finally:
-            tfrt_client.VERSION = 1
+
+    def test_versions_are_negotiated(self):
+        worker = self.start_worker()
+        self.addCleanup(setattr, tfrt_client, "VERSIONS", tfrt_client.VERSIONS)
+        # One that is a version ahead still speaks the worker's.
+        tfrt_client.VERSIONS = 1, 2
+        client = self.open(worker)
+        self.assertEqual(client.version, 1)
+        results = self.call(client, self.example(), 0, [("i32", "40"), ("i32", "2")])
+        self.assertEqual([tfrt_client.decode(result) for result in results], [42])
+        client.close()
+        # Two ahead, and one that is behind: one line that names both ranges.
+        for versions in ((2, 3), (7, 7), (0, 0)):
+            tfrt_client.VERSIONS = versions
+            with self.assertRaises(tfrt_client.Lost) as refused:
+                self.connect(worker).hello()
+            text = str(refused.exception)
+            self.assertNotIn("\n", text)
+            if versions[0] > 0:
+                self.assertIn("you speak %d to %d, this host 1 to 1" % versions, text)
+        self.expect_idle([worker])
 
     # --- The example's own command line ---------------------------------------------
 
