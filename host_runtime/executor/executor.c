@@ -499,7 +499,6 @@ static void tfrt_executor_take_over(tfrt_scheduled_call_t* call, tfrt_async_valu
   }
   tfrt_ready_list_t ready = tfrt_ready_list_make(frame, callable->bef->kernels[0].stream_id);
   tfrt_executor_catch_up(&ready, call);
-  tfrt_ready_list_enqueue_deferred(&ready, tfrt_executor_run_group);
   tfrt_executor_finish(&ready, call->step->site, call->results);
   tfrt_executor_complete(&ready, results);
 }

@@ -143,7 +143,7 @@ static uint32_t tfrt_ready_list_take_deferred(tfrt_ready_list_t* list) {
   return first;
 }
 
-void tfrt_ready_list_enqueue_deferred(tfrt_ready_list_t* list, tfrt_task_fn_t run_group) {
+static void tfrt_ready_list_enqueue_deferred(tfrt_ready_list_t* list, tfrt_task_fn_t run_group) {
   for (uint32_t first; (first = tfrt_ready_list_take_deferred(list));) {
     tfrt_kernel_group_t* group = &list->frame->groups[first];
     tfrt_task_initialize(&group->task, run_group);
@@ -162,22 +162,46 @@ void tfrt_ready_list_share(tfrt_ready_list_t* list, tfrt_task_fn_t run_group) {
   tfrt_ready_list_enqueue_deferred(list, run_group);
 }
 
+// Whether nobody can see in which order the outline streams go: they are cheap, and none of the
+// function's streams is early.
+static bool tfrt_ready_list_is_free_to_order(const tfrt_ready_list_t* list) {
+  return !list->outline_expensive && list->frame->callable->nonstrict_count == 0;
+}
+
+// Puts all outline kernels before those that are deferred, which are older: what was made last is
+// in the cache.
+static void tfrt_ready_list_defer_all(tfrt_ready_list_t* list) {
+  if (!list->deferred_first) list->deferred_last = list->outline_last;
+  list->frame->next[list->outline_last] = list->deferred_first;
+  list->deferred_first = list->outline_first;
+  list->outline_first = 0;
+}
+
+// Goes on with the next stream. Returns false if there is none.
+static bool tfrt_ready_list_go_on(tfrt_ready_list_t* list) {
+  if (list->outline_first) {
+    if (!tfrt_ready_list_is_free_to_order(list)) {
+      tfrt_ready_list_turn(list);
+      return true;
+    }
+    tfrt_ready_list_defer_all(list);
+  }
+  uint32_t group = tfrt_ready_list_take_deferred(list);
+  if (!group) return false;
+  list->stream = tfrt_ready_list_stream_of(list, group);
+  tfrt_ready_list_push_group(list, group);
+  return true;
+}
+
 bool tfrt_ready_list_switch_stream(tfrt_ready_list_t* list, tfrt_task_fn_t run_group) {
-  if (!list->outline_first) return false;
-  tfrt_ready_list_turn(list);
-  tfrt_ready_list_enqueue_deferred(list, run_group);
+  // Cheap streams wait for cheap ones only.
+  const bool some_are_expensive = list->outline_expensive;
+  if (!tfrt_ready_list_go_on(list)) return false;
+  if (some_are_expensive) tfrt_ready_list_enqueue_deferred(list, run_group);
   return true;
 }
 
 uint32_t tfrt_ready_list_pop_in_sequence(tfrt_ready_list_t* list) {
-  if (!list->inline_first) {
-    uint32_t group = 0;
-    if (list->outline_first) {
-      tfrt_ready_list_turn(list);
-    } else if ((group = tfrt_ready_list_take_deferred(list))) {
-      list->stream = tfrt_ready_list_stream_of(list, group);
-      tfrt_ready_list_push_group(list, group);
-    }
-  }
+  if (!list->inline_first) (void)tfrt_ready_list_go_on(list);
   return tfrt_ready_list_pop(list);
 }

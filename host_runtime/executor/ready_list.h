@@ -7,10 +7,12 @@
 // newest runs first, while its arguments are in the cache. Those of other streams are
 // *outline*; when nothing is inline any more, the path goes on with the stream of the
 // oldest of them, and hands each of the other streams to the work queue, in the order
-// of their numbers. Streams that lead to a non-strict kernel go before those that don't: such a
-// kernel is there to start before all of its arguments are. Where both the own stream and an outline one are worth a thread
-// (schedule.h), the latter does not wait for that: it is handed on as soon as the kernel that
-// made it ready has ended.
+// of their numbers. Streams that lead to a non-strict kernel go before those that don't:
+// such a kernel is there to start before all of its arguments are. Where both the own
+// stream and an outline one are worth a thread (schedule.h), the latter does not wait for
+// that: it is handed on as soon as the kernel that made it ready has ended. Where all of
+// them are cheap, none is handed on, because a task takes longer: they are *deferred*, and
+// follow on this path, those that became ready last first.
 //
 // A late value that a kernel of the path has made is waited for as soon as it is known whether the
 // path goes on: if it doesn't, its own reference to the call goes to the waiter, and nothing is
@@ -33,7 +35,7 @@ typedef struct tfrt_ready_list_s {
   uint32_t outline_first;  // oldest
   uint32_t outline_last;
   bool outline_expensive;   // some of them are worth a thread
-  uint32_t deferred_first;  // of streams that are on their way to the work queue
+  uint32_t deferred_first;  // of cheap streams, or of those on their way to the work queue
   uint32_t deferred_last;
   tfrt_register_waiter_t* held_waiter;  // not with its value yet; NULL: none
 } tfrt_ready_list_t;
@@ -78,15 +80,12 @@ static inline uint32_t tfrt_ready_list_pop(tfrt_ready_list_t* list) {
 void tfrt_ready_list_share(tfrt_ready_list_t* list, tfrt_task_fn_t run_group);
 
 // Goes on with another stream, as told above; |run_group| is the task function of the
-// groups that go to the work queue. Returns false if nothing was outline. List's thread only.
+// groups that go to the work queue. Returns false if there is none. List's thread only.
 bool tfrt_ready_list_switch_stream(tfrt_ready_list_t* list, tfrt_task_fn_t run_group);
 
 // Takes the kernel that is next where one thread does all: other streams don't go to the work
 // queue, but follow when the path is at its end, in the order in which a queue would run them.
 // Returns 0 if nothing is ready. List's thread only.
 uint32_t tfrt_ready_list_pop_in_sequence(tfrt_ready_list_t* list);
-
-// Hands to the work queue what is still to follow. List's thread only.
-void tfrt_ready_list_enqueue_deferred(tfrt_ready_list_t* list, tfrt_task_fn_t run_group);
 
 #endif  // TFRT_HOST_RUNTIME_EXECUTOR_READY_LIST_H_

@@ -27,14 +27,18 @@ static tfrt_status_t tfrt_schedule_out_of_memory(void) {
 
 // --- Order -------------------------------------------------------------------
 
-// Adds the cost of |site|, which runs |kernel|, to |*cost|, that of its stream; what others
-// can see happen, or nobody knows the cost of, makes it the highest there is.
+// Adds what |kernel| costs, beyond what it takes to start it, to |*cost|, that of its stream; what
+// others can see happen, or nobody knows the cost of, makes it the highest there is.
 static void tfrt_schedule_add_cost(const tfrt_kernel_t* kernel, uint32_t* cost) {
   const tfrt_kernel_descriptor_t* descriptor = kernel->descriptor;
   bool is_known = descriptor && (descriptor->flags & TFRT_KERNEL_PURE) &&
                   descriptor->cost != TFRT_KERNEL_COST_UNKNOWN;
   uint32_t room = UINT32_MAX - *cost;
-  *cost += is_known && descriptor->cost < room ? descriptor->cost : room;
+  if (!is_known || descriptor->cost > room) {
+    *cost = UINT32_MAX;
+  } else if (descriptor->cost > TFRT_SCHEDULE_START_COST) {
+    *cost += descriptor->cost - TFRT_SCHEDULE_START_COST;
+  }
 }
 
 // Marks the sites of expensive streams and sets |*out_is_one_path| to whether one thread is

@@ -37,6 +37,10 @@
 // takes some ten microseconds, and so does the waking of a thread.
 #define TFRT_SCHEDULE_CHEAP_STREAM 1000
 
+// So much of each kernel doesn't count: it is what it takes longer to start one from lists, on any
+// number of threads, than by a schedule.
+#define TFRT_SCHEDULE_START_COST 3
+
 // One kernel. What most kernels need is here, so that a call reads little memory.
 typedef struct tfrt_schedule_step_s {
   const tfrt_kernel_site_t* site;

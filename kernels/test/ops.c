@@ -183,6 +183,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .summary = "The sum of both operands, computed in the work queue.",
      TFRT_OPERANDS(two_i32),
      TFRT_RESULTS(i32_result),
+     .flags = TFRT_KERNEL_PURE,
      .cost = 10},
     {.name = "tfrt_test.async_constant.i1",
      .summary = "The constant `value`, made in the work queue.",

@@ -270,6 +270,48 @@ START_TEST(a_result_whose_kernel_has_not_run_is_a_placeholder) {
 }
 END_TEST
 
+START_TEST(streams_that_cost_little_become_no_tasks) {
+  // x -> late(x) = v, and (v + x) + (v + x), each of these sums in a stream of its own
+  static const small_kernel_t kernels[] = {
+      {.name = "test.late",
+       .arguments = {0},
+       .argument_count = 1,
+       .results = {1},
+       .result_count = 1},
+      {.name = "test.cheap_add",
+       .arguments = {1, 0},
+       .argument_count = 2,
+       .results = {2},
+       .result_count = 1,
+       .stream = 1},
+      {.name = "test.cheap_add",
+       .arguments = {1, 0},
+       .argument_count = 2,
+       .results = {3},
+       .result_count = 1,
+       .stream = 2},
+      {.name = "test.cheap_add",
+       .arguments = {2, 3},
+       .argument_count = 2,
+       .results = {4},
+       .result_count = 1},
+  };
+  static const small_program_t table = {.argument_types = {"i32"},
+                                        .kernels = kernels,
+                                        .kernel_count = 4,
+                                        .register_count = 5,
+                                        .results = {4},
+                                        .result_count = 1};
+  tfrt_async_value_t* argument = tfrt_async_value_create_i32(5);
+  run(&table, &argument);
+  tfrt_async_value_release(argument);
+  ck_assert(!tfrt_async_value_is_available(results[0]));
+  // Nobody runs the work queue here.
+  small_program_resolve_late();
+  ck_assert_int_eq(result_i32(0), 20);
+}
+END_TEST
+
 // --- Calls that follow a schedule --------------------------------------------------
 
 // x -> late(x + 10 + 10) + 10, x + 10, 10, 10
@@ -401,6 +443,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(cases, a_call_is_over_when_its_last_value_is_resolved);
   tcase_add_test(cases, a_scope_is_left_at_once_by_a_call_that_is_over);
   tcase_add_test(cases, a_result_whose_kernel_has_not_run_is_a_placeholder);
+  tcase_add_test(cases, streams_that_cost_little_become_no_tasks);
   tcase_add_test(cases, what_was_done_before_a_value_is_late_is_kept);
   tcase_add_test(cases, a_value_is_its_last_readers_alone);
   tcase_add_test(cases, an_argument_that_is_given_and_not_used_is_dropped);

@@ -25,6 +25,7 @@ typedef struct small_kernel_s {
   int32_t attribute;
   bool calls_main;    // its one function is `main` itself
   bool calls_native;  // its one function is the native one
+  uint32_t stream;
 } small_kernel_t;
 
 typedef struct small_program_s {
@@ -42,13 +43,14 @@ typedef struct small_program_s {
 
 // A host with an inline queue and a registry with the kernels below, for all tests.
 //   test.constant {value: i32} -> i32      test.add i32, i32 -> i32
+//   test.cheap_add i32, i32 -> i32: as test.add, but its table entry says that it is pure and cheap
 //   test.late i32 -> i32: resolved by small_program_resolve_late()
 //   test.fail -> i32                       test.call any... -> any...: calls its function
 //   test.negative i32 -> i1                test.wait any -> !tfrt.chain
 //   test.forget -> i32: doesn't set its result
 //   test.unique any -> i1: has the kernel the only reference?
 //   test.lie -> i32: gives an i1           test.twice -> i32: sets its result twice
-// All but late, wait, unique and lie have synchronous forms. Native functions: `plus` i32, i32 ->
+// All but cheap_add, late, wait, unique and lie have synchronous forms. Native functions: `plus` i32, i32 ->
 // i32 and `nothing` any... -> nothing.
 extern tfrt_host_context_t* small_program_host;
 
