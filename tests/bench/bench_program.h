@@ -6,6 +6,8 @@
 //   ASYNC_CHAIN   the same with adds that run in the queue     ASYNC_WIDE
 //   CALL_CHAIN    calls of a function that adds 1              FIB    fib(size) by two calls
 //   REPEAT        a loop with a constant and an add in it      WHILE  the same
+//   LANES         two chains, summed at the end                TREE   a sum of |size| adds by pairs
+//   LATE_CHAIN    a chain whose first value is late            LATE_WIDE, ASYNC_TREE (its leaves)
 //
 // All have a function @main without arguments that gives one i32.
 //
@@ -20,8 +22,13 @@
 typedef enum tfrt_bench_program_e {
   TFRT_BENCH_CHAIN,
   TFRT_BENCH_WIDE,
+  TFRT_BENCH_LANES,
+  TFRT_BENCH_TREE,
+  TFRT_BENCH_LATE_CHAIN,
+  TFRT_BENCH_LATE_WIDE,
   TFRT_BENCH_ASYNC_CHAIN,
   TFRT_BENCH_ASYNC_WIDE,
+  TFRT_BENCH_ASYNC_TREE,
   TFRT_BENCH_CALL_CHAIN,
   TFRT_BENCH_FIB,
   TFRT_BENCH_REPEAT,

@@ -26,7 +26,7 @@
 
 enum { FOLDER_SIZE = 512 };
 
-enum { RUN_TIME, RUN_MEMORY, TRANSLATE_TIME, TRANSLATE_MEMORY, NOTHING_TIME };
+enum { RUN_TIME, RUN_MEMORY, REPEAT_MEMORY, TRANSLATE_TIME, TRANSLATE_MEMORY, NOTHING_TIME };
 
 typedef struct state_s {
   const tfrt_benchmark_t* benchmark;
@@ -42,15 +42,22 @@ static state_t current;
 
 // --- A process ---------------------------------------------------------------
 
+static bool is_run(int kind) {
+  return kind == RUN_TIME || kind == RUN_MEMORY || kind == REPEAT_MEMORY;
+}
+
+static bool is_memory(int kind) {
+  return kind == RUN_MEMORY || kind == REPEAT_MEMORY || kind == TRANSLATE_MEMORY;
+}
+
 // Becomes the tool; never returns.
 static void become_tool(const state_t* self, bool traced) {
-  bool runs = self->benchmark->kind == RUN_TIME || self->benchmark->kind == RUN_MEMORY;
   int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
   if (null < 0 || dup2(null, STDOUT_FILENO) < 0) _exit(126);
   if (traced && ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0) _exit(126);
   if (self->benchmark->kind == NOTHING_TIME) {
     execl("/bin/true", "true", (char*)NULL);
-  } else if (runs) {
+  } else if (is_run(self->benchmark->kind)) {
     execl(self->tool, self->tool, self->queue, self->bef_path, (char*)NULL);
   } else {
     execl(self->tool, self->tool, self->text_path, "-o", self->output_path, (char*)NULL);
@@ -93,8 +100,7 @@ static tfrt_status_t await_end(pid_t pid, bool traced, long* out_peak) {
 
 static tfrt_status_t sample(void* state, double* out_figure) {
   const state_t* self = state;
-  int kind = self->benchmark->kind;
-  bool traced = kind == RUN_MEMORY || kind == TRANSLATE_MEMORY;
+  bool traced = is_memory(self->benchmark->kind);
   long peak = 0;
   int64_t begin = tfrt_benchmark_now_ns();
   // Memory is not copied for a child that only becomes another program, but its tables
@@ -152,16 +158,18 @@ static tfrt_status_t open_process(const tfrt_benchmark_t* benchmark,
   state_t* self = &current;
   *out_state = self;
   self->benchmark = benchmark;
-  bool runs = benchmark->kind == RUN_TIME || benchmark->kind == RUN_MEMORY;
   snprintf(self->tool, sizeof(self->tool), "%s/%s", files->tools,
-           runs ? "bef_executor" : "mlir_to_bef");
+           is_run(benchmark->kind) ? "bef_executor" : "mlir_to_bef");
   snprintf(self->queue, sizeof(self->queue),
            benchmark->threads ? "--work_queue_type=mstd:%d" : "--work_queue_type=s",
            benchmark->threads);
   TFRT_RETURN_IF_ERROR(make_folder(self));
   tfrt_string_builder_t text;
   tfrt_string_builder_initialize(&text, tfrt_allocator_system());
-  tfrt_bench_program_append(size > 1 ? TFRT_BENCH_CHAIN : TFRT_BENCH_TRIVIAL, size, &text);
+  tfrt_bench_program_t program = benchmark->kind == REPEAT_MEMORY ? TFRT_BENCH_REPEAT
+                                 : size > 1                       ? TFRT_BENCH_CHAIN
+                                                                  : TFRT_BENCH_TRIVIAL;
+  tfrt_bench_program_append(program, size, &text);
   tfrt_status_t status = write_inputs(self, &text);
   tfrt_string_builder_deinitialize(&text);
   if (status) close_process(self);
@@ -237,6 +245,7 @@ static const tfrt_benchmark_t benchmarks[] = {
     BENCHMARK("run_trivial_2_threads", "ms", RUN_TIME, 1, 1, 2, 15.5),
     BENCHMARK("run_trivial_memory", "KiB", RUN_MEMORY, 1, 1, 0, 6042),
     BENCHMARK("run_trivial_memory_2_threads", "KiB", RUN_MEMORY, 1, 1, 2, 19456),
+    BENCHMARK("run_repeat_100m_memory", "KiB", REPEAT_MEMORY, 100000000, 50, 0, 0),
     BENCHMARK("run_chain_10k", "ms", RUN_TIME, 10000, 10, 0, 1.45),
     BENCHMARK("run_chain_100k", "ms", RUN_TIME, 100000, 20, 0, 5.3),
     BENCHMARK("translate_trivial", "ms", TRANSLATE_TIME, 1, 1, 0, 1.2),

@@ -3,10 +3,12 @@
 """Takes the table of docs/performance.md anew.
 
     tests/bench/take_table.py                    builds the release, measures, writes the table
-    tests/bench/take_table.py --json FILE        the same from what `bench -o json > FILE` has given
+    tests/bench/take_table.py --json FILE...     the same from what `bench -o json > FILE` has given
     tests/bench/take_table.py --print [...]      prints the table instead of writing it
 
-Run it from the project's folder on a machine that does nothing else: it takes some ten minutes.
+Run it from the project's folder on a machine that does nothing else: it takes some ten minutes. On
+one that others use, too, give it several files: each line is that of the run with the least median,
+in which the others did the least.
 Each line has the median and the least of the samples, TFRT's figure, the ratio to it, or to the
 benchmark of the same run that is the least that the machine can do, and what the ratio may be.
 A ratio that is more than that is marked.
@@ -61,6 +63,18 @@ def measure():
     return json.loads(output)["benchmarks"]
 
 
+def quietest(paths):
+    """Each benchmark of the files, from the one where its median is the least."""
+    best = {}
+    for path in paths:
+        with open(path, encoding="utf-8") as stream:
+            for entry in json.load(stream)["benchmarks"]:
+                known = best.setdefault(entry["name"], entry)
+                if entry["median"] < known["median"]:
+                    best[entry["name"]] = entry
+    return list(best.values())
+
+
 def ratio_of(entry):
     """The ratio of a line, to what it is, and what it may be; None where there is nothing."""
     name, median = entry["name"], entry["median"]
@@ -106,14 +120,12 @@ def write(text):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--json", metavar="FILE", help="what was measured, instead of measuring")
+    parser.add_argument(
+        "--json", metavar="FILE", nargs="+", help="what was measured, instead of measuring"
+    )
     parser.add_argument("--print", action="store_true", help="print the table, write nothing")
     flags = parser.parse_args()
-    if flags.json:
-        with open(flags.json, encoding="utf-8") as stream:
-            entries = json.load(stream)["benchmarks"]
-    else:
-        entries = measure()
+    entries = quietest(flags.json) if flags.json else measure()
     if flags.print:
         print(table(entries), end="")
     else:
