@@ -21,6 +21,8 @@ END_TEST
 
 Suite* tfrt_test_suite(void) {
   TCase* programs = tcase_create("random programs");
+  // Seconds: a busy machine has other things to do, too.
+  tcase_set_timeout(programs, 60);
   tcase_add_test(programs, programs_give_in_each_queue_what_the_interpreter_says);
   Suite* suite = suite_create("random_programs");
   suite_add_tcase(suite, programs);
