@@ -85,13 +85,16 @@ class Program:
         self.expected = {}
         for dtype in DTYPES:
             self.write_part(dtype)
-        self.lines.append("func.func @main() -> i32 {\n  %ch = tfrt.new.chain")
+        types = ", ".join(["i32"] * len(DTYPES))
+        self.lines.append("func.func @main() -> (%s) {\n  %%ch = tfrt.new.chain" % types)
+        # A result for each, which is there when all hosts have printed what they have to.
         for dtype in DTYPES:
             self.lines.append(
-                "  %%%s = tfrt_dist.call_all @%s(%%ch) : (!tfrt.chain) -> (!tfrt_dist.list)"
-                % (dtype, dtype)
+                "  %%%s = tfrt_dist.call_all @%s(%%ch) : (!tfrt.chain) -> (!tfrt_dist.list)\n"
+                "  %%sum_%s = tfrt_dist.list.sum %%%s : i32" % (dtype, dtype, dtype, dtype)
             )
-        self.lines.append("  %n = tfrt_dist.num_hosts\n  tfrt.return %n : i32\n}")
+        sums = ", ".join("%%sum_%s" % dtype for dtype in DTYPES)
+        self.lines.append("  tfrt.return %s : %s\n}" % (sums, types))
         self.text = "\n".join(self.lines) + "\n"
 
     def operands(self, dtype, size):
@@ -167,7 +170,7 @@ class Program:
         literals = ", ".join(literal(dtype, i) for i in range(len(NUMBERS)))
         self.chain = "%ch"
         self.lines.append(
-            """func.func @%s(%%ch: !tfrt.chain) -> !tfrt.chain {
+            """func.func @%s(%%ch: !tfrt.chain) -> i32 {
   %%g = tfrt_dist.world {name = "%s"}
   %%me = tfrt_dist.rank
   %%three = tfrt.constant.i32 3
@@ -185,7 +188,10 @@ class Program:
             self.write_reductions(dtype, size)
         for size in (*SIZES, None):
             self.write_moves(dtype, size)
-        self.lines.append("  tfrt.return %s : !tfrt.chain\n}" % self.chain)
+        self.lines.append(
+            "  %%done = \"tfrt_test.identity\"(%s, %%n1) : (!tfrt.chain, i32) -> i32\n"
+            "  tfrt.return %%done : i32\n}" % self.chain
+        )
 
 
 def read_numbers(dtype, text):
@@ -217,7 +223,8 @@ class TestCollectiveTypes(ClusterTest):
     def check(self, program, result):
         code, out, err = result
         self.assertEqual(code, 0, err)
-        self.assertEqual(out.splitlines()[-1], "'main' returned %d" % program.host_count)
+        sums = ",".join([str(program.host_count)] * len(DTYPES))
+        self.assertEqual(out.splitlines()[-1], "'main' returned " + sums)
         printed = read_output(out)
         self.assertEqual(set(printed), set(program.expected))
         for (rank, dtype), expected in program.expected.items():
