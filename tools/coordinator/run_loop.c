@@ -23,11 +23,15 @@ static void tfrt_run_loop_on_signal(uv_signal_t* handle, int number) {
 static void tfrt_run_loop_on_limit(uv_timer_t* handle) {
   tfrt_run_loop_cancel(handle->data, TFRT_STATUS_DEADLINE_EXCEEDED,
                        "the time that --timeout gives is over");
+  // A turn runs the timers that are due before it waits: without this it would wait although
+  // something has happened, and for ever when no other timer is left.
+  uv_stop(handle->loop);
 }
 
 static void tfrt_run_loop_on_alarm(uv_timer_t* handle) {
   tfrt_run_loop_t* loop = handle->data;
   loop->alarm_is_over = true;
+  uv_stop(handle->loop);  // as above
 }
 
 static void tfrt_run_loop_on_news(uv_async_t* handle) { (void)handle; }
