@@ -46,7 +46,9 @@ static void tfrt_dump_append_node(const tfrt_wait_graph_t* graph, uint32_t index
   tfrt_string_builder_append_format(out, ", %.1f s, ",
                                     (double)tfrt_inventory_line_number(line, "age_us") / 1e6);
   if (node->is_unreached) {
-    tfrt_string_builder_append_text(out, "which was not asked or does not answer");
+    tfrt_string_builder_append_text(out, node->is_passing
+                                             ? "on its way, or over by now"
+                                             : "which was not asked or does not answer");
   } else {
     tfrt_string_builder_append_view(out, tfrt_inventory_line_text(line, "state"));
   }
@@ -58,7 +60,8 @@ static void tfrt_dump_append_operation(const tfrt_wait_graph_t* graph, uint32_t 
                                        tfrt_dump_out_t* out) {
   tfrt_inventory_line_t line;
   if (!tfrt_wait_graph_find_operation(graph, index, &line)) {
-    bool is_unreached = graph->nodes[index].is_unreached;
+    const tfrt_wait_node_t* node = &graph->nodes[index];
+    bool is_unreached = node->is_unreached && !node->is_passing;
     tfrt_string_builder_append_text(out, is_unreached
                                              ? "a host that was not asked or does not answer"
                                              : "no kernel at the moment: a timer, or memory, disk "
@@ -144,7 +147,10 @@ static void tfrt_dump_append_json_operation(const tfrt_wait_graph_t* graph, uint
 static void tfrt_dump_append_json_node(const tfrt_wait_graph_t* graph, uint32_t index,
                                        tfrt_dump_out_t* out) {
   const tfrt_wait_node_t* node = &graph->nodes[index];
-  const char* kind = node->is_start ? "start" : node->is_unreached ? "unreached" : "call";
+  const char* kind = node->is_start       ? "start"
+                     : node->is_passing   ? "passing"
+                     : node->is_unreached ? "unreached"
+                                          : "call";
   tfrt_inventory_line_t caller = node->line;
   tfrt_string_builder_append_format(out, "{\"index\":%u,\"kind\":\"%s\"", index, kind);
   char name[64];

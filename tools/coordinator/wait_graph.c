@@ -62,6 +62,9 @@ static tfrt_status_t tfrt_wait_graph_add_nodes(tfrt_wait_graph_t* graph, uint32_
     node.is_unreached =
         tfrt_wait_graph_is_call(&node.line, "out") &&
         !tfrt_cluster_inventory_find_callee(graph->inventory, host, &node.line, &callee, &other);
+    tfrt_string_view_t peer = tfrt_inventory_line_text(&node.line, "peer");
+    node.is_passing =
+        node.is_unreached && tfrt_cluster_inventory_find(graph->inventory, peer) != UINT32_MAX;
     if (!node.is_start && !is_in && !node.is_unreached) continue;
     TFRT_RETURN_IF_ERROR(tfrt_wait_graph_add_node(graph, &node));
   }
@@ -240,6 +243,8 @@ static tfrt_status_t tfrt_wait_graph_judge(tfrt_wait_graph_t* graph) {
                                 tfrt_inventory_line_number(&best->line, "age_us");
     bool is_worse = !best || node->waiter_count > best->waiter_count ||
                     (node->waiter_count == best->waiter_count && is_older);
+    // Who is passing holds up nobody, if there is anybody else.
+    if (best && node->is_passing != best->is_passing) is_worse = best->is_passing;
     if (is_worse) graph->culprit = i;
   }
   tfrt_allocator_free(allocator, marks, graph->node_count + 1);

@@ -26,7 +26,8 @@ typedef struct tfrt_wait_node_s {
   tfrt_inventory_line_t line;
   bool is_start;
   bool is_unreached;
-  uint32_t caller;        // another node, or NOBODY
+  bool is_passing;  // its callee answers, and does not know it: it is on its way, or just over
+  uint32_t caller;  // another node, or NOBODY
   uint32_t waiter_count;  // of a leaf: nodes that wait for it, however indirectly, and itself
   bool is_leaf;
 } tfrt_wait_node_t;

@@ -117,6 +117,25 @@ START_TEST(a_call_to_a_host_that_does_not_answer_is_what_is_waited_for) {
 }
 END_TEST
 
+START_TEST(a_call_that_its_callee_does_not_know_is_passing_and_rather_not_the_culprit) {
+  static const char caller[] =
+      "host incarnation=aa\n"
+      "start job=1 number=1 request=1 function=main age_us=9 state=running\n"
+      "call job=1 dir=out peer=bb number=1 function=f in=1 age_us=3\n"
+      "call job=1 dir=out peer=bb number=2 function=g in=1 age_us=1\n";
+  build(caller, "host incarnation=bb\n", "");
+  expect_culprit(0, "f", 2);
+  ck_assert(graph.nodes[graph.culprit].is_passing);
+  tfrt_wait_graph_deinitialize(&graph);
+  build(caller,
+        "host incarnation=bb\n"
+        "call job=1 dir=in peer=aa number=2 request=1 function=g age_us=1 state=running\n",
+        "");
+  expect_culprit(1, "g", 2);
+  ck_assert(!graph.nodes[graph.culprit].is_passing);
+}
+END_TEST
+
 START_TEST(those_who_wait_for_each_other_in_a_ring_have_no_culprit_but_are_shown) {
   build(
       "host incarnation=aa\n"
@@ -142,6 +161,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(graphs, who_was_given_a_value_waits_for_the_call_that_makes_it);
   tcase_add_test(graphs, who_receives_waits_for_who_runs_at_the_sender);
   tcase_add_test(graphs, a_call_to_a_host_that_does_not_answer_is_what_is_waited_for);
+  tcase_add_test(graphs,
+                 a_call_that_its_callee_does_not_know_is_passing_and_rather_not_the_culprit);
   tcase_add_test(graphs, those_who_wait_for_each_other_in_a_ring_have_no_culprit_but_are_shown);
   Suite* suite = suite_create("wait_graph");
   suite_add_tcase(suite, graphs);
