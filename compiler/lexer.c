@@ -277,6 +277,10 @@ bool tfrt_lexer_decode_string(tfrt_lexer_t* lexer, const tfrt_token_t* token,
                               tfrt_string_builder_t* builder) {
   tfrt_string_builder_clear(builder);
   tfrt_string_view_t text = token->text;
+  if (!memchr(text.data, '\\', text.size)) {
+    tfrt_string_builder_append(builder, text.data + 1, text.size - 2);
+    return true;
+  }
   for (size_t i = 1; i + 1 < text.size; ++i) {
     char c = text.data[i];
     if (c != '\\') {

@@ -7,6 +7,9 @@
 
 #include "host_runtime/base/string_builder.h"
 
+// Keys up to this size are put together on the stack.
+#define SMALL_KEY_SIZE 128
+
 // The first part of an attribute's key; its payload follows. Two attributes are equal
 // if these bytes are, so padding has to be zero: there is none.
 typedef struct header_s {
@@ -38,26 +41,40 @@ static void measure(tfrt_ir_attribute_t* attribute) {
   }
 }
 
+// The slot of the attribute with |header| and the |size| bytes at |payload|, as
+// tfrt_ir_context_intern() has it.
+static const void** find_slot(tfrt_ir_context_t* context, const header_t* header,
+                              const void* payload, size_t size, const void** out_key) {
+  char small[SMALL_KEY_SIZE];
+  if (size <= sizeof(small) - sizeof(*header)) {
+    memcpy(small, header, sizeof(*header));
+    if (size) memcpy(small + sizeof(*header), payload, size);
+    return tfrt_ir_context_intern(context, TFRT_IR_TABLE_ATTRIBUTES, small, sizeof(*header) + size,
+                                  out_key);
+  }
+  tfrt_string_builder_t key;
+  tfrt_string_builder_initialize(&key, tfrt_ir_context_allocator(context));
+  tfrt_string_builder_append(&key, header, sizeof(*header));
+  tfrt_string_builder_append(&key, payload, size);
+  const void** slot = NULL;
+  if (!key.failed) {
+    slot = tfrt_ir_context_intern(context, TFRT_IR_TABLE_ATTRIBUTES, key.data, key.size, out_key);
+  }
+  tfrt_string_builder_deinitialize(&key);
+  return slot;
+}
+
 // Returns the attribute like |model| with the |size| bytes at |payload|.
 static const tfrt_ir_attribute_t* intern(tfrt_ir_context_t* context,
                                          const tfrt_ir_attribute_t* model, const void* payload,
                                          size_t size) {
-  tfrt_string_builder_t key_builder;
-  tfrt_string_builder_initialize(&key_builder, tfrt_ir_context_allocator(context));
   header_t header = {.kind = model->kind,
                      .flags = (model->is_splat ? 1u : 0u) | (model->is_ranked ? 2u : 0u),
                      .count = model->count,
                      .bits = model->bits,
                      .type = model->type};
-  tfrt_string_builder_append(&key_builder, &header, sizeof(header));
-  if (size) tfrt_string_builder_append(&key_builder, payload, size);
   const void* key = NULL;
-  const void** slot = NULL;
-  if (!key_builder.failed) {
-    slot = tfrt_ir_context_intern(context, TFRT_IR_TABLE_ATTRIBUTES, key_builder.data,
-                                  key_builder.size, &key);
-  }
-  tfrt_string_builder_deinitialize(&key_builder);
+  const void** slot = find_slot(context, &header, payload, size, &key);
   if (!slot || *slot) return slot ? *slot : NULL;
   tfrt_ir_attribute_t* attribute = tfrt_ir_context_allocate_array(context, 1, sizeof(*attribute));
   if (!attribute) return NULL;

@@ -87,7 +87,8 @@ static inline bool tfrt_ir_string_is(const tfrt_ir_string_t* string, const char*
 
 typedef enum tfrt_ir_table_e {
   TFRT_IR_TABLE_STRINGS = 0,
-  TFRT_IR_TABLE_TYPES,
+  TFRT_IR_TABLE_TYPES,           // by their text
+  TFRT_IR_TABLE_FUNCTION_TYPES,  // by their parts
   TFRT_IR_TABLE_ATTRIBUTES,
   TFRT_IR_TABLE_COUNT,
 } tfrt_ir_table_t;

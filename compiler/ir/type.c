@@ -6,6 +6,9 @@
 
 #include "host_runtime/base/string_builder.h"
 
+// Operands and results, and what is between them, of function types that are found by these.
+#define MOST_KEY_PARTS 16
+
 // Returns the type whose text |builder| holds (and gives back): the one that is there,
 // or a copy of |model| with that text. NULL when memory is out.
 static const tfrt_ir_type_t* take_text(tfrt_ir_context_t* context, tfrt_string_builder_t* builder,
@@ -96,11 +99,12 @@ const tfrt_ir_type_t* tfrt_ir_type_float(tfrt_ir_context_t* context, tfrt_string
   return NULL;
 }
 
-const tfrt_ir_type_t* tfrt_ir_type_function(tfrt_ir_context_t* context,
-                                            const tfrt_ir_type_t* const* inputs,
-                                            uint32_t input_count,
-                                            const tfrt_ir_type_t* const* results,
-                                            uint32_t result_count) {
+// The function type, found or made by its text.
+static const tfrt_ir_type_t* make_function(tfrt_ir_context_t* context,
+                                           const tfrt_ir_type_t* const* inputs,
+                                           uint32_t input_count,
+                                           const tfrt_ir_type_t* const* results,
+                                           uint32_t result_count) {
   bool bare = result_count == 1 && results[0]->kind != TFRT_IR_TYPE_FUNCTION;
   tfrt_ir_type_t model = {.kind = TFRT_IR_TYPE_FUNCTION,
                           .input_count = input_count,
@@ -116,6 +120,29 @@ const tfrt_ir_type_t* tfrt_ir_type_function(tfrt_ir_context_t* context,
   append_list(&builder, results, result_count);
   if (!bare) tfrt_string_builder_append_char(&builder, ')');
   return take_text(context, &builder, &model);
+}
+
+const tfrt_ir_type_t* tfrt_ir_type_function(tfrt_ir_context_t* context,
+                                            const tfrt_ir_type_t* const* inputs,
+                                            uint32_t input_count,
+                                            const tfrt_ir_type_t* const* results,
+                                            uint32_t result_count) {
+  // In the generic form each op has one, so that the text of the usual ones isn't made each time.
+  const void* parts[MOST_KEY_PARTS];
+  size_t count = 1 + (size_t)input_count + result_count;
+  if (count > MOST_KEY_PARTS) {
+    return make_function(context, inputs, input_count, results, result_count);
+  }
+  const void** part = parts;
+  for (uint32_t i = 0; i < input_count; ++i) *part++ = inputs[i];
+  *part++ = NULL;
+  for (uint32_t i = 0; i < result_count; ++i) *part++ = results[i];
+  const void* key = NULL;
+  const void** slot = tfrt_ir_context_intern(context, TFRT_IR_TABLE_FUNCTION_TYPES, parts,
+                                             count * sizeof(*parts), &key);
+  if (!slot) return NULL;
+  if (!*slot) *slot = make_function(context, inputs, input_count, results, result_count);
+  return *slot;
 }
 
 const tfrt_ir_type_t* tfrt_ir_type_tuple(tfrt_ir_context_t* context,
