@@ -10,9 +10,10 @@ enum {
   DIGIT = 2,
   WORD_BEGIN = 4,
   WORD = 8,
-  SUFFIX = 16,  // what may stand in the name of a value
-  PUNCTUATION = 32,
-  SIGIL = 64,
+  SUFFIX = 16,         // what may stand in the name of a value
+  PUNCTUATION = 32,    // always a token of its own
+  DETAIL = 64,         // begins a token that more than its first byte tells
+  NOT_IN_STRING = 128  // what a string ends with, or is looked at in it
 };
 
 enum { IN_DIGIT = DIGIT | WORD | SUFFIX, IN_LETTER = WORD_BEGIN | WORD | SUFFIX };
@@ -20,7 +21,7 @@ enum { IN_DIGIT = DIGIT | WORD | SUFFIX, IN_LETTER = WORD_BEGIN | WORD | SUFFIX 
 static const unsigned char classes[256] = {
     [' '] = BLANK,
     ['\t'] = BLANK,
-    ['\n'] = BLANK,
+    ['\n'] = BLANK | NOT_IN_STRING,
     ['\r'] = BLANK,
     ['0' ... '9'] = IN_DIGIT,
     ['a' ... 'z'] = IN_LETTER,
@@ -28,29 +29,30 @@ static const unsigned char classes[256] = {
     ['_'] = IN_LETTER,
     ['$'] = WORD | SUFFIX,
     ['.'] = WORD | SUFFIX,
-    ['-'] = SUFFIX | PUNCTUATION,
+    ['-'] = SUFFIX | DETAIL,
     ['('] = PUNCTUATION,
     [')'] = PUNCTUATION,
-    ['{'] = PUNCTUATION,
+    ['{'] = DETAIL,
     ['}'] = PUNCTUATION,
     ['['] = PUNCTUATION,
     [']'] = PUNCTUATION,
     ['<'] = PUNCTUATION,
     ['>'] = PUNCTUATION,
     [','] = PUNCTUATION,
-    [':'] = PUNCTUATION,
+    [':'] = DETAIL,
     ['='] = PUNCTUATION,
     ['+'] = PUNCTUATION,
     ['*'] = PUNCTUATION,
     ['?'] = PUNCTUATION,
-    ['/'] = PUNCTUATION,
+    ['/'] = DETAIL,
     ['|'] = PUNCTUATION,
-    ['"'] = SIGIL,
-    ['%'] = SIGIL,
-    ['@'] = SIGIL,
-    ['^'] = SIGIL,
-    ['#'] = SIGIL,
-    ['!'] = SIGIL,
+    ['"'] = DETAIL | NOT_IN_STRING,
+    ['\\'] = NOT_IN_STRING,
+    ['%'] = DETAIL,
+    ['@'] = DETAIL,
+    ['^'] = DETAIL,
+    ['#'] = DETAIL,
+    ['!'] = DETAIL,
 };
 
 // True if |c| is of one of the |wanted| classes.
@@ -88,19 +90,24 @@ static void skip_while(tfrt_lexer_t* lexer, int wanted) {
   lexer->position = (size_t)(at - data);
 }
 
-// Where the next token begins, at |at| or behind blanks and comments; keeps account of lines.
+// Where blanks from |at| on end; keeps account of lines.
 static const char* skip_blanks(tfrt_lexer_t* lexer, const char* at, const char* end) {
-  for (; at < end; ++at) {
-    if (*at == '/' && end - at > 1 && at[1] == '/') {
-      at = memchr(at, '\n', (size_t)(end - at));
-      if (!at) return end;
-    }
-    if (!is_of(*at, BLANK)) return at;
+  for (; at < end && is_of(*at, BLANK); ++at) {
     if (*at != '\n') continue;
     ++lexer->line;
     lexer->line_begin = (size_t)(at + 1 - lexer->text.data);
   }
-  return end;
+  return at;
+}
+
+// Where the next token begins, at |at| or behind blanks and comments.
+static const char* find_token(tfrt_lexer_t* lexer, const char* at, const char* end) {
+  at = skip_blanks(lexer, at, end);
+  while (end - at >= 2 && at[0] == '/' && at[1] == '/') {
+    const char* newline = memchr(at, '\n', (size_t)(end - at));
+    at = skip_blanks(lexer, newline ? newline : end, end);
+  }
+  return at;
 }
 
 // Each of the following moves behind one token, which begins at byte |begin|, and returns its
@@ -111,7 +118,7 @@ static int fail(const tfrt_lexer_t* lexer, size_t begin, const char* message) {
   return TFRT_TOKEN_ERROR;
 }
 
-static bool is_no_token(char c) { return classes[(unsigned char)c] == 0; }
+static bool is_no_token(char c) { return !is_of(c, ~NOT_IN_STRING); }
 
 static int lex_unknown(tfrt_lexer_t* lexer, size_t begin) {
   unsigned char byte = (unsigned char)peek(lexer, 0);
@@ -147,15 +154,15 @@ static int lex_number(tfrt_lexer_t* lexer) {
 // Moves behind the string that begins at the position; false if it doesn't end on its
 // line.
 static bool skip_string(tfrt_lexer_t* lexer) {
-  ++lexer->position;
-  while (lexer->position < lexer->text.size) {
-    char c = peek(lexer, 0);
-    if (c == '\n') return false;
-    lexer->position += c == '\\' && peek(lexer, 1) != '\n' ? 2 : 1;
-    if (c == '"') return true;
+  const char* end = lexer->text.data + lexer->text.size;
+  const char* at = lexer->text.data + lexer->position + 1;
+  for (;; at += at + 1 < end && at[1] != '\n' ? 2 : 1) {
+    while (at < end && !is_of(*at, NOT_IN_STRING)) ++at;
+    if (at == end || *at != '\\') break;
   }
-  if (lexer->position > lexer->text.size) lexer->position = lexer->text.size;
-  return false;
+  bool ends = at < end && *at == '"';
+  lexer->position = (size_t)(at - lexer->text.data) + (ends ? 1 : 0);
+  return ends;
 }
 
 static int lex_string(tfrt_lexer_t* lexer, size_t begin, int kind) {
@@ -187,6 +194,7 @@ static int lex_at(tfrt_lexer_t* lexer, size_t begin) {
   return TFRT_TOKEN_AT;
 }
 
+// A byte that stands for itself, unless the next one makes another token of it.
 static int lex_punctuation(tfrt_lexer_t* lexer) {
   char c = peek(lexer, 0);
   ++lexer->position;
@@ -205,8 +213,7 @@ static int lex_punctuation(tfrt_lexer_t* lexer) {
   return c;
 }
 
-// A token that is neither a word nor one character.
-static int lex_other(tfrt_lexer_t* lexer, size_t begin) {
+static int lex_detail(tfrt_lexer_t* lexer, size_t begin) {
   char c = peek(lexer, 0);
   if (is_of(c, DIGIT)) return lex_number(lexer);
   if (begin >= lexer->text.size) return TFRT_TOKEN_END;
@@ -223,18 +230,14 @@ static int lex_other(tfrt_lexer_t* lexer, size_t begin) {
       return lex_name(lexer, begin, TFRT_TOKEN_BANG);
     case '@':
       return lex_at(lexer, begin);
+    case '-':
+    case ':':
+    case '{':
+    case '/':
+      return lex_punctuation(lexer);
     default:
       return lex_unknown(lexer, begin);
   }
-}
-
-static int lex_token(tfrt_lexer_t* lexer, size_t begin) {
-  char c = peek(lexer, 0);
-  if (is_of(c, WORD_BEGIN)) {
-    skip_while(lexer, WORD);
-    return TFRT_TOKEN_WORD;
-  }
-  return is_of(c, PUNCTUATION) ? lex_punctuation(lexer) : lex_other(lexer, begin);
 }
 
 // True if the text of a token of |kind| leaves its first byte out.
@@ -246,20 +249,38 @@ _Static_assert(TFRT_TOKEN_BANG - TFRT_TOKEN_PERCENT == 4 && TFRT_TOKEN_AT > TFRT
 
 void tfrt_lexer_next(tfrt_lexer_t* lexer, tfrt_token_t* out_token) {
   const char* data = lexer->text.data;
-  uint32_t line_before = lexer->line;
-  bool first = lexer->position == lexer->line_begin;
-  const char* at = skip_blanks(lexer, data + lexer->position, data + lexer->text.size);
+  const char* end = data + lexer->text.size;
+  const char* at = find_token(lexer, data + lexer->position, end);
   size_t begin = (size_t)(at - data);
-  lexer->position = begin;
   out_token->offset = begin;
   out_token->line = lexer->line;
   out_token->column = (uint32_t)(begin - lexer->line_begin) + 1;
-  // A comment ends with its line: what was skipped since the line began are blanks.
-  out_token->begins_line = first || lexer->line != line_before;
-  int kind = lex_token(lexer, begin);
-  size_t text_begin = begin + (has_sigil(kind) ? 1 : 0);
+  // Most tokens are words, or one byte.
+  const char* behind = at;
+  int kind = 0;
+  if (at < end && is_of(*at, WORD_BEGIN)) {
+    kind = TFRT_TOKEN_WORD;
+    behind = end_of(at + 1, end, WORD);
+  } else if (at < end && is_of(*at, PUNCTUATION)) {
+    kind = *at;
+    behind = at + 1;
+  } else {
+    lexer->position = begin;
+    kind = lex_detail(lexer, begin);
+    behind = data + lexer->position;
+    if (has_sigil(kind)) ++at;
+  }
+  lexer->position = (size_t)(behind - data);
   out_token->kind = kind;
-  out_token->text = tfrt_string_view_make(data + text_begin, lexer->position - text_begin);
+  out_token->text = tfrt_string_view_make(at, (size_t)(behind - at));
+}
+
+bool tfrt_lexer_begins_line(const tfrt_lexer_t* lexer, const tfrt_token_t* token) {
+  size_t position = token->offset;
+  while (position && is_of(lexer->text.data[position - 1], BLANK)) {
+    if (lexer->text.data[--position] == '\n') return true;
+  }
+  return position == 0;
 }
 
 void tfrt_lexer_move(tfrt_lexer_t* lexer, const tfrt_token_t* from, size_t position) {

@@ -40,10 +40,9 @@ typedef enum tfrt_token_kind_e {
 typedef struct tfrt_token_s {
   int kind;  // tfrt_token_kind_t, or a character
   tfrt_string_view_t text;
-  size_t offset;     // of the token's first byte, its sigil included
-  uint32_t line;     // 1-based
-  uint32_t column;   // 1-based, in bytes
-  bool begins_line;  // only blanks before it on its line
+  size_t offset;    // of the token's first byte, its sigil included
+  uint32_t line;    // 1-based
+  uint32_t column;  // 1-based, in bytes
 } tfrt_token_t;
 
 typedef struct tfrt_lexer_s {
@@ -61,6 +60,10 @@ void tfrt_lexer_initialize(tfrt_lexer_t* lexer, tfrt_diagnostics_t* diagnostics)
 // Sets |*out_token| to the next token, skipping blanks and comments. Thread-compatible (caller
 // synchronises).
 void tfrt_lexer_next(tfrt_lexer_t* lexer, tfrt_token_t* out_token);
+
+// True if there are only blanks before |token| on its line. Thread-compatible (caller
+// synchronises).
+bool tfrt_lexer_begins_line(const tfrt_lexer_t* lexer, const tfrt_token_t* token);
 
 // Lets the next token be looked for at byte |position|, which lies not before the end
 // of the previous token's first byte and on a known line: at or behind the last

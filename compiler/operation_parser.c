@@ -368,10 +368,11 @@ bool tfrt_parser_operation(tfrt_parser_t* parser, tfrt_ir_block_t* block) {
   return ok;
 }
 
-// True if |token| looks like the beginning of an op, or of an alias: at the beginning of a
-// line, a result, a quoted name, a word with a dialect ...
-static bool may_begin_op(const tfrt_token_t* token) {
-  if (!token->begins_line) return false;
+// True if the token at hand looks like the beginning of an op, or of an alias: at the beginning
+// of a line, a result, a quoted name, a word with a dialect ...
+static bool may_begin_op(const tfrt_parser_t* parser) {
+  const tfrt_token_t* token = &parser->token;
+  if (!tfrt_lexer_begins_line(&parser->lexer, token)) return false;
   if (token->kind == TFRT_TOKEN_PERCENT || token->kind == TFRT_TOKEN_STRING ||
       token->kind == TFRT_TOKEN_CARET || token->kind == TFRT_TOKEN_HASH ||
       token->kind == TFRT_TOKEN_BANG) {
@@ -387,7 +388,7 @@ void tfrt_parser_recover(tfrt_parser_t* parser, int64_t brace_depth) {
     int kind = parser->token.kind;
     if (kind == TFRT_TOKEN_END || parser->brace_depth < brace_depth) return;
     bool here = parser->brace_depth == brace_depth;
-    if (here && (kind == '}' || may_begin_op(&parser->token))) return;
+    if (here && (kind == '}' || may_begin_op(parser))) return;
     tfrt_parser_advance(parser);
   }
 }

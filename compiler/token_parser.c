@@ -37,7 +37,8 @@ bool tfrt_parser_fail_at(tfrt_parser_t* parser, size_t offset, const char* forma
 
 bool tfrt_parser_miss(tfrt_parser_t* parser, const char* format, ...) {
   if (parser->token.kind == TFRT_TOKEN_ERROR) return false;
-  bool is_elsewhere = parser->token.begins_line && parser->previous_end > 0;
+  bool is_elsewhere =
+      parser->previous_end > 0 && tfrt_lexer_begins_line(&parser->lexer, &parser->token);
   va_list arguments;
   va_start(arguments, format);
   tfrt_diagnostics_report_v(parser->diagnostics, TFRT_SEVERITY_ERROR,
