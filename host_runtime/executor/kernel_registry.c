@@ -108,21 +108,19 @@ static tfrt_status_t tfrt_kernel_registry_add(tfrt_kernel_registry_t* registry,
   return NULL;
 }
 
-// Whether |a| and |b| are one name. Mostly they are one string, too: the linker keeps one of each.
-static bool tfrt_kernel_registry_is_name(const char* a, const char* b) {
-  return a == b || strcmp(a, b) == 0;
-}
-
 // The place of |name| among the |count| registrations, or |count|. The search begins at |hint|
 // and goes round: code and table mostly list the same things in the same order, so that it
-// ends where it begins.
+// ends where it begins. Equal names are mostly one string, too, since the linker keeps one of
+// each: texts are compared only where none of the addresses is that of |name|.
 static size_t tfrt_kernel_registration_find(const tfrt_kernel_registration_t* registrations,
                                             size_t count, const char* name, size_t hint) {
   for (size_t i = 0; i < count; ++i) {
     size_t place = hint + i < count ? hint + i : hint + i - count;
-    if (tfrt_kernel_registry_is_name(registrations[place].name, name)) return place;
+    if (registrations[place].name == name) return place;
   }
-  return count;
+  size_t place = 0;
+  while (place < count && strcmp(registrations[place].name, name) != 0) ++place;
+  return place;
 }
 
 // The same for the entries of |table|; its count if there is none.
@@ -130,9 +128,11 @@ static size_t tfrt_kernel_registry_find_entry(const tfrt_kernel_table_t* table, 
                                               size_t hint) {
   for (size_t i = 0; i < table->count; ++i) {
     size_t place = hint + i < table->count ? hint + i : hint + i - table->count;
-    if (tfrt_kernel_registry_is_name(table->descriptors[place].name, name)) return place;
+    if (table->descriptors[place].name == name) return place;
   }
-  return table->count;
+  size_t place = 0;
+  while (place < table->count && strcmp(table->descriptors[place].name, name) != 0) ++place;
+  return place;
 }
 
 // Whether the op of |descriptor| has a kernel for asynchronous functions.
