@@ -9,7 +9,11 @@
 typedef struct body_s {
   tfrt_bef_entities_t* entities;
   tfrt_arena_t arena;
-  tfrt_stream_analysis_t streams;
+  uint32_t op_count;  // with the terminator
+  size_t operand_count;
+  size_t result_count;
+  uint32_t root_stream;
+  uint32_t* streams;  // of the ops, in order
   uint32_t register_count;
   uint32_t kernel_count;
   uint32_t* register_types;
@@ -23,6 +27,26 @@ static void* allocate(body_t* body, size_t count, size_t size) {
   void* memory = tfrt_arena_allocate_array(&body->arena, count + 1, size);
   if (!memory) body->out_of_memory = true;
   return memory;
+}
+
+// --- Streams --------------------------------------------------------------------------
+
+// Numbers and counts the ops of |block|, and finds out the stream of each. The rest of the
+// analysis is given back at once: what is made next takes its memory.
+static tfrt_status_t find_streams(body_t* body, const tfrt_ir_block_t* block) {
+  tfrt_stream_analysis_t analysis;
+  TFRT_RETURN_IF_ERROR(tfrt_stream_analysis_initialize(&analysis, block, body->arena.allocator));
+  body->op_count = analysis.op_count;
+  body->operand_count = analysis.operand_count;
+  body->result_count = analysis.result_count;
+  body->root_stream = tfrt_stream_analysis_root_stream(&analysis);
+  body->streams = tfrt_arena_allocate_room(&body->arena, body->op_count, sizeof(*body->streams));
+  for (uint32_t i = 0; body->streams && i < body->op_count; ++i) {
+    body->streams[i] = tfrt_stream_analysis_op_stream(&analysis, i);
+  }
+  if (!body->streams) body->out_of_memory = true;
+  tfrt_stream_analysis_deinitialize(&analysis);
+  return NULL;
 }
 
 // --- Locations ------------------------------------------------------------------------
@@ -64,12 +88,10 @@ static void number_register(body_t* body, tfrt_ir_value_t* value) {
 
 // Makes room for all registers and kernels, and numbers the arguments, which come first.
 static bool begin_registers(body_t* body, const tfrt_ir_block_t* block) {
-  size_t result_count = body->streams.result_count;
   body->register_types =
-      allocate(body, block->argument_count + result_count, sizeof(*body->register_types));
-  body->words = allocate(body, body->streams.operand_count + result_count, sizeof(*body->words));
-  body->kernels =
-      tfrt_arena_allocate_room(&body->arena, body->streams.op_count, sizeof(*body->kernels));
+      allocate(body, block->argument_count + body->result_count, sizeof(*body->register_types));
+  body->words = allocate(body, body->operand_count + body->result_count, sizeof(*body->words));
+  body->kernels = tfrt_arena_allocate_room(&body->arena, body->op_count, sizeof(*body->kernels));
   if (!body->kernels) body->out_of_memory = true;
   if (body->out_of_memory) return false;
   for (uint32_t i = 0; i < block->argument_count; ++i) number_register(body, block->arguments[i]);
@@ -194,7 +216,7 @@ static void build_kernel(body_t* body, const tfrt_ir_operation_t* op) {
   *kernel = (tfrt_bef_writer_kernel_t){
       .code = tfrt_bef_entities_kernel(entities, op->name),
       .location = add_location(entities->writer, op->location),
-      .stream_id = tfrt_stream_analysis_op_stream(&body->streams, op->scratch),
+      .stream_id = body->streams[op->scratch],
       .argument_count = op->operand_count,
       .arguments = list_operands(body, op),
       .result_count = op->result_count,
@@ -267,7 +289,7 @@ static void emit_body(body_t* body, const tfrt_bef_entity_function_t* entity) {
       .name = entity->is_region ? tfrt_string_view_of("") : tfrt_ir_symbol_name(entity->op),
       .kind = entity->kind,
       .location = add_location(writer, entity->op->location),
-      .root_stream_id = tfrt_stream_analysis_root_stream(&body->streams),
+      .root_stream_id = body->root_stream,
   };
   if (!begin_registers(body, entity->block)) return;
   for (const tfrt_ir_operation_t* op = entity->block->first; op->next; op = op->next) {
@@ -285,17 +307,13 @@ static void emit_body(body_t* body, const tfrt_bef_entity_function_t* entity) {
 static tfrt_status_t emit_function(tfrt_bef_entities_t* entities,
                                    const tfrt_bef_entity_function_t* entity) {
   body_t body = {.entities = entities};
-  tfrt_allocator_t allocator = entities->arena.allocator;
   tfrt_status_t status = NULL;
-  tfrt_arena_initialize(&body.arena, allocator);
+  tfrt_arena_initialize(&body.arena, entities->arena.allocator);
   if (!entity->block) {
     emit_native(&body, entity);
   } else {
-    status = tfrt_stream_analysis_initialize(&body.streams, entity->block, allocator);
-    if (!status) {
-      emit_body(&body, entity);
-      tfrt_stream_analysis_deinitialize(&body.streams);
-    }
+    status = find_streams(&body, entity->block);
+    if (!status && !body.out_of_memory) emit_body(&body, entity);
   }
   tfrt_arena_deinitialize(&body.arena);
   if (body.out_of_memory) entities->out_of_memory = true;

@@ -31,7 +31,7 @@ typedef struct tfrt_number_memo_s {
 // else the caller fills the entry in. Thread-compatible (caller synchronises).
 static inline tfrt_number_memo_entry_t* tfrt_number_memo_at(tfrt_number_memo_t* memo,
                                                             const void* key) {
-  // Blocks of the IR's arena lie 16 bytes apart at least.
+  // Things of the IR are bigger than 16 bytes.
   uintptr_t bits = (uintptr_t)key >> 4;
   return &memo->entries[(bits ^ bits >> 6) % TFRT_NUMBER_MEMO_SIZE];
 }

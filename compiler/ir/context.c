@@ -23,7 +23,10 @@ typedef struct entry_s {
 // One more place than the longest number at the end of a name that counts as one.
 #define MOST_PLACES 1000000000
 
-_Static_assert(KEY_OFFSET % TFRT_ALLOCATOR_DEFAULT_ALIGNMENT == 0, "keys may hold pointers");
+// Nothing of the IR wants more than a pointer does.
+#define ALIGNMENT sizeof(void*)
+
+_Static_assert(KEY_OFFSET % ALIGNMENT == 0, "keys may hold pointers");
 
 struct tfrt_ir_context_s {
   tfrt_allocator_t allocator;
@@ -92,7 +95,9 @@ tfrt_status_t tfrt_ir_context_status(const tfrt_ir_context_t* context) {
 
 void* tfrt_ir_context_allocate_array(tfrt_ir_context_t* context, size_t count,
                                      size_t element_size) {
-  void* array = tfrt_arena_allocate_array(&context->arena, count ? count : 1, element_size);
+  size_t size = 0;
+  bool fits = tfrt_size_multiply(count ? count : 1, element_size, &size);
+  void* array = fits ? tfrt_arena_allocate_aligned(&context->arena, size, ALIGNMENT) : NULL;
   if (!array) context->failed = true;
   return array;
 }
@@ -103,7 +108,8 @@ static entry_t* find_or_add(tfrt_ir_context_t* context, tfrt_ir_table_t table,
   uint64_t hash = key_hash(&key);
   tfrt_hash_node_t* node = tfrt_hash_table_find_hashed(&context->tables[table], hash, &key);
   if (node) return TFRT_CONTAINER_OF(node, entry_t, node);
-  entry_t* entry = tfrt_arena_allocate(&context->arena, KEY_OFFSET + key.size + 1);
+  entry_t* entry =
+      tfrt_arena_allocate_aligned(&context->arena, KEY_OFFSET + key.size + 1, ALIGNMENT);
   if (!entry) {
     context->failed = true;
     return NULL;

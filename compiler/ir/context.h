@@ -48,8 +48,8 @@ tfrt_allocator_t tfrt_ir_context_allocator(const tfrt_ir_context_t* context);
 // Thread-compatible (caller synchronises).
 tfrt_status_t tfrt_ir_context_status(const tfrt_ir_context_t* context) TFRT_MUST_USE;
 
-// Returns |count| elements of |element_size| zero bytes each, aligned for any scalar
-// or pointer, that live as long as |context|; never NULL for a count of 0, NULL when
+// Returns |count| elements of |element_size| zero bytes each, aligned for pointers and 64-bit
+// numbers, that live as long as |context|; never NULL for a count of 0, NULL when
 // memory is out. Thread-compatible (caller synchronises).
 void* tfrt_ir_context_allocate_array(tfrt_ir_context_t* context, size_t count, size_t element_size);
 
