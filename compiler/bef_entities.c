@@ -269,13 +269,9 @@ static void add_attribute(tfrt_bef_entities_t* entities, const tfrt_ir_operation
 
 // --- Collection -----------------------------------------------------------------------
 
-static const tfrt_ir_block_t* block_of(const tfrt_ir_value_t* value) {
-  return value->producer ? value->producer->block : value->block;
-}
-
 static void check_operands(tfrt_bef_entities_t* entities, const tfrt_ir_operation_t* op) {
   for (uint32_t i = 0; i < op->operand_count; ++i) {
-    if (block_of(op->operands[i].value) == op->block) continue;
+    if (tfrt_ir_value_block(op->operands[i].value) == op->block) continue;
     report(entities, op,
            "BEF executor only supports references to kernels within the current region");
     return;

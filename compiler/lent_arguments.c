@@ -114,7 +114,8 @@ static void follow_function(analysis_t* analysis, tfrt_ir_operation_t* function,
 // Follows the written value number |position| to where it comes from.
 static void follow(analysis_t* analysis, size_t position) {
   mark_t mark = *(mark_t*)tfrt_scratch_at(&analysis->marks, position);
-  const tfrt_ir_block_t* block = mark.value->block;
+  if (mark.value->producer) return;
+  const tfrt_ir_block_t* block = tfrt_ir_value_block(mark.value);
   if (!block || block != block->region->first_block) return;
   tfrt_ir_operation_t* owner = block->region->owner;
   if (tfrt_ir_is_function(owner)) {

@@ -30,6 +30,14 @@ void tfrt_printer_operands(tfrt_printer_t* printer, const tfrt_ir_operation_t* o
 
 // --- Blocks and regions ---------------------------------------------------------------
 
+// ` loc(...)` behind |argument|, if it has one and that is wanted.
+static void print_argument_location(tfrt_printer_t* printer, const tfrt_ir_value_t* argument) {
+  const tfrt_ir_location_t* location = tfrt_ir_value_argument(argument)->location;
+  if (!printer->options.locations || !location) return;
+  append(printer, " ");
+  tfrt_print_location(location, printer->builder);
+}
+
 static void print_arguments(tfrt_printer_t* printer, const tfrt_ir_block_t* block) {
   append(printer, "(");
   for (uint32_t i = 0; i < block->argument_count; ++i) {
@@ -37,9 +45,7 @@ static void print_arguments(tfrt_printer_t* printer, const tfrt_ir_block_t* bloc
     if (i) append(printer, ", ");
     tfrt_value_names_append(&printer->names, argument, printer->builder);
     tfrt_string_builder_append_format(printer->builder, ": %s", argument->type->text->data);
-    if (!printer->options.locations || !argument->location) continue;
-    append(printer, " ");
-    tfrt_print_location(argument->location, printer->builder);
+    print_argument_location(printer, argument);
   }
   append(printer, ")");
 }
@@ -171,9 +177,7 @@ static void print_parameters(tfrt_printer_t* printer, const tfrt_ir_operation_t*
     }
     append(printer, type->inputs[i]->text->data);
     print_dictionary_of(printer, dictionaries, i);
-    if (!printer->options.locations || !block || !block->arguments[i]->location) continue;
-    append(printer, " ");
-    tfrt_print_location(block->arguments[i]->location, printer->builder);
+    if (block) print_argument_location(printer, block->arguments[i]);
   }
   append(printer, ")");
 }

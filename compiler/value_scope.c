@@ -170,11 +170,12 @@ static definition_t* get(tfrt_value_scopes_t* scopes, const tfrt_value_reference
 // A value that stands for one that isn't known.
 static tfrt_ir_value_t* placeholder(tfrt_value_scopes_t* scopes, const tfrt_ir_type_t* type,
                                     const tfrt_ir_string_t* name) {
-  tfrt_ir_value_t* value = tfrt_ir_context_allocate_array(scopes->context, 1, sizeof(*value));
-  if (!value) return NULL;
-  value->type = type ? type : tfrt_ir_type_none(scopes->context);
-  value->name = name;
-  return value->type ? value : NULL;
+  tfrt_ir_argument_t* unknown =
+      tfrt_ir_context_allocate_array(scopes->context, 1, sizeof(*unknown));
+  if (!unknown) return NULL;
+  unknown->value.type = type ? type : tfrt_ir_type_none(scopes->context);
+  unknown->value.name = name;
+  return unknown->value.type ? &unknown->value : NULL;
 }
 
 // Reports that |reference| is used as |type| and is |other|.

@@ -41,15 +41,15 @@ tfrt_ir_value_t* tfrt_ir_block_add_argument(tfrt_ir_context_t* context, tfrt_ir_
     block->arguments = grown;
     block->argument_capacity = capacity;
   }
-  tfrt_ir_value_t* argument = tfrt_ir_context_allocate_array(context, 1, sizeof(*argument));
+  tfrt_ir_argument_t* argument = tfrt_ir_context_allocate_array(context, 1, sizeof(*argument));
   if (!argument) return NULL;
-  argument->type = type;
-  argument->name = name;
+  argument->value.type = type;
+  argument->value.name = name;
+  argument->value.index = block->argument_count;
   argument->block = block;
   argument->location = location;
-  argument->index = block->argument_count;
-  block->arguments[block->argument_count++] = argument;
-  return argument;
+  block->arguments[block->argument_count++] = &argument->value;
+  return &argument->value;
 }
 
 void tfrt_ir_block_append(tfrt_ir_block_t* block, tfrt_ir_operation_t* operation) {

@@ -45,8 +45,9 @@ static bool copy_region(cloner_t* cloner, const tfrt_ir_region_t* source,
   copy->label = block->label;
   for (uint32_t i = 0; i < block->argument_count; ++i) {
     const tfrt_ir_value_t* argument = block->arguments[i];
-    tfrt_ir_value_t* copied = tfrt_ir_block_add_argument(cloner->context, copy, argument->type,
-                                                         argument->name, argument->location);
+    tfrt_ir_value_t* copied =
+        tfrt_ir_block_add_argument(cloner->context, copy, argument->type, argument->name,
+                                   tfrt_ir_value_argument(argument)->location);
     if (!copied) return false;
     cloner->values[argument->scratch] = copied;
   }

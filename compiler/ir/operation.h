@@ -92,6 +92,11 @@ static inline uint32_t tfrt_ir_operand_index(const tfrt_ir_operand_t* operand) {
   return (uint32_t)(operand - operand->owner->operands);
 }
 
+// The block where |value| is defined; NULL for one that stands for an unknown value. Thread-safe.
+static inline tfrt_ir_block_t* tfrt_ir_value_block(const tfrt_ir_value_t* value) {
+  return value->producer ? value->producer->block : tfrt_ir_value_argument(value)->block;
+}
+
 // The operation in one of whose regions |operation| lies, or NULL. Thread-safe.
 tfrt_ir_operation_t* tfrt_ir_operation_parent(const tfrt_ir_operation_t* operation);
 

@@ -10,7 +10,6 @@ static void unlink_use(tfrt_ir_operand_t* operand) {
   if (operand->next) operand->next->previous = operand->previous;
   if (value->first_use == operand) value->first_use = operand->next;
   if (value->last_use == operand) value->last_use = operand->previous;
-  --value->use_count;
   operand->previous = NULL;
   operand->next = NULL;
 }
@@ -23,7 +22,6 @@ void tfrt_ir_operand_set(tfrt_ir_operand_t* operand, tfrt_ir_value_t* value) {
   if (value->last_use) value->last_use->next = operand;
   if (!value->first_use) value->first_use = operand;
   value->last_use = operand;
-  ++value->use_count;
 }
 
 void tfrt_ir_value_replace_all_uses(tfrt_ir_value_t* value, tfrt_ir_value_t* replacement) {

@@ -15,6 +15,7 @@
 
 #include "compiler/ir/location.h"
 #include "compiler/ir/type.h"
+#include "host_runtime/base/macros.h"
 
 typedef struct tfrt_ir_operation_s tfrt_ir_operation_t;
 typedef struct tfrt_ir_block_s tfrt_ir_block_t;
@@ -31,16 +32,30 @@ typedef struct tfrt_ir_operand_s {
 
 struct tfrt_ir_value_s {
   const tfrt_ir_type_t* type;
-  const tfrt_ir_string_t* name;        // as the text had it, without `%`; NULL: none
-  tfrt_ir_operation_t* producer;       // the op whose result this is, or NULL
-  tfrt_ir_block_t* block;              // the block whose argument this is, or NULL
-  const tfrt_ir_location_t* location;  // of block arguments; NULL: none
+  const tfrt_ir_string_t* name;   // as the text had it, without `%`; NULL: none
+  tfrt_ir_operation_t* producer;  // the op whose result this is; NULL: it is an argument
   tfrt_ir_operand_t* first_use;
   tfrt_ir_operand_t* last_use;
-  uint32_t index;  // among the results, or the arguments
-  uint32_t use_count;
+  uint32_t index;    // among the results, or the arguments
   uint32_t scratch;  // for whichever pass runs now; undefined before and after
 };
+
+// A value that no op makes. There are far fewer of these than of results.
+typedef struct tfrt_ir_argument_s {
+  tfrt_ir_value_t value;
+  tfrt_ir_block_t* block;              // NULL: it stands for one that isn't known yet
+  const tfrt_ir_location_t* location;  // NULL: none
+} tfrt_ir_argument_t;
+
+// |value|, which no op makes, as an argument. Thread-safe.
+static inline const tfrt_ir_argument_t* tfrt_ir_value_argument(const tfrt_ir_value_t* value) {
+  return TFRT_CONTAINER_OF(value, const tfrt_ir_argument_t, value);
+}
+
+// True if |value| is used exactly once. Thread-safe.
+static inline bool tfrt_ir_value_has_one_use(const tfrt_ir_value_t* value) {
+  return value->first_use && value->first_use == value->last_use;
+}
 
 // Lets |operand| use |value| (NULL: nothing), and no longer what it used before.
 // Thread-compatible (caller synchronises).

@@ -31,7 +31,7 @@ static bool is_merge(const tfrt_ir_operation_t* op) {
 
 static bool is_unused(const tfrt_ir_operation_t* op) {
   for (uint32_t i = 0; i < op->result_count; ++i) {
-    if (op->results[i].use_count) return false;
+    if (op->results[i].first_use) return false;
   }
   return true;
 }
@@ -55,7 +55,8 @@ static void erase_unused(canonicalizer_t* canonicalizer, tfrt_ir_block_t* block)
 
 // Whether |op| becomes part of the merge that uses it.
 static bool is_absorbed(const tfrt_ir_operation_t* op) {
-  if (!is_merge(op) || op->attribute_count || op->results[0].use_count != 1) return false;
+  if (!is_merge(op) || op->attribute_count || !tfrt_ir_value_has_one_use(&op->results[0]))
+    return false;
   const tfrt_ir_operation_t* user = op->results[0].first_use->owner;
   return is_merge(user) && user->block == op->block;
 }
@@ -163,7 +164,7 @@ static bool fold_merge(canonicalizer_t* canonicalizer, tfrt_ir_operation_t* merg
   drop_covered(canonicalizer);
   tfrt_ir_value_t* only = canonicalizer->operands.count == 1 ? operand_at(canonicalizer, 0) : NULL;
   bool is_chain = only && only->type == merge->results[0].type;
-  if (is_chain && (only->producer || only->use_count > 1)) {
+  if (is_chain && (only->producer || !tfrt_ir_value_has_one_use(only))) {
     tfrt_ir_value_replace_all_uses(&merge->results[0], only);
     tfrt_ir_operation_erase(merge);
     canonicalizer->changed = true;
