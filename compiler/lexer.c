@@ -275,14 +275,6 @@ void tfrt_lexer_next(tfrt_lexer_t* lexer, tfrt_token_t* out_token) {
   out_token->text = tfrt_string_view_make(at, (size_t)(behind - at));
 }
 
-bool tfrt_lexer_begins_line(const tfrt_lexer_t* lexer, const tfrt_token_t* token) {
-  size_t position = token->offset;
-  while (position && is_of(lexer->text.data[position - 1], BLANK)) {
-    if (lexer->text.data[--position] == '\n') return true;
-  }
-  return position == 0;
-}
-
 void tfrt_lexer_move(tfrt_lexer_t* lexer, const tfrt_token_t* from, size_t position) {
   lexer->line = from->line;
   lexer->line_begin = from->offset + 1 - from->column;

@@ -61,10 +61,6 @@ void tfrt_lexer_initialize(tfrt_lexer_t* lexer, tfrt_diagnostics_t* diagnostics)
 // synchronises).
 void tfrt_lexer_next(tfrt_lexer_t* lexer, tfrt_token_t* out_token);
 
-// True if there are only blanks before |token| on its line. Thread-compatible (caller
-// synchronises).
-bool tfrt_lexer_begins_line(const tfrt_lexer_t* lexer, const tfrt_token_t* token);
-
 // Lets the next token be looked for at byte |position|, which lies not before the end
 // of the previous token's first byte and on a known line: at or behind the last
 // token's begin. Thread-compatible (caller synchronises).

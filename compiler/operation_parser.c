@@ -372,7 +372,7 @@ bool tfrt_parser_operation(tfrt_parser_t* parser, tfrt_ir_block_t* block) {
 // of a line, a result, a quoted name, a word with a dialect ...
 static bool may_begin_op(const tfrt_parser_t* parser) {
   const tfrt_token_t* token = &parser->token;
-  if (!tfrt_lexer_begins_line(&parser->lexer, token)) return false;
+  if (!tfrt_parser_begins_line(parser)) return false;
   if (token->kind == TFRT_TOKEN_PERCENT || token->kind == TFRT_TOKEN_STRING ||
       token->kind == TFRT_TOKEN_CARET || token->kind == TFRT_TOKEN_HASH ||
       token->kind == TFRT_TOKEN_BANG) {

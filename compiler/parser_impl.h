@@ -121,6 +121,8 @@ bool tfrt_parser_fail_at(tfrt_parser_t* parser, size_t offset, const char* forma
 // Reports what is missing before the token at hand: there, or, if that begins a line, behind the
 // token before it. Returns false.
 bool tfrt_parser_miss(tfrt_parser_t* parser, const char* format, ...) TFRT_PRINTF(2, 3);
+// True if the token at hand is the first one of its line.
+bool tfrt_parser_begins_line(const tfrt_parser_t* parser);
 // Consumes the token if it is of |kind|, or is the word |word|.
 bool tfrt_parser_accept(tfrt_parser_t* parser, int kind);
 bool tfrt_parser_accept_word(tfrt_parser_t* parser, const char* word);

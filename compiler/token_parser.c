@@ -37,8 +37,7 @@ bool tfrt_parser_fail_at(tfrt_parser_t* parser, size_t offset, const char* forma
 
 bool tfrt_parser_miss(tfrt_parser_t* parser, const char* format, ...) {
   if (parser->token.kind == TFRT_TOKEN_ERROR) return false;
-  bool is_elsewhere =
-      parser->previous_end > 0 && tfrt_lexer_begins_line(&parser->lexer, &parser->token);
+  bool is_elsewhere = parser->previous_end > 0 && tfrt_parser_begins_line(parser);
   va_list arguments;
   va_start(arguments, format);
   tfrt_diagnostics_report_v(parser->diagnostics, TFRT_SEVERITY_ERROR,
@@ -46,6 +45,12 @@ bool tfrt_parser_miss(tfrt_parser_t* parser, const char* format, ...) {
                             arguments);
   va_end(arguments);
   return false;
+}
+
+bool tfrt_parser_begins_line(const tfrt_parser_t* parser) {
+  const char* text = parser->lexer.text.data;
+  size_t gap = parser->token.offset - parser->previous_end;
+  return parser->previous_end == 0 || memchr(text + parser->previous_end, '\n', gap);
 }
 
 bool tfrt_parser_accept(tfrt_parser_t* parser, int kind) {

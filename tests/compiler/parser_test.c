@@ -280,6 +280,7 @@ START_TEST(what_is_missing_at_the_end_of_a_line_is_missing_there) {
       "1:23: error: expected an attribute: a number, a string, a symbol, a type ...\n"
       "3:22: error: expected a value such as %name\n"
       "4:17: error: expected a type\n");
+  test_expect_errors("func.func @f(\n// the text ends here", "1:14: error: expected a type\n");
 }
 END_TEST
 
