@@ -235,6 +235,10 @@ static bool add_call_options(gathering_t* gathering) {
   if (!options) return true;
   bool good = true;
   if (options->has_host) good = add_number(gathering, "host", options->host);
+  if (good && options->device) {
+    tfrt_string_view_t device = tfrt_string_view_of(options->device);
+    good = add(gathering, "device", tfrt_ir_attribute_string(context, device, NULL));
+  }
   if (good && options->deadline_ms) {
     good = add_number(gathering, "deadline_ms", options->deadline_ms);
   }

@@ -3,12 +3,13 @@
 // The attributes that never enter a kernel's attributes, but the section of call options.
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "compiler/bef_entities.h"
 
 bool tfrt_bef_is_call_option(const tfrt_ir_operation_t* op,
                              const tfrt_ir_named_attribute_t* named) {
-  static const char* const kNames[] = {"deadline_ms", "host", "pure", "retries"};
+  static const char* const kNames[] = {"deadline_ms", "device", "host", "pure", "retries"};
   if (tfrt_ir_string_is(named->name, "bef.nonstrict")) return true;
   if (!op->descriptor || !(op->descriptor->flags & TFRT_KERNEL_CALL_OPTIONS)) return false;
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(kNames); ++i) {
@@ -44,6 +45,21 @@ static bool read_flag(const tfrt_ir_operation_t* op, const tfrt_ir_named_attribu
   return false;
 }
 
+// Reads the name of a device, which the verifier has looked at. The bytes of a string attribute
+// have a NUL behind them.
+static const char* read_device(const tfrt_ir_operation_t* op,
+                               const tfrt_ir_named_attribute_t* named,
+                               tfrt_diagnostics_t* diagnostics) {
+  const tfrt_ir_attribute_t* attribute = named->value;
+  if (attribute->kind == TFRT_IR_ATTRIBUTE_STRING && attribute->size > 0 &&
+      attribute->size <= TFRT_BEF_MAX_DEVICE_SIZE && strlen(attribute->bytes) == attribute->size) {
+    return attribute->bytes;
+  }
+  tfrt_diagnostics_report_at(diagnostics, TFRT_SEVERITY_ERROR, op->location,
+                             "'device' must be the name of a device, as \"cuda:0\"");
+  return NULL;
+}
+
 bool tfrt_bef_call_options_of(const tfrt_ir_operation_t* op, tfrt_diagnostics_t* diagnostics,
                               tfrt_bef_call_options_t* out_options) {
   bool found = false;
@@ -55,6 +71,8 @@ bool tfrt_bef_call_options_of(const tfrt_ir_operation_t* op, tfrt_diagnostics_t*
     if (tfrt_ir_string_is(named->name, "host")) {
       out_options->has_host = true;
       out_options->host = read_number(op, named, 0, diagnostics);
+    } else if (tfrt_ir_string_is(named->name, "device")) {
+      out_options->device = read_device(op, named, diagnostics);
     } else if (tfrt_ir_string_is(named->name, "deadline_ms")) {
       out_options->deadline_ms = read_number(op, named, 1, diagnostics);
     } else if (tfrt_ir_string_is(named->name, "retries")) {

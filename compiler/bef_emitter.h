@@ -8,8 +8,8 @@
 //
 // What becomes of the parts of an op:
 //   attributes      values: encoded, each once; symbols: function indices; `_tfrt_cost`:
-//                   dropped; `bef.nonstrict`, and on calls `host`, `deadline_ms`, `pure` and
-//                   `retries`: the section of call options
+//                   dropped; `bef.nonstrict`, and on calls `host`, `device`, `deadline_ms`,
+//                   `pure` and `retries`: the section of call options
 //   regions         functions without a name, before the one that contains them
 //   `tfrt.return`   the function's result registers
 //

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include <ctype.h>
+
 #include "compiler/schema.h"
 #include "compiler/verifier_impl.h"
 
@@ -130,6 +132,35 @@ static void check_integer_option(tfrt_verifier_t* verifier, const tfrt_ir_operat
                          name, (int)least, name, (int)least);
 }
 
+// The longest name of a device that a BEF file has room for.
+#define MAX_DEVICE_SIZE 23
+
+// Whether |text| is a platform, a colon and an ordinal of at most four digits.
+static bool is_device(tfrt_string_view_t text) {
+  size_t size = 0;
+  while (size < text.size && (islower((unsigned char)text.data[size]) || text.data[size] == '_')) {
+    ++size;
+  }
+  bool fits = size > 0 && size < text.size && text.data[size] == ':' && size + 1 < text.size &&
+              size + 5 >= text.size && text.size <= MAX_DEVICE_SIZE;
+  for (size_t i = size + 1; fits && i < text.size; ++i) {
+    fits = isdigit((unsigned char)text.data[i]) != 0;
+  }
+  return fits;
+}
+
+static void check_device_option(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation) {
+  const tfrt_ir_attribute_t* value = tfrt_ir_operation_attribute(operation, "device");
+  if (!value) return;
+  if (value->kind == TFRT_IR_ATTRIBUTE_STRING &&
+      is_device(tfrt_string_view_make(value->bytes, value->size))) {
+    return;
+  }
+  tfrt_verifier_op_error(verifier, operation,
+                         "call option 'device' must be the name of a device, as in {device = "
+                         "\"cuda:0\"}");
+}
+
 static void check_options(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation) {
   check_integer_option(verifier, operation, "host", 0);
   if (operation->descriptor->flags & TFRT_KERNEL_CALLS_HOSTS &&
@@ -137,6 +168,7 @@ static void check_options(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* 
     tfrt_verifier_op_error(verifier, operation,
                            "has its hosts already, so it can't have the call option 'host'");
   }
+  check_device_option(verifier, operation);
   check_integer_option(verifier, operation, "deadline_ms", 1);
   check_integer_option(verifier, operation, "retries", 0);
   const tfrt_ir_attribute_t* pure = tfrt_ir_operation_attribute(operation, "pure");

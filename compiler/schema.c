@@ -31,10 +31,14 @@ static const struct {
     [TFRT_ATTRIBUTE_I1_ARRAY] = {"i1", "an array of truth values ([true, ...])", true},
     [TFRT_ATTRIBUTE_I8_ARRAY] = {"i8", "an array of 8-bit integers ([1 : i8, ...])", true},
     [TFRT_ATTRIBUTE_I16_ARRAY] = {"i16", "an array of 16-bit integers ([1 : i16, ...])", true},
-    [TFRT_ATTRIBUTE_UI8_ARRAY] = {"ui8", "an array of unsigned 8-bit integers ([1 : ui8, ...])", true},
-    [TFRT_ATTRIBUTE_UI16_ARRAY] = {"ui16", "an array of unsigned 16-bit integers ([1 : ui16, ...])", true},
-    [TFRT_ATTRIBUTE_UI32_ARRAY] = {"ui32", "an array of unsigned 32-bit integers ([1 : ui32, ...])", true},
-    [TFRT_ATTRIBUTE_UI64_ARRAY] = {"ui64", "an array of unsigned 64-bit integers ([1 : ui64, ...])", true},
+    [TFRT_ATTRIBUTE_UI8_ARRAY] = {"ui8", "an array of unsigned 8-bit integers ([1 : ui8, ...])",
+                                  true},
+    [TFRT_ATTRIBUTE_UI16_ARRAY] = {"ui16", "an array of unsigned 16-bit integers ([1 : ui16, ...])",
+                                   true},
+    [TFRT_ATTRIBUTE_UI32_ARRAY] = {"ui32", "an array of unsigned 32-bit integers ([1 : ui32, ...])",
+                                   true},
+    [TFRT_ATTRIBUTE_UI64_ARRAY] = {"ui64", "an array of unsigned 64-bit integers ([1 : ui64, ...])",
+                                   true},
     [TFRT_ATTRIBUTE_F64_ARRAY] = {"f64", "an array of 64-bit floats ([1.0 : f64, ...])", true},
     [TFRT_ATTRIBUTE_F16_ARRAY] = {"f16", "an array of 16-bit floats ([1.0 : f16, ...])", true},
     [TFRT_ATTRIBUTE_BF16_ARRAY] = {"bf16", "an array of brain floats ([1.0 : bf16, ...])", true},
@@ -112,7 +116,7 @@ bool tfrt_schema_is_discardable(tfrt_string_view_t name) {
 }
 
 bool tfrt_schema_is_call_option(tfrt_string_view_t name) {
-  static const char* const options[] = {"host", "deadline_ms", "pure", "retries"};
+  static const char* const options[] = {"host", "device", "deadline_ms", "pure", "retries"};
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(options); ++i) {
     if (tfrt_string_view_equal(name, tfrt_string_view_of(options[i]))) return true;
   }

@@ -27,8 +27,8 @@ const tfrt_attribute_descriptor_t* tfrt_schema_find_attribute(
 // has a dialect (a dot) or begins with `_`. Thread-safe.
 bool tfrt_schema_is_discardable(tfrt_string_view_t name);
 
-// Returns true if |name| is one of the call options `host`, `deadline_ms`, `pure`,
-// `retries`. Thread-safe.
+// Returns true if |name| is one of the call options `host`, `device`, `deadline_ms`,
+// `pure`, `retries`. Thread-safe.
 bool tfrt_schema_is_call_option(tfrt_string_view_t name);
 
 // The argument of |region|'s first block that operand |index| of |operation| becomes,

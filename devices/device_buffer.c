@@ -204,6 +204,25 @@ tfrt_status_t tfrt_device_buffer_use(tfrt_device_buffer_t* buffer, tfrt_device_s
   return status;
 }
 
+// The streams are looked up first: a join is some calls of the driver.
+tfrt_status_t tfrt_device_buffer_join(tfrt_device_buffer_t* buffer, tfrt_device_stream_t* stream) {
+  tfrt_device_buffer_t* root = (tfrt_device_buffer_t*)tfrt_device_buffer_root(buffer);
+  tfrt_device_stream_t* streams[TFRT_DEVICE_BUFFER_MAX_USERS + 1];
+  uint32_t count = 0;
+  if (root->home) streams[count++] = tfrt_device_stream_retain(root->home);
+  tfrt_mutex_lock(&root->mutex);
+  for (uint32_t i = 0; i < root->user_count; ++i) {
+    streams[count++] = tfrt_device_stream_retain(root->users[i]);
+  }
+  tfrt_mutex_unlock(&root->mutex);
+  tfrt_status_t status = NULL;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!status) status = tfrt_device_stream_join(stream, streams[i]);
+    tfrt_device_stream_release(streams[i]);
+  }
+  return status;
+}
+
 // --- Ending --------------------------------------------------------------------
 
 // Gives the memory back behind all work that uses it, and behind |stream|, if not NULL. The

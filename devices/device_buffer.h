@@ -119,6 +119,11 @@ tfrt_status_t tfrt_device_buffer_check(const tfrt_device_buffer_t* buffer, size_
 tfrt_status_t tfrt_device_buffer_use(tfrt_device_buffer_t* buffer, tfrt_device_stream_t* stream)
     TFRT_MUST_USE;
 
+// Lets the work that |stream|, of a device of the same platform, is given from now on start when
+// all work that was given with |buffer| so far is done. Thread-safe.
+tfrt_status_t tfrt_device_buffer_join(tfrt_device_buffer_t* buffer, tfrt_device_stream_t* stream)
+    TFRT_MUST_USE;
+
 // Where the host finds the bytes of |buffer|; NULL if it can't look at them. Lives as long
 // as the buffer. Thread-safe.
 static inline void* tfrt_device_buffer_host_data(const tfrt_device_buffer_t* buffer) {

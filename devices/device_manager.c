@@ -18,10 +18,16 @@ typedef struct tfrt_device_entry_s {
   tfrt_status_t error;               // +1; NULL: not tried, or open
 } tfrt_device_entry_t;
 
+typedef struct tfrt_device_port_entry_s {
+  struct tfrt_device_port_entry_s* next;
+  tfrt_device_port_t* port;  // +1
+} tfrt_device_port_entry_t;
+
 struct tfrt_device_manager_s {
   tfrt_allocator_t allocator;
   tfrt_work_queue_t* work_queue;  // +1
-  tfrt_mutex_t mutex;             // guards what is opened
+  tfrt_mutex_t mutex;             // guards what is opened, and the ports
+  tfrt_device_port_entry_t* ports;
   size_t count;
   tfrt_device_entry_t entries[TFRT_DEVICE_MANAGER_MAX_PLATFORMS];
 };
@@ -55,7 +61,21 @@ static void tfrt_device_manager_drain_platform(tfrt_device_manager_t* manager,
   }
 }
 
+static void tfrt_device_manager_free_ports(tfrt_device_manager_t* manager) {
+  tfrt_mutex_lock(&manager->mutex);
+  tfrt_device_port_entry_t* entry = manager->ports;
+  manager->ports = NULL;
+  tfrt_mutex_unlock(&manager->mutex);
+  while (entry) {
+    tfrt_device_port_entry_t* next = entry->next;
+    tfrt_device_port_release(entry->port);
+    tfrt_allocator_free(manager->allocator, entry, sizeof(*entry));
+    entry = next;
+  }
+}
+
 void tfrt_device_manager_drain(tfrt_device_manager_t* manager) {
+  tfrt_device_manager_free_ports(manager);
   for (size_t i = 0; i < manager->count; ++i) {
     tfrt_mutex_lock(&manager->mutex);
     tfrt_device_platform_t* platform = manager->entries[i].platform;
@@ -129,4 +149,78 @@ tfrt_status_t tfrt_device_manager_platform(tfrt_device_manager_t* manager, tfrt_
   tfrt_status_t status = tfrt_status_retain(entry->error);
   tfrt_mutex_unlock(&manager->mutex);
   return status;
+}
+
+// --- Devices and ports -----------------------------------------------------------------
+
+// Reads the number behind the colon; false if it is none, or one that no device has.
+static bool tfrt_device_manager_read_ordinal(tfrt_string_view_t text, int64_t* out_ordinal) {
+  *out_ordinal = 0;
+  if (text.size < 1 || text.size > 4) return false;
+  for (size_t i = 0; i < text.size; ++i) {
+    if (text.data[i] < '0' || text.data[i] > '9') return false;
+    *out_ordinal = 10 * *out_ordinal + (text.data[i] - '0');
+  }
+  return true;
+}
+
+tfrt_status_t tfrt_device_manager_device(tfrt_device_manager_t* manager, tfrt_string_view_t name,
+                                         tfrt_device_t** out_device) {
+  *out_device = NULL;
+  size_t colon = 0;
+  while (colon < name.size && name.data[colon] != ':') ++colon;
+  int64_t ordinal = 0;
+  if (colon == name.size ||
+      !tfrt_device_manager_read_ordinal(
+          tfrt_string_view_make(name.data + colon + 1, name.size - colon - 1), &ordinal)) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "'%.*s' is no device: write it as \"cuda:0\"",
+                              TFRT_STRING_VIEW_ARGUMENTS(name));
+  }
+  tfrt_device_platform_t* platform;
+  TFRT_RETURN_IF_ERROR(
+      tfrt_device_manager_platform(manager, tfrt_string_view_make(name.data, colon), &platform));
+  return tfrt_device_platform_device(platform, ordinal, out_device);
+}
+
+// The port (+1) of |device|, or NULL. With the mutex held.
+static tfrt_device_port_t* tfrt_device_manager_find_port(tfrt_device_manager_t* manager,
+                                                         const tfrt_device_t* device) {
+  for (tfrt_device_port_entry_t* entry = manager->ports; entry; entry = entry->next) {
+    if (entry->port->device == device) return tfrt_device_port_retain(entry->port);
+  }
+  return NULL;
+}
+
+// Made without the mutex, since that takes the driver's time: of two that make one, the first to
+// be done wins.
+tfrt_status_t tfrt_device_manager_port(tfrt_device_manager_t* manager, tfrt_device_t* device,
+                                       tfrt_device_port_t** out_port) {
+  tfrt_mutex_lock(&manager->mutex);
+  *out_port = tfrt_device_manager_find_port(manager, device);
+  tfrt_mutex_unlock(&manager->mutex);
+  if (*out_port) return NULL;
+  tfrt_device_port_t* port;
+  tfrt_device_port_entry_t* entry =
+      tfrt_allocator_allocate_zeroed(manager->allocator, sizeof(*entry));
+  if (!entry) return tfrt_status_out_of_memory();
+  tfrt_status_t status = tfrt_device_port_create(device, &port);
+  if (status) {
+    tfrt_allocator_free(manager->allocator, entry, sizeof(*entry));
+    return status;
+  }
+  tfrt_mutex_lock(&manager->mutex);
+  *out_port = tfrt_device_manager_find_port(manager, device);
+  if (!*out_port) {
+    *entry = (tfrt_device_port_entry_t){.next = manager->ports, .port = port};
+    manager->ports = entry;
+    *out_port = tfrt_device_port_retain(port);
+    entry = NULL;
+  }
+  tfrt_mutex_unlock(&manager->mutex);
+  if (entry) {
+    tfrt_device_port_release(port);
+    tfrt_allocator_free(manager->allocator, entry, sizeof(*entry));
+  }
+  return NULL;
 }

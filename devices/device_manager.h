@@ -17,7 +17,7 @@
 #ifndef TFRT_DEVICES_DEVICE_MANAGER_H_
 #define TFRT_DEVICES_DEVICE_MANAGER_H_
 
-#include "devices/device_platform.h"
+#include "devices/device_port.h"
 #include "host_runtime/base/string_view.h"
 
 typedef struct tfrt_device_manager_s tfrt_device_manager_t;
@@ -40,9 +40,9 @@ tfrt_status_t tfrt_device_manager_allocate(tfrt_allocator_t allocator,
 // Thread-compatible.
 void tfrt_device_manager_free(tfrt_device_manager_t* manager);
 
-// Waits until nothing but |manager| holds on to an open platform: all that was made on its
-// devices is gone, and their work is done. Gives up after five seconds, and logs that. Not to
-// be called by a task of the work queue. Thread-safe.
+// Gives up the ports, and waits until nothing but |manager| holds on to an open platform: all that
+// was made on its devices is gone, and their work is done. Gives up after five seconds, and logs
+// that. Not to be called by a task of the work queue. Thread-safe.
 void tfrt_device_manager_drain(tfrt_device_manager_t* manager);
 
 // Adds the platform |name| (static, in small letters), which |open| opens with |options|
@@ -50,6 +50,17 @@ void tfrt_device_manager_drain(tfrt_device_manager_t* manager);
 tfrt_status_t tfrt_device_manager_add(tfrt_device_manager_t* manager, const char* name,
                                       tfrt_device_open_fn_t open, const void* options)
     TFRT_MUST_USE;
+
+// Sets |*out_device| (+1) to the device |name|: a platform, a colon and an ordinal, as "cuda:0".
+// INVALID_ARGUMENT for another text; errors as those of tfrt_device_manager_platform() and
+// tfrt_device_platform_device(). May block (a driver starts). Thread-safe.
+tfrt_status_t tfrt_device_manager_device(tfrt_device_manager_t* manager, tfrt_string_view_t name,
+                                         tfrt_device_t** out_device) TFRT_MUST_USE;
+
+// Sets |*out_port| (+1) to the port of |device|, the same one until the manager is drained.
+// Thread-safe.
+tfrt_status_t tfrt_device_manager_port(tfrt_device_manager_t* manager, tfrt_device_t* device,
+                                       tfrt_device_port_t** out_port) TFRT_MUST_USE;
 
 // Sets |*out_platform| (+0, lives as long as |manager|) to the platform |name|, in letters of
 // any case. May block (a driver starts). Thread-safe.

@@ -3,6 +3,7 @@
 
 #include "distributed/administration.h"
 #include "distributed/copying.h"
+#include "distributed/device_check.h"
 #include "distributed/following.h"
 #include "distributed/inventory.h"
 #include "distributed/printing.h"
@@ -33,6 +34,9 @@ bool tfrt_builtin_is_here(const tfrt_peer_t* peer, const tfrt_job_t* job,
     case TFRT_WIRE_BUILTIN_KEPT_RESULT:
     case TFRT_WIRE_BUILTIN_RECORD:
       return invoke->argument_count == 1 && invoke->result_count == 1;
+    case TFRT_WIRE_BUILTIN_CHECK_DEVICE:
+      return invoke->argument_count == 1 && invoke->result_count == 1 &&
+             peer->node->options.check_device;
     case TFRT_WIRE_BUILTIN_DRAIN:
       return invoke->argument_count == 0 && invoke->result_count == 1 &&
              peer->node->options.on_drain;
@@ -66,6 +70,9 @@ void tfrt_builtin_start(tfrt_execution_t* execution, const tfrt_peer_t* peer) {
       break;
     case TFRT_WIRE_BUILTIN_DRAIN:
       tfrt_text_answer_start(execution, tfrt_administration_drain);
+      break;
+    case TFRT_WIRE_BUILTIN_CHECK_DEVICE:
+      tfrt_device_check_start(execution);
       break;
     case TFRT_WIRE_BUILTIN_FOLLOW:
       tfrt_text_answer_start(execution, tfrt_following_write);

@@ -109,6 +109,11 @@ tfrt_async_value_t* tfrt_client_status(tfrt_client_t* client, uint32_t rank);
 // inventory.h says, or an error. Thread-safe.
 tfrt_async_value_t* tfrt_client_inventory(tfrt_client_t* client, uint32_t rank);
 
+// Asks host |rank| whether it has the device |name|, as "cuda:0". Returns (+1), unresolved, a
+// chain, or the error that says what is missing. Thread-safe.
+tfrt_async_value_t* tfrt_client_check_device(tfrt_client_t* client, uint32_t rank,
+                                             const char* name);
+
 // Has host |rank| end |what|, of whatever client, as administration.h says; or take no more jobs
 // and end with those that run. Return (+1), unresolved, what the host says to that, a string, or an
 // error. Thread-safe.

@@ -87,6 +87,12 @@ tfrt_async_value_t* tfrt_client_cancel_on(tfrt_client_t* client, uint32_t rank,
                                what);
 }
 
+tfrt_async_value_t* tfrt_client_check_device(tfrt_client_t* client, uint32_t rank,
+                                             const char* name) {
+  return tfrt_client_ask_about(client, rank, TFRT_WIRE_BUILTIN_CHECK_DEVICE, "check_device",
+                               "!tfrt.chain", tfrt_string_view_of(name));
+}
+
 tfrt_async_value_t* tfrt_client_drain(tfrt_client_t* client, uint32_t rank) {
   return tfrt_client_ask(client, rank, TFRT_WIRE_BUILTIN_DRAIN, "drain", "!tfrt.string");
 }

@@ -44,7 +44,7 @@ void tfrt_execution_note_depth(tfrt_request_context_t* request, uint32_t depth) 
 // --- Life --------------------------------------------------------------------
 
 tfrt_async_value_t* tfrt_execution_argument(tfrt_job_t* job, const tfrt_wire_item_t* item,
-                                            uint64_t caller) {
+                                            uint64_t caller, const char* device) {
   tfrt_node_t* node = job->node;
   if (item->kind == TFRT_WIRE_ITEM_INLINE) {
     return tfrt_value_item_decode(&item->value, node->options.host->allocator);
@@ -54,7 +54,9 @@ tfrt_async_value_t* tfrt_execution_argument(tfrt_job_t* job, const tfrt_wire_ite
     return tfrt_incoming_want_own_value(job, &item->reference);
   }
   tfrt_remote_value_t* remote = tfrt_remote_value_create_lent(node, job, &item->reference, caller);
-  return remote ? &remote->base.base : tfrt_async_value_out_of_memory();
+  if (!remote) return tfrt_async_value_out_of_memory();
+  if (device) tfrt_remote_value_set_device(remote, device);
+  return &remote->base.base;
 }
 
 // True if |items| lend something that may be written while it is available.
@@ -118,7 +120,8 @@ tfrt_status_t tfrt_execution_initialize(tfrt_execution_t* execution,
   execution->argument_count = (uint32_t)item_count;
   execution->result_count = result_count;
   for (uint32_t i = 0; i < item_count; ++i) {
-    execution->arguments[i] = tfrt_execution_argument(job, &items[i], execution->caller);
+    execution->arguments[i] =
+        tfrt_execution_argument(job, &items[i], execution->caller, execution->device);
   }
   for (uint32_t i = 0; i < result_count; ++i) execution->results[i].owner = execution;
   if (!tfrt_execution_has_mutable(items, item_count)) return NULL;
@@ -319,6 +322,7 @@ static tfrt_status_t tfrt_execution_prepare(tfrt_execution_t* execution,
   TFRT_RETURN_IF_ERROR(tfrt_execution_take_results(execution, *out_function));
   tfrt_request_options_t options = tfrt_request_options_default();
   options.id = execution->request_id;
+  if (execution->device[0]) options.device = execution->device;
   options.trace = tfrt_job_trace(execution->job);
   options.deadline_ns = execution->deadline_ns;
   options.output = &execution->job->output;
@@ -452,9 +456,10 @@ void tfrt_execution_complete(tfrt_execution_t* execution, tfrt_async_value_t* co
 }
 
 const char* tfrt_execution_function_name(const tfrt_execution_t* execution) {
-  static const char* const builtins[] = {"",       "print",  "send",       "trace",
-                                         "status", "copy",   "inventory",  "cancel",
-                                         "drain",  "follow", "kept_result", "record"};
+  static const char* const builtins[] = {"",       "print",  "send",        "trace",
+                                         "status", "copy",   "inventory",   "cancel",
+                                         "drain",  "follow", "kept_result", "record",
+                                         "check_device"};
   if (!execution->program) {
     return execution->function < TFRT_ARRAY_SIZE(builtins) ? builtins[execution->function] : "";
   }

@@ -52,7 +52,8 @@ struct tfrt_execution_s {
   uint64_t request_id;
   uint64_t caller;  // for traces: the process whose call it is, 0 for a start, and the number
   uint64_t call;
-  uint32_t depth;  // of remote calls above it
+  uint32_t depth;                      // of remote calls above it
+  char device[TFRT_CALL_DEVICE_SIZE];  // that the call is placed on; "": none
   int64_t deadline_ns;
   int64_t since_ns;  // when it came, by the node's tick
   uint32_t argument_count;
@@ -75,18 +76,18 @@ struct tfrt_execution_s {
 };
 
 // Makes |execution|, zeroed but for what its owner has put into program (+0), function,
-// request_id, caller, call, depth, deadline_ns, needs_arguments, needs_results and any_result_count
-// (then |result_count| is 0), one with |items| as arguments and |result_count| results.
-// RESOURCE_EXHAUSTED: it must be finished and released all the same.
+// request_id, caller, call, depth, device, deadline_ns, needs_arguments, needs_results and
+// any_result_count (then |result_count| is 0), one with |items| as arguments and |result_count|
+// results. RESOURCE_EXHAUSTED: it must be finished and released all the same.
 tfrt_status_t tfrt_execution_initialize(tfrt_execution_t* execution,
                                         const tfrt_execution_vtable_t* vtable, tfrt_job_t* job,
                                         const tfrt_wire_item_t* items, size_t item_count,
                                         uint32_t result_count) TFRT_MUST_USE;
 
 // A value (+1) for |item| of an Invoke or JobStart, which |caller| sent; 0: nobody who could find
-// another owner of it.
+// another owner of it. The call is placed on |device|; NULL or "": on none.
 tfrt_async_value_t* tfrt_execution_argument(tfrt_job_t* job, const tfrt_wire_item_t* item,
-                                            uint64_t caller);
+                                            uint64_t caller, const char* device);
 
 // Begins with what isn't a function of the program: somebody else completes it. Starts the
 // timer of the deadline.

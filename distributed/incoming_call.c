@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <string.h>
+
 #include "distributed/builtin.h"
 #include "distributed/event_log.h"
 #include "distributed/incoming_call_impl.h"
@@ -206,6 +208,9 @@ tfrt_status_t tfrt_incoming_call_on_invoke(tfrt_peer_t* peer, tfrt_job_t* job,
   call->execution.call = invoke->call;
   call->execution.depth = invoke->depth + 1;
   call->execution.deadline_ns = deadline_ns;
+  if (invoke->device.size > 0) {
+    memcpy(call->execution.device, invoke->device.data, invoke->device.size);
+  }
   status =
       tfrt_execution_initialize(&call->execution, &tfrt_incoming_call_vtable, job,
                                 invoke->arguments, invoke->argument_count, invoke->result_count);

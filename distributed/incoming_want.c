@@ -192,7 +192,15 @@ static tfrt_status_t tfrt_incoming_want_offer(tfrt_incoming_want_t* want) {
                            .value = tfrt_async_value_resolved(want->value),
                            .offset = want->offset,
                            .limit = want->window};
-  TFRT_RETURN_IF_ERROR(tfrt_lane_manager_send(want->node->lanes, peer->incarnation, &send));
+  if (type->streams) {
+    TFRT_RETURN_IF_ERROR(type->streams->open_source(tfrt_async_value_payload(send.value),
+                                                    want->node->options.host, &send.source));
+  }
+  tfrt_status_t status = tfrt_lane_manager_send(want->node->lanes, peer->incarnation, &send);
+  if (status) {
+    tfrt_payload_source_destroy(send.source);
+    return status;
+  }
   want->on_bulk = true;
   if (peer->transfers++ < TFRT_INCOMING_WANT_FREE_TRANSFERS) {
     want->has_credit_back = true;

@@ -5,6 +5,7 @@
 //   lane_manager.c    who may have a lane, who dials, when it is given up
 //   lane.c            one connection: Hello, Welcome, one write at a time
 //   lane_outgoing.c   payloads from here        lane_incoming.c   payloads to here
+//   lane_reader.c     those that are not in memory
 //
 //   manager --> peer (a session) --> lane in use          any lane --> its connection
 //                 |--> outgoing transfers, ready ones in two lists
@@ -29,6 +30,7 @@
 
 typedef struct tfrt_lane_s tfrt_lane_t;
 typedef struct tfrt_lane_peer_s tfrt_lane_peer_t;
+typedef struct tfrt_lane_reader_s tfrt_lane_reader_t;
 
 // An Abort that waits to be written. Freed then, or with its session.
 typedef struct tfrt_lane_abort_s {
@@ -48,13 +50,15 @@ typedef struct tfrt_lane_outgoing_s {
   tfrt_async_value_t* value;  // +1
   const char* type;
   tfrt_encoding_t encoding;
-  uint64_t offset;      // of the next chunk
-  uint64_t limit;       // credit
-  bool is_described;    // the chunk that describes it was sent
-  bool was_written;     // something was given to the lane in use
-  bool is_interrupted;  // that lane was lost; waits for resume_send
-  uint32_t writes;      // that borrow the value at the moment
+  uint64_t offset;             // of the next chunk
+  uint64_t limit;              // credit
+  bool is_described;           // the chunk that describes it was sent
+  bool was_written;            // something was given to the lane in use
+  bool is_interrupted;         // that lane was lost; waits for resume_send
+  uint32_t writes;             // that borrow the value, or a piece of it, at the moment
+  tfrt_lane_reader_t* reader;  // owned; NULL: the payload is in memory
   bool is_over;
+  bool is_finishing;     // |task| is due
   tfrt_status_t result;  // +1, when over
   tfrt_lane_done_fn_t done;
   void* context;
@@ -204,6 +208,12 @@ tfrt_lane_outgoing_t* tfrt_lane_outgoing_next(tfrt_lane_peer_t* peer, tfrt_wire_
 
 // A write of |outgoing| is over.
 void tfrt_lane_outgoing_finish_write(tfrt_lane_outgoing_t* outgoing);
+
+// |outgoing| may have bytes to send, or be over and nothing work on it any more: sees to that.
+void tfrt_lane_outgoing_go_on(tfrt_lane_outgoing_t* outgoing);
+
+// Ends |outgoing|, unless it is over, and tells the borrower |status| (+0).
+void tfrt_lane_outgoing_fail(tfrt_lane_outgoing_t* outgoing, tfrt_status_t status);
 
 // Ends |outgoing| with |status| (+0).
 void tfrt_lane_outgoing_end(tfrt_lane_outgoing_t* outgoing, tfrt_status_t status);

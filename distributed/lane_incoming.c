@@ -157,11 +157,18 @@ static tfrt_status_t copy(tfrt_lane_incoming_t* incoming, const tfrt_lane_messag
   const tfrt_wire_chunk_t* chunk = &message->chunk;
   bool is_checked = chunk->checksum_kind == TFRT_WIRE_CHECKSUM_CRC32C;
   uint32_t checksum = 0;
-  if (chunk->payload.size > 0) {
-    uint8_t* target = (uint8_t*)incoming->sink.body + chunk->offset;
-    checksum = tfrt_lane_message_copy_payload(message, target, is_checked);
+  tfrt_payload_sink_t* stream = chunk->payload.size > 0 ? incoming->sink.stream : NULL;
+  void* target = NULL;
+  if (stream) {
+    TFRT_RETURN_IF_ERROR(
+        stream->vtable->prepare(stream, chunk->offset, chunk->payload.size, &target));
+  } else if (chunk->payload.size > 0) {
+    target = (uint8_t*)incoming->sink.body + chunk->offset;
   }
-  if (!is_checked || checksum == chunk->checksum) return NULL;
+  if (target) checksum = tfrt_lane_message_copy_payload(message, target, is_checked);
+  if (!is_checked || checksum == chunk->checksum) {
+    return stream ? stream->vtable->commit(stream) : NULL;
+  }
   return tfrt_status_create(TFRT_STATUS_DATA_LOSS,
                             "chunk of want %" PRIu64 " at byte %" PRIu64
                             ": checksum %08x, computed %08x",

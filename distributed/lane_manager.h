@@ -59,7 +59,7 @@
 #include "distributed/node_lock.h"
 #include "distributed/transport.h"
 #include "distributed/wire/bulk.h"
-#include "host_runtime/async/async_value.h"
+#include "host_runtime/async/payload_stream.h"
 #include "host_runtime/async/timer_queue.h"
 #include "host_runtime/base/allocator.h"
 
@@ -74,8 +74,9 @@ typedef struct tfrt_lane_transfer_s {
 
 // Where a payload goes.
 typedef struct tfrt_lane_sink_s {
-  void* body;     // |total_size| bytes, until complete or aborted
-  void* context;  // the handler's own
+  void* body;                   // |total_size| bytes, until complete or aborted
+  tfrt_payload_sink_t* stream;  // instead, if not NULL; lives as long
+  void* context;                // the handler's own
 } tfrt_lane_sink_t;
 
 typedef struct tfrt_lane_handler_s tfrt_lane_handler_t;
@@ -140,8 +141,10 @@ typedef void (*tfrt_lane_done_fn_t)(void* context, tfrt_status_t status);
 typedef struct tfrt_lane_send_s {
   uint64_t want;
   tfrt_async_value_t* value;  // +0, kept alive until done; available, not indirect
-  uint64_t offset;            // first byte to send
-  uint64_t limit;             // absolute credit so far (the Want's window)
+  // Where its bytes come from, if its type has streams; consumed, unless the send fails.
+  tfrt_payload_source_t* source;
+  uint64_t offset;  // first byte to send
+  uint64_t limit;   // absolute credit so far (the Want's window)
   tfrt_lane_done_fn_t done;
   void* context;
 } tfrt_lane_send_t;

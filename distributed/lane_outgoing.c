@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "distributed/lane_impl.h"
+#include "distributed/lane_reader.h"
 
 static tfrt_lane_outgoing_t* find(tfrt_lane_peer_t* peer, uint64_t want) {
   tfrt_hash_node_t* node = tfrt_hash_table_find(&peer->outgoing, &want);
@@ -37,6 +37,35 @@ static tfrt_status_t check_send(tfrt_lane_manager_t* manager, tfrt_lane_peer_t* 
   return NULL;
 }
 
+// Makes one for |send|, in no table yet.
+static tfrt_status_t create(tfrt_lane_manager_t* manager, tfrt_lane_peer_t* peer,
+                            const tfrt_lane_send_t* send, tfrt_lane_outgoing_t** out_outgoing) {
+  *out_outgoing = NULL;
+  tfrt_lane_outgoing_t* outgoing =
+      tfrt_allocator_allocate_zeroed(manager->allocator, sizeof(*outgoing));
+  if (!outgoing) return tfrt_status_out_of_memory();
+  tfrt_list_initialize(&outgoing->link);
+  outgoing->manager = manager;
+  outgoing->peer = peer;
+  outgoing->want = send->want;
+  outgoing->offset = send->offset;
+  outgoing->limit = send->limit;
+  outgoing->is_described = send->offset > 0;
+  outgoing->done = send->done;
+  outgoing->context = send->context;
+  tfrt_status_t status = NULL;
+  if (send->source) {
+    status = tfrt_lane_reader_allocate_take(outgoing, send->source, &outgoing->reader);
+  }
+  if (status) {
+    tfrt_allocator_free(manager->allocator, outgoing, sizeof(*outgoing));
+    return status;
+  }
+  outgoing->value = tfrt_async_value_retain(send->value);
+  *out_outgoing = outgoing;
+  return NULL;
+}
+
 tfrt_status_t tfrt_lane_manager_send(tfrt_lane_manager_t* manager, uint64_t incarnation,
                                      const tfrt_lane_send_t* send) {
   tfrt_lane_peer_t* peer = tfrt_lane_peer_find(manager, incarnation);
@@ -49,25 +78,15 @@ tfrt_status_t tfrt_lane_manager_send(tfrt_lane_manager_t* manager, uint64_t inca
                               "a payload of %zu bytes can't be sent from byte %llu on",
                               encoding.body_size, (unsigned long long)send->offset);
   }
-  tfrt_lane_outgoing_t* outgoing =
-      tfrt_allocator_allocate_zeroed(manager->allocator, sizeof(*outgoing));
-  if (!outgoing) return tfrt_status_out_of_memory();
-  tfrt_list_initialize(&outgoing->link);
-  outgoing->manager = manager;
-  outgoing->peer = peer;
-  outgoing->want = send->want;
-  outgoing->value = tfrt_async_value_retain(send->value);
+  tfrt_lane_outgoing_t* outgoing;
+  TFRT_RETURN_IF_ERROR(create(manager, peer, send, &outgoing));
   outgoing->type = type;
   outgoing->encoding = encoding;
-  outgoing->offset = send->offset;
-  outgoing->limit = send->limit;
-  outgoing->is_described = send->offset > 0;
-  outgoing->done = send->done;
-  outgoing->context = send->context;
   tfrt_hash_table_insert(&peer->outgoing, &outgoing->want, &outgoing->by_want);
   ++manager->live;
   ++manager->counts.sending;
   tfrt_lane_outgoing_place(outgoing);
+  if (outgoing->reader) tfrt_lane_reader_start(outgoing->reader);
   tfrt_lane_peer_need(peer);
   return NULL;
 }
@@ -77,6 +96,7 @@ static void finish(tfrt_task_t* task) {
   tfrt_lane_outgoing_t* outgoing = TFRT_CONTAINER_OF(task, tfrt_lane_outgoing_t, task);
   tfrt_lane_manager_t* manager = outgoing->manager;
   if (outgoing->done) outgoing->done(outgoing->context, outgoing->result);
+  tfrt_lane_reader_free(outgoing->reader);
   tfrt_async_value_release(outgoing->value);
   tfrt_status_release(outgoing->result);
   tfrt_allocator_free(manager->allocator, outgoing, sizeof(*outgoing));
@@ -88,7 +108,9 @@ static void finish(tfrt_task_t* task) {
 }
 
 static void finish_if_over(tfrt_lane_outgoing_t* outgoing) {
-  if (!outgoing->is_over || outgoing->writes > 0) return;
+  if (!outgoing->is_over || outgoing->writes > 0 || outgoing->is_finishing) return;
+  if (!tfrt_lane_reader_is_idle(outgoing->reader)) return;
+  outgoing->is_finishing = true;
   tfrt_task_initialize(&outgoing->task, finish);
   tfrt_node_lock_defer(outgoing->manager->lock, &outgoing->task);
 }
@@ -114,14 +136,28 @@ void tfrt_lane_manager_cancel_send(tfrt_lane_manager_t* manager, uint64_t incarn
 void tfrt_lane_manager_abort_send(tfrt_lane_manager_t* manager, uint64_t incarnation, uint64_t want,
                                   tfrt_status_t status) {
   tfrt_lane_outgoing_t* outgoing = find_by_name(manager, incarnation, want);
-  if (!outgoing) return;
+  if (outgoing) tfrt_lane_outgoing_fail(outgoing, status);
+}
+
+void tfrt_lane_outgoing_fail(tfrt_lane_outgoing_t* outgoing, tfrt_status_t status) {
+  if (outgoing->is_over) return;
   tfrt_lane_peer_t* peer = outgoing->peer;
-  tfrt_lane_peer_abort_transfer(peer, want, true, status);
+  tfrt_lane_peer_abort_transfer(peer, outgoing->want, true, status);
   tfrt_lane_outgoing_end(outgoing, status);
   tfrt_lane_pump(peer->lane);
 }
 
 // --- Chunks ------------------------------------------------------------------
+
+// The bytes at the transfer's offset that can be sent as far as the payload goes: sets |*out_data|.
+static uint64_t find_bytes(const tfrt_lane_outgoing_t* outgoing, const char** out_data) {
+  const tfrt_encoding_t* encoding = &outgoing->encoding;
+  *out_data = NULL;
+  if (outgoing->offset == encoding->body_size) return 0;
+  if (outgoing->reader) return tfrt_lane_reader_find(outgoing->reader, outgoing->offset, out_data);
+  *out_data = (const char*)encoding->body + outgoing->offset;
+  return encoding->body_size - outgoing->offset;
+}
 
 void tfrt_lane_outgoing_place(tfrt_lane_outgoing_t* outgoing) {
   tfrt_lane_peer_t* peer = outgoing->peer;
@@ -132,8 +168,10 @@ void tfrt_lane_outgoing_place(tfrt_lane_outgoing_t* outgoing) {
   }
   size_t size = outgoing->encoding.body_size;
   // The empty payload needs no credit, only its description.
-  bool is_ready =
-      outgoing->offset < size ? outgoing->offset < outgoing->limit : !outgoing->is_described;
+  const char* data;
+  bool is_ready = outgoing->offset < size
+                      ? outgoing->offset < outgoing->limit && find_bytes(outgoing, &data) > 0
+                      : !outgoing->is_described;
   if (!is_ready) return;
   bool is_small = size < TFRT_WIRE_SMALL_TRANSFER_SIZE;
   tfrt_list_push_back(is_small ? &peer->small : &peer->large, &outgoing->link);
@@ -148,14 +186,15 @@ tfrt_lane_outgoing_t* tfrt_lane_outgoing_next(tfrt_lane_peer_t* peer,
   if (!link) return NULL;
   tfrt_lane_outgoing_t* outgoing = TFRT_CONTAINER_OF(link, tfrt_lane_outgoing_t, link);
   const tfrt_encoding_t* encoding = &outgoing->encoding;
-  uint64_t end = min_u64(encoding->body_size, outgoing->limit);
+  const char* data;
+  uint64_t end = outgoing->offset + find_bytes(outgoing, &data);
+  end = min_u64(end, outgoing->limit);
   end = min_u64(end, outgoing->offset + peer->session.chunk_bytes);
   if (end < outgoing->offset) end = outgoing->offset;
   *out_chunk = (tfrt_wire_chunk_t){
       .want = outgoing->want, .offset = outgoing->offset, .last = end == encoding->body_size};
   if (end > outgoing->offset) {
-    out_chunk->payload = tfrt_string_view_make((const char*)encoding->body + outgoing->offset,
-                                               (size_t)(end - outgoing->offset));
+    out_chunk->payload = tfrt_string_view_make(data, (size_t)(end - outgoing->offset));
   }
   if (!outgoing->is_described) {
     out_chunk->type = tfrt_string_view_of(outgoing->type);
@@ -172,7 +211,20 @@ tfrt_lane_outgoing_t* tfrt_lane_outgoing_next(tfrt_lane_peer_t* peer,
 
 void tfrt_lane_outgoing_finish_write(tfrt_lane_outgoing_t* outgoing) {
   --outgoing->writes;
+  if (outgoing->reader && outgoing->writes == 0) tfrt_lane_reader_trim(outgoing->reader);
   finish_if_over(outgoing);
+}
+
+void tfrt_lane_outgoing_go_on(tfrt_lane_outgoing_t* outgoing) {
+  if (outgoing->is_over) {
+    finish_if_over(outgoing);
+    return;
+  }
+  if (outgoing->writes == 0) tfrt_lane_reader_trim(outgoing->reader);
+  tfrt_lane_reader_start(outgoing->reader);
+  // Keeps its turn, if it has one.
+  if (!tfrt_list_is_linked(&outgoing->link)) tfrt_lane_outgoing_place(outgoing);
+  tfrt_lane_pump(outgoing->peer->lane);
 }
 
 void tfrt_lane_outgoing_on_window(tfrt_lane_peer_t* peer, const tfrt_wire_window_t* window) {
@@ -241,6 +293,11 @@ tfrt_status_t tfrt_lane_manager_resume_send(tfrt_lane_manager_t* manager, uint64
   outgoing->is_described = offset > 0;
   outgoing->was_written = false;
   outgoing->is_interrupted = false;
+  if (outgoing->reader) {
+    tfrt_lane_reader_move(outgoing->reader, offset);
+    if (outgoing->writes == 0) tfrt_lane_reader_trim(outgoing->reader);
+    tfrt_lane_reader_start(outgoing->reader);
+  }
   tfrt_lane_outgoing_place(outgoing);
   tfrt_lane_peer_need(peer);
   return NULL;

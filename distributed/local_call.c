@@ -178,6 +178,7 @@ void tfrt_local_call_execute(tfrt_job_t* job, const tfrt_routed_call_t* call, in
   tfrt_execution_context_t context = *call->context;
   context.request = local->request;
   context.scope = &local->scope;
+  tfrt_call_options_place(call->options, &context);
   tfrt_function_execute(call->function, &context, call->arguments, call->results);
   for (uint32_t i = 0; i < local->result_count; ++i) {
     call->results[i] = tfrt_local_call_wrap(local, &local->results[i], call->results[i]);

@@ -49,6 +49,9 @@ typedef struct tfrt_node_options_s {
   // Called, with no lock held, when somebody asks this process to drain; NULL: nobody may.
   void (*on_drain)(void* self);
   void* on_drain_self;
+  // Returns a chain (+1, never NULL) that is available if |host| has the device |name|, as
+  // "cuda:0", or else an error; must not block. NULL: nobody asks this process.
+  tfrt_async_value_t* (*check_device)(tfrt_host_context_t* host, tfrt_string_view_t name);
   bool logs_events;  // one line when a peer or a job comes or goes (event_log.h)
 } tfrt_node_options_t;
 

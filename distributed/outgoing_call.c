@@ -163,6 +163,7 @@ static tfrt_remote_value_t* tfrt_outgoing_call_create_result(
   tfrt_remote_value_t* result = tfrt_remote_value_create(call->node, call->job, reference, true);
   if (!result) return NULL;
   tfrt_remote_value_set_site(result, call->name, &call->site);
+  if (request->results_device) tfrt_remote_value_set_device(result, request->results_device);
   if (request->retried) tfrt_retried_call_adopt(request->retried, index, result);
   return result;
 }
@@ -198,17 +199,19 @@ static tfrt_status_t tfrt_outgoing_call_send(tfrt_outgoing_call_t* call,
       .line = call->site.line,
       .column = call->site.column};
   uint32_t depth = request->request ? tfrt_execution_depth(request->request) : 0;
-  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_INVOKE,
-                           .invoke = {.call = call->number,
-                                      .program = program,
-                                      .function = request->function,
-                                      .arguments = items,
-                                      .argument_count = call->argument_count,
-                                      .result_count = call->result_count,
-                                      .results_wanted = UINT64_MAX,
-                                      .pure = request->pure,
-                                      .depth = depth,
-                                      .location = &location}};
+  tfrt_wire_body_t body = {
+      .kind = TFRT_WIRE_FRAME_INVOKE,
+      .invoke = {.call = call->number,
+                 .program = program,
+                 .function = request->function,
+                 .arguments = items,
+                 .argument_count = call->argument_count,
+                 .result_count = call->result_count,
+                 .results_wanted = UINT64_MAX,
+                 .pure = request->pure,
+                 .depth = depth,
+                 .location = &location,
+                 .device = tfrt_string_view_of(request->device ? request->device : "")}};
   tfrt_peer_frame_t frame = {.job = call->job,
                              .request = request->request ? request->request->options.id : 0,
                              .deadline_ns = request->deadline_ns,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/remote_value.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "distributed/incoming_want.h"
@@ -297,6 +298,10 @@ void tfrt_remote_value_set_site(tfrt_remote_value_t* value, const char* function
   value->result_is_due = true;
   value->site.rank = TFRT_STATUS_NO_RANK;
   if (site) value->site = *site;
+}
+
+void tfrt_remote_value_set_device(tfrt_remote_value_t* value, const char* device) {
+  snprintf(value->device, sizeof(value->device), "%s", device);
 }
 
 tfrt_remote_value_t* tfrt_remote_value_cast(tfrt_async_value_t* value) {

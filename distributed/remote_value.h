@@ -94,12 +94,14 @@ typedef struct tfrt_remote_value_s {
   tfrt_remote_value_past_t* past;  // newest first
   int64_t since_ns;                // when it was made, by the node's tick
   uint32_t forwards;               // how often we were sent on
-  bool lost;             // it waits for another owner; |peer|, if not NULL, was asked for one
-  bool result_is_due;    // of a call of ours, which tells unasked what it is
-  bool held;             // a Release is due at the end
-  bool available_there;  // the owner has it; its payload isn't here
-  bool demanded;         // somebody here needs the payload
-  bool resolved;         // resolved, or an action will do it
+  bool lost;  // it waits for another owner; |peer|, if not NULL, was asked for one
+  char
+      device[TFRT_CALL_DEVICE_SIZE];  // where its payload goes, if that is a device's; "": the host
+  bool result_is_due;                 // of a call of ours, which tells unasked what it is
+  bool held;                          // a Release is due at the end
+  bool available_there;               // the owner has it; its payload isn't here
+  bool demanded;                      // somebody here needs the payload
+  bool resolved;                      // resolved, or an action will do it
 } tfrt_remote_value_t;
 
 // Creates a placeholder (+1) for |reference| in |job|. |held|: it is ours to release. NULL
@@ -129,6 +131,10 @@ void tfrt_remote_value_release(tfrt_remote_value_t* value);
 // long as the job; NULL: unknown).
 void tfrt_remote_value_set_site(tfrt_remote_value_t* value, const char* function,
                                 const tfrt_status_origin_t* site);
+
+// Says that |value| is needed by a call that is placed on |device|, whose name fits: a payload that
+// is a device's goes there.
+void tfrt_remote_value_set_device(tfrt_remote_value_t* value, const char* device);
 
 // What the owner, or whoever speaks for it, said of |value|: |item| of a Result or Resolve.
 // Sends the next question if that is needed.

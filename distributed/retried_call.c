@@ -162,17 +162,20 @@ uint32_t tfrt_retried_call_find_host(tfrt_job_t* job, uint32_t rank) {
 
 // Makes the call a plain one of this host.
 static void tfrt_retried_call_run_here(tfrt_retried_call_t* call) {
-  static const tfrt_call_options_t options = {0};
+  tfrt_execution_context_t context = call->context;
+  const tfrt_call_options_t options = {
+      .has_host = true, .host = call->job->rank, .device = call->request.device};
+  tfrt_call_options_place(&options, &context);
   tfrt_routed_call_t routed = {.options = &options,
                                .function = call->function,
-                               .context = &call->context,
+                               .context = &context,
                                .site = &call->site,
                                .arguments = call->arguments,
                                .results = call->given_results};
   if (call->request.has_own_deadline) {
     tfrt_local_call_execute(call->job, &routed, call->request.deadline_ns);
   } else {
-    tfrt_function_execute(call->function, &call->context, call->arguments, call->given_results);
+    tfrt_function_execute(call->function, &context, call->arguments, call->given_results);
   }
   tfrt_node_lock_tables(call->node);
   for (uint32_t i = 0; i < call->request.result_count; ++i) {

@@ -71,7 +71,9 @@ static void tfrt_router_call_here(tfrt_job_t* job, const tfrt_routed_call_t* cal
   if (tfrt_router_find_deadline(job, call, &deadline_ns)) {
     tfrt_local_call_execute(job, call, deadline_ns);
   } else {
-    tfrt_function_execute(call->function, call->context, call->arguments, call->results);
+    tfrt_execution_context_t context = *call->context;
+    tfrt_call_options_place(call->options, &context);
+    tfrt_function_execute(call->function, &context, call->arguments, call->results);
   }
 }
 
@@ -109,6 +111,8 @@ static void tfrt_router_call(tfrt_call_router_t* router, const tfrt_routed_call_
                                           .name = call->function->name,
                                           .site = call->site,
                                           .pure = call->options->pure,
+                                          .device = call->options->device,
+                                          .results_device = call->context->device,
                                           .arguments = call->arguments,
                                           .argument_count = call->function->argument_count,
                                           .results = call->results,

@@ -3,8 +3,10 @@
 // What a node does with its lanes: opens them for each session, and receives the payloads of
 // its wants into values. (Sending is the business of incoming_want.h.)
 //
-//   lane: begin  --want open--> the type's codec makes the value, its body is to be filled
-//         complete -----------> the value is published, the placeholder stands for it, Unwant
+//   lane: begin  --want open--> the type's codec makes the value, its body is to be filled; of a
+//                               type with streams, its sink takes the bytes
+//         complete -----------> the value is published, the placeholder stands for it, Unwant;
+//                               with a sink, when it has the value
 //         interrupted --------> the rest is asked for under a new want
 //         aborted ------------> the placeholder is an error that names the owner's host
 //         lost ---------------> the session is closed, with all that needs it

@@ -28,7 +28,8 @@ tfrt_status_t tfrt_value_item_encode(tfrt_async_value_t* value, size_t limit,
   }
   tfrt_async_value_t* concrete = tfrt_async_value_resolved(value);
   const tfrt_type_t* type = tfrt_type_get(concrete->type_id);
-  if (!type->codec) return NULL;
+  // What streams has to be read first, so it never fits.
+  if (!type->codec || type->streams) return NULL;
   tfrt_encoding_t encoding;
   tfrt_status_t status = tfrt_type_encode(type, tfrt_async_value_payload(concrete), &encoding);
   if (status) {
@@ -103,6 +104,17 @@ tfrt_status_t tfrt_value_item_begin(tfrt_string_view_t type, tfrt_string_view_t 
   atomic_store_explicit(&value->flags, TFRT_ASYNC_VALUE_FLAG_CONSTRUCTED, memory_order_relaxed);
   *out_value = value;
   return NULL;
+}
+
+tfrt_status_t tfrt_value_item_begin_stream(tfrt_string_view_t type, tfrt_string_view_t header,
+                                           size_t body_size, const tfrt_payload_place_t* place,
+                                           tfrt_payload_sink_t** out_sink) {
+  *out_sink = NULL;
+  tfrt_type_id_t id = TFRT_TYPE_NONE;
+  TFRT_RETURN_IF_ERROR(tfrt_value_item_find_type(type, &id));
+  const tfrt_payload_streams_t* streams = tfrt_type_get(id)->streams;
+  if (!streams) return NULL;
+  return streams->open_sink(place, (const uint8_t*)header.data, header.size, body_size, out_sink);
 }
 
 void tfrt_value_item_complete(tfrt_async_value_t* value) {

@@ -9,7 +9,7 @@
 #define TFRT_DISTRIBUTED_VALUE_ITEM_H_
 
 #include "distributed/wire/value.h"
-#include "host_runtime/async/async_value.h"
+#include "host_runtime/async/payload_stream.h"
 
 // Who reports an error that has no origin host yet.
 typedef struct tfrt_value_item_host_s {
@@ -37,6 +37,12 @@ tfrt_wire_available_t tfrt_value_item_describe(tfrt_async_value_t* value);
 tfrt_status_t tfrt_value_item_begin(tfrt_string_view_t type, tfrt_string_view_t header,
                                     size_t body_size, tfrt_allocator_t allocator,
                                     tfrt_async_value_t** out_value, void** out_body) TFRT_MUST_USE;
+
+// The same for a type with streams: sets |*out_sink| (owned by the caller) to what takes the body,
+// which goes to |place|; NULL for a type without. Thread-safe.
+tfrt_status_t tfrt_value_item_begin_stream(tfrt_string_view_t type, tfrt_string_view_t header,
+                                           size_t body_size, const tfrt_payload_place_t* place,
+                                           tfrt_payload_sink_t** out_sink) TFRT_MUST_USE;
 
 // Publishes |value|, whose body is complete, or makes it the error that says what is wrong
 // with the body. Thread-safe.

@@ -59,7 +59,8 @@ void tfrt_host_context_resolve_path(const tfrt_host_context_t* host, tfrt_string
 static inline tfrt_execution_context_t tfrt_host_context_execution(
     tfrt_host_context_t* host, tfrt_request_context_t* request) {
   tfrt_work_queue_t* own = request ? request->options.work_queue : NULL;
-  tfrt_execution_context_t context = {host, request, own ? own : host->work_queue, NULL};
+  const char* device = request ? request->options.device : NULL;
+  tfrt_execution_context_t context = {host, request, own ? own : host->work_queue, NULL, device};
   return context;
 }
 

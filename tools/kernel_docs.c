@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "host_runtime/executor/assembly.h"
 #include "compiler/schema.h"
 #include "host_runtime/base/file.h"
 #include "host_runtime/base/string_builder.h"
+#include "host_runtime/executor/assembly.h"
 #include "tools/common/flags.h"
 #include "tools/common/op_tables.h"
 #include "tools/common/shared_libraries.h"
@@ -77,9 +77,9 @@ static void append_attributes(page_t* page, const tfrt_kernel_descriptor_t* op) 
   if (op->attribute_count) append(page, ".\n");
   if (op->flags & TFRT_KERNEL_CALL_OPTIONS) {
     bool has_hosts = (op->flags & TFRT_KERNEL_CALLS_HOSTS) != 0;
-    tfrt_string_builder_append_format(&page->text,
-                                      "Call options: %s`deadline_ms`, `pure`, `retries`.\n",
-                                      has_hosts ? "" : "`host`, ");
+    tfrt_string_builder_append_format(
+        &page->text, "Call options: %s`device`, `deadline_ms`, `pure`, `retries`.\n",
+        has_hosts ? "" : "`host`, ");
   }
 }
 

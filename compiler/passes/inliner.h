@@ -8,7 +8,8 @@
 //  1. Functions are looked at callees first, so that what is put somewhere is done already.
 //     Functions that call each other in a circle keep these calls.
 //  2. A call stays where it means more than its callee's body: with call options (`host`,
-//     `deadline_ms`, `retries`, `pure`), of or in a synchronous function, of a native one.
+//     `device`, `deadline_ms`, `retries`, `pure`), of or in a synchronous function, of a native
+//     one.
 //  3. Private functions that no op names any more are removed, as are those that only these
 //     name.
 //

@@ -15,17 +15,18 @@
 // Program 0: functions that every peer has. |function| is one of these then.
 typedef enum tfrt_wire_builtin_e {
   TFRT_WIRE_BUILTIN_UNSPECIFIED = 0,
-  TFRT_WIRE_BUILTIN_PRINT = 1,         // (string, chain) -> chain
-  TFRT_WIRE_BUILTIN_SEND = 2,          // (string key, value) -> chain
-  TFRT_WIRE_BUILTIN_TRACE = 3,         // () -> trace
-  TFRT_WIRE_BUILTIN_STATUS = 4,        // () -> string
-  TFRT_WIRE_BUILTIN_COPY = 5,          // (value) -> value
-  TFRT_WIRE_BUILTIN_INVENTORY = 6,     // () -> string
-  TFRT_WIRE_BUILTIN_CANCEL = 7,        // (string what) -> string
-  TFRT_WIRE_BUILTIN_DRAIN = 8,         // () -> string
-  TFRT_WIRE_BUILTIN_FOLLOW = 9,        // (string what) -> string
-  TFRT_WIRE_BUILTIN_KEPT_RESULT = 10,  // (string what) -> value
-  TFRT_WIRE_BUILTIN_RECORD = 11,       // (string what) -> trace
+  TFRT_WIRE_BUILTIN_PRINT = 1,          // (string, chain) -> chain
+  TFRT_WIRE_BUILTIN_SEND = 2,           // (string key, value) -> chain
+  TFRT_WIRE_BUILTIN_TRACE = 3,          // () -> trace
+  TFRT_WIRE_BUILTIN_STATUS = 4,         // () -> string
+  TFRT_WIRE_BUILTIN_COPY = 5,           // (value) -> value
+  TFRT_WIRE_BUILTIN_INVENTORY = 6,      // () -> string
+  TFRT_WIRE_BUILTIN_CANCEL = 7,         // (string what) -> string
+  TFRT_WIRE_BUILTIN_DRAIN = 8,          // () -> string
+  TFRT_WIRE_BUILTIN_FOLLOW = 9,         // (string what) -> string
+  TFRT_WIRE_BUILTIN_KEPT_RESULT = 10,   // (string what) -> value
+  TFRT_WIRE_BUILTIN_RECORD = 11,        // (string what) -> trace
+  TFRT_WIRE_BUILTIN_CHECK_DEVICE = 12,  // (string name) -> chain
 } tfrt_wire_builtin_t;
 
 // Where a call stands in the program's text. Empty, 0: not known.
@@ -56,6 +57,7 @@ typedef struct tfrt_wire_invoke_s {
   bool pure;
   uint32_t depth;
   const tfrt_wire_location_t* location;  // NULL: not known
+  tfrt_string_view_t device;             // at most TFRT_WIRE_MAX_DEVICE_SIZE; empty: none
 } tfrt_wire_invoke_t;
 
 typedef struct tfrt_wire_void_s {

@@ -14,7 +14,8 @@
 //   receiver:  decode(header, body size) -> payload with room | body is filled in
 //              complete(payload)         -> the bytes are checked; value is ready
 //
-// A type without a codec can be referred to from another host but not fetched.
+// A type without a codec can be referred to from another host but not fetched. One whose bytes are
+// elsewhere (on a device) has streams beside its codec, which read and write them piece by piece.
 // A *mutable* type (a tensor) is available before the chain that says that it is
 // filled; it is never shared between hosts as if it were a constant.
 //
@@ -100,6 +101,9 @@ typedef struct tfrt_type_s {
   const tfrt_codec_t* codec;       // NULL if the value can't leave its host
   // Appends the value as bef_executor prints results; NULL: prints "TYPE value".
   void (*print)(const void* payload, tfrt_string_builder_t* out);
+  // Beside the codec, for payloads that aren't in the host's memory (payload_stream.h): encode()
+  // gives a size and no body then, and decode() refuses. NULL: they are.
+  const struct tfrt_payload_streams_s* streams;
 } tfrt_type_t;
 
 // Registers a copy of |type| (its strings and tables must be static) and sets

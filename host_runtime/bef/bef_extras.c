@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "host_runtime/bef/bef_attribute.h"
 #include "host_runtime/bef/bef_loader.h"
@@ -169,6 +170,14 @@ static tfrt_status_t read_options(tfrt_bef_cursor_t* cursor, tfrt_bef_call_optio
   }
   if (mask & TFRT_BEF_CALL_OPTION_RETRIES) {
     TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_read_u32(cursor, "retries", &options->retries));
+  }
+  if (mask & TFRT_BEF_CALL_OPTION_DEVICE) {
+    const uint8_t* name = cursor->position;
+    TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_read_string(cursor, &options->device));
+    size_t size = strlen(options->device);
+    if (size == 0 || size > TFRT_BEF_MAX_DEVICE_SIZE) {
+      return tfrt_bef_cursor_error(cursor, name, "the name of a device has %zu bytes", size);
+    }
   }
   if (mask > TFRT_BEF_CALL_OPTION_ALL) return NULL;
   return tfrt_bef_cursor_expect_end(cursor);

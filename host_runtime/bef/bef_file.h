@@ -58,6 +58,7 @@ typedef struct tfrt_bef_call_options_s {
   uint32_t host;         // rank, if |has_host|
   uint32_t deadline_ms;  // 0: none
   uint32_t retries;
+  const char* device;  // in the image, as "cuda:0", at most TFRT_BEF_MAX_DEVICE_SIZE; NULL: none
 } tfrt_bef_call_options_t;
 
 // One kernel of a body. Pointers are into the image (or NULL where a count is 0) and

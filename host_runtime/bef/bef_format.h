@@ -151,6 +151,9 @@ typedef enum tfrt_bef_location_tag_e {
 // Aggregates nest at most this deep.
 #define TFRT_BEF_MAX_ATTRIBUTE_DEPTH 32
 
+// The longest name of a device, as "cuda:0", in bytes.
+#define TFRT_BEF_MAX_DEVICE_SIZE 23
+
 // Fields of an entry of the section of call options (bits of its mask).
 enum {
   TFRT_BEF_CALL_OPTION_HOST = 1u << 0,         // VBR follows: rank
@@ -158,7 +161,8 @@ enum {
   TFRT_BEF_CALL_OPTION_RETRIES = 1u << 2,      // VBR follows: count
   TFRT_BEF_CALL_OPTION_PURE = 1u << 3,
   TFRT_BEF_CALL_OPTION_NONSTRICT = 1u << 4,
-  TFRT_BEF_CALL_OPTION_ALL = (1u << 5) - 1,
+  TFRT_BEF_CALL_OPTION_DEVICE = 1u << 5,  // NUL-terminated name follows
+  TFRT_BEF_CALL_OPTION_ALL = (1u << 6) - 1,
 };
 
 // The size in bytes of one element of |dtype|, or 0 if it has no fixed size (strings,

@@ -2,6 +2,8 @@
 
 #include "host_runtime/bef/bef_writer.h"
 
+#include <string.h>
+
 #include "host_runtime/bef/bef_writer_impl.h"
 
 // The first virtual location is one below this.
@@ -187,11 +189,14 @@ static void append_call_options(tfrt_bef_writer_t* writer, uint32_t kernel,
                   (options->deadline_ms ? TFRT_BEF_CALL_OPTION_DEADLINE_MS : 0u) |
                   (options->retries ? TFRT_BEF_CALL_OPTION_RETRIES : 0u) |
                   (options->pure ? TFRT_BEF_CALL_OPTION_PURE : 0u) |
-                  (options->nonstrict ? TFRT_BEF_CALL_OPTION_NONSTRICT : 0u);
+                  (options->nonstrict ? TFRT_BEF_CALL_OPTION_NONSTRICT : 0u) |
+                  (options->device ? TFRT_BEF_CALL_OPTION_DEVICE : 0u);
+  size_t device_size = options->device ? strlen(options->device) + 1 : 0;
   size_t length = tfrt_bef_vbr_size(mask);
   if (options->has_host) length += tfrt_bef_vbr_size(options->host);
   if (options->deadline_ms) length += tfrt_bef_vbr_size(options->deadline_ms);
   if (options->retries) length += tfrt_bef_vbr_size(options->retries);
+  length += device_size;
   tfrt_bef_bytes_append_vbr(bytes, writer->function_count);
   tfrt_bef_bytes_append_vbr(bytes, kernel);
   tfrt_bef_bytes_append_vbr(bytes, length);
@@ -199,6 +204,7 @@ static void append_call_options(tfrt_bef_writer_t* writer, uint32_t kernel,
   if (options->has_host) tfrt_bef_bytes_append_vbr(bytes, options->host);
   if (options->deadline_ms) tfrt_bef_bytes_append_vbr(bytes, options->deadline_ms);
   if (options->retries) tfrt_bef_bytes_append_vbr(bytes, options->retries);
+  tfrt_bef_bytes_append(bytes, options->device, device_size);
   ++writer->call_option_count;
 }
 

@@ -28,7 +28,15 @@ typedef struct tfrt_call_options_s {
   uint32_t host;         // rank
   uint32_t deadline_ms;  // 0: none
   uint32_t retries;
+  const char* device;  // that the callee is placed on, as "cuda:0"; of the program; NULL: none
 } tfrt_call_options_t;
+
+// Makes |context|, a caller's, that of a call with |options| in the same process: one to a host
+// begins without a device, others keep the caller's, if they don't name their own. Thread-safe.
+static inline void tfrt_call_options_place(const tfrt_call_options_t* options,
+                                           tfrt_execution_context_t* context) {
+  if (options->device || options->has_host) context->device = options->device;
+}
 
 typedef struct tfrt_call_router_s tfrt_call_router_t;
 

@@ -55,6 +55,7 @@ static void tfrt_in_process_hosts_call(tfrt_call_router_t* router, const tfrt_ro
   }
   tfrt_execution_context_t context = *call->context;
   context.request = all->hosts[rank].request;
+  tfrt_call_options_place(call->options, &context);
   tfrt_function_execute(call->function, &context, call->arguments, call->results);
 }
 

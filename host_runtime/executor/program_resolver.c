@@ -128,13 +128,14 @@ static tfrt_status_t tfrt_program_resolver_resolve_call_options(tfrt_program_t* 
                                    .pure = from->pure,
                                    .host = from->host,
                                    .deadline_ms = from->deadline_ms,
-                                   .retries = from->retries};
+                                   .retries = from->retries,
+                                   .device = from->device};
   site->call_options = options;
   return NULL;
 }
 
-// What |kernel| does with its argument |index|. One that is `bef.nonstrict` waits for none but those
-// whose payload it reads: that there must be one, a program can't argue away.
+// What |kernel| does with its argument |index|. One that is `bef.nonstrict` waits for none but
+// those whose payload it reads: that there must be one, a program can't argue away.
 static tfrt_operand_use_t tfrt_program_resolver_use(const tfrt_bef_kernel_t* kernel,
                                                     const tfrt_kernel_descriptor_t* descriptor,
                                                     uint32_t index) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host_runtime/executor/request_context.h"
 
+#include <stdio.h>
+
 tfrt_status_t tfrt_request_context_create(const tfrt_request_options_t* options,
                                           tfrt_allocator_t allocator,
                                           tfrt_request_context_t** out_request) {
@@ -12,6 +14,10 @@ tfrt_status_t tfrt_request_context_create(const tfrt_request_options_t* options,
   tfrt_ref_count_initialize(&request->ref_count);
   request->allocator = allocator;
   request->options = *options;
+  if (options->device) {
+    snprintf(request->device, sizeof(request->device), "%s", options->device);
+    request->options.device = request->device;
+  }
   if (options->trace) atomic_init(&request->trace, tfrt_trace_retain(options->trace));
   if (!request->options.output) request->options.output = tfrt_output_standard();
   tfrt_cancellation_initialize(&request->cancellation);

@@ -46,6 +46,7 @@ typedef struct tfrt_request_options_s {
   // Where the request's tasks run: a queue with threads of its own, or one of
   // priority_work_queue.h; NULL: the host's. Must outlive the request.
   tfrt_work_queue_t* work_queue;
+  const char* device;  // that the first call is placed on; copied; NULL: none
 } tfrt_request_options_t;
 
 // Options with nothing set. Thread-safe.
@@ -59,8 +60,9 @@ static inline tfrt_request_options_t tfrt_request_options_default(void) {
 struct tfrt_request_context_s {
   tfrt_ref_count_t ref_count;
   tfrt_allocator_t allocator;
-  tfrt_request_options_t options;  // constant; of its trace, see below
-  _Atomic(tfrt_trace_t*) trace;    // +1; set at most once
+  tfrt_request_options_t options;      // constant; of its trace, see below
+  char device[TFRT_CALL_DEVICE_SIZE];  // where |options.device| points to
+  _Atomic(tfrt_trace_t*) trace;        // +1; set at most once
   tfrt_cancellation_t cancellation;
   tfrt_resource_context_t resources;  // its own
 };

@@ -212,6 +212,28 @@ static tfrt_status_t complete_tensor(void* payload) {
 const tfrt_codec_t tfrt_host_tensor_codec = {
     .encode = encode_tensor, .decode = decode_tensor, .complete = complete_tensor};
 
+// --- Headers alone ---------------------------------------------------------------
+
+void tfrt_tensor_header_encode(tfrt_dtype_t dtype, const tfrt_shape_t* shape,
+                               tfrt_encoding_t* out_encoding) {
+  encode_header(dtype, TFRT_TENSOR_LAYOUT_DENSE, shape->dims, shape->rank, out_encoding);
+}
+
+tfrt_status_t tfrt_tensor_header_decode(const uint8_t* bytes, size_t header_size, size_t body_size,
+                                        tfrt_dtype_t* out_dtype, tfrt_shape_t* out_shape) {
+  header_t header;
+  size_t size;
+  TFRT_RETURN_IF_ERROR(decode_header(bytes, header_size, &header));
+  TFRT_RETURN_IF_ERROR(tfrt_shape_make(header.dims, header.rank, out_shape));
+  if (header.layout != TFRT_TENSOR_LAYOUT_DENSE) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a dense tensor is announced as a %s",
+                              tfrt_tensor_layout_name((tfrt_tensor_layout_t)header.layout));
+  }
+  TFRT_RETURN_IF_ERROR(tfrt_dense_host_tensor_compute_size(header.dtype, out_shape, &size));
+  *out_dtype = header.dtype;
+  return check_body_size(&header, out_shape, size, body_size);
+}
+
 // --- Shapes ----------------------------------------------------------------------
 
 // Decodes the header of a shape, which has no body.

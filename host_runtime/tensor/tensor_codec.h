@@ -25,9 +25,22 @@
 #define TFRT_HOST_RUNTIME_TENSOR_TENSOR_CODEC_H_
 
 #include "host_runtime/async/type.h"
+#include "host_runtime/tensor/dtype.h"
+#include "host_runtime/tensor/shape.h"
 
 // The codec of tfrt_host_tensor_t. Thread-safe.
 extern const tfrt_codec_t tfrt_host_tensor_codec;
+
+// Makes |*out_encoding| one with the header of a dense tensor of |dtype| and |shape|, and no body:
+// for tensors whose elements are elsewhere. Thread-safe.
+void tfrt_tensor_header_encode(tfrt_dtype_t dtype, const tfrt_shape_t* shape,
+                               tfrt_encoding_t* out_encoding);
+
+// Reads the untrusted header of a dense tensor whose elements take |body_size| bytes.
+// INVALID_ARGUMENT says what is wrong with it. Thread-safe.
+tfrt_status_t tfrt_tensor_header_decode(const uint8_t* header, size_t header_size, size_t body_size,
+                                        tfrt_dtype_t* out_dtype, tfrt_shape_t* out_shape)
+    TFRT_MUST_USE;
 
 // The codec of tfrt_shape_t. Thread-safe.
 extern const tfrt_codec_t tfrt_shape_codec;

@@ -24,8 +24,9 @@ void tfrt_function_call(tfrt_kernel_frame_t* frame, const tfrt_function_t* funct
   }
   tfrt_call_router_t* router = frame->context->request->options.router;
   if (!frame->call_options || !router) {
-    tfrt_function_execute(function, frame->context, frame->arguments + first_argument,
-                          frame->results);
+    tfrt_execution_context_t context = *frame->context;
+    if (frame->call_options) tfrt_call_options_place(frame->call_options, &context);
+    tfrt_function_execute(function, &context, frame->arguments + first_argument, frame->results);
     return;
   }
   tfrt_status_origin_t site;

@@ -53,6 +53,7 @@ static tfrt_gpu_job_t* tfrt_gpu_job_allocate(tfrt_kernel_frame_t* frame, tfrt_gp
   job->keep = keep;
   job->request = tfrt_request_context_retain(frame->context->request);
   job->host = frame->context->host;
+  job->device = frame->context->device;
   job->program = tfrt_program_retain(tfrt_kernel_site_program(frame->site));
   job->site = frame->site;
   job->promise = promise;

@@ -30,6 +30,7 @@ struct tfrt_gpu_job_s {
   tfrt_gpu_keep_fn_t keep;
   tfrt_request_context_t* request;  // +1
   tfrt_host_context_t* host;
+  const char* device;              // that the call is placed on; lives as long as both; NULL: none
   struct tfrt_program_s* program;  // +1, keeps |site| and the attributes alive
   const tfrt_kernel_site_t* site;
   tfrt_indirect_value_t* promise;                             // +1

@@ -28,6 +28,23 @@ static void tfrt_gpu_device_get(tfrt_kernel_frame_t* frame) {
   tfrt_gpu_job_start(frame, tfrt_gpu_keep_device);
 }
 
+static tfrt_status_t tfrt_gpu_keep_current(tfrt_gpu_job_t* job, tfrt_async_value_t** out_value) {
+  tfrt_device_t* device;
+  TFRT_RETURN_IF_ERROR(tfrt_host_devices_get(job->host, tfrt_string_view_of(job->device), &device));
+  *out_value = tfrt_gpu_value_create_take(TFRT_GPU_DEVICE, device);
+  return NULL;
+}
+
+static void tfrt_gpu_device_current(tfrt_kernel_frame_t* frame) {
+  if (frame->context->device) {
+    tfrt_gpu_job_start(frame, tfrt_gpu_keep_current);
+    return;
+  }
+  tfrt_kernel_frame_fail(frame, TFRT_STATUS_FAILED_PRECONDITION,
+                         "no call has placed this function on a device: call it with {device = "
+                         "\"cuda:0\"}");
+}
+
 static void tfrt_gpu_context_primary(tfrt_kernel_frame_t* frame) {
   tfrt_gpu_context_t* context;
   tfrt_status_t status = tfrt_gpu_context_create(tfrt_gpu_argument(frame, 0), &context);
@@ -107,6 +124,7 @@ static void tfrt_gpu_alias(tfrt_kernel_frame_t* frame) {
 
 static const tfrt_kernel_registration_t kernels[] = {
     {"tfrt_gpu.device.get", tfrt_gpu_device_get},
+    {"tfrt_gpu.device.current", tfrt_gpu_device_current},
     {"tfrt_gpu.context.primary", tfrt_gpu_context_primary},
     {"tfrt_gpu.context.create", tfrt_gpu_context_primary},
     {"tfrt_gpu.stream.create", tfrt_gpu_stream_create},
@@ -131,6 +149,8 @@ static const tfrt_kernel_registration_t kernels[] = {
     {"tfrt_gpu.tensor.make.i64", tfrt_gpu_tensor_make_i64},
     {"tfrt_gpu.tensor.make.f32", tfrt_gpu_tensor_make_f32},
     {"tfrt_gpu.tensor.make.f64", tfrt_gpu_tensor_make_f64},
+    {"tfrt_gpu.tensor.get_buffer", tfrt_gpu_tensor_get_buffer},
+    {"tfrt_gpu.tensor.to_host", tfrt_gpu_tensor_to_host},
     {"tfrt_gpu.tensor.print_metadata", tfrt_gpu_tensor_print_metadata},
     {"tfrt_gpu.module.load", tfrt_gpu_module_load},
     {"tfrt_gpu.module.get_global", tfrt_gpu_module_get_global},

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/device/device_types.h"
 
+#include "kernels/device/tensor_streams.h"
+
 static _Atomic tfrt_type_id_t type_ids[TFRT_GPU_TYPE_COUNT];
 
 // --- Destructors -----------------------------------------------------------------
@@ -69,7 +71,9 @@ static const tfrt_type_t types[TFRT_GPU_TYPE_COUNT] = {
     [TFRT_GPU_TENSOR] = {.name = "!tfrt_gpu.tensor",
                          .size = sizeof(tfrt_gpu_tensor_t),
                          .flags = TFRT_TYPE_FLAG_MUTABLE,
-                         .destroy = tfrt_gpu_destroy_tensor},
+                         .destroy = tfrt_gpu_destroy_tensor,
+                         .codec = &tfrt_gpu_tensor_codec,
+                         .streams = &tfrt_gpu_tensor_streams},
     [TFRT_GPU_GRAPH] = {.name = "!tfrt_gpu.graph",
                         .size = sizeof(void*),
                         .destroy = tfrt_gpu_destroy_graph},

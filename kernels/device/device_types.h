@@ -9,7 +9,7 @@
 //   !tfrt_gpu.tensor     a buffer, its element type and shape
 //   !tfrt_gpu.graph      what is known of a function that is called often; graph_kernels.c
 //
-// None of them has bytes: they stay on their host.
+// Tensors have bytes (tensor_streams.h); all others stay on their host.
 //
 // Thread rule: thread-safe. Failure rule: a value that can't be made is the error for no
 // memory.

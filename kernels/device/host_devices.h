@@ -23,6 +23,15 @@ tfrt_status_t tfrt_host_devices_add_take(tfrt_host_context_t* host, tfrt_device_
 // The manager (+0) of |host|, or NULL. Thread-safe.
 tfrt_device_manager_t* tfrt_host_devices_find(tfrt_host_context_t* host);
 
+// Sets |*out_device| (+1) to the device |name| of |host|, as "cuda:0"; NOT_FOUND, or what its
+// driver says. May block. Thread-safe.
+tfrt_status_t tfrt_host_devices_get(tfrt_host_context_t* host, tfrt_string_view_t name,
+                                    tfrt_device_t** out_device) TFRT_MUST_USE;
+
+// Returns a chain (+1, never NULL) that is available if |host| has the device |name|, or else an
+// error. The driver is opened in the blocking queue. Thread-safe.
+tfrt_async_value_t* tfrt_host_devices_check(tfrt_host_context_t* host, tfrt_string_view_t name);
+
 // Waits until nothing of |host|'s devices is in use (tfrt_device_manager_drain()). Not to be
 // called by a task of its work queue. Thread-safe.
 void tfrt_host_devices_drain(tfrt_host_context_t* host);

@@ -29,6 +29,8 @@ void tfrt_gpu_tensor_make_i32(tfrt_kernel_frame_t* frame);
 void tfrt_gpu_tensor_make_i64(tfrt_kernel_frame_t* frame);
 void tfrt_gpu_tensor_make_f32(tfrt_kernel_frame_t* frame);
 void tfrt_gpu_tensor_make_f64(tfrt_kernel_frame_t* frame);
+void tfrt_gpu_tensor_get_buffer(tfrt_kernel_frame_t* frame);
+void tfrt_gpu_tensor_to_host(tfrt_kernel_frame_t* frame);
 void tfrt_gpu_tensor_print_metadata(tfrt_kernel_frame_t* frame);
 void tfrt_gpu_mem_print_metadata(tfrt_kernel_frame_t* frame);
 

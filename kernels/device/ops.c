@@ -14,6 +14,7 @@
 #define FUNCTION "!tfrt_gpu.function"
 #define TENSOR "!tfrt_gpu.tensor"
 #define GRAPH "!tfrt_gpu.graph"
+#define HOST_TENSOR "!tfrt_tensor.tensor"
 
 // --- Operands -----------------------------------------------------------------
 
@@ -90,6 +91,7 @@ static const tfrt_operand_descriptor_t tensor_and_chain[] = {
     {"tensor", TENSOR, TFRT_OPERAND_DEMANDED},
     {"chain", CHAIN, TFRT_OPERAND_AWAITED},
 };
+static const tfrt_operand_descriptor_t tensor_alone[] = {{"tensor", TENSOR, TFRT_OPERAND_DEMANDED}};
 static const tfrt_operand_descriptor_t value_and_chain[] = {
     {"value", TFRT_TYPE_ANY, TFRT_OPERAND_AWAITED},
     {"chain", CHAIN, TFRT_OPERAND_AWAITED},
@@ -123,6 +125,7 @@ static const tfrt_result_descriptor_t buffer_result[] = {{"buffer", BUFFER}};
 static const tfrt_result_descriptor_t module_result[] = {{"module", MODULE}};
 static const tfrt_result_descriptor_t function_result[] = {{"function", FUNCTION}};
 static const tfrt_result_descriptor_t tensor_result[] = {{"tensor", TENSOR}};
+static const tfrt_result_descriptor_t host_tensor_result[] = {{"tensor", HOST_TENSOR}};
 static const tfrt_result_descriptor_t graph_result[] = {{"graph", GRAPH}};
 static const tfrt_result_descriptor_t value_result[] = {{"value", TFRT_TYPE_ANY}};
 static const tfrt_result_descriptor_t chain_result[] = {{"chain", CHAIN}};
@@ -157,6 +160,13 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_OPERANDS(ordinal),
      TFRT_RESULTS(device_result),
      TFRT_ATTRIBUTES(platform),
+     .cost = 100},
+    {.name = "tfrt_gpu.device.current",
+     .summary =
+         "The device that the function was placed on by the call option `device` of its call, "
+         "as in {device = \"cuda:0\"}.",
+     .assembly = "attr-dict",
+     TFRT_RESULTS(device_result),
      .cost = 100},
     {.name = "tfrt_gpu.context.primary",
      .summary = "The context of a device, which the whole process shares.",
@@ -279,6 +289,20 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
     TENSOR_MAKE("i64"),
     TENSOR_MAKE("f32"),
     TENSOR_MAKE("f64"),
+    {.name = "tfrt_gpu.tensor.get_buffer",
+     .summary = "The buffer that a tensor's elements fill.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(tensor_alone),
+     TFRT_RESULTS(buffer_result),
+     .cost = 10},
+    {.name = "tfrt_gpu.tensor.to_host",
+     .summary =
+         "A tensor of the host with a copy of the elements, as the work leaves them that was "
+         "given with the tensor's buffer before.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(tensor_and_chain),
+     TFRT_RESULTS(host_tensor_result),
+     .cost = 100},
     {.name = "tfrt_gpu.tensor.print_metadata",
      .summary = "Prints the type, the shape and the place of a tensor.",
      .assembly = "operands attr-dict",

@@ -3,10 +3,13 @@
 // Tensors of devices: a buffer with a shape and a type; and what is printed of them, and of
 // buffers.
 #include <ctype.h>
+#include <string.h>
 
 #include "host_runtime/executor/request_context.h"
 #include "host_runtime/tensor/dtype.h"
-#include "kernels/device/device_types.h"
+#include "host_runtime/tensor/tensor_types.h"
+#include "kernels/device/device_job.h"
+#include "kernels/device/host_devices.h"
 #include "kernels/device/kernel_groups.h"
 
 // --- Making --------------------------------------------------------------------------
@@ -44,6 +47,62 @@ void tfrt_gpu_tensor_make_f32(tfrt_kernel_frame_t* frame) {
 }
 void tfrt_gpu_tensor_make_f64(tfrt_kernel_frame_t* frame) {
   tfrt_gpu_tensor_make(frame, TFRT_DTYPE_F64);
+}
+
+// --- Looking -------------------------------------------------------------------------
+
+void tfrt_gpu_tensor_get_buffer(tfrt_kernel_frame_t* frame) {
+  const tfrt_gpu_tensor_t* tensor = tfrt_kernel_frame_payload(frame, 0);
+  tfrt_kernel_frame_set(
+      frame, 0,
+      tfrt_gpu_value_create_take(TFRT_GPU_BUFFER, tfrt_device_buffer_retain(tensor->buffer)));
+}
+
+static tfrt_status_t tfrt_gpu_keep_host_tensor(tfrt_gpu_job_t* job,
+                                               tfrt_async_value_t** out_value) {
+  const tfrt_gpu_tensor_t* tensor = tfrt_gpu_job_payload(job, 0);
+  tfrt_dense_host_tensor_t host;
+  TFRT_RETURN_IF_ERROR(tfrt_dense_host_tensor_initialize(tensor->dtype, &tensor->shape,
+                                                         job->host->allocator, &host));
+  if (job->staging) {
+    memcpy(tfrt_dense_host_tensor_data(&host), tfrt_device_buffer_host_data(job->staging),
+           tensor->buffer->size);
+  }
+  *out_value = tfrt_async_value_create_tensor_take(&host);
+  return NULL;
+}
+
+// Begins to read |buffer| through its device's port.
+static tfrt_status_t tfrt_gpu_read_all(tfrt_host_context_t* host, tfrt_device_buffer_t* buffer,
+                                       tfrt_device_buffer_t** out_staging,
+                                       tfrt_async_value_t** out_ready) {
+  tfrt_device_manager_t* manager = tfrt_host_devices_find(host);
+  tfrt_device_port_t* port;
+  if (!manager) return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "this host has no devices");
+  TFRT_RETURN_IF_ERROR(tfrt_device_buffer_check(buffer, 0, buffer->size));
+  TFRT_RETURN_IF_ERROR(tfrt_device_manager_port(manager, buffer->device, &port));
+  tfrt_status_t status = tfrt_device_port_follow(port, buffer);
+  if (!status) {
+    status = tfrt_device_port_read(port, buffer, 0, buffer->size, out_staging, out_ready);
+  }
+  tfrt_device_port_release(port);
+  return status;
+}
+
+void tfrt_gpu_tensor_to_host(tfrt_kernel_frame_t* frame) {
+  const tfrt_gpu_tensor_t* tensor = tfrt_kernel_frame_payload(frame, 0);
+  tfrt_device_buffer_t* staging = NULL;
+  tfrt_async_value_t* ready = NULL;
+  tfrt_status_t status = NULL;
+  if (tensor->buffer->size > 0) {
+    status = tfrt_gpu_read_all(frame->context->host, tensor->buffer, &staging, &ready);
+  }
+  if (status) {
+    tfrt_kernel_frame_fail_take(frame, status);
+    return;
+  }
+  if (!ready) ready = tfrt_async_value_ready_chain();
+  tfrt_gpu_job_start_after_take(frame, ready, staging, tfrt_gpu_keep_host_tensor);
 }
 
 // --- Printing ------------------------------------------------------------------------

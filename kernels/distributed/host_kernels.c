@@ -59,14 +59,16 @@ static void call_host(tfrt_kernel_frame_t* frame, uint32_t rank, uint32_t first_
   const tfrt_function_t* function = frame->functions[0];
   tfrt_async_value_t* const* arguments = frame->arguments + first_argument;
   tfrt_call_router_t* router = frame->context->request->options.router;
-  if (!router) {
-    tfrt_function_execute(function, frame->context, arguments, results);
-    return;
-  }
   tfrt_call_options_t options = {0};
   if (frame->call_options) options = *frame->call_options;
   options.has_host = true;
   options.host = rank;
+  if (!router) {
+    tfrt_execution_context_t context = *frame->context;
+    tfrt_call_options_place(&options, &context);
+    tfrt_function_execute(function, &context, arguments, results);
+    return;
+  }
   tfrt_status_origin_t site;
   tfrt_kernel_site_origin(frame->site, &site);
   tfrt_routed_call_t call = {.options = &options,

@@ -7,19 +7,20 @@
 
 START_TEST(a_good_program_has_no_errors) {
   test_program_t program;
-  test_program_verify(&program,
-                      "func.func private @native(i32) attributes {tfrt.native}\n"
-                      "func.func @f(%a: i32, %c: i1) -> i32 {\n"
-                      "  %ch = tfrt.new.chain\n"
-                      "  %x = \"tfrt.lessequal.i32\"(%a, %a, %ch) : (i32, i32, !tfrt.chain) -> i1\n"
-                      "  \"unknown.op\"(%x) {anything = @nowhere} : (i1) -> ()\n"
-                      "  %r = tfrt.call @f(%a, %x) {host = 2 : i32, pure, retries = 1 : i32, "
-                      "deadline_ms = 10 : i64} : (i32, i1) -> i32\n"
-                      "  %z = tfrt.constant.i32 0\n"
-                      "  %d = tfrt.parallel_for.i32 %z to %a fixed %a { tfrt.return }\n"
-                      "  tfrt.return %r : i32\n"
-                      "}\n"
-                      "module @k attributes {tfrt.compiled} { func.func @f() { return } }\n");
+  test_program_verify(
+      &program,
+      "func.func private @native(i32) attributes {tfrt.native}\n"
+      "func.func @f(%a: i32, %c: i1) -> i32 {\n"
+      "  %ch = tfrt.new.chain\n"
+      "  %x = \"tfrt.lessequal.i32\"(%a, %a, %ch) : (i32, i32, !tfrt.chain) -> i1\n"
+      "  \"unknown.op\"(%x) {anything = @nowhere} : (i1) -> ()\n"
+      "  %r = tfrt.call @f(%a, %x) {host = 2 : i32, device = \"cuda:0\", pure, retries = 1 : i32, "
+      "deadline_ms = 10 : i64} : (i32, i1) -> i32\n"
+      "  %z = tfrt.constant.i32 0\n"
+      "  %d = tfrt.parallel_for.i32 %z to %a fixed %a { tfrt.return }\n"
+      "  tfrt.return %r : i32\n"
+      "}\n"
+      "module @k attributes {tfrt.compiled} { func.func @f() { return } }\n");
   ck_assert_str_eq(tfrt_string_builder_text(&program.errors), "");
   ck_assert_ptr_nonnull(program.module);
   test_program_free(&program);
@@ -133,6 +134,9 @@ START_TEST(ops_are_what_their_table_says) {
 }
 END_TEST
 
+#define BAD_DEVICE \
+  "call option 'device' must be the name of a device, as in {device = \"cuda:0\"}\n"
+
 START_TEST(callees_exist_and_fit) {
   test_expect_verifier_errors(
       "func.func @g(%a: i32) -> i32 { tfrt.return %a : i32 }\n"
@@ -146,6 +150,10 @@ START_TEST(callees_exist_and_fit) {
       "  %5 = tfrt.while %c @g(%a) parallel_iterations(1) : (i32) -> (i32)\n"
       "  %6 = tfrt.call @g(%a) {host = -1 : i32, deadline_ms = 0 : i32, pure = 1 : i32, retries = "
       "\"x\"} : (i32) -> i32\n"
+      "  %7 = tfrt.call @g(%a) {device = \"cuda\"} : (i32) -> i32\n"
+      "  %8 = tfrt.call @g(%a) {device = \"cuda:12345\"} : (i32) -> i32\n"
+      "  %9 = tfrt.call @g(%a) {device = \":0\"} : (i32) -> i32\n"
+      "  %10 = tfrt.call @g(%a) {device = 0 : i32} : (i32) -> i32\n"
       "  tfrt.return\n"
       "}\n",
       "3:8: error: 'tfrt.call' op 'nope' does not reference a valid function\n"
@@ -164,7 +172,9 @@ START_TEST(callees_exist_and_fit) {
       "{deadline_ms = 1 : i32}\n"
       "10:8: error: 'tfrt.call' op call option 'retries' must be an integer from 0 on, as in "
       "{retries = 0 : i32}\n"
-      "10:8: error: 'tfrt.call' op call option 'pure' stands alone, as in {pure}\n");
+      "10:8: error: 'tfrt.call' op call option 'pure' stands alone, as in {pure}\n"
+      "12:8: error: 'tfrt.call' op " BAD_DEVICE "13:8: error: 'tfrt.call' op " BAD_DEVICE
+      "14:8: error: 'tfrt.call' op " BAD_DEVICE "15:9: error: 'tfrt.call' op " BAD_DEVICE);
 }
 END_TEST
 

@@ -26,7 +26,8 @@ count=0
 for text in "$folder"/*.mlir; do
   name=$(basename "$text" .mlir)
   for platform in $platforms; do
-    sed "s/device.get CPU/device.get ${platform^^}/; s/on-$platform-error/expected-error/" "$text" > "$name.mlir"
+    sed "s/device.get CPU/device.get ${platform^^}/; s/device = \"cpu:/device = \"$platform:/
+         s/on-$platform-error/expected-error/" "$text" > "$name.mlir"
     sed "s/cpu:/$platform:/g; s/CPU_ERROR_/${platform^^}_ERROR_/g; s/(CPU)/(${platform^^})/" "${text%.mlir}.out" > expected
     "$mlir_to_bef" "$name.mlir" > "$name.bef"
     for queue in s mstd:2; do

@@ -100,13 +100,19 @@ static void serve(tfrt_lane_harness_host_t* host, const message_t* message,
     if (!status) return;
     tfrt_status_release(status);
   }
+  tfrt_lane_harness_t* harness = host->harness;
+  tfrt_payload_source_t* source =
+      harness->open_source ? harness->open_source(message->size, message->seed) : NULL;
   const tfrt_lane_send_t send = {.want = message->number,
                                  .value = value,
+                                 .source = source,
                                  .offset = message->offset,
                                  .limit = message->limit,
                                  .done = on_done,
                                  .context = host};
-  tfrt_status_release(tfrt_lane_manager_send(host->manager, borrower, &send));
+  tfrt_status_t status = tfrt_lane_manager_send(host->manager, borrower, &send);
+  if (status) tfrt_payload_source_destroy(source);
+  tfrt_status_release(status);
 }
 
 static void deliver(tfrt_timer_t* timer) {
@@ -193,7 +199,7 @@ static tfrt_status_t on_begin(tfrt_lane_handler_t* handler, const tfrt_lane_tran
   ++want->begins;
   want->begin_place = ++host->next_begin_place;
   want->buffer = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), want->size);
-  *out_sink = (tfrt_lane_sink_t){want->buffer, want};
+  *out_sink = (tfrt_lane_sink_t){.body = want->buffer, .context = want};
   return NULL;
 }
 

@@ -64,6 +64,8 @@ struct tfrt_lane_harness_s {
   tfrt_counting_allocator_t allocator;  // of the managers
   tfrt_lane_harness_host_t hosts[2];
   size_t messages;  // of control, under way
+  // Makes the source (owned by the transfer) of |size| bytes from |seed|; NULL: they are in memory.
+  tfrt_payload_source_t* (*open_source)(uint64_t size, uint64_t seed);
 };
 
 // Options of both hosts, and which of them knows an address of the other (bit 0: host 0).

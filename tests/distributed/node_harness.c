@@ -7,6 +7,7 @@
 
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/async/inline_work_queue.h"
+#include "kernels/device/host_devices.h"
 #include "tests/distributed/program.h"
 #include "tests/distributed/table_oracle.h"
 #include "tools/common/kernel_rooms.h"
@@ -225,6 +226,8 @@ static void take_down(tfrt_node_host_t* host) {
   tfrt_work_queue_quiesce(host->context->work_queue);
   tfrt_transport_close(transport);
   tfrt_transport_drain(transport);
+  // Devices work in real time.
+  tfrt_host_devices_drain(host->context);
   ck_assert(tfrt_node_is_drained(host->node));
   tfrt_work_queue_quiesce(host->context->work_queue);
   tfrt_node_release(host->node);

@@ -57,6 +57,19 @@ func.func @main() -> (i32, i32, i32, i32, i32) {
   tfrt.return %a, %b, %c, %s, %n : i32, i32, i32, i32, i32
 }
 """
+# Host 1 is asked for what no host has.
+LACKING = """func.func @f(%ch0: !tfrt.chain) -> !tfrt.chain {
+  %value = tfrt.constant.i32 1
+  %ch1 = tfrt.print.i32 %value, %ch0
+  tfrt.return %ch1 : !tfrt.chain
+}
+func.func @main() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %ch1 = tfrt.call @f(%ch0) {host = 0 : i32, device = "cpu:0"} : (!tfrt.chain) -> !tfrt.chain
+  %ch2 = tfrt.call @f(%ch1) {host = 1 : i32, device = "tpu:3"} : (!tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch2 : !tfrt.chain
+}
+"""
 # Where @rank_or_spin is called.
 STUCK_CALL = "stuck.mlir:25:"
 
@@ -99,6 +112,17 @@ class TestPrograms(ClusterTest):
                 expected = self.outcome(path, "--in-process=2")
                 self.assertEqual(self.outcome(bef, "--in-process=2"), expected)
                 self.assertEqual(self.outcome(text, "--in-process=2"), expected)
+
+    def test_a_host_that_lacks_a_device_is_told_before_anything_runs(self):
+        path = self.write("placed.mlir", LACKING)
+        for flags in (["--in-process=2"], ["--local=2"]):
+            with self.subTest(flags):
+                code, out, err = self.run_tfrt(path, *flags)
+                self.assertEqual((code, out), (3, ""), err)
+                for part in ("placed.mlir:9:", "host 1 lacks the device tpu:3 of a call",
+                             "only of: cpu, cuda"):
+                    self.assertIn(part, err)
+        self.expect_nothing_left()
 
     def test_the_digits_are_the_same_on_any_number_of_hosts(self):
         for flags in ([], ["--in-process=4"], ["--local=1"], ["--local=4"], ["--local=5"]):

@@ -6,6 +6,7 @@
 
 #include "distributed/grpc/grpc_transport.h"
 #include "host_runtime/async/thread_pool_work_queue.h"
+#include "kernels/device/host_devices.h"
 #include "tools/common/device_platforms.h"
 #include "tools/common/kernel_rooms.h"
 
@@ -57,6 +58,7 @@ static tfrt_status_t tfrt_host_process_make_node(tfrt_host_process_t* process,
   node.timers = &process->timers;
   node.transport = process->transport;
   node.host = process->host;
+  node.check_device = tfrt_host_devices_check;
   node.job_limits = options->job_limits;
   node.logs_events = options->logs_events;
   node.on_drain = options->on_drain;
@@ -79,6 +81,8 @@ static void tfrt_host_process_free(tfrt_host_process_t* process) {
     tfrt_transport_close(process->transport);
     tfrt_transport_drain(process->transport);
   }
+  // What comes to devices, or from them, is the node's business until it is there.
+  if (process->host) tfrt_host_devices_drain(process->host);
   // The ends of connections are news, too.
   if (process->host) tfrt_work_queue_quiesce(process->host->work_queue);
   tfrt_node_release(process->node);

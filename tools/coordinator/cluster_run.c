@@ -2,8 +2,10 @@
 #include "tools/coordinator/cluster_run.h"
 
 #include "host_runtime/async/join.h"
+#include "tools/coordinator/device_placement.h"
 #include "tools/coordinator/line_printer.h"
 #include "tools/coordinator/trace_collection.h"
+#include "tools/coordinator/value_wait.h"
 
 tfrt_status_t tfrt_cluster_run_initialize(tfrt_cluster_run_t* run,
                                           const tfrt_run_options_t* options,
@@ -56,6 +58,29 @@ tfrt_status_t tfrt_cluster_run_create_client(tfrt_cluster_run_t* run) {
                             options->timeout_ms * TFRT_NANOSECONDS_PER_MILLISECOND);
   }
   return tfrt_client_create(run->process.node, &client, &run->client);
+}
+
+static tfrt_status_t tfrt_cluster_run_await(tfrt_cluster_run_t* run, tfrt_async_value_t* value) {
+  TFRT_RETURN_IF_ERROR(tfrt_value_wait(run->client, value, run->loop, 0, true));
+  if (run->loop->cancelled) return tfrt_status_retain(run->loop->cancelled);
+  return tfrt_async_value_is_error(value) ? tfrt_status_retain(tfrt_async_value_error(value))
+                                          : NULL;
+}
+
+static tfrt_status_t tfrt_cluster_run_ask_for_device(void* self, uint32_t rank,
+                                                     const char* device) {
+  tfrt_cluster_run_t* run = self;
+  tfrt_async_value_t* answer = tfrt_client_check_device(run->client, rank, device);
+  tfrt_status_t status = tfrt_cluster_run_await(run, answer);
+  tfrt_async_value_release(answer);
+  return status;
+}
+
+tfrt_status_t tfrt_cluster_run_check_devices(tfrt_cluster_run_t* run, const tfrt_run_plan_t* plan) {
+  if (!tfrt_device_placement_is_needed(plan->file)) return NULL;
+  TFRT_RETURN_IF_ERROR(tfrt_cluster_run_await(run, tfrt_client_opened(run->client)));
+  return tfrt_device_placement_check(plan->file, (uint32_t)run->host_count,
+                                     tfrt_cluster_run_ask_for_device, run);
 }
 
 // --- Running -------------------------------------------------------------------
@@ -125,6 +150,7 @@ tfrt_status_t tfrt_cluster_run_execute(tfrt_cluster_run_t* run, tfrt_run_plan_t*
     status = tfrt_local_cluster_start(&run->workers, run->loop, run->options);
   }
   if (!status) status = tfrt_cluster_run_create_client(run);
+  if (!status) status = tfrt_cluster_run_check_devices(run, plan);
   if (!status) status = tfrt_cluster_run_call(run, plan);
   if (!status) {
     // Results may be there before that, if the run was cancelled.

@@ -50,8 +50,11 @@ tfrt_status_t tfrt_cluster_run_execute(tfrt_cluster_run_t* run, tfrt_run_plan_t*
                                        tfrt_exit_code_t* out_exit_code) TFRT_MUST_USE;
 
 // The steps of that, for who leaves out the rest: makes the client of |run|, which opens the job on
-// its hosts; and starts |plan| there, once. Main thread only.
+// its hosts; asks them for the devices that calls of |plan| are placed on; and starts |plan| there,
+// once. Main thread only.
 tfrt_status_t tfrt_cluster_run_create_client(tfrt_cluster_run_t* run) TFRT_MUST_USE;
+tfrt_status_t tfrt_cluster_run_check_devices(tfrt_cluster_run_t* run, const tfrt_run_plan_t* plan)
+    TFRT_MUST_USE;
 void tfrt_cluster_run_start(tfrt_cluster_run_t* run, tfrt_run_plan_t* plan);
 
 // Writes the trace that |run|'s options ask for, after it was executed without an error. Main

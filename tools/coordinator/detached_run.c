@@ -33,6 +33,7 @@ static tfrt_status_t tfrt_detached_run_look(tfrt_cluster_run_t* run, const char*
 static tfrt_status_t tfrt_detached_run_begin(tfrt_cluster_run_t* run, tfrt_run_plan_t* plan,
                                              char id[TFRT_CLIENT_JOB_ID_SIZE]) {
   TFRT_RETURN_IF_ERROR(tfrt_detached_run_await(run, tfrt_client_opened(run->client)));
+  TFRT_RETURN_IF_ERROR(tfrt_cluster_run_check_devices(run, plan));
   tfrt_client_job_id(run->client, id);
   tfrt_cluster_run_start(run, plan);
   for (bool is_through = false; !is_through;) {

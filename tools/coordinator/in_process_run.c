@@ -8,8 +8,10 @@
 #include "host_runtime/async/join.h"
 #include "host_runtime/async/thread_pool_work_queue.h"
 #include "host_runtime/executor/in_process_hosts.h"
+#include "kernels/device/host_devices.h"
 #include "tools/common/device_platforms.h"
 #include "tools/common/kernel_rooms.h"
+#include "tools/coordinator/device_placement.h"
 #include "tools/coordinator/exit_code.h"
 
 typedef struct tfrt_in_process_run_s {
@@ -80,6 +82,23 @@ static void tfrt_in_process_run_wait(tfrt_in_process_run_t* run) {
     }
     tfrt_run_loop_turn(loop);
   }
+}
+
+// All hosts of this process have the same devices. May block: nothing runs yet.
+static tfrt_status_t tfrt_in_process_run_ask_for_device(void* self, uint32_t rank,
+                                                        const char* device) {
+  (void)rank;
+  tfrt_device_t* found;
+  tfrt_host_context_t* host = self;
+  TFRT_RETURN_IF_ERROR(tfrt_host_devices_get(host, tfrt_string_view_of(device), &found));
+  tfrt_device_release(found);
+  return NULL;
+}
+
+tfrt_status_t tfrt_in_process_run_check_devices(tfrt_host_context_t* host,
+                                                const tfrt_run_plan_t* plan, uint32_t host_count) {
+  return tfrt_device_placement_check(plan->file, host_count, tfrt_in_process_run_ask_for_device,
+                                     host);
 }
 
 tfrt_status_t tfrt_in_process_run(tfrt_host_context_t* host, tfrt_run_plan_t* plan,

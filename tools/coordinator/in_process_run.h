@@ -21,6 +21,12 @@
 tfrt_status_t tfrt_in_process_run_make_host(const tfrt_run_options_t* options,
                                             tfrt_host_context_t** out_host) TFRT_MUST_USE;
 
+// Checks that |host| has the devices that calls of |plan| are placed on, on any of |host_count|
+// hosts; the first error says which one it lacks. May block. Main thread only.
+tfrt_status_t tfrt_in_process_run_check_devices(tfrt_host_context_t* host,
+                                                const tfrt_run_plan_t* plan, uint32_t host_count)
+    TFRT_MUST_USE;
+
 // Calls |plan|'s function on |host|, sets its results, and returns when they are resolved.
 // With |host_count| > 0 this process is so many hosts (in_process_hosts.h), and the function
 // runs on the first; 0: one host that takes all calls. What runs when is added to |trace|,

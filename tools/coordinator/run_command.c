@@ -53,8 +53,12 @@ static tfrt_status_t tfrt_run_on(tfrt_host_context_t* host, tfrt_trace_t* trace,
                                  tfrt_exit_code_t* out_exit_code) {
   tfrt_run_plan_t plan;
   tfrt_status_t status = tfrt_run_plan_load(&plan, options, host->registry);
-  if (!status)
-    status = tfrt_in_process_run(host, &plan, (uint32_t)options->in_process_count, trace, loop);
+  uint32_t host_count = (uint32_t)options->in_process_count;
+  if (!status) {
+    status = tfrt_in_process_run_check_devices(host, &plan, host_count);
+    if (status) *out_exit_code = TFRT_EXIT_CLUSTER;
+  }
+  if (!status) status = tfrt_in_process_run(host, &plan, host_count, trace, loop);
   if (!status) {
     *out_exit_code = tfrt_exit_code_of_result(tfrt_run_report(&plan, options, loop));
     tfrt_run_loop_bound_end(loop, TFRT_RUN_LOOP_END_SECONDS);

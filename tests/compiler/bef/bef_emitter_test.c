@@ -115,6 +115,9 @@ START_TEST(call_options_have_ranges) {
   refuse_options("host = \"two\"", "'host' must be an integer");
   refuse_options("deadline_ms = 0 : i32", "'deadline_ms' must be an integer from 1 to");
   refuse_options("retries = 4294967296 : i64", "'retries' must be an integer");
+  refuse_options("device = 1 : i32", "'device' must be the name of a device");
+  refuse_options("device = \"\"", "'device' must be the name of a device");
+  refuse_options("device = \"a_very_long_platform_of:1\"", "'device' must be the name");
   refuse_options("pure = 1 : i32", "'pure' must be true, false, or without a value");
 }
 END_TEST

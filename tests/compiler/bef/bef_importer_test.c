@@ -163,12 +163,13 @@ START_TEST(functions_in_attributes_survive_by_their_names) {
 END_TEST
 
 START_TEST(call_options_survive) {
-  static const char* const kParts[] = {"host = 2 : i32", "deadline_ms = 500 : i32",
-                                       "retries = 3 : i32", "pure"};
+  static const char* const kParts[] = {"host = 2 : i32", "device = \"cuda:0\"",
+                                       "deadline_ms = 500 : i32", "retries = 3 : i32", "pure"};
   check_text(
       "func.func @g(%a: i32) -> i32 {\n  tfrt.return %a : i32\n}\n"
       "func.func @f(%a: i32) -> i32 {\n"
-      "  %r = tfrt.call @g(%a) {host = 2 : i32, deadline_ms = 500 : i32, retries = 3 : i32, pure}"
+      "  %r = tfrt.call @g(%a) {host = 2 : i32, device = \"cuda:0\", deadline_ms = 500 : i32, "
+      "retries = 3 : i32, pure}"
       " : (i32) -> (i32)\n"
       "  tfrt.return %r : i32\n"
       "}\n",

@@ -62,6 +62,7 @@ START_TEST(call_options_and_argument_names_are_found) {
   ck_assert_uint_eq(options->host, 2);
   ck_assert_uint_eq(options->deadline_ms, 500);
   ck_assert_uint_eq(options->retries, 0);
+  ck_assert_str_eq(options->device, "cuda:0");
   tfrt_bef_file_release(file);
   test_free(bytes.data, bytes.size);
 }

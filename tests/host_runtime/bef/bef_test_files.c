@@ -95,7 +95,8 @@ test_bytes_t test_finish(tfrt_bef_writer_t* writer) {
 // Adds the two kernels, and the function around them.
 static void add_small_function(tfrt_bef_writer_t* writer, const uint32_t locations[3],
                                uint32_t attribute) {
-  static const tfrt_bef_call_options_t kOptions = {.has_host = true, .host = 2, .deadline_ms = 500};
+  static const tfrt_bef_call_options_t kOptions = {
+      .has_host = true, .host = 2, .deadline_ms = 500, .device = "cuda:0"};
   static const uint32_t kRegisters[] = {0, 1, 2};
   static const uint32_t kTypes[] = {0, 0, 0};
   const tfrt_string_view_t value = tfrt_string_view_of("value");

@@ -83,3 +83,39 @@ func.func @load_what_is_no_number() -> i32 {
   %number = tfrt_gpu.mem.load %host, %ch0 : i32
   tfrt.return %number : i32
 }
+
+// --- Placed functions ---
+
+func.func private @make(%value: i32, %ch0: !tfrt.chain) -> (!tfrt_gpu.tensor, !tfrt.chain) {
+  %device = tfrt_gpu.device.current
+  %context = tfrt_gpu.context.primary %device
+  %stream = tfrt_gpu.stream.create %context
+  %allocator = tfrt_gpu.allocator.create %context
+  %size = tfrt.constant.i64 12
+  %buffer = tfrt_gpu.mem.allocate %allocator, %stream, %size, %ch0
+  %ch1 = tfrt_gpu.mem.set %buffer, %value, %stream, %ch0 : !tfrt_gpu.buffer, i32
+  %shape = ts.build_shape [3 : i64]
+  %tensor = tfrt_gpu.tensor.make.i32 %buffer, %shape, %ch1
+  tfrt.return %tensor, %ch1 : !tfrt_gpu.tensor, !tfrt.chain
+}
+
+// A call without options stays on its caller's device.
+func.func private @make_deeper(%value: i32, %ch0: !tfrt.chain) -> (!tfrt_gpu.tensor, !tfrt.chain) {
+  %tensor, %ch1 = tfrt.call @make(%value, %ch0) : (i32, !tfrt.chain) -> (!tfrt_gpu.tensor, !tfrt.chain)
+  tfrt.return %tensor, %ch1 : !tfrt_gpu.tensor, !tfrt.chain
+}
+
+func.func @placed() {
+  %ch0 = tfrt.new.chain
+  %value = tfrt.constant.i32 7
+  %tensor, %ch1 = tfrt.call @make_deeper(%value, %ch0) {device = "cpu:0"} : (i32, !tfrt.chain) -> (!tfrt_gpu.tensor, !tfrt.chain)
+  %host = tfrt_gpu.tensor.to_host %tensor, %ch1
+  %ch2 = tfrt_dht.print_tensor %host, %ch1
+  tfrt.return
+}
+
+func.func @nowhere() -> !tfrt_gpu.device {
+  // expected-error @+1 {{no call has placed this function on a device}}
+  %device = tfrt_gpu.device.current
+  tfrt.return %device : !tfrt_gpu.device
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How the bytes of a payload travel that are not in the host's memory: a tensor of a device. Such
+// a type has a codec with *streams*: its encode() gives a header and a size, but no body; the
+// body is read piece by piece from a source, and written piece by piece to a sink.
+//
+//   owner:      open_source --> read 0.. | read 1.. | ...    each gives memory, and a chain that
+//                                                            says when the bytes are in it
+//   receiver:   open_sink ----> prepare, fill in, commit | prepare, ... | finish --> the value
+//
+// Whoever sends reads one piece ahead, so that the copy of the next piece overlaps the way of the
+// one before.
+//
+// Life of a source: opened, read from, destroyed; its pieces may outlive it.
+// Life of a sink: opened; for each piece, in order, prepared and committed; finished if all of
+// them came; destroyed in any case. Destroying one that is not finished drops the value.
+//
+// Thread rule: open_source and open_sink are thread-safe; a source and a sink are
+// thread-compatible. open_source must not block: it is called with a lock held.
+// Failure rule: an error of read, prepare or commit ends the transfer with it.
+#ifndef TFRT_HOST_RUNTIME_ASYNC_PAYLOAD_STREAM_H_
+#define TFRT_HOST_RUNTIME_ASYNC_PAYLOAD_STREAM_H_
+
+#include "host_runtime/async/async_value.h"
+
+TFRT_API_BEGIN
+
+struct tfrt_host_context_s;
+
+typedef struct tfrt_payload_source_s tfrt_payload_source_t;
+typedef struct tfrt_payload_sink_s tfrt_payload_sink_t;
+
+// Some bytes of a payload, or room for them until |ready|.
+typedef struct tfrt_payload_piece_s {
+  const void* data;
+  tfrt_async_value_t* ready;     // +1; a chain, or the error that the bytes don't come with
+  void (*release)(void* owner);  // takes |data| back
+  void* owner;
+} tfrt_payload_piece_t;
+
+typedef struct tfrt_payload_source_vtable_s {
+  void (*destroy)(tfrt_payload_source_t* source);
+  // Begins to read |size| > 0 bytes from |offset|. May take the time of a driver's call.
+  tfrt_status_t (*read)(tfrt_payload_source_t* source, uint64_t offset, size_t size,
+                        tfrt_payload_piece_t* out_piece);
+} tfrt_payload_source_vtable_t;
+
+// Embedded first in every source.
+struct tfrt_payload_source_s {
+  const tfrt_payload_source_vtable_t* vtable;
+};
+
+typedef struct tfrt_payload_sink_vtable_s {
+  void (*destroy)(tfrt_payload_sink_t* sink);
+  // Sets |*out_target| to room for the |size| > 0 bytes from |offset|.
+  tfrt_status_t (*prepare)(tfrt_payload_sink_t* sink, uint64_t offset, size_t size,
+                           void** out_target);
+  // The room that was prepared last is filled in.
+  tfrt_status_t (*commit)(tfrt_payload_sink_t* sink);
+  // All bytes were committed: returns the value (+1, never NULL), which becomes available, or an
+  // error, when they are where they belong.
+  tfrt_async_value_t* (*finish)(tfrt_payload_sink_t* sink);
+} tfrt_payload_sink_vtable_t;
+
+// Embedded first in every sink.
+struct tfrt_payload_sink_s {
+  const tfrt_payload_sink_vtable_t* vtable;
+};
+
+// Where a payload goes.
+typedef struct tfrt_payload_place_s {
+  struct tfrt_host_context_s* host;
+  const char* device;  // the one that the call was placed on that needs it; "": none, the host
+} tfrt_payload_place_t;
+
+// The part of a codec that a type with streams has besides.
+typedef struct tfrt_payload_streams_s {
+  // Sets |*out_source| (owned by the caller) to one over |payload|, of |host|; what it needs of
+  // |payload| is retained.
+  tfrt_status_t (*open_source)(const void* payload, struct tfrt_host_context_s* host,
+                               tfrt_payload_source_t** out_source);
+  // Sets |*out_sink| (owned by the caller) to one for the untrusted |header|, with room for
+  // |body_size| bytes. Errors as those of tfrt_codec_t::decode.
+  tfrt_status_t (*open_sink)(const tfrt_payload_place_t* place, const uint8_t* header,
+                             size_t header_size, size_t body_size, tfrt_payload_sink_t** out_sink);
+} tfrt_payload_streams_t;
+
+// Gives back what |piece| has. Thread-compatible.
+static inline void tfrt_payload_piece_deinitialize(tfrt_payload_piece_t* piece) {
+  if (piece->release) piece->release(piece->owner);
+  if (piece->ready) tfrt_async_value_release(piece->ready);
+  piece->release = NULL;
+  piece->ready = NULL;
+}
+
+// Destroys |source|, or |sink|; NULL is allowed. Thread-compatible.
+static inline void tfrt_payload_source_destroy(tfrt_payload_source_t* source) {
+  if (source) source->vtable->destroy(source);
+}
+static inline void tfrt_payload_sink_destroy(tfrt_payload_sink_t* sink) {
+  if (sink) sink->vtable->destroy(sink);
+}
+
+TFRT_API_END
+
+#endif  // TFRT_HOST_RUNTIME_ASYNC_PAYLOAD_STREAM_H_
