@@ -6,6 +6,7 @@
 //   host_context.h        what a process has one of; needs a work queue (inline_work_queue.h,
 //                         thread_pool_work_queue.h) and an allocator (allocator.h)
 //   standard_kernels.h    the kernels that come with libtfrt
+//   gpu.h                 devices and their kernels, for who wants them
 //   kernel_library.h      kernels from elsewhere
 //   program_source.h      a program from a text or a BEF file
 //   request_context.h     one execution: cancel, deadline (request_deadline.h), output
@@ -18,6 +19,7 @@
 #ifndef TFRT_EMBEDDING_TFRT_H_
 #define TFRT_EMBEDDING_TFRT_H_
 
+#include "embedding/gpu.h"
 #include "embedding/kernel_library.h"
 #include "embedding/program_source.h"
 #include "embedding/standard_kernels.h"

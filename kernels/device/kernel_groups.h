@@ -39,5 +39,6 @@ void tfrt_gpu_module_load(tfrt_kernel_frame_t* frame);
 void tfrt_gpu_module_get_global(tfrt_kernel_frame_t* frame);
 void tfrt_gpu_module_get_function(tfrt_kernel_frame_t* frame);
 void tfrt_gpu_function_launch(tfrt_kernel_frame_t* frame);
+void tfrt_gpu_function_launch_cooperative(tfrt_kernel_frame_t* frame);
 
 #endif  // TFRT_KERNELS_DEVICE_KERNEL_GROUPS_H_

@@ -89,7 +89,7 @@ static tfrt_status_t tfrt_gpu_get_argument(const tfrt_kernel_frame_t* frame, uin
                             index - TFRT_GPU_LAUNCH_FIRST_ARGUMENT, tfrt_type_get(type)->name);
 }
 
-void tfrt_gpu_function_launch(tfrt_kernel_frame_t* frame) {
+static void tfrt_gpu_launch(tfrt_kernel_frame_t* frame, bool is_cooperative) {
   tfrt_device_argument_t arguments[TFRT_DEVICE_MAX_PARAMETERS];
   uint32_t count = frame->argument_count - TFRT_GPU_LAUNCH_FIRST_ARGUMENT;
   if (count > TFRT_DEVICE_MAX_PARAMETERS) {
@@ -100,7 +100,8 @@ void tfrt_gpu_function_launch(tfrt_kernel_frame_t* frame) {
   for (uint32_t i = 0; i < count && !status; ++i) {
     status = tfrt_gpu_get_argument(frame, TFRT_GPU_LAUNCH_FIRST_ARGUMENT + i, &arguments[i]);
   }
-  tfrt_device_launch_t launch = {.shared_size = tfrt_gpu_ui32(frame, 8)};
+  tfrt_device_launch_t launch = {.shared_size = tfrt_gpu_ui32(frame, 8),
+                                 .is_cooperative = is_cooperative};
   for (uint32_t i = 0; i < 3; ++i) {
     launch.grid[i] = tfrt_gpu_ui32(frame, 2 + i);
     launch.block[i] = tfrt_gpu_ui32(frame, 5 + i);
@@ -110,4 +111,10 @@ void tfrt_gpu_function_launch(tfrt_kernel_frame_t* frame) {
                                        tfrt_gpu_argument(frame, 1), &launch, arguments, count);
   }
   tfrt_gpu_finish_take(frame, status);
+}
+
+void tfrt_gpu_function_launch(tfrt_kernel_frame_t* frame) { tfrt_gpu_launch(frame, false); }
+
+void tfrt_gpu_function_launch_cooperative(tfrt_kernel_frame_t* frame) {
+  tfrt_gpu_launch(frame, true);
 }

@@ -140,6 +140,13 @@ static const tfrt_attribute_descriptor_t plain_calls[] = {
 static const tfrt_attribute_descriptor_t callee[] = {{"callee", TFRT_ATTRIBUTE_SYMBOL, NULL}};
 static const tfrt_attribute_descriptor_t name[] = {{"name", TFRT_ATTRIBUTE_STRING, NULL}};
 
+#define LAUNCH                                                                                 \
+  .assembly =                                                                                  \
+      "%stream , %function , blocks in ( %grid_x , %grid_y , %grid_z ) , threads in ( "        \
+      "%block_x , %block_y , %block_z ) , %shared_size , %chain ,args attr-dict",              \
+  TFRT_OPERANDS(launched), TFRT_RESULTS(chain_result), .flags = TFRT_KERNEL_VARIADIC_OPERANDS, \
+  .cost = 50
+
 #define TENSOR_MAKE(type)                                                                 \
   {                                                                                       \
     .name = "tfrt_gpu.tensor.make." type,                                                 \
@@ -332,12 +339,12 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .cost = 10},
     {.name = "tfrt_gpu.function.launch",
      .summary = "Runs a kernel in a stream, with buffers and numbers as its arguments.",
-     .assembly = "%stream , %function , blocks in ( %grid_x , %grid_y , %grid_z ) , threads in ( "
-                 "%block_x , %block_y , %block_z ) , %shared_size , %chain ,args attr-dict",
-     TFRT_OPERANDS(launched),
-     TFRT_RESULTS(chain_result),
-     .flags = TFRT_KERNEL_VARIADIC_OPERANDS,
-     .cost = 50},
+     LAUNCH},
+    {.name = "tfrt_gpu.function.launch.cooperative",
+     .summary =
+         "The same for a kernel whose blocks wait for each other: all of them run at once, or "
+         "the launch is refused.",
+     LAUNCH},
     {.name = "tfrt_gpu.graph.create",
      .summary = "A graph of a function that will be called often, of which the first `plain_calls` "
                 "calls are plain ones.",

@@ -173,8 +173,8 @@ START_TEST(callees_exist_and_fit) {
       "10:8: error: 'tfrt.call' op call option 'retries' must be an integer from 0 on, as in "
       "{retries = 0 : i32}\n"
       "10:8: error: 'tfrt.call' op call option 'pure' stands alone, as in {pure}\n"
-      "12:8: error: 'tfrt.call' op " BAD_DEVICE "13:8: error: 'tfrt.call' op " BAD_DEVICE
-      "14:8: error: 'tfrt.call' op " BAD_DEVICE "15:9: error: 'tfrt.call' op " BAD_DEVICE);
+      "11:8: error: 'tfrt.call' op " BAD_DEVICE "12:8: error: 'tfrt.call' op " BAD_DEVICE
+      "13:8: error: 'tfrt.call' op " BAD_DEVICE "14:9: error: 'tfrt.call' op " BAD_DEVICE);
 }
 END_TEST
 

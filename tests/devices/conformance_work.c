@@ -58,6 +58,23 @@ START_TEST(a_kernel_adds) {
 }
 END_TEST
 
+START_TEST(a_cooperative_launch_is_in_order_too) {
+  tfrt_conformance_t* t = &tfrt_conformance;
+  if (!t->device->properties.has_cooperative_launch) return;
+  uint32_t count = COUNT;
+  tfrt_device_launch_t launch = {.grid = {8, 1, 1}, .block = {128, 1, 1}, .is_cooperative = true};
+  tfrt_device_argument_t arguments[] = {{.buffer = t->buffer},
+                                        {.bytes = &count, .size = sizeof(count)}};
+  tfrt_conformance_expect_ok(tfrt_device_stream_fill(t->stream, t->buffer, 5, 4));
+  for (int i = 0; i < 10; ++i) {
+    tfrt_conformance_increment(t->stream, t->buffer, COUNT);
+    tfrt_conformance_expect_ok(
+        tfrt_device_stream_launch(t->stream, t->increment, &launch, arguments, 2));
+  }
+  tfrt_conformance_expect_all(t->stream, t->buffer, 25);
+}
+END_TEST
+
 START_TEST(work_of_one_stream_is_done_in_order) {
   tfrt_conformance_t* t = &tfrt_conformance;
   tfrt_conformance_expect_ok(tfrt_device_stream_fill(t->stream, t->buffer, 5, 4));
@@ -202,6 +219,7 @@ TCase* tfrt_conformance_work_case(void) {
   tcase_add_test(work, what_is_copied_to_the_device_comes_back);
   tcase_add_test(work, a_fill_repeats_elements_of_1_2_and_4_bytes);
   tcase_add_test(work, a_kernel_adds);
+  tcase_add_test(work, a_cooperative_launch_is_in_order_too);
   tcase_add_test(work, work_of_one_stream_is_done_in_order);
   tcase_add_test(work, streams_wait_for_each_others_events);
   tcase_add_test(work, an_event_that_was_never_recorded_is_done);

@@ -16,8 +16,10 @@ static tfrt_status_t tfrt_device_placement_refuse(const tfrt_device_placement_t*
                                                   const tfrt_bef_function_t* function,
                                                   const tfrt_bef_kernel_t* kernel, uint32_t rank,
                                                   tfrt_status_t status) {
-  tfrt_status_t plain = tfrt_status_annotate(status, "host %u lacks the device %s of a call", rank,
-                                             kernel->call_options->device);
+  // A new one: the error of the host that was asked has an origin already, and the first one stays.
+  tfrt_status_t plain =
+      tfrt_status_create(tfrt_status_code(status), "host %u lacks the device %s of a call: %s",
+                         rank, kernel->call_options->device, tfrt_status_message(status));
   tfrt_status_origin_t origin = {
       .rank = TFRT_STATUS_NO_RANK, .function = function->name, .kernel = kernel->name};
   tfrt_bef_source_location_t location;

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "embedding/gpu.h"
+
+#include "devices/cpu/cpu_kernels.h"
+#include "devices/cuda/cuda_platform.h"
+#include "kernels/device/device_kernels.h"
+#include "kernels/device/host_devices.h"
+
+static const tfrt_cpu_platform_options_t cpu_options = {
+    .device_count = 1,
+    .memory_size = (uint64_t)1 << 36,
+    .has_pools = true,
+    .kernels = tfrt_cpu_kernels,
+    .kernel_count = TFRT_CPU_KERNEL_COUNT,
+};
+
+static tfrt_status_t tfrt_gpu_open_cpu(const void* options, tfrt_allocator_t allocator,
+                                       tfrt_work_queue_t* work_queue,
+                                       tfrt_device_platform_t** out_platform) {
+  return tfrt_cpu_platform_create(options, allocator, work_queue, out_platform);
+}
+
+static tfrt_status_t tfrt_gpu_open_cuda(const void* options, tfrt_allocator_t allocator,
+                                        tfrt_work_queue_t* work_queue,
+                                        tfrt_device_platform_t** out_platform) {
+  return tfrt_cuda_platform_create(options, allocator, work_queue, out_platform);
+}
+
+tfrt_status_t tfrt_gpu_kernels_register(tfrt_kernel_registry_t* registry) {
+  return tfrt_device_kernels_register(registry);
+}
+
+tfrt_status_t tfrt_gpu_devices_add(tfrt_host_context_t* host,
+                                   const char* cuda_library_for_testing) {
+  // One per process, because the manager keeps it.
+  static tfrt_cuda_platform_options_t cuda_options;
+  if (cuda_library_for_testing && cuda_library_for_testing[0]) {
+    cuda_options.library_for_testing = cuda_library_for_testing;
+  }
+  tfrt_device_manager_t* manager;
+  TFRT_RETURN_IF_ERROR(
+      tfrt_device_manager_allocate(tfrt_allocator_system(), host->work_queue, &manager));
+  tfrt_status_t status = tfrt_device_manager_add(manager, "cpu", tfrt_gpu_open_cpu, &cpu_options);
+  if (!status) {
+    status = tfrt_device_manager_add(manager, "cuda", tfrt_gpu_open_cuda, &cuda_options);
+  }
+  if (status) {
+    tfrt_device_manager_free(manager);
+    return status;
+  }
+  return tfrt_host_devices_add_take(host, manager);
+}
+
+void tfrt_gpu_devices_drain(tfrt_host_context_t* host) { tfrt_host_devices_drain(host); }
