@@ -4,8 +4,7 @@
 // streams of its own, one for each direction, and pinned *staging* memory for the pieces on
 // their way.
 //
-//   buffer --copy, stream `out`--> staging --> ... the network ... --> staging --copy, `in`-->
-//   buffer
+//   buffer --stream `out`--> staging --> ... elsewhere ... --> staging --stream `in`--> buffer
 //
 // The host reads a piece when its copy is done, and the next one is being copied meanwhile. It
 // writes a piece and lets go of the staging memory at once: that comes back, and is used again,

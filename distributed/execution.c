@@ -456,10 +456,9 @@ void tfrt_execution_complete(tfrt_execution_t* execution, tfrt_async_value_t* co
 }
 
 const char* tfrt_execution_function_name(const tfrt_execution_t* execution) {
-  static const char* const builtins[] = {"",       "print",  "send",        "trace",
-                                         "status", "copy",   "inventory",   "cancel",
-                                         "drain",  "follow", "kept_result", "record",
-                                         "check_device"};
+  static const char* const builtins[] = {
+      "",       "print", "send",   "trace",       "status", "copy",        "inventory",
+      "cancel", "drain", "follow", "kept_result", "record", "check_device"};
   if (!execution->program) {
     return execution->function < TFRT_ARRAY_SIZE(builtins) ? builtins[execution->function] : "";
   }
