@@ -127,7 +127,9 @@ static void tfrt_router_call(tfrt_call_router_t* router, const tfrt_routed_call_
   request.has_own_deadline = tfrt_router_find_deadline(job, call, &request.deadline_ns);
   if (call->options->pure && call->options->retries > 0) {
     tfrt_retried_call_start(job, call, &request);
-  } else if (atomic_load_explicit(&job->has_prefetched, memory_order_relaxed)) {
+  } else if (!call->options->device &&
+             atomic_load_explicit(&job->has_prefetched, memory_order_relaxed)) {
+    // What was sent ahead is in the host's memory, so a call on a device takes the value itself.
     tfrt_router_start_with_prefetched(job, call, rank, &request);
   } else {
     tfrt_outgoing_call_start(job->node, &request);
