@@ -12,12 +12,8 @@
 #include "host_runtime/async/async_value.h"
 #include "host_runtime/base/allocator.h"
 
-TFRT_API_BEGIN
-
 // Returns such a chain (+1) of |value| (+0). Thread-safe.
 tfrt_async_value_t* tfrt_settled_chain_create(tfrt_async_value_t* value,
                                               tfrt_allocator_t allocator);
-
-TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_ASYNC_SETTLED_CHAIN_H_
