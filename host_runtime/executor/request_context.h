@@ -15,11 +15,11 @@
 #ifndef TFRT_HOST_RUNTIME_EXECUTOR_REQUEST_CONTEXT_H_
 #define TFRT_HOST_RUNTIME_EXECUTOR_REQUEST_CONTEXT_H_
 
-#include <stdatomic.h>
 #include <string.h>
 
 #include "host_runtime/async/cancellation.h"
 #include "host_runtime/base/allocator.h"
+#include "host_runtime/base/atomic.h"
 #include "host_runtime/base/macros.h"
 #include "host_runtime/base/ref_count.h"
 #include "host_runtime/base/trace.h"
@@ -62,7 +62,7 @@ struct tfrt_request_context_s {
   tfrt_allocator_t allocator;
   tfrt_request_options_t options;      // constant; of its trace, see below
   char device[TFRT_CALL_DEVICE_SIZE];  // where |options.device| points to
-  _Atomic(tfrt_trace_t*) trace;        // +1; set at most once
+  TFRT_ATOMIC(tfrt_trace_t*) trace;    // +1; set at most once
   tfrt_cancellation_t cancellation;
   tfrt_resource_context_t resources;  // its own
 };
