@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/incoming_want.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "distributed/outgoing_retain.h"
@@ -366,6 +367,21 @@ void tfrt_incoming_want_abandon(tfrt_object_t* object) {
 
 // --- Names -------------------------------------------------------------------
 
+// Who was to keep the result of its call here for whoever wants that has let go of it: it has lost
+// a host that the wanting one still hears from.
+static tfrt_status_t tfrt_incoming_want_let_go(const tfrt_job_t* job, uint64_t namer) {
+  char message[128];
+  snprintf(message, sizeof(message),
+           "host %u has let go of a result of host %u that is wanted: it has lost a host",
+           tfrt_job_rank_of(job, namer), job->rank);
+  const tfrt_status_fields_t fields = {.code = TFRT_STATUS_UNAVAILABLE,
+                                       .message = message,
+                                       .origin = {.rank = TFRT_STATUS_NO_RANK},
+                                       .root_key = namer,
+                                       .may_have_run = true};
+  return tfrt_status_create_from_fields(&fields);
+}
+
 // What is known of the name |id| of this host that stands for no object: sets |*out_namer| if
 // it may still be promised, or returns the error that says why not.
 static tfrt_status_t tfrt_incoming_want_judge(tfrt_job_t* job, tfrt_wire_object_id_t id,
@@ -378,9 +394,7 @@ static tfrt_status_t tfrt_incoming_want_judge(tfrt_job_t* job, tfrt_wire_object_
   TFRT_RETURN_IF_ERROR(tfrt_job_reach(job, id.namer, out_namer));
   if (id.number > (*out_namer)->watermark) return NULL;
   *out_namer = NULL;
-  return tfrt_status_create(TFRT_STATUS_NOT_FOUND,
-                            "the result of a call that is wanted from host %u is released",
-                            job->rank);
+  return tfrt_incoming_want_let_go(job, id.namer);
 }
 
 // Finds the object, or holds |want|, or refuses it.

@@ -55,6 +55,14 @@ void tfrt_object_table_keep(tfrt_object_table_t* table, tfrt_object_t* object,
   object->kept = tfrt_async_value_retain(remote);
 }
 
+bool tfrt_object_table_keeps(const tfrt_object_table_t* table, const tfrt_async_value_t* remote) {
+  for (tfrt_hash_node_t* node = tfrt_hash_table_first(&table->by_id); node;
+       node = tfrt_hash_table_next(&table->by_id, node)) {
+    if (TFRT_CONTAINER_OF(node, tfrt_object_t, by_id)->kept == remote) return true;
+  }
+  return false;
+}
+
 void tfrt_object_table_tell(tfrt_object_table_t* table, tfrt_object_t* object,
                             tfrt_async_value_t* value) {
   if (!object) return;

@@ -101,6 +101,9 @@ void tfrt_object_table_tell(tfrt_object_table_t* table, tfrt_object_t* object,
 void tfrt_object_table_keep(tfrt_object_table_t* table, tfrt_object_t* object,
                             tfrt_async_value_t* remote);
 
+// True if an object was told to be |remote|: see |kept|.
+bool tfrt_object_table_keeps(const tfrt_object_table_t* table, const tfrt_async_value_t* remote);
+
 // Ends one loan of |object|, or one hold of |holder| on it; frees it if that was the last.
 // The latter returns false if |holder| did not hold it.
 void tfrt_object_table_end_loan(tfrt_object_table_t* table, tfrt_object_t* object);

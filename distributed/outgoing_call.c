@@ -117,12 +117,10 @@ void tfrt_outgoing_call_fail_results(tfrt_outgoing_call_t* call, tfrt_status_t s
   }
 }
 
-// The same for what can't come from another run.
+// The same, unless another run can make them.
 static void tfrt_outgoing_call_lose_results(tfrt_outgoing_call_t* call, tfrt_status_t status) {
   for (uint32_t i = 0; i < call->result_count; ++i) {
-    tfrt_remote_value_t* result = call->results[i];
-    // The funeral comes to the others by the lists that they are in.
-    if (result && !result->retried) tfrt_remote_value_fail(result, status);
+    if (call->results[i]) tfrt_remote_value_lose(call->results[i], status);
   }
 }
 
@@ -365,12 +363,35 @@ void tfrt_outgoing_call_on_starved(tfrt_peer_t* peer, uint64_t number) {
   tfrt_status_release(status);
 }
 
-void tfrt_outgoing_call_bury_all(tfrt_peer_t* peer, tfrt_status_t reason) {
-  (void)reason;
+bool tfrt_outgoing_call_lends(const tfrt_peer_t* peer, const tfrt_async_value_t* value) {
+  for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->outgoing_calls); node;
+       node = tfrt_hash_table_next(&peer->outgoing_calls, node)) {
+    const tfrt_outgoing_call_t* call = TFRT_CONTAINER_OF(node, tfrt_outgoing_call_t, by_number);
+    for (uint32_t i = 0; i < call->argument_count; ++i) {
+      if (call->arguments[i] == value) return true;
+    }
+  }
+  return false;
+}
+
+// What became of |call|, whose callee is dead. One that was never written surely never ran.
+static tfrt_status_t tfrt_outgoing_call_lost_error(const tfrt_outgoing_call_t* call) {
+  bool was_written = tfrt_session_call_was_written(call->peer->session, call->number);
+  tfrt_status_t lost =
+      tfrt_peer_lost_error(call->peer, call->job, &call->site, "%s @%s",
+                           was_written ? "while it ran" : "before it ran", call->name);
+  if (was_written) return lost;
+  tfrt_status_fields_t fields = *tfrt_status_fields(lost);
+  fields.may_have_run = false;
+  tfrt_status_t status = tfrt_status_create_from_fields(&fields);
+  tfrt_status_release(lost);
+  return status;
+}
+
+void tfrt_outgoing_call_bury_all(tfrt_peer_t* peer) {
   for (tfrt_hash_node_t* node; (node = tfrt_hash_table_first(&peer->outgoing_calls));) {
     tfrt_outgoing_call_t* call = TFRT_CONTAINER_OF(node, tfrt_outgoing_call_t, by_number);
-    tfrt_status_t status =
-        tfrt_peer_lost_error(peer, call->job, &call->site, "while it ran @%s", call->name);
+    tfrt_status_t status = tfrt_outgoing_call_lost_error(call);
     tfrt_outgoing_call_lose_results(call, status);
     tfrt_status_release(status);
     tfrt_outgoing_call_end(call);

@@ -59,8 +59,11 @@ void tfrt_outgoing_call_start(tfrt_node_t* node, const tfrt_outgoing_call_reques
 tfrt_status_t tfrt_outgoing_call_on_result(tfrt_peer_t* peer, const tfrt_wire_result_t* result)
     TFRT_MUST_USE;
 
-// |peer| is dead because of |reason| (+0): ends all calls to it.
-void tfrt_outgoing_call_bury_all(tfrt_peer_t* peer, tfrt_status_t reason);
+// True if |value|, a remote value, is lent to |peer| for a call that is not over.
+bool tfrt_outgoing_call_lends(const tfrt_peer_t* peer, const tfrt_async_value_t* value);
+
+// |peer| is dead: ends all calls to it, whose results are lost. It still has its session.
+void tfrt_outgoing_call_bury_all(tfrt_peer_t* peer);
 
 // |job| is over here, or there, because of |reason| (+0): cancels and ends its calls to |peer|.
 void tfrt_outgoing_call_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job, tfrt_status_t reason);

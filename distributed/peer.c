@@ -296,7 +296,7 @@ void tfrt_peer_bury(tfrt_peer_t* peer, tfrt_status_t reason) {
   peer->death = tfrt_status_retain(reason);
   tfrt_session_t* session = peer->session;
   // What follows still asks the session which calls were written.
-  tfrt_outgoing_call_bury_all(peer, reason);
+  tfrt_outgoing_call_bury_all(peer);
   peer->session = NULL;
   tfrt_incoming_call_bury_all(peer, reason);
   tfrt_object_table_drop_holder(&peer->node->objects, peer->incarnation);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/recovery.h"
 
+#include "distributed/outgoing_call.h"
 #include "distributed/retried_call.h"
 
 // A question of another host that has no answer yet.
@@ -124,13 +125,23 @@ static bool tfrt_recovery_answer(tfrt_peer_t* peer, tfrt_remote_value_t* value,
   return true;
 }
 
-// The value (+1) of this host that |reference| is, or was, or NULL.
-static tfrt_remote_value_t* tfrt_recovery_find(tfrt_job_t* job,
+// True if |peer| has |value| from this host: by a call that is not over, or because it, or who lent
+// it to it, was sent on to that.
+static bool tfrt_recovery_is_lent(const tfrt_peer_t* peer, const tfrt_remote_value_t* value) {
+  return tfrt_outgoing_call_lends(peer, &value->base.base) ||
+         tfrt_object_table_keeps(&value->node->objects, &value->base.base);
+}
+
+// The value (+1) of this host that |reference| is, or was, for |peer|, or NULL. Of several the
+// oldest: it was here before |peer| had its own, so of hosts that lend each other the same, none
+// waits for one that waits for it.
+static tfrt_remote_value_t* tfrt_recovery_find(const tfrt_peer_t* peer, tfrt_job_t* job,
                                                const tfrt_wire_reference_t* reference) {
   for (tfrt_list_link_t* link = job->remote_values.next; link != &job->remote_values;
        link = link->next) {
     tfrt_remote_value_t* value = TFRT_CONTAINER_OF(link, tfrt_remote_value_t, in_job);
     bool is_it = tfrt_remote_value_is_known_as(value, reference) &&
+                 tfrt_recovery_is_lent(peer, value) &&
                  tfrt_async_value_try_retain(&value->base.base);
     if (is_it) return value;
   }
@@ -139,7 +150,7 @@ static tfrt_remote_value_t* tfrt_recovery_find(tfrt_job_t* job,
 
 void tfrt_recovery_on_lost(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire_lost_t* lost) {
   if (!job) return;
-  tfrt_remote_value_t* value = job->closed ? NULL : tfrt_recovery_find(job, &lost->reference);
+  tfrt_remote_value_t* value = job->closed ? NULL : tfrt_recovery_find(peer, job, &lost->reference);
   if (!value) {
     tfrt_recovery_refuse(peer, job, &lost->reference);
     return;
@@ -200,9 +211,10 @@ static void tfrt_recovery_expire_job(tfrt_job_t* job, int64_t latest_ns) {
   for (tfrt_list_link_t* link = job->lost_requests.next; link != &job->lost_requests;) {
     tfrt_recovery_request_t* request = TFRT_CONTAINER_OF(link, tfrt_recovery_request_t, link);
     link = link->next;
-    // One that waits for another owner, too, knows that this one is dead.
-    if (request->value->lost || request->since_ns > latest_ns) continue;
     tfrt_peer_t* peer = tfrt_peer_find(job->node, request->asker);
+    // One that waits for another owner, too, knows that this one is dead.
+    bool is_known = request->value->lost || request->since_ns > latest_ns;
+    if (peer && is_known && tfrt_recovery_is_lent(peer, request->value)) continue;
     if (peer) tfrt_recovery_refuse(peer, job, &request->reference);
     tfrt_recovery_free(request);
   }

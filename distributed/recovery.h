@@ -13,7 +13,7 @@
 //
 // Life of a question here: asked when a value is lost; answered when the value here has another
 // owner, or is here, or is an error. Over with the asker or the job, and answered with an error
-// when this host goes on hearing from the owner that the asker has lost.
+// when the loan is over, or this host goes on hearing from the owner that the asker has lost.
 //
 // Thread rule: everything here needs the node's lock.
 // Failure rule: what can't be answered is an error.
@@ -34,7 +34,8 @@ void tfrt_recovery_on_replace(tfrt_peer_t* peer, const tfrt_wire_replace_t* repl
 // Answers those who have asked for |value|, which has another owner now, or is resolved.
 void tfrt_recovery_answer_waiting(tfrt_remote_value_t* value);
 
-// Answers questions that are too old: the owner, whom the asker has lost, lives on for this host.
+// Answers questions that nothing will answer: the loan is over, or the owner, whom the asker has
+// lost, lives on for this host.
 void tfrt_recovery_expire(tfrt_node_t* node);
 
 // |peer| is dead, or |job| over; 0: whoever asked. Nobody waits for an answer.

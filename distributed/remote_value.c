@@ -353,11 +353,22 @@ static void tfrt_remote_value_finish(tfrt_remote_value_t* value) {
   tfrt_recovery_answer_waiting(value);
 }
 
+// |status| (+1) with a place in the program: that of the call whose result |value| is, if it has
+// none. What a host finds wrong that runs no kernel for it has only the host's number.
+static tfrt_status_t tfrt_remote_value_place_error(const tfrt_remote_value_t* value,
+                                                   tfrt_status_t status) {
+  tfrt_status_fields_t fields = *tfrt_status_fields(status);
+  bool has_place = fields.origin.function[0] || fields.origin.kernel[0] || fields.origin.file[0];
+  bool is_called = value->function && (value->site.function || value->site.file);
+  if (has_place || !is_called) return tfrt_status_retain(status);
+  fields.origin = value->site;
+  return tfrt_status_create_from_fields(&fields);
+}
+
 void tfrt_remote_value_fail(tfrt_remote_value_t* value, tfrt_status_t status) {
   if (value->resolved) return;
   tfrt_async_value_t* self = &value->base.base;
-  tfrt_status_t located =
-      value->function ? tfrt_status_with_origin(status, &value->site) : tfrt_status_retain(status);
+  tfrt_status_t located = tfrt_remote_value_place_error(value, status);
   tfrt_async_value_retain_n(self, 2);
   tfrt_remote_value_finish(value);
   tfrt_action_queue_fail_take(&value->node->actions, self, located);
@@ -506,13 +517,14 @@ void tfrt_remote_value_lose(tfrt_remote_value_t* value, tfrt_status_t status) {
   tfrt_remote_value_fail(value, status);
 }
 
-// Remembers the name that |value| has.
+// Remembers what |value| is called, and where it was.
 static void tfrt_remote_value_add_past(tfrt_remote_value_t* value) {
   tfrt_remote_value_past_t* past =
       tfrt_allocator_allocate(value->node->options.allocator, sizeof(*past));
   // Without memory for that, who knows it by this name is told that it is lost.
   if (!past) return;
-  *past = (tfrt_remote_value_past_t){.next = value->past, .name = value->name, .held = value->held};
+  *past = (tfrt_remote_value_past_t){
+      .next = value->past, .name = value->name, .location = value->location, .held = value->held};
   value->past = past;
 }
 
@@ -526,6 +538,8 @@ void tfrt_remote_value_move(tfrt_remote_value_t* value, const tfrt_wire_referenc
   value->held = held;
   if (value->is_told) value->told = *reference;
   if (reference->owner == value->node->incarnation) {
+    // It came home: nobody else need hold it for us.
+    tfrt_outgoing_retain_give_up(value);
     tfrt_async_value_t* own = tfrt_incoming_want_own_value(value->job, reference);
     tfrt_remote_value_forward(value, own);
     tfrt_action_queue_release(&value->node->actions, own);
@@ -548,6 +562,7 @@ bool tfrt_remote_value_is_known_as(const tfrt_remote_value_t* value,
   if (tfrt_remote_value_same(&value->location, reference)) return true;
   for (const tfrt_remote_value_past_t* past = value->past; past; past = past->next) {
     if (tfrt_remote_value_same(&past->name, reference)) return true;
+    if (tfrt_remote_value_same(&past->location, reference)) return true;
   }
   return value->is_told && tfrt_remote_value_same(&value->told, reference);
 }
@@ -558,9 +573,7 @@ static tfrt_status_t tfrt_remote_value_lost_error(const tfrt_remote_value_t* val
   if (!value->function) {
     return tfrt_peer_lost_error(peer, value->job, NULL, "while a value of it was needed");
   }
-  bool ran = value->result_is_due && !value->available_there && value->forwards == 0;
-  return tfrt_peer_lost_error(peer, value->job, &value->site, "%s %s%s",
-                              ran ? "while it ran" : "which had a result of",
+  return tfrt_peer_lost_error(peer, value->job, &value->site, "which had a result of %s%s",
                               value->function[0] ? "@" : "a function", value->function);
 }
 

@@ -39,10 +39,12 @@
 
 typedef struct tfrt_retried_call_s tfrt_retried_call_t;
 
-// A name that a remote value had before it was lost. Others may still know it by that.
+// What a remote value was called before it was lost, and where it was. Others may still know it by
+// either.
 typedef struct tfrt_remote_value_past_s {
   struct tfrt_remote_value_past_s* next;
   tfrt_wire_reference_t name;
+  tfrt_wire_reference_t location;
   bool held;  // a Release is due at the end
 } tfrt_remote_value_past_t;
 

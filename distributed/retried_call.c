@@ -267,7 +267,8 @@ static void tfrt_retried_call_run_soon(tfrt_retried_call_t* call) {
 
 bool tfrt_retried_call_lose(tfrt_remote_value_t* value, tfrt_status_t status) {
   tfrt_retried_call_t* call = value->retried;
-  if (call->job->closed) return false;
+  bool may_run = call->request.pure || !tfrt_status_fields(status)->may_have_run;
+  if (call->job->closed || !may_run) return false;
   if (!call->first_loss) call->first_loss = tfrt_status_retain(status);
   tfrt_status_release(call->last_loss);
   call->last_loss = tfrt_status_retain(status);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A call that runs again elsewhere when a host is lost: it is pure, and has `retries`. Each run is
-// an outgoing call of its own, with a number of its own; the results stay the same remote values,
-// which get another name.
+// A call that runs again elsewhere when a host is lost: it has `retries`, and is pure, or surely
+// has not run. Each run is an outgoing call of its own, with a number of its own; the results stay
+// the same remote values, which get another name.
 //
 //   run on host 2 --result lost--> run on host 3 --result lost--> ... no retries left: error
 //        |                              |
@@ -28,8 +28,8 @@
 
 #include "distributed/outgoing_call.h"
 
-// Starts |call|, whose options say that it is pure and how often it may run again, as |request|,
-// which is complete but for what it gets here, says. Thread-safe (the lock is not held).
+// Starts |call|, whose options say how often it may run again, as |request|, which is complete but
+// for what it gets here, says. Thread-safe (the lock is not held).
 void tfrt_retried_call_start(tfrt_job_t* job, const tfrt_routed_call_t* call,
                              const tfrt_outgoing_call_request_t* request);
 
@@ -45,7 +45,7 @@ tfrt_remote_value_t* tfrt_retried_call_take_lost(tfrt_retried_call_t* call, uint
 // |value|, which has a call that may run again, doesn't need that any more.
 void tfrt_retried_call_forget(tfrt_remote_value_t* value);
 
-// |value| is lost because of |status| (+0). False if its call can't run again.
+// |value| is lost because of |status| (+0). False if its call must not run again.
 bool tfrt_retried_call_lose(tfrt_remote_value_t* value, tfrt_status_t status);
 
 // The frame of |scope| is over, or |job| because of |reason| (+0): nothing runs again.

@@ -97,13 +97,8 @@ static void tfrt_router_start_with_prefetched(tfrt_job_t* job, const tfrt_routed
   tfrt_allocator_free(allocator, arguments, size);
 }
 
-static void tfrt_router_call(tfrt_call_router_t* router, const tfrt_routed_call_t* call) {
-  tfrt_job_t* job = TFRT_CONTAINER_OF(router, tfrt_job_t, router);
-  uint32_t rank = tfrt_router_choose(job, call);
-  if (rank == job->rank) {
-    tfrt_router_call_here(job, call);
-    return;
-  }
+// Makes |call| one to |rank|, another host.
+static void tfrt_router_call_there(tfrt_job_t* job, const tfrt_routed_call_t* call, uint32_t rank) {
   tfrt_outgoing_call_request_t request = {.job = job,
                                           .function = call->function->index,
                                           .request = call->context->request,
@@ -125,7 +120,7 @@ static void tfrt_router_call(tfrt_call_router_t* router, const tfrt_routed_call_
     return;
   }
   request.has_own_deadline = tfrt_router_find_deadline(job, call, &request.deadline_ns);
-  if (call->options->pure && call->options->retries > 0) {
+  if (call->options->retries > 0) {
     tfrt_retried_call_start(job, call, &request);
   } else if (!call->options->device &&
              atomic_load_explicit(&job->has_prefetched, memory_order_relaxed)) {
@@ -137,6 +132,36 @@ static void tfrt_router_call(tfrt_call_router_t* router, const tfrt_routed_call_
   tfrt_node_lock_tables(job->node);
   tfrt_cached_program_release(request.program);
   tfrt_node_unlock(job->node);
+}
+
+// True if |call|, which has retries, was not made, since the host of |rank| died while it was being
+// made: then its results are plain errors.
+static bool tfrt_router_came_too_late(tfrt_job_t* job, const tfrt_routed_call_t* call,
+                                      uint32_t rank) {
+  if (call->options->retries == 0 || call->function->result_count == 0) return false;
+  if (tfrt_remote_value_cast(call->results[0])) return false;
+  tfrt_node_lock_tables(job->node);
+  const tfrt_job_member_t* member = tfrt_job_find_rank(job, rank);
+  bool is_dead = member && member->death && !job->closed;
+  tfrt_node_unlock(job->node);
+  return is_dead;
+}
+
+static void tfrt_router_call(tfrt_call_router_t* router, const tfrt_routed_call_t* call) {
+  tfrt_job_t* job = TFRT_CONTAINER_OF(router, tfrt_job_t, router);
+  // A host that is dead isn't chosen again.
+  for (;;) {
+    uint32_t rank = tfrt_router_choose(job, call);
+    if (rank == job->rank) {
+      tfrt_router_call_here(job, call);
+      return;
+    }
+    tfrt_router_call_there(job, call, rank);
+    if (!tfrt_router_came_too_late(job, call, rank)) return;
+    for (uint32_t i = 0; i < call->function->result_count; ++i) {
+      tfrt_async_value_release(call->results[i]);
+    }
+  }
 }
 
 static tfrt_call_place_t tfrt_router_place(tfrt_call_router_t* router) {

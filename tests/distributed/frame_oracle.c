@@ -178,6 +178,16 @@ static void take_number(const oracle_event_t* event, uint64_t number) {
   ++way->calls;
 }
 
+// True if |process| may have lost the root or the client, and have closed the job for that.
+static bool has_lost_any(const tfrt_frame_oracle_t* oracle, size_t process) {
+  for (size_t i = 0; i < MAX_PROCESSES; ++i) {
+    bool has_met = oracle->ways[i][process].heard_ns > 0;
+    // Who hears it no more tells it so, if messages go that way alone.
+    if (has_met && (is_silent(oracle, process, i) || is_silent(oracle, i, process))) return true;
+  }
+  return false;
+}
+
 // A call may have no more time than those that may have made it.
 static void check_budget(const oracle_event_t* event, const oracle_call_t* call) {
   tfrt_frame_oracle_t* oracle = event->oracle;
@@ -192,7 +202,8 @@ static void check_budget(const oracle_event_t* event, const oracle_call_t* call)
     ++count;
     if (above->budget_us > most_us) most_us = above->budget_us;
   }
-  if (count == 0 || call->request == 0) return;
+  // The call that made it is not seen any more if its own caller is lost.
+  if (count == 0 || call->request == 0 || has_lost_any(oracle, event->from)) return;
   expect(event, call->has_budget && call->budget_us <= most_us, "it has %llu us, above it %llu",
          (unsigned long long)call->budget_us, (unsigned long long)most_us);
 }
@@ -227,15 +238,6 @@ static void on_invoke(const oracle_event_t* event) {
   tfrt_list_push_back(&event->oracle->open, &call->link);
 }
 
-// True if |process| may have lost the root or the client, and have closed the job for that.
-static bool has_lost_any(const tfrt_frame_oracle_t* oracle, size_t process) {
-  for (size_t i = 0; i < MAX_PROCESSES; ++i) {
-    bool has_met = oracle->ways[i][process].heard_ns > 0;
-    if (has_met && is_silent(oracle, process, i)) return true;
-  }
-  return false;
-}
-
 // When the last call of |request| and |depth| on |callee| is done, none below may be open.
 static void check_children(const oracle_event_t* event, size_t callee, uint64_t request,
                            uint32_t depth) {
@@ -265,7 +267,8 @@ static bool is_asked_to_hold(const tfrt_frame_oracle_t* oracle, size_t process) 
 // The |call| has asked for nothing to be kept that was not acknowledged.
 static void check_retained(const oracle_event_t* event, const oracle_call_t* call) {
   tfrt_frame_oracle_t* oracle = event->oracle;
-  if (is_asked_to_hold(oracle, call->callee)) return;
+  // What it would keep may be an error by now.
+  if (is_asked_to_hold(oracle, call->callee) || has_lost_any(oracle, call->callee)) return;
   for (size_t i = 0; i < call->lent_count && !oracle->is_closing; ++i) {
     uint64_t owner = call->lent[i].owner - oracle->first_incarnation;
     if (owner >= MAX_PROCESSES || oracle->is_dead[owner]) continue;

@@ -141,6 +141,72 @@ START_TEST(each_call_of_a_chain_costs_one_invoke_one_want_one_resolve_and_a_rele
 }
 END_TEST
 
+// The same with texts, each as long as the one before.
+static const char* texts_over(uint32_t length) {
+  static char text[4096];
+  size_t used =
+      (size_t)snprintf(text, sizeof(text),
+                       "func.func @copy(%%s: !tfrt.string) -> !tfrt.string {\n"
+                       "  %%e = \"tfrt_test.get_string\"() {value = \"\"} : () -> !tfrt.string\n"
+                       "  %%t = \"tfrt_test.append_string\"(%%s, %%e)\n"
+                       "      : (!tfrt.string, !tfrt.string) -> !tfrt.string\n"
+                       "  tfrt.return %%t : !tfrt.string\n"
+                       "}\n"
+                       "func.func @main(%%v0: !tfrt.string) -> !tfrt.string {\n");
+  for (uint32_t i = 0; i < length; ++i) {
+    used += (size_t)snprintf(text + used, sizeof(text) - used,
+                             "  %%v%u = tfrt.call @copy(%%v%u) {host = %u : i32}\n"
+                             "      : (!tfrt.string) -> !tfrt.string\n",
+                             i + 1, i, i + 1);
+  }
+  snprintf(text + used, sizeof(text) - used, "  tfrt.return %%v%u : !tfrt.string\n}\n", length);
+  return text;
+}
+
+// The bytes of payloads on each link so far.
+typedef uint64_t link_bytes_t[TFRT_NODE_WORLD_MAX_HOSTS][TFRT_NODE_WORLD_MAX_HOSTS];
+
+static void read_links(link_bytes_t out_bytes) {
+  for (uint32_t i = 0; i < world.host_count; ++i) {
+    for (uint32_t j = 0; j < world.host_count; ++j) {
+      out_bytes[i][j] = tfrt_node_world_bulk_bytes(&world, i, j);
+    }
+  }
+}
+
+START_TEST(payloads_of_a_chain_go_from_each_host_to_the_next_once_and_nowhere_else) {
+  static const uint32_t lengths[] = {2, 4, 8};
+  const uint64_t size = 200 * KIB;
+  uint32_t length = lengths[_i];
+  begin(length + 1);
+  start_text(texts_over(length), size, 1);
+  warm_up();
+  link_bytes_t before;
+  link_bytes_t after;
+  read_links(before);
+  start_text(texts_over(length), size, 1);
+  tfrt_node_world_await(&world);
+  ck_assert_uint_eq(tfrt_node_world_text(&world, 0).size, size);
+  read_links(after);
+  for (uint32_t i = 0; i <= length; ++i) {
+    for (uint32_t j = 0; j <= length; ++j) {
+      uint64_t bytes = after[i][j] - before[i][j];
+      // What is around a payload: the chunks' other fields, and windows.
+      uint64_t around = 2 * KIB;
+      // Host 1 has the argument from the client.
+      bool is_way = i > 0 && j == i + 1;
+      ck_assert_uint_ge(bytes, is_way ? size : 0);
+      ck_assert_uint_le(bytes, (is_way ? size : 0) + around);
+      ck_assert_uint_eq(count(i, j, TFRT_WIRE_FRAME_INVOKE), i == 0 && j > 0);
+      ck_assert_uint_eq(count(j, i, TFRT_WIRE_FRAME_WANT), is_way);
+      ck_assert_uint_le(count(i, j, TFRT_WIRE_FRAME_RESOLVE), is_way);
+    }
+  }
+  ck_assert_uint_eq(count_all(TFRT_WIRE_FRAME_RETAIN), 0);
+  end();
+}
+END_TEST
+
 // --- Hand-over ---------------------------------------------------------------
 
 #define PASS                                              \
@@ -362,6 +428,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(counts,
                  a_chain_of_calls_is_shipped_at_once_and_takes_two_delays_more_than_it_has_hosts);
   tcase_add_test(counts, each_call_of_a_chain_costs_one_invoke_one_want_one_resolve_and_a_release);
+  tcase_add_loop_test(
+      counts, payloads_of_a_chain_go_from_each_host_to_the_next_once_and_nowhere_else, 0, 3);
   tcase_add_test(counts,
                  a_value_that_is_passed_on_costs_its_owner_one_want_however_many_hosts_pass_it);
   tcase_add_test(counts, what_is_kept_is_retained_and_its_call_is_done_before_its_payload_comes);

@@ -15,7 +15,7 @@
 #include "distributed/simulated/network.h"
 #include "tests/distributed/frame_oracle.h"
 
-#define TFRT_NODE_WORLD_MAX_HOSTS 8
+#define TFRT_NODE_WORLD_MAX_HOSTS 9
 #define TFRT_NODE_WORLD_MAX_RESULTS 8
 #define TFRT_NODE_WORLD_SECOND TFRT_NANOSECONDS_PER_SECOND
 

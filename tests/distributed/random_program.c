@@ -17,6 +17,14 @@
 
 // --- What there is -----------------------------------------------------------
 
+static bool is_call(tfrt_random_op_kind_t kind) {
+  return kind >= TFRT_RANDOM_OP_CALL && kind <= TFRT_RANDOM_OP_KEEP;
+}
+
+static bool is_of_all_hosts(tfrt_random_op_kind_t kind) {
+  return kind == TFRT_RANDOM_OP_ALL || kind == TFRT_RANDOM_OP_GET || kind == TFRT_RANDOM_OP_KEEP;
+}
+
 static bool gives_number(tfrt_random_op_kind_t kind) {
   return kind != TFRT_RANDOM_OP_APPEND && kind != TFRT_RANDOM_OP_COPY;
 }
@@ -52,10 +60,15 @@ static bool evaluate(const tfrt_random_program_t* program, uint32_t index,
       made[0].is_error = true;
     } else if (op->kind == TFRT_RANDOM_OP_COPY) {
       made[1] = texts[op->b];
+    } else if (op->kind == TFRT_RANDOM_OP_TELL) {
+      made[0] = numbers[0];
+    } else if (op->kind == TFRT_RANDOM_OP_REDUCE) {
+      made[0] = numbers[op->a];
+      made[0].value *= program->host_count;
     } else {
       tfrt_random_value_t given[2] = {numbers[op->a], texts[op->b]};
       if (!evaluate(program, op->function, given, made)) return false;
-      bool is_sum = op->kind == TFRT_RANDOM_OP_ALL || op->kind == TFRT_RANDOM_OP_KEEP;
+      bool is_sum = is_of_all_hosts(op->kind) && op->kind != TFRT_RANDOM_OP_GET;
       if (is_sum) made[0].value *= program->host_count;
     }
     if (gives_number(op->kind)) numbers[n++] = made[0];
@@ -77,8 +90,13 @@ static uint32_t cost_of(const tfrt_random_program_t* program, const tfrt_random_
     case TFRT_RANDOM_OP_COMPUTE:
       return callee;
     case TFRT_RANDOM_OP_ALL:
+    case TFRT_RANDOM_OP_GET:
     case TFRT_RANDOM_OP_KEEP:
       return program->host_count * callee + 2;
+    case TFRT_RANDOM_OP_REDUCE:
+      return 4 * program->host_count;
+    case TFRT_RANDOM_OP_TELL:
+      return 2;
     default:
       return 0;
   }
@@ -87,17 +105,16 @@ static uint32_t cost_of(const tfrt_random_program_t* program, const tfrt_random_
 static tfrt_random_op_t pick_op(const tfrt_random_program_t* program, uint32_t index,
                                 uint32_t numbers, uint32_t texts, tfrt_random_t* random) {
   static const tfrt_random_op_kind_t kinds[] = {
-      TFRT_RANDOM_OP_ADD,  TFRT_RANDOM_OP_CALL,    TFRT_RANDOM_OP_CALL,
-      TFRT_RANDOM_OP_CALL, TFRT_RANDOM_OP_COMPUTE, TFRT_RANDOM_OP_ALL,
-      TFRT_RANDOM_OP_KEEP, TFRT_RANDOM_OP_COPY,    TFRT_RANDOM_OP_APPEND};
-  tfrt_random_op_t op = {.kind = kinds[below(random, TFRT_ARRAY_SIZE(kinds))]};
+      TFRT_RANDOM_OP_ADD,     TFRT_RANDOM_OP_CALL,   TFRT_RANDOM_OP_CALL,   TFRT_RANDOM_OP_CALL,
+      TFRT_RANDOM_OP_COMPUTE, TFRT_RANDOM_OP_ALL,    TFRT_RANDOM_OP_GET,    TFRT_RANDOM_OP_KEEP,
+      TFRT_RANDOM_OP_COPY,    TFRT_RANDOM_OP_APPEND, TFRT_RANDOM_OP_REDUCE, TFRT_RANDOM_OP_TELL};
+  uint32_t kind_count = TFRT_ARRAY_SIZE(kinds) - (index > 0 ? 2 : 0);
+  tfrt_random_op_t op = {.kind = kinds[below(random, kind_count)]};
   if (below(random, 25) == 0) op.kind = TFRT_RANDOM_OP_FAIL;
   op.host = below(random, program->host_count);
   bool is_leaf = index + 1 == program->function_count;
   if (!is_leaf) op.function = index + 1 + below(random, program->function_count - index - 1);
-  bool calls = op.kind == TFRT_RANDOM_OP_CALL || op.kind == TFRT_RANDOM_OP_COMPUTE ||
-               op.kind == TFRT_RANDOM_OP_ALL || op.kind == TFRT_RANDOM_OP_KEEP;
-  if (calls && is_leaf) op.kind = TFRT_RANDOM_OP_ADD;
+  if (is_call(op.kind) && is_leaf) op.kind = TFRT_RANDOM_OP_ADD;
   bool is_of_texts = op.kind == TFRT_RANDOM_OP_APPEND;
   op.a = below(random, is_of_texts ? texts : numbers);
   op.b = below(random, op.kind == TFRT_RANDOM_OP_ADD ? numbers : texts);
@@ -140,12 +157,14 @@ static void put(tfrt_random_program_t* program, const char* format, ...) {
 
 #define BOTH "(i32, !tfrt.string) -> (i32, !tfrt.string)"
 
+// All functions are pure. Some calls say so.
+static const char* const again_options[] = {"", ", pure, retries = 1 : i32", ", retries = 1 : i32",
+                                            ", pure, retries = 3 : i32"};
+
 // The same as put_op(), for calls.
 static void put_call(tfrt_random_program_t* program, const tfrt_random_op_t* op, uint32_t i,
                      uint32_t n, uint32_t t) {
-  // All functions are pure. Half of the calls say so, and may run again.
-  bool may_run_again = (op->a + op->host + op->function) % 2 == 1;
-  const char* again = may_run_again ? ", pure, retries = 1 : i32" : "";
+  const char* again = again_options[(op->a + op->host + op->function) % 4];
   switch (op->kind) {
     case TFRT_RANDOM_OP_CALL:
       put(program,
@@ -155,15 +174,23 @@ static void put_call(tfrt_random_program_t* program, const tfrt_random_op_t* op,
     case TFRT_RANDOM_OP_COMPUTE:
       put(program,
           "  %%i%u = tfrt.constant.i32 %u\n  %%h%u = tfrt_dist.host %%i%u\n"
-          "  %%n%u, %%t%u = tfrt_dist.call %%h%u @f%u(%%n%u, %%t%u)\n"
+          "  %%n%u, %%t%u = tfrt_dist.call %%h%u @f%u(%%n%u, %%t%u) {deadline_ms = 600000 : "
+          "i32%s}\n"
           "      : (!tfrt_dist.host, i32, !tfrt.string) -> (i32, !tfrt.string)\n",
-          i, op->host, i, i, n, t, i, op->function, op->a, op->b);
+          i, op->host, i, i, n, t, i, op->function, op->a, op->b, again);
       break;
     case TFRT_RANDOM_OP_ALL:
       put(program,
           "  %%l%u = tfrt_dist.call_all @number%u(%%n%u, %%t%u) : (i32, !tfrt.string) -> "
           "(!tfrt_dist.list)\n  %%n%u = tfrt_dist.list.sum %%l%u : i32\n",
           i, op->function, op->a, op->b, n, i);
+      break;
+    case TFRT_RANDOM_OP_GET:
+      put(program,
+          "  %%l%u = tfrt_dist.call_all @number%u(%%n%u, %%t%u) : (i32, !tfrt.string) -> "
+          "(!tfrt_dist.list)\n  %%i%u = tfrt.constant.i32 %u\n"
+          "  %%n%u = tfrt_dist.list.get %%l%u, %%i%u : i32\n",
+          i, op->function, op->a, op->b, i, op->host, n, i, i);
       break;
     case TFRT_RANDOM_OP_KEEP:
       put(program,
@@ -177,12 +204,39 @@ static void put_call(tfrt_random_program_t* program, const tfrt_random_op_t* op,
   }
 }
 
+// The same for what hosts do together. Groups with names of their own take turns of their own.
+static void put_together(tfrt_random_program_t* program, const tfrt_random_op_t* op, uint32_t i,
+                         uint32_t n) {
+  if (op->kind == TFRT_RANDOM_OP_TELL) {
+    put(program,
+        "  %%k%u = tfrt_dist.key \"%u\"\n"
+        "  %%a%u, %%b%u = tfrt.call @tell(%%n0, %%k%u) {host = %u : i32}\n"
+        "      : (i32, !tfrt.string) -> (i32, !tfrt.chain)\n"
+        "  %%h%u = tfrt_dist.host %%a%u\n  %%c%u = tfrt.new.chain\n"
+        "  %%n%u, %%d%u = tfrt_dist.recv %%h%u, %%k%u, %%c%u : i32\n",
+        i, i, i, i, i, op->host, i, i, i, n, i, i, i, i);
+    return;
+  }
+  put(program, "  %%g%u = tfrt_dist.group [0", i);
+  for (uint32_t host = 1; host < program->host_count; ++host) put(program, ", %u", host);
+  put(program,
+      "] {name = \"%u\"}\n"
+      "  %%l%u = tfrt_dist.call_all @reduce(%%n%u, %%g%u) : (i32, !tfrt_dist.group) -> "
+      "(!tfrt_dist.list)\n  %%n%u = tfrt_dist.list.sum %%l%u : i32\n",
+      i, i, op->a, i, n, i);
+}
+
 // Writes |op|, number |i|, which makes the number |n| and the text |t|.
 static void put_op(tfrt_random_program_t* program, const tfrt_random_op_t* op, uint32_t i,
                    uint32_t n, uint32_t t) {
   switch (op->kind) {
     case TFRT_RANDOM_OP_ADD:
-      put(program, "  %%n%u = tfrt.add.i32 %%n%u, %%n%u\n", n, op->a, op->b);
+      if (op->host % 2 == 0) {
+        put(program, "  %%n%u = tfrt.add.i32 %%n%u, %%n%u\n", n, op->a, op->b);
+      } else {
+        put(program, "  %%n%u = \"tfrt_test.async_add.i32\"(%%n%u, %%n%u) : (i32, i32) -> i32\n", n,
+            op->a, op->b);
+      }
       break;
     case TFRT_RANDOM_OP_FAIL:
       put(program, "  %%z%u = tfrt.constant.i32 0\n  %%n%u, %%r%u = tfrt.div.i32 %%n%u, %%z%u\n", i,
@@ -199,6 +253,10 @@ static void put_op(tfrt_random_program_t* program, const tfrt_random_op_t* op, u
           "  %%i%u = tfrt.constant.i32 %u\n  %%h%u = tfrt_dist.host %%i%u\n"
           "  %%t%u = tfrt_dist.copy_to %%h%u, %%t%u : !tfrt.string\n",
           i, op->host, i, i, t, i, op->b);
+      break;
+    case TFRT_RANDOM_OP_REDUCE:
+    case TFRT_RANDOM_OP_TELL:
+      put_together(program, op, i, n);
       break;
     default:
       put_call(program, op, i, n, t);
@@ -249,7 +307,17 @@ void tfrt_random_program_generate(tfrt_random_program_t* program, uint32_t host_
   while (!generate_functions(program, host_count, random)) continue;
   put(program,
       "func.func @sum(%%l: !tfrt_dist.list) -> i32 {\n"
-      "  %%s = tfrt_dist.list.sum %%l : i32\n  tfrt.return %%s : i32\n}\n");
+      "  %%s = tfrt_dist.list.sum %%l : i32\n  tfrt.return %%s : i32\n}\n"
+      "func.func @tell(%%n: i32, %%k: !tfrt.string) -> (i32, !tfrt.chain) {\n"
+      "  %%c = tfrt.new.chain\n  %%z = tfrt.constant.i32 0\n  %%h = tfrt_dist.host %%z\n"
+      "  %%d = tfrt_dist.send %%h, %%k, %%n, %%c\n"
+      "  %%me = tfrt_dist.rank\n  tfrt.return %%me, %%d : i32, !tfrt.chain\n}\n"
+      "func.func @reduce(%%n: i32, %%g: !tfrt_dist.group) -> i32 {\n"
+      "  %%c = tfrt.new.chain\n"
+      "  %%t = tfrt_tensor.constant dense<[1, 2, 3]> : tensor<3xi32>\n"
+      "  %%u, %%d = tfrt_dist.all_reduce %%g, %%t, %%c {reduction = \"sum\"}\n"
+      "  %%m = \"tfrt_test.identity\"(%%d, %%n) : (!tfrt.chain, i32) -> i32\n"
+      "  tfrt.return %%m : i32\n}\n");
   for (uint32_t i = program->function_count; i-- > 0;) put_function(program, i);
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A program of calls between hosts that follows from a seed, and what its results must be: a
-// tree of functions that add, divide by zero, append, call each other at fixed and computed
-// hosts, on all hosts at once, keep what they were lent beyond the call, hand on what they never
-// look at, and leave results unused.
+// tree of functions that add, now or later, divide by zero, append, call each other at fixed and
+// computed hosts, on all hosts at once, keep what they were lent beyond the call, hand on what they
+// never look at, and leave results unused. @main has hosts reduce together, and tell each other
+// something by key.
 //
-// Half of the calls at fixed hosts are `pure` and have a retry.
+// Some calls are `pure` and have retries, some have retries alone.
 //
 //   each function   (i32, !tfrt.string) -> (i32, !tfrt.string)
 //   @main           the same
@@ -32,8 +33,12 @@ typedef enum tfrt_random_op_kind_e {
   TFRT_RANDOM_OP_CALL,     // of |function| on |host| with number a and text b
   TFRT_RANDOM_OP_COMPUTE,  // the same, with a host that is known at run time
   TFRT_RANDOM_OP_ALL,      // the sum of the numbers of |function| on all hosts
-  TFRT_RANDOM_OP_KEEP,     // the same, by way of a list that |host| keeps between two calls
+  TFRT_RANDOM_OP_GET,      // what that is on |host|
+  TFRT_RANDOM_OP_KEEP,     // the sum, by way of a list that |host| keeps between two calls
   TFRT_RANDOM_OP_COPY,     // text b, by way of |host|
+  // Of @main alone, which runs once.
+  TFRT_RANDOM_OP_REDUCE,  // the sum of number a on all hosts, when they have reduced a tensor
+  TFRT_RANDOM_OP_TELL,    // the number of the argument, which |host| tells host 0
 } tfrt_random_op_kind_t;
 
 typedef struct tfrt_random_op_s {

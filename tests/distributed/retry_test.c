@@ -158,28 +158,30 @@ START_TEST(a_call_that_is_not_pure_runs_at_most_once) {
 }
 END_TEST
 
-// Host 1 is lost while @work runs there; what comes after that is never sent to it.
-static const char late_program[] = WORK
-    "func.func @rank(%x: i32) -> i32 {\n"
-    "  %me = tfrt_dist.rank\n"
-    "  %y = tfrt.add.i32 %x, %me\n"
-    "  tfrt.return %y : i32\n"
-    "}\n"
-    "func.func @first_of(%a: i32, %b: i32) -> i32 {\n"
-    "  %less = \"tfrt.lessequal.i32\"(%a, %b) : (i32, i32) -> i1\n"
-    "  %r = tfrt.if %less, %a, %b : (i32, i32) -> (i32) {\n"
-    "    tfrt.return %a : i32\n"
-    "  } else {\n"
-    "    tfrt.return %b : i32\n"
-    "  }\n"
-    "  tfrt.return %r : i32\n"
-    "}\n"
-    "func.func @main(%x: i32) -> i32 {\n"
-    "  %first = tfrt.constant.i32 2\n"
-    "  %one = tfrt.constant.i32 1\n"
-    "  %y = tfrt.call @work(%x, %first) {host = 1 : i32, pure, retries = 1 : i32}\n"
-    "      : (i32, i32) -> i32\n"
-    "  %late = tfrt.call @first_of(%one, %y) : (i32, i32) -> i32\n"
+// Host 1 is lost while @work runs there, and %late, which is 1, comes after that.
+#define LATE                                                                       \
+  "func.func @rank(%x: i32) -> i32 {\n"                                            \
+  "  %me = tfrt_dist.rank\n"                                                       \
+  "  %y = tfrt.add.i32 %x, %me\n"                                                  \
+  "  tfrt.return %y : i32\n"                                                       \
+  "}\n"                                                                            \
+  "func.func @first_of(%a: i32, %b: i32) -> i32 {\n"                               \
+  "  %less = \"tfrt.lessequal.i32\"(%a, %b) : (i32, i32) -> i1\n"                  \
+  "  %r = tfrt.if %less, %a, %b : (i32, i32) -> (i32) {\n"                         \
+  "    tfrt.return %a : i32\n"                                                     \
+  "  } else {\n"                                                                   \
+  "    tfrt.return %b : i32\n"                                                     \
+  "  }\n"                                                                          \
+  "  tfrt.return %r : i32\n"                                                       \
+  "}\n"                                                                            \
+  "func.func @main(%x: i32) -> i32 {\n"                                            \
+  "  %first = tfrt.constant.i32 2\n"                                               \
+  "  %one = tfrt.constant.i32 1\n"                                                 \
+  "  %y = tfrt.call @work(%x, %first) {host = 1 : i32, pure, retries = 1 : i32}\n" \
+  "      : (i32, i32) -> i32\n"                                                    \
+  "  %late = tfrt.call @first_of(%one, %y) : (i32, i32) -> i32\n"
+
+static const char late_program[] = WORK LATE
     "  %h = tfrt_dist.host %late\n"
     "  %z = tfrt_dist.call %h @rank(%y) {retries = 1 : i32} : (!tfrt_dist.host, i32) -> i32\n"
     "  tfrt.return %z : i32\n"
@@ -191,6 +193,56 @@ START_TEST(a_call_with_retries_to_a_host_that_is_lost_already_goes_to_the_next) 
   tfrt_node_world_kill(&world, 1);
   tfrt_node_world_await(&world);
   ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 44);
+  end();
+}
+END_TEST
+
+// Host 2 has never met host 3, which is gone before @below calls it.
+#define NEVER_SENT(OPTIONS, USE, RESULT)                                             \
+  WORK "func.func @below(%x: i32) -> i32 {\n"                                        \
+       "  %y = tfrt.call @rank(%x) {host = 3 : i32" OPTIONS "} : (i32) -> i32\n" USE \
+       "  tfrt.return %" RESULT                                                      \
+       " : i32\n"                                                                    \
+       "}\n" LATE                                                                    \
+       "  %two = tfrt.add.i32 %late, %late\n"                                        \
+       "  %h = tfrt_dist.host %two\n"                                                \
+       "  %z = tfrt_dist.call %h @below(%y) : (!tfrt_dist.host, i32) -> i32\n"       \
+       "  tfrt.return %z : i32\n"                                                    \
+       "}\n"
+
+static void run_never_sent(const char* text) {
+  start(text, 4, 40);
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
+  tfrt_node_world_kill(&world, 3);
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
+  tfrt_node_world_kill(&world, 1);
+  tfrt_node_world_await(&world);
+}
+
+static const char never_sent_program[] = NEVER_SENT(", retries = 1 : i32", "", "y");
+
+// Host 0, which is told that the result is host 3's, knows of the loss already.
+START_TEST(a_call_with_retries_that_never_left_goes_to_the_next_pure_or_not) {
+  run_never_sent(never_sent_program);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 42);
+  end();
+}
+END_TEST
+
+static const char never_tried_program[] = NEVER_SENT("", "  %s = tfrt.add.i32 %y, %y\n", "s");
+
+START_TEST(an_error_says_whether_the_call_may_have_run) {
+  run_never_sent(never_tried_program);
+  ck_assert_uint_eq(error()->root_key, 0x1003);
+  ck_assert(!error()->may_have_run);
+  ck_assert_ptr_nonnull(strstr(error()->message, "before it ran @rank"));
+  ck_assert_str_eq(error()->origin.function, "below");
+  end();
+  start(impure_program, 4, 40);
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
+  tfrt_node_world_kill(&world, 1);
+  tfrt_node_world_await(&world);
+  ck_assert(error()->may_have_run);
   end();
 }
 END_TEST
@@ -296,6 +348,67 @@ START_TEST(a_result_of_a_call_below_is_made_again_while_its_caller_runs) {
 }
 END_TEST
 
+// @open tells what %u is, host 1's, and goes on; host 3 is lent that under the name that host 1 has
+// for it.
+static const char open_program[] = TEXTS
+    "func.func @open(%t: !tfrt.string) -> (!tfrt.string, i32) {\n"
+    "  %u = tfrt.call @twice(%t) {host = 1 : i32, pure, retries = 1 : i32}\n"
+    "      : (!tfrt.string) -> !tfrt.string\n"
+    "  %ch = tfrt.new.chain\n"
+    "  %zero = tfrt.constant.i32 0\n"
+    "  %root = tfrt_dist.host %zero\n"
+    "  %key = tfrt_dist.key \"end\"\n"
+    "  %end, %ch1 = tfrt_dist.recv %root, %key, %ch : i32\n"
+    "  tfrt.return %u, %end : !tfrt.string, i32\n"
+    "}\n"
+    "func.func @next(%x: i32) -> i32 {\n"
+    "  %one = tfrt.constant.i32 1\n"
+    "  %y = tfrt.add.i32 %x, %one\n"
+    "  tfrt.return %y : i32\n"
+    "}\n"
+    "func.func @main(%t: !tfrt.string) -> !tfrt.string {\n"
+    "  %u, %end = tfrt.call @open(%t) {host = 2 : i32}\n"
+    "      : (!tfrt.string) -> (!tfrt.string, i32)\n"
+    "  %x0 = tfrt.constant.i32 0\n"
+    "  %x1 = tfrt.call @next(%x0) {host = 3 : i32} : (i32) -> i32\n"
+    "  %x2 = tfrt.call @next(%x1) {host = 3 : i32} : (i32) -> i32\n"
+    "  %y2 = tfrt.call @next(%x2) : (i32) -> i32\n"
+    "  %x3 = tfrt.call @next(%y2) {host = 3 : i32} : (i32) -> i32\n"
+    "  %minus = tfrt.constant.i32 -1\n"
+    "  %three = tfrt.add.i32 %x3, %minus\n"
+    "  %h = tfrt_dist.host %three\n"
+    "  %v = tfrt_dist.call %h @twice(%u) : (!tfrt_dist.host, !tfrt.string) -> !tfrt.string\n"
+    "  %z = \"tfrt_test.append_string\"(%v, %v)\n"
+    "      : (!tfrt.string, !tfrt.string) -> !tfrt.string\n"
+    "  %two = tfrt.constant.i32 2\n"
+    "  %open = tfrt_dist.host %two\n"
+    "  %ch = \"tfrt_test.as_chain\"(%z) : (!tfrt.string) -> !tfrt.chain\n"
+    "  %key = tfrt_dist.key \"end\"\n"
+    "  %ch1 = tfrt_dist.send %open, %key, %three, %ch\n"
+    "  %ended = \"tfrt_test.as_chain\"(%end) : (i32) -> !tfrt.chain\n"
+    "  %r = \"tfrt_test.identity\"(%ended, %z) : (!tfrt.chain, !tfrt.string) -> !tfrt.string\n"
+    "  tfrt.return %r : !tfrt.string\n"
+    "}\n";
+
+// It learns of the loss when host 0 has another owner already.
+START_TEST(who_learns_late_that_a_value_is_lost_is_told_where_it_is_now) {
+  start_with_text(open_program, 4);
+  tfrt_simulated_endpoint_t* one = world.hosts[1].endpoint;
+  tfrt_simulated_endpoint_t* three = world.hosts[3].endpoint;
+  tfrt_simulated_network_partition(world.network, three, one, true);
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
+  ck_assert_uint_eq(tfrt_frame_oracle_count(world.frames, 0, 3, TFRT_WIRE_FRAME_INVOKE), 4);
+  tfrt_node_world_kill(&world, 1);
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
+  ck_assert_uint_eq(tfrt_frame_oracle_count(world.frames, 2, 0, TFRT_WIRE_FRAME_REPLACE), 1);
+  ck_assert_uint_eq(tfrt_frame_oracle_count(world.frames, 3, 0, TFRT_WIRE_FRAME_LOST), 0);
+  tfrt_node_world_await(&world);
+  ck_assert_uint_eq(tfrt_frame_oracle_count(world.frames, 3, 0, TFRT_WIRE_FRAME_LOST), 1);
+  ck_assert_uint_eq(tfrt_node_world_text(&world, 0).size, 8 * TEXT_SIZE);
+  end();
+}
+END_TEST
+
 static const char impure_producer_program[] =
     TEXTS TEXT_MAIN(CALL_ONCE("a", "twice", "t", "1") CALL("c", "twice", "a", "2"));
 
@@ -332,6 +445,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(calls, a_cancel_ends_a_call_that_runs_again);
   tcase_add_test(calls, a_call_that_is_not_pure_runs_at_most_once);
   tcase_add_test(calls, a_call_with_retries_to_a_host_that_is_lost_already_goes_to_the_next);
+  tcase_add_test(calls, a_call_with_retries_that_never_left_goes_to_the_next_pure_or_not);
+  tcase_add_test(calls, an_error_says_whether_the_call_may_have_run);
   suite_add_tcase(suite, calls);
   TCase* values = tcase_create("values");
   tcase_set_timeout(values, 60);
@@ -339,6 +454,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(values, an_argument_that_is_lost_with_its_host_is_made_again);
   tcase_add_test(values, an_argument_that_was_lent_on_is_made_again);
   tcase_add_test(values, a_result_of_a_call_below_is_made_again_while_its_caller_runs);
+  tcase_add_test(values, who_learns_late_that_a_value_is_lost_is_told_where_it_is_now);
   tcase_add_test(values, an_argument_of_a_call_that_is_not_pure_is_an_error_when_it_is_lost);
   suite_add_tcase(suite, values);
   return suite;
