@@ -81,7 +81,7 @@ static tfrt_status_t on_begin(tfrt_lane_handler_t* handler, const tfrt_lane_tran
   if (is_cancelled) return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "cancelled");
   want->buffer = tfrt_allocator_allocate(tfrt_allocator_system(), SIZE);
   atomic_fetch_add_explicit(&host->buffers, 1, memory_order_relaxed);
-  *out_sink = (tfrt_lane_sink_t){want->buffer, want};
+  *out_sink = (tfrt_lane_sink_t){.body = want->buffer, .context = want};
   return NULL;
 }
 
