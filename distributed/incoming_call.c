@@ -270,12 +270,15 @@ void tfrt_incoming_call_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job, tfr
   tfrt_incoming_call_cancel_request(peer, job, 0, reason);
 }
 
-void tfrt_incoming_call_bury_all(tfrt_peer_t* peer, tfrt_status_t reason) {
+void tfrt_incoming_call_bury_all(tfrt_peer_t* peer) {
   for (tfrt_hash_node_t* node; (node = tfrt_hash_table_first(&peer->incoming_calls));) {
     tfrt_incoming_call_t* call = TFRT_CONTAINER_OF(node, tfrt_incoming_call_t, by_number);
     tfrt_hash_table_remove(&peer->incoming_calls, node);
     call->peer = NULL;
-    tfrt_execution_cancel(&call->execution, reason);
+    tfrt_status_t lost =
+        tfrt_peer_lost_error(peer, call->execution.job, NULL, "before its call was answered");
+    tfrt_execution_cancel(&call->execution, lost);
+    tfrt_status_release(lost);
     tfrt_incoming_call_flush_later(call);
   }
 }

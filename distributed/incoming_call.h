@@ -45,8 +45,8 @@ void tfrt_incoming_call_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job, tfr
 void tfrt_incoming_call_cancel_request(tfrt_peer_t* peer, const tfrt_job_t* job, uint64_t request,
                                        tfrt_status_t reason);
 
-// |peer| is dead because of |reason| (+0): its calls are cancelled, and nobody is told.
-void tfrt_incoming_call_bury_all(tfrt_peer_t* peer, tfrt_status_t reason);
+// |peer| is dead: its calls are cancelled because of that, and nobody is told.
+void tfrt_incoming_call_bury_all(tfrt_peer_t* peer);
 
 // Makes |table| one of calls by their number.
 void tfrt_incoming_call_initialize_table(tfrt_hash_table_t* table, tfrt_allocator_t allocator);

@@ -298,7 +298,7 @@ void tfrt_peer_bury(tfrt_peer_t* peer, tfrt_status_t reason) {
   // What follows still asks the session which calls were written.
   tfrt_outgoing_call_bury_all(peer);
   peer->session = NULL;
-  tfrt_incoming_call_bury_all(peer, reason);
+  tfrt_incoming_call_bury_all(peer);
   tfrt_object_table_drop_holder(&peer->node->objects, peer->incarnation);
   tfrt_remote_value_bury_all(peer);
   tfrt_outgoing_retain_end_all(peer, NULL);

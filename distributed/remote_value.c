@@ -357,12 +357,8 @@ static void tfrt_remote_value_finish(tfrt_remote_value_t* value) {
 // none. What a host finds wrong that runs no kernel for it has only the host's number.
 static tfrt_status_t tfrt_remote_value_place_error(const tfrt_remote_value_t* value,
                                                    tfrt_status_t status) {
-  tfrt_status_fields_t fields = *tfrt_status_fields(status);
-  bool has_place = fields.origin.function[0] || fields.origin.kernel[0] || fields.origin.file[0];
   bool is_called = value->function && (value->site.function || value->site.file);
-  if (has_place || !is_called) return tfrt_status_retain(status);
-  fields.origin = value->site;
-  return tfrt_status_create_from_fields(&fields);
+  return is_called ? tfrt_status_with_origin(status, &value->site) : tfrt_status_retain(status);
 }
 
 void tfrt_remote_value_fail(tfrt_remote_value_t* value, tfrt_status_t status) {

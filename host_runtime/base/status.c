@@ -176,13 +176,12 @@ tfrt_status_t tfrt_status_create(tfrt_status_code_t code, const char* format, ..
   return status;
 }
 
-static bool is_origin_known(const tfrt_status_origin_t* origin) {
-  return origin->rank != TFRT_STATUS_NO_RANK || origin->function[0] || origin->kernel[0] ||
-         origin->file[0];
+static bool has_place(const tfrt_status_origin_t* origin) {
+  return origin->function[0] || origin->kernel[0] || origin->file[0];
 }
 
 tfrt_status_t tfrt_status_with_origin(tfrt_status_t status, const tfrt_status_origin_t* origin) {
-  if (!status || is_origin_known(&status->fields.origin)) return tfrt_status_retain(status);
+  if (!status || has_place(&status->fields.origin)) return tfrt_status_retain(status);
   tfrt_status_fields_t fields = status->fields;
   fields.origin = *origin;
   tfrt_status_t result = create_record(&fields);
@@ -320,6 +319,7 @@ size_t tfrt_status_format(tfrt_status_t status, char* buffer, size_t size) {
   }
   format_text(&target, "%s: %s", tfrt_status_code_name(status->fields.code),
               status->fields.message);
-  if (is_origin_known(&status->fields.origin)) format_origin(&target, &status->fields.origin);
+  const tfrt_status_origin_t* origin = &status->fields.origin;
+  if (has_place(origin) || origin->rank != TFRT_STATUS_NO_RANK) format_origin(&target, origin);
   return target.length;
 }

@@ -112,8 +112,8 @@ tfrt_status_t tfrt_status_create_v(tfrt_status_code_t code, const char* format, 
 tfrt_status_t tfrt_status_create_from_fields(const tfrt_status_fields_t* fields) TFRT_MUST_USE;
 
 // Returns the error |status| (+1) with |origin| filled in, or |status| itself
-// (+1) if it knows its origin already: the first origin stays. OK stays OK.
-// Thread-safe.
+// (+1) if it knows a place in a program (function, kernel or file) already: the first
+// place stays. A host alone is none. OK stays OK. Thread-safe.
 tfrt_status_t tfrt_status_with_origin(tfrt_status_t status, const tfrt_status_origin_t* origin)
     TFRT_MUST_USE;
 

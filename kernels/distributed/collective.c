@@ -105,13 +105,12 @@ static void tell_others(tfrt_collective_t* collective, tfrt_status_t status) {
 
 tfrt_status_t tfrt_collective_locate_take(const tfrt_collective_t* collective,
                                           tfrt_status_t status) {
-  const tfrt_status_origin_t* known = &tfrt_status_fields(status)->origin;
-  if (known->rank != TFRT_STATUS_NO_RANK) return status;
   tfrt_status_origin_t site;
   tfrt_kernel_site_origin(collective->site, &site);
   tfrt_status_t located = tfrt_status_with_origin(status, &site);
   tfrt_status_release(status);
   tfrt_status_fields_t fields = *tfrt_status_fields(located);
+  if (fields.origin.rank != TFRT_STATUS_NO_RANK) return located;
   fields.origin.rank = collective->rank;
   tfrt_status_t ranked = tfrt_status_create_from_fields(&fields);
   tfrt_status_release(located);

@@ -51,23 +51,52 @@ void tfrt_distributed_send(tfrt_kernel_frame_t* frame) {
 
 // --- Receiving -----------------------------------------------------------------------
 
-// Makes a chain of the end of a wait.
+// Waits for what was sent. A wait that nobody fulfils ends with an error of the hosts, who don't
+// know where the program waits: so that is added here.
 typedef struct arrival_s {
   tfrt_task_t task;
-  tfrt_async_value_t* value;     // +1
-  tfrt_indirect_value_t* chain;  // +1
+  tfrt_async_value_t* sent;        // +1
+  tfrt_indirect_value_t* value;    // +1
+  tfrt_indirect_value_t* chain;    // +1
+  const tfrt_kernel_site_t* site;  // retained
   tfrt_allocator_t allocator;
 } arrival_t;
 
+static void free_arrival(arrival_t* arrival) {
+  if (arrival->value) tfrt_async_value_release(&arrival->value->base);
+  if (arrival->chain) tfrt_async_value_release(&arrival->chain->base);
+  tfrt_kernel_site_release(arrival->site);
+  tfrt_allocator_free(arrival->allocator, arrival, sizeof(*arrival));
+}
+
+static arrival_t* allocate_arrival(const tfrt_kernel_frame_t* frame) {
+  tfrt_allocator_t allocator = frame->context->host->allocator;
+  arrival_t* arrival = tfrt_allocator_allocate_zeroed(allocator, sizeof(*arrival));
+  if (!arrival) return NULL;
+  *arrival = (arrival_t){.value = tfrt_indirect_value_create(),
+                         .chain = tfrt_indirect_value_create(),
+                         .site = tfrt_kernel_site_retain(frame->site),
+                         .allocator = allocator};
+  if (arrival->value && arrival->chain) return arrival;
+  free_arrival(arrival);
+  return NULL;
+}
+
 static void run_arrival(tfrt_task_t* task) {
   arrival_t* arrival = TFRT_CONTAINER_OF(task, arrival_t, task);
-  bool is_error = tfrt_async_value_is_error(arrival->value);
-  tfrt_async_value_t* target =
-      is_error ? tfrt_async_value_retain(arrival->value) : tfrt_async_value_ready_chain();
-  tfrt_indirect_value_forward_take(arrival->chain, target);
-  tfrt_async_value_release(arrival->value);
-  tfrt_async_value_release(&arrival->chain->base);
-  tfrt_allocator_free(arrival->allocator, arrival, sizeof(*arrival));
+  if (tfrt_async_value_is_error(arrival->sent)) {
+    tfrt_status_origin_t site;
+    tfrt_kernel_site_origin(arrival->site, &site);
+    tfrt_status_t located = tfrt_status_with_origin(tfrt_async_value_error(arrival->sent), &site);
+    tfrt_async_value_set_error(&arrival->value->base, located);
+    tfrt_async_value_set_error(&arrival->chain->base, located);
+    tfrt_status_release(located);
+  } else {
+    tfrt_indirect_value_forward(arrival->value, arrival->sent);
+    tfrt_indirect_value_forward_take(arrival->chain, tfrt_async_value_ready_chain());
+  }
+  tfrt_async_value_release(arrival->sent);
+  free_arrival(arrival);
 }
 
 void tfrt_distributed_recv(tfrt_kernel_frame_t* frame) {
@@ -75,19 +104,14 @@ void tfrt_distributed_recv(tfrt_kernel_frame_t* frame) {
   tfrt_status_origin_t site;
   tfrt_call_router_t* router = begin(frame, &message, &site);
   if (!router) return;
-  tfrt_allocator_t allocator = frame->context->host->allocator;
-  arrival_t* arrival = tfrt_allocator_allocate_zeroed(allocator, sizeof(*arrival));
-  tfrt_indirect_value_t* chain = arrival ? tfrt_indirect_value_create() : NULL;
-  if (!chain) {
-    tfrt_allocator_free(allocator, arrival, sizeof(*arrival));
+  arrival_t* arrival = allocate_arrival(frame);
+  if (!arrival) {
     tfrt_kernel_frame_fail_take(frame, tfrt_status_out_of_memory());
     return;
   }
-  tfrt_async_value_t* value = router->vtable->receive(router, &message);
-  *arrival =
-      (arrival_t){.value = tfrt_async_value_retain(value), .chain = chain, .allocator = allocator};
+  tfrt_kernel_frame_set(frame, 0, tfrt_async_value_retain(&arrival->value->base));
+  tfrt_kernel_frame_set(frame, 1, tfrt_async_value_retain(&arrival->chain->base));
+  arrival->sent = router->vtable->receive(router, &message);
   tfrt_task_initialize(&arrival->task, run_arrival);
-  tfrt_kernel_frame_set(frame, 0, value);
-  tfrt_kernel_frame_set(frame, 1, tfrt_async_value_retain(&chain->base));
-  tfrt_async_value_and_then(arrival->value, &arrival->task);
+  tfrt_async_value_and_then(arrival->sent, &arrival->task);
 }

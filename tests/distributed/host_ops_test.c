@@ -394,6 +394,8 @@ START_TEST(the_loss_of_a_sender_ends_the_wait_for_it) {
       ++lost;
       ck_assert_int_eq(error_of(0)->code, TFRT_STATUS_UNAVAILABLE);
       ck_assert_uint_eq(error_of(0)->root_key, 0x1003);
+      ck_assert_str_eq(error_of(0)->origin.file, "test.mlir");
+      ck_assert_uint_gt(error_of(0)->origin.line, 0);
     } else if (is_open) {
       ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 7);
     }

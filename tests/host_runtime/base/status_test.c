@@ -103,6 +103,19 @@ START_TEST(the_first_origin_stays) {
 }
 END_TEST
 
+START_TEST(a_host_alone_is_no_place_and_gives_way_to_one) {
+  tfrt_status_fields_t fields = {
+      .code = TFRT_STATUS_UNAVAILABLE, .message = "lost", .origin = {.rank = 4}};
+  tfrt_status_t of_host = tfrt_status_create_from_fields(&fields);
+  assert_formatted(of_host, "UNAVAILABLE: lost [in host 4]");
+  tfrt_status_origin_t place = {.rank = 0, .file = "main.mlir", .line = 7};
+  tfrt_status_t located = tfrt_status_with_origin(of_host, &place);
+  assert_formatted(located, "UNAVAILABLE: lost [in main.mlir:7, host 0]");
+  tfrt_status_release(of_host);
+  tfrt_status_release(located);
+}
+END_TEST
+
 START_TEST(annotations_go_in_front_and_keep_the_rest) {
   tfrt_status_t status = tfrt_status_create(TFRT_STATUS_DATA_LOSS, "bad byte");
   uint64_t key = tfrt_status_fields(status)->root_key;
@@ -207,6 +220,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tests, an_error_has_code_message_and_a_root_key_of_its_own);
   tcase_add_test(tests, all_fields_are_copied);
   tcase_add_test(tests, the_first_origin_stays);
+  tcase_add_test(tests, a_host_alone_is_no_place_and_gives_way_to_one);
   tcase_add_test(tests, of_a_place_only_what_is_known_is_written);
   tcase_add_test(tests, annotations_go_in_front_and_keep_the_rest);
   tcase_add_test(tests, a_long_message_is_cut_at_a_whole_character);
