@@ -287,7 +287,9 @@ static void tfrt_inventory_add_object(tfrt_inventory_t* inventory, const tfrt_ob
   tfrt_inventory_end(inventory);
 }
 
+// One whose last reference is gone is on its way out of the list, and its payload may be gone.
 static void tfrt_inventory_add_remote(tfrt_inventory_t* inventory, tfrt_remote_value_t* value) {
+  if (!tfrt_async_value_try_retain(&value->base.base)) return;
   tfrt_inventory_begin(inventory, "remote");
   tfrt_inventory_add_id(inventory, value->name.id);
   tfrt_inventory_add_incarnation(inventory, "owner", value->location.owner);
@@ -305,6 +307,7 @@ static void tfrt_inventory_add_remote(tfrt_inventory_t* inventory, tfrt_remote_v
   tfrt_inventory_add_text(inventory, "function", value->function);
   tfrt_inventory_add_place(inventory, &value->site);
   tfrt_inventory_end(inventory);
+  tfrt_remote_value_release(value);
 }
 
 static void tfrt_inventory_add_message(void* self, const tfrt_mailbox_entry_t* entry) {
