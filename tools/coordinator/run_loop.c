@@ -2,6 +2,7 @@
 #include "tools/coordinator/run_loop.h"
 
 #include <poll.h>
+#include <signal.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -15,9 +16,9 @@ static void tfrt_run_loop_cancel(tfrt_run_loop_t* loop, tfrt_status_code_t code,
   if (!loop->cancelled) loop->cancelled = tfrt_status_create(code, "%s", message);
 }
 
-static void tfrt_run_loop_on_signal(uv_signal_t* handle, int number) {
+static void tfrt_run_loop_on_signal(void* self, int number) {
   (void)number;
-  tfrt_run_loop_cancel(handle->data, TFRT_STATUS_CANCELLED, "Cancelled");
+  tfrt_run_loop_cancel(self, TFRT_STATUS_CANCELLED, "Cancelled");
 }
 
 static void tfrt_run_loop_on_limit(uv_timer_t* handle) {
@@ -40,17 +41,12 @@ static void tfrt_run_loop_on_news(uv_async_t* handle) { (void)handle; }
 static int tfrt_run_loop_open(tfrt_run_loop_t* loop, int64_t limit_ms) {
   int result = uv_loop_init(&loop->loop);
   if (result == 0) result = uv_async_init(&loop->loop, &loop->news, tfrt_run_loop_on_news);
-  if (result == 0) result = uv_signal_init(&loop->loop, &loop->interrupt);
-  if (result == 0) result = uv_signal_init(&loop->loop, &loop->terminate);
   if (result == 0) result = uv_timer_init(&loop->loop, &loop->limit);
   if (result == 0) result = uv_timer_init(&loop->loop, &loop->alarm);
   if (result != 0) return result;
-  loop->interrupt.data = loop;
-  loop->terminate.data = loop;
   loop->limit.data = loop;
   loop->alarm.data = loop;
-  result = uv_signal_start(&loop->interrupt, tfrt_run_loop_on_signal, SIGINT);
-  if (result == 0) result = uv_signal_start(&loop->terminate, tfrt_run_loop_on_signal, SIGTERM);
+  result = tfrt_stop_signals_initialize(&loop->signals, &loop->loop, tfrt_run_loop_on_signal, loop);
   if (result == 0 && limit_ms > 0) {
     result = uv_timer_start(&loop->limit, tfrt_run_loop_on_limit, (uint64_t)limit_ms, 0);
   }
@@ -67,10 +63,10 @@ tfrt_status_t tfrt_run_loop_initialize(tfrt_run_loop_t* loop, int64_t limit_ms) 
 }
 
 void tfrt_run_loop_deinitialize(tfrt_run_loop_t* loop) {
-  uv_handle_t* const handles[] = {(uv_handle_t*)&loop->news, (uv_handle_t*)&loop->interrupt,
-                                  (uv_handle_t*)&loop->terminate, (uv_handle_t*)&loop->limit,
+  uv_handle_t* const handles[] = {(uv_handle_t*)&loop->news, (uv_handle_t*)&loop->limit,
                                   (uv_handle_t*)&loop->alarm};
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(handles); ++i) uv_close(handles[i], NULL);
+  tfrt_stop_signals_close(&loop->signals);
   uv_run(&loop->loop, UV_RUN_DEFAULT);
   uv_loop_close(&loop->loop);
   tfrt_status_release(loop->cancelled);
@@ -112,14 +108,8 @@ static void tfrt_run_loop_end_by_force(int number) {
 }
 
 void tfrt_run_loop_bound_end(tfrt_run_loop_t* loop, unsigned seconds) {
-  // Stopped first: libuv puts back what was there before.
-  uv_signal_stop(&loop->interrupt);
-  uv_signal_stop(&loop->terminate);
-  struct sigaction action = {.sa_handler = tfrt_run_loop_end_by_force};
-  sigemptyset(&action.sa_mask);
-  sigaction(SIGINT, &action, NULL);
-  sigaction(SIGTERM, &action, NULL);
-  sigaction(SIGALRM, &action, NULL);
+  signal(SIGALRM, tfrt_run_loop_end_by_force);
+  tfrt_stop_signals_release(&loop->signals, tfrt_run_loop_end_by_force);
   uint64_t left_ms = 0;
   tfrt_run_loop_code_of_alarm = TFRT_EXIT_DEADLINE;
   if (loop->cancelled) {

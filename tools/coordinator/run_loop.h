@@ -20,6 +20,7 @@
 #include <uv.h>
 
 #include "host_runtime/base/status.h"
+#include "tools/common/stop_signals.h"
 
 // After a cancel, what runs has this long to end; then it is left alone.
 #define TFRT_RUN_LOOP_GRACE_MS 5000
@@ -31,8 +32,7 @@
 typedef struct tfrt_run_loop_s {
   uv_loop_t loop;
   uv_async_t news;
-  uv_signal_t interrupt;
-  uv_signal_t terminate;
+  tfrt_stop_signals_t signals;
   uv_timer_t limit;
   uv_timer_t alarm;
   tfrt_status_t cancelled;  // +1; why the run shall end early, or NULL
@@ -40,8 +40,8 @@ typedef struct tfrt_run_loop_s {
   bool alarm_is_over;
 } tfrt_run_loop_t;
 
-// Makes |loop| ready. SIGINT and SIGTERM are caught from now on. The limit comes after
-// |limit_ms| milliseconds; 0: never. Main thread only.
+// Makes |loop| ready. SIGINT and SIGTERM are events of it from now on. The limit comes after
+// |limit_ms| milliseconds; 0: never. Main thread only, before there are others.
 tfrt_status_t tfrt_run_loop_initialize(tfrt_run_loop_t* loop, int64_t limit_ms) TFRT_MUST_USE;
 
 // Closes |loop|. Main thread only.

@@ -11,6 +11,7 @@
 
 #include "host_runtime/base/log.h"
 #include "tools/common/host_process.h"
+#include "tools/common/stop_signals.h"
 #include "tools/worker/presence_file.h"
 
 // How often a worker that drains looks whether the last job is over.
@@ -28,8 +29,7 @@ typedef struct tfrt_worker_s {
   tfrt_presence_file_t pid_file;
   tfrt_presence_file_t ready_file;
   uv_loop_t loop;
-  uv_signal_t interrupt;
-  uv_signal_t terminate;
+  tfrt_stop_signals_t signals;
   uv_async_t drain;  // somebody asks for it over the network
   uv_timer_t look;   // runs while draining
   uv_timer_t limit;  // of draining
@@ -84,8 +84,8 @@ static void tfrt_worker_drain(tfrt_worker_t* worker) {
                  0);
 }
 
-static void tfrt_worker_on_signal(uv_signal_t* handle, int number) {
-  tfrt_worker_t* worker = handle->data;
+static void tfrt_worker_on_signal(void* self, int number) {
+  tfrt_worker_t* worker = self;
   tfrt_log(TFRT_LOG_INFO, NULL, "told to stop by %s", number == SIGINT ? "SIGINT" : "SIGTERM");
   if (worker->is_draining) {
     tfrt_worker_stop(worker);
@@ -140,16 +140,13 @@ static int tfrt_worker_open_input(tfrt_worker_t* worker) {
 // libuv's initialisers fail only when the system is out of something.
 static int tfrt_worker_open_handles(tfrt_worker_t* worker) {
   int result = uv_loop_init(&worker->loop);
-  if (result == 0) result = uv_signal_init(&worker->loop, &worker->interrupt);
-  if (result == 0) result = uv_signal_init(&worker->loop, &worker->terminate);
   if (result == 0) result = uv_async_init(&worker->loop, &worker->drain, tfrt_worker_on_drain);
   if (result == 0) result = uv_timer_init(&worker->loop, &worker->look);
   if (result == 0) result = uv_timer_init(&worker->loop, &worker->limit);
   if (result != 0) return result;
-  worker->interrupt.data = worker->terminate.data = worker->look.data = worker->limit.data = worker;
-  worker->drain.data = worker;
-  result = uv_signal_start(&worker->interrupt, tfrt_worker_on_signal, SIGINT);
-  if (result == 0) result = uv_signal_start(&worker->terminate, tfrt_worker_on_signal, SIGTERM);
+  worker->look.data = worker->limit.data = worker->drain.data = worker;
+  result =
+      tfrt_stop_signals_initialize(&worker->signals, &worker->loop, tfrt_worker_on_signal, worker);
   if (result == 0 && worker->options->stops_with_stdin) result = tfrt_worker_open_input(worker);
   return result;
 }
@@ -271,8 +268,7 @@ static tfrt_worker_exit_t tfrt_worker_serve(tfrt_worker_t* worker) {
   tfrt_worker_bound_end(worker->is_abandoned ? TFRT_WORKER_ABANDONED_END_SECONDS
                                              : TFRT_WORKER_END_SECONDS);
   tfrt_presence_file_remove(&worker->ready_file);
-  // The loop stays open: signals are caught to the last moment, for nothing, so that the end
-  // is the same however many come.
+  // Signals stay blocked to the last moment, so the end is the same however many come.
   tfrt_host_process_shut_down(&worker->process);
   tfrt_presence_file_remove(&worker->pid_file);
   if (exit_code == TFRT_WORKER_EXIT_STOPPED) tfrt_log(TFRT_LOG_INFO, NULL, "ended");
