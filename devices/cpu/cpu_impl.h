@@ -40,6 +40,12 @@ tfrt_status_t tfrt_cpu_device_create_event(tfrt_device_t* device, bool with_timi
                                            tfrt_device_event_t** out_event);
 tfrt_status_t tfrt_cpu_device_load_module(tfrt_device_t* device, const char* image, size_t size,
                                           tfrt_device_module_t** out_module);
+tfrt_status_t tfrt_cpu_device_create_blas(tfrt_device_t* device, tfrt_device_blas_t** out_blas);
+
+// Lets |stream| call |run|, which must not block, with a copy of the |size| bytes at |argument|.
+// Thread-safe.
+tfrt_status_t tfrt_cpu_stream_call(tfrt_device_stream_t* stream, void (*run)(const void* argument),
+                                   const void* argument, size_t size);
 
 // Moves |event| to a new point and returns what to resolve when that is reached (+1); NULL
 // when memory is out. Thread-safe.

@@ -27,12 +27,14 @@ typedef enum tfrt_cpu_op_kind_e {
   TFRT_CPU_OP_COPY,
   TFRT_CPU_OP_FILL,
   TFRT_CPU_OP_LAUNCH,
+  TFRT_CPU_OP_CALL,
   TFRT_CPU_OP_RECORD,
   TFRT_CPU_OP_WAIT,
   TFRT_CPU_OP_DEALLOCATE,
 } tfrt_cpu_op_kind_t;
 
-// One piece of work. A launch has |parameters| behind it, and then their bytes.
+// One piece of work. A launch has |parameters| behind it, and then their bytes; a call its
+// argument.
 typedef struct tfrt_cpu_op_s {
   tfrt_list_link_t link;
   tfrt_cpu_op_kind_t kind;
@@ -45,6 +47,7 @@ typedef struct tfrt_cpu_op_s {
       tfrt_cpu_function_t* function;  // +1
       tfrt_device_launch_t launch;
     };
+    void (*call)(const void* argument);
     struct {
       tfrt_async_value_t* value;   // +1
       tfrt_device_event_t* event;  // +1, of a record that asks for the time, or NULL
@@ -83,6 +86,8 @@ static void tfrt_cpu_op_work(tfrt_cpu_op_t* op) {
     memcpy((void*)(uintptr_t)op->copy.target, (void*)(uintptr_t)op->copy.source, op->copy.size);
   } else if (op->kind == TFRT_CPU_OP_FILL) {
     tfrt_cpu_op_fill(&op->fill);
+  } else if (op->kind == TFRT_CPU_OP_CALL) {
+    op->call(op->parameters);
   } else if (op->kind == TFRT_CPU_OP_LAUNCH) {
     tfrt_status_t status = op->function->run(&op->launch, op->parameters);
     if (!status) return;
@@ -220,6 +225,15 @@ static tfrt_status_t tfrt_cpu_stream_launch(tfrt_device_stream_t* stream,
   tfrt_device_function_retain(function);
   op->function = TFRT_CONTAINER_OF(function, tfrt_cpu_function_t, base);
   op->launch = *launch;
+  return tfrt_cpu_stream_give(op);
+}
+
+tfrt_status_t tfrt_cpu_stream_call(tfrt_device_stream_t* stream, void (*run)(const void* argument),
+                                   const void* argument, size_t size) {
+  tfrt_cpu_op_t* op;
+  TFRT_RETURN_IF_ERROR(tfrt_cpu_op_allocate(stream, TFRT_CPU_OP_CALL, size, &op));
+  memcpy(op->parameters, argument, size);
+  op->call = run;
   return tfrt_cpu_stream_give(op);
 }
 

@@ -6,9 +6,11 @@
 #ifndef TFRT_DEVICES_CUDA_CUDA_IMPL_H_
 #define TFRT_DEVICES_CUDA_CUDA_IMPL_H_
 
+#include "devices/cuda/cublas_api.h"
 #include "devices/cuda/cuda_library.h"
 #include "devices/cuda/cuda_platform.h"
 #include "devices/cuda/cuda_poller.h"
+#include "devices/cuda/vendor_library.h"
 #include "devices/device_stream.h"
 #include "host_runtime/base/sync.h"
 
@@ -28,6 +30,10 @@ typedef struct tfrt_cuda_platform_s {
   tfrt_mutex_t mutex;   // guards opening devices
   tfrt_cuda_device_t* devices;
   tfrt_cuda_poller_t poller;
+  const char* library_path;    // what is opened instead of NVIDIA's libraries; NULL: those
+  tfrt_mutex_t library_mutex;  // guards opening them, and all below until it is opened
+  bool has_cublas;
+  tfrt_cublas_api_t cublas;
 } tfrt_cuda_platform_t;
 
 typedef struct tfrt_cuda_stream_s {
@@ -64,6 +70,7 @@ tfrt_status_t tfrt_cuda_device_create_event(tfrt_device_t* device, bool with_tim
                                             tfrt_device_event_t** out_event);
 tfrt_status_t tfrt_cuda_device_load_module(tfrt_device_t* device, const char* image, size_t size,
                                            tfrt_device_module_t** out_module);
+tfrt_status_t tfrt_cuda_device_create_blas(tfrt_device_t* device, tfrt_device_blas_t** out_blas);
 
 // Entries of the stream's vtable, in cuda_graph.c. Thread-safe.
 tfrt_status_t tfrt_cuda_stream_begin_capture(tfrt_device_stream_t* stream);

@@ -134,6 +134,7 @@ static const tfrt_device_vtable_t device_vtable = {
     .create_event = tfrt_cuda_device_create_event,
     .load_module = tfrt_cuda_device_load_module,
     .can_copy_from = tfrt_cuda_device_can_copy_from,
+    .create_blas = tfrt_cuda_device_create_blas,
 };
 
 // What the driver says of |attribute|; 0 when it doesn't know it.
@@ -219,6 +220,7 @@ static void tfrt_cuda_platform_destroy(tfrt_device_platform_t* base) {
   tfrt_allocator_free(allocator, platform->devices,
                       base->device_count * sizeof(*platform->devices));
   tfrt_mutex_deinitialize(&platform->mutex);
+  tfrt_mutex_deinitialize(&platform->library_mutex);
   tfrt_device_platform_deinitialize(base);
   tfrt_allocator_free(allocator, platform, sizeof(*platform));
 }
@@ -263,6 +265,9 @@ tfrt_status_t tfrt_cuda_platform_create(const tfrt_cuda_platform_options_t* opti
                                   allocator, work_queue);
   platform->api = api;
   tfrt_mutex_initialize(&platform->mutex);
+  tfrt_mutex_initialize(&platform->library_mutex);
+  platform->library_path = options->vendor_library_for_testing ? options->vendor_library_for_testing
+                                                               : options->library_for_testing;
   tfrt_cuda_poller_initialize(&platform->poller, work_queue);
   *out_platform = &platform->base;
   return NULL;

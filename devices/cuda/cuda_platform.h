@@ -25,6 +25,8 @@ typedef struct tfrt_cuda_platform_options_s {
   // Only for tests: another library with the driver's entry points (tests/fakes). NULL: the
   // driver's. Never taken from the environment.
   const char* library_for_testing;
+  // Only for tests: what is opened as cuBLAS. NULL: the library for testing, or the real one.
+  const char* vendor_library_for_testing;
 } tfrt_cuda_platform_options_t;
 
 // Sets |*out_platform| (+1) to a new platform named "cuda". |work_queue| is retained. May

@@ -164,6 +164,7 @@ static const tfrt_kernel_registration_t kernels[] = {
 
 tfrt_status_t tfrt_device_kernels_register(tfrt_kernel_registry_t* registry) {
   TFRT_RETURN_IF_ERROR(tfrt_gpu_types_register());
-  return tfrt_kernel_registry_add_all(registry, &tfrt_device_ops, kernels,
-                                      TFRT_ARRAY_SIZE(kernels));
+  TFRT_RETURN_IF_ERROR(
+      tfrt_kernel_registry_add_all(registry, &tfrt_device_ops, kernels, TFRT_ARRAY_SIZE(kernels)));
+  return tfrt_blas_kernels_register(registry);
 }

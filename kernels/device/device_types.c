@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/device/device_types.h"
 
+#include "devices/device_blas.h"
 #include "kernels/device/tensor_streams.h"
 
 static _Atomic tfrt_type_id_t type_ids[TFRT_GPU_TYPE_COUNT];
@@ -42,6 +43,10 @@ static void tfrt_gpu_destroy_graph(void* payload) {
   tfrt_gpu_graph_free(*(tfrt_gpu_graph_t**)payload);
 }
 
+static void tfrt_gpu_destroy_blas(void* payload) {
+  tfrt_device_blas_release(*(tfrt_device_blas_t**)payload);
+}
+
 static const tfrt_type_t types[TFRT_GPU_TYPE_COUNT] = {
     [TFRT_GPU_DEVICE] = {.name = "!tfrt_gpu.device",
                          .size = sizeof(void*),
@@ -77,6 +82,10 @@ static const tfrt_type_t types[TFRT_GPU_TYPE_COUNT] = {
     [TFRT_GPU_GRAPH] = {.name = "!tfrt_gpu.graph",
                         .size = sizeof(void*),
                         .destroy = tfrt_gpu_destroy_graph},
+    [TFRT_GPU_BLAS] = {.name = "!tfrt_gpu.blas.handle",
+                       .size = sizeof(void*),
+                       .destroy = tfrt_gpu_destroy_blas},
+    [TFRT_GPU_BLAS_ALGORITHM] = {.name = "!tfrt_gpu.blas.gemm.algo", .size = sizeof(int32_t)},
 };
 
 tfrt_status_t tfrt_gpu_types_register(void) {

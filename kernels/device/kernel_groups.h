@@ -7,6 +7,7 @@
 #define TFRT_KERNELS_DEVICE_KERNEL_GROUPS_H_
 
 #include "host_runtime/executor/kernel_frame.h"
+#include "host_runtime/executor/kernel_registry.h"
 
 // memory_kernels.c
 void tfrt_gpu_allocator_create(tfrt_kernel_frame_t* frame);
@@ -40,5 +41,8 @@ void tfrt_gpu_module_get_global(tfrt_kernel_frame_t* frame);
 void tfrt_gpu_module_get_function(tfrt_kernel_frame_t* frame);
 void tfrt_gpu_function_launch(tfrt_kernel_frame_t* frame);
 void tfrt_gpu_function_launch_cooperative(tfrt_kernel_frame_t* frame);
+
+// blas_kernels.c: registers all of tfrt_blas_ops. Thread-safe.
+tfrt_status_t tfrt_blas_kernels_register(tfrt_kernel_registry_t* registry) TFRT_MUST_USE;
 
 #endif  // TFRT_KERNELS_DEVICE_KERNEL_GROUPS_H_

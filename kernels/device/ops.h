@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The op table of the dialect `tfrt_gpu`: what programs say about devices. Data only, so that
-// the compiler can read it without linking a kernel.
+// The op tables of the dialect `tfrt_gpu`: what programs say about devices, and about vendors'
+// libraries on them. Data only, so that the compiler can read them without linking a kernel.
 //
 // Thread rule: constant data. Failure rule: none fails.
 #ifndef TFRT_KERNELS_DEVICE_OPS_H_
@@ -10,5 +10,6 @@
 #include "host_runtime/executor/kernel_descriptor.h"
 
 extern const tfrt_kernel_table_t tfrt_device_ops;
+extern const tfrt_kernel_table_t tfrt_blas_ops;  // tfrt_gpu.blas.*
 
 #endif  // TFRT_KERNELS_DEVICE_OPS_H_

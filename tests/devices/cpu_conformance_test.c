@@ -28,6 +28,7 @@ Suite* tfrt_test_suite(void) {
       .name = "cpu",
       .create = tfrt_test_create,
       .check = tfrt_test_check,
+      .has_blas = true,
       .has_peer = true,
       .may_fault = true,
   };

@@ -33,6 +33,7 @@ Suite* tfrt_test_suite(void) {
 #ifndef TFRT_TEST_OLD_DRIVER
       .has_graphs = true,
 #endif
+      .has_blas = true,
       .has_peer = true,
       .may_fault = true,
   };

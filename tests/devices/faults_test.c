@@ -4,6 +4,7 @@
 // nothing hangs, and all memory comes back or is reported to be kept.
 #include "devices/cpu/cpu_platform.h"
 #include "devices/device_allocator.h"
+#include "devices/device_blas.h"
 #include "devices/device_stream.h"
 #include "host_runtime/async/blocking_wait.h"
 #include "host_runtime/async/thread_pool_work_queue.h"
@@ -93,6 +94,7 @@ typedef struct tfrt_test_program_s {
   tfrt_device_buffer_t* buffer;
   tfrt_device_buffer_t* host;
   tfrt_device_buffer_t* pinned;
+  tfrt_device_blas_t* blas;
   tfrt_host_buffer_t* tensor;
 } tfrt_test_program_t;
 
@@ -111,6 +113,7 @@ static tfrt_status_t tfrt_test_make(tfrt_test_program_t* p, bool with_cache) {
   TFRT_RETURN_IF_ERROR(
       tfrt_device_allocator_allocate(p->allocator, p->streams[0], SIZE, &p->buffer));
   TFRT_RETURN_IF_ERROR(tfrt_device_allocator_allocate(p->host_allocator, NULL, SIZE, &p->host));
+  TFRT_RETURN_IF_ERROR(tfrt_device_create_blas(p->device, &p->blas));
   TFRT_RETURN_IF_ERROR(tfrt_host_buffer_create(SIZE, p->device->platform->allocator, &p->tensor));
   return tfrt_device_buffer_create_pinned(p->device, p->tensor, &p->pinned);
 }
@@ -125,12 +128,30 @@ static tfrt_status_t tfrt_test_await(tfrt_async_value_t* value) {
   return status;
 }
 
+// Solves 2 x = 4 * 2 in |stream|, in pinned memory.
+static tfrt_status_t tfrt_test_solve(tfrt_test_program_t* p, tfrt_device_stream_t* stream) {
+  double* numbers = tfrt_device_buffer_host_data(p->host);
+  numbers[0] = 2;
+  tfrt_blas_matrix_t matrix = {.buffer = p->host, .dtype = TFRT_DTYPE_F64, .height = 1};
+  tfrt_blas_solve_t call = {.rows = 1,
+                            .columns = 1,
+                            .alpha = {.dtype = TFRT_DTYPE_F64, .f64 = 4},
+                            .a = matrix,
+                            .b = matrix,
+                            .count = 1};
+  TFRT_RETURN_IF_ERROR(tfrt_device_blas_solve(p->blas, stream, &call));
+  TFRT_RETURN_IF_ERROR(tfrt_test_await(tfrt_device_stream_await(stream)));
+  ck_assert(numbers[0] == 4.0);
+  return NULL;
+}
+
 // Fills in one stream, adds one in the other, copies to pinned memory of both kinds.
 static tfrt_status_t tfrt_test_work(tfrt_test_program_t* p) {
   uint32_t count = COUNT;
   tfrt_device_launch_t launch = {.grid = {8, 1, 1}, .block = {128, 1, 1}};
   tfrt_device_argument_t arguments[] = {{.buffer = p->buffer},
                                         {.bytes = &count, .size = sizeof(count)}};
+  TFRT_RETURN_IF_ERROR(tfrt_test_solve(p, p->streams[0]));
   TFRT_RETURN_IF_ERROR(tfrt_device_stream_fill(p->streams[0], p->buffer, 41, 4));
   TFRT_RETURN_IF_ERROR(tfrt_device_stream_join(p->streams[1], p->streams[0]));
   TFRT_RETURN_IF_ERROR(
@@ -147,6 +168,7 @@ static tfrt_status_t tfrt_test_work(tfrt_test_program_t* p) {
 }
 
 static void tfrt_test_end(tfrt_test_program_t* p) {
+  tfrt_device_blas_release(p->blas);
   tfrt_device_buffer_release(p->buffer);
   tfrt_device_buffer_release(p->host);
   tfrt_device_buffer_release(p->pinned);

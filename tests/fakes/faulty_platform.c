@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/fakes/faulty_platform.h"
 
+#include "devices/device_blas.h"
 #include "devices/device_stream.h"
 
 #define MAX_DEVICES 4
@@ -37,6 +38,11 @@ typedef struct tfrt_faulty_function_s {
   tfrt_device_function_t* inner;  // +1
 } tfrt_faulty_function_t;
 
+typedef struct tfrt_faulty_blas_s {
+  tfrt_device_blas_t base;
+  tfrt_device_blas_t* inner;  // +1
+} tfrt_faulty_blas_t;
+
 static tfrt_device_t* tfrt_faulty_device_inner(tfrt_device_t* device) {
   return device ? TFRT_CONTAINER_OF(device, tfrt_faulty_device_t, base)->inner : NULL;
 }
@@ -56,10 +62,10 @@ static tfrt_device_function_t* tfrt_faulty_function_inner(tfrt_device_function_t
 // --- Faults --------------------------------------------------------------------
 
 const char* tfrt_fault_kind_name(tfrt_fault_kind_t kind) {
-  static const char* const names[] = {"allocate",    "pin",      "create stream", "create event",
-                                      "load module", "function", "global",        "copy",
-                                      "fill",        "launch",   "record",        "wait",
-                                      "query",       "await",    "deallocate"};
+  static const char* const names[] = {
+      "allocate", "pin",   "create stream", "create event", "load module", "function",
+      "global",   "copy",  "fill",          "launch",       "record",      "wait",
+      "query",    "await", "deallocate",    "create blas",  "blas"};
   _Static_assert(TFRT_ARRAY_SIZE(names) == TFRT_FAULT_KIND_COUNT, "each kind has a name");
   return names[kind];
 }
@@ -289,6 +295,62 @@ static tfrt_status_t tfrt_faulty_create_stream(tfrt_device_t* device,
   return NULL;
 }
 
+// --- Linear algebra ------------------------------------------------------------
+
+static tfrt_device_blas_t* tfrt_faulty_blas_inner(tfrt_device_blas_t* blas) {
+  return TFRT_CONTAINER_OF(blas, tfrt_faulty_blas_t, base)->inner;
+}
+
+static void tfrt_faulty_blas_destroy(tfrt_device_blas_t* blas) {
+  tfrt_device_blas_release(tfrt_faulty_blas_inner(blas));
+  tfrt_allocator_free(blas->device->platform->allocator, blas, sizeof(tfrt_faulty_blas_t));
+}
+
+static tfrt_status_t tfrt_faulty_blas_axpy(tfrt_device_blas_t* blas, tfrt_device_stream_t* stream,
+                                           const tfrt_blas_axpy_t* call) {
+  TFRT_RETURN_IF_ERROR(tfrt_faulty_check(blas->device, TFRT_FAULT_BLAS));
+  tfrt_device_blas_t* inner = tfrt_faulty_blas_inner(blas);
+  return inner->vtable->axpy(inner, tfrt_faulty_stream_inner(stream), call);
+}
+
+static tfrt_status_t tfrt_faulty_blas_scale(tfrt_device_blas_t* blas, tfrt_device_stream_t* stream,
+                                            const tfrt_blas_scale_t* call) {
+  TFRT_RETURN_IF_ERROR(tfrt_faulty_check(blas->device, TFRT_FAULT_BLAS));
+  tfrt_device_blas_t* inner = tfrt_faulty_blas_inner(blas);
+  return inner->vtable->scale(inner, tfrt_faulty_stream_inner(stream), call);
+}
+
+static tfrt_status_t tfrt_faulty_blas_multiply(tfrt_device_blas_t* blas,
+                                               tfrt_device_stream_t* stream,
+                                               const tfrt_blas_multiply_t* call) {
+  TFRT_RETURN_IF_ERROR(tfrt_faulty_check(blas->device, TFRT_FAULT_BLAS));
+  tfrt_device_blas_t* inner = tfrt_faulty_blas_inner(blas);
+  return inner->vtable->multiply(inner, tfrt_faulty_stream_inner(stream), call);
+}
+
+static tfrt_status_t tfrt_faulty_blas_solve(tfrt_device_blas_t* blas, tfrt_device_stream_t* stream,
+                                            const tfrt_blas_solve_t* call) {
+  TFRT_RETURN_IF_ERROR(tfrt_faulty_check(blas->device, TFRT_FAULT_BLAS));
+  tfrt_device_blas_t* inner = tfrt_faulty_blas_inner(blas);
+  return inner->vtable->solve(inner, tfrt_faulty_stream_inner(stream), call);
+}
+
+static const tfrt_device_blas_vtable_t blas_vtable = {
+    tfrt_faulty_blas_destroy, tfrt_faulty_blas_axpy, tfrt_faulty_blas_scale,
+    tfrt_faulty_blas_multiply, tfrt_faulty_blas_solve};
+
+static tfrt_status_t tfrt_faulty_create_blas(tfrt_device_t* device, tfrt_device_blas_t** out_blas) {
+  TFRT_RETURN_IF_ERROR(tfrt_faulty_check(device, TFRT_FAULT_CREATE_BLAS));
+  tfrt_device_blas_t* inner;
+  TFRT_RETURN_IF_ERROR(tfrt_device_create_blas(tfrt_faulty_device_inner(device), &inner));
+  tfrt_faulty_blas_t* blas =
+      tfrt_allocator_allocate_zeroed(device->platform->allocator, sizeof(*blas));
+  blas->inner = inner;
+  tfrt_device_blas_initialize(&blas->base, &blas_vtable, device);
+  *out_blas = &blas->base;
+  return NULL;
+}
+
 // --- Devices -------------------------------------------------------------------
 
 static void tfrt_faulty_device_destroy(tfrt_device_t* device) {
@@ -337,6 +399,7 @@ static const tfrt_device_vtable_t device_vtable = {
     .create_event = tfrt_faulty_create_event,
     .load_module = tfrt_faulty_load_module,
     .can_copy_from = tfrt_faulty_can_copy_from,
+    .create_blas = tfrt_faulty_create_blas,
 };
 
 // --- The platform --------------------------------------------------------------

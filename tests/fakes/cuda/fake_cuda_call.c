@@ -27,15 +27,18 @@ int tfrt_fake_end(int result) {
   return result;
 }
 
-int tfrt_fake_begin_in_context(const char* name, const tfrt_fake_context_t* context) {
-  int error = tfrt_fake_begin(name);
-  if (error) return error;
+int tfrt_fake_check_context(const char* name, const tfrt_fake_context_t* context) {
   tfrt_fake_context_t* current = current_count > 0 ? current_contexts[current_count - 1] : NULL;
   if (!current || current->retain_count == 0 || (context && context != current)) {
     tfrt_fake_defect("%s in %s context", name, current ? "the wrong" : "no");
     return TFRT_CUDA_ERROR_INVALID_CONTEXT;
   }
   return current->error;
+}
+
+int tfrt_fake_begin_in_context(const char* name, const tfrt_fake_context_t* context) {
+  int error = tfrt_fake_begin(name);
+  return error ? error : tfrt_fake_check_context(name, context);
 }
 
 tfrt_fake_context_t* tfrt_fake_current(void) { return current_contexts[current_count - 1]; }
@@ -73,7 +76,7 @@ bool tfrt_fake_is_event(tfrt_fake_event_t* event) {
 }
 
 int tfrt_fake_count_in(const tfrt_list_link_t* head, const tfrt_fake_context_t* context) {
-  // Streams, events, modules and graphs begin alike: the link, then the context.
+  // All these objects begin alike: the link, then the context.
   int count = 0;
   for (const tfrt_list_link_t* l = head->next; l != head; l = l->next) {
     count += !context || TFRT_CONTAINER_OF(l, tfrt_fake_event_t, link)->context == context;

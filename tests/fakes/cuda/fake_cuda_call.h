@@ -18,6 +18,10 @@
 // Begins a call of |name|: takes the mutex, and returns what the call is to fail with, or 0.
 int tfrt_fake_begin(const char* name);
 
+// OK (0) if this thread has a current context, which is |context| unless that is NULL, and it is
+// alive; else the driver's error, and a defect if it is the caller's. With the mutex held.
+int tfrt_fake_check_context(const char* name, const tfrt_fake_context_t* context);
+
 // The same for a call that needs a current context; |context|, unless NULL, is the one that it
 // must be.
 int tfrt_fake_begin_in_context(const char* name, const tfrt_fake_context_t* context);
@@ -44,7 +48,13 @@ bool tfrt_fake_is_handle(const tfrt_list_link_t* head, const tfrt_list_link_t* l
 // Whether |event| is an event that was not destroyed.
 bool tfrt_fake_is_event(tfrt_fake_event_t* event);
 
-// How many of the streams, events or modules in the list |head| are of |context|; of any: NULL.
+// Whether work of |context| may use |size| bytes at |address|; |is_peer_copy| allows the memory of
+// a peer that is within reach. A defect if not.
+bool tfrt_fake_can_use(const tfrt_fake_context_t* context, tfrt_cuda_address_t address, size_t size,
+                       bool is_peer_copy);
+
+// How many of the streams, events, modules and so on in the list |head| are of |context|; of any:
+// NULL.
 int tfrt_fake_count_in(const tfrt_list_link_t* head, const tfrt_fake_context_t* context);
 
 // Ends the capture of |stream|, if there is one, and forgets what it has captured.

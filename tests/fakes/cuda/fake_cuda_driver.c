@@ -75,7 +75,8 @@ static int fake_live(void) {
   int count =
       tfrt_fake_count_in(&tfrt_fake.streams, NULL) + tfrt_fake_count_in(&tfrt_fake.events, NULL) +
       tfrt_fake_count_in(&tfrt_fake.modules, NULL) + tfrt_fake_count_in(&tfrt_fake.graphs, NULL) +
-      tfrt_fake_count_in(&tfrt_fake.graph_execs, NULL);
+      tfrt_fake_count_in(&tfrt_fake.graph_execs, NULL) +
+      tfrt_fake_count_in(&tfrt_fake.libraries, NULL);
   for (tfrt_list_link_t* l = tfrt_fake.blocks.next; l != &tfrt_fake.blocks; l = l->next) {
     count += !TFRT_CONTAINER_OF(l, tfrt_fake_block_t, link)->is_dead;
   }

@@ -124,10 +124,8 @@ tfrt_cuda_result_t tfrt_fake_MemHostUnregister(void* data) {
 
 // --- Copies and fills ------------------------------------------------------------------------
 
-// Whether a stream of |context| may use |size| bytes at |address|; |is_peer_copy| allows the
-// memory of a peer that is within reach.
-static bool fake_can_use(const tfrt_fake_context_t* context, tfrt_cuda_address_t address,
-                         size_t size, bool is_peer_copy) {
+bool tfrt_fake_can_use(const tfrt_fake_context_t* context, tfrt_cuda_address_t address, size_t size,
+                       bool is_peer_copy) {
   tfrt_fake_block_t* block = tfrt_fake_block_find((void*)(uintptr_t)address, size, true);
   if (!block) return false;
   if (block->is_freed) {
@@ -146,8 +144,8 @@ static bool fake_can_use(const tfrt_fake_context_t* context, tfrt_cuda_address_t
 static int fake_copy(int error, tfrt_cuda_address_t target, tfrt_cuda_address_t source, size_t size,
                      bool is_peer_copy, tfrt_fake_stream_t* stream) {
   if (error) return tfrt_fake_end(error);
-  if (!fake_can_use(stream->context, target, size, is_peer_copy) ||
-      !fake_can_use(stream->context, source, size, is_peer_copy)) {
+  if (!tfrt_fake_can_use(stream->context, target, size, is_peer_copy) ||
+      !tfrt_fake_can_use(stream->context, source, size, is_peer_copy)) {
     return tfrt_fake_end(TFRT_CUDA_ERROR_INVALID_VALUE);
   }
   tfrt_fake_op_t* op = tfrt_fake_op_create(stream, TFRT_FAKE_OP_COPY);
@@ -181,7 +179,7 @@ tfrt_cuda_result_t tfrt_fake_MemcpyPeerAsync(tfrt_cuda_address_t target,
 static int fake_fill(int error, tfrt_cuda_address_t target, unsigned pattern, unsigned width,
                      size_t count, tfrt_fake_stream_t* stream) {
   if (error) return tfrt_fake_end(error);
-  if (!fake_can_use(stream->context, target, count * width, false)) {
+  if (!tfrt_fake_can_use(stream->context, target, count * width, false)) {
     return tfrt_fake_end(TFRT_CUDA_ERROR_INVALID_VALUE);
   }
   tfrt_fake_op_t* op = tfrt_fake_op_create(stream, TFRT_FAKE_OP_FILL);

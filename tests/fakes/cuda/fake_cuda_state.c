@@ -19,6 +19,7 @@ void tfrt_fake_initialize(void) {
   tfrt_list_initialize(&fake->modules);
   tfrt_list_initialize(&fake->graphs);
   tfrt_list_initialize(&fake->graph_execs);
+  tfrt_list_initialize(&fake->libraries);
   tfrt_list_initialize(&fake->ended_streams);
   for (int i = 0; i < TFRT_FAKE_CUDA_DEVICE_COUNT; ++i) fake->contexts[i].ordinal = i;
   fake->version = 13000;
@@ -118,7 +119,7 @@ tfrt_fake_op_t* tfrt_fake_op_create(tfrt_fake_stream_t* stream, tfrt_fake_op_kin
 void tfrt_fake_op_give(tfrt_fake_op_t* op) {
   tfrt_fake_stream_t* stream = op->stream;
   if (stream->is_capturing && op->kind > TFRT_FAKE_OP_LAUNCH) {
-    tfrt_fake_defect("an event, or memory, in a stream that captures");
+    tfrt_fake_defect("an event, memory or a library in a stream that captures");
   }
   tfrt_list_push_back(stream->is_capturing ? &stream->captured : &stream->ops, &op->link);
   tfrt_condition_broadcast(&tfrt_fake.condition);
@@ -128,6 +129,9 @@ void tfrt_fake_op_give(tfrt_fake_op_t* op) {
 static bool tfrt_fake_op_check(const tfrt_fake_op_t* op) {
   if (op->target && !tfrt_fake_block_find(op->target, op->size, true)) return false;
   if (op->source && !tfrt_fake_block_find(op->source, op->size, true)) return false;
+  for (uint32_t i = 0; i < op->range_count; ++i) {
+    if (!tfrt_fake_block_find(op->ranges[i].data, op->ranges[i].size, true)) return false;
+  }
   if (op->kind != TFRT_FAKE_OP_LAUNCH) return true;
   int defects = tfrt_fake.defect_count;
   for (uint32_t i = 0; i < op->parameter_count; ++i) {
@@ -145,6 +149,7 @@ static int tfrt_fake_op_work(tfrt_fake_op_t* op) {
       memcpy(op->target + i, &op->pattern, op->width);
     }
   }
+  if (op->kind == TFRT_FAKE_OP_CALL) op->call(op->argument);
   if (op->kind != TFRT_FAKE_OP_LAUNCH) return 0;
   void* parameters[TFRT_DEVICE_MAX_PARAMETERS];
   for (uint32_t i = 0; i < op->parameter_count; ++i) parameters[i] = &op->parameters[i];

@@ -99,6 +99,22 @@ typedef struct tfrt_fake_graph_s {
   tfrt_list_link_t ops;
 } tfrt_fake_graph_t;
 
+// The state of a library on top of the driver.
+typedef struct tfrt_fake_library_s {
+  tfrt_list_link_t link;
+  tfrt_fake_context_t* context;
+  tfrt_fake_stream_t* stream;  // of the next call; NULL: none was set
+} tfrt_fake_library_t;
+
+// Memory that an op touches.
+typedef struct tfrt_fake_range_s {
+  const void* data;
+  size_t size;
+} tfrt_fake_range_t;
+
+#define TFRT_FAKE_MAX_RANGES 8
+#define TFRT_FAKE_ARGUMENT_SIZE 512
+
 typedef enum tfrt_fake_op_kind_e {
   TFRT_FAKE_OP_COPY,
   TFRT_FAKE_OP_FILL,
@@ -106,6 +122,7 @@ typedef enum tfrt_fake_op_kind_e {
   TFRT_FAKE_OP_RECORD,
   TFRT_FAKE_OP_WAIT,
   TFRT_FAKE_OP_FREE,
+  TFRT_FAKE_OP_CALL,
 } tfrt_fake_op_kind_t;
 
 struct tfrt_fake_op_s {
@@ -125,6 +142,10 @@ struct tfrt_fake_op_s {
   tfrt_fake_event_t* event;
   uint64_t sequence;
   tfrt_fake_block_t* block;
+  void (*call)(const void* argument);  // with a copy of the caller's argument
+  _Alignas(16) char argument[TFRT_FAKE_ARGUMENT_SIZE];
+  uint32_t range_count;
+  tfrt_fake_range_t ranges[TFRT_FAKE_MAX_RANGES];
 };
 
 typedef struct tfrt_fake_s {
@@ -137,6 +158,7 @@ typedef struct tfrt_fake_s {
   tfrt_list_link_t modules;
   tfrt_list_link_t graphs;
   tfrt_list_link_t graph_execs;
+  tfrt_list_link_t libraries;
   tfrt_list_link_t ended_streams;  // destroyed; their threads are to be joined
   uint64_t seed;
   int version;
