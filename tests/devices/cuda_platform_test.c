@@ -12,6 +12,8 @@
 #include "devices/device_stream.h"
 #include "host_runtime/async/blocking_wait.h"
 #include "host_runtime/async/thread_pool_work_queue.h"
+#include "host_runtime/base/counting_allocator.h"
+#include "host_runtime/base/sync.h"
 #include "tests/fakes/cuda/fake_cuda.h"
 #include "tests/support/test_main.h"
 
@@ -216,7 +218,12 @@ static tfrt_status_t tfrt_test_use_blas_failing(const char* name, uint32_t n) {
   tfrt_device_allocator_t* allocator;
   tfrt_device_buffer_t* memory;
   tfrt_device_blas_t* blas = NULL;
-  ck_assert(!tfrt_test_open(TFRT_FAKE_CUDA_PATH, &platform));
+  tfrt_counting_allocator_t counting;
+  tfrt_counting_allocator_initialize(&counting, tfrt_allocator_system(),
+                                     TFRT_COUNTING_ALLOCATOR_UNLIMITED);
+  tfrt_cuda_platform_options_t options = {.library_for_testing = TFRT_FAKE_CUDA_PATH};
+  ck_assert(!tfrt_cuda_platform_create(&options, tfrt_counting_allocator_interface(&counting),
+                                       work_queue, &platform));
   ck_assert(!tfrt_device_platform_device(platform, 0, &device));
   ck_assert(!tfrt_device_create_stream(device, &stream));
   ck_assert(!tfrt_device_allocator_create(device, &allocator));
@@ -234,7 +241,10 @@ static tfrt_status_t tfrt_test_use_blas_failing(const char* name, uint32_t n) {
   tfrt_device_stream_release(stream);
   tfrt_device_release(device);
   tfrt_device_platform_release(platform);
+  // What is in flight ends by itself and takes the platform with it.
+  while (tfrt_counting_allocator_counts(&counting).current_count > 0) tfrt_thread_yield();
   tfrt_work_queue_quiesce(work_queue);
+  ck_assert_int_eq(tfrt_fake_cuda_control()->live(), 0);
   char text[4096];
   ck_assert_msg(tfrt_fake_cuda_control()->defects(text, sizeof(text)) == 0, "%s", text);
   return status;
