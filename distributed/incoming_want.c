@@ -520,17 +520,21 @@ void tfrt_incoming_want_refuse_unpromised(tfrt_peer_t* peer, uint64_t named, uin
   }
 }
 
-void tfrt_incoming_want_bury_all(tfrt_peer_t* peer, tfrt_status_t reason) {
-  (void)reason;
-  for (tfrt_hash_node_t* node; (node = tfrt_hash_table_first(&peer->incoming_wants));) {
-    tfrt_incoming_want_close(TFRT_CONTAINER_OF(node, tfrt_incoming_want_t, by_want));
+void tfrt_incoming_want_bury_all(tfrt_peer_t* peer, const tfrt_job_t* job) {
+  for (tfrt_hash_node_t* next = tfrt_hash_table_first(&peer->incoming_wants); next;) {
+    tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(next, tfrt_incoming_want_t, by_want);
+    next = tfrt_hash_table_next(&peer->incoming_wants, next);
+    if (!job || want->job == job) tfrt_incoming_want_close(want);
   }
-  while (!tfrt_list_is_empty(&peer->incoming_retains)) {
-    tfrt_incoming_want_close(
-        TFRT_CONTAINER_OF(peer->incoming_retains.next, tfrt_incoming_want_t, asked));
+  for (tfrt_list_link_t* link = peer->incoming_retains.next; link != &peer->incoming_retains;) {
+    tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(link, tfrt_incoming_want_t, asked);
+    link = link->next;
+    if (!job || want->job == job) tfrt_incoming_want_close(want);
   }
-  for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&peer->held_requests));) {
+  for (tfrt_list_link_t* link = peer->held_requests.next; link != &peer->held_requests;) {
     tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(link, tfrt_incoming_want_t, held);
+    link = link->next;
+    if (job && want->job != job) continue;
     tfrt_incoming_want_fail_take(
         want, tfrt_peer_lost_error(peer, want->job, NULL, "before it made a call it had named"));
   }

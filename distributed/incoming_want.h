@@ -55,9 +55,9 @@ void tfrt_incoming_want_refuse_unpromised(tfrt_peer_t* peer, uint64_t named, uin
 // Makes |table| one of wants by their number.
 void tfrt_incoming_want_initialize_table(tfrt_hash_table_t* table, tfrt_allocator_t allocator);
 
-// |peer| is dead because of |reason| (+0): answers what is held for its promises, and drops
-// what it wanted itself.
-void tfrt_incoming_want_bury_all(tfrt_peer_t* peer, tfrt_status_t reason);
+// |peer| is dead, or lost to |job| alone (NULL: to all): answers what is held for its promises, and
+// drops what it wanted itself.
+void tfrt_incoming_want_bury_all(tfrt_peer_t* peer, const tfrt_job_t* job);
 
 // |job| is closed because of |reason| (+0): whoever waits for something in it is told so.
 void tfrt_incoming_want_close_job(tfrt_node_t* node, const tfrt_job_t* job, tfrt_status_t reason);

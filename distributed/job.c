@@ -233,7 +233,7 @@ tfrt_status_t tfrt_job_reach(tfrt_job_t* job, uint64_t incarnation, tfrt_peer_t*
     tfrt_session_release(session);
   }
   if (tfrt_job_has_left(job, incarnation)) {
-    return tfrt_status_create(TFRT_STATUS_CANCELLED, "host %u has closed the job", member->rank);
+    return tfrt_status_create(TFRT_STATUS_CANCELLED, "the client has left the job");
   }
   if (!peer->address[0]) snprintf(peer->address, sizeof(peer->address), "%s", member->address);
   if (member->rank != TFRT_WIRE_NO_RANK) {
@@ -343,6 +343,13 @@ void tfrt_job_leave_client(tfrt_job_t* job) {
   if (job->detached && !job->closed) tfrt_detached_job_lose_client(job->detached);
 }
 
+void tfrt_job_lose_root(tfrt_job_t* job, const tfrt_peer_t* peer) {
+  if (job->rank == TFRT_WIRE_NO_RANK) return;
+  tfrt_status_t lost = tfrt_peer_lost_error(peer, job, NULL, "without which the job can't go on");
+  tfrt_job_close(job, lost);
+  tfrt_status_release(lost);
+}
+
 void tfrt_job_bury_all(tfrt_peer_t* peer, tfrt_status_t reason) {
   tfrt_node_t* node = peer->node;
   for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs;) {
@@ -358,15 +365,10 @@ void tfrt_job_bury_all(tfrt_peer_t* peer, tfrt_status_t reason) {
       tfrt_status_release(lost);
     }
     if (member->rank != 0 && member != &job->client) continue;
-    // A client ends its job itself, and tells the other hosts.
-    if (job->rank == TFRT_WIRE_NO_RANK) continue;
     if (member == &job->client && job->is_detached) {
       tfrt_job_leave_client(job);
-      continue;
+    } else {
+      tfrt_job_lose_root(job, peer);
     }
-    // Nobody is left who could end the job in order.
-    tfrt_status_t lost = tfrt_peer_lost_error(peer, job, NULL, "without which the job can't go on");
-    tfrt_job_close(job, lost);
-    tfrt_status_release(lost);
   }
 }

@@ -127,6 +127,10 @@ tfrt_status_t tfrt_job_on_program(tfrt_job_t* job, tfrt_peer_t* peer,
 // The client of |job| has left it: a detached job goes on, others wait for its JobClose.
 void tfrt_job_leave_client(tfrt_job_t* job);
 
+// |peer|, the root of |job|, or its client, is lost to it: nobody is left who could end the job in
+// order, so it is closed here. A client ends its job itself, and tells the other hosts.
+void tfrt_job_lose_root(tfrt_job_t* job, const tfrt_peer_t* peer);
+
 // |peer| is dead because of |reason| (+0): it is lost to all jobs that know it, and what
 // can't go on without it is closed.
 void tfrt_job_bury_all(tfrt_peer_t* peer, tfrt_status_t reason);
@@ -138,12 +142,13 @@ tfrt_job_member_t* tfrt_job_find_rank(tfrt_job_t* job, uint32_t rank);
 // The rank of |incarnation| in |job|; TFRT_WIRE_NO_RANK for the client or a stranger.
 uint32_t tfrt_job_rank_of(const tfrt_job_t* job, uint64_t incarnation);
 
-// True if |incarnation| lives, and has closed the job: it has lost the client, say.
+// True if |incarnation| lives, and has closed the job: it has lost the client, say. As fence.h, but
+// also of the client.
 bool tfrt_job_has_left(const tfrt_job_t* job, uint64_t incarnation);
 
 // Sets |*out_peer| (+0) to the live peer |incarnation|, with a session to it, which is dialled
-// if there is none. An incarnation outside the view: NOT_FOUND; a dead one: the reason of its
-// death, which names it; one that has left: CANCELLED.
+// if there is none. An incarnation outside the view: NOT_FOUND; a dead one, or one that has
+// left: the reason of its loss, which names it; a client that has left: CANCELLED.
 tfrt_status_t tfrt_job_reach(tfrt_job_t* job, uint64_t incarnation, tfrt_peer_t** out_peer)
     TFRT_MUST_USE;
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "distributed/fence.h"
 #include "distributed/outgoing_call.h"
 #include "distributed/outgoing_retain.h"
 #include "distributed/remote_value.h"
@@ -104,7 +105,11 @@ void tfrt_job_attachment_end_all(tfrt_job_t* job) {
     tfrt_peer_t* peer = TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation);
     tfrt_peer_job_t* known = tfrt_peer_find_job(peer, job);
     if (!known) continue;
-    if (known->attached) tfrt_job_say_detach(job, peer);
+    if (known->attached) {
+      tfrt_job_say_detach(job, peer);
+    } else if (known->their_handle != 0) {
+      tfrt_fence_tell(peer, tfrt_string_view_make((const char*)job->id, sizeof(job->id)));
+    }
     known->attached = false;
     // What still comes under the peer's handle is of a job that is closed here.
     tfrt_job_release(job);
@@ -199,10 +204,18 @@ tfrt_status_t tfrt_job_attachment_bind(tfrt_job_t* job, tfrt_peer_t* peer, uint3
   return NULL;
 }
 
+// Binds the handle to no job, and says so.
+static tfrt_status_t tfrt_job_attach_to_none(tfrt_peer_t* peer,
+                                             const tfrt_wire_job_attach_t* attach) {
+  TFRT_RETURN_IF_ERROR(tfrt_job_attachment_bind(NULL, peer, attach->handle));
+  tfrt_fence_tell(peer, attach->job_id);
+  return NULL;
+}
+
 tfrt_status_t tfrt_job_attachment_on_attach(tfrt_peer_t* peer,
                                             const tfrt_wire_job_attach_t* attach) {
   tfrt_job_t* job = tfrt_job_find(peer->node, attach->job_id);
-  if (!job) return tfrt_job_attachment_bind(NULL, peer, attach->handle);
+  if (!job) return tfrt_job_attach_to_none(peer, attach);
   tfrt_job_draft_t expected = {.from = peer->incarnation};
   memcpy(expected.id, job->id, sizeof(job->id));
   memcpy(expected.key, job->key, sizeof(job->key));
@@ -213,7 +226,18 @@ tfrt_status_t tfrt_job_attachment_on_attach(tfrt_peer_t* peer,
     return tfrt_status_create(TFRT_STATUS_UNAUTHENTICATED,
                               "the proof for a job is wrong: the peer doesn't have its key");
   }
+  if (tfrt_fence_is_raised(job, peer)) return tfrt_job_attach_to_none(peer, attach);
   return tfrt_job_attachment_bind(job, peer, attach->handle);
+}
+
+// The client answers nothing of |job| any more: it has closed it, or leaves it to its root.
+static void tfrt_job_on_client_detach(tfrt_peer_t* client, tfrt_job_t* job) {
+  tfrt_status_t left = tfrt_status_create(TFRT_STATUS_CANCELLED, "the client has left the job");
+  tfrt_outgoing_call_cancel_all(client, job, left);
+  tfrt_remote_value_cancel_all(client, job, left);
+  tfrt_outgoing_retain_end_all(client, job);
+  tfrt_status_release(left);
+  tfrt_job_leave_client(job);
 }
 
 void tfrt_job_attachment_on_detach(tfrt_peer_t* peer, uint32_t handle) {
@@ -224,13 +248,12 @@ void tfrt_job_attachment_on_detach(tfrt_peer_t* peer, uint32_t handle) {
     tfrt_job_forget(peer, known);
     return;
   }
-  // Nothing of it is answered there any more.
-  tfrt_status_t closed = tfrt_status_create(TFRT_STATUS_CANCELLED, "host %u has closed the job",
-                                            tfrt_job_rank_of(known->job, peer->incarnation));
   known->detached_there = true;
-  tfrt_outgoing_call_cancel_all(peer, known->job, closed);
-  tfrt_remote_value_cancel_all(peer, known->job, closed);
-  tfrt_outgoing_retain_end_all(peer, known->job);
+  if (peer->incarnation == known->job->client.incarnation) {
+    tfrt_job_on_client_detach(peer, known->job);
+    return;
+  }
+  tfrt_status_t closed = tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "it has closed the job");
+  tfrt_fence_raise(known->job, peer, closed);
   tfrt_status_release(closed);
-  if (peer->incarnation == known->job->client.incarnation) tfrt_job_leave_client(known->job);
 }

@@ -17,8 +17,9 @@
 //
 // Life of a handle, in one direction:
 //  1. Given by JobAttach, or by a client's JobOpen, before the first frame that has it.
-//  2. Stands for the job; for a job that is closed here, or unknown, its frames are late and
-//     dropped.
+//  2. Stands for the job; for a job that is over here, or unknown, its frames are late and
+//     dropped. Who gives it then is told so by JobGone, and so is at the end of the job whoever
+//     gave one and got none (fence.h).
 //  3. Ends with JobDetach, or with the session.
 //
 // Thread rule: everything here needs the node's lock.

@@ -7,6 +7,7 @@
 #include "distributed/client_impl.h"
 #include "distributed/detached_job.h"
 #include "distributed/event_log.h"
+#include "distributed/fence.h"
 #include "distributed/incoming_call.h"
 #include "distributed/incoming_want.h"
 #include "distributed/job_attachment.h"
@@ -226,6 +227,10 @@ static tfrt_status_t tfrt_node_dispatch(tfrt_peer_t* peer, const tfrt_wire_frame
                                         const tfrt_wire_body_t* body, int64_t deadline_ns) {
   if (body->kind == TFRT_WIRE_FRAME_JOB_ATTACH)
     return tfrt_job_attachment_on_attach(peer, &body->job_attach);
+  if (body->kind == TFRT_WIRE_FRAME_JOB_GONE) {
+    tfrt_fence_on_gone(peer, &body->job_gone);
+    return NULL;
+  }
   if (body->kind == TFRT_WIRE_FRAME_JOB_OPEN) {
     return tfrt_server_on_open(peer, frame, &body->job_open, deadline_ns);
   }

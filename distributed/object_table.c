@@ -176,12 +176,14 @@ bool tfrt_object_table_hold(tfrt_object_table_t* table, tfrt_object_t* object, u
   return true;
 }
 
-void tfrt_object_table_drop_holder(tfrt_object_table_t* table, uint64_t holder) {
+void tfrt_object_table_drop_holder(tfrt_object_table_t* table, uint64_t holder,
+                                   const tfrt_job_t* job) {
   tfrt_hash_node_t* node = tfrt_hash_table_first(&table->by_id);
   while (node) {
     tfrt_hash_node_t* next = tfrt_hash_table_next(&table->by_id, node);
     tfrt_object_t* object = TFRT_CONTAINER_OF(node, tfrt_object_t, by_id);
-    if (tfrt_object_remove_holder(table, object, holder, UINT32_MAX)) {
+    bool is_of_job = !job || object->job == job;
+    if (is_of_job && tfrt_object_remove_holder(table, object, holder, UINT32_MAX)) {
       tfrt_object_free_if_unused(table, object);
     }
     node = next;

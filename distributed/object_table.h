@@ -112,8 +112,9 @@ bool tfrt_object_table_end_hold(tfrt_object_table_t* table, tfrt_object_t* objec
 // Adds a hold of |holder|, who may have some already. False when memory is out.
 bool tfrt_object_table_hold(tfrt_object_table_t* table, tfrt_object_t* object, uint64_t holder);
 
-// Ends every hold of |holder|, or frees every object of |job|.
-void tfrt_object_table_drop_holder(tfrt_object_table_t* table, uint64_t holder);
+// Ends every hold of |holder| on objects of |job| (NULL: of any), or frees every object of |job|.
+void tfrt_object_table_drop_holder(tfrt_object_table_t* table, uint64_t holder,
+                                   const tfrt_job_t* job);
 void tfrt_object_table_drop_job(tfrt_object_table_t* table, const tfrt_job_t* job);
 
 // The number of objects.

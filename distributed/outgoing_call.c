@@ -388,11 +388,15 @@ static tfrt_status_t tfrt_outgoing_call_lost_error(const tfrt_outgoing_call_t* c
   return status;
 }
 
-void tfrt_outgoing_call_bury_all(tfrt_peer_t* peer) {
-  for (tfrt_hash_node_t* node; (node = tfrt_hash_table_first(&peer->outgoing_calls));) {
+void tfrt_outgoing_call_bury_all(tfrt_peer_t* peer, const tfrt_job_t* job) {
+  for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->outgoing_calls); node;) {
     tfrt_outgoing_call_t* call = TFRT_CONTAINER_OF(node, tfrt_outgoing_call_t, by_number);
+    node = tfrt_hash_table_next(&peer->outgoing_calls, node);
+    if (job && call->job != job) continue;
     tfrt_status_t status = tfrt_outgoing_call_lost_error(call);
     tfrt_outgoing_call_lose_results(call, status);
+    // In a session that goes on its number must come.
+    if (job) tfrt_outgoing_call_void(call, status);
     tfrt_status_release(status);
     tfrt_outgoing_call_end(call);
   }

@@ -62,10 +62,12 @@ tfrt_status_t tfrt_outgoing_call_on_result(tfrt_peer_t* peer, const tfrt_wire_re
 // True if |value|, a remote value, is lent to |peer| for a call that is not over.
 bool tfrt_outgoing_call_lends(const tfrt_peer_t* peer, const tfrt_async_value_t* value);
 
-// |peer| is dead: ends all calls to it, whose results are lost. It still has its session.
-void tfrt_outgoing_call_bury_all(tfrt_peer_t* peer);
+// |peer| is dead, or lost to |job| alone (NULL: to all): ends the calls to it, whose results are
+// lost. It still has its session.
+void tfrt_outgoing_call_bury_all(tfrt_peer_t* peer, const tfrt_job_t* job);
 
-// |job| is over here, or there, because of |reason| (+0): cancels and ends its calls to |peer|.
+// |job| is over here, or for |peer|, its client, because of |reason| (+0): cancels and ends its
+// calls to |peer|.
 void tfrt_outgoing_call_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job, tfrt_status_t reason);
 
 // The Invoke of |call| has waited for credit too long: it becomes a Void.

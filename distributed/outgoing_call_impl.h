@@ -29,7 +29,7 @@ struct tfrt_outgoing_call_s {
   bool timer_started;
   uint32_t argument_count;
   tfrt_async_value_t** arguments;  // +1 each
-  tfrt_object_t** exports;  // of arguments, by their place; one loan each, or NULL
+  tfrt_object_t** exports;         // of arguments, by their place; one loan each, or NULL
   uint32_t result_count;
   tfrt_remote_value_t** results;  // +1 each; NULL once told
   tfrt_status_t cancelled;        // +1; why, or NULL
@@ -77,8 +77,12 @@ bool tfrt_outgoing_arguments_is_mutable(const char* const* types, uint32_t index
 // stays until the callee is done.
 void tfrt_outgoing_call_cancel(tfrt_outgoing_call_t* call, tfrt_status_t reason);
 
-// The same for the subscription to the request's cancel, and for the timer of the call's own
-// deadline; each drops the reference that it has. They take the lock.
+// Puts a Void with |reason| (+0) in the place of the Invoke, if that was not written yet; false if
+// it was.
+bool tfrt_outgoing_call_void(tfrt_outgoing_call_t* call, tfrt_status_t reason);
+
+// The same as a cancel for the subscription to the request's cancel, and for the timer of the
+// call's own deadline; each drops the reference that it has. They take the lock.
 void tfrt_outgoing_call_run_cancel(tfrt_cancellation_subscription_t* subscription,
                                    tfrt_status_t reason);
 void tfrt_outgoing_call_run_timer(tfrt_timer_t* timer);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/outgoing_call_impl.h"
 
-// Puts a Void in the place of the Invoke, if that was not written yet.
-static bool tfrt_outgoing_call_void(tfrt_outgoing_call_t* call, tfrt_status_t reason) {
+bool tfrt_outgoing_call_void(tfrt_outgoing_call_t* call, tfrt_status_t reason) {
   tfrt_node_t* node = call->node;
   tfrt_arena_t arena;
   tfrt_arena_initialize(&arena, node->options.allocator);

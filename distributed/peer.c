@@ -237,6 +237,14 @@ static void tfrt_peer_describe(const tfrt_peer_t* peer, uint32_t rank, char* tex
   }
 }
 
+// Why |peer| is lost to |job|, which may be NULL (+0); NULL: that is not known. Its session may
+// live.
+static tfrt_status_t tfrt_peer_death(const tfrt_peer_t* peer, const tfrt_job_t* job) {
+  const tfrt_job_member_t* member =
+      job ? tfrt_job_find_incarnation((tfrt_job_t*)job, peer->incarnation) : NULL;
+  return member && member->death ? member->death : peer->death;
+}
+
 tfrt_status_t tfrt_peer_lost_error(const tfrt_peer_t* peer, const tfrt_job_t* job,
                                    const tfrt_status_origin_t* site, const char* format, ...) {
   char who[TFRT_WIRE_MAX_NAME_SIZE + TFRT_TRANSPORT_ADDRESS_SIZE + 48];
@@ -251,20 +259,21 @@ tfrt_status_t tfrt_peer_lost_error(const tfrt_peer_t* peer, const tfrt_job_t* jo
   va_start(arguments, format);
   vsnprintf(doing, sizeof(doing), format, arguments);
   va_end(arguments);
+  tfrt_status_t death = tfrt_peer_death(peer, job);
   // Who can't be talked to is no more use than a lost one, but it is another mistake.
-  tfrt_status_code_t code = tfrt_status_code(peer->death);
+  tfrt_status_code_t code = tfrt_status_code(death);
   bool is_other = code == TFRT_STATUS_ABORTED || code == TFRT_STATUS_UNAUTHENTICATED;
   char message[TFRT_STATUS_MAX_TEXT_SIZE];
   snprintf(message, sizeof(message), "lost %s %s%s%s", who, doing, is_other ? ": " : "",
-           is_other ? tfrt_status_message(peer->death) : "");
+           is_other ? tfrt_status_message(death) : "");
   tfrt_status_fields_t fields = {.code = is_other ? code : TFRT_STATUS_UNAVAILABLE,
                                  .message = message,
                                  .origin = {.rank = TFRT_STATUS_NO_RANK},
                                  .root_key = peer->incarnation,
                                  .may_have_run = true};
   if (site) fields.origin = *site;
-  if (peer->death) {
-    fields.causes[0] = tfrt_status_message(peer->death);
+  if (death) {
+    fields.causes[0] = tfrt_status_message(death);
     fields.cause_count = 1;
   }
   return tfrt_status_create_from_fields(&fields);
@@ -296,13 +305,13 @@ void tfrt_peer_bury(tfrt_peer_t* peer, tfrt_status_t reason) {
   peer->death = tfrt_status_retain(reason);
   tfrt_session_t* session = peer->session;
   // What follows still asks the session which calls were written.
-  tfrt_outgoing_call_bury_all(peer);
+  tfrt_outgoing_call_bury_all(peer, NULL);
   peer->session = NULL;
   tfrt_incoming_call_bury_all(peer);
-  tfrt_object_table_drop_holder(&peer->node->objects, peer->incarnation);
-  tfrt_remote_value_bury_all(peer);
+  tfrt_object_table_drop_holder(&peer->node->objects, peer->incarnation, NULL);
+  tfrt_remote_value_bury_all(peer, NULL);
   tfrt_outgoing_retain_end_all(peer, NULL);
-  tfrt_incoming_want_bury_all(peer, reason);
+  tfrt_incoming_want_bury_all(peer, NULL);
   tfrt_recovery_bury(peer);
   tfrt_job_bury_all(peer, reason);
   tfrt_peer_free_jobs(peer);

@@ -573,11 +573,20 @@ static tfrt_status_t tfrt_remote_value_lost_error(const tfrt_remote_value_t* val
                               value->function[0] ? "@" : "a function", value->function);
 }
 
-// Loses all values that |head| leads to. A value whose last reference is gone already has
-// only its storage left, and takes itself out.
-static void tfrt_remote_value_lose_list(tfrt_peer_t* peer, tfrt_list_link_t* head, size_t offset) {
-  while (!tfrt_list_is_empty(head)) {
-    tfrt_list_link_t* link = tfrt_list_pop_front(head);
+// Loses the values of |job| (NULL: of all jobs) that |head| leads to. A value whose last reference
+// is gone already has only its storage left, and takes itself out.
+static void tfrt_remote_value_lose_list(tfrt_peer_t* peer, const tfrt_job_t* job,
+                                        tfrt_list_link_t* head, size_t offset) {
+  tfrt_list_link_t lost;
+  tfrt_list_initialize(&lost);
+  for (tfrt_list_link_t* link = head->next; link != head;) {
+    tfrt_list_link_t* found = link;
+    link = link->next;
+    if (job && ((tfrt_remote_value_t*)((char*)found - offset))->job != job) continue;
+    tfrt_list_remove(found);
+    tfrt_list_push_back(&lost, found);
+  }
+  for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&lost));) {
     tfrt_remote_value_t* value = (tfrt_remote_value_t*)((char*)link - offset);
     if (!tfrt_async_value_try_retain(&value->base.base)) continue;
     tfrt_status_t status = tfrt_remote_value_lost_error(value, peer);
@@ -587,9 +596,9 @@ static void tfrt_remote_value_lose_list(tfrt_peer_t* peer, tfrt_list_link_t* hea
   }
 }
 
-void tfrt_remote_value_bury_all(tfrt_peer_t* peer) {
-  tfrt_remote_value_lose_list(peer, &peer->located, offsetof(tfrt_remote_value_t, located));
-  tfrt_remote_value_lose_list(peer, &peer->named, offsetof(tfrt_remote_value_t, named));
+void tfrt_remote_value_bury_all(tfrt_peer_t* peer, const tfrt_job_t* job) {
+  tfrt_remote_value_lose_list(peer, job, &peer->located, offsetof(tfrt_remote_value_t, located));
+  tfrt_remote_value_lose_list(peer, job, &peer->named, offsetof(tfrt_remote_value_t, named));
 }
 
 void tfrt_remote_value_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job, tfrt_status_t reason) {

@@ -178,8 +178,8 @@ void tfrt_remote_value_receive(tfrt_remote_value_t* value, tfrt_async_value_t* p
 // The want |want| to |peer| has waited for credit too long: its value is an error.
 void tfrt_remote_value_on_starved(tfrt_peer_t* peer, uint64_t want);
 
-// |peer| is dead: all placeholders that need it are errors.
-void tfrt_remote_value_bury_all(tfrt_peer_t* peer);
+// |peer| is dead, or lost to |job| alone (NULL: to all): the placeholders that need it are lost.
+void tfrt_remote_value_bury_all(tfrt_peer_t* peer, const tfrt_job_t* job);
 
 // |job| is closed because of |reason| (+0): all its placeholders for what |peer| has are errors.
 void tfrt_remote_value_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job, tfrt_status_t reason);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/router.h"
 
+#include "distributed/job_attachment.h"
 #include "distributed/local_call.h"
 #include "distributed/outgoing_call.h"
 #include "distributed/prefetched.h"
@@ -270,12 +271,14 @@ static tfrt_async_value_t* tfrt_router_send(tfrt_call_router_t* router,
   return result;
 }
 
-// Sees to it that this host learns of the death of |rank|, or says why nothing can come.
+// Sees to it that this host learns of the death of |rank|, and of its end of the job, or says why
+// nothing can come.
 static tfrt_status_t tfrt_router_watch(tfrt_job_t* job, uint32_t rank, uint64_t incarnation) {
   if (rank == job->rank) return NULL;
   tfrt_peer_t* peer = NULL;
   tfrt_node_lock_tables(job->node);
   tfrt_status_t status = tfrt_job_reach(job, incarnation, &peer);
+  if (!status) status = tfrt_job_attachment_send(job, peer);
   tfrt_node_unlock(job->node);
   return status;
 }

@@ -125,7 +125,7 @@ bool tfrt_wire_frame_kind_is_known(uint32_t kind) {
 
 bool tfrt_wire_frame_kind_is_session(uint32_t kind) {
   return kind == TFRT_WIRE_FRAME_GOODBYE || kind == TFRT_WIRE_FRAME_JOB_ATTACH ||
-         is_unsequenced(kind);
+         kind == TFRT_WIRE_FRAME_JOB_GONE || is_unsequenced(kind);
 }
 
 const char* tfrt_wire_frame_kind_name(uint32_t kind) {

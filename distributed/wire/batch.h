@@ -31,8 +31,9 @@ typedef enum tfrt_wire_frame_kind_e {
   TFRT_WIRE_FRAME_WELCOME = 4,
   TFRT_WIRE_FRAME_REFUSE = 6,
   TFRT_WIRE_FRAME_GOODBYE = 8,
-  // job.h; JobAttach without a job
+  // job.h; JobAttach and JobGone without a job
   TFRT_WIRE_FRAME_JOB_ATTACH = 10,
+  TFRT_WIRE_FRAME_JOB_GONE = 11,
   TFRT_WIRE_FRAME_JOB_OPEN = 12,
   TFRT_WIRE_FRAME_JOB_OPENED = 14,
   TFRT_WIRE_FRAME_JOB_START = 16,

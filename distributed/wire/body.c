@@ -19,6 +19,7 @@ static const body_row_t body_rows[] = {
     {TFRT_WIRE_FRAME_REFUSE, &tfrt_wire_refuse_message},
     {TFRT_WIRE_FRAME_GOODBYE, &tfrt_wire_goodbye_message},
     {TFRT_WIRE_FRAME_JOB_ATTACH, &tfrt_wire_job_attach_message},
+    {TFRT_WIRE_FRAME_JOB_GONE, &tfrt_wire_job_gone_message},
     {TFRT_WIRE_FRAME_JOB_OPEN, &tfrt_wire_job_open_message},
     {TFRT_WIRE_FRAME_JOB_OPENED, &tfrt_wire_job_opened_message},
     {TFRT_WIRE_FRAME_JOB_START, &tfrt_wire_job_start_message},

@@ -28,6 +28,7 @@ typedef struct tfrt_wire_body_s {
     tfrt_wire_refuse_t refuse;
     tfrt_wire_goodbye_t goodbye;
     tfrt_wire_job_attach_t job_attach;
+    tfrt_wire_job_gone_t job_gone;
     tfrt_wire_job_open_t job_open;
     tfrt_wire_job_opened_t job_opened;
     tfrt_wire_job_start_t job_start;

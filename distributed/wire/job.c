@@ -18,6 +18,13 @@ static const tfrt_wire_field_t job_attach_fields[] = {
 const tfrt_wire_message_t tfrt_wire_job_attach_message =
     TFRT_WIRE_MESSAGE("JobAttach", tfrt_wire_job_attach_t, job_attach_fields);
 
+static const tfrt_wire_field_t job_gone_fields[] = {
+    TFRT_WIRE_FIELD(tfrt_wire_job_gone_t, job_id, 1, BYTES, .exact = true,
+                    .limit = TFRT_WIRE_JOB_ID_SIZE),
+};
+const tfrt_wire_message_t tfrt_wire_job_gone_message =
+    TFRT_WIRE_MESSAGE("JobGone", tfrt_wire_job_gone_t, job_gone_fields);
+
 static const tfrt_wire_field_t member_fields[] = {
     TFRT_WIRE_FIELD(tfrt_wire_member_t, rank, 1, UINT32, .limit = TFRT_WIRE_NO_RANK - 1),
     TFRT_WIRE_FIELD(tfrt_wire_member_t, incarnation, 2, FIXED64, .required = true),

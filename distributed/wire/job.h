@@ -16,6 +16,10 @@ typedef struct tfrt_wire_job_attach_s {
   tfrt_string_view_t proof;   // TFRT_WIRE_PROOF_SIZE bytes
 } tfrt_wire_job_attach_t;
 
+typedef struct tfrt_wire_job_gone_s {
+  tfrt_string_view_t job_id;  // TFRT_WIRE_JOB_ID_SIZE bytes
+} tfrt_wire_job_gone_t;
+
 typedef struct tfrt_wire_member_s {
   uint32_t rank;
   uint64_t incarnation;                 // never 0

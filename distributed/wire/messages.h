@@ -27,6 +27,7 @@ extern const tfrt_wire_message_t tfrt_wire_welcome_message;
 extern const tfrt_wire_message_t tfrt_wire_refuse_message;
 extern const tfrt_wire_message_t tfrt_wire_goodbye_message;
 extern const tfrt_wire_message_t tfrt_wire_job_attach_message;
+extern const tfrt_wire_message_t tfrt_wire_job_gone_message;
 extern const tfrt_wire_message_t tfrt_wire_job_open_message;
 extern const tfrt_wire_message_t tfrt_wire_job_opened_message;
 extern const tfrt_wire_message_t tfrt_wire_job_start_message;

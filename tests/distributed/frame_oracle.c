@@ -433,6 +433,7 @@ static void on_job_body(const oracle_event_t* event) {
       break;
     case TFRT_WIRE_FRAME_JOB_CLOSE:
     case TFRT_WIRE_FRAME_JOB_DETACH:
+    case TFRT_WIRE_FRAME_JOB_GONE:
       event->oracle->is_closing = true;
       break;
     case TFRT_WIRE_FRAME_JOB_OPEN:

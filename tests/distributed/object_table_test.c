@@ -280,7 +280,7 @@ START_TEST(the_death_of_a_holder_frees_what_it_alone_held) {
   }
   tfrt_object_t* lent = add_export(job);
   ck_assert(tfrt_object_table_hold(&table, lent, CALLER));
-  tfrt_object_table_drop_holder(&table, CALLER);
+  tfrt_object_table_drop_holder(&table, CALLER, NULL);
   for (uint64_t number = 1; number <= MANY; ++number) {
     ck_assert_int_eq(is_known(number, job), number % 3 == 0);
   }
@@ -289,7 +289,7 @@ START_TEST(the_death_of_a_holder_frees_what_it_alone_held) {
   ck_assert_int_eq(destroyed, MANY - MANY / 3);
   // It is a stranger now.
   ck_assert(!tfrt_object_table_end_hold(&table, lent, CALLER));
-  tfrt_object_table_drop_holder(&table, OTHER);
+  tfrt_object_table_drop_holder(&table, OTHER, NULL);
   ck_assert_uint_eq(tfrt_object_table_count(&table), 1);
 }
 END_TEST

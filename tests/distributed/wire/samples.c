@@ -192,6 +192,7 @@ const tfrt_wire_body_t tfrt_wire_sample_bodies[] = {
     {.kind = TFRT_WIRE_FRAME_JOB_VIEW, .job_view = {.view = VIEW}},
     {.kind = TFRT_WIRE_FRAME_JOB_CLOSE, .job_close = {.error = &short_error}},
     {.kind = TFRT_WIRE_FRAME_JOB_DETACH},
+    {.kind = TFRT_WIRE_FRAME_JOB_GONE, .job_gone = {.job_id = TEXT("0123456789abcdef")}},
     {.kind = TFRT_WIRE_FRAME_HOST_REPORT,
      .host_report = {.incarnation = HOST_B,
                      .rank = 2,

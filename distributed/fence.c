@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/fence.h"
+
+#include "distributed/incoming_call.h"
+#include "distributed/incoming_want.h"
+#include "distributed/outgoing_call.h"
+#include "distributed/outgoing_retain.h"
+#include "distributed/recovery.h"
+#include "distributed/remote_value.h"
+#include "distributed/sending.h"
+
+static tfrt_job_member_t* tfrt_fence_member(tfrt_job_t* job, const tfrt_peer_t* peer) {
+  tfrt_job_member_t* member = tfrt_job_find_incarnation(job, peer->incarnation);
+  return member == &job->client ? NULL : member;
+}
+
+bool tfrt_fence_is_raised(tfrt_job_t* job, const tfrt_peer_t* peer) {
+  const tfrt_job_member_t* member = tfrt_fence_member(job, peer);
+  return member && member->death;
+}
+
+void tfrt_fence_raise(tfrt_job_t* job, tfrt_peer_t* peer, tfrt_status_t reason) {
+  tfrt_job_member_t* member = tfrt_fence_member(job, peer);
+  if (!member || member->death || job->closed) return;
+  // Before anything is lost: who looks for another host must not find this one.
+  member->death = tfrt_status_retain(reason);
+  tfrt_status_t lost =
+      tfrt_peer_lost_error(peer, job, NULL, "before it sent what this host waits for");
+  tfrt_status_t unanswered = tfrt_peer_lost_error(peer, job, NULL, "before its call was answered");
+  // Its session goes on, so that its calls and wants give their credit back, and ours their
+  // numbers.
+  tfrt_outgoing_call_bury_all(peer, job);
+  tfrt_incoming_call_cancel_all(peer, job, unanswered);
+  tfrt_object_table_drop_holder(&job->node->objects, peer->incarnation, job);
+  tfrt_remote_value_bury_all(peer, job);
+  tfrt_outgoing_retain_end_all(peer, job);
+  tfrt_incoming_want_bury_all(peer, job);
+  tfrt_recovery_drop(job, peer->incarnation);
+  tfrt_sending_end(job, member->rank, lost);
+  tfrt_status_release(lost);
+  tfrt_status_release(unanswered);
+  if (member->rank == 0) tfrt_job_lose_root(job, peer);
+}
+
+void tfrt_fence_tell(tfrt_peer_t* peer, tfrt_string_view_t id) {
+  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_JOB_GONE, .job_gone = {.job_id = id}};
+  tfrt_peer_send(peer, &(tfrt_peer_frame_t){0}, &body);
+}
+
+void tfrt_fence_on_gone(tfrt_peer_t* peer, const tfrt_wire_job_gone_t* gone) {
+  tfrt_job_t* job = tfrt_job_find(peer->node, gone->job_id);
+  if (!job) return;
+  tfrt_status_t reason =
+      tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "it has no part in the job any more");
+  tfrt_fence_raise(job, peer, reason);
+  tfrt_status_release(reason);
+}
