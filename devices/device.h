@@ -11,6 +11,7 @@
 //   module   code: kernels and global variables              device_module.h
 //   graph    work that is given often, as one thing          device_graph.h
 //   blas     linear algebra, by the vendor's library         device_blas.h
+//   dnn      layers of neural networks, likewise             device_dnn.h
 //
 // All work is asynchronous: a call that returns OK has put the work in its stream. What goes
 // wrong later is the *loss* of the device: the driver's context is broken and stays so.
@@ -42,6 +43,7 @@ typedef struct tfrt_device_event_s tfrt_device_event_t;
 typedef struct tfrt_device_module_s tfrt_device_module_t;
 typedef struct tfrt_device_graph_s tfrt_device_graph_t;
 typedef struct tfrt_device_blas_s tfrt_device_blas_t;
+typedef struct tfrt_device_dnn_s tfrt_device_dnn_t;
 
 // An address in the memory of a device, or of the host, as the driver counts.
 typedef uint64_t tfrt_device_address_t;
@@ -92,6 +94,7 @@ typedef struct tfrt_device_vtable_s {
   // Whether copies to and from |peer|, another device of the platform, are possible.
   tfrt_status_t (*can_copy_from)(tfrt_device_t* device, tfrt_device_t* peer, bool* out_can);
   tfrt_status_t (*create_blas)(tfrt_device_t* device, tfrt_device_blas_t** out_blas);
+  tfrt_status_t (*create_dnn)(tfrt_device_t* device, tfrt_device_dnn_t** out_dnn);
 } tfrt_device_vtable_t;
 
 // Embedded first in every implementation. Constant but for |lost|.

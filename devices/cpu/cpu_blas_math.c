@@ -1,31 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "devices/cpu/cpu_blas_math.h"
 
-#include "host_runtime/tensor/small_float.h"
+#include "devices/cpu/cpu_element.h"
 
-// --- Elements ----------------------------------------------------------------------------
-
-// Element |index| of the |dtype|s at |address|.
-static double tfrt_cpu_blas_get(tfrt_device_address_t address, tfrt_dtype_t dtype, int64_t index) {
-  const void* data = (const void*)(uintptr_t)address;
-  if (dtype == TFRT_DTYPE_F64) return ((const double*)data)[index];
-  if (dtype == TFRT_DTYPE_F32) return ((const float*)data)[index];
-  uint16_t bits = ((const uint16_t*)data)[index];
-  return dtype == TFRT_DTYPE_F16 ? tfrt_f16_to_double(bits) : tfrt_bf16_to_double(bits);
-}
-
-static void tfrt_cpu_blas_set(tfrt_device_address_t address, tfrt_dtype_t dtype, int64_t index,
-                              double value) {
-  void* data = (void*)(uintptr_t)address;
-  if (dtype == TFRT_DTYPE_F64) {
-    ((double*)data)[index] = value;
-  } else if (dtype == TFRT_DTYPE_F32) {
-    ((float*)data)[index] = (float)value;
-  } else {
-    ((uint16_t*)data)[index] =
-        dtype == TFRT_DTYPE_F16 ? tfrt_f16_from_double(value) : tfrt_bf16_from_double(value);
-  }
-}
+// --- Numbers -----------------------------------------------------------------------------
 
 static double tfrt_cpu_blas_scalar(const tfrt_blas_scalar_t* scalar) {
   if (scalar->dtype == TFRT_DTYPE_F64) return scalar->f64;
@@ -50,11 +28,11 @@ static void tfrt_cpu_blas_axpy(const tfrt_blas_axpy_t* call) {
   bool is_f64 = call->execution == TFRT_DTYPE_F64;
   for (int32_t i = 0; i < call->count; ++i) {
     int64_t to = tfrt_cpu_blas_place(&call->y, call->count, i);
-    double x = tfrt_cpu_blas_get(call->x.address, call->x.dtype,
-                                 tfrt_cpu_blas_place(&call->x, call->count, i));
-    double y = tfrt_cpu_blas_get(call->y.address, call->y.dtype, to);
-    tfrt_cpu_blas_set(call->y.address, call->y.dtype, to,
-                      tfrt_cpu_blas_round(alpha * x, is_f64) + y);
+    double x = tfrt_cpu_element_get(call->x.address, call->x.dtype,
+                                    tfrt_cpu_blas_place(&call->x, call->count, i));
+    double y = tfrt_cpu_element_get(call->y.address, call->y.dtype, to);
+    tfrt_cpu_element_set(call->y.address, call->y.dtype, to,
+                         tfrt_cpu_blas_round(alpha * x, is_f64) + y);
   }
 }
 
@@ -62,8 +40,8 @@ static void tfrt_cpu_blas_scale(const tfrt_blas_scale_t* call) {
   double alpha = tfrt_cpu_blas_scalar(&call->alpha);
   for (int32_t i = 0; i < call->count; ++i) {
     int64_t place = (int64_t)i * call->x.step;
-    double x = tfrt_cpu_blas_get(call->x.address, call->x.dtype, place);
-    tfrt_cpu_blas_set(call->x.address, call->x.dtype, place, alpha * x);
+    double x = tfrt_cpu_element_get(call->x.address, call->x.dtype, place);
+    tfrt_cpu_element_set(call->x.address, call->x.dtype, place, alpha * x);
   }
 }
 
@@ -74,7 +52,7 @@ static double tfrt_cpu_blas_at(const tfrt_blas_matrix_t* matrix, tfrt_blas_form_
                                int64_t row, int64_t column) {
   int64_t place =
       form == TFRT_BLAS_FORM_PLAIN ? row + column * matrix->height : column + row * matrix->height;
-  return tfrt_cpu_blas_get(matrix->address, matrix->dtype, i * matrix->distance + place);
+  return tfrt_cpu_element_get(matrix->address, matrix->dtype, i * matrix->distance + place);
 }
 
 static void tfrt_cpu_blas_multiply_one(const tfrt_blas_multiply_t* call, int64_t i, bool is_f64,
@@ -89,8 +67,8 @@ static void tfrt_cpu_blas_multiply_one(const tfrt_blas_multiply_t* call, int64_t
   double beta = tfrt_cpu_blas_scalar(&call->beta);
   int64_t place = i * call->c.distance + row + column * call->c.height;
   // What is multiplied by 0 may be anything, also no number.
-  if (beta != 0) value += beta * tfrt_cpu_blas_get(call->c.address, call->c.dtype, place);
-  tfrt_cpu_blas_set(call->c.address, call->c.dtype, place, value);
+  if (beta != 0) value += beta * tfrt_cpu_element_get(call->c.address, call->c.dtype, place);
+  tfrt_cpu_element_set(call->c.address, call->c.dtype, place, value);
 }
 
 static void tfrt_cpu_blas_multiply(const tfrt_blas_multiply_t* call) {
@@ -118,15 +96,16 @@ static void tfrt_cpu_blas_solve_vector(const tfrt_blas_solve_t* call, tfrt_devic
   double alpha = tfrt_cpu_blas_scalar(&call->alpha);
   for (int64_t k = 0; k < size; ++k) {
     int64_t row = is_backwards ? size - 1 - k : k;
-    double value = alpha * tfrt_cpu_blas_get(b, dtype, start + row * step);
+    double value = alpha * tfrt_cpu_element_get(b, dtype, start + row * step);
     for (int64_t known = 0; known < k; ++known) {
       int64_t column = is_backwards ? size - 1 - known : known;
       int64_t place = is_transposed ? column + row * call->a.height : row + column * call->a.height;
-      value -=
-          tfrt_cpu_blas_get(a, dtype, place) * tfrt_cpu_blas_get(b, dtype, start + column * step);
+      value -= tfrt_cpu_element_get(a, dtype, place) *
+               tfrt_cpu_element_get(b, dtype, start + column * step);
     }
-    if (!call->has_unit_diagonal) value /= tfrt_cpu_blas_get(a, dtype, row + row * call->a.height);
-    tfrt_cpu_blas_set(b, dtype, start + row * step, value);
+    if (!call->has_unit_diagonal)
+      value /= tfrt_cpu_element_get(a, dtype, row + row * call->a.height);
+    tfrt_cpu_element_set(b, dtype, start + row * step, value);
   }
 }
 

@@ -41,6 +41,7 @@ tfrt_status_t tfrt_cpu_device_create_event(tfrt_device_t* device, bool with_timi
 tfrt_status_t tfrt_cpu_device_load_module(tfrt_device_t* device, const char* image, size_t size,
                                           tfrt_device_module_t** out_module);
 tfrt_status_t tfrt_cpu_device_create_blas(tfrt_device_t* device, tfrt_device_blas_t** out_blas);
+tfrt_status_t tfrt_cpu_device_create_dnn(tfrt_device_t* device, tfrt_device_dnn_t** out_dnn);
 
 // Lets |stream| call |run|, which must not block, with a copy of the |size| bytes at |argument|.
 // Thread-safe.

@@ -73,6 +73,7 @@ static const tfrt_device_vtable_t device_vtable = {
     .load_module = tfrt_cpu_device_load_module,
     .can_copy_from = tfrt_cpu_device_can_copy_from,
     .create_blas = tfrt_cpu_device_create_blas,
+    .create_dnn = tfrt_cpu_device_create_dnn,
 };
 
 static void tfrt_cpu_device_initialize(tfrt_cpu_device_t* device, tfrt_cpu_platform_t* platform,

@@ -10,6 +10,7 @@
 #include "devices/cuda/cuda_library.h"
 #include "devices/cuda/cuda_platform.h"
 #include "devices/cuda/cuda_poller.h"
+#include "devices/cuda/cudnn_api.h"
 #include "devices/cuda/vendor_library.h"
 #include "devices/device_stream.h"
 #include "host_runtime/base/sync.h"
@@ -34,6 +35,8 @@ typedef struct tfrt_cuda_platform_s {
   tfrt_mutex_t library_mutex;  // guards opening them, and all below until it is opened
   bool has_cublas;
   tfrt_cublas_api_t cublas;
+  bool has_cudnn;
+  tfrt_cudnn_api_t cudnn;
 } tfrt_cuda_platform_t;
 
 typedef struct tfrt_cuda_stream_s {
@@ -71,6 +74,7 @@ tfrt_status_t tfrt_cuda_device_create_event(tfrt_device_t* device, bool with_tim
 tfrt_status_t tfrt_cuda_device_load_module(tfrt_device_t* device, const char* image, size_t size,
                                            tfrt_device_module_t** out_module);
 tfrt_status_t tfrt_cuda_device_create_blas(tfrt_device_t* device, tfrt_device_blas_t** out_blas);
+tfrt_status_t tfrt_cuda_device_create_dnn(tfrt_device_t* device, tfrt_device_dnn_t** out_dnn);
 
 // Entries of the stream's vtable, in cuda_graph.c. Thread-safe.
 tfrt_status_t tfrt_cuda_stream_begin_capture(tfrt_device_stream_t* stream);

@@ -135,6 +135,7 @@ static const tfrt_device_vtable_t device_vtable = {
     .load_module = tfrt_cuda_device_load_module,
     .can_copy_from = tfrt_cuda_device_can_copy_from,
     .create_blas = tfrt_cuda_device_create_blas,
+    .create_dnn = tfrt_cuda_device_create_dnn,
 };
 
 // What the driver says of |attribute|; 0 when it doesn't know it.

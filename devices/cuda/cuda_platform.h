@@ -25,7 +25,8 @@ typedef struct tfrt_cuda_platform_options_s {
   // Only for tests: another library with the driver's entry points (tests/fakes). NULL: the
   // driver's. Never taken from the environment.
   const char* library_for_testing;
-  // Only for tests: what is opened as cuBLAS. NULL: the library for testing, or the real one.
+  // Only for tests: what is opened as cuBLAS and cuDNN. NULL: the library for testing, or the real
+  // one.
   const char* vendor_library_for_testing;
 } tfrt_cuda_platform_options_t;
 

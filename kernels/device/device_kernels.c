@@ -166,5 +166,6 @@ tfrt_status_t tfrt_device_kernels_register(tfrt_kernel_registry_t* registry) {
   TFRT_RETURN_IF_ERROR(tfrt_gpu_types_register());
   TFRT_RETURN_IF_ERROR(
       tfrt_kernel_registry_add_all(registry, &tfrt_device_ops, kernels, TFRT_ARRAY_SIZE(kernels)));
-  return tfrt_blas_kernels_register(registry);
+  TFRT_RETURN_IF_ERROR(tfrt_blas_kernels_register(registry));
+  return tfrt_dnn_kernels_register(registry);
 }

@@ -2,6 +2,7 @@
 #include "kernels/device/device_types.h"
 
 #include "devices/device_blas.h"
+#include "devices/device_dnn.h"
 #include "kernels/device/tensor_streams.h"
 
 static _Atomic tfrt_type_id_t type_ids[TFRT_GPU_TYPE_COUNT];
@@ -47,6 +48,10 @@ static void tfrt_gpu_destroy_blas(void* payload) {
   tfrt_device_blas_release(*(tfrt_device_blas_t**)payload);
 }
 
+static void tfrt_gpu_destroy_dnn(void* payload) {
+  tfrt_device_dnn_release(*(tfrt_device_dnn_t**)payload);
+}
+
 static const tfrt_type_t types[TFRT_GPU_TYPE_COUNT] = {
     [TFRT_GPU_DEVICE] = {.name = "!tfrt_gpu.device",
                          .size = sizeof(void*),
@@ -86,6 +91,19 @@ static const tfrt_type_t types[TFRT_GPU_TYPE_COUNT] = {
                        .size = sizeof(void*),
                        .destroy = tfrt_gpu_destroy_blas},
     [TFRT_GPU_BLAS_ALGORITHM] = {.name = "!tfrt_gpu.blas.gemm.algo", .size = sizeof(int32_t)},
+    [TFRT_GPU_DNN] = {.name = "!tfrt_gpu.dnn.handle",
+                      .size = sizeof(void*),
+                      .destroy = tfrt_gpu_destroy_dnn},
+    [TFRT_GPU_DNN_TENSOR] = {.name = "!tfrt_gpu.dnn.tensor.descriptor",
+                             .size = sizeof(tfrt_dnn_tensor_t)},
+    [TFRT_GPU_DNN_FILTER] = {.name = "!tfrt_gpu.dnn.filter.descriptor",
+                             .size = sizeof(tfrt_dnn_filter_t)},
+    [TFRT_GPU_DNN_POOLING] = {.name = "!tfrt_gpu.dnn.pooling.descriptor",
+                              .size = sizeof(tfrt_dnn_pooling_t)},
+    [TFRT_GPU_DNN_CONVOLUTION] = {.name = "!tfrt_gpu.dnn.convolution.descriptor",
+                                  .size = sizeof(tfrt_dnn_convolution_t)},
+    [TFRT_GPU_DNN_ALGORITHM] = {.name = "!tfrt_gpu.dnn.convolution.algorithm",
+                                .size = sizeof(int32_t)},
 };
 
 tfrt_status_t tfrt_gpu_types_register(void) {

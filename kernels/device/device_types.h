@@ -9,6 +9,8 @@
 //   !tfrt_gpu.tensor     a buffer, its element type and shape
 //   !tfrt_gpu.blas.handle     linear algebra
 //   !tfrt_gpu.blas.gemm.algo  no reference but a number: devices/device_blas.h
+//   !tfrt_gpu.dnn.handle      layers of neural networks
+//   !tfrt_gpu.dnn.*           no references but descriptions: devices/device_dnn.h
 //   !tfrt_gpu.graph      what is known of a function that is called often; graph_kernels.c
 //
 // Tensors have bytes (tensor_streams.h); all others stay on their host.
@@ -37,6 +39,12 @@ typedef enum tfrt_gpu_type_e {
   TFRT_GPU_GRAPH,
   TFRT_GPU_BLAS,
   TFRT_GPU_BLAS_ALGORITHM,
+  TFRT_GPU_DNN,
+  TFRT_GPU_DNN_TENSOR,
+  TFRT_GPU_DNN_FILTER,
+  TFRT_GPU_DNN_POOLING,
+  TFRT_GPU_DNN_CONVOLUTION,
+  TFRT_GPU_DNN_ALGORITHM,
   TFRT_GPU_TYPE_COUNT,
 } tfrt_gpu_type_t;
 
@@ -70,7 +78,7 @@ tfrt_status_t tfrt_gpu_types_register(void) TFRT_MUST_USE;
 tfrt_type_id_t tfrt_gpu_type_id(tfrt_gpu_type_t type);
 
 // A new available value (+1, never NULL) of |type| with |object|, a reference to what the type
-// stands for (consumed); not for streams, tensors and numbers. Thread-safe.
+// stands for (consumed); not for streams, tensors, numbers and descriptions. Thread-safe.
 tfrt_async_value_t* tfrt_gpu_value_create_take(tfrt_gpu_type_t type, void* object);
 
 // The same for a stream; |stream| is consumed, |context| retained. Thread-safe.

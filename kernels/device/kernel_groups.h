@@ -45,4 +45,7 @@ void tfrt_gpu_function_launch_cooperative(tfrt_kernel_frame_t* frame);
 // blas_kernels.c: registers all of tfrt_blas_ops. Thread-safe.
 tfrt_status_t tfrt_blas_kernels_register(tfrt_kernel_registry_t* registry) TFRT_MUST_USE;
 
+// dnn_kernels.c: registers all of tfrt_dnn_ops. Thread-safe.
+tfrt_status_t tfrt_dnn_kernels_register(tfrt_kernel_registry_t* registry) TFRT_MUST_USE;
+
 #endif  // TFRT_KERNELS_DEVICE_KERNEL_GROUPS_H_

@@ -11,5 +11,6 @@
 
 extern const tfrt_kernel_table_t tfrt_device_ops;
 extern const tfrt_kernel_table_t tfrt_blas_ops;  // tfrt_gpu.blas.*
+extern const tfrt_kernel_table_t tfrt_dnn_ops;   // tfrt_gpu.dnn.*
 
 #endif  // TFRT_KERNELS_DEVICE_OPS_H_

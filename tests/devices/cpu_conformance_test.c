@@ -29,6 +29,7 @@ Suite* tfrt_test_suite(void) {
       .create = tfrt_test_create,
       .check = tfrt_test_check,
       .has_blas = true,
+      .has_dnn = true,
       .has_peer = true,
       .may_fault = true,
   };

@@ -34,6 +34,7 @@ Suite* tfrt_test_suite(void) {
       .has_graphs = true,
 #endif
       .has_blas = true,
+      .has_dnn = true,
       .has_peer = true,
       .may_fault = true,
   };

@@ -8,12 +8,9 @@
 
 #include "devices/cuda/cuda_library.h"
 #include "devices/device_allocator.h"
-#include "devices/device_blas.h"
 #include "devices/device_stream.h"
 #include "host_runtime/async/blocking_wait.h"
 #include "host_runtime/async/thread_pool_work_queue.h"
-#include "host_runtime/base/counting_allocator.h"
-#include "host_runtime/base/sync.h"
 #include "tests/fakes/cuda/fake_cuda.h"
 #include "tests/support/test_main.h"
 
@@ -143,131 +140,6 @@ START_TEST(an_error_that_sticks_loses_the_device_whatever_call_met_it) {
 }
 END_TEST
 
-// --- Libraries -----------------------------------------------------------------------
-
-// What asking for linear algebra says when |path| is opened as its library.
-static tfrt_status_t tfrt_test_create_blas(const char* path) {
-  tfrt_cuda_platform_options_t options = {.library_for_testing = TFRT_FAKE_CUDA_PATH,
-                                          .vendor_library_for_testing = path};
-  tfrt_device_platform_t* platform;
-  tfrt_device_t* device;
-  tfrt_device_blas_t* blas;
-  ck_assert(!tfrt_cuda_platform_create(&options, tfrt_allocator_system(), work_queue, &platform));
-  ck_assert(!tfrt_device_platform_device(platform, 0, &device));
-  tfrt_status_t status = tfrt_device_create_blas(device, &blas);
-  ck_assert_ptr_null(blas);
-  tfrt_device_release(device);
-  tfrt_device_platform_release(platform);
-  return status;
-}
-
-START_TEST(an_absent_library_is_one_clear_line) {
-  tfrt_test_expect(tfrt_test_create_blas("no/such/libcublas.so.13"), TFRT_STATUS_UNAVAILABLE,
-                   "no cuBLAS: none of its libraries can be opened (no/such/libcublas.so.13");
-  tfrt_test_expect(tfrt_test_create_blas("no/such/libcublas.so.13"), TFRT_STATUS_UNAVAILABLE,
-                   "install the cuBLAS of CUDA 11, 12 or 13");
-}
-END_TEST
-
-START_TEST(a_library_that_is_another_one_is_one_clear_line) {
-  tfrt_test_expect(tfrt_test_create_blas("libm.so.6"), TFRT_STATUS_UNAVAILABLE,
-                   "no cuBLAS: libm.so.6 has no cublasCreate_v2");
-}
-END_TEST
-
-// Makes one call of each kind on the numbers of |memory|; returns the first error.
-static tfrt_status_t tfrt_test_use_blas(tfrt_device_blas_t* blas, tfrt_device_stream_t* stream,
-                                        tfrt_device_buffer_t* memory) {
-  tfrt_blas_scalar_t one = {.dtype = TFRT_DTYPE_F32, .f32 = 1};
-  tfrt_blas_vector_t vector = {.buffer = memory, .dtype = TFRT_DTYPE_F32, .step = 1};
-  tfrt_blas_matrix_t matrix = {
-      .buffer = memory, .dtype = TFRT_DTYPE_F32, .height = 1, .distance = 1};
-  tfrt_blas_axpy_t axpy = {
-      .count = 4, .alpha = one, .x = vector, .y = vector, .execution = TFRT_DTYPE_F32};
-  tfrt_blas_scale_t scale = {.count = 4, .alpha = one, .x = vector, .execution = TFRT_DTYPE_F32};
-  tfrt_blas_multiply_t multiply = {.rows = 1,
-                                   .columns = 1,
-                                   .inner = 1,
-                                   .alpha = one,
-                                   .a = matrix,
-                                   .b = matrix,
-                                   .beta = one,
-                                   .c = matrix,
-                                   .count = 1,
-                                   .compute = TFRT_BLAS_COMPUTE_F32};
-  tfrt_blas_solve_t solve = {
-      .rows = 1, .columns = 1, .alpha = one, .a = matrix, .b = matrix, .count = 2};
-  TFRT_RETURN_IF_ERROR(tfrt_device_blas_axpy(blas, stream, &axpy));
-  TFRT_RETURN_IF_ERROR(tfrt_device_blas_scale(blas, stream, &scale));
-  TFRT_RETURN_IF_ERROR(tfrt_device_blas_multiply(blas, stream, &multiply));
-  multiply.is_batch = true;
-  multiply.count = 2;
-  TFRT_RETURN_IF_ERROR(tfrt_device_blas_multiply(blas, stream, &multiply));
-  TFRT_RETURN_IF_ERROR(tfrt_device_blas_solve(blas, stream, &solve));
-  one = (tfrt_blas_scalar_t){.dtype = TFRT_DTYPE_F64, .f64 = 1};
-  solve.alpha = one;
-  solve.a.dtype = solve.b.dtype = TFRT_DTYPE_F64;
-  return tfrt_device_blas_solve(blas, stream, &solve);
-}
-
-// The same with call |n| of |name| failing.
-static tfrt_status_t tfrt_test_use_blas_failing(const char* name, uint32_t n) {
-  tfrt_device_platform_t* platform;
-  tfrt_device_t* device;
-  tfrt_device_stream_t* stream;
-  tfrt_device_allocator_t* allocator;
-  tfrt_device_buffer_t* memory;
-  tfrt_device_blas_t* blas = NULL;
-  tfrt_counting_allocator_t counting;
-  tfrt_counting_allocator_initialize(&counting, tfrt_allocator_system(),
-                                     TFRT_COUNTING_ALLOCATOR_UNLIMITED);
-  tfrt_cuda_platform_options_t options = {.library_for_testing = TFRT_FAKE_CUDA_PATH};
-  ck_assert(!tfrt_cuda_platform_create(&options, tfrt_counting_allocator_interface(&counting),
-                                       work_queue, &platform));
-  ck_assert(!tfrt_device_platform_device(platform, 0, &device));
-  ck_assert(!tfrt_device_create_stream(device, &stream));
-  ck_assert(!tfrt_device_allocator_create(device, &allocator));
-  ck_assert(!tfrt_device_allocator_allocate(allocator, stream, 64, &memory));
-  ck_assert(!tfrt_device_stream_fill(stream, memory, 0x3f800000, 4));
-  tfrt_fake_cuda_control()->set_failure(name, n, 15);
-  tfrt_status_t status = tfrt_device_create_blas(device, &blas);
-  if (!status) status = tfrt_test_use_blas(blas, stream, memory);
-  tfrt_fake_cuda_control()->set_failure(name, 0, 0);
-  // Nothing but the call is lost: the next ones are taken.
-  if (blas) ck_assert(!tfrt_test_use_blas(blas, stream, memory));
-  tfrt_device_blas_release(blas);
-  tfrt_device_buffer_release(memory);
-  tfrt_device_allocator_release(allocator);
-  tfrt_device_stream_release(stream);
-  tfrt_device_release(device);
-  tfrt_device_platform_release(platform);
-  // What is in flight ends by itself and takes the platform with it.
-  while (tfrt_counting_allocator_counts(&counting).current_count > 0) tfrt_thread_yield();
-  tfrt_work_queue_quiesce(work_queue);
-  ck_assert_int_eq(tfrt_fake_cuda_control()->live(), 0);
-  char text[4096];
-  ck_assert_msg(tfrt_fake_cuda_control()->defects(text, sizeof(text)) == 0, "%s", text);
-  return status;
-}
-
-START_TEST(an_error_names_the_librarys_function_and_its_name_for_it) {
-  static const char* const names[] = {"cublasCreate",       "cublasSetStream",
-                                      "cublasAxpyEx",       "cublasScalEx",
-                                      "cublasGemmEx",       "cublasGemmStridedBatchedEx",
-                                      "cublasStrsmBatched", "cublasDtrsmBatched"};
-  for (size_t i = 0; i < TFRT_ARRAY_SIZE(names); ++i) {
-    char expected[128];
-    snprintf(expected, sizeof(expected), "cuda:0: %s failed: CUBLAS_STATUS_NOT_SUPPORTED (15)",
-             names[i]);
-    tfrt_test_expect(tfrt_test_use_blas_failing(names[i], 1), TFRT_STATUS_UNIMPLEMENTED, expected);
-  }
-  for (uint32_t n = 2; n <= 6; ++n) {
-    tfrt_test_expect(tfrt_test_use_blas_failing("cublasSetStream", n), TFRT_STATUS_UNIMPLEMENTED,
-                     "cublasSetStream failed");
-  }
-}
-END_TEST
-
 // --- The fake ------------------------------------------------------------------------
 
 // The driver as a careless caller uses it.
@@ -362,12 +234,6 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(failing, an_error_names_the_device_the_call_and_the_drivers_name);
   tcase_add_test(failing, an_error_that_sticks_loses_the_device_whatever_call_met_it);
   suite_add_tcase(suite, failing);
-  TCase* libraries = tcase_create("libraries");
-  tcase_add_checked_fixture(libraries, tfrt_test_set_up, tfrt_test_tear_down);
-  tcase_add_test(libraries, an_absent_library_is_one_clear_line);
-  tcase_add_test(libraries, a_library_that_is_another_one_is_one_clear_line);
-  tcase_add_test(libraries, an_error_names_the_librarys_function_and_its_name_for_it);
-  suite_add_tcase(suite, libraries);
   TCase* fake = tcase_create("fake");
   tcase_add_test(fake, the_fake_sees_memory_that_is_freed_twice);
   tcase_add_test(fake, the_fake_sees_memory_that_is_used_after_it_was_freed);

@@ -5,6 +5,7 @@
 #include "devices/cpu/cpu_platform.h"
 #include "devices/device_allocator.h"
 #include "devices/device_blas.h"
+#include "devices/device_dnn.h"
 #include "devices/device_stream.h"
 #include "host_runtime/async/blocking_wait.h"
 #include "host_runtime/async/thread_pool_work_queue.h"
@@ -95,6 +96,7 @@ typedef struct tfrt_test_program_s {
   tfrt_device_buffer_t* host;
   tfrt_device_buffer_t* pinned;
   tfrt_device_blas_t* blas;
+  tfrt_device_dnn_t* dnn;
   tfrt_host_buffer_t* tensor;
 } tfrt_test_program_t;
 
@@ -114,6 +116,7 @@ static tfrt_status_t tfrt_test_make(tfrt_test_program_t* p, bool with_cache) {
       tfrt_device_allocator_allocate(p->allocator, p->streams[0], SIZE, &p->buffer));
   TFRT_RETURN_IF_ERROR(tfrt_device_allocator_allocate(p->host_allocator, NULL, SIZE, &p->host));
   TFRT_RETURN_IF_ERROR(tfrt_device_create_blas(p->device, &p->blas));
+  TFRT_RETURN_IF_ERROR(tfrt_device_create_dnn(p->device, &p->dnn));
   TFRT_RETURN_IF_ERROR(tfrt_host_buffer_create(SIZE, p->device->platform->allocator, &p->tensor));
   return tfrt_device_buffer_create_pinned(p->device, p->tensor, &p->pinned);
 }
@@ -145,6 +148,24 @@ static tfrt_status_t tfrt_test_solve(tfrt_test_program_t* p, tfrt_device_stream_
   return NULL;
 }
 
+// Pools one number in |stream|, in pinned memory.
+static tfrt_status_t tfrt_test_pool(tfrt_test_program_t* p, tfrt_device_stream_t* stream) {
+  double* numbers = tfrt_device_buffer_host_data(p->host);
+  numbers[0] = 3;
+  tfrt_dnn_tensor_t form = {
+      .dtype = TFRT_DTYPE_F64, .rank = 4, .sizes = {1, 1, 1, 1}, .steps = {1, 1, 1, 1}};
+  tfrt_dnn_pool_t call = {.pooling = {.space = 2, .window = {1, 1}, .steps = {1, 1}},
+                          .alpha = 2,
+                          .x_form = form,
+                          .x = {.buffer = p->host},
+                          .y_form = form,
+                          .y = {.buffer = p->host}};
+  TFRT_RETURN_IF_ERROR(tfrt_device_dnn_pool(p->dnn, stream, &call));
+  TFRT_RETURN_IF_ERROR(tfrt_test_await(tfrt_device_stream_await(stream)));
+  ck_assert(numbers[0] == 6.0);
+  return NULL;
+}
+
 // Fills in one stream, adds one in the other, copies to pinned memory of both kinds.
 static tfrt_status_t tfrt_test_work(tfrt_test_program_t* p) {
   uint32_t count = COUNT;
@@ -152,6 +173,7 @@ static tfrt_status_t tfrt_test_work(tfrt_test_program_t* p) {
   tfrt_device_argument_t arguments[] = {{.buffer = p->buffer},
                                         {.bytes = &count, .size = sizeof(count)}};
   TFRT_RETURN_IF_ERROR(tfrt_test_solve(p, p->streams[0]));
+  TFRT_RETURN_IF_ERROR(tfrt_test_pool(p, p->streams[0]));
   TFRT_RETURN_IF_ERROR(tfrt_device_stream_fill(p->streams[0], p->buffer, 41, 4));
   TFRT_RETURN_IF_ERROR(tfrt_device_stream_join(p->streams[1], p->streams[0]));
   TFRT_RETURN_IF_ERROR(
@@ -169,6 +191,7 @@ static tfrt_status_t tfrt_test_work(tfrt_test_program_t* p) {
 
 static void tfrt_test_end(tfrt_test_program_t* p) {
   tfrt_device_blas_release(p->blas);
+  tfrt_device_dnn_release(p->dnn);
   tfrt_device_buffer_release(p->buffer);
   tfrt_device_buffer_release(p->host);
   tfrt_device_buffer_release(p->pinned);

@@ -2,6 +2,7 @@
 #include "tests/fakes/faulty_platform.h"
 
 #include "devices/device_blas.h"
+#include "devices/device_dnn.h"
 #include "devices/device_stream.h"
 
 #define MAX_DEVICES 4
@@ -38,6 +39,11 @@ typedef struct tfrt_faulty_function_s {
   tfrt_device_function_t* inner;  // +1
 } tfrt_faulty_function_t;
 
+typedef struct tfrt_faulty_dnn_s {
+  tfrt_device_dnn_t base;
+  tfrt_device_dnn_t* inner;  // +1
+} tfrt_faulty_dnn_t;
+
 typedef struct tfrt_faulty_blas_s {
   tfrt_device_blas_t base;
   tfrt_device_blas_t* inner;  // +1
@@ -63,9 +69,10 @@ static tfrt_device_function_t* tfrt_faulty_function_inner(tfrt_device_function_t
 
 const char* tfrt_fault_kind_name(tfrt_fault_kind_t kind) {
   static const char* const names[] = {
-      "allocate", "pin",   "create stream", "create event", "load module", "function",
-      "global",   "copy",  "fill",          "launch",       "record",      "wait",
-      "query",    "await", "deallocate",    "create blas",  "blas"};
+      "allocate",    "pin",    "create stream", "create event", "load module",
+      "function",    "global", "copy",          "fill",         "launch",
+      "record",      "wait",   "query",         "await",        "deallocate",
+      "create blas", "blas",   "create dnn",    "dnn"};
   _Static_assert(TFRT_ARRAY_SIZE(names) == TFRT_FAULT_KIND_COUNT, "each kind has a name");
   return names[kind];
 }
@@ -351,6 +358,54 @@ static tfrt_status_t tfrt_faulty_create_blas(tfrt_device_t* device, tfrt_device_
   return NULL;
 }
 
+// --- Layers of neural networks ---------------------------------------------------
+
+static tfrt_device_dnn_t* tfrt_faulty_dnn_inner(tfrt_device_dnn_t* dnn) {
+  return TFRT_CONTAINER_OF(dnn, tfrt_faulty_dnn_t, base)->inner;
+}
+
+static void tfrt_faulty_dnn_destroy(tfrt_device_dnn_t* dnn) {
+  tfrt_device_dnn_release(tfrt_faulty_dnn_inner(dnn));
+  tfrt_allocator_free(dnn->device->platform->allocator, dnn, sizeof(tfrt_faulty_dnn_t));
+}
+
+static tfrt_status_t tfrt_faulty_dnn_pool(tfrt_device_dnn_t* dnn, tfrt_device_stream_t* stream,
+                                          const tfrt_dnn_pool_t* call) {
+  TFRT_RETURN_IF_ERROR(tfrt_faulty_check(dnn->device, TFRT_FAULT_DNN));
+  tfrt_device_dnn_t* inner = tfrt_faulty_dnn_inner(dnn);
+  return inner->vtable->pool(inner, tfrt_faulty_stream_inner(stream), call);
+}
+
+static tfrt_status_t tfrt_faulty_dnn_unpool(tfrt_device_dnn_t* dnn, tfrt_device_stream_t* stream,
+                                            const tfrt_dnn_unpool_t* call) {
+  TFRT_RETURN_IF_ERROR(tfrt_faulty_check(dnn->device, TFRT_FAULT_DNN));
+  tfrt_device_dnn_t* inner = tfrt_faulty_dnn_inner(dnn);
+  return inner->vtable->unpool(inner, tfrt_faulty_stream_inner(stream), call);
+}
+
+static tfrt_status_t tfrt_faulty_dnn_convolve(tfrt_device_dnn_t* dnn, tfrt_device_stream_t* stream,
+                                              const tfrt_dnn_convolve_t* call) {
+  TFRT_RETURN_IF_ERROR(tfrt_faulty_check(dnn->device, TFRT_FAULT_DNN));
+  tfrt_device_dnn_t* inner = tfrt_faulty_dnn_inner(dnn);
+  return inner->vtable->convolve(inner, tfrt_faulty_stream_inner(stream), call);
+}
+
+static const tfrt_device_dnn_vtable_t dnn_vtable = {tfrt_faulty_dnn_destroy, tfrt_faulty_dnn_pool,
+                                                    tfrt_faulty_dnn_unpool,
+                                                    tfrt_faulty_dnn_convolve};
+
+static tfrt_status_t tfrt_faulty_create_dnn(tfrt_device_t* device, tfrt_device_dnn_t** out_dnn) {
+  TFRT_RETURN_IF_ERROR(tfrt_faulty_check(device, TFRT_FAULT_CREATE_DNN));
+  tfrt_device_dnn_t* inner;
+  TFRT_RETURN_IF_ERROR(tfrt_device_create_dnn(tfrt_faulty_device_inner(device), &inner));
+  tfrt_faulty_dnn_t* dnn =
+      tfrt_allocator_allocate_zeroed(device->platform->allocator, sizeof(*dnn));
+  dnn->inner = inner;
+  tfrt_device_dnn_initialize(&dnn->base, &dnn_vtable, device);
+  *out_dnn = &dnn->base;
+  return NULL;
+}
+
 // --- Devices -------------------------------------------------------------------
 
 static void tfrt_faulty_device_destroy(tfrt_device_t* device) {
@@ -400,6 +455,7 @@ static const tfrt_device_vtable_t device_vtable = {
     .load_module = tfrt_faulty_load_module,
     .can_copy_from = tfrt_faulty_can_copy_from,
     .create_blas = tfrt_faulty_create_blas,
+    .create_dnn = tfrt_faulty_create_dnn,
 };
 
 // --- The platform --------------------------------------------------------------

@@ -8,7 +8,7 @@
 
 #include "devices/cpu/cpu_blas_math.h"
 #include "devices/cuda/cublas_api.h"
-#include "tests/fakes/cuda/fake_cuda_call.h"
+#include "tests/fakes/cuda/fake_library.h"
 
 struct tfrt_cublas_handle_s {
   tfrt_fake_library_t base;
@@ -50,96 +50,52 @@ TFRT_EXPORT tfrt_cublas_status_t cublasDtrsmBatched(tfrt_cublas_handle_t handle,
 
 // --- Handles -----------------------------------------------------------------------------
 
-// Begins a call; with a handle unless NULL.
-static int fake_begin(const char* name, tfrt_cublas_handle_t handle) {
-  int error = tfrt_fake_begin(name);
-  if (error) return error;
-  if (handle && !tfrt_fake_is_handle(&tfrt_fake.libraries, &handle->base.link, "cuBLAS handle")) {
-    return TFRT_CUBLAS_NOT_INITIALIZED;
-  }
-  return tfrt_fake_check_context(name, handle ? handle->base.context : NULL)
-             ? TFRT_CUBLAS_EXECUTION_FAILED
-             : 0;
-}
+static const tfrt_fake_library_errors_t errors = {
+    TFRT_CUBLAS_NOT_INITIALIZED, TFRT_CUBLAS_INVALID_VALUE, TFRT_CUBLAS_EXECUTION_FAILED};
 
 tfrt_cublas_status_t cublasCreate_v2(tfrt_cublas_handle_t* out_handle) {
-  int error = fake_begin("cublasCreate", NULL);
-  if (error) return tfrt_fake_end(error);
-  tfrt_cublas_handle_t handle =
-      tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), sizeof(*handle));
-  handle->base.context = tfrt_fake_current();
-  tfrt_list_push_back(&tfrt_fake.libraries, &handle->base.link);
-  *out_handle = handle;
-  return tfrt_fake_end(0);
+  int error = tfrt_fake_library_begin("cublasCreate", &errors, NULL);
+  if (!error) *out_handle = tfrt_fake_library_create(sizeof(**out_handle), true);
+  return tfrt_fake_end(error);
 }
 
 // On a broken context the handle goes all the same.
 tfrt_cublas_status_t cublasDestroy_v2(tfrt_cublas_handle_t handle) {
-  int error = fake_begin("cublasDestroy", handle);
+  int error = tfrt_fake_library_begin("cublasDestroy", &errors, &handle->base);
   if (error == TFRT_CUBLAS_NOT_INITIALIZED) return tfrt_fake_end(error);
-  tfrt_list_remove(&handle->base.link);
-  tfrt_allocator_free(tfrt_allocator_system(), handle, sizeof(*handle));
+  tfrt_fake_library_destroy(&handle->base, sizeof(*handle));
   return tfrt_fake_end(error);
 }
 
 tfrt_cublas_status_t cublasSetStream_v2(tfrt_cublas_handle_t handle,
                                         tfrt_cuda_stream_handle_t stream) {
-  int error = fake_begin("cublasSetStream", handle);
-  if (!error && (!tfrt_fake_is_handle(&tfrt_fake.streams, &stream->link, "stream") ||
-                 stream->context != handle->base.context)) {
-    tfrt_fake_defect("cublasSetStream: a stream of another context");
-    error = TFRT_CUBLAS_INVALID_VALUE;
-  }
-  if (!error) handle->base.stream = stream;
+  int error = tfrt_fake_library_begin("cublasSetStream", &errors, &handle->base);
+  if (!error) error = tfrt_fake_library_set_stream(&handle->base, stream, &errors);
   return tfrt_fake_end(error);
 }
 
 // --- Calls -------------------------------------------------------------------------------
 
-static int fake_refuse(const char* what) {
-  tfrt_fake_defect("cuBLAS: %s", what);
-  return TFRT_CUBLAS_INVALID_VALUE;
-}
-
-// A call on its way into the stream of |handle|.
+// A call on its way into the stream of a handle.
 typedef struct fake_call_s {
-  tfrt_cublas_handle_t handle;
-  int error;
+  tfrt_fake_library_call_t base;
   tfrt_cpu_blas_call_t call;
-  uint32_t range_count;
-  tfrt_fake_range_t ranges[TFRT_FAKE_MAX_RANGES];
 } fake_call_t;
 
 static fake_call_t fake_call_begin(const char* name, tfrt_cublas_handle_t handle,
                                    tfrt_cpu_blas_kind_t kind) {
-  fake_call_t call = {.handle = handle, .error = fake_begin(name, handle), .call.kind = kind};
-  if (!call.error && !handle->base.stream) call.error = fake_refuse("a call without a stream");
-  return call;
+  return (fake_call_t){.base = tfrt_fake_library_call(name, &errors, &handle->base),
+                       .call.kind = kind};
+}
+
+static int fake_call_end(const fake_call_t* call) {
+  return tfrt_fake_library_end(&call->base, tfrt_cpu_blas_run, &call->call, sizeof(call->call));
 }
 
 // Notes that |count| elements at |data| are touched.
 static void fake_call_touch(fake_call_t* call, const void* data, int64_t count,
                             tfrt_dtype_t dtype) {
-  size_t size = (size_t)count * tfrt_dtype_size(dtype);
-  if (call->error || count == 0) return;
-  call->ranges[call->range_count++] = (tfrt_fake_range_t){data, size};
-  if (!tfrt_fake_can_use(call->handle->base.context, (tfrt_cuda_address_t)(uintptr_t)data, size,
-                         false)) {
-    call->error = TFRT_CUBLAS_INVALID_VALUE;
-  }
-}
-
-// Puts |call| in its stream unless something was wrong with it; ends it.
-static int fake_call_end(const fake_call_t* call) {
-  if (call->error) return tfrt_fake_end(call->error);
-  tfrt_fake_op_t* op = tfrt_fake_op_create(call->handle->base.stream, TFRT_FAKE_OP_CALL);
-  op->call = tfrt_cpu_blas_run;
-  _Static_assert(sizeof(call->call) <= TFRT_FAKE_ARGUMENT_SIZE, "calls fit");
-  memcpy(op->argument, &call->call, sizeof(call->call));
-  op->range_count = call->range_count;
-  memcpy(op->ranges, call->ranges, sizeof(op->ranges));
-  tfrt_fake_op_give(op);
-  return tfrt_fake_end(0);
+  tfrt_fake_library_touch(&call->base, data, (size_t)count * tfrt_dtype_size(dtype));
 }
 
 static tfrt_dtype_t fake_dtype(fake_call_t* call, int type) {
@@ -153,7 +109,7 @@ static tfrt_dtype_t fake_dtype(fake_call_t* call, int type) {
     case TFRT_CUBLAS_R_16BF:
       return TFRT_DTYPE_BF16;
     default:
-      if (!call->error) call->error = fake_refuse("an unknown type");
+      tfrt_fake_library_refuse(&call->base, "an unknown type");
       return TFRT_DTYPE_F32;
   }
 }
@@ -167,7 +123,9 @@ static tfrt_blas_scalar_t fake_scalar(const void* number, tfrt_dtype_t dtype) {
 static tfrt_blas_vector_t fake_vector(fake_call_t* call, const void* data, int type, int step,
                                       int count) {
   tfrt_dtype_t dtype = fake_dtype(call, type);
-  if (count < 1 || step == 0) call->error = fake_refuse("a vector of no elements, or no steps");
+  if (count < 1 || step == 0) {
+    tfrt_fake_library_refuse(&call->base, "a vector of no elements, or no steps");
+  }
   fake_call_touch(call, data, (int64_t)(count - 1) * abs(step) + 1, dtype);
   return (tfrt_blas_vector_t){
       .address = (tfrt_device_address_t)(uintptr_t)data, .dtype = dtype, .step = step};
@@ -204,8 +162,8 @@ tfrt_cublas_status_t cublasScalEx(tfrt_cublas_handle_t handle, int count, const 
 static tfrt_blas_matrix_t fake_matrix(fake_call_t* call, const void* data, int type, int height,
                                       long long distance, int rows, int columns, int count) {
   tfrt_dtype_t dtype = fake_dtype(call, type);
-  if (!call->error && (rows < 0 || columns < 0 || count < 0 || height < 1 || height < rows)) {
-    call->error = fake_refuse("a matrix whose columns don't fit");
+  if (rows < 0 || columns < 0 || count < 0 || height < 1 || height < rows) {
+    tfrt_fake_library_refuse(&call->base, "a matrix whose columns don't fit");
   }
   int64_t elements = rows > 0 && columns > 0 && count > 0
                          ? (count - 1) * distance + (int64_t)(columns - 1) * height + rows
@@ -282,11 +240,11 @@ tfrt_cublas_status_t cublasGemmStridedBatchedEx(
 static tfrt_device_address_t fake_list(fake_call_t* call, const void* list, int count,
                                        int64_t elements, tfrt_dtype_t dtype) {
   fake_call_touch(call, list, count, TFRT_DTYPE_UI64);
-  for (int i = 0; i < count && !call->error; ++i) {
+  for (int i = 0; i < count && !call->base.error; ++i) {
     tfrt_cuda_address_t address = ((const tfrt_cuda_address_t*)list)[i];
-    if (!tfrt_fake_can_use(call->handle->base.context, address,
+    if (!tfrt_fake_can_use(call->base.library->context, address,
                            (size_t)elements * tfrt_dtype_size(dtype), false)) {
-      call->error = TFRT_CUBLAS_INVALID_VALUE;
+      call->base.error = TFRT_CUBLAS_INVALID_VALUE;
     }
   }
   return (tfrt_device_address_t)(uintptr_t)list;
@@ -296,8 +254,8 @@ static int fake_solve(const char* name, tfrt_cublas_handle_t handle, tfrt_blas_s
                       const void* a, const void* b) {
   fake_call_t call = fake_call_begin(name, handle, TFRT_CPU_BLAS_SOLVE);
   int size = system.is_right ? system.columns : system.rows;
-  if (!call.error && (size < 1 || system.a.height < size || system.b.height < system.rows)) {
-    call.error = fake_refuse("a system whose columns don't fit");
+  if (size < 1 || system.a.height < size || system.b.height < system.rows) {
+    tfrt_fake_library_refuse(&call.base, "a system whose columns don't fit");
   }
   system.a_addresses = fake_list(&call, a, system.count,
                                  (int64_t)(size - 1) * system.a.height + size, system.alpha.dtype);

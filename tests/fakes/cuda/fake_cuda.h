@@ -14,7 +14,8 @@
 //     (use after free, double free, bytes beyond the end, memory of another context, memory
 //     that isn't pinned, objects that are left) is a *defect*, counted and described.
 //   - Any entry point can be made to fail.
-//   - Libraries on top of the driver are in it, too: cuBLAS, computing on the host.
+//   - Libraries on top of the driver are in it, too: cuBLAS and cuDNN, computing on the
+//     host.
 //
 // Life of a test:
 //  1. Opens the library (tfrt_fake_cuda_control()) and sets what it wants.
@@ -46,8 +47,8 @@ typedef struct tfrt_fake_cuda_control_s {
   // Copies what is wrong into |text|, one line each, as many as fit; returns how many defects
   // there were.
   int (*defects)(char* text, size_t size);
-  // How many streams, events, modules, handles of libraries, blocks of memory and contexts are
-  // left.
+  // How many streams, events, modules, handles and descriptors of libraries, blocks of memory and
+  // contexts are left.
   int (*live)(void);
 } tfrt_fake_cuda_control_t;
 

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Layers of neural networks as work of the CPU's streams.
+#include "devices/cpu/cpu_dnn_math.h"
+#include "devices/cpu/cpu_impl.h"
+
+static void tfrt_cpu_dnn_destroy(tfrt_device_dnn_t* dnn) {
+  tfrt_allocator_free(dnn->device->platform->allocator, dnn, sizeof(*dnn));
+}
+
+static tfrt_status_t tfrt_cpu_dnn_give(tfrt_device_stream_t* stream,
+                                       const tfrt_cpu_dnn_call_t* call) {
+  return tfrt_cpu_stream_call(stream, tfrt_cpu_dnn_run, call, sizeof(*call));
+}
+
+static tfrt_status_t tfrt_cpu_dnn_give_pool(tfrt_device_dnn_t* dnn, tfrt_device_stream_t* stream,
+                                            const tfrt_dnn_pool_t* call) {
+  (void)dnn;
+  return tfrt_cpu_dnn_give(stream,
+                           &(tfrt_cpu_dnn_call_t){.kind = TFRT_CPU_DNN_POOL, .pool = *call});
+}
+
+static tfrt_status_t tfrt_cpu_dnn_give_unpool(tfrt_device_dnn_t* dnn, tfrt_device_stream_t* stream,
+                                              const tfrt_dnn_unpool_t* call) {
+  (void)dnn;
+  return tfrt_cpu_dnn_give(stream,
+                           &(tfrt_cpu_dnn_call_t){.kind = TFRT_CPU_DNN_UNPOOL, .unpool = *call});
+}
+
+static tfrt_status_t tfrt_cpu_dnn_give_convolve(tfrt_device_dnn_t* dnn,
+                                                tfrt_device_stream_t* stream,
+                                                const tfrt_dnn_convolve_t* call) {
+  (void)dnn;
+  return tfrt_cpu_dnn_give(
+      stream, &(tfrt_cpu_dnn_call_t){.kind = TFRT_CPU_DNN_CONVOLVE, .convolve = *call});
+}
+
+static const tfrt_device_dnn_vtable_t dnn_vtable = {
+    .destroy = tfrt_cpu_dnn_destroy,
+    .pool = tfrt_cpu_dnn_give_pool,
+    .unpool = tfrt_cpu_dnn_give_unpool,
+    .convolve = tfrt_cpu_dnn_give_convolve,
+};
+
+tfrt_status_t tfrt_cpu_device_create_dnn(tfrt_device_t* device, tfrt_device_dnn_t** out_dnn) {
+  tfrt_device_dnn_t* dnn =
+      tfrt_allocator_allocate_zeroed(device->platform->allocator, sizeof(*dnn));
+  if (!dnn) return tfrt_status_out_of_memory();
+  tfrt_device_dnn_initialize(dnn, &dnn_vtable, device);
+  *out_dnn = dnn;
+  return NULL;
+}

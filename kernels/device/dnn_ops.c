@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The ops of neural networks' layers, which vendors' libraries do.
+#include "kernels/device/ops.h"
+
+#define CHAIN "!tfrt.chain"
+#define CONTEXT "!tfrt_gpu.context"
+#define STREAM "!tfrt_gpu.stream"
+#define BUFFER "!tfrt_gpu.buffer"
+#define HANDLE "!tfrt_gpu.dnn.handle"
+#define TENSOR "!tfrt_gpu.dnn.tensor.descriptor"
+#define FILTER "!tfrt_gpu.dnn.filter.descriptor"
+#define POOLING "!tfrt_gpu.dnn.pooling.descriptor"
+#define CONVOLUTION "!tfrt_gpu.dnn.convolution.descriptor"
+#define ALGORITHM "!tfrt_gpu.dnn.convolution.algorithm"
+
+// --- Operands -----------------------------------------------------------------
+
+#define READ(name, type) \
+  { name, type, TFRT_OPERAND_DEMANDED }
+#define WRITTEN(name) \
+  { name, BUFFER, TFRT_OPERAND_MUTATED }
+#define AFTER \
+  { "chain", CHAIN, TFRT_OPERAND_AWAITED }
+
+static const tfrt_operand_descriptor_t context[] = {READ("context", CONTEXT)};
+static const tfrt_operand_descriptor_t described_pooling[] = {
+    READ("context", CONTEXT), READ("mode", "ui32"), READ("nan_propagation", "ui32")};
+static const tfrt_operand_descriptor_t pooled[] = {
+    READ("handle", HANDLE),
+    READ("stream", STREAM),
+    READ("pooling_desc", POOLING),
+    READ("alpha", "f32"),
+    READ("x_desc", TENSOR),
+    READ("x", BUFFER),
+    READ("beta", "f32"),
+    READ("y_desc", TENSOR),
+    WRITTEN("y"),
+    AFTER,
+};
+static const tfrt_operand_descriptor_t unpooled[] = {
+    READ("handle", HANDLE),
+    READ("stream", STREAM),
+    READ("pooling_desc", POOLING),
+    READ("alpha", "f32"),
+    READ("y_desc", TENSOR),
+    READ("y", BUFFER),
+    READ("dy_desc", TENSOR),
+    READ("dy", BUFFER),
+    READ("x_desc", TENSOR),
+    READ("x", BUFFER),
+    READ("beta", "f32"),
+    READ("dx_desc", TENSOR),
+    WRITTEN("dx"),
+    AFTER,
+};
+static const tfrt_operand_descriptor_t convolved[] = {
+    READ("handle", HANDLE),
+    READ("stream", STREAM),
+    READ("x_desc", TENSOR),
+    READ("x", BUFFER),
+    READ("w_desc", FILTER),
+    READ("w", BUFFER),
+    READ("conv_desc", CONVOLUTION),
+    READ("algo", ALGORITHM),
+    WRITTEN("work_space"),
+    READ("y_desc", TENSOR),
+    WRITTEN("y"),
+    AFTER,
+};
+static const tfrt_operand_descriptor_t convolved_back[] = {
+    READ("handle", HANDLE),
+    READ("stream", STREAM),
+    READ("w_desc", FILTER),
+    READ("w", BUFFER),
+    READ("dy_desc", TENSOR),
+    READ("dy", BUFFER),
+    READ("conv_desc", CONVOLUTION),
+    READ("algo", ALGORITHM),
+    WRITTEN("work_space"),
+    READ("dx_desc", TENSOR),
+    WRITTEN("dx"),
+    AFTER,
+};
+static const tfrt_operand_descriptor_t convolved_to_filter[] = {
+    READ("handle", HANDLE),
+    READ("stream", STREAM),
+    READ("x_desc", TENSOR),
+    READ("x", BUFFER),
+    READ("dy_desc", TENSOR),
+    READ("dy", BUFFER),
+    READ("conv_desc", CONVOLUTION),
+    READ("algo", ALGORITHM),
+    WRITTEN("work_space"),
+    READ("dw_desc", FILTER),
+    WRITTEN("dw"),
+    AFTER,
+};
+
+// --- Results and attributes -----------------------------------------------------
+
+static const tfrt_result_descriptor_t handle_result[] = {{"handle", HANDLE}};
+static const tfrt_result_descriptor_t tensor_result[] = {{"tensor_desc", TENSOR}};
+static const tfrt_result_descriptor_t filter_result[] = {{"filter_desc", FILTER}};
+static const tfrt_result_descriptor_t pooling_result[] = {{"pooling_desc", POOLING}};
+static const tfrt_result_descriptor_t convolution_result[] = {{"conv_desc", CONVOLUTION}};
+static const tfrt_result_descriptor_t algorithm_result[] = {{"algo", ALGORITHM}};
+static const tfrt_result_descriptor_t chain_result[] = {{"chain", CHAIN}};
+
+#define NAME(name) \
+  { name, TFRT_ATTRIBUTE_STRING, NULL }
+#define NUMBERS(name) \
+  { name, TFRT_ATTRIBUTE_I32_ARRAY, NULL }
+
+static const tfrt_attribute_descriptor_t form_of_tensor[] = {
+    NAME("data_type"), NUMBERS("dimensions"), NUMBERS("strides")};
+static const tfrt_attribute_descriptor_t form_of_filter[] = {
+    NAME("data_type"), NUMBERS("dimensions"), {"tensor_format", TFRT_ATTRIBUTE_I32, NULL}};
+static const tfrt_attribute_descriptor_t form_of_pooling[] = {
+    NUMBERS("paddings"), NUMBERS("strides"), NUMBERS("window_dimensions")};
+static const tfrt_attribute_descriptor_t form_of_convolution[] = {
+    NAME("compute_type"),     NAME("conv_mode"), NUMBERS("dilation"),
+    NUMBERS("filter_stride"), NAME("math_type"), NUMBERS("pad")};
+static const tfrt_attribute_descriptor_t algorithm[] = {{"algo", TFRT_ATTRIBUTE_I32, NULL}};
+static const tfrt_attribute_descriptor_t scale_type[] = {NAME("scale_type")};
+
+#define ALGORITHM_OP(direction, text)                                                            \
+  {                                                                                              \
+    .name = "tfrt_gpu.dnn.convolution_" direction "_algorithm",                                  \
+    .summary = "The library's number of a way to make " text ".", .assembly = "#algo attr-dict", \
+    TFRT_RESULTS(algorithm_result), TFRT_ATTRIBUTES(algorithm), .cost = 10                       \
+  }
+
+// --- Ops --------------------------------------------------------------------------
+
+static const tfrt_kernel_descriptor_t descriptors[] = {
+    {.name = "tfrt_gpu.dnn.create",
+     .summary = "A handle of the device's library for neural networks, which is opened when it is "
+                "first asked for.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(context),
+     TFRT_RESULTS(handle_result),
+     .cost = 1000},
+    {.name = "tfrt_gpu.dnn.create_tensor_descriptor",
+     .summary =
+         "What a tensor looks like: batch, channels, and 2 or 3 axes of space, each with its "
+         "size and the elements from one to the next.",
+     .assembly = "$data_type , #dimensions , #strides attr-dict",
+     TFRT_RESULTS(tensor_result),
+     TFRT_ATTRIBUTES(form_of_tensor),
+     .cost = 10},
+    {.name = "tfrt_gpu.dnn.create_filter_descriptor",
+     .summary = "What a filter looks like: outputs, inputs, and 2 or 3 axes of space; in memory in "
+                "that order (format 0), or with the inputs last (1).",
+     .assembly = "$data_type , #tensor_format , #dimensions attr-dict",
+     TFRT_RESULTS(filter_result),
+     TFRT_ATTRIBUTES(form_of_filter),
+     .cost = 10},
+    {.name = "tfrt_gpu.dnn.create_pooling_descriptor",
+     .summary =
+         "How a tensor is pooled. Mode 0 takes the greatest of a window, 1 the average with the "
+         "padding's zeros, 2 without them, 3 as 0, the same in each run; what is no number counts "
+         "as the greatest if `nan_propagation` is 1.",
+     .assembly = "%context , %mode , %nan_propagation , #window_dimensions , #paddings , #strides "
+                 "attr-dict",
+     TFRT_OPERANDS(described_pooling),
+     TFRT_RESULTS(pooling_result),
+     TFRT_ATTRIBUTES(form_of_pooling),
+     .cost = 10},
+    {.name = "tfrt_gpu.dnn.create_convolution_descriptor",
+     .summary = "How a tensor is convolved.",
+     .assembly = "$compute_type , $conv_mode , $math_type , #pad , #filter_stride , #dilation "
+                 "attr-dict",
+     TFRT_RESULTS(convolution_result),
+     TFRT_ATTRIBUTES(form_of_convolution),
+     .cost = 10},
+    ALGORITHM_OP("forward", "a convolution"),
+    ALGORITHM_OP("backward_data", "a convolution's gradient of its data"),
+    ALGORITHM_OP("backward_filter", "a convolution's gradient of its filter"),
+    {.name = "tfrt_gpu.dnn.pooling_forward",
+     .summary = "y = alpha * (x, pooled) + beta * y.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(pooled),
+     TFRT_RESULTS(chain_result),
+     .cost = 50},
+    {.name = "tfrt_gpu.dnn.pooling_backward",
+     .summary = "dx = alpha * (the gradient dy of y, which x was pooled to, at x) + beta * dx.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(unpooled),
+     TFRT_RESULTS(chain_result),
+     .cost = 50},
+    {.name = "tfrt_gpu.dnn.convolution_forward",
+     .summary = "Makes y of x and the filter w.",
+     .assembly = "%handle , %stream , $scale_type , %x_desc , %x , %w_desc , %w , %conv_desc , "
+                 "%algo , %work_space , %y_desc , %y , %chain attr-dict",
+     TFRT_OPERANDS(convolved),
+     TFRT_RESULTS(chain_result),
+     TFRT_ATTRIBUTES(scale_type),
+     .cost = 50},
+    {.name = "tfrt_gpu.dnn.convolution_backward_data",
+     .summary = "Makes the gradient dx of that of y.",
+     .assembly = "%handle , %stream , $scale_type , %w_desc , %w , %dy_desc , %dy , %conv_desc , "
+                 "%algo , %work_space , %dx_desc , %dx , %chain attr-dict",
+     TFRT_OPERANDS(convolved_back),
+     TFRT_RESULTS(chain_result),
+     TFRT_ATTRIBUTES(scale_type),
+     .cost = 50},
+    {.name = "tfrt_gpu.dnn.convolution_backward_filter",
+     .summary = "Makes the gradient dw of that of y.",
+     .assembly = "%handle , %stream , $scale_type , %x_desc , %x , %dy_desc , %dy , %conv_desc , "
+                 "%algo , %work_space , %dw_desc , %dw , %chain attr-dict",
+     TFRT_OPERANDS(convolved_to_filter),
+     TFRT_RESULTS(chain_result),
+     TFRT_ATTRIBUTES(scale_type),
+     .cost = 50},
+};
+
+const tfrt_kernel_table_t tfrt_dnn_ops = {descriptors, TFRT_ARRAY_SIZE(descriptors)};

@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Layers of neural networks, against plain loops over two axes of space.
+#include <math.h>
+
+#include "devices/device_dnn.h"
+#include "host_runtime/base/random.h"
+#include "tests/devices/conformance_fixture.h"
+
+// The elements of a tensor of these tests, at most.
+#define MAX_ELEMENTS 600
+
+static tfrt_device_dnn_t* tfrt_test_dnn(void) {
+  tfrt_conformance_t* t = &tfrt_conformance;
+  tfrt_device_dnn_t* dnn = NULL;
+  tfrt_status_t status = tfrt_device_create_dnn(t->device, &dnn);
+  // The library may be absent where the backend can do without it.
+  if (tfrt_status_code(status) == TFRT_STATUS_UNAVAILABLE && !t->backend->has_dnn) {
+    tfrt_status_release(status);
+    return NULL;
+  }
+  tfrt_conformance_expect_ok(status);
+  return dnn;
+}
+
+// A tensor of f32 with its elements one behind the other, here and on the device.
+typedef struct tfrt_test_tensor_s {
+  tfrt_dnn_tensor_t form;
+  tfrt_dnn_filter_t filter;  // the same, as one
+  tfrt_dnn_memory_t memory;
+  float numbers[MAX_ELEMENTS];
+} tfrt_test_tensor_t;
+
+static size_t tfrt_test_count(const tfrt_test_tensor_t* tensor) {
+  size_t count = 1;
+  for (int i = 0; i < 4; ++i) count *= (size_t)tensor->form.sizes[i];
+  return count;
+}
+
+// Fills |tensor| in, of these sizes, with numbers of which no two in a row are the same.
+static void tfrt_test_tensor_make(tfrt_test_tensor_t* tensor, int batch, int channels, int height,
+                                  int width, tfrt_random_t* random) {
+  tfrt_conformance_t* t = &tfrt_conformance;
+  *tensor = (tfrt_test_tensor_t){
+      .form = {.dtype = TFRT_DTYPE_F32,
+               .rank = 4,
+               .sizes = {batch, channels, height, width},
+               .steps = {channels * height * width, height * width, width, 1}},
+      .filter = {.dtype = TFRT_DTYPE_F32, .rank = 4, .sizes = {batch, channels, height, width}}};
+  size_t count = tfrt_test_count(tensor);
+  ck_assert_uint_le(count, MAX_ELEMENTS);
+  for (size_t i = 0; i < count; ++i) {
+    tensor->numbers[i] = (float)tfrt_random_below(random, 64) + (float)i / 1024;
+  }
+  size_t size = count * sizeof(float);
+  tfrt_device_buffer_t* host = tfrt_conformance_host(size);
+  memcpy(tfrt_device_buffer_host_data(host), tensor->numbers, size);
+  tensor->memory.buffer = tfrt_conformance_allocate(t->stream, size);
+  tfrt_conformance_expect_ok(
+      tfrt_device_stream_copy(t->stream, tensor->memory.buffer, 0, host, 0, size));
+  tfrt_device_buffer_release(host);
+}
+
+static float* tfrt_test_at(tfrt_test_tensor_t* tensor, int batch, int channel, int row,
+                           int column) {
+  const int32_t* sizes = tensor->form.sizes;
+  return &tensor->numbers[((batch * sizes[1] + channel) * sizes[2] + row) * sizes[3] + column];
+}
+
+// Whether the place is in the tensor, and not in the padding.
+static bool tfrt_test_has(const tfrt_test_tensor_t* tensor, int row, int column) {
+  return row >= 0 && column >= 0 && row < tensor->form.sizes[2] && column < tensor->form.sizes[3];
+}
+
+// Checks that the device has what |tensor| has here.
+static void tfrt_test_tensor_expect(const tfrt_test_tensor_t* tensor) {
+  tfrt_conformance_t* t = &tfrt_conformance;
+  size_t count = tfrt_test_count(tensor);
+  tfrt_device_buffer_t* host = tfrt_conformance_host(count * sizeof(float));
+  tfrt_conformance_expect_ok(
+      tfrt_device_stream_copy(t->stream, host, 0, tensor->memory.buffer, 0, count * sizeof(float)));
+  tfrt_conformance_finish(t->stream);
+  const float* found = tfrt_device_buffer_host_data(host);
+  for (size_t i = 0; i < count; ++i) {
+    ck_assert_msg(fabsf(found[i] - tensor->numbers[i]) <= 1e-3f * (1 + fabsf(tensor->numbers[i])),
+                  "element %zu is %g and not %g", i, (double)found[i], (double)tensor->numbers[i]);
+  }
+  tfrt_device_buffer_release(host);
+}
+
+static int tfrt_test_size(int x, int padding, int reach, int step) {
+  return 1 + (x + 2 * padding - reach) / step;
+}
+
+// --- Pooling -------------------------------------------------------------------------------
+
+static const tfrt_dnn_pooling_t poolings[] = {
+    {TFRT_DNN_POOLING_MAX, false, 2, {3, 2}, {1, 0}, {2, 1}},
+    {TFRT_DNN_POOLING_AVERAGE_WITH_PADDING, false, 2, {3, 3}, {1, 1}, {1, 2}},
+    {TFRT_DNN_POOLING_AVERAGE_WITHOUT_PADDING, false, 2, {2, 3}, {1, 2}, {2, 2}},
+    {TFRT_DNN_POOLING_MAX_DETERMINISTIC, true, 2, {2, 2}, {0, 0}, {2, 2}},
+};
+
+// Pools the window of |y| at (|row|, |column|), or spreads its gradient in |dx|, unless NULL.
+static float tfrt_test_pool_window(const tfrt_dnn_pooling_t* pooling, tfrt_test_tensor_t* x,
+                                   const int* where, tfrt_test_tensor_t* dx, float gradient) {
+  float greatest = -INFINITY;
+  float sum = 0;
+  int seen = 0;
+  float* best = NULL;
+  int top = where[2] * pooling->steps[0] - pooling->padding[0];
+  int left = where[3] * pooling->steps[1] - pooling->padding[1];
+  int size = pooling->window[0] * pooling->window[1];
+  bool is_max =
+      pooling->mode == TFRT_DNN_POOLING_MAX || pooling->mode == TFRT_DNN_POOLING_MAX_DETERMINISTIC;
+  // Twice: how many there are is known first.
+  for (int i = 0; i < 2 * size; ++i) {
+    int row = top + i % size / pooling->window[1];
+    int column = left + i % size % pooling->window[1];
+    if (!tfrt_test_has(x, row, column)) continue;
+    float value = *tfrt_test_at(x, where[0], where[1], row, column);
+    if (i < size) {
+      sum += value;
+      ++seen;
+      if (value <= greatest) continue;
+      greatest = value;
+      best = dx ? tfrt_test_at(dx, where[0], where[1], row, column) : NULL;
+    } else if (dx && !is_max) {
+      int count = pooling->mode == TFRT_DNN_POOLING_AVERAGE_WITH_PADDING ? size : seen;
+      *tfrt_test_at(dx, where[0], where[1], row, column) += gradient / (float)count;
+    }
+  }
+  if (is_max && best) *best += gradient;
+  if (is_max) return greatest;
+  return sum / (float)(pooling->mode == TFRT_DNN_POOLING_AVERAGE_WITH_PADDING ? size : seen);
+}
+
+// The place of element |i| of |tensor|.
+static void tfrt_test_where(const tfrt_test_tensor_t* tensor, size_t i, int* out_where) {
+  for (int axis = 4; axis-- > 0;) {
+    out_where[axis] = (int)(i % (size_t)tensor->form.sizes[axis]);
+    i /= (size_t)tensor->form.sizes[axis];
+  }
+}
+
+static void tfrt_test_pool(tfrt_device_dnn_t* dnn, const tfrt_dnn_pooling_t* pooling,
+                           tfrt_random_t* random) {
+  tfrt_test_tensor_t x;
+  tfrt_test_tensor_t y;
+  int rows = tfrt_test_size(8, pooling->padding[0], pooling->window[0], pooling->steps[0]);
+  int columns = tfrt_test_size(7, pooling->padding[1], pooling->window[1], pooling->steps[1]);
+  tfrt_test_tensor_make(&x, 2, 3, 8, 7, random);
+  tfrt_test_tensor_make(&y, 2, 3, rows, columns, random);
+  tfrt_dnn_pool_t call = {.pooling = *pooling,
+                          .alpha = 2,
+                          .x_form = x.form,
+                          .x = x.memory,
+                          .beta = 0.5f,
+                          .y_form = y.form,
+                          .y = y.memory};
+  for (size_t i = 0; i < tfrt_test_count(&y); ++i) {
+    int where[4];
+    tfrt_test_where(&y, i, where);
+    y.numbers[i] = 2 * tfrt_test_pool_window(pooling, &x, where, NULL, 0) + 0.5f * y.numbers[i];
+  }
+  tfrt_conformance_expect_ok(tfrt_device_dnn_pool(dnn, tfrt_conformance.stream, &call));
+  tfrt_test_tensor_expect(&y);
+  tfrt_device_buffer_release(x.memory.buffer);
+  tfrt_device_buffer_release(y.memory.buffer);
+}
+
+static void tfrt_test_unpool(tfrt_device_dnn_t* dnn, const tfrt_dnn_pooling_t* pooling,
+                             tfrt_random_t* random) {
+  tfrt_test_tensor_t tensors[4];  // x, dx, y, dy
+  int rows = tfrt_test_size(8, pooling->padding[0], pooling->window[0], pooling->steps[0]);
+  int columns = tfrt_test_size(7, pooling->padding[1], pooling->window[1], pooling->steps[1]);
+  for (int i = 0; i < 4; ++i) {
+    tfrt_test_tensor_make(&tensors[i], 1, 2, i < 2 ? 8 : rows, i < 2 ? 7 : columns, random);
+  }
+  tfrt_dnn_pool_t pool = {.pooling = *pooling,
+                          .alpha = 1,
+                          .x_form = tensors[0].form,
+                          .x = tensors[0].memory,
+                          .y_form = tensors[2].form,
+                          .y = tensors[2].memory};
+  tfrt_dnn_unpool_t call = {.pooling = *pooling,
+                            .alpha = 1,
+                            .y_form = tensors[2].form,
+                            .y = tensors[2].memory,
+                            .dy_form = tensors[3].form,
+                            .dy = tensors[3].memory,
+                            .x_form = tensors[0].form,
+                            .x = tensors[0].memory,
+                            .dx_form = tensors[1].form,
+                            .dx = tensors[1].memory};
+  memset(tensors[1].numbers, 0, sizeof(tensors[1].numbers));
+  for (size_t i = 0; i < tfrt_test_count(&tensors[3]); ++i) {
+    int where[4];
+    tfrt_test_where(&tensors[3], i, where);
+    tfrt_test_pool_window(pooling, &tensors[0], where, &tensors[1], tensors[3].numbers[i]);
+  }
+  tfrt_conformance_expect_ok(tfrt_device_dnn_pool(dnn, tfrt_conformance.stream, &pool));
+  tfrt_conformance_expect_ok(tfrt_device_dnn_unpool(dnn, tfrt_conformance.stream, &call));
+  tfrt_test_tensor_expect(&tensors[1]);
+  for (int i = 0; i < 4; ++i) tfrt_device_buffer_release(tensors[i].memory.buffer);
+}
+
+START_TEST(tensors_are_pooled_in_all_ways) {
+  tfrt_device_dnn_t* dnn = tfrt_test_dnn();
+  tfrt_random_t random;
+  tfrt_random_initialize(&random, 5);
+  for (size_t i = 0; dnn && i < TFRT_ARRAY_SIZE(poolings); ++i) {
+    tfrt_test_pool(dnn, &poolings[i], &random);
+    tfrt_test_unpool(dnn, &poolings[i], &random);
+  }
+  tfrt_device_dnn_release(dnn);
+}
+END_TEST
+
+// --- Convolution ---------------------------------------------------------------------------
+
+// x, w and y of a convolution.
+typedef struct tfrt_test_convolution_s {
+  tfrt_test_tensor_t x;
+  tfrt_test_tensor_t w;
+  tfrt_test_tensor_t y;
+} tfrt_test_convolution_t;
+
+// Makes the tensor |made| of |c| of the other two: adds up what each pair of elements gives.
+static void tfrt_test_convolve(const tfrt_dnn_convolution_t* form, tfrt_test_convolution_t* c,
+                               tfrt_test_tensor_t* made) {
+  memset(made->numbers, 0, sizeof(made->numbers));
+  int window[] = {c->w.form.sizes[2], c->w.form.sizes[3]};
+  for (size_t i = 0; i < tfrt_test_count(&c->y); ++i) {
+    int where[4];
+    tfrt_test_where(&c->y, i, where);
+    for (size_t k = 0; k < tfrt_test_count(&c->w); ++k) {
+      int weight[4];
+      tfrt_test_where(&c->w, k, weight);
+      int in_row = form->is_cross_correlation ? weight[2] : window[0] - 1 - weight[2];
+      int in_column = form->is_cross_correlation ? weight[3] : window[1] - 1 - weight[3];
+      int row = where[2] * form->steps[0] - form->padding[0] + in_row * form->dilation[0];
+      int column = where[3] * form->steps[1] - form->padding[1] + in_column * form->dilation[1];
+      if (weight[0] != where[1] || !tfrt_test_has(&c->x, row, column)) continue;
+      float* x = tfrt_test_at(&c->x, where[0], weight[1], row, column);
+      if (made == &c->y) c->y.numbers[i] += *x * c->w.numbers[k];
+      if (made == &c->x) *x += c->y.numbers[i] * c->w.numbers[k];
+      if (made == &c->w) c->w.numbers[k] += *x * c->y.numbers[i];
+    }
+  }
+}
+
+static void tfrt_test_convolution(tfrt_device_dnn_t* dnn, const tfrt_dnn_convolution_t* form,
+                                  tfrt_dnn_direction_t direction, tfrt_random_t* random) {
+  tfrt_conformance_t* t = &tfrt_conformance;
+  static tfrt_test_convolution_t c;
+  int reach[] = {1 + 2 * form->dilation[0], 1 + form->dilation[1]};
+  tfrt_test_tensor_make(&c.x, 2, 3, 7, 6, random);
+  tfrt_test_tensor_make(&c.w, 4, 3, 3, 2, random);
+  tfrt_test_tensor_make(&c.y, 2, 4, tfrt_test_size(7, form->padding[0], reach[0], form->steps[0]),
+                        tfrt_test_size(6, form->padding[1], reach[1], form->steps[1]), random);
+  tfrt_dnn_convolve_t call = {.direction = direction,
+                              .convolution = *form,
+                              .x_form = c.x.form,
+                              .x = c.x.memory,
+                              .w_form = c.w.filter,
+                              .w = c.w.memory,
+                              .y_form = c.y.form,
+                              .y = c.y.memory};
+  call.workspace.buffer = tfrt_conformance_allocate(t->stream, 1 << 16);
+  tfrt_test_tensor_t* made[] = {&c.y, &c.x, &c.w};
+  tfrt_test_convolve(form, &c, made[direction]);
+  tfrt_conformance_expect_ok(tfrt_device_dnn_convolve(dnn, t->stream, &call));
+  tfrt_test_tensor_expect(made[direction]);
+  tfrt_device_buffer_release(call.workspace.buffer);
+  tfrt_device_buffer_release(c.x.memory.buffer);
+  tfrt_device_buffer_release(c.w.memory.buffer);
+  tfrt_device_buffer_release(c.y.memory.buffer);
+}
+
+START_TEST(tensors_are_convolved_there_and_back) {
+  static const tfrt_dnn_convolution_t forms[] = {
+      {TFRT_DTYPE_F32, true, TFRT_DNN_MATH_EXACT, 2, {0, 0}, {1, 1}, {1, 1}},
+      {TFRT_DTYPE_F32, true, TFRT_DNN_MATH_EXACT, 2, {1, 2}, {2, 1}, {1, 1}},
+      {TFRT_DTYPE_F32, false, TFRT_DNN_MATH_EXACT, 2, {2, 1}, {1, 2}, {1, 1}},
+      {TFRT_DTYPE_F32, true, TFRT_DNN_MATH_EXACT, 2, {2, 0}, {1, 1}, {2, 3}},
+  };
+  tfrt_device_dnn_t* dnn = tfrt_test_dnn();
+  tfrt_random_t random;
+  tfrt_random_initialize(&random, 6);
+  for (size_t i = 0; dnn && i < TFRT_ARRAY_SIZE(forms); ++i) {
+    tfrt_test_convolution(dnn, &forms[i], TFRT_DNN_FORWARD, &random);
+    tfrt_test_convolution(dnn, &forms[i], TFRT_DNN_BACKWARD_DATA, &random);
+    tfrt_test_convolution(dnn, &forms[i], TFRT_DNN_BACKWARD_FILTER, &random);
+  }
+  tfrt_device_dnn_release(dnn);
+}
+END_TEST
+
+// --- Refusals ------------------------------------------------------------------------------
+
+START_TEST(tensors_that_do_not_follow_are_refused) {
+  tfrt_conformance_t* t = &tfrt_conformance;
+  tfrt_device_dnn_t* dnn = tfrt_test_dnn();
+  if (!dnn) return;
+  tfrt_random_t random;
+  tfrt_test_tensor_t x;
+  tfrt_random_initialize(&random, 7);
+  tfrt_test_tensor_make(&x, 1, 1, 4, 4, &random);
+  tfrt_dnn_pool_t call = {.pooling = {.space = 2, .window = {2, 2}, .steps = {2, 2}},
+                          .alpha = 1,
+                          .x_form = x.form,
+                          .x = x.memory,
+                          .y_form = x.form,
+                          .y = x.memory};
+  tfrt_conformance_expect(tfrt_device_dnn_pool(dnn, t->stream, &call),
+                          TFRT_STATUS_INVALID_ARGUMENT);
+  call.y_form.sizes[2] = call.y_form.sizes[3] = 2;
+  call.y_form.dtype = TFRT_DTYPE_F16;
+  tfrt_conformance_expect(tfrt_device_dnn_pool(dnn, t->stream, &call),
+                          TFRT_STATUS_INVALID_ARGUMENT);
+  call.y_form.dtype = TFRT_DTYPE_F32;
+  call.y_form.steps[2] = INT32_MAX;
+  tfrt_conformance_expect(tfrt_device_dnn_pool(dnn, t->stream, &call), TFRT_STATUS_OUT_OF_RANGE);
+  tfrt_dnn_tensor_t tensor = x.form;
+  tensor.rank = 3;
+  tfrt_conformance_expect(tfrt_dnn_tensor_check(&tensor), TFRT_STATUS_INVALID_ARGUMENT);
+  tensor = x.form;
+  tensor.sizes[1] = 0;
+  tfrt_conformance_expect(tfrt_dnn_tensor_check(&tensor), TFRT_STATUS_INVALID_ARGUMENT);
+  tfrt_dnn_pooling_t pooling = call.pooling;
+  pooling.padding[1] = 2;
+  tfrt_conformance_expect(tfrt_dnn_pooling_check(&pooling), TFRT_STATUS_INVALID_ARGUMENT);
+  tfrt_device_buffer_release(x.memory.buffer);
+  tfrt_device_dnn_release(dnn);
+}
+END_TEST
+
+TCase* tfrt_conformance_dnn_case(void) {
+  TCase* dnn = tcase_create("dnn");
+  tcase_set_timeout(dnn, 60);
+  tcase_add_checked_fixture(dnn, tfrt_conformance_set_up, tfrt_conformance_tear_down);
+  tcase_add_test(dnn, tensors_are_pooled_in_all_ways);
+  tcase_add_test(dnn, tensors_are_convolved_there_and_back);
+  tcase_add_test(dnn, tensors_that_do_not_follow_are_refused);
+  return dnn;
+}

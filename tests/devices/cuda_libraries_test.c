@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// NVIDIA's libraries on top of the driver: what is said when they are absent, and that each of
+// their functions may fail, once: the caller gets that error, the next calls are taken, and
+// nothing is left behind.
+#include <stdio.h>
+
+#include "devices/cuda/cuda_platform.h"
+#include "devices/device_allocator.h"
+#include "devices/device_blas.h"
+#include "devices/device_dnn.h"
+#include "host_runtime/async/thread_pool_work_queue.h"
+#include "host_runtime/base/counting_allocator.h"
+#include "host_runtime/base/sync.h"
+#include "tests/fakes/cuda/fake_cuda.h"
+#include "tests/support/test_main.h"
+
+// A platform over the fake driver, of which all memory comes back.
+typedef struct tfrt_test_s {
+  tfrt_work_queue_t* work_queue;
+  tfrt_counting_allocator_t counting;
+  tfrt_device_platform_t* platform;
+  tfrt_device_t* device;
+  tfrt_device_stream_t* stream;
+  tfrt_device_allocator_t* allocator;
+  tfrt_device_buffer_t* memory;  // 256 bytes, ones of f32
+} tfrt_test_t;
+
+// Opens the device; |library|, unless NULL, is what is opened as a library.
+static void tfrt_test_open(tfrt_test_t* t, const char* library) {
+  tfrt_thread_pool_options_t threads = {.thread_count = 2};
+  tfrt_cuda_platform_options_t options = {.library_for_testing = TFRT_FAKE_CUDA_PATH,
+                                          .vendor_library_for_testing = library};
+  *t = (tfrt_test_t){0};
+  tfrt_counting_allocator_initialize(&t->counting, tfrt_allocator_system(),
+                                     TFRT_COUNTING_ALLOCATOR_UNLIMITED);
+  ck_assert(!tfrt_thread_pool_work_queue_create(&threads, tfrt_allocator_system(), &t->work_queue));
+  ck_assert(!tfrt_cuda_platform_create(&options, tfrt_counting_allocator_interface(&t->counting),
+                                       t->work_queue, &t->platform));
+  ck_assert(!tfrt_device_platform_device(t->platform, 0, &t->device));
+  ck_assert(!tfrt_device_create_stream(t->device, &t->stream));
+  ck_assert(!tfrt_device_allocator_create(t->device, &t->allocator));
+  ck_assert(!tfrt_device_allocator_allocate(t->allocator, t->stream, 256, &t->memory));
+  ck_assert(!tfrt_device_stream_fill(t->stream, t->memory, 0x3f800000, 4));
+}
+
+static void tfrt_test_close(tfrt_test_t* t) {
+  tfrt_device_buffer_release(t->memory);
+  tfrt_device_allocator_release(t->allocator);
+  tfrt_device_stream_release(t->stream);
+  tfrt_device_release(t->device);
+  tfrt_device_platform_release(t->platform);
+  // What is in flight ends by itself and takes the platform with it.
+  while (tfrt_counting_allocator_counts(&t->counting).current_count > 0) tfrt_thread_yield();
+  tfrt_work_queue_quiesce(t->work_queue);
+  tfrt_work_queue_release(t->work_queue);
+  ck_assert_int_eq(tfrt_fake_cuda_control()->live(), 0);
+  char text[4096];
+  ck_assert_msg(tfrt_fake_cuda_control()->defects(text, sizeof(text)) == 0, "%s", text);
+}
+
+// Checks that |status| (consumed) has |code| and one line with |part| in it.
+static void tfrt_test_expect(tfrt_status_t status, tfrt_status_code_t code, const char* part) {
+  const char* message = tfrt_status_message(status);
+  ck_assert_msg(tfrt_status_code(status) == code && strstr(message, part) && !strchr(message, '\n'),
+                "%s: %s", tfrt_status_code_name(tfrt_status_code(status)), message);
+  tfrt_status_release(status);
+}
+
+// --- Opening -----------------------------------------------------------------------------
+
+// What asking for linear algebra, or neural networks, says when |path| is opened as its library.
+static tfrt_status_t tfrt_test_create(const char* path, bool is_dnn) {
+  tfrt_test_t t;
+  tfrt_device_blas_t* blas = NULL;
+  tfrt_device_dnn_t* dnn = NULL;
+  tfrt_test_open(&t, path);
+  tfrt_status_t status =
+      is_dnn ? tfrt_device_create_dnn(t.device, &dnn) : tfrt_device_create_blas(t.device, &blas);
+  ck_assert(!blas && !dnn);
+  tfrt_test_close(&t);
+  return status;
+}
+
+START_TEST(an_absent_library_is_one_clear_line) {
+  tfrt_test_expect(tfrt_test_create("no/such/libcublas.so.13", false), TFRT_STATUS_UNAVAILABLE,
+                   "no cuBLAS: none of its libraries can be opened (no/such/libcublas.so.13");
+  tfrt_test_expect(tfrt_test_create("no/such/libcublas.so.13", false), TFRT_STATUS_UNAVAILABLE,
+                   "install the cuBLAS of CUDA 11, 12 or 13");
+  tfrt_test_expect(tfrt_test_create("no/such/libcudnn.so.9", true), TFRT_STATUS_UNAVAILABLE,
+                   "no cuDNN: none of its libraries can be opened (no/such/libcudnn.so.9");
+  tfrt_test_expect(tfrt_test_create("no/such/libcudnn.so.9", true), TFRT_STATUS_UNAVAILABLE,
+                   "install cuDNN 8 or 9");
+}
+END_TEST
+
+START_TEST(a_library_that_is_another_one_is_one_clear_line) {
+  tfrt_test_expect(tfrt_test_create("libm.so.6", false), TFRT_STATUS_UNAVAILABLE,
+                   "no cuBLAS: libm.so.6 has no cublasCreate_v2");
+  tfrt_test_expect(tfrt_test_create("libm.so.6", true), TFRT_STATUS_UNAVAILABLE,
+                   "no cuDNN: libm.so.6 has no cudnnGetErrorString");
+}
+END_TEST
+
+// --- Linear algebra ----------------------------------------------------------------------
+
+// Makes one call of each kind on the numbers of |t|; returns the first error.
+static tfrt_status_t tfrt_test_use_blas(tfrt_device_blas_t* blas, const tfrt_test_t* t) {
+  tfrt_device_stream_t* stream = t->stream;
+  tfrt_device_buffer_t* memory = t->memory;
+  tfrt_blas_scalar_t one = {.dtype = TFRT_DTYPE_F32, .f32 = 1};
+  tfrt_blas_vector_t vector = {.buffer = memory, .dtype = TFRT_DTYPE_F32, .step = 1};
+  tfrt_blas_matrix_t matrix = {
+      .buffer = memory, .dtype = TFRT_DTYPE_F32, .height = 1, .distance = 1};
+  tfrt_blas_axpy_t axpy = {
+      .count = 4, .alpha = one, .x = vector, .y = vector, .execution = TFRT_DTYPE_F32};
+  tfrt_blas_scale_t scale = {.count = 4, .alpha = one, .x = vector, .execution = TFRT_DTYPE_F32};
+  tfrt_blas_multiply_t multiply = {.rows = 1,
+                                   .columns = 1,
+                                   .inner = 1,
+                                   .alpha = one,
+                                   .a = matrix,
+                                   .b = matrix,
+                                   .beta = one,
+                                   .c = matrix,
+                                   .count = 1,
+                                   .compute = TFRT_BLAS_COMPUTE_F32};
+  tfrt_blas_solve_t solve = {
+      .rows = 1, .columns = 1, .alpha = one, .a = matrix, .b = matrix, .count = 2};
+  TFRT_RETURN_IF_ERROR(tfrt_device_blas_axpy(blas, stream, &axpy));
+  TFRT_RETURN_IF_ERROR(tfrt_device_blas_scale(blas, stream, &scale));
+  TFRT_RETURN_IF_ERROR(tfrt_device_blas_multiply(blas, stream, &multiply));
+  multiply.is_batch = true;
+  multiply.count = 2;
+  TFRT_RETURN_IF_ERROR(tfrt_device_blas_multiply(blas, stream, &multiply));
+  TFRT_RETURN_IF_ERROR(tfrt_device_blas_solve(blas, stream, &solve));
+  one = (tfrt_blas_scalar_t){.dtype = TFRT_DTYPE_F64, .f64 = 1};
+  solve.alpha = one;
+  solve.a.dtype = solve.b.dtype = TFRT_DTYPE_F64;
+  return tfrt_device_blas_solve(blas, stream, &solve);
+}
+
+// The same with call |n| of |name| failing with |result|.
+static tfrt_status_t tfrt_test_use_blas_failing(const char* name, uint32_t n, int result) {
+  tfrt_test_t t;
+  tfrt_device_blas_t* blas = NULL;
+  tfrt_test_open(&t, NULL);
+  tfrt_fake_cuda_control()->set_failure(name, n, result);
+  tfrt_status_t status = tfrt_device_create_blas(t.device, &blas);
+  if (!status) status = tfrt_test_use_blas(blas, &t);
+  tfrt_fake_cuda_control()->set_failure(name, 0, 0);
+  // Nothing but the call is lost: the next ones are taken.
+  if (blas) ck_assert(!tfrt_test_use_blas(blas, &t));
+  tfrt_device_blas_release(blas);
+  tfrt_test_close(&t);
+  return status;
+}
+
+START_TEST(each_function_of_cublas_may_fail) {
+  static const char* const names[] = {"cublasCreate",       "cublasSetStream",
+                                      "cublasAxpyEx",       "cublasScalEx",
+                                      "cublasGemmEx",       "cublasGemmStridedBatchedEx",
+                                      "cublasStrsmBatched", "cublasDtrsmBatched"};
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(names); ++i) {
+    char expected[128];
+    snprintf(expected, sizeof(expected), "cuda:0: %s failed: CUBLAS_STATUS_NOT_SUPPORTED (15)",
+             names[i]);
+    tfrt_test_expect(tfrt_test_use_blas_failing(names[i], 1, 15), TFRT_STATUS_UNIMPLEMENTED,
+                     expected);
+  }
+  for (uint32_t n = 2; n <= 6; ++n) {
+    tfrt_test_expect(tfrt_test_use_blas_failing("cublasSetStream", n, 3),
+                     TFRT_STATUS_RESOURCE_EXHAUSTED,
+                     "cublasSetStream failed: CUBLAS_STATUS_ALLOC_FAILED (3)");
+  }
+}
+END_TEST
+
+// --- Neural networks ---------------------------------------------------------------------
+
+static const tfrt_dnn_tensor_t one_number = {
+    .dtype = TFRT_DTYPE_F32, .rank = 4, .sizes = {1, 1, 1, 1}, .steps = {1, 1, 1, 1}};
+static const tfrt_dnn_pooling_t no_pooling = {.space = 2, .window = {1, 1}, .steps = {1, 1}};
+
+// A convolution of one number, by |algorithm|.
+static tfrt_dnn_convolve_t tfrt_test_convolution(const tfrt_test_t* t,
+                                                 tfrt_dnn_direction_t direction,
+                                                 int32_t algorithm) {
+  tfrt_dnn_memory_t memory = {.buffer = t->memory};
+  return (tfrt_dnn_convolve_t){
+      .direction = direction,
+      .convolution = {.compute = TFRT_DTYPE_F32, .space = 2, .steps = {1, 1}, .dilation = {1, 1}},
+      .algorithm = algorithm,
+      .x_form = one_number,
+      .x = memory,
+      .w_form = {.dtype = TFRT_DTYPE_F32, .rank = 4, .sizes = {1, 1, 1, 1}},
+      .w = memory,
+      .y_form = one_number,
+      .y = memory,
+      .workspace = memory};
+}
+
+// Makes one call of each kind; returns the first error.
+static tfrt_status_t tfrt_test_use_dnn(tfrt_device_dnn_t* dnn, const tfrt_test_t* t) {
+  tfrt_dnn_memory_t memory = {.buffer = t->memory};
+  tfrt_dnn_pool_t pool = {.pooling = no_pooling,
+                          .alpha = 1,
+                          .x_form = one_number,
+                          .x = memory,
+                          .y_form = one_number,
+                          .y = memory};
+  tfrt_dnn_unpool_t unpool = {.pooling = no_pooling,
+                              .alpha = 1,
+                              .y_form = one_number,
+                              .y = memory,
+                              .dy_form = one_number,
+                              .dy = memory,
+                              .x_form = one_number,
+                              .x = memory,
+                              .dx_form = one_number,
+                              .dx = memory};
+  TFRT_RETURN_IF_ERROR(tfrt_device_dnn_pool(dnn, t->stream, &pool));
+  TFRT_RETURN_IF_ERROR(tfrt_device_dnn_unpool(dnn, t->stream, &unpool));
+  for (int direction = 0; direction <= TFRT_DNN_BACKWARD_FILTER; ++direction) {
+    tfrt_dnn_convolve_t call = tfrt_test_convolution(t, (tfrt_dnn_direction_t)direction, 1);
+    TFRT_RETURN_IF_ERROR(tfrt_device_dnn_convolve(dnn, t->stream, &call));
+  }
+  return NULL;
+}
+
+// The same with call |n| of |name| failing.
+static tfrt_status_t tfrt_test_use_dnn_failing(const char* name, uint32_t n) {
+  tfrt_test_t t;
+  tfrt_device_dnn_t* dnn = NULL;
+  tfrt_test_open(&t, NULL);
+  tfrt_fake_cuda_control()->set_failure(name, n, 5000);
+  tfrt_status_t status = tfrt_device_create_dnn(t.device, &dnn);
+  if (!status) status = tfrt_test_use_dnn(dnn, &t);
+  tfrt_fake_cuda_control()->set_failure(name, 0, 0);
+  if (dnn) ck_assert(!tfrt_test_use_dnn(dnn, &t));
+  tfrt_device_dnn_release(dnn);
+  tfrt_test_close(&t);
+  return status;
+}
+
+START_TEST(each_function_of_cudnn_may_fail) {
+  // With how often it is called in all.
+  static const struct {
+    const char* name;
+    uint32_t calls;
+  } functions[] = {{"cudnnCreate", 1},
+                   {"cudnnSetStream", 5},
+                   {"cudnnCreateTensorDescriptor", 12},
+                   {"cudnnSetTensorNdDescriptor", 12},
+                   {"cudnnCreateFilterDescriptor", 3},
+                   {"cudnnSetFilterNdDescriptor", 3},
+                   {"cudnnCreatePoolingDescriptor", 2},
+                   {"cudnnSetPoolingNdDescriptor", 2},
+                   {"cudnnCreateConvolutionDescriptor", 3},
+                   {"cudnnSetConvolutionNdDescriptor", 3},
+                   {"cudnnSetConvolutionMathType", 3},
+                   {"cudnnPoolingForward", 1},
+                   {"cudnnPoolingBackward", 1},
+                   {"cudnnGetConvolutionForwardWorkspaceSize", 1},
+                   {"cudnnGetConvolutionBackwardDataWorkspaceSize", 1},
+                   {"cudnnGetConvolutionBackwardFilterWorkspaceSize", 1},
+                   {"cudnnConvolutionForward", 1},
+                   {"cudnnConvolutionBackwardData", 1},
+                   {"cudnnConvolutionBackwardFilter", 1}};
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(functions); ++i) {
+    char expected[160];
+    snprintf(expected, sizeof(expected), "cuda:0: %s failed: CUDNN_STATUS_EXECUTION_FAILED (5000)",
+             functions[i].name);
+    for (uint32_t n = 1; n <= functions[i].calls; ++n) {
+      tfrt_test_expect(tfrt_test_use_dnn_failing(functions[i].name, n), TFRT_STATUS_INTERNAL,
+                       expected);
+    }
+    tfrt_status_t status = tfrt_test_use_dnn_failing(functions[i].name, functions[i].calls + 1);
+    ck_assert_msg(!status, "%s", tfrt_status_message(status));
+  }
+}
+END_TEST
+
+START_TEST(a_workspace_that_is_too_small_is_refused) {
+  tfrt_test_t t;
+  tfrt_device_dnn_t* dnn;
+  tfrt_test_open(&t, NULL);
+  ck_assert(!tfrt_device_create_dnn(t.device, &dnn));
+  // The fake asks for 16 bytes for each step of the algorithm's number.
+  tfrt_dnn_convolve_t call = tfrt_test_convolution(&t, TFRT_DNN_FORWARD, 17);
+  tfrt_test_expect(tfrt_device_dnn_convolve(dnn, t.stream, &call), TFRT_STATUS_INVALID_ARGUMENT,
+                   "algorithm 17 of a convolution needs a workspace of 272 bytes and gets 256");
+  tfrt_device_dnn_release(dnn);
+  tfrt_test_close(&t);
+}
+END_TEST
+
+Suite* tfrt_test_suite(void) {
+  Suite* suite = suite_create("cuda_libraries");
+  TCase* libraries = tcase_create("libraries");
+  tcase_set_timeout(libraries, 60);
+  tcase_add_test(libraries, an_absent_library_is_one_clear_line);
+  tcase_add_test(libraries, a_library_that_is_another_one_is_one_clear_line);
+  tcase_add_test(libraries, each_function_of_cublas_may_fail);
+  tcase_add_test(libraries, each_function_of_cudnn_may_fail);
+  tcase_add_test(libraries, a_workspace_that_is_too_small_is_refused);
+  suite_add_tcase(suite, libraries);
+  return suite;
+}
