@@ -72,6 +72,7 @@ typedef struct tfrt_device_properties_s {
   uint32_t max_shared_size;  // of a block that asks for it
   bool has_pools;            // allocates and frees in the order of a stream
   bool has_cooperative_launch;
+  bool has_clusters;  // of blocks
 } tfrt_device_properties_t;
 
 typedef struct tfrt_device_vtable_s {

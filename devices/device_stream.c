@@ -110,6 +110,22 @@ tfrt_status_t tfrt_device_stream_fill(tfrt_device_stream_t* stream, tfrt_device_
 
 // --- Launches ------------------------------------------------------------------
 
+// Whether the device runs such clusters, and the grid is made of them.
+static bool tfrt_device_stream_fits_clusters(const tfrt_device_t* device,
+                                             const tfrt_device_launch_t* launch) {
+  const uint32_t* cluster = launch->cluster;
+  if (cluster[0] == 0 && cluster[1] == 0 && cluster[2] == 0) return true;
+  bool fits = device->properties.has_clusters;
+  uint64_t blocks = 1;
+  for (int i = 0; i < 3; ++i) {
+    fits &= cluster[i] >= 1 && cluster[i] <= TFRT_DEVICE_MAX_CLUSTER_SIZE;
+    if (!fits) return false;
+    fits &= launch->grid[i] % cluster[i] == 0;
+    blocks *= cluster[i];
+  }
+  return fits && blocks <= TFRT_DEVICE_MAX_CLUSTER_SIZE;
+}
+
 // OK if the device can run blocks and grids of that size.
 static tfrt_status_t tfrt_device_stream_check_launch(const tfrt_device_t* device,
                                                      const tfrt_device_function_t* function,
@@ -117,7 +133,8 @@ static tfrt_status_t tfrt_device_stream_check_launch(const tfrt_device_t* device
   const tfrt_device_properties_t* properties = &device->properties;
   uint64_t threads = 1;
   bool fits = launch->shared_size <= properties->max_shared_size &&
-              (!launch->is_cooperative || properties->has_cooperative_launch);
+              (!launch->is_cooperative || properties->has_cooperative_launch) &&
+              tfrt_device_stream_fits_clusters(device, launch);
   for (int i = 0; i < 3; ++i) {
     fits &= launch->block[i] >= 1 && launch->block[i] <= properties->max_block[i];
     fits &= launch->grid[i] <= properties->max_grid[i];
@@ -126,10 +143,11 @@ static tfrt_status_t tfrt_device_stream_check_launch(const tfrt_device_t* device
   if (fits && threads <= function->max_threads_per_block) return NULL;
   return tfrt_status_create(
       TFRT_STATUS_INVALID_ARGUMENT,
-      "%s can't run %s with grid (%u, %u, %u), block (%u, %u, %u), %u shared bytes%s", device->name,
-      function->name, launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0],
-      launch->block[1], launch->block[2], launch->shared_size,
-      launch->is_cooperative ? ", cooperatively" : "");
+      "%s can't run %s with grid (%u, %u, %u), block (%u, %u, %u), cluster (%u, %u, %u), %u shared "
+      "bytes%s",
+      device->name, function->name, launch->grid[0], launch->grid[1], launch->grid[2],
+      launch->block[0], launch->block[1], launch->block[2], launch->cluster[0], launch->cluster[1],
+      launch->cluster[2], launch->shared_size, launch->is_cooperative ? ", cooperatively" : "");
 }
 
 // OK if argument |index| is one that the function and the stream can take.

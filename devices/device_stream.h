@@ -22,13 +22,19 @@
 #include "devices/device_event.h"
 #include "devices/device_module.h"
 
+// The most blocks of a cluster that any device with clusters runs.
+#define TFRT_DEVICE_MAX_CLUSTER_SIZE 8
+
 // How a kernel is launched: |grid| blocks of |block| threads each, with |shared_size| bytes
-// of memory that a block's threads share.
+// of memory that a block's threads share. Blocks of a |cluster| are close to each other and reach
+// each other's shared memory; a grid is a whole number of clusters, of at most
+// TFRT_DEVICE_MAX_CLUSTER_SIZE blocks.
 typedef struct tfrt_device_launch_s {
   uint32_t grid[3];
   uint32_t block[3];
   uint32_t shared_size;
   bool is_cooperative;  // all blocks run at once and may wait for each other
+  uint32_t cluster[3];  // all 0: no clusters
 } tfrt_device_launch_t;
 
 // One argument of a kernel: the address of |buffer|, or, when that is NULL, the |size| bytes

@@ -90,6 +90,7 @@ static void tfrt_cpu_device_initialize(tfrt_cpu_device_t* device, tfrt_cpu_platf
       .max_shared_size = 48 * 1024,
       .has_pools = platform->options.has_pools,
       .has_cooperative_launch = true,
+      .has_clusters = true,
   };
 }
 

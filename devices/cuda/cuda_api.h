@@ -33,6 +33,27 @@ typedef struct tfrt_cuda_access_s {
   int flags;
 } tfrt_cuda_access_t;
 
+// One attribute of a launch.
+typedef struct tfrt_cuda_launch_attribute_s {
+  int id;
+  char padding[4];
+  union {
+    char room[64];
+    int cooperative;
+    unsigned cluster[3];
+  } value;
+} tfrt_cuda_launch_attribute_t;
+
+// A launch with attributes.
+typedef struct tfrt_cuda_launch_s {
+  unsigned grid[3];
+  unsigned block[3];
+  unsigned shared_size;
+  tfrt_cuda_stream_handle_t stream;
+  tfrt_cuda_launch_attribute_t* attributes;
+  unsigned attribute_count;
+} tfrt_cuda_launch_t;
+
 // The numbers of the driver's interface that are used here.
 enum tfrt_cuda_number_e {
   TFRT_CUDA_SUCCESS = 0,
@@ -77,12 +98,16 @@ enum tfrt_cuda_number_e {
   TFRT_CUDA_ATTRIBUTE_COOPERATIVE_LAUNCH = 95,
   TFRT_CUDA_ATTRIBUTE_MAX_SHARED_SIZE_OPTIN = 97,
   TFRT_CUDA_ATTRIBUTE_MEMORY_POOLS = 115,
+  TFRT_CUDA_ATTRIBUTE_CLUSTER_LAUNCH = 120,
 
   TFRT_CUDA_FUNCTION_MAX_THREADS_PER_BLOCK = 0,
   TFRT_CUDA_FUNCTION_MAX_DYNAMIC_SHARED_SIZE = 8,
 
   TFRT_CUDA_JIT_ERROR_LOG_BUFFER = 5,
   TFRT_CUDA_JIT_ERROR_LOG_BUFFER_SIZE = 6,
+
+  TFRT_CUDA_LAUNCH_COOPERATIVE = 2,
+  TFRT_CUDA_LAUNCH_CLUSTER = 4,
 
   TFRT_CUDA_STREAM_NON_BLOCKING = 1,
   TFRT_CUDA_CAPTURE_RELAXED = 2,
@@ -174,6 +199,9 @@ enum tfrt_cuda_number_e {
     (tfrt_cuda_function_handle_t function, unsigned grid_x, unsigned grid_y, unsigned grid_z,     \
      unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_size,                  \
      tfrt_cuda_stream_handle_t stream, void** parameters))                                        \
+  X(LaunchKernelEx, 11060, false,                                                                 \
+    (const tfrt_cuda_launch_t* launch, tfrt_cuda_function_handle_t function, void** parameters,   \
+     void** extra))                                                                               \
   X(StreamBeginCapture, 10010, false, (tfrt_cuda_stream_handle_t stream, int mode))               \
   X(StreamEndCapture, 10000, false,                                                               \
     (tfrt_cuda_stream_handle_t stream, tfrt_cuda_graph_handle_t * graph))                         \

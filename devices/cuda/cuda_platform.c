@@ -167,6 +167,8 @@ static tfrt_status_t tfrt_cuda_device_read_properties(tfrt_cuda_device_t* device
       tfrt_cuda_device_attribute(device, TFRT_CUDA_ATTRIBUTE_MAX_SHARED_SIZE_OPTIN);
   p->has_cooperative_launch =
       tfrt_cuda_device_attribute(device, TFRT_CUDA_ATTRIBUTE_COOPERATIVE_LAUNCH) != 0;
+  p->has_clusters = api->LaunchKernelEx &&
+                    tfrt_cuda_device_attribute(device, TFRT_CUDA_ATTRIBUTE_CLUSTER_LAUNCH) != 0;
   device->can_register =
       tfrt_cuda_device_attribute(device, TFRT_CUDA_ATTRIBUTE_REGISTERED_HOST_POINTER) != 0;
   return tfrt_cuda_judge(&device->base, result, "cuDeviceGetName");

@@ -157,6 +157,7 @@ static const tfrt_kernel_registration_t kernels[] = {
     {"tfrt_gpu.module.get_function", tfrt_gpu_module_get_function},
     {"tfrt_gpu.function.launch", tfrt_gpu_function_launch},
     {"tfrt_gpu.function.launch.cooperative", tfrt_gpu_function_launch_cooperative},
+    {"tfrt_gpu.function.launch.cluster", tfrt_gpu_function_launch_cluster},
     {"tfrt_gpu.graph.create", tfrt_gpu_graph_create},
     {"tfrt_gpu.graph.call", tfrt_gpu_graph_call},
     {"tfrt_gpu.alias", tfrt_gpu_alias},

@@ -41,6 +41,7 @@ void tfrt_gpu_module_get_global(tfrt_kernel_frame_t* frame);
 void tfrt_gpu_module_get_function(tfrt_kernel_frame_t* frame);
 void tfrt_gpu_function_launch(tfrt_kernel_frame_t* frame);
 void tfrt_gpu_function_launch_cooperative(tfrt_kernel_frame_t* frame);
+void tfrt_gpu_function_launch_cluster(tfrt_kernel_frame_t* frame);
 
 // blas_kernels.c: registers all of tfrt_blas_ops. Thread-safe.
 tfrt_status_t tfrt_blas_kernels_register(tfrt_kernel_registry_t* registry) TFRT_MUST_USE;

@@ -9,8 +9,9 @@
 
 #define TFRT_GPU_MAX_NAME_SIZE 512
 
-// The first of the arguments that a kernel on the device gets.
+// The first of the arguments that a kernel on the device gets: without clusters, and with them.
 #define TFRT_GPU_LAUNCH_FIRST_ARGUMENT 10
+#define TFRT_GPU_CLUSTER_FIRST_ARGUMENT 13
 
 // --- Modules -------------------------------------------------------------------------
 
@@ -70,9 +71,9 @@ static uint32_t tfrt_gpu_ui32(const tfrt_kernel_frame_t* frame, uint32_t index) 
   return *(const uint32_t*)tfrt_kernel_frame_payload(frame, index);
 }
 
-// What argument |index| of |frame| is to a kernel on the device.
-static tfrt_status_t tfrt_gpu_get_argument(const tfrt_kernel_frame_t* frame, uint32_t index,
-                                           tfrt_device_argument_t* out_argument) {
+// What argument |index| of |frame| is to a kernel on the device, whose first one is |first|.
+static tfrt_status_t tfrt_gpu_get_argument(const tfrt_kernel_frame_t* frame, uint32_t first,
+                                           uint32_t index, tfrt_device_argument_t* out_argument) {
   tfrt_type_id_t type = frame->arguments[index]->type_id;
   *out_argument = (tfrt_device_argument_t){0};
   if (type == tfrt_gpu_type_id(TFRT_GPU_BUFFER)) {
@@ -86,22 +87,24 @@ static tfrt_status_t tfrt_gpu_get_argument(const tfrt_kernel_frame_t* frame, uin
   }
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                             "argument %u is %s: kernels of devices take buffers and numbers",
-                            index - TFRT_GPU_LAUNCH_FIRST_ARGUMENT, tfrt_type_get(type)->name);
+                            index - first, tfrt_type_get(type)->name);
 }
 
-static void tfrt_gpu_launch(tfrt_kernel_frame_t* frame, bool is_cooperative) {
+// Launches as |launch| says, whose grid, block and shared size are those of |frame|; its arguments
+// for the device begin with |first|.
+static void tfrt_gpu_launch(tfrt_kernel_frame_t* frame, tfrt_device_launch_t launch,
+                            uint32_t first) {
   tfrt_device_argument_t arguments[TFRT_DEVICE_MAX_PARAMETERS];
-  uint32_t count = frame->argument_count - TFRT_GPU_LAUNCH_FIRST_ARGUMENT;
+  uint32_t count = frame->argument_count - first;
   if (count > TFRT_DEVICE_MAX_PARAMETERS) {
     tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT, "%u arguments for a kernel", count);
     return;
   }
   tfrt_status_t status = NULL;
   for (uint32_t i = 0; i < count && !status; ++i) {
-    status = tfrt_gpu_get_argument(frame, TFRT_GPU_LAUNCH_FIRST_ARGUMENT + i, &arguments[i]);
+    status = tfrt_gpu_get_argument(frame, first, first + i, &arguments[i]);
   }
-  tfrt_device_launch_t launch = {.shared_size = tfrt_gpu_ui32(frame, 8),
-                                 .is_cooperative = is_cooperative};
+  launch.shared_size = tfrt_gpu_ui32(frame, first - 2);
   for (uint32_t i = 0; i < 3; ++i) {
     launch.grid[i] = tfrt_gpu_ui32(frame, 2 + i);
     launch.block[i] = tfrt_gpu_ui32(frame, 5 + i);
@@ -113,8 +116,23 @@ static void tfrt_gpu_launch(tfrt_kernel_frame_t* frame, bool is_cooperative) {
   tfrt_gpu_finish_take(frame, status);
 }
 
-void tfrt_gpu_function_launch(tfrt_kernel_frame_t* frame) { tfrt_gpu_launch(frame, false); }
+void tfrt_gpu_function_launch(tfrt_kernel_frame_t* frame) {
+  tfrt_gpu_launch(frame, (tfrt_device_launch_t){0}, TFRT_GPU_LAUNCH_FIRST_ARGUMENT);
+}
 
 void tfrt_gpu_function_launch_cooperative(tfrt_kernel_frame_t* frame) {
-  tfrt_gpu_launch(frame, true);
+  tfrt_gpu_launch(frame, (tfrt_device_launch_t){.is_cooperative = true},
+                  TFRT_GPU_LAUNCH_FIRST_ARGUMENT);
+}
+
+void tfrt_gpu_function_launch_cluster(tfrt_kernel_frame_t* frame) {
+  tfrt_device_launch_t launch = {0};
+  for (uint32_t i = 0; i < 3; ++i) {
+    launch.cluster[i] = tfrt_gpu_ui32(frame, 8 + i);
+    // An axis of none would be a launch without clusters.
+    if (launch.cluster[i] > 0) continue;
+    tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT, "a cluster of 0 blocks");
+    return;
+  }
+  tfrt_gpu_launch(frame, launch, TFRT_GPU_CLUSTER_FIRST_ARGUMENT);
 }

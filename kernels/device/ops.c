@@ -114,6 +114,23 @@ static const tfrt_operand_descriptor_t launched[] = {
     {"arguments", TFRT_TYPE_ANY, TFRT_OPERAND_DEMANDED},
 };
 
+static const tfrt_operand_descriptor_t launched_in_clusters[] = {
+    {"stream", STREAM, TFRT_OPERAND_DEMANDED},
+    {"function", FUNCTION, TFRT_OPERAND_DEMANDED},
+    {"grid_x", "ui32", TFRT_OPERAND_DEMANDED},
+    {"grid_y", "ui32", TFRT_OPERAND_DEMANDED},
+    {"grid_z", "ui32", TFRT_OPERAND_DEMANDED},
+    {"block_x", "ui32", TFRT_OPERAND_DEMANDED},
+    {"block_y", "ui32", TFRT_OPERAND_DEMANDED},
+    {"block_z", "ui32", TFRT_OPERAND_DEMANDED},
+    {"cluster_x", "ui32", TFRT_OPERAND_DEMANDED},
+    {"cluster_y", "ui32", TFRT_OPERAND_DEMANDED},
+    {"cluster_z", "ui32", TFRT_OPERAND_DEMANDED},
+    {"shared_size", "ui32", TFRT_OPERAND_DEMANDED},
+    {"chain", CHAIN, TFRT_OPERAND_AWAITED},
+    {"arguments", TFRT_TYPE_ANY, TFRT_OPERAND_DEMANDED},
+};
+
 // --- Results and attributes -----------------------------------------------------
 
 static const tfrt_result_descriptor_t device_result[] = {{"device", DEVICE}};
@@ -345,6 +362,18 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
          "The same for a kernel whose blocks wait for each other: all of them run at once, or "
          "the launch is refused.",
      LAUNCH},
+    {.name = "tfrt_gpu.function.launch.cluster",
+     .summary =
+         "The same as function.launch, with blocks in clusters, which reach each other's shared "
+         "memory: at most 8 blocks, and a whole number of clusters on each axis of the grid.",
+     .assembly =
+         "%stream , %function , blocks in ( %grid_x , %grid_y , %grid_z ) , threads in ( %block_x "
+         ", %block_y , %block_z ) , clusters in ( %cluster_x , %cluster_y , %cluster_z ) , "
+         "%shared_size , %chain ,args attr-dict",
+     TFRT_OPERANDS(launched_in_clusters),
+     TFRT_RESULTS(chain_result),
+     .flags = TFRT_KERNEL_VARIADIC_OPERANDS,
+     .cost = 50},
     {.name = "tfrt_gpu.graph.create",
      .summary = "A graph of a function that will be called often, of which the first `plain_calls` "
                 "calls are plain ones.",

@@ -75,6 +75,37 @@ START_TEST(a_cooperative_launch_is_in_order_too) {
 }
 END_TEST
 
+START_TEST(a_launch_in_clusters_is_in_order_too) {
+  tfrt_conformance_t* t = &tfrt_conformance;
+  uint32_t count = COUNT;
+  tfrt_device_launch_t launch = {.grid = {8, 1, 1}, .block = {128, 1, 1}, .cluster = {4, 1, 1}};
+  tfrt_device_argument_t arguments[] = {{.buffer = t->buffer},
+                                        {.bytes = &count, .size = sizeof(count)}};
+  tfrt_conformance_expect_ok(tfrt_device_stream_fill(t->stream, t->buffer, 5, 4));
+  if (!t->device->properties.has_clusters) {
+    tfrt_conformance_expect(
+        tfrt_device_stream_launch(t->stream, t->increment, &launch, arguments, 2),
+        TFRT_STATUS_INVALID_ARGUMENT);
+    return;
+  }
+  for (int i = 0; i < 10; ++i) {
+    tfrt_conformance_increment(t->stream, t->buffer, COUNT);
+    launch.is_cooperative = i % 2 && t->device->properties.has_cooperative_launch;
+    tfrt_conformance_expect_ok(
+        tfrt_device_stream_launch(t->stream, t->increment, &launch, arguments, 2));
+  }
+  // Neither clusters that don't fill the grid, nor ones without blocks, nor too many of them.
+  static const uint32_t clusters[][3] = {{3, 1, 1}, {4, 0, 1}, {8, 2, 1}, {16, 1, 1}};
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(clusters); ++i) {
+    memcpy(launch.cluster, clusters[i], sizeof(launch.cluster));
+    tfrt_conformance_expect(
+        tfrt_device_stream_launch(t->stream, t->increment, &launch, arguments, 2),
+        TFRT_STATUS_INVALID_ARGUMENT);
+  }
+  tfrt_conformance_expect_all(t->stream, t->buffer, 25);
+}
+END_TEST
+
 START_TEST(work_of_one_stream_is_done_in_order) {
   tfrt_conformance_t* t = &tfrt_conformance;
   tfrt_conformance_expect_ok(tfrt_device_stream_fill(t->stream, t->buffer, 5, 4));
@@ -220,6 +251,7 @@ TCase* tfrt_conformance_work_case(void) {
   tcase_add_test(work, a_fill_repeats_elements_of_1_2_and_4_bytes);
   tcase_add_test(work, a_kernel_adds);
   tcase_add_test(work, a_cooperative_launch_is_in_order_too);
+  tcase_add_test(work, a_launch_in_clusters_is_in_order_too);
   tcase_add_test(work, work_of_one_stream_is_done_in_order);
   tcase_add_test(work, streams_wait_for_each_others_events);
   tcase_add_test(work, an_event_that_was_never_recorded_is_done);

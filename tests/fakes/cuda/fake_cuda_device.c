@@ -92,7 +92,8 @@ tfrt_cuda_result_t tfrt_fake_DeviceGetAttribute(int* value, int attribute, int d
                                   {TFRT_CUDA_ATTRIBUTE_REGISTERED_HOST_POINTER, 1},
                                   {TFRT_CUDA_ATTRIBUTE_COOPERATIVE_LAUNCH, 1},
                                   {TFRT_CUDA_ATTRIBUTE_MAX_SHARED_SIZE_OPTIN, 96 * 1024},
-                                  {TFRT_CUDA_ATTRIBUTE_MEMORY_POOLS, 1}};
+                                  {TFRT_CUDA_ATTRIBUTE_MEMORY_POOLS, 1},
+                                  {TFRT_CUDA_ATTRIBUTE_CLUSTER_LAUNCH, 1}};
   int error = tfrt_fake_begin("cuDeviceGetAttribute");
   *value = 0;
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(values); ++i) {

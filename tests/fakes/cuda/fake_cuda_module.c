@@ -210,7 +210,7 @@ tfrt_cuda_result_t tfrt_fake_LaunchKernel(tfrt_cuda_function_handle_t function, 
                                           void** extra) {
   (void)extra;
   tfrt_device_launch_t launch = {
-      {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_size, false};
+      {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_size, false, {0, 0, 0}};
   return fake_launch(tfrt_fake_begin_in_stream("cuLaunchKernel", stream), function, &launch, stream,
                      parameters);
 }
@@ -220,7 +220,35 @@ tfrt_cuda_result_t tfrt_fake_LaunchCooperativeKernel(
     unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_size,
     tfrt_cuda_stream_handle_t stream, void** parameters) {
   tfrt_device_launch_t launch = {
-      {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_size, true};
+      {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_size, true, {0, 0, 0}};
   return fake_launch(tfrt_fake_begin_in_stream("cuLaunchCooperativeKernel", stream), function,
                      &launch, stream, parameters);
+}
+
+tfrt_cuda_result_t tfrt_fake_LaunchKernelEx(const tfrt_cuda_launch_t* with,
+                                            tfrt_cuda_function_handle_t function, void** parameters,
+                                            void** extra) {
+  (void)extra;
+  int error = tfrt_fake_begin_in_stream("cuLaunchKernelEx", with->stream);
+  tfrt_device_launch_t launch = {.grid = {with->grid[0], with->grid[1], with->grid[2]},
+                                 .block = {with->block[0], with->block[1], with->block[2]},
+                                 .shared_size = with->shared_size};
+  for (unsigned i = 0; i < with->attribute_count && !error; ++i) {
+    const tfrt_cuda_launch_attribute_t* attribute = &with->attributes[i];
+    if (attribute->id == TFRT_CUDA_LAUNCH_CLUSTER) {
+      for (int axis = 0; axis < 3; ++axis) {
+        unsigned cluster = attribute->value.cluster[axis];
+        if (cluster == 0 || with->grid[axis] % cluster != 0) {
+          tfrt_fake_defect("a grid that is no whole number of clusters");
+          error = TFRT_CUDA_ERROR_INVALID_VALUE;
+        }
+        launch.cluster[axis] = cluster;
+      }
+    } else if (attribute->id == TFRT_CUDA_LAUNCH_COOPERATIVE) {
+      launch.is_cooperative = attribute->value.cooperative != 0;
+    } else {
+      error = TFRT_CUDA_ERROR_INVALID_VALUE;
+    }
+  }
+  return fake_launch(error, function, &launch, with->stream, parameters);
 }
