@@ -92,12 +92,6 @@ uint8_t* tfrt_wire_write_fixed64(uint8_t* position, uint64_t value) {
   return position;
 }
 
-uint8_t* tfrt_wire_write_bytes(uint8_t* position, tfrt_string_view_t bytes) {
-  position = tfrt_wire_write_varint(position, bytes.size);
-  if (bytes.size > 0) memcpy(position, bytes.data, bytes.size);
-  return position + bytes.size;
-}
-
 // The length of the character at |text|, of which |size| > 0 bytes are there; 0 if it is
 // none. Only the second byte's range depends on the first one: that rules out overlong
 // forms (C0, C1, E0 80, F0 80), surrogates (ED A0) and what is above U+10FFFF (F4 90).

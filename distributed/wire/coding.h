@@ -71,7 +71,6 @@ static inline size_t tfrt_wire_varint_size(uint64_t value) {
 uint8_t* tfrt_wire_write_varint(uint8_t* position, uint64_t value);
 uint8_t* tfrt_wire_write_fixed32(uint8_t* position, uint32_t value);
 uint8_t* tfrt_wire_write_fixed64(uint8_t* position, uint64_t value);
-uint8_t* tfrt_wire_write_bytes(uint8_t* position, tfrt_string_view_t bytes);
 
 // A tag in front of a field's content, as one number to be written as a varint.
 // Thread-safe.
