@@ -27,8 +27,10 @@
 // Each worker looks at old tasks first once in this many.
 #define FAIRNESS_PERIOD 61
 
-// How often a worker goes around all victims before it sleeps.
-#define SEARCH_ROUNDS 3
+// How often a worker goes around all victims before it sleeps: about as long as a thread that
+// waits for one of its tasks looks for the value (blocking_wait.c), so that one that adds tasks and
+// waits for each finds it awake, and neither has to be woken.
+#define SEARCH_ROUNDS 10
 
 // At most this many tasks are moved at once from the shared list to a deque.
 #define MAX_BATCH 16
