@@ -11,8 +11,7 @@
 
 typedef struct tfrt_kernel_entry_s {
   tfrt_hash_node_t node;
-  tfrt_string_view_t name;
-  tfrt_kernel_t kernel;
+  tfrt_kernel_t kernel;  // with its name
 } tfrt_kernel_entry_t;
 
 struct tfrt_kernel_registry_s {
@@ -32,8 +31,8 @@ static uint64_t tfrt_kernel_registry_hash(const void* key) {
 }
 
 static bool tfrt_kernel_registry_equal(const tfrt_hash_node_t* node, const void* key) {
-  return tfrt_string_view_equal(TFRT_CONTAINER_OF(node, tfrt_kernel_entry_t, node)->name,
-                                *(const tfrt_string_view_t*)key);
+  const char* name = TFRT_CONTAINER_OF(node, tfrt_kernel_entry_t, node)->kernel.descriptor->name;
+  return tfrt_string_view_equal(tfrt_string_view_of(name), *(const tfrt_string_view_t*)key);
 }
 
 static const tfrt_hash_table_vtable_t tfrt_kernel_registry_vtable = {
@@ -66,6 +65,10 @@ void tfrt_kernel_registry_free(tfrt_kernel_registry_t* registry) {
   tfrt_allocator_free(registry->allocator, registry, sizeof(*registry));
 }
 
+static tfrt_status_t tfrt_kernel_registry_out_of_memory(void) {
+  return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory to register kernels");
+}
+
 // Keeps |table| for tfrt_kernel_registry_tables().
 static tfrt_status_t tfrt_kernel_registry_keep_table(tfrt_kernel_registry_t* registry,
                                                      const tfrt_kernel_table_t* table) {
@@ -88,21 +91,19 @@ const tfrt_kernel_table_t* tfrt_kernel_registry_tables(const tfrt_kernel_registr
   return registry->tables;
 }
 
-// Adds |kernel| to |names|, one of the tables of |registry|; |what| it is, for errors.
+// Adds |kernel| to |names|, one of the tables of |registry|, by |entry|, or by a new one if that is
+// NULL; |what| it is, for errors.
 static tfrt_status_t tfrt_kernel_registry_add(tfrt_kernel_registry_t* registry,
                                               tfrt_hash_table_t* names, const char* what,
-                                              tfrt_kernel_t kernel) {
+                                              tfrt_kernel_t kernel, tfrt_kernel_entry_t* entry) {
   tfrt_string_view_t name = tfrt_string_view_of(kernel.descriptor->name);
   uint64_t hash = tfrt_kernel_registry_hash(&name);
   if (tfrt_hash_table_find_hashed(names, hash, &name)) {
     return tfrt_status_create(TFRT_STATUS_ALREADY_EXISTS, "%s '%s' is registered twice", what,
                               kernel.descriptor->name);
   }
-  tfrt_kernel_entry_t* entry = tfrt_arena_allocate(&registry->arena, sizeof(*entry));
-  if (!entry) {
-    return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory to register kernels");
-  }
-  entry->name = name;
+  if (!entry) entry = tfrt_arena_allocate(&registry->arena, sizeof(*entry));
+  if (!entry) return tfrt_kernel_registry_out_of_memory();
   entry->kernel = kernel;
   tfrt_hash_table_insert_hashed(names, hash, &entry->node);
   return NULL;
@@ -174,30 +175,42 @@ static tfrt_status_t tfrt_kernel_registry_check_names(
   return NULL;
 }
 
+// What is wrong if no |what| is listed for the entry |missing| of |table|: that, or that it is
+// listed by another name.
+static tfrt_status_t tfrt_kernel_registry_lacks(const char* what, const tfrt_kernel_table_t* table,
+                                                const tfrt_kernel_registration_t* registrations,
+                                                size_t count, const char* missing) {
+  TFRT_RETURN_IF_ERROR(tfrt_kernel_registry_check_entries(what, table, registrations, count));
+  return tfrt_status_create(TFRT_STATUS_INTERNAL, "op table entry '%s' has no %s", missing, what);
+}
+
 // Adds to |names| what |table| and |registrations| agree on.
 static tfrt_status_t tfrt_kernel_registry_add_table(tfrt_kernel_registry_t* registry,
                                                     tfrt_hash_table_t* names, const char* what,
                                                     const tfrt_kernel_table_t* table,
                                                     const tfrt_kernel_registration_t* registrations,
                                                     size_t count) {
-  TFRT_RETURN_IF_ERROR(tfrt_kernel_registry_check_entries(what, table, registrations, count));
-  // Each has an entry: only one that is listed twice can make more of them than there are entries
-  // that want one. Looking is quadratic, so it is left to those who have to.
-  if (tfrt_kernel_registry_wanted(table) < count) {
+  const size_t wanted = tfrt_kernel_registry_wanted(table);
+  // Where as many are listed as are wanted, all have entries if all entries are found below.
+  // Otherwise one has none, or is listed twice; looking for that is quadratic.
+  if (wanted != count) {
+    TFRT_RETURN_IF_ERROR(tfrt_kernel_registry_check_entries(what, table, registrations, count));
     TFRT_RETURN_IF_ERROR(tfrt_kernel_registry_check_names(what, registrations, count));
   }
-  tfrt_hash_table_reserve(names, tfrt_hash_table_count(names) + count);
+  tfrt_hash_table_reserve(names, tfrt_hash_table_count(names) + wanted);
+  tfrt_kernel_entry_t* entries =
+      tfrt_arena_allocate_room(&registry->arena, wanted, sizeof(*entries));
+  if (!entries) return tfrt_kernel_registry_out_of_memory();
   size_t place = 0;
   for (size_t i = 0; i < table->count; ++i) {
     const tfrt_kernel_descriptor_t* descriptor = &table->descriptors[i];
     if (!tfrt_kernel_registry_wants_kernel(descriptor)) continue;
     place = tfrt_kernel_registration_find(registrations, count, descriptor->name, place);
     if (place == count) {
-      return tfrt_status_create(TFRT_STATUS_INTERNAL, "op table entry '%s' has no %s",
-                                descriptor->name, what);
+      return tfrt_kernel_registry_lacks(what, table, registrations, count, descriptor->name);
     }
     tfrt_kernel_t kernel = {.function = registrations[place++].function, .descriptor = descriptor};
-    TFRT_RETURN_IF_ERROR(tfrt_kernel_registry_add(registry, names, what, kernel));
+    TFRT_RETURN_IF_ERROR(tfrt_kernel_registry_add(registry, names, what, kernel, entries++));
   }
   return NULL;
 }
@@ -227,7 +240,7 @@ static tfrt_status_t tfrt_kernel_registry_add_one_sync(tfrt_kernel_registry_t* r
   tfrt_hash_node_t* node = tfrt_hash_table_find(&registry->by_name, &name);
   if (!node) {
     tfrt_kernel_t kernel = {.sync_function = function, .descriptor = descriptor};
-    return tfrt_kernel_registry_add(registry, &registry->by_name, "kernel", kernel);
+    return tfrt_kernel_registry_add(registry, &registry->by_name, "kernel", kernel, NULL);
   }
   tfrt_kernel_t* kernel = &TFRT_CONTAINER_OF(node, tfrt_kernel_entry_t, node)->kernel;
   if (kernel->sync_function) {
