@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/tensor/onednn.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "host_runtime/base/hash_table.h"
@@ -11,12 +12,16 @@
 
 #define SCRATCH_ALIGNMENT 64
 
+typedef struct views_s views_t;
+
 struct tfrt_onednn_primitive_s {
   tfrt_ref_count_t ref_count;
   tfrt_hash_node_t node;  // both links belong to the cache and its mutex
   tfrt_list_link_t link;
   tfrt_onednn_key_t key;
   dnnl_primitive_t primitive;
+  tfrt_mutex_t views_mutex;  // guards |views|
+  views_t* views;            // of runs that are over, for the next ones
 };
 
 // The process's one engine and cache. It stays until the process ends.
@@ -137,6 +142,11 @@ static dnnl_status_t build(const tfrt_onednn_key_t* key, tfrt_onednn_describe_fn
   return result;
 }
 
+static void free_primitive(tfrt_onednn_primitive_t* primitive) {
+  tfrt_mutex_deinitialize(&primitive->views_mutex);
+  tfrt_allocator_free(tfrt_allocator_system(), primitive, sizeof(*primitive));
+}
+
 static tfrt_status_t create_primitive(const tfrt_onednn_key_t* key,
                                       tfrt_onednn_describe_fn_t describe,
                                       tfrt_onednn_primitive_t** out_primitive) {
@@ -144,10 +154,11 @@ static tfrt_status_t create_primitive(const tfrt_onednn_key_t* key,
       tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), sizeof(*primitive));
   if (!primitive) return status_of(dnnl_out_of_memory, "keep a primitive");
   tfrt_ref_count_initialize(&primitive->ref_count);
+  tfrt_mutex_initialize(&primitive->views_mutex);
   primitive->key = *key;
   tfrt_status_t status = status_of(build(key, describe, &primitive->primitive), "make a primitive");
   if (status) {
-    tfrt_allocator_free(tfrt_allocator_system(), primitive, sizeof(*primitive));
+    free_primitive(primitive);
     return status;
   }
   *out_primitive = primitive;
@@ -206,12 +217,6 @@ tfrt_status_t tfrt_onednn_gemm(int64_t m, int64_t n, int64_t k, float alpha, con
                    "multiply matrices");
 }
 
-void tfrt_onednn_primitive_release(tfrt_onednn_primitive_t* primitive) {
-  if (!tfrt_ref_count_decrement(&primitive->ref_count)) return;
-  tfrt_onednn()->dnnl_primitive_destroy(primitive->primitive);
-  tfrt_allocator_free(tfrt_allocator_system(), primitive, sizeof(*primitive));
-}
-
 size_t tfrt_onednn_cache_size(void) {
   tfrt_once_run(&onednn.once, initialize);
   tfrt_mutex_lock(&onednn.mutex);
@@ -222,67 +227,139 @@ size_t tfrt_onednn_cache_size(void) {
 
 // --- Runs --------------------------------------------------------------------
 
-// The library's views of a run's arguments and scratch memory.
-typedef struct run_s {
+// What the library wants for a run: views of its arguments, the last one of scratch memory if there
+// is need of any, and a stream. Made once and pointed to other data for each run: making them takes
+// longer than a small primitive does.
+struct views_s {
+  views_t* next;  // of the same primitive
+  dnnl_stream_t stream;
+  size_t scratch_size;
   dnnl_exec_arg_t arguments[TFRT_ONEDNN_MAX_ARGUMENTS + 1];
   int count;
-  void* scratch;
-  size_t scratch_size;
-} run_t;
+};
 
-static dnnl_status_t add_argument(run_t* run, const_dnnl_primitive_desc_t description, int index,
-                                  const void* data) {
-  const dnnl_memory_desc_t* layout =
-      tfrt_onednn()->dnnl_primitive_desc_query_md(description, dnnl_query_exec_arg_md, index);
-  dnnl_exec_arg_t* argument = &run->arguments[run->count];
-  // The library has one type for what it reads and what it writes.
-  dnnl_status_t result = tfrt_onednn()->dnnl_memory_create(&argument->memory, layout, onednn.engine,
-                                                           (void*)(uintptr_t)data);
+static void free_views(views_t* views) {
+  for (int i = 0; i < views->count; ++i) {
+    tfrt_onednn()->dnnl_memory_destroy(views->arguments[i].memory);
+  }
+  if (views->stream) tfrt_onednn()->dnnl_stream_destroy(views->stream);
+  tfrt_allocator_free(tfrt_allocator_system(), views, sizeof(*views));
+}
+
+static dnnl_status_t add_view(views_t* views, const dnnl_memory_desc_t* layout, int index) {
+  dnnl_exec_arg_t* argument = &views->arguments[views->count];
+  dnnl_status_t result =
+      tfrt_onednn()->dnnl_memory_create(&argument->memory, layout, onednn.engine, DNNL_MEMORY_NONE);
   if (result != dnnl_success) return result;
   argument->arg = index;
-  ++run->count;
+  ++views->count;
   return dnnl_success;
 }
 
-static dnnl_status_t add_scratch(run_t* run, const_dnnl_primitive_desc_t description,
-                                 tfrt_allocator_t allocator) {
-  const dnnl_memory_desc_t* layout =
-      tfrt_onednn()->dnnl_primitive_desc_query_md(description, dnnl_query_scratchpad_md, 0);
-  run->scratch_size = layout ? tfrt_onednn()->dnnl_memory_desc_get_size(layout) : 0;
-  if (run->scratch_size == 0) return dnnl_success;
-  run->scratch = tfrt_allocator_allocate_aligned(allocator, run->scratch_size, SCRATCH_ALIGNMENT);
-  if (!run->scratch) return dnnl_out_of_memory;
-  return add_argument(run, description, DNNL_ARG_SCRATCHPAD, run->scratch);
-}
-
-static dnnl_status_t execute(const tfrt_onednn_primitive_t* primitive, const run_t* run) {
-  dnnl_stream_t stream;
-  dnnl_status_t result =
-      tfrt_onednn()->dnnl_stream_create(&stream, onednn.engine, dnnl_stream_default_flags);
-  if (result != dnnl_success) return result;
-  result = tfrt_onednn()->dnnl_primitive_execute(primitive->primitive, stream, run->count,
-                                                 run->arguments);
-  if (result == dnnl_success) result = tfrt_onednn()->dnnl_stream_wait(stream);
-  tfrt_onednn()->dnnl_stream_destroy(stream);
-  return result;
-}
-
-tfrt_status_t tfrt_onednn_run(const tfrt_onednn_primitive_t* primitive,
-                              const tfrt_onednn_argument_t* arguments, size_t count,
-                              tfrt_allocator_t allocator) {
-  use_one_thread();
+static dnnl_status_t fill_views(views_t* views, const tfrt_onednn_primitive_t* primitive,
+                                const tfrt_onednn_argument_t* arguments, size_t count) {
   const_dnnl_primitive_desc_t description;
   dnnl_status_t result =
       tfrt_onednn()->dnnl_primitive_get_primitive_desc(primitive->primitive, &description);
-  run_t run = {.count = 0};
   for (size_t i = 0; result == dnnl_success && i < count; ++i) {
-    result = add_argument(&run, description, arguments[i].index, arguments[i].data);
+    const dnnl_memory_desc_t* layout = tfrt_onednn()->dnnl_primitive_desc_query_md(
+        description, dnnl_query_exec_arg_md, arguments[i].index);
+    result = add_view(views, layout, arguments[i].index);
   }
-  if (result == dnnl_success) result = add_scratch(&run, description, allocator);
-  if (result == dnnl_success) result = execute(primitive, &run);
-  for (int i = 0; i < run.count; ++i) tfrt_onednn()->dnnl_memory_destroy(run.arguments[i].memory);
-  if (run.scratch) {
-    tfrt_allocator_free_aligned(allocator, run.scratch, run.scratch_size, SCRATCH_ALIGNMENT);
+  if (result != dnnl_success) return result;
+  const dnnl_memory_desc_t* layout =
+      tfrt_onednn()->dnnl_primitive_desc_query_md(description, dnnl_query_scratchpad_md, 0);
+  views->scratch_size = layout ? tfrt_onednn()->dnnl_memory_desc_get_size(layout) : 0;
+  if (views->scratch_size > 0) result = add_view(views, layout, DNNL_ARG_SCRATCHPAD);
+  if (result != dnnl_success) return result;
+  return tfrt_onednn()->dnnl_stream_create(&views->stream, onednn.engine,
+                                           dnnl_stream_default_flags);
+}
+
+// Sets |*out_views| to views that no other run uses.
+static dnnl_status_t take_views(tfrt_onednn_primitive_t* primitive,
+                                const tfrt_onednn_argument_t* arguments, size_t count,
+                                views_t** out_views) {
+  tfrt_mutex_lock(&primitive->views_mutex);
+  views_t* views = primitive->views;
+  if (views) primitive->views = views->next;
+  tfrt_mutex_unlock(&primitive->views_mutex);
+  *out_views = views;
+  if (views) return dnnl_success;
+  views = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), sizeof(*views));
+  if (!views) return dnnl_out_of_memory;
+  dnnl_status_t result = fill_views(views, primitive, arguments, count);
+  if (result == dnnl_success) {
+    *out_views = views;
+  } else {
+    free_views(views);
+  }
+  return result;
+}
+
+// There are never more of them than runs were under way at once.
+static void give_views_back(tfrt_onednn_primitive_t* primitive, views_t* views) {
+  tfrt_mutex_lock(&primitive->views_mutex);
+  views->next = primitive->views;
+  primitive->views = views;
+  tfrt_mutex_unlock(&primitive->views_mutex);
+}
+
+// Lets |views| show the data of |arguments|, which are those that they were made for, and
+// |scratch|.
+static dnnl_status_t point_views(views_t* views, const tfrt_onednn_argument_t* arguments,
+                                 size_t count, void* scratch) {
+  dnnl_status_t result = dnnl_success;
+  for (size_t i = 0; result == dnnl_success && i < count; ++i) {
+    assert(views->arguments[i].arg == arguments[i].index);
+    // The library has one type for what it reads and what it writes.
+    result = tfrt_onednn()->dnnl_memory_set_data_handle(views->arguments[i].memory,
+                                                        (void*)(uintptr_t)arguments[i].data);
+  }
+  if (result != dnnl_success || !scratch) return result;
+  return tfrt_onednn()->dnnl_memory_set_data_handle(views->arguments[count].memory, scratch);
+}
+
+static dnnl_status_t execute(const tfrt_onednn_primitive_t* primitive, views_t* views,
+                             const tfrt_onednn_argument_t* arguments, size_t count,
+                             tfrt_allocator_t allocator) {
+  void* scratch = NULL;
+  if (views->scratch_size > 0) {
+    scratch = tfrt_allocator_allocate_aligned(allocator, views->scratch_size, SCRATCH_ALIGNMENT);
+    if (!scratch) return dnnl_out_of_memory;
+  }
+  dnnl_status_t result = point_views(views, arguments, count, scratch);
+  if (result == dnnl_success) {
+    result = tfrt_onednn()->dnnl_primitive_execute(primitive->primitive, views->stream,
+                                                   views->count, views->arguments);
+  }
+  if (result == dnnl_success) result = tfrt_onednn()->dnnl_stream_wait(views->stream);
+  if (scratch) {
+    tfrt_allocator_free_aligned(allocator, scratch, views->scratch_size, SCRATCH_ALIGNMENT);
+  }
+  return result;
+}
+
+tfrt_status_t tfrt_onednn_run(tfrt_onednn_primitive_t* primitive,
+                              const tfrt_onednn_argument_t* arguments, size_t count,
+                              tfrt_allocator_t allocator) {
+  use_one_thread();
+  views_t* views;
+  dnnl_status_t result = take_views(primitive, arguments, count, &views);
+  if (result == dnnl_success) {
+    result = execute(primitive, views, arguments, count, allocator);
+    give_views_back(primitive, views);
   }
   return status_of(result, "run a primitive");
+}
+
+void tfrt_onednn_primitive_release(tfrt_onednn_primitive_t* primitive) {
+  if (!tfrt_ref_count_decrement(&primitive->ref_count)) return;
+  while (primitive->views) {
+    views_t* views = primitive->views;
+    primitive->views = views->next;
+    free_views(views);
+  }
+  tfrt_onednn()->dnnl_primitive_destroy(primitive->primitive);
+  free_primitive(primitive);
 }

@@ -12,7 +12,7 @@
 //     process's cache, or built by the caller's function and put there. The cache is
 //     bounded: what was not used for longest goes first.
 //  2. Run any number of times, also by several threads at once: what a run needs (views
-//     of its arguments, scratch memory) belongs to that run.
+//     of its arguments, scratch memory) belongs to that run. The views are kept for the next one.
 //  3. Released; the cache holds a reference of its own.
 //
 // Thread rule: everything is thread-safe.
@@ -74,9 +74,10 @@ tfrt_status_t tfrt_onednn_find_primitive(const tfrt_onednn_key_t* key,
                                          tfrt_onednn_describe_fn_t describe,
                                          tfrt_onednn_primitive_t** out_primitive) TFRT_MUST_USE;
 
-// Runs |primitive| with the |count| arguments, all f32 and row-major, on this thread;
-// scratch memory is taken from |allocator| meanwhile. Thread-safe.
-tfrt_status_t tfrt_onednn_run(const tfrt_onednn_primitive_t* primitive,
+// Runs |primitive| with the |count| arguments, all f32 and row-major, which are the same ones, in
+// the same order, in each run of it, on this thread; scratch memory is taken from |allocator|
+// meanwhile. Thread-safe.
+tfrt_status_t tfrt_onednn_run(tfrt_onednn_primitive_t* primitive,
                               const tfrt_onednn_argument_t* arguments, size_t count,
                               tfrt_allocator_t allocator) TFRT_MUST_USE;
 

@@ -28,6 +28,7 @@
   X(dnnl_memory_desc_init_by_strides)        \
   X(dnnl_memory_desc_init_by_tag)            \
   X(dnnl_memory_destroy)                     \
+  X(dnnl_memory_set_data_handle)             \
   X(dnnl_pooling_forward_desc_init)          \
   X(dnnl_post_ops_append_eltwise)            \
   X(dnnl_post_ops_create)                    \

@@ -68,6 +68,40 @@ START_TEST(no_thread_is_started_behind_our_back) {
 }
 END_TEST
 
+static void fill(tfrt_dense_host_tensor_t* tensor, float value) {
+  float* data = tfrt_dense_host_tensor_data(tensor);
+  for (int64_t i = 0; i < tfrt_shape_element_count(&tensor->shape); ++i) data[i] = value;
+}
+
+// Products of one shape, so runs of one primitive, each time in other memory.
+static void multiply_values(void* factor) {
+  const float of_thread = *(const float*)factor;
+  for (int i = 0; i < 50; ++i) {
+    tfrt_dense_host_tensor_t a = testing_zeros(TFRT_DTYPE_F32, DIMS(8, 16));
+    tfrt_dense_host_tensor_t b = testing_zeros(TFRT_DTYPE_F32, DIMS(16, 8));
+    fill(&a, of_thread);
+    fill(&b, (float)i);
+    tfrt_dense_host_tensor_t result;
+    testing_ok(tfrt_tensor_matmul(&a, &b, NULL, false, tfrt_allocator_system(), &result));
+    const float* data = tfrt_dense_host_tensor_data(&result);
+    for (int k = 0; k < 64; ++k) ck_assert_float_eq(data[k], 16 * of_thread * (float)i);
+    tfrt_dense_host_tensor_deinitialize(&a);
+    tfrt_dense_host_tensor_deinitialize(&b);
+    tfrt_dense_host_tensor_deinitialize(&result);
+  }
+}
+
+START_TEST(runs_of_one_primitive_at_once_have_their_own_arguments) {
+  tfrt_thread_t threads[4];
+  float factors[4];
+  for (size_t i = 0; i < 4; ++i) {
+    factors[i] = (float)(i + 1);
+    testing_ok(tfrt_thread_create("multiplier", multiply_values, &factors[i], &threads[i]));
+  }
+  for (size_t i = 0; i < 4; ++i) tfrt_thread_join(&threads[i]);
+}
+END_TEST
+
 static dnnl_status_t describe_nothing(const tfrt_onednn_key_t* key,
                                       const_dnnl_primitive_attr_t attributes, dnnl_engine_t engine,
                                       dnnl_primitive_desc_t* out_description) {
@@ -108,6 +142,7 @@ Suite* tfrt_test_suite(void) {
   tcase_set_timeout(cases, 60);
   tcase_add_test(cases, a_primitive_is_built_once_and_the_cache_is_bounded);
   tcase_add_test(cases, no_thread_is_started_behind_our_back);
+  tcase_add_test(cases, runs_of_one_primitive_at_once_have_their_own_arguments);
   tcase_add_test(cases, what_cannot_be_built_is_an_error_and_not_cached);
   Suite* suite = suite_create("onednn");
   suite_add_tcase(suite, cases);
