@@ -2,9 +2,8 @@
 #include "host_runtime/async/blocking_wait.h"
 
 #include "host_runtime/base/parker.h"
-#include "host_runtime/base/sync.h"
 
-// How often a thread looks again, with others let run in between, before it sleeps: what it waits
+// How often a thread looks, with others let run in between, before it sleeps: what it waits
 // for is often made by a thread that shares the processor with it, or by one that is awake on
 // another. All of them together take 2 us on a processor that nobody else wants, less than to
 // sleep and be woken does, which on another processor is 5 to 20 us.
@@ -26,7 +25,7 @@ static bool come_soon(tfrt_async_value_t* const* values, size_t count) {
   for (int look = 0; look < LOOKS; ++look) {
     while (done < count && tfrt_async_value_is_available(values[done])) ++done;
     if (done == count) return true;
-    tfrt_thread_yield();
+    if (!tfrt_parker_linger()) return false;
   }
   return false;
 }

@@ -162,7 +162,7 @@ static tfrt_task_t* search(worker_t* worker) {
     tfrt_task_t* task = take_shared(worker);
     if (!task) task = steal(worker);
     if (task) return task;
-    tfrt_thread_yield();
+    if (!tfrt_parker_linger()) return NULL;
   }
   return NULL;
 }

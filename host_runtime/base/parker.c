@@ -6,6 +6,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "host_runtime/base/clock.h"
+#include "host_runtime/base/sync.h"
+
+// Longer than it takes two threads on one processor to take turns, shorter than what the system
+// gives a thread that works.
+#define LONG_NS 50000
+
 enum { EMPTY = 0, NOTIFIED = 1, PARKED = 2 };
 
 static void sleep_on(tfrt_parker_t* parker) {
@@ -29,4 +36,10 @@ void tfrt_parker_wake(tfrt_parker_t* parker) {
   if (atomic_exchange_explicit(&parker->state, NOTIFIED, memory_order_release) == PARKED) {
     syscall(SYS_futex, &parker->state, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
   }
+}
+
+bool tfrt_parker_linger(void) {
+  const int64_t begin = tfrt_clock_now_ns(tfrt_clock_system());
+  tfrt_thread_yield();
+  return tfrt_clock_now_ns(tfrt_clock_system()) - begin < LONG_NS;
 }

@@ -20,6 +20,7 @@
 #define TFRT_HOST_RUNTIME_BASE_PARKER_H_
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct tfrt_parker_s {
@@ -32,5 +33,10 @@ void tfrt_parker_wait(tfrt_parker_t* parker);
 
 // Lets a wait return, this one or the next. Thread-safe.
 void tfrt_parker_wake(tfrt_parker_t* parker);
+
+// Lets other threads run, as somebody who is about to wait may do before he looks once more:
+// sleeping and being woken takes longer. Returns false if that took long: others want the
+// processor then, and each further time would hand it to them for as long. Thread-safe.
+bool tfrt_parker_linger(void);
 
 #endif  // TFRT_HOST_RUNTIME_BASE_PARKER_H_
