@@ -35,8 +35,9 @@ void tfrt_parker_wait(tfrt_parker_t* parker);
 void tfrt_parker_wake(tfrt_parker_t* parker);
 
 // Lets other threads run, as somebody who is about to wait may do before he looks once more:
-// sleeping and being woken takes longer. Returns false if that took long: others want the
-// processor then, and each further time would hand it to them for as long. Thread-safe.
+// sleeping and being woken takes longer. Returns false if there had better be no further look: that
+// took long, since others want the processor, or it did lately, and the time isn't made up for yet
+// by calls that let nobody run and return false at once. Thread-safe.
 bool tfrt_parker_linger(void);
 
 #endif  // TFRT_HOST_RUNTIME_BASE_PARKER_H_
