@@ -41,9 +41,9 @@ static tfrt_status_t tfrt_administration_end_job(tfrt_node_t* node, const uint8_
                                                  tfrt_status_t reason) {
   tfrt_job_t* job =
       tfrt_job_find(node, tfrt_string_view_make((const char*)id, TFRT_WIRE_JOB_ID_SIZE));
-  tfrt_detached_job_t* kept = job ? NULL : tfrt_detached_job_find(node, id);
-  if (kept) {
-    tfrt_detached_job_drop(kept);
+  tfrt_detached_job_t* detached = tfrt_detached_job_find(node, id);
+  if (detached && tfrt_detached_job_is_kept(detached)) {
+    tfrt_detached_job_drop(detached);
     return NULL;
   }
   if (!job || job->closed) return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "no such job is here");

@@ -238,6 +238,10 @@ tfrt_detached_job_t* tfrt_detached_job_find(tfrt_node_t* node, const uint8_t* id
   return NULL;
 }
 
+bool tfrt_detached_job_is_kept(const tfrt_detached_job_t* detached) {
+  return detached->has_ended && (!detached->job || detached->job->closed);
+}
+
 size_t tfrt_detached_job_count_kept(const tfrt_node_t* node) {
   size_t count = 0;
   for (tfrt_list_link_t* link = node->detached.next; link != &node->detached; link = link->next) {

@@ -86,7 +86,10 @@ void tfrt_detached_job_settle(tfrt_detached_job_t* detached);
 // The one with the |id|, of 16 bytes, or NULL.
 tfrt_detached_job_t* tfrt_detached_job_find(tfrt_node_t* node, const uint8_t* id);
 
-// Forgets |detached|, which has ended.
+// True if |detached| has ended, and only results are left, or will be in a moment.
+bool tfrt_detached_job_is_kept(const tfrt_detached_job_t* detached);
+
+// Forgets |detached|, which is kept.
 void tfrt_detached_job_drop(tfrt_detached_job_t* detached);
 
 // The node is closed: forgets all.

@@ -348,6 +348,14 @@ static void tfrt_inventory_add_members(tfrt_inventory_t* inventory) {
   }
 }
 
+// What can be done with |job|: followed, attached to, or neither.
+static const char* tfrt_inventory_job_state(const tfrt_job_t* job) {
+  const tfrt_detached_job_t* detached =
+      job->is_detached && job->rank == 0 ? tfrt_detached_job_find(job->node, job->id) : NULL;
+  if (detached) return tfrt_detached_job_is_kept(detached) ? "kept" : "detached";
+  return job->closed ? "closed" : job->is_detached ? "detached" : "open";
+}
+
 static void tfrt_inventory_add_job(tfrt_inventory_t* inventory) {
   const tfrt_job_t* job = inventory->job;
   tfrt_inventory_begin(inventory, "job");
@@ -357,10 +365,7 @@ static void tfrt_inventory_add_job(tfrt_inventory_t* inventory) {
   tfrt_inventory_add_incarnation(inventory, "root", job->members[0].incarnation);
   tfrt_inventory_add_incarnation(inventory, "client", job->client.incarnation);
   tfrt_inventory_add_age(inventory, job->since_ns);
-  tfrt_inventory_add_text(inventory, "state",
-                          job->closed        ? "closed"
-                          : job->is_detached ? "detached"
-                                             : "open");
+  tfrt_inventory_add_text(inventory, "state", tfrt_inventory_job_state(job));
   tfrt_inventory_end(inventory);
   tfrt_inventory_add_members(inventory);
   tfrt_server_visit_starts(job, tfrt_inventory_add_start, inventory);

@@ -23,6 +23,7 @@ typedef struct tfrt_attach_s {
   uint32_t root;  // which host of the query
   uint32_t matches;
   bool is_detached;
+  bool is_over;     // its root answers; if that doesn't have it, nobody has
   uint64_t from;    // the line that is asked for
   uint32_t result;  // the result that is
   char function[256];
@@ -39,13 +40,15 @@ static tfrt_status_t tfrt_attach_check(tfrt_host_query_t* query) {
 }
 
 // Notes the job of |line|, which host |host| says, if it begins with |name|.
-static void tfrt_attach_match(tfrt_attach_t* attach, const tfrt_inventory_line_t* line,
-                              uint32_t host, const char* name) {
+static void tfrt_attach_match(tfrt_attach_t* attach, const tfrt_cluster_inventory_t* inventory,
+                              const tfrt_inventory_line_t* line, uint32_t host, const char* name) {
   tfrt_string_view_t id = tfrt_inventory_line_text(line, "job");
   size_t size = strlen(name);
   if (!tfrt_inventory_line_is(line, "job") || id.size < size || memcmp(id.data, name, size) != 0) {
     return;
   }
+  // Over, but for what this host has still to put away.
+  if (tfrt_inventory_line_has(line, "state", tfrt_string_view_of("closed"))) return;
   bool is_known = attach->matches > 0 && strlen(attach->id) == id.size &&
                   memcmp(attach->id, id.data, id.size) == 0;
   if (!is_known && ++attach->matches == 1) {
@@ -56,6 +59,8 @@ static void tfrt_attach_match(tfrt_attach_t* attach, const tfrt_inventory_line_t
     attach->is_detached = true;
   }
   if (tfrt_inventory_line_number(line, "rank") == 0) attach->root = host;
+  tfrt_string_view_t root = tfrt_inventory_line_text(line, "root");
+  if (tfrt_cluster_inventory_find(inventory, root) != UINT32_MAX) attach->is_over = true;
 }
 
 // The error (+1) of a worker that was met and lost before it had said what it has, or OK.
@@ -77,7 +82,7 @@ static tfrt_status_t tfrt_attach_find(tfrt_attach_t* attach) {
   for (uint32_t i = 0; i < inventory.host_count; ++i) {
     tfrt_inventory_line_t line;
     for (tfrt_string_view_t rest = inventory.lines[i]; tfrt_inventory_lines_next(&rest, &line);) {
-      tfrt_attach_match(attach, &line, i, name);
+      tfrt_attach_match(attach, &inventory, &line, i, name);
     }
   }
   // It may have been host 0.
@@ -91,6 +96,10 @@ static tfrt_status_t tfrt_attach_find(tfrt_attach_t* attach) {
   if (attach->matches > 1) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "'%s' fits %u jobs; give more digits",
                               name, attach->matches);
+  }
+  if (attach->root == UINT32_MAX && attach->is_over) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "there is no job '%s' any more: its host 0 has forgotten it", name);
   }
   if (!attach->is_detached) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
