@@ -177,6 +177,30 @@ static void cancel(void) {
   tfrt_async_value_release(answer);
 }
 
+static tfrt_async_value_t* ask_inventory(tfrt_client_t* client, uint64_t number) {
+  (void)number;
+  return tfrt_client_inventory(client, 0);
+}
+
+// True if host 0 lists the job as one that is |state|.
+static bool is_listed(const char* state) {
+  tfrt_async_value_t* answer = ask(ask_inventory, 0);
+  ck_assert(!tfrt_async_value_is_error(answer));
+  tfrt_string_view_t text = tfrt_async_value_string(answer);
+  char* copy = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), text.size + 1);
+  memcpy(copy, text.data, text.size);
+  char line[64];
+  snprintf(line, sizeof(line), "job job=%s ", id);
+  char* found = strstr(copy, line);
+  char* end = found ? strchr(found, '\n') : NULL;
+  if (end) *end = '\0';
+  snprintf(line, sizeof(line), " state=%s", state);
+  bool is_it = found && strstr(found, line);
+  tfrt_allocator_free(tfrt_allocator_system(), copy, text.size + 1);
+  tfrt_async_value_release(answer);
+  return is_it;
+}
+
 // What one answer says.
 typedef struct report_s {
   char state[16];
@@ -397,6 +421,20 @@ START_TEST(a_cancelled_job_says_so_until_it_is_cancelled_again) {
 }
 END_TEST
 
+START_TEST(a_job_is_listed_as_detached_until_it_is_kept_and_may_be_forgotten_at_once) {
+  begin(40);
+  await_state("running");
+  kill_client();
+  cancel();
+  while (!is_listed("kept")) ck_assert(is_listed("detached"));
+  cancel();
+  ck_assert(!is_listed("kept"));
+  ck_assert(!is_listed("detached"));
+  expect_refusal(ask_follow, 0, TFRT_STATUS_NOT_FOUND);
+  end(0);
+}
+END_TEST
+
 START_TEST(of_many_lines_the_last_are_kept_and_the_others_counted) {
   program = long_lines_program;
   begin(12);
@@ -498,6 +536,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(jobs, results_of_other_hosts_are_good_when_those_are_gone);
   tcase_add_test(jobs, with_its_root_a_job_is_gone);
   tcase_add_test(jobs, a_cancelled_job_says_so_until_it_is_cancelled_again);
+  tcase_add_test(jobs, a_job_is_listed_as_detached_until_it_is_kept_and_may_be_forgotten_at_once);
   tcase_add_test(jobs, of_many_lines_the_last_are_kept_and_the_others_counted);
   tcase_add_test(jobs, it_has_one_start);
   tcase_add_test(jobs, a_job_that_was_never_started_leaves_nothing);
