@@ -169,7 +169,7 @@ static tfrt_session_frame_t tfrt_peer_session_frame(const tfrt_peer_frame_t* fra
       .after_call = frame->after_call,
       .after_want = frame->after_want,
       .is_nested = frame->is_nested,
-      .can_wait = body->kind == TFRT_WIRE_FRAME_RELEASE,
+      .can_wait = frame->can_wait,
   };
   bool starts_work = body->kind == TFRT_WIRE_FRAME_INVOKE ||
                      body->kind == TFRT_WIRE_FRAME_JOB_OPEN ||

@@ -75,6 +75,7 @@ typedef struct tfrt_peer_frame_s {
   uint64_t after_call;  // as in session.h
   uint64_t after_want;
   bool is_nested;
+  bool can_wait;
 } tfrt_peer_frame_t;
 
 // How peers are found in a node's table.

@@ -217,7 +217,7 @@ static void tfrt_remote_value_release_hold(tfrt_remote_value_t* value,
                                     .index_count = 1};
   tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_RELEASE,
                            .release = {.ranges = &range, .range_count = 1}};
-  tfrt_peer_frame_t frame = {.job = value->job};
+  tfrt_peer_frame_t frame = {.job = value->job, .can_wait = !value->is_large};
   if (name->id.namer == value->node->incarnation) frame.after_call = name->id.number;
   tfrt_peer_send(owner, &frame, &body);
 }
@@ -466,6 +466,7 @@ void tfrt_remote_value_on_item(tfrt_remote_value_t* value, const tfrt_wire_item_
   if (value->resolved) return;
   switch (item->kind) {
     case TFRT_WIRE_ITEM_INLINE:
+      value->is_large = item->value.body.size > TFRT_WIRE_DEFAULT_INLINE_SIZE;
       tfrt_remote_value_forward_resolved_take(
           value, tfrt_value_item_decode(&item->value, value->node->options.host->allocator));
       break;

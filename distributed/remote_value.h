@@ -101,6 +101,7 @@ typedef struct tfrt_remote_value_s {
       device[TFRT_CALL_DEVICE_SIZE];  // where its payload goes, if that is a device's; "": the host
   bool result_is_due;                 // of a call of ours, which tells unasked what it is
   bool held;                          // a Release is due at the end
+  bool is_large;                      // the payload that came: its owner waits for that memory
   bool available_there;               // the owner has it; its payload isn't here
   bool demanded;                      // somebody here needs the payload
   bool resolved;                      // resolved, or an action will do it

@@ -19,8 +19,9 @@ static void tfrt_router_fail(const tfrt_routed_call_t* call, tfrt_status_t statu
   tfrt_status_release(status);
 }
 
-// A message that the receiver waits for travels unasked up to this size.
-#define TFRT_ROUTER_OWED_INLINE (32u << 10)
+// A message that the receiver waits for travels unasked up to this size: to ask for it takes two
+// more hops and six more frames.
+#define TFRT_ROUTER_OWED_INLINE TFRT_WIRE_MAX_INLINE_SIZE
 
 // The rank where |call| runs: where it is to run, unless that host is lost already and the call may
 // be tried again. Takes the lock.

@@ -97,7 +97,10 @@ static tfrt_status_t tfrt_transfer_begin(tfrt_lane_handler_t* handler,
   // One that begins anew, behind a lane that broke, is counted once.
   if (wanted) wanted->size_here = 0;
   tfrt_status_t status = wanted ? tfrt_job_budget_check_payload(wanted->job, total_size) : NULL;
-  if (wanted && !status) wanted->size_here = total_size;
+  if (wanted && !status) {
+    wanted->size_here = total_size;
+    wanted->is_large = true;
+  }
   tfrt_node_unlock(node);
   if (!is_wanted) {
     return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "a payload came that nobody wants");

@@ -28,6 +28,9 @@
 #define TFRT_COLLECTIVE_CHUNK (512u << 10)
 #define TFRT_COLLECTIVE_WINDOW 4
 
+// So many bytes are worth no other thread.
+#define TFRT_COLLECTIVE_SMALL (256u << 10)
+
 // As many rounds as 2^32 members need.
 #define TFRT_COLLECTIVE_MAX_ROUNDS 32
 

@@ -6,8 +6,11 @@
 //             only after its first, which may say that there is no second
 //   send      in the order of the plan, at most a window of them, each after the step before it
 //
-//   arrives --> work queue: store, combine --> step done --> pump
+//   arrives --> store, combine --> step done --> pump
 //   sent: its chain is there, and nobody reads the slice any more --> step done --> pump
+//
+// What a message leads to is done on the thread that has read it if the message is small: to wake
+// another one would take longer. Else it is a task of the work queue.
 //
 // After an error steps still begin and end, but elements are not touched, and errors are sent.
 #include <string.h>
@@ -35,6 +38,15 @@ typedef struct slice_s {
 } slice_t;
 
 static void pump(tfrt_collective_t* collective);
+
+// Runs |task|, which is about |size| bytes, now or soon. With no lock held.
+static void run_or_queue(tfrt_collective_t* collective, size_t size, tfrt_task_t* task) {
+  if (size <= TFRT_COLLECTIVE_SMALL) {
+    task->run(task);
+  } else {
+    tfrt_work_queue_add_task(collective->context.work_queue, task);
+  }
+}
 
 static const tfrt_collective_step_t* step_at(const tfrt_collective_t* collective, uint32_t index) {
   return &collective->transfer.plan.steps[index];
@@ -97,12 +109,12 @@ static void run_slice_end(tfrt_task_t* task) {
   tfrt_collective_release(collective);
 }
 
-// Nobody reads the slice any more. Whoever let go of it may be anywhere.
+// Nobody reads the slice any more.
 static void deallocate_slice(void* context, void* data, size_t size) {
-  (void)data, (void)size;
+  (void)data;
   slice_t* slice = context;
   tfrt_task_initialize(&slice->task, run_slice_end);
-  tfrt_work_queue_add_task(slice->collective->context.work_queue, &slice->task);
+  run_or_queue(slice->collective, size, &slice->task);
 }
 
 // Where the bytes of the send |index| are.
@@ -307,11 +319,11 @@ static void run_received(tfrt_task_t* task) {
   tfrt_collective_release(collective);
 }
 
-// A thread of the network has no time for elements.
+// A thread of the network has no time for many elements.
 static void run_arrived(tfrt_task_t* task) {
   flight_t* flight = TFRT_CONTAINER_OF(task, flight_t, task);
   tfrt_task_initialize(&flight->task, run_received);
-  tfrt_work_queue_add_task(flight->collective->context.work_queue, &flight->task);
+  run_or_queue(flight->collective, step_at(flight->collective, flight->step)->size, &flight->task);
 }
 
 static void start_receive(tfrt_collective_t* collective, uint32_t index) {
@@ -461,7 +473,7 @@ void tfrt_collective_transfer_take(tfrt_collective_t* collective) {
                                   collective->position, TFRT_COLLECTIVE_CHUNK,
                                   collective->allocator);
   tfrt_task_initialize(&collective->task, run_transfer);
-  tfrt_work_queue_add_task(collective->context.work_queue, &collective->task);
+  run_or_queue(collective, tfrt_collective_record_size(&collective->record), &collective->task);
 }
 
 // Returns true if |member| would wait for elements from us.
