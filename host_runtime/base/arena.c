@@ -8,8 +8,6 @@
 #define FIRST_BLOCK_SIZE ((size_t)1024)
 // Whole huge pages (allocator.c), several of them.
 #define LAST_BLOCK_SIZE ((size_t)8 * 1024 * 1024)
-// Up to here blocks also grow with the pieces that have blocks of their own.
-#define SMALL_BLOCK_SIZE ((size_t)64 * 1024)
 #define MAX_ALIGNMENT ((size_t)4096)
 
 struct tfrt_arena_block_s {
@@ -36,11 +34,11 @@ void tfrt_arena_reserve(tfrt_arena_t* arena, size_t size) {
   }
 }
 
-// Adds a block of |size| bytes. The next one is bigger, if it would be smaller than |limit| else.
-static tfrt_arena_block_t* add_block(tfrt_arena_t* arena, size_t size, size_t limit) {
+// Adds a block of |size| bytes. The next one is bigger.
+static tfrt_arena_block_t* add_block(tfrt_arena_t* arena, size_t size) {
   tfrt_arena_block_t* block = tfrt_allocator_allocate(arena->allocator, size);
   if (!block) return NULL;
-  if (arena->next_block_size < limit) arena->next_block_size *= 2;
+  if (arena->next_block_size < LAST_BLOCK_SIZE) arena->next_block_size *= 2;
   block->next = arena->blocks;
   block->size = size;
   arena->blocks = block;
@@ -53,7 +51,7 @@ static bool change_block(tfrt_arena_t* arena, size_t size, size_t alignment) {
   const size_t needed = size + sizeof(tfrt_arena_block_t) + alignment;
   tfrt_arena_reserve(arena, needed);
   const size_t block_size = needed > arena->next_block_size ? needed : arena->next_block_size;
-  tfrt_arena_block_t* block = add_block(arena, block_size, LAST_BLOCK_SIZE);
+  tfrt_arena_block_t* block = add_block(arena, block_size);
   if (!block) return false;
   arena->position = (char*)(block + 1);
   arena->end = (char*)block + block_size;
@@ -65,7 +63,7 @@ static bool change_block(tfrt_arena_t* arena, size_t size, size_t alignment) {
 static char* take_alone(tfrt_arena_t* arena, size_t size, size_t alignment) {
   size_t needed = 0;
   if (!tfrt_size_add(size, sizeof(tfrt_arena_block_t) + alignment, &needed)) return NULL;
-  tfrt_arena_block_t* block = add_block(arena, needed, SMALL_BLOCK_SIZE);
+  tfrt_arena_block_t* block = add_block(arena, needed);
   if (!block) return NULL;
   arena->used_size += size;
   return (char*)(block + 1) + (-(uintptr_t)(block + 1) & (alignment - 1));
