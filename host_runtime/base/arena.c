@@ -34,39 +34,21 @@ void tfrt_arena_reserve(tfrt_arena_t* arena, size_t size) {
   }
 }
 
-// Adds a block of |size| bytes. The next one is bigger.
-static tfrt_arena_block_t* add_block(tfrt_arena_t* arena, size_t size) {
-  tfrt_arena_block_t* block = tfrt_allocator_allocate(arena->allocator, size);
-  if (!block) return NULL;
+// Adds a block with room for |size| bytes at any place of |alignment|.
+static bool add_block(tfrt_arena_t* arena, size_t size, size_t alignment) {
+  size_t needed = 0;
+  if (!tfrt_size_add(size, sizeof(tfrt_arena_block_t) + alignment, &needed)) return false;
+  tfrt_arena_reserve(arena, needed);
+  size_t block_size = needed > arena->next_block_size ? needed : arena->next_block_size;
+  tfrt_arena_block_t* block = tfrt_allocator_allocate(arena->allocator, block_size);
+  if (!block) return false;
   if (arena->next_block_size < LAST_BLOCK_SIZE) arena->next_block_size *= 2;
   block->next = arena->blocks;
-  block->size = size;
+  block->size = block_size;
   arena->blocks = block;
-  return block;
-}
-
-// Makes a new block, with room for |size| bytes at any place of |alignment|, the one that pieces
-// are taken from.
-static bool change_block(tfrt_arena_t* arena, size_t size, size_t alignment) {
-  const size_t needed = size + sizeof(tfrt_arena_block_t) + alignment;
-  tfrt_arena_reserve(arena, needed);
-  const size_t block_size = needed > arena->next_block_size ? needed : arena->next_block_size;
-  tfrt_arena_block_t* block = add_block(arena, block_size);
-  if (!block) return false;
   arena->position = (char*)(block + 1);
   arena->end = (char*)block + block_size;
   return true;
-}
-
-// Returns a piece that has a block for itself, as big as it is, so that what is free of the one
-// that pieces are taken from isn't lost.
-static char* take_alone(tfrt_arena_t* arena, size_t size, size_t alignment) {
-  size_t needed = 0;
-  if (!tfrt_size_add(size, sizeof(tfrt_arena_block_t) + alignment, &needed)) return NULL;
-  tfrt_arena_block_t* block = add_block(arena, needed);
-  if (!block) return NULL;
-  arena->used_size += size;
-  return (char*)(block + 1) + (-(uintptr_t)(block + 1) & (alignment - 1));
 }
 
 // The bytes between the position and the first address from there on that has |alignment|.
@@ -82,8 +64,7 @@ static char* take(tfrt_arena_t* arena, size_t size, size_t alignment) {
   // Also false before the first block, whatever the size.
   bool fits = padding < room && size <= room - padding;
   if (!fits) {
-    if (size > arena->next_block_size / 2) return take_alone(arena, size, alignment);
-    if (!change_block(arena, size, alignment)) return NULL;
+    if (!add_block(arena, size, alignment)) return NULL;
     padding = padding_for(arena, alignment);
   }
   char* piece = arena->position + padding;

@@ -8,8 +8,8 @@
 //
 // Life:
 //  1. Initialised with an allocator; nothing is allocated yet.
-//  2. Pieces are allocated; blocks double in size up to a limit. A piece that doesn't fit and is
-//     bigger than half of the next block gets a block of its own, of its own size.
+//  2. Pieces are allocated; blocks double in size up to a limit, or until a big piece
+//     fits. A piece that is bigger than the limit gets a block of its own.
 //  3. Deinitialised: all pieces are gone at once.
 //
 // Thread rule: thread-compatible (caller synchronises); pieces may be read by all.

@@ -48,25 +48,6 @@ START_TEST(big_pieces_and_copies_fit) {
 }
 END_TEST
 
-START_TEST(big_pieces_take_little_more_than_their_size) {
-  tfrt_counting_allocator_t books;
-  tfrt_counting_allocator_initialize(&books, tfrt_allocator_system(),
-                                     TFRT_COUNTING_ALLOCATOR_UNLIMITED);
-  tfrt_arena_t arena;
-  tfrt_arena_initialize(&arena, tfrt_counting_allocator_interface(&books));
-  const char* small = tfrt_arena_allocate_aligned(&arena, 1, 1);
-  unsigned char* page = tfrt_arena_allocate_aligned(&arena, 1 << 20, 4096);
-  ck_assert_uint_eq((uintptr_t)page % 4096, 0);
-  page[(1 << 20) - 1] = 1;
-  ck_assert_ptr_nonnull(tfrt_arena_allocate(&arena, 6 << 20));
-  // What is free of the first block is still there.
-  ck_assert_ptr_eq(tfrt_arena_allocate_aligned(&arena, 1, 1), small + 1);
-  ck_assert_int_lt(tfrt_counting_allocator_counts(&books).current_bytes, (7 << 20) + (16 << 10));
-  tfrt_arena_deinitialize(&arena);
-  ck_assert_int_eq(tfrt_counting_allocator_counts(&books).current_bytes, 0);
-}
-END_TEST
-
 START_TEST(without_memory_a_piece_is_null_and_the_arena_stays) {
   tfrt_counting_allocator_t books;
   tfrt_counting_allocator_initialize(&books, tfrt_allocator_system(), 2000);
@@ -84,7 +65,6 @@ Suite* tfrt_test_suite(void) {
   TCase* tests = tcase_create("arena");
   tcase_add_test(tests, pieces_are_zeroed_aligned_and_apart);
   tcase_add_test(tests, big_pieces_and_copies_fit);
-  tcase_add_test(tests, big_pieces_take_little_more_than_their_size);
   tcase_add_test(tests, without_memory_a_piece_is_null_and_the_arena_stays);
   Suite* suite = suite_create("arena");
   suite_add_tcase(suite, tests);
