@@ -133,15 +133,26 @@ tfrt_status_t tfrt_host_query_parse(tfrt_host_query_t* query, const tfrt_host_qu
 
 static void tfrt_host_query_wake(tfrt_task_t* task) {
   tfrt_host_query_waiter_t* waiter = TFRT_CONTAINER_OF(task, tfrt_host_query_waiter_t, task);
-  tfrt_run_loop_wake(&waiter->query->loop);
+  tfrt_run_loop_t* loop = &waiter->query->loop;
+  // Pairs with the load in tfrt_host_query_is_done(), behind which |waiter| may be used again.
+  atomic_store_explicit(&waiter->is_done, true, memory_order_release);
+  tfrt_run_loop_wake(loop);
 }
 
 // Has the main thread look when |value| is resolved.
 static void tfrt_host_query_watch(tfrt_host_query_t* query, tfrt_host_query_waiter_t* waiter,
                                   tfrt_async_value_t* value) {
   waiter->query = query;
+  // Relaxed: nobody else knows |waiter| before and_then().
+  atomic_store_explicit(&waiter->is_done, false, memory_order_relaxed);
   tfrt_task_initialize(&waiter->task, tfrt_host_query_wake);
   tfrt_async_value_and_then(value, &waiter->task);
+}
+
+// The value that |waiter| watches is there, and |waiter| the main thread's again.
+static bool tfrt_host_query_is_done(const tfrt_host_query_waiter_t* waiter) {
+  // Pairs with the store in tfrt_host_query_wake().
+  return atomic_load_explicit(&waiter->is_done, memory_order_acquire);
 }
 
 static tfrt_status_t tfrt_host_query_connect(tfrt_host_query_t* query) {
@@ -203,7 +214,7 @@ static bool tfrt_host_query_advance(tfrt_host_query_t* query, uint32_t index,
                                     tfrt_host_query_fn_t ask, void* self) {
   tfrt_host_query_host_t* host = &query->host[index];
   if (!host->is_asked) {
-    if (!tfrt_async_value_is_available(host->opened)) return false;
+    if (!tfrt_host_query_is_done(&host->on_opened)) return false;
     host->is_asked = true;
     host->answered_ns = 0;
     host->asked_ns = tfrt_clock_now_ns(tfrt_clock_system());
@@ -211,7 +222,7 @@ static bool tfrt_host_query_advance(tfrt_host_query_t* query, uint32_t index,
                                                            : ask(self, host->client, index);
     if (host->answer) tfrt_host_query_watch(query, &host->on_answer, host->answer);
   }
-  if (host->answer && !tfrt_async_value_is_available(host->answer)) return false;
+  if (host->answer && !tfrt_host_query_is_done(&host->on_answer)) return false;
   if (host->answered_ns == 0) host->answered_ns = tfrt_clock_now_ns(tfrt_clock_system());
   return true;
 }
@@ -228,7 +239,7 @@ static void tfrt_host_query_give_up(tfrt_host_query_t* query) {
   for (uint32_t i = 0; i < query->hosts.count; ++i) {
     tfrt_host_query_host_t* host = &query->host[i];
     bool is_late =
-        !host->is_asked || (host->answer && !tfrt_async_value_is_available(host->answer));
+        !host->is_asked || (host->answer && !tfrt_host_query_is_done(&host->on_answer));
     if (is_late) tfrt_client_close(host->client, late);
   }
   tfrt_status_release(late);

@@ -15,6 +15,8 @@
 #ifndef TFRT_TOOLS_COORDINATOR_HOST_QUERY_H_
 #define TFRT_TOOLS_COORDINATOR_HOST_QUERY_H_
 
+#include <stdatomic.h>
+
 #include "distributed/client.h"
 #include "tools/common/cluster_file.h"
 #include "tools/common/cluster_key.h"
@@ -27,10 +29,12 @@
 
 typedef struct tfrt_host_query_s tfrt_host_query_t;
 
-// Wakes the main thread when a value is resolved.
+// Wakes the main thread when a value is resolved. Until |is_done|, which comes after that, it is the
+// thread's that resolves the value.
 typedef struct tfrt_host_query_waiter_s {
   tfrt_task_t task;
   tfrt_host_query_t* query;
+  atomic_bool is_done;
 } tfrt_host_query_waiter_t;
 
 typedef struct tfrt_host_query_host_s {
