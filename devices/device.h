@@ -12,6 +12,7 @@
 //   graph    work that is given often, as one thing          device_graph.h
 //   blas     linear algebra, by the vendor's library         device_blas.h
 //   dnn      layers of neural networks, likewise             device_dnn.h
+//   ccl      a part in a group of devices, likewise          device_ccl.h
 //
 // All work is asynchronous: a call that returns OK has put the work in its stream. What goes
 // wrong later is the *loss* of the device: the driver's context is broken and stays so.
@@ -44,6 +45,7 @@ typedef struct tfrt_device_module_s tfrt_device_module_t;
 typedef struct tfrt_device_graph_s tfrt_device_graph_t;
 typedef struct tfrt_device_blas_s tfrt_device_blas_t;
 typedef struct tfrt_device_dnn_s tfrt_device_dnn_t;
+typedef struct tfrt_device_ccl_s tfrt_device_ccl_t;
 
 // An address in the memory of a device, or of the host, as the driver counts.
 typedef uint64_t tfrt_device_address_t;
@@ -72,7 +74,8 @@ typedef struct tfrt_device_properties_s {
   uint32_t max_shared_size;  // of a block that asks for it
   bool has_pools;            // allocates and frees in the order of a stream
   bool has_cooperative_launch;
-  bool has_clusters;  // of blocks
+  bool has_clusters;       // of blocks
+  int32_t first_priority;  // of launches, the least number, before all others; 0: there is one only
 } tfrt_device_properties_t;
 
 typedef struct tfrt_device_vtable_s {
@@ -96,6 +99,9 @@ typedef struct tfrt_device_vtable_s {
   tfrt_status_t (*can_copy_from)(tfrt_device_t* device, tfrt_device_t* peer, bool* out_can);
   tfrt_status_t (*create_blas)(tfrt_device_t* device, tfrt_device_blas_t** out_blas);
   tfrt_status_t (*create_dnn)(tfrt_device_t* device, tfrt_device_dnn_t** out_dnn);
+  // As tfrt_device_create_ccl(), of a rank that there is.
+  tfrt_status_t (*create_ccl)(tfrt_device_t* device, const tfrt_ccl_id_t* id, int32_t rank,
+                              int32_t size, tfrt_device_ccl_t** out_ccl);
 } tfrt_device_vtable_t;
 
 // Embedded first in every implementation. Constant but for |lost|.

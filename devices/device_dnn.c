@@ -252,16 +252,56 @@ tfrt_status_t tfrt_device_dnn_unpool(tfrt_device_dnn_t* dnn, tfrt_device_stream_
   return dnn->vtable->unpool(dnn, stream, &call);
 }
 
+// Checks |call| and fills it in.
+static tfrt_status_t tfrt_device_dnn_check_convolve(tfrt_device_dnn_t* dnn,
+                                                    tfrt_dnn_convolve_t* call) {
+  TFRT_RETURN_IF_ERROR(tfrt_device_dnn_check_convolution(call));
+  TFRT_RETURN_IF_ERROR(tfrt_device_dnn_check_tensor(dnn, &call->x_form, &call->x));
+  TFRT_RETURN_IF_ERROR(tfrt_device_dnn_check_filter(dnn, &call->w_form, &call->w));
+  TFRT_RETURN_IF_ERROR(tfrt_device_dnn_check_tensor(dnn, &call->y_form, &call->y));
+  return tfrt_device_dnn_check_memory(dnn, &call->workspace, 0, TFRT_DTYPE_UI8);
+}
+
 tfrt_status_t tfrt_device_dnn_convolve(tfrt_device_dnn_t* dnn, tfrt_device_stream_t* stream,
                                        const tfrt_dnn_convolve_t* given) {
   tfrt_dnn_convolve_t call = *given;
   TFRT_RETURN_IF_ERROR(tfrt_device_dnn_check_stream(dnn, stream));
-  TFRT_RETURN_IF_ERROR(tfrt_device_dnn_check_convolution(&call));
-  TFRT_RETURN_IF_ERROR(tfrt_device_dnn_check_tensor(dnn, &call.x_form, &call.x));
-  TFRT_RETURN_IF_ERROR(tfrt_device_dnn_check_filter(dnn, &call.w_form, &call.w));
-  TFRT_RETURN_IF_ERROR(tfrt_device_dnn_check_tensor(dnn, &call.y_form, &call.y));
-  TFRT_RETURN_IF_ERROR(tfrt_device_dnn_check_memory(dnn, &call.workspace, 0, TFRT_DTYPE_UI8));
+  TFRT_RETURN_IF_ERROR(tfrt_device_dnn_check_convolve(dnn, &call));
   tfrt_dnn_memory_t memories[] = {call.x, call.w, call.y, call.workspace};
   TFRT_RETURN_IF_ERROR(tfrt_device_dnn_use(stream, memories, TFRT_ARRAY_SIZE(memories)));
   return dnn->vtable->convolve(dnn, stream, &call);
+}
+
+// Checks what |call| has beside its convolution, without its memory.
+static tfrt_status_t tfrt_device_dnn_check_fused(const tfrt_dnn_fuse_t* call) {
+  const tfrt_dnn_tensor_t* y = &call->convolve.y_form;
+  tfrt_dnn_tensor_t bias = {.dtype = y->dtype, .rank = y->rank, .sizes = {1, y->sizes[1], 1, 1, 1}};
+  if (call->convolve.direction != TFRT_DNN_FORWARD) {
+    return tfrt_dnn_refuse("a convolution with a bias goes forward");
+  }
+  if (call->activation.mode != TFRT_DNN_RELU && call->activation.mode != TFRT_DNN_IDENTITY) {
+    return tfrt_dnn_refuse("behind a convolution with a bias there is a relu or the identity");
+  }
+  if (!tfrt_dnn_tensor_equals(&call->z_form, y) ||
+      !tfrt_dnn_tensor_equals(&call->bias_form, &bias)) {
+    return tfrt_dnn_refuse(
+        "what is added to a convolution looks like its result, and a bias has its channels and one "
+        "place");
+  }
+  return NULL;
+}
+
+tfrt_status_t tfrt_device_dnn_fuse(tfrt_device_dnn_t* dnn, tfrt_device_stream_t* stream,
+                                   const tfrt_dnn_fuse_t* given) {
+  tfrt_dnn_fuse_t call = *given;
+  tfrt_dnn_convolve_t* convolve = &call.convolve;
+  TFRT_RETURN_IF_ERROR(tfrt_device_dnn_check_stream(dnn, stream));
+  TFRT_RETURN_IF_ERROR(tfrt_device_dnn_check_fused(&call));
+  TFRT_RETURN_IF_ERROR(tfrt_device_dnn_check_convolve(dnn, convolve));
+  TFRT_RETURN_IF_ERROR(tfrt_device_dnn_check_tensor(dnn, &call.z_form, &call.z));
+  TFRT_RETURN_IF_ERROR(tfrt_device_dnn_check_tensor(dnn, &call.bias_form, &call.bias));
+  tfrt_dnn_memory_t memories[] = {convolve->x,         convolve->w, convolve->y,
+                                  convolve->workspace, call.z,      call.bias};
+  TFRT_RETURN_IF_ERROR(tfrt_device_dnn_use(stream, memories, TFRT_ARRAY_SIZE(memories)));
+  return dnn->vtable->fuse(dnn, stream, &call);
 }

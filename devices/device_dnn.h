@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Layers of neural networks on a device, by its vendor's library: pooling and convolution, there
-// and back. What tensors and layers look like is said by plain descriptions, which belong to
-// nobody; the backend tells its library.
+// and back, and convolution with what often follows it. What tensors and layers look like is said
+// by plain descriptions, which belong to nobody; the backend tells its library.
 //
 //   tensor    batch, channels, then 2 or 3 axes of space; any steps between elements
 //   filter    outputs, inputs, then as many axes of space, dense: channels first, or last
@@ -79,6 +79,22 @@ typedef struct tfrt_dnn_convolution_s {
   int32_t dilation[TFRT_DNN_MAX_SPACE];
 } tfrt_dnn_convolution_t;
 
+// What becomes of each number y behind a layer. The numbers are the library's.
+typedef enum tfrt_dnn_activation_mode_e {
+  TFRT_DNN_SIGMOID = 0,
+  TFRT_DNN_RELU = 1,
+  TFRT_DNN_TANH = 2,
+  TFRT_DNN_CLIPPED_RELU = 3,
+  TFRT_DNN_ELU = 4,
+  TFRT_DNN_IDENTITY = 5,
+} tfrt_dnn_activation_mode_t;
+
+typedef struct tfrt_dnn_activation_s {
+  tfrt_dnn_activation_mode_t mode;
+  bool propagates_nan;  // through the relus
+  double coefficient;   // where a clipped relu ends, the factor of an elu; else not used
+} tfrt_dnn_activation_t;
+
 // A tensor, or filter, in memory. |address| is filled in for the backend.
 typedef struct tfrt_dnn_memory_s {
   tfrt_device_buffer_t* buffer;
@@ -131,6 +147,19 @@ typedef struct tfrt_dnn_convolve_s {
   tfrt_dnn_memory_t workspace;  // as much as the algorithm needs
 } tfrt_dnn_convolve_t;
 
+// y = activation(alpha * convolved x + beta * z + bias). z looks like y, and may be it; a bias has
+// one number per channel, in a tensor of one batch and one place.
+typedef struct tfrt_dnn_fuse_s {
+  tfrt_dnn_convolve_t convolve;  // forward
+  double alpha;
+  double beta;
+  tfrt_dnn_tensor_t z_form;
+  tfrt_dnn_memory_t z;
+  tfrt_dnn_tensor_t bias_form;
+  tfrt_dnn_memory_t bias;
+  tfrt_dnn_activation_t activation;  // TFRT_DNN_RELU or TFRT_DNN_IDENTITY
+} tfrt_dnn_fuse_t;
+
 typedef struct tfrt_device_dnn_vtable_s {
   // Called with nothing but the base's device left.
   void (*destroy)(tfrt_device_dnn_t* dnn);
@@ -140,6 +169,8 @@ typedef struct tfrt_device_dnn_vtable_s {
                           const tfrt_dnn_unpool_t* call);
   tfrt_status_t (*convolve)(tfrt_device_dnn_t* dnn, tfrt_device_stream_t* stream,
                             const tfrt_dnn_convolve_t* call);
+  tfrt_status_t (*fuse)(tfrt_device_dnn_t* dnn, tfrt_device_stream_t* stream,
+                        const tfrt_dnn_fuse_t* call);
 } tfrt_device_dnn_vtable_t;
 
 // Embedded first in every implementation. Constant but for the count.
@@ -177,5 +208,7 @@ tfrt_status_t tfrt_device_dnn_unpool(tfrt_device_dnn_t* dnn, tfrt_device_stream_
                                      const tfrt_dnn_unpool_t* call) TFRT_MUST_USE;
 tfrt_status_t tfrt_device_dnn_convolve(tfrt_device_dnn_t* dnn, tfrt_device_stream_t* stream,
                                        const tfrt_dnn_convolve_t* call) TFRT_MUST_USE;
+tfrt_status_t tfrt_device_dnn_fuse(tfrt_device_dnn_t* dnn, tfrt_device_stream_t* stream,
+                                   const tfrt_dnn_fuse_t* call) TFRT_MUST_USE;
 
 #endif  // TFRT_DEVICES_DEVICE_DNN_H_

@@ -29,6 +29,7 @@
 
 typedef struct tfrt_device_platform_s tfrt_device_platform_t;
 typedef struct tfrt_device_s tfrt_device_t;
+typedef struct tfrt_ccl_id_s tfrt_ccl_id_t;
 
 typedef struct tfrt_device_platform_vtable_s {
   // Gives back |platform| and its devices. Nobody uses any of them.
@@ -36,6 +37,8 @@ typedef struct tfrt_device_platform_vtable_s {
   // The device |ordinal| (+0), which is less than |device_count|; made on the first call.
   tfrt_status_t (*device)(tfrt_device_platform_t* platform, uint32_t ordinal,
                           tfrt_device_t** out_device);
+  // As tfrt_device_platform_create_ccl_id() (device_ccl.h).
+  tfrt_status_t (*create_ccl_id)(tfrt_device_platform_t* platform, tfrt_ccl_id_t* out_id);
 } tfrt_device_platform_vtable_t;
 
 // Embedded first in every implementation. Constant after creation, but for the count.

@@ -188,6 +188,14 @@ static tfrt_status_t tfrt_device_stream_check_arguments(tfrt_device_stream_t* st
   return NULL;
 }
 
+// The priority of |launch| among those that |device| has.
+static int32_t tfrt_device_stream_priority(const tfrt_device_t* device,
+                                           const tfrt_device_launch_t* launch) {
+  if (launch->priority > 0) return 0;
+  int32_t first = device->properties.first_priority;
+  return launch->priority < first ? first : launch->priority;
+}
+
 tfrt_status_t tfrt_device_stream_launch(tfrt_device_stream_t* stream,
                                         tfrt_device_function_t* function,
                                         const tfrt_device_launch_t* launch,
@@ -210,7 +218,9 @@ tfrt_status_t tfrt_device_stream_launch(tfrt_device_stream_t* stream,
   if (stream->capture) {
     TFRT_RETURN_IF_ERROR(tfrt_device_capture_keep(stream->capture, NULL, function));
   }
-  return stream->vtable->launch(stream, function, launch, parameters, sizes, count);
+  tfrt_device_launch_t given = *launch;
+  given.priority = tfrt_device_stream_priority(stream->device, launch);
+  return stream->vtable->launch(stream, function, &given, parameters, sizes, count);
 }
 
 // --- Order ---------------------------------------------------------------------

@@ -35,6 +35,7 @@ typedef struct tfrt_device_launch_s {
   uint32_t shared_size;
   bool is_cooperative;  // all blocks run at once and may wait for each other
   uint32_t cluster[3];  // all 0: no clusters
+  int32_t priority;     // its blocks go before those that wait with a greater one; 0 is the last
 } tfrt_device_launch_t;
 
 // One argument of a kernel: the address of |buffer|, or, when that is NULL, the |size| bytes
@@ -121,7 +122,8 @@ tfrt_status_t tfrt_device_stream_fill(tfrt_device_stream_t* stream, tfrt_device_
                                       uint32_t pattern, uint32_t width) TFRT_MUST_USE;
 
 // Runs |function| with |count| arguments; scalars are copied before this returns. A grid of no
-// blocks is no work. Thread-safe.
+// blocks is no work. A priority that the device doesn't have is the nearest that it has.
+// Thread-safe.
 tfrt_status_t tfrt_device_stream_launch(tfrt_device_stream_t* stream,
                                         tfrt_device_function_t* function,
                                         const tfrt_device_launch_t* launch,

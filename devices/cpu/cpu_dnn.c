@@ -35,11 +35,19 @@ static tfrt_status_t tfrt_cpu_dnn_give_convolve(tfrt_device_dnn_t* dnn,
       stream, &(tfrt_cpu_dnn_call_t){.kind = TFRT_CPU_DNN_CONVOLVE, .convolve = *call});
 }
 
+static tfrt_status_t tfrt_cpu_dnn_give_fuse(tfrt_device_dnn_t* dnn, tfrt_device_stream_t* stream,
+                                            const tfrt_dnn_fuse_t* call) {
+  (void)dnn;
+  return tfrt_cpu_dnn_give(stream,
+                           &(tfrt_cpu_dnn_call_t){.kind = TFRT_CPU_DNN_FUSE, .fuse = *call});
+}
+
 static const tfrt_device_dnn_vtable_t dnn_vtable = {
     .destroy = tfrt_cpu_dnn_destroy,
     .pool = tfrt_cpu_dnn_give_pool,
     .unpool = tfrt_cpu_dnn_give_unpool,
     .convolve = tfrt_cpu_dnn_give_convolve,
+    .fuse = tfrt_cpu_dnn_give_fuse,
 };
 
 tfrt_status_t tfrt_cpu_device_create_dnn(tfrt_device_t* device, tfrt_device_dnn_t** out_dnn) {

@@ -297,7 +297,7 @@ static double tfrt_cpu_dnn_filter_one(const tfrt_cpu_convolution_t* c, int64_t o
   return sum;
 }
 
-static void tfrt_cpu_dnn_convolve(const tfrt_dnn_convolve_t* call) {
+static tfrt_cpu_convolution_t tfrt_cpu_dnn_convolution(const tfrt_dnn_convolve_t* call) {
   const tfrt_dnn_convolution_t* convolution = &call->convolution;
   tfrt_cpu_convolution_t c = {.x = tfrt_cpu_dnn_tensor(&call->x_form, &call->x),
                               .w = tfrt_cpu_dnn_filter(&call->w_form, &call->w),
@@ -307,6 +307,11 @@ static void tfrt_cpu_dnn_convolve(const tfrt_dnn_convolve_t* call) {
   tfrt_cpu_dnn_widen(convolution->padding, convolution->space, 0, c.window.padding);
   tfrt_cpu_dnn_widen(convolution->steps, convolution->space, 1, c.window.steps);
   tfrt_cpu_dnn_widen(convolution->dilation, convolution->space, 1, c.window.dilation);
+  return c;
+}
+
+static void tfrt_cpu_dnn_convolve(const tfrt_dnn_convolve_t* call) {
+  tfrt_cpu_convolution_t c = tfrt_cpu_dnn_convolution(call);
   static double (*const makers[])(const tfrt_cpu_convolution_t*, int64_t, int64_t,
                                   const tfrt_cpu_place_t*) = {
       [TFRT_DNN_FORWARD] = tfrt_cpu_dnn_forward_one,
@@ -327,6 +332,35 @@ static void tfrt_cpu_dnn_convolve(const tfrt_dnn_convolve_t* call) {
   }
 }
 
+// --- Convolution with what follows it ------------------------------------------------------
+
+// |value| through one of the two activations that there are here. What is no number is 0 behind a
+// relu, unless it propagates.
+static double tfrt_cpu_dnn_activate(const tfrt_dnn_activation_t* activation, double value) {
+  if (activation->mode == TFRT_DNN_IDENTITY) return value;
+  if (isnan(value)) return activation->propagates_nan ? value : 0;
+  return value > 0 ? value : 0;
+}
+
+static void tfrt_cpu_dnn_fuse(const tfrt_dnn_fuse_t* call) {
+  tfrt_cpu_convolution_t c = tfrt_cpu_dnn_convolution(&call->convolve);
+  tfrt_cpu_view_t z = tfrt_cpu_dnn_tensor(&call->z_form, &call->z);
+  tfrt_cpu_view_t bias = tfrt_cpu_dnn_tensor(&call->bias_form, &call->bias);
+  for (int64_t batch = 0; batch < c.y.sizes[0]; ++batch) {
+    for (int64_t channel = 0; channel < c.y.sizes[1]; ++channel) {
+      tfrt_cpu_place_t at = {0};
+      double added = tfrt_cpu_view_get(&bias, 0, channel, &at);
+      do {
+        double value = added + call->alpha * tfrt_cpu_dnn_forward_one(&c, batch, channel, &at);
+        // What is not asked for may be no number.
+        if (call->beta != 0) value += call->beta * tfrt_cpu_view_get(&z, batch, channel, &at);
+        tfrt_cpu_element_set(c.y.address, c.y.dtype, tfrt_cpu_view_index(&c.y, batch, channel, &at),
+                             tfrt_cpu_dnn_activate(&call->activation, value));
+      } while (tfrt_cpu_place_next(&at, c.y.sizes + 2));
+    }
+  }
+}
+
 void tfrt_cpu_dnn_run(const void* argument) {
   const tfrt_cpu_dnn_call_t* call = argument;
   switch (call->kind) {
@@ -338,6 +372,9 @@ void tfrt_cpu_dnn_run(const void* argument) {
       return;
     case TFRT_CPU_DNN_CONVOLVE:
       tfrt_cpu_dnn_convolve(&call->convolve);
+      return;
+    case TFRT_CPU_DNN_FUSE:
+      tfrt_cpu_dnn_fuse(&call->fuse);
       return;
   }
 }

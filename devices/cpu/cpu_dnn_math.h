@@ -14,6 +14,7 @@ typedef enum tfrt_cpu_dnn_kind_e {
   TFRT_CPU_DNN_POOL,
   TFRT_CPU_DNN_UNPOOL,
   TFRT_CPU_DNN_CONVOLVE,
+  TFRT_CPU_DNN_FUSE,
 } tfrt_cpu_dnn_kind_t;
 
 // Any call, as queues hold it.
@@ -23,6 +24,7 @@ typedef struct tfrt_cpu_dnn_call_s {
     tfrt_dnn_pool_t pool;
     tfrt_dnn_unpool_t unpool;
     tfrt_dnn_convolve_t convolve;
+    tfrt_dnn_fuse_t fuse;
   };
 } tfrt_cpu_dnn_call_t;
 

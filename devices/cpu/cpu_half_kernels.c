@@ -3,6 +3,7 @@
 // Kernels of 16-bit elements: a sum is made in f32, as on a GPU, and rounded once.
 #include <math.h>
 
+#include "devices/cpu/cpu_exp.h"
 #include "devices/cpu/cpu_kernel_groups.h"
 #include "host_runtime/tensor/small_float.h"
 
@@ -81,10 +82,16 @@ static tfrt_status_t tfrt_cpu_softmax_half_rows(const tfrt_cpu_half_t* type,
     uint16_t* target = tfrt_cpu_halves(parameters, 1) + row * columns;
     float most = -INFINITY;
     float sum = 0;
-    for (size_t i = 0; i < columns; ++i) most = fmaxf(most, tfrt_cpu_half_at(type, source, i));
-    for (size_t i = 0; i < columns; ++i) sum += expf(tfrt_cpu_half_at(type, source, i) - most);
     for (size_t i = 0; i < columns; ++i) {
-      target[i] = type->from((double)(expf(tfrt_cpu_half_at(type, source, i) - most) / sum));
+      float value = tfrt_cpu_half_at(type, source, i);
+      if (value > most) most = value;
+    }
+    for (size_t i = 0; i < columns; ++i) {
+      sum += tfrt_cpu_exp(tfrt_cpu_half_at(type, source, i) - most);
+    }
+    for (size_t i = 0; i < columns; ++i) {
+      float share = tfrt_cpu_exp(tfrt_cpu_half_at(type, source, i) - most) / sum;
+      target[i] = type->from((double)share);
     }
   }
   return NULL;

@@ -42,6 +42,12 @@ tfrt_status_t tfrt_cpu_device_load_module(tfrt_device_t* device, const char* ima
                                           tfrt_device_module_t** out_module);
 tfrt_status_t tfrt_cpu_device_create_blas(tfrt_device_t* device, tfrt_device_blas_t** out_blas);
 tfrt_status_t tfrt_cpu_device_create_dnn(tfrt_device_t* device, tfrt_device_dnn_t** out_dnn);
+tfrt_status_t tfrt_cpu_device_create_ccl(tfrt_device_t* device, const tfrt_ccl_id_t* id,
+                                         int32_t rank, int32_t size, tfrt_device_ccl_t** out_ccl);
+
+// The same of the platform's. Thread-safe.
+tfrt_status_t tfrt_cpu_platform_create_ccl_id(tfrt_device_platform_t* platform,
+                                              tfrt_ccl_id_t* out_id);
 
 // Lets |stream| call |run|, which must not block, with a copy of the |size| bytes at |argument|.
 // Thread-safe.

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "devices/cpu/cpu_exp.h"
 #include "devices/cpu/cpu_kernel_groups.h"
 
 static float* tfrt_cpu_floats(void* const* parameters, int index) {
@@ -68,9 +69,9 @@ static tfrt_status_t tfrt_cpu_sum_rows_f32(const tfrt_device_launch_t* launch,
 static void tfrt_cpu_softmax_row(const float* source, float* target, size_t columns) {
   float most = -INFINITY;
   float sum = 0;
-  for (size_t i = 0; i < columns; ++i) most = fmaxf(most, source[i]);
-  for (size_t i = 0; i < columns; ++i) sum += expf(source[i] - most);
-  for (size_t i = 0; i < columns; ++i) target[i] = expf(source[i] - most) / sum;
+  for (size_t i = 0; i < columns; ++i) most = source[i] > most ? source[i] : most;
+  for (size_t i = 0; i < columns; ++i) sum += tfrt_cpu_exp(source[i] - most);
+  for (size_t i = 0; i < columns; ++i) target[i] = tfrt_cpu_exp(source[i] - most) / sum;
 }
 
 static tfrt_status_t tfrt_cpu_softmax_rows_f32(const tfrt_device_launch_t* launch,

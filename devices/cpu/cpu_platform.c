@@ -74,6 +74,7 @@ static const tfrt_device_vtable_t device_vtable = {
     .can_copy_from = tfrt_cpu_device_can_copy_from,
     .create_blas = tfrt_cpu_device_create_blas,
     .create_dnn = tfrt_cpu_device_create_dnn,
+    .create_ccl = tfrt_cpu_device_create_ccl,
 };
 
 static void tfrt_cpu_device_initialize(tfrt_cpu_device_t* device, tfrt_cpu_platform_t* platform,
@@ -115,8 +116,11 @@ static tfrt_status_t tfrt_cpu_platform_device(tfrt_device_platform_t* base, uint
   return NULL;
 }
 
-static const tfrt_device_platform_vtable_t platform_vtable = {tfrt_cpu_platform_destroy,
-                                                              tfrt_cpu_platform_device};
+static const tfrt_device_platform_vtable_t platform_vtable = {
+    .destroy = tfrt_cpu_platform_destroy,
+    .device = tfrt_cpu_platform_device,
+    .create_ccl_id = tfrt_cpu_platform_create_ccl_id,
+};
 
 tfrt_status_t tfrt_cpu_platform_create(const tfrt_cpu_platform_options_t* options,
                                        tfrt_allocator_t allocator, tfrt_work_queue_t* work_queue,

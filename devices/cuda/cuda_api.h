@@ -21,6 +21,8 @@ typedef struct tfrt_cuda_context_s* tfrt_cuda_context_t;
 typedef struct tfrt_cuda_stream_handle_s* tfrt_cuda_stream_handle_t;
 typedef struct tfrt_cuda_event_handle_s* tfrt_cuda_event_handle_t;
 typedef struct tfrt_cuda_module_handle_s* tfrt_cuda_module_handle_t;
+typedef struct tfrt_cuda_library_handle_s* tfrt_cuda_library_handle_t;
+typedef struct tfrt_cuda_kernel_handle_s* tfrt_cuda_kernel_handle_t;
 typedef struct tfrt_cuda_function_handle_s* tfrt_cuda_function_handle_t;
 typedef struct tfrt_cuda_pool_s* tfrt_cuda_pool_t;
 typedef struct tfrt_cuda_graph_handle_s* tfrt_cuda_graph_handle_t;
@@ -41,6 +43,7 @@ typedef struct tfrt_cuda_launch_attribute_s {
     char room[64];
     int cooperative;
     unsigned cluster[3];
+    int priority;
   } value;
 } tfrt_cuda_launch_attribute_t;
 
@@ -108,6 +111,7 @@ enum tfrt_cuda_number_e {
 
   TFRT_CUDA_LAUNCH_COOPERATIVE = 2,
   TFRT_CUDA_LAUNCH_CLUSTER = 4,
+  TFRT_CUDA_LAUNCH_PRIORITY = 8,  // from CUDA 11.7 on
 
   TFRT_CUDA_STREAM_NON_BLOCKING = 1,
   TFRT_CUDA_CAPTURE_RELAXED = 2,
@@ -119,96 +123,108 @@ enum tfrt_cuda_number_e {
 };
 
 // The table: X(entry point without its "cu", version, whether it is required, parameters).
-#define TFRT_CUDA_ENTRIES(X)                                                                      \
-  X(Init, 2000, true, (unsigned flags))                                                           \
-  X(DriverGetVersion, 2020, true, (int* version))                                                 \
-  X(GetErrorName, 6000, true, (tfrt_cuda_result_t error, const char** name))                      \
-  X(GetErrorString, 6000, true, (tfrt_cuda_result_t error, const char** text))                    \
-  X(DeviceGetCount, 2000, true, (int* count))                                                     \
-  X(DeviceGet, 2000, true, (tfrt_cuda_device_id_t * device, int ordinal))                         \
-  X(DeviceGetName, 2000, true, (char* name, int size, tfrt_cuda_device_id_t device))              \
-  X(DeviceTotalMem, 3020, true, (size_t * size, tfrt_cuda_device_id_t device))                    \
-  X(DeviceGetAttribute, 2000, true, (int* value, int attribute, tfrt_cuda_device_id_t device))    \
-  X(DeviceCanAccessPeer, 4000, true,                                                              \
-    (int* can, tfrt_cuda_device_id_t device, tfrt_cuda_device_id_t peer))                         \
-  X(DevicePrimaryCtxRetain, 7000, true,                                                           \
-    (tfrt_cuda_context_t * context, tfrt_cuda_device_id_t device))                                \
-  X(DevicePrimaryCtxRelease, 11000, true, (tfrt_cuda_device_id_t device))                         \
-  X(CtxPushCurrent, 4000, true, (tfrt_cuda_context_t context))                                    \
-  X(CtxPopCurrent, 4000, true, (tfrt_cuda_context_t * context))                                   \
-  X(CtxEnablePeerAccess, 4000, true, (tfrt_cuda_context_t peer, unsigned flags))                  \
-  X(StreamCreate, 2000, true, (tfrt_cuda_stream_handle_t * stream, unsigned flags))               \
-  X(StreamDestroy, 4000, true, (tfrt_cuda_stream_handle_t stream))                                \
-  X(StreamWaitEvent, 3020, true,                                                                  \
-    (tfrt_cuda_stream_handle_t stream, tfrt_cuda_event_handle_t event, unsigned flags))           \
-  X(EventCreate, 2000, true, (tfrt_cuda_event_handle_t * event, unsigned flags))                  \
-  X(EventDestroy, 4000, true, (tfrt_cuda_event_handle_t event))                                   \
-  X(EventRecord, 2000, true, (tfrt_cuda_event_handle_t event, tfrt_cuda_stream_handle_t stream))  \
-  X(EventQuery, 2000, true, (tfrt_cuda_event_handle_t event))                                     \
-  X(EventElapsedTime, 2000, true,                                                                 \
-    (float* milliseconds, tfrt_cuda_event_handle_t start, tfrt_cuda_event_handle_t end))          \
-  X(MemAlloc, 3020, true, (tfrt_cuda_address_t * address, size_t size))                           \
-  X(MemFree, 3020, true, (tfrt_cuda_address_t address))                                           \
-  X(MemAllocAsync, 11020, false,                                                                  \
-    (tfrt_cuda_address_t * address, size_t size, tfrt_cuda_stream_handle_t stream))               \
-  X(MemFreeAsync, 11020, false, (tfrt_cuda_address_t address, tfrt_cuda_stream_handle_t stream))  \
-  X(DeviceGetDefaultMemPool, 11020, false,                                                        \
-    (tfrt_cuda_pool_t * pool, tfrt_cuda_device_id_t device))                                      \
-  X(MemPoolSetAttribute, 11020, false, (tfrt_cuda_pool_t pool, int attribute, void* value))       \
-  X(MemPoolSetAccess, 11020, false,                                                               \
-    (tfrt_cuda_pool_t pool, const tfrt_cuda_access_t* accesses, size_t count))                    \
-  X(MemHostAlloc, 2020, true, (void** data, size_t size, unsigned flags))                         \
-  X(MemFreeHost, 2000, true, (void* data))                                                        \
-  X(MemHostRegister, 6050, true, (void* data, size_t size, unsigned flags))                       \
-  X(MemHostUnregister, 4000, true, (void* data))                                                  \
-  X(MemcpyAsync, 4000, true,                                                                      \
-    (tfrt_cuda_address_t target, tfrt_cuda_address_t source, size_t size,                         \
-     tfrt_cuda_stream_handle_t stream))                                                           \
-  X(MemcpyPeerAsync, 4000, true,                                                                  \
-    (tfrt_cuda_address_t target, tfrt_cuda_context_t target_context, tfrt_cuda_address_t source,  \
-     tfrt_cuda_context_t source_context, size_t size, tfrt_cuda_stream_handle_t stream))          \
-  X(MemsetD8Async, 3020, true,                                                                    \
-    (tfrt_cuda_address_t target, unsigned char pattern, size_t count,                             \
-     tfrt_cuda_stream_handle_t stream))                                                           \
-  X(MemsetD16Async, 3020, true,                                                                   \
-    (tfrt_cuda_address_t target, unsigned short pattern, size_t count,                            \
-     tfrt_cuda_stream_handle_t stream))                                                           \
-  X(MemsetD32Async, 3020, true,                                                                   \
-    (tfrt_cuda_address_t target, unsigned pattern, size_t count,                                  \
-     tfrt_cuda_stream_handle_t stream))                                                           \
-  X(ModuleLoadDataEx, 2010, true,                                                                 \
-    (tfrt_cuda_module_handle_t * module, const void* image, unsigned option_count, int* options,  \
-     void** values))                                                                              \
-  X(ModuleUnload, 2000, true, (tfrt_cuda_module_handle_t module))                                 \
-  X(ModuleGetFunction, 2000, true,                                                                \
-    (tfrt_cuda_function_handle_t * function, tfrt_cuda_module_handle_t module, const char* name)) \
-  X(ModuleGetGlobal, 3020, true,                                                                  \
-    (tfrt_cuda_address_t * address, size_t * size, tfrt_cuda_module_handle_t module,              \
-     const char* name))                                                                           \
-  X(FuncGetAttribute, 2020, true,                                                                 \
-    (int* value, int attribute, tfrt_cuda_function_handle_t function))                            \
-  X(FuncSetAttribute, 9000, true,                                                                 \
-    (tfrt_cuda_function_handle_t function, int attribute, int value))                             \
-  X(FuncGetParamInfo, 12040, false,                                                               \
-    (tfrt_cuda_function_handle_t function, size_t index, size_t * offset, size_t * size))         \
-  X(LaunchKernel, 4000, true,                                                                     \
-    (tfrt_cuda_function_handle_t function, unsigned grid_x, unsigned grid_y, unsigned grid_z,     \
-     unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_size,                  \
-     tfrt_cuda_stream_handle_t stream, void** parameters, void** extra))                          \
-  X(LaunchCooperativeKernel, 9000, true,                                                          \
-    (tfrt_cuda_function_handle_t function, unsigned grid_x, unsigned grid_y, unsigned grid_z,     \
-     unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_size,                  \
-     tfrt_cuda_stream_handle_t stream, void** parameters))                                        \
-  X(LaunchKernelEx, 11060, false,                                                                 \
-    (const tfrt_cuda_launch_t* launch, tfrt_cuda_function_handle_t function, void** parameters,   \
-     void** extra))                                                                               \
-  X(StreamBeginCapture, 10010, false, (tfrt_cuda_stream_handle_t stream, int mode))               \
-  X(StreamEndCapture, 10000, false,                                                               \
-    (tfrt_cuda_stream_handle_t stream, tfrt_cuda_graph_handle_t * graph))                         \
-  X(GraphInstantiateWithFlags, 11040, false,                                                      \
-    (tfrt_cuda_graph_exec_t * exec, tfrt_cuda_graph_handle_t graph, unsigned long long flags))    \
-  X(GraphLaunch, 10000, false, (tfrt_cuda_graph_exec_t exec, tfrt_cuda_stream_handle_t stream))   \
-  X(GraphExecDestroy, 10000, false, (tfrt_cuda_graph_exec_t exec))                                \
+#define TFRT_CUDA_ENTRIES(X)                                                                       \
+  X(Init, 2000, true, (unsigned flags))                                                            \
+  X(DriverGetVersion, 2020, true, (int* version))                                                  \
+  X(GetErrorName, 6000, true, (tfrt_cuda_result_t error, const char** name))                       \
+  X(GetErrorString, 6000, true, (tfrt_cuda_result_t error, const char** text))                     \
+  X(DeviceGetCount, 2000, true, (int* count))                                                      \
+  X(DeviceGet, 2000, true, (tfrt_cuda_device_id_t * device, int ordinal))                          \
+  X(DeviceGetName, 2000, true, (char* name, int size, tfrt_cuda_device_id_t device))               \
+  X(DeviceTotalMem, 3020, true, (size_t * size, tfrt_cuda_device_id_t device))                     \
+  X(DeviceGetAttribute, 2000, true, (int* value, int attribute, tfrt_cuda_device_id_t device))     \
+  X(DeviceCanAccessPeer, 4000, true,                                                               \
+    (int* can, tfrt_cuda_device_id_t device, tfrt_cuda_device_id_t peer))                          \
+  X(DevicePrimaryCtxRetain, 7000, true,                                                            \
+    (tfrt_cuda_context_t * context, tfrt_cuda_device_id_t device))                                 \
+  X(DevicePrimaryCtxRelease, 11000, true, (tfrt_cuda_device_id_t device))                          \
+  X(CtxPushCurrent, 4000, true, (tfrt_cuda_context_t context))                                     \
+  X(CtxPopCurrent, 4000, true, (tfrt_cuda_context_t * context))                                    \
+  X(CtxGetStreamPriorityRange, 5050, false, (int* last, int* first))                               \
+  X(CtxEnablePeerAccess, 4000, true, (tfrt_cuda_context_t peer, unsigned flags))                   \
+  X(StreamCreate, 2000, true, (tfrt_cuda_stream_handle_t * stream, unsigned flags))                \
+  X(StreamDestroy, 4000, true, (tfrt_cuda_stream_handle_t stream))                                 \
+  X(StreamWaitEvent, 3020, true,                                                                   \
+    (tfrt_cuda_stream_handle_t stream, tfrt_cuda_event_handle_t event, unsigned flags))            \
+  X(EventCreate, 2000, true, (tfrt_cuda_event_handle_t * event, unsigned flags))                   \
+  X(EventDestroy, 4000, true, (tfrt_cuda_event_handle_t event))                                    \
+  X(EventRecord, 2000, true, (tfrt_cuda_event_handle_t event, tfrt_cuda_stream_handle_t stream))   \
+  X(EventQuery, 2000, true, (tfrt_cuda_event_handle_t event))                                      \
+  X(EventElapsedTime, 2000, true,                                                                  \
+    (float* milliseconds, tfrt_cuda_event_handle_t start, tfrt_cuda_event_handle_t end))           \
+  X(MemAlloc, 3020, true, (tfrt_cuda_address_t * address, size_t size))                            \
+  X(MemFree, 3020, true, (tfrt_cuda_address_t address))                                            \
+  X(MemAllocAsync, 11020, false,                                                                   \
+    (tfrt_cuda_address_t * address, size_t size, tfrt_cuda_stream_handle_t stream))                \
+  X(MemFreeAsync, 11020, false, (tfrt_cuda_address_t address, tfrt_cuda_stream_handle_t stream))   \
+  X(DeviceGetDefaultMemPool, 11020, false,                                                         \
+    (tfrt_cuda_pool_t * pool, tfrt_cuda_device_id_t device))                                       \
+  X(MemPoolSetAttribute, 11020, false, (tfrt_cuda_pool_t pool, int attribute, void* value))        \
+  X(MemPoolSetAccess, 11020, false,                                                                \
+    (tfrt_cuda_pool_t pool, const tfrt_cuda_access_t* accesses, size_t count))                     \
+  X(MemHostAlloc, 2020, true, (void** data, size_t size, unsigned flags))                          \
+  X(MemFreeHost, 2000, true, (void* data))                                                         \
+  X(MemHostRegister, 6050, true, (void* data, size_t size, unsigned flags))                        \
+  X(MemHostUnregister, 4000, true, (void* data))                                                   \
+  X(MemcpyAsync, 4000, true,                                                                       \
+    (tfrt_cuda_address_t target, tfrt_cuda_address_t source, size_t size,                          \
+     tfrt_cuda_stream_handle_t stream))                                                            \
+  X(MemcpyPeerAsync, 4000, true,                                                                   \
+    (tfrt_cuda_address_t target, tfrt_cuda_context_t target_context, tfrt_cuda_address_t source,   \
+     tfrt_cuda_context_t source_context, size_t size, tfrt_cuda_stream_handle_t stream))           \
+  X(MemsetD8Async, 3020, true,                                                                     \
+    (tfrt_cuda_address_t target, unsigned char pattern, size_t count,                              \
+     tfrt_cuda_stream_handle_t stream))                                                            \
+  X(MemsetD16Async, 3020, true,                                                                    \
+    (tfrt_cuda_address_t target, unsigned short pattern, size_t count,                             \
+     tfrt_cuda_stream_handle_t stream))                                                            \
+  X(MemsetD32Async, 3020, true,                                                                    \
+    (tfrt_cuda_address_t target, unsigned pattern, size_t count,                                   \
+     tfrt_cuda_stream_handle_t stream))                                                            \
+  X(ModuleLoadDataEx, 2010, true,                                                                  \
+    (tfrt_cuda_module_handle_t * module, const void* image, unsigned option_count, int* options,   \
+     void** values))                                                                               \
+  X(ModuleUnload, 2000, true, (tfrt_cuda_module_handle_t module))                                  \
+  X(ModuleGetFunction, 2000, true,                                                                 \
+    (tfrt_cuda_function_handle_t * function, tfrt_cuda_module_handle_t module, const char* name))  \
+  X(ModuleGetGlobal, 3020, true,                                                                   \
+    (tfrt_cuda_address_t * address, size_t * size, tfrt_cuda_module_handle_t module,               \
+     const char* name))                                                                            \
+  X(LibraryLoadData, 12000, false,                                                                 \
+    (tfrt_cuda_library_handle_t * library, const void* image, int* jit_options, void** jit_values, \
+     unsigned jit_option_count, int* options, void** values, unsigned option_count))               \
+  X(LibraryUnload, 12000, false, (tfrt_cuda_library_handle_t library))                             \
+  X(LibraryGetKernel, 12000, false,                                                                \
+    (tfrt_cuda_kernel_handle_t * kernel, tfrt_cuda_library_handle_t library, const char* name))    \
+  X(LibraryGetGlobal, 12000, false,                                                                \
+    (tfrt_cuda_address_t * address, size_t * size, tfrt_cuda_library_handle_t library,             \
+     const char* name))                                                                            \
+  X(KernelGetFunction, 12000, false,                                                               \
+    (tfrt_cuda_function_handle_t * function, tfrt_cuda_kernel_handle_t kernel))                    \
+  X(FuncGetAttribute, 2020, true,                                                                  \
+    (int* value, int attribute, tfrt_cuda_function_handle_t function))                             \
+  X(FuncSetAttribute, 9000, true,                                                                  \
+    (tfrt_cuda_function_handle_t function, int attribute, int value))                              \
+  X(FuncGetParamInfo, 12040, false,                                                                \
+    (tfrt_cuda_function_handle_t function, size_t index, size_t * offset, size_t * size))          \
+  X(LaunchKernel, 4000, true,                                                                      \
+    (tfrt_cuda_function_handle_t function, unsigned grid_x, unsigned grid_y, unsigned grid_z,      \
+     unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_size,                   \
+     tfrt_cuda_stream_handle_t stream, void** parameters, void** extra))                           \
+  X(LaunchCooperativeKernel, 9000, true,                                                           \
+    (tfrt_cuda_function_handle_t function, unsigned grid_x, unsigned grid_y, unsigned grid_z,      \
+     unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_size,                   \
+     tfrt_cuda_stream_handle_t stream, void** parameters))                                         \
+  X(LaunchKernelEx, 11060, false,                                                                  \
+    (const tfrt_cuda_launch_t* launch, tfrt_cuda_function_handle_t function, void** parameters,    \
+     void** extra))                                                                                \
+  X(StreamBeginCapture, 10010, false, (tfrt_cuda_stream_handle_t stream, int mode))                \
+  X(StreamEndCapture, 10000, false,                                                                \
+    (tfrt_cuda_stream_handle_t stream, tfrt_cuda_graph_handle_t * graph))                          \
+  X(GraphInstantiateWithFlags, 11040, false,                                                       \
+    (tfrt_cuda_graph_exec_t * exec, tfrt_cuda_graph_handle_t graph, unsigned long long flags))     \
+  X(GraphLaunch, 10000, false, (tfrt_cuda_graph_exec_t exec, tfrt_cuda_stream_handle_t stream))    \
+  X(GraphExecDestroy, 10000, false, (tfrt_cuda_graph_exec_t exec))                                 \
   X(GraphDestroy, 10000, false, (tfrt_cuda_graph_handle_t graph))
 
 // One member per line of the table, under the entry point's name; NULL for one that is not

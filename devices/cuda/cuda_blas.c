@@ -43,15 +43,8 @@ static tfrt_status_t tfrt_cuda_blas_open(tfrt_cuda_platform_t* platform,
       .entries = entries,
       .entry_count = TFRT_ARRAY_SIZE(entries),
   };
-  tfrt_mutex_lock(&platform->library_mutex);
-  tfrt_status_t status = NULL;
-  if (!platform->has_cublas) {
-    status = tfrt_vendor_library_open(&library, platform->library_path, &platform->cublas);
-    platform->has_cublas = !status;
-  }
-  tfrt_mutex_unlock(&platform->library_mutex);
   *out_api = &platform->cublas;
-  return status;
+  return tfrt_cuda_platform_open(platform, &library, &platform->has_cublas, &platform->cublas);
 }
 
 // --- Errors ------------------------------------------------------------------------------

@@ -36,15 +36,8 @@ static const tfrt_vendor_library_t library = {
 // Sets |*out_api| to the library's entry points, which live as long as the platform.
 static tfrt_status_t tfrt_cuda_dnn_open(tfrt_cuda_platform_t* platform,
                                         const tfrt_cudnn_api_t** out_api) {
-  tfrt_mutex_lock(&platform->library_mutex);
-  tfrt_status_t status = NULL;
-  if (!platform->has_cudnn) {
-    status = tfrt_vendor_library_open(&library, platform->library_path, &platform->cudnn);
-    platform->has_cudnn = !status;
-  }
-  tfrt_mutex_unlock(&platform->library_mutex);
   *out_api = &platform->cudnn;
-  return status;
+  return tfrt_cuda_platform_open(platform, &library, &platform->has_cudnn, &platform->cudnn);
 }
 
 // Versions have different numbers for their errors, but the same names.
@@ -66,6 +59,7 @@ typedef struct tfrt_cuda_dnn_call_s {
   tfrt_cudnn_filter_t filter;
   tfrt_cudnn_pooling_t pooling;
   tfrt_cudnn_convolution_t convolution;
+  tfrt_cudnn_activation_t activation;
 } tfrt_cuda_dnn_call_t;
 
 // Notes that |name| gave |result|, unless something has failed already.
@@ -141,6 +135,19 @@ static void tfrt_cuda_dnn_add_convolution(tfrt_cuda_dnn_call_t* call,
                      "cudnnSetConvolutionMathType");
 }
 
+static void tfrt_cuda_dnn_add_activation(tfrt_cuda_dnn_call_t* call,
+                                         const tfrt_dnn_activation_t* form) {
+  const tfrt_cudnn_api_t* api = call->dnn->api;
+  if (call->status) return;
+  tfrt_cuda_dnn_note(call, api->CreateActivationDescriptor(&call->activation),
+                     "cudnnCreateActivationDescriptor");
+  if (call->status) return;
+  tfrt_cuda_dnn_note(call,
+                     api->SetActivationDescriptor(call->activation, (int)form->mode,
+                                                  form->propagates_nan, form->coefficient),
+                     "cudnnSetActivationDescriptor");
+}
+
 // --- Calls -------------------------------------------------------------------------------
 
 // Begins |call| in |stream|: the handle is the caller's until tfrt_cuda_dnn_end(), unless this
@@ -166,6 +173,7 @@ static tfrt_status_t tfrt_cuda_dnn_end(tfrt_cuda_dnn_call_t* call) {
   if (call->filter) dnn->api->DestroyFilterDescriptor(call->filter);
   if (call->pooling) dnn->api->DestroyPoolingDescriptor(call->pooling);
   if (call->convolution) dnn->api->DestroyConvolutionDescriptor(call->convolution);
+  if (call->activation) dnn->api->DestroyActivationDescriptor(call->activation);
   tfrt_mutex_unlock(&dnn->mutex);
   tfrt_status_release(tfrt_cuda_leave(dnn->base.device, TFRT_CUDA_SUCCESS, ""));
   return call->status;
@@ -177,9 +185,9 @@ typedef union tfrt_cuda_dnn_number_u {
   double f64;
 } tfrt_cuda_dnn_number_t;
 
-static tfrt_cuda_dnn_number_t tfrt_cuda_dnn_number(tfrt_dtype_t dtype, float value) {
-  if (dtype == TFRT_DTYPE_F64) return (tfrt_cuda_dnn_number_t){.f64 = (double)value};
-  return (tfrt_cuda_dnn_number_t){.f32 = value};
+static tfrt_cuda_dnn_number_t tfrt_cuda_dnn_number(tfrt_dtype_t dtype, double value) {
+  if (dtype == TFRT_DTYPE_F64) return (tfrt_cuda_dnn_number_t){.f64 = value};
+  return (tfrt_cuda_dnn_number_t){.f32 = (float)value};
 }
 
 static void* tfrt_cuda_dnn_at(const tfrt_dnn_memory_t* memory) {
@@ -190,8 +198,8 @@ static tfrt_status_t tfrt_cuda_dnn_pool(tfrt_device_dnn_t* base, tfrt_device_str
                                         const tfrt_dnn_pool_t* pool) {
   tfrt_cuda_dnn_call_t call;
   TFRT_RETURN_IF_ERROR(tfrt_cuda_dnn_begin(&call, base, stream));
-  tfrt_cuda_dnn_number_t alpha = tfrt_cuda_dnn_number(pool->x_form.dtype, pool->alpha);
-  tfrt_cuda_dnn_number_t beta = tfrt_cuda_dnn_number(pool->x_form.dtype, pool->beta);
+  tfrt_cuda_dnn_number_t alpha = tfrt_cuda_dnn_number(pool->x_form.dtype, (double)pool->alpha);
+  tfrt_cuda_dnn_number_t beta = tfrt_cuda_dnn_number(pool->x_form.dtype, (double)pool->beta);
   tfrt_cuda_dnn_add_pooling(&call, &pool->pooling);
   tfrt_cuda_dnn_add_tensor(&call, 0, &pool->x_form);
   tfrt_cuda_dnn_add_tensor(&call, 1, &pool->y_form);
@@ -210,8 +218,8 @@ static tfrt_status_t tfrt_cuda_dnn_unpool(tfrt_device_dnn_t* base, tfrt_device_s
                                           const tfrt_dnn_unpool_t* unpool) {
   tfrt_cuda_dnn_call_t call;
   TFRT_RETURN_IF_ERROR(tfrt_cuda_dnn_begin(&call, base, stream));
-  tfrt_cuda_dnn_number_t alpha = tfrt_cuda_dnn_number(unpool->x_form.dtype, unpool->alpha);
-  tfrt_cuda_dnn_number_t beta = tfrt_cuda_dnn_number(unpool->x_form.dtype, unpool->beta);
+  tfrt_cuda_dnn_number_t alpha = tfrt_cuda_dnn_number(unpool->x_form.dtype, (double)unpool->alpha);
+  tfrt_cuda_dnn_number_t beta = tfrt_cuda_dnn_number(unpool->x_form.dtype, (double)unpool->beta);
   tfrt_cuda_dnn_add_pooling(&call, &unpool->pooling);
   tfrt_cuda_dnn_add_tensor(&call, 0, &unpool->y_form);
   tfrt_cuda_dnn_add_tensor(&call, 1, &unpool->dy_form);
@@ -303,16 +311,48 @@ static void tfrt_cuda_dnn_give_convolve(tfrt_cuda_dnn_call_t* call,
   }
 }
 
+// Makes the descriptors of |convolve|, and checks its workspace.
+static void tfrt_cuda_dnn_add_convolve(tfrt_cuda_dnn_call_t* call,
+                                       const tfrt_dnn_convolve_t* convolve) {
+  tfrt_cuda_dnn_add_tensor(call, 0, &convolve->x_form);
+  tfrt_cuda_dnn_add_tensor(call, 1, &convolve->y_form);
+  tfrt_cuda_dnn_add_filter(call, &convolve->w_form);
+  tfrt_cuda_dnn_add_convolution(call, &convolve->convolution);
+  tfrt_cuda_dnn_check_workspace(call, convolve);
+}
+
 static tfrt_status_t tfrt_cuda_dnn_convolve(tfrt_device_dnn_t* base, tfrt_device_stream_t* stream,
                                             const tfrt_dnn_convolve_t* convolve) {
   tfrt_cuda_dnn_call_t call;
   TFRT_RETURN_IF_ERROR(tfrt_cuda_dnn_begin(&call, base, stream));
-  tfrt_cuda_dnn_add_tensor(&call, 0, &convolve->x_form);
-  tfrt_cuda_dnn_add_tensor(&call, 1, &convolve->y_form);
-  tfrt_cuda_dnn_add_filter(&call, &convolve->w_form);
-  tfrt_cuda_dnn_add_convolution(&call, &convolve->convolution);
-  tfrt_cuda_dnn_check_workspace(&call, convolve);
+  tfrt_cuda_dnn_add_convolve(&call, convolve);
   tfrt_cuda_dnn_give_convolve(&call, convolve);
+  return tfrt_cuda_dnn_end(&call);
+}
+
+static tfrt_status_t tfrt_cuda_dnn_fuse(tfrt_device_dnn_t* base, tfrt_device_stream_t* stream,
+                                        const tfrt_dnn_fuse_t* fuse) {
+  tfrt_cuda_dnn_call_t call;
+  const tfrt_dnn_convolve_t* convolve = &fuse->convolve;
+  TFRT_RETURN_IF_ERROR(tfrt_cuda_dnn_begin(&call, base, stream));
+  tfrt_cuda_dnn_number_t alpha = tfrt_cuda_dnn_number(convolve->convolution.compute, fuse->alpha);
+  tfrt_cuda_dnn_number_t beta = tfrt_cuda_dnn_number(convolve->convolution.compute, fuse->beta);
+  tfrt_cuda_dnn_add_convolve(&call, convolve);
+  tfrt_cuda_dnn_add_tensor(&call, 2, &fuse->z_form);
+  tfrt_cuda_dnn_add_tensor(&call, 3, &fuse->bias_form);
+  tfrt_cuda_dnn_add_activation(&call, &fuse->activation);
+  if (!call.status) {
+    tfrt_cuda_dnn_note(
+        &call,
+        call.dnn->api->ConvolutionBiasActivationForward(
+            call.dnn->handle, &alpha, call.tensors[0], tfrt_cuda_dnn_at(&convolve->x), call.filter,
+            tfrt_cuda_dnn_at(&convolve->w), call.convolution, convolve->algorithm,
+            tfrt_cuda_dnn_at(&convolve->workspace), convolve->workspace.buffer->size, &beta,
+            call.tensors[2], tfrt_cuda_dnn_at(&fuse->z), call.tensors[3],
+            tfrt_cuda_dnn_at(&fuse->bias), call.activation, call.tensors[1],
+            tfrt_cuda_dnn_at(&convolve->y)),
+        "cudnnConvolutionBiasActivationForward");
+  }
   return tfrt_cuda_dnn_end(&call);
 }
 
@@ -337,6 +377,7 @@ static const tfrt_device_dnn_vtable_t dnn_vtable = {
     .pool = tfrt_cuda_dnn_pool,
     .unpool = tfrt_cuda_dnn_unpool,
     .convolve = tfrt_cuda_dnn_convolve,
+    .fuse = tfrt_cuda_dnn_fuse,
 };
 
 tfrt_status_t tfrt_cuda_device_create_dnn(tfrt_device_t* device, tfrt_device_dnn_t** out_dnn) {

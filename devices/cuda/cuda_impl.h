@@ -11,6 +11,7 @@
 #include "devices/cuda/cuda_platform.h"
 #include "devices/cuda/cuda_poller.h"
 #include "devices/cuda/cudnn_api.h"
+#include "devices/cuda/nccl_api.h"
 #include "devices/cuda/vendor_library.h"
 #include "devices/device_stream.h"
 #include "host_runtime/base/sync.h"
@@ -37,6 +38,8 @@ typedef struct tfrt_cuda_platform_s {
   tfrt_cublas_api_t cublas;
   bool has_cudnn;
   tfrt_cudnn_api_t cudnn;
+  bool has_nccl;
+  tfrt_nccl_api_t nccl;
 } tfrt_cuda_platform_t;
 
 typedef struct tfrt_cuda_stream_s {
@@ -66,6 +69,12 @@ tfrt_status_t tfrt_cuda_enter(tfrt_device_t* device) TFRT_MUST_USE;
 tfrt_status_t tfrt_cuda_leave(tfrt_device_t* device, tfrt_cuda_result_t result, const char* call)
     TFRT_MUST_USE;
 
+// Opens |library| into |table|, a member of |platform|, unless |*has_table| says that it is open
+// already. What is open stays as long as the platform. Thread-safe.
+tfrt_status_t tfrt_cuda_platform_open(tfrt_cuda_platform_t* platform,
+                                      const tfrt_vendor_library_t* library, bool* has_table,
+                                      void* table) TFRT_MUST_USE;
+
 // Entries of the device's vtable, by file. Thread-safe.
 tfrt_status_t tfrt_cuda_device_create_stream(tfrt_device_t* device,
                                              tfrt_device_stream_t** out_stream);
@@ -75,6 +84,12 @@ tfrt_status_t tfrt_cuda_device_load_module(tfrt_device_t* device, const char* im
                                            tfrt_device_module_t** out_module);
 tfrt_status_t tfrt_cuda_device_create_blas(tfrt_device_t* device, tfrt_device_blas_t** out_blas);
 tfrt_status_t tfrt_cuda_device_create_dnn(tfrt_device_t* device, tfrt_device_dnn_t** out_dnn);
+tfrt_status_t tfrt_cuda_device_create_ccl(tfrt_device_t* device, const tfrt_ccl_id_t* id,
+                                          int32_t rank, int32_t size, tfrt_device_ccl_t** out_ccl);
+
+// The same of the platform's. Thread-safe.
+tfrt_status_t tfrt_cuda_platform_create_ccl_id(tfrt_device_platform_t* platform,
+                                               tfrt_ccl_id_t* out_id);
 
 // Entries of the stream's vtable, in cuda_graph.c. Thread-safe.
 tfrt_status_t tfrt_cuda_stream_begin_capture(tfrt_device_stream_t* stream);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Modules, functions and variables are the driver's.
+// Modules, functions and variables are the driver's: its libraries where it has them (CUDA 12),
+// which it loads into a context when something of them is used there, else its modules.
 #include <string.h>
 
 #include "devices/cuda/cuda_impl.h"
@@ -13,6 +14,7 @@
 
 typedef struct tfrt_cuda_module_s {
   tfrt_device_module_t base;
+  tfrt_cuda_library_handle_t library;  // NULL: it is a module
   tfrt_cuda_module_handle_t handle;
 } tfrt_cuda_module_t;
 
@@ -67,21 +69,40 @@ static void tfrt_cuda_function_read_parameters(tfrt_cuda_function_t* function,
   function->base.parameter_count = count;
 }
 
+// Sets the handle of |function| to that of |name|, in the module's context; sets |*out_call| to
+// what the result is of.
+static tfrt_cuda_result_t tfrt_cuda_function_get(tfrt_cuda_function_t* function,
+                                                 const tfrt_cuda_module_t* module, const char* name,
+                                                 const char** out_call) {
+  const tfrt_cuda_api_t* api = tfrt_cuda_api_of(module->base.device);
+  if (!module->library) {
+    *out_call = "cuModuleGetFunction";
+    return api->ModuleGetFunction(&function->handle, module->handle, name);
+  }
+  tfrt_cuda_kernel_handle_t kernel;
+  *out_call = "cuLibraryGetKernel";
+  tfrt_cuda_result_t result = api->LibraryGetKernel(&kernel, module->library, name);
+  if (result != TFRT_CUDA_SUCCESS) return result;
+  *out_call = "cuKernelGetFunction";
+  return api->KernelGetFunction(&function->handle, kernel);
+}
+
 // Fills |function| in; the status is that of looking for |name|.
 static tfrt_status_t tfrt_cuda_function_find(tfrt_cuda_function_t* function,
                                              tfrt_device_module_t* module, const char* name) {
   tfrt_device_t* device = module->device;
   const tfrt_cuda_api_t* api = tfrt_cuda_api_of(device);
   TFRT_RETURN_IF_ERROR(tfrt_cuda_enter(device));
+  const char* call;
   tfrt_cuda_result_t result =
-      api->ModuleGetFunction(&function->handle, tfrt_cuda_module_of(module)->handle, name);
+      tfrt_cuda_function_get(function, tfrt_cuda_module_of(module), name, &call);
   int threads = 0;
   if (result == TFRT_CUDA_SUCCESS) {
     tfrt_cuda_function_read_parameters(function, api);
     api->FuncGetAttribute(&threads, TFRT_CUDA_FUNCTION_MAX_THREADS_PER_BLOCK, function->handle);
   }
   if (threads > 0) function->base.max_threads_per_block = (uint32_t)threads;
-  tfrt_status_t status = tfrt_cuda_leave(device, result, "cuModuleGetFunction");
+  tfrt_status_t status = tfrt_cuda_leave(device, result, call);
   return tfrt_status_take_annotate(status, "kernel %s", name);
 }
 
@@ -111,10 +132,15 @@ static tfrt_status_t tfrt_cuda_module_function(tfrt_device_module_t* module, con
 static tfrt_status_t tfrt_cuda_module_global(tfrt_device_module_t* module, const char* name,
                                              tfrt_device_address_t* out_address, size_t* out_size) {
   tfrt_device_t* device = module->device;
+  const tfrt_cuda_api_t* api = tfrt_cuda_api_of(device);
+  const tfrt_cuda_module_t* loaded = tfrt_cuda_module_of(module);
+  bool is_library = loaded->library != NULL;
   TFRT_RETURN_IF_ERROR(tfrt_cuda_enter(device));
-  tfrt_cuda_result_t result = tfrt_cuda_api_of(device)->ModuleGetGlobal(
-      out_address, out_size, tfrt_cuda_module_of(module)->handle, name);
-  tfrt_status_t status = tfrt_cuda_leave(device, result, "cuModuleGetGlobal");
+  tfrt_cuda_result_t result =
+      is_library ? api->LibraryGetGlobal(out_address, out_size, loaded->library, name)
+                 : api->ModuleGetGlobal(out_address, out_size, loaded->handle, name);
+  tfrt_status_t status =
+      tfrt_cuda_leave(device, result, is_library ? "cuLibraryGetGlobal" : "cuModuleGetGlobal");
   return tfrt_status_take_annotate(status, "variable %s", name);
 }
 
@@ -123,8 +149,10 @@ static void tfrt_cuda_module_destroy(tfrt_device_module_t* base) {
   tfrt_device_t* device = base->device;
   tfrt_status_t status = tfrt_cuda_enter(device);
   if (!status) {
-    status = tfrt_cuda_leave(device, tfrt_cuda_api_of(device)->ModuleUnload(module->handle),
-                             "cuModuleUnload");
+    const tfrt_cuda_api_t* api = tfrt_cuda_api_of(device);
+    status = module->library
+                 ? tfrt_cuda_leave(device, api->LibraryUnload(module->library), "cuLibraryUnload")
+                 : tfrt_cuda_leave(device, api->ModuleUnload(module->handle), "cuModuleUnload");
   }
   tfrt_status_release(status);
   tfrt_allocator_free(device->platform->allocator, module, sizeof(*module));
@@ -133,6 +161,29 @@ static void tfrt_cuda_module_destroy(tfrt_device_module_t* base) {
 static const tfrt_device_module_vtable_t module_vtable = {
     tfrt_cuda_module_destroy, tfrt_cuda_module_function, tfrt_cuda_module_global};
 
+static bool tfrt_cuda_has_libraries(const tfrt_cuda_api_t* api) {
+  return api->LibraryLoadData && api->LibraryUnload && api->LibraryGetKernel &&
+         api->LibraryGetGlobal && api->KernelGetFunction;
+}
+
+// Loads |image| as a library, or as a module where there are none; sets |*out_call| to what the
+// result is of.
+static tfrt_cuda_result_t tfrt_cuda_module_load_image(tfrt_cuda_module_t* module,
+                                                      const tfrt_cuda_api_t* api, const char* image,
+                                                      int* options, void** values, unsigned count,
+                                                      const char** out_call) {
+  if (tfrt_cuda_has_libraries(api)) {
+    *out_call = "cuLibraryLoadData";
+    tfrt_cuda_result_t result =
+        api->LibraryLoadData(&module->library, image, options, values, count, NULL, NULL, 0);
+    if (result == TFRT_CUDA_SUCCESS) return result;
+    module->library = NULL;
+    if (result != TFRT_CUDA_ERROR_NOT_SUPPORTED) return result;
+  }
+  *out_call = "cuModuleLoadDataEx";
+  return api->ModuleLoadDataEx(&module->handle, image, count, options, values);
+}
+
 // Loads |image|; an error has what the driver's compiler says of it.
 static tfrt_status_t tfrt_cuda_module_load(tfrt_cuda_module_t* module, tfrt_device_t* device,
                                            const char* image) {
@@ -140,10 +191,11 @@ static tfrt_status_t tfrt_cuda_module_load(tfrt_cuda_module_t* module, tfrt_devi
   int options[] = {TFRT_CUDA_JIT_ERROR_LOG_BUFFER, TFRT_CUDA_JIT_ERROR_LOG_BUFFER_SIZE};
   // The driver takes a number here as if it were a pointer.
   void* values[] = {log, (void*)(uintptr_t)sizeof(log)};
+  const char* call;
   TFRT_RETURN_IF_ERROR(tfrt_cuda_enter(device));
-  tfrt_cuda_result_t result =
-      tfrt_cuda_api_of(device)->ModuleLoadDataEx(&module->handle, image, 2, options, values);
-  tfrt_status_t status = tfrt_cuda_leave(device, result, "cuModuleLoadDataEx");
+  tfrt_cuda_result_t result = tfrt_cuda_module_load_image(module, tfrt_cuda_api_of(device), image,
+                                                          options, values, 2, &call);
+  tfrt_status_t status = tfrt_cuda_leave(device, result, call);
   log[sizeof(log) - 1] = '\0';
   log[strcspn(log, "\n")] = '\0';
   if (!status || !log[0]) return status;

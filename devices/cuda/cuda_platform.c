@@ -3,6 +3,9 @@
 
 #include "devices/cuda/cuda_impl.h"
 
+// From this one on launches have priorities.
+#define TFRT_CUDA_VERSION_OF_PRIORITIES 11070
+
 // --- Calls -----------------------------------------------------------------------
 
 // The status of |result|. One that sticks loses |device|: the caller is told what everybody else
@@ -136,6 +139,7 @@ static const tfrt_device_vtable_t device_vtable = {
     .can_copy_from = tfrt_cuda_device_can_copy_from,
     .create_blas = tfrt_cuda_device_create_blas,
     .create_dnn = tfrt_cuda_device_create_dnn,
+    .create_ccl = tfrt_cuda_device_create_ccl,
 };
 
 // What the driver says of |attribute|; 0 when it doesn't know it.
@@ -190,6 +194,25 @@ static void tfrt_cuda_device_find_pool(tfrt_cuda_device_t* device) {
   }
 }
 
+// Asks for the priorities of launches, which older drivers don't have.
+static void tfrt_cuda_device_find_priorities(tfrt_cuda_device_t* device) {
+  const tfrt_cuda_api_t* api = tfrt_cuda_api_of(&device->base);
+  int version = 0;
+  int last = 0;
+  int first = 0;
+  bool can_tell = api->LaunchKernelEx && api->CtxGetStreamPriorityRange &&
+                  api->DriverGetVersion(&version) == TFRT_CUDA_SUCCESS &&
+                  version >= TFRT_CUDA_VERSION_OF_PRIORITIES;
+  if (!can_tell) return;
+  tfrt_status_t status = tfrt_cuda_enter(&device->base);
+  if (!status) {
+    tfrt_cuda_result_t result = api->CtxGetStreamPriorityRange(&last, &first);
+    status = tfrt_cuda_leave(&device->base, result, "cuCtxGetStreamPriorityRange");
+  }
+  if (!status && first < 0) device->base.properties.first_priority = first;
+  tfrt_status_release(status);
+}
+
 static tfrt_status_t tfrt_cuda_device_open(tfrt_cuda_device_t* device,
                                            tfrt_cuda_platform_t* platform, uint32_t ordinal) {
   const tfrt_cuda_api_t* api = &platform->api;
@@ -207,6 +230,7 @@ static tfrt_status_t tfrt_cuda_device_open(tfrt_cuda_device_t* device,
     return status;
   }
   tfrt_cuda_device_find_pool(device);
+  tfrt_cuda_device_find_priorities(device);
   device->is_open = true;
   return NULL;
 }
@@ -239,8 +263,24 @@ static tfrt_status_t tfrt_cuda_platform_device(tfrt_device_platform_t* base, uin
   return status;
 }
 
-static const tfrt_device_platform_vtable_t platform_vtable = {tfrt_cuda_platform_destroy,
-                                                              tfrt_cuda_platform_device};
+tfrt_status_t tfrt_cuda_platform_open(tfrt_cuda_platform_t* platform,
+                                      const tfrt_vendor_library_t* library, bool* has_table,
+                                      void* table) {
+  tfrt_mutex_lock(&platform->library_mutex);
+  tfrt_status_t status = NULL;
+  if (!*has_table) {
+    status = tfrt_vendor_library_open(library, platform->library_path, table);
+    *has_table = !status;
+  }
+  tfrt_mutex_unlock(&platform->library_mutex);
+  return status;
+}
+
+static const tfrt_device_platform_vtable_t platform_vtable = {
+    .destroy = tfrt_cuda_platform_destroy,
+    .device = tfrt_cuda_platform_device,
+    .create_ccl_id = tfrt_cuda_platform_create_ccl_id,
+};
 
 tfrt_status_t tfrt_cuda_platform_create(const tfrt_cuda_platform_options_t* options,
                                         tfrt_allocator_t allocator, tfrt_work_queue_t* work_queue,

@@ -43,23 +43,33 @@ static tfrt_status_t tfrt_cuda_stream_fill(tfrt_device_stream_t* stream,
                          "cuMemsetD32Async");
 }
 
-// Launches |code| in clusters of blocks, in the context of |stream|.
-static tfrt_cuda_result_t tfrt_cuda_stream_launch_clusters(tfrt_device_stream_t* stream,
-                                                           tfrt_cuda_function_handle_t code,
-                                                           const tfrt_device_launch_t* launch,
-                                                           void* const* parameters) {
+// Launches |code| with clusters of blocks or a priority, in the context of |stream|.
+static tfrt_cuda_result_t tfrt_cuda_stream_launch_with(tfrt_device_stream_t* stream,
+                                                       tfrt_cuda_function_handle_t code,
+                                                       const tfrt_device_launch_t* launch,
+                                                       void* const* parameters) {
   const uint32_t* cluster = launch->cluster;
-  tfrt_cuda_launch_attribute_t attributes[] = {
-      {.id = TFRT_CUDA_LAUNCH_CLUSTER, .value.cluster = {cluster[0], cluster[1], cluster[2]}},
-      {.id = TFRT_CUDA_LAUNCH_COOPERATIVE, .value.cooperative = 1},
-  };
+  tfrt_cuda_launch_attribute_t attributes[3];
+  unsigned count = 0;
+  if (cluster[0] > 0) {
+    attributes[count++] = (tfrt_cuda_launch_attribute_t){
+        .id = TFRT_CUDA_LAUNCH_CLUSTER, .value.cluster = {cluster[0], cluster[1], cluster[2]}};
+  }
+  if (launch->is_cooperative) {
+    attributes[count++] =
+        (tfrt_cuda_launch_attribute_t){.id = TFRT_CUDA_LAUNCH_COOPERATIVE, .value.cooperative = 1};
+  }
+  if (launch->priority != 0) {
+    attributes[count++] = (tfrt_cuda_launch_attribute_t){.id = TFRT_CUDA_LAUNCH_PRIORITY,
+                                                         .value.priority = launch->priority};
+  }
   tfrt_cuda_launch_t with = {
       .grid = {launch->grid[0], launch->grid[1], launch->grid[2]},
       .block = {launch->block[0], launch->block[1], launch->block[2]},
       .shared_size = launch->shared_size,
       .stream = tfrt_cuda_stream_of(stream)->handle,
       .attributes = attributes,
-      .attribute_count = launch->is_cooperative ? 2 : 1,
+      .attribute_count = count,
   };
   return tfrt_cuda_api_of(stream->device)->LaunchKernelEx(&with, code, (void**)parameters, NULL);
 }
@@ -80,8 +90,8 @@ static tfrt_status_t tfrt_cuda_stream_launch(tfrt_device_stream_t* stream,
   tfrt_cuda_function_handle_t code;
   tfrt_cuda_result_t result = tfrt_cuda_function_prepare(function, launch->shared_size, &code);
   if (result != TFRT_CUDA_SUCCESS) return tfrt_cuda_leave(device, result, "cuFuncSetAttribute");
-  if (launch->cluster[0] > 0) {
-    result = tfrt_cuda_stream_launch_clusters(stream, code, launch, parameters);
+  if (launch->cluster[0] > 0 || launch->priority != 0) {
+    result = tfrt_cuda_stream_launch_with(stream, code, launch, parameters);
     return tfrt_cuda_leave(device, result, "cuLaunchKernelEx");
   }
   if (launch->is_cooperative) {

@@ -15,9 +15,10 @@ typedef struct tfrt_cudnn_tensor_s* tfrt_cudnn_tensor_t;
 typedef struct tfrt_cudnn_filter_s* tfrt_cudnn_filter_t;
 typedef struct tfrt_cudnn_pooling_s* tfrt_cudnn_pooling_t;
 typedef struct tfrt_cudnn_convolution_s* tfrt_cudnn_convolution_t;
+typedef struct tfrt_cudnn_activation_s* tfrt_cudnn_activation_t;
 
-// The numbers of the library's interface that are used here. Those of pooling's modes and of the
-// maths are those of devices/device_dnn.h.
+// The numbers of the library's interface that are used here. Those of pooling's modes, of
+// activations and of the maths are those of devices/device_dnn.h.
 enum tfrt_cudnn_number_e {
   TFRT_CUDNN_SUCCESS = 0,
 
@@ -58,6 +59,10 @@ enum tfrt_cudnn_number_e {
      const int* dilation, int mode, int compute_type))                                             \
   X(SetConvolutionMathType, tfrt_cudnn_status_t, (tfrt_cudnn_convolution_t convolution, int math)) \
   X(DestroyConvolutionDescriptor, tfrt_cudnn_status_t, (tfrt_cudnn_convolution_t convolution))     \
+  X(CreateActivationDescriptor, tfrt_cudnn_status_t, (tfrt_cudnn_activation_t * activation))       \
+  X(SetActivationDescriptor, tfrt_cudnn_status_t,                                                  \
+    (tfrt_cudnn_activation_t activation, int mode, int nan_propagation, double coefficient))       \
+  X(DestroyActivationDescriptor, tfrt_cudnn_status_t, (tfrt_cudnn_activation_t activation))        \
   X(PoolingForward, tfrt_cudnn_status_t,                                                           \
     (tfrt_cudnn_handle_t handle, tfrt_cudnn_pooling_t pooling, const void* alpha,                  \
      tfrt_cudnn_tensor_t x_form, const void* x, const void* beta, tfrt_cudnn_tensor_t y_form,      \
@@ -84,6 +89,12 @@ enum tfrt_cudnn_number_e {
      tfrt_cudnn_filter_t w_form, const void* w, tfrt_cudnn_convolution_t convolution,              \
      int algorithm, void* workspace, size_t workspace_size, const void* beta,                      \
      tfrt_cudnn_tensor_t y_form, void* y))                                                         \
+  X(ConvolutionBiasActivationForward, tfrt_cudnn_status_t,                                         \
+    (tfrt_cudnn_handle_t handle, const void* alpha, tfrt_cudnn_tensor_t x_form, const void* x,     \
+     tfrt_cudnn_filter_t w_form, const void* w, tfrt_cudnn_convolution_t convolution,              \
+     int algorithm, void* workspace, size_t workspace_size, const void* beta,                      \
+     tfrt_cudnn_tensor_t z_form, const void* z, tfrt_cudnn_tensor_t bias_form, const void* bias,   \
+     tfrt_cudnn_activation_t activation, tfrt_cudnn_tensor_t y_form, void* y))                     \
   X(ConvolutionBackwardData, tfrt_cudnn_status_t,                                                  \
     (tfrt_cudnn_handle_t handle, const void* alpha, tfrt_cudnn_filter_t w_form, const void* w,     \
      tfrt_cudnn_tensor_t dy_form, const void* dy, tfrt_cudnn_convolution_t convolution,            \

@@ -1,23 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The ops of linear algebra, which vendors' libraries do.
+#include "kernels/device/op_parts.h"
 #include "kernels/device/ops.h"
 
-#define CHAIN "!tfrt.chain"
-#define CONTEXT "!tfrt_gpu.context"
-#define STREAM "!tfrt_gpu.stream"
-#define BUFFER "!tfrt_gpu.buffer"
 #define HANDLE "!tfrt_gpu.blas.handle"
 #define ALGORITHM "!tfrt_gpu.blas.gemm.algo"
 
 // --- Operands -----------------------------------------------------------------
-
-#define READ(name, type) \
-  { name, type, TFRT_OPERAND_DEMANDED }
-#define WRITTEN(name) \
-  { name, BUFFER, TFRT_OPERAND_MUTATED }
-#define AFTER \
-  { "chain", CHAIN, TFRT_OPERAND_AWAITED }
 
 static const tfrt_operand_descriptor_t context[] = {READ("context", CONTEXT)};
 static const tfrt_operand_descriptor_t added[] = {
@@ -97,9 +87,6 @@ static const tfrt_operand_descriptor_t solved[] = {
 static const tfrt_result_descriptor_t handle_result[] = {{"handle", HANDLE}};
 static const tfrt_result_descriptor_t algorithm_result[] = {{"algo", ALGORITHM}};
 static const tfrt_result_descriptor_t chain_result[] = {{"chain", CHAIN}};
-
-#define NAME(name) \
-  { name, TFRT_ATTRIBUTE_STRING, NULL }
 
 static const tfrt_attribute_descriptor_t algorithm[] = {NAME("algo")};
 static const tfrt_attribute_descriptor_t types_of_added[] = {

@@ -153,10 +153,12 @@ static const tfrt_kernel_registration_t kernels[] = {
     {"tfrt_gpu.tensor.to_host", tfrt_gpu_tensor_to_host},
     {"tfrt_gpu.tensor.print_metadata", tfrt_gpu_tensor_print_metadata},
     {"tfrt_gpu.module.load", tfrt_gpu_module_load},
+    {"tfrt_gpu.module.load_file", tfrt_gpu_module_load_file},
     {"tfrt_gpu.module.get_global", tfrt_gpu_module_get_global},
     {"tfrt_gpu.module.get_function", tfrt_gpu_module_get_function},
     {"tfrt_gpu.function.launch", tfrt_gpu_function_launch},
     {"tfrt_gpu.function.launch.cooperative", tfrt_gpu_function_launch_cooperative},
+    {"tfrt_gpu.function.launch.priority", tfrt_gpu_function_launch_priority},
     {"tfrt_gpu.function.launch.cluster", tfrt_gpu_function_launch_cluster},
     {"tfrt_gpu.graph.create", tfrt_gpu_graph_create},
     {"tfrt_gpu.graph.call", tfrt_gpu_graph_call},
@@ -168,5 +170,6 @@ tfrt_status_t tfrt_device_kernels_register(tfrt_kernel_registry_t* registry) {
   TFRT_RETURN_IF_ERROR(
       tfrt_kernel_registry_add_all(registry, &tfrt_device_ops, kernels, TFRT_ARRAY_SIZE(kernels)));
   TFRT_RETURN_IF_ERROR(tfrt_blas_kernels_register(registry));
-  return tfrt_dnn_kernels_register(registry);
+  TFRT_RETURN_IF_ERROR(tfrt_dnn_kernels_register(registry));
+  return tfrt_ccl_kernels_register(registry);
 }

@@ -2,6 +2,7 @@
 #include "kernels/device/device_types.h"
 
 #include "devices/device_blas.h"
+#include "devices/device_ccl.h"
 #include "devices/device_dnn.h"
 #include "kernels/device/tensor_streams.h"
 
@@ -51,6 +52,36 @@ static void tfrt_gpu_destroy_blas(void* payload) {
 static void tfrt_gpu_destroy_dnn(void* payload) {
   tfrt_device_dnn_release(*(tfrt_device_dnn_t**)payload);
 }
+
+static void tfrt_gpu_destroy_ccl(void* payload) { tfrt_gpu_ccl_free(*(tfrt_gpu_ccl_t**)payload); }
+
+// --- Ids of groups -----------------------------------------------------------------
+
+static tfrt_status_t tfrt_gpu_encode_ccl_id(const void* payload, tfrt_encoding_t* out_encoding) {
+  out_encoding->header_size = 0;
+  out_encoding->body = payload;
+  out_encoding->body_size = sizeof(tfrt_ccl_id_t);
+  return NULL;
+}
+
+static tfrt_status_t tfrt_gpu_decode_ccl_id(const uint8_t* header, size_t header_size,
+                                            size_t body_size, tfrt_allocator_t allocator,
+                                            void* payload, void** out_body) {
+  (void)header, (void)allocator;
+  *out_body = NULL;
+  if (header_size != 0 || body_size != sizeof(tfrt_ccl_id_t)) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "the id of a group of devices came as %zu and %zu bytes; it has 0 "
+                              "and %zu",
+                              header_size, body_size, sizeof(tfrt_ccl_id_t));
+  }
+  *out_body = payload;
+  return NULL;
+}
+
+static const tfrt_codec_t ccl_id_codec = {tfrt_gpu_encode_ccl_id, tfrt_gpu_decode_ccl_id, NULL};
+
+// --- The table -----------------------------------------------------------------------
 
 static const tfrt_type_t types[TFRT_GPU_TYPE_COUNT] = {
     [TFRT_GPU_DEVICE] = {.name = "!tfrt_gpu.device",
@@ -102,8 +133,16 @@ static const tfrt_type_t types[TFRT_GPU_TYPE_COUNT] = {
                               .size = sizeof(tfrt_dnn_pooling_t)},
     [TFRT_GPU_DNN_CONVOLUTION] = {.name = "!tfrt_gpu.dnn.convolution.descriptor",
                                   .size = sizeof(tfrt_dnn_convolution_t)},
+    [TFRT_GPU_DNN_ACTIVATION] = {.name = "!tfrt_gpu.dnn.activation.descriptor",
+                                 .size = sizeof(tfrt_dnn_activation_t)},
     [TFRT_GPU_DNN_ALGORITHM] = {.name = "!tfrt_gpu.dnn.convolution.algorithm",
                                 .size = sizeof(int32_t)},
+    [TFRT_GPU_CCL] = {.name = "!tfrt_gpu.ccl.handle",
+                      .size = sizeof(void*),
+                      .destroy = tfrt_gpu_destroy_ccl},
+    [TFRT_GPU_CCL_ID] = {.name = "!tfrt_gpu.ccl.id",
+                         .size = sizeof(tfrt_ccl_id_t),
+                         .codec = &ccl_id_codec},
 };
 
 tfrt_status_t tfrt_gpu_types_register(void) {

@@ -11,9 +11,11 @@
 //   !tfrt_gpu.blas.gemm.algo  no reference but a number: devices/device_blas.h
 //   !tfrt_gpu.dnn.handle      layers of neural networks
 //   !tfrt_gpu.dnn.*           no references but descriptions: devices/device_dnn.h
+//   !tfrt_gpu.ccl.handle      a member of a group of devices, and what it was given; ccl_kernels.c
+//   !tfrt_gpu.ccl.id          no reference but the bytes of a group's id
 //   !tfrt_gpu.graph      what is known of a function that is called often; graph_kernels.c
 //
-// Tensors have bytes (tensor_streams.h); all others stay on their host.
+// Tensors have bytes (tensor_streams.h), and so have ids of groups; all others stay on their host.
 //
 // Thread rule: thread-safe. Failure rule: a value that can't be made is the error for no
 // memory.
@@ -45,6 +47,9 @@ typedef enum tfrt_gpu_type_e {
   TFRT_GPU_DNN_POOLING,
   TFRT_GPU_DNN_CONVOLUTION,
   TFRT_GPU_DNN_ALGORITHM,
+  TFRT_GPU_DNN_ACTIVATION,
+  TFRT_GPU_CCL,
+  TFRT_GPU_CCL_ID,
   TFRT_GPU_TYPE_COUNT,
 } tfrt_gpu_type_t;
 
@@ -64,6 +69,11 @@ typedef struct tfrt_gpu_graph_s tfrt_gpu_graph_t;
 
 // Gives |graph| back. For its value. Thread-compatible.
 void tfrt_gpu_graph_free(tfrt_gpu_graph_t* graph);
+
+typedef struct tfrt_gpu_ccl_s tfrt_gpu_ccl_t;
+
+// Gives |ccl| back. For its value. Thread-compatible.
+void tfrt_gpu_ccl_free(tfrt_gpu_ccl_t* ccl);
 
 typedef struct tfrt_gpu_tensor_s {
   tfrt_device_buffer_t* buffer;  // +1

@@ -30,9 +30,19 @@ static const tfrt_named_number_t math_names[] = {
     {"CUDNN_FMA_MATH", TFRT_DNN_MATH_EXACT},
 };
 
+static const tfrt_named_number_t activation_names[] = {
+    {"CUDNN_ACTIVATION_SIGMOID", TFRT_DNN_SIGMOID},
+    {"CUDNN_ACTIVATION_RELU", TFRT_DNN_RELU},
+    {"CUDNN_ACTIVATION_TANH", TFRT_DNN_TANH},
+    {"CUDNN_ACTIVATION_CLIPPED_RELU", TFRT_DNN_CLIPPED_RELU},
+    {"CUDNN_ACTIVATION_ELU", TFRT_DNN_ELU},
+    {"CUDNN_ACTIVATION_IDENTITY", TFRT_DNN_IDENTITY},
+};
+
 static const tfrt_named_numbers_t types = NAMES("type of elements", type_names);
 static const tfrt_named_numbers_t modes = NAMES("kind of convolution", mode_names);
 static const tfrt_named_numbers_t maths = NAMES("kind of maths", math_names);
+static const tfrt_named_numbers_t activations = NAMES("activation", activation_names);
 
 // --- Descriptors -----------------------------------------------------------------------
 
@@ -164,6 +174,17 @@ static void tfrt_gpu_dnn_create_convolution(tfrt_kernel_frame_t* frame) {
                              sizeof(convolution));
 }
 
+static void tfrt_gpu_dnn_create_activation(tfrt_kernel_frame_t* frame) {
+  int mode;
+  tfrt_status_t status = tfrt_named_number_read(&activations, frame->attributes[0], &mode);
+  tfrt_dnn_activation_t activation = {
+      .mode = (tfrt_dnn_activation_mode_t)(status ? 0 : mode),
+      .propagates_nan = *(const uint8_t*)frame->attributes[1] != 0,
+      .coefficient = *(const double*)tfrt_kernel_frame_payload(frame, 0)};
+  tfrt_gpu_dnn_describe_take(frame, status, TFRT_GPU_DNN_ACTIVATION, &activation,
+                             sizeof(activation));
+}
+
 static void tfrt_gpu_dnn_algorithm(tfrt_kernel_frame_t* frame) {
   tfrt_gpu_dnn_describe_take(frame, NULL, TFRT_GPU_DNN_ALGORITHM, frame->attributes[0],
                              sizeof(int32_t));
@@ -231,15 +252,18 @@ static void tfrt_gpu_dnn_pooling_backward(tfrt_kernel_frame_t* frame) {
                                               tfrt_gpu_stream_argument(frame, 1)->stream, &call));
 }
 
-// Convolves in |direction|; x, w and y are described by the arguments of these numbers, and follow
+// Sets |*out_call| to a convolution in |direction|. What it is, its algorithm and its workspace are
+// the arguments from |form| on; x, w and y are described by those of the other numbers, and follow
 // them.
-static void tfrt_gpu_dnn_convolve(tfrt_kernel_frame_t* frame, tfrt_dnn_direction_t direction,
-                                  uint32_t x, uint32_t w, uint32_t y) {
-  tfrt_dnn_convolve_t call = {
+static tfrt_status_t tfrt_gpu_dnn_read_convolve(const tfrt_kernel_frame_t* frame,
+                                                tfrt_dnn_direction_t direction, uint32_t form,
+                                                uint32_t x, uint32_t w, uint32_t y,
+                                                tfrt_dnn_convolve_t* out_call) {
+  *out_call = (tfrt_dnn_convolve_t){
       .direction = direction,
-      .convolution = *(const tfrt_dnn_convolution_t*)tfrt_kernel_frame_payload(frame, 6),
-      .algorithm = *(const int32_t*)tfrt_kernel_frame_payload(frame, 7),
-      .workspace = tfrt_gpu_dnn_memory(frame, 8),
+      .convolution = *(const tfrt_dnn_convolution_t*)tfrt_kernel_frame_payload(frame, form),
+      .algorithm = *(const int32_t*)tfrt_kernel_frame_payload(frame, form + 1),
+      .workspace = tfrt_gpu_dnn_memory(frame, form + 2),
       .x_form = tfrt_gpu_dnn_tensor(frame, x),
       .x = tfrt_gpu_dnn_memory(frame, x + 1),
       .w_form = *(const tfrt_dnn_filter_t*)tfrt_kernel_frame_payload(frame, w),
@@ -248,11 +272,16 @@ static void tfrt_gpu_dnn_convolve(tfrt_kernel_frame_t* frame, tfrt_dnn_direction
       .y = tfrt_gpu_dnn_memory(frame, y + 1),
   };
   tfrt_dtype_t scale;
-  tfrt_status_t status = tfrt_gpu_dnn_type(frame, 0, &scale);
-  if (!status && scale != call.convolution.compute) {
-    status = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                                "the scale_type of a convolution is its compute_type");
-  }
+  TFRT_RETURN_IF_ERROR(tfrt_gpu_dnn_type(frame, 0, &scale));
+  if (scale == out_call->convolution.compute) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                            "the scale_type of a convolution is its compute_type");
+}
+
+static void tfrt_gpu_dnn_convolve(tfrt_kernel_frame_t* frame, tfrt_dnn_direction_t direction,
+                                  uint32_t x, uint32_t w, uint32_t y) {
+  tfrt_dnn_convolve_t call;
+  tfrt_status_t status = tfrt_gpu_dnn_read_convolve(frame, direction, 6, x, w, y, &call);
   if (!status) {
     status = tfrt_device_dnn_convolve(tfrt_gpu_argument(frame, 0),
                                       tfrt_gpu_stream_argument(frame, 1)->stream, &call);
@@ -272,6 +301,46 @@ static void tfrt_gpu_dnn_convolution_backward_filter(tfrt_kernel_frame_t* frame)
   tfrt_gpu_dnn_convolve(frame, TFRT_DNN_BACKWARD_FILTER, 2, 9, 4);
 }
 
+// Sets |*out_number| to argument |index|, which scales a convolution with sums of |compute|.
+static tfrt_status_t tfrt_gpu_dnn_scale(const tfrt_kernel_frame_t* frame, uint32_t index,
+                                        tfrt_dtype_t compute, double* out_number) {
+  const void* payload = tfrt_kernel_frame_payload(frame, index);
+  tfrt_type_id_t type = frame->arguments[index]->type_id;
+  bool is_f64 = compute == TFRT_DTYPE_F64;
+  *out_number = 0;
+  if (type != (is_f64 ? TFRT_TYPE_F64 : TFRT_TYPE_F32)) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "what scales a convolution is of its compute_type");
+  }
+  *out_number = is_f64 ? *(const double*)payload : (double)*(const float*)payload;
+  return NULL;
+}
+
+static tfrt_status_t tfrt_gpu_dnn_read_fuse(const tfrt_kernel_frame_t* frame,
+                                            tfrt_dnn_fuse_t* call) {
+  TFRT_RETURN_IF_ERROR(
+      tfrt_gpu_dnn_read_convolve(frame, TFRT_DNN_FORWARD, 7, 3, 5, 16, &call->convolve));
+  tfrt_dtype_t compute = call->convolve.convolution.compute;
+  TFRT_RETURN_IF_ERROR(tfrt_gpu_dnn_scale(frame, 2, compute, &call->alpha));
+  TFRT_RETURN_IF_ERROR(tfrt_gpu_dnn_scale(frame, 10, compute, &call->beta));
+  call->z_form = tfrt_gpu_dnn_tensor(frame, 11);
+  call->z = tfrt_gpu_dnn_memory(frame, 12);
+  call->bias_form = tfrt_gpu_dnn_tensor(frame, 13);
+  call->bias = tfrt_gpu_dnn_memory(frame, 14);
+  call->activation = *(const tfrt_dnn_activation_t*)tfrt_kernel_frame_payload(frame, 15);
+  return NULL;
+}
+
+static void tfrt_gpu_dnn_convolution_bias_activation_forward(tfrt_kernel_frame_t* frame) {
+  tfrt_dnn_fuse_t call;
+  tfrt_status_t status = tfrt_gpu_dnn_read_fuse(frame, &call);
+  if (!status) {
+    status = tfrt_device_dnn_fuse(tfrt_gpu_argument(frame, 0),
+                                  tfrt_gpu_stream_argument(frame, 1)->stream, &call);
+  }
+  tfrt_gpu_finish_take(frame, status);
+}
+
 // --- Registration ----------------------------------------------------------------------
 
 static const tfrt_kernel_registration_t kernels[] = {
@@ -280,6 +349,7 @@ static const tfrt_kernel_registration_t kernels[] = {
     {"tfrt_gpu.dnn.create_filter_descriptor", tfrt_gpu_dnn_create_filter},
     {"tfrt_gpu.dnn.create_pooling_descriptor", tfrt_gpu_dnn_create_pooling},
     {"tfrt_gpu.dnn.create_convolution_descriptor", tfrt_gpu_dnn_create_convolution},
+    {"tfrt_gpu.dnn.create_activation_descriptor", tfrt_gpu_dnn_create_activation},
     {"tfrt_gpu.dnn.convolution_forward_algorithm", tfrt_gpu_dnn_algorithm},
     {"tfrt_gpu.dnn.convolution_backward_data_algorithm", tfrt_gpu_dnn_algorithm},
     {"tfrt_gpu.dnn.convolution_backward_filter_algorithm", tfrt_gpu_dnn_algorithm},
@@ -288,6 +358,8 @@ static const tfrt_kernel_registration_t kernels[] = {
     {"tfrt_gpu.dnn.convolution_forward", tfrt_gpu_dnn_convolution_forward},
     {"tfrt_gpu.dnn.convolution_backward_data", tfrt_gpu_dnn_convolution_backward_data},
     {"tfrt_gpu.dnn.convolution_backward_filter", tfrt_gpu_dnn_convolution_backward_filter},
+    {"tfrt_gpu.dnn.convolution_bias_activation_forward",
+     tfrt_gpu_dnn_convolution_bias_activation_forward},
 };
 
 tfrt_status_t tfrt_dnn_kernels_register(tfrt_kernel_registry_t* registry) {

@@ -1,31 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The ops of neural networks' layers, which vendors' libraries do.
+#include "kernels/device/op_parts.h"
 #include "kernels/device/ops.h"
 
-#define CHAIN "!tfrt.chain"
-#define CONTEXT "!tfrt_gpu.context"
-#define STREAM "!tfrt_gpu.stream"
-#define BUFFER "!tfrt_gpu.buffer"
 #define HANDLE "!tfrt_gpu.dnn.handle"
 #define TENSOR "!tfrt_gpu.dnn.tensor.descriptor"
 #define FILTER "!tfrt_gpu.dnn.filter.descriptor"
 #define POOLING "!tfrt_gpu.dnn.pooling.descriptor"
 #define CONVOLUTION "!tfrt_gpu.dnn.convolution.descriptor"
+#define ACTIVATION "!tfrt_gpu.dnn.activation.descriptor"
 #define ALGORITHM "!tfrt_gpu.dnn.convolution.algorithm"
 
 // --- Operands -----------------------------------------------------------------
 
-#define READ(name, type) \
-  { name, type, TFRT_OPERAND_DEMANDED }
-#define WRITTEN(name) \
-  { name, BUFFER, TFRT_OPERAND_MUTATED }
-#define AFTER \
-  { "chain", CHAIN, TFRT_OPERAND_AWAITED }
-
 static const tfrt_operand_descriptor_t context[] = {READ("context", CONTEXT)};
 static const tfrt_operand_descriptor_t described_pooling[] = {
     READ("context", CONTEXT), READ("mode", "ui32"), READ("nan_propagation", "ui32")};
+static const tfrt_operand_descriptor_t described_activation[] = {READ("coefficient", "f64")};
 static const tfrt_operand_descriptor_t pooled[] = {
     READ("handle", HANDLE),
     READ("stream", STREAM),
@@ -68,6 +60,27 @@ static const tfrt_operand_descriptor_t convolved[] = {
     WRITTEN("y"),
     AFTER,
 };
+static const tfrt_operand_descriptor_t fused[] = {
+    READ("handle", HANDLE),
+    READ("stream", STREAM),
+    READ("alpha1", TFRT_TYPE_ANY),
+    READ("x_desc", TENSOR),
+    READ("x", BUFFER),
+    READ("w_desc", FILTER),
+    READ("w", BUFFER),
+    READ("conv_desc", CONVOLUTION),
+    READ("algo", ALGORITHM),
+    WRITTEN("work_space"),
+    READ("alpha2", TFRT_TYPE_ANY),
+    READ("z_desc", TENSOR),
+    READ("z", BUFFER),
+    READ("bias_desc", TENSOR),
+    READ("bias", BUFFER),
+    READ("activation_desc", ACTIVATION),
+    READ("y_desc", TENSOR),
+    WRITTEN("y"),
+    AFTER,
+};
 static const tfrt_operand_descriptor_t convolved_back[] = {
     READ("handle", HANDLE),
     READ("stream", STREAM),
@@ -104,11 +117,10 @@ static const tfrt_result_descriptor_t tensor_result[] = {{"tensor_desc", TENSOR}
 static const tfrt_result_descriptor_t filter_result[] = {{"filter_desc", FILTER}};
 static const tfrt_result_descriptor_t pooling_result[] = {{"pooling_desc", POOLING}};
 static const tfrt_result_descriptor_t convolution_result[] = {{"conv_desc", CONVOLUTION}};
+static const tfrt_result_descriptor_t activation_result[] = {{"activation_desc", ACTIVATION}};
 static const tfrt_result_descriptor_t algorithm_result[] = {{"algo", ALGORITHM}};
 static const tfrt_result_descriptor_t chain_result[] = {{"chain", CHAIN}};
 
-#define NAME(name) \
-  { name, TFRT_ATTRIBUTE_STRING, NULL }
 #define NUMBERS(name) \
   { name, TFRT_ATTRIBUTE_I32_ARRAY, NULL }
 
@@ -121,6 +133,9 @@ static const tfrt_attribute_descriptor_t form_of_pooling[] = {
 static const tfrt_attribute_descriptor_t form_of_convolution[] = {
     NAME("compute_type"),     NAME("conv_mode"), NUMBERS("dilation"),
     NUMBERS("filter_stride"), NAME("math_type"), NUMBERS("pad")};
+// The second name is spelled as TFRT spells it.
+static const tfrt_attribute_descriptor_t form_of_activation[] = {
+    NAME("mode"), {"nan_progapation", TFRT_ATTRIBUTE_I1, NULL}};
 static const tfrt_attribute_descriptor_t algorithm[] = {{"algo", TFRT_ATTRIBUTE_I32, NULL}};
 static const tfrt_attribute_descriptor_t scale_type[] = {NAME("scale_type")};
 
@@ -174,6 +189,14 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_RESULTS(convolution_result),
      TFRT_ATTRIBUTES(form_of_convolution),
      .cost = 10},
+    {.name = "tfrt_gpu.dnn.create_activation_descriptor",
+     .summary = "What becomes of each number behind a layer. `coefficient` is where a clipped relu "
+                "ends, or the factor of an elu.",
+     .assembly = "%coefficient , $mode , #nan_progapation attr-dict",
+     TFRT_OPERANDS(described_activation),
+     TFRT_RESULTS(activation_result),
+     TFRT_ATTRIBUTES(form_of_activation),
+     .cost = 10},
     ALGORITHM_OP("forward", "a convolution"),
     ALGORITHM_OP("backward_data", "a convolution's gradient of its data"),
     ALGORITHM_OP("backward_filter", "a convolution's gradient of its filter"),
@@ -210,6 +233,16 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .assembly = "%handle , %stream , $scale_type , %x_desc , %x , %dy_desc , %dy , %conv_desc , "
                  "%algo , %work_space , %dw_desc , %dw , %chain attr-dict",
      TFRT_OPERANDS(convolved_to_filter),
+     TFRT_RESULTS(chain_result),
+     TFRT_ATTRIBUTES(scale_type),
+     .cost = 50},
+    {.name = "tfrt_gpu.dnn.convolution_bias_activation_forward",
+     .summary = "y = activation(alpha1 * (x, convolved by w) + alpha2 * z + bias). z looks like y; "
+                "the bias has one number per channel; the activation is a relu or the identity.",
+     .assembly = "%handle , %stream , $scale_type , %alpha1 , %x_desc , %x , %w_desc , %w , "
+                 "%conv_desc , %algo , %work_space , %alpha2 , %z_desc , %z , %bias_desc , %bias , "
+                 "%activation_desc , %y_desc , %y , %chain attr-dict",
+     TFRT_OPERANDS(fused),
      TFRT_RESULTS(chain_result),
      TFRT_ATTRIBUTES(scale_type),
      .cost = 50},

@@ -37,10 +37,12 @@ void tfrt_gpu_mem_print_metadata(tfrt_kernel_frame_t* frame);
 
 // module_kernels.c
 void tfrt_gpu_module_load(tfrt_kernel_frame_t* frame);
+void tfrt_gpu_module_load_file(tfrt_kernel_frame_t* frame);
 void tfrt_gpu_module_get_global(tfrt_kernel_frame_t* frame);
 void tfrt_gpu_module_get_function(tfrt_kernel_frame_t* frame);
 void tfrt_gpu_function_launch(tfrt_kernel_frame_t* frame);
 void tfrt_gpu_function_launch_cooperative(tfrt_kernel_frame_t* frame);
+void tfrt_gpu_function_launch_priority(tfrt_kernel_frame_t* frame);
 void tfrt_gpu_function_launch_cluster(tfrt_kernel_frame_t* frame);
 
 // blas_kernels.c: registers all of tfrt_blas_ops. Thread-safe.
@@ -48,5 +50,8 @@ tfrt_status_t tfrt_blas_kernels_register(tfrt_kernel_registry_t* registry) TFRT_
 
 // dnn_kernels.c: registers all of tfrt_dnn_ops. Thread-safe.
 tfrt_status_t tfrt_dnn_kernels_register(tfrt_kernel_registry_t* registry) TFRT_MUST_USE;
+
+// ccl_kernels.c: registers all of tfrt_ccl_ops. Thread-safe.
+tfrt_status_t tfrt_ccl_kernels_register(tfrt_kernel_registry_t* registry) TFRT_MUST_USE;
 
 #endif  // TFRT_KERNELS_DEVICE_KERNEL_GROUPS_H_

@@ -3,29 +3,61 @@
 // Code of devices: loading it, finding things in it, running it.
 #include <string.h>
 
+#include "host_runtime/base/file.h"
 #include "host_runtime/bef/bef_attribute.h"
+#include "host_runtime/host_context.h"
 #include "kernels/device/device_job.h"
 #include "kernels/device/kernel_groups.h"
 
 #define TFRT_GPU_MAX_NAME_SIZE 512
 
-// The first of the arguments that a kernel on the device gets: without clusters, and with them.
+// The first of the arguments that a kernel on the device gets: of a plain launch, with a priority,
+// and with clusters.
 #define TFRT_GPU_LAUNCH_FIRST_ARGUMENT 10
+#define TFRT_GPU_PRIORITY_FIRST_ARGUMENT 11
 #define TFRT_GPU_CLUSTER_FIRST_ARGUMENT 13
 
 // --- Modules -------------------------------------------------------------------------
 
-static tfrt_status_t tfrt_gpu_keep_module(tfrt_gpu_job_t* job, tfrt_async_value_t** out_value) {
+// Loads |image| for |job|.
+static tfrt_status_t tfrt_gpu_load_image(tfrt_gpu_job_t* job, tfrt_string_view_t image,
+                                         tfrt_async_value_t** out_value) {
   tfrt_gpu_context_t* context = *(tfrt_gpu_context_t**)tfrt_gpu_job_payload(job, 0);
-  tfrt_string_view_t data = tfrt_bef_attribute_string(job->attribute);
   tfrt_device_module_t* module;
-  TFRT_RETURN_IF_ERROR(tfrt_device_load_module(context->device, data.data, data.size, &module));
+  TFRT_RETURN_IF_ERROR(tfrt_device_load_module(context->device, image.data, image.size, &module));
   *out_value = tfrt_gpu_value_create_take(TFRT_GPU_MODULE, module);
   return NULL;
 }
 
+static tfrt_status_t tfrt_gpu_keep_module(tfrt_gpu_job_t* job, tfrt_async_value_t** out_value) {
+  return tfrt_gpu_load_image(job, tfrt_bef_attribute_string(job->attribute), out_value);
+}
+
 void tfrt_gpu_module_load(tfrt_kernel_frame_t* frame) {
   tfrt_gpu_job_start(frame, tfrt_gpu_keep_module);
+}
+
+static tfrt_status_t tfrt_gpu_keep_module_of_file(tfrt_gpu_job_t* job,
+                                                  tfrt_async_value_t** out_value) {
+  tfrt_string_builder_t path;
+  tfrt_file_contents_t file = {0};
+  tfrt_string_builder_initialize(&path, tfrt_allocator_system());
+  tfrt_host_context_resolve_path(job->host, tfrt_bef_attribute_string(job->attribute), &path);
+  tfrt_status_t status = tfrt_string_builder_status(&path);
+  if (!status) {
+    status = tfrt_file_read(tfrt_string_builder_text(&path), tfrt_allocator_system(), &file);
+  }
+  tfrt_string_builder_deinitialize(&path);
+  if (!status) {
+    status = tfrt_gpu_load_image(job, tfrt_string_view_make((const char*)file.data, file.size),
+                                 out_value);
+  }
+  tfrt_file_contents_deinitialize(&file);
+  return status;
+}
+
+void tfrt_gpu_module_load_file(tfrt_kernel_frame_t* frame) {
+  tfrt_gpu_job_start(frame, tfrt_gpu_keep_module_of_file);
 }
 
 // Copies the attribute `name` of |frame|, with a NUL, to |out_name|, which has room for
@@ -123,6 +155,12 @@ void tfrt_gpu_function_launch(tfrt_kernel_frame_t* frame) {
 void tfrt_gpu_function_launch_cooperative(tfrt_kernel_frame_t* frame) {
   tfrt_gpu_launch(frame, (tfrt_device_launch_t){.is_cooperative = true},
                   TFRT_GPU_LAUNCH_FIRST_ARGUMENT);
+}
+
+void tfrt_gpu_function_launch_priority(tfrt_kernel_frame_t* frame) {
+  int32_t priority = *(const int32_t*)tfrt_kernel_frame_payload(frame, 8);
+  tfrt_gpu_launch(frame, (tfrt_device_launch_t){.priority = priority},
+                  TFRT_GPU_PRIORITY_FIRST_ARGUMENT);
 }
 
 void tfrt_gpu_function_launch_cluster(tfrt_kernel_frame_t* frame) {

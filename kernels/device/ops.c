@@ -114,6 +114,15 @@ static const tfrt_operand_descriptor_t launched[] = {
     {"arguments", TFRT_TYPE_ANY, TFRT_OPERAND_DEMANDED},
 };
 
+static const tfrt_operand_descriptor_t launched_with_priority[] = {
+    {"stream", STREAM, TFRT_OPERAND_DEMANDED},  {"function", FUNCTION, TFRT_OPERAND_DEMANDED},
+    {"grid_x", "ui32", TFRT_OPERAND_DEMANDED},  {"grid_y", "ui32", TFRT_OPERAND_DEMANDED},
+    {"grid_z", "ui32", TFRT_OPERAND_DEMANDED},  {"block_x", "ui32", TFRT_OPERAND_DEMANDED},
+    {"block_y", "ui32", TFRT_OPERAND_DEMANDED}, {"block_z", "ui32", TFRT_OPERAND_DEMANDED},
+    {"priority", "i32", TFRT_OPERAND_DEMANDED}, {"shared_size", "ui32", TFRT_OPERAND_DEMANDED},
+    {"chain", CHAIN, TFRT_OPERAND_AWAITED},     {"arguments", TFRT_TYPE_ANY, TFRT_OPERAND_DEMANDED},
+};
+
 static const tfrt_operand_descriptor_t launched_in_clusters[] = {
     {"stream", STREAM, TFRT_OPERAND_DEMANDED},
     {"function", FUNCTION, TFRT_OPERAND_DEMANDED},
@@ -155,6 +164,7 @@ static const tfrt_attribute_descriptor_t plain_calls[] = {
     {"plain_calls", TFRT_ATTRIBUTE_I32, "2"},
 };
 static const tfrt_attribute_descriptor_t callee[] = {{"callee", TFRT_ATTRIBUTE_SYMBOL, NULL}};
+static const tfrt_attribute_descriptor_t path[] = {{"path", TFRT_ATTRIBUTE_STRING, NULL}};
 static const tfrt_attribute_descriptor_t name[] = {{"name", TFRT_ATTRIBUTE_STRING, NULL}};
 
 #define LAUNCH                                                                                 \
@@ -340,6 +350,13 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_RESULTS(module_result),
      TFRT_ATTRIBUTES(data),
      .cost = 1000},
+    {.name = "tfrt_gpu.module.load_file",
+     .summary = "The same of the file `path`, on the host that loads it.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(context),
+     TFRT_RESULTS(module_result),
+     TFRT_ATTRIBUTES(path),
+     .cost = 1000},
     {.name = "tfrt_gpu.module.get_global",
      .summary = "The memory of a module's variable `name`.",
      .assembly = "operands attr-dict",
@@ -362,6 +379,17 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
          "The same for a kernel whose blocks wait for each other: all of them run at once, or "
          "the launch is refused.",
      LAUNCH},
+    {.name = "tfrt_gpu.function.launch.priority",
+     .summary =
+         "The same as function.launch, with a priority: 0 is that of all other launches, less is "
+         "sooner. Where a device has none, or none that small, it is the nearest one.",
+     .assembly =
+         "%stream , %function , blocks in ( %grid_x , %grid_y , %grid_z ) , threads in ( %block_x "
+         ", %block_y , %block_z ) , priority %priority , %shared_size , %chain ,args attr-dict",
+     TFRT_OPERANDS(launched_with_priority),
+     TFRT_RESULTS(chain_result),
+     .flags = TFRT_KERNEL_VARIADIC_OPERANDS,
+     .cost = 50},
     {.name = "tfrt_gpu.function.launch.cluster",
      .summary =
          "The same as function.launch, with blocks in clusters, which reach each other's shared "

@@ -12,5 +12,6 @@
 extern const tfrt_kernel_table_t tfrt_device_ops;
 extern const tfrt_kernel_table_t tfrt_blas_ops;  // tfrt_gpu.blas.*
 extern const tfrt_kernel_table_t tfrt_dnn_ops;   // tfrt_gpu.dnn.*
+extern const tfrt_kernel_table_t tfrt_ccl_ops;   // tfrt_gpu.ccl.*
 
 #endif  // TFRT_KERNELS_DEVICE_OPS_H_

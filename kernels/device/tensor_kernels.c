@@ -128,7 +128,7 @@ static void tfrt_gpu_print_take(tfrt_kernel_frame_t* frame, tfrt_string_builder_
     tfrt_kernel_frame_fail_take(frame, status);
   } else {
     tfrt_string_view_t text = tfrt_string_builder_view(line);
-    tfrt_kernel_frame_set(frame, 0, tfrt_request_context_print(frame->context->request, text));
+    tfrt_kernel_frame_set(frame, 0, tfrt_execution_context_print(frame->context, text));
   }
   tfrt_string_builder_deinitialize(line);
 }

@@ -132,10 +132,13 @@ static tfrt_status_t tfrt_gpu_sink_prepare(tfrt_payload_sink_t* base, uint64_t o
   return NULL;
 }
 
-static tfrt_status_t tfrt_gpu_sink_commit(tfrt_payload_sink_t* base) {
+static tfrt_status_t tfrt_gpu_sink_commit(tfrt_payload_sink_t* base,
+                                          tfrt_async_value_t** out_stored) {
   tfrt_gpu_sink_t* sink = TFRT_CONTAINER_OF(base, tfrt_gpu_sink_t, base);
+  *out_stored = NULL;
   tfrt_status_t status = tfrt_device_port_write(sink->port, sink->buffer, (size_t)sink->offset,
                                                 sink->staging, sink->size);
+  if (!status) *out_stored = tfrt_device_port_await_writes(sink->port);
   tfrt_device_buffer_release(sink->staging);
   sink->staging = NULL;
   return status;
@@ -210,5 +213,10 @@ static tfrt_status_t tfrt_gpu_open_sink(const tfrt_payload_place_t* place, const
   return NULL;
 }
 
+static const char* tfrt_gpu_tensor_device(const void* payload) {
+  return ((const tfrt_gpu_tensor_t*)payload)->buffer->device->name;
+}
+
 const tfrt_payload_streams_t tfrt_gpu_tensor_streams = {.open_source = tfrt_gpu_open_source,
-                                                        .open_sink = tfrt_gpu_open_sink};
+                                                        .open_sink = tfrt_gpu_open_sink,
+                                                        .device = tfrt_gpu_tensor_device};

@@ -297,6 +297,106 @@ START_TEST(tensors_are_convolved_there_and_back) {
 }
 END_TEST
 
+// --- Convolution with what follows it --------------------------------------------------------
+
+// What a convolution is made of, with what follows it.
+typedef struct tfrt_test_fused_s {
+  tfrt_test_convolution_t c;
+  tfrt_test_tensor_t z;
+  tfrt_test_tensor_t bias;
+} tfrt_test_fused_t;
+
+// Makes the tensors of |f| and a call with them.
+static tfrt_dnn_fuse_t tfrt_test_fused_make(tfrt_test_fused_t* f, tfrt_random_t* random) {
+  tfrt_test_tensor_make(&f->c.x, 2, 3, 7, 6, random);
+  tfrt_test_tensor_make(&f->c.w, 4, 3, 3, 2, random);
+  tfrt_test_tensor_make(&f->c.y, 2, 4, 5, 5, random);
+  tfrt_test_tensor_make(&f->z, 2, 4, 5, 5, random);
+  tfrt_test_tensor_make(&f->bias, 1, 4, 1, 1, random);
+  tfrt_dnn_convolve_t convolve = {
+      .convolution = {TFRT_DTYPE_F32, true, TFRT_DNN_MATH_EXACT, 2, {0, 0}, {1, 1}, {1, 1}},
+      .algorithm = 1,
+      .x_form = f->c.x.form,
+      .x = f->c.x.memory,
+      .w_form = f->c.w.filter,
+      .w = f->c.w.memory,
+      .y_form = f->c.y.form,
+      .y = f->c.y.memory};
+  convolve.workspace.buffer = tfrt_conformance_allocate(tfrt_conformance.stream, 1 << 16);
+  return (tfrt_dnn_fuse_t){.convolve = convolve,
+                           .alpha = 1.0 / 64,
+                           .z_form = f->z.form,
+                           .z = f->z.memory,
+                           .bias_form = f->bias.form,
+                           .bias = f->bias.memory};
+}
+
+static void tfrt_test_fused_free(tfrt_test_fused_t* f, const tfrt_dnn_fuse_t* call) {
+  tfrt_test_tensor_t* tensors[] = {&f->c.x, &f->c.w, &f->c.y, &f->z, &f->bias};
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(tensors); ++i) {
+    tfrt_device_buffer_release(tensors[i]->memory.buffer);
+  }
+  tfrt_device_buffer_release(call->convolve.workspace.buffer);
+}
+
+// Makes y, here and on the device; with a negative |beta| some numbers are, too, before a relu.
+static void tfrt_test_fuse(tfrt_device_dnn_t* dnn, tfrt_dnn_activation_mode_t mode, double beta,
+                           tfrt_random_t* random) {
+  static tfrt_test_fused_t f;
+  tfrt_test_tensor_t* y = &f.c.y;
+  tfrt_dnn_fuse_t call = tfrt_test_fused_make(&f, random);
+  call.beta = beta;
+  call.activation.mode = mode;
+  tfrt_test_convolve(&call.convolve.convolution, &f.c, y);
+  for (size_t i = 0; i < tfrt_test_count(y); ++i) {
+    float value = y->numbers[i] / 64 + (float)beta * f.z.numbers[i] + f.bias.numbers[i / 25 % 4];
+    y->numbers[i] = mode == TFRT_DNN_RELU && value < 0 ? 0 : value;
+  }
+  tfrt_conformance_expect_ok(tfrt_device_dnn_fuse(dnn, tfrt_conformance.stream, &call));
+  tfrt_test_tensor_expect(y);
+  tfrt_test_fused_free(&f, &call);
+}
+
+START_TEST(a_convolution_is_made_with_what_follows_it) {
+  tfrt_device_dnn_t* dnn = tfrt_test_dnn();
+  tfrt_random_t random;
+  tfrt_random_initialize(&random, 8);
+  if (dnn) {
+    tfrt_test_fuse(dnn, TFRT_DNN_RELU, -8, &random);
+    tfrt_test_fuse(dnn, TFRT_DNN_RELU, 0, &random);
+    tfrt_test_fuse(dnn, TFRT_DNN_IDENTITY, -8, &random);
+  }
+  tfrt_device_dnn_release(dnn);
+}
+END_TEST
+
+START_TEST(what_does_not_go_with_a_convolution_is_refused) {
+  static tfrt_test_fused_t f;
+  tfrt_device_stream_t* stream = tfrt_conformance.stream;
+  tfrt_device_dnn_t* dnn = tfrt_test_dnn();
+  if (!dnn) return;
+  tfrt_random_t random;
+  tfrt_random_initialize(&random, 9);
+  tfrt_dnn_fuse_t call = tfrt_test_fused_make(&f, &random);
+  call.activation.mode = TFRT_DNN_RELU;
+  tfrt_dnn_fuse_t wrong[5] = {call, call, call, call, call};
+  wrong[0].activation.mode = TFRT_DNN_TANH;
+  wrong[1].z_form.sizes[0] = 1;
+  wrong[2].bias_form = f.z.form;
+  wrong[3].convolve.direction = TFRT_DNN_BACKWARD_DATA;
+  wrong[4].convolve.w_form.sizes[1] = 2;
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(wrong); ++i) {
+    tfrt_conformance_expect(tfrt_device_dnn_fuse(dnn, stream, &wrong[i]),
+                            TFRT_STATUS_INVALID_ARGUMENT);
+  }
+  tfrt_dnn_fuse_t beyond = call;
+  beyond.bias_form.steps[1] = INT32_MAX;
+  tfrt_conformance_expect(tfrt_device_dnn_fuse(dnn, stream, &beyond), TFRT_STATUS_OUT_OF_RANGE);
+  tfrt_test_fused_free(&f, &call);
+  tfrt_device_dnn_release(dnn);
+}
+END_TEST
+
 // --- Refusals ------------------------------------------------------------------------------
 
 START_TEST(tensors_that_do_not_follow_are_refused) {
@@ -342,6 +442,8 @@ TCase* tfrt_conformance_dnn_case(void) {
   tcase_add_checked_fixture(dnn, tfrt_conformance_set_up, tfrt_conformance_tear_down);
   tcase_add_test(dnn, tensors_are_pooled_in_all_ways);
   tcase_add_test(dnn, tensors_are_convolved_there_and_back);
+  tcase_add_test(dnn, a_convolution_is_made_with_what_follows_it);
+  tcase_add_test(dnn, what_does_not_go_with_a_convolution_is_refused);
   tcase_add_test(dnn, tensors_that_do_not_follow_are_refused);
   return dnn;
 }

@@ -144,6 +144,7 @@ Suite* tfrt_conformance_suite(const tfrt_conformance_backend_t* backend) {
   suite_add_tcase(suite, tfrt_conformance_graphs_case());
   suite_add_tcase(suite, tfrt_conformance_blas_case());
   suite_add_tcase(suite, tfrt_conformance_dnn_case());
+  suite_add_tcase(suite, tfrt_conformance_ccl_case());
   if (backend->has_peer) suite_add_tcase(suite, tfrt_conformance_peer_case());
   if (backend->may_fault) suite_add_tcase(suite, tfrt_conformance_loss_case());
   return suite;

@@ -73,6 +73,7 @@ TCase* tfrt_conformance_memory_case(void);
 TCase* tfrt_conformance_graphs_case(void);
 TCase* tfrt_conformance_blas_case(void);
 TCase* tfrt_conformance_dnn_case(void);
+TCase* tfrt_conformance_ccl_case(void);
 TCase* tfrt_conformance_peer_case(void);
 TCase* tfrt_conformance_loss_case(void);
 

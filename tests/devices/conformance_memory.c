@@ -124,6 +124,32 @@ START_TEST(a_cache_gives_a_freed_block_out_again_in_its_stream) {
 }
 END_TEST
 
+// Of two freed blocks of which both fit, the smaller one is given out, whichever was freed first.
+START_TEST(a_cache_gives_out_the_block_that_fits_best) {
+  tfrt_conformance_t* t = &tfrt_conformance;
+  for (int first = 0; first < 2; ++first) {
+    tfrt_device_allocator_t* cache;
+    tfrt_device_buffer_t* buffers[2];
+    tfrt_device_buffer_t* buffer;
+    tfrt_conformance_expect_ok(
+        tfrt_device_allocator_create_caching(t->device, TFRT_DEVICE_SPACE_DEVICE, &cache));
+    for (int i = 0; i < 2; ++i) {
+      size_t size = i == 0 ? SIZE : SIZE - SIZE / 8;
+      tfrt_conformance_expect_ok(
+          tfrt_device_allocator_allocate(cache, t->stream, size, &buffers[i]));
+    }
+    tfrt_device_address_t best = buffers[1]->address;
+    tfrt_device_buffer_release(buffers[first]);
+    tfrt_device_buffer_release(buffers[1 - first]);
+    tfrt_conformance_expect_ok(
+        tfrt_device_allocator_allocate(cache, t->stream, SIZE - SIZE / 4, &buffer));
+    ck_assert_uint_eq(buffer->address, best);
+    tfrt_device_buffer_release(buffer);
+    tfrt_device_allocator_release(cache);
+  }
+}
+END_TEST
+
 START_TEST(pinned_memory_comes_back_when_no_work_uses_it) {
   tfrt_conformance_t* t = &tfrt_conformance;
   for (uint32_t i = 0; i < 50; ++i) {
@@ -176,6 +202,7 @@ TCase* tfrt_conformance_memory_case(void) {
   tcase_add_test(memory, buffers_may_go_while_streams_use_them);
   tcase_add_test(memory, a_buffer_is_used_by_more_streams_than_it_remembers);
   tcase_add_test(memory, a_cache_gives_a_freed_block_out_again_in_its_stream);
+  tcase_add_test(memory, a_cache_gives_out_the_block_that_fits_best);
   tcase_add_test(memory, pinned_memory_comes_back_when_no_work_uses_it);
   tcase_add_test(memory, a_tensors_memory_is_pinned_and_let_go);
   tcase_add_test(memory, too_much_memory_is_an_error_and_no_harm);

@@ -106,6 +106,25 @@ START_TEST(a_launch_in_clusters_is_in_order_too) {
 }
 END_TEST
 
+START_TEST(a_launch_with_a_priority_is_in_order_too) {
+  tfrt_conformance_t* t = &tfrt_conformance;
+  static const int32_t priorities[] = {-1, 0, 1, -5, INT32_MIN, INT32_MAX};
+  uint32_t count = COUNT;
+  tfrt_device_argument_t arguments[] = {{.buffer = t->buffer},
+                                        {.bytes = &count, .size = sizeof(count)}};
+  ck_assert_int_le(t->device->properties.first_priority, 0);
+  tfrt_conformance_expect_ok(tfrt_device_stream_fill(t->stream, t->buffer, 5, 4));
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(priorities); ++i) {
+    tfrt_device_launch_t launch = {
+        .grid = {8, 1, 1}, .block = {128, 1, 1}, .priority = priorities[i]};
+    tfrt_conformance_increment(t->stream, t->buffer, COUNT);
+    tfrt_conformance_expect_ok(
+        tfrt_device_stream_launch(t->stream, t->increment, &launch, arguments, 2));
+  }
+  tfrt_conformance_expect_all(t->stream, t->buffer, 5 + 2 * (uint32_t)TFRT_ARRAY_SIZE(priorities));
+}
+END_TEST
+
 START_TEST(work_of_one_stream_is_done_in_order) {
   tfrt_conformance_t* t = &tfrt_conformance;
   tfrt_conformance_expect_ok(tfrt_device_stream_fill(t->stream, t->buffer, 5, 4));
@@ -252,6 +271,7 @@ TCase* tfrt_conformance_work_case(void) {
   tcase_add_test(work, a_kernel_adds);
   tcase_add_test(work, a_cooperative_launch_is_in_order_too);
   tcase_add_test(work, a_launch_in_clusters_is_in_order_too);
+  tcase_add_test(work, a_launch_with_a_priority_is_in_order_too);
   tcase_add_test(work, work_of_one_stream_is_done_in_order);
   tcase_add_test(work, streams_wait_for_each_others_events);
   tcase_add_test(work, an_event_that_was_never_recorded_is_done);

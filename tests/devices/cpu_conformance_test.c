@@ -30,6 +30,7 @@ Suite* tfrt_test_suite(void) {
       .check = tfrt_test_check,
       .has_blas = true,
       .has_dnn = true,
+      .has_ccl = true,
       .has_peer = true,
       .may_fault = true,
   };

@@ -35,6 +35,7 @@ Suite* tfrt_test_suite(void) {
 #endif
       .has_blas = true,
       .has_dnn = true,
+      .has_ccl = true,
       .has_peer = true,
       .may_fault = true,
   };

@@ -8,10 +8,12 @@
 #include "devices/cuda/cuda_platform.h"
 #include "devices/device_allocator.h"
 #include "devices/device_blas.h"
+#include "devices/device_ccl.h"
 #include "devices/device_dnn.h"
 #include "host_runtime/async/thread_pool_work_queue.h"
 #include "host_runtime/base/counting_allocator.h"
 #include "host_runtime/base/sync.h"
+#include "tests/devices/awaiting.h"
 #include "tests/fakes/cuda/fake_cuda.h"
 #include "tests/support/test_main.h"
 
@@ -69,36 +71,46 @@ static void tfrt_test_expect(tfrt_status_t status, tfrt_status_code_t code, cons
 
 // --- Opening -----------------------------------------------------------------------------
 
-// What asking for linear algebra, or neural networks, says when |path| is opened as its library.
-static tfrt_status_t tfrt_test_create(const char* path, bool is_dnn) {
+typedef enum tfrt_test_library_e { BLAS, DNN, CCL } tfrt_test_library_t;
+
+// What asking for |library| says when |path| is opened as it.
+static tfrt_status_t tfrt_test_create(const char* path, tfrt_test_library_t library) {
   tfrt_test_t t;
   tfrt_device_blas_t* blas = NULL;
   tfrt_device_dnn_t* dnn = NULL;
+  tfrt_ccl_id_t id;
   tfrt_test_open(&t, path);
-  tfrt_status_t status =
-      is_dnn ? tfrt_device_create_dnn(t.device, &dnn) : tfrt_device_create_blas(t.device, &blas);
+  tfrt_status_t status = library == BLAS  ? tfrt_device_create_blas(t.device, &blas)
+                         : library == DNN ? tfrt_device_create_dnn(t.device, &dnn)
+                                          : tfrt_device_platform_create_ccl_id(t.platform, &id);
   ck_assert(!blas && !dnn);
   tfrt_test_close(&t);
   return status;
 }
 
 START_TEST(an_absent_library_is_one_clear_line) {
-  tfrt_test_expect(tfrt_test_create("no/such/libcublas.so.13", false), TFRT_STATUS_UNAVAILABLE,
+  tfrt_test_expect(tfrt_test_create("no/such/libcublas.so.13", BLAS), TFRT_STATUS_UNAVAILABLE,
                    "no cuBLAS: none of its libraries can be opened (no/such/libcublas.so.13");
-  tfrt_test_expect(tfrt_test_create("no/such/libcublas.so.13", false), TFRT_STATUS_UNAVAILABLE,
+  tfrt_test_expect(tfrt_test_create("no/such/libcublas.so.13", BLAS), TFRT_STATUS_UNAVAILABLE,
                    "install the cuBLAS of CUDA 11, 12 or 13");
-  tfrt_test_expect(tfrt_test_create("no/such/libcudnn.so.9", true), TFRT_STATUS_UNAVAILABLE,
+  tfrt_test_expect(tfrt_test_create("no/such/libcudnn.so.9", DNN), TFRT_STATUS_UNAVAILABLE,
                    "no cuDNN: none of its libraries can be opened (no/such/libcudnn.so.9");
-  tfrt_test_expect(tfrt_test_create("no/such/libcudnn.so.9", true), TFRT_STATUS_UNAVAILABLE,
+  tfrt_test_expect(tfrt_test_create("no/such/libcudnn.so.9", DNN), TFRT_STATUS_UNAVAILABLE,
                    "install cuDNN 8 or 9");
+  tfrt_test_expect(tfrt_test_create("no/such/libnccl.so.2", CCL), TFRT_STATUS_UNAVAILABLE,
+                   "no NCCL: none of its libraries can be opened (no/such/libnccl.so.2");
+  tfrt_test_expect(tfrt_test_create("no/such/libnccl.so.2", CCL), TFRT_STATUS_UNAVAILABLE,
+                   "install NCCL 2.14 or later");
 }
 END_TEST
 
 START_TEST(a_library_that_is_another_one_is_one_clear_line) {
-  tfrt_test_expect(tfrt_test_create("libm.so.6", false), TFRT_STATUS_UNAVAILABLE,
+  tfrt_test_expect(tfrt_test_create("libm.so.6", BLAS), TFRT_STATUS_UNAVAILABLE,
                    "no cuBLAS: libm.so.6 has no cublasCreate_v2");
-  tfrt_test_expect(tfrt_test_create("libm.so.6", true), TFRT_STATUS_UNAVAILABLE,
+  tfrt_test_expect(tfrt_test_create("libm.so.6", DNN), TFRT_STATUS_UNAVAILABLE,
                    "no cuDNN: libm.so.6 has no cudnnGetErrorString");
+  tfrt_test_expect(tfrt_test_create("libm.so.6", CCL), TFRT_STATUS_UNAVAILABLE,
+                   "no NCCL: libm.so.6 has no ncclGetUniqueId");
 }
 END_TEST
 
@@ -225,7 +237,14 @@ static tfrt_status_t tfrt_test_use_dnn(tfrt_device_dnn_t* dnn, const tfrt_test_t
     tfrt_dnn_convolve_t call = tfrt_test_convolution(t, (tfrt_dnn_direction_t)direction, 1);
     TFRT_RETURN_IF_ERROR(tfrt_device_dnn_convolve(dnn, t->stream, &call));
   }
-  return NULL;
+  tfrt_dnn_fuse_t fuse = {.convolve = tfrt_test_convolution(t, TFRT_DNN_FORWARD, 1),
+                          .alpha = 1,
+                          .z_form = one_number,
+                          .z = memory,
+                          .bias_form = one_number,
+                          .bias = memory,
+                          .activation = {.mode = TFRT_DNN_RELU}};
+  return tfrt_device_dnn_fuse(dnn, t->stream, &fuse);
 }
 
 // The same with call |n| of |name| failing.
@@ -249,24 +268,27 @@ START_TEST(each_function_of_cudnn_may_fail) {
     const char* name;
     uint32_t calls;
   } functions[] = {{"cudnnCreate", 1},
-                   {"cudnnSetStream", 5},
-                   {"cudnnCreateTensorDescriptor", 12},
-                   {"cudnnSetTensorNdDescriptor", 12},
-                   {"cudnnCreateFilterDescriptor", 3},
-                   {"cudnnSetFilterNdDescriptor", 3},
+                   {"cudnnSetStream", 6},
+                   {"cudnnCreateTensorDescriptor", 16},
+                   {"cudnnSetTensorNdDescriptor", 16},
+                   {"cudnnCreateFilterDescriptor", 4},
+                   {"cudnnSetFilterNdDescriptor", 4},
                    {"cudnnCreatePoolingDescriptor", 2},
                    {"cudnnSetPoolingNdDescriptor", 2},
-                   {"cudnnCreateConvolutionDescriptor", 3},
-                   {"cudnnSetConvolutionNdDescriptor", 3},
-                   {"cudnnSetConvolutionMathType", 3},
+                   {"cudnnCreateConvolutionDescriptor", 4},
+                   {"cudnnSetConvolutionNdDescriptor", 4},
+                   {"cudnnSetConvolutionMathType", 4},
                    {"cudnnPoolingForward", 1},
                    {"cudnnPoolingBackward", 1},
-                   {"cudnnGetConvolutionForwardWorkspaceSize", 1},
+                   {"cudnnGetConvolutionForwardWorkspaceSize", 2},
                    {"cudnnGetConvolutionBackwardDataWorkspaceSize", 1},
                    {"cudnnGetConvolutionBackwardFilterWorkspaceSize", 1},
                    {"cudnnConvolutionForward", 1},
                    {"cudnnConvolutionBackwardData", 1},
-                   {"cudnnConvolutionBackwardFilter", 1}};
+                   {"cudnnConvolutionBackwardFilter", 1},
+                   {"cudnnCreateActivationDescriptor", 1},
+                   {"cudnnSetActivationDescriptor", 1},
+                   {"cudnnConvolutionBiasActivationForward", 1}};
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(functions); ++i) {
     char expected[160];
     snprintf(expected, sizeof(expected), "cuda:0: %s failed: CUDNN_STATUS_EXECUTION_FAILED (5000)",
@@ -295,6 +317,68 @@ START_TEST(a_workspace_that_is_too_small_is_refused) {
 }
 END_TEST
 
+// --- Groups of devices -------------------------------------------------------------------
+
+// Executes one call of each kind, in a group of one; returns the first error.
+static tfrt_status_t tfrt_test_use_ccl(const tfrt_test_t* t) {
+  tfrt_ccl_id_t id;
+  tfrt_device_ccl_t* ccl;
+  tfrt_ccl_call_t calls[5];
+  for (int kind = 0; kind < 5; ++kind) {
+    calls[kind] = (tfrt_ccl_call_t){.kind = (tfrt_ccl_kind_t)kind, .dtype = TFRT_DTYPE_F32};
+    if (kind != TFRT_CCL_RECEIVE) calls[kind].input = t->memory;
+    if (kind != TFRT_CCL_SEND) calls[kind].output = t->memory;
+  }
+  TFRT_RETURN_IF_ERROR(tfrt_device_platform_create_ccl_id(t->platform, &id));
+  TFRT_RETURN_IF_ERROR(tfrt_device_create_ccl(t->device, &id, 0, 1, &ccl));
+  tfrt_status_t status = tfrt_test_await(tfrt_device_ccl_join(ccl));
+  if (!status) status = tfrt_test_await(tfrt_device_ccl_execute(ccl, t->stream, calls, 5));
+  tfrt_device_ccl_release(ccl);
+  return status;
+}
+
+START_TEST(each_function_of_nccl_may_fail) {
+  static const char* const names[] = {
+      "ncclGetUniqueId", "ncclCommInitRankConfig", "ncclCommGetAsyncError",
+      "ncclGroupStart",  "ncclGroupEnd",           "ncclAllGather",
+      "ncclAllReduce",   "ncclReduceScatter",      "ncclSend",
+      "ncclRecv"};
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(names); ++i) {
+    tfrt_test_t t;
+    char expected[128];
+    // The library's own names say where: an id is of no device.
+    snprintf(expected, sizeof(expected), "%s failed: ncclSystemError (2)", names[i]);
+    tfrt_test_open(&t, NULL);
+    tfrt_fake_cuda_control()->set_failure(names[i], 1, 2);
+    tfrt_test_expect(tfrt_test_use_ccl(&t), TFRT_STATUS_UNAVAILABLE, expected);
+    // Nothing but that group is lost.
+    tfrt_status_t status = tfrt_test_use_ccl(&t);
+    ck_assert_msg(!status, "%s", tfrt_status_message(status));
+    tfrt_test_close(&t);
+  }
+}
+END_TEST
+
+// Ends of an object that may fail have nobody to tell; nothing hangs, and the fake keeps its own.
+START_TEST(a_member_whose_device_is_lost_is_aborted) {
+  tfrt_test_t t;
+  tfrt_ccl_id_t id;
+  tfrt_device_ccl_t* ccl;
+  tfrt_test_open(&t, NULL);
+  ck_assert(!tfrt_device_platform_create_ccl_id(t.platform, &id));
+  ck_assert(!tfrt_device_create_ccl(t.device, &id, 0, 2, &ccl));
+  tfrt_status_t lost = tfrt_status_create(TFRT_STATUS_INTERNAL, "the device burns");
+  tfrt_device_lose(t.device, lost);
+  tfrt_status_release(lost);
+  tfrt_test_expect(tfrt_test_await(tfrt_device_ccl_join(ccl)), TFRT_STATUS_INTERNAL,
+                   "the device burns");
+  tfrt_device_ccl_release(ccl);
+  tfrt_device_buffer_release(t.memory);
+  t.memory = NULL;
+  tfrt_test_close(&t);
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   Suite* suite = suite_create("cuda_libraries");
   TCase* libraries = tcase_create("libraries");
@@ -304,6 +388,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(libraries, each_function_of_cublas_may_fail);
   tcase_add_test(libraries, each_function_of_cudnn_may_fail);
   tcase_add_test(libraries, a_workspace_that_is_too_small_is_refused);
+  tcase_add_test(libraries, each_function_of_nccl_may_fail);
+  tcase_add_test(libraries, a_member_whose_device_is_lost_is_aborted);
   suite_add_tcase(suite, libraries);
   return suite;
 }

@@ -9,8 +9,8 @@
 #include "devices/cuda/cuda_library.h"
 #include "devices/device_allocator.h"
 #include "devices/device_stream.h"
-#include "host_runtime/async/blocking_wait.h"
 #include "host_runtime/async/thread_pool_work_queue.h"
+#include "tests/devices/awaiting.h"
 #include "tests/fakes/cuda/fake_cuda.h"
 #include "tests/support/test_main.h"
 
@@ -74,42 +74,43 @@ END_TEST
 
 // --- Failing calls -------------------------------------------------------------------
 
+// What a test has of the fake driver; +1 of each, NULL: it got none.
+typedef struct tfrt_test_objects_s {
+  tfrt_device_platform_t* platform;
+  tfrt_device_t* device;
+  tfrt_device_stream_t* stream;
+  tfrt_device_allocator_t* allocator;
+  tfrt_device_buffer_t* buffer;
+} tfrt_test_objects_t;
+
+static void tfrt_test_close(tfrt_test_objects_t* objects) {
+  tfrt_device_buffer_release(objects->buffer);
+  tfrt_device_allocator_release(objects->allocator);
+  tfrt_device_stream_release(objects->stream);
+  tfrt_device_release(objects->device);
+  tfrt_device_platform_release(objects->platform);
+  tfrt_work_queue_quiesce(work_queue);
+}
+
 // Uses a stream, both kinds of memory and an await; returns the first error.
-static tfrt_status_t tfrt_test_use(tfrt_device_t* device, tfrt_device_stream_t** stream,
-                                   tfrt_device_allocator_t** allocator,
-                                   tfrt_device_buffer_t** buffer) {
-  TFRT_RETURN_IF_ERROR(tfrt_device_create_stream(device, stream));
-  TFRT_RETURN_IF_ERROR(tfrt_device_allocator_create(device, allocator));
-  TFRT_RETURN_IF_ERROR(tfrt_device_allocator_allocate(*allocator, *stream, 64, buffer));
-  TFRT_RETURN_IF_ERROR(tfrt_device_stream_fill(*stream, *buffer, 7, 4));
-  tfrt_async_value_t* value = tfrt_device_stream_await(*stream);
-  tfrt_blocking_wait(&value, 1);
-  tfrt_status_t status = NULL;
-  if (tfrt_async_value_is_error(value)) {
-    status = tfrt_status_retain(tfrt_async_value_error(value));
-  }
-  tfrt_async_value_release(value);
-  return status;
+static tfrt_status_t tfrt_test_use(tfrt_test_objects_t* objects) {
+  TFRT_RETURN_IF_ERROR(tfrt_device_create_stream(objects->device, &objects->stream));
+  TFRT_RETURN_IF_ERROR(tfrt_device_allocator_create(objects->device, &objects->allocator));
+  TFRT_RETURN_IF_ERROR(
+      tfrt_device_allocator_allocate(objects->allocator, objects->stream, 64, &objects->buffer));
+  TFRT_RETURN_IF_ERROR(tfrt_device_stream_fill(objects->stream, objects->buffer, 7, 4));
+  return tfrt_test_await(tfrt_device_stream_await(objects->stream));
 }
 
 // Opens the fake driver, lets the next call of |name| fail with |result|, and uses the device.
 static tfrt_status_t tfrt_test_use_failing(const char* name, int result) {
-  tfrt_device_platform_t* platform;
-  tfrt_device_t* device = NULL;
-  tfrt_device_stream_t* stream = NULL;
-  tfrt_device_allocator_t* allocator = NULL;
-  tfrt_device_buffer_t* buffer = NULL;
-  ck_assert(!tfrt_test_open(TFRT_FAKE_CUDA_PATH, &platform));
+  tfrt_test_objects_t objects = {.platform = NULL};
+  ck_assert(!tfrt_test_open(TFRT_FAKE_CUDA_PATH, &objects.platform));
   tfrt_fake_cuda_control()->set_failure(name, 1, result);
-  tfrt_status_t status = tfrt_device_platform_device(platform, 0, &device);
-  if (!status) status = tfrt_test_use(device, &stream, &allocator, &buffer);
+  tfrt_status_t status = tfrt_device_platform_device(objects.platform, 0, &objects.device);
+  if (!status) status = tfrt_test_use(&objects);
   tfrt_fake_cuda_control()->set_failure(name, 0, 0);
-  tfrt_device_buffer_release(buffer);
-  tfrt_device_allocator_release(allocator);
-  tfrt_device_stream_release(stream);
-  tfrt_device_release(device);
-  tfrt_device_platform_release(platform);
-  tfrt_work_queue_quiesce(work_queue);
+  tfrt_test_close(&objects);
   return status;
 }
 
@@ -137,6 +138,130 @@ START_TEST(an_error_that_sticks_loses_the_device_whatever_call_met_it) {
                    TFRT_STATUS_INTERNAL, "cuda:0 is lost");
   tfrt_test_expect(tfrt_test_use_failing("cuEventQuery", TFRT_CUDA_ERROR_LAUNCH_FAILED),
                    TFRT_STATUS_INTERNAL, "cuEventQuery failed: CUDA_ERROR_LAUNCH_FAILED (719)");
+}
+END_TEST
+
+// --- Code ----------------------------------------------------------------------------
+
+static const char code[] =
+    ".version 6.4\n.target sm_70\n.address_size 64\n"
+    ".visible .global .align 4 .u32 number;\n"
+    ".visible .entry tfrt_fill_f32(.param .u64 target, .param .f32 value, .param .u32 count) "
+    "{ ret; }\n";
+
+// Loads the code, and launches the kernel in a cluster of two blocks, cooperatively, and as it is;
+// returns the first error.
+static tfrt_status_t tfrt_test_run_code(tfrt_device_stream_t* stream, tfrt_device_buffer_t* buffer,
+                                        tfrt_device_module_t** module,
+                                        tfrt_device_function_t** function,
+                                        tfrt_device_buffer_t** number) {
+  float value = 1;
+  uint32_t count = 2;
+  tfrt_device_launch_t launch = {.grid = {2, 1, 1}, .block = {1, 1, 1}, .cluster = {2, 1, 1}};
+  tfrt_device_argument_t arguments[] = {{.buffer = buffer},
+                                        {.bytes = &value, .size = sizeof(value)},
+                                        {.bytes = &count, .size = sizeof(count)}};
+  TFRT_RETURN_IF_ERROR(tfrt_device_load_module(stream->device, code, strlen(code), module));
+  TFRT_RETURN_IF_ERROR(tfrt_device_module_function(*module, "tfrt_fill_f32", function));
+  TFRT_RETURN_IF_ERROR(tfrt_device_module_global(*module, "number", number));
+  TFRT_RETURN_IF_ERROR(tfrt_device_stream_launch(stream, *function, &launch, arguments, 3));
+  launch.cluster[0] = launch.cluster[1] = launch.cluster[2] = 0;
+  launch.is_cooperative = true;
+  TFRT_RETURN_IF_ERROR(tfrt_device_stream_launch(stream, *function, &launch, arguments, 3));
+  launch.is_cooperative = false;
+  return tfrt_device_stream_launch(stream, *function, &launch, arguments, 3);
+}
+
+// The same on the fake driver of |version|, whose next call of |name| fails with |result|; and once
+// more without that.
+static tfrt_status_t tfrt_test_run_code_failing(int version, const char* name, int result) {
+  tfrt_test_objects_t objects = {.platform = NULL};
+  tfrt_fake_cuda_control()->set_version(version);
+  ck_assert(!tfrt_test_open(TFRT_FAKE_CUDA_PATH, &objects.platform));
+  ck_assert(!tfrt_device_platform_device(objects.platform, 0, &objects.device));
+  ck_assert(!tfrt_test_use(&objects));
+  tfrt_fake_cuda_control()->set_failure(name, 1, result);
+  tfrt_status_t statuses[2];
+  for (int i = 0; i < 2; ++i) {
+    tfrt_device_module_t* module = NULL;
+    tfrt_device_function_t* function = NULL;
+    tfrt_device_buffer_t* number = NULL;
+    statuses[i] = tfrt_test_run_code(objects.stream, objects.buffer, &module, &function, &number);
+    tfrt_device_buffer_release(number);
+    tfrt_device_function_release(function);
+    tfrt_device_module_release(module);
+    tfrt_fake_cuda_control()->set_failure(name, 0, 0);
+  }
+  ck_assert_msg(!statuses[1], "%s", tfrt_status_message(statuses[1]));
+  tfrt_test_close(&objects);
+  ck_assert_int_eq(tfrt_fake_cuda_control()->live(), 0);
+  return statuses[0];
+}
+
+START_TEST(each_call_about_code_may_fail) {
+  static const struct {
+    int version;
+    const char* name;
+  } calls[] = {{13000, "cuLibraryLoadData"},   {13000, "cuLibraryGetKernel"},
+               {13000, "cuKernelGetFunction"}, {13000, "cuLibraryGetGlobal"},
+               {13000, "cuLaunchKernelEx"},    {11080, "cuModuleLoadDataEx"},
+               {11080, "cuModuleGetFunction"}, {11080, "cuModuleGetGlobal"},
+               {11080, "cuLaunchKernelEx"},    {13000, "cuLaunchCooperativeKernel"},
+               {13000, "cuLaunchKernel"}};
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(calls); ++i) {
+    char expected[128];
+    snprintf(expected, sizeof(expected), "cuda:0: %s failed: CUDA_ERROR_OUT_OF_MEMORY (2)",
+             calls[i].name);
+    tfrt_test_expect(
+        tfrt_test_run_code_failing(calls[i].version, calls[i].name, TFRT_CUDA_ERROR_OUT_OF_MEMORY),
+        TFRT_STATUS_RESOURCE_EXHAUSTED, expected);
+  }
+}
+END_TEST
+
+// Launches with |priority| on the fake driver of |version|; returns the priority that it was given.
+static int32_t tfrt_test_priority(int version, int32_t priority) {
+  tfrt_test_objects_t objects = {.platform = NULL};
+  tfrt_device_module_t* module;
+  tfrt_device_function_t* function;
+  float value = 1;
+  uint32_t count = 2;
+  tfrt_fake_cuda_control()->set_version(version);
+  ck_assert(!tfrt_test_open(TFRT_FAKE_CUDA_PATH, &objects.platform));
+  ck_assert(!tfrt_device_platform_device(objects.platform, 0, &objects.device));
+  ck_assert(!tfrt_test_use(&objects));
+  ck_assert(!tfrt_device_load_module(objects.device, code, strlen(code), &module));
+  ck_assert(!tfrt_device_module_function(module, "tfrt_fill_f32", &function));
+  tfrt_device_launch_t launch = {.grid = {2, 1, 1}, .block = {1, 1, 1}, .priority = priority};
+  tfrt_device_argument_t arguments[] = {{.buffer = objects.buffer},
+                                        {.bytes = &value, .size = sizeof(value)},
+                                        {.bytes = &count, .size = sizeof(count)}};
+  ck_assert(!tfrt_device_stream_launch(objects.stream, function, &launch, arguments, 3));
+  ck_assert(!tfrt_test_await(tfrt_device_stream_await(objects.stream)));
+  tfrt_device_function_release(function);
+  tfrt_device_module_release(module);
+  tfrt_test_close(&objects);
+  return tfrt_fake_cuda_control()->take_priority();
+}
+
+START_TEST(a_launch_has_the_nearest_priority_that_there_is) {
+  ck_assert_int_eq(tfrt_test_priority(13000, -2), -2);
+  ck_assert_int_eq(tfrt_test_priority(13000, -100), TFRT_FAKE_CUDA_FIRST_PRIORITY);
+  ck_assert_int_eq(tfrt_test_priority(13000, 1), 0);
+  // Launches with attributes are older than priorities.
+  ck_assert_int_eq(tfrt_test_priority(11060, -2), 0);
+  ck_assert_int_eq(tfrt_test_priority(11040, -2), 0);
+}
+END_TEST
+
+START_TEST(where_libraries_are_not_supported_modules_are_loaded) {
+  tfrt_status_t status =
+      tfrt_test_run_code_failing(13000, "cuLibraryLoadData", TFRT_CUDA_ERROR_NOT_SUPPORTED);
+  ck_assert_msg(!status, "%s", tfrt_status_message(status));
+  // It was a module: its calls fail where a library's would not be made.
+  tfrt_test_expect(
+      tfrt_test_run_code_failing(11080, "cuModuleLoadDataEx", TFRT_CUDA_ERROR_NOT_SUPPORTED),
+      TFRT_STATUS_UNIMPLEMENTED, "cuModuleLoadDataEx failed");
 }
 END_TEST
 
@@ -230,9 +355,13 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(opening, a_driver_that_does_not_start_is_one_clear_line);
   suite_add_tcase(suite, opening);
   TCase* failing = tcase_create("failing");
+  tcase_set_timeout(failing, 60);
   tcase_add_checked_fixture(failing, tfrt_test_set_up, tfrt_test_tear_down);
   tcase_add_test(failing, an_error_names_the_device_the_call_and_the_drivers_name);
   tcase_add_test(failing, an_error_that_sticks_loses_the_device_whatever_call_met_it);
+  tcase_add_test(failing, each_call_about_code_may_fail);
+  tcase_add_test(failing, a_launch_has_the_nearest_priority_that_there_is);
+  tcase_add_test(failing, where_libraries_are_not_supported_modules_are_loaded);
   suite_add_tcase(suite, failing);
   TCase* fake = tcase_create("fake");
   tcase_add_test(fake, the_fake_sees_memory_that_is_freed_twice);

@@ -5,13 +5,14 @@
 #include "devices/cpu/cpu_platform.h"
 #include "devices/device_allocator.h"
 #include "devices/device_blas.h"
+#include "devices/device_ccl.h"
 #include "devices/device_dnn.h"
 #include "devices/device_stream.h"
-#include "host_runtime/async/blocking_wait.h"
 #include "host_runtime/async/thread_pool_work_queue.h"
 #include "host_runtime/base/list.h"
 #include "host_runtime/base/log.h"
 #include "host_runtime/base/sync.h"
+#include "tests/devices/awaiting.h"
 #include "tests/devices/conformance.h"
 #include "tests/devices/test_kernels.h"
 #include "tests/fakes/faulty_platform.h"
@@ -97,6 +98,7 @@ typedef struct tfrt_test_program_s {
   tfrt_device_buffer_t* pinned;
   tfrt_device_blas_t* blas;
   tfrt_device_dnn_t* dnn;
+  tfrt_device_ccl_t* ccl;
   tfrt_host_buffer_t* tensor;
 } tfrt_test_program_t;
 
@@ -117,18 +119,11 @@ static tfrt_status_t tfrt_test_make(tfrt_test_program_t* p, bool with_cache) {
   TFRT_RETURN_IF_ERROR(tfrt_device_allocator_allocate(p->host_allocator, NULL, SIZE, &p->host));
   TFRT_RETURN_IF_ERROR(tfrt_device_create_blas(p->device, &p->blas));
   TFRT_RETURN_IF_ERROR(tfrt_device_create_dnn(p->device, &p->dnn));
+  tfrt_ccl_id_t id;
+  TFRT_RETURN_IF_ERROR(tfrt_device_platform_create_ccl_id(p->device->platform, &id));
+  TFRT_RETURN_IF_ERROR(tfrt_device_create_ccl(p->device, &id, 0, 1, &p->ccl));
   TFRT_RETURN_IF_ERROR(tfrt_host_buffer_create(SIZE, p->device->platform->allocator, &p->tensor));
   return tfrt_device_buffer_create_pinned(p->device, p->tensor, &p->pinned);
-}
-
-static tfrt_status_t tfrt_test_await(tfrt_async_value_t* value) {
-  tfrt_blocking_wait(&value, 1);
-  tfrt_status_t status = NULL;
-  if (tfrt_async_value_is_error(value)) {
-    status = tfrt_status_retain(tfrt_async_value_error(value));
-  }
-  tfrt_async_value_release(value);
-  return status;
 }
 
 // Solves 2 x = 4 * 2 in |stream|, in pinned memory.
@@ -166,6 +161,25 @@ static tfrt_status_t tfrt_test_pool(tfrt_test_program_t* p, tfrt_device_stream_t
   return NULL;
 }
 
+// Has the group's only member gather one number, in pinned memory.
+static tfrt_status_t tfrt_test_exchange(tfrt_test_program_t* p, tfrt_device_stream_t* stream) {
+  double* numbers = tfrt_device_buffer_host_data(p->host);
+  tfrt_device_buffer_t* parts[2];
+  for (size_t i = 0; i < 2; ++i) {
+    ck_assert(!tfrt_device_buffer_create_view(p->host, i * sizeof(*numbers), sizeof(*numbers),
+                                              &parts[i]));
+  }
+  numbers[0] = 5;
+  numbers[1] = 0;
+  tfrt_ccl_call_t call = {
+      .kind = TFRT_CCL_ALL_GATHER, .dtype = TFRT_DTYPE_F64, .input = parts[0], .output = parts[1]};
+  tfrt_status_t status = tfrt_test_await(tfrt_device_ccl_execute(p->ccl, stream, &call, 1));
+  if (!status) status = tfrt_test_await(tfrt_device_stream_await(stream));
+  for (size_t i = 0; i < 2; ++i) tfrt_device_buffer_release(parts[i]);
+  if (!status) ck_assert(numbers[1] == 5.0);
+  return status;
+}
+
 // Fills in one stream, adds one in the other, copies to pinned memory of both kinds.
 static tfrt_status_t tfrt_test_work(tfrt_test_program_t* p) {
   uint32_t count = COUNT;
@@ -174,6 +188,7 @@ static tfrt_status_t tfrt_test_work(tfrt_test_program_t* p) {
                                         {.bytes = &count, .size = sizeof(count)}};
   TFRT_RETURN_IF_ERROR(tfrt_test_solve(p, p->streams[0]));
   TFRT_RETURN_IF_ERROR(tfrt_test_pool(p, p->streams[0]));
+  TFRT_RETURN_IF_ERROR(tfrt_test_exchange(p, p->streams[0]));
   TFRT_RETURN_IF_ERROR(tfrt_device_stream_fill(p->streams[0], p->buffer, 41, 4));
   TFRT_RETURN_IF_ERROR(tfrt_device_stream_join(p->streams[1], p->streams[0]));
   TFRT_RETURN_IF_ERROR(
@@ -192,6 +207,7 @@ static tfrt_status_t tfrt_test_work(tfrt_test_program_t* p) {
 static void tfrt_test_end(tfrt_test_program_t* p) {
   tfrt_device_blas_release(p->blas);
   tfrt_device_dnn_release(p->dnn);
+  tfrt_device_ccl_release(p->ccl);
   tfrt_device_buffer_release(p->buffer);
   tfrt_device_buffer_release(p->host);
   tfrt_device_buffer_release(p->pinned);

@@ -18,6 +18,7 @@ else
 fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+cp "$folder"/*.ptx "$work"
 cd "$work"
 # What drivers say in words of their own, how many devices there are, and addresses.
 same='s/error: .*\(C[PUDA]*_ERROR_[A-Z_]*\).*/error: \1/; s/: this host has [0-9]* of them//
@@ -26,7 +27,7 @@ count=0
 for text in "$folder"/*.mlir; do
   name=$(basename "$text" .mlir)
   for platform in $platforms; do
-    sed "s/device.get CPU/device.get ${platform^^}/; s/device = \"cpu:/device = \"$platform:/
+    sed "s/\(device.get\|unique_id\) CPU/\1 ${platform^^}/; s/device = \"cpu:/device = \"$platform:/
          s/on-$platform-error/expected-error/" "$text" > "$name.mlir"
     sed "s/cpu:/$platform:/g; s/CPU_ERROR_/${platform^^}_ERROR_/g; s/(CPU)/(${platform^^})/" "${text%.mlir}.out" > expected
     "$mlir_to_bef" "$name.mlir" > "$name.bef"
@@ -34,8 +35,13 @@ for text in "$folder"/*.mlir; do
       "$bef_executor" --work_queue_type=$queue --cuda_library_for_testing="$library" \
           "$name.bef" > printed 2> said || { echo "$name on $platform, $queue: exit code $?"; cat said; exit 1; }
       # A GPU may be there without NVIDIA's libraries of maths.
-      if [[ -z $library ]] && grep -q 'error: no cu[BD]' printed; then
-        echo "$name on $platform, $queue: left out: $(grep -m 1 -o 'no cu[BD].*' printed)"
+      if [[ -z $library ]] && grep -Eq 'error: no (cu[BD]|NCCL)' printed; then
+        echo "$name on $platform, $queue: left out: $(grep -Em 1 -o 'no (cu[BD]|NCCL).*' printed)"
+        continue
+      fi
+      # NCCL takes no two members on one GPU, as the program has them.
+      if [[ -z $library && $name == ccl ]] && grep -q 'ncclInvalidUsage' printed; then
+        echo "$name on $platform, $queue: left out: two members on a GPU"
         continue
       fi
       # Neither has each of them clusters.

@@ -2,6 +2,7 @@
 #include "tests/fakes/faulty_platform.h"
 
 #include "devices/device_blas.h"
+#include "devices/device_ccl.h"
 #include "devices/device_dnn.h"
 #include "devices/device_stream.h"
 
@@ -44,6 +45,11 @@ typedef struct tfrt_faulty_dnn_s {
   tfrt_device_dnn_t* inner;  // +1
 } tfrt_faulty_dnn_t;
 
+typedef struct tfrt_faulty_ccl_s {
+  tfrt_device_ccl_t base;
+  tfrt_device_ccl_t* inner;  // +1
+} tfrt_faulty_ccl_t;
+
 typedef struct tfrt_faulty_blas_s {
   tfrt_device_blas_t base;
   tfrt_device_blas_t* inner;  // +1
@@ -68,11 +74,12 @@ static tfrt_device_function_t* tfrt_faulty_function_inner(tfrt_device_function_t
 // --- Faults --------------------------------------------------------------------
 
 const char* tfrt_fault_kind_name(tfrt_fault_kind_t kind) {
-  static const char* const names[] = {
-      "allocate",    "pin",    "create stream", "create event", "load module",
-      "function",    "global", "copy",          "fill",         "launch",
-      "record",      "wait",   "query",         "await",        "deallocate",
-      "create blas", "blas",   "create dnn",    "dnn"};
+  static const char* const names[] = {"allocate",    "pin",        "create stream", "create event",
+                                      "load module", "function",   "global",        "copy",
+                                      "fill",        "launch",     "record",        "wait",
+                                      "query",       "await",      "deallocate",    "create blas",
+                                      "blas",        "create dnn", "dnn",           "create ccl",
+                                      "ccl"};
   _Static_assert(TFRT_ARRAY_SIZE(names) == TFRT_FAULT_KIND_COUNT, "each kind has a name");
   return names[kind];
 }
@@ -390,9 +397,16 @@ static tfrt_status_t tfrt_faulty_dnn_convolve(tfrt_device_dnn_t* dnn, tfrt_devic
   return inner->vtable->convolve(inner, tfrt_faulty_stream_inner(stream), call);
 }
 
-static const tfrt_device_dnn_vtable_t dnn_vtable = {tfrt_faulty_dnn_destroy, tfrt_faulty_dnn_pool,
-                                                    tfrt_faulty_dnn_unpool,
-                                                    tfrt_faulty_dnn_convolve};
+static tfrt_status_t tfrt_faulty_dnn_fuse(tfrt_device_dnn_t* dnn, tfrt_device_stream_t* stream,
+                                          const tfrt_dnn_fuse_t* call) {
+  TFRT_RETURN_IF_ERROR(tfrt_faulty_check(dnn->device, TFRT_FAULT_DNN));
+  tfrt_device_dnn_t* inner = tfrt_faulty_dnn_inner(dnn);
+  return inner->vtable->fuse(inner, tfrt_faulty_stream_inner(stream), call);
+}
+
+static const tfrt_device_dnn_vtable_t dnn_vtable = {
+    tfrt_faulty_dnn_destroy, tfrt_faulty_dnn_pool, tfrt_faulty_dnn_unpool, tfrt_faulty_dnn_convolve,
+    tfrt_faulty_dnn_fuse};
 
 static tfrt_status_t tfrt_faulty_create_dnn(tfrt_device_t* device, tfrt_device_dnn_t** out_dnn) {
   TFRT_RETURN_IF_ERROR(tfrt_faulty_check(device, TFRT_FAULT_CREATE_DNN));
@@ -403,6 +417,90 @@ static tfrt_status_t tfrt_faulty_create_dnn(tfrt_device_t* device, tfrt_device_d
   dnn->inner = inner;
   tfrt_device_dnn_initialize(&dnn->base, &dnn_vtable, device);
   *out_dnn = &dnn->base;
+  return NULL;
+}
+
+// --- Groups of devices -----------------------------------------------------------
+
+// A list that the inner member has.
+typedef struct tfrt_faulty_list_s {
+  tfrt_task_t task;
+  tfrt_ccl_work_t* outer;
+  tfrt_async_value_t* value;  // +1, of the inner list
+} tfrt_faulty_list_t;
+
+static tfrt_device_ccl_t* tfrt_faulty_ccl_inner(tfrt_device_ccl_t* ccl) {
+  return TFRT_CONTAINER_OF(ccl, tfrt_faulty_ccl_t, base)->inner;
+}
+
+static void tfrt_faulty_ccl_destroy(tfrt_device_ccl_t* ccl) {
+  tfrt_device_ccl_release(tfrt_faulty_ccl_inner(ccl));
+  tfrt_allocator_free(ccl->device->platform->allocator, ccl, sizeof(tfrt_faulty_ccl_t));
+}
+
+static tfrt_async_value_t* tfrt_faulty_ccl_join(tfrt_device_ccl_t* ccl) {
+  return tfrt_device_ccl_join(tfrt_faulty_ccl_inner(ccl));
+}
+
+static void tfrt_faulty_ccl_abort(tfrt_device_ccl_t* ccl, tfrt_status_t reason) {
+  tfrt_device_ccl_abort(tfrt_faulty_ccl_inner(ccl), reason);
+}
+
+static void tfrt_faulty_list_finish(tfrt_task_t* task) {
+  tfrt_faulty_list_t* list = TFRT_CONTAINER_OF(task, tfrt_faulty_list_t, task);
+  tfrt_ccl_work_t* outer = list->outer;
+  tfrt_status_t status = tfrt_async_value_is_error(list->value)
+                             ? tfrt_status_retain(tfrt_async_value_error(list->value))
+                             : NULL;
+  tfrt_async_value_release(list->value);
+  tfrt_allocator_free(outer->ccl->device->platform->allocator, list, sizeof(*list));
+  tfrt_ccl_work_finish_take(outer, status);
+}
+
+// The inner list has the same addresses; the outer one keeps the buffers.
+static void tfrt_faulty_ccl_execute(tfrt_device_ccl_t* ccl, tfrt_ccl_work_t* outer) {
+  tfrt_status_t status = tfrt_faulty_check(ccl->device, TFRT_FAULT_CCL);
+  if (status) {
+    // Who doesn't come is missed.
+    tfrt_device_ccl_abort(ccl, status);
+    tfrt_ccl_work_finish_take(outer, status);
+    return;
+  }
+  tfrt_allocator_t allocator = ccl->device->platform->allocator;
+  tfrt_faulty_list_t* list = tfrt_allocator_allocate_zeroed(allocator, sizeof(*list));
+  tfrt_ccl_work_t* inner = tfrt_allocator_allocate_zeroed(
+      allocator, sizeof(*inner) + outer->count * sizeof(*inner->calls));
+  inner->ccl = tfrt_device_ccl_retain(tfrt_faulty_ccl_inner(ccl));
+  inner->stream = tfrt_device_stream_retain(tfrt_faulty_stream_inner(outer->stream));
+  inner->value = tfrt_async_value_create_unconstructed(TFRT_TYPE_CHAIN);
+  inner->count = outer->count;
+  for (size_t i = 0; i < outer->count; ++i) {
+    inner->calls[i] = outer->calls[i];
+    inner->calls[i].input = NULL;
+    inner->calls[i].output = NULL;
+  }
+  list->outer = outer;
+  list->value = tfrt_async_value_retain(inner->value);
+  tfrt_task_initialize(&list->task, tfrt_faulty_list_finish);
+  inner->ccl->vtable->execute(inner->ccl, inner);
+  tfrt_async_value_and_then(list->value, &list->task);
+}
+
+static const tfrt_device_ccl_vtable_t ccl_vtable = {tfrt_faulty_ccl_destroy, tfrt_faulty_ccl_join,
+                                                    tfrt_faulty_ccl_execute, tfrt_faulty_ccl_abort};
+
+static tfrt_status_t tfrt_faulty_create_ccl(tfrt_device_t* device, const tfrt_ccl_id_t* id,
+                                            int32_t rank, int32_t size,
+                                            tfrt_device_ccl_t** out_ccl) {
+  TFRT_RETURN_IF_ERROR(tfrt_faulty_check(device, TFRT_FAULT_CREATE_CCL));
+  tfrt_device_ccl_t* inner;
+  TFRT_RETURN_IF_ERROR(
+      tfrt_device_create_ccl(tfrt_faulty_device_inner(device), id, rank, size, &inner));
+  tfrt_faulty_ccl_t* ccl =
+      tfrt_allocator_allocate_zeroed(device->platform->allocator, sizeof(*ccl));
+  ccl->inner = inner;
+  tfrt_device_ccl_initialize(&ccl->base, &ccl_vtable, device, rank, size);
+  *out_ccl = &ccl->base;
   return NULL;
 }
 
@@ -456,6 +554,7 @@ static const tfrt_device_vtable_t device_vtable = {
     .can_copy_from = tfrt_faulty_can_copy_from,
     .create_blas = tfrt_faulty_create_blas,
     .create_dnn = tfrt_faulty_create_dnn,
+    .create_ccl = tfrt_faulty_create_ccl,
 };
 
 // --- The platform --------------------------------------------------------------
@@ -477,8 +576,17 @@ static tfrt_status_t tfrt_faulty_platform_device(tfrt_device_platform_t* base, u
   return NULL;
 }
 
-static const tfrt_device_platform_vtable_t platform_vtable = {tfrt_faulty_platform_destroy,
-                                                              tfrt_faulty_platform_device};
+static tfrt_status_t tfrt_faulty_platform_create_ccl_id(tfrt_device_platform_t* base,
+                                                        tfrt_ccl_id_t* out_id) {
+  tfrt_device_platform_t* inner = TFRT_CONTAINER_OF(base, tfrt_faulty_platform_t, base)->inner;
+  return tfrt_device_platform_create_ccl_id(inner, out_id);
+}
+
+static const tfrt_device_platform_vtable_t platform_vtable = {
+    .destroy = tfrt_faulty_platform_destroy,
+    .device = tfrt_faulty_platform_device,
+    .create_ccl_id = tfrt_faulty_platform_create_ccl_id,
+};
 
 tfrt_status_t tfrt_faulty_platform_create(tfrt_device_platform_t* inner,
                                           tfrt_device_platform_t** out_platform) {

@@ -39,6 +39,8 @@ typedef enum tfrt_fault_kind_e {
   TFRT_FAULT_BLAS,
   TFRT_FAULT_CREATE_DNN,
   TFRT_FAULT_DNN,
+  TFRT_FAULT_CREATE_CCL,
+  TFRT_FAULT_CCL,
   TFRT_FAULT_KIND_COUNT,
 } tfrt_fault_kind_t;
 

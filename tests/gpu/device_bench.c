@@ -4,7 +4,8 @@
 //
 //   device_bench --device         the GPU and its driver, in one line; fails where there is none
 //   device_bench                  one line of a Markdown table per measurement
-//   device_bench LIBRARY ...      with another driver's library: only shows that it runs
+//   device_bench LIBRARY          with another driver's library: only shows that it runs
+//   device_bench --send PORT [LIBRARY]    one end of staged_pipe.h, which the other one starts
 #include "tests/gpu/device_bench.h"
 
 #include <stdio.h>
@@ -15,6 +16,7 @@
 #include "host_runtime/async/thread_pool_work_queue.h"
 #include "host_runtime/base/clock.h"
 #include "host_runtime/base/sync.h"
+#include "tests/gpu/staged_pipe.h"
 
 #define RUNS 5
 #define LAUNCHES 10000
@@ -179,7 +181,7 @@ static void tfrt_device_bench_run_graph(tfrt_device_bench_t* bench, double plain
   tfrt_device_bench_ok(tfrt_device_capture_end(capture, &bench->graph));
   tfrt_device_stream_release(capture);
   double time = tfrt_device_bench_measure(tfrt_device_bench_launch_graph, bench) / bench->launches;
-  printf("| the same as a captured graph | %.0f ns | %.0f ns | %.2f |\n", plain_launch, time,
+  printf("| the launches as a captured graph | %.0f ns | %.0f ns | %.2f |\n", plain_launch, time,
          time / plain_launch);
   tfrt_device_graph_release(bench->graph);
 }
@@ -193,24 +195,33 @@ static void tfrt_device_bench_run_launches(tfrt_device_bench_t* bench) {
   tfrt_device_bench_run_graph(bench, plain);
 }
 
+static int tfrt_device_bench_show_device(const tfrt_device_bench_t* bench) {
+  int version = 0;
+  bench->api.DriverGetVersion(&version);
+  printf("%s, driver for CUDA %d.%d\n", bench->device->properties.model, version / 1000,
+         version % 1000 / 10);
+  return 0;
+}
+
 int main(int argc, char** argv) {
   bool only_device = argc > 1 && strcmp(argv[1], "--device") == 0;
-  tfrt_device_bench_t bench = {.library = argc > 1 && !only_device ? argv[1] : NULL};
+  bool is_sender = argc > 2 && strcmp(argv[1], "--send") == 0;
+  int library = is_sender ? 3 : only_device ? 2 : 1;
+  tfrt_device_bench_t bench = {.library = argc > library ? argv[library] : NULL};
   bench.launches = bench.library ? LAUNCHES_FOR_SHOW : LAUNCHES;
   bench.copies = bench.library ? COPIES_FOR_SHOW : COPIES;
   if (bench.library) runs = 1;
   tfrt_device_bench_open(&bench);
-  int version = 0;
-  bench.api.DriverGetVersion(&version);
-  if (only_device) {
-    printf("%s, driver for CUDA %d.%d\n", bench.device->properties.model, version / 1000,
-           version % 1000 / 10);
-    return 0;
-  }
+  if (only_device) return tfrt_device_bench_show_device(&bench);
   tfrt_device_bench_prepare(&bench);
   tfrt_device_bench_prepare_plain(&bench);
+  if (is_sender) {
+    tfrt_staged_pipe_send(&bench, atoi(argv[2]));
+    return 0;
+  }
   tfrt_device_bench_run_launches(&bench);
   tfrt_device_bench_run_copies(&bench);
+  tfrt_device_bench_run_transfers(&bench);
   tfrt_device_bench_run_matmul(&bench);
   return 0;
 }

@@ -58,6 +58,7 @@ void tfrt_device_bench_await_take(tfrt_async_value_t* value);
 // The parts, by file.
 void tfrt_device_bench_run_program(tfrt_device_bench_t* bench, double plain_launch);
 void tfrt_device_bench_run_copies(tfrt_device_bench_t* bench);
+void tfrt_device_bench_run_transfers(tfrt_device_bench_t* bench);
 void tfrt_device_bench_run_matmul(tfrt_device_bench_t* bench);
 
 #endif  // TFRT_TESTS_GPU_DEVICE_BENCH_H_

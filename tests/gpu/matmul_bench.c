@@ -1,26 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Products of square matrices by the kernels that come with the runtime, beside cuBLAS where its
-// library is found: both make 2 n^3 operations.
+// Products of square matrices by the kernels that come with the runtime, and by cuBLAS through the
+// runtime, each beside bare cuBLAS where its library is found: all make 2 n^3 operations.
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "devices/cuda/cublas_api.h"
+#include "devices/device_blas.h"
 #include "tests/gpu/device_bench.h"
 
 extern const char tfrt_standard_kernels_image[];
 extern const char tfrt_f16_kernels_image[];
 extern const char tfrt_bf16_kernels_image[];
-
-// cuBLAS's numbers for what is used of it.
-enum { CUBLAS_OP_N = 0, CUBLAS_COMPUTE_32F = 68, CUBLAS_GEMM_DEFAULT = -1 };
-
-typedef int (*tfrt_cublas_create_fn_t)(void** handle);
-typedef int (*tfrt_cublas_set_stream_fn_t)(void* handle, tfrt_cuda_stream_handle_t stream);
-typedef int (*tfrt_cublas_gemm_fn_t)(void* handle, int left_op, int right_op, int m, int n, int k,
-                                     const void* alpha, const void* a, int a_type, int a_stride,
-                                     const void* b, int b_type, int b_stride, const void* beta,
-                                     void* c, int c_type, int c_stride, int compute, int algorithm);
 
 // An element type: its kernel, and what cuBLAS calls it.
 typedef struct tfrt_matmul_type_s {
@@ -31,12 +23,13 @@ typedef struct tfrt_matmul_type_s {
   uint32_t tile;      // columns and rows of a block of threads
   uint32_t block[2];  // its threads
   int cublas_type;
+  tfrt_dtype_t dtype;
 } tfrt_matmul_type_t;
 
 static const tfrt_matmul_type_t types[] = {
-    {"f32", tfrt_standard_kernels_image, 70, 4, 16, {16, 16}, 0},
-    {"f16", tfrt_f16_kernels_image, 70, 2, 128, {256, 1}, 2},
-    {"bf16", tfrt_bf16_kernels_image, 80, 2, 128, {256, 1}, 14},
+    {"f32", tfrt_standard_kernels_image, 70, 4, 16, {16, 16}, TFRT_CUBLAS_R_32F, TFRT_DTYPE_F32},
+    {"f16", tfrt_f16_kernels_image, 70, 2, 128, {256, 1}, TFRT_CUBLAS_R_16F, TFRT_DTYPE_F16},
+    {"bf16", tfrt_bf16_kernels_image, 80, 2, 128, {256, 1}, TFRT_CUBLAS_R_16BF, TFRT_DTYPE_BF16},
 };
 
 typedef struct tfrt_matmul_bench_s {
@@ -45,14 +38,17 @@ typedef struct tfrt_matmul_bench_s {
   tfrt_device_function_t* function;
   tfrt_device_buffer_t* matrices[3];
   uint32_t size;
-  void* cublas;  // the handle; NULL: there is no cuBLAS
-  tfrt_cublas_gemm_fn_t gemm;
+  tfrt_cublas_api_t api;
+  tfrt_cublas_handle_t cublas;  // NULL: there is no cuBLAS
+  tfrt_device_blas_t* blas;     // it through the runtime; NULL likewise
 } tfrt_matmul_bench_t;
 
 // --- cuBLAS ----------------------------------------------------------------------------------
 
-static void* tfrt_matmul_bench_open_library(void) {
+// The library; for show it is the driver's stand-in, which has both.
+static void* tfrt_matmul_bench_open_library(const tfrt_device_bench_t* bench) {
   static const char* const names[] = {"libcublas.so.13", "libcublas.so.12", "libcublas.so.11"};
+  if (bench->library) return dlopen(bench->library, RTLD_NOW | RTLD_LOCAL);
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(names); ++i) {
     void* library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
     if (library) return library;
@@ -67,19 +63,20 @@ static bool tfrt_matmul_bench_find(void* library, const char* name, void* addres
   return found != NULL;
 }
 
-// Looks for cuBLAS, unless this is for show.
+// Looks for cuBLAS, bare and through the runtime: both or none.
 static void tfrt_matmul_bench_open_cublas(tfrt_matmul_bench_t* state) {
-  tfrt_cublas_create_fn_t create = NULL;
-  tfrt_cublas_set_stream_fn_t set_stream = NULL;
-  void* library = state->bench->library ? NULL : tfrt_matmul_bench_open_library();
-  if (!library) return;
-  bool found =
-      tfrt_matmul_bench_find(library, "cublasCreate_v2", &create, sizeof(create)) &&
-      tfrt_matmul_bench_find(library, "cublasSetStream_v2", &set_stream, sizeof(set_stream)) &&
-      tfrt_matmul_bench_find(library, "cublasGemmEx", &state->gemm, sizeof(state->gemm));
-  if (!found || create(&state->cublas) != 0) {
+  tfrt_cublas_api_t* api = &state->api;
+  void* library = tfrt_matmul_bench_open_library(state->bench);
+  bool found = library != NULL;
+#define TFRT_MATMUL_BENCH_FIND(name, symbol, parameters) \
+  found = found && tfrt_matmul_bench_find(library, symbol, &api->name, sizeof(api->name));
+  TFRT_CUBLAS_ENTRIES(TFRT_MATMUL_BENCH_FIND)
+#undef TFRT_MATMUL_BENCH_FIND
+  tfrt_status_t status = found ? tfrt_device_create_blas(state->bench->device, &state->blas) : NULL;
+  tfrt_device_bench_ok(status);
+  if (!found || api->Create(&state->cublas) != 0) {
     state->cublas = NULL;
-  } else if (set_stream(state->cublas, state->bench->plain_streams[0]) != 0) {
+  } else if (api->SetStream(state->cublas, state->bench->plain_streams[0]) != 0) {
     state->cublas = NULL;
   }
 }
@@ -95,16 +92,41 @@ static void tfrt_matmul_bench_cublas(void* argument) {
   const float zero = 0;
   int n = (int)state->size;
   int type = state->type->cublas_type;
-  int result =
-      state->gemm(state->cublas, CUBLAS_OP_N, CUBLAS_OP_N, n, n, n, &one,
-                  tfrt_matmul_bench_matrix(state, 1), type, n, tfrt_matmul_bench_matrix(state, 0),
-                  type, n, &zero, (void*)(uintptr_t)state->matrices[2]->address, type, n,
-                  CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+  int result = state->api.GemmEx(state->cublas, TFRT_CUBLAS_OP_N, TFRT_CUBLAS_OP_N, n, n, n, &one,
+                                 tfrt_matmul_bench_matrix(state, 1), type, n,
+                                 tfrt_matmul_bench_matrix(state, 0), type, n, &zero,
+                                 (void*)(uintptr_t)state->matrices[2]->address, type, n,
+                                 TFRT_CUBLAS_COMPUTE_32F, TFRT_BLAS_ALGORITHM_DEFAULT);
   if (result != 0) {
     tfrt_device_bench_ok(
         tfrt_status_create(TFRT_STATUS_INTERNAL, "cublasGemmEx gave the status %d", result));
   }
   tfrt_device_bench_finish_plain(state->bench, 0);
+}
+
+// --- cuBLAS through the runtime ----------------------------------------------------------------
+
+static void tfrt_matmul_bench_blas(void* argument) {
+  tfrt_matmul_bench_t* state = argument;
+  int32_t n = (int32_t)state->size;
+  tfrt_blas_matrix_t matrices[3];
+  for (int i = 0; i < 3; ++i) {
+    matrices[i] = (tfrt_blas_matrix_t){
+        .buffer = state->matrices[i], .dtype = state->type->dtype, .height = n};
+  }
+  tfrt_blas_multiply_t call = {.rows = n,
+                               .columns = n,
+                               .inner = n,
+                               .alpha = {.dtype = TFRT_DTYPE_F32, .f32 = 1},
+                               .a = matrices[1],
+                               .b = matrices[0],
+                               .beta = {.dtype = TFRT_DTYPE_F32, .f32 = 0},
+                               .c = matrices[2],
+                               .count = 1,
+                               .compute = TFRT_BLAS_COMPUTE_F32,
+                               .algorithm = TFRT_BLAS_ALGORITHM_DEFAULT};
+  tfrt_device_bench_ok(tfrt_device_blas_multiply(state->blas, state->bench->streams[0], &call));
+  tfrt_device_bench_finish(state->bench, 0);
 }
 
 // --- Ours ------------------------------------------------------------------------------------
@@ -147,17 +169,29 @@ static void tfrt_matmul_bench_prepare(tfrt_matmul_bench_t* state) {
   tfrt_device_bench_finish(state->bench, 0);
 }
 
-static void tfrt_matmul_bench_run(tfrt_matmul_bench_t* state) {
-  tfrt_matmul_bench_prepare(state);
+// Prints the line of |work|, beside |theirs|, bare cuBLAS in TFLOP/s, or 0: there is none.
+static void tfrt_matmul_bench_line(tfrt_matmul_bench_t* state, const char* what,
+                                   void (*work)(void* state), double theirs) {
   double operations = 2.0 * state->size * state->size * state->size;
-  double ours = operations / tfrt_device_bench_measure(tfrt_matmul_bench_ours, state) / 1000;
-  printf("| product of matrices, %s, %u (beside cuBLAS) | ", state->type->name, state->size);
-  if (state->cublas) {
-    double theirs = operations / tfrt_device_bench_measure(tfrt_matmul_bench_cublas, state) / 1000;
+  double ours = operations / tfrt_device_bench_measure(work, state) / 1000;
+  printf("| product of matrices, %s, %u, %s (beside cuBLAS) | ", state->type->name, state->size,
+         what);
+  if (theirs > 0) {
     printf("%.1f TFLOP/s | %.1f TFLOP/s | %.2f |\n", theirs, ours, ours / theirs);
   } else {
     printf("no cuBLAS | %.1f TFLOP/s | - |\n", ours);
   }
+}
+
+static void tfrt_matmul_bench_run(tfrt_matmul_bench_t* state) {
+  tfrt_matmul_bench_prepare(state);
+  double operations = 2.0 * state->size * state->size * state->size;
+  double theirs = 0;
+  if (state->cublas) {
+    theirs = operations / tfrt_device_bench_measure(tfrt_matmul_bench_cublas, state) / 1000;
+  }
+  tfrt_matmul_bench_line(state, "our kernel", tfrt_matmul_bench_ours, theirs);
+  if (state->cublas) tfrt_matmul_bench_line(state, "by cuBLAS", tfrt_matmul_bench_blas, theirs);
   for (int i = 0; i < 3; ++i) tfrt_device_buffer_release(state->matrices[i]);
   tfrt_device_function_release(state->function);
 }
@@ -175,4 +209,5 @@ void tfrt_device_bench_run_matmul(tfrt_device_bench_t* bench) {
       tfrt_matmul_bench_run(&state);
     }
   }
+  tfrt_device_blas_release(state.blas);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The same launches from a BEF function: as many ops, each on the chain of the one before, and no
-// wait before the last one is done.
+// wait before the last one is done; and that function as a graph.
 #include <stdio.h>
 #include <string.h>
 
@@ -18,8 +18,10 @@ extern const char tfrt_conformance_image_text[];
 
 #define TYPES "!tfrt_gpu.stream, !tfrt_gpu.function, !tfrt_gpu.buffer"
 
-// The stream, the function and the buffer.
-#define ARGUMENT_COUNT 3
+#define GRAPH_TYPE "!tfrt_gpu.graph"
+
+// The stream, the function, the buffer, and the graph.
+#define ARGUMENT_COUNT 4
 
 typedef struct tfrt_program_bench_s {
   tfrt_bench_host_t host;
@@ -40,9 +42,40 @@ static void tfrt_program_bench_append_escaped(tfrt_string_builder_t* out, const 
   }
 }
 
+// Appends the function |name|, which gives |call| the function @launches and waits for its end.
+static void tfrt_program_bench_append_entry(tfrt_string_builder_t* out, const char* name,
+                                            const char* call, const char* types) {
+  tfrt_string_builder_append_format(
+      out,
+      "func.func @%s(%s, %%graph : " GRAPH_TYPE
+      ") -> !tfrt.chain {\n"
+      "  %%ch0 = tfrt.new.chain\n"
+      "  %%ch1 = %s @launches(%%ch0, %%stream, %%function, %%buffer) : %s\n"
+      "  %%end = tfrt_gpu.stream.synchronize %%stream, %%ch1\n"
+      "  tfrt.return %%end : !tfrt.chain\n}\n",
+      name, VALUES, call, types);
+}
+
+static void tfrt_program_bench_append_launches(tfrt_string_builder_t* out, int launches) {
+  tfrt_string_builder_append_text(out, "func.func @launches(%ch0 : !tfrt.chain, " VALUES
+                                       ") -> !tfrt.chain {\n"
+                                       "  %zero = tfrt.constant.ui32 0\n"
+                                       "  %one = tfrt.constant.ui32 1\n"
+                                       "  %count = tfrt.constant.ui32 32\n");
+  for (int i = 0; i < launches; ++i) {
+    tfrt_string_builder_append_format(
+        out,
+        "  %%ch%d = tfrt_gpu.function.launch %%stream, %%function, blocks in (%%one, %%one, "
+        "%%one), threads in (%%count, %%one, %%one), %%zero, %%ch%d, args(%%buffer, %%count) : "
+        "(!tfrt_gpu.buffer, ui32)\n",
+        i + 1, i);
+  }
+  tfrt_string_builder_append_format(out, "  tfrt.return %%ch%d : !tfrt.chain\n}\n", launches);
+}
+
 static void tfrt_program_bench_append(tfrt_string_builder_t* out, int launches) {
   tfrt_string_builder_append_text(
-      out, "func.func @prepare() -> (" TYPES
+      out, "func.func @prepare() -> (" TYPES ", " GRAPH_TYPE
            ") {\n"
            "  %ch = tfrt.new.chain\n"
            "  %ordinal = tfrt.constant.i32 0\n"
@@ -52,32 +85,19 @@ static void tfrt_program_bench_append(tfrt_string_builder_t* out, int launches) 
            "  %allocator = tfrt_gpu.allocator.create %context\n"
            "  %size = tfrt.constant.i64 1024\n"
            "  %buffer = tfrt_gpu.mem.allocate %allocator, %stream, %size, %ch\n"
+           "  %graph = tfrt_gpu.graph.create {plain_calls = 0 : i32}\n"
            "  %module = tfrt_gpu.module.load %context {data = \"");
   tfrt_program_bench_append_escaped(out, tfrt_conformance_image_text);
   tfrt_string_builder_append_text(
       out,
       "\"}\n"
       "  %function = tfrt_gpu.module.get_function %module {name = \"test_increment\"}\n"
-      "  tfrt.return %stream, %function, %buffer : " TYPES
-      "\n}\n"
-      "func.func @main(" VALUES
-      ") -> !tfrt.chain {\n"
-      "  %ch0 = tfrt.new.chain\n"
-      "  %zero = tfrt.constant.ui32 0\n"
-      "  %one = tfrt.constant.ui32 1\n"
-      "  %count = tfrt.constant.ui32 32\n");
-  for (int i = 0; i < launches; ++i) {
-    tfrt_string_builder_append_format(
-        out,
-        "  %%ch%d = tfrt_gpu.function.launch %%stream, %%function, blocks in (%%one, %%one, "
-        "%%one), threads in (%%count, %%one, %%one), %%zero, %%ch%d, args(%%buffer, %%count) : "
-        "(!tfrt_gpu.buffer, ui32)\n",
-        i + 1, i);
-  }
-  tfrt_string_builder_append_format(out,
-                                    "  %%end = tfrt_gpu.stream.synchronize %%stream, %%ch%d\n"
-                                    "  tfrt.return %%end : !tfrt.chain\n}\n",
-                                    launches);
+      "  tfrt.return %stream, %function, %buffer, %graph : " TYPES ", " GRAPH_TYPE "\n}\n");
+  tfrt_program_bench_append_launches(out, launches);
+  tfrt_program_bench_append_entry(out, "main", "tfrt.call",
+                                  "(!tfrt.chain, " TYPES ") -> !tfrt.chain");
+  tfrt_program_bench_append_entry(out, "captured", "tfrt_gpu.graph.call %graph,",
+                                  "!tfrt.chain, " TYPES);
 }
 
 // --- Running it ----------------------------------------------------------------------------
@@ -90,13 +110,11 @@ static void tfrt_program_bench_open(tfrt_program_bench_t* state, const tfrt_devi
   tfrt_device_bench_ok(tfrt_bench_host_open(&state->host, 2, tfrt_string_builder_view(&text)));
   tfrt_string_builder_deinitialize(&text);
   tfrt_device_bench_ok(tfrt_device_platforms_add(state->host.host, bench->library));
-  const tfrt_function_t* main_function = state->host.main;
   state->host.main = tfrt_program_find_function(state->host.program, "prepare");
   tfrt_bench_host_call(&state->host, NULL, state->arguments, ARGUMENT_COUNT);
   for (int i = 0; i < ARGUMENT_COUNT; ++i) {
     tfrt_device_bench_await_take(tfrt_async_value_retain(state->arguments[i]));
   }
-  state->host.main = main_function;
 }
 
 static void tfrt_program_bench_call(void* argument) {
@@ -106,12 +124,19 @@ static void tfrt_program_bench_call(void* argument) {
   tfrt_device_bench_await_take(end);
 }
 
+// Prints the line |what| of the function |name|.
+static void tfrt_program_bench_run(tfrt_program_bench_t* state, const tfrt_device_bench_t* bench,
+                                   const char* name, const char* what, double plain_launch) {
+  state->host.main = tfrt_program_find_function(state->host.program, name);
+  double time = tfrt_device_bench_measure(tfrt_program_bench_call, state) / bench->launches;
+  printf("| %s | %.0f ns | %.0f ns | %.2f |\n", what, plain_launch, time, time / plain_launch);
+}
+
 void tfrt_device_bench_run_program(tfrt_device_bench_t* bench, double plain_launch) {
   tfrt_program_bench_t state = {0};
   tfrt_program_bench_open(&state, bench);
-  double time = tfrt_device_bench_measure(tfrt_program_bench_call, &state) / bench->launches;
-  printf("| the same from a BEF function | %.0f ns | %.0f ns | %.2f |\n", plain_launch, time,
-         time / plain_launch);
+  tfrt_program_bench_run(&state, bench, "main", "the same from a BEF function", plain_launch);
+  tfrt_program_bench_run(&state, bench, "captured", "that function as a graph", plain_launch);
   for (int i = 0; i < ARGUMENT_COUNT; ++i) tfrt_async_value_release(state.arguments[i]);
   tfrt_host_devices_drain(state.host.host);
   tfrt_bench_host_close(&state.host);

@@ -20,10 +20,10 @@ pack() {
   local root=$here/../..
   (cd "$root" && bazel build --jobs="${JOBS:-2}" //tests/gpu:gpu_conformance_test \
       //tests/gpu:gpu_standard_kernels_test //tests/gpu:device_bench \
-      //tools:bef_executor //tools:mlir_to_bef)
+      //tools:bef_executor //tools:mlir_to_bef //tools:tfrt_worker)
   mkdir -p "$1"
   cp -f "$root"/bazel-bin/tests/gpu/{gpu_conformance_test,gpu_standard_kernels_test,device_bench} \
-      "$root"/bazel-bin/tools/{bef_executor,mlir_to_bef} \
+      "$root"/bazel-bin/tools/{bef_executor,mlir_to_bef,tfrt_worker} \
       "$root/tests/devices/programs_test.sh" "$root/docs/gpu.md" "$here/run.sh" "$1"
   rm -rf "$1/programs"
   cp -r "$root/tests/programs/devices" "$1/programs"

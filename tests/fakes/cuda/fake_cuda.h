@@ -14,8 +14,8 @@
 //     (use after free, double free, bytes beyond the end, memory of another context, memory
 //     that isn't pinned, objects that are left) is a *defect*, counted and described.
 //   - Any entry point can be made to fail.
-//   - Libraries on top of the driver are in it, too: cuBLAS and cuDNN, computing on the
-//     host.
+//   - Libraries on top of the driver are in it, too: cuBLAS, cuDNN and NCCL (among the devices of
+//     this process), computing on the host.
 //
 // Life of a test:
 //  1. Opens the library (tfrt_fake_cuda_control()) and sets what it wants.
@@ -34,6 +34,9 @@
 
 #define TFRT_FAKE_CUDA_DEVICE_COUNT 2
 
+// Launches have priorities from this one to 0.
+#define TFRT_FAKE_CUDA_FIRST_PRIORITY (-5)
+
 // What tests do behind the driver's back.
 typedef struct tfrt_fake_cuda_control_s {
   // The seed of delays of streams that are made from now on.
@@ -44,6 +47,12 @@ typedef struct tfrt_fake_cuda_control_s {
   // The |n|-th call of the entry point |name| from now on, counted from 1, returns |result|
   // and does nothing. One at a time; n = 0: none.
   void (*set_failure)(const char* name, uint32_t n, int result);
+  // Lets no copy of the device |ordinal| begin from now on; -1: of none, which is so at first.
+  void (*hold_copies)(int ordinal);
+  // The bytes of all copies of that device that wait.
+  size_t (*held_size)(void);
+  // The priority of the last launch that was given one, 0 if there was none; forgets it.
+  int (*take_priority)(void);
   // Copies what is wrong into |text|, one line each, as many as fit; returns how many defects
   // there were.
   int (*defects)(char* text, size_t size);

@@ -121,7 +121,9 @@ tfrt_cuda_result_t tfrt_fake_DevicePrimaryCtxRelease(int device) {
   int error = tfrt_fake_begin("cuDevicePrimaryCtxRelease");
   tfrt_fake_context_t* context = &tfrt_fake.contexts[device - 100];
   if (context->retain_count == 0) tfrt_fake_defect("a context is released twice");
-  if (context->error == 0 && tfrt_fake_count_in(&tfrt_fake.streams, context) > 0) {
+  // Who goes before others that have retained it leaves their streams to them.
+  if (context->retain_count == 1 && context->error == 0 &&
+      tfrt_fake_count_in(&tfrt_fake.streams, context) > 0) {
     tfrt_fake_defect("a context goes before its streams");
   }
   tfrt_fake_end(error);
@@ -143,6 +145,13 @@ tfrt_cuda_result_t tfrt_fake_CtxPushCurrent(tfrt_cuda_context_t context) {
 tfrt_cuda_result_t tfrt_fake_CtxPopCurrent(tfrt_cuda_context_t* context) {
   int error = tfrt_fake_begin_in_context("cuCtxPopCurrent", NULL);
   *context = tfrt_fake_pop_current();
+  return tfrt_fake_end(error);
+}
+
+tfrt_cuda_result_t tfrt_fake_CtxGetStreamPriorityRange(int* last, int* first) {
+  int error = tfrt_fake_begin_in_context("cuCtxGetStreamPriorityRange", NULL);
+  *last = 0;
+  *first = TFRT_FAKE_CUDA_FIRST_PRIORITY;
   return tfrt_fake_end(error);
 }
 

@@ -62,6 +62,28 @@ static void fake_set_failure(const char* name, uint32_t n, int result) {
   tfrt_fake_end(0);
 }
 
+static void fake_hold_copies(int ordinal) {
+  tfrt_fake_begin("");
+  tfrt_fake.held_ordinal = ordinal;
+  tfrt_condition_broadcast(&tfrt_fake.condition);
+  tfrt_fake_end(0);
+}
+
+static size_t fake_held_size(void) {
+  tfrt_fake_begin("");
+  size_t size = tfrt_fake_held_size();
+  tfrt_fake_end(0);
+  return size;
+}
+
+static int fake_take_priority(void) {
+  tfrt_fake_begin("");
+  int priority = tfrt_fake.last_priority;
+  tfrt_fake.last_priority = 0;
+  tfrt_fake_end(0);
+  return priority;
+}
+
 static int fake_defects(char* text, size_t size) {
   tfrt_fake_begin("");
   snprintf(text, size, "%s", tfrt_fake.defects);
@@ -90,4 +112,5 @@ static int fake_live(void) {
 TFRT_EXPORT extern const tfrt_fake_cuda_control_t tfrt_fake_cuda_control_table;
 
 const tfrt_fake_cuda_control_t tfrt_fake_cuda_control_table = {
-    fake_set_seed, fake_set_version, fake_set_failure, fake_defects, fake_live};
+    fake_set_seed,  fake_set_version,   fake_set_failure, fake_hold_copies,
+    fake_held_size, fake_take_priority, fake_defects,     fake_live};

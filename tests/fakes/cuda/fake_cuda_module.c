@@ -28,10 +28,9 @@ static int fake_module_read(tfrt_fake_module_t* module, char* log, size_t log_si
   }
 }
 
-tfrt_cuda_result_t tfrt_fake_ModuleLoadDataEx(tfrt_cuda_module_handle_t* out_module,
-                                              const void* image, unsigned option_count,
-                                              int* options, void** values) {
-  int error = tfrt_fake_begin_in_context("cuModuleLoadDataEx", NULL);
+// Goes on with a call that has begun with |error|.
+static int fake_module_load(int error, tfrt_cuda_module_handle_t* out_module, const void* image,
+                            unsigned option_count, const int* options, void** values) {
   if (error) return tfrt_fake_end(error);
   char* log = NULL;
   size_t log_size = 0;
@@ -58,6 +57,13 @@ tfrt_cuda_result_t tfrt_fake_ModuleLoadDataEx(tfrt_cuda_module_handle_t* out_mod
   return tfrt_fake_end(error);
 }
 
+tfrt_cuda_result_t tfrt_fake_ModuleLoadDataEx(tfrt_cuda_module_handle_t* out_module,
+                                              const void* image, unsigned option_count,
+                                              int* options, void** values) {
+  return fake_module_load(tfrt_fake_begin_in_context("cuModuleLoadDataEx", NULL), out_module, image,
+                          option_count, options, values);
+}
+
 // A variable that was asked for; its name is a place in the module's text.
 typedef struct fake_global_s {
   tfrt_list_link_t link;
@@ -65,8 +71,7 @@ typedef struct fake_global_s {
   tfrt_fake_block_t* block;
 } fake_global_t;
 
-tfrt_cuda_result_t tfrt_fake_ModuleUnload(tfrt_cuda_module_handle_t module) {
-  int error = tfrt_fake_begin_in_context("cuModuleUnload", NULL);
+static int fake_module_unload(int error, tfrt_fake_module_t* module) {
   if (error && error != tfrt_fake_current()->error) return tfrt_fake_end(error);
   if (!tfrt_fake_is_handle(&tfrt_fake.modules, &module->link, "module")) {
     return tfrt_fake_end(TFRT_CUDA_ERROR_INVALID_HANDLE);
@@ -86,6 +91,10 @@ tfrt_cuda_result_t tfrt_fake_ModuleUnload(tfrt_cuda_module_handle_t module) {
   return tfrt_fake_end(error);
 }
 
+tfrt_cuda_result_t tfrt_fake_ModuleUnload(tfrt_cuda_module_handle_t module) {
+  return fake_module_unload(tfrt_fake_begin_in_context("cuModuleUnload", NULL), module);
+}
+
 static const tfrt_cpu_kernel_t* fake_find_kernel(const char* name) {
   for (size_t i = 0; i < TFRT_TEST_KERNEL_COUNT; ++i) {
     if (strcmp(tfrt_test_kernels[i].name, name) == 0) return &tfrt_test_kernels[i];
@@ -96,9 +105,8 @@ static const tfrt_cpu_kernel_t* fake_find_kernel(const char* name) {
   return NULL;
 }
 
-tfrt_cuda_result_t tfrt_fake_ModuleGetFunction(tfrt_cuda_function_handle_t* out_function,
-                                               tfrt_cuda_module_handle_t module, const char* name) {
-  int error = tfrt_fake_begin_in_context("cuModuleGetFunction", module->context);
+static int fake_module_get(int error, tfrt_fake_function_t** out_function,
+                           tfrt_fake_module_t* module, const char* name) {
   if (error) return tfrt_fake_end(error);
   tfrt_device_image_symbol_t symbol;
   bool found = false;
@@ -118,6 +126,12 @@ tfrt_cuda_result_t tfrt_fake_ModuleGetFunction(tfrt_cuda_function_handle_t* out_
   return tfrt_fake_end(0);
 }
 
+tfrt_cuda_result_t tfrt_fake_ModuleGetFunction(tfrt_cuda_function_handle_t* out_function,
+                                               tfrt_cuda_module_handle_t module, const char* name) {
+  return fake_module_get(tfrt_fake_begin_in_context("cuModuleGetFunction", module->context),
+                         out_function, module, name);
+}
+
 static fake_global_t* fake_find_global(tfrt_fake_module_t* module, const char* name) {
   for (tfrt_list_link_t* l = module->globals.next; l != &module->globals; l = l->next) {
     fake_global_t* global = TFRT_CONTAINER_OF(l, fake_global_t, link);
@@ -126,9 +140,8 @@ static fake_global_t* fake_find_global(tfrt_fake_module_t* module, const char* n
   return NULL;
 }
 
-tfrt_cuda_result_t tfrt_fake_ModuleGetGlobal(tfrt_cuda_address_t* address, size_t* size,
-                                             tfrt_cuda_module_handle_t module, const char* name) {
-  int error = tfrt_fake_begin_in_context("cuModuleGetGlobal", module->context);
+static int fake_module_get_global(int error, tfrt_cuda_address_t* address, size_t* size,
+                                  tfrt_fake_module_t* module, const char* name) {
   if (error) return tfrt_fake_end(error);
   tfrt_device_image_symbol_t symbol;
   bool found = false;
@@ -146,6 +159,66 @@ tfrt_cuda_result_t tfrt_fake_ModuleGetGlobal(tfrt_cuda_address_t* address, size_
   *address = (tfrt_cuda_address_t)(uintptr_t)global->block->data;
   *size = symbol.size;
   return tfrt_fake_end(0);
+}
+
+tfrt_cuda_result_t tfrt_fake_ModuleGetGlobal(tfrt_cuda_address_t* address, size_t* size,
+                                             tfrt_cuda_module_handle_t module, const char* name) {
+  return fake_module_get_global(tfrt_fake_begin_in_context("cuModuleGetGlobal", module->context),
+                                address, size, module, name);
+}
+
+// --- Libraries -------------------------------------------------------------------------------
+
+// A library is a module here, of the context that is current when it is loaded, and a kernel is a
+// function: what they are in other contexts, nobody asks.
+
+static tfrt_fake_module_t* fake_module_of(tfrt_cuda_library_handle_t library) {
+  return (tfrt_fake_module_t*)library;
+}
+
+tfrt_cuda_result_t tfrt_fake_LibraryLoadData(tfrt_cuda_library_handle_t* library, const void* image,
+                                             int* jit_options, void** jit_values,
+                                             unsigned jit_option_count, int* options, void** values,
+                                             unsigned option_count) {
+  (void)options;
+  (void)values;
+  int error = tfrt_fake_begin_in_context("cuLibraryLoadData", NULL);
+  if (!error && option_count > 0) error = TFRT_CUDA_ERROR_INVALID_VALUE;
+  tfrt_fake_module_t* module = NULL;
+  error = fake_module_load(error, &module, image, jit_option_count, jit_options, jit_values);
+  *library = (tfrt_cuda_library_handle_t)module;
+  return error;
+}
+
+tfrt_cuda_result_t tfrt_fake_LibraryUnload(tfrt_cuda_library_handle_t library) {
+  return fake_module_unload(tfrt_fake_begin_in_context("cuLibraryUnload", NULL),
+                            fake_module_of(library));
+}
+
+tfrt_cuda_result_t tfrt_fake_LibraryGetKernel(tfrt_cuda_kernel_handle_t* kernel,
+                                              tfrt_cuda_library_handle_t library,
+                                              const char* name) {
+  tfrt_fake_function_t* function = NULL;
+  int error = fake_module_get(tfrt_fake_begin_in_context("cuLibraryGetKernel", NULL), &function,
+                              fake_module_of(library), name);
+  *kernel = (tfrt_cuda_kernel_handle_t)function;
+  return error;
+}
+
+tfrt_cuda_result_t tfrt_fake_LibraryGetGlobal(tfrt_cuda_address_t* address, size_t* size,
+                                              tfrt_cuda_library_handle_t library,
+                                              const char* name) {
+  tfrt_fake_module_t* module = fake_module_of(library);
+  return fake_module_get_global(tfrt_fake_begin_in_context("cuLibraryGetGlobal", module->context),
+                                address, size, module, name);
+}
+
+tfrt_cuda_result_t tfrt_fake_KernelGetFunction(tfrt_cuda_function_handle_t* out_function,
+                                               tfrt_cuda_kernel_handle_t kernel) {
+  tfrt_fake_function_t* function = (tfrt_fake_function_t*)kernel;
+  int error = tfrt_fake_begin_in_context("cuKernelGetFunction", function->module->context);
+  *out_function = function;
+  return tfrt_fake_end(error);
 }
 
 // --- Functions -------------------------------------------------------------------------------
@@ -210,7 +283,7 @@ tfrt_cuda_result_t tfrt_fake_LaunchKernel(tfrt_cuda_function_handle_t function, 
                                           void** extra) {
   (void)extra;
   tfrt_device_launch_t launch = {
-      {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_size, false, {0, 0, 0}};
+      {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_size, false, {0, 0, 0}, 0};
   return fake_launch(tfrt_fake_begin_in_stream("cuLaunchKernel", stream), function, &launch, stream,
                      parameters);
 }
@@ -220,7 +293,7 @@ tfrt_cuda_result_t tfrt_fake_LaunchCooperativeKernel(
     unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_size,
     tfrt_cuda_stream_handle_t stream, void** parameters) {
   tfrt_device_launch_t launch = {
-      {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_size, true, {0, 0, 0}};
+      {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_size, true, {0, 0, 0}, 0};
   return fake_launch(tfrt_fake_begin_in_stream("cuLaunchCooperativeKernel", stream), function,
                      &launch, stream, parameters);
 }
@@ -246,6 +319,12 @@ tfrt_cuda_result_t tfrt_fake_LaunchKernelEx(const tfrt_cuda_launch_t* with,
       }
     } else if (attribute->id == TFRT_CUDA_LAUNCH_COOPERATIVE) {
       launch.is_cooperative = attribute->value.cooperative != 0;
+    } else if (attribute->id == TFRT_CUDA_LAUNCH_PRIORITY && tfrt_fake.version >= 11070) {
+      launch.priority = attribute->value.priority;
+      if (launch.priority > 0 || launch.priority < TFRT_FAKE_CUDA_FIRST_PRIORITY) {
+        tfrt_fake_defect("a launch with a priority that there isn't");
+      }
+      tfrt_fake.last_priority = launch.priority;
     } else {
       error = TFRT_CUDA_ERROR_INVALID_VALUE;
     }

@@ -23,6 +23,7 @@ void tfrt_fake_initialize(void) {
   tfrt_list_initialize(&fake->ended_streams);
   for (int i = 0; i < TFRT_FAKE_CUDA_DEVICE_COUNT; ++i) fake->contexts[i].ordinal = i;
   fake->version = 13000;
+  fake->held_ordinal = -1;
 }
 
 void tfrt_fake_defect(const char* format, ...) {
@@ -185,18 +186,39 @@ static void tfrt_fake_op_run(tfrt_fake_op_t* op) {
   int error = is_good ? tfrt_fake_op_work(op) : 0;
   tfrt_mutex_lock(&fake->mutex);
   if (error) context->error = error;
+  if (!is_good && op->drop) op->drop(op->argument);
   tfrt_fake_op_finish(op);
   tfrt_condition_broadcast(&fake->condition);
 }
 
 // --- Streams ---------------------------------------------------------------------------
 
+// Whether |link| of |stream| is a copy that a test holds back.
+static bool tfrt_fake_is_held(const tfrt_fake_stream_t* stream, const tfrt_list_link_t* link) {
+  return stream->context->ordinal == tfrt_fake.held_ordinal &&
+         TFRT_CONTAINER_OF(link, tfrt_fake_op_t, link)->kind == TFRT_FAKE_OP_COPY;
+}
+
+size_t tfrt_fake_held_size(void) {
+  size_t size = 0;
+  for (tfrt_list_link_t* l = tfrt_fake.streams.next; l != &tfrt_fake.streams; l = l->next) {
+    const tfrt_fake_stream_t* stream = TFRT_CONTAINER_OF(l, tfrt_fake_stream_t, link);
+    for (tfrt_list_link_t* o = stream->ops.next; o != &stream->ops; o = o->next) {
+      if (tfrt_fake_is_held(stream, o)) size += TFRT_CONTAINER_OF(o, tfrt_fake_op_t, link)->size;
+    }
+  }
+  return size;
+}
+
 static void tfrt_fake_stream_run(void* argument) {
   tfrt_fake_stream_t* stream = argument;
   tfrt_mutex_lock(&tfrt_fake.mutex);
   for (;;) {
-    tfrt_list_link_t* link = tfrt_list_pop_front(&stream->ops);
-    if (link) {
+    bool is_held = !tfrt_list_is_empty(&stream->ops) && tfrt_fake_is_held(stream, stream->ops.next);
+    tfrt_list_link_t* link = is_held ? NULL : tfrt_list_pop_front(&stream->ops);
+    if (is_held) {
+      tfrt_condition_wait(&tfrt_fake.condition, &tfrt_fake.mutex);
+    } else if (link) {
       tfrt_fake_op_run(TFRT_CONTAINER_OF(link, tfrt_fake_op_t, link));
     } else if (stream->is_destroyed) {
       break;

@@ -143,6 +143,7 @@ struct tfrt_fake_op_s {
   uint64_t sequence;
   tfrt_fake_block_t* block;
   void (*call)(const void* argument);  // with a copy of the caller's argument
+  void (*drop)(const void* argument);  // instead, on a broken context, with the mutex; NULL: nothing
   _Alignas(16) char argument[TFRT_FAKE_ARGUMENT_SIZE];
   uint32_t range_count;
   tfrt_fake_range_t ranges[TFRT_FAKE_MAX_RANGES];
@@ -165,6 +166,8 @@ typedef struct tfrt_fake_s {
   const char* failing_name;
   uint32_t failing_countdown;
   int failing_result;
+  int held_ordinal;   // whose copies wait; -1: nobody's
+  int last_priority;  // of the last launch that had one
   int defect_count;
   char defects[4096];
 } tfrt_fake_t;
@@ -195,6 +198,9 @@ void tfrt_fake_kill_blocks(const tfrt_fake_context_t* context);
 
 // A new stream with its thread; NULL if there is none to have.
 tfrt_fake_stream_t* tfrt_fake_stream_create(tfrt_fake_context_t* context);
+
+// The bytes of all copies that are held back.
+size_t tfrt_fake_held_size(void);
 
 // A new op of |stream|, and what puts it there.
 tfrt_fake_op_t* tfrt_fake_op_create(tfrt_fake_stream_t* stream, tfrt_fake_op_kind_t kind);

@@ -42,6 +42,12 @@ struct tfrt_cudnn_convolution_s {
   tfrt_dnn_convolution_t form;
 };
 
+struct tfrt_cudnn_activation_s {
+  tfrt_fake_library_t base;
+  bool is_set;
+  tfrt_dnn_activation_t form;
+};
+
 // The library's symbols, as the real one has them.
 #define FAKE_ENTRY(name, type, parameters) TFRT_EXPORT type cudnn##name parameters;
 TFRT_CUDNN_ENTRIES(FAKE_ENTRY)
@@ -113,6 +119,7 @@ FAKE_DESCRIPTOR(Tensor, tfrt_cudnn_tensor_t)
 FAKE_DESCRIPTOR(Filter, tfrt_cudnn_filter_t)
 FAKE_DESCRIPTOR(Pooling, tfrt_cudnn_pooling_t)
 FAKE_DESCRIPTOR(Convolution, tfrt_cudnn_convolution_t)
+FAKE_DESCRIPTOR(Activation, tfrt_cudnn_activation_t)
 
 static tfrt_dtype_t fake_dtype(int type) {
   switch (type) {
@@ -189,6 +196,15 @@ tfrt_cudnn_status_t cudnnSetConvolutionMathType(tfrt_cudnn_convolution_t convolu
   int error = tfrt_fake_begin("cudnnSetConvolutionMathType");
   if (!error && (math < 0 || math > 3 || !convolution->is_set)) error = FAKE_BAD_PARAM;
   return tfrt_fake_end(error);
+}
+
+tfrt_cudnn_status_t cudnnSetActivationDescriptor(tfrt_cudnn_activation_t activation, int mode,
+                                                 int nan_propagation, double coefficient) {
+  int error = tfrt_fake_begin("cudnnSetActivationDescriptor");
+  activation->form = (tfrt_dnn_activation_t){.mode = (tfrt_dnn_activation_mode_t)mode,
+                                             .propagates_nan = nan_propagation != 0,
+                                             .coefficient = coefficient};
+  return fake_end_set(error, NULL, &activation->is_set);
 }
 
 // --- Memory ------------------------------------------------------------------------------
@@ -321,28 +337,33 @@ typedef struct fake_convolution_s {
   const void* beta;
 } fake_convolution_t;
 
+// What |c| is in |direction|, and what |call| touches for it.
+static tfrt_dnn_convolve_t fake_convolution(tfrt_fake_library_call_t* call,
+                                            tfrt_dnn_direction_t direction,
+                                            const fake_convolution_t* c) {
+  if (!c->convolution->is_set) {
+    tfrt_fake_library_refuse(call, "a convolution that nobody has described");
+  }
+  tfrt_fake_library_touch(call, c->workspace, c->workspace_size);
+  return (tfrt_dnn_convolve_t){.direction = direction,
+                               .convolution = c->convolution->form,
+                               .x_form = c->x_form->form,
+                               .x = fake_tensor(call, c->x_form, c->x),
+                               .w_form = c->w_form->form,
+                               .w = fake_filter(call, c->w_form, c->w),
+                               .y_form = c->y_form->form,
+                               .y = fake_tensor(call, c->y_form, c->y)};
+}
+
 static int fake_convolve(const char* name, tfrt_dnn_direction_t direction,
                          const fake_convolution_t* c) {
   tfrt_fake_library_call_t call = tfrt_fake_library_call(name, &errors, &c->handle->base);
-  if (!c->convolution->is_set) {
-    tfrt_fake_library_refuse(&call, "a convolution that nobody has described");
-  }
   if (fake_number(c->alpha, c->x_form->form.dtype) != 1 ||
       fake_number(c->beta, c->x_form->form.dtype) != 0) {
     tfrt_fake_library_refuse(&call, "a convolution that is scaled");
   }
-  tfrt_fake_library_touch(&call, c->workspace, c->workspace_size);
-  tfrt_cpu_dnn_call_t work = {
-      .kind = TFRT_CPU_DNN_CONVOLVE,
-      .convolve = {.direction = direction,
-                   .convolution = c->convolution->form,
-                   .x_form = c->x_form->form,
-                   .x = fake_tensor(&call, c->x_form, c->x),
-                   .w_form = c->w_form->form,
-                   .w = fake_filter(&call, c->w_form, c->w),
-                   .y_form = c->y_form->form,
-                   .y = fake_tensor(&call, c->y_form, c->y)},
-  };
+  tfrt_cpu_dnn_call_t work = {.kind = TFRT_CPU_DNN_CONVOLVE,
+                              .convolve = fake_convolution(&call, direction, c)};
   return tfrt_fake_library_end(&call, tfrt_cpu_dnn_run, &work, sizeof(work));
 }
 
@@ -382,4 +403,33 @@ tfrt_cudnn_status_t cudnnConvolutionBackwardFilter(tfrt_cudnn_handle_t handle, c
   fake_convolution_t c = {handle, x_form,      x,         dw_form,        dw,    dy_form,
                           dy,     convolution, workspace, workspace_size, alpha, beta};
   return fake_convolve("cudnnConvolutionBackwardFilter", TFRT_DNN_BACKWARD_FILTER, &c);
+}
+
+tfrt_cudnn_status_t cudnnConvolutionBiasActivationForward(
+    tfrt_cudnn_handle_t handle, const void* alpha, tfrt_cudnn_tensor_t x_form, const void* x,
+    tfrt_cudnn_filter_t w_form, const void* w, tfrt_cudnn_convolution_t convolution, int algorithm,
+    void* workspace, size_t workspace_size, const void* beta, tfrt_cudnn_tensor_t z_form,
+    const void* z, tfrt_cudnn_tensor_t bias_form, const void* bias,
+    tfrt_cudnn_activation_t activation, tfrt_cudnn_tensor_t y_form, void* y) {
+  (void)algorithm;
+  tfrt_fake_library_call_t call =
+      tfrt_fake_library_call("cudnnConvolutionBiasActivationForward", &errors, &handle->base);
+  fake_convolution_t c = {handle, x_form,      x,         w_form,         w,     y_form,
+                          y,      convolution, workspace, workspace_size, alpha, beta};
+  if (!activation->is_set ||
+      (activation->form.mode != TFRT_DNN_RELU && activation->form.mode != TFRT_DNN_IDENTITY)) {
+    tfrt_fake_library_refuse(&call, "an activation that doesn't go with a convolution");
+  }
+  tfrt_cpu_dnn_call_t work = {
+      .kind = TFRT_CPU_DNN_FUSE,
+      .fuse = {.convolve = fake_convolution(&call, TFRT_DNN_FORWARD, &c),
+               .alpha = fake_number(alpha, x_form->form.dtype),
+               .beta = fake_number(beta, x_form->form.dtype),
+               .z_form = z_form->form,
+               .z = fake_tensor(&call, z_form, z),
+               .bias_form = bias_form->form,
+               .bias = fake_tensor(&call, bias_form, bias),
+               .activation = activation->form},
+  };
+  return tfrt_fake_library_end(&call, tfrt_cpu_dnn_run, &work, sizeof(work));
 }

@@ -90,6 +90,69 @@ func.func @convolve() {
   tfrt.return
 }
 
+// [37 47; 67 77] - 10 * [1 2; 3 4] - 30, with what is negative as 0, and as it is.
+func.func @fuse() {
+  %ch0 = tfrt.new.chain
+  %ordinal = tfrt.constant.i32 0
+  %device = tfrt_gpu.device.get CPU, %ordinal
+  %context = tfrt_gpu.context.primary %device
+  %stream = tfrt_gpu.stream.create %context
+  %allocator = tfrt_gpu.allocator.create %context
+  %dnn = tfrt_gpu.dnn.create %context
+  %large = tfrt.constant.i64 36
+  %size = tfrt.constant.i64 16
+  %four = tfrt.constant.i64 4
+  %x = tfrt_gpu.mem.allocate %allocator, %stream, %large, %ch0
+  %w = tfrt_gpu.mem.allocate %allocator, %stream, %size, %ch0
+  %y = tfrt_gpu.mem.allocate %allocator, %stream, %size, %ch0
+  %bias = tfrt_gpu.mem.allocate %allocator, %stream, %four, %ch0
+  %space = tfrt_gpu.mem.allocate %allocator, %stream, %size, %ch0
+  %host = tfrt_dht.create_uninitialized_tensor.f32.2 [3 : i64, 3 : i64]
+  %bytes, %ch1 = tfrt_dht.get_buffer %host, %ch0
+  %ch2 = tfrt_dht.set_tensor_with_constant_values.f32 %host, %ch1 [1.0 : f32, 2.0 : f32, 3.0 : f32, 4.0 : f32, 5.0 : f32, 6.0 : f32, 7.0 : f32, 8.0 : f32, 9.0 : f32]
+  %ch3 = tfrt_gpu.mem.copy %x, %bytes, %stream, %ch2 : !tfrt_gpu.buffer, !ht.host_buffer
+  %small = tfrt_dht.create_uninitialized_tensor.f32.2 [2 : i64, 2 : i64]
+  %small_bytes, %ch4 = tfrt_dht.get_buffer %small, %ch3
+  %ch5 = tfrt_dht.set_tensor_with_constant_values.f32 %small, %ch4 [1.0 : f32, 2.0 : f32, 3.0 : f32, 4.0 : f32]
+  %ch6 = tfrt_gpu.mem.copy %w, %small_bytes, %stream, %ch5 : !tfrt_gpu.buffer, !ht.host_buffer
+  %minus = tfrt.constant.f32 -30.0
+  %ch7 = tfrt_gpu.mem.set %bias, %minus, %stream, %ch6 : !tfrt_gpu.buffer, f32
+  %x_desc = tfrt_gpu.dnn.create_tensor_descriptor CUDNN_DATA_FLOAT,
+    [1 : i32, 1 : i32, 3 : i32, 3 : i32], [9 : i32, 9 : i32, 3 : i32, 1 : i32]
+  %y_desc = tfrt_gpu.dnn.create_tensor_descriptor CUDNN_DATA_FLOAT,
+    [1 : i32, 1 : i32, 2 : i32, 2 : i32], [4 : i32, 4 : i32, 2 : i32, 1 : i32]
+  %bias_desc = tfrt_gpu.dnn.create_tensor_descriptor CUDNN_DATA_FLOAT,
+    [1 : i32, 1 : i32, 1 : i32, 1 : i32], [1 : i32, 1 : i32, 1 : i32, 1 : i32]
+  %w_desc = tfrt_gpu.dnn.create_filter_descriptor CUDNN_DATA_FLOAT, 0,
+    [1 : i32, 1 : i32, 2 : i32, 2 : i32]
+  %conv = tfrt_gpu.dnn.create_convolution_descriptor CUDNN_DATA_FLOAT,
+    CUDNN_CROSS_CORRELATION, CUDNN_FMA_MATH, [0 : i32, 0 : i32], [1 : i32, 1 : i32], [1 : i32, 1 : i32]
+  %algo = tfrt_gpu.dnn.convolution_forward_algorithm 1
+  %zero = tfrt.constant.f64 0.0
+  %relu = tfrt_gpu.dnn.create_activation_descriptor %zero, CUDNN_ACTIVATION_RELU, false
+  %alpha1 = tfrt.constant.f32 1.0
+  %alpha2 = tfrt.constant.f32 -10.0
+  %ch8 = tfrt_gpu.dnn.convolution_bias_activation_forward %dnn, %stream, CUDNN_DATA_FLOAT,
+    %alpha1, %x_desc, %x, %w_desc, %w, %conv, %algo, %space, %alpha2, %y_desc, %w, %bias_desc, %bias,
+    %relu, %y_desc, %y, %ch7
+  %ch9 = tfrt_gpu.mem.copy %small_bytes, %y, %stream, %ch8 : !ht.host_buffer, !tfrt_gpu.buffer
+  %ch10 = tfrt_dht.print_tensor %small, %ch9
+  %identity = tfrt_gpu.dnn.create_activation_descriptor %zero, CUDNN_ACTIVATION_IDENTITY, true
+  %ch11 = tfrt_gpu.dnn.convolution_bias_activation_forward %dnn, %stream, CUDNN_DATA_FLOAT,
+    %alpha1, %x_desc, %x, %w_desc, %w, %conv, %algo, %space, %alpha2, %y_desc, %w, %bias_desc, %bias,
+    %identity, %y_desc, %y, %ch10
+  %ch12 = tfrt_gpu.mem.copy %small_bytes, %y, %stream, %ch11 : !ht.host_buffer, !tfrt_gpu.buffer
+  %ch13 = tfrt_dht.print_tensor %small, %ch12
+  tfrt.return
+}
+
+func.func @no_activation() -> !tfrt_gpu.dnn.activation.descriptor {
+  %zero = tfrt.constant.f64 0.0
+  // expected-error @+1 {{'CUDNN_ACTIVATION_NONE' is no activation, which is one of}}
+  %relu = tfrt_gpu.dnn.create_activation_descriptor %zero, CUDNN_ACTIVATION_NONE, false
+  tfrt.return %relu : !tfrt_gpu.dnn.activation.descriptor
+}
+
 func.func @no_space() -> !tfrt_gpu.dnn.tensor.descriptor {
   // expected-error @+1 {{a tensor has a batch, channels and 2 or 3 axes of space}}
   %form = tfrt_gpu.dnn.create_tensor_descriptor CUDNN_DATA_FLOAT, [3 : i32, 3 : i32], [1 : i32, 1 : i32]

@@ -37,6 +37,70 @@ func.func @multiply() {
   tfrt.return
 }
 
+// Code that is a file beside the program.
+func.func @from_a_file() {
+  %ch0 = tfrt.new.chain
+  %ordinal = tfrt.constant.i32 0
+  %device = tfrt_gpu.device.get CPU, %ordinal
+  %context = tfrt_gpu.context.primary %device
+  %stream = tfrt_gpu.stream.create %context
+  %allocator = tfrt_gpu.allocator.create %context
+  %module = tfrt_gpu.module.load_file %context {path = "fill.ptx"}
+  %fill = tfrt_gpu.module.get_function %module {name = "tfrt_fill_f32"}
+  %size = tfrt.constant.i64 16
+  %buffer = tfrt_gpu.mem.allocate %allocator, %stream, %size, %ch0
+  %zero = tfrt.constant.ui32 0
+  %one = tfrt.constant.ui32 1
+  %count = tfrt.constant.ui32 4
+  %value = tfrt.constant.f32 1.5
+  %ch1 = tfrt_gpu.function.launch %stream, %fill,
+             blocks in (%one, %one, %one), threads in (%count, %one, %one),
+             %zero, %ch0,
+             args(%buffer, %value, %count) : (!tfrt_gpu.buffer, f32, ui32)
+  %shape = ts.build_shape [4 : i64]
+  %numbers = tfrt_gpu.tensor.make.f32 %buffer, %shape, %ch1
+  %tensor = tfrt_gpu.tensor.to_host %numbers, %ch1
+  %ch2 = tfrt_dht.print_tensor %tensor, %ch1
+  tfrt.return
+}
+
+func.func @no_such_file() -> !tfrt_gpu.module {
+  %ordinal = tfrt.constant.i32 0
+  %device = tfrt_gpu.device.get CPU, %ordinal
+  %context = tfrt_gpu.context.primary %device
+  // expected-error @+1 {{nothing_here.ptx}}
+  %module = tfrt_gpu.module.load_file %context {path = "nothing_here.ptx"}
+  tfrt.return %module : !tfrt_gpu.module
+}
+
+// Before what else may wait for the device; here nothing does.
+func.func @soon() {
+  %ch0 = tfrt.new.chain
+  %ordinal = tfrt.constant.i32 0
+  %device = tfrt_gpu.device.get CPU, %ordinal
+  %context = tfrt_gpu.context.primary %device
+  %stream = tfrt_gpu.stream.create %context
+  %allocator = tfrt_gpu.allocator.create %context
+  %module = tfrt_gpu.module.load %context {data = ".version 6.4\0A.target sm_70\0A.address_size 64\0A.visible .entry tfrt_fill_f32(.param .u64 target, .param .f32 value, .param .u32 count) { ret; }"}
+  %fill = tfrt_gpu.module.get_function %module {name = "tfrt_fill_f32"}
+  %size = tfrt.constant.i64 16
+  %buffer = tfrt_gpu.mem.allocate %allocator, %stream, %size, %ch0
+  %zero = tfrt.constant.ui32 0
+  %one = tfrt.constant.ui32 1
+  %count = tfrt.constant.ui32 4
+  %quarter = tfrt.constant.f32 0.25
+  %soon = tfrt.constant.i32 -2
+  %ch1 = tfrt_gpu.function.launch.priority %stream, %fill,
+             blocks in (%one, %one, %one), threads in (%count, %one, %one), priority %soon,
+             %zero, %ch0,
+             args(%buffer, %quarter, %count) : (!tfrt_gpu.buffer, f32, ui32)
+  %shape = ts.build_shape [4 : i64]
+  %numbers = tfrt_gpu.tensor.make.f32 %buffer, %shape, %ch1
+  %tensor = tfrt_gpu.tensor.to_host %numbers, %ch1
+  %ch2 = tfrt_dht.print_tensor %tensor, %ch1
+  tfrt.return
+}
+
 // Blocks that may wait for each other; these don't.
 func.func @cooperative() {
   %ch0 = tfrt.new.chain
