@@ -22,8 +22,9 @@ typedef struct walk_s {
   // Types of the fixed results that the table leaves open, in order.
   const tfrt_ir_type_t* const* open_types;
   uint32_t open_type_count;
-  // Types of fixed operands, where a word gave them; else NULL.
-  const tfrt_ir_type_t* given_types[TFRT_ASSEMBLY_MAX_TYPED];
+  // Types of fixed operands, of which TFRT_ASSEMBLY_MAX_TYPED can have one, where a word gave them;
+  // else NULL, as the array itself is before the first such word.
+  const tfrt_ir_type_t** given_types;
 } walk_t;
 
 static bool parse_operand(walk_t* walk) {
@@ -61,7 +62,8 @@ static const tfrt_ir_type_t* operand_type(const walk_t* walk, uint32_t index) {
     return walk->operand_types[index - fixed_count];
   }
   const tfrt_ir_type_t* type = tfrt_op_form_operand_type(walk->form, index);
-  return type || index >= TFRT_ASSEMBLY_MAX_TYPED ? type : walk->given_types[index];
+  bool may_be_given = !type && walk->given_types && index < TFRT_ASSEMBLY_MAX_TYPED;
+  return may_be_given ? walk->given_types[index] : type;
 }
 
 // Checks the number of operands and finds their values.
@@ -75,11 +77,11 @@ static bool resolve_operands(walk_t* walk) {
   bool variadic = fixed_count < descriptor->operand_count;
   if (count < fixed_count || (count > fixed_count && !variadic)) {
     return tfrt_parser_fail_at(
-        parser, walk->op->token.offset, "op '%s' takes %s%u operand%s, not %u", descriptor->name,
+        parser, walk->op->place.offset, "op '%s' takes %s%u operand%s, not %u", descriptor->name,
         variadic ? "at least " : "", fixed_count, fixed_count == 1 ? "" : "s", count);
   }
   if (walk->has_operand_types && walk->operand_type_count != count - fixed_count) {
-    return tfrt_parser_fail_at(parser, walk->op->token.offset,
+    return tfrt_parser_fail_at(parser, walk->op->place.offset,
                                "op '%s' has %u operands to give types for, and %u types",
                                descriptor->name, count - fixed_count, walk->operand_type_count);
   }
@@ -141,8 +143,9 @@ static bool parse_function(walk_t* walk) {
 // Reports the type |given| of the fixed |what| number |index|, unless it is that of the table.
 static bool check_fixed_type(walk_t* walk, const char* what, uint32_t index, const char* wanted,
                              const tfrt_ir_type_t* given) {
-  if (strcmp(wanted, TFRT_TYPE_ANY) == 0 || tfrt_ir_type_is(given, wanted)) return true;
-  return tfrt_parser_fail_at(walk->parser, walk->op->token.offset,
+  bool is_open = strcmp(wanted, TFRT_TYPE_ANY) == 0 || wanted[0] == '%';
+  if (is_open || tfrt_ir_type_is(given, wanted)) return true;
+  return tfrt_parser_fail_at(walk->parser, walk->op->place.offset,
                              "op '%s' has '%s' for %s #%u, not '%s'", walk->op->descriptor->name,
                              wanted, what, index, given->text->data);
 }
@@ -152,7 +155,11 @@ static bool parse_operand_type(walk_t* walk, tfrt_string_view_t name) {
   const tfrt_kernel_descriptor_t* descriptor = walk->op->descriptor;
   uint32_t index = tfrt_assembly_operand_index(descriptor, name);
   const tfrt_ir_type_t* type = tfrt_parser_type(walk->parser);
-  if (!type) return false;
+  if (!walk->given_types) {
+    walk->given_types = tfrt_ir_context_allocate_array(
+        walk->parser->context, TFRT_ASSEMBLY_MAX_TYPED, sizeof(*walk->given_types));
+  }
+  if (!type || !walk->given_types) return false;
   walk->given_types[index] = type;
   return check_fixed_type(walk, "operand", index, descriptor->operands[index].type, type);
 }
@@ -164,7 +171,7 @@ static bool parse_whole_signature(walk_t* walk) {
   uint32_t results = tfrt_kernel_descriptor_fixed_results(descriptor);
   if (!parse_function(walk)) return false;
   if (walk->operand_type_count < operands || walk->result_type_count < results) {
-    return tfrt_parser_fail_at(walk->parser, walk->op->token.offset,
+    return tfrt_parser_fail_at(walk->parser, walk->op->place.offset,
                                "op '%s' needs types for at least %u operands and %u results",
                                descriptor->name, operands, results);
   }
@@ -285,7 +292,7 @@ static bool make_default_region(walk_t* walk, uint32_t index) {
   tfrt_ir_context_t* context = parser->context;
   tfrt_ir_block_t* block = tfrt_ir_block_create(context, &op->regions[index]);
   tfrt_ir_operation_parts_t parts = {.name = tfrt_ir_string_of(context, "tfrt.return"),
-                                     .location = tfrt_parser_location_here(parser, &op->token)};
+                                     .location = tfrt_parser_location_here(parser, &op->place)};
   if (!block || !parts.name || !parts.location) return false;
   parts.descriptor = tfrt_op_index_find(&parser->index, tfrt_ir_string_view(parts.name));
   const tfrt_ir_block_t* model = op->regions[0].first_block;
@@ -297,7 +304,7 @@ static bool make_default_region(walk_t* walk, uint32_t index) {
   }
   tfrt_ir_operation_t* operation = tfrt_ir_operation_create(context, &parts);
   if (!operation) return false;
-  operation->text_offset = (uint32_t)op->token.offset;
+  operation->text_offset = (uint32_t)op->place.offset;
   tfrt_ir_block_append(block, operation);
   return true;
 }
@@ -313,7 +320,7 @@ static bool parse_regions(walk_t* walk) {
     if (is_here) {
       ok = parse_region(walk, i) && ok;
     } else if (!descriptor->regions[i].optional || walk->result_type_count) {
-      return tfrt_parser_fail_at(parser, walk->op->token.offset,
+      return tfrt_parser_fail_at(parser, walk->op->place.offset,
                                  "op '%s' has results, so it needs an 'else' region",
                                  descriptor->name);
     } else {
@@ -323,16 +330,27 @@ static bool parse_regions(walk_t* walk) {
   return ok;
 }
 
+// The type of the fixed result |index|, if the table says that or which operand has it; else NULL.
+static const tfrt_ir_type_t* known_result_type(const walk_t* walk, uint32_t index) {
+  const tfrt_kernel_descriptor_t* descriptor = walk->op->descriptor;
+  uint32_t operand =
+      tfrt_kernel_descriptor_type_operand(descriptor, descriptor->results[index].type);
+  if (operand == UINT32_MAX) return walk->form->result_types[index];
+  const tfrt_ir_value_t* value =
+      *(tfrt_ir_value_t**)tfrt_scratch_at(&walk->parser->values, walk->op->value_mark + operand);
+  return value->type;
+}
+
 // The types of the |count| fixed results: those of the table, or of the text where that leaves
 // them open.
 static bool push_fixed_results(walk_t* walk, uint32_t count) {
   tfrt_parser_t* parser = walk->parser;
   uint32_t open = 0;
   for (uint32_t i = 0; i < count; ++i) {
-    const tfrt_ir_type_t* type = walk->form->result_types[i];
+    const tfrt_ir_type_t* type = known_result_type(walk, i);
     bool is_open = type == NULL;
     if (is_open && open == walk->open_type_count) {
-      return tfrt_parser_fail_at(parser, walk->op->token.offset,
+      return tfrt_parser_fail_at(parser, walk->op->place.offset,
                                  "op '%s' needs the type of result #%u", walk->op->descriptor->name,
                                  i);
     }
@@ -340,7 +358,7 @@ static bool push_fixed_results(walk_t* walk, uint32_t count) {
     if (!tfrt_parser_push_pointer(parser, type)) return false;
   }
   if (open == walk->open_type_count) return true;
-  return tfrt_parser_fail_at(parser, walk->op->token.offset,
+  return tfrt_parser_fail_at(parser, walk->op->place.offset,
                              "op '%s' needs %u types of results, not %u",
                              walk->op->descriptor->name, open, walk->open_type_count);
 }
@@ -361,7 +379,7 @@ static bool set_results(walk_t* walk) {
     walk->result_type_count = walk->operand_type_count;
   }
   if (!variadic && walk->result_type_count) {
-    return tfrt_parser_fail_at(parser, walk->op->token.offset, "op '%s' has no such results",
+    return tfrt_parser_fail_at(parser, walk->op->place.offset, "op '%s' has no such results",
                                descriptor->name);
   }
   size_t mark = parser->pointers.count;
@@ -427,10 +445,10 @@ static bool parse_word(walk_t* walk, const tfrt_assembly_word_t* word) {
   }
 }
 
-// The type that the table calls |text|; false when memory is out.
+// The type that the table calls |text|, NULL if it leaves that open; false when memory is out.
 static bool find_type(tfrt_parser_t* parser, const char* text, const tfrt_ir_type_t** out_type) {
   *out_type = NULL;
-  if (strcmp(text, TFRT_TYPE_ANY) == 0) return true;
+  if (strcmp(text, TFRT_TYPE_ANY) == 0 || text[0] == '%') return true;
   *out_type = tfrt_parser_type_of_text(parser, text);
   return *out_type != NULL;
 }

@@ -54,6 +54,8 @@ static bool results_fit(const tfrt_ir_operation_t* operation) {
   for (uint32_t i = 0; i < operation->result_count; ++i) {
     const tfrt_result_descriptor_t* entry = tfrt_kernel_descriptor_result(descriptor, i);
     if (!entry || !tfrt_schema_type_fits(entry->type, operation->results[i].type)) return false;
+    const tfrt_ir_value_t* like = tfrt_schema_type_operand(operation, i);
+    if (like && like->type != operation->results[i].type) return false;
   }
   // Without a function type, the results' types are those of the variadic operands.
   bool is_written = has_word(descriptor->assembly, TFRT_ASSEMBLY_FUNCTION) ||

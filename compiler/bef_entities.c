@@ -53,21 +53,18 @@ static bool is_return(const tfrt_ir_operation_t* op) {
   return op && tfrt_ir_operation_is(op, "tfrt.return");
 }
 
-uint32_t tfrt_bef_entities_type(tfrt_bef_entities_t* entities, const tfrt_ir_type_t* type) {
+uint32_t tfrt_bef_entities_find_type(tfrt_bef_entities_t* entities, const tfrt_ir_type_t* type) {
   tfrt_number_memo_entry_t* entry = tfrt_number_memo_at(&entities->type_numbers, type);
-  if (entry->key != type) {
-    entry->key = type;
-    entry->number = tfrt_bef_writer_add_type(entities->writer, tfrt_ir_string_view(type->text));
-  }
+  entry->key = type;
+  entry->number = tfrt_bef_writer_add_type(entities->writer, tfrt_ir_string_view(type->text));
   return entry->number;
 }
 
-uint32_t tfrt_bef_entities_kernel(tfrt_bef_entities_t* entities, const tfrt_ir_string_t* name) {
+uint32_t tfrt_bef_entities_find_kernel(tfrt_bef_entities_t* entities,
+                                       const tfrt_ir_string_t* name) {
   tfrt_number_memo_entry_t* entry = tfrt_number_memo_at(&entities->kernel_codes, name);
-  if (entry->key != name) {
-    entry->key = name;
-    entry->number = tfrt_bef_writer_add_kernel_name(entities->writer, tfrt_ir_string_view(name));
-  }
+  entry->key = name;
+  entry->number = tfrt_bef_writer_add_kernel_name(entities->writer, tfrt_ir_string_view(name));
   return entry->number;
 }
 

@@ -68,9 +68,20 @@ void tfrt_bef_entities_deinitialize(tfrt_bef_entities_t* entities);
 void tfrt_bef_entities_collect(tfrt_bef_entities_t* entities, tfrt_ir_context_t* context,
                                tfrt_ir_operation_t* module);
 
-// The number of |type|, and the code of kernel |name|, new or not. Thread-compatible.
-uint32_t tfrt_bef_entities_type(tfrt_bef_entities_t* entities, const tfrt_ir_type_t* type);
-uint32_t tfrt_bef_entities_kernel(tfrt_bef_entities_t* entities, const tfrt_ir_string_t* name);
+// The number of |type|, and the code of kernel |name|, new or not. The first two for what was not
+// asked for lately. Thread-compatible.
+uint32_t tfrt_bef_entities_find_type(tfrt_bef_entities_t* entities, const tfrt_ir_type_t* type);
+uint32_t tfrt_bef_entities_find_kernel(tfrt_bef_entities_t* entities, const tfrt_ir_string_t* name);
+static inline uint32_t tfrt_bef_entities_type(tfrt_bef_entities_t* entities,
+                                              const tfrt_ir_type_t* type) {
+  const tfrt_number_memo_entry_t* entry = tfrt_number_memo_at(&entities->type_numbers, type);
+  return entry->key == type ? entry->number : tfrt_bef_entities_find_type(entities, type);
+}
+static inline uint32_t tfrt_bef_entities_kernel(tfrt_bef_entities_t* entities,
+                                                const tfrt_ir_string_t* name) {
+  const tfrt_number_memo_entry_t* entry = tfrt_number_memo_at(&entities->kernel_codes, name);
+  return entry->key == name ? entry->number : tfrt_bef_entities_find_kernel(entities, name);
+}
 
 // The role of attribute |named| of the kernel |op|. After the collection. Thread-compatible.
 tfrt_bef_attribute_role_t tfrt_bef_entities_role(const tfrt_bef_entities_t* entities,

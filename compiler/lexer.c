@@ -100,10 +100,13 @@ static const char* skip_blanks(tfrt_lexer_t* lexer, const char* at, const char* 
   return at;
 }
 
-// Where the next token begins, at |at| or behind blanks and comments.
-static const char* find_token(tfrt_lexer_t* lexer, const char* at, const char* end) {
-  at = skip_blanks(lexer, at, end);
-  while (end - at >= 2 && at[0] == '/' && at[1] == '/') {
+static bool is_comment(const char* at, const char* end) {
+  return end - at >= 2 && at[0] == '/' && at[1] == '/';
+}
+
+// Where the comments that begin at |at| end, and what is blank behind them.
+static const char* skip_comments(tfrt_lexer_t* lexer, const char* at, const char* end) {
+  while (is_comment(at, end)) {
     const char* newline = memchr(at, '\n', (size_t)(end - at));
     at = skip_blanks(lexer, newline ? newline : end, end);
   }
@@ -172,7 +175,25 @@ static int lex_string(tfrt_lexer_t* lexer, size_t begin, int kind) {
   return kind;
 }
 
-// A sigil and a name: %x, ^bb0, #alias, !tfrt.chain.
+static bool is_value_name(const char* at, const char* end) {
+  return end - at >= 2 && at[0] == '%' && is_of(at[1], SUFFIX);
+}
+
+// Where the name of a value from |at| on ends: digits alone, or any suffix. Names are looked up
+// right away, so they are hashed while they are read.
+static const char* end_of_value_name(const char* at, const char* end, uint64_t* out_hash) {
+  bool is_number = is_of(*at, DIGIT);
+  uint64_t hash = 0;
+  for (;;) {
+    while (at < end && *at >= '0' && *at <= '9') hash = tfrt_ir_string_hash_add(hash, *at++);
+    if (is_number || at == end || !is_of(*at, SUFFIX)) break;
+    hash = tfrt_ir_string_hash_add(hash, *at++);
+  }
+  *out_hash = hash;
+  return at;
+}
+
+// A sigil and a name: ^bb0, #alias, !tfrt.chain.
 static int lex_name(tfrt_lexer_t* lexer, size_t begin, int kind) {
   ++lexer->position;
   if (is_of(peek(lexer, 0), DIGIT)) {
@@ -213,13 +234,15 @@ static int lex_punctuation(tfrt_lexer_t* lexer) {
   return c;
 }
 
+// What is no value, whose names are hashed, and none of the tokens that most are.
 static int lex_detail(tfrt_lexer_t* lexer, size_t begin) {
   char c = peek(lexer, 0);
   if (is_of(c, DIGIT)) return lex_number(lexer);
   if (begin >= lexer->text.size) return TFRT_TOKEN_END;
   switch (c) {
     case '%':
-      return lex_name(lexer, begin, TFRT_TOKEN_PERCENT);
+      ++lexer->position;
+      return fail(lexer, begin, "expected a name behind this character");
     case '"':
       return lex_string(lexer, begin, TFRT_TOKEN_STRING);
     case '^':
@@ -243,6 +266,29 @@ static int lex_detail(tfrt_lexer_t* lexer, size_t begin) {
 // True if the text of a token of |kind| leaves its first byte out.
 static bool has_sigil(int kind) { return kind >= TFRT_TOKEN_PERCENT && kind <= TFRT_TOKEN_BANG; }
 
+// Makes |*out_token| one of |kind|, whose text is from |at| to |behind|.
+static void end_token(tfrt_lexer_t* lexer, tfrt_token_t* out_token, int kind, const char* at,
+                      const char* behind) {
+  lexer->position = (size_t)(behind - lexer->text.data);
+  out_token->kind = kind;
+  out_token->text = tfrt_string_view_make(at, (size_t)(behind - at));
+}
+
+// At |at| is none of the tokens that most are, or a comment.
+static TFRT_COLD void next_detail(tfrt_lexer_t* lexer, tfrt_token_t* out_token, const char* at) {
+  const char* end = lexer->text.data + lexer->text.size;
+  bool is_behind = is_comment(at, end);
+  if (is_behind) at = skip_comments(lexer, at, end);
+  lexer->position = (size_t)(at - lexer->text.data);
+  if (is_behind) {
+    tfrt_lexer_next(lexer, out_token);
+    return;
+  }
+  int kind = lex_detail(lexer, lexer->position);
+  end_token(lexer, out_token, kind, at + (has_sigil(kind) ? 1 : 0),
+            lexer->text.data + lexer->position);
+}
+
 _Static_assert(TFRT_TOKEN_BANG - TFRT_TOKEN_PERCENT == 4 && TFRT_TOKEN_AT > TFRT_TOKEN_PERCENT &&
                    TFRT_TOKEN_CARET > TFRT_TOKEN_AT && TFRT_TOKEN_HASH > TFRT_TOKEN_CARET,
                "the kinds with a sigil stand together");
@@ -250,29 +296,24 @@ _Static_assert(TFRT_TOKEN_BANG - TFRT_TOKEN_PERCENT == 4 && TFRT_TOKEN_AT > TFRT
 void tfrt_lexer_next(tfrt_lexer_t* lexer, tfrt_token_t* out_token) {
   const char* data = lexer->text.data;
   const char* end = data + lexer->text.size;
-  const char* at = find_token(lexer, data + lexer->position, end);
+  const char* at = skip_blanks(lexer, data + lexer->position, end);
   size_t begin = (size_t)(at - data);
   out_token->offset = begin;
   out_token->line = lexer->line;
   out_token->column = (uint32_t)(begin - lexer->line_begin) + 1;
-  // Most tokens are words, or one byte.
-  const char* behind = at;
-  int kind = 0;
-  if (at < end && is_of(*at, WORD_BEGIN)) {
-    kind = TFRT_TOKEN_WORD;
-    behind = end_of(at + 1, end, WORD);
-  } else if (at < end && is_of(*at, PUNCTUATION)) {
-    kind = *at;
-    behind = at + 1;
+  // Most tokens are values, words, or one byte.
+  unsigned char lead = at < end ? classes[(unsigned char)*at] : DETAIL;
+  if (lead & PUNCTUATION) {
+    end_token(lexer, out_token, *at, at, at + 1);
+  } else if (lead & WORD_BEGIN) {
+    end_token(lexer, out_token, TFRT_TOKEN_WORD, at, end_of(at + 1, end, WORD));
+  } else if (is_value_name(at, end)) {
+    const char* name = at + 1;
+    end_token(lexer, out_token, TFRT_TOKEN_PERCENT, name,
+              end_of_value_name(name, end, &out_token->hash));
   } else {
-    lexer->position = begin;
-    kind = lex_detail(lexer, begin);
-    behind = data + lexer->position;
-    if (has_sigil(kind)) ++at;
+    next_detail(lexer, out_token, at);
   }
-  lexer->position = (size_t)(behind - data);
-  out_token->kind = kind;
-  out_token->text = tfrt_string_view_make(at, (size_t)(behind - at));
 }
 
 void tfrt_lexer_move(tfrt_lexer_t* lexer, const tfrt_token_t* from, size_t position) {

@@ -18,6 +18,7 @@
 #define TFRT_COMPILER_LEXER_H_
 
 #include "compiler/diagnostics.h"
+#include "compiler/ir/context.h"
 
 typedef enum tfrt_token_kind_e {
   TFRT_TOKEN_END = 0,
@@ -38,7 +39,8 @@ typedef enum tfrt_token_kind_e {
 } tfrt_token_kind_t;
 
 typedef struct tfrt_token_s {
-  int kind;  // tfrt_token_kind_t, or a character
+  int kind;       // tfrt_token_kind_t, or a character
+  uint64_t hash;  // of the text of a PERCENT (tfrt_ir_string_hash_add())
   tfrt_string_view_t text;
   size_t offset;    // of the token's first byte, its sigil included
   uint32_t line;    // 1-based

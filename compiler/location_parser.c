@@ -5,8 +5,8 @@
 static tfrt_ir_location_t* parse_inner(tfrt_parser_t* parser);
 
 const tfrt_ir_location_t* tfrt_parser_location_here(tfrt_parser_t* parser,
-                                                    const tfrt_token_t* token) {
-  return tfrt_ir_location_file(parser->context, parser->file, token->line, token->column);
+                                                    const tfrt_parser_place_t* place) {
+  return tfrt_ir_location_file(parser->context, parser->file, place->line, place->column);
 }
 
 tfrt_parser_alias_t* tfrt_parser_find_alias(tfrt_hash_table_t* table,

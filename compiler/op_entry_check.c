@@ -31,6 +31,7 @@ static tfrt_status_t check_types(const tfrt_kernel_descriptor_t* op) {
     TFRT_RETURN_IF_ERROR(check_type(op, "operand", op->operands[i].name, op->operands[i].type));
   }
   for (uint32_t i = 0; i < op->result_count; ++i) {
+    if (tfrt_kernel_descriptor_type_operand(op, op->results[i].type) != UINT32_MAX) continue;
     TFRT_RETURN_IF_ERROR(check_type(op, "result", op->results[i].name, op->results[i].type));
   }
   return NULL;

@@ -21,7 +21,8 @@ static const tfrt_assembly_word_t* list_words(tfrt_ir_context_t* context, const 
 
 static bool has_open_result(const tfrt_kernel_descriptor_t* descriptor) {
   for (uint32_t i = 0; i < descriptor->result_count; ++i) {
-    if (strcmp(descriptor->results[i].type, TFRT_TYPE_ANY) == 0) return true;
+    const char* type = descriptor->results[i].type;
+    if (strcmp(type, TFRT_TYPE_ANY) == 0 || type[0] == '%') return true;
   }
   return false;
 }

@@ -55,9 +55,11 @@ static void check_results(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* 
     return;
   }
   for (uint32_t i = 0; i < operation->result_count; ++i) {
-    const char* wanted = tfrt_kernel_descriptor_result(descriptor, i)->type;
+    const tfrt_ir_value_t* like = tfrt_schema_type_operand(operation, i);
+    const char* wanted =
+        like ? like->type->text->data : tfrt_kernel_descriptor_result(descriptor, i)->type;
     const tfrt_ir_type_t* type = operation->results[i].type;
-    if (type_fits(verifier, wanted, type)) continue;
+    if (like ? like->type == type : type_fits(verifier, wanted, type)) continue;
     tfrt_verifier_op_error(verifier, operation, "result #%u must be %s type, but got '%s'", i,
                            wanted, type->text->data);
   }
@@ -194,18 +196,69 @@ static void check_region_return(tfrt_verifier_t* verifier, const tfrt_ir_operati
                          parent->name->data);
 }
 
-void tfrt_verifier_check_op(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation) {
-  check_cost(verifier, operation);
-  if (!operation->descriptor) return;
-  check_operands(verifier, operation);
-  check_results(verifier, operation);
-  check_attributes(verifier, operation);
-  check_regions(verifier, operation);
+// A `tfrt.return`, by what stands around it.
+static void check_return(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation) {
   const tfrt_ir_operation_t* parent = tfrt_ir_operation_parent(operation);
-  if (!parent || !tfrt_ir_operation_is(operation, "tfrt.return")) return;
+  if (!parent) return;
   if (tfrt_ir_is_function(parent)) {
     check_function_return(verifier, operation, parent);
   } else if (parent->descriptor) {
     check_region_return(verifier, operation, parent);
   }
+}
+
+// --- Shapes ------------------------------------------------------------------------------------
+
+// Whether nothing but the types of its operands and results decides about |operation|, and there
+// are few of them.
+static bool is_plain(const tfrt_ir_operation_t* operation) {
+  return !operation->attribute_count && !operation->region_count &&
+         operation->operand_count < TFRT_VERIFIER_SHAPE_TYPES &&
+         operation->operand_count + operation->result_count <= TFRT_VERIFIER_SHAPE_TYPES;
+}
+
+static bool has_shape(const tfrt_ir_operation_t* operation, const tfrt_verifier_shape_t* shape) {
+  bool same = shape->descriptor == operation->descriptor &&
+              shape->operand_count == operation->operand_count &&
+              shape->result_count == operation->result_count;
+  const tfrt_ir_type_t* const* type = shape->types;
+  for (uint32_t i = 0; same && i < operation->operand_count; ++i) {
+    same = *type++ == operation->operands[i].value->type;
+  }
+  for (uint32_t i = 0; same && i < operation->result_count; ++i) {
+    same = *type++ == operation->results[i].type;
+  }
+  return same;
+}
+
+static void remember_shape(tfrt_verifier_shape_t* shape, const tfrt_ir_operation_t* operation) {
+  *shape = (tfrt_verifier_shape_t){.descriptor = operation->descriptor,
+                                   .operand_count = operation->operand_count,
+                                   .result_count = operation->result_count};
+  const tfrt_ir_type_t** type = shape->types;
+  for (uint32_t i = 0; i < operation->operand_count; ++i) {
+    *type++ = operation->operands[i].value->type;
+  }
+  for (uint32_t i = 0; i < operation->result_count; ++i) *type++ = operation->results[i].type;
+}
+
+// --- The whole op ------------------------------------------------------------------------------
+
+void tfrt_verifier_check_op(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation) {
+  check_cost(verifier, operation);
+  if (!operation->descriptor) return;
+  size_t place = ((uintptr_t)operation->descriptor >> 4) % TFRT_VERIFIER_SHAPE_COUNT;
+  tfrt_verifier_shape_t* good = &verifier->good[place];
+  bool plain = is_plain(operation);
+  if (plain && has_shape(operation, good)) return;
+  size_t errors_before = verifier->diagnostics->error_count;
+  bool is_return = tfrt_ir_operation_is(operation, "tfrt.return");
+  check_operands(verifier, operation);
+  check_results(verifier, operation);
+  check_attributes(verifier, operation);
+  check_regions(verifier, operation);
+  if (is_return) check_return(verifier, operation);
+  tfrt_verifier_check_callees(verifier, operation);
+  bool is_good = verifier->diagnostics->error_count == errors_before;
+  if (plain && is_good && !is_return) remember_shape(good, operation);
 }

@@ -11,7 +11,8 @@ bool tfrt_parser_value_reference(tfrt_parser_t* parser, tfrt_value_reference_t* 
   if (parser->token.kind != TFRT_TOKEN_PERCENT) {
     return tfrt_parser_miss(parser, "expected a value such as %%name");
   }
-  out_reference->name = tfrt_ir_string_get(parser->context, parser->token.text);
+  out_reference->name =
+      tfrt_ir_string_get_hashed(parser->context, parser->token.text, parser->token.hash);
   tfrt_parser_advance(parser);
   if (parser->token.kind == TFRT_TOKEN_HASH) {
     // "#3" was lexed as a name; its text is the number.
@@ -144,13 +145,25 @@ static bool parse_signature(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
   return true;
 }
 
+// The entry of the op table for |name|, which is not empty, or NULL. Most ops of a program are like
+// one before: these are known at sight.
+static tfrt_op_index_entry_t* find_entry(tfrt_parser_t* parser, tfrt_string_view_t name) {
+  size_t place = (name.size + (unsigned char)name.data[name.size / 2]) % TFRT_PARSER_RECENT_COUNT;
+  tfrt_op_index_entry_t** recent = &parser->recent[place];
+  if (*recent && tfrt_string_view_equal((*recent)->name, name)) return *recent;
+  tfrt_op_index_entry_t* entry = tfrt_op_index_find_entry(&parser->index, name);
+  if (entry) *recent = entry;
+  return entry;
+}
+
 static bool parse_generic(tfrt_parser_t* parser, tfrt_parser_op_t* op, tfrt_ir_block_t* block) {
   op->name = tfrt_parser_string(parser);
   if (!op->name) return false;
   if (!op->name->size) {
-    return tfrt_parser_fail_at(parser, op->token.offset, "an op's name can't be empty");
+    return tfrt_parser_fail_at(parser, op->place.offset, "an op's name can't be empty");
   }
-  op->descriptor = tfrt_op_index_find(&parser->index, tfrt_ir_string_view(op->name));
+  const tfrt_op_index_entry_t* entry = find_entry(parser, tfrt_ir_string_view(op->name));
+  op->descriptor = entry ? entry->descriptor : NULL;
   if (!parse_operand_list(parser, op)) return false;
   if (!parse_successors(parser, op, block->region)) return false;
   if (tfrt_parser_accept(parser, '<')) {
@@ -168,18 +181,18 @@ static bool parse_generic(tfrt_parser_t* parser, tfrt_parser_op_t* op, tfrt_ir_b
 static bool fail_custom(tfrt_parser_t* parser, const tfrt_parser_op_t* op) {
   const char* name = op->name->data;
   if (op->descriptor) {
-    return tfrt_parser_fail_at(parser, op->token.offset,
+    return tfrt_parser_fail_at(parser, op->place.offset,
                                "op '%s' has no custom form; write \"%s\"(...) : (...) -> ...", name,
                                name);
   }
   const tfrt_kernel_descriptor_t* similar =
       tfrt_op_index_suggest(&parser->index, tfrt_ir_string_view(op->name));
   if (similar) {
-    return tfrt_parser_fail_at(parser, op->token.offset,
+    return tfrt_parser_fail_at(parser, op->place.offset,
                                "custom op '%s' is unknown; did you mean '%s'?", name,
                                similar->name);
   }
-  return tfrt_parser_fail_at(parser, op->token.offset,
+  return tfrt_parser_fail_at(parser, op->place.offset,
                              "custom op '%s' is unknown; an op that is not in the op tables is "
                              "written \"%s\"(...) : (...) -> ...%s",
                              name, name,
@@ -197,9 +210,10 @@ static bool parse_known(tfrt_parser_t* parser, tfrt_parser_op_t* op, tfrt_op_ind
 }
 
 static bool parse_custom(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
-  tfrt_op_index_entry_t* entry = tfrt_op_index_find_entry(&parser->index, op->token.text);
+  tfrt_string_view_t name = parser->token.text;
+  tfrt_op_index_entry_t* entry = find_entry(parser, name);
   bool is_known = entry && entry->form;
-  op->name = is_known ? entry->form->name : tfrt_ir_string_get(parser->context, op->token.text);
+  op->name = is_known ? entry->form->name : tfrt_ir_string_get(parser->context, name);
   tfrt_parser_advance(parser);
   if (!op->name) return false;
   if (is_known) return parse_known(parser, op, entry);
@@ -265,7 +279,10 @@ static bool add_defaults(tfrt_parser_t* parser, const tfrt_parser_op_t* op) {
 static tfrt_ir_operation_t* build(tfrt_parser_t* parser, tfrt_parser_op_t* op,
                                   const tfrt_ir_location_t* location) {
   if (!add_defaults(parser, op)) return NULL;
-  if (!tfrt_parser_check_names(parser, op->attribute_mark, op->token.offset)) return NULL;
+  bool has_several = parser->named.count > op->attribute_mark + 1;
+  if (has_several && !tfrt_parser_check_names(parser, op->attribute_mark, op->place.offset)) {
+    return NULL;
+  }
   tfrt_ir_operation_parts_t parts = {
       .name = op->name,
       .descriptor = op->descriptor,
@@ -282,7 +299,7 @@ static tfrt_ir_operation_t* build(tfrt_parser_t* parser, tfrt_parser_op_t* op,
   };
   tfrt_ir_operation_t* operation = tfrt_ir_operation_create(parser->context, &parts);
   if (!operation) return NULL;
-  operation->text_offset = (uint32_t)op->token.offset;
+  operation->text_offset = (uint32_t)op->place.offset;
   for (uint32_t i = 0; i < op->region_count; ++i) {
     tfrt_ir_region_take_blocks(&operation->regions[i], &op->regions[i]);
   }
@@ -299,7 +316,7 @@ static bool define_results(tfrt_parser_t* parser, const tfrt_parser_op_t* op,
   }
   // Results may be dropped all together.
   if (named && named != operation->result_count) {
-    return tfrt_parser_fail_at(parser, op->token.offset,
+    return tfrt_parser_fail_at(parser, op->place.offset,
                                "op '%s' has %u results, but the names stand for %u", op->name->data,
                                operation->result_count, named);
   }
@@ -320,7 +337,7 @@ static bool define_results(tfrt_parser_t* parser, const tfrt_parser_op_t* op,
 // The op behind the names of its results.
 static bool parse_named(tfrt_parser_t* parser, tfrt_parser_op_t* op, tfrt_ir_block_t* block) {
   bool ok = false;
-  op->token = parser->token;
+  op->place = tfrt_parser_place_of(&parser->token);
   if (parser->token.kind == TFRT_TOKEN_STRING) {
     ok = parse_generic(parser, op, block);
   } else if (parser->token.kind == TFRT_TOKEN_WORD) {
@@ -331,21 +348,37 @@ static bool parse_named(tfrt_parser_t* parser, tfrt_parser_op_t* op, tfrt_ir_blo
   if (!ok) return false;
   const tfrt_ir_location_t* location = tfrt_parser_at_word(parser, "loc")
                                            ? tfrt_parser_location(parser)
-                                           : tfrt_parser_location_here(parser, &op->token);
+                                           : tfrt_parser_location_here(parser, &op->place);
   tfrt_ir_operation_t* operation = location ? build(parser, op, location) : NULL;
   if (!operation) return false;
   tfrt_ir_block_append(block, operation);
   return define_results(parser, op, operation);
 }
 
+// Field by field: clearing |op| as a whole first takes longer.
+static void begin_op(const tfrt_parser_t* parser, tfrt_parser_op_t* op) {
+  op->result_name_mark = parser->result_names.count;
+  op->operand_mark = parser->operands.count;
+  op->value_mark = parser->values.count;
+  op->attribute_mark = parser->named.count;
+  op->name = NULL;
+  op->descriptor = NULL;
+  op->form = NULL;
+  op->operand_count = 0;
+  op->result_count = 0;
+  op->region_count = 0;
+  op->successor_count = 0;
+  op->result_types = NULL;
+  op->successors = NULL;
+  op->regions = NULL;
+}
+
 bool tfrt_parser_operation(tfrt_parser_t* parser, tfrt_ir_block_t* block) {
   size_t pointer_mark = parser->pointers.count;
   size_t dim_mark = parser->dims.count;
   size_t literal_mark = parser->literals.count;
-  tfrt_parser_op_t op = {.result_name_mark = parser->result_names.count,
-                         .operand_mark = parser->operands.count,
-                         .value_mark = parser->values.count,
-                         .attribute_mark = parser->named.count};
+  tfrt_parser_op_t op;
+  begin_op(parser, &op);
   bool ok = tfrt_parser_enter(parser);
   if (ok) {
     ok = parse_result_names(parser);

@@ -182,7 +182,7 @@ static void report_memory(const tfrt_parser_t* parser, size_t errors_before) {
 static tfrt_ir_operation_t* parse_text(tfrt_parser_t* parser) {
   if (!parser->file || !check_text(parser)) return NULL;
   tfrt_ir_context_reserve(parser->context, parser->diagnostics->text.size);
-  tfrt_token_t start = {.line = parser->diagnostics->first_line, .column = 1};
+  tfrt_parser_place_t start = {.line = parser->diagnostics->first_line, .column = 1};
   const tfrt_ir_location_t* location = tfrt_parser_location_here(parser, &start);
   tfrt_ir_operation_t* wrapper = location ? tfrt_ir_module_create(parser->context, location) : NULL;
   if (!wrapper || !tfrt_value_scopes_push(&parser->scopes, true)) return NULL;

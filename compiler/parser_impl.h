@@ -36,6 +36,8 @@
 #define TFRT_PARSER_MAX_ATTRIBUTE_WEIGHT (1u << 24)
 #define TFRT_PARSER_MAX_ALIAS_TYPE_TEXT 1024
 
+#define TFRT_PARSER_RECENT_COUNT 16
+
 // `#name = ...` or `!name = ...`. A location may be used before it is defined: then
 // |location| is a placeholder, filled in later.
 typedef struct tfrt_parser_alias_s {
@@ -55,6 +57,8 @@ typedef struct tfrt_parser_s {
   tfrt_token_t token;   // the next one that nobody has consumed
   size_t previous_end;  // of the token before it
   tfrt_op_index_t index;
+  // Entries of it that were met lately, each at the place that its name gives it.
+  tfrt_op_index_entry_t* recent[TFRT_PARSER_RECENT_COUNT];
   tfrt_value_scopes_t scopes;
   tfrt_hash_table_t attribute_aliases;
   tfrt_hash_table_t type_aliases;
@@ -78,16 +82,27 @@ typedef struct tfrt_parser_result_name_s {
   uint32_t count;
 } tfrt_parser_result_name_t;
 
+// Where a token stands.
+typedef struct tfrt_parser_place_s {
+  size_t offset;
+  uint32_t line;
+  uint32_t column;
+} tfrt_parser_place_t;
+
+static inline tfrt_parser_place_t tfrt_parser_place_of(const tfrt_token_t* token) {
+  return (tfrt_parser_place_t){token->offset, token->line, token->column};
+}
+
 // An op while it is parsed. Marks are counts of the parser's stacks.
 typedef struct tfrt_parser_op_s {
-  tfrt_token_t token;  // the name
+  tfrt_parser_place_t place;  // of the name
   const tfrt_ir_string_t* name;
   const tfrt_kernel_descriptor_t* descriptor;
   const tfrt_op_form_t* form;  // of an op in custom form
-  size_t result_name_mark;  // on |result_names|
-  size_t operand_mark;      // references, on |operands|
-  size_t value_mark;        // resolved operands, on |values|
-  size_t attribute_mark;    // on |named|
+  size_t result_name_mark;     // on |result_names|
+  size_t operand_mark;         // references, on |operands|
+  size_t value_mark;           // resolved operands, on |values|
+  size_t attribute_mark;       // on |named|
   uint32_t operand_count;
   uint32_t result_count;
   uint32_t region_count;
@@ -110,7 +125,12 @@ typedef struct tfrt_parser_region_style_s {
 // --- token_parser.c -------------------------------------------------------------
 
 // Consumes the token. The next one is then at hand.
-void tfrt_parser_advance(tfrt_parser_t* parser);
+static inline void tfrt_parser_advance(tfrt_parser_t* parser) {
+  if (parser->token.kind == '{') ++parser->brace_depth;
+  if (parser->token.kind == '}') --parser->brace_depth;
+  parser->previous_end = parser->lexer.position;
+  tfrt_lexer_next(&parser->lexer, &parser->token);
+}
 // Lets the next token begin at byte |position|, not before the token at hand.
 void tfrt_parser_move(tfrt_parser_t* parser, size_t position);
 // Reports at the token at hand, or at |offset|, and returns false. Says nothing if that
@@ -124,11 +144,18 @@ bool tfrt_parser_miss(tfrt_parser_t* parser, const char* format, ...) TFRT_PRINT
 // True if the token at hand is the first one of its line.
 bool tfrt_parser_begins_line(const tfrt_parser_t* parser);
 // Consumes the token if it is of |kind|, or is the word |word|.
-bool tfrt_parser_accept(tfrt_parser_t* parser, int kind);
+static inline bool tfrt_parser_accept(tfrt_parser_t* parser, int kind) {
+  if (parser->token.kind != kind) return false;
+  tfrt_parser_advance(parser);
+  return true;
+}
 bool tfrt_parser_accept_word(tfrt_parser_t* parser, const char* word);
 bool tfrt_parser_at_word(const tfrt_parser_t* parser, const char* word);
 // The same, and reports if it isn't: "expected ',' |where|".
-bool tfrt_parser_expect(tfrt_parser_t* parser, int kind, const char* where);
+bool tfrt_parser_miss_kind(tfrt_parser_t* parser, int kind, const char* where);
+static inline bool tfrt_parser_expect(tfrt_parser_t* parser, int kind, const char* where) {
+  return tfrt_parser_accept(parser, kind) || tfrt_parser_miss_kind(parser, kind, where);
+}
 // Enters one level of nesting; a report if there are too many. Each success is followed
 // by a leave.
 bool tfrt_parser_enter(tfrt_parser_t* parser);
@@ -182,9 +209,9 @@ const tfrt_ir_attribute_t* tfrt_parser_dense_array(tfrt_parser_t* parser);
 
 // --- location_parser.c ---------------------------------------------------------------
 
-// The location of |token| in the text.
+// The location of |place| in the text.
 const tfrt_ir_location_t* tfrt_parser_location_here(tfrt_parser_t* parser,
-                                                    const tfrt_token_t* token);
+                                                    const tfrt_parser_place_t* place);
 // `loc(...)`, with the word at hand.
 const tfrt_ir_location_t* tfrt_parser_location(tfrt_parser_t* parser);
 // `#name`, which may be defined later: then a placeholder stands for it.

@@ -98,7 +98,16 @@ bool tfrt_schema_attribute_fits(tfrt_attribute_kind_t kind, const tfrt_ir_attrib
 const char* tfrt_schema_attribute_kind_name(tfrt_attribute_kind_t kind) { return kinds[kind].name; }
 
 bool tfrt_schema_type_fits(const char* text, const tfrt_ir_type_t* type) {
-  return strcmp(text, TFRT_TYPE_ANY) == 0 || tfrt_ir_type_is(type, text);
+  return strcmp(text, TFRT_TYPE_ANY) == 0 || text[0] == '%' || tfrt_ir_type_is(type, text);
+}
+
+const tfrt_ir_value_t* tfrt_schema_type_operand(const tfrt_ir_operation_t* operation,
+                                                uint32_t result) {
+  const tfrt_result_descriptor_t* entry =
+      tfrt_kernel_descriptor_result(operation->descriptor, result);
+  if (!entry) return NULL;
+  uint32_t operand = tfrt_kernel_descriptor_type_operand(operation->descriptor, entry->type);
+  return operand < operation->operand_count ? operation->operands[operand].value : NULL;
 }
 
 const tfrt_attribute_descriptor_t* tfrt_schema_find_attribute(

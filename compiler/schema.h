@@ -16,8 +16,13 @@ bool tfrt_schema_attribute_fits(tfrt_attribute_kind_t kind, const tfrt_ir_attrib
 // What |kind| is called in messages, e.g. "a 32-bit integer (i32)". Static. Thread-safe.
 const char* tfrt_schema_attribute_kind_name(tfrt_attribute_kind_t kind);
 
-// Returns true if |type| is the table's |text|, or that is "any". Thread-safe.
+// Returns true if |type| is the table's |text|, or that is "any" or an operand's. Thread-safe.
 bool tfrt_schema_type_fits(const char* text, const tfrt_ir_type_t* type);
+
+// The operand of |operation| whose type the table says its result number |result| has, or NULL.
+// Thread-safe.
+const tfrt_ir_value_t* tfrt_schema_type_operand(const tfrt_ir_operation_t* operation,
+                                                uint32_t result);
 
 // The entry for the attribute |name| of |descriptor|, or NULL. Thread-safe.
 const tfrt_attribute_descriptor_t* tfrt_schema_find_attribute(

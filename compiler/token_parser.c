@@ -4,13 +4,6 @@
 
 #include "compiler/parser_impl.h"
 
-void tfrt_parser_advance(tfrt_parser_t* parser) {
-  if (parser->token.kind == '{') ++parser->brace_depth;
-  if (parser->token.kind == '}') --parser->brace_depth;
-  parser->previous_end = parser->lexer.position;
-  tfrt_lexer_next(&parser->lexer, &parser->token);
-}
-
 void tfrt_parser_move(tfrt_parser_t* parser, size_t position) {
   tfrt_lexer_move(&parser->lexer, &parser->token, position);
   parser->previous_end = position;
@@ -53,12 +46,6 @@ bool tfrt_parser_begins_line(const tfrt_parser_t* parser) {
   return parser->previous_end == 0 || memchr(text + parser->previous_end, '\n', gap);
 }
 
-bool tfrt_parser_accept(tfrt_parser_t* parser, int kind) {
-  if (parser->token.kind != kind) return false;
-  tfrt_parser_advance(parser);
-  return true;
-}
-
 bool tfrt_parser_at_word(const tfrt_parser_t* parser, const char* word) {
   return parser->token.kind == TFRT_TOKEN_WORD &&
          tfrt_string_view_equal(parser->token.text, tfrt_string_view_of(word));
@@ -90,8 +77,7 @@ static const char* kind_text(int kind, char* buffer, size_t size) {
   return buffer;
 }
 
-bool tfrt_parser_expect(tfrt_parser_t* parser, int kind, const char* where) {
-  if (tfrt_parser_accept(parser, kind)) return true;
+bool tfrt_parser_miss_kind(tfrt_parser_t* parser, int kind, const char* where) {
   char buffer[8];
   return tfrt_parser_miss(parser, "expected %s %s", kind_text(kind, buffer, sizeof(buffer)), where);
 }
@@ -165,6 +151,12 @@ const tfrt_ir_string_t* tfrt_parser_string(tfrt_parser_t* parser) {
   if (parser->token.kind != TFRT_TOKEN_STRING) {
     tfrt_parser_miss(parser, "expected a string");
     return NULL;
+  }
+  tfrt_string_view_t inside =
+      tfrt_string_view_make(parser->token.text.data + 1, parser->token.text.size - 2);
+  if (!memchr(inside.data, '\\', inside.size)) {
+    tfrt_parser_advance(parser);
+    return tfrt_ir_string_get(parser->context, inside);
   }
   if (!tfrt_lexer_decode_string(&parser->lexer, &parser->token, &parser->text)) return NULL;
   tfrt_parser_advance(parser);

@@ -99,13 +99,18 @@ static definition_t* find_numbered(const scope_t* scope, const tfrt_ir_string_t*
   return node ? &TFRT_CONTAINER_OF(node, numbered_t, node)->definition : NULL;
 }
 
-// What |name| with the number 0 means in the innermost open scope that knows it.
-static definition_t* meaning_of(const tfrt_ir_string_t* name) {
+// What |name| with the number 0 means in the innermost open scope that knows it; the first one
+// for a name whose latest meaning is out of date.
+static TFRT_COLD definition_t* meaning_around(const tfrt_ir_string_t* name) {
   definition_t* definition = name->meaning;
-  if (!definition || definition->scope->is_open) return definition;
   while (definition && !definition->scope->is_open) definition = definition->outer;
   tfrt_ir_string_set_meaning(name, definition);
   return definition;
+}
+
+static inline definition_t* meaning_of(const tfrt_ir_string_t* name) {
+  definition_t* definition = name->meaning;
+  return !definition || definition->scope->is_open ? definition : meaning_around(name);
 }
 
 // |scope| is the innermost one.
@@ -144,10 +149,9 @@ static definition_t* add_name(tfrt_value_scopes_t* scopes,
     tfrt_hash_table_insert(&scopes->top->numbered, &entry->key, &entry->node);
     return &entry->definition;
   }
-  definition_t* definition =
-      tfrt_ir_context_allocate_array(scopes->context, 1, sizeof(*definition));
+  definition_t* definition = tfrt_ir_context_allocate_room(scopes->context, sizeof(*definition));
   if (!definition) return NULL;
-  definition->outer = meaning_of(reference->name);
+  *definition = (definition_t){.outer = meaning_of(reference->name)};
   tfrt_ir_string_set_meaning(reference->name, definition);
   return definition;
 }
@@ -216,10 +220,10 @@ static definition_t* add_early_use(tfrt_value_scopes_t* scopes,
   return definition;
 }
 
-tfrt_ir_value_t* tfrt_value_scopes_use(tfrt_value_scopes_t* scopes,
-                                       const tfrt_value_reference_t* reference,
-                                       const tfrt_ir_type_t* type) {
-  definition_t* first = find_first(scopes, reference->name);
+// As tfrt_value_scopes_use(), where |first| is the entry of the name with the number 0.
+static TFRT_COLD tfrt_ir_value_t* use_or_report(tfrt_value_scopes_t* scopes,
+                                                const tfrt_value_reference_t* reference,
+                                                const tfrt_ir_type_t* type, definition_t* first) {
   if (first && first->is_poisoned) return placeholder(scopes, type, reference->name);
   definition_t* definition = find_reference(scopes, reference, first);
   if (!definition && first && first->is_defined) {
@@ -238,6 +242,16 @@ tfrt_ir_value_t* tfrt_value_scopes_use(tfrt_value_scopes_t* scopes,
   return placeholder(scopes, type, reference->name);
 }
 
+tfrt_ir_value_t* tfrt_value_scopes_use(tfrt_value_scopes_t* scopes,
+                                       const tfrt_value_reference_t* reference,
+                                       const tfrt_ir_type_t* type) {
+  definition_t* first = find_first(scopes, reference->name);
+  // As most of them: known, with the number 0, and of the right type.
+  bool is_plain = first && !first->is_poisoned && !reference->number && first->value &&
+                  (!type || first->value->type == type);
+  return is_plain ? first->value : use_or_report(scopes, reference, type, first);
+}
+
 // Lets the uses of the placeholder of |definition| use |value|, if the types fit.
 static bool settle(tfrt_value_scopes_t* scopes, const tfrt_value_reference_t* reference,
                    const definition_t* definition, tfrt_ir_value_t* value) {
@@ -254,17 +268,23 @@ static bool settle(tfrt_value_scopes_t* scopes, const tfrt_value_reference_t* re
   return false;
 }
 
+static TFRT_COLD bool report_redefinition(tfrt_value_scopes_t* scopes,
+                                          const tfrt_value_reference_t* reference,
+                                          const definition_t* definition) {
+  tfrt_diagnostics_report(scopes->diagnostics, TFRT_SEVERITY_ERROR, reference->offset,
+                          "redefinition of SSA value '%%%s'", reference->name->data);
+  tfrt_diagnostics_report(scopes->diagnostics, TFRT_SEVERITY_NOTE, definition->offset,
+                          "previously defined here");
+  return false;
+}
+
 bool tfrt_value_scopes_define(tfrt_value_scopes_t* scopes, const tfrt_value_reference_t* reference,
                               tfrt_ir_value_t* value) {
   definition_t* first = find_first(scopes, reference->name);
   if (first && first->is_poisoned) return true;
   definition_t* definition = find_reference(scopes, reference, first);
   if (definition && definition->is_defined) {
-    tfrt_diagnostics_report(scopes->diagnostics, TFRT_SEVERITY_ERROR, reference->offset,
-                            "redefinition of SSA value '%%%s'", reference->name->data);
-    tfrt_diagnostics_report(scopes->diagnostics, TFRT_SEVERITY_NOTE, definition->offset,
-                            "previously defined here");
-    return false;
+    return report_redefinition(scopes, reference, definition);
   }
   // What an outer scope only used so far is another value than one that is defined here.
   definition = definition ? get(scopes, reference) : add(scopes, reference);

@@ -79,7 +79,6 @@ static void check_operation(tfrt_verifier_t* verifier, tfrt_ir_operation_t* oper
     tfrt_verifier_op_error(verifier, operation, "must be the last operation in the parent block");
   }
   tfrt_verifier_check_op(verifier, operation);
-  tfrt_verifier_check_callees(verifier, operation);
   // In the regions of unknown ops nobody knows what order means.
   bool isolated = operation->descriptor || tfrt_ir_is_function(operation);
   for (uint32_t i = 0; i < operation->region_count; ++i) {

@@ -21,12 +21,26 @@ typedef struct tfrt_verifier_pair_s {
   const tfrt_ir_type_t* type;
 } tfrt_verifier_pair_t;
 
+// An op of a table that was found good: one that is like it in all that the table speaks of is good
+// too. Only ops without attributes and regions are remembered.
+#define TFRT_VERIFIER_SHAPE_COUNT 64
+#define TFRT_VERIFIER_SHAPE_TYPES 6
+
+typedef struct tfrt_verifier_shape_s {
+  const tfrt_kernel_descriptor_t* descriptor;  // NULL: none yet
+  uint32_t operand_count;
+  uint32_t result_count;
+  const tfrt_ir_type_t* types[TFRT_VERIFIER_SHAPE_TYPES];  // of operands, then of results
+} tfrt_verifier_shape_t;
+
 typedef struct tfrt_verifier_s {
   tfrt_ir_context_t* context;
   tfrt_diagnostics_t* diagnostics;
   const tfrt_ir_symbol_table_t* symbols;  // of the outermost module
   // Pairs of a table's text and a type that fitted, one for each hash of their addresses.
   tfrt_verifier_pair_t fitting[TFRT_VERIFIER_PAIR_COUNT];
+  // One for each hash of a table entry's address.
+  tfrt_verifier_shape_t good[TFRT_VERIFIER_SHAPE_COUNT];
   bool has_host_calls;  // among the ops that were checked
   bool out_of_memory;
 } tfrt_verifier_t;
@@ -38,7 +52,8 @@ void tfrt_verifier_report(tfrt_verifier_t* verifier, tfrt_severity_t severity,
 void tfrt_verifier_op_error(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation,
                             const char* format, ...) TFRT_PRINTF(3, 4);
 
-// Checks |operation| against its entry, if it has one.
+// Checks |operation| against its entry, if it has one, the functions that it names, and its call
+// options.
 void tfrt_verifier_check_op(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation);
 
 // Checks the functions that |operation| names, and its call options.

@@ -20,9 +20,6 @@ typedef struct entry_s {
 #define TEXT_PER_NAME 16
 #define IR_PER_TEXT 10
 
-// One more place than the longest number at the end of a name that counts as one.
-#define MOST_PLACES 1000000000
-
 // Nothing of the IR wants more than a pointer does.
 #define ALIGNMENT sizeof(void*)
 
@@ -35,21 +32,16 @@ struct tfrt_ir_context_s {
   bool failed;
 };
 
-// The hash of a text. Names that differ in a number at their end, as most of a program do, get
-// hashes next to each other: what is used together lies together in the table, too.
-static uint64_t text_hash(tfrt_string_view_t text) {
-  size_t size = text.size;
-  uint64_t number = 0;
-  uint64_t place = 1;
-  for (; size && place < MOST_PLACES; --size, place *= 10) {
-    uint64_t digit = (uint64_t)(unsigned char)text.data[size - 1] - '0';
-    if (digit > 9) break;
-    number += digit * place;
-  }
-  return tfrt_hash_bytes(text.data, size) + number;
+static uint64_t key_hash(const void* key) {
+  const tfrt_string_view_t* view = key;
+  return tfrt_hash_bytes(view->data, view->size);
 }
 
-static uint64_t key_hash(const void* key) { return text_hash(*(const tfrt_string_view_t*)key); }
+static uint64_t string_hash(tfrt_string_view_t text) {
+  uint64_t hash = 0;
+  for (size_t i = 0; i < text.size; ++i) hash = tfrt_ir_string_hash_add(hash, text.data[i]);
+  return hash;
+}
 
 static bool key_equal(const tfrt_hash_node_t* node, const void* key) {
   const entry_t* entry = TFRT_CONTAINER_OF(node, entry_t, node);
@@ -102,27 +94,55 @@ void* tfrt_ir_context_allocate_array(tfrt_ir_context_t* context, size_t count,
   return array;
 }
 
-// The entry of the |table| for |key|, made if there is none; NULL when memory is out.
-static entry_t* find_or_add(tfrt_ir_context_t* context, tfrt_ir_table_t table,
-                            tfrt_string_view_t key) {
-  uint64_t hash = key_hash(&key);
-  tfrt_hash_node_t* node = tfrt_hash_table_find_hashed(&context->tables[table], hash, &key);
-  if (node) return TFRT_CONTAINER_OF(node, entry_t, node);
-  entry_t* entry =
-      tfrt_arena_allocate_aligned(&context->arena, KEY_OFFSET + key.size + 1, ALIGNMENT);
-  if (!entry) {
-    context->failed = true;
-    return NULL;
-  }
+// Whether the |size| bytes at |a| and at |b| are the same. Most are few: then loads that overlap
+// are cheaper than a call.
+static bool is_same(const char* a, const char* b, size_t size) {
+  if (size > 8) return memcmp(a, b, size) == 0;
+  if (size < 4)
+    return !size || (a[0] == b[0] && a[size / 2] == b[size / 2] && a[size - 1] == b[size - 1]);
+  uint32_t words[4];
+  memcpy(&words[0], a, 4);
+  memcpy(&words[1], b, 4);
+  memcpy(&words[2], a + size - 4, 4);
+  memcpy(&words[3], b + size - 4, 4);
+  return words[0] == words[1] && words[2] == words[3];
+}
+
+void* tfrt_ir_context_allocate_room(tfrt_ir_context_t* context, size_t size) {
+  void* room = tfrt_arena_take(&context->arena, size, ALIGNMENT);
+  if (!room) context->failed = true;
+  return room;
+}
+
+// A new entry of the |table| for |key| with |hash|; NULL when memory is out.
+static entry_t* add(tfrt_ir_context_t* context, tfrt_ir_table_t table, tfrt_string_view_t key,
+                    uint64_t hash) {
+  entry_t* entry = tfrt_ir_context_allocate_room(context, KEY_OFFSET + key.size + 1);
+  if (!entry) return NULL;
+  entry->key.meaning = NULL;
   entry->key.size = key.size;
   if (key.size) memcpy(entry->key.data, key.data, key.size);
+  entry->key.data[key.size] = 0;
   tfrt_hash_table_insert_hashed(&context->tables[table], hash, &entry->node);
   return entry;
 }
 
+// The entry of the |table| for |key| with |hash|, made if there is none; NULL when memory is out.
+static inline entry_t* find_or_add(tfrt_ir_context_t* context, tfrt_ir_table_t table,
+                                   tfrt_string_view_t key, uint64_t hash) {
+  tfrt_hash_node_t* node = tfrt_hash_table_chain(&context->tables[table], hash);
+  for (; node; node = node->next) {
+    entry_t* entry = TFRT_CONTAINER_OF(node, entry_t, node);
+    if (node->hash != hash || entry->key.size != key.size) continue;
+    if (is_same(entry->key.data, key.data, key.size)) return entry;
+  }
+  return add(context, table, key, hash);
+}
+
 const void** tfrt_ir_context_intern(tfrt_ir_context_t* context, tfrt_ir_table_t table,
                                     const void* key, size_t key_size, const void** out_key) {
-  entry_t* entry = find_or_add(context, table, tfrt_string_view_make(key, key_size));
+  tfrt_string_view_t view = tfrt_string_view_make(key, key_size);
+  entry_t* entry = find_or_add(context, table, view, key_hash(&view));
   if (!entry) return NULL;
   *out_key = entry->key.data;
   return (const void**)&entry->key.meaning;
@@ -136,7 +156,12 @@ const void* tfrt_ir_context_find(const tfrt_ir_context_t* context, tfrt_ir_table
 }
 
 const tfrt_ir_string_t* tfrt_ir_string_get(tfrt_ir_context_t* context, tfrt_string_view_t text) {
-  const entry_t* entry = find_or_add(context, TFRT_IR_TABLE_STRINGS, text);
+  return tfrt_ir_string_get_hashed(context, text, string_hash(text));
+}
+
+const tfrt_ir_string_t* tfrt_ir_string_get_hashed(tfrt_ir_context_t* context,
+                                                  tfrt_string_view_t text, uint64_t hash) {
+  const entry_t* entry = find_or_add(context, TFRT_IR_TABLE_STRINGS, text, hash);
   return entry ? &entry->key : NULL;
 }
 

@@ -53,9 +53,31 @@ tfrt_status_t tfrt_ir_context_status(const tfrt_ir_context_t* context) TFRT_MUST
 // memory is out. Thread-compatible (caller synchronises).
 void* tfrt_ir_context_allocate_array(tfrt_ir_context_t* context, size_t count, size_t element_size);
 
+// Returns |size| bytes with that alignment that the caller fills in at once, or NULL when memory
+// is out. Thread-compatible (caller synchronises).
+void* tfrt_ir_context_allocate_room(tfrt_ir_context_t* context, size_t size);
+
 // Returns the one copy of |text| in |context|, or NULL.
 // Thread-compatible (caller synchronises).
 const tfrt_ir_string_t* tfrt_ir_string_get(tfrt_ir_context_t* context, tfrt_string_view_t text);
+
+// The same for who knows the |hash| of |text| because it read it byte by byte.
+// Thread-compatible (caller synchronises).
+const tfrt_ir_string_t* tfrt_ir_string_get_hashed(tfrt_ir_context_t* context,
+                                                  tfrt_string_view_t text, uint64_t hash);
+
+// The hash of a text whose last byte is |c|, when |hash| is that of the text before it (0: there
+// is none). Names that differ in a number at their end, as most of a program do, get hashes next
+// to each other: what is used together lies together in the table, too. The factors are odd, so
+// that nothing of what comes first is lost, and a number is spread before something follows it, so
+// that it takes more than two letters to make up for another number. Thread-safe.
+static inline uint64_t tfrt_ir_string_hash_add(uint64_t hash, char c) {
+  const uint64_t factor = UINT64_C(0xd6e8feb86659fd93);
+  uint64_t digit = (uint64_t)(unsigned char)c - '0';
+  if (digit <= 9) return hash * 11 + digit;
+  hash *= factor;
+  return ((hash ^ hash >> 32) + (unsigned char)c) * factor;
+}
 
 // The same for NUL-terminated |text|. Thread-compatible (caller synchronises).
 const tfrt_ir_string_t* tfrt_ir_string_of(tfrt_ir_context_t* context, const char* text);
@@ -79,7 +101,7 @@ void tfrt_ir_context_reserve(tfrt_ir_context_t* context, size_t size);
 
 // Returns true if |string| (may be NULL: then false) is the NUL-terminated |text|.
 // Thread-safe.
-static inline bool tfrt_ir_string_is(const tfrt_ir_string_t* string, const char* text) {
+TFRT_ALWAYS_INLINE bool tfrt_ir_string_is(const tfrt_ir_string_t* string, const char* text) {
   return string && tfrt_string_view_equal(tfrt_ir_string_view(string), tfrt_string_view_of(text));
 }
 

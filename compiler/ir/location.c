@@ -27,12 +27,8 @@ void tfrt_ir_location_measure(tfrt_ir_location_t* location) {
 }
 
 static tfrt_ir_location_t* create(tfrt_ir_context_t* context, tfrt_ir_location_kind_t kind) {
-  tfrt_ir_location_t* location = tfrt_ir_context_allocate_array(context, 1, sizeof(*location));
-  if (location) {
-    location->kind = kind;
-    location->depth = 1;
-    location->weight = 1;
-  }
+  tfrt_ir_location_t* location = tfrt_ir_context_allocate_room(context, sizeof(*location));
+  if (location) *location = (tfrt_ir_location_t){.kind = kind, .depth = 1, .weight = 1};
   return location;
 }
 

@@ -75,15 +75,22 @@ bool tfrt_ir_operation_set_attribute(tfrt_ir_context_t* context, tfrt_ir_operati
 // Thread-compatible (caller synchronises).
 void tfrt_ir_operation_erase(tfrt_ir_operation_t* operation);
 
-// The attribute |name| of |operation|, or NULL. Thread-safe.
-static inline const tfrt_ir_attribute_t* tfrt_ir_operation_attribute(
+// The attribute |name| of |operation|, or NULL. Most ops have one or two: then the length of the
+// name tells them apart. Thread-safe.
+TFRT_ALWAYS_INLINE const tfrt_ir_attribute_t* tfrt_ir_operation_attribute(
     const tfrt_ir_operation_t* operation, const char* name) {
-  if (!operation->attribute_count) return NULL;
-  return tfrt_ir_named_attributes_find(operation->attributes, operation->attribute_count, name);
+  const tfrt_ir_named_attribute_t* attributes = operation->attributes;
+  uint32_t count = operation->attribute_count;
+  if (!count) return NULL;
+  if (count > 2) return tfrt_ir_named_attributes_find(attributes, count, name);
+  if (tfrt_ir_string_is(attributes[0].name, name)) return attributes[0].value;
+  if (count > 1 && tfrt_ir_string_is(attributes[1].name, name)) return attributes[1].value;
+  return NULL;
 }
 
 // Returns true if |operation| is named |name|. Thread-safe.
-static inline bool tfrt_ir_operation_is(const tfrt_ir_operation_t* operation, const char* name) {
+TFRT_ALWAYS_INLINE bool tfrt_ir_operation_is(const tfrt_ir_operation_t* operation,
+                                             const char* name) {
   return tfrt_ir_string_is(operation->name, name);
 }
 

@@ -9,7 +9,8 @@
 //   receiver:   open_sink ----> prepare, fill in, commit | prepare, ... | finish --> the value
 //
 // Whoever sends reads one piece ahead, so that the copy of the next piece overlaps the way of the
-// one before.
+// one before. Whoever receives asks for no more than it has room for: a piece that was committed
+// counts until it is stored.
 //
 // Life of a source: opened, read from, destroyed; its pieces may outlive it.
 // Life of a sink: opened; for each piece, in order, prepared and committed; finished if all of
@@ -55,8 +56,9 @@ typedef struct tfrt_payload_sink_vtable_s {
   // Sets |*out_target| to room for the |size| > 0 bytes from |offset|.
   tfrt_status_t (*prepare)(tfrt_payload_sink_t* sink, uint64_t offset, size_t size,
                            void** out_target);
-  // The room that was prepared last is filled in.
-  tfrt_status_t (*commit)(tfrt_payload_sink_t* sink);
+  // The room that was prepared last is filled in. Sets |*out_stored| (+1) to what becomes available,
+  // or an error, when the room is free again; NULL: it is.
+  tfrt_status_t (*commit)(tfrt_payload_sink_t* sink, tfrt_async_value_t** out_stored);
   // All bytes were committed: returns the value (+1, never NULL), which becomes available, or an
   // error, when they are where they belong.
   tfrt_async_value_t* (*finish)(tfrt_payload_sink_t* sink);
@@ -83,6 +85,8 @@ typedef struct tfrt_payload_streams_s {
   // |body_size| bytes. Errors as those of tfrt_codec_t::decode.
   tfrt_status_t (*open_sink)(const tfrt_payload_place_t* place, const uint8_t* header,
                              size_t header_size, size_t body_size, tfrt_payload_sink_t** out_sink);
+  // The name of the device that has |payload|, which lives as long as that.
+  const char* (*device)(const void* payload);
 } tfrt_payload_streams_t;
 
 // Gives back what |piece| has. Thread-compatible.

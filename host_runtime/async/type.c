@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "host_runtime/async/builtin_types.h"
+#include "host_runtime/base/hash_table.h"
 #include "host_runtime/base/sync.h"
 
 #define MAX_REGISTERED (TFRT_TYPE_MAX_COUNT - TFRT_TYPE_FIRST_REGISTERED)
@@ -14,6 +15,8 @@
 // Entries never move or change once they are counted, so that a lookup needs no lock.
 // The pages of this array that nobody registers into are never touched.
 static tfrt_type_t registered[MAX_REGISTERED];
+// What their names hash to: names are compared only where that is equal.
+static uint32_t registered_hashes[MAX_REGISTERED];
 static _Atomic uint32_t registered_count = 0;
 static tfrt_mutex_t registration_mutex = TFRT_MUTEX_INITIALIZER;
 
@@ -24,25 +27,35 @@ const tfrt_type_t* tfrt_type_get(tfrt_type_id_t id) {
   return &registered[id - TFRT_TYPE_FIRST_REGISTERED];
 }
 
-bool tfrt_type_find(const char* name, tfrt_type_id_t* out_id) {
+static uint32_t hash_name(const char* name) {
+  return (uint32_t)tfrt_hash_bytes(name, strlen(name));
+}
+
+// As tfrt_type_find(), for |name| that hashes to |hash|.
+static bool find_hashed(const char* name, uint32_t hash, tfrt_type_id_t* out_id) {
   *out_id = TFRT_TYPE_NONE;
-  // From 1 on: "no type" is not found under any name.
+  // From 1 on: "no type" is not found under any name. Most of these names begin in a way of their
+  // own.
   for (uint32_t i = 1; i < TFRT_TYPE_FIRST_REGISTERED; ++i) {
     const char* candidate = tfrt_builtin_types[i].name;
-    if (candidate && strcmp(candidate, name) == 0) {
+    if (candidate && candidate[0] == name[0] && strcmp(candidate, name) == 0) {
       *out_id = (tfrt_type_id_t)i;
       return true;
     }
   }
-  // Acquire: the entries counted; pairs with the release in tfrt_type_register().
+  // Acquire: the entries counted; pairs with the release in register_locked().
   uint32_t count = atomic_load_explicit(&registered_count, memory_order_acquire);
   for (uint32_t i = 0; i < count; ++i) {
-    if (strcmp(registered[i].name, name) == 0) {
+    if (registered_hashes[i] == hash && strcmp(registered[i].name, name) == 0) {
       *out_id = (tfrt_type_id_t)(TFRT_TYPE_FIRST_REGISTERED + i);
       return true;
     }
   }
   return false;
+}
+
+bool tfrt_type_find(const char* name, tfrt_type_id_t* out_id) {
+  return find_hashed(name, hash_name(name), out_id);
 }
 
 static bool is_same(const tfrt_type_t* a, const tfrt_type_t* b) {
@@ -53,7 +66,8 @@ static bool is_same(const tfrt_type_t* a, const tfrt_type_t* b) {
 // Registers |type| with the mutex held.
 static tfrt_status_t register_locked(const tfrt_type_t* type, tfrt_type_id_t* out_id) {
   tfrt_type_id_t known = TFRT_TYPE_NONE;
-  if (tfrt_type_find(type->name, &known)) {
+  uint32_t hash = hash_name(type->name);
+  if (find_hashed(type->name, hash, &known)) {
     if (!is_same(type, tfrt_type_get(known))) {
       return tfrt_status_create(TFRT_STATUS_ALREADY_EXISTS,
                                 "type '%s' is registered already, as something else", type->name);
@@ -74,8 +88,9 @@ static tfrt_status_t register_locked(const tfrt_type_t* type, tfrt_type_id_t* ou
                               type->name, TFRT_TYPE_MAX_COUNT);
   }
   registered[count] = *type;
+  registered_hashes[count] = hash;
   *out_id = (tfrt_type_id_t)(TFRT_TYPE_FIRST_REGISTERED + count);
-  // Release: the entry; pairs with the acquire in tfrt_type_find().
+  // Release: the entry and its hash; pairs with the acquire in find_hashed().
   atomic_store_explicit(&registered_count, count + 1, memory_order_release);
   return NULL;
 }

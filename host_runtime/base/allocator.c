@@ -9,6 +9,9 @@
 // The size of a huge page, on the systems that this runs on.
 #define HUGE_PAGE_SIZE ((size_t)2 * 1024 * 1024)
 
+// The size of a cache line, and of the widest vector register.
+#define LINE_SIZE ((size_t)64)
+
 // Returns a block that begins a huge page. Touching a page for the first time costs more
 // than filling it with data; a huge page is touched once where 512 small ones would be.
 // Only whole pages of the block are asked for: its rest must not make it bigger.
@@ -21,21 +24,52 @@ static void* allocate_huge(size_t size, size_t alignment) {
   return block;
 }
 
+// Whether blocks of |size| and |alignment| are those of allocate_in_line().
+static bool is_in_line(size_t size, size_t alignment) {
+#ifdef TFRT_SANITIZED
+  (void)size, (void)alignment;
+  return false;  // a sanitizer shall see the first byte behind the block
+#else
+  return size < HUGE_PAGE_SIZE && alignment > TFRT_ALLOCATOR_DEFAULT_ALIGNMENT &&
+         alignment <= LINE_SIZE;
+#endif
+}
+
+// Returns a block that begins with a cache line, with the address that malloc gave before it.
+// The library's way cuts the piece before the block off and frees it, and so leaves a heap
+// full of crumbs, which are swept together again and again.
+static void* allocate_in_line(size_t size) {
+  char* block = malloc(size + LINE_SIZE);
+  if (!block) return NULL;
+  char* aligned = block + LINE_SIZE - (uintptr_t)block % LINE_SIZE;
+  memcpy(aligned - sizeof(block), &block, sizeof(block));
+  return aligned;
+}
+
+static void free_in_line(void* pointer) {
+  char* block;
+  memcpy(&block, (char*)pointer - sizeof(block), sizeof(block));
+  free(block);
+}
+
 static void* system_allocate(void* self, size_t size, size_t alignment) {
   (void)self;
   if (size >= HUGE_PAGE_SIZE) return allocate_huge(size, alignment);
   // What malloc gives is aligned for any scalar, which is the default alignment on
   // the 64-bit systems that this runs on.
   if (alignment <= TFRT_ALLOCATOR_DEFAULT_ALIGNMENT) return malloc(size);
+  if (is_in_line(size, alignment)) return allocate_in_line(size);
   void* block = NULL;
   return posix_memalign(&block, alignment, size) == 0 ? block : NULL;
 }
 
 static void system_deallocate(void* self, void* pointer, size_t size, size_t alignment) {
   (void)self;
-  (void)size;
-  (void)alignment;
-  free(pointer);
+  if (is_in_line(size, alignment)) {
+    free_in_line(pointer);
+  } else {
+    free(pointer);
+  }
 }
 
 _Static_assert(_Alignof(max_align_t) >= TFRT_ALLOCATOR_DEFAULT_ALIGNMENT,

@@ -28,14 +28,29 @@ void tfrt_arena_deinitialize(tfrt_arena_t* arena) {
   tfrt_arena_initialize(arena, arena->allocator);
 }
 
+void tfrt_arena_clear(tfrt_arena_t* arena, size_t kept_size) {
+  tfrt_arena_block_t* kept = arena->blocks;
+  if (!kept || kept->size > kept_size) {
+    tfrt_arena_deinitialize(arena);
+    return;
+  }
+  arena->blocks = kept->next;
+  tfrt_arena_deinitialize(arena);
+  kept->next = NULL;
+  arena->blocks = kept;
+  arena->position = (char*)(kept + 1);
+  arena->end = (char*)kept + kept->size;
+  tfrt_arena_reserve(arena, kept->size);
+}
+
 void tfrt_arena_reserve(tfrt_arena_t* arena, size_t size) {
   while (arena->next_block_size < size && arena->next_block_size < LAST_BLOCK_SIZE) {
     arena->next_block_size *= 2;
   }
 }
 
-// Adds a block with room for |size| bytes at any place of |alignment|.
-static bool add_block(tfrt_arena_t* arena, size_t size, size_t alignment) {
+bool tfrt_arena_grow(tfrt_arena_t* arena, size_t size, size_t alignment) {
+  assert(alignment > 0 && alignment <= MAX_ALIGNMENT && (alignment & (alignment - 1)) == 0);
   size_t needed = 0;
   if (!tfrt_size_add(size, sizeof(tfrt_arena_block_t) + alignment, &needed)) return false;
   tfrt_arena_reserve(arena, needed);
@@ -51,30 +66,8 @@ static bool add_block(tfrt_arena_t* arena, size_t size, size_t alignment) {
   return true;
 }
 
-// The bytes between the position and the first address from there on that has |alignment|.
-static size_t padding_for(const tfrt_arena_t* arena, size_t alignment) {
-  return (size_t)(-(uintptr_t)arena->position & (alignment - 1));
-}
-
-// As tfrt_arena_allocate_aligned(), but with whatever was there before.
-static char* take(tfrt_arena_t* arena, size_t size, size_t alignment) {
-  assert(alignment > 0 && alignment <= MAX_ALIGNMENT && (alignment & (alignment - 1)) == 0);
-  size_t padding = padding_for(arena, alignment);
-  size_t room = (size_t)(arena->end - arena->position);
-  // Also false before the first block, whatever the size.
-  bool fits = padding < room && size <= room - padding;
-  if (!fits) {
-    if (!add_block(arena, size, alignment)) return NULL;
-    padding = padding_for(arena, alignment);
-  }
-  char* piece = arena->position + padding;
-  arena->position = piece + size;
-  arena->used_size += size;
-  return piece;
-}
-
 void* tfrt_arena_allocate_aligned(tfrt_arena_t* arena, size_t size, size_t alignment) {
-  char* piece = take(arena, size, alignment);
+  char* piece = tfrt_arena_take(arena, size, alignment);
   if (piece) memset(piece, 0, size);
   return piece;
 }
@@ -82,7 +75,7 @@ void* tfrt_arena_allocate_aligned(tfrt_arena_t* arena, size_t size, size_t align
 void* tfrt_arena_allocate_room(tfrt_arena_t* arena, size_t count, size_t element_size) {
   size_t size = 0;
   if (!tfrt_size_multiply(count, element_size, &size)) return NULL;
-  return take(arena, size, TFRT_ALLOCATOR_DEFAULT_ALIGNMENT);
+  return tfrt_arena_take(arena, size, TFRT_ALLOCATOR_DEFAULT_ALIGNMENT);
 }
 
 void* tfrt_arena_allocate(tfrt_arena_t* arena, size_t size) {
@@ -104,7 +97,7 @@ char* tfrt_arena_copy_string(tfrt_arena_t* arena, tfrt_string_view_t text) {
 }
 
 void* tfrt_arena_copy(tfrt_arena_t* arena, const void* data, size_t size, size_t alignment) {
-  void* copy = tfrt_arena_allocate_aligned(arena, size, alignment);
+  void* copy = tfrt_arena_take(arena, size, alignment);
   if (copy && size) memcpy(copy, data, size);
   return copy;
 }

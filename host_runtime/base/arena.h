@@ -17,7 +17,9 @@
 #ifndef TFRT_HOST_RUNTIME_BASE_ARENA_H_
 #define TFRT_HOST_RUNTIME_BASE_ARENA_H_
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "host_runtime/base/allocator.h"
 #include "host_runtime/base/string_view.h"
@@ -40,9 +42,34 @@ void tfrt_arena_initialize(tfrt_arena_t* arena, tfrt_allocator_t allocator);
 // Thread-compatible.
 void tfrt_arena_deinitialize(tfrt_arena_t* arena);
 
+// The same, but for one block of at most |kept_size| bytes, the newest, which the next pieces come
+// from: for who fills and empties an arena again and again. Thread-compatible.
+void tfrt_arena_clear(tfrt_arena_t* arena, size_t kept_size);
+
 // Lets the next block have room for |size| bytes, up to a limit: who knows that he will need
 // so much saves the small blocks before it. Thread-compatible.
 void tfrt_arena_reserve(tfrt_arena_t* arena, size_t size);
+
+// Adds a block with room for |size| bytes at any place of |alignment|; false when memory is out.
+// For tfrt_arena_take(). Thread-compatible.
+bool tfrt_arena_grow(tfrt_arena_t* arena, size_t size, size_t alignment) TFRT_MUST_USE;
+
+// Returns |size| undefined bytes with |alignment|, a power of two up to 4096, or NULL: for what is
+// filled in at once. Thread-compatible.
+static inline void* tfrt_arena_take(tfrt_arena_t* arena, size_t size, size_t alignment) {
+  size_t padding = (size_t)(-(uintptr_t)arena->position & (alignment - 1));
+  size_t room = (size_t)(arena->end - arena->position);
+  // Also false before the first block, whatever the size.
+  bool fits = padding < room && size <= room - padding;
+  if (!fits) {
+    if (!tfrt_arena_grow(arena, size, alignment)) return NULL;
+    padding = (size_t)(-(uintptr_t)arena->position & (alignment - 1));
+  }
+  char* piece = arena->position + padding;
+  arena->position = piece + size;
+  arena->used_size += size;
+  return piece;
+}
 
 // Returns |size| zeroed bytes, with the default alignment of allocators, or NULL. A
 // size of 0 gives an address that nothing may be read from. Thread-compatible.

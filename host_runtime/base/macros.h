@@ -39,6 +39,19 @@
 // The number of elements of an array (not of a pointer).
 #define TFRT_ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
+// The function is called seldom, and from a hot path, which stays short without it.
+#define TFRT_COLD __attribute__((cold, noinline))
+
+// The function becomes part of each caller: what it is given there, as the length of a literal, is
+// known when the program is compiled.
+#define TFRT_ALWAYS_INLINE static inline __attribute__((always_inline))
+
+// 0 in builds that measure what it costs to note always which kernel runs, and to count calls and
+// frames (tests/bench/counters.py); nothing that reads these works there.
+#ifndef TFRT_COUNTERS
+#define TFRT_COUNTERS 1
+#endif
+
 // Branch hints for hot paths whose profile is known.
 #define TFRT_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define TFRT_UNLIKELY(condition) __builtin_expect(!!(condition), 0)

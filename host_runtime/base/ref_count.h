@@ -35,13 +35,21 @@ static inline void tfrt_ref_count_increment(tfrt_ref_count_t* ref_count) {
 static inline bool tfrt_ref_count_decrement(tfrt_ref_count_t* ref_count) {
   // Release: what this thread did to the object; acquire, for the last one: what
   // all others did. Both sides are this very operation in other threads. Who reads that
-  // nobody else has a reference need not write: nobody else can make one.
+  // nobody else has a reference need not write: nobody else can make one (but see below).
   return atomic_load_explicit(&ref_count->count, memory_order_acquire) == 1 ||
          atomic_fetch_sub_explicit(&ref_count->count, 1, memory_order_acq_rel) == 1;
 }
 
+// The same for an object that others find without a reference of theirs: it writes always, so that
+// tfrt_ref_count_try_increment() sees that the last one has gone. Thread-safe.
+static inline bool tfrt_ref_count_decrement_findable(tfrt_ref_count_t* ref_count) {
+  // Both, as above.
+  return atomic_fetch_sub_explicit(&ref_count->count, 1, memory_order_acq_rel) == 1;
+}
+
 // Adds one reference, unless there is none any more: then it returns false. For who knows by other
-// means that the object's storage is still there. Thread-safe.
+// means that the object's storage is still there; all of the object's references are dropped by
+// tfrt_ref_count_decrement_findable(). Thread-safe.
 static inline bool tfrt_ref_count_try_increment(tfrt_ref_count_t* ref_count) {
   uint32_t count = atomic_load_explicit(&ref_count->count, memory_order_relaxed);
   while (count != 0) {

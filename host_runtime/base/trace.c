@@ -19,11 +19,12 @@ struct tfrt_trace_s {
   tfrt_ref_count_t ref_count;
   tfrt_allocator_t allocator;
   size_t limit;
-  _Atomic int64_t until_ns;   // what begins later is not taken
+  _Atomic int64_t until_ns;   // what begins then or later is not taken
   tfrt_trace_sink_t sink;     // constant once something is traced; functions NULL: none
   tfrt_mutex_t mutex;         // guards all below
   tfrt_trace_chunk_t* first;  // in order of adding
   tfrt_trace_chunk_t* last;
+  int64_t from_ns;  // what begins earlier is not taken
   size_t count;
   uint64_t dropped;
 };
@@ -36,6 +37,7 @@ tfrt_status_t tfrt_trace_create(size_t limit, tfrt_allocator_t allocator,
   tfrt_ref_count_initialize(&trace->ref_count);
   trace->allocator = allocator;
   trace->limit = limit;
+  trace->from_ns = INT64_MIN;
   atomic_init(&trace->until_ns, INT64_MAX);
   tfrt_mutex_initialize(&trace->mutex);
   *out_trace = trace;
@@ -94,8 +96,9 @@ void tfrt_trace_bound(tfrt_trace_t* trace, int64_t until_ns) {
   atomic_store_explicit(&trace->until_ns, until_ns, memory_order_relaxed);
 }
 
-void tfrt_trace_clear(tfrt_trace_t* trace) {
+void tfrt_trace_restart(tfrt_trace_t* trace, int64_t from_ns) {
   tfrt_mutex_lock(&trace->mutex);
+  trace->from_ns = from_ns;
   tfrt_trace_free_chunks(trace);
   trace->first = trace->last = NULL;
   trace->count = 0;
@@ -106,11 +109,13 @@ void tfrt_trace_clear(tfrt_trace_t* trace) {
 void tfrt_trace_add_span(tfrt_trace_t* trace, const tfrt_trace_span_t* span) {
   if (span->begin_ns >= atomic_load_explicit(&trace->until_ns, memory_order_relaxed)) return;
   tfrt_mutex_lock(&trace->mutex);
-  tfrt_trace_span_t* place = tfrt_trace_reserve(trace);
-  if (place) {
-    *place = *span;
-  } else {
-    ++trace->dropped;
+  if (span->begin_ns >= trace->from_ns) {
+    tfrt_trace_span_t* place = tfrt_trace_reserve(trace);
+    if (place) {
+      *place = *span;
+    } else {
+      ++trace->dropped;
+    }
   }
   tfrt_mutex_unlock(&trace->mutex);
 }

@@ -76,8 +76,9 @@ void tfrt_trace_add_span(tfrt_trace_t* trace, const tfrt_trace_span_t* span);
 // Has |trace| take only what begins before |until_ns|; the rest is not missed. Thread-safe.
 void tfrt_trace_bound(tfrt_trace_t* trace, int64_t until_ns);
 
-// Drops all that |trace| has. Thread-safe.
-void tfrt_trace_clear(tfrt_trace_t* trace);
+// Drops all that |trace| has, and has it take only what begins at |from_ns| or later: what ran
+// already would take the room of what is asked for. Thread-safe.
+void tfrt_trace_restart(tfrt_trace_t* trace, int64_t from_ns);
 
 // Copies up to |capacity| spans, from number |first| on, in the order of their adding,
 // to |out_spans| and returns how many that were. Thread-safe.

@@ -3,6 +3,11 @@
 // Step 4 of a load: the bodies. Everything is linear in the bytes of a body: kernel
 // records follow each other without gap or overlap, and so do bodies, so that a small
 // file can't ask for much work by naming the same bytes many times.
+//
+// A record is decoded and checked at once. Writers list the users of a register last one first, as
+// MLIR has them, so that each argument is the last word of its register's list that is left: where
+// that holds to the end, all lists and counts are right. What doesn't fit so is left to bef_uses.c,
+// which allows any order and says what is wrong.
 
 #include <inttypes.h>
 
@@ -11,7 +16,12 @@
 // Bytes of an entry of the kernel table, at least: three VBRs.
 #define MIN_KERNEL_ENTRY_SIZE 3
 
-#define NOT_SET UINT32_MAX
+// What is known of a register.
+typedef struct register_s {
+  uint32_t users_end;  // word of |area| behind those of its list that are left; 0: not set yet
+  uint32_t users_left;
+  uint32_t results_left;  // results of the function that are this register
+} register_t;
 
 // One body while it is verified.
 typedef struct body_s {
@@ -20,19 +30,17 @@ typedef struct body_s {
   tfrt_bef_kernel_t* kernels;
   tfrt_bef_cursor_t cursor;
   const uint8_t* area;       // where the records begin
-  uint32_t* area_offsets;    // per kernel: where its record is in |area|
-  uint32_t* operand_counts;  // per kernel: what the table says
-  uint32_t* setters;         // per register and the special one: the kernel that sets it
-  uint32_t* argument_uses;   // per register and the special one
-  uint32_t* first_users;     // per register: where its part of |users| begins; one more
-  uint32_t* users;           // kernels by register, one for each argument
-  uint32_t* balance;         // per kernel: users expected less users seen
-  tfrt_arena_t arena;        // what is listed here; freed with the body
+  register_t* registers;     // by number
+  const uint32_t* starting;  // what is left of the users of the special register, first one first
+  uint32_t starting_left;
+  bool uses_fit;       // so far, lists of users and counts are as they should be
+  tfrt_arena_t arena;  // what is listed here; freed with the body
 } body_t;
 
+// As tfrt_bef_load_allocate(), for words that are all written.
 static tfrt_status_t allocate_words(tfrt_arena_t* arena, size_t count, uint32_t** out_words) {
   void* memory;
-  tfrt_status_t status = tfrt_bef_load_allocate(arena, count, sizeof(**out_words), &memory);
+  tfrt_status_t status = tfrt_bef_load_allocate_room(arena, count, sizeof(**out_words), &memory);
   *out_words = memory;
   return status;
 }
@@ -63,7 +71,8 @@ static tfrt_status_t decode_registers(body_t* body) {
   return NULL;
 }
 
-// The kernel table. There are no more streams than kernels, the return and the call.
+// The kernel table. There are no more streams than kernels, the return and the call. Where a record
+// is, and how many operands it has, wait in |location| and |argument_count| for the record itself.
 static tfrt_status_t decode_kernel_table(body_t* body) {
   tfrt_bef_function_t* function = body->function;
   tfrt_bef_cursor_t* cursor = &body->cursor;
@@ -73,22 +82,21 @@ static tfrt_status_t decode_kernel_table(body_t* body) {
   TFRT_RETURN_IF_ERROR(
       tfrt_bef_cursor_read_count(cursor, "number of kernels", MIN_KERNEL_ENTRY_SIZE, &count));
   if (count == 0) return tfrt_bef_cursor_error(cursor, start, "has no pseudo kernel");
-  TFRT_RETURN_IF_ERROR(
-      tfrt_bef_load_allocate(&body->load->file->arena, count, sizeof(*body->kernels), &memory));
+  TFRT_RETURN_IF_ERROR(tfrt_bef_load_allocate_room(&body->load->file->arena, count,
+                                                   sizeof(*body->kernels), &memory));
   function->kernels = body->kernels = memory;
   function->kernel_count = count;
-  TFRT_RETURN_IF_ERROR(allocate_words(&body->arena, count, &body->area_offsets));
-  TFRT_RETURN_IF_ERROR(allocate_words(&body->arena, count, &body->operand_counts));
   for (uint32_t i = 0; i < count; ++i) {
     cursor->kernel = i;
-    uint32_t* stream_id = &body->kernels[i].stream_id;
+    tfrt_bef_kernel_t* kernel = &body->kernels[i];
+    TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_read_u32(cursor, "offset of a kernel", &kernel->location));
     TFRT_RETURN_IF_ERROR(
-        tfrt_bef_cursor_read_u32(cursor, "offset of a kernel", &body->area_offsets[i]));
+        tfrt_bef_cursor_read_u32(cursor, "operand count", &kernel->argument_count));
     TFRT_RETURN_IF_ERROR(
-        tfrt_bef_cursor_read_u32(cursor, "operand count", &body->operand_counts[i]));
-    TFRT_RETURN_IF_ERROR(
-        tfrt_bef_cursor_read_index(cursor, "stream", (uint64_t)count + 1, stream_id));
-    if (*stream_id >= function->stream_count) function->stream_count = *stream_id + 1;
+        tfrt_bef_cursor_read_index(cursor, "stream", (uint64_t)count + 1, &kernel->stream_id));
+    if (kernel->stream_id >= function->stream_count) {
+      function->stream_count = kernel->stream_id + 1;
+    }
   }
   cursor->kernel = TFRT_BEF_NO_INDEX;
   return NULL;
@@ -107,54 +115,50 @@ static tfrt_status_t decode_results(body_t* body) {
   return NULL;
 }
 
-// Takes |count| words at the cursor.
-static tfrt_status_t take_words(body_t* body, uint64_t count, const uint32_t** out_words) {
-  tfrt_bef_cursor_t* cursor = &body->cursor;
-  *out_words = NULL;
-  if (count > tfrt_bef_cursor_left(cursor) / sizeof(uint32_t)) {
-    return tfrt_bef_cursor_error(cursor, cursor->position, "the record goes beyond the section");
-  }
-  // The cursor is at a multiple of 4 here (decode_kernels), in an 8-byte aligned image.
-  if (count > 0) *out_words = (const uint32_t*)(const void*)cursor->position;
-  cursor->position += count * sizeof(uint32_t);
-  return NULL;
+// Takes the next |count| words of |*words|.
+static const uint32_t* take_words(const uint32_t** words, uint32_t count) {
+  const uint32_t* taken = count > 0 ? *words : NULL;
+  *words += count;
+  return taken;
 }
 
-// Splits the record of a kernel into its parts, without looking into them.
+static tfrt_status_t record_is_too_long(const body_t* body) {
+  return tfrt_bef_cursor_error(&body->cursor, body->cursor.position,
+                               "the record goes beyond the section");
+}
+
+// Splits the record at the cursor into the parts of |kernel|, without looking into them, and moves
+// the cursor behind it.
 static tfrt_status_t decode_record(body_t* body, tfrt_bef_kernel_t* kernel) {
-  const uint32_t* header;
-  TFRT_RETURN_IF_ERROR(take_words(body, TFRT_BEF_KERNEL_HEADER_WORDS, &header));
-  kernel->name = "";
-  kernel->code = header[TFRT_BEF_KERNEL_CODE];
-  kernel->location = header[TFRT_BEF_KERNEL_LOCATION];
-  kernel->argument_count = header[TFRT_BEF_KERNEL_ARGUMENT_COUNT];
-  kernel->attribute_count = header[TFRT_BEF_KERNEL_ATTRIBUTE_COUNT];
-  kernel->function_count = header[TFRT_BEF_KERNEL_FUNCTION_COUNT];
-  kernel->result_count = header[TFRT_BEF_KERNEL_RESULT_COUNT];
-  TFRT_RETURN_IF_ERROR(take_words(body, kernel->result_count, &kernel->user_counts));
-  TFRT_RETURN_IF_ERROR(take_words(body, kernel->argument_count, &kernel->arguments));
-  TFRT_RETURN_IF_ERROR(take_words(body, kernel->attribute_count, &kernel->attributes));
-  TFRT_RETURN_IF_ERROR(take_words(body, kernel->function_count, &kernel->functions));
-  TFRT_RETURN_IF_ERROR(take_words(body, kernel->result_count, &kernel->results));
+  tfrt_bef_cursor_t* cursor = &body->cursor;
+  // The cursor is at a multiple of 4 (load_kernels), in an 8-byte aligned image.
+  const uint32_t* words = (const uint32_t*)(const void*)cursor->position;
+  const uint64_t left = tfrt_bef_cursor_left(cursor) / sizeof(uint32_t);
+  if (left < TFRT_BEF_KERNEL_HEADER_WORDS) return record_is_too_long(body);
+  *kernel = (tfrt_bef_kernel_t){
+      .name = "",
+      .code = words[TFRT_BEF_KERNEL_CODE],
+      .location = words[TFRT_BEF_KERNEL_LOCATION],
+      .stream_id = kernel->stream_id,
+      .argument_count = words[TFRT_BEF_KERNEL_ARGUMENT_COUNT],
+      .attribute_count = words[TFRT_BEF_KERNEL_ATTRIBUTE_COUNT],
+      .function_count = words[TFRT_BEF_KERNEL_FUNCTION_COUNT],
+      .result_count = words[TFRT_BEF_KERNEL_RESULT_COUNT],
+  };
+  uint64_t size = TFRT_BEF_KERNEL_HEADER_WORDS + 2 * (uint64_t)kernel->result_count +
+                  kernel->argument_count + kernel->attribute_count + kernel->function_count;
+  if (size > left) return record_is_too_long(body);
+  words += TFRT_BEF_KERNEL_HEADER_WORDS;
+  kernel->user_counts = take_words(&words, kernel->result_count);
+  kernel->arguments = take_words(&words, kernel->argument_count);
+  kernel->attributes = take_words(&words, kernel->attribute_count);
+  kernel->functions = take_words(&words, kernel->function_count);
+  kernel->results = take_words(&words, kernel->result_count);
   uint64_t user_count = 0;
   for (uint32_t i = 0; i < kernel->result_count; ++i) user_count += kernel->user_counts[i];
-  return take_words(body, user_count, &kernel->users);
-}
-
-static tfrt_status_t decode_kernels(body_t* body) {
-  tfrt_bef_cursor_t* cursor = &body->cursor;
-  TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_align(cursor, TFRT_BEF_KERNEL_ALIGNMENT));
-  body->area = cursor->position;
-  for (uint32_t i = 0; i < body->function->kernel_count; ++i) {
-    cursor->kernel = i;
-    if ((size_t)(cursor->position - body->area) != body->area_offsets[i]) {
-      return tfrt_bef_cursor_error(cursor, cursor->position,
-                                   "the record is here, but its offset says 0x%" PRIx32,
-                                   body->area_offsets[i]);
-    }
-    TFRT_RETURN_IF_ERROR(decode_record(body, &body->kernels[i]));
-  }
-  cursor->kernel = TFRT_BEF_NO_INDEX;
+  if (user_count > left - size) return record_is_too_long(body);
+  if (user_count > 0) kernel->users = words;
+  cursor->position += (size + user_count) * sizeof(uint32_t);
   return NULL;
 }
 
@@ -162,43 +166,55 @@ static tfrt_status_t decode_kernels(body_t* body) {
 
 static const uint8_t* address_of(const uint32_t* word) { return (const uint8_t*)(const void*)word; }
 
-// Checks that the |count| |words|, which are |what|, are below |limit|.
-static tfrt_status_t check_range(body_t* body, const char* what, const uint32_t* words,
-                                 uint32_t count, size_t limit) {
-  for (uint32_t i = 0; i < count; ++i) {
-    if (words[i] < limit) continue;
-    return tfrt_bef_cursor_error(&body->cursor, address_of(&words[i]),
-                                 "%s %" PRIu32 " is out of range (there are %zu)", what, words[i],
-                                 limit);
+// The kernel before |index| that sets register |number|.
+static uint32_t setter_of(const body_t* body, uint32_t number, uint32_t index) {
+  for (uint32_t k = 0; k < index; ++k) {
+    const tfrt_bef_kernel_t* kernel = &body->kernels[k];
+    for (uint32_t i = 0; i < kernel->result_count; ++i) {
+      if (kernel->results[i] == number) return k;
+    }
   }
-  return NULL;
+  return index;
+}
+
+// Notes that register |number| is set, and that the |count| words at |users| are its list.
+static void set_register(body_t* body, uint32_t number, const uint32_t* users, uint32_t count) {
+  register_t* set = &body->registers[number];
+  set->users_end = (uint32_t)(users - (const uint32_t*)(const void*)body->area) + count;
+  set->users_left = count;
+  uint32_t uses = body->function->use_counts[number];
+  if (count > uses) body->uses_fit = false;
+  set->results_left = uses - count;
 }
 
 // Notes that kernel |index| sets its results from |first| on, which nobody may have set
 // before.
 static tfrt_status_t check_results(body_t* body, uint32_t index, uint32_t first) {
   const tfrt_bef_kernel_t* kernel = &body->kernels[index];
+  if (kernel->result_count == 0) return NULL;
+  const uint32_t* users = kernel->results + kernel->result_count;
+  if (first > 0) users += kernel->user_counts[0];
   for (uint32_t i = first; i < kernel->result_count; ++i) {
     uint32_t number = kernel->results[i];
-    TFRT_RETURN_IF_ERROR(check_range(body, "result register", &kernel->results[i], 1,
-                                     body->function->register_count));
-    if (body->setters[number] != NOT_SET) {
+    TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_check_range(
+        &body->cursor, "result register", &kernel->results[i], 1, body->function->register_count));
+    if (body->registers[number].users_end > 0) {
       return tfrt_bef_cursor_error(&body->cursor, address_of(&kernel->results[i]),
                                    "register %" PRIu32 " is set by kernel %" PRIu32 " already",
-                                   number, body->setters[number]);
+                                   number, setter_of(body, number, index));
     }
-    body->setters[number] = index;
+    set_register(body, number, users, kernel->user_counts[i]);
+    users += kernel->user_counts[i];
   }
   return NULL;
 }
 
-static tfrt_status_t check_pseudo_kernel(body_t* body) {
+static tfrt_status_t check_pseudo_kernel(body_t* body, uint32_t operand_count) {
   const tfrt_bef_function_t* function = body->function;
   const tfrt_bef_kernel_t* kernel = &body->kernels[0];
-  body->cursor.kernel = 0;
   if (kernel->code != TFRT_BEF_PSEUDO_KERNEL_CODE ||
       kernel->location != TFRT_BEF_PSEUDO_KERNEL_LOCATION || kernel->argument_count != 0 ||
-      kernel->attribute_count != 0 || kernel->function_count != 0 || body->operand_counts[0] != 0 ||
+      kernel->attribute_count != 0 || kernel->function_count != 0 || operand_count != 0 ||
       kernel->result_count != (uint64_t)function->argument_count + 1) {
     return tfrt_bef_cursor_error(&body->cursor, body->area,
                                  "is not a pseudo kernel with a result for each of %" PRIu32
@@ -216,8 +232,31 @@ static tfrt_status_t check_pseudo_kernel(body_t* body) {
                                  "argument %" PRIu32 " is in register %" PRIu32, i - 1,
                                  kernel->results[i]);
   }
-  body->setters[function->register_count] = 0;
+  body->starting = kernel->users;
+  body->starting_left = kernel->user_counts[0];
   return check_results(body, 0, 1);
+}
+
+// Kernel |index| uses register |number|.
+static void use_register(body_t* body, uint32_t number, uint32_t index) {
+  register_t* used = &body->registers[number];
+  const uint32_t* words = (const uint32_t*)(const void*)body->area;
+  if (used->users_left > 0 && words[used->users_end - 1] == index) {
+    --used->users_end;
+    --used->users_left;
+  } else {
+    body->uses_fit = false;
+  }
+}
+
+// Kernel |index| has no arguments, so that it uses the special register.
+static void start_kernel(body_t* body, uint32_t index) {
+  if (body->starting_left > 0 && *body->starting == index) {
+    ++body->starting;
+    --body->starting_left;
+  } else {
+    body->uses_fit = false;
+  }
 }
 
 // A kernel's arguments are set by earlier kernels, so that there is no cycle and a
@@ -225,29 +264,27 @@ static tfrt_status_t check_pseudo_kernel(body_t* body) {
 static tfrt_status_t check_arguments(body_t* body, uint32_t index) {
   const tfrt_bef_kernel_t* kernel = &body->kernels[index];
   uint32_t register_count = body->function->register_count;
-  TFRT_RETURN_IF_ERROR(
-      check_range(body, "register", kernel->arguments, kernel->argument_count, register_count));
   for (uint32_t i = 0; i < kernel->argument_count; ++i) {
     uint32_t number = kernel->arguments[i];
-    if (body->setters[number] == NOT_SET) {
+    TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_check_range(&body->cursor, "register",
+                                                     &kernel->arguments[i], 1, register_count));
+    if (body->registers[number].users_end == 0) {
       return tfrt_bef_cursor_error(&body->cursor, address_of(&kernel->arguments[i]),
                                    "register %" PRIu32 " is used before any kernel sets it",
                                    number);
     }
-    ++body->argument_uses[number];
+    use_register(body, number, index);
   }
-  if (kernel->argument_count == 0) ++body->argument_uses[register_count];
-  if (kernel->argument_count == body->operand_counts[index]) return NULL;
-  return tfrt_bef_cursor_error(&body->cursor, body->area + body->area_offsets[index],
-                               "has %" PRIu32 " arguments, but its operand count is %" PRIu32,
-                               kernel->argument_count, body->operand_counts[index]);
+  if (kernel->argument_count == 0) start_kernel(body, index);
+  return NULL;
 }
 
-static tfrt_status_t check_kernel(body_t* body, uint32_t index) {
+// Checks kernel |index|, whose record is at |at|, and which has |operand_count| operands by the
+// table.
+static tfrt_status_t check_kernel(body_t* body, uint32_t index, const uint8_t* at,
+                                  uint32_t operand_count) {
   const tfrt_bef_file_t* file = body->load->file;
   tfrt_bef_kernel_t* kernel = &body->kernels[index];
-  body->cursor.kernel = index;
-  const uint8_t* at = body->area + body->area_offsets[index];
   if (kernel->code >= file->kernel_name_count) {
     return tfrt_bef_cursor_error(&body->cursor, at,
                                  "kernel code %" PRIu32 " is out of range (there are %" PRIu32 ")",
@@ -255,132 +292,69 @@ static tfrt_status_t check_kernel(body_t* body, uint32_t index) {
   }
   kernel->name = file->kernel_names[kernel->code];
   TFRT_RETURN_IF_ERROR(check_location(body, kernel->location, at));
-  TFRT_RETURN_IF_ERROR(check_range(body, "attribute offset", kernel->attributes,
-                                   kernel->attribute_count,
-                                   file->sections[TFRT_BEF_SECTION_ATTRIBUTES].size));
-  TFRT_RETURN_IF_ERROR(check_range(body, "function", kernel->functions, kernel->function_count,
-                                   file->function_count));
+  TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_check_range(
+      &body->cursor, "attribute offset", kernel->attributes, kernel->attribute_count,
+      file->sections[TFRT_BEF_SECTION_ATTRIBUTES].size));
+  TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_check_range(&body->cursor, "function", kernel->functions,
+                                                   kernel->function_count, file->function_count));
   TFRT_RETURN_IF_ERROR(check_arguments(body, index));
+  if (kernel->argument_count != operand_count) {
+    return tfrt_bef_cursor_error(&body->cursor, at,
+                                 "has %" PRIu32 " arguments, but its operand count is %" PRIu32,
+                                 kernel->argument_count, operand_count);
+  }
   return check_results(body, index, 0);
 }
 
-// Use counts are arguments and function results; every register is set.
-static tfrt_status_t check_use_counts(body_t* body) {
+static tfrt_status_t load_kernels(body_t* body) {
+  tfrt_bef_cursor_t* cursor = &body->cursor;
+  TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_align(cursor, TFRT_BEF_KERNEL_ALIGNMENT));
+  body->area = cursor->position;
+  for (uint32_t i = 0; i < body->function->kernel_count; ++i) {
+    tfrt_bef_kernel_t* kernel = &body->kernels[i];
+    const uint8_t* at = cursor->position;
+    const uint32_t operand_count = kernel->argument_count;
+    cursor->kernel = i;
+    if ((size_t)(at - body->area) != kernel->location) {
+      return tfrt_bef_cursor_error(cursor, at, "the record is here, but its offset says 0x%" PRIx32,
+                                   kernel->location);
+    }
+    TFRT_RETURN_IF_ERROR(decode_record(body, kernel));
+    TFRT_RETURN_IF_ERROR(i == 0 ? check_pseudo_kernel(body, operand_count)
+                                : check_kernel(body, i, at, operand_count));
+  }
+  cursor->kernel = TFRT_BEF_NO_INDEX;
+  return NULL;
+}
+
+// Checks what is only known at the end: that all registers are set, and used as often as is said.
+static tfrt_status_t check_registers(body_t* body) {
   const tfrt_bef_function_t* function = body->function;
-  uint32_t* result_uses;
-  TFRT_RETURN_IF_ERROR(allocate_words(&body->arena, function->register_count, &result_uses));
   for (uint32_t i = 0; i < function->result_count; ++i) {
-    ++result_uses[function->result_registers[i]];
+    if (body->registers[function->result_registers[i]].results_left-- == 0) body->uses_fit = false;
   }
   for (uint32_t i = 0; i < function->register_count; ++i) {
-    if (body->setters[i] == NOT_SET) {
+    const register_t* known = &body->registers[i];
+    if (known->users_end == 0) {
       return tfrt_bef_cursor_error(&body->cursor, body->cursor.position,
                                    "no kernel sets register %" PRIu32, i);
     }
-    uint64_t uses = (uint64_t)body->argument_uses[i] + result_uses[i];
-    if (uses == function->use_counts[i]) continue;
-    return tfrt_bef_cursor_error(&body->cursor, body->cursor.position,
-                                 "register %" PRIu32 " has %" PRIu64
-                                 " uses, but its use count is %" PRIu32,
-                                 i, uses, function->use_counts[i]);
+    if (known->users_left > 0 || known->results_left > 0) body->uses_fit = false;
   }
-  return NULL;
-}
-
-// Sorts the kernels by the registers that they use: a counting sort.
-static tfrt_status_t collect_users(body_t* body) {
-  uint32_t register_count = body->function->register_count;
-  uint32_t* next;
-  TFRT_RETURN_IF_ERROR(
-      allocate_words(&body->arena, (size_t)register_count + 2, &body->first_users));
-  TFRT_RETURN_IF_ERROR(allocate_words(&body->arena, (size_t)register_count + 1, &next));
-  for (uint32_t i = 0; i <= register_count; ++i) {
-    next[i] = body->first_users[i];
-    body->first_users[i + 1] = body->first_users[i] + body->argument_uses[i];
-  }
-  TFRT_RETURN_IF_ERROR(
-      allocate_words(&body->arena, body->first_users[register_count + 1], &body->users));
-  for (uint32_t k = 1; k < body->function->kernel_count; ++k) {
-    const tfrt_bef_kernel_t* kernel = &body->kernels[k];
-    if (kernel->argument_count == 0) body->users[next[register_count]++] = k;
-    for (uint32_t i = 0; i < kernel->argument_count; ++i) {
-      body->users[next[kernel->arguments[i]]++] = k;
-    }
-  }
-  return NULL;
-}
-
-// The |count| words of |users| must be the kernels that use register |number|, each as
-// often as it does, in any order.
-static tfrt_status_t check_users(body_t* body, uint32_t number, const uint32_t* users,
-                                 uint32_t count) {
-  uint32_t first = body->first_users[number];
-  uint32_t expected = body->first_users[number + 1] - first;
-  if (count != expected) {
-    return tfrt_bef_cursor_error(&body->cursor, body->cursor.position,
-                                 "register %" PRIu32 " has %" PRIu32 " users, but %" PRIu32
-                                 " are listed",
-                                 number, expected, count);
-  }
-  TFRT_RETURN_IF_ERROR(check_range(body, "user", users, count, body->function->kernel_count));
-  for (uint32_t i = 0; i < count; ++i) ++body->balance[body->users[first + i]];
-  for (uint32_t i = 0; i < count; ++i) {
-    if (body->balance[users[i]]-- > 0) continue;
-    return tfrt_bef_cursor_error(&body->cursor, address_of(&users[i]),
-                                 "kernel %" PRIu32 " is listed as a user of register %" PRIu32
-                                 " more often than it uses it",
-                                 users[i], number);
-  }
-  return NULL;
-}
-
-static tfrt_status_t check_all_users(body_t* body) {
-  TFRT_RETURN_IF_ERROR(collect_users(body));
-  TFRT_RETURN_IF_ERROR(allocate_words(&body->arena, body->function->kernel_count, &body->balance));
-  for (uint32_t k = 0; k < body->function->kernel_count; ++k) {
-    const tfrt_bef_kernel_t* kernel = &body->kernels[k];
-    const uint32_t* users = kernel->users;
-    body->cursor.kernel = k;
-    for (uint32_t i = 0; i < kernel->result_count; ++i) {
-      TFRT_RETURN_IF_ERROR(check_users(body, kernel->results[i], users, kernel->user_counts[i]));
-      if (kernel->user_counts[i] > 0) users += kernel->user_counts[i];
-    }
-  }
-  body->cursor.kernel = TFRT_BEF_NO_INDEX;
-  return NULL;
-}
-
-static tfrt_status_t verify(body_t* body) {
-  size_t count = (size_t)body->function->register_count + 1;
-  TFRT_RETURN_IF_ERROR(allocate_words(&body->arena, count, &body->setters));
-  TFRT_RETURN_IF_ERROR(allocate_words(&body->arena, count, &body->argument_uses));
-  for (size_t i = 0; i < count; ++i) body->setters[i] = NOT_SET;
-  TFRT_RETURN_IF_ERROR(check_pseudo_kernel(body));
-  for (uint32_t k = 1; k < body->function->kernel_count; ++k) {
-    TFRT_RETURN_IF_ERROR(check_kernel(body, k));
-  }
-  body->cursor.kernel = TFRT_BEF_NO_INDEX;
-  TFRT_RETURN_IF_ERROR(check_use_counts(body));
-  return check_all_users(body);
+  if (body->starting_left > 0) body->uses_fit = false;
+  return body->uses_fit ? NULL : tfrt_bef_load_check_uses(body->load, function, &body->cursor);
 }
 
 static tfrt_status_t load_body(body_t* body) {
   TFRT_RETURN_IF_ERROR(decode_registers(body));
   TFRT_RETURN_IF_ERROR(decode_kernel_table(body));
   TFRT_RETURN_IF_ERROR(decode_results(body));
-  TFRT_RETURN_IF_ERROR(decode_kernels(body));
-  return verify(body);
-}
-
-// The bytes of the body of function |index|, if the one behind it has one.
-static size_t body_size(const tfrt_bef_load_t* load, uint32_t index) {
-  const tfrt_bef_file_t* file = load->file;
-  size_t end = file->sections[TFRT_BEF_SECTION_FUNCTIONS].size;
-  if (index + 1 < file->function_count && load->body_offsets[index + 1] > 0) {
-    end = load->body_offsets[index + 1];
-  }
-  size_t begin = load->body_offsets[index];
-  return end > begin ? end - begin : 0;
+  void* memory;
+  TFRT_RETURN_IF_ERROR(tfrt_bef_load_allocate(&body->arena, body->function->register_count,
+                                              sizeof(*body->registers), &memory));
+  body->registers = memory;
+  TFRT_RETURN_IF_ERROR(load_kernels(body));
+  return check_registers(body);
 }
 
 tfrt_status_t tfrt_bef_load_bodies(tfrt_bef_load_t* load) {
@@ -400,10 +374,8 @@ tfrt_status_t tfrt_bef_load_bodies(tfrt_bef_load_t* load) {
                                    offset);
     }
     cursor.position = section + offset;
-    body_t body = {.load = load, .function = function, .cursor = cursor};
+    body_t body = {.load = load, .function = function, .cursor = cursor, .uses_fit = true};
     tfrt_arena_initialize(&body.arena, file->allocator);
-    // What is listed of a body takes about half as much as its bytes.
-    tfrt_arena_reserve(&body.arena, body_size(load, i) / 2);
     tfrt_status_t status = load_body(&body);
     tfrt_arena_deinitialize(&body.arena);
     TFRT_RETURN_IF_ERROR(status);

@@ -50,9 +50,13 @@ size_t tfrt_bef_vbr_size(uint64_t value) {
 }
 
 uint8_t* tfrt_bef_vbr_write_long(uint8_t* at, uint64_t value) {
-  for (size_t i = tfrt_bef_vbr_size(value); i-- > 1;) {
-    *at++ = (uint8_t)((value >> 7 * i & 0x7F) | 0x80);
+  if (value >= 1u << 28) {
+    for (size_t i = tfrt_bef_vbr_size(value); i-- > 4;) *at++ = (uint8_t)(value >> 7 * i) | 0x80;
   }
+  // As most of them, without a loop.
+  if (value >= 1u << 21) *at++ = (uint8_t)(value >> 21) | 0x80;
+  if (value >= 1u << 14) *at++ = (uint8_t)(value >> 14) | 0x80;
+  if (value >= 1u << 7) *at++ = (uint8_t)(value >> 7) | 0x80;
   *at++ = value & 0x7F;
   return at;
 }

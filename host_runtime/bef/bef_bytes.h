@@ -71,13 +71,12 @@ static inline void tfrt_bef_bytes_append_u32(tfrt_bef_bytes_t* bytes, uint32_t v
 size_t tfrt_bef_vbr_size(uint64_t value);
 
 // Writes |value| as a VBR integer at |at|, where TFRT_BEF_VBR_MAX_SIZE bytes are, and returns
-// the address behind it. Thread-compatible.
+// the address behind it; the first one where it takes more than a byte. Thread-compatible.
 uint8_t* tfrt_bef_vbr_write_long(uint8_t* at, uint64_t value);
 static inline uint8_t* tfrt_bef_vbr_write(uint8_t* at, uint64_t value) {
-  if (value >= 1u << 14) return tfrt_bef_vbr_write_long(at, value);
-  if (value >= 1u << 7) *at++ = (uint8_t)(value >> 7) | 0x80;
-  *at++ = value & 0x7F;
-  return at;
+  if (value >= 1u << 7) return tfrt_bef_vbr_write_long(at, value);
+  *at = (uint8_t)value;
+  return at + 1;
 }
 
 // Appends |value| as a VBR integer. Thread-compatible.

@@ -15,6 +15,7 @@
 #ifndef TFRT_HOST_RUNTIME_BEF_BEF_CURSOR_H_
 #define TFRT_HOST_RUNTIME_BEF_BEF_CURSOR_H_
 
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -92,6 +93,20 @@ tfrt_status_t tfrt_bef_cursor_read_string(tfrt_bef_cursor_t* cursor, const char*
 // Moves |cursor| up to the next multiple of |alignment| from the start of the file. Errors:
 // the end. Thread-compatible.
 tfrt_status_t tfrt_bef_cursor_align(tfrt_bef_cursor_t* cursor, size_t alignment) TFRT_MUST_USE;
+
+// Checks that the |count| words at |words|, which are |what| and lie in the image, are below
+// |limit|. Thread-compatible.
+static inline TFRT_MUST_USE tfrt_status_t
+tfrt_bef_cursor_check_range(const tfrt_bef_cursor_t* cursor, const char* what,
+                            const uint32_t* words, uint32_t count, size_t limit) {
+  for (uint32_t i = 0; i < count; ++i) {
+    if (TFRT_LIKELY(words[i] < limit)) continue;
+    return tfrt_bef_cursor_error(cursor, (const uint8_t*)(const void*)&words[i],
+                                 "%s %" PRIu32 " is out of range (there are %zu)", what, words[i],
+                                 limit);
+  }
+  return NULL;
+}
 
 // OK if all bytes were read, else an error. Thread-compatible.
 tfrt_status_t tfrt_bef_cursor_expect_end(const tfrt_bef_cursor_t* cursor) TFRT_MUST_USE;

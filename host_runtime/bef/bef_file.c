@@ -112,13 +112,20 @@ static void destroy(tfrt_bef_file_t* file) {
   tfrt_allocator_free(file->allocator, file, sizeof(*file));
 }
 
+static tfrt_status_t out_of_memory(void) {
+  return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory to load a BEF file");
+}
+
 tfrt_status_t tfrt_bef_load_allocate(tfrt_arena_t* arena, size_t count, size_t size,
                                      void** out_array) {
-  *out_array = NULL;
-  if (count == 0) return NULL;
-  *out_array = tfrt_arena_allocate_array(arena, count, size);
-  if (*out_array) return NULL;
-  return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory to load a BEF file");
+  *out_array = count > 0 ? tfrt_arena_allocate_array(arena, count, size) : NULL;
+  return *out_array || count == 0 ? NULL : out_of_memory();
+}
+
+tfrt_status_t tfrt_bef_load_allocate_room(tfrt_arena_t* arena, size_t count, size_t size,
+                                          void** out_array) {
+  *out_array = count > 0 ? tfrt_arena_allocate_room(arena, count, size) : NULL;
+  return *out_array || count == 0 ? NULL : out_of_memory();
 }
 
 static tfrt_status_t load_all(tfrt_bef_file_t* file) {

@@ -7,7 +7,7 @@
 //  1. sections    framing: where each section lies               bef_file.c
 //  2. tables      strings, kernel names, types, function index    bef_tables.c
 //  3. locations   every record, in order; which offsets are some  bef_location.c
-//  4. bodies      functions in index order, without overlap       bef_body.c
+//  4. bodies      functions in index order, without overlap       bef_body.c, bef_uses.c
 //  5. extras      the optional sections, and ours                 bef_extras.c
 //
 // Thread rule: thread-compatible (one thread loads). Failure rule: that of bef_file.h.
@@ -89,9 +89,20 @@ tfrt_status_t tfrt_bef_load_read_string(const tfrt_bef_file_t* file, tfrt_bef_cu
 tfrt_status_t tfrt_bef_load_read_types(tfrt_bef_file_t* file, tfrt_bef_cursor_t* cursor,
                                        uint32_t count, const char* const** out_names) TFRT_MUST_USE;
 
+// Checks the uses of all registers of |function|, whose kernels are all right but for that: use
+// counts against actual uses, and lists of users, in any order, against lists of arguments. For
+// messages, |cursor| is behind the body.
+tfrt_status_t tfrt_bef_load_check_uses(const tfrt_bef_load_t* load,
+                                       const tfrt_bef_function_t* function,
+                                       const tfrt_bef_cursor_t* cursor) TFRT_MUST_USE;
+
 // Sets |*out_array| to |count| zeroed elements of |size| bytes from |arena|; NULL, which is
 // no error, if |count| is 0.
 tfrt_status_t tfrt_bef_load_allocate(tfrt_arena_t* arena, size_t count, size_t size,
                                      void** out_array) TFRT_MUST_USE;
+
+// The same with undefined bytes.
+tfrt_status_t tfrt_bef_load_allocate_room(tfrt_arena_t* arena, size_t count, size_t size,
+                                          void** out_array) TFRT_MUST_USE;
 
 #endif  // TFRT_HOST_RUNTIME_BEF_BEF_LOADER_H_

@@ -47,7 +47,8 @@ tfrt_status_t tfrt_bef_load_read_types(tfrt_bef_file_t* file, tfrt_bef_cursor_t*
                                        uint32_t count, const char* const** out_names) {
   void* memory;
   *out_names = NULL;
-  TFRT_RETURN_IF_ERROR(tfrt_bef_load_allocate(&file->arena, count, sizeof(**out_names), &memory));
+  TFRT_RETURN_IF_ERROR(
+      tfrt_bef_load_allocate_room(&file->arena, count, sizeof(**out_names), &memory));
   const char** names = memory;
   for (uint32_t i = 0; i < count; ++i) {
     uint32_t type;

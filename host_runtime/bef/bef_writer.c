@@ -101,8 +101,10 @@ static uint32_t begin_location(tfrt_bef_writer_t* writer, tfrt_bef_location_tag_
   return location;
 }
 
-// The offset of |text| among the names of locations.
+// The offset of |text| among the names of locations. Most are of one file.
 static uint32_t location_name(tfrt_bef_writer_t* writer, tfrt_string_view_t text) {
+  const tfrt_bef_name_t* recent = writer->location_names.recent;
+  if (recent && tfrt_string_view_equal(recent->text, text)) return recent->offset;
   uint32_t known = writer->location_names.count;
   tfrt_bef_name_t* name = tfrt_bef_writer_name(writer, &writer->location_names, text);
   if (!name) return 0;
@@ -120,9 +122,11 @@ uint32_t tfrt_bef_writer_add_location_unknown(tfrt_bef_writer_t* writer) {
 uint32_t tfrt_bef_writer_add_location_file(tfrt_bef_writer_t* writer, tfrt_string_view_t file,
                                            uint32_t line, uint32_t column) {
   uint32_t name = location_name(writer, file);
-  uint32_t location = begin_location(writer, TFRT_BEF_LOCATION_FILE);
-  uint8_t* at = tfrt_bef_bytes_add(&writer->locations, 3 * TFRT_BEF_VBR_MAX_SIZE);
+  uint32_t location = (uint32_t)tfrt_bef_bytes_size(&writer->locations);
+  uint8_t* at = tfrt_bef_bytes_add(&writer->locations, 1 + 3 * TFRT_BEF_VBR_MAX_SIZE);
+  ++writer->location_count;
   if (!at) return location;
+  *at++ = TFRT_BEF_LOCATION_FILE;
   at = tfrt_bef_vbr_write(at, name);
   at = tfrt_bef_vbr_write(at, line);
   tfrt_bef_bytes_end(&writer->locations, tfrt_bef_vbr_write(at, column));

@@ -115,17 +115,16 @@ static tfrt_status_t tfrt_eager_op_bind(const tfrt_kernel_registry_t* registry,
                                         const tfrt_eager_op_options_t* options,
                                         tfrt_eager_binding_t* binding,
                                         tfrt_program_t** out_program) {
-  const tfrt_kernel_t* kernel =
-      tfrt_kernel_registry_find(registry, tfrt_string_view_of(options->name));
-  if (!kernel || !kernel->descriptor) {
+  tfrt_kernel_t kernel;
+  if (!tfrt_kernel_registry_find(registry, tfrt_string_view_of(options->name), &kernel)) {
     return tfrt_status_create(TFRT_STATUS_NOT_FOUND,
                               "there is no op '%s'; register the kernels that have it first",
                               options->name);
   }
-  TFRT_RETURN_IF_ERROR(tfrt_eager_op_check_call_options(options, kernel->descriptor));
-  TFRT_RETURN_IF_ERROR(tfrt_eager_binding_fill(binding, kernel->descriptor, options->attributes,
+  TFRT_RETURN_IF_ERROR(tfrt_eager_op_check_call_options(options, kernel.descriptor));
+  TFRT_RETURN_IF_ERROR(tfrt_eager_binding_fill(binding, kernel.descriptor, options->attributes,
                                                options->attribute_count));
-  return tfrt_eager_op_make_program(registry, options, kernel->descriptor, binding, out_program);
+  return tfrt_eager_op_make_program(registry, options, kernel.descriptor, binding, out_program);
 }
 
 tfrt_status_t tfrt_eager_op_create(const tfrt_kernel_registry_t* registry,

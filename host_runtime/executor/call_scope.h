@@ -47,7 +47,7 @@ static inline bool tfrt_call_scope_try_enter(tfrt_call_scope_t* scope) {
 // Something of the call is over. |scope| may be gone after that. NULL is allowed.
 // Thread-safe.
 static inline void tfrt_call_scope_leave(tfrt_call_scope_t* scope) {
-  if (scope && tfrt_ref_count_decrement(&scope->active)) scope->done->run(scope->done);
+  if (scope && tfrt_ref_count_decrement_findable(&scope->active)) scope->done->run(scope->done);
 }
 
 #endif  // TFRT_HOST_RUNTIME_EXECUTOR_CALL_SCOPE_H_

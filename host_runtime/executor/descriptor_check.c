@@ -47,6 +47,22 @@ static tfrt_status_t check_arrays(const tfrt_kernel_descriptor_t* op) {
   return NULL;
 }
 
+// OK if results whose type is that of an operand are fixed, and so is the operand.
+static tfrt_status_t check_result_types(const tfrt_kernel_descriptor_t* op) {
+  uint32_t fixed_count = tfrt_kernel_descriptor_fixed_results(op);
+  for (uint32_t i = 0; i < op->result_count; ++i) {
+    const tfrt_result_descriptor_t* entry = &op->results[i];
+    if (entry->type[0] != '%') continue;
+    if (i < fixed_count && tfrt_kernel_descriptor_type_operand(op, entry->type) != UINT32_MAX) {
+      continue;
+    }
+    return tfrt_descriptor_defect(
+        op, "result '%s' has the type of '%s': both must be fixed, and the operand be there",
+        entry->name, entry->type);
+  }
+  return NULL;
+}
+
 static tfrt_status_t check_flags(const tfrt_kernel_descriptor_t* op) {
   bool variadic_operands = (op->flags & TFRT_KERNEL_VARIADIC_OPERANDS) != 0;
   bool variadic_results = (op->flags & TFRT_KERNEL_VARIADIC_RESULTS) != 0;
@@ -325,5 +341,6 @@ tfrt_status_t tfrt_descriptor_check_native(const tfrt_kernel_descriptor_t* entry
 tfrt_status_t tfrt_descriptor_check_op(const tfrt_kernel_descriptor_t* entry) {
   TFRT_RETURN_IF_ERROR(check_name(entry));
   TFRT_RETURN_IF_ERROR(tfrt_descriptor_check_native(entry));
+  TFRT_RETURN_IF_ERROR(check_result_types(entry));
   return check_form(entry);
 }

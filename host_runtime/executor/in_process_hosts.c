@@ -130,10 +130,11 @@ static const tfrt_call_router_vtable_t tfrt_in_process_hosts_router_vtable = {
 
 // Each line with the rank in front, where it is not the entry host's.
 static tfrt_async_value_t* tfrt_in_process_hosts_print(tfrt_output_t* output,
-                                                       tfrt_string_view_t text) {
+                                                       tfrt_string_view_t text,
+                                                       tfrt_call_scope_t* scope) {
   tfrt_in_process_host_t* host = TFRT_CONTAINER_OF(output, tfrt_in_process_host_t, output);
   tfrt_in_process_hosts_t* all = host->all;
-  if (host->rank == 0) return all->output->vtable->print(all->output, text);
+  if (host->rank == 0) return all->output->vtable->print(all->output, text, scope);
   tfrt_string_builder_t lines;
   tfrt_string_builder_initialize(&lines, all->allocator);
   for (size_t begin = 0; begin <= text.size;) {
@@ -145,8 +146,9 @@ static tfrt_async_value_t* tfrt_in_process_hosts_print(tfrt_output_t* output,
     begin += size + 1;
   }
   tfrt_async_value_t* chain =
-      lines.failed ? tfrt_async_value_out_of_memory()
-                   : all->output->vtable->print(all->output, tfrt_string_builder_view(&lines));
+      lines.failed
+          ? tfrt_async_value_out_of_memory()
+          : all->output->vtable->print(all->output, tfrt_string_builder_view(&lines), scope);
   tfrt_string_builder_deinitialize(&lines);
   return chain;
 }

@@ -30,6 +30,16 @@ const tfrt_result_descriptor_t* tfrt_kernel_descriptor_result(
   return NULL;
 }
 
+uint32_t tfrt_kernel_descriptor_type_operand(const tfrt_kernel_descriptor_t* descriptor,
+                                             const char* type) {
+  if (type[0] != '%') return UINT32_MAX;
+  uint32_t count = tfrt_kernel_descriptor_fixed_operands(descriptor);
+  for (uint32_t i = 0; i < count; ++i) {
+    if (strcmp(descriptor->operands[i].name, type + 1) == 0) return i;
+  }
+  return UINT32_MAX;
+}
+
 const tfrt_kernel_descriptor_t* tfrt_kernel_table_find(const tfrt_kernel_table_t* tables,
                                                        size_t table_count, const char* name) {
   for (size_t t = 0; t < table_count; ++t) {

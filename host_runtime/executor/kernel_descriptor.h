@@ -83,7 +83,9 @@ typedef struct tfrt_operand_descriptor_s {
 
 typedef struct tfrt_result_descriptor_s {
   const char* name;
-  const char* type;  // as MLIR prints it, or TFRT_TYPE_ANY
+  // As MLIR prints it, or TFRT_TYPE_ANY, or, of a fixed result, "%name": that of the fixed operand
+  // of that name.
+  const char* type;
 } tfrt_result_descriptor_t;
 
 // What an attribute is, and so how many bytes of a BEF attribute may be read.
@@ -221,6 +223,11 @@ const tfrt_operand_descriptor_t* tfrt_kernel_descriptor_operand(
 // The same for result |index|. Thread-safe.
 const tfrt_result_descriptor_t* tfrt_kernel_descriptor_result(
     const tfrt_kernel_descriptor_t* descriptor, uint32_t index);
+
+// The index of the fixed operand of |descriptor| whose type a result has that the table says is
+// |type|, or UINT32_MAX: it is no "%name" of one. Thread-safe.
+uint32_t tfrt_kernel_descriptor_type_operand(const tfrt_kernel_descriptor_t* descriptor,
+                                             const char* type);
 
 // The descriptor named |name| in one of |table_count| tables, or NULL. Linear; for
 // set-up and tests. Thread-safe.

@@ -10,13 +10,18 @@
 // A kernel may have a form for asynchronous functions, one for synchronous ones
 // (sync_frame.h), or both.
 //
+// Op tables are constant data and stay where they are. The first few names are looked for by
+// walking through them; an index of all names is made when more are looked for, or when somebody
+// adds what nobody has shown to have names of its own. So a process that runs a small program
+// makes none, which is a tenth of its time.
+//
 // Life:
 //  1. Allocated, filled by the kernel rooms' register functions.
 //  2. Frozen by convention: once programs are loaded nothing is added that they use.
-//  3. Freed after all programs.
+//  3. Freed after all programs; op tables live longer.
 //
 // Thread rule: adding is thread-compatible, looking up thread-safe after that.
-// Failure rule: a name twice is ALREADY_EXISTS and changes nothing.
+// Failure rule: a name twice is ALREADY_EXISTS; what fails changes nothing.
 #ifndef TFRT_HOST_RUNTIME_EXECUTOR_KERNEL_REGISTRY_H_
 #define TFRT_HOST_RUNTIME_EXECUTOR_KERNEL_REGISTRY_H_
 
@@ -68,10 +73,11 @@ tfrt_status_t tfrt_kernel_registry_add_all(tfrt_kernel_registry_t* registry,
                                            const tfrt_kernel_registration_t* registrations,
                                            size_t count) TFRT_MUST_USE;
 
-// Adds the |count| synchronous forms of |registrations|: to the kernels of these names that
-// are there, or as kernels of their own. An INTERNAL error, which names the culprit, unless
+// Adds the |count| synchronous forms of |registrations|: to the kernels of |table| that are
+// there, or as kernels of their own. An INTERNAL error, which names the culprit, unless
 // they are just those that |table| marks as TFRT_KERNEL_SYNC_TOO or TFRT_KERNEL_SYNC_ONLY.
-// After tfrt_kernel_registry_add_all() of the same table. Thread-compatible.
+// After tfrt_kernel_registry_add_all() of the same table, if it has asynchronous kernels.
+// Thread-compatible.
 tfrt_status_t tfrt_kernel_registry_add_sync(tfrt_kernel_registry_t* registry,
                                             const tfrt_kernel_table_t* table,
                                             const tfrt_sync_kernel_registration_t* registrations,
@@ -93,6 +99,11 @@ tfrt_status_t tfrt_kernel_registry_add_natives(tfrt_kernel_registry_t* registry,
 const tfrt_kernel_table_t* tfrt_kernel_registry_tables(const tfrt_kernel_registry_t* registry,
                                                        size_t* out_count);
 
+// Makes |registry| believe that what is added from now on, until it is told otherwise, has names
+// that are not there yet: for rooms of which a test shows it. At first it believes nobody.
+// Thread-compatible.
+void tfrt_kernel_registry_set_trust(tfrt_kernel_registry_t* registry, bool enabled);
+
 // Makes programs that are created from now on check the types of all arguments and results
 // of kernels against the op table at run time, also of those that it proves already: a
 // debug mode, for whoever writes kernels. Thread-compatible.
@@ -101,13 +112,14 @@ void tfrt_kernel_registry_set_type_checks(tfrt_kernel_registry_t* registry, bool
 // Whether it does. Thread-safe.
 bool tfrt_kernel_registry_type_checks(const tfrt_kernel_registry_t* registry);
 
-// The native function named |name| (lives as long as the registry), or NULL. Thread-safe.
-const tfrt_kernel_t* tfrt_kernel_registry_find_native(const tfrt_kernel_registry_t* registry,
-                                                      tfrt_string_view_t name);
+// Sets |*out_kernel| to the native function named |name|; returns false, with zeros there, if
+// there is none. Thread-safe.
+bool tfrt_kernel_registry_find_native(const tfrt_kernel_registry_t* registry,
+                                      tfrt_string_view_t name, tfrt_kernel_t* out_kernel);
 
-// The kernel named |name| (lives as long as the registry), or NULL. Thread-safe.
-const tfrt_kernel_t* tfrt_kernel_registry_find(const tfrt_kernel_registry_t* registry,
-                                               tfrt_string_view_t name);
+// The same for the kernel named |name|. Thread-safe.
+bool tfrt_kernel_registry_find(const tfrt_kernel_registry_t* registry, tfrt_string_view_t name,
+                               tfrt_kernel_t* out_kernel);
 
 TFRT_API_END
 

@@ -69,12 +69,11 @@ static tfrt_status_t tfrt_native_resolver_make_site(tfrt_program_t* program,
 tfrt_status_t tfrt_native_resolver_run(tfrt_program_t* program, tfrt_bef_callable_t* callable,
                                        const tfrt_kernel_registry_t* registry) {
   const char* name = callable->base.name;
-  const tfrt_kernel_t* native =
-      tfrt_kernel_registry_find_native(registry, tfrt_string_view_of(name));
-  if (!native) {
+  tfrt_kernel_t native;
+  if (!tfrt_kernel_registry_find_native(registry, tfrt_string_view_of(name), &native)) {
     return tfrt_status_create(TFRT_STATUS_NOT_FOUND,
                               "native function '%s' is not registered in this process", name);
   }
-  TFRT_RETURN_IF_ERROR(tfrt_native_resolver_check(&callable->base, native->descriptor));
-  return tfrt_native_resolver_make_site(program, callable, native);
+  TFRT_RETURN_IF_ERROR(tfrt_native_resolver_check(&callable->base, native.descriptor));
+  return tfrt_native_resolver_make_site(program, callable, &native);
 }

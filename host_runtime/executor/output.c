@@ -4,8 +4,10 @@
 #include <stdio.h>
 
 static tfrt_async_value_t* tfrt_output_standard_print(tfrt_output_t* output,
-                                                      tfrt_string_view_t text) {
+                                                      tfrt_string_view_t text,
+                                                      tfrt_call_scope_t* scope) {
   (void)output;
+  (void)scope;
   // One lock around both, so that lines of several threads stay whole.
   flockfile(stdout);
   size_t written = fwrite(text.data, 1, text.size, stdout);

@@ -3,7 +3,8 @@
 // Where the lines go that kernels print: the standard output of this process on one
 // host, the coordinator's terminal in a job. A line is written whole. The chain of a
 // print becomes available when the line is where it belongs, so chains order lines
-// across hosts.
+// across hosts; and a call is not over before its lines are there, so whatever is said
+// after its end comes after them, also if no chain says so.
 //
 // Thread rule: |print| is called from any thread, with no lock held.
 // Failure rule: a line that can't be delivered makes the chain an error.
@@ -13,6 +14,7 @@
 #include "host_runtime/async/async_value.h"
 #include "host_runtime/base/macros.h"
 #include "host_runtime/base/string_view.h"
+#include "host_runtime/executor/execution_context.h"
 
 TFRT_API_BEGIN
 
@@ -20,8 +22,10 @@ typedef struct tfrt_output_s tfrt_output_t;
 
 typedef struct tfrt_output_vtable_s {
   // Writes |text| (borrowed; one or more whole lines, without the last newline) and
-  // returns a chain (+1).
-  tfrt_async_value_t* (*print)(tfrt_output_t* output, tfrt_string_view_t text);
+  // returns a chain (+1). An output that needs longer than the call of this function enters
+  // |scope| (+0; NULL: nobody asks) until the text is where it belongs.
+  tfrt_async_value_t* (*print)(tfrt_output_t* output, tfrt_string_view_t text,
+                               tfrt_call_scope_t* scope);
 } tfrt_output_vtable_t;
 
 // Embedded first in every output; owned by whoever made it, and outlives the requests

@@ -40,26 +40,37 @@ static void tfrt_program_initialize_function(tfrt_program_t* program, uint32_t i
                                      .index = index};
 }
 
+static tfrt_status_t tfrt_program_resolve_function(tfrt_program_t* program,
+                                                   tfrt_bef_callable_t* callable,
+                                                   const tfrt_kernel_registry_t* registry,
+                                                   const tfrt_program_kernels_t* kernels) {
+  if (callable->base.kind == TFRT_FUNCTION_NATIVE) {
+    return tfrt_native_resolver_run(program, callable, registry);
+  }
+  tfrt_arena_t scratch;
+  tfrt_arena_initialize(&scratch, program->allocator);
+  tfrt_status_t status = tfrt_program_resolver_run(program, callable, kernels, &scratch);
+  tfrt_arena_deinitialize(&scratch);
+  return status;
+}
+
+// |scratch| is for what is needed until all functions are resolved.
 static tfrt_status_t tfrt_program_resolve(tfrt_program_t* program,
-                                          const tfrt_kernel_registry_t* registry) {
+                                          const tfrt_kernel_registry_t* registry,
+                                          tfrt_arena_t* scratch) {
   program->functions = tfrt_arena_allocate_array(&program->arena, program->function_count,
                                                  sizeof(*program->functions));
   if (!program->functions && program->function_count > 0) return tfrt_program_out_of_memory();
   for (uint32_t i = 0; i < program->function_count; ++i) {
     tfrt_program_initialize_function(program, i);
   }
-  tfrt_status_t status = NULL;
-  for (uint32_t i = 0; i < program->function_count && !status; ++i) {
-    if (program->functions[i].base.kind == TFRT_FUNCTION_NATIVE) {
-      status = tfrt_native_resolver_run(program, &program->functions[i], registry);
-      continue;
-    }
-    tfrt_arena_t scratch;
-    tfrt_arena_initialize(&scratch, program->allocator);
-    status = tfrt_program_resolver_run(program, &program->functions[i], registry, &scratch);
-    tfrt_arena_deinitialize(&scratch);
+  tfrt_program_kernels_t kernels;
+  TFRT_RETURN_IF_ERROR(tfrt_program_resolver_look_up(program->file, registry, scratch, &kernels));
+  for (uint32_t i = 0; i < program->function_count; ++i) {
+    TFRT_RETURN_IF_ERROR(
+        tfrt_program_resolve_function(program, &program->functions[i], registry, &kernels));
   }
-  return status;
+  return NULL;
 }
 
 tfrt_status_t tfrt_program_create(tfrt_bef_file_t* file, const tfrt_kernel_registry_t* registry,
@@ -73,7 +84,10 @@ tfrt_status_t tfrt_program_create(tfrt_bef_file_t* file, const tfrt_kernel_regis
   program->file = tfrt_bef_file_retain(file);
   program->attributes = tfrt_bef_file_attributes(file, &program->attributes_size);
   program->function_count = tfrt_bef_file_function_count(file);
-  tfrt_status_t status = tfrt_program_resolve(program, registry);
+  tfrt_arena_t scratch;
+  tfrt_arena_initialize(&scratch, allocator);
+  tfrt_status_t status = tfrt_program_resolve(program, registry, &scratch);
+  tfrt_arena_deinitialize(&scratch);
   if (tfrt_status_is_ok(status)) {
     *out_program = program;
   } else {

@@ -37,8 +37,11 @@ struct tfrt_kernel_site_s {
   const uint8_t* passed_users;              // per word of bef->users: PASSED? NULL: none is
   const tfrt_call_options_t* call_options;  // NULL: none
   const tfrt_bef_callable_t* owner;
-  tfrt_async_value_t* constant;  // +0: what the kernel makes each time (schedule.h); or NULL
-  uint32_t* dead;                // registers that nobody reads behind this kernel (synchronous)
+  union {
+    // Asynchronous, +0: what the kernel makes each time (schedule.h); or NULL.
+    tfrt_async_value_t* constant;
+    uint32_t* dead;  // synchronous: registers that nobody reads behind this kernel
+  };
   uint32_t dead_count;
   uint32_t waited_count;  // arguments that are not PASSED
   bool nonstrict;         // has PASSED arguments

@@ -147,7 +147,7 @@ static tfrt_operand_use_t tfrt_program_resolver_use(const tfrt_bef_kernel_t* ker
 }
 
 tfrt_type_id_t tfrt_program_resolver_type_id(const char* type) {
-  if (strcmp(type, TFRT_TYPE_ANY) == 0) return TFRT_TYPE_NONE;
+  if (strcmp(type, TFRT_TYPE_ANY) == 0 || type[0] == '%') return TFRT_TYPE_NONE;
   tfrt_type_id_t id = TFRT_TYPE_NONE;
   // A type that nobody has registered has no values, so no value can pass: any id that
   // is never given will do.
@@ -163,8 +163,44 @@ static tfrt_type_id_t tfrt_program_resolver_type_to_check(
   const tfrt_operand_descriptor_t* operand = tfrt_kernel_descriptor_operand(descriptor, index);
   const char* type = operand ? operand->type : "!tfrt.chain";
   const char* known = register_types[kernel->arguments[index]];
-  if (known && strcmp(known, type) == 0) return TFRT_TYPE_NONE;
+  // One type is mostly one string, since the linker keeps one of each.
+  if (known && (known == type || strcmp(known, type) == 0)) return TFRT_TYPE_NONE;
   return tfrt_program_resolver_type_id(type);
+}
+
+// Sets |site->uses|. Sites of one kernel share them, if they have as many arguments and nothing of
+// their own is said of either call.
+static tfrt_status_t tfrt_program_resolver_resolve_uses(tfrt_program_t* program,
+                                                        const tfrt_kernel_descriptor_t* descriptor,
+                                                        const tfrt_kernel_site_t* model,
+                                                        tfrt_kernel_site_t* site) {
+  const tfrt_bef_kernel_t* kernel = site->bef;
+  if (model && model->bef->argument_count == kernel->argument_count && !kernel->call_options &&
+      !model->bef->call_options) {
+    site->uses = model->uses;
+    return NULL;
+  }
+  uint8_t* uses = tfrt_arena_allocate_array(&program->arena, kernel->argument_count, sizeof(*uses));
+  if (!uses) return tfrt_program_resolver_out_of_memory();
+  for (uint32_t i = 0; i < kernel->argument_count; ++i) {
+    uses[i] = (uint8_t)tfrt_program_resolver_use(kernel, descriptor, i);
+  }
+  site->uses = uses;
+  return NULL;
+}
+
+// Makes |type| the one to check of argument |index| of |site|.
+static tfrt_status_t tfrt_program_resolver_add_check(tfrt_program_t* program, uint32_t index,
+                                                     tfrt_type_id_t type, tfrt_type_id_t** checks,
+                                                     tfrt_kernel_site_t* site) {
+  if (!*checks) {
+    *checks =
+        tfrt_arena_allocate_array(&program->arena, site->bef->argument_count, sizeof(**checks));
+    if (!*checks) return tfrt_program_resolver_out_of_memory();
+    site->checks = *checks;
+  }
+  (*checks)[index] = type;
+  return NULL;
 }
 
 static tfrt_status_t tfrt_program_resolver_resolve_arguments(
@@ -172,28 +208,23 @@ static tfrt_status_t tfrt_program_resolver_resolve_arguments(
     const tfrt_kernel_descriptor_t* descriptor, const char* const* register_types,
     tfrt_kernel_site_t* site) {
   const tfrt_bef_kernel_t* kernel = site->bef;
-  uint32_t count = kernel->argument_count;
-  if (count == 0) return NULL;
-  uint8_t* uses = tfrt_arena_allocate_array(&program->arena, count, sizeof(*uses));
-  tfrt_type_id_t* checks = tfrt_arena_allocate_array(&program->arena, count, sizeof(*checks));
-  if (!uses || !checks) return tfrt_program_resolver_out_of_memory();
-  bool any_check = false;
-  for (uint32_t i = 0; i < count; ++i) {
-    uses[i] = (uint8_t)tfrt_program_resolver_use(kernel, descriptor, i);
+  tfrt_type_id_t* checks = NULL;
+  for (uint32_t i = 0; i < kernel->argument_count; ++i) {
     uint8_t* flags = &callable->register_flags[kernel->arguments[i]];
-    if (uses[i] == TFRT_OPERAND_PASSED) {
+    if (site->uses[i] == TFRT_OPERAND_PASSED) {
       *flags |= TFRT_REGISTER_ANTICIPATED;
       site->nonstrict = true;
       continue;
     }
     ++site->waited_count;
-    *flags |= uses[i] == TFRT_OPERAND_AWAITED ? TFRT_REGISTER_AWAITED : TFRT_REGISTER_DEMANDED;
-    if (uses[i] == TFRT_OPERAND_AWAITED) continue;
-    checks[i] = tfrt_program_resolver_type_to_check(kernel, descriptor, i, register_types);
-    any_check |= checks[i] != TFRT_TYPE_NONE;
+    bool is_awaited = site->uses[i] == TFRT_OPERAND_AWAITED;
+    *flags |= is_awaited ? TFRT_REGISTER_AWAITED : TFRT_REGISTER_DEMANDED;
+    if (is_awaited) continue;
+    tfrt_type_id_t type =
+        tfrt_program_resolver_type_to_check(kernel, descriptor, i, register_types);
+    if (type == TFRT_TYPE_NONE) continue;
+    TFRT_RETURN_IF_ERROR(tfrt_program_resolver_add_check(program, i, type, &checks, site));
   }
-  site->uses = uses;
-  site->checks = any_check ? checks : NULL;
   return NULL;
 }
 
@@ -216,7 +247,7 @@ static tfrt_status_t tfrt_program_resolver_resolve_results(
 static tfrt_status_t tfrt_program_resolver_resolve_form(const tfrt_kernel_t* kernel,
                                                         tfrt_kernel_site_t* site) {
   const char* name = site->bef->name;
-  if (!kernel) {
+  if (!kernel->function && !kernel->sync_function) {
     // The first half is what texts expect of TFRT; behind it, what is mostly the reason.
     return tfrt_status_create(TFRT_STATUS_NOT_FOUND,
                               "unknown kernel name '%s' (a kernel library that has it is named "
@@ -237,60 +268,77 @@ static tfrt_status_t tfrt_program_resolver_resolve_form(const tfrt_kernel_t* ker
                             "kernel '%s' runs only in synchronous functions (tfrt.sync)", name);
 }
 
+// Whether |a| and |b|, of one kernel, have as many of everything.
+static bool tfrt_program_resolver_has_signature_of(const tfrt_bef_kernel_t* a,
+                                                   const tfrt_bef_kernel_t* b) {
+  return a->argument_count == b->argument_count && a->result_count == b->result_count &&
+         a->attribute_count == b->attribute_count && a->function_count == b->function_count;
+}
+
+// |model| is another site of the kernel, which is resolved; or NULL.
 static tfrt_status_t tfrt_program_resolver_resolve_kernel(tfrt_program_t* program,
-                                                          tfrt_bef_callable_t* callable,
-                                                          uint32_t index,
                                                           const tfrt_kernel_t* kernel,
-                                                          const char* const* register_types) {
-  tfrt_kernel_site_t* site = &callable->sites[index];
-  site->bef = &callable->bef->kernels[index];
-  site->owner = callable;
+                                                          const tfrt_kernel_site_t* model,
+                                                          const char* const* register_types,
+                                                          tfrt_kernel_site_t* site) {
   TFRT_RETURN_IF_ERROR(tfrt_program_resolver_resolve_form(kernel, site));
   if (kernel->descriptor) {
-    TFRT_RETURN_IF_ERROR(tfrt_program_resolver_check_signature(site->bef, kernel->descriptor));
+    if (!model || !tfrt_program_resolver_has_signature_of(site->bef, model->bef)) {
+      TFRT_RETURN_IF_ERROR(tfrt_program_resolver_check_signature(site->bef, kernel->descriptor));
+    }
     TFRT_RETURN_IF_ERROR(
         tfrt_program_resolver_resolve_attributes(program, site->bef, kernel->descriptor, site));
   }
   TFRT_RETURN_IF_ERROR(tfrt_program_resolver_resolve_functions(program, site->bef, site));
   TFRT_RETURN_IF_ERROR(tfrt_program_resolver_resolve_call_options(program, site->bef, site));
-  return tfrt_program_resolver_resolve_arguments(program, callable, kernel->descriptor,
-                                                 register_types, site);
+  TFRT_RETURN_IF_ERROR(
+      tfrt_program_resolver_resolve_uses(program, kernel->descriptor, model, site));
+  return tfrt_program_resolver_resolve_arguments(program, (tfrt_bef_callable_t*)site->owner,
+                                                 kernel->descriptor, register_types, site);
 }
 
-// Looks up the kernels of |function|. When all types are to be checked, no register's type
-// counts as known.
-static void tfrt_program_resolver_look_up_kernels(const tfrt_bef_function_t* function,
-                                                  const tfrt_kernel_registry_t* registry,
-                                                  const tfrt_kernel_t** out_kernels,
-                                                  const char** out_register_types) {
-  for (uint32_t k = 1; k < function->kernel_count; ++k) {
-    const tfrt_bef_kernel_t* bef = &function->kernels[k];
-    // The names are those of the file's table: one name, one address.
-    out_kernels[k] = bef->name == bef[-1].name
-                         ? out_kernels[k - 1]
-                         : tfrt_kernel_registry_find(registry, tfrt_string_view_of(bef->name));
-    const tfrt_kernel_descriptor_t* descriptor = out_kernels[k] ? out_kernels[k]->descriptor : NULL;
-    if (!descriptor || tfrt_kernel_registry_type_checks(registry)) continue;
-    for (uint32_t r = 0; r < bef->result_count && r < descriptor->result_count; ++r) {
-      const char* type = descriptor->results[r].type;
-      bool known = strcmp(type, TFRT_TYPE_ANY) != 0;
-      out_register_types[bef->results[r]] = known ? type : NULL;
-    }
+tfrt_status_t tfrt_program_resolver_look_up(const tfrt_bef_file_t* file,
+                                            const tfrt_kernel_registry_t* registry,
+                                            tfrt_arena_t* scratch,
+                                            tfrt_program_kernels_t* out_kernels) {
+  uint32_t count = tfrt_bef_file_kernel_name_count(file);
+  tfrt_kernel_t* by_code = tfrt_arena_allocate_array(scratch, count, sizeof(*by_code));
+  const tfrt_kernel_site_t** models = tfrt_arena_allocate_array(scratch, count, sizeof(*models));
+  if (!by_code || !models) return tfrt_program_resolver_out_of_memory();
+  for (uint32_t i = 0; i < count; ++i) {
+    const char* name = tfrt_bef_file_kernel_name(file, i);
+    // Nothing need use a name that is listed.
+    (void)tfrt_kernel_registry_find(registry, tfrt_string_view_of(name), &by_code[i]);
+  }
+  *out_kernels = (tfrt_program_kernels_t){
+      .by_code = by_code,
+      .models = models,
+      .checks_types = tfrt_kernel_registry_type_checks(registry),
+  };
+  return NULL;
+}
+
+// Sets |register_types|, for the results of |kernel|, to what the op table proves of them: nothing
+// where it says that the type is an operand's.
+static void tfrt_program_resolver_note_types(const tfrt_bef_kernel_t* kernel,
+                                             const tfrt_kernel_descriptor_t* descriptor,
+                                             const char** register_types) {
+  for (uint32_t r = 0; descriptor && r < kernel->result_count; ++r) {
+    const char* type = r < descriptor->result_count ? descriptor->results[r].type : NULL;
+    register_types[kernel->results[r]] = type && type[0] != '%' ? type : NULL;
   }
 }
 
+// Lists the non-strict kernels of |callable|, which are counted.
 static tfrt_status_t tfrt_program_resolver_collect_nonstrict(tfrt_program_t* program,
                                                              tfrt_bef_callable_t* callable) {
+  if (callable->nonstrict_count == 0) return NULL;
+  callable->nonstrict = tfrt_arena_allocate_array(&program->arena, callable->nonstrict_count,
+                                                  sizeof(*callable->nonstrict));
+  if (!callable->nonstrict) return tfrt_program_resolver_out_of_memory();
   uint32_t count = 0;
   for (uint32_t k = 1; k < callable->bef->kernel_count; ++k) {
-    count += callable->sites[k].nonstrict;
-  }
-  if (count == 0) return NULL;
-  callable->nonstrict =
-      tfrt_arena_allocate_array(&program->arena, count, sizeof(*callable->nonstrict));
-  if (!callable->nonstrict) return tfrt_program_resolver_out_of_memory();
-  for (uint32_t k = 1; k < callable->bef->kernel_count; ++k) {
-    if (callable->sites[k].nonstrict) callable->nonstrict[callable->nonstrict_count++] = k;
+    if (callable->sites[k].nonstrict) callable->nonstrict[count++] = k;
   }
   return NULL;
 }
@@ -351,44 +399,74 @@ static tfrt_status_t tfrt_program_resolver_mark_all_users(tfrt_program_t* progra
   return NULL;
 }
 
-tfrt_status_t tfrt_program_resolver_run(tfrt_program_t* program, tfrt_bef_callable_t* callable,
-                                        const tfrt_kernel_registry_t* registry,
-                                        tfrt_arena_t* scratch) {
-  const tfrt_bef_function_t* bef = callable->bef;
-  const tfrt_kernel_t** kernels =
-      tfrt_arena_allocate_array(scratch, bef->kernel_count, sizeof(*kernels));
-  const char** register_types =
-      tfrt_arena_allocate_array(scratch, (size_t)bef->register_count + 1, sizeof(*register_types));
-  callable->sites =
-      tfrt_arena_allocate_array(&program->arena, bef->kernel_count, sizeof(*callable->sites));
-  callable->register_flags =
-      tfrt_arena_allocate_array(&program->arena, (size_t)bef->register_count + 1, 1);
-  if (!kernels || !register_types || !callable->sites || !callable->register_flags) {
-    return tfrt_program_resolver_out_of_memory();
+// Resolves kernel |index| of |callable|. |register_types| are those that its op table proves, of
+// all registers that are set before it.
+static tfrt_status_t tfrt_program_resolver_resolve_site(tfrt_program_t* program,
+                                                        tfrt_bef_callable_t* callable,
+                                                        uint32_t index,
+                                                        const tfrt_program_kernels_t* kernels,
+                                                        const char** register_types) {
+  const tfrt_bef_kernel_t* bef = &callable->bef->kernels[index];
+  const tfrt_kernel_t* kernel = &kernels->by_code[bef->code];
+  tfrt_kernel_site_t* site = &callable->sites[index];
+  *site = (tfrt_kernel_site_t){.bef = bef, .owner = callable};
+  TFRT_RETURN_IF_ERROR(tfrt_program_resolver_resolve_kernel(
+      program, kernel, kernels->models[bef->code], register_types, site));
+  kernels->models[bef->code] = site;
+  callable->nonstrict_count += site->nonstrict;
+  if (kernels->checks_types) {
+    // No type counts as known then.
+    TFRT_RETURN_IF_ERROR(tfrt_program_resolver_resolve_results(program, kernel->descriptor, site));
+  } else {
+    tfrt_program_resolver_note_types(bef, kernel->descriptor, register_types);
   }
+  return callable->base.kind == TFRT_FUNCTION_SYNC ? tfrt_sync_resolver_check_kernel(site) : NULL;
+}
+
+// Resolves all kernels of |callable|, for whose sites there is room, and tells |survey| of each;
+// NULL: nobody wants to know.
+static tfrt_status_t tfrt_program_resolver_resolve_sites(tfrt_program_t* program,
+                                                         tfrt_bef_callable_t* callable,
+                                                         const tfrt_program_kernels_t* kernels,
+                                                         const char** register_types,
+                                                         tfrt_schedule_survey_t* survey) {
+  const tfrt_bef_function_t* bef = callable->bef;
   callable->sites[0] = (tfrt_kernel_site_t){.bef = &bef->kernels[0], .owner = callable};
-  tfrt_program_resolver_look_up_kernels(bef, registry, kernels, register_types);
   for (uint32_t k = 1; k < bef->kernel_count; ++k) {
     tfrt_status_t status =
-        tfrt_program_resolver_resolve_kernel(program, callable, k, kernels[k], register_types);
-    if (!status && tfrt_kernel_registry_type_checks(registry)) {
-      status = tfrt_program_resolver_resolve_results(program, kernels[k]->descriptor,
-                                                     &callable->sites[k]);
-    }
-    if (!status && callable->base.kind == TFRT_FUNCTION_SYNC) {
-      status = tfrt_sync_resolver_check_kernel(&callable->sites[k]);
-    }
+        tfrt_program_resolver_resolve_site(program, callable, k, kernels, register_types);
     if (status) {
       return tfrt_program_resolver_take_locate(status, bef, &bef->kernels[k], program);
     }
+    if (survey) tfrt_schedule_survey_add(survey, &callable->sites[k], k);
   }
-  if (callable->base.kind == TFRT_FUNCTION_SYNC) {
-    return tfrt_sync_resolver_run(program, callable, scratch);
+  return NULL;
+}
+
+tfrt_status_t tfrt_program_resolver_run(tfrt_program_t* program, tfrt_bef_callable_t* callable,
+                                        const tfrt_program_kernels_t* kernels,
+                                        tfrt_arena_t* scratch) {
+  const tfrt_bef_function_t* bef = callable->bef;
+  bool is_sync = callable->base.kind == TFRT_FUNCTION_SYNC;
+  const char** register_types =
+      tfrt_arena_allocate_array(scratch, (size_t)bef->register_count + 1, sizeof(*register_types));
+  callable->sites =
+      tfrt_arena_allocate_room(&program->arena, bef->kernel_count, sizeof(*callable->sites));
+  callable->register_flags =
+      tfrt_arena_allocate_array(&program->arena, (size_t)bef->register_count + 1, 1);
+  if (!register_types || !callable->sites || !callable->register_flags) {
+    return tfrt_program_resolver_out_of_memory();
   }
+  tfrt_schedule_survey_t survey;
+  TFRT_RETURN_IF_ERROR(
+      tfrt_schedule_survey_initialize(&survey, callable, kernels->by_code, scratch));
+  TFRT_RETURN_IF_ERROR(tfrt_program_resolver_resolve_sites(
+      program, callable, kernels, register_types, is_sync ? NULL : &survey));
+  if (is_sync) return tfrt_sync_resolver_run(program, callable, scratch);
   for (uint32_t i = 0; i < bef->result_count; ++i) {
     callable->register_flags[bef->result_registers[i]] |= TFRT_REGISTER_ANTICIPATED;
   }
   TFRT_RETURN_IF_ERROR(tfrt_program_resolver_collect_nonstrict(program, callable));
   TFRT_RETURN_IF_ERROR(tfrt_program_resolver_mark_all_users(program, callable, scratch));
-  return tfrt_schedule_create(program, callable, kernels, scratch);
+  return tfrt_schedule_create(program, callable, &survey, scratch);
 }

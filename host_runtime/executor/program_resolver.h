@@ -9,7 +9,7 @@
 //
 // What is peculiar to synchronous functions is sync_resolver.h's.
 //
-// Life: one call per function, while its program is created.
+// Life: the kernels are looked up once per program, then one call per function.
 //
 // Thread rule: thread-compatible on the program. Failure rule: the first thing that is wrong,
 // with its place in the source text as the error's origin.
@@ -18,11 +18,25 @@
 
 #include "host_runtime/executor/program_impl.h"
 
+// What a registry has under the names of a program.
+typedef struct tfrt_program_kernels_s {
+  const tfrt_kernel_t* by_code;       // as BEF numbers the names; all zero for one that is unknown
+  const tfrt_kernel_site_t** models;  // by code: the last site of that kernel, NULL before it
+  bool checks_types;                  // of all arguments and results
+} tfrt_program_kernels_t;
+
+// Looks up all names of |file|. What |*out_kernels| points to lies in |scratch|. Errors:
+// RESOURCE_EXHAUSTED. Thread-compatible.
+tfrt_status_t tfrt_program_resolver_look_up(const tfrt_bef_file_t* file,
+                                            const tfrt_kernel_registry_t* registry,
+                                            tfrt_arena_t* scratch,
+                                            tfrt_program_kernels_t* out_kernels) TFRT_MUST_USE;
+
 // Fills in |callable|, a function of |program| whose |bef| and |owner| are set, by
-// |registry|. What lasts lies in the program's arena, the rest in |scratch|. Errors:
-// NOT_FOUND (unknown kernel), INVALID_ARGUMENT, RESOURCE_EXHAUSTED. Thread-compatible.
+// |kernels|, whose models it sets. What lasts lies in the program's arena, the rest in |scratch|.
+// Errors: NOT_FOUND (unknown kernel), INVALID_ARGUMENT, RESOURCE_EXHAUSTED. Thread-compatible.
 tfrt_status_t tfrt_program_resolver_run(tfrt_program_t* program, tfrt_bef_callable_t* callable,
-                                        const tfrt_kernel_registry_t* registry,
+                                        const tfrt_program_kernels_t* kernels,
                                         tfrt_arena_t* scratch) TFRT_MUST_USE;
 
 // The same for a native function: looks it up, and checks what the program declares against

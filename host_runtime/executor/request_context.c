@@ -54,5 +54,11 @@ void tfrt_request_context_cancel(tfrt_request_context_t* request, tfrt_status_t 
 
 tfrt_async_value_t* tfrt_request_context_print(tfrt_request_context_t* request,
                                                tfrt_string_view_t text) {
-  return request->options.output->vtable->print(request->options.output, text);
+  return request->options.output->vtable->print(request->options.output, text, NULL);
+}
+
+tfrt_async_value_t* tfrt_execution_context_print(const tfrt_execution_context_t* context,
+                                                 tfrt_string_view_t text) {
+  tfrt_output_t* output = context->request->options.output;
+  return output->vtable->print(output, text, context->scope);
 }

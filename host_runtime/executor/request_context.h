@@ -98,9 +98,15 @@ static inline tfrt_trace_t* tfrt_request_context_trace(const tfrt_request_contex
 // function that runs by a fixed schedule is recorded from its next call on. Thread-safe.
 void tfrt_request_context_set_trace(tfrt_request_context_t* request, tfrt_trace_t* trace);
 
-// Prints |text| where the request's lines go; returns a chain (+1). Thread-safe.
+// Prints |text| where the request's lines go; returns a chain (+1). Nobody but the users of that
+// waits for the line: for what prints when its call may be over. Thread-safe.
 tfrt_async_value_t* tfrt_request_context_print(tfrt_request_context_t* request,
                                                tfrt_string_view_t text);
+
+// The same for a kernel, or for who has entered the scope of |context|: that call is not over
+// before the line is where it belongs. Thread-safe.
+tfrt_async_value_t* tfrt_execution_context_print(const tfrt_execution_context_t* context,
+                                                 tfrt_string_view_t text);
 
 // Where resources of |request| go that requests may share (+0, lives as long as |request|): those
 // of its options, or else its own. Thread-safe.

@@ -29,14 +29,17 @@ void tfrt_running_kernel_list_thread(void) {
   tfrt_mutex_unlock(&tfrt_running_kernel_mutex);
 }
 
-size_t tfrt_running_kernel_list(const void** out_sites, size_t capacity) {
+size_t tfrt_running_kernel_list(tfrt_running_kernel_thread_t* out_threads, size_t capacity) {
   size_t count = 0;
   tfrt_list_link_t* head = &tfrt_running_kernel_threads;
   tfrt_mutex_lock(&tfrt_running_kernel_mutex);
   for (tfrt_list_link_t* link = head->next; link != head && count < capacity; link = link->next) {
     tfrt_running_kernel_t* thread = TFRT_CONTAINER_OF(link, tfrt_running_kernel_t, link);
     const void* site = atomic_load_explicit(&thread->site, memory_order_relaxed);
-    if (site) out_sites[count++] = site;
+    if (!site) continue;
+    uint64_t calls = atomic_load_explicit(&thread->calls, memory_order_relaxed);
+    out_threads[count++] =
+        (tfrt_running_kernel_thread_t){.thread = thread, .site = site, .calls = calls};
   }
   tfrt_mutex_unlock(&tfrt_running_kernel_mutex);
   return count;

@@ -10,8 +10,6 @@ typedef struct tfrt_schedule_builder_s {
   tfrt_program_t* program;
   tfrt_bef_callable_t* callable;
   tfrt_schedule_t* schedule;
-  uint32_t* order;  // the kernels, constants too, as they run
-  uint32_t order_count;
   tfrt_schedule_step_t* steps;
   uint32_t* slots;      // room for the slots of all steps
   uint32_t* remaining;  // per register: uses that have not happened
@@ -25,7 +23,16 @@ static tfrt_status_t tfrt_schedule_out_of_memory(void) {
   return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory to load the program");
 }
 
-// --- Order -------------------------------------------------------------------
+// --- Survey ------------------------------------------------------------------
+
+tfrt_status_t tfrt_schedule_survey_initialize(tfrt_schedule_survey_t* survey,
+                                              const tfrt_bef_callable_t* callable,
+                                              const tfrt_kernel_t* kernels, tfrt_arena_t* scratch) {
+  *survey = (tfrt_schedule_survey_t){.kernels = kernels};
+  survey->costs =
+      tfrt_arena_allocate_array(scratch, callable->bef->stream_count, sizeof(*survey->costs));
+  return survey->costs ? NULL : tfrt_schedule_out_of_memory();
+}
 
 // Adds what |kernel| costs, beyond what it takes to start it, to |*cost|, that of its stream; what
 // others can see happen, or nobody knows the cost of, makes it the highest there is.
@@ -41,26 +48,39 @@ static void tfrt_schedule_add_cost(const tfrt_kernel_t* kernel, uint32_t* cost) 
   }
 }
 
-// Marks the sites of expensive streams and sets |*out_is_one_path| to whether one thread is
-// enough for the function.
-static tfrt_status_t tfrt_schedule_look_at_streams(tfrt_bef_callable_t* callable,
-                                                   const tfrt_kernel_t* const* kernels,
-                                                   tfrt_arena_t* scratch, bool* out_is_one_path) {
+// Whether |kernel|, at |site|, makes the same scalar each time. In a program that checks all
+// types it is an ordinary kernel.
+static bool tfrt_schedule_is_constant(const tfrt_kernel_t* kernel, const tfrt_kernel_site_t* site) {
+  return kernel->descriptor && (kernel->descriptor->flags & TFRT_KERNEL_CONSTANT) &&
+         site->bef->argument_count == 0 && site->bef->result_count == 1 && !site->result_checks;
+}
+
+void tfrt_schedule_survey_add(tfrt_schedule_survey_t* survey, const tfrt_kernel_site_t* site,
+                              uint32_t index) {
+  const tfrt_bef_kernel_t* bef = site->bef;
+  const tfrt_kernel_t* kernel = &survey->kernels[bef->code];
+  tfrt_schedule_add_cost(kernel, &survey->costs[bef->stream_id]);
+  survey->value_count += (size_t)bef->argument_count + bef->result_count;
+  survey->is_too_wide |= bef->argument_count > TFRT_SCHEDULE_MAX_VALUES ||
+                         bef->result_count > TFRT_SCHEDULE_MAX_VALUES;
+  if (!tfrt_schedule_is_constant(kernel, site)) return;
+  if (survey->constant_count++ == 0) survey->first_constant = index;
+  survey->constants_end = index + 1;
+}
+
+// --- Streams -----------------------------------------------------------------
+
+// Marks the sites of expensive streams, and returns whether one thread is enough for the function.
+static bool tfrt_schedule_look_at_streams(tfrt_bef_callable_t* callable, const uint32_t* costs) {
   const tfrt_bef_function_t* bef = callable->bef;
-  uint32_t* costs = tfrt_arena_allocate_array(scratch, bef->stream_count, sizeof(*costs));
-  if (!costs) return tfrt_schedule_out_of_memory();
-  for (uint32_t k = 1; k < bef->kernel_count; ++k) {
-    tfrt_schedule_add_cost(kernels[k], &costs[bef->kernels[k].stream_id]);
-  }
-  for (uint32_t k = 1; k < bef->kernel_count; ++k) {
-    callable->sites[k].expensive = costs[bef->kernels[k].stream_id] > TFRT_SCHEDULE_CHEAP_STREAM;
-  }
   uint32_t expensive_count = 0;
   for (uint32_t s = 0; s < bef->stream_count; ++s) {
     expensive_count += costs[s] > TFRT_SCHEDULE_CHEAP_STREAM;
   }
-  *out_is_one_path = expensive_count <= 1;
-  return NULL;
+  for (uint32_t k = 1; expensive_count > 0 && k < bef->kernel_count; ++k) {
+    callable->sites[k].expensive = costs[bef->kernels[k].stream_id] > TFRT_SCHEDULE_CHEAP_STREAM;
+  }
+  return expensive_count <= 1;
 }
 
 // Marks the sites of early streams: those that hold a non-strict kernel, or one that such a
@@ -88,55 +108,7 @@ static tfrt_status_t tfrt_schedule_mark_early(tfrt_bef_callable_t* callable,
   return NULL;
 }
 
-static bool tfrt_schedule_fits(const tfrt_bef_callable_t* callable) {
-  for (uint32_t k = 1; k < callable->bef->kernel_count; ++k) {
-    const tfrt_bef_kernel_t* kernel = &callable->bef->kernels[k];
-    if (kernel->argument_count > TFRT_SCHEDULE_MAX_VALUES ||
-        kernel->result_count > TFRT_SCHEDULE_MAX_VALUES) {
-      return false;
-    }
-  }
-  return true;
-}
-
-// Runs the function of |ready| with the executor's lists, and notes which kernel runs when.
-static void tfrt_schedule_note_order(tfrt_schedule_builder_t* builder, tfrt_ready_list_t* ready) {
-  const tfrt_kernel_site_t* sites = builder->callable->sites;
-  tfrt_arrival_start(ready);
-  tfrt_arrival_tell_all(ready, &sites[0], 1);
-  for (uint32_t kernel; (kernel = tfrt_ready_list_pop_in_sequence(ready));) {
-    builder->order[builder->order_count++] = kernel;
-    tfrt_arrival_tell_all(ready, &sites[kernel], 0);
-  }
-}
-
-static tfrt_status_t tfrt_schedule_find_order(tfrt_schedule_builder_t* builder,
-                                              tfrt_arena_t* scratch) {
-  const tfrt_bef_callable_t* callable = builder->callable;
-  size_t count = callable->bef->kernel_count;
-  tfrt_call_frame_t frame = {.callable = callable};
-  builder->order = tfrt_arena_allocate_array(scratch, count, sizeof(*builder->order));
-  frame.pending = tfrt_arena_allocate_array(scratch, count, sizeof(*frame.pending));
-  frame.next = tfrt_arena_allocate_array(scratch, count, sizeof(*frame.next));
-  if (callable->nonstrict_count > 0) {
-    frame.passed = tfrt_arena_allocate_array(scratch, count, sizeof(*frame.passed));
-    if (!frame.passed) return tfrt_schedule_out_of_memory();
-  }
-  if (!builder->order || !frame.pending || !frame.next) return tfrt_schedule_out_of_memory();
-  tfrt_call_frame_set_counters(&frame);
-  tfrt_ready_list_t ready = tfrt_ready_list_make(&frame, callable->bef->kernels[0].stream_id);
-  tfrt_schedule_note_order(builder, &ready);
-  return NULL;
-}
-
 // --- Constants ---------------------------------------------------------------
-
-// Whether |kernel|, at |site|, makes the same scalar each time. In a program that checks all
-// types it is an ordinary kernel.
-static bool tfrt_schedule_is_constant(const tfrt_kernel_t* kernel, const tfrt_kernel_site_t* site) {
-  return kernel->descriptor && (kernel->descriptor->flags & TFRT_KERNEL_CONSTANT) &&
-         site->bef->argument_count == 0 && site->bef->result_count == 1 && !site->result_checks;
-}
 
 // Runs the constant at |site|; NULL if there is no plain value to keep.
 static tfrt_async_value_t* tfrt_schedule_make_constant(const tfrt_kernel_site_t* site) {
@@ -158,20 +130,16 @@ static tfrt_async_value_t* tfrt_schedule_make_constant(const tfrt_kernel_site_t*
 // Makes the values of all constants and gives their registers slots; what has none is an
 // ordinary kernel.
 static tfrt_status_t tfrt_schedule_make_constants(tfrt_schedule_builder_t* builder,
-                                                  const tfrt_kernel_t* const* kernels) {
+                                                  const tfrt_schedule_survey_t* survey) {
+  if (survey->constant_count == 0) return NULL;
   tfrt_bef_callable_t* callable = builder->callable;
   tfrt_schedule_t* schedule = builder->schedule;
-  uint32_t count = 0;
-  for (uint32_t k = 1; k < callable->bef->kernel_count; ++k) {
-    count += tfrt_schedule_is_constant(kernels[k], &callable->sites[k]);
-  }
-  if (count == 0) return NULL;
-  schedule->constants =
-      tfrt_arena_allocate_array(&builder->program->arena, count, sizeof(*schedule->constants));
+  schedule->constants = tfrt_arena_allocate_array(&builder->program->arena, survey->constant_count,
+                                                  sizeof(*schedule->constants));
   if (!schedule->constants) return tfrt_schedule_out_of_memory();
-  for (uint32_t k = 1; k < callable->bef->kernel_count; ++k) {
+  for (uint32_t k = survey->first_constant; k < survey->constants_end; ++k) {
     tfrt_kernel_site_t* site = &callable->sites[k];
-    if (!tfrt_schedule_is_constant(kernels[k], site)) continue;
+    if (!tfrt_schedule_is_constant(&survey->kernels[site->bef->code], site)) continue;
     site->constant = tfrt_schedule_make_constant(site);
     if (!site->constant) continue;
     builder->slot_of[site->bef->results[0]] =
@@ -246,26 +214,54 @@ static void tfrt_schedule_add_step(tfrt_schedule_builder_t* builder,
   builder->slots += step->argument_count + step->result_count + step->dead_count;
 }
 
+// Runs the function of |ready| with the executor's lists, and adds a step for each kernel as it
+// comes.
+static void tfrt_schedule_add_steps(tfrt_schedule_builder_t* builder, tfrt_ready_list_t* ready) {
+  const tfrt_kernel_site_t* sites = builder->callable->sites;
+  tfrt_arrival_start(ready);
+  tfrt_arrival_tell_all(ready, &sites[0], 1);
+  for (uint32_t kernel; (kernel = tfrt_ready_list_pop_in_sequence(ready));) {
+    const tfrt_kernel_site_t* site = &sites[kernel];
+    if (!site->constant) tfrt_schedule_add_step(builder, site);
+    tfrt_arrival_tell_all(ready, site, 0);
+  }
+}
+
+static tfrt_status_t tfrt_schedule_make_steps(tfrt_schedule_builder_t* builder,
+                                              tfrt_arena_t* scratch) {
+  const tfrt_bef_callable_t* callable = builder->callable;
+  size_t count = callable->bef->kernel_count;
+  tfrt_call_frame_t frame = {.callable = callable};
+  frame.pending = tfrt_arena_allocate_room(scratch, count, sizeof(*frame.pending));
+  frame.next = tfrt_arena_allocate_room(scratch, count, sizeof(*frame.next));
+  if (callable->nonstrict_count > 0) {
+    frame.passed = tfrt_arena_allocate_room(scratch, count, sizeof(*frame.passed));
+    if (!frame.passed) return tfrt_schedule_out_of_memory();
+  }
+  if (!frame.pending || !frame.next) return tfrt_schedule_out_of_memory();
+  tfrt_call_frame_set_counters(&frame);
+  tfrt_ready_list_t ready = tfrt_ready_list_make(&frame, callable->bef->kernels[0].stream_id);
+  tfrt_schedule_add_steps(builder, &ready);
+  return NULL;
+}
+
 // --- The whole ---------------------------------------------------------------
 
 // Allocates what |builder| fills in.
-static bool tfrt_schedule_allocate(tfrt_schedule_builder_t* builder, tfrt_arena_t* scratch) {
+static bool tfrt_schedule_allocate(tfrt_schedule_builder_t* builder,
+                                   const tfrt_schedule_survey_t* survey, tfrt_arena_t* scratch) {
   const tfrt_bef_function_t* bef = builder->callable->bef;
   tfrt_arena_t* arena = &builder->program->arena;
   size_t register_count = (size_t)bef->register_count + 1;
-  size_t slot_count = 0;
-  for (uint32_t i = 0; i < builder->order_count; ++i) {
-    const tfrt_bef_kernel_t* kernel = &bef->kernels[builder->order[i]];
-    // Each argument and each result may die there.
-    slot_count += 2 * ((size_t)kernel->argument_count + kernel->result_count);
-  }
+  // Each argument and each result may die at its kernel.
+  size_t slot_count = 2 * survey->value_count;
   builder->schedule = tfrt_arena_allocate(arena, sizeof(*builder->schedule));
-  builder->steps = tfrt_arena_allocate_array(arena, builder->order_count, sizeof(*builder->steps));
-  builder->slots = tfrt_arena_allocate_array(arena, slot_count, sizeof(*builder->slots));
+  builder->steps = tfrt_arena_allocate_room(arena, bef->kernel_count, sizeof(*builder->steps));
+  builder->slots = tfrt_arena_allocate_room(arena, slot_count, sizeof(*builder->slots));
   builder->remaining = tfrt_arena_copy(scratch, bef->use_counts,
                                        bef->register_count * sizeof(uint32_t), sizeof(uint32_t));
-  builder->slot_of = tfrt_arena_allocate_array(scratch, register_count, sizeof(uint32_t));
-  builder->free_slots = tfrt_arena_allocate_array(scratch, register_count, sizeof(uint32_t));
+  builder->slot_of = tfrt_arena_allocate_room(scratch, register_count, sizeof(uint32_t));
+  builder->free_slots = tfrt_arena_allocate_room(scratch, register_count, sizeof(uint32_t));
   return builder->schedule && builder->steps && builder->slots && builder->remaining &&
          builder->slot_of && builder->free_slots;
 }
@@ -302,30 +298,21 @@ static tfrt_status_t tfrt_schedule_add_results(tfrt_schedule_builder_t* builder)
   return NULL;
 }
 
-static void tfrt_schedule_add_steps(tfrt_schedule_builder_t* builder) {
-  for (uint32_t i = 0; i < builder->order_count; ++i) {
-    const tfrt_kernel_site_t* site = &builder->callable->sites[builder->order[i]];
-    if (!site->constant) tfrt_schedule_add_step(builder, site);
-  }
-}
-
 tfrt_status_t tfrt_schedule_create(tfrt_program_t* program, tfrt_bef_callable_t* callable,
-                                   const tfrt_kernel_t* const* kernels, tfrt_arena_t* scratch) {
-  bool is_one_path = false;
-  TFRT_RETURN_IF_ERROR(tfrt_schedule_look_at_streams(callable, kernels, scratch, &is_one_path));
+                                   const tfrt_schedule_survey_t* survey, tfrt_arena_t* scratch) {
+  bool is_one_path = tfrt_schedule_look_at_streams(callable, survey->costs);
   TFRT_RETURN_IF_ERROR(tfrt_schedule_mark_early(callable, scratch));
-  if (!is_one_path || !tfrt_schedule_fits(callable)) return NULL;
+  if (!is_one_path || survey->is_too_wide) return NULL;
   tfrt_schedule_builder_t builder = {.program = program, .callable = callable};
-  TFRT_RETURN_IF_ERROR(tfrt_schedule_find_order(&builder, scratch));
-  if (!tfrt_schedule_allocate(&builder, scratch)) return tfrt_schedule_out_of_memory();
+  if (!tfrt_schedule_allocate(&builder, survey, scratch)) return tfrt_schedule_out_of_memory();
   tfrt_schedule_t* schedule = builder.schedule;
   schedule->steps = builder.steps;
   // From here on the program releases the constants.
   callable->schedule = schedule;
   TFRT_RETURN_IF_ERROR(tfrt_schedule_add_arguments(&builder));
-  TFRT_RETURN_IF_ERROR(tfrt_schedule_make_constants(&builder, kernels));
+  TFRT_RETURN_IF_ERROR(tfrt_schedule_make_constants(&builder, survey));
   builder.first_own_slot = callable->base.argument_count + schedule->constant_count;
   schedule->slot_count = builder.first_own_slot;
-  tfrt_schedule_add_steps(&builder);
+  TFRT_RETURN_IF_ERROR(tfrt_schedule_make_steps(&builder, scratch));
   return tfrt_schedule_add_results(&builder);
 }

@@ -19,9 +19,10 @@
 // its value.
 //
 // Life:
-//  1. Made for a function that is resolved, in its program's arena.
-//  2. Read by any number of calls.
-//  3. Its constants are released with the program.
+//  1. A survey is told of each kernel of a function as that is resolved: it is in the cache then.
+//  2. Made from that for the whole function, in its program's arena.
+//  3. Read by any number of calls.
+//  4. Its constants are released with the program.
 //
 // Thread rule: immutable after creation.
 // Failure rule: RESOURCE_EXHAUSTED. A function that can't go this way has no schedule.
@@ -65,11 +66,34 @@ struct tfrt_schedule_s {
   const bool* result_is_last;    // whether it is the last one to read its slot, and may have it
 };
 
-// Sets |callable->schedule|, or leaves NULL there. |kernels| are those of its sites. What lasts
-// lies in the arena of |program|, the rest in |scratch|. Errors: RESOURCE_EXHAUSTED.
+// What must be known of all kernels of a function before it gets a schedule.
+typedef struct tfrt_schedule_survey_s {
+  const tfrt_kernel_t* kernels;  // by code
+  uint32_t* costs;          // per stream: of its kernels beyond their starts, at most UINT32_MAX
+  size_t value_count;       // arguments and results of all kernels
+  uint32_t first_constant;  // kernels that may be constants are from here on
+  uint32_t constants_end;   // and before this one
+  uint32_t constant_count;
+  bool is_too_wide;  // a kernel has more values than TFRT_SCHEDULE_MAX_VALUES
+} tfrt_schedule_survey_t;
+
+// Makes |survey| one of no kernels of |callable| yet. |kernels| (+0), by code, and what is made in
+// |scratch| are needed as long as it. Errors: RESOURCE_EXHAUSTED. Thread-compatible.
+tfrt_status_t tfrt_schedule_survey_initialize(tfrt_schedule_survey_t* survey,
+                                              const tfrt_bef_callable_t* callable,
+                                              const tfrt_kernel_t* kernels, tfrt_arena_t* scratch)
+    TFRT_MUST_USE;
+
+// Adds kernel |index|, from 1 on and in their order, which is resolved at |site|.
+// Thread-compatible.
+void tfrt_schedule_survey_add(tfrt_schedule_survey_t* survey, const tfrt_kernel_site_t* site,
+                              uint32_t index);
+
+// Sets |callable->schedule|, or leaves NULL there. |survey| has been told of all kernels. What
+// lasts lies in the arena of |program|, the rest in |scratch|. Errors: RESOURCE_EXHAUSTED.
 // Thread-compatible.
 tfrt_status_t tfrt_schedule_create(tfrt_program_t* program, tfrt_bef_callable_t* callable,
-                                   const tfrt_kernel_t* const* kernels, tfrt_arena_t* scratch)
+                                   const tfrt_schedule_survey_t* survey, tfrt_arena_t* scratch)
     TFRT_MUST_USE;
 
 // Releases the constants of |schedule|; NULL is allowed. Thread-compatible.

@@ -152,6 +152,7 @@ static bool tfrt_single_op_make_kernel(tfrt_arena_t* arena, const tfrt_single_op
                                        tfrt_bef_kernel_t* kernel) {
   *kernel = (tfrt_bef_kernel_t){
       .name = tfrt_arena_copy_string(arena, tfrt_string_view_of(op->name)),
+      .code = 0,
       .location = 0,
       .argument_count = op->argument_count,
       .attribute_count = op->attribute_count,
@@ -220,13 +221,15 @@ static bool tfrt_single_op_make_types(tfrt_arena_t* arena,
   for (uint32_t i = 0; i < function->result_count; ++i) {
     const tfrt_result_descriptor_t* result =
         descriptor ? tfrt_kernel_descriptor_result(descriptor, i) : NULL;
-    types[function->argument_count + i] = result ? result->type : TFRT_TYPE_ANY;
+    // That of an operand is known when there is one.
+    bool is_known = result && result->type[0] != '%';
+    types[function->argument_count + i] = is_known ? result->type : TFRT_TYPE_ANY;
   }
   return true;
 }
 
 static bool tfrt_single_op_make_function(tfrt_program_t* program, const tfrt_single_op_t* op,
-                                         const tfrt_kernel_registry_t* registry) {
+                                         const tfrt_kernel_t* kernel) {
   tfrt_bef_callable_t* callable = tfrt_arena_allocate(&program->arena, sizeof(*callable));
   if (!callable || !tfrt_single_op_make_body(program, op, callable)) return false;
   callable->owner = program;
@@ -240,9 +243,7 @@ static bool tfrt_single_op_make_function(tfrt_program_t* program, const tfrt_sin
   };
   program->functions = callable;
   program->function_count = 1;
-  const tfrt_kernel_t* kernel = tfrt_kernel_registry_find(registry, tfrt_string_view_of(op->name));
-  return tfrt_single_op_make_types(&program->arena, kernel ? kernel->descriptor : NULL,
-                                   &callable->base);
+  return tfrt_single_op_make_types(&program->arena, kernel->descriptor, &callable->base);
 }
 
 // What stands for the file: place, functions, attributes.
@@ -268,11 +269,11 @@ static bool tfrt_single_op_make_origin(tfrt_program_t* program, const tfrt_singl
 }
 
 static tfrt_status_t tfrt_single_op_resolve(tfrt_program_t* program,
-                                            const tfrt_kernel_registry_t* registry) {
+                                            const tfrt_program_kernels_t* kernels) {
   tfrt_arena_t scratch;
   tfrt_arena_initialize(&scratch, program->allocator);
   tfrt_status_t status =
-      tfrt_program_resolver_run(program, &program->functions[0], registry, &scratch);
+      tfrt_program_resolver_run(program, &program->functions[0], kernels, &scratch);
   tfrt_arena_deinitialize(&scratch);
   return status;
 }
@@ -286,12 +287,20 @@ tfrt_status_t tfrt_single_op_create(const tfrt_single_op_t* op,
   tfrt_ref_count_initialize(&program->ref_count);
   program->allocator = allocator;
   tfrt_arena_initialize(&program->arena, allocator);
+  tfrt_kernel_t kernel;
+  (void)tfrt_kernel_registry_find(registry, tfrt_string_view_of(op->name), &kernel);
+  const tfrt_kernel_site_t* model = NULL;
+  const tfrt_program_kernels_t kernels = {
+      .by_code = &kernel,
+      .models = &model,
+      .checks_types = tfrt_kernel_registry_type_checks(registry),
+  };
   tfrt_status_t status = NULL;
   if (!tfrt_single_op_make_origin(program, op) ||
-      !tfrt_single_op_make_function(program, op, registry)) {
+      !tfrt_single_op_make_function(program, op, &kernel)) {
     status = tfrt_single_op_out_of_memory();
   }
-  if (!status) status = tfrt_single_op_resolve(program, registry);
+  if (!status) status = tfrt_single_op_resolve(program, &kernels);
   if (tfrt_status_is_ok(status)) {
     *out_program = program;
   } else {

@@ -47,7 +47,8 @@ static uint16_t encode(format_t format, double value) {
   // In units of the last place; the leading one, where there is one, counts the exponent
   // up when it is added, and so does a carry from rounding.
   if (exponent > 128) return (uint16_t)(sign | infinity);
-  double units = nearbyint(ldexp(magnitude, format.fraction_bits - exponent));
+  // Rounded as all arithmetic is, ties to even: from 2^52 on there are no fractions.
+  double units = ldexp(magnitude, format.fraction_bits - exponent) + 0x1p52 - 0x1p52;
   uint32_t bits =
       ((uint32_t)(exponent - format.min_exponent) << format.fraction_bits) + (uint32_t)units;
   return (uint16_t)(sign | (bits < infinity ? bits : infinity));

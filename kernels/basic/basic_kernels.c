@@ -189,8 +189,7 @@ static void tfrt_basic_print(tfrt_kernel_frame_t* frame, const char* format, ...
   tfrt_string_builder_append_format_v(&line, format, arguments);
   va_end(arguments);
   tfrt_kernel_frame_set(
-      frame, 0,
-      tfrt_request_context_print(frame->context->request, tfrt_string_builder_view(&line)));
+      frame, 0, tfrt_execution_context_print(frame->context, tfrt_string_builder_view(&line)));
   tfrt_string_builder_deinitialize(&line);
 }
 static void tfrt_basic_print_i1(tfrt_kernel_frame_t* frame) {

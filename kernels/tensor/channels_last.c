@@ -7,6 +7,7 @@
 #include "kernels/tensor/check_tensor.h"
 #include "kernels/tensor/onednn.h"
 #include "kernels/tensor/onednn_library.h"
+#include "kernels/tensor/onednn_primitive.h"
 
 // OK if |target| is f32 and has the |rank| lengths |dims|, which the result of |name| has.
 static tfrt_status_t check_target(const char* name, const int64_t* dims, size_t rank,
@@ -35,12 +36,15 @@ static dnnl_status_t describe_pool(const tfrt_onednn_key_t* key,
   if (result == dnnl_success) {
     result = tfrt_onednn()->dnnl_memory_desc_init_by_tag(&target, 4, to, dnnl_f32, dnnl_nhwc);
   }
-  dnnl_dims_t far = {key->padding[2], key->padding[3]};
+  const dnnl_dims_t window = {key->window[0], key->window[1]};
+  const dnnl_dims_t strides = {key->strides[0], key->strides[1]};
+  const dnnl_dims_t near = {key->padding[0], key->padding[1]};
+  const dnnl_dims_t far = {key->padding[2], key->padding[3]};
   dnnl_pooling_desc_t operation;
   if (result == dnnl_success) {
-    result = tfrt_onednn()->dnnl_pooling_forward_desc_init(
-        &operation, dnnl_forward_inference, dnnl_pooling_max, &source, &target, key->strides,
-        key->window, key->padding, far);
+    result = tfrt_onednn()->dnnl_pooling_forward_desc_init(&operation, dnnl_forward_inference,
+                                                           dnnl_pooling_max, &source, &target,
+                                                           strides, window, near, far);
   }
   if (result != dnnl_success) return result;
   return tfrt_onednn()->dnnl_primitive_desc_create(out_description, &operation, attributes, engine,
@@ -95,15 +99,11 @@ tfrt_status_t tfrt_channels_last_max_pool(const tfrt_dense_host_tensor_t* x,
   TFRT_RETURN_IF_ERROR(check_target("MaxPool2D", expected, 4, target));
   if (tfrt_dense_host_tensor_element_count(target) == 0) return NULL;
   TFRT_RETURN_IF_ERROR(tfrt_check_disjoint("MaxPool2D", x, target));
-  tfrt_onednn_primitive_t* primitive;
-  TFRT_RETURN_IF_ERROR(tfrt_onednn_find_primitive(&key, describe_pool, &primitive));
   const tfrt_onednn_argument_t arguments[] = {
       {DNNL_ARG_SRC, tfrt_dense_host_tensor_data(x)},
       {DNNL_ARG_DST, tfrt_dense_host_tensor_data(target)},
   };
-  tfrt_status_t status = tfrt_onednn_run(primitive, arguments, 2, allocator);
-  tfrt_onednn_primitive_release(primitive);
-  return status;
+  return tfrt_onednn_run(&key, describe_pool, arguments, 2, allocator);
 }
 
 // --- Loops -------------------------------------------------------------------

@@ -105,8 +105,13 @@ static void enqueue(tfrt_kernel_frame_t* frame, const tfrt_compute_t* compute) {
   tfrt_work_queue_add_task(frame->context->work_queue, &job->task);
 }
 
+// Whether this is the one thread that |queue| has: a task of it would only wait for this kernel.
+static bool is_only_thread_of(const tfrt_work_queue_t* queue) {
+  return tfrt_work_queue_parallelism(queue) == 1 && tfrt_work_queue_is_in_worker_thread(queue);
+}
+
 void tfrt_compute_start(tfrt_kernel_frame_t* frame, const tfrt_compute_t* compute, uint64_t work) {
-  if (work >= TFRT_COMPUTE_LONG_WORK) {
+  if (work >= TFRT_COMPUTE_LONG_WORK && !is_only_thread_of(frame->context->work_queue)) {
     enqueue(frame, compute);
     return;
   }

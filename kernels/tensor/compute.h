@@ -2,7 +2,7 @@
 //
 // Runs a computation on tensors as a kernel: short ones at once, long ones as a task of
 // the call's work queue, so that independent ones run in parallel and nobody waits behind
-// them.
+// them. (On the only thread of a queue nothing runs in parallel, so there they are short, too.)
 //
 //   kernel --> short: compute, set the result
 //          \-> long:  result unavailable, task queued --> compute, resolve the result

@@ -8,6 +8,7 @@
 #include "kernels/tensor/elementwise.h"
 #include "kernels/tensor/onednn.h"
 #include "kernels/tensor/onednn_library.h"
+#include "kernels/tensor/onednn_primitive.h"
 
 tfrt_status_t tfrt_window_check(const tfrt_window_t* window, const char* what) {
   for (int i = 0; i < 2; ++i) {
@@ -37,11 +38,13 @@ static dnnl_status_t describe(const tfrt_onednn_key_t* key, const_dnnl_primitive
   if (result == dnnl_success) result = tfrt_onednn_describe_memory(key->weights, 4, &weights);
   if (result == dnnl_success) result = tfrt_onednn_describe_memory(key->weights, 1, &bias);
   if (result == dnnl_success) result = tfrt_onednn_describe_memory(key->target, 4, &target);
+  const dnnl_dims_t strides = {key->strides[0], key->strides[1]};
+  const dnnl_dims_t padding = {key->padding[0], key->padding[1]};
   dnnl_convolution_desc_t operation;
   if (result == dnnl_success) {
     result = tfrt_onednn()->dnnl_convolution_forward_desc_init(
         &operation, dnnl_forward_inference, dnnl_convolution_auto, &source, &weights,
-        key->bias ? &bias : NULL, &target, key->strides, key->padding, key->padding);
+        key->bias ? &bias : NULL, &target, strides, padding, padding);
   }
   if (result != dnnl_success) return result;
   return tfrt_onednn()->dnnl_primitive_desc_create(out_description, &operation, attributes, engine,
@@ -75,17 +78,13 @@ static tfrt_status_t run(const tfrt_onednn_key_t* key, const tfrt_dense_host_ten
                          const tfrt_dense_host_tensor_t* weights,
                          const tfrt_dense_host_tensor_t* bias, tfrt_allocator_t allocator,
                          const tfrt_dense_host_tensor_t* result) {
-  tfrt_onednn_primitive_t* primitive;
-  TFRT_RETURN_IF_ERROR(tfrt_onednn_find_primitive(key, describe, &primitive));
   const tfrt_onednn_argument_t arguments[] = {
       {DNNL_ARG_SRC, tfrt_dense_host_tensor_data(x)},
       {DNNL_ARG_WEIGHTS, tfrt_dense_host_tensor_data(weights)},
       {DNNL_ARG_DST, tfrt_dense_host_tensor_data(result)},
       {DNNL_ARG_BIAS, bias ? tfrt_dense_host_tensor_data(bias) : NULL},
   };
-  tfrt_status_t status = tfrt_onednn_run(primitive, arguments, bias ? 4 : 3, allocator);
-  tfrt_onednn_primitive_release(primitive);
-  return status;
+  return tfrt_onednn_run(key, describe, arguments, bias ? 4 : 3, allocator);
 }
 
 tfrt_status_t tfrt_tensor_conv2d(const tfrt_dense_host_tensor_t* x,

@@ -146,12 +146,15 @@ static void all_close(tfrt_kernel_frame_t* frame, tfrt_dtype_t dtype, uint64_t u
   action(f32, "f32", TFRT_DTYPE_F32)         \
   action(f64, "f64", TFRT_DTYPE_F64)
 
-#define FOR_EACH_DTYPE(action)                \
-  FOR_EACH_SCALAR_DTYPE(action)               \
+#define FOR_EACH_TENSOR_DTYPE(action)                \
   action(f16, "f16", TFRT_DTYPE_F16)                 \
   action(bf16, "bf16", TFRT_DTYPE_BF16)               \
   action(complex64, "complex64", TFRT_DTYPE_COMPLEX64)     \
   action(complex128, "complex128", TFRT_DTYPE_COMPLEX128)
+
+#define FOR_EACH_DTYPE(action)  \
+  FOR_EACH_SCALAR_DTYPE(action) \
+  FOR_EACH_TENSOR_DTYPE(action)
 // clang-format on
 
 #define DEFINE_CLOSE(word, dtype, ulps)                               \
@@ -263,20 +266,22 @@ static void print_buffer(tfrt_kernel_frame_t* frame) {
       {"tfrt_dht.tensor_allclose.2000ulp." suffix, all_close_2000_##word},      \
       {"tfrt_dht.tensor_allclose.100000ulp." suffix, all_close_100000_##word},
 
-#define REGISTER_SCALAR_MEMBERS(word, suffix, dtype) \
-  {"tfrt_dht.set_tensor_with_values." suffix, set_values_##word},
+#define REGISTER_SCALAR_MEMBERS(word, suffix, dtype)                               \
+  REGISTER_MEMBERS(word, suffix, dtype){"tfrt_dht.set_tensor_with_values." suffix, \
+                                        set_values_##word},
 
 static const tfrt_kernel_registration_t registrations[] = {
-    FOR_EACH_DTYPE(REGISTER_MEMBERS)                //
+    // In the order of the op table, where each is looked for first.
     FOR_EACH_SCALAR_DTYPE(REGISTER_SCALAR_MEMBERS)  //
+    FOR_EACH_TENSOR_DTYPE(REGISTER_MEMBERS)         //
     {"tfrt_dht.print_tensor", print_tensor},
     {"tfrt_dht.print_tensor_shape", print_tensor_shape},
     {"tfrt_dht.get_tensor_shape", get_tensor_shape},
-    {"tfrt_dht.no_op_ht", no_op},
     {"tfrt_dht.allocate_buffer", allocate_buffer},
     {"tfrt_dht.get_buffer", get_buffer},
     {"tfrt_dht.get_buffer_slice", get_buffer_slice},
     {"tfrt_dht.print_buffer", print_buffer},
+    {"tfrt_dht.no_op_ht", no_op},
 };
 
 const tfrt_kernel_group_t tfrt_dense_host_tensor_kernels = {

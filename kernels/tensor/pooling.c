@@ -7,17 +7,21 @@
 #include "kernels/tensor/check_tensor.h"
 #include "kernels/tensor/onednn.h"
 #include "kernels/tensor/onednn_library.h"
+#include "kernels/tensor/onednn_primitive.h"
 
 static dnnl_status_t describe(const tfrt_onednn_key_t* key, const_dnnl_primitive_attr_t attributes,
                               dnnl_engine_t engine, dnnl_primitive_desc_t* out_description) {
   dnnl_memory_desc_t source, target;
   dnnl_status_t result = tfrt_onednn_describe_memory(key->source, 4, &source);
   if (result == dnnl_success) result = tfrt_onednn_describe_memory(key->target, 4, &target);
+  const dnnl_dims_t window = {key->window[0], key->window[1]};
+  const dnnl_dims_t strides = {key->strides[0], key->strides[1]};
+  const dnnl_dims_t padding = {key->padding[0], key->padding[1]};
   dnnl_pooling_desc_t operation;
   if (result == dnnl_success) {
-    result = tfrt_onednn()->dnnl_pooling_forward_desc_init(
-        &operation, dnnl_forward_inference, dnnl_pooling_max, &source, &target, key->strides,
-        key->window, key->padding, key->padding);
+    result = tfrt_onednn()->dnnl_pooling_forward_desc_init(&operation, dnnl_forward_inference,
+                                                           dnnl_pooling_max, &source, &target,
+                                                           strides, window, padding, padding);
   }
   if (result != dnnl_success) return result;
   return tfrt_onednn()->dnnl_primitive_desc_create(out_description, &operation, attributes, engine,
@@ -40,15 +44,11 @@ static tfrt_status_t check_window(const tfrt_window_t* window) {
 
 static tfrt_status_t run(const tfrt_onednn_key_t* key, const tfrt_dense_host_tensor_t* x,
                          tfrt_allocator_t allocator, const tfrt_dense_host_tensor_t* result) {
-  tfrt_onednn_primitive_t* primitive;
-  TFRT_RETURN_IF_ERROR(tfrt_onednn_find_primitive(key, describe, &primitive));
   const tfrt_onednn_argument_t arguments[] = {
       {DNNL_ARG_SRC, tfrt_dense_host_tensor_data(x)},
       {DNNL_ARG_DST, tfrt_dense_host_tensor_data(result)},
   };
-  tfrt_status_t status = tfrt_onednn_run(primitive, arguments, 2, allocator);
-  tfrt_onednn_primitive_release(primitive);
-  return status;
+  return tfrt_onednn_run(key, describe, arguments, 2, allocator);
 }
 
 tfrt_status_t tfrt_tensor_max_pool2d(const tfrt_dense_host_tensor_t* x, const tfrt_window_t* window,

@@ -10,8 +10,7 @@ void tfrt_print_line_take(tfrt_kernel_frame_t* frame, tfrt_string_builder_t* lin
     tfrt_kernel_frame_fail_take(frame, status);
   } else {
     tfrt_kernel_frame_set(
-        frame, 0,
-        tfrt_request_context_print(frame->context->request, tfrt_string_builder_view(line)));
+        frame, 0, tfrt_execution_context_print(frame->context, tfrt_string_builder_view(line)));
   }
   tfrt_string_builder_deinitialize(line);
 }

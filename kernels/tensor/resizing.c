@@ -2,7 +2,6 @@
 #include "kernels/tensor/resizing.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "kernels/tensor/check_tensor.h"
@@ -17,9 +16,11 @@ typedef struct place_s {
 static place_t place_of(int64_t index, int64_t old_length, int64_t new_length) {
   float scale = (float)old_length / (float)new_length;
   float at = (float)index * scale;
-  float low = floorf(at);
+  // Not negative, so that the conversion rounds down.
+  int64_t low = (int64_t)at;
+  float share = at - (float)low;
   int64_t last = old_length - 1;
-  place_t place = {.low = (int64_t)low, .high = (int64_t)ceilf(at), .share = at - low};
+  place_t place = {.low = low, .high = share > 0 ? low + 1 : low, .share = share};
   // Rounding may lead beyond the end.
   if (place.low > last) place.low = last;
   if (place.high > last) place.high = last;

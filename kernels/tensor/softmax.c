@@ -6,6 +6,7 @@
 #include "kernels/tensor/check_tensor.h"
 #include "kernels/tensor/onednn.h"
 #include "kernels/tensor/onednn_library.h"
+#include "kernels/tensor/onednn_primitive.h"
 
 static dnnl_status_t describe(const tfrt_onednn_key_t* key, const_dnnl_primitive_attr_t attributes,
                               dnnl_engine_t engine, dnnl_primitive_desc_t* out_description) {
@@ -23,15 +24,11 @@ static dnnl_status_t describe(const tfrt_onednn_key_t* key, const_dnnl_primitive
 
 static tfrt_status_t run(const tfrt_onednn_key_t* key, const tfrt_dense_host_tensor_t* x,
                          tfrt_allocator_t allocator, const tfrt_dense_host_tensor_t* result) {
-  tfrt_onednn_primitive_t* primitive;
-  TFRT_RETURN_IF_ERROR(tfrt_onednn_find_primitive(key, describe, &primitive));
   const tfrt_onednn_argument_t arguments[] = {
       {DNNL_ARG_SRC, tfrt_dense_host_tensor_data(x)},
       {DNNL_ARG_DST, tfrt_dense_host_tensor_data(result)},
   };
-  tfrt_status_t status = tfrt_onednn_run(primitive, arguments, 2, allocator);
-  tfrt_onednn_primitive_release(primitive);
-  return status;
+  return tfrt_onednn_run(key, describe, arguments, 2, allocator);
 }
 
 tfrt_status_t tfrt_tensor_softmax(const tfrt_dense_host_tensor_t* x, tfrt_allocator_t allocator,

@@ -185,7 +185,7 @@ static void print_tensor(tfrt_sync_frame_t* frame) {
     tfrt_sync_frame_fail_take(frame, status);
   } else {
     tfrt_async_value_release(
-        tfrt_request_context_print(frame->context->request, tfrt_string_builder_view(&line)));
+        tfrt_execution_context_print(frame->context, tfrt_string_builder_view(&line)));
   }
   tfrt_string_builder_deinitialize(&line);
 }

@@ -14,7 +14,7 @@
 // Something to do in a queue, with one result that the kernel has handed out already.
 typedef struct tfrt_test_job_s {
   tfrt_task_t task;
-  tfrt_execution_context_t context;  // its request is retained
+  tfrt_execution_context_t context;  // its request is retained, its scope entered
   tfrt_program_t* program;           // +1; keeps |site| alive
   const tfrt_kernel_site_t* site;
   tfrt_async_value_t* result;  // +1; NULL: none
@@ -37,17 +37,19 @@ static tfrt_test_job_t* tfrt_test_job_allocate(tfrt_kernel_frame_t* frame, tfrt_
   job->result = result;
   job->number = number;
   tfrt_request_context_retain(job->context.request);
+  tfrt_call_scope_enter(job->context.scope);
   if (result) tfrt_kernel_frame_set(frame, 0, tfrt_async_value_retain(result));
   return job;
 }
 
 static void tfrt_test_job_free(tfrt_test_job_t* job) {
-  tfrt_request_context_t* request = job->context.request;
+  tfrt_execution_context_t context = job->context;
   tfrt_program_t* program = job->program;
   tfrt_async_value_release(job->result);
   tfrt_allocator_free(tfrt_allocator_system(), job, sizeof(*job));
-  tfrt_request_context_release(request);
+  tfrt_request_context_release(context.request);
   tfrt_program_release(program);
+  tfrt_call_scope_leave(context.scope);
 }
 
 // Resolves the job's i1, i32 or i64 result, or fails it.
@@ -221,8 +223,8 @@ static void tfrt_test_job_sleep(tfrt_task_t* task) {
   tfrt_test_sleep_us(job->number);
   char line[64];
   int length = snprintf(line, sizeof(line), "Slept for %lld microseconds", (long long)job->number);
-  tfrt_async_value_release(tfrt_request_context_print(job->context.request,
-                                                      tfrt_string_view_make(line, (size_t)length)));
+  tfrt_async_value_release(
+      tfrt_execution_context_print(&job->context, tfrt_string_view_make(line, (size_t)length)));
   if (job->result) tfrt_async_value_set_available(job->result);
   tfrt_test_job_free(job);
 }

@@ -28,7 +28,7 @@ static tfrt_async_value_t* tfrt_test_benchmark_report(const tfrt_execution_conte
   tfrt_string_builder_initialize(&text, tfrt_allocator_system());
   tfrt_test_benchmark_times_append(times, name, &text);
   tfrt_async_value_t* chain =
-      tfrt_request_context_print(context->request, tfrt_string_builder_view(&text));
+      tfrt_execution_context_print(context, tfrt_string_builder_view(&text));
   tfrt_string_builder_deinitialize(&text);
   return chain;
 }

@@ -15,7 +15,7 @@ static tfrt_type_id_t tfrt_test_coordinate_type;
 
 // Prints |text| as one line; the result is the line's chain.
 static void tfrt_test_print_line(tfrt_kernel_frame_t* frame, tfrt_string_view_t text) {
-  tfrt_kernel_frame_set(frame, 0, tfrt_request_context_print(frame->context->request, text));
+  tfrt_kernel_frame_set(frame, 0, tfrt_execution_context_print(frame->context, text));
 }
 
 // --- Places --------------------------------------------------------------------------

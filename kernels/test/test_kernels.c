@@ -24,8 +24,7 @@ static void tfrt_test_print(tfrt_kernel_frame_t* frame, const char* prefix,
   tfrt_string_builder_append_text(&line, prefix);
   tfrt_string_builder_append_view(&line, text);
   tfrt_kernel_frame_set(
-      frame, 0,
-      tfrt_request_context_print(frame->context->request, tfrt_string_builder_view(&line)));
+      frame, 0, tfrt_execution_context_print(frame->context, tfrt_string_builder_view(&line)));
   tfrt_string_builder_deinitialize(&line);
 }
 
@@ -153,7 +152,7 @@ static void tfrt_test_test_cost(tfrt_kernel_frame_t* frame) {
   tfrt_string_builder_initialize(&line, tfrt_allocator_system());
   tfrt_string_builder_append_format(&line, "id: %lld", (long long)id);
   tfrt_async_value_release(
-      tfrt_request_context_print(frame->context->request, tfrt_string_builder_view(&line)));
+      tfrt_execution_context_print(frame->context, tfrt_string_builder_view(&line)));
   tfrt_string_builder_deinitialize(&line);
   tfrt_kernel_frame_set_i32(frame, 0, 0);
 }

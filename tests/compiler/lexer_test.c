@@ -49,6 +49,25 @@ START_TEST(names_come_without_their_sigil) {
 }
 END_TEST
 
+START_TEST(names_of_values_come_with_their_hash) {
+  BEGIN("%v18 %v19 %v019 %12 %a-1.b2$ %v18");
+  tfrt_token_t tokens[6];
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(tokens); ++i) {
+    tokens[i] = next(&lexer);
+    uint64_t hash = 0;
+    for (size_t k = 0; k < tokens[i].text.size; ++k) {
+      hash = tfrt_ir_string_hash_add(hash, tokens[i].text.data[k]);
+    }
+    ck_assert_uint_eq(tokens[i].hash, hash);
+  }
+  // Numbers that follow each other do so as hashes, too, if only the last digit differs.
+  ck_assert_uint_eq(tokens[1].hash, tokens[0].hash + 1);
+  ck_assert_uint_ne(tokens[2].hash, tokens[1].hash);
+  ck_assert_uint_eq(tokens[5].hash, tokens[0].hash);
+  end(0);
+}
+END_TEST
+
 START_TEST(numbers_are_decimal_hexadecimal_or_have_a_point) {
   BEGIN("42 0x2aG 1.5e-3 2. 1.e5 7e2 0x");
   expect(TFRT_TOKEN_INTEGER, "42");
@@ -173,6 +192,7 @@ END_TEST
 Suite* tfrt_test_suite(void) {
   TCase* tokens = tcase_create("tokens");
   tcase_add_test(tokens, names_come_without_their_sigil);
+  tcase_add_test(tokens, names_of_values_come_with_their_hash);
   tcase_add_test(tokens, numbers_are_decimal_hexadecimal_or_have_a_point);
   tcase_add_test(tokens, punctuation_of_two_characters_is_one_token);
   tcase_add_test(tokens, comments_and_blanks_are_skipped_and_places_counted);

@@ -134,6 +134,41 @@ START_TEST(ops_are_what_their_table_says) {
 }
 END_TEST
 
+START_TEST(an_op_is_judged_by_its_own_types_behind_a_good_one) {
+  test_expect_verifier_errors(
+      "func.func @f(%a: i32, %c: i1) {\n"
+      "  %0 = \"tfrt.add.i32\"(%a, %a) : (i32, i32) -> i32\n"
+      "  %1 = \"tfrt.add.i32\"(%a, %a) : (i32, i32) -> i1\n"
+      "  %2 = \"tfrt.add.i32\"(%a, %c) : (i32, i1) -> i32\n"
+      "  %3 = \"tfrt.add.i32\"(%a, %c) : (i32, i1) -> i32\n"
+      "  %4 = \"tfrt.add.i32\"(%a) : (i32) -> i32\n"
+      "  %5 = \"tfrt.add.i32\"(%a, %a) {foo = 1 : i32} : (i32, i32) -> i32\n"
+      "  %6 = \"tfrt.add.i32\"(%a, %a) : (i32, i32) -> i32\n"
+      "  tfrt.return\n"
+      "}\n",
+      "3:8: error: 'tfrt.add.i32' op result #0 must be i32 type, but got 'i1'\n"
+      "4:8: error: 'tfrt.add.i32' op operand #1 must be i32 type, but got 'i1'\n"
+      "5:8: error: 'tfrt.add.i32' op operand #1 must be i32 type, but got 'i1'\n"
+      "6:8: error: 'tfrt.add.i32' op expected 2 operands, but found 1\n"
+      "7:8: error: 'tfrt.add.i32' op has no attribute 'foo'\n");
+}
+END_TEST
+
+START_TEST(a_result_that_is_like_an_operand_has_its_type) {
+  test_expect_verifier_errors(
+      "func.func @f(%g: !tfrt_dist.group, %t: !tfrt_gpu.tensor, %ch: !tfrt.chain)\n"
+      "    -> (!tfrt_gpu.tensor, !tfrt.chain) {\n"
+      "  %0, %1 = \"tfrt_dist.all_gather\"(%g, %t, %ch)"
+      " : (!tfrt_dist.group, !tfrt_gpu.tensor, !tfrt.chain) -> (!tfrt_tensor.tensor, "
+      "!tfrt.chain)\n"
+      "  %2, %3 = tfrt_dist.all_gather %g, %t, %1\n"
+      "  tfrt.return %2, %3 : !tfrt_gpu.tensor, !tfrt.chain\n"
+      "}\n",
+      "3:12: error: 'tfrt_dist.all_gather' op result #0 must be !tfrt_gpu.tensor type, but got "
+      "'!tfrt_tensor.tensor'\n");
+}
+END_TEST
+
 #define BAD_DEVICE \
   "call option 'device' must be the name of a device, as in {device = \"cuda:0\"}\n"
 
@@ -314,6 +349,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(ops, blocks_end_in_one_return);
   tcase_add_test(ops, values_are_used_behind_their_definition);
   tcase_add_test(ops, ops_are_what_their_table_says);
+  tcase_add_test(ops, an_op_is_judged_by_its_own_types_behind_a_good_one);
+  tcase_add_test(ops, a_result_that_is_like_an_operand_has_its_type);
   tcase_add_test(ops, without_a_text_errors_stand_at_their_locations);
   TCase* calls = tcase_create("calls");
   tcase_add_test(calls, callees_exist_and_fit);

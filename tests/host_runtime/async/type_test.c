@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host_runtime/base/hash_table.h"
 #include "host_runtime/base/sync.h"
 #include "tests/support/test_main.h"
 
@@ -101,6 +102,24 @@ START_TEST(names_begin_with_the_sign_of_types) {
 }
 END_TEST
 
+START_TEST(names_with_one_hash_are_two_types) {
+  static const char* const names[] = {"!test.t358", "!test.t382834"};
+  ck_assert_uint_eq((uint32_t)tfrt_hash_bytes(names[0], strlen(names[0])),
+                    (uint32_t)tfrt_hash_bytes(names[1], strlen(names[1])));
+  tfrt_type_id_t ids[2];
+  for (int i = 0; i < 2; ++i) {
+    tfrt_type_id_t found;
+    ck_assert(!tfrt_type_find(names[i], &found));
+    tfrt_type_t type = {.name = names[i], .size = (uint32_t)i + 1};
+    ck_assert_ptr_null(tfrt_type_register(&type, &ids[i]));
+    ck_assert(tfrt_type_find(names[i], &found));
+    ck_assert_uint_eq(found, ids[i]);
+    ck_assert_str_eq(tfrt_type_get(found)->name, names[i]);
+  }
+  ck_assert_uint_ne(ids[0], ids[1]);
+}
+END_TEST
+
 START_TEST(half_a_codec_is_refused) {
   const tfrt_codec_t* whole = tfrt_type_get(TFRT_TYPE_F64)->codec;
   tfrt_codec_t codec = {NULL, NULL, NULL};
@@ -157,6 +176,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tests, another_type_of_a_known_name_is_refused);
   tcase_add_test(tests, a_codec_that_breaks_its_rules_is_an_error_that_names_the_type);
   tcase_add_test(tests, names_begin_with_the_sign_of_types);
+  tcase_add_test(tests, names_with_one_hash_are_two_types);
   tcase_add_test(tests, half_a_codec_is_refused);
   tcase_add_test(tests, a_full_table_refuses);
   tcase_add_test(tests, threads_that_register_the_same_get_the_same);

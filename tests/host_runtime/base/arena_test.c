@@ -26,6 +26,24 @@ START_TEST(pieces_are_zeroed_aligned_and_apart) {
 }
 END_TEST
 
+START_TEST(pieces_that_are_taken_to_be_filled_in_are_aligned_and_apart) {
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, tfrt_allocator_system());
+  unsigned char* last = NULL;
+  for (size_t i = 1; i < 2000; ++i) {
+    size_t size = i % 300 + 1;
+    unsigned char* piece = tfrt_arena_take(&arena, size, 8);
+    ck_assert_ptr_nonnull(piece);
+    ck_assert_uint_eq((uintptr_t)piece % 8, 0);
+    memset(piece, (int)(i & 0xff), size);
+    if (last) ck_assert_uint_eq(*last, (i - 1) & 0xff);
+    last = piece + size - 1;
+  }
+  ck_assert_ptr_null(tfrt_arena_take(&arena, SIZE_MAX, 8));
+  tfrt_arena_deinitialize(&arena);
+}
+END_TEST
+
 START_TEST(big_pieces_and_copies_fit) {
   tfrt_counting_allocator_t books;
   tfrt_counting_allocator_initialize(&books, tfrt_allocator_system(),
@@ -48,6 +66,29 @@ START_TEST(big_pieces_and_copies_fit) {
 }
 END_TEST
 
+START_TEST(a_cleared_arena_uses_its_newest_block_again_if_that_is_small) {
+  tfrt_counting_allocator_t books;
+  tfrt_counting_allocator_initialize(&books, tfrt_allocator_system(),
+                                     TFRT_COUNTING_ALLOCATOR_UNLIMITED);
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, tfrt_counting_allocator_interface(&books));
+  tfrt_arena_clear(&arena, 1000);
+  ck_assert_ptr_nonnull(tfrt_arena_allocate(&arena, 600));
+  char* newest = tfrt_arena_allocate(&arena, 600);
+  memset(newest, 0xff, 600);
+  tfrt_arena_clear(&arena, 4096);
+  int64_t kept = tfrt_counting_allocator_counts(&books).current_bytes;
+  ck_assert_int_gt(kept, 600);
+  char* again = tfrt_arena_allocate(&arena, 600);
+  ck_assert_ptr_eq(again, newest);
+  ck_assert_int_eq(again[599], 0);
+  ck_assert_int_eq(tfrt_counting_allocator_counts(&books).current_bytes, kept);
+  tfrt_arena_clear(&arena, 600);
+  ck_assert_int_eq(tfrt_counting_allocator_counts(&books).current_bytes, 0);
+  tfrt_arena_deinitialize(&arena);
+}
+END_TEST
+
 START_TEST(without_memory_a_piece_is_null_and_the_arena_stays) {
   tfrt_counting_allocator_t books;
   tfrt_counting_allocator_initialize(&books, tfrt_allocator_system(), 2000);
@@ -64,7 +105,9 @@ END_TEST
 Suite* tfrt_test_suite(void) {
   TCase* tests = tcase_create("arena");
   tcase_add_test(tests, pieces_are_zeroed_aligned_and_apart);
+  tcase_add_test(tests, pieces_that_are_taken_to_be_filled_in_are_aligned_and_apart);
   tcase_add_test(tests, big_pieces_and_copies_fit);
+  tcase_add_test(tests, a_cleared_arena_uses_its_newest_block_again_if_that_is_small);
   tcase_add_test(tests, without_memory_a_piece_is_null_and_the_arena_stays);
   Suite* suite = suite_create("arena");
   suite_add_tcase(suite, tests);

@@ -95,7 +95,7 @@ START_TEST(a_sink_is_told_of_scopes_while_they_run) {
 }
 END_TEST
 
-START_TEST(a_bound_one_takes_what_begins_before_and_a_cleared_one_has_room_again) {
+START_TEST(what_begins_between_the_bounds_is_taken_and_a_restarted_one_has_room_again) {
   tfrt_trace_t* trace = NULL;
   ck_assert_ptr_null(tfrt_trace_create(2, tfrt_allocator_system(), &trace));
   tfrt_trace_bound(trace, 100);
@@ -107,12 +107,15 @@ START_TEST(a_bound_one_takes_what_begins_before_and_a_cleared_one_has_room_again
   ck_assert_uint_eq(tfrt_trace_dropped(trace), 0);
   for (int i = 0; i < 2; ++i) tfrt_trace_add(trace, "kernel", "more", 1, 2, 0);
   ck_assert_uint_eq(tfrt_trace_dropped(trace), 1);
-  tfrt_trace_clear(trace);
+  tfrt_trace_restart(trace, 500);
   ck_assert_uint_eq(tfrt_trace_read(trace, 0, spans, 3), 0);
   ck_assert_uint_eq(tfrt_trace_dropped(trace), 0);
   tfrt_trace_bound(trace, 1000);
+  tfrt_trace_add(trace, "kernel", "before", 499, 501, 0);
   for (int i = 0; i < 2; ++i) tfrt_trace_add(trace, "kernel", "again", 500, 501, 0);
   ck_assert_uint_eq(tfrt_trace_read(trace, 0, spans, 3), 2);
+  ck_assert_str_eq(spans[0].name, "again");
+  ck_assert_uint_eq(tfrt_trace_dropped(trace), 0);
   tfrt_trace_release(trace);
 }
 END_TEST
@@ -124,7 +127,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(cases, what_does_not_fit_is_counted_and_long_names_are_cut);
   tcase_add_test(cases, threads_have_numbers_of_their_own);
   tcase_add_test(cases, a_sink_is_told_of_scopes_while_they_run);
-  tcase_add_test(cases, a_bound_one_takes_what_begins_before_and_a_cleared_one_has_room_again);
+  tcase_add_test(cases, what_begins_between_the_bounds_is_taken_and_a_restarted_one_has_room_again);
   suite_add_tcase(suite, cases);
   return suite;
 }

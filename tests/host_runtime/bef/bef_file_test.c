@@ -327,6 +327,43 @@ START_TEST(a_bad_kernel_code_or_location_is_refused) {
 }
 END_TEST
 
+// The first list of users of |file| that begins with two different ones; its length.
+static const uint32_t* find_list(const tfrt_bef_file_t* file, uint32_t* out_count) {
+  for (uint32_t f = 0; f < tfrt_bef_file_function_count(file); ++f) {
+    const tfrt_bef_function_t* function = tfrt_bef_file_function(file, f);
+    for (uint32_t k = 0; k < function->kernel_count; ++k) {
+      const tfrt_bef_kernel_t* kernel = &function->kernels[k];
+      const uint32_t* users = kernel->users;
+      if (!users) continue;
+      for (uint32_t r = 0; r < kernel->result_count; users += kernel->user_counts[r++]) {
+        *out_count = kernel->user_counts[r];
+        if (*out_count >= 2 && users[0] != users[1]) return users;
+      }
+    }
+  }
+  return NULL;
+}
+
+START_TEST(users_may_be_listed_in_any_order) {
+  test_bytes_t bytes = test_read_program("recursion.bef");
+  tfrt_bef_file_t* file = NULL;
+  ck_assert_ptr_null(tfrt_bef_file_create(bytes.data, bytes.size, tfrt_allocator_system(), &file));
+  uint32_t count = 0;
+  const uint32_t* users = find_list(file, &count);
+  ck_assert_ptr_nonnull(users);
+  size_t size;
+  uint8_t* place =
+      bytes.data + ((const uint8_t*)users - (const uint8_t*)tfrt_bef_file_bytes(file, &size));
+  // The other way round than writers have them.
+  for (uint32_t i = 0; i < count; ++i) put_word(place + 4 * i, users[count - 1 - i]);
+  ck_assert(loads(bytes));
+  for (uint32_t i = 0; i < count; ++i) put_word(place + 4 * i, users[0]);
+  ck_assert(!loads(bytes));
+  tfrt_bef_file_release(file);
+  test_free(bytes.data, bytes.size);
+}
+END_TEST
+
 START_TEST(user_lists_must_be_those_of_the_arguments) {
   // k.one: no arguments, 1 attribute, 1 result with 1 user; attribute 0, register 1, user 2.
   static const uint32_t kOne[] = {0, 1, 0, 1, 1, 0, 1, 2};
@@ -421,6 +458,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(bad, a_file_that_was_cut_is_refused);
   tcase_add_test(bad, a_bad_kernel_record_is_named_by_function_and_kernel);
   tcase_add_test(bad, a_bad_kernel_code_or_location_is_refused);
+  tcase_add_test(bad, users_may_be_listed_in_any_order);
   tcase_add_test(bad, user_lists_must_be_those_of_the_arguments);
   tcase_add_test(bad, what_is_no_bef_file_is_refused_in_a_sentence);
   tcase_add_test(bad, integers_of_more_than_64_bits_are_refused);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "host_runtime/bef/bef_attribute.h"
+#include "host_runtime/bef/bef_bytes.h"
 #include "tests/host_runtime/bef/bef_test_files.h"
 #include "tests/support/test_main.h"
 
@@ -177,9 +178,29 @@ START_TEST(a_file_of_tfrt_read_and_written_again_is_the_same_bytes) {
 }
 END_TEST
 
+// --- Numbers -----------------------------------------------------------------------
+
+START_TEST(a_number_takes_as_many_bytes_as_it_has_groups_of_seven_bits) {
+  for (size_t groups = 1; groups < TFRT_BEF_VBR_MAX_SIZE; ++groups) {
+    uint64_t highest = (UINT64_C(1) << 7 * groups) - 1;
+    uint64_t lowest = groups == 1 ? 0 : UINT64_C(1) << 7 * (groups - 1);
+    const uint64_t values[] = {lowest, lowest + 1, highest - 1, highest};
+    for (size_t i = 0; i < TFRT_ARRAY_SIZE(values); ++i) {
+      uint8_t bytes[TFRT_BEF_VBR_MAX_SIZE];
+      size_t position = 0;
+      ck_assert_uint_eq(tfrt_bef_vbr_write(bytes, values[i]) - bytes, groups);
+      ck_assert_uint_eq(tfrt_bef_vbr_size(values[i]), groups);
+      ck_assert_uint_eq(read_vbr(bytes, &position), values[i]);
+      ck_assert_uint_eq(position, groups);
+    }
+  }
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   TCase* programs = tcase_create("programs");
   tcase_add_test(programs, a_file_of_tfrt_read_and_written_again_is_the_same_bytes);
+  tcase_add_test(programs, a_number_takes_as_many_bytes_as_it_has_groups_of_seven_bits);
   Suite* suite = suite_create("bef_writer");
   suite_add_tcase(suite, programs);
   return suite;

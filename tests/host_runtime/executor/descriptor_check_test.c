@@ -48,6 +48,9 @@ START_TEST(good_entries_pass) {
   ck_assert_ptr_null(tfrt_descriptor_check_op(&op));
   op.assembly = "#a #b:type ( %first and %second )";
   ck_assert_ptr_null(tfrt_descriptor_check_op(&op));
+  results[0].type = "%second";
+  ck_assert_ptr_null(tfrt_descriptor_check_op(&op));
+  reset();
   op.assembly = "operands settings result-types";
   results[0].type = TFRT_TYPE_ANY;
   ck_assert_ptr_null(tfrt_descriptor_check_op(&op));
@@ -76,6 +79,12 @@ START_TEST(names_arrays_and_flags) {
   expect_defect("operand 'second' has no use that there is");
   results[0].name = NULL;
   expect_defect("result 0 lacks name or type");
+  results[0].type = "%third";
+  expect_defect("result 'result' has the type of '%third'");
+  results[0].type = "%first";
+  op.flags = TFRT_KERNEL_VARIADIC_RESULTS;
+  op.assembly = NULL;
+  expect_defect("both must be fixed");
   op.region_count = 1;
   expect_defect("a count without an array");
   op.result_count = 0;

@@ -16,7 +16,9 @@ typedef struct remembering_output_s {
   char text[256];
 } remembering_output_t;
 
-static tfrt_async_value_t* remember(tfrt_output_t* base, tfrt_string_view_t text) {
+static tfrt_async_value_t* remember(tfrt_output_t* base, tfrt_string_view_t text,
+                                    tfrt_call_scope_t* scope) {
+  (void)scope;
   remembering_output_t* output = TFRT_CONTAINER_OF(base, remembering_output_t, base);
   size_t size = strlen(output->text);
   snprintf(output->text + size, sizeof(output->text) - size, "%.*s|",

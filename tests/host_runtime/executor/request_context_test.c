@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "host_runtime/base/counting_allocator.h"
+#include "host_runtime/executor/call_scope.h"
 #include "tests/support/test_main.h"
 
 static tfrt_counting_allocator_t books;
@@ -71,11 +72,14 @@ START_TEST(resources_end_with_the_request_but_for_those_that_are_shared) {
 }
 END_TEST
 
-// An output that keeps what was printed.
+// An output that keeps what was printed, and whose call waits for that.
 static char printed[64];
+static tfrt_call_scope_t* printed_in;
 
-static tfrt_async_value_t* keep_line(tfrt_output_t* output, tfrt_string_view_t text) {
+static tfrt_async_value_t* keep_line(tfrt_output_t* output, tfrt_string_view_t text,
+                                     tfrt_call_scope_t* scope) {
   (void)output;
+  printed_in = scope;
   memcpy(printed, text.data, text.size);
   return tfrt_async_value_ready_chain();
 }
@@ -90,6 +94,13 @@ START_TEST(lines_go_where_the_request_says) {
   tfrt_async_value_t* chain = tfrt_request_context_print(other, tfrt_string_view_of("a line"));
   ck_assert(tfrt_async_value_is_available(chain));
   ck_assert_str_eq(printed, "a line");
+  ck_assert_ptr_null(printed_in);
+  tfrt_call_scope_t scope;
+  tfrt_call_scope_initialize(&scope, NULL);
+  tfrt_execution_context_t context = {.request = other, .scope = &scope};
+  tfrt_execution_context_print(&context, tfrt_string_view_of("one more"));
+  ck_assert_str_eq(printed, "one more");
+  ck_assert_ptr_eq(printed_in, &scope);
   tfrt_request_context_release(other);
   tfrt_request_context_release(request);
 }

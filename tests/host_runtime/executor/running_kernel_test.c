@@ -50,7 +50,7 @@ static void run(void* argument) {
 }
 
 START_TEST(a_thread_is_listed_with_the_innermost_of_its_kernels) {
-  const void* sites[CAPACITY] = {NULL};
+  tfrt_running_kernel_thread_t threads[CAPACITY] = {{0}};
   tfrt_thread_t thread;
   step = (step_t){.allowed = 0};
   tfrt_mutex_initialize(&step.mutex);
@@ -58,25 +58,29 @@ START_TEST(a_thread_is_listed_with_the_innermost_of_its_kernels) {
   tfrt_status_t status = tfrt_thread_create("runner", run, NULL, &thread);
   ck_assert(tfrt_status_is_ok(status));
   allow(0);
-  ck_assert_uint_eq(tfrt_running_kernel_list(sites, CAPACITY), 0);
+  ck_assert_uint_eq(tfrt_running_kernel_list(threads, CAPACITY), 0);
   allow(1);
-  ck_assert_uint_eq(tfrt_running_kernel_list(sites, CAPACITY), 1);
-  ck_assert_ptr_eq(sites[0], &a);
+  ck_assert_uint_eq(tfrt_running_kernel_list(threads, CAPACITY), 1);
+  ck_assert_ptr_eq(threads[0].site, &a);
+  tfrt_running_kernel_thread_t before = threads[0];
   allow(2);
-  ck_assert_uint_eq(tfrt_running_kernel_list(sites, CAPACITY), 1);
-  ck_assert_ptr_eq(sites[0], &b);
-  ck_assert_uint_eq(tfrt_running_kernel_list(sites, 0), 0);
+  ck_assert_uint_eq(tfrt_running_kernel_list(threads, CAPACITY), 1);
+  ck_assert_ptr_eq(threads[0].site, &b);
+  ck_assert_uint_eq(tfrt_running_kernel_list(threads, 0), 0);
   allow(3);
-  ck_assert_uint_eq(tfrt_running_kernel_list(sites, CAPACITY), 1);
-  ck_assert_ptr_eq(sites[0], &a);
+  ck_assert_uint_eq(tfrt_running_kernel_list(threads, CAPACITY), 1);
+  ck_assert_ptr_eq(threads[0].site, &a);
+  // It has made a call since.
+  ck_assert_ptr_eq(threads[0].thread, before.thread);
+  ck_assert_uint_eq(threads[0].calls, before.calls + 1);
   allow(4);
-  ck_assert_uint_eq(tfrt_running_kernel_list(sites, CAPACITY), 0);
+  ck_assert_uint_eq(tfrt_running_kernel_list(threads, CAPACITY), 0);
   tfrt_mutex_lock(&step.mutex);
   step.allowed = 5;
   tfrt_condition_broadcast(&step.condition);
   tfrt_mutex_unlock(&step.mutex);
   tfrt_thread_join(&thread);
-  ck_assert_uint_eq(tfrt_running_kernel_list(sites, CAPACITY), 0);
+  ck_assert_uint_eq(tfrt_running_kernel_list(threads, CAPACITY), 0);
   tfrt_condition_deinitialize(&step.condition);
   tfrt_mutex_deinitialize(&step.mutex);
 }

@@ -35,6 +35,7 @@ START_TEST(a_record_goes_into_bytes_and_back) {
   tfrt_collective_record_t record = record_of(TFRT_COLLECTIVE_REDUCE, TFRT_DTYPE_I32, 2);
   record.reduction = TFRT_REDUCTION_MAXIMUM;
   record.root = 2;
+  record.is_on_device = true;
   record.has_elements = true;
   record.elements = tfrt_string_view_make((const char*)elements, sizeof(elements));
   tfrt_string_builder_t bytes;
@@ -50,6 +51,7 @@ START_TEST(a_record_goes_into_bytes_and_back) {
     ck_assert_int_eq(copy.dtype, record.dtype);
     ck_assert_uint_eq(copy.root, 2);
     ck_assert(tfrt_shape_equal(&copy.shape, &record.shape));
+    ck_assert(copy.is_on_device);
     ck_assert(copy.has_elements);
     ck_assert(tfrt_string_view_equal(copy.elements, record.elements));
   }
@@ -153,6 +155,10 @@ START_TEST(members_that_differ_are_named_with_what_they_have) {
   ck_assert_ptr_nonnull(strstr(verdict(&sum, &other), "host 2 has all_reduce sum of f32 [1, 3]"));
   other = (tfrt_collective_record_t){.kind = TFRT_COLLECTIVE_BARRIER};
   ck_assert_ptr_nonnull(strstr(verdict(&sum, &other), "host 2 has barrier"));
+  other = sum;
+  other.is_on_device = true;
+  ck_assert_ptr_nonnull(
+      strstr(verdict(&sum, &other), "host 2 has all_reduce sum of f32 [2, 3] on a device"));
   tfrt_collective_record_t root = record_of(TFRT_COLLECTIVE_BROADCAST, TFRT_DTYPE_F32, 1);
   other = root;
   other.root = 1;
@@ -170,6 +176,10 @@ START_TEST(some_kinds_let_operands_differ) {
   ck_assert_str_ne(verdict(&two, &five), "");
   tfrt_collective_record_t root = record_of(TFRT_COLLECTIVE_BROADCAST, TFRT_DTYPE_F32, 1);
   tfrt_collective_record_t none = {.kind = TFRT_COLLECTIVE_BROADCAST};
+  ck_assert_str_eq(verdict(&root, &none), "");
+  root.is_on_device = true;
+  ck_assert_str_ne(verdict(&root, &none), "");
+  none.is_anywhere = true;
   ck_assert_str_eq(verdict(&root, &none), "");
 }
 END_TEST

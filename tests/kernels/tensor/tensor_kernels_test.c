@@ -29,7 +29,9 @@ typedef struct remembering_output_s {
   char last[512];
 } remembering_output_t;
 
-static tfrt_async_value_t* remember(tfrt_output_t* base, tfrt_string_view_t text) {
+static tfrt_async_value_t* remember(tfrt_output_t* base, tfrt_string_view_t text,
+                                    tfrt_call_scope_t* scope) {
+  (void)scope;
   remembering_output_t* output = TFRT_CONTAINER_OF(base, remembering_output_t, base);
   ck_assert_uint_lt(text.size, sizeof(output->last));
   memcpy(output->last, text.data, text.size);
@@ -89,12 +91,17 @@ static void add_attribute(call_t* call, const void* attribute) {
   call->attributes[call->attribute_count++] = attribute;
 }
 
+static tfrt_kernel_t find_kernel(const char* name) {
+  tfrt_kernel_t kernel;
+  bool is_there = tfrt_kernel_registry_find(host->registry, tfrt_string_view_of(name), &kernel);
+  ck_assert_msg(is_there, "no kernel %s", name);
+  return kernel;
+}
+
 // Runs the kernel |name| and waits for what it does later.
 static void run(call_t* call, const char* name, uint32_t result_count) {
-  const tfrt_kernel_t* kernel =
-      tfrt_kernel_registry_find(host->registry, tfrt_string_view_of(name));
-  ck_assert_msg(kernel != NULL, "no kernel %s", name);
-  ck_assert_uint_eq(kernel->descriptor->attribute_count, call->attribute_count);
+  tfrt_kernel_t kernel = find_kernel(name);
+  ck_assert_uint_eq(kernel.descriptor->attribute_count, call->attribute_count);
   call->result_count = result_count;
   tfrt_kernel_frame_t frame = {.arguments = call->arguments,
                                .argument_count = call->argument_count,
@@ -103,7 +110,7 @@ static void run(call_t* call, const char* name, uint32_t result_count) {
                                .attributes = call->attributes,
                                .attribute_count = call->attribute_count,
                                .context = &context};
-  kernel->function(&frame);
+  kernel.function(&frame);
   for (uint32_t i = 0; i < result_count; ++i) ck_assert_ptr_nonnull(call->results[i]);
   tfrt_work_queue_await(host->work_queue, call->results, result_count);
 }
@@ -157,8 +164,7 @@ static text_attribute_t text_attribute(const char* text) {
 static void has_kernels(const tfrt_kernel_table_t* ops) {
   for (size_t i = 0; i < ops->count; ++i) {
     const tfrt_kernel_descriptor_t* descriptor = &ops->descriptors[i];
-    ck_assert_ptr_nonnull(
-        tfrt_kernel_registry_find(host->registry, tfrt_string_view_of(descriptor->name)));
+    ck_assert_ptr_eq(find_kernel(descriptor->name).descriptor, descriptor);
     for (uint32_t k = 1; k < descriptor->attribute_count; ++k) {
       ck_assert_int_lt(strcmp(descriptor->attributes[k - 1].name, descriptor->attributes[k].name),
                        0);
@@ -335,8 +341,7 @@ static void start_product(call_t* call, int64_t rows) {
 }
 
 START_TEST(long_computations_are_queued_and_short_ones_are_not) {
-  const tfrt_kernel_t* kernel =
-      tfrt_kernel_registry_find(host->registry, tfrt_string_view_of("tfrt_tensor.matmul"));
+  tfrt_kernel_t kernel = find_kernel("tfrt_tensor.matmul");
   const int64_t rows[] = {2, 2000};
   for (int i = 0; i < 2; ++i) {
     call_t call = {.result_count = 1};
@@ -346,7 +351,7 @@ START_TEST(long_computations_are_queued_and_short_ones_are_not) {
                                  .results = call.results,
                                  .result_count = 1,
                                  .context = &context};
-    kernel->function(&frame);
+    kernel.function(&frame);
     ck_assert_int_eq(tfrt_async_value_is_available(call.results[0]), i == 0);
     tfrt_work_queue_await(host->work_queue, call.results, 1);
     ck_assert_int_eq(tensor_result(&call, 0)->shape.dims[0], rows[i]);

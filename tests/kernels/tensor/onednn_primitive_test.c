@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/tensor/onednn.h"
+#include "kernels/tensor/onednn_primitive.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -113,14 +113,12 @@ static dnnl_status_t describe_nothing(const tfrt_onednn_key_t* key,
 
 START_TEST(what_cannot_be_built_is_an_error_and_not_cached) {
   size_t size = tfrt_onednn_cache_size();
-  tfrt_onednn_primitive_t* primitive;
   const tfrt_onednn_key_t plain = {.kind = 99};
-  testing_fails(tfrt_onednn_find_primitive(&plain, describe_nothing, &primitive),
+  testing_fails(tfrt_onednn_run(&plain, describe_nothing, NULL, 0, tfrt_allocator_system()),
                 TFRT_STATUS_INTERNAL, "not implemented", NULL);
   const tfrt_onednn_key_t cut = {.kind = 99, .relu = 1};
-  testing_fails(tfrt_onednn_find_primitive(&cut, describe_nothing, &primitive),
+  testing_fails(tfrt_onednn_run(&cut, describe_nothing, NULL, 0, tfrt_allocator_system()),
                 TFRT_STATUS_RESOURCE_EXHAUSTED, "memory is out", NULL);
-  ck_assert_ptr_null(primitive);
   ck_assert_uint_eq(tfrt_onednn_cache_size(), size);
 }
 END_TEST
@@ -131,20 +129,20 @@ static void ask_for_helpers(void) {
   const char* asked = getenv("OMP_NUM_THREADS");
   if (asked && strcmp(asked, "4") == 0) return;
   setenv("OMP_NUM_THREADS", "4", 1);
-  execl("/proc/self/exe", "onednn_test", NULL);
-  perror("onednn_test");
+  execl("/proc/self/exe", "onednn_primitive_test", NULL);
+  perror("onednn_primitive_test");
   abort();
 }
 
 Suite* tfrt_test_suite(void) {
   ask_for_helpers();
-  TCase* cases = tcase_create("onednn");
+  TCase* cases = tcase_create("onednn_primitive");
   tcase_set_timeout(cases, 60);
   tcase_add_test(cases, a_primitive_is_built_once_and_the_cache_is_bounded);
   tcase_add_test(cases, no_thread_is_started_behind_our_back);
   tcase_add_test(cases, runs_of_one_primitive_at_once_have_their_own_arguments);
   tcase_add_test(cases, what_cannot_be_built_is_an_error_and_not_cached);
-  Suite* suite = suite_create("onednn");
+  Suite* suite = suite_create("onednn_primitive");
   suite_add_tcase(suite, cases);
   return suite;
 }

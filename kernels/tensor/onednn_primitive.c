@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernels/tensor/onednn_primitive.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "host_runtime/base/hash_table.h"
+#include "host_runtime/base/list.h"
+#include "host_runtime/base/sync.h"
+#include "kernels/tensor/onednn.h"
+#include "kernels/tensor/onednn_library.h"
+
+#define SCRATCH_ALIGNMENT 64
+
+// What the library wants for a run: views of its arguments, the last one of scratch memory if there
+// is need of any, and a stream. Made once and pointed to other data for each run: making them takes
+// longer than a small primitive does. A little scratch memory stays with them, too.
+typedef struct views_s {
+  struct views_s* next;  // of the same primitive
+  dnnl_stream_t stream;
+  size_t scratch_size;
+  void* scratch;  // what stays of it, or NULL
+  dnnl_exec_arg_t arguments[TFRT_ONEDNN_MAX_ARGUMENTS + 1];
+  const void* data[TFRT_ONEDNN_MAX_ARGUMENTS + 1];  // what each of them shows
+  int count;
+} views_t;
+
+// All but the key and the library's primitive is guarded by the mutex of the cache.
+typedef struct primitive_s {
+  tfrt_hash_node_t node;
+  tfrt_list_link_t link;
+  tfrt_onednn_key_t key;
+  dnnl_primitive_t primitive;
+  views_t* views;    // of runs that are over; never more than there were runs at once
+  size_t run_count;  // that are under way
+  bool is_cached;
+} primitive_t;
+
+static uint64_t hash_key(const void* key) {
+  return tfrt_hash_bytes(key, offsetof(tfrt_onednn_key_t, target));
+}
+
+static bool key_equal(const tfrt_hash_node_t* node, const void* key) {
+  const primitive_t* primitive = TFRT_CONTAINER_OF(node, primitive_t, node);
+  return memcmp(&primitive->key, key, sizeof(primitive->key)) == 0;
+}
+
+static const tfrt_hash_table_vtable_t key_vtable = {.hash = hash_key, .equal = key_equal};
+
+// The process's one cache. It stays until the process ends.
+static struct {
+  tfrt_once_t once;
+  tfrt_mutex_t mutex;
+  tfrt_hash_table_t by_key;
+  tfrt_list_link_t recent;  // the last one was not used for longest
+} cache = {.once = TFRT_ONCE_INITIALIZER, .mutex = TFRT_MUTEX_INITIALIZER};
+
+static void initialize(void) {
+  tfrt_hash_table_initialize(&cache.by_key, &key_vtable, tfrt_allocator_system());
+  tfrt_list_initialize(&cache.recent);
+}
+
+// --- Views -------------------------------------------------------------------
+
+static void free_views(views_t* views) {
+  for (int i = 0; i < views->count; ++i) {
+    tfrt_onednn()->dnnl_memory_destroy(views->arguments[i].memory);
+  }
+  if (views->stream) tfrt_onednn()->dnnl_stream_destroy(views->stream);
+  tfrt_allocator_free_aligned(tfrt_allocator_system(), views->scratch, views->scratch_size,
+                              SCRATCH_ALIGNMENT);
+  tfrt_allocator_free(tfrt_allocator_system(), views, sizeof(*views));
+}
+
+static dnnl_status_t add_view(views_t* views, const dnnl_memory_desc_t* layout, int index,
+                              dnnl_engine_t engine) {
+  dnnl_exec_arg_t* argument = &views->arguments[views->count];
+  dnnl_status_t result =
+      tfrt_onednn()->dnnl_memory_create(&argument->memory, layout, engine, DNNL_MEMORY_NONE);
+  if (result != dnnl_success) return result;
+  argument->arg = index;
+  ++views->count;
+  return dnnl_success;
+}
+
+static dnnl_status_t add_scratch(views_t* views, const_dnnl_primitive_desc_t description,
+                                 dnnl_engine_t engine) {
+  const dnnl_memory_desc_t* layout =
+      tfrt_onednn()->dnnl_primitive_desc_query_md(description, dnnl_query_scratchpad_md, 0);
+  views->scratch_size = layout ? tfrt_onednn()->dnnl_memory_desc_get_size(layout) : 0;
+  if (views->scratch_size == 0) return dnnl_success;
+  if (views->scratch_size <= TFRT_ONEDNN_KEPT_SCRATCH) {
+    views->scratch = tfrt_allocator_allocate_aligned(tfrt_allocator_system(), views->scratch_size,
+                                                     SCRATCH_ALIGNMENT);
+    if (!views->scratch) return dnnl_out_of_memory;
+  }
+  return add_view(views, layout, DNNL_ARG_SCRATCHPAD, engine);
+}
+
+static dnnl_status_t fill_views(views_t* views, const primitive_t* primitive,
+                                const tfrt_onednn_argument_t* arguments, size_t count,
+                                dnnl_engine_t engine) {
+  const_dnnl_primitive_desc_t description;
+  dnnl_status_t result =
+      tfrt_onednn()->dnnl_primitive_get_primitive_desc(primitive->primitive, &description);
+  for (size_t i = 0; result == dnnl_success && i < count; ++i) {
+    const dnnl_memory_desc_t* layout = tfrt_onednn()->dnnl_primitive_desc_query_md(
+        description, dnnl_query_exec_arg_md, arguments[i].index);
+    result = add_view(views, layout, arguments[i].index, engine);
+  }
+  if (result == dnnl_success) result = add_scratch(views, description, engine);
+  if (result != dnnl_success) return result;
+  return tfrt_onednn()->dnnl_stream_create(&views->stream, engine, dnnl_stream_default_flags);
+}
+
+// Sets |*out_views| to new views for runs of |primitive|.
+static dnnl_status_t create_views(const primitive_t* primitive,
+                                  const tfrt_onednn_argument_t* arguments, size_t count,
+                                  dnnl_engine_t engine, views_t** out_views) {
+  views_t* views = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), sizeof(*views));
+  if (!views) return dnnl_out_of_memory;
+  dnnl_status_t result = fill_views(views, primitive, arguments, count, engine);
+  if (result == dnnl_success) {
+    *out_views = views;
+  } else {
+    free_views(views);
+  }
+  return result;
+}
+
+// --- Building ----------------------------------------------------------------
+
+// Adds the cut at 0 to |attributes|.
+static dnnl_status_t append_relu(dnnl_primitive_attr_t attributes) {
+  dnnl_post_ops_t operations;
+  dnnl_status_t result = tfrt_onednn()->dnnl_post_ops_create(&operations);
+  if (result != dnnl_success) return result;
+  result =
+      tfrt_onednn()->dnnl_post_ops_append_eltwise(operations, 1.0f, dnnl_eltwise_relu, 0.0f, 0.0f);
+  if (result == dnnl_success) {
+    result = tfrt_onednn()->dnnl_primitive_attr_set_post_ops(attributes, operations);
+  }
+  tfrt_onednn()->dnnl_post_ops_destroy(operations);
+  return result;
+}
+
+// Scratch memory is the caller's in each run: the library's own is tied to the thread that
+// created the primitive.
+static dnnl_status_t create_attributes(const tfrt_onednn_key_t* key,
+                                       dnnl_primitive_attr_t* out_attributes) {
+  dnnl_status_t result = tfrt_onednn()->dnnl_primitive_attr_create(out_attributes);
+  if (result != dnnl_success) return result;
+  result = tfrt_onednn()->dnnl_primitive_attr_set_scratchpad_mode(*out_attributes,
+                                                                  dnnl_scratchpad_mode_user);
+  if (result == dnnl_success && key->relu) result = append_relu(*out_attributes);
+  if (result != dnnl_success) tfrt_onednn()->dnnl_primitive_attr_destroy(*out_attributes);
+  return result;
+}
+
+static dnnl_status_t build(const tfrt_onednn_key_t* key, tfrt_onednn_describe_fn_t describe,
+                           dnnl_engine_t engine, dnnl_primitive_t* out_primitive) {
+  dnnl_primitive_attr_t attributes;
+  dnnl_status_t result = create_attributes(key, &attributes);
+  if (result != dnnl_success) return result;
+  dnnl_primitive_desc_t description;
+  result = describe(key, attributes, engine, &description);
+  if (result == dnnl_success) {
+    result = tfrt_onednn()->dnnl_primitive_create(out_primitive, description);
+    tfrt_onednn()->dnnl_primitive_desc_destroy(description);
+  }
+  tfrt_onednn()->dnnl_primitive_attr_destroy(attributes);
+  return result;
+}
+
+// Sets |*out_primitive| to a new one that has one run and is not in the cache.
+static tfrt_status_t create_primitive(const tfrt_onednn_key_t* key,
+                                      tfrt_onednn_describe_fn_t describe, dnnl_engine_t engine,
+                                      primitive_t** out_primitive) {
+  primitive_t* primitive =
+      tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), sizeof(*primitive));
+  if (!primitive) return tfrt_onednn_status(dnnl_out_of_memory, "keep a primitive");
+  primitive->key = *key;
+  primitive->run_count = 1;
+  dnnl_status_t result = build(key, describe, engine, &primitive->primitive);
+  if (result != dnnl_success) {
+    tfrt_allocator_free(tfrt_allocator_system(), primitive, sizeof(*primitive));
+    return tfrt_onednn_status(result, "make a primitive");
+  }
+  *out_primitive = primitive;
+  return NULL;
+}
+
+static void free_primitive(primitive_t* primitive) {
+  while (primitive->views) {
+    views_t* views = primitive->views;
+    primitive->views = views->next;
+    free_views(views);
+  }
+  tfrt_onednn()->dnnl_primitive_destroy(primitive->primitive);
+  tfrt_allocator_free(tfrt_allocator_system(), primitive, sizeof(*primitive));
+}
+
+// --- The cache ---------------------------------------------------------------
+
+static void put_first_locked(primitive_t* primitive) {
+  if (cache.recent.next == &primitive->link) return;
+  tfrt_list_remove(&primitive->link);
+  tfrt_list_push_front(&cache.recent, &primitive->link);
+}
+
+// Returns the primitive for |key|, which has one run more now, with views for that, or NULL for
+// what there is not.
+static primitive_t* begin_run(const tfrt_onednn_key_t* key, views_t** out_views) {
+  tfrt_mutex_lock(&cache.mutex);
+  tfrt_hash_node_t* node = tfrt_hash_table_find(&cache.by_key, key);
+  primitive_t* primitive = node ? TFRT_CONTAINER_OF(node, primitive_t, node) : NULL;
+  views_t* views = NULL;
+  if (primitive) {
+    put_first_locked(primitive);
+    ++primitive->run_count;
+    views = primitive->views;
+    if (views) primitive->views = views->next;
+  }
+  tfrt_mutex_unlock(&cache.mutex);
+  *out_views = views;
+  return primitive;
+}
+
+// Ends a run of |primitive|, which needed |views| (may be NULL) and leaves them for the next one.
+static void end_run(primitive_t* primitive, views_t* views) {
+  tfrt_mutex_lock(&cache.mutex);
+  if (views) {
+    views->next = primitive->views;
+    primitive->views = views;
+  }
+  bool is_last = --primitive->run_count == 0 && !primitive->is_cached;
+  tfrt_mutex_unlock(&cache.mutex);
+  if (is_last) free_primitive(primitive);
+}
+
+// Takes the primitive that was not used for longest out of the cache; returns it if nobody else
+// frees it.
+static primitive_t* evict_locked(void) {
+  primitive_t* oldest = TFRT_CONTAINER_OF(cache.recent.previous, primitive_t, link);
+  tfrt_list_remove(&oldest->link);
+  tfrt_hash_table_remove(&cache.by_key, &oldest->node);
+  oldest->is_cached = false;
+  return oldest->run_count == 0 ? oldest : NULL;
+}
+
+// Puts |primitive|, which is new, into the cache, unless there is one for its key.
+static void insert(primitive_t* primitive) {
+  primitive_t* evicted = NULL;
+  tfrt_mutex_lock(&cache.mutex);
+  if (!tfrt_hash_table_find(&cache.by_key, &primitive->key)) {
+    primitive->is_cached = true;
+    tfrt_hash_table_insert(&cache.by_key, &primitive->key, &primitive->node);
+    tfrt_list_push_front(&cache.recent, &primitive->link);
+    if (tfrt_hash_table_count(&cache.by_key) > TFRT_ONEDNN_CACHE_CAPACITY) evicted = evict_locked();
+  }
+  tfrt_mutex_unlock(&cache.mutex);
+  if (evicted) free_primitive(evicted);
+}
+
+size_t tfrt_onednn_cache_size(void) {
+  tfrt_once_run(&cache.once, initialize);
+  tfrt_mutex_lock(&cache.mutex);
+  size_t size = tfrt_hash_table_count(&cache.by_key);
+  tfrt_mutex_unlock(&cache.mutex);
+  return size;
+}
+
+// --- Runs --------------------------------------------------------------------
+
+// Lets view |index| show |data|; the same come again and again, such as weights.
+static dnnl_status_t point_view(views_t* views, size_t index, const void* data) {
+  if (views->data[index] == data) return dnnl_success;
+  // The library has one type for what it reads and what it writes.
+  dnnl_status_t result = tfrt_onednn()->dnnl_memory_set_data_handle(views->arguments[index].memory,
+                                                                    (void*)(uintptr_t)data);
+  views->data[index] = result == dnnl_success ? data : NULL;
+  return result;
+}
+
+// Runs |primitive| on |arguments|, which are those that |views| were made for, and |scratch|.
+static dnnl_status_t execute(const primitive_t* primitive, views_t* views,
+                             const tfrt_onednn_argument_t* arguments, size_t count, void* scratch) {
+  dnnl_status_t result = dnnl_success;
+  for (size_t i = 0; result == dnnl_success && i < count; ++i) {
+    assert(views->arguments[i].arg == arguments[i].index);
+    result = point_view(views, i, arguments[i].data);
+  }
+  if (result == dnnl_success && scratch) result = point_view(views, count, scratch);
+  if (result != dnnl_success) return result;
+  result = tfrt_onednn()->dnnl_primitive_execute(primitive->primitive, views->stream, views->count,
+                                                 views->arguments);
+  return result == dnnl_success ? tfrt_onednn()->dnnl_stream_wait(views->stream) : result;
+}
+
+// The same with scratch memory, which is taken from |allocator| unless it is there already.
+static dnnl_status_t execute_with_scratch(const primitive_t* primitive, views_t* views,
+                                          const tfrt_onednn_argument_t* arguments, size_t count,
+                                          tfrt_allocator_t allocator) {
+  if (views->scratch || views->scratch_size == 0) {
+    return execute(primitive, views, arguments, count, views->scratch);
+  }
+  void* scratch =
+      tfrt_allocator_allocate_aligned(allocator, views->scratch_size, SCRATCH_ALIGNMENT);
+  if (!scratch) return dnnl_out_of_memory;
+  dnnl_status_t result = execute(primitive, views, arguments, count, scratch);
+  tfrt_allocator_free_aligned(allocator, scratch, views->scratch_size, SCRATCH_ALIGNMENT);
+  return result;
+}
+
+tfrt_status_t tfrt_onednn_run(const tfrt_onednn_key_t* key, tfrt_onednn_describe_fn_t describe,
+                              const tfrt_onednn_argument_t* arguments, size_t count,
+                              tfrt_allocator_t allocator) {
+  dnnl_engine_t engine;
+  TFRT_RETURN_IF_ERROR(tfrt_onednn_start(&engine));
+  tfrt_once_run(&cache.once, initialize);
+  views_t* views;
+  primitive_t* primitive = begin_run(key, &views);
+  if (!primitive) {
+    // Building compiles code: long, so without the lock. Two threads may build the same; the
+    // second one keeps its own for this one run.
+    TFRT_RETURN_IF_ERROR(create_primitive(key, describe, engine, &primitive));
+    insert(primitive);
+  }
+  dnnl_status_t result = dnnl_success;
+  if (!views) result = create_views(primitive, arguments, count, engine, &views);
+  if (result == dnnl_success) {
+    result = execute_with_scratch(primitive, views, arguments, count, allocator);
+  }
+  end_run(primitive, views);
+  return tfrt_onednn_status(result, "run a primitive");
+}
