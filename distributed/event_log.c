@@ -51,6 +51,30 @@ void tfrt_event_log_session_suspected(const tfrt_session_t* session, bool is_sus
   }
 }
 
+void tfrt_event_log_kernel_stuck(const tfrt_status_origin_t* place, int64_t age_ns) {
+  tfrt_log(TFRT_LOG_WARNING, NULL,
+           "a thread is in kernel %s of @%s at %s:%u:%u for %.1f s: it is stuck, or slow",
+           place->kernel, place->function, place->file ? place->file : "-", place->line,
+           place->column, (double)age_ns / (double)TFRT_NANOSECONDS_PER_SECOND);
+}
+
+void tfrt_event_log_session_stuck(const tfrt_session_t* session,
+                                  const tfrt_wire_running_kernel_t* kernel) {
+  char name[TFRT_EVENT_LOG_NAME_SIZE];
+  tfrt_event_log_peer_name(session, name);
+  if (!kernel) {
+    tfrt_log(TFRT_LOG_INFO, NULL, "%s gets on", name);
+    return;
+  }
+  const tfrt_wire_origin_t* place = &kernel->location;
+  tfrt_log(
+      TFRT_LOG_WARNING, NULL,
+      "%s lives, and is in kernel %.*s of @%.*s at %.*s:%u:%u for %.1f s: it is stuck, or slow",
+      name, TFRT_STRING_VIEW_ARGUMENTS(place->kernel), TFRT_STRING_VIEW_ARGUMENTS(place->function),
+      TFRT_STRING_VIEW_ARGUMENTS(place->file), place->line, place->column,
+      (double)kernel->age_us / 1e6);
+}
+
 void tfrt_event_log_session_dead(tfrt_session_death_t death, tfrt_status_t status) {
   bool is_orderly = death == TFRT_SESSION_DEATH_GOODBYE || death == TFRT_SESSION_DEATH_CLOSED;
   // Two processes that dialled each other need one session: nothing is lost with the other.

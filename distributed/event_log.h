@@ -31,6 +31,15 @@ void tfrt_event_log_session_suspected(const tfrt_session_t* session, bool is_sus
 // closed in order. Thread-compatible (the node's lock is held).
 void tfrt_event_log_session_dead(tfrt_session_death_t death, tfrt_status_t status);
 
+// A thread of this host is since |age_ns|, which is long, in the kernel at |place|.
+// Thread-compatible (the node's lock is held).
+void tfrt_event_log_kernel_stuck(const tfrt_status_origin_t* place, int64_t age_ns);
+
+// The peer of |session| lives, and a thread of it is in |kernel| for long; NULL: no more.
+// Thread-compatible (the node's lock is held).
+void tfrt_event_log_session_stuck(const tfrt_session_t* session,
+                                  const tfrt_wire_running_kernel_t* kernel);
+
 // |job| was opened here by |client|. Thread-compatible (the node's lock is held).
 void tfrt_event_log_job_opened(const tfrt_job_t* job, const tfrt_session_t* client);
 

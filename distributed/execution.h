@@ -49,6 +49,7 @@ struct tfrt_execution_s {
   tfrt_job_t* job;                 // +1; entered until finished
   tfrt_cached_program_t* program;  // +1
   uint32_t function;
+  uint32_t from_rank;  // whose message or line it is, where no program runs
   uint64_t request_id;
   uint64_t caller;  // for traces: the process whose call it is, 0 for a start, and the number
   uint64_t call;

@@ -26,11 +26,10 @@ void tfrt_fence_raise(tfrt_job_t* job, tfrt_peer_t* peer, tfrt_status_t reason) 
   member->death = tfrt_status_retain(reason);
   tfrt_status_t lost =
       tfrt_peer_lost_error(peer, job, NULL, "before it sent what this host waits for");
-  tfrt_status_t unanswered = tfrt_peer_lost_error(peer, job, NULL, "before its call was answered");
   // Its session goes on, so that its calls and wants give their credit back, and ours their
   // numbers.
   tfrt_outgoing_call_bury_all(peer, job);
-  tfrt_incoming_call_cancel_all(peer, job, unanswered);
+  tfrt_incoming_call_lose_all(peer, job);
   tfrt_object_table_drop_holder(&job->node->objects, peer->incarnation, job);
   tfrt_remote_value_bury_all(peer, job);
   tfrt_outgoing_retain_end_all(peer, job);
@@ -38,7 +37,6 @@ void tfrt_fence_raise(tfrt_job_t* job, tfrt_peer_t* peer, tfrt_status_t reason) 
   tfrt_recovery_drop(job, peer->incarnation);
   tfrt_sending_end(job, member->rank, lost);
   tfrt_status_release(lost);
-  tfrt_status_release(unanswered);
   if (member->rank == 0) tfrt_job_lose_root(job, peer);
 }
 

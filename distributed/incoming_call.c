@@ -270,15 +270,34 @@ void tfrt_incoming_call_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job, tfr
   tfrt_incoming_call_cancel_request(peer, job, 0, reason);
 }
 
+// Cancels |call|, which nobody waits for any more, since |peer| is lost.
+static void tfrt_incoming_call_lose(tfrt_incoming_call_t* call, const tfrt_peer_t* peer) {
+  // Where it was called is not known here, and who was given a result needs a place; who receives
+  // what was sent by key has one of its own.
+  const tfrt_execution_t* execution = &call->execution;
+  const tfrt_status_origin_t site = {.rank = TFRT_STATUS_NO_RANK,
+                                     .function = tfrt_execution_function_name(execution)};
+  bool is_message = !execution->program && execution->function == TFRT_WIRE_BUILTIN_SEND;
+  tfrt_status_t lost = tfrt_peer_lost_error(peer, execution->job, is_message ? NULL : &site,
+                                            "before its call was answered");
+  tfrt_execution_cancel(&call->execution, lost);
+  tfrt_status_release(lost);
+}
+
+void tfrt_incoming_call_lose_all(tfrt_peer_t* peer, const tfrt_job_t* job) {
+  for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->incoming_calls); node;
+       node = tfrt_hash_table_next(&peer->incoming_calls, node)) {
+    tfrt_incoming_call_t* call = TFRT_CONTAINER_OF(node, tfrt_incoming_call_t, by_number);
+    if (call->execution.job == job) tfrt_incoming_call_lose(call, peer);
+  }
+}
+
 void tfrt_incoming_call_bury_all(tfrt_peer_t* peer) {
   for (tfrt_hash_node_t* node; (node = tfrt_hash_table_first(&peer->incoming_calls));) {
     tfrt_incoming_call_t* call = TFRT_CONTAINER_OF(node, tfrt_incoming_call_t, by_number);
     tfrt_hash_table_remove(&peer->incoming_calls, node);
     call->peer = NULL;
-    tfrt_status_t lost =
-        tfrt_peer_lost_error(peer, call->execution.job, NULL, "before its call was answered");
-    tfrt_execution_cancel(&call->execution, lost);
-    tfrt_status_release(lost);
+    tfrt_incoming_call_lose(call, peer);
     tfrt_incoming_call_flush_later(call);
   }
 }

@@ -45,6 +45,9 @@ void tfrt_incoming_call_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job, tfr
 void tfrt_incoming_call_cancel_request(tfrt_peer_t* peer, const tfrt_job_t* job, uint64_t request,
                                        tfrt_status_t reason);
 
+// |peer| is lost to |job|: its calls in it are cancelled because of that.
+void tfrt_incoming_call_lose_all(tfrt_peer_t* peer, const tfrt_job_t* job);
+
 // |peer| is dead: its calls are cancelled because of that, and nobody is told.
 void tfrt_incoming_call_bury_all(tfrt_peer_t* peer);
 

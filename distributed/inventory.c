@@ -8,10 +8,6 @@
 #include "distributed/outgoing_call_impl.h"
 #include "distributed/server.h"
 #include "distributed/text_answer.h"
-#include "host_runtime/executor/running_kernel.h"
-
-// As many threads are looked at.
-#define TFRT_INVENTORY_MAX_THREADS 1024
 
 // The text, and what its lines have in common.
 typedef struct tfrt_inventory_s {
@@ -398,15 +394,11 @@ static void tfrt_inventory_add_kept(tfrt_inventory_t* inventory) {
 // What threads are in. A mark is followed only if it is of a program in the cache, which is not
 // freed while the lock is held.
 static void tfrt_inventory_add_kernels(tfrt_inventory_t* inventory) {
-  const void* marks[TFRT_INVENTORY_MAX_THREADS];
-  size_t count = tfrt_running_kernel_list(marks, TFRT_INVENTORY_MAX_THREADS);
-  tfrt_list_link_t* programs = &inventory->node->programs;
-  for (size_t i = 0; i < count; ++i) {
-    const tfrt_kernel_site_t* site = NULL;
-    for (tfrt_list_link_t* link = programs->next; link != programs && !site; link = link->next) {
-      const tfrt_program_t* program = TFRT_CONTAINER_OF(link, tfrt_cached_program_t, link)->program;
-      if (program) site = tfrt_program_find_site(program, marks[i]);
-    }
+  tfrt_node_look_at_threads(inventory->node, inventory->now_ns);
+  const tfrt_progress_t* progress = &inventory->node->progress;
+  for (size_t i = 0; i < progress->count; ++i) {
+    const tfrt_progress_thread_t* thread = &progress->threads[i];
+    const tfrt_kernel_site_t* site = tfrt_program_cache_find_site(inventory->node, thread->in.site);
     if (!site) continue;
     tfrt_status_origin_t place;
     tfrt_kernel_site_origin(site, &place);
@@ -414,6 +406,7 @@ static void tfrt_inventory_add_kernels(tfrt_inventory_t* inventory) {
     tfrt_inventory_add_text(inventory, "name", place.kernel);
     tfrt_inventory_add_text(inventory, "function", place.function);
     tfrt_inventory_add_place(inventory, &place);
+    tfrt_inventory_add_age(inventory, thread->since_ns);
     tfrt_inventory_end(inventory);
   }
 }

@@ -16,7 +16,8 @@
 //   remote   job id owner state bytes age_us function at                     others own, we know it
 //   receive  job request sender key                          nothing was sent yet
 //   message  job request sender key                          nobody has received it yet
-//   kernel   name function at                                what a thread is in, right now
+//   kernel   name function at age_us                         what a thread is in, right now, and
+//                                                        since when it is known to be
 //
 //   state of a start or a call for others: loading (its program), running, ending (all kernels have
 //     run; something below it or lent to it is not over), cancelled

@@ -76,10 +76,12 @@ typedef struct tfrt_lane_incoming_s {
   uint64_t total_size;
   uint64_t received;
   uint64_t granted;
-  bool is_busy;         // a thread copies, or calls the handler
-  bool must_tell_end;   // aborted is due at the end: the handler has made room
-  bool is_interrupted;  // no chunk is taken before resume_receive
-  bool must_tell;       // of the interruption
+  uint64_t storing;         // received ones that are not where they belong yet
+  tfrt_list_link_t pieces;  // of those
+  bool is_busy;             // a thread copies, or calls the handler
+  bool must_tell_end;       // aborted is due at the end: the handler has made room
+  bool is_interrupted;      // no chunk is taken before resume_receive
+  bool must_tell;           // of the interruption, when all that was received is stored
   bool is_over;
   tfrt_status_t result;  // +1, when over
   tfrt_task_t task;

@@ -21,6 +21,7 @@ static tfrt_lane_incoming_t* create(tfrt_lane_peer_t* peer, const tfrt_wire_chun
       tfrt_allocator_allocate_zeroed(manager->allocator, sizeof(*incoming));
   if (!incoming) return NULL;
   tfrt_list_initialize(&incoming->link);
+  tfrt_list_initialize(&incoming->pieces);
   incoming->manager = manager;
   incoming->peer = peer;
   incoming->name = name_of(peer, chunk->want);
@@ -39,13 +40,28 @@ static void forget(tfrt_lane_incoming_t* incoming) {
   incoming->peer = NULL;
 }
 
+// Bytes that were received, on their way from there to where they belong. The manager lives until
+// they are there.
+typedef struct tfrt_lane_piece_s {
+  tfrt_list_link_t link;
+  tfrt_task_t task;
+  tfrt_lane_manager_t* manager;
+  tfrt_lane_incoming_t* incoming;  // NULL: that is over
+  uint64_t size;
+  tfrt_async_value_t* stored;  // +1
+} tfrt_lane_piece_t;
+
 // Gives back |incoming|, which is in no table. Takes the lock.
 static void free_incoming(tfrt_lane_incoming_t* incoming) {
   tfrt_lane_manager_t* manager = incoming->manager;
   tfrt_node_lock_t* lock = manager->lock;
+  tfrt_node_lock_lock(lock);
+  for (tfrt_list_link_t* l; (l = tfrt_list_pop_front(&incoming->pieces));) {
+    TFRT_CONTAINER_OF(l, tfrt_lane_piece_t, link)->incoming = NULL;
+    ++manager->counts.receiving;
+  }
   tfrt_status_release(incoming->result);
   tfrt_allocator_free(manager->allocator, incoming, sizeof(*incoming));
-  tfrt_node_lock_lock(lock);
   --manager->counts.receiving;
   tfrt_lane_manager_forget_one(manager);
   tfrt_node_lock_unlock_and_run(lock);
@@ -78,7 +94,9 @@ static void tell(tfrt_task_t* task) {
 
 // The one who worked on |incoming| is ready: the next one does what came up meanwhile.
 static void settle(tfrt_lane_incoming_t* incoming) {
-  incoming->is_busy = incoming->is_over || incoming->must_tell;
+  // A transfer that is resumed has its whole window again.
+  bool tells = incoming->must_tell && incoming->storing == 0;
+  incoming->is_busy = incoming->is_over || tells;
   if (!incoming->is_busy) return;
   tfrt_task_initialize(&incoming->task, tell);
   tfrt_node_lock_defer(incoming->manager->lock, &incoming->task);
@@ -132,6 +150,76 @@ bool tfrt_lane_manager_resume_receive(tfrt_lane_manager_t* manager, uint64_t inc
   return true;
 }
 
+// --- Storing -----------------------------------------------------------------
+
+// Grants more when half of the window is used up, so that the owner never waits for it on a
+// healthy network. What isn't stored yet is in the window.
+static void grant(tfrt_lane_incoming_t* incoming) {
+  uint64_t window = incoming->manager->options.window_size;
+  // A piece counts as on its way a moment before it counts as received.
+  uint64_t stored =
+      incoming->received > incoming->storing ? incoming->received - incoming->storing : 0;
+  if (incoming->is_interrupted || incoming->granted >= incoming->total_size) return;
+  if (incoming->granted - stored > window / 2) return;
+  incoming->granted = stored + window;
+  if (!tfrt_list_is_linked(&incoming->link)) {
+    tfrt_list_push_back(&incoming->peer->windows, &incoming->link);
+  }
+}
+
+// A piece is stored: the owner may send as much more.
+static void note_stored(tfrt_lane_incoming_t* incoming, uint64_t size) {
+  incoming->storing -= size;
+  if (incoming->is_interrupted) {
+    if (!incoming->is_busy && !incoming->is_over) settle(incoming);
+  } else if (incoming->peer) {
+    grant(incoming);
+    tfrt_lane_pump(incoming->peer->lane);
+  }
+}
+
+// Errors are the sink's to report, when it is finished. Takes the lock.
+static void run_stored(tfrt_task_t* task) {
+  tfrt_lane_piece_t* piece = TFRT_CONTAINER_OF(task, tfrt_lane_piece_t, task);
+  tfrt_lane_manager_t* manager = piece->manager;
+  tfrt_node_lock_t* lock = manager->lock;
+  tfrt_async_value_release(piece->stored);
+  tfrt_node_lock_lock(lock);
+  if (piece->incoming) {
+    tfrt_list_remove(&piece->link);
+    note_stored(piece->incoming, piece->size);
+  } else {
+    --manager->counts.receiving;
+  }
+  tfrt_allocator_free(manager->allocator, piece, sizeof(*piece));
+  tfrt_lane_manager_forget_one(manager);
+  tfrt_node_lock_unlock_and_run(lock);
+}
+
+// Counts |size| bytes of the busy |incoming| as on their way until |stored| (consumed) is
+// available. Takes the lock.
+static tfrt_status_t await_stored(tfrt_lane_incoming_t* incoming, uint64_t size,
+                                  tfrt_async_value_t* stored) {
+  tfrt_lane_manager_t* manager = incoming->manager;
+  tfrt_lane_piece_t* piece = tfrt_allocator_allocate_zeroed(manager->allocator, sizeof(*piece));
+  if (!piece) {
+    tfrt_async_value_release(stored);
+    return tfrt_status_out_of_memory();
+  }
+  piece->manager = manager;
+  piece->incoming = incoming;
+  piece->size = size;
+  piece->stored = stored;
+  tfrt_task_initialize(&piece->task, run_stored);
+  tfrt_node_lock_lock(manager->lock);
+  incoming->storing += size;
+  tfrt_list_push_back(&incoming->pieces, &piece->link);
+  ++manager->live;
+  tfrt_node_lock_unlock_and_run(manager->lock);
+  tfrt_async_value_and_then(stored, &piece->task);
+  return NULL;
+}
+
 // --- Chunks ------------------------------------------------------------------
 
 // How |chunk| fits to what |incoming| has.
@@ -167,7 +255,10 @@ static tfrt_status_t copy(tfrt_lane_incoming_t* incoming, const tfrt_lane_messag
   }
   if (target) checksum = tfrt_lane_message_copy_payload(message, target, is_checked);
   if (!is_checked || checksum == chunk->checksum) {
-    return stream ? stream->vtable->commit(stream) : NULL;
+    if (!stream) return NULL;
+    tfrt_async_value_t* stored;
+    TFRT_RETURN_IF_ERROR(stream->vtable->commit(stream, &stored));
+    return stored ? await_stored(incoming, chunk->payload.size, stored) : NULL;
   }
   return tfrt_status_create(TFRT_STATUS_DATA_LOSS,
                             "chunk of want %" PRIu64 " at byte %" PRIu64
@@ -192,18 +283,6 @@ static tfrt_status_t receive(tfrt_lane_incoming_t* incoming, const tfrt_lane_mes
     incoming->must_tell_end = true;
   }
   return copy(incoming, message);
-}
-
-// Grants more when half of the window is used up, so that the owner never waits for it on a
-// healthy network.
-static void grant(tfrt_lane_incoming_t* incoming) {
-  uint64_t window = incoming->manager->options.window_size;
-  if (incoming->is_interrupted || incoming->granted >= incoming->total_size) return;
-  if (incoming->granted - incoming->received > window / 2) return;
-  incoming->granted = incoming->received + window;
-  if (!tfrt_list_is_linked(&incoming->link)) {
-    tfrt_list_push_back(&incoming->peer->windows, &incoming->link);
-  }
 }
 
 // The busy |incoming| has taken |size| bytes, or failed with |status| (+0). Returns true if

@@ -121,7 +121,7 @@ typedef struct tfrt_lane_options_s {
   int64_t dial_timeout_ns;         // for an answer, and then for Hello or Welcome
   int64_t redial_delay_ns;         // between attempts; the first after a loss is made at once
   int64_t give_up_ns;              // without a lane that is needed: lost
-  uint64_t window_size;            // credit ahead of what was received, in bytes
+  uint64_t window_size;            // credit ahead of what was received and stored, in bytes
   size_t max_greeting;             // accepted lanes that have not said Hello yet
   bool uses_checksum;              // chunks that we send carry a CRC-32C
 } tfrt_lane_options_t;
@@ -154,7 +154,7 @@ typedef struct tfrt_lane_counts_s {
   size_t lanes;      // connections
   size_t sessions;   // opened and not buried
   size_t sending;    // transfers from here
-  size_t receiving;  // transfers to here that have begun
+  size_t receiving;  // transfers to here that have begun; pieces that are stored after their end
   uint64_t ignored;  // messages for transfers that nobody knows, in all
   uint64_t dials;    // in all
 } tfrt_lane_counts_t;

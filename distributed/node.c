@@ -35,6 +35,66 @@ tfrt_value_item_host_t tfrt_node_host(const tfrt_node_t* node, const tfrt_job_t*
 // The time that ages are told by: not worth a look at the clock for each value.
 static void tfrt_node_tick(tfrt_node_t* node) { node->objects.tick_ns = tfrt_node_now_ns(node); }
 
+void tfrt_node_look_at_threads(tfrt_node_t* node, int64_t now_ns) {
+  tfrt_running_kernel_thread_t threads[TFRT_PROGRESS_MAX_THREADS];
+  size_t count = tfrt_running_kernel_list(threads, TFRT_PROGRESS_MAX_THREADS);
+  tfrt_progress_look(&node->progress, threads, count, now_ns);
+}
+
+// The silence after which a host is lost; for so long a thread may be in one kernel before that is
+// told.
+static int64_t tfrt_node_patience_ns(const tfrt_node_t* node) {
+  return (int64_t)node->options.session.limits.silence_ms * TFRT_NANOSECONDS_PER_MILLISECOND;
+}
+
+// Logs, once each, threads that don't come out of their kernel.
+static void tfrt_node_tell_stuck(tfrt_node_t* node) {
+  int64_t now_ns = node->objects.tick_ns;
+  int64_t before_ns = now_ns - tfrt_node_patience_ns(node);
+  for (const tfrt_progress_thread_t* thread;
+       (thread = tfrt_progress_tell(&node->progress, before_ns));) {
+    const tfrt_kernel_site_t* site = tfrt_program_cache_find_site(node, thread->in.site);
+    if (!site) continue;
+    tfrt_status_origin_t place;
+    tfrt_kernel_site_origin(site, &place);
+    tfrt_event_log_kernel_stuck(&place, now_ns - thread->since_ns);
+  }
+}
+
+static tfrt_string_view_t tfrt_node_clip(const char* text, size_t limit) {
+  tfrt_string_view_t view = tfrt_string_view_of(text ? text : "");
+  if (view.size > limit) view.size = limit;
+  return view;
+}
+
+// Sets what |heartbeat| says of the thread that is in its kernel for longest.
+static void tfrt_node_fill_oldest(tfrt_node_t* node, tfrt_wire_heartbeat_t* heartbeat) {
+  const tfrt_kernel_site_t* oldest = NULL;
+  int64_t since_ns = INT64_MAX;
+  for (size_t i = 0; i < node->progress.count; ++i) {
+    const tfrt_progress_thread_t* thread = &node->progress.threads[i];
+    if (thread->since_ns >= since_ns) continue;
+    const tfrt_kernel_site_t* site = tfrt_program_cache_find_site(node, thread->in.site);
+    if (!site) continue;
+    oldest = site;
+    since_ns = thread->since_ns;
+  }
+  if (!oldest) return;
+  tfrt_status_origin_t place;
+  tfrt_kernel_site_origin(oldest, &place);
+  int64_t age_ns = node->objects.tick_ns - since_ns;
+  node->oldest_kernel = (tfrt_wire_running_kernel_t){
+      .location = {.rank = TFRT_WIRE_NO_RANK,
+                   .incarnation = node->incarnation,
+                   .function = tfrt_node_clip(place.function, TFRT_WIRE_MAX_NAME_SIZE),
+                   .kernel = tfrt_node_clip(place.kernel, TFRT_WIRE_MAX_NAME_SIZE),
+                   .file = tfrt_node_clip(place.file, TFRT_WIRE_MAX_PATH_SIZE),
+                   .line = place.line,
+                   .column = place.column},
+      .age_us = (uint64_t)age_ns / TFRT_NANOSECONDS_PER_MICROSECOND};
+  heartbeat->oldest = &node->oldest_kernel;
+}
+
 static void tfrt_node_on_opened(tfrt_session_handler_t* handler, tfrt_session_t* session) {
   tfrt_node_t* node = tfrt_node_of(handler);
   tfrt_node_tick(node);
@@ -70,14 +130,24 @@ static void tfrt_node_fill_heartbeat(tfrt_session_handler_t* handler, tfrt_sessi
                                      tfrt_wire_heartbeat_t* heartbeat) {
   tfrt_node_tick(tfrt_node_of(handler));
   tfrt_recovery_expire(tfrt_node_of(handler));
+  tfrt_node_look_at_threads(tfrt_node_of(handler), tfrt_node_of(handler)->objects.tick_ns);
+  tfrt_node_fill_oldest(tfrt_node_of(handler), heartbeat);
+  if (tfrt_node_of(handler)->options.logs_events) tfrt_node_tell_stuck(tfrt_node_of(handler));
   heartbeat->named = tfrt_session_next_call(session) - 1;
 }
 
 static void tfrt_node_on_heartbeat(tfrt_session_handler_t* handler, tfrt_session_t* session,
                                    const tfrt_wire_heartbeat_t* heartbeat) {
-  (void)handler;
+  tfrt_node_t* node = tfrt_node_of(handler);
   tfrt_peer_t* peer = tfrt_session_user_data(session);
-  if (peer) tfrt_incoming_want_refuse_unpromised(peer, heartbeat->named, heartbeat->echo);
+  if (!peer) return;
+  tfrt_incoming_want_refuse_unpromised(peer, heartbeat->named, heartbeat->echo);
+  uint64_t patience_us = (uint64_t)tfrt_node_patience_ns(node) / TFRT_NANOSECONDS_PER_MICROSECOND;
+  bool is_stuck = heartbeat->oldest && heartbeat->oldest->age_us >= patience_us;
+  if (is_stuck != peer->is_stuck && node->options.logs_events) {
+    tfrt_event_log_session_stuck(session, is_stuck ? heartbeat->oldest : NULL);
+  }
+  peer->is_stuck = is_stuck;
 }
 
 static void tfrt_node_on_suspected(tfrt_session_handler_t* handler, tfrt_session_t* session,
@@ -248,13 +318,10 @@ static tfrt_status_t tfrt_node_on_frame(tfrt_session_handler_t* handler, tfrt_se
   tfrt_peer_t* peer = tfrt_session_user_data(session);
   if (!peer) return tfrt_status_out_of_memory();
   if (!tfrt_wire_frame_kind_is_known(frame->kind)) return NULL;
-  tfrt_arena_t arena;
-  tfrt_arena_initialize(&arena, node->options.allocator);
+  tfrt_arena_clear(&node->arena, TFRT_NODE_KEPT_ARENA_SIZE);
   tfrt_wire_body_t body;
-  tfrt_status_t status = tfrt_wire_body_decode(frame->kind, frame->body, &arena, &body);
-  if (!status) status = tfrt_node_dispatch(peer, frame, &body, deadline_ns);
-  tfrt_arena_deinitialize(&arena);
-  return status;
+  TFRT_RETURN_IF_ERROR(tfrt_wire_body_decode(frame->kind, frame->body, &node->arena, &body));
+  return tfrt_node_dispatch(peer, frame, &body, deadline_ns);
 }
 
 static const tfrt_session_handler_vtable_t tfrt_node_handler_vtable = {
@@ -323,6 +390,8 @@ tfrt_status_t tfrt_node_create(const tfrt_node_options_t* options, tfrt_node_t**
   tfrt_hash_table_initialize(&node->peers, &tfrt_peer_table_vtable, allocator);
   tfrt_object_table_initialize(&node->objects, node->incarnation, tfrt_incoming_want_abandon,
                                &node->actions, allocator);
+  tfrt_string_builder_initialize(&node->body, allocator);
+  tfrt_arena_initialize(&node->arena, allocator);
   tfrt_list_initialize(&node->jobs);
   tfrt_list_initialize(&node->detached);
   tfrt_list_initialize(&node->programs);
@@ -356,6 +425,8 @@ static void tfrt_node_free(tfrt_node_t* node) {
   tfrt_session_manager_free(node->sessions);
   tfrt_lane_manager_free(node->lanes);
   tfrt_hash_table_deinitialize(&node->peers);
+  tfrt_string_builder_deinitialize(&node->body);
+  tfrt_arena_deinitialize(&node->arena);
   tfrt_action_queue_deinitialize(&node->actions);
   tfrt_node_lock_deinitialize(&node->lock);
   tfrt_allocator_free(node->options.allocator, node, sizeof(*node));

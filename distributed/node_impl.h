@@ -18,9 +18,13 @@
 #include "distributed/node_lock.h"
 #include "distributed/object_table.h"
 #include "distributed/peer.h"
+#include "distributed/progress.h"
 #include "distributed/value_item.h"
 
 typedef struct tfrt_client_s tfrt_client_t;
+
+// What is kept of |arena| between two frames.
+#define TFRT_NODE_KEPT_ARENA_SIZE ((size_t)16 << 10)
 
 struct tfrt_node_s {
   tfrt_ref_count_t ref_count;
@@ -35,14 +39,18 @@ struct tfrt_node_s {
   tfrt_hash_table_t peers;  // by incarnation
   tfrt_object_table_t objects;
   tfrt_list_link_t jobs;
-  tfrt_list_link_t detached;    // what detached jobs leave here, by age of their end
-  tfrt_list_link_t programs;    // the cache, most recently used first
-  tfrt_list_link_t clients;     // that wait for sessions or jobs
-  tfrt_list_link_t recordings;  // of what ran (recording.h)
-  int64_t records_until_ns;     // of jobs that come, by the host's clock
-  uint32_t next_job_handle;     // from 1
-  tfrt_node_counts_t counts;    // but for what tables and lanes count themselves
-  bool refuses_jobs;            // the jobs that run go on
+  tfrt_list_link_t detached;                 // what detached jobs leave here, by age of their end
+  tfrt_list_link_t programs;                 // the cache, most recently used first
+  tfrt_list_link_t clients;                  // that wait for sessions or jobs
+  tfrt_list_link_t recordings;               // of what ran (recording.h)
+  tfrt_progress_t progress;                  // of the process's threads, at the last look
+  tfrt_wire_running_kernel_t oldest_kernel;  // what a heartbeat says of them, until it is encoded
+  int64_t records_until_ns;                  // of jobs that come, by the host's clock
+  uint32_t next_job_handle;                  // from 1
+  tfrt_string_builder_t body;                // scratch of who sends a frame
+  tfrt_arena_t arena;                        // scratch of the frame that is handled
+  tfrt_node_counts_t counts;                 // but for what tables and lanes count themselves
+  bool refuses_jobs;                         // the jobs that run go on
   bool closed;
 };
 
@@ -60,5 +68,9 @@ static inline int64_t tfrt_node_now_ns(const tfrt_node_t* node) {
 
 // Who reports errors of this host in |job|. With the lock held.
 tfrt_value_item_host_t tfrt_node_host(const tfrt_node_t* node, const tfrt_job_t* job);
+
+// Looks in which kernels the process's threads are at |now_ns|, for |node|'s progress. With the
+// lock held.
+void tfrt_node_look_at_threads(tfrt_node_t* node, int64_t now_ns);
 
 #endif  // TFRT_DISTRIBUTED_NODE_IMPL_H_

@@ -331,6 +331,13 @@ static tfrt_status_t tfrt_outgoing_call_on_item(tfrt_outgoing_call_t* call,
   return NULL;
 }
 
+static bool tfrt_outgoing_call_lacks_results(const tfrt_outgoing_call_t* call) {
+  for (uint32_t i = 0; i < call->result_count; ++i) {
+    if (call->results[i]) return true;
+  }
+  return false;
+}
+
 tfrt_status_t tfrt_outgoing_call_on_result(tfrt_peer_t* peer, const tfrt_wire_result_t* result) {
   tfrt_outgoing_call_t* call = tfrt_outgoing_call_find(peer, result->call);
   if (!call) {
@@ -343,10 +350,12 @@ tfrt_status_t tfrt_outgoing_call_on_result(tfrt_peer_t* peer, const tfrt_wire_re
     TFRT_RETURN_IF_ERROR(tfrt_outgoing_call_on_item(call, &result->results[i]));
   }
   if (!result->done) return NULL;
-  tfrt_status_t missing =
-      tfrt_status_create(TFRT_STATUS_INTERNAL, "@%s ended without this result", call->name);
-  tfrt_outgoing_call_fail_results(call, missing);
-  tfrt_status_release(missing);
+  if (tfrt_outgoing_call_lacks_results(call)) {
+    tfrt_status_t missing =
+        tfrt_status_create(TFRT_STATUS_INTERNAL, "@%s ended without this result", call->name);
+    tfrt_outgoing_call_fail_results(call, missing);
+    tfrt_status_release(missing);
+  }
   tfrt_outgoing_call_end(call);
   return NULL;
 }

@@ -189,16 +189,12 @@ tfrt_status_t tfrt_peer_try_send(tfrt_peer_t* peer, const tfrt_peer_frame_t* fra
   if (frame->job && body->kind != TFRT_WIRE_FRAME_JOB_OPEN) {
     TFRT_RETURN_IF_ERROR(tfrt_job_attachment_send(frame->job, peer));
   }
-  tfrt_string_builder_t bytes;
-  tfrt_string_builder_initialize(&bytes, peer->node->options.allocator);
-  tfrt_status_t status = tfrt_wire_body_encode(body, &bytes);
-  if (!status) {
-    tfrt_session_frame_t out = tfrt_peer_session_frame(frame, body);
-    out.body = tfrt_string_builder_view(&bytes);
-    status = tfrt_session_append(peer->session, &out);
-  }
-  tfrt_string_builder_deinitialize(&bytes);
-  return status;
+  tfrt_string_builder_t* bytes = &peer->node->body;
+  tfrt_string_builder_clear(bytes);
+  TFRT_RETURN_IF_ERROR(tfrt_wire_body_encode(body, bytes));
+  tfrt_session_frame_t out = tfrt_peer_session_frame(frame, body);
+  out.body = tfrt_string_builder_view(bytes);
+  return tfrt_session_append(peer->session, &out);
 }
 
 void tfrt_peer_send(tfrt_peer_t* peer, const tfrt_peer_frame_t* frame,

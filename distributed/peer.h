@@ -63,6 +63,7 @@ typedef struct tfrt_peer_s {
   tfrt_list_link_t incoming_retains;          // what it asked us to hold, not answered yet
   tfrt_list_link_t held_requests;             // wants of others for what it has not promised yet
   tfrt_list_link_t jobs;                      // what both know
+  bool is_stuck;                              // a thread of it is in one kernel for long
   tfrt_status_t broken;  // +1; why this host can't go on with it, to be acted upon
   tfrt_task_t breaker;
 } tfrt_peer_t;

@@ -17,7 +17,7 @@ static tfrt_async_value_t* tfrt_printing_print(tfrt_execution_t* execution) {
         tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a %s was to be printed",
                            tfrt_type_get(text->type_id)->name));
   }
-  execution->job->print(execution->job->print_self, execution->function,
+  execution->job->print(execution->job->print_self, execution->from_rank,
                         tfrt_async_value_string(text));
   return tfrt_async_value_ready_chain();
 }
@@ -51,8 +51,7 @@ static void tfrt_printing_join(void* argument) {
 }
 
 void tfrt_printing_start(tfrt_execution_t* execution, uint32_t rank) {
-  // Nothing of a program runs, so the place of the function's number is free.
-  execution->function = rank;
+  execution->from_rank = rank;
   tfrt_execution_begin(execution);
   tfrt_execution_retain(execution);
   tfrt_action_queue_call(&execution->node->actions, tfrt_printing_join, execution);

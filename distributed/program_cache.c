@@ -6,6 +6,7 @@
 #include "distributed/node_impl.h"
 #include "distributed/security/digest.h"
 #include "host_runtime/async/builtin_types.h"
+#include "host_runtime/executor/running_kernel.h"
 
 // So many programs stay though nobody uses them.
 #define TFRT_PROGRAM_CACHE_SPARE 16
@@ -195,4 +196,13 @@ tfrt_cached_program_t* tfrt_cached_program_retain(tfrt_cached_program_t* program
 void tfrt_cached_program_release(tfrt_cached_program_t* program) {
   // The cache has the last one.
   tfrt_ref_count_decrement(&program->ref_count);
+}
+
+const tfrt_kernel_site_t* tfrt_program_cache_find_site(const tfrt_node_t* node, const void* site) {
+  for (tfrt_list_link_t* link = node->programs.next; link != &node->programs; link = link->next) {
+    const tfrt_program_t* program = TFRT_CONTAINER_OF(link, tfrt_cached_program_t, link)->program;
+    const tfrt_kernel_site_t* found = program ? tfrt_program_find_site(program, site) : NULL;
+    if (found) return found;
+  }
+  return NULL;
 }

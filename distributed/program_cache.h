@@ -68,4 +68,8 @@ void tfrt_program_cache_clear(tfrt_node_t* node);
 tfrt_cached_program_t* tfrt_cached_program_retain(tfrt_cached_program_t* program);
 void tfrt_cached_program_release(tfrt_cached_program_t* program);
 
+// The kernel that running_kernel.h has listed as |site|, or NULL if it is of no program in the
+// cache. Good while the node's lock is held.
+const tfrt_kernel_site_t* tfrt_program_cache_find_site(const tfrt_node_t* node, const void* site);
+
 #endif  // TFRT_DISTRIBUTED_PROGRAM_CACHE_H_

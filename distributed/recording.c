@@ -118,7 +118,7 @@ static tfrt_status_t tfrt_recording_begin_job(tfrt_job_t* job, int64_t now_ns, i
   if (!recording) TFRT_RETURN_IF_ERROR(tfrt_recording_create(job, &recording));
   // Who has left before reading it leaves it full.
   if (now_ns >= recording->until_ns || tfrt_trace_dropped(recording->trace) > 0) {
-    tfrt_trace_clear(recording->trace);
+    tfrt_trace_restart(recording->trace, now_ns);
   }
   if (until_ns > recording->until_ns) recording->until_ns = until_ns;
   tfrt_trace_bound(recording->trace, recording->until_ns);
@@ -175,8 +175,8 @@ static bool tfrt_recording_is_meant(const tfrt_recording_question_t* question, c
 }
 
 static tfrt_status_t tfrt_recording_begin(tfrt_node_t* node,
-                                          const tfrt_recording_question_t* question) {
-  int64_t now_ns = tfrt_recording_now(node);
+                                          const tfrt_recording_question_t* question,
+                                          int64_t now_ns) {
   int64_t until_ns = now_ns + question->number * TFRT_NANOSECONDS_PER_MILLISECOND;
   bool is_here = question->is_all;
   if (question->is_all && until_ns > node->records_until_ns) node->records_until_ns = until_ns;
@@ -245,14 +245,17 @@ static tfrt_status_t tfrt_recording_write(tfrt_execution_t* execution, tfrt_stri
   TFRT_RETURN_IF_ERROR(tfrt_recording_parse(execution, &question));
   tfrt_recording_answer_t answer = {0};
   tfrt_status_t status = NULL;
+  // Of a beginning, the time that is told is that from which on spans are taken: who reads them
+  // asks for those, and all that has room is there.
+  int64_t now_ns = tfrt_recording_now(node);
   tfrt_node_lock_tables(node);
-  if (question.is_begin) status = tfrt_recording_begin(node, &question);
+  if (question.is_begin) status = tfrt_recording_begin(node, &question, now_ns);
   if (question.is_end) tfrt_recording_end(node, &question);
   if (question.is_read) tfrt_recording_collect(node, &question, &answer);
   tfrt_node_unlock(node);
   uint64_t dropped = 0;
   for (size_t i = 0; i < answer.count; ++i) dropped += tfrt_trace_dropped(answer.traces[i]);
-  tfrt_trace_image_begin(tfrt_recording_now(node), dropped, out);
+  tfrt_trace_image_begin(now_ns, dropped, out);
   for (size_t i = 0; i < answer.count; ++i) {
     tfrt_trace_image_append_spans(answer.traces[i], question.number, out);
     tfrt_trace_release(answer.traces[i]);

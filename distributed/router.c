@@ -19,8 +19,8 @@ static void tfrt_router_fail(const tfrt_routed_call_t* call, tfrt_status_t statu
   tfrt_status_release(status);
 }
 
-// A message that the receiver waits for travels unasked up to this size: to ask for it takes two
-// more hops and six more frames.
+// A message that the receiver waits for, or a line, travels unasked up to this size: to ask for it
+// takes two more hops and six more frames.
 #define TFRT_ROUTER_OWED_INLINE TFRT_WIRE_MAX_INLINE_SIZE
 
 // The rank where |call| runs: where it is to run, unless that host is lost already and the call may
@@ -319,7 +319,9 @@ static const tfrt_call_router_vtable_t tfrt_router_vtable = {.send = tfrt_router
 
 // --- Output ------------------------------------------------------------------
 
-static tfrt_async_value_t* tfrt_router_print(tfrt_output_t* output, tfrt_string_view_t text) {
+// The call that prints is not over, and so no result of the job told, before the line is out.
+static tfrt_async_value_t* tfrt_router_print(tfrt_output_t* output, tfrt_string_view_t text,
+                                             tfrt_call_scope_t* scope) {
   tfrt_job_t* job = TFRT_CONTAINER_OF(output, tfrt_job_t, output);
   if (job->detached) {
     job->print(job->print_self, job->rank, text);
@@ -334,10 +336,12 @@ static tfrt_async_value_t* tfrt_router_print(tfrt_output_t* output, tfrt_string_
       .job = job,
       .callee = job->is_detached ? job->members[0].incarnation : job->client.incarnation,
       .function = TFRT_WIRE_BUILTIN_PRINT,
+      .scope = scope,
       .name = "print",
       .deadline_ns = TFRT_TIME_INFINITE,
       .arguments = arguments,
       .argument_count = 2,
+      .inline_limit = TFRT_ROUTER_OWED_INLINE,
       .results = &result,
       .result_count = 1,
       .argument_types = argument_types,

@@ -14,7 +14,7 @@ static tfrt_async_value_t* tfrt_sending_put(tfrt_execution_t* execution) {
                            tfrt_type_get(type)->name));
   }
   tfrt_status_t status =
-      tfrt_mailbox_send(&execution->job->mailbox, execution->request_id, execution->function,
+      tfrt_mailbox_send(&execution->job->mailbox, execution->request_id, execution->from_rank,
                         tfrt_async_value_string(key), execution->arguments[1]);
   return status ? tfrt_async_value_create_error_take(status) : tfrt_async_value_ready_chain();
 }
@@ -36,8 +36,7 @@ static void tfrt_sending_run(tfrt_task_t* task) {
 }
 
 void tfrt_sending_start(tfrt_execution_t* execution, uint32_t rank) {
-  // Nothing of a program runs, so the place of the function's number is free.
-  execution->function = rank;
+  execution->from_rank = rank;
   tfrt_execution_begin(execution);
   tfrt_execution_retain(execution);
   tfrt_task_initialize(&execution->task, tfrt_sending_run);

@@ -170,7 +170,7 @@ static void on_next_frame(tfrt_session_t* session, tfrt_session_link_t* link,
     die_of_protocol(session, what);
     return;
   }
-  ++manager->counters.frames_received;
+  if (TFRT_COUNTERS) ++manager->counters.frames_received;
   tfrt_status_t status = manager->handler->vtable->on_frame(
       manager->handler, session, frame, deadline_of(batch, frame, tfrt_session_now_ns(manager)));
   if (tfrt_status_is_ok(status)) return;

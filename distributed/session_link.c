@@ -3,6 +3,10 @@
 
 #include "distributed/session_internal.h"
 
+// What a link keeps between two messages of the memory to decode them: enough for a batch of the
+// size that senders choose.
+#define KEPT_ARENA_SIZE ((size_t)256 << 10)
+
 // --- Life --------------------------------------------------------------------
 
 static const tfrt_transport_handler_vtable_t handler_vtable;
@@ -162,8 +166,10 @@ static bool encode_batch(tfrt_session_link_t* link) {
     give_up(link);
     return false;
   }
-  manager->counters.frames_sent += frames->count - frames->replayed_count;
-  manager->counters.frames_replayed += frames->replayed_count;
+  if (TFRT_COUNTERS) {
+    manager->counters.frames_sent += frames->count - frames->replayed_count;
+    manager->counters.frames_replayed += frames->replayed_count;
+  }
   session->is_beat_due = false;
   session->is_ack_due = false;
   session->ack_ns = TFRT_TIME_INFINITE;
@@ -321,7 +327,7 @@ static void on_message(tfrt_transport_handler_t* handler, tfrt_transport_connect
   tfrt_session_link_t* link = link_of(handler);
   tfrt_node_lock_t* lock = link->manager->lock;
   // Decoded without the lock: these buffers belong to the callbacks of this connection.
-  tfrt_arena_deinitialize(&link->arena);
+  tfrt_arena_clear(&link->arena, KEPT_ARENA_SIZE);
   tfrt_string_view_t bytes;
   tfrt_wire_batch_t batch;
   tfrt_status_t status = join_spans(link, spans, span_count, &bytes);

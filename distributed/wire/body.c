@@ -8,49 +8,42 @@
 // Where the members of the union begin: all at the same place.
 #define TFRT_WIRE_BODY_OFFSET offsetof(tfrt_wire_body_t, hello)
 
-typedef struct body_row_s {
-  uint32_t kind;
-  const tfrt_wire_message_t* message;
-} body_row_t;
-
-static const body_row_t body_rows[] = {
-    {TFRT_WIRE_FRAME_HELLO, &tfrt_wire_hello_message},
-    {TFRT_WIRE_FRAME_WELCOME, &tfrt_wire_welcome_message},
-    {TFRT_WIRE_FRAME_REFUSE, &tfrt_wire_refuse_message},
-    {TFRT_WIRE_FRAME_GOODBYE, &tfrt_wire_goodbye_message},
-    {TFRT_WIRE_FRAME_JOB_ATTACH, &tfrt_wire_job_attach_message},
-    {TFRT_WIRE_FRAME_JOB_GONE, &tfrt_wire_job_gone_message},
-    {TFRT_WIRE_FRAME_JOB_OPEN, &tfrt_wire_job_open_message},
-    {TFRT_WIRE_FRAME_JOB_OPENED, &tfrt_wire_job_opened_message},
-    {TFRT_WIRE_FRAME_JOB_START, &tfrt_wire_job_start_message},
-    {TFRT_WIRE_FRAME_JOB_END, &tfrt_wire_job_end_message},
-    {TFRT_WIRE_FRAME_JOB_VIEW, &tfrt_wire_job_view_message},
-    {TFRT_WIRE_FRAME_JOB_CLOSE, &tfrt_wire_job_close_message},
-    {TFRT_WIRE_FRAME_JOB_DETACH, &tfrt_wire_job_detach_message},
-    {TFRT_WIRE_FRAME_HOST_REPORT, &tfrt_wire_host_report_message},
-    {TFRT_WIRE_FRAME_PROGRAM, &tfrt_wire_program_message},
-    {TFRT_WIRE_FRAME_INVOKE, &tfrt_wire_invoke_message},
-    {TFRT_WIRE_FRAME_VOID, &tfrt_wire_void_message},
-    {TFRT_WIRE_FRAME_RESULT, &tfrt_wire_result_message},
-    {TFRT_WIRE_FRAME_CANCEL, &tfrt_wire_cancel_message},
-    {TFRT_WIRE_FRAME_CANCEL_REQUEST, &tfrt_wire_cancel_request_message},
-    {TFRT_WIRE_FRAME_END_REQUEST, &tfrt_wire_end_request_message},
-    {TFRT_WIRE_FRAME_WANT, &tfrt_wire_want_message},
-    {TFRT_WIRE_FRAME_RESOLVE, &tfrt_wire_resolve_message},
-    {TFRT_WIRE_FRAME_UNWANT, &tfrt_wire_unwant_message},
-    {TFRT_WIRE_FRAME_RETAIN, &tfrt_wire_retain_message},
-    {TFRT_WIRE_FRAME_RETAINED, &tfrt_wire_retained_message},
-    {TFRT_WIRE_FRAME_RELEASE, &tfrt_wire_release_message},
-    {TFRT_WIRE_FRAME_LOST, &tfrt_wire_lost_message},
-    {TFRT_WIRE_FRAME_REPLACE, &tfrt_wire_replace_message},
-    {TFRT_WIRE_FRAME_PUSH, &tfrt_wire_push_message},
+// By kind; NULL: there is none.
+static const tfrt_wire_message_t* const body_messages[] = {
+    [TFRT_WIRE_FRAME_HELLO] = &tfrt_wire_hello_message,
+    [TFRT_WIRE_FRAME_WELCOME] = &tfrt_wire_welcome_message,
+    [TFRT_WIRE_FRAME_REFUSE] = &tfrt_wire_refuse_message,
+    [TFRT_WIRE_FRAME_GOODBYE] = &tfrt_wire_goodbye_message,
+    [TFRT_WIRE_FRAME_JOB_ATTACH] = &tfrt_wire_job_attach_message,
+    [TFRT_WIRE_FRAME_JOB_GONE] = &tfrt_wire_job_gone_message,
+    [TFRT_WIRE_FRAME_JOB_OPEN] = &tfrt_wire_job_open_message,
+    [TFRT_WIRE_FRAME_JOB_OPENED] = &tfrt_wire_job_opened_message,
+    [TFRT_WIRE_FRAME_JOB_START] = &tfrt_wire_job_start_message,
+    [TFRT_WIRE_FRAME_JOB_END] = &tfrt_wire_job_end_message,
+    [TFRT_WIRE_FRAME_JOB_VIEW] = &tfrt_wire_job_view_message,
+    [TFRT_WIRE_FRAME_JOB_CLOSE] = &tfrt_wire_job_close_message,
+    [TFRT_WIRE_FRAME_JOB_DETACH] = &tfrt_wire_job_detach_message,
+    [TFRT_WIRE_FRAME_HOST_REPORT] = &tfrt_wire_host_report_message,
+    [TFRT_WIRE_FRAME_PROGRAM] = &tfrt_wire_program_message,
+    [TFRT_WIRE_FRAME_INVOKE] = &tfrt_wire_invoke_message,
+    [TFRT_WIRE_FRAME_VOID] = &tfrt_wire_void_message,
+    [TFRT_WIRE_FRAME_RESULT] = &tfrt_wire_result_message,
+    [TFRT_WIRE_FRAME_CANCEL] = &tfrt_wire_cancel_message,
+    [TFRT_WIRE_FRAME_CANCEL_REQUEST] = &tfrt_wire_cancel_request_message,
+    [TFRT_WIRE_FRAME_END_REQUEST] = &tfrt_wire_end_request_message,
+    [TFRT_WIRE_FRAME_WANT] = &tfrt_wire_want_message,
+    [TFRT_WIRE_FRAME_RESOLVE] = &tfrt_wire_resolve_message,
+    [TFRT_WIRE_FRAME_UNWANT] = &tfrt_wire_unwant_message,
+    [TFRT_WIRE_FRAME_RETAIN] = &tfrt_wire_retain_message,
+    [TFRT_WIRE_FRAME_RETAINED] = &tfrt_wire_retained_message,
+    [TFRT_WIRE_FRAME_RELEASE] = &tfrt_wire_release_message,
+    [TFRT_WIRE_FRAME_LOST] = &tfrt_wire_lost_message,
+    [TFRT_WIRE_FRAME_REPLACE] = &tfrt_wire_replace_message,
+    [TFRT_WIRE_FRAME_PUSH] = &tfrt_wire_push_message,
 };
 
 const tfrt_wire_message_t* tfrt_wire_frame_message_of(uint32_t kind) {
-  for (size_t i = 0; i < TFRT_ARRAY_SIZE(body_rows); ++i) {
-    if (body_rows[i].kind == kind) return body_rows[i].message;
-  }
-  return NULL;
+  return kind < TFRT_ARRAY_SIZE(body_messages) ? body_messages[kind] : NULL;
 }
 
 tfrt_status_t tfrt_wire_body_encode(const tfrt_wire_body_t* body, tfrt_string_builder_t* out) {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/wire/coding.h"
 
-bool tfrt_wire_read_varint(tfrt_wire_reader_t* reader, uint64_t* out_value) {
+#include <string.h>
+
+bool tfrt_wire_read_long_varint(tfrt_wire_reader_t* reader, uint64_t* out_value) {
   uint64_t value = 0;
   for (unsigned shift = 0; shift < 64 && reader->position != reader->end; shift += 7) {
     uint8_t byte = *reader->position++;
@@ -37,25 +39,6 @@ bool tfrt_wire_read_fixed64(tfrt_wire_reader_t* reader, uint64_t* out_value) {
   return read_fixed(reader, 8, out_value);
 }
 
-bool tfrt_wire_read_bytes(tfrt_wire_reader_t* reader, tfrt_string_view_t* out_bytes) {
-  uint64_t size = 0;
-  if (!tfrt_wire_read_varint(reader, &size)) return false;
-  if (size > (uint64_t)(reader->end - reader->position)) return false;
-  *out_bytes = tfrt_string_view_make((const char*)reader->position, (size_t)size);
-  reader->position += size;
-  return true;
-}
-
-bool tfrt_wire_read_tag(tfrt_wire_reader_t* reader, uint32_t* out_number, uint32_t* out_type) {
-  uint64_t tag = 0;
-  if (!tfrt_wire_read_varint(reader, &tag)) return false;
-  uint64_t number = tag >> 3;
-  if (number == 0 || number > TFRT_WIRE_MAX_FIELD_NUMBER) return false;
-  *out_number = (uint32_t)number;
-  *out_type = tag & 7;
-  return true;
-}
-
 bool tfrt_wire_skip(tfrt_wire_reader_t* reader, uint32_t type) {
   uint64_t number;
   tfrt_string_view_t bytes;
@@ -71,15 +54,6 @@ bool tfrt_wire_skip(tfrt_wire_reader_t* reader, uint32_t type) {
     default:
       return false;
   }
-}
-
-uint8_t* tfrt_wire_write_varint(uint8_t* position, uint64_t value) {
-  while (value >= 0x80) {
-    *position++ = (uint8_t)(value | 0x80);
-    value >>= 7;
-  }
-  *position++ = (uint8_t)value;
-  return position;
 }
 
 uint8_t* tfrt_wire_write_fixed32(uint8_t* position, uint32_t value) {
@@ -112,6 +86,15 @@ static size_t utf8_character_size(const uint8_t* text, size_t size) {
 size_t tfrt_wire_utf8_prefix(tfrt_string_view_t text) {
   size_t position = 0;
   while (position < text.size) {
+    // Mostly it is ASCII: eight bytes at a time.
+    uint64_t word = 0;
+    if (text.size - position >= sizeof(word)) {
+      memcpy(&word, text.data + position, sizeof(word));
+      if ((word & UINT64_C(0x8080808080808080)) == 0) {
+        position += sizeof(word);
+        continue;
+      }
+    }
     size_t size = utf8_character_size((const uint8_t*)text.data + position, text.size - position);
     if (size == 0) break;
     position += size;

@@ -51,11 +51,38 @@ static inline bool tfrt_wire_reader_is_done(const tfrt_wire_reader_t* reader) {
 // Each takes one thing from |reader| and returns true, or returns false; then the reader
 // must not be used on. A number of a field is 1 to TFRT_WIRE_MAX_FIELD_NUMBER; a varint
 // has at most 10 bytes and 64 bits. Thread-compatible.
-bool tfrt_wire_read_varint(tfrt_wire_reader_t* reader, uint64_t* out_value);
+bool tfrt_wire_read_long_varint(tfrt_wire_reader_t* reader, uint64_t* out_value);
 bool tfrt_wire_read_fixed32(tfrt_wire_reader_t* reader, uint32_t* out_value);
 bool tfrt_wire_read_fixed64(tfrt_wire_reader_t* reader, uint64_t* out_value);
-bool tfrt_wire_read_bytes(tfrt_wire_reader_t* reader, tfrt_string_view_t* out_bytes);
-bool tfrt_wire_read_tag(tfrt_wire_reader_t* reader, uint32_t* out_number, uint32_t* out_type);
+
+// The same; most numbers have one byte. Thread-compatible.
+static inline bool tfrt_wire_read_varint(tfrt_wire_reader_t* reader, uint64_t* out_value) {
+  if (reader->position == reader->end || *reader->position >= 0x80) {
+    return tfrt_wire_read_long_varint(reader, out_value);
+  }
+  *out_value = *reader->position++;
+  return true;
+}
+
+static inline bool tfrt_wire_read_bytes(tfrt_wire_reader_t* reader, tfrt_string_view_t* out_bytes) {
+  uint64_t size = 0;
+  if (!tfrt_wire_read_varint(reader, &size)) return false;
+  if (size > (uint64_t)(reader->end - reader->position)) return false;
+  *out_bytes = tfrt_string_view_make((const char*)reader->position, (size_t)size);
+  reader->position += size;
+  return true;
+}
+
+static inline bool tfrt_wire_read_tag(tfrt_wire_reader_t* reader, uint32_t* out_number,
+                                      uint32_t* out_type) {
+  uint64_t tag = 0;
+  if (!tfrt_wire_read_varint(reader, &tag)) return false;
+  uint64_t number = tag >> 3;
+  if (number == 0 || number > TFRT_WIRE_MAX_FIELD_NUMBER) return false;
+  *out_number = (uint32_t)number;
+  *out_type = tag & 7;
+  return true;
+}
 
 // Passes over the content of a field of wire |type|; false also for the types that the
 // encoding has dropped (groups) or never had. Thread-compatible.
@@ -68,7 +95,14 @@ static inline size_t tfrt_wire_varint_size(uint64_t value) {
 
 // Each writes at |position|, where there is room, and returns the position behind.
 // Thread-compatible.
-uint8_t* tfrt_wire_write_varint(uint8_t* position, uint64_t value);
+static inline uint8_t* tfrt_wire_write_varint(uint8_t* position, uint64_t value) {
+  while (value >= 0x80) {
+    *position++ = (uint8_t)(value | 0x80);
+    value >>= 7;
+  }
+  *position++ = (uint8_t)value;
+  return position;
+}
 uint8_t* tfrt_wire_write_fixed32(uint8_t* position, uint32_t value);
 uint8_t* tfrt_wire_write_fixed64(uint8_t* position, uint64_t value);
 

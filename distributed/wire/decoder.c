@@ -14,6 +14,7 @@ typedef struct decoding_s {
   char* object;
   uint64_t seen;      // bit i: fields[i] has come; no table has more than 64 rows
   size_t next_field;  // where the next one is most likely found
+  bool is_doubtful;   // something may break its row: all of them are to be checked
 } decoding_t;
 
 static tfrt_status_t malformed(const char* message, const char* field) {
@@ -27,13 +28,14 @@ static tfrt_status_t out_of_memory(const decoding_t* decoding) {
 }
 
 // Senders write fields by rising number, so the search mostly ends at its first step.
-static const tfrt_wire_field_t* find_field(decoding_t* decoding, uint32_t number) {
+static inline const tfrt_wire_field_t* find_field(decoding_t* decoding, uint32_t number) {
   const tfrt_wire_message_t* message = decoding->message;
-  for (size_t step = 0; step < message->field_count; ++step) {
-    size_t index = decoding->next_field + step;
-    if (index >= message->field_count) index -= message->field_count;
+  size_t index = decoding->next_field;
+  for (size_t step = 0; step < message->field_count; ++step, ++index) {
+    if (index >= message->field_count) index = 0;
     if (message->fields[index].number != number) continue;
-    decoding->next_field = index;
+    decoding->next_field =
+        message->fields[index].form == TFRT_WIRE_FORM_REPEATED ? index : index + 1;
     return &message->fields[index];
   }
   return NULL;
@@ -72,6 +74,8 @@ static tfrt_status_t decode_number(decoding_t* decoding, const tfrt_wire_field_t
     ok = type == TFRT_WIRE_TYPE_VARINT && tfrt_wire_read_varint(&decoding->reader, &number);
   }
   if (!ok) return malformed(decoding->message->name, field->name);
+  bool is_above = field->limit != 0 && number > field->limit;
+  if (is_above || (field->required && number == 0)) decoding->is_doubtful = true;
   if (store_number(field, number, decoding->object + field->offset)) return NULL;
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                             "%s.%s: %" PRIu64 " doesn't fit into 32 bits", decoding->message->name,
@@ -95,7 +99,7 @@ static tfrt_status_t allocate_elements(decoding_t* decoding, const tfrt_wire_fie
     if (!tfrt_wire_read_tag(&ahead, &number, &type) || !tfrt_wire_skip(&ahead, type)) {
       return malformed(decoding->message->name, NULL);
     }
-    if (number == field->number) ++count;
+    count += number == field->number;
   }
   if (count > field->count_limit) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
@@ -145,9 +149,12 @@ static tfrt_status_t decode_content(decoding_t* decoding, const tfrt_wire_field_
   if (!tfrt_wire_read_bytes(&decoding->reader, &content)) return malformed(name, field->name);
   if (field->type != TFRT_WIRE_FIELD_MESSAGE) {
     *(tfrt_string_view_t*)element = content;
+    bool is_missing = field->required && content.size == 0;
+    if (is_missing || !tfrt_wire_text_is_good(field, content)) decoding->is_doubtful = true;
     return NULL;
   }
   tfrt_status_t status = decode_message(field->message, content, decoding->arena, element);
+  if (!tfrt_wire_item_is_good(field, element)) decoding->is_doubtful = true;
   return status ? tfrt_status_take_annotate(status, "%s.%s", name, field->name) : NULL;
 }
 
@@ -165,7 +172,16 @@ static tfrt_status_t note_field(decoding_t* decoding, const tfrt_wire_field_t* f
   return NULL;
 }
 
-// What only the decoder can see: that a struct within the struct was not there.
+// What isn't there: a struct within the struct that must be, an ENUM that then means something.
+static tfrt_status_t finish_absent(decoding_t* decoding, const tfrt_wire_field_t* field) {
+  if (field->type == TFRT_WIRE_FIELD_MESSAGE && field->required) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "%s.%s: missing",
+                              decoding->message->name, field->name);
+  }
+  if (field->required || field->exact) decoding->is_doubtful = true;
+  return NULL;
+}
+
 static tfrt_status_t finish_fields(decoding_t* decoding) {
   const tfrt_wire_message_t* message = decoding->message;
   for (size_t i = 0; i < message->field_count; ++i) {
@@ -174,12 +190,21 @@ static tfrt_status_t finish_fields(decoding_t* decoding) {
     if (field->type == TFRT_WIRE_FIELD_ENUM) {
       uint32_t* value = (uint32_t*)(decoding->object + field->offset);
       if (*value == 0) *value = field->fallback;
-    } else if (field->type == TFRT_WIRE_FIELD_MESSAGE && field->required && !seen) {
-      return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "%s.%s: missing", message->name,
-                                field->name);
+    } else if (!seen && !message->is_oneof) {
+      TFRT_RETURN_IF_ERROR(finish_absent(decoding, field));
     }
   }
   return NULL;
+}
+
+// Checks all of the object where something was doubtful, and what concerns several fields.
+static tfrt_status_t check_object(const decoding_t* decoding) {
+  const tfrt_wire_message_t* message = decoding->message;
+  bool is_empty_oneof = message->is_oneof && decoding->seen == 0;
+  if (decoding->is_doubtful || is_empty_oneof) {
+    return tfrt_wire_message_check(message, decoding->object);
+  }
+  return message->check && !message->is_oneof ? message->check(decoding->object) : NULL;
 }
 
 // |object| is zero.
@@ -209,7 +234,7 @@ static tfrt_status_t decode_message(const tfrt_wire_message_t* message, tfrt_str
     }
   }
   TFRT_RETURN_IF_ERROR(finish_fields(&decoding));
-  return tfrt_wire_message_check(message, object);
+  return check_object(&decoding);
 }
 
 tfrt_status_t tfrt_wire_decode(const tfrt_wire_message_t* message, tfrt_string_view_t bytes,

@@ -4,9 +4,11 @@
 // numbers that are 0 not at all, as every protobuf library does, so that equal structs
 // give equal bytes.
 //
-//   1. everything is checked, all the way down      nothing is written if that fails
-//   2. the size is computed, and room made once
-//   3. the bytes are written
+//   1. everything is checked and written at once, into the room that the builder has
+//   2. if something is wrong, or the room too small: all is checked again, and what is wrong told;
+//      else the size is computed, room made once, and the bytes are written
+//
+// Nothing is appended if something is wrong.
 //
 // Thread rule: thread-safe as long as the caller owns the builder.
 // Failure rule: INVALID_ARGUMENT with the field's name; RESOURCE_EXHAUSTED.

@@ -2,71 +2,14 @@
 #include "distributed/wire/schema.h"
 
 #include <inttypes.h>
-#include <string.h>
-
-#include "distributed/wire/coding.h"
-
-static const void* member(const void* object, size_t offset) {
-  return (const char*)object + offset;
-}
-
-uint64_t tfrt_wire_field_number(const tfrt_wire_field_t* field, const void* object) {
-  const void* value = member(object, field->offset);
-  switch (field->type) {
-    case TFRT_WIRE_FIELD_BOOL:
-      return *(const bool*)value;
-    case TFRT_WIRE_FIELD_UINT64:
-    case TFRT_WIRE_FIELD_FIXED64:
-      return *(const uint64_t*)value;
-    default:
-      return *(const uint32_t*)value;
-  }
-}
-
-size_t tfrt_wire_field_count(const tfrt_wire_field_t* field, const void* object) {
-  if (field->form != TFRT_WIRE_FORM_REPEATED) return 1;
-  return *(const size_t*)member(object, field->count_offset);
-}
-
-const void* tfrt_wire_field_element(const tfrt_wire_field_t* field, const void* object,
-                                    size_t index) {
-  const void* value = member(object, field->offset);
-  if (field->form == TFRT_WIRE_FORM_PLAIN) return value;
-  // By its bytes: the member is a pointer to a struct that isn't known here, and a compiler that
-  // sees all of the program may take a char* for another object.
-  const char* elements;
-  memcpy(&elements, value, sizeof(elements));
-  if (field->form == TFRT_WIRE_FORM_POINTER) return elements;
-  size_t size = field->type == TFRT_WIRE_FIELD_MESSAGE ? field->message->struct_size
-                                                       : sizeof(tfrt_string_view_t);
-  return elements + index * size;
-}
 
 // The texts of a STRING or BYTES field.
-static const tfrt_string_view_t* text_element(const tfrt_wire_field_t* field, const void* object,
-                                              size_t index) {
-  return tfrt_wire_field_element(field, object, index);
+static tfrt_string_view_t text_element(const tfrt_wire_field_t* field, const void* object,
+                                       size_t index) {
+  return *(const tfrt_string_view_t*)tfrt_wire_field_element(field, object, index);
 }
 
-bool tfrt_wire_field_is_present(const tfrt_wire_message_t* message, const tfrt_wire_field_t* field,
-                                const void* object) {
-  if (message->is_oneof &&
-      *(const uint32_t*)member(object, message->kind_offset) != field->number) {
-    return false;
-  }
-  if (field->form == TFRT_WIRE_FORM_REPEATED) return tfrt_wire_field_count(field, object) > 0;
-  switch (field->type) {
-    case TFRT_WIRE_FIELD_MESSAGE:
-      return tfrt_wire_field_element(field, object, 0) != NULL;
-    case TFRT_WIRE_FIELD_STRING:
-    case TFRT_WIRE_FIELD_BYTES:
-      return text_element(field, object, 0)->size > 0;
-    default:
-      return tfrt_wire_field_number(field, object) != 0;
-  }
-}
-
-static tfrt_status_t check_text(const tfrt_wire_message_t* message, const tfrt_wire_field_t* field,
+static tfrt_status_t text_error(const tfrt_wire_message_t* message, const tfrt_wire_field_t* field,
                                 tfrt_string_view_t text) {
   if (field->exact && text.size != field->limit) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "%s.%s: %zu bytes, must be %" PRIu64,
@@ -77,11 +20,8 @@ static tfrt_status_t check_text(const tfrt_wire_message_t* message, const tfrt_w
                               "%s.%s: %zu bytes, at most %" PRIu64 " are allowed", message->name,
                               field->name, text.size, field->limit);
   }
-  if (field->type == TFRT_WIRE_FIELD_STRING && tfrt_wire_utf8_prefix(text) != text.size) {
-    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "%s.%s: not valid UTF-8", message->name,
-                              field->name);
-  }
-  return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "%s.%s: not valid UTF-8", message->name,
+                            field->name);
 }
 
 static tfrt_status_t check_number(const tfrt_wire_message_t* message,
@@ -93,13 +33,16 @@ static tfrt_status_t check_number(const tfrt_wire_message_t* message,
                             field->name, number, field->limit);
 }
 
-// What an Item in |field| may be depends on where it stands, so the row that holds it says.
-static tfrt_status_t check_item_kind(const tfrt_wire_message_t* message,
-                                     const tfrt_wire_field_t* field, const void* object,
-                                     size_t index) {
-  const void* item = tfrt_wire_field_element(field, object, index);
-  uint32_t kind = *(const uint32_t*)member(item, field->message->kind_offset);
-  if (kind < 32 && (field->item_kinds >> kind & 1) != 0) return NULL;
+static tfrt_status_t check_element(const tfrt_wire_message_t* message,
+                                   const tfrt_wire_field_t* field, const void* object,
+                                   size_t index) {
+  if (field->type != TFRT_WIRE_FIELD_MESSAGE) {
+    tfrt_string_view_t text = text_element(field, object, index);
+    return tfrt_wire_text_is_good(field, text) ? NULL : text_error(message, field, text);
+  }
+  const void* element = tfrt_wire_field_element(field, object, index);
+  if (tfrt_wire_item_is_good(field, element)) return NULL;
+  uint32_t kind = tfrt_wire_oneof_kind(field->message, element);
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                             "%s.%s: an Item with field %u set is not allowed here", message->name,
                             field->name, kind);
@@ -113,11 +56,9 @@ static tfrt_status_t check_elements(const tfrt_wire_message_t* message,
                               "%s.%s: %zu elements, at most %u are allowed", message->name,
                               field->name, count, field->count_limit);
   }
-  bool is_text = field->type != TFRT_WIRE_FIELD_MESSAGE;
-  for (size_t i = 0; i < count && (is_text || field->item_kinds != 0); ++i) {
-    tfrt_status_t status = is_text ? check_text(message, field, *text_element(field, object, i))
-                                   : check_item_kind(message, field, object, i);
-    if (status) return status;
+  if (field->type == TFRT_WIRE_FIELD_MESSAGE && field->item_kinds == 0) return NULL;
+  for (size_t i = 0; i < count; ++i) {
+    TFRT_RETURN_IF_ERROR(check_element(message, field, object, i));
   }
   return NULL;
 }
@@ -134,7 +75,7 @@ static tfrt_status_t check_field(const tfrt_wire_message_t* message, const tfrt_
 
 // The one field of a oneof that is set must be one that there is.
 static tfrt_status_t check_oneof(const tfrt_wire_message_t* message, const void* object) {
-  uint32_t kind = *(const uint32_t*)member(object, message->kind_offset);
+  uint32_t kind = tfrt_wire_oneof_kind(message, object);
   for (size_t i = 0; i < message->field_count; ++i) {
     const tfrt_wire_field_t* field = &message->fields[i];
     if (field->number != kind) continue;

@@ -25,7 +25,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
+#include "distributed/wire/coding.h"
 #include "host_runtime/base/macros.h"
 #include "host_runtime/base/status.h"
 #include "host_runtime/base/string_view.h"
@@ -102,21 +104,80 @@ struct tfrt_wire_message_s {
     .struct_size = sizeof(owner), __VA_ARGS__                                \
   }
 
-// True if |field| of |object| is there to be written: set, and not what absence means
-// anyway. Thread-safe.
-bool tfrt_wire_field_is_present(const tfrt_wire_message_t* message, const tfrt_wire_field_t* field,
-                                const void* object);
+// What lies |offset| bytes into |object|. Thread-safe.
+static inline const void* tfrt_wire_member(const void* object, size_t offset) {
+  return (const char*)object + offset;
+}
 
 // The number in a field of a type up to ENUM; false is 0. Thread-safe.
-uint64_t tfrt_wire_field_number(const tfrt_wire_field_t* field, const void* object);
+static inline uint64_t tfrt_wire_field_number(const tfrt_wire_field_t* field, const void* object) {
+  const void* value = tfrt_wire_member(object, field->offset);
+  switch (field->type) {
+    case TFRT_WIRE_FIELD_BOOL:
+      return *(const bool*)value;
+    case TFRT_WIRE_FIELD_UINT64:
+    case TFRT_WIRE_FIELD_FIXED64:
+      return *(const uint64_t*)value;
+    default:
+      return *(const uint32_t*)value;
+  }
+}
+
+// How many elements a field has; 1 if it isn't REPEATED. Thread-safe.
+static inline size_t tfrt_wire_field_count(const tfrt_wire_field_t* field, const void* object) {
+  if (field->form != TFRT_WIRE_FORM_REPEATED) return 1;
+  return *(const size_t*)tfrt_wire_member(object, field->count_offset);
+}
 
 // The element |index| of a MESSAGE field (0 for one that isn't REPEATED), or NULL if the
 // pointer to it is. Thread-safe.
-const void* tfrt_wire_field_element(const tfrt_wire_field_t* field, const void* object,
-                                    size_t index);
+static inline const void* tfrt_wire_field_element(const tfrt_wire_field_t* field,
+                                                  const void* object, size_t index) {
+  const void* value = tfrt_wire_member(object, field->offset);
+  if (field->form == TFRT_WIRE_FORM_PLAIN) return value;
+  // By its bytes: the member is a pointer to a struct that isn't known here, and a compiler that
+  // sees all of the program may take a char* for another object.
+  const char* elements;
+  memcpy(&elements, value, sizeof(elements));
+  if (field->form == TFRT_WIRE_FORM_POINTER) return elements;
+  size_t size = field->type == TFRT_WIRE_FIELD_MESSAGE ? field->message->struct_size
+                                                       : sizeof(tfrt_string_view_t);
+  return elements + index * size;
+}
 
-// How many elements a field has; 1 if it isn't REPEATED. Thread-safe.
-size_t tfrt_wire_field_count(const tfrt_wire_field_t* field, const void* object);
+// The number of the field of |object|, a oneof, that is set. Thread-safe.
+static inline uint32_t tfrt_wire_oneof_kind(const tfrt_wire_message_t* message,
+                                            const void* object) {
+  return *(const uint32_t*)tfrt_wire_member(object, message->kind_offset);
+}
+
+// True if |field| of |object| is there to be written: set, and not what absence means
+// anyway. Thread-safe.
+static inline bool tfrt_wire_field_is_present(const tfrt_wire_message_t* message,
+                                              const tfrt_wire_field_t* field, const void* object) {
+  if (message->is_oneof && tfrt_wire_oneof_kind(message, object) != field->number) return false;
+  if (field->form == TFRT_WIRE_FORM_REPEATED) return tfrt_wire_field_count(field, object) > 0;
+  if (field->type < TFRT_WIRE_FIELD_STRING) return tfrt_wire_field_number(field, object) != 0;
+  const void* element = tfrt_wire_field_element(field, object, 0);
+  return field->type == TFRT_WIRE_FIELD_MESSAGE ? element != NULL
+                                                : ((const tfrt_string_view_t*)element)->size > 0;
+}
+
+// True if |text| keeps the row of |field|. Thread-safe.
+static inline bool tfrt_wire_text_is_good(const tfrt_wire_field_t* field, tfrt_string_view_t text) {
+  if (field->exact ? text.size != field->limit : field->limit != 0 && text.size > field->limit) {
+    return false;
+  }
+  return field->type != TFRT_WIRE_FIELD_STRING || tfrt_wire_utf8_prefix(text) == text.size;
+}
+
+// True if |element|, of |field|, a MESSAGE, may stand there: what an Item may be depends on where
+// it does, so the row that holds it says. Thread-safe.
+static inline bool tfrt_wire_item_is_good(const tfrt_wire_field_t* field, const void* element) {
+  if (field->item_kinds == 0) return true;
+  uint32_t kind = tfrt_wire_oneof_kind(field->message, element);
+  return kind < 32 && (field->item_kinds >> kind & 1) != 0;
+}
 
 // OK, or INVALID_ARGUMENT with the name of the field in |object| that breaks its row, or
 // with what |message->check| says. Doesn't descend. Thread-safe.

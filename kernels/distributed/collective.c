@@ -20,6 +20,7 @@ static void give_back(tfrt_collective_t* collective) {
   tfrt_string_builder_deinitialize(&collective->series);
   tfrt_async_value_release(collective->group_value);
   tfrt_async_value_release(collective->operand);
+  tfrt_async_value_release(collective->staged);
   tfrt_async_value_release(collective->before);
   if (collective->result) tfrt_async_value_release(&collective->result->base);
   if (collective->chain) tfrt_async_value_release(&collective->chain->base);
@@ -196,8 +197,18 @@ void tfrt_collective_tell_chain(tfrt_collective_t* collective) {
   tfrt_indirect_value_forward_take(collective->chain, tfrt_async_value_ready_chain());
 }
 
+void tfrt_collective_tell_tensor_take(tfrt_collective_t* collective,
+                                      tfrt_dense_host_tensor_t* tensor) {
+  if (collective->record.is_on_device) {
+    tfrt_collective_land_take(collective, tensor);
+  } else {
+    tfrt_collective_tell_result_take(collective, tfrt_async_value_create_tensor_take(tensor));
+  }
+}
+
 const tfrt_dense_host_tensor_t* tfrt_collective_operand(const tfrt_collective_t* collective) {
-  tfrt_async_value_t* value = tfrt_async_value_resolved(collective->operand);
+  tfrt_async_value_t* operand = collective->staged ? collective->staged : collective->operand;
+  tfrt_async_value_t* value = tfrt_async_value_resolved(operand);
   return &((const tfrt_host_tensor_t*)tfrt_async_value_payload(value))->dense;
 }
 
@@ -224,14 +235,11 @@ static bool ignores_operand(const tfrt_collective_t* collective) {
          collective->record.root != collective->position;
 }
 
-// Says in our record what the operand is, or why that can't take part.
-static tfrt_status_t describe_operand(tfrt_collective_t* collective) {
+// Says in our record what the tensor |value| is that the host can read.
+static tfrt_status_t describe_host_tensor(tfrt_collective_t* collective,
+                                          tfrt_async_value_t* value) {
   tfrt_collective_record_t* record = &collective->record;
   const char* name = tfrt_collective_kind_name(record->kind);
-  if (tfrt_async_value_is_error(collective->operand)) {
-    return tfrt_status_retain(tfrt_async_value_error(collective->operand));
-  }
-  tfrt_async_value_t* value = tfrt_async_value_resolved(collective->operand);
   if (value->type_id != tfrt_host_tensor_type_id()) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "%s takes a tensor, not a %s", name,
                               tfrt_type_get(value->type_id)->name);
@@ -241,17 +249,34 @@ static tfrt_status_t describe_operand(tfrt_collective_t* collective) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "%s takes a dense tensor, not a %s",
                               name, tfrt_tensor_layout_name(tensor->layout));
   }
-  tfrt_dtype_t dtype = tensor->dense.dtype;
-  if (tfrt_collective_kind_reduces(record->kind) && !tfrt_reduction_can(record->reduction, dtype)) {
-    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "there is no %s of %s",
-                              tfrt_reduction_name(record->reduction), tfrt_dtype_name(dtype));
+  record->dtype = tensor->dense.dtype;
+  record->shape = tensor->dense.shape;
+  return NULL;
+}
+
+// Says in our record what the operand is, or why that can't take part.
+static tfrt_status_t describe_operand(tfrt_collective_t* collective) {
+  tfrt_collective_record_t* record = &collective->record;
+  const char* name = tfrt_collective_kind_name(record->kind);
+  if (tfrt_async_value_is_error(collective->operand)) {
+    return tfrt_status_retain(tfrt_async_value_error(collective->operand));
   }
-  if (is_about_rows(record->kind) && tensor->dense.shape.rank == 0) {
+  tfrt_async_value_t* value = tfrt_async_value_resolved(collective->operand);
+  if (record->is_on_device) {
+    TFRT_RETURN_IF_ERROR(tfrt_collective_describe_device(collective, value));
+  } else {
+    TFRT_RETURN_IF_ERROR(describe_host_tensor(collective, value));
+  }
+  if (tfrt_collective_kind_reduces(record->kind) &&
+      !tfrt_reduction_can(record->reduction, record->dtype)) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "there is no %s of %s",
+                              tfrt_reduction_name(record->reduction),
+                              tfrt_dtype_name(record->dtype));
+  }
+  if (is_about_rows(record->kind) && record->shape.rank == 0) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "%s takes a tensor with an axis 0, not a single element", name);
   }
-  record->dtype = dtype;
-  record->shape = tensor->dense.shape;
   return NULL;
 }
 
@@ -260,7 +285,7 @@ static void add_elements(tfrt_collective_t* collective) {
   tfrt_collective_record_t* record = &collective->record;
   size_t size = tfrt_collective_record_size(record);
   size_t senders = record->kind == TFRT_COLLECTIVE_BROADCAST ? 1 : collective->group->count;
-  if (size > TFRT_COLLECTIVE_MAX_RECORD_ELEMENTS / senders) return;
+  if (size > TFRT_COLLECTIVE_MAX_RECORD_ELEMENTS / senders || record->is_on_device) return;
   record->has_elements = true;
   const void* data = tfrt_dense_host_tensor_data(tfrt_collective_operand(collective));
   record->elements = tfrt_string_view_make(data, size);
@@ -308,6 +333,7 @@ static void run_ready(tfrt_task_t* task) {
     tfrt_collective_release(collective);
     return;
   }
+  tfrt_collective_describe_place(collective, ignores_operand(collective));
   if (collective->record.error) {
     status = NULL;
   } else if (tfrt_async_value_is_error(collective->before)) {

@@ -110,7 +110,7 @@ static tfrt_status_t finish_here(tfrt_collective_t* collective,
     tfrt_dense_host_tensor_deinitialize(&result);
     return status;
   }
-  tfrt_collective_tell_result_take(collective, tfrt_async_value_create_tensor_take(&result));
+  tfrt_collective_tell_tensor_take(collective, &result);
   return NULL;
 }
 
@@ -129,6 +129,13 @@ static void finish(tfrt_collective_t* collective) {
   }
   status = tfrt_collective_records_check(agreement->records, collective->group->ranks,
                                          collective->group->count);
+  if (collective->record.is_anywhere) {
+    collective->record.is_on_device = agreement->records[collective->record.root].is_on_device;
+  }
+  if (!status && collective->record.is_on_device) {
+    tfrt_collective_stage_take(collective);
+    return;
+  }
   if (!status && !tfrt_collective_result_is_here(&view)) {
     tfrt_collective_transfer_take(collective);
     return;

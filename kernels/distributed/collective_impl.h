@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A collective from the inside. Private to collective.c (life, results, messages),
-// collective_agreement.c and collective_transfer.c.
+// collective_agreement.c, collective_staging.c and collective_transfer.c.
 //
 // Life:
 //  1. Created by the kernel; one reference is that of what it does next.
@@ -85,6 +85,7 @@ typedef struct tfrt_collective_s {
   const tfrt_host_group_t* group;
   tfrt_collective_record_t record;  // ours
   tfrt_async_value_t* operand;      // +1; NULL: there is none
+  tfrt_async_value_t* staged;       // +1; an operand of a device, in the host's memory; or NULL
   tfrt_async_value_t* before;       // +1; the operand that is a chain
   tfrt_indirect_value_t* result;    // +1; NULL: there is none
   tfrt_indirect_value_t* chain;     // +1
@@ -123,6 +124,10 @@ tfrt_status_t tfrt_collective_failure(tfrt_collective_t* collective);
 void tfrt_collective_tell_result_take(tfrt_collective_t* collective, tfrt_async_value_t* value);
 void tfrt_collective_tell_chain(tfrt_collective_t* collective);
 
+// The result is |tensor| (consumed), or one on the operand's device with its elements. Thread-safe.
+void tfrt_collective_tell_tensor_take(tfrt_collective_t* collective,
+                                      tfrt_dense_host_tensor_t* tensor);
+
 // Sends |value| (+0) to, or receives (+1) from, the member |member| message |number| of
 // |phase|. The former gives the chain (+1) of that. Thread-safe.
 tfrt_async_value_t* tfrt_collective_send(tfrt_collective_t* collective, uint32_t member, char phase,
@@ -130,7 +135,7 @@ tfrt_async_value_t* tfrt_collective_send(tfrt_collective_t* collective, uint32_t
 tfrt_async_value_t* tfrt_collective_receive(tfrt_collective_t* collective, uint32_t member,
                                             char phase, uint32_t number);
 
-// The operand, which is a dense tensor. Thread-safe.
+// The operand, which is a dense tensor; one of a device has been staged. Thread-safe.
 const tfrt_dense_host_tensor_t* tfrt_collective_operand(const tfrt_collective_t* collective);
 
 // --- collective_agreement.c --------------------------------------------------------
@@ -140,6 +145,24 @@ void tfrt_collective_agree_take(tfrt_collective_t* collective);
 
 // Gives back what agreeing needed.
 void tfrt_collective_agreement_deinitialize(tfrt_collective_t* collective);
+
+// --- collective_staging.c ----------------------------------------------------------
+
+// Says in our record where the operand, if there is one, is. It is settled, and here unless it
+// |is_ignored|.
+void tfrt_collective_describe_place(tfrt_collective_t* collective, bool is_ignored);
+
+// Says in our record what |value|, which is a tensor in the memory of a device, is.
+tfrt_status_t tfrt_collective_describe_device(tfrt_collective_t* collective,
+                                              tfrt_async_value_t* value) TFRT_MUST_USE;
+
+// Reads the operand from its device, and then begins the transfer; takes the caller's reference to
+// |collective|.
+void tfrt_collective_stage_take(tfrt_collective_t* collective);
+
+// Makes the elements of |tensor| (consumed) a tensor of the operand's device, or of the call's if
+// that has none, and that the result.
+void tfrt_collective_land_take(tfrt_collective_t* collective, tfrt_dense_host_tensor_t* tensor);
 
 // --- collective_transfer.c ---------------------------------------------------------
 

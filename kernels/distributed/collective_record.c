@@ -41,7 +41,7 @@ size_t tfrt_collective_record_size(const tfrt_collective_record_t* record) {
 
 // --- Bytes -----------------------------------------------------------------------
 
-enum { FLAG_ELEMENTS = 1, FLAG_ERROR = 2 };
+enum { FLAG_ELEMENTS = 1, FLAG_ERROR = 2, FLAG_DEVICE = 4, FLAG_ANYWHERE = 8 };
 
 typedef struct fixed_s {
   uint8_t kind;
@@ -122,7 +122,8 @@ void tfrt_collective_record_encode(const tfrt_collective_record_t* record,
       .reduction = (uint8_t)record->reduction,
       .dtype = (uint8_t)record->dtype,
       .rank = (uint8_t)record->shape.rank,
-      .flags = (record->has_elements ? FLAG_ELEMENTS : 0) | (record->error ? FLAG_ERROR : 0),
+      .flags = (record->has_elements ? FLAG_ELEMENTS : 0) | (record->error ? FLAG_ERROR : 0) |
+               (record->is_on_device ? FLAG_DEVICE : 0) | (record->is_anywhere ? FLAG_ANYWHERE : 0),
       .root = record->root};
   size_t at = out->size;
   tfrt_string_builder_append(out, &fixed, sizeof(fixed));
@@ -130,7 +131,7 @@ void tfrt_collective_record_encode(const tfrt_collective_record_t* record,
   size_t body_at = out->size;
   if (record->error) {
     encode_error(record->error, out);
-  } else if (record->has_elements) {
+  } else if (record->has_elements || record->is_on_device) {
     tfrt_string_builder_append_view(out, record->elements);
   }
   if (out->failed) return;
@@ -173,6 +174,8 @@ tfrt_status_t tfrt_collective_record_decode(tfrt_string_view_t* bytes,
                                      .reduction = (tfrt_reduction_t)fixed.reduction,
                                      .root = fixed.root,
                                      .dtype = (tfrt_dtype_t)fixed.dtype,
+                                     .is_on_device = fixed.flags & FLAG_DEVICE,
+                                     .is_anywhere = fixed.flags & FLAG_ANYWHERE,
                                      .has_elements = fixed.flags & FLAG_ELEMENTS,
                                      .elements = tfrt_string_view_make(body, fixed.size)};
   TFRT_RETURN_IF_ERROR(tfrt_shape_make(dims, fixed.rank, &record.shape));
@@ -203,9 +206,11 @@ static void append_record(const tfrt_collective_record_t* record, const uint32_t
     tfrt_string_builder_append_format(out, " %s", tfrt_reduction_name(record->reduction));
   }
   if (kind->has_root) tfrt_string_builder_append_format(out, " with root %u", ranks[record->root]);
-  if (record->dtype == TFRT_DTYPE_INVALID) return;
-  tfrt_string_builder_append_format(out, " of %s ", tfrt_dtype_name(record->dtype));
-  tfrt_shape_print(&record->shape, out);
+  if (record->dtype != TFRT_DTYPE_INVALID) {
+    tfrt_string_builder_append_format(out, " of %s ", tfrt_dtype_name(record->dtype));
+    tfrt_shape_print(&record->shape, out);
+  }
+  if (record->is_on_device) tfrt_string_builder_append_text(out, " on a device");
 }
 
 static bool have_same_rows(const tfrt_shape_t* a, const tfrt_shape_t* b) {
@@ -223,12 +228,17 @@ static bool agree(const tfrt_collective_record_t* a, const tfrt_collective_recor
   return true;
 }
 
+// Each member's result is where its operand is, and all of them go the same way.
+static bool agree_on_place(const tfrt_collective_record_t* a, const tfrt_collective_record_t* b) {
+  return a->is_anywhere || b->is_anywhere || a->is_on_device == b->is_on_device;
+}
+
 static tfrt_status_t disagreement(const tfrt_collective_record_t* records, const uint32_t* ranks,
-                                  uint32_t other) {
+                                  uint32_t one, uint32_t other) {
   tfrt_string_builder_t text;
   tfrt_string_builder_initialize(&text, tfrt_allocator_system());
-  tfrt_string_builder_append_format(&text, "host %u has ", ranks[0]);
-  append_record(&records[0], ranks, &text);
+  tfrt_string_builder_append_format(&text, "host %u has ", ranks[one]);
+  append_record(&records[one], ranks, &text);
   tfrt_string_builder_append_format(&text, ", host %u has ", ranks[other]);
   append_record(&records[other], ranks, &text);
   tfrt_status_t status = text.failed
@@ -249,7 +259,14 @@ tfrt_status_t tfrt_collective_records_check(const tfrt_collective_record_t* reco
     if (records[i].error) return tfrt_status_retain(records[i].error);
   }
   for (uint32_t i = 1; i < count; ++i) {
-    if (!agree(&records[0], &records[i])) return disagreement(records, ranks, i);
+    if (!agree(&records[0], &records[i])) return disagreement(records, ranks, 0, i);
+  }
+  // Only who ignores its operand can be anywhere, so one who has a place is the root, or all do.
+  uint32_t model = records[0].is_anywhere ? records[0].root : 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!agree_on_place(&records[model], &records[i])) {
+      return disagreement(records, ranks, model, i);
+    }
   }
   return NULL;
 }

@@ -5,7 +5,7 @@
 // alone, and all alike, whether they agree; and where the elements are few, they came with it.
 //
 //   | kind 8 | reduction 8 | dtype 8 | rank 8 | flags 32 | root 32 | size 32 |
-//   | dims, rank * 64 | elements, or the error, size bytes |                     little-endian
+//   | dims, rank * 64 | elements, type's name or error, size bytes |             little-endian
 //
 // An operand that is an error makes a record too, so that all members get it.
 //
@@ -43,8 +43,10 @@ typedef struct tfrt_collective_record_s {
   uint32_t root;                // position, of the kinds that have one; else 0
   tfrt_dtype_t dtype;           // of the operand; INVALID: there is none
   tfrt_shape_t shape;           // likewise
+  bool is_on_device;            // the operand, and so the result
+  bool is_anywhere;             // the operand, which is ignored, isn't here: as the root's
   bool has_elements;            // |elements| are all of the operand's
-  tfrt_string_view_t elements;  // +0, any alignment
+  tfrt_string_view_t elements;  // +0, any alignment; on a device, the name of the operand's type
   tfrt_status_t error;          // why there is no operand; NULL
 } tfrt_collective_record_t;
 

@@ -67,7 +67,7 @@ static void tell_output(tfrt_collective_t* collective) {
   }
   tfrt_dense_host_tensor_t result;
   tfrt_dense_host_tensor_initialize_alias(&collective->transfer.output, &result);
-  tfrt_collective_tell_result_take(collective, tfrt_async_value_create_tensor_take(&result));
+  tfrt_collective_tell_tensor_take(collective, &result);
 }
 
 // With the mutex held.

@@ -68,11 +68,14 @@ static const tfrt_operand_descriptor_t group_and_chain[] = {
 };
 static const tfrt_operand_descriptor_t group_tensor_chain[] = {
     {"group", GROUP, TFRT_OPERAND_DEMANDED},
-    {"tensor", TENSOR, TFRT_OPERAND_PASSED},
+    {"tensor", TFRT_TYPE_ANY, TFRT_OPERAND_PASSED},
     {"chain", CHAIN, TFRT_OPERAND_PASSED},
 };
 static const tfrt_result_descriptor_t group_result[] = {{"group", GROUP}};
-static const tfrt_result_descriptor_t tensor_and_chain[] = {{"result", TENSOR}, {"chain", CHAIN}};
+static const tfrt_result_descriptor_t tensor_and_chain[] = {
+    {"result", "%tensor"},
+    {"chain", CHAIN},
+};
 
 static const tfrt_attribute_descriptor_t group_name[] = {
     {"name", TFRT_ATTRIBUTE_STRING, "\"\""},
@@ -237,7 +240,9 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
     {.name = "tfrt_dist.all_reduce",
      .summary = "The members' tensors, of one dtype and shape, combined element by element: "
                 "`sum`, `prod`, `min`, `max` or `mean`. Integers wrap around, and their mean is "
-                "rounded towards zero. The same bits on every member.",
+                "rounded towards zero. The same bits on every member. As for every collective, all "
+                "tensors are in the memory of their hosts, or all in that of devices "
+                "(`!tfrt_gpu.tensor`); the result is where the operand is.",
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(group_tensor_chain),
      TFRT_RESULTS(tensor_and_chain),

@@ -164,6 +164,40 @@ START_TEST(chains_order_lines_of_several_hosts) {
 }
 END_TEST
 
+// Nobody uses what the prints give.
+static const char unordered_program[] =
+    "func.func @say(%x: i32) -> i32 {\n"
+    "  %c = tfrt.new.chain\n"
+    "  %d = tfrt.print.i32 %x, %c\n"
+    "  tfrt.return %x : i32\n"
+    "}\n"
+    "func.func @main(%x: i32) -> i32 {\n"
+    "  %c = tfrt.new.chain\n"
+    "  %d = tfrt.print.i32 %x, %c\n"
+    "  %y = tfrt.call @say(%x) {host = 1 : i32} : (i32) -> i32\n"
+    "  %z = tfrt.call @say(%y) {host = 2 : i32} : (i32) -> i32\n"
+    "  %e = tfrt.print.i32 %y, %c\n"
+    "  tfrt.return %x : i32\n"
+    "}\n";
+
+START_TEST(lines_that_nothing_orders_are_out_before_the_results) {
+  tfrt_simulated_options_t options;
+  tfrt_simulated_options_initialize(&options);
+  options.seed = (uint64_t)_i + 1;
+  options.jitter_ns = 5000000;
+  tfrt_node_world_initialize(&world, 3, &options);
+  tfrt_async_value_t* x = tfrt_async_value_create_i32(7);
+  tfrt_node_world_start(&world, unordered_program, &x, 1, 1);
+  tfrt_async_value_release(x);
+  tfrt_node_world_await(&world);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 7);
+  size_t line_count = 0;
+  for (const char* c = world.printed; *c; ++c) line_count += *c == '\n';
+  ck_assert_msg(line_count == 4, "%s", world.printed);
+  end();
+}
+END_TEST
+
 static const char late_program[] =
     "func.func @late(%x: i32) -> i32 {\n"
     "  %c = tfrt.new.chain\n"
@@ -347,6 +381,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(calls, calls_nest_to_and_fro);
   tcase_add_test(calls, an_error_comes_from_the_far_end_with_its_origin);
   tcase_add_test(calls, chains_order_lines_of_several_hosts);
+  tcase_add_loop_test(calls, lines_that_nothing_orders_are_out_before_the_results, 0, 40);
   tcase_add_loop_test(calls, the_loss_of_a_host_at_any_time_is_an_error_or_not_noticed, 0, 4);
   tcase_add_test(calls, a_loss_names_host_function_and_place);
   tcase_add_test(calls, broken_connections_change_nothing);

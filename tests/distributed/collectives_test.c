@@ -310,6 +310,23 @@ START_TEST(a_loss_names_the_host_and_the_place) {
 }
 END_TEST
 
+// A member is lost while others have what it sent, but not all of its bytes.
+START_TEST(a_loss_in_the_middle_of_a_message_has_a_place_too) {
+  for (uint64_t part = 0; part < 4; ++part) {
+    start_what(&whats[0], 4, 150000, NULL);
+    ck_assert(tfrt_node_world_run_until_bytes(&world, 3, 0, 1 + part * 40000));
+    tfrt_node_world_kill(&world, 3);
+    tfrt_node_world_await(&world);
+    for (uint32_t i = 0; i < 3; ++i) {
+      const tfrt_status_fields_t* fields = tfrt_status_fields(tfrt_node_world_error(&world, i));
+      ck_assert_uint_eq(fields->root_key, 0x1003);
+      ck_assert_str_eq(fields->origin.file, "test.mlir");
+    }
+    end();
+  }
+}
+END_TEST
+
 // --- Disagreement --------------------------------------------------------------------
 
 // Host 1 does |odd| where the others do |usual|; both make %s of %own.
@@ -540,6 +557,7 @@ Suite* tfrt_test_suite(void) {
                       count);
   tcase_add_loop_test(collectives, the_loss_of_a_member_is_an_error_on_all_that_wait, 0, count);
   tcase_add_test(collectives, a_loss_names_the_host_and_the_place);
+  tcase_add_test(collectives, a_loss_in_the_middle_of_a_message_has_a_place_too);
   tcase_add_loop_test(collectives, members_that_dont_agree_are_all_told_so, 0,
                       TFRT_ARRAY_SIZE(odds));
   tcase_add_test(collectives, a_stranger_is_refused_and_the_members_go_on);

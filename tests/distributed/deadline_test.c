@@ -2,10 +2,13 @@
 //
 // Deadlines of calls between hosts: they travel as budgets, which only shrink.
 
+#include <stdio.h>
 #include <string.h>
 
 #include "compiler/translate.h"
+#include "host_runtime/base/log.h"
 #include "host_runtime/bef/bef_file.h"
+#include "host_runtime/executor/running_kernel.h"
 #include "tests/distributed/node_harness.h"
 #include "tests/support/test_main.h"
 #include "tools/common/op_tables.h"
@@ -76,8 +79,14 @@ static void run_watch(tfrt_kernel_frame_t* frame) {
   tfrt_kernel_frame_set_i32(frame, 0, 0);
 }
 
+// What running_kernel.h says while test.never runs.
+static const void* never_site;
+
 static void run_never(tfrt_kernel_frame_t* frame) {
   note_run(frame);
+  tfrt_running_kernel_thread_t thread;
+  ck_assert_uint_eq(tfrt_running_kernel_list(&thread, 1), 1);
+  never_site = thread.site;
   tfrt_async_value_t* value = tfrt_async_value_create_unconstructed(TFRT_TYPE_I32);
   ck_assert_uint_lt(never_count, TFRT_ARRAY_SIZE(never));
   never[never_count++] = tfrt_async_value_retain(value);
@@ -622,6 +631,70 @@ START_TEST(a_cancel_reaches_a_call_with_a_deadline_of_its_own) {
 }
 END_TEST
 
+// --- No deadline, but a kernel that does not come back ------------------------
+
+static char logged[4096];
+
+static void take_log_line(void* self, tfrt_log_severity_t severity, const char* line, size_t size) {
+  (void)self, (void)severity;
+  size_t used = strlen(logged);
+  snprintf(logged + used, sizeof(logged) - used, "%.*s", (int)size, line);
+}
+
+static void log_events(uint32_t index, tfrt_node_options_t* options) {
+  options->logs_events = index < 3;
+}
+
+static int count_logged(const char* part) {
+  int count = 0;
+  for (const char* at = logged; (at = strstr(at, part)); ++at) ++count;
+  return count;
+}
+
+static const char stuck_program[] =
+    "func.func @never(%x: i32) -> i32 {\n"
+    "  %y = \"test.never\"(%x) : (i32) -> i32\n"
+    "  tfrt.return %y : i32\n"
+    "}\n"
+    "func.func @main(%x: i32) -> i32 {\n"
+    "  %y = tfrt.call @never(%x) {host = 1 : i32} : (i32) -> i32\n"
+    "  %z = tfrt.call @never(%x) {host = 2 : i32} : (i32) -> i32\n"
+    "  tfrt.return %y : i32\n"
+    "}\n";
+
+START_TEST(a_thread_that_stays_in_a_kernel_is_told_and_its_host_lives) {
+  static const tfrt_log_sink_t sink = {.write = take_log_line};
+  tfrt_log_set_sink(&sink);
+  tfrt_log_set_level(TFRT_LOG_INFO);
+  tfrt_node_world_set_configure(log_events);
+  begin(3, NULL, TFRT_TIME_INFINITE);
+  tfrt_node_world_set_configure(NULL);
+  start(stuck_program, 1);
+  tfrt_node_world_run_for(&world, SECOND);
+  // From here on this thread is in the kernel that began last, for all who look.
+  const void* outer = tfrt_running_kernel_enter();
+  tfrt_running_kernel_mark(never_site);
+  tfrt_node_world_run_for(&world, 4 * SECOND);
+  ck_assert_int_eq(count_logged("stuck"), 0);
+  tfrt_node_world_run_for(&world, 4 * SECOND);
+  ck_assert_int_eq(count_logged("a thread is in kernel test.never of @never at test.mlir:2:8 for"),
+                   1);
+  ck_assert_int_ge(
+      count_logged("lives, and is in kernel test.never of @never at test.mlir:2:8 for"), 1);
+  tfrt_node_world_run_for(&world, 4 * SECOND);
+  ck_assert_int_eq(count_logged("a thread is in"), 1);
+  ck_assert_int_eq(count_logged("gets on"), 0);
+  tfrt_running_kernel_mark(outer);
+  tfrt_node_world_run_for(&world, 2 * SECOND);
+  ck_assert_int_eq(count_logged("gets on"), count_logged("lives, and is in"));
+  ck_assert_int_eq(count_logged("lost"), 0);
+  resolve_never();
+  tfrt_node_world_await(&world);
+  end();
+  tfrt_log_set_sink(NULL);
+}
+END_TEST
+
 static void add_tests(TCase* tests) {
   tcase_add_test(tests, what_never_ends_ends_at_the_jobs_deadline);
   tcase_add_test(tests, after_the_deadline_no_kernel_starts);
@@ -636,6 +709,7 @@ static void add_tests(TCase* tests) {
   tcase_add_test(tests, what_a_call_with_a_deadline_calls_has_no_more_time);
   tcase_add_test(tests, a_cancel_reaches_a_call_with_a_deadline_of_its_own);
   tcase_add_test(tests, a_replayed_call_has_lost_the_time_that_it_lay);
+  tcase_add_test(tests, a_thread_that_stays_in_a_kernel_is_told_and_its_host_lives);
   tcase_add_test(tests, a_call_that_is_replayed_after_its_deadline_starts_no_kernel);
 }
 

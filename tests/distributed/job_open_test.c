@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A client that sends JobOpen by hand, right and wrong: what a host answers, and that its session
+// A client that sends frames by hand, right and wrong: what a host answers, and that its session
 // goes on.
 #include <stdio.h>
 #include <string.h>
@@ -70,8 +70,12 @@ static void take_body(tfrt_session_t* session, const tfrt_wire_frame_t* frame,
     return;
   }
   ck_assert_uint_eq(frame->job, raw.host_handle);
-  if (frame->kind != TFRT_WIRE_FRAME_JOB_OPENED || !body->job_opened.error) return;
-  const tfrt_wire_error_t* error = body->job_opened.error;
+  const tfrt_wire_error_t* error = NULL;
+  if (frame->kind == TFRT_WIRE_FRAME_JOB_OPENED) error = body->job_opened.error;
+  if (frame->kind == TFRT_WIRE_FRAME_RESOLVE && body->resolve.item.kind == TFRT_WIRE_ITEM_ERROR) {
+    error = body->resolve.item.error;
+  }
+  if (!error) return;
   raw.error_code = error->code;
   snprintf(raw.error, sizeof(raw.error), "%.*s", TFRT_STRING_VIEW_ARGUMENTS(error->message));
 }
@@ -179,10 +183,12 @@ static void send(const tfrt_wire_body_t* body, uint32_t handle, int64_t deadline
   tfrt_string_builder_t bytes;
   tfrt_string_builder_initialize(&bytes, tfrt_allocator_system());
   ck_assert_ptr_null(tfrt_wire_body_encode(body, &bytes));
+  bool is_want = body->kind == TFRT_WIRE_FRAME_WANT;
   const tfrt_session_frame_t frame = {.kind = body->kind,
                                       .job = handle,
                                       .epoch = handle ? 1 : 0,
                                       .deadline_ns = deadline_ns,
+                                      .want = is_want ? body->want.want : 0,
                                       .body = tfrt_string_builder_view(&bytes)};
   raw.said[0] = raw.error[0] = '\0';
   raw.error_code = 0;
@@ -314,6 +320,45 @@ START_TEST(a_wrong_proof_ends_the_session_and_the_job_of_its_client) {
 }
 END_TEST
 
+// The |number|th Want, of the call |call| that |namer| may have named.
+static void send_want(uint64_t number, uint64_t namer, uint64_t call) {
+  const tfrt_wire_body_t want = {
+      .kind = TFRT_WIRE_FRAME_WANT,
+      .want = {
+          .want = number, .id = {.namer = namer, .number = call}, .level = TFRT_WIRE_WANT_VALUE}};
+  send(&want, 1, TFRT_TIME_INFINITE);
+}
+
+static uint64_t want_count(void) { return tfrt_node_counts(world.hosts[0].node).incoming_wants; }
+
+// No placeholder for a value that nobody makes: the host waits only for who may still promise it.
+START_TEST(what_was_never_promised_is_not_waited_for) {
+  const uint64_t host = HOST;
+  begin();
+  send_open(1, &host, 1, 0, 0, TFRT_TIME_INFINITE);
+  ck_assert_str_eq(raw.said, "JobAttach JobOpened");
+  // An owner knows its own names, and a stranger has none.
+  send_want(1, HOST, 9);
+  ck_assert_str_eq(raw.said, "Resolve");
+  ck_assert_uint_eq(raw.error_code, TFRT_STATUS_NOT_FOUND);
+  send_want(2, 0x5555, 9);
+  ck_assert_str_eq(raw.said, "Resolve");
+  ck_assert_uint_eq(raw.error_code, TFRT_STATUS_NOT_FOUND);
+  // We might still promise it, until the host has a sign of life of ours that was sent later.
+  send_want(3, OWN, 9);
+  ck_assert_str_eq(raw.said, "");
+  ck_assert_uint_eq(want_count(), 1);
+  tfrt_node_world_run_for(&world, 3 * TFRT_NODE_WORLD_SECOND);
+  ck_assert_str_eq(raw.said, "Resolve");
+  ck_assert_uint_eq(raw.error_code, TFRT_STATUS_NOT_FOUND);
+  ck_assert_uint_eq(want_count(), 0);
+  ck_assert_int_eq(tfrt_session_state(raw.session), TFRT_SESSION_OPEN);
+  const tfrt_wire_body_t close = {.kind = TFRT_WIRE_FRAME_JOB_CLOSE};
+  send(&close, 1, TFRT_TIME_INFINITE);
+  end();
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   TCase* opening = tcase_create("opening");
   tcase_add_test(opening, a_job_that_makes_no_sense_is_refused_and_the_next_one_opened);
@@ -321,6 +366,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(opening, a_job_is_opened_once);
   tcase_add_test(opening, a_handle_that_is_taken_ends_the_session);
   tcase_add_test(opening, a_wrong_proof_ends_the_session_and_the_job_of_its_client);
+  tcase_add_test(opening, what_was_never_promised_is_not_waited_for);
   Suite* suite = suite_create("opening");
   suite_add_tcase(suite, opening);
   return suite;

@@ -112,6 +112,33 @@ START_TEST(a_chain_of_calls_is_shipped_at_once_and_takes_two_delays_more_than_it
 }
 END_TEST
 
+START_TEST(a_job_opens_on_all_hosts_at_once_and_its_client_is_on_the_way_of_no_call) {
+  int64_t opened_ns = 0;
+  for (uint32_t hosts = 2; hosts < TFRT_NODE_WORLD_MAX_HOSTS; ++hosts) {
+    begin(hosts);
+    start_number(chain_over(hosts - 1), 1);
+    tfrt_node_world_await(&world);
+    ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 1 << (hosts - 1));
+    int64_t last_ns = 0;
+    for (uint32_t host = 0; host < hosts; ++host) {
+      ck_assert_uint_eq(count(hosts, host, TFRT_WIRE_FRAME_JOB_OPEN), 1);
+      int64_t ns = tfrt_frame_oracle_last_ns(world.frames, host, hosts, TFRT_WIRE_FRAME_JOB_OPENED);
+      if (ns > last_ns) last_ns = ns;
+      if (host == 0) continue;
+      ck_assert_uint_eq(count(hosts, host, TFRT_WIRE_FRAME_INVOKE), 0);
+      ck_assert_uint_eq(count(hosts, host, TFRT_WIRE_FRAME_WANT), 0);
+      ck_assert_uint_eq(count(host, hosts, TFRT_WIRE_FRAME_RESULT), 0);
+      ck_assert_uint_eq(count(host, hosts, TFRT_WIRE_FRAME_RESOLVE), 0);
+    }
+    ck_assert_uint_eq(count_all(TFRT_WIRE_FRAME_JOB_OPEN), hosts);
+    ck_assert_int_gt(last_ns, 0);
+    if (hosts == 2) opened_ns = last_ns;
+    ck_assert_int_le(last_ns, opened_ns + DELAY / 10);
+    end();
+  }
+}
+END_TEST
+
 START_TEST(each_call_of_a_chain_costs_one_invoke_one_want_one_resolve_and_a_release) {
   begin(4);
   start_number(chain_over(3), 5);
@@ -427,6 +454,7 @@ Suite* tfrt_test_suite(void) {
   tcase_set_timeout(counts, 60);
   tcase_add_test(counts,
                  a_chain_of_calls_is_shipped_at_once_and_takes_two_delays_more_than_it_has_hosts);
+  tcase_add_test(counts, a_job_opens_on_all_hosts_at_once_and_its_client_is_on_the_way_of_no_call);
   tcase_add_test(counts, each_call_of_a_chain_costs_one_invoke_one_want_one_resolve_and_a_release);
   tcase_add_loop_test(
       counts, payloads_of_a_chain_go_from_each_host_to_the_next_once_and_nowhere_else, 0, 3);

@@ -4,6 +4,7 @@
 // find nothing wrong on the way (node_harness.h), and nothing is left at the end. The number of a
 // failed test is its seed; with TFRT_RANDOM_PROGRAM_SEED set to that and CK_RUN_CASE to its case,
 // only it is run, and its program printed.
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -223,6 +224,105 @@ START_TEST(faults_leave_right_results_or_their_own_errors_and_nothing_else) {
 }
 END_TEST
 
+// --- Cut off from each other --------------------------------------------------
+
+#define MAX_CUTS 6
+
+// Processes that see nothing of each other for a while, or one that stands still; or both.
+typedef struct cut_s {
+  tfrt_simulated_endpoint_t* a;
+  tfrt_simulated_endpoint_t* b;  // NULL: |a| stands still
+  bool both_ways;
+} cut_t;
+
+// Which processes were of a cut, by number.
+static bool was_cut[TFRT_NODE_WORLD_MAX_HOSTS + 1];
+
+static cut_t make_cut(void) {
+  uint32_t a = (uint32_t)below(world.host_count + 1);
+  uint32_t b = (a + 1 + (uint32_t)below(world.host_count)) % (world.host_count + 1);
+  cut_t cut = {.a = world.hosts[a].endpoint, .both_ways = below(3) > 0};
+  if (below(4) == 0) {
+    // It may lose all others, and each of them it.
+    for (uint32_t i = 0; i <= world.host_count; ++i) was_cut[i] = true;
+    tfrt_simulated_endpoint_freeze(cut.a);
+    return cut;
+  }
+  was_cut[a] = true;
+  was_cut[b] = true;
+  cut.b = world.hosts[b].endpoint;
+  tfrt_simulated_network_partition(world.network, cut.a, cut.b, cut.both_ways);
+  return cut;
+}
+
+static void mend_cut(const cut_t* cut) {
+  if (cut->b) {
+    tfrt_simulated_network_heal(world.network, cut->a, cut->b, cut->both_ways);
+  } else {
+    tfrt_simulated_endpoint_thaw(cut->a);
+  }
+}
+
+// Cuts that begin and end at any moments, most of them longer than silence may be.
+static void cut_at_random(void) {
+  cut_t cuts[MAX_CUTS];
+  uint32_t count = 1 + (uint32_t)below(MAX_CUTS);
+  for (uint32_t i = 0; i < count; ++i) {
+    cuts[i] = make_cut();
+    tfrt_node_world_run_for(&world, (int64_t)below(3 * (uint64_t)TFRT_NODE_WORLD_SECOND));
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    tfrt_node_world_run_for(&world, (int64_t)below(4 * (uint64_t)TFRT_NODE_WORLD_SECOND));
+    mend_cut(&cuts[i]);
+  }
+}
+
+// Result |index| is an error of the program, or the loss of a process that was cut off, by name and
+// with its place in the program.
+static void expect_loss_by_cut(uint32_t index) {
+  const tfrt_status_fields_t* fields = tfrt_status_fields(tfrt_node_world_error(&world, index));
+  char text[1024];
+  tfrt_status_format(tfrt_node_world_error(&world, index), text, sizeof(text));
+  if (fields->code == TFRT_STATUS_INTERNAL) {
+    ck_assert_msg(right[index].is_error, "%s", text);
+    return;
+  }
+  bool is_closed = fields->code == TFRT_STATUS_CANCELLED;
+  ck_assert_msg(is_closed || fields->code == TFRT_STATUS_UNAVAILABLE, "%s", text);
+  // Who never met a process has no name for it but its address.
+  bool met = !tfrt_async_value_is_error(tfrt_client_opened(world.client));
+  if (is_closed || !met) return;
+  uint64_t number = fields->root_key - 0x1000;
+  ck_assert_msg(number <= world.host_count && was_cut[number], "root key %#" PRIx64 ": %s",
+                fields->root_key, text);
+  ck_assert_msg(strstr(text, "lost "), "%s", text);
+  // The client has no place for a result that is elsewhere, and that it has not fetched yet.
+  bool has_place = fields->origin.function && fields->origin.function[0];
+  bool is_fetched = strstr(text, "a value of it was needed") || strstr(text, "before it was asked");
+  ck_assert_msg(has_place || is_fetched, "%s", text);
+}
+
+START_TEST(who_is_cut_off_from_some_is_lost_to_them_and_nobody_waits) {
+  uint64_t seed = chosen_seed() ? chosen_seed() : (uint64_t)_i;
+  memset(was_cut, 0, sizeof(was_cut));
+  begin(seed, true);
+  let_pass();
+  cut_at_random();
+  tfrt_node_world_await(&world);
+  for (uint32_t i = 0; i < 2; ++i) {
+    if (tfrt_async_value_is_error(world.results[i])) {
+      expect_loss_by_cut(i);
+    } else {
+      ck_assert_msg(!right[i].is_error, "an error is lost");
+    }
+  }
+  if (!tfrt_async_value_is_error(world.results[0])) {
+    ck_assert_int_eq(tfrt_node_world_i32(&world, 0), (int32_t)right[0].value);
+  }
+  end();
+}
+END_TEST
+
 // Adds |count| seeds, and |found| (0: none), a program in which something was wrong once.
 static void add(Suite* suite, const char* name, const TTest* test, int count, int found) {
   TCase* seeds = tcase_create(name);
@@ -238,5 +338,6 @@ Suite* tfrt_test_suite(void) {
   add(suite, "whole", without_faults_results_are_right, 120, 535);
   add(suite, "broken", broken_connections_change_nothing, 60, 0);
   add(suite, "faulty", faults_leave_right_results_or_their_own_errors_and_nothing_else, 150, 539);
+  add(suite, "parted", who_is_cut_off_from_some_is_lost_to_them_and_nobody_waits, 40, 0);
   return suite;
 }

@@ -145,6 +145,7 @@ static void run_long(tfrt_task_t* task) {
 // Lasts until the other task has run.
 static void run_until_other(tfrt_task_t* task) {
   world_t* world = TFRT_CONTAINER_OF(task, world_t, task);
+  world->ran_on_reader = world->reader == &self;
   await_runs(world, 1);
   note_run(world);
 }
@@ -220,11 +221,17 @@ END_TEST
 
 START_TEST(a_second_task_of_a_turn_goes_to_the_work_queue) {
   world_t world;
-  begin(&world);
-  add_step(&world, offer_two);
-  await_runs(&world, 2);
-  ck_assert(world.ran_in_queue);
-  end(&world);
+  bool was_on_reader = false;
+  for (int i = 0; i < 1000 && !was_on_reader; ++i) {
+    begin(&world);
+    add_step(&world, offer_two);
+    await_runs(&world, 2);
+    was_on_reader = world.ran_on_reader;
+    // If the first one went to the queue, there was room for this one.
+    ck_assert(!was_on_reader || world.ran_in_queue);
+    end(&world);
+  }
+  ck_assert(was_on_reader);
 }
 END_TEST
 

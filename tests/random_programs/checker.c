@@ -186,9 +186,11 @@ static void tfrt_checker_on_scope_done(tfrt_task_t* task) {
 }
 
 // What kernels print is no result.
-static tfrt_async_value_t* tfrt_checker_print(tfrt_output_t* output, tfrt_string_view_t text) {
+static tfrt_async_value_t* tfrt_checker_print(tfrt_output_t* output, tfrt_string_view_t text,
+                                              tfrt_call_scope_t* scope) {
   (void)output;
   (void)text;
+  (void)scope;
   return tfrt_async_value_ready_chain();
 }
 
