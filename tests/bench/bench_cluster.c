@@ -13,6 +13,7 @@
 
 #include "host_runtime/async/blocking_wait.h"
 #include "tests/bench/bench_host.h"
+#include "tests/bench/bench_memory.h"
 
 extern char** environ;
 
@@ -20,9 +21,9 @@ extern char** environ;
 
 // --- A worker ------------------------------------------------------------------
 
-// Reads "tfrt_worker: listening on ADDRESS" from |output|.
+// Reads "NAME: listening on ADDRESS" from |output|.
 static tfrt_status_t read_address(tfrt_bench_worker_t* worker, int output) {
-  static const char kGreeting[] = "tfrt_worker: listening on ";
+  static const char kGreeting[] = ": listening on ";
   char line[256];
   size_t size = 0;
   while (size + 1 < sizeof(line)) {
@@ -32,32 +33,30 @@ static tfrt_status_t read_address(tfrt_bench_worker_t* worker, int output) {
     ++size;
   }
   line[size] = '\0';
-  bool is_greeting = strncmp(line, kGreeting, sizeof(kGreeting) - 1) == 0;
-  if (!is_greeting || size - sizeof(kGreeting) + 1 >= sizeof(worker->address)) {
-    return tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "tfrt_worker said '%s' when it started",
-                              line);
+  const char* greeting = strstr(line, kGreeting);
+  const char* address = greeting ? greeting + sizeof(kGreeting) - 1 : "";
+  if (!address[0] || strlen(address) >= sizeof(worker->address)) {
+    return tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "a process said '%s' when it started", line);
   }
-  strcpy(worker->address, line + sizeof(kGreeting) - 1);
+  strcpy(worker->address, address);
   return NULL;
 }
 
-// Starts the program at |path| with the read end of |input| and the write end of |output|.
-static int spawn(const char* path, const int input[2], const int output[2], pid_t* out_process) {
-  const char* arguments[] = {path,     "--listen",          "127.0.0.1:0", "--log-level",
-                             "silent", "--stop-with-stdin", NULL};
+// Starts |arguments| with the read end of |input| and the write end of |output|.
+static int spawn(const char* const* arguments, const int input[2], const int output[2],
+                 pid_t* out_process) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, input[0], STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, output[1], STDOUT_FILENO);
-  int error = posix_spawn(out_process, path, &actions, NULL, (char* const*)arguments, environ);
+  int error =
+      posix_spawn(out_process, arguments[0], &actions, NULL, (char* const*)arguments, environ);
   posix_spawn_file_actions_destroy(&actions);
   return error;
 }
 
-tfrt_status_t tfrt_bench_worker_start(tfrt_bench_worker_t* worker, const char* tools) {
+tfrt_status_t tfrt_bench_process_start(tfrt_bench_worker_t* worker, const char* const* arguments) {
   *worker = (tfrt_bench_worker_t){.input = -1};
-  char path[PATH_MAX];
-  snprintf(path, sizeof(path), "%s/tfrt_worker", tools);
   int input[2];
   int output[2];
   if (pipe2(input, O_CLOEXEC) != 0) return tfrt_status_create(TFRT_STATUS_UNKNOWN, "no pipe");
@@ -66,17 +65,39 @@ tfrt_status_t tfrt_bench_worker_start(tfrt_bench_worker_t* worker, const char* t
     close(input[1]);
     return tfrt_status_create(TFRT_STATUS_UNKNOWN, "no pipe");
   }
-  int error = spawn(path, input, output, &worker->process);
+  int error = spawn(arguments, input, output, &worker->process);
   if (error) worker->process = 0;
   worker->input = input[1];
   close(input[0]);
   close(output[1]);
   tfrt_status_t status = error ? tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "can't start %s: %s",
-                                                    path, strerror(error))
+                                                    arguments[0], strerror(error))
                                : read_address(worker, output[0]);
   close(output[0]);
   if (status) tfrt_bench_worker_stop(worker);
   return status;
+}
+
+tfrt_status_t tfrt_bench_worker_start(tfrt_bench_worker_t* worker, const char* tools,
+                                      const char* tls_folder) {
+  char path[PATH_MAX];
+  snprintf(path, sizeof(path), "%s/tfrt_worker", tools);
+  const char* arguments[] = {path,
+                             "--listen",
+                             "127.0.0.1:0",
+                             "--log-level",
+                             "silent",
+                             "--stop-with-stdin",
+                             tls_folder ? "--tls-dir" : NULL,
+                             tls_folder,
+                             NULL};
+  return tfrt_bench_process_start(worker, arguments);
+}
+
+tfrt_status_t tfrt_bench_worker_memory(const tfrt_bench_worker_t* worker, double* out_kibibytes) {
+  *out_kibibytes = (double)tfrt_bench_peak_memory(worker->process);
+  if (*out_kibibytes > 0) return NULL;
+  return tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "the memory of a process can't be read");
 }
 
 void tfrt_bench_worker_stop(tfrt_bench_worker_t* worker) {
@@ -109,6 +130,9 @@ static tfrt_status_t connect_workers(tfrt_bench_cluster_t* cluster) {
   tfrt_host_process_options_initialize(&options);
   options.name = tfrt_string_view_of("bench");
   options.threads = 1;
+  if (cluster->certificates.folder[0]) {
+    options.tls = tfrt_bench_certificates_files(&cluster->certificates);
+  }
   TFRT_RETURN_IF_ERROR(tfrt_host_process_initialize(&cluster->process, &options));
   cluster->has_process = true;
   tfrt_string_view_t addresses[TFRT_BENCH_CLUSTER_MAX_WORKERS];
@@ -127,11 +151,13 @@ static tfrt_status_t connect_workers(tfrt_bench_cluster_t* cluster) {
 }
 
 tfrt_status_t tfrt_bench_cluster_open(tfrt_bench_cluster_t* cluster, const char* tools,
-                                      uint32_t count, tfrt_string_view_t text) {
+                                      uint32_t count, bool is_tls, tfrt_string_view_t text) {
   *cluster = (tfrt_bench_cluster_t){0};
   tfrt_status_t status = load(cluster, text);
+  if (!status && is_tls) status = tfrt_bench_certificates_make(&cluster->certificates);
+  const char* folder = is_tls ? cluster->certificates.folder : NULL;
   while (!status && cluster->count < count) {
-    status = tfrt_bench_worker_start(&cluster->workers[cluster->count], tools);
+    status = tfrt_bench_worker_start(&cluster->workers[cluster->count], tools, folder);
     if (!status) ++cluster->count;
   }
   if (!status) status = connect_workers(cluster);
@@ -178,5 +204,6 @@ void tfrt_bench_cluster_close(tfrt_bench_cluster_t* cluster) {
   if (cluster->has_process) tfrt_host_process_shut_down(&cluster->process);
   for (uint32_t i = 0; i < cluster->count; ++i) tfrt_bench_worker_stop(&cluster->workers[i]);
   tfrt_bef_file_release(cluster->file);
+  tfrt_bench_certificates_remove(&cluster->certificates);
   *cluster = (tfrt_bench_cluster_t){0};
 }

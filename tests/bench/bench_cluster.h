@@ -21,6 +21,7 @@
 
 #include "distributed/client.h"
 #include "host_runtime/bef/bef_file.h"
+#include "tests/bench/bench_certificates.h"
 #include "tools/common/host_process.h"
 
 #define TFRT_BENCH_CLUSTER_MAX_WORKERS 16
@@ -36,22 +37,36 @@ typedef struct tfrt_bench_cluster_s {
   uint32_t count;  // of workers that were started
   tfrt_host_process_t process;
   bool has_process;
+  tfrt_bench_certificates_t certificates;  // of a cluster that talks TLS
   tfrt_client_t* client;
   tfrt_bef_file_t* file;
   uint32_t main;  // index of the function
   uint32_t result_count;
 } tfrt_bench_cluster_t;
 
-// Starts `|tools|/tfrt_worker` as |worker| and waits until it listens. Thread-compatible.
-tfrt_status_t tfrt_bench_worker_start(tfrt_bench_worker_t* worker, const char* tools) TFRT_MUST_USE;
+// Starts |arguments|, with NULL behind the last, as |worker|: a program that says "...: listening
+// on ADDRESS" and ends when its standard input does; waits until it has said so.
+// Thread-compatible.
+tfrt_status_t tfrt_bench_process_start(tfrt_bench_worker_t* worker, const char* const* arguments)
+    TFRT_MUST_USE;
+
+// Starts `|tools|/tfrt_worker` as |worker|, with the certificates of |tls_folder| (NULL: plain
+// text), and waits until it listens. Thread-compatible.
+tfrt_status_t tfrt_bench_worker_start(tfrt_bench_worker_t* worker, const char* tools,
+                                      const char* tls_folder) TFRT_MUST_USE;
+
+// Sets |*out_kibibytes| to the most resident memory that |worker| has had. Thread-compatible.
+tfrt_status_t tfrt_bench_worker_memory(const tfrt_bench_worker_t* worker, double* out_kibibytes)
+    TFRT_MUST_USE;
 
 // Ends |worker| and waits for it; one that was never started is allowed. Thread-compatible.
 void tfrt_bench_worker_stop(tfrt_bench_worker_t* worker);
 
-// Opens |cluster|: |count| workers (at most TFRT_BENCH_CLUSTER_MAX_WORKERS) and the program
-// |text|, which has a function @main. Thread-compatible.
+// Opens |cluster|: |count| workers (at most TFRT_BENCH_CLUSTER_MAX_WORKERS), which talk plain text
+// or TLS, and the program |text|, which has a function @main. Thread-compatible.
 tfrt_status_t tfrt_bench_cluster_open(tfrt_bench_cluster_t* cluster, const char* tools,
-                                      uint32_t count, tfrt_string_view_t text) TFRT_MUST_USE;
+                                      uint32_t count, bool is_tls, tfrt_string_view_t text)
+    TFRT_MUST_USE;
 
 // Has worker 0 call @main with the |argument_count| values at |arguments| (+0); waits until the
 // call is over. Sets |*out_result| (+1) to the first result, or returns its error.

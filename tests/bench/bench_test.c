@@ -74,12 +74,26 @@ END_TEST
 START_TEST(translation_is_measured) { run_group_of("translation/", 5); }
 END_TEST
 
-START_TEST(the_transport_is_measured_with_and_without_tls) { run_group_of("transport/", 4); }
+START_TEST(the_transport_is_measured_with_and_without_tls) { run_group_of("transport/", 6); }
 END_TEST
 
-START_TEST(what_crosses_hosts_is_measured_beside_bare_sockets) {
+START_TEST(calls_between_hosts_are_measured) {
+  run_group_of("cluster/call", 4);
+  run_group_of("cluster/chain", 3);
+}
+END_TEST
+
+START_TEST(payloads_are_measured_beside_bare_sockets) {
   run_group_of("limit/", 5);
-  run_group_of("cluster/", 11);
+  run_group_of("cluster/payload", 2);
+  run_group_of("cluster/memory", 1);
+  run_group_of("cluster/result", 1);
+}
+END_TEST
+
+START_TEST(starts_of_workers_are_measured) {
+  run_group_of("cluster/worker", 2);
+  run_group_of("cluster/first", 3);
 }
 END_TEST
 
@@ -158,7 +172,9 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(measured, memory_of_calls_is_measured);
   tcase_add_test(measured, translation_is_measured);
   tcase_add_test(measured, the_transport_is_measured_with_and_without_tls);
-  tcase_add_test(measured, what_crosses_hosts_is_measured_beside_bare_sockets);
+  tcase_add_test(measured, calls_between_hosts_are_measured);
+  tcase_add_test(measured, payloads_are_measured_beside_bare_sockets);
+  tcase_add_test(measured, starts_of_workers_are_measured);
   tcase_add_test(measured, collectives_are_measured);
   tcase_add_test(measured, processes_are_measured);
   tcase_add_test(measured, names_are_unique_and_limits_are_benchmarks);

@@ -38,6 +38,7 @@ struct tfrt_benchmark_s {
   const char* limit;   // the benchmark whose figure bounds this one; NULL: none
   int kind;            // what tells benchmarks with the same functions apart
   int threads;         // of the work queue; 0: it runs tasks in the waiting thread
+  int64_t memory;      // bytes that |size| takes, if few machines have them to spare; 0: it doesn't
 
   // Prepares samples of |size| and sets |*out_state|.
   tfrt_status_t (*open)(const tfrt_benchmark_t* benchmark, const tfrt_benchmark_files_t* files,
@@ -63,6 +64,7 @@ tfrt_benchmark_group_t tfrt_transport_benchmarks(void);
 tfrt_benchmark_group_t tfrt_process_benchmarks(void);
 tfrt_benchmark_group_t tfrt_limit_benchmarks(void);
 tfrt_benchmark_group_t tfrt_cluster_benchmarks(void);
+tfrt_benchmark_group_t tfrt_crowd_benchmarks(void);
 tfrt_benchmark_group_t tfrt_ring_benchmarks(void);
 tfrt_benchmark_group_t tfrt_collective_benchmarks(void);
 

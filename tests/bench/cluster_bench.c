@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What crosses hosts, between worker processes on this machine over gRPC on the loopback
-// interface: calls with a result that decides about the next one, independent calls, chains of
-// calls over several hosts, payloads that a callee wants, and how long a cluster takes to form.
+// interface: calls with a result that decides about the next one, independent calls, results,
+// chains of calls over several hosts, payloads that a callee wants and what memory that takes, and
+// how long a cluster takes to form.
 //
 // A chain over N callees is given per N / 2 + 1 round trips, which is what it takes when every
 // call is shipped at once (docs/distributed.md: N + 2 one-way delays); so each such figure
-// stands beside one round trip of the bare transport.
+// stands beside one round trip of the bare transport, between two processes, too.
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -24,9 +25,22 @@
 
 extern char** environ;
 
-enum { CALL, CALLS, CHAIN, PAYLOAD, WORKER_START, RUN };
+enum {
+  CALL,
+  CALL_TLS,
+  CALLS,
+  RESULTS,
+  CHAIN,
+  PAYLOAD,
+  PAYLOAD_MEMORY,
+  WORKER_START,
+  WORKER_MEMORY,
+  RUN
+};
 
 #define PAYLOAD_SIZE 64  // of the string that goes with each call
+
+#define RESULTS_OF_CALL 1000
 
 typedef struct state_s {
   const tfrt_benchmark_t* benchmark;
@@ -104,6 +118,30 @@ static void append_calls(int64_t size, tfrt_string_builder_t* out) {
   tfrt_string_builder_append_text(out, next_text);
 }
 
+// |size| turns, in each of which one call fulfils RESULTS_OF_CALL values of the caller.
+static void append_results(int64_t size, tfrt_string_builder_t* out) {
+  append_loop(size, out);
+  tfrt_string_builder_append_format(
+      out, "  %%w:%d = tfrt.call @many(%%v0, %%s) {host = 1 : i32} : (i32, !tfrt.string) -> (i32",
+      RESULTS_OF_CALL);
+  for (int i = 1; i < RESULTS_OF_CALL; ++i) tfrt_string_builder_append_text(out, ", i32");
+  tfrt_string_builder_append_text(out, ")\n");
+  char last[16];
+  snprintf(last, sizeof(last), "%%w#%d", RESULTS_OF_CALL - 1);
+  append_loop_end(last, out);
+  tfrt_string_builder_append_text(out, "func.func @many(%v: i32, %s: !tfrt.string) -> (i32");
+  for (int i = 1; i < RESULTS_OF_CALL; ++i) tfrt_string_builder_append_text(out, ", i32");
+  tfrt_string_builder_append_text(out, ") {\n  %one = tfrt.constant.i32 1\n");
+  for (int i = 0; i < RESULTS_OF_CALL; ++i) {
+    tfrt_string_builder_append_format(out, "  %%w%d = tfrt.add.i32 %%v, %%one\n", i);
+  }
+  tfrt_string_builder_append_text(out, "  tfrt.return %w0");
+  for (int i = 1; i < RESULTS_OF_CALL; ++i) tfrt_string_builder_append_format(out, ", %%w%d", i);
+  tfrt_string_builder_append_text(out, " : i32");
+  for (int i = 1; i < RESULTS_OF_CALL; ++i) tfrt_string_builder_append_text(out, ", i32");
+  tfrt_string_builder_append_text(out, "\n}\n");
+}
+
 // A tensor of |mebibytes| of host 0, of which host 1 makes a snapshot in each turn.
 static void append_payloads(int64_t size, int mebibytes, tfrt_string_builder_t* out) {
   tfrt_string_builder_append_format(
@@ -143,7 +181,11 @@ static void append_program(const tfrt_benchmark_t* benchmark, int64_t size,
     case CALLS:
       append_calls(size, out);
       break;
+    case RESULTS:
+      append_results(size, out);
+      break;
     case PAYLOAD:
+    case PAYLOAD_MEMORY:
       append_payloads(size, benchmark->threads, out);
       break;
     default:
@@ -179,6 +221,16 @@ static tfrt_status_t sample_cluster(void* state, double* out_figure) {
   }
   *out_figure = elapsed / (double)self->size;
   if (self->benchmark->kind == CHAIN) *out_figure /= 0.5 * self->benchmark->threads + 1;
+  if (self->benchmark->kind == RESULTS) *out_figure /= RESULTS_OF_CALL;
+  return NULL;
+}
+
+// The most memory that the host has had that payloads came to, in MiB.
+static tfrt_status_t sample_memory(void* state, double* out_figure) {
+  const state_t* self = state;
+  TFRT_RETURN_IF_ERROR(sample_cluster(state, out_figure));
+  TFRT_RETURN_IF_ERROR(tfrt_bench_worker_memory(&self->cluster.workers[1], out_figure));
+  *out_figure /= 1024;
   return NULL;
 }
 
@@ -194,7 +246,7 @@ static tfrt_status_t open_cluster(const tfrt_benchmark_t* benchmark,
   tfrt_status_t status = tfrt_string_builder_status(&text);
   if (!status) {
     status = tfrt_bench_cluster_open(&current.cluster, files->tools, workers,
-                                     tfrt_string_builder_view(&text));
+                                     benchmark->kind == CALL_TLS, tfrt_string_builder_view(&text));
   }
   tfrt_string_builder_deinitialize(&text);
   return status;
@@ -238,10 +290,21 @@ static tfrt_status_t sample_worker_start(void* state, double* out_figure) {
   const state_t* self = state;
   tfrt_bench_worker_t worker;
   int64_t begin = tfrt_benchmark_now_ns();
-  TFRT_RETURN_IF_ERROR(tfrt_bench_worker_start(&worker, self->tools));
+  TFRT_RETURN_IF_ERROR(tfrt_bench_worker_start(&worker, self->tools, NULL));
   *out_figure = (double)(tfrt_benchmark_now_ns() - begin) / 1e6;
   tfrt_bench_worker_stop(&worker);
   return NULL;
+}
+
+// What a worker that listens has in memory, in MiB.
+static tfrt_status_t sample_worker_memory(void* state, double* out_figure) {
+  const state_t* self = state;
+  tfrt_bench_worker_t worker;
+  TFRT_RETURN_IF_ERROR(tfrt_bench_worker_start(&worker, self->tools, NULL));
+  tfrt_status_t status = tfrt_bench_worker_memory(&worker, out_figure);
+  *out_figure /= 1024;
+  tfrt_bench_worker_stop(&worker);
+  return status;
 }
 
 // `tfrt run --local N`, from nothing to the first result, in milliseconds: the line with it is
@@ -287,24 +350,34 @@ static tfrt_status_t sample_run(void* state, double* out_figure) {
     .close = close_cluster                                                                       \
   }
 
-#define START(NAME, KIND, SIZE, SMALL_SIZE, SAMPLE)                                              \
+#define MEMORY(NAME, N)                                                                         \
+  {                                                                                             \
+    .name = "cluster/" NAME, .unit = "MiB", .size = 5, .small_size = 1, .kind = PAYLOAD_MEMORY, \
+    .threads = N, .open = open_cluster, .sample = sample_memory, .close = close_cluster         \
+  }
+
+#define START(NAME, UNIT, KIND, SIZE, SMALL_SIZE, SAMPLE)                                        \
   {                                                                                              \
-    .name = "cluster/" NAME, .unit = "ms", .size = SIZE, .small_size = SMALL_SIZE, .kind = KIND, \
+    .name = "cluster/" NAME, .unit = UNIT, .size = SIZE, .small_size = SMALL_SIZE, .kind = KIND, \
     .open = open_start, .sample = SAMPLE, .close = close_start                                   \
   }
 
 static const tfrt_benchmark_t benchmarks[] = {
-    BENCHMARK("call_64", "us", CALL, 1, 2000, 5, "transport/ping_pong_64"),
+    BENCHMARK("call_64", "us", CALL, 1, 2000, 5, "transport/ping_pong_64_processes"),
+    BENCHMARK("call_64_tls", "us", CALL_TLS, 1, 2000, 5, "transport/ping_pong_64_tls_processes"),
     BENCHMARK("call_of_many", "us", CALLS, 0, 20000, 20, NULL),
-    BENCHMARK("chain_over_2", "us", CHAIN, 2, 500, 3, "transport/ping_pong_64"),
-    BENCHMARK("chain_over_4", "us", CHAIN, 4, 250, 2, "transport/ping_pong_64"),
-    BENCHMARK("chain_over_8", "us", CHAIN, 8, 100, 1, "transport/ping_pong_64"),
+    BENCHMARK("result_of_many", "us", RESULTS, 0, 20, 1, NULL),
+    BENCHMARK("chain_over_2", "us", CHAIN, 2, 500, 3, "transport/ping_pong_64_processes"),
+    BENCHMARK("chain_over_4", "us", CHAIN, 4, 250, 2, "transport/ping_pong_64_processes"),
+    BENCHMARK("chain_over_8", "us", CHAIN, 8, 100, 1, "transport/ping_pong_64_processes"),
     BENCHMARK("payload_1_mib", "us", PAYLOAD, 1, 200, 2, "limit/tcp_1_mib"),
     BENCHMARK("payload_64_mib", "us", PAYLOAD, 64, 5, 1, "limit/tcp_64_mib"),
-    START("worker_start", WORKER_START, 1, 1, sample_worker_start),
-    START("first_result_of_2", RUN, 2, 2, sample_run),
-    START("first_result_of_8", RUN, 8, 3, sample_run),
-    START("first_result_of_64", RUN, 64, 4, sample_run),
+    MEMORY("memory_of_payload_64_mib", 64),
+    START("worker_start", "ms", WORKER_START, 1, 1, sample_worker_start),
+    START("worker_memory", "MiB", WORKER_MEMORY, 1, 1, sample_worker_memory),
+    START("first_result_of_2", "ms", RUN, 2, 2, sample_run),
+    START("first_result_of_8", "ms", RUN, 8, 3, sample_run),
+    START("first_result_of_64", "ms", RUN, 64, 4, sample_run),
 };
 
 tfrt_benchmark_group_t tfrt_cluster_benchmarks(void) {

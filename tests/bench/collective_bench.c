@@ -105,7 +105,7 @@ static tfrt_status_t open_cluster(const tfrt_benchmark_t* benchmark,
   tfrt_status_t status = tfrt_string_builder_status(&text);
   if (!status) {
     status = tfrt_bench_cluster_open(&current.cluster, files->tools, (uint32_t)benchmark->threads,
-                                     tfrt_string_builder_view(&text));
+                                     false, tfrt_string_builder_view(&text));
   }
   tfrt_string_builder_deinitialize(&text);
   return status;

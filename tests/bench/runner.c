@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/bench/runner.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "host_runtime/base/clock.h"
 #include "tools/common/json.h"
@@ -16,7 +18,7 @@ tfrt_benchmark_group_t tfrt_bench_group(size_t index) {
       tfrt_memory_benchmarks,      tfrt_eager_benchmarks,      tfrt_digits_benchmarks,
       tfrt_translation_benchmarks, tfrt_transport_benchmarks,  tfrt_process_benchmarks,
       tfrt_limit_benchmarks,       tfrt_ring_benchmarks,       tfrt_cluster_benchmarks,
-      tfrt_collective_benchmarks,
+      tfrt_crowd_benchmarks,       tfrt_collective_benchmarks,
   };
   if (index >= TFRT_ARRAY_SIZE(kGroups)) return (tfrt_benchmark_group_t){0};
   return kGroups[index]();
@@ -72,11 +74,21 @@ static bool is_wanted(const char* name, const char* filter) {
   return filter[0] == '=' ? strcmp(name, filter + 1) == 0 : strstr(name, filter) != NULL;
 }
 
+// Whether this machine has memory for |benchmark|; says so if not.
+static bool has_memory(const tfrt_benchmark_t* benchmark) {
+  int64_t memory = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+  if (benchmark->memory <= memory) return true;
+  fprintf(stderr, "%s: left out, it takes %" PRId64 " MiB of memory\n", benchmark->name,
+          benchmark->memory >> 20);
+  return false;
+}
+
 static tfrt_status_t run_group(tfrt_benchmark_group_t group, const tfrt_bench_options_t* options,
                                tfrt_bench_results_t* results) {
   for (size_t i = 0; i < group.count; ++i) {
     const tfrt_benchmark_t* benchmark = &group.benchmarks[i];
     if (!is_wanted(benchmark->name, options->filter)) continue;
+    if (!options->small && !has_memory(benchmark)) continue;
     if (results->count == TFRT_BENCH_MAX_BENCHMARKS) {
       return tfrt_status_create(TFRT_STATUS_INTERNAL, "there are more than %d benchmarks",
                                 TFRT_BENCH_MAX_BENCHMARKS);

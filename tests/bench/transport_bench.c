@@ -1,39 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The transport over gRPC on the loopback interface, both ends in this process: a message of
-// 64 bytes and its echo with one outstanding, and messages of one MiB one way; each in plain
-// text and over mutual TLS.
-#include <dirent.h>
+// The transport over gRPC on the loopback interface: a message of 64 bytes and its echo with one
+// outstanding, both ends in this process, or the other one in a process of its own, as between
+// two workers; and messages of one MiB one way. Each in plain text and over mutual TLS. And how
+// long an echo takes while messages of one MiB go to the same process on a second connection.
+#include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "distributed/grpc/grpc_transport.h"
-#include "distributed/security/certificates.h"
 #include "host_runtime/base/clock.h"
 #include "host_runtime/base/sync.h"
+#include "tests/bench/bench_certificates.h"
+#include "tests/bench/bench_cluster.h"
 #include "tests/bench/benchmark.h"
+#include "tests/bench/round_trips.h"
 
-enum { PING_PONG, PING_PONG_TLS, MEBIBYTES, MEBIBYTES_TLS };
+enum { PING_PONG = 1, MEBIBYTES = 2, TLS = 4, PROCESSES = 8, BESIDE = 16 };
 
 #define PING_SIZE 64
 #define MEBIBYTE_SIZE ((size_t)1024 * 1024)
 #define PATIENCE_S 60
-#define VALID_S (60 * 60)
 
 // One end of the connection.
 typedef struct end_s {
   tfrt_transport_handler_t handler;
   tfrt_transport_connection_t* connection;  // +1, when there is one
   tfrt_transport_write_t write;
+  bool is_writing;
+  bool is_due;  // to answer, or to say that the sample is done, when the write is done
 } end_t;
 
 typedef struct state_s {
   const tfrt_benchmark_t* benchmark;
   int64_t size;
-  char folder[64];  // of certificates
+  tfrt_bench_certificates_t certificates;
+  tfrt_bench_worker_t echo;  // the process of the other end, if there is one
   tfrt_transport_t* transports[2];
   tfrt_transport_acceptor_t acceptor;
   end_t dialler;
@@ -44,20 +47,26 @@ typedef struct state_s {
   // Guarded by |mutex|: what has to happen until the sample is done. The last message, and of
   // MiB each one, and that the last one was written.
   int64_t left;
-  int64_t unsent;  // of MiB; belongs to whoever writes
+  int64_t unsent;  // of MiB, or of pings; belongs to whoever writes
   bool is_broken;  // guarded by |mutex|
+  // Of an echo beside MiB, whose count |unsent| is then.
+  end_t carrier;
+  atomic_bool is_carried;  // the ping that is away is the last one
+  tfrt_bench_round_trips_t pings;
 } state_t;
 
 // Handlers find their state here: one benchmark runs at a time.
 static state_t current;
 
-static bool is_tls(void) {
-  return current.benchmark->kind == PING_PONG_TLS || current.benchmark->kind == MEBIBYTES_TLS;
-}
+static bool is_tls(void) { return current.benchmark->kind & TLS; }
 
-static bool is_ping_pong(void) {
-  return current.benchmark->kind == PING_PONG || current.benchmark->kind == PING_PONG_TLS;
-}
+static bool is_ping_pong(void) { return current.benchmark->kind & PING_PONG; }
+
+static bool has_echo(void) { return current.benchmark->kind & PROCESSES; }
+
+static bool is_beside(void) { return current.benchmark->kind & BESIDE; }
+
+static bool sends_pings(const end_t* end) { return is_ping_pong() && end != &current.carrier; }
 
 // --- Both ends -----------------------------------------------------------------
 
@@ -71,7 +80,7 @@ static void settle(int64_t events, bool is_broken) {
 
 static void write_message(end_t* end, tfrt_transport_written_fn_t on_written) {
   end->write.spans[0].data = current.bytes;
-  end->write.spans[0].size = is_ping_pong() ? PING_SIZE : MEBIBYTE_SIZE;
+  end->write.spans[0].size = sends_pings(end) ? PING_SIZE : MEBIBYTE_SIZE;
   end->write.span_count = 1;
   end->write.on_written = on_written;
   tfrt_status_t status = tfrt_transport_connection_write(end->connection, &end->write);
@@ -79,13 +88,40 @@ static void write_message(end_t* end, tfrt_transport_written_fn_t on_written) {
   tfrt_status_release(status);
 }
 
-// The next message is asked for when the last write is done: there is one write at a time.
+static void on_ping_written(tfrt_transport_write_t* write, tfrt_status_t status);
+
+static void write_ping(end_t* end) {
+  end->is_writing = true;
+  if (is_beside()) tfrt_bench_round_trips_leave(&current.pings);
+  write_message(end, on_ping_written);
+}
+
+// The answer to a ping is there; true if there shall be another one.
+static bool wants_another(void) {
+  if (!is_beside()) return --current.unsent > 0;
+  tfrt_bench_round_trips_come_back(&current.pings);
+  // Relaxed: a ping more or less.
+  return !atomic_load_explicit(&current.is_carried, memory_order_relaxed);
+}
+
+// A message has come: the next one goes, if the last one is away, as there is one write at a time.
+static void answer(end_t* end) {
+  end->is_due = end->is_writing;
+  if (end->is_due) return;
+  if (end == &current.listener || wants_another()) {
+    write_ping(end);
+  } else {
+    settle(1, false);
+  }
+}
+
 static void on_ping_written(tfrt_transport_write_t* write, tfrt_status_t status) {
   end_t* end = TFRT_CONTAINER_OF(write, end_t, write);
+  end->is_writing = false;
   if (status) {
     settle(0, true);
-  } else {
-    tfrt_transport_connection_receive(end->connection);
+  } else if (end->is_due) {
+    answer(end);
   }
 }
 
@@ -94,6 +130,8 @@ static void on_mebibyte_written(tfrt_transport_write_t* write, tfrt_status_t sta
     settle(0, true);
   } else if (--current.unsent > 0) {
     write_message(TFRT_CONTAINER_OF(write, end_t, write), on_mebibyte_written);
+  } else if (is_beside()) {
+    atomic_store_explicit(&current.is_carried, true, memory_order_relaxed);
   } else {
     settle(1, false);
   }
@@ -105,13 +143,10 @@ static void on_message(tfrt_transport_handler_t* handler, tfrt_transport_connect
   size_t size = 0;
   for (size_t i = 0; i < span_count; ++i) size += spans[i].size;
   if (size != (is_ping_pong() ? PING_SIZE : MEBIBYTE_SIZE)) settle(0, true);
-  if (!is_ping_pong()) {
-    tfrt_transport_connection_receive(connection);
-    settle(1, false);
-  } else if (end == &current.listener) {
-    write_message(end, on_ping_written);
-  } else if (--current.unsent > 0) {
-    write_message(end, on_ping_written);
+  // At once, as a session does: who asks when the next message is there wakes a thread for it.
+  tfrt_transport_connection_receive(connection);
+  if (is_ping_pong()) {
+    answer(end);
   } else {
     settle(1, false);
   }
@@ -162,64 +197,80 @@ static tfrt_status_t sample(void* state, double* out_figure) {
   current.left = is_ping_pong() ? 1 : current.size + 1;
   tfrt_mutex_unlock(&current.mutex);
   int64_t begin = tfrt_benchmark_now_ns();
-  write_message(&current.dialler, is_ping_pong() ? on_ping_written : on_mebibyte_written);
+  if (is_ping_pong()) {
+    write_ping(&current.dialler);
+  } else {
+    write_message(&current.dialler, on_mebibyte_written);
+  }
   TFRT_RETURN_IF_ERROR(await_messages());
   *out_figure = (double)(tfrt_benchmark_now_ns() - begin) / (double)current.size / 1e3;
   return NULL;
 }
 
+// The time that 99 of a hundred echoes don't exceed, while |size| MiB are carried.
+static tfrt_status_t sample_beside(void* state, double* out_figure) {
+  (void)state;
+  current.unsent = current.size;
+  current.pings.count = 0;
+  atomic_store_explicit(&current.is_carried, false, memory_order_relaxed);
+  tfrt_mutex_lock(&current.mutex);
+  current.left = 1;
+  tfrt_mutex_unlock(&current.mutex);
+  write_message(&current.carrier, on_mebibyte_written);
+  write_ping(&current.dialler);
+  TFRT_RETURN_IF_ERROR(await_messages());
+  *out_figure = tfrt_bench_round_trips_percentile(&current.pings, 99);
+  return NULL;
+}
+
 // --- Life ----------------------------------------------------------------------
 
-static tfrt_status_t make_certificate(void) {
-  strcpy(current.folder, "/tmp/tfrt-bench-XXXXXX");
-  if (!mkdtemp(current.folder)) return tfrt_status_create(TFRT_STATUS_UNKNOWN, "no folder in /tmp");
-  int64_t now_s = (int64_t)time(NULL);
-  const tfrt_certificate_validity_t validity = {now_s - VALID_S, now_s + VALID_S};
-  TFRT_RETURN_IF_ERROR(tfrt_certificates_create_authority(current.folder, validity));
-  const char* name = "127.0.0.1";
-  const tfrt_certificate_request_t request = {
-      .role = TFRT_CERTIFICATE_HOST, .names = &name, .name_count = 1, .validity = validity};
-  return tfrt_certificates_issue(current.folder, &request);
-}
-
-static void remove_folder(void) {
-  DIR* directory = current.folder[0] ? opendir(current.folder) : NULL;
-  if (!directory) return;
-  for (struct dirent* entry; (entry = readdir(directory));) {
-    if (entry->d_name[0] != '.') unlinkat(dirfd(directory), entry->d_name, 0);
-  }
-  closedir(directory);
-  rmdir(current.folder);
-}
-
 static tfrt_status_t create_transports(void) {
-  char paths[3][128];
   tfrt_grpc_transport_options_t options = tfrt_grpc_transport_default_options();
   if (is_tls()) {
-    static const char* const kNames[] = {"ca.pem", "127.0.0.1.pem", "127.0.0.1.key"};
-    for (int i = 0; i < 3; ++i) {
-      snprintf(paths[i], sizeof(paths[i]), "%s/%s", current.folder, kNames[i]);
-    }
     options.credentials.kind = TFRT_GRPC_CREDENTIALS_TLS;
-    options.credentials.files = (tfrt_certificate_files_t){paths[0], paths[1], paths[2]};
+    options.credentials.files = tfrt_bench_certificates_files(&current.certificates);
   }
-  for (int i = 0; i < 2; ++i) {
+  // Of the idle queues of one process gRPC lets any one read for all.
+  for (int i = has_echo() ? 1 : 0; i < 2; ++i) {
     TFRT_RETURN_IF_ERROR(
         tfrt_grpc_transport_create(&options, tfrt_allocator_system(), &current.transports[i]));
   }
   return NULL;
 }
 
-static tfrt_status_t connect_ends(void) {
-  char address[TFRT_TRANSPORT_ADDRESS_SIZE];
-  TFRT_RETURN_IF_ERROR(tfrt_transport_listen(
-      current.transports[0], tfrt_string_view_of("127.0.0.1:0"), &current.acceptor, address));
-  const tfrt_transport_dial_options_t dial = {
+// Has the other end, here or in a process beside |tools|, listen at |address|.
+static tfrt_status_t start_listener(const char* tools, char address[TFRT_TRANSPORT_ADDRESS_SIZE]) {
+  if (!has_echo()) {
+    return tfrt_transport_listen(current.transports[0], tfrt_string_view_of("127.0.0.1:0"),
+                                 &current.acceptor, address);
+  }
+  char program[PATH_MAX];
+  snprintf(program, sizeof(program), "%s/../tests/bench/transport_echo", tools);
+  const tfrt_certificate_files_t files = tfrt_bench_certificates_files(&current.certificates);
+  const char* arguments[] = {program, is_tls() ? files.authorities : NULL, files.certificate,
+                             files.key, NULL};
+  TFRT_RETURN_IF_ERROR(tfrt_bench_process_start(&current.echo, arguments));
+  strcpy(address, current.echo.address);
+  return NULL;
+}
+
+static tfrt_status_t dial(const char* address, end_t* end) {
+  const tfrt_transport_dial_options_t options = {
       .address = tfrt_string_view_of(address),
-      .kind = is_ping_pong() ? TFRT_TRANSPORT_CONTROL : TFRT_TRANSPORT_BULK,
+      .kind = sends_pings(end) ? TFRT_TRANSPORT_CONTROL : TFRT_TRANSPORT_BULK,
       .timeout_ns = PATIENCE_S * TFRT_NANOSECONDS_PER_SECOND};
-  return tfrt_transport_dial(current.transports[1], &dial, &current.dialler.handler,
-                             &current.dialler.connection);
+  TFRT_RETURN_IF_ERROR(
+      tfrt_transport_dial(current.transports[1], &options, &end->handler, &end->connection));
+  tfrt_transport_connection_receive(end->connection);
+  return NULL;
+}
+
+static tfrt_status_t connect_ends(const char* tools) {
+  char address[TFRT_TRANSPORT_ADDRESS_SIZE];
+  TFRT_RETURN_IF_ERROR(start_listener(tools, address));
+  TFRT_RETURN_IF_ERROR(dial(address, &current.dialler));
+  return is_beside() ? dial(address, &current.carrier) : NULL;
 }
 
 static void close_ends(void* state) {
@@ -229,10 +280,12 @@ static void close_ends(void* state) {
     tfrt_transport_close(current.transports[i]);
     tfrt_transport_drain(current.transports[i]);
   }
+  tfrt_transport_connection_release(current.carrier.connection);
   tfrt_transport_connection_release(current.dialler.connection);
   tfrt_transport_connection_release(current.listener.connection);
   for (int i = 0; i < 2; ++i) tfrt_transport_release(current.transports[i]);
-  remove_folder();
+  if (has_echo()) tfrt_bench_worker_stop(&current.echo);
+  tfrt_bench_certificates_remove(&current.certificates);
   tfrt_condition_deinitialize(&current.changed);
   tfrt_mutex_deinitialize(&current.mutex);
   tfrt_allocator_free(tfrt_allocator_system(), current.bytes, MEBIBYTE_SIZE);
@@ -241,38 +294,47 @@ static void close_ends(void* state) {
 static tfrt_status_t open_ends(const tfrt_benchmark_t* benchmark,
                                const tfrt_benchmark_files_t* files, int64_t size,
                                void** out_state) {
-  (void)files;
   *out_state = &current;
   memset(&current, 0, sizeof(current));
+  current.echo.input = -1;
   current.benchmark = benchmark;
   current.size = size;
   current.acceptor.vtable = &kAcceptorVtable;
   current.dialler.handler.vtable = &kHandlerVtable;
   current.listener.handler.vtable = &kHandlerVtable;
+  current.carrier.handler.vtable = &kHandlerVtable;
   tfrt_mutex_initialize(&current.mutex);
   tfrt_condition_initialize(&current.changed);
   current.bytes = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), MEBIBYTE_SIZE);
   tfrt_status_t status = current.bytes ? NULL : tfrt_status_out_of_memory();
-  if (!status && is_tls()) status = make_certificate();
+  if (!status && is_tls()) status = tfrt_bench_certificates_make(&current.certificates);
   if (!status) status = create_transports();
-  if (!status) status = connect_ends();
+  if (!status) status = connect_ends(files->tools);
   if (status) close_ends(NULL);
   return status;
 }
 
 // --- The table -----------------------------------------------------------------
 
-#define BENCHMARK(NAME, KIND, SIZE, SMALL_SIZE, LIMIT)                                             \
+#define BENCHMARK_OF(NAME, KIND, SIZE, SMALL_SIZE, LIMIT, SAMPLE)                                  \
   {                                                                                                \
     .name = "transport/" NAME, .unit = "us", .size = SIZE, .small_size = SMALL_SIZE, .kind = KIND, \
-    .limit = LIMIT, .open = open_ends, .sample = sample, .close = close_ends                       \
+    .limit = LIMIT, .open = open_ends, .sample = SAMPLE, .close = close_ends                       \
   }
+
+#define BENCHMARK(NAME, KIND, SIZE, SMALL_SIZE, LIMIT) \
+  BENCHMARK_OF(NAME, KIND, SIZE, SMALL_SIZE, LIMIT, sample)
 
 static const tfrt_benchmark_t benchmarks[] = {
     BENCHMARK("ping_pong_64", PING_PONG, 5000, 20, NULL),
-    BENCHMARK("ping_pong_64_tls", PING_PONG_TLS, 5000, 20, "transport/ping_pong_64"),
+    BENCHMARK("ping_pong_64_tls", PING_PONG | TLS, 5000, 20, "transport/ping_pong_64"),
+    BENCHMARK("ping_pong_64_processes", PING_PONG | PROCESSES, 5000, 20, NULL),
+    BENCHMARK("ping_pong_64_tls_processes", PING_PONG | PROCESSES | TLS, 5000, 20,
+              "transport/ping_pong_64_processes"),
+    BENCHMARK_OF("ping_pong_64_p99_beside_4_gib", PING_PONG | PROCESSES | BESIDE, 4096, 2, NULL,
+                 sample_beside),
     BENCHMARK("mebibyte", MEBIBYTES, 256, 4, NULL),
-    BENCHMARK("mebibyte_tls", MEBIBYTES_TLS, 256, 4, "transport/mebibyte"),
+    BENCHMARK("mebibyte_tls", MEBIBYTES | TLS, 256, 4, "transport/mebibyte"),
 };
 
 tfrt_benchmark_group_t tfrt_transport_benchmarks(void) {
