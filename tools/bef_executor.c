@@ -24,6 +24,7 @@
 #include "tools/common/end_watch.h"
 #include "tools/common/flags.h"
 #include "tools/common/kernel_rooms.h"
+#include "tools/common/process_memory.h"
 #include "tools/common/result_printer.h"
 #include "tools/common/scope_printer.h"
 #include "tools/common/shared_libraries.h"
@@ -145,11 +146,11 @@ static tfrt_status_t tfrt_bef_executor_choose_queue(tfrt_bef_executor_t* executo
 
 static tfrt_status_t tfrt_bef_executor_load(tfrt_bef_executor_t* executor, const char* path) {
   tfrt_file_contents_t contents;
-  TFRT_RETURN_IF_ERROR(tfrt_file_read(path, tfrt_allocator_system(), &contents));
+  TFRT_RETURN_IF_ERROR(tfrt_file_read(path, tfrt_process_memory(), &contents));
   tfrt_bef_file_t* file = NULL;
   tfrt_status_t status = tfrt_bef_file_create_take_contents(&contents, &file);
   if (status) return tfrt_status_take_annotate(status, "%s", path);
-  status = tfrt_program_create(file, executor->host->registry, tfrt_allocator_system(),
+  status = tfrt_program_create(file, executor->host->registry, tfrt_process_memory(),
                                &executor->program);
   tfrt_bef_file_release(file);
   if (status) return status;

@@ -56,9 +56,10 @@ static void append_results(page_t* page, const tfrt_kernel_descriptor_t* op) {
   uint32_t fixed_count = tfrt_kernel_descriptor_fixed_results(op);
   for (uint32_t i = 0; i < op->result_count; ++i) {
     const tfrt_result_descriptor_t* entry = &op->results[i];
-    tfrt_string_builder_append_format(&page->text, "%s`%s`%s: `%s`",
-                                      i ? "; " : "Results: ", entry->name,
-                                      i >= fixed_count ? "..." : "", entry->type);
+    bool is_operands = entry->type[0] == '%';
+    tfrt_string_builder_append_format(&page->text, "%s`%s`%s: %s`%s`", i ? "; " : "Results: ",
+                                      entry->name, i >= fixed_count ? "..." : "",
+                                      is_operands ? "the type of " : "", entry->type + is_operands);
   }
   if (op->flags & TFRT_KERNEL_RESULTS_AS_OPERANDS) append(page, ", the types of the operands");
   if (op->result_count) append(page, ".\n");

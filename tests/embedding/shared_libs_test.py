@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 BIN = os.path.abspath(sys.argv[1])
@@ -390,6 +391,51 @@ class SharedLibsTest(unittest.TestCase):
             code, output, errors = run("tfrt", "run", library, *cluster, program)
             self.assertEqual((code, errors), (0, ""), cluster)
             self.assertIn(b"6\n", output)
+
+    def start_worker(self, name, *flags):
+        """A worker, its address, and the file that it logs to."""
+        log = os.path.join(self.folder, name + ".log")
+        with open(log, "w", encoding="utf-8") as stream:
+            worker = subprocess.Popen(
+                [os.path.join(BIN, "tfrt_worker"), "--listen=127.0.0.1:0", *flags],
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=stream, text=True)
+        self.addCleanup(worker.stdout.close)
+        self.addCleanup(worker.wait)
+        self.addCleanup(worker.kill)
+        return worker, worker.stdout.readline().split()[-1], log
+
+    def test_a_worker_whose_kernel_does_not_come_back_lives_and_says_so(self):
+        program = os.path.join(self.folder, "stuck.mlir")
+        with open(program, "w", encoding="utf-8") as file:
+            file.write(DISTRIBUTED)
+        library = "--shared_libs=" + self.compile("stuck", "-DBLOCKING")
+        workers = [self.start_worker(name, library, "--threads=1") for name in ("zero", "one")]
+        hosts = "--hosts=" + ",".join(worker[1] for worker in workers)
+        client = subprocess.Popen(
+            [os.path.join(BIN, "tfrt"), "run", library, hosts, program],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        self.addCleanup(client.stderr.close)
+        self.addCleanup(client.wait)
+        self.addCleanup(client.kill)
+        place = "in kernel sample.triple of @triple at " + program + ":8:8"
+        # Itself, and the host that has called it.
+        for log, words in [(workers[1][2], "a thread is "), (workers[0][2], "lives, and is ")]:
+            end = time.monotonic() + 60
+            while True:
+                with open(log, encoding="utf-8") as stream:
+                    told = [line for line in stream if words + place in line]
+                if told:
+                    break
+                self.assertLess(time.monotonic(), end, log)
+                time.sleep(0.1)
+            self.assertRegex(told[0], r" for \d+\.\d s: it is stuck, or slow")
+        code, output, errors = run("tfrt", "dump", hosts)
+        self.assertEqual((code, errors), (0, ""))
+        first, second = output.decode().splitlines()[:2]
+        self.assertTrue(first.startswith("2 of 2 calls wait for call "), output)
+        self.assertIn(workers[1][1], first)
+        self.assertRegex(second, "  " + place + r", for \d+\.\d s$")
+        self.assertIsNone(client.poll())
 
     def test_tfrt_and_its_worker_refuse_bad_libraries(self):
         for tool in [("tfrt", "run", "p.mlir"), ("tfrt_worker",)]:

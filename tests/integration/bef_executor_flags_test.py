@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The flags of bef_executor, and the rules by which it prints, as TFRT's has them.
 
-Usage: bef_executor_flags_test.py BEF_EXECUTOR MLIR_TO_BEF
+Usage: bef_executor_flags_test.py BEF_EXECUTOR MLIR_TO_BEF BEF_EXECUTOR_SMALL
 """
 
 import os
@@ -136,6 +136,15 @@ class BefExecutorFlagsTest(unittest.TestCase):
 
     def test_a_library_that_is_not_there_is_refused(self):
         self.assert_refused("'/nowhere/a.so'", flags=["--shared_libs=/nowhere/a.so"])
+
+    def test_an_executor_without_devices_refuses_a_driver(self):
+        lines, said, code = RUNNER.run(
+            THREE, "--cuda_library_for_testing=/nowhere/a.so", executor=os.path.abspath(sys.argv[3])
+        )
+        self.assertEqual(code, 1)
+        self.assertNotIn("--- Running 'first':", lines)
+        self.assertEqual(len(said.splitlines()), 1)
+        self.assertIn("this executor has no kernels for devices; use bef_executor", said)
 
     def test_each_allocator_has_its_line(self):
         for name, line in (

@@ -43,6 +43,55 @@ func.func @main() -> i32 {
 }
 """
 
+# Nobody uses what the prints give. The text is so long that it has to be asked for.
+UNORDERED = """func.func @say(%x: i32, %text: !tfrt.string) -> i32 {
+  %ch = tfrt.new.chain
+  %d = "tfrt_test.print_string"(%text, %ch) : (!tfrt.string, !tfrt.chain) -> (!tfrt.chain)
+  tfrt.return %x : i32
+}
+func.func @main(%text: !tfrt.string) -> i32 {
+  %ch = tfrt.new.chain
+  %x = tfrt.constant.i32 7
+  %y = tfrt.call @say(%x, %text) {host = 1 : i32} : (i32, !tfrt.string) -> i32
+  %d = "tfrt_test.print_string"(%text, %ch) : (!tfrt.string, !tfrt.chain) -> (!tfrt.chain)
+  tfrt.return %x : i32
+}
+"""
+
+# Host 0 waits for host 2, and host 1 calls it for the first time when the file (a pipe) has been
+# read; what host 1 calls on host 0 has nothing to do with it.
+FENCE = """func.func @wait() -> i32 {
+  %ch = tfrt.new.chain
+  %zero = tfrt.constant.i32 0
+  %h = tfrt_dist.host %zero
+  %key = "tfrt_test.get_string"() {value = "never"} : () -> !tfrt.string
+  %x, %ch1 = tfrt_dist.recv %h, %key, %ch : i32
+  tfrt.return %x : i32
+}
+func.func @seven() -> i32 {
+  %x = tfrt.constant.i32 7
+  tfrt.return %x : i32
+}
+func.func @ask(%path: !tfrt.string) -> (i32, i32) {
+  %ch = tfrt.new.chain
+  %two = tfrt.constant.i32 2
+  %text = "tfrt_test.read_string_from_file"(%path) : (!tfrt.string) -> !tfrt.string
+  %printed = "tfrt_test.print_string"(%text, %ch) : (!tfrt.string, !tfrt.chain) -> (!tfrt.chain)
+  %late = "tfrt_test.identity"(%printed, %two) : (!tfrt.chain, i32) -> i32
+  %h = tfrt_dist.host %late
+  %x = tfrt_dist.call %h @seven() : (!tfrt_dist.host) -> i32
+  %y = tfrt.call @seven() {host = 0 : i32} : () -> i32
+  tfrt.return %x, %y : i32, i32
+}
+func.func @main(%path: !tfrt.string) -> (i32, i32, i32) {
+  %w = tfrt.call @wait() {host = 2 : i32} : () -> i32
+  %x, %y = tfrt.call @ask(%path) {host = 1 : i32} : (!tfrt.string) -> (i32, i32)
+  tfrt.return %w, %x, %y : i32, i32, i32
+}
+"""
+FENCE_LATE_LINE = 20
+FENCE_WAIT_LINE = 25
+
 # Of fcntl(2); Python has a name for it since 3.10.
 F_SETPIPE_SZ = 1031
 
@@ -139,6 +188,16 @@ class TestLocal(ClusterTest):
         path = self.write("prints.mlir", PRINTS)
         out = "[2] int32 = 1\n[1] int32 = 2\nint32 = 4\n[2] int32 = 8\n'main' returned 16\n"
         self.expect(self.run_tfrt(path, "--local=3"), 0, out, "")
+
+    def test_lines_that_nothing_orders_come_before_the_results(self):
+        text = "x" * 100000
+        program = self.write("unordered.mlir", UNORDERED)
+        for _ in range(10):
+            result = self.run_tfrt(program, "--local=2", "--arg=text=" + text)
+            self.expect(result, 0)
+            *lines, last = result[1].splitlines()
+            self.assertEqual(last, "'main' returned 7")
+            self.assertEqual([line.count("x") for line in lines], [100000, 100000])
 
     def test_without_results_a_run_ends_behind_its_last_line(self):
         path = self.write("silent.mlir", SILENT)
@@ -387,6 +446,43 @@ class TestHosts(ClusterTest):
         self.assertIn("lost host 1", err.splitlines()[0])
         # Nobody talks to it under the old session any more; the next program has a new one.
         workers[1].send_signal(signal.SIGCONT)
+        self.expect_workers_run(workers)
+
+    def counts(self, worker, *names):
+        status = self.status([worker])[0]
+        return [status[name] for name in names]
+
+    def await_counts(self, worker, counts):
+        end = time.monotonic() + PATIENCE_S
+        while self.counts(worker, *counts) != list(counts.values()):
+            self.assertLess(time.monotonic(), end, self.status([worker]))
+
+    def test_a_frozen_host_has_no_part_in_the_job_when_it_comes_back(self):
+        times = ("--heartbeat-ms=200", "--silence-ms=5000")
+        workers = self.start_workers(3, *times)
+        pipe = os.path.join(self.folder, "pipe")
+        os.mkfifo(pipe)
+        path = self.write("fence.mlir", FENCE)
+        process = self.start(path, hosts(workers), "--arg=path=" + pipe, "-v", *times)
+        self.await_counts(workers[2], {"incoming_calls": 1})
+        self.await_counts(workers[1], {"incoming_calls": 1})
+        workers[2].send_signal(signal.SIGSTOP)
+        self.await_counts(workers[0], {"outgoing_calls": 1, "jobs": 1})
+        workers[2].send_signal(signal.SIGCONT)
+        # It has lost the root, so it frees all of the job, which goes on without it.
+        self.expect_idle([workers[2]])
+        self.assertEqual(self.counts(workers[1], "jobs", "incoming_calls"), [1, 1])
+        self.assertIsNone(process.poll())
+        # Nothing is between hosts 1 and 2: who asks is told, and needs no silence for that.
+        with open(pipe, "w", encoding="utf-8") as stream:
+            stream.write("now")
+        code, out, err = self.finish(process)
+        self.assertEqual(code, 4, err)
+        last = out.splitlines()[-1]
+        self.assertRegex(last, r"^'main' returned <<error: .*>>,<<error: .*>>,7$")
+        for function, line in (("wait", FENCE_WAIT_LINE), ("seven", FENCE_LATE_LINE)):
+            self.assertRegex(err, r"lost host 2 .* while it ran @%s .*fence.mlir:%d:" % (function, line))
+        self.expect_idle(workers)
         self.expect_workers_run(workers)
 
     def test_a_worker_that_drains_finishes_what_runs(self):

@@ -46,6 +46,30 @@ func.func @main() -> i32 {
 """
 SPIN_LINE, SPIN_CALL_LINE = 9, 14
 
+# A tensor of 1,000,000 bytes is made on host 1 and used on host 2, which then waits for ever.
+HANDED_ON = """func.func @make(%ch: !tfrt.chain) -> (!tfrt_tensor.tensor, !tfrt.chain) {
+  %t = tfrt_dht.create_uninitialized_tensor.f32.2 [500 : i64, 500 : i64]
+  %c = tfrt_dht.fill_tensor_with_constant.f32 %t, %ch 1.0 : f32
+  tfrt.return %t, %c : !tfrt_tensor.tensor, !tfrt.chain
+}
+func.func @use(%t: !tfrt_tensor.tensor, %ch: !tfrt.chain) -> i32 {
+  %two = tfrt.constant.i32 2
+  %one = tfrt.constant.i32 1
+  %printed = tfrt.print.i32 %one, %ch
+  %u = tfrt_dist.fetch %t : !tfrt_tensor.tensor
+  %h = tfrt_dist.host %two
+  %k = tfrt_dist.key "never"
+  %v, %ch1 = tfrt_dist.recv %h, %k, %ch : i32
+  tfrt.return %v : i32
+}
+func.func @main() -> i32 {
+  %ch = tfrt.new.chain
+  %t, %ch1 = tfrt.call @make(%ch) {host = 1 : i32} : (!tfrt.chain) -> (!tfrt_tensor.tensor, !tfrt.chain)
+  %r = tfrt.call @use(%t, %ch1) {host = 2 : i32} : (!tfrt_tensor.tensor, !tfrt.chain) -> i32
+  tfrt.return %r : i32
+}
+"""
+
 # Host 1 waits for a message that host 2, which is called with nothing to do, never sends.
 RECEIVES = """func.func @wait(%x: i32, %ch: !tfrt.chain) -> i32 {
   %printed = tfrt.print.i32 %x, %ch
@@ -197,6 +221,26 @@ class SeeingTest(ClusterTest):
             self.assertIn(part, first)
         self.assertIn("start 1 of @main on " + workers[0].address, out)
 
+    def test_a_payload_is_where_it_is_used_and_not_where_it_is_handed_on(self):
+        workers, process = self.begin(HANDED_ON)
+        addresses = [worker.address for worker in workers]
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            tensors = [
+                (addresses.index(o["host"]), o["kind"], o["state"])
+                for o in self.ask_json("list", "objects", hosts(workers))
+                if o["bytes"] == 1000000
+            ]
+            if (2, "remote", "ready") in tensors:
+                break
+            self.assertLess(time.monotonic(), end, tensors)
+        # Host 0 knows of it, that it is at host 1, and has nothing of it.
+        right = [(0, "remote", "there"), (1, "object", "ready"), (2, "remote", "ready")]
+        self.assertEqual(sorted(tensors), right)
+        process.send_signal(signal.SIGINT)
+        self.expect(self.finish(process), 5)
+        self.expect_idle(workers)
+
     def test_a_dump_names_a_message_that_does_not_come(self):
         workers, _ = self.begin(RECEIVES)
         culprit = self.ask_json("dump", hosts(workers))["waits_for"]
@@ -328,6 +372,30 @@ class SeeingTest(ClusterTest):
             # A host that gets no processor in that time has nothing to show.
             while not self.has_calls(self.trace(workers, path, *arguments)):
                 self.assertLess(time.monotonic(), end)
+        process.send_signal(signal.SIGINT)
+        self.expect(self.finish(process), 5)
+        self.expect_idle(workers)
+
+    def test_what_a_trace_has_no_room_for_is_counted_and_told(self):
+        workers, process = self.begin()
+        self.calls(workers)
+        path = os.path.join(self.folder, "trace.json")
+        # Host 2 runs kernels all the time.
+        duration_ms, full = 500, []
+        while not full:
+            self.assertLess(duration_ms, 1000 * PATIENCE_S)
+            flags = ("--for=%d" % duration_ms, "--file=" + path, "-o=json")
+            code, out, err = self.ask("trace", hosts(workers), *flags)
+            self.assertEqual(code, 0, err)
+            full = [host for host in json.loads(out)["hosts"] if host["dropped"] > 0]
+            duration_ms *= 2
+        for host in full:
+            # What a worker keeps of a job.
+            self.assertEqual(host["spans"], 65536)
+            lacks = "the trace lacks %d spans of host " % host["dropped"]
+            told = [line for line in err.splitlines() if lacks in line]
+            self.assertEqual(len(told), 1, err)
+            self.assertIn("(%s), which had no room" % host["host"], told[0])
         process.send_signal(signal.SIGINT)
         self.expect(self.finish(process), 5)
         self.expect_idle(workers)

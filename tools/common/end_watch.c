@@ -12,10 +12,11 @@
 
 // What a kernel that is still in its function is to the reader of the line.
 static bool tfrt_end_watch_tell_running(const tfrt_end_watch_t* watch) {
-  const void* marks[TFRT_END_WATCH_MAX_THREADS];
-  size_t count = tfrt_running_kernel_list(marks, TFRT_END_WATCH_MAX_THREADS);
-  for (size_t i = 0; i < count && i < TFRT_END_WATCH_MAX_THREADS; ++i) {
-    const tfrt_kernel_site_t* site = tfrt_program_find_site(watch->function->program, marks[i]);
+  tfrt_running_kernel_thread_t threads[TFRT_END_WATCH_MAX_THREADS];
+  size_t count = tfrt_running_kernel_list(threads, TFRT_END_WATCH_MAX_THREADS);
+  for (size_t i = 0; i < count; ++i) {
+    const tfrt_kernel_site_t* site =
+        tfrt_program_find_site(watch->function->program, threads[i].site);
     if (!site) continue;
     tfrt_status_origin_t origin;
     tfrt_kernel_site_origin(site, &origin);

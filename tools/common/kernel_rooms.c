@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/common/kernel_rooms.h"
 
-#include "embedding/standard_kernels.h"
-#include "kernels/device/device_kernels.h"
-#include "kernels/test/test_kernels.h"
+#include "tools/common/built_in_rooms.h"
 #include "tools/common/shared_libraries.h"
 
 tfrt_status_t tfrt_kernel_rooms_register(tfrt_kernel_registry_t* registry) {
-  TFRT_RETURN_IF_ERROR(tfrt_standard_kernels_register(registry));
-  TFRT_RETURN_IF_ERROR(tfrt_device_kernels_register(registry));
-  TFRT_RETURN_IF_ERROR(tfrt_test_kernels_register(registry));
-  return tfrt_shared_libraries_register(registry);
+  // kernel_rooms_test shows that no name is there twice.
+  tfrt_kernel_registry_set_trust(registry, true);
+  tfrt_status_t status = tfrt_built_in_rooms_register(registry);
+  tfrt_kernel_registry_set_trust(registry, false);
+  return status ? status : tfrt_shared_libraries_register(registry);
 }

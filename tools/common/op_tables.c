@@ -12,7 +12,7 @@
 #include "kernels/test/ops.h"
 #include "tools/common/shared_libraries.h"
 
-#define TFRT_OP_TABLES_ROOM_COUNT 12
+#define TFRT_OP_TABLES_ROOM_COUNT 13
 
 static tfrt_kernel_table_t
     tfrt_op_tables_of_all[TFRT_OP_TABLES_ROOM_COUNT + TFRT_SHARED_LIBRARIES_MAX];
@@ -30,8 +30,9 @@ static void tfrt_op_tables_fill(void) {
   tfrt_op_tables_of_all[7] = tfrt_device_ops;
   tfrt_op_tables_of_all[8] = tfrt_blas_ops;
   tfrt_op_tables_of_all[9] = tfrt_dnn_ops;
-  tfrt_op_tables_of_all[10] = tfrt_core_runtime_ops;
-  tfrt_op_tables_of_all[11] = tfrt_test_ops;
+  tfrt_op_tables_of_all[10] = tfrt_ccl_ops;
+  tfrt_op_tables_of_all[11] = tfrt_core_runtime_ops;
+  tfrt_op_tables_of_all[12] = tfrt_test_ops;
 }
 
 const tfrt_op_tables_t* tfrt_all_op_tables(void) {

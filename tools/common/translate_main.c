@@ -7,26 +7,11 @@
 #include <string.h>
 
 #include "host_runtime/base/file.h"
-#include "host_runtime/base/region.h"
 #include "tools/common/diagnostic_verifier.h"
 #include "tools/common/op_tables.h"
+#include "tools/common/process_memory.h"
 #include "tools/common/standard_streams.h"
 #include "tools/common/text_splitter.h"
-
-// Room for all that a translation makes; what is beyond comes from the heap.
-#define REGION_SIZE ((size_t)4 * 1024 * 1024 * 1024)
-
-static tfrt_region_t region;
-
-// Where the memory of a translation comes from. Under a sanitizer each block is one of its own,
-// so that it sees what is written beside a block, and what is never given back.
-static tfrt_allocator_t main_allocator(void) {
-#ifdef TFRT_SANITIZED
-  return tfrt_allocator_system();
-#else
-  return tfrt_region_allocator(&region);
-#endif
-}
 
 // Prints |status| (consumed) as an error of |program|.
 static void print_error_take(const char* program, tfrt_status_t status) {
@@ -48,7 +33,7 @@ static tfrt_status_t write_output(const char* path, tfrt_string_view_t bytes) {
 // Compares |diagnostics| with the comments of their text.
 static bool verify(const tfrt_diagnostics_t* diagnostics, tfrt_string_builder_t* report) {
   tfrt_diagnostic_verifier_t verifier;
-  tfrt_diagnostic_verifier_initialize(&verifier, false, main_allocator());
+  tfrt_diagnostic_verifier_initialize(&verifier, false, tfrt_process_memory());
   tfrt_diagnostic_verifier_add_text(&verifier, diagnostics->file, diagnostics->text,
                                     diagnostics->first_line);
   for (size_t i = 0; i < diagnostics->count; ++i) {
@@ -70,11 +55,11 @@ static tfrt_status_t translate_piece(const tfrt_translate_program_t* program, co
                                      tfrt_string_builder_t* result, bool* out_ok) {
   bool verifies = program->verify_diagnostics && *program->verify_diagnostics;
   tfrt_diagnostics_t diagnostics;
-  tfrt_diagnostics_initialize(&diagnostics, name, piece, main_allocator());
+  tfrt_diagnostics_initialize(&diagnostics, name, piece, tfrt_process_memory());
   diagnostics.first_line = first_line;
   if (verifies) diagnostics.limit = SIZE_MAX;
   tfrt_string_builder_t report;
-  tfrt_string_builder_initialize(&report, main_allocator());
+  tfrt_string_builder_initialize(&report, tfrt_process_memory());
   size_t size_before = result->size;
   tfrt_status_t status = program->translate(piece, &diagnostics, result);
   // What is half done is no result.
@@ -125,13 +110,13 @@ static tfrt_status_t translate_pieces(const tfrt_translate_program_t* program, c
 static int run(const char* program_name, const char* path,
                const tfrt_translate_program_t* program) {
   tfrt_file_contents_t input;
-  tfrt_status_t status = tfrt_file_read(path, main_allocator(), &input);
+  tfrt_status_t status = tfrt_file_read(path, tfrt_process_memory(), &input);
   if (status) {
     print_error_take(program_name, status);
     return TFRT_EXIT_INPUT;
   }
   tfrt_string_builder_t result;
-  tfrt_string_builder_initialize(&result, main_allocator());
+  tfrt_string_builder_initialize(&result, tfrt_process_memory());
   const char* name = strcmp(path, TFRT_FILE_STANDARD_INPUT) == 0 ? "<stdin>" : path;
   bool ok = false;
   tfrt_string_view_t bytes = tfrt_string_view_make((const char*)input.data, input.size);
@@ -148,7 +133,6 @@ static int run(const char* program_name, const char* path,
 int tfrt_translate_main(const tfrt_translate_program_t* program, int argument_count,
                         char** arguments) {
   tfrt_standard_streams_open();
-  tfrt_region_initialize(&region, REGION_SIZE);
   const char* slash = strrchr(arguments[0], '/');
   const char* name = slash ? slash + 1 : arguments[0];
   tfrt_flag_list_t positional;

@@ -70,6 +70,8 @@ static void tfrt_dump_append_operation(const tfrt_wait_graph_t* graph, uint32_t 
     tfrt_dump_append_view(out, "kernel ", tfrt_inventory_line_text(&line, "name"));
     tfrt_dump_append_view(out, " of @", tfrt_inventory_line_text(&line, "function"));
     tfrt_dump_append_view(out, " at ", tfrt_inventory_line_text(&line, "at"));
+    double age_s = (double)tfrt_inventory_line_number(&line, "age_us") / 1e6;
+    if (age_s >= 1) tfrt_string_builder_append_format(out, ", for %.1f s", age_s);
   } else {
     tfrt_dump_append_view(out, "a message from host ", tfrt_inventory_line_text(&line, "sender"));
     tfrt_dump_append_view(out, " under the key ", tfrt_inventory_line_text(&line, "key"));
@@ -140,6 +142,10 @@ static void tfrt_dump_append_json_operation(const tfrt_wait_graph_t* graph, uint
   tfrt_json_append_string(out, line.kind);
   for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); ++i) {
     tfrt_dump_append_member(out, names[i], tfrt_inventory_line_text(&line, names[i]));
+  }
+  if (tfrt_inventory_line_is(&line, "kernel")) {
+    tfrt_string_builder_append_format(out, ",\"for_s\":%.1f",
+                                      (double)tfrt_inventory_line_number(&line, "age_us") / 1e6);
   }
   tfrt_string_builder_append_char(out, '}');
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/coordinator/local_cluster.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +58,10 @@ static void tfrt_local_cluster_on_output(uv_stream_t* stream, ssize_t size, cons
   tfrt_local_worker_t* worker = stream->data;
   if (size < 0) {
     uv_read_stop(stream);
+    // Its process has ended, or is about to. While this thread was starting another worker it kept
+    // signals off, and the one that says so went to a thread of a library, where a sanitizer puts
+    // it off until that thread does something: so the children are looked at once more.
+    raise(SIGCHLD);
     return;
   }
   ssize_t i = 0;

@@ -5,12 +5,10 @@
 #include "kernels/basic/basic_kernels.h"
 #include "kernels/control_flow/control_flow_kernels.h"
 #include "kernels/test/test_kernels.h"
-#include "tools/common/kernel_rooms.h"
-#include "tools/common/shared_libraries.h"
+#include "tools/common/built_in_rooms.h"
 
-tfrt_status_t tfrt_kernel_rooms_register(tfrt_kernel_registry_t* registry) {
+tfrt_status_t tfrt_built_in_rooms_register(tfrt_kernel_registry_t* registry) {
   TFRT_RETURN_IF_ERROR(tfrt_basic_kernels_register(registry));
   TFRT_RETURN_IF_ERROR(tfrt_control_flow_kernels_register(registry));
-  TFRT_RETURN_IF_ERROR(tfrt_test_kernels_register(registry));
-  return tfrt_shared_libraries_register(registry);
+  return tfrt_test_kernels_register(registry);
 }
