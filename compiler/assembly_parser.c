@@ -143,8 +143,8 @@ static bool parse_function(walk_t* walk) {
 // Reports the type |given| of the fixed |what| number |index|, unless it is that of the table.
 static bool check_fixed_type(walk_t* walk, const char* what, uint32_t index, const char* wanted,
                              const tfrt_ir_type_t* given) {
-  bool is_open = strcmp(wanted, TFRT_TYPE_ANY) == 0 || wanted[0] == '%';
-  if (is_open || tfrt_ir_type_is(given, wanted)) return true;
+  // Whether it is of a choice the verifier says.
+  if (!tfrt_kernel_descriptor_type_is_known(wanted) || tfrt_ir_type_is(given, wanted)) return true;
   return tfrt_parser_fail_at(walk->parser, walk->op->place.offset,
                              "op '%s' has '%s' for %s #%u, not '%s'", walk->op->descriptor->name,
                              wanted, what, index, given->text->data);
@@ -448,7 +448,7 @@ static bool parse_word(walk_t* walk, const tfrt_assembly_word_t* word) {
 // The type that the table calls |text|, NULL if it leaves that open; false when memory is out.
 static bool find_type(tfrt_parser_t* parser, const char* text, const tfrt_ir_type_t** out_type) {
   *out_type = NULL;
-  if (strcmp(text, TFRT_TYPE_ANY) == 0 || text[0] == '%') return true;
+  if (!tfrt_kernel_descriptor_type_is_known(text)) return true;
   *out_type = tfrt_parser_type_of_text(parser, text);
   return *out_type != NULL;
 }

@@ -230,7 +230,10 @@ static void print_result_types(walk_t* walk) {
   const tfrt_ir_operation_t* operation = walk->operation;
   bool any = false;
   for (uint32_t i = 0; i < tfrt_kernel_descriptor_fixed_results(operation->descriptor); ++i) {
-    if (strcmp(operation->descriptor->results[i].type, TFRT_TYPE_ANY) != 0) continue;
+    const char* type = operation->descriptor->results[i].type;
+    if (tfrt_kernel_descriptor_type_is_known(type) || tfrt_schema_type_operand(operation, i)) {
+      continue;
+    }
     append(walk, any ? ", " : " : ");
     append(walk, operation->results[i].type->text->data);
     any = true;

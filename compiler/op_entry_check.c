@@ -8,22 +8,32 @@
 #include "compiler/schema.h"
 #include "host_runtime/executor/descriptor_check.h"
 
-// OK if |type| is "any" or a type that is printed just so; |what| has it.
-static tfrt_status_t check_type(const tfrt_kernel_descriptor_t* op, const char* what,
-                                const char* name, const char* type) {
-  if (strcmp(type, TFRT_TYPE_ANY) == 0) return NULL;
+// OK if |type| is printed just so; |what| has it.
+static tfrt_status_t check_one_type(const tfrt_kernel_descriptor_t* op, const char* what,
+                                    const char* name, tfrt_string_view_t type) {
   tfrt_ir_context_t* context = NULL;
   TFRT_RETURN_IF_ERROR(tfrt_ir_context_allocate(tfrt_allocator_system(), &context));
   tfrt_diagnostics_t diagnostics;
-  tfrt_diagnostics_initialize(&diagnostics, NULL, tfrt_string_view_of(type),
-                              tfrt_allocator_system());
+  tfrt_diagnostics_initialize(&diagnostics, NULL, type, tfrt_allocator_system());
   const tfrt_ir_type_t* parsed = tfrt_parse_type(context, &diagnostics);
-  bool is_good = parsed && strcmp(parsed->text->data, type) == 0;
+  bool is_good = parsed && tfrt_string_view_equal(tfrt_ir_string_view(parsed->text), type);
   tfrt_diagnostics_deinitialize(&diagnostics);
   tfrt_ir_context_free(context);
   if (is_good) return NULL;
-  return tfrt_descriptor_defect(op, "%s '%s' has the type '%s', which is none as MLIR prints types",
-                                what, name, type);
+  return tfrt_descriptor_defect(
+      op, "%s '%s' has the type '%.*s', which is none as MLIR prints types", what, name,
+      TFRT_STRING_VIEW_ARGUMENTS(type));
+}
+
+// OK if |type| is "any" or each type of the choice, or the one, that it is, is good.
+static tfrt_status_t check_type(const tfrt_kernel_descriptor_t* op, const char* what,
+                                const char* name, const char* type) {
+  if (strcmp(type, TFRT_TYPE_ANY) == 0) return NULL;
+  tfrt_string_view_t one;
+  while (tfrt_kernel_descriptor_next_type(&type, &one)) {
+    TFRT_RETURN_IF_ERROR(check_one_type(op, what, name, one));
+  }
+  return NULL;
 }
 
 static tfrt_status_t check_types(const tfrt_kernel_descriptor_t* op) {

@@ -2,8 +2,6 @@
 
 #include "compiler/op_form.h"
 
-#include <string.h>
-
 // The words of |text|, of which there are |*out_count|.
 static const tfrt_assembly_word_t* list_words(tfrt_ir_context_t* context, const char* text,
                                               uint32_t* out_count) {
@@ -21,8 +19,7 @@ static const tfrt_assembly_word_t* list_words(tfrt_ir_context_t* context, const 
 
 static bool has_open_result(const tfrt_kernel_descriptor_t* descriptor) {
   for (uint32_t i = 0; i < descriptor->result_count; ++i) {
-    const char* type = descriptor->results[i].type;
-    if (strcmp(type, TFRT_TYPE_ANY) == 0 || type[0] == '%') return true;
+    if (!tfrt_kernel_descriptor_type_is_known(descriptor->results[i].type)) return true;
   }
   return false;
 }

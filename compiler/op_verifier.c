@@ -28,6 +28,18 @@ static bool type_fits(tfrt_verifier_t* verifier, const char* text, const tfrt_ir
   return true;
 }
 
+// Reports that |what| number |index| is of |type|, not |wanted|, of the table.
+static void report_type(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation,
+                        const char* what, uint32_t index, const char* wanted,
+                        const tfrt_ir_type_t* type) {
+  tfrt_string_builder_t allowed;
+  tfrt_string_builder_initialize(&allowed, tfrt_allocator_system());
+  tfrt_schema_append_type(&allowed, wanted, "");
+  tfrt_verifier_op_error(verifier, operation, "%s #%u must be %s type, but got '%s'", what, index,
+                         tfrt_string_builder_text(&allowed), type->text->data);
+  tfrt_string_builder_deinitialize(&allowed);
+}
+
 static void check_operands(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation) {
   const tfrt_kernel_descriptor_t* descriptor = operation->descriptor;
   uint32_t fixed_count = tfrt_kernel_descriptor_fixed_operands(descriptor);
@@ -41,8 +53,7 @@ static void check_operands(tfrt_verifier_t* verifier, const tfrt_ir_operation_t*
     const char* wanted = entry ? entry->type : "!tfrt.chain";
     const tfrt_ir_type_t* type = operation->operands[i].value->type;
     if (type_fits(verifier, wanted, type)) continue;
-    tfrt_verifier_op_error(verifier, operation, "operand #%u must be %s type, but got '%s'", i,
-                           wanted, type->text->data);
+    report_type(verifier, operation, "operand", i, wanted, type);
   }
 }
 
@@ -60,8 +71,7 @@ static void check_results(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* 
         like ? like->type->text->data : tfrt_kernel_descriptor_result(descriptor, i)->type;
     const tfrt_ir_type_t* type = operation->results[i].type;
     if (like ? like->type == type : type_fits(verifier, wanted, type)) continue;
-    tfrt_verifier_op_error(verifier, operation, "result #%u must be %s type, but got '%s'", i,
-                           wanted, type->text->data);
+    report_type(verifier, operation, "result", i, wanted, type);
   }
   if (!(descriptor->flags & TFRT_KERNEL_RESULTS_AS_OPERANDS)) return;
   uint32_t first = tfrt_kernel_descriptor_fixed_operands(descriptor);

@@ -98,7 +98,19 @@ bool tfrt_schema_attribute_fits(tfrt_attribute_kind_t kind, const tfrt_ir_attrib
 const char* tfrt_schema_attribute_kind_name(tfrt_attribute_kind_t kind) { return kinds[kind].name; }
 
 bool tfrt_schema_type_fits(const char* text, const tfrt_ir_type_t* type) {
-  return strcmp(text, TFRT_TYPE_ANY) == 0 || text[0] == '%' || tfrt_ir_type_is(type, text);
+  return tfrt_ir_type_is(type, text) ||
+         tfrt_kernel_descriptor_type_allows(text, type->text->data);
+}
+
+void tfrt_schema_append_type(tfrt_string_builder_t* builder, const char* text, const char* quote) {
+  const char* before = "";
+  tfrt_string_view_t type;
+  for (const char* cursor = text; tfrt_kernel_descriptor_next_type(&cursor, &type);) {
+    bool is_last_of_some = !cursor && before[0];
+    tfrt_string_builder_append_format(builder, "%s%s%.*s%s", is_last_of_some ? " or " : before,
+                                      quote, TFRT_STRING_VIEW_ARGUMENTS(type), quote);
+    before = ", ";
+  }
 }
 
 const tfrt_ir_value_t* tfrt_schema_type_operand(const tfrt_ir_operation_t* operation,

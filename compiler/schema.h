@@ -8,6 +8,7 @@
 #define TFRT_COMPILER_SCHEMA_H_
 
 #include "compiler/ir.h"
+#include "host_runtime/base/string_builder.h"
 
 // Returns true if |attribute| is of |kind|.
 // Thread-safe.
@@ -16,8 +17,13 @@ bool tfrt_schema_attribute_fits(tfrt_attribute_kind_t kind, const tfrt_ir_attrib
 // What |kind| is called in messages, e.g. "a 32-bit integer (i32)". Static. Thread-safe.
 const char* tfrt_schema_attribute_kind_name(tfrt_attribute_kind_t kind);
 
-// Returns true if |type| is the table's |text|, or that is "any" or an operand's. Thread-safe.
+// Returns true if |type| is the table's |text| or one of that choice, or that is "any" or an
+// operand's. Thread-safe.
 bool tfrt_schema_type_fits(const char* text, const tfrt_ir_type_t* type);
+
+// Appends the table's |text| to |builder| as it is read, each type of a choice between two
+// |quote|s, such as "i8, i16 or i32" for empty ones. Thread-compatible (caller synchronises).
+void tfrt_schema_append_type(tfrt_string_builder_t* builder, const char* text, const char* quote);
 
 // The operand of |operation| whose type the table says its result number |result| has, or NULL.
 // Thread-safe.

@@ -42,9 +42,10 @@ static void append_operands(page_t* page, const tfrt_kernel_descriptor_t* op) {
   uint32_t fixed_count = tfrt_kernel_descriptor_fixed_operands(op);
   for (uint32_t i = 0; i < op->operand_count; ++i) {
     const tfrt_operand_descriptor_t* entry = &op->operands[i];
-    tfrt_string_builder_append_format(
-        &page->text, "%s`%s`%s: `%s`%s", i ? "; " : "Operands: ", entry->name,
-        i >= fixed_count ? "..." : "", entry->type, use_text(entry->use));
+    tfrt_string_builder_append_format(&page->text, "%s`%s`%s: ", i ? "; " : "Operands: ",
+                                      entry->name, i >= fixed_count ? "..." : "");
+    tfrt_schema_append_type(&page->text, entry->type, "`");
+    append(page, use_text(entry->use));
   }
   if (op->flags & TFRT_KERNEL_TRAILING_CHAIN) {
     append(page, op->operand_count ? "; and a chain, if given" : "Operands: a chain, if given");
@@ -56,10 +57,12 @@ static void append_results(page_t* page, const tfrt_kernel_descriptor_t* op) {
   uint32_t fixed_count = tfrt_kernel_descriptor_fixed_results(op);
   for (uint32_t i = 0; i < op->result_count; ++i) {
     const tfrt_result_descriptor_t* entry = &op->results[i];
-    bool is_operands = entry->type[0] == '%';
-    tfrt_string_builder_append_format(&page->text, "%s`%s`%s: %s`%s`", i ? "; " : "Results: ",
+    uint32_t like = tfrt_kernel_descriptor_type_operand(op, entry->type);
+    bool is_operands = like != UINT32_MAX;
+    tfrt_string_builder_append_format(&page->text, "%s`%s`%s: %s", i ? "; " : "Results: ",
                                       entry->name, i >= fixed_count ? "..." : "",
-                                      is_operands ? "the type of " : "", entry->type + is_operands);
+                                      is_operands ? "the type of " : "");
+    tfrt_schema_append_type(&page->text, is_operands ? op->operands[like].name : entry->type, "`");
   }
   if (op->flags & TFRT_KERNEL_RESULTS_AS_OPERANDS) append(page, ", the types of the operands");
   if (op->result_count) append(page, ".\n");

@@ -284,7 +284,7 @@ static tfrt_status_t check_form_types(const tfrt_kernel_descriptor_t* op, const 
   uint32_t fixed_results = tfrt_kernel_descriptor_fixed_results(op);
   // A type that the table knows needs no word.
   bool any_operands = fixed_operands < op->operand_count &&
-                      strcmp(op->operands[fixed_operands].type, TFRT_TYPE_ANY) == 0;
+                      !tfrt_kernel_descriptor_type_is_known(op->operands[fixed_operands].type);
   if (any_operands && !form->types) {
     return tfrt_descriptor_defect(op,
                                   "its custom form doesn't say the types of the variadic operands");
@@ -295,7 +295,9 @@ static tfrt_status_t check_form_types(const tfrt_kernel_descriptor_t* op, const 
                                   "its custom form doesn't say the types of the variadic results");
   }
   for (uint32_t i = 0; i < fixed_results && !form->open_results; ++i) {
-    if (strcmp(op->results[i].type, TFRT_TYPE_ANY) != 0) continue;
+    const char* type = op->results[i].type;
+    if (tfrt_kernel_descriptor_type_is_known(type)) continue;
+    if (tfrt_kernel_descriptor_type_operand(op, type) != UINT32_MAX) continue;
     return tfrt_descriptor_defect(
         op, "its custom form doesn't say the type of result '%s': add 'result-types'",
         op->results[i].name);

@@ -40,6 +40,28 @@ uint32_t tfrt_kernel_descriptor_type_operand(const tfrt_kernel_descriptor_t* des
   return UINT32_MAX;
 }
 
+bool tfrt_kernel_descriptor_type_is_known(const char* type) {
+  return type[0] != '%' && strcmp(type, TFRT_TYPE_ANY) != 0 && !strstr(type, TFRT_TYPE_OR);
+}
+
+bool tfrt_kernel_descriptor_next_type(const char** cursor, tfrt_string_view_t* out_type) {
+  if (!*cursor) return false;
+  const char* end = strstr(*cursor, TFRT_TYPE_OR);
+  *out_type = tfrt_string_view_make(*cursor, end ? (size_t)(end - *cursor) : strlen(*cursor));
+  *cursor = end ? end + strlen(TFRT_TYPE_OR) : NULL;
+  return true;
+}
+
+bool tfrt_kernel_descriptor_type_allows(const char* type, const char* printed) {
+  if (type[0] == '%' || strcmp(type, TFRT_TYPE_ANY) == 0) return true;
+  tfrt_string_view_t given = tfrt_string_view_of(printed);
+  tfrt_string_view_t one;
+  while (tfrt_kernel_descriptor_next_type(&type, &one)) {
+    if (tfrt_string_view_equal(one, given)) return true;
+  }
+  return false;
+}
+
 const tfrt_kernel_descriptor_t* tfrt_kernel_table_find(const tfrt_kernel_table_t* tables,
                                                        size_t table_count, const char* name) {
   for (size_t t = 0; t < table_count; ++t) {

@@ -37,8 +37,8 @@
 //                   operands and results
 //   signature       the same, with the results always in parentheses
 //   whole-signature the same for all operands and results, fixed ones too
-//   result-types    the types of the fixed results that the table leaves open (TFRT_TYPE_ANY),
-//                   behind a colon
+//   result-types    the types of the fixed results that the table leaves open (TFRT_TYPE_ANY or
+//                   a choice), behind a colon
 //   regions         the regions in braces; the second one behind `else`
 //   else            that text itself: `(`, `)`, `,`, `:` and any other word in lower case
 //
@@ -55,6 +55,7 @@
 #include <stdint.h>
 
 #include "host_runtime/base/macros.h"
+#include "host_runtime/base/string_view.h"
 
 TFRT_API_BEGIN
 
@@ -75,16 +76,20 @@ typedef enum tfrt_operand_use_e {
 // The type "any": whatever the text says.
 #define TFRT_TYPE_ANY "any"
 
+// Stands between the types of a choice, such as "i32" TFRT_TYPE_OR "i64": whichever of them the
+// text says. No type of a table has this character of its own.
+#define TFRT_TYPE_OR "|"
+
 typedef struct tfrt_operand_descriptor_s {
   const char* name;
-  const char* type;  // as MLIR prints it, or TFRT_TYPE_ANY
+  const char* type;  // as MLIR prints it, or TFRT_TYPE_ANY, or a choice
   tfrt_operand_use_t use;
 } tfrt_operand_descriptor_t;
 
 typedef struct tfrt_result_descriptor_s {
   const char* name;
-  // As MLIR prints it, or TFRT_TYPE_ANY, or, of a fixed result, "%name": that of the fixed operand
-  // of that name.
+  // As MLIR prints it, or TFRT_TYPE_ANY, or a choice, or, of a fixed result, "%name": that of the
+  // fixed operand of that name.
   const char* type;
 } tfrt_result_descriptor_t;
 
@@ -228,6 +233,19 @@ const tfrt_result_descriptor_t* tfrt_kernel_descriptor_result(
 // |type|, or UINT32_MAX: it is no "%name" of one. Thread-safe.
 uint32_t tfrt_kernel_descriptor_type_operand(const tfrt_kernel_descriptor_t* descriptor,
                                              const char* type);
+
+// Returns true if |type|, of a table, is one type as MLIR prints it: it isn't left open
+// (TFRT_TYPE_ANY or a choice), nor that of an operand ("%name"). Thread-safe.
+bool tfrt_kernel_descriptor_type_is_known(const char* type);
+
+// Returns true if a value whose type MLIR prints as |printed| may be where a table says |type|.
+// What "%name" stands for only the op says: it allows all. Thread-safe.
+bool tfrt_kernel_descriptor_type_allows(const char* type, const char* printed);
+
+// Walks the types of the choice |*cursor|, or the one type that it is: sets |*out_type| to the
+// first and |*cursor| to what is behind it, NULL behind the last; false when |*cursor| is NULL.
+// Thread-safe.
+bool tfrt_kernel_descriptor_next_type(const char** cursor, tfrt_string_view_t* out_type);
 
 // The descriptor named |name| in one of |table_count| tables, or NULL. Linear; for
 // set-up and tests. Thread-safe.

@@ -1,14 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <string.h>
-
 #include "host_runtime/executor/program_resolver.h"
 
 static bool tfrt_native_resolver_count_fits(uint32_t count, uint32_t entries, bool variadic) {
   return variadic ? count + 1 >= entries : count == entries;
-}
-
-static bool tfrt_native_resolver_type_fits(const char* declared, const char* registered) {
-  return strcmp(registered, TFRT_TYPE_ANY) == 0 || strcmp(declared, registered) == 0;
 }
 
 // Checks the signature that the program declares against that of the C function.
@@ -24,14 +18,14 @@ static tfrt_status_t tfrt_native_resolver_check(const tfrt_function_t* function,
   }
   for (uint32_t i = 0; i < function->argument_count; ++i) {
     const char* type = tfrt_kernel_descriptor_operand(descriptor, i)->type;
-    if (tfrt_native_resolver_type_fits(function->argument_types[i], type)) continue;
+    if (tfrt_kernel_descriptor_type_allows(type, function->argument_types[i])) continue;
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "native function '%s' takes %s as argument %u, not %s",
                               function->name, type, i, function->argument_types[i]);
   }
   for (uint32_t i = 0; i < function->result_count; ++i) {
     const char* type = tfrt_kernel_descriptor_result(descriptor, i)->type;
-    if (tfrt_native_resolver_type_fits(function->result_types[i], type)) continue;
+    if (tfrt_kernel_descriptor_type_allows(type, function->result_types[i])) continue;
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "native function '%s' gives %s as result %u, not %s", function->name,
                               type, i, function->result_types[i]);

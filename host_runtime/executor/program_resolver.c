@@ -147,7 +147,7 @@ static tfrt_operand_use_t tfrt_program_resolver_use(const tfrt_bef_kernel_t* ker
 }
 
 tfrt_type_id_t tfrt_program_resolver_type_id(const char* type) {
-  if (strcmp(type, TFRT_TYPE_ANY) == 0 || type[0] == '%') return TFRT_TYPE_NONE;
+  if (!tfrt_kernel_descriptor_type_is_known(type)) return TFRT_TYPE_NONE;
   tfrt_type_id_t id = TFRT_TYPE_NONE;
   // A type that nobody has registered has no values, so no value can pass: any id that
   // is never given will do.
@@ -318,14 +318,14 @@ tfrt_status_t tfrt_program_resolver_look_up(const tfrt_bef_file_t* file,
   return NULL;
 }
 
-// Sets |register_types|, for the results of |kernel|, to what the op table proves of them: nothing
-// where it says that the type is an operand's.
+// Sets |register_types|, for the results of |kernel|, to what the op table says of them. Where it
+// leaves the type open that proves nothing: no operand that is checked is of such a type.
 static void tfrt_program_resolver_note_types(const tfrt_bef_kernel_t* kernel,
                                              const tfrt_kernel_descriptor_t* descriptor,
                                              const char** register_types) {
   for (uint32_t r = 0; descriptor && r < kernel->result_count; ++r) {
-    const char* type = r < descriptor->result_count ? descriptor->results[r].type : NULL;
-    register_types[kernel->results[r]] = type && type[0] != '%' ? type : NULL;
+    register_types[kernel->results[r]] =
+        r < descriptor->result_count ? descriptor->results[r].type : NULL;
   }
 }
 

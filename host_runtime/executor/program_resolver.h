@@ -45,8 +45,8 @@ tfrt_status_t tfrt_program_resolver_run(tfrt_program_t* program, tfrt_bef_callab
 tfrt_status_t tfrt_native_resolver_run(tfrt_program_t* program, tfrt_bef_callable_t* callable,
                                        const tfrt_kernel_registry_t* registry) TFRT_MUST_USE;
 
-// The id of the type that the op table calls |type|; TFRT_TYPE_NONE for "any"; one that no
-// value has for a type that is not registered. Thread-safe.
+// The id of the type that the op table calls |type|; TFRT_TYPE_NONE for one that it
+// leaves open; one that no value has for a type that is not registered. Thread-safe.
 tfrt_type_id_t tfrt_program_resolver_type_id(const char* type);
 
 #endif  // TFRT_HOST_RUNTIME_EXECUTOR_PROGRAM_RESOLVER_H_

@@ -216,13 +216,14 @@ static bool tfrt_single_op_make_types(tfrt_arena_t* arena,
   for (uint32_t i = 0; i < function->argument_count; ++i) {
     const tfrt_operand_descriptor_t* operand =
         descriptor ? tfrt_kernel_descriptor_operand(descriptor, i) : NULL;
-    types[i] = operand ? operand->type : TFRT_TYPE_ANY;
+    bool is_known = operand && tfrt_kernel_descriptor_type_is_known(operand->type);
+    types[i] = is_known ? operand->type : TFRT_TYPE_ANY;
   }
   for (uint32_t i = 0; i < function->result_count; ++i) {
     const tfrt_result_descriptor_t* result =
         descriptor ? tfrt_kernel_descriptor_result(descriptor, i) : NULL;
     // That of an operand is known when there is one.
-    bool is_known = result && result->type[0] != '%';
+    bool is_known = result && tfrt_kernel_descriptor_type_is_known(result->type);
     types[function->argument_count + i] = is_known ? result->type : TFRT_TYPE_ANY;
   }
   return true;

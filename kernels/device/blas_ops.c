@@ -6,6 +6,8 @@
 
 #define HANDLE "!tfrt_gpu.blas.handle"
 #define ALGORITHM "!tfrt_gpu.blas.gemm.algo"
+// What scales.
+#define NUMBER "f16|f32|f64"
 
 // --- Operands -----------------------------------------------------------------
 
@@ -14,7 +16,7 @@ static const tfrt_operand_descriptor_t added[] = {
     READ("handle", HANDLE),
     READ("stream", STREAM),
     READ("n", "i32"),
-    READ("alpha", TFRT_TYPE_ANY),
+    READ("alpha", NUMBER),
     READ("x", BUFFER),
     READ("strideX", "i32"),
     WRITTEN("y"),
@@ -25,7 +27,7 @@ static const tfrt_operand_descriptor_t scaled[] = {
     READ("handle", HANDLE),
     READ("stream", STREAM),
     READ("n", "i32"),
-    READ("alpha", TFRT_TYPE_ANY),
+    READ("alpha", NUMBER),
     WRITTEN("x"),
     READ("strideX", "i32"),
     AFTER,
@@ -36,12 +38,12 @@ static const tfrt_operand_descriptor_t multiplied[] = {
     READ("m", "i32"),
     READ("n", "i32"),
     READ("k", "i32"),
-    READ("alpha", TFRT_TYPE_ANY),
+    READ("alpha", NUMBER),
     READ("A", BUFFER),
     READ("heightA", "i32"),
     READ("B", BUFFER),
     READ("heightB", "i32"),
-    READ("beta", TFRT_TYPE_ANY),
+    READ("beta", NUMBER),
     WRITTEN("C"),
     READ("heightC", "i32"),
     READ("algo", ALGORITHM),
@@ -53,14 +55,14 @@ static const tfrt_operand_descriptor_t batch[] = {
     READ("m", "i32"),
     READ("n", "i32"),
     READ("k", "i32"),
-    READ("alpha", TFRT_TYPE_ANY),
+    READ("alpha", NUMBER),
     READ("A", BUFFER),
     READ("heightA", "i32"),
     READ("strideA", "i64"),
     READ("B", BUFFER),
     READ("heightB", "i32"),
     READ("strideB", "i64"),
-    READ("beta", TFRT_TYPE_ANY),
+    READ("beta", NUMBER),
     WRITTEN("C"),
     READ("heightC", "i32"),
     READ("strideC", "i64"),
@@ -73,7 +75,7 @@ static const tfrt_operand_descriptor_t solved[] = {
     READ("stream", STREAM),
     READ("m", "i32"),
     READ("n", "i32"),
-    READ("alpha", TFRT_TYPE_ANY),
+    READ("alpha", NUMBER),
     READ("A", BUFFER),
     READ("heightA", "i32"),
     WRITTEN("B"),

@@ -63,7 +63,7 @@ static const tfrt_operand_descriptor_t convolved[] = {
 static const tfrt_operand_descriptor_t fused[] = {
     READ("handle", HANDLE),
     READ("stream", STREAM),
-    READ("alpha1", TFRT_TYPE_ANY),
+    READ("alpha1", "f32|f64"),
     READ("x_desc", TENSOR),
     READ("x", BUFFER),
     READ("w_desc", FILTER),
@@ -71,7 +71,7 @@ static const tfrt_operand_descriptor_t fused[] = {
     READ("conv_desc", CONVOLUTION),
     READ("algo", ALGORITHM),
     WRITTEN("work_space"),
-    READ("alpha2", TFRT_TYPE_ANY),
+    READ("alpha2", "f32|f64"),
     READ("z_desc", TENSOR),
     READ("z", BUFFER),
     READ("bias_desc", TENSOR),

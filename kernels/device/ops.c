@@ -16,6 +16,11 @@
 #define GRAPH "!tfrt_gpu.graph"
 #define HOST_TENSOR "!tfrt_tensor.tensor"
 
+// A side of a copy.
+#define MEMORY BUFFER TFRT_TYPE_OR HOST_BUFFER
+// The numbers of 1, 2 or 4 bytes.
+#define PATTERN "i1|i8|i16|i32|ui8|ui16|ui32|f32"
+
 // --- Operands -----------------------------------------------------------------
 
 static const tfrt_operand_descriptor_t ordinal[] = {{"ordinal", "i32", TFRT_OPERAND_DEMANDED}};
@@ -58,14 +63,14 @@ static const tfrt_operand_descriptor_t deallocation[] = {
     {"chain", CHAIN, TFRT_OPERAND_AWAITED},
 };
 static const tfrt_operand_descriptor_t copied[] = {
-    {"target", TFRT_TYPE_ANY, TFRT_OPERAND_MUTATED},
-    {"source", TFRT_TYPE_ANY, TFRT_OPERAND_DEMANDED},
+    {"target", MEMORY, TFRT_OPERAND_MUTATED},
+    {"source", MEMORY, TFRT_OPERAND_DEMANDED},
     {"stream", STREAM, TFRT_OPERAND_DEMANDED},
     {"chain", CHAIN, TFRT_OPERAND_AWAITED},
 };
 static const tfrt_operand_descriptor_t filled[] = {
     {"buffer", BUFFER, TFRT_OPERAND_MUTATED},
-    {"value", TFRT_TYPE_ANY, TFRT_OPERAND_DEMANDED},
+    {"value", PATTERN, TFRT_OPERAND_DEMANDED},
     {"stream", STREAM, TFRT_OPERAND_DEMANDED},
     {"chain", CHAIN, TFRT_OPERAND_AWAITED},
 };

@@ -7,6 +7,10 @@
 #define HOST "!tfrt_dist.host"
 #define LIST "!tfrt_dist.list"
 #define TENSOR "!tfrt_tensor.tensor"
+// What collectives combine: a tensor in the memory of the host or of a device.
+#define TENSOR_ANYWHERE TENSOR TFRT_TYPE_OR "!tfrt_gpu.tensor"
+// What can be added up.
+#define SUMMANDS "i8|i16|i32|i64|ui8|ui16|ui32|ui64|f32|f64" TFRT_TYPE_OR TENSOR
 
 // --- Operands and results -----------------------------------------------------
 
@@ -54,6 +58,7 @@ static const tfrt_result_descriptor_t host_result[] = {{"host", HOST}};
 static const tfrt_result_descriptor_t list_result[] = {{"list", LIST}};
 static const tfrt_result_descriptor_t tensor_result[] = {{"result", TENSOR}};
 static const tfrt_result_descriptor_t any_result[] = {{"result", TFRT_TYPE_ANY}};
+static const tfrt_result_descriptor_t sum_result[] = {{"result", SUMMANDS}};
 static const tfrt_result_descriptor_t any_results[] = {{"results", TFRT_TYPE_ANY}};
 
 static const tfrt_attribute_descriptor_t callee[] = {
@@ -68,7 +73,7 @@ static const tfrt_operand_descriptor_t group_and_chain[] = {
 };
 static const tfrt_operand_descriptor_t group_tensor_chain[] = {
     {"group", GROUP, TFRT_OPERAND_DEMANDED},
-    {"tensor", TFRT_TYPE_ANY, TFRT_OPERAND_PASSED},
+    {"tensor", TENSOR_ANYWHERE, TFRT_OPERAND_PASSED},
     {"chain", CHAIN, TFRT_OPERAND_PASSED},
 };
 static const tfrt_result_descriptor_t group_result[] = {{"group", GROUP}};
@@ -155,7 +160,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
                 "is an error is the result; of several the first.",
      .assembly = "operands attr-dict result-types",
      TFRT_OPERANDS(list),
-     TFRT_RESULTS(any_result),
+     TFRT_RESULTS(sum_result),
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt_dist.list.concat",
      .summary = "The elements, tensors that differ at most in the length of their axis 0, behind "

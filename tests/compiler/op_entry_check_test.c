@@ -36,6 +36,8 @@ static void expect_defect(const char* reason) {
 
 START_TEST(a_good_entry_passes) {
   ck_assert_ptr_null(tfrt_op_entry_check(&op));
+  operand.type = "i32" TFRT_TYPE_OR "!my.type";
+  ck_assert_ptr_null(tfrt_op_entry_check(&op));
   operand.type = "i32";
   attribute.default_value = NULL;
   ck_assert_ptr_null(tfrt_op_entry_check(&op));
@@ -55,6 +57,12 @@ START_TEST(types_are_spelt_as_they_are_printed) {
   expect_defect("'i 32'");
   operand.type = "";
   expect_defect("'first'");
+  operand.type = "i32" TFRT_TYPE_OR "i 64";
+  expect_defect("'i 64'");
+  operand.type = "i32" TFRT_TYPE_OR;
+  expect_defect("'first'");
+  operand.type = "i32" TFRT_TYPE_OR TFRT_TYPE_ANY;
+  expect_defect("'any'");
 }
 END_TEST
 

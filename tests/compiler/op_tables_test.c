@@ -52,6 +52,25 @@ START_TEST(entries_are_found_by_operand_and_result) {
 }
 END_TEST
 
+START_TEST(types_of_a_table_are_known_or_open) {
+  ck_assert(tfrt_kernel_descriptor_type_is_known("!tfrt.chain"));
+  ck_assert(!tfrt_kernel_descriptor_type_is_known(TFRT_TYPE_ANY));
+  ck_assert(!tfrt_kernel_descriptor_type_is_known("%tensor"));
+  ck_assert(!tfrt_kernel_descriptor_type_is_known("i32" TFRT_TYPE_OR "i64"));
+  ck_assert(tfrt_kernel_descriptor_type_allows("i32", "i32"));
+  ck_assert(!tfrt_kernel_descriptor_type_allows("i32", "i3"));
+  ck_assert(!tfrt_kernel_descriptor_type_allows("i3", "i32"));
+  ck_assert(tfrt_kernel_descriptor_type_allows(TFRT_TYPE_ANY, "i32"));
+  ck_assert(tfrt_kernel_descriptor_type_allows("%tensor", "i32"));
+  const char* choice = "i32" TFRT_TYPE_OR "!tfrt.chain" TFRT_TYPE_OR "i64";
+  ck_assert(tfrt_kernel_descriptor_type_allows(choice, "i32"));
+  ck_assert(tfrt_kernel_descriptor_type_allows(choice, "!tfrt.chain"));
+  ck_assert(tfrt_kernel_descriptor_type_allows(choice, "i64"));
+  ck_assert(!tfrt_kernel_descriptor_type_allows(choice, "i6"));
+  ck_assert(!tfrt_kernel_descriptor_type_allows(choice, "i1"));
+}
+END_TEST
+
 START_TEST(slips_of_the_finger_get_a_suggestion) {
   tfrt_op_index_t index;
   ck_assert_ptr_null(
@@ -71,6 +90,7 @@ Suite* tfrt_test_suite(void) {
   TCase* tables = tcase_create("tables");
   tcase_add_test(tables, entries_are_what_their_schema_says_and_none_is_there_twice);
   tcase_add_test(tables, entries_are_found_by_operand_and_result);
+  tcase_add_test(tables, types_of_a_table_are_known_or_open);
   tcase_add_test(tables, slips_of_the_finger_get_a_suggestion);
   Suite* suite = suite_create("op_tables");
   suite_add_tcase(suite, tables);

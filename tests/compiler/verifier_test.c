@@ -169,6 +169,29 @@ START_TEST(a_result_that_is_like_an_operand_has_its_type) {
 }
 END_TEST
 
+START_TEST(a_choice_of_types_is_one_of_them) {
+  test_expect_verifier_errors(
+      "func.func @f(%g: !tfrt_dist.group, %h: !tfrt_tensor.tensor, %d: !tfrt_gpu.tensor,\n"
+      "             %i: i32, %l: !tfrt_dist.list, %ch: !tfrt.chain) {\n"
+      "  %0, %1 = tfrt_dist.all_reduce %g, %h, %ch {reduction = \"sum\"}\n"
+      "  %2, %3 = tfrt_dist.all_reduce %g, %d, %1 {reduction = \"sum\"}\n"
+      "  %4, %5 = tfrt_dist.all_reduce %g, %i, %3 {reduction = \"sum\"}\n"
+      "  %6, %7 = \"tfrt_dist.broadcast\"(%g, %g, %3) {root = 0 : i32}"
+      " : (!tfrt_dist.group, !tfrt_dist.group, !tfrt.chain) -> (!tfrt_dist.group, !tfrt.chain)\n"
+      "  %8 = tfrt_dist.list.sum %l : f64\n"
+      "  %9 = tfrt_dist.list.sum %l : !tfrt_tensor.tensor\n"
+      "  %10 = tfrt_dist.list.sum %l : i1\n"
+      "  tfrt.return\n"
+      "}\n",
+      "5:12: error: 'tfrt_dist.all_reduce' op operand #1 must be !tfrt_tensor.tensor or "
+      "!tfrt_gpu.tensor type, but got 'i32'\n"
+      "6:12: error: 'tfrt_dist.broadcast' op operand #1 must be !tfrt_tensor.tensor or "
+      "!tfrt_gpu.tensor type, but got '!tfrt_dist.group'\n"
+      "9:9: error: 'tfrt_dist.list.sum' op result #0 must be i8, i16, i32, i64, ui8, ui16, ui32, "
+      "ui64, f32, f64 or !tfrt_tensor.tensor type, but got 'i1'\n");
+}
+END_TEST
+
 #define BAD_DEVICE \
   "call option 'device' must be the name of a device, as in {device = \"cuda:0\"}\n"
 
@@ -351,6 +374,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(ops, ops_are_what_their_table_says);
   tcase_add_test(ops, an_op_is_judged_by_its_own_types_behind_a_good_one);
   tcase_add_test(ops, a_result_that_is_like_an_operand_has_its_type);
+  tcase_add_test(ops, a_choice_of_types_is_one_of_them);
   tcase_add_test(ops, without_a_text_errors_stand_at_their_locations);
   TCase* calls = tcase_create("calls");
   tcase_add_test(calls, callees_exist_and_fit);

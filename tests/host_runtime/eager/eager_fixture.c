@@ -94,7 +94,8 @@ static void do_nothing(tfrt_kernel_frame_t* frame) { (void)frame; }
 static const tfrt_operand_descriptor_t i32_operand[] = {{"x", "i32", TFRT_OPERAND_DEMANDED}};
 static const tfrt_operand_descriptor_t passed[] = {{"x", TFRT_TYPE_ANY, TFRT_OPERAND_PASSED}};
 static const tfrt_operand_descriptor_t awaited[] = {{"x", TFRT_TYPE_ANY, TFRT_OPERAND_AWAITED}};
-static const tfrt_operand_descriptor_t consumed[] = {{"x", TFRT_TYPE_ANY, TFRT_OPERAND_CONSUMED}};
+static const tfrt_operand_descriptor_t consumed[] = {
+    {"x", "i32" TFRT_TYPE_OR "i64", TFRT_OPERAND_CONSUMED}};
 static const tfrt_result_descriptor_t i32_result[] = {{"r", "i32"}};
 static const tfrt_result_descriptor_t i1_result[] = {{"r", "i1"}};
 static const tfrt_result_descriptor_t chain_result[] = {{"r", "!tfrt.chain"}};

@@ -54,6 +54,8 @@ START_TEST(good_entries_pass) {
   op.assembly = "operands settings result-types";
   results[0].type = TFRT_TYPE_ANY;
   ck_assert_ptr_null(tfrt_descriptor_check_op(&op));
+  results[0].type = "i32" TFRT_TYPE_OR "i64";
+  ck_assert_ptr_null(tfrt_descriptor_check_op(&op));
   reset();
   op.assembly = "$b , blocks in ( %first , %second ) settings : type(%second)";
   operands[1].type = TFRT_TYPE_ANY;
@@ -137,9 +139,14 @@ START_TEST(custom_forms_say_all_there_is) {
   expect_defect("lacks attribute 'a'");
   results[0].type = TFRT_TYPE_ANY;
   expect_defect("the type of result 'result'");
+  results[0].type = "i32" TFRT_TYPE_OR "i64";
+  expect_defect("the type of result 'result'");
   op.flags = TFRT_KERNEL_VARIADIC_RESULTS;
   expect_defect("types of the variadic results");
   operands[1].type = TFRT_TYPE_ANY;
+  op.flags = TFRT_KERNEL_VARIADIC_OPERANDS;
+  expect_defect("types of the variadic operands");
+  operands[1].type = "i32" TFRT_TYPE_OR "i64";
   op.flags = TFRT_KERNEL_VARIADIC_OPERANDS;
   expect_defect("types of the variadic operands");
 }

@@ -50,7 +50,7 @@ func.func @inner() -> !tfrt_dist.list {
   tfrt.return %x : !tfrt_dist.list
 }
 
-func.func @main() -> (ui32, ui64, i64, f32, f64, i1, i1, !tfrt.string, !tfrt.string, !tfrt.chain, !tfrt_dist.group, i32, i1, !tfrt.chain) {
+func.func @main() -> (ui32, ui64, i64, f32, f64, i1, i32, !tfrt.string, i32, !tfrt.chain, !tfrt_dist.group, i32, i1, !tfrt.chain) {
   %ch = tfrt.new.chain
   %zero = tfrt.constant.i32 0
   %far = tfrt.constant.i64 7
@@ -66,10 +66,10 @@ func.func @main() -> (ui32, ui64, i64, f32, f64, i1, i1, !tfrt.string, !tfrt.str
   %sf64 = tfrt_dist.list.sum %lf64 : f64
   %flags = tfrt_dist.call_all @flag() : () -> (!tfrt_dist.list)
   %flag = tfrt_dist.list.get %flags, %zero : i1
-  %no_sum = tfrt_dist.list.sum %flags : i1
+  %no_sum = tfrt_dist.list.sum %flags : i32
   %texts = tfrt_dist.call_all @text() : () -> (!tfrt_dist.list)
   %text = tfrt_dist.list.get %texts, %zero : !tfrt.string
-  %no_text = tfrt_dist.list.sum %texts : !tfrt.string
+  %no_text = tfrt_dist.list.sum %texts : i32
   %chains = tfrt_dist.call_all @chain() : () -> (!tfrt_dist.list)
   %chain = tfrt_dist.list.get %chains, %zero : !tfrt.chain
   %groups = tfrt_dist.call_all @group() : () -> (!tfrt_dist.list)
@@ -87,5 +87,5 @@ func.func @main() -> (ui32, ui64, i64, f32, f64, i1, i1, !tfrt.string, !tfrt.str
   %p2 = tfrt_dht.print_tensor %none, %p1
   %nothing = tfrt_dist.list.sum %lnone : !tfrt_tensor.tensor
   %p3 = tfrt_dht.print_tensor %nothing, %p2
-  tfrt.return %su32, %su64, %s64, %sf32, %sf64, %flag, %no_sum, %text, %no_text, %chain, %group, %size, %inside, %p3 : ui32, ui64, i64, f32, f64, i1, i1, !tfrt.string, !tfrt.string, !tfrt.chain, !tfrt_dist.group, i32, i1, !tfrt.chain
+  tfrt.return %su32, %su64, %s64, %sf32, %sf64, %flag, %no_sum, %text, %no_text, %chain, %group, %size, %inside, %p3 : ui32, ui64, i64, f32, f64, i1, i32, !tfrt.string, i32, !tfrt.chain, !tfrt_dist.group, i32, i1, !tfrt.chain
 }
