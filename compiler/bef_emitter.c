@@ -88,9 +88,12 @@ static void number_register(body_t* body, tfrt_ir_value_t* value) {
 
 // Makes room for all registers and kernels, and numbers the arguments, which come first.
 static bool begin_registers(body_t* body, const tfrt_ir_block_t* block) {
-  body->register_types =
-      allocate(body, block->argument_count + body->result_count, sizeof(*body->register_types));
-  body->words = allocate(body, body->operand_count + body->result_count, sizeof(*body->words));
+  size_t register_count = block->argument_count + body->result_count;
+  size_t word_count = body->operand_count + body->result_count;
+  tfrt_arena_reserve(&body->arena, (register_count + word_count) * sizeof(uint32_t) +
+                                       body->op_count * sizeof(*body->kernels) + 1024);
+  body->register_types = allocate(body, register_count, sizeof(*body->register_types));
+  body->words = allocate(body, word_count, sizeof(*body->words));
   body->kernels = tfrt_arena_allocate_room(&body->arena, body->op_count, sizeof(*body->kernels));
   if (!body->kernels) body->out_of_memory = true;
   if (body->out_of_memory) return false;
@@ -284,6 +287,7 @@ static void list_signature(body_t* body, const tfrt_bef_entity_function_t* entit
 
 static void emit_body(body_t* body, const tfrt_bef_entity_function_t* entity) {
   tfrt_bef_writer_t* writer = body->entities->writer;
+  tfrt_bef_writer_reserve(writer, body->op_count);
   // The place of the function comes before those of its kernels.
   tfrt_bef_writer_function_t function = {
       .name = entity->is_region ? tfrt_string_view_of("") : tfrt_ir_symbol_name(entity->op),

@@ -72,6 +72,7 @@ static void add_child(tfrt_stream_analysis_t* analysis, uint32_t parent, uint32_
   stream_op_t* entry = &analysis->ops[parent];
   if (entry->last_child == NO_INDEX) {
     entry->first_child = child;
+    --analysis->leaf_count;
   } else {
     analysis->ops[entry->last_child].next_child = child;
   }
@@ -275,12 +276,19 @@ static void shorten_paths(tfrt_stream_analysis_t* analysis) {
 
 // --- Interface ------------------------------------------------------------------------
 
-static bool allocate(tfrt_stream_analysis_t* analysis) {
-  size_t size = (size_t)analysis->op_count + 1;
-  // Most blocks have far fewer streams than ops.
-  analysis->ops = tfrt_arena_allocate_room(&analysis->arena, size, sizeof(*analysis->ops));
-  analysis->streams = tfrt_arena_allocate_room(&analysis->arena, size, sizeof(*analysis->streams));
-  return analysis->ops && analysis->streams;
+// Room for the ops and, behind them, the root: all of them are leaves at first.
+static bool allocate_ops(tfrt_stream_analysis_t* analysis) {
+  size_t count = (size_t)analysis->op_count + 1;
+  tfrt_arena_reserve(&analysis->arena, count * sizeof(*analysis->ops) + 1024);
+  analysis->ops = tfrt_arena_allocate_room(&analysis->arena, count, sizeof(*analysis->ops));
+  analysis->leaf_count = analysis->op_count + 1;
+  return analysis->ops != NULL;
+}
+
+static bool allocate_streams(tfrt_stream_analysis_t* analysis) {
+  analysis->streams =
+      tfrt_arena_allocate_room(&analysis->arena, analysis->leaf_count, sizeof(*analysis->streams));
+  return analysis->streams != NULL;
 }
 
 // Room for what streams need of each other, if |block| wants that to count.
@@ -293,7 +301,7 @@ static bool allocate_links(tfrt_stream_analysis_t* analysis, const tfrt_ir_block
 
 // Forward; false when memory is out.
 static bool schedule_all(tfrt_stream_analysis_t* analysis, const tfrt_ir_block_t* block) {
-  if (!allocate(analysis)) return false;
+  if (!allocate_ops(analysis)) return false;
   stream_op_t* root = &analysis->ops[analysis->op_count];
   *root = (stream_op_t){.cost_from_root = 1,
                         .cost = 1,
@@ -302,7 +310,7 @@ static bool schedule_all(tfrt_stream_analysis_t* analysis, const tfrt_ir_block_t
                         .next_child = NO_INDEX};
   uint32_t index = 0;
   for (tfrt_ir_operation_t* op = block->first; op; op = op->next) schedule(analysis, op, index++);
-  return allocate_links(analysis, block);
+  return allocate_streams(analysis) && allocate_links(analysis, block);
 }
 
 tfrt_status_t tfrt_stream_analysis_initialize(tfrt_stream_analysis_t* analysis,

@@ -52,8 +52,9 @@ typedef struct tfrt_stream_analysis_s {
   size_t operand_count;          // of all ops,
   size_t result_count;           // and likewise
   struct tfrt_stream_op_s* ops;  // in order; the root is one more, behind them
+  uint32_t leaf_count;           // of ops, and the root, that trigger nothing
   struct tfrt_stream_build_s* streams;
-  uint32_t stream_count;             // with those that were put together
+  uint32_t stream_count;             // with those that were put together; one begins at each leaf
   struct tfrt_stream_link_s* links;  // NULL: those between streams don't count
   uint32_t link_count;
   int64_t threshold;  // 0: automatic

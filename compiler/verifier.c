@@ -39,12 +39,6 @@ void tfrt_verifier_op_error(tfrt_verifier_t* verifier, const tfrt_ir_operation_t
 
 // --- Order of values ----------------------------------------------------------------------
 
-// Gives each op of |block| its place, counted from 1.
-static void number_ops(tfrt_ir_block_t* block) {
-  uint32_t number = 0;
-  for (tfrt_ir_operation_t* op = block->first; op; op = op->next) op->scratch = ++number;
-}
-
 // The op around |operation|, or itself, that lies in |block|; NULL if there is none.
 static const tfrt_ir_operation_t* ancestor_in(const tfrt_ir_operation_t* operation,
                                               const tfrt_ir_block_t* block) {
@@ -59,7 +53,7 @@ static void check_order(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* op
     const tfrt_ir_value_t* value = operation->operands[i].value;
     const tfrt_ir_block_t* home = tfrt_ir_value_block(value);
     const tfrt_ir_operation_t* user = home ? ancestor_in(operation, home) : NULL;
-    bool ok = user && (!value->producer || value->producer->scratch < user->scratch);
+    bool ok = user && (!value->producer || value->producer->place < user->place);
     if (!user && home && home->region->first_block != home->region->last_block) ok = true;
     if (ok) continue;
     tfrt_verifier_op_error(verifier, operation,
@@ -88,7 +82,7 @@ static void check_operation(tfrt_verifier_t* verifier, tfrt_ir_operation_t* oper
 
 static void check_region(tfrt_verifier_t* verifier, tfrt_ir_region_t* region, bool ordered) {
   for (tfrt_ir_block_t* block = region->first_block; block; block = block->next) {
-    number_ops(block);
+    tfrt_ir_block_number_ops(block);
   }
   for (tfrt_ir_block_t* block = region->first_block; block; block = block->next) {
     for (tfrt_ir_operation_t* op = block->first; op; op = op->next) {
@@ -172,7 +166,7 @@ static void check_module(tfrt_verifier_t* verifier, tfrt_ir_operation_t* module)
   check_symbols(verifier, table, module);
   if (tfrt_ir_is_compiled_module(module)) return;
   tfrt_ir_block_t* block = tfrt_ir_module_block(module);
-  number_ops(block);
+  tfrt_ir_block_number_ops(block);
   for (tfrt_ir_operation_t* op = block->first; op; op = op->next) {
     if (tfrt_ir_is_function(op)) {
       check_function(verifier, op);

@@ -14,8 +14,7 @@
 // Ops that are in no table are taken as they are: the executor of the file may know
 // them. Nor is looked into compiled modules, whose code is foreign.
 //
-// Thread rule: thread-compatible (caller synchronises); uses the ops' and values'
-// scratch words.
+// Thread rule: thread-compatible (caller synchronises); uses the ops' places.
 // Failure rule: false, after at least one error; all errors are reported.
 #ifndef TFRT_COMPILER_VERIFIER_H_
 #define TFRT_COMPILER_VERIFIER_H_

@@ -56,6 +56,7 @@ void tfrt_ir_block_append(tfrt_ir_block_t* block, tfrt_ir_operation_t* operation
   operation->block = block;
   operation->previous = block->last;
   operation->next = NULL;
+  operation->place = block->last ? block->last->place + 1 : 1;
   if (block->last) block->last->next = operation;
   if (!block->first) block->first = operation;
   block->last = operation;
@@ -71,6 +72,14 @@ void tfrt_ir_block_insert_before(tfrt_ir_operation_t* position, tfrt_ir_operatio
   if (block->first == position) block->first = operation;
   position->previous = operation;
   ++block->op_count;
+  block->is_mixed = true;
+}
+
+void tfrt_ir_block_number_ops(tfrt_ir_block_t* block) {
+  if (!block->is_mixed) return;
+  uint32_t place = 0;
+  for (tfrt_ir_operation_t* op = block->first; op; op = op->next) op->place = ++place;
+  block->is_mixed = false;
 }
 
 void tfrt_ir_block_remove(tfrt_ir_operation_t* operation) {

@@ -29,6 +29,7 @@ struct tfrt_ir_block_s {
   tfrt_ir_operation_t* last;
   uint32_t op_count;
   uint32_t scratch;  // for whichever pass runs now
+  bool is_mixed;     // an op was inserted, so that their places don't ascend
   tfrt_ir_value_t** arguments;
   uint32_t argument_count;
   uint32_t argument_capacity;
@@ -50,6 +51,11 @@ tfrt_ir_value_t* tfrt_ir_block_add_argument(tfrt_ir_context_t* context, tfrt_ir_
 // before |position|, an op of a block. Thread-compatible (caller synchronises).
 void tfrt_ir_block_append(tfrt_ir_block_t* block, tfrt_ir_operation_t* operation);
 void tfrt_ir_block_insert_before(tfrt_ir_operation_t* position, tfrt_ir_operation_t* operation);
+
+// Lets the place of each op of |block| be greater than those of the ops before it. It is as long as
+// ops are only appended and removed: then nothing is to do. Thread-compatible (caller
+// synchronises).
+void tfrt_ir_block_number_ops(tfrt_ir_block_t* block);
 
 // Takes |operation| out of its block; its operands still count as uses.
 // Thread-compatible (caller synchronises).

@@ -17,7 +17,7 @@ typedef struct entry_s {
 
 // What a text of many short lines comes to: a new name for each so many bytes of it, and so many
 // bytes of IR for each byte.
-#define TEXT_PER_NAME 16
+#define TEXT_PER_NAME 32
 #define IR_PER_TEXT 10
 
 // Nothing of the IR wants more than a pointer does.

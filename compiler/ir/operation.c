@@ -58,6 +58,7 @@ static tfrt_ir_operation_t* allocate(tfrt_ir_context_t* context,
   operation->block = NULL;
   operation->next = NULL;
   operation->previous = NULL;
+  operation->place = 0;
   operation->scratch = 0;
   return operation;
 }

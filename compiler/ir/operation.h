@@ -39,6 +39,7 @@ struct tfrt_ir_operation_s {
   tfrt_ir_block_t* block;  // NULL: top, or not yet appended
   tfrt_ir_operation_t* next;
   tfrt_ir_operation_t* previous;
+  uint32_t place;    // ascends in its block, after tfrt_ir_block_number_ops()
   uint32_t scratch;  // for whichever pass runs now; undefined before and after
 };
 

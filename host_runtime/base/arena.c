@@ -44,16 +44,18 @@ void tfrt_arena_clear(tfrt_arena_t* arena, size_t kept_size) {
 }
 
 void tfrt_arena_reserve(tfrt_arena_t* arena, size_t size) {
-  while (arena->next_block_size < size && arena->next_block_size < LAST_BLOCK_SIZE) {
-    arena->next_block_size *= 2;
-  }
+  const size_t most = LAST_BLOCK_SIZE - sizeof(tfrt_arena_block_t);
+  size = sizeof(tfrt_arena_block_t) + (size < most ? size : most);
+  if (arena->next_block_size < size) arena->next_block_size = size;
 }
 
 bool tfrt_arena_grow(tfrt_arena_t* arena, size_t size, size_t alignment) {
   assert(alignment > 0 && alignment <= MAX_ALIGNMENT && (alignment & (alignment - 1)) == 0);
   size_t needed = 0;
   if (!tfrt_size_add(size, sizeof(tfrt_arena_block_t) + alignment, &needed)) return false;
-  tfrt_arena_reserve(arena, needed);
+  while (arena->next_block_size < needed && arena->next_block_size < LAST_BLOCK_SIZE) {
+    arena->next_block_size *= 2;
+  }
   size_t block_size = needed > arena->next_block_size ? needed : arena->next_block_size;
   tfrt_arena_block_t* block = tfrt_allocator_allocate(arena->allocator, block_size);
   if (!block) return false;

@@ -8,7 +8,8 @@
 // What is small stays in small pages: clearing a huge one costs as much as touching 70 of them.
 #define SMALL_PART_SIZE ((size_t)256 * 1024)
 
-// Blocks from here on are worth a place in the list.
+// Blocks from here on are worth a place in the list, and lie in huge pages: who asks for one needs
+// more than the small part has.
 #define BIG_SIZE ((size_t)64 * 1024)
 
 struct tfrt_region_free_s {
@@ -33,7 +34,8 @@ void tfrt_region_initialize(tfrt_region_t* region, size_t size) {
   region->end = (uintptr_t)mapping + mapping_size;
   uintptr_t huge = align((uintptr_t)mapping + SMALL_PART_SIZE, HUGE_PAGE_SIZE);
   region->begin = huge - SMALL_PART_SIZE;
-  region->position = region->begin;
+  region->small = (tfrt_region_part_t){region->begin, huge};
+  region->huge = (tfrt_region_part_t){huge, region->end};
   // A system that has no huge pages, or none left, gives small ones.
   (void)madvise((void*)huge, region->end - huge, MADV_HUGEPAGE);
 }
@@ -62,11 +64,11 @@ static uintptr_t take_free(tfrt_region_t* region, size_t size, size_t alignment)
   return 0;
 }
 
-// Takes a block from what was never used; 0 if that is too little. The mutex is held.
-static uintptr_t take_new(tfrt_region_t* region, size_t size, size_t alignment) {
-  uintptr_t block = align(region->position, alignment);
-  if (block >= region->end || size > region->end - block) return 0;
-  region->position = block + size;
+// Takes a block from what was never used of |part|; 0 if that is too little. The mutex is held.
+static uintptr_t take_new(tfrt_region_part_t* part, size_t size, size_t alignment) {
+  uintptr_t block = align(part->position, alignment);
+  if (block >= part->end || size > part->end - block) return 0;
+  part->position = block + size;
   return block;
 }
 
@@ -74,7 +76,8 @@ static void* allocate(void* self, size_t size, size_t alignment) {
   tfrt_region_t* region = self;
   tfrt_mutex_lock(&region->mutex);
   uintptr_t block = size >= BIG_SIZE ? take_free(region, size, alignment) : 0;
-  if (!block) block = take_new(region, size, alignment);
+  if (!block && size < BIG_SIZE) block = take_new(&region->small, size, alignment);
+  if (!block) block = take_new(&region->huge, size, alignment);
   tfrt_mutex_unlock(&region->mutex);
   if (block) return (void*)block;
   return tfrt_allocator_allocate_aligned(tfrt_allocator_system(), size, alignment);
@@ -82,8 +85,9 @@ static void* allocate(void* self, size_t size, size_t alignment) {
 
 // Puts the block at |block| where it is found again. The mutex is held.
 static void give_back(tfrt_region_t* region, uintptr_t block, size_t size) {
-  if (block + size == region->position) {
-    region->position = block;
+  tfrt_region_part_t* part = block < region->small.end ? &region->small : &region->huge;
+  if (block + size == part->position) {
+    part->position = block;
     return;
   }
   uintptr_t begin = align(block, TFRT_ALLOCATOR_DEFAULT_ALIGNMENT);

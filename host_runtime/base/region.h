@@ -8,6 +8,9 @@
 //   begin            huge page boundary                        position                end
 //   | small pages ... | huge pages, each touched once ... free ...| not touched so far ... |
 //
+// The small pages are for small blocks only: who asks for a big one will touch a huge page anyway,
+// and needs no small ones before it.
+//
 // Life:
 //  1. Initialised; address space is reserved, and no memory is used yet.
 //  2. Allocates. Of what is given back, big blocks are used again, and the last one always is;
@@ -29,13 +32,20 @@
 // A big block that was given back; this is written into it.
 typedef struct tfrt_region_free_s tfrt_region_free_t;
 
+// Blocks are taken from |position| on, up to |end|.
+typedef struct tfrt_region_part_s {
+  uintptr_t position;
+  uintptr_t end;
+} tfrt_region_part_t;
+
 typedef struct tfrt_region_s {
   void* mapping;  // NULL: none
   size_t mapping_size;
   uintptr_t begin;
   uintptr_t end;
   tfrt_mutex_t mutex;
-  uintptr_t position;        // of what was never used; guarded by |mutex|
+  tfrt_region_part_t small;  // what was never used of the small pages; guarded by |mutex|
+  tfrt_region_part_t huge;   // and of the huge ones; likewise
   tfrt_region_free_t* free;  // likewise
 } tfrt_region_t;
 

@@ -21,6 +21,8 @@ static uint32_t* allocate_words(tfrt_bef_writer_t* writer, tfrt_arena_t* arena, 
 static bool find_uses(tfrt_bef_writer_t* writer, const tfrt_bef_writer_function_t* function,
                       tfrt_arena_t* arena, uses_t* uses) {
   uint32_t register_count = function->register_count;
+  // Three words for each register, and about two users.
+  tfrt_arena_reserve(arena, 5 * sizeof(uint32_t) * ((size_t)register_count + 16));
   uses->use_counts = allocate_words(writer, arena, register_count);
   uses->first_users = allocate_words(writer, arena, (size_t)register_count + 1);
   if (!uses->use_counts || !uses->first_users) return false;
@@ -171,8 +173,6 @@ static size_t append_kernel_table(tfrt_bef_bytes_t* bytes,
 
 static void append_body(tfrt_bef_bytes_t* bytes, const tfrt_bef_writer_function_t* function,
                         const uses_t* uses) {
-  // What most bodies take, so that the bytes don't grow bit by bit.
-  tfrt_bef_bytes_reserve(bytes, 64 * (size_t)function->kernel_count);
   tfrt_bef_bytes_append_vbr(bytes, function->location);
   tfrt_bef_bytes_append_vbr(bytes, function->register_count);
   for (uint32_t i = 0; i < function->register_count; ++i) {

@@ -21,10 +21,9 @@ bool tfrt_bef_bytes_reserve(tfrt_bef_bytes_t* bytes, size_t extra) {
   if (extra <= bytes->capacity - bytes->size) return true;
   bool fits = tfrt_size_add(bytes->size, extra, &needed);
   // Doubling keeps the cost of each byte constant, however many they become.
-  size_t capacity = bytes->capacity ? bytes->capacity : FIRST_CAPACITY;
-  while (fits && capacity < needed) {
-    if (!tfrt_size_multiply(capacity, 2, &capacity)) capacity = needed;
-  }
+  size_t capacity = FIRST_CAPACITY;
+  if (bytes->capacity && !tfrt_size_multiply(bytes->capacity, 2, &capacity)) capacity = needed;
+  if (capacity < needed) capacity = needed;
   void* data =
       fits ? tfrt_allocator_reallocate(bytes->allocator, bytes->data, bytes->capacity, capacity)
            : NULL;

@@ -155,6 +155,12 @@ uint32_t tfrt_bef_writer_add_location_virtual(tfrt_bef_writer_t* writer) {
 
 // --- Functions ------------------------------------------------------------------------
 
+void tfrt_bef_writer_reserve(tfrt_bef_writer_t* writer, size_t kernel_count) {
+  // What most take.
+  tfrt_bef_bytes_reserve(&writer->functions, 64 * kernel_count);
+  tfrt_bef_bytes_reserve(&writer->locations, 8 * kernel_count);
+}
+
 // The entry's array of attribute names: strings, whose offsets are known at the end.
 static void collect_attribute_names(tfrt_bef_writer_t* writer,
                                     const tfrt_bef_writer_function_t* function,
@@ -180,6 +186,7 @@ static void collect_attribute_names(tfrt_bef_writer_t* writer,
 
 static void append_register_types(tfrt_bef_writer_t* writer,
                                   const tfrt_bef_writer_function_t* function) {
+  tfrt_bef_bytes_reserve(&writer->register_types, (size_t)function->register_count + 16);
   tfrt_bef_bytes_append_vbr(&writer->register_types, function->register_count);
   for (uint32_t i = 0; i < function->register_count; ++i) {
     tfrt_bef_bytes_append_vbr(&writer->register_types, function->register_types[i]);

@@ -98,6 +98,10 @@ uint32_t tfrt_bef_writer_add_location_fused(tfrt_bef_writer_t* writer, uint32_t 
 // Returns the number of a location that has no record: different each time. Thread-compatible.
 uint32_t tfrt_bef_writer_add_location_virtual(tfrt_bef_writer_t* writer);
 
+// Makes room for a function of |kernel_count| kernels with their locations, which need not grow
+// bit by bit then. Thread-compatible.
+void tfrt_bef_writer_reserve(tfrt_bef_writer_t* writer, size_t kernel_count);
+
 // Appends |function| and returns its index. Thread-compatible.
 uint32_t tfrt_bef_writer_add_function(tfrt_bef_writer_t* writer,
                                       const tfrt_bef_writer_function_t* function);

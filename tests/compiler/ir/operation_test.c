@@ -73,6 +73,10 @@ START_TEST(ops_are_inserted_and_removed) {
   ck_assert_ptr_eq(b->previous, a);
   ck_assert_ptr_eq(tfrt_ir_operation_parent(a), module);
   ck_assert_uint_eq(block->op_count, 2);
+  tfrt_ir_operation_t* c = make("c", block, NULL, 0);
+  tfrt_ir_block_number_ops(block);
+  ck_assert(a->place < b->place && b->place < c->place);
+  tfrt_ir_block_remove(c);
   tfrt_ir_block_remove(b);
   ck_assert_uint_eq(block->op_count, 1);
   ck_assert_ptr_eq(block->last, a);

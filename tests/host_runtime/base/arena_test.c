@@ -89,6 +89,23 @@ START_TEST(a_cleared_arena_uses_its_newest_block_again_if_that_is_small) {
 }
 END_TEST
 
+START_TEST(what_is_reserved_is_one_block_of_that_size) {
+  tfrt_counting_allocator_t books;
+  tfrt_counting_allocator_initialize(&books, tfrt_allocator_system(),
+                                     TFRT_COUNTING_ALLOCATOR_UNLIMITED);
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, tfrt_counting_allocator_interface(&books));
+  tfrt_arena_reserve(&arena, 100000);
+  for (int i = 0; i < 100; ++i) ck_assert_ptr_nonnull(tfrt_arena_take(&arena, 1000, 8));
+  int64_t used = tfrt_counting_allocator_counts(&books).current_bytes;
+  ck_assert(used >= 100000 && used < 100100);
+  // A limit that is beyond all memory is none.
+  tfrt_arena_reserve(&arena, SIZE_MAX);
+  ck_assert_ptr_nonnull(tfrt_arena_take(&arena, 1000, 8));
+  tfrt_arena_deinitialize(&arena);
+}
+END_TEST
+
 START_TEST(without_memory_a_piece_is_null_and_the_arena_stays) {
   tfrt_counting_allocator_t books;
   tfrt_counting_allocator_initialize(&books, tfrt_allocator_system(), 2000);
@@ -108,6 +125,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tests, pieces_that_are_taken_to_be_filled_in_are_aligned_and_apart);
   tcase_add_test(tests, big_pieces_and_copies_fit);
   tcase_add_test(tests, a_cleared_arena_uses_its_newest_block_again_if_that_is_small);
+  tcase_add_test(tests, what_is_reserved_is_one_block_of_that_size);
   tcase_add_test(tests, without_memory_a_piece_is_null_and_the_arena_stays);
   Suite* suite = suite_create("arena");
   suite_add_tcase(suite, tests);

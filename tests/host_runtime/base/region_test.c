@@ -42,9 +42,9 @@ START_TEST(the_last_block_and_big_ones_are_used_again) {
   char* small = tfrt_allocator_allocate(allocator, 100);
   tfrt_allocator_free(allocator, small, 100);
   ck_assert_ptr_eq(tfrt_allocator_allocate(allocator, 50), small);
-  char* big = tfrt_allocator_allocate(allocator, 3 * BIG);
-  char* behind = tfrt_allocator_allocate(allocator, 100);
-  tfrt_allocator_free(allocator, big, 3 * BIG);
+  char* big = tfrt_allocator_allocate(allocator, 2 * BIG + 4096);
+  char* behind = tfrt_allocator_allocate(allocator, BIG);
+  tfrt_allocator_free(allocator, big, 2 * BIG + 4096);
   char* first = tfrt_allocator_allocate(allocator, BIG);
   ck_assert_ptr_eq(first, big);
   char* second = tfrt_allocator_allocate_aligned(allocator, BIG, 4096);
@@ -52,6 +52,23 @@ START_TEST(the_last_block_and_big_ones_are_used_again) {
   ck_assert_uint_eq((uintptr_t)second % 4096, 0);
   memset(second, 'x', BIG);
   ck_assert(tfrt_allocator_allocate(allocator, BIG) > (void*)behind);
+  tfrt_region_deinitialize(&region);
+}
+END_TEST
+
+START_TEST(big_blocks_leave_the_small_pages_to_small_ones) {
+  begin(1 << 20);
+  char* first = tfrt_allocator_allocate(allocator, 100);
+  char* big = tfrt_allocator_allocate(allocator, BIG);
+  char* second = tfrt_allocator_allocate(allocator, 100);
+  ck_assert_uint_eq((uintptr_t)big, region.small.end);
+  ck_assert(first < second && second < big);
+  // What the small pages have no room for lies behind it, too.
+  size_t room = region.small.end - region.small.position;
+  size_t count = room / 100 + 1;
+  char* last = NULL;
+  for (size_t i = 0; i < count; ++i) last = tfrt_allocator_allocate(allocator, 100);
+  ck_assert(last >= big + BIG);
   tfrt_region_deinitialize(&region);
 }
 END_TEST
@@ -113,6 +130,7 @@ Suite* tfrt_test_suite(void) {
   TCase* tests = tcase_create("region");
   tcase_add_test(tests, blocks_are_aligned_and_apart);
   tcase_add_test(tests, the_last_block_and_big_ones_are_used_again);
+  tcase_add_test(tests, big_blocks_leave_the_small_pages_to_small_ones);
   tcase_add_test(tests, what_does_not_fit_comes_from_the_system);
   tcase_add_test(tests, without_address_space_all_comes_from_the_system);
   tcase_add_test(tests, threads_share_it);
