@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "host_runtime/async/builtin_types.h"
+#include "host_runtime/tensor/tensor_types.h"
 #include "tests/distributed/node_harness.h"
 #include "tests/support/test_main.h"
 
@@ -405,6 +406,83 @@ START_TEST(the_loss_of_a_sender_ends_the_wait_for_it) {
 }
 END_TEST
 
+#define TENSOR "!tfrt_tensor.tensor"
+
+// Host 2 receives a tensor of host 3, behind the chain that |wait| makes.
+#define LARGE_PROGRAM(wait)                                         \
+  "func.func @give(%t: " TENSOR                                     \
+  ", %to: !tfrt_dist.host) -> i32 {\n"                              \
+  "  %c = tfrt.new.chain\n"                                         \
+  "  %zero = tfrt.constant.i32 0\n"                                 \
+  "  %rows = tfrt.constant.i32 150000\n"                            \
+  "  %own = tfrt_tensor.slice %t, %zero, %rows\n"                   \
+  "  %key = tfrt_dist.key \"large\"\n"                              \
+  "  %c1 = tfrt_dist.send %to, %key, %own, %c\n"                    \
+  "  tfrt.return %zero : i32\n"                                     \
+  "}\n"                                                             \
+  "func.func @take(%from: !tfrt_dist.host, %given: i32) -> " TENSOR \
+  " {\n"                                                            \
+  "  %c = tfrt.new.chain\n" wait                                    \
+  "  %key = tfrt_dist.key \"large\"\n"                              \
+  "  %v, %c2 = tfrt_dist.recv %from, %key, %c1 : " TENSOR           \
+  "\n"                                                              \
+  "  tfrt.return %v : " TENSOR                                      \
+  "\n"                                                              \
+  "}\n"                                                             \
+  "func.func @main(%t: " TENSOR ") -> " TENSOR                      \
+  " {\n"                                                            \
+  "  %two = tfrt.constant.i32 2\n"                                  \
+  "  %three = tfrt.constant.i32 3\n"                                \
+  "  %taker = tfrt_dist.host %two\n"                                \
+  "  %giver = tfrt_dist.host %three\n"                              \
+  "  %g = tfrt_dist.call %giver @give(%t, %taker)"                  \
+  " : (!tfrt_dist.host, " TENSOR                                    \
+  ", !tfrt_dist.host) -> (i32)\n"                                   \
+  "  %v = tfrt_dist.call %taker @take(%giver, %g)"                  \
+  " : (!tfrt_dist.host, !tfrt_dist.host, i32) -> (" TENSOR          \
+  ")\n"                                                             \
+  "  tfrt.return %v : " TENSOR                                      \
+  "\n"                                                              \
+  "}\n"
+
+// Who receives comes first; or later than who sends.
+static const char* const large_programs[] = {
+    LARGE_PROGRAM("  %c1 = tfrt.merge.chains %c : !tfrt.chain\n"),
+    LARGE_PROGRAM("  %c1 = tfrt.print.i32 %given, %c\n"),
+};
+
+static tfrt_async_value_t* make_rows(int64_t rows) {
+  tfrt_shape_t shape;
+  tfrt_dense_host_tensor_t tensor;
+  ck_assert_ptr_null(tfrt_shape_make(&rows, 1, &shape));
+  ck_assert_ptr_null(
+      tfrt_dense_host_tensor_initialize(TFRT_DTYPE_F32, &shape, tfrt_allocator_system(), &tensor));
+  memset(tfrt_dense_host_tensor_data(&tensor), 0, tfrt_dense_host_tensor_size(&tensor));
+  return tfrt_async_value_create_tensor_take(&tensor);
+}
+
+START_TEST(the_loss_of_a_sender_within_a_message_has_the_place_of_who_receives) {
+  for (uint64_t part = 0; part < 6; ++part) {
+    tfrt_node_world_initialize_with_window(&world, 4, NULL, 65536);
+    tfrt_async_value_t* argument = make_rows(150000);
+    tfrt_node_world_start(&world, large_programs[_i], &argument, 1, 1);
+    tfrt_async_value_release(argument);
+    ck_assert(tfrt_node_world_run_until_bytes(&world, 3, 2, 1 + part * 100000));
+    tfrt_node_world_kill(&world, 3);
+    tfrt_node_world_await(&world);
+    const tfrt_status_fields_t* fields = error_of(0);
+    ck_assert_int_eq(fields->code, TFRT_STATUS_UNAVAILABLE);
+    ck_assert_ptr_nonnull(strstr(fields->message, "lost host 3"));
+    ck_assert_uint_eq(fields->root_key, 0x1003);
+    ck_assert_str_eq(fields->origin.function, "take");
+    ck_assert_str_eq(fields->origin.kernel, "tfrt_dist.recv");
+    ck_assert_str_eq(fields->origin.file, "test.mlir");
+    ck_assert_uint_eq(fields->origin.line, 14);
+    end();
+  }
+}
+END_TEST
+
 static const char never_program[] =
     "func.func @wait(%x: i32) -> i32 {\n"
     "  %c = tfrt.new.chain\n"
@@ -496,6 +574,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(ops, the_loss_of_a_host_is_the_loss_of_copies_there);
   tcase_add_test(ops, either_side_of_a_message_may_come_first);
   tcase_add_test(ops, the_loss_of_a_sender_ends_the_wait_for_it);
+  tcase_add_loop_test(ops, the_loss_of_a_sender_within_a_message_has_the_place_of_who_receives, 0,
+                      2);
   tcase_add_test(ops, a_wait_for_what_is_never_sent_ends_with_the_deadline);
   tcase_add_test(ops, a_cancel_ends_sums_that_wait);
   Suite* suite = suite_create("host ops");
