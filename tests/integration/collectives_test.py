@@ -6,6 +6,7 @@ Usage: collectives_test.py TFRT TFRT_WORKER REGRESSION.mlir
 """
 
 import os
+import re
 import signal
 import sys
 import unittest
@@ -84,6 +85,50 @@ func.func @main() -> i32 {
 }
 """
 
+# Hosts 0, 1 and 3 add up tensors of their devices, or would: host 2 never begins. Each says when it
+# comes to that; what host @FIRST@ gives is the first result.
+ON_DEVICES = """func.func @make(%ch: !tfrt.chain) -> (!tfrt_gpu.tensor, !tfrt.chain) {
+  %device = tfrt_gpu.device.current
+  %context = tfrt_gpu.context.primary %device
+  %stream = tfrt_gpu.stream.create %context
+  %allocator = tfrt_gpu.allocator.create %context
+  %size = tfrt.constant.i64 4000000
+  %one = tfrt.constant.i32 1
+  %buffer = tfrt_gpu.mem.allocate %allocator, %stream, %size, %ch
+  %c0 = tfrt_gpu.mem.set %buffer, %one, %stream, %ch : !tfrt_gpu.buffer, i32
+  %shape = ts.build_shape [1000000 : i64]
+  %tensor = tfrt_gpu.tensor.make.i32 %buffer, %shape, %c0
+  tfrt.return %tensor, %c0 : !tfrt_gpu.tensor, !tfrt.chain
+}
+func.func @join(%ch: !tfrt.chain) -> !tfrt_gpu.tensor {
+  %me = tfrt_dist.rank
+  %g = tfrt_dist.world
+  %own, %c0 = tfrt.call @make(%ch) : (!tfrt.chain) -> (!tfrt_gpu.tensor, !tfrt.chain)
+  %c1 = tfrt_dist.barrier %g, %c0
+  %c2 = tfrt.print.i32 %me, %c1
+  %sum, %c3 = tfrt_dist.all_reduce %g, %own, %c2 {reduction = "sum"}
+  tfrt.return %sum : !tfrt_gpu.tensor
+}
+func.func @stay_away(%ch: !tfrt.chain) -> !tfrt_gpu.tensor {
+  %me = tfrt_dist.rank
+  %g = tfrt_dist.world
+  %c0 = tfrt_dist.barrier %g, %ch
+  %c1 = tfrt.print.i32 %me, %c0
+  %self = tfrt_dist.host %me
+  %never = tfrt_dist.key "never"
+  %x, %c2 = tfrt_dist.recv %self, %never, %c1 : !tfrt_gpu.tensor
+  tfrt.return %x : !tfrt_gpu.tensor
+}
+func.func @main() -> (!tfrt_gpu.tensor, !tfrt_gpu.tensor, !tfrt_gpu.tensor, !tfrt_gpu.tensor, !tfrt_gpu.tensor) {
+  %ch = tfrt.new.chain
+  %r0 = tfrt.call @join(%ch) {host = 0 : i32, device = "cpu:0"} : (!tfrt.chain) -> !tfrt_gpu.tensor
+  %r1 = tfrt.call @join(%ch) {host = 1 : i32, device = "cpu:0"} : (!tfrt.chain) -> !tfrt_gpu.tensor
+  %r2 = tfrt.call @stay_away(%ch) {host = 2 : i32} : (!tfrt.chain) -> !tfrt_gpu.tensor
+  %r3 = tfrt.call @join(%ch) {host = 3 : i32, device = "cpu:0"} : (!tfrt.chain) -> !tfrt_gpu.tensor
+  tfrt.return %r@FIRST@, %r0, %r1, %r2, %r3 : !tfrt_gpu.tensor, !tfrt_gpu.tensor, !tfrt_gpu.tensor, !tfrt_gpu.tensor, !tfrt_gpu.tensor
+}
+"""
+
 
 class TestCollectives(ClusterTest):
     def outcome(self, path, *flags):
@@ -131,6 +176,27 @@ class TestCollectives(ClusterTest):
                     workers[lost].wait()
                     del workers[lost]
                     self.expect_idle(workers)
+
+    def test_a_lost_member_ends_it_for_tensors_of_devices(self):
+        workers = self.start_workers(4)
+        for first in (0, 1, 3):
+            with self.subTest(first=first):
+                path = self.write("devices.mlir", ON_DEVICES.replace("@FIRST@", str(first)))
+                process = self.start(path, hosts(workers))
+                for _ in workers:
+                    self.assertIn("int32 = ", process.stdout.readline())
+                lost = workers[2]
+                lost.kill()
+                code, out, err = self.finish(process)
+                self.assertEqual(code, 4, err)
+                name = r"host 2 \([^)]*%s\)" % re.escape(lost.address)
+                self.assertEqual(len(re.findall("<<error: [^>]*" + name, out)), 5, out)
+                # Who sees it first tells the others, so the place is that of any of them.
+                place = r"in @join, tfrt_dist.all_reduce, [^ ]*devices.mlir:\d+:\d+, host [013]\]"
+                self.assertRegex(err, "%s.*%s" % (name, place))
+                lost.wait()
+                self.expect_idle([worker for worker in workers if worker is not lost])
+                workers[2] = self.start_worker()
 
     def test_an_interrupt_ends_it(self):
         workers = self.start_workers(3)
