@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/distributed/transport_suite.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "host_runtime/base/allocator.h"
@@ -26,6 +27,7 @@ typedef struct peer_s {
   bool was_closed;
   tfrt_transport_end_t end;
   tfrt_status_code_t code;
+  char text[256];  // of the status it was closed with
   tfrt_transport_write_t write;
   unsigned char* bytes;  // of |write|
   size_t size;
@@ -80,6 +82,7 @@ static void peer_on_closed(tfrt_transport_handler_t* handler,
   peer->was_closed = true;
   peer->end = end;
   peer->code = tfrt_status_code(status);
+  snprintf(peer->text, sizeof(peer->text), "%s", status ? tfrt_status_message(status) : "");
   tfrt_mutex_unlock(&lock);
 }
 
@@ -246,11 +249,12 @@ static void fixture_run_until(fixture_t* fixture, tfrt_transport_suite_predicate
   const peer_t* dialler = &fixture->dialler;
   const peer_t* listener = &fixture->listener;
   ck_abort_msg(
-      "what was waited for did not happen: %zu accepted; dialler: %zu messages, %s; "
-      "listener: %zu messages, %s",
+      "what was waited for did not happen: %zu accepted; dialler: %zu messages, %s %s; "
+      "listener: %zu messages, %s %s",
       fixture->accepted_count, dialler->message_count,
-      dialler->was_closed ? tfrt_transport_end_name(dialler->end) : "open", listener->message_count,
-      listener->was_closed ? tfrt_transport_end_name(listener->end) : "open");
+      dialler->was_closed ? tfrt_transport_end_name(dialler->end) : "open", dialler->text,
+      listener->message_count,
+      listener->was_closed ? tfrt_transport_end_name(listener->end) : "open", listener->text);
 }
 
 static bool is_closed(void* argument) {
