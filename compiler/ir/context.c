@@ -130,7 +130,7 @@ static entry_t* add(tfrt_ir_context_t* context, tfrt_ir_table_t table, tfrt_stri
 // The entry of the |table| for |key| with |hash|, made if there is none; NULL when memory is out.
 static inline entry_t* find_or_add(tfrt_ir_context_t* context, tfrt_ir_table_t table,
                                    tfrt_string_view_t key, uint64_t hash) {
-  tfrt_hash_node_t* node = tfrt_hash_table_chain(&context->tables[table], hash);
+  tfrt_hash_node_t* node = *tfrt_hash_table_chain(&context->tables[table], hash);
   for (; node; node = node->next) {
     entry_t* entry = TFRT_CONTAINER_OF(node, entry_t, node);
     if (node->hash != hash || entry->key.size != key.size) continue;

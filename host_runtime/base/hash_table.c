@@ -21,20 +21,11 @@ void tfrt_hash_table_deinitialize(tfrt_hash_table_t* table) {
   tfrt_hash_table_initialize(table, table->vtable, table->allocator);
 }
 
-// Found anew at each use, and not stored, so that an empty or small table may be moved.
-static tfrt_hash_node_t** chains(const tfrt_hash_table_t* table) {
-  return table->grown ? table->grown : ((tfrt_hash_table_t*)table)->first_chains;
-}
-
-static tfrt_hash_node_t** chain_of(const tfrt_hash_table_t* table, uint64_t hash) {
-  return &chains(table)[hash & (table->chain_count - 1)];
-}
-
 // Returns the pointer that leads to the node with |key|, or to the NULL behind the
 // last node of its chain.
 static tfrt_hash_node_t** find_link(const tfrt_hash_table_t* table, uint64_t hash,
                                     const void* key) {
-  tfrt_hash_node_t** link = chain_of(table, hash);
+  tfrt_hash_node_t** link = tfrt_hash_table_chain(table, hash);
   while (*link && ((*link)->hash != hash || !table->vtable->equal(*link, key))) {
     link = &(*link)->next;
   }
@@ -51,7 +42,7 @@ tfrt_hash_node_t* tfrt_hash_table_find_hashed(const tfrt_hash_table_t* table, ui
 }
 
 static void push(tfrt_hash_table_t* table, tfrt_hash_node_t* node) {
-  tfrt_hash_node_t** chain = chain_of(table, node->hash);
+  tfrt_hash_node_t** chain = tfrt_hash_table_chain(table, node->hash);
   node->next = *chain;
   *chain = node;
 }
@@ -65,7 +56,7 @@ static void grow(tfrt_hash_table_t* table, size_t count) {
   table->grown = bigger;
   table->chain_count = count;
   for (size_t i = 0; i < old.chain_count; ++i) {
-    tfrt_hash_node_t* node = chains(&old)[i];
+    tfrt_hash_node_t* node = *tfrt_hash_table_chain(&old, i);
     while (node) {
       tfrt_hash_node_t* next = node->next;
       push(table, node);
@@ -105,7 +96,7 @@ static tfrt_hash_node_t* unlink_at(tfrt_hash_table_t* table, tfrt_hash_node_t** 
 }
 
 void tfrt_hash_table_remove(tfrt_hash_table_t* table, tfrt_hash_node_t* node) {
-  tfrt_hash_node_t** link = chain_of(table, node->hash);
+  tfrt_hash_node_t** link = tfrt_hash_table_chain(table, node->hash);
   while (*link && *link != node) link = &(*link)->next;
   unlink_at(table, link);
 }
@@ -116,7 +107,8 @@ tfrt_hash_node_t* tfrt_hash_table_take(tfrt_hash_table_t* table, const void* key
 
 static tfrt_hash_node_t* first_from(const tfrt_hash_table_t* table, size_t chain) {
   for (; chain < table->chain_count; ++chain) {
-    if (chains(table)[chain]) return chains(table)[chain];
+    tfrt_hash_node_t* node = *tfrt_hash_table_chain(table, chain);
+    if (node) return node;
   }
   return NULL;
 }

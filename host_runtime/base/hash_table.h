@@ -78,12 +78,14 @@ tfrt_hash_node_t* tfrt_hash_table_find_hashed(const tfrt_hash_table_t* table, ui
                                               const void* key);
 void tfrt_hash_table_insert_hashed(tfrt_hash_table_t* table, uint64_t hash, tfrt_hash_node_t* node);
 
-// The first node of the chain on which nodes with |hash| are, or NULL; the others follow by |next|.
-// For hot paths that compare keys where they stand. Thread-compatible.
-static inline tfrt_hash_node_t* tfrt_hash_table_chain(const tfrt_hash_table_t* table,
-                                                      uint64_t hash) {
-  tfrt_hash_node_t* const* chains = table->grown ? table->grown : table->first_chains;
-  return chains[hash & (table->chain_count - 1)];
+// The pointer that leads to the first node of the chain on which nodes with |hash| are, or to NULL;
+// the others follow by |next|. For hot paths that compare keys where they stand. Found anew at each
+// use, and not stored, so that an empty or small table may be moved. Thread-compatible.
+static inline tfrt_hash_node_t** tfrt_hash_table_chain(const tfrt_hash_table_t* table,
+                                                       uint64_t hash) {
+  tfrt_hash_node_t** chains =
+      table->grown ? table->grown : ((tfrt_hash_table_t*)table)->first_chains;
+  return &chains[hash & (table->chain_count - 1)];
 }
 
 // Makes chains for |count| nodes, if memory allows, so that inserting need not double them one
