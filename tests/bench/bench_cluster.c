@@ -130,8 +130,8 @@ static tfrt_status_t connect_workers(tfrt_bench_cluster_t* cluster) {
   tfrt_host_process_options_initialize(&options);
   options.name = tfrt_string_view_of("bench");
   options.threads = 1;
-  if (cluster->certificates.folder[0]) {
-    options.tls = tfrt_bench_certificates_files(&cluster->certificates);
+  if (cluster->certificates.path[0]) {
+    options.tls = tfrt_certificate_folder_files(&cluster->certificates, TFRT_BENCH_CLUSTER_HOST);
   }
   TFRT_RETURN_IF_ERROR(tfrt_host_process_initialize(&cluster->process, &options));
   cluster->has_process = true;
@@ -154,8 +154,12 @@ tfrt_status_t tfrt_bench_cluster_open(tfrt_bench_cluster_t* cluster, const char*
                                       uint32_t count, bool is_tls, tfrt_string_view_t text) {
   *cluster = (tfrt_bench_cluster_t){0};
   tfrt_status_t status = load(cluster, text);
-  if (!status && is_tls) status = tfrt_bench_certificates_make(&cluster->certificates);
-  const char* folder = is_tls ? cluster->certificates.folder : NULL;
+  if (!status && is_tls) status = tfrt_certificate_folder_make(&cluster->certificates);
+  if (!status && is_tls) {
+    status = tfrt_certificate_folder_add(&cluster->certificates, TFRT_CERTIFICATE_HOST,
+                                         TFRT_BENCH_CLUSTER_HOST, TFRT_A_DAY_S);
+  }
+  const char* folder = is_tls ? cluster->certificates.path : NULL;
   while (!status && cluster->count < count) {
     status = tfrt_bench_worker_start(&cluster->workers[cluster->count], tools, folder);
     if (!status) ++cluster->count;
@@ -204,6 +208,6 @@ void tfrt_bench_cluster_close(tfrt_bench_cluster_t* cluster) {
   if (cluster->has_process) tfrt_host_process_shut_down(&cluster->process);
   for (uint32_t i = 0; i < cluster->count; ++i) tfrt_bench_worker_stop(&cluster->workers[i]);
   tfrt_bef_file_release(cluster->file);
-  tfrt_bench_certificates_remove(&cluster->certificates);
+  (void)tfrt_certificate_folder_remove(&cluster->certificates);
   *cluster = (tfrt_bench_cluster_t){0};
 }

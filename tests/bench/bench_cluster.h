@@ -21,7 +21,7 @@
 
 #include "distributed/client.h"
 #include "host_runtime/bef/bef_file.h"
-#include "tests/bench/bench_certificates.h"
+#include "tests/distributed/security/certificate_folder.h"
 #include "tools/common/host_process.h"
 
 #define TFRT_BENCH_CLUSTER_MAX_WORKERS 16
@@ -32,12 +32,15 @@ typedef struct tfrt_bench_worker_s {
   char address[TFRT_TRANSPORT_ADDRESS_SIZE];
 } tfrt_bench_worker_t;
 
+// The host that the certificate of a benchmark that talks TLS is for.
+#define TFRT_BENCH_CLUSTER_HOST "127.0.0.1"
+
 typedef struct tfrt_bench_cluster_s {
   tfrt_bench_worker_t workers[TFRT_BENCH_CLUSTER_MAX_WORKERS];
   uint32_t count;  // of workers that were started
   tfrt_host_process_t process;
   bool has_process;
-  tfrt_bench_certificates_t certificates;  // of a cluster that talks TLS
+  tfrt_certificate_folder_t certificates;  // of a cluster that talks TLS
   tfrt_client_t* client;
   tfrt_bef_file_t* file;
   uint32_t main;  // index of the function

@@ -12,7 +12,6 @@
 #include "distributed/grpc/grpc_transport.h"
 #include "host_runtime/base/clock.h"
 #include "host_runtime/base/sync.h"
-#include "tests/bench/bench_certificates.h"
 #include "tests/bench/bench_cluster.h"
 #include "tests/bench/benchmark.h"
 #include "tests/bench/round_trips.h"
@@ -35,7 +34,7 @@ typedef struct end_s {
 typedef struct state_s {
   const tfrt_benchmark_t* benchmark;
   int64_t size;
-  tfrt_bench_certificates_t certificates;
+  tfrt_certificate_folder_t certificates;
   tfrt_bench_worker_t echo;  // the process of the other end, if there is one
   tfrt_transport_t* transports[2];
   tfrt_transport_acceptor_t acceptor;
@@ -229,7 +228,8 @@ static tfrt_status_t create_transports(void) {
   tfrt_grpc_transport_options_t options = tfrt_grpc_transport_default_options();
   if (is_tls()) {
     options.credentials.kind = TFRT_GRPC_CREDENTIALS_TLS;
-    options.credentials.files = tfrt_bench_certificates_files(&current.certificates);
+    options.credentials.files =
+        tfrt_certificate_folder_files(&current.certificates, TFRT_BENCH_CLUSTER_HOST);
   }
   // Of the idle queues of one process gRPC lets any one read for all.
   for (int i = has_echo() ? 1 : 0; i < 2; ++i) {
@@ -247,7 +247,8 @@ static tfrt_status_t start_listener(const char* tools, char address[TFRT_TRANSPO
   }
   char program[PATH_MAX];
   snprintf(program, sizeof(program), "%s/../tests/bench/transport_echo", tools);
-  const tfrt_certificate_files_t files = tfrt_bench_certificates_files(&current.certificates);
+  const tfrt_certificate_files_t files =
+      tfrt_certificate_folder_files(&current.certificates, TFRT_BENCH_CLUSTER_HOST);
   const char* arguments[] = {program, is_tls() ? files.authorities : NULL, files.certificate,
                              files.key, NULL};
   TFRT_RETURN_IF_ERROR(tfrt_bench_process_start(&current.echo, arguments));
@@ -285,7 +286,7 @@ static void close_ends(void* state) {
   tfrt_transport_connection_release(current.listener.connection);
   for (int i = 0; i < 2; ++i) tfrt_transport_release(current.transports[i]);
   if (has_echo()) tfrt_bench_worker_stop(&current.echo);
-  tfrt_bench_certificates_remove(&current.certificates);
+  (void)tfrt_certificate_folder_remove(&current.certificates);
   tfrt_condition_deinitialize(&current.changed);
   tfrt_mutex_deinitialize(&current.mutex);
   tfrt_allocator_free(tfrt_allocator_system(), current.bytes, MEBIBYTE_SIZE);
@@ -307,7 +308,11 @@ static tfrt_status_t open_ends(const tfrt_benchmark_t* benchmark,
   tfrt_condition_initialize(&current.changed);
   current.bytes = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), MEBIBYTE_SIZE);
   tfrt_status_t status = current.bytes ? NULL : tfrt_status_out_of_memory();
-  if (!status && is_tls()) status = tfrt_bench_certificates_make(&current.certificates);
+  if (!status && is_tls()) status = tfrt_certificate_folder_make(&current.certificates);
+  if (!status && is_tls()) {
+    status = tfrt_certificate_folder_add(&current.certificates, TFRT_CERTIFICATE_HOST,
+                                         TFRT_BENCH_CLUSTER_HOST, TFRT_A_DAY_S);
+  }
   if (!status) status = create_transports();
   if (!status) status = connect_ends(files->tools);
   if (status) close_ends(NULL);

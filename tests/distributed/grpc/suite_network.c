@@ -11,7 +11,7 @@
 #include "host_runtime/base/allocator.h"
 #include "host_runtime/base/clock.h"
 #include "host_runtime/base/sync.h"
-#include "tests/distributed/security/certificate_folder.h"
+#include "tests/distributed/security/checked_certificate_folder.h"
 
 #define PATIENCE_NS (60 * TFRT_NANOSECONDS_PER_SECOND)
 #define A_WHILE_NS (20 * TFRT_NANOSECONDS_PER_MILLISECOND)

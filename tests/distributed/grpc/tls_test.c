@@ -9,7 +9,7 @@
 #include "host_runtime/base/clock.h"
 #include "host_runtime/base/file.h"
 #include "tests/distributed/grpc/endpoint.h"
-#include "tests/distributed/security/certificate_folder.h"
+#include "tests/distributed/security/checked_certificate_folder.h"
 #include "tests/support/test_main.h"
 
 #define LIMIT_MS 20000

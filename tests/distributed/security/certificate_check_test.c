@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "host_runtime/base/file.h"
-#include "tests/distributed/security/certificate_folder.h"
+#include "tests/distributed/security/checked_certificate_folder.h"
 #include "tests/support/test_main.h"
 
 static tfrt_certificate_folder_t folder;

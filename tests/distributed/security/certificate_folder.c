@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/distributed/security/certificate_folder.h"
 
-#include <check.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,22 +8,29 @@
 #include <time.h>
 #include <unistd.h>
 
-void tfrt_certificate_folder_initialize(tfrt_certificate_folder_t* folder) {
+tfrt_status_t tfrt_certificate_folder_make(tfrt_certificate_folder_t* folder) {
   strcpy(folder->path, "/tmp/tfrt-certificates-XXXXXX");
-  ck_assert_ptr_nonnull(mkdtemp(folder->path));
+  if (!mkdtemp(folder->path)) {
+    folder->path[0] = '\0';
+    return tfrt_status_create(TFRT_STATUS_UNKNOWN, "no folder can be made in /tmp");
+  }
   tfrt_status_t status = tfrt_certificates_create_authority(
       folder->path, tfrt_certificate_from_now(-TFRT_A_DAY_S, TFRT_A_DAY_S));
-  ck_assert_msg(tfrt_status_is_ok(status), "%s", tfrt_status_message(status));
+  if (status) (void)tfrt_certificate_folder_remove(folder);
+  return status;
 }
 
-void tfrt_certificate_folder_deinitialize(tfrt_certificate_folder_t* folder) {
+bool tfrt_certificate_folder_remove(tfrt_certificate_folder_t* folder) {
+  if (!folder->path[0]) return true;
   DIR* directory = opendir(folder->path);
-  ck_assert_ptr_nonnull(directory);
+  if (!directory) return false;
   for (struct dirent* entry; (entry = readdir(directory));) {
     if (entry->d_name[0] != '.') unlinkat(dirfd(directory), entry->d_name, 0);
   }
   closedir(directory);
-  ck_assert_int_eq(rmdir(folder->path), 0);
+  bool is_removed = rmdir(folder->path) == 0;
+  folder->path[0] = '\0';
+  return is_removed;
 }
 
 tfrt_certificate_validity_t tfrt_certificate_from_now(int64_t begin_s, int64_t end_s) {
@@ -32,15 +38,15 @@ tfrt_certificate_validity_t tfrt_certificate_from_now(int64_t begin_s, int64_t e
   return (tfrt_certificate_validity_t){now_s + begin_s, now_s + end_s};
 }
 
-void tfrt_certificate_folder_issue(tfrt_certificate_folder_t* folder, tfrt_certificate_role_t role,
-                                   const char* name, int64_t end_s) {
+tfrt_status_t tfrt_certificate_folder_add(const tfrt_certificate_folder_t* folder,
+                                          tfrt_certificate_role_t role, const char* name,
+                                          int64_t end_s) {
   tfrt_certificate_request_t request = {
       .role = role,
       .names = &name,
       .name_count = 1,
       .validity = tfrt_certificate_from_now(-2 * TFRT_A_MINUTE_S, end_s)};
-  tfrt_status_t status = tfrt_certificates_issue(folder->path, &request);
-  ck_assert_msg(tfrt_status_is_ok(status), "%s", tfrt_status_message(status));
+  return tfrt_certificates_issue(folder->path, &request);
 }
 
 tfrt_certificate_files_t tfrt_certificate_folder_files(tfrt_certificate_folder_t* folder,

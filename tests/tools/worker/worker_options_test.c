@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/distributed/security/certificate_folder.h"
+#include "tests/distributed/security/checked_certificate_folder.h"
 #include "tests/support/test_main.h"
 
 static tfrt_worker_options_t options;
