@@ -312,6 +312,11 @@ static void tfrt_inventory_add_message(void* self, const tfrt_mailbox_entry_t* e
   tfrt_inventory_add_number(inventory, "request", entry->request);
   tfrt_inventory_add_number(inventory, "sender", entry->sender);
   tfrt_inventory_add_word(inventory, "key", entry->key);
+  if (entry->site) {
+    tfrt_inventory_add_text(inventory, "name", entry->site->kernel);
+    tfrt_inventory_add_text(inventory, "function", entry->site->function);
+    tfrt_inventory_add_place(inventory, entry->site);
+  }
   tfrt_inventory_end(inventory);
 }
 

@@ -291,10 +291,11 @@ static tfrt_async_value_t* tfrt_router_receive(tfrt_call_router_t* router,
   uint64_t incarnation = 0;
   tfrt_status_t status = tfrt_router_find_member(job, message->host, &incarnation);
   if (status) return tfrt_router_error_take(status, message->site);
+  tfrt_request_context_t* request = message->context->request;
+  tfrt_mailbox_receiver_t receiver = {.request = request, .site = message->site};
   tfrt_async_value_t* value =
-      tfrt_mailbox_receive(&job->mailbox, message->context->request,
-                           tfrt_mailbox_number(message, message->context->request), message->host,
-                           tfrt_async_value_string(message->key));
+      tfrt_mailbox_receive(&job->mailbox, &receiver, tfrt_mailbox_number(message, request),
+                           message->host, tfrt_async_value_string(message->key));
   status = tfrt_router_watch(job, message->host, incarnation);
   tfrt_node_lock_tables(job->node);
   bool is_over = job->closed;

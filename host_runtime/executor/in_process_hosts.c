@@ -107,7 +107,8 @@ static tfrt_async_value_t* tfrt_in_process_hosts_receive(tfrt_call_router_t* rou
   if (message->host >= host->all->host_count) {
     return tfrt_in_process_hosts_no_host(host->all, message->host, message->site);
   }
-  return tfrt_mailbox_receive(&host->mailbox, host->request,
+  tfrt_mailbox_receiver_t receiver = {.request = host->request, .site = message->site};
+  return tfrt_mailbox_receive(&host->mailbox, &receiver,
                               tfrt_mailbox_number(message, host->request), message->host,
                               tfrt_async_value_string(message->key));
 }

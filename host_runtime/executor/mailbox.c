@@ -12,6 +12,8 @@ typedef struct tfrt_mailbox_slot_s {
   uint32_t sender;
   bool is_sent;                  // else it is waited for
   tfrt_indirect_value_t* value;  // +1
+  uint64_t waiter;               // the request that waits, to be shown, and the place of its op
+  tfrt_status_origin_t site;
   size_t key_size;
   char key[];
 } tfrt_mailbox_slot_t;
@@ -63,7 +65,7 @@ static tfrt_mailbox_slot_t* tfrt_mailbox_find(tfrt_mailbox_t* mailbox, uint64_t 
 
 static tfrt_mailbox_slot_t* tfrt_mailbox_allocate_slot(tfrt_mailbox_t* mailbox, uint64_t request,
                                                        uint32_t sender, tfrt_string_view_t key,
-                                                       bool is_sent) {
+                                                       const tfrt_mailbox_receiver_t* receiver) {
   tfrt_mailbox_slot_t* slot =
       tfrt_allocator_allocate_zeroed(mailbox->allocator, sizeof(*slot) + key.size);
   if (!slot) return NULL;
@@ -75,7 +77,11 @@ static tfrt_mailbox_slot_t* tfrt_mailbox_allocate_slot(tfrt_mailbox_t* mailbox, 
   }
   slot->request = request;
   slot->sender = sender;
-  slot->is_sent = is_sent;
+  slot->is_sent = !receiver;
+  if (receiver) {
+    slot->waiter = receiver->request->options.id;
+    slot->site = *receiver->site;
+  }
   if (key.size > 0) memcpy(slot->key, key.data, key.size);
   return slot;
 }
@@ -91,23 +97,24 @@ static tfrt_async_value_t* tfrt_mailbox_find_closed(tfrt_mailbox_t* mailbox,
   return NULL;
 }
 
-// Returns the value (+1) that both sides share, whoever of them is first. NULL when memory is
-// out, or, with |*out_closed| (+1), when the key is closed.
+// Returns the value (+1) that both sides share, whoever of them is first: the sender if there is no
+// |receiver|. NULL when memory is out, or, with |*out_closed| (+1), when the key is closed.
 static tfrt_indirect_value_t* tfrt_mailbox_meet(tfrt_mailbox_t* mailbox, uint64_t request,
                                                 uint32_t sender, tfrt_string_view_t key,
-                                                bool is_sent, tfrt_async_value_t** out_closed) {
+                                                const tfrt_mailbox_receiver_t* receiver,
+                                                tfrt_async_value_t** out_closed) {
   tfrt_mutex_lock(&mailbox->mutex);
   *out_closed = tfrt_mailbox_find_closed(mailbox, key);
   if (*out_closed) {
     tfrt_mutex_unlock(&mailbox->mutex);
     return NULL;
   }
-  tfrt_mailbox_slot_t* slot = tfrt_mailbox_find(mailbox, request, sender, key, !is_sent);
+  tfrt_mailbox_slot_t* slot = tfrt_mailbox_find(mailbox, request, sender, key, receiver != NULL);
   tfrt_indirect_value_t* value = slot ? slot->value : NULL;
   if (slot) {
     tfrt_mailbox_free_slot(mailbox, slot);
   } else {
-    slot = tfrt_mailbox_allocate_slot(mailbox, request, sender, key, is_sent);
+    slot = tfrt_mailbox_allocate_slot(mailbox, request, sender, key, receiver);
     if (slot) {
       tfrt_list_push_back(&mailbox->slots, &slot->link);
       value = slot->value;
@@ -183,7 +190,7 @@ tfrt_status_t tfrt_mailbox_send(tfrt_mailbox_t* mailbox, uint64_t request, uint3
   tfrt_string_view_t prefix;
   if (tfrt_mailbox_closes(key, value, &prefix)) return tfrt_mailbox_close(mailbox, prefix, value);
   tfrt_async_value_t* closed = NULL;
-  tfrt_indirect_value_t* shared = tfrt_mailbox_meet(mailbox, request, sender, key, true, &closed);
+  tfrt_indirect_value_t* shared = tfrt_mailbox_meet(mailbox, request, sender, key, NULL, &closed);
   if (closed) {
     tfrt_async_value_release(closed);
     return NULL;
@@ -230,24 +237,26 @@ static void tfrt_mailbox_run_resolved(tfrt_task_t* task) {
   tfrt_mailbox_release_wait(wait);
 }
 
-tfrt_async_value_t* tfrt_mailbox_receive(tfrt_mailbox_t* mailbox, tfrt_request_context_t* request,
-                                         uint64_t number, uint32_t sender, tfrt_string_view_t key) {
+tfrt_async_value_t* tfrt_mailbox_receive(tfrt_mailbox_t* mailbox,
+                                         const tfrt_mailbox_receiver_t* receiver, uint64_t number,
+                                         uint32_t sender, tfrt_string_view_t key) {
   tfrt_mailbox_wait_t* wait = tfrt_allocator_allocate_zeroed(mailbox->allocator, sizeof(*wait));
   if (!wait) return tfrt_async_value_out_of_memory();
   tfrt_async_value_t* closed = NULL;
-  tfrt_indirect_value_t* value = tfrt_mailbox_meet(mailbox, number, sender, key, false, &closed);
+  tfrt_indirect_value_t* value = tfrt_mailbox_meet(mailbox, number, sender, key, receiver, &closed);
   if (!value) {
     tfrt_allocator_free(mailbox->allocator, wait, sizeof(*wait));
     return closed ? closed : tfrt_async_value_out_of_memory();
   }
   tfrt_ref_count_initialize(&wait->ref_count);
   tfrt_ref_count_increment(&wait->ref_count);
-  wait->request = tfrt_request_context_retain(request);
+  wait->request = tfrt_request_context_retain(receiver->request);
   wait->value = value;
   wait->allocator = mailbox->allocator;
   tfrt_async_value_retain(&value->base);
   tfrt_task_initialize(&wait->task, tfrt_mailbox_run_resolved);
-  tfrt_cancellation_subscribe(&request->cancellation, &wait->subscription, tfrt_mailbox_run_cancel);
+  tfrt_cancellation_subscribe(&wait->request->cancellation, &wait->subscription,
+                              tfrt_mailbox_run_cancel);
   tfrt_async_value_watch(&value->base, &wait->task);
   return &value->base;
 }
@@ -276,9 +285,10 @@ void tfrt_mailbox_visit(tfrt_mailbox_t* mailbox, tfrt_mailbox_visit_fn_t visit, 
   tfrt_mutex_lock(&mailbox->mutex);
   for (tfrt_list_link_t* link = mailbox->slots.next; link != &mailbox->slots; link = link->next) {
     const tfrt_mailbox_slot_t* slot = TFRT_CONTAINER_OF(link, tfrt_mailbox_slot_t, link);
-    const tfrt_mailbox_entry_t entry = {.request = slot->request,
+    const tfrt_mailbox_entry_t entry = {.request = slot->is_sent ? slot->request : slot->waiter,
                                         .sender = slot->sender,
                                         .is_sent = slot->is_sent,
+                                        .site = slot->is_sent ? NULL : &slot->site,
                                         .key = tfrt_string_view_make(slot->key, slot->key_size)};
     visit(self, &entry);
   }

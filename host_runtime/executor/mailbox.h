@@ -49,10 +49,17 @@ void tfrt_mailbox_deinitialize(tfrt_mailbox_t* mailbox);
 tfrt_status_t tfrt_mailbox_send(tfrt_mailbox_t* mailbox, uint64_t request, uint32_t sender,
                                 tfrt_string_view_t key, tfrt_async_value_t* value) TFRT_MUST_USE;
 
+// Who waits for a message.
+typedef struct tfrt_mailbox_receiver_s {
+  tfrt_request_context_t* request;   // whose cancel ends the wait
+  const tfrt_status_origin_t* site;  // its op; copied, with texts that live as long as the mailbox
+} tfrt_mailbox_receiver_t;
+
 // Returns the value (+1) that host |sender| has sent, or will send, under |key| to the request
-// numbered |number|. A cancel of |request| ends the wait. Thread-safe (no lock is held).
-tfrt_async_value_t* tfrt_mailbox_receive(tfrt_mailbox_t* mailbox, tfrt_request_context_t* request,
-                                         uint64_t number, uint32_t sender, tfrt_string_view_t key);
+// numbered |number|, for |receiver|. Thread-safe (no lock is held).
+tfrt_async_value_t* tfrt_mailbox_receive(tfrt_mailbox_t* mailbox,
+                                         const tfrt_mailbox_receiver_t* receiver, uint64_t number,
+                                         uint32_t sender, tfrt_string_view_t key);
 
 // The number under which both sides of |message|, of |request|, meet. Thread-safe.
 static inline uint64_t tfrt_mailbox_number(const tfrt_routed_message_t* message,
@@ -68,9 +75,10 @@ tfrt_async_value_t* tfrt_mailbox_take(tfrt_mailbox_t* mailbox, uint32_t sender, 
 
 // What is in a mailbox: a value that was sent and not received, or is waited for and not sent.
 typedef struct tfrt_mailbox_entry_s {
-  uint64_t request;
+  uint64_t request;  // that waits, whatever number both sides meet under; of a value, that number
   uint32_t sender;
   bool is_sent;
+  const tfrt_status_origin_t* site;  // of the op that waits; of a value NULL
   tfrt_string_view_t key;
 } tfrt_mailbox_entry_t;
 

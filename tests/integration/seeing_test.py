@@ -87,6 +87,25 @@ func.func @main() -> i32 {
 }
 """
 
+# Hosts 0 and 1 combine what they have with host 2, which nobody has asked to.
+COMBINES = """func.func @join(%x: i32, %ch: !tfrt.chain) -> i32 {
+  %t = tfrt_dht.create_uninitialized_tensor.f32.1 [4 : i64]
+  %ch1 = tfrt_dht.fill_tensor_with_constant.f32 %t, %ch 1.0 : f32
+  %all = tfrt_dist.world
+  %printed = tfrt.print.i32 %x, %ch1
+  %sum, %ch2 = tfrt_dist.all_reduce %all, %t, %printed {reduction = "sum"}
+  %y = "tfrt_test.identity"(%ch2, %x) : (!tfrt.chain, i32) -> i32
+  tfrt.return %y : i32
+}
+func.func @main() -> (i32, i32) {
+  %ch = tfrt.new.chain
+  %one = tfrt.constant.i32 1
+  %a = tfrt.call @join(%one, %ch) : (i32, !tfrt.chain) -> i32
+  %b = tfrt.call @join(%one, %ch) {host = 1 : i32} : (i32, !tfrt.chain) -> i32
+  tfrt.return %a, %b : i32, i32
+}
+"""
+
 # Two calls of host 1, each of which calls host 2.
 CALLS = """func.func @inner(%x: i32) -> i32 {
   %y = tfrt.add.i32 %x, %x
@@ -249,6 +268,25 @@ class SeeingTest(ClusterTest):
         self.assertEqual(
             [operation["kind"], operation["sender"], operation["key"]], ["receive", "2", "never"]
         )
+
+    def test_a_dump_names_the_collective_that_a_host_does_not_join(self):
+        workers, process = self.begin(COMBINES)
+        # The other line: both hosts are in it by then, or about to be.
+        self.assertIn("int32 = 1", process.stdout.readline())
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            culprit = self.ask_json("dump", hosts(workers))["waits_for"]
+            operation = culprit.get("operation", {})
+            if operation.get("kind") == "receive":
+                break
+            self.assertLess(time.monotonic(), end, culprit)
+        self.assertEqual([operation["name"], operation["function"]], ["tfrt_dist.all_reduce", "join"])
+        self.assertEqual([operation["sender"], culprit["function"]], ["2", "join"])
+        _, out, _ = self.ask("dump", hosts(workers))
+        place = "waits.mlir:%d:" % (COMBINES[: COMBINES.index("%sum")].count("\n") + 1)
+        self.assertIn("in kernel tfrt_dist.all_reduce of @join at ", out)
+        self.assertIn(place, out)
+        self.assertIn(", which waits for a message from host 2 ", out)
 
     def test_a_host_that_stands_still_is_a_line_and_what_is_waited_for(self):
         workers, _ = self.begin()

@@ -55,7 +55,15 @@ static void tfrt_dump_append_node(const tfrt_wait_graph_t* graph, uint32_t index
   tfrt_dump_append_view(out, ", called at ", tfrt_inventory_line_text(&caller, "at"));
 }
 
-// "kernel tfrt.add.i32 of @f at a.mlir:3:4", "a message from host 2 under the key k"
+// "kernel tfrt.add.i32 of @f at a.mlir:3:4"
+static void tfrt_dump_append_kernel(const tfrt_inventory_line_t* line, tfrt_dump_out_t* out) {
+  tfrt_dump_append_view(out, "kernel ", tfrt_inventory_line_text(line, "name"));
+  tfrt_dump_append_view(out, " of @", tfrt_inventory_line_text(line, "function"));
+  tfrt_dump_append_view(out, " at ", tfrt_inventory_line_text(line, "at"));
+}
+
+// "kernel tfrt_dist.recv of @f at a.mlir:3:4, which waits for a message from host 2 under the
+// key k"
 static void tfrt_dump_append_operation(const tfrt_wait_graph_t* graph, uint32_t index,
                                        tfrt_dump_out_t* out) {
   tfrt_inventory_line_t line;
@@ -67,12 +75,14 @@ static void tfrt_dump_append_operation(const tfrt_wait_graph_t* graph, uint32_t 
                                              : "no kernel at the moment: a timer, or memory, disk "
                                                "or processor time");
   } else if (tfrt_inventory_line_is(&line, "kernel")) {
-    tfrt_dump_append_view(out, "kernel ", tfrt_inventory_line_text(&line, "name"));
-    tfrt_dump_append_view(out, " of @", tfrt_inventory_line_text(&line, "function"));
-    tfrt_dump_append_view(out, " at ", tfrt_inventory_line_text(&line, "at"));
+    tfrt_dump_append_kernel(&line, out);
     double age_s = (double)tfrt_inventory_line_number(&line, "age_us") / 1e6;
     if (age_s >= 1) tfrt_string_builder_append_format(out, ", for %.1f s", age_s);
   } else {
+    tfrt_dump_append_kernel(&line, out);
+    // Workers before this one don't say which kernel it is.
+    bool has_name = tfrt_inventory_line_text(&line, "name").size > 0;
+    tfrt_string_builder_append_text(out, has_name ? ", which waits for " : "");
     tfrt_dump_append_view(out, "a message from host ", tfrt_inventory_line_text(&line, "sender"));
     tfrt_dump_append_view(out, " under the key ", tfrt_inventory_line_text(&line, "key"));
   }

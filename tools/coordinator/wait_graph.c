@@ -251,27 +251,34 @@ static tfrt_status_t tfrt_wait_graph_judge(tfrt_wait_graph_t* graph) {
   return NULL;
 }
 
+// How well |line| tells what node |index| is in: the least is best. A kernel or a wait of the
+// function itself is better than one of another, which it may have called. UINT32_MAX: not at all.
+static uint32_t tfrt_wait_graph_rank_operation(const tfrt_wait_graph_t* graph, uint32_t index,
+                                               const tfrt_inventory_line_t* line) {
+  const tfrt_wait_node_t* node = &graph->nodes[index];
+  bool is_own =
+      tfrt_inventory_line_has(line, "function", tfrt_inventory_line_text(&node->line, "function"));
+  if (tfrt_inventory_line_is(line, "kernel")) return is_own ? 0 : 3;
+  bool is_receive = tfrt_inventory_line_is(line, "receive") &&
+                    tfrt_wait_graph_serves(graph, index, node->host, line);
+  if (!is_receive) return UINT32_MAX;
+  return is_own ? 1 : 2;
+}
+
 bool tfrt_wait_graph_find_operation(const tfrt_wait_graph_t* graph, uint32_t index,
                                     tfrt_inventory_line_t* out_line) {
   const tfrt_wait_node_t* node = &graph->nodes[index];
   if (node->is_unreached) return false;
-  tfrt_string_view_t function = tfrt_inventory_line_text(&node->line, "function");
-  // A kernel of the function itself is better than one of another, which it may have called.
-  for (uint32_t pass = 0; pass < 3; ++pass) {
-    for (tfrt_string_view_t rest = graph->inventory->lines[node->host];
-         tfrt_inventory_lines_next(&rest, out_line);) {
-      bool is_kernel = tfrt_inventory_line_is(out_line, "kernel");
-      if (pass == 0 && is_kernel && tfrt_inventory_line_has(out_line, "function", function)) {
-        return true;
-      }
-      if (pass == 1 && tfrt_inventory_line_is(out_line, "receive") &&
-          tfrt_wait_graph_serves(graph, index, node->host, out_line)) {
-        return true;
-      }
-      if (pass == 2 && is_kernel) return true;
-    }
+  uint32_t best = UINT32_MAX;
+  tfrt_inventory_line_t line;
+  for (tfrt_string_view_t rest = graph->inventory->lines[node->host];
+       tfrt_inventory_lines_next(&rest, &line);) {
+    uint32_t rank = tfrt_wait_graph_rank_operation(graph, index, &line);
+    if (rank >= best) continue;
+    best = rank;
+    *out_line = line;
   }
-  return false;
+  return best != UINT32_MAX;
 }
 
 tfrt_status_t tfrt_wait_graph_build(const tfrt_cluster_inventory_t* inventory,

@@ -32,9 +32,15 @@ static void send_to(uint64_t id, uint32_t sender, const char* key, int32_t numbe
   tfrt_async_value_release(value);
 }
 
+static const tfrt_status_origin_t site = {.kernel = "test.recv", .file = "a.mlir", .line = 3};
+
+static tfrt_async_value_t* receive_as(uint64_t number, uint32_t sender, const char* key) {
+  tfrt_mailbox_receiver_t receiver = {.request = request, .site = &site};
+  return tfrt_mailbox_receive(&mailbox, &receiver, number, sender, tfrt_string_view_of(key));
+}
+
 static tfrt_async_value_t* receive(uint32_t sender, const char* key) {
-  return tfrt_mailbox_receive(&mailbox, request, request->options.id, sender,
-                              tfrt_string_view_of(key));
+  return receive_as(request->options.id, sender, key);
 }
 
 // Checks that |value| (consumed) is |number|.
@@ -103,6 +109,38 @@ START_TEST(a_cancel_ends_waits_before_and_after) {
 }
 END_TEST
 
+static void note_wait(void* self, const tfrt_mailbox_entry_t* entry) {
+  ck_assert(!entry->is_sent);
+  ck_assert_uint_eq(entry->request, 7);
+  ck_assert_str_eq(entry->site->kernel, "test.recv");
+  ck_assert_uint_eq(entry->site->line, 3);
+  ++*(uint32_t*)self;
+}
+
+static void note_value(void* self, const tfrt_mailbox_entry_t* entry) {
+  ck_assert(entry->is_sent && !entry->site);
+  ck_assert_uint_eq(entry->request, 8);
+  ++*(uint32_t*)self;
+}
+
+START_TEST(a_wait_is_shown_with_its_request_and_its_op_whatever_number_it_is_for) {
+  tfrt_async_value_t* first = receive(1, "a");
+  tfrt_async_value_t* second = receive_as(0, 1, "a");
+  uint32_t count = 0;
+  tfrt_mailbox_visit(&mailbox, note_wait, &count);
+  ck_assert_uint_eq(count, 2);
+  send_to(7, 1, "a", 1);
+  send_to(0, 1, "a", 2);
+  expect(first, 1);
+  expect(second, 2);
+  send_to(8, 1, "a", 3);
+  tfrt_mailbox_visit(&mailbox, note_value, &count);
+  ck_assert_uint_eq(count, 3);
+  bool waits = true;
+  expect(tfrt_mailbox_take(&mailbox, 1, false, &waits), 3);
+}
+END_TEST
+
 START_TEST(the_end_of_a_sender_takes_only_what_waits_for_it) {
   tfrt_async_value_t* value = receive(1, "a");
   tfrt_async_value_t* other = receive(2, "a");
@@ -154,6 +192,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(meetings, only_the_same_request_sender_and_key_meet);
   tcase_add_test(meetings, of_several_the_first_comes_first);
   tcase_add_test(meetings, a_cancel_ends_waits_before_and_after);
+  tcase_add_test(meetings, a_wait_is_shown_with_its_request_and_its_op_whatever_number_it_is_for);
   tcase_add_test(meetings, the_end_of_a_sender_takes_only_what_waits_for_it);
   tcase_add_test(meetings, closed_keys_give_their_error_and_keep_nothing);
   Suite* suite = suite_create("mailbox");

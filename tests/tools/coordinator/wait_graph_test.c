@@ -106,6 +106,19 @@ START_TEST(who_receives_waits_for_who_runs_at_the_sender) {
 }
 END_TEST
 
+START_TEST(a_wait_of_the_function_itself_is_its_operation) {
+  build(
+      "host incarnation=aa\n"
+      "start job=1 number=1 request=1 function=main age_us=9 state=running\n"
+      "kernel thread=0 name=k function=other at=x:1:1\n"
+      "receive job=1 request=1 sender=7 key=first name=tfrt_dist.recv function=g at=x:2:1\n"
+      "receive job=1 request=1 sender=7 key=own name=tfrt_dist.barrier function=main at=x:3:1\n",
+      "", "");
+  expect_culprit(0, "main", 1);
+  expect_operation("receive", "key", "own");
+}
+END_TEST
+
 START_TEST(a_call_to_a_host_that_does_not_answer_is_what_is_waited_for) {
   build(
       "host incarnation=aa\n"
@@ -160,6 +173,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(graphs, a_chain_of_calls_waits_for_the_last_ones_kernel);
   tcase_add_test(graphs, who_was_given_a_value_waits_for_the_call_that_makes_it);
   tcase_add_test(graphs, who_receives_waits_for_who_runs_at_the_sender);
+  tcase_add_test(graphs, a_wait_of_the_function_itself_is_its_operation);
   tcase_add_test(graphs, a_call_to_a_host_that_does_not_answer_is_what_is_waited_for);
   tcase_add_test(graphs,
                  a_call_that_its_callee_does_not_know_is_passing_and_rather_not_the_culprit);
