@@ -9,38 +9,6 @@
 #include "distributed/tracing.h"
 #include "host_runtime/async/join.h"
 
-// --- Depth -------------------------------------------------------------------
-
-static const char tfrt_execution_depth_name[] = "tfrt.call_depth";
-
-typedef struct tfrt_execution_depth_s {
-  tfrt_resource_t base;
-  tfrt_allocator_t allocator;
-  uint32_t depth;
-} tfrt_execution_depth_t;
-
-static void tfrt_execution_destroy_depth(tfrt_resource_t* resource) {
-  tfrt_execution_depth_t* depth = TFRT_CONTAINER_OF(resource, tfrt_execution_depth_t, base);
-  tfrt_allocator_free(depth->allocator, depth, sizeof(*depth));
-}
-
-uint32_t tfrt_execution_depth(tfrt_request_context_t* request) {
-  tfrt_resource_t* resource =
-      tfrt_resource_context_find(&request->resources, tfrt_execution_depth_name);
-  return resource ? TFRT_CONTAINER_OF(resource, tfrt_execution_depth_t, base)->depth : 0;
-}
-
-void tfrt_execution_note_depth(tfrt_request_context_t* request, uint32_t depth) {
-  tfrt_execution_depth_t* note = tfrt_allocator_allocate_zeroed(request->allocator, sizeof(*note));
-  // Without a note the calls below count as the root's own: they get less credit at worst.
-  if (!note) return;
-  note->base.name = tfrt_execution_depth_name;
-  note->base.destroy = tfrt_execution_destroy_depth;
-  note->allocator = request->allocator;
-  note->depth = depth;
-  tfrt_resource_context_add(&request->resources, &note->base);
-}
-
 // --- Life --------------------------------------------------------------------
 
 tfrt_async_value_t* tfrt_execution_argument(tfrt_job_t* job, const tfrt_wire_item_t* item,
@@ -92,11 +60,41 @@ static tfrt_status_t tfrt_execution_order_arguments(tfrt_execution_t* execution,
   return chains ? NULL : tfrt_status_out_of_memory();
 }
 
+// Puts the arrays into the owner's room, or allocates them. Returns false when memory is out.
+static bool tfrt_execution_make_arrays(tfrt_execution_t* execution, size_t argument_count,
+                                       size_t result_count) {
+  if (execution->room) {
+    execution->arguments = execution->room;
+    execution->results = (tfrt_execution_result_t*)(execution->arguments + argument_count);
+    return true;
+  }
+  tfrt_allocator_t allocator = execution->node->options.allocator;
+  size_t arguments_size = (argument_count + 1) * sizeof(*execution->arguments);
+  size_t results_size = (result_count + 1) * sizeof(*execution->results);
+  execution->arguments = tfrt_allocator_allocate_zeroed(allocator, arguments_size);
+  execution->results = tfrt_allocator_allocate_zeroed(allocator, results_size);
+  if (execution->arguments && execution->results) return true;
+  tfrt_allocator_free(allocator, execution->arguments, arguments_size);
+  tfrt_allocator_free(allocator, execution->results, results_size);
+  execution->arguments = NULL;
+  execution->results = NULL;
+  return false;
+}
+
+static void tfrt_execution_free_arrays(tfrt_execution_t* execution) {
+  if (execution->room) return;
+  tfrt_allocator_t allocator = execution->node->options.allocator;
+  // One more than there are, see tfrt_execution_make_arrays().
+  tfrt_allocator_free(allocator, execution->arguments,
+                      (execution->argument_count + 1) * sizeof(*execution->arguments));
+  tfrt_allocator_free(allocator, execution->results,
+                      (execution->result_count + 1) * sizeof(*execution->results));
+}
+
 tfrt_status_t tfrt_execution_initialize(tfrt_execution_t* execution,
                                         const tfrt_execution_vtable_t* vtable, tfrt_job_t* job,
                                         const tfrt_wire_item_t* items, size_t item_count,
                                         uint32_t result_count) {
-  tfrt_allocator_t allocator = job->node->options.allocator;
   execution->vtable = vtable;
   tfrt_ref_count_initialize(&execution->ref_count);
   execution->node = tfrt_node_retain(job->node);
@@ -104,17 +102,7 @@ tfrt_status_t tfrt_execution_initialize(tfrt_execution_t* execution,
   execution->since_ns = job->node->objects.tick_ns;
   tfrt_job_enter(job);
   if (execution->program) tfrt_cached_program_retain(execution->program);
-  execution->arguments =
-      tfrt_allocator_allocate_zeroed(allocator, (item_count + 1) * sizeof(*execution->arguments));
-  execution->results =
-      tfrt_allocator_allocate_zeroed(allocator, (result_count + 1) * sizeof(*execution->results));
-  if (!execution->arguments || !execution->results) {
-    tfrt_allocator_free(allocator, execution->arguments,
-                        (item_count + 1) * sizeof(*execution->arguments));
-    tfrt_allocator_free(allocator, execution->results,
-                        (result_count + 1) * sizeof(*execution->results));
-    execution->arguments = NULL;
-    execution->results = NULL;
+  if (!tfrt_execution_make_arrays(execution, item_count, result_count)) {
     return tfrt_status_out_of_memory();
   }
   execution->argument_count = (uint32_t)item_count;
@@ -139,18 +127,13 @@ static void tfrt_execution_release_request(void* request) { tfrt_request_context
 // Gives back what is left; the arrays' content is gone since the finish.
 static void tfrt_execution_free(tfrt_execution_t* execution) {
   tfrt_node_t* node = execution->node;
-  tfrt_allocator_t allocator = node->options.allocator;
   if (execution->request) {
     tfrt_action_queue_call(&node->actions, tfrt_execution_release_request, execution->request);
   }
   if (execution->program) tfrt_cached_program_release(execution->program);
   tfrt_status_release(execution->cancelled);
   tfrt_status_release(execution->failure);
-  // One more than there are, see tfrt_execution_initialize().
-  tfrt_allocator_free(allocator, execution->arguments,
-                      (execution->argument_count + 1) * sizeof(*execution->arguments));
-  tfrt_allocator_free(allocator, execution->results,
-                      (execution->result_count + 1) * sizeof(*execution->results));
+  tfrt_execution_free_arrays(execution);
   tfrt_job_release(execution->job);
   execution->vtable->destroy(execution);
   tfrt_action_queue_call(&node->actions, tfrt_execution_release_node, node);
@@ -244,22 +227,22 @@ static void tfrt_execution_publish(tfrt_execution_t* execution) {
 
 // --- Running -----------------------------------------------------------------
 
-// Runs when the call's kernels and nested calls are over.
-static void tfrt_execution_run_retired(tfrt_task_t* task) {
-  tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, retired_task);
-  tfrt_node_t* node = tfrt_node_retain(execution->node);
-  tfrt_node_lock_tables(node);
+// The call's kernels and nested calls are over. Drops the scope's reference.
+static void tfrt_execution_retire(tfrt_execution_t* execution) {
   execution->retired = true;
   tfrt_retried_call_close_scope(execution->job, &execution->scope);
   execution->vtable->retired(execution);
   tfrt_execution_release(execution);
-  tfrt_node_unlock(node);
-  tfrt_node_release(node);
 }
 
-static void tfrt_execution_leave_scope(void* argument) {
-  tfrt_execution_t* execution = argument;
-  tfrt_call_scope_leave(&execution->scope);
+// Runs when something that the call has started was the last to be over.
+static void tfrt_execution_run_retired(tfrt_task_t* task) {
+  tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, retired_task);
+  tfrt_node_t* node = tfrt_node_retain(execution->node);
+  tfrt_node_lock_tables(node);
+  tfrt_execution_retire(execution);
+  tfrt_node_unlock(node);
+  tfrt_node_release(node);
 }
 
 static tfrt_status_t tfrt_execution_too_late(void) {
@@ -327,17 +310,16 @@ static tfrt_status_t tfrt_execution_prepare(tfrt_execution_t* execution,
   options.deadline_ns = execution->deadline_ns;
   options.output = &execution->job->output;
   options.router = &execution->job->router;
-  TFRT_RETURN_IF_ERROR(tfrt_request_context_create(&options, execution->node->options.allocator,
-                                                   &execution->request));
-  tfrt_execution_note_depth(execution->request, execution->depth);
-  return NULL;
+  options.call_depth = execution->depth;
+  return tfrt_request_context_create(&options, execution->node->options.allocator,
+                                     &execution->request);
 }
 
-// The owner's part of the scope is over: everything was started. That is said before the results
-// are told, so that of a call that is over as soon as they are there one message tells it all.
+// The owner's part of the scope is over: everything was started. Of a call that is over as soon as
+// its results are there, that is known in this critical section, and one message tells it all.
 static void tfrt_execution_end_start(tfrt_execution_t* execution) {
-  tfrt_action_queue_call_at_once(&execution->node->actions, tfrt_execution_leave_scope, execution);
   tfrt_execution_publish(execution);
+  if (tfrt_call_scope_leave_last(&execution->scope)) tfrt_execution_retire(execution);
 }
 
 static void tfrt_execution_fail(tfrt_execution_t* execution, tfrt_status_t status) {

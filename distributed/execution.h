@@ -58,6 +58,7 @@ struct tfrt_execution_s {
   int64_t deadline_ns;
   int64_t since_ns;  // when it came, by the node's tick
   uint32_t argument_count;
+  void* room;                      // of the arrays, if it is the owner's; see tfrt_execution_room()
   tfrt_async_value_t** arguments;  // +1 each
   uint32_t result_count;
   tfrt_execution_result_t* results;
@@ -76,10 +77,18 @@ struct tfrt_execution_s {
   bool finished;
 };
 
+// The bytes that the arrays of an execution with so many arguments and results take, at the
+// alignment of pointers. Thread-safe.
+static inline size_t tfrt_execution_room(size_t argument_count, size_t result_count) {
+  return argument_count * sizeof(tfrt_async_value_t*) +
+         result_count * sizeof(tfrt_execution_result_t);
+}
+
 // Makes |execution|, zeroed but for what its owner has put into program (+0), function,
-// request_id, caller, call, depth, device, deadline_ns, needs_arguments, needs_results and
-// any_result_count (then |result_count| is 0), one with |items| as arguments and |result_count|
-// results. RESOURCE_EXHAUSTED: it must be finished and released all the same.
+// request_id, caller, call, depth, device, deadline_ns, needs_arguments, needs_results, room
+// (zeroed; NULL: the arrays are allocated) and any_result_count (then |result_count| is 0 and
+// |room| NULL), one with |items| as arguments and |result_count| results. RESOURCE_EXHAUSTED: it
+// must be finished and released all the same.
 tfrt_status_t tfrt_execution_initialize(tfrt_execution_t* execution,
                                         const tfrt_execution_vtable_t* vtable, tfrt_job_t* job,
                                         const tfrt_wire_item_t* items, size_t item_count,
@@ -118,13 +127,5 @@ void tfrt_execution_finish(tfrt_execution_t* execution);
 // Counts references.
 void tfrt_execution_retain(tfrt_execution_t* execution);
 void tfrt_execution_release(tfrt_execution_t* execution);
-
-// The depth of remote calls above what |request| runs; 0 if it is the root's own.
-// Thread-safe (needs no lock).
-uint32_t tfrt_execution_depth(tfrt_request_context_t* request);
-
-// Says that there are |depth| remote calls above what |request|, a new one, runs. Thread-safe
-// (needs no lock).
-void tfrt_execution_note_depth(tfrt_request_context_t* request, uint32_t depth);
 
 #endif  // TFRT_DISTRIBUTED_EXECUTION_H_

@@ -24,16 +24,17 @@ void tfrt_incoming_call_initialize_table(tfrt_hash_table_t* table, tfrt_allocato
   tfrt_hash_table_initialize(table, &tfrt_incoming_call_table_vtable, allocator);
 }
 
+// The bytes of a call's one block: the record, and its arrays behind it, those with the strictest
+// alignment first.
+static size_t tfrt_incoming_call_size(size_t argument_count, size_t result_count) {
+  return sizeof(tfrt_incoming_call_t) + tfrt_execution_room(argument_count, result_count) +
+         (argument_count + result_count) * sizeof(tfrt_incoming_gate_t) +
+         result_count * (sizeof(uint32_t) + sizeof(uint8_t));
+}
+
 static void tfrt_incoming_call_destroy(tfrt_execution_t* execution) {
   tfrt_incoming_call_t* call = tfrt_incoming_call_cast(execution);
-  tfrt_allocator_t allocator = execution->node->options.allocator;
-  tfrt_allocator_free(allocator, call->states, execution->result_count + 1);
-  tfrt_allocator_free(allocator, call->same_as,
-                      (execution->result_count + 1) * sizeof(*call->same_as));
-  tfrt_allocator_free(
-      allocator, call->gates,
-      (execution->argument_count + execution->result_count + 1) * sizeof(*call->gates));
-  tfrt_allocator_free(allocator, call, sizeof(*call));
+  tfrt_allocator_free(execution->node->options.allocator, call, call->size);
 }
 
 // Its caller says so, and no one else needs to hear it.
@@ -115,26 +116,21 @@ static tfrt_status_t tfrt_incoming_call_advance(tfrt_peer_t* peer, uint64_t numb
 
 static tfrt_incoming_call_t* tfrt_incoming_call_allocate(tfrt_peer_t* peer, tfrt_job_t* job,
                                                          const tfrt_wire_invoke_t* invoke) {
-  tfrt_allocator_t allocator = job->node->options.allocator;
-  tfrt_incoming_call_t* call = tfrt_allocator_allocate_zeroed(allocator, sizeof(*call));
+  size_t size = tfrt_incoming_call_size(invoke->argument_count, invoke->result_count);
+  tfrt_incoming_call_t* call = tfrt_allocator_allocate_zeroed(job->node->options.allocator, size);
   if (!call) return NULL;
+  call->size = size;
   call->peer = peer;
   call->number = invoke->call;
   call->results_wanted = invoke->results_wanted;
   tfrt_task_initialize(&call->flush, tfrt_incoming_call_run_flush);
-  call->states = tfrt_allocator_allocate_zeroed(allocator, invoke->result_count + 1);
-  call->same_as = tfrt_allocator_allocate_zeroed(
-      allocator, (invoke->result_count + 1) * sizeof(*call->same_as));
-  call->gates = tfrt_allocator_allocate_zeroed(
-      allocator, (invoke->argument_count + invoke->result_count + 1) * sizeof(*call->gates));
-  if (call->states && call->same_as && call->gates) return call;
-  tfrt_allocator_free(allocator, call->states, invoke->result_count + 1);
-  tfrt_allocator_free(allocator, call->same_as,
-                      (invoke->result_count + 1) * sizeof(*call->same_as));
-  tfrt_allocator_free(allocator, call->gates,
-                      (invoke->argument_count + invoke->result_count + 1) * sizeof(*call->gates));
-  tfrt_allocator_free(allocator, call, sizeof(*call));
-  return NULL;
+  call->execution.room = call + 1;
+  call->gates =
+      (tfrt_incoming_gate_t*)((char*)(call + 1) +
+                              tfrt_execution_room(invoke->argument_count, invoke->result_count));
+  call->same_as = (uint32_t*)(call->gates + invoke->argument_count + invoke->result_count);
+  call->states = (uint8_t*)(call->same_as + invoke->result_count);
+  return call;
 }
 
 // What is to be run; NULL for a built-in function.

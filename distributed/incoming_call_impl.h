@@ -35,6 +35,7 @@ struct tfrt_incoming_call_s {
   tfrt_hash_node_t by_number;
   uint64_t number;
   uint64_t results_wanted;
+  size_t size;                  // of the block: this record, what |execution| has, the arrays
   uint8_t* states;              // tfrt_incoming_result_state_t, per result
   uint32_t* same_as;            // per result: 1 + the argument that it was told to be, or 0
   tfrt_incoming_gate_t* gates;  // per argument, then per result

@@ -128,16 +128,14 @@ static void tfrt_incoming_call_end(tfrt_incoming_call_t* call) {
 
 // Tells the caller what it doesn't know yet; ends the call if nothing more is to come.
 static void tfrt_incoming_call_tell(tfrt_incoming_call_t* call) {
-  tfrt_node_t* node = call->execution.node;
   if (!call->peer) {
     if (tfrt_incoming_call_is_complete(call)) tfrt_incoming_call_end(call);
     return;
   }
-  tfrt_arena_t arena;
-  tfrt_arena_initialize(&arena, node->options.allocator);
+  tfrt_arena_t* arena = tfrt_node_scratch(call->execution.node);
   tfrt_wire_result_item_t* results =
-      tfrt_arena_allocate_array(&arena, call->execution.result_count + 1, sizeof(*results));
-  size_t count = results ? tfrt_incoming_call_collect(call, &arena, results) : 0;
+      tfrt_arena_allocate_array(arena, call->execution.result_count + 1, sizeof(*results));
+  size_t count = results ? tfrt_incoming_call_collect(call, arena, results) : 0;
   bool done = results && tfrt_incoming_call_is_complete(call);
   if (count > 0 || done) {
     tfrt_wire_body_t body = {
@@ -148,7 +146,6 @@ static void tfrt_incoming_call_tell(tfrt_incoming_call_t* call) {
         &(tfrt_peer_frame_t){.job = call->execution.job, .request = call->execution.request_id},
         &body);
   }
-  tfrt_arena_deinitialize(&arena);
   if (done) tfrt_incoming_call_end(call);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/local_call.h"
 
-#include "distributed/execution.h"
+#include "distributed/remote_value.h"
 #include "distributed/retried_call.h"
 #include "host_runtime/executor/call_scope.h"
 
@@ -126,10 +126,7 @@ static tfrt_status_t tfrt_local_call_create_request(tfrt_local_call_t* call, int
   options.deadline_ns = deadline_ns;
   options.trace = tfrt_request_context_trace(call->outer);
   options.resources = tfrt_request_context_shared_resources(call->outer);
-  TFRT_RETURN_IF_ERROR(
-      tfrt_request_context_create(&options, call->node->options.allocator, &call->request));
-  tfrt_execution_note_depth(call->request, tfrt_execution_depth(call->outer));
-  return NULL;
+  return tfrt_request_context_create(&options, call->node->options.allocator, &call->request);
 }
 
 static tfrt_local_call_t* tfrt_local_call_allocate(tfrt_job_t* job, const tfrt_routed_call_t* call,

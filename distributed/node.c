@@ -318,9 +318,9 @@ static tfrt_status_t tfrt_node_on_frame(tfrt_session_handler_t* handler, tfrt_se
   tfrt_peer_t* peer = tfrt_session_user_data(session);
   if (!peer) return tfrt_status_out_of_memory();
   if (!tfrt_wire_frame_kind_is_known(frame->kind)) return NULL;
-  tfrt_arena_clear(&node->arena, TFRT_NODE_KEPT_ARENA_SIZE);
+  tfrt_arena_t* arena = tfrt_node_scratch(node);
   tfrt_wire_body_t body;
-  TFRT_RETURN_IF_ERROR(tfrt_wire_body_decode(frame->kind, frame->body, &node->arena, &body));
+  TFRT_RETURN_IF_ERROR(tfrt_wire_body_decode(frame->kind, frame->body, arena, &body));
   return tfrt_node_dispatch(peer, frame, &body, deadline_ns);
 }
 

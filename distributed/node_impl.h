@@ -23,7 +23,7 @@
 
 typedef struct tfrt_client_s tfrt_client_t;
 
-// What is kept of |arena| between two frames.
+// What is kept of |arena| between two uses.
 #define TFRT_NODE_KEPT_ARENA_SIZE ((size_t)16 << 10)
 
 struct tfrt_node_s {
@@ -48,7 +48,7 @@ struct tfrt_node_s {
   int64_t records_until_ns;                  // of jobs that come, by the host's clock
   uint32_t next_job_handle;                  // from 1
   tfrt_string_builder_t body;                // scratch of who sends a frame
-  tfrt_arena_t arena;                        // scratch of the frame that is handled
+  tfrt_arena_t arena;                        // see tfrt_node_scratch()
   tfrt_node_counts_t counts;                 // but for what tables and lanes count themselves
   bool refuses_jobs;                         // the jobs that run go on
   bool closed;
@@ -64,6 +64,13 @@ static inline void tfrt_node_unlock(tfrt_node_t* node) {
 // The time by the node's clock. Needs no lock.
 static inline int64_t tfrt_node_now_ns(const tfrt_node_t* node) {
   return tfrt_clock_now_ns(node->options.timers->clock);
+}
+
+// Empty scratch memory (+0) for the frame that is handled, or for one that is made outside of that:
+// what was taken from it before is gone. With the lock held.
+static inline tfrt_arena_t* tfrt_node_scratch(tfrt_node_t* node) {
+  tfrt_arena_clear(&node->arena, TFRT_NODE_KEPT_ARENA_SIZE);
+  return &node->arena;
 }
 
 // Who reports errors of this host in |job|. With the lock held.

@@ -31,10 +31,25 @@ void tfrt_object_table_initialize(tfrt_object_table_t* table, uint64_t incarnati
   tfrt_hash_table_initialize(&table->by_id, &tfrt_object_table_vtable, allocator);
 }
 
+static tfrt_object_holder_t* tfrt_object_allocate_holder(tfrt_object_table_t* table,
+                                                         tfrt_object_t* object) {
+  if (object->first_holder.count == 0) return &object->first_holder;
+  return tfrt_allocator_allocate(table->allocator, sizeof(tfrt_object_holder_t));
+}
+
+static void tfrt_object_free_holder(tfrt_object_table_t* table, tfrt_object_t* object,
+                                    tfrt_object_holder_t* holder) {
+  if (holder == &object->first_holder) {
+    holder->count = 0;
+  } else {
+    tfrt_allocator_free(table->allocator, holder, sizeof(*holder));
+  }
+}
+
 static void tfrt_object_free_holders(tfrt_object_table_t* table, tfrt_object_t* object) {
   while (object->holders) {
     tfrt_object_holder_t* next = object->holders->next;
-    tfrt_allocator_free(table->allocator, object->holders, sizeof(*object->holders));
+    tfrt_object_free_holder(table, object, object->holders);
     object->holders = next;
   }
 }
@@ -116,10 +131,8 @@ tfrt_object_t* tfrt_object_table_add_slot(tfrt_object_table_t* table, tfrt_wire_
     tfrt_action_queue_release(table->actions, value);
     return NULL;
   }
-  if (!tfrt_object_table_hold(table, object, holder)) {
-    tfrt_object_free(table, object);
-    return NULL;
-  }
+  // The first holder of an object needs no memory.
+  (void)tfrt_object_table_hold(table, object, holder);
   return object;
 }
 
@@ -150,7 +163,7 @@ static bool tfrt_object_remove_holder(tfrt_object_table_t* table, tfrt_object_t*
       return true;
     }
     *link = found->next;
-    tfrt_allocator_free(table->allocator, found, sizeof(*found));
+    tfrt_object_free_holder(table, object, found);
     return true;
   }
   return false;
@@ -169,7 +182,7 @@ bool tfrt_object_table_hold(tfrt_object_table_t* table, tfrt_object_t* object, u
     ++known->count;
     return true;
   }
-  tfrt_object_holder_t* added = tfrt_allocator_allocate(table->allocator, sizeof(*added));
+  tfrt_object_holder_t* added = tfrt_object_allocate_holder(table, object);
   if (!added) return false;
   *added = (tfrt_object_holder_t){.next = object->holders, .incarnation = holder, .count = 1};
   object->holders = added;

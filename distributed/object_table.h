@@ -41,6 +41,7 @@ typedef struct tfrt_object_s {
   // as long as the object does, also when we have a copy by now.
   tfrt_async_value_t* kept;
   tfrt_object_holder_t* holders;
+  tfrt_object_holder_t first_holder;  // the storage of one of them; its count is 0 while unused
   uint32_t loans;
   tfrt_list_link_t waiting;  // wants that are served when the call says what the slot is
   bool is_told;              // it has, or there is no call

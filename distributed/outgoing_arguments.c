@@ -64,7 +64,7 @@ static tfrt_status_t tfrt_outgoing_arguments_pack_one(tfrt_outgoing_call_t* call
     size_t limit = most < room ? most : room;
     if (!is_mutable || arguments->chains_are_here) {
       TFRT_RETURN_IF_ERROR(tfrt_value_item_encode(value, limit, tfrt_node_host(node, call->job),
-                                                  &arguments->arena, item));
+                                                  arguments->arena, item));
     }
     if (item->kind == TFRT_WIRE_ITEM_INLINE) arguments->inline_size += item->value.body.size;
     if (item->kind != TFRT_WIRE_ITEM_NONE) return NULL;
@@ -74,7 +74,7 @@ static tfrt_status_t tfrt_outgoing_arguments_pack_one(tfrt_outgoing_call_t* call
 
 tfrt_status_t tfrt_outgoing_arguments_pack(tfrt_outgoing_call_t* call,
                                            tfrt_outgoing_arguments_t* arguments) {
-  arguments->items = tfrt_arena_allocate_array(&arguments->arena, call->argument_count + 1,
+  arguments->items = tfrt_arena_allocate_array(arguments->arena, call->argument_count + 1,
                                                sizeof(*arguments->items));
   if (!arguments->items) return tfrt_status_out_of_memory();
   arguments->chains_are_here = true;

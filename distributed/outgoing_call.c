@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "distributed/execution.h"
 #include "distributed/outgoing_call_impl.h"
 #include "distributed/retried_call.h"
 #include "distributed/tracing.h"
-#include "distributed/wire/text.h"
 
 static uint64_t tfrt_outgoing_call_hash(const void* key) {
   return tfrt_hash_u64(*(const uint64_t*)key);
@@ -29,13 +27,11 @@ static tfrt_outgoing_call_t* tfrt_outgoing_call_find(tfrt_peer_t* peer, uint64_t
 
 // --- Life --------------------------------------------------------------------
 
-static void tfrt_outgoing_call_free_arrays(tfrt_outgoing_call_t* call) {
-  tfrt_allocator_t allocator = call->node->options.allocator;
-  tfrt_allocator_free(allocator, call->arguments,
-                      (call->argument_count + 1) * sizeof(*call->arguments));
-  tfrt_allocator_free(allocator, call->exports,
-                      (call->argument_count + 1) * sizeof(*call->exports));
-  tfrt_allocator_free(allocator, call->results, (call->result_count + 1) * sizeof(*call->results));
+// The bytes of a call's one block: the record, and its arrays behind it.
+static size_t tfrt_outgoing_call_size(uint32_t argument_count, uint32_t result_count) {
+  return sizeof(tfrt_outgoing_call_t) +
+         argument_count * (sizeof(tfrt_async_value_t*) + sizeof(tfrt_object_t*)) +
+         result_count * sizeof(tfrt_remote_value_t*);
 }
 
 // Runs with the lock open: the last things may run foreign code.
@@ -44,11 +40,11 @@ static void tfrt_outgoing_call_free(void* argument) {
   tfrt_node_t* node = call->node;
   tfrt_request_context_release(call->request);
   tfrt_status_release(call->cancelled);
-  tfrt_outgoing_call_free_arrays(call);
   tfrt_node_lock_tables(node);
   tfrt_job_release(call->job);
   tfrt_node_unlock(node);
-  tfrt_allocator_free(node->options.allocator, call, sizeof(*call));
+  tfrt_allocator_free(node->options.allocator, call,
+                      tfrt_outgoing_call_size(call->argument_count, call->result_count));
   tfrt_node_release(node);
 }
 
@@ -59,23 +55,18 @@ void tfrt_outgoing_call_release(tfrt_outgoing_call_t* call) {
 
 static tfrt_outgoing_call_t* tfrt_outgoing_call_allocate(
     tfrt_node_t* node, const tfrt_outgoing_call_request_t* request) {
-  tfrt_allocator_t allocator = node->options.allocator;
-  tfrt_outgoing_call_t* call = tfrt_allocator_allocate_zeroed(allocator, sizeof(*call));
+  tfrt_outgoing_call_t* call = tfrt_allocator_allocate_zeroed(
+      node->options.allocator,
+      tfrt_outgoing_call_size(request->argument_count, request->result_count));
   if (!call) return NULL;
   tfrt_ref_count_initialize(&call->ref_count);
   call->node = node;
   call->argument_count = request->argument_count;
   call->result_count = request->result_count;
-  call->arguments = tfrt_allocator_allocate_zeroed(
-      allocator, (call->argument_count + 1) * sizeof(*call->arguments));
-  call->exports = tfrt_allocator_allocate_zeroed(
-      allocator, (call->argument_count + 1) * sizeof(*call->exports));
-  call->results =
-      tfrt_allocator_allocate_zeroed(allocator, (call->result_count + 1) * sizeof(*call->results));
-  if (call->arguments && call->exports && call->results) return call;
-  tfrt_outgoing_call_free_arrays(call);
-  tfrt_allocator_free(allocator, call, sizeof(*call));
-  return NULL;
+  call->arguments = (tfrt_async_value_t**)(call + 1);
+  call->exports = (tfrt_object_t**)(call->arguments + call->argument_count);
+  call->results = (tfrt_remote_value_t**)(call->exports + call->argument_count);
+  return call;
 }
 
 static void tfrt_outgoing_call_leave_scope(void* scope) { tfrt_call_scope_leave(scope); }
@@ -186,17 +177,7 @@ static tfrt_status_t tfrt_outgoing_call_create_results(
 static tfrt_status_t tfrt_outgoing_call_send(tfrt_outgoing_call_t* call,
                                              const tfrt_outgoing_call_request_t* request,
                                              const tfrt_wire_item_t* items, uint32_t program) {
-  char function[TFRT_WIRE_MAX_NAME_SIZE];
-  char file[TFRT_WIRE_MAX_PATH_SIZE];
-  tfrt_wire_location_t location = {
-      .function =
-          tfrt_wire_text_fit(tfrt_string_view_of(call->site.function ? call->site.function : ""),
-                             function, sizeof(function)),
-      .file = tfrt_wire_text_fit(tfrt_string_view_of(call->site.file ? call->site.file : ""), file,
-                                 sizeof(file)),
-      .line = call->site.line,
-      .column = call->site.column};
-  uint32_t depth = request->request ? tfrt_execution_depth(request->request) : 0;
+  uint32_t depth = request->request ? request->request->options.call_depth : 0;
   tfrt_wire_body_t body = {
       .kind = TFRT_WIRE_FRAME_INVOKE,
       .invoke = {.call = call->number,
@@ -208,7 +189,6 @@ static tfrt_status_t tfrt_outgoing_call_send(tfrt_outgoing_call_t* call,
                  .results_wanted = UINT64_MAX,
                  .pure = request->pure,
                  .depth = depth,
-                 .location = &location,
                  .device = tfrt_string_view_of(request->device ? request->device : "")}};
   tfrt_peer_frame_t frame = {.job = call->job,
                              .request = request->request ? request->request->options.id : 0,
@@ -231,7 +211,7 @@ static tfrt_status_t tfrt_outgoing_call_name(tfrt_outgoing_call_t* call,
   TFRT_RETURN_IF_ERROR(tfrt_outgoing_arguments_pack(call, arguments));
   call->number = tfrt_session_next_call(call->peer->session);
   TFRT_RETURN_IF_ERROR(tfrt_outgoing_call_create_results(call, request));
-  TFRT_RETURN_IF_ERROR(tfrt_outgoing_call_order_results(call, &arguments->arena));
+  TFRT_RETURN_IF_ERROR(tfrt_outgoing_call_order_results(call, arguments->arena));
   return tfrt_outgoing_call_send(call, request, arguments->items, program);
 }
 
@@ -252,10 +232,9 @@ static void tfrt_outgoing_call_refuse(tfrt_outgoing_call_t* call,
 
 static void tfrt_outgoing_call_begin(tfrt_outgoing_call_t* call,
                                      const tfrt_outgoing_call_request_t* request) {
-  tfrt_outgoing_arguments_t arguments = {.request = request};
-  tfrt_arena_initialize(&arguments.arena, call->node->options.allocator);
+  tfrt_outgoing_arguments_t arguments = {.request = request,
+                                         .arena = tfrt_node_scratch(call->node)};
   tfrt_status_t status = tfrt_outgoing_call_name(call, request, &arguments);
-  tfrt_arena_deinitialize(&arguments.arena);
   if (status) {
     tfrt_outgoing_call_refuse(call, request, status);
     return;

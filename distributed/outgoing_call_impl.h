@@ -28,7 +28,7 @@ struct tfrt_outgoing_call_s {
   tfrt_timer_t timer;
   bool timer_started;
   uint32_t argument_count;
-  tfrt_async_value_t** arguments;  // +1 each
+  tfrt_async_value_t** arguments;  // +1 each; the arrays lie behind the record
   tfrt_object_t** exports;         // of arguments, by their place; one loan each, or NULL
   uint32_t result_count;
   tfrt_remote_value_t** results;  // +1 each; NULL once told
@@ -55,14 +55,14 @@ void tfrt_outgoing_call_fail_results(tfrt_outgoing_call_t* call, tfrt_status_t s
 // What goes into one Invoke.
 typedef struct tfrt_outgoing_arguments_s {
   const tfrt_outgoing_call_request_t* request;
-  tfrt_arena_t arena;
+  tfrt_arena_t* arena;  // the node's
   tfrt_wire_item_t* items;
   size_t inline_size;
   bool chains_are_here;  // so that a mutable value is what the program means
 } tfrt_outgoing_arguments_t;
 
-// Fills |arguments->items|, whose arena is initialised, with the arguments of |call|; those that
-// are lent are so from now on. RESOURCE_EXHAUSTED.
+// Fills |arguments->items| with the arguments of |call|; those that are lent are so from now on.
+// RESOURCE_EXHAUSTED.
 tfrt_status_t tfrt_outgoing_arguments_pack(tfrt_outgoing_call_t* call,
                                            tfrt_outgoing_arguments_t* arguments) TFRT_MUST_USE;
 

@@ -44,6 +44,12 @@ static inline bool tfrt_call_scope_try_enter(tfrt_call_scope_t* scope) {
   return !scope || tfrt_ref_count_try_increment(&scope->active);
 }
 
+// The same as tfrt_call_scope_leave(), but returns true where that would run |done|: then the
+// caller does what |done| would. Thread-safe.
+static inline bool tfrt_call_scope_leave_last(tfrt_call_scope_t* scope) {
+  return tfrt_ref_count_decrement_findable(&scope->active);
+}
+
 // Something of the call is over. |scope| may be gone after that. NULL is allowed.
 // Thread-safe.
 static inline void tfrt_call_scope_leave(tfrt_call_scope_t* scope) {

@@ -364,12 +364,34 @@ static void tfrt_executor_drain(tfrt_ready_list_t* ready) {
 
 // --- Calls -------------------------------------------------------------------
 
+// Starts the kernels without arguments. Where some may start before all of their arguments are set,
+// constants are made at once: on their way through the work queue they would come too late, and
+// whatever is called on another host would have to ask for them.
+static void tfrt_executor_start_kernels(tfrt_ready_list_t* ready) {
+  const tfrt_bef_callable_t* callable = ready->frame->callable;
+  if (callable->nonstrict_count == 0) {
+    tfrt_arrival_start(ready);
+    return;
+  }
+  const void* outer = tfrt_running_kernel_enter();
+  const tfrt_bef_kernel_t* start = callable->sites[0].bef;
+  for (uint32_t i = 0; i < start->user_counts[0]; ++i) {
+    uint32_t kernel = start->users[i];
+    if (callable->sites[kernel].prompt) {
+      tfrt_executor_fire(ready, kernel);
+    } else {
+      tfrt_arrival_of_one(ready, kernel);
+    }
+  }
+  tfrt_running_kernel_mark(outer);
+}
+
 // Starts the kernels without arguments, then publishes the arguments (+0, or +1 with |take|),
 // the results of the pseudo kernel behind its special one.
 static void tfrt_executor_start(tfrt_ready_list_t* ready, tfrt_async_value_t* const* arguments,
                                 bool take) {
   const tfrt_kernel_site_t* start = &ready->frame->callable->sites[0];
-  tfrt_arrival_start(ready);
+  tfrt_executor_start_kernels(ready);
   for (uint32_t i = 1; !take && i < start->bef->result_count; ++i) {
     tfrt_async_value_retain(arguments[i - 1]);
   }

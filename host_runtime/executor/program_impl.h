@@ -47,6 +47,7 @@ struct tfrt_kernel_site_s {
   bool nonstrict;         // has PASSED arguments
   bool expensive;         // its stream may be worth a thread of its own (schedule.h)
   bool early;             // its stream leads to a non-strict kernel (schedule.h)
+  bool prompt;            // a constant, which takes no time (schedule.h)
 };
 
 // How the users of a register ask for its value.

@@ -47,6 +47,8 @@ typedef struct tfrt_request_options_s {
   // priority_work_queue.h; NULL: the host's. Must outlive the request.
   tfrt_work_queue_t* work_queue;
   const char* device;  // that the first call is placed on; copied; NULL: none
+  // Calls that routers have made from host to host above the request; 0: it is a job's own.
+  uint32_t call_depth;
 } tfrt_request_options_t;
 
 // Options with nothing set. Thread-safe.

@@ -55,7 +55,7 @@ static bool tfrt_schedule_is_constant(const tfrt_kernel_t* kernel, const tfrt_ke
          site->bef->argument_count == 0 && site->bef->result_count == 1 && !site->result_checks;
 }
 
-void tfrt_schedule_survey_add(tfrt_schedule_survey_t* survey, const tfrt_kernel_site_t* site,
+void tfrt_schedule_survey_add(tfrt_schedule_survey_t* survey, tfrt_kernel_site_t* site,
                               uint32_t index) {
   const tfrt_bef_kernel_t* bef = site->bef;
   const tfrt_kernel_t* kernel = &survey->kernels[bef->code];
@@ -63,7 +63,8 @@ void tfrt_schedule_survey_add(tfrt_schedule_survey_t* survey, const tfrt_kernel_
   survey->value_count += (size_t)bef->argument_count + bef->result_count;
   survey->is_too_wide |= bef->argument_count > TFRT_SCHEDULE_MAX_VALUES ||
                          bef->result_count > TFRT_SCHEDULE_MAX_VALUES;
-  if (!tfrt_schedule_is_constant(kernel, site)) return;
+  site->prompt = tfrt_schedule_is_constant(kernel, site);
+  if (!site->prompt) return;
   if (survey->constant_count++ == 0) survey->first_constant = index;
   survey->constants_end = index + 1;
 }
@@ -139,7 +140,7 @@ static tfrt_status_t tfrt_schedule_make_constants(tfrt_schedule_builder_t* build
   if (!schedule->constants) return tfrt_schedule_out_of_memory();
   for (uint32_t k = survey->first_constant; k < survey->constants_end; ++k) {
     tfrt_kernel_site_t* site = &callable->sites[k];
-    if (!tfrt_schedule_is_constant(&survey->kernels[site->bef->code], site)) continue;
+    if (!site->prompt) continue;
     site->constant = tfrt_schedule_make_constant(site);
     if (!site->constant) continue;
     builder->slot_of[site->bef->results[0]] =

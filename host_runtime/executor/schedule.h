@@ -84,9 +84,9 @@ tfrt_status_t tfrt_schedule_survey_initialize(tfrt_schedule_survey_t* survey,
                                               const tfrt_kernel_t* kernels, tfrt_arena_t* scratch)
     TFRT_MUST_USE;
 
-// Adds kernel |index|, from 1 on and in their order, which is resolved at |site|.
-// Thread-compatible.
-void tfrt_schedule_survey_add(tfrt_schedule_survey_t* survey, const tfrt_kernel_site_t* site,
+// Adds kernel |index|, from 1 on and in their order, which is resolved at |site|, where constants
+// are marked. Thread-compatible.
+void tfrt_schedule_survey_add(tfrt_schedule_survey_t* survey, tfrt_kernel_site_t* site,
                               uint32_t index);
 
 // Sets |callable->schedule|, or leaves NULL there. |survey| has been told of all kernels. What

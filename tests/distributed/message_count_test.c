@@ -168,7 +168,40 @@ START_TEST(each_call_of_a_chain_costs_one_invoke_one_want_one_resolve_and_a_rele
 }
 END_TEST
 
-// The same with texts, each as long as the one before.
+// Four calls that don't wait for each other, each with a constant of its own.
+static const char independent_calls[] =
+    "func.func @twice(%x: i32) -> i32 {\n"
+    "  %y = tfrt.add.i32 %x, %x\n"
+    "  tfrt.return %y : i32\n"
+    "}\n"
+    "func.func @main(%v: i32) -> i32 {\n"
+    "  %c1 = tfrt.constant.i32 1\n"
+    "  %w1 = tfrt.call @twice(%c1) {host = 1 : i32} : (i32) -> i32\n"
+    "  %c2 = tfrt.constant.i32 2\n"
+    "  %w2 = tfrt.call @twice(%c2) {host = 1 : i32} : (i32) -> i32\n"
+    "  %c3 = tfrt.constant.i32 3\n"
+    "  %w3 = tfrt.call @twice(%c3) {host = 1 : i32} : (i32) -> i32\n"
+    "  %c4 = tfrt.constant.i32 4\n"
+    "  %w4 = tfrt.call @twice(%c4) {host = 1 : i32} : (i32) -> i32\n"
+    "  tfrt.return %w4 : i32\n"
+    "}\n";
+
+START_TEST(constants_go_with_the_calls_that_use_them_and_none_is_asked_for) {
+  begin(2);
+  start_number(independent_calls, 0);
+  warm_up();
+  start_number(independent_calls, 0);
+  tfrt_node_world_await(&world);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 8);
+  drop_results();
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
+  ck_assert_uint_eq(count(0, 1, TFRT_WIRE_FRAME_INVOKE), 4);
+  ck_assert_uint_eq(count_all(TFRT_WIRE_FRAME_WANT), 0);
+  end();
+}
+END_TEST
+
+// The same as a chain with texts, each as long as the one before.
 static const char* texts_over(uint32_t length) {
   static char text[4096];
   size_t used =
@@ -456,6 +489,7 @@ Suite* tfrt_test_suite(void) {
                  a_chain_of_calls_is_shipped_at_once_and_takes_two_delays_more_than_it_has_hosts);
   tcase_add_test(counts, a_job_opens_on_all_hosts_at_once_and_its_client_is_on_the_way_of_no_call);
   tcase_add_test(counts, each_call_of_a_chain_costs_one_invoke_one_want_one_resolve_and_a_release);
+  tcase_add_test(counts, constants_go_with_the_calls_that_use_them_and_none_is_asked_for);
   tcase_add_loop_test(
       counts, payloads_of_a_chain_go_from_each_host_to_the_next_once_and_nowhere_else, 0, 3);
   tcase_add_test(counts,
