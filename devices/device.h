@@ -102,6 +102,8 @@ typedef struct tfrt_device_vtable_s {
   // As tfrt_device_create_ccl(), of a rank that there is.
   tfrt_status_t (*create_ccl)(tfrt_device_t* device, const tfrt_ccl_id_t* id, int32_t rank,
                               int32_t size, tfrt_device_ccl_t** out_ccl);
+  // As tfrt_device_ccl_site(); |*out_site| is zeroed.
+  tfrt_status_t (*ccl_site)(tfrt_device_t* device, tfrt_ccl_site_t* out_site);
 } tfrt_device_vtable_t;
 
 // Embedded first in every implementation. Constant but for |lost|.

@@ -39,6 +39,12 @@ tfrt_status_t tfrt_device_create_ccl(tfrt_device_t* device, const tfrt_ccl_id_t*
   return device->vtable->create_ccl(device, id, rank, size, out_ccl);
 }
 
+tfrt_status_t tfrt_device_ccl_site(tfrt_device_t* device, tfrt_ccl_site_t* out_site) {
+  *out_site = (tfrt_ccl_site_t){{0}, {0}};
+  TFRT_RETURN_IF_ERROR(tfrt_device_check(device));
+  return device->vtable->ccl_site(device, out_site);
+}
+
 tfrt_device_ccl_t* tfrt_device_ccl_retain(tfrt_device_ccl_t* ccl) {
   tfrt_ref_count_increment(&ccl->ref_count);
   return ccl;
@@ -57,9 +63,13 @@ void tfrt_device_ccl_abort(tfrt_device_ccl_t* ccl, tfrt_status_t reason) {
   ccl->vtable->abort(ccl, reason);
 }
 
+void tfrt_device_ccl_watch(tfrt_device_ccl_t* ccl) { ccl->vtable->watch(ccl); }
+
+tfrt_status_t tfrt_device_ccl_unwatch(tfrt_device_ccl_t* ccl) { return ccl->vtable->unwatch(ccl); }
+
 // --- Checks ------------------------------------------------------------------------------
 
-static bool tfrt_device_ccl_takes(tfrt_dtype_t dtype) {
+bool tfrt_device_ccl_takes(tfrt_dtype_t dtype) {
   switch (dtype) {
     case TFRT_DTYPE_I8:
     case TFRT_DTYPE_UI8:
@@ -94,6 +104,16 @@ static tfrt_status_t tfrt_device_ccl_check_buffer(tfrt_device_ccl_t* ccl,
   return tfrt_device_buffer_check(buffer, 0, buffer->size);
 }
 
+// Whether |call|, to or from one member, has the buffers that the member |rank| brings.
+static bool tfrt_device_ccl_fits_root(int32_t rank, const tfrt_ccl_call_t* call) {
+  if (call->kind == TFRT_CCL_BROADCAST) {
+    return rank == call->peer ? call->input && !call->output : !call->input && call->output;
+  }
+  if (!call->input) return false;
+  return rank == call->peer ? call->output && call->output->size == call->input->size
+                            : !call->output;
+}
+
 // Whether the buffers of |call| have the sizes that go with it.
 static bool tfrt_device_ccl_fits(const tfrt_device_ccl_t* ccl, const tfrt_ccl_call_t* call) {
   size_t members = (size_t)ccl->size;
@@ -106,6 +126,9 @@ static bool tfrt_device_ccl_fits(const tfrt_device_ccl_t* ccl, const tfrt_ccl_ca
       return input / members == output && input % members == 0;
     case TFRT_CCL_ALL_TO_ALL:
       return input == output && input % (members * tfrt_dtype_size(call->dtype)) == 0;
+    case TFRT_CCL_REDUCE:
+    case TFRT_CCL_BROADCAST:
+      return tfrt_device_ccl_fits_root(ccl->rank, call);
     default:
       return call->kind != TFRT_CCL_ALL_REDUCE || input == output;
   }
@@ -120,9 +143,11 @@ tfrt_status_t tfrt_device_ccl_check(tfrt_device_ccl_t* ccl, const tfrt_ccl_call_
   }
   TFRT_RETURN_IF_ERROR(tfrt_device_ccl_check_buffer(ccl, call->input, call->dtype));
   TFRT_RETURN_IF_ERROR(tfrt_device_ccl_check_buffer(ccl, call->output, call->dtype));
-  if (call->kind == TFRT_CCL_SEND || call->kind == TFRT_CCL_RECEIVE) {
-    return tfrt_device_ccl_check_rank(ccl->device, call->peer, ccl->size);
+  bool is_between_two = call->kind == TFRT_CCL_SEND || call->kind == TFRT_CCL_RECEIVE;
+  if (is_between_two || call->kind == TFRT_CCL_REDUCE || call->kind == TFRT_CCL_BROADCAST) {
+    TFRT_RETURN_IF_ERROR(tfrt_device_ccl_check_rank(ccl->device, call->peer, ccl->size));
   }
+  if (is_between_two) return NULL;
   if (tfrt_device_ccl_fits(ccl, call)) return NULL;
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                             "%s: an input of %zu bytes doesn't go with an output of %zu in a group "
@@ -180,7 +205,7 @@ static void tfrt_ccl_work_add(tfrt_ccl_work_t* work, const tfrt_ccl_call_t* call
 static void tfrt_ccl_work_expand(tfrt_ccl_work_t* work, const tfrt_ccl_call_t* call) {
   size_t width = tfrt_dtype_size(call->dtype);
   if (call->kind != TFRT_CCL_ALL_TO_ALL) {
-    bool is_output = call->kind == TFRT_CCL_REDUCE_SCATTER || call->kind == TFRT_CCL_RECEIVE;
+    bool is_output = call->kind == TFRT_CCL_REDUCE_SCATTER || !call->input;
     tfrt_ccl_work_add(work, call, (is_output ? call->output : call->input)->size / width, 0);
     return;
   }

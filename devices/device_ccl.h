@@ -10,6 +10,8 @@
 //   all reduce     a        b        c        a+b+c    a+b+c    a+b+c
 //   reduce scatter aAx      bBy      cCz      a+b+c    A+B+C    x+y+z
 //   all to all     aAx      bBy      cCz      abc      ABC      xyz
+//   reduce to 1    a        b        c                 a+b+c
+//   broadcast of 1          b                 b                 b
 //   send, receive  one member to another
 //
 // Calls are executed in lists: one list is one piece of work, in which nothing has an order. All
@@ -27,11 +29,16 @@
 //
 //   alive --abort, or an error--> broken: all that waits, and each later call, is that error
 //
-// The group is of no use then; the device is.
+// The group is of no use then; the device is. The work of a broken member ends in its stream, and
+// what it leaves in memory is nothing. So whoever awaits a list's end in a stream, and not a member
+// that is lost meanwhile, watches:
+//
+//   execute's chain --watch--> the stream is awaited --unwatch--> OK, or why it is nothing
 //
 // Thread rule: thread-safe; lists of two threads have no order.
 // Failure rule: as devices/device.h. UNAVAILABLE, with what would help, where the library is
-// absent. Errors name the library's function and its name for the error.
+// absent; ABORTED where it says that another member has ended the group. Errors name the library's
+// function and its name for the error.
 #ifndef TFRT_DEVICES_DEVICE_CCL_H_
 #define TFRT_DEVICES_DEVICE_CCL_H_
 
@@ -41,6 +48,9 @@
 #include "host_runtime/tensor/dtype.h"
 
 #define TFRT_CCL_ID_SIZE 128
+
+// Longer than the texts of a site.
+#define TFRT_CCL_SITE_SIZE 80
 
 // The most members of a group.
 #define TFRT_CCL_MAX_SIZE 65536
@@ -54,6 +64,8 @@ typedef enum tfrt_ccl_kind_e {
   TFRT_CCL_ALL_GATHER = 0,
   TFRT_CCL_ALL_REDUCE,
   TFRT_CCL_REDUCE_SCATTER,
+  TFRT_CCL_REDUCE,
+  TFRT_CCL_BROADCAST,
   TFRT_CCL_SEND,
   TFRT_CCL_RECEIVE,
   TFRT_CCL_ALL_TO_ALL,  // backends see sends and receives instead
@@ -71,9 +83,11 @@ typedef struct tfrt_ccl_call_s {
   tfrt_ccl_kind_t kind;
   tfrt_dtype_t dtype;              // i8, ui8, i32, ui32, i64, ui64, f16, bf16, f32 or f64
   tfrt_ccl_reduction_t reduction;  // of those that reduce
-  int32_t peer;                    // of a send or receive
-  tfrt_device_buffer_t* input;     // all of it; NULL of a receive
-  tfrt_device_buffer_t* output;    // all of it; NULL of a send. May be |input|
+  int32_t peer;                    // of a send or receive; the member that is to get what is
+                                   // reduced, or has what is broadcast
+  tfrt_device_buffer_t* input;     // all of it; NULL of a receive, and who gets a broadcast
+  tfrt_device_buffer_t* output;    // all of it; NULL of a send, who sends a broadcast, and who only
+                                   // gives to a reduce. May be |input|
   // Filled in for the backend: where, and how many elements: those that a member gives to a
   // gather or a send, or gets from the others.
   tfrt_device_address_t source;
@@ -98,6 +112,8 @@ typedef struct tfrt_device_ccl_vtable_s {
   tfrt_async_value_t* (*join)(tfrt_device_ccl_t* ccl);
   void (*execute)(tfrt_device_ccl_t* ccl, tfrt_ccl_work_t* work);
   void (*abort)(tfrt_device_ccl_t* ccl, tfrt_status_t reason);
+  void (*watch)(tfrt_device_ccl_t* ccl);
+  tfrt_status_t (*unwatch)(tfrt_device_ccl_t* ccl);
 } tfrt_device_ccl_vtable_t;
 
 // Embedded first in every implementation. Constant but for the count.
@@ -128,6 +144,19 @@ tfrt_status_t tfrt_device_platform_create_ccl_id(tfrt_device_platform_t* platfor
 tfrt_status_t tfrt_device_create_ccl(tfrt_device_t* device, const tfrt_ccl_id_t* id, int32_t rank,
                                      int32_t size, tfrt_device_ccl_t** out_ccl) TFRT_MUST_USE;
 
+// What says whether devices can be members of one group. Both are texts without NULs inside.
+struct tfrt_ccl_site_s {
+  char library[TFRT_CCL_SITE_SIZE];  // the same for all members, with its version
+  char place[TFRT_CCL_SITE_SIZE];    // another one for each member; "": there may be several there
+};
+
+// Sets |*out_site| to that of |device|. UNAVAILABLE where the library is absent. May block (a
+// library is loaded). Thread-safe.
+tfrt_status_t tfrt_device_ccl_site(tfrt_device_t* device, tfrt_ccl_site_t* out_site) TFRT_MUST_USE;
+
+// Returns true if groups exchange, and reduce, elements of |dtype|. Thread-safe.
+bool tfrt_device_ccl_takes(tfrt_dtype_t dtype);
+
 // Adds one reference to |ccl| and returns it. Thread-safe.
 tfrt_device_ccl_t* tfrt_device_ccl_retain(tfrt_device_ccl_t* ccl);
 
@@ -152,5 +181,13 @@ tfrt_async_value_t* tfrt_device_ccl_execute(tfrt_device_ccl_t* ccl, tfrt_device_
 
 // Gives up: |ccl| is broken with |reason| (+0), unless it is already. Thread-safe.
 void tfrt_device_ccl_abort(tfrt_device_ccl_t* ccl, tfrt_status_t reason);
+
+// From now on an error that the library comes to know of breaks |ccl|, also while no list is being
+// put into a stream. Until as many unwatch(), before the last release. Thread-safe.
+void tfrt_device_ccl_watch(tfrt_device_ccl_t* ccl);
+
+// Undoes one watch; OK, or what |ccl| is broken with: then lists that ended meanwhile may have left
+// nothing. Thread-safe.
+tfrt_status_t tfrt_device_ccl_unwatch(tfrt_device_ccl_t* ccl) TFRT_MUST_USE;
 
 #endif  // TFRT_DEVICES_DEVICE_CCL_H_

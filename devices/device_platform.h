@@ -30,6 +30,7 @@
 typedef struct tfrt_device_platform_s tfrt_device_platform_t;
 typedef struct tfrt_device_s tfrt_device_t;
 typedef struct tfrt_ccl_id_s tfrt_ccl_id_t;
+typedef struct tfrt_ccl_site_s tfrt_ccl_site_t;
 
 typedef struct tfrt_device_platform_vtable_s {
   // Gives back |platform| and its devices. Nobody uses any of them.

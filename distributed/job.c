@@ -62,6 +62,7 @@ static void tfrt_job_free(tfrt_job_t* job) {
   tfrt_cancelled_requests_free(job);
   tfrt_mailbox_deinitialize(&job->mailbox);
   tfrt_turn_table_deinitialize(&job->turns);
+  tfrt_resource_context_deinitialize(&job->resources);
   tfrt_allocator_free(allocator, job->members, job->member_count * sizeof(*job->members));
   tfrt_allocator_free(allocator, job, sizeof(*job));
 }

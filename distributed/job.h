@@ -84,6 +84,7 @@ struct tfrt_job_s {
   tfrt_output_t output;               // what they print to
   tfrt_mailbox_t mailbox;             // where values wait that hosts send to this one
   tfrt_turn_table_t turns;            // what this host does together with others
+  tfrt_resource_context_t resources;  // what it keeps for that, until the job goes
   _Atomic bool has_prefetched;        // a call may find an argument there (prefetched.h)
   tfrt_job_print_fn_t print;          // where the lines go
   void* print_self;                   // +1, see |print_release|

@@ -310,8 +310,13 @@ static tfrt_turn_table_t* tfrt_router_turns(tfrt_call_router_t* router) {
   return &TFRT_CONTAINER_OF(router, tfrt_job_t, router)->turns;
 }
 
+static tfrt_resource_context_t* tfrt_router_resources(tfrt_call_router_t* router) {
+  return &TFRT_CONTAINER_OF(router, tfrt_job_t, router)->resources;
+}
+
 static const tfrt_call_router_vtable_t tfrt_router_vtable = {.send = tfrt_router_send,
                                                              .turns = tfrt_router_turns,
+                                                             .resources = tfrt_router_resources,
                                                              .receive = tfrt_router_receive,
                                                              .call = tfrt_router_call,
                                                              .place = tfrt_router_place,
@@ -359,4 +364,5 @@ void tfrt_router_initialize(tfrt_job_t* job) {
   job->output.vtable = &tfrt_router_output_vtable;
   tfrt_mailbox_initialize(&job->mailbox, job->node->options.allocator);
   tfrt_turn_table_initialize(&job->turns, job->node->options.allocator);
+  tfrt_resource_context_initialize(&job->resources);
 }

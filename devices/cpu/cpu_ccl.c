@@ -2,6 +2,9 @@
 //
 // A CPU device's part in a group. What a stream was given before is awaited, and the exchange
 // happens beside the stream: its chain comes when it is done, which is later than it must be.
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "devices/cpu/cpu_ccl_group.h"
 #include "devices/cpu/cpu_impl.h"
 
@@ -75,6 +78,14 @@ static void tfrt_cpu_ccl_abort(tfrt_device_ccl_t* ccl, tfrt_status_t reason) {
   tfrt_cpu_ccl_break(tfrt_cpu_ccl_of(ccl)->member, reason);
 }
 
+// A list's chain is its end, too.
+static void tfrt_cpu_ccl_watch(tfrt_device_ccl_t* ccl) { (void)ccl; }
+
+static tfrt_status_t tfrt_cpu_ccl_unwatch(tfrt_device_ccl_t* ccl) {
+  (void)ccl;
+  return NULL;
+}
+
 static void tfrt_cpu_ccl_destroy(tfrt_device_ccl_t* base) {
   tfrt_cpu_ccl_t* ccl = tfrt_cpu_ccl_of(base);
   tfrt_cpu_ccl_leave(ccl->member);
@@ -86,6 +97,8 @@ static const tfrt_device_ccl_vtable_t ccl_vtable = {
     .join = tfrt_cpu_ccl_await,
     .execute = tfrt_cpu_ccl_execute,
     .abort = tfrt_cpu_ccl_abort,
+    .watch = tfrt_cpu_ccl_watch,
+    .unwatch = tfrt_cpu_ccl_unwatch,
 };
 
 tfrt_status_t tfrt_cpu_device_create_ccl(tfrt_device_t* device, const tfrt_ccl_id_t* id,
@@ -99,6 +112,13 @@ tfrt_status_t tfrt_cpu_device_create_ccl(tfrt_device_t* device, const tfrt_ccl_i
   }
   tfrt_device_ccl_initialize(&ccl->base, &ccl_vtable, device, rank, size);
   *out_ccl = &ccl->base;
+  return NULL;
+}
+
+// Members share a process, and may share a device.
+tfrt_status_t tfrt_cpu_device_ccl_site(tfrt_device_t* device, tfrt_ccl_site_t* out_site) {
+  (void)device;
+  snprintf(out_site->library, sizeof(out_site->library), "cpu %016" PRIx64, tfrt_cpu_ccl_process());
   return NULL;
 }
 

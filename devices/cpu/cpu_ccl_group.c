@@ -181,8 +181,8 @@ static tfrt_cpu_ccl_meeting_t* tfrt_cpu_ccl_meeting_get(tfrt_cpu_ccl_group_t* gr
 static bool tfrt_cpu_ccl_agree(const tfrt_ccl_call_t* a, const tfrt_ccl_call_t* b) {
   if (a->dtype != b->dtype || a->count != b->count) return false;
   if (a->kind == TFRT_CCL_SEND || b->kind == TFRT_CCL_SEND) return true;
-  bool reduces = a->kind != TFRT_CCL_ALL_GATHER;
-  return a->kind == b->kind && (!reduces || a->reduction == b->reduction);
+  bool reduces = a->kind != TFRT_CCL_ALL_GATHER && a->kind != TFRT_CCL_BROADCAST;
+  return a->kind == b->kind && a->peer == b->peer && (!reduces || a->reduction == b->reduction);
 }
 
 // Puts call |index| of |round| in its place; breaks the group if it doesn't belong there, or if
@@ -218,6 +218,11 @@ void tfrt_cpu_ccl_id_create(tfrt_ccl_id_t* out_id) {
   tfrt_mutex_unlock(&mutex);
   *out_id = (tfrt_ccl_id_t){{0}};
   memcpy(out_id->bytes, numbers, sizeof(numbers));
+}
+
+uint64_t tfrt_cpu_ccl_process(void) {
+  tfrt_once_run(&once, tfrt_cpu_ccl_initialize);
+  return process;
 }
 
 static tfrt_cpu_ccl_group_t* tfrt_cpu_ccl_group_find(const tfrt_ccl_id_t* id) {

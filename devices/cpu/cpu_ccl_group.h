@@ -32,6 +32,9 @@ typedef void (*tfrt_cpu_ccl_met_fn_t)(tfrt_cpu_ccl_round_t* round, void* argumen
 // Sets |*out_id| to the name of a new group of this process. Thread-safe.
 void tfrt_cpu_ccl_id_create(tfrt_ccl_id_t* out_id);
 
+// The number of this process, whose groups have all their members in it. Thread-safe.
+uint64_t tfrt_cpu_ccl_process(void);
+
 // Sets |*out_member| to member |rank| of the group |id| of |size| members. INVALID_ARGUMENT for the
 // id of another process, or for another size; ALREADY_EXISTS for a rank that is there.
 // Thread-safe.

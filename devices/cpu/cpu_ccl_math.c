@@ -114,7 +114,7 @@ static void tfrt_cpu_ccl_reduce(const tfrt_ccl_call_t* call, int32_t size,
 // --- Calls ---------------------------------------------------------------------------------
 
 size_t tfrt_cpu_ccl_input_size(const tfrt_ccl_call_t* call, int32_t size) {
-  if (call->kind == TFRT_CCL_RECEIVE) return 0;
+  if (!call->source) return 0;
   size_t share = call->count * tfrt_dtype_size(call->dtype);
   return call->kind == TFRT_CCL_REDUCE_SCATTER ? share * (size_t)size : share;
 }
@@ -126,6 +126,10 @@ void tfrt_cpu_ccl_compute(const tfrt_ccl_call_t* call, int32_t rank, int32_t siz
   if (call->kind == TFRT_CCL_SEND || share == 0) return;
   if (call->kind == TFRT_CCL_RECEIVE) {
     memcpy(target, inputs[0], share);
+  } else if (call->kind == TFRT_CCL_BROADCAST) {
+    if (rank != call->peer) memcpy(target, inputs[call->peer], share);
+  } else if (call->kind == TFRT_CCL_REDUCE && rank != call->peer) {
+    // Only gives.
   } else if (call->kind == TFRT_CCL_ALL_GATHER) {
     for (int32_t r = 0; r < size; ++r) memcpy(target + (size_t)r * share, inputs[r], share);
   } else {

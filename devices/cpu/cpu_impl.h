@@ -46,6 +46,8 @@ tfrt_status_t tfrt_cpu_device_create_ccl(tfrt_device_t* device, const tfrt_ccl_i
                                          int32_t rank, int32_t size, tfrt_device_ccl_t** out_ccl);
 
 // The same of the platform's. Thread-safe.
+tfrt_status_t tfrt_cpu_device_ccl_site(tfrt_device_t* device, tfrt_ccl_site_t* out_site)
+    TFRT_MUST_USE;
 tfrt_status_t tfrt_cpu_platform_create_ccl_id(tfrt_device_platform_t* platform,
                                               tfrt_ccl_id_t* out_id);
 

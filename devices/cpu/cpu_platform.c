@@ -75,6 +75,7 @@ static const tfrt_device_vtable_t device_vtable = {
     .create_blas = tfrt_cpu_device_create_blas,
     .create_dnn = tfrt_cpu_device_create_dnn,
     .create_ccl = tfrt_cpu_device_create_ccl,
+    .ccl_site = tfrt_cpu_device_ccl_site,
 };
 
 static void tfrt_cpu_device_initialize(tfrt_cpu_device_t* device, tfrt_cpu_platform_t* platform,

@@ -131,6 +131,7 @@ enum tfrt_cuda_number_e {
   X(DeviceGetCount, 2000, true, (int* count))                                                      \
   X(DeviceGet, 2000, true, (tfrt_cuda_device_id_t * device, int ordinal))                          \
   X(DeviceGetName, 2000, true, (char* name, int size, tfrt_cuda_device_id_t device))               \
+  X(DeviceGetPCIBusId, 4010, true, (char* text, int size, tfrt_cuda_device_id_t device))           \
   X(DeviceTotalMem, 3020, true, (size_t * size, tfrt_cuda_device_id_t device))                     \
   X(DeviceGetAttribute, 2000, true, (int* value, int attribute, tfrt_cuda_device_id_t device))     \
   X(DeviceCanAccessPeer, 4000, true,                                                               \

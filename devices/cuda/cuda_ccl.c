@@ -4,6 +4,8 @@
 // connections for a list) goes on in the library's own threads, and the platform's poller asks how
 // it goes, so that no thread of ours waits, and one that gives up is heard.
 //
+// While somebody watches, it is also asked about lists that are in their streams.
+//
 //   joining --> idle <--> busy (the first list is being put in its stream)
 //      \__________\_________\--an error, or abort--> broken (the library's object is gone)
 //
@@ -28,8 +30,9 @@ typedef struct tfrt_cuda_ccl_s {
   tfrt_mutex_t mutex;          // guards all below, and calls of the library with |comm|
   tfrt_nccl_comm_t comm;       // NULL: it is gone
   tfrt_cuda_ccl_state_t state;
-  bool has_joined;         // |joined| is resolved
-  bool is_polled;          // until the poll's task runs
+  bool has_joined;  // |joined| is resolved
+  bool is_polled;   // until the poll's task runs
+  uint32_t watch_count;
   uint32_t running_count;  // of those tasks: the next may begin before one is at its end
   bool is_ending;          // the last reference is gone, and the last of them is to end it
   tfrt_status_t broken;    // +1; NULL: it isn't
@@ -61,9 +64,11 @@ static tfrt_status_t tfrt_cuda_ccl_ask(tfrt_cuda_ccl_t* ccl, bool* out_is_over) 
 // Asks, and breaks |ccl| if the answer is an error. Returns whether anything has changed.
 static bool tfrt_cuda_ccl_advance(tfrt_cuda_ccl_t* ccl) {
   bool is_over = false;
-  if (!ccl->broken && ccl->state != TFRT_CUDA_CCL_IDLE) {
+  bool was_idle = ccl->state == TFRT_CUDA_CCL_IDLE;
+  if (!ccl->broken && (!was_idle || ccl->watch_count > 0)) {
     ccl->broken = tfrt_cuda_ccl_ask(ccl, &is_over);
   }
+  if (was_idle) return ccl->broken || ccl->watch_count == 0;
   if (is_over && ccl->state == TFRT_CUDA_CCL_BUSY) {
     tfrt_list_push_back(&ccl->done, tfrt_list_pop_front(&ccl->works));
   }
@@ -103,7 +108,8 @@ static void tfrt_cuda_ccl_go_on(tfrt_cuda_ccl_t* ccl) {
     ccl->state = TFRT_CUDA_CCL_BUSY;
     tfrt_cuda_ccl_advance(ccl);
   }
-  if (ccl->broken ? ccl->comm != NULL : ccl->state != TFRT_CUDA_CCL_IDLE) {
+  bool is_awaited = ccl->state != TFRT_CUDA_CCL_IDLE || ccl->watch_count > 0;
+  if (ccl->broken ? ccl->comm != NULL : is_awaited) {
     tfrt_cuda_ccl_start_polling(ccl);
   }
 }
@@ -216,6 +222,26 @@ static void tfrt_cuda_ccl_abort(tfrt_device_ccl_t* base, tfrt_status_t reason) {
   tfrt_cuda_ccl_unlock(ccl);
 }
 
+static void tfrt_cuda_ccl_watch(tfrt_device_ccl_t* base) {
+  tfrt_cuda_ccl_t* ccl = tfrt_cuda_ccl_of(base);
+  tfrt_mutex_lock(&ccl->mutex);
+  ++ccl->watch_count;
+  tfrt_cuda_ccl_go_on(ccl);
+  tfrt_cuda_ccl_unlock(ccl);
+}
+
+// Asks once more: what has just ended may have ended because of an error that nobody has seen yet.
+static tfrt_status_t tfrt_cuda_ccl_unwatch(tfrt_device_ccl_t* base) {
+  tfrt_cuda_ccl_t* ccl = tfrt_cuda_ccl_of(base);
+  tfrt_mutex_lock(&ccl->mutex);
+  tfrt_cuda_ccl_advance(ccl);
+  --ccl->watch_count;
+  tfrt_status_t status = tfrt_status_retain(ccl->broken);
+  tfrt_cuda_ccl_go_on(ccl);
+  tfrt_cuda_ccl_unlock(ccl);
+  return status;
+}
+
 // --- Life --------------------------------------------------------------------------------
 
 static void tfrt_cuda_ccl_free(tfrt_cuda_ccl_t* ccl) {
@@ -288,6 +314,8 @@ static const tfrt_device_ccl_vtable_t ccl_vtable = {
     .join = tfrt_cuda_ccl_join,
     .execute = tfrt_cuda_ccl_execute,
     .abort = tfrt_cuda_ccl_abort,
+    .watch = tfrt_cuda_ccl_watch,
+    .unwatch = tfrt_cuda_ccl_unwatch,
 };
 
 // Lets the library begin to join.

@@ -86,6 +86,7 @@ tfrt_status_t tfrt_cuda_device_create_blas(tfrt_device_t* device, tfrt_device_bl
 tfrt_status_t tfrt_cuda_device_create_dnn(tfrt_device_t* device, tfrt_device_dnn_t** out_dnn);
 tfrt_status_t tfrt_cuda_device_create_ccl(tfrt_device_t* device, const tfrt_ccl_id_t* id,
                                           int32_t rank, int32_t size, tfrt_device_ccl_t** out_ccl);
+tfrt_status_t tfrt_cuda_device_ccl_site(tfrt_device_t* device, tfrt_ccl_site_t* out_site);
 
 // The same of the platform's. Thread-safe.
 tfrt_status_t tfrt_cuda_platform_create_ccl_id(tfrt_device_platform_t* platform,

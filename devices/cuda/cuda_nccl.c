@@ -35,7 +35,7 @@ tfrt_status_t tfrt_cuda_nccl_status(const char* where, tfrt_nccl_result_t result
       [TFRT_NCCL_INTERNAL_ERROR] = {"ncclInternalError", TFRT_STATUS_INTERNAL},
       [TFRT_NCCL_INVALID_ARGUMENT] = {"ncclInvalidArgument", TFRT_STATUS_INVALID_ARGUMENT},
       [TFRT_NCCL_INVALID_USAGE] = {"ncclInvalidUsage", TFRT_STATUS_INVALID_ARGUMENT},
-      [TFRT_NCCL_REMOTE_ERROR] = {"ncclRemoteError", TFRT_STATUS_UNAVAILABLE},
+      [TFRT_NCCL_REMOTE_ERROR] = {"ncclRemoteError", TFRT_STATUS_ABORTED},
   };
   if (result == TFRT_NCCL_SUCCESS || result == TFRT_NCCL_IN_PROGRESS) return NULL;
   bool is_known = result > 0 && result < (int)TFRT_ARRAY_SIZE(errors);
@@ -101,6 +101,18 @@ static tfrt_status_t tfrt_cuda_nccl_call(const tfrt_nccl_api_t* api, tfrt_nccl_c
       return tfrt_cuda_nccl_status(
           where, api->ReduceScatter(source, target, call->count, type, reduction, comm, stream),
           "ncclReduceScatter");
+    case TFRT_CCL_REDUCE:
+      return tfrt_cuda_nccl_status(
+          where,
+          api->Reduce(source, target, call->count, type, reduction, call->peer, comm, stream),
+          "ncclReduce");
+    case TFRT_CCL_BROADCAST:
+      // Who has the numbers gets them where they are.
+      return tfrt_cuda_nccl_status(
+          where,
+          api->Broadcast(source, target ? target : (void*)(uintptr_t)call->source, call->count,
+                         type, call->peer, comm, stream),
+          "ncclBroadcast");
     case TFRT_CCL_SEND:
       return tfrt_cuda_nccl_status(
           where, api->Send(source, call->count, type, call->peer, comm, stream), "ncclSend");

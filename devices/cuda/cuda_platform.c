@@ -140,6 +140,7 @@ static const tfrt_device_vtable_t device_vtable = {
     .create_blas = tfrt_cuda_device_create_blas,
     .create_dnn = tfrt_cuda_device_create_dnn,
     .create_ccl = tfrt_cuda_device_create_ccl,
+    .ccl_site = tfrt_cuda_device_ccl_site,
 };
 
 // What the driver says of |attribute|; 0 when it doesn't know it.

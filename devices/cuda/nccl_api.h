@@ -68,6 +68,7 @@ enum tfrt_nccl_number_e {
 // gather or scatter.
 #define TFRT_NCCL_ENTRIES(X)                                                                      \
   X(GetUniqueId, "ncclGetUniqueId", (tfrt_nccl_id_t * id))                                        \
+  X(GetVersion, "ncclGetVersion", (int* version))                                                 \
   X(CommInitRankConfig, "ncclCommInitRankConfig",                                                 \
     (tfrt_nccl_comm_t * comm, int size, tfrt_nccl_id_t id, int rank, tfrt_nccl_config_t* config)) \
   X(CommGetAsyncError, "ncclCommGetAsyncError",                                                   \
@@ -85,6 +86,12 @@ enum tfrt_nccl_number_e {
   X(ReduceScatter, "ncclReduceScatter",                                                           \
     (const void* source, void* target, size_t count, int type, int reduction,                     \
      tfrt_nccl_comm_t comm, tfrt_cuda_stream_handle_t stream))                                    \
+  X(Reduce, "ncclReduce",                                                                         \
+    (const void* source, void* target, size_t count, int type, int reduction, int root,           \
+     tfrt_nccl_comm_t comm, tfrt_cuda_stream_handle_t stream))                                    \
+  X(Broadcast, "ncclBroadcast",                                                                   \
+    (const void* source, void* target, size_t count, int type, int root, tfrt_nccl_comm_t comm,   \
+     tfrt_cuda_stream_handle_t stream))                                                           \
   X(Send, "ncclSend",                                                                             \
     (const void* source, size_t count, int type, int peer, tfrt_nccl_comm_t comm,                 \
      tfrt_cuda_stream_handle_t stream))                                                           \

@@ -27,6 +27,7 @@
 TFRT_API_BEGIN
 
 struct tfrt_host_context_s;
+struct tfrt_tensor_groups_s;
 
 typedef struct tfrt_payload_source_s tfrt_payload_source_t;
 typedef struct tfrt_payload_sink_s tfrt_payload_sink_t;
@@ -87,6 +88,8 @@ typedef struct tfrt_payload_streams_s {
                              size_t header_size, size_t body_size, tfrt_payload_sink_t** out_sink);
   // The name of the device that has |payload|, which lives as long as that.
   const char* (*device)(const void* payload);
+  // How hosts exchange such payloads without the hosts' memory (tensor_group.h); NULL: they don't.
+  const struct tfrt_tensor_groups_s* groups;
 } tfrt_payload_streams_t;
 
 // Gives back what |piece| has. Thread-compatible.

@@ -17,6 +17,7 @@
 #include "host_runtime/base/macros.h"
 #include "host_runtime/executor/execution_context.h"
 #include "host_runtime/executor/function.h"
+#include "host_runtime/executor/resource_context.h"
 #include "host_runtime/executor/turn_table.h"
 
 TFRT_API_BEGIN
@@ -91,6 +92,8 @@ typedef struct tfrt_call_router_vtable_s {
   tfrt_async_value_t* (*receive)(tfrt_call_router_t* router, const tfrt_routed_message_t* message);
   // Where this host counts what it does together with others (+0; lives as long as |router|).
   tfrt_turn_table_t* (*turns)(tfrt_call_router_t* router);
+  // What this host keeps as long as the hosts of |router| are together (+0; lives as long as that).
+  tfrt_resource_context_t* (*resources)(tfrt_call_router_t* router);
 } tfrt_call_router_vtable_t;
 
 // Embedded first in every router; owned by whoever made the request, and outlives it.

@@ -15,6 +15,7 @@ typedef struct tfrt_in_process_host_s {
   tfrt_request_context_t* request;  // +1
   tfrt_mailbox_t mailbox;
   tfrt_turn_table_t turns;
+  tfrt_resource_context_t resources;
   uint32_t rank;
 } tfrt_in_process_host_t;
 
@@ -117,6 +118,10 @@ static tfrt_turn_table_t* tfrt_in_process_hosts_turns(tfrt_call_router_t* router
   return &TFRT_CONTAINER_OF(router, tfrt_in_process_host_t, router)->turns;
 }
 
+static tfrt_resource_context_t* tfrt_in_process_hosts_resources(tfrt_call_router_t* router) {
+  return &TFRT_CONTAINER_OF(router, tfrt_in_process_host_t, router)->resources;
+}
+
 static const tfrt_call_router_vtable_t tfrt_in_process_hosts_router_vtable = {
     .call = tfrt_in_process_hosts_call,
     .place = tfrt_in_process_hosts_place,
@@ -125,6 +130,7 @@ static const tfrt_call_router_vtable_t tfrt_in_process_hosts_router_vtable = {
     .send = tfrt_in_process_hosts_send,
     .receive = tfrt_in_process_hosts_receive,
     .turns = tfrt_in_process_hosts_turns,
+    .resources = tfrt_in_process_hosts_resources,
 };
 
 // --- Lines -------------------------------------------------------------------
@@ -180,6 +186,7 @@ tfrt_status_t tfrt_in_process_hosts_allocate(uint32_t host_count,
     host->rank = rank;
     tfrt_mailbox_initialize(&host->mailbox, allocator);
     tfrt_turn_table_initialize(&host->turns, allocator);
+    tfrt_resource_context_initialize(&host->resources);
     host->router.vtable = &tfrt_in_process_hosts_router_vtable;
     host->output.vtable = &tfrt_in_process_hosts_output_vtable;
     tfrt_request_options_t own = *options;
@@ -217,6 +224,9 @@ void tfrt_in_process_hosts_free(tfrt_in_process_hosts_t* hosts) {
       tfrt_turn_table_deinitialize(&hosts->hosts[rank].turns);
     }
     tfrt_request_context_release(hosts->hosts[rank].request);
+    if (hosts->hosts[rank].all) {
+      tfrt_resource_context_deinitialize(&hosts->hosts[rank].resources);
+    }
   }
   tfrt_allocator_free(hosts->allocator, hosts, tfrt_in_process_hosts_size(hosts->host_count));
 }

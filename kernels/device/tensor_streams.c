@@ -4,6 +4,7 @@
 #include "host_runtime/tensor/tensor_codec.h"
 #include "kernels/device/device_types.h"
 #include "kernels/device/host_devices.h"
+#include "kernels/device/tensor_groups.h"
 
 // --- The codec -----------------------------------------------------------------------
 
@@ -219,4 +220,5 @@ static const char* tfrt_gpu_tensor_device(const void* payload) {
 
 const tfrt_payload_streams_t tfrt_gpu_tensor_streams = {.open_source = tfrt_gpu_open_source,
                                                         .open_sink = tfrt_gpu_open_sink,
-                                                        .device = tfrt_gpu_tensor_device};
+                                                        .device = tfrt_gpu_tensor_device,
+                                                        .groups = &tfrt_gpu_tensor_groups};

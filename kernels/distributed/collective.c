@@ -16,6 +16,7 @@ tfrt_collective_t* tfrt_collective_retain(tfrt_collective_t* collective) {
 static void give_back(tfrt_collective_t* collective) {
   tfrt_collective_agreement_deinitialize(collective);
   tfrt_collective_transfer_deinitialize(collective);
+  tfrt_collective_free_seat(collective);
   tfrt_collective_record_deinitialize(&collective->record);
   tfrt_string_builder_deinitialize(&collective->series);
   tfrt_async_value_release(collective->group_value);
@@ -315,34 +316,20 @@ static void run_alone(tfrt_collective_t* collective) {
   tfrt_collective_release(collective);
 }
 
-// Takes the turn, and says what this member has.
-static void run_ready(tfrt_task_t* task) {
+// Says what this member has.
+static void run_seated(tfrt_task_t* task) {
   tfrt_collective_t* collective = TFRT_CONTAINER_OF(task, tfrt_collective_t, task);
-  tfrt_turn_t turn = {0};
   tfrt_status_t status = NULL;
-  if (collective->group->count > 1) {
-    status = tfrt_turn_table_begin(collective->router->vtable->turns(collective->router),
-                                   collective->context.request->options.id,
-                                   tfrt_string_builder_view(&collective->series), &turn);
-    collective->has_turn = !status;
-    collective->turn = turn.number;
-  }
-  if (status) {
-    bool is_broken = tfrt_status_code(status) != TFRT_STATUS_RESOURCE_EXHAUSTED;
-    fail(collective, status, is_broken);
-    tfrt_collective_release(collective);
-    return;
-  }
-  tfrt_collective_describe_place(collective, ignores_operand(collective));
   if (collective->record.error) {
-    status = NULL;
+    // Known already.
   } else if (tfrt_async_value_is_error(collective->before)) {
     status = tfrt_status_retain(tfrt_async_value_error(collective->before));
-  } else if (turn.overlaps) {
+  } else if (collective->overlaps) {
     status = overlap(collective);
   } else if (collective->operand && !ignores_operand(collective)) {
     status = describe_operand(collective);
   }
+  tfrt_collective_describe_seat(collective);
   if (status) {
     collective->record.error = tfrt_collective_locate_take(collective, status);
   } else if (collective->record.dtype != TFRT_DTYPE_INVALID) {
@@ -353,6 +340,29 @@ static void run_ready(tfrt_task_t* task) {
   } else {
     tfrt_collective_agree_take(collective);
   }
+}
+
+// Takes the turn, and a seat if the operand is on a device.
+static void run_ready(tfrt_task_t* task) {
+  tfrt_collective_t* collective = TFRT_CONTAINER_OF(task, tfrt_collective_t, task);
+  tfrt_turn_t turn = {0};
+  tfrt_status_t status = NULL;
+  if (collective->group->count > 1) {
+    status = tfrt_turn_table_begin(collective->router->vtable->turns(collective->router),
+                                   collective->context.request->options.id,
+                                   tfrt_string_builder_view(&collective->series), &turn);
+    collective->has_turn = !status;
+    collective->turn = turn.number;
+    collective->overlaps = turn.overlaps;
+  }
+  if (status) {
+    bool is_broken = tfrt_status_code(status) != TFRT_STATUS_RESOURCE_EXHAUSTED;
+    fail(collective, status, is_broken);
+    tfrt_collective_release(collective);
+    return;
+  }
+  tfrt_collective_describe_place(collective, ignores_operand(collective));
+  if (!tfrt_collective_sit(collective, run_seated)) run_seated(task);
 }
 
 // The chain is here. An operand that is ignored is waited for all the same, as what it depends

@@ -14,7 +14,8 @@
 // 2. Agreement: in round r each member sends what it knows to the one 2^r places before it, so
 //    after log2 n rounds each has the record of every other (collective_record.h), and decides
 //    as all others do. Few elements come with the records, and then that is all.
-// 3. Transfer: each carries out its plan (collective_plan.h), a few messages ahead.
+// 3. Transfer: each carries out its plan (collective_plan.h), a few messages ahead. Or devices do
+//    it themselves (collective_devices.c), and the members only tell each other how it ended.
 //
 // All messages are values under keys of their own, over the router of the request:
 // "tfrt:REQUEST:SIZE:SERIES:TURN:PHASE NUMBER". So this room knows no network.

@@ -11,8 +11,9 @@
 #include "host_runtime/tensor/tensor_types.h"
 #include "kernels/distributed/collective_impl.h"
 
-// The phase in the keys of these messages.
+// The phases in the keys of these messages: of the records at first, and at the end.
 #define PHASE 'a'
+#define PHASE_END 'e'
 
 static uint32_t distance_of(const tfrt_collective_t* collective) {
   return 1u << collective->agreement.round;
@@ -53,7 +54,7 @@ static void send_round(tfrt_collective_t* collective) {
   tfrt_async_value_t* value = outgoing(collective);
   tfrt_async_value_t* chain =
       tfrt_collective_send(collective, member_at(collective, count - distance_of(collective)),
-                           PHASE, collective->agreement.round, value);
+                           collective->agreement.phase, collective->agreement.round, value);
   tfrt_async_value_release(chain);
   tfrt_async_value_release(value);
 }
@@ -114,8 +115,23 @@ static tfrt_status_t finish_here(tfrt_collective_t* collective,
   return NULL;
 }
 
-// Takes the reference that the rounds had.
-static void finish(tfrt_collective_t* collective) {
+// The records agree, and the operands are on devices: who carries it out?
+static void finish_on_devices(tfrt_collective_t* collective) {
+  bool can = false;
+  tfrt_status_t status = tfrt_collective_check_devices(collective, &can);
+  if (status) {
+    tfrt_collective_fail_take(collective, status);
+    tfrt_collective_transfer_refuse(collective);
+    tfrt_collective_release(collective);
+  } else if (can) {
+    tfrt_collective_run_devices_take(collective);
+  } else {
+    tfrt_collective_leave_seat(collective);
+    tfrt_collective_stage_take(collective);
+  }
+}
+
+static void finish_records(tfrt_collective_t* collective) {
   tfrt_collective_agreement_t* agreement = &collective->agreement;
   tfrt_collective_view_t view = {.records = agreement->records,
                                  .count = collective->group->count,
@@ -133,7 +149,7 @@ static void finish(tfrt_collective_t* collective) {
     collective->record.is_on_device = agreement->records[collective->record.root].is_on_device;
   }
   if (!status && collective->record.is_on_device) {
-    tfrt_collective_stage_take(collective);
+    finish_on_devices(collective);
     return;
   }
   if (!status && !tfrt_collective_result_is_here(&view)) {
@@ -155,15 +171,46 @@ static void finish(tfrt_collective_t* collective) {
   tfrt_collective_release(collective);
 }
 
+// The error (+0) that explains what members say at the end, or NULL: who says ABORTED only follows.
+static tfrt_status_t cause_of(const tfrt_collective_t* collective) {
+  tfrt_status_t cause = NULL;
+  for (uint32_t i = 0; i < collective->group->count; ++i) {
+    tfrt_status_t error = collective->agreement.records[i].error;
+    bool follows = cause && tfrt_status_code(cause) == TFRT_STATUS_ABORTED;
+    if (error && (!cause || (follows && tfrt_status_code(error) != TFRT_STATUS_ABORTED))) {
+      cause = error;
+    }
+  }
+  return cause;
+}
+
+// Devices have done it everywhere, or all fail for the same reason.
+static void finish_end(tfrt_collective_t* collective) {
+  tfrt_status_t status = tfrt_collective_failure(collective);
+  tfrt_status_t cause = status ? NULL : cause_of(collective);
+  if (cause) tfrt_collective_fail_all_know_take(collective, tfrt_status_retain(cause));
+  tfrt_status_release(status);
+  tfrt_collective_release(collective);
+}
+
 static void run_arrival(tfrt_task_t* task);
+
+// What comes in the round at hand (+1).
+static tfrt_async_value_t* incoming(tfrt_collective_t* collective) {
+  tfrt_collective_agreement_t* agreement = &collective->agreement;
+  tfrt_async_value_t* first = agreement->first;
+  agreement->first = NULL;
+  if (first) return first;
+  return tfrt_collective_receive(collective, member_at(collective, distance_of(collective)),
+                                 agreement->phase, agreement->round);
+}
 
 // A loop rather than a chain of tasks, as what is awaited has often come before.
 static void run_rounds(tfrt_collective_t* collective) {
   tfrt_collective_agreement_t* agreement = &collective->agreement;
   while (distance_of(collective) < collective->group->count) {
     send_round(collective);
-    agreement->awaited = tfrt_collective_receive(
-        collective, member_at(collective, distance_of(collective)), PHASE, agreement->round);
+    agreement->awaited = incoming(collective);
     if (!tfrt_async_value_is_available(agreement->awaited)) {
       tfrt_task_initialize(&collective->task, run_arrival);
       tfrt_async_value_and_then(agreement->awaited, &collective->task);
@@ -171,7 +218,7 @@ static void run_rounds(tfrt_collective_t* collective) {
     }
     end_round(collective);
   }
-  finish(collective);
+  agreement->finish(collective);
 }
 
 static void run_arrival(tfrt_task_t* task) {
@@ -182,7 +229,7 @@ static void run_arrival(tfrt_task_t* task) {
 
 // --- Life ------------------------------------------------------------------------
 
-void tfrt_collective_agree_take(tfrt_collective_t* collective) {
+static void agree_take(tfrt_collective_t* collective) {
   tfrt_collective_agreement_t* agreement = &collective->agreement;
   tfrt_allocator_t allocator = collective->allocator;
   uint32_t count = collective->group->count;
@@ -199,6 +246,38 @@ void tfrt_collective_agree_take(tfrt_collective_t* collective) {
   run_rounds(collective);
 }
 
+void tfrt_collective_agree_take(tfrt_collective_t* collective) {
+  collective->agreement.phase = PHASE;
+  collective->agreement.finish = finish_records;
+  agree_take(collective);
+}
+
+void tfrt_collective_agree_on_end_take(tfrt_collective_t* collective, tfrt_async_value_t* first,
+                                       tfrt_status_t trouble) {
+  tfrt_collective_agreement_t* agreement = &collective->agreement;
+  tfrt_collective_agreement_deinitialize(collective);
+  *agreement =
+      (tfrt_collective_agreement_t){.phase = PHASE_END, .finish = finish_end, .first = first};
+  tfrt_string_builder_initialize(&agreement->own, collective->allocator);
+  if (trouble) collective->record.error = tfrt_collective_locate_take(collective, trouble);
+  agree_take(collective);
+}
+
+tfrt_async_value_t* tfrt_collective_receive_end(tfrt_collective_t* collective) {
+  return tfrt_collective_receive(collective, member_at(collective, 1), PHASE_END, 0);
+}
+
+bool tfrt_collective_is_trouble(tfrt_async_value_t* message) {
+  if (tfrt_async_value_resolved(message)->type_id != TFRT_TYPE_STRING) return false;
+  tfrt_string_view_t bytes = tfrt_async_value_string(message);
+  tfrt_collective_record_t record;
+  tfrt_status_t status = tfrt_collective_record_decode(&bytes, &record);
+  bool is_trouble = !status && record.error;
+  tfrt_status_release(status);
+  tfrt_collective_record_deinitialize(&record);
+  return is_trouble;
+}
+
 void tfrt_collective_agreement_deinitialize(tfrt_collective_t* collective) {
   tfrt_collective_agreement_t* agreement = &collective->agreement;
   tfrt_allocator_t allocator = collective->allocator;
@@ -210,6 +289,7 @@ void tfrt_collective_agreement_deinitialize(tfrt_collective_t* collective) {
   for (uint32_t i = 0; i < agreement->round; ++i) {
     tfrt_async_value_release(agreement->arrivals[i]);
   }
+  tfrt_async_value_release(agreement->first);
   tfrt_allocator_free(allocator, agreement->bytes, count * sizeof(*agreement->bytes));
   tfrt_allocator_free(allocator, agreement->records, count * sizeof(*agreement->records));
   tfrt_string_builder_deinitialize(&agreement->own);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A collective from the inside. Private to collective.c (life, results, messages),
-// collective_agreement.c, collective_staging.c and collective_transfer.c.
+// collective_agreement.c, collective_devices.c, collective_staging.c and collective_transfer.c.
 //
 // Life:
 //  1. Created by the kernel; one reference is that of what it does next.
@@ -17,6 +17,7 @@
 #include "host_runtime/base/sync.h"
 #include "host_runtime/executor/request_context.h"
 #include "host_runtime/host_context.h"
+#include "host_runtime/tensor/tensor_group.h"
 #include "kernels/distributed/collective.h"
 #include "kernels/distributed/collective_result.h"
 #include "kernels/distributed/host_group.h"
@@ -34,8 +35,13 @@
 // As many rounds as 2^32 members need.
 #define TFRT_COLLECTIVE_MAX_ROUNDS 32
 
+typedef struct tfrt_collective_s tfrt_collective_t;
+
 typedef struct tfrt_collective_agreement_s {
+  char phase;                                     // in the keys of its messages
+  void (*finish)(tfrt_collective_t* collective);  // takes the reference that the rounds have
   uint32_t round;
+  tfrt_async_value_t* first;  // +1; what comes in round 0, where that was asked for before; or NULL
   tfrt_async_value_t* awaited;  // +1; what comes in this round
   // +1; what came in each round; the records borrow their bytes.
   tfrt_async_value_t* arrivals[TFRT_COLLECTIVE_MAX_ROUNDS];
@@ -73,7 +79,7 @@ typedef struct tfrt_collective_transfer_s {
   bool pumps_again;
 } tfrt_collective_transfer_t;
 
-typedef struct tfrt_collective_s {
+struct tfrt_collective_s {
   tfrt_ref_count_t ref_count;
   tfrt_allocator_t allocator;
   tfrt_execution_context_t context;  // the request retained, the scope entered
@@ -86,11 +92,14 @@ typedef struct tfrt_collective_s {
   tfrt_collective_record_t record;  // ours
   tfrt_async_value_t* operand;      // +1; NULL: there is none
   tfrt_async_value_t* staged;       // +1; an operand of a device, in the host's memory; or NULL
+  tfrt_tensor_seat_t* seat;         // owned; the operand's in a group of devices; NULL: none
+  tfrt_async_value_t* sitting;      // +1; while that is taken; or NULL
   tfrt_async_value_t* before;       // +1; the operand that is a chain
   tfrt_indirect_value_t* result;    // +1; NULL: there is none
   tfrt_indirect_value_t* chain;     // +1
   tfrt_string_builder_t series;     // what the group's turns are counted under
   uint64_t turn;
+  bool overlaps;  // another turn has not ended
   tfrt_task_t task;
   tfrt_mutex_t mutex;
   tfrt_status_t status;  // +1; the first error; guarded by |mutex|
@@ -99,7 +108,7 @@ typedef struct tfrt_collective_s {
   bool told_chain;
   tfrt_collective_agreement_t agreement;
   tfrt_collective_transfer_t transfer;
-} tfrt_collective_t;
+};
 
 // --- collective.c ----------------------------------------------------------------
 
@@ -143,8 +152,40 @@ const tfrt_dense_host_tensor_t* tfrt_collective_operand(const tfrt_collective_t*
 // Begins the rounds, with our record; takes the caller's reference to |collective|.
 void tfrt_collective_agree_take(tfrt_collective_t* collective);
 
+// Begins the rounds at the end of what devices did: each says whether that went well, or what
+// |trouble| (consumed) it had. Then they fail alike: with that of the first who had more than
+// ABORTED, or else any. |first| (consumed) is what tfrt_collective_receive_end() gave. Takes the caller's
+// reference.
+void tfrt_collective_agree_on_end_take(tfrt_collective_t* collective, tfrt_async_value_t* first,
+                                       tfrt_status_t trouble);
+
+// What the member behind us says first in these rounds (+1), and whether that is trouble.
+// Thread-safe.
+tfrt_async_value_t* tfrt_collective_receive_end(tfrt_collective_t* collective);
+bool tfrt_collective_is_trouble(tfrt_async_value_t* message);
+
 // Gives back what agreeing needed.
 void tfrt_collective_agreement_deinitialize(tfrt_collective_t* collective);
+
+// --- collective_devices.c ----------------------------------------------------------
+
+// Begins to take a seat for the operand, whose place is described, and goes on with |next|, as the
+// collective's task; false if there is nothing to sit at. What fails leaves it without a seat.
+bool tfrt_collective_sit(tfrt_collective_t* collective, tfrt_task_fn_t next);
+
+// Says in our record where the operand's seat is, if it has one.
+void tfrt_collective_describe_seat(tfrt_collective_t* collective);
+
+// Sets |*out_can| to whether the members' devices do it, when all records are here.
+tfrt_status_t tfrt_collective_check_devices(const tfrt_collective_t* collective, bool* out_can)
+    TFRT_MUST_USE;
+
+// Has them do it; takes the caller's reference to |collective|.
+void tfrt_collective_run_devices_take(tfrt_collective_t* collective);
+
+// Gives up the seat, if there is one, to who comes next; and with its memory.
+void tfrt_collective_leave_seat(tfrt_collective_t* collective);
+void tfrt_collective_free_seat(tfrt_collective_t* collective);
 
 // --- collective_staging.c ----------------------------------------------------------
 

@@ -69,6 +69,15 @@ _Static_assert(sizeof(fixed_error_t) == 32, "no gaps: it is sent as it lies in m
 
 #define ERROR_TEXT_COUNT 4
 
+// What a seat begins with; its texts lie behind, each with its NUL.
+typedef struct fixed_seat_s {
+  uint32_t rules;
+  uint32_t is_taken;
+  uint64_t token;
+} fixed_seat_t;
+
+_Static_assert(sizeof(fixed_seat_t) == 16, "no gaps: it is sent as it lies in memory");
+
 static void encode_error(tfrt_status_t error, tfrt_string_builder_t* out) {
   const tfrt_status_fields_t* fields = tfrt_status_fields(error);
   const tfrt_status_origin_t* origin = &fields->origin;
@@ -115,6 +124,20 @@ static tfrt_status_t decode_error(tfrt_string_view_t bytes) {
                                          .column = fixed.column}});
 }
 
+static void append_with_nul(tfrt_string_view_t text, tfrt_string_builder_t* out) {
+  tfrt_string_builder_append_view(out, text);
+  tfrt_string_builder_append_char(out, 0);
+}
+
+static void encode_seat(const tfrt_collective_record_t* record, tfrt_string_builder_t* out) {
+  fixed_seat_t fixed = {
+      .rules = TFRT_COLLECTIVE_SEAT_RULES, .is_taken = record->is_taken, .token = record->token};
+  tfrt_string_builder_append_char(out, 0);
+  tfrt_string_builder_append(out, &fixed, sizeof(fixed));
+  append_with_nul(record->library, out);
+  append_with_nul(record->place, out);
+}
+
 void tfrt_collective_record_encode(const tfrt_collective_record_t* record,
                                    tfrt_string_builder_t* out) {
   fixed_t fixed = {
@@ -133,6 +156,7 @@ void tfrt_collective_record_encode(const tfrt_collective_record_t* record,
     encode_error(record->error, out);
   } else if (record->has_elements || record->is_on_device) {
     tfrt_string_builder_append_view(out, record->elements);
+    if (!record->has_elements && record->library.size > 0) encode_seat(record, out);
   }
   if (out->failed) return;
   fixed.size = (uint32_t)(out->size - body_at);
@@ -156,6 +180,34 @@ static const char* take(tfrt_string_view_t* bytes, size_t size) {
 static bool is_good(const fixed_t* fixed) {
   return fixed->kind < TFRT_COLLECTIVE_KIND_COUNT && fixed->reduction < TFRT_REDUCTION_COUNT &&
          fixed->dtype < TFRT_DTYPE_COUNT && fixed->rank <= TFRT_SHAPE_MAX_RANK;
+}
+
+// Takes the text before the next NUL off |*bytes|, with that; false if there is none.
+static bool take_text(tfrt_string_view_t* bytes, tfrt_string_view_t* out_text) {
+  const char* nul = bytes->size > 0 ? memchr(bytes->data, 0, bytes->size) : NULL;
+  if (!nul) return false;
+  size_t size = (size_t)(nul - bytes->data);
+  *out_text = tfrt_string_view_make(bytes->data, size);
+  take(bytes, size + 1);
+  return true;
+}
+
+// Reads what lies behind the name of the operand's type. A seat that we can't read is none.
+static void decode_seat(tfrt_collective_record_t* record) {
+  tfrt_string_view_t rest = record->elements;
+  if (!take_text(&rest, &record->elements)) return;
+  fixed_seat_t fixed;
+  const char* data = take(&rest, sizeof(fixed));
+  if (!data) return;
+  memcpy(&fixed, data, sizeof(fixed));
+  tfrt_string_view_t library;
+  tfrt_string_view_t place;
+  if (fixed.rules != TFRT_COLLECTIVE_SEAT_RULES) return;
+  if (!take_text(&rest, &library) || !take_text(&rest, &place)) return;
+  record->library = library;
+  record->place = place;
+  record->token = fixed.token;
+  record->is_taken = fixed.is_taken != 0;
 }
 
 tfrt_status_t tfrt_collective_record_decode(tfrt_string_view_t* bytes,
@@ -185,6 +237,8 @@ tfrt_status_t tfrt_collective_record_decode(tfrt_string_view_t* bytes,
   if (fixed.flags & FLAG_ERROR) {
     record.error = decode_error(record.elements);
     if (!record.error) return not_a_record();
+  } else if (record.is_on_device && !record.has_elements) {
+    decode_seat(&record);
   }
   *out_record = record;
   return NULL;

@@ -5,9 +5,16 @@
 // alone, and all alike, whether they agree; and where the elements are few, they came with it.
 //
 //   | kind 8 | reduction 8 | dtype 8 | rank 8 | flags 32 | root 32 | size 32 |
-//   | dims, rank * 64 | elements, type's name or error, size bytes |             little-endian
+//   | dims, rank * 64 | elements, type's name and seat, or error, size bytes |   little-endian
 //
 // An operand that is an error makes a record too, so that all members get it.
+//
+// A seat (host_runtime/tensor/tensor_group.h) lies behind the NUL of the type's name:
+//
+//   | rules 32 | taken 32 | token 64 | library, with its NUL | place, likewise |
+//
+// Who doesn't know seats reads up to the NUL and sends none, and a record with other rules than
+// ours has none either: then the tensors go through the hosts' memory.
 //
 // Life: filled in and encoded by its member; decoded by the others, then it borrows the bytes
 // that it came in.
@@ -25,6 +32,10 @@
 #include "host_runtime/tensor/dtype.h"
 #include "host_runtime/tensor/shape.h"
 #include "kernels/distributed/numeric_reduction.h"
+
+// By which members decide from the records whether their devices do it (collective_group.h).
+// Another number each time that they would decide otherwise.
+#define TFRT_COLLECTIVE_SEAT_RULES 1
 
 typedef enum tfrt_collective_kind_e {
   TFRT_COLLECTIVE_BARRIER = 0,
@@ -47,7 +58,11 @@ typedef struct tfrt_collective_record_s {
   bool is_anywhere;             // the operand, which is ignored, isn't here: as the root's
   bool has_elements;            // |elements| are all of the operand's
   tfrt_string_view_t elements;  // +0, any alignment; on a device, the name of the operand's type
-  tfrt_status_t error;          // why there is no operand; NULL
+  tfrt_string_view_t library;   // +0; of the operand's seat; empty: it has none
+  tfrt_string_view_t place;     // +0; likewise, as what follows
+  uint64_t token;
+  bool is_taken;
+  tfrt_status_t error;  // why there is no operand; NULL
 } tfrt_collective_record_t;
 
 // The name that programs have for |kind|, e.g. "all_reduce". Static. Thread-safe.

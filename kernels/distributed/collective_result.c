@@ -74,13 +74,21 @@ static bool is_about_rows(tfrt_collective_kind_t kind) {
          kind == TFRT_COLLECTIVE_ALL_TO_ALL;
 }
 
+tfrt_status_t tfrt_collective_result_describe(const tfrt_collective_view_t* view,
+                                              tfrt_dtype_t* out_dtype, tfrt_shape_t* out_shape) {
+  const tfrt_collective_record_t* record = model(view);
+  *out_dtype = record->dtype;
+  *out_shape = record->shape;
+  return is_about_rows(record->kind) ? result_rows(view, &out_shape->dims[0]) : NULL;
+}
+
 tfrt_status_t tfrt_collective_result_initialize(const tfrt_collective_view_t* view,
                                                 tfrt_allocator_t allocator,
                                                 tfrt_dense_host_tensor_t* out_tensor) {
-  const tfrt_collective_record_t* record = model(view);
-  tfrt_shape_t shape = record->shape;
-  if (is_about_rows(record->kind)) TFRT_RETURN_IF_ERROR(result_rows(view, &shape.dims[0]));
-  return tfrt_dense_host_tensor_initialize(record->dtype, &shape, allocator, out_tensor);
+  tfrt_dtype_t dtype;
+  tfrt_shape_t shape;
+  TFRT_RETURN_IF_ERROR(tfrt_collective_result_describe(view, &dtype, &shape));
+  return tfrt_dense_host_tensor_initialize(dtype, &shape, allocator, out_tensor);
 }
 
 // --- Elements that came with the records -----------------------------------------

@@ -38,6 +38,11 @@ bool tfrt_collective_result_is_operand(const tfrt_collective_view_t* view);
 // Returns true if all elements that the result needs are in the records. Thread-compatible.
 bool tfrt_collective_result_is_here(const tfrt_collective_view_t* view);
 
+// Sets |*out_dtype| and |*out_shape| to those of the result. Thread-compatible.
+tfrt_status_t tfrt_collective_result_describe(const tfrt_collective_view_t* view,
+                                              tfrt_dtype_t* out_dtype, tfrt_shape_t* out_shape)
+    TFRT_MUST_USE;
+
 // Makes |*out_tensor| the result with undefined elements. Thread-compatible.
 tfrt_status_t tfrt_collective_result_initialize(const tfrt_collective_view_t* view,
                                                 tfrt_allocator_t allocator,

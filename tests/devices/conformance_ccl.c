@@ -128,6 +128,71 @@ START_TEST(each_member_gets_its_part_of_each) {
 }
 END_TEST
 
+// To or from member |root|: who has no input or output there brings none.
+static void tfrt_test_exchange_with(tfrt_ccl_kind_t kind, int32_t root, int32_t inputs[2][4],
+                                    int32_t outputs[4]) {
+  tfrt_test_member_t members[2];
+  if (!tfrt_test_group(members, 2)) return;
+  tfrt_ccl_call_t calls[2];
+  tfrt_async_value_t* chains[2];
+  int32_t nothing[4] = {0};
+  for (int32_t i = 0; i < 2; ++i) {
+    bool gives = kind == TFRT_CCL_REDUCE || i == root;
+    bool gets = (kind == TFRT_CCL_REDUCE) == (i == root);
+    calls[i] = (tfrt_ccl_call_t){
+        .kind = kind,
+        .dtype = TFRT_DTYPE_I32,
+        .peer = root,
+        .input = gives ? tfrt_test_store(&members[i], inputs[i], sizeof(nothing)) : NULL,
+        .output = gets ? tfrt_test_store(&members[i], nothing, sizeof(nothing)) : NULL};
+    chains[i] = tfrt_device_ccl_execute(members[i].ccl, members[i].stream, &calls[i], 1);
+  }
+  for (int i = 0; i < 2; ++i) {
+    tfrt_conformance_await(chains[i]);
+    if (calls[i].input) {
+      tfrt_test_expect(&members[i], calls[i].input, inputs[i], sizeof(nothing));
+    }
+    if (calls[i].output) {
+      tfrt_test_expect(&members[i], calls[i].output, outputs, sizeof(nothing));
+    }
+    tfrt_device_buffer_release(calls[i].input);
+    tfrt_device_buffer_release(calls[i].output);
+  }
+  tfrt_test_disband(members, 2);
+}
+
+START_TEST(one_member_gets_the_sum) {
+  for (int32_t root = 0; root < 2; ++root) {
+    tfrt_test_exchange_with(TFRT_CCL_REDUCE, root, (int32_t[2][4]){{1, 2, 3, 4}, {10, 20, 30, 40}},
+                            (int32_t[4]){11, 22, 33, 44});
+  }
+}
+END_TEST
+
+START_TEST(all_members_get_what_one_has) {
+  for (int32_t root = 0; root < 2; ++root) {
+    tfrt_test_exchange_with(TFRT_CCL_BROADCAST, root, (int32_t[2][4]){{5, 6, 7, 8}, {5, 6, 7, 8}},
+                            (int32_t[4]){5, 6, 7, 8});
+  }
+}
+END_TEST
+
+// --- Sites ---------------------------------------------------------------------------------
+
+START_TEST(devices_of_one_process_can_be_members_of_one_group) {
+  tfrt_conformance_t* t = &tfrt_conformance;
+  tfrt_test_member_t one;
+  if (!t->peer || !tfrt_test_group(&one, 1)) return;
+  tfrt_test_disband(&one, 1);
+  tfrt_ccl_site_t sites[2];
+  tfrt_conformance_expect_ok(tfrt_device_ccl_site(t->device, &sites[0]));
+  tfrt_conformance_expect_ok(tfrt_device_ccl_site(t->peer, &sites[1]));
+  ck_assert_str_ne(sites[0].library, "");
+  ck_assert_str_eq(sites[0].library, sites[1].library);
+  ck_assert(!sites[0].place[0] || strcmp(sites[0].place, sites[1].place) != 0);
+}
+END_TEST
+
 // --- Reductions ----------------------------------------------------------------------------
 
 static void tfrt_test_number(tfrt_dtype_t dtype, int number, void* out_bytes) {
@@ -330,9 +395,7 @@ START_TEST(who_waits_for_nobody_can_give_up) {
 }
 END_TEST
 
-START_TEST(a_member_that_never_joins_may_go) {
-  tfrt_device_ccl_release(tfrt_test_lonely(1));
-}
+START_TEST(a_member_that_never_joins_may_go) { tfrt_device_ccl_release(tfrt_test_lonely(1)); }
 END_TEST
 
 static void tfrt_test_refused(const tfrt_test_member_t* member, tfrt_ccl_kind_t kind,
@@ -362,6 +425,12 @@ START_TEST(calls_that_do_not_fit_are_refused) {
   tfrt_test_refused(first, TFRT_CCL_SEND, TFRT_DTYPE_I32, 2, four, NULL);
   tfrt_test_refused(first, TFRT_CCL_RECEIVE, TFRT_DTYPE_I32, -1, NULL, four);
   tfrt_test_refused(first, TFRT_CCL_SEND, TFRT_DTYPE_I32, 1, other, NULL);
+  tfrt_test_refused(first, TFRT_CCL_REDUCE, TFRT_DTYPE_I32, 0, four, NULL);
+  tfrt_test_refused(first, TFRT_CCL_REDUCE, TFRT_DTYPE_I32, 0, four, twelve);
+  tfrt_test_refused(first, TFRT_CCL_REDUCE, TFRT_DTYPE_I32, 1, four, four);
+  tfrt_test_refused(first, TFRT_CCL_BROADCAST, TFRT_DTYPE_I32, 0, NULL, four);
+  tfrt_test_refused(first, TFRT_CCL_BROADCAST, TFRT_DTYPE_I32, 1, four, NULL);
+  tfrt_test_refused(first, TFRT_CCL_BROADCAST, TFRT_DTYPE_I32, 2, four, NULL);
   tfrt_test_member_t mixed = {members[0].device, members[0].ccl, members[1].stream};
   tfrt_test_refused(&mixed, TFRT_CCL_SEND, TFRT_DTYPE_I32, 1, four, NULL);
   tfrt_ccl_id_t id = {{0}};
@@ -385,6 +454,9 @@ TCase* tfrt_conformance_ccl_case(void) {
   tcase_add_test(ccl, all_members_get_the_sum);
   tcase_add_test(ccl, each_member_gets_its_part_of_the_sum);
   tcase_add_test(ccl, each_member_gets_its_part_of_each);
+  tcase_add_test(ccl, one_member_gets_the_sum);
+  tcase_add_test(ccl, all_members_get_what_one_has);
+  tcase_add_test(ccl, devices_of_one_process_can_be_members_of_one_group);
   tcase_add_test(ccl, numbers_of_all_types_are_reduced_in_all_ways);
   tcase_add_test(ccl, lists_come_behind_what_their_streams_were_given);
   tcase_add_test(ccl, a_member_may_go_when_its_lists_are_given);

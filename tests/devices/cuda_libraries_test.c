@@ -323,26 +323,37 @@ END_TEST
 static tfrt_status_t tfrt_test_use_ccl(const tfrt_test_t* t) {
   tfrt_ccl_id_t id;
   tfrt_device_ccl_t* ccl;
-  tfrt_ccl_call_t calls[5];
-  for (int kind = 0; kind < 5; ++kind) {
+  tfrt_ccl_site_t site;
+  tfrt_ccl_call_t calls[TFRT_CCL_ALL_TO_ALL];
+  for (int kind = 0; kind < TFRT_CCL_ALL_TO_ALL; ++kind) {
     calls[kind] = (tfrt_ccl_call_t){.kind = (tfrt_ccl_kind_t)kind, .dtype = TFRT_DTYPE_F32};
     if (kind != TFRT_CCL_RECEIVE) calls[kind].input = t->memory;
-    if (kind != TFRT_CCL_SEND) calls[kind].output = t->memory;
+    if (kind != TFRT_CCL_SEND && kind != TFRT_CCL_BROADCAST) calls[kind].output = t->memory;
   }
+  TFRT_RETURN_IF_ERROR(tfrt_device_ccl_site(t->device, &site));
   TFRT_RETURN_IF_ERROR(tfrt_device_platform_create_ccl_id(t->platform, &id));
   TFRT_RETURN_IF_ERROR(tfrt_device_create_ccl(t->device, &id, 0, 1, &ccl));
   tfrt_status_t status = tfrt_test_await(tfrt_device_ccl_join(ccl));
-  if (!status) status = tfrt_test_await(tfrt_device_ccl_execute(ccl, t->stream, calls, 5));
+  if (!status)
+    status = tfrt_test_await(tfrt_device_ccl_execute(ccl, t->stream, calls, TFRT_CCL_ALL_TO_ALL));
   tfrt_device_ccl_release(ccl);
   return status;
 }
 
 START_TEST(each_function_of_nccl_may_fail) {
-  static const char* const names[] = {
-      "ncclGetUniqueId", "ncclCommInitRankConfig", "ncclCommGetAsyncError",
-      "ncclGroupStart",  "ncclGroupEnd",           "ncclAllGather",
-      "ncclAllReduce",   "ncclReduceScatter",      "ncclSend",
-      "ncclRecv"};
+  static const char* const names[] = {"ncclGetUniqueId",
+                                      "ncclCommInitRankConfig",
+                                      "ncclCommGetAsyncError",
+                                      "ncclGroupStart",
+                                      "ncclGroupEnd",
+                                      "ncclAllGather",
+                                      "ncclAllReduce",
+                                      "ncclReduceScatter",
+                                      "ncclSend",
+                                      "ncclRecv",
+                                      "ncclReduce",
+                                      "ncclBroadcast",
+                                      "ncclGetVersion"};
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(names); ++i) {
     tfrt_test_t t;
     char expected[128];

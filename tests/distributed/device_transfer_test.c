@@ -394,7 +394,7 @@ static bool is_open(const tfrt_node_world_t* at) {
 START_TEST(a_host_says_which_devices_it_has) {
   begin(2, 1, 0);
   run_until(is_open);
-  const char* const names[] = {"cuda:1", "cpu:0", "cuda:2", "tpu:0", "cuda", "cuda:x"};
+  const char* const names[] = {"cuda:1", "cpu:0", "cuda:3", "tpu:0", "cuda", "cuda:x"};
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(names); ++i) {
     answer = tfrt_client_check_device(world.client, 1, names[i]);
     tfrt_async_value_demand(answer);

@@ -404,9 +404,9 @@ static tfrt_status_t tfrt_faulty_dnn_fuse(tfrt_device_dnn_t* dnn, tfrt_device_st
   return inner->vtable->fuse(inner, tfrt_faulty_stream_inner(stream), call);
 }
 
-static const tfrt_device_dnn_vtable_t dnn_vtable = {
-    tfrt_faulty_dnn_destroy, tfrt_faulty_dnn_pool, tfrt_faulty_dnn_unpool, tfrt_faulty_dnn_convolve,
-    tfrt_faulty_dnn_fuse};
+static const tfrt_device_dnn_vtable_t dnn_vtable = {tfrt_faulty_dnn_destroy, tfrt_faulty_dnn_pool,
+                                                    tfrt_faulty_dnn_unpool,
+                                                    tfrt_faulty_dnn_convolve, tfrt_faulty_dnn_fuse};
 
 static tfrt_status_t tfrt_faulty_create_dnn(tfrt_device_t* device, tfrt_device_dnn_t** out_dnn) {
   TFRT_RETURN_IF_ERROR(tfrt_faulty_check(device, TFRT_FAULT_CREATE_DNN));
@@ -486,8 +486,17 @@ static void tfrt_faulty_ccl_execute(tfrt_device_ccl_t* ccl, tfrt_ccl_work_t* out
   tfrt_async_value_and_then(list->value, &list->task);
 }
 
-static const tfrt_device_ccl_vtable_t ccl_vtable = {tfrt_faulty_ccl_destroy, tfrt_faulty_ccl_join,
-                                                    tfrt_faulty_ccl_execute, tfrt_faulty_ccl_abort};
+static void tfrt_faulty_ccl_watch(tfrt_device_ccl_t* ccl) {
+  tfrt_device_ccl_watch(tfrt_faulty_ccl_inner(ccl));
+}
+
+static tfrt_status_t tfrt_faulty_ccl_unwatch(tfrt_device_ccl_t* ccl) {
+  return tfrt_device_ccl_unwatch(tfrt_faulty_ccl_inner(ccl));
+}
+
+static const tfrt_device_ccl_vtable_t ccl_vtable = {
+    tfrt_faulty_ccl_destroy, tfrt_faulty_ccl_join,  tfrt_faulty_ccl_execute,
+    tfrt_faulty_ccl_abort,   tfrt_faulty_ccl_watch, tfrt_faulty_ccl_unwatch};
 
 static tfrt_status_t tfrt_faulty_create_ccl(tfrt_device_t* device, const tfrt_ccl_id_t* id,
                                             int32_t rank, int32_t size,
@@ -542,6 +551,10 @@ static tfrt_status_t tfrt_faulty_can_copy_from(tfrt_device_t* device, tfrt_devic
   return inner->vtable->can_copy_from(inner, tfrt_faulty_device_inner(peer), out_can);
 }
 
+static tfrt_status_t tfrt_faulty_ccl_site(tfrt_device_t* device, tfrt_ccl_site_t* out_site) {
+  return tfrt_device_ccl_site(tfrt_faulty_device_inner(device), out_site);
+}
+
 static const tfrt_device_vtable_t device_vtable = {
     .destroy = tfrt_faulty_device_destroy,
     .allocate = tfrt_faulty_allocate,
@@ -555,6 +568,7 @@ static const tfrt_device_vtable_t device_vtable = {
     .create_blas = tfrt_faulty_create_blas,
     .create_dnn = tfrt_faulty_create_dnn,
     .create_ccl = tfrt_faulty_create_ccl,
+    .ccl_site = tfrt_faulty_ccl_site,
 };
 
 // --- The platform --------------------------------------------------------------

@@ -32,7 +32,7 @@
 // Where the tests find it, from the root of the tree.
 #define TFRT_FAKE_CUDA_PATH "tests/fakes/cuda/libfake_cuda_driver.so"
 
-#define TFRT_FAKE_CUDA_DEVICE_COUNT 2
+#define TFRT_FAKE_CUDA_DEVICE_COUNT 3
 
 // Launches have priorities from this one to 0.
 #define TFRT_FAKE_CUDA_FIRST_PRIORITY (-5)
@@ -51,6 +51,8 @@ typedef struct tfrt_fake_cuda_control_s {
   void (*hold_copies)(int ordinal);
   // The bytes of all copies of that device that wait.
   size_t (*held_size)(void);
+  // How many lists of NCCL are in their streams and wait for other members.
+  size_t (*waiting_lists)(void);
   // The priority of the last launch that was given one, 0 if there was none; forgets it.
   int (*take_priority)(void);
   // Copies what is wrong into |text|, one line each, as many as fit; returns how many defects

@@ -71,6 +71,12 @@ tfrt_cuda_result_t tfrt_fake_DeviceGetName(char* name, int size, int device) {
   return tfrt_fake_end(error);
 }
 
+tfrt_cuda_result_t tfrt_fake_DeviceGetPCIBusId(char* text, int size, int device) {
+  int error = tfrt_fake_begin("cuDeviceGetPCIBusId");
+  snprintf(text, (size_t)size, "0000:%02x:00.0", device);
+  return tfrt_fake_end(error);
+}
+
 tfrt_cuda_result_t tfrt_fake_DeviceTotalMem(size_t* size, int device) {
   (void)device;
   int error = tfrt_fake_begin("cuDeviceTotalMem");

@@ -109,8 +109,15 @@ static int fake_live(void) {
   return count;
 }
 
+static size_t fake_waiting_lists(void) {
+  tfrt_fake_begin("");
+  size_t count = tfrt_fake.waiting_lists;
+  tfrt_fake_end(0);
+  return count;
+}
+
 TFRT_EXPORT extern const tfrt_fake_cuda_control_t tfrt_fake_cuda_control_table;
 
 const tfrt_fake_cuda_control_t tfrt_fake_cuda_control_table = {
-    fake_set_seed,  fake_set_version,   fake_set_failure, fake_hold_copies,
-    fake_held_size, fake_take_priority, fake_defects,     fake_live};
+    fake_set_seed,      fake_set_version,   fake_set_failure, fake_hold_copies, fake_held_size,
+    fake_waiting_lists, fake_take_priority, fake_defects,     fake_live};

@@ -143,7 +143,8 @@ struct tfrt_fake_op_s {
   uint64_t sequence;
   tfrt_fake_block_t* block;
   void (*call)(const void* argument);  // with a copy of the caller's argument
-  void (*drop)(const void* argument);  // instead, on a broken context, with the mutex; NULL: nothing
+  void (*drop)(
+      const void* argument);  // instead, on a broken context, with the mutex; NULL: nothing
   _Alignas(16) char argument[TFRT_FAKE_ARGUMENT_SIZE];
   uint32_t range_count;
   tfrt_fake_range_t ranges[TFRT_FAKE_MAX_RANGES];
@@ -168,6 +169,7 @@ typedef struct tfrt_fake_s {
   int failing_result;
   int held_ordinal;   // whose copies wait; -1: nobody's
   int last_priority;  // of the last launch that had one
+  size_t waiting_lists;
   int defect_count;
   char defects[4096];
 } tfrt_fake_t;

@@ -69,6 +69,12 @@ static int fake_comm_check(tfrt_nccl_comm_t comm) {
   return is_good ? 0 : TFRT_NCCL_INVALID_ARGUMENT;
 }
 
+tfrt_nccl_result_t ncclGetVersion(int* version) {
+  int error = tfrt_fake_begin("ncclGetVersion");
+  *version = 21805;
+  return tfrt_fake_end(error);
+}
+
 tfrt_nccl_result_t ncclGetUniqueId(tfrt_nccl_id_t* id) {
   int error = tfrt_fake_begin("ncclGetUniqueId");
   tfrt_ccl_id_t made;
@@ -183,9 +189,13 @@ static tfrt_nccl_comm_t fake_list_finish(fake_list_t* list) {
 
 static void fake_list_run(const void* argument) {
   fake_list_t* list = *(fake_list_t* const*)argument;
+  tfrt_mutex_lock(&tfrt_fake.mutex);
+  ++tfrt_fake.waiting_lists;
+  tfrt_mutex_unlock(&tfrt_fake.mutex);
   tfrt_cpu_ccl_round_arrive(list->round);
   tfrt_nccl_comm_t comm = fake_list_finish(list);
   tfrt_mutex_lock(&tfrt_fake.mutex);
+  --tfrt_fake.waiting_lists;
   fake_comm_release(comm);
   tfrt_mutex_unlock(&tfrt_fake.mutex);
 }
@@ -346,6 +356,28 @@ tfrt_nccl_result_t ncclReduceScatter(const void* source, void* target, size_t co
                                      tfrt_cuda_stream_handle_t stream) {
   return fake_reduction("ncclReduceScatter", TFRT_CCL_REDUCE_SCATTER, source, target, count, type,
                         reduction, comm, stream);
+}
+
+tfrt_nccl_result_t ncclReduce(const void* source, void* target, size_t count, int type,
+                              int reduction, int root, tfrt_nccl_comm_t comm,
+                              tfrt_cuda_stream_handle_t stream) {
+  return fake_call("ncclReduce", comm, stream, type,
+                   (tfrt_ccl_call_t){.kind = TFRT_CCL_REDUCE,
+                                     .reduction = (tfrt_ccl_reduction_t)reduction,
+                                     .peer = root,
+                                     .source = fake_address(source),
+                                     .target = fake_address(target),
+                                     .count = count});
+}
+
+tfrt_nccl_result_t ncclBroadcast(const void* source, void* target, size_t count, int type, int root,
+                                 tfrt_nccl_comm_t comm, tfrt_cuda_stream_handle_t stream) {
+  return fake_call("ncclBroadcast", comm, stream, type,
+                   (tfrt_ccl_call_t){.kind = TFRT_CCL_BROADCAST,
+                                     .peer = root,
+                                     .source = fake_address(source),
+                                     .target = fake_address(target),
+                                     .count = count});
 }
 
 tfrt_nccl_result_t ncclSend(const void* source, size_t count, int type, int peer,

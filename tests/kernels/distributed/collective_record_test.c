@@ -60,6 +60,56 @@ START_TEST(a_record_goes_into_bytes_and_back) {
 }
 END_TEST
 
+// A seat lies behind the name of the operand's type, where those who don't know it don't look.
+START_TEST(a_seat_goes_into_bytes_and_back) {
+  tfrt_collective_record_t record = record_of(TFRT_COLLECTIVE_ALL_REDUCE, TFRT_DTYPE_I32, 2);
+  record.is_on_device = true;
+  record.elements = tfrt_string_view_of("!some.tensor");
+  record.library = tfrt_string_view_of("nccl 21805");
+  record.place = tfrt_string_view_of("a/0000:17:00.0");
+  record.token = 0x123456789abcdef0;
+  record.is_taken = true;
+  tfrt_string_builder_t bytes;
+  tfrt_string_builder_initialize(&bytes, tfrt_allocator_system());
+  tfrt_collective_record_encode(&record, &bytes);
+  ck_assert_str_eq(bytes.data + 16 + record.shape.rank * sizeof(int64_t), "!some.tensor");
+  tfrt_string_view_t rest = tfrt_string_builder_view(&bytes);
+  tfrt_collective_record_t copy;
+  ck_assert_ptr_null(tfrt_collective_record_decode(&rest, &copy));
+  ck_assert_uint_eq(rest.size, 0);
+  ck_assert(tfrt_string_view_equal(copy.elements, record.elements));
+  ck_assert(tfrt_string_view_equal(copy.library, record.library));
+  ck_assert(tfrt_string_view_equal(copy.place, record.place));
+  ck_assert_uint_eq(copy.token, record.token);
+  ck_assert(copy.is_taken);
+  tfrt_string_builder_deinitialize(&bytes);
+}
+END_TEST
+
+// That of a peer that knows no seats, or other rules.
+START_TEST(a_record_without_a_seat_that_we_know_has_none) {
+  tfrt_collective_record_t record = record_of(TFRT_COLLECTIVE_ALL_REDUCE, TFRT_DTYPE_I32, 1);
+  record.is_on_device = true;
+  record.elements = tfrt_string_view_of("!some.tensor");
+  for (int knows = 0; knows < 2; ++knows) {
+    record.library = tfrt_string_view_of(knows ? "nccl 21805" : "");
+    tfrt_string_builder_t bytes;
+    tfrt_string_builder_initialize(&bytes, tfrt_allocator_system());
+    tfrt_collective_record_encode(&record, &bytes);
+    // The rules are the first thing behind the NUL.
+    size_t rules_at = 16 + record.shape.rank * sizeof(int64_t) + record.elements.size + 1;
+    if (knows) bytes.data[rules_at] = TFRT_COLLECTIVE_SEAT_RULES + 1;
+    tfrt_string_view_t rest = tfrt_string_builder_view(&bytes);
+    tfrt_collective_record_t copy;
+    ck_assert_ptr_null(tfrt_collective_record_decode(&rest, &copy));
+    ck_assert_uint_eq(rest.size, 0);
+    ck_assert(tfrt_string_view_equal(copy.elements, record.elements));
+    ck_assert_uint_eq(copy.library.size, 0);
+    tfrt_string_builder_deinitialize(&bytes);
+  }
+}
+END_TEST
+
 START_TEST(an_error_goes_into_bytes_and_back) {
   tfrt_collective_record_t record = {.kind = TFRT_COLLECTIVE_BARRIER};
   record.error =
@@ -187,6 +237,8 @@ END_TEST
 Suite* tfrt_test_suite(void) {
   TCase* records = tcase_create("records");
   tcase_add_test(records, a_record_goes_into_bytes_and_back);
+  tcase_add_test(records, a_seat_goes_into_bytes_and_back);
+  tcase_add_test(records, a_record_without_a_seat_that_we_know_has_none);
   tcase_add_test(records, an_error_goes_into_bytes_and_back);
   tcase_add_test(records, bytes_that_are_no_record_are_refused);
   tcase_add_test(records, members_that_differ_are_named_with_what_they_have);
