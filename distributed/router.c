@@ -311,7 +311,8 @@ static tfrt_turn_table_t* tfrt_router_turns(tfrt_call_router_t* router) {
 }
 
 static tfrt_resource_context_t* tfrt_router_resources(tfrt_call_router_t* router) {
-  return &TFRT_CONTAINER_OF(router, tfrt_job_t, router)->resources;
+  tfrt_job_t* job = TFRT_CONTAINER_OF(router, tfrt_job_t, router);
+  return job->node->options.is_encrypted ? NULL : &job->resources;
 }
 
 static const tfrt_call_router_vtable_t tfrt_router_vtable = {.send = tfrt_router_send,

@@ -92,7 +92,8 @@ typedef struct tfrt_call_router_vtable_s {
   tfrt_async_value_t* (*receive)(tfrt_call_router_t* router, const tfrt_routed_message_t* message);
   // Where this host counts what it does together with others (+0; lives as long as |router|).
   tfrt_turn_table_t* (*turns)(tfrt_call_router_t* router);
-  // What this host keeps as long as the hosts of |router| are together (+0; lives as long as that).
+  // What this host keeps for exchanges with others that go beside |router| (+0; lives as long as
+  // that); NULL: there are none, as nothing is to leave the host but by |router|.
   tfrt_resource_context_t* (*resources)(tfrt_call_router_t* router);
 } tfrt_call_router_vtable_t;
 

@@ -11,9 +11,10 @@
 // error if that is lost, which it tells all others.
 //
 // The ending is an agreement, too: each says whether its devices have done it. An error that only
-// shows that others have stopped (ABORTED), or that the library doesn't reach them (UNAVAILABLE), is
-// told there, as others may know more, and who gets it stops its own device; so all hear from all, or
-// of a lost host. Every other error is told at once. Who has its result doesn't wait for the ending.
+// shows that others have stopped (ABORTED), or that the library doesn't reach them (UNAVAILABLE),
+// is told there, as others may know more, and who gets it stops its own device; so all hear from
+// all, or of a lost host. Every other error is told at once. Who has its result doesn't wait for
+// the ending.
 #include "host_runtime/async/payload_stream.h"
 #include "host_runtime/async/queued_work.h"
 #include "host_runtime/base/string_builder.h"
@@ -44,7 +45,8 @@ static tfrt_async_value_t* begin_sitting(void* argument) {
 
 bool tfrt_collective_sit(tfrt_collective_t* collective, tfrt_task_fn_t next) {
   if (!collective->record.is_on_device || collective->group->count == 1) return false;
-  if (!groups_of(collective)) return false;
+  tfrt_call_router_t* router = collective->router;
+  if (!groups_of(collective) || !router->vtable->resources(router)) return false;
   tfrt_status_t status =
       tfrt_work_queue_run_blocking(collective->context.work_queue, true, begin_sitting, collective,
                                    collective->allocator, &collective->sitting);

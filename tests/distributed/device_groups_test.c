@@ -90,6 +90,13 @@ START_TEST(devices_that_are_no_group_go_through_the_hosts) {
 }
 END_TEST
 
+// A library would send it as it is.
+START_TEST(what_hosts_encrypt_goes_through_the_hosts) {
+  tfrt_device_world_set_encrypted(true);
+  ck_assert_uint_gt(run(TFRT_DEVICE_EXCHANGE_ALL_REDUCE, TFRT_DEVICE_EXCHANGE_EVEN, gpus), NOTHING);
+}
+END_TEST
+
 // --- What is kept --------------------------------------------------------------
 
 static void expect_twice_the_sum(void) {
@@ -264,6 +271,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(groups, cpu_devices_of_one_process_exchange_it_themselves);
   tcase_add_test(groups, parts_of_different_sizes_go_through_the_hosts);
   tcase_add_test(groups, devices_that_are_no_group_go_through_the_hosts);
+  tcase_add_test(groups, what_hosts_encrypt_goes_through_the_hosts);
   tcase_add_test(groups, the_next_call_finds_the_group_that_the_last_one_made);
   tcase_add_test(groups, a_host_that_is_lost_in_the_middle_is_an_error_of_the_others);
   tcase_add_test(groups, a_host_that_is_lost_before_it_comes_is_an_error_of_the_others);

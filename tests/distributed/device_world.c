@@ -14,10 +14,15 @@
 
 #define PATIENCE_NS (60 * TFRT_NANOSECONDS_PER_SECOND)
 
+static bool worlds_are_encrypted;
+
+void tfrt_device_world_set_encrypted(bool is_encrypted) { worlds_are_encrypted = is_encrypted; }
+
 static void add_devices(uint32_t index, tfrt_node_options_t* options) {
   (void)index;
   ck_assert_ptr_null(tfrt_device_platforms_add(options->host, TFRT_FAKE_CUDA_PATH));
   options->check_device = tfrt_host_devices_check;
+  options->is_encrypted = worlds_are_encrypted;
 }
 
 void tfrt_device_world_begin(tfrt_node_world_t* world, uint32_t host_count, uint64_t seed,

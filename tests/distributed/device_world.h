@@ -43,6 +43,10 @@
 void tfrt_device_world_begin(tfrt_node_world_t* world, uint32_t host_count, uint64_t seed,
                              uint64_t window);
 
+// Has the hosts of the worlds that are begun from now on say that their network |is_encrypted|; at
+// first it isn't. Thread-compatible.
+void tfrt_device_world_set_encrypted(bool is_encrypted);
+
 // Lets a moment of simulated and real time pass. Thread-compatible.
 void tfrt_device_world_run_a_moment(tfrt_node_world_t* world);
 

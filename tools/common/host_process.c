@@ -59,6 +59,7 @@ static tfrt_status_t tfrt_host_process_make_node(tfrt_host_process_t* process,
   node.transport = process->transport;
   node.host = process->host;
   node.check_device = tfrt_host_devices_check;
+  node.is_encrypted = options->tls.authorities != NULL;
   node.job_limits = options->job_limits;
   node.logs_events = options->logs_events;
   node.on_drain = options->on_drain;
