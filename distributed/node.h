@@ -52,7 +52,8 @@ typedef struct tfrt_node_options_s {
   // Returns a chain (+1, never NULL) that is available if |host| has the device |name|, as
   // "cuda:0", or else an error; must not block. NULL: nobody asks this process.
   tfrt_async_value_t* (*check_device)(tfrt_host_context_t* host, tfrt_string_view_t name);
-  // What the transport carries is. Then no payload goes beside it, as GPUs' libraries would send it.
+  // What the transport carries is. Then no payload goes beside it, as GPUs' libraries would send
+  // it.
   bool is_encrypted;
   bool logs_events;  // one line when a peer or a job comes or goes (event_log.h)
 } tfrt_node_options_t;

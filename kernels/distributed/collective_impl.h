@@ -154,8 +154,8 @@ void tfrt_collective_agree_take(tfrt_collective_t* collective);
 
 // Begins the rounds at the end of what devices did: each says whether that went well, or what
 // |trouble| (consumed) it had. Then they fail alike: with that of the first who had more than
-// ABORTED, or else any. |first| (consumed) is what tfrt_collective_receive_end() gave. Takes the caller's
-// reference.
+// ABORTED, or else any. |first| (consumed) is what tfrt_collective_receive_end() gave. Takes the
+// caller's reference.
 void tfrt_collective_agree_on_end_take(tfrt_collective_t* collective, tfrt_async_value_t* first,
                                        tfrt_status_t trouble);
 
