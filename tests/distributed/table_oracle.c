@@ -8,6 +8,13 @@
 #include "distributed/node_impl.h"
 #include "distributed/remote_value.h"
 
+// All of this is looked at after each step of the network, and an assert of libcheck's that holds
+// writes to a file.
+#define EXPECT(condition, ...)                   \
+  do {                                           \
+    if (!(condition)) ck_abort_msg(__VA_ARGS__); \
+  } while (0)
+
 typedef struct nodes_s {
   tfrt_node_t* const* nodes;
   size_t count;
@@ -32,19 +39,19 @@ static void check_objects(const nodes_t* all, tfrt_node_t* node) {
   for (tfrt_hash_node_t* found = tfrt_hash_table_first(&node->objects.by_id); found;
        found = tfrt_hash_table_next(&node->objects.by_id, found)) {
     const tfrt_object_t* object = TFRT_CONTAINER_OF(found, tfrt_object_t, by_id);
-    ck_assert(object->holders || object->loans > 0);
+    EXPECT(object->holders || object->loans > 0, "nobody holds an object");
     tfrt_node_t* namer = find_node(all, object->id.namer);
     if (!namer || namer == node) continue;
     const tfrt_peer_t* peer = tfrt_peer_find(namer, node->incarnation);
     if (!peer || !peer->session) continue;
-    ck_assert_msg(object->id.number < tfrt_session_next_call(peer->session),
-                  "an object has a name of a call that was never made");
+    EXPECT(object->id.number < tfrt_session_next_call(peer->session),
+           "an object has a name of a call that was never made");
   }
 }
 
 // What |value| on |node| stands for is at its owner, or will be.
 static void check_value(const nodes_t* all, tfrt_node_t* node, const tfrt_remote_value_t* value) {
-  ck_assert(!value->resolved);
+  EXPECT(!value->resolved, "a resolved value is said to be elsewhere");
   // What a result was said to be, an argument, has only its name here: who asks is sent on.
   bool is_asked_for = value->demanded || (value->settled && !value->settled_known);
   if (!is_asked_for) return;
@@ -56,29 +63,29 @@ static void check_value(const nodes_t* all, tfrt_node_t* node, const tfrt_remote
   const tfrt_peer_t* namer = tfrt_peer_find(owner, at->id.namer);
   bool is_promised = at->id.namer != owner->incarnation &&
                      (!namer || !namer->session || at->id.number > namer->watermark);
-  ck_assert_msg(is_promised, "%llx needs %llx.%llu.%u of %llx, which has let go of it",
-                (unsigned long long)node->incarnation, (unsigned long long)at->id.namer,
-                (unsigned long long)at->id.number, at->id.index, (unsigned long long)at->owner);
+  EXPECT(is_promised, "%llx needs %llx.%llu.%u of %llx, which has let go of it",
+         (unsigned long long)node->incarnation, (unsigned long long)at->id.namer,
+         (unsigned long long)at->id.number, at->id.index, (unsigned long long)at->owner);
 }
 
 static void check_peer(const nodes_t* all, tfrt_node_t* node, const tfrt_peer_t* peer,
                        bool any_death) {
   for (tfrt_list_link_t* link = peer->located.next; link != &peer->located; link = link->next) {
     const tfrt_remote_value_t* value = TFRT_CONTAINER_OF(link, tfrt_remote_value_t, located);
-    ck_assert_ptr_eq(value->peer, peer);
+    EXPECT(value->peer == peer, "a value is in the list of another peer");
     if (!any_death) check_value(all, node, value);
   }
   for (tfrt_hash_node_t* found = tfrt_hash_table_first(&peer->wants); found;
        found = tfrt_hash_table_next(&peer->wants, found)) {
     const tfrt_remote_value_t* value = TFRT_CONTAINER_OF(found, tfrt_remote_value_t, by_want);
-    ck_assert(!value->resolved && value->peer == peer && value->want != 0);
+    EXPECT(!value->resolved && value->peer == peer && value->want != 0, "a want is of nothing");
   }
-  if (!peer->session) {
-    ck_assert_uint_eq(tfrt_hash_table_count(&peer->outgoing_calls), 0);
-    ck_assert_uint_eq(tfrt_hash_table_count(&peer->incoming_calls), 0);
-    ck_assert_uint_eq(tfrt_hash_table_count(&peer->incoming_wants), 0);
-    ck_assert(tfrt_list_is_empty(&peer->held_requests));
-  }
+  if (peer->session) return;
+  bool is_empty = tfrt_hash_table_count(&peer->outgoing_calls) == 0 &&
+                  tfrt_hash_table_count(&peer->incoming_calls) == 0 &&
+                  tfrt_hash_table_count(&peer->incoming_wants) == 0 &&
+                  tfrt_list_is_empty(&peer->held_requests);
+  EXPECT(is_empty, "a peer without a session has calls, wants or requests");
 }
 
 static void check_node(const nodes_t* all, tfrt_node_t* node, bool any_death) {
@@ -89,7 +96,7 @@ static void check_node(const nodes_t* all, tfrt_node_t* node, bool any_death) {
     check_peer(all, node, peer, any_death);
     outgoing += tfrt_hash_table_count(&peer->outgoing_calls);
   }
-  ck_assert_uint_eq(outgoing, node->counts.outgoing_calls);
+  EXPECT(outgoing == node->counts.outgoing_calls, "outgoing calls are miscounted");
   check_objects(all, node);
 }
 
