@@ -80,7 +80,7 @@ static void tfrt_dump_append_operation(const tfrt_wait_graph_t* graph, uint32_t 
     if (age_s >= 1) tfrt_string_builder_append_format(out, ", for %.1f s", age_s);
   } else {
     tfrt_dump_append_kernel(&line, out);
-    // Workers before this one don't say which kernel it is.
+    // Older workers don't say which kernel it is.
     bool has_name = tfrt_inventory_line_text(&line, "name").size > 0;
     tfrt_string_builder_append_text(out, has_name ? ", which waits for " : "");
     tfrt_dump_append_view(out, "a message from host ", tfrt_inventory_line_text(&line, "sender"));
