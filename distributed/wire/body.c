@@ -57,13 +57,14 @@ tfrt_status_t tfrt_wire_body_encode(const tfrt_wire_body_t* body, tfrt_string_bu
 
 tfrt_status_t tfrt_wire_body_decode(uint32_t kind, tfrt_string_view_t bytes, tfrt_arena_t* arena,
                                     tfrt_wire_body_t* out_body) {
-  *out_body = (tfrt_wire_body_t){0};
   const tfrt_wire_message_t* message = tfrt_wire_frame_message_of(kind);
-  if (!message) {
-    return tfrt_status_create(TFRT_STATUS_UNIMPLEMENTED, "Frame.kind: %u is not known", kind);
+  tfrt_status_t status =
+      message ? tfrt_wire_decode(message, bytes, arena, (char*)out_body + TFRT_WIRE_BODY_OFFSET)
+              : tfrt_status_create(TFRT_STATUS_UNIMPLEMENTED, "Frame.kind: %u is not known", kind);
+  if (status) {
+    *out_body = (tfrt_wire_body_t){0};
+    return status;
   }
-  TFRT_RETURN_IF_ERROR(
-      tfrt_wire_decode(message, bytes, arena, (char*)out_body + TFRT_WIRE_BODY_OFFSET));
   out_body->kind = kind;
   return NULL;
 }

@@ -18,52 +18,22 @@ bool tfrt_wire_read_long_varint(tfrt_wire_reader_t* reader, uint64_t* out_value)
   return false;
 }
 
-// Little-endian, |size| bytes, on any machine.
-static bool read_fixed(tfrt_wire_reader_t* reader, unsigned size, uint64_t* out_value) {
-  if ((size_t)(reader->end - reader->position) < size) return false;
-  uint64_t value = 0;
-  for (unsigned i = 0; i < size; ++i) value |= (uint64_t)reader->position[i] << (8 * i);
-  reader->position += size;
-  *out_value = value;
-  return true;
-}
-
-bool tfrt_wire_read_fixed32(tfrt_wire_reader_t* reader, uint32_t* out_value) {
-  uint64_t value = 0;
-  if (!read_fixed(reader, 4, &value)) return false;
-  *out_value = (uint32_t)value;
-  return true;
-}
-
-bool tfrt_wire_read_fixed64(tfrt_wire_reader_t* reader, uint64_t* out_value) {
-  return read_fixed(reader, 8, out_value);
-}
-
 bool tfrt_wire_skip(tfrt_wire_reader_t* reader, uint32_t type) {
   uint64_t number;
+  uint32_t low;
   tfrt_string_view_t bytes;
   switch (type) {
     case TFRT_WIRE_TYPE_VARINT:
       return tfrt_wire_read_varint(reader, &number);
     case TFRT_WIRE_TYPE_FIXED64:
-      return read_fixed(reader, 8, &number);
+      return tfrt_wire_read_fixed64(reader, &number);
     case TFRT_WIRE_TYPE_BYTES:
       return tfrt_wire_read_bytes(reader, &bytes);
     case TFRT_WIRE_TYPE_FIXED32:
-      return read_fixed(reader, 4, &number);
+      return tfrt_wire_read_fixed32(reader, &low);
     default:
       return false;
   }
-}
-
-uint8_t* tfrt_wire_write_fixed32(uint8_t* position, uint32_t value) {
-  for (unsigned i = 0; i < 4; ++i) *position++ = (uint8_t)(value >> (8 * i));
-  return position;
-}
-
-uint8_t* tfrt_wire_write_fixed64(uint8_t* position, uint64_t value) {
-  for (unsigned i = 0; i < 8; ++i) *position++ = (uint8_t)(value >> (8 * i));
-  return position;
 }
 
 // The length of the character at |text|, of which |size| > 0 bytes are there; 0 if it is

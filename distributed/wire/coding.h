@@ -52,10 +52,27 @@ static inline bool tfrt_wire_reader_is_done(const tfrt_wire_reader_t* reader) {
 // must not be used on. A number of a field is 1 to TFRT_WIRE_MAX_FIELD_NUMBER; a varint
 // has at most 10 bytes and 64 bits. Thread-compatible.
 bool tfrt_wire_read_long_varint(tfrt_wire_reader_t* reader, uint64_t* out_value);
-bool tfrt_wire_read_fixed32(tfrt_wire_reader_t* reader, uint32_t* out_value);
-bool tfrt_wire_read_fixed64(tfrt_wire_reader_t* reader, uint64_t* out_value);
 
-// The same; most numbers have one byte. Thread-compatible.
+// Little-endian, on any machine; compilers make one load of it.
+static inline bool tfrt_wire_read_fixed64(tfrt_wire_reader_t* reader, uint64_t* out_value) {
+  if (reader->end - reader->position < 8) return false;
+  uint64_t value = 0;
+  for (unsigned i = 0; i < 8; ++i) value |= (uint64_t)reader->position[i] << (8 * i);
+  reader->position += 8;
+  *out_value = value;
+  return true;
+}
+
+static inline bool tfrt_wire_read_fixed32(tfrt_wire_reader_t* reader, uint32_t* out_value) {
+  if (reader->end - reader->position < 4) return false;
+  uint32_t value = 0;
+  for (unsigned i = 0; i < 4; ++i) value |= (uint32_t)reader->position[i] << (8 * i);
+  reader->position += 4;
+  *out_value = value;
+  return true;
+}
+
+// Most numbers have one byte.
 static inline bool tfrt_wire_read_varint(tfrt_wire_reader_t* reader, uint64_t* out_value) {
   if (reader->position == reader->end || *reader->position >= 0x80) {
     return tfrt_wire_read_long_varint(reader, out_value);
@@ -103,8 +120,14 @@ static inline uint8_t* tfrt_wire_write_varint(uint8_t* position, uint64_t value)
   *position++ = (uint8_t)value;
   return position;
 }
-uint8_t* tfrt_wire_write_fixed32(uint8_t* position, uint32_t value);
-uint8_t* tfrt_wire_write_fixed64(uint8_t* position, uint64_t value);
+static inline uint8_t* tfrt_wire_write_fixed32(uint8_t* position, uint32_t value) {
+  for (unsigned i = 0; i < 4; ++i) position[i] = (uint8_t)(value >> (8 * i));
+  return position + 4;
+}
+static inline uint8_t* tfrt_wire_write_fixed64(uint8_t* position, uint64_t value) {
+  for (unsigned i = 0; i < 8; ++i) position[i] = (uint8_t)(value >> (8 * i));
+  return position + 8;
+}
 
 // A tag in front of a field's content, as one number to be written as a varint.
 // Thread-safe.

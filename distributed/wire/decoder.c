@@ -12,9 +12,10 @@ typedef struct decoding_s {
   tfrt_wire_reader_t reader;
   tfrt_arena_t* arena;
   char* object;
-  uint64_t seen;      // bit i: fields[i] has come; no table has more than 64 rows
-  size_t next_field;  // where the next one is most likely found
-  bool is_doubtful;   // something may break its row: all of them are to be checked
+  const tfrt_wire_field_t* row;  // of the field that most likely comes next, or one before it
+  uint32_t seen;                 // bit n: field n has come
+  bool may_lack;                 // a row was passed that means something when its field is absent
+  bool is_doubtful;              // something may break its row: all of them are to be checked
 } decoding_t;
 
 static tfrt_status_t malformed(const char* message, const char* field) {
@@ -27,53 +28,38 @@ static tfrt_status_t out_of_memory(const decoding_t* decoding) {
                             decoding->message->name);
 }
 
-// Senders write fields by rising number, so the search mostly ends at its first step.
-static inline const tfrt_wire_field_t* find_field(decoding_t* decoding, uint32_t number) {
-  const tfrt_wire_message_t* message = decoding->message;
-  size_t index = decoding->next_field;
-  for (size_t step = 0; step < message->field_count; ++step, ++index) {
-    if (index >= message->field_count) index = 0;
-    if (message->fields[index].number != number) continue;
-    decoding->next_field =
-        message->fields[index].form == TFRT_WIRE_FORM_REPEATED ? index : index + 1;
-    return &message->fields[index];
-  }
-  return NULL;
-}
-
 // Stores |number| in the struct's member of |field|; false if it doesn't fit there.
-static bool store_number(const tfrt_wire_field_t* field, uint64_t number, void* out_value) {
-  switch (field->type) {
-    case TFRT_WIRE_FIELD_BOOL:
-      *(bool*)out_value = number != 0;
-      return true;
-    case TFRT_WIRE_FIELD_UINT64:
-    case TFRT_WIRE_FIELD_FIXED64:
-      *(uint64_t*)out_value = number;
-      return true;
-    case TFRT_WIRE_FIELD_ENUM:
-      *(uint32_t*)out_value = number > field->limit ? field->fallback : (uint32_t)number;
-      return true;
-    default:
-      *(uint32_t*)out_value = (uint32_t)number;
-      return number <= UINT32_MAX;
+static inline bool store_number(const tfrt_wire_field_t* field, uint64_t number, void* out_value) {
+  if (field->type == TFRT_WIRE_FIELD_UINT64 || field->type == TFRT_WIRE_FIELD_FIXED64) {
+    *(uint64_t*)out_value = number;
+    return true;
   }
+  if (field->type == TFRT_WIRE_FIELD_BOOL) {
+    *(bool*)out_value = number != 0;
+    return true;
+  }
+  // Of an ENUM, 0 is what is absent.
+  bool is_unknown = number == 0 || number > field->limit;
+  if (field->type == TFRT_WIRE_FIELD_ENUM && is_unknown) number = field->fallback;
+  *(uint32_t*)out_value = (uint32_t)number;
+  return number <= UINT32_MAX;
 }
 
-static tfrt_status_t decode_number(decoding_t* decoding, const tfrt_wire_field_t* field,
-                                   uint32_t type) {
-  uint64_t number = 0;
+static bool read_number(tfrt_wire_reader_t* reader, const tfrt_wire_field_t* field,
+                        uint64_t* out_number) {
+  if (field->type == TFRT_WIRE_FIELD_FIXED64) return tfrt_wire_read_fixed64(reader, out_number);
+  if (field->type != TFRT_WIRE_FIELD_FIXED32) return tfrt_wire_read_varint(reader, out_number);
   uint32_t low = 0;
-  bool ok;
-  if (field->type == TFRT_WIRE_FIELD_FIXED64) {
-    ok = type == TFRT_WIRE_TYPE_FIXED64 && tfrt_wire_read_fixed64(&decoding->reader, &number);
-  } else if (field->type == TFRT_WIRE_FIELD_FIXED32) {
-    ok = type == TFRT_WIRE_TYPE_FIXED32 && tfrt_wire_read_fixed32(&decoding->reader, &low);
-    number = low;
-  } else {
-    ok = type == TFRT_WIRE_TYPE_VARINT && tfrt_wire_read_varint(&decoding->reader, &number);
+  bool is_read = tfrt_wire_read_fixed32(reader, &low);
+  *out_number = low;
+  return is_read;
+}
+
+static tfrt_status_t decode_number(decoding_t* decoding, const tfrt_wire_field_t* field) {
+  uint64_t number = 0;
+  if (!read_number(&decoding->reader, field, &number)) {
+    return malformed(decoding->message->name, field->name);
   }
-  if (!ok) return malformed(decoding->message->name, field->name);
   bool is_above = field->limit != 0 && number > field->limit;
   if (is_above || (field->required && number == 0)) decoding->is_doubtful = true;
   if (store_number(field, number, decoding->object + field->offset)) return NULL;
@@ -90,16 +76,25 @@ static void store_pointer(void* member, const void* pointer) {
 // Counts the elements of the repeated |field|, of which the first one's content comes
 // next, and makes room for all of them.
 static tfrt_status_t allocate_elements(decoding_t* decoding, const tfrt_wire_field_t* field,
-                                       uint32_t first_type, size_t element_size) {
+                                       size_t element_size) {
   tfrt_wire_reader_t ahead = decoding->reader;
   size_t count = 1;
-  if (!tfrt_wire_skip(&ahead, first_type)) return malformed(decoding->message->name, field->name);
+  tfrt_string_view_t content;
+  if (!tfrt_wire_read_bytes(&ahead, &content)) {
+    return malformed(decoding->message->name, field->name);
+  }
   while (!tfrt_wire_reader_is_done(&ahead)) {
     uint32_t number, type;
-    if (!tfrt_wire_read_tag(&ahead, &number, &type) || !tfrt_wire_skip(&ahead, type)) {
+    bool is_another = *ahead.position == field->tag;
+    if (is_another) {
+      ++ahead.position;
+      if (!tfrt_wire_read_bytes(&ahead, &content)) {
+        return malformed(decoding->message->name, field->name);
+      }
+    } else if (!tfrt_wire_read_tag(&ahead, &number, &type) || !tfrt_wire_skip(&ahead, type)) {
       return malformed(decoding->message->name, NULL);
     }
-    count += number == field->number;
+    count += is_another;
   }
   if (count > field->count_limit) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
@@ -114,7 +109,7 @@ static tfrt_status_t allocate_elements(decoding_t* decoding, const tfrt_wire_fie
 
 // Sets |*out_element| to zeroed storage for the next element of |field|.
 static tfrt_status_t next_element(decoding_t* decoding, const tfrt_wire_field_t* field,
-                                  uint32_t type, void** out_element) {
+                                  void** out_element) {
   char* value = decoding->object + field->offset;
   *out_element = value;
   if (field->form == TFRT_WIRE_FORM_PLAIN) return NULL;
@@ -128,7 +123,7 @@ static tfrt_status_t next_element(decoding_t* decoding, const tfrt_wire_field_t*
     return NULL;
   }
   size_t* count = (size_t*)(decoding->object + field->count_offset);
-  if (*count == 0) TFRT_RETURN_IF_ERROR(allocate_elements(decoding, field, type, size));
+  if (*count == 0) TFRT_RETURN_IF_ERROR(allocate_elements(decoding, field, size));
   char* elements;
   memcpy(&elements, value, sizeof(elements));
   *out_element = elements + size * (*count)++;
@@ -138,13 +133,11 @@ static tfrt_status_t next_element(decoding_t* decoding, const tfrt_wire_field_t*
 static tfrt_status_t decode_message(const tfrt_wire_message_t* message, tfrt_string_view_t bytes,
                                     tfrt_arena_t* arena, void* object);
 
-static tfrt_status_t decode_content(decoding_t* decoding, const tfrt_wire_field_t* field,
-                                    uint32_t type) {
-  if (field->type < TFRT_WIRE_FIELD_STRING) return decode_number(decoding, field, type);
+static tfrt_status_t decode_content(decoding_t* decoding, const tfrt_wire_field_t* field) {
+  if (field->type < TFRT_WIRE_FIELD_STRING) return decode_number(decoding, field);
   const char* name = decoding->message->name;
-  if (type != TFRT_WIRE_TYPE_BYTES) return malformed(name, field->name);
   void* element = NULL;
-  TFRT_RETURN_IF_ERROR(next_element(decoding, field, type, &element));
+  TFRT_RETURN_IF_ERROR(next_element(decoding, field, &element));
   tfrt_string_view_t content;
   if (!tfrt_wire_read_bytes(&decoding->reader, &content)) return malformed(name, field->name);
   if (field->type != TFRT_WIRE_FIELD_MESSAGE) {
@@ -158,10 +151,58 @@ static tfrt_status_t decode_content(decoding_t* decoding, const tfrt_wire_field_
   return status ? tfrt_status_take_annotate(status, "%s.%s", name, field->name) : NULL;
 }
 
+// The row of field |number|, or NULL.
+static const tfrt_wire_field_t* find_field(const tfrt_wire_message_t* message, uint32_t number) {
+  for (size_t i = 0; i < message->field_count; ++i) {
+    if (message->fields[i].number == number) return &message->fields[i];
+  }
+  return NULL;
+}
+
+// Takes a tag that is not that of one of the rows from |decoding->row| on: of a field out of order,
+// an unknown one, which is passed over, or none. Sets |*out_field|, or to NULL.
+static TFRT_COLD tfrt_status_t next_other_field(decoding_t* decoding,
+                                                const tfrt_wire_field_t** out_field) {
+  const char* name = decoding->message->name;
+  *out_field = NULL;
+  uint32_t number, type;
+  if (!tfrt_wire_read_tag(&decoding->reader, &number, &type)) return malformed(name, NULL);
+  const tfrt_wire_field_t* field = find_field(decoding->message, number);
+  if (!field) return tfrt_wire_skip(&decoding->reader, type) ? NULL : malformed(name, NULL);
+  if ((field->tag & 7) != type) return malformed(name, field->name);
+  *out_field = field;
+  return NULL;
+}
+
+// Behind the last row; a message without fields has none.
+static inline const tfrt_wire_field_t* end_of_rows(const tfrt_wire_message_t* message) {
+  return message->fields ? message->fields + message->field_count : NULL;
+}
+
+// True if it means something that |field| is absent.
+static inline bool is_missed(const tfrt_wire_field_t* field) {
+  return field->required || field->exact || field->type == TFRT_WIRE_FIELD_ENUM;
+}
+
+// Takes the tag that comes next. Senders write fields by rising number, and tags rise with them, so
+// its row is mostly one of the next ones.
+static inline tfrt_status_t next_field(decoding_t* decoding, const tfrt_wire_field_t** out_field) {
+  const tfrt_wire_message_t* message = decoding->message;
+  const tfrt_wire_field_t* end = end_of_rows(message);
+  const tfrt_wire_field_t* row = decoding->row;
+  uint8_t tag = *decoding->reader.position;
+  for (; row < end && row->tag < tag; ++row) decoding->may_lack |= is_missed(row);
+  if (row == end || row->tag != tag) return next_other_field(decoding, out_field);
+  ++decoding->reader.position;
+  decoding->row = row->form == TFRT_WIRE_FORM_REPEATED ? row : row + 1;
+  *out_field = row;
+  return NULL;
+}
+
 // Notes that |field| comes now: once if it isn't repeated, and alone in a oneof.
 static tfrt_status_t note_field(decoding_t* decoding, const tfrt_wire_field_t* field) {
   const tfrt_wire_message_t* message = decoding->message;
-  uint64_t bit = UINT64_C(1) << (field - message->fields);
+  uint32_t bit = UINT32_C(1) << field->number;
   bool again = (decoding->seen & bit) != 0 && field->form != TFRT_WIRE_FORM_REPEATED;
   if (again || (message->is_oneof && decoding->seen != 0)) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "%s.%s: %s", message->name, field->name,
@@ -178,21 +219,25 @@ static tfrt_status_t finish_absent(decoding_t* decoding, const tfrt_wire_field_t
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "%s.%s: missing",
                               decoding->message->name, field->name);
   }
-  if (field->required || field->exact) decoding->is_doubtful = true;
+  if (field->type == TFRT_WIRE_FIELD_ENUM) {
+    *(uint32_t*)(decoding->object + field->offset) = field->fallback;
+  } else if (field->required || field->exact) {
+    decoding->is_doubtful = true;
+  }
   return NULL;
 }
 
 static tfrt_status_t finish_fields(decoding_t* decoding) {
   const tfrt_wire_message_t* message = decoding->message;
-  for (size_t i = 0; i < message->field_count; ++i) {
-    const tfrt_wire_field_t* field = &message->fields[i];
-    bool seen = (decoding->seen >> i & 1) != 0;
-    if (field->type == TFRT_WIRE_FIELD_ENUM) {
-      uint32_t* value = (uint32_t*)(decoding->object + field->offset);
-      if (*value == 0) *value = field->fallback;
-    } else if (!seen && !message->is_oneof) {
-      TFRT_RETURN_IF_ERROR(finish_absent(decoding, field));
-    }
+  const tfrt_wire_field_t* end = end_of_rows(message);
+  if (message->is_oneof) return NULL;
+  for (const tfrt_wire_field_t* row = decoding->row; row < end; ++row) {
+    decoding->may_lack |= is_missed(row);
+  }
+  if (!decoding->may_lack) return NULL;
+  for (const tfrt_wire_field_t* row = message->fields; row < end; ++row) {
+    if ((decoding->seen >> row->number & 1) != 0) continue;
+    TFRT_RETURN_IF_ERROR(finish_absent(decoding, row));
   }
   return NULL;
 }
@@ -220,18 +265,14 @@ static tfrt_status_t decode_message(const tfrt_wire_message_t* message, tfrt_str
       .reader = tfrt_wire_reader_make(bytes),
       .arena = arena,
       .object = object,
+      .row = message->fields,
   };
   while (!tfrt_wire_reader_is_done(&decoding.reader)) {
-    uint32_t number, type;
-    if (!tfrt_wire_read_tag(&decoding.reader, &number, &type))
-      return malformed(message->name, NULL);
-    const tfrt_wire_field_t* field = find_field(&decoding, number);
-    if (field) {
-      TFRT_RETURN_IF_ERROR(note_field(&decoding, field));
-      TFRT_RETURN_IF_ERROR(decode_content(&decoding, field, type));
-    } else if (!tfrt_wire_skip(&decoding.reader, type)) {
-      return malformed(message->name, NULL);
-    }
+    const tfrt_wire_field_t* field = NULL;
+    TFRT_RETURN_IF_ERROR(next_field(&decoding, &field));
+    if (!field) continue;
+    TFRT_RETURN_IF_ERROR(note_field(&decoding, field));
+    TFRT_RETURN_IF_ERROR(decode_content(&decoding, field));
   }
   TFRT_RETURN_IF_ERROR(finish_fields(&decoding));
   return check_object(&decoding);

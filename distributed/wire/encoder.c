@@ -49,13 +49,6 @@ tfrt_status_t tfrt_wire_encode_check(const tfrt_wire_message_t* message, const v
   return check_all(message, object, &size);
 }
 
-static tfrt_wire_type_t wire_type(const tfrt_wire_field_t* field) {
-  if (field->type >= TFRT_WIRE_FIELD_STRING) return TFRT_WIRE_TYPE_BYTES;
-  if (field->type == TFRT_WIRE_FIELD_FIXED32) return TFRT_WIRE_TYPE_FIXED32;
-  if (field->type == TFRT_WIRE_FIELD_FIXED64) return TFRT_WIRE_TYPE_FIXED64;
-  return TFRT_WIRE_TYPE_VARINT;
-}
-
 // The bytes of an element of a field with a length in front, without that length.
 static size_t element_size(const tfrt_wire_field_t* field, const void* element) {
   if (field->type == TFRT_WIRE_FIELD_MESSAGE) {
@@ -65,7 +58,7 @@ static size_t element_size(const tfrt_wire_field_t* field, const void* element) 
 }
 
 static size_t field_size(const tfrt_wire_field_t* field, const void* object) {
-  size_t tag_size = tfrt_wire_varint_size(tfrt_wire_tag(field->number, wire_type(field)));
+  const size_t tag_size = 1;
   if (field->type == TFRT_WIRE_FIELD_FIXED32) return tag_size + 4;
   if (field->type == TFRT_WIRE_FIELD_FIXED64) return tag_size + 8;
   if (field->type < TFRT_WIRE_FIELD_STRING) {
@@ -126,25 +119,27 @@ static bool write_bytes(writer_t* writer, const void* bytes, size_t size) {
 }
 
 static bool write_tag(writer_t* writer, const tfrt_wire_field_t* field) {
-  return write_varint(writer, tfrt_wire_tag(field->number, wire_type(field)));
+  if (!has_room(writer, 1)) return false;
+  *--writer->position = field->tag;
+  return true;
 }
 
 static bool write_number(writer_t* writer, const tfrt_wire_field_t* field, const void* object) {
   uint64_t number = tfrt_wire_field_number(field, object);
   if (number == 0) return !field->required;
   if (field->limit != 0 && number > field->limit) return false;
-  uint8_t fixed[8];
-  bool is_written;
-  if (field->type == TFRT_WIRE_FIELD_FIXED32) {
-    tfrt_wire_write_fixed32(fixed, (uint32_t)number);
-    is_written = write_bytes(writer, fixed, 4);
-  } else if (field->type == TFRT_WIRE_FIELD_FIXED64) {
-    tfrt_wire_write_fixed64(fixed, number);
-    is_written = write_bytes(writer, fixed, 8);
-  } else {
-    is_written = write_varint(writer, number);
+  bool is_fixed64 = field->type == TFRT_WIRE_FIELD_FIXED64;
+  if (!is_fixed64 && field->type != TFRT_WIRE_FIELD_FIXED32) {
+    return write_varint(writer, number) && write_tag(writer, field);
   }
-  return is_written && write_tag(writer, field);
+  if (!has_room(writer, is_fixed64 ? 8 : 4)) return false;
+  writer->position -= is_fixed64 ? 8 : 4;
+  if (is_fixed64) {
+    tfrt_wire_write_fixed64(writer->position, number);
+  } else {
+    tfrt_wire_write_fixed32(writer->position, (uint32_t)number);
+  }
+  return write_tag(writer, field);
 }
 
 static bool write_text(writer_t* writer, const tfrt_wire_field_t* field, const void* element) {

@@ -54,7 +54,8 @@ typedef struct tfrt_wire_message_s tfrt_wire_message_t;
 
 typedef struct tfrt_wire_field_s {
   const char* name;  // in the .proto file
-  uint32_t number;
+  uint32_t number;   // up to 15, so that the tag is one byte
+  uint8_t tag;       // what stands in front of the content, TFRT_WIRE_ROW_TAG()
   tfrt_wire_field_type_t type;
   tfrt_wire_field_form_t form;
   // A number must not be 0, a text not empty, a message not absent.
@@ -84,12 +85,32 @@ struct tfrt_wire_message_s {
   tfrt_status_t (*check)(const void* object);
 };
 
-// A row for |member| of the struct |owner|; further designated fields may follow.
-#define TFRT_WIRE_FIELD(owner, member, number_, type_, ...)                \
-  {                                                                        \
-    .name = #member, .number = (number_), .type = TFRT_WIRE_FIELD_##type_, \
-    .offset = offsetof(owner, member), __VA_ARGS__                         \
+// How the content of a field of each type is delimited.
+enum {
+  TFRT_WIRE_CONTENT_BOOL = TFRT_WIRE_TYPE_VARINT,
+  TFRT_WIRE_CONTENT_UINT32 = TFRT_WIRE_TYPE_VARINT,
+  TFRT_WIRE_CONTENT_UINT64 = TFRT_WIRE_TYPE_VARINT,
+  TFRT_WIRE_CONTENT_FIXED32 = TFRT_WIRE_TYPE_FIXED32,
+  TFRT_WIRE_CONTENT_FIXED64 = TFRT_WIRE_TYPE_FIXED64,
+  TFRT_WIRE_CONTENT_ENUM = TFRT_WIRE_TYPE_VARINT,
+  TFRT_WIRE_CONTENT_STRING = TFRT_WIRE_TYPE_BYTES,
+  TFRT_WIRE_CONTENT_BYTES = TFRT_WIRE_TYPE_BYTES,
+  TFRT_WIRE_CONTENT_MESSAGE = TFRT_WIRE_TYPE_BYTES,
+};
+
+// The tag of field |number_| of |type_|, which is a name above without its prefix.
+#define TFRT_WIRE_ROW_TAG(number_, type_) ((number_) << 3 | TFRT_WIRE_CONTENT_##type_)
+
+// A row |name_| for the struct's bytes from |offset_| on; further designated fields may follow.
+#define TFRT_WIRE_ROW(name_, offset_, number_, type_, ...)                          \
+  {                                                                                 \
+    .name = (name_), .number = (number_), .tag = TFRT_WIRE_ROW_TAG(number_, type_), \
+    .type = TFRT_WIRE_FIELD_##type_, .offset = (offset_), __VA_ARGS__               \
   }
+
+// A row for |member| of the struct |owner|; further designated fields may follow.
+#define TFRT_WIRE_FIELD(owner, member, number_, type_, ...) \
+  TFRT_WIRE_ROW(#member, offsetof(owner, member), number_, type_, __VA_ARGS__)
 
 // A row for an array |member| with its count |count_member|, of at most |max| elements.
 #define TFRT_WIRE_REPEATED(owner, member, count_member, number_, type_, max, ...)      \

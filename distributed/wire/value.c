@@ -72,11 +72,8 @@ static const tfrt_wire_message_t same_as_argument_message =
 static const tfrt_wire_message_t held_message = {.name = "Held"};
 
 static const tfrt_wire_field_t item_fields[] = {
-    {.name = "inline",
-     .number = TFRT_WIRE_ITEM_INLINE,
-     .type = TFRT_WIRE_FIELD_MESSAGE,
-     .offset = offsetof(tfrt_wire_item_t, value),
-     .message = &tfrt_wire_value_message},
+    TFRT_WIRE_ROW("inline", offsetof(tfrt_wire_item_t, value), TFRT_WIRE_ITEM_INLINE, MESSAGE,
+                  .message = &tfrt_wire_value_message),
     TFRT_WIRE_FIELD(tfrt_wire_item_t, available, TFRT_WIRE_ITEM_AVAILABLE, MESSAGE,
                     .message = &available_message),
     TFRT_WIRE_FIELD(tfrt_wire_item_t, reference, TFRT_WIRE_ITEM_REFERENCE, MESSAGE,
@@ -85,11 +82,8 @@ static const tfrt_wire_field_t item_fields[] = {
                     .message = &same_as_argument_message),
     TFRT_WIRE_FIELD(tfrt_wire_item_t, on_bulk, TFRT_WIRE_ITEM_ON_BULK, MESSAGE,
                     .message = &on_bulk_message),
-    {.name = "held",
-     .number = TFRT_WIRE_ITEM_HELD,
-     .type = TFRT_WIRE_FIELD_MESSAGE,
-     .offset = offsetof(tfrt_wire_item_t, value),
-     .message = &held_message},
+    TFRT_WIRE_ROW("held", offsetof(tfrt_wire_item_t, value), TFRT_WIRE_ITEM_HELD, MESSAGE,
+                  .message = &held_message),
     TFRT_WIRE_FIELD(tfrt_wire_item_t, error, TFRT_WIRE_ITEM_ERROR, MESSAGE,
                     .form = TFRT_WIRE_FORM_POINTER, .message = &tfrt_wire_error_message),
 };

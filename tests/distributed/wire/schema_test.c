@@ -36,6 +36,22 @@ static bool same_type(tfrt_wire_field_type_t type, ProtobufCType there) {
   return false;
 }
 
+// How the content of a field is delimited, by what protoc says of it.
+static tfrt_wire_type_t content_of(ProtobufCType there) {
+  switch (there) {
+    case PROTOBUF_C_TYPE_FIXED32:
+      return TFRT_WIRE_TYPE_FIXED32;
+    case PROTOBUF_C_TYPE_FIXED64:
+      return TFRT_WIRE_TYPE_FIXED64;
+    case PROTOBUF_C_TYPE_STRING:
+    case PROTOBUF_C_TYPE_BYTES:
+    case PROTOBUF_C_TYPE_MESSAGE:
+      return TFRT_WIRE_TYPE_BYTES;
+    default:
+      return TFRT_WIRE_TYPE_VARINT;
+  }
+}
+
 // Every enum's last value is known: one above it is not there.
 static void compare_enum(const tfrt_wire_field_t* field, const ProtobufCFieldDescriptor* there) {
   if (there->type != PROTOBUF_C_TYPE_ENUM) return;
@@ -52,14 +68,16 @@ static void compare_message(const tfrt_wire_message_t* message,
   ck_assert_str_eq(message->name, descriptor->short_name);
   ck_assert_msg(message->field_count == descriptor->n_fields, "%s: number of fields",
                 message->name);
-  ck_assert_msg(message->field_count <= 64, "%s: the decoder marks fields in 64 bits",
-                message->name);
   for (size_t i = 0; i < message->field_count; ++i) {
     const tfrt_wire_field_t* field = &message->fields[i];
     const ProtobufCFieldDescriptor* there = &descriptor->fields[i];  // by rising number
     ck_assert_str_eq(field->name, there->name);
     ck_assert_msg(field->number == there->id, "%s.%s: number", message->name, field->name);
+    ck_assert_msg(field->number <= 15, "%s.%s: its tag has more than a byte", message->name,
+                  field->name);
     ck_assert_msg(same_type(field->type, there->type), "%s.%s: type", message->name, field->name);
+    ck_assert_msg(field->tag == tfrt_wire_tag(there->id, content_of(there->type)), "%s.%s: tag",
+                  message->name, field->name);
     bool is_repeated = field->form == TFRT_WIRE_FORM_REPEATED;
     ck_assert_msg(is_repeated == (there->label == PROTOBUF_C_LABEL_REPEATED), "%s.%s: repeated",
                   message->name, field->name);
