@@ -126,6 +126,12 @@ static void tfrt_node_on_draining(tfrt_session_handler_t* handler, tfrt_session_
   if (tfrt_node_of(handler)->options.logs_events) tfrt_event_log_session_draining(session);
 }
 
+static void tfrt_node_fill_batch(tfrt_session_handler_t* handler, tfrt_session_t* session) {
+  (void)handler;
+  tfrt_peer_t* peer = tfrt_session_user_data(session);
+  if (peer && peer->session == session) tfrt_outgoing_release_flush(peer);
+}
+
 static void tfrt_node_fill_heartbeat(tfrt_session_handler_t* handler, tfrt_session_t* session,
                                      tfrt_wire_heartbeat_t* heartbeat) {
   tfrt_node_tick(tfrt_node_of(handler));
@@ -329,6 +335,7 @@ static const tfrt_session_handler_vtable_t tfrt_node_handler_vtable = {
     .on_frame = tfrt_node_on_frame,
     .on_draining = tfrt_node_on_draining,
     .on_dead = tfrt_node_on_dead,
+    .fill_batch = tfrt_node_fill_batch,
     .fill_heartbeat = tfrt_node_fill_heartbeat,
     .on_heartbeat = tfrt_node_on_heartbeat,
     .on_suspected = tfrt_node_on_suspected,

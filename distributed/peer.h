@@ -22,6 +22,7 @@
 #ifndef TFRT_DISTRIBUTED_PEER_H_
 #define TFRT_DISTRIBUTED_PEER_H_
 
+#include "distributed/outgoing_release.h"
 #include "distributed/session.h"
 #include "distributed/transport.h"
 #include "distributed/wire/body.h"
@@ -40,6 +41,7 @@ typedef struct tfrt_peer_job_s {
   bool attached;           // our handle is bound there
   bool detached_there;     // it has nothing more to say about the job
   uint64_t told_programs;  // bit n: our Program frame with handle n + 1 was sent
+  tfrt_outgoing_release_t released;
 } tfrt_peer_job_t;
 
 typedef struct tfrt_peer_s {

@@ -209,17 +209,7 @@ static void tfrt_remote_value_end_alias(tfrt_remote_value_t* value) {
 static void tfrt_remote_value_release_hold(tfrt_remote_value_t* value,
                                            const tfrt_wire_reference_t* name) {
   tfrt_peer_t* owner = tfrt_peer_find(value->node, name->owner);
-  if (!owner || value->job->ended) return;
-  tfrt_wire_object_range_t range = {.namer = name->id.namer,
-                                    .first_number = name->id.number,
-                                    .number_count = 1,
-                                    .first_index = name->id.index,
-                                    .index_count = 1};
-  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_RELEASE,
-                           .release = {.ranges = &range, .range_count = 1}};
-  tfrt_peer_frame_t frame = {.job = value->job, .can_wait = !value->is_large};
-  if (name->id.namer == value->node->incarnation) frame.after_call = name->id.number;
-  tfrt_peer_send(owner, &frame, &body);
+  if (owner) tfrt_outgoing_release_add(owner, value->job, &name->id, value->is_large);
 }
 
 static void tfrt_remote_value_release_all_holds(tfrt_remote_value_t* value) {

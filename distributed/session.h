@@ -147,6 +147,9 @@ typedef struct tfrt_session_handler_vtable_s {
   // NOT append to the session.
   void (*on_dead)(tfrt_session_handler_t* handler, tfrt_session_t* session,
                   tfrt_session_death_t death, tfrt_status_t status);
+  // A batch to the peer is filled next: the last moment to append what was put off for it
+  // (tfrt_session_request_flush()).
+  void (*fill_batch)(tfrt_session_handler_t* handler, tfrt_session_t* session);
   // Fills in what the next heartbeat to the peer says: |named| and the progress counters;
   // the rest is the session's. What |oldest| points to lives until the lock is released.
   void (*fill_heartbeat)(tfrt_session_handler_t* handler, tfrt_session_t* session,
@@ -199,6 +202,11 @@ tfrt_status_t tfrt_session_replace_by_void(tfrt_session_t* session, uint64_t cal
 // then the call may have run. Stays known when the session is DEAD.
 // Thread-compatible (the node's lock is held).
 bool tfrt_session_call_was_written(const tfrt_session_t* session, uint64_t call);
+
+// Has a batch go within the delay of an acknowledgement, whether or not there is something to
+// write, unless the session is not OPEN: then with the first batch after that, or the first
+// heartbeat. Thread-compatible (the node's lock is held).
+void tfrt_session_request_flush(tfrt_session_t* session);
 
 // Grants the peer |calls| and |wants| in all since the session began; what is less than
 // before changes nothing. Told with the next batch, or with the next acknowledgement.

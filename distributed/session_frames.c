@@ -63,8 +63,7 @@ static tfrt_status_t append_sealed(tfrt_session_t* session, const tfrt_session_f
   return tfrt_session_append(session, &sealed);
 }
 
-// Sees to it that a batch goes within the delay of an acknowledgement.
-static void schedule_flush(tfrt_session_t* session) {
+void tfrt_session_request_flush(tfrt_session_t* session) {
   if (session->state != TFRT_SESSION_OPEN || session->ack_ns != TFRT_TIME_INFINITE) return;
   const tfrt_session_manager_t* manager = session->manager;
   session->ack_ns =
@@ -79,7 +78,7 @@ tfrt_status_t tfrt_session_append(tfrt_session_t* session, const tfrt_session_fr
   TFRT_RETURN_IF_ERROR(tfrt_send_queue_append(&session->queue, frame, now_ns));
   if (frame->call > 0) ++session->peer->next_call;
   if (frame->want > 0) ++session->next_want;
-  if (frame->can_wait) schedule_flush(session);
+  if (frame->can_wait) tfrt_session_request_flush(session);
   if (session->link) tfrt_session_link_request_work(session->link);
   if (frame->call > 0 || frame->want > 0) tfrt_session_schedule(session);
   return NULL;
@@ -98,7 +97,7 @@ void tfrt_session_grant(tfrt_session_t* session, uint64_t calls, uint64_t wants)
   if (calls <= session->granted_calls && wants <= session->granted_wants) return;
   if (calls > session->granted_calls) session->granted_calls = calls;
   if (wants > session->granted_wants) session->granted_wants = wants;
-  schedule_flush(session);
+  tfrt_session_request_flush(session);
 }
 
 // --- Frames in ---------------------------------------------------------------
@@ -223,7 +222,7 @@ static void schedule_ack(tfrt_session_t* session) {
     tfrt_session_link_request_work(session->link);
     return;
   }
-  schedule_flush(session);
+  tfrt_session_request_flush(session);
 }
 
 void tfrt_session_on_batch(tfrt_session_t* session, tfrt_session_link_t* link,

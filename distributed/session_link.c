@@ -141,6 +141,7 @@ static bool encode_batch(tfrt_session_link_t* link) {
   if (!tfrt_send_queue_is_due(&session->queue) && !session->is_ack_due && !session->is_beat_due) {
     return false;
   }
+  manager->handler->vtable->fill_batch(manager->handler, session);
   tfrt_send_batch_t* frames = &manager->batch;
   tfrt_send_queue_fill(&session->queue, TFRT_WIRE_BATCH_TARGET_SIZE, tfrt_session_now_ns(manager),
                        frames);

@@ -168,6 +168,48 @@ START_TEST(each_call_of_a_chain_costs_one_invoke_one_want_one_resolve_and_a_rele
 }
 END_TEST
 
+// A program that calls @pair, which has two results, |count| times on host 1, one call after the
+// other has been made.
+static const char* pairs_of(uint32_t count) {
+  static char text[16384];
+  size_t used = (size_t)snprintf(text, sizeof(text),
+                                 "func.func @pair(%%x: i32) -> (i32, i32) {\n"
+                                 "  %%y = tfrt.add.i32 %%x, %%x\n"
+                                 "  %%z = tfrt.add.i32 %%y, %%x\n"
+                                 "  tfrt.return %%y, %%z : i32, i32\n"
+                                 "}\n"
+                                 "func.func @main(%%v: i32) -> (i32, i32) {\n");
+  for (uint32_t i = 0; i < count; ++i) {
+    used += (size_t)snprintf(
+        text + used, sizeof(text) - used,
+        "  %%a%u, %%b%u = tfrt.call @pair(%%v) {host = 1 : i32} : (i32) -> (i32, i32)\n", i, i);
+  }
+  snprintf(text + used, sizeof(text) - used, "  tfrt.return %%a%u, %%b0 : i32, i32\n}\n",
+           count - 1);
+  return text;
+}
+
+START_TEST(results_of_many_calls_are_given_back_by_few_messages) {
+  const uint32_t calls = 100;
+  begin(2);
+  tfrt_async_value_t* argument = tfrt_async_value_create_i32(7);
+  tfrt_node_world_start(&world, pairs_of(calls), &argument, 1, 2);
+  warm_up();
+  tfrt_node_world_start(&world, pairs_of(calls), &argument, 1, 2);
+  tfrt_node_world_await(&world);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 14);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 1), 21);
+  drop_results();
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
+  ck_assert_uint_eq(count(0, 1, TFRT_WIRE_FRAME_INVOKE), calls);
+  // Each of the results, once, and some sixty in a message.
+  ck_assert_uint_eq(tfrt_frame_oracle_released(world.frames, 0, 1), 2 * calls);
+  ck_assert_uint_le(count(0, 1, TFRT_WIRE_FRAME_RELEASE), 2 * calls / 40);
+  tfrt_async_value_release(argument);
+  end();
+}
+END_TEST
+
 // Four calls that don't wait for each other, each with a constant of its own.
 static const char independent_calls[] =
     "func.func @twice(%x: i32) -> i32 {\n"
@@ -489,6 +531,7 @@ Suite* tfrt_test_suite(void) {
                  a_chain_of_calls_is_shipped_at_once_and_takes_two_delays_more_than_it_has_hosts);
   tcase_add_test(counts, a_job_opens_on_all_hosts_at_once_and_its_client_is_on_the_way_of_no_call);
   tcase_add_test(counts, each_call_of_a_chain_costs_one_invoke_one_want_one_resolve_and_a_release);
+  tcase_add_test(counts, results_of_many_calls_are_given_back_by_few_messages);
   tcase_add_test(counts, constants_go_with_the_calls_that_use_them_and_none_is_asked_for);
   tcase_add_loop_test(
       counts, payloads_of_a_chain_go_from_each_host_to_the_next_once_and_nowhere_else, 0, 3);

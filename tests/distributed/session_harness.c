@@ -84,6 +84,11 @@ static void on_dead(tfrt_session_handler_t* handler, tfrt_session_t* session,
   snprintf(record->message, sizeof(record->message), "%s", tfrt_status_message(status));
 }
 
+static void fill_batch(tfrt_session_handler_t* handler, tfrt_session_t* session) {
+  (void)handler;
+  (void)session;
+}
+
 static void fill_heartbeat(tfrt_session_handler_t* handler, tfrt_session_t* session,
                            tfrt_wire_heartbeat_t* heartbeat) {
   (void)session;
@@ -120,6 +125,7 @@ static const tfrt_session_handler_vtable_t handler_vtable = {
     .on_frame = on_frame,
     .on_draining = on_draining,
     .on_dead = on_dead,
+    .fill_batch = fill_batch,
     .fill_heartbeat = fill_heartbeat,
     .on_heartbeat = on_heartbeat,
     .on_suspected = on_suspected,

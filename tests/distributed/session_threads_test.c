@@ -85,6 +85,11 @@ static void ignore_session(tfrt_session_handler_t* handler, tfrt_session_t* sess
   (void)session;
 }
 
+static void fill_batch(tfrt_session_handler_t* handler, tfrt_session_t* session) {
+  (void)handler;
+  (void)session;
+}
+
 static void fill_heartbeat(tfrt_session_handler_t* handler, tfrt_session_t* session,
                            tfrt_wire_heartbeat_t* heartbeat) {
   (void)handler;
@@ -119,6 +124,7 @@ static const tfrt_session_handler_vtable_t handler_vtable = {
     .on_frame = on_frame,
     .on_draining = ignore_session,
     .on_dead = on_dead,
+    .fill_batch = fill_batch,
     .fill_heartbeat = fill_heartbeat,
     .on_heartbeat = on_heartbeat,
     .on_suspected = on_suspected,
