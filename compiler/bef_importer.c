@@ -91,10 +91,10 @@ static bool import_block(tfrt_bef_importer_t* importer, const tfrt_bef_function_
 // some, or else nothing.
 static const char* const* find_type_texts(body_t* body) {
   const tfrt_bef_function_t* function = body->function;
-  if (function->register_types) return function->register_types;
   const char** texts = tfrt_ir_context_allocate_array(body->importer->context,
                                                       function->register_count, sizeof(*texts));
   if (!texts) return NULL;
+  if (tfrt_bef_file_read_register_types(body->importer->file, function, texts)) return texts;
   uint32_t known_count = 0;
   for (uint32_t i = 0; i < function->argument_count; ++i, ++known_count) {
     texts[i] = function->argument_types[i];
@@ -228,7 +228,8 @@ static bool import_block(tfrt_bef_importer_t* importer, const tfrt_bef_function_
                                                sizeof(*body.values));
   if (!body.block || !body.values || !find_types(&body) || !import_arguments(&body)) return false;
   for (uint32_t i = 1; i < function->kernel_count; ++i) {
-    if (!import_kernel(&body, &function->kernels[i])) return false;
+    const tfrt_bef_kernel_t kernel = tfrt_bef_file_kernel(importer->file, function, i);
+    if (!import_kernel(&body, &kernel)) return false;
   }
   return import_return(&body);
 }

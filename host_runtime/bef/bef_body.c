@@ -27,7 +27,8 @@ typedef struct register_s {
 typedef struct body_s {
   tfrt_bef_load_t* load;
   tfrt_bef_function_t* function;
-  tfrt_bef_kernel_t* kernels;
+  tfrt_bef_record_place_t* places;  // per kernel
+  uint32_t* operand_counts;         // per kernel, by the table
   tfrt_bef_cursor_t cursor;
   const uint8_t* area;       // where the records begin
   register_t* registers;     // by number
@@ -71,8 +72,7 @@ static tfrt_status_t decode_registers(body_t* body) {
   return NULL;
 }
 
-// The kernel table. There are no more streams than kernels, the return and the call. Where a record
-// is, and how many operands it has, wait in |location| and |argument_count| for the record itself.
+// The kernel table. There are no more streams than kernels, the return and the call.
 static tfrt_status_t decode_kernel_table(body_t* body) {
   tfrt_bef_function_t* function = body->function;
   tfrt_bef_cursor_t* cursor = &body->cursor;
@@ -82,21 +82,20 @@ static tfrt_status_t decode_kernel_table(body_t* body) {
   TFRT_RETURN_IF_ERROR(
       tfrt_bef_cursor_read_count(cursor, "number of kernels", MIN_KERNEL_ENTRY_SIZE, &count));
   if (count == 0) return tfrt_bef_cursor_error(cursor, start, "has no pseudo kernel");
-  TFRT_RETURN_IF_ERROR(tfrt_bef_load_allocate_room(&body->load->file->arena, count,
-                                                   sizeof(*body->kernels), &memory));
-  function->kernels = body->kernels = memory;
+  TFRT_RETURN_IF_ERROR(
+      tfrt_bef_load_allocate_room(&body->load->file->arena, count, sizeof(*body->places), &memory));
+  function->places = body->places = memory;
+  TFRT_RETURN_IF_ERROR(allocate_words(&body->arena, count, &body->operand_counts));
   function->kernel_count = count;
   for (uint32_t i = 0; i < count; ++i) {
     cursor->kernel = i;
-    tfrt_bef_kernel_t* kernel = &body->kernels[i];
-    TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_read_u32(cursor, "offset of a kernel", &kernel->location));
+    tfrt_bef_record_place_t* place = &body->places[i];
+    TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_read_u32(cursor, "offset of a kernel", &place->offset));
     TFRT_RETURN_IF_ERROR(
-        tfrt_bef_cursor_read_u32(cursor, "operand count", &kernel->argument_count));
+        tfrt_bef_cursor_read_u32(cursor, "operand count", &body->operand_counts[i]));
     TFRT_RETURN_IF_ERROR(
-        tfrt_bef_cursor_read_index(cursor, "stream", (uint64_t)count + 1, &kernel->stream_id));
-    if (kernel->stream_id >= function->stream_count) {
-      function->stream_count = kernel->stream_id + 1;
-    }
+        tfrt_bef_cursor_read_index(cursor, "stream", (uint64_t)count + 1, &place->stream_id));
+    if (place->stream_id >= function->stream_count) function->stream_count = place->stream_id + 1;
   }
   cursor->kernel = TFRT_BEF_NO_INDEX;
   return NULL;
@@ -115,52 +114,33 @@ static tfrt_status_t decode_results(body_t* body) {
   return NULL;
 }
 
-// Takes the next |count| words of |*words|.
-static const uint32_t* take_words(const uint32_t** words, uint32_t count) {
-  const uint32_t* taken = count > 0 ? *words : NULL;
-  *words += count;
-  return taken;
-}
-
 static tfrt_status_t record_is_too_long(const body_t* body) {
   return tfrt_bef_cursor_error(&body->cursor, body->cursor.position,
                                "the record goes beyond the section");
 }
 
-// Splits the record at the cursor into the parts of |kernel|, without looking into them, and moves
-// the cursor behind it.
-static tfrt_status_t decode_record(body_t* body, tfrt_bef_kernel_t* kernel) {
+// Sets |*out_record| to the record at the cursor, without looking into its parts, and moves the
+// cursor behind it.
+static tfrt_status_t decode_record(body_t* body, const tfrt_bef_record_t** out_record) {
   tfrt_bef_cursor_t* cursor = &body->cursor;
   // The cursor is at a multiple of 4 (load_kernels), in an 8-byte aligned image.
-  const uint32_t* words = (const uint32_t*)(const void*)cursor->position;
+  const tfrt_bef_record_t* record = (const tfrt_bef_record_t*)(const void*)cursor->position;
   const uint64_t left = tfrt_bef_cursor_left(cursor) / sizeof(uint32_t);
+  *out_record = record;
   if (left < TFRT_BEF_KERNEL_HEADER_WORDS) return record_is_too_long(body);
-  *kernel = (tfrt_bef_kernel_t){
-      .name = "",
-      .code = words[TFRT_BEF_KERNEL_CODE],
-      .location = words[TFRT_BEF_KERNEL_LOCATION],
-      .stream_id = kernel->stream_id,
-      .argument_count = words[TFRT_BEF_KERNEL_ARGUMENT_COUNT],
-      .attribute_count = words[TFRT_BEF_KERNEL_ATTRIBUTE_COUNT],
-      .function_count = words[TFRT_BEF_KERNEL_FUNCTION_COUNT],
-      .result_count = words[TFRT_BEF_KERNEL_RESULT_COUNT],
-  };
-  uint64_t size = TFRT_BEF_KERNEL_HEADER_WORDS + 2 * (uint64_t)kernel->result_count +
-                  kernel->argument_count + kernel->attribute_count + kernel->function_count;
+  uint64_t size = TFRT_BEF_KERNEL_HEADER_WORDS + 2 * (uint64_t)record->result_count +
+                  record->argument_count + record->attribute_count + record->function_count;
   if (size > left) return record_is_too_long(body);
-  words += TFRT_BEF_KERNEL_HEADER_WORDS;
-  kernel->user_counts = take_words(&words, kernel->result_count);
-  kernel->arguments = take_words(&words, kernel->argument_count);
-  kernel->attributes = take_words(&words, kernel->attribute_count);
-  kernel->functions = take_words(&words, kernel->function_count);
-  kernel->results = take_words(&words, kernel->result_count);
+  const uint32_t* user_counts = tfrt_bef_record_user_counts(record);
   uint64_t user_count = 0;
-  for (uint32_t i = 0; i < kernel->result_count; ++i) user_count += kernel->user_counts[i];
+  for (uint32_t i = 0; i < record->result_count; ++i) user_count += user_counts[i];
   if (user_count > left - size) return record_is_too_long(body);
-  if (user_count > 0) kernel->users = words;
   cursor->position += (size + user_count) * sizeof(uint32_t);
   return NULL;
 }
+
+_Static_assert(sizeof(tfrt_bef_record_t) == TFRT_BEF_KERNEL_HEADER_WORDS * sizeof(uint32_t),
+               "a record begins with its header");
 
 // --- Verifying ----------------------------------------------------------------
 
@@ -169,9 +149,9 @@ static const uint8_t* address_of(const uint32_t* word) { return (const uint8_t*)
 // The kernel before |index| that sets register |number|.
 static uint32_t setter_of(const body_t* body, uint32_t number, uint32_t index) {
   for (uint32_t k = 0; k < index; ++k) {
-    const tfrt_bef_kernel_t* kernel = &body->kernels[k];
-    for (uint32_t i = 0; i < kernel->result_count; ++i) {
-      if (kernel->results[i] == number) return k;
+    const tfrt_bef_record_t* record = tfrt_bef_function_record(body->function, k);
+    for (uint32_t i = 0; i < record->result_count; ++i) {
+      if (tfrt_bef_record_results(record)[i] == number) return k;
     }
   }
   return index;
@@ -189,52 +169,52 @@ static void set_register(body_t* body, uint32_t number, const uint32_t* users, u
 
 // Notes that kernel |index| sets its results from |first| on, which nobody may have set
 // before.
-static tfrt_status_t check_results(body_t* body, uint32_t index, uint32_t first) {
-  const tfrt_bef_kernel_t* kernel = &body->kernels[index];
-  if (kernel->result_count == 0) return NULL;
-  const uint32_t* users = kernel->results + kernel->result_count;
-  if (first > 0) users += kernel->user_counts[0];
-  for (uint32_t i = first; i < kernel->result_count; ++i) {
-    uint32_t number = kernel->results[i];
-    TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_check_range(
-        &body->cursor, "result register", &kernel->results[i], 1, body->function->register_count));
+static tfrt_status_t check_results(body_t* body, const tfrt_bef_record_t* record, uint32_t index,
+                                   uint32_t first) {
+  const uint32_t* user_counts = tfrt_bef_record_user_counts(record);
+  const uint32_t* results = tfrt_bef_record_results(record);
+  const uint32_t* users = tfrt_bef_record_users(record);
+  if (first > 0) users += user_counts[0];
+  for (uint32_t i = first; i < record->result_count; ++i) {
+    uint32_t number = results[i];
+    TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_check_range(&body->cursor, "result register", &results[i],
+                                                     1, body->function->register_count));
     if (body->registers[number].users_end > 0) {
-      return tfrt_bef_cursor_error(&body->cursor, address_of(&kernel->results[i]),
+      return tfrt_bef_cursor_error(&body->cursor, address_of(&results[i]),
                                    "register %" PRIu32 " is set by kernel %" PRIu32 " already",
                                    number, setter_of(body, number, index));
     }
-    set_register(body, number, users, kernel->user_counts[i]);
-    users += kernel->user_counts[i];
+    set_register(body, number, users, user_counts[i]);
+    users += user_counts[i];
   }
   return NULL;
 }
 
-static tfrt_status_t check_pseudo_kernel(body_t* body, uint32_t operand_count) {
+static tfrt_status_t check_pseudo_kernel(body_t* body, const tfrt_bef_record_t* record) {
   const tfrt_bef_function_t* function = body->function;
-  const tfrt_bef_kernel_t* kernel = &body->kernels[0];
-  if (kernel->code != TFRT_BEF_PSEUDO_KERNEL_CODE ||
-      kernel->location != TFRT_BEF_PSEUDO_KERNEL_LOCATION || kernel->argument_count != 0 ||
-      kernel->attribute_count != 0 || kernel->function_count != 0 || operand_count != 0 ||
-      kernel->result_count != (uint64_t)function->argument_count + 1) {
+  if (record->code != TFRT_BEF_PSEUDO_KERNEL_CODE ||
+      record->location != TFRT_BEF_PSEUDO_KERNEL_LOCATION || record->argument_count != 0 ||
+      record->attribute_count != 0 || record->function_count != 0 || body->operand_counts[0] != 0 ||
+      record->result_count != (uint64_t)function->argument_count + 1) {
     return tfrt_bef_cursor_error(&body->cursor, body->area,
                                  "is not a pseudo kernel with a result for each of %" PRIu32
                                  " arguments",
                                  function->argument_count);
   }
-  if (kernel->results[0] != function->register_count) {
-    return tfrt_bef_cursor_error(&body->cursor, address_of(kernel->results),
+  const uint32_t* results = tfrt_bef_record_results(record);
+  if (results[0] != function->register_count) {
+    return tfrt_bef_cursor_error(&body->cursor, address_of(results),
                                  "the special register is %" PRIu32 ", but should be %" PRIu32,
-                                 kernel->results[0], function->register_count);
+                                 results[0], function->register_count);
   }
-  for (uint32_t i = 1; i < kernel->result_count; ++i) {
-    if (kernel->results[i] == i - 1) continue;
-    return tfrt_bef_cursor_error(&body->cursor, address_of(&kernel->results[i]),
-                                 "argument %" PRIu32 " is in register %" PRIu32, i - 1,
-                                 kernel->results[i]);
+  for (uint32_t i = 1; i < record->result_count; ++i) {
+    if (results[i] == i - 1) continue;
+    return tfrt_bef_cursor_error(&body->cursor, address_of(&results[i]),
+                                 "argument %" PRIu32 " is in register %" PRIu32, i - 1, results[i]);
   }
-  body->starting = kernel->users;
-  body->starting_left = kernel->user_counts[0];
-  return check_results(body, 0, 1);
+  body->starting = tfrt_bef_record_users(record);
+  body->starting_left = tfrt_bef_record_user_counts(record)[0];
+  return check_results(body, record, 0, 1);
 }
 
 // Kernel |index| uses register |number|.
@@ -261,67 +241,69 @@ static void start_kernel(body_t* body, uint32_t index) {
 
 // A kernel's arguments are set by earlier kernels, so that there is no cycle and a
 // synchronous function can run in order.
-static tfrt_status_t check_arguments(body_t* body, uint32_t index) {
-  const tfrt_bef_kernel_t* kernel = &body->kernels[index];
+static tfrt_status_t check_arguments(body_t* body, const tfrt_bef_record_t* record,
+                                     uint32_t index) {
+  const uint32_t* arguments = tfrt_bef_record_arguments(record);
   uint32_t register_count = body->function->register_count;
-  for (uint32_t i = 0; i < kernel->argument_count; ++i) {
-    uint32_t number = kernel->arguments[i];
-    TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_check_range(&body->cursor, "register",
-                                                     &kernel->arguments[i], 1, register_count));
+  for (uint32_t i = 0; i < record->argument_count; ++i) {
+    uint32_t number = arguments[i];
+    TFRT_RETURN_IF_ERROR(
+        tfrt_bef_cursor_check_range(&body->cursor, "register", &arguments[i], 1, register_count));
     if (body->registers[number].users_end == 0) {
-      return tfrt_bef_cursor_error(&body->cursor, address_of(&kernel->arguments[i]),
+      return tfrt_bef_cursor_error(&body->cursor, address_of(&arguments[i]),
                                    "register %" PRIu32 " is used before any kernel sets it",
                                    number);
     }
     use_register(body, number, index);
   }
-  if (kernel->argument_count == 0) start_kernel(body, index);
+  if (record->argument_count == 0) start_kernel(body, index);
   return NULL;
 }
 
-// Checks kernel |index|, whose record is at |at|, and which has |operand_count| operands by the
-// table.
-static tfrt_status_t check_kernel(body_t* body, uint32_t index, const uint8_t* at,
-                                  uint32_t operand_count) {
+// Checks kernel |index|, whose record is |record|.
+static tfrt_status_t check_kernel(body_t* body, const tfrt_bef_record_t* record, uint32_t index) {
   const tfrt_bef_file_t* file = body->load->file;
-  tfrt_bef_kernel_t* kernel = &body->kernels[index];
-  if (kernel->code >= file->kernel_name_count) {
+  const uint8_t* at = address_of(&record->code);
+  if (record->code >= file->kernel_name_count) {
     return tfrt_bef_cursor_error(&body->cursor, at,
                                  "kernel code %" PRIu32 " is out of range (there are %" PRIu32 ")",
-                                 kernel->code, file->kernel_name_count);
+                                 record->code, file->kernel_name_count);
   }
-  kernel->name = file->kernel_names[kernel->code];
-  TFRT_RETURN_IF_ERROR(check_location(body, kernel->location, at));
+  TFRT_RETURN_IF_ERROR(check_location(body, record->location, at));
   TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_check_range(
-      &body->cursor, "attribute offset", kernel->attributes, kernel->attribute_count,
-      file->sections[TFRT_BEF_SECTION_ATTRIBUTES].size));
-  TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_check_range(&body->cursor, "function", kernel->functions,
-                                                   kernel->function_count, file->function_count));
-  TFRT_RETURN_IF_ERROR(check_arguments(body, index));
-  if (kernel->argument_count != operand_count) {
+      &body->cursor, "attribute offset", tfrt_bef_record_attributes(record),
+      record->attribute_count, file->sections[TFRT_BEF_SECTION_ATTRIBUTES].size));
+  TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_check_range(&body->cursor, "function",
+                                                   tfrt_bef_record_functions(record),
+                                                   record->function_count, file->function_count));
+  TFRT_RETURN_IF_ERROR(check_arguments(body, record, index));
+  if (record->argument_count != body->operand_counts[index]) {
     return tfrt_bef_cursor_error(&body->cursor, at,
                                  "has %" PRIu32 " arguments, but its operand count is %" PRIu32,
-                                 kernel->argument_count, operand_count);
+                                 record->argument_count, body->operand_counts[index]);
   }
-  return check_results(body, index, 0);
+  return check_results(body, record, index, 0);
 }
 
 static tfrt_status_t load_kernels(body_t* body) {
   tfrt_bef_cursor_t* cursor = &body->cursor;
   TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_align(cursor, TFRT_BEF_KERNEL_ALIGNMENT));
-  body->area = cursor->position;
+  body->function->records = body->area = cursor->position;
+  uint32_t attribute_count = 0;
   for (uint32_t i = 0; i < body->function->kernel_count; ++i) {
-    tfrt_bef_kernel_t* kernel = &body->kernels[i];
     const uint8_t* at = cursor->position;
-    const uint32_t operand_count = kernel->argument_count;
+    tfrt_bef_record_place_t* place = &body->places[i];
     cursor->kernel = i;
-    if ((size_t)(at - body->area) != kernel->location) {
+    if ((size_t)(at - body->area) != place->offset) {
       return tfrt_bef_cursor_error(cursor, at, "the record is here, but its offset says 0x%" PRIx32,
-                                   kernel->location);
+                                   place->offset);
     }
-    TFRT_RETURN_IF_ERROR(decode_record(body, kernel));
-    TFRT_RETURN_IF_ERROR(i == 0 ? check_pseudo_kernel(body, operand_count)
-                                : check_kernel(body, i, at, operand_count));
+    const tfrt_bef_record_t* record;
+    TFRT_RETURN_IF_ERROR(decode_record(body, &record));
+    TFRT_RETURN_IF_ERROR(i == 0 ? check_pseudo_kernel(body, record)
+                                : check_kernel(body, record, i));
+    place->first_attribute = attribute_count;
+    attribute_count += record->attribute_count;
   }
   cursor->kernel = TFRT_BEF_NO_INDEX;
   return NULL;

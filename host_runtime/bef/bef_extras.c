@@ -98,24 +98,22 @@ static tfrt_status_t read_expected(tfrt_bef_cursor_t* cursor, const char* what, 
                                expected);
 }
 
+// The names of all attributes of |function|, kernel by kernel.
 static tfrt_status_t load_function_attribute_names(tfrt_bef_file_t* file, tfrt_bef_cursor_t* cursor,
-                                                   const tfrt_bef_function_t* function) {
-  // The loader made these arrays; only readers see them as constant.
-  tfrt_bef_kernel_t* kernels = (tfrt_bef_kernel_t*)function->kernels;
+                                                   tfrt_bef_function_t* function) {
   TFRT_RETURN_IF_ERROR(read_expected(cursor, "number of kernels", function->kernel_count));
-  for (uint32_t k = 0; k < function->kernel_count; ++k) {
-    void* memory;
-    cursor->kernel = k;
-    TFRT_RETURN_IF_ERROR(tfrt_bef_load_allocate(&file->arena, kernels[k].attribute_count,
-                                                sizeof(const char*), &memory));
-    const char** names = memory;
-    for (uint32_t i = 0; i < kernels[k].attribute_count; ++i) {
-      TFRT_RETURN_IF_ERROR(
-          tfrt_bef_load_read_string(file, cursor, "offset of an attribute name", &names[i]));
-    }
-    kernels[k].attribute_names = names;
+  const uint32_t last = function->kernel_count - 1;
+  size_t count = (size_t)function->places[last].first_attribute +
+                 tfrt_bef_function_record(function, last)->attribute_count;
+  void* memory;
+  TFRT_RETURN_IF_ERROR(
+      tfrt_bef_load_allocate_room(&file->arena, count + 1, sizeof(const char*), &memory));
+  const char** names = memory;
+  for (size_t i = 0; i < count; ++i) {
+    TFRT_RETURN_IF_ERROR(
+        tfrt_bef_load_read_string(file, cursor, "offset of an attribute name", &names[i]));
   }
-  cursor->kernel = TFRT_BEF_NO_INDEX;
+  function->attribute_names = names;
   return NULL;
 }
 
@@ -142,8 +140,11 @@ static tfrt_status_t load_register_types(tfrt_bef_file_t* file) {
     cursor.function = i;
     cursor.function_name = function->name;
     TFRT_RETURN_IF_ERROR(read_expected(&cursor, "number of registers", function->register_count));
-    TFRT_RETURN_IF_ERROR(tfrt_bef_load_read_types(file, &cursor, function->register_count,
-                                                  &function->register_types));
+    function->register_types = cursor.position;
+    const char* ignored;
+    for (uint32_t r = 0; r < function->register_count; ++r) {
+      TFRT_RETURN_IF_ERROR(tfrt_bef_load_read_type(file, &cursor, &ignored));
+    }
   }
   return tfrt_bef_cursor_expect_end(&cursor);
 }
@@ -185,12 +186,13 @@ static tfrt_status_t read_options(tfrt_bef_cursor_t* cursor, tfrt_bef_call_optio
 
 // Reads one entry: function, kernel, length, fields. |*previous| orders the entries.
 static tfrt_status_t load_call_options_entry(tfrt_bef_file_t* file, tfrt_bef_cursor_t* cursor,
-                                             tfrt_bef_call_options_t* options, uint64_t* previous) {
+                                             tfrt_bef_call_options_entry_t* entry,
+                                             uint64_t* previous) {
   const uint8_t* start = cursor->position;
   uint32_t length;
   TFRT_RETURN_IF_ERROR(
       tfrt_bef_cursor_read_index(cursor, "function", file->function_count, &cursor->function));
-  const tfrt_bef_function_t* function = &file->functions[cursor->function];
+  tfrt_bef_function_t* function = &file->functions[cursor->function];
   cursor->function_name = function->name;
   TFRT_RETURN_IF_ERROR(
       tfrt_bef_cursor_read_index(cursor, "kernel", function->kernel_count, &cursor->kernel));
@@ -203,8 +205,9 @@ static tfrt_status_t load_call_options_entry(tfrt_bef_file_t* file, tfrt_bef_cur
   TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_read_count(cursor, "length of an entry", 1, &length));
   tfrt_bef_cursor_t fields = *cursor;
   fields.end = fields.position + length;
-  TFRT_RETURN_IF_ERROR(read_options(&fields, options));
-  ((tfrt_bef_kernel_t*)function->kernels)[cursor->kernel].call_options = options;
+  TFRT_RETURN_IF_ERROR(read_options(&fields, &entry->options));
+  entry->kernel = cursor->kernel;
+  if (function->call_options_count++ == 0) function->call_options = entry;
   cursor->position += length;
   return NULL;
 }
@@ -217,11 +220,11 @@ static tfrt_status_t load_call_options(tfrt_bef_file_t* file) {
   uint64_t previous = 0;
   TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_read_count(&cursor, "number of entries", 4, &count));
   TFRT_RETURN_IF_ERROR(
-      tfrt_bef_load_allocate(&file->arena, count, sizeof(tfrt_bef_call_options_t), &memory));
-  tfrt_bef_call_options_t* options = memory;
+      tfrt_bef_load_allocate(&file->arena, count, sizeof(tfrt_bef_call_options_entry_t), &memory));
+  tfrt_bef_call_options_entry_t* entries = memory;
   for (uint32_t i = 0; i < count; ++i) {
     cursor.function = cursor.kernel = TFRT_BEF_NO_INDEX;
-    TFRT_RETURN_IF_ERROR(load_call_options_entry(file, &cursor, &options[i], &previous));
+    TFRT_RETURN_IF_ERROR(load_call_options_entry(file, &cursor, &entries[i], &previous));
   }
   return tfrt_bef_cursor_expect_end(&cursor);
 }

@@ -230,12 +230,81 @@ const tfrt_bef_function_t* tfrt_bef_file_find_function(const tfrt_bef_file_t* fi
   return NULL;
 }
 
+// The index of the first of |count| entries, of |size| bytes each, whose number is not below
+// |number|; |count| if there is none. Each entry begins with its number, and they are sorted by it.
+static uint32_t find_number(const void* entries, uint32_t count, size_t size, uint32_t number) {
+  uint32_t low = 0;
+  uint32_t high = count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    uint32_t found;
+    memcpy(&found, (const char*)entries + middle * size, sizeof(found));
+    if (found < number) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+// The options of kernel |index| of |function|, or NULL.
+static const tfrt_bef_call_options_t* find_call_options(const tfrt_bef_function_t* function,
+                                                        uint32_t index) {
+  const tfrt_bef_call_options_entry_t* entries = function->call_options;
+  uint32_t count = function->call_options_count;
+  uint32_t at = find_number(entries, count, sizeof(*entries), index);
+  return at < count && entries[at].kernel == index ? &entries[at].options : NULL;
+}
+
+tfrt_bef_kernel_t tfrt_bef_file_kernel(const tfrt_bef_file_t* file,
+                                       const tfrt_bef_function_t* function, uint32_t index) {
+  const tfrt_bef_record_t* record = tfrt_bef_function_record(function, index);
+  const tfrt_bef_record_place_t* place = &function->places[index];
+  return (tfrt_bef_kernel_t){
+      .name = index > 0 ? file->kernel_names[record->code] : "",
+      .code = record->code,
+      .location = record->location,
+      .stream_id = place->stream_id,
+      .argument_count = record->argument_count,
+      .attribute_count = record->attribute_count,
+      .function_count = record->function_count,
+      .result_count = record->result_count,
+      .arguments = tfrt_bef_record_arguments(record),
+      .attributes = tfrt_bef_record_attributes(record),
+      .functions = tfrt_bef_record_functions(record),
+      .results = tfrt_bef_record_results(record),
+      .user_counts = tfrt_bef_record_user_counts(record),
+      .users = tfrt_bef_record_users(record),
+      .call_options = find_call_options(function, index),
+      .attribute_names =
+          function->attribute_names ? function->attribute_names + place->first_attribute : NULL,
+  };
+}
+
+bool tfrt_bef_file_read_register_types(const tfrt_bef_file_t* file,
+                                       const tfrt_bef_function_t* function,
+                                       const char** out_types) {
+  if (!function->register_types) return false;
+  tfrt_bef_cursor_t cursor = tfrt_bef_section_cursor(file, TFRT_BEF_SECTION_REGISTER_TYPES);
+  cursor.position = function->register_types;
+  for (uint32_t i = 0; i < function->register_count; ++i) {
+    // Was read before, when the file was loaded.
+    tfrt_status_release(tfrt_bef_load_read_type(file, &cursor, &out_types[i]));
+  }
+  return true;
+}
+
 uint32_t tfrt_bef_file_kernel_name_count(const tfrt_bef_file_t* file) {
   return file->kernel_name_count;
 }
 
 const char* tfrt_bef_file_kernel_name(const tfrt_bef_file_t* file, uint32_t code) {
   return file->kernel_names[code];
+}
+
+const char* const* tfrt_bef_file_kernel_names(const tfrt_bef_file_t* file) {
+  return file->kernel_names;
 }
 
 const uint8_t* tfrt_bef_file_attributes(const tfrt_bef_file_t* file, size_t* out_size) {
@@ -245,18 +314,11 @@ const uint8_t* tfrt_bef_file_attributes(const tfrt_bef_file_t* file, size_t* out
 
 tfrt_bef_attribute_type_t tfrt_bef_file_attribute_type(const tfrt_bef_file_t* file,
                                                        uint32_t offset) {
-  uint32_t low = 0;
-  uint32_t high = file->attribute_type_count;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (file->attribute_types[middle].offset < offset) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  bool found = low < file->attribute_type_count && file->attribute_types[low].offset == offset;
-  return found ? file->attribute_types[low].type : TFRT_BEF_ATTRIBUTE_UNSUPPORTED;
+  const tfrt_bef_attribute_entry_t* entries = file->attribute_types;
+  uint32_t count = file->attribute_type_count;
+  uint32_t at = find_number(entries, count, sizeof(*entries), offset);
+  bool found = at < count && entries[at].offset == offset;
+  return found ? entries[at].type : TFRT_BEF_ATTRIBUTE_UNSUPPORTED;
 }
 
 bool tfrt_bef_file_has_attribute_types(const tfrt_bef_file_t* file) {

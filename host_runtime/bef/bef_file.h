@@ -9,15 +9,16 @@
 //     already are). Everything is checked before anything is handed out: framing,
 //     every offset, index and register, use counts against actual uses, user lists
 //     against argument lists, operand counts, locations, strings, optional sections.
-//  2. Read. Headers of functions and kernels are decoded once into arrays; what they
-//     point to (registers, attributes, users, strings) is read in place, in the image.
+//  2. Read. Headers of functions are decoded once; of a kernel only the place of its record is
+//     kept, and everything else (registers, attributes, users, strings) is read in place, in
+//     the image.
 //  3. Retained by whoever keeps a pointer into it; released.
 //
-//   file --> functions[] --> kernels[] ----> words of the image
-//        \-> image       \-> use_counts[]    (arguments, attributes, users, ...)
+//   file --> functions[] --> places[] ------> records in the image
+//        \-> image       \-> use_counts[]     (arguments, attributes, users, ...)
 //
 // What loading guarantees for the body of each function (docs/bef.md has the list):
-//   - kernels[0] is the pseudo kernel: its result 0 is the special register, whose
+//   - kernel 0 is the pseudo kernel: its result 0 is the special register, whose
 //     users are the kernels without operands; its result i + 1 is register i, argument
 //     i of the function.
 //   - each register < register_count is set by exactly one kernel; each argument of a
@@ -45,6 +46,7 @@
 #include "host_runtime/base/status.h"
 #include "host_runtime/base/string_builder.h"
 #include "host_runtime/bef/bef_format.h"
+#include "host_runtime/bef/bef_record.h"
 
 TFRT_API_BEGIN
 
@@ -61,8 +63,14 @@ typedef struct tfrt_bef_call_options_s {
   const char* device;  // in the image, as "cuda:0", at most TFRT_BEF_MAX_DEVICE_SIZE; NULL: none
 } tfrt_bef_call_options_t;
 
-// One kernel of a body. Pointers are into the image (or NULL where a count is 0) and
-// live as long as the file.
+// What it says of kernel |kernel| of a function.
+typedef struct tfrt_bef_call_options_entry_s {
+  uint32_t kernel;
+  tfrt_bef_call_options_t options;
+} tfrt_bef_call_options_entry_t;
+
+// One kernel of a body: its record and all that is said of it elsewhere, for those who look at a
+// few kernels. Pointers live as long as the file.
 typedef struct tfrt_bef_kernel_s {
   const char* name;         // "" for the pseudo kernel
   uint32_t code;            // index of |name|, < tfrt_bef_file_kernel_name_count()
@@ -96,13 +104,17 @@ typedef struct tfrt_bef_function_s {
 
   // The body; all zero for a native function.
   uint32_t location;
-  uint32_t register_count;            // without the special register, whose number this is
-  uint32_t kernel_count;              // with the pseudo kernel
-  uint32_t stream_count;              // one more than the highest stream id
-  const uint32_t* use_counts;         // per register
-  const uint32_t* result_registers;   // |result_count| registers
-  const tfrt_bef_kernel_t* kernels;   // [0] is the pseudo kernel
-  const char* const* register_types;  // per register; NULL: the file doesn't say
+  uint32_t register_count;                // without the special register, whose number this is
+  uint32_t kernel_count;                  // with the pseudo kernel
+  uint32_t stream_count;                  // one more than the highest stream id
+  const uint32_t* use_counts;             // per register
+  const uint32_t* result_registers;       // |result_count| registers
+  const uint8_t* records;                 // the first one, in the image
+  const tfrt_bef_record_place_t* places;  // per kernel; [0] is the pseudo kernel
+  const uint8_t* register_types;          // in the image; NULL: the file doesn't say
+  const char* const* attribute_names;     // of all kernels; NULL: the file doesn't say
+  const tfrt_bef_call_options_entry_t* call_options;  // by kernel
+  uint32_t call_options_count;
 } tfrt_bef_function_t;
 
 // A place in a source text.
@@ -146,10 +158,32 @@ const tfrt_bef_function_t* tfrt_bef_file_function(const tfrt_bef_file_t* file, u
 const tfrt_bef_function_t* tfrt_bef_file_find_function(const tfrt_bef_file_t* file,
                                                        const char* name);
 
+// The record of kernel |index| < kernel_count of |function|, which has a body. Thread-safe.
+static inline const tfrt_bef_record_t* tfrt_bef_function_record(const tfrt_bef_function_t* function,
+                                                                uint32_t index) {
+  // Records begin at multiples of 4 in an image that does so, too.
+  return (const tfrt_bef_record_t*)(const void*)(function->records +
+                                                 function->places[index].offset);
+}
+
+// All of kernel |index| < kernel_count of |function|, which is one of |file| and has a body.
+// Logarithmic in the number of call options. Thread-safe.
+tfrt_bef_kernel_t tfrt_bef_file_kernel(const tfrt_bef_file_t* file,
+                                       const tfrt_bef_function_t* function, uint32_t index);
+
+// Sets |out_types|, room for |register_count| texts that live as long as |file|, to the types of
+// the registers of |function|, which is one of |file| and has a body. Returns false and sets
+// nothing if the file doesn't say. Thread-safe.
+bool tfrt_bef_file_read_register_types(const tfrt_bef_file_t* file,
+                                       const tfrt_bef_function_t* function, const char** out_types);
+
 // The number of distinct kernel names, and the name with |code| < that. A name may be
 // listed though nothing uses it. Thread-safe.
 uint32_t tfrt_bef_file_kernel_name_count(const tfrt_bef_file_t* file);
 const char* tfrt_bef_file_kernel_name(const tfrt_bef_file_t* file, uint32_t code);
+
+// All of them, by code. Thread-safe.
+const char* const* tfrt_bef_file_kernel_names(const tfrt_bef_file_t* file);
 
 // The attribute section, to which attribute offsets are relative: 8-byte aligned if it
 // holds anything that needs it. Sets |*out_size|. Thread-safe.

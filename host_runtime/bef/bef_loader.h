@@ -85,6 +85,10 @@ bool tfrt_bef_load_location_is_valid(const tfrt_bef_load_t* load, uint32_t locat
 tfrt_status_t tfrt_bef_load_read_string(const tfrt_bef_file_t* file, tfrt_bef_cursor_t* cursor,
                                         const char* what, const char** out_string) TFRT_MUST_USE;
 
+// Reads a type index from |cursor|, and sets |*out_name| to the name of the type. After the types.
+tfrt_status_t tfrt_bef_load_read_type(const tfrt_bef_file_t* file, tfrt_bef_cursor_t* cursor,
+                                      const char** out_name) TFRT_MUST_USE;
+
 // Reads |count| type indices from |cursor| into a new array of type names. After the types.
 tfrt_status_t tfrt_bef_load_read_types(tfrt_bef_file_t* file, tfrt_bef_cursor_t* cursor,
                                        uint32_t count, const char* const** out_names) TFRT_MUST_USE;

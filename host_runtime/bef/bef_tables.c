@@ -43,6 +43,15 @@ static tfrt_status_t load_names(tfrt_bef_file_t* file, uint32_t slot, const char
   return tfrt_bef_cursor_expect_end(&cursor);
 }
 
+tfrt_status_t tfrt_bef_load_read_type(const tfrt_bef_file_t* file, tfrt_bef_cursor_t* cursor,
+                                      const char** out_name) {
+  uint32_t type;
+  *out_name = "";
+  TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_read_index(cursor, "type", file->type_count, &type));
+  *out_name = file->type_names[type];
+  return NULL;
+}
+
 tfrt_status_t tfrt_bef_load_read_types(tfrt_bef_file_t* file, tfrt_bef_cursor_t* cursor,
                                        uint32_t count, const char* const** out_names) {
   void* memory;
@@ -51,9 +60,7 @@ tfrt_status_t tfrt_bef_load_read_types(tfrt_bef_file_t* file, tfrt_bef_cursor_t*
       tfrt_bef_load_allocate_room(&file->arena, count, sizeof(**out_names), &memory));
   const char** names = memory;
   for (uint32_t i = 0; i < count; ++i) {
-    uint32_t type;
-    TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_read_index(cursor, "type", file->type_count, &type));
-    names[i] = file->type_names[type];
+    TFRT_RETURN_IF_ERROR(tfrt_bef_load_read_type(file, cursor, &names[i]));
   }
   *out_names = names;
   return NULL;

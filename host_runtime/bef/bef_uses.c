@@ -30,11 +30,10 @@ static tfrt_status_t count_uses(uses_t* uses) {
   TFRT_RETURN_IF_ERROR(
       allocate_words(&uses->arena, (size_t)function->register_count + 1, &uses->argument_uses));
   for (uint32_t k = 1; k < function->kernel_count; ++k) {
-    const tfrt_bef_kernel_t* kernel = &function->kernels[k];
-    if (kernel->argument_count == 0) ++uses->argument_uses[function->register_count];
-    for (uint32_t i = 0; i < kernel->argument_count; ++i) {
-      ++uses->argument_uses[kernel->arguments[i]];
-    }
+    const tfrt_bef_record_t* record = tfrt_bef_function_record(function, k);
+    const uint32_t* arguments = tfrt_bef_record_arguments(record);
+    if (record->argument_count == 0) ++uses->argument_uses[function->register_count];
+    for (uint32_t i = 0; i < record->argument_count; ++i) ++uses->argument_uses[arguments[i]];
   }
   return NULL;
 }
@@ -72,11 +71,10 @@ static tfrt_status_t collect_users(uses_t* uses) {
   TFRT_RETURN_IF_ERROR(
       allocate_words(&uses->arena, uses->first_users[register_count + 1], &uses->users));
   for (uint32_t k = 1; k < uses->function->kernel_count; ++k) {
-    const tfrt_bef_kernel_t* kernel = &uses->function->kernels[k];
-    if (kernel->argument_count == 0) uses->users[next[register_count]++] = k;
-    for (uint32_t i = 0; i < kernel->argument_count; ++i) {
-      uses->users[next[kernel->arguments[i]]++] = k;
-    }
+    const tfrt_bef_record_t* record = tfrt_bef_function_record(uses->function, k);
+    const uint32_t* arguments = tfrt_bef_record_arguments(record);
+    if (record->argument_count == 0) uses->users[next[register_count]++] = k;
+    for (uint32_t i = 0; i < record->argument_count; ++i) uses->users[next[arguments[i]]++] = k;
   }
   return NULL;
 }
@@ -110,12 +108,14 @@ static tfrt_status_t check_all_users(uses_t* uses) {
   TFRT_RETURN_IF_ERROR(collect_users(uses));
   TFRT_RETURN_IF_ERROR(allocate_words(&uses->arena, uses->function->kernel_count, &uses->balance));
   for (uint32_t k = 0; k < uses->function->kernel_count; ++k) {
-    const tfrt_bef_kernel_t* kernel = &uses->function->kernels[k];
-    const uint32_t* users = kernel->users;
+    const tfrt_bef_record_t* record = tfrt_bef_function_record(uses->function, k);
+    const uint32_t* results = tfrt_bef_record_results(record);
+    const uint32_t* user_counts = tfrt_bef_record_user_counts(record);
+    const uint32_t* users = tfrt_bef_record_users(record);
     uses->cursor.kernel = k;
-    for (uint32_t i = 0; i < kernel->result_count; ++i) {
-      TFRT_RETURN_IF_ERROR(check_users(uses, kernel->results[i], users, kernel->user_counts[i]));
-      if (kernel->user_counts[i] > 0) users += kernel->user_counts[i];
+    for (uint32_t i = 0; i < record->result_count; ++i) {
+      TFRT_RETURN_IF_ERROR(check_users(uses, results[i], users, user_counts[i]));
+      users += user_counts[i];
     }
   }
   uses->cursor.kernel = TFRT_BEF_NO_INDEX;

@@ -55,23 +55,26 @@ static inline void tfrt_arrival_tell(tfrt_ready_list_t* ready, const uint32_t* u
 // List's thread only.
 static inline void tfrt_arrival_tell_all(tfrt_ready_list_t* ready, const tfrt_kernel_site_t* site,
                                          uint32_t first_result) {
-  const tfrt_bef_kernel_t* kernel = site->bef;
-  uint32_t first_user = first_result > 0 ? kernel->user_counts[0] : 0;
-  for (uint32_t i = first_result; i < kernel->result_count; ++i) {
-    uint32_t count = kernel->user_counts[i];
-    if (count == 0) continue;
-    const uint32_t* users = kernel->users + first_user;
-    const uint8_t* passed_users = site->passed_users ? site->passed_users + first_user : NULL;
-    if (passed_users) tfrt_arrival_tell(ready, users, passed_users, count, true);
-    tfrt_arrival_tell(ready, users, passed_users, count, false);
+  const tfrt_bef_record_t* record = site->record;
+  const uint32_t* user_counts = tfrt_bef_record_user_counts(record);
+  const uint32_t* users = tfrt_bef_record_users(record);
+  const uint8_t* passed_users = tfrt_bef_callable_passed_users(ready->frame->callable, site);
+  uint32_t first_user = first_result > 0 ? user_counts[0] : 0;
+  for (uint32_t i = first_result; i < record->result_count; ++i) {
+    uint32_t count = user_counts[i];
+    const uint8_t* passed = passed_users ? passed_users + first_user : NULL;
+    if (passed) tfrt_arrival_tell(ready, users + first_user, passed, count, true);
+    tfrt_arrival_tell(ready, users + first_user, passed, count, false);
     first_user += count;
   }
 }
 
 // Starts the kernels without arguments of the list's call. List's thread only.
 static inline void tfrt_arrival_start(tfrt_ready_list_t* ready) {
-  const tfrt_bef_kernel_t* start = ready->frame->callable->sites[0].bef;
-  for (uint32_t i = 0; i < start->user_counts[0]; ++i) tfrt_arrival_of_one(ready, start->users[i]);
+  const tfrt_bef_record_t* start = ready->frame->callable->sites[0].record;
+  const uint32_t* users = tfrt_bef_record_users(start);
+  const uint32_t count = tfrt_bef_record_user_counts(start)[0];
+  for (uint32_t i = 0; i < count; ++i) tfrt_arrival_of_one(ready, users[i]);
 }
 
 #endif  // TFRT_HOST_RUNTIME_EXECUTOR_ARRIVAL_H_

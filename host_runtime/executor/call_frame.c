@@ -41,12 +41,13 @@ static tfrt_call_frame_layout_t tfrt_call_frame_layout(const tfrt_bef_callable_t
 void tfrt_call_frame_set_counters(tfrt_call_frame_t* frame) {
   const tfrt_bef_callable_t* callable = frame->callable;
   for (uint32_t k = 1; k < callable->bef->kernel_count; ++k) {
-    const tfrt_kernel_site_t* site = &callable->sites[k];
+    const tfrt_kernel_binding_t* binding = callable->sites[k].binding;
     // A kernel without arguments waits for the start of the function.
-    uint32_t pending = site->waited_count + site->nonstrict;
+    uint32_t pending = binding->waited_count + binding->nonstrict;
     atomic_init(&frame->pending[k], pending > 0 ? pending : 1);
     if (frame->passed) {
-      atomic_init(&frame->passed[k], site->bef->argument_count - site->waited_count);
+      const uint32_t argument_count = callable->sites[k].record->argument_count;
+      atomic_init(&frame->passed[k], argument_count - binding->waited_count);
     }
   }
 }

@@ -204,15 +204,16 @@ static void tfrt_executor_publish(tfrt_ready_list_t* ready, uint32_t register_in
 // that is NULL, that memory is out.
 static void tfrt_executor_publish_all(tfrt_ready_list_t* ready, const tfrt_kernel_site_t* site,
                                       uint32_t first_result, tfrt_async_value_t* const* values) {
-  const tfrt_bef_kernel_t* kernel = site->bef;
-  uint32_t first_user = first_result > 0 ? kernel->user_counts[0] : 0;
-  for (uint32_t i = first_result; i < kernel->result_count; ++i) {
-    // A kernel without any user has no array of them.
-    uint32_t count = kernel->user_counts[i];
-    const uint32_t* users = count > 0 ? kernel->users + first_user : NULL;
-    const uint8_t* passed_users =
-        count > 0 && site->passed_users ? site->passed_users + first_user : NULL;
-    tfrt_executor_publish(ready, kernel->results[i], users, passed_users, count,
+  const tfrt_bef_record_t* record = site->record;
+  const uint32_t* user_counts = tfrt_bef_record_user_counts(record);
+  const uint32_t* results = tfrt_bef_record_results(record);
+  const uint32_t* users = tfrt_bef_record_users(record);
+  const uint8_t* passed_users = tfrt_bef_callable_passed_users(ready->frame->callable, site);
+  uint32_t first_user = first_result > 0 ? user_counts[0] : 0;
+  for (uint32_t i = first_result; i < record->result_count; ++i) {
+    uint32_t count = user_counts[i];
+    tfrt_executor_publish(ready, results[i], users + first_user,
+                          passed_users ? passed_users + first_user : NULL, count,
                           values ? values[i - first_result] : tfrt_async_value_out_of_memory());
     first_user += count;
   }
@@ -249,9 +250,10 @@ static tfrt_async_value_t* tfrt_executor_collect(tfrt_call_frame_t* frame,
                                                  const tfrt_kernel_site_t* site,
                                                  tfrt_async_value_t** arguments) {
   tfrt_async_value_t* error = tfrt_request_context_cancelled(frame->context.request);
-  for (uint32_t i = 0; i < site->bef->argument_count; ++i) {
-    uint32_t register_index = site->bef->arguments[i];
-    if (site->uses[i] == TFRT_OPERAND_PASSED) {
+  const uint32_t* registers = tfrt_bef_record_arguments(site->record);
+  for (uint32_t i = 0; i < site->record->argument_count; ++i) {
+    uint32_t register_index = registers[i];
+    if (site->binding->uses[i] == TFRT_OPERAND_PASSED) {
       arguments[i] = tfrt_executor_anticipate(frame, register_index);
       continue;
     }
@@ -268,16 +270,17 @@ static tfrt_async_value_t* tfrt_executor_collect(tfrt_call_frame_t* frame,
 
 static void tfrt_executor_run_kernel(tfrt_call_frame_t* frame, const tfrt_kernel_site_t* site,
                                      tfrt_async_value_t** arguments, tfrt_async_value_t** results) {
+  const tfrt_kernel_binding_t* binding = site->binding;
   tfrt_kernel_frame_t kernel_frame = {
       .arguments = arguments,
       .results = results,
-      .attributes = site->attributes,
-      .functions = site->functions,
-      .argument_count = site->bef->argument_count,
-      .result_count = site->bef->result_count,
-      .attribute_count = site->bef->attribute_count,
-      .function_count = site->bef->function_count,
-      .call_options = site->call_options,
+      .attributes = binding->attributes,
+      .functions = binding->functions,
+      .argument_count = site->record->argument_count,
+      .result_count = site->record->result_count,
+      .attribute_count = site->record->attribute_count,
+      .function_count = site->record->function_count,
+      .call_options = binding->call_options,
       .context = &frame->context,
       .site = site,
       .registers = frame->registers,
@@ -288,11 +291,11 @@ static void tfrt_executor_run_kernel(tfrt_call_frame_t* frame, const tfrt_kernel
 // Drops the arguments of |site|, which has run, and publishes its |results|.
 static void tfrt_executor_finish(tfrt_ready_list_t* ready, const tfrt_kernel_site_t* site,
                                  tfrt_async_value_t* const* results) {
-  const tfrt_bef_kernel_t* kernel = site->bef;
-  for (uint32_t i = 0; i < kernel->argument_count; ++i) {
+  const uint32_t* arguments = tfrt_bef_record_arguments(site->record);
+  for (uint32_t i = 0; i < site->record->argument_count; ++i) {
     // The register, not the argument: that may name the target of an indirect.
     tfrt_async_value_release(
-        atomic_load_explicit(&ready->frame->registers[kernel->arguments[i]], memory_order_relaxed));
+        atomic_load_explicit(&ready->frame->registers[arguments[i]], memory_order_relaxed));
   }
   tfrt_executor_publish_all(ready, site, 0, results);
 }
@@ -301,15 +304,15 @@ static void tfrt_executor_finish(tfrt_ready_list_t* ready, const tfrt_kernel_sit
 static void tfrt_executor_fire_with(tfrt_ready_list_t* ready, const tfrt_kernel_site_t* site,
                                     tfrt_async_value_t** values) {
   tfrt_call_frame_t* frame = ready->frame;
-  const tfrt_bef_kernel_t* kernel = site->bef;
+  const tfrt_bef_record_t* record = site->record;
   tfrt_async_value_t** arguments = values;
-  tfrt_async_value_t** results = values + kernel->argument_count;
-  memset(results, 0, kernel->result_count * sizeof(*results));
+  tfrt_async_value_t** results = values + record->argument_count;
+  memset(results, 0, record->result_count * sizeof(*results));
   tfrt_async_value_t* error = tfrt_executor_collect(frame, site, arguments);
   if (TFRT_LIKELY(!error)) {
     tfrt_executor_run_kernel(frame, site, arguments, results);
   } else {
-    for (uint32_t i = 0; i < kernel->result_count; ++i) {
+    for (uint32_t i = 0; i < record->result_count; ++i) {
       results[i] = tfrt_async_value_retain(error);
     }
   }
@@ -318,7 +321,7 @@ static void tfrt_executor_fire_with(tfrt_ready_list_t* ready, const tfrt_kernel_
 
 static void tfrt_executor_fire(tfrt_ready_list_t* ready, uint32_t kernel) {
   const tfrt_kernel_site_t* site = &ready->frame->callable->sites[kernel];
-  size_t count = (size_t)site->bef->argument_count + site->bef->result_count;
+  size_t count = (size_t)site->record->argument_count + site->record->result_count;
   if (TFRT_LIKELY(count <= TFRT_EXECUTOR_INLINE_VALUES)) {
     tfrt_async_value_t* values[TFRT_EXECUTOR_INLINE_VALUES];
     tfrt_executor_fire_with(ready, site, values);
@@ -339,7 +342,7 @@ static void tfrt_executor_fire(tfrt_ready_list_t* ready, uint32_t kernel) {
 static void tfrt_executor_run_group(tfrt_task_t* task) {
   tfrt_kernel_group_t* group = TFRT_CONTAINER_OF(task, tfrt_kernel_group_t, task);
   tfrt_call_frame_t* frame = group->frame;
-  uint32_t stream = frame->callable->sites[group->first].bef->stream_id;
+  uint32_t stream = frame->callable->sites[group->first].stream_id;
   tfrt_ready_list_t ready = tfrt_ready_list_make(frame, stream);
   tfrt_ready_list_push_group(&ready, group->first);
   tfrt_executor_drain(&ready);
@@ -374,9 +377,10 @@ static void tfrt_executor_start_kernels(tfrt_ready_list_t* ready) {
     return;
   }
   const void* outer = tfrt_running_kernel_enter();
-  const tfrt_bef_kernel_t* start = callable->sites[0].bef;
-  for (uint32_t i = 0; i < start->user_counts[0]; ++i) {
-    uint32_t kernel = start->users[i];
+  const tfrt_bef_record_t* start = callable->sites[0].record;
+  const uint32_t* users = tfrt_bef_record_users(start);
+  for (uint32_t i = 0; i < tfrt_bef_record_user_counts(start)[0]; ++i) {
+    uint32_t kernel = users[i];
     if (callable->sites[kernel].prompt) {
       tfrt_executor_fire(ready, kernel);
     } else {
@@ -392,7 +396,7 @@ static void tfrt_executor_start(tfrt_ready_list_t* ready, tfrt_async_value_t* co
                                 bool take) {
   const tfrt_kernel_site_t* start = &ready->frame->callable->sites[0];
   tfrt_executor_start_kernels(ready);
-  for (uint32_t i = 1; !take && i < start->bef->result_count; ++i) {
+  for (uint32_t i = 1; !take && i < start->record->result_count; ++i) {
     tfrt_async_value_retain(arguments[i - 1]);
   }
   tfrt_executor_publish_all(ready, start, 1, arguments);
@@ -445,7 +449,7 @@ static void tfrt_executor_call(const tfrt_bef_callable_t* callable,
     tfrt_executor_fail_call(callable, arguments, take, results);
     return;
   }
-  tfrt_ready_list_t ready = tfrt_ready_list_make(frame, callable->bef->kernels[0].stream_id);
+  tfrt_ready_list_t ready = tfrt_ready_list_make(frame, callable->sites[0].stream_id);
   tfrt_executor_start(&ready, arguments, take);
   tfrt_executor_complete(&ready, results);
 }
@@ -469,9 +473,8 @@ static void tfrt_executor_count_uses(tfrt_call_frame_t* frame, const tfrt_schedu
   memcpy(frame->remaining, bef->use_counts, bef->register_count * sizeof(*frame->remaining));
   const tfrt_schedule_step_t* step = call->callable->schedule->steps;
   for (; step != call->step; ++step) {
-    for (uint32_t i = 0; i < step->argument_count; ++i) {
-      --frame->remaining[step->site->bef->arguments[i]];
-    }
+    const uint32_t* arguments = tfrt_bef_record_arguments(step->site->record);
+    for (uint32_t i = 0; i < step->argument_count; ++i) --frame->remaining[arguments[i]];
   }
 }
 
@@ -479,8 +482,9 @@ static void tfrt_executor_count_uses(tfrt_call_frame_t* frame, const tfrt_schedu
 static void tfrt_executor_adopt_results(tfrt_call_frame_t* frame, const tfrt_scheduled_call_t* call,
                                         const tfrt_schedule_step_t* step) {
   const uint32_t* slots = step->slots + step->argument_count;
+  const uint32_t* results = tfrt_bef_record_results(step->site->record);
   for (uint32_t i = 0; i < step->result_count; ++i) {
-    tfrt_executor_adopt(frame, step->site->bef->results[i], call->slots[slots[i]], true);
+    tfrt_executor_adopt(frame, results[i], call->slots[slots[i]], true);
   }
 }
 
@@ -499,8 +503,9 @@ static void tfrt_executor_catch_up(tfrt_ready_list_t* ready, const tfrt_schedule
   const tfrt_schedule_step_t* step = callable->schedule->steps;
   for (;;) {
     const tfrt_kernel_site_t* site = &callable->sites[tfrt_ready_list_pop_in_sequence(ready)];
-    if (site->constant) {
-      tfrt_executor_adopt(frame, site->bef->results[0], site->constant, false);
+    if (site->binding->constant) {
+      const uint32_t number = tfrt_bef_record_results(site->record)[0];
+      tfrt_executor_adopt(frame, number, site->binding->constant, false);
     } else if (step == call->step) {
       return;
     } else {
@@ -519,7 +524,7 @@ static void tfrt_executor_take_over(tfrt_scheduled_call_t* call, tfrt_async_valu
     tfrt_executor_fail_call(callable, NULL, false, results);
     return;
   }
-  tfrt_ready_list_t ready = tfrt_ready_list_make(frame, callable->bef->kernels[0].stream_id);
+  tfrt_ready_list_t ready = tfrt_ready_list_make(frame, callable->sites[0].stream_id);
   tfrt_executor_catch_up(&ready, call);
   tfrt_executor_finish(&ready, call->step->site, call->results);
   tfrt_executor_complete(&ready, results);

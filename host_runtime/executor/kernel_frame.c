@@ -10,43 +10,46 @@ void tfrt_kernel_site_origin(const tfrt_kernel_site_t* site, tfrt_status_origin_
   *out_origin = (tfrt_status_origin_t){.rank = TFRT_STATUS_NO_RANK};
   if (!site) return;
   tfrt_bef_source_location_t location;
-  tfrt_program_locate(site->owner->owner, site->bef->location, &location);
-  out_origin->function = site->owner->base.name;
-  out_origin->kernel = site->bef->name;
+  tfrt_program_locate(site->binding->owner->owner, site->record->location, &location);
+  out_origin->function = site->binding->owner->base.name;
+  out_origin->kernel = site->binding->name;
   out_origin->file = location.file;
   out_origin->line = location.line;
   out_origin->column = location.column;
 }
 
 struct tfrt_program_s* tfrt_kernel_site_program(const tfrt_kernel_site_t* site) {
-  return site->owner->owner;
+  return site->binding->owner->owner;
 }
 
 const tfrt_kernel_site_t* tfrt_kernel_site_retain(const tfrt_kernel_site_t* site) {
-  if (site) tfrt_program_retain(site->owner->owner);
+  if (site) tfrt_program_retain(site->binding->owner->owner);
   return site;
 }
 
 void tfrt_kernel_site_release(const tfrt_kernel_site_t* site) {
-  if (site) tfrt_program_release(site->owner->owner);
+  if (site) tfrt_program_release(site->binding->owner->owner);
 }
 
-uint32_t tfrt_kernel_site_location(const tfrt_kernel_site_t* site) { return site->bef->location; }
+uint32_t tfrt_kernel_site_location(const tfrt_kernel_site_t* site) {
+  return site->record->location;
+}
 
 bool tfrt_kernel_site_append_debug_name(const tfrt_kernel_site_t* site,
                                         tfrt_string_builder_t* out) {
-  const tfrt_program_t* program = site->owner->owner;
+  const tfrt_program_t* program = site->binding->owner->owner;
   if (program->op) return false;
-  return tfrt_bef_file_location_append_debug_name(program->file, site->bef->location, out);
+  return tfrt_bef_file_location_append_debug_name(program->file, site->record->location, out);
 }
 
 bool tfrt_kernel_frame_is_unique(const tfrt_kernel_frame_t* frame, uint32_t index) {
   if (frame->scheduled) return tfrt_scheduled_call_is_unique(frame->scheduled, index);
   if (!frame->registers) return false;
+  const uint32_t number = tfrt_bef_record_arguments(frame->site->record)[index];
   // Not the argument: that may be the target of an indirect value that others have too.
   // Relaxed: the kernel's start ordered the store before this load.
-  return tfrt_async_value_is_unique(atomic_load_explicit(
-      &frame->registers[frame->site->bef->arguments[index]], memory_order_relaxed));
+  return tfrt_async_value_is_unique(
+      atomic_load_explicit(&frame->registers[number], memory_order_relaxed));
 }
 
 tfrt_status_t tfrt_kernel_site_take_status(const tfrt_kernel_site_t* site, tfrt_status_t status) {
@@ -56,8 +59,8 @@ tfrt_status_t tfrt_kernel_site_take_status(const tfrt_kernel_site_t* site, tfrt_
   // One that has an origin already was told when it was made.
   bool is_new = located != status;
   tfrt_status_release(status);
-  if (!is_new || !site || site->bef->location == TFRT_KERNEL_SITE_NATIVE) return located;
-  const tfrt_error_listener_t* listener = &site->owner->owner->error_listener;
+  if (!is_new || !site || site->record->location == TFRT_KERNEL_SITE_NATIVE) return located;
+  const tfrt_error_listener_t* listener = &site->binding->owner->owner->error_listener;
   if (listener->on_error) listener->on_error(listener->data, located);
   return located;
 }
@@ -87,7 +90,7 @@ void tfrt_kernel_frame_set_again(tfrt_kernel_frame_t* frame, uint32_t index,
   tfrt_async_value_release(value);
   tfrt_status_t status =
       tfrt_status_create(TFRT_STATUS_INTERNAL, "kernel '%s' set its result %u %s",
-                         frame->site ? frame->site->bef->name : "(unknown)", index,
+                         frame->site ? frame->site->binding->name : "(unknown)", index,
                          has_failed ? "although it was an error already" : "twice");
   frame->results[index] =
       tfrt_async_value_create_error_take(tfrt_kernel_site_take_status(frame->site, status));

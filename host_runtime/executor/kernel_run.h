@@ -37,17 +37,18 @@ void tfrt_kernel_run_complete(tfrt_kernel_frame_t* frame, const tfrt_kernel_site
 // Runs the kernel at |site| on |frame|. Frame's thread only.
 static inline void tfrt_kernel_run(tfrt_kernel_frame_t* frame, const tfrt_kernel_site_t* site,
                                    const tfrt_trace_t* trace) {
-  if (TFRT_UNLIKELY(site->checks) && !tfrt_kernel_run_check_arguments(frame, site)) return;
+  const tfrt_kernel_binding_t* binding = site->binding;
+  if (TFRT_UNLIKELY(binding->checks) && !tfrt_kernel_run_check_arguments(frame, site)) return;
   tfrt_running_kernel_mark(site);
   if (TFRT_LIKELY(!trace)) {
-    site->run(frame);
+    binding->run(frame);
   } else {
     tfrt_kernel_run_traced(frame, site);
   }
   for (uint32_t i = 0; i < frame->result_count; ++i) {
     if (TFRT_UNLIKELY(!frame->results[i])) tfrt_kernel_run_complete(frame, site, i);
   }
-  if (TFRT_UNLIKELY(site->result_checks)) tfrt_kernel_run_check_results(frame, site);
+  if (TFRT_UNLIKELY(binding->result_checks)) tfrt_kernel_run_check_results(frame, site);
 }
 
 #endif  // TFRT_HOST_RUNTIME_EXECUTOR_KERNEL_RUN_H_

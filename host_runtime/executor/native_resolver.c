@@ -39,23 +39,24 @@ static tfrt_status_t tfrt_native_resolver_make_site(tfrt_program_t* program,
                                                     const tfrt_kernel_t* native) {
   const tfrt_function_t* function = &callable->base;
   tfrt_kernel_site_t* site = tfrt_arena_allocate(&program->arena, sizeof(*site));
-  tfrt_bef_kernel_t* bef = tfrt_arena_allocate(&program->arena, sizeof(*bef));
+  tfrt_kernel_binding_t* binding = tfrt_arena_allocate(&program->arena, sizeof(*binding));
+  tfrt_bef_record_t* record = tfrt_arena_allocate(&program->arena, sizeof(*record));
   tfrt_type_id_t* checks = tfrt_arena_allocate_array(
       &program->arena, (size_t)function->argument_count + 1, sizeof(*checks));
-  if (!site || !bef || !checks) {
+  if (!site || !binding || !record || !checks) {
     return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory to load the program");
   }
   for (uint32_t i = 0; i < function->argument_count; ++i) {
     checks[i] =
-        tfrt_program_resolver_type_id(tfrt_kernel_descriptor_operand(native->descriptor, i)->type);
+        tfrt_kernel_binder_type_id(tfrt_kernel_descriptor_operand(native->descriptor, i)->type);
   }
   // Of the kernel that the site would be of, only what errors and traces say is there.
-  *bef = (tfrt_bef_kernel_t){.name = function->name,
-                             .location = TFRT_KERNEL_SITE_NATIVE,
-                             .argument_count = function->argument_count,
-                             .result_count = function->result_count};
-  *site = (tfrt_kernel_site_t){
-      .run = native->function, .bef = bef, .checks = checks, .owner = callable};
+  *record = (tfrt_bef_record_t){.location = TFRT_KERNEL_SITE_NATIVE,
+                                .argument_count = function->argument_count,
+                                .result_count = function->result_count};
+  *binding = (tfrt_kernel_binding_t){
+      .run = native->function, .name = function->name, .owner = callable, .checks = checks};
+  *site = (tfrt_kernel_site_t){.record = record, .binding = binding};
   callable->sites = site;
   return NULL;
 }

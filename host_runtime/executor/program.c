@@ -43,13 +43,13 @@ static void tfrt_program_initialize_function(tfrt_program_t* program, uint32_t i
 static tfrt_status_t tfrt_program_resolve_function(tfrt_program_t* program,
                                                    tfrt_bef_callable_t* callable,
                                                    const tfrt_kernel_registry_t* registry,
-                                                   const tfrt_program_kernels_t* kernels) {
+                                                   tfrt_kernel_binder_t* binder) {
   if (callable->base.kind == TFRT_FUNCTION_NATIVE) {
     return tfrt_native_resolver_run(program, callable, registry);
   }
   tfrt_arena_t scratch;
   tfrt_arena_initialize(&scratch, program->allocator);
-  tfrt_status_t status = tfrt_program_resolver_run(program, callable, kernels, &scratch);
+  tfrt_status_t status = tfrt_program_resolver_run(binder, callable, &scratch);
   tfrt_arena_deinitialize(&scratch);
   return status;
 }
@@ -64,11 +64,13 @@ static tfrt_status_t tfrt_program_resolve(tfrt_program_t* program,
   for (uint32_t i = 0; i < program->function_count; ++i) {
     tfrt_program_initialize_function(program, i);
   }
-  tfrt_program_kernels_t kernels;
-  TFRT_RETURN_IF_ERROR(tfrt_program_resolver_look_up(program->file, registry, scratch, &kernels));
+  tfrt_kernel_binder_t binder;
+  TFRT_RETURN_IF_ERROR(tfrt_kernel_binder_initialize(
+      &binder, program, registry, tfrt_bef_file_kernel_names(program->file),
+      tfrt_bef_file_kernel_name_count(program->file), scratch));
   for (uint32_t i = 0; i < program->function_count; ++i) {
     TFRT_RETURN_IF_ERROR(
-        tfrt_program_resolve_function(program, &program->functions[i], registry, &kernels));
+        tfrt_program_resolve_function(program, &program->functions[i], registry, &binder));
   }
   return NULL;
 }

@@ -3,9 +3,11 @@
 // What program.c prepares and executor.c walks: the resolved form of BEF functions.
 // Private to this room.
 //
-// A resolved kernel fits the executor's inner loop: everything it needs to start the
-// kernel and to publish its results is one struct away, and the index arrays are
-// those of the BEF image.
+// A site is small, for there are as many as ops: registers and users are read in the BEF image,
+// and what a kernel is bound to is shared by all sites of it that have nothing of their own.
+//
+//   site --> record: arguments, results, users         in the image
+//       \-> binding: C function, uses, attributes ...   one for many sites
 #ifndef TFRT_HOST_RUNTIME_EXECUTOR_PROGRAM_IMPL_H_
 #define TFRT_HOST_RUNTIME_EXECUTOR_PROGRAM_IMPL_H_
 
@@ -22,32 +24,42 @@ typedef struct tfrt_schedule_s tfrt_schedule_t;
 // The location of what is no kernel but a native function.
 #define TFRT_KERNEL_SITE_NATIVE UINT32_MAX
 
-// One kernel of a function, resolved; or, as the only site of a native function, that itself.
-struct tfrt_kernel_site_s {
+// What a kernel of a function is bound to.
+typedef struct tfrt_kernel_binding_s {
   union {
     tfrt_kernel_fn_t run;            // in an asynchronous or native function
     tfrt_sync_kernel_fn_t run_sync;  // in a synchronous function
   };
-  const tfrt_bef_kernel_t* bef;   // registers, users, location
+  const char* name;
+  const tfrt_bef_callable_t* owner;
   const void* const* attributes;  // addresses in the image
   const tfrt_function_t* const* functions;
   const uint8_t* uses;                      // per argument: tfrt_operand_use_t
   const tfrt_type_id_t* checks;             // per argument: type to check at run time, 0: none
   const tfrt_type_id_t* result_checks;      // the same per result; NULL: trust the kernel
-  const uint8_t* passed_users;              // per word of bef->users: PASSED? NULL: none is
   const tfrt_call_options_t* call_options;  // NULL: none
-  const tfrt_bef_callable_t* owner;
+  tfrt_async_value_t* constant;  // +0: what the kernel makes each time (schedule.h); or NULL
+  uint32_t waited_count;         // arguments that are not PASSED
+  bool nonstrict;                // has PASSED arguments
+  // Has neither attributes, functions, options nor checks.
+  bool is_plain;
+} tfrt_kernel_binding_t;
+
+// One kernel of a function, resolved; or, as the only site of a native function, that itself.
+struct tfrt_kernel_site_s {
+  const tfrt_bef_record_t* record;
+  const tfrt_kernel_binding_t* binding;
+  uint32_t stream_id;
   union {
-    // Asynchronous, +0: what the kernel makes each time (schedule.h); or NULL.
-    tfrt_async_value_t* constant;
-    uint32_t* dead;  // synchronous: registers that nobody reads behind this kernel
+    struct {
+      bool expensive;  // its stream may be worth a thread of its own (schedule.h)
+      bool early;      // its stream leads to a non-strict kernel (schedule.h)
+      bool prompt;     // a constant, which takes no time (schedule.h)
+    };
+    // In a synchronous function: the end of its part of |dead| of the function, which begins where
+    // that of the site before ends.
+    uint32_t dead_end;
   };
-  uint32_t dead_count;
-  uint32_t waited_count;  // arguments that are not PASSED
-  bool nonstrict;         // has PASSED arguments
-  bool expensive;         // its stream may be worth a thread of its own (schedule.h)
-  bool early;             // its stream leads to a non-strict kernel (schedule.h)
-  bool prompt;            // a constant, which takes no time (schedule.h)
 };
 
 // How the users of a register ask for its value.
@@ -68,6 +80,9 @@ struct tfrt_bef_callable_s {
   uint8_t* register_flags;    // per register
   uint32_t* nonstrict;        // indices of kernels with PASSED arguments
   uint32_t nonstrict_count;
+  // Per kernel, and then per word of its users: PASSED? NULL: none is.
+  const uint8_t** passed_users;
+  const uint32_t* dead;  // synchronous: registers that nobody reads behind a kernel, by kernel
   const tfrt_schedule_t* schedule;  // NULL: none
 };
 
@@ -91,6 +106,12 @@ struct tfrt_program_s {
   tfrt_bef_callable_t* functions;
   tfrt_error_listener_t error_listener;
 };
+
+// The users of |site| of |callable| to which its results are only passed, as in |passed_users|.
+static inline const uint8_t* tfrt_bef_callable_passed_users(const tfrt_bef_callable_t* callable,
+                                                            const tfrt_kernel_site_t* site) {
+  return callable->passed_users ? callable->passed_users[site - callable->sites] : NULL;
+}
 
 // Consumes |status| and returns it (+1) as an error of the kernel at |site|, of which the
 // program's listener has heard. Thread-safe.

@@ -2,7 +2,7 @@
 #include "host_runtime/executor/ready_list.h"
 
 static uint32_t tfrt_ready_list_stream_of(const tfrt_ready_list_t* list, uint32_t kernel) {
-  return list->frame->callable->sites[kernel].bef->stream_id;
+  return list->frame->callable->sites[kernel].stream_id;
 }
 
 void tfrt_ready_list_push_group(tfrt_ready_list_t* list, uint32_t first) {
@@ -17,7 +17,7 @@ void tfrt_ready_list_push_group(tfrt_ready_list_t* list, uint32_t first) {
 static bool tfrt_ready_list_goes_first(const tfrt_ready_list_t* list, uint32_t b, uint32_t a) {
   const tfrt_kernel_site_t* sites = list->frame->callable->sites;
   if (sites[a].early != sites[b].early) return sites[b].early;
-  return sites[b].bef->stream_id < sites[a].bef->stream_id;
+  return sites[b].stream_id < sites[a].stream_id;
 }
 
 // Merges two lists that are sorted by stream; of equal streams |a| goes first.

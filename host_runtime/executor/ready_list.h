@@ -49,7 +49,7 @@ static inline tfrt_ready_list_t tfrt_ready_list_make(tfrt_call_frame_t* frame, u
 static inline void tfrt_ready_list_push(tfrt_ready_list_t* list, uint32_t kernel) {
   uint32_t* next = list->frame->next;
   const tfrt_kernel_site_t* site = &list->frame->callable->sites[kernel];
-  if (site->bef->stream_id == list->stream) {
+  if (site->stream_id == list->stream) {
     next[kernel] = list->inline_first;
     list->inline_first = kernel;
     return;

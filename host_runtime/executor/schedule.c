@@ -27,17 +27,16 @@ static tfrt_status_t tfrt_schedule_out_of_memory(void) {
 
 tfrt_status_t tfrt_schedule_survey_initialize(tfrt_schedule_survey_t* survey,
                                               const tfrt_bef_callable_t* callable,
-                                              const tfrt_kernel_t* kernels, tfrt_arena_t* scratch) {
-  *survey = (tfrt_schedule_survey_t){.kernels = kernels};
+                                              tfrt_arena_t* scratch) {
+  *survey = (tfrt_schedule_survey_t){.costs = NULL};
   survey->costs =
       tfrt_arena_allocate_array(scratch, callable->bef->stream_count, sizeof(*survey->costs));
   return survey->costs ? NULL : tfrt_schedule_out_of_memory();
 }
 
-// Adds what |kernel| costs, beyond what it takes to start it, to |*cost|, that of its stream; what
+// Adds what a kernel costs, beyond what it takes to start it, to |*cost|, that of its stream; what
 // others can see happen, or nobody knows the cost of, makes it the highest there is.
-static void tfrt_schedule_add_cost(const tfrt_kernel_t* kernel, uint32_t* cost) {
-  const tfrt_kernel_descriptor_t* descriptor = kernel->descriptor;
+static void tfrt_schedule_add_cost(const tfrt_kernel_descriptor_t* descriptor, uint32_t* cost) {
   bool is_known = descriptor && (descriptor->flags & TFRT_KERNEL_PURE) &&
                   descriptor->cost != TFRT_KERNEL_COST_UNKNOWN;
   uint32_t room = UINT32_MAX - *cost;
@@ -48,22 +47,23 @@ static void tfrt_schedule_add_cost(const tfrt_kernel_t* kernel, uint32_t* cost) 
   }
 }
 
-// Whether |kernel|, at |site|, makes the same scalar each time. In a program that checks all
+// Whether the kernel at |site| makes the same scalar each time. In a program that checks all
 // types it is an ordinary kernel.
-static bool tfrt_schedule_is_constant(const tfrt_kernel_t* kernel, const tfrt_kernel_site_t* site) {
-  return kernel->descriptor && (kernel->descriptor->flags & TFRT_KERNEL_CONSTANT) &&
-         site->bef->argument_count == 0 && site->bef->result_count == 1 && !site->result_checks;
+static bool tfrt_schedule_is_constant(const tfrt_kernel_descriptor_t* descriptor,
+                                      const tfrt_kernel_site_t* site) {
+  return descriptor && (descriptor->flags & TFRT_KERNEL_CONSTANT) &&
+         site->record->argument_count == 0 && site->record->result_count == 1 &&
+         !site->binding->result_checks;
 }
 
 void tfrt_schedule_survey_add(tfrt_schedule_survey_t* survey, tfrt_kernel_site_t* site,
-                              uint32_t index) {
-  const tfrt_bef_kernel_t* bef = site->bef;
-  const tfrt_kernel_t* kernel = &survey->kernels[bef->code];
-  tfrt_schedule_add_cost(kernel, &survey->costs[bef->stream_id]);
-  survey->value_count += (size_t)bef->argument_count + bef->result_count;
-  survey->is_too_wide |= bef->argument_count > TFRT_SCHEDULE_MAX_VALUES ||
-                         bef->result_count > TFRT_SCHEDULE_MAX_VALUES;
-  site->prompt = tfrt_schedule_is_constant(kernel, site);
+                              const tfrt_kernel_descriptor_t* descriptor, uint32_t index) {
+  const tfrt_bef_record_t* record = site->record;
+  tfrt_schedule_add_cost(descriptor, &survey->costs[site->stream_id]);
+  survey->value_count += (size_t)record->argument_count + record->result_count;
+  survey->is_too_wide |= record->argument_count > TFRT_SCHEDULE_MAX_VALUES ||
+                         record->result_count > TFRT_SCHEDULE_MAX_VALUES;
+  site->prompt = tfrt_schedule_is_constant(descriptor, site);
   if (!site->prompt) return;
   if (survey->constant_count++ == 0) survey->first_constant = index;
   survey->constants_end = index + 1;
@@ -79,7 +79,7 @@ static bool tfrt_schedule_look_at_streams(tfrt_bef_callable_t* callable, const u
     expensive_count += costs[s] > TFRT_SCHEDULE_CHEAP_STREAM;
   }
   for (uint32_t k = 1; expensive_count > 0 && k < bef->kernel_count; ++k) {
-    callable->sites[k].expensive = costs[bef->kernels[k].stream_id] > TFRT_SCHEDULE_CHEAP_STREAM;
+    callable->sites[k].expensive = costs[callable->sites[k].stream_id] > TFRT_SCHEDULE_CHEAP_STREAM;
   }
   return expensive_count <= 1;
 }
@@ -95,17 +95,16 @@ static tfrt_status_t tfrt_schedule_mark_early(tfrt_bef_callable_t* callable,
   if (!streams) return tfrt_schedule_out_of_memory();
   // Users stand behind the kernels that they use.
   for (uint32_t k = bef->kernel_count - 1; k > 0; --k) {
-    sites[k].early = sites[k].nonstrict;
-    uint32_t first = 0;  // user of the result; a kernel without any has no array of them
-    for (uint32_t r = 0; r < bef->kernels[k].result_count; ++r) {
-      const uint32_t end = first + bef->kernels[k].user_counts[r];
-      for (; first < end; ++first) sites[k].early |= sites[bef->kernels[k].users[first]].early;
+    const tfrt_bef_record_t* record = sites[k].record;
+    const uint32_t* user_counts = tfrt_bef_record_user_counts(record);
+    const uint32_t* users = tfrt_bef_record_users(record);
+    sites[k].early = sites[k].binding->nonstrict;
+    for (uint32_t r = 0; r < record->result_count; users += user_counts[r++]) {
+      for (uint32_t u = 0; u < user_counts[r]; ++u) sites[k].early |= sites[users[u]].early;
     }
-    streams[bef->kernels[k].stream_id] |= sites[k].early;
+    streams[sites[k].stream_id] |= sites[k].early;
   }
-  for (uint32_t k = 1; k < bef->kernel_count; ++k) {
-    sites[k].early = streams[bef->kernels[k].stream_id];
-  }
+  for (uint32_t k = 1; k < bef->kernel_count; ++k) sites[k].early = streams[sites[k].stream_id];
   return NULL;
 }
 
@@ -115,11 +114,11 @@ static tfrt_status_t tfrt_schedule_mark_early(tfrt_bef_callable_t* callable,
 static tfrt_async_value_t* tfrt_schedule_make_constant(const tfrt_kernel_site_t* site) {
   tfrt_async_value_t* value = NULL;
   tfrt_kernel_frame_t frame = {.results = &value,
-                               .attributes = site->attributes,
+                               .attributes = site->binding->attributes,
                                .result_count = 1,
-                               .attribute_count = site->bef->attribute_count,
+                               .attribute_count = site->record->attribute_count,
                                .site = site};
-  site->run(&frame);
+  site->binding->run(&frame);
   if (value && value->kind == TFRT_ASYNC_VALUE_CONCRETE &&
       tfrt_async_value_state(value) == TFRT_ASYNC_VALUE_AVAILABLE) {
     return value;
@@ -139,13 +138,16 @@ static tfrt_status_t tfrt_schedule_make_constants(tfrt_schedule_builder_t* build
                                                   sizeof(*schedule->constants));
   if (!schedule->constants) return tfrt_schedule_out_of_memory();
   for (uint32_t k = survey->first_constant; k < survey->constants_end; ++k) {
-    tfrt_kernel_site_t* site = &callable->sites[k];
+    const tfrt_kernel_site_t* site = &callable->sites[k];
     if (!site->prompt) continue;
-    site->constant = tfrt_schedule_make_constant(site);
-    if (!site->constant) continue;
-    builder->slot_of[site->bef->results[0]] =
+    tfrt_async_value_t* constant = tfrt_schedule_make_constant(site);
+    if (!constant) continue;
+    // A constant shares its binding with no other site (kernel_binder.h); only readers see it as
+    // immutable.
+    ((tfrt_kernel_binding_t*)site->binding)->constant = constant;
+    builder->slot_of[tfrt_bef_record_results(site->record)[0]] =
         callable->base.argument_count + schedule->constant_count;
-    schedule->constants[schedule->constant_count++] = site->constant;
+    schedule->constants[schedule->constant_count++] = constant;
   }
   return NULL;
 }
@@ -178,37 +180,34 @@ static void tfrt_schedule_add_dead(tfrt_schedule_builder_t* builder, tfrt_schedu
   if (slot >= builder->first_own_slot) builder->free_slots[builder->free_count++] = slot;
 }
 
-static bool tfrt_schedule_is_plain(const tfrt_kernel_site_t* site) {
-  return !site->checks && !site->result_checks && !site->nonstrict && !site->call_options &&
-         site->bef->attribute_count == 0 && site->bef->function_count == 0;
-}
-
 // Adds the step for |site|.
 static void tfrt_schedule_add_step(tfrt_schedule_builder_t* builder,
                                    const tfrt_kernel_site_t* site) {
-  const tfrt_bef_kernel_t* kernel = site->bef;
+  const tfrt_bef_record_t* record = site->record;
+  const uint32_t* arguments = tfrt_bef_record_arguments(record);
+  const uint32_t* results = tfrt_bef_record_results(record);
   tfrt_schedule_step_t* step = &builder->steps[builder->schedule->step_count++];
   *step = (tfrt_schedule_step_t){.site = site,
-                                 .run = site->run,
+                                 .run = site->binding->run,
                                  .slots = builder->slots,
-                                 .argument_count = (uint8_t)kernel->argument_count,
-                                 .result_count = (uint8_t)kernel->result_count,
-                                 .is_plain = tfrt_schedule_is_plain(site)};
+                                 .argument_count = (uint8_t)record->argument_count,
+                                 .result_count = (uint8_t)record->result_count,
+                                 .is_plain = site->binding->is_plain};
   uint32_t* slots = builder->slots;
-  for (uint32_t i = 0; i < kernel->argument_count; ++i) {
-    *slots++ = builder->slot_of[kernel->arguments[i]];
+  for (uint32_t i = 0; i < record->argument_count; ++i) {
+    *slots++ = builder->slot_of[arguments[i]];
   }
   // Results are put down before arguments are dropped, so they need slots of their own.
-  for (uint32_t i = 0; i < kernel->result_count; ++i) {
-    *slots++ = builder->slot_of[kernel->results[i]] = tfrt_schedule_take_slot(builder);
+  for (uint32_t i = 0; i < record->result_count; ++i) {
+    *slots++ = builder->slot_of[results[i]] = tfrt_schedule_take_slot(builder);
   }
-  for (uint32_t i = 0; i < kernel->argument_count; ++i) {
-    uint32_t number = kernel->arguments[i];
+  for (uint32_t i = 0; i < record->argument_count; ++i) {
+    uint32_t number = arguments[i];
     if (--builder->remaining[number] > 0) continue;
     tfrt_schedule_add_dead(builder, step, builder->slot_of[number]);
   }
-  for (uint32_t i = 0; i < kernel->result_count; ++i) {
-    uint32_t number = kernel->results[i];
+  for (uint32_t i = 0; i < record->result_count; ++i) {
+    uint32_t number = results[i];
     if (builder->remaining[number] > 0) continue;
     tfrt_schedule_add_dead(builder, step, builder->slot_of[number]);
   }
@@ -223,7 +222,7 @@ static void tfrt_schedule_add_steps(tfrt_schedule_builder_t* builder, tfrt_ready
   tfrt_arrival_tell_all(ready, &sites[0], 1);
   for (uint32_t kernel; (kernel = tfrt_ready_list_pop_in_sequence(ready));) {
     const tfrt_kernel_site_t* site = &sites[kernel];
-    if (!site->constant) tfrt_schedule_add_step(builder, site);
+    if (!site->binding->constant) tfrt_schedule_add_step(builder, site);
     tfrt_arrival_tell_all(ready, site, 0);
   }
 }
@@ -241,7 +240,7 @@ static tfrt_status_t tfrt_schedule_make_steps(tfrt_schedule_builder_t* builder,
   }
   if (!frame.pending || !frame.next) return tfrt_schedule_out_of_memory();
   tfrt_call_frame_set_counters(&frame);
-  tfrt_ready_list_t ready = tfrt_ready_list_make(&frame, callable->bef->kernels[0].stream_id);
+  tfrt_ready_list_t ready = tfrt_ready_list_make(&frame, callable->sites[0].stream_id);
   tfrt_schedule_add_steps(builder, &ready);
   return NULL;
 }

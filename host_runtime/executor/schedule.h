@@ -68,7 +68,6 @@ struct tfrt_schedule_s {
 
 // What must be known of all kernels of a function before it gets a schedule.
 typedef struct tfrt_schedule_survey_s {
-  const tfrt_kernel_t* kernels;  // by code
   uint32_t* costs;          // per stream: of its kernels beyond their starts, at most UINT32_MAX
   size_t value_count;       // arguments and results of all kernels
   uint32_t first_constant;  // kernels that may be constants are from here on
@@ -77,17 +76,16 @@ typedef struct tfrt_schedule_survey_s {
   bool is_too_wide;  // a kernel has more values than TFRT_SCHEDULE_MAX_VALUES
 } tfrt_schedule_survey_t;
 
-// Makes |survey| one of no kernels of |callable| yet. |kernels| (+0), by code, and what is made in
-// |scratch| are needed as long as it. Errors: RESOURCE_EXHAUSTED. Thread-compatible.
+// Makes |survey| one of no kernels of |callable| yet. What is made in |scratch| is needed as long
+// as it. Errors: RESOURCE_EXHAUSTED. Thread-compatible.
 tfrt_status_t tfrt_schedule_survey_initialize(tfrt_schedule_survey_t* survey,
                                               const tfrt_bef_callable_t* callable,
-                                              const tfrt_kernel_t* kernels, tfrt_arena_t* scratch)
-    TFRT_MUST_USE;
+                                              tfrt_arena_t* scratch) TFRT_MUST_USE;
 
 // Adds kernel |index|, from 1 on and in their order, which is resolved at |site|, where constants
-// are marked. Thread-compatible.
+// are marked; |descriptor| is its entry in the op table, or NULL. Thread-compatible.
 void tfrt_schedule_survey_add(tfrt_schedule_survey_t* survey, tfrt_kernel_site_t* site,
-                              uint32_t index);
+                              const tfrt_kernel_descriptor_t* descriptor, uint32_t index);
 
 // Sets |callable->schedule|, or leaves NULL there. |survey| has been told of all kernels. What
 // lasts lies in the arena of |program|, the rest in |scratch|. Errors: RESOURCE_EXHAUSTED.

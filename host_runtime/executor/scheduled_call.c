@@ -40,7 +40,7 @@ static inline tfrt_async_value_t* tfrt_scheduled_call_collect(tfrt_scheduled_cal
     tfrt_async_value_t* value = call->slots[step->slots[i]];
     call->arguments[i] = value;
     if (TFRT_LIKELY(tfrt_async_value_is_scalar(value))) continue;
-    if (!step->is_plain && step->site->uses[i] == TFRT_OPERAND_PASSED) continue;
+    if (!step->is_plain && step->site->binding->uses[i] == TFRT_OPERAND_PASSED) continue;
     call->arguments[i] = tfrt_async_value_resolved(value);
     if (TFRT_UNLIKELY(tfrt_async_value_is_error(value))) error = call->arguments[i];
   }
@@ -50,11 +50,12 @@ static inline tfrt_async_value_t* tfrt_scheduled_call_collect(tfrt_scheduled_cal
 // Runs the kernel of a step that is not plain.
 static void tfrt_scheduled_call_run_special(tfrt_kernel_frame_t* frame,
                                             const tfrt_kernel_site_t* site) {
-  frame->attributes = site->attributes;
-  frame->functions = site->functions;
-  frame->attribute_count = site->bef->attribute_count;
-  frame->function_count = site->bef->function_count;
-  frame->call_options = site->call_options;
+  const tfrt_kernel_binding_t* binding = site->binding;
+  frame->attributes = binding->attributes;
+  frame->functions = binding->functions;
+  frame->attribute_count = site->record->attribute_count;
+  frame->function_count = site->record->function_count;
+  frame->call_options = binding->call_options;
   tfrt_kernel_run(frame, site, NULL);
   frame->attribute_count = 0;
   frame->function_count = 0;

@@ -22,9 +22,10 @@
 static bool tfrt_single_op_collect(const tfrt_kernel_site_t* site,
                                    tfrt_async_value_t* const* arguments,
                                    tfrt_async_value_t** values, tfrt_async_value_t** out_error) {
-  for (uint32_t i = 0; i < site->bef->argument_count; ++i) {
+  const uint8_t* uses = site->binding->uses;
+  for (uint32_t i = 0; i < site->record->argument_count; ++i) {
     values[i] = arguments[i];
-    if (site->uses[i] == TFRT_OPERAND_PASSED) continue;
+    if (uses[i] == TFRT_OPERAND_PASSED) continue;
     tfrt_async_value_state_t state = tfrt_async_value_state(arguments[i]);
     if (TFRT_UNLIKELY(state < TFRT_ASYNC_VALUE_AVAILABLE)) return false;
     values[i] = tfrt_async_value_resolved(arguments[i]);
@@ -38,18 +39,19 @@ static void tfrt_single_op_run(const tfrt_kernel_site_t* site,
                                const tfrt_execution_context_t* context, tfrt_async_value_t** values,
                                const _Atomic(tfrt_async_value_t*)* registers,
                                tfrt_async_value_t** results) {
-  const tfrt_bef_kernel_t* bef = site->bef;
-  for (uint32_t i = 0; i < bef->result_count; ++i) results[i] = NULL;
+  const tfrt_bef_record_t* record = site->record;
+  const tfrt_kernel_binding_t* binding = site->binding;
+  for (uint32_t i = 0; i < record->result_count; ++i) results[i] = NULL;
   tfrt_kernel_frame_t frame = {
       .arguments = values,
       .results = results,
-      .attributes = site->attributes,
-      .functions = site->functions,
-      .argument_count = bef->argument_count,
-      .result_count = bef->result_count,
-      .attribute_count = bef->attribute_count,
-      .function_count = bef->function_count,
-      .call_options = site->call_options,
+      .attributes = binding->attributes,
+      .functions = binding->functions,
+      .argument_count = record->argument_count,
+      .result_count = record->result_count,
+      .attribute_count = record->attribute_count,
+      .function_count = record->function_count,
+      .call_options = binding->call_options,
       .context = context,
       .site = site,
       .registers = registers,
@@ -117,60 +119,77 @@ static tfrt_status_t tfrt_single_op_out_of_memory(void) {
   return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for an op");
 }
 
-// Returns |count| numbers from |first| on.
-static uint32_t* tfrt_single_op_make_numbers(tfrt_arena_t* arena, uint32_t first, uint32_t count) {
-  uint32_t* numbers = tfrt_arena_allocate_array(arena, (size_t)count + 1, sizeof(*numbers));
-  for (uint32_t i = 0; numbers && i < count; ++i) numbers[i] = first + i;
-  return numbers;
+// Writes |header| to |at|, and returns what is behind it; the same for the |count| numbers from
+// |first| on.
+static uint32_t* tfrt_single_op_put_header(uint32_t* at, tfrt_bef_record_t header) {
+  memcpy(at, &header, sizeof(header));
+  return at + TFRT_BEF_KERNEL_HEADER_WORDS;
+}
+static uint32_t* tfrt_single_op_put_numbers(uint32_t* at, uint32_t first, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) *at++ = first + i;
+  return at;
 }
 
-// The pseudo kernel: its special result starts an op without arguments, and each argument is
-// used once by the op. Its results are the special register, whose number is the number of
-// registers, and then the arguments.
-static bool tfrt_single_op_make_start(tfrt_arena_t* arena, const tfrt_single_op_t* op,
-                                      tfrt_bef_kernel_t* start) {
-  uint32_t result_count = op->argument_count + 1;
-  uint32_t* results = tfrt_arena_allocate_array(arena, result_count, sizeof(*results));
-  uint32_t* user_counts = tfrt_arena_allocate_array(arena, result_count, sizeof(*user_counts));
-  uint32_t* users = tfrt_arena_allocate_array(arena, result_count, sizeof(*users));
-  if (!results || !user_counts || !users) return false;
-  for (uint32_t i = 0; i < result_count; ++i) {
-    results[i] = i == 0 ? op->argument_count + op->result_count : i - 1;
-    user_counts[i] = i > 0 || op->argument_count == 0;
-    users[i] = TFRT_SINGLE_OP_KERNEL;
-  }
-  *start = (tfrt_bef_kernel_t){.name = "",
-                               .location = UINT32_MAX,
-                               .result_count = result_count,
-                               .results = results,
-                               .user_counts = user_counts,
-                               .users = users};
+// Writes |count| times |number| to |at|, and returns what is behind them.
+static uint32_t* tfrt_single_op_repeat(uint32_t* at, uint32_t number, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) *at++ = number;
+  return at;
+}
+
+// The record of the pseudo kernel: its special result starts an op without arguments, and each
+// argument is used once by the op. Its results are the special register, whose number is the
+// number of registers, and then the arguments.
+static uint32_t* tfrt_single_op_put_start(uint32_t* at, const tfrt_single_op_t* op) {
+  const uint32_t count = op->argument_count;
+  at = tfrt_single_op_put_header(
+      at, (tfrt_bef_record_t){.location = UINT32_MAX, .result_count = count + 1});
+  at = tfrt_single_op_repeat(at, count == 0, 1);
+  at = tfrt_single_op_repeat(at, 1, count);
+  at = tfrt_single_op_put_numbers(at, count + op->result_count, 1);
+  at = tfrt_single_op_put_numbers(at, 0, count);
+  return tfrt_single_op_repeat(at, TFRT_SINGLE_OP_KERNEL, count > 0 ? count : 1);
+}
+
+// The record of the op, whose results nobody uses. Its functions are not numbers (program_impl.h).
+static void tfrt_single_op_put_kernel(uint32_t* at, const tfrt_single_op_t* op) {
+  at = tfrt_single_op_put_header(at, (tfrt_bef_record_t){.argument_count = op->argument_count,
+                                                         .attribute_count = op->attribute_count,
+                                                         .function_count = op->function_count,
+                                                         .result_count = op->result_count});
+  at = tfrt_single_op_repeat(at, 0, op->result_count);
+  at = tfrt_single_op_put_numbers(at, 0, op->argument_count);
+  for (uint32_t i = 0; i < op->attribute_count; ++i) *at++ = op->attribute_offsets[i];
+  at = tfrt_single_op_repeat(at, 0, op->function_count);
+  tfrt_single_op_put_numbers(at, op->argument_count, op->result_count);
+}
+
+// The records of both kernels, as an image has them.
+static bool tfrt_single_op_make_records(tfrt_arena_t* arena, const tfrt_single_op_t* op,
+                                        tfrt_bef_function_t* bef) {
+  size_t argument_count = op->argument_count;
+  size_t start_size = TFRT_BEF_KERNEL_HEADER_WORDS + 3 * (argument_count + 1);
+  size_t size = start_size + TFRT_BEF_KERNEL_HEADER_WORDS + argument_count + op->attribute_count +
+                op->function_count + 2 * (size_t)op->result_count;
+  uint32_t* words = tfrt_arena_allocate_array(arena, size, sizeof(*words));
+  tfrt_bef_record_place_t* places = tfrt_arena_allocate_array(arena, 2, sizeof(*places));
+  if (!words || !places) return false;
+  uint32_t* kernel = tfrt_single_op_put_start(words, op);
+  places[TFRT_SINGLE_OP_KERNEL].offset = (uint32_t)((size_t)(kernel - words) * sizeof(*words));
+  tfrt_single_op_put_kernel(kernel, op);
+  bef->records = (const uint8_t*)words;
+  bef->places = places;
   return true;
 }
 
-static bool tfrt_single_op_make_kernel(tfrt_arena_t* arena, const tfrt_single_op_t* op,
-                                       tfrt_bef_kernel_t* kernel) {
-  *kernel = (tfrt_bef_kernel_t){
-      .name = tfrt_arena_copy_string(arena, tfrt_string_view_of(op->name)),
-      .code = 0,
-      .location = 0,
-      .argument_count = op->argument_count,
-      .attribute_count = op->attribute_count,
-      .function_count = op->function_count,
-      .result_count = op->result_count,
-      .arguments = tfrt_single_op_make_numbers(arena, 0, op->argument_count),
-      .attributes =
-          tfrt_arena_copy(arena, op->attribute_offsets,
-                          op->attribute_count * sizeof(*op->attribute_offsets), sizeof(uint32_t)),
-      .results = tfrt_single_op_make_numbers(arena, op->argument_count, op->result_count),
-      .user_counts = tfrt_arena_allocate_array(arena, (size_t)op->result_count + 1, 4),
-  };
-  if (op->call_options) {
-    kernel->call_options = tfrt_arena_copy(arena, op->call_options, sizeof(*op->call_options), 8);
-    if (!kernel->call_options) return false;
-  }
-  return kernel->name && kernel->arguments && kernel->attributes && kernel->results &&
-         kernel->user_counts;
+static bool tfrt_single_op_make_options(tfrt_arena_t* arena, const tfrt_single_op_t* op,
+                                        tfrt_bef_function_t* bef) {
+  if (!op->call_options) return true;
+  tfrt_bef_call_options_entry_t* entry = tfrt_arena_allocate(arena, sizeof(*entry));
+  if (!entry) return false;
+  *entry = (tfrt_bef_call_options_entry_t){TFRT_SINGLE_OP_KERNEL, *op->call_options};
+  bef->call_options = entry;
+  bef->call_options_count = 1;
+  return true;
 }
 
 // The body: each argument is used once, each result is returned.
@@ -179,14 +198,9 @@ static bool tfrt_single_op_make_body(tfrt_program_t* program, const tfrt_single_
   tfrt_arena_t* arena = &program->arena;
   uint32_t register_count = op->argument_count + op->result_count;
   tfrt_bef_function_t* bef = tfrt_arena_allocate(arena, sizeof(*bef));
-  tfrt_bef_kernel_t* kernels = tfrt_arena_allocate_array(arena, 2, sizeof(*kernels));
   uint32_t* use_counts = tfrt_arena_allocate_array(arena, (size_t)register_count + 1, 4);
-  if (!bef || !kernels || !use_counts) return false;
+  if (!bef || !use_counts) return false;
   for (uint32_t i = 0; i < register_count; ++i) use_counts[i] = 1;
-  if (!tfrt_single_op_make_start(arena, op, &kernels[0]) ||
-      !tfrt_single_op_make_kernel(arena, op, &kernels[TFRT_SINGLE_OP_KERNEL])) {
-    return false;
-  }
   *bef = (tfrt_bef_function_t){
       .name = tfrt_arena_copy_string(arena, tfrt_string_view_of(op->caller)),
       .kind = TFRT_BEF_FUNCTION_ASYNC,
@@ -197,11 +211,12 @@ static bool tfrt_single_op_make_body(tfrt_program_t* program, const tfrt_single_
       .kernel_count = 2,
       .stream_count = 1,
       .use_counts = use_counts,
-      .result_registers = kernels[TFRT_SINGLE_OP_KERNEL].results,
-      .kernels = kernels,
   };
   callable->bef = bef;
-  return bef->name != NULL;
+  if (!bef->name || !tfrt_single_op_make_records(arena, op, bef)) return false;
+  bef->result_registers =
+      tfrt_bef_record_results(tfrt_bef_function_record(bef, TFRT_SINGLE_OP_KERNEL));
+  return tfrt_single_op_make_options(arena, op, bef);
 }
 
 // What the op table says of the function's arguments and results.
@@ -269,14 +284,20 @@ static bool tfrt_single_op_make_origin(tfrt_program_t* program, const tfrt_singl
   return true;
 }
 
-static tfrt_status_t tfrt_single_op_resolve(tfrt_program_t* program,
-                                            const tfrt_program_kernels_t* kernels) {
-  tfrt_arena_t scratch;
-  tfrt_arena_initialize(&scratch, program->allocator);
-  tfrt_status_t status =
-      tfrt_program_resolver_run(program, &program->functions[0], kernels, &scratch);
-  tfrt_arena_deinitialize(&scratch);
-  return status;
+// Makes all that stands for a file, and resolves it. |scratch| is for what is needed until then.
+static tfrt_status_t tfrt_single_op_make(tfrt_program_t* program, const tfrt_single_op_t* op,
+                                         const tfrt_kernel_registry_t* registry,
+                                         tfrt_arena_t* scratch) {
+  const char* name = tfrt_arena_copy_string(&program->arena, tfrt_string_view_of(op->name));
+  if (!name) return tfrt_single_op_out_of_memory();
+  tfrt_kernel_binder_t binder;
+  TFRT_RETURN_IF_ERROR(
+      tfrt_kernel_binder_initialize(&binder, program, registry, &name, 1, scratch));
+  if (!tfrt_single_op_make_origin(program, op) ||
+      !tfrt_single_op_make_function(program, op, &binder.models[0].kernel)) {
+    return tfrt_single_op_out_of_memory();
+  }
+  return tfrt_program_resolver_run(&binder, &program->functions[0], scratch);
 }
 
 tfrt_status_t tfrt_single_op_create(const tfrt_single_op_t* op,
@@ -288,20 +309,10 @@ tfrt_status_t tfrt_single_op_create(const tfrt_single_op_t* op,
   tfrt_ref_count_initialize(&program->ref_count);
   program->allocator = allocator;
   tfrt_arena_initialize(&program->arena, allocator);
-  tfrt_kernel_t kernel;
-  (void)tfrt_kernel_registry_find(registry, tfrt_string_view_of(op->name), &kernel);
-  const tfrt_kernel_site_t* model = NULL;
-  const tfrt_program_kernels_t kernels = {
-      .by_code = &kernel,
-      .models = &model,
-      .checks_types = tfrt_kernel_registry_type_checks(registry),
-  };
-  tfrt_status_t status = NULL;
-  if (!tfrt_single_op_make_origin(program, op) ||
-      !tfrt_single_op_make_function(program, op, &kernel)) {
-    status = tfrt_single_op_out_of_memory();
-  }
-  if (!status) status = tfrt_single_op_resolve(program, &kernels);
+  tfrt_arena_t scratch;
+  tfrt_arena_initialize(&scratch, allocator);
+  tfrt_status_t status = tfrt_single_op_make(program, op, registry, &scratch);
+  tfrt_arena_deinitialize(&scratch);
   if (tfrt_status_is_ok(status)) {
     *out_program = program;
   } else {

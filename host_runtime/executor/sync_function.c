@@ -116,7 +116,7 @@ void tfrt_sync_frame_loop(tfrt_sync_frame_t* frame, const tfrt_function_t* body,
 void tfrt_sync_frame_set_again(tfrt_sync_frame_t* frame, uint32_t index) {
   tfrt_sync_value_clear(&frame->registers[frame->results[index]]);
   tfrt_sync_frame_fail(frame, TFRT_STATUS_INTERNAL, "kernel '%s' set its result %u twice",
-                       frame->site->bef->name, index);
+                       frame->site->binding->name, index);
 }
 
 void* tfrt_sync_frame_construct(tfrt_sync_frame_t* frame, uint32_t index, tfrt_type_id_t type_id) {
@@ -165,39 +165,41 @@ static tfrt_sync_activation_t* tfrt_sync_activation_pop(tfrt_sync_activation_t* 
 
 static void tfrt_sync_activation_clear_dead(tfrt_sync_activation_t* activation,
                                             const tfrt_kernel_site_t* site) {
-  for (uint32_t i = 0; i < site->dead_count; ++i) {
-    tfrt_sync_value_clear(&activation->registers[site->dead[i]]);
+  const uint32_t* dead = activation->callable->dead;
+  // There is a site before it: that of the pseudo kernel.
+  for (uint32_t i = site[-1].dead_end; i < site->dead_end; ++i) {
+    tfrt_sync_value_clear(&activation->registers[dead[i]]);
   }
 }
 
 // --- Kernels -----------------------------------------------------------------
 
 static void tfrt_sync_function_check_arguments(tfrt_sync_frame_t* frame) {
-  const tfrt_kernel_site_t* site = frame->site;
+  const tfrt_kernel_binding_t* binding = frame->site->binding;
   for (uint32_t i = 0; i < frame->argument_count && !frame->error; ++i) {
     tfrt_type_id_t actual = tfrt_sync_frame_argument(frame, i)->type_id;
-    if (site->checks[i] == TFRT_TYPE_NONE || site->checks[i] == actual) continue;
+    if (binding->checks[i] == TFRT_TYPE_NONE || binding->checks[i] == actual) continue;
     tfrt_sync_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
-                         "argument %u of '%s' is a %s, but the kernel takes a %s", i,
-                         site->bef->name, tfrt_type_get(actual)->name,
-                         tfrt_type_get(site->checks[i])->name);
+                         "argument %u of '%s' is a %s, but the kernel takes a %s", i, binding->name,
+                         tfrt_type_get(actual)->name, tfrt_type_get(binding->checks[i])->name);
   }
 }
 
 // Sees to it that the kernel has done what it must.
 static void tfrt_sync_function_check_results(tfrt_sync_frame_t* frame) {
-  const tfrt_kernel_site_t* site = frame->site;
+  const tfrt_kernel_binding_t* binding = frame->site->binding;
+  const tfrt_type_id_t* checks = binding->result_checks;
   for (uint32_t i = 0; i < frame->result_count; ++i) {
     const tfrt_sync_value_t* result = &frame->registers[frame->results[i]];
     if (TFRT_UNLIKELY(result->kind == TFRT_SYNC_VALUE_EMPTY)) {
       tfrt_sync_frame_fail(frame, TFRT_STATUS_INTERNAL, "kernel '%s' didn't set its result %u",
-                           site->bef->name, i);
-    } else if (TFRT_UNLIKELY(site->result_checks) && site->result_checks[i] != TFRT_TYPE_NONE &&
-               site->result_checks[i] != result->type_id) {
+                           binding->name, i);
+    } else if (TFRT_UNLIKELY(checks) && checks[i] != TFRT_TYPE_NONE &&
+               checks[i] != result->type_id) {
       tfrt_sync_frame_fail(frame, TFRT_STATUS_INTERNAL,
                            "kernel '%s' gave a %s as result %u, but its op table entry says %s",
-                           site->bef->name, tfrt_type_get(result->type_id)->name, i,
-                           tfrt_type_get(site->result_checks[i])->name);
+                           binding->name, tfrt_type_get(result->type_id)->name, i,
+                           tfrt_type_get(checks[i])->name);
     }
   }
 }
@@ -206,10 +208,10 @@ static void tfrt_sync_function_trace(tfrt_sync_frame_t* frame) {
   tfrt_clock_t clock = frame->context->host->clock;
   const tfrt_request_context_t* request = frame->context->request;
   tfrt_trace_t* trace = tfrt_request_context_trace(request);
-  const char* name = frame->site->bef->name;
+  const char* name = frame->site->binding->name;
   tfrt_trace_enter(trace, name);
   int64_t begin = tfrt_clock_now_ns(clock);
-  frame->site->run_sync(frame);
+  frame->site->binding->run_sync(frame);
   tfrt_trace_leave(trace, "kernel", name, begin, tfrt_clock_now_ns(clock), request->options.id);
 }
 
@@ -217,24 +219,25 @@ static void tfrt_sync_function_trace(tfrt_sync_frame_t* frame) {
 static void tfrt_sync_function_run_kernel(tfrt_sync_activation_t* activation,
                                           const tfrt_kernel_site_t* site,
                                           tfrt_sync_frame_t* frame) {
-  const tfrt_bef_kernel_t* bef = site->bef;
+  const tfrt_bef_record_t* record = site->record;
+  const tfrt_kernel_binding_t* binding = site->binding;
   *frame = (tfrt_sync_frame_t){
       .registers = activation->registers,
-      .arguments = bef->arguments,
-      .results = bef->results,
-      .attributes = site->attributes,
-      .functions = site->functions,
-      .argument_count = bef->argument_count,
-      .result_count = bef->result_count,
-      .attribute_count = bef->attribute_count,
-      .function_count = bef->function_count,
+      .arguments = tfrt_bef_record_arguments(record),
+      .results = tfrt_bef_record_results(record),
+      .attributes = binding->attributes,
+      .functions = binding->functions,
+      .argument_count = record->argument_count,
+      .result_count = record->result_count,
+      .attribute_count = record->attribute_count,
+      .function_count = record->function_count,
       .context = frame->context,
       .site = site,
   };
-  if (TFRT_UNLIKELY(site->checks)) tfrt_sync_function_check_arguments(frame);
+  if (TFRT_UNLIKELY(binding->checks)) tfrt_sync_function_check_arguments(frame);
   if (TFRT_UNLIKELY(frame->error)) return;
   if (TFRT_LIKELY(!tfrt_request_context_trace(frame->context->request))) {
-    site->run_sync(frame);
+    binding->run_sync(frame);
   } else {
     tfrt_sync_function_trace(frame);
   }
@@ -305,10 +308,11 @@ static tfrt_sync_activation_t* tfrt_sync_function_leave(tfrt_sync_activation_t* 
   const tfrt_bef_function_t* bef = activation->callable->bef;
   const tfrt_kernel_site_t* site = caller ? &caller->callable->sites[caller->next - 1] : NULL;
   // A while's condition stays behind.
-  uint32_t count = caller ? site->bef->result_count : bef->result_count;
+  uint32_t count = caller ? site->record->result_count : bef->result_count;
+  const uint32_t* own_results = caller ? tfrt_bef_record_results(site->record) : NULL;
   for (uint32_t i = 0; i < count; ++i) {
     tfrt_sync_value_t* from = &activation->registers[bef->result_registers[i]];
-    tfrt_sync_value_t* to = caller ? &caller->registers[site->bef->results[i]] : &results[i];
+    tfrt_sync_value_t* to = caller ? &caller->registers[own_results[i]] : &results[i];
     *to = *from;
     from->kind = TFRT_SYNC_VALUE_EMPTY;
   }

@@ -2,20 +2,22 @@
 #include "host_runtime/executor/sync_resolver.h"
 
 tfrt_status_t tfrt_sync_resolver_check_kernel(const tfrt_kernel_site_t* site) {
-  const char* name = site->owner->base.name;
-  if (site->call_options && site->call_options->has_host) {
+  const tfrt_kernel_binding_t* binding = site->binding;
+  const char* name = binding->owner->base.name;
+  if (binding->call_options && binding->call_options->has_host) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "'%s' calls a function on another host, but is a synchronous "
                               "function (tfrt.sync), which doesn't wait",
                               name);
   }
-  for (uint32_t i = 0; i < site->bef->function_count; ++i) {
-    if (site->functions[i]->kind == TFRT_FUNCTION_SYNC) continue;
+  for (uint32_t i = 0; i < site->record->function_count; ++i) {
+    const tfrt_function_t* function = binding->functions[i];
+    if (function->kind == TFRT_FUNCTION_SYNC) continue;
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "kernel '%s' in the synchronous function '%s' runs %s%s%s, which "
                               "isn't synchronous (tfrt.sync)",
-                              site->bef->name, name, site->functions[i]->name[0] ? "'" : "a region",
-                              site->functions[i]->name, site->functions[i]->name[0] ? "'" : "");
+                              binding->name, name, function->name[0] ? "'" : "a region",
+                              function->name, function->name[0] ? "'" : "");
   }
   return NULL;
 }
@@ -53,19 +55,20 @@ static tfrt_status_t tfrt_sync_resolver_list_dead(tfrt_program_t* program,
   uint32_t* dead =
       tfrt_arena_allocate_array(&program->arena, (size_t)register_count + 1, sizeof(*dead));
   if (!dead) return tfrt_sync_resolver_out_of_memory();
+  callable->dead = dead;
+  // First how many die at each kernel; then where its part begins, which moves as it is filled.
+  tfrt_kernel_site_t* sites = callable->sites;
   for (uint32_t r = 0; r < register_count; ++r) {
-    if (!kept[r]) ++callable->sites[last[r]].dead_count;
+    if (!kept[r]) ++sites[last[r]].dead_end;
   }
-  for (uint32_t k = 1; k < callable->bef->kernel_count; ++k) {
-    tfrt_kernel_site_t* site = &callable->sites[k];
-    site->dead = dead;
-    dead += site->dead_count;
-    site->dead_count = 0;
+  uint32_t begin = 0;
+  for (uint32_t k = 0; k < callable->bef->kernel_count; ++k) {
+    uint32_t count = sites[k].dead_end;
+    sites[k].dead_end = begin;
+    begin += count;
   }
   for (uint32_t r = 0; r < register_count; ++r) {
-    if (kept[r]) continue;
-    tfrt_kernel_site_t* site = &callable->sites[last[r]];
-    site->dead[site->dead_count++] = r;
+    if (!kept[r]) dead[sites[last[r]].dead_end++] = r;
   }
   return NULL;
 }
@@ -79,9 +82,9 @@ tfrt_status_t tfrt_sync_resolver_run(tfrt_program_t* program, tfrt_bef_callable_
   if (!kept || !last) return tfrt_sync_resolver_out_of_memory();
   TFRT_RETURN_IF_ERROR(tfrt_sync_resolver_mark_kept(bef, kept));
   for (uint32_t k = 1; k < bef->kernel_count; ++k) {
-    const tfrt_bef_kernel_t* kernel = &bef->kernels[k];
-    tfrt_sync_resolver_touch(kernel->arguments, kernel->argument_count, k, last);
-    tfrt_sync_resolver_touch(kernel->results, kernel->result_count, k, last);
+    const tfrt_bef_record_t* record = tfrt_bef_function_record(bef, k);
+    tfrt_sync_resolver_touch(tfrt_bef_record_arguments(record), record->argument_count, k, last);
+    tfrt_sync_resolver_touch(tfrt_bef_record_results(record), record->result_count, k, last);
   }
   return tfrt_sync_resolver_list_dead(program, callable, kept, last);
 }

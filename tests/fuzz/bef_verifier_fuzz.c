@@ -97,6 +97,17 @@ static void read_kernel(const tfrt_bef_file_t* file, const tfrt_bef_function_t* 
   read_location(file, kernel->location);
 }
 
+static void read_register_types(const tfrt_bef_file_t* file, const tfrt_bef_function_t* function) {
+  tfrt_allocator_t allocator = tfrt_allocator_system();
+  const char** types =
+      tfrt_allocator_allocate_array(allocator, function->register_count, sizeof(*types));
+  require(types != NULL);
+  if (tfrt_bef_file_read_register_types(file, function, types)) {
+    read_texts(types, function->register_count);
+  }
+  tfrt_allocator_free(allocator, types, function->register_count * sizeof(*types));
+}
+
 // Runs a body as an executor would, which fires each kernel when its operands are there: all of
 // them must fire, once.
 static void fire_all(const tfrt_bef_function_t* function) {
@@ -108,15 +119,15 @@ static void fire_all(const tfrt_bef_function_t* function) {
   uint32_t fired_count = 0;
   require(missing && ready);
   for (uint32_t k = 1; k < count; ++k) {
-    uint32_t operands = function->kernels[k].argument_count;
+    uint32_t operands = tfrt_bef_function_record(function, k)->argument_count;
     missing[k] = operands > 0 ? operands : 1;
   }
   while (ready_count > 0) {
-    const tfrt_bef_kernel_t* kernel = &function->kernels[ready[--ready_count]];
-    const uint32_t* users = kernel->users;
+    const tfrt_bef_record_t* record = tfrt_bef_function_record(function, ready[--ready_count]);
+    const uint32_t* users = tfrt_bef_record_users(record);
     ++fired_count;
-    for (uint32_t i = 0; i < kernel->result_count; ++i) {
-      for (uint32_t j = 0; j < kernel->user_counts[i]; ++j, ++users) {
+    for (uint32_t i = 0; i < record->result_count; ++i) {
+      for (uint32_t j = 0; j < tfrt_bef_record_user_counts(record)[i]; ++j, ++users) {
         require(missing[*users] > 0);
         if (--missing[*users] == 0) ready[ready_count++] = *users;
       }
@@ -134,12 +145,13 @@ static void read_function(const tfrt_bef_file_t* file, const tfrt_bef_function_t
   read_texts(function->argument_names, function->argument_count);
   if (function->kind == TFRT_BEF_FUNCTION_NATIVE) return;
   read_location(file, function->location);
-  read_texts(function->register_types, function->register_count);
+  read_register_types(file, function);
   for (uint32_t i = 0; i < function->result_count; ++i) {
     require(function->result_registers[i] < function->register_count);
   }
   for (uint32_t k = 0; k < function->kernel_count; ++k) {
-    read_kernel(file, function, &function->kernels[k]);
+    const tfrt_bef_kernel_t kernel = tfrt_bef_file_kernel(file, function, k);
+    read_kernel(file, function, &kernel);
   }
   fire_all(function);
 }

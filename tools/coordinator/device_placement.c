@@ -38,7 +38,7 @@ static tfrt_status_t tfrt_device_placement_check_call(const tfrt_device_placemen
                                                       const tfrt_bef_function_t* function,
                                                       const tfrt_bef_kernel_t* kernel) {
   const tfrt_bef_call_options_t* options = kernel->call_options;
-  if (!options || !options->device) return NULL;
+  if (!options->device) return NULL;
   bool is_for_all = strcmp(kernel->name, "tfrt_dist.call_all") == 0;
   if (!options->has_host && !is_for_all) return NULL;
   for (uint32_t rank = 0; rank < placement->host_count; ++rank) {
@@ -55,9 +55,10 @@ tfrt_status_t tfrt_device_placement_check(const tfrt_bef_file_t* file, uint32_t 
       .file = file, .host_count = host_count, .ask = ask, .self = self};
   for (uint32_t i = 0; i < tfrt_bef_file_function_count(file); ++i) {
     const tfrt_bef_function_t* function = tfrt_bef_file_function(file, i);
-    for (uint32_t k = 0; k < function->kernel_count; ++k) {
-      TFRT_RETURN_IF_ERROR(
-          tfrt_device_placement_check_call(&placement, function, &function->kernels[k]));
+    for (uint32_t c = 0; c < function->call_options_count; ++c) {
+      const tfrt_bef_kernel_t kernel =
+          tfrt_bef_file_kernel(file, function, function->call_options[c].kernel);
+      TFRT_RETURN_IF_ERROR(tfrt_device_placement_check_call(&placement, function, &kernel));
     }
   }
   return NULL;
@@ -66,9 +67,8 @@ tfrt_status_t tfrt_device_placement_check(const tfrt_bef_file_t* file, uint32_t 
 bool tfrt_device_placement_is_needed(const tfrt_bef_file_t* file) {
   for (uint32_t i = 0; i < tfrt_bef_file_function_count(file); ++i) {
     const tfrt_bef_function_t* function = tfrt_bef_file_function(file, i);
-    for (uint32_t k = 0; k < function->kernel_count; ++k) {
-      const tfrt_bef_call_options_t* options = function->kernels[k].call_options;
-      if (options && options->device) return true;
+    for (uint32_t c = 0; c < function->call_options_count; ++c) {
+      if (function->call_options[c].options.device) return true;
     }
   }
   return false;

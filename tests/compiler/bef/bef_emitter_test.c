@@ -136,14 +136,14 @@ START_TEST(call_options_never_enter_the_attributes) {
       tfrt_bef_file_create(image.bytes, image.size, tfrt_allocator_system(), &file)));
   const tfrt_bef_function_t* function = tfrt_bef_file_find_function(file, "f");
   ck_assert_str_eq(function->argument_names[0], "x");
-  const tfrt_bef_kernel_t* call = &function->kernels[1];
-  ck_assert_uint_eq(call->attribute_count, 0);
-  ck_assert(call->call_options->has_host && call->call_options->pure);
-  ck_assert_uint_eq(call->call_options->host, 7);
+  const tfrt_bef_kernel_t call = tfrt_bef_file_kernel(file, function, 1);
+  ck_assert_uint_eq(call.attribute_count, 0);
+  ck_assert(call.call_options->has_host && call.call_options->pure);
+  ck_assert_uint_eq(call.call_options->host, 7);
   // To a kernel that is no call, `host` is an attribute like any other.
-  const tfrt_bef_kernel_t* other = &function->kernels[2];
-  ck_assert_uint_eq(other->attribute_count, 1);
-  ck_assert(other->call_options->nonstrict && !other->call_options->has_host);
+  const tfrt_bef_kernel_t other = tfrt_bef_file_kernel(file, function, 2);
+  ck_assert_uint_eq(other.attribute_count, 1);
+  ck_assert(other.call_options->nonstrict && !other.call_options->has_host);
   tfrt_bef_file_release(file);
   test_image_free(&image);
 }
@@ -159,7 +159,8 @@ START_TEST(kernels_without_a_place_have_different_locations) {
   ck_assert(tfrt_status_is_ok(
       tfrt_bef_file_create(image.bytes, image.size, tfrt_allocator_system(), &file)));
   const tfrt_bef_function_t* function = tfrt_bef_file_function(file, 0);
-  ck_assert_uint_ne(function->kernels[1].location, function->kernels[2].location);
+  ck_assert_uint_ne(tfrt_bef_function_record(function, 1)->location,
+                    tfrt_bef_function_record(function, 2)->location);
   tfrt_bef_file_release(file);
   test_image_free(&image);
 }

@@ -34,17 +34,20 @@ START_TEST(functions_kernels_and_registers_are_as_in_the_text) {
   ck_assert_str_eq(fib->argument_types[0], "i32");
   ck_assert_ptr_null(fib->argument_names);
   ck_assert_uint_eq(fib->kernel_count, 4);
-  const tfrt_bef_kernel_t* branch = &fib->kernels[3];
-  ck_assert_str_eq(branch->name, "tfrt.if");
-  ck_assert_uint_eq(branch->argument_count, 2);
-  ck_assert_uint_eq(branch->function_count, 2);
-  ck_assert_uint_eq(branch->functions[0], 0);
-  ck_assert_uint_eq(branch->functions[1], 1);
-  ck_assert_uint_eq(fib->result_registers[0], branch->results[0]);
-  ck_assert_str_eq(fib->register_types[2], "i1");
-  const tfrt_bef_kernel_t* one = &fib->kernels[1];
-  ck_assert_str_eq(one->attribute_names[0], "value");
-  ck_assert_uint_eq(tfrt_bef_file_attribute_type(file, one->attributes[0]), TFRT_BEF_DTYPE_I32);
+  const tfrt_bef_kernel_t branch = tfrt_bef_file_kernel(file, fib, 3);
+  ck_assert_str_eq(branch.name, "tfrt.if");
+  ck_assert_uint_eq(branch.argument_count, 2);
+  ck_assert_uint_eq(branch.function_count, 2);
+  ck_assert_uint_eq(branch.functions[0], 0);
+  ck_assert_uint_eq(branch.functions[1], 1);
+  ck_assert_uint_eq(fib->result_registers[0], branch.results[0]);
+  const char* types[8];
+  ck_assert_uint_le(fib->register_count, TFRT_ARRAY_SIZE(types));
+  ck_assert(tfrt_bef_file_read_register_types(file, fib, types));
+  ck_assert_str_eq(types[2], "i1");
+  const tfrt_bef_kernel_t one = tfrt_bef_file_kernel(file, fib, 1);
+  ck_assert_str_eq(one.attribute_names[0], "value");
+  ck_assert_uint_eq(tfrt_bef_file_attribute_type(file, one.attributes[0]), TFRT_BEF_DTYPE_I32);
   tfrt_bef_file_release(file);
   test_free(bytes.data, bytes.size);
 }
@@ -55,8 +58,8 @@ START_TEST(call_options_and_argument_names_are_found) {
   tfrt_bef_file_t* file = test_load(bytes);
   const tfrt_bef_function_t* function = tfrt_bef_file_function(file, 0);
   ck_assert_str_eq(function->argument_names[0], "x");
-  ck_assert_ptr_null(function->kernels[1].call_options);
-  const tfrt_bef_call_options_t* options = function->kernels[2].call_options;
+  ck_assert_ptr_null(tfrt_bef_file_kernel(file, function, 1).call_options);
+  const tfrt_bef_call_options_t* options = tfrt_bef_file_kernel(file, function, 2).call_options;
   ck_assert_ptr_nonnull(options);
   ck_assert(options->has_host && !options->pure && !options->nonstrict);
   ck_assert_uint_eq(options->host, 2);
@@ -71,7 +74,7 @@ END_TEST
 START_TEST(locations_are_decoded) {
   test_bytes_t bytes = test_small_file();
   tfrt_bef_file_t* file = test_load(bytes);
-  uint32_t location = tfrt_bef_file_function(file, 0)->kernels[2].location;
+  uint32_t location = tfrt_bef_function_record(tfrt_bef_file_function(file, 0), 2)->location;
   tfrt_bef_source_location_t source;
   ck_assert(tfrt_bef_file_source_location(file, location, &source));
   ck_assert_str_eq(source.file, "a.mlir");
@@ -332,11 +335,11 @@ static const uint32_t* find_list(const tfrt_bef_file_t* file, uint32_t* out_coun
   for (uint32_t f = 0; f < tfrt_bef_file_function_count(file); ++f) {
     const tfrt_bef_function_t* function = tfrt_bef_file_function(file, f);
     for (uint32_t k = 0; k < function->kernel_count; ++k) {
-      const tfrt_bef_kernel_t* kernel = &function->kernels[k];
-      const uint32_t* users = kernel->users;
-      if (!users) continue;
-      for (uint32_t r = 0; r < kernel->result_count; users += kernel->user_counts[r++]) {
-        *out_count = kernel->user_counts[r];
+      const tfrt_bef_record_t* record = tfrt_bef_function_record(function, k);
+      const uint32_t* user_counts = tfrt_bef_record_user_counts(record);
+      const uint32_t* users = tfrt_bef_record_users(record);
+      for (uint32_t r = 0; r < record->result_count; users += user_counts[r++]) {
+        *out_count = user_counts[r];
         if (*out_count >= 2 && users[0] != users[1]) return users;
       }
     }

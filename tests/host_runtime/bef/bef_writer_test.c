@@ -81,6 +81,7 @@ static void copy_function(tfrt_bef_writer_t* writer, const tfrt_bef_file_t* file
   static tfrt_bef_writer_kernel_t kernels[MAX_ITEMS];
   static tfrt_string_view_t names[MAX_ITEMS];
   static uint32_t register_types[MAX_ITEMS];
+  const char* texts[MAX_ITEMS];
   uint32_t argument_types[16];
   uint32_t result_types[16];
   size_t name_count = 0;
@@ -88,12 +89,13 @@ static void copy_function(tfrt_bef_writer_t* writer, const tfrt_bef_file_t* file
   ck_assert_uint_lt(function->register_count, MAX_ITEMS);
   copy_types(writer, function->argument_types, function->argument_count, argument_types);
   copy_types(writer, function->result_types, function->result_count, result_types);
-  copy_types(writer, function->register_types, function->register_count, register_types);
+  ck_assert(tfrt_bef_file_read_register_types(file, function, texts));
+  copy_types(writer, texts, function->register_count, register_types);
   uint32_t location = copy_location(writer, file, function->location);
   for (uint32_t k = 1; k < function->kernel_count; ++k) {
-    const tfrt_bef_kernel_t* kernel = &function->kernels[k];
-    kernels[k - 1] = copy_kernel(writer, file, kernel, &names[name_count]);
-    name_count += kernel->attribute_count;
+    const tfrt_bef_kernel_t kernel = tfrt_bef_file_kernel(file, function, k);
+    kernels[k - 1] = copy_kernel(writer, file, &kernel, &names[name_count]);
+    name_count += kernel.attribute_count;
   }
   tfrt_bef_writer_function_t copy = {
       .name = tfrt_string_view_of(function->name),
@@ -103,7 +105,7 @@ static void copy_function(tfrt_bef_writer_t* writer, const tfrt_bef_file_t* file
       .argument_types = argument_types,
       .result_types = result_types,
       .location = location,
-      .root_stream_id = function->kernels[0].stream_id,
+      .root_stream_id = function->places[0].stream_id,
       .register_count = function->register_count,
       .register_types = register_types,
       .result_registers = function->result_registers,
