@@ -115,8 +115,7 @@ tfrt_status_t tfrt_dnn_convolution_check(const tfrt_dnn_convolution_t* convoluti
 
 // --- Checks of calls ---------------------------------------------------------------------
 
-static tfrt_status_t tfrt_device_dnn_check_stream(tfrt_device_dnn_t* dnn,
-                                                  tfrt_device_stream_t* stream) {
+tfrt_status_t tfrt_device_dnn_check_stream(tfrt_device_dnn_t* dnn, tfrt_device_stream_t* stream) {
   TFRT_RETURN_IF_ERROR(tfrt_device_check(stream->device));
   if (stream->device != dnn->device) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
@@ -126,9 +125,8 @@ static tfrt_status_t tfrt_device_dnn_check_stream(tfrt_device_dnn_t* dnn,
   return tfrt_device_capture_refuse(stream, "a call of a library");
 }
 
-// Checks that |memory| has |count| elements of |dtype| on the device, and fills it in.
-static tfrt_status_t tfrt_device_dnn_check_memory(tfrt_device_dnn_t* dnn, tfrt_dnn_memory_t* memory,
-                                                  uint64_t count, tfrt_dtype_t dtype) {
+tfrt_status_t tfrt_device_dnn_check_memory(tfrt_device_dnn_t* dnn, tfrt_dnn_memory_t* memory,
+                                           uint64_t count, tfrt_dtype_t dtype) {
   tfrt_device_buffer_t* buffer = memory->buffer;
   if (buffer->device != dnn->device) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
@@ -213,9 +211,8 @@ static tfrt_status_t tfrt_device_dnn_check_convolution(const tfrt_dnn_convolve_t
 
 // --- Calls -------------------------------------------------------------------------------
 
-// Remembers that |stream| gets work with the buffers of |count| |memories|.
-static tfrt_status_t tfrt_device_dnn_use(tfrt_device_stream_t* stream,
-                                         const tfrt_dnn_memory_t* memories, size_t count) {
+tfrt_status_t tfrt_device_dnn_use(tfrt_device_stream_t* stream, const tfrt_dnn_memory_t* memories,
+                                  size_t count) {
   for (size_t i = 0; i < count; ++i) {
     TFRT_RETURN_IF_ERROR(tfrt_device_buffer_use(memories[i].buffer, stream));
   }

@@ -160,6 +160,11 @@ typedef struct tfrt_dnn_fuse_s {
   tfrt_dnn_activation_t activation;  // TFRT_DNN_RELU or TFRT_DNN_IDENTITY
 } tfrt_dnn_fuse_t;
 
+// devices/device_dnn_plan.h
+typedef struct tfrt_device_dnn_plan_s tfrt_device_dnn_plan_t;
+typedef struct tfrt_dnn_plan_form_s tfrt_dnn_plan_form_t;
+typedef struct tfrt_dnn_engine_s tfrt_dnn_engine_t;
+
 typedef struct tfrt_device_dnn_vtable_s {
   // Called with nothing but the base's device left.
   void (*destroy)(tfrt_device_dnn_t* dnn);
@@ -171,6 +176,9 @@ typedef struct tfrt_device_dnn_vtable_s {
                             const tfrt_dnn_convolve_t* call);
   tfrt_status_t (*fuse)(tfrt_device_dnn_t* dnn, tfrt_device_stream_t* stream,
                         const tfrt_dnn_fuse_t* call);
+  // Sets |*out_plan| (+1) to a plan of what |form| says, which was checked; may block.
+  tfrt_status_t (*build)(tfrt_device_dnn_t* dnn, const tfrt_dnn_plan_form_t* form,
+                         const tfrt_dnn_engine_t* engine, tfrt_device_dnn_plan_t** out_plan);
 } tfrt_device_dnn_vtable_t;
 
 // Embedded first in every implementation. Constant but for the count.
@@ -199,6 +207,19 @@ tfrt_status_t tfrt_dnn_tensor_check(const tfrt_dnn_tensor_t* tensor) TFRT_MUST_U
 tfrt_status_t tfrt_dnn_filter_check(const tfrt_dnn_filter_t* filter) TFRT_MUST_USE;
 tfrt_status_t tfrt_dnn_pooling_check(const tfrt_dnn_pooling_t* pooling) TFRT_MUST_USE;
 tfrt_status_t tfrt_dnn_convolution_check(const tfrt_dnn_convolution_t* convolution) TFRT_MUST_USE;
+
+// What calls and plans have in common. OK if |stream| may get work of |dnn|. Thread-safe.
+tfrt_status_t tfrt_device_dnn_check_stream(tfrt_device_dnn_t* dnn, tfrt_device_stream_t* stream)
+    TFRT_MUST_USE;
+
+// OK if |memory| has |count| elements of |dtype| on the device, else INVALID_ARGUMENT or
+// OUT_OF_RANGE; fills its address in. Thread-safe.
+tfrt_status_t tfrt_device_dnn_check_memory(tfrt_device_dnn_t* dnn, tfrt_dnn_memory_t* memory,
+                                           uint64_t count, tfrt_dtype_t dtype) TFRT_MUST_USE;
+
+// Remembers that |stream| gets work with the buffers of |count| |memories|. Thread-safe.
+tfrt_status_t tfrt_device_dnn_use(tfrt_device_stream_t* stream, const tfrt_dnn_memory_t* memories,
+                                  size_t count) TFRT_MUST_USE;
 
 // Puts |call|, whose descriptions make sense by themselves, in |stream|. INVALID_ARGUMENT for sizes
 // or types that don't go together, OUT_OF_RANGE for elements beyond a buffer's end. Thread-safe.

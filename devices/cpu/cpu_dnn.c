@@ -42,12 +42,48 @@ static tfrt_status_t tfrt_cpu_dnn_give_fuse(tfrt_device_dnn_t* dnn, tfrt_device_
                            &(tfrt_cpu_dnn_call_t){.kind = TFRT_CPU_DNN_FUSE, .fuse = *call});
 }
 
+// --- Plans -------------------------------------------------------------------------------
+
+static void tfrt_cpu_dnn_plan_destroy(tfrt_device_dnn_plan_t* plan) {
+  tfrt_allocator_free(plan->device->platform->allocator, plan, sizeof(*plan));
+}
+
+static tfrt_status_t tfrt_cpu_dnn_plan_run(tfrt_device_dnn_plan_t* plan, tfrt_device_dnn_t* dnn,
+                                           tfrt_device_stream_t* stream,
+                                           const tfrt_dnn_plan_memory_t* memory) {
+  (void)dnn;
+  return tfrt_cpu_dnn_give(stream,
+                           &(tfrt_cpu_dnn_call_t){.kind = TFRT_CPU_DNN_PLAN,
+                                                  .plan = {.form = plan->form, .memory = *memory}});
+}
+
+static const tfrt_device_dnn_plan_vtable_t plan_vtable = {
+    .destroy = tfrt_cpu_dnn_plan_destroy,
+    .run = tfrt_cpu_dnn_plan_run,
+};
+
+// There is one way for every form, without choices and without a workspace.
+static tfrt_status_t tfrt_cpu_dnn_build(tfrt_device_dnn_t* dnn, const tfrt_dnn_plan_form_t* form,
+                                        const tfrt_dnn_engine_t* engine,
+                                        tfrt_device_dnn_plan_t** out_plan) {
+  (void)engine;
+  tfrt_device_dnn_plan_t* plan =
+      tfrt_allocator_allocate_zeroed(dnn->device->platform->allocator, sizeof(*plan));
+  if (!plan) return tfrt_status_out_of_memory();
+  tfrt_device_dnn_plan_initialize(plan, &plan_vtable, dnn->device, form);
+  *out_plan = plan;
+  return NULL;
+}
+
+// --- Life --------------------------------------------------------------------------------
+
 static const tfrt_device_dnn_vtable_t dnn_vtable = {
     .destroy = tfrt_cpu_dnn_destroy,
     .pool = tfrt_cpu_dnn_give_pool,
     .unpool = tfrt_cpu_dnn_give_unpool,
     .convolve = tfrt_cpu_dnn_give_convolve,
     .fuse = tfrt_cpu_dnn_give_fuse,
+    .build = tfrt_cpu_dnn_build,
 };
 
 tfrt_status_t tfrt_cpu_device_create_dnn(tfrt_device_t* device, tfrt_device_dnn_t** out_dnn) {

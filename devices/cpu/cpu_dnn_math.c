@@ -4,6 +4,7 @@
 #include "devices/cpu/cpu_dnn_math.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "devices/cpu/cpu_element.h"
 
@@ -64,6 +65,33 @@ static tfrt_cpu_view_t tfrt_cpu_dnn_filter(const tfrt_dnn_filter_t* form,
   view.steps[1] = form->has_channels_last ? 1 : step;
   view.steps[0] = form->has_channels_last ? step : step * form->sizes[1];
   return view;
+}
+
+// The same for |count| numbers of plans.
+static void tfrt_cpu_dnn_widen_long(const int64_t* from, uint32_t count, int64_t rest,
+                                    int64_t* to) {
+  for (uint32_t i = 0; i < SPACE; ++i) {
+    uint32_t missing = SPACE - count;
+    to[i] = i < missing ? rest : from[i - missing];
+  }
+}
+
+static tfrt_cpu_view_t tfrt_cpu_dnn_layout(const tfrt_dnn_layout_t* layout,
+                                           const tfrt_dnn_memory_t* memory) {
+  tfrt_cpu_view_t view = {.address = memory->address,
+                          .dtype = layout->dtype,
+                          .sizes = {layout->sizes[0], layout->sizes[1]},
+                          .steps = {layout->steps[0], layout->steps[1]}};
+  tfrt_cpu_dnn_widen_long(layout->sizes + 2, layout->rank - 2, 1, view.sizes + 2);
+  tfrt_cpu_dnn_widen_long(layout->steps + 2, layout->rank - 2, 0, view.steps + 2);
+  return view;
+}
+
+// Lets |view| be as large as it is asked for on each axis of size 1.
+static void tfrt_cpu_view_spread(tfrt_cpu_view_t* view) {
+  for (int i = 0; i < 2 + SPACE; ++i) {
+    if (view->sizes[i] == 1) view->steps[i] = 0;
+  }
 }
 
 static int64_t tfrt_cpu_view_index(const tfrt_cpu_view_t* view, int64_t first, int64_t second,
@@ -232,13 +260,23 @@ static void tfrt_cpu_dnn_unpool(const tfrt_dnn_unpool_t* call) {
 
 // --- Convolution -------------------------------------------------------------------------
 
+// w has inputs for the channels of one group of x alone.
 typedef struct tfrt_cpu_convolution_s {
   tfrt_cpu_view_t x;
   tfrt_cpu_view_t w;
   tfrt_cpu_view_t y;
   tfrt_cpu_window_t window;
   bool is_mirrored;
+  int64_t group_inputs;
+  int64_t group_outputs;
 } tfrt_cpu_convolution_t;
+
+// Fills in what follows from the tensors of |c|.
+static void tfrt_cpu_dnn_group(tfrt_cpu_convolution_t* c) {
+  c->group_inputs = c->w.sizes[1];
+  c->group_outputs = c->w.sizes[0] / (c->x.sizes[1] / c->w.sizes[1]);
+  memcpy(c->window.sizes, c->w.sizes + 2, sizeof(c->window.sizes));
+}
 
 // Where in the filter the element |in| of a window is.
 static tfrt_cpu_place_t tfrt_cpu_dnn_weight_place(const tfrt_cpu_convolution_t* c,
@@ -250,15 +288,16 @@ static tfrt_cpu_place_t tfrt_cpu_dnn_weight_place(const tfrt_cpu_convolution_t* 
 
 static double tfrt_cpu_dnn_forward_one(const tfrt_cpu_convolution_t* c, int64_t batch,
                                        int64_t output, const tfrt_cpu_place_t* y) {
+  int64_t first = output / c->group_outputs * c->group_inputs;
   double sum = 0;
   tfrt_cpu_place_t in = {0};
   tfrt_cpu_place_t x;
   do {
     if (!tfrt_cpu_window_forward(&c->window, y, &in, c->x.sizes + 2, &x)) continue;
     tfrt_cpu_place_t w = tfrt_cpu_dnn_weight_place(c, &in);
-    for (int64_t input = 0; input < c->x.sizes[1]; ++input) {
-      sum +=
-          tfrt_cpu_view_get(&c->x, batch, input, &x) * tfrt_cpu_view_get(&c->w, output, input, &w);
+    for (int64_t input = 0; input < c->group_inputs; ++input) {
+      sum += tfrt_cpu_view_get(&c->x, batch, first + input, &x) *
+             tfrt_cpu_view_get(&c->w, output, input, &w);
     }
   } while (tfrt_cpu_place_next(&in, c->window.sizes));
   return sum;
@@ -266,15 +305,16 @@ static double tfrt_cpu_dnn_forward_one(const tfrt_cpu_convolution_t* c, int64_t 
 
 static double tfrt_cpu_dnn_data_one(const tfrt_cpu_convolution_t* c, int64_t batch, int64_t input,
                                     const tfrt_cpu_place_t* x) {
+  int64_t first = input / c->group_inputs * c->group_outputs;
   double sum = 0;
   tfrt_cpu_place_t in = {0};
   tfrt_cpu_place_t y;
   do {
     if (!tfrt_cpu_window_backward(&c->window, x, &in, c->y.sizes + 2, &y)) continue;
     tfrt_cpu_place_t w = tfrt_cpu_dnn_weight_place(c, &in);
-    for (int64_t output = 0; output < c->y.sizes[1]; ++output) {
-      sum +=
-          tfrt_cpu_view_get(&c->y, batch, output, &y) * tfrt_cpu_view_get(&c->w, output, input, &w);
+    for (int64_t output = first; output < first + c->group_outputs; ++output) {
+      sum += tfrt_cpu_view_get(&c->y, batch, output, &y) *
+             tfrt_cpu_view_get(&c->w, output, input % c->group_inputs, &w);
     }
   } while (tfrt_cpu_place_next(&in, c->window.sizes));
   return sum;
@@ -284,14 +324,15 @@ static double tfrt_cpu_dnn_filter_one(const tfrt_cpu_convolution_t* c, int64_t o
                                       int64_t input, const tfrt_cpu_place_t* w) {
   // To mirror is its own inverse.
   tfrt_cpu_place_t in = tfrt_cpu_dnn_weight_place(c, w);
+  int64_t channel = output / c->group_outputs * c->group_inputs + input;
   double sum = 0;
   tfrt_cpu_place_t y = {0};
   tfrt_cpu_place_t x;
   do {
     if (!tfrt_cpu_window_forward(&c->window, &y, &in, c->x.sizes + 2, &x)) continue;
     for (int64_t batch = 0; batch < c->x.sizes[0]; ++batch) {
-      sum +=
-          tfrt_cpu_view_get(&c->x, batch, input, &x) * tfrt_cpu_view_get(&c->y, batch, output, &y);
+      sum += tfrt_cpu_view_get(&c->x, batch, channel, &x) *
+             tfrt_cpu_view_get(&c->y, batch, output, &y);
     }
   } while (tfrt_cpu_place_next(&y, c->y.sizes + 2));
   return sum;
@@ -303,36 +344,57 @@ static tfrt_cpu_convolution_t tfrt_cpu_dnn_convolution(const tfrt_dnn_convolve_t
                               .w = tfrt_cpu_dnn_filter(&call->w_form, &call->w),
                               .y = tfrt_cpu_dnn_tensor(&call->y_form, &call->y),
                               .is_mirrored = !convolution->is_cross_correlation};
-  tfrt_cpu_dnn_widen(call->w_form.sizes + 2, convolution->space, 1, c.window.sizes);
+  tfrt_cpu_dnn_group(&c);
   tfrt_cpu_dnn_widen(convolution->padding, convolution->space, 0, c.window.padding);
   tfrt_cpu_dnn_widen(convolution->steps, convolution->space, 1, c.window.steps);
   tfrt_cpu_dnn_widen(convolution->dilation, convolution->space, 1, c.window.dilation);
   return c;
 }
 
-static void tfrt_cpu_dnn_convolve(const tfrt_dnn_convolve_t* call) {
-  tfrt_cpu_convolution_t c = tfrt_cpu_dnn_convolution(call);
+static tfrt_cpu_convolution_t tfrt_cpu_dnn_planned(const tfrt_dnn_plan_form_t* form,
+                                                   const tfrt_dnn_plan_memory_t* memory) {
+  tfrt_cpu_convolution_t c = {.x = tfrt_cpu_dnn_layout(&form->x, &memory->x),
+                              .w = tfrt_cpu_dnn_layout(&form->w, &memory->w),
+                              .y = tfrt_cpu_dnn_layout(&form->y, &memory->y),
+                              .is_mirrored = !form->is_cross_correlation};
+  tfrt_cpu_dnn_group(&c);
+  tfrt_cpu_dnn_widen_long(form->padding, form->space, 0, c.window.padding);
+  tfrt_cpu_dnn_widen_long(form->steps, form->space, 1, c.window.steps);
+  tfrt_cpu_dnn_widen_long(form->dilation, form->space, 1, c.window.dilation);
+  return c;
+}
+
+static void tfrt_cpu_dnn_convolve(const tfrt_cpu_convolution_t* c, tfrt_dnn_direction_t direction) {
   static double (*const makers[])(const tfrt_cpu_convolution_t*, int64_t, int64_t,
                                   const tfrt_cpu_place_t*) = {
       [TFRT_DNN_FORWARD] = tfrt_cpu_dnn_forward_one,
       [TFRT_DNN_BACKWARD_DATA] = tfrt_cpu_dnn_data_one,
       [TFRT_DNN_BACKWARD_FILTER] = tfrt_cpu_dnn_filter_one,
   };
-  const tfrt_cpu_view_t* made[] = {&c.y, &c.x, &c.w};
-  const tfrt_cpu_view_t* target = made[call->direction];
+  const tfrt_cpu_view_t* made[] = {&c->y, &c->x, &c->w};
+  const tfrt_cpu_view_t* target = made[direction];
   for (int64_t first = 0; first < target->sizes[0]; ++first) {
     for (int64_t second = 0; second < target->sizes[1]; ++second) {
       tfrt_cpu_place_t at = {0};
       do {
         tfrt_cpu_element_set(target->address, target->dtype,
                              tfrt_cpu_view_index(target, first, second, &at),
-                             makers[call->direction](&c, first, second, &at));
+                             makers[direction](c, first, second, &at));
       } while (tfrt_cpu_place_next(&at, target->sizes + 2));
     }
   }
 }
 
 // --- Convolution with what follows it ------------------------------------------------------
+
+typedef struct tfrt_cpu_fused_s {
+  tfrt_cpu_convolution_t c;
+  double alpha;
+  double beta;
+  tfrt_cpu_view_t z;
+  tfrt_cpu_view_t bias;
+  tfrt_dnn_activation_t activation;
+} tfrt_cpu_fused_t;
 
 // |value| through one of the two activations that there are here. What is no number is 0 behind a
 // relu, unless it propagates.
@@ -342,23 +404,51 @@ static double tfrt_cpu_dnn_activate(const tfrt_dnn_activation_t* activation, dou
   return value > 0 ? value : 0;
 }
 
-static void tfrt_cpu_dnn_fuse(const tfrt_dnn_fuse_t* call) {
-  tfrt_cpu_convolution_t c = tfrt_cpu_dnn_convolution(&call->convolve);
-  tfrt_cpu_view_t z = tfrt_cpu_dnn_tensor(&call->z_form, &call->z);
-  tfrt_cpu_view_t bias = tfrt_cpu_dnn_tensor(&call->bias_form, &call->bias);
-  for (int64_t batch = 0; batch < c.y.sizes[0]; ++batch) {
-    for (int64_t channel = 0; channel < c.y.sizes[1]; ++channel) {
+static void tfrt_cpu_dnn_fuse(tfrt_cpu_fused_t* f) {
+  const tfrt_cpu_view_t* y = &f->c.y;
+  tfrt_cpu_view_spread(&f->bias);
+  for (int64_t batch = 0; batch < y->sizes[0]; ++batch) {
+    for (int64_t channel = 0; channel < y->sizes[1]; ++channel) {
       tfrt_cpu_place_t at = {0};
-      double added = tfrt_cpu_view_get(&bias, 0, channel, &at);
       do {
-        double value = added + call->alpha * tfrt_cpu_dnn_forward_one(&c, batch, channel, &at);
+        double value = tfrt_cpu_view_get(&f->bias, batch, channel, &at) +
+                       f->alpha * tfrt_cpu_dnn_forward_one(&f->c, batch, channel, &at);
         // What is not asked for may be no number.
-        if (call->beta != 0) value += call->beta * tfrt_cpu_view_get(&z, batch, channel, &at);
-        tfrt_cpu_element_set(c.y.address, c.y.dtype, tfrt_cpu_view_index(&c.y, batch, channel, &at),
-                             tfrt_cpu_dnn_activate(&call->activation, value));
-      } while (tfrt_cpu_place_next(&at, c.y.sizes + 2));
+        if (f->beta != 0) value += f->beta * tfrt_cpu_view_get(&f->z, batch, channel, &at);
+        tfrt_cpu_element_set(y->address, y->dtype, tfrt_cpu_view_index(y, batch, channel, &at),
+                             tfrt_cpu_dnn_activate(&f->activation, value));
+      } while (tfrt_cpu_place_next(&at, y->sizes + 2));
     }
   }
+}
+
+static void tfrt_cpu_dnn_run_convolve(const tfrt_dnn_convolve_t* call) {
+  tfrt_cpu_convolution_t c = tfrt_cpu_dnn_convolution(call);
+  tfrt_cpu_dnn_convolve(&c, call->direction);
+}
+
+static void tfrt_cpu_dnn_run_fuse(const tfrt_dnn_fuse_t* call) {
+  tfrt_cpu_dnn_fuse(&(tfrt_cpu_fused_t){.c = tfrt_cpu_dnn_convolution(&call->convolve),
+                                        .alpha = call->alpha,
+                                        .beta = call->beta,
+                                        .z = tfrt_cpu_dnn_tensor(&call->z_form, &call->z),
+                                        .bias = tfrt_cpu_dnn_tensor(&call->bias_form, &call->bias),
+                                        .activation = call->activation});
+}
+
+static void tfrt_cpu_dnn_run_plan(const tfrt_cpu_dnn_plan_run_t* run) {
+  const tfrt_dnn_plan_form_t* form = &run->form;
+  tfrt_cpu_convolution_t c = tfrt_cpu_dnn_planned(form, &run->memory);
+  if (!form->is_fused) {
+    tfrt_cpu_dnn_convolve(&c, form->direction);
+    return;
+  }
+  tfrt_cpu_dnn_fuse(&(tfrt_cpu_fused_t){.c = c,
+                                        .alpha = form->alpha,
+                                        .beta = form->alpha2,
+                                        .z = tfrt_cpu_dnn_layout(&form->y, &run->memory.z),
+                                        .bias = tfrt_cpu_dnn_layout(&form->bias, &run->memory.bias),
+                                        .activation = {.mode = form->activation}});
 }
 
 void tfrt_cpu_dnn_run(const void* argument) {
@@ -371,10 +461,13 @@ void tfrt_cpu_dnn_run(const void* argument) {
       tfrt_cpu_dnn_unpool(&call->unpool);
       return;
     case TFRT_CPU_DNN_CONVOLVE:
-      tfrt_cpu_dnn_convolve(&call->convolve);
+      tfrt_cpu_dnn_run_convolve(&call->convolve);
       return;
     case TFRT_CPU_DNN_FUSE:
-      tfrt_cpu_dnn_fuse(&call->fuse);
+      tfrt_cpu_dnn_run_fuse(&call->fuse);
+      return;
+    case TFRT_CPU_DNN_PLAN:
+      tfrt_cpu_dnn_run_plan(&call->plan);
       return;
   }
 }

@@ -2,15 +2,7 @@
 //
 // Layers of neural networks by cuDNN. One handle per object, as for linear algebra; the library's
 // own descriptors are made of ours for each call, and go with it: calls copy what they need.
-#include "devices/cuda/cuda_impl.h"
-#include "devices/device_dnn.h"
-
-typedef struct tfrt_cuda_dnn_s {
-  tfrt_device_dnn_t base;
-  const tfrt_cudnn_api_t* api;
-  tfrt_mutex_t mutex;  // held from the stream's choice to the end of the call
-  tfrt_cudnn_handle_t handle;
-} tfrt_cuda_dnn_t;
+#include "devices/cuda/cuda_dnn.h"
 
 // --- The library -------------------------------------------------------------------------
 
@@ -20,12 +12,13 @@ static const tfrt_vendor_entry_t entries[] = {
 #undef TFRT_CUDNN_ENTRY
 };
 
-static const char* const names[] = {"libcudnn.so.9", "libcudnn.so.8"};
+const char* const tfrt_cuda_dnn_names[] = {"libcudnn.so.9", "libcudnn.so.8"};
+const size_t tfrt_cuda_dnn_name_count = TFRT_ARRAY_SIZE(tfrt_cuda_dnn_names);
 
 static const tfrt_vendor_library_t library = {
     .title = "cuDNN",
-    .names = names,
-    .name_count = TFRT_ARRAY_SIZE(names),
+    .names = tfrt_cuda_dnn_names,
+    .name_count = TFRT_ARRAY_SIZE(tfrt_cuda_dnn_names),
     .fix =
         "install cuDNN 8 or 9 for the driver's version of CUDA, or add its folder to "
         "LD_LIBRARY_PATH",
@@ -41,8 +34,8 @@ static tfrt_status_t tfrt_cuda_dnn_open(tfrt_cuda_platform_t* platform,
 }
 
 // Versions have different numbers for their errors, but the same names.
-static tfrt_status_t tfrt_cuda_dnn_status(const tfrt_cudnn_api_t* api, const tfrt_device_t* device,
-                                          tfrt_cudnn_status_t result, const char* call) {
+tfrt_status_t tfrt_cuda_dnn_status(const tfrt_cudnn_api_t* api, const tfrt_device_t* device,
+                                   tfrt_cudnn_status_t result, const char* call) {
   if (result == TFRT_CUDNN_SUCCESS) return NULL;
   const char* name = api->GetErrorString(result);
   return tfrt_status_create(TFRT_STATUS_INTERNAL, "%s: %s failed: %s (%d)", device->name, call,
@@ -69,10 +62,11 @@ static void tfrt_cuda_dnn_note(tfrt_cuda_dnn_call_t* call, tfrt_cudnn_status_t r
   call->status = tfrt_cuda_dnn_status(call->dnn->api, call->dnn->base.device, result, name);
 }
 
-// What was checked has one of these types.
-static int tfrt_cuda_dnn_type(tfrt_dtype_t dtype) {
+int tfrt_cuda_dnn_type(tfrt_dtype_t dtype) {
   if (dtype == TFRT_DTYPE_F64) return TFRT_CUDNN_DATA_DOUBLE;
   if (dtype == TFRT_DTYPE_F32) return TFRT_CUDNN_DATA_FLOAT;
+  if (dtype == TFRT_DTYPE_I8) return TFRT_CUDNN_DATA_INT8;
+  if (dtype == TFRT_DTYPE_I32) return TFRT_CUDNN_DATA_INT32;
   return dtype == TFRT_DTYPE_F16 ? TFRT_CUDNN_DATA_HALF : TFRT_CUDNN_DATA_BFLOAT16;
 }
 
@@ -378,6 +372,7 @@ static const tfrt_device_dnn_vtable_t dnn_vtable = {
     .unpool = tfrt_cuda_dnn_unpool,
     .convolve = tfrt_cuda_dnn_convolve,
     .fuse = tfrt_cuda_dnn_fuse,
+    .build = tfrt_cuda_dnn_build,
 };
 
 tfrt_status_t tfrt_cuda_device_create_dnn(tfrt_device_t* device, tfrt_device_dnn_t** out_dnn) {

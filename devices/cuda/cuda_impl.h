@@ -11,6 +11,7 @@
 #include "devices/cuda/cuda_platform.h"
 #include "devices/cuda/cuda_poller.h"
 #include "devices/cuda/cudnn_api.h"
+#include "devices/cuda/cudnn_backend_api.h"
 #include "devices/cuda/nccl_api.h"
 #include "devices/cuda/vendor_library.h"
 #include "devices/device_stream.h"
@@ -38,6 +39,8 @@ typedef struct tfrt_cuda_platform_s {
   tfrt_cublas_api_t cublas;
   bool has_cudnn;
   tfrt_cudnn_api_t cudnn;
+  bool has_cudnn_backend;
+  tfrt_cudnn_backend_api_t cudnn_backend;
   bool has_nccl;
   tfrt_nccl_api_t nccl;
 } tfrt_cuda_platform_t;

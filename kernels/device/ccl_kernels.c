@@ -47,8 +47,8 @@ static tfrt_status_t tfrt_gpu_keep_ccl_id(tfrt_gpu_job_t* job, tfrt_async_value_
   if (!manager) return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "this host has no devices");
   tfrt_device_platform_t* platform;
   tfrt_ccl_id_t id;
-  TFRT_RETURN_IF_ERROR(
-      tfrt_device_manager_platform(manager, tfrt_bef_attribute_string(job->attribute), &platform));
+  TFRT_RETURN_IF_ERROR(tfrt_device_manager_platform(
+      manager, tfrt_bef_attribute_string(job->attributes[0]), &platform));
   TFRT_RETURN_IF_ERROR(tfrt_device_platform_create_ccl_id(platform, &id));
   tfrt_async_value_t* value = tfrt_async_value_create_available(tfrt_gpu_type_id(TFRT_GPU_CCL_ID));
   if (!value) return tfrt_status_out_of_memory();

@@ -61,7 +61,7 @@ static tfrt_gpu_job_t* tfrt_gpu_job_allocate(tfrt_kernel_frame_t* frame, tfrt_gp
   for (uint32_t i = 0; i < frame->argument_count; ++i) {
     job->arguments[i] = tfrt_async_value_retain(frame->arguments[i]);
   }
-  job->attribute = frame->attribute_count > 0 ? frame->attributes[0] : NULL;
+  job->attributes = frame->attributes;
   tfrt_kernel_frame_set(frame, 0, tfrt_async_value_retain(&promise->base));
   return job;
 }

@@ -36,7 +36,7 @@ struct tfrt_gpu_job_s {
   tfrt_indirect_value_t* promise;                             // +1
   tfrt_async_value_t* arguments[TFRT_GPU_JOB_MAX_ARGUMENTS];  // +1 each
   uint32_t argument_count;
-  const void* attribute;          // the first one of the kernel, if it has any
+  const void* const* attributes;  // of the kernel
   tfrt_async_value_t* awaited;    // +1; NULL: nothing
   tfrt_device_buffer_t* staging;  // +1; NULL: none
 };

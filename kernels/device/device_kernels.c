@@ -16,8 +16,8 @@ static tfrt_status_t tfrt_gpu_keep_device(tfrt_gpu_job_t* job, tfrt_async_value_
   }
   tfrt_device_platform_t* platform;
   tfrt_device_t* device;
-  TFRT_RETURN_IF_ERROR(
-      tfrt_device_manager_platform(manager, tfrt_bef_attribute_string(job->attribute), &platform));
+  TFRT_RETURN_IF_ERROR(tfrt_device_manager_platform(
+      manager, tfrt_bef_attribute_string(job->attributes[0]), &platform));
   TFRT_RETURN_IF_ERROR(tfrt_device_platform_device(
       platform, *(const int32_t*)tfrt_gpu_job_payload(job, 0), &device));
   *out_value = tfrt_gpu_value_create_take(TFRT_GPU_DEVICE, device);

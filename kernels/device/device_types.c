@@ -3,7 +3,7 @@
 
 #include "devices/device_blas.h"
 #include "devices/device_ccl.h"
-#include "devices/device_dnn.h"
+#include "devices/device_dnn_plan.h"
 #include "kernels/device/tensor_streams.h"
 
 static _Atomic tfrt_type_id_t type_ids[TFRT_GPU_TYPE_COUNT];
@@ -51,6 +51,10 @@ static void tfrt_gpu_destroy_blas(void* payload) {
 
 static void tfrt_gpu_destroy_dnn(void* payload) {
   tfrt_device_dnn_release(*(tfrt_device_dnn_t**)payload);
+}
+
+static void tfrt_gpu_destroy_dnn_plan(void* payload) {
+  tfrt_device_dnn_plan_release(*(tfrt_device_dnn_plan_t**)payload);
 }
 
 static void tfrt_gpu_destroy_ccl(void* payload) { tfrt_gpu_ccl_free(*(tfrt_gpu_ccl_t**)payload); }
@@ -137,6 +141,9 @@ static const tfrt_type_t types[TFRT_GPU_TYPE_COUNT] = {
                                  .size = sizeof(tfrt_dnn_activation_t)},
     [TFRT_GPU_DNN_ALGORITHM] = {.name = "!tfrt_gpu.dnn.convolution.algorithm",
                                 .size = sizeof(int32_t)},
+    [TFRT_GPU_DNN_PLAN] = {.name = "!tfrt_gpu.dnn.convolution_plan",
+                           .size = sizeof(void*),
+                           .destroy = tfrt_gpu_destroy_dnn_plan},
     [TFRT_GPU_CCL] = {.name = "!tfrt_gpu.ccl.handle",
                       .size = sizeof(void*),
                       .destroy = tfrt_gpu_destroy_ccl},

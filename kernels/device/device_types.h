@@ -10,6 +10,7 @@
 //   !tfrt_gpu.blas.handle     linear algebra
 //   !tfrt_gpu.blas.gemm.algo  no reference but a number: devices/device_blas.h
 //   !tfrt_gpu.dnn.handle      layers of neural networks
+//   !tfrt_gpu.dnn.convolution_plan  a plan: devices/device_dnn_plan.h
 //   !tfrt_gpu.dnn.*           no references but descriptions: devices/device_dnn.h
 //   !tfrt_gpu.ccl.handle      a member of a group of devices, and what it was given; ccl_kernels.c
 //   !tfrt_gpu.ccl.id          no reference but the bytes of a group's id
@@ -48,6 +49,7 @@ typedef enum tfrt_gpu_type_e {
   TFRT_GPU_DNN_CONVOLUTION,
   TFRT_GPU_DNN_ALGORITHM,
   TFRT_GPU_DNN_ACTIVATION,
+  TFRT_GPU_DNN_PLAN,
   TFRT_GPU_CCL,
   TFRT_GPU_CCL_ID,
   TFRT_GPU_TYPE_COUNT,

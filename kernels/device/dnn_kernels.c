@@ -360,6 +360,10 @@ static const tfrt_kernel_registration_t kernels[] = {
     {"tfrt_gpu.dnn.convolution_backward_filter", tfrt_gpu_dnn_convolution_backward_filter},
     {"tfrt_gpu.dnn.convolution_bias_activation_forward",
      tfrt_gpu_dnn_convolution_bias_activation_forward},
+    {"tfrt_gpu.dnn.build_convolution", tfrt_gpu_dnn_build_convolution},
+    {"tfrt_gpu.dnn.build_fused_convolution", tfrt_gpu_dnn_build_fused_convolution},
+    {"tfrt_gpu.dnn.run_convolution", tfrt_gpu_dnn_run_convolution},
+    {"tfrt_gpu.dnn.run_fused_convolution", tfrt_gpu_dnn_run_fused_convolution},
 };
 
 tfrt_status_t tfrt_dnn_kernels_register(tfrt_kernel_registry_t* registry) {

@@ -11,6 +11,7 @@
 #define CONVOLUTION "!tfrt_gpu.dnn.convolution.descriptor"
 #define ACTIVATION "!tfrt_gpu.dnn.activation.descriptor"
 #define ALGORITHM "!tfrt_gpu.dnn.convolution.algorithm"
+#define PLAN "!tfrt_gpu.dnn.convolution_plan"
 
 // --- Operands -----------------------------------------------------------------
 
@@ -110,6 +111,22 @@ static const tfrt_operand_descriptor_t convolved_to_filter[] = {
     AFTER,
 };
 
+static const tfrt_operand_descriptor_t planned[] = {READ("handle", HANDLE)};
+static const tfrt_operand_descriptor_t planned_fused[] = {
+    READ("handle", HANDLE), READ("alpha", "f64"), READ("alpha2", "f64")};
+// Which of input, output and filter is written is the plan's to say.
+static const tfrt_operand_descriptor_t run_planned[] = {
+    READ("handle", HANDLE), READ("stream", STREAM), READ("plan", PLAN),   WRITTEN("input"),
+    WRITTEN("output"),      WRITTEN("filter"),      WRITTEN("workspace"), AFTER,
+};
+static const tfrt_operand_descriptor_t run_planned_fused[] = {
+    READ("handle", HANDLE),     READ("stream", STREAM),
+    READ("plan", PLAN),         READ("input", BUFFER),
+    WRITTEN("output"),          READ("filter", BUFFER),
+    READ("side_input", BUFFER), READ("bias", BUFFER),
+    WRITTEN("workspace"),       AFTER,
+};
+
 // --- Results and attributes -----------------------------------------------------
 
 static const tfrt_result_descriptor_t handle_result[] = {{"handle", HANDLE}};
@@ -121,8 +138,23 @@ static const tfrt_result_descriptor_t activation_result[] = {{"activation_desc",
 static const tfrt_result_descriptor_t algorithm_result[] = {{"algo", ALGORITHM}};
 static const tfrt_result_descriptor_t chain_result[] = {{"chain", CHAIN}};
 
+static const tfrt_result_descriptor_t plan_result[] = {{"plan", PLAN}};
+
 #define NUMBERS(name) \
   { name, TFRT_ATTRIBUTE_I32_ARRAY, NULL }
+#define LONG_NUMBERS(name) \
+  { name, TFRT_ATTRIBUTE_I64_ARRAY, NULL }
+#define ONE_NUMBER(name) \
+  { name, TFRT_ATTRIBUTE_I32, NULL }
+
+// What all plans have, in the order of names.
+#define WINDOW                                                                                 \
+  LONG_NUMBERS("conv_dilations"), ONE_NUMBER("conv_dim"), NAME("conv_mode"),                   \
+      LONG_NUMBERS("conv_padding"), LONG_NUMBERS("conv_strides"), ONE_NUMBER("engine_id"),     \
+      LONG_NUMBERS("filter_dims"), LONG_NUMBERS("filter_strides"), LONG_NUMBERS("input_dims"), \
+      LONG_NUMBERS("input_strides"), NAME("input_type"), LONG_NUMBERS("output_dims"),          \
+      LONG_NUMBERS("output_strides"), NAME("output_type"), LONG_NUMBERS("tuning_knob_ids"),    \
+      LONG_NUMBERS("tuning_knob_values")
 
 static const tfrt_attribute_descriptor_t form_of_tensor[] = {
     NAME("data_type"), NUMBERS("dimensions"), NUMBERS("strides")};
@@ -138,6 +170,10 @@ static const tfrt_attribute_descriptor_t form_of_activation[] = {
     NAME("mode"), {"nan_progapation", TFRT_ATTRIBUTE_I1, NULL}};
 static const tfrt_attribute_descriptor_t algorithm[] = {{"algo", TFRT_ATTRIBUTE_I32, NULL}};
 static const tfrt_attribute_descriptor_t scale_type[] = {NAME("scale_type")};
+static const tfrt_attribute_descriptor_t form_of_plan[] = {ONE_NUMBER("backend_type"), WINDOW};
+static const tfrt_attribute_descriptor_t form_of_fused_plan[] = {
+    ONE_NUMBER("activation_mode"), ONE_NUMBER("backend_type"), LONG_NUMBERS("bias_dims"),
+    LONG_NUMBERS("bias_strides"),  NAME("bias_type"),          WINDOW};
 
 #define ALGORITHM_OP(direction, text)                                                            \
   {                                                                                              \
@@ -245,6 +281,49 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      TFRT_OPERANDS(fused),
      TFRT_RESULTS(chain_result),
      TFRT_ATTRIBUTES(scale_type),
+     .cost = 50},
+    {.name = "tfrt_gpu.dnn.build_convolution",
+     .summary = "A plan of a convolution by cuDNN's backend: of the one of `backend_type` 10 "
+                "(forward, makes "
+                "the output), 11 (backward filter, makes the filter) or 12 (backward data, makes "
+                "the input), "
+                "by the engine `engine_id` of the library's, with choices for its knobs. Sizes and "
+                "strides "
+                "are batch, channels (a filter's: outputs, inputs) and `conv_dim` axes of space.",
+     .assembly = "%handle , $input_type , $output_type , #input_dims , #input_strides , "
+                 "#output_dims , #output_strides , #filter_dims , #filter_strides , $conv_mode , "
+                 "#conv_dim , #conv_strides , #conv_padding , #conv_dilations , #backend_type , "
+                 "#engine_id , #tuning_knob_ids , #tuning_knob_values attr-dict",
+     TFRT_OPERANDS(planned),
+     TFRT_RESULTS(plan_result),
+     TFRT_ATTRIBUTES(form_of_plan),
+     .cost = 1000},
+    {.name = "tfrt_gpu.dnn.run_convolution",
+     .summary = "Runs a plan of a convolution. Memory begins at multiples of 32 bytes.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(run_planned),
+     TFRT_RESULTS(chain_result),
+     .cost = 50},
+    {.name = "tfrt_gpu.dnn.build_fused_convolution",
+     .summary = "The same for output = activation(alpha * (input, convolved by filter) + alpha2 * "
+                "side_input + bias): `backend_type` is 10, `activation_mode` 1 (a relu) or 5 (the "
+                "identity). The side input looks like the output; the bias may have 1 where the "
+                "output has more.",
+     .assembly =
+         "%handle , $input_type , $output_type , $bias_type , #input_dims , #input_strides , "
+         "#output_dims , #output_strides , #filter_dims , #filter_strides , #bias_dims , "
+         "#bias_strides , $conv_mode , #conv_dim , #conv_strides , #conv_padding , "
+         "#conv_dilations , #backend_type , %alpha , %alpha2 , #activation_mode , #engine_id "
+         ", #tuning_knob_ids , #tuning_knob_values attr-dict",
+     TFRT_OPERANDS(planned_fused),
+     TFRT_RESULTS(plan_result),
+     TFRT_ATTRIBUTES(form_of_fused_plan),
+     .cost = 1000},
+    {.name = "tfrt_gpu.dnn.run_fused_convolution",
+     .summary = "Runs a plan of a fused convolution. Memory begins at multiples of 32 bytes.",
+     .assembly = "operands attr-dict",
+     TFRT_OPERANDS(run_planned_fused),
+     TFRT_RESULTS(chain_result),
      .cost = 50},
 };
 

@@ -48,6 +48,12 @@ void tfrt_gpu_function_launch_cluster(tfrt_kernel_frame_t* frame);
 // blas_kernels.c: registers all of tfrt_blas_ops. Thread-safe.
 tfrt_status_t tfrt_blas_kernels_register(tfrt_kernel_registry_t* registry) TFRT_MUST_USE;
 
+// dnn_plan_kernels.c
+void tfrt_gpu_dnn_build_convolution(tfrt_kernel_frame_t* frame);
+void tfrt_gpu_dnn_build_fused_convolution(tfrt_kernel_frame_t* frame);
+void tfrt_gpu_dnn_run_convolution(tfrt_kernel_frame_t* frame);
+void tfrt_gpu_dnn_run_fused_convolution(tfrt_kernel_frame_t* frame);
+
 // dnn_kernels.c: registers all of tfrt_dnn_ops. Thread-safe.
 tfrt_status_t tfrt_dnn_kernels_register(tfrt_kernel_registry_t* registry) TFRT_MUST_USE;
 

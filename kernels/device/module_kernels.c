@@ -30,7 +30,7 @@ static tfrt_status_t tfrt_gpu_load_image(tfrt_gpu_job_t* job, tfrt_string_view_t
 }
 
 static tfrt_status_t tfrt_gpu_keep_module(tfrt_gpu_job_t* job, tfrt_async_value_t** out_value) {
-  return tfrt_gpu_load_image(job, tfrt_bef_attribute_string(job->attribute), out_value);
+  return tfrt_gpu_load_image(job, tfrt_bef_attribute_string(job->attributes[0]), out_value);
 }
 
 void tfrt_gpu_module_load(tfrt_kernel_frame_t* frame) {
@@ -42,7 +42,7 @@ static tfrt_status_t tfrt_gpu_keep_module_of_file(tfrt_gpu_job_t* job,
   tfrt_string_builder_t path;
   tfrt_file_contents_t file = {0};
   tfrt_string_builder_initialize(&path, tfrt_allocator_system());
-  tfrt_host_context_resolve_path(job->host, tfrt_bef_attribute_string(job->attribute), &path);
+  tfrt_host_context_resolve_path(job->host, tfrt_bef_attribute_string(job->attributes[0]), &path);
   tfrt_status_t status = tfrt_string_builder_status(&path);
   if (!status) {
     status = tfrt_file_read(tfrt_string_builder_text(&path), tfrt_allocator_system(), &file);

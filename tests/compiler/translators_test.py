@@ -6,6 +6,7 @@
 """
 
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -77,6 +78,37 @@ class TranslatorsTest(unittest.TestCase):
             code, _, errors = run(MLIR_TO_BEF, data=text)
             self.assertEqual((code, errors), (0, ""), name)
         self.assertGreaterEqual(count, 5)
+
+    def test_plans_of_convolutions_come_back_as_they_are_written(self):
+        # The form that TFRT gives them: types of elements only where the numbers are read.
+        forms = [
+            ("%1 = tfrt_gpu.dnn.build_convolution %arg0, CUDNN_DATA_HALF, CUDNN_DATA_FLOAT, "
+             "[4, 256, 3, 3], [2304, 9, 3, 1], [4, 128, 2, 2], [512, 4, 2, 1], "
+             "[128, 256, 2, 2], [1024, 4, 2, 1], CUDNN_CROSS_CORRELATION, 2, "
+             "[1, 1], [0, 0], [1, 1], 10, 7, [0, 3], [4, -1]"),
+            ("%2 = tfrt_gpu.dnn.run_convolution %arg0, %arg1, %1, %arg2, %arg2, %arg2, %arg2, %arg3"),
+            ("%3 = tfrt_gpu.dnn.build_fused_convolution %arg0, CUDNN_DATA_FLOAT, CUDNN_DATA_DOUBLE, "
+             "CUDNN_DATA_HALF, [1, 17, 9, 9], [1377, 81, 9, 1], [1, 32, 7, 7], [1568, 49, 7, 1], "
+             "[32, 17, 3, 3], [153, 9, 3, 1], [1, 32, 1, 1], [32, 1, 1, 1], CUDNN_CONVOLUTION, 2, "
+             "[1, 1], [0, 0], [1, 1], 10, %0, %0, 1, 0, [], []"),
+            ("%4 = tfrt_gpu.dnn.run_fused_convolution %arg0, %arg1, %3, %arg2, %arg2, %arg2, %arg2, "
+             "%arg2, %arg2, %2"),
+        ]
+        text = ("func.func @f(%arg0: !tfrt_gpu.dnn.handle, %arg1: !tfrt_gpu.stream, "
+                "%arg2: !tfrt_gpu.buffer, %arg3: !tfrt.chain) "
+                "-> (!tfrt_gpu.dnn.convolution_plan, !tfrt.chain) {\n"
+                "  %0 = tfrt.constant.f64 2.500000e+00\n"
+                + "".join(f"  {form}\n" for form in forms)
+                + "  tfrt.return %1, %4 : !tfrt_gpu.dnn.convolution_plan, !tfrt.chain\n}\n")
+        # With the types, as TFRT's texts have them.
+        typed = re.sub(r"\[([^]]*)\]", lambda numbers: "[" + ", ".join(
+            number + " : i64" for number in numbers[1].split(", ") if number) + "]", text)
+        self.assertIn("[4 : i64, -1 : i64]", typed)
+        for source in [text, typed]:
+            code, bef, errors = run(MLIR_TO_BEF, data=source.encode())
+            self.assertEqual((code, errors), (0, ""))
+            code, back, errors = run(BEF_TO_MLIR, data=bef)
+            self.assertEqual((code, back.decode(), errors), (0, text, ""))
 
     def test_an_error_shows_file_line_and_caret_and_writes_nothing(self):
         source = self.path("bad.mlir", b"func.func @f() {\n  tfrt.retrn\n}\n")

@@ -10,19 +10,6 @@
 // The elements of a tensor of these tests, at most.
 #define MAX_ELEMENTS 600
 
-static tfrt_device_dnn_t* tfrt_test_dnn(void) {
-  tfrt_conformance_t* t = &tfrt_conformance;
-  tfrt_device_dnn_t* dnn = NULL;
-  tfrt_status_t status = tfrt_device_create_dnn(t->device, &dnn);
-  // The library may be absent where the backend can do without it.
-  if (tfrt_status_code(status) == TFRT_STATUS_UNAVAILABLE && !t->backend->has_dnn) {
-    tfrt_status_release(status);
-    return NULL;
-  }
-  tfrt_conformance_expect_ok(status);
-  return dnn;
-}
-
 // A tensor of f32 with its elements one behind the other, here and on the device.
 typedef struct tfrt_test_tensor_s {
   tfrt_dnn_tensor_t form;
@@ -206,7 +193,7 @@ static void tfrt_test_unpool(tfrt_device_dnn_t* dnn, const tfrt_dnn_pooling_t* p
 }
 
 START_TEST(tensors_are_pooled_in_all_ways) {
-  tfrt_device_dnn_t* dnn = tfrt_test_dnn();
+  tfrt_device_dnn_t* dnn = tfrt_conformance_dnn();
   tfrt_random_t random;
   tfrt_random_initialize(&random, 5);
   for (size_t i = 0; dnn && i < TFRT_ARRAY_SIZE(poolings); ++i) {
@@ -285,7 +272,7 @@ START_TEST(tensors_are_convolved_there_and_back) {
       {TFRT_DTYPE_F32, false, TFRT_DNN_MATH_EXACT, 2, {2, 1}, {1, 2}, {1, 1}},
       {TFRT_DTYPE_F32, true, TFRT_DNN_MATH_EXACT, 2, {2, 0}, {1, 1}, {2, 3}},
   };
-  tfrt_device_dnn_t* dnn = tfrt_test_dnn();
+  tfrt_device_dnn_t* dnn = tfrt_conformance_dnn();
   tfrt_random_t random;
   tfrt_random_initialize(&random, 6);
   for (size_t i = 0; dnn && i < TFRT_ARRAY_SIZE(forms); ++i) {
@@ -358,7 +345,7 @@ static void tfrt_test_fuse(tfrt_device_dnn_t* dnn, tfrt_dnn_activation_mode_t mo
 }
 
 START_TEST(a_convolution_is_made_with_what_follows_it) {
-  tfrt_device_dnn_t* dnn = tfrt_test_dnn();
+  tfrt_device_dnn_t* dnn = tfrt_conformance_dnn();
   tfrt_random_t random;
   tfrt_random_initialize(&random, 8);
   if (dnn) {
@@ -373,7 +360,7 @@ END_TEST
 START_TEST(what_does_not_go_with_a_convolution_is_refused) {
   static tfrt_test_fused_t f;
   tfrt_device_stream_t* stream = tfrt_conformance.stream;
-  tfrt_device_dnn_t* dnn = tfrt_test_dnn();
+  tfrt_device_dnn_t* dnn = tfrt_conformance_dnn();
   if (!dnn) return;
   tfrt_random_t random;
   tfrt_random_initialize(&random, 9);
@@ -401,7 +388,7 @@ END_TEST
 
 START_TEST(tensors_that_do_not_follow_are_refused) {
   tfrt_conformance_t* t = &tfrt_conformance;
-  tfrt_device_dnn_t* dnn = tfrt_test_dnn();
+  tfrt_device_dnn_t* dnn = tfrt_conformance_dnn();
   if (!dnn) return;
   tfrt_random_t random;
   tfrt_test_tensor_t x;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/devices/conformance_fixture.h"
 
+#include "devices/device_dnn.h"
 #include "host_runtime/async/blocking_wait.h"
 #include "host_runtime/async/thread_pool_work_queue.h"
 #include "host_runtime/base/sync.h"
@@ -60,6 +61,19 @@ tfrt_device_buffer_t* tfrt_conformance_host(size_t size) {
       tfrt_device_allocator_allocate(tfrt_conformance.host_allocator, NULL, size, &buffer));
   ck_assert_ptr_nonnull(tfrt_device_buffer_host_data(buffer));
   return buffer;
+}
+
+tfrt_device_dnn_t* tfrt_conformance_dnn(void) {
+  tfrt_conformance_t* t = &tfrt_conformance;
+  tfrt_device_dnn_t* dnn = NULL;
+  tfrt_status_t status = tfrt_device_create_dnn(t->device, &dnn);
+  // The library may be absent where the backend can do without it.
+  if (tfrt_status_code(status) == TFRT_STATUS_UNAVAILABLE && !t->backend->has_dnn) {
+    tfrt_status_release(status);
+    return NULL;
+  }
+  tfrt_conformance_expect_ok(status);
+  return dnn;
 }
 
 tfrt_device_function_t* tfrt_conformance_function(tfrt_device_t* device, const char* name) {
@@ -144,6 +158,7 @@ Suite* tfrt_conformance_suite(const tfrt_conformance_backend_t* backend) {
   suite_add_tcase(suite, tfrt_conformance_graphs_case());
   suite_add_tcase(suite, tfrt_conformance_blas_case());
   suite_add_tcase(suite, tfrt_conformance_dnn_case());
+  suite_add_tcase(suite, tfrt_conformance_plans_case());
   suite_add_tcase(suite, tfrt_conformance_ccl_case());
   if (backend->has_peer) suite_add_tcase(suite, tfrt_conformance_peer_case());
   if (backend->may_fault) suite_add_tcase(suite, tfrt_conformance_loss_case());

@@ -56,6 +56,7 @@ tfrt_device_stream_t* tfrt_conformance_stream(tfrt_device_t* device);
 tfrt_device_event_t* tfrt_conformance_event(tfrt_device_t* device);
 tfrt_device_buffer_t* tfrt_conformance_allocate(tfrt_device_stream_t* stream, size_t size);
 tfrt_device_buffer_t* tfrt_conformance_host(size_t size);
+tfrt_device_dnn_t* tfrt_conformance_dnn(void);  // NULL: no library, and none is needed
 tfrt_device_function_t* tfrt_conformance_function(tfrt_device_t* device, const char* name);
 
 // Adds one to each of |count| numbers in |buffer|, as work of |stream|.
@@ -73,6 +74,7 @@ TCase* tfrt_conformance_memory_case(void);
 TCase* tfrt_conformance_graphs_case(void);
 TCase* tfrt_conformance_blas_case(void);
 TCase* tfrt_conformance_dnn_case(void);
+TCase* tfrt_conformance_plans_case(void);
 TCase* tfrt_conformance_ccl_case(void);
 TCase* tfrt_conformance_peer_case(void);
 TCase* tfrt_conformance_loss_case(void);

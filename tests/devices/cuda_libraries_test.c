@@ -9,7 +9,7 @@
 #include "devices/device_allocator.h"
 #include "devices/device_blas.h"
 #include "devices/device_ccl.h"
-#include "devices/device_dnn.h"
+#include "devices/device_dnn_plan.h"
 #include "host_runtime/async/thread_pool_work_queue.h"
 #include "host_runtime/base/counting_allocator.h"
 #include "host_runtime/base/sync.h"
@@ -317,6 +317,128 @@ START_TEST(a_workspace_that_is_too_small_is_refused) {
 }
 END_TEST
 
+// --- Plans -------------------------------------------------------------------------------
+
+// A convolution of one number, with a relu if |is_fused|.
+static tfrt_dnn_plan_form_t tfrt_test_form(bool is_fused) {
+  tfrt_dnn_layout_t one = {
+      .dtype = TFRT_DTYPE_F32, .rank = 4, .sizes = {1, 1, 1, 1}, .steps = {1, 1, 1, 1}};
+  return (tfrt_dnn_plan_form_t){.space = 2,
+                                .steps = {1, 1},
+                                .dilation = {1, 1},
+                                .x = one,
+                                .w = one,
+                                .y = one,
+                                .is_fused = is_fused,
+                                .alpha = 1,
+                                .bias = one,
+                                .activation = TFRT_DNN_RELU};
+}
+
+static const int64_t knob_types[] = {2, 5, 2};
+static const int64_t knob_values[] = {1000, 7, 30};
+
+// Builds |form| by |engine| with |dnn| and runs it once; returns the first error.
+static tfrt_status_t tfrt_test_plan(const tfrt_test_t* t, tfrt_device_dnn_t* dnn,
+                                    const tfrt_dnn_plan_form_t* form,
+                                    const tfrt_dnn_engine_t* engine) {
+  tfrt_dnn_memory_t memory = {.buffer = t->memory};
+  tfrt_dnn_plan_memory_t memories = {.x = memory, .y = memory, .w = memory, .workspace = memory};
+  tfrt_device_dnn_plan_t* plan;
+  if (form->is_fused) memories.z = memories.bias = memory;
+  TFRT_RETURN_IF_ERROR(tfrt_device_dnn_build(dnn, form, engine, &plan));
+  tfrt_status_t status = tfrt_device_dnn_plan_run(plan, dnn, t->stream, &memories);
+  tfrt_device_dnn_plan_release(plan);
+  return status;
+}
+
+// Uses a fused plan with knobs; with call |n| of |name| failing, and then again without.
+static tfrt_status_t tfrt_test_use_plan_failing(const char* name, uint32_t n) {
+  tfrt_test_t t;
+  tfrt_device_dnn_t* dnn;
+  tfrt_dnn_plan_form_t form = tfrt_test_form(true);
+  tfrt_dnn_engine_t engine = {1, 3, knob_types, knob_values};
+  tfrt_test_open(&t, NULL);
+  ck_assert(!tfrt_device_create_dnn(t.device, &dnn));
+  tfrt_fake_cuda_control()->set_failure(name, n, 5000);
+  tfrt_status_t status = tfrt_test_plan(&t, dnn, &form, &engine);
+  tfrt_fake_cuda_control()->set_failure(name, 0, 0);
+  ck_assert(!tfrt_test_plan(&t, dnn, &form, &engine));
+  tfrt_device_dnn_release(dnn);
+  tfrt_test_close(&t);
+  return status;
+}
+
+START_TEST(each_function_of_the_backend_may_fail) {
+  // With how often it is called in all: 20 descriptors of the plan, 2 knobs and a run's memory.
+  static const struct {
+    const char* name;
+    uint32_t calls;
+  } functions[] = {{"cudnnSetStream", 1},
+                   {"cudnnBackendCreateDescriptor", 23},
+                   {"cudnnBackendFinalize", 23},
+                   {"cudnnBackendGetAttribute", 1},
+                   {"cudnnBackendSetAttribute", 98},
+                   {"cudnnBackendExecute", 1}};
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(functions); ++i) {
+    for (uint32_t n = 1; n <= functions[i].calls; ++n) {
+      tfrt_status_t status = tfrt_test_use_plan_failing(functions[i].name, n);
+      ck_assert_msg(
+          tfrt_status_code(status) == TFRT_STATUS_INTERNAL &&
+              strstr(tfrt_status_message(status), "cuda:0: ") &&
+              strstr(tfrt_status_message(status), functions[i].name) &&
+              strstr(tfrt_status_message(status), " failed: CUDNN_STATUS_EXECUTION_FAILED (5000)"),
+          "%s, call %u: %s", functions[i].name, n, tfrt_status_message(status));
+      tfrt_status_release(status);
+    }
+    tfrt_status_t status = tfrt_test_use_plan_failing(functions[i].name, functions[i].calls + 1);
+    ck_assert_msg(!status, "%s", tfrt_status_message(status));
+  }
+}
+END_TEST
+
+START_TEST(a_plan_says_what_it_needs) {
+  tfrt_test_t t;
+  tfrt_device_dnn_t* dnn;
+  tfrt_dnn_plan_form_t form = tfrt_test_form(false);
+  tfrt_dnn_engine_t engine = {14, 3, knob_types, knob_values};
+  tfrt_test_open(&t, NULL);
+  ck_assert(!tfrt_device_create_dnn(t.device, &dnn));
+  // The fake asks for 16 bytes for each step of the engine's number, and the values of knobs, of
+  // which the last one of a type counts.
+  tfrt_test_expect(tfrt_test_plan(&t, dnn, &form, &engine), TFRT_STATUS_INVALID_ARGUMENT,
+                   "cuda:0: a plan of engine 14 needs a workspace of 261 bytes and gets 256");
+  engine.index = 13;
+  ck_assert(!tfrt_test_plan(&t, dnn, &form, &engine));
+  engine.index = 32;
+  tfrt_test_expect(tfrt_test_plan(&t, dnn, &form, &engine), TFRT_STATUS_INTERNAL,
+                   "cuda:0: cudnnBackendFinalize of the engine of engine_id failed: "
+                   "CUDNN_STATUS_NOT_SUPPORTED (3000)");
+  int64_t unknown[] = {8};
+  engine = (tfrt_dnn_engine_t){0, 1, unknown, knob_values};
+  tfrt_test_expect(tfrt_test_plan(&t, dnn, &form, &engine), TFRT_STATUS_INTERNAL,
+                   "cudnnBackendFinalize of an engine with the choices of tuning_knob_ids failed: "
+                   "CUDNN_STATUS_NOT_SUPPORTED (3000)");
+  tfrt_device_dnn_release(dnn);
+  tfrt_test_close(&t);
+}
+END_TEST
+
+START_TEST(a_library_without_a_backend_does_all_else) {
+  tfrt_test_t t;
+  tfrt_device_dnn_t* dnn;
+  tfrt_dnn_plan_form_t form = tfrt_test_form(false);
+  tfrt_test_open(&t, TFRT_FAKE_OLD_CUDNN_PATH);
+  ck_assert(!tfrt_device_create_dnn(t.device, &dnn));
+  ck_assert(!tfrt_test_use_dnn(dnn, &t));
+  tfrt_test_expect(tfrt_test_plan(&t, dnn, &form, &(tfrt_dnn_engine_t){0}), TFRT_STATUS_UNAVAILABLE,
+                   "no backend of cuDNN: " TFRT_FAKE_OLD_CUDNN_PATH
+                   " has no cudnnBackendCreateDescriptor; install cuDNN 8.0.2 or later");
+  tfrt_device_dnn_release(dnn);
+  tfrt_test_close(&t);
+}
+END_TEST
+
 // --- Groups of devices -------------------------------------------------------------------
 
 // Executes one call of each kind, in a group of one; returns the first error.
@@ -399,6 +521,9 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(libraries, each_function_of_cublas_may_fail);
   tcase_add_test(libraries, each_function_of_cudnn_may_fail);
   tcase_add_test(libraries, a_workspace_that_is_too_small_is_refused);
+  tcase_add_test(libraries, each_function_of_the_backend_may_fail);
+  tcase_add_test(libraries, a_plan_says_what_it_needs);
+  tcase_add_test(libraries, a_library_without_a_backend_does_all_else);
   tcase_add_test(libraries, each_function_of_nccl_may_fail);
   tcase_add_test(libraries, a_member_whose_device_is_lost_is_aborted);
   suite_add_tcase(suite, libraries);

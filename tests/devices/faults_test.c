@@ -6,7 +6,7 @@
 #include "devices/device_allocator.h"
 #include "devices/device_blas.h"
 #include "devices/device_ccl.h"
-#include "devices/device_dnn.h"
+#include "devices/device_dnn_plan.h"
 #include "devices/device_stream.h"
 #include "host_runtime/async/thread_pool_work_queue.h"
 #include "host_runtime/base/list.h"
@@ -161,6 +161,25 @@ static tfrt_status_t tfrt_test_pool(tfrt_test_program_t* p, tfrt_device_stream_t
   return NULL;
 }
 
+// Convolves one number by a plan in |stream|, in pinned memory.
+static tfrt_status_t tfrt_test_plan(tfrt_test_program_t* p, tfrt_device_stream_t* stream) {
+  double* numbers = tfrt_device_buffer_host_data(p->host);
+  numbers[0] = 3;
+  tfrt_dnn_layout_t one = {
+      .dtype = TFRT_DTYPE_F64, .rank = 4, .sizes = {1, 1, 1, 1}, .steps = {1, 1, 1, 1}};
+  tfrt_dnn_plan_form_t form = {
+      .space = 2, .steps = {1, 1}, .dilation = {1, 1}, .x = one, .w = one, .y = one};
+  tfrt_dnn_memory_t memory = {.buffer = p->host};
+  tfrt_dnn_plan_memory_t memories = {.x = memory, .y = memory, .w = memory, .workspace = memory};
+  tfrt_device_dnn_plan_t* plan;
+  TFRT_RETURN_IF_ERROR(tfrt_device_dnn_build(p->dnn, &form, &(tfrt_dnn_engine_t){0}, &plan));
+  tfrt_status_t status = tfrt_device_dnn_plan_run(plan, p->dnn, stream, &memories);
+  tfrt_device_dnn_plan_release(plan);
+  if (!status) status = tfrt_test_await(tfrt_device_stream_await(stream));
+  if (!status) ck_assert(numbers[0] == 9.0);
+  return status;
+}
+
 // Has the group's only member gather one number, in pinned memory.
 static tfrt_status_t tfrt_test_exchange(tfrt_test_program_t* p, tfrt_device_stream_t* stream) {
   double* numbers = tfrt_device_buffer_host_data(p->host);
@@ -188,6 +207,7 @@ static tfrt_status_t tfrt_test_work(tfrt_test_program_t* p) {
                                         {.bytes = &count, .size = sizeof(count)}};
   TFRT_RETURN_IF_ERROR(tfrt_test_solve(p, p->streams[0]));
   TFRT_RETURN_IF_ERROR(tfrt_test_pool(p, p->streams[0]));
+  TFRT_RETURN_IF_ERROR(tfrt_test_plan(p, p->streams[0]));
   TFRT_RETURN_IF_ERROR(tfrt_test_exchange(p, p->streams[0]));
   TFRT_RETURN_IF_ERROR(tfrt_device_stream_fill(p->streams[0], p->buffer, 41, 4));
   TFRT_RETURN_IF_ERROR(tfrt_device_stream_join(p->streams[1], p->streams[0]));

@@ -3,7 +3,7 @@
 
 #include "devices/device_blas.h"
 #include "devices/device_ccl.h"
-#include "devices/device_dnn.h"
+#include "devices/device_dnn_plan.h"
 #include "devices/device_stream.h"
 
 #define MAX_DEVICES 4
@@ -44,6 +44,11 @@ typedef struct tfrt_faulty_dnn_s {
   tfrt_device_dnn_t base;
   tfrt_device_dnn_t* inner;  // +1
 } tfrt_faulty_dnn_t;
+
+typedef struct tfrt_faulty_plan_s {
+  tfrt_device_dnn_plan_t base;
+  tfrt_device_dnn_plan_t* inner;  // +1
+} tfrt_faulty_plan_t;
 
 typedef struct tfrt_faulty_ccl_s {
   tfrt_device_ccl_t base;
@@ -404,9 +409,40 @@ static tfrt_status_t tfrt_faulty_dnn_fuse(tfrt_device_dnn_t* dnn, tfrt_device_st
   return inner->vtable->fuse(inner, tfrt_faulty_stream_inner(stream), call);
 }
 
-static const tfrt_device_dnn_vtable_t dnn_vtable = {tfrt_faulty_dnn_destroy, tfrt_faulty_dnn_pool,
-                                                    tfrt_faulty_dnn_unpool,
-                                                    tfrt_faulty_dnn_convolve, tfrt_faulty_dnn_fuse};
+static void tfrt_faulty_plan_destroy(tfrt_device_dnn_plan_t* plan) {
+  tfrt_device_dnn_plan_release(TFRT_CONTAINER_OF(plan, tfrt_faulty_plan_t, base)->inner);
+  tfrt_allocator_free(plan->device->platform->allocator, plan, sizeof(tfrt_faulty_plan_t));
+}
+
+static tfrt_status_t tfrt_faulty_plan_run(tfrt_device_dnn_plan_t* plan, tfrt_device_dnn_t* dnn,
+                                          tfrt_device_stream_t* stream,
+                                          const tfrt_dnn_plan_memory_t* memory) {
+  TFRT_RETURN_IF_ERROR(tfrt_faulty_check(plan->device, TFRT_FAULT_DNN));
+  tfrt_device_dnn_plan_t* inner = TFRT_CONTAINER_OF(plan, tfrt_faulty_plan_t, base)->inner;
+  return inner->vtable->run(inner, tfrt_faulty_dnn_inner(dnn), tfrt_faulty_stream_inner(stream),
+                            memory);
+}
+
+static const tfrt_device_dnn_plan_vtable_t plan_vtable = {tfrt_faulty_plan_destroy,
+                                                          tfrt_faulty_plan_run};
+
+static tfrt_status_t tfrt_faulty_dnn_build(tfrt_device_dnn_t* dnn, const tfrt_dnn_plan_form_t* form,
+                                           const tfrt_dnn_engine_t* engine,
+                                           tfrt_device_dnn_plan_t** out_plan) {
+  TFRT_RETURN_IF_ERROR(tfrt_faulty_check(dnn->device, TFRT_FAULT_DNN));
+  tfrt_device_dnn_plan_t* inner;
+  TFRT_RETURN_IF_ERROR(tfrt_device_dnn_build(tfrt_faulty_dnn_inner(dnn), form, engine, &inner));
+  tfrt_faulty_plan_t* plan =
+      tfrt_allocator_allocate_zeroed(dnn->device->platform->allocator, sizeof(*plan));
+  plan->inner = inner;
+  tfrt_device_dnn_plan_initialize(&plan->base, &plan_vtable, dnn->device, form);
+  *out_plan = &plan->base;
+  return NULL;
+}
+
+static const tfrt_device_dnn_vtable_t dnn_vtable = {
+    tfrt_faulty_dnn_destroy,  tfrt_faulty_dnn_pool, tfrt_faulty_dnn_unpool,
+    tfrt_faulty_dnn_convolve, tfrt_faulty_dnn_fuse, tfrt_faulty_dnn_build};
 
 static tfrt_status_t tfrt_faulty_create_dnn(tfrt_device_t* device, tfrt_device_dnn_t** out_dnn) {
   TFRT_RETURN_IF_ERROR(tfrt_faulty_check(device, TFRT_FAULT_CREATE_DNN));

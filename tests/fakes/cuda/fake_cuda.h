@@ -32,6 +32,9 @@
 // Where the tests find it, from the root of the tree.
 #define TFRT_FAKE_CUDA_PATH "tests/fakes/cuda/libfake_cuda_driver.so"
 
+// A cuDNN from before its backend, which does nothing at all.
+#define TFRT_FAKE_OLD_CUDNN_PATH "tests/fakes/cuda/libfake_old_cudnn.so"
+
 #define TFRT_FAKE_CUDA_DEVICE_COUNT 3
 
 // Launches have priorities from this one to 0.

@@ -113,7 +113,7 @@ typedef struct tfrt_fake_range_s {
 } tfrt_fake_range_t;
 
 #define TFRT_FAKE_MAX_RANGES 8
-#define TFRT_FAKE_ARGUMENT_SIZE 512
+#define TFRT_FAKE_ARGUMENT_SIZE 1024
 
 typedef enum tfrt_fake_op_kind_e {
   TFRT_FAKE_OP_COPY,

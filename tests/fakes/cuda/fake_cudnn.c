@@ -3,22 +3,9 @@
 // The fake driver's cuDNN: calls are ops of the fake's streams, which compute on the host. A
 // descriptor that is used before it was set, or left behind, is a defect, and so is all that the
 // fake driver knows of.
+#include "tests/fakes/cuda/fake_cudnn.h"
+
 #include <string.h>
-
-#include "devices/cpu/cpu_dnn_math.h"
-#include "devices/cuda/cudnn_api.h"
-#include "tests/fakes/cuda/fake_library.h"
-
-#define FAKE_BAD_PARAM 2000
-#define FAKE_NOT_INITIALIZED 1001
-#define FAKE_EXECUTION_FAILED 5000
-
-// The bytes that each convolution asks for, more for a greater algorithm.
-#define FAKE_WORKSPACE_SIZE 16
-
-struct tfrt_cudnn_handle_s {
-  tfrt_fake_library_t base;
-};
 
 // Descriptors are of no context.
 struct tfrt_cudnn_tensor_s {
@@ -53,12 +40,13 @@ struct tfrt_cudnn_activation_s {
 TFRT_CUDNN_ENTRIES(FAKE_ENTRY)
 #undef FAKE_ENTRY
 
-static const tfrt_fake_library_errors_t errors = {FAKE_NOT_INITIALIZED, FAKE_BAD_PARAM,
-                                                  FAKE_EXECUTION_FAILED};
+const tfrt_fake_library_errors_t tfrt_fake_cudnn_errors = {FAKE_NOT_INITIALIZED, FAKE_BAD_PARAM,
+                                                           FAKE_EXECUTION_FAILED};
 
 const char* cudnnGetErrorString(tfrt_cudnn_status_t status) {
   if (status == FAKE_BAD_PARAM) return "CUDNN_STATUS_BAD_PARAM";
   if (status == FAKE_NOT_INITIALIZED) return "CUDNN_STATUS_NOT_INITIALIZED";
+  if (status == FAKE_NOT_SUPPORTED) return "CUDNN_STATUS_NOT_SUPPORTED";
   return status == FAKE_EXECUTION_FAILED ? "CUDNN_STATUS_EXECUTION_FAILED"
                                          : "CUDNN_STATUS_INTERNAL_ERROR";
 }
@@ -66,22 +54,22 @@ const char* cudnnGetErrorString(tfrt_cudnn_status_t status) {
 // --- Handles -----------------------------------------------------------------------------
 
 tfrt_cudnn_status_t cudnnCreate(tfrt_cudnn_handle_t* out_handle) {
-  int error = tfrt_fake_library_begin("cudnnCreate", &errors, NULL);
+  int error = tfrt_fake_library_begin("cudnnCreate", &tfrt_fake_cudnn_errors, NULL);
   if (!error) *out_handle = tfrt_fake_library_create(sizeof(**out_handle), true);
   return tfrt_fake_end(error);
 }
 
 // On a broken context the handle goes all the same.
 tfrt_cudnn_status_t cudnnDestroy(tfrt_cudnn_handle_t handle) {
-  int error = tfrt_fake_library_begin("cudnnDestroy", &errors, &handle->base);
+  int error = tfrt_fake_library_begin("cudnnDestroy", &tfrt_fake_cudnn_errors, &handle->base);
   if (error == FAKE_NOT_INITIALIZED) return tfrt_fake_end(error);
   tfrt_fake_library_destroy(&handle->base, sizeof(*handle));
   return tfrt_fake_end(error);
 }
 
 tfrt_cudnn_status_t cudnnSetStream(tfrt_cudnn_handle_t handle, tfrt_cuda_stream_handle_t stream) {
-  int error = tfrt_fake_library_begin("cudnnSetStream", &errors, &handle->base);
-  if (!error) error = tfrt_fake_library_set_stream(&handle->base, stream, &errors);
+  int error = tfrt_fake_library_begin("cudnnSetStream", &tfrt_fake_cudnn_errors, &handle->base);
+  if (!error) error = tfrt_fake_library_set_stream(&handle->base, stream, &tfrt_fake_cudnn_errors);
   return tfrt_fake_end(error);
 }
 
@@ -121,7 +109,7 @@ FAKE_DESCRIPTOR(Pooling, tfrt_cudnn_pooling_t)
 FAKE_DESCRIPTOR(Convolution, tfrt_cudnn_convolution_t)
 FAKE_DESCRIPTOR(Activation, tfrt_cudnn_activation_t)
 
-static tfrt_dtype_t fake_dtype(int type) {
+tfrt_dtype_t tfrt_fake_cudnn_dtype(int type) {
   switch (type) {
     case TFRT_CUDNN_DATA_FLOAT:
       return TFRT_DTYPE_F32;
@@ -129,6 +117,10 @@ static tfrt_dtype_t fake_dtype(int type) {
       return TFRT_DTYPE_F64;
     case TFRT_CUDNN_DATA_HALF:
       return TFRT_DTYPE_F16;
+    case TFRT_CUDNN_DATA_INT8:
+      return TFRT_DTYPE_I8;
+    case TFRT_CUDNN_DATA_INT32:
+      return TFRT_DTYPE_I32;
     default:
       return type == TFRT_CUDNN_DATA_BFLOAT16 ? TFRT_DTYPE_BF16 : TFRT_DTYPE_INVALID;
   }
@@ -148,7 +140,7 @@ static int fake_end_set(int error, tfrt_status_t status, bool* out_is_set) {
 tfrt_cudnn_status_t cudnnSetTensorNdDescriptor(tfrt_cudnn_tensor_t tensor, int type, int rank,
                                                const int* sizes, const int* steps) {
   int error = tfrt_fake_begin("cudnnSetTensorNdDescriptor");
-  tensor->form = (tfrt_dnn_tensor_t){.dtype = fake_dtype(type), .rank = (uint32_t)rank};
+  tensor->form = (tfrt_dnn_tensor_t){.dtype = tfrt_fake_cudnn_dtype(type), .rank = (uint32_t)rank};
   memcpy(tensor->form.sizes, sizes, (size_t)rank * sizeof(int));
   memcpy(tensor->form.steps, steps, (size_t)rank * sizeof(int));
   return fake_end_set(error, tfrt_dnn_tensor_check(&tensor->form), &tensor->is_set);
@@ -157,7 +149,7 @@ tfrt_cudnn_status_t cudnnSetTensorNdDescriptor(tfrt_cudnn_tensor_t tensor, int t
 tfrt_cudnn_status_t cudnnSetFilterNdDescriptor(tfrt_cudnn_filter_t filter, int type, int format,
                                                int rank, const int* sizes) {
   int error = tfrt_fake_begin("cudnnSetFilterNdDescriptor");
-  filter->form = (tfrt_dnn_filter_t){.dtype = fake_dtype(type),
+  filter->form = (tfrt_dnn_filter_t){.dtype = tfrt_fake_cudnn_dtype(type),
                                      .has_channels_last = format == TFRT_CUDNN_CHANNELS_LAST,
                                      .rank = (uint32_t)rank};
   memcpy(filter->form.sizes, sizes, (size_t)rank * sizeof(int));
@@ -183,7 +175,7 @@ tfrt_cudnn_status_t cudnnSetConvolutionNdDescriptor(tfrt_cudnn_convolution_t con
                                                     int compute_type) {
   int error = tfrt_fake_begin("cudnnSetConvolutionNdDescriptor");
   convolution->form =
-      (tfrt_dnn_convolution_t){.compute = fake_dtype(compute_type),
+      (tfrt_dnn_convolution_t){.compute = tfrt_fake_cudnn_dtype(compute_type),
                                .is_cross_correlation = mode == TFRT_CUDNN_CROSS_CORRELATION,
                                .space = (uint32_t)space};
   memcpy(convolution->form.padding, padding, (size_t)space * sizeof(int));
@@ -242,7 +234,7 @@ tfrt_cudnn_status_t cudnnPoolingForward(tfrt_cudnn_handle_t handle, tfrt_cudnn_p
                                         const void* x, const void* beta, tfrt_cudnn_tensor_t y_form,
                                         void* y) {
   tfrt_fake_library_call_t call =
-      tfrt_fake_library_call("cudnnPoolingForward", &errors, &handle->base);
+      tfrt_fake_library_call("cudnnPoolingForward", &tfrt_fake_cudnn_errors, &handle->base);
   tfrt_cpu_dnn_call_t work = {
       .kind = TFRT_CPU_DNN_POOL,
       .pool = {.pooling = pooling->form,
@@ -262,7 +254,7 @@ tfrt_cudnn_status_t cudnnPoolingBackward(tfrt_cudnn_handle_t handle, tfrt_cudnn_
                                          tfrt_cudnn_tensor_t x_form, const void* x,
                                          const void* beta, tfrt_cudnn_tensor_t dx_form, void* dx) {
   tfrt_fake_library_call_t call =
-      tfrt_fake_library_call("cudnnPoolingBackward", &errors, &handle->base);
+      tfrt_fake_library_call("cudnnPoolingBackward", &tfrt_fake_cudnn_errors, &handle->base);
   tfrt_cpu_dnn_call_t work = {
       .kind = TFRT_CPU_DNN_UNPOOL,
       .unpool = {.pooling = pooling->form,
@@ -284,7 +276,7 @@ tfrt_cudnn_status_t cudnnPoolingBackward(tfrt_cudnn_handle_t handle, tfrt_cudnn_
 
 static int fake_workspace(const char* name, tfrt_cudnn_handle_t handle, int algorithm,
                           size_t* size) {
-  int error = tfrt_fake_library_begin(name, &errors, &handle->base);
+  int error = tfrt_fake_library_begin(name, &tfrt_fake_cudnn_errors, &handle->base);
   *size = (size_t)algorithm * FAKE_WORKSPACE_SIZE;
   return tfrt_fake_end(error);
 }
@@ -357,7 +349,8 @@ static tfrt_dnn_convolve_t fake_convolution(tfrt_fake_library_call_t* call,
 
 static int fake_convolve(const char* name, tfrt_dnn_direction_t direction,
                          const fake_convolution_t* c) {
-  tfrt_fake_library_call_t call = tfrt_fake_library_call(name, &errors, &c->handle->base);
+  tfrt_fake_library_call_t call =
+      tfrt_fake_library_call(name, &tfrt_fake_cudnn_errors, &c->handle->base);
   if (fake_number(c->alpha, c->x_form->form.dtype) != 1 ||
       fake_number(c->beta, c->x_form->form.dtype) != 0) {
     tfrt_fake_library_refuse(&call, "a convolution that is scaled");
@@ -412,8 +405,8 @@ tfrt_cudnn_status_t cudnnConvolutionBiasActivationForward(
     const void* z, tfrt_cudnn_tensor_t bias_form, const void* bias,
     tfrt_cudnn_activation_t activation, tfrt_cudnn_tensor_t y_form, void* y) {
   (void)algorithm;
-  tfrt_fake_library_call_t call =
-      tfrt_fake_library_call("cudnnConvolutionBiasActivationForward", &errors, &handle->base);
+  tfrt_fake_library_call_t call = tfrt_fake_library_call("cudnnConvolutionBiasActivationForward",
+                                                         &tfrt_fake_cudnn_errors, &handle->base);
   fake_convolution_t c = {handle, x_form,      x,         w_form,         w,     y_form,
                           y,      convolution, workspace, workspace_size, alpha, beta};
   if (!activation->is_set ||
