@@ -482,6 +482,8 @@ void tfrt_execution_cancel(tfrt_execution_t* execution, tfrt_status_t reason) {
   }
   // What was lent for this call alone is not waited for any more.
   for (uint32_t i = 0; i < execution->argument_count; ++i) {
+    tfrt_remote_value_t* list = tfrt_remote_value_cast(execution->arguments[i]);
+    if (list && list->cover && !list->function) tfrt_remote_value_fail(list->cover, reason);
     tfrt_remote_value_t* remote = tfrt_remote_value_of(node, execution->arguments[i]);
     if (!remote) continue;
     bool is_lent = !remote->function && &remote->base.base == execution->arguments[i];

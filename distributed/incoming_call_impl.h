@@ -42,8 +42,10 @@ struct tfrt_incoming_call_s {
   uint32_t gated;               // arguments that are waited for
   tfrt_task_t flush;
   bool flush_deferred;
-  bool gate_waits;   // for what was put off before
-  bool gate_is_due;  // the next flush closes the gate
+  tfrt_task_t due;     // has the gate closed, if |gate_has_list|
+  bool gate_waits;     // for what was put off before
+  bool gate_has_list;  // among the arguments
+  bool gate_is_due;    // the next flush closes the gate
   bool gate_is_closed;
   bool done;
 };

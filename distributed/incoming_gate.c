@@ -21,11 +21,14 @@ static bool tfrt_incoming_call_is_lent(const tfrt_remote_value_t* remote) {
   return remote && !remote->held && !remote->function;
 }
 
-// Argument |index|, if it is lent and may be needed again; else NULL.
+// Argument |index|, or what covers the elements of that list, if it is lent and may be needed
+// again; else NULL.
 static tfrt_remote_value_t* tfrt_incoming_call_borrowed(tfrt_incoming_call_t* call,
                                                         uint32_t index) {
   tfrt_remote_value_t* remote = tfrt_remote_value_cast(call->execution.arguments[index]);
-  bool may_be_needed = tfrt_incoming_call_is_lent(remote) && (remote->is_told || !remote->resolved);
+  if (remote) remote = tfrt_remote_value_holding(remote);
+  bool may_be_needed = tfrt_incoming_call_is_lent(remote) &&
+                       (remote->is_told || remote->is_cover || !remote->resolved);
   return may_be_needed ? remote : NULL;
 }
 
@@ -34,6 +37,7 @@ static tfrt_remote_value_t* tfrt_incoming_call_borrowed(tfrt_incoming_call_t* ca
 static tfrt_remote_value_t* tfrt_incoming_call_told(tfrt_incoming_call_t* call, uint32_t index) {
   const tfrt_object_t* slot = tfrt_incoming_call_slot(call, index);
   tfrt_remote_value_t* remote = slot && slot->kept ? tfrt_remote_value_cast(slot->kept) : NULL;
+  if (remote) remote = tfrt_remote_value_holding(remote);
   return tfrt_incoming_call_is_lent(remote) ? remote : NULL;
 }
 
@@ -50,7 +54,9 @@ static bool tfrt_incoming_call_is_kept(tfrt_incoming_call_t* call, uint32_t inde
     if (slot && slot->value == value) ++expected;
   }
   // Acquire: pairs with the releases of others' references.
-  return atomic_load_explicit(&value->count, memory_order_acquire) > expected;
+  if (atomic_load_explicit(&value->count, memory_order_acquire) > expected) return true;
+  tfrt_remote_value_t* remote = tfrt_remote_value_cast(value);
+  return remote && tfrt_remote_value_has_used_elements(remote);
 }
 
 // Has |remote| held for this host; the call waits for that with |gate|.
@@ -96,9 +102,16 @@ static bool tfrt_incoming_call_has_borrowed(tfrt_incoming_call_t* call) {
   return has_borrowed;
 }
 
-// Runs behind what gives back the references that this host had in passing.
-static void tfrt_incoming_call_run_due(void* argument) {
-  tfrt_incoming_call_t* call = argument;
+// True if an argument is a list that came.
+static bool tfrt_incoming_call_has_list(tfrt_incoming_call_t* call) {
+  for (uint32_t j = 0; j < call->execution.argument_count; ++j) {
+    const tfrt_remote_value_t* remote = tfrt_incoming_call_borrowed(call, j);
+    if (remote && remote->is_cover) return true;
+  }
+  return false;
+}
+
+static void tfrt_incoming_call_close_soon(tfrt_incoming_call_t* call) {
   tfrt_node_t* node = tfrt_node_retain(call->execution.node);
   tfrt_node_lock_tables(node);
   call->gate_is_due = true;
@@ -108,11 +121,29 @@ static void tfrt_incoming_call_run_due(void* argument) {
   tfrt_node_release(node);
 }
 
+static void tfrt_incoming_call_run_due_task(tfrt_task_t* task) {
+  tfrt_incoming_call_close_soon(TFRT_CONTAINER_OF(task, tfrt_incoming_call_t, due));
+}
+
+// Runs behind what gives back the references that this host had in passing; but within that, if
+// it was the arrival of a list that had the call end. Then there is more to give back.
+static void tfrt_incoming_call_run_due(void* argument) {
+  tfrt_incoming_call_t* call = argument;
+  if (!call->gate_has_list) {
+    tfrt_incoming_call_close_soon(call);
+    return;
+  }
+  tfrt_work_queue_t* work_queue = call->execution.node->options.host->work_queue;
+  tfrt_task_initialize(&call->due, tfrt_incoming_call_run_due_task);
+  tfrt_work_queue_add_task(work_queue, &call->due);
+}
+
 void tfrt_incoming_call_advance_gate(tfrt_incoming_call_t* call) {
   if (!call->execution.retired || call->gate_is_closed) return;
   if (call->peer && !call->gate_is_due && tfrt_incoming_call_has_borrowed(call)) {
     if (call->gate_waits) return;
     call->gate_waits = true;
+    call->gate_has_list = tfrt_incoming_call_has_list(call);
     tfrt_execution_retain(&call->execution);
     tfrt_action_queue_call(&call->execution.node->actions, tfrt_incoming_call_run_due, call);
     return;

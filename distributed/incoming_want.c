@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "distributed/list_item.h"
 #include "distributed/outgoing_retain.h"
 
 // Credit comes back when a want is answered. Of payloads on lanes, which go on after that, only
@@ -242,6 +243,11 @@ static bool tfrt_incoming_want_resume(tfrt_peer_t* peer, const tfrt_job_t* job,
   return true;
 }
 
+// True if the available |value| consists of other values.
+static bool tfrt_incoming_want_is_aggregate(tfrt_async_value_t* value) {
+  return tfrt_type_get(tfrt_async_value_resolved(value)->type_id)->aggregate != NULL;
+}
+
 // Answers with the resolved value.
 static void tfrt_incoming_want_answer_value(tfrt_incoming_want_t* want) {
   tfrt_async_value_t* value = want->value;
@@ -254,6 +260,9 @@ static void tfrt_incoming_want_answer_value(tfrt_incoming_want_t* want) {
   if (want->level == TFRT_WIRE_WANT_AVAILABLE && !is_error) {
     item = (tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_AVAILABLE,
                               .available = tfrt_value_item_describe(value)};
+  } else if (!is_error && tfrt_incoming_want_is_aggregate(value)) {
+    tfrt_object_t* object = tfrt_object_table_find(&want->node->objects, want->id, want->job);
+    status = tfrt_list_item_encode(value, want->peer, want->job, object, &arena, &item);
   } else {
     status =
         tfrt_value_item_encode(value, limit, tfrt_node_host(want->node, want->job), &arena, &item);
@@ -334,7 +343,8 @@ static void tfrt_incoming_want_hold(tfrt_incoming_want_t* want, tfrt_object_t* o
     tfrt_incoming_want_fail_take(want, tfrt_status_out_of_memory());
     return;
   }
-  tfrt_remote_value_t* remote = object->is_alias ? tfrt_remote_value_cast(object->value) : NULL;
+  tfrt_remote_value_t* alias = object->is_alias ? tfrt_remote_value_cast(object->value) : NULL;
+  tfrt_remote_value_t* remote = alias ? tfrt_remote_value_holding(alias) : NULL;
   bool is_lent = remote && !remote->held && !remote->resolved;
   tfrt_async_value_t* registered = is_lent ? tfrt_outgoing_retain_send(remote) : NULL;
   if (!registered) {

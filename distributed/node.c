@@ -347,6 +347,7 @@ static const tfrt_session_handler_vtable_t tfrt_node_handler_vtable = {
 void tfrt_node_options_initialize(tfrt_node_options_t* out_options) {
   memset(out_options, 0, sizeof(*out_options));
   tfrt_session_options_initialize(&out_options->session);
+  out_options->session.features = TFRT_WIRE_FEATURE_RECOVER | TFRT_WIRE_FEATURE_LISTS;
 }
 
 // Makes what carries payloads, then what carries frames and lets others in.
@@ -365,7 +366,6 @@ static tfrt_status_t tfrt_node_create_managers(tfrt_node_t* node) {
                                                 options->timers, &node->lane_handler,
                                                 options->allocator, &node->lanes));
   tfrt_session_options_t session = options->session;
-  session.features |= TFRT_WIRE_FEATURE_RECOVER;
   session.bulk_acceptor = tfrt_lane_manager_acceptor(node->lanes);
   return tfrt_session_manager_create(&session, options->transport, &node->lock, options->timers,
                                      &node->handler, options->allocator, &node->sessions);

@@ -54,8 +54,17 @@ static void tfrt_object_free_holders(tfrt_object_table_t* table, tfrt_object_t* 
   }
 }
 
+static size_t tfrt_object_elements_size(uint32_t count) {
+  return sizeof(tfrt_object_elements_t) + count * sizeof(tfrt_object_element_t);
+}
+
 static void tfrt_object_free(tfrt_object_table_t* table, tfrt_object_t* object) {
   tfrt_hash_table_remove(&table->by_id, &object->by_id);
+  if (object->elements) {
+    // Later: who walks the table may stand at one of them.
+    object->elements->next = table->ended;
+    table->ended = object->elements;
+  }
   if (!tfrt_list_is_empty(&object->waiting)) table->abandon(object);
   tfrt_object_free_holders(table, object);
   tfrt_action_queue_release(table->actions, object->value);
@@ -73,7 +82,11 @@ void tfrt_object_table_keep(tfrt_object_table_t* table, tfrt_object_t* object,
 bool tfrt_object_table_keeps(const tfrt_object_table_t* table, const tfrt_async_value_t* remote) {
   for (tfrt_hash_node_t* node = tfrt_hash_table_first(&table->by_id); node;
        node = tfrt_hash_table_next(&table->by_id, node)) {
-    if (TFRT_CONTAINER_OF(node, tfrt_object_t, by_id)->kept == remote) return true;
+    const tfrt_object_t* object = TFRT_CONTAINER_OF(node, tfrt_object_t, by_id);
+    if (object->kept == remote) return true;
+    for (uint32_t i = 0; object->elements && i < object->elements->count; ++i) {
+      if (object->elements->items[i].kept == remote) return true;
+    }
   }
   return false;
 }
@@ -90,10 +103,35 @@ static void tfrt_object_free_if_unused(tfrt_object_table_t* table, tfrt_object_t
   if (!object->holders && object->loans == 0) tfrt_object_free(table, object);
 }
 
+// The object |id| of any job, or NULL.
+static tfrt_object_t* tfrt_object_table_find_any(tfrt_object_table_t* table,
+                                                 tfrt_wire_object_id_t id) {
+  tfrt_hash_node_t* node = id.number != 0 ? tfrt_hash_table_find(&table->by_id, &id) : NULL;
+  return node ? TFRT_CONTAINER_OF(node, tfrt_object_t, by_id) : NULL;
+}
+
+// Lets go of the elements of lists whose objects are gone; of lists among them, too.
+static void tfrt_object_table_end_elements(tfrt_object_table_t* table) {
+  for (tfrt_object_elements_t* elements; (elements = table->ended);) {
+    table->ended = elements->next;
+    for (uint32_t i = 0; i < elements->count; ++i) {
+      tfrt_object_element_t* element = &elements->items[i];
+      tfrt_action_queue_release(table->actions, element->kept);
+      // The end of a job may have freed it first.
+      tfrt_object_t* exported = tfrt_object_table_find_any(table, element->exported);
+      if (!exported) continue;
+      --exported->loans;
+      tfrt_object_free_if_unused(table, exported);
+    }
+    tfrt_allocator_free(table->allocator, elements, tfrt_object_elements_size(elements->count));
+  }
+}
+
 void tfrt_object_table_deinitialize(tfrt_object_table_t* table) {
   for (tfrt_hash_node_t* node; (node = tfrt_hash_table_first(&table->by_id));) {
     tfrt_object_free(table, TFRT_CONTAINER_OF(node, tfrt_object_t, by_id));
   }
+  tfrt_object_table_end_elements(table);
   tfrt_hash_table_deinitialize(&table->by_id);
 }
 
@@ -150,6 +188,39 @@ tfrt_object_t* tfrt_object_table_export(tfrt_object_table_t* table, tfrt_job_t* 
 void tfrt_object_table_end_loan(tfrt_object_table_t* table, tfrt_object_t* object) {
   --object->loans;
   tfrt_object_free_if_unused(table, object);
+  tfrt_object_table_end_elements(table);
+}
+
+bool tfrt_object_table_add_elements(tfrt_object_table_t* table, tfrt_object_t* object,
+                                    uint32_t count) {
+  if (object->elements) return true;
+  object->elements =
+      tfrt_allocator_allocate_zeroed(table->allocator, tfrt_object_elements_size(count));
+  if (!object->elements) return false;
+  object->elements->count = count;
+  return true;
+}
+
+tfrt_object_t* tfrt_object_table_lend_element(tfrt_object_table_t* table, tfrt_object_t* object,
+                                              uint32_t index, tfrt_async_value_t* value) {
+  tfrt_object_element_t* element = &object->elements->items[index];
+  tfrt_object_t* exported = tfrt_object_table_find_any(table, element->exported);
+  if (exported) return exported;
+  exported = tfrt_object_table_export(table, object->job, value);
+  if (!exported) return NULL;
+  exported->program = object->program;
+  exported->function = object->function;
+  exported->name = object->name;
+  element->exported = exported->id;
+  return exported;
+}
+
+void tfrt_object_table_keep_element(tfrt_object_table_t* table, tfrt_object_t* object,
+                                    uint32_t index, tfrt_async_value_t* remote) {
+  tfrt_object_element_t* element = &object->elements->items[index];
+  if (element->kept == remote) return;
+  tfrt_action_queue_release(table->actions, element->kept);
+  element->kept = tfrt_async_value_retain(remote);
 }
 
 // Ends up to |count| holds of |holder| on |object|; false if it has none.
@@ -173,6 +244,7 @@ bool tfrt_object_table_end_hold(tfrt_object_table_t* table, tfrt_object_t* objec
                                 uint64_t holder) {
   if (!tfrt_object_remove_holder(table, object, holder, 1)) return false;
   tfrt_object_free_if_unused(table, object);
+  tfrt_object_table_end_elements(table);
   return true;
 }
 
@@ -201,6 +273,7 @@ void tfrt_object_table_drop_holder(tfrt_object_table_t* table, uint64_t holder,
     }
     node = next;
   }
+  tfrt_object_table_end_elements(table);
 }
 
 void tfrt_object_table_drop_job(tfrt_object_table_t* table, const tfrt_job_t* job) {
@@ -211,4 +284,5 @@ void tfrt_object_table_drop_job(tfrt_object_table_t* table, const tfrt_job_t* jo
     if (object->job == job) tfrt_object_free(table, object);
     node = next;
   }
+  tfrt_object_table_end_elements(table);
 }

@@ -10,7 +10,8 @@
 // Life of an object:
 //  1. Made for an Invoke (holder: the caller) or for a loan (one loan).
 //  2. Served to whoever wants it: an export in any state, a slot once its call has told what it is.
-//  3. Freed when it has neither holder nor loan: its name means nothing any more.
+//  3. Freed when it has neither holder nor loan: its name means nothing any more. A list that
+//     others were given frees then what they were told that its elements are.
 //
 // Thread rule: everything here needs the node's lock.
 // Failure rule: creation gives NULL when memory is out.
@@ -32,6 +33,18 @@ typedef struct tfrt_object_holder_s {
   uint32_t count;
 } tfrt_object_holder_t;
 
+// What others were told that an element of a list is. Both live as long as the list's object does.
+typedef struct tfrt_object_element_s {
+  tfrt_wire_object_id_t exported;  // our name for it, one loan; number 0: none
+  tfrt_async_value_t* kept;        // +1; somebody else's value, or NULL
+} tfrt_object_element_t;
+
+typedef struct tfrt_object_elements_s {
+  struct tfrt_object_elements_s* next;  // of those whose object is gone
+  uint32_t count;
+  tfrt_object_element_t items[];
+} tfrt_object_elements_t;
+
 typedef struct tfrt_object_s {
   tfrt_hash_node_t by_id;
   tfrt_wire_object_id_t id;
@@ -40,6 +53,7 @@ typedef struct tfrt_object_s {
   // +1; somebody else's value that we said this is, or NULL. Our own handle on that must live
   // as long as the object does, also when we have a copy by now.
   tfrt_async_value_t* kept;
+  tfrt_object_elements_t* elements;  // of a list that others were given; else NULL
   tfrt_object_holder_t* holders;
   tfrt_object_holder_t first_holder;  // the storage of one of them; its count is 0 while unused
   uint32_t loans;
@@ -66,7 +80,8 @@ typedef struct tfrt_object_table_s {
   uint64_t incarnation;  // ours
   uint64_t next_number;  // of exports; from 1
   tfrt_object_abandon_fn_t abandon;
-  int64_t tick_ns;  // the time, as exact as the node's heartbeats
+  tfrt_object_elements_t* ended;  // whose loans are to be ended; NULL outside of a function below
+  int64_t tick_ns;                // the time, as exact as the node's heartbeats
 } tfrt_object_table_t;
 
 // Makes |table| an empty one of the process |incarnation|. |abandon| takes all wants out of the
@@ -102,7 +117,21 @@ void tfrt_object_table_tell(tfrt_object_table_t* table, tfrt_object_t* object,
 void tfrt_object_table_keep(tfrt_object_table_t* table, tfrt_object_t* object,
                             tfrt_async_value_t* remote);
 
-// True if an object was told to be |remote|: see |kept|.
+// Makes room in |object|, a list that others are about to be given, for |count| elements, unless
+// there is. False when memory is out.
+bool tfrt_object_table_add_elements(tfrt_object_table_t* table, tfrt_object_t* object,
+                                    uint32_t count);
+
+// The export of |value| (+0), the element |index| of |object|, with a loan that ends with |object|:
+// the one that there is, or a new one. NULL when memory is out.
+tfrt_object_t* tfrt_object_table_lend_element(tfrt_object_table_t* table, tfrt_object_t* object,
+                                              uint32_t index, tfrt_async_value_t* value);
+
+// Says that the element |index| of |object| was told to be |remote| (+0).
+void tfrt_object_table_keep_element(tfrt_object_table_t* table, tfrt_object_t* object,
+                                    uint32_t index, tfrt_async_value_t* remote);
+
+// True if an object, or an element of one, was told to be |remote|: see |kept|.
 bool tfrt_object_table_keeps(const tfrt_object_table_t* table, const tfrt_async_value_t* remote);
 
 // Ends one loan of |object|, or one hold of |holder| on it; frees it if that was the last.

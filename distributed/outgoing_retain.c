@@ -75,11 +75,14 @@ void tfrt_outgoing_retain_give_up(tfrt_remote_value_t* value) {
 
 // |value| is held under the name that was asked for: who lent it may go.
 static void tfrt_outgoing_retain_note_held(tfrt_remote_value_t* value) {
-  value->name = value->retained_as;
-  value->held = true;
+  // A list may have come meanwhile: its elements need the hold, too.
+  tfrt_remote_value_t* holding = tfrt_remote_value_holding(value);
+  if (holding->held) holding = value;
+  holding->name = value->retained_as;
+  holding->held = true;
   // The loan is over for us: who lent it need not know it any more.
-  value->lender = 0;
-  tfrt_list_remove(&value->named);
+  holding->lender = 0;
+  tfrt_list_remove(&holding->named);
   tfrt_outgoing_retain_end(value);
 }
 

@@ -87,7 +87,8 @@ static bool tfrt_prefetched_is_good(const tfrt_prefetched_entry_t* entry) {
   if (!tfrt_async_value_is_available(entry->value) || tfrt_async_value_is_error(entry->value)) {
     return false;
   }
-  return tfrt_type_get(tfrt_async_value_resolved(entry->value)->type_id)->codec != NULL;
+  const tfrt_type_t* type = tfrt_type_get(tfrt_async_value_resolved(entry->value)->type_id);
+  return type->codec || type->aggregate;
 }
 
 tfrt_async_value_t* tfrt_prefetched_find(const tfrt_execution_context_t* context, uint32_t rank,

@@ -6,6 +6,7 @@
 
 #include "distributed/incoming_want.h"
 #include "distributed/job.h"
+#include "distributed/list_item.h"
 #include "distributed/outgoing_retain.h"
 #include "distributed/outgoing_want.h"
 #include "distributed/recovery.h"
@@ -221,6 +222,14 @@ static void tfrt_remote_value_release_all_holds(tfrt_remote_value_t* value) {
   }
 }
 
+// Lets go of the cover of a list, and of the one that an element lives by.
+static void tfrt_remote_value_leave_covers(tfrt_remote_value_t* value) {
+  tfrt_list_remove(&value->in_cover);
+  if (value->cover) value->cover->is_orphan = true;
+  if (value->cover) tfrt_remote_value_release(value->cover);
+  if (value->within) tfrt_remote_value_release(value->within);
+}
+
 static void tfrt_remote_value_destroy(tfrt_indirect_value_t* indirect) {
   tfrt_remote_value_t* value = tfrt_remote_value_of_indirect(indirect);
   tfrt_node_t* node = value->node;
@@ -232,6 +241,7 @@ static void tfrt_remote_value_destroy(tfrt_indirect_value_t* indirect) {
   tfrt_action_queue_release(&node->actions, value->settled);
   tfrt_action_queue_release(&node->actions, value->meaning);
   tfrt_remote_value_end_alias(value);
+  tfrt_remote_value_leave_covers(value);
   if (value->registered) tfrt_action_queue_release(&node->actions, &value->registered->base);
   --node->counts.remote_values;
   tfrt_job_t* job = value->job;
@@ -266,6 +276,8 @@ static tfrt_remote_value_t* tfrt_remote_value_create_from(tfrt_node_t* node, tfr
   tfrt_list_initialize(&value->located);
   tfrt_list_initialize(&value->named);
   tfrt_list_initialize(&value->retaining);
+  tfrt_list_initialize(&value->in_cover);
+  tfrt_list_initialize(&value->elements);
   ++node->counts.remote_values;
   tfrt_remote_value_locate(value, reference);
   return value;
@@ -280,6 +292,73 @@ tfrt_remote_value_t* tfrt_remote_value_create_lent(tfrt_node_t* node, tfrt_job_t
                                                    const tfrt_wire_reference_t* reference,
                                                    uint64_t lender) {
   return tfrt_remote_value_create_from(node, job, reference, false, lender);
+}
+
+// Makes |value| live by |cover|.
+static void tfrt_remote_value_enter(tfrt_remote_value_t* value, tfrt_remote_value_t* cover) {
+  tfrt_async_value_retain(&cover->base.base);
+  value->within = cover;
+  tfrt_list_push_back(&cover->elements, &value->in_cover);
+}
+
+tfrt_remote_value_t* tfrt_remote_value_make_cover(tfrt_remote_value_t* value) {
+  tfrt_remote_value_t* cover =
+      tfrt_remote_value_create(value->node, value->job, &value->name, value->held);
+  if (!cover) return NULL;
+  if (!cover->resolved) tfrt_remote_value_locate(cover, &value->location);
+  cover->is_cover = true;
+  cover->available_there = true;
+  cover->told = value->told;
+  cover->is_told = value->is_told;
+  if (value->within) tfrt_remote_value_enter(cover, value->within);
+  value->held = false;
+  value->cover = cover;
+  return cover;
+}
+
+tfrt_remote_value_t* tfrt_remote_value_create_element(tfrt_remote_value_t* cover,
+                                                      const tfrt_wire_reference_t* reference,
+                                                      uint64_t lender) {
+  tfrt_remote_value_t* element =
+      tfrt_remote_value_create_lent(cover->node, cover->job, reference, lender);
+  if (element) tfrt_remote_value_enter(element, cover);
+  return element;
+}
+
+// True if |value|, a list that came, is not all that has the list.
+static bool tfrt_remote_value_shares_list(tfrt_remote_value_t* value) {
+  if (!tfrt_async_value_is_available(&value->base.base)) return true;
+  const tfrt_async_value_t* list = tfrt_async_value_resolved(&value->base.base);
+  tfrt_async_value_t* settled = value->settled;
+  bool is_settled = settled && tfrt_async_value_is_available(settled) &&
+                    tfrt_async_value_resolved(settled) == list;
+  // Acquire: pairs with the releases of others' references.
+  return atomic_load_explicit(&list->count, memory_order_acquire) > (is_settled ? 2u : 1u);
+}
+
+// True if |element|, which lives by a cover, may be used by others than its list.
+static bool tfrt_remote_value_is_used_element(tfrt_remote_value_t* element) {
+  // The elements of a list that is one are seen with that, if it is there.
+  if (element->is_cover) return element->is_orphan;
+  // Acquire: as above.
+  if (atomic_load_explicit(&element->base.base.count, memory_order_acquire) > 1) return true;
+  if (!element->cover) return false;
+  // One whose last reference is gone has no list any more, and its elements may be used.
+  if (!tfrt_async_value_try_retain(&element->base.base)) return true;
+  bool is_used = tfrt_remote_value_has_used_elements(element);
+  tfrt_remote_value_release(element);
+  return is_used;
+}
+
+bool tfrt_remote_value_has_used_elements(tfrt_remote_value_t* value) {
+  if (!value->cover) return false;
+  if (tfrt_remote_value_shares_list(value)) return true;
+  const tfrt_list_link_t* head = &value->cover->elements;
+  for (const tfrt_list_link_t* link = head->next; link != head; link = link->next) {
+    tfrt_remote_value_t* element = TFRT_CONTAINER_OF(link, tfrt_remote_value_t, in_cover);
+    if (tfrt_remote_value_is_used_element(element)) return true;
+  }
+  return false;
 }
 
 void tfrt_remote_value_set_site(tfrt_remote_value_t* value, const char* function,
@@ -351,8 +430,21 @@ static tfrt_status_t tfrt_remote_value_place_error(const tfrt_remote_value_t* va
   return is_called ? tfrt_status_with_origin(status, &value->site) : tfrt_status_retain(status);
 }
 
-void tfrt_remote_value_fail(tfrt_remote_value_t* value, tfrt_status_t status) {
-  if (value->resolved) return;
+// Has |end| end, because of |status| (+0), what lives by |cover| alone. A value whose last
+// reference is gone stays in the list until it takes itself out.
+static void tfrt_remote_value_end_elements(tfrt_remote_value_t* cover, tfrt_status_t status,
+                                           void (*end)(tfrt_remote_value_t*, tfrt_status_t)) {
+  const tfrt_list_link_t* head = &cover->elements;
+  for (const tfrt_list_link_t* link = head->next; link != head; link = link->next) {
+    tfrt_remote_value_t* element = TFRT_CONTAINER_OF(link, tfrt_remote_value_t, in_cover);
+    bool is_over = element->resolved || element->held;
+    if (is_over || !tfrt_async_value_try_retain(&element->base.base)) continue;
+    end(element, status);
+    tfrt_remote_value_release(element);
+  }
+}
+
+static void tfrt_remote_value_fail_alone(tfrt_remote_value_t* value, tfrt_status_t status) {
   tfrt_async_value_t* self = &value->base.base;
   tfrt_status_t located = tfrt_remote_value_place_error(value, status);
   tfrt_async_value_retain_n(self, 2);
@@ -363,6 +455,12 @@ void tfrt_remote_value_fail(tfrt_remote_value_t* value, tfrt_status_t status) {
   tfrt_status_release(located);
 }
 
+void tfrt_remote_value_fail(tfrt_remote_value_t* value, tfrt_status_t status) {
+  if (value->resolved) return;
+  tfrt_remote_value_end_elements(value, status, tfrt_remote_value_fail);
+  tfrt_remote_value_fail_alone(value, status);
+}
+
 void tfrt_remote_value_forward(tfrt_remote_value_t* value, tfrt_async_value_t* target) {
   if (value->resolved) return;
   tfrt_async_value_t* self = &value->base.base;
@@ -370,7 +468,7 @@ void tfrt_remote_value_forward(tfrt_remote_value_t* value, tfrt_async_value_t* t
   tfrt_remote_value_finish(value);
   tfrt_action_queue_forward_take(&value->node->actions, self, tfrt_async_value_retain(target));
   if (tfrt_async_value_is_available(target)) {
-    tfrt_remote_value_settle(value, tfrt_async_value_retain(target));
+    if (value->settled) tfrt_remote_value_settle(value, tfrt_async_value_retain(target));
   } else {
     value->meaning = tfrt_async_value_retain(target);
     tfrt_remote_value_settle_later(value);
@@ -378,15 +476,16 @@ void tfrt_remote_value_forward(tfrt_remote_value_t* value, tfrt_async_value_t* t
   tfrt_action_queue_release(&value->node->actions, self);
 }
 
-// The same, but consumes |target|, which is resolved and may be an error.
+// The same, but consumes |target|, which is resolved and may be an error. It is let go of first:
+// who looks at what comes of the forward counts who has a list.
 static void tfrt_remote_value_forward_resolved_take(tfrt_remote_value_t* value,
                                                     tfrt_async_value_t* target) {
+  tfrt_action_queue_release(&value->node->actions, target);
   if (tfrt_async_value_is_error(target)) {
     tfrt_remote_value_fail(value, tfrt_async_value_error(target));
   } else {
     tfrt_remote_value_forward(value, target);
   }
-  tfrt_action_queue_release(&value->node->actions, target);
 }
 
 // The owner has the value; here is only the news.
@@ -432,8 +531,9 @@ static void tfrt_remote_value_note_sent_on(tfrt_async_value_t* target) {
   for (tfrt_remote_value_t* remote; target; target = remote->same_as) {
     remote = tfrt_remote_value_cast(target);
     if (!remote) return;
-    remote->told = remote->name;
-    remote->is_told = true;
+    tfrt_remote_value_t* holding = tfrt_remote_value_holding(remote);
+    holding->told = holding->name;
+    holding->is_told = true;
   }
 }
 
@@ -459,6 +559,9 @@ void tfrt_remote_value_on_item(tfrt_remote_value_t* value, const tfrt_wire_item_
       value->is_large = item->value.body.size > TFRT_WIRE_DEFAULT_INLINE_SIZE;
       tfrt_remote_value_forward_resolved_take(
           value, tfrt_value_item_decode(&item->value, value->node->options.host->allocator));
+      break;
+    case TFRT_WIRE_ITEM_LIST:
+      tfrt_remote_value_forward_resolved_take(value, tfrt_list_item_decode(value, &item->list));
       break;
     case TFRT_WIRE_ITEM_ERROR:
       tfrt_remote_value_forward_resolved_take(value, tfrt_value_item_decode_error(item->error));
@@ -501,7 +604,9 @@ void tfrt_remote_value_lose(tfrt_remote_value_t* value, tfrt_status_t status) {
     return;
   }
   if (value->retried && tfrt_retried_call_lose(value, status)) return;
-  tfrt_remote_value_fail(value, status);
+  // Another owner may be known of those.
+  tfrt_remote_value_end_elements(value, status, tfrt_remote_value_lose);
+  tfrt_remote_value_fail_alone(value, status);
 }
 
 // Remembers what |value| is called, and where it was.
@@ -564,19 +669,26 @@ static tfrt_status_t tfrt_remote_value_lost_error(const tfrt_remote_value_t* val
                               value->function[0] ? "@" : "a function", value->function);
 }
 
-// Loses the values of |job| (NULL: of all jobs) that |head| leads to. A value whose last reference
-// is gone already has only its storage left, and takes itself out.
-static void tfrt_remote_value_lose_list(tfrt_peer_t* peer, const tfrt_job_t* job,
-                                        tfrt_list_link_t* head, size_t offset) {
-  tfrt_list_link_t lost;
-  tfrt_list_initialize(&lost);
+// Moves the values of |job| (NULL: of all jobs) that |head| leads to into |out_list|: the end of
+// one may take others out.
+static void tfrt_remote_value_take_list(const tfrt_job_t* job, tfrt_list_link_t* head,
+                                        size_t offset, tfrt_list_link_t* out_list) {
+  tfrt_list_initialize(out_list);
   for (tfrt_list_link_t* link = head->next; link != head;) {
     tfrt_list_link_t* found = link;
     link = link->next;
     if (job && ((tfrt_remote_value_t*)((char*)found - offset))->job != job) continue;
     tfrt_list_remove(found);
-    tfrt_list_push_back(&lost, found);
+    tfrt_list_push_back(out_list, found);
   }
+}
+
+// Loses the values of |job| (NULL: of all jobs) that |head| leads to. A value whose last reference
+// is gone already has only its storage left, and takes itself out.
+static void tfrt_remote_value_lose_list(tfrt_peer_t* peer, const tfrt_job_t* job,
+                                        tfrt_list_link_t* head, size_t offset) {
+  tfrt_list_link_t lost;
+  tfrt_remote_value_take_list(job, head, offset, &lost);
   for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&lost));) {
     tfrt_remote_value_t* value = (tfrt_remote_value_t*)((char*)link - offset);
     if (!tfrt_async_value_try_retain(&value->base.base)) continue;
@@ -593,11 +705,11 @@ void tfrt_remote_value_bury_all(tfrt_peer_t* peer, const tfrt_job_t* job) {
 }
 
 void tfrt_remote_value_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job, tfrt_status_t reason) {
-  tfrt_list_link_t* head = &peer->located;
-  for (tfrt_list_link_t* link = head->next; link != head;) {
+  tfrt_list_link_t ended;
+  tfrt_remote_value_take_list(job, &peer->located, offsetof(tfrt_remote_value_t, located), &ended);
+  for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&ended));) {
     tfrt_remote_value_t* value = TFRT_CONTAINER_OF(link, tfrt_remote_value_t, located);
-    link = link->next;
-    if (value->job != job || !tfrt_async_value_try_retain(&value->base.base)) continue;
+    if (!tfrt_async_value_try_retain(&value->base.base)) continue;
     tfrt_remote_value_fail(value, reason);
     tfrt_remote_value_release(value);
   }

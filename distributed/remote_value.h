@@ -28,6 +28,15 @@
 //     lent: then it is held, too.
 //  6. Destroyed with its last local reference; a hold is released then.
 //
+// A list that comes has elements that are remote values of their own, good as long as the list is
+// held, or lent to us. Somebody may use one when nobody uses the list any more, and the list can't
+// live as long as its elements, which it holds. So a value that nobody sees, its *cover*, gets its
+// hold or loan, and lives as long as any of them:
+//
+//   list's value --> list --> elements --> cover <-- list's value
+//
+// If the cover is lost, so are the elements.
+//
 // Thread rule: the hooks are called from any thread, with no lock held; everything else
 // needs the node's lock.
 // Failure rule: a dead owner makes it an error that names the host, but for 4.
@@ -94,9 +103,17 @@ typedef struct tfrt_remote_value_s {
   uint64_t lender;                 // who may know another owner, an incarnation; 0: nobody
   tfrt_wire_reference_t given;     // as the lender knows it
   tfrt_remote_value_past_t* past;  // newest first
-  int64_t since_ns;                // when it was made, by the node's tick
-  uint32_t forwards;               // how often we were sent on
-  bool lost;  // it waits for another owner; |peer|, if not NULL, was asked for one
+  // +1; has the hold or the loan of a list that came, in the place of this value; or NULL.
+  struct tfrt_remote_value_s* cover;
+  // +1; of an element, or the cover of one that is a list: the cover that it lives by; or NULL.
+  struct tfrt_remote_value_s* within;
+  tfrt_list_link_t in_cover;  // in the list of |within|
+  tfrt_list_link_t elements;  // of a cover: what lives by it
+  bool is_cover;
+  bool is_orphan;     // a cover: the list's value is gone, its elements are not
+  int64_t since_ns;   // when it was made, by the node's tick
+  uint32_t forwards;  // how often we were sent on
+  bool lost;          // it waits for another owner; |peer|, if not NULL, was asked for one
   char
       device[TFRT_CALL_DEVICE_SIZE];  // where its payload goes, if that is a device's; "": the host
   bool result_is_due;                 // of a call of ours, which tells unasked what it is
@@ -126,6 +143,25 @@ tfrt_remote_value_t* tfrt_remote_value_cast(tfrt_async_value_t* value);
 // The reference by which others are sent on to |value|, for which they asked here: the same for all
 // of them.
 tfrt_wire_reference_t tfrt_remote_value_tell(tfrt_remote_value_t* value);
+
+// The cover (+0) for the elements of |value|, a list that has just come, which has the hold or the
+// loan of |value| from now on. NULL when memory is out.
+tfrt_remote_value_t* tfrt_remote_value_make_cover(tfrt_remote_value_t* value);
+
+// Creates a placeholder (+1) for |reference|, an element that lives by |cover| (+0), which
+// |lender|, an incarnation, told us. NULL when memory is out.
+tfrt_remote_value_t* tfrt_remote_value_create_element(tfrt_remote_value_t* cover,
+                                                      const tfrt_wire_reference_t* reference,
+                                                      uint64_t lender);
+
+// What is held or lent (+0), if |value| is: its cover, or itself.
+static inline tfrt_remote_value_t* tfrt_remote_value_holding(tfrt_remote_value_t* value) {
+  return value->cover ? value->cover : value;
+}
+
+// True if an element of |value|, a list that came, may be used by others than the list; or the list
+// by others than |value|.
+bool tfrt_remote_value_has_used_elements(tfrt_remote_value_t* value);
 
 // Gives back a reference to |value| once the lock is open.
 void tfrt_remote_value_release(tfrt_remote_value_t* value);

@@ -59,8 +59,7 @@ tfrt_wire_available_t tfrt_value_item_describe(tfrt_async_value_t* value) {
   return available;
 }
 
-// Sets |*out_id| to the type called |name| if it can come from elsewhere.
-static tfrt_status_t tfrt_value_item_find_type(tfrt_string_view_t name, tfrt_type_id_t* out_id) {
+tfrt_status_t tfrt_value_item_find_type(tfrt_string_view_t name, tfrt_type_id_t* out_id) {
   char text[TFRT_WIRE_MAX_TYPE_NAME_SIZE + 1];
   if (name.size >= sizeof(text)) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a type's name has %zu bytes",
@@ -77,11 +76,16 @@ static tfrt_status_t tfrt_value_item_find_type(tfrt_string_view_t name, tfrt_typ
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "a value came of the type %s, which this host doesn't know", text);
   }
-  if (!tfrt_type_get(*out_id)->codec) {
-    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                              "a value came of the type %s, which has no codec here", text);
-  }
   return NULL;
+}
+
+// The same for a type whose values have bytes.
+static tfrt_status_t tfrt_value_item_find_coded(tfrt_string_view_t name, tfrt_type_id_t* out_id) {
+  TFRT_RETURN_IF_ERROR(tfrt_value_item_find_type(name, out_id));
+  if (tfrt_type_get(*out_id)->codec) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                            "a value came of the type %s, which has no codec here",
+                            tfrt_type_get(*out_id)->name);
 }
 
 tfrt_status_t tfrt_value_item_begin(tfrt_string_view_t type, tfrt_string_view_t header,
@@ -90,7 +94,7 @@ tfrt_status_t tfrt_value_item_begin(tfrt_string_view_t type, tfrt_string_view_t 
   *out_value = NULL;
   *out_body = NULL;
   tfrt_type_id_t id = TFRT_TYPE_NONE;
-  TFRT_RETURN_IF_ERROR(tfrt_value_item_find_type(type, &id));
+  TFRT_RETURN_IF_ERROR(tfrt_value_item_find_coded(type, &id));
   tfrt_async_value_t* value = tfrt_async_value_create_unconstructed(id);
   if (!value) return tfrt_value_item_out_of_memory();
   tfrt_status_t status =
@@ -111,7 +115,7 @@ tfrt_status_t tfrt_value_item_begin_stream(tfrt_string_view_t type, tfrt_string_
                                            tfrt_payload_sink_t** out_sink) {
   *out_sink = NULL;
   tfrt_type_id_t id = TFRT_TYPE_NONE;
-  TFRT_RETURN_IF_ERROR(tfrt_value_item_find_type(type, &id));
+  TFRT_RETURN_IF_ERROR(tfrt_value_item_find_coded(type, &id));
   const tfrt_payload_streams_t* streams = tfrt_type_get(id)->streams;
   if (!streams) return NULL;
   return streams->open_sink(place, (const uint8_t*)header.data, header.size, body_size, out_sink);

@@ -30,6 +30,11 @@ tfrt_status_t tfrt_value_item_encode(tfrt_async_value_t* value, size_t limit,
 // Thread-safe.
 tfrt_wire_available_t tfrt_value_item_describe(tfrt_async_value_t* value);
 
+// Sets |*out_id| to the type called |name|, which came from elsewhere. INVALID_ARGUMENT if there is
+// none. Thread-safe.
+tfrt_status_t tfrt_value_item_find_type(tfrt_string_view_t name, tfrt_type_id_t* out_id)
+    TFRT_MUST_USE;
+
 // Sets |*out_value| (+1) to a value that is unresolved still, of the type that |type|
 // names, with room for |body_size| bytes at |*out_body|, which the caller fills before it
 // calls tfrt_value_item_complete(). Errors: INVALID_ARGUMENT for an unknown type, or one

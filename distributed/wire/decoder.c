@@ -12,6 +12,7 @@ typedef struct decoding_s {
   tfrt_wire_reader_t reader;
   tfrt_arena_t* arena;
   char* object;
+  uint32_t item_kinds;           // which fields of a oneof may be set, by bits; 0: any
   const tfrt_wire_field_t* row;  // of the field that most likely comes next, or one before it
   uint32_t seen;                 // bit n: field n has come
   bool may_lack;                 // a row was passed that means something when its field is absent
@@ -130,8 +131,8 @@ static tfrt_status_t next_element(decoding_t* decoding, const tfrt_wire_field_t*
   return NULL;
 }
 
-static tfrt_status_t decode_message(const tfrt_wire_message_t* message, tfrt_string_view_t bytes,
-                                    tfrt_arena_t* arena, void* object);
+static tfrt_status_t decode_message(const tfrt_wire_message_t* message, uint32_t item_kinds,
+                                    tfrt_string_view_t bytes, tfrt_arena_t* arena, void* object);
 
 static tfrt_status_t decode_content(decoding_t* decoding, const tfrt_wire_field_t* field) {
   if (field->type < TFRT_WIRE_FIELD_STRING) return decode_number(decoding, field);
@@ -146,7 +147,8 @@ static tfrt_status_t decode_content(decoding_t* decoding, const tfrt_wire_field_
     if (is_missing || !tfrt_wire_text_is_good(field, content)) decoding->is_doubtful = true;
     return NULL;
   }
-  tfrt_status_t status = decode_message(field->message, content, decoding->arena, element);
+  tfrt_status_t status =
+      decode_message(field->message, field->item_kinds, content, decoding->arena, element);
   if (!tfrt_wire_item_is_good(field, element)) decoding->is_doubtful = true;
   return status ? tfrt_status_take_annotate(status, "%s.%s", name, field->name) : NULL;
 }
@@ -209,8 +211,13 @@ static tfrt_status_t note_field(decoding_t* decoding, const tfrt_wire_field_t* f
                               again ? "comes twice" : "another one is set already");
   }
   decoding->seen |= bit;
-  if (message->is_oneof) *(uint32_t*)(decoding->object + message->kind_offset) = field->number;
-  return NULL;
+  if (!message->is_oneof) return NULL;
+  *(uint32_t*)(decoding->object + message->kind_offset) = field->number;
+  // Said before what is in it is decoded, which may be large where it is allowed.
+  if (decoding->item_kinds == 0 || (decoding->item_kinds >> field->number & 1) != 0) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                            "an %s with field %u set is not allowed here", message->name,
+                            field->number);
 }
 
 // What isn't there: a struct within the struct that must be, an ENUM that then means something.
@@ -253,8 +260,8 @@ static tfrt_status_t check_object(const decoding_t* decoding) {
 }
 
 // |object| is zero.
-static tfrt_status_t decode_message(const tfrt_wire_message_t* message, tfrt_string_view_t bytes,
-                                    tfrt_arena_t* arena, void* object) {
+static tfrt_status_t decode_message(const tfrt_wire_message_t* message, uint32_t item_kinds,
+                                    tfrt_string_view_t bytes, tfrt_arena_t* arena, void* object) {
   if (message->max_size != 0 && bytes.size > message->max_size) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "%s: %zu bytes, at most %zu are allowed", message->name, bytes.size,
@@ -265,6 +272,7 @@ static tfrt_status_t decode_message(const tfrt_wire_message_t* message, tfrt_str
       .reader = tfrt_wire_reader_make(bytes),
       .arena = arena,
       .object = object,
+      .item_kinds = item_kinds,
       .row = message->fields,
   };
   while (!tfrt_wire_reader_is_done(&decoding.reader)) {
@@ -281,7 +289,7 @@ static tfrt_status_t decode_message(const tfrt_wire_message_t* message, tfrt_str
 tfrt_status_t tfrt_wire_decode(const tfrt_wire_message_t* message, tfrt_string_view_t bytes,
                                tfrt_arena_t* arena, void* out_object) {
   memset(out_object, 0, message->struct_size);
-  tfrt_status_t status = decode_message(message, bytes, arena, out_object);
+  tfrt_status_t status = decode_message(message, 0, bytes, arena, out_object);
   if (status) memset(out_object, 0, message->struct_size);
   return status;
 }

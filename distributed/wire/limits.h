@@ -56,6 +56,7 @@
 #define TFRT_WIRE_MAX_RESULTS 4096u
 #define TFRT_WIRE_MAX_MEMBERS 1024u    // of a view
 #define TFRT_WIRE_MAX_ADDRESSES 8u     // of a member
+#define TFRT_WIRE_MAX_ELEMENTS 1024u   // of a list
 #define TFRT_WIRE_MAX_CAUSES 4u        // of an error
 #define TFRT_WIRE_MAX_IDS 1024u        // in a Retain or Retained; ranges in a Release
 #define TFRT_WIRE_MAX_RELEASED 65536u  // names in one Release, all ranges together

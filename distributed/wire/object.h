@@ -29,7 +29,7 @@ typedef struct tfrt_wire_want_s {
 
 typedef struct tfrt_wire_resolve_s {
   uint64_t want;
-  tfrt_wire_item_t item;  // AVAILABLE, INLINE, ON_BULK, REFERENCE or ERROR
+  tfrt_wire_item_t item;  // AVAILABLE, INLINE, LIST, ON_BULK, REFERENCE or ERROR
 } tfrt_wire_resolve_t;
 
 typedef struct tfrt_wire_unwant_s {

@@ -68,6 +68,28 @@ static const tfrt_wire_field_t same_as_argument_fields[] = {
 static const tfrt_wire_message_t same_as_argument_message =
     TFRT_WIRE_MESSAGE("SameAsArgument", tfrt_wire_same_as_argument_t, same_as_argument_fields);
 
+// An element is an item that is no list: so a message has no depth that is the sender's choice.
+static const tfrt_wire_field_t element_fields[] = {
+    TFRT_WIRE_ROW("inline", offsetof(tfrt_wire_item_t, value), TFRT_WIRE_ITEM_INLINE, MESSAGE,
+                  .message = &tfrt_wire_value_message),
+    TFRT_WIRE_FIELD(tfrt_wire_item_t, reference, TFRT_WIRE_ITEM_REFERENCE, MESSAGE,
+                    .message = &tfrt_wire_reference_message),
+    TFRT_WIRE_FIELD(tfrt_wire_item_t, error, TFRT_WIRE_ITEM_ERROR, MESSAGE,
+                    .form = TFRT_WIRE_FORM_POINTER, .message = &tfrt_wire_error_message),
+};
+static const tfrt_wire_message_t element_message =
+    TFRT_WIRE_MESSAGE("Element", tfrt_wire_item_t, element_fields, .is_oneof = true,
+                      .kind_offset = offsetof(tfrt_wire_item_t, kind));
+
+static const tfrt_wire_field_t list_fields[] = {
+    TFRT_WIRE_FIELD(tfrt_wire_list_t, type, 1, STRING, .required = true,
+                    .limit = TFRT_WIRE_MAX_TYPE_NAME_SIZE),
+    TFRT_WIRE_REPEATED(tfrt_wire_list_t, elements, element_count, 2, MESSAGE,
+                       TFRT_WIRE_MAX_ELEMENTS, .message = &element_message),
+};
+static const tfrt_wire_message_t list_message =
+    TFRT_WIRE_MESSAGE("List", tfrt_wire_list_t, list_fields);
+
 // Nothing is in it, nothing is stored for it.
 static const tfrt_wire_message_t held_message = {.name = "Held"};
 
@@ -86,6 +108,7 @@ static const tfrt_wire_field_t item_fields[] = {
                   .message = &held_message),
     TFRT_WIRE_FIELD(tfrt_wire_item_t, error, TFRT_WIRE_ITEM_ERROR, MESSAGE,
                     .form = TFRT_WIRE_FORM_POINTER, .message = &tfrt_wire_error_message),
+    TFRT_WIRE_FIELD(tfrt_wire_item_t, list, TFRT_WIRE_ITEM_LIST, MESSAGE, .message = &list_message),
 };
 const tfrt_wire_message_t tfrt_wire_item_message =
     TFRT_WIRE_MESSAGE("Item", tfrt_wire_item_t, item_fields, .is_oneof = true,

@@ -56,6 +56,13 @@ typedef struct tfrt_wire_same_as_argument_s {
   uint32_t argument;
 } tfrt_wire_same_as_argument_t;
 
+// It consists of these values.
+typedef struct tfrt_wire_list_s {
+  tfrt_string_view_t type;                  // registered name; never empty
+  const struct tfrt_wire_item_s* elements;  // INLINE, REFERENCE or ERROR
+  size_t element_count;                     // at most TFRT_WIRE_MAX_ELEMENTS
+} tfrt_wire_list_t;
+
 // The form of an item; the number of its field in proto/value.proto.
 typedef enum tfrt_wire_item_kind_e {
   TFRT_WIRE_ITEM_NONE = 0,  // of a zeroed struct only: neither encoded nor decoded
@@ -66,6 +73,7 @@ typedef enum tfrt_wire_item_kind_e {
   TFRT_WIRE_ITEM_ON_BULK = 5,
   TFRT_WIRE_ITEM_HELD = 6,
   TFRT_WIRE_ITEM_ERROR = 7,
+  TFRT_WIRE_ITEM_LIST = 8,
 } tfrt_wire_item_kind_t;
 
 // One bit per item kind, for saying which ones may be somewhere.
@@ -82,6 +90,7 @@ typedef struct tfrt_wire_item_s {
     tfrt_wire_same_as_argument_t same_as_argument;
     tfrt_wire_on_bulk_t on_bulk;
     const tfrt_wire_error_t* error;  // ERROR
+    tfrt_wire_list_t list;           // LIST
   };
 } tfrt_wire_item_t;
 

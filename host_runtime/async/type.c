@@ -60,7 +60,8 @@ bool tfrt_type_find(const char* name, tfrt_type_id_t* out_id) {
 
 static bool is_same(const tfrt_type_t* a, const tfrt_type_t* b) {
   return a->size == b->size && a->flags == b->flags && a->destroy == b->destroy &&
-         a->codec == b->codec && a->print == b->print && a->streams == b->streams;
+         a->codec == b->codec && a->print == b->print && a->streams == b->streams &&
+         a->aggregate == b->aggregate;
 }
 
 // Registers |type| with the mutex held.
@@ -105,6 +106,17 @@ tfrt_status_t tfrt_type_register(const tfrt_type_t* type, tfrt_type_id_t* out_id
                               "the codec of type '%s' lacks its %s function: a codec has both, and "
                               "a type whose values stay on their host has no codec",
                               type->name, type->codec->encode ? "decode" : "encode");
+  }
+  if (type->aggregate && (!type->aggregate->elements || !type->aggregate->construct)) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "the aggregate '%s' lacks its %s function: it has both", type->name,
+                              type->aggregate->elements ? "construct" : "elements");
+  }
+  if (type->codec && type->aggregate) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "type '%s' has a codec and is an aggregate: an aggregate travels as "
+                              "its elements do, and has no codec of its own",
+                              type->name);
   }
   tfrt_mutex_lock(&registration_mutex);
   tfrt_status_t status = register_locked(type, out_id);

@@ -16,6 +16,9 @@
 //
 // A type without a codec can be referred to from another host but not fetched. One whose bytes are
 // elsewhere (on a device) has streams beside its codec, which read and write them piece by piece.
+// A type whose values consist of other values (a list) is an *aggregate*: it has no codec, it is
+// fetched as references to its elements, each of which travels as what it is itself, when it is
+// used.
 // A *mutable* type (a tensor) is available before the chain that says that it is
 // filled; it is never shared between hosts as if it were a constant.
 //
@@ -88,6 +91,18 @@ typedef struct tfrt_codec_s {
   tfrt_status_t (*complete)(void* payload);
 } tfrt_codec_t;
 
+// How the values are reached that a payload consists of. They never change once the value is
+// available; each may be in any state.
+typedef struct tfrt_aggregate_s {
+  // The |*out_count| elements (+0) of |payload|, which live as long as that.
+  struct tfrt_async_value_s* const* (*elements)(const void* payload, uint32_t* out_count);
+  // Constructs |payload| (storage of the type's size) with room for |count| elements at
+  // |*out_elements|, from |allocator|; the caller sets each (+1) before anybody else sees it. On
+  // failure (INVALID_ARGUMENT, RESOURCE_EXHAUSTED) nothing was constructed.
+  tfrt_status_t (*construct)(uint32_t count, tfrt_allocator_t allocator, void* payload,
+                             struct tfrt_async_value_s*** out_elements);
+} tfrt_aggregate_t;
+
 enum tfrt_type_flag_bits_e {
   TFRT_TYPE_FLAG_MUTABLE = 1u << 0,
 };
@@ -98,18 +113,20 @@ typedef struct tfrt_type_s {
   uint32_t size;     // of the payload in bytes; alignment is at most 16
   tfrt_type_flags_t flags;
   void (*destroy)(void* payload);  // NULL if there is nothing to give back
-  const tfrt_codec_t* codec;       // NULL if the value can't leave its host
+  const tfrt_codec_t* codec;       // NULL if the value has no bytes that could leave its host
   // Appends the value as bef_executor prints results; NULL: prints "TYPE value".
   void (*print)(const void* payload, tfrt_string_builder_t* out);
   // Beside the codec, for payloads that aren't in the host's memory (payload_stream.h): encode()
   // gives a size and no body then, and decode() refuses. NULL: they are.
   const struct tfrt_payload_streams_s* streams;
+  // In the place of a codec, for values that consist of other values. NULL: they don't.
+  const tfrt_aggregate_t* aggregate;
 } tfrt_type_t;
 
 // Registers a copy of |type| (its strings and tables must be static) and sets
-// |*out_id|. INVALID_ARGUMENT if its name doesn't begin with `!`, or its codec lacks encode
-// or decode; ALREADY_EXISTS if another table entry has that name (the same
-// registration twice is answered with the first id); RESOURCE_EXHAUSTED if the table
+// |*out_id|. INVALID_ARGUMENT if its name doesn't begin with `!`, its codec or aggregate lacks a
+// function that it must have, or it has both; ALREADY_EXISTS if another table entry has that name
+// (the same registration twice is answered with the first id); RESOURCE_EXHAUSTED if the table
 // is full. Thread-safe.
 tfrt_status_t tfrt_type_register(const tfrt_type_t* type, tfrt_type_id_t* out_id) TFRT_MUST_USE;
 

@@ -43,6 +43,24 @@ static void destroy_list(void* payload) {
   tfrt_allocator_free(list->allocator, list->elements, list->count * sizeof(*list->elements));
 }
 
+static tfrt_async_value_t* const* list_elements(const void* payload, uint32_t* out_count) {
+  const tfrt_value_list_t* list = payload;
+  *out_count = list->count;
+  return list->elements;
+}
+
+static tfrt_status_t construct_list(uint32_t count, tfrt_allocator_t allocator, void* payload,
+                                    tfrt_async_value_t*** out_elements) {
+  size_t size = count * sizeof(tfrt_async_value_t*);
+  *out_elements = count > 0 ? tfrt_allocator_allocate_zeroed(allocator, size) : NULL;
+  if (!*out_elements && count > 0) return tfrt_status_out_of_memory();
+  *(tfrt_value_list_t*)payload =
+      (tfrt_value_list_t){.elements = *out_elements, .count = count, .allocator = allocator};
+  return NULL;
+}
+
+static const tfrt_aggregate_t list_aggregate = {list_elements, construct_list};
+
 static void print_list(const void* payload, tfrt_string_builder_t* out) {
   tfrt_string_builder_append_format(out, "list of %u", ((const tfrt_value_list_t*)payload)->count);
 }
@@ -65,10 +83,13 @@ tfrt_status_t tfrt_distributed_types_register(void) {
                                    .size = sizeof(uint32_t),
                                    .codec = &host_codec,
                                    .print = print_host};
+  // Mutable, as its elements may be: it is fetched behind the chains that say that they are filled.
   static const tfrt_type_t list = {.name = "!tfrt_dist.list",
                                    .size = sizeof(tfrt_value_list_t),
+                                   .flags = TFRT_TYPE_FLAG_MUTABLE,
                                    .destroy = destroy_list,
-                                   .print = print_list};
+                                   .print = print_list,
+                                   .aggregate = &list_aggregate};
   TFRT_RETURN_IF_ERROR(register_type(&host, &host_id));
   TFRT_RETURN_IF_ERROR(register_type(&list, &list_id));
   return tfrt_host_group_register();
@@ -91,16 +112,15 @@ tfrt_async_value_t* tfrt_async_value_create_host(uint32_t rank) {
 tfrt_async_value_t* tfrt_async_value_create_list(uint32_t count, tfrt_allocator_t allocator,
                                                  tfrt_async_value_t*** out_elements) {
   *out_elements = NULL;
-  size_t size = count * sizeof(tfrt_async_value_t*);
-  tfrt_async_value_t** elements = tfrt_allocator_allocate_zeroed(allocator, size);
-  if (!elements) return tfrt_async_value_out_of_memory();
+  tfrt_value_list_t list;
+  tfrt_status_t status = construct_list(count, allocator, &list, out_elements);
+  if (status) return tfrt_async_value_create_error_take(status);
   tfrt_async_value_t* value = tfrt_async_value_create_available(tfrt_value_list_type_id());
   if (!value) {
-    tfrt_allocator_free(allocator, elements, size);
+    tfrt_allocator_free(allocator, list.elements, count * sizeof(*list.elements));
+    *out_elements = NULL;
     return tfrt_async_value_out_of_memory();
   }
-  *(tfrt_value_list_t*)tfrt_async_value_payload(value) =
-      (tfrt_value_list_t){.elements = elements, .count = count, .allocator = allocator};
-  *out_elements = elements;
+  *(tfrt_value_list_t*)tfrt_async_value_payload(value) = list;
   return value;
 }

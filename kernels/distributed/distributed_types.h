@@ -3,7 +3,7 @@
 // The value types of this room, their ids, and short ways to make such values.
 //
 //   "!tfrt_dist.host"   uint32_t, a rank        has a codec
-//   "!tfrt_dist.list"   tfrt_value_list_t       stays on its host; its elements may be anywhere
+//   "!tfrt_dist.list"   tfrt_value_list_t       an aggregate; its elements may be anywhere
 //   "!tfrt_dist.group"  tfrt_host_group_t       has a codec; see host_group.h
 //
 // A list has one value per host, each in a state of its own: the list is available at once,

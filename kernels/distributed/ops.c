@@ -133,7 +133,9 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt_dist.call_all",
      .summary = "Calls a function, which gives one result, once on each host with the same "
-                "operands. The list is there at once and has the results in the order of ranks.",
+                "operands. The list is there at once and has the results in the order of ranks; "
+                "where it is handed on to other hosts, its elements stay where they are until "
+                "they are used.",
      .assembly = "@callee ( operands ) attr-dict whole-signature",
      TFRT_OPERANDS(passed),
      TFRT_RESULTS(list_result),
@@ -171,7 +173,7 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt_dist.fetch",
      .summary = "The same values, with their payloads on this host; an error for a type whose "
-                "values can't leave their host.",
+                "values can't leave their host. The elements of a list stay where they are.",
      .assembly = "operands attr-dict types",
      TFRT_OPERANDS(demanded),
      TFRT_RESULTS(any_results),
@@ -180,7 +182,8 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .cost = 1},
     {.name = "tfrt_dist.copy_to",
      .summary = "The same values, with their payloads on that host: who uses them there need not "
-                "fetch them. Starts as soon as the host is known. Small values may stay here.",
+                "fetch them. Starts as soon as the host is known. Small values may stay here, and "
+                "the elements of a list do.",
      .assembly = "operands attr-dict types",
      TFRT_OPERANDS(host_and_passed),
      TFRT_RESULTS(any_results),

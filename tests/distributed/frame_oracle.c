@@ -129,6 +129,10 @@ static oracle_grip_t* grip_of(tfrt_frame_oracle_t* oracle, size_t holder, uint64
 
 // |item|, which |event| brings, may name something that its receiver has by other ways than calls.
 static void note_item(const oracle_event_t* event, const tfrt_wire_item_t* item) {
+  if (item->kind == TFRT_WIRE_ITEM_LIST) {
+    for (size_t i = 0; i < item->list.element_count; ++i) note_item(event, &item->list.elements[i]);
+    return;
+  }
   if (item->kind != TFRT_WIRE_ITEM_REFERENCE) return;
   grip_of(event->oracle, event->to, item->reference.owner, item->reference.id)->was_sent_on = true;
 }

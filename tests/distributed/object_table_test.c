@@ -246,6 +246,82 @@ START_TEST(what_an_object_was_said_to_be_lives_as_long_as_the_object) {
 }
 END_TEST
 
+// --- Elements of a list --------------------------------------------------------
+
+// Lends the element |index| of |object|; returns its export.
+static tfrt_object_t* lend_element(tfrt_object_t* object, uint32_t index,
+                                   tfrt_async_value_t* value) {
+  tfrt_object_t* lent = tfrt_object_table_lend_element(&table, object, index, value);
+  ck_assert_ptr_nonnull(lent);
+  return lent;
+}
+
+START_TEST(elements_live_as_long_as_their_list) {
+  tfrt_object_t* list = add_slot(7, job, CALLER);
+  ck_assert(tfrt_object_table_add_elements(&table, list, 2));
+  tfrt_async_value_t* own = new_value();
+  tfrt_async_value_t* remote = new_value();
+  const tfrt_object_t* lent = lend_element(list, 0, own);
+  ck_assert_ptr_eq(lend_element(list, 0, own), lent);
+  ck_assert(tfrt_object_table_add_elements(&table, list, 2));
+  ck_assert_uint_eq(list->elements->items[0].exported.number, lent->id.number);
+  tfrt_object_table_keep_element(&table, list, 1, remote);
+  tfrt_object_table_keep_element(&table, list, 1, remote);
+  ck_assert(tfrt_object_table_keeps(&table, remote));
+  ck_assert(!tfrt_object_table_keeps(&table, own));
+  tfrt_async_value_release(own);
+  tfrt_async_value_release(remote);
+  open_lock();
+  ck_assert_int_eq(destroyed, 0);
+  ck_assert_uint_eq(tfrt_object_table_count(&table), 2);
+  ck_assert(tfrt_object_table_end_hold(&table, list, CALLER));
+  open_lock();
+  ck_assert_int_eq(destroyed, 3);
+  ck_assert_uint_eq(tfrt_object_table_count(&table), 0);
+}
+END_TEST
+
+START_TEST(an_element_that_is_held_outlives_its_list) {
+  tfrt_object_t* list = add_slot(7, job, CALLER);
+  ck_assert(tfrt_object_table_add_elements(&table, list, 1));
+  tfrt_async_value_t* own = new_value();
+  tfrt_object_t* lent = lend_element(list, 0, own);
+  tfrt_async_value_release(own);
+  ck_assert(tfrt_object_table_hold(&table, lent, OTHER));
+  ck_assert(tfrt_object_table_end_hold(&table, list, CALLER));
+  open_lock();
+  ck_assert_int_eq(destroyed, 1);
+  ck_assert(tfrt_object_table_end_hold(&table, lent, OTHER));
+  open_lock();
+  ck_assert_int_eq(destroyed, 2);
+}
+END_TEST
+
+// Of lists within lists, each of which is freed while the table is walked.
+START_TEST(lists_that_end_together_free_their_elements_once) {
+  for (int way = 0; way < 3; ++way) {
+    destroyed = 0;
+    for (uint64_t number = 1; number <= 20; ++number) {
+      tfrt_object_t* list = add_slot(20 * (uint64_t)way + number, job, CALLER);
+      ck_assert(tfrt_object_table_add_elements(&table, list, 2));
+      tfrt_async_value_t* inner_value = new_value();
+      tfrt_object_t* inner = lend_element(list, 1, inner_value);
+      ck_assert(tfrt_object_table_add_elements(&table, inner, 1));
+      tfrt_async_value_t* element = new_value();
+      lend_element(inner, 0, element);
+      tfrt_async_value_release(inner_value);
+      tfrt_async_value_release(element);
+    }
+    if (way == 0) tfrt_object_table_drop_holder(&table, CALLER, NULL);
+    if (way == 1) tfrt_object_table_drop_job(&table, job);
+    if (way == 2) tfrt_object_table_drop_holder(&table, CALLER, job);
+    open_lock();
+    ck_assert_int_eq(destroyed, 60);
+    ck_assert_uint_eq(tfrt_object_table_count(&table), 0);
+  }
+}
+END_TEST
+
 START_TEST(the_last_that_an_object_was_said_to_be_is_kept) {
   tfrt_object_t* object = add_slot(7, job, CALLER);
   tfrt_async_value_t* first = new_value();
@@ -358,6 +434,14 @@ START_TEST(without_memory_nothing_is_exported_and_no_number_is_used_up) {
 }
 END_TEST
 
+START_TEST(without_memory_a_list_has_no_elements) {
+  tfrt_object_t* list = add_slot(7, job, CALLER);
+  forbid_memory(0);
+  ck_assert(!tfrt_object_table_add_elements(&table, list, 2));
+  ck_assert_ptr_null(list->elements);
+}
+END_TEST
+
 START_TEST(without_memory_a_hold_fails_and_the_object_stays_as_it_is) {
   tfrt_object_t* object = add_slot(7, job, CALLER);
   forbid_memory(0);
@@ -394,6 +478,10 @@ static void add_tests(TCase* tests) {
   tcase_add_test(tests, an_export_leaves_the_lenders_reference_alone);
   tcase_add_test(tests, a_value_is_let_go_when_the_lock_is_opened_and_not_before);
   tcase_add_test(tests, what_an_object_was_said_to_be_lives_as_long_as_the_object);
+  tcase_add_test(tests, elements_live_as_long_as_their_list);
+  tcase_add_test(tests, an_element_that_is_held_outlives_its_list);
+  tcase_add_test(tests, lists_that_end_together_free_their_elements_once);
+  tcase_add_test(tests, without_memory_a_list_has_no_elements);
   tcase_add_test(tests, the_last_that_an_object_was_said_to_be_is_kept);
   tcase_add_test(tests, an_object_that_is_gone_keeps_nothing);
   tcase_add_test(tests, the_death_of_a_holder_frees_what_it_alone_held);

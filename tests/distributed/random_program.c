@@ -161,6 +161,19 @@ static void put(tfrt_random_program_t* program, const char* format, ...) {
 static const char* const again_options[] = {"", ", pure, retries = 1 : i32", ", retries = 1 : i32",
                                             ", pure, retries = 3 : i32"};
 
+// Whether a list is used where it is, or by some other host.
+static bool is_used_here(const tfrt_random_op_t* op) { return (op->a + op->b) % 2 == 0; }
+static uint32_t elsewhere(const tfrt_random_program_t* program, const tfrt_random_op_t* op) {
+  return (op->host + op->a) % program->host_count;
+}
+
+static void put_call_all(tfrt_random_program_t* program, const tfrt_random_op_t* op, uint32_t i) {
+  put(program,
+      "  %%l%u = tfrt_dist.call_all @number%u(%%n%u, %%t%u) : (i32, !tfrt.string) -> "
+      "(!tfrt_dist.list)\n",
+      i, op->function, op->a, op->b);
+}
+
 // The same as put_op(), for calls.
 static void put_call(tfrt_random_program_t* program, const tfrt_random_op_t* op, uint32_t i,
                      uint32_t n, uint32_t t) {
@@ -180,24 +193,34 @@ static void put_call(tfrt_random_program_t* program, const tfrt_random_op_t* op,
           i, op->host, i, i, n, t, i, op->function, op->a, op->b, again);
       break;
     case TFRT_RANDOM_OP_ALL:
-      put(program,
-          "  %%l%u = tfrt_dist.call_all @number%u(%%n%u, %%t%u) : (i32, !tfrt.string) -> "
-          "(!tfrt_dist.list)\n  %%n%u = tfrt_dist.list.sum %%l%u : i32\n",
-          i, op->function, op->a, op->b, n, i);
+      put_call_all(program, op, i);
+      if (is_used_here(op)) {
+        put(program, "  %%n%u = tfrt_dist.list.sum %%l%u : i32\n", n, i);
+      } else {
+        put(program,
+            "  %%n%u = tfrt.call @sum(%%l%u) {host = %u : i32} : (!tfrt_dist.list) -> i32\n", n, i,
+            op->host);
+      }
       break;
     case TFRT_RANDOM_OP_GET:
-      put(program,
-          "  %%l%u = tfrt_dist.call_all @number%u(%%n%u, %%t%u) : (i32, !tfrt.string) -> "
-          "(!tfrt_dist.list)\n  %%i%u = tfrt.constant.i32 %u\n"
-          "  %%n%u = tfrt_dist.list.get %%l%u, %%i%u : i32\n",
-          i, op->function, op->a, op->b, i, op->host, n, i, i);
+      put_call_all(program, op, i);
+      put(program, "  %%i%u = tfrt.constant.i32 %u\n", i, op->host);
+      if (is_used_here(op)) {
+        put(program, "  %%n%u = tfrt_dist.list.get %%l%u, %%i%u : i32\n", n, i, i);
+      } else {
+        put(program,
+            "  %%n%u = tfrt.call @at(%%l%u, %%i%u) {host = %u : i32} : (!tfrt_dist.list, i32) -> "
+            "i32\n",
+            n, i, i, elsewhere(program, op));
+      }
       break;
     case TFRT_RANDOM_OP_KEEP:
       put(program,
           "  %%l%u = tfrt.call @keep%u(%%n%u, %%t%u) {host = %u : i32} : (i32, !tfrt.string) -> "
           "!tfrt_dist.list\n"
           "  %%n%u = tfrt.call @sum(%%l%u) {host = %u : i32} : (!tfrt_dist.list) -> i32\n",
-          i, op->function, op->a, op->b, op->host, n, i, op->host);
+          i, op->function, op->a, op->b, op->host, n, i,
+          is_used_here(op) ? op->host : elsewhere(program, op));
       break;
     default:
       break;
@@ -308,6 +331,8 @@ void tfrt_random_program_generate(tfrt_random_program_t* program, uint32_t host_
   put(program,
       "func.func @sum(%%l: !tfrt_dist.list) -> i32 {\n"
       "  %%s = tfrt_dist.list.sum %%l : i32\n  tfrt.return %%s : i32\n}\n"
+      "func.func @at(%%l: !tfrt_dist.list, %%i: i32) -> i32 {\n"
+      "  %%e = tfrt_dist.list.get %%l, %%i : i32\n  tfrt.return %%e : i32\n}\n"
       "func.func @tell(%%n: i32, %%k: !tfrt.string) -> (i32, !tfrt.chain) {\n"
       "  %%c = tfrt.new.chain\n  %%z = tfrt.constant.i32 0\n  %%h = tfrt_dist.host %%z\n"
       "  %%d = tfrt_dist.send %%h, %%k, %%n, %%c\n"

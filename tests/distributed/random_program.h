@@ -32,10 +32,10 @@ typedef enum tfrt_random_op_kind_e {
   TFRT_RANDOM_OP_APPEND,   // of the texts a and b
   TFRT_RANDOM_OP_CALL,     // of |function| on |host| with number a and text b
   TFRT_RANDOM_OP_COMPUTE,  // the same, with a host that is known at run time
-  TFRT_RANDOM_OP_ALL,      // the sum of the numbers of |function| on all hosts
-  TFRT_RANDOM_OP_GET,      // what that is on |host|
-  TFRT_RANDOM_OP_KEEP,     // the sum, by way of a list that |host| keeps between two calls
-  TFRT_RANDOM_OP_COPY,     // text b, by way of |host|
+  TFRT_RANDOM_OP_ALL,      // the sum of the numbers of |function| on all hosts, by some host
+  TFRT_RANDOM_OP_GET,      // what that is on |host|, taken out of the list by some host
+  TFRT_RANDOM_OP_KEEP,  // the sum, by way of a list that |host| makes, which it, or another, sums
+  TFRT_RANDOM_OP_COPY,  // text b, by way of |host|
   // Of @main alone, which runs once.
   TFRT_RANDOM_OP_REDUCE,  // the sum of number a on all hosts, when they have reduced a tensor
   TFRT_RANDOM_OP_TELL,    // the number of the argument, which |host| tells host 0

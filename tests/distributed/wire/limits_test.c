@@ -122,6 +122,104 @@ START_TEST(the_costliest_message_stays_within_its_budget) {
 }
 END_TEST
 
+// Resolve(want 1, a list of type "!l" and |count| elements, which are |unit|).
+static tfrt_string_builder_t list_of(const char* unit, size_t size, size_t count) {
+  tfrt_string_builder_t elements = repeat(unit, size, count);
+  size_t list_size = 4 + elements.size;
+  size_t item_size = list_size + 1 + tfrt_wire_varint_size(list_size);
+  uint8_t length[10];
+  tfrt_string_builder_t bytes;
+  tfrt_string_builder_initialize(&bytes, tfrt_allocator_system());
+  tfrt_string_builder_append(&bytes, "\x08\x01\x12", 3);
+  tfrt_wire_write_varint(length, item_size);
+  tfrt_string_builder_append(&bytes, length, tfrt_wire_varint_size(item_size));
+  tfrt_string_builder_append(&bytes, "\x42", 1);
+  tfrt_wire_write_varint(length, list_size);
+  tfrt_string_builder_append(&bytes, length, tfrt_wire_varint_size(list_size));
+  tfrt_string_builder_append(&bytes, "\x0a\x02!l", 4);
+  tfrt_string_builder_append(&bytes, elements.data, elements.size);
+  tfrt_string_builder_deinitialize(&elements);
+  return bytes;
+}
+
+// An Element with an Error with an Origin and four causes, all empty.
+#define COSTLY_ELEMENT "\x12\x0e\x3a\x0c\x1a\x00\x42\x00\x42\x00\x42\x00\x42\x00\x08\x01"
+
+START_TEST(a_list_stays_within_its_budget) {
+  tfrt_string_builder_t bytes =
+      list_of(COSTLY_ELEMENT, sizeof(COSTLY_ELEMENT) - 1, TFRT_WIRE_MAX_ELEMENTS);
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, tfrt_allocator_system());
+  tfrt_wire_body_t body;
+  tfrt_status_t status = tfrt_wire_body_decode(TFRT_WIRE_FRAME_RESOLVE,
+                                               tfrt_string_builder_view(&bytes), &arena, &body);
+  ck_assert_msg(tfrt_status_is_ok(status), "%s", tfrt_status_message(status));
+  ck_assert_uint_eq(body.resolve.item.list.element_count, TFRT_WIRE_MAX_ELEMENTS);
+  ck_assert_uint_le(arena.used_size, TFRT_WIRE_MAX_DECODED_SIZE);
+  tfrt_arena_deinitialize(&arena);
+  tfrt_string_builder_deinitialize(&bytes);
+}
+END_TEST
+
+START_TEST(a_list_of_more_than_allowed_is_refused_before_memory_is_taken) {
+  tfrt_string_builder_t bytes =
+      list_of(COSTLY_ELEMENT, sizeof(COSTLY_ELEMENT) - 1, TFRT_WIRE_MAX_ELEMENTS + 1);
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, tfrt_allocator_system());
+  tfrt_wire_body_t body;
+  assert_error(tfrt_wire_body_decode(TFRT_WIRE_FRAME_RESOLVE, tfrt_string_builder_view(&bytes),
+                                     &arena, &body),
+               TFRT_STATUS_INVALID_ARGUMENT,
+               "Resolve.item: Item.list: List.elements: 1025 elements, at most 1024 are allowed");
+  ck_assert_uint_eq(arena.used_size, 0);
+  tfrt_arena_deinitialize(&arena);
+  tfrt_string_builder_deinitialize(&bytes);
+}
+END_TEST
+
+// A list is an answer to a want alone, and what is in it is not even looked at elsewhere.
+START_TEST(a_list_is_refused_where_none_may_be) {
+  tfrt_wire_item_t argument = {.kind = TFRT_WIRE_ITEM_LIST, .list = {.type = TEXT("!l")}};
+  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_INVOKE,
+                           .invoke = {.call = 1, .arguments = &argument, .argument_count = 1}};
+  assert_not_encoded(&body, "Invoke.arguments: an Item with field 8 set is not allowed here");
+  assert_not_decoded(TFRT_WIRE_FRAME_INVOKE,
+                     (tfrt_string_view_t)TEXT("\x08\x01\x22\x06\x42\x04\x0a\x02!l"),
+                     "Invoke.arguments: an Item with field 8 set is not allowed here");
+  assert_not_decoded(TFRT_WIRE_FRAME_INVOKE,
+                     (tfrt_string_view_t)TEXT("\x08\x01\x22\x03\x42\x01\xff"),
+                     "Invoke.arguments: an Item with field 8 set is not allowed here");
+}
+END_TEST
+
+START_TEST(a_list_of_what_no_element_is_is_refused) {
+  // Without a type; with an element that is none, a list, a Held, cut off.
+  assert_not_decoded(TFRT_WIRE_FRAME_RESOLVE, (tfrt_string_view_t)TEXT("\x08\x01\x12\x02\x42\x00"),
+                     "Resolve.item: Item.list: List.type: missing");
+  assert_not_decoded(TFRT_WIRE_FRAME_RESOLVE,
+                     (tfrt_string_view_t)TEXT("\x08\x01\x12\x08\x42\x06\x0a\x02!l\x12\x00"),
+                     "Resolve.item: Item.list: List.elements: Element: none of the fields is set");
+  assert_not_decoded(
+      TFRT_WIRE_FRAME_RESOLVE,
+      (tfrt_string_view_t)TEXT("\x08\x01\x12\x0e\x42\x0c\x0a\x02!l\x12\x06\x42\x04\x0a\x02!l"),
+      "Resolve.item: Item.list: List.elements: Element: none of the fields is set");
+  assert_not_decoded(TFRT_WIRE_FRAME_RESOLVE,
+                     (tfrt_string_view_t)TEXT("\x08\x01\x12\x0a\x42\x08\x0a\x02!l\x12\x02\x32\x00"),
+                     "Resolve.item: Item.list: List.elements: Element: none of the fields is set");
+  assert_not_decoded(TFRT_WIRE_FRAME_RESOLVE,
+                     (tfrt_string_view_t)TEXT("\x08\x01\x12\x08\x42\x06\x0a\x02!l\x12\x07"),
+                     "Resolve.item: Item.list: List.elements: cut off or malformed");
+  tfrt_wire_item_t nested = {.kind = TFRT_WIRE_ITEM_LIST, .list = {.type = TEXT("!l")}};
+  tfrt_wire_body_t body = {
+      .kind = TFRT_WIRE_FRAME_RESOLVE,
+      .resolve = {.want = 1,
+                  .item = {.kind = TFRT_WIRE_ITEM_LIST,
+                           .list = {.type = TEXT("!l"), .elements = &nested, .element_count = 1}}}};
+  assert_not_encoded(&body,
+                     "Resolve.item: Item.list: List.elements: Element: none of the fields is set");
+}
+END_TEST
+
 START_TEST(a_text_above_its_limit_is_refused) {
   char name[TFRT_WIRE_MAX_TYPE_NAME_SIZE + 1];
   memset(name, 'x', sizeof(name));
@@ -316,6 +414,10 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(limits, a_number_of_more_than_32_bits_is_refused_where_32_are_meant);
   tcase_add_test(limits, more_arguments_than_allowed_are_refused_before_memory_is_taken);
   tcase_add_test(limits, the_costliest_message_stays_within_its_budget);
+  tcase_add_test(limits, a_list_stays_within_its_budget);
+  tcase_add_test(limits, a_list_of_more_than_allowed_is_refused_before_memory_is_taken);
+  tcase_add_test(limits, a_list_is_refused_where_none_may_be);
+  tcase_add_test(limits, a_list_of_what_no_element_is_is_refused);
   tcase_add_test(limits, a_text_above_its_limit_is_refused);
   tcase_add_test(limits, text_that_is_not_utf8_is_refused);
   tcase_add_test(limits, a_key_of_another_length_is_refused);

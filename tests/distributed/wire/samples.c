@@ -88,6 +88,16 @@ static const tfrt_wire_error_t short_error = {.code = TFRT_STATUS_CANCELLED};
 #define ERROR_ITEM \
   { .kind = TFRT_WIRE_ITEM_ERROR, .error = &error }
 
+static const tfrt_wire_item_t elements[] = {INLINE_ITEM, REFERENCE_ITEM, CHAIN_ITEM, ERROR_ITEM};
+#define LIST_ITEM                                \
+  {                                              \
+    .kind = TFRT_WIRE_ITEM_LIST, .list = {       \
+      .type = TEXT("!l"),                        \
+      .elements = elements,                      \
+      .element_count = TFRT_ARRAY_SIZE(elements) \
+    }                                            \
+  }
+
 static const tfrt_wire_item_t arguments[] = {INLINE_ITEM, CHAIN_ITEM, REFERENCE_ITEM, EXPORTED_ITEM,
                                              ERROR_ITEM};
 static const tfrt_wire_result_item_t results[] = {
@@ -251,6 +261,7 @@ const tfrt_wire_body_t tfrt_wire_sample_bodies[] = {
     {.kind = TFRT_WIRE_FRAME_LOST, .lost = {.reference = REFERENCE}},
     {.kind = TFRT_WIRE_FRAME_REPLACE, .replace = {.old = REFERENCE, .item = ERROR_ITEM}},
     {.kind = TFRT_WIRE_FRAME_PUSH, .push = {.id = PROMISED, .value = VALUE}},
+    {.kind = TFRT_WIRE_FRAME_RESOLVE, .resolve = {.want = 11, .item = LIST_ITEM}},
 };
 const size_t tfrt_wire_sample_body_count = TFRT_ARRAY_SIZE(tfrt_wire_sample_bodies);
 

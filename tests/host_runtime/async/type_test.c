@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "host_runtime/async/async_value.h"
 #include "host_runtime/base/hash_table.h"
 #include "host_runtime/base/sync.h"
 #include "tests/support/test_main.h"
@@ -132,6 +133,32 @@ START_TEST(half_a_codec_is_refused) {
 }
 END_TEST
 
+static tfrt_async_value_t* const* no_elements(const void* payload, uint32_t* out_count) {
+  (void)payload;
+  *out_count = 0;
+  return NULL;
+}
+
+static tfrt_status_t construct_none(uint32_t count, tfrt_allocator_t allocator, void* payload,
+                                    tfrt_async_value_t*** out_elements) {
+  (void)count, (void)allocator, (void)payload, (void)out_elements;
+  return tfrt_status_create(TFRT_STATUS_UNIMPLEMENTED, "not here");
+}
+
+START_TEST(an_aggregate_has_no_codec) {
+  tfrt_aggregate_t aggregate = {NULL, NULL};
+  expect_mistake(&(tfrt_type_t){.name = "!test.both", .aggregate = &aggregate},
+                 "the aggregate '!test.both' lacks its elements function");
+  aggregate.elements = no_elements;
+  expect_mistake(&(tfrt_type_t){.name = "!test.both", .aggregate = &aggregate},
+                 "lacks its construct function");
+  aggregate.construct = construct_none;
+  const tfrt_codec_t* codec = tfrt_type_get(TFRT_TYPE_F64)->codec;
+  expect_mistake(&(tfrt_type_t){.name = "!test.both", .codec = codec, .aggregate = &aggregate},
+                 "type '!test.both' has a codec and is an aggregate");
+}
+END_TEST
+
 START_TEST(a_full_table_refuses) {
   static char names[TFRT_TYPE_MAX_COUNT][24];
   tfrt_type_id_t id = TFRT_TYPE_NONE;
@@ -178,6 +205,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tests, names_begin_with_the_sign_of_types);
   tcase_add_test(tests, names_with_one_hash_are_two_types);
   tcase_add_test(tests, half_a_codec_is_refused);
+  tcase_add_test(tests, an_aggregate_has_no_codec);
   tcase_add_test(tests, a_full_table_refuses);
   tcase_add_test(tests, threads_that_register_the_same_get_the_same);
   Suite* suite = suite_create("type");
