@@ -18,6 +18,7 @@ typedef struct gathering_s {
   tfrt_bef_importer_t* importer;
   const tfrt_bef_function_t* function;
   const tfrt_bef_kernel_t* kernel;
+  const char* const* names;  // NULL: the file doesn't say
   const tfrt_kernel_descriptor_t* descriptor;
   tfrt_ir_named_attribute_t* attributes;
   uint32_t count;
@@ -126,8 +127,8 @@ static bool add_value(gathering_t* gathering, uint32_t index) {
   char made_up[32];
   const char* name = made_up;
   snprintf(made_up, sizeof(made_up), "attribute%" PRIu32, index);
-  if (gathering->kernel->attribute_names) {
-    name = gathering->kernel->attribute_names[index];
+  if (gathering->names) {
+    name = gathering->names[index];
   } else if (entry) {
     name = entry->name;
   } else {
@@ -252,10 +253,13 @@ static bool add_call_options(gathering_t* gathering) {
 
 const tfrt_ir_named_attribute_t* tfrt_bef_import_attributes(
     tfrt_bef_importer_t* importer, const tfrt_bef_function_t* function,
-    const tfrt_bef_kernel_t* kernel, const tfrt_kernel_descriptor_t* descriptor,
-    uint32_t* out_count, uint32_t* out_region_count) {
-  gathering_t gathering = {
-      .importer = importer, .function = function, .kernel = kernel, .descriptor = descriptor};
+    const tfrt_bef_kernel_t* kernel, const char* const* names,
+    const tfrt_kernel_descriptor_t* descriptor, uint32_t* out_count, uint32_t* out_region_count) {
+  gathering_t gathering = {.importer = importer,
+                           .function = function,
+                           .kernel = kernel,
+                           .names = names,
+                           .descriptor = descriptor};
   size_t capacity = (size_t)kernel->attribute_count + kernel->function_count + EXTRA_ATTRIBUTES;
   *out_count = 0;
   *out_region_count = 0;

@@ -163,7 +163,8 @@ static bool import_regions(body_t* body, const tfrt_bef_kernel_t* kernel, tfrt_i
   return true;
 }
 
-static bool import_kernel(body_t* body, const tfrt_bef_kernel_t* kernel) {
+// |names| are those of its attributes, or NULL.
+static bool import_kernel(body_t* body, const tfrt_bef_kernel_t* kernel, const char* const* names) {
   tfrt_bef_importer_t* importer = body->importer;
   tfrt_ir_context_t* context = importer->context;
   tfrt_ir_operation_parts_t parts = {
@@ -173,8 +174,9 @@ static bool import_kernel(body_t* body, const tfrt_bef_kernel_t* kernel) {
       .operand_count = kernel->argument_count,
       .result_count = kernel->result_count,
   };
-  parts.attributes = tfrt_bef_import_attributes(importer, body->function, kernel, parts.descriptor,
-                                                &parts.attribute_count, &parts.region_count);
+  parts.attributes =
+      tfrt_bef_import_attributes(importer, body->function, kernel, names, parts.descriptor,
+                                 &parts.attribute_count, &parts.region_count);
   tfrt_ir_value_t** operands =
       tfrt_ir_context_allocate_array(context, parts.operand_count, sizeof(*operands));
   const tfrt_ir_type_t** types =
@@ -227,9 +229,11 @@ static bool import_block(tfrt_bef_importer_t* importer, const tfrt_bef_function_
   body.values = tfrt_ir_context_allocate_array(importer->context, function->register_count,
                                                sizeof(*body.values));
   if (!body.block || !body.values || !find_types(&body) || !import_arguments(&body)) return false;
+  const char* const* names = function->attribute_names;
   for (uint32_t i = 1; i < function->kernel_count; ++i) {
     const tfrt_bef_kernel_t kernel = tfrt_bef_file_kernel(importer->file, function, i);
-    if (!import_kernel(&body, &kernel)) return false;
+    if (!import_kernel(&body, &kernel, names)) return false;
+    if (names) names += kernel.attribute_count;
   }
   return import_return(&body);
 }

@@ -33,12 +33,13 @@ const tfrt_ir_type_t* tfrt_bef_import_type(tfrt_bef_importer_t* importer, const 
 const tfrt_ir_location_t* tfrt_bef_import_location(tfrt_bef_importer_t* importer,
                                                    uint32_t location);
 
-// All attributes of the op that |kernel| becomes: values, functions, call options. Sets
+// All attributes of the op that |kernel| becomes: values, called |names| (NULL: the file doesn't
+// say), functions, call options. Sets
 // |*out_count|; |*out_region_count| functions at the end of the kernel's list are regions.
 // Thread-compatible.
 const tfrt_ir_named_attribute_t* tfrt_bef_import_attributes(
     tfrt_bef_importer_t* importer, const tfrt_bef_function_t* function,
-    const tfrt_bef_kernel_t* kernel, const tfrt_kernel_descriptor_t* descriptor,
-    uint32_t* out_count, uint32_t* out_region_count);
+    const tfrt_bef_kernel_t* kernel, const char* const* names,
+    const tfrt_kernel_descriptor_t* descriptor, uint32_t* out_count, uint32_t* out_region_count);
 
 #endif  // TFRT_COMPILER_BEF_IMPORTER_IMPL_H_

@@ -62,17 +62,59 @@ static tfrt_status_t decode_registers(body_t* body) {
   TFRT_RETURN_IF_ERROR(check_location(body, function->location, start));
   TFRT_RETURN_IF_ERROR(
       tfrt_bef_cursor_read_count(cursor, "number of registers", 1, &function->register_count));
+  // There are about as many kernels as registers, and their places follow.
+  tfrt_arena_reserve(&body->load->file->arena,
+                     (size_t)function->register_count *
+                             (sizeof(*function->use_counts) + sizeof(*function->places)) +
+                         1024);
   uint32_t* use_counts;
   TFRT_RETURN_IF_ERROR(
       allocate_words(&body->load->file->arena, function->register_count, &use_counts));
   function->use_counts = use_counts;
-  for (uint32_t i = 0; i < function->register_count; ++i) {
-    TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_read_u32(cursor, "use count", &use_counts[i]));
+  return tfrt_bef_cursor_read_indices(cursor, "use count", (uint64_t)UINT32_MAX + 1,
+                                      function->register_count, use_counts);
+}
+
+// Reads entry |index| of the kernel table, if all of it is short; returns what is behind it, or
+// NULL. |at| may be read for as many bytes as a short entry can have.
+TFRT_ALWAYS_INLINE const uint8_t* decode_short_entry(body_t* body, const uint8_t* at,
+                                                     uint32_t index) {
+  tfrt_bef_record_place_t* place = &body->places[index];
+  at = tfrt_bef_cursor_read_short(at, &place->offset);
+  if (TFRT_LIKELY(at)) at = tfrt_bef_cursor_read_short(at, &body->operand_counts[index]);
+  return TFRT_LIKELY(at) ? tfrt_bef_cursor_read_short(at, &place->stream_id) : NULL;
+}
+
+static void note_stream(tfrt_bef_function_t* function, uint32_t stream_id) {
+  if (stream_id >= function->stream_count) function->stream_count = stream_id + 1;
+}
+
+// Reads entry |index| of the kernel table. There are no more streams than kernels, the return and
+// the call.
+static tfrt_status_t decode_entry(body_t* body, uint32_t index) {
+  tfrt_bef_cursor_t* cursor = &body->cursor;
+  tfrt_bef_function_t* function = body->function;
+  tfrt_bef_record_place_t* place = &body->places[index];
+  const uint8_t* at = cursor->position;
+  if (TFRT_LIKELY(cursor->end - at >= 3 * TFRT_BEF_CURSOR_SHORT_SIZE)) {
+    const uint8_t* behind = decode_short_entry(body, at, index);
+    if (TFRT_LIKELY(behind && place->stream_id <= function->kernel_count)) {
+      cursor->position = behind;
+      note_stream(function, place->stream_id);
+      return NULL;
+    }
   }
+  cursor->kernel = index;
+  TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_read_u32(cursor, "offset of a kernel", &place->offset));
+  TFRT_RETURN_IF_ERROR(
+      tfrt_bef_cursor_read_u32(cursor, "operand count", &body->operand_counts[index]));
+  TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_read_index(
+      cursor, "stream", (uint64_t)function->kernel_count + 1, &place->stream_id));
+  cursor->kernel = TFRT_BEF_NO_INDEX;
+  note_stream(function, place->stream_id);
   return NULL;
 }
 
-// The kernel table. There are no more streams than kernels, the return and the call.
 static tfrt_status_t decode_kernel_table(body_t* body) {
   tfrt_bef_function_t* function = body->function;
   tfrt_bef_cursor_t* cursor = &body->cursor;
@@ -82,22 +124,14 @@ static tfrt_status_t decode_kernel_table(body_t* body) {
   TFRT_RETURN_IF_ERROR(
       tfrt_bef_cursor_read_count(cursor, "number of kernels", MIN_KERNEL_ENTRY_SIZE, &count));
   if (count == 0) return tfrt_bef_cursor_error(cursor, start, "has no pseudo kernel");
+  tfrt_arena_reserve(&body->arena, count * sizeof(*body->operand_counts) +
+                                       function->register_count * sizeof(*body->registers));
   TFRT_RETURN_IF_ERROR(
       tfrt_bef_load_allocate_room(&body->load->file->arena, count, sizeof(*body->places), &memory));
   function->places = body->places = memory;
   TFRT_RETURN_IF_ERROR(allocate_words(&body->arena, count, &body->operand_counts));
   function->kernel_count = count;
-  for (uint32_t i = 0; i < count; ++i) {
-    cursor->kernel = i;
-    tfrt_bef_record_place_t* place = &body->places[i];
-    TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_read_u32(cursor, "offset of a kernel", &place->offset));
-    TFRT_RETURN_IF_ERROR(
-        tfrt_bef_cursor_read_u32(cursor, "operand count", &body->operand_counts[i]));
-    TFRT_RETURN_IF_ERROR(
-        tfrt_bef_cursor_read_index(cursor, "stream", (uint64_t)count + 1, &place->stream_id));
-    if (place->stream_id >= function->stream_count) function->stream_count = place->stream_id + 1;
-  }
-  cursor->kernel = TFRT_BEF_NO_INDEX;
+  for (uint32_t i = 0; i < count; ++i) TFRT_RETURN_IF_ERROR(decode_entry(body, i));
   return NULL;
 }
 
@@ -107,11 +141,8 @@ static tfrt_status_t decode_results(body_t* body) {
   TFRT_RETURN_IF_ERROR(
       allocate_words(&body->load->file->arena, function->result_count, &registers));
   function->result_registers = registers;
-  for (uint32_t i = 0; i < function->result_count; ++i) {
-    TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_read_index(&body->cursor, "result register",
-                                                    function->register_count, &registers[i]));
-  }
-  return NULL;
+  return tfrt_bef_cursor_read_indices(&body->cursor, "result register", function->register_count,
+                                      function->result_count, registers);
 }
 
 static tfrt_status_t record_is_too_long(const body_t* body) {
@@ -289,7 +320,6 @@ static tfrt_status_t load_kernels(body_t* body) {
   tfrt_bef_cursor_t* cursor = &body->cursor;
   TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_align(cursor, TFRT_BEF_KERNEL_ALIGNMENT));
   body->function->records = body->area = cursor->position;
-  uint32_t attribute_count = 0;
   for (uint32_t i = 0; i < body->function->kernel_count; ++i) {
     const uint8_t* at = cursor->position;
     tfrt_bef_record_place_t* place = &body->places[i];
@@ -302,8 +332,8 @@ static tfrt_status_t load_kernels(body_t* body) {
     TFRT_RETURN_IF_ERROR(decode_record(body, &record));
     TFRT_RETURN_IF_ERROR(i == 0 ? check_pseudo_kernel(body, record)
                                 : check_kernel(body, record, i));
-    place->first_attribute = attribute_count;
-    attribute_count += record->attribute_count;
+    body->function->attribute_count += record->attribute_count;
+    body->function->value_count += record->argument_count + record->result_count;
   }
   cursor->kernel = TFRT_BEF_NO_INDEX;
   return NULL;

@@ -82,6 +82,16 @@ tfrt_status_t tfrt_bef_cursor_read_any_index(tfrt_bef_cursor_t* cursor, const ch
   return NULL;
 }
 
+tfrt_status_t tfrt_bef_cursor_read_indices(tfrt_bef_cursor_t* cursor, const char* what,
+                                           uint64_t limit, uint32_t count, uint32_t* out_values) {
+  for (uint32_t i = 0; i < count; ++i) {
+    uint32_t value;
+    TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_read_index(cursor, what, limit, &value));
+    if (out_values) out_values[i] = value;
+  }
+  return NULL;
+}
+
 tfrt_status_t tfrt_bef_cursor_read_count(tfrt_bef_cursor_t* cursor, const char* what,
                                          size_t item_size, uint32_t* out_count) {
   const uint8_t* start = cursor->position;

@@ -60,26 +60,46 @@ tfrt_status_t tfrt_bef_cursor_read_u32(tfrt_bef_cursor_t* cursor, const char* wh
 tfrt_status_t tfrt_bef_cursor_read_any_index(tfrt_bef_cursor_t* cursor, const char* what,
                                              uint64_t limit, uint32_t* out_value) TFRT_MUST_USE;
 
-// The same; inline for numbers of one to three bytes, as most of a program are.
+// The most bytes that tfrt_bef_cursor_read_short() looks at.
+#define TFRT_BEF_CURSOR_SHORT_SIZE 4
+
+// Reads the VBR integer at |at|, behind which TFRT_BEF_CURSOR_SHORT_SIZE bytes can be read, and
+// returns what is behind it; NULL if it is longer than that. Nearly all of a program are shorter.
+// Thread-safe.
+TFRT_ALWAYS_INLINE const uint8_t* tfrt_bef_cursor_read_short(const uint8_t* at,
+                                                             uint32_t* out_value) {
+  uint32_t value = *at & 0x7F;
+  for (int i = 1; *at & 0x80; ++i) {
+    if (TFRT_UNLIKELY(i == TFRT_BEF_CURSOR_SHORT_SIZE)) return NULL;
+    value = value << 7 | (*++at & 0x7F);
+  }
+  *out_value = value;
+  return at + 1;
+}
+
+// The same; inline for short numbers.
 static inline TFRT_MUST_USE tfrt_status_t tfrt_bef_cursor_read_index(tfrt_bef_cursor_t* cursor,
                                                                      const char* what,
                                                                      uint64_t limit,
                                                                      uint32_t* out_value) {
   const uint8_t* at = cursor->position;
-  if (TFRT_LIKELY(cursor->end - at >= 3)) {
-    uint32_t value = *at & 0x7F;
-    if (*at & 0x80) value = value << 7 | (*++at & 0x7F);
-    if (*at & 0x80) value = value << 7 | (*++at & 0x7F);
-    // The third byte of three has the top bit no more.
-    bool is_whole = !(*at & 0x80);
-    if (TFRT_LIKELY(is_whole && value < limit)) {
-      cursor->position = at + 1;
+  if (TFRT_LIKELY(cursor->end - at >= TFRT_BEF_CURSOR_SHORT_SIZE)) {
+    uint32_t value;
+    const uint8_t* behind = tfrt_bef_cursor_read_short(at, &value);
+    if (TFRT_LIKELY(behind && value < limit)) {
+      cursor->position = behind;
       *out_value = value;
       return NULL;
     }
   }
   return tfrt_bef_cursor_read_any_index(cursor, what, limit, out_value);
 }
+
+// Reads |count| VBR integers below |limit|, which are |what|, into |out_values|, which may be NULL:
+// then they are only looked at. Thread-compatible.
+tfrt_status_t tfrt_bef_cursor_read_indices(tfrt_bef_cursor_t* cursor, const char* what,
+                                           uint64_t limit, uint32_t count, uint32_t* out_values)
+    TFRT_MUST_USE;
 
 // Reads the number of items of at least |item_size| bytes each that follow. A number that
 // can't fit in what is left is an error, so that it may be allocated for. Thread-compatible.

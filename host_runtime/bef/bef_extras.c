@@ -102,14 +102,11 @@ static tfrt_status_t read_expected(tfrt_bef_cursor_t* cursor, const char* what, 
 static tfrt_status_t load_function_attribute_names(tfrt_bef_file_t* file, tfrt_bef_cursor_t* cursor,
                                                    tfrt_bef_function_t* function) {
   TFRT_RETURN_IF_ERROR(read_expected(cursor, "number of kernels", function->kernel_count));
-  const uint32_t last = function->kernel_count - 1;
-  size_t count = (size_t)function->places[last].first_attribute +
-                 tfrt_bef_function_record(function, last)->attribute_count;
   void* memory;
-  TFRT_RETURN_IF_ERROR(
-      tfrt_bef_load_allocate_room(&file->arena, count + 1, sizeof(const char*), &memory));
+  TFRT_RETURN_IF_ERROR(tfrt_bef_load_allocate_room(
+      &file->arena, (size_t)function->attribute_count + 1, sizeof(const char*), &memory));
   const char** names = memory;
-  for (size_t i = 0; i < count; ++i) {
+  for (uint32_t i = 0; i < function->attribute_count; ++i) {
     TFRT_RETURN_IF_ERROR(
         tfrt_bef_load_read_string(file, cursor, "offset of an attribute name", &names[i]));
   }
@@ -141,10 +138,8 @@ static tfrt_status_t load_register_types(tfrt_bef_file_t* file) {
     cursor.function_name = function->name;
     TFRT_RETURN_IF_ERROR(read_expected(&cursor, "number of registers", function->register_count));
     function->register_types = cursor.position;
-    const char* ignored;
-    for (uint32_t r = 0; r < function->register_count; ++r) {
-      TFRT_RETURN_IF_ERROR(tfrt_bef_load_read_type(file, &cursor, &ignored));
-    }
+    TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_read_indices(&cursor, "type", file->type_count,
+                                                      function->register_count, NULL));
   }
   return tfrt_bef_cursor_expect_end(&cursor);
 }

@@ -260,12 +260,11 @@ static const tfrt_bef_call_options_t* find_call_options(const tfrt_bef_function_
 tfrt_bef_kernel_t tfrt_bef_file_kernel(const tfrt_bef_file_t* file,
                                        const tfrt_bef_function_t* function, uint32_t index) {
   const tfrt_bef_record_t* record = tfrt_bef_function_record(function, index);
-  const tfrt_bef_record_place_t* place = &function->places[index];
   return (tfrt_bef_kernel_t){
       .name = index > 0 ? file->kernel_names[record->code] : "",
       .code = record->code,
       .location = record->location,
-      .stream_id = place->stream_id,
+      .stream_id = function->places[index].stream_id,
       .argument_count = record->argument_count,
       .attribute_count = record->attribute_count,
       .function_count = record->function_count,
@@ -277,8 +276,6 @@ tfrt_bef_kernel_t tfrt_bef_file_kernel(const tfrt_bef_file_t* file,
       .user_counts = tfrt_bef_record_user_counts(record),
       .users = tfrt_bef_record_users(record),
       .call_options = find_call_options(function, index),
-      .attribute_names =
-          function->attribute_names ? function->attribute_names + place->first_attribute : NULL,
   };
 }
 

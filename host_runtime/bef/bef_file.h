@@ -87,7 +87,6 @@ typedef struct tfrt_bef_kernel_s {
   const uint32_t* user_counts;  // per result: how many words of |users| are its
   const uint32_t* users;        // kernel indices: those of result 0, then of result 1, ...
   const tfrt_bef_call_options_t* call_options;  // NULL: none
-  const char* const* attribute_names;           // NULL: the file doesn't say
 } tfrt_bef_kernel_t;
 
 // One function. Regions are functions with an empty name; they come before the function
@@ -107,12 +106,15 @@ typedef struct tfrt_bef_function_s {
   uint32_t register_count;                // without the special register, whose number this is
   uint32_t kernel_count;                  // with the pseudo kernel
   uint32_t stream_count;                  // one more than the highest stream id
+  uint32_t attribute_count;               // of all kernels
+  uint32_t value_count;                   // arguments and results of all kernels
   const uint32_t* use_counts;             // per register
   const uint32_t* result_registers;       // |result_count| registers
   const uint8_t* records;                 // the first one, in the image
   const tfrt_bef_record_place_t* places;  // per kernel; [0] is the pseudo kernel
   const uint8_t* register_types;          // in the image; NULL: the file doesn't say
-  const char* const* attribute_names;     // of all kernels; NULL: the file doesn't say
+  // Those of all kernels, one after the other; NULL: the file doesn't say.
+  const char* const* attribute_names;
   const tfrt_bef_call_options_entry_t* call_options;  // by kernel
   uint32_t call_options_count;
 } tfrt_bef_function_t;

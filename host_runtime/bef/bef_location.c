@@ -71,6 +71,22 @@ static tfrt_status_t check_record(const tfrt_bef_file_t* file, tfrt_bef_cursor_t
   return NULL;
 }
 
+// Reads the record at |cursor| and returns true, if it is that of a file and all of it is short, as
+// most are.
+static bool check_short_record(tfrt_bef_cursor_t* cursor, size_t strings_size) {
+  const uint8_t* at = cursor->position;
+  if (cursor->end - at < 1 + 3 * TFRT_BEF_CURSOR_SHORT_SIZE) return false;
+  uint32_t string;
+  uint32_t ignored;
+  if (*at != TFRT_BEF_LOCATION_FILE) return false;
+  at = tfrt_bef_cursor_read_short(at + 1, &string);
+  if (TFRT_LIKELY(at)) at = tfrt_bef_cursor_read_short(at, &ignored);
+  if (TFRT_LIKELY(at)) at = tfrt_bef_cursor_read_short(at, &ignored);
+  if (!at || string >= strings_size) return false;
+  cursor->position = at;
+  return true;
+}
+
 tfrt_status_t tfrt_bef_load_locations(tfrt_bef_load_t* load) {
   tfrt_bef_cursor_t cursor = tfrt_bef_section_cursor(load->file, TFRT_BEF_SECTION_LOCATIONS);
   const uint8_t* section = cursor.position;
@@ -78,9 +94,11 @@ tfrt_status_t tfrt_bef_load_locations(tfrt_bef_load_t* load) {
   TFRT_RETURN_IF_ERROR(
       tfrt_bef_load_allocate(&load->scratch, tfrt_bef_cursor_left(&cursor) / 8 + 1, 1, &memory));
   load->location_starts = memory;
+  const size_t strings_size = load->file->sections[TFRT_BEF_SECTION_LOCATION_STRINGS].size;
   while (cursor.position != cursor.end) {
     size_t offset = (size_t)(cursor.position - section);
     load->location_starts[offset / 8] |= (uint8_t)(1u << offset % 8);
+    if (TFRT_LIKELY(check_short_record(&cursor, strings_size))) continue;
     TFRT_RETURN_IF_ERROR(check_record(load->file, &cursor, 0));
   }
   return NULL;

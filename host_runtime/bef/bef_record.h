@@ -31,11 +31,10 @@ typedef struct tfrt_bef_record_s {
   uint32_t result_count;
 } tfrt_bef_record_t;
 
-// Where the record of a kernel is, and what else is said of it elsewhere in the image.
+// What the function's table of kernels says of one.
 typedef struct tfrt_bef_record_place_s {
-  uint32_t offset;           // from the first record of the function, in bytes
-  uint32_t stream_id;        // < the function's stream_count
-  uint32_t first_attribute;  // how many attributes the kernels before it have
+  uint32_t offset;     // of its record from the first one, in bytes
+  uint32_t stream_id;  // < the function's stream_count
 } tfrt_bef_record_place_t;
 
 // The parts of |record|: arrays of as many words as the header says. Thread-safe.

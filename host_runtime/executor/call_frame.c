@@ -38,17 +38,18 @@ static tfrt_call_frame_layout_t tfrt_call_frame_layout(const tfrt_bef_callable_t
   return layout;
 }
 
-void tfrt_call_frame_set_counters(tfrt_call_frame_t* frame) {
+static void tfrt_call_frame_set_pending(tfrt_call_frame_t* frame) {
   const tfrt_bef_callable_t* callable = frame->callable;
   for (uint32_t k = 1; k < callable->bef->kernel_count; ++k) {
-    const tfrt_kernel_binding_t* binding = callable->sites[k].binding;
-    // A kernel without arguments waits for the start of the function.
-    uint32_t pending = binding->waited_count + binding->nonstrict;
-    atomic_init(&frame->pending[k], pending > 0 ? pending : 1);
-    if (frame->passed) {
-      const uint32_t argument_count = callable->sites[k].record->argument_count;
-      atomic_init(&frame->passed[k], argument_count - binding->waited_count);
-    }
+    atomic_init(&frame->pending[k], tfrt_call_frame_first_pending(callable->sites[k].binding));
+  }
+}
+
+void tfrt_call_frame_set_passed(tfrt_call_frame_t* frame) {
+  const tfrt_bef_callable_t* callable = frame->callable;
+  for (uint32_t k = 1; k < callable->bef->kernel_count; ++k) {
+    const tfrt_kernel_site_t* site = &callable->sites[k];
+    atomic_init(&frame->passed[k], site->record->argument_count - site->binding->waited_count);
   }
 }
 
@@ -73,7 +74,8 @@ tfrt_call_frame_t* tfrt_call_frame_create(const tfrt_bef_callable_t* callable,
   frame->waiters = (void*)(slab + layout.waiters);
   frame->groups = (void*)(slab + layout.groups);
   memset(slab + layout.registers, 0, layout.pending - layout.registers);
-  tfrt_call_frame_set_counters(frame);
+  tfrt_call_frame_set_pending(frame);
+  if (frame->passed) tfrt_call_frame_set_passed(frame);
   tfrt_call_scope_enter(frame->context.scope);
   return frame;
 }

@@ -79,9 +79,16 @@ struct tfrt_call_frame_s {
 tfrt_call_frame_t* tfrt_call_frame_create(const tfrt_bef_callable_t* callable,
                                           const tfrt_execution_context_t* context);
 
-// Sets |frame->pending| and |frame->passed| to what they are before anything is there.
+// What |pending| of a kernel with |binding| is before anything is there. Thread-safe.
+static inline uint32_t tfrt_call_frame_first_pending(const tfrt_kernel_binding_t* binding) {
+  uint32_t pending = binding->waited_count + binding->nonstrict;
+  // A kernel without arguments waits for the start of the function.
+  return pending > 0 ? pending : 1;
+}
+
+// Sets |frame->passed|, which isn't NULL, to what it is before anything is there.
 // Thread-compatible.
-void tfrt_call_frame_set_counters(tfrt_call_frame_t* frame);
+void tfrt_call_frame_set_passed(tfrt_call_frame_t* frame);
 
 // Lets |frame| escape, so that the caller's reference may go to a waiter. Thread-compatible.
 void tfrt_call_frame_escape(tfrt_call_frame_t* frame);

@@ -481,7 +481,7 @@ static void tfrt_executor_count_uses(tfrt_call_frame_t* frame, const tfrt_schedu
 // Puts the results of |step|, which has run and is not where |call| has stopped, into registers.
 static void tfrt_executor_adopt_results(tfrt_call_frame_t* frame, const tfrt_scheduled_call_t* call,
                                         const tfrt_schedule_step_t* step) {
-  const uint32_t* slots = step->slots + step->argument_count;
+  const uint32_t* slots = call->callable->schedule->slots + step->first_slot + step->argument_count;
   const uint32_t* results = tfrt_bef_record_results(step->site->record);
   for (uint32_t i = 0; i < step->result_count; ++i) {
     tfrt_executor_adopt(frame, results[i], call->slots[slots[i]], true);

@@ -4,18 +4,13 @@
 #include "host_runtime/executor/request_context.h"
 #include "host_runtime/host_context.h"
 
-bool tfrt_kernel_run_check_arguments(tfrt_kernel_frame_t* frame, const tfrt_kernel_site_t* site) {
-  const tfrt_type_id_t* checks = site->binding->checks;
-  for (uint32_t i = 0; i < frame->argument_count; ++i) {
-    tfrt_type_id_t actual = frame->arguments[i]->type_id;
-    if (checks[i] == TFRT_TYPE_NONE || checks[i] == actual) continue;
-    tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
-                           "argument %u of '%s' is a %s, but the kernel takes a %s", i,
-                           site->binding->name, tfrt_type_get(actual)->name,
-                           tfrt_type_get(checks[i])->name);
-    return false;
-  }
-  return true;
+void tfrt_kernel_run_refuse_argument(tfrt_kernel_frame_t* frame, const tfrt_kernel_site_t* site,
+                                     uint32_t index) {
+  const tfrt_kernel_binding_t* binding = site->binding;
+  tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
+                         "argument %u of '%s' is a %s, but the kernel takes a %s", index,
+                         binding->name, tfrt_type_get(frame->arguments[index]->type_id)->name,
+                         tfrt_type_get(binding->checks[index])->name);
 }
 
 void tfrt_kernel_run_check_results(tfrt_kernel_frame_t* frame, const tfrt_kernel_site_t* site) {

@@ -19,9 +19,23 @@
 #include "host_runtime/executor/program_impl.h"
 #include "host_runtime/executor/running_kernel.h"
 
-// Fails |frame| and returns false if an argument is not of the type that the kernel reads.
-// Frame's thread only.
-bool tfrt_kernel_run_check_arguments(tfrt_kernel_frame_t* frame, const tfrt_kernel_site_t* site);
+// Fails |frame| because argument |index| is not of the type that the kernel reads. Frame's thread
+// only.
+TFRT_COLD void tfrt_kernel_run_refuse_argument(tfrt_kernel_frame_t* frame,
+                                               const tfrt_kernel_site_t* site, uint32_t index);
+
+// Fails |frame| and returns false if an argument is not of the type that |checks|, those of |site|,
+// want. Inline: each call of a function with arguments comes here. Frame's thread only.
+static inline bool tfrt_kernel_run_check_arguments(tfrt_kernel_frame_t* frame,
+                                                   const tfrt_kernel_site_t* site,
+                                                   const tfrt_type_id_t* checks) {
+  for (uint32_t i = 0; i < frame->argument_count; ++i) {
+    if (checks[i] == TFRT_TYPE_NONE || checks[i] == frame->arguments[i]->type_id) continue;
+    tfrt_kernel_run_refuse_argument(frame, site, i);
+    return false;
+  }
+  return true;
+}
 
 // Replaces each result that is not of the type that the op table says by an error. One whose
 // type isn't known yet passes: whoever uses it looks again. Frame's thread only.
@@ -38,7 +52,8 @@ void tfrt_kernel_run_complete(tfrt_kernel_frame_t* frame, const tfrt_kernel_site
 static inline void tfrt_kernel_run(tfrt_kernel_frame_t* frame, const tfrt_kernel_site_t* site,
                                    const tfrt_trace_t* trace) {
   const tfrt_kernel_binding_t* binding = site->binding;
-  if (TFRT_UNLIKELY(binding->checks) && !tfrt_kernel_run_check_arguments(frame, site)) return;
+  const tfrt_type_id_t* checks = binding->checks;
+  if (checks && !tfrt_kernel_run_check_arguments(frame, site, checks)) return;
   tfrt_running_kernel_mark(site);
   if (TFRT_LIKELY(!trace)) {
     binding->run(frame);

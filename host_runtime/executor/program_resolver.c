@@ -4,6 +4,9 @@
 #include "host_runtime/executor/schedule.h"
 #include "host_runtime/executor/sync_resolver.h"
 
+// Room for the bindings of a function that has few, and for what is small.
+#define TFRT_PROGRAM_RESOLVER_BINDINGS_SIZE ((size_t)2048)
+
 // How many arguments of one kernel that are |register_index| have been met.
 typedef struct tfrt_program_resolver_seen_s {
   uint32_t register_index;
@@ -211,6 +214,10 @@ tfrt_status_t tfrt_program_resolver_run(tfrt_kernel_binder_t* binder, tfrt_bef_c
   tfrt_program_t* program = binder->program;
   const tfrt_bef_function_t* bef = callable->bef;
   bool is_sync = callable->base.kind == TFRT_FUNCTION_SYNC;
+  // Mostly that is all that a function takes, but for some bindings.
+  tfrt_arena_reserve(&program->arena, TFRT_PROGRAM_RESOLVER_BINDINGS_SIZE +
+                                          bef->kernel_count * sizeof(*callable->sites) +
+                                          bef->register_count + tfrt_schedule_size(bef));
   const char** register_types =
       tfrt_arena_allocate_array(scratch, (size_t)bef->register_count + 1, sizeof(*register_types));
   callable->sites =

@@ -5,6 +5,12 @@
 
 #include "host_runtime/executor/arrival.h"
 
+// A register while the schedule is made.
+typedef struct tfrt_schedule_register_s {
+  uint32_t slot;
+  uint32_t uses_left;  // those that have not happened
+} tfrt_schedule_register_t;
+
 // What the making of a schedule needs to know.
 typedef struct tfrt_schedule_builder_s {
   tfrt_program_t* program;
@@ -12,8 +18,8 @@ typedef struct tfrt_schedule_builder_s {
   tfrt_schedule_t* schedule;
   tfrt_schedule_step_t* steps;
   uint32_t* slots;      // room for the slots of all steps
-  uint32_t* remaining;  // per register: uses that have not happened
-  uint32_t* slot_of;    // per register
+  uint32_t slot_count;  // of the steps so far
+  tfrt_schedule_register_t* registers;
   uint32_t* free_slots;
   uint32_t free_count;
   uint32_t first_own_slot;  // behind arguments and constants
@@ -29,9 +35,10 @@ tfrt_status_t tfrt_schedule_survey_initialize(tfrt_schedule_survey_t* survey,
                                               const tfrt_bef_callable_t* callable,
                                               tfrt_arena_t* scratch) {
   *survey = (tfrt_schedule_survey_t){.costs = NULL};
-  survey->costs =
-      tfrt_arena_allocate_array(scratch, callable->bef->stream_count, sizeof(*survey->costs));
-  return survey->costs ? NULL : tfrt_schedule_out_of_memory();
+  const tfrt_bef_function_t* bef = callable->bef;
+  survey->costs = tfrt_arena_allocate_array(scratch, bef->stream_count, sizeof(*survey->costs));
+  survey->pending = tfrt_arena_allocate_room(scratch, bef->kernel_count, sizeof(*survey->pending));
+  return survey->costs && survey->pending ? NULL : tfrt_schedule_out_of_memory();
 }
 
 // Adds what a kernel costs, beyond what it takes to start it, to |*cost|, that of its stream; what
@@ -59,8 +66,8 @@ static bool tfrt_schedule_is_constant(const tfrt_kernel_descriptor_t* descriptor
 void tfrt_schedule_survey_add(tfrt_schedule_survey_t* survey, tfrt_kernel_site_t* site,
                               const tfrt_kernel_descriptor_t* descriptor, uint32_t index) {
   const tfrt_bef_record_t* record = site->record;
+  atomic_init(&survey->pending[index], tfrt_call_frame_first_pending(site->binding));
   tfrt_schedule_add_cost(descriptor, &survey->costs[site->stream_id]);
-  survey->value_count += (size_t)record->argument_count + record->result_count;
   survey->is_too_wide |= record->argument_count > TFRT_SCHEDULE_MAX_VALUES ||
                          record->result_count > TFRT_SCHEDULE_MAX_VALUES;
   site->prompt = tfrt_schedule_is_constant(descriptor, site);
@@ -145,7 +152,7 @@ static tfrt_status_t tfrt_schedule_make_constants(tfrt_schedule_builder_t* build
     // A constant shares its binding with no other site (kernel_binder.h); only readers see it as
     // immutable.
     ((tfrt_kernel_binding_t*)site->binding)->constant = constant;
-    builder->slot_of[tfrt_bef_record_results(site->record)[0]] =
+    builder->registers[tfrt_bef_record_results(site->record)[0]].slot =
         callable->base.argument_count + schedule->constant_count;
     schedule->constants[schedule->constant_count++] = constant;
   }
@@ -171,47 +178,64 @@ static bool tfrt_schedule_is_constant_slot(const tfrt_schedule_builder_t* builde
   return slot >= builder->callable->base.argument_count && slot < builder->first_own_slot;
 }
 
-// Notes that nobody reads |slot| behind |step|. An argument's slot is not used again: it may
-// hold a value that the call doesn't own.
-static void tfrt_schedule_add_dead(tfrt_schedule_builder_t* builder, tfrt_schedule_step_t* step,
-                                   uint32_t slot) {
-  if (tfrt_schedule_is_constant_slot(builder, slot)) return;
-  builder->slots[step->argument_count + step->result_count + step->dead_count++] = slot;
+// Lists |slot|, which nobody reads behind a step, at |dead|, and returns what is behind that: the
+// same for a constant. An argument's slot is not used again: it may hold a value that the call
+// doesn't own.
+static uint32_t* tfrt_schedule_add_dead(tfrt_schedule_builder_t* builder, uint32_t slot,
+                                        uint32_t* dead) {
+  if (tfrt_schedule_is_constant_slot(builder, slot)) return dead;
   if (slot >= builder->first_own_slot) builder->free_slots[builder->free_count++] = slot;
+  *dead = slot;
+  return dead + 1;
+}
+
+// Puts the slots of the step for |record| at |slots|, and returns what is behind them;
+// |*out_dead_count| of them are those that nobody reads behind it.
+static uint32_t* tfrt_schedule_add_slots(tfrt_schedule_builder_t* builder,
+                                         const tfrt_bef_record_t* record, uint32_t* slots,
+                                         uint8_t* out_dead_count) {
+  const uint32_t* arguments = tfrt_bef_record_arguments(record);
+  const uint32_t* results = tfrt_bef_record_results(record);
+  tfrt_schedule_register_t* registers = builder->registers;
+  uint32_t dying[TFRT_SCHEDULE_MAX_VALUES];
+  uint32_t dying_count = 0;
+  for (uint32_t i = 0; i < record->argument_count; ++i) {
+    tfrt_schedule_register_t* argument = &registers[arguments[i]];
+    *slots++ = argument->slot;
+    if (--argument->uses_left == 0) dying[dying_count++] = argument->slot;
+  }
+  // Results are put down before arguments are dropped, so they need slots of their own.
+  for (uint32_t i = 0; i < record->result_count; ++i) {
+    *slots++ = registers[results[i]].slot = tfrt_schedule_take_slot(builder);
+  }
+  const uint32_t* dead = slots;
+  for (uint32_t i = 0; i < dying_count; ++i) {
+    slots = tfrt_schedule_add_dead(builder, dying[i], slots);
+  }
+  for (uint32_t i = 0; i < record->result_count; ++i) {
+    const tfrt_schedule_register_t* result = &registers[results[i]];
+    if (result->uses_left == 0) slots = tfrt_schedule_add_dead(builder, result->slot, slots);
+  }
+  *out_dead_count = (uint8_t)(slots - dead);
+  return slots;
 }
 
 // Adds the step for |site|.
 static void tfrt_schedule_add_step(tfrt_schedule_builder_t* builder,
                                    const tfrt_kernel_site_t* site) {
   const tfrt_bef_record_t* record = site->record;
-  const uint32_t* arguments = tfrt_bef_record_arguments(record);
-  const uint32_t* results = tfrt_bef_record_results(record);
-  tfrt_schedule_step_t* step = &builder->steps[builder->schedule->step_count++];
-  *step = (tfrt_schedule_step_t){.site = site,
-                                 .run = site->binding->run,
-                                 .slots = builder->slots,
-                                 .argument_count = (uint8_t)record->argument_count,
-                                 .result_count = (uint8_t)record->result_count,
-                                 .is_plain = site->binding->is_plain};
-  uint32_t* slots = builder->slots;
-  for (uint32_t i = 0; i < record->argument_count; ++i) {
-    *slots++ = builder->slot_of[arguments[i]];
-  }
-  // Results are put down before arguments are dropped, so they need slots of their own.
-  for (uint32_t i = 0; i < record->result_count; ++i) {
-    *slots++ = builder->slot_of[results[i]] = tfrt_schedule_take_slot(builder);
-  }
-  for (uint32_t i = 0; i < record->argument_count; ++i) {
-    uint32_t number = arguments[i];
-    if (--builder->remaining[number] > 0) continue;
-    tfrt_schedule_add_dead(builder, step, builder->slot_of[number]);
-  }
-  for (uint32_t i = 0; i < record->result_count; ++i) {
-    uint32_t number = results[i];
-    if (builder->remaining[number] > 0) continue;
-    tfrt_schedule_add_dead(builder, step, builder->slot_of[number]);
-  }
-  builder->slots += step->argument_count + step->result_count + step->dead_count;
+  uint32_t* slots = builder->slots + builder->slot_count;
+  uint8_t dead_count;
+  const uint32_t* end = tfrt_schedule_add_slots(builder, record, slots, &dead_count);
+  builder->steps[builder->schedule->step_count++] =
+      (tfrt_schedule_step_t){.site = site,
+                             .run = site->binding->run,
+                             .first_slot = builder->slot_count,
+                             .argument_count = (uint8_t)record->argument_count,
+                             .result_count = (uint8_t)record->result_count,
+                             .dead_count = dead_count,
+                             .is_plain = site->binding->is_plain};
+  builder->slot_count += (uint32_t)(end - slots);
 }
 
 // Runs the function of |ready| with the executor's lists, and adds a step for each kernel as it
@@ -228,18 +252,18 @@ static void tfrt_schedule_add_steps(tfrt_schedule_builder_t* builder, tfrt_ready
 }
 
 static tfrt_status_t tfrt_schedule_make_steps(tfrt_schedule_builder_t* builder,
+                                              const tfrt_schedule_survey_t* survey,
                                               tfrt_arena_t* scratch) {
   const tfrt_bef_callable_t* callable = builder->callable;
   size_t count = callable->bef->kernel_count;
-  tfrt_call_frame_t frame = {.callable = callable};
-  frame.pending = tfrt_arena_allocate_room(scratch, count, sizeof(*frame.pending));
+  tfrt_call_frame_t frame = {.callable = callable, .pending = survey->pending};
   frame.next = tfrt_arena_allocate_room(scratch, count, sizeof(*frame.next));
   if (callable->nonstrict_count > 0) {
     frame.passed = tfrt_arena_allocate_room(scratch, count, sizeof(*frame.passed));
     if (!frame.passed) return tfrt_schedule_out_of_memory();
+    tfrt_call_frame_set_passed(&frame);
   }
-  if (!frame.pending || !frame.next) return tfrt_schedule_out_of_memory();
-  tfrt_call_frame_set_counters(&frame);
+  if (!frame.next) return tfrt_schedule_out_of_memory();
   tfrt_ready_list_t ready = tfrt_ready_list_make(&frame, callable->sites[0].stream_id);
   tfrt_schedule_add_steps(builder, &ready);
   return NULL;
@@ -247,23 +271,33 @@ static tfrt_status_t tfrt_schedule_make_steps(tfrt_schedule_builder_t* builder,
 
 // --- The whole ---------------------------------------------------------------
 
+// Room for the slots of all steps: those of arguments and results, and each register dies once.
+static size_t tfrt_schedule_slot_room(const tfrt_bef_function_t* function) {
+  return (size_t)function->value_count + function->register_count;
+}
+
+size_t tfrt_schedule_size(const tfrt_bef_function_t* function) {
+  return sizeof(tfrt_schedule_t) + function->kernel_count * sizeof(tfrt_schedule_step_t) +
+         tfrt_schedule_slot_room(function) * sizeof(uint32_t);
+}
+
 // Allocates what |builder| fills in.
-static bool tfrt_schedule_allocate(tfrt_schedule_builder_t* builder,
-                                   const tfrt_schedule_survey_t* survey, tfrt_arena_t* scratch) {
+static bool tfrt_schedule_allocate(tfrt_schedule_builder_t* builder, tfrt_arena_t* scratch) {
   const tfrt_bef_function_t* bef = builder->callable->bef;
   tfrt_arena_t* arena = &builder->program->arena;
   size_t register_count = (size_t)bef->register_count + 1;
-  // Each argument and each result may die at its kernel.
-  size_t slot_count = 2 * survey->value_count;
   builder->schedule = tfrt_arena_allocate(arena, sizeof(*builder->schedule));
   builder->steps = tfrt_arena_allocate_room(arena, bef->kernel_count, sizeof(*builder->steps));
-  builder->slots = tfrt_arena_allocate_room(arena, slot_count, sizeof(*builder->slots));
-  builder->remaining = tfrt_arena_copy(scratch, bef->use_counts,
-                                       bef->register_count * sizeof(uint32_t), sizeof(uint32_t));
-  builder->slot_of = tfrt_arena_allocate_room(scratch, register_count, sizeof(uint32_t));
+  builder->slots =
+      tfrt_arena_allocate_room(arena, tfrt_schedule_slot_room(bef), sizeof(*builder->slots));
+  builder->registers =
+      tfrt_arena_allocate_room(scratch, register_count, sizeof(*builder->registers));
   builder->free_slots = tfrt_arena_allocate_room(scratch, register_count, sizeof(uint32_t));
-  return builder->schedule && builder->steps && builder->slots && builder->remaining &&
-         builder->slot_of && builder->free_slots;
+  for (uint32_t i = 0; builder->registers && i < bef->register_count; ++i) {
+    builder->registers[i].uses_left = bef->use_counts[i];
+  }
+  return builder->schedule && builder->steps && builder->slots && builder->registers &&
+         builder->free_slots;
 }
 
 // Gives the function's arguments their slots, and lists those that nobody uses.
@@ -273,7 +307,7 @@ static tfrt_status_t tfrt_schedule_add_arguments(tfrt_schedule_builder_t* builde
                                                (size_t)bef->argument_count + 1, sizeof(*unused));
   if (!unused) return tfrt_schedule_out_of_memory();
   for (uint32_t i = 0; i < bef->argument_count; ++i) {
-    builder->slot_of[i] = i;
+    builder->registers[i].slot = i;
     if (bef->use_counts[i] == 0) unused[builder->schedule->unused_count++] = i;
   }
   builder->schedule->unused_arguments = unused;
@@ -288,10 +322,9 @@ static tfrt_status_t tfrt_schedule_add_results(tfrt_schedule_builder_t* builder)
   bool* is_last = tfrt_arena_allocate_array(arena, count, sizeof(*is_last));
   if (!slots || !is_last) return tfrt_schedule_out_of_memory();
   for (uint32_t i = 0; i < bef->result_count; ++i) {
-    uint32_t number = bef->result_registers[i];
-    slots[i] = builder->slot_of[number];
-    is_last[i] =
-        --builder->remaining[number] == 0 && !tfrt_schedule_is_constant_slot(builder, slots[i]);
+    tfrt_schedule_register_t* result = &builder->registers[bef->result_registers[i]];
+    slots[i] = result->slot;
+    is_last[i] = --result->uses_left == 0 && !tfrt_schedule_is_constant_slot(builder, slots[i]);
   }
   builder->schedule->result_slots = slots;
   builder->schedule->result_is_last = is_last;
@@ -304,15 +337,16 @@ tfrt_status_t tfrt_schedule_create(tfrt_program_t* program, tfrt_bef_callable_t*
   TFRT_RETURN_IF_ERROR(tfrt_schedule_mark_early(callable, scratch));
   if (!is_one_path || survey->is_too_wide) return NULL;
   tfrt_schedule_builder_t builder = {.program = program, .callable = callable};
-  if (!tfrt_schedule_allocate(&builder, survey, scratch)) return tfrt_schedule_out_of_memory();
+  if (!tfrt_schedule_allocate(&builder, scratch)) return tfrt_schedule_out_of_memory();
   tfrt_schedule_t* schedule = builder.schedule;
   schedule->steps = builder.steps;
+  schedule->slots = builder.slots;
   // From here on the program releases the constants.
   callable->schedule = schedule;
   TFRT_RETURN_IF_ERROR(tfrt_schedule_add_arguments(&builder));
   TFRT_RETURN_IF_ERROR(tfrt_schedule_make_constants(&builder, survey));
   builder.first_own_slot = callable->base.argument_count + schedule->constant_count;
   schedule->slot_count = builder.first_own_slot;
-  TFRT_RETURN_IF_ERROR(tfrt_schedule_make_steps(&builder, scratch));
+  TFRT_RETURN_IF_ERROR(tfrt_schedule_make_steps(&builder, survey, scratch));
   return tfrt_schedule_add_results(&builder);
 }

@@ -46,7 +46,7 @@
 typedef struct tfrt_schedule_step_s {
   const tfrt_kernel_site_t* site;
   tfrt_kernel_fn_t run;
-  const uint32_t* slots;  // arguments, results, dead ones
+  uint32_t first_slot;  // of the schedule's |slots|: arguments, results, dead ones
   uint8_t argument_count;
   uint8_t result_count;
   uint8_t dead_count;
@@ -56,6 +56,7 @@ typedef struct tfrt_schedule_step_s {
 
 struct tfrt_schedule_s {
   const tfrt_schedule_step_t* steps;
+  const uint32_t* slots;  // of all steps, one after the other
   uint32_t step_count;
   uint32_t slot_count;
   tfrt_async_value_t** constants;
@@ -68,10 +69,10 @@ struct tfrt_schedule_s {
 
 // What must be known of all kernels of a function before it gets a schedule.
 typedef struct tfrt_schedule_survey_s {
-  uint32_t* costs;          // per stream: of its kernels beyond their starts, at most UINT32_MAX
-  size_t value_count;       // arguments and results of all kernels
-  uint32_t first_constant;  // kernels that may be constants are from here on
-  uint32_t constants_end;   // and before this one
+  _Atomic uint32_t* pending;  // per kernel: what it waits for
+  uint32_t* costs;            // per stream: of its kernels beyond their starts, at most UINT32_MAX
+  uint32_t first_constant;    // kernels that may be constants are from here on
+  uint32_t constants_end;     // and before this one
   uint32_t constant_count;
   bool is_too_wide;  // a kernel has more values than TFRT_SCHEDULE_MAX_VALUES
 } tfrt_schedule_survey_t;
@@ -86,6 +87,9 @@ tfrt_status_t tfrt_schedule_survey_initialize(tfrt_schedule_survey_t* survey,
 // are marked; |descriptor| is its entry in the op table, or NULL. Thread-compatible.
 void tfrt_schedule_survey_add(tfrt_schedule_survey_t* survey, tfrt_kernel_site_t* site,
                               const tfrt_kernel_descriptor_t* descriptor, uint32_t index);
+
+// About how many bytes the schedule of |function| takes. Thread-safe.
+size_t tfrt_schedule_size(const tfrt_bef_function_t* function);
 
 // Sets |callable->schedule|, or leaves NULL there. |survey| has been told of all kernels. What
 // lasts lies in the arena of |program|, the rest in |scratch|. Errors: RESOURCE_EXHAUSTED.

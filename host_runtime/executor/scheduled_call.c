@@ -19,25 +19,27 @@ bool tfrt_scheduled_call_is_possible(const tfrt_bef_callable_t* callable,
 
 bool tfrt_scheduled_call_is_unique(const tfrt_scheduled_call_t* call, uint32_t index) {
   const tfrt_schedule_step_t* step = call->step;
-  uint32_t slot = step->slots[index];
+  const uint32_t* slots = call->callable->schedule->slots + step->first_slot;
+  uint32_t slot = slots[index];
   if (slot < call->first_owned) return false;
   // The kernel has the value to itself if it is the last one to read it, by this one argument.
-  const uint32_t* dead = step->slots + step->argument_count + step->result_count;
+  const uint32_t* dead = slots + step->argument_count + step->result_count;
   bool is_last = false;
   for (uint32_t i = 0; i < step->dead_count; ++i) is_last |= dead[i] == slot;
   uint32_t readings = 0;
-  for (uint32_t i = 0; i < step->argument_count; ++i) readings += step->slots[i] == slot;
+  for (uint32_t i = 0; i < step->argument_count; ++i) readings += slots[i] == slot;
   return is_last && readings == 1 && tfrt_async_value_is_unique(call->slots[slot]);
 }
 
 // Collects the arguments of the step. Returns the error (+0) because of which its kernel is not
 // to run, or NULL, by the rules of the executor: each value is there.
 static inline tfrt_async_value_t* tfrt_scheduled_call_collect(tfrt_scheduled_call_t* call,
-                                                              const tfrt_schedule_step_t* step) {
+                                                              const tfrt_schedule_step_t* step,
+                                                              const uint32_t* slots) {
   tfrt_async_value_t* error = tfrt_request_context_cancelled(call->frame.context->request);
   const uint32_t count = step->argument_count;
   for (uint32_t i = 0; i < count; ++i) {
-    tfrt_async_value_t* value = call->slots[step->slots[i]];
+    tfrt_async_value_t* value = call->slots[slots[i]];
     call->arguments[i] = value;
     if (TFRT_LIKELY(tfrt_async_value_is_scalar(value))) continue;
     if (!step->is_plain && step->site->binding->uses[i] == TFRT_OPERAND_PASSED) continue;
@@ -62,15 +64,16 @@ static void tfrt_scheduled_call_run_special(tfrt_kernel_frame_t* frame,
   frame->call_options = NULL;
 }
 
-// Runs the kernel of |step|, unless one of its arguments is an error.
+// Runs the kernel of |step|, whose slots are |slots|, unless one of its arguments is an error.
 static inline void tfrt_scheduled_call_fire(tfrt_scheduled_call_t* call,
-                                            const tfrt_schedule_step_t* step) {
+                                            const tfrt_schedule_step_t* step,
+                                            const uint32_t* slots) {
   tfrt_kernel_frame_t* frame = &call->frame;
   // Nearly all kernels have one result: a loop for it, or a string instruction, costs more than
   // the rest of the step.
   call->results[0] = NULL;
   for (uint32_t i = 1; i < step->result_count; ++i) call->results[i] = NULL;
-  tfrt_async_value_t* error = tfrt_scheduled_call_collect(call, step);
+  tfrt_async_value_t* error = tfrt_scheduled_call_collect(call, step, slots);
   if (TFRT_UNLIKELY(error)) {
     for (uint32_t i = 0; i < step->result_count; ++i) {
       call->results[i] = tfrt_async_value_retain(error);
@@ -90,23 +93,25 @@ static inline void tfrt_scheduled_call_fire(tfrt_scheduled_call_t* call,
 
 // Puts the results of |step| down. Returns false if one of them is late.
 static inline bool tfrt_scheduled_call_put_results(tfrt_scheduled_call_t* call,
-                                                   const tfrt_schedule_step_t* step) {
-  const uint32_t* slots = step->slots + step->argument_count;
+                                                   const tfrt_schedule_step_t* step,
+                                                   const uint32_t* slots) {
+  const uint32_t* result_slots = slots + step->argument_count;
   const uint32_t count = step->result_count;
   bool are_there = true;
   for (uint32_t i = 0; i < count; ++i) {
     if (TFRT_UNLIKELY(!call->results[i])) tfrt_kernel_run_complete(&call->frame, step->site, i);
     tfrt_async_value_t* value = call->results[i];
     are_there &= tfrt_async_value_is_scalar(value) || tfrt_async_value_is_available(value);
-    call->slots[slots[i]] = value;
+    call->slots[result_slots[i]] = value;
   }
   return are_there;
 }
 
 // Drops what nobody reads behind |step|.
 static inline void tfrt_scheduled_call_drop_dead(tfrt_scheduled_call_t* call,
-                                                 const tfrt_schedule_step_t* step) {
-  const uint32_t* dead = step->slots + step->argument_count + step->result_count;
+                                                 const tfrt_schedule_step_t* step,
+                                                 const uint32_t* slots) {
+  const uint32_t* dead = slots + step->argument_count + step->result_count;
   const uint32_t count = step->dead_count;
   for (uint32_t i = 0; i < count; ++i) {
     if (dead[i] >= call->first_owned) tfrt_async_value_release_n(call->slots[dead[i]], 1);
@@ -136,10 +141,12 @@ static void tfrt_scheduled_call_begin(tfrt_scheduled_call_t* call,
 static bool tfrt_scheduled_call_run_steps(tfrt_scheduled_call_t* call) {
   const tfrt_schedule_t* schedule = call->callable->schedule;
   const tfrt_schedule_step_t* end = schedule->steps + schedule->step_count;
+  const uint32_t* all_slots = schedule->slots;
   for (call->step = schedule->steps; call->step != end; ++call->step) {
-    tfrt_scheduled_call_fire(call, call->step);
-    if (TFRT_UNLIKELY(!tfrt_scheduled_call_put_results(call, call->step))) return false;
-    tfrt_scheduled_call_drop_dead(call, call->step);
+    const uint32_t* slots = all_slots + call->step->first_slot;
+    tfrt_scheduled_call_fire(call, call->step, slots);
+    if (TFRT_UNLIKELY(!tfrt_scheduled_call_put_results(call, call->step, slots))) return false;
+    tfrt_scheduled_call_drop_dead(call, call->step, slots);
   }
   return true;
 }

@@ -210,6 +210,8 @@ static bool tfrt_single_op_make_body(tfrt_program_t* program, const tfrt_single_
       .register_count = register_count,
       .kernel_count = 2,
       .stream_count = 1,
+      .attribute_count = op->attribute_count,
+      .value_count = op->argument_count + op->result_count,
       .use_counts = use_counts,
   };
   callable->bef = bef;

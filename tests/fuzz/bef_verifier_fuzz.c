@@ -77,7 +77,6 @@ static void read_kernel(const tfrt_bef_file_t* file, const tfrt_bef_function_t* 
                         const tfrt_bef_kernel_t* kernel) {
   uint64_t user_count = 0;
   read_text(kernel->name);
-  read_texts(kernel->attribute_names, kernel->attribute_count);
   require(kernel->stream_id < function->stream_count);
   for (uint32_t i = 0; i < kernel->argument_count; ++i) {
     require(kernel->arguments[i] < function->register_count);
@@ -146,6 +145,7 @@ static void read_function(const tfrt_bef_file_t* file, const tfrt_bef_function_t
   if (function->kind == TFRT_BEF_FUNCTION_NATIVE) return;
   read_location(file, function->location);
   read_register_types(file, function);
+  read_texts(function->attribute_names, function->attribute_count);
   for (uint32_t i = 0; i < function->result_count; ++i) {
     require(function->result_registers[i] < function->register_count);
   }

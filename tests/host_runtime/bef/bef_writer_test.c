@@ -53,12 +53,12 @@ static void copy_attributes(tfrt_bef_writer_t* writer, const tfrt_bef_file_t* fi
 
 #define MAX_ITEMS 256
 
-// The writer's form of |kernel|, whose attributes are called |names|.
+// The writer's form of |kernel|, whose attributes are called |texts|; |names| is room for them.
 static tfrt_bef_writer_kernel_t copy_kernel(tfrt_bef_writer_t* writer, const tfrt_bef_file_t* file,
                                             const tfrt_bef_kernel_t* kernel,
-                                            tfrt_string_view_t* names) {
+                                            const char* const* texts, tfrt_string_view_t* names) {
   for (uint32_t i = 0; i < kernel->attribute_count; ++i) {
-    names[i] = tfrt_string_view_of(kernel->attribute_names[i]);
+    names[i] = tfrt_string_view_of(texts[i]);
   }
   return (tfrt_bef_writer_kernel_t){
       .code = kernel->code,
@@ -94,7 +94,8 @@ static void copy_function(tfrt_bef_writer_t* writer, const tfrt_bef_file_t* file
   uint32_t location = copy_location(writer, file, function->location);
   for (uint32_t k = 1; k < function->kernel_count; ++k) {
     const tfrt_bef_kernel_t kernel = tfrt_bef_file_kernel(file, function, k);
-    kernels[k - 1] = copy_kernel(writer, file, &kernel, &names[name_count]);
+    kernels[k - 1] = copy_kernel(writer, file, &kernel, function->attribute_names + name_count,
+                                 &names[name_count]);
     name_count += kernel.attribute_count;
   }
   tfrt_bef_writer_function_t copy = {
