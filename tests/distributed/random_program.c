@@ -174,24 +174,10 @@ static void put_call_all(tfrt_random_program_t* program, const tfrt_random_op_t*
       i, op->function, op->a, op->b);
 }
 
-// The same as put_op(), for calls.
-static void put_call(tfrt_random_program_t* program, const tfrt_random_op_t* op, uint32_t i,
-                     uint32_t n, uint32_t t) {
-  const char* again = again_options[(op->a + op->host + op->function) % 4];
+// The same as put_op(), for lists.
+static void put_list(tfrt_random_program_t* program, const tfrt_random_op_t* op, uint32_t i,
+                     uint32_t n) {
   switch (op->kind) {
-    case TFRT_RANDOM_OP_CALL:
-      put(program,
-          "  %%n%u, %%t%u = tfrt.call @f%u(%%n%u, %%t%u) {host = %u : i32%s}\n      : " BOTH "\n",
-          n, t, op->function, op->a, op->b, op->host, again);
-      break;
-    case TFRT_RANDOM_OP_COMPUTE:
-      put(program,
-          "  %%i%u = tfrt.constant.i32 %u\n  %%h%u = tfrt_dist.host %%i%u\n"
-          "  %%n%u, %%t%u = tfrt_dist.call %%h%u @f%u(%%n%u, %%t%u) {deadline_ms = 600000 : "
-          "i32%s}\n"
-          "      : (!tfrt_dist.host, i32, !tfrt.string) -> (i32, !tfrt.string)\n",
-          i, op->host, i, i, n, t, i, op->function, op->a, op->b, again);
-      break;
     case TFRT_RANDOM_OP_ALL:
       put_call_all(program, op, i);
       if (is_used_here(op)) {
@@ -223,6 +209,30 @@ static void put_call(tfrt_random_program_t* program, const tfrt_random_op_t* op,
           is_used_here(op) ? op->host : elsewhere(program, op));
       break;
     default:
+      break;
+  }
+}
+
+// The same for calls, and lists.
+static void put_call(tfrt_random_program_t* program, const tfrt_random_op_t* op, uint32_t i,
+                     uint32_t n, uint32_t t) {
+  const char* again = again_options[(op->a + op->host + op->function) % 4];
+  switch (op->kind) {
+    case TFRT_RANDOM_OP_CALL:
+      put(program,
+          "  %%n%u, %%t%u = tfrt.call @f%u(%%n%u, %%t%u) {host = %u : i32%s}\n      : " BOTH "\n",
+          n, t, op->function, op->a, op->b, op->host, again);
+      break;
+    case TFRT_RANDOM_OP_COMPUTE:
+      put(program,
+          "  %%i%u = tfrt.constant.i32 %u\n  %%h%u = tfrt_dist.host %%i%u\n"
+          "  %%n%u, %%t%u = tfrt_dist.call %%h%u @f%u(%%n%u, %%t%u) {deadline_ms = 600000 : "
+          "i32%s}\n"
+          "      : (!tfrt_dist.host, i32, !tfrt.string) -> (i32, !tfrt.string)\n",
+          i, op->host, i, i, n, t, i, op->function, op->a, op->b, again);
+      break;
+    default:
+      put_list(program, op, i, n);
       break;
   }
 }
