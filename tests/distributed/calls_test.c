@@ -23,9 +23,7 @@ static const char simple_program[] =
 
 START_TEST(a_call_on_another_host_gives_its_result) {
   tfrt_node_world_initialize(&world, 2, NULL);
-  tfrt_async_value_t* x = tfrt_async_value_create_i32(21);
-  tfrt_node_world_start(&world, simple_program, &x, 1, 1);
-  tfrt_async_value_release(x);
+  tfrt_node_world_start_i32(&world, simple_program, 21, 1);
   tfrt_node_world_await(&world);
   ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 42);
   tfrt_node_world_finish(&world);
@@ -36,9 +34,7 @@ END_TEST
 // Runs |text| on |host_count| hosts, with |x| for its only argument, until it has ended.
 static void run(const char* text, uint32_t host_count, int32_t x, uint32_t result_count) {
   tfrt_node_world_initialize(&world, host_count, NULL);
-  tfrt_async_value_t* argument = tfrt_async_value_create_i32(x);
-  tfrt_node_world_start(&world, text, &argument, 1, result_count);
-  tfrt_async_value_release(argument);
+  tfrt_node_world_start_i32(&world, text, x, result_count);
   tfrt_node_world_await(&world);
 }
 
@@ -186,9 +182,7 @@ START_TEST(lines_that_nothing_orders_are_out_before_the_results) {
   options.seed = (uint64_t)_i + 1;
   options.jitter_ns = 5000000;
   tfrt_node_world_initialize(&world, 3, &options);
-  tfrt_async_value_t* x = tfrt_async_value_create_i32(7);
-  tfrt_node_world_start(&world, unordered_program, &x, 1, 1);
-  tfrt_async_value_release(x);
+  tfrt_node_world_start_i32(&world, unordered_program, 7, 1);
   tfrt_node_world_await(&world);
   ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 7);
   size_t line_count = 0;
@@ -220,9 +214,7 @@ static void run_with_kill(uint64_t seed, uint32_t rank, int64_t delay_ns) {
   tfrt_simulated_options_initialize(&options);
   options.seed = seed;
   tfrt_node_world_initialize(&world, 4, &options);
-  tfrt_async_value_t* argument = tfrt_async_value_create_i32(7);
-  tfrt_node_world_start(&world, late_program, &argument, 1, 2);
-  tfrt_async_value_release(argument);
+  tfrt_node_world_start_i32(&world, late_program, 7, 2);
   tfrt_node_world_run_for(&world, delay_ns);
   tfrt_node_world_kill(&world, rank);
   tfrt_node_world_await(&world);

@@ -36,9 +36,7 @@ static const char program[] =
 
 static void start(void) {
   tfrt_node_world_initialize(&world, 3, NULL);
-  tfrt_async_value_t* argument = tfrt_async_value_create_i32(7);
-  tfrt_node_world_start(&world, program, &argument, 1, 1);
-  tfrt_async_value_release(argument);
+  tfrt_node_world_start_i32(&world, program, 7, 1);
 }
 
 static void cancel(void) {

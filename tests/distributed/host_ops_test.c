@@ -15,9 +15,7 @@ static tfrt_node_world_t world;
 static void start(const char* text, uint32_t host_count, const tfrt_simulated_options_t* options,
                   int32_t x, uint32_t result_count) {
   tfrt_node_world_initialize(&world, host_count, options);
-  tfrt_async_value_t* argument = tfrt_async_value_create_i32(x);
-  tfrt_node_world_start(&world, text, &argument, 1, result_count);
-  tfrt_async_value_release(argument);
+  tfrt_node_world_start_i32(&world, text, x, result_count);
 }
 
 static void run(const char* text, uint32_t host_count, int32_t x, uint32_t result_count) {

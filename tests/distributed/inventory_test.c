@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host_runtime/async/builtin_types.h"
 #include "tests/distributed/job_harness.h"
 #include "tests/support/test_main.h"
 
@@ -48,9 +47,7 @@ static void begin(void) {
   drain_count = 0;
   tfrt_node_world_set_configure(configure);
   tfrt_node_world_initialize(&world, 3, NULL);
-  tfrt_async_value_t* zero = tfrt_async_value_create_i32(0);
-  tfrt_node_world_start(&world, waiting_program, &zero, 1, 2);
-  tfrt_async_value_release(zero);
+  tfrt_node_world_start_i32(&world, waiting_program, 0, 2);
   tfrt_node_world_run_for(&world, 3 * TFRT_NODE_WORLD_SECOND);
 }
 

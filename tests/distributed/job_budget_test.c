@@ -68,9 +68,7 @@ static void release_results(void) {
 }
 
 static void run_calls(void) {
-  tfrt_async_value_t* seven = tfrt_async_value_create_i32(7);
-  tfrt_node_world_start(&world, calling_program, &seven, 1, 2);
-  tfrt_async_value_release(seven);
+  tfrt_node_world_start_i32(&world, calling_program, 7, 2);
   tfrt_node_world_await(&world);
 }
 

@@ -3,7 +3,6 @@
 // Lists that cross hosts: as references to their elements, wherever those are.
 #include <string.h>
 
-#include "host_runtime/async/builtin_types.h"
 #include "tests/distributed/node_harness.h"
 #include "tests/support/test_main.h"
 
@@ -15,13 +14,21 @@ static tfrt_node_world_t world;
 static void start(const char* text, uint32_t host_count, const tfrt_simulated_options_t* options,
                   int32_t x, uint32_t result_count) {
   tfrt_node_world_initialize(&world, host_count, options);
-  tfrt_async_value_t* argument = tfrt_async_value_create_i32(x);
-  tfrt_node_world_start(&world, text, &argument, 1, result_count);
-  tfrt_async_value_release(argument);
+  tfrt_node_world_start_i32(&world, text, x, result_count);
 }
 
 static void run(const char* text, uint32_t host_count, int32_t x, uint32_t result_count) {
   start(text, host_count, NULL, x, result_count);
+  tfrt_node_world_await(&world);
+}
+
+// Runs |text| on four hosts, with 5 for its argument, and messages in the order of |seed|.
+static void run_in_an_order(const char* text, uint32_t result_count, uint64_t seed) {
+  tfrt_simulated_options_t options;
+  tfrt_simulated_options_initialize(&options);
+  options.seed = seed;
+  options.jitter_ns = (int64_t)(seed % 5) * 4 * options.delay_ns;
+  start(text, 4, &options, 5, result_count);
   tfrt_node_world_await(&world);
 }
 
@@ -292,13 +299,8 @@ static const char kept_program[] =
               "}\n";
 
 START_TEST(what_is_sent_by_key_outlives_the_call_that_lent_it) {
-  tfrt_simulated_options_t options;
-  tfrt_simulated_options_initialize(&options);
   for (uint64_t seed = 1; seed <= 20; ++seed) {
-    options.seed = seed;
-    options.jitter_ns = (int64_t)(seed % 5) * 4 * options.delay_ns;
-    start(kept_program, 4, &options, 5, 2);
-    tfrt_node_world_await(&world);
+    run_in_an_order(kept_program, 2, seed);
     ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 8);
     ck_assert_int_eq(tfrt_node_world_i32(&world, 1), 4 * 5 + 6);
     end();
@@ -337,13 +339,8 @@ static const char picked_program[] = FUNCTIONS
     "}\n";
 
 START_TEST(an_element_outlives_its_list) {
-  tfrt_simulated_options_t options;
-  tfrt_simulated_options_initialize(&options);
   for (uint64_t seed = 1; seed <= 20; ++seed) {
-    options.seed = seed;
-    options.jitter_ns = (int64_t)(seed % 5) * 4 * options.delay_ns;
-    start(picked_program, 4, &options, 5, 3);
-    tfrt_node_world_await(&world);
+    run_in_an_order(picked_program, 3, seed);
     ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 10);
     ck_assert_int_eq(tfrt_node_world_i32(&world, 1), 10);
     ck_assert_int_eq(tfrt_node_world_i32(&world, 2), 40);

@@ -41,9 +41,7 @@ static void end(void) {
 }
 
 static void start_number(const char* program, int32_t x) {
-  tfrt_async_value_t* argument = tfrt_async_value_create_i32(x);
-  tfrt_node_world_start(&world, program, &argument, 1, 1);
-  tfrt_async_value_release(argument);
+  tfrt_node_world_start_i32(&world, program, x, 1);
 }
 
 static void start_text(const char* program, size_t size, uint32_t result_count) {
@@ -192,10 +190,9 @@ static const char* pairs_of(uint32_t count) {
 START_TEST(results_of_many_calls_are_given_back_by_few_messages) {
   const uint32_t calls = 100;
   begin(2);
-  tfrt_async_value_t* argument = tfrt_async_value_create_i32(7);
-  tfrt_node_world_start(&world, pairs_of(calls), &argument, 1, 2);
+  tfrt_node_world_start_i32(&world, pairs_of(calls), 7, 2);
   warm_up();
-  tfrt_node_world_start(&world, pairs_of(calls), &argument, 1, 2);
+  tfrt_node_world_start_i32(&world, pairs_of(calls), 7, 2);
   tfrt_node_world_await(&world);
   ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 14);
   ck_assert_int_eq(tfrt_node_world_i32(&world, 1), 21);
@@ -205,7 +202,6 @@ START_TEST(results_of_many_calls_are_given_back_by_few_messages) {
   // Each of the results, once, and some sixty in a message.
   ck_assert_uint_eq(tfrt_frame_oracle_released(world.frames, 0, 1), 2 * calls);
   ck_assert_uint_le(count(0, 1, TFRT_WIRE_FRAME_RELEASE), 2 * calls / 40);
-  tfrt_async_value_release(argument);
   end();
 }
 END_TEST

@@ -138,6 +138,13 @@ void tfrt_node_world_start(tfrt_node_world_t* world, const char* text,
   tfrt_test_program_deinitialize(&program);
 }
 
+void tfrt_node_world_start_i32(tfrt_node_world_t* world, const char* text, int32_t x,
+                               uint32_t result_count) {
+  tfrt_async_value_t* argument = tfrt_async_value_create_i32(x);
+  tfrt_node_world_start(world, text, &argument, 1, result_count);
+  tfrt_async_value_release(argument);
+}
+
 static void describe(const tfrt_node_world_t* world, char* text, size_t size) {
   text[0] = '\0';
   for (uint32_t i = 0; i <= world->host_count; ++i) {

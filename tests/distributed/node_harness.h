@@ -67,6 +67,10 @@ void tfrt_node_world_start(tfrt_node_world_t* world, const char* text,
                            tfrt_async_value_t* const* arguments, uint32_t argument_count,
                            uint32_t result_count);
 
+// The same with |x|, an i32, for its only argument. Thread-compatible.
+void tfrt_node_world_start_i32(tfrt_node_world_t* world, const char* text, int32_t x,
+                               uint32_t result_count);
+
 // Lets time pass until all results are here, at most a minute. Thread-compatible.
 void tfrt_node_world_await(tfrt_node_world_t* world);
 
