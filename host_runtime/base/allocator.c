@@ -6,6 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "host_runtime/base/block_cache.h"
+
 // The size of a huge page, on the systems that this runs on.
 #define HUGE_PAGE_SIZE ((size_t)2 * 1024 * 1024)
 
@@ -24,16 +26,29 @@ static void* allocate_huge(size_t size, size_t alignment) {
   return block;
 }
 
-// Whether blocks of |size| and |alignment| are those of allocate_in_line().
-static bool is_in_line(size_t size, size_t alignment) {
+// Whether blocks of |alignment| are those of elements, which begin with a cache line. A sanitizer
+// shall see the first byte behind such a block, and who uses it when it was given back.
+static bool is_of_elements(size_t alignment) {
 #ifdef TFRT_SANITIZED
-  (void)size, (void)alignment;
-  return false;  // a sanitizer shall see the first byte behind the block
+  (void)alignment;
+  return false;
 #else
-  return size < HUGE_PAGE_SIZE && alignment > TFRT_ALLOCATOR_DEFAULT_ALIGNMENT &&
-         alignment <= LINE_SIZE;
+  return alignment > TFRT_ALLOCATOR_DEFAULT_ALIGNMENT && alignment <= LINE_SIZE;
 #endif
 }
+
+// Whether blocks of |size| and |alignment| are those of allocate_in_line().
+static bool is_in_line(size_t size, size_t alignment) {
+  return size < HUGE_PAGE_SIZE && is_of_elements(alignment);
+}
+
+// Whether blocks of |size| and |alignment| are kept for who asks next. What grows, such as a table,
+// never asks for the same size again.
+static bool is_kept(size_t size, size_t alignment) {
+  return size >= HUGE_PAGE_SIZE && is_of_elements(alignment);
+}
+
+static tfrt_block_cache_t kept_blocks = TFRT_BLOCK_CACHE_INITIALIZER;
 
 // Returns a block that begins with a cache line, with the address that malloc gave before it.
 // The library's way cuts the piece before the block off and frees it, and so leaves a heap
@@ -54,6 +69,8 @@ static void free_in_line(void* pointer) {
 
 static void* system_allocate(void* self, size_t size, size_t alignment) {
   (void)self;
+  void* kept = is_kept(size, alignment) ? tfrt_block_cache_take(&kept_blocks, size) : NULL;
+  if (kept) return kept;
   if (size >= HUGE_PAGE_SIZE) return allocate_huge(size, alignment);
   // What malloc gives is aligned for any scalar, which is the default alignment on
   // the 64-bit systems that this runs on.
@@ -67,6 +84,8 @@ static void system_deallocate(void* self, void* pointer, size_t size, size_t ali
   (void)self;
   if (is_in_line(size, alignment)) {
     free_in_line(pointer);
+  } else if (is_kept(size, alignment)) {
+    tfrt_block_cache_put(&kept_blocks, pointer, size, free);
   } else {
     free(pointer);
   }

@@ -30,6 +30,21 @@ START_TEST(a_big_block_begins_where_a_huge_page_can) {
 }
 END_TEST
 
+// Of elements, that is: what has the default alignment may be a table that grows.
+START_TEST(a_big_block_of_elements_is_used_again) {
+  const size_t size = (size_t)3 << 20;
+  void* block = tfrt_allocator_allocate_aligned(tfrt_allocator_system(), size, 64);
+  ck_assert_ptr_nonnull(block);
+  tfrt_allocator_free_aligned(tfrt_allocator_system(), block, size, 64);
+  void* next = tfrt_allocator_allocate_aligned(tfrt_allocator_system(), size, 64);
+#ifndef TFRT_SANITIZED
+  ck_assert_ptr_eq(next, block);
+#endif
+  memset(next, 1, size);
+  tfrt_allocator_free_aligned(tfrt_allocator_system(), next, size, 64);
+}
+END_TEST
+
 START_TEST(an_array_is_zeroed) {
   uint64_t* array = tfrt_allocator_allocate_array(tfrt_allocator_system(), 100, sizeof *array);
   for (int i = 0; i < 100; ++i) ck_assert_uint_eq(array[i], 0);
@@ -80,6 +95,7 @@ Suite* tfrt_test_suite(void) {
   TCase* tests = tcase_create("allocator");
   tcase_add_test(tests, blocks_have_the_alignment_that_was_asked_for);
   tcase_add_test(tests, a_big_block_begins_where_a_huge_page_can);
+  tcase_add_test(tests, a_big_block_of_elements_is_used_again);
   tcase_add_test(tests, an_array_is_zeroed);
   tcase_add_test(tests, an_array_whose_size_overflows_is_refused);
   tcase_add_test(tests, an_empty_block_has_an_address_of_its_own);
