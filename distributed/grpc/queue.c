@@ -4,6 +4,7 @@
 #include <grpc/support/time.h>
 #include <stdlib.h>
 
+#include "distributed/grpc/window_update.h"
 #include "host_runtime/base/clock.h"
 #include "host_runtime/base/log.h"
 
@@ -45,6 +46,7 @@ static void expire_timers(tfrt_grpc_queue_t* queue) {
 // Takes one event; false after the last.
 static bool run_turn(void* argument) {
   tfrt_grpc_queue_t* queue = argument;
+  tfrt_grpc_window_update_wait_here();
   for (tfrt_task_t* task; (task = tfrt_task_list_pop_front(&queue->next_turn));) task->run(task);
   grpc_event completion =
       grpc_completion_queue_next(queue->completion_queue, next_deadline(queue), NULL);

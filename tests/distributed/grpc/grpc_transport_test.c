@@ -2,9 +2,11 @@
 #include "distributed/grpc/grpc_transport.h"
 
 #include <arpa/inet.h>
+#include <linux/tcp.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -117,6 +119,46 @@ START_TEST(ten_thousand_small_messages_keep_their_order) {
   ck_assert_uint_eq(other->message_count, 10000);
   ck_assert_uint_eq(other->checksum, checksum);
   ck_assert_int_eq(tfrt_endpoint_wait_closed(&pair.endpoint), TFRT_TRANSPORT_ENDED);
+  stop_pair(&pair);
+}
+END_TEST
+
+// The port that |address| ends with.
+static uint16_t port_of(const char* address) { return (uint16_t)atoi(strrchr(address, ':') + 1); }
+
+// What this process has sent over the connections to its |port|, from that end.
+static uint64_t bytes_sent_from(uint16_t port) {
+  uint64_t sent = 0;
+  for (int file = 0; file < 256; ++file) {
+    struct sockaddr_in6 name;  // an IPv4 one has its port in the same place
+    socklen_t name_size = sizeof(name);
+    if (getsockname(file, (struct sockaddr*)&name, &name_size) != 0) continue;
+    bool is_internet = name.sin6_family == AF_INET || name.sin6_family == AF_INET6;
+    if (!is_internet || ntohs(name.sin6_port) != port) continue;
+    struct tcp_info info = {0};
+    socklen_t size = sizeof(info);
+    if (getsockopt(file, IPPROTO_TCP, TCP_INFO, &info, &size) == 0) sent += info.tcpi_bytes_sent;
+  }
+  return sent;
+}
+
+// What goes one way wakes nobody at the other end: less than one update of a window, of 13 bytes,
+// comes back for each ten messages.
+START_TEST(a_host_that_only_listens_says_nothing) {
+  pair_t pair = {.host = {.is_greedy = true}};
+  start_pair(&pair);
+  dial_pair(&pair, TFRT_TRANSPORT_CONTROL);
+  char message[100] = {0};
+  ck_assert_int_eq(tfrt_endpoint_write(&pair.endpoint, message, 1), TFRT_STATUS_OK);
+  tfrt_endpoint_t* other = tfrt_endpoint_host_wait(&pair.host, 0);
+  tfrt_endpoint_wait_messages(other, 1);
+  uint64_t before = bytes_sent_from(port_of(pair.host.address));
+  ck_assert_uint_gt(before, 0);
+  for (uint64_t i = 2; i <= 201; ++i) {
+    ck_assert_int_eq(tfrt_endpoint_write(&pair.endpoint, message, sizeof(message)), TFRT_STATUS_OK);
+    tfrt_endpoint_wait_messages(other, i);
+  }
+  ck_assert_uint_lt(bytes_sent_from(port_of(pair.host.address)) - before, 20 * 13);
   stop_pair(&pair);
 }
 END_TEST
@@ -470,6 +512,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(messages, what_is_written_comes_back_from_an_echo);
   tcase_add_test(messages, messages_of_the_biggest_size_arrive_whole_over_bulk);
   tcase_add_test(messages, ten_thousand_small_messages_keep_their_order);
+  tcase_add_test(messages, a_host_that_only_listens_says_nothing);
   tcase_add_test(messages, a_message_waits_until_it_is_asked_for_and_the_end_waits_behind_it);
   tcase_add_test(messages, a_listener_that_closes_lets_its_dialler_read_first);
   tcase_set_timeout(messages, 60);
