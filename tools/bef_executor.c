@@ -221,7 +221,7 @@ static tfrt_status_t tfrt_bef_executor_execute(tfrt_bef_executor_t* executor,
   tfrt_call_scope_initialize(&end.scope, &end.task);
   tfrt_execution_context_t with_end = *context;
   with_end.scope = &end.scope;
-  tfrt_function_execute(function, &with_end, NULL, results);
+  tfrt_function_execute_here(function, &with_end, NULL, results);
   tfrt_end_watch_set_results(&executor->end_watch, results);
   tfrt_call_scope_leave(&end.scope);
   tfrt_work_queue_await(executor->host->work_queue, results, function->result_count);

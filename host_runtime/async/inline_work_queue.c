@@ -115,17 +115,47 @@ static bool may_run_locked(inline_work_queue_t* queue) {
          !(tfrt_task_list_is_empty(&queue->tasks) && tfrt_task_inbox_is_empty(&queue->inbox));
 }
 
-// Runs tasks with the mutex, which is held before and after, given back meanwhile.
-static void run_unlocked(inline_work_queue_t* queue, inline_waiter_t* waiter) {
-  // Relaxed, all: the mutex hands the list over. This thread may be the runner already, if a task
-  // awaits something.
+// Makes this thread the runner, and gives the mutex back. Returns who was it, which may be this
+// thread, too: a task may await something.
+static const char* become_runner(inline_work_queue_t* queue) {
+  // Relaxed, as in the next function: the mutex hands the list over.
   const char* outer = atomic_load_explicit(&queue->runner, memory_order_relaxed);
   atomic_store_explicit(&queue->runner, &this_thread, memory_order_relaxed);
   tfrt_mutex_unlock(&queue->mutex);
-  run_tasks(queue, waiter);
+  return outer;
+}
+
+// Takes the mutex, and leaves being the runner to |outer|.
+static void leave_to(inline_work_queue_t* queue, const char* outer) {
   tfrt_mutex_lock(&queue->mutex);
   atomic_store_explicit(&queue->runner, outer, memory_order_relaxed);
   wake_all_locked(queue);
+}
+
+// Runs tasks with the mutex, which is held before and after, given back meanwhile.
+static void run_unlocked(inline_work_queue_t* queue, inline_waiter_t* waiter) {
+  const char* outer = become_runner(queue);
+  run_tasks(queue, waiter);
+  leave_to(queue, outer);
+}
+
+static void inline_run_here(tfrt_work_queue_t* base, tfrt_task_t* task) {
+  inline_work_queue_t* queue = cast(base);
+  if (is_runner(queue)) {
+    task->run(task);
+    return;
+  }
+  tfrt_mutex_lock(&queue->mutex);
+  // Relaxed: written with the mutex held.
+  if (atomic_load_explicit(&queue->runner, memory_order_relaxed)) {
+    tfrt_mutex_unlock(&queue->mutex);
+    task->run(task);
+    return;
+  }
+  const char* outer = become_runner(queue);
+  task->run(task);
+  leave_to(queue, outer);
+  tfrt_mutex_unlock(&queue->mutex);
 }
 
 // Sleeps until something has changed, unless there is something to run.
@@ -213,6 +243,7 @@ tfrt_status_t tfrt_inline_work_queue_create(tfrt_allocator_t allocator,
       .parallelism = inline_parallelism,
       .is_in_worker_thread = inline_is_in_worker_thread,
       .name = inline_name,
+      .run_here = inline_run_here,
   };
   *out_queue = NULL;
   inline_work_queue_t* queue = tfrt_allocator_allocate_zeroed(allocator, sizeof *queue);

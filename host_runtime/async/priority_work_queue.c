@@ -83,6 +83,10 @@ static bool level_add_blocking_task(tfrt_work_queue_t* queue, tfrt_task_t* task,
   return tfrt_work_queue_add_blocking_task(base_of(queue), task, allow_queuing);
 }
 
+static void level_run_here(tfrt_work_queue_t* queue, tfrt_task_t* task) {
+  tfrt_work_queue_run_here(base_of(queue), task);
+}
+
 static void level_await(tfrt_work_queue_t* queue, tfrt_async_value_t* const* values, size_t count) {
   tfrt_work_queue_await(base_of(queue), values, count);
 }
@@ -110,6 +114,7 @@ static const tfrt_work_queue_vtable_t vtable = {
     .parallelism = level_parallelism,
     .is_in_worker_thread = level_is_in_worker_thread,
     .name = level_name,
+    .run_here = level_run_here,
 };
 
 tfrt_status_t tfrt_priority_work_queues_create(tfrt_work_queue_t* base, tfrt_allocator_t allocator,

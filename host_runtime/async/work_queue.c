@@ -19,6 +19,14 @@ bool tfrt_work_queue_add_blocking_task(tfrt_work_queue_t* queue, tfrt_task_t* ta
   return queue->vtable->add_blocking_task(queue, task, allow_queuing);
 }
 
+void tfrt_work_queue_run_here(tfrt_work_queue_t* queue, tfrt_task_t* task) {
+  if (queue->vtable->run_here) {
+    queue->vtable->run_here(queue, task);
+  } else {
+    task->run(task);
+  }
+}
+
 void tfrt_work_queue_await(tfrt_work_queue_t* queue, tfrt_async_value_t* const* values,
                            size_t count) {
   queue->vtable->await(queue, values, count);

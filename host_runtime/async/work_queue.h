@@ -40,6 +40,7 @@ typedef struct tfrt_work_queue_vtable_s {
   int (*parallelism)(const tfrt_work_queue_t* queue);
   bool (*is_in_worker_thread)(const tfrt_work_queue_t* queue);
   const char* (*name)(const tfrt_work_queue_t* queue);
+  void (*run_here)(tfrt_work_queue_t* queue, tfrt_task_t* task);  // NULL: nothing but the task
 } tfrt_work_queue_vtable_t;
 
 // Embedded first in every implementation.
@@ -64,6 +65,12 @@ void tfrt_work_queue_add_task(tfrt_work_queue_t* queue, tfrt_task_t* task);
 // impossible (limit reached, or a queue without threads). Thread-safe.
 bool tfrt_work_queue_add_blocking_task(tfrt_work_queue_t* queue, tfrt_task_t* task,
                                        bool allow_queuing) TFRT_MUST_USE;
+
+// Runs |task| before it returns, on the calling thread, which is one of the queue's meanwhile if
+// the queue has none of its own and no other thread runs its tasks: what |task| starts may take
+// long there, and need not be a task for that. For callers that would wait for it anyway, so not
+// for a thread that has something else to do, such as to read messages. Thread-safe.
+void tfrt_work_queue_run_here(tfrt_work_queue_t* queue, tfrt_task_t* task);
 
 // Returns when all |values| are resolved; demands them. Not to be called by a task of
 // the queue. Thread-safe.

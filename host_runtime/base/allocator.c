@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "host_runtime/base/block_cache.h"
+#include "host_runtime/base/recent_blocks.h"
 
 // The size of a huge page, on the systems that this runs on.
 #define HUGE_PAGE_SIZE ((size_t)2 * 1024 * 1024)
@@ -54,6 +55,8 @@ static tfrt_block_cache_t kept_blocks = TFRT_BLOCK_CACHE_INITIALIZER;
 // The library's way cuts the piece before the block off and frees it, and so leaves a heap
 // full of crumbs, which are swept together again and again.
 static void* allocate_in_line(size_t size) {
+  void* recent = tfrt_recent_blocks_take(size);
+  if (recent) return recent;
   char* block = malloc(size + LINE_SIZE);
   if (!block) return NULL;
   char* aligned = block + LINE_SIZE - (uintptr_t)block % LINE_SIZE;
@@ -83,7 +86,7 @@ static void* system_allocate(void* self, size_t size, size_t alignment) {
 static void system_deallocate(void* self, void* pointer, size_t size, size_t alignment) {
   (void)self;
   if (is_in_line(size, alignment)) {
-    free_in_line(pointer);
+    tfrt_recent_blocks_put(pointer, size, free_in_line);
   } else if (is_kept(size, alignment)) {
     tfrt_block_cache_put(&kept_blocks, pointer, size, free);
   } else {

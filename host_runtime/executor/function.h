@@ -10,10 +10,11 @@
 //    the calling thread, on plain values (sync_frame.h). From here it is called as a native
 //    one is; synchronous code calls it without AsyncValues.
 //
-// A call is made in one of three ways:
+// A call is made in one of four ways:
 //
 //   tfrt_function_execute()           arguments are lent        on this thread
 //   tfrt_function_execute_take()      arguments are given away  on this thread
+//   tfrt_function_execute_here()      arguments are lent        on this thread, as the work queue's
 //   tfrt_function_execute_in_queue()  arguments are lent        as a task of the work queue
 //
 // Life: a function belongs to its program, which the caller keeps alive while it starts
@@ -83,6 +84,13 @@ static inline void tfrt_function_execute_take(const tfrt_function_t* function,
                                               tfrt_async_value_t** results) {
   function->vtable->execute_take(function, context, arguments, results);
 }
+
+// The same as tfrt_function_execute() for a caller that is about to wait for the results, as
+// tfrt_work_queue_run_here() says: in a queue without threads of its own, long computations are
+// done at once instead of by tasks, which would wait for this thread. Thread-safe.
+void tfrt_function_execute_here(const tfrt_function_t* function,
+                                const tfrt_execution_context_t* context,
+                                tfrt_async_value_t* const* arguments, tfrt_async_value_t** results);
 
 // The same as tfrt_function_execute(), but nothing runs on the calling thread: the call is a
 // task of the context's work queue, and the results are indirect values until then. When

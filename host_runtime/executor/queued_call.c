@@ -88,11 +88,3 @@ void tfrt_queued_call_enqueue(const tfrt_function_t* function, tfrt_function_exe
       tfrt_queued_call_allocate(function, run, context, arguments, take, results);
   if (call) tfrt_work_queue_add_task(context->work_queue, &call->task);
 }
-
-void tfrt_function_execute_in_queue(const tfrt_function_t* function,
-                                    const tfrt_execution_context_t* context,
-                                    tfrt_async_value_t* const* arguments,
-                                    tfrt_async_value_t** results) {
-  tfrt_queued_call_enqueue(function, function->vtable->execute_take, context, arguments, false,
-                           results);
-}

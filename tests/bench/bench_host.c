@@ -60,7 +60,7 @@ tfrt_status_t tfrt_bench_host_open(tfrt_bench_host_t* host, int threads, tfrt_st
 void tfrt_bench_host_call(tfrt_bench_host_t* host, tfrt_async_value_t* const* arguments,
                           tfrt_async_value_t** results, size_t count) {
   tfrt_execution_context_t context = tfrt_host_context_execution(host->host, host->request);
-  tfrt_function_execute(host->main, &context, arguments, results);
+  tfrt_function_execute_here(host->main, &context, arguments, results);
   tfrt_work_queue_await(host->host->work_queue, results, count);
   tfrt_work_queue_quiesce(host->host->work_queue);
 }

@@ -91,8 +91,16 @@ static const char* name(const tfrt_work_queue_t* base) {
   return "newest-first";
 }
 
-static const tfrt_work_queue_vtable_t vtable = {destroy, add_task,    add_blocking_task,   await,
-                                                quiesce, parallelism, is_in_worker_thread, name};
+static const tfrt_work_queue_vtable_t vtable = {
+    .destroy = destroy,
+    .add_task = add_task,
+    .add_blocking_task = add_blocking_task,
+    .await = await,
+    .quiesce = quiesce,
+    .parallelism = parallelism,
+    .is_in_worker_thread = is_in_worker_thread,
+    .name = name,
+};
 
 static tfrt_status_t create(const char* arguments, const tfrt_work_queue_settings_t* settings,
                             tfrt_allocator_t allocator, tfrt_work_queue_t** out_queue) {

@@ -84,6 +84,64 @@ START_TEST(blocking_tasks_share_the_queue_or_are_refused) {
 }
 END_TEST
 
+START_TEST(who_runs_a_task_here_is_one_of_the_queue_meanwhile) {
+  tfrt_work_queue_t* queue = create();
+  step_t steps[3] = {make_step(queue), make_step(queue), make_step(queue)};
+  tfrt_work_queue_add_task(queue, &steps[0].task);
+  steps[1].then = &steps[2];
+  tfrt_work_queue_run_here(queue, &steps[1].task);
+  ck_assert_int_eq(steps[1].place, 1);
+  ck_assert(steps[1].was_in_worker);
+  ck_assert(!tfrt_work_queue_is_in_worker_thread(queue));
+  // What was added before and by the task still waits, in that order.
+  ck_assert_int_eq(steps[0].place, 0);
+  tfrt_work_queue_quiesce(queue);
+  ck_assert_int_eq(steps[0].place, 2);
+  ck_assert_int_eq(steps[2].place, 3);
+  tfrt_work_queue_release(queue);
+}
+END_TEST
+
+// A task that runs another one here, maybe on a thread of its own.
+typedef struct outer_s {
+  tfrt_task_t task;
+  step_t* inner;
+  bool on_another_thread;
+} outer_t;
+
+static void run_inner(void* argument) {
+  step_t* inner = argument;
+  tfrt_work_queue_run_here(inner->queue, &inner->task);
+}
+
+static void run_outer(tfrt_task_t* task) {
+  outer_t* outer = TFRT_CONTAINER_OF(task, outer_t, task);
+  if (!outer->on_another_thread) {
+    run_inner(outer->inner);
+    return;
+  }
+  tfrt_thread_t thread;
+  ck_assert_ptr_null(tfrt_thread_create("inner", run_inner, outer->inner, &thread));
+  tfrt_thread_join(&thread);
+}
+
+START_TEST(a_queue_has_one_runner_at_a_time) {
+  tfrt_work_queue_t* queue = create();
+  for (int i = 0; i < 2; ++i) {
+    next_place = 0;
+    step_t inner = make_step(queue);
+    outer_t outer = {.inner = &inner, .on_another_thread = i == 1};
+    tfrt_task_initialize(&outer.task, run_outer);
+    tfrt_work_queue_run_here(queue, &outer.task);
+    ck_assert_int_eq(inner.place, 1);
+    // While the outer one's thread is the runner, another one just runs the task.
+    ck_assert(inner.was_in_worker == !outer.on_another_thread);
+    ck_assert(!tfrt_work_queue_is_in_worker_thread(queue));
+  }
+  tfrt_work_queue_release(queue);
+}
+END_TEST
+
 // Another thread that first adds a task and then resolves a value by itself.
 typedef struct helper_s {
   step_t* step;
@@ -225,6 +283,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tests, tasks_run_in_order_inside_of_quiesce);
   tcase_add_test(tests, await_runs_no_more_than_it_has_to);
   tcase_add_test(tests, blocking_tasks_share_the_queue_or_are_refused);
+  tcase_add_test(tests, who_runs_a_task_here_is_one_of_the_queue_meanwhile);
+  tcase_add_test(tests, a_queue_has_one_runner_at_a_time);
   tcase_add_test(tests, await_is_woken_by_other_threads);
   tcase_add_test(tests, two_threads_may_quiesce_at_once);
   tcase_add_test(tests, one_thread_at_a_time_runs_what_many_add);

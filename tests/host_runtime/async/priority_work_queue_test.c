@@ -29,6 +29,7 @@ static void tear_down(void) {
 
 // Tasks that write down their letters, and may add another one.
 static char order[16];
+static bool was_in_worker;  // the last one, when it ran
 
 typedef struct letter_s {
   tfrt_task_t task;
@@ -40,6 +41,7 @@ typedef struct letter_s {
 static void write_letter(tfrt_task_t* task) {
   letter_t* letter = TFRT_CONTAINER_OF(task, letter_t, task);
   strncat(order, &letter->letter, 1);
+  was_in_worker = tfrt_work_queue_is_in_worker_thread(queues[0]);
   if (letter->next) tfrt_work_queue_add_task(queues[letter->next_priority], &letter->next->task);
 }
 
@@ -102,10 +104,13 @@ START_TEST(all_else_is_the_base_queues) {
   ck_assert(!tfrt_work_queue_add_blocking_task(queues[0], &a.task, false));
   tfrt_work_queue_add_task(queues[3], &b.task);
   ck_assert(tfrt_work_queue_add_blocking_task(queues[3], &a.task, true));
+  letter_t c = letter('c');
+  tfrt_work_queue_run_here(queues[3], &c.task);
+  ck_assert(was_in_worker);
   tfrt_async_value_t* ready = tfrt_async_value_ready_chain();
   tfrt_work_queue_await(queues[0], &ready, 1);
   tfrt_work_queue_quiesce(queues[0]);
-  ck_assert_str_eq(order, "ba");
+  ck_assert_str_eq(order, "cba");
 }
 END_TEST
 
