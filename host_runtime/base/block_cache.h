@@ -23,7 +23,7 @@
 #include "host_runtime/base/sync.h"
 
 // At most so many blocks, of so many bytes together, are kept.
-#define TFRT_BLOCK_CACHE_MAX_BLOCKS 4
+#define TFRT_BLOCK_CACHE_MAX_BLOCKS 16
 #define TFRT_BLOCK_CACHE_MAX_BYTES ((size_t)256 * 1024 * 1024)
 
 typedef struct tfrt_block_cache_entry_s {

@@ -25,9 +25,9 @@
 // So many bytes of elements of all members together go with the records.
 #define TFRT_COLLECTIVE_MAX_RECORD_ELEMENTS (64u << 10)
 
-// Elements go in messages of so many bytes, so many of which are under way in either direction.
-#define TFRT_COLLECTIVE_CHUNK (512u << 10)
+// So many messages of elements are under way in either direction, or fewer, of so many bytes.
 #define TFRT_COLLECTIVE_WINDOW 4
+#define TFRT_COLLECTIVE_WINDOW_SIZE ((size_t)4 << 20)
 
 // So many bytes are worth no other thread.
 #define TFRT_COLLECTIVE_SMALL (256u << 10)
@@ -65,6 +65,7 @@ typedef struct tfrt_collective_transfer_s {
   bool* has_arrived;                     // something came from that member
   bool* is_closed_from;                  // nothing more comes from it
   bool* is_closed_to;                    // nothing more goes to it
+  uint32_t window;                       // messages in either direction; constant
   uint32_t next_receive;                 // no step before it is still to be begun
   uint32_t next_send;
   uint32_t receives;  // under way

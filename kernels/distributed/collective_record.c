@@ -41,7 +41,14 @@ size_t tfrt_collective_record_size(const tfrt_collective_record_t* record) {
 
 // --- Bytes -----------------------------------------------------------------------
 
-enum { FLAG_ELEMENTS = 1, FLAG_ERROR = 2, FLAG_DEVICE = 4, FLAG_ANYWHERE = 8 };
+// A member ignores what it doesn't know, and does not have it in its own record.
+enum {
+  FLAG_ELEMENTS = 1,
+  FLAG_ERROR = 2,
+  FLAG_DEVICE = 4,
+  FLAG_ANYWHERE = 8,
+  FLAG_LARGE_CHUNKS = 16,
+};
 
 typedef struct fixed_s {
   uint8_t kind;
@@ -77,6 +84,16 @@ typedef struct fixed_seat_s {
 } fixed_seat_t;
 
 _Static_assert(sizeof(fixed_seat_t) == 16, "no gaps: it is sent as it lies in memory");
+
+static uint32_t flags_of(const tfrt_collective_record_t* record) {
+  uint32_t flags = 0;
+  if (record->has_elements) flags |= FLAG_ELEMENTS;
+  if (record->error) flags |= FLAG_ERROR;
+  if (record->is_on_device) flags |= FLAG_DEVICE;
+  if (record->is_anywhere) flags |= FLAG_ANYWHERE;
+  if (record->knows_large_chunks) flags |= FLAG_LARGE_CHUNKS;
+  return flags;
+}
 
 static void encode_error(tfrt_status_t error, tfrt_string_builder_t* out) {
   const tfrt_status_fields_t* fields = tfrt_status_fields(error);
@@ -140,14 +157,12 @@ static void encode_seat(const tfrt_collective_record_t* record, tfrt_string_buil
 
 void tfrt_collective_record_encode(const tfrt_collective_record_t* record,
                                    tfrt_string_builder_t* out) {
-  fixed_t fixed = {
-      .kind = (uint8_t)record->kind,
-      .reduction = (uint8_t)record->reduction,
-      .dtype = (uint8_t)record->dtype,
-      .rank = (uint8_t)record->shape.rank,
-      .flags = (record->has_elements ? FLAG_ELEMENTS : 0) | (record->error ? FLAG_ERROR : 0) |
-               (record->is_on_device ? FLAG_DEVICE : 0) | (record->is_anywhere ? FLAG_ANYWHERE : 0),
-      .root = record->root};
+  fixed_t fixed = {.kind = (uint8_t)record->kind,
+                   .reduction = (uint8_t)record->reduction,
+                   .dtype = (uint8_t)record->dtype,
+                   .rank = (uint8_t)record->shape.rank,
+                   .flags = flags_of(record),
+                   .root = record->root};
   size_t at = out->size;
   tfrt_string_builder_append(out, &fixed, sizeof(fixed));
   tfrt_string_builder_append(out, record->shape.dims, record->shape.rank * sizeof(int64_t));
@@ -228,6 +243,7 @@ tfrt_status_t tfrt_collective_record_decode(tfrt_string_view_t* bytes,
                                      .dtype = (tfrt_dtype_t)fixed.dtype,
                                      .is_on_device = fixed.flags & FLAG_DEVICE,
                                      .is_anywhere = fixed.flags & FLAG_ANYWHERE,
+                                     .knows_large_chunks = fixed.flags & FLAG_LARGE_CHUNKS,
                                      .has_elements = fixed.flags & FLAG_ELEMENTS,
                                      .elements = tfrt_string_view_make(body, fixed.size)};
   TFRT_RETURN_IF_ERROR(tfrt_shape_make(dims, fixed.rank, &record.shape));

@@ -156,6 +156,22 @@ tfrt_status_t tfrt_collective_result_fill(const tfrt_collective_view_t* view,
 
 // --- Plans -----------------------------------------------------------------------
 
+size_t tfrt_collective_result_chunk(const tfrt_collective_view_t* view) {
+  size_t greatest = 0;
+  bool may_grow = true;
+  for (uint32_t i = 0; i < view->count; ++i) {
+    size_t size = tfrt_collective_record_size(&view->records[i]);
+    if (size > greatest) greatest = size;
+    may_grow = may_grow && view->records[i].knows_large_chunks;
+  }
+  size_t chunk = TFRT_COLLECTIVE_MIN_CHUNK;
+  while (may_grow && chunk < TFRT_COLLECTIVE_MAX_CHUNK &&
+         greatest / (2 * chunk) >= TFRT_COLLECTIVE_MIN_CHUNKS) {
+    chunk *= 2;
+  }
+  return chunk;
+}
+
 // Where the parts of a ring begin: elements of the whole for an all_reduce, rows of the operand
 // for a reduce_scatter, operands for an all_gather.
 static void fill_parts(const tfrt_collective_view_t* view, size_t* parts) {

@@ -24,6 +24,13 @@
 #include "kernels/distributed/collective_plan.h"
 #include "kernels/distributed/collective_record.h"
 
+// Elements go in messages of at most so many bytes. What a message costs besides its bytes counts
+// less in large ones; but what is cut into few doesn't overlap with what becomes of it, so the
+// greatest operand has at least so many.
+#define TFRT_COLLECTIVE_MIN_CHUNK ((size_t)512 << 10)
+#define TFRT_COLLECTIVE_MAX_CHUNK ((size_t)2 << 20)
+#define TFRT_COLLECTIVE_MIN_CHUNKS 16
+
 // The records of all members and whose result is asked for. Borrowed.
 typedef struct tfrt_collective_view_s {
   const tfrt_collective_record_t* records;  // of |count| members, by position; they agree
@@ -53,6 +60,10 @@ tfrt_status_t tfrt_collective_result_initialize(const tfrt_collective_view_t* vi
 tfrt_status_t tfrt_collective_result_fill(const tfrt_collective_view_t* view,
                                           tfrt_allocator_t allocator,
                                           tfrt_dense_host_tensor_t* result) TFRT_MUST_USE;
+
+// The size of the chunks of the members' plans in bytes: the same for all of them, and the least
+// size if one is of a version that knows no other. Thread-compatible.
+size_t tfrt_collective_result_chunk(const tfrt_collective_view_t* view);
 
 // Fills |plan|, an empty one of the member, with how the result's elements come.
 // RESOURCE_EXHAUSTED. Thread-compatible.

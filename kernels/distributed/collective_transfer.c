@@ -347,7 +347,7 @@ static uint32_t pick_receive(tfrt_collective_transfer_t* transfer) {
       count_end(transfer, transfer->next_receive);
       continue;
     }
-    bool may_begin = transfer->receives < TFRT_COLLECTIVE_WINDOW &&
+    bool may_begin = transfer->receives < transfer->window &&
                      (!is_relay || transfer->relays < transfer->max_relays) &&
                      (step->number == 0 || transfer->has_arrived[step->member]);
     if (!may_begin) break;
@@ -364,7 +364,7 @@ static uint32_t pick_send(tfrt_collective_transfer_t* transfer) {
     const tfrt_collective_step_t* step = &transfer->plan.steps[transfer->next_send];
     if (tfrt_collective_step_receives(step)) continue;
     bool may_begin =
-        transfer->sends < TFRT_COLLECTIVE_WINDOW &&
+        transfer->sends < transfer->window &&
         (step->after == TFRT_COLLECTIVE_NO_STEP || transfer->progress[step->after].done);
     if (!may_begin) break;
     ++transfer->sends;
@@ -429,12 +429,21 @@ static void pump(tfrt_collective_t* collective) {
 
 // --- Life ------------------------------------------------------------------------
 
+static tfrt_collective_view_t view_of(const tfrt_collective_t* collective) {
+  return (tfrt_collective_view_t){.records = collective->agreement.records,
+                                  .count = collective->group->count,
+                                  .position = collective->position};
+}
+
+static uint32_t window_of(const tfrt_collective_plan_t* plan) {
+  size_t most = TFRT_COLLECTIVE_WINDOW_SIZE / plan->chunk;
+  return most < TFRT_COLLECTIVE_WINDOW ? (uint32_t)most : TFRT_COLLECTIVE_WINDOW;
+}
+
 // Makes room for what |plan| needs.
 static tfrt_status_t prepare(tfrt_collective_t* collective) {
   tfrt_collective_transfer_t* transfer = &collective->transfer;
-  const tfrt_collective_view_t view = {.records = collective->agreement.records,
-                                       .count = collective->group->count,
-                                       .position = collective->position};
+  const tfrt_collective_view_t view = view_of(collective);
   TFRT_RETURN_IF_ERROR(tfrt_collective_result_plan(&view, &transfer->plan));
   uint32_t count = transfer->plan.step_count;
   tfrt_allocator_t allocator = collective->allocator;
@@ -446,7 +455,8 @@ static tfrt_status_t prepare(tfrt_collective_t* collective) {
   transfer->is_closed_from = transfer->flags + view.count;
   transfer->is_closed_to = transfer->flags + 2 * view.count;
   transfer->steps_left = count;
-  transfer->max_relays = 2 * TFRT_COLLECTIVE_WINDOW;
+  transfer->window = window_of(&transfer->plan);
+  transfer->max_relays = 2 * transfer->window;
   for (uint32_t i = 0; i < count; ++i) {
     const tfrt_collective_step_t* step = step_at(collective, i);
     transfer->arrivals_left += fills_output(step);
@@ -469,9 +479,9 @@ static void run_transfer(tfrt_task_t* task) {
 }
 
 void tfrt_collective_transfer_take(tfrt_collective_t* collective) {
-  tfrt_collective_plan_initialize(&collective->transfer.plan, collective->group->count,
-                                  collective->position, TFRT_COLLECTIVE_CHUNK,
-                                  collective->allocator);
+  const tfrt_collective_view_t view = view_of(collective);
+  tfrt_collective_plan_initialize(&collective->transfer.plan, view.count, view.position,
+                                  tfrt_collective_result_chunk(&view), collective->allocator);
   tfrt_task_initialize(&collective->task, run_transfer);
   run_or_queue(collective, tfrt_collective_record_size(&collective->record), &collective->task);
 }

@@ -133,7 +133,7 @@ static const tfrt_benchmark_t benchmarks[] = {
     BENCHMARK("all_reduce_64_kib_of_4", ALL_REDUCE, 4, 16384, 500, 3, NULL),
     BENCHMARK("all_reduce_256_kib_of_4", ALL_REDUCE, 4, 65536, 200, 2, NULL),
     BENCHMARK("all_reduce_1_mib_of_4", ALL_REDUCE, 4, MEBIBYTE, 100, 2, "limit/tcp_ring_1_mib"),
-    BENCHMARK("all_reduce_64_mib_of_4", ALL_REDUCE, 4, 64 * MEBIBYTE, 3, 1,
+    BENCHMARK("all_reduce_64_mib_of_4", ALL_REDUCE, 4, 64 * MEBIBYTE, 10, 1,
               "limit/tcp_ring_64_mib"),
     BENCHMARK("all_gather_16_mib_of_4", ALL_GATHER, 4, 16 * MEBIBYTE, 3, 1, NULL),
     BENCHMARK("broadcast_256_mib_to_7", BROADCAST, 8, 256 * MEBIBYTE, 2, 1, NULL),

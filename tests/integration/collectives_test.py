@@ -137,10 +137,10 @@ class TestCollectives(ClusterTest):
         return sorted(out.splitlines())
 
     def test_workers_give_what_one_process_does(self):
-        # Some bytes, more than one message, more than a lane's window.
-        for rows in (5, 30000, 400001):
+        # Some bytes, more than one message, more than a lane's window, larger chunks.
+        for rows, counts in (5, (2, 3, 4)), (30000, (2, 3, 4)), (400001, (2, 3, 4)), (1400001, (3,)):
             path = self.write("large.mlir", LARGE.replace("@N@", str(rows)))
-            for count in (2, 3, 4):
+            for count in counts:
                 with self.subTest(rows=rows, count=count):
                     oracle = self.outcome(path, "--in-process=%d" % count)
                     self.assertEqual(len(oracle), 6 * count + 1)
@@ -162,7 +162,7 @@ class TestCollectives(ClusterTest):
         return process
 
     def test_a_lost_member_ends_it_for_all(self):
-        for size in (3, 1000000):
+        for size in (3, 1000000, 4200000):
             for lost in (1, 3):
                 with self.subTest(size=size, lost=lost):
                     workers = self.start_workers(4)

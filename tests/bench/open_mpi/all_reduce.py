@@ -28,7 +28,7 @@ SIZES = [
     ("collective/all_reduce_64_b_of_4", 64, 1000, 5),
     ("collective/all_reduce_64_kib_of_4", 64 << 10, 500, 5),
     ("collective/all_reduce_1_mib_of_4", 1 << 20, 100, 5),
-    ("collective/all_reduce_64_mib_of_4", 64 << 20, 3, 3),
+    ("collective/all_reduce_64_mib_of_4", 64 << 20, 10, 3),
 ]
 
 # As root, more processes than processors, and over the loopback interface alone.

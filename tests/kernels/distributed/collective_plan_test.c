@@ -300,6 +300,48 @@ START_TEST(no_member_sends_more_than_it_must) {
 }
 END_TEST
 
+// The chunk of a collective |kind| in which three members have |sizes| bytes, and as many as
+// |old_members| are of a version that knows one size only.
+static size_t chunk_of(tfrt_collective_kind_t kind, const size_t* sizes, uint32_t old_members) {
+  tfrt_collective_record_t records[3];
+  for (uint32_t i = 0; i < 3; ++i) {
+    records[i] = (tfrt_collective_record_t){
+        .kind = kind, .dtype = TFRT_DTYPE_UI8, .knows_large_chunks = i >= old_members};
+    ck_assert_ptr_null(tfrt_shape_make(&(int64_t){(int64_t)sizes[i]}, 1, &records[i].shape));
+  }
+  size_t chunk = 0;
+  for (uint32_t i = 0; i < 3; ++i) {
+    const tfrt_collective_view_t view = {.records = records, .count = 3, .position = i};
+    size_t own = tfrt_collective_result_chunk(&view);
+    ck_assert(i == 0 || own == chunk);
+    chunk = own;
+  }
+  return chunk;
+}
+
+START_TEST(many_bytes_go_in_large_chunks_if_all_know_them) {
+  const size_t mebibyte = (size_t)1 << 20;
+  const size_t half = mebibyte / 2;
+  const struct {
+    size_t size;
+    size_t chunk;
+  } cases[] = {{0, half},
+               {16 * mebibyte - 1, half},
+               {16 * mebibyte, mebibyte},
+               {32 * mebibyte - 1, mebibyte},
+               {32 * mebibyte, 2 * mebibyte},
+               {1024 * mebibyte, 2 * mebibyte}};
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(cases); ++i) {
+    const size_t alike_sizes[3] = {cases[i].size, cases[i].size, cases[i].size};
+    const size_t uneven[3] = {1, cases[i].size, 0};
+    ck_assert_uint_eq(chunk_of(TFRT_COLLECTIVE_ALL_REDUCE, alike_sizes, 0), cases[i].chunk);
+    ck_assert_uint_eq(chunk_of(TFRT_COLLECTIVE_ALL_GATHER, uneven, 0), cases[i].chunk);
+    ck_assert_uint_eq(chunk_of(TFRT_COLLECTIVE_ALL_REDUCE, alike_sizes, 1), half);
+    ck_assert_uint_eq(chunk_of(TFRT_COLLECTIVE_ALL_REDUCE, alike_sizes, 3), half);
+  }
+}
+END_TEST
+
 START_TEST(messages_are_numbered_for_each_pair_and_direction) {
   tfrt_collective_plan_t plan;
   tfrt_collective_plan_initialize(&plan, 3, 0, 8, tfrt_allocator_system());
@@ -323,6 +365,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_loop_test(plans, every_member_gets_what_the_oracle_says, 0, TFRT_ARRAY_SIZE(alike));
   tcase_add_loop_test(plans, rows_may_be_uneven, 0, 2);
   tcase_add_test(plans, no_member_sends_more_than_it_must);
+  tcase_add_test(plans, many_bytes_go_in_large_chunks_if_all_know_them);
   tcase_add_test(plans, messages_are_numbered_for_each_pair_and_direction);
   Suite* suite = suite_create("collective plans");
   suite_add_tcase(suite, plans);
