@@ -186,7 +186,9 @@ static tfrt_status_t tfrt_outgoing_call_send(tfrt_outgoing_call_t* call,
                  .arguments = items,
                  .argument_count = call->argument_count,
                  .result_count = call->result_count,
-                 .results_wanted = UINT64_MAX,
+                 // A bit of each result there is: the fewer, the fewer bytes.
+                 .results_wanted =
+                     call->result_count < 64 ? (UINT64_C(1) << call->result_count) - 1 : UINT64_MAX,
                  .pure = request->pure,
                  .depth = depth,
                  .device = tfrt_string_view_of(request->device ? request->device : "")}};

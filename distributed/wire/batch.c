@@ -5,6 +5,7 @@
 #include "distributed/wire/decoder.h"
 #include "distributed/wire/encoder.h"
 #include "distributed/wire/messages.h"
+#include "distributed/wire/walks.h"
 
 static const tfrt_wire_field_t trace_fields[] = {
     TFRT_WIRE_FIELD(tfrt_wire_trace_t, trace_id_high, 1, FIXED64),
@@ -37,8 +38,10 @@ static tfrt_status_t check_frame(const void* object) {
                             is_session ? "belongs to no" : "needs a");
 }
 
+TFRT_WIRE_WALKS(tfrt_wire_frame)
 const tfrt_wire_message_t tfrt_wire_frame_message =
-    TFRT_WIRE_MESSAGE("Frame", tfrt_wire_frame_t, frame_fields, .check = check_frame);
+    TFRT_WIRE_MESSAGE("Frame", tfrt_wire_frame_t, frame_fields, .check = check_frame,
+                      TFRT_WIRE_WALKED(tfrt_wire_frame));
 
 static const tfrt_wire_field_t running_kernel_fields[] = {
     TFRT_WIRE_FIELD(tfrt_wire_running_kernel_t, location, 1, MESSAGE,
@@ -115,9 +118,10 @@ static tfrt_status_t check_batch(const void* object) {
   return NULL;
 }
 
-const tfrt_wire_message_t tfrt_wire_batch_message =
-    TFRT_WIRE_MESSAGE("Batch", tfrt_wire_batch_t, batch_fields,
-                      .max_size = TFRT_WIRE_MAX_BATCH_SIZE, .check = check_batch);
+TFRT_WIRE_WALKS(tfrt_wire_batch)
+const tfrt_wire_message_t tfrt_wire_batch_message = TFRT_WIRE_MESSAGE(
+    "Batch", tfrt_wire_batch_t, batch_fields, .max_size = TFRT_WIRE_MAX_BATCH_SIZE,
+    .check = check_batch, TFRT_WIRE_WALKED(tfrt_wire_batch));
 
 bool tfrt_wire_frame_kind_is_known(uint32_t kind) {
   return tfrt_wire_frame_message_of(kind) != NULL;

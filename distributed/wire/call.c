@@ -2,6 +2,7 @@
 #include "distributed/wire/call.h"
 
 #include "distributed/wire/messages.h"
+#include "distributed/wire/walks.h"
 
 // What an argument of a call may be, and what its results may become.
 #define TFRT_WIRE_ARGUMENT_KINDS                                                              \
@@ -49,8 +50,9 @@ static const tfrt_wire_field_t invoke_fields[] = {
                     .message = &location_message),
     TFRT_WIRE_FIELD(tfrt_wire_invoke_t, device, 11, STRING, .limit = TFRT_WIRE_MAX_DEVICE_SIZE),
 };
-const tfrt_wire_message_t tfrt_wire_invoke_message =
-    TFRT_WIRE_MESSAGE("Invoke", tfrt_wire_invoke_t, invoke_fields);
+TFRT_WIRE_WALKS(tfrt_wire_invoke)
+const tfrt_wire_message_t tfrt_wire_invoke_message = TFRT_WIRE_MESSAGE(
+    "Invoke", tfrt_wire_invoke_t, invoke_fields, TFRT_WIRE_WALKED(tfrt_wire_invoke));
 
 static const tfrt_wire_field_t void_fields[] = {
     TFRT_WIRE_FIELD(tfrt_wire_void_t, call, 1, UINT64, .required = true,
@@ -67,8 +69,10 @@ static const tfrt_wire_field_t result_item_fields[] = {
     TFRT_WIRE_FIELD(tfrt_wire_result_item_t, item, 2, MESSAGE, .required = true,
                     .item_kinds = TFRT_WIRE_RESULT_KINDS, .message = &tfrt_wire_item_message),
 };
-static const tfrt_wire_message_t result_item_message =
-    TFRT_WIRE_MESSAGE("ResultItem", tfrt_wire_result_item_t, result_item_fields);
+static const tfrt_wire_message_t result_item_message;
+TFRT_WIRE_WALKS(result_item)
+static const tfrt_wire_message_t result_item_message = TFRT_WIRE_MESSAGE(
+    "ResultItem", tfrt_wire_result_item_t, result_item_fields, TFRT_WIRE_WALKED(result_item));
 
 static const tfrt_wire_field_t result_fields[] = {
     TFRT_WIRE_FIELD(tfrt_wire_result_t, call, 1, UINT64, .required = true,
@@ -77,8 +81,9 @@ static const tfrt_wire_field_t result_fields[] = {
                        .message = &result_item_message),
     TFRT_WIRE_FIELD(tfrt_wire_result_t, done, 3, BOOL),
 };
-const tfrt_wire_message_t tfrt_wire_result_message =
-    TFRT_WIRE_MESSAGE("Result", tfrt_wire_result_t, result_fields);
+TFRT_WIRE_WALKS(tfrt_wire_result)
+const tfrt_wire_message_t tfrt_wire_result_message = TFRT_WIRE_MESSAGE(
+    "Result", tfrt_wire_result_t, result_fields, TFRT_WIRE_WALKED(tfrt_wire_result));
 
 static const tfrt_wire_field_t cancel_fields[] = {
     TFRT_WIRE_FIELD(tfrt_wire_cancel_t, call, 1, UINT64, .required = true,

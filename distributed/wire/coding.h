@@ -17,7 +17,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
+#include "host_runtime/base/macros.h"
 #include "host_runtime/base/string_view.h"
 
 // How the content of a field is delimited; numbers of the encoding.
@@ -44,7 +46,7 @@ static inline tfrt_wire_reader_t tfrt_wire_reader_make(tfrt_string_view_t bytes)
 }
 
 // True if nothing is left. Thread-compatible.
-static inline bool tfrt_wire_reader_is_done(const tfrt_wire_reader_t* reader) {
+TFRT_ALWAYS_INLINE bool tfrt_wire_reader_is_done(const tfrt_wire_reader_t* reader) {
   return reader->position == reader->end;
 }
 
@@ -54,7 +56,7 @@ static inline bool tfrt_wire_reader_is_done(const tfrt_wire_reader_t* reader) {
 bool tfrt_wire_read_long_varint(tfrt_wire_reader_t* reader, uint64_t* out_value);
 
 // Little-endian, on any machine; compilers make one load of it.
-static inline bool tfrt_wire_read_fixed64(tfrt_wire_reader_t* reader, uint64_t* out_value) {
+TFRT_ALWAYS_INLINE bool tfrt_wire_read_fixed64(tfrt_wire_reader_t* reader, uint64_t* out_value) {
   if (reader->end - reader->position < 8) return false;
   uint64_t value = 0;
   for (unsigned i = 0; i < 8; ++i) value |= (uint64_t)reader->position[i] << (8 * i);
@@ -63,7 +65,7 @@ static inline bool tfrt_wire_read_fixed64(tfrt_wire_reader_t* reader, uint64_t* 
   return true;
 }
 
-static inline bool tfrt_wire_read_fixed32(tfrt_wire_reader_t* reader, uint32_t* out_value) {
+TFRT_ALWAYS_INLINE bool tfrt_wire_read_fixed32(tfrt_wire_reader_t* reader, uint32_t* out_value) {
   if (reader->end - reader->position < 4) return false;
   uint32_t value = 0;
   for (unsigned i = 0; i < 4; ++i) value |= (uint32_t)reader->position[i] << (8 * i);
@@ -73,7 +75,7 @@ static inline bool tfrt_wire_read_fixed32(tfrt_wire_reader_t* reader, uint32_t* 
 }
 
 // Most numbers have one byte.
-static inline bool tfrt_wire_read_varint(tfrt_wire_reader_t* reader, uint64_t* out_value) {
+TFRT_ALWAYS_INLINE bool tfrt_wire_read_varint(tfrt_wire_reader_t* reader, uint64_t* out_value) {
   if (reader->position == reader->end || *reader->position >= 0x80) {
     return tfrt_wire_read_long_varint(reader, out_value);
   }
@@ -81,7 +83,8 @@ static inline bool tfrt_wire_read_varint(tfrt_wire_reader_t* reader, uint64_t* o
   return true;
 }
 
-static inline bool tfrt_wire_read_bytes(tfrt_wire_reader_t* reader, tfrt_string_view_t* out_bytes) {
+TFRT_ALWAYS_INLINE bool tfrt_wire_read_bytes(tfrt_wire_reader_t* reader,
+                                             tfrt_string_view_t* out_bytes) {
   uint64_t size = 0;
   if (!tfrt_wire_read_varint(reader, &size)) return false;
   if (size > (uint64_t)(reader->end - reader->position)) return false;
@@ -133,6 +136,22 @@ static inline uint8_t* tfrt_wire_write_fixed64(uint8_t* position, uint64_t value
 // Thread-safe.
 static inline uint64_t tfrt_wire_tag(uint32_t number, tfrt_wire_type_t type) {
   return (uint64_t)number << 3 | type;
+}
+
+// True if |text| has at most eight bytes, and these are ASCII: names of types mostly do.
+// Thread-safe.
+TFRT_ALWAYS_INLINE bool tfrt_wire_is_short_ascii(tfrt_string_view_t text) {
+  if (text.size > 8) return false;
+  if (text.size < 4) {
+    if (text.size == 0) return true;
+    // All of one to three bytes, some of them twice.
+    uint8_t bytes = (uint8_t)(text.data[0] | text.data[text.size / 2] | text.data[text.size - 1]);
+    return bytes < 0x80;
+  }
+  uint32_t first, last;
+  memcpy(&first, text.data, sizeof(first));
+  memcpy(&last, text.data + text.size - sizeof(last), sizeof(last));
+  return ((first | last) & UINT32_C(0x80808080)) == 0;
 }
 
 // The length of the longest beginning of |text| that is valid UTF-8 (shortest forms

@@ -51,6 +51,8 @@ typedef enum tfrt_wire_field_form_e {
 } tfrt_wire_field_form_t;
 
 typedef struct tfrt_wire_message_s tfrt_wire_message_t;
+typedef struct tfrt_wire_writer_s tfrt_wire_writer_t;
+typedef struct tfrt_arena_s tfrt_arena_t;
 
 typedef struct tfrt_wire_field_s {
   const char* name;  // in the .proto file
@@ -83,6 +85,10 @@ struct tfrt_wire_message_s {
   size_t kind_offset;  // oneof: of the uint32_t that says which field is set
   // What concerns several fields, after each for itself was found good. NULL: nothing.
   tfrt_status_t (*check)(const void* object);
+  // The walks of this message's own (walks.h); NULL: those for any table.
+  bool (*write)(tfrt_wire_writer_t* writer, const void* object);
+  tfrt_status_t (*read)(uint32_t item_kinds, tfrt_string_view_t bytes, tfrt_arena_t* arena,
+                        void* object);
 };
 
 // How the content of a field of each type is delimited.
@@ -126,12 +132,13 @@ enum {
   }
 
 // What lies |offset| bytes into |object|. Thread-safe.
-static inline const void* tfrt_wire_member(const void* object, size_t offset) {
+TFRT_ALWAYS_INLINE const void* tfrt_wire_member(const void* object, size_t offset) {
   return (const char*)object + offset;
 }
 
 // The number in a field of a type up to ENUM; false is 0. Thread-safe.
-static inline uint64_t tfrt_wire_field_number(const tfrt_wire_field_t* field, const void* object) {
+TFRT_ALWAYS_INLINE uint64_t tfrt_wire_field_number(const tfrt_wire_field_t* field,
+                                                   const void* object) {
   const void* value = tfrt_wire_member(object, field->offset);
   switch (field->type) {
     case TFRT_WIRE_FIELD_BOOL:
@@ -145,15 +152,16 @@ static inline uint64_t tfrt_wire_field_number(const tfrt_wire_field_t* field, co
 }
 
 // How many elements a field has; 1 if it isn't REPEATED. Thread-safe.
-static inline size_t tfrt_wire_field_count(const tfrt_wire_field_t* field, const void* object) {
+TFRT_ALWAYS_INLINE size_t tfrt_wire_field_count(const tfrt_wire_field_t* field,
+                                                const void* object) {
   if (field->form != TFRT_WIRE_FORM_REPEATED) return 1;
   return *(const size_t*)tfrt_wire_member(object, field->count_offset);
 }
 
 // The element |index| of a MESSAGE field (0 for one that isn't REPEATED), or NULL if the
 // pointer to it is. Thread-safe.
-static inline const void* tfrt_wire_field_element(const tfrt_wire_field_t* field,
-                                                  const void* object, size_t index) {
+TFRT_ALWAYS_INLINE const void* tfrt_wire_field_element(const tfrt_wire_field_t* field,
+                                                       const void* object, size_t index) {
   const void* value = tfrt_wire_member(object, field->offset);
   if (field->form == TFRT_WIRE_FORM_PLAIN) return value;
   // By its bytes: the member is a pointer to a struct that isn't known here, and a compiler that
@@ -167,15 +175,16 @@ static inline const void* tfrt_wire_field_element(const tfrt_wire_field_t* field
 }
 
 // The number of the field of |object|, a oneof, that is set. Thread-safe.
-static inline uint32_t tfrt_wire_oneof_kind(const tfrt_wire_message_t* message,
-                                            const void* object) {
+TFRT_ALWAYS_INLINE uint32_t tfrt_wire_oneof_kind(const tfrt_wire_message_t* message,
+                                                 const void* object) {
   return *(const uint32_t*)tfrt_wire_member(object, message->kind_offset);
 }
 
 // True if |field| of |object| is there to be written: set, and not what absence means
 // anyway. Thread-safe.
-static inline bool tfrt_wire_field_is_present(const tfrt_wire_message_t* message,
-                                              const tfrt_wire_field_t* field, const void* object) {
+TFRT_ALWAYS_INLINE bool tfrt_wire_field_is_present(const tfrt_wire_message_t* message,
+                                                   const tfrt_wire_field_t* field,
+                                                   const void* object) {
   if (message->is_oneof && tfrt_wire_oneof_kind(message, object) != field->number) return false;
   if (field->form == TFRT_WIRE_FORM_REPEATED) return tfrt_wire_field_count(field, object) > 0;
   if (field->type < TFRT_WIRE_FIELD_STRING) return tfrt_wire_field_number(field, object) != 0;
@@ -185,16 +194,19 @@ static inline bool tfrt_wire_field_is_present(const tfrt_wire_message_t* message
 }
 
 // True if |text| keeps the row of |field|. Thread-safe.
-static inline bool tfrt_wire_text_is_good(const tfrt_wire_field_t* field, tfrt_string_view_t text) {
+TFRT_ALWAYS_INLINE bool tfrt_wire_text_is_good(const tfrt_wire_field_t* field,
+                                               tfrt_string_view_t text) {
   if (field->exact ? text.size != field->limit : field->limit != 0 && text.size > field->limit) {
     return false;
   }
-  return field->type != TFRT_WIRE_FIELD_STRING || tfrt_wire_utf8_prefix(text) == text.size;
+  return field->type != TFRT_WIRE_FIELD_STRING || tfrt_wire_is_short_ascii(text) ||
+         tfrt_wire_utf8_prefix(text) == text.size;
 }
 
 // True if |element|, of |field|, a MESSAGE, may stand there: what an Item may be depends on where
 // it does, so the row that holds it says. Thread-safe.
-static inline bool tfrt_wire_item_is_good(const tfrt_wire_field_t* field, const void* element) {
+TFRT_ALWAYS_INLINE bool tfrt_wire_item_is_good(const tfrt_wire_field_t* field,
+                                               const void* element) {
   if (field->item_kinds == 0) return true;
   uint32_t kind = tfrt_wire_oneof_kind(field->message, element);
   return kind < 32 && (field->item_kinds >> kind & 1) != 0;

@@ -2,6 +2,7 @@
 #include "distributed/wire/value.h"
 
 #include "distributed/wire/messages.h"
+#include "distributed/wire/walks.h"
 
 static const tfrt_wire_field_t object_id_fields[] = {
     TFRT_WIRE_FIELD(tfrt_wire_object_id_t, namer, 1, FIXED64, .required = true),
@@ -41,8 +42,9 @@ static const tfrt_wire_field_t value_fields[] = {
     TFRT_WIRE_FIELD(tfrt_wire_value_t, header, 2, BYTES, .limit = TFRT_WIRE_MAX_VALUE_HEADER_SIZE),
     TFRT_WIRE_FIELD(tfrt_wire_value_t, body, 15, BYTES, .limit = TFRT_WIRE_MAX_INLINE_SIZE),
 };
+TFRT_WIRE_WALKS(tfrt_wire_value)
 const tfrt_wire_message_t tfrt_wire_value_message =
-    TFRT_WIRE_MESSAGE("Value", tfrt_wire_value_t, value_fields);
+    TFRT_WIRE_MESSAGE("Value", tfrt_wire_value_t, value_fields, TFRT_WIRE_WALKED(tfrt_wire_value));
 
 static const tfrt_wire_field_t available_fields[] = {
     TFRT_WIRE_FIELD(tfrt_wire_available_t, type, 1, STRING, .limit = TFRT_WIRE_MAX_TYPE_NAME_SIZE),
@@ -110,6 +112,7 @@ static const tfrt_wire_field_t item_fields[] = {
                     .form = TFRT_WIRE_FORM_POINTER, .message = &tfrt_wire_error_message),
     TFRT_WIRE_FIELD(tfrt_wire_item_t, list, TFRT_WIRE_ITEM_LIST, MESSAGE, .message = &list_message),
 };
-const tfrt_wire_message_t tfrt_wire_item_message =
-    TFRT_WIRE_MESSAGE("Item", tfrt_wire_item_t, item_fields, .is_oneof = true,
-                      .kind_offset = offsetof(tfrt_wire_item_t, kind));
+TFRT_WIRE_WALKS(tfrt_wire_item)
+const tfrt_wire_message_t tfrt_wire_item_message = TFRT_WIRE_MESSAGE(
+    "Item", tfrt_wire_item_t, item_fields, .is_oneof = true,
+    .kind_offset = offsetof(tfrt_wire_item_t, kind), TFRT_WIRE_WALKED(tfrt_wire_item));

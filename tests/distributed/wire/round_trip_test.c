@@ -209,6 +209,119 @@ START_TEST(a_field_of_a_later_version_is_passed_over) {
 }
 END_TEST
 
+// |message| without walks of its own.
+static tfrt_wire_message_t without_walks(const tfrt_wire_message_t* message) {
+  tfrt_wire_message_t copy = *message;
+  copy.write = NULL;
+  copy.read = NULL;
+  return copy;
+}
+
+// What |message| makes of |bytes|: they or shorter ones when encoded again, or what is wrong.
+static void describe(const tfrt_wire_message_t* message, tfrt_string_view_t bytes,
+                     tfrt_string_builder_t* out) {
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, tfrt_allocator_system());
+  any_message_t object;
+  tfrt_status_t status = tfrt_wire_decode(message, bytes, &arena, &object);
+  if (status) {
+    tfrt_string_builder_append_text(out, tfrt_status_message(status));
+    tfrt_status_release(status);
+  } else {
+    assert_ok(tfrt_wire_encode(message, &object, out));
+  }
+  tfrt_arena_deinitialize(&arena);
+}
+
+// The same with its own walks and with those for any table.
+static void compare_walks(const tfrt_wire_message_t* message, tfrt_string_view_t bytes) {
+  tfrt_wire_message_t plain = without_walks(message);
+  tfrt_string_builder_t own, any;
+  tfrt_string_builder_initialize(&own, tfrt_allocator_system());
+  tfrt_string_builder_initialize(&any, tfrt_allocator_system());
+  describe(message, bytes, &own);
+  describe(&plain, bytes, &any);
+  assert_same_bytes(message->name, tfrt_string_builder_view(&own), tfrt_string_builder_view(&any));
+  tfrt_string_builder_deinitialize(&any);
+  tfrt_string_builder_deinitialize(&own);
+}
+
+START_TEST(walks_of_its_own_do_what_those_for_any_table_do) {
+  subject_t subject = subject_at((size_t)_i);
+  tfrt_string_builder_t whole = encode(subject);
+  for (size_t size = 0; size <= whole.size; ++size) {
+    compare_walks(subject.message, tfrt_string_view_make(whole.data, size));
+  }
+  tfrt_random_t random;
+  tfrt_random_initialize(&random, (uint64_t)_i);
+  for (unsigned round = 0; round < 1000 && whole.size > 0; ++round) {
+    char* byte = &whole.data[tfrt_random_below(&random, whole.size)];
+    char before = *byte;
+    *byte = (char)tfrt_random_next(&random);
+    compare_walks(subject.message, tfrt_string_builder_view(&whole));
+    if (tfrt_random_below(&random, 4) != 0) *byte = before;
+  }
+  tfrt_string_builder_deinitialize(&whole);
+}
+END_TEST
+
+// Each of the parts that have walks of their own, for itself.
+START_TEST(a_part_with_walks_of_its_own_is_read_as_any_other) {
+  const tfrt_wire_message_t* parts[] = {&tfrt_wire_value_message, &tfrt_wire_item_message,
+                                        &tfrt_wire_frame_message, &tfrt_wire_invoke_message,
+                                        &tfrt_wire_result_message};
+  const tfrt_wire_message_t* part = parts[_i];
+  ck_assert(part->read && part->write);
+  tfrt_random_t random;
+  tfrt_random_initialize(&random, (uint64_t)_i);
+  for (unsigned round = 0; round < 20000; ++round) {
+    // Tags of known fields more often than others, and contents that are short.
+    char bytes[16];
+    size_t size = tfrt_random_below(&random, sizeof(bytes) + 1);
+    for (size_t i = 0; i < size; ++i) {
+      const tfrt_wire_field_t* row = &part->fields[tfrt_random_below(&random, part->field_count)];
+      uint64_t any = tfrt_random_next(&random);
+      bytes[i] = (char)(any % 3 == 0 ? row->tag : any % 3 == 1 ? any >> 8 & 7 : any >> 8);
+    }
+    compare_walks(part, tfrt_string_view_make(bytes, size));
+  }
+}
+END_TEST
+
+// What breaks a row is refused by both, with the same words.
+START_TEST(walks_of_its_own_refuse_what_breaks_a_row) {
+  tfrt_wire_invoke_t good = {0};
+  for (size_t i = 0; i < tfrt_wire_sample_body_count; ++i) {
+    if (tfrt_wire_sample_bodies[i].kind == TFRT_WIRE_FRAME_INVOKE) {
+      good = tfrt_wire_sample_bodies[i].invoke;
+    }
+  }
+  tfrt_wire_item_t wrong_kind = {.kind = TFRT_WIRE_ITEM_AVAILABLE};
+  tfrt_wire_item_t no_type = {.kind = TFRT_WIRE_ITEM_INLINE};
+  tfrt_wire_invoke_t bad[6];
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(bad); ++i) bad[i] = good;
+  bad[0].call = 0;
+  bad[1].call = TFRT_WIRE_MAX_NUMBER + 1;
+  bad[2].result_count = TFRT_WIRE_MAX_RESULTS + 1;
+  bad[3].device = tfrt_string_view_make("\xff", 1);
+  bad[4].arguments = &wrong_kind;
+  bad[4].argument_count = 1;
+  bad[5].arguments = &no_type;
+  bad[5].argument_count = 1;
+  tfrt_wire_message_t plain = without_walks(&tfrt_wire_invoke_message);
+  tfrt_string_builder_t out;
+  tfrt_string_builder_initialize(&out, tfrt_allocator_system());
+  tfrt_status_t own = tfrt_wire_encode(&tfrt_wire_invoke_message, &bad[_i], &out);
+  tfrt_status_t any = tfrt_wire_encode(&plain, &bad[_i], &out);
+  ck_assert(own && any);
+  ck_assert_str_eq(tfrt_status_message(own), tfrt_status_message(any));
+  ck_assert_uint_eq(out.size, 0);
+  tfrt_status_release(any);
+  tfrt_status_release(own);
+  tfrt_string_builder_deinitialize(&out);
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   TCase* trips = tcase_create("round_trip");
   int count = (int)subject_count();
@@ -218,6 +331,9 @@ Suite* tfrt_test_suite(void) {
   tcase_add_loop_test(trips, protobuf_c_reads_and_writes_the_same_bytes, 0, count);
   tcase_add_loop_test(trips, a_message_that_is_cut_off_is_an_error_or_a_shorter_one, 0, count);
   tcase_add_loop_test(trips, damage_is_an_error_or_another_message, 0, count);
+  tcase_add_loop_test(trips, walks_of_its_own_do_what_those_for_any_table_do, 0, count);
+  tcase_add_loop_test(trips, a_part_with_walks_of_its_own_is_read_as_any_other, 0, 5);
+  tcase_add_loop_test(trips, walks_of_its_own_refuse_what_breaks_a_row, 0, 6);
   tcase_add_loop_test(trips, a_field_of_a_later_version_is_passed_over, 0, count);
   Suite* suite = suite_create("round_trip");
   suite_add_tcase(suite, trips);
