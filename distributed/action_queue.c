@@ -30,6 +30,15 @@ typedef struct tfrt_action_s {
   };
 } tfrt_action_t;
 
+// A thread that carries out so many actions has them from a copy of its own, so that the memory of
+// the batch stays with the queue. Most critical sections have fewer.
+#define TFRT_ACTION_QUEUE_FEW 16
+
+// The actions that a new batch has room for: these at first, then as many as the last large one
+// had, up to the most.
+#define TFRT_ACTION_QUEUE_LEAST 16
+#define TFRT_ACTION_QUEUE_MOST 1024
+
 // Actions that are carried out together, by one thread.
 struct tfrt_action_batch_s {
   tfrt_task_t task;
@@ -93,18 +102,49 @@ static void tfrt_action_batch_run_task(tfrt_task_t* task) {
   tfrt_action_batch_run(TFRT_CONTAINER_OF(task, tfrt_action_batch_t, task));
 }
 
-// Takes all actions out and carries them out, or hands them over.
+// Copies the actions of |queue| to |few| if this thread carries them out and they are few; returns
+// how many.
+static size_t tfrt_action_queue_take_few(tfrt_action_queue_t* queue, tfrt_action_t* few) {
+  tfrt_action_batch_t* batch = queue->batch;
+  if (!batch || batch->count > TFRT_ACTION_QUEUE_FEW) return 0;
+  tfrt_work_queue_t* work_queue = queue->work_queue;
+  bool is_here =
+      !work_queue || batch->only_releases || tfrt_work_queue_is_in_worker_thread(work_queue);
+  if (!is_here) return 0;
+  size_t count = batch->count;
+  memcpy(few, batch->actions, count * sizeof(*few));
+  batch->count = 0;
+  batch->only_releases = true;
+  return count;
+}
+
+// The batch of |queue|, which has it no more, or NULL if nothing is in it.
+static tfrt_action_batch_t* tfrt_action_queue_take_batch(tfrt_action_queue_t* queue) {
+  tfrt_action_batch_t* batch = queue->batch;
+  if (!batch || batch->count == 0) return NULL;
+  queue->batch = NULL;
+  queue->usual_capacity = TFRT_ACTION_QUEUE_LEAST;
+  while (queue->usual_capacity < batch->count && queue->usual_capacity < TFRT_ACTION_QUEUE_MOST) {
+    queue->usual_capacity *= 2;
+  }
+  return batch;
+}
+
+// Takes all actions out and carries them out, or hands them over. The queue may be gone when the
+// last of them has run.
 static void tfrt_action_queue_run(tfrt_task_t* task) {
   tfrt_action_queue_t* queue = TFRT_CONTAINER_OF(task, tfrt_action_queue_t, task);
+  tfrt_action_t few[TFRT_ACTION_QUEUE_FEW];
   tfrt_node_lock_lock(queue->lock);
   tfrt_work_queue_t* work_queue = queue->work_queue;
   tfrt_action_batch_t* urgent = queue->urgent;
-  tfrt_action_batch_t* batch = queue->batch;
+  size_t few_count = tfrt_action_queue_take_few(queue, few);
+  tfrt_action_batch_t* batch = tfrt_action_queue_take_batch(queue);
   queue->urgent = NULL;
-  queue->batch = NULL;
   queue->scheduled = false;
   tfrt_node_lock_unlock_and_run(queue->lock);
   tfrt_action_batch_run(urgent);
+  for (size_t i = 0; i < few_count; ++i) tfrt_action_run(&few[i]);
   if (!batch) return;
   if (!work_queue || batch->only_releases || tfrt_work_queue_is_in_worker_thread(work_queue)) {
     tfrt_action_batch_run(batch);
@@ -119,6 +159,7 @@ void tfrt_action_queue_initialize(tfrt_action_queue_t* queue, tfrt_node_lock_t* 
   memset(queue, 0, sizeof(*queue));
   queue->lock = lock;
   queue->allocator = allocator;
+  queue->usual_capacity = TFRT_ACTION_QUEUE_LEAST;
   tfrt_task_initialize(&queue->task, tfrt_action_queue_run);
 }
 
@@ -127,15 +168,20 @@ void tfrt_action_queue_set_work_queue(tfrt_action_queue_t* queue, tfrt_work_queu
 }
 
 void tfrt_action_queue_deinitialize(tfrt_action_queue_t* queue) {
-  assert(!queue->urgent && !queue->batch);
-  (void)queue;
+  assert(!queue->urgent && (!queue->batch || queue->batch->count == 0));
+  if (!queue->batch) return;
+  tfrt_allocator_free(queue->allocator, queue->batch,
+                      tfrt_action_batch_size(queue->batch->capacity));
+  queue->batch = NULL;
 }
 
-// Makes room for one more action in |*batch|; NULL is an empty one. False when memory is out.
-static bool tfrt_action_batch_reserve(tfrt_action_batch_t** batch, tfrt_allocator_t allocator) {
+// Makes room for one more action in |*batch|; NULL is an empty one, made with room for |least|.
+// False when memory is out.
+static bool tfrt_action_batch_reserve(tfrt_action_batch_t** batch, size_t least,
+                                      tfrt_allocator_t allocator) {
   tfrt_action_batch_t* old = *batch;
   if (old && old->count < old->capacity) return true;
-  size_t capacity = old ? 2 * old->capacity : 16;
+  size_t capacity = old ? 2 * old->capacity : least;
   size_t old_size = old ? tfrt_action_batch_size(old->capacity) : 0;
   tfrt_action_batch_t* grown =
       tfrt_allocator_reallocate(allocator, old, old_size, tfrt_action_batch_size(capacity));
@@ -148,7 +194,7 @@ static bool tfrt_action_batch_reserve(tfrt_action_batch_t** batch, tfrt_allocato
 
 static void tfrt_action_queue_add_to(tfrt_action_queue_t* queue, tfrt_action_batch_t** batch,
                                      const tfrt_action_t* action) {
-  if (!tfrt_action_batch_reserve(batch, queue->allocator)) {
+  if (!tfrt_action_batch_reserve(batch, queue->usual_capacity, queue->allocator)) {
     tfrt_log(TFRT_LOG_ERROR, NULL, "no memory to hand on a value; whoever waits for it waits on");
     return;
   }

@@ -45,7 +45,8 @@ typedef struct tfrt_action_queue_s {
   tfrt_task_t task;
   bool scheduled;               // |task| is deferred; guarded by the lock, like all below
   tfrt_action_batch_t* urgent;  // calls that are made at once; NULL: none
-  tfrt_action_batch_t* batch;   // all others; NULL: none
+  tfrt_action_batch_t* batch;   // all others; NULL: none; its memory stays where they are few
+  size_t usual_capacity;        // of a batch: what the last one that was taken whole needed
 } tfrt_action_queue_t;
 
 // Makes |queue| an empty one whose actions run when |lock| is opened. Thread-compatible.

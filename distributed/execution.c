@@ -316,10 +316,17 @@ static tfrt_status_t tfrt_execution_prepare(tfrt_execution_t* execution,
 }
 
 // The owner's part of the scope is over: everything was started. Of a call that is over as soon as
-// its results are there, that is known in this critical section, and one message tells it all.
-static void tfrt_execution_end_start(tfrt_execution_t* execution) {
+// its results are there, that is known in this critical section, and one message tells it all: here
+// if it |is_alone|, else, as others may be at work in the same one, when the lock is opened.
+static void tfrt_execution_end_start(tfrt_execution_t* execution, bool is_alone) {
+  bool is_over = tfrt_call_scope_leave_last(&execution->scope);
+  execution->tells_at_once = is_over && is_alone;
   tfrt_execution_publish(execution);
-  if (tfrt_call_scope_leave_last(&execution->scope)) tfrt_execution_retire(execution);
+  if (!is_over) return;
+  tfrt_execution_retain(execution);
+  tfrt_execution_retire(execution);
+  execution->tells_at_once = false;
+  tfrt_execution_release(execution);
 }
 
 static void tfrt_execution_fail(tfrt_execution_t* execution, tfrt_status_t status) {
@@ -327,7 +334,14 @@ static void tfrt_execution_fail(tfrt_execution_t* execution, tfrt_status_t statu
   for (uint32_t i = 0; i < execution->result_count; ++i) {
     execution->results[i].value = tfrt_async_value_create_error(status);
   }
-  tfrt_execution_end_start(execution);
+  tfrt_execution_end_start(execution, true);
+}
+
+static void tfrt_execution_set_results(tfrt_execution_t* execution,
+                                       tfrt_async_value_t* const* results) {
+  for (uint32_t i = 0; i < execution->result_count; ++i) {
+    execution->results[i].value = results[i];
+  }
 }
 
 // Runs |function| as far as it goes on this thread; in a trace, that is a span around its kernels.
@@ -365,7 +379,8 @@ static void tfrt_execution_call(tfrt_execution_t* execution, const tfrt_function
   }
   tfrt_execution_enter(execution, function, results);
   tfrt_node_lock_tables(execution->node);
-  tfrt_execution_complete(execution, results);
+  tfrt_execution_set_results(execution, results);
+  tfrt_execution_end_start(execution, true);
   if (results != few) tfrt_allocator_free(allocator, results, size);
 }
 
@@ -431,10 +446,8 @@ void tfrt_execution_begin(tfrt_execution_t* execution) {
 }
 
 void tfrt_execution_complete(tfrt_execution_t* execution, tfrt_async_value_t* const* results) {
-  for (uint32_t i = 0; i < execution->result_count; ++i) {
-    execution->results[i].value = results[i];
-  }
-  tfrt_execution_end_start(execution);
+  tfrt_execution_set_results(execution, results);
+  tfrt_execution_end_start(execution, false);
 }
 
 const char* tfrt_execution_function_name(const tfrt_execution_t* execution) {

@@ -149,14 +149,19 @@ static void tfrt_incoming_call_tell(tfrt_incoming_call_t* call) {
   if (done) tfrt_incoming_call_end(call);
 }
 
+// Closes the gate if that is due, and tells what became known.
+static void tfrt_incoming_call_tell_all(tfrt_incoming_call_t* call) {
+  if (!call->done) tfrt_incoming_call_advance_gate(call);
+  if (!call->done) tfrt_incoming_call_tell(call);
+}
+
 // Runs when the lock is opened: what became known meanwhile goes in one message.
 void tfrt_incoming_call_run_flush(tfrt_task_t* task) {
   tfrt_incoming_call_t* call = TFRT_CONTAINER_OF(task, tfrt_incoming_call_t, flush);
   tfrt_node_t* node = tfrt_node_retain(call->execution.node);
   tfrt_node_lock_tables(node);
   call->flush_deferred = false;
-  if (!call->done) tfrt_incoming_call_advance_gate(call);
-  if (!call->done) tfrt_incoming_call_tell(call);
+  tfrt_incoming_call_tell_all(call);
   tfrt_execution_release(&call->execution);
   tfrt_node_unlock(node);
   tfrt_node_release(node);
@@ -175,10 +180,15 @@ void tfrt_incoming_call_known(tfrt_execution_t* execution, uint32_t index) {
   tfrt_object_t* slot = call->peer ? tfrt_incoming_call_slot(call, index) : NULL;
   tfrt_object_table_tell(&execution->node->objects, slot, execution->results[index].value);
   if (slot) tfrt_incoming_want_serve_waiting(slot);
-  tfrt_incoming_call_flush_later(call);
+  if (!execution->tells_at_once) tfrt_incoming_call_flush_later(call);
 }
 
 void tfrt_incoming_call_retired(tfrt_execution_t* execution) {
   tfrt_incoming_call_t* call = tfrt_incoming_call_cast(execution);
-  if (!call->done) tfrt_incoming_call_flush_later(call);
+  if (call->done) return;
+  if (execution->tells_at_once && !call->flush_deferred) {
+    tfrt_incoming_call_tell_all(call);
+  } else {
+    tfrt_incoming_call_flush_later(call);
+  }
 }

@@ -218,7 +218,8 @@ tfrt_status_t tfrt_job_reach(tfrt_job_t* job, uint64_t incarnation, tfrt_peer_t*
     return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "a host that is not in the job's view");
   }
   if (job->closed) return tfrt_status_retain(job->closed_by);
-  tfrt_peer_t* peer = tfrt_peer_find_or_create(job->node, incarnation);
+  if (!member->peer) member->peer = tfrt_peer_find_or_create(job->node, incarnation);
+  tfrt_peer_t* peer = member->peer;
   if (!peer) return tfrt_status_out_of_memory();
   if (member->death) {
     return tfrt_peer_lost_error(peer, job, NULL, "before it was asked");

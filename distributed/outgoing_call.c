@@ -40,9 +40,6 @@ static void tfrt_outgoing_call_free(void* argument) {
   tfrt_node_t* node = call->node;
   tfrt_request_context_release(call->request);
   tfrt_status_release(call->cancelled);
-  tfrt_node_lock_tables(node);
-  tfrt_job_release(call->job);
-  tfrt_node_unlock(node);
   tfrt_allocator_free(node->options.allocator, call,
                       tfrt_outgoing_call_size(call->argument_count, call->result_count));
   tfrt_node_release(node);
@@ -50,6 +47,7 @@ static void tfrt_outgoing_call_free(void* argument) {
 
 void tfrt_outgoing_call_release(tfrt_outgoing_call_t* call) {
   if (!tfrt_ref_count_decrement(&call->ref_count)) return;
+  tfrt_job_release(call->job);
   tfrt_action_queue_call(&call->node->actions, tfrt_outgoing_call_free, call);
 }
 
@@ -262,6 +260,9 @@ void tfrt_outgoing_call_start(tfrt_node_t* node, const tfrt_outgoing_call_reques
     for (uint32_t i = 0; i < request->result_count; ++i) {
       request->results[i] = tfrt_async_value_out_of_memory();
     }
+    tfrt_node_lock_tables(node);
+    if (request->gives_program) tfrt_cached_program_release(request->program);
+    tfrt_node_unlock(node);
     return;
   }
   tfrt_node_retain(node);
@@ -285,6 +286,7 @@ void tfrt_outgoing_call_start(tfrt_node_t* node, const tfrt_outgoing_call_reques
   call->job = tfrt_job_retain(request->job);
   call->since_ns = node->objects.tick_ns;
   tfrt_outgoing_call_begin(call, request);
+  if (request->gives_program) tfrt_cached_program_release(request->program);
   tfrt_node_unlock(node);
 }
 

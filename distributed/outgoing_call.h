@@ -32,6 +32,7 @@ typedef struct tfrt_outgoing_call_request_s {
   tfrt_job_t* job;
   uint64_t callee;                   // incarnation
   tfrt_cached_program_t* program;    // NULL: |function| is a tfrt_wire_builtin_t
+  bool gives_program;                // the start drops a reference to it
   uint32_t function;                 // index in the program
   tfrt_request_context_t* request;   // cancels the call; NULL: nobody does
   tfrt_call_scope_t* scope;          // left when the call has ended; NULL: nobody asks

@@ -129,7 +129,9 @@ static void tfrt_router_call_there(tfrt_job_t* job, const tfrt_routed_call_t* ca
     // What was sent ahead is in the host's memory, so a call on a device takes the value itself.
     tfrt_router_start_with_prefetched(job, call, rank, &request);
   } else {
+    request.gives_program = true;
     tfrt_outgoing_call_start(job->node, &request);
+    return;
   }
   tfrt_node_lock_tables(job->node);
   tfrt_cached_program_release(request.program);

@@ -31,18 +31,24 @@ static uint32_t hash_name(const char* name) {
   return (uint32_t)tfrt_hash_bytes(name, strlen(name));
 }
 
-// As tfrt_type_find(), for |name| that hashes to |hash|.
-static bool find_hashed(const char* name, uint32_t hash, tfrt_type_id_t* out_id) {
+static bool find_builtin(const char* name, tfrt_type_id_t* out_id) {
   *out_id = TFRT_TYPE_NONE;
-  // From 1 on: "no type" is not found under any name. Most of these names begin in a way of their
-  // own.
+  if (name[0] == '\0') return false;
+  // From 1 on: "no type" is not found under any name. Most of these names begin with two characters
+  // of their own.
   for (uint32_t i = 1; i < TFRT_TYPE_FIRST_REGISTERED; ++i) {
     const char* candidate = tfrt_builtin_types[i].name;
-    if (candidate && candidate[0] == name[0] && strcmp(candidate, name) == 0) {
+    bool may_be_it = candidate && candidate[0] == name[0] && candidate[1] == name[1];
+    if (may_be_it && strcmp(candidate, name) == 0) {
       *out_id = (tfrt_type_id_t)i;
       return true;
     }
   }
+  return false;
+}
+
+// Among the registered types: |name|, which hashes to |hash|.
+static bool find_registered(const char* name, uint32_t hash, tfrt_type_id_t* out_id) {
   // Acquire: the entries counted; pairs with the release in register_locked().
   uint32_t count = atomic_load_explicit(&registered_count, memory_order_acquire);
   for (uint32_t i = 0; i < count; ++i) {
@@ -55,7 +61,7 @@ static bool find_hashed(const char* name, uint32_t hash, tfrt_type_id_t* out_id)
 }
 
 bool tfrt_type_find(const char* name, tfrt_type_id_t* out_id) {
-  return find_hashed(name, hash_name(name), out_id);
+  return find_builtin(name, out_id) || find_registered(name, hash_name(name), out_id);
 }
 
 static bool is_same(const tfrt_type_t* a, const tfrt_type_t* b) {
@@ -68,7 +74,7 @@ static bool is_same(const tfrt_type_t* a, const tfrt_type_t* b) {
 static tfrt_status_t register_locked(const tfrt_type_t* type, tfrt_type_id_t* out_id) {
   tfrt_type_id_t known = TFRT_TYPE_NONE;
   uint32_t hash = hash_name(type->name);
-  if (find_hashed(type->name, hash, &known)) {
+  if (find_builtin(type->name, &known) || find_registered(type->name, hash, &known)) {
     if (!is_same(type, tfrt_type_get(known))) {
       return tfrt_status_create(TFRT_STATUS_ALREADY_EXISTS,
                                 "type '%s' is registered already, as something else", type->name);
@@ -91,7 +97,7 @@ static tfrt_status_t register_locked(const tfrt_type_t* type, tfrt_type_id_t* ou
   registered[count] = *type;
   registered_hashes[count] = hash;
   *out_id = (tfrt_type_id_t)(TFRT_TYPE_FIRST_REGISTERED + count);
-  // Release: the entry and its hash; pairs with the acquire in find_hashed().
+  // Release: the entry and its hash; pairs with the acquire in find_registered().
   atomic_store_explicit(&registered_count, count + 1, memory_order_release);
   return NULL;
 }
