@@ -111,13 +111,20 @@ bool tfrt_bef_load_location_is_valid(const tfrt_bef_load_t* load, uint32_t locat
 
 // --- Decoding -----------------------------------------------------------------
 
-// Makes |*out_cursor| one at the record of |location|, and returns true if there is a whole
-// one.
-static bool open_location(const tfrt_bef_file_t* file, uint32_t location,
+// Makes |*out_cursor| one at the byte |location|, and returns true if there is one.
+static bool seek_location(const tfrt_bef_file_t* file, uint32_t location,
                           tfrt_bef_cursor_t* out_cursor) {
   *out_cursor = tfrt_bef_section_cursor(file, TFRT_BEF_SECTION_LOCATIONS);
   if (location >= tfrt_bef_cursor_left(out_cursor)) return false;
   out_cursor->position += location;
+  return true;
+}
+
+// Makes |*out_cursor| one at the record of |location|, and returns true if there is a whole
+// one.
+static bool open_location(const tfrt_bef_file_t* file, uint32_t location,
+                          tfrt_bef_cursor_t* out_cursor) {
+  if (!seek_location(file, location, out_cursor)) return false;
   tfrt_bef_cursor_t probe = *out_cursor;
   tfrt_status_t status = check_record(file, &probe, 0);
   if (!status) return true;
@@ -151,7 +158,19 @@ bool tfrt_bef_file_source_location(const tfrt_bef_file_t* file, uint32_t locatio
                                    tfrt_bef_source_location_t* out_location) {
   *out_location = (tfrt_bef_source_location_t){"", 0, 0};
   tfrt_bef_cursor_t cursor;
-  return open_location(file, location, &cursor) && find_source(file, &cursor, out_location);
+  if (!seek_location(file, location, &cursor)) return false;
+  if (*cursor.position != TFRT_BEF_LOCATION_FILE) {
+    return open_location(file, location, &cursor) && find_source(file, &cursor, out_location);
+  }
+  // Most are a file's own, which has no children: it is whole if it can be read.
+  record_t record;
+  tfrt_status_t status = read_record(file, &cursor, &record);
+  bool is_whole = tfrt_status_is_ok(status);
+  if (is_whole) {
+    *out_location = (tfrt_bef_source_location_t){record.string, record.line, record.column};
+  }
+  tfrt_status_release(status);
+  return is_whole;
 }
 
 bool tfrt_bef_file_location_is_plain(const tfrt_bef_file_t* file, uint32_t location) {
