@@ -74,8 +74,8 @@ struct tfrt_execution_s {
   bool needs_arguments;     // the function is called when all are here, or errors
   bool needs_results;       // a result is known when it is here, or an error
   bool retired;
-  bool
-      tells_at_once;  // retired() follows known() in this critical section, which no other part has
+  // retired() follows known() in this critical section, which no other part has.
+  bool tells_at_once;
   bool finished;
 };
 
