@@ -177,6 +177,17 @@ START_TEST(any_number_of_actions_runs_each_once_and_in_order) {
 }
 END_TEST
 
+START_TEST(few_actions_at_a_time_take_memory_once) {
+  for (int round = 0; round < 10; ++round) {
+    order[0] = '\0';
+    for (int i = 0; i < 3; ++i) call("a");
+    open_lock();
+    ck_assert_str_eq(order, "aaa");
+  }
+  ck_assert_int_eq(tfrt_counting_allocator_counts(&books).total_count, 1);
+}
+END_TEST
+
 // --- What is done ------------------------------------------------------------
 
 START_TEST(a_value_is_forwarded_and_both_references_are_given_back) {
@@ -424,6 +435,7 @@ static void add_tests(TCase* tests) {
   tcase_add_test(tests, nothing_happens_before_the_lock_is_opened_and_then_all_in_order);
   tcase_add_test(tests, what_an_action_adds_runs_behind_the_rest);
   tcase_add_test(tests, any_number_of_actions_runs_each_once_and_in_order);
+  tcase_add_test(tests, few_actions_at_a_time_take_memory_once);
   tcase_add_test(tests, a_value_is_forwarded_and_both_references_are_given_back);
   tcase_add_test(tests, the_first_to_resolve_a_value_wins_and_the_second_lets_go);
   tcase_add_test(tests, a_value_becomes_the_error_that_it_was_given);
