@@ -322,11 +322,17 @@ static void tfrt_execution_end_start(tfrt_execution_t* execution, bool is_alone)
   bool is_over = tfrt_call_scope_leave_last(&execution->scope);
   execution->tells_at_once = is_over && is_alone;
   tfrt_execution_publish(execution);
+  execution->started = true;
   if (!is_over) return;
   tfrt_execution_retain(execution);
   tfrt_execution_retire(execution);
   execution->tells_at_once = false;
   tfrt_execution_release(execution);
+}
+
+bool tfrt_execution_is_ending(const tfrt_execution_t* execution) {
+  return execution->started && !execution->retired &&
+         tfrt_ref_count_is_one(&execution->scope.active);
 }
 
 static void tfrt_execution_fail(tfrt_execution_t* execution, tfrt_status_t status) {

@@ -73,6 +73,7 @@ struct tfrt_execution_s {
   bool any_result_count;    // there are as many results as the function has
   bool needs_arguments;     // the function is called when all are here, or errors
   bool needs_results;       // a result is known when it is here, or an error
+  bool started;  // all that it begins with was started, and its results are known or waited for
   bool retired;
   // retired() follows known() in this critical section, which no other part has.
   bool tells_at_once;
@@ -108,6 +109,10 @@ void tfrt_execution_begin(tfrt_execution_t* execution);
 // Ends what was begun, with |results| (consumed). Where all of them are there and there are no
 // arguments, nothing of that waits for the work queue, which may be stuck.
 void tfrt_execution_complete(tfrt_execution_t* execution, tfrt_async_value_t* const* results);
+
+// True if nothing but the function's own frame keeps |execution|, which has started, from being
+// over: that may be so in a moment, or when another kernel has run.
+bool tfrt_execution_is_ending(const tfrt_execution_t* execution);
 
 // The name of the function (+0, as long as the program or for ever): "print" and so on for a
 // built-in one, "" for a region or for what is not loaded yet.

@@ -2,6 +2,7 @@
 #include "distributed/event_log.h"
 #include "distributed/incoming_call_impl.h"
 #include "distributed/incoming_want.h"
+#include "distributed/reader_pair.h"
 
 // The argument that is |remote|, or UINT32_MAX.
 static uint32_t tfrt_incoming_call_find_argument(tfrt_incoming_call_t* call,
@@ -174,13 +175,27 @@ void tfrt_incoming_call_flush_later(tfrt_incoming_call_t* call) {
   tfrt_node_lock_defer(&call->execution.node->lock, &call->flush);
 }
 
+// The same, but where the call may be over when the task that this thread is in has run, behind
+// that: then one message tells both. A task that lasts is overtaken (reader_pair.h).
+static void tfrt_incoming_call_flush_behind(tfrt_incoming_call_t* call) {
+  if (call->flush_deferred || call->done) return;
+  tfrt_work_queue_t* queue = call->execution.node->options.host->work_queue;
+  if (!tfrt_execution_is_ending(&call->execution) ||
+      !tfrt_reader_pair_try_behind(queue, &call->flush)) {
+    tfrt_incoming_call_flush_later(call);
+    return;
+  }
+  call->flush_deferred = true;
+  tfrt_execution_retain(&call->execution);
+}
+
 void tfrt_incoming_call_known(tfrt_execution_t* execution, uint32_t index) {
   tfrt_incoming_call_t* call = tfrt_incoming_call_cast(execution);
   call->states[index] = TFRT_INCOMING_RESULT_KNOWN;
   tfrt_object_t* slot = call->peer ? tfrt_incoming_call_slot(call, index) : NULL;
   tfrt_object_table_tell(&execution->node->objects, slot, execution->results[index].value);
   if (slot) tfrt_incoming_want_serve_waiting(slot);
-  if (!execution->tells_at_once) tfrt_incoming_call_flush_later(call);
+  if (!execution->tells_at_once) tfrt_incoming_call_flush_behind(call);
 }
 
 void tfrt_incoming_call_retired(tfrt_execution_t* execution) {

@@ -188,6 +188,10 @@ void tfrt_reader_pair_run_soon(tfrt_work_queue_t* queue, tfrt_task_t* task) {
   if (!tfrt_reader_pair_take(queue, task, false)) tfrt_work_queue_add_task(queue, task);
 }
 
+bool tfrt_reader_pair_try_behind(tfrt_work_queue_t* queue, tfrt_task_t* task) {
+  return tfrt_reader_pair_take(queue, task, true);
+}
+
 void tfrt_reader_pair_run_behind(tfrt_work_queue_t* queue, tfrt_task_t* task) {
-  if (!tfrt_reader_pair_take(queue, task, true)) tfrt_work_queue_add_task(queue, task);
+  if (!tfrt_reader_pair_try_behind(queue, task)) tfrt_work_queue_add_task(queue, task);
 }

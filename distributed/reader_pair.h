@@ -84,4 +84,7 @@ void tfrt_reader_pair_run_soon(tfrt_work_queue_t* queue, tfrt_task_t* task);
 // Thread-safe.
 void tfrt_reader_pair_run_behind(tfrt_work_queue_t* queue, tfrt_task_t* task);
 
+// The same, but only if it would run on the calling thread; else this returns false. Thread-safe.
+bool tfrt_reader_pair_try_behind(tfrt_work_queue_t* queue, tfrt_task_t* task) TFRT_MUST_USE;
+
 #endif  // TFRT_DISTRIBUTED_READER_PAIR_H_

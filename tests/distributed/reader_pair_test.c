@@ -288,6 +288,7 @@ START_TEST(other_threads_are_no_readers) {
   world_t world;
   begin(&world);
   tfrt_task_initialize(&world.other, run_other);
+  ck_assert(!tfrt_reader_pair_try_behind(world.queue, &world.other));
   tfrt_reader_pair_run_soon(world.queue, &world.other);
   await_runs(&world, 1);
   ck_assert(world.ran_in_queue);
