@@ -102,15 +102,18 @@ static void tfrt_action_batch_run_task(tfrt_task_t* task) {
   tfrt_action_batch_run(TFRT_CONTAINER_OF(task, tfrt_action_batch_t, task));
 }
 
+// Whether this thread carries out |batch|, and no task of |work_queue| does.
+static bool tfrt_action_batch_is_run_here(const tfrt_action_batch_t* batch,
+                                          const tfrt_work_queue_t* work_queue) {
+  return !work_queue || batch->only_releases || tfrt_work_queue_is_in_worker_thread(work_queue);
+}
+
 // Copies the actions of |queue| to |few| if this thread carries them out and they are few; returns
 // how many.
 static size_t tfrt_action_queue_take_few(tfrt_action_queue_t* queue, tfrt_action_t* few) {
   tfrt_action_batch_t* batch = queue->batch;
   if (!batch || batch->count > TFRT_ACTION_QUEUE_FEW) return 0;
-  tfrt_work_queue_t* work_queue = queue->work_queue;
-  bool is_here =
-      !work_queue || batch->only_releases || tfrt_work_queue_is_in_worker_thread(work_queue);
-  if (!is_here) return 0;
+  if (!tfrt_action_batch_is_run_here(batch, queue->work_queue)) return 0;
   size_t count = batch->count;
   memcpy(few, batch->actions, count * sizeof(*few));
   batch->count = 0;
@@ -146,7 +149,7 @@ static void tfrt_action_queue_run(tfrt_task_t* task) {
   tfrt_action_batch_run(urgent);
   for (size_t i = 0; i < few_count; ++i) tfrt_action_run(&few[i]);
   if (!batch) return;
-  if (!work_queue || batch->only_releases || tfrt_work_queue_is_in_worker_thread(work_queue)) {
+  if (tfrt_action_batch_is_run_here(batch, work_queue)) {
     tfrt_action_batch_run(batch);
     return;
   }

@@ -7,8 +7,8 @@
 //
 //   extern const tfrt_wire_message_t stem_message;    or static
 //   TFRT_WIRE_WALKS(stem)
-//   const tfrt_wire_message_t stem_message = TFRT_WIRE_MESSAGE("Stem", ...,
-//   TFRT_WIRE_WALKED(stem));
+//   const tfrt_wire_message_t stem_message =
+//       TFRT_WIRE_MESSAGE("Stem", ..., TFRT_WIRE_WALKED(stem));
 //
 // Bytes, structs and errors are those of the walk for any table; round_trip_test.c compares them.
 //

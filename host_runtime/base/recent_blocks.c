@@ -10,7 +10,7 @@
 typedef struct recent_blocks_s {
   uint32_t sizes[TFRT_RECENT_BLOCKS_COUNT];  // 0: no block
   void* blocks[TFRT_RECENT_BLOCKS_COUNT];
-  uint32_t next;  // the oldest one, if there is no free place
+  uint32_t next;  // the place whose turn it is to give way, round and round
   bool is_hooked;
   tfrt_recent_blocks_free_fn_t free_block;
   tfrt_thread_exit_hook_t hook;

@@ -6,9 +6,9 @@
 //
 //   this thread:   6144 -> block   50240 -> block   6144 -> block   ...     at most 8
 //
-// The oldest one gives way. No lock, no atomic operation. A block that another thread than the
-// one that made it gives back is kept there; what a thread keeps is given back at its end. Much
-// bigger ones are kept by the process (block_cache.h).
+// Where all places are taken, they give way in turn. No lock, no atomic operation. A block that
+// another thread than the one that made it gives back is kept there; what a thread keeps is given
+// back at its end. Much bigger ones are kept by the process (block_cache.h).
 //
 // Private to allocator.c. Thread rule: thread-safe. Failure rule: nothing here fails.
 #ifndef TFRT_HOST_RUNTIME_BASE_RECENT_BLOCKS_H_

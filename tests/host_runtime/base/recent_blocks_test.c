@@ -35,7 +35,7 @@ START_TEST(blocks_that_are_too_small_or_too_big_are_not_kept) {
 }
 END_TEST
 
-START_TEST(of_too_many_blocks_the_oldest_gives_way) {
+START_TEST(places_give_way_in_turn) {
   for (int i = 0; i < TFRT_RECENT_BLOCKS_COUNT + 2; ++i) {
     tfrt_recent_blocks_put(&blocks[i], SIZE + (size_t)i, note_freed);
   }
@@ -68,7 +68,7 @@ Suite* tfrt_test_suite(void) {
   TCase* tests = tcase_create("recent_blocks");
   tcase_add_test(tests, a_block_comes_back_for_its_own_size);
   tcase_add_test(tests, blocks_that_are_too_small_or_too_big_are_not_kept);
-  tcase_add_test(tests, of_too_many_blocks_the_oldest_gives_way);
+  tcase_add_test(tests, places_give_way_in_turn);
   tcase_add_test(tests, a_thread_that_ends_gives_all_back);
   Suite* suite = suite_create("recent_blocks");
   suite_add_tcase(suite, tests);
