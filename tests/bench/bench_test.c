@@ -55,6 +55,15 @@ START_TEST(the_digits_network_is_measured_beside_bare_primitives) {
 }
 END_TEST
 
+START_TEST(tfrts_figures_are_carried_over_by_a_yardstick) {
+  run_group_of("yardstick/", 3);
+  run_group_of("async_value/create_i32_drop", 1);
+  ck_assert_double_gt(results.values[0].scale, 0);
+  run_group_of("process/size_of_bef_executor", 2);
+  ck_assert_double_eq(results.values[0].scale, 1);
+}
+END_TEST
+
 START_TEST(one_benchmark_may_be_named) {
   tfrt_bench_options_t options = small_options("=executor/fib_25");
   tfrt_status_t status = tfrt_bench_run(&options, &results);
@@ -168,6 +177,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(measured, work_queues_are_measured_beside_a_bare_wake);
   tcase_add_test(measured, programs_give_the_right_results);
   tcase_add_test(measured, the_digits_network_is_measured_beside_bare_primitives);
+  tcase_add_test(measured, tfrts_figures_are_carried_over_by_a_yardstick);
   tcase_add_test(measured, one_benchmark_may_be_named);
   tcase_add_test(measured, memory_of_calls_is_measured);
   tcase_add_test(measured, translation_is_measured);

@@ -17,6 +17,7 @@
 #ifndef TFRT_TESTS_BENCH_BENCHMARK_H_
 #define TFRT_TESTS_BENCH_BENCHMARK_H_
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,6 +36,7 @@ struct tfrt_benchmark_s {
   int64_t size;        // of one sample: how much is done
   int64_t small_size;  // the same in a test
   double tfrt;         // TFRT's figure (docs/performance.md); 0: none is known
+  bool is_unscaled;    // TFRT's figure is the same on each machine: bytes; else see yardstick.h
   const char* limit;   // the benchmark whose figure bounds this one; NULL: none
   int kind;            // what tells benchmarks with the same functions apart
   int threads;         // of the work queue; 0: it runs tasks in the waiting thread
@@ -53,6 +55,7 @@ typedef struct tfrt_benchmark_group_s {
 } tfrt_benchmark_group_t;
 
 // The groups; constant. Thread-safe.
+tfrt_benchmark_group_t tfrt_yardstick_benchmarks(void);
 tfrt_benchmark_group_t tfrt_async_value_benchmarks(void);
 tfrt_benchmark_group_t tfrt_work_queue_benchmarks(void);
 tfrt_benchmark_group_t tfrt_executor_benchmarks(void);

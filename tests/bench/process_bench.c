@@ -2,8 +2,8 @@
 //
 // Whole processes: what it takes to start a tool, let it do its work, and see it end.
 //
-// The least that any process takes is that of `true`; sizes are those of the programs' files
-// when all that only debuggers and linkers want is stripped.
+// The least that any process takes is `yardstick/empty_process`; sizes are those of the programs'
+// files when all that only debuggers and linkers want is stripped.
 //
 // Resident memory is read when a process is about to end.
 #include <elf.h>
@@ -32,8 +32,7 @@ enum {
   REPEAT_MEMORY,
   TRANSLATE_TIME,
   TRANSLATE_AGAIN_TIME,  // the output replaces the one of the sample before
-  TRANSLATE_MEMORY,
-  NOTHING_TIME
+  TRANSLATE_MEMORY
 };
 
 typedef struct state_s {
@@ -63,9 +62,7 @@ static void become_tool(const state_t* self, bool traced) {
   int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
   if (null < 0 || dup2(null, STDOUT_FILENO) < 0) _exit(126);
   if (traced && ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0) _exit(126);
-  if (self->benchmark->kind == NOTHING_TIME) {
-    execl("/bin/true", "true", (char*)NULL);
-  } else if (is_run(self->benchmark->kind)) {
+  if (is_run(self->benchmark->kind)) {
     execl(self->tool, self->tool, self->queue, self->bef_path, (char*)NULL);
   } else {
     execl(self->tool, self->tool, self->text_path, "-o", self->output_path, (char*)NULL);
@@ -223,18 +220,17 @@ static void close_size(void* state) { (void)state; }
 #define SIZE_BENCHMARK(TOOL, TFRT)                                                           \
   {                                                                                          \
     .name = "process/size_of_" TOOL, .unit = "kB", .size = 1, .small_size = 1, .tfrt = TFRT, \
-    .open = open_size, .sample = sample_size, .close = close_size                            \
+    .is_unscaled = true, .open = open_size, .sample = sample_size, .close = close_size       \
   }
 
 #define BENCHMARK(NAME, UNIT, KIND, SIZE, SMALL_SIZE, THREADS, TFRT)                             \
   {                                                                                              \
     .name = "process/" NAME, .unit = UNIT, .size = SIZE, .small_size = SMALL_SIZE, .tfrt = TFRT, \
-    .kind = KIND, .threads = THREADS, .open = open_process, .sample = sample,                    \
-    .close = close_process                                                                       \
+    .is_unscaled = (KIND) != RUN_TIME && (KIND) != TRANSLATE_TIME, .kind = KIND,                 \
+    .threads = THREADS, .open = open_process, .sample = sample, .close = close_process           \
   }
 
 static const tfrt_benchmark_t benchmarks[] = {
-    BENCHMARK("nothing", "ms", NOTHING_TIME, 1, 1, 0, 0.19),
     BENCHMARK("run_trivial", "ms", RUN_TIME, 1, 1, 0, 0.98),
     BENCHMARK("run_trivial_2_threads", "ms", RUN_TIME, 1, 1, 2, 15.5),
     BENCHMARK("run_trivial_memory", "KiB", RUN_MEMORY, 1, 1, 0, 6042),

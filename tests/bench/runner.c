@@ -8,17 +8,22 @@
 #include <unistd.h>
 
 #include "host_runtime/base/clock.h"
+#include "tests/bench/yardstick.h"
 #include "tools/common/json.h"
+
+// Enough for a median; the same for any number of samples, so that the difference of two runs is
+// that of their samples.
+enum { YARDSTICK_READINGS = 10 };
 
 int64_t tfrt_benchmark_now_ns(void) { return tfrt_clock_now_ns(tfrt_clock_system()); }
 
 tfrt_benchmark_group_t tfrt_bench_group(size_t index) {
   static tfrt_benchmark_group_t (*const kGroups[])(void) = {
-      tfrt_async_value_benchmarks, tfrt_work_queue_benchmarks, tfrt_executor_benchmarks,
-      tfrt_memory_benchmarks,      tfrt_eager_benchmarks,      tfrt_digits_benchmarks,
-      tfrt_translation_benchmarks, tfrt_transport_benchmarks,  tfrt_process_benchmarks,
-      tfrt_limit_benchmarks,       tfrt_ring_benchmarks,       tfrt_cluster_benchmarks,
-      tfrt_crowd_benchmarks,       tfrt_collective_benchmarks,
+      tfrt_yardstick_benchmarks, tfrt_async_value_benchmarks, tfrt_work_queue_benchmarks,
+      tfrt_executor_benchmarks,  tfrt_memory_benchmarks,      tfrt_eager_benchmarks,
+      tfrt_digits_benchmarks,    tfrt_translation_benchmarks, tfrt_transport_benchmarks,
+      tfrt_process_benchmarks,   tfrt_limit_benchmarks,       tfrt_ring_benchmarks,
+      tfrt_cluster_benchmarks,   tfrt_crowd_benchmarks,       tfrt_collective_benchmarks,
   };
   if (index >= TFRT_ARRAY_SIZE(kGroups)) return (tfrt_benchmark_group_t){0};
   return kGroups[index]();
@@ -43,23 +48,44 @@ static tfrt_status_t take_samples(const tfrt_benchmark_t* benchmark, void* state
   return NULL;
 }
 
+// Reads the yardstick |count| times into |scales|.
+static tfrt_status_t read_yardstick(double* scales, size_t count) {
+  for (size_t i = 0; i < count; ++i) TFRT_RETURN_IF_ERROR(tfrt_bench_yardstick_read(&scales[i]));
+  return NULL;
+}
+
+// Takes the samples of the opened |state| into |figures|, and half of |scales| before and after.
+static tfrt_status_t take_all(const tfrt_benchmark_t* benchmark, void* state,
+                              const tfrt_bench_options_t* options, double* figures,
+                              double scales[YARDSTICK_READINGS]) {
+  size_t half = YARDSTICK_READINGS / 2;
+  bool is_scaled = benchmark->tfrt > 0 && !benchmark->is_unscaled;
+  if (is_scaled) TFRT_RETURN_IF_ERROR(read_yardstick(scales, half));
+  TFRT_RETURN_IF_ERROR(take_samples(benchmark, state, options, figures));
+  return is_scaled ? read_yardstick(scales + half, half) : NULL;
+}
+
 static tfrt_status_t measure(const tfrt_benchmark_t* benchmark, const tfrt_bench_options_t* options,
                              tfrt_bench_result_t* out_result) {
   static double figures[TFRT_BENCH_MAX_REPEATS];
+  double scales[YARDSTICK_READINGS];
+  for (size_t i = 0; i < YARDSTICK_READINGS; ++i) scales[i] = 1;
   void* state = NULL;
   int64_t size = options->small ? benchmark->small_size : benchmark->size;
   tfrt_status_t status = benchmark->open(benchmark, &options->files, size, &state);
   if (!status) {
-    status = take_samples(benchmark, state, options, figures);
+    status = take_all(benchmark, state, options, figures, scales);
     benchmark->close(state);
   }
   if (status) return tfrt_status_take_annotate(status, "%s", benchmark->name);
   size_t count = (size_t)options->repeats;
   qsort(figures, count, sizeof(figures[0]), compare_figures);
+  qsort(scales, YARDSTICK_READINGS, sizeof(scales[0]), compare_figures);
   *out_result = (tfrt_bench_result_t){.benchmark = benchmark,
                                       .median = figures[count / 2],
                                       .least = figures[0],
-                                      .greatest = figures[count - 1]};
+                                      .greatest = figures[count - 1],
+                                      .scale = scales[YARDSTICK_READINGS / 2]};
   return NULL;
 }
 
@@ -129,9 +155,9 @@ static void append_ratio(tfrt_string_builder_t* out, double value, double base) 
 }
 
 void tfrt_bench_append_table(const tfrt_bench_results_t* results, tfrt_string_builder_t* out) {
-  tfrt_string_builder_append_format(out, "%-40s %-6s %10s %10s %10s %9s %8s %8s\n", "benchmark",
-                                    "unit", "median", "least", "greatest", "TFRT", "/ TFRT",
-                                    "/ limit");
+  tfrt_string_builder_append_format(out, "%-40s %-6s %10s %10s %10s %9s %6s %8s %8s\n", "benchmark",
+                                    "unit", "median", "least", "greatest", "TFRT", "scale",
+                                    "/ TFRT", "/ limit");
   for (size_t i = 0; i < results->count; ++i) {
     const tfrt_bench_result_t* result = &results->values[i];
     const tfrt_benchmark_t* benchmark = result->benchmark;
@@ -139,11 +165,11 @@ void tfrt_bench_append_table(const tfrt_bench_results_t* results, tfrt_string_bu
                                       benchmark->unit, result->median, result->least,
                                       result->greatest);
     if (benchmark->tfrt > 0) {
-      tfrt_string_builder_append_format(out, " %9.4g", benchmark->tfrt);
+      tfrt_string_builder_append_format(out, " %9.4g %6.2f", benchmark->tfrt, result->scale);
     } else {
-      tfrt_string_builder_append_format(out, " %9s", "");
+      tfrt_string_builder_append_format(out, " %9s %6s", "", "");
     }
-    append_ratio(out, result->median, benchmark->tfrt);
+    append_ratio(out, result->median, benchmark->tfrt * result->scale);
     append_ratio(out, result->median, result->limit);
     tfrt_string_builder_append_char(out, '\n');
   }
@@ -162,7 +188,8 @@ void tfrt_bench_append_json(const tfrt_bench_results_t* results, tfrt_string_bui
                                       ", \"median\": %.9g, \"least\": %.9g, \"greatest\": %.9g",
                                       result->median, result->least, result->greatest);
     if (benchmark->tfrt > 0) {
-      tfrt_string_builder_append_format(out, ", \"tfrt\": %.9g", benchmark->tfrt);
+      tfrt_string_builder_append_format(out, ", \"tfrt\": %.9g, \"scale\": %.9g", benchmark->tfrt,
+                                        result->scale);
     }
     if (result->limit > 0) {
       tfrt_string_builder_append_format(out, ", \"limit\": %.9g", result->limit);

@@ -33,6 +33,8 @@ typedef struct tfrt_bench_result_s {
   double least;
   double greatest;
   double limit;  // the median of the benchmark's limit in this run; 0: not measured
+  double
+      scale;  // this machine's time over that of TFRT's (yardstick.h); 1 where no figure is known
 } tfrt_bench_result_t;
 
 typedef struct tfrt_bench_results_s {

@@ -10,9 +10,9 @@ What the counters cost is a build and a measurement of its own (counters.py), wh
 Run it from the project's folder on a machine that does nothing else: it takes some fifteen minutes. On
 one that others use, too, give it several files: each line is that of the run with the least sample,
 and the ratio that of the least samples, in which the others did the least.
-Each line has the median and the least of the samples, TFRT's figure, the ratio to it, or to the
-benchmark of the same run that is the least that the machine can do, and what the ratio may be.
-A ratio that is more than that is marked.
+Each line has the median and the least of the samples, TFRT's figure and by how much longer this
+machine takes for a yardstick than TFRT's did, the ratio to both, or to the benchmark of the same run that
+is the least that the machine can do, and what the ratio may be. A ratio that is more than that is marked.
 """
 
 import argparse
@@ -126,22 +126,26 @@ def ratio_of(entry):
     if name in OF_LIMIT and "limit" in entry:
         return figure / entry["limit"], "limit", OF_LIMIT[name]
     if "tfrt" in entry:
-        return figure / entry["tfrt"], "TFRT", OF_TFRT.get(name)
+        return figure / (entry["tfrt"] * entry["scale"]), "TFRT", OF_TFRT.get(name)
     if "limit" in entry:
         return figure / entry["limit"], "limit", None
     return None, "", None
 
 
+def beside(entry, base):
+    """What a line is compared with."""
+    if base == "TFRT" and entry["scale"] != 1:
+        return f"{entry['tfrt']:.4g} x {entry['scale']:.2f} (TFRT)"
+    figures = {"TFRT": "tfrt", "limit": "limit"}
+    figure = AT_MOST[entry["name"]] if base == "target" else entry.get(figures.get(base))
+    return "" if figure is None else f"{figure:.4g} ({base})"
+
+
 def row(entry):
     """A line of the table."""
     ratio, base, target = ratio_of(entry)
-    base_figure = {
-        "TFRT": entry.get("tfrt"),
-        "limit": entry.get("limit"),
-        "target": AT_MOST.get(entry["name"]),
-    }.get(base)
     cells = [entry["name"], entry["unit"], f"{entry['median']:.4g}", f"{entry['least']:.4g}"]
-    cells.append("" if base_figure is None else f"{base_figure:.4g} ({base})")
+    cells.append(beside(entry, base))
     cells.append("" if ratio is None else f"{ratio:.3f}")
     cells.append("" if target is None else f"{target:g}")
     missed = target is not None and ratio > target
