@@ -83,7 +83,7 @@ END_TEST
 START_TEST(translation_is_measured) { run_group_of("translation/", 5); }
 END_TEST
 
-START_TEST(the_transport_is_measured_with_and_without_tls) { run_group_of("transport/", 6); }
+START_TEST(the_transport_is_measured_with_and_without_tls) { run_group_of("transport/", 12); }
 END_TEST
 
 START_TEST(calls_between_hosts_are_measured) {

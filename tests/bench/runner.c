@@ -19,11 +19,12 @@ int64_t tfrt_benchmark_now_ns(void) { return tfrt_clock_now_ns(tfrt_clock_system
 
 tfrt_benchmark_group_t tfrt_bench_group(size_t index) {
   static tfrt_benchmark_group_t (*const kGroups[])(void) = {
-      tfrt_yardstick_benchmarks, tfrt_async_value_benchmarks, tfrt_work_queue_benchmarks,
-      tfrt_executor_benchmarks,  tfrt_memory_benchmarks,      tfrt_eager_benchmarks,
-      tfrt_digits_benchmarks,    tfrt_translation_benchmarks, tfrt_transport_benchmarks,
-      tfrt_process_benchmarks,   tfrt_limit_benchmarks,       tfrt_ring_benchmarks,
-      tfrt_cluster_benchmarks,   tfrt_crowd_benchmarks,       tfrt_collective_benchmarks,
+      tfrt_yardstick_benchmarks,  tfrt_async_value_benchmarks,   tfrt_work_queue_benchmarks,
+      tfrt_executor_benchmarks,   tfrt_memory_benchmarks,        tfrt_eager_benchmarks,
+      tfrt_digits_benchmarks,     tfrt_translation_benchmarks,   tfrt_transport_benchmarks,
+      tfrt_plain_grpc_benchmarks, tfrt_relayed_chain_benchmarks, tfrt_process_benchmarks,
+      tfrt_limit_benchmarks,      tfrt_ring_benchmarks,          tfrt_cluster_benchmarks,
+      tfrt_crowd_benchmarks,      tfrt_collective_benchmarks,
   };
   if (index >= TFRT_ARRAY_SIZE(kGroups)) return (tfrt_benchmark_group_t){0};
   return kGroups[index]();

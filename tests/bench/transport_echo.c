@@ -5,11 +5,10 @@
 // drops. Says where it listens, and ends when its standard input does.
 //
 //   transport_echo [CA CERTIFICATE KEY]     with files: over TLS
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "distributed/grpc/grpc_transport.h"
+#include "tests/bench/peer_process.h"
 
 #define MESSAGE_SIZE 4096
 
@@ -105,7 +104,8 @@ static tfrt_status_t accept(tfrt_transport_acceptor_t* acceptor,
 
 static const tfrt_transport_acceptor_vtable_t kAcceptorVtable = {accept};
 
-static tfrt_status_t listen_and_say(int argument_count, char** arguments) {
+static tfrt_status_t open_echo(int argument_count, char** arguments,
+                               char address[TFRT_TRANSPORT_ADDRESS_SIZE]) {
   tfrt_grpc_transport_options_t options = tfrt_grpc_transport_default_options();
   if (argument_count == 4) {
     options.credentials.kind = TFRT_GRPC_CREDENTIALS_TLS;
@@ -114,25 +114,18 @@ static tfrt_status_t listen_and_say(int argument_count, char** arguments) {
   }
   TFRT_RETURN_IF_ERROR(
       tfrt_grpc_transport_create(&options, tfrt_allocator_system(), &echo.transport));
-  char address[TFRT_TRANSPORT_ADDRESS_SIZE];
-  TFRT_RETURN_IF_ERROR(tfrt_transport_listen(echo.transport, tfrt_string_view_of("127.0.0.1:0"),
-                                             &echo.acceptor, address));
-  printf("transport_echo: listening on %s\n", address);
-  fflush(stdout);
-  return NULL;
+  return tfrt_transport_listen(echo.transport, tfrt_string_view_of("127.0.0.1:0"), &echo.acceptor,
+                               address);
 }
 
 int main(int argument_count, char** arguments) {
   echo.acceptor.vtable = &kAcceptorVtable;
   echo.handler.vtable = &kHandlerVtable;
   echo.sink.vtable = &kSinkVtable;
-  tfrt_status_t status = listen_and_say(argument_count, arguments);
-  if (status) fprintf(stderr, "transport_echo: %s\n", tfrt_status_message(status));
-  const int code = status ? 1 : 0;
-  tfrt_status_release(status);
-  char byte;
-  while (code == 0 && read(STDIN_FILENO, &byte, 1) > 0) {
-  }
+  char address[TFRT_TRANSPORT_ADDRESS_SIZE];
+  tfrt_status_t status = open_echo(argument_count, arguments, address);
+  const int code = tfrt_bench_peer_say("transport_echo", address, status);
+  if (code == 0) tfrt_bench_peer_await_end();
   if (echo.transport) {
     tfrt_transport_close(echo.transport);
     tfrt_transport_drain(echo.transport);

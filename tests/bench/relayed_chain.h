@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The messages of a chain of calls over several hosts, each on the result of the one before, as
+// the protocol between hosts sends them, with nothing behind them but a number: what a chain costs
+// on bare streams. A caller and |n| relays, each a process of its own; relay i is the i-th callee.
+//
+//   caller     Invoke -> each relay, all at once
+//   relay i    Want -> relay i - 1                  when it is invoked, but for the first
+//   relay i    Resolve -> relay i + 1               when it is wanted and has its own result,
+//              Result -> caller                     which is that of relay i - 1 and one
+//
+// These are 4 n - 2 messages, of which n + 2 follow each other.
+#ifndef TFRT_TESTS_BENCH_RELAYED_CHAIN_H_
+#define TFRT_TESTS_BENCH_RELAYED_CHAIN_H_
+
+#include <stdint.h>
+
+#include "tests/bench/bench_stream.h"
+
+typedef enum tfrt_bench_relayed_kind_e {
+  TFRT_BENCH_RELAYED_INVOKE = 1,  // |value|: the argument, of the first one
+  TFRT_BENCH_RELAYED_WANT = 2,
+  TFRT_BENCH_RELAYED_RESOLVE = 3,  // |value|: a relay's result, likewise below
+  TFRT_BENCH_RELAYED_RESULT = 4,
+} tfrt_bench_relayed_kind_t;
+
+typedef struct tfrt_bench_relayed_s {
+  int64_t kind;
+  int64_t value;
+  char rest[TFRT_BENCH_STREAM_MESSAGE_SIZE - 2 * sizeof(int64_t)];
+} tfrt_bench_relayed_t;
+
+_Static_assert(sizeof(tfrt_bench_relayed_t) == TFRT_BENCH_STREAM_MESSAGE_SIZE,
+               "one message, without holes");
+
+#endif  // TFRT_TESTS_BENCH_RELAYED_CHAIN_H_
