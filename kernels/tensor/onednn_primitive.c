@@ -32,8 +32,8 @@ typedef struct primitive_s {
   tfrt_list_link_t link;
   tfrt_onednn_key_t key;
   dnnl_primitive_t primitive;
-  views_t* views;    // of runs that are over; never more than there were runs at once
-  size_t run_count;  // that are under way
+  views_t* views;    // of runs that were ended
+  size_t run_count;  // that are under way, or kept by their threads
   bool is_cached;
 } primitive_t;
 
@@ -271,6 +271,56 @@ size_t tfrt_onednn_cache_size(void) {
   return size;
 }
 
+// --- What a thread keeps -----------------------------------------------------
+
+// A run that is not ended, for the next one of its thread with the same key: that one needs neither
+// lock nor table.
+typedef struct kept_run_s {
+  primitive_t* primitive;  // NULL: none
+  views_t* views;
+} kept_run_t;
+
+// Runs by what their keys mix to, two for each.
+static _Thread_local struct {
+  kept_run_t runs[TFRT_ONEDNN_KEPT_RUNS / 2][2];
+  bool is_hooked;
+  tfrt_thread_exit_hook_t hook;
+} kept;
+
+// The places for runs with |key|. The first one is that of the key that came last.
+static kept_run_t* kept_runs_of(const tfrt_onednn_key_t* key) {
+  uint64_t mix = (uint64_t)key->kind;
+  // Images and windows are mostly square: the fourth lengths tell little apart.
+  for (int i = 0; i < 3; ++i) mix = mix * 31 + (uint64_t)key->source[i];
+  for (int i = 0; i < 3; ++i) mix = mix * 31 + (uint64_t)key->weights[i];
+  return kept.runs[(mix * 0x9e3779b97f4a7c15u >> 32) % TFRT_ARRAY_SIZE(kept.runs)];
+}
+
+static bool is_run_of(const kept_run_t* run, const tfrt_onednn_key_t* key) {
+  return run->primitive && key_equal(&run->primitive->node, key);
+}
+
+static void end_kept_run(kept_run_t* run) {
+  if (run->primitive) end_run(run->primitive, run->views);
+  *run = (kept_run_t){.primitive = NULL};
+}
+
+// Runs when the thread ends. A run that comes even later is hooked anew.
+static void end_all_kept_runs(tfrt_thread_exit_hook_t* hook) {
+  (void)hook;
+  kept.is_hooked = false;
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(kept.runs); ++i) {
+    end_kept_run(&kept.runs[i][0]);
+    end_kept_run(&kept.runs[i][1]);
+  }
+}
+
+static tfrt_status_t hook_thread(void) {
+  kept.hook.run = end_all_kept_runs;
+  kept.is_hooked = tfrt_thread_at_exit(&kept.hook);
+  return kept.is_hooked ? NULL : tfrt_status_out_of_memory();
+}
+
 // --- Runs --------------------------------------------------------------------
 
 // Lets view |index| show |data|; the same come again and again, such as weights.
@@ -313,25 +363,42 @@ static dnnl_status_t execute_with_scratch(const primitive_t* primitive, views_t*
   return result;
 }
 
-tfrt_status_t tfrt_onednn_run(const tfrt_onednn_key_t* key, tfrt_onednn_describe_fn_t describe,
-                              const tfrt_onednn_argument_t* arguments, size_t count,
-                              tfrt_allocator_t allocator) {
+// Begins a run with |key|, whose primitive and views are made if there are none, in |place|, which
+// is free.
+static tfrt_status_t begin_kept_run(const tfrt_onednn_key_t* key,
+                                    tfrt_onednn_describe_fn_t describe,
+                                    const tfrt_onednn_argument_t* arguments, size_t count,
+                                    kept_run_t* place) {
   dnnl_engine_t engine;
   TFRT_RETURN_IF_ERROR(tfrt_onednn_start(&engine));
   tfrt_once_run(&cache.once, initialize);
-  views_t* views;
-  primitive_t* primitive = begin_run(key, &views);
-  if (!primitive) {
+  if (!kept.is_hooked) TFRT_RETURN_IF_ERROR(hook_thread());
+  place->primitive = begin_run(key, &place->views);
+  if (!place->primitive) {
     // Building compiles code: long, so without the lock. Two threads may build the same; the
-    // second one keeps its own for this one run.
-    TFRT_RETURN_IF_ERROR(create_primitive(key, describe, engine, &primitive));
-    insert(primitive);
+    // second one has its own, beside the cache.
+    TFRT_RETURN_IF_ERROR(create_primitive(key, describe, engine, &place->primitive));
+    insert(place->primitive);
   }
-  dnnl_status_t result = dnnl_success;
-  if (!views) result = create_views(primitive, arguments, count, engine, &views);
-  if (result == dnnl_success) {
-    result = execute_with_scratch(primitive, views, arguments, count, allocator);
-  }
-  end_run(primitive, views);
+  if (place->views) return NULL;
+  dnnl_status_t result = create_views(place->primitive, arguments, count, engine, &place->views);
+  if (result != dnnl_success) end_kept_run(place);
   return tfrt_onednn_status(result, "run a primitive");
+}
+
+tfrt_status_t tfrt_onednn_run(const tfrt_onednn_key_t* key, tfrt_onednn_describe_fn_t describe,
+                              const tfrt_onednn_argument_t* arguments, size_t count,
+                              tfrt_allocator_t allocator) {
+  kept_run_t* runs = kept_runs_of(key);
+  kept_run_t* run = is_run_of(&runs[0], key) ? &runs[0] : &runs[1];
+  if (run == &runs[1] && !is_run_of(run, key)) {
+    end_kept_run(&runs[1]);
+    runs[1] = runs[0];
+    runs[0] = (kept_run_t){.primitive = NULL};
+    TFRT_RETURN_IF_ERROR(begin_kept_run(key, describe, arguments, count, &runs[0]));
+    run = &runs[0];
+  }
+  return tfrt_onednn_status(
+      execute_with_scratch(run->primitive, run->views, arguments, count, allocator),
+      "run a primitive");
 }

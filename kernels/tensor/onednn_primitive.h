@@ -6,11 +6,16 @@
 // Life of a primitive:
 //  1. Asked for by its key, which holds everything that it depends on. Found in the
 //     process's cache, or built by the caller's function and put there. The cache is
-//     bounded: what was not used for longest goes first.
+//     bounded: what it was not asked for for longest goes first.
 //  2. Run any number of times, also by several threads at once: what a run needs (views
-//     of its arguments, scratch memory) belongs to that run. The views are kept for the next
-//     one, and so is scratch memory, if it is little.
-//  3. Freed when it has left the cache and its last run is over.
+//     of its arguments, scratch memory, if it is little) belongs to the thread, which keeps it for
+//     its next run with the same key. It goes to the next thread that has none when another key
+//     takes its place, or the thread ends.
+//  3. Freed when it has left the cache and no thread keeps a run of it.
+//
+//   this thread:  key --> [ place ] --> primitive, views     no lock
+//                            | another key is there, or none
+//   process:                 +--> cache, under its lock --> build
 //
 // Thread rule: everything is thread-safe.
 // Failure rule: INTERNAL with the library's reason; RESOURCE_EXHAUSTED when memory is out.
@@ -24,11 +29,14 @@
 #include "host_runtime/base/allocator.h"
 #include "host_runtime/base/status.h"
 
-// At most this many primitives are kept.
+// At most this many primitives are kept, beside those that threads keep runs of.
 #define TFRT_ONEDNN_CACHE_CAPACITY 128
 
 // At most this many arguments has a run, scratch memory not counted.
 #define TFRT_ONEDNN_MAX_ARGUMENTS 4
+
+// A thread keeps what so many runs need, of as many keys. An even number.
+#define TFRT_ONEDNN_KEPT_RUNS 64
 
 // Scratch memory of at most so many bytes stays with the primitive for its next run.
 #define TFRT_ONEDNN_KEPT_SCRATCH ((size_t)128 * 1024)

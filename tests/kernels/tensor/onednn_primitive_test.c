@@ -102,6 +102,49 @@ START_TEST(runs_of_one_primitive_at_once_have_their_own_arguments) {
 }
 END_TEST
 
+static void multiply_many(void* argument) {
+  (void)argument;
+  for (int64_t rows = 1; rows < 2 * TFRT_ONEDNN_CACHE_CAPACITY; ++rows) multiply(rows, 6);
+}
+
+START_TEST(a_thread_keeps_a_primitive_that_has_left_the_cache) {
+  float factor = 2;
+  multiply_values(&factor);
+  tfrt_thread_t other;
+  testing_ok(tfrt_thread_create("multiplier", multiply_many, NULL, &other));
+  tfrt_thread_join(&other);
+  size_t size = tfrt_onednn_cache_size();
+  multiply_values(&factor);
+  ck_assert_uint_eq(tfrt_onednn_cache_size(), size);
+}
+END_TEST
+
+// Products that differ in the bias and the cut: a thread has fewer places for them than there are.
+START_TEST(keys_that_share_places_take_turns) {
+  tfrt_dense_host_tensor_t a = testing_zeros(TFRT_DTYPE_F32, DIMS(4, 4));
+  tfrt_dense_host_tensor_t bias = testing_zeros(TFRT_DTYPE_F32, DIMS(4));
+  fill(&a, -1);
+  fill(&bias, 100);
+  for (int i = 0; i < 12; ++i) {
+    tfrt_dense_host_tensor_t b = testing_zeros(TFRT_DTYPE_F32, DIMS(4, 4));
+    fill(&b, (float)(i + 1));
+    const bool is_cut = i % 2 != 0;
+    const bool has_bias = i % 3 != 0;
+    float expected = (has_bias ? 100.0f : 0.0f) - 4 * (float)(i + 1);
+    if (is_cut && expected < 0) expected = 0;
+    tfrt_dense_host_tensor_t result;
+    testing_ok(tfrt_tensor_matmul(&a, &b, has_bias ? &bias : NULL, is_cut, tfrt_allocator_system(),
+                                  &result));
+    const float* data = tfrt_dense_host_tensor_data(&result);
+    for (int k = 0; k < 16; ++k) ck_assert_float_eq(data[k], expected);
+    tfrt_dense_host_tensor_deinitialize(&b);
+    tfrt_dense_host_tensor_deinitialize(&result);
+  }
+  tfrt_dense_host_tensor_deinitialize(&a);
+  tfrt_dense_host_tensor_deinitialize(&bias);
+}
+END_TEST
+
 static dnnl_status_t describe_nothing(const tfrt_onednn_key_t* key,
                                       const_dnnl_primitive_attr_t attributes, dnnl_engine_t engine,
                                       dnnl_primitive_desc_t* out_description) {
@@ -141,6 +184,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(cases, a_primitive_is_built_once_and_the_cache_is_bounded);
   tcase_add_test(cases, no_thread_is_started_behind_our_back);
   tcase_add_test(cases, runs_of_one_primitive_at_once_have_their_own_arguments);
+  tcase_add_test(cases, a_thread_keeps_a_primitive_that_has_left_the_cache);
+  tcase_add_test(cases, keys_that_share_places_take_turns);
   tcase_add_test(cases, what_cannot_be_built_is_an_error_and_not_cached);
   Suite* suite = suite_create("onednn_primitive");
   suite_add_tcase(suite, cases);
