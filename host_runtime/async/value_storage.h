@@ -6,7 +6,8 @@
 //   this thread:  24 bytes -> block -> block -> NULL
 //                 40 bytes -> NULL                        at most 4096 in a list
 //                 56 bytes -> block -> NULL
-//                 72 bytes -> NULL
+//                 ...
+//                152 bytes -> NULL                        a tensor
 //
 // A list has no lock and no atomic operation. A value that is dropped by another thread than
 // the one that made it moves there; lists that are full give back to the system's allocator,
@@ -23,7 +24,7 @@
 #include "host_runtime/base/macros.h"
 
 // Values of up to this many bytes, header and all, are kept.
-#define TFRT_VALUE_STORAGE_MAX_SIZE 72
+#define TFRT_VALUE_STORAGE_MAX_SIZE 152
 
 // At most this many blocks of each size are kept by a thread.
 #define TFRT_VALUE_STORAGE_MAX_KEPT 4096

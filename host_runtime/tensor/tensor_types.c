@@ -15,7 +15,15 @@ static _Atomic tfrt_type_id_t fixed_rank_shape_ids[TFRT_FIXED_RANK_SHAPE_MAX_RAN
 static _Atomic tfrt_type_id_t tensor_type_id;
 static _Atomic tfrt_type_id_t host_buffer_id;
 
-static void destroy_tensor(void* payload) { tfrt_host_tensor_deinitialize(payload); }
+static void destroy_tensor(void* payload) {
+  tfrt_host_tensor_t* tensor = payload;
+  if (TFRT_LIKELY(tensor->layout == TFRT_TENSOR_LAYOUT_DENSE)) {
+    // Nobody sees it empty.
+    tfrt_host_buffer_release(tensor->dense.buffer);
+  } else {
+    tfrt_host_tensor_deinitialize(tensor);
+  }
+}
 
 static void destroy_host_buffer(void* payload) {
   tfrt_host_buffer_release(*(tfrt_host_buffer_t**)payload);
@@ -107,6 +115,20 @@ tfrt_type_id_t tfrt_host_buffer_type_id(void) {
   return atomic_load_explicit(&host_buffer_id, memory_order_relaxed);
 }
 
+// Programs make dense tensors more often than all others, so that they are copied once.
+tfrt_async_value_t* tfrt_async_value_create_tensor_take(tfrt_dense_host_tensor_t* tensor) {
+  tfrt_async_value_t* value = tfrt_async_value_create_available(tfrt_host_tensor_type_id());
+  if (!value) {
+    tfrt_dense_host_tensor_deinitialize(tensor);
+    return tfrt_async_value_out_of_memory();
+  }
+  tfrt_host_tensor_t* host_tensor = tfrt_async_value_payload(value);
+  host_tensor->layout = TFRT_TENSOR_LAYOUT_DENSE;
+  host_tensor->dense = *tensor;
+  memset(tensor, 0, sizeof(*tensor));
+  return value;
+}
+
 static tfrt_async_value_t* create_tensor_take(tfrt_host_tensor_t* tensor) {
   tfrt_async_value_t* value = tfrt_async_value_create_available(tfrt_host_tensor_type_id());
   if (!value) {
@@ -115,12 +137,6 @@ static tfrt_async_value_t* create_tensor_take(tfrt_host_tensor_t* tensor) {
   }
   memcpy(tfrt_async_value_payload(value), tensor, sizeof(*tensor));
   return value;
-}
-
-tfrt_async_value_t* tfrt_async_value_create_tensor_take(tfrt_dense_host_tensor_t* tensor) {
-  tfrt_host_tensor_t host_tensor = {.layout = TFRT_TENSOR_LAYOUT_DENSE, .dense = *tensor};
-  memset(tensor, 0, sizeof(*tensor));
-  return create_tensor_take(&host_tensor);
 }
 
 tfrt_async_value_t* tfrt_async_value_create_coo_tensor_take(tfrt_coo_host_tensor_t* tensor) {

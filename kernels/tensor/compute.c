@@ -16,20 +16,25 @@ typedef struct compute_job_s {
   tfrt_async_value_t* operands[];   // +1 each
 } compute_job_t;
 
+TFRT_COLD static void refuse_operand(tfrt_kernel_frame_t* frame, uint32_t index,
+                                     const tfrt_host_tensor_t* tensor) {
+  tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
+                         "operand %u must be a dense tensor, but is a %s of %s with the shape %s",
+                         index, tfrt_tensor_layout_name(tensor->layout),
+                         tfrt_dtype_name(tfrt_host_tensor_dtype(tensor)),
+                         tfrt_shape_text(tfrt_host_tensor_shape(tensor)).text);
+}
+
 bool tfrt_kernel_frame_has_dense_tensors(tfrt_kernel_frame_t* frame) {
-  for (uint32_t i = 0; i < frame->argument_count; ++i) {
+  const tfrt_type_id_t tensor_type = tfrt_host_tensor_type_id();
+  tfrt_async_value_t* const* arguments = frame->arguments;
+  const uint32_t count = frame->argument_count;
+  for (uint32_t i = 0; i < count; ++i) {
     // What is only awaited may be anything, and need not be there.
-    if (tfrt_async_value_is_error(frame->arguments[i]) ||
-        frame->arguments[i]->type_id != tfrt_host_tensor_type_id()) {
-      continue;
-    }
-    const tfrt_host_tensor_t* tensor = tfrt_kernel_frame_payload(frame, i);
-    if (tensor->layout == TFRT_TENSOR_LAYOUT_DENSE) continue;
-    tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
-                           "operand %u must be a dense tensor, but is a %s of %s with the shape %s",
-                           i, tfrt_tensor_layout_name(tensor->layout),
-                           tfrt_dtype_name(tfrt_host_tensor_dtype(tensor)),
-                           tfrt_shape_text(tfrt_host_tensor_shape(tensor)).text);
+    if (arguments[i]->type_id != tensor_type || tfrt_async_value_is_error(arguments[i])) continue;
+    const tfrt_host_tensor_t* tensor = tfrt_async_value_payload(arguments[i]);
+    if (TFRT_LIKELY(tensor->layout == TFRT_TENSOR_LAYOUT_DENSE)) continue;
+    refuse_operand(frame, i, tensor);
     return false;
   }
   return true;
@@ -110,19 +115,42 @@ static bool is_only_thread_of(const tfrt_work_queue_t* queue) {
   return tfrt_work_queue_parallelism(queue) == 1 && tfrt_work_queue_is_in_worker_thread(queue);
 }
 
+static void run_in_place(tfrt_kernel_frame_t* frame, const tfrt_compute_t* compute) {
+  tfrt_status_t status = compute->run(compute, tfrt_kernel_frame_allocator(frame), NULL);
+  if (status) {
+    tfrt_kernel_frame_fail_take(frame, status);
+  } else {
+    tfrt_kernel_frame_set_ready_chain(frame, 0);
+  }
+}
+
+// Computes into the value that becomes the result.
+static void run_here(tfrt_kernel_frame_t* frame, const tfrt_compute_t* compute) {
+  tfrt_async_value_t* result = tfrt_async_value_create_available(tfrt_host_tensor_type_id());
+  if (!result) {
+    tfrt_kernel_frame_set(frame, 0, tfrt_async_value_out_of_memory());
+    return;
+  }
+  tfrt_host_tensor_t* tensor = tfrt_async_value_payload(result);
+  tensor->layout = TFRT_TENSOR_LAYOUT_DENSE;
+  tfrt_status_t status = compute->run(compute, tfrt_kernel_frame_allocator(frame), &tensor->dense);
+  if (status) {
+    // The tensor is empty, and is dropped as that.
+    tfrt_async_value_release(result);
+    tfrt_kernel_frame_fail_take(frame, status);
+  } else {
+    tfrt_kernel_frame_set(frame, 0, result);
+  }
+}
+
 void tfrt_compute_start(tfrt_kernel_frame_t* frame, const tfrt_compute_t* compute, uint64_t work) {
   if (work >= TFRT_COMPUTE_LONG_WORK && !is_only_thread_of(frame->context->work_queue)) {
     enqueue(frame, compute);
     return;
   }
-  tfrt_dense_host_tensor_t result;
-  tfrt_status_t status =
-      compute->run(compute, tfrt_kernel_frame_allocator(frame), compute->in_place ? NULL : &result);
-  if (status) {
-    tfrt_kernel_frame_fail_take(frame, status);
-  } else if (compute->in_place) {
-    tfrt_kernel_frame_set_ready_chain(frame, 0);
+  if (compute->in_place) {
+    run_in_place(frame, compute);
   } else {
-    tfrt_kernel_frame_set(frame, 0, tfrt_async_value_create_tensor_take(&result));
+    run_here(frame, compute);
   }
 }

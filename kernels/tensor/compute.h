@@ -31,7 +31,8 @@
 typedef struct tfrt_compute_s tfrt_compute_t;
 
 // Makes |*out_result| from the operands and settings of |compute|; or, if it works in place,
-// writes to one of the operands, and |out_result| is NULL.
+// writes to one of the operands, and |out_result| is NULL. An error leaves |*out_result|, which was
+// zeroed, empty.
 typedef tfrt_status_t (*tfrt_compute_fn_t)(const tfrt_compute_t* compute,
                                            tfrt_allocator_t allocator,
                                            tfrt_dense_host_tensor_t* out_result);
