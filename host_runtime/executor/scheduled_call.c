@@ -38,11 +38,12 @@ static inline tfrt_async_value_t* tfrt_scheduled_call_collect(tfrt_scheduled_cal
                                                               const uint32_t* slots) {
   tfrt_async_value_t* error = tfrt_request_context_cancelled(call->frame.context->request);
   const uint32_t count = step->argument_count;
+  const uint8_t* uses = step->is_plain ? NULL : step->site->binding->uses;
   for (uint32_t i = 0; i < count; ++i) {
     tfrt_async_value_t* value = call->slots[slots[i]];
     call->arguments[i] = value;
     if (TFRT_LIKELY(tfrt_async_value_is_scalar(value))) continue;
-    if (!step->is_plain && step->site->binding->uses[i] == TFRT_OPERAND_PASSED) continue;
+    if (uses && uses[i] == TFRT_OPERAND_PASSED) continue;
     call->arguments[i] = tfrt_async_value_resolved(value);
     if (TFRT_UNLIKELY(tfrt_async_value_is_error(value))) error = call->arguments[i];
   }

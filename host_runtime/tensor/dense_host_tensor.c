@@ -26,15 +26,26 @@ tfrt_status_t tfrt_dense_host_tensor_compute_size(tfrt_dtype_t dtype, const tfrt
   return NULL;
 }
 
+static tfrt_status_t create_buffer(tfrt_dtype_t dtype, const tfrt_shape_t* shape,
+                                   tfrt_allocator_t allocator, tfrt_host_buffer_t** out_buffer) {
+  size_t size;
+  TFRT_RETURN_IF_ERROR(tfrt_dense_host_tensor_compute_size(dtype, shape, &size));
+  return tfrt_host_buffer_create(size, allocator, out_buffer);
+}
+
 tfrt_status_t tfrt_dense_host_tensor_initialize(tfrt_dtype_t dtype, const tfrt_shape_t* shape,
                                                 tfrt_allocator_t allocator,
                                                 tfrt_dense_host_tensor_t* out_tensor) {
-  memset(out_tensor, 0, sizeof(*out_tensor));
-  size_t size;
-  TFRT_RETURN_IF_ERROR(tfrt_dense_host_tensor_compute_size(dtype, shape, &size));
   tfrt_host_buffer_t* buffer;
-  TFRT_RETURN_IF_ERROR(tfrt_host_buffer_create(size, allocator, &buffer));
-  *out_tensor = (tfrt_dense_host_tensor_t){.dtype = dtype, .shape = *shape, .buffer = buffer};
+  tfrt_status_t status = create_buffer(dtype, shape, allocator, &buffer);
+  if (status) {
+    memset(out_tensor, 0, sizeof(*out_tensor));
+    return status;
+  }
+  out_tensor->dtype = dtype;
+  out_tensor->shape = *shape;
+  out_tensor->buffer = buffer;
+  out_tensor->offset = 0;
   return NULL;
 }
 
@@ -63,8 +74,10 @@ tfrt_status_t tfrt_dense_host_tensor_initialize_view(tfrt_dtype_t dtype, const t
                               "elements of %s at offset %zu of a buffer would be misaligned",
                               tfrt_dtype_name(dtype), offset);
   }
-  *out_tensor = (tfrt_dense_host_tensor_t){
-      .dtype = dtype, .shape = *shape, .buffer = tfrt_host_buffer_retain(buffer), .offset = offset};
+  out_tensor->dtype = dtype;
+  out_tensor->shape = *shape;
+  out_tensor->buffer = tfrt_host_buffer_retain(buffer);
+  out_tensor->offset = offset;
   return NULL;
 }
 

@@ -104,10 +104,10 @@ tfrt_status_t tfrt_tensor_conv2d(const tfrt_dense_host_tensor_t* x,
   key.target[1] = key.weights[0];
   tfrt_window_count(window, key.weights + 2, key.source + 2, key.target + 2);
   tfrt_shape_t shape;
-  TFRT_RETURN_IF_ERROR(tfrt_shape_make(key.target, 4, &shape));
+  TFRT_RETURN_IF_ERROR(tfrt_shape_make_unbounded(key.target, 4, &shape));
   TFRT_RETURN_IF_ERROR(
       tfrt_dense_host_tensor_initialize(TFRT_DTYPE_F32, &shape, allocator, out_result));
-  if (tfrt_shape_element_count(&shape) == 0) return NULL;
+  if (out_result->buffer->size == 0) return NULL;
   tfrt_status_t status = NULL;
   if (tfrt_dense_host_tensor_element_count(weights) == 0) {
     // Filters over no channels: nothing is summed up.

@@ -72,10 +72,10 @@ tfrt_status_t tfrt_tensor_matmul(const tfrt_dense_host_tensor_t* a,
   key.target[0] = key.source[0];
   key.target[1] = key.weights[1];
   tfrt_shape_t shape;
-  TFRT_RETURN_IF_ERROR(tfrt_shape_make(key.target, 2, &shape));
+  TFRT_RETURN_IF_ERROR(tfrt_shape_make_unbounded(key.target, 2, &shape));
   TFRT_RETURN_IF_ERROR(
       tfrt_dense_host_tensor_initialize(TFRT_DTYPE_F32, &shape, allocator, out_result));
-  if (tfrt_shape_element_count(&shape) == 0) return NULL;
+  if (out_result->buffer->size == 0) return NULL;
   tfrt_status_t status = NULL;
   if (key.source[1] == 0) {
     tfrt_tensor_fill_with_bias(bias, 1, relu, out_result);

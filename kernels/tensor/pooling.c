@@ -68,10 +68,10 @@ tfrt_status_t tfrt_tensor_max_pool2d(const tfrt_dense_host_tensor_t* x, const tf
   // Places without a single element have no maximum.
   if (key.source[2] == 0 || key.source[3] == 0) key.target[2] = key.target[3] = 0;
   tfrt_shape_t shape;
-  TFRT_RETURN_IF_ERROR(tfrt_shape_make(key.target, 4, &shape));
+  TFRT_RETURN_IF_ERROR(tfrt_shape_make_unbounded(key.target, 4, &shape));
   TFRT_RETURN_IF_ERROR(
       tfrt_dense_host_tensor_initialize(TFRT_DTYPE_F32, &shape, allocator, out_result));
-  if (tfrt_shape_element_count(&shape) == 0) return NULL;
+  if (out_result->buffer->size == 0) return NULL;
   tfrt_status_t status = run(&key, x, allocator, out_result);
   if (status) tfrt_dense_host_tensor_deinitialize(out_result);
   return status;
