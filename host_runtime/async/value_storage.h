@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where AsyncValues lie, and the small tasks that make them. Programs make and drop small values far more often than anything
-// else, so each thread keeps some of those that it has dropped, by size, for the next ones:
+// Where AsyncValues lie, and the small tasks that make them. Programs make and drop small values
+// far more often than anything else, so each thread keeps some of those that it has dropped, by
+// size, for the next ones:
 //
 //   this thread:  24 bytes -> block -> block -> NULL
 //                 40 bytes -> NULL                        at most 4096 in a list

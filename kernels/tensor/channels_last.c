@@ -99,11 +99,9 @@ tfrt_status_t tfrt_channels_last_max_pool(const tfrt_dense_host_tensor_t* x,
   TFRT_RETURN_IF_ERROR(check_target("MaxPool2D", expected, 4, target));
   if (tfrt_dense_host_tensor_element_count(target) == 0) return NULL;
   TFRT_RETURN_IF_ERROR(tfrt_check_disjoint("MaxPool2D", x, target));
-  const tfrt_onednn_argument_t arguments[] = {
-      {DNNL_ARG_SRC, tfrt_dense_host_tensor_data(x)},
-      {DNNL_ARG_DST, tfrt_dense_host_tensor_data(target)},
-  };
-  return tfrt_onednn_run(&key, describe_pool, arguments, 2, allocator);
+  const tfrt_onednn_input_t input = {DNNL_ARG_SRC, tfrt_dense_host_tensor_data(x)};
+  return tfrt_onednn_run(&key, describe_pool, &input, 1, allocator,
+                         tfrt_dense_host_tensor_data(target));
 }
 
 // --- Loops -------------------------------------------------------------------

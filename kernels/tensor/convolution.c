@@ -74,17 +74,23 @@ static tfrt_status_t check_operands(const tfrt_dense_host_tensor_t* x,
   return NULL;
 }
 
-static tfrt_status_t run(const tfrt_onednn_key_t* key, const tfrt_dense_host_tensor_t* x,
-                         const tfrt_dense_host_tensor_t* weights,
-                         const tfrt_dense_host_tensor_t* bias, tfrt_allocator_t allocator,
-                         const tfrt_dense_host_tensor_t* result) {
-  const tfrt_onednn_argument_t arguments[] = {
-      {DNNL_ARG_SRC, tfrt_dense_host_tensor_data(x)},
-      {DNNL_ARG_WEIGHTS, tfrt_dense_host_tensor_data(weights)},
-      {DNNL_ARG_DST, tfrt_dense_host_tensor_data(result)},
-      {DNNL_ARG_BIAS, bias ? tfrt_dense_host_tensor_data(bias) : NULL},
-  };
-  return tfrt_onednn_run(key, describe, arguments, bias ? 4 : 3, allocator);
+// Completes |key| and computes what it says.
+static tfrt_status_t run_first(tfrt_onednn_key_t* key, const tfrt_onednn_input_t* inputs,
+                               size_t count, const tfrt_window_t* window,
+                               const tfrt_dense_host_tensor_t* bias, tfrt_allocator_t allocator,
+                               tfrt_dense_host_tensor_t* out_result) {
+  TFRT_RETURN_IF_ERROR(tfrt_window_check(window, "conv2d"));
+  key->target_rank = 4;
+  key->target[0] = key->source[0];
+  key->target[1] = key->weights[0];
+  tfrt_window_count(window, key->weights + 2, key->source + 2, key->target + 2);
+  if (key->weights[1] > 0) {
+    return tfrt_onednn_run_first(key, describe, inputs, count, allocator, out_result);
+  }
+  // Filters over no channels: nothing is summed up.
+  TFRT_RETURN_IF_ERROR(tfrt_onednn_make_target(key, allocator, out_result));
+  tfrt_tensor_fill_with_bias(bias, 1, key->relu, out_result);
+  return NULL;
 }
 
 tfrt_status_t tfrt_tensor_conv2d(const tfrt_dense_host_tensor_t* x,
@@ -94,27 +100,18 @@ tfrt_status_t tfrt_tensor_conv2d(const tfrt_dense_host_tensor_t* x,
                                  tfrt_dense_host_tensor_t* out_result) {
   memset(out_result, 0, sizeof(*out_result));
   TFRT_RETURN_IF_ERROR(check_operands(x, weights, bias));
-  TFRT_RETURN_IF_ERROR(tfrt_window_check(window, "conv2d"));
   tfrt_onednn_key_t key = {.kind = TFRT_ONEDNN_CONVOLUTION, .relu = relu, .bias = bias != NULL};
   memcpy(key.source, x->shape.dims, sizeof(key.source));
   memcpy(key.weights, weights->shape.dims, sizeof(key.weights));
   memcpy(key.strides, window->strides, sizeof(window->strides));
   memcpy(key.padding, window->padding, sizeof(window->padding));
-  key.target[0] = key.source[0];
-  key.target[1] = key.weights[0];
-  tfrt_window_count(window, key.weights + 2, key.source + 2, key.target + 2);
-  tfrt_shape_t shape;
-  TFRT_RETURN_IF_ERROR(tfrt_shape_make_unbounded(key.target, 4, &shape));
-  TFRT_RETURN_IF_ERROR(
-      tfrt_dense_host_tensor_initialize(TFRT_DTYPE_F32, &shape, allocator, out_result));
-  if (out_result->buffer->size == 0) return NULL;
-  tfrt_status_t status = NULL;
-  if (tfrt_dense_host_tensor_element_count(weights) == 0) {
-    // Filters over no channels: nothing is summed up.
-    tfrt_tensor_fill_with_bias(bias, 1, relu, out_result);
-  } else {
-    status = run(&key, x, weights, bias, allocator, out_result);
-  }
-  if (status) tfrt_dense_host_tensor_deinitialize(out_result);
-  return status;
+  const tfrt_onednn_input_t inputs[] = {
+      {DNNL_ARG_SRC, tfrt_dense_host_tensor_data(x)},
+      {DNNL_ARG_WEIGHTS, tfrt_dense_host_tensor_data(weights)},
+      {DNNL_ARG_BIAS, bias ? tfrt_dense_host_tensor_data(bias) : NULL},
+  };
+  const size_t count = bias ? 3 : 2;
+  tfrt_status_t status;
+  if (tfrt_onednn_run_again(&key, inputs, count, allocator, out_result, &status)) return status;
+  return run_first(&key, inputs, count, window, bias, allocator, out_result);
 }

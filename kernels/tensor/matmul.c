@@ -48,16 +48,19 @@ static tfrt_status_t check_operands(const tfrt_dense_host_tensor_t* a,
   return NULL;
 }
 
-static tfrt_status_t run(const tfrt_onednn_key_t* key, const tfrt_dense_host_tensor_t* a,
-                         const tfrt_dense_host_tensor_t* b, const tfrt_dense_host_tensor_t* bias,
-                         tfrt_allocator_t allocator, const tfrt_dense_host_tensor_t* result) {
-  const tfrt_onednn_argument_t arguments[] = {
-      {DNNL_ARG_SRC, tfrt_dense_host_tensor_data(a)},
-      {DNNL_ARG_WEIGHTS, tfrt_dense_host_tensor_data(b)},
-      {DNNL_ARG_DST, tfrt_dense_host_tensor_data(result)},
-      {DNNL_ARG_BIAS, bias ? tfrt_dense_host_tensor_data(bias) : NULL},
-  };
-  return tfrt_onednn_run(key, describe, arguments, bias ? 4 : 3, allocator);
+// Completes |key| and computes what it says.
+static tfrt_status_t run_first(tfrt_onednn_key_t* key, const tfrt_onednn_input_t* inputs,
+                               size_t count, const tfrt_dense_host_tensor_t* bias,
+                               tfrt_allocator_t allocator, tfrt_dense_host_tensor_t* out_result) {
+  key->target_rank = 2;
+  key->target[0] = key->source[0];
+  key->target[1] = key->weights[1];
+  if (key->source[1] > 0) {
+    return tfrt_onednn_run_first(key, describe, inputs, count, allocator, out_result);
+  }
+  TFRT_RETURN_IF_ERROR(tfrt_onednn_make_target(key, allocator, out_result));
+  tfrt_tensor_fill_with_bias(bias, 1, key->relu, out_result);
+  return NULL;
 }
 
 tfrt_status_t tfrt_tensor_matmul(const tfrt_dense_host_tensor_t* a,
@@ -69,19 +72,13 @@ tfrt_status_t tfrt_tensor_matmul(const tfrt_dense_host_tensor_t* a,
   tfrt_onednn_key_t key = {.kind = TFRT_ONEDNN_MATMUL, .relu = relu, .bias = bias != NULL};
   memcpy(key.source, a->shape.dims, 2 * sizeof(key.source[0]));
   memcpy(key.weights, b->shape.dims, 2 * sizeof(key.weights[0]));
-  key.target[0] = key.source[0];
-  key.target[1] = key.weights[1];
-  tfrt_shape_t shape;
-  TFRT_RETURN_IF_ERROR(tfrt_shape_make_unbounded(key.target, 2, &shape));
-  TFRT_RETURN_IF_ERROR(
-      tfrt_dense_host_tensor_initialize(TFRT_DTYPE_F32, &shape, allocator, out_result));
-  if (out_result->buffer->size == 0) return NULL;
-  tfrt_status_t status = NULL;
-  if (key.source[1] == 0) {
-    tfrt_tensor_fill_with_bias(bias, 1, relu, out_result);
-  } else {
-    status = run(&key, a, b, bias, allocator, out_result);
-  }
-  if (status) tfrt_dense_host_tensor_deinitialize(out_result);
-  return status;
+  const tfrt_onednn_input_t inputs[] = {
+      {DNNL_ARG_SRC, tfrt_dense_host_tensor_data(a)},
+      {DNNL_ARG_WEIGHTS, tfrt_dense_host_tensor_data(b)},
+      {DNNL_ARG_BIAS, bias ? tfrt_dense_host_tensor_data(bias) : NULL},
+  };
+  const size_t count = bias ? 3 : 2;
+  tfrt_status_t status;
+  if (tfrt_onednn_run_again(&key, inputs, count, allocator, out_result, &status)) return status;
+  return run_first(&key, inputs, count, bias, allocator, out_result);
 }

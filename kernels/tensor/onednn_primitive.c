@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/tensor/onednn_primitive.h"
 
-#include <assert.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -10,30 +9,17 @@
 #include "host_runtime/base/sync.h"
 #include "kernels/tensor/onednn.h"
 #include "kernels/tensor/onednn_library.h"
+#include "kernels/tensor/onednn_views.h"
 
-#define SCRATCH_ALIGNMENT 64
-
-// What the library wants for a run: views of its arguments, the last one of scratch memory if there
-// is need of any, and a stream. Made once and pointed to other data for each run: making them takes
-// longer than a small primitive does. A little scratch memory stays with them, too.
-typedef struct views_s {
-  struct views_s* next;  // of the same primitive
-  dnnl_stream_t stream;
-  size_t scratch_size;
-  void* scratch;  // what stays of it, or NULL
-  dnnl_exec_arg_t arguments[TFRT_ONEDNN_MAX_ARGUMENTS + 1];
-  const void* data[TFRT_ONEDNN_MAX_ARGUMENTS + 1];  // what each of them shows
-  int count;
-} views_t;
-
-// All but the key and the library's primitive is guarded by the mutex of the cache.
+// All but the first three is guarded by the mutex of the cache.
 typedef struct primitive_s {
+  dnnl_primitive_t primitive;
+  tfrt_onednn_key_t key;
+  size_t target_size;  // in bytes, if the target is a result's shape
   tfrt_hash_node_t node;
   tfrt_list_link_t link;
-  tfrt_onednn_key_t key;
-  dnnl_primitive_t primitive;
-  views_t* views;    // of runs that were ended
-  size_t run_count;  // that are under way, or kept by their threads
+  tfrt_onednn_views_t* views;  // of runs that were ended
+  size_t run_count;            // that are under way, or kept by their threads
   bool is_cached;
 } primitive_t;
 
@@ -41,9 +27,12 @@ static uint64_t hash_key(const void* key) {
   return tfrt_hash_bytes(key, offsetof(tfrt_onednn_key_t, target));
 }
 
+static bool is_for(const primitive_t* primitive, const tfrt_onednn_key_t* key) {
+  return memcmp(&primitive->key, key, offsetof(tfrt_onednn_key_t, target)) == 0;
+}
+
 static bool key_equal(const tfrt_hash_node_t* node, const void* key) {
-  const primitive_t* primitive = TFRT_CONTAINER_OF(node, primitive_t, node);
-  return memcmp(&primitive->key, key, sizeof(primitive->key)) == 0;
+  return is_for(TFRT_CONTAINER_OF(node, primitive_t, node), key);
 }
 
 static const tfrt_hash_table_vtable_t key_vtable = {.hash = hash_key, .equal = key_equal};
@@ -53,80 +42,12 @@ static struct {
   tfrt_once_t once;
   tfrt_mutex_t mutex;
   tfrt_hash_table_t by_key;
-  tfrt_list_link_t recent;  // the last one was not used for longest
+  tfrt_list_link_t recent;  // the last one was not asked for for longest
 } cache = {.once = TFRT_ONCE_INITIALIZER, .mutex = TFRT_MUTEX_INITIALIZER};
 
 static void initialize(void) {
   tfrt_hash_table_initialize(&cache.by_key, &key_vtable, tfrt_allocator_system());
   tfrt_list_initialize(&cache.recent);
-}
-
-// --- Views -------------------------------------------------------------------
-
-static void free_views(views_t* views) {
-  for (int i = 0; i < views->count; ++i) {
-    tfrt_onednn()->dnnl_memory_destroy(views->arguments[i].memory);
-  }
-  if (views->stream) tfrt_onednn()->dnnl_stream_destroy(views->stream);
-  tfrt_allocator_free_aligned(tfrt_allocator_system(), views->scratch, views->scratch_size,
-                              SCRATCH_ALIGNMENT);
-  tfrt_allocator_free(tfrt_allocator_system(), views, sizeof(*views));
-}
-
-static dnnl_status_t add_view(views_t* views, const dnnl_memory_desc_t* layout, int index,
-                              dnnl_engine_t engine) {
-  dnnl_exec_arg_t* argument = &views->arguments[views->count];
-  dnnl_status_t result =
-      tfrt_onednn()->dnnl_memory_create(&argument->memory, layout, engine, DNNL_MEMORY_NONE);
-  if (result != dnnl_success) return result;
-  argument->arg = index;
-  ++views->count;
-  return dnnl_success;
-}
-
-static dnnl_status_t add_scratch(views_t* views, const_dnnl_primitive_desc_t description,
-                                 dnnl_engine_t engine) {
-  const dnnl_memory_desc_t* layout =
-      tfrt_onednn()->dnnl_primitive_desc_query_md(description, dnnl_query_scratchpad_md, 0);
-  views->scratch_size = layout ? tfrt_onednn()->dnnl_memory_desc_get_size(layout) : 0;
-  if (views->scratch_size == 0) return dnnl_success;
-  if (views->scratch_size <= TFRT_ONEDNN_KEPT_SCRATCH) {
-    views->scratch = tfrt_allocator_allocate_aligned(tfrt_allocator_system(), views->scratch_size,
-                                                     SCRATCH_ALIGNMENT);
-    if (!views->scratch) return dnnl_out_of_memory;
-  }
-  return add_view(views, layout, DNNL_ARG_SCRATCHPAD, engine);
-}
-
-static dnnl_status_t fill_views(views_t* views, const primitive_t* primitive,
-                                const tfrt_onednn_argument_t* arguments, size_t count,
-                                dnnl_engine_t engine) {
-  const_dnnl_primitive_desc_t description;
-  dnnl_status_t result =
-      tfrt_onednn()->dnnl_primitive_get_primitive_desc(primitive->primitive, &description);
-  for (size_t i = 0; result == dnnl_success && i < count; ++i) {
-    const dnnl_memory_desc_t* layout = tfrt_onednn()->dnnl_primitive_desc_query_md(
-        description, dnnl_query_exec_arg_md, arguments[i].index);
-    result = add_view(views, layout, arguments[i].index, engine);
-  }
-  if (result == dnnl_success) result = add_scratch(views, description, engine);
-  if (result != dnnl_success) return result;
-  return tfrt_onednn()->dnnl_stream_create(&views->stream, engine, dnnl_stream_default_flags);
-}
-
-// Sets |*out_views| to new views for runs of |primitive|.
-static dnnl_status_t create_views(const primitive_t* primitive,
-                                  const tfrt_onednn_argument_t* arguments, size_t count,
-                                  dnnl_engine_t engine, views_t** out_views) {
-  views_t* views = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), sizeof(*views));
-  if (!views) return dnnl_out_of_memory;
-  dnnl_status_t result = fill_views(views, primitive, arguments, count, engine);
-  if (result == dnnl_success) {
-    *out_views = views;
-  } else {
-    free_views(views);
-  }
-  return result;
 }
 
 // --- Building ----------------------------------------------------------------
@@ -181,6 +102,8 @@ static tfrt_status_t create_primitive(const tfrt_onednn_key_t* key,
       tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), sizeof(*primitive));
   if (!primitive) return tfrt_onednn_status(dnnl_out_of_memory, "keep a primitive");
   primitive->key = *key;
+  primitive->target_size = sizeof(float);
+  for (uint32_t i = 0; i < key->target_rank; ++i) primitive->target_size *= (size_t)key->target[i];
   primitive->run_count = 1;
   dnnl_status_t result = build(key, describe, engine, &primitive->primitive);
   if (result != dnnl_success) {
@@ -193,9 +116,9 @@ static tfrt_status_t create_primitive(const tfrt_onednn_key_t* key,
 
 static void free_primitive(primitive_t* primitive) {
   while (primitive->views) {
-    views_t* views = primitive->views;
+    tfrt_onednn_views_t* views = primitive->views;
     primitive->views = views->next;
-    free_views(views);
+    tfrt_onednn_views_free(views);
   }
   tfrt_onednn()->dnnl_primitive_destroy(primitive->primitive);
   tfrt_allocator_free(tfrt_allocator_system(), primitive, sizeof(*primitive));
@@ -211,11 +134,11 @@ static void put_first_locked(primitive_t* primitive) {
 
 // Returns the primitive for |key|, which has one run more now, with views for that, or NULL for
 // what there is not.
-static primitive_t* begin_run(const tfrt_onednn_key_t* key, views_t** out_views) {
+static primitive_t* begin_run(const tfrt_onednn_key_t* key, tfrt_onednn_views_t** out_views) {
   tfrt_mutex_lock(&cache.mutex);
   tfrt_hash_node_t* node = tfrt_hash_table_find(&cache.by_key, key);
   primitive_t* primitive = node ? TFRT_CONTAINER_OF(node, primitive_t, node) : NULL;
-  views_t* views = NULL;
+  tfrt_onednn_views_t* views = NULL;
   if (primitive) {
     put_first_locked(primitive);
     ++primitive->run_count;
@@ -228,7 +151,7 @@ static primitive_t* begin_run(const tfrt_onednn_key_t* key, views_t** out_views)
 }
 
 // Ends a run of |primitive|, which needed |views| (may be NULL) and leaves them for the next one.
-static void end_run(primitive_t* primitive, views_t* views) {
+static void end_run(primitive_t* primitive, tfrt_onednn_views_t* views) {
   tfrt_mutex_lock(&cache.mutex);
   if (views) {
     views->next = primitive->views;
@@ -239,8 +162,8 @@ static void end_run(primitive_t* primitive, views_t* views) {
   if (is_last) free_primitive(primitive);
 }
 
-// Takes the primitive that was not used for longest out of the cache; returns it if nobody else
-// frees it.
+// Takes the primitive that was not asked for for longest out of the cache; returns it if nobody
+// else frees it.
 static primitive_t* evict_locked(void) {
   primitive_t* oldest = TFRT_CONTAINER_OF(cache.recent.previous, primitive_t, link);
   tfrt_list_remove(&oldest->link);
@@ -277,7 +200,7 @@ size_t tfrt_onednn_cache_size(void) {
 // lock nor table.
 typedef struct kept_run_s {
   primitive_t* primitive;  // NULL: none
-  views_t* views;
+  tfrt_onednn_views_t* views;
 } kept_run_t;
 
 // Runs by what their keys mix to, two for each.
@@ -297,12 +220,28 @@ static kept_run_t* kept_runs_of(const tfrt_onednn_key_t* key) {
 }
 
 static bool is_run_of(const kept_run_t* run, const tfrt_onednn_key_t* key) {
-  return run->primitive && key_equal(&run->primitive->node, key);
+  return run->primitive && is_for(run->primitive, key);
+}
+
+// The run with |key|, or NULL.
+static kept_run_t* find_kept_run(const tfrt_onednn_key_t* key) {
+  kept_run_t* runs = kept_runs_of(key);
+  if (is_run_of(&runs[0], key)) return &runs[0];
+  return is_run_of(&runs[1], key) ? &runs[1] : NULL;
 }
 
 static void end_kept_run(kept_run_t* run) {
   if (run->primitive) end_run(run->primitive, run->views);
   *run = (kept_run_t){.primitive = NULL};
+}
+
+// A place for a run with |key|, which is free. The key that came before the last one gives way.
+static kept_run_t* clear_kept_run(const tfrt_onednn_key_t* key) {
+  kept_run_t* runs = kept_runs_of(key);
+  end_kept_run(&runs[1]);
+  runs[1] = runs[0];
+  runs[0] = (kept_run_t){.primitive = NULL};
+  return &runs[0];
 }
 
 // Runs when the thread ends. A run that comes even later is hooked anew.
@@ -323,51 +262,11 @@ static tfrt_status_t hook_thread(void) {
 
 // --- Runs --------------------------------------------------------------------
 
-// Lets view |index| show |data|; the same come again and again, such as weights.
-static dnnl_status_t point_view(views_t* views, size_t index, const void* data) {
-  if (views->data[index] == data) return dnnl_success;
-  // The library has one type for what it reads and what it writes.
-  dnnl_status_t result = tfrt_onednn()->dnnl_memory_set_data_handle(views->arguments[index].memory,
-                                                                    (void*)(uintptr_t)data);
-  views->data[index] = result == dnnl_success ? data : NULL;
-  return result;
-}
-
-// Runs |primitive| on |arguments|, which are those that |views| were made for, and |scratch|.
-static dnnl_status_t execute(const primitive_t* primitive, views_t* views,
-                             const tfrt_onednn_argument_t* arguments, size_t count, void* scratch) {
-  dnnl_status_t result = dnnl_success;
-  for (size_t i = 0; result == dnnl_success && i < count; ++i) {
-    assert(views->arguments[i].arg == arguments[i].index);
-    result = point_view(views, i, arguments[i].data);
-  }
-  if (result == dnnl_success && scratch) result = point_view(views, count, scratch);
-  if (result != dnnl_success) return result;
-  result = tfrt_onednn()->dnnl_primitive_execute(primitive->primitive, views->stream, views->count,
-                                                 views->arguments);
-  return result == dnnl_success ? tfrt_onednn()->dnnl_stream_wait(views->stream) : result;
-}
-
-// The same with scratch memory, which is taken from |allocator| unless it is there already.
-static dnnl_status_t execute_with_scratch(const primitive_t* primitive, views_t* views,
-                                          const tfrt_onednn_argument_t* arguments, size_t count,
-                                          tfrt_allocator_t allocator) {
-  if (views->scratch || views->scratch_size == 0) {
-    return execute(primitive, views, arguments, count, views->scratch);
-  }
-  void* scratch =
-      tfrt_allocator_allocate_aligned(allocator, views->scratch_size, SCRATCH_ALIGNMENT);
-  if (!scratch) return dnnl_out_of_memory;
-  dnnl_status_t result = execute(primitive, views, arguments, count, scratch);
-  tfrt_allocator_free_aligned(allocator, scratch, views->scratch_size, SCRATCH_ALIGNMENT);
-  return result;
-}
-
 // Begins a run with |key|, whose primitive and views are made if there are none, in |place|, which
 // is free.
 static tfrt_status_t begin_kept_run(const tfrt_onednn_key_t* key,
                                     tfrt_onednn_describe_fn_t describe,
-                                    const tfrt_onednn_argument_t* arguments, size_t count,
+                                    const tfrt_onednn_input_t* inputs, size_t count,
                                     kept_run_t* place) {
   dnnl_engine_t engine;
   TFRT_RETURN_IF_ERROR(tfrt_onednn_start(&engine));
@@ -381,24 +280,70 @@ static tfrt_status_t begin_kept_run(const tfrt_onednn_key_t* key,
     insert(place->primitive);
   }
   if (place->views) return NULL;
-  dnnl_status_t result = create_views(place->primitive, arguments, count, engine, &place->views);
+  dnnl_status_t result =
+      tfrt_onednn_views_create(place->primitive->primitive, inputs, count, engine, &place->views);
   if (result != dnnl_success) end_kept_run(place);
   return tfrt_onednn_status(result, "run a primitive");
 }
 
 tfrt_status_t tfrt_onednn_run(const tfrt_onednn_key_t* key, tfrt_onednn_describe_fn_t describe,
-                              const tfrt_onednn_argument_t* arguments, size_t count,
-                              tfrt_allocator_t allocator) {
-  kept_run_t* runs = kept_runs_of(key);
-  kept_run_t* run = is_run_of(&runs[0], key) ? &runs[0] : &runs[1];
-  if (run == &runs[1] && !is_run_of(run, key)) {
-    end_kept_run(&runs[1]);
-    runs[1] = runs[0];
-    runs[0] = (kept_run_t){.primitive = NULL};
-    TFRT_RETURN_IF_ERROR(begin_kept_run(key, describe, arguments, count, &runs[0]));
-    run = &runs[0];
+                              const tfrt_onednn_input_t* inputs, size_t count,
+                              tfrt_allocator_t allocator, void* target) {
+  kept_run_t* run = find_kept_run(key);
+  if (!run) {
+    run = clear_kept_run(key);
+    TFRT_RETURN_IF_ERROR(begin_kept_run(key, describe, inputs, count, run));
   }
-  return tfrt_onednn_status(
-      execute_with_scratch(run->primitive, run->views, arguments, count, allocator),
-      "run a primitive");
+  return tfrt_onednn_status(tfrt_onednn_views_execute(run->views, run->primitive->primitive, inputs,
+                                                      count, allocator, target),
+                            "run a primitive");
+}
+
+// --- Results -----------------------------------------------------------------
+
+tfrt_status_t tfrt_onednn_make_target(const tfrt_onednn_key_t* key, tfrt_allocator_t allocator,
+                                      tfrt_dense_host_tensor_t* out_result) {
+  tfrt_shape_t shape;
+  TFRT_RETURN_IF_ERROR(tfrt_shape_make_unbounded(key->target, key->target_rank, &shape));
+  return tfrt_dense_host_tensor_initialize(TFRT_DTYPE_F32, &shape, allocator, out_result);
+}
+
+tfrt_status_t tfrt_onednn_run_first(const tfrt_onednn_key_t* key,
+                                    tfrt_onednn_describe_fn_t describe,
+                                    const tfrt_onednn_input_t* inputs, size_t count,
+                                    tfrt_allocator_t allocator,
+                                    tfrt_dense_host_tensor_t* out_result) {
+  TFRT_RETURN_IF_ERROR(tfrt_onednn_make_target(key, allocator, out_result));
+  if (out_result->buffer->size == 0) return NULL;
+  tfrt_status_t status =
+      tfrt_onednn_run(key, describe, inputs, count, allocator, out_result->buffer->data);
+  if (status) tfrt_dense_host_tensor_deinitialize(out_result);
+  return status;
+}
+
+// Runs |run| into |*out_result|, a new tensor.
+static tfrt_status_t run_into_new(const kept_run_t* run, const tfrt_onednn_input_t* inputs,
+                                  size_t count, tfrt_allocator_t allocator,
+                                  tfrt_dense_host_tensor_t* out_result) {
+  const primitive_t* primitive = run->primitive;
+  const tfrt_onednn_key_t* key = &primitive->key;
+  TFRT_RETURN_IF_ERROR(
+      tfrt_host_buffer_create(primitive->target_size, allocator, &out_result->buffer));
+  out_result->dtype = TFRT_DTYPE_F32;
+  out_result->shape.rank = key->target_rank;
+  memcpy(out_result->shape.dims, key->target, sizeof(key->target));
+  dnnl_status_t result = tfrt_onednn_views_execute(run->views, primitive->primitive, inputs, count,
+                                                   allocator, out_result->buffer->data);
+  if (result == dnnl_success) return NULL;
+  tfrt_dense_host_tensor_deinitialize(out_result);
+  return tfrt_onednn_status(result, "run a primitive");
+}
+
+bool tfrt_onednn_run_again(const tfrt_onednn_key_t* key, const tfrt_onednn_input_t* inputs,
+                           size_t count, tfrt_allocator_t allocator,
+                           tfrt_dense_host_tensor_t* out_result, tfrt_status_t* out_status) {
+  const kept_run_t* run = find_kept_run(key);
+  if (!run) return false;
+  *out_status = run_into_new(run, inputs, count, allocator, out_result);
+  return true;
 }

@@ -42,13 +42,18 @@ static tfrt_status_t check_window(const tfrt_window_t* window) {
   return NULL;
 }
 
-static tfrt_status_t run(const tfrt_onednn_key_t* key, const tfrt_dense_host_tensor_t* x,
-                         tfrt_allocator_t allocator, const tfrt_dense_host_tensor_t* result) {
-  const tfrt_onednn_argument_t arguments[] = {
-      {DNNL_ARG_SRC, tfrt_dense_host_tensor_data(x)},
-      {DNNL_ARG_DST, tfrt_dense_host_tensor_data(result)},
-  };
-  return tfrt_onednn_run(key, describe, arguments, 2, allocator);
+// Completes |key| and computes what it says.
+static tfrt_status_t run_first(tfrt_onednn_key_t* key, const tfrt_onednn_input_t* input,
+                               const tfrt_window_t* window, tfrt_allocator_t allocator,
+                               tfrt_dense_host_tensor_t* out_result) {
+  TFRT_RETURN_IF_ERROR(check_window(window));
+  key->target_rank = 4;
+  key->target[0] = key->source[0];
+  key->target[1] = key->source[1];
+  tfrt_window_count(window, window->size, key->source + 2, key->target + 2);
+  // Places without a single element have no maximum.
+  if (key->source[2] == 0 || key->source[3] == 0) key->target[2] = key->target[3] = 0;
+  return tfrt_onednn_run_first(key, describe, input, 1, allocator, out_result);
 }
 
 tfrt_status_t tfrt_tensor_max_pool2d(const tfrt_dense_host_tensor_t* x, const tfrt_window_t* window,
@@ -56,23 +61,13 @@ tfrt_status_t tfrt_tensor_max_pool2d(const tfrt_dense_host_tensor_t* x, const tf
                                      tfrt_dense_host_tensor_t* out_result) {
   memset(out_result, 0, sizeof(*out_result));
   TFRT_RETURN_IF_ERROR(tfrt_check_f32(x, 4, "the input of max_pool2d"));
-  TFRT_RETURN_IF_ERROR(check_window(window));
   tfrt_onednn_key_t key = {.kind = TFRT_ONEDNN_MAX_POOL};
   memcpy(key.source, x->shape.dims, sizeof(key.source));
   memcpy(key.window, window->size, sizeof(window->size));
   memcpy(key.strides, window->strides, sizeof(window->strides));
   memcpy(key.padding, window->padding, sizeof(window->padding));
-  key.target[0] = key.source[0];
-  key.target[1] = key.source[1];
-  tfrt_window_count(window, window->size, key.source + 2, key.target + 2);
-  // Places without a single element have no maximum.
-  if (key.source[2] == 0 || key.source[3] == 0) key.target[2] = key.target[3] = 0;
-  tfrt_shape_t shape;
-  TFRT_RETURN_IF_ERROR(tfrt_shape_make_unbounded(key.target, 4, &shape));
-  TFRT_RETURN_IF_ERROR(
-      tfrt_dense_host_tensor_initialize(TFRT_DTYPE_F32, &shape, allocator, out_result));
-  if (out_result->buffer->size == 0) return NULL;
-  tfrt_status_t status = run(&key, x, allocator, out_result);
-  if (status) tfrt_dense_host_tensor_deinitialize(out_result);
-  return status;
+  const tfrt_onednn_input_t input = {DNNL_ARG_SRC, tfrt_dense_host_tensor_data(x)};
+  tfrt_status_t status;
+  if (tfrt_onednn_run_again(&key, &input, 1, allocator, out_result, &status)) return status;
+  return run_first(&key, &input, window, allocator, out_result);
 }

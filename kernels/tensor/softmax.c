@@ -22,15 +22,6 @@ static dnnl_status_t describe(const tfrt_onednn_key_t* key, const_dnnl_primitive
                                                    NULL);
 }
 
-static tfrt_status_t run(const tfrt_onednn_key_t* key, const tfrt_dense_host_tensor_t* x,
-                         tfrt_allocator_t allocator, const tfrt_dense_host_tensor_t* result) {
-  const tfrt_onednn_argument_t arguments[] = {
-      {DNNL_ARG_SRC, tfrt_dense_host_tensor_data(x)},
-      {DNNL_ARG_DST, tfrt_dense_host_tensor_data(result)},
-  };
-  return tfrt_onednn_run(key, describe, arguments, 2, allocator);
-}
-
 tfrt_status_t tfrt_tensor_softmax(const tfrt_dense_host_tensor_t* x, tfrt_allocator_t allocator,
                                   tfrt_dense_host_tensor_t* out_result) {
   memset(out_result, 0, sizeof(*out_result));
@@ -44,7 +35,9 @@ tfrt_status_t tfrt_tensor_softmax(const tfrt_dense_host_tensor_t* x, tfrt_alloca
   tfrt_onednn_key_t key = {.kind = TFRT_ONEDNN_SOFTMAX};
   key.source[1] = x->shape.dims[x->shape.rank - 1];
   key.source[0] = count / key.source[1];
-  tfrt_status_t status = run(&key, x, allocator, out_result);
+  const tfrt_onednn_input_t input = {DNNL_ARG_SRC, tfrt_dense_host_tensor_data(x)};
+  tfrt_status_t status = tfrt_onednn_run(&key, describe, &input, 1, allocator,
+                                         tfrt_dense_host_tensor_data(out_result));
   if (status) tfrt_dense_host_tensor_deinitialize(out_result);
   return status;
 }

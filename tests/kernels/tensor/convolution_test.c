@@ -57,13 +57,16 @@ START_TEST(random_shapes_equal_the_definition) {
       window.strides[i] = testing_random_number(&seed, 1, 3);
       window.padding[i] = testing_random_number(&seed, 0, 2);
     }
-    tfrt_dense_host_tensor_t x = testing_random(&seed, DIMS(n, c, h, w));
-    tfrt_dense_host_tensor_t weights = testing_random(&seed, DIMS(o, c, kh, kw));
-    tfrt_dense_host_tensor_t bias = testing_random(&seed, DIMS(o));
-    compare(&x, &weights, round % 3 ? &bias : NULL, &window, round % 2);
-    tfrt_dense_host_tensor_deinitialize(&x);
-    tfrt_dense_host_tensor_deinitialize(&weights);
-    tfrt_dense_host_tensor_deinitialize(&bias);
+    // The second time with what the thread keeps of the first one, but other elements.
+    for (int time = 0; time < 2; ++time) {
+      tfrt_dense_host_tensor_t x = testing_random(&seed, DIMS(n, c, h, w));
+      tfrt_dense_host_tensor_t weights = testing_random(&seed, DIMS(o, c, kh, kw));
+      tfrt_dense_host_tensor_t bias = testing_random(&seed, DIMS(o));
+      compare(&x, &weights, round % 3 ? &bias : NULL, &window, round % 2);
+      tfrt_dense_host_tensor_deinitialize(&x);
+      tfrt_dense_host_tensor_deinitialize(&weights);
+      tfrt_dense_host_tensor_deinitialize(&bias);
+    }
   }
 }
 END_TEST

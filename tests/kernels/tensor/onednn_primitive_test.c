@@ -157,10 +157,10 @@ static dnnl_status_t describe_nothing(const tfrt_onednn_key_t* key,
 START_TEST(what_cannot_be_built_is_an_error_and_not_cached) {
   size_t size = tfrt_onednn_cache_size();
   const tfrt_onednn_key_t plain = {.kind = 99};
-  testing_fails(tfrt_onednn_run(&plain, describe_nothing, NULL, 0, tfrt_allocator_system()),
+  testing_fails(tfrt_onednn_run(&plain, describe_nothing, NULL, 0, tfrt_allocator_system(), NULL),
                 TFRT_STATUS_INTERNAL, "not implemented", NULL);
   const tfrt_onednn_key_t cut = {.kind = 99, .relu = 1};
-  testing_fails(tfrt_onednn_run(&cut, describe_nothing, NULL, 0, tfrt_allocator_system()),
+  testing_fails(tfrt_onednn_run(&cut, describe_nothing, NULL, 0, tfrt_allocator_system(), NULL),
                 TFRT_STATUS_RESOURCE_EXHAUSTED, "memory is out", NULL);
   ck_assert_uint_eq(tfrt_onednn_cache_size(), size);
 }
