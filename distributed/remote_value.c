@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/remote_value_impl.h"
 
+#include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "distributed/job.h"
 #include "distributed/outgoing_want.h"
@@ -240,9 +242,9 @@ static const tfrt_resolver_vtable_t tfrt_remote_value_resolver = {
 static tfrt_remote_value_t* tfrt_remote_value_create_from(tfrt_node_t* node, tfrt_job_t* job,
                                                           const tfrt_wire_reference_t* reference,
                                                           bool held, uint64_t lender) {
-  tfrt_remote_value_t* value =
-      tfrt_allocator_allocate_zeroed(node->options.allocator, sizeof(*value));
+  tfrt_remote_value_t* value = tfrt_allocator_allocate(node->options.allocator, sizeof(*value));
   if (!value) return NULL;
+  memset(value, 0, offsetof(tfrt_remote_value_t, by_want));
   tfrt_indirect_value_initialize(&value->base, &tfrt_remote_value_resolver);
   value->node = tfrt_node_retain(node);
   value->job = tfrt_job_retain(job);

@@ -62,66 +62,69 @@ typedef struct tfrt_remote_value_s {
   tfrt_node_t* node;           // +1
   tfrt_job_t* job;             // +1
   tfrt_list_link_t in_job;     // in the job's list
-  // Guarded by the node's lock from here on.
+  // Guarded by the node's lock from here on. What is looked at in the life of each value stands
+  // together, before what few of them have: thousands of calls don't fit into a processor's cache.
   tfrt_wire_reference_t name;
-  tfrt_wire_reference_t location;
   tfrt_peer_t* peer;            // the location's owner; NULL once resolved
   tfrt_list_link_t located;     // in that peer's list, until resolved
   tfrt_list_link_t named;       // in the list of the name's owner, until resolved
   tfrt_async_value_t* settled;  // +1; an indirect, made when first asked for
-  bool settled_known;           // |settled| is resolved, or an action or a task will do it
   // +1; what it stands for, if that was not known yet when it was forwarded: whoever awaits
   // |settled| awaits that.
   tfrt_async_value_t* meaning;
-  tfrt_task_t meaning_waiter;
-  const char* function;       // whose result it is; NULL: it was lent to us
-  tfrt_status_origin_t site;  // where that was called; its texts live as long as the job
-  tfrt_hash_node_t by_want;   // in the peer's table, while |want| isn't 0
-  uint64_t want;              // 0: not asked at the moment
-  uint32_t want_level;        // tfrt_wire_want_level_t, of the open want
-  uint64_t size_here;         // of a payload that has come, or is on its way, by a lane
-  uint64_t size_there;        // of the payload, as the owner says; 0: not known
+  uint64_t want;        // 0: not asked at the moment
+  uint32_t want_level;  // tfrt_wire_want_level_t, of the open want
   // What must have come before the payload is asked for: see tfrt_remote_value_order().
-  tfrt_async_value_t** chains;  // +1 each
   uint32_t chain_count;         // 0: nothing, or it has come
+  tfrt_async_value_t** chains;  // +1 each
   uint32_t chain_next;          // those before it have come
-  tfrt_task_t chain_waiter;
-  bool awaits_chain;
+  uint32_t forwards;            // how often we were sent on
   // +1; the argument that it is, or NULL. Whoever was given our name for it is sent on to the name
   // under which that argument was lent: both stay as long as ours.
   tfrt_async_value_t* same_as;
   tfrt_wire_object_id_t exported_as;  // number 0: that is no name of ours
-  // What others were told that it is, in the place of a slot of ours: that must stay there.
-  tfrt_wire_reference_t told;
-  bool is_told;
-  tfrt_list_link_t retaining;         // in the list of who is asked to hold it for us
-  tfrt_wire_reference_t retained_as;  // while it is: the name that is asked for
   tfrt_indirect_value_t* registered;  // +1; a chain that comes when that is answered, or NULL
-  uint32_t retain_forwards;
-  tfrt_retried_call_t* retried;    // +0; whose result it is, if that may run again; else NULL
-  uint32_t retried_index;          // which one
-  uint64_t lender;                 // who may know another owner, an incarnation; 0: nobody
-  tfrt_wire_reference_t given;     // as the lender knows it
-  tfrt_remote_value_past_t* past;  // newest first
+  tfrt_retried_call_t* retried;       // +0; whose result it is, if that may run again; else NULL
+  uint64_t lender;                    // who may know another owner, an incarnation; 0: nobody
+  tfrt_remote_value_past_t* past;     // newest first
   // +1; has the hold or the loan of a list that came, in the place of this value; or NULL.
   struct tfrt_remote_value_s* cover;
   // +1; of an element, or the cover of one that is a list: the cover that it lives by; or NULL.
   struct tfrt_remote_value_s* within;
-  tfrt_list_link_t in_cover;  // in the list of |within|
-  tfrt_list_link_t elements;  // of a cover: what lives by it
+  bool settled_known;  // |settled| is resolved, or an action or a task will do it
+  bool awaits_chain;
+  bool is_told;
   bool is_cover;
-  bool is_orphan;     // a cover: the list's value is gone, its elements are not
-  int64_t since_ns;   // when it was made, by the node's tick
-  uint32_t forwards;  // how often we were sent on
-  bool lost;          // it waits for another owner; |peer|, if not NULL, was asked for one
+  bool is_orphan;             // a cover: the list's value is gone, its elements are not
+  bool lost;                  // it waits for another owner; |peer|, if not NULL, was asked for one
+  bool result_is_due;         // of a call of ours, which tells unasked what it is
+  bool held;                  // a Release is due at the end
+  bool is_large;              // the payload that came: its owner waits for that memory
+  bool available_there;       // the owner has it; its payload isn't here
+  bool demanded;              // somebody here needs the payload
+  bool resolved;              // resolved, or an action will do it
+  uint32_t retried_index;     // which result of |retried|
+  tfrt_list_link_t elements;  // of a cover: what lives by it
+  tfrt_list_link_t in_cover;  // in the list of |within|
+  uint64_t size_here;         // of a payload that has come, or is on its way, by a lane
+  uint64_t size_there;        // of the payload, as the owner says; 0: not known
+  int64_t since_ns;           // when it was made, by the node's tick
+  const char* function;       // whose result it is; NULL: it was lent to us
+  tfrt_status_origin_t site;  // where that was called; its texts live as long as the job
+  tfrt_wire_reference_t location;
+  tfrt_wire_reference_t given;  // as the lender knows it
+  tfrt_list_link_t retaining;   // in the list of who is asked to hold it for us
+  uint32_t retain_forwards;
   char
       device[TFRT_CALL_DEVICE_SIZE];  // where its payload goes, if that is a device's; "": the host
-  bool result_is_due;                 // of a call of ours, which tells unasked what it is
-  bool held;                          // a Release is due at the end
-  bool is_large;                      // the payload that came: its owner waits for that memory
-  bool available_there;               // the owner has it; its payload isn't here
-  bool demanded;                      // somebody here needs the payload
-  bool resolved;                      // resolved, or an action will do it
+  // From here on nothing is set, nor cleared, before what is above says so.
+  tfrt_hash_node_t by_want;  // in the peer's table, while |want| isn't 0
+  tfrt_task_t meaning_waiter;
+  tfrt_task_t chain_waiter;
+  // What others were told that it is, in the place of a slot of ours, which must stay there: if
+  // |is_told|.
+  tfrt_wire_reference_t told;
+  tfrt_wire_reference_t retained_as;  // the name that it is to be held under: once |registered|
 } tfrt_remote_value_t;
 
 // Creates a placeholder (+1) for |reference| in |job|. |held|: it is ours to release. NULL
