@@ -86,7 +86,7 @@ static tfrt_status_t measure(const tfrt_benchmark_t* benchmark, const tfrt_bench
                                       .median = figures[count / 2],
                                       .least = figures[0],
                                       .greatest = figures[count - 1],
-                                      .scale = scales[YARDSTICK_READINGS / 2]};
+                                      .scale = scales[0]};
   return NULL;
 }
 
