@@ -23,7 +23,7 @@ import sys
 import counters
 
 # Runs of each of the two builds that counters.py compares.
-PAIRS = 15
+PAIRS = 41
 
 PAGE = "docs/performance.md"
 BEGIN = "<!-- The table: written by tests/bench/take_table.py. -->\n"
