@@ -7,6 +7,10 @@
 #include "distributed/grpc/window_update.h"
 #include "host_runtime/base/clock.h"
 #include "host_runtime/base/log.h"
+#include "host_runtime/base/parker.h"
+
+// About as long as it takes to wake a thread whose processor has gone to sleep.
+#define LINGER_NS ((int64_t)50000)
 
 void tfrt_grpc_event_initialize(tfrt_grpc_event_t* event, tfrt_grpc_event_fn_t run) {
   event->run = run;
@@ -43,13 +47,27 @@ static void expire_timers(tfrt_grpc_queue_t* queue) {
   }
 }
 
+// The next event, or that of the next timer's time. Looks for one for a while before the thread
+// sleeps, unless the turn before had none either: where one has come the next is mostly near.
+static grpc_event await_event(tfrt_grpc_queue_t* queue) {
+  tfrt_clock_t clock = tfrt_clock_system();
+  int64_t end_ns = tfrt_clock_now_ns(clock) + LINGER_NS;
+  while (queue->lingers && tfrt_clock_now_ns(clock) < end_ns) {
+    grpc_event event = grpc_completion_queue_next(queue->completion_queue,
+                                                  gpr_inf_past(GPR_CLOCK_MONOTONIC), NULL);
+    if (event.type != GRPC_QUEUE_TIMEOUT) return event;
+    if (!tfrt_parker_linger()) break;
+  }
+  return grpc_completion_queue_next(queue->completion_queue, next_deadline(queue), NULL);
+}
+
 // Takes one event; false after the last.
 static bool run_turn(void* argument) {
   tfrt_grpc_queue_t* queue = argument;
   tfrt_grpc_window_update_wait_here();
   for (tfrt_task_t* task; (task = tfrt_task_list_pop_front(&queue->next_turn));) task->run(task);
-  grpc_event completion =
-      grpc_completion_queue_next(queue->completion_queue, next_deadline(queue), NULL);
+  grpc_event completion = await_event(queue);
+  queue->lingers = completion.type == GRPC_OP_COMPLETE;
   if (completion.type == GRPC_QUEUE_SHUTDOWN) return false;
   if (completion.type == GRPC_OP_COMPLETE) {
     tfrt_grpc_event_t* event = completion.tag;
