@@ -363,13 +363,13 @@ static tfrt_status_t sample_run(void* state, double* out_figure) {
   }
 
 static const tfrt_benchmark_t benchmarks[] = {
-    BENCHMARK("call_64", "us", CALL, 1, 2000, 5, "transport/ping_pong_64_processes"),
-    BENCHMARK("call_64_tls", "us", CALL_TLS, 1, 2000, 5, "transport/ping_pong_64_tls_processes"),
+    BENCHMARK("call_64", "us", CALL, 1, 2000, 5, "transport/grpc_ping_pong_64"),
+    BENCHMARK("call_64_tls", "us", CALL_TLS, 1, 2000, 5, "transport/grpc_ping_pong_64_tls"),
     BENCHMARK("call_of_many", "us", CALLS, 0, 20000, 20, "transport/unary_of_many"),
     BENCHMARK("result_of_many", "us", RESULTS, 0, 20, 1, "transport/one_way_64"),
-    BENCHMARK("chain_over_2", "us", CHAIN, 2, 500, 3, "transport/ping_pong_64_processes"),
-    BENCHMARK("chain_over_4", "us", CHAIN, 4, 250, 2, "transport/ping_pong_64_processes"),
-    BENCHMARK("chain_over_8", "us", CHAIN, 8, 100, 1, "transport/ping_pong_64_processes"),
+    BENCHMARK("chain_over_2", "us", CHAIN, 2, 500, 3, "transport/grpc_ping_pong_64"),
+    BENCHMARK("chain_over_4", "us", CHAIN, 4, 250, 2, "transport/grpc_ping_pong_64"),
+    BENCHMARK("chain_over_8", "us", CHAIN, 8, 100, 1, "transport/grpc_ping_pong_64"),
     BENCHMARK("payload_1_mib", "us", PAYLOAD, 1, 200, 2, "limit/tcp_1_mib"),
     BENCHMARK("payload_64_mib", "us", PAYLOAD, 64, 5, 1, "limit/tcp_64_mib"),
     MEMORY("memory_of_payload_64_mib", 64),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A server of gRPC by itself (tests/distributed/grpc/plain_grpc_server.h), as a process.
+//
+//   plain_grpc_peer [CA CERTIFICATE KEY]     with files: over TLS
 #include "host_runtime/base/sync.h"
 #include "tests/bench/peer_process.h"
 #include "tests/distributed/grpc/plain_grpc_server.h"
@@ -11,9 +13,14 @@ static void stop_at_end(void* argument) {
   plain_grpc_server_stop();
 }
 
-int main(void) {
-  char address[64];
-  tfrt_status_t status = plain_grpc_server_start(address, sizeof(address));
+int main(int argument_count, char** arguments) {
+  char address[64] = "";
+  tfrt_grpc_credentials_t credentials = {.kind = TFRT_GRPC_CREDENTIALS_PLAIN_TEXT};
+  if (argument_count == 4) {
+    credentials.kind = TFRT_GRPC_CREDENTIALS_TLS;
+    credentials.files = (tfrt_certificate_files_t){arguments[1], arguments[2], arguments[3]};
+  }
+  tfrt_status_t status = plain_grpc_server_start(&credentials, address, sizeof(address));
   if (status) return tfrt_bench_peer_say("plain_grpc_peer", address, status);
   tfrt_thread_t watcher;
   status = tfrt_thread_create("watcher", stop_at_end, NULL, &watcher);

@@ -146,11 +146,11 @@ static tfrt_status_t open_chain(const tfrt_benchmark_t* benchmark,
 }
 
 // |kind| is the number of relays.
-#define BENCHMARK(NAME, RELAYS, SIZE, SMALL_SIZE)                                    \
-  {                                                                                  \
-    .name = "transport/" NAME, .unit = "us", .size = SIZE, .small_size = SMALL_SIZE, \
-    .kind = RELAYS, .limit = "transport/ping_pong_64_processes", .open = open_chain, \
-    .sample = sample, .close = close_chain                                           \
+#define BENCHMARK(NAME, RELAYS, SIZE, SMALL_SIZE)                                                 \
+  {                                                                                               \
+    .name = "transport/" NAME, .unit = "us", .size = SIZE, .small_size = SMALL_SIZE,              \
+    .kind = RELAYS, .limit = "transport/grpc_ping_pong_64", .open = open_chain, .sample = sample, \
+    .close = close_chain                                                                          \
   }
 
 static const tfrt_benchmark_t benchmarks[] = {

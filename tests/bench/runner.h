@@ -16,7 +16,7 @@
 #include "host_runtime/base/string_builder.h"
 #include "tests/bench/benchmark.h"
 
-#define TFRT_BENCH_MAX_BENCHMARKS 128
+#define TFRT_BENCH_MAX_BENCHMARKS 160
 #define TFRT_BENCH_MAX_REPEATS 1000
 
 typedef struct tfrt_bench_options_s {

@@ -4,12 +4,12 @@
 #include <grpc/byte_buffer.h>
 #include <grpc/byte_buffer_reader.h>
 #include <grpc/grpc.h>
-#include <grpc/grpc_security.h>
 #include <grpc/slice.h>
 #include <grpc/support/time.h>
 #include <stdbool.h>
 #include <string.h>
 
+#include "distributed/grpc/credential_set.h"
 #include "distributed/grpc/process.h"
 #include "host_runtime/base/allocator.h"
 #include "host_runtime/base/macros.h"
@@ -33,6 +33,8 @@ struct plain_grpc_client_s {
   grpc_completion_queue* queue;
   void* echo;
   void* drain;
+  void* bounce;
+  tfrt_grpc_credential_set_t credentials;
   plain_call_t calls[PLAIN_GRPC_OUTSTANDING];
 };
 
@@ -128,11 +130,16 @@ static bool start_echo(plain_grpc_client_t* client, plain_call_t* call, int64_t 
   return start(call, operations, TFRT_ARRAY_SIZE(operations));
 }
 
-// Whether the answer of |call|, which is over, is what it sent.
-static bool end_echo(plain_call_t* call) {
+// Whether what |call| has received is what it sent.
+static bool has_come_back(const plain_call_t* call) {
   char bytes[PLAIN_GRPC_MESSAGE_SIZE];
-  bool is_same = read_message(call->received, bytes, sizeof(bytes)) &&
-                 memcmp(bytes, &call->number, sizeof(call->number)) == 0;
+  return read_message(call->received, bytes, sizeof(bytes)) &&
+         memcmp(bytes, &call->number, sizeof(call->number)) == 0;
+}
+
+// The same, of one that is over.
+static bool end_echo(plain_call_t* call) {
+  bool is_same = has_come_back(call);
   return close_call(call) && is_same;
 }
 
@@ -150,12 +157,27 @@ tfrt_status_t plain_grpc_client_call(plain_grpc_client_t* client, int64_t count)
   return is_ok ? NULL : failure("a unary call gave no answer, or a wrong one");
 }
 
-// --- One way -------------------------------------------------------------------
+// --- Streams -------------------------------------------------------------------
 
 // Starts the operation and waits until it is done.
 static bool run(plain_grpc_client_t* client, plain_call_t* call, const grpc_op* operations,
                 size_t count) {
   return start(call, operations, count) && await_event(client) == call;
+}
+
+static bool open_stream(plain_grpc_client_t* client, void* method, plain_call_t* call) {
+  open_call(client, method, call);
+  grpc_op operations[2] = {{.op = GRPC_OP_SEND_INITIAL_METADATA},
+                           {.op = GRPC_OP_RECV_INITIAL_METADATA}};
+  operations[1].data.recv_initial_metadata.recv_initial_metadata = &call->initial;
+  return run(client, call, operations, TFRT_ARRAY_SIZE(operations));
+}
+
+// Ends the stream at this side and waits for what the server says to it.
+static bool end_stream(plain_grpc_client_t* client, plain_call_t* call) {
+  grpc_op operations[3] = {{.op = GRPC_OP_SEND_CLOSE_FROM_CLIENT}};
+  fill_end(call, &operations[1]);
+  return run(client, call, operations, TFRT_ARRAY_SIZE(operations));
 }
 
 static bool send_messages(plain_grpc_client_t* client, plain_call_t* call, int64_t count) {
@@ -172,14 +194,8 @@ static bool send_messages(plain_grpc_client_t* client, plain_call_t* call, int64
 
 tfrt_status_t plain_grpc_client_send(plain_grpc_client_t* client, int64_t count) {
   plain_call_t* call = &client->calls[0];
-  open_call(client, client->drain, call);
-  grpc_op operations[3] = {{.op = GRPC_OP_SEND_INITIAL_METADATA},
-                           {.op = GRPC_OP_RECV_INITIAL_METADATA}};
-  operations[1].data.recv_initial_metadata.recv_initial_metadata = &call->initial;
-  bool is_ok = run(client, call, operations, 2) && send_messages(client, call, count);
-  operations[0] = (grpc_op){.op = GRPC_OP_SEND_CLOSE_FROM_CLIENT};
-  fill_end(call, &operations[1]);
-  is_ok = is_ok && run(client, call, operations, 3);
+  bool is_ok = open_stream(client, client->drain, call) && send_messages(client, call, count) &&
+               end_stream(client, call);
   if (!is_ok) return failure("a stream broke");
   plain_grpc_drained_t drained;
   is_ok = read_message(call->received, &drained, sizeof(drained)) &&
@@ -189,26 +205,64 @@ tfrt_status_t plain_grpc_client_send(plain_grpc_client_t* client, int64_t count)
   return is_ok ? NULL : failure("the server has not got all messages");
 }
 
+static bool bounce_messages(plain_grpc_client_t* client, plain_call_t* call, int64_t count) {
+  bool is_ok = true;
+  for (int64_t i = 0; is_ok && i < count; ++i) {
+    call->number = i;
+    call->sent = make_message(i);
+    grpc_op operations[2] = {{.op = GRPC_OP_SEND_MESSAGE}, {.op = GRPC_OP_RECV_MESSAGE}};
+    operations[0].data.send_message.send_message = call->sent;
+    operations[1].data.recv_message.recv_message = &call->received;
+    is_ok = run(client, call, operations, 2);
+    if (!is_ok) break;
+    is_ok = has_come_back(call);
+    drop_message(&call->sent);
+    drop_message(&call->received);
+  }
+  return is_ok;
+}
+
+tfrt_status_t plain_grpc_client_bounce(plain_grpc_client_t* client, int64_t count) {
+  plain_call_t* call = &client->calls[0];
+  bool is_ok = open_stream(client, client->bounce, call) && bounce_messages(client, call, count) &&
+               end_stream(client, call);
+  if (!is_ok) return failure("a stream gave no answer, or a wrong one");
+  return close_call(call) ? NULL : failure("the server was not content with a stream");
+}
+
 // --- Life ----------------------------------------------------------------------
 
-tfrt_status_t plain_grpc_client_allocate(const char* address, plain_grpc_client_t** out_client) {
-  *out_client = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), sizeof(**out_client));
-  if (!*out_client) return tfrt_status_out_of_memory();
-  plain_grpc_client_t* client = *out_client;
+static void open_channel(plain_grpc_client_t* client, const char* address) {
+  grpc_arg no_retries = {.type = GRPC_ARG_INTEGER, .key = (char*)GRPC_ARG_ENABLE_RETRIES};
+  grpc_channel_args arguments = {1, &no_retries};
+  client->channel = grpc_channel_create(address, client->credentials.channel, &arguments);
+  client->queue = grpc_completion_queue_create_for_next(NULL);
+  client->echo = grpc_channel_register_call(client->channel, PLAIN_GRPC_ECHO, NULL, NULL);
+  client->drain = grpc_channel_register_call(client->channel, PLAIN_GRPC_DRAIN, NULL, NULL);
+  client->bounce = grpc_channel_register_call(client->channel, PLAIN_GRPC_BOUNCE, NULL, NULL);
+}
+
+tfrt_status_t plain_grpc_client_allocate(const char* address,
+                                         const tfrt_grpc_credentials_t* credentials,
+                                         plain_grpc_client_t** out_client) {
+  *out_client = NULL;
+  plain_grpc_client_t* client =
+      tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), sizeof(*client));
+  if (!client) return tfrt_status_out_of_memory();
+  tfrt_grpc_process_enter();
+  tfrt_status_t status = tfrt_grpc_credential_set_initialize(&client->credentials, credentials);
+  if (status) {
+    tfrt_grpc_process_leave();
+    tfrt_allocator_free(tfrt_allocator_system(), client, sizeof(*client));
+    return status;
+  }
   for (size_t i = 0; i < PLAIN_GRPC_OUTSTANDING; ++i) {
     grpc_metadata_array_init(&client->calls[i].initial);
     grpc_metadata_array_init(&client->calls[i].trailing);
     client->calls[i].details = grpc_empty_slice();
   }
-  tfrt_grpc_process_enter();
-  grpc_arg no_retries = {.type = GRPC_ARG_INTEGER, .key = (char*)GRPC_ARG_ENABLE_RETRIES};
-  grpc_channel_args arguments = {1, &no_retries};
-  grpc_channel_credentials* credentials = grpc_insecure_credentials_create();
-  client->channel = grpc_channel_create(address, credentials, &arguments);
-  grpc_channel_credentials_release(credentials);
-  client->queue = grpc_completion_queue_create_for_next(NULL);
-  client->echo = grpc_channel_register_call(client->channel, PLAIN_GRPC_ECHO, NULL, NULL);
-  client->drain = grpc_channel_register_call(client->channel, PLAIN_GRPC_DRAIN, NULL, NULL);
+  open_channel(client, address);
+  *out_client = client;
   return NULL;
 }
 
@@ -229,6 +283,7 @@ void plain_grpc_client_free(plain_grpc_client_t* client) {
   }
   grpc_completion_queue_destroy(client->queue);
   grpc_channel_destroy(client->channel);
+  tfrt_grpc_credential_set_deinitialize(&client->credentials);
   tfrt_grpc_process_leave();
   tfrt_allocator_free(tfrt_allocator_system(), client, sizeof(*client));
 }

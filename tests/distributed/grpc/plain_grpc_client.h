@@ -11,6 +11,7 @@
 
 #include <stdint.h>
 
+#include "distributed/grpc/credentials.h"
 #include "host_runtime/base/status.h"
 
 // Bytes of each message.
@@ -21,9 +22,11 @@
 
 typedef struct plain_grpc_client_s plain_grpc_client_t;
 
-// Sets |*out_client| to a client of the server at |address|.
-tfrt_status_t plain_grpc_client_allocate(const char* address, plain_grpc_client_t** out_client)
-    TFRT_MUST_USE;
+// Sets |*out_client| to a client of the server at |address|, which it calls in the clear or as
+// |credentials| say.
+tfrt_status_t plain_grpc_client_allocate(const char* address,
+                                         const tfrt_grpc_credentials_t* credentials,
+                                         plain_grpc_client_t** out_client) TFRT_MUST_USE;
 
 // Makes |count| calls that send a message and get it back.
 tfrt_status_t plain_grpc_client_call(plain_grpc_client_t* client, int64_t count) TFRT_MUST_USE;
@@ -31,6 +34,9 @@ tfrt_status_t plain_grpc_client_call(plain_grpc_client_t* client, int64_t count)
 // Sends |count| messages over one stream, each with the hint that more come, so that gRPC puts
 // them together; returns when the server has said that it has all of them.
 tfrt_status_t plain_grpc_client_send(plain_grpc_client_t* client, int64_t count) TFRT_MUST_USE;
+
+// Sends |count| messages over one stream, each when the one before has come back.
+tfrt_status_t plain_grpc_client_bounce(plain_grpc_client_t* client, int64_t count) TFRT_MUST_USE;
 
 // Gives back |client|; NULL is allowed.
 void plain_grpc_client_free(plain_grpc_client_t* client);

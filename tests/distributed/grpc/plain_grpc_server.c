@@ -3,20 +3,25 @@
 
 #include <grpc/byte_buffer.h>
 #include <grpc/grpc.h>
-#include <grpc/grpc_security.h>
 #include <grpc/slice.h>
 #include <grpc/support/time.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "distributed/grpc/credential_set.h"
 #include "distributed/grpc/process.h"
 #include "host_runtime/base/log.h"
 #include "host_runtime/base/macros.h"
 
 // Calls that the server asks for in advance.
 #define ECHO_SLOTS 64
-#define DRAIN_SLOTS 2
+#define STREAM_SLOTS 2
+
+typedef enum method_e { ECHO, DRAIN, BOUNCE, METHOD_COUNT } method_t;
+
+static const char* const kNames[METHOD_COUNT] = {PLAIN_GRPC_ECHO, PLAIN_GRPC_DRAIN,
+                                                 PLAIN_GRPC_BOUNCE};
 
 typedef struct slot_s slot_t;
 typedef void (*slot_fn_t)(slot_t* slot, bool is_ok);
@@ -24,11 +29,12 @@ typedef void (*slot_fn_t)(slot_t* slot, bool is_ok);
 // A call that comes, or is served; used again and again.
 struct slot_s {
   slot_fn_t run;  // the end of what is under way
-  bool is_drain;
+  method_t method;
   grpc_call* call;
   gpr_timespec deadline;
   grpc_metadata_array metadata;
-  grpc_byte_buffer* message;  // that came, or goes back
+  grpc_byte_buffer* message;  // that came, or goes back at the end
+  grpc_byte_buffer* bounced;  // goes back while the next one comes
   int was_cancelled;
   plain_grpc_drained_t drained;
 };
@@ -36,8 +42,9 @@ struct slot_s {
 typedef struct plain_server_s {
   grpc_server* server;
   grpc_completion_queue* queue;
-  void* methods[2];  // echo, drain
-  slot_t slots[ECHO_SLOTS + DRAIN_SLOTS];
+  tfrt_grpc_credential_set_t credentials;
+  void* methods[METHOD_COUNT];
+  slot_t slots[ECHO_SLOTS + 2 * STREAM_SLOTS];
   slot_t stopped;   // only its event
   bool is_stopped;  // the server's own: no call any more
 } plain_server_t;
@@ -65,20 +72,26 @@ static void ask(slot_t* slot) {
   if (self.is_stopped) return;
   slot->run = on_call;
   check_started(grpc_server_request_registered_call(
-      self.server, self.methods[slot->is_drain], &slot->call, &slot->deadline, &slot->metadata,
-      slot->is_drain ? NULL : &slot->message, self.queue, self.queue, slot));
+      self.server, self.methods[slot->method], &slot->call, &slot->deadline, &slot->metadata,
+      slot->method == ECHO ? &slot->message : NULL, self.queue, self.queue, slot));
+}
+
+static void drop_message(grpc_byte_buffer** message) {
+  if (*message) grpc_byte_buffer_destroy(*message);
+  *message = NULL;
 }
 
 static void on_over(slot_t* slot, bool is_ok) {
   (void)is_ok;  // the caller knows it
-  if (slot->message) grpc_byte_buffer_destroy(slot->message);
-  slot->message = NULL;
+  drop_message(&slot->message);
+  drop_message(&slot->bounced);
   grpc_call_unref(slot->call);
   ask(slot);
 }
 
-// The answer is in |slot->message|: in one batch with all that ends the call.
+// The answer, but that of BOUNCE, is in |slot->message|: in one batch with all that ends the call.
 static void finish(slot_t* slot) {
+  static const size_t kOperationCounts[METHOD_COUNT] = {[ECHO] = 4, [DRAIN] = 3, [BOUNCE] = 2};
   grpc_op operations[4] = {{.op = GRPC_OP_RECV_CLOSE_ON_SERVER},
                            {.op = GRPC_OP_SEND_STATUS_FROM_SERVER},
                            {.op = GRPC_OP_SEND_MESSAGE},
@@ -86,7 +99,25 @@ static void finish(slot_t* slot) {
   operations[0].data.recv_close_on_server.cancelled = &slot->was_cancelled;
   operations[1].data.send_status_from_server.status = GRPC_STATUS_OK;
   operations[2].data.send_message.send_message = slot->message;
-  start(slot, operations, slot->is_drain ? 3 : 4, on_over);
+  start(slot, operations, kOperationCounts[slot->method], on_over);
+}
+
+static void on_bounced(slot_t* slot, bool is_ok) {
+  drop_message(&slot->bounced);
+  if (self.is_stopped) {
+    on_over(slot, false);
+    return;
+  }
+  if (!is_ok || !slot->message) {
+    finish(slot);
+    return;
+  }
+  slot->bounced = slot->message;
+  slot->message = NULL;
+  grpc_op operations[2] = {{.op = GRPC_OP_SEND_MESSAGE}, {.op = GRPC_OP_RECV_MESSAGE}};
+  operations[0].data.send_message.send_message = slot->bounced;
+  operations[1].data.recv_message.recv_message = &slot->message;
+  start(slot, operations, 2, on_bounced);
 }
 
 static void on_drained(slot_t* slot, bool is_ok) {
@@ -97,8 +128,7 @@ static void on_drained(slot_t* slot, bool is_ok) {
   if (is_ok && slot->message) {
     ++slot->drained.messages;
     slot->drained.bytes += grpc_byte_buffer_length(slot->message);
-    grpc_byte_buffer_destroy(slot->message);
-    slot->message = NULL;
+    drop_message(&slot->message);
     grpc_op operation = {.op = GRPC_OP_RECV_MESSAGE};
     operation.data.recv_message.recv_message = &slot->message;
     start(slot, &operation, 1, on_drained);
@@ -118,13 +148,13 @@ static void on_call(slot_t* slot, bool is_ok) {
     on_over(slot, false);
     return;
   }
-  if (!slot->is_drain) {
+  if (slot->method == ECHO) {
     finish(slot);
     return;
   }
   grpc_op operations[2] = {{.op = GRPC_OP_SEND_INITIAL_METADATA}, {.op = GRPC_OP_RECV_MESSAGE}};
   operations[1].data.recv_message.recv_message = &slot->message;
-  start(slot, operations, 2, on_drained);
+  start(slot, operations, 2, slot->method == DRAIN ? on_drained : on_bounced);
 }
 
 // --- Life --------------------------------------------------------------------
@@ -136,21 +166,36 @@ static void on_stopped(slot_t* slot, bool is_ok) {
   grpc_completion_queue_shutdown(self.queue);
 }
 
-tfrt_status_t plain_grpc_server_start(char* out_address, size_t size) {
+// The method of slot |index|.
+static method_t method_of(size_t index) {
+  if (index < ECHO_SLOTS) return ECHO;
+  return index < ECHO_SLOTS + STREAM_SLOTS ? DRAIN : BOUNCE;
+}
+
+static void register_methods(void) {
+  for (size_t i = 0; i < METHOD_COUNT; ++i) {
+    self.methods[i] = grpc_server_register_method(
+        self.server, kNames[i], NULL,
+        i == ECHO ? GRPC_SRM_PAYLOAD_READ_INITIAL_BYTE_BUFFER : GRPC_SRM_PAYLOAD_NONE, 0);
+  }
+}
+
+tfrt_status_t plain_grpc_server_start(const tfrt_grpc_credentials_t* credentials, char* out_address,
+                                      size_t size) {
   tfrt_grpc_process_enter();
+  tfrt_status_t status = tfrt_grpc_credential_set_initialize(&self.credentials, credentials);
+  if (status) {
+    tfrt_grpc_process_leave();
+    return status;
+  }
   self.queue = grpc_completion_queue_create_for_next(NULL);
   self.server = grpc_server_create(NULL, NULL);
   grpc_server_register_completion_queue(self.server, self.queue, NULL);
-  self.methods[0] = grpc_server_register_method(self.server, PLAIN_GRPC_ECHO, NULL,
-                                                GRPC_SRM_PAYLOAD_READ_INITIAL_BYTE_BUFFER, 0);
-  self.methods[1] =
-      grpc_server_register_method(self.server, PLAIN_GRPC_DRAIN, NULL, GRPC_SRM_PAYLOAD_NONE, 0);
-  grpc_server_credentials* credentials = grpc_insecure_server_credentials_create();
-  int port = grpc_server_add_http2_port(self.server, "127.0.0.1:0", credentials);
-  grpc_server_credentials_release(credentials);
+  register_methods();
+  int port = grpc_server_add_http2_port(self.server, "127.0.0.1:0", self.credentials.server);
   grpc_server_start(self.server);
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(self.slots); ++i) {
-    self.slots[i].is_drain = i >= ECHO_SLOTS;
+    self.slots[i].method = method_of(i);
     grpc_metadata_array_init(&self.slots[i].metadata);
     ask(&self.slots[i]);
   }
@@ -173,6 +218,7 @@ void plain_grpc_server_serve(void) {
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(self.slots); ++i) {
     grpc_metadata_array_destroy(&self.slots[i].metadata);
   }
+  tfrt_grpc_credential_set_deinitialize(&self.credentials);
   tfrt_grpc_process_leave();
 }
 

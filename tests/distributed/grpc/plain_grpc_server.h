@@ -6,6 +6,7 @@
 //
 //   /plain/echo    unary: the message goes back as it came
 //   /plain/drain   a stream of messages; the answer is how many there were, and of how many bytes
+//   /plain/bounce  a stream on which each message goes back as it came
 //
 // Life: started; served by one thread until another one stops it.
 //
@@ -17,10 +18,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "distributed/grpc/credentials.h"
 #include "host_runtime/base/status.h"
 
 #define PLAIN_GRPC_ECHO "/plain/echo"
 #define PLAIN_GRPC_DRAIN "/plain/drain"
+#define PLAIN_GRPC_BOUNCE "/plain/bounce"
 
 // The answer to a stream that was drained, in the byte order of the machine.
 typedef struct plain_grpc_drained_s {
@@ -28,9 +31,10 @@ typedef struct plain_grpc_drained_s {
   uint64_t bytes;
 } plain_grpc_drained_t;
 
-// Listens on a free port of the loopback interface and writes the address, with its NUL, into the
-// |size| bytes at |out_address|.
-tfrt_status_t plain_grpc_server_start(char* out_address, size_t size) TFRT_MUST_USE;
+// Listens on a free port of the loopback interface, in the clear or as |credentials| say, and
+// writes the address, with its NUL, into the |size| bytes at |out_address|.
+tfrt_status_t plain_grpc_server_start(const tfrt_grpc_credentials_t* credentials, char* out_address,
+                                      size_t size) TFRT_MUST_USE;
 
 // Serves on the calling thread until the server is stopped, and gives it back.
 void plain_grpc_server_serve(void);
