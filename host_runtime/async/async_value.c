@@ -126,16 +126,16 @@ static bool enqueue(tfrt_async_value_t* value, tfrt_task_t* task) {
 
 // Where the error lies behind the header, if it ends as one: in the payload's place, or
 // behind a payload that is kept.
-static size_t error_offset(tfrt_type_id_t type_id, uint8_t flags) {
-  if (!(flags & TFRT_ASYNC_VALUE_FLAG_KEEPS_PAYLOAD)) return 0;
+static size_t error_offset(const tfrt_type_t* type, uint8_t flags) {
+  if (TFRT_LIKELY(!(flags & TFRT_ASYNC_VALUE_FLAG_KEEPS_PAYLOAD))) return 0;
   const size_t alignment = _Alignof(tfrt_status_t);
-  return (tfrt_type_get(type_id)->size + alignment - 1) / alignment * alignment;
+  return (type->size + alignment - 1) / alignment * alignment;
 }
 
 // Header, payload, and room for the error that may come.
-static size_t storage_size(tfrt_type_id_t type_id, uint8_t flags) {
-  size_t size = tfrt_type_get(type_id)->size;
-  size_t error_end = error_offset(type_id, flags) + sizeof(tfrt_status_t);
+static size_t storage_size(const tfrt_type_t* type, uint8_t flags) {
+  size_t size = type->size;
+  size_t error_end = error_offset(type, flags) + sizeof(tfrt_status_t);
   return sizeof(tfrt_async_value_t) + (size > error_end ? size : error_end);
 }
 
@@ -170,7 +170,8 @@ static tfrt_async_value_t* create_concrete(tfrt_type_id_t type_id, uint8_t flags
     return create_small(type_id, flags | TFRT_ASYNC_VALUE_FLAG_PLAIN, state);
   }
   if (TFRT_UNLIKELY(type_id == TFRT_TYPE_NONE)) tfrt_type_abort_none();
-  tfrt_async_value_t* value = tfrt_value_storage_allocate(storage_size(type_id, flags));
+  tfrt_async_value_t* value =
+      tfrt_value_storage_allocate(storage_size(tfrt_type_get(type_id), flags));
   if (value) initialize(value, TFRT_ASYNC_VALUE_CONCRETE, flags, type_id, state);
   return value;
 }
@@ -201,13 +202,14 @@ tfrt_async_value_t* tfrt_async_value_create_scalar(tfrt_type_id_t type_id) {
 // Where the error lies in a value that is one.
 static tfrt_status_t* error_slot(tfrt_async_value_t* value) {
   char* payload = tfrt_async_value_payload(value);
-  return (tfrt_status_t*)(void*)(payload +
-                                 error_offset(value->type_id, tfrt_async_value_flags(value)));
+  return (tfrt_status_t*)(void*)(payload + error_offset(tfrt_type_get(value->type_id),
+                                                        tfrt_async_value_flags(value)));
 }
 
 tfrt_async_value_t* tfrt_async_value_create_error_take(tfrt_status_t status) {
   assert(status);
-  tfrt_async_value_t* value = tfrt_value_storage_allocate(storage_size(TFRT_TYPE_NONE, 0));
+  tfrt_async_value_t* value =
+      tfrt_value_storage_allocate(storage_size(tfrt_type_get(TFRT_TYPE_NONE), 0));
   if (!value) {
     tfrt_status_release(status);
     return tfrt_async_value_out_of_memory();
@@ -281,7 +283,7 @@ static void destroy_concrete(tfrt_async_value_t* value) {
   // Relaxed: the last release ordered all that happened to the value.
   uintptr_t word = atomic_load_explicit(&value->waiters_and_state, memory_order_relaxed);
   uint8_t flags = tfrt_async_value_flags(value);
-  size_t size = storage_size(value->type_id, flags);
+  size_t size = storage_size(type, flags);
   bool failed = word == TFRT_ASYNC_VALUE_FAILED;
   bool has_payload =
       failed ? (flags & TFRT_ASYNC_VALUE_FLAG_KEEPS_PAYLOAD)

@@ -28,6 +28,11 @@ tfrt_status_t tfrt_check_axis(const tfrt_dense_host_tensor_t* tensor, int32_t ax
 tfrt_status_t tfrt_check_f32(const tfrt_dense_host_tensor_t* tensor, uint32_t rank,
                              const char* what) TFRT_MUST_USE;
 
+// Whether |tensor| is f32 and has |rank| axes. Thread-safe.
+static inline bool tfrt_is_f32(const tfrt_dense_host_tensor_t* tensor, uint32_t rank) {
+  return tensor->dtype == TFRT_DTYPE_F32 && tensor->shape.rank == rank;
+}
+
 // The error for two operands of the operation |name| whose shapes don't fit together;
 // |rule| says how they should. Thread-safe.
 tfrt_status_t tfrt_shapes_mismatch(const char* name, const char* rule, const tfrt_shape_t* a,

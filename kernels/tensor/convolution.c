@@ -74,6 +74,13 @@ static tfrt_status_t check_operands(const tfrt_dense_host_tensor_t* x,
   return NULL;
 }
 
+// Whether the operands are those of a run before if the key of their lengths is.
+static bool may_be_known(const tfrt_dense_host_tensor_t* x, const tfrt_dense_host_tensor_t* weights,
+                         const tfrt_dense_host_tensor_t* bias) {
+  return tfrt_is_f32(x, 4) && tfrt_is_f32(weights, 4) &&
+         (!bias || (tfrt_is_f32(bias, 1) && bias->shape.dims[0] == weights->shape.dims[0]));
+}
+
 // Completes |key| and computes what it says.
 static tfrt_status_t run_first(tfrt_onednn_key_t* key, const tfrt_onednn_input_t* inputs,
                                size_t count, const tfrt_window_t* window,
@@ -99,7 +106,6 @@ tfrt_status_t tfrt_tensor_conv2d(const tfrt_dense_host_tensor_t* x,
                                  bool relu, tfrt_allocator_t allocator,
                                  tfrt_dense_host_tensor_t* out_result) {
   memset(out_result, 0, sizeof(*out_result));
-  TFRT_RETURN_IF_ERROR(check_operands(x, weights, bias));
   tfrt_onednn_key_t key = {.kind = TFRT_ONEDNN_CONVOLUTION, .relu = relu, .bias = bias != NULL};
   memcpy(key.source, x->shape.dims, sizeof(key.source));
   memcpy(key.weights, weights->shape.dims, sizeof(key.weights));
@@ -112,6 +118,10 @@ tfrt_status_t tfrt_tensor_conv2d(const tfrt_dense_host_tensor_t* x,
   };
   const size_t count = bias ? 3 : 2;
   tfrt_status_t status;
-  if (tfrt_onednn_run_again(&key, inputs, count, allocator, out_result, &status)) return status;
+  if (may_be_known(x, weights, bias) &&
+      tfrt_onednn_run_again(&key, inputs, count, allocator, out_result, &status)) {
+    return status;
+  }
+  TFRT_RETURN_IF_ERROR(check_operands(x, weights, bias));
   return run_first(&key, inputs, count, window, bias, allocator, out_result);
 }

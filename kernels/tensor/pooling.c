@@ -60,7 +60,6 @@ tfrt_status_t tfrt_tensor_max_pool2d(const tfrt_dense_host_tensor_t* x, const tf
                                      tfrt_allocator_t allocator,
                                      tfrt_dense_host_tensor_t* out_result) {
   memset(out_result, 0, sizeof(*out_result));
-  TFRT_RETURN_IF_ERROR(tfrt_check_f32(x, 4, "the input of max_pool2d"));
   tfrt_onednn_key_t key = {.kind = TFRT_ONEDNN_MAX_POOL};
   memcpy(key.source, x->shape.dims, sizeof(key.source));
   memcpy(key.window, window->size, sizeof(window->size));
@@ -68,6 +67,9 @@ tfrt_status_t tfrt_tensor_max_pool2d(const tfrt_dense_host_tensor_t* x, const tf
   memcpy(key.padding, window->padding, sizeof(window->padding));
   const tfrt_onednn_input_t input = {DNNL_ARG_SRC, tfrt_dense_host_tensor_data(x)};
   tfrt_status_t status;
-  if (tfrt_onednn_run_again(&key, &input, 1, allocator, out_result, &status)) return status;
+  if (tfrt_is_f32(x, 4) && tfrt_onednn_run_again(&key, &input, 1, allocator, out_result, &status)) {
+    return status;
+  }
+  TFRT_RETURN_IF_ERROR(tfrt_check_f32(x, 4, "the input of max_pool2d"));
   return run_first(&key, &input, window, allocator, out_result);
 }

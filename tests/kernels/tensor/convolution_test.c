@@ -142,12 +142,37 @@ START_TEST(without_elements_there_is_a_result) {
 }
 END_TEST
 
+// The lengths are those of a convolution that this thread has just computed, the rest is not.
+START_TEST(what_differs_only_in_kind_is_an_error_behind_a_good_one) {
+  tfrt_dense_host_tensor_t x = testing_zeros(TFRT_DTYPE_F32, DIMS(1, 2, 5, 5));
+  tfrt_dense_host_tensor_t weights = testing_zeros(TFRT_DTYPE_F32, DIMS(3, 2, 2, 2));
+  tfrt_dense_host_tensor_t whole = testing_zeros(TFRT_DTYPE_I32, DIMS(3, 2, 2, 2));
+  tfrt_dense_host_tensor_t bias = testing_zeros(TFRT_DTYPE_F32, DIMS(3));
+  tfrt_dense_host_tensor_t longer = testing_zeros(TFRT_DTYPE_F32, DIMS(4));
+  const tfrt_window_t window = {.strides = {1, 1}};
+  compare(&x, &weights, &bias, &window, false);
+  tfrt_dense_host_tensor_t result;
+  testing_fails(
+      tfrt_tensor_conv2d(&x, &weights, &longer, &window, false, tfrt_allocator_system(), &result),
+      TFRT_STATUS_INVALID_ARGUMENT, "[4]", "[3, 2, 2, 2]", NULL);
+  testing_fails(
+      tfrt_tensor_conv2d(&x, &whole, &bias, &window, false, tfrt_allocator_system(), &result),
+      TFRT_STATUS_INVALID_ARGUMENT, "must be f32", "i32", NULL);
+  tfrt_dense_host_tensor_deinitialize(&x);
+  tfrt_dense_host_tensor_deinitialize(&weights);
+  tfrt_dense_host_tensor_deinitialize(&whole);
+  tfrt_dense_host_tensor_deinitialize(&bias);
+  tfrt_dense_host_tensor_deinitialize(&longer);
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   TCase* cases = tcase_create("convolution");
   tcase_set_timeout(cases, 60);
   tcase_add_test(cases, random_shapes_equal_the_definition);
   tcase_add_test(cases, the_result_has_the_documented_shape);
   tcase_add_test(cases, what_does_not_fit_is_an_error_with_both_shapes);
+  tcase_add_test(cases, what_differs_only_in_kind_is_an_error_behind_a_good_one);
   tcase_add_test(cases, without_elements_there_is_a_result);
   Suite* suite = suite_create("convolution");
   suite_add_tcase(suite, cases);

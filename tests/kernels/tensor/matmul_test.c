@@ -75,12 +75,34 @@ START_TEST(what_does_not_fit_is_an_error_with_both_shapes) {
 }
 END_TEST
 
+// The lengths are those of a product that this thread has just computed, the rest is not.
+START_TEST(what_differs_only_in_kind_is_an_error_behind_a_good_product) {
+  tfrt_dense_host_tensor_t a = testing_zeros(TFRT_DTYPE_F32, DIMS(2, 3));
+  tfrt_dense_host_tensor_t whole = testing_zeros(TFRT_DTYPE_I32, DIMS(2, 3));
+  tfrt_dense_host_tensor_t b = testing_zeros(TFRT_DTYPE_F32, DIMS(3, 5));
+  tfrt_dense_host_tensor_t bias = testing_zeros(TFRT_DTYPE_F32, DIMS(5));
+  tfrt_dense_host_tensor_t result;
+  testing_ok(tfrt_tensor_matmul(&a, &b, &bias, false, tfrt_allocator_system(), &result));
+  tfrt_dense_host_tensor_deinitialize(&result);
+  refused(DIMS(2, 3), DIMS(3, 5), 4, "[4]", "[3, 5]");
+  refused(DIMS(2, 3, 1), DIMS(3, 5), 5, "2 axes", "[2, 3, 1]");
+  refused(DIMS(2, 3), DIMS(3, 5, 1), 5, "2 axes", "[3, 5, 1]");
+  testing_fails(tfrt_tensor_matmul(&whole, &b, &bias, false, tfrt_allocator_system(), &result),
+                TFRT_STATUS_INVALID_ARGUMENT, "must be f32", "i32", NULL);
+  tfrt_dense_host_tensor_deinitialize(&a);
+  tfrt_dense_host_tensor_deinitialize(&whole);
+  tfrt_dense_host_tensor_deinitialize(&b);
+  tfrt_dense_host_tensor_deinitialize(&bias);
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   TCase* cases = tcase_create("matmul");
   tcase_set_timeout(cases, 60);
   tcase_add_test(cases, random_shapes_equal_the_definition);
   tcase_add_test(cases, without_elements_there_is_a_result);
   tcase_add_test(cases, what_does_not_fit_is_an_error_with_both_shapes);
+  tcase_add_test(cases, what_differs_only_in_kind_is_an_error_behind_a_good_product);
   Suite* suite = suite_create("matmul");
   suite_add_tcase(suite, cases);
   return suite;
