@@ -5,7 +5,7 @@
 //   lane_manager.c    who may have a lane, who dials, when it is given up
 //   lane.c            one connection: Hello, Welcome, one write at a time
 //   lane_outgoing.c   payloads from here        lane_incoming.c   payloads to here
-//   lane_reader.c     those that are not in memory
+//   lane_reader.c     those that are not in memory    lane_room.c    memory for large ones
 //
 //   manager --> peer (a session) --> lane in use          any lane --> its connection
 //                 |--> outgoing transfers, ready ones in two lists
@@ -15,8 +15,9 @@
 //  - Everything is guarded by the node's lock, which every function here expects to be held
 //    unless it says that it takes it.
 //  - What works on an object without the lock (a write that borrows a value, a copy into a
-//    buffer, a callback) says so in it: |writes|, |is_busy|, |references|. Whoever ends the
-//    object meanwhile only marks it; the worker finds the mark when it locks again.
+//    buffer, a callback) says so in it: |writes|, |is_busy|, |is_making_room|, |references|.
+//    Whoever ends the object meanwhile only marks it; the worker finds the mark when it locks
+//    again.
 //  - The transport and the handler are called without the lock.
 //
 // Thread rule: as above. Failure rule: as in lane_manager.h.
@@ -82,9 +83,13 @@ typedef struct tfrt_lane_incoming_s {
   bool must_tell_end;       // aborted is due at the end: the handler has made room
   bool is_interrupted;      // no chunk is taken before resume_receive
   bool must_tell;           // of the interruption, when all that was received is stored
+  uint64_t ready;           // bytes whose memory is there, if that is made ready (lane_room.h)
+  bool is_making_room;      // |room_task| is under way
+  bool is_filled;           // all is received; |room_task| completes it
   bool is_over;
   tfrt_status_t result;  // +1, when over
   tfrt_task_t task;
+  tfrt_task_t room_task;
 } tfrt_lane_incoming_t;
 
 // One connection.
@@ -235,6 +240,16 @@ void tfrt_lane_incoming_on_abort(tfrt_lane_t* lane, const tfrt_wire_abort_t* abo
 
 // Ends |incoming| with |status| (+0).
 void tfrt_lane_incoming_end(tfrt_lane_incoming_t* incoming, tfrt_status_t status);
+
+// There is more room for |incoming|; nothing if it is over.
+void tfrt_lane_incoming_on_room(tfrt_lane_incoming_t* incoming);
+
+// Nobody makes room for |incoming| any more: has its end told, if it is over. Returns true if it
+// is complete; the caller tells that and frees it.
+bool tfrt_lane_incoming_leave_room(tfrt_lane_incoming_t* incoming);
+
+// Tells that |incoming| is complete, and frees it. Takes the lock.
+void tfrt_lane_incoming_complete(tfrt_lane_incoming_t* incoming);
 
 // The lane in use is lost.
 void tfrt_lane_incoming_interrupt_all(tfrt_lane_peer_t* peer);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <inttypes.h>
 
-#include "distributed/lane_impl.h"
+#include "distributed/lane_room.h"
 
 static tfrt_lane_incoming_t* find(tfrt_lane_peer_t* peer, uint64_t want) {
   tfrt_hash_node_t* node = tfrt_hash_table_find(&peer->incoming, &want);
@@ -75,6 +75,11 @@ static void tell(tfrt_task_t* task) {
   tfrt_lane_handler_t* handler = manager->handler;
   tfrt_node_lock_lock(manager->lock);
   bool is_over = incoming->is_over;
+  if (is_over && incoming->is_making_room) {
+    incoming->is_busy = false;
+    tfrt_node_lock_unlock_and_run(manager->lock);
+    return;
+  }
   tfrt_lane_transfer_t name = incoming->name;
   uint64_t offset = incoming->received;
   incoming->must_tell = false;
@@ -96,7 +101,8 @@ static void tell(tfrt_task_t* task) {
 static void settle(tfrt_lane_incoming_t* incoming) {
   // A transfer that is resumed has its whole window again.
   bool tells = incoming->must_tell && incoming->storing == 0;
-  incoming->is_busy = incoming->is_over || tells;
+  // The end is told when nobody works on the buffer.
+  incoming->is_busy = incoming->is_over ? !incoming->is_making_room : tells;
   if (!incoming->is_busy) return;
   tfrt_task_initialize(&incoming->task, tell);
   tfrt_node_lock_defer(incoming->manager->lock, &incoming->task);
@@ -153,15 +159,18 @@ bool tfrt_lane_manager_resume_receive(tfrt_lane_manager_t* manager, uint64_t inc
 // --- Storing -----------------------------------------------------------------
 
 // Grants more when half of the window is used up, so that the owner never waits for it on a
-// healthy network. What isn't stored yet is in the window.
+// healthy network, as far as there is room. What isn't stored yet is in the window.
 static void grant(tfrt_lane_incoming_t* incoming) {
   uint64_t window = incoming->manager->options.window_size;
   // A piece counts as on its way a moment before it counts as received.
   uint64_t stored =
       incoming->received > incoming->storing ? incoming->received - incoming->storing : 0;
   if (incoming->is_interrupted || incoming->granted >= incoming->total_size) return;
+  uint64_t room = tfrt_lane_room_reserve(incoming, stored);
   if (incoming->granted - stored > window / 2) return;
-  incoming->granted = stored + window;
+  uint64_t limit = stored + window < room ? stored + window : room;
+  if (limit <= incoming->granted) return;
+  incoming->granted = limit;
   if (!tfrt_list_is_linked(&incoming->link)) {
     tfrt_list_push_back(&incoming->peer->windows, &incoming->link);
   }
@@ -301,8 +310,9 @@ static bool note_received(tfrt_lane_incoming_t* incoming, size_t size, tfrt_stat
   if (!incoming->is_over) {
     incoming->received += size;
     if (incoming->received == incoming->total_size) {
-      forget(incoming);
-      return true;
+      incoming->is_filled = true;
+      if (!incoming->is_making_room) forget(incoming);
+      return !incoming->is_making_room;
     }
     tfrt_lane_peer_t* peer = incoming->peer;
     grant(incoming);
@@ -358,9 +368,32 @@ void tfrt_lane_incoming_on_chunk(tfrt_lane_t* lane, const tfrt_lane_message_t* m
   bool is_complete = note_received(incoming, message->chunk.payload.size, status);
   tfrt_node_lock_unlock_and_run(manager->lock);
   tfrt_status_release(status);
-  if (!is_complete) return;
+  if (is_complete) tfrt_lane_incoming_complete(incoming);
+}
+
+void tfrt_lane_incoming_complete(tfrt_lane_incoming_t* incoming) {
+  tfrt_lane_handler_t* handler = incoming->manager->handler;
   handler->vtable->complete(handler, &incoming->name, incoming->sink.context);
   free_incoming(incoming);
+}
+
+// --- Room --------------------------------------------------------------------
+
+void tfrt_lane_incoming_on_room(tfrt_lane_incoming_t* incoming) {
+  tfrt_lane_peer_t* peer = incoming->peer;
+  if (!peer) return;
+  grant(incoming);
+  tfrt_lane_pump(peer->lane);
+}
+
+bool tfrt_lane_incoming_leave_room(tfrt_lane_incoming_t* incoming) {
+  if (incoming->is_over) {
+    // One that is filled is nobody else's.
+    if (incoming->is_filled || !incoming->is_busy) settle(incoming);
+    return false;
+  }
+  if (incoming->is_filled) forget(incoming);
+  return incoming->is_filled;
 }
 
 // --- Aborts of the owner -----------------------------------------------------

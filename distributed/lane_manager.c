@@ -2,6 +2,7 @@
 #include "distributed/lane_manager.h"
 
 #include "distributed/lane_impl.h"
+#include "host_runtime/base/block_cache.h"
 
 // Connections were aborted: their ends come at once.
 #define DRAIN_LIMIT_NS (5 * TFRT_NANOSECONDS_PER_SECOND)
@@ -42,6 +43,8 @@ void tfrt_lane_options_initialize(tfrt_lane_options_t* out_options) {
       .give_up_ns = 10 * TFRT_NANOSECONDS_PER_SECOND,
       .window_size = TFRT_WIRE_DEFAULT_WINDOW_SIZE,
       .max_greeting = 64,
+      // Smaller blocks may have been kept, and have their pages.
+      .room_size = TFRT_BLOCK_CACHE_MAX_BYTES + 1,
   };
 }
 

@@ -61,6 +61,7 @@
 #include "distributed/wire/bulk.h"
 #include "host_runtime/async/payload_stream.h"
 #include "host_runtime/async/timer_queue.h"
+#include "host_runtime/async/work_queue.h"
 #include "host_runtime/base/allocator.h"
 
 typedef struct tfrt_lane_manager_s tfrt_lane_manager_t;
@@ -124,6 +125,10 @@ typedef struct tfrt_lane_options_s {
   uint64_t window_size;            // credit ahead of what was received and stored, in bytes
   size_t max_greeting;             // accepted lanes that have not said Hello yet
   bool uses_checksum;              // chunks that we send carry a CRC-32C
+  // Whose threads make memory ready for payloads of |room_size| bytes and more, before these come
+  // (+0, outlives the manager); NULL: nobody does.
+  tfrt_work_queue_t* work_queue;
+  uint64_t room_size;
 } tfrt_lane_options_t;
 
 // A session that is OPEN. |address| (copied) is where the peer can be dialled, or empty.

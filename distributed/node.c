@@ -359,6 +359,7 @@ static tfrt_status_t tfrt_node_create_managers(tfrt_node_t* node) {
   lanes.cluster_key = options->session.cluster_key;
   lanes.dial_timeout_ns = options->session.dial_timeout_ns;
   if (options->window_size > 0) lanes.window_size = options->window_size;
+  lanes.work_queue = options->host->work_queue;
   // The death of the session comes first where both are cut off.
   int64_t silence_ns = options->session.limits.silence_ms * TFRT_NANOSECONDS_PER_MILLISECOND;
   if (lanes.give_up_ns < 2 * silence_ns) lanes.give_up_ns = 2 * silence_ns;

@@ -199,6 +199,7 @@ tfrt_status_t plain_grpc_server_start(const tfrt_grpc_credentials_t* credentials
     grpc_metadata_array_init(&self.slots[i].metadata);
     ask(&self.slots[i]);
   }
+  self.stopped.run = on_stopped;
   snprintf(out_address, size, "127.0.0.1:%d", port);
   if (port > 0) return NULL;
   plain_grpc_server_stop();
@@ -223,7 +224,6 @@ void plain_grpc_server_serve(void) {
 }
 
 void plain_grpc_server_stop(void) {
-  self.stopped.run = on_stopped;
   grpc_server_shutdown_and_notify(self.server, self.queue, &self.stopped);
   grpc_server_cancel_all_calls(self.server);
 }
