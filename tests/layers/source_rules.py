@@ -70,8 +70,9 @@ LAYERS = [
     ("kernels/", ["kernels/", "distributed/", "devices/device", "host_runtime/"]),
 ]
 
-# The allocator itself, and a tool for tests that knows nothing of the runtime.
-ALLOCATING_FILES = {"host_runtime/base/allocator.c", "tests/support/fuzz_replay_main.c"}
+# The allocator itself, a tool for tests that knows nothing of the runtime, and what measures malloc.
+ALLOCATING_FILES = {"host_runtime/base/allocator.c", "tests/support/fuzz_replay_main.c",
+                    "tests/bench/yardstick.c"}
 
 # Projects of their own, which see only what is installed: their includes and guards are theirs.
 OUTSIDE_PROJECTS = ("examples/kernel_library/",)
