@@ -7,9 +7,8 @@
     tests/bench/take_table.py --print [...]      prints the table instead of writing it
 
 What the counters cost is a build and a measurement of its own (counters.py), which is part of this.
-Run it from the project's folder on a machine that does nothing else: it takes some fifteen minutes. On
-one that others use, too, give it several files: each line is that of the run with the least sample,
-and the ratio that of the least samples, in which the others did the least.
+Run it from the project's folder on a machine that does nothing else: it takes some fifteen minutes. It
+measures all several times over; each line has the median of what came out, and of the ratios.
 Each line has the median and the least of the samples, TFRT's figure and by how much longer this
 machine takes for a yardstick than TFRT's did, the ratio to both, or to the benchmark of the same run that
 is the least that the machine can do, and what the ratio may be. A ratio that is more than that is marked.
@@ -18,9 +17,14 @@ A chain of calls has a second line, beside the same messages on bare streams.
 
 import argparse
 import json
+import statistics
 import sys
 
 import counters
+
+# How often everything is measured, and samples of each benchmark at a time.
+ROUNDS = 3
+SAMPLES = 5
 
 # Runs of each of the two builds that counters.py compares.
 PAIRS = 41
@@ -77,27 +81,6 @@ AT_MOST = {
 }
 
 
-# The benchmark that bounds each of these, for runs that are put together.
-LIMITS = {
-    "work_queue/enqueue_and_block_2_threads": "work_queue/futex_round_trip",
-    "digits/network_one_by_one": "digits/onednn_one_by_one",
-    "digits/network_by_50": "digits/onednn_by_50",
-    "cluster/call_64": "transport/grpc_ping_pong_64",
-    "cluster/call_64_tls": "transport/grpc_ping_pong_64_tls",
-    "cluster/call_of_many": "transport/unary_of_many",
-    "cluster/result_of_many": "transport/one_way_64",
-    "cluster/chain_over_2": "transport/grpc_ping_pong_64",
-    "cluster/chain_over_4": "transport/grpc_ping_pong_64",
-    "cluster/chain_over_8": "transport/grpc_ping_pong_64",
-    "cluster/call_p99_beside_4_gib": "transport/ping_pong_64_p99_beside_4_gib",
-    "cluster/call_of_many_counted": "cluster/call_of_many_uncounted",
-    "cluster/payload_1_mib": "limit/tcp_1_mib",
-    "cluster/payload_64_mib": "limit/tcp_64_mib",
-    "transport/chain_over_2": "transport/grpc_ping_pong_64",
-    "transport/chain_over_4": "transport/grpc_ping_pong_64",
-    "transport/chain_over_8": "transport/grpc_ping_pong_64",
-}
-
 # A second line for each of these, beside what the same takes here with nothing behind it: as many
 # processes that send each other the same messages.
 FLOORS = {
@@ -109,30 +92,47 @@ FLOORS = {
 
 def measure():
     """What a release build of the benchmarks gives, and what its counters cost."""
-    output = counters.read_output([counters.build(counters.RELEASE), "-o", "json"])
-    return json.loads(output)["benchmarks"] + counters.measure(PAIRS)
+    command = [counters.build(counters.RELEASE), "--repeat", str(SAMPLES), "-o", "json"]
+    runs = [json.loads(counters.read_output(command))["benchmarks"] for _ in range(ROUNDS)]
+    return together(runs) + counters.measure(PAIRS)
 
 
-def quietest(paths):
-    """Each benchmark of the files, from the one with its least sample, which is judged."""
-    best = {}
-    for path in paths:
-        with open(path, encoding="utf-8") as stream:
-            for entry in json.load(stream)["benchmarks"]:
-                known = best.setdefault(entry["name"], entry)
-                if entry["least"] < known["least"]:
-                    best[entry["name"]] = entry
-    for entry in best.values():
-        limit = best.get(LIMITS.get(entry["name"]))
-        entry["judged"] = entry["least"]
-        if limit:
-            entry["limit"] = limit["least"]
-    return list(best.values())
+def read(path):
+    """What `bench -o json` has written to a file."""
+    with open(path, encoding="utf-8") as stream:
+        return json.load(stream)["benchmarks"]
+
+
+def merged(entries):
+    """What several runs have of one benchmark as one entry: medians of the medians and of the ratios.
+
+    A machine's speed changes from run to run more than within one: each ratio is that of a run.
+    """
+    median = statistics.median(entry["median"] for entry in entries)
+    result = {
+        **entries[0],
+        "median": median,
+        "least": min(entry["least"] for entry in entries),
+        "greatest": max(entry["greatest"] for entry in entries),
+    }
+    for base in ("limit", "scale"):
+        if all(base in entry for entry in entries):
+            result[base] = median / statistics.median(e["median"] / e[base] for e in entries)
+    return result
+
+
+def together(runs):
+    """Several runs as one."""
+    by_name = {}
+    for run in runs:
+        for entry in run:
+            by_name.setdefault(entry["name"], []).append(entry)
+    return [merged(entries) for entries in by_name.values()]
 
 
 def ratio_of(entry):
     """The ratio of a line, to what it is, and what it may be; None where there is nothing."""
-    name, figure = entry["name"], entry.get("judged", entry["median"])
+    name, figure = entry["name"], entry["median"]
     if name in AT_MOST:
         return figure / AT_MOST[name], "target", 1
     if name in OF_LIMIT and "limit" in entry:
@@ -158,9 +158,8 @@ def floor_row(entry, entries):
     floor = next((e for e in entries if e["name"] == FLOORS.get(entry["name"])), None)
     if not floor:
         return ""
-    figure = entry.get("judged", entry["median"])
-    base = floor.get("judged", floor["median"])
-    return f"| | | | | {base:.4g} ({floor['name']}) | {figure / base:.3f} | | |\n"
+    base = floor["median"]
+    return f"| | | | | {base:.4g} ({floor['name']}) | {entry['median'] / base:.3f} | | |\n"
 
 
 def row(entry):
@@ -202,7 +201,7 @@ def main():
     )
     parser.add_argument("--print", action="store_true", help="print the table, write nothing")
     flags = parser.parse_args()
-    entries = quietest(flags.json) if flags.json else measure()
+    entries = together([read(path) for path in flags.json]) if flags.json else measure()
     if flags.print:
         print(table(entries), end="")
     else:
