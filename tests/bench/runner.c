@@ -2,6 +2,7 @@
 #include "tests/bench/runner.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +12,9 @@
 #include "tests/bench/yardstick.h"
 #include "tools/common/json.h"
 
-// Enough for a median; the same for any number of samples, so that the difference of two runs is
-// that of their samples.
-enum { YARDSTICK_READINGS = 10 };
+// Before the samples of a benchmark, and again after them: as often for any number of samples, so
+// that the difference of two runs is that of their samples.
+enum { YARDSTICK_READINGS = 5 };
 
 int64_t tfrt_benchmark_now_ns(void) { return tfrt_clock_now_ns(tfrt_clock_system()); }
 
@@ -49,44 +50,48 @@ static tfrt_status_t take_samples(const tfrt_benchmark_t* benchmark, void* state
   return NULL;
 }
 
-// Reads the yardstick |count| times into |scales|.
-static tfrt_status_t read_yardstick(double* scales, size_t count) {
-  for (size_t i = 0; i < count; ++i) TFRT_RETURN_IF_ERROR(tfrt_bench_yardstick_read(&scales[i]));
+// Reads the yardstick several times, and lowers |*scale| to the least reading: what else runs only
+// adds to it.
+static tfrt_status_t read_yardstick(double* scale) {
+  for (int i = 0; i < YARDSTICK_READINGS; ++i) {
+    double reading = 0;
+    TFRT_RETURN_IF_ERROR(tfrt_bench_yardstick_read(&reading));
+    *scale = fmin(*scale, reading);
+  }
   return NULL;
 }
 
-// Takes the samples of the opened |state| into |figures|, and half of |scales| before and after.
+// Takes the samples of the opened |state| into |figures|, and sets |*out_scale| to what the
+// yardstick says before and after them.
 static tfrt_status_t take_all(const tfrt_benchmark_t* benchmark, void* state,
                               const tfrt_bench_options_t* options, double* figures,
-                              double scales[YARDSTICK_READINGS]) {
-  size_t half = YARDSTICK_READINGS / 2;
+                              double* out_scale) {
   bool is_scaled = benchmark->tfrt > 0 && !benchmark->is_unscaled;
-  if (is_scaled) TFRT_RETURN_IF_ERROR(read_yardstick(scales, half));
+  *out_scale = is_scaled ? INFINITY : 1;
+  if (is_scaled) TFRT_RETURN_IF_ERROR(read_yardstick(out_scale));
   TFRT_RETURN_IF_ERROR(take_samples(benchmark, state, options, figures));
-  return is_scaled ? read_yardstick(scales + half, half) : NULL;
+  return is_scaled ? read_yardstick(out_scale) : NULL;
 }
 
 static tfrt_status_t measure(const tfrt_benchmark_t* benchmark, const tfrt_bench_options_t* options,
                              tfrt_bench_result_t* out_result) {
   static double figures[TFRT_BENCH_MAX_REPEATS];
-  double scales[YARDSTICK_READINGS];
-  for (size_t i = 0; i < YARDSTICK_READINGS; ++i) scales[i] = 1;
+  double scale = 1;
   void* state = NULL;
   int64_t size = options->small ? benchmark->small_size : benchmark->size;
   tfrt_status_t status = benchmark->open(benchmark, &options->files, size, &state);
   if (!status) {
-    status = take_all(benchmark, state, options, figures, scales);
+    status = take_all(benchmark, state, options, figures, &scale);
     benchmark->close(state);
   }
   if (status) return tfrt_status_take_annotate(status, "%s", benchmark->name);
   size_t count = (size_t)options->repeats;
   qsort(figures, count, sizeof(figures[0]), compare_figures);
-  qsort(scales, YARDSTICK_READINGS, sizeof(scales[0]), compare_figures);
   *out_result = (tfrt_bench_result_t){.benchmark = benchmark,
                                       .median = figures[count / 2],
                                       .least = figures[0],
                                       .greatest = figures[count - 1],
-                                      .scale = scales[0]};
+                                      .scale = scale};
   return NULL;
 }
 
