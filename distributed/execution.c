@@ -468,6 +468,23 @@ const char* tfrt_execution_function_name(const tfrt_execution_t* execution) {
   return tfrt_program_function(program, execution->function)->name;
 }
 
+void tfrt_execution_function_place(const tfrt_execution_t* execution,
+                                   tfrt_status_origin_t* out_place) {
+  *out_place = (tfrt_status_origin_t){.rank = TFRT_STATUS_NO_RANK};
+  const tfrt_program_t* program = execution->program ? execution->program->program : NULL;
+  if (!program || execution->function >= tfrt_program_function_count(program)) return;
+  const tfrt_bef_file_t* file = tfrt_program_file(program);
+  const tfrt_bef_function_t* function = tfrt_bef_file_function(file, execution->function);
+  tfrt_bef_source_location_t place = {.file = ""};
+  if (function->kind != TFRT_BEF_FUNCTION_NATIVE) {
+    tfrt_bef_file_source_location(file, function->location, &place);
+  }
+  out_place->function = tfrt_execution_function_name(execution);
+  out_place->file = place.file;
+  out_place->line = place.line;
+  out_place->column = place.column;
+}
+
 void tfrt_execution_start(tfrt_execution_t* execution) {
   tfrt_execution_begin(execution);
   tfrt_execution_retain(execution);

@@ -118,6 +118,12 @@ bool tfrt_execution_is_ending(const tfrt_execution_t* execution);
 // built-in one, "" for a region or for what is not loaded yet.
 const char* tfrt_execution_function_name(const tfrt_execution_t* execution);
 
+// Sets |*out_place| to where the function stands in the program's text (texts as above, no rank),
+// for errors of it whose call is not known here; to no place for a built-in one, or for what is not
+// loaded yet: who made the call, or has its result, knows a better one.
+void tfrt_execution_function_place(const tfrt_execution_t* execution,
+                                   tfrt_status_origin_t* out_place);
+
 // Begins.
 void tfrt_execution_start(tfrt_execution_t* execution);
 

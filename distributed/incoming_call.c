@@ -268,14 +268,11 @@ void tfrt_incoming_call_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job, tfr
 
 // Cancels |call|, which nobody waits for any more, since |peer| is lost.
 static void tfrt_incoming_call_lose(tfrt_incoming_call_t* call, const tfrt_peer_t* peer) {
-  // Where it was called is not known here, and who was given a result needs a place; who receives
-  // what was sent by key has one of its own.
-  const tfrt_execution_t* execution = &call->execution;
-  const tfrt_status_origin_t site = {.rank = TFRT_STATUS_NO_RANK,
-                                     .function = tfrt_execution_function_name(execution)};
-  bool is_message = !execution->program && execution->function == TFRT_WIRE_BUILTIN_SEND;
-  tfrt_status_t lost = tfrt_peer_lost_error(peer, execution->job, is_message ? NULL : &site,
-                                            "before its call was answered");
+  // Where it was called is not known here, and who was given a result needs a place.
+  tfrt_status_origin_t place;
+  tfrt_execution_function_place(&call->execution, &place);
+  tfrt_status_t lost =
+      tfrt_peer_lost_error(peer, call->execution.job, &place, "before its call was answered");
   tfrt_execution_cancel(&call->execution, lost);
   tfrt_status_release(lost);
 }

@@ -270,6 +270,64 @@ START_TEST(a_loss_names_host_function_and_place) {
 }
 END_TEST
 
+// @pass on host 1 calls @wait, which does not end, and gives its result to host 0; or a copy of it.
+#define WAIT_PROGRAM(host, given)                           \
+  "func.func @wait() -> i32 {\n"                            \
+  "  %c = tfrt.new.chain\n"                                 \
+  "  %x = tfrt.constant.i32 3\n"                            \
+  "  %h = tfrt_dist.host %x\n"                              \
+  "  %k = tfrt_dist.key \"never\"\n"                        \
+  "  %v, %c1 = tfrt_dist.recv %h, %k, %c : i32\n"           \
+  "  tfrt.return %v : i32\n"                                \
+  "}\n"                                                     \
+  "func.func @pass() -> i32 {\n"                            \
+  "  %x = tfrt.constant.i32 2\n"                            \
+  "  %h = tfrt_dist.host %x\n"                              \
+  "  %y = tfrt.call @wait() {host = " host                  \
+  " : i32} : () -> i32\n"                                   \
+  "  %z = tfrt_dist.copy_to %h, %y : i32\n"                 \
+  "  tfrt.return " given                                    \
+  " : i32\n"                                                \
+  "}\n"                                                     \
+  "func.func @main() -> i32 {\n"                            \
+  "  %r = tfrt.call @pass() {host = 1 : i32} : () -> i32\n" \
+  "  %s = tfrt.add.i32 %r, %r\n"                            \
+  "  tfrt.return %s : i32\n"                                \
+  "}\n"
+
+// Who runs what the lost host has called does not know where that was. Its own place counts; for
+// what is no function of the program, that of who has the result.
+static const struct {
+  const char* program;
+  const char* function;
+  uint32_t line;
+} waits[] = {
+    {WAIT_PROGRAM("2", "%y"), "wait", 1},
+    {WAIT_PROGRAM("0", "%y"), "wait", 1},
+    {WAIT_PROGRAM("3", "%z"), "main", 17},
+};
+
+START_TEST(the_loss_of_a_caller_whose_result_was_handed_on_has_a_place) {
+  tfrt_node_world_initialize(&world, 4, NULL);
+  tfrt_node_world_start(&world, waits[_i].program, NULL, 0, 1);
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
+  ck_assert(!tfrt_async_value_is_available(world.results[0]));
+  // Host 0 hears of it from the others.
+  tfrt_simulated_network_partition(world.network, world.hosts[0].endpoint, world.hosts[1].endpoint,
+                                   true);
+  tfrt_node_world_kill(&world, 1);
+  tfrt_node_world_await(&world);
+  const tfrt_status_fields_t* fields = tfrt_status_fields(tfrt_node_world_error(&world, 0));
+  ck_assert_int_eq(fields->code, TFRT_STATUS_UNAVAILABLE);
+  ck_assert_ptr_nonnull(strstr(fields->message, "lost host 1"));
+  ck_assert_uint_eq(fields->root_key, 0x1001);
+  ck_assert_str_eq(fields->origin.function, waits[_i].function);
+  ck_assert_str_eq(fields->origin.file, "test.mlir");
+  ck_assert_uint_eq(fields->origin.line, waits[_i].line);
+  end();
+}
+END_TEST
+
 START_TEST(broken_connections_change_nothing) {
   tfrt_simulated_options_t options;
   tfrt_simulated_options_initialize(&options);
@@ -376,6 +434,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_loop_test(calls, lines_that_nothing_orders_are_out_before_the_results, 0, 40);
   tcase_add_loop_test(calls, the_loss_of_a_host_at_any_time_is_an_error_or_not_noticed, 0, 4);
   tcase_add_test(calls, a_loss_names_host_function_and_place);
+  tcase_add_loop_test(calls, the_loss_of_a_caller_whose_result_was_handed_on_has_a_place, 0,
+                      (int)TFRT_ARRAY_SIZE(waits));
   tcase_add_test(calls, broken_connections_change_nothing);
   tcase_add_test(calls, a_cancel_ends_every_call_below_it);
   tcase_add_loop_test(calls, random_faults_leave_right_results_or_errors_and_nothing_else, 0, 8);
