@@ -83,6 +83,17 @@ static const char* end_of(const char* at, const char* end, int wanted) {
   return at;
 }
 
+// Where the word that begins at |at| ends. Many are like the one before, which is seen at once.
+static const char* end_of_word(tfrt_lexer_t* lexer, const char* at, const char* end) {
+  size_t size = lexer->last_word.size;
+  bool is_same = (size_t)(end - at) > size && !is_of(at[size], WORD) &&
+                 tfrt_string_view_equal_short(tfrt_string_view_make(at, size), lexer->last_word);
+  if (is_same) return at + size;
+  const char* behind = end_of(at + 1, end, WORD);
+  lexer->last_word = tfrt_string_view_make(at, (size_t)(behind - at));
+  return behind;
+}
+
 // Moves on while bytes are of one of the |wanted| classes.
 static void skip_while(tfrt_lexer_t* lexer, int wanted) {
   const char* data = lexer->text.data;
@@ -92,12 +103,13 @@ static void skip_while(tfrt_lexer_t* lexer, int wanted) {
 
 // Where blanks from |at| on end; keeps account of lines.
 static const char* skip_blanks(tfrt_lexer_t* lexer, const char* at, const char* end) {
-  for (; at < end && is_of(*at, BLANK); ++at) {
+  for (;; ++at) {
+    while (at < end && *at == ' ') ++at;
+    if (at == end || !is_of(*at, BLANK)) return at;
     if (*at != '\n') continue;
     ++lexer->line;
     lexer->line_begin = (size_t)(at + 1 - lexer->text.data);
   }
-  return at;
 }
 
 static bool is_comment(const char* at, const char* end) {
@@ -117,6 +129,7 @@ static const char* skip_comments(tfrt_lexer_t* lexer, const char* at, const char
 // kind.
 
 static int fail(const tfrt_lexer_t* lexer, size_t begin, const char* message) {
+  if (lexer->is_quiet) return TFRT_TOKEN_ERROR;
   tfrt_diagnostics_report(lexer->diagnostics, TFRT_SEVERITY_ERROR, begin, "%s", message);
   return TFRT_TOKEN_ERROR;
 }
@@ -306,7 +319,7 @@ void tfrt_lexer_next(tfrt_lexer_t* lexer, tfrt_token_t* out_token) {
   if (lead & PUNCTUATION) {
     end_token(lexer, out_token, *at, at, at + 1);
   } else if (lead & WORD_BEGIN) {
-    end_token(lexer, out_token, TFRT_TOKEN_WORD, at, end_of(at + 1, end, WORD));
+    end_token(lexer, out_token, TFRT_TOKEN_WORD, at, end_of_word(lexer, at, end));
   } else if (is_value_name(at, end)) {
     const char* name = at + 1;
     end_token(lexer, out_token, TFRT_TOKEN_PERCENT, name,

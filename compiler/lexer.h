@@ -53,6 +53,8 @@ typedef struct tfrt_lexer_s {
   size_t position;
   size_t line_begin;
   uint32_t line;
+  tfrt_string_view_t last_word;  // the next one is often the same
+  bool is_quiet;                 // what is wrong is not reported: the text will be read again
 } tfrt_lexer_t;
 
 // Starts at the first byte of the text of |diagnostics|. Thread-compatible (caller

@@ -24,6 +24,16 @@ static bool has_open_result(const tfrt_kernel_descriptor_t* descriptor) {
   return false;
 }
 
+// Whether the words of |form|, the rest of which is known, are those of a plain one.
+static bool is_plain(const tfrt_op_form_t* form) {
+  const tfrt_kernel_descriptor_t* descriptor = form->descriptor;
+  return form->word_count == 2 && form->words[0].kind == TFRT_ASSEMBLY_OPERANDS &&
+         form->words[1].kind == TFRT_ASSEMBLY_ATTRIBUTE_DICTIONARY && form->results_are_known &&
+         form->fixed_result_count <= 1 && form->fixed_operand_count <= TFRT_OP_FORM_MAX_PLAIN &&
+         form->fixed_operand_count == descriptor->operand_count && !descriptor->attribute_count &&
+         !descriptor->region_count;
+}
+
 tfrt_op_form_t* tfrt_op_form_create(tfrt_ir_context_t* context,
                                     const tfrt_kernel_descriptor_t* descriptor) {
   tfrt_op_form_t* form = tfrt_ir_context_allocate_array(context, 1, sizeof(*form));
@@ -40,5 +50,6 @@ tfrt_op_form_t* tfrt_op_form_create(tfrt_ir_context_t* context,
   form->result_types = tfrt_ir_context_allocate_array(context, descriptor->result_count,
                                                       sizeof(*form->result_types));
   bool ok = form->name && form->words && form->operand_types && form->result_types;
+  form->is_plain = ok && is_plain(form);
   return ok ? form : NULL;
 }

@@ -14,6 +14,8 @@
 #include "compiler/ir.h"
 #include "host_runtime/executor/assembly.h"
 
+#define TFRT_OP_FORM_MAX_PLAIN 8
+
 typedef struct tfrt_op_form_s {
   const tfrt_kernel_descriptor_t* descriptor;
   const tfrt_ir_string_t* name;
@@ -22,6 +24,9 @@ typedef struct tfrt_op_form_s {
   uint32_t fixed_operand_count;
   uint32_t fixed_result_count;
   bool results_are_known;  // the table says all types of all results
+  // The table has a fixed number of operands and results, at most TFRT_OP_FORM_MAX_PLAIN and one,
+  // and nothing else: no attributes, no regions.
+  bool is_plain;
   // One for each entry of the table, the variadic one included; NULL: any.
   const tfrt_ir_type_t** operand_types;
   const tfrt_ir_type_t** result_types;

@@ -150,7 +150,7 @@ static bool parse_signature(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
 static tfrt_op_index_entry_t* find_entry(tfrt_parser_t* parser, tfrt_string_view_t name) {
   size_t place = (name.size + (unsigned char)name.data[name.size / 2]) % TFRT_PARSER_RECENT_COUNT;
   tfrt_op_index_entry_t** recent = &parser->recent[place];
-  if (*recent && tfrt_string_view_equal((*recent)->name, name)) return *recent;
+  if (*recent && tfrt_string_view_equal_short((*recent)->name, name)) return *recent;
   tfrt_op_index_entry_t* entry = tfrt_op_index_find_entry(&parser->index, name);
   if (entry) *recent = entry;
   return entry;
@@ -357,7 +357,6 @@ static bool parse_named(tfrt_parser_t* parser, tfrt_parser_op_t* op, tfrt_ir_blo
 
 // Field by field: clearing |op| as a whole first takes longer.
 static void begin_op(const tfrt_parser_t* parser, tfrt_parser_op_t* op) {
-  op->result_name_mark = parser->result_names.count;
   op->operand_mark = parser->operands.count;
   op->value_mark = parser->values.count;
   op->attribute_mark = parser->named.count;
@@ -373,31 +372,51 @@ static void begin_op(const tfrt_parser_t* parser, tfrt_parser_op_t* op) {
   op->regions = NULL;
 }
 
-bool tfrt_parser_operation(tfrt_parser_t* parser, tfrt_ir_block_t* block) {
+// The op behind the names of its results, which stand from |mark| on, as one of any form.
+static bool parse_any(tfrt_parser_t* parser, size_t mark, tfrt_ir_block_t* block) {
   size_t pointer_mark = parser->pointers.count;
   size_t dim_mark = parser->dims.count;
   size_t literal_mark = parser->literals.count;
   tfrt_parser_op_t op;
   begin_op(parser, &op);
-  bool ok = tfrt_parser_enter(parser);
-  if (ok) {
-    ok = parse_result_names(parser);
-    // Ops inside of this one put the count back to this.
-    size_t names_end = parser->result_names.count;
-    ok = ok && parse_named(parser, &op, block);
-    for (size_t i = op.result_name_mark; !ok && i < names_end; ++i) {
-      const tfrt_parser_result_name_t* name = tfrt_scratch_at(&parser->result_names, i);
-      if (name->reference.name) tfrt_value_scopes_poison(&parser->scopes, &name->reference);
-    }
-    tfrt_parser_leave(parser);
-  }
+  op.result_name_mark = mark;
+  bool ok = parse_named(parser, &op, block);
   parser->pointers.count = pointer_mark;
   parser->dims.count = dim_mark;
   parser->literals.count = literal_mark;
-  parser->result_names.count = op.result_name_mark;
   parser->operands.count = op.operand_mark;
   parser->values.count = op.value_mark;
   parser->named.count = op.attribute_mark;
+  return ok;
+}
+
+// The same as one of a plain form; false if it isn't, or something of it is unusual. |*out_ok| is
+// whether there was memory for it.
+static bool parse_plain(tfrt_parser_t* parser, size_t mark, tfrt_ir_block_t* block, bool* out_ok) {
+  if (parser->token.kind != TFRT_TOKEN_WORD) return false;
+  const tfrt_op_index_entry_t* entry = find_entry(parser, parser->token.text);
+  if (!entry || !entry->form || !entry->form->is_plain) return false;
+  const tfrt_parser_result_name_t* name = NULL;
+  size_t name_count = parser->result_names.count - mark;
+  if (name_count > 0) name = tfrt_scratch_at(&parser->result_names, mark);
+  if (name_count > 1 || (name && name->count != 1)) return false;
+  return tfrt_parser_plain_operation(parser, entry->form, name ? &name->reference : NULL, block,
+                                     out_ok);
+}
+
+bool tfrt_parser_operation(tfrt_parser_t* parser, tfrt_ir_block_t* block) {
+  size_t mark = parser->result_names.count;
+  if (!tfrt_parser_enter(parser)) return false;
+  bool ok = parse_result_names(parser);
+  // Ops inside of this one put the count back to this.
+  size_t names_end = parser->result_names.count;
+  if (ok && !parse_plain(parser, mark, block, &ok)) ok = parse_any(parser, mark, block);
+  for (size_t i = mark; !ok && i < names_end; ++i) {
+    const tfrt_parser_result_name_t* name = tfrt_scratch_at(&parser->result_names, i);
+    if (name->reference.name) tfrt_value_scopes_poison(&parser->scopes, &name->reference);
+  }
+  tfrt_parser_leave(parser);
+  parser->result_names.count = mark;
   return ok;
 }
 

@@ -11,6 +11,7 @@
 //   dense_parser.c      dense<...> and array<...>
 //   location_parser.c   loc(...)
 //   operation_parser.c  one op, its results, the generic form, errors within a block
+//   plain_operation_parser.c  the same in one go, for most of them
 //   assembly_parser.c   custom forms, as the op table writes them
 //   region_parser.c     regions and blocks
 //   function_parser.c   func.func and module
@@ -227,6 +228,12 @@ bool tfrt_parser_check_locations(tfrt_parser_t* parser);
 
 // One op, appended to |block|. After an error its results are poisoned.
 bool tfrt_parser_operation(tfrt_parser_t* parser, tfrt_ir_block_t* block);
+// The op of the plain |form| whose name is the token at hand, behind |result| (NULL: no result has
+// a name). Returns false, and nothing has happened, if anything of it is unusual. Otherwise the op
+// is appended to |block|, and |*out_ok| is false if memory was out.
+bool tfrt_parser_plain_operation(tfrt_parser_t* parser, const tfrt_op_form_t* form,
+                                 const tfrt_value_reference_t* result, tfrt_ir_block_t* block,
+                                 bool* out_ok);
 // Moves on to the next token that can begin an op or ends the block whose brace depth is
 // |brace_depth|.
 void tfrt_parser_recover(tfrt_parser_t* parser, int64_t brace_depth);

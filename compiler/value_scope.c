@@ -242,14 +242,29 @@ static TFRT_COLD tfrt_ir_value_t* use_or_report(tfrt_value_scopes_t* scopes,
   return placeholder(scopes, type, reference->name);
 }
 
+// True if |definition|, which may be NULL, has a value of |type| (NULL: any).
+static inline bool is_known(const definition_t* definition, const tfrt_ir_type_t* type) {
+  return definition && !definition->is_poisoned && definition->value &&
+         (!type || definition->value->type == type);
+}
+
 tfrt_ir_value_t* tfrt_value_scopes_use(tfrt_value_scopes_t* scopes,
                                        const tfrt_value_reference_t* reference,
                                        const tfrt_ir_type_t* type) {
   definition_t* first = find_first(scopes, reference->name);
   // As most of them: known, with the number 0, and of the right type.
-  bool is_plain = first && !first->is_poisoned && !reference->number && first->value &&
-                  (!type || first->value->type == type);
-  return is_plain ? first->value : use_or_report(scopes, reference, type, first);
+  bool is_usual = !reference->number && is_known(first, type);
+  return is_usual ? first->value : use_or_report(scopes, reference, type, first);
+}
+
+tfrt_ir_value_t* tfrt_value_scopes_find(const tfrt_value_scopes_t* scopes,
+                                        const tfrt_ir_string_t* name, const tfrt_ir_type_t* type) {
+  const definition_t* first = find_first(scopes, name);
+  return is_known(first, type) ? first->value : NULL;
+}
+
+bool tfrt_value_scopes_is_free(const tfrt_value_scopes_t* scopes, const tfrt_ir_string_t* name) {
+  return !find_first(scopes, name);
 }
 
 // Lets the uses of the placeholder of |definition| use |value|, if the types fit.

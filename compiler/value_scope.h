@@ -53,6 +53,15 @@ tfrt_ir_value_t* tfrt_value_scopes_use(tfrt_value_scopes_t* scopes,
                                        const tfrt_value_reference_t* reference,
                                        const tfrt_ir_type_t* type);
 
+// The value that `%name` stands for, if it is known and of |type| (NULL: any); else NULL, and
+// nothing is reported. Thread-compatible (caller synchronises).
+tfrt_ir_value_t* tfrt_value_scopes_find(const tfrt_value_scopes_t* scopes,
+                                        const tfrt_ir_string_t* name, const tfrt_ir_type_t* type);
+
+// True if nothing that is seen from the innermost scope is called |name|. Thread-compatible (caller
+// synchronises).
+bool tfrt_value_scopes_is_free(const tfrt_value_scopes_t* scopes, const tfrt_ir_string_t* name);
+
 // Makes |reference| name |value|. A name that is taken is reported.
 // Thread-compatible (caller synchronises).
 bool tfrt_value_scopes_define(tfrt_value_scopes_t* scopes, const tfrt_value_reference_t* reference,

@@ -94,20 +94,6 @@ void* tfrt_ir_context_allocate_array(tfrt_ir_context_t* context, size_t count,
   return array;
 }
 
-// Whether the |size| bytes at |a| and at |b| are the same. Most are few: then loads that overlap
-// are cheaper than a call.
-static bool is_same(const char* a, const char* b, size_t size) {
-  if (size > 8) return memcmp(a, b, size) == 0;
-  if (size < 4)
-    return !size || (a[0] == b[0] && a[size / 2] == b[size / 2] && a[size - 1] == b[size - 1]);
-  uint32_t words[4];
-  memcpy(&words[0], a, 4);
-  memcpy(&words[1], b, 4);
-  memcpy(&words[2], a + size - 4, 4);
-  memcpy(&words[3], b + size - 4, 4);
-  return words[0] == words[1] && words[2] == words[3];
-}
-
 void* tfrt_ir_context_allocate_room(tfrt_ir_context_t* context, size_t size) {
   void* room = tfrt_arena_take(&context->arena, size, ALIGNMENT);
   if (!room) context->failed = true;
@@ -133,8 +119,8 @@ static inline entry_t* find_or_add(tfrt_ir_context_t* context, tfrt_ir_table_t t
   tfrt_hash_node_t* node = *tfrt_hash_table_chain(&context->tables[table], hash);
   for (; node; node = node->next) {
     entry_t* entry = TFRT_CONTAINER_OF(node, entry_t, node);
-    if (node->hash != hash || entry->key.size != key.size) continue;
-    if (is_same(entry->key.data, key.data, key.size)) return entry;
+    if (node->hash != hash) continue;
+    if (tfrt_string_view_equal_short(tfrt_ir_string_view(&entry->key), key)) return entry;
   }
   return add(context, table, key, hash);
 }

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "host_runtime/base/macros.h"
@@ -35,6 +36,32 @@ static inline tfrt_string_view_t tfrt_string_view_of(const char* text) {
 
 static inline bool tfrt_string_view_equal(tfrt_string_view_t a, tfrt_string_view_t b) {
   return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
+}
+
+// The same where most are names of up to 16 bytes, and to call memcmp() would take longer than to
+// compare: words that overlap are read from both ends.
+static inline bool tfrt_string_view_equal_short(tfrt_string_view_t a, tfrt_string_view_t b) {
+  size_t size = a.size;
+  if (size != b.size) return false;
+  if (size > 16) return memcmp(a.data, b.data, size) == 0;
+  if (size >= 8) {
+    uint64_t words[4];
+    memcpy(&words[0], a.data, 8);
+    memcpy(&words[1], b.data, 8);
+    memcpy(&words[2], a.data + size - 8, 8);
+    memcpy(&words[3], b.data + size - 8, 8);
+    return words[0] == words[1] && words[2] == words[3];
+  }
+  if (size >= 4) {
+    uint32_t words[4];
+    memcpy(&words[0], a.data, 4);
+    memcpy(&words[1], b.data, 4);
+    memcpy(&words[2], a.data + size - 4, 4);
+    memcpy(&words[3], b.data + size - 4, 4);
+    return words[0] == words[1] && words[2] == words[3];
+  }
+  return !size || (a.data[0] == b.data[0] && a.data[size / 2] == b.data[size / 2] &&
+                   a.data[size - 1] == b.data[size - 1]);
 }
 
 static inline bool tfrt_string_view_starts_with(tfrt_string_view_t text,

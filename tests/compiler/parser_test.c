@@ -45,6 +45,47 @@ START_TEST(an_op_has_operands_results_attributes_and_uses) {
 }
 END_TEST
 
+// The second time that an op is met its form is known, and it is parsed another way unless
+// something is unusual: one of these ops is, in each way there is.
+START_TEST(an_op_that_was_met_before_may_have_all_that_the_first_one_may) {
+  test_program_t program;
+  test_program_parse(&program,
+                     "func.func @f(%a: i32) -> i32 {\n"
+                     "  %b = tfrt.add.i32 %a, %a\n"
+                     "  %c = tfrt.add.i32 %a, %b\n"
+                     "  %d = tfrt.add.i32 %b, // why\n"
+                     "    %c loc(\"x\":7:8)\n"
+                     "  %e = tfrt.add.i32 %d, %c {k = 1 : i32}\n"
+                     "  %g:1 = tfrt.add.i32 %e, %late\n"
+                     "  tfrt.add.i32 %g, %g\n"
+                     "  %late = tfrt.add.i32 %g#0, %a\n"
+                     "  tfrt.return %late : i32\n"
+                     "}\n");
+  ck_assert_ptr_nonnull(program.module);
+  const tfrt_ir_operation_t* function = tfrt_ir_module_block(program.module)->first;
+  const tfrt_ir_operation_t* ops[8];
+  size_t count = 0;
+  const tfrt_ir_operation_t* op = tfrt_ir_function_block(function)->first;
+  for (; op && count < TFRT_ARRAY_SIZE(ops); op = op->next) ops[count++] = op;
+  ck_assert_uint_eq(count, 8);
+  for (size_t i = 0; i < 7; ++i) {
+    ck_assert(tfrt_ir_operation_is(ops[i], "tfrt.add.i32"));
+    ck_assert_uint_eq(ops[i]->operand_count, 2);
+    ck_assert_uint_eq(ops[i]->result_count, 1);
+    ck_assert_uint_eq(ops[i]->attribute_count, i == 3 ? 1 : 0);
+    ck_assert_uint_eq(ops[i]->location->line, i == 2 ? 7 : i < 2 ? 2 + i : 3 + i);
+  }
+  ck_assert_ptr_eq(ops[1]->operands[1].value, ops[0]->results);
+  ck_assert_ptr_eq(ops[2]->operands[1].value, ops[1]->results);
+  ck_assert_ptr_eq(ops[4]->operands[1].value, ops[6]->results);
+  ck_assert_ptr_eq(ops[6]->operands[0].value, ops[4]->results);
+  ck_assert_ptr_null(ops[5]->results[0].name);
+  ck_assert(tfrt_ir_string_is(ops[1]->results[0].name, "c"));
+  ck_assert_ptr_eq(ops[7]->operands[0].value, ops[6]->results);
+  test_program_free(&program);
+}
+END_TEST
+
 START_TEST(the_location_of_an_op_is_that_of_its_name) {
   test_program_t program;
   test_program_parse(&program, "\n  %ch = tfrt.new.chain\n");
@@ -199,6 +240,33 @@ START_TEST(a_value_has_one_type_and_one_definition) {
       "2:25: error: use of value '%late' expects different type than prior uses: 'i64' vs 'i32'\n"
       "4:3: note: prior use here\n"
       "6:9: error: reference to invalid result number: '%x' has no result 1\n");
+}
+END_TEST
+
+START_TEST(an_op_that_was_met_before_is_refused_like_the_first_one) {
+  test_expect_errors(
+      "func.func @f(%a: i32, %l: i64) {\n"
+      "  %b = tfrt.add.i32 %a, %a\n"
+      "  %c = tfrt.add.i32 %a\n"
+      "  %d = tfrt.add.i32 %a, %b, %b\n"
+      "  %e = tfrt.add.i32 %a, %l\n"
+      "  %g = tfrt.add.i32 %a, ;\n"
+      "  %h = tfrt.add.i32 %a, %b#2\n"
+      "  %b = tfrt.add.i32 %a, %a\n"
+      "  %i:2 = tfrt.add.i32 %a, %b\n"
+      "  %j = tfrt.add.i32 %a, %nope\n"
+      "  tfrt.return\n"
+      "}\n",
+      "3:8: error: op 'tfrt.add.i32' takes 2 operands, not 1\n"
+      "4:8: error: op 'tfrt.add.i32' takes 2 operands, not 3\n"
+      "5:25: error: use of value '%l' expects different type than prior uses: 'i32' vs 'i64'\n"
+      "1:23: note: prior use here\n"
+      "6:25: error: unexpected character ';'\n"
+      "7:25: error: reference to invalid result number: '%b' has no result 2\n"
+      "8:3: error: redefinition of SSA value '%b'\n"
+      "2:3: note: previously defined here\n"
+      "9:10: error: op 'tfrt.add.i32' has 1 results, but the names stand for 2\n"
+      "10:25: error: use of undeclared value '%nope'\n");
 }
 END_TEST
 
@@ -464,6 +532,7 @@ END_TEST
 Suite* tfrt_test_suite(void) {
   TCase* built = tcase_create("built");
   tcase_add_test(built, an_op_has_operands_results_attributes_and_uses);
+  tcase_add_test(built, an_op_that_was_met_before_may_have_all_that_the_first_one_may);
   tcase_add_test(built, the_location_of_an_op_is_that_of_its_name);
   tcase_add_test(built, a_region_names_its_arguments_like_the_operands);
   tcase_add_test(built, an_else_region_that_is_left_out_only_returns);
@@ -475,6 +544,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(refused, several_errors_are_reported_in_one_go);
   tcase_add_test(refused, what_is_missing_at_the_end_of_a_line_is_missing_there);
   tcase_add_test(refused, a_value_has_one_type_and_one_definition);
+  tcase_add_test(refused, an_op_that_was_met_before_is_refused_like_the_first_one);
   tcase_add_test(refused, regions_of_control_flow_see_their_operands_only);
   tcase_add_test(refused, numbers_must_fit_their_type);
   tcase_add_test(refused, types_and_attributes_say_what_they_miss);
