@@ -155,10 +155,12 @@ class DetachTest(ClusterTest):
 
     def test_with_host_0_the_job_is_lost(self):
         workers, job = self.begin(FOR_EVER)
-        follower = self.start_verb("attach", job, hosts(workers))
+        follower = self.start_verb("attach", job, hosts(workers), "-o=json")
         self.assertEqual(follower.stdout.readline(), "int32 = 0\n")
         workers[0].kill()
-        self.expect(self.finish(follower), 4, None, "lost host 0")
+        code, out, err = self.finish(follower)
+        self.expect((code, out, err), 4, None, "lost host 0")
+        self.assertEqual(json.loads(out.splitlines()[-1])["error"]["code"], "UNAVAILABLE")
         self.expect_kept(workers[1:], 0)
         self.expect(self.attach(workers, job), 2, "", "there is no job")
 

@@ -324,6 +324,13 @@ class SeeingTest(ClusterTest):
         code, _, err = self.ask("cancel", job, hosts(workers))
         self.assertEqual(code, 2)
         self.assertIn("there is no job or call '%s'" % job, err)
+        # Whoever reads JSON has the error there, too.
+        for verb in ("cancel", "attach", "trace"):
+            code, out, err = self.ask(verb, job, hosts(workers), "-o=json")
+            self.assertEqual(code, 2, verb)
+            error = json.loads(out)["error"]
+            self.assertEqual(error["code"], "INVALID_ARGUMENT", verb)
+            self.assertIn(error["message"], err)
 
     def test_a_call_is_cancelled_by_its_name(self):
         workers, process = self.begin()

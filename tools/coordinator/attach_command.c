@@ -237,7 +237,7 @@ static tfrt_status_t tfrt_attach_run(tfrt_host_query_t* query) {
   }
   if (tfrt_status_code(status) != TFRT_STATUS_UNAVAILABLE) return status;
   // With host 0 the job is lost.
-  tfrt_run_report_error(status);
+  tfrt_run_report_failure(status, query->is_json);
   tfrt_status_release(status);
   query->exit_code = TFRT_EXIT_HOST_LOST;
   return NULL;

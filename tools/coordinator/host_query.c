@@ -322,7 +322,7 @@ tfrt_exit_code_t tfrt_host_query_command(const tfrt_host_query_verb_t* verb,
     if (status) exit_code = tfrt_exit_code_of_cluster(status);
     if (!status && query.failure) exit_code = tfrt_exit_code_of_cluster(query.failure);
   }
-  if (status) tfrt_run_report_error(status);
+  if (status) tfrt_run_report_failure(status, query.is_json);
   if (tfrt_status_code(status) == TFRT_STATUS_UNAUTHENTICATED) exit_code = TFRT_EXIT_AUTHENTICATION;
   tfrt_status_release(status);
   fflush(stdout);
