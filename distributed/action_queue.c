@@ -109,11 +109,13 @@ static bool tfrt_action_batch_is_run_here(const tfrt_action_batch_t* batch,
 }
 
 // Copies the actions of |queue| to |few| if this thread carries them out and they are few; returns
-// how many.
+// how many. A reader's task carries out few of them itself, but what is written comes before many.
 static size_t tfrt_action_queue_take_few(tfrt_action_queue_t* queue, tfrt_action_t* few) {
   tfrt_action_batch_t* batch = queue->batch;
   if (!batch || batch->count > TFRT_ACTION_QUEUE_FEW) return 0;
-  if (!tfrt_action_batch_is_run_here(batch, queue->work_queue)) return 0;
+  bool is_run_here =
+      tfrt_reader_pair_is_in_task() || tfrt_action_batch_is_run_here(batch, queue->work_queue);
+  if (!is_run_here) return 0;
   size_t count = batch->count;
   memcpy(few, batch->actions, count * sizeof(*few));
   batch->count = 0;

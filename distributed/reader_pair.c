@@ -3,9 +3,12 @@
 
 #include <string.h>
 
+#include "host_runtime/base/macros.h"
+
 // What the calling thread is.
 static _Thread_local tfrt_reader_pair_t* tfrt_reader_pair_current;
 static _Thread_local int tfrt_reader_pair_index;
+static _Thread_local bool tfrt_reader_pair_runs_task;
 
 // --- The reader ----------------------------------------------------------------
 
@@ -18,25 +21,84 @@ static void tfrt_reader_pair_alert(tfrt_reader_pair_t* pair) {
 
 // With the lock held: a task runs, or waits.
 static bool tfrt_reader_pair_has_work(const tfrt_reader_pair_t* pair) {
-  return pair->running > 0 || !tfrt_task_list_is_empty(&pair->taken);
+  return pair->running > 0 || pair->taken_count > 0 || !tfrt_task_list_is_empty(&pair->behind);
+}
+
+// With the lock held: takes what runs next out, or returns NULL.
+static tfrt_task_t* tfrt_reader_pair_pop(tfrt_reader_pair_t* pair) {
+  tfrt_task_t* task = tfrt_task_list_pop_front(&pair->taken);
+  if (!task) return tfrt_task_list_pop_front(&pair->behind);
+  --pair->taken_count;
+  return task;
+}
+
+// With the lock held, which is open meanwhile: all that was taken, but not what is to run |behind|
+// it, unless that is asked for, goes to the work queue.
+static void tfrt_reader_pair_hand_over(tfrt_reader_pair_t* pair, bool with_behind) {
+  tfrt_work_queue_t* queue = pair->queue;
+  tfrt_task_list_t lists[] = {pair->taken, {0}};
+  pair->taken = (tfrt_task_list_t){0};
+  pair->taken_count = 0;
+  if (with_behind) {
+    lists[1] = pair->behind;
+    pair->behind = (tfrt_task_list_t){0};
+  }
+  tfrt_mutex_unlock(&pair->mutex);
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(lists); ++i) {
+    for (tfrt_task_t* task; (task = tfrt_task_list_pop_front(&lists[i]));) {
+      tfrt_work_queue_add_task(queue, task);
+    }
+  }
+  tfrt_mutex_lock(&pair->mutex);
+}
+
+// With the lock held, or before there are threads: nothing is known of the tasks to come.
+static void tfrt_reader_pair_expect_any(tfrt_reader_pair_t* pair) {
+  pair->room = 1;
+  pair->credit_ns = TFRT_READER_PAIR_WAKE_NS;
+}
+
+// With the lock held, which may be open meanwhile: a task of the turn has run for |elapsed_ns|.
+// Decides for how many there is room, and whether others shall run those that are left.
+static void tfrt_reader_pair_judge(tfrt_reader_pair_t* pair, int64_t elapsed_ns) {
+  pair->credit_ns += TFRT_READER_PAIR_SHORT_NS - elapsed_ns;
+  if (pair->credit_ns >= 0) {
+    if (pair->credit_ns > TFRT_READER_PAIR_LOOK_NS) pair->credit_ns = TFRT_READER_PAIR_LOOK_NS;
+    if (pair->room < TFRT_READER_PAIR_MAX_TAKEN) pair->room *= 2;
+    return;
+  }
+  tfrt_reader_pair_expect_any(pair);
+  if (pair->taken_count > 0) tfrt_reader_pair_hand_over(pair, false);
 }
 
 // Runs what was taken. False if the thread is no reader any more.
 static bool tfrt_reader_pair_run_taken(tfrt_reader_pair_t* pair) {
+  const tfrt_clock_t clock = tfrt_clock_system();
   tfrt_mutex_lock(&pair->mutex);
   bool is_reader = true;
-  while (is_reader && !tfrt_task_list_is_empty(&pair->taken)) {
-    tfrt_task_t* task = tfrt_task_list_pop_front(&pair->taken);
+  int64_t begin_ns = 0;
+  while (is_reader) {
+    const bool is_of_turn = pair->taken_count > 0;
+    tfrt_task_t* task = tfrt_reader_pair_pop(pair);
+    if (!task) break;
     pair->is_running = true;
     ++pair->run_count;
     ++pair->running;
     tfrt_reader_pair_alert(pair);
     tfrt_mutex_unlock(&pair->mutex);
+    if (is_of_turn && begin_ns == 0) begin_ns = tfrt_clock_now_ns(clock);
+    tfrt_reader_pair_runs_task = true;
     task->run(task);
+    tfrt_reader_pair_runs_task = false;
+    const int64_t end_ns = is_of_turn ? tfrt_clock_now_ns(clock) : 0;
     tfrt_mutex_lock(&pair->mutex);
     is_reader = pair->reader == tfrt_reader_pair_index;
-    if (is_reader) pair->is_running = false;
+    if (is_reader) {
+      pair->is_running = false;
+      if (is_of_turn) tfrt_reader_pair_judge(pair, end_ns - begin_ns);
+    }
     --pair->running;
+    begin_ns = end_ns;
     if (!tfrt_reader_pair_has_work(pair)) tfrt_condition_broadcast(&pair->calmed);
   }
   tfrt_mutex_unlock(&pair->mutex);
@@ -64,14 +126,8 @@ static void tfrt_reader_pair_take_over(tfrt_reader_pair_t* pair) {
   pair->reader = tfrt_reader_pair_index;
   pair->has_deputy = false;
   pair->is_running = false;
-  tfrt_work_queue_t* queue = pair->queue;
-  tfrt_task_list_t left = pair->taken;
-  pair->taken = (tfrt_task_list_t){0};
-  tfrt_mutex_unlock(&pair->mutex);
-  for (tfrt_task_t* task; (task = tfrt_task_list_pop_front(&left));) {
-    tfrt_work_queue_add_task(queue, task);
-  }
-  tfrt_mutex_lock(&pair->mutex);
+  tfrt_reader_pair_expect_any(pair);
+  tfrt_reader_pair_hand_over(pair, true);
 }
 
 // With the lock held: looks again and again, until the thread is the reader, all is over, or
@@ -134,6 +190,7 @@ tfrt_status_t tfrt_reader_pair_start(tfrt_reader_pair_t* pair, const char* name,
   memset(pair, 0, sizeof(*pair));
   pair->turn = turn;
   pair->self = self;
+  tfrt_reader_pair_expect_any(pair);
   tfrt_mutex_initialize(&pair->mutex);
   tfrt_condition_initialize(&pair->changed);
   tfrt_condition_initialize(&pair->calmed);
@@ -168,16 +225,18 @@ void tfrt_reader_pair_drain(tfrt_reader_pair_t* pair) {
 
 // --- Offering ------------------------------------------------------------------
 
-// |is_behind|: also where there are others.
+// |is_behind|: what is to come after the tasks of the turn.
 static bool tfrt_reader_pair_take(tfrt_work_queue_t* queue, tfrt_task_t* task, bool is_behind) {
   tfrt_reader_pair_t* pair = tfrt_reader_pair_current;
   if (!pair) return false;
   tfrt_mutex_lock(&pair->mutex);
-  bool is_free = tfrt_task_list_is_empty(&pair->taken);
-  bool has_room = is_free || (is_behind && pair->queue == queue);
+  bool is_free = pair->taken_count == 0 && tfrt_task_list_is_empty(&pair->behind);
+  bool has_room =
+      (is_free || pair->queue == queue) && (is_behind || pair->taken_count < pair->room);
   bool is_taken = pair->reader == tfrt_reader_pair_index && pair->has_deputy && has_room;
   if (is_taken) {
-    tfrt_task_list_push_back(&pair->taken, task);
+    tfrt_task_list_push_back(is_behind ? &pair->behind : &pair->taken, task);
+    if (!is_behind) ++pair->taken_count;
     pair->queue = queue;
   }
   tfrt_mutex_unlock(&pair->mutex);
@@ -195,3 +254,5 @@ bool tfrt_reader_pair_try_behind(tfrt_work_queue_t* queue, tfrt_task_t* task) {
 void tfrt_reader_pair_run_behind(tfrt_work_queue_t* queue, tfrt_task_t* task) {
   if (!tfrt_reader_pair_try_behind(queue, task)) tfrt_work_queue_add_task(queue, task);
 }
+
+bool tfrt_reader_pair_is_in_task(void) { return tfrt_reader_pair_runs_task; }

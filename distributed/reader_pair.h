@@ -17,6 +17,12 @@
 // stack. There is room for one: others belong on the work queue, where all threads find them;
 // but for what is to happen after it anyway. Nothing is taken while there is no deputy.
 //
+// Many short tasks are run by one thread in less time than it takes to wake others for them, which
+// then wait for the same locks. So each task doubles the room while they are short on average. A
+// short one saves what a longer one may take later, up to the time between two of the deputy's
+// looks; when that is used up, what still waits goes to the work queue, and there is room for one
+// again.
+//
 // Life:
 //  1. Started: two threads; one of them takes turns.
 //  2. Over as soon as a turn says so: what was taken still runs.
@@ -42,6 +48,13 @@
 #define TFRT_READER_PAIR_LOOK_NS ((int64_t)2 * TFRT_NANOSECONDS_PER_MILLISECOND)
 #define TFRT_READER_PAIR_IDLE_LOOKS 50
 
+// What a task of a turn may take on average, where others follow it; what they may take before it
+// is known that they are short, which is about what it costs to wake another thread; and the most
+// tasks of one turn that are taken.
+#define TFRT_READER_PAIR_SHORT_NS ((int64_t)10 * TFRT_NANOSECONDS_PER_MICROSECOND)
+#define TFRT_READER_PAIR_WAKE_NS ((int64_t)50 * TFRT_NANOSECONDS_PER_MICROSECOND)
+#define TFRT_READER_PAIR_MAX_TAKEN 1024
+
 // Waits for something to read and handles it; false when there will never be anything any more.
 typedef bool (*tfrt_reader_turn_fn_t)(void* self);
 
@@ -60,8 +73,12 @@ typedef struct tfrt_reader_pair_s {
   bool is_over;
   uint64_t run_count;        // tasks that readers have begun
   uint32_t running;          // tasks that run now, of former readers too
+  uint32_t room;             // how many tasks of a turn may be taken
+  int64_t credit_ns;         // how much longer these may take than short ones do
+  uint32_t taken_count;      // of |taken|
   tfrt_task_list_t taken;    // run after this turn
-  tfrt_work_queue_t* queue;  // where |taken| goes if its reader is replaced
+  tfrt_task_list_t behind;   // and then these
+  tfrt_work_queue_t* queue;  // where both go if their reader is replaced
 } tfrt_reader_pair_t;
 
 // Starts two threads called |name| that take turns with |turn|(|self|). Thread-compatible.
@@ -77,7 +94,7 @@ void tfrt_reader_pair_join(tfrt_reader_pair_t* pair);
 void tfrt_reader_pair_drain(tfrt_reader_pair_t* pair);
 
 // Makes |task| run soon: on the calling thread after its turn, if it is a reader and has room,
-// and else on |queue|. Thread-safe.
+// unless those before it last, and else on |queue|. Thread-safe.
 void tfrt_reader_pair_run_soon(tfrt_work_queue_t* queue, tfrt_task_t* task);
 
 // The same for what comes after the tasks of the turn that were taken: there is room for it.
@@ -86,5 +103,9 @@ void tfrt_reader_pair_run_behind(tfrt_work_queue_t* queue, tfrt_task_t* task);
 
 // The same, but only if it would run on the calling thread; else this returns false. Thread-safe.
 bool tfrt_reader_pair_try_behind(tfrt_work_queue_t* queue, tfrt_task_t* task) TFRT_MUST_USE;
+
+// Returns true if the calling thread runs a task that such a pair has taken, which may last.
+// Thread-safe.
+bool tfrt_reader_pair_is_in_task(void);
 
 #endif  // TFRT_DISTRIBUTED_READER_PAIR_H_

@@ -37,6 +37,7 @@ struct world_s {
   bool ran_on_reader;
   bool ran_in_queue;
   bool ran_second;
+  int ran_before;  // how many tasks before the two of a turn
   _Atomic int ran;
 };
 
@@ -171,7 +172,7 @@ static void offer_in_front_of_other(world_t* world) { offer(world, run_in_front_
 // Runs on the reader's thread, in the order in which they were taken.
 static void run_second(tfrt_task_t* task) {
   world_t* world = TFRT_CONTAINER_OF(task, world_t, other);
-  world->ran_second = world->reader == &self && atomic_load(&world->ran) == 1;
+  world->ran_second = world->reader == &self && atomic_load(&world->ran) == world->ran_before + 1;
   note_run(world);
 }
 
@@ -179,6 +180,29 @@ static void offer_one_behind_the_other(world_t* world) {
   offer(world, run_short);
   tfrt_task_initialize(&world->other, run_second);
   tfrt_reader_pair_run_behind(world->queue, &world->other);
+}
+
+// Two that are short. The first turn of a test has shown that, if its task ran on the reader.
+static void offer_two_short(world_t* world) {
+  offer(world, run_short);
+  tfrt_task_initialize(&world->other, run_second);
+  tfrt_reader_pair_run_soon(world->queue, &world->other);
+}
+
+// Takes more than all that was saved before it, but less than the deputy waits for.
+static void run_half_a_look(tfrt_task_t* task) {
+  tfrt_clock_t clock = tfrt_clock_system();
+  int64_t end_ns = tfrt_clock_now_ns(clock) + TFRT_READER_PAIR_LOOK_NS / 2;
+  while (tfrt_clock_now_ns(clock) < end_ns) {
+  }
+  note_run(TFRT_CONTAINER_OF(task, world_t, task));
+}
+
+static void offer_in_front_of_a_short_one(world_t* world) {
+  world->ran_in_queue = false;
+  offer(world, run_half_a_look);
+  tfrt_task_initialize(&world->other, run_other);
+  tfrt_reader_pair_run_soon(world->queue, &world->other);
 }
 
 static void offer_two(world_t* world) {
@@ -230,6 +254,45 @@ START_TEST(a_second_task_of_a_turn_goes_to_the_work_queue) {
     // If the first one went to the queue, there was room for this one.
     ck_assert(!was_on_reader || world.ran_in_queue);
     end(&world);
+  }
+  ck_assert(was_on_reader);
+}
+END_TEST
+
+// Begins |world|; returns true if its second turn's tasks both ran on the reader.
+static bool begin_with_short_ones(world_t* world) {
+  begin(world);
+  add_step(world, offer_short);
+  await_runs(world, 1);
+  tfrt_reader_pair_drain(&world->pair);
+  bool was_on_reader = world->ran_on_reader;
+  world->ran_before = 1;
+  add_step(world, offer_two_short);
+  await_runs(world, 3);
+  tfrt_reader_pair_drain(&world->pair);
+  return was_on_reader && world->ran_on_reader && world->ran_second;
+}
+
+START_TEST(tasks_of_a_turn_run_on_the_reader_where_the_ones_before_were_short) {
+  world_t world;
+  bool was_on_reader = false;
+  for (int i = 0; i < 1000 && !was_on_reader; ++i) {
+    was_on_reader = begin_with_short_ones(&world);
+    end(&world);
+  }
+  ck_assert(was_on_reader);
+}
+END_TEST
+
+START_TEST(what_waits_behind_a_task_that_is_not_short_goes_to_the_work_queue) {
+  world_t world;
+  bool was_on_reader = false;
+  for (int i = 0; i < 1000 && !was_on_reader; ++i) {
+    was_on_reader = begin_with_short_ones(&world);
+    add_step(&world, offer_in_front_of_a_short_one);
+    await_runs(&world, 5);
+    end(&world);
+    ck_assert(world.ran_in_queue || !was_on_reader);
   }
   ck_assert(was_on_reader);
 }
@@ -302,6 +365,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(pair, what_is_offered_runs_on_the_reader_after_its_turn);
   tcase_add_test(pair, a_task_that_lasts_does_not_keep_others_from_reading);
   tcase_add_test(pair, a_second_task_of_a_turn_goes_to_the_work_queue);
+  tcase_add_test(pair, tasks_of_a_turn_run_on_the_reader_where_the_ones_before_were_short);
+  tcase_add_test(pair, what_waits_behind_a_task_that_is_not_short_goes_to_the_work_queue);
   tcase_add_test(pair, what_comes_after_a_task_of_the_turn_runs_on_the_reader_too);
   tcase_add_test(pair, what_waits_behind_a_task_that_lasts_goes_to_the_work_queue);
   tcase_add_test(pair, draining_waits_for_what_was_taken);
