@@ -255,7 +255,8 @@ static tfrt_status_t tfrt_execution_find_function(const tfrt_execution_t* execut
   *out_function = NULL;
   if (execution->cancelled) return tfrt_status_retain(execution->cancelled);
   // The timer may be late, and a replayed call may have come too late altogether.
-  if (execution->deadline_ns <= tfrt_node_now_ns(execution->node)) {
+  if (execution->deadline_ns != TFRT_TIME_INFINITE &&
+      execution->deadline_ns <= tfrt_node_now_ns(execution->node)) {
     return tfrt_execution_too_late();
   }
   const tfrt_cached_program_t* program = execution->program;

@@ -145,13 +145,14 @@ static void on_own_frame(tfrt_session_t* session, tfrt_session_link_t* link,
   tfrt_status_release(status);
 }
 
-static int64_t deadline_of(const tfrt_wire_batch_t* batch, const tfrt_wire_frame_t* frame,
-                           int64_t now_ns) {
+static int64_t deadline_of(const tfrt_session_manager_t* manager, const tfrt_wire_batch_t* batch,
+                           const tfrt_wire_frame_t* frame) {
   if (!frame->has_budget) return TFRT_TIME_INFINITE;
   uint64_t left_us = frame->budget_us > batch->age_us ? frame->budget_us - batch->age_us : 0;
   const uint64_t most_us = INT64_MAX / (uint64_t)TFRT_NANOSECONDS_PER_MICROSECOND;
   if (left_us > most_us) return TFRT_TIME_INFINITE;
-  return tfrt_deadline_after(now_ns, (int64_t)left_us * TFRT_NANOSECONDS_PER_MICROSECOND);
+  return tfrt_deadline_after(tfrt_session_now_ns(manager),
+                             (int64_t)left_us * TFRT_NANOSECONDS_PER_MICROSECOND);
 }
 
 static void on_next_frame(tfrt_session_t* session, tfrt_session_link_t* link,
@@ -170,8 +171,8 @@ static void on_next_frame(tfrt_session_t* session, tfrt_session_link_t* link,
     return;
   }
   if (TFRT_COUNTERS) ++manager->counters.frames_received;
-  tfrt_status_t status = manager->handler->vtable->on_frame(
-      manager->handler, session, frame, deadline_of(batch, frame, tfrt_session_now_ns(manager)));
+  tfrt_status_t status = manager->handler->vtable->on_frame(manager->handler, session, frame,
+                                                            deadline_of(manager, batch, frame));
   if (tfrt_status_is_ok(status)) return;
   die_of_protocol(session, tfrt_status_message(status));
   tfrt_status_release(status);

@@ -118,8 +118,14 @@ void tfrt_session_link_take_connection(tfrt_session_link_t* link,
 
 static void run_work(tfrt_task_t* task);
 
+// What is to be written while a write is under way goes when that is done.
+static bool waits_for_write(const tfrt_session_link_t* link) {
+  return link->is_writing && !link->wants_receive && !link->wants_close && !link->wants_abort;
+}
+
 void tfrt_session_link_request_work(tfrt_session_link_t* link) {
   if (link->is_work_deferred || !link->connection || link->is_closed) return;
+  if (waits_for_write(link)) return;
   link->is_work_deferred = true;
   tfrt_session_link_retain(link);
   tfrt_task_initialize(&link->work, run_work);
@@ -234,6 +240,11 @@ static void run_work(tfrt_task_t* task) {
   tfrt_node_lock_lock(lock);
   link->is_work_deferred = false;
   link_actions_t actions = decide(link);
+  if (!actions.receives && !actions.writes && !actions.closes && !actions.aborts) {
+    tfrt_session_link_release(link);
+    tfrt_node_lock_unlock_and_run(lock);
+    return;
+  }
   tfrt_node_lock_unlock_and_run(lock);
   tfrt_status_t status = NULL;
   if (actions.receives) tfrt_transport_connection_receive(link->connection);
