@@ -12,6 +12,9 @@
 // About as long as it takes to wake a thread whose processor has gone to sleep.
 #define LINGER_NS ((int64_t)50000)
 
+// A look that lasts so long has read bytes: one that finds nothing takes 1 to 2 us.
+#define READING_NS ((int64_t)5000)
+
 void tfrt_grpc_event_initialize(tfrt_grpc_event_t* event, tfrt_grpc_event_fn_t run) {
   event->run = run;
   atomic_init(&event->hand_over, 0);
@@ -19,9 +22,14 @@ void tfrt_grpc_event_initialize(tfrt_grpc_event_t* event, tfrt_grpc_event_fn_t r
 
 // --- The thread --------------------------------------------------------------
 
+static int64_t next_timer_ns(const tfrt_grpc_queue_t* queue) {
+  return tfrt_list_is_empty(&queue->timers) ? TFRT_TIME_INFINITE : queue->earliest_ns;
+}
+
 static gpr_timespec next_deadline(const tfrt_grpc_queue_t* queue) {
-  if (tfrt_list_is_empty(&queue->timers)) return gpr_inf_future(GPR_CLOCK_MONOTONIC);
-  return gpr_time_from_nanos(queue->earliest_ns, GPR_CLOCK_MONOTONIC);
+  const int64_t timer_ns = next_timer_ns(queue);
+  if (timer_ns == TFRT_TIME_INFINITE) return gpr_inf_future(GPR_CLOCK_MONOTONIC);
+  return gpr_time_from_nanos(timer_ns, GPR_CLOCK_MONOTONIC);
 }
 
 static void expire_timers(tfrt_grpc_queue_t* queue) {
@@ -48,15 +56,22 @@ static void expire_timers(tfrt_grpc_queue_t* queue) {
 }
 
 // The next event, or that of the next timer's time. Looks for one for a while before the thread
-// sleeps, unless the turn before had none either: where one has come the next is mostly near.
+// sleeps, unless the turn before had none either: where one has come the next is mostly near, and
+// where a part of a message has, its rest.
 static grpc_event await_event(tfrt_grpc_queue_t* queue) {
-  tfrt_clock_t clock = tfrt_clock_system();
-  int64_t end_ns = tfrt_clock_now_ns(clock) + LINGER_NS;
-  while (queue->lingers && tfrt_clock_now_ns(clock) < end_ns) {
+  const tfrt_clock_t clock = tfrt_clock_system();
+  const int64_t timer_ns = next_timer_ns(queue);
+  int64_t now_ns = tfrt_clock_now_ns(clock);
+  int64_t end_ns = now_ns + LINGER_NS;
+  while (queue->lingers && now_ns < end_ns && now_ns < timer_ns) {
+    const int64_t begin_ns = now_ns;
     grpc_event event = grpc_completion_queue_next(queue->completion_queue,
                                                   gpr_inf_past(GPR_CLOCK_MONOTONIC), NULL);
     if (event.type != GRPC_QUEUE_TIMEOUT) return event;
+    now_ns = tfrt_clock_now_ns(clock);
+    if (now_ns - begin_ns > READING_NS) end_ns = now_ns + LINGER_NS;
     if (!tfrt_parker_linger()) break;
+    now_ns = tfrt_clock_now_ns(clock);
   }
   return grpc_completion_queue_next(queue->completion_queue, next_deadline(queue), NULL);
 }

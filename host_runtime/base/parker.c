@@ -9,9 +9,10 @@
 #include "host_runtime/base/clock.h"
 #include "host_runtime/base/sync.h"
 
-// Longer than it takes two threads on one processor to take turns, shorter than the slice that the
-// system gives a thread that works.
-#define LONG_NS 20000
+// Longer than it takes two threads on one processor to take turns, and than a thread that looks
+// whether there is something to do (on a virtual machine 15 to 40 us, with both switches), shorter
+// than the slice that the system gives a thread that works.
+#define LONG_NS 60000
 
 // About what is saved if a thread need not sleep and be woken.
 #define SAVED_NS 4000
