@@ -89,9 +89,17 @@ void tfrt_outgoing_want_close(tfrt_remote_value_t* value) {
   tfrt_action_queue_release(&value->node->actions, &value->base.base);
 }
 
-void tfrt_outgoing_want_end(tfrt_remote_value_t* value) {
+static void tfrt_outgoing_want_tell_end(tfrt_remote_value_t* value, bool can_wait) {
   tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_UNWANT, .unwant = {.want = value->want}};
-  tfrt_peer_frame_t frame = {.job = value->job, .after_want = value->want};
+  tfrt_peer_frame_t frame = {.job = value->job, .after_want = value->want, .can_wait = can_wait};
   tfrt_peer_send(value->peer, &frame, &body);
   tfrt_outgoing_want_close(value);
+}
+
+void tfrt_outgoing_want_end(tfrt_remote_value_t* value) {
+  tfrt_outgoing_want_tell_end(value, false);
+}
+
+void tfrt_outgoing_want_complete(tfrt_remote_value_t* value) {
+  tfrt_outgoing_want_tell_end(value, value->size_here <= TFRT_WIRE_MAX_CHUNK_PAYLOAD_SIZE);
 }

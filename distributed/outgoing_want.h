@@ -36,7 +36,11 @@ void tfrt_outgoing_want_resume(tfrt_remote_value_t* value, uint64_t offset);
 // back.
 void tfrt_outgoing_want_close(tfrt_remote_value_t* value);
 
-// The same, and tells the owner so: the payload is here, or not wanted any more.
+// The same, and tells the owner so at once: the payload is not wanted any more.
 void tfrt_outgoing_want_end(tfrt_remote_value_t* value);
+
+// The same: the payload is here. The owner keeps it until it knows; if that is not much, the news
+// goes with the next batch, which mostly has what came of the payload.
+void tfrt_outgoing_want_complete(tfrt_remote_value_t* value);
 
 #endif  // TFRT_DISTRIBUTED_OUTGOING_WANT_H_

@@ -133,6 +133,7 @@ void tfrt_remote_value_alias(tfrt_remote_value_t* value, tfrt_async_value_t* tar
 }
 
 void tfrt_remote_value_receive(tfrt_remote_value_t* value, tfrt_async_value_t* payload) {
+  if (value->want != 0) tfrt_outgoing_want_complete(value);
   tfrt_remote_value_forward_resolved_take(value, tfrt_async_value_retain(payload));
 }
 

@@ -305,6 +305,26 @@ START_TEST(payloads_of_a_chain_go_from_each_host_to_the_next_once_and_nowhere_el
 }
 END_TEST
 
+// Host 2 has taken the payload of host 1, to which it has nothing else to say.
+START_TEST(who_has_taken_a_payload_says_so_at_once_only_if_its_owner_keeps_much_for_it) {
+  for (int is_large = 0; is_large <= 1; ++is_large) {
+    size_t size = is_large ? 2 * TFRT_WIRE_MAX_CHUNK_PAYLOAD_SIZE : 200 * KIB;
+    begin(3);
+    start_text(texts_over(2), size, 1);
+    warm_up();
+    start_text(texts_over(2), size, 1);
+    tfrt_node_world_await(&world);
+    tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
+    ck_assert_uint_eq(count(2, 1, TFRT_WIRE_FRAME_UNWANT), 1);
+    int64_t told_ns = tfrt_frame_oracle_last_ns(world.frames, 2, 1, TFRT_WIRE_FRAME_UNWANT);
+    int64_t done_ns = tfrt_frame_oracle_last_ns(world.frames, 2, 0, TFRT_WIRE_FRAME_RESULT);
+    ck_assert_int_eq(told_ns > done_ns + DELAY, !is_large);
+    ck_assert_int_lt(told_ns, done_ns + 20 * TFRT_NANOSECONDS_PER_MILLISECOND);
+    end();
+  }
+}
+END_TEST
+
 // --- Hand-over ---------------------------------------------------------------
 
 #define PASS                                              \
@@ -531,6 +551,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(counts, constants_go_with_the_calls_that_use_them_and_none_is_asked_for);
   tcase_add_loop_test(
       counts, payloads_of_a_chain_go_from_each_host_to_the_next_once_and_nowhere_else, 0, 3);
+  tcase_add_test(counts,
+                 who_has_taken_a_payload_says_so_at_once_only_if_its_owner_keeps_much_for_it);
   tcase_add_test(counts,
                  a_value_that_is_passed_on_costs_its_owner_one_want_however_many_hosts_pass_it);
   tcase_add_test(counts, what_is_kept_is_retained_and_its_call_is_done_before_its_payload_comes);
