@@ -196,7 +196,8 @@ tfrt_status_t tfrt_client_dial_hosts(tfrt_client_t* client) {
     tfrt_client_host_t* host = &client->hosts[i];
     TFRT_RETURN_IF_ERROR(tfrt_session_manager_dial(
         client->node->sessions, tfrt_string_view_of(host->address), 0, &host->session));
-    tfrt_session_set_peer_rank(host->session, i);
+    // Of a client that only asks, each host is the only one: its number would say nothing.
+    if (!client->options.asks_only) tfrt_session_set_peer_rank(host->session, i);
     // One that another client has dialled may be open already.
     bool is_known = tfrt_session_state(host->session) != TFRT_SESSION_CONNECTING;
     if (is_known) host->incarnation = tfrt_session_peer_incarnation(host->session);

@@ -310,6 +310,8 @@ class SeeingTest(ClusterTest):
         self.assertEqual(code, 3, err)
         self.assertEqual(out.count("serving"), 2, out)
         self.assertIn(workers[2].address, err)
+        # It is asked by itself, so it is named by its address alone.
+        self.assertNotIn("host 0", err)
         self.expect(self.finish(process), 4)
         self.expect_idle(workers[:2])
 
