@@ -129,6 +129,10 @@ class TfrtRunTest(unittest.TestCase):
         result = run("run", broken)
         self.expect(result, 2, "", "BEF")
         self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+        for other in ("", "\x01\x02\x03\n\x04\n\x05"):
+            result = run("run", self.write("other.bef", other))
+            self.expect(result, 2, "", "other.bef: ")
+            self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
         unknown = self.write("unknown.mlir", 'func.func @main() {\n  "a.b"() : () -> ()\n  tfrt.return\n}\n')
         self.expect(run("run", unknown), 2, "", "unknown kernel name 'a.b'")
 

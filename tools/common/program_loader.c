@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/common/program_loader.h"
 
+#include <string.h>
+
 #include "compiler/translate.h"
 #include "host_runtime/base/file.h"
 #include "tools/common/op_tables.h"
@@ -21,6 +23,12 @@ static tfrt_status_t tfrt_program_loader_translate(const char* path,
   return tfrt_bef_file_create_take(bytes, size, tfrt_allocator_system(), out_file);
 }
 
+static bool tfrt_program_loader_is_named_bef(const char* path) {
+  static const char kEnd[] = ".bef";
+  size_t size = strlen(path);
+  return size >= sizeof(kEnd) - 1 && strcmp(path + size - (sizeof(kEnd) - 1), kEnd) == 0;
+}
+
 tfrt_status_t tfrt_program_loader_load(const char* path, tfrt_string_builder_t* out_diagnostics,
                                        tfrt_bef_file_t** out_file) {
   *out_file = NULL;
@@ -28,7 +36,7 @@ tfrt_status_t tfrt_program_loader_load(const char* path, tfrt_string_builder_t* 
   TFRT_RETURN_IF_ERROR(tfrt_file_read(path, tfrt_allocator_system(), &contents));
   bool is_bef = contents.size >= 1 && contents.data[0] == TFRT_BEF_MAGIC_0;
   tfrt_status_t status = NULL;
-  if (is_bef) {
+  if (is_bef || tfrt_program_loader_is_named_bef(path)) {
     status = tfrt_bef_file_create_take_contents(&contents, out_file);
     if (status) status = tfrt_status_take_annotate(status, "%s", path);
   } else {

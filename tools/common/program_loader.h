@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Loads a program that a user names: a BEF file as it is, or a text, which is translated
-// first. Which of them it is, the first byte tells: that of BEF begins no text.
+// first. Which of them it is, the first byte tells: that of BEF begins no text. A file that is
+// called NAME.bef is no text in any case: a broken one has one error, and not one for each byte.
 //
 // Thread rule: thread-compatible.
 // Failure rule: for a text with mistakes, INVALID_ARGUMENT whose message is the whole list of
