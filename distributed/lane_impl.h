@@ -160,7 +160,10 @@ struct tfrt_lane_manager_s {
   tfrt_hash_table_t peers;
   tfrt_list_link_t lanes;
   size_t greeting_count;
-  size_t live;  // lanes, peers and transfers whose memory is not given back
+  size_t live;                 // lanes, peers and transfers whose memory is not given back
+  uint64_t frame_count;        // that were noted
+  uint64_t known_frame_count;  // when a long payload's chunk was made last
+  int64_t polite_until_ns;
   bool is_closed;
   tfrt_condition_t drained;  // |live| is 0
   tfrt_lane_counts_t counts;
@@ -169,6 +172,8 @@ struct tfrt_lane_manager_s {
 // --- lane_manager.c ---
 
 tfrt_lane_peer_t* tfrt_lane_peer_find(tfrt_lane_manager_t* manager, uint64_t incarnation);
+
+int64_t tfrt_lane_manager_now_ns(const tfrt_lane_manager_t* manager);
 
 // The memory of something that |live| counts is given back.
 void tfrt_lane_manager_forget_one(tfrt_lane_manager_t* manager);

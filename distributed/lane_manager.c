@@ -35,6 +35,12 @@ tfrt_lane_peer_t* tfrt_lane_peer_find(tfrt_lane_manager_t* manager, uint64_t inc
 
 // --- The manager -------------------------------------------------------------
 
+int64_t tfrt_lane_manager_now_ns(const tfrt_lane_manager_t* manager) {
+  return tfrt_clock_now_ns(manager->timers->clock);
+}
+
+void tfrt_lane_manager_note_frame(tfrt_lane_manager_t* manager) { ++manager->frame_count; }
+
 void tfrt_lane_options_initialize(tfrt_lane_options_t* out_options) {
   *out_options = (tfrt_lane_options_t){
       .dial_timeout_ns = 3 * TFRT_NANOSECONDS_PER_SECOND,
@@ -45,6 +51,8 @@ void tfrt_lane_options_initialize(tfrt_lane_options_t* out_options) {
       .max_greeting = 64,
       // Smaller blocks may have been kept, and have their pages.
       .room_size = TFRT_BLOCK_CACHE_MAX_BYTES + 1,
+      .long_size = (uint64_t)256 << 20,
+      .polite_chunk_bytes = 128u << 10,
   };
 }
 
@@ -52,7 +60,7 @@ static tfrt_status_t check_options(const tfrt_lane_options_t* options) {
   bool is_fine = options->incarnation != 0 && options->dial_timeout_ns > 0 &&
                  options->redial_delay_ns > 0 && options->give_up_ns > 0 &&
                  options->window_size > 0 && options->window_size <= UINT32_MAX &&
-                 options->max_greeting > 0;
+                 options->max_greeting > 0 && options->polite_chunk_bytes > 0;
   if (is_fine) return NULL;
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                             "lanes need an incarnation, positive times and sizes, and a window "
@@ -253,10 +261,6 @@ void tfrt_lane_peer_abort_transfer(tfrt_lane_peer_t* peer, uint64_t want, bool f
 
 static void run_timer(tfrt_timer_t* timer);
 
-static int64_t now_of(const tfrt_lane_manager_t* manager) {
-  return tfrt_clock_now_ns(manager->timers->clock);
-}
-
 // Whether it is a failure if there is no lane: who can't dial may wait for payloads that never
 // come this way.
 static bool is_missed(const tfrt_lane_peer_t* peer) {
@@ -273,7 +277,7 @@ static void update(tfrt_lane_peer_t* peer) {
     peer->give_up_at_ns = TFRT_TIME_INFINITE;
     return;
   }
-  int64_t now_ns = now_of(manager);
+  int64_t now_ns = tfrt_lane_manager_now_ns(manager);
   if (peer->give_up_at_ns == TFRT_TIME_INFINITE) {
     peer->give_up_at_ns = tfrt_deadline_after(now_ns, manager->options.give_up_ns);
   }
@@ -301,7 +305,7 @@ static void run_timer(tfrt_timer_t* timer) {
   peer->has_timer = false;
   if (peer->is_buried) {
     free_peer(peer);
-  } else if (now_of(manager) >= peer->give_up_at_ns && is_missed(peer)) {
+  } else if (tfrt_lane_manager_now_ns(manager) >= peer->give_up_at_ns && is_missed(peer)) {
     name.incarnation = peer->session.incarnation;
     name.session = peer->session.session;
     // Told once for each time that a lane is needed and missing.
@@ -341,8 +345,8 @@ void tfrt_lane_peer_detach(tfrt_lane_peer_t* peer, bool was_open) {
   tfrt_lane_incoming_interrupt_all(peer);
   // At once after a loss, if the last dial is long enough ago.
   if (!was_open) {
-    peer->next_dial_ns =
-        tfrt_deadline_after(now_of(peer->manager), peer->manager->options.redial_delay_ns);
+    peer->next_dial_ns = tfrt_deadline_after(tfrt_lane_manager_now_ns(peer->manager),
+                                             peer->manager->options.redial_delay_ns);
   }
   update(peer);
 }

@@ -129,6 +129,10 @@ typedef struct tfrt_lane_options_s {
   // (+0, outlives the manager); NULL: nobody does.
   tfrt_work_queue_t* work_queue;
   uint64_t room_size;
+  // Payloads of this size and more are *long*: they go in chunks of at most |polite_chunk_bytes|
+  // while there is other traffic, which waits at both ends for each chunk.
+  uint64_t long_size;
+  uint32_t polite_chunk_bytes;
 } tfrt_lane_options_t;
 
 // A session that is OPEN. |address| (copied) is where the peer can be dialled, or empty.
@@ -238,6 +242,10 @@ bool tfrt_lane_manager_resume_receive(tfrt_lane_manager_t* manager, uint64_t inc
 // Unknown: nothing. Thread-compatible (the node's lock is held).
 void tfrt_lane_manager_cancel_receive(tfrt_lane_manager_t* manager, uint64_t incarnation,
                                       uint64_t want);
+
+// A frame came to this process, from whomever: somebody may wait for what is done about it, so long
+// payloads are polite for some milliseconds. Thread-compatible (the node's lock is held).
+void tfrt_lane_manager_note_frame(tfrt_lane_manager_t* manager);
 
 // Ends everything; see the life of a manager. Idempotent. Thread-compatible (the node's lock
 // is held).

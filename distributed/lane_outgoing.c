@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/lane_reader.h"
 
+// For how long a frame is a sign of others to come: calls one after the other, each of which waits
+// for a chunk, are nearer to each other.
+#define POLITE_NS ((int64_t)5 * TFRT_NANOSECONDS_PER_MILLISECOND)
+
 static tfrt_lane_outgoing_t* find(tfrt_lane_peer_t* peer, uint64_t want) {
   tfrt_hash_node_t* node = tfrt_hash_table_find(&peer->outgoing, &want);
   return node ? TFRT_CONTAINER_OF(node, tfrt_lane_outgoing_t, by_want) : NULL;
@@ -179,6 +183,20 @@ void tfrt_lane_outgoing_place(tfrt_lane_outgoing_t* outgoing) {
 
 static uint64_t min_u64(uint64_t a, uint64_t b) { return a < b ? a : b; }
 
+// The most bytes of |outgoing| that may go in one chunk.
+static uint64_t max_chunk_size(const tfrt_lane_outgoing_t* outgoing) {
+  tfrt_lane_manager_t* manager = outgoing->peer->manager;
+  uint64_t most = outgoing->peer->session.chunk_bytes;
+  if (outgoing->encoding.body_size < manager->options.long_size) return most;
+  int64_t now_ns = tfrt_lane_manager_now_ns(manager);
+  if (manager->known_frame_count != manager->frame_count) {
+    manager->known_frame_count = manager->frame_count;
+    manager->polite_until_ns = tfrt_deadline_after(now_ns, POLITE_NS);
+  }
+  return now_ns < manager->polite_until_ns ? min_u64(most, manager->options.polite_chunk_bytes)
+                                           : most;
+}
+
 tfrt_lane_outgoing_t* tfrt_lane_outgoing_next(tfrt_lane_peer_t* peer,
                                               tfrt_wire_chunk_t* out_chunk) {
   tfrt_list_link_t* link = tfrt_list_pop_front(&peer->small);
@@ -189,7 +207,7 @@ tfrt_lane_outgoing_t* tfrt_lane_outgoing_next(tfrt_lane_peer_t* peer,
   const char* data;
   uint64_t end = outgoing->offset + find_bytes(outgoing, &data);
   end = min_u64(end, outgoing->limit);
-  end = min_u64(end, outgoing->offset + peer->session.chunk_bytes);
+  end = min_u64(end, outgoing->offset + max_chunk_size(outgoing));
   if (end < outgoing->offset) end = outgoing->offset;
   *out_chunk = (tfrt_wire_chunk_t){
       .want = outgoing->want, .offset = outgoing->offset, .last = end == encoding->body_size};

@@ -324,6 +324,7 @@ static tfrt_status_t tfrt_node_on_frame(tfrt_session_handler_t* handler, tfrt_se
   tfrt_peer_t* peer = tfrt_session_user_data(session);
   if (!peer) return tfrt_status_out_of_memory();
   if (!tfrt_wire_frame_kind_is_known(frame->kind)) return NULL;
+  tfrt_lane_manager_note_frame(node->lanes);
   tfrt_arena_t* arena = tfrt_node_scratch(node);
   tfrt_wire_body_t body;
   TFRT_RETURN_IF_ERROR(tfrt_wire_body_decode(frame->kind, frame->body, arena, &body));

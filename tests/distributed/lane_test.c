@@ -183,6 +183,39 @@ START_TEST(a_small_window_is_granted_again_and_again) {
 }
 END_TEST
 
+// How many messages lanes take to bring |size| bytes to host 0, where both hosts allow chunks of a
+// MiB; with |has_frame|, after a frame came to host 1.
+static uint64_t count_messages(uint64_t size, bool has_frame) {
+  const tfrt_transport_kind_t lanes = TFRT_TRANSPORT_BULK;
+  uint64_t before = tfrt_simulated_network_message_count(harness.network, lanes);
+  tfrt_lane_harness_host_t* owner = &harness.hosts[1];
+  tfrt_node_lock_lock(&owner->lock);
+  if (has_frame) tfrt_lane_manager_note_frame(owner->manager);
+  tfrt_node_lock_unlock_and_run(&owner->lock);
+  size_t want = tfrt_lane_harness_want(&harness, 0, size, 5);
+  ck_assert(tfrt_lane_harness_run(&harness, LONG_NS));
+  ck_assert(want_of(0, want)->is_intact);
+  return tfrt_simulated_network_message_count(harness.network, lanes) - before;
+}
+
+START_TEST(a_long_payload_goes_in_small_chunks_while_frames_come) {
+  begin();
+  options.chunk_bytes = 1u << 20;
+  options.lanes.window_size = MIB;
+  options.lanes.long_size = MIB;
+  options.lanes.polite_chunk_bytes = 256u << 10;
+  tfrt_lane_harness_begin(&harness, &options);
+  count_messages(1, false);  // the lane is there
+  uint64_t calm = count_messages(MIB, false);
+  ck_assert_uint_eq(count_messages(MIB, true), calm + 3);
+  tfrt_lane_harness_pass(&harness, 10 * TFRT_NANOSECONDS_PER_MILLISECOND);
+  ck_assert_uint_eq(count_messages(MIB, false), calm);
+  // What is not long does not take a caller's time.
+  ck_assert_uint_eq(count_messages(MIB - 1, true), calm);
+  tfrt_lane_harness_end(&harness);
+}
+END_TEST
+
 START_TEST(a_receiver_without_room_ends_the_transfer_at_both_sides) {
   begin();
   tfrt_lane_harness_begin(&harness, &options);
@@ -307,6 +340,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(transfers, transfers_take_turns_and_small_ones_go_first);
   tcase_add_test(transfers, one_lane_carries_payloads_both_ways);
   tcase_add_test(transfers, a_small_window_is_granted_again_and_again);
+  tcase_add_test(transfers, a_long_payload_goes_in_small_chunks_while_frames_come);
   tcase_add_test(transfers, a_receiver_without_room_ends_the_transfer_at_both_sides);
   tcase_add_test(transfers, an_owner_that_gives_up_ends_the_transfer_at_both_sides);
   tcase_add_test(transfers, what_is_no_longer_wanted_stops);
