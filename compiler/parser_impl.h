@@ -3,18 +3,18 @@
 // The inside of the parser, shared by its sources: one struct with the token at hand,
 // and one function for each thing that can be parsed.
 //
-//   parser.c            the whole: aliases, the module, what the header promises
-//   token_parser.c      single tokens, free text in brackets, errors, nesting
-//   type_parser.c       types
-//   attribute_parser.c  attributes but for
-//   number_parser.c     numbers, and
-//   dense_parser.c      dense<...> and array<...>
-//   location_parser.c   loc(...)
-//   operation_parser.c  one op, its results, the generic form, errors within a block
+//   parser.c                  the whole: aliases, the module, what the header promises
+//   token_parser.c            single tokens, free text in brackets, errors, nesting
+//   type_parser.c             types
+//   attribute_parser.c        attributes but for
+//   number_parser.c           numbers, and
+//   dense_parser.c            dense<...> and array<...>
+//   location_parser.c         loc(...)
+//   operation_parser.c        one op, its results, the generic form, errors within a block
 //   plain_operation_parser.c  the same in one go, for most of them
-//   assembly_parser.c   custom forms, as the op table writes them
-//   region_parser.c     regions and blocks
-//   function_parser.c   func.func and module
+//   assembly_parser.c         custom forms, as the op table writes them
+//   region_parser.c           regions and blocks
+//   function_parser.c         func.func and module
 //
 // All functions report what is wrong and return NULL or false; the token is then
 // somewhere in the op, and parse_block() finds the next one. Lists are gathered on the
