@@ -162,6 +162,9 @@ static tfrt_status_t tfrt_bef_executor_load(tfrt_bef_executor_t* executor, const
 static tfrt_status_t tfrt_bef_executor_set_up(tfrt_bef_executor_t* executor, const char* path) {
   TFRT_RETURN_IF_ERROR(tfrt_shared_libraries_load(executor->shared_libs));
   TFRT_RETURN_IF_ERROR(tfrt_shared_libraries_set_up());
+  if (executor->metrics_file[0]) {
+    TFRT_RETURN_IF_ERROR(tfrt_file_check_writable(executor->metrics_file));
+  }
   TFRT_RETURN_IF_ERROR(tfrt_bef_executor_choose_allocator(executor));
   tfrt_work_queue_t* queue = NULL;
   TFRT_RETURN_IF_ERROR(tfrt_bef_executor_choose_queue(executor, &queue));

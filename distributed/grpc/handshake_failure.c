@@ -61,7 +61,8 @@ tfrt_status_t tfrt_grpc_handshake_failure_status(tfrt_grpc_handshake_failure_t f
                                       address)
                  : tfrt_status_create(code,
                                       "the host at %s closed the connection before it said "
-                                      "anything, as one does that wants TLS; give --tls-dir",
+                                      "anything, as one does that wants TLS (then give "
+                                      "--tls-dir), or that is about to end",
                                       address);
     default:
       return tfrt_status_create(code, "no TLS with the host at %s: %.*s", address,

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -180,6 +181,32 @@ tfrt_status_t tfrt_file_write(const char* path, const void* data, size_t size) {
   const char* local_path;
   TFRT_RETURN_IF_ERROR(tfrt_file_system_find(path, &file_system, &local_path));
   return file_system->write(local_path, data, size);
+}
+
+// Whether a file can be made in the folder of |path| and take that name.
+static tfrt_status_t check_folder(const char* path) {
+  const char* slash = strrchr(path, '/');
+  size_t size = slash ? (size_t)(slash - path) : 0;
+  char folder[PATH_MAX];
+  if (size >= sizeof folder) return system_error("create a file beside", path, ENAMETOOLONG);
+  snprintf(folder, sizeof folder, "%.*s", (int)size, path);
+  const char* shown = !slash ? "." : size == 0 ? "/" : folder;
+  return access(shown, W_OK | X_OK) == 0 ? NULL : system_error("create a file beside", path, errno);
+}
+
+tfrt_status_t tfrt_file_check_writable(const char* path) {
+  const tfrt_file_system_t* file_system;
+  const char* local_path;
+  TFRT_RETURN_IF_ERROR(tfrt_file_system_find(path, &file_system, &local_path));
+  // Of others nothing is known but by writing.
+  if (file_system->write != tfrt_file_write_local) return NULL;
+  struct stat info;
+  if (stat(local_path, &info) == 0 && S_ISDIR(info.st_mode)) {
+    return system_error("replace", local_path, EISDIR);
+  }
+  if (!is_special(local_path)) return check_folder(local_path);
+  if (access(local_path, W_OK) == 0 || errno == ENOENT) return NULL;
+  return system_error("open", local_path, errno);
 }
 
 tfrt_status_t tfrt_file_write_local(const char* path, const void* data, size_t size) {

@@ -56,7 +56,12 @@ void tfrt_file_contents_deinitialize(tfrt_file_contents_t* contents);
 // name and is written to. Not synchronised to disk. Thread-safe.
 tfrt_status_t tfrt_file_write(const char* path, const void* data, size_t size) TFRT_MUST_USE;
 
-// The same for a path of this machine, whatever it looks like. |contents| is empty and has its
+// For who works long before it has something to write: the error that tfrt_file_write() to |path|
+// would have by what can be seen without writing, NULL if none. Makes and changes no file, so a
+// later write may still fail. Thread-safe.
+tfrt_status_t tfrt_file_check_writable(const char* path) TFRT_MUST_USE;
+
+// A read or a write for a path of this machine, whatever it looks like. |contents| is empty and has its
 // allocator; after an error the caller gives back what is there. Thread-safe.
 tfrt_status_t tfrt_file_read_local(const char* path, tfrt_file_contents_t* contents) TFRT_MUST_USE;
 tfrt_status_t tfrt_file_write_local(const char* path, const void* data, size_t size) TFRT_MUST_USE;

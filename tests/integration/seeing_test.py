@@ -447,6 +447,12 @@ class SeeingTest(ClusterTest):
         self.expect(self.finish(process), 5)
         self.expect_idle(workers)
 
+    def test_a_trace_that_could_not_be_written_is_not_begun(self):
+        workers, _ = self.begin()
+        code, out, err = self.ask("trace", hosts(workers), "--for=1000000", "--file=/nowhere/trace")
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn("can't create a file beside /nowhere/trace", err)
+
     def test_a_trace_ends_when_it_is_told_to(self):
         workers, _ = self.begin(CALLS_FOR_EVER)
         path = os.path.join(self.folder, "seen.json")

@@ -167,8 +167,11 @@ class TfrtRunTest(unittest.TestCase):
 
     def test_a_trace_that_cannot_be_written(self):
         path = self.write("sum.mlir", SUM)
+        # Known before: nothing runs.
         result = run("run", path, "--arg=a=1", "--arg=b=1", "--trace=/nowhere/trace")
-        self.expect(result, 1, "int32 = 2\n'main' returned 2,1\n", "/nowhere/trace")
+        self.expect(result, 2, "", "can't create a file beside /nowhere/trace")
+        result = run("run", path, "--arg=a=1", "--arg=b=1", "--trace=/dev/full")
+        self.expect(result, 1, "int32 = 2\n'main' returned 2,1\n", "can't write /dev/full")
 
     def test_timeout(self):
         path = self.write("endless.mlir", ENDLESS)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/coordinator/run_command.h"
 
+#include "host_runtime/base/file.h"
 #include "host_runtime/base/log.h"
 #include "tools/common/chrome_trace.h"
 #include "tools/common/op_tables.h"
@@ -113,6 +114,7 @@ static tfrt_status_t tfrt_run_on_cluster(const tfrt_run_options_t* options, tfrt
 static tfrt_status_t tfrt_run_with(const tfrt_run_options_t* options,
                                    tfrt_exit_code_t* out_exit_code) {
   TFRT_RETURN_IF_ERROR(tfrt_op_tables_load_libraries(options->shared_libs));
+  if (options->trace_path) TFRT_RETURN_IF_ERROR(tfrt_file_check_writable(options->trace_path));
   tfrt_run_loop_t loop;
   TFRT_RETURN_IF_ERROR(tfrt_run_loop_initialize(&loop, options->timeout_ms));
   bool is_cluster = options->local_count > 0 || options->hosts.count > 0;

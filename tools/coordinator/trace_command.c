@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host_runtime/base/file.h"
 #include "host_runtime/base/macros.h"
 #include "tools/common/chrome_trace.h"
 #include "tools/common/json.h"
@@ -43,7 +44,7 @@ static tfrt_trace_command_t tfrt_trace_command_state = {.for_ms = TFRT_TRACE_COM
 // --- Whom ----------------------------------------------------------------------
 
 static tfrt_status_t tfrt_trace_command_check(tfrt_host_query_t* query) {
-  if (query->rest.count <= 1) return NULL;
+  if (query->rest.count <= 1) return tfrt_file_check_writable(tfrt_trace_command_state.file);
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                             "name one job, as `tfrt list jobs` does, or none: then what runs for "
                             "any job is traced");

@@ -163,7 +163,7 @@ END_TEST
 
 START_TEST(ends_with_and_without_tls_say_so) {
   identity_t plain = {NULL, NULL, NULL};
-  expect(&kHost, &plain, TFRT_TRANSPORT_RESET, "as one does that wants TLS; give --tls-dir");
+  expect(&kHost, &plain, TFRT_TRANSPORT_RESET, "as one does that wants TLS (then give --tls-dir)");
   expect(&plain, &kClient, TFRT_TRANSPORT_REJECTED, "does not speak TLS; start it with --tls-dir");
 }
 END_TEST

@@ -87,6 +87,21 @@ START_TEST(a_write_that_fails_leaves_nothing_behind) {
 }
 END_TEST
 
+START_TEST(what_could_not_be_written_is_known_before) {
+  ck_assert_ptr_null(tfrt_file_check_writable(in_folder("new")));
+  ck_assert_ptr_null(tfrt_file_check_writable("in_the_current_folder"));
+  ck_assert_ptr_null(tfrt_file_check_writable("/dev/full"));
+  ck_assert_int_ne(access(in_folder("new"), F_OK), 0);
+  assert_error(tfrt_file_check_writable(in_folder("no/such")), TFRT_STATUS_NOT_FOUND, "no/such");
+  assert_error(tfrt_file_check_writable(folder), TFRT_STATUS_INVALID_ARGUMENT, "Is a directory");
+  assert_error(tfrt_file_check_writable("nobody://a"), TFRT_STATUS_INVALID_ARGUMENT,
+               "there is no file system 'nobody'");
+  ck_assert_int_eq(symlink("nothing", in_folder("link")), 0);
+  ck_assert_ptr_null(tfrt_file_check_writable(path));
+  remove_folder("link");
+}
+END_TEST
+
 START_TEST(what_is_no_regular_file_is_written_to_and_not_replaced) {
   ck_assert_int_eq(symlink("/dev/null", in_folder("link")), 0);
   ck_assert_ptr_null(tfrt_file_write(path, "x", 1));
@@ -144,6 +159,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tests, a_second_write_replaces_the_first_and_obeys_the_umask);
   tcase_add_test(tests, errors_name_the_path_and_the_reason);
   tcase_add_test(tests, a_write_that_fails_leaves_nothing_behind);
+  tcase_add_test(tests, what_could_not_be_written_is_known_before);
   tcase_add_test(tests, what_is_no_regular_file_is_written_to_and_not_replaced);
   tcase_add_test(tests, a_file_that_is_too_big_for_the_budget_is_an_error);
   tcase_add_test(tests, the_standard_input_is_read_to_its_end);
