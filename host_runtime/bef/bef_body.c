@@ -4,24 +4,26 @@
 // records follow each other without gap or overlap, and so do bodies, so that a small
 // file can't ask for much work by naming the same bytes many times.
 //
-// A record is decoded and checked at once. Writers list the users of a register last one first, as
-// MLIR has them, so that each argument is the last word of its register's list that is left: where
-// that holds to the end, all lists and counts are right. What doesn't fit so is left to bef_uses.c,
-// which allows any order and says what is wrong.
+// A record is decoded and checked at once: most by check_usual_kernels(), which knows only whether
+// all of one is right, and the others by check_kernel(), which says what is wrong with one.
 
 #include <inttypes.h>
 
 #include "host_runtime/bef/bef_loader.h"
+#include "host_runtime/bef/bef_register_table.h"
 
 // Bytes of an entry of the kernel table, at least: three VBRs.
 #define MIN_KERNEL_ENTRY_SIZE 3
 
-// What is known of a register.
-typedef struct register_s {
-  uint32_t users_end;  // word of |area| behind those of its list that are left; 0: not set yet
-  uint32_t users_left;
-  uint32_t results_left;  // results of the function that are this register
-} register_t;
+// Bytes that must be there for an entry to be read as most are.
+#define MAX_USUAL_ENTRY_SIZE (2 * TFRT_BEF_CURSOR_SHORT_SIZE + 1)
+
+// A usual kernel has at most so many arguments, and so many attributes.
+#define MAX_USUAL_VALUES 16
+
+// The bytes of the record of a usual kernel, at most, but for its list of users.
+#define MAX_USUAL_SIZE \
+  ((TFRT_BEF_KERNEL_HEADER_WORDS + 2 * MAX_USUAL_VALUES + 2) * sizeof(uint32_t))
 
 // One body while it is verified.
 typedef struct body_s {
@@ -30,11 +32,7 @@ typedef struct body_s {
   tfrt_bef_record_place_t* places;  // per kernel
   uint32_t* operand_counts;         // per kernel, by the table
   tfrt_bef_cursor_t cursor;
-  const uint8_t* area;       // where the records begin
-  register_t* registers;     // by number
-  const uint32_t* starting;  // what is left of the users of the special register, first one first
-  uint32_t starting_left;
-  bool uses_fit;       // so far, lists of users and counts are as they should be
+  tfrt_bef_register_table_t registers;
   tfrt_arena_t arena;  // what is listed here; freed with the body
 } body_t;
 
@@ -75,16 +73,6 @@ static tfrt_status_t decode_registers(body_t* body) {
                                       function->register_count, use_counts);
 }
 
-// Reads entry |index| of the kernel table, if all of it is short; returns what is behind it, or
-// NULL. |at| may be read for as many bytes as a short entry can have.
-TFRT_ALWAYS_INLINE const uint8_t* decode_short_entry(body_t* body, const uint8_t* at,
-                                                     uint32_t index) {
-  tfrt_bef_record_place_t* place = &body->places[index];
-  at = tfrt_bef_cursor_read_short(at, &place->offset);
-  if (TFRT_LIKELY(at)) at = tfrt_bef_cursor_read_short(at, &body->operand_counts[index]);
-  return TFRT_LIKELY(at) ? tfrt_bef_cursor_read_short(at, &place->stream_id) : NULL;
-}
-
 static void note_stream(tfrt_bef_function_t* function, uint32_t stream_id) {
   if (stream_id >= function->stream_count) function->stream_count = stream_id + 1;
 }
@@ -93,26 +81,36 @@ static void note_stream(tfrt_bef_function_t* function, uint32_t stream_id) {
 // the call.
 static tfrt_status_t decode_entry(body_t* body, uint32_t index) {
   tfrt_bef_cursor_t* cursor = &body->cursor;
-  tfrt_bef_function_t* function = body->function;
   tfrt_bef_record_place_t* place = &body->places[index];
-  const uint8_t* at = cursor->position;
-  if (TFRT_LIKELY(cursor->end - at >= 3 * TFRT_BEF_CURSOR_SHORT_SIZE)) {
-    const uint8_t* behind = decode_short_entry(body, at, index);
-    if (TFRT_LIKELY(behind && place->stream_id <= function->kernel_count)) {
-      cursor->position = behind;
-      note_stream(function, place->stream_id);
-      return NULL;
-    }
-  }
   cursor->kernel = index;
   TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_read_u32(cursor, "offset of a kernel", &place->offset));
   TFRT_RETURN_IF_ERROR(
       tfrt_bef_cursor_read_u32(cursor, "operand count", &body->operand_counts[index]));
   TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_read_index(
-      cursor, "stream", (uint64_t)function->kernel_count + 1, &place->stream_id));
+      cursor, "stream", (uint64_t)body->function->kernel_count + 1, &place->stream_id));
   cursor->kernel = TFRT_BEF_NO_INDEX;
-  note_stream(function, place->stream_id);
+  note_stream(body->function, place->stream_id);
   return NULL;
+}
+
+// Reads entries of the kernel table from number |index| on, as long as they are as most: with one
+// byte for the operand count, and few for the other numbers. Returns the number of the first one
+// that isn't, or that there is none.
+static uint32_t decode_usual_entries(body_t* body, uint32_t index) {
+  const uint32_t count = body->function->kernel_count;
+  const uint8_t* at = body->cursor.position;
+  while (index < count && (size_t)(body->cursor.end - at) >= MAX_USUAL_ENTRY_SIZE) {
+    tfrt_bef_record_place_t* place = &body->places[index];
+    const uint8_t* operands = tfrt_bef_cursor_read_short(at, &place->offset);
+    if (!operands || *operands >= 0x80) break;
+    const uint8_t* behind = tfrt_bef_cursor_read_short(operands + 1, &place->stream_id);
+    if (!behind || place->stream_id > count) break;
+    body->operand_counts[index++] = *operands;
+    note_stream(body->function, place->stream_id);
+    at = behind;
+  }
+  body->cursor.position = at;
+  return index;
 }
 
 static tfrt_status_t decode_kernel_table(body_t* body) {
@@ -125,13 +123,15 @@ static tfrt_status_t decode_kernel_table(body_t* body) {
       tfrt_bef_cursor_read_count(cursor, "number of kernels", MIN_KERNEL_ENTRY_SIZE, &count));
   if (count == 0) return tfrt_bef_cursor_error(cursor, start, "has no pseudo kernel");
   tfrt_arena_reserve(&body->arena, count * sizeof(*body->operand_counts) +
-                                       function->register_count * sizeof(*body->registers));
+                                       function->register_count * sizeof(tfrt_bef_register_t));
   TFRT_RETURN_IF_ERROR(
       tfrt_bef_load_allocate_room(&body->load->file->arena, count, sizeof(*body->places), &memory));
   function->places = body->places = memory;
   TFRT_RETURN_IF_ERROR(allocate_words(&body->arena, count, &body->operand_counts));
   function->kernel_count = count;
-  for (uint32_t i = 0; i < count; ++i) TFRT_RETURN_IF_ERROR(decode_entry(body, i));
+  for (uint32_t i = decode_usual_entries(body, 0); i < count; i = decode_usual_entries(body, i)) {
+    TFRT_RETURN_IF_ERROR(decode_entry(body, i++));
+  }
   return NULL;
 }
 
@@ -188,16 +188,6 @@ static uint32_t setter_of(const body_t* body, uint32_t number, uint32_t index) {
   return index;
 }
 
-// Notes that register |number| is set, and that the |count| words at |users| are its list.
-static void set_register(body_t* body, uint32_t number, const uint32_t* users, uint32_t count) {
-  register_t* set = &body->registers[number];
-  set->users_end = (uint32_t)(users - (const uint32_t*)(const void*)body->area) + count;
-  set->users_left = count;
-  uint32_t uses = body->function->use_counts[number];
-  if (count > uses) body->uses_fit = false;
-  set->results_left = uses - count;
-}
-
 // Notes that kernel |index| sets its results from |first| on, which nobody may have set
 // before.
 static tfrt_status_t check_results(body_t* body, const tfrt_bef_record_t* record, uint32_t index,
@@ -210,12 +200,12 @@ static tfrt_status_t check_results(body_t* body, const tfrt_bef_record_t* record
     uint32_t number = results[i];
     TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_check_range(&body->cursor, "result register", &results[i],
                                                      1, body->function->register_count));
-    if (body->registers[number].users_end > 0) {
+    if (tfrt_bef_register_table_is_set(&body->registers, number)) {
       return tfrt_bef_cursor_error(&body->cursor, address_of(&results[i]),
                                    "register %" PRIu32 " is set by kernel %" PRIu32 " already",
                                    number, setter_of(body, number, index));
     }
-    set_register(body, number, users, user_counts[i]);
+    tfrt_bef_register_table_set(&body->registers, number, users, user_counts[i]);
     users += user_counts[i];
   }
   return NULL;
@@ -227,7 +217,7 @@ static tfrt_status_t check_pseudo_kernel(body_t* body, const tfrt_bef_record_t* 
       record->location != TFRT_BEF_PSEUDO_KERNEL_LOCATION || record->argument_count != 0 ||
       record->attribute_count != 0 || record->function_count != 0 || body->operand_counts[0] != 0 ||
       record->result_count != (uint64_t)function->argument_count + 1) {
-    return tfrt_bef_cursor_error(&body->cursor, body->area,
+    return tfrt_bef_cursor_error(&body->cursor, function->records,
                                  "is not a pseudo kernel with a result for each of %" PRIu32
                                  " arguments",
                                  function->argument_count);
@@ -243,31 +233,9 @@ static tfrt_status_t check_pseudo_kernel(body_t* body, const tfrt_bef_record_t* 
     return tfrt_bef_cursor_error(&body->cursor, address_of(&results[i]),
                                  "argument %" PRIu32 " is in register %" PRIu32, i - 1, results[i]);
   }
-  body->starting = tfrt_bef_record_users(record);
-  body->starting_left = tfrt_bef_record_user_counts(record)[0];
+  body->registers.starting = tfrt_bef_record_users(record);
+  body->registers.starting_left = tfrt_bef_record_user_counts(record)[0];
   return check_results(body, record, 0, 1);
-}
-
-// Kernel |index| uses register |number|.
-static void use_register(body_t* body, uint32_t number, uint32_t index) {
-  register_t* used = &body->registers[number];
-  const uint32_t* words = (const uint32_t*)(const void*)body->area;
-  if (used->users_left > 0 && words[used->users_end - 1] == index) {
-    --used->users_end;
-    --used->users_left;
-  } else {
-    body->uses_fit = false;
-  }
-}
-
-// Kernel |index| has no arguments, so that it uses the special register.
-static void start_kernel(body_t* body, uint32_t index) {
-  if (body->starting_left > 0 && *body->starting == index) {
-    ++body->starting;
-    --body->starting_left;
-  } else {
-    body->uses_fit = false;
-  }
 }
 
 // A kernel's arguments are set by earlier kernels, so that there is no cycle and a
@@ -280,14 +248,11 @@ static tfrt_status_t check_arguments(body_t* body, const tfrt_bef_record_t* reco
     uint32_t number = arguments[i];
     TFRT_RETURN_IF_ERROR(
         tfrt_bef_cursor_check_range(&body->cursor, "register", &arguments[i], 1, register_count));
-    if (body->registers[number].users_end == 0) {
-      return tfrt_bef_cursor_error(&body->cursor, address_of(&arguments[i]),
-                                   "register %" PRIu32 " is used before any kernel sets it",
-                                   number);
-    }
-    use_register(body, number, index);
+    if (tfrt_bef_register_table_use(&body->registers, number, index)) continue;
+    return tfrt_bef_cursor_error(&body->cursor, address_of(&arguments[i]),
+                                 "register %" PRIu32 " is used before any kernel sets it", number);
   }
-  if (record->argument_count == 0) start_kernel(body, index);
+  if (record->argument_count == 0) tfrt_bef_register_table_start(&body->registers, index);
   return NULL;
 }
 
@@ -316,55 +281,139 @@ static tfrt_status_t check_kernel(body_t* body, const tfrt_bef_record_t* record,
   return check_results(body, record, index, 0);
 }
 
-static tfrt_status_t load_kernels(body_t* body) {
-  tfrt_bef_cursor_t* cursor = &body->cursor;
-  TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_align(cursor, TFRT_BEF_KERNEL_ALIGNMENT));
-  body->function->records = body->area = cursor->position;
-  for (uint32_t i = 0; i < body->function->kernel_count; ++i) {
-    const uint8_t* at = cursor->position;
-    tfrt_bef_record_place_t* place = &body->places[i];
-    cursor->kernel = i;
-    if ((size_t)(at - body->area) != place->offset) {
-      return tfrt_bef_cursor_error(cursor, at, "the record is here, but its offset says 0x%" PRIx32,
-                                   place->offset);
-    }
-    const tfrt_bef_record_t* record;
-    TFRT_RETURN_IF_ERROR(decode_record(body, &record));
-    TFRT_RETURN_IF_ERROR(i == 0 ? check_pseudo_kernel(body, record)
-                                : check_kernel(body, record, i));
-    body->function->attribute_count += record->attribute_count;
-    body->function->value_count += record->argument_count + record->result_count;
+// Whether the |count| words at |words| are below |limit|.
+static inline bool are_below(const uint32_t* words, uint32_t count, size_t limit) {
+  for (uint32_t i = 0; i < count; ++i) {
+    if (words[i] >= limit) return false;
   }
-  cursor->kernel = TFRT_BEF_NO_INDEX;
+  return true;
+}
+
+// Whether kernel |index|, whose record begins at |record|, with room for MAX_USUAL_SIZE and |left|
+// users up to the end of the section, is as most are: has one result, no functions, and not many
+// arguments and attributes; and all of it, but for its registers, is right.
+static inline bool is_usual(const body_t* body, const tfrt_bef_record_t* record, uint32_t index,
+                            size_t left) {
+  const tfrt_bef_file_t* file = body->load->file;
+  return record->result_count == 1 && record->function_count == 0 &&
+         record->argument_count <= MAX_USUAL_VALUES &&
+         record->attribute_count <= MAX_USUAL_VALUES &&
+         *tfrt_bef_record_user_counts(record) <= left && record->code < file->kernel_name_count &&
+         record->argument_count == body->operand_counts[index] &&
+         tfrt_bef_load_location_is_valid(body->load, record->location) &&
+         are_below(tfrt_bef_record_attributes(record), record->attribute_count,
+                   file->sections[TFRT_BEF_SECTION_ATTRIBUTES].size);
+}
+
+// Notes in |registers| what kernel |index|, whose |record| is usual, does with them. Returns what
+// is behind the record; NULL if something is wrong: then the file is refused, whatever was noted.
+static inline const uint8_t* note_usual_kernel(tfrt_bef_register_table_t* registers,
+                                               const tfrt_bef_record_t* record, uint32_t index) {
+  const uint32_t* user_counts = tfrt_bef_record_user_counts(record);
+  const uint32_t* arguments = user_counts + 1;
+  const uint32_t* attributes = arguments + record->argument_count;
+  const uint32_t* result = attributes + record->attribute_count;
+  if (arguments == attributes) tfrt_bef_register_table_start(registers, index);
+  for (; arguments != attributes; ++arguments) {
+    if (*arguments >= registers->count) return NULL;
+    if (!tfrt_bef_register_table_use(registers, *arguments, index)) return NULL;
+  }
+  if (*result >= registers->count || tfrt_bef_register_table_is_set(registers, *result)) {
+    return NULL;
+  }
+  tfrt_bef_register_table_set(registers, *result, result + 1, user_counts[0]);
+  return address_of(result + 1 + user_counts[0]);
+}
+
+// Checks kernels at the cursor from number |index| on, and moves the cursor behind them, as long as
+// they are usual and right. Returns the number of the first one that isn't, or that there is none.
+static uint32_t check_usual_kernels(body_t* body, uint32_t index) {
+  tfrt_bef_function_t* function = body->function;
+  // In variables that no pointer leads to, they stay in the machine's registers.
+  tfrt_bef_register_table_t registers = body->registers;
+  const tfrt_bef_record_place_t* places = body->places;
+  const uint8_t* const begin = function->records;
+  const uint8_t* const end = body->cursor.end;
+  const uint8_t* at = body->cursor.position;
+  const uint32_t kernel_count = function->kernel_count;
+  uint32_t value_count = 0;
+  uint32_t attribute_count = 0;
+  for (; index < kernel_count && (size_t)(end - at) >= MAX_USUAL_SIZE; ++index) {
+    const tfrt_bef_record_t* record = (const tfrt_bef_record_t*)(const void*)at;
+    const size_t left = ((size_t)(end - at) - MAX_USUAL_SIZE) / sizeof(uint32_t);
+    if ((size_t)(at - begin) != places[index].offset) break;
+    if (!is_usual(body, record, index, left)) break;
+    const uint8_t* behind = note_usual_kernel(&registers, record, index);
+    if (!behind) break;
+    at = behind;
+    attribute_count += record->attribute_count;
+    value_count += record->argument_count + 1;
+  }
+  body->registers = registers;
+  body->cursor.position = at;
+  function->attribute_count += attribute_count;
+  function->value_count += value_count;
+  return index;
+}
+
+// Checks kernel |index|, which is at the cursor, and moves the cursor behind it.
+static tfrt_status_t load_kernel(body_t* body, uint32_t index) {
+  tfrt_bef_function_t* function = body->function;
+  const uint8_t* at = body->cursor.position;
+  const uint32_t offset = body->places[index].offset;
+  const tfrt_bef_record_t* record;
+  body->cursor.kernel = index;
+  if ((size_t)(at - function->records) != offset) {
+    return tfrt_bef_cursor_error(&body->cursor, at,
+                                 "the record is here, but its offset says 0x%" PRIx32, offset);
+  }
+  TFRT_RETURN_IF_ERROR(decode_record(body, &record));
+  TFRT_RETURN_IF_ERROR(index == 0 ? check_pseudo_kernel(body, record)
+                                  : check_kernel(body, record, index));
+  function->attribute_count += record->attribute_count;
+  function->value_count += record->argument_count + record->result_count;
+  return NULL;
+}
+
+static tfrt_status_t load_kernels(body_t* body) {
+  tfrt_bef_function_t* function = body->function;
+  TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_align(&body->cursor, TFRT_BEF_KERNEL_ALIGNMENT));
+  function->records = body->cursor.position;
+  body->registers.area = (const uint32_t*)(const void*)function->records;
+  for (uint32_t i = 0; i < function->kernel_count;) {
+    TFRT_RETURN_IF_ERROR(load_kernel(body, i));
+    i = check_usual_kernels(body, i + 1);
+  }
+  body->cursor.kernel = TFRT_BEF_NO_INDEX;
   return NULL;
 }
 
 // Checks what is only known at the end: that all registers are set, and used as often as is said.
 static tfrt_status_t check_registers(body_t* body) {
   const tfrt_bef_function_t* function = body->function;
-  for (uint32_t i = 0; i < function->result_count; ++i) {
-    if (body->registers[function->result_registers[i]].results_left-- == 0) body->uses_fit = false;
+  tfrt_bef_register_table_t* registers = &body->registers;
+  if (registers->set_count < registers->count) {
+    return tfrt_bef_cursor_error(&body->cursor, body->cursor.position,
+                                 "no kernel sets register %" PRIu32,
+                                 tfrt_bef_register_table_find_unset(registers));
   }
-  for (uint32_t i = 0; i < function->register_count; ++i) {
-    const register_t* known = &body->registers[i];
-    if (known->users_end == 0) {
-      return tfrt_bef_cursor_error(&body->cursor, body->cursor.position,
-                                   "no kernel sets register %" PRIu32, i);
-    }
-    if (known->users_left > 0 || known->results_left > 0) body->uses_fit = false;
-  }
-  if (body->starting_left > 0) body->uses_fit = false;
-  return body->uses_fit ? NULL : tfrt_bef_load_check_uses(body->load, function, &body->cursor);
+  tfrt_bef_register_table_return(registers, function->result_registers, function->result_count);
+  if (tfrt_bef_register_table_fits(registers)) return NULL;
+  return tfrt_bef_load_check_uses(body->load, function, &body->cursor);
 }
 
 static tfrt_status_t load_body(body_t* body) {
+  const tfrt_bef_function_t* function = body->function;
   TFRT_RETURN_IF_ERROR(decode_registers(body));
   TFRT_RETURN_IF_ERROR(decode_kernel_table(body));
   TFRT_RETURN_IF_ERROR(decode_results(body));
   void* memory;
-  TFRT_RETURN_IF_ERROR(tfrt_bef_load_allocate(&body->arena, body->function->register_count,
-                                              sizeof(*body->registers), &memory));
-  body->registers = memory;
+  TFRT_RETURN_IF_ERROR(tfrt_bef_load_allocate(&body->arena, function->register_count,
+                                              sizeof(*body->registers.registers), &memory));
+  body->registers = (tfrt_bef_register_table_t){.registers = memory,
+                                                .use_counts = function->use_counts,
+                                                .count = function->register_count,
+                                                .uses_fit = true};
   TFRT_RETURN_IF_ERROR(load_kernels(body));
   return check_registers(body);
 }
@@ -386,7 +435,7 @@ tfrt_status_t tfrt_bef_load_bodies(tfrt_bef_load_t* load) {
                                    offset);
     }
     cursor.position = section + offset;
-    body_t body = {.load = load, .function = function, .cursor = cursor, .uses_fit = true};
+    body_t body = {.load = load, .function = function, .cursor = cursor};
     tfrt_arena_initialize(&body.arena, file->allocator);
     tfrt_status_t status = load_body(&body);
     tfrt_arena_deinitialize(&body.arena);

@@ -10,6 +10,12 @@
 // Longer messages are cut: names in them come from the file.
 #define MESSAGE_SIZE 256
 
+// So many numbers are read at once if each has one byte, as most have.
+#define GROUP_SIZE 8
+
+// A word whose bytes are all 1.
+#define EACH_BYTE UINT64_C(0x0101010101010101)
+
 tfrt_status_t tfrt_bef_cursor_error(const tfrt_bef_cursor_t* cursor, const uint8_t* at,
                                     const char* format, ...) {
   char message[MESSAGE_SIZE];
@@ -82,12 +88,40 @@ tfrt_status_t tfrt_bef_cursor_read_any_index(tfrt_bef_cursor_t* cursor, const ch
   return NULL;
 }
 
-tfrt_status_t tfrt_bef_cursor_read_indices(tfrt_bef_cursor_t* cursor, const char* what,
-                                           uint64_t limit, uint32_t count, uint32_t* out_values) {
+// Whether |group| is GROUP_SIZE numbers of one byte each, all below |limit|.
+static bool is_short_group(uint64_t group, uint64_t limit) {
+  if (group & TFRT_BEF_CURSOR_HIGH_BITS) return false;
+  if (limit > 0x7F) return true;
+  // To each byte, what lifts a number that is not below |limit| to 0x80; none carries.
+  return ((group + (0x80 - limit) * EACH_BYTE) & TFRT_BEF_CURSOR_HIGH_BITS) == 0;
+}
+
+// tfrt_bef_cursor_read_indices(), one by one.
+static tfrt_status_t read_some_indices(tfrt_bef_cursor_t* cursor, const char* what, uint64_t limit,
+                                       uint32_t count, uint32_t* out_values) {
   for (uint32_t i = 0; i < count; ++i) {
     uint32_t value;
     TFRT_RETURN_IF_ERROR(tfrt_bef_cursor_read_index(cursor, what, limit, &value));
     if (out_values) out_values[i] = value;
+  }
+  return NULL;
+}
+
+tfrt_status_t tfrt_bef_cursor_read_indices(tfrt_bef_cursor_t* cursor, const char* what,
+                                           uint64_t limit, uint32_t count, uint32_t* out_values) {
+  for (uint32_t done = 0; done < count;) {
+    uint32_t some = count - done < GROUP_SIZE ? count - done : GROUP_SIZE;
+    uint32_t* out = out_values ? out_values + done : NULL;
+    uint64_t group = TFRT_BEF_CURSOR_HIGH_BITS;
+    const bool may_be_group = some == GROUP_SIZE && tfrt_bef_cursor_left(cursor) >= sizeof(group);
+    if (may_be_group) memcpy(&group, cursor->position, sizeof(group));
+    if (TFRT_LIKELY(is_short_group(group, limit))) {
+      for (uint32_t i = 0; out && i < GROUP_SIZE; ++i) out[i] = cursor->position[i];
+      cursor->position += GROUP_SIZE;
+    } else {
+      TFRT_RETURN_IF_ERROR(read_some_indices(cursor, what, limit, some, out));
+    }
+    done += some;
   }
   return NULL;
 }

@@ -18,6 +18,7 @@
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "host_runtime/base/macros.h"
 #include "host_runtime/base/status.h"
@@ -60,21 +61,35 @@ tfrt_status_t tfrt_bef_cursor_read_u32(tfrt_bef_cursor_t* cursor, const char* wh
 tfrt_status_t tfrt_bef_cursor_read_any_index(tfrt_bef_cursor_t* cursor, const char* what,
                                              uint64_t limit, uint32_t* out_value) TFRT_MUST_USE;
 
+// In a word of the image: the bits of its bytes that say that a VBR integer goes on.
+#define TFRT_BEF_CURSOR_HIGH_BITS UINT64_C(0x8080808080808080)
+
 // The most bytes that tfrt_bef_cursor_read_short() looks at.
-#define TFRT_BEF_CURSOR_SHORT_SIZE 4
+#define TFRT_BEF_CURSOR_SHORT_SIZE sizeof(uint32_t)
+
+// The number whose VBR has the bytes of |word| up to byte |last| < 4, the first one lowest.
+// Thread-safe.
+static inline uint32_t tfrt_bef_cursor_join(uint32_t word, unsigned last) {
+  // Pairs of 7 bits, and then of 14, are moved together.
+  uint32_t bits = __builtin_bswap32(word) >> (24 - 8 * last) & 0x7F7F7F7F;
+  bits = (bits & 0x007F007F) | (bits & 0x7F007F00) >> 1;
+  return (bits & 0x00003FFF) | (bits & 0x3FFF0000) >> 2;
+}
 
 // Reads the VBR integer at |at|, behind which TFRT_BEF_CURSOR_SHORT_SIZE bytes can be read, and
 // returns what is behind it; NULL if it is longer than that. Nearly all of a program are shorter.
 // Thread-safe.
 TFRT_ALWAYS_INLINE const uint8_t* tfrt_bef_cursor_read_short(const uint8_t* at,
                                                              uint32_t* out_value) {
-  uint32_t value = *at & 0x7F;
-  for (int i = 1; *at & 0x80; ++i) {
-    if (TFRT_UNLIKELY(i == TFRT_BEF_CURSOR_SHORT_SIZE)) return NULL;
-    value = value << 7 | (*++at & 0x7F);
-  }
-  *out_value = value;
-  return at + 1;
+  *out_value = *at;
+  if (TFRT_LIKELY(*at < 0x80)) return at + 1;
+  uint32_t word;
+  memcpy(&word, at, sizeof(word));
+  const uint32_t ends = ~word & (uint32_t)TFRT_BEF_CURSOR_HIGH_BITS;
+  if (TFRT_UNLIKELY(ends == 0)) return NULL;
+  const unsigned last = (unsigned)__builtin_ctz(ends) / 8;
+  *out_value = tfrt_bef_cursor_join(word, last);
+  return at + last + 1;
 }
 
 // The same; inline for short numbers.
@@ -83,7 +98,7 @@ static inline TFRT_MUST_USE tfrt_status_t tfrt_bef_cursor_read_index(tfrt_bef_cu
                                                                      uint64_t limit,
                                                                      uint32_t* out_value) {
   const uint8_t* at = cursor->position;
-  if (TFRT_LIKELY(cursor->end - at >= TFRT_BEF_CURSOR_SHORT_SIZE)) {
+  if (TFRT_LIKELY(tfrt_bef_cursor_left(cursor) >= TFRT_BEF_CURSOR_SHORT_SIZE)) {
     uint32_t value;
     const uint8_t* behind = tfrt_bef_cursor_read_short(at, &value);
     if (TFRT_LIKELY(behind && value < limit)) {

@@ -79,7 +79,10 @@ tfrt_status_t tfrt_bef_load_extras(tfrt_bef_load_t* load) TFRT_MUST_USE;
 
 // True if |location| is one that a record of the file begins at, or one beyond the section,
 // which stands for a place that could not be encoded. After step 3.
-bool tfrt_bef_load_location_is_valid(const tfrt_bef_load_t* load, uint32_t location);
+static inline bool tfrt_bef_load_location_is_valid(const tfrt_bef_load_t* load, uint32_t location) {
+  if (location >= load->file->sections[TFRT_BEF_SECTION_LOCATIONS].size) return true;
+  return (load->location_starts[location / 8] >> location % 8 & 1) != 0;
+}
 
 // Reads the offset of a string in the Strings section from |cursor|. After the strings.
 tfrt_status_t tfrt_bef_load_read_string(const tfrt_bef_file_t* file, tfrt_bef_cursor_t* cursor,

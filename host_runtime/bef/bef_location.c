@@ -13,6 +13,9 @@
 // name the same long string.
 #define MAX_TEXT_SIZE 65536
 
+// A tag, and a word of numbers.
+#define SHORT_RECORD_SIZE (1 + sizeof(uint64_t))
+
 // The head of one record; its children follow it.
 typedef struct record_s {
   tfrt_bef_location_tag_t tag;
@@ -71,20 +74,21 @@ static tfrt_status_t check_record(const tfrt_bef_file_t* file, tfrt_bef_cursor_t
   return NULL;
 }
 
-// Reads the record at |cursor| and returns true, if it is that of a file and all of it is short, as
-// most are.
-static bool check_short_record(tfrt_bef_cursor_t* cursor, size_t strings_size) {
-  const uint8_t* at = cursor->position;
-  if (cursor->end - at < 1 + 3 * TFRT_BEF_CURSOR_SHORT_SIZE) return false;
-  uint32_t string;
-  uint32_t ignored;
-  if (*at != TFRT_BEF_LOCATION_FILE) return false;
-  at = tfrt_bef_cursor_read_short(at + 1, &string);
-  if (TFRT_LIKELY(at)) at = tfrt_bef_cursor_read_short(at, &ignored);
-  if (TFRT_LIKELY(at)) at = tfrt_bef_cursor_read_short(at, &ignored);
-  if (!at || string >= strings_size) return false;
-  cursor->position = at;
-  return true;
+// The size of the record at |at|, behind which SHORT_RECORD_SIZE bytes can be read, if it is that
+// of a file, its string's number has one byte and line and column have at most 4 each, as most;
+// else 0. Nothing but the string can be wrong with such a record.
+static size_t short_record_size(const uint8_t* at, size_t strings_size) {
+  uint64_t numbers;
+  memcpy(&numbers, at + 1, sizeof(numbers));
+  // The last bytes of the three numbers, as bits: each one is the lowest of what is left.
+  uint64_t string_ends = ~numbers & TFRT_BEF_CURSOR_HIGH_BITS;
+  uint64_t line_ends = string_ends & (string_ends - 1);
+  uint64_t column_ends = line_ends & (line_ends - 1);
+  if (at[0] != TFRT_BEF_LOCATION_FILE || at[1] >= 0x80 || at[1] >= strings_size) return 0;
+  if (column_ends == 0) return 0;
+  unsigned line_end = (unsigned)__builtin_ctzll(line_ends) / 8;
+  unsigned column_end = (unsigned)__builtin_ctzll(column_ends) / 8;
+  return line_end <= 4 && column_end - line_end <= 4 ? 2 + column_end : 0;
 }
 
 tfrt_status_t tfrt_bef_load_locations(tfrt_bef_load_t* load) {
@@ -98,15 +102,12 @@ tfrt_status_t tfrt_bef_load_locations(tfrt_bef_load_t* load) {
   while (cursor.position != cursor.end) {
     size_t offset = (size_t)(cursor.position - section);
     load->location_starts[offset / 8] |= (uint8_t)(1u << offset % 8);
-    if (TFRT_LIKELY(check_short_record(&cursor, strings_size))) continue;
-    TFRT_RETURN_IF_ERROR(check_record(load->file, &cursor, 0));
+    const bool may_be_short = tfrt_bef_cursor_left(&cursor) >= SHORT_RECORD_SIZE;
+    size_t size = may_be_short ? short_record_size(cursor.position, strings_size) : 0;
+    cursor.position += size;
+    if (size == 0) TFRT_RETURN_IF_ERROR(check_record(load->file, &cursor, 0));
   }
   return NULL;
-}
-
-bool tfrt_bef_load_location_is_valid(const tfrt_bef_load_t* load, uint32_t location) {
-  if (location >= load->file->sections[TFRT_BEF_SECTION_LOCATIONS].size) return true;
-  return (load->location_starts[location / 8] >> location % 8 & 1) != 0;
 }
 
 // --- Decoding -----------------------------------------------------------------

@@ -20,10 +20,14 @@ static inline void tfrt_arrival_of_one(tfrt_ready_list_t* ready, uint32_t kernel
   // The last one to arrive sees what all others did: its acquire, in the load or in the
   // subtraction, pairs with the release in their subtractions. Whoever reads 1 is the only
   // one left and need not write.
-  if (atomic_load_explicit(pending, memory_order_acquire) == 1 ||
-      atomic_fetch_sub_explicit(pending, 1, memory_order_acq_rel) == 1) {
-    tfrt_ready_list_push(ready, kernel);
+  uint32_t left = atomic_load_explicit(pending, memory_order_acquire);
+  if (left > 1 && ready->frame->escaped) {
+    left = atomic_fetch_sub_explicit(pending, 1, memory_order_acq_rel);
+  } else if (left > 1) {
+    // Nobody else counts yet.
+    atomic_store_explicit(pending, left - 1, memory_order_relaxed);
   }
+  if (left == 1) tfrt_ready_list_push(ready, kernel);
 }
 
 // One of the PASSED arguments of |kernel| is set. List's thread only.
@@ -51,21 +55,36 @@ static inline void tfrt_arrival_tell(tfrt_ready_list_t* ready, const uint32_t* u
   }
 }
 
-// Tells the users of the results of |site| from number |first_result| on that they are there.
-// List's thread only.
+// tfrt_arrival_tell_all() where the results of |record| are only passed to some users, as
+// |passed_users| says of those from |users| on. List's thread only.
+static inline void tfrt_arrival_tell_all_passed(tfrt_ready_list_t* ready,
+                                                const tfrt_bef_record_t* record,
+                                                const uint32_t* users, const uint8_t* passed_users,
+                                                uint32_t first_result) {
+  const uint32_t* user_counts = tfrt_bef_record_user_counts(record);
+  for (uint32_t i = first_result; i < record->result_count; ++i) {
+    tfrt_arrival_tell(ready, users, passed_users, user_counts[i], true);
+    tfrt_arrival_tell(ready, users, passed_users, user_counts[i], false);
+    users += user_counts[i];
+    passed_users += user_counts[i];
+  }
+}
+
+// Tells the users of the results of |site| from number |first_result| on, 0 or 1, that they are
+// there. List's thread only.
 static inline void tfrt_arrival_tell_all(tfrt_ready_list_t* ready, const tfrt_kernel_site_t* site,
                                          uint32_t first_result) {
   const tfrt_bef_record_t* record = site->record;
-  const uint32_t* user_counts = tfrt_bef_record_user_counts(record);
-  const uint32_t* users = tfrt_bef_record_users(record);
   const uint8_t* passed_users = tfrt_bef_callable_passed_users(ready->frame->callable, site);
-  uint32_t first_user = first_result > 0 ? user_counts[0] : 0;
+  const uint32_t* user_counts = tfrt_bef_record_user_counts(record);
+  const uint32_t first_user = first_result > 0 ? user_counts[0] : 0;
+  const uint32_t* users = tfrt_bef_record_users(record) + first_user;
+  if (TFRT_UNLIKELY(passed_users)) {
+    tfrt_arrival_tell_all_passed(ready, record, users, passed_users + first_user, first_result);
+    return;
+  }
   for (uint32_t i = first_result; i < record->result_count; ++i) {
-    uint32_t count = user_counts[i];
-    const uint8_t* passed = passed_users ? passed_users + first_user : NULL;
-    if (passed) tfrt_arrival_tell(ready, users + first_user, passed, count, true);
-    tfrt_arrival_tell(ready, users + first_user, passed, count, false);
-    first_user += count;
+    for (uint32_t u = 0; u < user_counts[i]; ++u) tfrt_arrival_of_one(ready, *users++);
   }
 }
 

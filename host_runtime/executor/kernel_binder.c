@@ -207,21 +207,21 @@ static const char* tfrt_kernel_binder_wanted_type(const tfrt_kernel_binder_job_t
   return tfrt_kernel_descriptor_type_is_known(type) ? type : NULL;
 }
 
-// Notes which |types|, one for each argument, are to be checked at run time: those that the op
-// table wants, but doesn't prove.
+// Notes which types of |wanted|, one for each argument, are to be checked at run time: those that
+// the op table wants, but doesn't prove.
 static tfrt_status_t tfrt_kernel_binder_bind_checks(const tfrt_kernel_binder_job_t* job,
-                                                    const char* const* types) {
+                                                    const tfrt_kernel_model_argument_t* wanted) {
   const uint32_t* arguments = tfrt_bef_record_arguments(job->record);
   const uint32_t count = job->record->argument_count;
   tfrt_type_id_t* checks = NULL;
   for (uint32_t i = 0; i < count; ++i) {
     const char* known = job->binder->register_types[arguments[i]];
-    if (tfrt_kernel_binder_type_is_proven(types[i], known)) continue;
+    if (tfrt_kernel_binder_type_is_proven(wanted[i].type, known)) continue;
     if (!checks) {
       checks = tfrt_arena_allocate_array(&job->binder->program->arena, count, sizeof(*checks));
     }
     if (!checks) return tfrt_kernel_binder_out_of_memory();
-    checks[i] = tfrt_kernel_binder_type_id(types[i]);
+    checks[i] = tfrt_kernel_binder_type_id(wanted[i].type);
   }
   job->binding->checks = checks;
   return NULL;
@@ -243,26 +243,85 @@ static tfrt_status_t tfrt_kernel_binder_bind_result_checks(const tfrt_kernel_bin
   return NULL;
 }
 
-// Finds out which types are to be checked, and lets other sites share the binding, if it is
-// nobody's own: a constant keeps its value there.
+// What is known of the type of result |index|: what the op table says. Where it leaves the type
+// open that proves nothing: no operand that is checked is of such a type. Where all types are
+// checked, none counts as known.
+static const char* tfrt_kernel_binder_known_type(const tfrt_kernel_binder_job_t* job,
+                                                 uint32_t index) {
+  const tfrt_kernel_descriptor_t* descriptor = job->model->kernel.descriptor;
+  if (job->binder->checks_types || !descriptor || index >= descriptor->result_count) return NULL;
+  return descriptor->results[index].type;
+}
+
+// Notes what the site does with its registers, as |arguments| says of those.
+static void tfrt_kernel_binder_note_registers(const tfrt_kernel_binder_job_t* job,
+                                              const tfrt_kernel_model_argument_t* arguments) {
+  const tfrt_bef_record_t* record = job->record;
+  uint8_t* flags = job->binder->callable->register_flags;
+  for (uint32_t i = 0; i < record->argument_count; ++i) {
+    flags[tfrt_bef_record_arguments(record)[i]] |= arguments[i].flags;
+  }
+  for (uint32_t i = 0; i < record->result_count; ++i) {
+    job->binder->register_types[tfrt_bef_record_results(record)[i]] =
+        tfrt_kernel_binder_known_type(job, i);
+  }
+}
+
+// Lets other sites share the binding, whose arguments are |arguments|, if it is nobody's own: a
+// constant keeps its value there.
+static tfrt_status_t tfrt_kernel_binder_let_share(const tfrt_kernel_binder_job_t* job,
+                                                  const tfrt_kernel_model_argument_t* arguments) {
+  tfrt_kernel_model_t* model = job->model;
+  const tfrt_kernel_descriptor_t* descriptor = model->kernel.descriptor;
+  const bool is_constant = descriptor && (descriptor->flags & TFRT_KERNEL_CONSTANT);
+  if (!job->binding->is_plain || is_constant) return NULL;
+  const uint32_t result_count = job->record->result_count;
+  const char** types =
+      tfrt_arena_allocate_array(job->binder->scratch, result_count, sizeof(*types));
+  if (!types) return tfrt_kernel_binder_out_of_memory();
+  for (uint32_t i = 0; i < result_count; ++i) types[i] = tfrt_kernel_binder_known_type(job, i);
+  model->shared = job->binding;
+  model->shape = job->record;
+  model->arguments = arguments;
+  model->result_types = types;
+  return NULL;
+}
+
+// Sets |*out_arguments| to how the site uses its arguments.
+static tfrt_status_t tfrt_kernel_binder_list_arguments(
+    const tfrt_kernel_binder_job_t* job, const tfrt_kernel_model_argument_t** out_arguments) {
+  static const uint8_t kFlags[] = {
+      [TFRT_OPERAND_DEMANDED] = TFRT_REGISTER_DEMANDED,
+      [TFRT_OPERAND_AWAITED] = TFRT_REGISTER_AWAITED,
+      [TFRT_OPERAND_MUTATED] = TFRT_REGISTER_DEMANDED,
+      [TFRT_OPERAND_CONSUMED] = TFRT_REGISTER_DEMANDED,
+      [TFRT_OPERAND_PASSED] = TFRT_REGISTER_ANTICIPATED,
+  };
+  const uint32_t count = job->record->argument_count;
+  *out_arguments = NULL;
+  tfrt_kernel_model_argument_t* arguments =
+      tfrt_arena_allocate_array(job->binder->scratch, count, sizeof(*arguments));
+  if (!arguments) return tfrt_kernel_binder_out_of_memory();
+  for (uint32_t i = 0; i < count; ++i) {
+    arguments[i].type = tfrt_kernel_binder_wanted_type(job, i);
+    arguments[i].flags = kFlags[job->binding->uses[i]];
+  }
+  *out_arguments = arguments;
+  return NULL;
+}
+
+// Finds out which types are to be checked, and what is known of the registers.
 static tfrt_status_t tfrt_kernel_binder_bind_types(const tfrt_kernel_binder_job_t* job) {
   tfrt_kernel_binding_t* binding = job->binding;
-  tfrt_kernel_model_t* model = job->model;
-  const uint32_t count = job->record->argument_count;
-  const char** types = tfrt_arena_allocate_array(job->binder->scratch, count, sizeof(*types));
-  if (!types) return tfrt_kernel_binder_out_of_memory();
-  for (uint32_t i = 0; i < count; ++i) types[i] = tfrt_kernel_binder_wanted_type(job, i);
-  TFRT_RETURN_IF_ERROR(tfrt_kernel_binder_bind_checks(job, types));
+  const tfrt_kernel_model_argument_t* arguments;
+  TFRT_RETURN_IF_ERROR(tfrt_kernel_binder_list_arguments(job, &arguments));
+  TFRT_RETURN_IF_ERROR(tfrt_kernel_binder_bind_checks(job, arguments));
   TFRT_RETURN_IF_ERROR(tfrt_kernel_binder_bind_result_checks(job));
   binding->is_plain = !binding->checks && !binding->result_checks && !binding->nonstrict &&
                       !binding->call_options && job->record->attribute_count == 0 &&
                       job->record->function_count == 0;
-  const tfrt_kernel_descriptor_t* descriptor = model->kernel.descriptor;
-  if (!binding->is_plain || (descriptor && (descriptor->flags & TFRT_KERNEL_CONSTANT))) return NULL;
-  model->shared = binding;
-  model->shape = job->record;
-  model->types = types;
-  return NULL;
+  tfrt_kernel_binder_note_registers(job, arguments);
+  return tfrt_kernel_binder_let_share(job, arguments);
 }
 
 // --- The whole ---------------------------------------------------------------
@@ -284,10 +343,9 @@ static tfrt_status_t tfrt_kernel_binder_fill_in(const tfrt_kernel_binder_job_t* 
   return tfrt_kernel_binder_bind_types(job);
 }
 
-tfrt_status_t tfrt_kernel_binder_bind_anew(tfrt_kernel_binder_t* binder,
-                                           const tfrt_bef_record_t* record,
-                                           const tfrt_bef_call_options_t* options,
-                                           const tfrt_kernel_binding_t** out_binding) {
+tfrt_status_t tfrt_kernel_binder_bind(tfrt_kernel_binder_t* binder, const tfrt_bef_record_t* record,
+                                      const tfrt_bef_call_options_t* options,
+                                      const tfrt_kernel_binding_t** out_binding) {
   *out_binding = NULL;
   tfrt_kernel_binding_t* binding = tfrt_arena_allocate(&binder->program->arena, sizeof(*binding));
   if (!binding) return tfrt_kernel_binder_out_of_memory();
@@ -317,6 +375,7 @@ tfrt_status_t tfrt_kernel_binder_initialize(tfrt_kernel_binder_t* binder, tfrt_p
     model->name = names[i];
     // Nothing need use a name that is listed.
     (void)tfrt_kernel_registry_find(registry, tfrt_string_view_of(names[i]), &model->kernel);
+    model->cost = tfrt_schedule_cost(model->kernel.descriptor);
   }
   return NULL;
 }

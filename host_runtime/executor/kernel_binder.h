@@ -6,6 +6,7 @@
 //
 //   record + op table entry --> binding: C function, attribute addresses, functions,
 //                                        what it waits for, which types are left to check
+//                           --> its registers: how arguments are used, of which types results are
 //
 // Most sites of a kernel in a function have nothing of their own, and share one binding. The
 // binder keeps a *model* of each kernel for that: what was bound last, and which sites may have
@@ -13,18 +14,30 @@
 //
 // Life:
 //  1. Initialised for a program, with a model for each of its kernel names.
-//  2. Told which function is next, and asked for the binding of each of its kernels, in order.
+//  2. Told which function is next, and asked for the binding of each of its kernels, in order:
+//     first whether it shares its model's, then for one of its own.
 //
 // Thread rule: thread-compatible on the program. Failure rule: the first thing that is wrong.
 #ifndef TFRT_HOST_RUNTIME_EXECUTOR_KERNEL_BINDER_H_
 #define TFRT_HOST_RUNTIME_EXECUTOR_KERNEL_BINDER_H_
 
+#include <stddef.h>
+#include <string.h>
+
 #include "host_runtime/executor/program_impl.h"
+#include "host_runtime/executor/schedule.h"
+
+// An argument of sites that share a binding.
+typedef struct tfrt_kernel_model_argument_s {
+  const char* type;  // what it must be known to be; NULL: anything
+  uint8_t flags;     // of its register
+} tfrt_kernel_model_argument_t;
 
 // One kernel name of a program.
 typedef struct tfrt_kernel_model_s {
   const char* name;
   tfrt_kernel_t kernel;  // all zero if nobody has registered it
+  uint64_t cost;         // of each kernel to its stream (schedule.h)
   // The last record whose counts were found to fit the op table, and what it does with its
   // arguments, unless the call says otherwise; NULL: none was met.
   const tfrt_bef_record_t* checked;
@@ -32,7 +45,8 @@ typedef struct tfrt_kernel_model_s {
   // What sites of |shared->owner| with the counts of |shape| may share; NULL: nothing yet.
   const tfrt_kernel_binding_t* shared;
   const tfrt_bef_record_t* shape;
-  const char* const* types;  // then per argument: what it must be known to be, NULL: anything
+  const tfrt_kernel_model_argument_t* arguments;  // then
+  const char* const* result_types;                // then: what is known of the results, or NULL
 } tfrt_kernel_model_t;
 
 typedef struct tfrt_kernel_binder_s {
@@ -58,11 +72,13 @@ tfrt_status_t tfrt_kernel_binder_initialize(tfrt_kernel_binder_t* binder, tfrt_p
 void tfrt_kernel_binder_enter(tfrt_kernel_binder_t* binder, tfrt_bef_callable_t* callable,
                               const char** register_types);
 
-// tfrt_kernel_binder_bind() for a site that can't share what its model has. Thread-compatible.
-tfrt_status_t tfrt_kernel_binder_bind_anew(tfrt_kernel_binder_t* binder,
-                                           const tfrt_bef_record_t* record,
-                                           const tfrt_bef_call_options_t* options,
-                                           const tfrt_kernel_binding_t** out_binding) TFRT_MUST_USE;
+// Sets |*out_binding| to a new binding, in the program's arena, for the site of |record|, of which
+// |options| (NULL: nothing) are said, and which doesn't share one, and notes what the site does
+// with its registers. Errors: NOT_FOUND (unknown kernel), INVALID_ARGUMENT, RESOURCE_EXHAUSTED.
+// Thread-compatible.
+tfrt_status_t tfrt_kernel_binder_bind(tfrt_kernel_binder_t* binder, const tfrt_bef_record_t* record,
+                                      const tfrt_bef_call_options_t* options,
+                                      const tfrt_kernel_binding_t** out_binding) TFRT_MUST_USE;
 
 // Whether |type|, which an argument must be known to be (NULL: it need not), is |known|, what is
 // known of its register (NULL: nothing). Thread-safe.
@@ -71,39 +87,37 @@ bool tfrt_kernel_binder_type_is_proven(const char* type, const char* known);
 // Whether |a| and |b|, of one kernel, have as many of everything. Thread-safe.
 static inline bool tfrt_kernel_binder_has_counts_of(const tfrt_bef_record_t* a,
                                                     const tfrt_bef_record_t* b) {
-  return a->argument_count == b->argument_count && a->result_count == b->result_count &&
-         a->attribute_count == b->attribute_count && a->function_count == b->function_count;
+  // The four counts end the header.
+  const size_t first = offsetof(tfrt_bef_record_t, argument_count);
+  return memcmp((const char*)a + first, (const char*)b + first, sizeof(*a) - first) == 0;
 }
 
-// Whether the site of |record|, which has no call options, may share what |model| has.
-// Thread-compatible.
-static inline bool tfrt_kernel_binder_may_share(const tfrt_kernel_binder_t* binder,
-                                                const tfrt_kernel_model_t* model,
-                                                const tfrt_bef_record_t* record) {
+// Returns true, and notes what the site of |record| does with its registers, if the site, which has
+// no call options, may share what |model| has. Thread-compatible.
+static inline bool tfrt_kernel_binder_share(tfrt_kernel_binder_t* binder,
+                                            const tfrt_kernel_model_t* model,
+                                            const tfrt_bef_record_t* record) {
   if (!model->shared || model->shared->owner != binder->callable) return false;
   if (!tfrt_kernel_binder_has_counts_of(record, model->shape)) return false;
-  const uint32_t* arguments = tfrt_bef_record_arguments(record);
-  for (uint32_t i = 0; i < record->argument_count; ++i) {
-    const char* known = binder->register_types[arguments[i]];
+  const tfrt_kernel_model_argument_t* wanted = model->arguments;
+  const uint32_t* argument = tfrt_bef_record_arguments(record);
+  const uint32_t* const arguments_end = argument + record->argument_count;
+  const uint32_t* const results = tfrt_bef_record_results(record);
+  const uint32_t result_count = record->result_count;
+  const char** const types = binder->register_types;
+  uint8_t* const flags = binder->callable->register_flags;
+  for (; argument != arguments_end; ++argument, ++wanted) {
+    const char* known = types[*argument];
     // One type is mostly one string, since the linker keeps one of each.
-    if (TFRT_LIKELY(known == model->types[i])) continue;
-    if (!tfrt_kernel_binder_type_is_proven(model->types[i], known)) return false;
+    if (wanted->type && TFRT_UNLIKELY(known != wanted->type) &&
+        !tfrt_kernel_binder_type_is_proven(wanted->type, known)) {
+      return false;
+    }
+    // A site with as many arguments uses them so, whether it shares more or not.
+    flags[*argument] |= wanted->flags;
   }
+  for (uint32_t i = 0; i < result_count; ++i) types[results[i]] = model->result_types[i];
   return true;
-}
-
-// Sets |*out_binding| to what the kernel of |record|, of which |options| (NULL: nothing) are said,
-// is bound to: in the program's arena. Errors: NOT_FOUND (unknown kernel), INVALID_ARGUMENT,
-// RESOURCE_EXHAUSTED. Thread-compatible.
-static inline TFRT_MUST_USE tfrt_status_t tfrt_kernel_binder_bind(
-    tfrt_kernel_binder_t* binder, const tfrt_bef_record_t* record,
-    const tfrt_bef_call_options_t* options, const tfrt_kernel_binding_t** out_binding) {
-  const tfrt_kernel_model_t* model = &binder->models[record->code];
-  if (TFRT_LIKELY(!options && tfrt_kernel_binder_may_share(binder, model, record))) {
-    *out_binding = model->shared;
-    return NULL;
-  }
-  return tfrt_kernel_binder_bind_anew(binder, record, options, out_binding);
 }
 
 // The id of the type that the op table calls |type|; TFRT_TYPE_NONE for one that it

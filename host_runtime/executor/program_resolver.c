@@ -112,49 +112,25 @@ static tfrt_status_t tfrt_program_resolver_mark_all_users(tfrt_program_t* progra
 
 // --- Sites -------------------------------------------------------------------
 
-// Notes in |flags|, by register, how the site of |record| uses its arguments.
-static void tfrt_program_resolver_flag_arguments(const tfrt_bef_record_t* record,
-                                                 const uint8_t* uses, uint8_t* flags) {
-  static const uint8_t kFlags[] = {
-      [TFRT_OPERAND_DEMANDED] = TFRT_REGISTER_DEMANDED,
-      [TFRT_OPERAND_AWAITED] = TFRT_REGISTER_AWAITED,
-      [TFRT_OPERAND_MUTATED] = TFRT_REGISTER_DEMANDED,
-      [TFRT_OPERAND_CONSUMED] = TFRT_REGISTER_DEMANDED,
-      [TFRT_OPERAND_PASSED] = TFRT_REGISTER_ANTICIPATED,
-  };
-  const uint32_t* arguments = tfrt_bef_record_arguments(record);
-  for (uint32_t i = 0; i < record->argument_count; ++i) flags[arguments[i]] |= kFlags[uses[i]];
-}
-
-// Sets |register_types|, for the results of |record|, to what the op table says of them. Where it
-// leaves the type open that proves nothing: no operand that is checked is of such a type.
-static void tfrt_program_resolver_note_types(const tfrt_bef_record_t* record,
-                                             const tfrt_kernel_descriptor_t* descriptor,
-                                             const char** register_types) {
-  const uint32_t* results = tfrt_bef_record_results(record);
-  for (uint32_t r = 0; descriptor && r < record->result_count; ++r) {
-    register_types[results[r]] = r < descriptor->result_count ? descriptor->results[r].type : NULL;
-  }
-}
-
-// Resolves kernel |index| of the function that |binder| is at; |options| are those of the call.
-static tfrt_status_t tfrt_program_resolver_resolve_site(tfrt_kernel_binder_t* binder,
-                                                        uint32_t index,
-                                                        const tfrt_bef_call_options_t* options) {
+// Binds kernel |index| of the function that |binder| is at, for which |options| (NULL: nothing) are
+// said, and which doesn't share its model's binding, and tells |survey| of it, unless that is NULL.
+static tfrt_status_t tfrt_program_resolver_bind_site(tfrt_kernel_binder_t* binder, uint32_t index,
+                                                     const tfrt_bef_call_options_t* options,
+                                                     tfrt_schedule_survey_t* survey) {
   tfrt_bef_callable_t* callable = binder->callable;
-  const tfrt_bef_record_t* record = tfrt_bef_function_record(callable->bef, index);
   tfrt_kernel_site_t* site = &callable->sites[index];
-  *site =
-      (tfrt_kernel_site_t){.record = record, .stream_id = callable->bef->places[index].stream_id};
-  TFRT_RETURN_IF_ERROR(tfrt_kernel_binder_bind(binder, record, options, &site->binding));
-  tfrt_program_resolver_flag_arguments(record, site->binding->uses, callable->register_flags);
-  callable->nonstrict_count += site->binding->nonstrict;
-  // Where all types are checked, none counts as known.
-  if (!binder->checks_types) {
-    tfrt_program_resolver_note_types(record, binder->models[record->code].kernel.descriptor,
-                                     binder->register_types);
+  const tfrt_kernel_model_t* model = &binder->models[site->record->code];
+  tfrt_status_t status = tfrt_kernel_binder_bind(binder, site->record, options, &site->binding);
+  if (!status && callable->base.kind == TFRT_FUNCTION_SYNC) {
+    status = tfrt_sync_resolver_check_kernel(site);
   }
-  return callable->base.kind == TFRT_FUNCTION_SYNC ? tfrt_sync_resolver_check_kernel(site) : NULL;
+  if (status) {
+    return tfrt_program_resolver_take_locate(status, callable->bef, site->record, model->name,
+                                             binder->program);
+  }
+  callable->nonstrict_count += site->binding->nonstrict;
+  if (survey) tfrt_schedule_survey_look_at(survey, site, model->kernel.descriptor, index);
+  return NULL;
 }
 
 // The site of the pseudo kernel, which is bound to nothing.
@@ -174,21 +150,23 @@ static tfrt_status_t tfrt_program_resolver_resolve_start(tfrt_program_t* program
 // tells |survey| of each; NULL: nobody wants to know.
 static tfrt_status_t tfrt_program_resolver_resolve_sites(tfrt_kernel_binder_t* binder,
                                                          tfrt_schedule_survey_t* survey) {
-  tfrt_bef_callable_t* callable = binder->callable;
-  const tfrt_bef_function_t* bef = callable->bef;
-  TFRT_RETURN_IF_ERROR(tfrt_program_resolver_resolve_start(binder->program, callable));
+  const tfrt_bef_function_t* bef = binder->callable->bef;
+  TFRT_RETURN_IF_ERROR(tfrt_program_resolver_resolve_start(binder->program, binder->callable));
   uint32_t entry = 0;  // of the call options, which are sorted by kernel
   for (uint32_t k = 1; k < bef->kernel_count; ++k) {
-    bool has_options = entry < bef->call_options_count && bef->call_options[entry].kernel == k;
-    tfrt_status_t status = tfrt_program_resolver_resolve_site(
-        binder, k, has_options ? &bef->call_options[entry++].options : NULL);
-    tfrt_kernel_site_t* site = &callable->sites[k];
-    const tfrt_kernel_model_t* model = &binder->models[site->record->code];
-    if (status) {
-      return tfrt_program_resolver_take_locate(status, bef, site->record, model->name,
-                                               binder->program);
+    tfrt_kernel_site_t* site = &binder->callable->sites[k];
+    const tfrt_bef_record_t* record = tfrt_bef_function_record(bef, k);
+    const tfrt_kernel_model_t* model = &binder->models[record->code];
+    const bool has_options =
+        entry < bef->call_options_count && bef->call_options[entry].kernel == k;
+    *site = (tfrt_kernel_site_t){.record = record, .stream_id = bef->places[k].stream_id};
+    if (TFRT_LIKELY(!has_options && tfrt_kernel_binder_share(binder, model, record))) {
+      site->binding = model->shared;
+    } else {
+      TFRT_RETURN_IF_ERROR(tfrt_program_resolver_bind_site(
+          binder, k, has_options ? &bef->call_options[entry++].options : NULL, survey));
     }
-    if (survey) tfrt_schedule_survey_add(survey, site, model->kernel.descriptor, k);
+    if (survey) tfrt_schedule_survey_add(survey, site, model->cost, k);
   }
   return NULL;
 }

@@ -16,12 +16,13 @@ typedef struct tfrt_schedule_builder_s {
   tfrt_program_t* program;
   tfrt_bef_callable_t* callable;
   tfrt_schedule_t* schedule;
-  tfrt_schedule_step_t* steps;
-  uint32_t* slots;      // room for the slots of all steps
-  uint32_t slot_count;  // of the steps so far
+  tfrt_schedule_step_t* step;  // the next one
+  uint32_t* slots;             // where its slots go
+  const uint32_t* use_counts;  // per register
   tfrt_schedule_register_t* registers;
   uint32_t* free_slots;
   uint32_t free_count;
+  uint32_t new_slot;        // the first one that was never used
   uint32_t first_own_slot;  // behind arguments and constants
 } tfrt_schedule_builder_t;
 
@@ -41,17 +42,12 @@ tfrt_status_t tfrt_schedule_survey_initialize(tfrt_schedule_survey_t* survey,
   return survey->costs && survey->pending ? NULL : tfrt_schedule_out_of_memory();
 }
 
-// Adds what a kernel costs, beyond what it takes to start it, to |*cost|, that of its stream; what
-// others can see happen, or nobody knows the cost of, makes it the highest there is.
-static void tfrt_schedule_add_cost(const tfrt_kernel_descriptor_t* descriptor, uint32_t* cost) {
+uint64_t tfrt_schedule_cost(const tfrt_kernel_descriptor_t* descriptor) {
   bool is_known = descriptor && (descriptor->flags & TFRT_KERNEL_PURE) &&
                   descriptor->cost != TFRT_KERNEL_COST_UNKNOWN;
-  uint32_t room = UINT32_MAX - *cost;
-  if (!is_known || descriptor->cost > room) {
-    *cost = UINT32_MAX;
-  } else if (descriptor->cost > TFRT_SCHEDULE_START_COST) {
-    *cost += descriptor->cost - TFRT_SCHEDULE_START_COST;
-  }
+  if (!is_known) return UINT32_MAX;
+  if (descriptor->cost <= TFRT_SCHEDULE_START_COST) return 0;
+  return descriptor->cost - TFRT_SCHEDULE_START_COST;
 }
 
 // Whether the kernel at |site| makes the same scalar each time. In a program that checks all
@@ -63,11 +59,9 @@ static bool tfrt_schedule_is_constant(const tfrt_kernel_descriptor_t* descriptor
          !site->binding->result_checks;
 }
 
-void tfrt_schedule_survey_add(tfrt_schedule_survey_t* survey, tfrt_kernel_site_t* site,
-                              const tfrt_kernel_descriptor_t* descriptor, uint32_t index) {
+void tfrt_schedule_survey_look_at(tfrt_schedule_survey_t* survey, tfrt_kernel_site_t* site,
+                                  const tfrt_kernel_descriptor_t* descriptor, uint32_t index) {
   const tfrt_bef_record_t* record = site->record;
-  atomic_init(&survey->pending[index], tfrt_call_frame_first_pending(site->binding));
-  tfrt_schedule_add_cost(descriptor, &survey->costs[site->stream_id]);
   survey->is_too_wide |= record->argument_count > TFRT_SCHEDULE_MAX_VALUES ||
                          record->result_count > TFRT_SCHEDULE_MAX_VALUES;
   site->prompt = tfrt_schedule_is_constant(descriptor, site);
@@ -79,7 +73,7 @@ void tfrt_schedule_survey_add(tfrt_schedule_survey_t* survey, tfrt_kernel_site_t
 // --- Streams -----------------------------------------------------------------
 
 // Marks the sites of expensive streams, and returns whether one thread is enough for the function.
-static bool tfrt_schedule_look_at_streams(tfrt_bef_callable_t* callable, const uint32_t* costs) {
+static bool tfrt_schedule_look_at_streams(tfrt_bef_callable_t* callable, const uint64_t* costs) {
   const tfrt_bef_function_t* bef = callable->bef;
   uint32_t expensive_count = 0;
   for (uint32_t s = 0; s < bef->stream_count; ++s) {
@@ -152,8 +146,9 @@ static tfrt_status_t tfrt_schedule_make_constants(tfrt_schedule_builder_t* build
     // A constant shares its binding with no other site (kernel_binder.h); only readers see it as
     // immutable.
     ((tfrt_kernel_binding_t*)site->binding)->constant = constant;
-    builder->registers[tfrt_bef_record_results(site->record)[0]].slot =
-        callable->base.argument_count + schedule->constant_count;
+    const uint32_t number = tfrt_bef_record_results(site->record)[0];
+    builder->registers[number] = (tfrt_schedule_register_t){
+        callable->base.argument_count + schedule->constant_count, builder->use_counts[number]};
     schedule->constants[schedule->constant_count++] = constant;
   }
   return NULL;
@@ -168,74 +163,74 @@ void tfrt_schedule_release_constants(const tfrt_schedule_t* schedule) {
 
 // --- Steps -------------------------------------------------------------------
 
-static uint32_t tfrt_schedule_take_slot(tfrt_schedule_builder_t* builder) {
-  if (builder->free_count > 0) return builder->free_slots[--builder->free_count];
-  return builder->schedule->slot_count++;
+static inline uint32_t tfrt_schedule_take_slot(tfrt_schedule_builder_t* builder) {
+  if (TFRT_LIKELY(builder->free_count > 0)) return builder->free_slots[--builder->free_count];
+  return builder->new_slot++;
 }
 
 // Whether a slot holds what lasts longer than the call.
-static bool tfrt_schedule_is_constant_slot(const tfrt_schedule_builder_t* builder, uint32_t slot) {
-  return slot >= builder->callable->base.argument_count && slot < builder->first_own_slot;
+static inline bool tfrt_schedule_is_constant_slot(const tfrt_schedule_builder_t* builder,
+                                                  uint32_t slot) {
+  return slot < builder->first_own_slot && slot >= builder->callable->base.argument_count;
 }
 
-// Lists |slot|, which nobody reads behind a step, at |dead|, and returns what is behind that: the
-// same for a constant. An argument's slot is not used again: it may hold a value that the call
-// doesn't own.
-static uint32_t* tfrt_schedule_add_dead(tfrt_schedule_builder_t* builder, uint32_t slot,
-                                        uint32_t* dead) {
-  if (tfrt_schedule_is_constant_slot(builder, slot)) return dead;
-  if (slot >= builder->first_own_slot) builder->free_slots[builder->free_count++] = slot;
-  *dead = slot;
-  return dead + 1;
-}
-
-// Puts the slots of the step for |record| at |slots|, and returns what is behind them;
-// |*out_dead_count| of them are those that nobody reads behind it.
-static uint32_t* tfrt_schedule_add_slots(tfrt_schedule_builder_t* builder,
-                                         const tfrt_bef_record_t* record, uint32_t* slots,
-                                         uint8_t* out_dead_count) {
+// Puts the slots of the arguments of |record| at |slots|, and of those that nobody reads behind it,
+// but for constants, at |dead|; returns what is behind these.
+static inline uint32_t* tfrt_schedule_add_arguments(tfrt_schedule_builder_t* builder,
+                                                    const tfrt_bef_record_t* record,
+                                                    uint32_t* slots, uint32_t* dead) {
   const uint32_t* arguments = tfrt_bef_record_arguments(record);
+  const uint32_t count = record->argument_count;
+  for (uint32_t i = 0; i < count; ++i) {
+    tfrt_schedule_register_t* argument = &builder->registers[arguments[i]];
+    const uint32_t slot = argument->slot;
+    slots[i] = slot;
+    if (--argument->uses_left > 0 || tfrt_schedule_is_constant_slot(builder, slot)) continue;
+    *dead++ = slot;
+  }
+  return dead;
+}
+
+// The same for the results of |record|, which get slots.
+static inline uint32_t* tfrt_schedule_add_results(tfrt_schedule_builder_t* builder,
+                                                  const tfrt_bef_record_t* record, uint32_t* slots,
+                                                  uint32_t* dead) {
   const uint32_t* results = tfrt_bef_record_results(record);
-  tfrt_schedule_register_t* registers = builder->registers;
-  uint32_t dying[TFRT_SCHEDULE_MAX_VALUES];
-  uint32_t dying_count = 0;
-  for (uint32_t i = 0; i < record->argument_count; ++i) {
-    tfrt_schedule_register_t* argument = &registers[arguments[i]];
-    *slots++ = argument->slot;
-    if (--argument->uses_left == 0) dying[dying_count++] = argument->slot;
+  const uint32_t count = record->result_count;
+  for (uint32_t i = 0; i < count; ++i) {
+    tfrt_schedule_register_t* result = &builder->registers[results[i]];
+    const uint32_t slot = tfrt_schedule_take_slot(builder);
+    const uint32_t uses = builder->use_counts[results[i]];
+    *result = (tfrt_schedule_register_t){.slot = slot, .uses_left = uses};
+    slots[i] = slot;
+    if (uses == 0) *dead++ = slot;
   }
-  // Results are put down before arguments are dropped, so they need slots of their own.
-  for (uint32_t i = 0; i < record->result_count; ++i) {
-    *slots++ = registers[results[i]].slot = tfrt_schedule_take_slot(builder);
-  }
-  const uint32_t* dead = slots;
-  for (uint32_t i = 0; i < dying_count; ++i) {
-    slots = tfrt_schedule_add_dead(builder, dying[i], slots);
-  }
-  for (uint32_t i = 0; i < record->result_count; ++i) {
-    const tfrt_schedule_register_t* result = &registers[results[i]];
-    if (result->uses_left == 0) slots = tfrt_schedule_add_dead(builder, result->slot, slots);
-  }
-  *out_dead_count = (uint8_t)(slots - dead);
-  return slots;
+  return dead;
 }
 
 // Adds the step for |site|.
-static void tfrt_schedule_add_step(tfrt_schedule_builder_t* builder,
-                                   const tfrt_kernel_site_t* site) {
+static inline void tfrt_schedule_add_step(tfrt_schedule_builder_t* builder,
+                                          const tfrt_kernel_site_t* site) {
   const tfrt_bef_record_t* record = site->record;
-  uint32_t* slots = builder->slots + builder->slot_count;
-  uint8_t dead_count;
-  const uint32_t* end = tfrt_schedule_add_slots(builder, record, slots, &dead_count);
-  builder->steps[builder->schedule->step_count++] =
+  uint32_t* arguments = builder->slots;
+  uint32_t* results = arguments + record->argument_count;
+  uint32_t* const dead = results + record->result_count;
+  uint32_t* end = tfrt_schedule_add_arguments(builder, record, arguments, dead);
+  end = tfrt_schedule_add_results(builder, record, results, end);
+  // Results are put down before arguments are dropped, so that they can't have their slots. That of
+  // an argument of the function is not used again: it may hold what the call doesn't own.
+  for (const uint32_t* slot = dead; slot != end; ++slot) {
+    if (*slot >= builder->first_own_slot) builder->free_slots[builder->free_count++] = *slot;
+  }
+  *builder->step++ =
       (tfrt_schedule_step_t){.site = site,
                              .run = site->binding->run,
-                             .first_slot = builder->slot_count,
+                             .first_slot = (uint32_t)(arguments - builder->schedule->slots),
                              .argument_count = (uint8_t)record->argument_count,
                              .result_count = (uint8_t)record->result_count,
-                             .dead_count = dead_count,
+                             .dead_count = (uint8_t)(end - dead),
                              .is_plain = site->binding->is_plain};
-  builder->slot_count += (uint32_t)(end - slots);
+  builder->slots = end;
 }
 
 // Runs the function of |ready| with the executor's lists, and adds a step for each kernel as it
@@ -287,35 +282,34 @@ static bool tfrt_schedule_allocate(tfrt_schedule_builder_t* builder, tfrt_arena_
   tfrt_arena_t* arena = &builder->program->arena;
   size_t register_count = (size_t)bef->register_count + 1;
   builder->schedule = tfrt_arena_allocate(arena, sizeof(*builder->schedule));
-  builder->steps = tfrt_arena_allocate_room(arena, bef->kernel_count, sizeof(*builder->steps));
+  builder->step = tfrt_arena_allocate_room(arena, bef->kernel_count, sizeof(*builder->step));
   builder->slots =
       tfrt_arena_allocate_room(arena, tfrt_schedule_slot_room(bef), sizeof(*builder->slots));
   builder->registers =
       tfrt_arena_allocate_room(scratch, register_count, sizeof(*builder->registers));
   builder->free_slots = tfrt_arena_allocate_room(scratch, register_count, sizeof(uint32_t));
-  for (uint32_t i = 0; builder->registers && i < bef->register_count; ++i) {
-    builder->registers[i].uses_left = bef->use_counts[i];
-  }
-  return builder->schedule && builder->steps && builder->slots && builder->registers &&
+  return builder->schedule && builder->step && builder->slots && builder->registers &&
          builder->free_slots;
 }
 
 // Gives the function's arguments their slots, and lists those that nobody uses.
-static tfrt_status_t tfrt_schedule_add_arguments(tfrt_schedule_builder_t* builder) {
+static tfrt_status_t tfrt_schedule_begin(tfrt_schedule_builder_t* builder) {
   const tfrt_bef_function_t* bef = builder->callable->bef;
   uint32_t* unused = tfrt_arena_allocate_array(&builder->program->arena,
                                                (size_t)bef->argument_count + 1, sizeof(*unused));
   if (!unused) return tfrt_schedule_out_of_memory();
   for (uint32_t i = 0; i < bef->argument_count; ++i) {
-    builder->registers[i].slot = i;
+    builder->registers[i] = (tfrt_schedule_register_t){i, bef->use_counts[i]};
     if (bef->use_counts[i] == 0) unused[builder->schedule->unused_count++] = i;
   }
   builder->schedule->unused_arguments = unused;
   return NULL;
 }
 
-static tfrt_status_t tfrt_schedule_add_results(tfrt_schedule_builder_t* builder) {
+// Notes in which slots the function's results are.
+static tfrt_status_t tfrt_schedule_end(tfrt_schedule_builder_t* builder) {
   const tfrt_bef_function_t* bef = builder->callable->bef;
+  tfrt_schedule_t* schedule = builder->schedule;
   tfrt_arena_t* arena = &builder->program->arena;
   size_t count = (size_t)bef->result_count + 1;
   uint32_t* slots = tfrt_arena_allocate_array(arena, count, sizeof(*slots));
@@ -326,8 +320,10 @@ static tfrt_status_t tfrt_schedule_add_results(tfrt_schedule_builder_t* builder)
     slots[i] = result->slot;
     is_last[i] = --result->uses_left == 0 && !tfrt_schedule_is_constant_slot(builder, slots[i]);
   }
-  builder->schedule->result_slots = slots;
-  builder->schedule->result_is_last = is_last;
+  schedule->result_slots = slots;
+  schedule->result_is_last = is_last;
+  schedule->step_count = (uint32_t)(builder->step - schedule->steps);
+  schedule->slot_count = builder->new_slot;
   return NULL;
 }
 
@@ -336,17 +332,18 @@ tfrt_status_t tfrt_schedule_create(tfrt_program_t* program, tfrt_bef_callable_t*
   bool is_one_path = tfrt_schedule_look_at_streams(callable, survey->costs);
   TFRT_RETURN_IF_ERROR(tfrt_schedule_mark_early(callable, scratch));
   if (!is_one_path || survey->is_too_wide) return NULL;
-  tfrt_schedule_builder_t builder = {.program = program, .callable = callable};
+  tfrt_schedule_builder_t builder = {
+      .program = program, .callable = callable, .use_counts = callable->bef->use_counts};
   if (!tfrt_schedule_allocate(&builder, scratch)) return tfrt_schedule_out_of_memory();
   tfrt_schedule_t* schedule = builder.schedule;
-  schedule->steps = builder.steps;
+  schedule->steps = builder.step;
   schedule->slots = builder.slots;
   // From here on the program releases the constants.
   callable->schedule = schedule;
-  TFRT_RETURN_IF_ERROR(tfrt_schedule_add_arguments(&builder));
+  TFRT_RETURN_IF_ERROR(tfrt_schedule_begin(&builder));
   TFRT_RETURN_IF_ERROR(tfrt_schedule_make_constants(&builder, survey));
   builder.first_own_slot = callable->base.argument_count + schedule->constant_count;
-  schedule->slot_count = builder.first_own_slot;
+  builder.new_slot = builder.first_own_slot;
   TFRT_RETURN_IF_ERROR(tfrt_schedule_make_steps(&builder, survey, scratch));
-  return tfrt_schedule_add_results(&builder);
+  return tfrt_schedule_end(&builder);
 }

@@ -29,6 +29,7 @@
 #ifndef TFRT_HOST_RUNTIME_EXECUTOR_SCHEDULE_H_
 #define TFRT_HOST_RUNTIME_EXECUTOR_SCHEDULE_H_
 
+#include "host_runtime/executor/call_frame.h"
 #include "host_runtime/executor/program_impl.h"
 
 // A kernel with more arguments, or more results, has no place in a schedule.
@@ -70,7 +71,7 @@ struct tfrt_schedule_s {
 // What must be known of all kernels of a function before it gets a schedule.
 typedef struct tfrt_schedule_survey_s {
   _Atomic uint32_t* pending;  // per kernel: what it waits for
-  uint32_t* costs;            // per stream: of its kernels beyond their starts, at most UINT32_MAX
+  uint64_t* costs;            // per stream: of its kernels beyond their starts
   uint32_t first_constant;    // kernels that may be constants are from here on
   uint32_t constants_end;     // and before this one
   uint32_t constant_count;
@@ -83,10 +84,25 @@ tfrt_status_t tfrt_schedule_survey_initialize(tfrt_schedule_survey_t* survey,
                                               const tfrt_bef_callable_t* callable,
                                               tfrt_arena_t* scratch) TFRT_MUST_USE;
 
-// Adds kernel |index|, from 1 on and in their order, which is resolved at |site|, where constants
-// are marked; |descriptor| is its entry in the op table, or NULL. Thread-compatible.
-void tfrt_schedule_survey_add(tfrt_schedule_survey_t* survey, tfrt_kernel_site_t* site,
-                              const tfrt_kernel_descriptor_t* descriptor, uint32_t index);
+// What a kernel costs, beyond what it takes to start it, whose entry in the op table is
+// |descriptor|, or NULL. What others can see happen, or nobody knows the cost of, costs more than
+// any stream that is cheap. Thread-safe.
+uint64_t tfrt_schedule_cost(const tfrt_kernel_descriptor_t* descriptor);
+
+// Adds kernel |index|, which is bound at |site| and costs |cost|. Thread-compatible.
+static inline void tfrt_schedule_survey_add(tfrt_schedule_survey_t* survey,
+                                            const tfrt_kernel_site_t* site, uint64_t cost,
+                                            uint32_t index) {
+  atomic_init(&survey->pending[index], tfrt_call_frame_first_pending(site->binding));
+  // Each is below 2^32, and there are fewer than 2^30 kernels (each has a record).
+  survey->costs[site->stream_id] += cost;
+}
+
+// Looks at the counts of kernel |index|, from 1 on and in their order, which is bound at |site|,
+// where constants are marked; |descriptor| is its entry in the op table, or NULL. Need not be told
+// of a kernel that shares the binding of one that it was told of. Thread-compatible.
+void tfrt_schedule_survey_look_at(tfrt_schedule_survey_t* survey, tfrt_kernel_site_t* site,
+                                  const tfrt_kernel_descriptor_t* descriptor, uint32_t index);
 
 // About how many bytes the schedule of |function| takes. Thread-safe.
 size_t tfrt_schedule_size(const tfrt_bef_function_t* function);

@@ -210,35 +210,17 @@ END_TEST
 
 // --- Bad files ----------------------------------------------------------------------
 
-// Loads |bytes|, good or not: it may refuse them, but with a message, and must not crash.
-static bool loads(test_bytes_t bytes) {
-  tfrt_bef_file_t* file;
-  tfrt_status_t status =
-      tfrt_bef_file_create(bytes.data, bytes.size, tfrt_allocator_system(), &file);
-  bool good = tfrt_status_is_ok(status);
-  ck_assert(good == (file != NULL));
-  if (!good) {
-    ck_assert_int_eq(tfrt_status_code(status), TFRT_STATUS_INVALID_ARGUMENT);
-    ck_assert_ptr_eq(strstr(tfrt_status_message(status), "bad BEF file: section "),
-                     tfrt_status_message(status));
-    ck_assert_ptr_nonnull(strstr(tfrt_status_message(status), ": "));
-  }
-  tfrt_status_release(status);
-  tfrt_bef_file_release(file);
-  return good;
-}
-
 static void flip_bits(const char* name) {
   test_bytes_t bytes = name ? test_read_program(name) : test_small_file();
   size_t refused = 0;
   for (size_t i = 0; i < bytes.size * 8; ++i) {
     bytes.data[i / 8] ^= (uint8_t)(1u << i % 8);
-    if (!loads(bytes)) ++refused;
+    if (!test_loads(bytes)) ++refused;
     bytes.data[i / 8] ^= (uint8_t)(1u << i % 8);
   }
   // Most of a file is structure; texts and values may be anything.
   ck_assert_uint_gt(refused * 4, bytes.size * 8);
-  ck_assert(loads(bytes));
+  ck_assert(test_loads(bytes));
   test_free(bytes.data, bytes.size);
 }
 
@@ -257,7 +239,7 @@ static void cut(const char* name, test_bytes_t bytes) {
     // A block of its own, so that AddressSanitizer sees a byte too many.
     test_bytes_t part = {.data = test_allocate(size), .size = size};
     memcpy(part.data, bytes.data, size);
-    if (loads(part)) ++good;
+    if (test_loads(part)) ++good;
     test_free(part.data, part.size);
   }
   ck_assert_msg(good <= 7, "%s: %zu cuts are good files", name, good);
@@ -360,9 +342,9 @@ START_TEST(users_may_be_listed_in_any_order) {
       bytes.data + ((const uint8_t*)users - (const uint8_t*)tfrt_bef_file_bytes(file, &size));
   // The other way round than writers have them.
   for (uint32_t i = 0; i < count; ++i) put_word(place + 4 * i, users[count - 1 - i]);
-  ck_assert(loads(bytes));
+  ck_assert(test_loads(bytes));
   for (uint32_t i = 0; i < count; ++i) put_word(place + 4 * i, users[0]);
-  ck_assert(!loads(bytes));
+  ck_assert(!test_loads(bytes));
   tfrt_bef_file_release(file);
   test_free(bytes.data, bytes.size);
 }

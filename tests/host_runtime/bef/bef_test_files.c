@@ -80,6 +80,23 @@ void test_refuse(test_bytes_t bytes, const char* const* parts, size_t part_count
   tfrt_status_release(status);
 }
 
+bool test_loads(test_bytes_t bytes) {
+  tfrt_bef_file_t* file;
+  tfrt_status_t status =
+      tfrt_bef_file_create(bytes.data, bytes.size, tfrt_allocator_system(), &file);
+  bool good = tfrt_status_is_ok(status);
+  ck_assert(good == (file != NULL));
+  if (!good) {
+    ck_assert_int_eq(tfrt_status_code(status), TFRT_STATUS_INVALID_ARGUMENT);
+    ck_assert_ptr_eq(strstr(tfrt_status_message(status), "bad BEF file: section "),
+                     tfrt_status_message(status));
+    ck_assert_ptr_nonnull(strstr(tfrt_status_message(status), ": "));
+  }
+  tfrt_status_release(status);
+  tfrt_bef_file_release(file);
+  return good;
+}
+
 test_bytes_t test_finish(tfrt_bef_writer_t* writer) {
   void* image;
   test_bytes_t bytes;
@@ -147,5 +164,49 @@ test_bytes_t test_small_file(void) {
         tfrt_bef_writer_add_location_file(writer, tfrt_string_view_of("a.mlir"), i + 1, 5);
   }
   add_small_function(writer, locations, attribute);
+  return test_finish(writer);
+}
+
+// The function of test_chain_file(), with the registers that its kernels may name.
+static void add_chain(tfrt_bef_writer_t* writer, uint32_t count) {
+  uint32_t arguments[TEST_MAX_CHAIN][2];
+  uint32_t results[TEST_MAX_CHAIN];
+  uint32_t types[TEST_MAX_CHAIN + 1] = {0};
+  tfrt_bef_writer_kernel_t kernels[TEST_MAX_CHAIN];
+  const tfrt_string_view_t file = tfrt_string_view_of("a.mlir");
+  for (uint32_t i = 0; i < count; ++i) {
+    arguments[i][0] = i;
+    arguments[i][1] = 0;
+    results[i] = i + 1;
+    kernels[i] = (tfrt_bef_writer_kernel_t){
+        .location = tfrt_bef_writer_add_location_file(writer, file, 2 + 100 * i, 3),
+        .argument_count = 2,
+        .arguments = arguments[i],
+        .result_count = 1,
+        .results = &results[i]};
+  }
+  tfrt_bef_writer_function_t function = {
+      .name = tfrt_string_view_of("f"),
+      .argument_count = 1,
+      .result_count = 1,
+      .argument_types = types,
+      .result_types = types,
+      .location = tfrt_bef_writer_add_location_file(writer, file, 1, 1),
+      .register_count = count + 1,
+      .register_types = types,
+      .result_registers = &count,
+      .kernel_count = count,
+      .kernels = kernels};
+  ck_assert_uint_eq(tfrt_bef_writer_add_function(writer, &function), 0);
+}
+
+test_bytes_t test_chain_file(uint32_t count) {
+  tfrt_bef_writer_t* writer;
+  ck_assert(count > 0 && count <= TEST_MAX_CHAIN);
+  tfrt_status_t status = tfrt_bef_writer_allocate(true, tfrt_allocator_system(), &writer);
+  ck_assert(tfrt_status_is_ok(status));
+  ck_assert_uint_eq(tfrt_bef_writer_add_type(writer, tfrt_string_view_of("i32")), 0);
+  ck_assert_uint_eq(tfrt_bef_writer_add_kernel_name(writer, tfrt_string_view_of("k.add")), 0);
+  add_chain(writer, count);
   return test_finish(writer);
 }

@@ -37,11 +37,21 @@ tfrt_bef_file_t* test_load(test_bytes_t bytes);
 // |part_count| |parts|.
 void test_refuse(test_bytes_t bytes, const char* const* parts, size_t part_count);
 
+// Loads |bytes|, good or not: it may refuse them, but with a message, and must not crash.
+bool test_loads(test_bytes_t bytes);
+
 // Finishes |writer| and frees it. Freed by test_free().
 test_bytes_t test_finish(tfrt_bef_writer_t* writer);
 
 // A function `f(i32) -> i32` with two kernels: `k.one` (no arguments, attribute 7 : i32 named
 // `value`) and `k.add` (both of them, with call options), as a file.
 test_bytes_t test_small_file(void);
+
+// The longest chain that test_chain_file() makes.
+#define TEST_MAX_CHAIN 100
+
+// A function `f(i32) -> i32` of |count| kernels `k.add`, from 1 to TEST_MAX_CHAIN: number k, from 1
+// on, sets register k to registers k - 1 and 0. As a file.
+test_bytes_t test_chain_file(uint32_t count);
 
 #endif  // TFRT_TESTS_HOST_RUNTIME_BEF_BEF_TEST_FILES_H_

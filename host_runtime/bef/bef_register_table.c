@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host_runtime/bef/bef_register_table.h"
+
+void tfrt_bef_register_table_return(tfrt_bef_register_table_t* table, const uint32_t* results,
+                                    uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) {
+    if (table->registers[results[i]].results_left-- == 0) table->uses_fit = false;
+  }
+}
+
+uint32_t tfrt_bef_register_table_find_unset(const tfrt_bef_register_table_t* table) {
+  uint32_t number = 0;
+  while (tfrt_bef_register_table_is_set(table, number)) ++number;
+  return number;
+}
+
+bool tfrt_bef_register_table_fits(const tfrt_bef_register_table_t* table) {
+  uint32_t left = table->starting_left;
+  for (uint32_t i = 0; i < table->count; ++i) {
+    const tfrt_bef_register_t* known = &table->registers[i];
+    left |= (known->users_end - known->users_begin) | known->results_left;
+  }
+  return table->uses_fit && left == 0;
+}
