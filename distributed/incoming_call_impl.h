@@ -47,6 +47,7 @@ struct tfrt_incoming_call_s {
   bool gate_has_list;  // among the arguments
   bool gate_is_due;    // the next flush closes the gate
   bool gate_is_closed;
+  bool results_can_wait;  // for the next batch to the caller
   bool done;
 };
 

@@ -142,10 +142,10 @@ static void tfrt_incoming_call_tell(tfrt_incoming_call_t* call) {
     tfrt_wire_body_t body = {
         .kind = TFRT_WIRE_FRAME_RESULT,
         .result = {.call = call->number, .results = results, .result_count = count, .done = done}};
-    tfrt_peer_send(
-        call->peer,
-        &(tfrt_peer_frame_t){.job = call->execution.job, .request = call->execution.request_id},
-        &body);
+    tfrt_peer_frame_t frame = {.job = call->execution.job,
+                               .request = call->execution.request_id,
+                               .can_wait = call->results_can_wait};
+    tfrt_peer_send(call->peer, &frame, &body);
   }
   if (done) tfrt_incoming_call_end(call);
 }

@@ -191,7 +191,8 @@ static tfrt_status_t tfrt_outgoing_call_send(tfrt_outgoing_call_t* call,
                      call->result_count < 64 ? (UINT64_C(1) << call->result_count) - 1 : UINT64_MAX,
                  .pure = request->pure,
                  .depth = depth,
-                 .device = tfrt_string_view_of(request->device ? request->device : "")}};
+                 .device = tfrt_string_view_of(request->device ? request->device : ""),
+                 .results_can_wait = request->results_can_wait}};
   tfrt_peer_frame_t frame = {.job = call->job,
                              .request = request->request ? request->request->options.id : 0,
                              .deadline_ns = request->deadline_ns,

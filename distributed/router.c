@@ -261,6 +261,7 @@ static tfrt_async_value_t* tfrt_router_send(tfrt_call_router_t* router,
       .name = "send",
       .site = message->site,
       .deadline_ns = message->is_owed ? TFRT_TIME_INFINITE : of->options.deadline_ns,
+      .results_can_wait = message->is_unawaited,
       .arguments = arguments,
       .argument_count = 2,
       // Somebody waits for it, so it isn't asked for first.

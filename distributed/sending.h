@@ -9,6 +9,8 @@
 //     <--------------------------- Result    chain: it waits there, or was received
 //     <--------------------------- done      its payload is there
 //
+// Who does not wait for the chain says so in the Invoke: then both go with other messages.
+//
 // Thread rule: needs the node's lock.
 // Failure rule: what can't be put there is an error as the call's result.
 #ifndef TFRT_DISTRIBUTED_SENDING_H_

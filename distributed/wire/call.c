@@ -49,6 +49,7 @@ static const tfrt_wire_field_t invoke_fields[] = {
     TFRT_WIRE_FIELD(tfrt_wire_invoke_t, location, 10, MESSAGE, .form = TFRT_WIRE_FORM_POINTER,
                     .message = &location_message),
     TFRT_WIRE_FIELD(tfrt_wire_invoke_t, device, 11, STRING, .limit = TFRT_WIRE_MAX_DEVICE_SIZE),
+    TFRT_WIRE_FIELD(tfrt_wire_invoke_t, results_can_wait, 12, BOOL),
 };
 TFRT_WIRE_WALKS(tfrt_wire_invoke)
 const tfrt_wire_message_t tfrt_wire_invoke_message = TFRT_WIRE_MESSAGE(

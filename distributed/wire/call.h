@@ -58,6 +58,7 @@ typedef struct tfrt_wire_invoke_s {
   uint32_t depth;
   const tfrt_wire_location_t* location;  // NULL: not known
   tfrt_string_view_t device;             // at most TFRT_WIRE_MAX_DEVICE_SIZE; empty: none
+  bool results_can_wait;
 } tfrt_wire_invoke_t;
 
 typedef struct tfrt_wire_void_s {

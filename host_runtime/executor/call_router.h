@@ -76,6 +76,7 @@ typedef struct tfrt_routed_message_s {
   // Of no request, so no cancel or deadline stops it when it is sent: somebody may wait. The
   // key says what it belongs to. Both sides say the same.
   bool is_owed;
+  bool is_unawaited;  // nobody waits for the chain of a send
 } tfrt_routed_message_t;
 
 typedef struct tfrt_call_router_vtable_s {

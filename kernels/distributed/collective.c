@@ -72,7 +72,8 @@ static tfrt_async_value_t* key_of(tfrt_collective_t* collective, char phase, uin
 
 // Sends |value|, or receives if that is NULL, under |key| (consumed).
 static tfrt_async_value_t* pass(tfrt_collective_t* collective, uint32_t member,
-                                tfrt_async_value_t* key, tfrt_async_value_t* value) {
+                                tfrt_async_value_t* key, tfrt_async_value_t* value,
+                                bool is_unawaited) {
   if (tfrt_async_value_is_error(key)) return key;
   tfrt_status_origin_t site;
   tfrt_kernel_site_origin(collective->site, &site);
@@ -81,7 +82,8 @@ static tfrt_async_value_t* pass(tfrt_collective_t* collective, uint32_t member,
                                    .site = &site,
                                    .key = key,
                                    .value = value,
-                                   .is_owed = true};
+                                   .is_owed = true,
+                                   .is_unawaited = is_unawaited};
   tfrt_call_router_t* router = collective->router;
   tfrt_async_value_t* passed =
       value ? router->vtable->send(router, &message) : router->vtable->receive(router, &message);
@@ -98,7 +100,7 @@ static void tell_others(tfrt_collective_t* collective, tfrt_status_t status) {
     tfrt_string_builder_initialize(&key, collective->allocator);
     tfrt_string_builder_append_text(&key, TFRT_MAILBOX_CLOSE_PREFIX);
     append_prefix(collective, &key);
-    tfrt_async_value_release(pass(collective, i, take_key(&key), error));
+    tfrt_async_value_release(pass(collective, i, take_key(&key), error, true));
   }
   tfrt_async_value_release(error);
 }
@@ -215,12 +217,18 @@ const tfrt_dense_host_tensor_t* tfrt_collective_operand(const tfrt_collective_t*
 
 tfrt_async_value_t* tfrt_collective_send(tfrt_collective_t* collective, uint32_t member, char phase,
                                          uint32_t number, tfrt_async_value_t* value) {
-  return pass(collective, member, key_of(collective, phase, number), value);
+  return pass(collective, member, key_of(collective, phase, number), value, false);
+}
+
+void tfrt_collective_post(tfrt_collective_t* collective, uint32_t member, char phase,
+                          uint32_t number, tfrt_async_value_t* value) {
+  tfrt_async_value_release(
+      pass(collective, member, key_of(collective, phase, number), value, true));
 }
 
 tfrt_async_value_t* tfrt_collective_receive(tfrt_collective_t* collective, uint32_t member,
                                             char phase, uint32_t number) {
-  return pass(collective, member, key_of(collective, phase, number), NULL);
+  return pass(collective, member, key_of(collective, phase, number), NULL, false);
 }
 
 // --- The record ------------------------------------------------------------------

@@ -52,10 +52,8 @@ static tfrt_async_value_t* outgoing(tfrt_collective_t* collective) {
 static void send_round(tfrt_collective_t* collective) {
   uint32_t count = collective->group->count;
   tfrt_async_value_t* value = outgoing(collective);
-  tfrt_async_value_t* chain =
-      tfrt_collective_send(collective, member_at(collective, count - distance_of(collective)),
-                           collective->agreement.phase, collective->agreement.round, value);
-  tfrt_async_value_release(chain);
+  tfrt_collective_post(collective, member_at(collective, count - distance_of(collective)),
+                       collective->agreement.phase, collective->agreement.round, value);
   tfrt_async_value_release(value);
 }
 

@@ -145,6 +145,11 @@ tfrt_async_value_t* tfrt_collective_send(tfrt_collective_t* collective, uint32_t
 tfrt_async_value_t* tfrt_collective_receive(tfrt_collective_t* collective, uint32_t member,
                                             char phase, uint32_t number);
 
+// Sends as tfrt_collective_send() does, for who does not wait for the chain: that it came may be
+// told with what comes from there next. Thread-safe.
+void tfrt_collective_post(tfrt_collective_t* collective, uint32_t member, char phase,
+                          uint32_t number, tfrt_async_value_t* value);
+
 // The operand, which is a dense tensor; one of a device has been staged. Thread-safe.
 const tfrt_dense_host_tensor_t* tfrt_collective_operand(const tfrt_collective_t* collective);
 

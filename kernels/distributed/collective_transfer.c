@@ -510,7 +510,7 @@ void tfrt_collective_transfer_refuse(tfrt_collective_t* collective) {
   tfrt_async_value_t* error = tfrt_async_value_create_error_take(status);
   for (uint32_t i = 0; i < collective->group->count; ++i) {
     if (!waits_for_us(collective, i)) continue;
-    tfrt_async_value_release(tfrt_collective_send(collective, i, PHASE, 0, error));
+    tfrt_collective_post(collective, i, PHASE, 0, error);
   }
   tfrt_async_value_release(error);
 }

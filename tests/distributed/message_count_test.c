@@ -206,6 +206,47 @@ START_TEST(results_of_many_calls_are_given_back_by_few_messages) {
 }
 END_TEST
 
+// How many messages four hosts need that have a number of barriers behind one another.
+static uint64_t messages_of_barriers(int32_t barriers) {
+  static const char program[] =
+      "func.func @turns(%count: i32) -> !tfrt.chain {\n"
+      "  %g = tfrt_dist.world\n"
+      "  %c = tfrt.new.chain\n"
+      "  %r:2 = tfrt.repeat.i32 %count, %g, %c : !tfrt_dist.group, !tfrt.chain {\n"
+      "    %d = tfrt_dist.barrier %g, %c\n"
+      "    tfrt.return %g, %d : !tfrt_dist.group, !tfrt.chain\n"
+      "  }\n"
+      "  tfrt.return %r#1 : !tfrt.chain\n"
+      "}\n"
+      "func.func @main(%count: i32) -> !tfrt.chain {\n"
+      "  %l = tfrt_dist.call_all @turns(%count) : (i32) -> (!tfrt_dist.list)\n"
+      "  %me = tfrt_dist.rank\n"
+      "  %r = tfrt_dist.list.get %l, %me : !tfrt.chain\n"
+      "  tfrt.return %r : !tfrt.chain\n"
+      "}\n";
+  begin(4);
+  start_number(program, 1);
+  warm_up();
+  uint64_t before = tfrt_simulated_network_message_count(world.network, TFRT_TRANSPORT_CONTROL);
+  start_number(program, barriers);
+  tfrt_node_world_await(&world);
+  uint64_t messages =
+      tfrt_simulated_network_message_count(world.network, TFRT_TRANSPORT_CONTROL) - before;
+  drop_results();
+  end();
+  return messages;
+}
+
+START_TEST(a_barrier_costs_one_message_for_each_host_and_round) {
+  // Two rounds. That a message came is told with what goes the other way, or with many others.
+  const uint64_t barriers = 200;
+  uint64_t few = messages_of_barriers(10);
+  uint64_t many = messages_of_barriers(10 + (int32_t)barriers);
+  ck_assert_uint_ge(many - few, barriers * 4 * 2);
+  ck_assert_uint_le(many - few, barriers * (4 * 2 + 1));
+}
+END_TEST
+
 // Four calls that don't wait for each other, each with a constant of its own.
 static const char independent_calls[] =
     "func.func @twice(%x: i32) -> i32 {\n"
@@ -548,6 +589,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(counts, a_job_opens_on_all_hosts_at_once_and_its_client_is_on_the_way_of_no_call);
   tcase_add_test(counts, each_call_of_a_chain_costs_one_invoke_one_want_one_resolve_and_a_release);
   tcase_add_test(counts, results_of_many_calls_are_given_back_by_few_messages);
+  tcase_add_test(counts, a_barrier_costs_one_message_for_each_host_and_round);
   tcase_add_test(counts, constants_go_with_the_calls_that_use_them_and_none_is_asked_for);
   tcase_add_loop_test(
       counts, payloads_of_a_chain_go_from_each_host_to_the_next_once_and_nowhere_else, 0, 3);

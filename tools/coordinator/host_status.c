@@ -5,16 +5,7 @@
 
 #include "host_runtime/base/macros.h"
 #include "tools/common/json.h"
-
-// Cuts the text before the first |separator| off |*rest|, which loses it and the separator.
-static tfrt_string_view_t tfrt_host_status_cut(tfrt_string_view_t* rest, char separator) {
-  const char* end = rest->size > 0 ? memchr(rest->data, separator, rest->size) : NULL;
-  size_t size = end ? (size_t)(end - rest->data) : rest->size;
-  tfrt_string_view_t part = tfrt_string_view_make(rest->data, size);
-  size_t used = end ? size + 1 : size;
-  *rest = tfrt_string_view_make(rest->data + used, rest->size - used);
-  return part;
-}
+#include "tools/coordinator/inventory_lines.h"
 
 static bool tfrt_host_status_is(tfrt_string_view_t text, const char* other) {
   return tfrt_string_view_equal(text, tfrt_string_view_of(other));
@@ -23,8 +14,8 @@ static bool tfrt_host_status_is(tfrt_string_view_t text, const char* other) {
 // What the line |name| of |report| says; "-" if there is none.
 static tfrt_string_view_t tfrt_host_status_find(tfrt_string_view_t report, const char* name) {
   while (report.size > 0) {
-    tfrt_string_view_t line = tfrt_host_status_cut(&report, '\n');
-    if (tfrt_host_status_is(tfrt_host_status_cut(&line, ' '), name)) return line;
+    tfrt_string_view_t line = tfrt_inventory_lines_cut(&report, '\n');
+    if (tfrt_host_status_is(tfrt_inventory_lines_cut(&line, ' '), name)) return line;
   }
   return tfrt_string_view_of("-");
 }
@@ -91,7 +82,7 @@ static void tfrt_host_status_append_peer(tfrt_string_view_t line, tfrt_string_bu
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(members); ++i) {
     tfrt_string_builder_append_char(out, i > 0 ? ',' : '{');
     tfrt_host_status_append_member(tfrt_string_view_of(members[i].name),
-                                   tfrt_host_status_cut(&line, ' '), members[i].is_text, out);
+                                   tfrt_inventory_lines_cut(&line, ' '), members[i].is_text, out);
   }
   tfrt_string_builder_append_char(out, '}');
 }
@@ -99,8 +90,8 @@ static void tfrt_host_status_append_peer(tfrt_string_view_t line, tfrt_string_bu
 void tfrt_host_status_append_json(tfrt_string_view_t report, tfrt_string_builder_t* out) {
   tfrt_string_builder_append_char(out, '{');
   for (tfrt_string_view_t rest = report; rest.size > 0;) {
-    tfrt_string_view_t line = tfrt_host_status_cut(&rest, '\n');
-    tfrt_string_view_t name = tfrt_host_status_cut(&line, ' ');
+    tfrt_string_view_t line = tfrt_inventory_lines_cut(&rest, '\n');
+    tfrt_string_view_t name = tfrt_inventory_lines_cut(&line, ' ');
     if (tfrt_host_status_is(name, "peer")) continue;
     bool is_text = tfrt_host_status_is(name, "incarnation") || tfrt_host_status_is(name, "name");
     tfrt_host_status_append_member(name, line, is_text, out);
@@ -109,8 +100,8 @@ void tfrt_host_status_append_json(tfrt_string_view_t report, tfrt_string_builder
   tfrt_string_builder_append_text(out, "\"peers\":[");
   bool is_first = true;
   for (tfrt_string_view_t rest = report; rest.size > 0;) {
-    tfrt_string_view_t line = tfrt_host_status_cut(&rest, '\n');
-    if (!tfrt_host_status_is(tfrt_host_status_cut(&line, ' '), "peer")) continue;
+    tfrt_string_view_t line = tfrt_inventory_lines_cut(&rest, '\n');
+    if (!tfrt_host_status_is(tfrt_inventory_lines_cut(&line, ' '), "peer")) continue;
     if (!is_first) tfrt_string_builder_append_char(out, ',');
     is_first = false;
     tfrt_host_status_append_peer(line, out);

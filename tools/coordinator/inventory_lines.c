@@ -4,12 +4,15 @@
 #include <string.h>
 
 tfrt_string_view_t tfrt_inventory_lines_cut(tfrt_string_view_t* rest, char separator) {
-  const char* end = rest->size > 0 ? memchr(rest->data, separator, rest->size) : NULL;
-  size_t size = end ? (size_t)(end - rest->data) : rest->size;
-  tfrt_string_view_t part = tfrt_string_view_make(rest->data, size);
-  size_t used = end ? size + 1 : size;
-  if (used > 0) *rest = tfrt_string_view_make(rest->data + used, rest->size - used);
-  return part;
+  tfrt_string_view_t whole = *rest;
+  const char* end = whole.size > 0 ? memchr(whole.data, separator, whole.size) : NULL;
+  if (!end) {
+    *rest = tfrt_string_view_make(whole.data, 0);
+    return whole;
+  }
+  size_t size = (size_t)(end - whole.data);
+  *rest = tfrt_string_view_make(end + 1, whole.size - size - 1);
+  return tfrt_string_view_make(whole.data, size);
 }
 
 bool tfrt_inventory_lines_next(tfrt_string_view_t* rest, tfrt_inventory_line_t* out_line) {
