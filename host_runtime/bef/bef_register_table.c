@@ -5,6 +5,7 @@ void tfrt_bef_register_table_return(tfrt_bef_register_table_t* table, const uint
                                     uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
     if (table->registers[results[i]].results_left-- == 0) table->uses_fit = false;
+    --table->results_left;
   }
 }
 
@@ -15,10 +16,6 @@ uint32_t tfrt_bef_register_table_find_unset(const tfrt_bef_register_table_t* tab
 }
 
 bool tfrt_bef_register_table_fits(const tfrt_bef_register_table_t* table) {
-  uint32_t left = table->starting_left;
-  for (uint32_t i = 0; i < table->count; ++i) {
-    const tfrt_bef_register_t* known = &table->registers[i];
-    left |= (known->users_end - known->users_begin) | known->results_left;
-  }
-  return table->uses_fit && left == 0;
+  return table->uses_fit && table->starting_left == 0 && table->users_left == 0 &&
+         table->results_left == 0;
 }

@@ -38,7 +38,9 @@ typedef struct tfrt_bef_register_table_s {
   const uint32_t* area;      // where the records begin
   const uint32_t* starting;  // what is left of the users of the special register, first one first
   uint32_t starting_left;
-  bool uses_fit;  // so far, lists of users and counts are as they should be
+  uint64_t users_left;    // of the lists of all registers
+  uint64_t results_left;  // of all registers
+  bool uses_fit;          // so far, lists of users and counts are as they should be
 } tfrt_bef_register_table_t;
 
 // Whether register |number| < |count| is set. Thread-compatible.
@@ -58,6 +60,8 @@ static inline void tfrt_bef_register_table_set(tfrt_bef_register_table_t* table,
   const uint32_t uses = table->use_counts[number];
   if (TFRT_UNLIKELY(count > uses)) table->uses_fit = false;
   set->results_left = uses - count;
+  table->users_left += count;
+  table->results_left += set->results_left;
 }
 
 // Notes that kernel |kernel| uses register |number| < |count|. Returns false if that isn't set.
@@ -68,6 +72,7 @@ static inline bool tfrt_bef_register_table_use(tfrt_bef_register_table_t* table,
   const uint32_t end = used->users_end;
   if (TFRT_LIKELY(end > used->users_begin && table->area[end - 1] == kernel)) {
     used->users_end = end - 1;
+    --table->users_left;
     return true;
   }
   table->uses_fit = false;
