@@ -21,9 +21,13 @@ tfrt_async_value_t* tfrt_execution_argument(tfrt_job_t* job, const tfrt_wire_ite
   if (item->reference.owner == node->incarnation) {
     return tfrt_incoming_want_own_value(job, &item->reference);
   }
-  tfrt_remote_value_t* remote = tfrt_remote_value_create_lent(node, job, &item->reference, caller);
+  // That it is pushed is said to us alone.
+  tfrt_wire_reference_t reference = item->reference;
+  reference.is_pushed = false;
+  tfrt_remote_value_t* remote = tfrt_remote_value_create_lent(node, job, &reference, caller);
   if (!remote) return tfrt_async_value_out_of_memory();
   if (device) tfrt_remote_value_set_device(remote, device);
+  if (item->reference.is_pushed) tfrt_push_inbox_expect(remote);
   return &remote->base.base;
 }
 

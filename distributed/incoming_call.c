@@ -159,13 +159,14 @@ static tfrt_status_t tfrt_incoming_call_check(tfrt_peer_t* peer, tfrt_job_t* job
   return tfrt_job_budget_check_call(job, (uint32_t)invoke->result_count);
 }
 
-// Makes the slots of |call| and starts it.
-static void tfrt_incoming_call_begin(tfrt_incoming_call_t* call) {
+// Makes the slots of |call|, which |invoke| asks for, and starts it.
+static void tfrt_incoming_call_begin(tfrt_incoming_call_t* call, const tfrt_wire_invoke_t* invoke) {
   tfrt_execution_t* execution = &call->execution;
   tfrt_peer_t* peer = call->peer;
   for (uint32_t i = 0; i < execution->result_count; ++i) {
     execution->results[i].slot = tfrt_incoming_call_add_slot(call, i);
   }
+  tfrt_incoming_want_push(peer, execution->job, invoke);
   ++execution->node->counts.incoming_calls;
   if (execution->program) ++execution->job->call_count;
   tfrt_hash_table_insert(&peer->incoming_calls, &call->number, &call->by_number);
@@ -194,6 +195,7 @@ tfrt_status_t tfrt_incoming_call_on_invoke(tfrt_peer_t* peer, tfrt_job_t* job,
   if (!call) {
     if (!status) status = tfrt_status_out_of_memory();
     tfrt_incoming_call_refuse(peer, job, invoke->call, invoke->result_count, status);
+    tfrt_incoming_want_push(peer, job, invoke);
     tfrt_status_release(status);
     tfrt_incoming_want_serve_held(peer);
     return NULL;
@@ -213,11 +215,12 @@ tfrt_status_t tfrt_incoming_call_on_invoke(tfrt_peer_t* peer, tfrt_job_t* job,
                                 invoke->arguments, invoke->argument_count, invoke->result_count);
   if (status) {
     tfrt_incoming_call_refuse(peer, job, invoke->call, invoke->result_count, status);
+    tfrt_incoming_want_push(peer, job, invoke);
     tfrt_status_release(status);
     tfrt_execution_finish(&call->execution);
     tfrt_execution_release(&call->execution);
   } else {
-    tfrt_incoming_call_begin(call);
+    tfrt_incoming_call_begin(call, invoke);
   }
   tfrt_incoming_want_serve_held(peer);
   return NULL;

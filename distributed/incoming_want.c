@@ -11,6 +11,9 @@
 // so many of one peer are given theirs back before they are over.
 #define TFRT_INCOMING_WANT_FREE_TRANSFERS 256
 
+// So many values are on their way to one peer that has not asked for them. It asks for the others.
+#define TFRT_INCOMING_WANT_MAX_PUSHES 1024u
+
 typedef struct tfrt_incoming_want_s {
   tfrt_ref_count_t ref_count;  // one while it is open, one while |waiter| waits
   tfrt_node_t* node;           // +1
@@ -28,7 +31,8 @@ typedef struct tfrt_incoming_want_s {
   uint64_t heartbeat;         // our newest one to the namer when it was held
   tfrt_async_value_t* own;    // +1; an indirect that this host waits for
   bool is_retain;             // no Want: a name of a Retain
-  tfrt_list_link_t asked;     // then, in the list of who asks
+  bool is_push;               // no Want: what |peer| is to get before it asks
+  tfrt_list_link_t asked;     // of either, in the peer's list
   bool on_bulk;               // answered; its payload is on its way
   bool has_credit_back;
   bool open;
@@ -86,7 +90,9 @@ static void tfrt_incoming_want_close(tfrt_incoming_want_t* want) {
   tfrt_list_remove(&want->held);
   tfrt_peer_t* peer = want->peer;
   tfrt_list_remove(&want->asked);
-  if (peer && !want->is_retain) {
+  if (want->is_push) {
+    --peer->outgoing_push_count;
+  } else if (peer && !want->is_retain) {
     tfrt_hash_table_remove(&peer->incoming_wants, &want->by_want);
     if (!want->has_credit_back) tfrt_peer_return_want_credit(peer);
   }
@@ -103,6 +109,11 @@ static void tfrt_incoming_want_close(tfrt_incoming_want_t* want) {
 // --- Answers -----------------------------------------------------------------
 
 static void tfrt_incoming_want_tell(tfrt_incoming_want_t* want, const tfrt_wire_item_t* item) {
+  if (want->is_push) {
+    tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_PUSH, .push = {.id = want->id, .item = *item}};
+    tfrt_peer_send(want->peer, &(tfrt_peer_frame_t){.job = want->job}, &body);
+    return;
+  }
   if (want->is_retain) {
     tfrt_wire_retained_item_t retained = {.id = want->id, .item = *item};
     tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_RETAINED,
@@ -248,8 +259,32 @@ static bool tfrt_incoming_want_is_aggregate(tfrt_async_value_t* value) {
   return tfrt_type_get(tfrt_async_value_resolved(value)->type_id)->aggregate != NULL;
 }
 
+// Pushes the resolved value, if that is small and stays as it is; else it is asked for.
+static void tfrt_incoming_want_push_value(tfrt_incoming_want_t* want) {
+  tfrt_async_value_t* value = tfrt_async_value_resolved(want->value);
+  bool is_error = tfrt_async_value_is_error(value);
+  if (!is_error && (tfrt_type_get(value->type_id)->flags & TFRT_TYPE_FLAG_MUTABLE)) {
+    tfrt_incoming_want_close(want);
+    return;
+  }
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, want->node->options.allocator);
+  tfrt_wire_item_t item;
+  tfrt_status_t status =
+      tfrt_value_item_encode(value, want->node->options.inline_limit,
+                             tfrt_node_host(want->node, want->job), &arena, &item);
+  if (!status && item.kind != TFRT_WIRE_ITEM_NONE) tfrt_incoming_want_tell(want, &item);
+  tfrt_incoming_want_close(want);
+  tfrt_status_release(status);
+  tfrt_arena_deinitialize(&arena);
+}
+
 // Answers with the resolved value.
 static void tfrt_incoming_want_answer_value(tfrt_incoming_want_t* want) {
+  if (want->is_push) {
+    tfrt_incoming_want_push_value(want);
+    return;
+  }
   tfrt_async_value_t* value = want->value;
   tfrt_arena_t arena;
   tfrt_arena_initialize(&arena, want->node->options.allocator);
@@ -287,13 +322,17 @@ static void tfrt_incoming_want_serve(tfrt_incoming_want_t* want, tfrt_action_wai
     tfrt_incoming_want_close(want);
     return;
   }
+  tfrt_object_t* object = tfrt_object_table_find(&node->objects, want->id, want->job);
+  if (want->is_push && !object) {
+    // Whoever lent it has taken it back: nobody is to get it any more.
+    tfrt_incoming_want_close(want);
+    return;
+  }
   tfrt_remote_value_t* remote = tfrt_remote_value_of(node, want->value);
   if (remote) {
     tfrt_wire_item_t item = {.kind = TFRT_WIRE_ITEM_REFERENCE,
                              .reference = tfrt_remote_value_tell(remote)};
-    tfrt_object_table_keep(&node->objects,
-                           tfrt_object_table_find(&node->objects, want->id, want->job),
-                           &remote->base.base);
+    tfrt_object_table_keep(&node->objects, object, &remote->base.base);
     tfrt_incoming_want_answer(want, &item);
     tfrt_remote_value_release(remote);
   } else if (tfrt_async_value_is_available(want->value)) {
@@ -370,6 +409,10 @@ void tfrt_incoming_want_serve_waiting(tfrt_object_t* object) {
 void tfrt_incoming_want_abandon(tfrt_object_t* object) {
   for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&object->waiting));) {
     tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(link, tfrt_incoming_want_t, held);
+    if (want->is_push) {
+      tfrt_incoming_want_close(want);
+      continue;
+    }
     want->value = tfrt_async_value_retain(object->value);
     tfrt_incoming_want_wait(want, TFRT_ACTION_AWAIT);
   }
@@ -407,6 +450,16 @@ static tfrt_status_t tfrt_incoming_want_judge(tfrt_job_t* job, tfrt_wire_object_
   return tfrt_incoming_want_let_go(job, id.namer);
 }
 
+// |peer| has asked for |object|, which is not known yet: it needs no Push of it any more.
+static void tfrt_incoming_want_drop_push(const tfrt_peer_t* peer, tfrt_object_t* object) {
+  for (tfrt_list_link_t* link = object->waiting.next; link != &object->waiting; link = link->next) {
+    tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(link, tfrt_incoming_want_t, held);
+    if (!want->is_push || want->peer != peer) continue;
+    tfrt_incoming_want_close(want);
+    return;
+  }
+}
+
 // Finds the object, or holds |want|, or refuses it.
 static void tfrt_incoming_want_find(tfrt_incoming_want_t* want) {
   tfrt_object_t* object = tfrt_object_table_find(&want->node->objects, want->id, want->job);
@@ -415,6 +468,7 @@ static void tfrt_incoming_want_find(tfrt_incoming_want_t* want) {
     return;
   }
   if (object && !object->is_told && want->peer) {
+    if (!want->is_push) tfrt_incoming_want_drop_push(want->peer, object);
     // No wait for its value: that would ask for the value's end, where its place is enough.
     tfrt_list_push_back(&object->waiting, &want->held);
     return;
@@ -502,6 +556,37 @@ void tfrt_incoming_want_on_unwant(tfrt_peer_t* peer, const tfrt_wire_unwant_t* u
   if (node) tfrt_incoming_want_close(TFRT_CONTAINER_OF(node, tfrt_incoming_want_t, by_want));
 }
 
+// The peer (+0) that is |incarnation|, if it may be sent something of |job| unasked; else NULL.
+static tfrt_peer_t* tfrt_incoming_want_find_pushed(tfrt_job_t* job, uint64_t incarnation) {
+  tfrt_peer_t* peer = tfrt_peer_find(job->node, incarnation);
+  const tfrt_job_member_t* member = tfrt_job_find_incarnation(job, incarnation);
+  bool is_there = peer && peer->session && member && !member->death &&
+                  !tfrt_job_has_left(job, incarnation) &&
+                  (tfrt_session_features(peer->session) & TFRT_WIRE_FEATURE_PUSH);
+  return is_there && peer->outgoing_push_count < TFRT_INCOMING_WANT_MAX_PUSHES ? peer : NULL;
+}
+
+static void tfrt_incoming_want_push_one(tfrt_job_t* job, tfrt_wire_object_id_t id, uint64_t to) {
+  tfrt_object_t* object = tfrt_object_table_find(&job->node->objects, id, job);
+  tfrt_peer_t* peer = tfrt_incoming_want_find_pushed(job, to);
+  tfrt_incoming_want_t* want = object && peer ? tfrt_incoming_want_create(job, id) : NULL;
+  if (!want) return;
+  want->peer = peer;
+  want->is_push = true;
+  tfrt_list_push_back(&peer->outgoing_pushes, &want->asked);
+  ++peer->outgoing_push_count;
+  tfrt_incoming_want_find(want);
+}
+
+void tfrt_incoming_want_push(const tfrt_peer_t* peer, tfrt_job_t* job,
+                             const tfrt_wire_invoke_t* invoke) {
+  for (size_t i = 0; i < invoke->push_to_count && !job->closed; ++i) {
+    tfrt_wire_object_id_t id = {
+        .namer = peer->incarnation, .number = invoke->call, .index = invoke->push_to[i].result};
+    tfrt_incoming_want_push_one(job, id, invoke->push_to[i].to);
+  }
+}
+
 // --- Held requests -----------------------------------------------------------
 
 void tfrt_incoming_want_serve_held(tfrt_peer_t* peer) {
@@ -530,17 +615,23 @@ void tfrt_incoming_want_refuse_unpromised(tfrt_peer_t* peer, uint64_t named, uin
   }
 }
 
+// Closes those of |job| (NULL: of all jobs) that are |asked|.
+static void tfrt_incoming_want_drop_list(const tfrt_list_link_t* asked, const tfrt_job_t* job) {
+  for (tfrt_list_link_t* link = asked->next; link != asked;) {
+    tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(link, tfrt_incoming_want_t, asked);
+    link = link->next;
+    if (!job || want->job == job) tfrt_incoming_want_close(want);
+  }
+}
+
 void tfrt_incoming_want_bury_all(tfrt_peer_t* peer, const tfrt_job_t* job) {
   for (tfrt_hash_node_t* next = tfrt_hash_table_first(&peer->incoming_wants); next;) {
     tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(next, tfrt_incoming_want_t, by_want);
     next = tfrt_hash_table_next(&peer->incoming_wants, next);
     if (!job || want->job == job) tfrt_incoming_want_close(want);
   }
-  for (tfrt_list_link_t* link = peer->incoming_retains.next; link != &peer->incoming_retains;) {
-    tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(link, tfrt_incoming_want_t, asked);
-    link = link->next;
-    if (!job || want->job == job) tfrt_incoming_want_close(want);
-  }
+  tfrt_incoming_want_drop_list(&peer->incoming_retains, job);
+  tfrt_incoming_want_drop_list(&peer->outgoing_pushes, job);
   for (tfrt_list_link_t* link = peer->held_requests.next; link != &peer->held_requests;) {
     tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(link, tfrt_incoming_want_t, held);
     link = link->next;
@@ -564,6 +655,7 @@ void tfrt_incoming_want_close_job(tfrt_node_t* node, const tfrt_job_t* job, tfrt
       link = link->next;
       if (want->job == job) tfrt_incoming_want_fail(want, reason);
     }
+    tfrt_incoming_want_drop_list(&peer->outgoing_pushes, job);
     for (tfrt_list_link_t* link = peer->held_requests.next; link != &peer->held_requests;) {
       tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(link, tfrt_incoming_want_t, held);
       link = link->next;

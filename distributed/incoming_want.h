@@ -7,6 +7,9 @@
 //        --not promised yet (its namer's call is under way) --> HELD --Invoke--> as above
 //        --gone, or never promised--------------------------------------------> Resolve(error)
 //
+// A PushTo of the namer is the same wish, on behalf of a third host (push_inbox.h); it is never
+// held.
+//
 // What is held costs no entry in the table of objects: it waits in the list of the namer's
 // peer until the Invoke comes, the namer dies, or its heartbeat proves that it never made
 // that promise.
@@ -29,6 +32,11 @@ tfrt_status_t tfrt_incoming_want_on_want(tfrt_peer_t* peer, tfrt_job_t* job,
 // A Retain came from |peer| for |job|: each of its names is answered when it is held.
 tfrt_status_t tfrt_incoming_want_on_retain(tfrt_peer_t* peer, tfrt_job_t* job,
                                            const tfrt_wire_retain_t* retain) TFRT_MUST_USE;
+
+// The slots of |peer|'s |invoke| exist: those that it says are sent, once they are known, to who is
+// lent them, unless that asks before. What can't be is left to be asked for.
+void tfrt_incoming_want_push(const tfrt_peer_t* peer, tfrt_job_t* job,
+                             const tfrt_wire_invoke_t* invoke);
 
 // An Unwant came from |peer|.
 void tfrt_incoming_want_on_unwant(tfrt_peer_t* peer, const tfrt_wire_unwant_t* unwant);

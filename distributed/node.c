@@ -175,6 +175,12 @@ static void tfrt_node_on_starved(tfrt_session_handler_t* handler, tfrt_session_t
   }
 }
 
+static void tfrt_node_on_wake(tfrt_session_handler_t* handler, tfrt_session_t* session) {
+  (void)handler;
+  tfrt_peer_t* peer = tfrt_session_user_data(session);
+  if (peer && peer->session == session) tfrt_push_inbox_expire(peer);
+}
+
 // --- Frames ------------------------------------------------------------------
 
 static void tfrt_node_release_ids(tfrt_peer_t* peer, const tfrt_job_t* job,
@@ -254,6 +260,9 @@ static tfrt_status_t tfrt_node_on_value(tfrt_peer_t* peer, tfrt_job_t* job,
       return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a Resolve came without its Want");
     case TFRT_WIRE_FRAME_UNWANT:
       tfrt_incoming_want_on_unwant(peer, &body->unwant);
+      return NULL;
+    case TFRT_WIRE_FRAME_PUSH:
+      tfrt_push_inbox_on_push(peer, job, &body->push);
       return NULL;
     case TFRT_WIRE_FRAME_LOST:
       tfrt_recovery_on_lost(peer, job, &body->lost);
@@ -341,6 +350,7 @@ static const tfrt_session_handler_vtable_t tfrt_node_handler_vtable = {
     .on_heartbeat = tfrt_node_on_heartbeat,
     .on_suspected = tfrt_node_on_suspected,
     .on_starved = tfrt_node_on_starved,
+    .on_wake = tfrt_node_on_wake,
 };
 
 // --- Life --------------------------------------------------------------------
@@ -348,7 +358,8 @@ static const tfrt_session_handler_vtable_t tfrt_node_handler_vtable = {
 void tfrt_node_options_initialize(tfrt_node_options_t* out_options) {
   memset(out_options, 0, sizeof(*out_options));
   tfrt_session_options_initialize(&out_options->session);
-  out_options->session.features = TFRT_WIRE_FEATURE_RECOVER | TFRT_WIRE_FEATURE_LISTS;
+  out_options->session.features =
+      TFRT_WIRE_FEATURE_PUSH | TFRT_WIRE_FEATURE_RECOVER | TFRT_WIRE_FEATURE_LISTS;
 }
 
 // Makes what carries payloads, then what carries frames and lets others in.

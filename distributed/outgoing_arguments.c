@@ -29,6 +29,7 @@ static tfrt_status_t tfrt_outgoing_arguments_lend(tfrt_outgoing_call_t* call,
   if (remote) {
     item->reference = remote->location;
     item->reference.is_mutable = tfrt_outgoing_arguments_is_mutable(types, index);
+    item->reference.is_pushed = tfrt_outgoing_push_take(remote, call->peer->incarnation);
     // The handle itself is what keeps the loan good, also when a copy is here by then.
     tfrt_action_queue_release(&node->actions, value);
     call->arguments[index] = &remote->base.base;

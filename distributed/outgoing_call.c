@@ -176,14 +176,15 @@ static tfrt_status_t tfrt_outgoing_call_create_results(
 
 static tfrt_status_t tfrt_outgoing_call_send(tfrt_outgoing_call_t* call,
                                              const tfrt_outgoing_call_request_t* request,
-                                             const tfrt_wire_item_t* items, uint32_t program) {
+                                             const tfrt_outgoing_arguments_t* arguments,
+                                             uint32_t program) {
   uint32_t depth = request->request ? request->request->options.call_depth : 0;
   tfrt_wire_body_t body = {
       .kind = TFRT_WIRE_FRAME_INVOKE,
       .invoke = {.call = call->number,
                  .program = program,
                  .function = request->function,
-                 .arguments = items,
+                 .arguments = arguments->items,
                  .argument_count = call->argument_count,
                  .result_count = call->result_count,
                  // A bit of each result there is: the fewer, the fewer bytes.
@@ -193,6 +194,7 @@ static tfrt_status_t tfrt_outgoing_call_send(tfrt_outgoing_call_t* call,
                  .depth = depth,
                  .device = tfrt_string_view_of(request->device ? request->device : ""),
                  .results_can_wait = request->results_can_wait}};
+  tfrt_outgoing_push_choose(call, request, arguments->arena, &body.invoke);
   tfrt_peer_frame_t frame = {.job = call->job,
                              .request = request->request ? request->request->options.id : 0,
                              .deadline_ns = request->deadline_ns,
@@ -215,7 +217,7 @@ static tfrt_status_t tfrt_outgoing_call_name(tfrt_outgoing_call_t* call,
   call->number = tfrt_session_next_call(call->peer->session);
   TFRT_RETURN_IF_ERROR(tfrt_outgoing_call_create_results(call, request));
   TFRT_RETURN_IF_ERROR(tfrt_outgoing_call_order_results(call, arguments->arena));
-  return tfrt_outgoing_call_send(call, request, arguments->items, program);
+  return tfrt_outgoing_call_send(call, request, arguments, program);
 }
 
 // Gives the caller |status| (consumed) for results that were never named.

@@ -52,6 +52,7 @@ typedef struct tfrt_outgoing_call_request_s {
   uint32_t result_count;
   const char* const* argument_types;  // as MLIR prints them; NULL: unknown
   const char* const* result_types;
+  const tfrt_kernel_site_t* kernel;  // that makes the call; NULL: not known, or it may run again
 } tfrt_outgoing_call_request_t;
 
 // Starts a call; see above. Thread-safe (the lock is not held).

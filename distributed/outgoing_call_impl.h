@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inside of an outgoing call, for its three sources. Private to this room.
+// The inside of an outgoing call, for its four sources. Private to this room.
 //
 //   outgoing_call.c       its life: named, started, answered, ended, buried
 //   outgoing_arguments.c  what goes into its Invoke: by value, or lent under a name
+//   outgoing_push.c       who is to get its results unasked
 //   outgoing_cancel.c     how it is stopped, by a cancel or its own deadline
 //
 // Thread rule: everything here needs the node's lock, but what says otherwise.
@@ -70,6 +71,19 @@ tfrt_status_t tfrt_outgoing_arguments_pack(tfrt_outgoing_call_t* call,
 // may be written after it is available. Thread-safe.
 bool tfrt_outgoing_arguments_is_chain(const char* const* types, uint32_t index);
 bool tfrt_outgoing_arguments_is_mutable(const char* const* types, uint32_t index);
+
+// --- outgoing_push.c -------------------------------------------------------------
+
+// Sets |out_invoke->push_to|, in |arena|, to the hosts whose calls, in the function that makes
+// |call|, are given its results: they get from the callee what is small whatever it is, before they
+// ask (push_inbox.h). Which they are is noted in |call->results|.
+void tfrt_outgoing_push_choose(tfrt_outgoing_call_t* call,
+                               const tfrt_outgoing_call_request_t* request, tfrt_arena_t* arena,
+                               tfrt_wire_invoke_t* out_invoke);
+
+// True if |value|, which |callee| is about to be lent, is pushed to it, which is noted once for
+// each such call, and is taken back here; and if its owner has not told us what it is.
+bool tfrt_outgoing_push_take(tfrt_remote_value_t* value, uint64_t callee);
 
 // --- outgoing_cancel.c ---------------------------------------------------------
 

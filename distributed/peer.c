@@ -72,6 +72,8 @@ tfrt_peer_t* tfrt_peer_find_or_create(tfrt_node_t* node, uint64_t incarnation) {
   tfrt_list_initialize(&peer->named);
   tfrt_list_initialize(&peer->retaining);
   tfrt_list_initialize(&peer->incoming_retains);
+  tfrt_list_initialize(&peer->outgoing_pushes);
+  tfrt_push_inbox_initialize(&peer->pushes);
   tfrt_list_initialize(&peer->held_requests);
   tfrt_list_initialize(&peer->jobs);
   tfrt_task_initialize(&peer->breaker, tfrt_peer_break);
@@ -124,6 +126,7 @@ static bool tfrt_peer_is_past(const tfrt_peer_t* peer) {
   return is_idle && !peer->session && peer->death && !peer->broken &&
          tfrt_list_is_empty(&peer->located) && tfrt_list_is_empty(&peer->named) &&
          tfrt_list_is_empty(&peer->retaining) && tfrt_list_is_empty(&peer->incoming_retains) &&
+         tfrt_list_is_empty(&peer->outgoing_pushes) && tfrt_list_is_empty(&peer->pushes.early) &&
          tfrt_list_is_empty(&peer->held_requests) && tfrt_list_is_empty(&peer->jobs) &&
          !tfrt_peer_has_job(peer);
 }

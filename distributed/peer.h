@@ -23,6 +23,7 @@
 #define TFRT_DISTRIBUTED_PEER_H_
 
 #include "distributed/outgoing_release.h"
+#include "distributed/push_inbox.h"
 #include "distributed/session.h"
 #include "distributed/transport.h"
 #include "distributed/wire/body.h"
@@ -63,10 +64,13 @@ typedef struct tfrt_peer_s {
   tfrt_list_link_t named;                     // remote values whose name it has, and no payload
   tfrt_list_link_t retaining;                 // remote values that it was asked to hold for us
   tfrt_list_link_t incoming_retains;          // what it asked us to hold, not answered yet
-  tfrt_list_link_t held_requests;             // wants of others for what it has not promised yet
-  tfrt_list_link_t jobs;                      // what both know
-  bool is_stuck;                              // a thread of it is in one kernel for long
-  tfrt_status_t broken;  // +1; why this host can't go on with it, to be acted upon
+  tfrt_list_link_t outgoing_pushes;           // what it is to be sent unasked, once that is known
+  uint32_t outgoing_push_count;
+  tfrt_push_inbox_t pushes;        // what it sends us unasked
+  tfrt_list_link_t held_requests;  // wants of others for what it has not promised yet
+  tfrt_list_link_t jobs;           // what both know
+  bool is_stuck;                   // a thread of it is in one kernel for long
+  tfrt_status_t broken;            // +1; why this host can't go on with it, to be acted upon
   tfrt_task_t breaker;
 } tfrt_peer_t;
 

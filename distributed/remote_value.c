@@ -75,6 +75,7 @@ void tfrt_remote_value_order(tfrt_remote_value_t* value, tfrt_async_value_t* con
 // Asks the owner for |value| at |level|, unless a question is open or the answer known.
 static void tfrt_remote_value_ask(tfrt_remote_value_t* value, tfrt_wire_want_level_t level) {
   if (value->resolved || value->lost || value->want != 0 || !value->peer) return;
+  if (value->is_put_off) return;
   if (level == TFRT_WIRE_WANT_AVAILABLE && value->available_there) return;
   if (level == TFRT_WIRE_WANT_VALUE && !tfrt_remote_value_is_in_order(value)) return;
   tfrt_outgoing_want_send(value, level);
@@ -160,12 +161,14 @@ static tfrt_async_value_t* tfrt_remote_value_settlement(tfrt_indirect_value_t* i
 // --- Life --------------------------------------------------------------------
 
 void tfrt_remote_value_unlink_peers(tfrt_remote_value_t* value) {
+  tfrt_push_inbox_forget(value);
   tfrt_list_remove(&value->located);
   tfrt_list_remove(&value->named);
   value->peer = NULL;
 }
 
 void tfrt_remote_value_locate(tfrt_remote_value_t* value, const tfrt_wire_reference_t* location) {
+  tfrt_push_inbox_forget(value);
   tfrt_list_remove(&value->located);
   value->peer = NULL;
   value->location = *location;

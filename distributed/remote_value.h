@@ -57,6 +57,9 @@ typedef struct tfrt_remote_value_past_s {
   bool held;  // a Release is due at the end
 } tfrt_remote_value_past_t;
 
+// To so many calls a result is pushed; others ask for it.
+#define TFRT_REMOTE_VALUE_MAX_PUSHED 4u
+
 typedef struct tfrt_remote_value_s {
   tfrt_indirect_value_t base;  // first: a remote value is an indirect value
   tfrt_node_t* node;           // +1
@@ -95,10 +98,15 @@ typedef struct tfrt_remote_value_s {
   bool awaits_chain;
   bool is_told;
   bool is_cover;
-  bool is_orphan;             // a cover: the list's value is gone, its elements are not
-  bool lost;                  // it waits for another owner; |peer|, if not NULL, was asked for one
-  bool result_is_due;         // of a call of ours, which tells unasked what it is
-  bool held;                  // a Release is due at the end
+  bool is_orphan;      // a cover: the list's value is gone, its elements are not
+  bool lost;           // it waits for another owner; |peer|, if not NULL, was asked for one
+  bool result_is_due;  // of a call of ours, which tells unasked what it is
+  bool held;           // a Release is due at the end
+  bool is_expected;    // its owner is to push it (push_inbox.h)
+  bool is_put_off;     // and so it isn't asked for yet
+  // How many of |pushed_to| there are: incarnations that its owner is to push it to, each of which
+  // is still to be lent it.
+  uint8_t pushed_count;
   bool is_large;              // the payload that came: its owner waits for that memory
   bool available_there;       // the owner has it; its payload isn't here
   bool demanded;              // somebody here needs the payload
@@ -119,6 +127,9 @@ typedef struct tfrt_remote_value_s {
       device[TFRT_CALL_DEVICE_SIZE];  // where its payload goes, if that is a device's; "": the host
   // From here on nothing is set, nor cleared, before what is above says so.
   tfrt_hash_node_t by_want;  // in the peer's table, while |want| isn't 0
+  uint64_t pushed_to[TFRT_REMOTE_VALUE_MAX_PUSHED];
+  tfrt_list_link_t in_expected;  // if |is_expected|, in the list of |peer|
+  int64_t expected_until_ns;
   tfrt_task_t meaning_waiter;
   tfrt_task_t chain_waiter;
   // What others were told that it is, in the place of a slot of ours, which must stay there: if

@@ -118,11 +118,13 @@ static void tfrt_remote_value_lose_list(tfrt_peer_t* peer, const tfrt_job_t* job
 }
 
 void tfrt_remote_value_bury_all(tfrt_peer_t* peer, const tfrt_job_t* job) {
+  tfrt_push_inbox_drop(peer, job);
   tfrt_remote_value_lose_list(peer, job, &peer->located, offsetof(tfrt_remote_value_t, located));
   tfrt_remote_value_lose_list(peer, job, &peer->named, offsetof(tfrt_remote_value_t, named));
 }
 
 void tfrt_remote_value_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job, tfrt_status_t reason) {
+  tfrt_push_inbox_drop(peer, job);
   tfrt_list_link_t ended;
   tfrt_remote_value_take_list(job, &peer->located, offsetof(tfrt_remote_value_t, located), &ended);
   for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&ended));) {

@@ -115,7 +115,8 @@ static void tfrt_router_call_there(tfrt_job_t* job, const tfrt_routed_call_t* ca
                                           .results = call->results,
                                           .result_count = call->function->result_count,
                                           .argument_types = call->function->argument_types,
-                                          .result_types = call->function->result_types};
+                                          .result_types = call->function->result_types,
+                                          .kernel = call->options->retries ? NULL : call->kernel};
   tfrt_status_t status = tfrt_router_find(job, call, rank, &request);
   if (status) {
     tfrt_router_fail(call, status);

@@ -33,6 +33,7 @@ tfrt_session_t* tfrt_session_make(tfrt_session_manager_t* manager, tfrt_session_
   session->heard_ns = session->ticked_ns = now_ns;
   session->judge_ns = now_ns;
   session->beat_ns = session->ack_ns = session->redial_ns = TFRT_TIME_INFINITE;
+  session->wake_ns = TFRT_TIME_INFINITE;
   copy_text(session->address, sizeof(session->address), address);
   tfrt_send_queue_initialize(&session->queue, 1, manager->allocator);
   if (peer) tfrt_session_bind(session, peer);

@@ -164,6 +164,8 @@ typedef struct tfrt_session_handler_vtable_s {
   // Want, |want| is as good as answered RESOURCE_EXHAUSTED; it is still sent later.
   void (*on_starved)(tfrt_session_handler_t* handler, tfrt_session_t* session, uint64_t call,
                      uint64_t want);
+  // The time is over that tfrt_session_wake_at() was called with. MAY append to any session.
+  void (*on_wake)(tfrt_session_handler_t* handler, tfrt_session_t* session);
 } tfrt_session_handler_vtable_t;
 
 // Embedded in whoever handles the frames of a process; lives until the manager is drained.
@@ -207,6 +209,10 @@ bool tfrt_session_call_was_written(const tfrt_session_t* session, uint64_t call)
 // write, unless the session is not OPEN: then with the first batch after that, or the first
 // heartbeat. Thread-compatible (the node's lock is held).
 void tfrt_session_request_flush(tfrt_session_t* session);
+
+// Has on_wake called once at |due_ns| by our clock, or at the earlier time that is set already;
+// never if the session is DEAD by then. Thread-compatible (the node's lock is held).
+void tfrt_session_wake_at(tfrt_session_t* session, int64_t due_ns);
 
 // Grants the peer |calls| and |wants| in all since the session began; what is less than
 // before changes nothing. Told with the next batch, or with the next acknowledgement.

@@ -91,6 +91,7 @@ struct tfrt_session_s {
   int64_t judge_ns;   // not before this time is the peer judged: we slept
   int64_t beat_ns;    // next heartbeat
   int64_t ack_ns;     // acknowledgement
+  int64_t wake_ns;    // the handler's on_wake
   int64_t redial_ns;  // next attempt
   bool is_beat_due;
   bool is_ack_due;

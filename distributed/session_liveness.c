@@ -53,6 +53,7 @@ static int64_t next_due(tfrt_session_t* session) {
   due_ns = earlier(due_ns, suspicion_ns(session));
   due_ns = earlier(due_ns, session->beat_ns);
   due_ns = earlier(due_ns, session->ack_ns);
+  due_ns = earlier(due_ns, session->wake_ns);
   due_ns = earlier(due_ns, session->redial_ns);
   return earlier(due_ns, starved_ns(session));
 }
@@ -83,6 +84,12 @@ void tfrt_session_schedule(tfrt_session_t* session) {
     tfrt_timer_start(session->manager->timers, &session->timer, due_ns, run_timer);
   }
   tfrt_session_release(session);
+}
+
+void tfrt_session_wake_at(tfrt_session_t* session, int64_t due_ns) {
+  if (session->wake_ns <= due_ns) return;
+  session->wake_ns = due_ns;
+  tfrt_session_schedule(session);
 }
 
 // --- What is due -------------------------------------------------------------
@@ -144,6 +151,10 @@ static void do_due(tfrt_session_t* session, int64_t now_ns) {
   if (now_ns >= session->ack_ns) {
     session->ack_ns = TFRT_TIME_INFINITE;
     session->is_ack_due = true;
+  }
+  if (now_ns >= session->wake_ns) {
+    session->wake_ns = TFRT_TIME_INFINITE;
+    manager->handler->vtable->on_wake(manager->handler, session);
   }
   tell_starved(session, now_ns);
   if (session->link) tfrt_session_link_request_work(session->link);

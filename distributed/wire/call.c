@@ -33,6 +33,13 @@ static const tfrt_wire_field_t program_fields[] = {
 const tfrt_wire_message_t tfrt_wire_program_message =
     TFRT_WIRE_MESSAGE("Program", tfrt_wire_program_t, program_fields);
 
+static const tfrt_wire_field_t push_to_fields[] = {
+    TFRT_WIRE_FIELD(tfrt_wire_push_to_t, result, 1, UINT32, .limit = TFRT_WIRE_MAX_RESULTS - 1),
+    TFRT_WIRE_FIELD(tfrt_wire_push_to_t, to, 2, FIXED64, .required = true),
+};
+static const tfrt_wire_message_t push_to_message =
+    TFRT_WIRE_MESSAGE("PushTo", tfrt_wire_push_to_t, push_to_fields);
+
 static const tfrt_wire_field_t invoke_fields[] = {
     TFRT_WIRE_FIELD(tfrt_wire_invoke_t, call, 1, UINT64, .required = true,
                     .limit = TFRT_WIRE_MAX_NUMBER),
@@ -50,6 +57,8 @@ static const tfrt_wire_field_t invoke_fields[] = {
                     .message = &location_message),
     TFRT_WIRE_FIELD(tfrt_wire_invoke_t, device, 11, STRING, .limit = TFRT_WIRE_MAX_DEVICE_SIZE),
     TFRT_WIRE_FIELD(tfrt_wire_invoke_t, results_can_wait, 12, BOOL),
+    TFRT_WIRE_REPEATED(tfrt_wire_invoke_t, push_to, push_to_count, 13, MESSAGE,
+                       TFRT_WIRE_MAX_PUSHES, .message = &push_to_message),
 };
 TFRT_WIRE_WALKS(tfrt_wire_invoke)
 const tfrt_wire_message_t tfrt_wire_invoke_message = TFRT_WIRE_MESSAGE(

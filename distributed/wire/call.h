@@ -45,6 +45,12 @@ typedef struct tfrt_wire_program_s {
   tfrt_string_view_t name;
 } tfrt_wire_program_t;
 
+// Where a result goes unasked.
+typedef struct tfrt_wire_push_to_s {
+  uint32_t result;  // index
+  uint64_t to;      // incarnation; never 0
+} tfrt_wire_push_to_t;
+
 typedef struct tfrt_wire_invoke_s {
   uint64_t call;  // 1 to TFRT_WIRE_MAX_NUMBER
   uint32_t program;
@@ -59,6 +65,8 @@ typedef struct tfrt_wire_invoke_s {
   const tfrt_wire_location_t* location;  // NULL: not known
   tfrt_string_view_t device;             // at most TFRT_WIRE_MAX_DEVICE_SIZE; empty: none
   bool results_can_wait;
+  const tfrt_wire_push_to_t* push_to;
+  size_t push_to_count;  // at most TFRT_WIRE_MAX_PUSHES
 } tfrt_wire_invoke_t;
 
 typedef struct tfrt_wire_void_s {

@@ -54,6 +54,7 @@
 #define TFRT_WIRE_MAX_FRAMES 4096u     // in a batch
 #define TFRT_WIRE_MAX_ARGUMENTS 4096u  // of a call
 #define TFRT_WIRE_MAX_RESULTS 4096u
+#define TFRT_WIRE_MAX_PUSHES 64u       // that one Invoke asks for
 #define TFRT_WIRE_MAX_MEMBERS 1024u    // of a view
 #define TFRT_WIRE_MAX_ADDRESSES 8u     // of a member
 #define TFRT_WIRE_MAX_ELEMENTS 1024u   // of a list

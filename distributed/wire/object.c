@@ -5,7 +5,7 @@
 
 #include "distributed/wire/messages.h"
 
-// How a Want, a Retain and a Lost may be answered.
+// How a Want, a Retain and a Lost may be answered, and what a Push is.
 #define TFRT_WIRE_REPLACE_KINDS \
   (TFRT_WIRE_ITEM_BIT(TFRT_WIRE_ITEM_REFERENCE) | TFRT_WIRE_ITEM_BIT(TFRT_WIRE_ITEM_ERROR))
 #define TFRT_WIRE_RETAINED_KINDS (TFRT_WIRE_REPLACE_KINDS | TFRT_WIRE_ITEM_BIT(TFRT_WIRE_ITEM_HELD))
@@ -13,6 +13,7 @@
   (TFRT_WIRE_REPLACE_KINDS | TFRT_WIRE_ITEM_BIT(TFRT_WIRE_ITEM_INLINE) |                       \
    TFRT_WIRE_ITEM_BIT(TFRT_WIRE_ITEM_AVAILABLE) | TFRT_WIRE_ITEM_BIT(TFRT_WIRE_ITEM_ON_BULK) | \
    TFRT_WIRE_ITEM_BIT(TFRT_WIRE_ITEM_LIST))
+#define TFRT_WIRE_PUSH_KINDS (TFRT_WIRE_REPLACE_KINDS | TFRT_WIRE_ITEM_BIT(TFRT_WIRE_ITEM_INLINE))
 
 static const tfrt_wire_field_t want_fields[] = {
     TFRT_WIRE_FIELD(tfrt_wire_want_t, want, 1, UINT64, .required = true),
@@ -151,8 +152,8 @@ const tfrt_wire_message_t tfrt_wire_replace_message =
 static const tfrt_wire_field_t push_fields[] = {
     TFRT_WIRE_FIELD(tfrt_wire_push_t, id, 1, MESSAGE, .required = true,
                     .message = &tfrt_wire_object_id_message),
-    TFRT_WIRE_FIELD(tfrt_wire_push_t, value, 2, MESSAGE, .required = true,
-                    .message = &tfrt_wire_value_message),
+    TFRT_WIRE_FIELD(tfrt_wire_push_t, item, 3, MESSAGE, .required = true,
+                    .item_kinds = TFRT_WIRE_PUSH_KINDS, .message = &tfrt_wire_item_message),
 };
 const tfrt_wire_message_t tfrt_wire_push_message =
     TFRT_WIRE_MESSAGE("Push", tfrt_wire_push_t, push_fields);

@@ -6,6 +6,7 @@
 //   borrower --> owner   Want w         owner --> borrower   Resolve w
 //   borrower --> owner   Retain ids     owner --> borrower   Retained ids
 //   holder   --> owner   Release ranges
+//   owner    --> borrower   Push id
 //
 // Thread rule: values; texts, bytes and arrays are borrowed. Failure rule: none fails.
 #ifndef TFRT_DISTRIBUTED_WIRE_OBJECT_H_
@@ -78,7 +79,7 @@ typedef struct tfrt_wire_replace_s {
 
 typedef struct tfrt_wire_push_s {
   tfrt_wire_object_id_t id;
-  tfrt_wire_value_t value;
+  tfrt_wire_item_t item;  // INLINE, REFERENCE or ERROR
 } tfrt_wire_push_t;
 
 #endif  // TFRT_DISTRIBUTED_WIRE_OBJECT_H_

@@ -22,6 +22,7 @@ static const tfrt_wire_field_t reference_fields[] = {
     TFRT_WIRE_FIELD(tfrt_wire_reference_t, is_chain, 5, BOOL),
     TFRT_WIRE_FIELD(tfrt_wire_reference_t, is_mutable, 6, BOOL),
     TFRT_WIRE_FIELD(tfrt_wire_reference_t, is_recoverable, 7, BOOL),
+    TFRT_WIRE_FIELD(tfrt_wire_reference_t, is_pushed, 8, BOOL),
 };
 
 // The exported values of an owner have no index, so that each has one name only.

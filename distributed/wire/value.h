@@ -29,6 +29,7 @@ typedef struct tfrt_wire_reference_s {
   bool is_chain;
   bool is_mutable;
   bool is_recoverable;
+  bool is_pushed;  // in an Invoke only
 } tfrt_wire_reference_t;
 
 // A payload in bytes, as a codec makes it.

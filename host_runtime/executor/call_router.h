@@ -40,6 +40,7 @@ static inline void tfrt_call_options_place(const tfrt_call_options_t* options,
 }
 
 typedef struct tfrt_call_router_s tfrt_call_router_t;
+typedef struct tfrt_kernel_site_s tfrt_kernel_site_t;
 
 // One call to route. Everything is borrowed for the duration of the hook.
 typedef struct tfrt_routed_call_s {
@@ -47,6 +48,7 @@ typedef struct tfrt_routed_call_s {
   const tfrt_function_t* function;
   const tfrt_execution_context_t* context;
   const tfrt_status_origin_t* site;      // the caller's function, kernel and location
+  const tfrt_kernel_site_t* kernel;      // whose results these are, one by one; NULL: not known
   tfrt_async_value_t* const* arguments;  // +0, in any state
   tfrt_async_value_t** results;          // to be set, +1
 } tfrt_routed_call_t;
@@ -84,8 +86,8 @@ typedef struct tfrt_call_router_vtable_s {
   tfrt_call_place_t (*place)(tfrt_call_router_t* router);
   // Returns a value (+1), at once, that is the same and has its payload on that host.
   tfrt_async_value_t* (*copy)(tfrt_call_router_t* router, const tfrt_routed_copy_t* copy);
-  // Returns a chain (+1), available when the value's payload is on that host, where later calls that
-  // are given it need not fetch it. The value stays what it is.
+  // Returns a chain (+1), available when the value's payload is on that host, where later calls
+  // that are given it need not fetch it. The value stays what it is.
   tfrt_async_value_t* (*prefetch)(tfrt_call_router_t* router, const tfrt_routed_copy_t* copy);
   // Returns a chain (+1) that is available when the value waits there, or was received.
   tfrt_async_value_t* (*send)(tfrt_call_router_t* router, const tfrt_routed_message_t* message);

@@ -18,6 +18,25 @@ void tfrt_kernel_site_origin(const tfrt_kernel_site_t* site, tfrt_status_origin_
   out_origin->column = location.column;
 }
 
+// Of a result with more users only so many are looked at.
+#define TFRT_KERNEL_SITE_MAX_USERS 16u
+
+uint32_t tfrt_kernel_site_user_hosts(const tfrt_kernel_site_t* site, uint32_t result,
+                                     uint32_t* hosts, uint32_t room) {
+  const tfrt_bef_record_t* record = site->record;
+  if (result >= record->result_count) return 0;
+  const uint32_t* user_counts = tfrt_bef_record_user_counts(record);
+  const uint32_t* users = tfrt_bef_record_users(record);
+  for (uint32_t r = 0; r < result; ++r) users += user_counts[r];
+  uint32_t count = 0;
+  for (uint32_t u = 0; u < user_counts[result] && u < TFRT_KERNEL_SITE_MAX_USERS; ++u) {
+    const tfrt_call_options_t* options =
+        site->binding->owner->sites[users[u]].binding->call_options;
+    if (options && options->has_host && count < room) hosts[count++] = options->host;
+  }
+  return count;
+}
+
 struct tfrt_program_s* tfrt_kernel_site_program(const tfrt_kernel_site_t* site) {
   return site->binding->owner->owner;
 }

@@ -67,6 +67,12 @@ typedef void (*tfrt_kernel_fn_t)(tfrt_kernel_frame_t* frame);
 // strings live as long as the program. Thread-safe.
 void tfrt_kernel_site_origin(const tfrt_kernel_site_t* site, tfrt_status_origin_t* out_origin);
 
+// Sets |hosts|, with room for |room|, to the ranks of the calls with a host, in the same function,
+// to which result |result| of the kernel at |site| is an argument, once for each; returns how many.
+// Of a result with many users some may be missing. Thread-safe.
+uint32_t tfrt_kernel_site_user_hosts(const tfrt_kernel_site_t* site, uint32_t result,
+                                     uint32_t* hosts, uint32_t room);
+
 // The program (+0) that |site| belongs to; whoever keeps a site retains it. Thread-safe.
 struct tfrt_program_s* tfrt_kernel_site_program(const tfrt_kernel_site_t* site);
 

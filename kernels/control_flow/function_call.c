@@ -35,6 +35,7 @@ void tfrt_function_call(tfrt_kernel_frame_t* frame, const tfrt_function_t* funct
                              .function = function,
                              .context = frame->context,
                              .site = &site,
+                             .kernel = frame->site,
                              .arguments = frame->arguments + first_argument,
                              .results = frame->results};
   router->vtable->call(router, &call);

@@ -6,8 +6,9 @@
 // how long a cluster takes to form.
 //
 // A chain over N callees is given per N / 2 + 1 round trips, which is what it takes when every
-// call is shipped at once (docs/distributed.md: N + 2 one-way delays); so each such figure
-// stands beside one round trip of the bare transport, between two processes, too.
+// call is shipped at once and asks for its argument (docs/distributed.md: N + 2 one-way delays, one
+// more than without the question); so each such figure stands beside one round trip of the bare
+// transport, between two processes, too.
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>

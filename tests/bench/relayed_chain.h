@@ -5,11 +5,12 @@
 // on bare streams. A caller and |n| relays, each a process of its own; relay i is the i-th callee.
 //
 //   caller     Invoke -> each relay, all at once
-//   relay i    Want -> relay i - 1                  when it is invoked, but for the first
-//   relay i    Resolve -> relay i + 1               when it is wanted and has its own result,
+//   relay i    Push -> relay i + 1                  when it is invoked and has its own result,
 //              Result -> caller                     which is that of relay i - 1 and one
 //
-// These are 4 n - 2 messages, of which n + 2 follow each other.
+// These are 3 n - 1 messages, of which n + 1 follow each other. Once, before all that:
+//
+//   relay i    Next -> relay i - 1                  so that this knows where it is
 #ifndef TFRT_TESTS_BENCH_RELAYED_CHAIN_H_
 #define TFRT_TESTS_BENCH_RELAYED_CHAIN_H_
 
@@ -19,8 +20,8 @@
 
 typedef enum tfrt_bench_relayed_kind_e {
   TFRT_BENCH_RELAYED_INVOKE = 1,  // |value|: the argument, of the first one
-  TFRT_BENCH_RELAYED_WANT = 2,
-  TFRT_BENCH_RELAYED_RESOLVE = 3,  // |value|: a relay's result, likewise below
+  TFRT_BENCH_RELAYED_NEXT = 2,
+  TFRT_BENCH_RELAYED_PUSH = 3,  // |value|: a relay's result, likewise below
   TFRT_BENCH_RELAYED_RESULT = 4,
 } tfrt_bench_relayed_kind_t;
 

@@ -18,11 +18,13 @@ typedef struct relay_s {
   bool has_previous;
   tfrt_bench_stream_t incoming[MAX_INCOMING];
   int incoming_count;
+  tfrt_bench_stream_t* next;  // NULL: not known yet, or there is none
   // Of the chain that is under way.
-  tfrt_bench_stream_t* caller;
-  tfrt_bench_stream_t* wanting;  // NULL: nobody wants the result yet
+  tfrt_bench_stream_t* caller;  // NULL: it has not invoked this yet
+  int64_t argument;
+  bool has_argument;
   int64_t result;
-  bool has_result;  // and nobody has wanted it
+  bool has_result;  // and nowhere to push it
 } relay_t;
 
 // Handlers find the relay here. All of them run on the one thread that reads.
@@ -33,19 +35,28 @@ static void send(tfrt_bench_stream_t* stream, tfrt_bench_relayed_kind_t kind, in
   tfrt_bench_stream_send(stream, &message);
 }
 
-static void resolve_wanted(void) {
-  if (!relay.wanting || !relay.has_result) return;
-  send(relay.wanting, TFRT_BENCH_RELAYED_RESOLVE, relay.result);
-  relay.wanting = NULL;
+static void push_result(void) {
+  if (!relay.next || !relay.has_result) return;
+  send(relay.next, TFRT_BENCH_RELAYED_PUSH, relay.result);
   relay.has_result = false;
 }
 
-static void set_result(int64_t value) {
-  relay.result = value;
+// Runs the call if it has been made and has its argument.
+static void run(void) {
+  if (!relay.caller || !relay.has_argument) return;
+  tfrt_bench_stream_t* caller = relay.caller;
+  relay.caller = NULL;
+  relay.has_argument = false;
+  relay.result = relay.argument + 1;
   relay.has_result = true;
   // What others wait for goes first.
-  resolve_wanted();
-  send(relay.caller, TFRT_BENCH_RELAYED_RESULT, value);
+  push_result();
+  send(caller, TFRT_BENCH_RELAYED_RESULT, relay.result);
+}
+
+static void set_argument(int64_t value) {
+  relay.argument = value;
+  relay.has_argument = true;
 }
 
 static void on_message(tfrt_bench_stream_t* stream, const void* bytes) {
@@ -54,18 +65,16 @@ static void on_message(tfrt_bench_stream_t* stream, const void* bytes) {
   switch (message.kind) {
     case TFRT_BENCH_RELAYED_INVOKE:
       relay.caller = stream;
-      if (relay.has_previous) {
-        send(&relay.previous, TFRT_BENCH_RELAYED_WANT, 0);
-      } else {
-        set_result(message.value + 1);
-      }
+      if (!relay.has_previous) set_argument(message.value);
+      run();
       break;
-    case TFRT_BENCH_RELAYED_WANT:
-      relay.wanting = stream;
-      resolve_wanted();
+    case TFRT_BENCH_RELAYED_NEXT:
+      relay.next = stream;
+      push_result();
       break;
-    case TFRT_BENCH_RELAYED_RESOLVE:
-      set_result(message.value + 1);
+    case TFRT_BENCH_RELAYED_PUSH:
+      set_argument(message.value);
+      run();
       break;
     default:
       tfrt_transport_connection_abort(stream->connection);
@@ -98,6 +107,7 @@ static tfrt_status_t open_relay(const char* previous, char address[TFRT_TRANSPOR
   relay.has_previous = previous != NULL;
   if (previous) {
     TFRT_RETURN_IF_ERROR(tfrt_bench_stream_dial(&relay.previous, relay.transport, previous));
+    send(&relay.previous, TFRT_BENCH_RELAYED_NEXT, 0);
   }
   return tfrt_transport_listen(relay.transport, tfrt_string_view_of("127.0.0.1:0"), &relay.acceptor,
                                address);

@@ -46,6 +46,13 @@ typedef struct oracle_grip_s {
   bool was_sent_on;  // by a forward, or a start: then that covers it, too
 } oracle_grip_t;
 
+// A result that its owner was asked to push to a third process.
+typedef struct oracle_hint_s {
+  size_t owner;
+  uint64_t to;  // incarnation
+  tfrt_wire_object_id_t id;
+} oracle_hint_t;
+
 // One direction between two processes.
 typedef struct oracle_way_s {
   uint32_t session;
@@ -73,6 +80,9 @@ struct tfrt_frame_oracle_s {
   oracle_grip_t* grips;
   size_t grip_count;
   size_t grip_capacity;
+  oracle_hint_t* hints;
+  size_t hint_count;
+  size_t hint_capacity;
   oracle_way_t ways[MAX_PROCESSES][MAX_PROCESSES];
   bool is_dead[MAX_PROCESSES];
   bool is_closing;  // a job ends, with all that is under way in it
@@ -212,6 +222,26 @@ static void check_budget(const oracle_event_t* event, const oracle_call_t* call)
          (unsigned long long)call->budget_us, (unsigned long long)most_us);
 }
 
+static void note_hint(const oracle_event_t* event, const tfrt_wire_push_to_t* push_to) {
+  tfrt_frame_oracle_t* oracle = event->oracle;
+  if (oracle->hint_count == oracle->hint_capacity) {
+    size_t capacity = 2 * oracle->hint_capacity + 16;
+    oracle_hint_t* hints =
+        tfrt_allocator_allocate(tfrt_allocator_system(), capacity * sizeof(*hints));
+    if (oracle->hints) memcpy(hints, oracle->hints, oracle->hint_count * sizeof(*hints));
+    tfrt_allocator_free(tfrt_allocator_system(), oracle->hints,
+                        oracle->hint_capacity * sizeof(*hints));
+    oracle->hints = hints;
+    oracle->hint_capacity = capacity;
+  }
+  oracle->hints[oracle->hint_count++] =
+      (oracle_hint_t){.owner = event->to,
+                      .to = push_to->to,
+                      .id = {.namer = oracle->first_incarnation + event->from,
+                             .number = event->body->invoke.call,
+                             .index = push_to->result}};
+}
+
 static void on_invoke(const oracle_event_t* event) {
   const tfrt_wire_invoke_t* invoke = &event->body->invoke;
   take_number(event, invoke->call);
@@ -236,6 +266,7 @@ static void on_invoke(const oracle_event_t* event) {
                                 .index = i};
     ++grip_of(event->oracle, event->from, event->oracle->first_incarnation + event->to, id)->holds;
   }
+  for (size_t i = 0; i < invoke->push_to_count; ++i) note_hint(event, &invoke->push_to[i]);
   // What others wait for is sent, whatever becomes of the call that owes it.
   bool is_send = invoke->program == 0 && invoke->function == TFRT_WIRE_BUILTIN_SEND;
   if (!is_send) check_budget(event, call);
@@ -413,6 +444,21 @@ static void on_retained(const oracle_event_t* event) {
   }
 }
 
+static void on_push(const oracle_event_t* event) {
+  tfrt_frame_oracle_t* oracle = event->oracle;
+  const tfrt_wire_push_t* push = &event->body->push;
+  note_item(event, &push->item);
+  for (size_t i = oracle->hint_count; i-- > 0;) {
+    oracle_hint_t* hint = &oracle->hints[i];
+    bool is_it = hint->owner == event->from && hint->to == oracle->first_incarnation + event->to &&
+                 tfrt_wire_object_id_equal(hint->id, push->id);
+    if (!is_it) continue;
+    *hint = oracle->hints[--oracle->hint_count];
+    return;
+  }
+  expect(event, false, "its namer has not asked for that");
+}
+
 // What its sender has itself is held for the receiver.
 static void on_replace(const oracle_event_t* event) {
   const tfrt_wire_item_t* item = &event->body->replace.item;
@@ -476,6 +522,9 @@ static void on_body(const oracle_event_t* event) {
       break;
     case TFRT_WIRE_FRAME_REPLACE:
       on_replace(event);
+      break;
+    case TFRT_WIRE_FRAME_PUSH:
+      on_push(event);
       break;
     default:
       on_job_body(event);
@@ -640,6 +689,8 @@ void tfrt_frame_oracle_free(tfrt_frame_oracle_t* oracle) {
   }
   tfrt_allocator_free(tfrt_allocator_system(), oracle->grips,
                       oracle->grip_capacity * sizeof(*oracle->grips));
+  tfrt_allocator_free(tfrt_allocator_system(), oracle->hints,
+                      oracle->hint_capacity * sizeof(*oracle->hints));
   tfrt_allocator_free(tfrt_allocator_system(), oracle, sizeof(*oracle));
 }
 

@@ -12,6 +12,7 @@
 //   a budget is at most that of the call above
 //   no Invoke or Want goes beyond the credit that was granted
 //   a chunk goes only to who has asked its owner for it
+//   a result is pushed only by its owner, once for each time that its namer has asked for that
 //
 // A frame counts when its receiver would process it: the next of its session, once. What a
 // session that has died still brings is not looked at.

@@ -144,6 +144,7 @@ static const tfrt_session_handler_vtable_t handler_vtable = {
     .on_heartbeat = on_heartbeat,
     .on_suspected = on_suspected,
     .on_starved = on_starved,
+    .on_wake = on_session,
 };
 
 static void begin(void) {

@@ -39,6 +39,14 @@ static uint64_t chosen_seed(void) {
 
 static uint64_t below(uint64_t limit) { return tfrt_random_below(&dice, limit); }
 
+// Some hosts of some runs know no pushes: bit n of a third of the seed is host n.
+static uint64_t run_seed;
+
+static void forget_pushes(uint32_t index, tfrt_node_options_t* options) {
+  bool is_old = run_seed % 3 == 0 && run_seed / 3 >> index & 1;
+  if (is_old) options->session.features &= ~(tfrt_wire_features_t)TFRT_WIRE_FEATURE_PUSH;
+}
+
 // Begins the run of |seed|, with the faults of the network that need no hand.
 static void begin(uint64_t seed, bool has_faults) {
   tfrt_random_initialize(&dice, seed);
@@ -59,6 +67,8 @@ static void begin(uint64_t seed, bool has_faults) {
   if (chosen_seed()) fprintf(stderr, "%s", program.source);
   uint32_t x = (uint32_t)below(1000);
   tfrt_random_program_evaluate(&program, x, right);
+  run_seed = seed;
+  tfrt_node_world_set_configure(forget_pushes);
   tfrt_node_world_initialize(&world, host_count, &options);
   char* bytes = tfrt_allocator_allocate(tfrt_allocator_system(), text_size);
   memset(bytes, 'a', text_size);

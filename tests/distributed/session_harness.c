@@ -120,6 +120,13 @@ static void on_starved(tfrt_session_handler_t* handler, tfrt_session_t* session,
   record->starved_want = want;
 }
 
+static void on_wake(tfrt_session_handler_t* handler, tfrt_session_t* session) {
+  tfrt_harness_record_t* record = record_of(host_of(handler), session);
+  ck_assert(!record->is_dead);
+  ++record->wakes;
+  record->woken_ns = tfrt_harness_now(record->host->world);
+}
+
 static const tfrt_session_handler_vtable_t handler_vtable = {
     .on_opened = on_opened,
     .on_frame = on_frame,
@@ -130,6 +137,7 @@ static const tfrt_session_handler_vtable_t handler_vtable = {
     .on_heartbeat = on_heartbeat,
     .on_suspected = on_suspected,
     .on_starved = on_starved,
+    .on_wake = on_wake,
 };
 
 // --- Hosts -------------------------------------------------------------------

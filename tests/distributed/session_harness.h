@@ -44,6 +44,8 @@ typedef struct tfrt_harness_record_s {
   uint64_t heartbeats;
   uint64_t starved_call;
   uint64_t starved_want;
+  uint32_t wakes;
+  int64_t woken_ns;
   bool is_dead;
   int64_t opened_ns;
   int64_t dead_ns;

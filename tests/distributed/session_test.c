@@ -544,6 +544,34 @@ END_TEST
 
 // --- Goodbyes ----------------------------------------------------------------
 
+START_TEST(a_handler_is_woken_when_it_has_asked_for_that_but_not_by_a_dead_session) {
+  tfrt_harness_world_t world;
+  tfrt_harness_initialize_with_seed(&world, 1);
+  tfrt_harness_host_t* a = tfrt_harness_add_simple_host(&world, 0x0a);
+  tfrt_harness_host_t* b = tfrt_harness_add_simple_host(&world, 0x0b);
+  tfrt_harness_record_t* record = tfrt_harness_dial(a, b);
+  tfrt_harness_run_until_state(record, TFRT_SESSION_OPEN);
+  int64_t begin_ns = tfrt_harness_now(&world);
+  tfrt_node_lock_lock(&a->lock);
+  tfrt_session_wake_at(record->session, begin_ns + 30 * TFRT_HARNESS_MILLISECOND);
+  tfrt_session_wake_at(record->session, begin_ns + 20 * TFRT_HARNESS_MILLISECOND);
+  tfrt_session_wake_at(record->session, begin_ns + 40 * TFRT_HARNESS_MILLISECOND);
+  tfrt_node_lock_unlock_and_run(&a->lock);
+  tfrt_harness_run_for(&world, 100 * TFRT_HARNESS_MILLISECOND);
+  ck_assert_uint_eq(record->wakes, 1);
+  ck_assert_int_ge(record->woken_ns, begin_ns + 20 * TFRT_HARNESS_MILLISECOND);
+  ck_assert_int_lt(record->woken_ns, begin_ns + 30 * TFRT_HARNESS_MILLISECOND);
+  tfrt_node_lock_lock(&a->lock);
+  tfrt_session_wake_at(record->session, tfrt_harness_now(&world) + TFRT_HARNESS_SECOND);
+  tfrt_session_close(record->session, TFRT_WIRE_GOODBYE_SHUTDOWN, tfrt_string_view_of("enough"));
+  tfrt_session_wake_at(record->session, tfrt_harness_now(&world) + TFRT_HARNESS_MILLISECOND);
+  tfrt_node_lock_unlock_and_run(&a->lock);
+  tfrt_harness_run_for(&world, 2 * TFRT_HARNESS_SECOND);
+  ck_assert_uint_eq(record->wakes, 1);
+  tfrt_harness_deinitialize(&world);
+}
+END_TEST
+
 START_TEST(a_goodbye_comes_behind_what_was_appended) {
   tfrt_harness_world_t world;
   tfrt_harness_record_t *a, *b;
@@ -662,6 +690,7 @@ static void add_lasting_cases(Suite* suite) {
   tcase_add_test(silence, a_number_that_only_the_peer_knows_is_passed_over);
   TCase* goodbye = add_case(suite, "goodbye");
   tcase_add_test(goodbye, a_goodbye_comes_behind_what_was_appended);
+  tcase_add_test(goodbye, a_handler_is_woken_when_it_has_asked_for_that_but_not_by_a_dead_session);
   tcase_add_test(goodbye, draining_is_told_and_the_session_goes_on);
   tcase_add_test(goodbye, a_breach_of_protocol_ends_that_session_only);
   tcase_add_test(goodbye, a_handler_may_close_the_session_inside_of_on_frame);

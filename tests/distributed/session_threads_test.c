@@ -129,6 +129,7 @@ static const tfrt_session_handler_vtable_t handler_vtable = {
     .on_heartbeat = on_heartbeat,
     .on_suspected = on_suspected,
     .on_starved = on_starved,
+    .on_wake = ignore_session,
 };
 
 static void assert_ok(tfrt_status_t status) {

@@ -68,6 +68,31 @@ static void check_value(const nodes_t* all, tfrt_node_t* node, const tfrt_remote
          (unsigned long long)at->id.number, at->id.index, (unsigned long long)at->owner);
 }
 
+// What |peer| is to push, and what it has pushed too early, is counted right.
+static void check_pushes(const tfrt_peer_t* peer) {
+  const tfrt_list_link_t* lists[] = {&peer->pushes.put_off, &peer->pushes.asked};
+  size_t expected = 0;
+  for (size_t i = 0; i < 2; ++i) {
+    for (tfrt_list_link_t* link = lists[i]->next; link != lists[i]; link = link->next) {
+      const tfrt_remote_value_t* value = TFRT_CONTAINER_OF(link, tfrt_remote_value_t, in_expected);
+      EXPECT(value->peer == peer && value->is_expected && value->is_put_off == (i == 0),
+             "a value is expected of another peer");
+      EXPECT(!value->resolved && (!value->is_put_off || value->want == 0),
+             "a value that is put off is asked for");
+      ++expected;
+    }
+  }
+  size_t early = 0;
+  for (tfrt_list_link_t* link = peer->pushes.early.next; link != &peer->pushes.early;
+       link = link->next) {
+    ++early;
+  }
+  EXPECT(expected == peer->pushes.expected_count && early == peer->pushes.early_count,
+         "pushes are miscounted");
+  EXPECT(expected <= TFRT_PUSH_INBOX_MAX_EXPECTED && early <= TFRT_PUSH_INBOX_MAX_EARLY,
+         "there are too many pushes");
+}
+
 static void check_peer(const nodes_t* all, tfrt_node_t* node, const tfrt_peer_t* peer,
                        bool any_death) {
   for (tfrt_list_link_t* link = peer->located.next; link != &peer->located; link = link->next) {
@@ -80,11 +105,14 @@ static void check_peer(const nodes_t* all, tfrt_node_t* node, const tfrt_peer_t*
     const tfrt_remote_value_t* value = TFRT_CONTAINER_OF(found, tfrt_remote_value_t, by_want);
     EXPECT(!value->resolved && value->peer == peer && value->want != 0, "a want is of nothing");
   }
+  check_pushes(peer);
   if (peer->session) return;
   bool is_empty = tfrt_hash_table_count(&peer->outgoing_calls) == 0 &&
                   tfrt_hash_table_count(&peer->incoming_calls) == 0 &&
                   tfrt_hash_table_count(&peer->incoming_wants) == 0 &&
-                  tfrt_list_is_empty(&peer->held_requests);
+                  tfrt_list_is_empty(&peer->held_requests) &&
+                  tfrt_list_is_empty(&peer->outgoing_pushes) && peer->outgoing_push_count == 0 &&
+                  peer->pushes.expected_count == 0 && peer->pushes.early_count == 0;
   EXPECT(is_empty, "a peer without a session has calls, wants or requests");
 }
 

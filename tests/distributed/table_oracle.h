@@ -6,6 +6,7 @@
 //   no object has a name that its namer has not given
 //   what somebody waits for at another host is in that host's table, or is promised to come
 //   a remote value is in the lists of who is asked, and its want in that table
+//   what is put off is not asked for, and pushes are within their limits
 //   the counts of a node are those of its tables
 //
 // Life: asked after each step of the network, when no task of a host waits.

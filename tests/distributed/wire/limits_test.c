@@ -225,8 +225,10 @@ START_TEST(a_text_above_its_limit_is_refused) {
   memset(name, 'x', sizeof(name));
   tfrt_wire_body_t body = {
       .kind = TFRT_WIRE_FRAME_PUSH,
-      .push = {.id = {.namer = 1, .number = 1}, .value = {.type = {name, sizeof(name)}}}};
-  assert_not_encoded(&body, "Push.value: Value.type: 129 bytes, at most 128 are allowed");
+      .push = {.id = {.namer = 1, .number = 1},
+               .item = {.kind = TFRT_WIRE_ITEM_INLINE, .value = {.type = {name, sizeof(name)}}}}};
+  assert_not_encoded(&body,
+                     "Push.item: Item.inline: Value.type: 129 bytes, at most 128 are allowed");
 }
 END_TEST
 

@@ -49,7 +49,7 @@ static const tfrt_wire_error_t short_error = {.code = TFRT_STATUS_CANCELLED};
 #define REFERENCE                                                                      \
   {                                                                                    \
     .id = PROMISED, .owner = HOST_B, .owner_rank = 2, .namer_rank = TFRT_WIRE_NO_RANK, \
-    .is_chain = true, .is_mutable = true, .is_recoverable = true                       \
+    .is_chain = true, .is_mutable = true, .is_recoverable = true, .is_pushed = true    \
   }
 #define EXPORTED_REFERENCE \
   { .id = EXPORTED, .owner = HOST_B, .owner_rank = 2 }
@@ -155,6 +155,11 @@ static const tfrt_wire_object_range_t ranges[] = {
      .index_count = TFRT_WIRE_MAX_INDEX},
 };
 
+static const tfrt_wire_push_to_t push_to[] = {
+    {.result = 0, .to = HOST_B},
+    {.result = TFRT_WIRE_MAX_RESULTS - 1, .to = UINT64_MAX},
+};
+
 const tfrt_wire_body_t tfrt_wire_sample_bodies[] = {
     {.kind = TFRT_WIRE_FRAME_HELLO, .hello = HELLO},
     {.kind = TFRT_WIRE_FRAME_HELLO,
@@ -228,7 +233,9 @@ const tfrt_wire_body_t tfrt_wire_sample_bodies[] = {
                 .depth = TFRT_WIRE_MAX_DEPTH,
                 .location = &location,
                 .device = TEXT("cuda:0"),
-                .results_can_wait = true}},
+                .results_can_wait = true,
+                .push_to = push_to,
+                .push_to_count = TFRT_ARRAY_SIZE(push_to)}},
     {.kind = TFRT_WIRE_FRAME_INVOKE, .invoke = {.call = 1}},
     {.kind = TFRT_WIRE_FRAME_VOID, .void_call = {.call = 128, .result_count = 3, .error = &error}},
     {.kind = TFRT_WIRE_FRAME_RESULT,
@@ -261,7 +268,9 @@ const tfrt_wire_body_t tfrt_wire_sample_bodies[] = {
      .release = {.ranges = ranges, .range_count = TFRT_ARRAY_SIZE(ranges)}},
     {.kind = TFRT_WIRE_FRAME_LOST, .lost = {.reference = REFERENCE}},
     {.kind = TFRT_WIRE_FRAME_REPLACE, .replace = {.old = REFERENCE, .item = ERROR_ITEM}},
-    {.kind = TFRT_WIRE_FRAME_PUSH, .push = {.id = PROMISED, .value = VALUE}},
+    {.kind = TFRT_WIRE_FRAME_PUSH, .push = {.id = PROMISED, .item = INLINE_ITEM}},
+    {.kind = TFRT_WIRE_FRAME_PUSH, .push = {.id = PROMISED, .item = REFERENCE_ITEM}},
+    {.kind = TFRT_WIRE_FRAME_PUSH, .push = {.id = PROMISED, .item = ERROR_ITEM}},
     {.kind = TFRT_WIRE_FRAME_RESOLVE, .resolve = {.want = 11, .item = LIST_ITEM}},
 };
 const size_t tfrt_wire_sample_body_count = TFRT_ARRAY_SIZE(tfrt_wire_sample_bodies);
