@@ -13,7 +13,8 @@ typedef struct tfrt_node_lock_run_s {
 static _Thread_local tfrt_node_lock_run_t* current_run;
 
 void tfrt_node_lock_initialize(tfrt_node_lock_t* lock) {
-  tfrt_mutex_initialize(&lock->mutex);
+  // Mostly held for some thousand instructions, and wanted by each thread that makes calls.
+  tfrt_mutex_initialize_spinning(&lock->mutex);
   lock->deferred = (tfrt_task_list_t){0};
 }
 

@@ -235,11 +235,13 @@ static void tfrt_outgoing_call_refuse(tfrt_outgoing_call_t* call,
   tfrt_outgoing_call_end(call);
 }
 
+// |refusal| is consumed.
 static void tfrt_outgoing_call_begin(tfrt_outgoing_call_t* call,
-                                     const tfrt_outgoing_call_request_t* request) {
+                                     const tfrt_outgoing_call_request_t* request,
+                                     tfrt_status_t refusal) {
   tfrt_outgoing_arguments_t arguments = {.request = request,
                                          .arena = tfrt_node_scratch(call->node)};
-  tfrt_status_t status = tfrt_outgoing_call_name(call, request, &arguments);
+  tfrt_status_t status = refusal ? refusal : tfrt_outgoing_call_name(call, request, &arguments);
   if (status) {
     tfrt_outgoing_call_refuse(call, request, status);
     return;
@@ -259,16 +261,14 @@ static void tfrt_outgoing_call_begin(tfrt_outgoing_call_t* call,
                    tfrt_outgoing_call_run_timer);
 }
 
-void tfrt_outgoing_call_start(tfrt_node_t* node, const tfrt_outgoing_call_request_t* request) {
+tfrt_outgoing_call_t* tfrt_outgoing_call_prepare(tfrt_node_t* node,
+                                                 const tfrt_outgoing_call_request_t* request) {
   tfrt_outgoing_call_t* call = tfrt_outgoing_call_allocate(node, request);
   if (!call) {
     for (uint32_t i = 0; i < request->result_count; ++i) {
       request->results[i] = tfrt_async_value_out_of_memory();
     }
-    tfrt_node_lock_tables(node);
-    if (request->gives_program) tfrt_cached_program_release(request->program);
-    tfrt_node_unlock(node);
-    return;
+    return NULL;
   }
   tfrt_node_retain(node);
   call->name = request->name ? request->name : "";
@@ -287,11 +287,22 @@ void tfrt_outgoing_call_start(tfrt_node_t* node, const tfrt_outgoing_call_reques
     tfrt_cancellation_subscribe(&call->request->cancellation, &call->subscription,
                                 tfrt_outgoing_call_run_cancel);
   }
-  tfrt_node_lock_tables(node);
+  return call;
+}
+
+void tfrt_outgoing_call_start_prepared(tfrt_outgoing_call_t* call,
+                                       const tfrt_outgoing_call_request_t* request,
+                                       tfrt_status_t refusal) {
   call->job = tfrt_job_retain(request->job);
-  call->since_ns = node->objects.tick_ns;
-  tfrt_outgoing_call_begin(call, request);
-  if (request->gives_program) tfrt_cached_program_release(request->program);
+  call->since_ns = call->node->objects.tick_ns;
+  tfrt_outgoing_call_begin(call, request, refusal);
+}
+
+void tfrt_outgoing_call_start(tfrt_node_t* node, const tfrt_outgoing_call_request_t* request) {
+  tfrt_outgoing_call_t* call = tfrt_outgoing_call_prepare(node, request);
+  if (!call) return;
+  tfrt_node_lock_tables(node);
+  tfrt_outgoing_call_start_prepared(call, request, NULL);
   tfrt_node_unlock(node);
 }
 

@@ -16,7 +16,8 @@
 //  4. ENDED by `done`, or by the callee's death: loans end, the scope is left, the record is
 //     freed.
 //
-// Thread rule: tfrt_outgoing_call_start() takes the node's lock; the rest needs it.
+// Thread rule: tfrt_outgoing_call_start() takes the node's lock, and tfrt_outgoing_call_prepare()
+// wants it open; the rest needs it.
 // Failure rule: a call that can't be made has errors as its results.
 #ifndef TFRT_DISTRIBUTED_OUTGOING_CALL_H_
 #define TFRT_DISTRIBUTED_OUTGOING_CALL_H_
@@ -32,7 +33,6 @@ typedef struct tfrt_outgoing_call_request_s {
   tfrt_job_t* job;
   uint64_t callee;                   // incarnation
   tfrt_cached_program_t* program;    // NULL: |function| is a tfrt_wire_builtin_t
-  bool gives_program;                // the start drops a reference to it
   uint32_t function;                 // index in the program
   tfrt_request_context_t* request;   // cancels the call; NULL: nobody does
   tfrt_call_scope_t* scope;          // left when the call has ended; NULL: nobody asks
@@ -57,6 +57,17 @@ typedef struct tfrt_outgoing_call_request_s {
 
 // Starts a call; see above. Thread-safe (the lock is not held).
 void tfrt_outgoing_call_start(tfrt_node_t* node, const tfrt_outgoing_call_request_t* request);
+
+// The same in two steps, for who has to look into the tables for |request|'s callee and program:
+// the first step takes no lock and doesn't look at these two; when memory is out the results are
+// errors, and it returns NULL. Else the second must follow, with the lock held: |refusal|
+// (consumed), if it isn't NULL, is why the call can't be made.
+tfrt_outgoing_call_t* tfrt_outgoing_call_prepare(tfrt_node_t* node,
+                                                 const tfrt_outgoing_call_request_t* request)
+    TFRT_MUST_USE;
+void tfrt_outgoing_call_start_prepared(tfrt_outgoing_call_t* call,
+                                       const tfrt_outgoing_call_request_t* request,
+                                       tfrt_status_t refusal);
 
 // A Result came from |peer|. Returns an error (+1) for what is impossible.
 tfrt_status_t tfrt_outgoing_call_on_result(tfrt_peer_t* peer, const tfrt_wire_result_t* result)

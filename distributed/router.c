@@ -34,21 +34,17 @@ static uint32_t tfrt_router_choose(tfrt_job_t* job, const tfrt_routed_call_t* ca
   return rank;
 }
 
-// Sets the callee, of |rank|, and the program of |request|. Takes the lock.
+// Sets the callee, of |rank|, and the program (+0) of |request|. With the lock held.
 static tfrt_status_t tfrt_router_find(tfrt_job_t* job, const tfrt_routed_call_t* call,
                                       uint32_t rank, tfrt_outgoing_call_request_t* request) {
-  tfrt_node_lock_tables(job->node);
-  tfrt_job_member_t* member = tfrt_job_find_rank(job, rank);
-  if (member) request->callee = member->incarnation;
-  request->program = tfrt_program_cache_find_program(job->node, call->function->program);
-  if (request->program) tfrt_cached_program_retain(request->program);
-  uint32_t member_count = job->member_count;
-  tfrt_node_unlock(job->node);
+  const tfrt_job_member_t* member = tfrt_job_find_rank(job, rank);
   if (!member) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "the call asks for host %u, the job has %u hosts", rank,
-                              member_count);
+                              job->member_count);
   }
+  request->callee = member->incarnation;
+  request->program = tfrt_program_cache_find_program(job->node, call->function->program);
   if (request->program) return NULL;
   return tfrt_status_create(TFRT_STATUS_INTERNAL, "@%s is of a program that was never announced",
                             call->function->name);
@@ -99,6 +95,28 @@ static void tfrt_router_start_with_prefetched(tfrt_job_t* job, const tfrt_routed
   tfrt_allocator_free(allocator, arguments, size);
 }
 
+// Starts |request| as one that is tried again, or with what was sent ahead: either takes the lock
+// itself, when it knows to whom it goes.
+static void tfrt_router_start_in_steps(tfrt_job_t* job, const tfrt_routed_call_t* call,
+                                       uint32_t rank, tfrt_outgoing_call_request_t* request) {
+  tfrt_node_lock_tables(job->node);
+  tfrt_status_t status = tfrt_router_find(job, call, rank, request);
+  if (!status) tfrt_cached_program_retain(request->program);
+  tfrt_node_unlock(job->node);
+  if (status) {
+    tfrt_router_fail(call, status);
+    return;
+  }
+  if (call->options->retries > 0) {
+    tfrt_retried_call_start(job, call, request);
+  } else {
+    tfrt_router_start_with_prefetched(job, call, rank, request);
+  }
+  tfrt_node_lock_tables(job->node);
+  tfrt_cached_program_release(request->program);
+  tfrt_node_unlock(job->node);
+}
+
 // Makes |call| one to |rank|, another host.
 static void tfrt_router_call_there(tfrt_job_t* job, const tfrt_routed_call_t* call, uint32_t rank) {
   tfrt_outgoing_call_request_t request = {.job = job,
@@ -117,25 +135,19 @@ static void tfrt_router_call_there(tfrt_job_t* job, const tfrt_routed_call_t* ca
                                           .argument_types = call->function->argument_types,
                                           .result_types = call->function->result_types,
                                           .kernel = call->options->retries ? NULL : call->kernel};
-  tfrt_status_t status = tfrt_router_find(job, call, rank, &request);
-  if (status) {
-    tfrt_router_fail(call, status);
-    return;
-  }
   request.has_own_deadline = tfrt_router_find_deadline(job, call, &request.deadline_ns);
-  if (call->options->retries > 0) {
-    tfrt_retried_call_start(job, call, &request);
-  } else if (!call->options->device &&
-             atomic_load_explicit(&job->has_prefetched, memory_order_relaxed)) {
-    // What was sent ahead is in the host's memory, so a call on a device takes the value itself.
-    tfrt_router_start_with_prefetched(job, call, rank, &request);
-  } else {
-    request.gives_program = true;
-    tfrt_outgoing_call_start(job->node, &request);
+  // What was sent ahead is in the host's memory, so a call on a device takes the value itself.
+  bool uses_prefetched =
+      !call->options->device && atomic_load_explicit(&job->has_prefetched, memory_order_relaxed);
+  if (call->options->retries > 0 || uses_prefetched) {
+    tfrt_router_start_in_steps(job, call, rank, &request);
     return;
   }
+  tfrt_outgoing_call_t* outgoing = tfrt_outgoing_call_prepare(job->node, &request);
+  if (!outgoing) return;
   tfrt_node_lock_tables(job->node);
-  tfrt_cached_program_release(request.program);
+  tfrt_status_t refusal = tfrt_router_find(job, call, rank, &request);
+  tfrt_outgoing_call_start_prepared(outgoing, &request, refusal);
   tfrt_node_unlock(job->node);
 }
 

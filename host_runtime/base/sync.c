@@ -38,6 +38,18 @@ void tfrt_mutex_initialize(tfrt_mutex_t* mutex) {
   check(pthread_mutex_init(system_mutex(mutex), NULL), "mutex init");
 }
 
+void tfrt_mutex_initialize_spinning(tfrt_mutex_t* mutex) {
+#ifdef PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP
+  pthread_mutexattr_t attributes;
+  check(pthread_mutexattr_init(&attributes), "mutex attributes");
+  check(pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ADAPTIVE_NP), "mutex type");
+  check(pthread_mutex_init(system_mutex(mutex), &attributes), "mutex init");
+  check(pthread_mutexattr_destroy(&attributes), "mutex attributes");
+#else
+  tfrt_mutex_initialize(mutex);
+#endif
+}
+
 void tfrt_mutex_deinitialize(tfrt_mutex_t* mutex) {
   check(pthread_mutex_destroy(system_mutex(mutex)), "mutex destroy");
 }

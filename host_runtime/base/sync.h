@@ -41,6 +41,9 @@ typedef struct tfrt_once_s {
 
 // Makes |mutex| an unlocked one; not recursive. Thread-compatible.
 void tfrt_mutex_initialize(tfrt_mutex_t* mutex);
+// The same for one that is held for less time than it takes to put a thread to sleep and wake it:
+// who finds it locked looks again for a while before it sleeps. Thread-compatible.
+void tfrt_mutex_initialize_spinning(tfrt_mutex_t* mutex);
 // Gives back |mutex|, which nobody holds. Thread-compatible.
 void tfrt_mutex_deinitialize(tfrt_mutex_t* mutex);
 // Locks and unlocks. Thread-safe.
