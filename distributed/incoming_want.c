@@ -1,42 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "distributed/incoming_want.h"
-
 #include <stdio.h>
-#include <string.h>
 
+#include "distributed/incoming_want_impl.h"
 #include "distributed/list_item.h"
-#include "distributed/outgoing_retain.h"
-
-// Credit comes back when a want is answered. Of payloads on lanes, which go on after that, only
-// so many of one peer are given theirs back before they are over.
-#define TFRT_INCOMING_WANT_FREE_TRANSFERS 256
-
-// So many values are on their way to one peer that has not asked for them. It asks for the others.
-#define TFRT_INCOMING_WANT_MAX_PUSHES 1024u
-
-typedef struct tfrt_incoming_want_s {
-  tfrt_ref_count_t ref_count;  // one while it is open, one while |waiter| waits
-  tfrt_node_t* node;           // +1
-  tfrt_job_t* job;             // +1
-  tfrt_peer_t* peer;           // who asks; NULL: this host itself, see |own|
-  tfrt_hash_node_t by_want;    // in the peer's table while it is open
-  uint64_t want;
-  uint32_t level;   // tfrt_wire_want_level_t
-  uint64_t window;  // for a payload on a lane: how far, and from where
-  uint64_t offset;
-  tfrt_wire_object_id_t id;
-  tfrt_async_value_t* value;  // +1; once the object is known
-  tfrt_task_t waiter;         // for |value|
-  tfrt_list_link_t held;      // in the list of the namer's peer
-  uint64_t heartbeat;         // our newest one to the namer when it was held
-  tfrt_async_value_t* own;    // +1; an indirect that this host waits for
-  bool is_retain;             // no Want: a name of a Retain
-  bool is_push;               // no Want: what |peer| is to get before it asks
-  tfrt_list_link_t asked;     // of either, in the peer's list
-  bool on_bulk;               // answered; its payload is on its way
-  bool has_credit_back;
-  bool open;
-} tfrt_incoming_want_t;
 
 static uint64_t tfrt_incoming_want_hash(const void* key) {
   return tfrt_hash_u64(*(const uint64_t*)key);
@@ -57,7 +23,7 @@ void tfrt_incoming_want_initialize_table(tfrt_hash_table_t* table, tfrt_allocato
 
 // --- Life --------------------------------------------------------------------
 
-static tfrt_incoming_want_t* tfrt_incoming_want_create(tfrt_job_t* job, tfrt_wire_object_id_t id) {
+tfrt_incoming_want_t* tfrt_incoming_want_create(tfrt_job_t* job, tfrt_wire_object_id_t id) {
   tfrt_node_t* node = job->node;
   tfrt_incoming_want_t* want =
       tfrt_allocator_allocate_zeroed(node->options.allocator, sizeof(*want));
@@ -75,7 +41,7 @@ static tfrt_incoming_want_t* tfrt_incoming_want_create(tfrt_job_t* job, tfrt_wir
 
 static void tfrt_incoming_want_release_node(void* node) { tfrt_node_release(node); }
 
-static void tfrt_incoming_want_release(tfrt_incoming_want_t* want) {
+void tfrt_incoming_want_release(tfrt_incoming_want_t* want) {
   if (!tfrt_ref_count_decrement(&want->ref_count)) return;
   tfrt_node_t* node = want->node;
   tfrt_action_queue_release(&node->actions, want->value);
@@ -84,8 +50,7 @@ static void tfrt_incoming_want_release(tfrt_incoming_want_t* want) {
   tfrt_action_queue_call(&node->actions, tfrt_incoming_want_release_node, node);
 }
 
-// Nobody waits for |want| any more.
-static void tfrt_incoming_want_close(tfrt_incoming_want_t* want) {
+void tfrt_incoming_want_close(tfrt_incoming_want_t* want) {
   want->open = false;
   tfrt_list_remove(&want->held);
   tfrt_peer_t* peer = want->peer;
@@ -108,7 +73,7 @@ static void tfrt_incoming_want_close(tfrt_incoming_want_t* want) {
 
 // --- Answers -----------------------------------------------------------------
 
-static void tfrt_incoming_want_tell(tfrt_incoming_want_t* want, const tfrt_wire_item_t* item) {
+void tfrt_incoming_want_tell(tfrt_incoming_want_t* want, const tfrt_wire_item_t* item) {
   if (want->is_push) {
     tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_PUSH, .push = {.id = want->id, .item = *item}};
     tfrt_peer_send(want->peer, &(tfrt_peer_frame_t){.job = want->job}, &body);
@@ -126,12 +91,12 @@ static void tfrt_incoming_want_tell(tfrt_incoming_want_t* want, const tfrt_wire_
   tfrt_peer_send(want->peer, &(tfrt_peer_frame_t){.job = want->job}, &body);
 }
 
-static void tfrt_incoming_want_answer(tfrt_incoming_want_t* want, const tfrt_wire_item_t* item) {
+void tfrt_incoming_want_answer(tfrt_incoming_want_t* want, const tfrt_wire_item_t* item) {
   tfrt_incoming_want_tell(want, item);
   tfrt_incoming_want_close(want);
 }
 
-static void tfrt_incoming_want_fail(tfrt_incoming_want_t* want, tfrt_status_t status) {
+void tfrt_incoming_want_fail(tfrt_incoming_want_t* want, tfrt_status_t status) {
   tfrt_node_t* node = want->node;
   if (!want->peer) {
     tfrt_action_queue_fail_take(&node->actions, tfrt_async_value_retain(want->own), status);
@@ -158,125 +123,14 @@ static void tfrt_incoming_want_fail(tfrt_incoming_want_t* want, tfrt_status_t st
   tfrt_arena_deinitialize(&arena);
 }
 
-static void tfrt_incoming_want_fail_take(tfrt_incoming_want_t* want, tfrt_status_t status) {
+void tfrt_incoming_want_fail_take(tfrt_incoming_want_t* want, tfrt_status_t status) {
   tfrt_incoming_want_fail(want, status);
   tfrt_status_release(status);
-}
-
-// --- Payloads on lanes -------------------------------------------------------
-
-// Sets |*out_encoding| to the bytes of the available value that is wanted, or says why it has
-// none.
-static tfrt_status_t tfrt_incoming_want_encode(const tfrt_incoming_want_t* want,
-                                               const tfrt_type_t** out_type,
-                                               tfrt_encoding_t* out_encoding) {
-  tfrt_async_value_t* value = tfrt_async_value_resolved(want->value);
-  const tfrt_type_t* type = tfrt_type_get(value->type_id);
-  *out_type = type;
-  tfrt_status_t why = tfrt_type_encode(type, tfrt_async_value_payload(value), out_encoding);
-  if (!why) return NULL;
-  tfrt_status_t status =
-      tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
-                         "a %s can't leave its host (%s); call a function on host %u instead",
-                         type->name, tfrt_status_message(why), want->job->rank);
-  tfrt_status_release(why);
-  return status;
-}
-
-// Answers that the payload comes on a lane.
-static void tfrt_incoming_want_tell_on_bulk(tfrt_incoming_want_t* want, const tfrt_type_t* type,
-                                            const tfrt_encoding_t* encoding) {
-  tfrt_wire_item_t item = {.kind = TFRT_WIRE_ITEM_ON_BULK,
-                           .on_bulk = {.type = tfrt_string_view_of(type->name),
-                                       .header = tfrt_string_view_make(
-                                           (const char*)encoding->header, encoding->header_size),
-                                       .size = encoding->body_size}};
-  tfrt_incoming_want_tell(want, &item);
-}
-
-// Sends the payload of the value, which is too big for a message; the want stays until the
-// borrower has it.
-static tfrt_status_t tfrt_incoming_want_offer(tfrt_incoming_want_t* want) {
-  tfrt_peer_t* peer = want->peer;
-  const tfrt_type_t* type = NULL;
-  tfrt_encoding_t encoding = {0};
-  TFRT_RETURN_IF_ERROR(tfrt_incoming_want_encode(want, &type, &encoding));
-  tfrt_lane_send_t send = {.want = want->want,
-                           .value = tfrt_async_value_resolved(want->value),
-                           .offset = want->offset,
-                           .limit = want->window};
-  if (type->streams) {
-    TFRT_RETURN_IF_ERROR(type->streams->open_source(tfrt_async_value_payload(send.value),
-                                                    want->node->options.host, &send.source));
-  }
-  tfrt_status_t status = tfrt_lane_manager_send(want->node->lanes, peer->incarnation, &send);
-  if (status) {
-    tfrt_payload_source_destroy(send.source);
-    return status;
-  }
-  want->on_bulk = true;
-  if (peer->transfers++ < TFRT_INCOMING_WANT_FREE_TRANSFERS) {
-    want->has_credit_back = true;
-    tfrt_peer_return_want_credit(peer);
-  }
-  tfrt_incoming_want_tell_on_bulk(want, type, &encoding);
-  return NULL;
-}
-
-// Goes on with the transfer that |wire| resumes, under its new number. False if there is none
-// any more: it is a want like any other then.
-static bool tfrt_incoming_want_resume(tfrt_peer_t* peer, const tfrt_job_t* job,
-                                      const tfrt_wire_want_t* wire) {
-  tfrt_hash_node_t* found = tfrt_hash_table_find(&peer->incoming_wants, &wire->resumes);
-  if (!found) return false;
-  tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(found, tfrt_incoming_want_t, by_want);
-  if (!want->on_bulk || want->job != job || !tfrt_wire_object_id_equal(want->id, wire->id)) {
-    return false;
-  }
-  const tfrt_type_t* type = NULL;
-  tfrt_encoding_t encoding = {0};
-  tfrt_status_t status = tfrt_incoming_want_encode(want, &type, &encoding);
-  if (!status) {
-    status = tfrt_lane_manager_resume_send(want->node->lanes, peer->incarnation, wire->resumes,
-                                           wire->want, wire->offset, wire->window);
-  }
-  if (status) {
-    tfrt_status_release(status);
-    tfrt_incoming_want_close(want);
-    return false;
-  }
-  tfrt_hash_table_remove(&peer->incoming_wants, &want->by_want);
-  want->want = wire->want;
-  tfrt_hash_table_insert(&peer->incoming_wants, &want->want, &want->by_want);
-  // That of the new one; the old one's is as it was.
-  tfrt_peer_return_want_credit(peer);
-  tfrt_incoming_want_tell_on_bulk(want, type, &encoding);
-  return true;
 }
 
 // True if the available |value| consists of other values.
 static bool tfrt_incoming_want_is_aggregate(tfrt_async_value_t* value) {
   return tfrt_type_get(tfrt_async_value_resolved(value)->type_id)->aggregate != NULL;
-}
-
-// Pushes the resolved value, if that is small and stays as it is; else it is asked for.
-static void tfrt_incoming_want_push_value(tfrt_incoming_want_t* want) {
-  tfrt_async_value_t* value = tfrt_async_value_resolved(want->value);
-  bool is_error = tfrt_async_value_is_error(value);
-  if (!is_error && (tfrt_type_get(value->type_id)->flags & TFRT_TYPE_FLAG_MUTABLE)) {
-    tfrt_incoming_want_close(want);
-    return;
-  }
-  tfrt_arena_t arena;
-  tfrt_arena_initialize(&arena, want->node->options.allocator);
-  tfrt_wire_item_t item;
-  tfrt_status_t status =
-      tfrt_value_item_encode(value, want->node->options.inline_limit,
-                             tfrt_node_host(want->node, want->job), &arena, &item);
-  if (!status && item.kind != TFRT_WIRE_ITEM_NONE) tfrt_incoming_want_tell(want, &item);
-  tfrt_incoming_want_close(want);
-  tfrt_status_release(status);
-  tfrt_arena_deinitialize(&arena);
 }
 
 // Answers with the resolved value.
@@ -360,42 +214,6 @@ static void tfrt_incoming_want_wait(tfrt_incoming_want_t* want, tfrt_action_wait
   tfrt_action_queue_wait(&want->node->actions, want->value, how, &want->waiter);
 }
 
-// --- Retain ------------------------------------------------------------------
-
-// Runs when the owner of an argument holds it for this host, which is to hold the slot that is
-// that argument.
-static void tfrt_incoming_want_run_registered(tfrt_task_t* task) {
-  tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(task, tfrt_incoming_want_t, waiter);
-  tfrt_node_t* node = tfrt_node_retain(want->node);
-  tfrt_node_lock_tables(node);
-  if (want->open) tfrt_incoming_want_answer(want, &(tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_HELD});
-  tfrt_incoming_want_release(want);
-  tfrt_node_unlock(node);
-  tfrt_node_release(node);
-}
-
-// Holds |object| for who asks. Whoever made its call keeps nothing for a slot that is one of the
-// arguments: that must be held in turn.
-static void tfrt_incoming_want_hold(tfrt_incoming_want_t* want, tfrt_object_t* object) {
-  tfrt_node_t* node = want->node;
-  if (!tfrt_object_table_hold(&node->objects, object, want->peer->incarnation)) {
-    tfrt_incoming_want_fail_take(want, tfrt_status_out_of_memory());
-    return;
-  }
-  tfrt_remote_value_t* alias = object->is_alias ? tfrt_remote_value_cast(object->value) : NULL;
-  tfrt_remote_value_t* remote = alias ? tfrt_remote_value_holding(alias) : NULL;
-  bool is_lent = remote && !remote->held && !remote->resolved;
-  tfrt_async_value_t* registered = is_lent ? tfrt_outgoing_retain_send(remote) : NULL;
-  if (!registered) {
-    tfrt_incoming_want_answer(want, &(tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_HELD});
-    return;
-  }
-  object->is_alias = false;
-  tfrt_ref_count_increment(&want->ref_count);
-  tfrt_task_initialize(&want->waiter, tfrt_incoming_want_run_registered);
-  tfrt_action_queue_wait(&node->actions, registered, TFRT_ACTION_WATCH, &want->waiter);
-}
-
 // --- Slots whose call has not told yet what they are --------------------------
 
 void tfrt_incoming_want_serve_waiting(tfrt_object_t* object) {
@@ -450,18 +268,7 @@ static tfrt_status_t tfrt_incoming_want_judge(tfrt_job_t* job, tfrt_wire_object_
   return tfrt_incoming_want_let_go(job, id.namer);
 }
 
-// |peer| has asked for |object|, which is not known yet: it needs no Push of it any more.
-static void tfrt_incoming_want_drop_push(const tfrt_peer_t* peer, tfrt_object_t* object) {
-  for (tfrt_list_link_t* link = object->waiting.next; link != &object->waiting; link = link->next) {
-    tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(link, tfrt_incoming_want_t, held);
-    if (!want->is_push || want->peer != peer) continue;
-    tfrt_incoming_want_close(want);
-    return;
-  }
-}
-
-// Finds the object, or holds |want|, or refuses it.
-static void tfrt_incoming_want_find(tfrt_incoming_want_t* want) {
+void tfrt_incoming_want_find(tfrt_incoming_want_t* want) {
   tfrt_object_t* object = tfrt_object_table_find(&want->node->objects, want->id, want->job);
   if (object && want->is_retain) {
     tfrt_incoming_want_hold(want, object);
@@ -534,132 +341,7 @@ tfrt_status_t tfrt_incoming_want_on_want(tfrt_peer_t* peer, tfrt_job_t* job,
   return NULL;
 }
 
-tfrt_status_t tfrt_incoming_want_on_retain(tfrt_peer_t* peer, tfrt_job_t* job,
-                                           const tfrt_wire_retain_t* retain) {
-  for (size_t i = 0; i < retain->id_count && job; ++i) {
-    tfrt_incoming_want_t* want = tfrt_incoming_want_create(job, retain->ids[i]);
-    if (!want) return tfrt_status_out_of_memory();
-    want->peer = peer;
-    want->is_retain = true;
-    tfrt_list_push_back(&peer->incoming_retains, &want->asked);
-    if (job->closed) {
-      tfrt_incoming_want_fail(want, job->closed_by);
-    } else {
-      tfrt_incoming_want_find(want);
-    }
-  }
-  return NULL;
-}
-
 void tfrt_incoming_want_on_unwant(tfrt_peer_t* peer, const tfrt_wire_unwant_t* unwant) {
   tfrt_hash_node_t* node = tfrt_hash_table_find(&peer->incoming_wants, &unwant->want);
   if (node) tfrt_incoming_want_close(TFRT_CONTAINER_OF(node, tfrt_incoming_want_t, by_want));
-}
-
-// The peer (+0) that is |incarnation|, if it may be sent something of |job| unasked; else NULL.
-static tfrt_peer_t* tfrt_incoming_want_find_pushed(tfrt_job_t* job, uint64_t incarnation) {
-  tfrt_peer_t* peer = tfrt_peer_find(job->node, incarnation);
-  const tfrt_job_member_t* member = tfrt_job_find_incarnation(job, incarnation);
-  bool is_there = peer && peer->session && member && !member->death &&
-                  !tfrt_job_has_left(job, incarnation) &&
-                  (tfrt_session_features(peer->session) & TFRT_WIRE_FEATURE_PUSH);
-  return is_there && peer->outgoing_push_count < TFRT_INCOMING_WANT_MAX_PUSHES ? peer : NULL;
-}
-
-static void tfrt_incoming_want_push_one(tfrt_job_t* job, tfrt_wire_object_id_t id, uint64_t to) {
-  tfrt_object_t* object = tfrt_object_table_find(&job->node->objects, id, job);
-  tfrt_peer_t* peer = tfrt_incoming_want_find_pushed(job, to);
-  tfrt_incoming_want_t* want = object && peer ? tfrt_incoming_want_create(job, id) : NULL;
-  if (!want) return;
-  want->peer = peer;
-  want->is_push = true;
-  tfrt_list_push_back(&peer->outgoing_pushes, &want->asked);
-  ++peer->outgoing_push_count;
-  tfrt_incoming_want_find(want);
-}
-
-void tfrt_incoming_want_push(const tfrt_peer_t* peer, tfrt_job_t* job,
-                             const tfrt_wire_invoke_t* invoke) {
-  for (size_t i = 0; i < invoke->push_to_count && !job->closed; ++i) {
-    tfrt_wire_object_id_t id = {
-        .namer = peer->incarnation, .number = invoke->call, .index = invoke->push_to[i].result};
-    tfrt_incoming_want_push_one(job, id, invoke->push_to[i].to);
-  }
-}
-
-// --- Held requests -----------------------------------------------------------
-
-void tfrt_incoming_want_serve_held(tfrt_peer_t* peer) {
-  tfrt_list_link_t ready;
-  tfrt_list_initialize(&ready);
-  for (tfrt_list_link_t* link = peer->held_requests.next; link != &peer->held_requests;) {
-    tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(link, tfrt_incoming_want_t, held);
-    link = link->next;
-    if (want->id.number > peer->watermark) continue;
-    tfrt_list_remove(&want->held);
-    tfrt_list_push_back(&ready, &want->held);
-  }
-  for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&ready));) {
-    tfrt_incoming_want_find(TFRT_CONTAINER_OF(link, tfrt_incoming_want_t, held));
-  }
-}
-
-void tfrt_incoming_want_refuse_unpromised(tfrt_peer_t* peer, uint64_t named, uint64_t echo) {
-  for (tfrt_list_link_t* link = peer->held_requests.next; link != &peer->held_requests;) {
-    tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(link, tfrt_incoming_want_t, held);
-    link = link->next;
-    if (want->heartbeat >= echo || want->id.number <= named) continue;
-    tfrt_incoming_want_fail_take(
-        want,
-        tfrt_status_create(TFRT_STATUS_NOT_FOUND, "a value is wanted that nobody has promised"));
-  }
-}
-
-// Closes those of |job| (NULL: of all jobs) that are |asked|.
-static void tfrt_incoming_want_drop_list(const tfrt_list_link_t* asked, const tfrt_job_t* job) {
-  for (tfrt_list_link_t* link = asked->next; link != asked;) {
-    tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(link, tfrt_incoming_want_t, asked);
-    link = link->next;
-    if (!job || want->job == job) tfrt_incoming_want_close(want);
-  }
-}
-
-void tfrt_incoming_want_bury_all(tfrt_peer_t* peer, const tfrt_job_t* job) {
-  for (tfrt_hash_node_t* next = tfrt_hash_table_first(&peer->incoming_wants); next;) {
-    tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(next, tfrt_incoming_want_t, by_want);
-    next = tfrt_hash_table_next(&peer->incoming_wants, next);
-    if (!job || want->job == job) tfrt_incoming_want_close(want);
-  }
-  tfrt_incoming_want_drop_list(&peer->incoming_retains, job);
-  tfrt_incoming_want_drop_list(&peer->outgoing_pushes, job);
-  for (tfrt_list_link_t* link = peer->held_requests.next; link != &peer->held_requests;) {
-    tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(link, tfrt_incoming_want_t, held);
-    link = link->next;
-    if (job && want->job != job) continue;
-    tfrt_incoming_want_fail_take(
-        want, tfrt_peer_lost_error(peer, want->job, NULL, "before it made a call it had named"));
-  }
-}
-
-void tfrt_incoming_want_close_job(tfrt_node_t* node, const tfrt_job_t* job, tfrt_status_t reason) {
-  for (tfrt_hash_node_t* found = tfrt_hash_table_first(&node->peers); found;
-       found = tfrt_hash_table_next(&node->peers, found)) {
-    tfrt_peer_t* peer = TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation);
-    for (tfrt_hash_node_t* next = tfrt_hash_table_first(&peer->incoming_wants); next;) {
-      tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(next, tfrt_incoming_want_t, by_want);
-      next = tfrt_hash_table_next(&peer->incoming_wants, next);
-      if (want->job == job) tfrt_incoming_want_fail(want, reason);
-    }
-    for (tfrt_list_link_t* link = peer->incoming_retains.next; link != &peer->incoming_retains;) {
-      tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(link, tfrt_incoming_want_t, asked);
-      link = link->next;
-      if (want->job == job) tfrt_incoming_want_fail(want, reason);
-    }
-    tfrt_incoming_want_drop_list(&peer->outgoing_pushes, job);
-    for (tfrt_list_link_t* link = peer->held_requests.next; link != &peer->held_requests;) {
-      tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(link, tfrt_incoming_want_t, held);
-      link = link->next;
-      if (want->job == job) tfrt_incoming_want_fail(want, reason);
-    }
-  }
 }
