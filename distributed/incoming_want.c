@@ -165,6 +165,28 @@ static void tfrt_incoming_want_answer_value(tfrt_incoming_want_t* want) {
   tfrt_arena_deinitialize(&arena);
 }
 
+// Answers with where the value is, which is |remote|, and where the call stands whose result it is.
+static void tfrt_incoming_want_answer_reference(tfrt_incoming_want_t* want,
+                                                tfrt_remote_value_t* remote) {
+  tfrt_wire_item_t item = {.kind = TFRT_WIRE_ITEM_REFERENCE,
+                           .reference = tfrt_remote_value_tell(remote)};
+  if (want->is_push || want->is_retain || !tfrt_remote_value_has_site(remote)) {
+    tfrt_incoming_want_answer(want, &item);
+    return;
+  }
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, want->node->options.allocator);
+  tfrt_wire_body_t body = {
+      .kind = TFRT_WIRE_FRAME_RESOLVE,
+      .resolve = {.want = want->want,
+                  .item = item,
+                  .origin = tfrt_wire_origin_from_status(&remote->site, want->job->rank,
+                                                         want->node->incarnation, &arena)}};
+  tfrt_peer_send(want->peer, &(tfrt_peer_frame_t){.job = want->job}, &body);
+  tfrt_incoming_want_close(want);
+  tfrt_arena_deinitialize(&arena);
+}
+
 static void tfrt_incoming_want_wait(tfrt_incoming_want_t* want, tfrt_action_wait_t how);
 
 // The object's value is known: answers, or waits for it.
@@ -184,10 +206,8 @@ static void tfrt_incoming_want_serve(tfrt_incoming_want_t* want, tfrt_action_wai
   }
   tfrt_remote_value_t* remote = tfrt_remote_value_of(node, want->value);
   if (remote) {
-    tfrt_wire_item_t item = {.kind = TFRT_WIRE_ITEM_REFERENCE,
-                             .reference = tfrt_remote_value_tell(remote)};
     tfrt_object_table_keep(&node->objects, object, &remote->base.base);
-    tfrt_incoming_want_answer(want, &item);
+    tfrt_incoming_want_answer_reference(want, remote);
     tfrt_remote_value_release(remote);
   } else if (tfrt_async_value_is_available(want->value)) {
     tfrt_incoming_want_answer_value(want);

@@ -5,6 +5,9 @@
 // A payload of a fixed size has at most so many bytes to be pushed.
 #define TFRT_OUTGOING_PUSH_MAX_SIZE 64u
 
+// Of a call so many results are looked at: who gets more has them in messages of many anyway.
+#define TFRT_OUTGOING_PUSH_MAX_RESULTS 16u
+
 // Of the calls that are given a result so many are looked at.
 #define TFRT_OUTGOING_PUSH_MAX_USERS 16u
 
@@ -50,7 +53,7 @@ void tfrt_outgoing_push_choose(tfrt_outgoing_call_t* call,
   if (!request->kernel || !may_push) return;
   tfrt_wire_push_to_t* push_to = NULL;
   size_t count = 0;
-  for (uint32_t i = 0; i < call->result_count; ++i) {
+  for (uint32_t i = 0; i < call->result_count && i < TFRT_OUTGOING_PUSH_MAX_RESULTS; ++i) {
     uint32_t host;
     if (tfrt_kernel_site_user_hosts(request->kernel, i, &host, 1) == 0) continue;
     if (!tfrt_outgoing_push_is_small(request->result_types, i)) continue;

@@ -227,6 +227,7 @@ static void tfrt_remote_value_destroy(tfrt_indirect_value_t* indirect) {
   tfrt_remote_value_end_alias(value);
   tfrt_remote_value_leave_covers(value);
   if (value->registered) tfrt_action_queue_release(&node->actions, &value->registered->base);
+  tfrt_status_release(value->place);
   --node->counts.remote_values;
   tfrt_job_t* job = value->job;
   tfrt_list_remove(&value->in_job);
@@ -284,6 +285,12 @@ void tfrt_remote_value_set_site(tfrt_remote_value_t* value, const char* function
   value->result_is_due = true;
   value->site.rank = TFRT_STATUS_NO_RANK;
   if (site) value->site = *site;
+}
+
+void tfrt_remote_value_share_site(tfrt_remote_value_t* value, const tfrt_remote_value_t* from) {
+  value->function = from->function;
+  value->site = from->site;
+  value->place = tfrt_status_retain(from->place);
 }
 
 void tfrt_remote_value_set_device(tfrt_remote_value_t* value, const char* device) {

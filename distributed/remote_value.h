@@ -118,7 +118,10 @@ typedef struct tfrt_remote_value_s {
   uint64_t size_there;        // of the payload, as the owner says; 0: not known
   int64_t since_ns;           // when it was made, by the node's tick
   const char* function;       // whose result it is; NULL: it was lent to us
-  tfrt_status_origin_t site;  // where that was called; its texts live as long as the job
+  // Where that was called; its texts live as long as the job, or |place|. No function and no file:
+  // not known.
+  tfrt_status_origin_t site;
+  tfrt_status_t place;  // +1; has the texts of |site|, where they came from another host; or NULL
   tfrt_wire_reference_t location;
   tfrt_wire_reference_t given;  // as the lender knows it
   tfrt_list_link_t retaining;   // in the list of who is asked to hold it for us
@@ -184,6 +187,14 @@ void tfrt_remote_value_release(tfrt_remote_value_t* value);
 // long as the job; NULL: unknown).
 void tfrt_remote_value_set_site(tfrt_remote_value_t* value, const char* function,
                                 const tfrt_status_origin_t* site);
+
+// True if it is known where the call stands whose result |value| is.
+static inline bool tfrt_remote_value_has_site(const tfrt_remote_value_t* value) {
+  return value->site.function || value->site.file;
+}
+
+// |value|, which is new, is a part of the list |from|: says whose result that is.
+void tfrt_remote_value_share_site(tfrt_remote_value_t* value, const tfrt_remote_value_t* from);
 
 // Says that |value| is needed by a call that is placed on |device|, whose name fits: a payload that
 // is a device's goes there.

@@ -24,8 +24,8 @@ static void tfrt_remote_value_finish(tfrt_remote_value_t* value) {
 // none. What a host finds wrong that runs no kernel for it has only the host's number.
 static tfrt_status_t tfrt_remote_value_place_error(const tfrt_remote_value_t* value,
                                                    tfrt_status_t status) {
-  bool is_called = value->function && (value->site.function || value->site.file);
-  return is_called ? tfrt_status_with_origin(status, &value->site) : tfrt_status_retain(status);
+  return tfrt_remote_value_has_site(value) ? tfrt_status_with_origin(status, &value->site)
+                                           : tfrt_status_retain(status);
 }
 
 void tfrt_remote_value_fail_alone(tfrt_remote_value_t* value, tfrt_status_t status) {
@@ -174,6 +174,14 @@ void tfrt_remote_value_on_starved(tfrt_peer_t* peer, uint64_t want) {
   tfrt_status_release(status);
 }
 
+// |value|, which was lent to us, is somebody else's result: remembers where that was called.
+static void tfrt_remote_value_note_place(tfrt_remote_value_t* value,
+                                         const tfrt_wire_origin_t* origin) {
+  if (!origin || tfrt_remote_value_has_site(value)) return;
+  value->place = tfrt_wire_error_to_status(&(tfrt_wire_error_t){.origin = origin});
+  value->site = tfrt_status_fields(value->place)->origin;
+}
+
 bool tfrt_remote_value_on_resolve(tfrt_peer_t* peer, const tfrt_wire_resolve_t* resolve) {
   tfrt_remote_value_t* value = tfrt_outgoing_want_find(peer, resolve->want);
   if (!value) return resolve->want < tfrt_session_next_want(peer->session);  // late, and legal
@@ -183,6 +191,7 @@ bool tfrt_remote_value_on_resolve(tfrt_peer_t* peer, const tfrt_wire_resolve_t* 
     return true;
   }
   tfrt_outgoing_want_close(value);
+  tfrt_remote_value_note_place(value, resolve->origin);
   tfrt_remote_value_on_item(value, &resolve->item);
   return true;
 }

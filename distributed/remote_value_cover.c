@@ -20,6 +20,7 @@ tfrt_remote_value_t* tfrt_remote_value_make_cover(tfrt_remote_value_t* value) {
       tfrt_remote_value_create(value->node, value->job, &value->name, value->held);
   if (!cover) return NULL;
   if (!cover->resolved) tfrt_remote_value_locate(cover, &value->location);
+  tfrt_remote_value_share_site(cover, value);
   cover->is_cover = true;
   cover->available_there = true;
   cover->told = value->told;
@@ -35,7 +36,9 @@ tfrt_remote_value_t* tfrt_remote_value_create_element(tfrt_remote_value_t* cover
                                                       uint64_t lender) {
   tfrt_remote_value_t* element =
       tfrt_remote_value_create_lent(cover->node, cover->job, reference, lender);
-  if (element) tfrt_remote_value_enter(element, cover);
+  if (!element) return NULL;
+  tfrt_remote_value_share_site(element, cover);
+  tfrt_remote_value_enter(element, cover);
   return element;
 }
 

@@ -81,7 +81,9 @@ bool tfrt_remote_value_is_known_as(const tfrt_remote_value_t* value,
 static tfrt_status_t tfrt_remote_value_lost_error(const tfrt_remote_value_t* value,
                                                   const tfrt_peer_t* peer) {
   if (!value->function) {
-    return tfrt_peer_lost_error(peer, value->job, NULL, "while a value of it was needed");
+    return tfrt_peer_lost_error(peer, value->job,
+                                tfrt_remote_value_has_site(value) ? &value->site : NULL,
+                                "while a value of it was needed");
   }
   return tfrt_peer_lost_error(peer, value->job, &value->site, "which had a result of %s%s",
                               value->function[0] ? "@" : "a function", value->function);

@@ -49,11 +49,11 @@ static bool clean_text(const char* text, size_t limit, tfrt_arena_t* arena, bool
   return out_text->data != NULL;
 }
 
-// What "this process" means once it is read elsewhere.
-static bool make_origin(const tfrt_status_origin_t* origin, uint32_t rank, uint64_t incarnation,
-                        tfrt_arena_t* arena, tfrt_wire_error_t* error) {
+// What "this process" means once it is read elsewhere. NULL when memory is out.
+static const tfrt_wire_origin_t* make_origin(const tfrt_status_origin_t* origin, uint32_t rank,
+                                             uint64_t incarnation, tfrt_arena_t* arena, bool* cut) {
   tfrt_wire_origin_t* copy = tfrt_arena_allocate(arena, sizeof(*copy));
-  if (!copy) return false;
+  if (!copy) return NULL;
   bool is_here = origin->incarnation == 0 && origin->rank == TFRT_STATUS_NO_RANK;
   *copy = (tfrt_wire_origin_t){
       .rank = is_here ? rank : origin->rank,
@@ -61,11 +61,18 @@ static bool make_origin(const tfrt_status_origin_t* origin, uint32_t rank, uint6
       .line = origin->line,
       .column = origin->column,
   };
-  error->origin = copy;
-  bool* cut = &error->truncated;
-  return clean_text(origin->function, TFRT_WIRE_MAX_NAME_SIZE, arena, cut, &copy->function) &&
-         clean_text(origin->kernel, TFRT_WIRE_MAX_NAME_SIZE, arena, cut, &copy->kernel) &&
-         clean_text(origin->file, TFRT_WIRE_MAX_PATH_SIZE, arena, cut, &copy->file);
+  bool is_made =
+      clean_text(origin->function, TFRT_WIRE_MAX_NAME_SIZE, arena, cut, &copy->function) &&
+      clean_text(origin->kernel, TFRT_WIRE_MAX_NAME_SIZE, arena, cut, &copy->kernel) &&
+      clean_text(origin->file, TFRT_WIRE_MAX_PATH_SIZE, arena, cut, &copy->file);
+  return is_made ? copy : NULL;
+}
+
+const tfrt_wire_origin_t* tfrt_wire_origin_from_status(const tfrt_status_origin_t* origin,
+                                                       uint32_t rank, uint64_t incarnation,
+                                                       tfrt_arena_t* arena) {
+  bool cut = false;
+  return make_origin(origin, rank, incarnation, arena, &cut);
 }
 
 static bool make_causes(const tfrt_status_fields_t* fields, tfrt_arena_t* arena,
@@ -96,9 +103,10 @@ tfrt_status_t tfrt_wire_error_from_status(tfrt_status_t status, uint32_t rank, u
       .may_have_run = fields->may_have_run,
       .truncated = fields->truncated,
   };
-  if (clean_text(fields->message, TFRT_WIRE_MAX_MESSAGE_SIZE, arena, &out_error->truncated,
-                 &out_error->message) &&
-      make_origin(&fields->origin, rank, incarnation, arena, out_error) &&
+  bool* cut = &out_error->truncated;
+  out_error->origin = make_origin(&fields->origin, rank, incarnation, arena, cut);
+  if (out_error->origin &&
+      clean_text(fields->message, TFRT_WIRE_MAX_MESSAGE_SIZE, arena, cut, &out_error->message) &&
       make_causes(fields, arena, out_error)) {
     return NULL;
   }

@@ -52,6 +52,12 @@ tfrt_status_t tfrt_wire_error_from_status(tfrt_status_t status, uint32_t rank, u
                                           tfrt_arena_t* arena, tfrt_wire_error_t* out_error)
     TFRT_MUST_USE;
 
+// Returns what |origin| (+0) says, seen so; texts as there. It lives as long as |arena| and
+// |origin|'s texts; NULL when memory is out. Thread-compatible.
+const tfrt_wire_origin_t* tfrt_wire_origin_from_status(const tfrt_status_origin_t* origin,
+                                                       uint32_t rank, uint64_t incarnation,
+                                                       tfrt_arena_t* arena);
+
 // Returns a status (+1, never OK) with all that |error| says, copied. Codes that nobody
 // knows become UNKNOWN. Thread-safe.
 tfrt_status_t tfrt_wire_error_to_status(const tfrt_wire_error_t* error) TFRT_MUST_USE;

@@ -47,6 +47,8 @@ static const tfrt_wire_field_t resolve_fields[] = {
     TFRT_WIRE_FIELD(tfrt_wire_resolve_t, want, 1, UINT64, .required = true),
     TFRT_WIRE_FIELD(tfrt_wire_resolve_t, item, 2, MESSAGE, .required = true,
                     .item_kinds = TFRT_WIRE_RESOLVE_KINDS, .message = &tfrt_wire_item_message),
+    TFRT_WIRE_FIELD(tfrt_wire_resolve_t, origin, 3, MESSAGE, .form = TFRT_WIRE_FORM_POINTER,
+                    .message = &tfrt_wire_origin_message),
 };
 const tfrt_wire_message_t tfrt_wire_resolve_message =
     TFRT_WIRE_MESSAGE("Resolve", tfrt_wire_resolve_t, resolve_fields);

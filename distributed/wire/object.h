@@ -30,7 +30,8 @@ typedef struct tfrt_wire_want_s {
 
 typedef struct tfrt_wire_resolve_s {
   uint64_t want;
-  tfrt_wire_item_t item;  // AVAILABLE, INLINE, LIST, ON_BULK, REFERENCE or ERROR
+  tfrt_wire_item_t item;             // AVAILABLE, INLINE, LIST, ON_BULK, REFERENCE or ERROR
+  const tfrt_wire_origin_t* origin;  // of a REFERENCE; NULL: not known
 } tfrt_wire_resolve_t;
 
 typedef struct tfrt_wire_unwant_s {

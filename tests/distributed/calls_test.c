@@ -328,6 +328,45 @@ START_TEST(the_loss_of_a_caller_whose_result_was_handed_on_has_a_place) {
 }
 END_TEST
 
+// The client gets the text, which is too large for a message, from host 1 itself.
+static const char owned_program[] =
+    "func.func @text() -> !tfrt.string {\n"
+    "  %k = \"tfrt_test.get_string\"() {value = \"k\"} : () -> !tfrt.string\n"
+    "  %n = tfrt.constant.i32 16\n"
+    "  %t = tfrt.repeat.i32 %n, %k : !tfrt.string {\n"
+    "    %u = \"tfrt_test.append_string\"(%k, %k) : (!tfrt.string, !tfrt.string) -> !tfrt.string\n"
+    "    tfrt.return %u : !tfrt.string\n"
+    "  }\n"
+    "  tfrt.return %t : !tfrt.string\n"
+    "}\n"
+    "func.func @main() -> !tfrt.string {\n"
+    "  %r = tfrt.call @text() {host = 1 : i32} : () -> !tfrt.string\n"
+    "  tfrt.return %r : !tfrt.string\n"
+    "}\n";
+
+START_TEST(the_loss_of_the_owner_of_what_the_client_gets_has_a_place) {
+  uint32_t by_client = 0;
+  for (int64_t delay_us = 100; delay_us < 4000; delay_us += 20) {
+    tfrt_node_world_initialize(&world, 2, NULL);
+    tfrt_node_world_start(&world, owned_program, NULL, 0, 1);
+    tfrt_node_world_run_for(&world, delay_us * TFRT_NANOSECONDS_PER_MICROSECOND);
+    bool is_open = tfrt_async_value_is_available(tfrt_client_opened(world.client));
+    tfrt_node_world_kill(&world, 1);
+    tfrt_node_world_await(&world);
+    if (is_open && tfrt_async_value_is_error(world.results[0])) {
+      const tfrt_status_fields_t* fields = tfrt_status_fields(tfrt_node_world_error(&world, 0));
+      ck_assert_uint_eq(fields->root_key, 0x1001);
+      ck_assert_str_eq(fields->origin.function, "main");
+      ck_assert_str_eq(fields->origin.file, "test.mlir");
+      ck_assert_uint_eq(fields->origin.line, 11);
+      by_client += strstr(fields->message, "while a value of it was needed") != NULL;
+    }
+    end();
+  }
+  ck_assert_uint_gt(by_client, 0);
+}
+END_TEST
+
 START_TEST(broken_connections_change_nothing) {
   tfrt_simulated_options_t options;
   tfrt_simulated_options_initialize(&options);
@@ -436,6 +475,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(calls, a_loss_names_host_function_and_place);
   tcase_add_loop_test(calls, the_loss_of_a_caller_whose_result_was_handed_on_has_a_place, 0,
                       (int)TFRT_ARRAY_SIZE(waits));
+  tcase_add_test(calls, the_loss_of_the_owner_of_what_the_client_gets_has_a_place);
   tcase_add_test(calls, broken_connections_change_nothing);
   tcase_add_test(calls, a_cancel_ends_every_call_below_it);
   tcase_add_loop_test(calls, random_faults_leave_right_results_or_errors_and_nothing_else, 0, 8);

@@ -498,11 +498,58 @@ START_TEST(the_loss_of_an_element_owner_is_the_loss_of_its_element) {
       if (!tfrt_async_value_is_error(world.results[i])) continue;
       found = true;
       ck_assert_uint_eq(error_of(i)->root_key, 0x1002);
+      ck_assert_str_eq(error_of(i)->origin.file, "test.mlir");
     }
     if (is_open) expect_right_or(2, 40, TFRT_STATUS_UNAVAILABLE);
     end();
   }
   ck_assert(found);
+}
+END_TEST
+
+// Host 0 takes a text of host 2 out of the list that host 1 made; it is too large to go with that.
+static const char taken_program[] =
+    "func.func @text(%x: i32) -> !tfrt.string {\n" KEY
+    "  %big = tfrt.constant.i32 14\n"
+    "  %t = tfrt.repeat.i32 %big, %k : !tfrt.string {\n"
+    "    %b = \"tfrt_test.append_string\"(%k, %k) : (!tfrt.string, !tfrt.string) -> "
+    "!tfrt.string\n"
+    "    tfrt.return %b : !tfrt.string\n"
+    "  }\n"
+    "  tfrt.return %t : !tfrt.string\n"
+    "}\n"
+    "func.func @make(%x: i32) -> " LIST
+    " {\n"
+    "  %l = tfrt_dist.call_all @text(%x) : (i32) -> (" LIST
+    ")\n"
+    "  tfrt.return %l : " LIST
+    "\n"
+    "}\n"
+    "func.func @main(%x: i32) -> !tfrt.string {\n"
+    "  %l = tfrt.call @make(%x) {host = 1 : i32} : (i32) -> " LIST
+    "\n"
+    "  %two = tfrt.constant.i32 2\n"
+    "  %e = tfrt_dist.list.get %l, %two : !tfrt.string\n"
+    "  %f = tfrt_dist.fetch %e : !tfrt.string\n"
+    "  tfrt.return %f : !tfrt.string\n"
+    "}\n";
+
+START_TEST(the_loss_of_an_element_has_the_place_where_its_list_was_made) {
+  uint32_t lost = 0;
+  for (int64_t delay_us = 100; delay_us < 3000; delay_us += 20) {
+    start(taken_program, 3, NULL, 5, 1);
+    tfrt_node_world_run_for(&world, delay_us * TFRT_NANOSECONDS_PER_MICROSECOND);
+    bool is_open = tfrt_async_value_is_available(tfrt_client_opened(world.client));
+    tfrt_node_world_kill(&world, 2);
+    tfrt_node_world_await(&world);
+    if (is_open && tfrt_async_value_is_error(world.results[0])) {
+      ck_assert_uint_eq(error_of(0)->root_key, 0x1002);
+      ck_assert_str_eq(error_of(0)->origin.file, "test.mlir");
+      lost += strstr(error_of(0)->message, "which had a result of @make") != NULL;
+    }
+    end();
+  }
+  ck_assert_uint_gt(lost, 0);
 }
 END_TEST
 
@@ -657,6 +704,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(lists, an_error_of_an_element_stays_its_own);
   tcase_add_test(lists, a_host_of_a_version_without_lists_gets_one_clear_error);
   tcase_add_test(lists, the_loss_of_an_element_owner_is_the_loss_of_its_element);
+  tcase_add_test(lists, the_loss_of_an_element_has_the_place_where_its_list_was_made);
   tcase_add_test(lists, an_element_that_may_be_made_again_is);
   tcase_add_loop_test(lists, the_loss_of_a_host_at_any_time_leaves_nothing, 0, 3);
   tcase_add_test(lists, a_cancel_ends_what_waits_for_elements);
