@@ -507,32 +507,35 @@ START_TEST(the_loss_of_an_element_owner_is_the_loss_of_its_element) {
 }
 END_TEST
 
-// Host 0 takes a text of host 2 out of the list that host 1 made; it is too large to go with that.
+// A text that is too large to go with a list.
+#define TEXT_FUNCTION                                                               \
+  "func.func @text(%x: i32) -> !tfrt.string {\n" KEY                                \
+  "  %big = tfrt.constant.i32 13\n"                                                 \
+  "  %t = tfrt.repeat.i32 %big, %k : !tfrt.string {\n"                              \
+  "    %b = \"tfrt_test.append_string\"(%k, %k) : (!tfrt.string, !tfrt.string) -> " \
+  "!tfrt.string\n"                                                                  \
+  "    tfrt.return %b : !tfrt.string\n"                                             \
+  "  }\n"                                                                           \
+  "  tfrt.return %t : !tfrt.string\n"                                               \
+  "}\n"
+
+// Host 0 takes a text of host 2 out of the list that host 1 made.
 static const char taken_program[] =
-    "func.func @text(%x: i32) -> !tfrt.string {\n" KEY
-    "  %big = tfrt.constant.i32 14\n"
-    "  %t = tfrt.repeat.i32 %big, %k : !tfrt.string {\n"
-    "    %b = \"tfrt_test.append_string\"(%k, %k) : (!tfrt.string, !tfrt.string) -> "
-    "!tfrt.string\n"
-    "    tfrt.return %b : !tfrt.string\n"
-    "  }\n"
-    "  tfrt.return %t : !tfrt.string\n"
-    "}\n"
-    "func.func @make(%x: i32) -> " LIST
-    " {\n"
-    "  %l = tfrt_dist.call_all @text(%x) : (i32) -> (" LIST
-    ")\n"
-    "  tfrt.return %l : " LIST
-    "\n"
-    "}\n"
-    "func.func @main(%x: i32) -> !tfrt.string {\n"
-    "  %l = tfrt.call @make(%x) {host = 1 : i32} : (i32) -> " LIST
-    "\n"
-    "  %two = tfrt.constant.i32 2\n"
-    "  %e = tfrt_dist.list.get %l, %two : !tfrt.string\n"
-    "  %f = tfrt_dist.fetch %e : !tfrt.string\n"
-    "  tfrt.return %f : !tfrt.string\n"
-    "}\n";
+    TEXT_FUNCTION "func.func @make(%x: i32) -> " LIST
+                  " {\n"
+                  "  %l = tfrt_dist.call_all @text(%x) : (i32) -> (" LIST
+                  ")\n"
+                  "  tfrt.return %l : " LIST
+                  "\n"
+                  "}\n"
+                  "func.func @main(%x: i32) -> !tfrt.string {\n"
+                  "  %l = tfrt.call @make(%x) {host = 1 : i32} : (i32) -> " LIST
+                  "\n"
+                  "  %two = tfrt.constant.i32 2\n"
+                  "  %e = tfrt_dist.list.get %l, %two : !tfrt.string\n"
+                  "  %f = tfrt_dist.fetch %e : !tfrt.string\n"
+                  "  tfrt.return %f : !tfrt.string\n"
+                  "}\n";
 
 START_TEST(the_loss_of_an_element_has_the_place_where_its_list_was_made) {
   uint32_t lost = 0;
@@ -553,32 +556,22 @@ START_TEST(the_loss_of_an_element_has_the_place_where_its_list_was_made) {
 }
 END_TEST
 
-// Texts that are too large to go with the list; who made one makes it again.
+// Who made a text makes it again.
 static const char retried_program[] =
-    "func.func @text(%x: i32) -> !tfrt.string {\n" KEY
-    "  %a = \"tfrt_test.append_string\"(%k, %k) : (!tfrt.string, !tfrt.string) -> !tfrt.string\n"
-    "  %big = tfrt.constant.i32 12\n"
-    "  %t = tfrt.repeat.i32 %big, %a : !tfrt.string {\n"
-    "    %b = \"tfrt_test.append_string\"(%a, %a) : (!tfrt.string, !tfrt.string) -> "
-    "!tfrt.string\n"
-    "    tfrt.return %b : !tfrt.string\n"
-    "  }\n"
-    "  tfrt.return %t : !tfrt.string\n"
-    "}\n"
-    "func.func @take(%l: " LIST
-    ", %x: i32) -> !tfrt.string {\n"
-    "  %two = tfrt.constant.i32 2\n"
-    "  %e = tfrt_dist.list.get %l, %two : !tfrt.string\n"
-    "  %f = tfrt_dist.fetch %e : !tfrt.string\n"
-    "  tfrt.return %f : !tfrt.string\n"
-    "}\n"
-    "func.func @main(%x: i32) -> !tfrt.string {\n"
-    "  %l = tfrt_dist.call_all @text(%x) {pure, retries = 2 : i32} : (i32) -> (" LIST
-    ")\n"
-    "  %t = tfrt.call @take(%l, %x) {host = 3 : i32} : (" LIST
-    ", i32) -> !tfrt.string\n"
-    "  tfrt.return %t : !tfrt.string\n"
-    "}\n";
+    TEXT_FUNCTION "func.func @take(%l: " LIST
+                  ", %x: i32) -> !tfrt.string {\n"
+                  "  %two = tfrt.constant.i32 2\n"
+                  "  %e = tfrt_dist.list.get %l, %two : !tfrt.string\n"
+                  "  %f = tfrt_dist.fetch %e : !tfrt.string\n"
+                  "  tfrt.return %f : !tfrt.string\n"
+                  "}\n"
+                  "func.func @main(%x: i32) -> !tfrt.string {\n"
+                  "  %l = tfrt_dist.call_all @text(%x) {pure, retries = 2 : i32} : (i32) -> (" LIST
+                  ")\n"
+                  "  %t = tfrt.call @take(%l, %x) {host = 3 : i32} : (" LIST
+                  ", i32) -> !tfrt.string\n"
+                  "  tfrt.return %t : !tfrt.string\n"
+                  "}\n";
 
 START_TEST(an_element_that_may_be_made_again_is) {
   uint64_t asked = 0;
