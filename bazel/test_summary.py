@@ -5,8 +5,9 @@
     bazel/test_summary.py NAME:EXIT_CODE:EVENTS.json...
 
 One run is a name to print, the exit code of its bazel, and the file that
---build_event_json_file wrote. Prints a line for each run, then, last and alone on its line,
-"N passed, N failed" over all runs. Exits with 0 only if something passed and nothing failed.
+--build_event_json_file wrote. Prints a line for each run, the end of the log of each test that
+failed, and, last and alone on its line, "N passed, N failed" over all runs. Exits with 0 only if
+something passed and nothing failed.
 
 A test target counts once for each run. One that was to run and has no result (it didn't build,
 or the run was cut short) counts as failed. A run whose other targets didn't build, or that failed
@@ -15,6 +16,10 @@ in another way, has one failure more.
 
 import json
 import sys
+import urllib.parse
+
+# Of the log of a test that failed: room for a few tracebacks, or for what a sanitizer reports.
+LOG_LINES = 60
 
 
 def read_events(path):
@@ -35,9 +40,21 @@ def is_test(label, kinds):
     return "_test rule" in kinds.get(label, "") or (label not in kinds and label.endswith("_test"))
 
 
+def end_of_log(uri):
+    """The last lines of the file that a `file:` URI names; says so if it can't be read."""
+    path = urllib.parse.unquote(urllib.parse.urlparse(uri).path)
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            lines = file.read().splitlines()
+    except OSError as error:
+        return [f"its log can't be read: {error}"]
+    return lines[-LOG_LINES:]
+
+
 def count(path):
-    """Returns (number of tests passed, labels of tests that did not, labels of other failures)."""
-    kinds, passed, broken = {}, {}, set()
+    """Returns (number of tests passed, labels of tests that did not, labels of other failures,
+    URIs of the logs of each test that did not)."""
+    kinds, passed, broken, logs = {}, {}, set(), {}
     for event in read_events(path):
         event_id = event.get("id", {})
         if "targetConfigured" in event_id:
@@ -46,7 +63,9 @@ def count(path):
                 kinds[event_id["targetConfigured"]["label"]] = kind
         elif "testSummary" in event_id and "testSummary" in event:
             label = event_id["testSummary"]["label"]
-            passed[label] = event["testSummary"].get("overallStatus") == "PASSED"
+            summary = event["testSummary"]
+            passed[label] = summary.get("overallStatus") == "PASSED"
+            logs[label] = [log["uri"] for log in summary.get("failed", []) if "uri" in log]
         elif "targetCompleted" in event_id:
             if not event.get("completed", {}).get("success", False):
                 broken.add(event_id["targetCompleted"]["label"])
@@ -55,14 +74,14 @@ def count(path):
             passed[label] = False
     failed = sorted(label for label, value in passed.items() if not value)
     others = sorted(label for label in broken if not is_test(label, kinds))
-    return len(passed) - len(failed), failed, others
+    return len(passed) - len(failed), failed, others, logs
 
 
 def main(arguments):
     total_passed = total_failed = 0
     for argument in arguments[1:]:
         name, exit_code, path = argument.split(":", 2)
-        passed, failed, others = count(path)
+        passed, failed, others, logs = count(path)
         if others:
             failed.append("the build of " + ", ".join(others))
         elif int(exit_code) != 0 and not failed:
@@ -70,6 +89,8 @@ def main(arguments):
         print(f"{name}: {passed} passed, {len(failed)} failed")
         for label in failed:
             print(f"  failed: {label}")
+            for uri in logs.get(label, []):
+                print("".join(f"    | {line}\n" for line in end_of_log(uri)), end="")
         total_passed += passed
         total_failed += len(failed)
     print(f"{total_passed} passed, {total_failed} failed")

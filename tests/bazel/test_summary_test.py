@@ -4,6 +4,7 @@
 
 import json
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
@@ -21,8 +22,10 @@ def completed(label, success):
             "completed": {"success": True} if success else {}}
 
 
-def tested(label, status):
-    return {"id": {"testSummary": {"label": label}}, "testSummary": {"overallStatus": status}}
+def tested(label, status, *logs):
+    return {"id": {"testSummary": {"label": label}},
+            "testSummary": {"overallStatus": status,
+                            "failed": [{"uri": pathlib.Path(log).as_uri()} for log in logs]}}
 
 
 PASSING = [configured("//a:x_test", "cc_test rule"), completed("//a:x_test", True),
@@ -33,6 +36,11 @@ class TestSummaryTest(unittest.TestCase):
 
     def summary(self, *runs):
         """Runs the script on (exit code, events) of each run; returns (exit code, last line)."""
+        code, lines = self.lines(*runs)
+        return code, lines[-1]
+
+    def lines(self, *runs):
+        """Like `summary`, with all lines."""
         with tempfile.TemporaryDirectory() as folder:
             arguments = []
             for index, (code, events) in enumerate(runs):
@@ -43,7 +51,7 @@ class TestSummaryTest(unittest.TestCase):
                 arguments.append(f"run{index}:{code}:{path}")
             result = subprocess.run([sys.executable, SUMMARY, *arguments], check=False,
                                     stdout=subprocess.PIPE, text=True)
-            return result.returncode, result.stdout.splitlines()[-1]
+            return result.returncode, result.stdout.splitlines()
 
     def test_passed_tests_of_all_runs_are_added(self):
         self.assertEqual(self.summary((0, PASSING), (0, PASSING)), (0, "2 passed, 0 failed"))
@@ -69,6 +77,19 @@ class TestSummaryTest(unittest.TestCase):
     def test_a_failed_run_that_names_no_target_is_one_failure(self):
         self.assertEqual(self.summary((37, PASSING)), (1, "1 passed, 1 failed"))
         self.assertEqual(self.summary((1, None)), (1, "0 passed, 1 failed"))
+
+    def test_the_end_of_the_log_of_a_failed_test_is_shown(self):
+        with tempfile.TemporaryDirectory(prefix="a log") as folder:
+            log = os.path.join(folder, "test.log")
+            with open(log, "wb") as file:
+                file.write(b"the beginning\n" + b"x\n" * 100 + b"\xff assertion 7\n")
+            missing = os.path.join(folder, "missing.log")
+            events = PASSING + [tested("//a:y_test", "FAILED", log, missing)]
+            code, lines = self.lines((3, events))
+        self.assertEqual((code, lines[-1]), (1, "1 passed, 1 failed"))
+        self.assertIn("    | \ufffd assertion 7", lines)
+        self.assertFalse([line for line in lines if "the beginning" in line])
+        self.assertTrue([line for line in lines if "missing.log" in line])
 
     def test_a_run_of_nothing_does_not_succeed(self):
         self.assertEqual(self.summary((0, [])), (1, "0 passed, 0 failed"))
