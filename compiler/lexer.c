@@ -329,6 +329,31 @@ void tfrt_lexer_next(tfrt_lexer_t* lexer, tfrt_token_t* out_token) {
   }
 }
 
+// Where the spaces from the position on end, which most that stands between tokens is.
+static const char* skip_spaces(const tfrt_lexer_t* lexer, const char* end) {
+  const char* at = lexer->text.data + lexer->position;
+  while (at < end && *at == ' ') ++at;
+  return at;
+}
+
+bool tfrt_lexer_take(tfrt_lexer_t* lexer, char c) {
+  const char* end = lexer->text.data + lexer->text.size;
+  const char* at = skip_spaces(lexer, end);
+  if (at == end || *at != c) return false;
+  lexer->position = (size_t)(at + 1 - lexer->text.data);
+  return true;
+}
+
+bool tfrt_lexer_take_value(tfrt_lexer_t* lexer, tfrt_string_view_t* out_name, uint64_t* out_hash) {
+  const char* end = lexer->text.data + lexer->text.size;
+  const char* at = skip_spaces(lexer, end);
+  if (!is_value_name(at, end)) return false;
+  const char* behind = end_of_value_name(at + 1, end, out_hash);
+  *out_name = tfrt_string_view_make(at + 1, (size_t)(behind - at - 1));
+  lexer->position = (size_t)(behind - lexer->text.data);
+  return true;
+}
+
 void tfrt_lexer_move(tfrt_lexer_t* lexer, const tfrt_token_t* from, size_t position) {
   lexer->line = from->line;
   lexer->line_begin = from->offset + 1 - from->column;

@@ -65,6 +65,13 @@ void tfrt_lexer_initialize(tfrt_lexer_t* lexer, tfrt_diagnostics_t* diagnostics)
 // synchronises).
 void tfrt_lexer_next(tfrt_lexer_t* lexer, tfrt_token_t* out_token);
 
+// What most texts go on with can be taken without making a token of it: a punctuation character |c|
+// that is always a token of its own, or `%name`, of which |*out_name| is the name and |*out_hash|
+// its hash. Each of them moves behind it, and blanks before it on the same line, and returns true,
+// or returns false, and nothing has happened. Thread-compatible (caller synchronises).
+bool tfrt_lexer_take(tfrt_lexer_t* lexer, char c);
+bool tfrt_lexer_take_value(tfrt_lexer_t* lexer, tfrt_string_view_t* out_name, uint64_t* out_hash);
+
 // Lets the next token be looked for at byte |position|, which lies not before the end
 // of the previous token's first byte and on a known line: at or behind the last
 // token's begin. Thread-compatible (caller synchronises).

@@ -50,9 +50,22 @@ static bool parse_result_count(tfrt_parser_t* parser, tfrt_parser_result_name_t*
   return tfrt_parser_fail_at(parser, offset, "a name stands for 1 to %d results", MAX_RESULTS);
 }
 
+// `%a =`, which most ops begin with: the rest of it, pushed on |result_names|.
+static bool take_result_name(tfrt_parser_t* parser) {
+  tfrt_parser_result_name_t* name = tfrt_scratch_add(&parser->result_names);
+  if (!name) return false;
+  name->count = 1;
+  name->reference = (tfrt_value_reference_t){.offset = parser->token.offset};
+  name->reference.name =
+      tfrt_ir_string_get_hashed(parser->context, parser->token.text, parser->token.hash);
+  tfrt_parser_advance(parser);
+  return name->reference.name != NULL;
+}
+
 // `%a, %b:2 =`, pushed on |result_names|.
 static bool parse_result_names(tfrt_parser_t* parser) {
   if (parser->token.kind != TFRT_TOKEN_PERCENT) return true;
+  if (tfrt_lexer_take(&parser->lexer, '=')) return take_result_name(parser);
   do {
     // It stays also where it is wrong from its number on: its name is known.
     tfrt_parser_result_name_t* name = tfrt_scratch_add(&parser->result_names);

@@ -10,13 +10,13 @@
 
 #include "compiler/parser_impl.h"
 
-// The value that `%name` stands for, which is consumed; NULL if it isn't there, isn't known, or is
-// not of |type| (NULL: any).
+// The value that the `%name` at which the lexer stands means; NULL if it isn't there, isn't known,
+// or is not of |type| (NULL: any).
 static tfrt_ir_value_t* take_operand(tfrt_parser_t* parser, const tfrt_ir_type_t* type) {
-  if (parser->token.kind != TFRT_TOKEN_PERCENT) return NULL;
-  const tfrt_ir_string_t* name =
-      tfrt_ir_string_get_hashed(parser->context, parser->token.text, parser->token.hash);
-  tfrt_parser_advance(parser);
+  tfrt_string_view_t text;
+  uint64_t hash;
+  if (!tfrt_lexer_take_value(&parser->lexer, &text, &hash)) return NULL;
+  const tfrt_ir_string_t* name = tfrt_ir_string_get_hashed(parser->context, text, hash);
   return name ? tfrt_value_scopes_find(&parser->scopes, name, type) : NULL;
 }
 
@@ -24,7 +24,7 @@ static tfrt_ir_value_t* take_operand(tfrt_parser_t* parser, const tfrt_ir_type_t
 static bool take_operands(tfrt_parser_t* parser, const tfrt_op_form_t* form,
                           tfrt_ir_value_t** out_operands) {
   for (uint32_t i = 0; i < form->fixed_operand_count; ++i) {
-    if (i > 0 && !tfrt_parser_accept(parser, ',')) return false;
+    if (i > 0 && !tfrt_lexer_take(&parser->lexer, ',')) return false;
     out_operands[i] = take_operand(parser, form->operand_types[i]);
     if (!out_operands[i]) return false;
   }
@@ -60,26 +60,31 @@ static bool build(tfrt_parser_t* parser, const tfrt_op_form_t* form,
   return tfrt_value_scopes_define(&parser->scopes, result, &operation->results[0]);
 }
 
+// Makes the token behind the op the one at hand; false if it may belong to the op. Then it is read
+// again, and reported only then if it is none.
+static bool advance_behind(tfrt_parser_t* parser) {
+  parser->lexer.is_quiet = true;
+  tfrt_parser_advance(parser);
+  parser->lexer.is_quiet = false;
+  return is_behind(parser);
+}
+
 bool tfrt_parser_plain_operation(tfrt_parser_t* parser, const tfrt_op_form_t* form,
                                  const tfrt_value_reference_t* result, tfrt_ir_block_t* block,
                                  bool* out_ok) {
   if (form->fixed_result_count != (result ? 1 : 0)) return false;
   if (result && !tfrt_value_scopes_is_free(&parser->scopes, result->name)) return false;
-  tfrt_token_t token = parser->token;
-  tfrt_lexer_t lexer = parser->lexer;
+  tfrt_token_t name = parser->token;
+  size_t name_end = parser->lexer.position;
   size_t previous_end = parser->previous_end;
-  tfrt_parser_place_t place = tfrt_parser_place_of(&token);
   tfrt_ir_value_t* operands[TFRT_OP_FORM_MAX_PLAIN];
-  parser->lexer.is_quiet = true;
-  tfrt_parser_advance(parser);
-  bool is_plain = take_operands(parser, form, operands) && is_behind(parser);
-  parser->lexer.is_quiet = false;
-  if (is_plain) {
+  if (take_operands(parser, form, operands) && advance_behind(parser)) {
+    tfrt_parser_place_t place = tfrt_parser_place_of(&name);
     *out_ok = build(parser, form, &place, operands, result, block);
     return true;
   }
-  parser->token = token;
-  parser->lexer = lexer;
+  tfrt_lexer_move(&parser->lexer, &name, name_end);
+  parser->token = name;
   parser->previous_end = previous_end;
   return false;
 }

@@ -129,6 +129,45 @@ START_TEST(the_lexer_can_be_moved_within_a_token) {
 }
 END_TEST
 
+START_TEST(what_is_as_usual_is_taken_without_a_token) {
+  BEGIN("%a9 =  %b\t,%c");
+  expect(TFRT_TOKEN_PERCENT, "a9");
+  ck_assert(!tfrt_lexer_take(&lexer, ','));
+  ck_assert(tfrt_lexer_take(&lexer, '='));
+  tfrt_string_view_t name;
+  uint64_t hash = 0;
+  ck_assert(tfrt_lexer_take_value(&lexer, &name, &hash));
+  ck_assert(tfrt_string_view_equal(name, tfrt_string_view_of("b")));
+  ck_assert_uint_eq(hash, tfrt_ir_string_hash_add(0, 'b'));
+  // A tab is left to the one who makes tokens.
+  ck_assert(!tfrt_lexer_take(&lexer, ','));
+  expect(',', ",");
+  ck_assert(tfrt_lexer_take_value(&lexer, &name, &hash));
+  ck_assert(!tfrt_lexer_take_value(&lexer, &name, &hash));
+  ck_assert(!tfrt_lexer_take(&lexer, ','));
+  end(0);
+}
+END_TEST
+
+START_TEST(what_is_not_as_usual_is_not_taken) {
+  BEGIN("%\n=\n%b // =\n^bb1");
+  ck_assert(!tfrt_lexer_take(&lexer, '='));
+  tfrt_string_view_t name;
+  uint64_t hash = 0;
+  ck_assert(!tfrt_lexer_take_value(&lexer, &name, &hash));
+  expect(TFRT_TOKEN_ERROR, "%");
+  ck_assert(!tfrt_lexer_take(&lexer, '='));
+  expect('=', "=");
+  ck_assert(!tfrt_lexer_take_value(&lexer, &name, &hash));
+  expect(TFRT_TOKEN_PERCENT, "b");
+  ck_assert(!tfrt_lexer_take(&lexer, '='));
+  tfrt_token_t label = next(&lexer);
+  ck_assert_uint_eq(label.line, 4);
+  ck_assert_uint_eq(label.column, 1);
+  end(1);
+}
+END_TEST
+
 START_TEST(unknown_bytes_are_reported_once_per_run) {
   BEGIN("a \x80\x81\xff b $ c \0\0 d");
   expect(TFRT_TOKEN_WORD, "a");
@@ -197,6 +236,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tokens, punctuation_of_two_characters_is_one_token);
   tcase_add_test(tokens, comments_and_blanks_are_skipped_and_places_counted);
   tcase_add_test(tokens, the_lexer_can_be_moved_within_a_token);
+  tcase_add_test(tokens, what_is_as_usual_is_taken_without_a_token);
+  tcase_add_test(tokens, what_is_not_as_usual_is_not_taken);
   tcase_add_test(tokens, unknown_bytes_are_reported_once_per_run);
   tcase_add_test(tokens, a_string_must_end_on_its_line);
   tcase_add_test(tokens, a_lonely_sigil_is_an_error);
