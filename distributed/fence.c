@@ -19,11 +19,15 @@ bool tfrt_fence_is_raised(tfrt_job_t* job, const tfrt_peer_t* peer) {
   return member && member->death;
 }
 
-void tfrt_fence_raise(tfrt_job_t* job, tfrt_peer_t* peer, tfrt_status_t reason) {
+void tfrt_fence_raise(tfrt_job_t* job, tfrt_peer_t* peer, const tfrt_wire_error_t* error) {
   tfrt_job_member_t* member = tfrt_fence_member(job, peer);
   if (!member || member->death || job->closed) return;
   // Before anything is lost: who looks for another host must not find this one.
-  member->death = tfrt_status_retain(reason);
+  member->death =
+      error ? tfrt_wire_error_to_status(error)
+            : tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "it has no part in the job any more");
+  // Who has lost the root, or leaves, is itself as lost as that.
+  member->has_ended = tfrt_status_code(member->death) != TFRT_STATUS_UNAVAILABLE;
   tfrt_status_t lost =
       tfrt_peer_lost_error(peer, job, NULL, "before it sent what this host waits for");
   // Its session goes on, so that its calls and wants give their credit back, and ours their
@@ -40,16 +44,7 @@ void tfrt_fence_raise(tfrt_job_t* job, tfrt_peer_t* peer, tfrt_status_t reason) 
   if (member->rank == 0) tfrt_job_lose_root(job, peer);
 }
 
-void tfrt_fence_tell(tfrt_peer_t* peer, tfrt_string_view_t id) {
-  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_JOB_GONE, .job_gone = {.job_id = id}};
-  tfrt_peer_send(peer, &(tfrt_peer_frame_t){0}, &body);
-}
-
 void tfrt_fence_on_gone(tfrt_peer_t* peer, const tfrt_wire_job_gone_t* gone) {
   tfrt_job_t* job = tfrt_job_find(peer->node, gone->job_id);
-  if (!job) return;
-  tfrt_status_t reason =
-      tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "it has no part in the job any more");
-  tfrt_fence_raise(job, peer, reason);
-  tfrt_status_release(reason);
+  if (job) tfrt_fence_raise(job, peer, gone->error);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The fence between a job and a member that has no part in it any more, though its session
-// lives: it has closed the job (it has lost the root or the client, or shuts down), or had a
-// session that has died, and comes back with a new one. To the job it is as lost as a dead host.
+// lives: it has closed the job (it has lost the root or the client, shuts down, or was told to
+// cancel), or had a session that has died, and comes back with a new one. To the job it is as lost
+// as a dead host.
 //
 //   M                                         H, which has closed the job
 //     JobDetach  <--------------------------    known to M before: its last frame of the job
@@ -10,7 +11,8 @@
 //     JobAttach(job)  --------------------->    not known, and M asks it something
 //     calls, wants ...  ------------------->    dropped
 //                <--------------------------  JobGone(job): no answer will come
-//   either: M raises the fence: all that waits for H in the job becomes an error that names H
+//   either: M raises the fence: all that waits for H in the job becomes an error that names H, or
+//   the reason that H gives for the job's end there: CANCELLED, say
 //
 // Life:
 //  1. Down, while the member has its part in the job.
@@ -29,17 +31,15 @@
 
 #include "distributed/job.h"
 
-// |peer|, a member of |job|, has no part in it any more because of |reason| (+0). Changes nothing
-// for others than members, for one that is lost already, and for a job that is closed.
-void tfrt_fence_raise(tfrt_job_t* job, tfrt_peer_t* peer, tfrt_status_t reason);
+// |peer|, a member of |job|, has no part in it any more because of |error|, which it says; NULL: it
+// says nothing. Changes nothing for others than members, for one that is lost already, and for a
+// job that is closed.
+void tfrt_fence_raise(tfrt_job_t* job, tfrt_peer_t* peer, const tfrt_wire_error_t* error);
 
 // True if |peer| is a member that is lost to |job|: its frames of the job mean nothing.
 bool tfrt_fence_is_raised(tfrt_job_t* job, const tfrt_peer_t* peer);
 
-// Tells |peer| (JobGone) that this host will answer nothing of the job |id|.
-void tfrt_fence_tell(tfrt_peer_t* peer, tfrt_string_view_t id);
-
-// |peer| has told this host so.
+// |peer| has told this host that it will answer nothing of a job.
 void tfrt_fence_on_gone(tfrt_peer_t* peer, const tfrt_wire_job_gone_t* gone);
 
 #endif  // TFRT_DISTRIBUTED_FENCE_H_

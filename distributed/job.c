@@ -124,6 +124,7 @@ void tfrt_job_release(tfrt_job_t* job) {
 // Nothing of the closed |job| is left to say: retires our handle with every peer.
 static void tfrt_job_end(tfrt_job_t* job) {
   job->ended = true;
+  tfrt_ended_jobs_add(&job->node->ended_jobs, job);
   tfrt_job_attachment_end_all(job);
   tfrt_list_remove(&job->link);
   // The list's reference.
@@ -147,6 +148,7 @@ void tfrt_job_close(tfrt_job_t* job, tfrt_status_t reason) {
   tfrt_job_enter(job);
   if (job->rank == 0) tfrt_server_close_members(job, reason);
   job->closed = true;
+  job->is_finished = !reason;
   tfrt_status_t cancelled = reason
                                 ? tfrt_status_retain(reason)
                                 : tfrt_status_create(TFRT_STATUS_CANCELLED, "the job was closed");

@@ -39,6 +39,7 @@ typedef struct tfrt_job_member_s {
   uint64_t incarnation;
   char address[TFRT_TRANSPORT_ADDRESS_SIZE];  // "" if it can't be dialled
   tfrt_status_t death;                        // +1; it is lost to this job, or NULL
+  bool has_ended;            // |death| is why it has ended the job, other than by a loss
   struct tfrt_peer_s* peer;  // lives as long as it is in a job that is open; NULL: not reached yet
 } tfrt_job_member_t;
 
@@ -98,6 +99,7 @@ struct tfrt_job_s {
   tfrt_detached_job_t* detached;      // +0; at the root of such a job, what it leaves, or NULL
   bool is_opening;                    // on a member: its JobOpen is not answered yet
   bool closed;
+  bool is_finished;  // closed, without a reason but that
   tfrt_status_t
       closed_by;  // +1; why it is closed: what is still asked of it has this for an answer
   bool ended;     // closed, and nothing is active any more

@@ -86,16 +86,51 @@ static void tfrt_job_forget(tfrt_peer_t* peer, tfrt_peer_job_t* known) {
   tfrt_allocator_free(peer->node->options.allocator, known, sizeof(*known));
 }
 
+static tfrt_string_view_t tfrt_job_id(const tfrt_job_t* job) {
+  return tfrt_string_view_make((const char*)job->id, sizeof(job->id));
+}
+
+// Why the job |id| has ended here, as others are told, in |*out_error|, which is returned; it lives
+// as long as |arena|. NULL if there is nothing to say; without memory it is not said.
+static const tfrt_wire_error_t* tfrt_job_end_error(const tfrt_node_t* node, tfrt_string_view_t id,
+                                                   tfrt_arena_t* arena,
+                                                   tfrt_wire_error_t* out_error) {
+  const tfrt_ended_job_t* ended = tfrt_ended_jobs_find(&node->ended_jobs, id);
+  if (!ended) return NULL;
+  tfrt_status_t status =
+      tfrt_wire_error_from_status(ended->reason, ended->rank, node->incarnation, arena, out_error);
+  tfrt_status_release(status);
+  return status ? NULL : out_error;
+}
+
+// Tells |peer| that this host will answer nothing of the job |id|.
+static void tfrt_job_say_gone(tfrt_peer_t* peer, tfrt_string_view_t id) {
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, peer->node->options.allocator);
+  tfrt_wire_error_t error;
+  tfrt_wire_body_t body = {
+      .kind = TFRT_WIRE_FRAME_JOB_GONE,
+      .job_gone = {.job_id = id, .error = tfrt_job_end_error(peer->node, id, &arena, &error)}};
+  tfrt_peer_send(peer, &(tfrt_peer_frame_t){0}, &body);
+  tfrt_arena_deinitialize(&arena);
+}
+
 // Says the last frame of |job| to |peer|, also where calls and wants still wait for credit, or for
 // the session to open: behind it they would have no job.
 static void tfrt_job_say_detach(tfrt_job_t* job, tfrt_peer_t* peer) {
-  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_JOB_DETACH};
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, peer->node->options.allocator);
+  tfrt_wire_error_t error;
+  tfrt_wire_body_t body = {
+      .kind = TFRT_WIRE_FRAME_JOB_DETACH,
+      .job_detach = {.error = tfrt_job_end_error(peer->node, tfrt_job_id(job), &arena, &error)}};
   tfrt_peer_frame_t frame = {.job = job};
   if (peer->session) {
     frame.after_call = tfrt_session_next_call(peer->session) - 1;
     frame.after_want = tfrt_session_next_want(peer->session) - 1;
   }
   tfrt_peer_send(peer, &frame, &body);
+  tfrt_arena_deinitialize(&arena);
 }
 
 void tfrt_job_attachment_end_all(tfrt_job_t* job) {
@@ -108,7 +143,7 @@ void tfrt_job_attachment_end_all(tfrt_job_t* job) {
     if (known->attached) {
       tfrt_job_say_detach(job, peer);
     } else if (known->their_handle != 0) {
-      tfrt_fence_tell(peer, tfrt_string_view_make((const char*)job->id, sizeof(job->id)));
+      tfrt_job_say_gone(peer, tfrt_job_id(job));
     }
     known->attached = false;
     // What still comes under the peer's handle is of a job that is closed here.
@@ -208,7 +243,7 @@ tfrt_status_t tfrt_job_attachment_bind(tfrt_job_t* job, tfrt_peer_t* peer, uint3
 static tfrt_status_t tfrt_job_attach_to_none(tfrt_peer_t* peer,
                                              const tfrt_wire_job_attach_t* attach) {
   TFRT_RETURN_IF_ERROR(tfrt_job_attachment_bind(NULL, peer, attach->handle));
-  tfrt_fence_tell(peer, attach->job_id);
+  tfrt_job_say_gone(peer, attach->job_id);
   return NULL;
 }
 
@@ -240,7 +275,8 @@ static void tfrt_job_on_client_detach(tfrt_peer_t* client, tfrt_job_t* job) {
   tfrt_job_leave_client(job);
 }
 
-void tfrt_job_attachment_on_detach(tfrt_peer_t* peer, uint32_t handle) {
+void tfrt_job_attachment_on_detach(tfrt_peer_t* peer, uint32_t handle,
+                                   const tfrt_wire_job_detach_t* detach) {
   tfrt_peer_job_t* known = tfrt_job_find_handle(peer, handle);
   if (!known) return;
   known->their_handle = 0;
@@ -253,7 +289,5 @@ void tfrt_job_attachment_on_detach(tfrt_peer_t* peer, uint32_t handle) {
     tfrt_job_on_client_detach(peer, known->job);
     return;
   }
-  tfrt_status_t closed = tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "it has closed the job");
-  tfrt_fence_raise(known->job, peer, closed);
-  tfrt_status_release(closed);
+  tfrt_fence_raise(known->job, peer, detach->error);
 }

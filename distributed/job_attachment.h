@@ -7,7 +7,7 @@
 //     JobAttach(handle 7, job, proof)  ---------->   proof good: 7 is that job, from A
 //     frames with handle 7  --------------------->
 //     <----------  JobAttach(handle 4, job, proof)   B's own handle, in the other direction
-//     JobDetach(7)  ----------------------------->   7 means nothing any more
+//     JobDetach(7, why)  ------------------------>   7 means nothing any more
 //
 //   proof = HMAC-SHA-256(the job's key, A's incarnation | B's incarnation | session | job id)
 //
@@ -33,8 +33,8 @@
 // FAILED_PRECONDITION for a job that is over, RESOURCE_EXHAUSTED.
 tfrt_status_t tfrt_job_attachment_send(tfrt_job_t* job, tfrt_peer_t* peer) TFRT_MUST_USE;
 
-// Sends JobDetach to all peers that know our handle of |job|, which is over: frames with it
-// can't be sent any more.
+// Sends JobDetach, with the reason if there is one, to all peers that know our handle of |job|,
+// which is over: frames with it can't be sent any more.
 void tfrt_job_attachment_end_all(tfrt_job_t* job);
 
 // Says to |peer|, whose handle of it is |handle|, that the job |open| can't be opened here
@@ -59,7 +59,8 @@ tfrt_status_t tfrt_job_attachment_bind(tfrt_job_t* job, tfrt_peer_t* peer, uint3
 tfrt_status_t tfrt_job_attachment_find(tfrt_peer_t* peer, uint32_t handle, tfrt_job_t** out_job)
     TFRT_MUST_USE;
 
-// A JobDetach came from |peer| for its handle |handle|.
-void tfrt_job_attachment_on_detach(tfrt_peer_t* peer, uint32_t handle);
+// |detach| came from |peer| for its handle |handle|.
+void tfrt_job_attachment_on_detach(tfrt_peer_t* peer, uint32_t handle,
+                                   const tfrt_wire_job_detach_t* detach);
 
 #endif  // TFRT_DISTRIBUTED_JOB_ATTACHMENT_H_

@@ -218,7 +218,7 @@ static tfrt_status_t tfrt_node_on_job_frame(tfrt_peer_t* peer, tfrt_job_t* job,
       tfrt_server_on_close(peer, job, &body->job_close);
       return NULL;
     case TFRT_WIRE_FRAME_JOB_DETACH:
-      tfrt_job_attachment_on_detach(peer, frame->job);
+      tfrt_job_attachment_on_detach(peer, frame->job, &body->job_detach);
       return NULL;
     case TFRT_WIRE_FRAME_PROGRAM:
       return job && !job->closed ? tfrt_job_on_program(job, peer, &body->program) : NULL;
@@ -440,6 +440,7 @@ static void tfrt_node_free(tfrt_node_t* node) {
   }
   tfrt_object_table_deinitialize(&node->objects);
   tfrt_recording_drop_all(node);
+  tfrt_ended_jobs_clear(&node->ended_jobs);
   tfrt_program_cache_clear(node);
   tfrt_node_unlock(node);
   tfrt_session_manager_free(node->sessions);

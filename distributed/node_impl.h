@@ -13,6 +13,7 @@
 #define TFRT_DISTRIBUTED_NODE_IMPL_H_
 
 #include "distributed/action_queue.h"
+#include "distributed/ended_jobs.h"
 #include "distributed/lane_manager.h"
 #include "distributed/node.h"
 #include "distributed/node_lock.h"
@@ -39,6 +40,7 @@ struct tfrt_node_s {
   tfrt_hash_table_t peers;  // by incarnation
   tfrt_object_table_t objects;
   tfrt_list_link_t jobs;
+  tfrt_ended_jobs_t ended_jobs;
   tfrt_list_link_t detached;                 // what detached jobs leave here, by age of their end
   tfrt_list_link_t programs;                 // the cache, most recently used first
   tfrt_list_link_t clients;                  // that wait for sessions or jobs

@@ -236,16 +236,13 @@ static void tfrt_peer_describe(const tfrt_peer_t* peer, uint32_t rank, char* tex
   }
 }
 
-// Why |peer| is lost to |job|, which may be NULL (+0); NULL: that is not known. Its session may
-// live.
-static tfrt_status_t tfrt_peer_death(const tfrt_peer_t* peer, const tfrt_job_t* job) {
-  const tfrt_job_member_t* member =
-      job ? tfrt_job_find_incarnation((tfrt_job_t*)job, peer->incarnation) : NULL;
-  return member && member->death ? member->death : peer->death;
-}
-
 tfrt_status_t tfrt_peer_lost_error(const tfrt_peer_t* peer, const tfrt_job_t* job,
                                    const tfrt_status_origin_t* site, const char* format, ...) {
+  const tfrt_job_member_t* member =
+      job ? tfrt_job_find_incarnation((tfrt_job_t*)job, peer->incarnation) : NULL;
+  if (member && member->has_ended) {
+    return site ? tfrt_status_with_origin(member->death, site) : tfrt_status_retain(member->death);
+  }
   char who[TFRT_WIRE_MAX_NAME_SIZE + TFRT_TRANSPORT_ADDRESS_SIZE + 48];
   if (job && job->client.incarnation == peer->incarnation) {
     snprintf(who, sizeof(who), "the client");
@@ -258,7 +255,8 @@ tfrt_status_t tfrt_peer_lost_error(const tfrt_peer_t* peer, const tfrt_job_t* jo
   va_start(arguments, format);
   vsnprintf(doing, sizeof(doing), format, arguments);
   va_end(arguments);
-  tfrt_status_t death = tfrt_peer_death(peer, job);
+  // Why it is lost, if that is known. Its session may live.
+  tfrt_status_t death = member && member->death ? member->death : peer->death;
   // Who can't be talked to is no more use than a lost one, but it is another mistake.
   tfrt_status_code_t code = tfrt_status_code(death);
   bool is_other = code == TFRT_STATUS_ABORTED || code == TFRT_STATUS_UNAUTHENTICATED;

@@ -119,8 +119,9 @@ void tfrt_peer_return_call_credit(tfrt_peer_t* peer);
 void tfrt_peer_return_want_credit(tfrt_peer_t* peer);
 
 // An error (+1) that says that the peer is lost, what was going on ("while it ran @f"), and
-// why; its root key is the peer's incarnation. |job| (may be NULL) knows its rank; |site| may be
-// NULL.
+// why; its root key is the peer's incarnation. Of a peer that has ended |job| for another reason
+// than a loss, it is that reason. |job| (may be NULL) knows its rank; |site|, the place of either,
+// may be NULL.
 tfrt_status_t tfrt_peer_lost_error(const tfrt_peer_t* peer, const tfrt_job_t* job,
                                    const tfrt_status_origin_t* site, const char* format, ...)
     TFRT_MUST_USE TFRT_PRINTF(4, 5);

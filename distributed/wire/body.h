@@ -21,7 +21,7 @@
 #include "distributed/wire/session.h"
 
 typedef struct tfrt_wire_body_s {
-  uint32_t kind;  // tfrt_wire_frame_kind_t: which member is in use; JobDetach has none
+  uint32_t kind;  // tfrt_wire_frame_kind_t: which member is in use
   union {
     tfrt_wire_hello_t hello;
     tfrt_wire_welcome_t welcome;
@@ -35,6 +35,7 @@ typedef struct tfrt_wire_body_s {
     tfrt_wire_job_end_t job_end;
     tfrt_wire_job_view_t job_view;
     tfrt_wire_job_close_t job_close;
+    tfrt_wire_job_detach_t job_detach;
     tfrt_wire_host_report_t host_report;
     tfrt_wire_program_t program;
     tfrt_wire_invoke_t invoke;

@@ -21,6 +21,8 @@ const tfrt_wire_message_t tfrt_wire_job_attach_message =
 static const tfrt_wire_field_t job_gone_fields[] = {
     TFRT_WIRE_FIELD(tfrt_wire_job_gone_t, job_id, 1, BYTES, .exact = true,
                     .limit = TFRT_WIRE_JOB_ID_SIZE),
+    TFRT_WIRE_FIELD(tfrt_wire_job_gone_t, error, 2, MESSAGE, .form = TFRT_WIRE_FORM_POINTER,
+                    .message = &tfrt_wire_error_message),
 };
 const tfrt_wire_message_t tfrt_wire_job_gone_message =
     TFRT_WIRE_MESSAGE("JobGone", tfrt_wire_job_gone_t, job_gone_fields);
@@ -128,7 +130,12 @@ static const tfrt_wire_field_t job_close_fields[] = {
 const tfrt_wire_message_t tfrt_wire_job_close_message =
     TFRT_WIRE_MESSAGE("JobClose", tfrt_wire_job_close_t, job_close_fields);
 
-const tfrt_wire_message_t tfrt_wire_job_detach_message = {.name = "JobDetach"};
+static const tfrt_wire_field_t job_detach_fields[] = {
+    TFRT_WIRE_FIELD(tfrt_wire_job_detach_t, error, 1, MESSAGE, .form = TFRT_WIRE_FORM_POINTER,
+                    .message = &tfrt_wire_error_message),
+};
+const tfrt_wire_message_t tfrt_wire_job_detach_message =
+    TFRT_WIRE_MESSAGE("JobDetach", tfrt_wire_job_detach_t, job_detach_fields);
 
 static const tfrt_wire_field_t host_report_fields[] = {
     TFRT_WIRE_FIELD(tfrt_wire_host_report_t, incarnation, 1, FIXED64, .required = true),

@@ -17,7 +17,8 @@ typedef struct tfrt_wire_job_attach_s {
 } tfrt_wire_job_attach_t;
 
 typedef struct tfrt_wire_job_gone_s {
-  tfrt_string_view_t job_id;  // TFRT_WIRE_JOB_ID_SIZE bytes
+  tfrt_string_view_t job_id;       // TFRT_WIRE_JOB_ID_SIZE bytes
+  const tfrt_wire_error_t* error;  // NULL: finished, a loss, or nobody knows
 } tfrt_wire_job_gone_t;
 
 typedef struct tfrt_wire_member_s {
@@ -84,6 +85,10 @@ typedef struct tfrt_wire_job_view_s {
 typedef struct tfrt_wire_job_close_s {
   const tfrt_wire_error_t* error;  // NULL: finished
 } tfrt_wire_job_close_t;
+
+typedef struct tfrt_wire_job_detach_s {
+  const tfrt_wire_error_t* error;  // NULL: finished, or only left
+} tfrt_wire_job_detach_t;
 
 typedef enum tfrt_wire_report_kind_e {
   TFRT_WIRE_REPORT_UNSPECIFIED = 0,

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Hosts that live and have no part in a job any more: whoever waits for one hears of it, though
-// nothing between the two was cut off; what is not about it goes on; nothing is left.
+// Hosts that live and have no part in a job any more: whoever waits for one hears of it, and why,
+// though nothing between the two was cut off; what is not about it goes on; nothing is left.
 #include <stdio.h>
 #include <string.h>
 
+#include "distributed/job.h"
 #include "host_runtime/async/builtin_types.h"
 #include "tests/distributed/node_harness.h"
 #include "tests/support/test_main.h"
@@ -260,6 +261,124 @@ START_TEST(a_call_that_it_runs_ends_with_its_loss) {
 }
 END_TEST
 
+// --- Ended there for another reason ------------------------------------------
+
+// Has |rank| end its job with |code|; OK: it is finished there.
+static void end_job(uint32_t rank, tfrt_status_code_t code) {
+  tfrt_status_t reason = code ? tfrt_status_create(code, "enough of that") : NULL;
+  tfrt_node_t* node = world.hosts[rank].node;
+  tfrt_node_lock_tables(node);
+  tfrt_job_close(TFRT_CONTAINER_OF(node->jobs.next, tfrt_job_t, link), reason);
+  tfrt_node_unlock(node);
+  tfrt_status_release(reason);
+  tfrt_node_world_run_for(&world, SECOND / 10);
+  ck_assert_uint_eq(tfrt_node_job_count(node), 0);
+}
+
+// Result |index| is what end_job() said with |code|, with the place in @|function|.
+static void expect_ended(uint32_t index, tfrt_status_code_t code, const char* function) {
+  const tfrt_status_fields_t* fields = tfrt_status_fields(tfrt_node_world_error(&world, index));
+  char text[1024];
+  tfrt_status_format(tfrt_node_world_error(&world, index), text, sizeof(text));
+  ck_assert_msg(fields->code == code, "%s", text);
+  ck_assert_str_eq(fields->message, "enough of that");
+  ck_assert_msg(strcmp(fields->origin.function, function) == 0, "%s", text);
+  ck_assert_msg(fields->origin.line > 0, "%s", text);
+}
+
+static const tfrt_status_code_t reasons[] = {TFRT_STATUS_CANCELLED, TFRT_STATUS_DEADLINE_EXCEEDED,
+                                             TFRT_STATUS_RESOURCE_EXHAUSTED};
+
+// Asks host 2, which has ended the job with |code|.
+static void ask_and_expect_ended(tfrt_status_code_t code) {
+  start(ask_program, 1);
+  await_soon();
+  expect_ended(0, code, "ask");
+}
+
+START_TEST(what_is_asked_of_a_host_that_has_ended_the_job_has_its_reason) {
+  end_job(2, reasons[_i]);
+  ask_and_expect_ended(reasons[_i]);
+  ck_assert_uint_eq(count(2, 1, TFRT_WIRE_FRAME_JOB_GONE), 1);
+  // Host 1 knows by now.
+  ask_and_expect_ended(reasons[_i]);
+  ck_assert_uint_eq(count(2, 1, TFRT_WIRE_FRAME_JOB_GONE), 1);
+}
+END_TEST
+
+START_TEST(who_knows_a_host_that_ends_the_job_is_told_the_reason) {
+  start(ask_program, 1);
+  await_soon();
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 14);
+  end_job(2, reasons[_i]);
+  ck_assert_uint_eq(count(2, 1, TFRT_WIRE_FRAME_JOB_DETACH), 1);
+  ask_and_expect_ended(reasons[_i]);
+  ck_assert_uint_eq(count(2, 1, TFRT_WIRE_FRAME_JOB_GONE), 0);
+}
+END_TEST
+
+START_TEST(a_wait_for_the_message_of_a_host_ends_with_its_reason) {
+  start(wait_program, 2);
+  tfrt_node_world_run_for(&world, SECOND);
+  ck_assert(!has_results(NULL));
+  end_job(2, reasons[_i]);
+  ck_assert(has_results(NULL));
+  expect_ended(0, reasons[_i], "wait");
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 1), 9);
+}
+END_TEST
+
+START_TEST(a_job_that_its_root_has_cancelled_is_cancelled_for_members_that_hear_of_it_from_others) {
+  start(ask_program, 1);
+  await_soon();
+  // Host 1 hears nothing of host 0, and so of its JobClose from nobody but by asking host 2.
+  part(0, 1);
+  end_job(0, reasons[_i]);
+  tfrt_node_world_run_for(&world, SECOND);
+  ck_assert_uint_eq(count(0, 2, TFRT_WIRE_FRAME_JOB_CLOSE), 1);
+  ck_assert_uint_eq(count(0, 1, TFRT_WIRE_FRAME_JOB_CLOSE), 0);
+  tfrt_job_t* job = TFRT_CONTAINER_OF(world.hosts[1].node->jobs.next, tfrt_job_t, link);
+  const tfrt_job_member_t* member = tfrt_job_find_rank(job, 2);
+  ck_assert_int_eq(tfrt_status_code(member->death), reasons[_i]);
+  ck_assert(member->has_ended);
+  heal(0, 1);
+}
+END_TEST
+
+START_TEST(who_has_lost_another_is_lost_and_says_what_it_has_lost) {
+  end_job(2, TFRT_STATUS_UNAVAILABLE);
+  start(ask_program, 1);
+  await_soon();
+  expect_lost(0, 2, "ask");
+  ck_assert_str_eq(tfrt_status_fields(tfrt_node_world_error(&world, 0))->causes[0],
+                   "enough of that");
+}
+END_TEST
+
+START_TEST(a_host_without_a_reason_is_lost) {
+  end_job(2, TFRT_STATUS_OK);
+  start(ask_program, 1);
+  await_soon();
+  expect_lost(0, 2, "ask");
+}
+END_TEST
+
+START_TEST(the_oldest_reason_is_forgotten) {
+  end_job(2, TFRT_STATUS_CANCELLED);
+  tfrt_node_t* node = world.hosts[2].node;
+  tfrt_job_t other = {.closed_by = tfrt_status_create(TFRT_STATUS_CANCELLED, "another")};
+  tfrt_node_lock_tables(node);
+  for (int i = 0; i < TFRT_ENDED_JOBS_CAPACITY; ++i) {
+    tfrt_ended_jobs_add(&node->ended_jobs, &other);
+  }
+  tfrt_node_unlock(node);
+  tfrt_status_release(other.closed_by);
+  start(ask_program, 1);
+  await_soon();
+  expect_lost(0, 2, "ask");
+}
+END_TEST
+
 // --- Cut off from each other -------------------------------------------------
 
 // Each asks the other; the root asks both.
@@ -338,6 +457,19 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(fence, a_wait_for_its_message_ends_if_it_began_before);
   tcase_add_test(fence, what_is_not_about_it_goes_on);
   tcase_add_test(fence, a_call_that_it_runs_ends_with_its_loss);
+  int reason_count = (int)TFRT_ARRAY_SIZE(reasons);
+  tcase_add_loop_test(fence, what_is_asked_of_a_host_that_has_ended_the_job_has_its_reason, 0,
+                      reason_count);
+  tcase_add_loop_test(fence, who_knows_a_host_that_ends_the_job_is_told_the_reason, 0,
+                      reason_count);
+  tcase_add_loop_test(fence, a_wait_for_the_message_of_a_host_ends_with_its_reason, 0,
+                      reason_count);
+  tcase_add_loop_test(
+      fence, a_job_that_its_root_has_cancelled_is_cancelled_for_members_that_hear_of_it_from_others,
+      0, reason_count);
+  tcase_add_test(fence, who_has_lost_another_is_lost_and_says_what_it_has_lost);
+  tcase_add_test(fence, a_host_without_a_reason_is_lost);
+  tcase_add_test(fence, the_oldest_reason_is_forgotten);
   tcase_add_test(fence, two_members_that_have_lost_each_other_stay_in_the_job);
   tcase_add_test(fence, frames_of_a_member_that_is_lost_already_mean_nothing);
   Suite* suite = suite_create("fence");

@@ -273,6 +273,8 @@ const tfrt_wire_body_t tfrt_wire_sample_bodies[] = {
     {.kind = TFRT_WIRE_FRAME_PUSH, .push = {.id = PROMISED, .item = REFERENCE_ITEM}},
     {.kind = TFRT_WIRE_FRAME_PUSH, .push = {.id = PROMISED, .item = ERROR_ITEM}},
     {.kind = TFRT_WIRE_FRAME_RESOLVE, .resolve = {.want = 11, .item = LIST_ITEM}},
+    {.kind = TFRT_WIRE_FRAME_JOB_DETACH, .job_detach = {.error = &short_error}},
+    {.kind = TFRT_WIRE_FRAME_JOB_GONE, .job_gone = {.job_id = BYTES_16, .error = &error}},
 };
 const size_t tfrt_wire_sample_body_count = TFRT_ARRAY_SIZE(tfrt_wire_sample_bodies);
 
