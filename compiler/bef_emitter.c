@@ -29,6 +29,13 @@ static void* allocate(body_t* body, size_t count, size_t size) {
   return memory;
 }
 
+// The same for what is filled in before it is read.
+static void* make_room(body_t* body, size_t count, size_t size) {
+  void* memory = tfrt_arena_allocate_room(&body->arena, count + 1, size);
+  if (!memory) body->out_of_memory = true;
+  return memory;
+}
+
 // --- Streams --------------------------------------------------------------------------
 
 // Numbers and counts the ops of |block|, and finds out the stream of each. The rest of the
@@ -40,38 +47,38 @@ static tfrt_status_t find_streams(body_t* body, const tfrt_ir_block_t* block) {
   body->operand_count = analysis.operand_count;
   body->result_count = analysis.result_count;
   body->root_stream = tfrt_stream_analysis_root_stream(&analysis);
-  body->streams = tfrt_arena_allocate_room(&body->arena, body->op_count, sizeof(*body->streams));
+  body->streams = make_room(body, body->op_count, sizeof(*body->streams));
   for (uint32_t i = 0; body->streams && i < body->op_count; ++i) {
     body->streams[i] = tfrt_stream_analysis_op_stream(&analysis, i);
   }
-  if (!body->streams) body->out_of_memory = true;
   tfrt_stream_analysis_deinitialize(&analysis);
   return NULL;
 }
 
 // --- Locations ------------------------------------------------------------------------
 
-// Appends the record of |location| (NULL: unknown) and returns its number. Recursion is
-// bounded by the parser's nesting limit.
-static uint32_t add_location(tfrt_bef_writer_t* writer, const tfrt_ir_location_t* location) {
+// Appends the record of |location| (NULL: unknown) and returns its number. Recursion is bounded by
+// the parser's nesting limit.
+static uint32_t add_location(tfrt_bef_entities_t* entities, const tfrt_ir_location_t* location) {
+  tfrt_bef_writer_t* writer = entities->writer;
   uint32_t number;
   switch (location ? location->kind : TFRT_IR_LOCATION_UNKNOWN) {
     case TFRT_IR_LOCATION_FILE:
-      return tfrt_bef_writer_add_location_file(writer, tfrt_ir_string_view(location->name),
-                                               location->line, location->column);
+      number = tfrt_bef_entities_file(entities, location->name);
+      return tfrt_bef_writer_add_location_place(writer, number, location->line, location->column);
     case TFRT_IR_LOCATION_NAME:
       number = tfrt_bef_writer_add_location_name(writer, tfrt_ir_string_view(location->name));
-      add_location(writer, location->first);
+      add_location(entities, location->first);
       return number;
     case TFRT_IR_LOCATION_CALL_SITE:
       number = tfrt_bef_writer_add_location_call_site(writer);
-      add_location(writer, location->first);
-      add_location(writer, location->second);
+      add_location(entities, location->first);
+      add_location(entities, location->second);
       return number;
     case TFRT_IR_LOCATION_FUSED:
       number = tfrt_bef_writer_add_location_fused(writer, location->member_count);
       for (uint32_t i = 0; i < location->member_count; ++i) {
-        add_location(writer, location->members[i]);
+        add_location(entities, location->members[i]);
       }
       return number;
     default:
@@ -92,10 +99,9 @@ static bool begin_registers(body_t* body, const tfrt_ir_block_t* block) {
   size_t word_count = body->operand_count + body->result_count;
   tfrt_arena_reserve(&body->arena, (register_count + word_count) * sizeof(uint32_t) +
                                        body->op_count * sizeof(*body->kernels) + 1024);
-  body->register_types = allocate(body, register_count, sizeof(*body->register_types));
-  body->words = allocate(body, word_count, sizeof(*body->words));
-  body->kernels = tfrt_arena_allocate_room(&body->arena, body->op_count, sizeof(*body->kernels));
-  if (!body->kernels) body->out_of_memory = true;
+  body->register_types = make_room(body, register_count, sizeof(*body->register_types));
+  body->words = make_room(body, word_count, sizeof(*body->words));
+  body->kernels = make_room(body, body->op_count, sizeof(*body->kernels));
   if (body->out_of_memory) return false;
   for (uint32_t i = 0; i < block->argument_count; ++i) number_register(body, block->arguments[i]);
   return true;
@@ -218,7 +224,7 @@ static void build_kernel(body_t* body, const tfrt_ir_operation_t* op) {
   tfrt_bef_writer_kernel_t* kernel = &body->kernels[body->kernel_count++];
   *kernel = (tfrt_bef_writer_kernel_t){
       .code = tfrt_bef_entities_kernel(entities, op->name),
-      .location = add_location(entities->writer, op->location),
+      .location = add_location(entities, op->location),
       .stream_id = body->streams[op->scratch],
       .argument_count = op->operand_count,
       .arguments = list_operands(body, op),
@@ -292,7 +298,7 @@ static void emit_body(body_t* body, const tfrt_bef_entity_function_t* entity) {
   tfrt_bef_writer_function_t function = {
       .name = entity->is_region ? tfrt_string_view_of("") : tfrt_ir_symbol_name(entity->op),
       .kind = entity->kind,
-      .location = add_location(writer, entity->op->location),
+      .location = add_location(body->entities, entity->op->location),
       .root_stream_id = body->root_stream,
   };
   if (!begin_registers(body, entity->block)) return;

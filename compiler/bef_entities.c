@@ -68,6 +68,13 @@ uint32_t tfrt_bef_entities_find_kernel(tfrt_bef_entities_t* entities,
   return entry->number;
 }
 
+uint32_t tfrt_bef_entities_find_file(tfrt_bef_entities_t* entities, const tfrt_ir_string_t* name) {
+  tfrt_number_memo_entry_t* entry = tfrt_number_memo_at(&entities->file_numbers, name);
+  entry->key = name;
+  entry->number = tfrt_bef_writer_add_location_string(entities->writer, tfrt_ir_string_view(name));
+  return entry->number;
+}
+
 // --- Functions ------------------------------------------------------------------------
 
 static void append_function(tfrt_bef_entities_t* entities, tfrt_bef_entity_function_t function) {
@@ -295,6 +302,12 @@ static void add_kernel(tfrt_bef_entities_t* entities, tfrt_ir_operation_t* op) {
   }
 }
 
+static void add_result_types(tfrt_bef_entities_t* entities, const tfrt_ir_operation_t* op) {
+  for (uint32_t i = 0; i < op->result_count; ++i) {
+    tfrt_bef_entities_type(entities, op->results[i].type);
+  }
+}
+
 // Finds out what stands around |block|, unless it is the block that was asked about last.
 static void look_around(tfrt_bef_entities_t* entities, const tfrt_ir_block_t* block) {
   if (entities->known_block == block) return;
@@ -305,20 +318,13 @@ static void look_around(tfrt_bef_entities_t* entities, const tfrt_ir_block_t* bl
   entities->function = owner;
 }
 
-static bool visit(tfrt_ir_operation_t* op, void* user_data) {
-  tfrt_bef_entities_t* entities = user_data;
-  // The walk ends with the module itself.
-  if (!op->block) return true;
-  look_around(entities, op->block);
-  if (entities->is_compiled || tfrt_ir_is_compiled_module(op)) return true;
-  check_operands(entities, op);
+// An op that is no kernel that was met before.
+static void visit_new(tfrt_bef_entities_t* entities, tfrt_ir_operation_t* op) {
   if (is_return(op)) {
     if (op->block->last != op) report(entities, op, "return op must be at the end of its block");
-    return true;
+    return;
   }
-  for (uint32_t i = 0; i < op->result_count; ++i) {
-    tfrt_bef_entities_type(entities, op->results[i].type);
-  }
+  add_result_types(entities, op);
   if (tfrt_ir_is_function(op)) {
     add_function(entities, op);
   } else if (tfrt_ir_is_module(op)) {
@@ -327,6 +333,23 @@ static bool visit(tfrt_ir_operation_t* op, void* user_data) {
     report(entities, op, "only functions can stand in a module");
   } else {
     add_kernel(entities, op);
+  }
+}
+
+static bool visit(tfrt_ir_operation_t* op, void* user_data) {
+  tfrt_bef_entities_t* entities = user_data;
+  // The walk ends with the module itself.
+  if (!op->block) return true;
+  look_around(entities, op->block);
+  if (entities->is_compiled) return true;
+  // Most ops are kernels of functions: only the first one of each name is asked what it is.
+  if (entities->function && tfrt_bef_entities_knows_kernel(entities, op->name)) {
+    check_operands(entities, op);
+    add_result_types(entities, op);
+    add_kernel(entities, op);
+  } else if (!tfrt_ir_is_compiled_module(op)) {
+    check_operands(entities, op);
+    visit_new(entities, op);
   }
   return true;
 }

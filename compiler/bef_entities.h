@@ -34,6 +34,7 @@ typedef struct tfrt_bef_entities_s {
   tfrt_arena_t arena;
   tfrt_number_memo_t type_numbers;      // of the writer
   tfrt_number_memo_t kernel_codes;      // likewise, by the op's name
+  tfrt_number_memo_t file_numbers;      // likewise, of those that locations name
   const tfrt_ir_block_t* known_block;   // the one that was asked about last,
   const tfrt_ir_operation_t* function;  // the function around it, or NULL,
   bool is_compiled;                     // and whether a compiled module is
@@ -68,10 +69,11 @@ void tfrt_bef_entities_deinitialize(tfrt_bef_entities_t* entities);
 void tfrt_bef_entities_collect(tfrt_bef_entities_t* entities, tfrt_ir_context_t* context,
                                tfrt_ir_operation_t* module);
 
-// The number of |type|, and the code of kernel |name|, new or not. The first two for what was not
-// asked for lately. Thread-compatible.
+// The number of |type|, the code of kernel |name|, and the number of the file |name| of a location,
+// new or not. The first three for what was not asked for lately. Thread-compatible.
 uint32_t tfrt_bef_entities_find_type(tfrt_bef_entities_t* entities, const tfrt_ir_type_t* type);
 uint32_t tfrt_bef_entities_find_kernel(tfrt_bef_entities_t* entities, const tfrt_ir_string_t* name);
+uint32_t tfrt_bef_entities_find_file(tfrt_bef_entities_t* entities, const tfrt_ir_string_t* name);
 static inline uint32_t tfrt_bef_entities_type(tfrt_bef_entities_t* entities,
                                               const tfrt_ir_type_t* type) {
   const tfrt_number_memo_entry_t* entry = tfrt_number_memo_at(&entities->type_numbers, type);
@@ -81,6 +83,17 @@ static inline uint32_t tfrt_bef_entities_kernel(tfrt_bef_entities_t* entities,
                                                 const tfrt_ir_string_t* name) {
   const tfrt_number_memo_entry_t* entry = tfrt_number_memo_at(&entities->kernel_codes, name);
   return entry->key == name ? entry->number : tfrt_bef_entities_find_kernel(entities, name);
+}
+static inline uint32_t tfrt_bef_entities_file(tfrt_bef_entities_t* entities,
+                                              const tfrt_ir_string_t* name) {
+  const tfrt_number_memo_entry_t* entry = tfrt_number_memo_at(&entities->file_numbers, name);
+  return entry->key == name ? entry->number : tfrt_bef_entities_find_file(entities, name);
+}
+
+// True if kernel |name| was asked for lately. Thread-compatible.
+static inline bool tfrt_bef_entities_knows_kernel(tfrt_bef_entities_t* entities,
+                                                  const tfrt_ir_string_t* name) {
+  return tfrt_number_memo_at(&entities->kernel_codes, name)->key == name;
 }
 
 // The role of attribute |named| of the kernel |op|. After the collection. Thread-compatible.

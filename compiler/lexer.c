@@ -354,6 +354,28 @@ bool tfrt_lexer_take_value(tfrt_lexer_t* lexer, tfrt_string_view_t* out_name, ui
   return true;
 }
 
+// True if the name of a value that begins at |at| is |known|. Something is behind the names of all
+// but wrong programs.
+static bool is_known_name(const char* at, const char* end, const tfrt_ir_string_t* known) {
+  return known && (size_t)(end - at) > known->size && !is_of(at[known->size], SUFFIX) &&
+         tfrt_string_view_equal_short(tfrt_string_view_make(at, known->size),
+                                      tfrt_ir_string_view(known));
+}
+
+const tfrt_ir_string_t* tfrt_lexer_take_known_value(tfrt_lexer_t* lexer,
+                                                    const tfrt_ir_string_t* first,
+                                                    const tfrt_ir_string_t* second) {
+  const char* end = lexer->text.data + lexer->text.size;
+  const char* at = skip_spaces(lexer, end);
+  if (at == end || *at != '%') return NULL;
+  const char* name = at + 1;
+  const tfrt_ir_string_t* found = is_known_name(name, end, first)    ? first
+                                  : is_known_name(name, end, second) ? second
+                                                                     : NULL;
+  if (found) lexer->position = (size_t)(name + found->size - lexer->text.data);
+  return found;
+}
+
 void tfrt_lexer_move(tfrt_lexer_t* lexer, const tfrt_token_t* from, size_t position) {
   lexer->line = from->line;
   lexer->line_begin = from->offset + 1 - from->column;

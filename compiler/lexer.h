@@ -72,6 +72,12 @@ void tfrt_lexer_next(tfrt_lexer_t* lexer, tfrt_token_t* out_token);
 bool tfrt_lexer_take(tfrt_lexer_t* lexer, char c);
 bool tfrt_lexer_take_value(tfrt_lexer_t* lexer, tfrt_string_view_t* out_name, uint64_t* out_hash);
 
+// The same for `%name` with one of two names (each may be NULL) of values that were lexed before.
+// Returns which, or NULL. Thread-compatible (caller synchronises).
+const tfrt_ir_string_t* tfrt_lexer_take_known_value(tfrt_lexer_t* lexer,
+                                                    const tfrt_ir_string_t* first,
+                                                    const tfrt_ir_string_t* second);
+
 // Lets the next token be looked for at byte |position|, which lies not before the end
 // of the previous token's first byte and on a known line: at or behind the last
 // token's begin. Thread-compatible (caller synchronises).

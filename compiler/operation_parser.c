@@ -417,6 +417,14 @@ static bool parse_plain(tfrt_parser_t* parser, size_t mark, tfrt_ir_block_t* blo
                                      out_ok);
 }
 
+// What the names from |mark| up to |end| on |result_names| stand for is wrong.
+static void poison_results(tfrt_parser_t* parser, size_t mark, size_t end) {
+  for (size_t i = mark; i < end; ++i) {
+    const tfrt_parser_result_name_t* name = tfrt_scratch_at(&parser->result_names, i);
+    if (name->reference.name) tfrt_value_scopes_poison(&parser->scopes, &name->reference);
+  }
+}
+
 bool tfrt_parser_operation(tfrt_parser_t* parser, tfrt_ir_block_t* block) {
   size_t mark = parser->result_names.count;
   if (!tfrt_parser_enter(parser)) return false;
@@ -424,10 +432,7 @@ bool tfrt_parser_operation(tfrt_parser_t* parser, tfrt_ir_block_t* block) {
   // Ops inside of this one put the count back to this.
   size_t names_end = parser->result_names.count;
   if (ok && !parse_plain(parser, mark, block, &ok)) ok = parse_any(parser, mark, block);
-  for (size_t i = mark; !ok && i < names_end; ++i) {
-    const tfrt_parser_result_name_t* name = tfrt_scratch_at(&parser->result_names, i);
-    if (name->reference.name) tfrt_value_scopes_poison(&parser->scopes, &name->reference);
-  }
+  if (!ok) poison_results(parser, mark, names_end);
   tfrt_parser_leave(parser);
   parser->result_names.count = mark;
   return ok;

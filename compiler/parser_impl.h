@@ -60,6 +60,10 @@ typedef struct tfrt_parser_s {
   tfrt_op_index_t index;
   // Entries of it that were met lately, each at the place that its name gives it.
   tfrt_op_index_entry_t* recent[TFRT_PARSER_RECENT_COUNT];
+  // The names of the operands of the plain op before, by their place, and of its result: the next
+  // one has often some of them. NULL: none yet.
+  const tfrt_ir_string_t* recent_operands[TFRT_OP_FORM_MAX_PLAIN];
+  const tfrt_ir_string_t* recent_result;
   tfrt_value_scopes_t scopes;
   tfrt_hash_table_t attribute_aliases;
   tfrt_hash_table_t type_aliases;

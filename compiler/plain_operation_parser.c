@@ -10,14 +10,25 @@
 
 #include "compiler/parser_impl.h"
 
-// The value that the `%name` at which the lexer stands means; NULL if it isn't there, isn't known,
-// or is not of |type| (NULL: any).
-static tfrt_ir_value_t* take_operand(tfrt_parser_t* parser, const tfrt_ir_type_t* type) {
+// The name of operand |index|, at which the lexer stands, or NULL. Many ops go on with what the one
+// before them made, or share an operand with it: such a name is known without being looked up.
+static const tfrt_ir_string_t* take_name(tfrt_parser_t* parser, uint32_t index) {
+  const tfrt_ir_string_t** recent = &parser->recent_operands[index];
+  const tfrt_ir_string_t* known =
+      tfrt_lexer_take_known_value(&parser->lexer, parser->recent_result, *recent);
+  if (known) return known;
   tfrt_string_view_t text;
   uint64_t hash;
   if (!tfrt_lexer_take_value(&parser->lexer, &text, &hash)) return NULL;
-  const tfrt_ir_string_t* name = tfrt_ir_string_get_hashed(parser->context, text, hash);
-  return name ? tfrt_value_scopes_find(&parser->scopes, name, type) : NULL;
+  return *recent = tfrt_ir_string_get_hashed(parser->context, text, hash);
+}
+
+// The value that operand |index| of |form| is; NULL if it isn't there, isn't known, or is of
+// another type.
+static tfrt_ir_value_t* take_operand(tfrt_parser_t* parser, const tfrt_op_form_t* form,
+                                     uint32_t index) {
+  const tfrt_ir_string_t* name = take_name(parser, index);
+  return name ? tfrt_value_scopes_find(&parser->scopes, name, form->operand_types[index]) : NULL;
 }
 
 // `%a, %b`: as many as |form| has.
@@ -25,7 +36,7 @@ static bool take_operands(tfrt_parser_t* parser, const tfrt_op_form_t* form,
                           tfrt_ir_value_t** out_operands) {
   for (uint32_t i = 0; i < form->fixed_operand_count; ++i) {
     if (i > 0 && !tfrt_lexer_take(&parser->lexer, ',')) return false;
-    out_operands[i] = take_operand(parser, form->operand_types[i]);
+    out_operands[i] = take_operand(parser, form, i);
     if (!out_operands[i]) return false;
   }
   return true;
@@ -57,6 +68,7 @@ static bool build(tfrt_parser_t* parser, const tfrt_op_form_t* form,
   tfrt_ir_block_append(block, operation);
   if (!result) return true;
   operation->results[0].name = result->name;
+  parser->recent_result = result->name;
   return tfrt_value_scopes_define(&parser->scopes, result, &operation->results[0]);
 }
 

@@ -51,6 +51,11 @@ static const tfrt_ir_operation_t* ancestor_in(const tfrt_ir_operation_t* operati
 static void check_order(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation) {
   for (uint32_t i = 0; i < operation->operand_count; ++i) {
     const tfrt_ir_value_t* value = operation->operands[i].value;
+    // As most are.
+    if (value->producer && value->producer->block == operation->block &&
+        value->producer->place < operation->place) {
+      continue;
+    }
     const tfrt_ir_block_t* home = tfrt_ir_value_block(value);
     const tfrt_ir_operation_t* user = home ? ancestor_in(operation, home) : NULL;
     bool ok = user && (!value->producer || value->producer->place < user->place);

@@ -6,45 +6,62 @@
 
 // Who uses what in one body.
 typedef struct uses_s {
-  uint32_t* use_counts;   // per register: arguments and results of the function
-  uint32_t* first_users;  // per register: where its part of |users| begins; one more
-  uint32_t* users;        // kernels by register, the last one first
+  uint32_t* use_counts;     // per register: arguments and results of the function
+  uint32_t* first_users;    // per register: where its part of |users| begins; one more
+  uint32_t* users;          // kernels by register, the last one first
+  uint32_t starting_count;  // kernels without arguments
 } uses_t;
 
-static uint32_t* allocate_words(tfrt_bef_writer_t* writer, tfrt_arena_t* arena, size_t count) {
-  uint32_t* words = tfrt_arena_allocate_array(arena, count + 1, sizeof(*words));
-  if (!words) writer->failed = true;
-  return words;
+static bool make_room(tfrt_bef_writer_t* writer, tfrt_arena_t* arena, size_t count,
+                      uint32_t** out_words) {
+  *out_words = tfrt_arena_allocate_room(arena, count + 1, sizeof(**out_words));
+  if (!*out_words) writer->failed = true;
+  return *out_words != NULL;
 }
 
-// Finds out the users of each register. MLIR lists the uses of a value newest first.
-static bool find_uses(tfrt_bef_writer_t* writer, const tfrt_bef_writer_function_t* function,
-                      tfrt_arena_t* arena, uses_t* uses) {
-  uint32_t register_count = function->register_count;
-  // Three words for each register, and about two users.
-  tfrt_arena_reserve(arena, 5 * sizeof(uint32_t) * ((size_t)register_count + 16));
-  uses->use_counts = allocate_words(writer, arena, register_count);
-  uses->first_users = allocate_words(writer, arena, (size_t)register_count + 1);
-  if (!uses->use_counts || !uses->first_users) return false;
+// Counts the kernels that use each register.
+static void count_users(const tfrt_bef_writer_function_t* function, uses_t* uses) {
+  memset(uses->use_counts, 0, function->register_count * sizeof(*uses->use_counts));
+  uses->starting_count = 0;
   for (uint32_t k = 0; k < function->kernel_count; ++k) {
     const tfrt_bef_writer_kernel_t* kernel = &function->kernels[k];
+    if (kernel->argument_count == 0) ++uses->starting_count;
     for (uint32_t i = 0; i < kernel->argument_count; ++i) {
       ++uses->use_counts[kernel->arguments[i]];
     }
   }
-  for (uint32_t i = 0; i < register_count; ++i) {
-    uses->first_users[i + 1] = uses->first_users[i] + uses->use_counts[i];
-  }
-  uses->users = allocate_words(writer, arena, uses->first_users[register_count]);
-  uint32_t* next = allocate_words(writer, arena, register_count);
-  if (!uses->users || !next) return false;
-  memcpy(next, uses->first_users, register_count * sizeof(*next));
+}
+
+// Lists them, newest first, as MLIR does with the uses of a value. |next_users| is where the next
+// user of each register goes, and where the users of the one behind it begin once all are there.
+static void list_users(const tfrt_bef_writer_function_t* function, uint32_t* next_users,
+                       uint32_t* users) {
   for (uint32_t k = function->kernel_count; k-- > 0;) {
     const tfrt_bef_writer_kernel_t* kernel = &function->kernels[k];
     for (uint32_t i = 0; i < kernel->argument_count; ++i) {
-      uses->users[next[kernel->arguments[i]]++] = k + 1;
+      users[next_users[kernel->arguments[i]]++] = k + 1;
     }
   }
+}
+
+// Finds out the users of each register.
+static bool find_uses(tfrt_bef_writer_t* writer, const tfrt_bef_writer_function_t* function,
+                      tfrt_arena_t* arena, uses_t* uses) {
+  uint32_t register_count = function->register_count;
+  // Two words for each register, and about two users.
+  tfrt_arena_reserve(arena, 4 * sizeof(uint32_t) * ((size_t)register_count + 16));
+  if (!make_room(writer, arena, register_count, &uses->use_counts)) return false;
+  if (!make_room(writer, arena, (size_t)register_count + 1, &uses->first_users)) return false;
+  count_users(function, uses);
+  uint32_t* next_users = uses->first_users + 1;
+  uint32_t user_count = 0;
+  for (uint32_t i = 0; i < register_count; ++i) {
+    next_users[i] = user_count;
+    user_count += uses->use_counts[i];
+  }
+  if (!make_room(writer, arena, user_count, &uses->users)) return false;
+  list_users(function, next_users, uses->users);
+  uses->first_users[0] = 0;
   for (uint32_t i = 0; i < function->result_count; ++i) {
     ++uses->use_counts[function->result_registers[i]];
   }
@@ -72,32 +89,27 @@ static uint8_t* write_users(uint8_t* at, const uses_t* uses, uint32_t number) {
   return write_words(at, uses->users + uses->first_users[number], user_count(uses, number));
 }
 
+// Word by word: a header that is made elsewhere and copied is waited for.
 static uint8_t* write_header(uint8_t* at, uint32_t code, uint32_t location,
                              const tfrt_bef_writer_kernel_t* kernel, uint32_t result_count) {
-  uint32_t header[TFRT_BEF_KERNEL_HEADER_WORDS] = {
-      [TFRT_BEF_KERNEL_CODE] = code,
-      [TFRT_BEF_KERNEL_LOCATION] = location,
-      [TFRT_BEF_KERNEL_ARGUMENT_COUNT] = kernel->argument_count,
-      [TFRT_BEF_KERNEL_ATTRIBUTE_COUNT] = kernel->attribute_count,
-      [TFRT_BEF_KERNEL_FUNCTION_COUNT] = kernel->function_count,
-      [TFRT_BEF_KERNEL_RESULT_COUNT] = result_count,
-  };
-  memcpy(at, header, sizeof(header));
-  return at + sizeof(header);
+  at = write_word(at, code);
+  at = write_word(at, location);
+  at = write_word(at, kernel->argument_count);
+  at = write_word(at, kernel->attribute_count);
+  at = write_word(at, kernel->function_count);
+  return write_word(at, result_count);
 }
 
-static uint32_t count_starting(const tfrt_bef_writer_function_t* function) {
-  uint32_t starting = 0;
-  for (uint32_t k = 0; k < function->kernel_count; ++k) {
-    if (function->kernels[k].argument_count == 0) ++starting;
-  }
-  return starting;
-}
+_Static_assert(TFRT_BEF_KERNEL_CODE == 0 && TFRT_BEF_KERNEL_LOCATION == 1 &&
+                   TFRT_BEF_KERNEL_ARGUMENT_COUNT == 2 && TFRT_BEF_KERNEL_ATTRIBUTE_COUNT == 3 &&
+                   TFRT_BEF_KERNEL_FUNCTION_COUNT == 4 && TFRT_BEF_KERNEL_RESULT_COUNT == 5 &&
+                   TFRT_BEF_KERNEL_HEADER_WORDS == 6,
+               "the words of a header are written in this order");
 
 static size_t pseudo_kernel_size(const tfrt_bef_writer_function_t* function, const uses_t* uses) {
   size_t words = TFRT_BEF_KERNEL_HEADER_WORDS + 2 * ((size_t)function->argument_count + 1);
   // Users of the arguments, which are the first registers.
-  words += count_starting(function) + (size_t)uses->first_users[function->argument_count];
+  words += uses->starting_count + (size_t)uses->first_users[function->argument_count];
   return words * sizeof(uint32_t);
 }
 
@@ -107,14 +119,17 @@ static uint8_t* write_pseudo_kernel(uint8_t* at, const tfrt_bef_writer_function_
   static const tfrt_bef_writer_kernel_t kNothing = {0};
   at = write_header(at, TFRT_BEF_PSEUDO_KERNEL_CODE, TFRT_BEF_PSEUDO_KERNEL_LOCATION, &kNothing,
                     function->argument_count + 1);
-  at = write_word(at, count_starting(function));
+  at = write_word(at, uses->starting_count);
   for (uint32_t i = 0; i < function->argument_count; ++i) {
     at = write_word(at, user_count(uses, i));
   }
   at = write_word(at, function->register_count);
   for (uint32_t i = 0; i < function->argument_count; ++i) at = write_word(at, i);
-  for (uint32_t k = 0; k < function->kernel_count; ++k) {
-    if (function->kernels[k].argument_count == 0) at = write_word(at, k + 1);
+  uint32_t left = uses->starting_count;
+  for (uint32_t k = 0; left > 0; ++k) {
+    if (function->kernels[k].argument_count > 0) continue;
+    at = write_word(at, k + 1);
+    --left;
   }
   for (uint32_t i = 0; i < function->argument_count; ++i) at = write_users(at, uses, i);
   return at;
@@ -175,13 +190,9 @@ static void append_body(tfrt_bef_bytes_t* bytes, const tfrt_bef_writer_function_
                         const uses_t* uses) {
   tfrt_bef_bytes_append_vbr(bytes, function->location);
   tfrt_bef_bytes_append_vbr(bytes, function->register_count);
-  for (uint32_t i = 0; i < function->register_count; ++i) {
-    tfrt_bef_bytes_append_vbr(bytes, uses->use_counts[i]);
-  }
+  tfrt_bef_bytes_append_vbrs(bytes, uses->use_counts, function->register_count);
   size_t size = append_kernel_table(bytes, function, uses);
-  for (uint32_t i = 0; i < function->result_count; ++i) {
-    tfrt_bef_bytes_append_vbr(bytes, function->result_registers[i]);
-  }
+  tfrt_bef_bytes_append_vbrs(bytes, function->result_registers, function->result_count);
   tfrt_bef_bytes_align(bytes, TFRT_BEF_KERNEL_ALIGNMENT, 0);
   uint8_t* at = tfrt_bef_bytes_add(bytes, size);
   if (!at) return;

@@ -6,6 +6,11 @@
 
 #define FIRST_CAPACITY ((size_t)256)
 
+// The most bytes that 32 bits take as a VBR integer, and for how many of these room is made at
+// once.
+#define VBR_32_MAX_SIZE 5
+#define VBRS_AT_ONCE 16
+
 void tfrt_bef_bytes_initialize(tfrt_bef_bytes_t* bytes, tfrt_allocator_t allocator) {
   *bytes = (tfrt_bef_bytes_t){.alignment = 1, .allocator = allocator};
 }
@@ -54,10 +59,22 @@ uint8_t* tfrt_bef_vbr_write_long(uint8_t* at, uint64_t value) {
   }
   // As most of them, without a loop.
   if (value >= 1u << 21) *at++ = (uint8_t)(value >> 21) | 0x80;
-  if (value >= 1u << 14) *at++ = (uint8_t)(value >> 14) | 0x80;
-  if (value >= 1u << 7) *at++ = (uint8_t)(value >> 7) | 0x80;
+  *at++ = (uint8_t)(value >> 14) | 0x80;
+  *at++ = (uint8_t)(value >> 7) | 0x80;
   *at++ = value & 0x7F;
   return at;
+}
+
+void tfrt_bef_bytes_append_vbrs(tfrt_bef_bytes_t* bytes, const uint32_t* values, size_t count) {
+  while (count > 0) {
+    size_t part = count < VBRS_AT_ONCE ? count : VBRS_AT_ONCE;
+    uint8_t* at = tfrt_bef_bytes_add(bytes, part * VBR_32_MAX_SIZE);
+    if (!at) return;
+    for (size_t i = 0; i < part; ++i) at = tfrt_bef_vbr_write(at, values[i]);
+    tfrt_bef_bytes_end(bytes, at);
+    values += part;
+    count -= part;
+  }
 }
 
 void tfrt_bef_bytes_align(tfrt_bef_bytes_t* bytes, size_t alignment, size_t ahead) {

@@ -71,11 +71,12 @@ static inline void tfrt_bef_bytes_append_u32(tfrt_bef_bytes_t* bytes, uint32_t v
 size_t tfrt_bef_vbr_size(uint64_t value);
 
 // Writes |value| as a VBR integer at |at|, where TFRT_BEF_VBR_MAX_SIZE bytes are, and returns
-// the address behind it; the first one where it takes more than a byte. Thread-compatible.
+// the address behind it; the first one where it takes more than two bytes. Thread-compatible.
 uint8_t* tfrt_bef_vbr_write_long(uint8_t* at, uint64_t value);
 static inline uint8_t* tfrt_bef_vbr_write(uint8_t* at, uint64_t value) {
-  if (value >= 1u << 7) return tfrt_bef_vbr_write_long(at, value);
-  *at = (uint8_t)value;
+  if (value >= 1u << 14) return tfrt_bef_vbr_write_long(at, value);
+  if (value >= 1u << 7) *at++ = (uint8_t)(value >> 7) | 0x80;
+  *at = value & 0x7F;
   return at + 1;
 }
 
@@ -84,6 +85,9 @@ static inline void tfrt_bef_bytes_append_vbr(tfrt_bef_bytes_t* bytes, uint64_t v
   uint8_t* at = tfrt_bef_bytes_add(bytes, TFRT_BEF_VBR_MAX_SIZE);
   if (at) tfrt_bef_bytes_end(bytes, tfrt_bef_vbr_write(at, value));
 }
+
+// Appends |count| of them. Thread-compatible.
+void tfrt_bef_bytes_append_vbrs(tfrt_bef_bytes_t* bytes, const uint32_t* values, size_t count);
 
 // Appends padding until what is put |ahead| bytes behind the end is aligned to |alignment|, a
 // power of two. Thread-compatible.

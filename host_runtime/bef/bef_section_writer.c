@@ -46,7 +46,7 @@ static void add_names(tfrt_bef_writer_t* writer, tfrt_bef_image_t* image, tfrt_b
 
 static void append_types(tfrt_bef_bytes_t* section, const uint32_t* types, uint32_t count) {
   tfrt_bef_bytes_append_vbr(section, count);
-  for (uint32_t i = 0; types && i < count; ++i) tfrt_bef_bytes_append_vbr(section, types[i]);
+  if (types) tfrt_bef_bytes_append_vbrs(section, types, count);
 }
 
 static void add_function_index(const tfrt_bef_writer_t* writer, tfrt_bef_image_t* image) {

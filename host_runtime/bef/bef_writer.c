@@ -101,10 +101,8 @@ static uint32_t begin_location(tfrt_bef_writer_t* writer, tfrt_bef_location_tag_
   return location;
 }
 
-// The offset of |text| among the names of locations. Most are of one file.
-static uint32_t location_name(tfrt_bef_writer_t* writer, tfrt_string_view_t text) {
-  const tfrt_bef_name_t* recent = writer->location_names.recent;
-  if (recent && tfrt_string_view_equal(recent->text, text)) return recent->offset;
+// The number is the offset in the section.
+uint32_t tfrt_bef_writer_add_location_string(tfrt_bef_writer_t* writer, tfrt_string_view_t text) {
   uint32_t known = writer->location_names.count;
   tfrt_bef_name_t* name = tfrt_bef_writer_name(writer, &writer->location_names, text);
   if (!name) return 0;
@@ -119,23 +117,28 @@ uint32_t tfrt_bef_writer_add_location_unknown(tfrt_bef_writer_t* writer) {
   return begin_location(writer, TFRT_BEF_LOCATION_UNKNOWN);
 }
 
-uint32_t tfrt_bef_writer_add_location_file(tfrt_bef_writer_t* writer, tfrt_string_view_t file,
-                                           uint32_t line, uint32_t column) {
-  uint32_t name = location_name(writer, file);
+uint32_t tfrt_bef_writer_add_location_place(tfrt_bef_writer_t* writer, uint32_t file, uint32_t line,
+                                            uint32_t column) {
   uint32_t location = (uint32_t)tfrt_bef_bytes_size(&writer->locations);
   uint8_t* at = tfrt_bef_bytes_add(&writer->locations, 1 + 3 * TFRT_BEF_VBR_MAX_SIZE);
   ++writer->location_count;
   if (!at) return location;
   *at++ = TFRT_BEF_LOCATION_FILE;
-  at = tfrt_bef_vbr_write(at, name);
+  at = tfrt_bef_vbr_write(at, file);
   at = tfrt_bef_vbr_write(at, line);
   tfrt_bef_bytes_end(&writer->locations, tfrt_bef_vbr_write(at, column));
   return location;
 }
 
+uint32_t tfrt_bef_writer_add_location_file(tfrt_bef_writer_t* writer, tfrt_string_view_t file,
+                                           uint32_t line, uint32_t column) {
+  uint32_t number = tfrt_bef_writer_add_location_string(writer, file);
+  return tfrt_bef_writer_add_location_place(writer, number, line, column);
+}
+
 uint32_t tfrt_bef_writer_add_location_name(tfrt_bef_writer_t* writer, tfrt_string_view_t name) {
   uint32_t location = begin_location(writer, TFRT_BEF_LOCATION_NAME);
-  tfrt_bef_bytes_append_vbr(&writer->locations, location_name(writer, name));
+  tfrt_bef_bytes_append_vbr(&writer->locations, tfrt_bef_writer_add_location_string(writer, name));
   return location;
 }
 
@@ -186,11 +189,10 @@ static void collect_attribute_names(tfrt_bef_writer_t* writer,
 
 static void append_register_types(tfrt_bef_writer_t* writer,
                                   const tfrt_bef_writer_function_t* function) {
-  tfrt_bef_bytes_reserve(&writer->register_types, (size_t)function->register_count + 16);
+  tfrt_bef_bytes_reserve(&writer->register_types, (size_t)function->register_count + 128);
   tfrt_bef_bytes_append_vbr(&writer->register_types, function->register_count);
-  for (uint32_t i = 0; i < function->register_count; ++i) {
-    tfrt_bef_bytes_append_vbr(&writer->register_types, function->register_types[i]);
-  }
+  tfrt_bef_bytes_append_vbrs(&writer->register_types, function->register_types,
+                             function->register_count);
 }
 
 static void append_call_options(tfrt_bef_writer_t* writer, uint32_t kernel,

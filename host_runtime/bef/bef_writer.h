@@ -85,12 +85,17 @@ uint32_t tfrt_bef_writer_add_kernel_name(tfrt_bef_writer_t* writer, tfrt_string_
 // Appends |value| to the attributes, always anew, and returns its offset. Thread-compatible.
 uint32_t tfrt_bef_writer_add_attribute(tfrt_bef_writer_t* writer, const tfrt_bef_value_t* value);
 
+// Returns the number of |file| among those that locations name, new or not. Thread-compatible.
+uint32_t tfrt_bef_writer_add_location_string(tfrt_bef_writer_t* writer, tfrt_string_view_t file);
+
 // Appends one part of a location record; a NAME is followed by its child, a CALL_SITE by callee
 // and caller, a FUSED by |count| members. The first part of a record returns the location's
-// number. Thread-compatible.
+// number. A place is a FILE whose file is told by its number. Thread-compatible.
 uint32_t tfrt_bef_writer_add_location_unknown(tfrt_bef_writer_t* writer);
 uint32_t tfrt_bef_writer_add_location_file(tfrt_bef_writer_t* writer, tfrt_string_view_t file,
                                            uint32_t line, uint32_t column);
+uint32_t tfrt_bef_writer_add_location_place(tfrt_bef_writer_t* writer, uint32_t file, uint32_t line,
+                                            uint32_t column);
 uint32_t tfrt_bef_writer_add_location_name(tfrt_bef_writer_t* writer, tfrt_string_view_t name);
 uint32_t tfrt_bef_writer_add_location_call_site(tfrt_bef_writer_t* writer);
 uint32_t tfrt_bef_writer_add_location_fused(tfrt_bef_writer_t* writer, uint32_t count);

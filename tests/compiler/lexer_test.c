@@ -149,6 +149,33 @@ START_TEST(what_is_as_usual_is_taken_without_a_token) {
 }
 END_TEST
 
+START_TEST(a_value_whose_name_is_known_is_taken_by_it) {
+  tfrt_ir_context_t* context = NULL;
+  ck_assert_ptr_null(tfrt_ir_context_allocate(tfrt_allocator_system(), &context));
+  const tfrt_ir_string_t* v1 = tfrt_ir_string_of(context, "v1");
+  const tfrt_ir_string_t* b = tfrt_ir_string_of(context, "b");
+  const tfrt_ir_string_t* twelve = tfrt_ir_string_of(context, "12");
+  BEGIN("  %v1, %v12 %b-%b\t%12x %v1");
+  ck_assert_ptr_eq(tfrt_lexer_take_known_value(&lexer, b, v1), v1);
+  ck_assert_ptr_null(tfrt_lexer_take_known_value(&lexer, b, v1));
+  expect(',', ",");
+  ck_assert_ptr_null(tfrt_lexer_take_known_value(&lexer, v1, NULL));
+  expect(TFRT_TOKEN_PERCENT, "v12");
+  ck_assert_ptr_null(tfrt_lexer_take_known_value(&lexer, NULL, b));
+  expect(TFRT_TOKEN_PERCENT, "b-");
+  ck_assert_ptr_eq(tfrt_lexer_take_known_value(&lexer, b, v1), b);
+  // A number ends before a letter: that is left to the one who makes tokens, and so is a name at
+  // the end of the text.
+  ck_assert_ptr_null(tfrt_lexer_take_known_value(&lexer, twelve, v1));
+  expect(TFRT_TOKEN_PERCENT, "12");
+  expect(TFRT_TOKEN_WORD, "x");
+  ck_assert_ptr_null(tfrt_lexer_take_known_value(&lexer, twelve, v1));
+  expect(TFRT_TOKEN_PERCENT, "v1");
+  end(0);
+  tfrt_ir_context_free(context);
+}
+END_TEST
+
 START_TEST(what_is_not_as_usual_is_not_taken) {
   BEGIN("%\n=\n%b // =\n^bb1");
   ck_assert(!tfrt_lexer_take(&lexer, '='));
@@ -237,6 +264,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tokens, comments_and_blanks_are_skipped_and_places_counted);
   tcase_add_test(tokens, the_lexer_can_be_moved_within_a_token);
   tcase_add_test(tokens, what_is_as_usual_is_taken_without_a_token);
+  tcase_add_test(tokens, a_value_whose_name_is_known_is_taken_by_it);
   tcase_add_test(tokens, what_is_not_as_usual_is_not_taken);
   tcase_add_test(tokens, unknown_bytes_are_reported_once_per_run);
   tcase_add_test(tokens, a_string_must_end_on_its_line);

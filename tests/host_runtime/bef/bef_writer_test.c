@@ -200,10 +200,29 @@ START_TEST(a_number_takes_as_many_bytes_as_it_has_groups_of_seven_bits) {
 }
 END_TEST
 
+START_TEST(numbers_are_appended_one_by_one_or_together) {
+  uint32_t values[100];
+  for (uint32_t i = 0; i < TFRT_ARRAY_SIZE(values); ++i) values[i] = UINT32_MAX >> i % 32;
+  for (size_t count = 0; count <= TFRT_ARRAY_SIZE(values); ++count) {
+    tfrt_bef_bytes_t single;
+    tfrt_bef_bytes_t together;
+    tfrt_bef_bytes_initialize(&single, tfrt_allocator_system());
+    tfrt_bef_bytes_initialize(&together, tfrt_allocator_system());
+    for (size_t i = 0; i < count; ++i) tfrt_bef_bytes_append_vbr(&single, values[i]);
+    tfrt_bef_bytes_append_vbrs(&together, values, count);
+    ck_assert_uint_eq(together.size, single.size);
+    if (count > 0) ck_assert_mem_eq(together.data, single.data, single.size);
+    tfrt_bef_bytes_deinitialize(&single);
+    tfrt_bef_bytes_deinitialize(&together);
+  }
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   TCase* programs = tcase_create("programs");
   tcase_add_test(programs, a_file_of_tfrt_read_and_written_again_is_the_same_bytes);
   tcase_add_test(programs, a_number_takes_as_many_bytes_as_it_has_groups_of_seven_bits);
+  tcase_add_test(programs, numbers_are_appended_one_by_one_or_together);
   Suite* suite = suite_create("bef_writer");
   suite_add_tcase(suite, programs);
   return suite;
