@@ -162,7 +162,7 @@ void tfrt_client_run_end(tfrt_client_t* client, tfrt_client_run_t* run,
   for (uint32_t i = 0; i < count; ++i) {
     tfrt_action_queue_forward_take(&client->node->actions,
                                    tfrt_async_value_retain(&run->results[i]->base),
-                                   tfrt_execution_argument(client->job, &end->results[i], 0, NULL));
+                                   tfrt_execution_argument(client->job, &end->results[i], NULL));
   }
   // Errors of results are theirs; without any, the error is why it was not begun.
   if (run->ended && (end->result_count > 0 || !end->error)) {

@@ -12,7 +12,7 @@
 // --- Life --------------------------------------------------------------------
 
 tfrt_async_value_t* tfrt_execution_argument(tfrt_job_t* job, const tfrt_wire_item_t* item,
-                                            uint64_t caller, const char* device) {
+                                            const tfrt_execution_t* execution) {
   tfrt_node_t* node = job->node;
   if (item->kind == TFRT_WIRE_ITEM_INLINE) {
     return tfrt_value_item_decode(&item->value, node->options.host->allocator);
@@ -24,9 +24,15 @@ tfrt_async_value_t* tfrt_execution_argument(tfrt_job_t* job, const tfrt_wire_ite
   // That it is pushed is said to us alone.
   tfrt_wire_reference_t reference = item->reference;
   reference.is_pushed = false;
-  tfrt_remote_value_t* remote = tfrt_remote_value_create_lent(node, job, &reference, caller);
+  tfrt_remote_value_loan_t loan = {0};
+  if (execution) {
+    loan = (tfrt_remote_value_loan_t){.lender = execution->caller,
+                                      .user = execution->program,
+                                      .user_function = execution->function};
+  }
+  tfrt_remote_value_t* remote = tfrt_remote_value_create_lent(job, &reference, &loan);
   if (!remote) return tfrt_async_value_out_of_memory();
-  if (device) tfrt_remote_value_set_device(remote, device);
+  if (execution) tfrt_remote_value_set_device(remote, execution->device);
   if (item->reference.is_pushed) tfrt_push_inbox_expect(remote);
   return &remote->base.base;
 }
@@ -112,8 +118,7 @@ tfrt_status_t tfrt_execution_initialize(tfrt_execution_t* execution,
   execution->argument_count = (uint32_t)item_count;
   execution->result_count = result_count;
   for (uint32_t i = 0; i < item_count; ++i) {
-    execution->arguments[i] =
-        tfrt_execution_argument(job, &items[i], execution->caller, execution->device);
+    execution->arguments[i] = tfrt_execution_argument(job, &items[i], execution);
   }
   for (uint32_t i = 0; i < result_count; ++i) execution->results[i].owner = execution;
   if (!tfrt_execution_has_mutable(items, item_count)) return NULL;
@@ -468,26 +473,12 @@ const char* tfrt_execution_function_name(const tfrt_execution_t* execution) {
   if (!execution->program) {
     return execution->function < TFRT_ARRAY_SIZE(builtins) ? builtins[execution->function] : "";
   }
-  const tfrt_program_t* program = execution->program->program;
-  if (!program || execution->function >= tfrt_program_function_count(program)) return "";
-  return tfrt_program_function(program, execution->function)->name;
+  return tfrt_cached_program_function_name(execution->program, execution->function);
 }
 
 void tfrt_execution_function_place(const tfrt_execution_t* execution,
                                    tfrt_status_origin_t* out_place) {
-  *out_place = (tfrt_status_origin_t){.rank = TFRT_STATUS_NO_RANK};
-  const tfrt_program_t* program = execution->program ? execution->program->program : NULL;
-  if (!program || execution->function >= tfrt_program_function_count(program)) return;
-  const tfrt_bef_file_t* file = tfrt_program_file(program);
-  const tfrt_bef_function_t* function = tfrt_bef_file_function(file, execution->function);
-  tfrt_bef_source_location_t place = {.file = ""};
-  if (function->kind != TFRT_BEF_FUNCTION_NATIVE) {
-    tfrt_bef_file_source_location(file, function->location, &place);
-  }
-  out_place->function = tfrt_execution_function_name(execution);
-  out_place->file = place.file;
-  out_place->line = place.line;
-  out_place->column = place.column;
+  tfrt_cached_program_function_place(execution->program, execution->function, out_place);
 }
 
 void tfrt_execution_start(tfrt_execution_t* execution) {

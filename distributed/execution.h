@@ -97,10 +97,10 @@ tfrt_status_t tfrt_execution_initialize(tfrt_execution_t* execution,
                                         const tfrt_wire_item_t* items, size_t item_count,
                                         uint32_t result_count) TFRT_MUST_USE;
 
-// A value (+1) for |item| of an Invoke or JobStart, which |caller| sent; 0: nobody who could find
-// another owner of it. The call is placed on |device|; NULL or "": on none.
+// A value (+1) for |item|, an argument of |execution|, of which is looked at who calls what, and on
+// which device; NULL: |item| came otherwise.
 tfrt_async_value_t* tfrt_execution_argument(tfrt_job_t* job, const tfrt_wire_item_t* item,
-                                            uint64_t caller, const char* device);
+                                            const tfrt_execution_t* execution);
 
 // Begins with what isn't a function of the program: somebody else completes it. Starts the
 // timer of the deadline.

@@ -283,7 +283,7 @@ tfrt_status_t tfrt_job_on_program(tfrt_job_t* job, tfrt_peer_t* peer,
   tfrt_node_t* node = job->node;
   tfrt_cached_program_t* cached = tfrt_program_cache_find(node, program->sha256);
   if (!cached) {
-    tfrt_remote_value_t* bytes = tfrt_remote_value_create(node, job, &program->reference, false);
+    tfrt_remote_value_t* bytes = tfrt_remote_value_create(job, &program->reference, false);
     if (!bytes) return tfrt_status_out_of_memory();
     cached = tfrt_program_cache_add(node, program->sha256, program->size, &bytes->base.base);
     tfrt_remote_value_release(bytes);

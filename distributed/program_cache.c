@@ -49,6 +49,32 @@ tfrt_cached_program_t* tfrt_program_cache_find_program(tfrt_node_t* node,
   return NULL;
 }
 
+static bool tfrt_cached_program_has(const tfrt_cached_program_t* program, uint32_t function) {
+  return program && program->program && function < tfrt_program_function_count(program->program);
+}
+
+const char* tfrt_cached_program_function_name(const tfrt_cached_program_t* program,
+                                              uint32_t function) {
+  if (!tfrt_cached_program_has(program, function)) return "";
+  return tfrt_program_function(program->program, function)->name;
+}
+
+void tfrt_cached_program_function_place(const tfrt_cached_program_t* program, uint32_t function,
+                                        tfrt_status_origin_t* out_place) {
+  *out_place = (tfrt_status_origin_t){.rank = TFRT_STATUS_NO_RANK};
+  if (!tfrt_cached_program_has(program, function)) return;
+  const tfrt_bef_file_t* file = tfrt_program_file(program->program);
+  const tfrt_bef_function_t* written = tfrt_bef_file_function(file, function);
+  tfrt_bef_source_location_t place = {.file = ""};
+  if (written->kind != TFRT_BEF_FUNCTION_NATIVE) {
+    tfrt_bef_file_source_location(file, written->location, &place);
+  }
+  out_place->function = tfrt_cached_program_function_name(program, function);
+  out_place->file = place.file;
+  out_place->line = place.line;
+  out_place->column = place.column;
+}
+
 static void tfrt_program_cache_release_program(void* argument) { tfrt_program_release(argument); }
 
 static void tfrt_cached_program_free(tfrt_cached_program_t* program) {

@@ -54,6 +54,16 @@ tfrt_cached_program_t* tfrt_program_cache_add(tfrt_node_t* node, tfrt_string_vie
 tfrt_status_t tfrt_program_cache_add_bytes(tfrt_node_t* node, tfrt_string_view_t bytes,
                                            tfrt_cached_program_t** out_program) TFRT_MUST_USE;
 
+// The name of |function| of |program| (+0, as long as that), "" if that isn't loaded, or has no
+// such function.
+const char* tfrt_cached_program_function_name(const tfrt_cached_program_t* program,
+                                              uint32_t function);
+
+// Sets |*out_place| to where |function| of |program| (may be NULL) is written, with texts that live
+// as long as that; to no place if that is not known.
+void tfrt_cached_program_function_place(const tfrt_cached_program_t* program, uint32_t function,
+                                        tfrt_status_origin_t* out_place);
+
 // Begins to load |program|, unless that has been begun: its |ready| will be resolved.
 void tfrt_cached_program_load(tfrt_cached_program_t* program);
 

@@ -243,9 +243,12 @@ static const tfrt_resolver_vtable_t tfrt_remote_value_resolver = {
     .settlement = tfrt_remote_value_settlement,
 };
 
-static tfrt_remote_value_t* tfrt_remote_value_create_from(tfrt_node_t* node, tfrt_job_t* job,
-                                                          const tfrt_wire_reference_t* reference,
-                                                          bool held, uint64_t lender) {
+// A new placeholder (+1), which nobody is asked for yet; NULL when memory is out.
+static tfrt_remote_value_t* tfrt_remote_value_allocate(tfrt_job_t* job,
+                                                       const tfrt_wire_reference_t* reference,
+                                                       bool held,
+                                                       const tfrt_remote_value_loan_t* loan) {
+  tfrt_node_t* node = job->node;
   tfrt_remote_value_t* value = tfrt_allocator_allocate(node->options.allocator, sizeof(*value));
   if (!value) return NULL;
   memset(value, 0, offsetof(tfrt_remote_value_t, by_want));
@@ -255,7 +258,9 @@ static tfrt_remote_value_t* tfrt_remote_value_create_from(tfrt_node_t* node, tfr
   value->name = *reference;
   value->held = held;
   value->given = *reference;
-  value->lender = lender;
+  value->lender = loan->lender;
+  value->user = loan->user;
+  value->user_function = loan->user_function;
   value->since_ns = node->objects.tick_ns;
   tfrt_list_push_back(&job->remote_values, &value->in_job);
   tfrt_list_initialize(&value->located);
@@ -264,19 +269,38 @@ static tfrt_remote_value_t* tfrt_remote_value_create_from(tfrt_node_t* node, tfr
   tfrt_list_initialize(&value->in_cover);
   tfrt_list_initialize(&value->elements);
   ++node->counts.remote_values;
-  tfrt_remote_value_locate(value, reference);
   return value;
 }
 
-tfrt_remote_value_t* tfrt_remote_value_create(tfrt_node_t* node, tfrt_job_t* job,
+tfrt_remote_value_t* tfrt_remote_value_create(tfrt_job_t* job,
                                               const tfrt_wire_reference_t* reference, bool held) {
-  return tfrt_remote_value_create_from(node, job, reference, held, 0);
+  tfrt_remote_value_t* value =
+      tfrt_remote_value_allocate(job, reference, held, &(tfrt_remote_value_loan_t){0});
+  if (value) tfrt_remote_value_locate(value, reference);
+  return value;
 }
 
-tfrt_remote_value_t* tfrt_remote_value_create_lent(tfrt_node_t* node, tfrt_job_t* job,
+tfrt_remote_value_t* tfrt_remote_value_create_lent(tfrt_job_t* job,
                                                    const tfrt_wire_reference_t* reference,
-                                                   uint64_t lender) {
-  return tfrt_remote_value_create_from(node, job, reference, false, lender);
+                                                   const tfrt_remote_value_loan_t* loan) {
+  tfrt_remote_value_t* value = tfrt_remote_value_allocate(job, reference, false, loan);
+  if (value) tfrt_remote_value_locate(value, reference);
+  return value;
+}
+
+tfrt_remote_value_t* tfrt_remote_value_create_part(const tfrt_remote_value_t* list,
+                                                   const tfrt_wire_reference_t* reference,
+                                                   bool held, uint64_t lender) {
+  const tfrt_remote_value_loan_t loan = {
+      .lender = lender, .user = list->user, .user_function = list->user_function};
+  tfrt_remote_value_t* value = tfrt_remote_value_allocate(list->job, reference, held, &loan);
+  if (!value) return NULL;
+  // Before it can be found to be lost.
+  value->function = list->function;
+  value->site = list->site;
+  value->place = tfrt_status_retain(list->place);
+  tfrt_remote_value_locate(value, reference);
+  return value;
 }
 
 void tfrt_remote_value_set_site(tfrt_remote_value_t* value, const char* function,
@@ -285,12 +309,6 @@ void tfrt_remote_value_set_site(tfrt_remote_value_t* value, const char* function
   value->result_is_due = true;
   value->site.rank = TFRT_STATUS_NO_RANK;
   if (site) value->site = *site;
-}
-
-void tfrt_remote_value_share_site(tfrt_remote_value_t* value, const tfrt_remote_value_t* from) {
-  value->function = from->function;
-  value->site = from->site;
-  value->place = tfrt_status_retain(from->place);
 }
 
 void tfrt_remote_value_set_device(tfrt_remote_value_t* value, const char* device) {

@@ -44,6 +44,7 @@
 #define TFRT_DISTRIBUTED_REMOTE_VALUE_H_
 
 #include "distributed/node_impl.h"
+#include "distributed/program_cache.h"
 #include "distributed/wire/bulk.h"
 
 typedef struct tfrt_retried_call_s tfrt_retried_call_t;
@@ -122,6 +123,10 @@ typedef struct tfrt_remote_value_s {
   // not known.
   tfrt_status_origin_t site;
   tfrt_status_t place;  // +1; has the texts of |site|, where they came from another host; or NULL
+  // The function that it, or the list that it is of, was lent to (+0, as long as the job): the
+  // place where it is lost, if |site| is not known. NULL: to none of a program.
+  const tfrt_cached_program_t* user;
+  uint32_t user_function;
   tfrt_wire_reference_t location;
   tfrt_wire_reference_t given;  // as the lender knows it
   tfrt_list_link_t retaining;   // in the list of who is asked to hold it for us
@@ -141,15 +146,22 @@ typedef struct tfrt_remote_value_s {
   tfrt_wire_reference_t retained_as;  // the name that it is to be held under: once |registered|
 } tfrt_remote_value_t;
 
+// Who has lent a value, and to what.
+typedef struct tfrt_remote_value_loan_s {
+  uint64_t lender;                    // who may know another owner, an incarnation; 0: nobody
+  const tfrt_cached_program_t* user;  // of the function that it is an argument of; NULL: of none
+  uint32_t user_function;
+} tfrt_remote_value_loan_t;
+
 // Creates a placeholder (+1) for |reference| in |job|. |held|: it is ours to release. NULL
 // when memory is out.
-tfrt_remote_value_t* tfrt_remote_value_create(tfrt_node_t* node, tfrt_job_t* job,
+tfrt_remote_value_t* tfrt_remote_value_create(tfrt_job_t* job,
                                               const tfrt_wire_reference_t* reference, bool held);
 
-// The same for what |lender|, an incarnation, has lent to us.
-tfrt_remote_value_t* tfrt_remote_value_create_lent(tfrt_node_t* node, tfrt_job_t* job,
+// The same for what was lent to us as |loan| says.
+tfrt_remote_value_t* tfrt_remote_value_create_lent(tfrt_job_t* job,
                                                    const tfrt_wire_reference_t* reference,
-                                                   uint64_t lender);
+                                                   const tfrt_remote_value_loan_t* loan);
 
 // The remote value (+1) that |value| is, or stands for, if it is not resolved; else NULL.
 tfrt_remote_value_t* tfrt_remote_value_of(tfrt_node_t* node, tfrt_async_value_t* value);
@@ -192,9 +204,6 @@ void tfrt_remote_value_set_site(tfrt_remote_value_t* value, const char* function
 static inline bool tfrt_remote_value_has_site(const tfrt_remote_value_t* value) {
   return value->site.function || value->site.file;
 }
-
-// |value|, which is new, is a part of the list |from|: says whose result that is.
-void tfrt_remote_value_share_site(tfrt_remote_value_t* value, const tfrt_remote_value_t* from);
 
 // Says that |value| is needed by a call that is placed on |device|, whose name fits: a payload that
 // is a device's goes there.

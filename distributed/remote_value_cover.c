@@ -16,11 +16,9 @@ static void tfrt_remote_value_enter(tfrt_remote_value_t* value, tfrt_remote_valu
 }
 
 tfrt_remote_value_t* tfrt_remote_value_make_cover(tfrt_remote_value_t* value) {
-  tfrt_remote_value_t* cover =
-      tfrt_remote_value_create(value->node, value->job, &value->name, value->held);
+  tfrt_remote_value_t* cover = tfrt_remote_value_create_part(value, &value->name, value->held, 0);
   if (!cover) return NULL;
   if (!cover->resolved) tfrt_remote_value_locate(cover, &value->location);
-  tfrt_remote_value_share_site(cover, value);
   cover->is_cover = true;
   cover->available_there = true;
   cover->told = value->told;
@@ -34,11 +32,8 @@ tfrt_remote_value_t* tfrt_remote_value_make_cover(tfrt_remote_value_t* value) {
 tfrt_remote_value_t* tfrt_remote_value_create_element(tfrt_remote_value_t* cover,
                                                       const tfrt_wire_reference_t* reference,
                                                       uint64_t lender) {
-  tfrt_remote_value_t* element =
-      tfrt_remote_value_create_lent(cover->node, cover->job, reference, lender);
-  if (!element) return NULL;
-  tfrt_remote_value_share_site(element, cover);
-  tfrt_remote_value_enter(element, cover);
+  tfrt_remote_value_t* element = tfrt_remote_value_create_part(cover, reference, false, lender);
+  if (element) tfrt_remote_value_enter(element, cover);
   return element;
 }
 

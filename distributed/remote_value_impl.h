@@ -16,6 +16,12 @@
 
 // --- remote_value.c ----------------------------------------------------------
 
+// Creates a placeholder (+1) for |reference|, which is a part of |list|, or stands for it, and was
+// lent by |lender|; 0: by nobody. As tfrt_remote_value_create() else.
+tfrt_remote_value_t* tfrt_remote_value_create_part(const tfrt_remote_value_t* list,
+                                                   const tfrt_wire_reference_t* reference,
+                                                   bool held, uint64_t lender);
+
 // Asks what is wanted here of |value| and not known yet. A result of our own call comes without
 // being asked for; only what is there but didn't come, or is elsewhere, must be fetched.
 void tfrt_remote_value_ask_again(tfrt_remote_value_t* value);

@@ -7,6 +7,15 @@
 #include "distributed/remote_value_impl.h"
 #include "distributed/retried_call.h"
 
+// The error |status| (+1) with the place of |value|, or else of the function that was lent it.
+static tfrt_status_t tfrt_remote_value_place_loss(const tfrt_remote_value_t* value,
+                                                  tfrt_status_t status) {
+  if (tfrt_remote_value_has_site(value)) return tfrt_status_with_origin(status, &value->site);
+  tfrt_status_origin_t place;
+  tfrt_cached_program_function_place(value->user, value->user_function, &place);
+  return place.function ? tfrt_status_with_origin(status, &place) : tfrt_status_retain(status);
+}
+
 void tfrt_remote_value_lose(tfrt_remote_value_t* value, tfrt_status_t status) {
   if (value->resolved) return;
   // Who was asked for another owner is lost, too.
@@ -22,9 +31,11 @@ void tfrt_remote_value_lose(tfrt_remote_value_t* value, tfrt_status_t status) {
     return;
   }
   if (value->retried && tfrt_retried_call_lose(value, status)) return;
+  tfrt_status_t located = tfrt_remote_value_place_loss(value, status);
   // Another owner may be known of those.
-  tfrt_remote_value_end_elements(value, status, tfrt_remote_value_lose);
-  tfrt_remote_value_fail_alone(value, status);
+  tfrt_remote_value_end_elements(value, located, tfrt_remote_value_lose);
+  tfrt_remote_value_fail_alone(value, located);
+  tfrt_status_release(located);
 }
 
 // Remembers what |value| is called, and where it was.

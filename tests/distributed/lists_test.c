@@ -537,10 +537,12 @@ static const char taken_program[] =
                   "  tfrt.return %f : !tfrt.string\n"
                   "}\n";
 
-START_TEST(the_loss_of_an_element_has_the_place_where_its_list_was_made) {
+// Kills host 2 at each moment of |text|: returns how many of its results are the loss of that, all
+// with a place, in @|function| and with a message that has |part|.
+static uint32_t count_losses(const char* text, const char* function, const char* part) {
   uint32_t lost = 0;
-  for (int64_t delay_us = 100; delay_us < 3000; delay_us += 20) {
-    start(taken_program, 3, NULL, 5, 1);
+  for (int64_t delay_us = 100; delay_us < 4000; delay_us += 20) {
+    start(text, 3, NULL, 5, 1);
     tfrt_node_world_run_for(&world, delay_us * TFRT_NANOSECONDS_PER_MICROSECOND);
     bool is_open = tfrt_async_value_is_available(tfrt_client_opened(world.client));
     tfrt_node_world_kill(&world, 2);
@@ -548,11 +550,45 @@ START_TEST(the_loss_of_an_element_has_the_place_where_its_list_was_made) {
     if (is_open && tfrt_async_value_is_error(world.results[0])) {
       ck_assert_uint_eq(error_of(0)->root_key, 0x1002);
       ck_assert_str_eq(error_of(0)->origin.file, "test.mlir");
-      lost += strstr(error_of(0)->message, "which had a result of @make") != NULL;
+      ck_assert_uint_gt(error_of(0)->origin.line, 0);
+      lost += strcmp(error_of(0)->origin.function, function) == 0 &&
+              strstr(error_of(0)->message, part) != NULL;
     }
     end();
   }
-  ck_assert_uint_gt(lost, 0);
+  return lost;
+}
+
+START_TEST(the_loss_of_an_element_has_the_place_where_its_list_was_made) {
+  ck_assert_uint_gt(count_losses(taken_program, "main", "which had a result of @make"), 0);
+}
+END_TEST
+
+// Host 0 joins a text of host 2, out of the list that host 1 lends to it; what comes of that is the
+// result of host 1, and so comes home.
+static const char lent_program[] =
+    TEXT_FUNCTION "func.func @join(%l: " LIST
+                  ") -> !tfrt.string {\n"
+                  "  %two = tfrt.constant.i32 2\n"
+                  "  %e = tfrt_dist.list.get %l, %two : !tfrt.string\n"
+                  "  %t = \"tfrt_test.append_string\"(%e, %e) : (!tfrt.string, !tfrt.string) -> "
+                  "!tfrt.string\n"
+                  "  tfrt.return %t : !tfrt.string\n"
+                  "}\n"
+                  "func.func @make(%x: i32) -> !tfrt.string {\n"
+                  "  %l = tfrt_dist.call_all @text(%x) : (i32) -> (" LIST
+                  ")\n"
+                  "  %t = tfrt.call @join(%l) {host = 0 : i32} : (" LIST
+                  ") -> !tfrt.string\n"
+                  "  tfrt.return %t : !tfrt.string\n"
+                  "}\n"
+                  "func.func @main(%x: i32) -> !tfrt.string {\n"
+                  "  %t = tfrt.call @make(%x) {host = 1 : i32} : (i32) -> !tfrt.string\n"
+                  "  tfrt.return %t : !tfrt.string\n"
+                  "}\n";
+
+START_TEST(the_loss_of_what_was_lent_has_the_place_where_it_was_needed) {
+  ck_assert_uint_gt(count_losses(lent_program, "join", "while a value of it was needed"), 0);
 }
 END_TEST
 
@@ -698,6 +734,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(lists, a_host_of_a_version_without_lists_gets_one_clear_error);
   tcase_add_test(lists, the_loss_of_an_element_owner_is_the_loss_of_its_element);
   tcase_add_test(lists, the_loss_of_an_element_has_the_place_where_its_list_was_made);
+  tcase_add_test(lists, the_loss_of_what_was_lent_has_the_place_where_it_was_needed);
   tcase_add_test(lists, an_element_that_may_be_made_again_is);
   tcase_add_loop_test(lists, the_loss_of_a_host_at_any_time_leaves_nothing, 0, 3);
   tcase_add_test(lists, a_cancel_ends_what_waits_for_elements);
