@@ -288,8 +288,8 @@ static bool is_in_sync_function(const tfrt_ir_operation_t* op) {
   return op && tfrt_ir_operation_attribute(op, "tfrt.sync");
 }
 
-static void add_kernel(tfrt_bef_entities_t* entities, tfrt_ir_operation_t* op) {
-  tfrt_bef_entities_kernel(entities, op->name);
+// The attributes and regions of the kernel |op|.
+static void add_parts(tfrt_bef_entities_t* entities, tfrt_ir_operation_t* op) {
   for (uint32_t i = 0; i < op->attribute_count; ++i) {
     add_attribute(entities, op, &op->attributes[i]);
   }
@@ -332,7 +332,8 @@ static void visit_new(tfrt_bef_entities_t* entities, tfrt_ir_operation_t* op) {
   } else if (!entities->function) {
     report(entities, op, "only functions can stand in a module");
   } else {
-    add_kernel(entities, op);
+    tfrt_bef_entities_kernel(entities, op->name);
+    add_parts(entities, op);
   }
 }
 
@@ -346,7 +347,7 @@ static bool visit(tfrt_ir_operation_t* op, void* user_data) {
   if (entities->function && tfrt_bef_entities_knows_kernel(entities, op->name)) {
     check_operands(entities, op);
     add_result_types(entities, op);
-    add_kernel(entities, op);
+    if (op->attribute_count || op->region_count) add_parts(entities, op);
   } else if (!tfrt_ir_is_compiled_module(op)) {
     check_operands(entities, op);
     visit_new(entities, op);

@@ -69,7 +69,7 @@ static bool build(tfrt_parser_t* parser, const tfrt_op_form_t* form,
   if (!result) return true;
   operation->results[0].name = result->name;
   parser->recent_result = result->name;
-  return tfrt_value_scopes_define(&parser->scopes, result, &operation->results[0]);
+  return tfrt_value_scopes_define_free(&parser->scopes, result, &operation->results[0]);
 }
 
 // Makes the token behind the op the one at hand; false if it may belong to the op. Then it is read

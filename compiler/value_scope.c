@@ -311,6 +311,21 @@ bool tfrt_value_scopes_define(tfrt_value_scopes_t* scopes, const tfrt_value_refe
   return ok;
 }
 
+bool tfrt_value_scopes_define_free(tfrt_value_scopes_t* scopes,
+                                   const tfrt_value_reference_t* reference,
+                                   tfrt_ir_value_t* value) {
+  definition_t* definition = tfrt_ir_context_allocate_room(scopes->context, sizeof(*definition));
+  if (!definition) return false;
+  // An isolated scope doesn't see what the name means around it.
+  *definition = (definition_t){.outer = meaning_of(reference->name),
+                               .scope = scopes->top,
+                               .value = value,
+                               .offset = (uint32_t)reference->offset,
+                               .is_defined = true};
+  tfrt_ir_string_set_meaning(reference->name, definition);
+  return true;
+}
+
 void tfrt_value_scopes_poison(tfrt_value_scopes_t* scopes,
                               const tfrt_value_reference_t* reference) {
   tfrt_value_reference_t first = *reference;

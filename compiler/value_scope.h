@@ -67,6 +67,10 @@ bool tfrt_value_scopes_is_free(const tfrt_value_scopes_t* scopes, const tfrt_ir_
 bool tfrt_value_scopes_define(tfrt_value_scopes_t* scopes, const tfrt_value_reference_t* reference,
                               tfrt_ir_value_t* value);
 
+// The same for one that is free, and has no number. Thread-compatible (caller synchronises).
+bool tfrt_value_scopes_define_free(tfrt_value_scopes_t* scopes,
+                                   const tfrt_value_reference_t* reference, tfrt_ir_value_t* value);
+
 // Defines the name of |reference| as one whose definition was wrong: no use of it is
 // reported. Thread-compatible (caller synchronises).
 void tfrt_value_scopes_poison(tfrt_value_scopes_t* scopes, const tfrt_value_reference_t* reference);

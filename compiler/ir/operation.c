@@ -5,8 +5,7 @@
 // Fills the results, operands and regions of |operation|, whose arrays are there.
 static void fill(tfrt_ir_operation_t* operation, const tfrt_ir_operation_parts_t* parts) {
   for (uint32_t i = 0; i < parts->operand_count; ++i) {
-    operation->operands[i] = (tfrt_ir_operand_t){.owner = operation};
-    tfrt_ir_operand_set(&operation->operands[i], parts->operands[i]);
+    tfrt_ir_operand_initialize(&operation->operands[i], operation, parts->operands[i]);
   }
   for (uint32_t i = 0; i < parts->result_count; ++i) {
     operation->results[i] =

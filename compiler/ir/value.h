@@ -57,6 +57,11 @@ static inline bool tfrt_ir_value_has_one_use(const tfrt_ir_value_t* value) {
   return value->first_use && value->first_use == value->last_use;
 }
 
+// Makes |operand| one of |owner| that uses |value| (NULL: nothing). Thread-compatible (caller
+// synchronises).
+void tfrt_ir_operand_initialize(tfrt_ir_operand_t* operand, tfrt_ir_operation_t* owner,
+                                tfrt_ir_value_t* value);
+
 // Lets |operand| use |value| (NULL: nothing), and no longer what it used before.
 // Thread-compatible (caller synchronises).
 void tfrt_ir_operand_set(tfrt_ir_operand_t* operand, tfrt_ir_value_t* value);
