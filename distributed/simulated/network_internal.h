@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What network.c (time, faults, books) and stream.c (transports and their streams) share.
+// What network.c (time, faults, books), endpoint.c (transports) and stream.c (their streams) share.
 //
 //   stream = { end 0: the dialler's | end 1: the listener's }, reference counted by its
 //   ends and by the events about it
@@ -160,10 +160,23 @@ void tfrt_simulated_stream_take_event(tfrt_simulated_event_t* event);
 // stream.c: breaks |stream|: both ends will be told RESET, locally.
 void tfrt_simulated_stream_break(tfrt_simulated_stream_t* stream);
 
-// stream.c: |endpoint| is gone: the other ends of its streams will be told.
+// stream.c: a stream that |endpoint| dials to |listener|, which is NULL where nobody ever listened:
+// its end, +1. What comes of it is told to |handler|.
+tfrt_transport_connection_t* tfrt_simulated_stream_open(
+    tfrt_simulated_endpoint_t* endpoint, tfrt_simulated_endpoint_t* listener,
+    const tfrt_transport_dial_options_t* options, tfrt_transport_handler_t* handler);
+
+// stream.c: tells who uses |end| that it ended as |how| says, for |reason|.
+void tfrt_simulated_end_tell_error(tfrt_simulated_end_t* end, tfrt_transport_end_t how,
+                                   const char* reason);
+
+// stream.c: |end| is over without a word to who uses it; the other end will be told RESET.
+void tfrt_simulated_end_reset(tfrt_simulated_end_t* end);
+
+// endpoint.c: |endpoint| is gone: the other ends of its streams will be told.
 void tfrt_simulated_endpoint_drop_streams(tfrt_simulated_endpoint_t* endpoint);
 
-// stream.c: the operations of an endpoint as a transport.
+// endpoint.c: the operations of an endpoint as a transport.
 extern const tfrt_transport_vtable_t tfrt_simulated_transport_vtable;
 
 // The bytes of a MESSAGE.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The transport interface over the simulated network: streams and what happens at their
-// two ends.
+// Streams of the simulated network, what happens at their two ends, and these as connections of
+// the transport interface.
 #include <assert.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "distributed/simulated/network_internal.h"
@@ -120,7 +119,8 @@ static void tell(tfrt_simulated_end_t* end, tfrt_transport_end_t how, tfrt_statu
   release_stream(end->stream);
 }
 
-static void tell_error(tfrt_simulated_end_t* end, tfrt_transport_end_t how, const char* reason) {
+void tfrt_simulated_end_tell_error(tfrt_simulated_end_t* end, tfrt_transport_end_t how,
+                                   const char* reason) {
   tfrt_status_t status =
       tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "%s: %s", end->stream->address, reason);
   tell(end, how, status, status);
@@ -273,7 +273,7 @@ static void take_answer(tfrt_simulated_end_t* end) {
   if (end->is_told) return;
   stream->is_answered = true;
   if (stream->answer == TFRT_TRANSPORT_REFUSED) {
-    tell_error(end, TFRT_TRANSPORT_REFUSED, "connection refused");
+    tfrt_simulated_end_tell_error(end, TFRT_TRANSPORT_REFUSED, "connection refused");
   } else if (stream->answer == TFRT_TRANSPORT_REJECTED) {
     tell(end, TFRT_TRANSPORT_REJECTED, stream->rejection, stream->rejection);
   }
@@ -283,7 +283,7 @@ static void take_timeout(tfrt_simulated_end_t* end) {
   if (end->stream->is_answered || end->is_told) return;
   end->own_end = TFRT_TRANSPORT_NO_ANSWER;
   send_to(other_end(end), TFRT_SIMULATED_RESET, false);
-  tell_error(end, TFRT_TRANSPORT_NO_ANSWER, "no answer");
+  tfrt_simulated_end_tell_error(end, TFRT_TRANSPORT_NO_ANSWER, "no answer");
 }
 
 // --- What happens ------------------------------------------------------------
@@ -304,7 +304,7 @@ static void take_closed(tfrt_simulated_end_t* end) {
   if (end->own_end == TFRT_TRANSPORT_ENDED) {
     tell_ended(end, false);
   } else {
-    tell_error(end, end->own_end, "aborted");
+    tfrt_simulated_end_tell_error(end, end->own_end, "aborted");
   }
 }
 
@@ -331,7 +331,7 @@ static void happen(tfrt_simulated_end_t* end, const tfrt_simulated_event_t* even
       take_end(end);
       break;
     case TFRT_SIMULATED_RESET:
-      tell_error(end, TFRT_TRANSPORT_RESET, "connection reset");
+      tfrt_simulated_end_tell_error(end, TFRT_TRANSPORT_RESET, "connection reset");
       break;
     case TFRT_SIMULATED_WRITTEN:
       take_written(end, event->write_number);
@@ -374,6 +374,12 @@ void tfrt_simulated_stream_break(tfrt_simulated_stream_t* stream) {
   }
   // A dial that is under way finds a stream that its dialler has lost.
   stream->ends[0].own_end = TFRT_TRANSPORT_RESET;
+}
+
+void tfrt_simulated_end_reset(tfrt_simulated_end_t* end) {
+  end->is_done = true;
+  end->own_end = TFRT_TRANSPORT_RESET;
+  send_to(other_end(end), TFRT_SIMULATED_RESET, false);
 }
 
 // --- Connections -------------------------------------------------------------
@@ -455,53 +461,7 @@ static void attach(tfrt_simulated_end_t* end, tfrt_transport_handler_t* handler)
   ++end->stream->ref_count;
 }
 
-// --- Transports --------------------------------------------------------------
-
-static tfrt_simulated_endpoint_t* endpoint_of(tfrt_transport_t* transport) {
-  return TFRT_CONTAINER_OF(transport, tfrt_simulated_endpoint_t, transport);
-}
-
-static void transport_destroy(tfrt_transport_t* transport) {
-  // The network frees the endpoint: it drops the last reference.
-  (void)transport;
-}
-
-// Who is, or was last, at |address|: the living one first.
-static tfrt_simulated_endpoint_t* find_endpoint(tfrt_simulated_network_t* network,
-                                                const char* address) {
-  tfrt_simulated_endpoint_t* found = NULL;
-  for (tfrt_list_link_t* l = network->endpoints.next; l != &network->endpoints; l = l->next) {
-    tfrt_simulated_endpoint_t* endpoint = TFRT_CONTAINER_OF(l, tfrt_simulated_endpoint_t, link);
-    if (strcmp(endpoint->address, address) != 0) continue;
-    if (!found || !endpoint->is_dead) found = endpoint;
-  }
-  return found;
-}
-
-static tfrt_status_t transport_listen(tfrt_transport_t* transport, tfrt_string_view_t address,
-                                      tfrt_transport_acceptor_t* acceptor,
-                                      char out_address[TFRT_TRANSPORT_ADDRESS_SIZE]) {
-  tfrt_simulated_endpoint_t* endpoint = endpoint_of(transport);
-  if (endpoint->is_closed || endpoint->is_dead || endpoint->acceptor) {
-    return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
-                              "this transport listens already, or is closed");
-  }
-  char text[TFRT_TRANSPORT_ADDRESS_SIZE];
-  size_t size = address.size;
-  memcpy(text, address.data, size);
-  text[size] = '\0';
-  if (size > 2 && strcmp(text + size - 2, ":0") == 0 && size + 10 < sizeof(text)) {
-    snprintf(text + size - 1, sizeof(text) - size, "%" PRIu32, endpoint->network->next_port++);
-  }
-  tfrt_simulated_endpoint_t* owner = find_endpoint(endpoint->network, text);
-  if (owner && owner->acceptor) {
-    return tfrt_status_create(TFRT_STATUS_ALREADY_EXISTS, "address %s is in use", text);
-  }
-  memcpy(endpoint->address, text, sizeof(text));
-  memcpy(out_address, text, sizeof(text));
-  endpoint->acceptor = acceptor;
-  return NULL;
-}
+// --- Opening -----------------------------------------------------------------
 
 static void copy_text(char** position, const char* data, size_t size) {
   if (size > 0) memcpy(*position, data, size);
@@ -532,7 +492,9 @@ static void copy_options(tfrt_simulated_stream_t* stream,
   copy_text(&position, options->address.data, options->address.size);
 }
 
+// A stream from |endpoint| to |listener|, which is NULL where nobody ever listened.
 static tfrt_simulated_stream_t* allocate_stream(tfrt_simulated_endpoint_t* endpoint,
+                                                tfrt_simulated_endpoint_t* listener,
                                                 const tfrt_transport_dial_options_t* options) {
   tfrt_simulated_network_t* network = endpoint->network;
   tfrt_simulated_stream_t* stream = tfrt_simulated_allocate(network, sizeof(*stream));
@@ -546,81 +508,23 @@ static tfrt_simulated_stream_t* allocate_stream(tfrt_simulated_endpoint_t* endpo
     tfrt_list_initialize(&stream->ends[side].inbox);
   }
   stream->ends[0].endpoint = endpoint;
-  stream->ends[1].endpoint = find_endpoint(network, stream->address);
+  stream->ends[1].endpoint = listener;
   tfrt_list_push_back(&network->streams, &stream->link);
   return stream;
 }
 
-static tfrt_status_t transport_dial(tfrt_transport_t* transport,
-                                    const tfrt_transport_dial_options_t* options,
-                                    tfrt_transport_handler_t* handler,
-                                    tfrt_transport_connection_t** out_connection) {
-  tfrt_simulated_endpoint_t* endpoint = endpoint_of(transport);
-  if (endpoint->is_closed || endpoint->is_dead) {
-    return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION, "this transport is closed");
-  }
-  tfrt_simulated_stream_t* stream = allocate_stream(endpoint, options);
+tfrt_transport_connection_t* tfrt_simulated_stream_open(
+    tfrt_simulated_endpoint_t* endpoint, tfrt_simulated_endpoint_t* listener,
+    const tfrt_transport_dial_options_t* options, tfrt_transport_handler_t* handler) {
+  tfrt_simulated_stream_t* stream = allocate_stream(endpoint, listener, options);
   tfrt_simulated_end_t* end = &stream->ends[0];
   attach(end, handler);
-  if (stream->ends[1].endpoint) {
+  if (listener) {
     send_to(&stream->ends[1], TFRT_SIMULATED_DIAL, true);
   } else {
     stream->answer = TFRT_TRANSPORT_REFUSED;
     happen_locally(end, TFRT_SIMULATED_ANSWER, tfrt_simulated_delay(stream->network));
   }
   happen_locally(end, TFRT_SIMULATED_TIMEOUT, options->timeout_ns);
-  *out_connection = tfrt_transport_connection_retain(&end->base);
-  return NULL;
+  return tfrt_transport_connection_retain(&end->base);
 }
-
-// Returns an end of |endpoint| that was not told yet, with no number below |*number|, which
-// becomes the next one to look at; NULL if there is none.
-static tfrt_simulated_end_t* next_end(tfrt_simulated_endpoint_t* endpoint, uint64_t* number) {
-  tfrt_list_link_t* head = &endpoint->network->streams;
-  for (tfrt_list_link_t* l = head->next; l != head; l = l->next) {
-    tfrt_simulated_stream_t* stream = TFRT_CONTAINER_OF(l, tfrt_simulated_stream_t, link);
-    for (int side = 0; side < 2; ++side) {
-      tfrt_simulated_end_t* end = &stream->ends[side];
-      uint64_t end_number = 2 * stream->number + (uint64_t)side;
-      if (end->endpoint != endpoint || !end->is_attached || end->is_told) continue;
-      if (end_number < *number) continue;
-      *number = end_number + 1;
-      return end;
-    }
-  }
-  return NULL;
-}
-
-static void transport_close(tfrt_transport_t* transport) {
-  tfrt_simulated_endpoint_t* endpoint = endpoint_of(transport);
-  if (endpoint->is_closed) return;
-  endpoint->is_closed = true;
-  endpoint->acceptor = NULL;
-  uint64_t number = 0;
-  for (tfrt_simulated_end_t* end; (end = next_end(endpoint, &number));) end_abort(&end->base);
-}
-
-// Other transports' threads would tell the ends while drain waits; here it does so itself.
-static void transport_drain(tfrt_transport_t* transport) {
-  uint64_t number = 0;
-  for (tfrt_simulated_end_t* end; (end = next_end(endpoint_of(transport), &number));) {
-    tell_error(end, TFRT_TRANSPORT_RESET, "the transport is closed");
-  }
-}
-
-void tfrt_simulated_endpoint_drop_streams(tfrt_simulated_endpoint_t* endpoint) {
-  uint64_t number = 0;
-  for (tfrt_simulated_end_t* end; (end = next_end(endpoint, &number));) {
-    end->is_done = true;
-    end->own_end = TFRT_TRANSPORT_RESET;
-    send_to(other_end(end), TFRT_SIMULATED_RESET, false);
-  }
-}
-
-const tfrt_transport_vtable_t tfrt_simulated_transport_vtable = {
-    .destroy = transport_destroy,
-    .listen = transport_listen,
-    .dial = transport_dial,
-    .close = transport_close,
-    .drain = transport_drain,
-};
