@@ -128,9 +128,41 @@ tfrt_cached_program_t* tfrt_program_cache_add(tfrt_node_t* node, tfrt_string_vie
   return tfrt_cached_program_retain(program);
 }
 
+// The entry (+1) whose bytes are |bytes|, if that is the last one used of those of their size; else
+// NULL. A look is cheaper than a digest by far, and who starts programs mostly starts the same one.
+// Takes the lock, but not to compare.
+static tfrt_cached_program_t* tfrt_program_cache_find_bytes(tfrt_node_t* node,
+                                                            tfrt_string_view_t bytes) {
+  tfrt_node_lock_tables(node);
+  tfrt_list_link_t* link = node->programs.next;
+  while (link != &node->programs && !(tfrt_cached_program_of(link)->is_verified &&
+                                      tfrt_cached_program_of(link)->size == bytes.size)) {
+    link = link->next;
+  }
+  if (link == &node->programs) {
+    tfrt_node_unlock(node);
+    return NULL;
+  }
+  tfrt_cached_program_t* program = tfrt_cached_program_retain(tfrt_cached_program_of(link));
+  tfrt_async_value_t* value = tfrt_async_value_retain(program->bytes);
+  tfrt_node_unlock(node);
+  bool is_same = tfrt_string_view_equal(tfrt_async_value_string(value), bytes);
+  tfrt_async_value_release(value);
+  tfrt_node_lock_tables(node);
+  if (is_same) {
+    tfrt_list_remove(link);
+    tfrt_list_push_front(&node->programs, link);
+  } else {
+    tfrt_cached_program_release(program);
+  }
+  tfrt_node_unlock(node);
+  return is_same ? program : NULL;
+}
+
 tfrt_status_t tfrt_program_cache_add_bytes(tfrt_node_t* node, tfrt_string_view_t bytes,
                                            tfrt_cached_program_t** out_program) {
-  *out_program = NULL;
+  *out_program = tfrt_program_cache_find_bytes(node, bytes);
+  if (*out_program) return NULL;
   uint8_t digest[TFRT_SHA256_SIZE];
   tfrt_type_id_t type = TFRT_TYPE_NONE;
   TFRT_RETURN_IF_ERROR(tfrt_sha256(bytes, digest));
@@ -149,7 +181,10 @@ tfrt_status_t tfrt_program_cache_add_bytes(tfrt_node_t* node, tfrt_string_view_t
   tfrt_string_view_t sha256 = tfrt_string_view_make((const char*)digest, sizeof(digest));
   tfrt_node_lock_tables(node);
   *out_program = tfrt_program_cache_find(node, sha256);
-  if (!*out_program) *out_program = tfrt_program_cache_add(node, sha256, bytes.size, value);
+  if (!*out_program) {
+    *out_program = tfrt_program_cache_add(node, sha256, bytes.size, value);
+    if (*out_program) (*out_program)->is_verified = true;
+  }
   tfrt_node_unlock(node);
   tfrt_async_value_release(value);
   return *out_program ? NULL : tfrt_status_out_of_memory();
@@ -193,6 +228,7 @@ static void tfrt_cached_program_run_loader(tfrt_task_t* task) {
   program->bytes = own;
   program->program = loaded;
   program->failed = status != NULL;
+  program->is_verified = !status;
   if (status) {
     tfrt_action_queue_fail_take(&node->actions, ready, status);
     tfrt_status_release(status);

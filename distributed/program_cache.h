@@ -32,6 +32,7 @@ typedef struct tfrt_cached_program_s {
   uint64_t size;
   tfrt_async_value_t* bytes;  // +1; a "!tfrt.program" with the BEF image
   tfrt_async_value_t* ready;  // +1; a chain: available, or the error, when loaded
+  bool is_verified;           // |bytes| are here, have |sha256|, and load if that was tried
   bool loading;               // or loaded
   bool failed;                // |ready| is the error, or will be
   tfrt_program_t* program;    // +1, once ready and good
@@ -49,8 +50,8 @@ tfrt_cached_program_t* tfrt_program_cache_find(tfrt_node_t* node, tfrt_string_vi
 tfrt_cached_program_t* tfrt_program_cache_add(tfrt_node_t* node, tfrt_string_view_t sha256,
                                               uint64_t size, tfrt_async_value_t* bytes);
 
-// Sets |*out_program| (+1) to the entry for the BEF image |bytes|, which is copied.
-// Takes the lock.
+// Sets |*out_program| (+1) to the entry for the BEF image |bytes|, which is copied unless there is
+// one. Takes the lock.
 tfrt_status_t tfrt_program_cache_add_bytes(tfrt_node_t* node, tfrt_string_view_t bytes,
                                            tfrt_cached_program_t** out_program) TFRT_MUST_USE;
 

@@ -235,6 +235,36 @@ START_TEST(a_digest_that_is_cut_short_names_nothing) {
 }
 END_TEST
 
+START_TEST(bytes_that_are_here_are_looked_at_and_not_taken_in_again) {
+  image_t image = compile(1);
+  image_t other = compile(2);
+  ck_assert_uint_eq(image.size, other.size);
+  tfrt_cached_program_t* program = add_bytes(&image);
+  tfrt_cached_program_t* another = add_bytes(&other);
+  ck_assert_ptr_ne(another, program);
+  // The first look is at the other one, which is as long: these bytes get a digest again.
+  tfrt_cached_program_t* again = add_bytes(&image);
+  ck_assert_ptr_eq(again, program);
+  int64_t values = tfrt_async_value_live_count();
+  int64_t blocks = tfrt_counting_allocator_counts(&node_books).total_count;
+  for (int is_loaded = 0; is_loaded <= 1; ++is_loaded) {
+    tfrt_cached_program_t* same = add_bytes(&image);
+    ck_assert_ptr_eq(same, program);
+    release(same);
+    ck_assert_int_eq(tfrt_async_value_live_count(), values);
+    ck_assert_int_eq(tfrt_counting_allocator_counts(&node_books).total_count, blocks);
+    load(program);
+    values = tfrt_async_value_live_count();
+    blocks = tfrt_counting_allocator_counts(&node_books).total_count;
+  }
+  release(again);
+  release(another);
+  release(program);
+  free_image(&other);
+  free_image(&image);
+}
+END_TEST
+
 // --- Loading -----------------------------------------------------------------
 
 START_TEST(a_good_program_becomes_ready_and_is_found_by_its_functions) {
@@ -341,6 +371,27 @@ START_TEST(a_size_that_is_not_the_announced_one_is_data_loss) {
   expect_failed(program, TFRT_STATUS_DATA_LOSS, "not the program that was announced");
   release(program);
   tfrt_async_value_release(bytes);
+  free_image(&image);
+}
+END_TEST
+
+START_TEST(who_announces_others_bytes_under_a_digest_of_its_own_gives_them_to_nobody) {
+  image_t image = compile(1);
+  image_t other = compile(2);
+  tfrt_async_value_t* bytes = tfrt_async_value_create_string(bytes_of(&other));
+  tfrt_cached_program_t* announced = add(&image, image.size, bytes);
+  tfrt_cached_program_t* program = add_bytes(&other);
+  ck_assert_ptr_ne(program, announced);
+  ck_assert_mem_eq(program->sha256, other.sha256, sizeof(other.sha256));
+  load(announced);
+  expect_failed(announced, TFRT_STATUS_DATA_LOSS, "not the program that was announced");
+  tfrt_cached_program_t* again = add_bytes(&other);
+  ck_assert_ptr_eq(again, program);
+  release(again);
+  release(program);
+  release(announced);
+  tfrt_async_value_release(bytes);
+  free_image(&other);
   free_image(&image);
 }
 END_TEST
@@ -535,12 +586,14 @@ static void add_tests(TCase* tests) {
   tcase_add_test(tests, a_program_is_kept_once_however_often_it_comes);
   tcase_add_test(tests, the_bytes_are_copied);
   tcase_add_test(tests, a_digest_that_is_cut_short_names_nothing);
+  tcase_add_test(tests, bytes_that_are_here_are_looked_at_and_not_taken_in_again);
   tcase_add_test(tests, a_good_program_becomes_ready_and_is_found_by_its_functions);
   tcase_add_test(tests, bytes_that_come_later_are_waited_for);
   tcase_add_test(tests, loading_again_changes_nothing);
   tcase_add_test(tests, a_program_that_loads_outlives_all_who_asked_for_it);
   tcase_add_test(tests, bytes_that_are_not_the_announced_ones_are_data_loss);
   tcase_add_test(tests, a_size_that_is_not_the_announced_one_is_data_loss);
+  tcase_add_test(tests, who_announces_others_bytes_under_a_digest_of_its_own_gives_them_to_nobody);
   tcase_add_test(tests, bytes_that_could_not_be_fetched_say_why);
   tcase_add_test(tests, bytes_that_are_no_program_are_an_invalid_argument);
   tcase_add_test(tests, a_kernel_that_this_host_does_not_have_is_named);
