@@ -246,6 +246,17 @@ static bool refuse_unfit(tfrt_session_link_t* link, const tfrt_wire_batch_t* bat
   return false;
 }
 
+// The session that |batch|, a Hello or Welcome, has opened may use what the peer grants with it: so
+// a call that has waited for the session goes with the first frames of its job, and not behind
+// whatever the peer says to those.
+static void take_first_credit(const tfrt_session_link_t* link, const tfrt_wire_batch_t* batch) {
+  tfrt_session_t* session = link->session;
+  bool is_open = session && session->link == link && session->state == TFRT_SESSION_OPEN;
+  if (!is_open) return;
+  tfrt_send_queue_grant(&session->queue, batch->call_limit, batch->want_limit,
+                        tfrt_session_now_ns(link->manager));
+}
+
 void tfrt_session_on_hello(tfrt_session_link_t* link, const tfrt_wire_batch_t* batch) {
   tfrt_wire_body_t body;
   tfrt_status_t status = decode_only(link, batch, &body);
@@ -263,7 +274,9 @@ void tfrt_session_on_hello(tfrt_session_link_t* link, const tfrt_wire_batch_t* b
     return;
   }
   tfrt_session_t* session = find_or_make_begun(link, hello, peer);
-  if (session) welcome(link, session, hello);
+  if (!session) return;
+  welcome(link, session, hello);
+  take_first_credit(link, batch);
 }
 
 // --- The answer to a Hello ---------------------------------------------------
@@ -382,6 +395,7 @@ void tfrt_session_on_answer(tfrt_session_link_t* link, const tfrt_wire_batch_t* 
   if (!names_itself || identify(session, batch->from_incarnation)) {
     if (is_welcome) {
       on_welcome(link, session, &body.welcome.hello);
+      take_first_credit(link, batch);
     } else {
       on_refuse(session, &body.refuse);
     }

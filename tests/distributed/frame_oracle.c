@@ -61,7 +61,10 @@ typedef struct oracle_way_s {
   int64_t heard_ns;  // when the last message came
   bool was_silent;   // for so long that its receiver may have judged its sender dead
   uint64_t last_call;
-  uint64_t calls;  // of this session
+  uint64_t calls;            // of this session
+  uint32_t offered_session;  // by a greeting; in force with its first frames
+  uint64_t offered_calls;
+  uint64_t offered_wants;
   uint64_t call_limit;
   uint64_t want_limit;
   size_t want_count;  // of this session
@@ -590,10 +593,23 @@ static void begin_session(tfrt_frame_oracle_t* oracle, size_t from, size_t to, u
     way->is_over = false;
     way->next_seq = 1;
     way->calls = 0;
-    way->call_limit = 0;
-    way->want_limit = 0;
+    bool has_offer = way->offered_session == session;
+    way->call_limit = has_offer ? way->offered_calls : 0;
+    way->want_limit = has_offer ? way->offered_wants : 0;
     way->want_count = 0;
   }
+}
+
+// |batch|, which came the other way, says what may go on |way|.
+static void take_credit(oracle_way_t* way, const tfrt_wire_batch_t* batch) {
+  if (batch->session > way->session) {
+    way->offered_session = batch->session;
+    way->offered_calls = batch->call_limit;
+    way->offered_wants = batch->want_limit;
+    return;
+  }
+  if (batch->call_limit > way->call_limit) way->call_limit = batch->call_limit;
+  if (batch->want_limit > way->want_limit) way->want_limit = batch->want_limit;
 }
 
 static void on_batch(tfrt_frame_oracle_t* oracle, const tfrt_simulated_message_t* message,
@@ -610,9 +626,7 @@ static void on_batch(tfrt_frame_oracle_t* oracle, const tfrt_simulated_message_t
   int64_t now_ns = tfrt_clock_now_ns(tfrt_simulated_network_clock(oracle->network));
   if (way->heard_ns > 0 && now_ns - way->heard_ns > SILENCE_NS) way->was_silent = true;
   way->heard_ns = now_ns;
-  oracle_way_t* back = &oracle->ways[to][from];
-  if (batch->call_limit > back->call_limit) back->call_limit = batch->call_limit;
-  if (batch->want_limit > back->want_limit) back->want_limit = batch->want_limit;
+  take_credit(&oracle->ways[to][from], batch);
   for (size_t i = 0; i < batch->frame_count; ++i) {
     if (batch->first_seq != 0) {
       if (batch->first_seq + i != way->next_seq) continue;

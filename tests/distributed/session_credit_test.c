@@ -85,6 +85,48 @@ START_TEST(a_number_that_is_not_the_next_one_is_refused_and_not_taken) {
 }
 END_TEST
 
+// The first of two hosts dials the second: its record, of a session that isn't open yet.
+static tfrt_harness_record_t* begin_to_dial(tfrt_harness_world_t* world) {
+  tfrt_harness_initialize_with_seed(world, 1);
+  tfrt_harness_host_t* from = tfrt_harness_add_simple_host(world, 0x0a);
+  return tfrt_harness_dial(from, tfrt_harness_add_simple_host(world, 0x0b));
+}
+
+// What the dialler may call is said in the Welcome, whatever comes behind that and however late.
+START_TEST(a_call_that_waits_for_its_session_goes_with_the_first_frames) {
+  tfrt_harness_world_t world;
+  tfrt_harness_record_t* a = begin_to_dial(&world);
+  tfrt_harness_send(a, 1);
+  ck_assert_int_eq(append_call(a, TFRT_WIRE_FRAME_INVOKE, false), TFRT_STATUS_OK);
+  tfrt_harness_run_until_state(a, TFRT_SESSION_OPEN);
+  ck_assert(tfrt_session_call_was_written(a->session, 1));
+  tfrt_harness_record_t* b = tfrt_harness_find(&world.hosts[1], a->host);
+  tfrt_harness_partition(b, a, false);
+  tfrt_harness_run_for(&world, TFRT_HARNESS_SECOND);
+  ck_assert_uint_eq(b->received, 1);
+  ck_assert_uint_eq(b->others, 1);
+  tfrt_harness_heal(a, b);
+  tfrt_harness_deinitialize(&world);
+}
+END_TEST
+
+// And what the other side may, in the Hello.
+START_TEST(who_was_dialled_may_call_at_once) {
+  tfrt_harness_world_t world;
+  tfrt_harness_record_t* a = begin_to_dial(&world);
+  while (!tfrt_harness_find(&world.hosts[1], a->host)) {
+    ck_assert(tfrt_simulated_network_step(world.network));
+  }
+  tfrt_harness_record_t* b = tfrt_harness_find(&world.hosts[1], a->host);
+  tfrt_harness_partition(a, b, false);
+  ck_assert_int_eq(append_call(b, TFRT_WIRE_FRAME_INVOKE, false), TFRT_STATUS_OK);
+  tfrt_harness_run_for(&world, TFRT_HARNESS_SECOND);
+  ck_assert_uint_eq(a->others, 1);
+  tfrt_harness_heal(a, b);
+  tfrt_harness_deinitialize(&world);
+}
+END_TEST
+
 static void grant(tfrt_harness_record_t* record, uint64_t calls, uint64_t wants) {
   tfrt_node_lock_lock(&record->host->lock);
   tfrt_session_grant(record->session, calls, wants);
@@ -217,6 +259,8 @@ Suite* tfrt_test_suite(void) {
   tcase_set_timeout(credit, 60);
   tcase_add_test(credit, call_numbers_run_on_over_sessions);
   tcase_add_test(credit, a_number_that_is_not_the_next_one_is_refused_and_not_taken);
+  tcase_add_test(credit, a_call_that_waits_for_its_session_goes_with_the_first_frames);
+  tcase_add_test(credit, who_was_dialled_may_call_at_once);
   tcase_add_test(credit, calls_wait_for_credit_and_what_frees_overtakes_them);
   tcase_add_test(credit, a_call_that_waits_becomes_a_void_in_its_place);
   tcase_add_test(credit, a_frame_that_comes_after_a_waiting_call_waits_with_it);
