@@ -163,7 +163,7 @@ bool tfrt_bef_entities_function(tfrt_bef_entities_t* entities, const tfrt_ir_ope
   const tfrt_ir_operation_t* function = NULL;
   *out_index = 0;
   if (symbol->kind == TFRT_IR_ATTRIBUTE_SYMBOL && symbol->count == 1) {
-    function = tfrt_ir_symbol_table_find(entities->symbols, tfrt_ir_string_view(symbol->names[0]));
+    function = tfrt_ir_symbol_table_resolve(entities->symbols, symbol);
   }
   if (function && tfrt_ir_is_function(function)) {
     *out_index = function->scratch;

@@ -86,11 +86,15 @@ bool tfrt_parser_plain_operation(tfrt_parser_t* parser, const tfrt_op_form_t* fo
                                  bool* out_ok) {
   if (form->fixed_result_count != (result ? 1 : 0)) return false;
   if (result && !tfrt_value_scopes_is_free(&parser->scopes, result->name)) return false;
-  tfrt_token_t name = parser->token;
   size_t name_end = parser->lexer.position;
-  size_t previous_end = parser->previous_end;
   tfrt_ir_value_t* operands[TFRT_OP_FORM_MAX_PLAIN];
-  if (take_operands(parser, form, operands) && advance_behind(parser)) {
+  if (!take_operands(parser, form, operands)) {
+    parser->lexer.position = name_end;
+    return false;
+  }
+  tfrt_token_t name = parser->token;
+  size_t previous_end = parser->previous_end;
+  if (advance_behind(parser)) {
     tfrt_parser_place_t place = tfrt_parser_place_of(&name);
     *out_ok = build(parser, form, &place, operands, result, block);
     return true;

@@ -46,13 +46,16 @@ const tfrt_ir_location_t* tfrt_ir_location_file_range(tfrt_ir_context_t* context
                                                       const tfrt_ir_string_t* file, uint32_t line,
                                                       uint32_t column, uint32_t end_line,
                                                       uint32_t end_column) {
-  tfrt_ir_location_t* location = create(context, TFRT_IR_LOCATION_FILE);
+  tfrt_ir_location_t* location = tfrt_ir_context_allocate_room(context, sizeof(*location));
   if (!location) return NULL;
-  location->name = file;
-  location->line = line;
-  location->column = column;
-  location->end_line = end_line;
-  location->end_column = end_column;
+  *location = (tfrt_ir_location_t){.kind = TFRT_IR_LOCATION_FILE,
+                                   .depth = 1,
+                                   .weight = 1,
+                                   .name = file,
+                                   .line = line,
+                                   .column = column,
+                                   .end_line = end_line,
+                                   .end_column = end_column};
   return location;
 }
 

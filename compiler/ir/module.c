@@ -11,9 +11,18 @@ typedef struct symbol_s {
   size_t order;
 } symbol_t;
 
+// What was found for a name lately: the calls of a program name few functions again and again.
+typedef struct recent_s {
+  const tfrt_ir_string_t* name;  // NULL: none yet
+  tfrt_ir_operation_t* operation;
+} recent_t;
+
+#define RECENT_COUNT 16
+
 struct tfrt_ir_symbol_table_s {
   symbol_t* symbols;  // sorted by name, then order
   size_t count;
+  recent_t* recent;  // RECENT_COUNT, each at the place that the address of its name gives it
 };
 
 tfrt_ir_operation_t* tfrt_ir_module_create(tfrt_ir_context_t* context,
@@ -94,6 +103,8 @@ const tfrt_ir_symbol_table_t* tfrt_ir_symbol_table_create(tfrt_ir_context_t* con
   tfrt_ir_symbol_table_t* table = tfrt_ir_context_allocate_array(context, 1, sizeof(*table));
   symbol_t* symbols = tfrt_ir_context_allocate_array(context, count, sizeof(*symbols));
   if (!table || !symbols) return NULL;
+  table->recent = tfrt_ir_context_allocate_array(context, RECENT_COUNT, sizeof(*table->recent));
+  if (!table->recent) return NULL;
   for (tfrt_ir_operation_t* op = block ? block->first : NULL; op; op = op->next) {
     tfrt_string_view_t name = tfrt_ir_symbol_name(op);
     if (!name.size) continue;
@@ -121,6 +132,16 @@ tfrt_ir_operation_t* tfrt_ir_symbol_table_find(const tfrt_ir_symbol_table_t* tab
   return table->symbols[low].operation;
 }
 
+// The op named |name| of |table|, or NULL.
+static tfrt_ir_operation_t* find_outermost(const tfrt_ir_symbol_table_t* table,
+                                           const tfrt_ir_string_t* name) {
+  recent_t* recent = &table->recent[((uintptr_t)name >> 4) % RECENT_COUNT];
+  if (recent->name != name) {
+    *recent = (recent_t){name, tfrt_ir_symbol_table_find(table, tfrt_ir_string_view(name))};
+  }
+  return recent->operation;
+}
+
 // The op with symbol |name| directly inside |parent|, or NULL.
 static tfrt_ir_operation_t* find_inside(const tfrt_ir_operation_t* parent,
                                         tfrt_string_view_t name) {
@@ -133,7 +154,7 @@ static tfrt_ir_operation_t* find_inside(const tfrt_ir_operation_t* parent,
 
 tfrt_ir_operation_t* tfrt_ir_symbol_table_resolve(const tfrt_ir_symbol_table_t* table,
                                                   const tfrt_ir_attribute_t* symbol) {
-  tfrt_ir_operation_t* op = tfrt_ir_symbol_table_find(table, tfrt_ir_string_view(symbol->names[0]));
+  tfrt_ir_operation_t* op = find_outermost(table, symbol->names[0]);
   for (uint32_t i = 1; op && i < symbol->count; ++i) {
     op = find_inside(op, tfrt_ir_string_view(symbol->names[i]));
   }

@@ -73,7 +73,8 @@ tfrt_ir_operation_t* tfrt_ir_symbol_table_find(const tfrt_ir_symbol_table_t* tab
                                                tfrt_string_view_t name);
 
 // The op that the SYMBOL |symbol| names, found from |table|'s module down through the
-// nested modules, or NULL. Linear in the nested ones. Thread-safe.
+// nested modules, or NULL. Linear in the nested ones. |symbol| is one of |table|'s context.
+// Thread-compatible (caller synchronises).
 tfrt_ir_operation_t* tfrt_ir_symbol_table_resolve(const tfrt_ir_symbol_table_t* table,
                                                   const tfrt_ir_attribute_t* symbol);
 

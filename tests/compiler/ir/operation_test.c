@@ -172,6 +172,17 @@ START_TEST(symbols_are_found_also_in_nested_modules) {
       tfrt_ir_symbol_table_resolve(table, tfrt_ir_attribute_symbol(context, names + 1, 1))
           ->regions[0]
           .first_block);
+  // What was asked for before is the same, and so is what is not there.
+  const tfrt_ir_string_t* unknown = tfrt_ir_string_of(context, "z");
+  for (int i = 0; i < 2; ++i) {
+    ck_assert_ptr_eq(
+        tfrt_ir_symbol_table_resolve(table, tfrt_ir_attribute_symbol(context, names, 1)), inner);
+    ck_assert_ptr_eq(
+        tfrt_ir_symbol_table_resolve(table, tfrt_ir_attribute_symbol(context, names, 2)),
+        inner_main);
+    ck_assert_ptr_null(
+        tfrt_ir_symbol_table_resolve(table, tfrt_ir_attribute_symbol(context, &unknown, 1)));
+  }
 }
 END_TEST
 
