@@ -164,16 +164,13 @@ void tfrt_bef_writer_reserve(tfrt_bef_writer_t* writer, size_t kernel_count) {
   tfrt_bef_bytes_reserve(&writer->locations, 8 * kernel_count);
 }
 
-// The entry's array of attribute names: strings, whose offsets are known at the end.
+// The entry's array of |count| attribute names: strings, whose offsets are known at the end.
 static void collect_attribute_names(tfrt_bef_writer_t* writer,
-                                    const tfrt_bef_writer_function_t* function,
+                                    const tfrt_bef_writer_function_t* function, size_t count,
                                     tfrt_bef_writer_entry_t* entry) {
-  size_t count = 0;
-  for (uint32_t k = 0; k < function->kernel_count; ++k) {
-    count += function->kernels[k].attribute_count;
-  }
+  if (count == 0) return;
   entry->attribute_names =
-      tfrt_arena_allocate_array(&writer->arena, count + 1, sizeof(*entry->attribute_names));
+      tfrt_arena_allocate_array(&writer->arena, count, sizeof(*entry->attribute_names));
   if (!entry->attribute_names) {
     writer->failed = true;
     return;
@@ -237,11 +234,17 @@ static void add_body(tfrt_bef_writer_t* writer, const tfrt_bef_writer_function_t
                      tfrt_bef_writer_entry_t* entry) {
   tfrt_bef_writer_append_body(writer, function);
   entry->kernel_count = function->kernel_count + 1;
+  size_t attribute_count = 0;
+  bool has_options = false;
+  for (uint32_t k = 0; k < function->kernel_count; ++k) {
+    attribute_count += function->kernels[k].attribute_count;
+    has_options |= function->kernels[k].call_options != NULL;
+  }
   if (writer->optional_sections) {
-    collect_attribute_names(writer, function, entry);
+    collect_attribute_names(writer, function, attribute_count, entry);
     append_register_types(writer, function);
   }
-  for (uint32_t k = 0; k < function->kernel_count; ++k) {
+  for (uint32_t k = 0; has_options && k < function->kernel_count; ++k) {
     const tfrt_bef_call_options_t* options = function->kernels[k].call_options;
     if (options) append_call_options(writer, k + 1, options);
   }
