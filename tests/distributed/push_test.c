@@ -68,6 +68,22 @@ static void end(void) {
   tfrt_node_world_deinitialize(&world);
 }
 
+// Makes a world of four hosts in which messages overtake each other as |seed| says, by up to so
+// many |delays|, and runs |program|, which has one result, of 5.
+static void run_in_an_order(const char* program, uint64_t seed, int64_t delays) {
+  tfrt_simulated_options_t options;
+  tfrt_simulated_options_initialize(&options);
+  options.seed = seed;
+  options.jitter_ns = delays * options.delay_ns;
+  begin(4, &options, program, 1);
+  run(program, 5, 1);
+}
+
+// True if what |from| pushed to |to| came before the call of host 0 that needs it.
+static bool was_early(uint32_t from, uint32_t to) {
+  return last_ns(from, to, TFRT_WIRE_FRAME_PUSH) < last_ns(0, to, TFRT_WIRE_FRAME_INVOKE);
+}
+
 #define TWICE                            \
   "func.func @twice(%x: i32) -> i32 {\n" \
   "  %y = tfrt.add.i32 %x, %x\n"         \
@@ -88,20 +104,13 @@ static const char chain_program[] = TWICE
 START_TEST(a_push_that_overtakes_the_call_that_needs_it_is_kept_for_it) {
   uint32_t early = 0;
   for (uint64_t seed = 1; seed <= 60; ++seed) {
-    tfrt_simulated_options_t options;
-    tfrt_simulated_options_initialize(&options);
-    options.seed = seed;
-    options.jitter_ns = 20 * options.delay_ns;
-    begin(4, &options, chain_program, 1);
-    run(chain_program, 5, 1);
+    run_in_an_order(chain_program, seed, 20);
     ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 40);
     ck_assert_uint_eq(count(1, 2, TFRT_WIRE_FRAME_PUSH), 1);
     ck_assert_uint_eq(count(2, 3, TFRT_WIRE_FRAME_PUSH), 1);
     ck_assert_uint_eq(count_all(TFRT_WIRE_FRAME_WANT), 0);
-    for (uint32_t host = 2; host <= 3; ++host) {
-      early +=
-          last_ns(host - 1, host, TFRT_WIRE_FRAME_PUSH) < last_ns(0, host, TFRT_WIRE_FRAME_INVOKE);
-    }
+    early += was_early(1, 2);
+    early += was_early(2, 3);
     end();
   }
   ck_assert_uint_gt(early, 0);
@@ -201,17 +210,12 @@ static const char forward_program[] = TWICE
 START_TEST(who_needs_what_is_elsewhere_is_sent_there_at_once) {
   uint32_t early = 0;
   for (uint64_t seed = 1; seed <= 30; ++seed) {
-    tfrt_simulated_options_t options;
-    tfrt_simulated_options_initialize(&options);
-    options.seed = seed;
-    options.jitter_ns = 10 * options.delay_ns;
-    begin(4, &options, forward_program, 1);
-    run(forward_program, 5, 1);
+    run_in_an_order(forward_program, seed, 10);
     ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 20);
     ck_assert_uint_eq(count(1, 2, TFRT_WIRE_FRAME_PUSH), 1);
     ck_assert_uint_eq(count(2, 1, TFRT_WIRE_FRAME_WANT), 0);
     ck_assert_uint_eq(count(2, 3, TFRT_WIRE_FRAME_WANT), 1);
-    early += last_ns(1, 2, TFRT_WIRE_FRAME_PUSH) < last_ns(0, 2, TFRT_WIRE_FRAME_INVOKE);
+    early += was_early(1, 2);
     end();
   }
   ck_assert_uint_gt(early, 0);
