@@ -75,6 +75,15 @@ static inline tfrt_arena_t* tfrt_node_scratch(tfrt_node_t* node) {
   return &node->arena;
 }
 
+static inline tfrt_node_t* tfrt_node_of(tfrt_session_handler_t* handler) {
+  return TFRT_CONTAINER_OF(handler, tfrt_node_t, handler);
+}
+
+// node_frame.c: |frame| came in |session|: decodes its body, finds its job, and hands it to what it
+// is about. As on_frame() of session.h.
+tfrt_status_t tfrt_node_on_frame(tfrt_session_handler_t* handler, tfrt_session_t* session,
+                                 const tfrt_wire_frame_t* frame, int64_t deadline_ns) TFRT_MUST_USE;
+
 // Who reports errors of this host in |job|. With the lock held.
 tfrt_value_item_host_t tfrt_node_host(const tfrt_node_t* node, const tfrt_job_t* job);
 
