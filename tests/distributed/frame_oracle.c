@@ -713,6 +713,15 @@ uint64_t tfrt_frame_oracle_count(const tfrt_frame_oracle_t* oracle, size_t from,
   return oracle->ways[from][to].counts[kind];
 }
 
+uint64_t tfrt_frame_oracle_count_all(const tfrt_frame_oracle_t* oracle,
+                                     tfrt_wire_frame_kind_t kind) {
+  uint64_t sum = 0;
+  for (size_t i = 0; i < MAX_PROCESSES; ++i) {
+    for (size_t j = 0; j < MAX_PROCESSES; ++j) sum += oracle->ways[i][j].counts[kind];
+  }
+  return sum;
+}
+
 int64_t tfrt_frame_oracle_last_ns(const tfrt_frame_oracle_t* oracle, size_t from, size_t to,
                                   tfrt_wire_frame_kind_t kind) {
   return oracle->ways[from][to].last_ns[kind];

@@ -36,10 +36,12 @@ tfrt_frame_oracle_t* tfrt_frame_oracle_allocate(tfrt_simulated_network_t* networ
 // Ends that. Thread-compatible.
 void tfrt_frame_oracle_free(tfrt_frame_oracle_t* oracle);
 
-// The frames of |kind| that |to| got from |from| so far, and when the last one came, by the
-// network's clock; 0: none did. Thread-compatible.
+// The frames of |kind| that |to| got from |from| so far, that all got from all, and when the last
+// one came to |to| from |from|, by the network's clock; 0: none did. Thread-compatible.
 uint64_t tfrt_frame_oracle_count(const tfrt_frame_oracle_t* oracle, size_t from, size_t to,
                                  tfrt_wire_frame_kind_t kind);
+uint64_t tfrt_frame_oracle_count_all(const tfrt_frame_oracle_t* oracle,
+                                     tfrt_wire_frame_kind_t kind);
 int64_t tfrt_frame_oracle_last_ns(const tfrt_frame_oracle_t* oracle, size_t from, size_t to,
                                   tfrt_wire_frame_kind_t kind);
 
