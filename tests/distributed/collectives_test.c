@@ -227,6 +227,50 @@ START_TEST(any_order_of_messages_and_broken_connections_change_nothing) {
 }
 END_TEST
 
+// --- Bytes -------------------------------------------------------------------------
+
+#define BROADCAST_ELEMENTS 300000
+#define TEXT_OF(number) #number
+#define DECIMAL(number) TEXT_OF(number)
+
+// Only the broadcast moves tensors: each host makes its own operand, and gives the size of what it
+// got.
+static const char broadcast_program[] =
+    "func.func @part(%ch: !tfrt.chain) -> i32 {\n"
+    "  %t = tfrt_dht.create_uninitialized_tensor.i32.1 [" DECIMAL(BROADCAST_ELEMENTS) " : i64]\n"
+    "  %c1 = tfrt_dht.fill_tensor_with_constant.i32 %t, %ch 3 : i32\n"
+    "  %g = tfrt_dist.world\n"
+    "  %r, %c2 = tfrt_dist.broadcast %g, %t, %c1 {root = 0 : i32}\n"
+    "  %n = tfrt_tensor.dim %r axis 0\n"
+    "  tfrt.return %n : i32\n"
+    "}\n"
+    "func.func @main(%x: i32) -> i32 {\n"
+    "  %ch = tfrt.new.chain\n"
+    "  %l = tfrt_dist.call_all @part(%ch) : (!tfrt.chain) -> (!tfrt_dist.list)\n"
+    "  %n = tfrt_dist.list.sum %l : i32\n"
+    "  tfrt.return %n : i32\n"
+    "}\n";
+
+START_TEST(no_host_sends_what_is_broadcast_to_seven_twice) {
+  const uint32_t hosts = 8;
+  const uint64_t size = (uint64_t)BROADCAST_ELEMENTS * sizeof(int32_t);
+  tfrt_node_world_initialize(&world, hosts, NULL);
+  tfrt_node_world_start_i32(&world, broadcast_program, 0, 1);
+  tfrt_node_world_await(&world);
+  expect_no_error(0);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 0), (int32_t)hosts * BROADCAST_ELEMENTS);
+  uint64_t all = 0;
+  for (uint32_t from = 0; from < hosts; ++from) {
+    uint64_t sent = 0;
+    for (uint32_t to = 0; to < hosts; ++to) sent += tfrt_node_world_bulk_bytes(&world, from, to);
+    ck_assert_uint_lt(sent, 2 * size);
+    all += sent;
+  }
+  ck_assert_uint_ge(all, 7 * size);
+  end();
+}
+END_TEST
+
 // --- Losses ------------------------------------------------------------------------
 
 static void expect_right_or_lost(const what_t* what, uint32_t host_count, int64_t rows,
@@ -555,6 +599,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_loop_test(collectives, many_chunks_on_three_hosts_are_right, 0, count);
   tcase_add_loop_test(collectives, any_order_of_messages_and_broken_connections_change_nothing, 0,
                       count);
+  tcase_add_test(collectives, no_host_sends_what_is_broadcast_to_seven_twice);
   tcase_add_loop_test(collectives, the_loss_of_a_member_is_an_error_on_all_that_wait, 0, count);
   tcase_add_test(collectives, a_loss_names_the_host_and_the_place);
   tcase_add_test(collectives, a_loss_in_the_middle_of_a_message_has_a_place_too);
