@@ -7,21 +7,23 @@
 //
 //   result --publish--> register --arrive--> pending counters --0--> ready list --fire-->
 //              \-- not available yet: a waiter on the value does the rest when it is
+//                  (late_value.h)
 //
 // References: a register's value holds one reference for each use that the BEF file
 // counts. They are added once, when the register is set, and each use drops one.
 //
-// Non-strict kernels and results of the call may need a register before it is set. They
-// put an indirect value there (a *placeholder*) by compare-and-swap; whoever sets the
-// register finds it and forwards it. A non-strict kernel normally runs when all of its
-// arguments are set, though maybe not available; only when the call has nothing else to do
-// is it *forced* to start with placeholders, so the usual call pays nothing for this.
+// Non-strict kernels and results of the call may need a register before it is set
+// (placeholder.h). A non-strict kernel normally runs when all of its arguments are set, though
+// maybe not available; only when the call has nothing else to do is it *forced* to start
+// with placeholders, so the usual call pays nothing for this.
 #include <string.h>
 
 #include "host_runtime/executor/arrival.h"
 #include "host_runtime/executor/call_frame.h"
-#include "host_runtime/executor/call_scope.h"
+#include "host_runtime/executor/call_takeover.h"
 #include "host_runtime/executor/kernel_run.h"
+#include "host_runtime/executor/late_value.h"
+#include "host_runtime/executor/placeholder.h"
 #include "host_runtime/executor/queued_call.h"
 #include "host_runtime/executor/ready_list.h"
 #include "host_runtime/executor/scheduled_call.h"
@@ -40,7 +42,6 @@
 static _Thread_local int tfrt_executor_depth;
 
 static void tfrt_executor_drain(tfrt_ready_list_t* ready);
-static void tfrt_executor_end_path(tfrt_ready_list_t* ready);
 
 // --- Values ------------------------------------------------------------------
 
@@ -54,101 +55,7 @@ static void tfrt_executor_on_value(tfrt_task_t* task) {
   tfrt_arrival_tell(&ready, waiter->users, waiter->passed_users, waiter->user_count, false);
   if (owns_value) tfrt_async_value_release(value);
   tfrt_executor_drain(&ready);
-  tfrt_executor_end_path(&ready);
-}
-
-// Puts the waiter that |ready| holds with its value; it has a reference to the call.
-static void tfrt_executor_place_waiter(tfrt_ready_list_t* ready) {
-  tfrt_register_waiter_t* waiter = ready->held_waiter;
-  ready->held_waiter = NULL;
-  if (waiter->demands_value) {
-    tfrt_async_value_and_then(waiter->value, &waiter->task);
-  } else {
-    tfrt_async_value_await(waiter->value, &waiter->task);
-  }
-}
-
-// The path goes on: what it holds gets a reference of its own.
-static void tfrt_executor_let_wait(tfrt_ready_list_t* ready) {
-  if (TFRT_LIKELY(!ready->held_waiter)) return;
-  tfrt_call_frame_retain(ready->frame);
-  tfrt_executor_place_waiter(ready);
-}
-
-// Ends the path, and with it its reference to the call, which may be gone then.
-static void tfrt_executor_end_path(tfrt_ready_list_t* ready) {
-  if (!ready->held_waiter) {
-    tfrt_call_frame_release(ready->frame);
-    return;
-  }
-  tfrt_call_frame_escape(ready->frame);
-  tfrt_executor_place_waiter(ready);
-}
-
-// True if |value| is, or is known to stand for, a value that another host makes.
-static bool tfrt_executor_is_owned_elsewhere(tfrt_async_value_t* value) {
-  tfrt_async_value_t* held = tfrt_async_value_retain(value);
-  bool is_elsewhere = false;
-  while (held && held->kind == TFRT_ASYNC_VALUE_INDIRECT && !is_elsewhere) {
-    tfrt_indirect_value_t* indirect = (tfrt_indirect_value_t*)held;
-    is_elsewhere = indirect->resolver != NULL;
-    tfrt_async_value_t* target = is_elsewhere ? NULL : tfrt_indirect_value_target(indirect);
-    tfrt_async_value_release(held);
-    held = target;
-  }
-  tfrt_async_value_release(held);
-  return is_elsewhere;
-}
-
-// Waits for |value| (+0), which isn't available, on behalf of the users of |register_index|.
-static void tfrt_executor_wait(tfrt_ready_list_t* ready, uint32_t register_index,
-                               const uint32_t* users, const uint8_t* passed_users,
-                               uint32_t user_count, tfrt_async_value_t* value) {
-  tfrt_call_frame_t* frame = ready->frame;
-  uint8_t flags = frame->callable->register_flags[register_index];
-  bool waited_for = flags & (TFRT_REGISTER_DEMANDED | TFRT_REGISTER_AWAITED);
-  // A call is over only when all of its values are settled; who has no scope doesn't ask. What
-  // is owned elsewhere is no work of this call: whoever makes it has entered the scope itself.
-  if (!waited_for && !frame->context.scope) return;
-  if (!waited_for && tfrt_executor_is_owned_elsewhere(value)) return;
-  tfrt_executor_let_wait(ready);
-  tfrt_register_waiter_t* waiter = &frame->waiters[register_index];
-  tfrt_task_initialize(&waiter->task, tfrt_executor_on_value);
-  waiter->frame = frame;
-  waiter->value = value;
-  // Nobody uses the register up before its users are told, unless it is anticipated.
-  waiter->owns_value = user_count == 0 || (flags & TFRT_REGISTER_ANTICIPATED);
-  if (waiter->owns_value) tfrt_async_value_retain(value);
-  waiter->demands_value = flags & TFRT_REGISTER_DEMANDED;
-  waiter->users = users;
-  waiter->passed_users = passed_users;
-  waiter->user_count = user_count;
-  waiter->stream = ready->stream;
-  ready->held_waiter = waiter;
-}
-
-// Puts |value|, which comes with the caller's one reference, into its anticipated register and
-// returns what is there now: |value|, or the placeholder that stands for it. |*out_pinned| tells
-// whether the caller must drop one reference to that.
-static tfrt_async_value_t* tfrt_executor_set_anticipated(tfrt_call_frame_t* frame,
-                                                         uint32_t register_index,
-                                                         tfrt_async_value_t* value,
-                                                         bool* out_pinned) {
-  uint32_t uses = frame->callable->bef->use_counts[register_index];
-  _Atomic(tfrt_async_value_t*)* slot = &frame->registers[register_index];
-  *out_pinned = false;
-  if (uses > 1) tfrt_async_value_retain_n(value, uses - 1);
-  tfrt_async_value_t* placeholder = NULL;
-  // Release: whoever finds the value here early sees it whole; acquire: so do we with the
-  // placeholder. Partners: this operation and the load in tfrt_executor_anticipate().
-  if (atomic_compare_exchange_strong_explicit(slot, &placeholder, value, memory_order_acq_rel,
-                                              memory_order_acquire)) {
-    return value;
-  }
-  *out_pinned = true;
-  if (uses > 1) tfrt_async_value_release_n(value, uses - 1);
-  tfrt_indirect_value_forward_take((tfrt_indirect_value_t*)placeholder, value);
-  return placeholder;
+  tfrt_late_value_end_path(&ready);
 }
 
 // Gives |value| (consumed) to all who use its anticipated register.
@@ -160,14 +67,13 @@ static void tfrt_executor_publish_anticipated(tfrt_ready_list_t* ready, uint32_t
   bool available = tfrt_async_value_is_available(value);
   if (!available) tfrt_async_value_retain(value);
   tfrt_async_value_t* held = available ? NULL : value;
-  tfrt_async_value_t* set =
-      tfrt_executor_set_anticipated(ready->frame, register_index, value, &pinned);
+  tfrt_async_value_t* set = tfrt_placeholder_set(ready->frame, register_index, value, &pinned);
   if (passed_users) tfrt_arrival_tell(ready, users, passed_users, user_count, true);
   if (available) {
     tfrt_arrival_tell(ready, users, passed_users, user_count, false);
   } else {
-    tfrt_executor_wait(ready, register_index, users, passed_users, user_count,
-                       pinned ? set : value);
+    tfrt_late_value_wait(ready, register_index, users, passed_users, user_count,
+                         pinned ? set : value, tfrt_executor_on_value);
   }
   if (pinned) tfrt_async_value_release(set);
   tfrt_async_value_release(held);
@@ -181,7 +87,8 @@ static void tfrt_executor_publish(tfrt_ready_list_t* ready, uint32_t register_in
   uint32_t uses = frame->callable->bef->use_counts[register_index];
   bool available = tfrt_async_value_is_available(value);
   if (uses == 0) {
-    if (!available) tfrt_executor_wait(ready, register_index, NULL, NULL, 0, value);
+    if (!available)
+      tfrt_late_value_wait(ready, register_index, NULL, NULL, 0, value, tfrt_executor_on_value);
     tfrt_async_value_release(value);
     return;
   }
@@ -196,7 +103,8 @@ static void tfrt_executor_publish(tfrt_ready_list_t* ready, uint32_t register_in
   if (available) {
     tfrt_arrival_tell(ready, users, passed_users, user_count, false);
   } else {
-    tfrt_executor_wait(ready, register_index, users, passed_users, user_count, value);
+    tfrt_late_value_wait(ready, register_index, users, passed_users, user_count, value,
+                         tfrt_executor_on_value);
   }
 }
 
@@ -219,29 +127,6 @@ static void tfrt_executor_publish_all(tfrt_ready_list_t* ready, const tfrt_kerne
   }
 }
 
-// The value in a register that may not be set yet; puts a placeholder there if so. The
-// caller has one use of it.
-static tfrt_async_value_t* tfrt_executor_anticipate(tfrt_call_frame_t* frame,
-                                                    uint32_t register_index) {
-  _Atomic(tfrt_async_value_t*)* slot = &frame->registers[register_index];
-  // Acquire: pairs with the release in tfrt_executor_set_register().
-  tfrt_async_value_t* value = atomic_load_explicit(slot, memory_order_acquire);
-  if (value) return value;
-  tfrt_indirect_value_t* placeholder = tfrt_indirect_value_create();
-  // Out of memory: the use stays undone, and with it one reference; better than a crash.
-  if (!placeholder) return tfrt_async_value_out_of_memory();
-  // One for each use, and one that whoever forwards it drops.
-  uint32_t uses = frame->callable->bef->use_counts[register_index];
-  tfrt_async_value_retain_n(&placeholder->base, uses);
-  // Partner: the same operation in tfrt_executor_set_register().
-  if (atomic_compare_exchange_strong_explicit(slot, &value, &placeholder->base,
-                                              memory_order_acq_rel, memory_order_acquire)) {
-    return &placeholder->base;
-  }
-  tfrt_async_value_release_n(&placeholder->base, uses + 1);
-  return value;
-}
-
 // --- Kernels -----------------------------------------------------------------
 
 // Collects the arguments of |site|. Returns the error (+0) because of which it is not to
@@ -254,7 +139,7 @@ static tfrt_async_value_t* tfrt_executor_collect(tfrt_call_frame_t* frame,
   for (uint32_t i = 0; i < site->record->argument_count; ++i) {
     uint32_t register_index = registers[i];
     if (site->binding->uses[i] == TFRT_OPERAND_PASSED) {
-      arguments[i] = tfrt_executor_anticipate(frame, register_index);
+      arguments[i] = tfrt_placeholder_get(frame, register_index);
       continue;
     }
     // Relaxed: the counter that reached zero ordered the store before this load.
@@ -346,7 +231,7 @@ static void tfrt_executor_run_group(tfrt_task_t* task) {
   tfrt_ready_list_t ready = tfrt_ready_list_make(frame, stream);
   tfrt_ready_list_push_group(&ready, group->first);
   tfrt_executor_drain(&ready);
-  tfrt_executor_end_path(&ready);
+  tfrt_late_value_end_path(&ready);
 }
 
 // Runs kernels until none is ready on this path.
@@ -355,7 +240,7 @@ static void tfrt_executor_drain(tfrt_ready_list_t* ready) {
   do {
     tfrt_ready_list_share(ready, tfrt_executor_run_group);
     for (uint32_t kernel; (kernel = tfrt_ready_list_pop(ready));) {
-      tfrt_executor_let_wait(ready);
+      tfrt_late_value_let_wait(ready);
       tfrt_executor_fire(ready, kernel);
       if (TFRT_UNLIKELY(ready->outline_expensive)) {
         tfrt_ready_list_share(ready, tfrt_executor_run_group);
@@ -424,9 +309,9 @@ static void tfrt_executor_complete(tfrt_ready_list_t* ready, tfrt_async_value_t*
   tfrt_executor_drain(ready);
   tfrt_executor_force(ready);
   for (uint32_t i = 0; i < callable->base.result_count; ++i) {
-    results[i] = tfrt_executor_anticipate(frame, callable->bef->result_registers[i]);
+    results[i] = tfrt_placeholder_get(frame, callable->bef->result_registers[i]);
   }
-  tfrt_executor_end_path(ready);
+  tfrt_late_value_end_path(ready);
 }
 
 static void tfrt_executor_fail_call(const tfrt_bef_callable_t* callable,
@@ -456,65 +341,6 @@ static void tfrt_executor_call(const tfrt_bef_callable_t* callable,
 
 // --- Scheduled calls ---------------------------------------------------------
 
-// Puts |value|, which the kernels of a scheduled call have used in part, into its register;
-// |is_owned|: with the call's one reference.
-static void tfrt_executor_adopt(tfrt_call_frame_t* frame, uint32_t register_index,
-                                tfrt_async_value_t* value, bool is_owned) {
-  uint32_t uses = frame->remaining[register_index];
-  if (uses == 0) return;  // dropped already
-  if (uses > is_owned) tfrt_async_value_retain_n(value, uses - is_owned);
-  // Relaxed: nobody else knows the frame.
-  atomic_store_explicit(&frame->registers[register_index], value, memory_order_relaxed);
-}
-
-// Counts in |frame| the uses that are left behind the steps before |call->step|.
-static void tfrt_executor_count_uses(tfrt_call_frame_t* frame, const tfrt_scheduled_call_t* call) {
-  const tfrt_bef_function_t* bef = call->callable->bef;
-  memcpy(frame->remaining, bef->use_counts, bef->register_count * sizeof(*frame->remaining));
-  const tfrt_schedule_step_t* step = call->callable->schedule->steps;
-  for (; step != call->step; ++step) {
-    const uint32_t* arguments = tfrt_bef_record_arguments(step->site->record);
-    for (uint32_t i = 0; i < step->argument_count; ++i) --frame->remaining[arguments[i]];
-  }
-}
-
-// Puts the results of |step|, which has run and is not where |call| has stopped, into registers.
-static void tfrt_executor_adopt_results(tfrt_call_frame_t* frame, const tfrt_scheduled_call_t* call,
-                                        const tfrt_schedule_step_t* step) {
-  const uint32_t* slots = call->callable->schedule->slots + step->first_slot + step->argument_count;
-  const uint32_t* results = tfrt_bef_record_results(step->site->record);
-  for (uint32_t i = 0; i < step->result_count; ++i) {
-    tfrt_executor_adopt(frame, results[i], call->slots[slots[i]], true);
-  }
-}
-
-// Brings |ready|, the list of a new frame, to where |call| has stopped: the lists do what the
-// schedule was made from, and the registers get what is still to be used. The kernel of
-// |call->step| is the one that is taken from the list last.
-static void tfrt_executor_catch_up(tfrt_ready_list_t* ready, const tfrt_scheduled_call_t* call) {
-  tfrt_call_frame_t* frame = ready->frame;
-  const tfrt_bef_callable_t* callable = call->callable;
-  tfrt_executor_count_uses(frame, call);
-  for (uint32_t i = 0; i < callable->base.argument_count; ++i) {
-    tfrt_executor_adopt(frame, i, call->slots[i], i >= call->first_owned);
-  }
-  tfrt_arrival_start(ready);
-  tfrt_arrival_tell_all(ready, &callable->sites[0], 1);
-  const tfrt_schedule_step_t* step = callable->schedule->steps;
-  for (;;) {
-    const tfrt_kernel_site_t* site = &callable->sites[tfrt_ready_list_pop_in_sequence(ready)];
-    if (site->binding->constant) {
-      const uint32_t number = tfrt_bef_record_results(site->record)[0];
-      tfrt_executor_adopt(frame, number, site->binding->constant, false);
-    } else if (step == call->step) {
-      return;
-    } else {
-      tfrt_executor_adopt_results(frame, call, step++);
-    }
-    tfrt_arrival_tell_all(ready, site, 0);
-  }
-}
-
 // Goes on with |call|, which has stopped, as a call that is not scheduled.
 static void tfrt_executor_take_over(tfrt_scheduled_call_t* call, tfrt_async_value_t** results) {
   const tfrt_bef_callable_t* callable = call->callable;
@@ -525,7 +351,7 @@ static void tfrt_executor_take_over(tfrt_scheduled_call_t* call, tfrt_async_valu
     return;
   }
   tfrt_ready_list_t ready = tfrt_ready_list_make(frame, callable->sites[0].stream_id);
-  tfrt_executor_catch_up(&ready, call);
+  tfrt_call_takeover(&ready, call);
   tfrt_executor_finish(&ready, call->step->site, call->results);
   tfrt_executor_complete(&ready, results);
 }
