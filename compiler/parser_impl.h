@@ -17,9 +17,9 @@
 //   function_parser.c         func.func and module
 //
 // All functions report what is wrong and return NULL or false; the token is then
-// somewhere in the op, and parse_block() finds the next one. Lists are gathered on the
+// somewhere in the op, and tfrt_parser_recover() finds the next one. Lists are gathered on the
 // stacks of the parser; whoever begins one sets the count back, and after an error
-// parse_operation() does.
+// tfrt_parser_operation() does.
 //
 // Thread rule: thread-compatible (caller synchronises).
 // Failure rule: as above; also NULL or false when memory is out, without a report.

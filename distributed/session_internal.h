@@ -18,7 +18,7 @@
 // session is counted by: its users; the manager, while it is not DEAD; each link of it; its
 // dial task and its timer, while waiting.
 //
-// Foreign code (the transport) is only called by tfrt_session_link_run() and by the dial
+// Foreign code (the transport) is only called by the work of a link and by the dial
 // task, both deferred, so with no lock held. Everything else here expects the node's lock.
 #ifndef TFRT_DISTRIBUTED_SESSION_INTERNAL_H_
 #define TFRT_DISTRIBUTED_SESSION_INTERNAL_H_

@@ -20,7 +20,7 @@ typedef struct action_s {
 // Its Urgency.
 enum { UPDATE_IMMEDIATELY = 1, QUEUE_UPDATE = 2 };
 
-// grpc_core::chttp2::StreamFlowControl::UpdateAction() and DesiredAnnounceSize().
+// UpdateAction and DesiredAnnounceSize of grpc_core::chttp2::StreamFlowControl.
 #define UPDATE_ACTION _ZN9grpc_core6chttp217StreamFlowControl12UpdateActionENS0_17FlowControlActionE
 #define DESIRED_SIZE "_ZNK9grpc_core6chttp217StreamFlowControl19DesiredAnnounceSizeEv"
 #define NAME_OF(SYMBOL) #SYMBOL

@@ -186,7 +186,7 @@ static tfrt_async_value_t* begin_stage(void* argument) {
   return status ? tfrt_async_value_create_error_take(status) : ready;
 }
 
-// Takes the reference that stage_take() got.
+// Takes the reference that tfrt_collective_stage_take() got.
 static void finish_stage(const work_t* work) {
   tfrt_collective_t* collective = work->collective;
   tfrt_async_value_t* staged =

@@ -20,6 +20,7 @@ The rules:
   fence            no atomic_thread_fence: ThreadSanitizer cannot see it
   test-sleep       no C test sleeps
   unfinished       no marker of unfinished work
+  named-function   a comment in C names, as name(), only what the code of the tree knows
 """
 
 import os
@@ -89,6 +90,9 @@ ALLOCATION = re.compile(
     r"(?<![\w.>])(malloc|calloc|realloc|reallocarray|free|strdup|strndup|asprintf|vasprintf"
     r"|aligned_alloc|posix_memalign|memalign)\s*\(")
 UNFINISHED = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X)\b")
+COMMENT = re.compile(r"//(.*)")
+NAMED_FUNCTION = re.compile(r"(?<![\w.>])([A-Za-z_]\w*)\(\)")
+IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 FUNCTION_OPENING = re.compile(r"^(?!typedef|struct|union|enum|static const|const|#)\S.*\)\s*\{$"
                               r"|^\s+\S.*\)\s*\{$")
 C_TOKEN = re.compile(
@@ -234,10 +238,30 @@ def check_file(root, path):
         yield from check_guard(path, lines)
 
 
+def check_named_functions(root, paths):
+    """What a comment calls the partner of an atomic, or the owner of a reference, must exist."""
+    texts = {}
+    for path in paths:
+        if path.endswith(C_SUFFIXES):
+            with open(os.path.join(root, path), encoding="utf-8") as file:
+                texts[path] = file.read()
+    known = set()
+    for text in texts.values():
+        known.update(IDENTIFIER.findall(without_comments_and_strings(text)))
+    for path, text in texts.items():
+        for number, line in enumerate(text.splitlines(), 1):
+            comment = COMMENT.search(line)
+            for name in NAMED_FUNCTION.findall(comment.group(1)) if comment else ():
+                if name not in known:
+                    yield Violation(path, number, "named-function", f"there is no {name}()")
+
+
 def check_tree(root):
     """Returns (the number of files read, the list of violations)."""
     paths = source_files(root)
-    return len(paths), [violation for path in paths for violation in check_file(root, path)]
+    violations = [violation for path in paths for violation in check_file(root, path)]
+    violations += check_named_functions(root, paths)
+    return len(paths), violations
 
 
 def main(arguments):

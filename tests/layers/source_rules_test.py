@@ -27,6 +27,7 @@ GOOD = {
     "host_runtime/base/a.h": header("TFRT_HOST_RUNTIME_BASE_A_H_"),
     "host_runtime/async/b.c":
         SPDX + '#include "host_runtime/base/a.h"\n// goto, malloc(1) and free(x)\n'
+        "// Pairs with f(), x->free() and the end of x.free().\n"
         'const char* t = "goto malloc(1)";\nvoid f(t* x) { x->free(x); tfrt_free(x); }\n',
     "distributed/grpc/c.c": SPDX + '#include <grpc/grpc.h>\n#include "host_runtime/base/a.h"\n',
     "distributed/wire/d.c": SPDX + '#include "proto/session.pb-c.h"\n',
@@ -75,6 +76,8 @@ BAD = [
     ("fence", "tools/a.c", SPDX + "void f(void) { atomic_thread_fence(0); }\n"),
     ("test-sleep", "tests/a.c", SPDX + "void f(void) { usleep(1); }\n"),
     ("unfinished", "tools/a.c", SPDX + "// TO" "DO: later\n"),
+    ("named-function", "tools/a.c", SPDX + "// Pairs with the store in gone().\nint x;\n"),
+    ("named-function", "tools/a.c", SPDX + "int x;  // freed by gone(x), else gone()\n"),
 ]
 
 # Headers that the bad files include, so that only the rule under test is broken.

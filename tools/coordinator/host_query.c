@@ -143,7 +143,7 @@ static void tfrt_host_query_wake(tfrt_task_t* task) {
 static void tfrt_host_query_watch(tfrt_host_query_t* query, tfrt_host_query_waiter_t* waiter,
                                   tfrt_async_value_t* value) {
   waiter->query = query;
-  // Relaxed: nobody else knows |waiter| before and_then().
+  // Relaxed: nobody else knows |waiter| before tfrt_async_value_and_then().
   atomic_store_explicit(&waiter->is_done, false, memory_order_relaxed);
   tfrt_task_initialize(&waiter->task, tfrt_host_query_wake);
   tfrt_async_value_and_then(value, &waiter->task);

@@ -62,7 +62,7 @@ void tfrt_fake_capture_drop(tfrt_fake_stream_t* stream);
 
 // --- Entry points ----------------------------------------------------------------------
 
-// tfrt_fake_MemAlloc() is cuMemAlloc(), and so on.
+// tfrt_fake_MemAlloc() is cuMemAlloc, and so on.
 #define TFRT_FAKE_ENTRY(name, version, is_required, parameters) \
   tfrt_cuda_result_t tfrt_fake_##name parameters;
 TFRT_CUDA_ENTRIES(TFRT_FAKE_ENTRY)

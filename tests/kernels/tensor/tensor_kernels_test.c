@@ -71,7 +71,7 @@ static void tear_down(void) {
 
 // A call of a kernel: filled in, run once, looked at, given back.
 typedef struct call_s {
-  tfrt_async_value_t* arguments[MAX_VALUES];  // +1, consumed by call_end()
+  tfrt_async_value_t* arguments[MAX_VALUES];  // +1, consumed by end()
   uint32_t argument_count;
   const void* attributes[MAX_VALUES];
   uint32_t attribute_count;
