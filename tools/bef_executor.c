@@ -13,19 +13,15 @@
 #include "host_runtime/base/metric_table.h"
 #include "host_runtime/base/sync.h"
 #include "host_runtime/base/version.h"
-#include "host_runtime/executor/call_scope.h"
 #include "host_runtime/executor/program.h"
-#include "host_runtime/executor/request_deadline.h"
 #include "host_runtime/host_context.h"
-#include "kernels/device/host_devices.h"
 #include "tools/common/announcing_allocator.h"
 #include "tools/common/device_platforms.h"
 #include "tools/common/diagnostic_verifier.h"
-#include "tools/common/end_watch.h"
 #include "tools/common/flags.h"
+#include "tools/common/function_runner.h"
 #include "tools/common/kernel_rooms.h"
 #include "tools/common/process_memory.h"
-#include "tools/common/result_printer.h"
 #include "tools/common/scope_printer.h"
 #include "tools/common/shared_libraries.h"
 #include "tools/common/standard_streams.h"
@@ -46,19 +42,16 @@ typedef struct tfrt_bef_executor_s {
   const char* work_queue_type;
   const char* cuda_library;
   const char* allocator_name;
-  bool print_error_code;
   const char* tracing_level;
   const char* shared_libs;
   bool enable_tracing;
   bool pin_threads;
   bool check_types;
-  int64_t deadline_ms;       // for each function; 0: none
   const char* metrics_file;  // "": none
   // What a run needs
   tfrt_metric_table_t metrics;
-  tfrt_histogram_t* function_seconds;
   tfrt_timer_queue_t timers;
-  tfrt_end_watch_t end_watch;  // of the function that runs, if it has a deadline
+  tfrt_function_runner_t runner;
   tfrt_allocator_t allocator;  // the one that was chosen
   const tfrt_allocator_type_t* allocator_type;
   tfrt_scope_printer_t scopes;
@@ -101,7 +94,7 @@ static void tfrt_bef_executor_start_metrics(tfrt_bef_executor_t* executor) {
   tfrt_metric_table_initialize(&executor->metrics, tfrt_allocator_system());
   if (executor->metrics_file[0]) tfrt_metrics_set_registry(&executor->metrics.base);
   tfrt_gauge_set_text(tfrt_metrics_gauge("tfrt_version"), tfrt_version());
-  executor->function_seconds = tfrt_metrics_histogram("tfrt_function_seconds", &buckets);
+  executor->runner.seconds = tfrt_metrics_histogram("tfrt_function_seconds", &buckets);
 }
 
 // Writes what was told of the run to the file that the user wants it in.
@@ -159,6 +152,13 @@ static tfrt_status_t tfrt_bef_executor_load(tfrt_bef_executor_t* executor, const
   return NULL;
 }
 
+// Gives the runner, whose flags are set, what it runs functions with.
+static void tfrt_bef_executor_set_runner(tfrt_bef_executor_t* executor) {
+  executor->runner.host = executor->host;
+  executor->runner.scopes = &executor->scopes;
+  executor->runner.timers = &executor->timers;
+}
+
 static tfrt_status_t tfrt_bef_executor_set_up(tfrt_bef_executor_t* executor, const char* path) {
   TFRT_RETURN_IF_ERROR(tfrt_shared_libraries_load(executor->shared_libs));
   TFRT_RETURN_IF_ERROR(tfrt_shared_libraries_set_up());
@@ -170,7 +170,8 @@ static tfrt_status_t tfrt_bef_executor_set_up(tfrt_bef_executor_t* executor, con
   TFRT_RETURN_IF_ERROR(tfrt_bef_executor_choose_queue(executor, &queue));
   TFRT_RETURN_IF_ERROR(
       tfrt_host_context_allocate(executor->allocator, tfrt_clock_system(), queue, &executor->host));
-  if (executor->deadline_ms > 0) {
+  tfrt_bef_executor_set_runner(executor);
+  if (executor->runner.deadline_ms > 0) {
     TFRT_RETURN_IF_ERROR(tfrt_timer_queue_start_thread(&executor->timers));
   }
   if (executor->enable_tracing) {
@@ -184,166 +185,6 @@ static tfrt_status_t tfrt_bef_executor_set_up(tfrt_bef_executor_t* executor, con
 }
 
 // --- Running -----------------------------------------------------------------
-
-static void tfrt_bef_executor_print_results(const tfrt_bef_executor_t* executor,
-                                            const tfrt_function_t* function,
-                                            tfrt_async_value_t** results) {
-  tfrt_string_builder_t line;
-  tfrt_string_builder_initialize(&line, tfrt_allocator_system());
-  tfrt_result_printer_append(function->name, results, function->result_count,
-                             executor->print_error_code, &line);
-  puts(tfrt_string_builder_text(&line));
-  tfrt_string_builder_deinitialize(&line);
-}
-
-static tfrt_status_t tfrt_bef_executor_no_memory(uint32_t count) {
-  return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for %u results", count);
-}
-
-// The end of a call, as a value to wait for: what a device still has to do for it is in no work
-// queue.
-typedef struct tfrt_bef_executor_end_s {
-  tfrt_call_scope_t scope;
-  tfrt_task_t task;
-  tfrt_async_value_t* value;  // +1
-} tfrt_bef_executor_end_t;
-
-static void tfrt_bef_executor_on_end(tfrt_task_t* task) {
-  tfrt_async_value_set_available(TFRT_CONTAINER_OF(task, tfrt_bef_executor_end_t, task)->value);
-}
-
-// Calls |function| and returns when all of it is over.
-static tfrt_status_t tfrt_bef_executor_execute(tfrt_bef_executor_t* executor,
-                                               const tfrt_function_t* function,
-                                               const tfrt_execution_context_t* context,
-                                               tfrt_async_value_t** results) {
-  tfrt_bef_executor_end_t end;
-  end.value = tfrt_async_value_create_unconstructed(TFRT_TYPE_CHAIN);
-  if (!end.value) return tfrt_status_out_of_memory();
-  tfrt_task_initialize(&end.task, tfrt_bef_executor_on_end);
-  tfrt_call_scope_initialize(&end.scope, &end.task);
-  tfrt_execution_context_t with_end = *context;
-  with_end.scope = &end.scope;
-  tfrt_function_execute_here(function, &with_end, NULL, results);
-  tfrt_end_watch_set_results(&executor->end_watch, results);
-  tfrt_call_scope_leave(&end.scope);
-  tfrt_work_queue_await(executor->host->work_queue, results, function->result_count);
-  tfrt_end_watch_set_results(&executor->end_watch, NULL);
-  tfrt_work_queue_await(executor->host->work_queue, &end.value, 1);
-  tfrt_async_value_release(end.value);
-  return NULL;
-}
-
-static tfrt_status_t tfrt_bef_executor_call(tfrt_bef_executor_t* executor,
-                                            const tfrt_function_t* function,
-                                            const tfrt_execution_context_t* context) {
-  uint32_t count = function->result_count;
-  tfrt_async_value_t** results =
-      tfrt_allocator_allocate_array(tfrt_allocator_system(), count, sizeof(*results));
-  if (!results) return tfrt_bef_executor_no_memory(count);
-  tfrt_status_t status = tfrt_bef_executor_execute(executor, function, context, results);
-  if (status) {
-    tfrt_allocator_free(tfrt_allocator_system(), results, count * sizeof(*results));
-    return status;
-  }
-  if (count > 0) tfrt_bef_executor_print_results(executor, function, results);
-  for (uint32_t i = 0; i < count; ++i) tfrt_async_value_release(results[i]);
-  tfrt_allocator_free(tfrt_allocator_system(), results, count * sizeof(*results));
-  tfrt_work_queue_quiesce(executor->host->work_queue);
-  tfrt_host_devices_drain(executor->host);
-  return NULL;
-}
-
-// A synchronous function fails as a whole, which shows even if it has no results.
-static tfrt_status_t tfrt_bef_executor_call_sync(tfrt_bef_executor_t* executor,
-                                                 const tfrt_function_t* function,
-                                                 const tfrt_execution_context_t* context) {
-  uint32_t count = function->result_count;
-  tfrt_allocator_t allocator = tfrt_allocator_system();
-  tfrt_sync_value_t* values = tfrt_allocator_allocate_array(allocator, count, sizeof(*values));
-  tfrt_async_value_t** results = tfrt_allocator_allocate_array(allocator, count, sizeof(*results));
-  if (!values || !results) {
-    tfrt_allocator_free(allocator, values, count * sizeof(*values));
-    tfrt_allocator_free(allocator, results, count * sizeof(*results));
-    return tfrt_bef_executor_no_memory(count);
-  }
-  tfrt_status_t status = tfrt_sync_function_call(function, context, NULL, values);
-  if (status) {
-    printf("'%s' returned <<error: %s>>\n", function->name, tfrt_status_message(status));
-    tfrt_status_release(status);
-  } else {
-    for (uint32_t i = 0; i < count; ++i) results[i] = tfrt_sync_value_take_async(&values[i]);
-    if (count > 0) tfrt_bef_executor_print_results(executor, function, results);
-    for (uint32_t i = 0; i < count; ++i) tfrt_async_value_release(results[i]);
-  }
-  tfrt_allocator_free(allocator, values, count * sizeof(*values));
-  tfrt_allocator_free(allocator, results, count * sizeof(*results));
-  return NULL;
-}
-
-// Calls |function| in the request of |context|, and tells of the scopes that this is.
-static tfrt_status_t tfrt_bef_executor_trace_call(tfrt_bef_executor_t* executor,
-                                                  const tfrt_function_t* function,
-                                                  const tfrt_execution_context_t* context) {
-  static const char driver[] = "Bef Executor";
-  static const char kernels[] = "BEFExecutor::ProcessReadyKernels";
-  char name[256];
-  snprintf(name, sizeof(name), "Function: %s", function->name);
-  tfrt_scope_printer_t* scopes = &executor->scopes;
-  int64_t driver_begin = tfrt_scope_printer_enter(scopes, TFRT_SCOPE_DEFAULT, driver);
-  int64_t begin = tfrt_scope_printer_enter(scopes, TFRT_SCOPE_DEFAULT, name);
-  int64_t kernels_begin = tfrt_scope_printer_enter(scopes, TFRT_SCOPE_VERBOSE, kernels);
-  tfrt_status_t status = function->kind == TFRT_FUNCTION_SYNC
-                             ? tfrt_bef_executor_call_sync(executor, function, context)
-                             : tfrt_bef_executor_call(executor, function, context);
-  tfrt_scope_printer_leave(scopes, TFRT_SCOPE_VERBOSE, kernels, kernels_begin);
-  tfrt_scope_printer_leave(scopes, TFRT_SCOPE_DEFAULT, name, begin);
-  tfrt_scope_printer_leave(scopes, TFRT_SCOPE_DEFAULT, driver, driver_begin);
-  return status;
-}
-
-// Calls |function| in |request|, which is given its time.
-static tfrt_status_t tfrt_bef_executor_run_request(tfrt_bef_executor_t* executor,
-                                                   const tfrt_function_t* function,
-                                                   tfrt_request_context_t* request) {
-  tfrt_execution_context_t context = tfrt_host_context_execution(executor->host, request);
-  tfrt_request_deadline_t* deadline = NULL;
-  TFRT_RETURN_IF_ERROR(tfrt_request_deadline_start(request, &executor->timers, &deadline));
-  if (deadline) {
-    tfrt_end_watch_start(&executor->end_watch, &executor->timers, function,
-                         request->options.deadline_ns, "bef_executor", TFRT_EXIT_FAILED);
-  }
-  tfrt_status_t status = tfrt_bef_executor_trace_call(executor, function, &context);
-  tfrt_end_watch_stop(&executor->end_watch);
-  tfrt_request_deadline_stop(deadline);
-  return status;
-}
-
-static tfrt_status_t tfrt_bef_executor_run_function(tfrt_bef_executor_t* executor,
-                                                    const tfrt_function_t* function) {
-  printf("--- Running '%s':\n", function->name);
-  int64_t live_before = tfrt_async_value_live_count();
-  tfrt_request_options_t options = tfrt_request_options_default();
-  options.trace = tfrt_scope_printer_kernel_trace(&executor->scopes);
-  if (executor->deadline_ms > 0) {
-    options.deadline_ns = tfrt_deadline_after(tfrt_clock_now_ns(tfrt_clock_system()),
-                                              executor->deadline_ms * 1000000);
-  }
-  tfrt_request_context_t* request = NULL;
-  TFRT_RETURN_IF_ERROR(tfrt_request_context_create(&options, tfrt_allocator_system(), &request));
-  int64_t begin_ns = tfrt_clock_now_ns(tfrt_clock_system());
-  tfrt_status_t status = tfrt_bef_executor_run_request(executor, function, request);
-  tfrt_request_context_release(request);
-  tfrt_histogram_record(executor->function_seconds,
-                        (double)(tfrt_clock_now_ns(tfrt_clock_system()) - begin_ns) * 1e-9);
-  int64_t live = tfrt_async_value_live_count() - live_before;
-  // A deadline that comes at the very end may still have its reason in hand.
-  if (status || live == 0 || executor->deadline_ms > 0) return status;
-  return tfrt_status_create(TFRT_STATUS_INTERNAL,
-                            "function '%s' changed the number of live AsyncValues by %lld: a "
-                            "kernel of it keeps or drops one too many",
-                            function->name, (long long)live);
-}
 
 // Returns true if the comma-separated |list| names |name|; an empty list names all.
 static bool tfrt_bef_executor_is_selected(const char* list, const char* name) {
@@ -381,7 +222,7 @@ static tfrt_status_t tfrt_bef_executor_run_init(tfrt_bef_executor_t* executor) {
     return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "there is no function '%s' without arguments",
                               executor->test_init_function);
   }
-  return tfrt_bef_executor_run_function(executor, function);
+  return tfrt_function_runner_run(&executor->runner, function);
 }
 
 static tfrt_status_t tfrt_bef_executor_run_all(tfrt_bef_executor_t* executor) {
@@ -398,7 +239,7 @@ static tfrt_status_t tfrt_bef_executor_run_all(tfrt_bef_executor_t* executor) {
     if (function->argument_count > 0) {
       printf("--- Not running '%s' because it has arguments.\n", function->name);
     } else if (function->name[0] != '\0') {
-      TFRT_RETURN_IF_ERROR(tfrt_bef_executor_run_function(executor, function));
+      TFRT_RETURN_IF_ERROR(tfrt_function_runner_run(&executor->runner, function));
     }
   }
   return NULL;
@@ -441,7 +282,7 @@ static int tfrt_bef_executor_main(tfrt_bef_executor_t* executor, const char* pat
   tfrt_diagnostic_verifier_initialize(&executor->errors, true, tfrt_allocator_system());
   tfrt_mutex_initialize(&executor->errors_mutex);
   tfrt_timer_queue_initialize(&executor->timers, tfrt_clock_system());
-  tfrt_end_watch_initialize(&executor->end_watch);
+  tfrt_end_watch_initialize(&executor->runner.end_watch);
   tfrt_bef_executor_start_metrics(executor);
   tfrt_status_t status = tfrt_bef_executor_set_up(executor, path);
   // What is wrong with an op of the file may be expected at its place.
@@ -505,9 +346,9 @@ static tfrt_status_t tfrt_bef_executor_parse(tfrt_bef_executor_t* executor, int 
        "malloc, test_fixed_size_1k, profiled_allocator, leak_check_allocator (default), or what a "
        "library brings",
        0, 0},
-      {"print_error_code", TFRT_FLAG_BOOL, &executor->print_error_code, NULL,
+      {"print_error_code", TFRT_FLAG_BOOL, &executor->runner.print_error_code, NULL,
        "print the code of errors too", 0, 0},
-      {"deadline_ms", TFRT_FLAG_NUMBER, &executor->deadline_ms, "MS",
+      {"deadline_ms", TFRT_FLAG_NUMBER, &executor->runner.deadline_ms, "MS",
        "cancel a function after so many milliseconds", 1, TFRT_BEF_EXECUTOR_MAX_DEADLINE_MS},
       {"enable_tracing", TFRT_FLAG_BOOL, &executor->enable_tracing, NULL, "trace what runs", 0, 0},
       {"tracing_level", TFRT_FLAG_TEXT, &executor->tracing_level, "LEVEL",
@@ -534,13 +375,16 @@ static tfrt_status_t tfrt_bef_executor_parse(tfrt_bef_executor_t* executor, int 
 
 int main(int argc, char** argv) {
   tfrt_standard_streams_open();
-  static tfrt_bef_executor_t executor = {.functions = "",
-                                         .test_init_function = "",
-                                         .work_queue_type = "s",
-                                         .tracing_level = "default",
-                                         .metrics_file = "",
-                                         .cuda_library = "",
-                                         .allocator_name = "leak_check_allocator"};
+  static tfrt_bef_executor_t executor = {
+      .functions = "",
+      .test_init_function = "",
+      .work_queue_type = "s",
+      .tracing_level = "default",
+      .metrics_file = "",
+      .cuda_library = "",
+      .allocator_name = "leak_check_allocator",
+      .runner = {.tool = "bef_executor", .exit_code = TFRT_EXIT_FAILED},
+  };
   const char* path = NULL;
   bool help = false;
   tfrt_status_t status = tfrt_bef_executor_parse(&executor, argc, argv, &path, &help);
