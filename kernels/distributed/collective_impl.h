@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A collective from the inside. Private to collective.c (life, results, messages),
-// collective_agreement.c, collective_devices.c, collective_staging.c and collective_transfer.c.
+// collective_agreement.c, collective_devices.c, collective_staging.c, collective_transfer.c,
+// collective_sending.c and collective_arrival.c.
 //
 // Life:
 //  1. Created by the kernel; one reference is that of what it does next.
@@ -31,6 +32,9 @@
 
 // So many bytes are worth no other thread.
 #define TFRT_COLLECTIVE_SMALL (256u << 10)
+
+// The phase in the keys of messages of elements.
+#define TFRT_COLLECTIVE_TRANSFER_PHASE 'p'
 
 // As many rounds as 2^32 members need.
 #define TFRT_COLLECTIVE_MAX_ROUNDS 32
@@ -222,5 +226,40 @@ void tfrt_collective_transfer_refuse(tfrt_collective_t* collective);
 
 // Gives back what the transfer needed.
 void tfrt_collective_transfer_deinitialize(tfrt_collective_t* collective);
+
+// A message under way: what waits for the value that comes, or for the chain of a send.
+typedef struct tfrt_collective_flight_s {
+  tfrt_task_t task;
+  tfrt_collective_t* collective;  // +1
+  tfrt_async_value_t* value;      // +1
+  uint32_t step;
+} tfrt_collective_flight_t;
+
+static inline const tfrt_collective_step_t* tfrt_collective_step_at(
+    const tfrt_collective_t* collective, uint32_t index) {
+  return &collective->transfer.plan.steps[index];
+}
+
+// Runs |task|, which is about |size| bytes, at once or soon. With no lock held.
+void tfrt_collective_run_or_queue(tfrt_collective_t* collective, size_t size, tfrt_task_t* task);
+
+// Waits for |value| (consumed) on account of the step |index|; |run| gets the task of a flight, all
+// of which is its to give back. Thread-safe.
+void tfrt_collective_await_step(tfrt_collective_t* collective, uint32_t index,
+                                tfrt_async_value_t* value, tfrt_task_fn_t run);
+
+// One thing that the step |index| waits for has ended; if it was the last, so has the step, and
+// what may begin now does. With no lock held; thread-safe.
+void tfrt_collective_end_step(tfrt_collective_t* collective, uint32_t index);
+
+// --- collective_sending.c ----------------------------------------------------------
+
+// Begins the send |index|, which ends by tfrt_collective_end_step(). With no lock held.
+void tfrt_collective_start_send(tfrt_collective_t* collective, uint32_t index);
+
+// --- collective_arrival.c ----------------------------------------------------------
+
+// Begins the receive |index|, which ends by tfrt_collective_end_step(). With no lock held.
+void tfrt_collective_start_receive(tfrt_collective_t* collective, uint32_t index);
 
 #endif  // TFRT_KERNELS_DISTRIBUTED_COLLECTIVE_IMPL_H_

@@ -15,41 +15,16 @@
 // After an error steps still begin and end, but elements are not touched, and errors are sent.
 #include <string.h>
 
-#include "host_runtime/tensor/tensor_types.h"
 #include "kernels/distributed/collective_impl.h"
-
-// The phase in the keys of these messages.
-#define PHASE 'p'
-
-// A message under way.
-typedef struct flight_s {
-  tfrt_task_t task;
-  tfrt_collective_t* collective;  // +1
-  tfrt_async_value_t* value;      // +1; of a receive what comes, of a send its chain
-  uint32_t step;
-} flight_t;
-
-// Bytes that are being sent: the context of an external buffer over them.
-typedef struct slice_s {
-  tfrt_task_t task;
-  tfrt_collective_t* collective;  // +1
-  tfrt_host_buffer_t* parent;     // +1
-  uint32_t step;
-} slice_t;
 
 static void pump(tfrt_collective_t* collective);
 
-// Runs |task|, which is about |size| bytes, now or soon. With no lock held.
-static void run_or_queue(tfrt_collective_t* collective, size_t size, tfrt_task_t* task) {
+void tfrt_collective_run_or_queue(tfrt_collective_t* collective, size_t size, tfrt_task_t* task) {
   if (size <= TFRT_COLLECTIVE_SMALL) {
     task->run(task);
   } else {
     tfrt_work_queue_add_task(collective->context.work_queue, task);
   }
-}
-
-static const tfrt_collective_step_t* step_at(const tfrt_collective_t* collective, uint32_t index) {
-  return &collective->transfer.plan.steps[index];
 }
 
 static bool fills_output(const tfrt_collective_step_t* step) {
@@ -79,10 +54,9 @@ static void count_end(tfrt_collective_transfer_t* transfer, uint32_t index) {
   if (step->kind == TFRT_COLLECTIVE_SEND_STEP) --transfer->relays;
 }
 
-// One thing that the step |index| waits for has ended; if it was the last, so has the step.
-static void end_step(tfrt_collective_t* collective, uint32_t index) {
+void tfrt_collective_end_step(tfrt_collective_t* collective, uint32_t index) {
   tfrt_collective_transfer_t* transfer = &collective->transfer;
-  const tfrt_collective_step_t* step = step_at(collective, index);
+  const tfrt_collective_step_t* step = tfrt_collective_step_at(collective, index);
   tfrt_mutex_lock(&collective->mutex);
   bool ends = --transfer->progress[index].pending == 0;
   if (ends) {
@@ -97,240 +71,28 @@ static void end_step(tfrt_collective_t* collective, uint32_t index) {
   if (ends) pump(collective);
 }
 
-// --- Sending -----------------------------------------------------------------------
-
-static void run_slice_end(tfrt_task_t* task) {
-  slice_t* slice = TFRT_CONTAINER_OF(task, slice_t, task);
-  tfrt_collective_t* collective = slice->collective;
-  uint32_t step = slice->step;
-  tfrt_host_buffer_release(slice->parent);
-  tfrt_allocator_free(collective->allocator, slice, sizeof(*slice));
-  end_step(collective, step);
-  tfrt_collective_release(collective);
-}
-
-// Nobody reads the slice any more.
-static void deallocate_slice(void* context, void* data, size_t size) {
-  (void)data;
-  slice_t* slice = context;
-  tfrt_task_initialize(&slice->task, run_slice_end);
-  run_or_queue(slice->collective, size, &slice->task);
-}
-
-// Where the bytes of the send |index| are.
-static char* sent_bytes(tfrt_collective_t* collective, uint32_t index,
-                        tfrt_host_buffer_t** out_parent) {
-  tfrt_collective_transfer_t* transfer = &collective->transfer;
-  const tfrt_collective_step_t* step = step_at(collective, index);
-  const tfrt_dense_host_tensor_t* operand = NULL;
-  switch (step->kind) {
-    case TFRT_COLLECTIVE_SEND_STEP:
-      *out_parent = transfer->progress[step->after].made;
-      return (*out_parent)->data;
-    case TFRT_COLLECTIVE_SEND_OUTPUT:
-      *out_parent = transfer->output.buffer;
-      return (char*)tfrt_dense_host_tensor_data(&transfer->output) + step->output;
-    default:
-      operand = tfrt_collective_operand(collective);
-      *out_parent = operand->buffer;
-      return (char*)tfrt_dense_host_tensor_data(operand) + step->input;
-  }
-}
-
-// What a relay has made is sent once, and kept by its slice from then on.
-static void drop_made(tfrt_collective_t* collective, uint32_t index) {
-  const tfrt_collective_step_t* step = step_at(collective, index);
-  if (step->kind != TFRT_COLLECTIVE_SEND_STEP) return;
-  tfrt_host_buffer_release(collective->transfer.progress[step->after].made);
-  collective->transfer.progress[step->after].made = NULL;
-}
-
-// Makes a tensor of bytes over what the send |index| sends, without a copy.
-static tfrt_status_t make_slice(tfrt_collective_t* collective, uint32_t index,
-                                tfrt_async_value_t** out_value) {
-  *out_value = NULL;
-  size_t size = step_at(collective, index)->size;
-  tfrt_host_buffer_t* parent = NULL;
-  char* bytes = sent_bytes(collective, index, &parent);
-  tfrt_shape_t shape;
-  TFRT_RETURN_IF_ERROR(tfrt_shape_make(&(int64_t){(int64_t)size}, 1, &shape));
-  slice_t* slice = tfrt_allocator_allocate_zeroed(collective->allocator, sizeof(*slice));
-  if (!slice) return tfrt_status_out_of_memory();
-  tfrt_host_buffer_t* buffer = NULL;
-  tfrt_status_t status = tfrt_host_buffer_create_external(bytes, size, deallocate_slice, slice,
-                                                          collective->allocator, &buffer);
-  if (status) {
-    tfrt_allocator_free(collective->allocator, slice, sizeof(*slice));
-    return status;
-  }
-  // The step ends twice: when it is sent, and when nobody reads this.
-  tfrt_mutex_lock(&collective->mutex);
-  ++collective->transfer.progress[index].pending;
-  tfrt_mutex_unlock(&collective->mutex);
-  *slice = (slice_t){.collective = tfrt_collective_retain(collective),
-                     .parent = tfrt_host_buffer_retain(parent),
-                     .step = index};
-  drop_made(collective, index);
-  tfrt_dense_host_tensor_t tensor;
-  status = tfrt_dense_host_tensor_initialize_view(TFRT_DTYPE_UI8, &shape, buffer, 0, &tensor);
-  tfrt_host_buffer_release(buffer);
-  if (!status) *out_value = tfrt_async_value_create_tensor_take(&tensor);
-  return status;
-}
-
-static void run_sent(tfrt_task_t* task) {
-  flight_t* flight = TFRT_CONTAINER_OF(task, flight_t, task);
-  tfrt_collective_t* collective = flight->collective;
-  uint32_t step = flight->step;
-  if (tfrt_async_value_is_error(flight->value)) {
-    tfrt_collective_fail_take(collective,
-                              tfrt_status_retain(tfrt_async_value_error(flight->value)));
-  }
-  tfrt_async_value_release(flight->value);
-  tfrt_allocator_free(collective->allocator, flight, sizeof(*flight));
-  end_step(collective, step);
-  tfrt_collective_release(collective);
-}
-
-// Waits with |run| for |value| (consumed) on account of the step |index|.
-static void await_flight(tfrt_collective_t* collective, uint32_t index, tfrt_async_value_t* value,
-                         void (*run)(tfrt_task_t* task)) {
-  flight_t* flight = tfrt_allocator_allocate_zeroed(collective->allocator, sizeof(*flight));
+void tfrt_collective_await_step(tfrt_collective_t* collective, uint32_t index,
+                                tfrt_async_value_t* value, tfrt_task_fn_t run) {
+  tfrt_collective_flight_t* flight =
+      tfrt_allocator_allocate_zeroed(collective->allocator, sizeof(*flight));
   if (!flight) {
     tfrt_async_value_release(value);
     tfrt_collective_fail_take(collective, tfrt_status_out_of_memory());
-    end_step(collective, index);
+    tfrt_collective_end_step(collective, index);
     return;
   }
-  *flight =
-      (flight_t){.collective = tfrt_collective_retain(collective), .value = value, .step = index};
+  *flight = (tfrt_collective_flight_t){
+      .collective = tfrt_collective_retain(collective), .value = value, .step = index};
   tfrt_task_initialize(&flight->task, run);
   tfrt_async_value_and_then(value, &flight->task);
 }
 
-// What the step |index| sends (+1): its bytes, an error instead, or nothing (NULL).
-static tfrt_async_value_t* payload_of(tfrt_collective_t* collective, uint32_t index) {
-  tfrt_collective_transfer_t* transfer = &collective->transfer;
-  const tfrt_collective_step_t* step = step_at(collective, index);
-  tfrt_async_value_t* value = NULL;
-  tfrt_status_t status = tfrt_collective_failure(collective);
-  if (!status) {
-    status = make_slice(collective, index, &value);
-    if (!status) return value;
-    tfrt_collective_fail_take(collective, tfrt_status_retain(status));
-  }
-  tfrt_mutex_lock(&collective->mutex);
-  bool is_closed = transfer->is_closed_to[step->member];
-  if (step->number == 0) transfer->is_closed_to[step->member] = true;
-  tfrt_mutex_unlock(&collective->mutex);
-  if (!is_closed) return tfrt_async_value_create_error_take(status);
-  tfrt_status_release(status);
-  return NULL;
-}
-
-static void start_send(tfrt_collective_t* collective, uint32_t index) {
-  const tfrt_collective_step_t* step = step_at(collective, index);
-  tfrt_async_value_t* payload = payload_of(collective, index);
-  if (!payload) {
-    end_step(collective, index);
-    return;
-  }
-  tfrt_async_value_t* chain =
-      tfrt_collective_send(collective, step->member, PHASE, step->number, payload);
-  tfrt_async_value_release(payload);
-  await_flight(collective, index, chain, run_sent);
-}
-
 static void start_copy(tfrt_collective_t* collective, uint32_t index) {
-  const tfrt_collective_step_t* step = step_at(collective, index);
+  const tfrt_collective_step_t* step = tfrt_collective_step_at(collective, index);
   const char* source = tfrt_dense_host_tensor_data(tfrt_collective_operand(collective));
   char* target = tfrt_dense_host_tensor_data(&collective->transfer.output);
   memcpy(target + step->output, source + step->input, step->size);
-  end_step(collective, index);
-}
-
-// --- Receiving ---------------------------------------------------------------------
-
-// Sets |target| to |received| combined with our own.
-static void combine(tfrt_collective_t* collective, const tfrt_collective_step_t* step, void* target,
-                    const void* received) {
-  const tfrt_collective_record_t* record = &collective->record;
-  const char* own =
-      (const char*)tfrt_dense_host_tensor_data(tfrt_collective_operand(collective)) + step->input;
-  int64_t count = (int64_t)(step->size / tfrt_dtype_size(record->dtype));
-  tfrt_reduction_apply(record->reduction, record->dtype, target, received, own, count);
-  if (!step->finish) return;
-  tfrt_reduction_finish(record->reduction, record->dtype, target, count, collective->group->count);
-}
-
-// Takes in the elements |value|, which have come for the step |index|.
-static tfrt_status_t take_in(tfrt_collective_t* collective, uint32_t index,
-                             tfrt_async_value_t* value) {
-  const tfrt_collective_step_t* step = step_at(collective, index);
-  tfrt_async_value_t* concrete = tfrt_async_value_resolved(value);
-  const tfrt_host_tensor_t* tensor = tfrt_async_value_payload(concrete);
-  bool fits = concrete->type_id == tfrt_host_tensor_type_id() &&
-              tensor->layout == TFRT_TENSOR_LAYOUT_DENSE &&
-              tfrt_dense_host_tensor_size(&tensor->dense) == step->size;
-  if (!fits) {
-    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                              "host %u sent something else than %zu bytes",
-                              collective->group->ranks[step->member], step->size);
-  }
-  const void* received = tfrt_dense_host_tensor_data(&tensor->dense);
-  char* output = collective->transfer.output.buffer
-                     ? (char*)tfrt_dense_host_tensor_data(&collective->transfer.output)
-                     : NULL;
-  if (step->kind == TFRT_COLLECTIVE_RECEIVE_STORE) {
-    memcpy(output + step->output, received, step->size);
-  } else if (step->kind == TFRT_COLLECTIVE_RECEIVE_COMBINE) {
-    combine(collective, step, output + step->output, received);
-  } else {
-    tfrt_host_buffer_t* made = NULL;
-    TFRT_RETURN_IF_ERROR(tfrt_host_buffer_create(step->size, collective->allocator, &made));
-    combine(collective, step, made->data, received);
-    collective->transfer.progress[index].made = made;
-  }
-  return NULL;
-}
-
-static void run_received(tfrt_task_t* task) {
-  flight_t* flight = TFRT_CONTAINER_OF(task, flight_t, task);
-  tfrt_collective_t* collective = flight->collective;
-  uint32_t index = flight->step;
-  const tfrt_collective_step_t* step = step_at(collective, index);
-  bool is_error = tfrt_async_value_is_error(flight->value);
-  tfrt_status_t failure = tfrt_collective_failure(collective);
-  tfrt_status_t status = NULL;
-  if (is_error) {
-    status = tfrt_status_retain(tfrt_async_value_error(flight->value));
-  } else if (!failure) {
-    status = take_in(collective, index, flight->value);
-  }
-  tfrt_status_release(failure);
-  if (status) tfrt_collective_fail_take(collective, status);
-  tfrt_mutex_lock(&collective->mutex);
-  collective->transfer.has_arrived[step->member] = true;
-  if (is_error && step->number == 0) collective->transfer.is_closed_from[step->member] = true;
-  tfrt_mutex_unlock(&collective->mutex);
-  tfrt_async_value_release(flight->value);
-  tfrt_allocator_free(collective->allocator, flight, sizeof(*flight));
-  end_step(collective, index);
-  tfrt_collective_release(collective);
-}
-
-// A thread of the network has no time for many elements.
-static void run_arrived(tfrt_task_t* task) {
-  flight_t* flight = TFRT_CONTAINER_OF(task, flight_t, task);
-  tfrt_task_initialize(&flight->task, run_received);
-  run_or_queue(flight->collective, step_at(flight->collective, flight->step)->size, &flight->task);
-}
-
-static void start_receive(tfrt_collective_t* collective, uint32_t index) {
-  const tfrt_collective_step_t* step = step_at(collective, index);
-  tfrt_async_value_t* value =
-      tfrt_collective_receive(collective, step->member, PHASE, step->number);
-  await_flight(collective, index, value, run_arrived);
+  tfrt_collective_end_step(collective, index);
 }
 
 // --- The pump ----------------------------------------------------------------------
@@ -374,13 +136,13 @@ static uint32_t pick_send(tfrt_collective_transfer_t* transfer) {
 }
 
 static void start_step(tfrt_collective_t* collective, uint32_t index) {
-  const tfrt_collective_step_t* step = step_at(collective, index);
+  const tfrt_collective_step_t* step = tfrt_collective_step_at(collective, index);
   if (tfrt_collective_step_receives(step)) {
-    start_receive(collective, index);
+    tfrt_collective_start_receive(collective, index);
   } else if (step->kind == TFRT_COLLECTIVE_COPY) {
     start_copy(collective, index);
   } else {
-    start_send(collective, index);
+    tfrt_collective_start_send(collective, index);
   }
 }
 
@@ -458,7 +220,7 @@ static tfrt_status_t prepare(tfrt_collective_t* collective) {
   transfer->window = window_of(&transfer->plan);
   transfer->max_relays = 2 * transfer->window;
   for (uint32_t i = 0; i < count; ++i) {
-    const tfrt_collective_step_t* step = step_at(collective, i);
+    const tfrt_collective_step_t* step = tfrt_collective_step_at(collective, i);
     transfer->arrivals_left += fills_output(step);
     transfer->max_relays += step->kind == TFRT_COLLECTIVE_SEND_INPUT;
   }
@@ -483,7 +245,8 @@ void tfrt_collective_transfer_take(tfrt_collective_t* collective) {
   tfrt_collective_plan_initialize(&collective->transfer.plan, view.count, view.position,
                                   tfrt_collective_result_chunk(&view), collective->allocator);
   tfrt_task_initialize(&collective->task, run_transfer);
-  run_or_queue(collective, tfrt_collective_record_size(&collective->record), &collective->task);
+  tfrt_collective_run_or_queue(collective, tfrt_collective_record_size(&collective->record),
+                               &collective->task);
 }
 
 // Returns true if |member| would wait for elements from us.
@@ -510,7 +273,7 @@ void tfrt_collective_transfer_refuse(tfrt_collective_t* collective) {
   tfrt_async_value_t* error = tfrt_async_value_create_error_take(status);
   for (uint32_t i = 0; i < collective->group->count; ++i) {
     if (!waits_for_us(collective, i)) continue;
-    tfrt_collective_post(collective, i, PHASE, 0, error);
+    tfrt_collective_post(collective, i, TFRT_COLLECTIVE_TRANSFER_PHASE, 0, error);
   }
   tfrt_async_value_release(error);
 }
