@@ -311,6 +311,12 @@ void tfrt_remote_value_set_site(tfrt_remote_value_t* value, const char* function
   if (site) value->site = *site;
 }
 
+void tfrt_remote_value_set_receiver(tfrt_remote_value_t* value, const tfrt_status_origin_t* site) {
+  if (tfrt_remote_value_has_site(value)) return;
+  value->is_received = true;
+  value->site = *site;
+}
+
 void tfrt_remote_value_set_device(tfrt_remote_value_t* value, const char* device) {
   snprintf(value->device, sizeof(value->device), "%s", device);
 }

@@ -105,6 +105,7 @@ typedef struct tfrt_remote_value_s {
   bool held;           // a Release is due at the end
   bool is_expected;    // its owner is to push it (push_inbox.h)
   bool is_put_off;     // and so it isn't asked for yet
+  bool is_received;    // |site| is of who received it
   // How many of |pushed_to| there are: incarnations that its owner is to push it to, each of which
   // is still to be lent it.
   uint8_t pushed_count;
@@ -119,8 +120,8 @@ typedef struct tfrt_remote_value_s {
   uint64_t size_there;        // of the payload, as the owner says; 0: not known
   int64_t since_ns;           // when it was made, by the node's tick
   const char* function;       // whose result it is; NULL: it was lent to us
-  // Where that was called; its texts live as long as the job, or |place|. No function and no file:
-  // not known.
+  // Where that was called, or if |is_received|, and that is not known, where it was received by key;
+  // its texts live as long as the job, or |place|. No function and no file: not known.
   tfrt_status_origin_t site;
   tfrt_status_t place;  // +1; has the texts of |site|, where they came from another host; or NULL
   // The function that it, or the list that it is of, was lent to (+0, as long as the job): the
@@ -200,7 +201,12 @@ void tfrt_remote_value_release(tfrt_remote_value_t* value);
 void tfrt_remote_value_set_site(tfrt_remote_value_t* value, const char* function,
                                 const tfrt_status_origin_t* site);
 
-// True if it is known where the call stands whose result |value| is.
+// Says that |value|, which was lent to us, was sent by key and is received at |site| (copied, with
+// texts that live as long as the job).
+void tfrt_remote_value_set_receiver(tfrt_remote_value_t* value, const tfrt_status_origin_t* site);
+
+// True if it is known where |value| comes from: where the call stands whose result it is, or where
+// it was received.
 static inline bool tfrt_remote_value_has_site(const tfrt_remote_value_t* value) {
   return value->site.function || value->site.file;
 }

@@ -174,10 +174,12 @@ void tfrt_remote_value_on_starved(tfrt_peer_t* peer, uint64_t want) {
   tfrt_status_release(status);
 }
 
-// |value|, which was lent to us, is somebody else's result: remembers where that was called.
+// |value|, which was lent to us, is somebody else's result: remembers where that was called, which
+// says more than where it was received.
 static void tfrt_remote_value_note_place(tfrt_remote_value_t* value,
                                          const tfrt_wire_origin_t* origin) {
-  if (!origin || tfrt_remote_value_has_site(value)) return;
+  if (!origin || (tfrt_remote_value_has_site(value) && !value->is_received)) return;
+  value->is_received = false;
   value->place = tfrt_wire_error_to_status(&(tfrt_wire_error_t){.origin = origin});
   value->site = tfrt_status_fields(value->place)->origin;
 }

@@ -379,7 +379,7 @@ static const tfrt_output_vtable_t tfrt_router_output_vtable = {.print = tfrt_rou
 void tfrt_router_initialize(tfrt_job_t* job) {
   job->router.vtable = &tfrt_router_vtable;
   job->output.vtable = &tfrt_router_output_vtable;
-  tfrt_mailbox_initialize(&job->mailbox, job->node->options.allocator);
+  tfrt_mailbox_initialize(&job->mailbox, job->node->options.allocator, tfrt_sending_met);
   tfrt_turn_table_initialize(&job->turns, job->node->options.allocator);
   tfrt_resource_context_initialize(&job->resources);
 }

@@ -3,6 +3,20 @@
 
 #include "host_runtime/async/builtin_types.h"
 
+void tfrt_sending_met(tfrt_mailbox_t* mailbox, tfrt_async_value_t* value,
+                      const tfrt_status_origin_t* site) {
+  // Small values are here, mostly.
+  if (tfrt_async_value_is_available(value)) return;
+  tfrt_node_t* node = TFRT_CONTAINER_OF(mailbox, tfrt_job_t, mailbox)->node;
+  tfrt_node_lock_tables(node);
+  tfrt_remote_value_t* remote = tfrt_remote_value_of(node, value);
+  if (remote) {
+    tfrt_remote_value_set_receiver(remote, site);
+    tfrt_remote_value_release(remote);
+  }
+  tfrt_node_unlock(node);
+}
+
 // Puts the value into the mailbox; returns a chain (+1).
 static tfrt_async_value_t* tfrt_sending_put(tfrt_execution_t* execution) {
   tfrt_async_value_t* key = execution->arguments[0];

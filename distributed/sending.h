@@ -11,12 +11,17 @@
 //
 // Who does not wait for the chain says so in the Invoke: then both go with other messages.
 //
-// Thread rule: needs the node's lock.
+// Thread rule: needs the node's lock, but for what says otherwise.
 // Failure rule: what can't be put there is an error as the call's result.
 #ifndef TFRT_DISTRIBUTED_SENDING_H_
 #define TFRT_DISTRIBUTED_SENDING_H_
 
 #include "distributed/execution.h"
+
+// Of |mailbox|, that of a job: |value| is received at |site|, which is where it, or an element of it,
+// is lost. Thread-safe (the lock is not held).
+void tfrt_sending_met(tfrt_mailbox_t* mailbox, tfrt_async_value_t* value,
+                      const tfrt_status_origin_t* site);
 
 // Runs the built-in function as |execution|, for host |rank|.
 void tfrt_sending_start(tfrt_execution_t* execution, uint32_t rank);

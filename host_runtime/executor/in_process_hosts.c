@@ -184,7 +184,7 @@ tfrt_status_t tfrt_in_process_hosts_allocate(uint32_t host_count,
     tfrt_in_process_host_t* host = &all->hosts[rank];
     host->all = all;
     host->rank = rank;
-    tfrt_mailbox_initialize(&host->mailbox, allocator);
+    tfrt_mailbox_initialize(&host->mailbox, allocator, NULL);
     tfrt_turn_table_initialize(&host->turns, allocator);
     tfrt_resource_context_initialize(&host->resources);
     host->router.vtable = &tfrt_in_process_hosts_router_vtable;

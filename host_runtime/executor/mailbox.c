@@ -18,6 +18,15 @@ typedef struct tfrt_mailbox_slot_s {
   char key[];
 } tfrt_mailbox_slot_t;
 
+// Who comes: a receiver, or a sender with a value.
+typedef struct tfrt_mailbox_side_s {
+  uint64_t request;
+  uint32_t sender;
+  tfrt_string_view_t key;
+  tfrt_async_value_t* sent;                 // +0; NULL: a receiver
+  const tfrt_mailbox_receiver_t* receiver;  // NULL: a sender
+} tfrt_mailbox_side_t;
+
 // Keys that begin so are closed.
 typedef struct tfrt_mailbox_closed_s {
   tfrt_list_link_t link;
@@ -26,8 +35,10 @@ typedef struct tfrt_mailbox_closed_s {
   char prefix[];
 } tfrt_mailbox_closed_t;
 
-void tfrt_mailbox_initialize(tfrt_mailbox_t* mailbox, tfrt_allocator_t allocator) {
+void tfrt_mailbox_initialize(tfrt_mailbox_t* mailbox, tfrt_allocator_t allocator,
+                             tfrt_mailbox_met_fn_t met) {
   mailbox->allocator = allocator;
+  mailbox->met = met;
   tfrt_mutex_initialize(&mailbox->mutex);
   tfrt_list_initialize(&mailbox->slots);
   tfrt_list_initialize(&mailbox->closed);
@@ -48,14 +59,15 @@ static void tfrt_mailbox_free_slot(tfrt_mailbox_t* mailbox, tfrt_mailbox_slot_t*
 
 // --- Meeting -------------------------------------------------------------------
 
-// Takes out the oldest slot of the other side; with the mutex held.
-static tfrt_mailbox_slot_t* tfrt_mailbox_find(tfrt_mailbox_t* mailbox, uint64_t request,
-                                              uint32_t sender, tfrt_string_view_t key,
-                                              bool is_sent) {
+// Takes out the oldest slot of the side other than |side|; with the mutex held.
+static tfrt_mailbox_slot_t* tfrt_mailbox_find(tfrt_mailbox_t* mailbox,
+                                              const tfrt_mailbox_side_t* side) {
   for (tfrt_list_link_t* link = mailbox->slots.next; link != &mailbox->slots; link = link->next) {
     tfrt_mailbox_slot_t* slot = TFRT_CONTAINER_OF(link, tfrt_mailbox_slot_t, link);
-    bool fits = slot->request == request && slot->sender == sender && slot->is_sent == is_sent &&
-                tfrt_string_view_equal(tfrt_string_view_make(slot->key, slot->key_size), key);
+    bool fits =
+        slot->request == side->request && slot->sender == side->sender &&
+        slot->is_sent == (side->receiver != NULL) &&
+        tfrt_string_view_equal(tfrt_string_view_make(slot->key, slot->key_size), side->key);
     if (!fits) continue;
     tfrt_list_remove(link);
     return slot;
@@ -63,26 +75,25 @@ static tfrt_mailbox_slot_t* tfrt_mailbox_find(tfrt_mailbox_t* mailbox, uint64_t 
   return NULL;
 }
 
-static tfrt_mailbox_slot_t* tfrt_mailbox_allocate_slot(tfrt_mailbox_t* mailbox, uint64_t request,
-                                                       uint32_t sender, tfrt_string_view_t key,
-                                                       const tfrt_mailbox_receiver_t* receiver) {
+static tfrt_mailbox_slot_t* tfrt_mailbox_allocate_slot(tfrt_mailbox_t* mailbox,
+                                                       const tfrt_mailbox_side_t* side) {
   tfrt_mailbox_slot_t* slot =
-      tfrt_allocator_allocate_zeroed(mailbox->allocator, sizeof(*slot) + key.size);
+      tfrt_allocator_allocate_zeroed(mailbox->allocator, sizeof(*slot) + side->key.size);
   if (!slot) return NULL;
-  slot->key_size = key.size;
+  slot->key_size = side->key.size;
   slot->value = tfrt_indirect_value_create();
   if (!slot->value) {
     tfrt_mailbox_free_slot(mailbox, slot);
     return NULL;
   }
-  slot->request = request;
-  slot->sender = sender;
-  slot->is_sent = !receiver;
-  if (receiver) {
-    slot->waiter = receiver->request->options.id;
-    slot->site = *receiver->site;
+  slot->request = side->request;
+  slot->sender = side->sender;
+  slot->is_sent = !side->receiver;
+  if (side->receiver) {
+    slot->waiter = side->receiver->request->options.id;
+    slot->site = *side->receiver->site;
   }
-  if (key.size > 0) memcpy(slot->key, key.data, key.size);
+  if (side->key.size > 0) memcpy(slot->key, side->key.data, side->key.size);
   return slot;
 }
 
@@ -97,32 +108,41 @@ static tfrt_async_value_t* tfrt_mailbox_find_closed(tfrt_mailbox_t* mailbox,
   return NULL;
 }
 
-// Returns the value (+1) that both sides share, whoever of them is first: the sender if there is no
-// |receiver|. NULL when memory is out, or, with |*out_closed| (+1), when the key is closed.
-static tfrt_indirect_value_t* tfrt_mailbox_meet(tfrt_mailbox_t* mailbox, uint64_t request,
-                                                uint32_t sender, tfrt_string_view_t key,
-                                                const tfrt_mailbox_receiver_t* receiver,
+// |side| has come, and the other side has left |slot|, which was taken out: returns what they share
+// (+1). With no lock held.
+static tfrt_indirect_value_t* tfrt_mailbox_complete(tfrt_mailbox_t* mailbox,
+                                                    const tfrt_mailbox_side_t* side,
+                                                    tfrt_mailbox_slot_t* slot) {
+  tfrt_indirect_value_t* value = slot->value;
+  if (mailbox->met) {
+    mailbox->met(mailbox, side->sent ? side->sent : &value->base,
+                 side->receiver ? side->receiver->site : &slot->site);
+  }
+  tfrt_mailbox_free_slot(mailbox, slot);
+  return value;
+}
+
+// Returns the value (+1) that both sides share, whether |side| is the first of them or not. NULL when
+// memory is out, or, with |*out_closed| (+1), when the key is closed.
+static tfrt_indirect_value_t* tfrt_mailbox_meet(tfrt_mailbox_t* mailbox,
+                                                const tfrt_mailbox_side_t* side,
                                                 tfrt_async_value_t** out_closed) {
   tfrt_mutex_lock(&mailbox->mutex);
-  *out_closed = tfrt_mailbox_find_closed(mailbox, key);
+  *out_closed = tfrt_mailbox_find_closed(mailbox, side->key);
   if (*out_closed) {
     tfrt_mutex_unlock(&mailbox->mutex);
     return NULL;
   }
-  tfrt_mailbox_slot_t* slot = tfrt_mailbox_find(mailbox, request, sender, key, receiver != NULL);
-  tfrt_indirect_value_t* value = slot ? slot->value : NULL;
-  if (slot) {
-    tfrt_mailbox_free_slot(mailbox, slot);
-  } else {
-    slot = tfrt_mailbox_allocate_slot(mailbox, request, sender, key, receiver);
-    if (slot) {
-      tfrt_list_push_back(&mailbox->slots, &slot->link);
-      value = slot->value;
-      tfrt_async_value_retain(&value->base);
-    }
+  tfrt_mailbox_slot_t* other = tfrt_mailbox_find(mailbox, side);
+  tfrt_indirect_value_t* value = NULL;
+  tfrt_mailbox_slot_t* own = other ? NULL : tfrt_mailbox_allocate_slot(mailbox, side);
+  if (own) {
+    tfrt_list_push_back(&mailbox->slots, &own->link);
+    value = own->value;
+    tfrt_async_value_retain(&value->base);
   }
   tfrt_mutex_unlock(&mailbox->mutex);
-  return value;
+  return other ? tfrt_mailbox_complete(mailbox, side, other) : value;
 }
 
 // --- Closing -------------------------------------------------------------------
@@ -190,7 +210,9 @@ tfrt_status_t tfrt_mailbox_send(tfrt_mailbox_t* mailbox, uint64_t request, uint3
   tfrt_string_view_t prefix;
   if (tfrt_mailbox_closes(key, value, &prefix)) return tfrt_mailbox_close(mailbox, prefix, value);
   tfrt_async_value_t* closed = NULL;
-  tfrt_indirect_value_t* shared = tfrt_mailbox_meet(mailbox, request, sender, key, NULL, &closed);
+  const tfrt_mailbox_side_t side = {
+      .request = request, .sender = sender, .key = key, .sent = value};
+  tfrt_indirect_value_t* shared = tfrt_mailbox_meet(mailbox, &side, &closed);
   if (closed) {
     tfrt_async_value_release(closed);
     return NULL;
@@ -243,7 +265,9 @@ tfrt_async_value_t* tfrt_mailbox_receive(tfrt_mailbox_t* mailbox,
   tfrt_mailbox_wait_t* wait = tfrt_allocator_allocate_zeroed(mailbox->allocator, sizeof(*wait));
   if (!wait) return tfrt_async_value_out_of_memory();
   tfrt_async_value_t* closed = NULL;
-  tfrt_indirect_value_t* value = tfrt_mailbox_meet(mailbox, number, sender, key, receiver, &closed);
+  const tfrt_mailbox_side_t side = {
+      .request = number, .sender = sender, .key = key, .receiver = receiver};
+  tfrt_indirect_value_t* value = tfrt_mailbox_meet(mailbox, &side, &closed);
   if (!value) {
     tfrt_allocator_free(mailbox->allocator, wait, sizeof(*wait));
     return closed ? closed : tfrt_async_value_out_of_memory();

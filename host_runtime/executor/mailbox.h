@@ -27,19 +27,29 @@
 // Any sender, for tfrt_mailbox_take().
 #define TFRT_MAILBOX_ANY_SENDER UINT32_MAX
 
-typedef struct tfrt_mailbox_s {
+typedef struct tfrt_mailbox_s tfrt_mailbox_t;
+
+// |value| (+0), which was sent, is received at |site|, whose texts live as long as |mailbox|. Called
+// by who comes second, with no lock held, before the receiver can use |value|, which may lead to
+// nothing yet if its sender is just putting it there. Thread-safe.
+typedef void (*tfrt_mailbox_met_fn_t)(tfrt_mailbox_t* mailbox, tfrt_async_value_t* value,
+                                      const tfrt_status_origin_t* site);
+
+struct tfrt_mailbox_s {
   tfrt_allocator_t allocator;
+  tfrt_mailbox_met_fn_t met;  // NULL: nobody wants to know
   tfrt_mutex_t mutex;
   tfrt_list_link_t slots;   // one side has come; in the order of that; guarded by |mutex|
   tfrt_list_link_t closed;  // beginnings of keys that are; guarded by |mutex|
-} tfrt_mailbox_t;
+};
 
 // A message under this and the beginning of keys closes that beginning, with the error that it is:
 // who waits for such a key, now or later, gets that error, and what is sent under one is dropped.
 #define TFRT_MAILBOX_CLOSE_PREFIX "tfrt:close:"
 
-// Makes |mailbox| an empty one. Thread-compatible.
-void tfrt_mailbox_initialize(tfrt_mailbox_t* mailbox, tfrt_allocator_t allocator);
+// Makes |mailbox| an empty one, of which |met| (may be NULL) is told. Thread-compatible.
+void tfrt_mailbox_initialize(tfrt_mailbox_t* mailbox, tfrt_allocator_t allocator,
+                             tfrt_mailbox_met_fn_t met);
 
 // Gives |mailbox|, which is empty, back. Thread-compatible.
 void tfrt_mailbox_deinitialize(tfrt_mailbox_t* mailbox);

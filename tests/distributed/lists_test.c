@@ -592,6 +592,50 @@ START_TEST(the_loss_of_what_was_lent_has_the_place_where_it_was_needed) {
 }
 END_TEST
 
+// Host 0 takes a text of host 2 out of the list that host 1 made and sent it by key, once the list
+// is here: the loss was of nobody's call, and of nothing that was lent to a function.
+#define SENT_PROGRAM(first, second)                                         \
+  TEXT_FUNCTION "func.func @give(%x: i32) -> !tfrt.chain {\n"               \
+                "  %c = tfrt.new.chain\n"                                   \
+                "  %zero = tfrt.constant.i32 0\n"                           \
+                "  %h = tfrt_dist.host %zero\n" KEY                         \
+                "  %l = tfrt_dist.call_all @text(%x) : (i32) -> (" LIST      \
+                ")\n"                                                       \
+                "  %c1 = tfrt_dist.send %h, %k, %l, %c\n"                   \
+                "  tfrt.return %c1 : !tfrt.chain\n"                         \
+                "}\n"                                                       \
+                "func.func @main(%x: i32) -> !tfrt.string {\n"              \
+                "  %c0 = tfrt.new.chain\n"                                  \
+                "  %one = tfrt.constant.i32 1\n"                            \
+                "  %h = tfrt_dist.host %one\n" KEY first second             \
+                "  %p = tfrt.print.i32 %one, %c2\n"                         \
+                "  %two = tfrt.call @after(%x, %p) {host = 1 : i32} : "     \
+                "(i32, !tfrt.chain) -> i32\n"                               \
+                "  %e = tfrt_dist.list.get %l, %two : !tfrt.string\n"       \
+                "  %f = tfrt_dist.fetch %e : !tfrt.string\n"                \
+                "  tfrt.return %f : !tfrt.string\n"                         \
+                "}\n"                                                       \
+                "func.func @after(%x: i32, %c: !tfrt.chain) -> i32 {\n"     \
+                "  %one = tfrt.constant.i32 1\n"                            \
+                "  %p = tfrt.print.i32 %one, %c\n"                          \
+                "  %two = tfrt.constant.i32 2\n"                            \
+                "  tfrt.return %two : i32\n"                                \
+                "}\n"
+#define GIVE "  %c1 = tfrt.call @give(%x) {host = 1 : i32} : (i32) -> !tfrt.chain\n"
+#define TAKE(chain) "  %l, %c2 = tfrt_dist.recv %h, %k, " chain " : " LIST "\n"
+
+// Who receives comes first; or who sends.
+static const char* const sent_programs[] = {
+    SENT_PROGRAM(TAKE("%c0"), GIVE),
+    SENT_PROGRAM(GIVE, TAKE("%c1")),
+};
+
+START_TEST(the_loss_of_an_element_that_was_sent_by_key_has_the_place_of_who_received) {
+  uint32_t lost = count_losses(sent_programs[_i], "main", "while a value of it was needed");
+  ck_assert_uint_gt(lost, 0);
+}
+END_TEST
+
 // Who made a text makes it again.
 static const char retried_program[] =
     TEXT_FUNCTION "func.func @take(%l: " LIST
@@ -735,6 +779,9 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(lists, the_loss_of_an_element_owner_is_the_loss_of_its_element);
   tcase_add_test(lists, the_loss_of_an_element_has_the_place_where_its_list_was_made);
   tcase_add_test(lists, the_loss_of_what_was_lent_has_the_place_where_it_was_needed);
+  tcase_add_loop_test(lists,
+                      the_loss_of_an_element_that_was_sent_by_key_has_the_place_of_who_received, 0,
+                      TFRT_ARRAY_SIZE(sent_programs));
   tcase_add_test(lists, an_element_that_may_be_made_again_is);
   tcase_add_loop_test(lists, the_loss_of_a_host_at_any_time_leaves_nothing, 0, 3);
   tcase_add_test(lists, a_cancel_ends_what_waits_for_elements);

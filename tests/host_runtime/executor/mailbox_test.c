@@ -9,10 +9,27 @@ static tfrt_counting_allocator_t books;
 static tfrt_mailbox_t mailbox;
 static tfrt_request_context_t* request;
 
+static const tfrt_status_origin_t site = {.kernel = "test.recv", .file = "a.mlir", .line = 3};
+
+// What has met, and how often.
+static int32_t met_number;
+static uint32_t met_count;
+
+static void note_meeting(tfrt_mailbox_t* self, tfrt_async_value_t* value,
+                         const tfrt_status_origin_t* where) {
+  ck_assert_ptr_eq(self, &mailbox);
+  ck_assert_str_eq(where->kernel, site.kernel);
+  ck_assert_uint_eq(where->line, site.line);
+  met_number = *(int32_t*)tfrt_async_value_payload(tfrt_async_value_resolved(value));
+  ++met_count;
+}
+
 static void set_up(void) {
+  met_number = 0;
+  met_count = 0;
   tfrt_counting_allocator_initialize(&books, tfrt_allocator_system(),
                                      TFRT_COUNTING_ALLOCATOR_UNLIMITED);
-  tfrt_mailbox_initialize(&mailbox, tfrt_counting_allocator_interface(&books));
+  tfrt_mailbox_initialize(&mailbox, tfrt_counting_allocator_interface(&books), note_meeting);
   tfrt_request_options_t options = tfrt_request_options_default();
   options.id = 7;
   tfrt_status_t status = tfrt_request_context_create(&options, tfrt_allocator_system(), &request);
@@ -31,8 +48,6 @@ static void send_to(uint64_t id, uint32_t sender, const char* key, int32_t numbe
   ck_assert_ptr_null(status);
   tfrt_async_value_release(value);
 }
-
-static const tfrt_status_origin_t site = {.kernel = "test.recv", .file = "a.mlir", .line = 3};
 
 static tfrt_async_value_t* receive_as(uint64_t number, uint32_t sender, const char* key) {
   tfrt_mailbox_receiver_t receiver = {.request = request, .site = &site};
@@ -106,6 +121,21 @@ START_TEST(a_cancel_ends_waits_before_and_after) {
   ck_assert(tfrt_async_value_is_error(before));
   tfrt_async_value_release(before);
   tfrt_async_value_release(after);
+}
+END_TEST
+
+START_TEST(whoever_comes_second_tells_where_a_value_is_received) {
+  send_to(7, 1, "a", 10);
+  ck_assert_uint_eq(met_count, 0);
+  expect(receive(1, "a"), 10);
+  ck_assert_uint_eq(met_count, 1);
+  ck_assert_int_eq(met_number, 10);
+  tfrt_async_value_t* later = receive(1, "a");
+  ck_assert_uint_eq(met_count, 1);
+  send_to(7, 1, "a", 11);
+  ck_assert_uint_eq(met_count, 2);
+  ck_assert_int_eq(met_number, 11);
+  expect(later, 11);
 }
 END_TEST
 
@@ -192,6 +222,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(meetings, only_the_same_request_sender_and_key_meet);
   tcase_add_test(meetings, of_several_the_first_comes_first);
   tcase_add_test(meetings, a_cancel_ends_waits_before_and_after);
+  tcase_add_test(meetings, whoever_comes_second_tells_where_a_value_is_received);
   tcase_add_test(meetings, a_wait_is_shown_with_its_request_and_its_op_whatever_number_it_is_for);
   tcase_add_test(meetings, the_end_of_a_sender_takes_only_what_waits_for_it);
   tcase_add_test(meetings, closed_keys_give_their_error_and_keep_nothing);
