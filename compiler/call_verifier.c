@@ -116,8 +116,8 @@ static void check_callee(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* o
   check_results(verifier, operation, name, type);
 }
 
-// Reports the call option |name| if it is there and no integer of i32 or i64 from
-// |least| on.
+// Reports the call option |name| if it is there and no integer of i32 or i64 from |least| to
+// INT32_MAX.
 static void check_integer_option(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation,
                                  const char* name, int64_t least) {
   const tfrt_ir_attribute_t* value = tfrt_ir_operation_attribute(operation, name);
@@ -128,8 +128,8 @@ static void check_integer_option(tfrt_verifier_t* verifier, const tfrt_ir_operat
               tfrt_ir_attribute_integer_value(value) <= INT32_MAX;
   if (fits) return;
   tfrt_verifier_op_error(verifier, operation,
-                         "call option '%s' must be an integer from %d on, as in {%s = %d : i32}",
-                         name, (int)least, name, (int)least);
+                         "call option '%s' must be an integer from %d to %d, as in {%s = %d : i32}",
+                         name, (int)least, INT32_MAX, name, (int)least);
 }
 
 // The longest name of a device that a BEF file has room for.
