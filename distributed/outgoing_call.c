@@ -392,8 +392,11 @@ void tfrt_outgoing_call_on_starved(tfrt_peer_t* peer, uint64_t number) {
   tfrt_outgoing_call_t* call = tfrt_outgoing_call_find(peer, number);
   if (!call) return;
   tfrt_status_t plain = tfrt_status_create(
-      TFRT_STATUS_RESOURCE_EXHAUSTED, "host %u has given no credit for a call of @%s for %u ms",
-      tfrt_job_rank_of(call->job, peer->incarnation), call->name, TFRT_WIRE_CREDIT_WAIT_MS);
+      TFRT_STATUS_RESOURCE_EXHAUSTED,
+      "host %u has given no credit for a call of @%s for %u ms: it takes up to %llu calls of one "
+      "host at once, a quarter of them nested ones; make fewer at once",
+      tfrt_job_rank_of(call->job, peer->incarnation), call->name, TFRT_WIRE_CREDIT_WAIT_MS,
+      (unsigned long long)tfrt_session_call_room(peer->session));
   tfrt_status_t status = tfrt_status_with_origin(plain, &call->site);
   tfrt_status_release(plain);
   tfrt_outgoing_call_cancel(call, status);

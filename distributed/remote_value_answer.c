@@ -168,8 +168,11 @@ void tfrt_remote_value_on_starved(tfrt_peer_t* peer, uint64_t want) {
   if (!value) return;
   tfrt_status_t status =
       tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED,
-                         "host %u has given no credit for a value that is wanted from it",
-                         tfrt_job_rank_of(value->job, peer->incarnation));
+                         "host %u has given no credit for a value that is wanted from it for %u "
+                         "ms: it takes up to %llu such wishes of one host at once; want fewer at "
+                         "once",
+                         tfrt_job_rank_of(value->job, peer->incarnation), TFRT_WIRE_CREDIT_WAIT_MS,
+                         (unsigned long long)tfrt_session_want_room(peer->session));
   tfrt_remote_value_fail(value, status);
   tfrt_status_release(status);
 }

@@ -167,6 +167,7 @@ void tfrt_send_queue_grant(tfrt_send_queue_t* queue, uint64_t calls, uint64_t wa
                            int64_t now_ns) {
   if (calls <= queue->call_limit && wants <= queue->want_limit) return;
   if (queue->first_call_limit == 0) queue->first_call_limit = calls;
+  if (queue->first_want_limit == 0) queue->first_want_limit = wants;
   if (calls > queue->call_limit) queue->call_limit = calls;
   if (wants > queue->want_limit) queue->want_limit = wants;
   queue->granted_ns = now_ns;

@@ -67,10 +67,11 @@ typedef struct tfrt_send_queue_s {
   uint64_t want_count;
   uint64_t call_limit;
   uint64_t want_limit;
-  uint64_t first_call_limit;  // the first limit that was granted
-  size_t nested_count;        // nested Invokes in the gate
-  int64_t granted_ns;         // of the last grant
-  size_t window_size;         // bytes in the sequence
+  uint64_t first_call_limit;  // the first limits that were granted: how many there may be at once
+  uint64_t first_want_limit;
+  size_t nested_count;  // nested Invokes in the gate
+  int64_t granted_ns;   // of the last grant
+  size_t window_size;   // bytes in the sequence
   size_t window_limit;
 } tfrt_send_queue_t;
 

@@ -287,6 +287,14 @@ uint64_t tfrt_session_next_call(const tfrt_session_t* session) {
 
 uint64_t tfrt_session_next_want(const tfrt_session_t* session) { return session->next_want; }
 
+uint64_t tfrt_session_call_room(const tfrt_session_t* session) {
+  return session->queue.first_call_limit;
+}
+
+uint64_t tfrt_session_want_room(const tfrt_session_t* session) {
+  return session->queue.first_want_limit;
+}
+
 bool tfrt_session_call_was_written(const tfrt_session_t* session, uint64_t call) {
   return call >= session->first_call && call <= session->queue.written_call;
 }

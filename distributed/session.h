@@ -193,6 +193,11 @@ tfrt_status_t tfrt_session_append(tfrt_session_t* session, const tfrt_session_fr
 uint64_t tfrt_session_next_call(const tfrt_session_t* session);
 uint64_t tfrt_session_next_want(const tfrt_session_t* session);
 
+// How many calls and wants of this process the peer takes at once, as it said in its Hello or
+// Welcome. Thread-compatible (the node's lock is held).
+uint64_t tfrt_session_call_room(const tfrt_session_t* session);
+uint64_t tfrt_session_want_room(const tfrt_session_t* session);
+
 // Puts a Void with |body| into the place of the Invoke of |call|, if that was never
 // written: sets |*out_replaced|. If it was, nothing changes: send Cancel.
 // RESOURCE_EXHAUSTED when memory is out. Thread-compatible (the node's lock is held).

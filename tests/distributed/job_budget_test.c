@@ -85,6 +85,90 @@ START_TEST(a_call_too_many_is_refused_and_the_next_is_not) {
 }
 END_TEST
 
+// Host 1 takes so few calls and wants at once of one host.
+static void configure_credit(uint32_t index, tfrt_node_options_t* options) {
+  if (index != 1) return;
+  options->session.first_call_limit = 4;
+  options->session.first_want_limit = 2;
+}
+
+// @main makes four calls of host 1, of which three are sent, none of which ends in time.
+static const char starved_calls_program[] =
+    "func.func @wait(%x: i32) -> i32 {\n"
+    "  %c = tfrt.new.chain\n"
+    "  %zero = tfrt.constant.i32 0\n"
+    "  %h = tfrt_dist.host %zero\n"
+    "  %k = tfrt_dist.key \"never\"\n"
+    "  %v, %c1 = tfrt_dist.recv %h, %k, %c : i32\n"
+    "  tfrt.return %v : i32\n"
+    "}\n"
+    "func.func @main(%x: i32) -> (i32, i32, i32, i32) {\n"
+    "  %a = tfrt.call @wait(%x) {host = 1 : i32, deadline_ms = 15000 : i32} : (i32) -> i32\n"
+    "  %b = tfrt.call @wait(%x) {host = 1 : i32, deadline_ms = 15000 : i32} : (i32) -> i32\n"
+    "  %c = tfrt.call @wait(%x) {host = 1 : i32, deadline_ms = 15000 : i32} : (i32) -> i32\n"
+    "  %d = tfrt.call @wait(%x) {host = 1 : i32, deadline_ms = 15000 : i32} : (i32) -> i32\n"
+    "  tfrt.return %a, %b, %c, %d : i32, i32, i32, i32\n"
+    "}\n";
+
+// Host 2 wants three values of host 1, which aren't there in time.
+static const char starved_wants_program[] =
+    "func.func @wait(%x: i32) -> (i32, i32, i32) {\n"
+    "  %c = tfrt.new.chain\n"
+    "  %zero = tfrt.constant.i32 0\n"
+    "  %h = tfrt_dist.host %zero\n"
+    "  %k = tfrt_dist.key \"never\"\n"
+    "  %v, %c1 = tfrt_dist.recv %h, %k, %c : i32\n"
+    "  tfrt.return %v, %v, %v : i32, i32, i32\n"
+    "}\n"
+    "func.func @use(%a: i32, %b: i32, %c: i32) -> (i32, i32, i32) {\n"
+    "  %x = tfrt.add.i32 %a, %a\n"
+    "  %y = tfrt.add.i32 %b, %b\n"
+    "  %z = tfrt.add.i32 %c, %c\n"
+    "  tfrt.return %x, %y, %z : i32, i32, i32\n"
+    "}\n"
+    "func.func @main(%x: i32) -> (i32, i32, i32) {\n"
+    "  %a:3 = tfrt.call @wait(%x) {host = 1 : i32, deadline_ms = 15000 : i32} : (i32) -> "
+    "(i32, i32, i32)\n"
+    "  %b:3 = tfrt.call @use(%a#0, %a#1, %a#2) {host = 2 : i32} : (i32, i32, i32) -> "
+    "(i32, i32, i32)\n"
+    "  tfrt.return %b#0, %b#1, %b#2 : i32, i32, i32\n"
+    "}\n";
+
+// Expects that one of the |count| results of |text| is |message|, with a place, and that the others
+// have waited for their deadline.
+static void expect_one_starved(const char* text, uint32_t count, const char* message) {
+  tfrt_node_world_set_configure(configure_credit);
+  tfrt_node_world_initialize(&world, 3, NULL);
+  ck_assert_ptr_null(tfrt_job_await_open(&world));
+  tfrt_node_world_start_i32(&world, text, 7, count);
+  tfrt_node_world_await(&world);
+  uint32_t starved = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    tfrt_status_t status = tfrt_node_world_error(&world, i);
+    ck_assert_str_eq(tfrt_status_fields(status)->origin.function, "main");
+    if (tfrt_status_code(status) == TFRT_STATUS_DEADLINE_EXCEEDED) continue;
+    tfrt_job_expect_error(status, TFRT_STATUS_RESOURCE_EXHAUSTED, message);
+    ++starved;
+  }
+  ck_assert_uint_eq(starved, 1);
+  end();
+}
+
+START_TEST(a_call_without_credit_says_how_much_there_is_and_what_to_do) {
+  expect_one_starved(starved_calls_program, 4,
+                     "host 1 has given no credit for a call of @wait for 10000 ms: it takes up to "
+                     "4 calls of one host at once, a quarter of them nested ones; make fewer at "
+                     "once");
+}
+END_TEST
+
+START_TEST(a_wish_without_credit_says_how_much_there_is_and_what_to_do) {
+  expect_one_starved(starved_wants_program, 3,
+                     "host 1 has given no credit for a value that is wanted from it for 10000 ms: "
+                     "it takes up to 2 such wishes of one host at once; want fewer at once");
+}
+END_TEST
+
 START_TEST(as_many_calls_as_may_be_run) {
   begin(1, (tfrt_job_limits_t){.calls = 2});
   run_calls();
@@ -174,6 +258,8 @@ Suite* tfrt_test_suite(void) {
   TCase* budgets = tcase_create("budgets");
   tcase_set_timeout(budgets, 60);
   tcase_add_test(budgets, a_call_too_many_is_refused_and_the_next_is_not);
+  tcase_add_test(budgets, a_call_without_credit_says_how_much_there_is_and_what_to_do);
+  tcase_add_test(budgets, a_wish_without_credit_says_how_much_there_is_and_what_to_do);
   tcase_add_test(budgets, as_many_calls_as_may_be_run);
   tcase_add_test(budgets, a_value_too_many_is_an_error_of_its_call);
   tcase_add_test(budgets, a_start_too_many_is_refused);
