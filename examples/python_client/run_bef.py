@@ -13,6 +13,7 @@ Where the worker wants a key, the environment's TFRT_CLUSTER_KEY has it.
 """
 
 import os
+import struct
 import sys
 
 from tfrt_client import Client, Lost, TfrtError, decode, encode
@@ -30,15 +31,35 @@ def print_results(results):
     return 1 if any(isinstance(result, TfrtError) for result in results) else 0
 
 
+def read_index(text):
+    """The index of a function. ValueError."""
+    if not text.isdecimal():
+        raise ValueError("'%s' is no index of a function; the first is 0" % text)
+    return int(text)
+
+
+def read_value(argument):
+    """The Value that TYPE:VALUE stands for. ValueError."""
+    type_name, _, text = argument.partition(":")
+    try:
+        return encode(type_name, text)
+    except (KeyError, ValueError, struct.error):
+        raise ValueError("'%s' is no TYPE:VALUE, as i32:40" % argument) from None
+
+
 def main(arguments):
     if len(arguments) < 2:
         print(__doc__, file=sys.stderr)
         return 2
     address, path = arguments[:2]
-    function = int(arguments[2]) if len(arguments) > 2 else 0
-    values = [encode(*argument.split(":", 1)) for argument in arguments[3:]]
-    with open(path, "rb") as stream:
-        image = stream.read()
+    try:
+        function = read_index(arguments[2]) if len(arguments) > 2 else 0
+        values = [read_value(argument) for argument in arguments[3:]]
+        with open(path, "rb") as stream:
+            image = stream.read()
+    except (OSError, ValueError) as error:
+        print("run_bef.py: %s" % error, file=sys.stderr)
+        return 2
     client = Client(address, os.environ.get("TFRT_CLUSTER_KEY", ""))
     try:
         client.open_job()

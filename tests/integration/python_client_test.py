@@ -281,6 +281,23 @@ class PythonClientTest(ClusterTest):
             self.assertEqual(out, expected.replace("    ", ""), err)
             self.assertEqual(code, 1 if "error" in expected else 0)
 
+    def test_wrong_usage_is_one_line(self):
+        worker = self.start_worker()
+        path = self.write_image(self.example())
+        no_index = "'%s' is no index of a function; the first is 0"
+        no_value = "'%s' is no TYPE:VALUE, as i32:40"
+        for wrong, said in (
+            ([path, "x"], no_index % "x"),
+            ([path, "-1"], no_index % "-1"),
+            ([path, "0", "i32:abc", "i32:1"], no_value % "i32:abc"),
+            ([path, "0", "i8:300", "i32:1"], no_value % "i8:300"),
+            ([path, "0", "i32", "i32:1"], no_value % "i32"),
+            ([path, "0", "x32:1", "i32:1"], no_value % "x32:1"),
+            ([path + ".not"], "[Errno 2] No such file or directory: '%s.not'" % path),
+        ):
+            result = self.finish(self.start_cli(worker, *wrong))
+            self.assertEqual(result, (2, "", "run_bef.py: %s\n" % said))
+
     def test_where_no_worker_is(self):
         worker = self.start_worker()
         worker.terminate()
