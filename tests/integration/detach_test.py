@@ -80,6 +80,17 @@ class DetachTest(ClusterTest):
         self.assertEqual(code, 0, err)
         return {job["job"]: job["state"] for job in json.loads(out)}
 
+    def expect_followers(self, workers, roots):
+        """Soon those who follow a job are jobs themselves on `roots` alone."""
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            code, out, err = self.ask("list", "jobs", hosts(workers), "-o=json")
+            self.assertEqual(code, 0, err)
+            found = [job["root"] for job in json.loads(out) if job["name"] == "attach"]
+            if found == [worker.address for worker in roots]:
+                return
+            self.assertLess(time.monotonic(), end, found)
+
     def expect_kept(self, workers, count):
         """Nothing but so many results is left."""
         self.expect_idle(workers)
@@ -118,6 +129,7 @@ class DetachTest(ClusterTest):
         second = self.start_verb("attach", job, hosts(workers))
         self.assertEqual(second.stdout.readline(), "int32 = 0\n")
         self.assertEqual(second.stdout.readline(), "[1] int32 = 1\n")
+        self.expect_followers(workers, workers[:1])
         second.send_signal(signal.SIGINT)
         self.expect(self.finish(second), 5, "", "the job goes on")
         self.assertEqual(self.states(workers)[job[:8]], "detached")

@@ -478,6 +478,33 @@ class SeeingTest(ClusterTest):
         self.assertIn("0 spans", out)
         self.expect(self.ask("trace", hosts(workers[:1]), "--for=1", "--file=/dev/null/x"), 2, "")
 
+    def test_where_nobody_answers_there_is_an_error_and_nothing_else(self):
+        workers = self.start_workers(2)
+        for worker in workers:
+            worker.kill()
+            worker.wait()
+        path = os.path.join(self.folder, "seen.json")
+        for verb in (
+            ["list", "jobs"],
+            ["list", "calls"],
+            ["list", "objects"],
+            ["dump"],
+            ["cancel", "abc"],
+            ["attach", "abc"],
+            ["trace", "--for=10", "--file=" + path],
+            ["trace", "abc", "--for=10", "--file=" + path],
+        ):
+            code, out, err = self.ask(*verb, hosts(workers))
+            self.assertEqual((code, out), (3, ""), verb)
+            for worker in workers:
+                self.assertEqual(err.count(worker.address + ": "), 1, err)
+            code, out, _ = self.ask(*verb, hosts(workers), "-o=json")
+            self.assertEqual(code, 3, verb)
+            error = json.loads(out)["error"]
+            self.assertEqual(error["code"], "UNAVAILABLE")
+            self.assertIn(workers[0].address, error["message"])
+            self.assertFalse(os.path.exists(path))
+
     def test_wrong_usage(self):
         for arguments, part in (
             (["list"], "name the workers"),

@@ -131,6 +131,10 @@ class StartingTest(ClusterTest):
         # The command line goes before the file; flags of other verbs are passed over.
         result = self.run_tfrt(self.program, "--cluster", path, "-o=text", "--local=3")
         self.expect(result, 0, "'main' returned 1,8\n", "")
+        for argument in ("x=6", "0=6"):
+            flags = ("-o=text", "--arg=" + argument)
+            result = self.run_tfrt(self.program, "--cluster", path, *flags)
+            self.expect(result, 0, "'main' returned 1,8\n", "")
         code, out, _ = self.ask("list", "hosts", "--cluster", path)
         self.assertEqual(code, 0)
         self.assertEqual([h["host"] for h in json.loads(out)], [w.address for w in workers])

@@ -121,6 +121,8 @@ class TfrtRunTest(unittest.TestCase):
         self.expect(run("run"), 2, "", "give one program")
         self.expect(run("run", "/nowhere.mlir"), 2, "", "/nowhere.mlir")
         self.expect(run("fly"), 2, "", "there is no verb 'fly'")
+        for flag in ("-h", "help"):
+            self.expect(run(flag), 0, run("--help").stdout)
         broken = self.write("broken.mlir", "func.func @main() {\n  tfrt.foo\n}\n")
         self.expect(run("run", broken), 2, "", "broken.mlir:2:")
         cut = self.write("cut.bef", "\x0b")

@@ -22,13 +22,19 @@ static tfrt_bef_function_t make_function(const char* const* names, const char* c
       .name = "main", .argument_count = count, .argument_types = types, .argument_names = names};
 }
 
-static tfrt_status_t parse(const tfrt_bef_function_t* function, const char* const* texts) {
-  tfrt_flag_list_t list = {.count = 0};
+// |texts|, of which the first |default_count| are a file's.
+static tfrt_status_t parse_behind(const tfrt_bef_function_t* function, size_t default_count,
+                                  const char* const* texts) {
+  tfrt_flag_list_t list = {.default_count = default_count};
   while (texts[list.count]) {
     list.values[list.count] = texts[list.count];
     ++list.count;
   }
   return tfrt_argument_values_parse(function, &list, values);
+}
+
+static tfrt_status_t parse(const tfrt_bef_function_t* function, const char* const* texts) {
+  return parse_behind(function, 0, texts);
 }
 
 static void release_values(uint32_t count) {
@@ -59,6 +65,25 @@ START_TEST(scalars_are_given_by_name_or_position) {
   ck_assert_str_eq(tfrt_async_value_string(values[3]).data, "x=y");
   ck_assert_uint_eq(*(uint64_t*)tfrt_async_value_payload(values[4]), UINT64_MAX);
   release_values(5);
+}
+END_TEST
+
+START_TEST(the_command_line_goes_before_a_file) {
+  const char* names[] = {"a", "b"};
+  const char* types[] = {"i32", "i32"};
+  tfrt_bef_function_t function = make_function(names, types, 2);
+  const char* texts[] = {"a=1", "1=2", "0=10", NULL};
+  ck_assert_ptr_null(parse_behind(&function, 2, texts));
+  ck_assert_int_eq(*(int32_t*)tfrt_async_value_payload(values[0]), 10);
+  ck_assert_int_eq(*(int32_t*)tfrt_async_value_payload(values[1]), 2);
+  release_values(2);
+  // What either says twice is an error all the same.
+  for (size_t default_count = 1; default_count <= 3; default_count += 2) {
+    const char* twice[] = {"a=1", "b=2", "1=3", NULL};
+    tfrt_status_t status = parse_behind(&function, default_count, twice);
+    ck_assert_str_eq(tfrt_status_message(status), "--arg 1 is given twice");
+    tfrt_status_release(status);
+  }
 }
 END_TEST
 
@@ -175,6 +200,7 @@ Suite* tfrt_test_suite(void) {
   TCase* cases = tcase_create("argument_values");
   tcase_add_test(cases, scalars_are_given_by_name_or_position);
   tcase_add_test(cases, a_name_wins_over_a_position);
+  tcase_add_test(cases, the_command_line_goes_before_a_file);
   tcase_add_test(cases, each_mistake_is_one_line_that_names_it);
   tcase_add_test(cases, nothing_is_given_twice_or_left_out);
   tcase_add_test(cases, a_tensor_is_an_idx_file_plain_or_packed);

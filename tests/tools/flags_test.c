@@ -100,7 +100,7 @@ START_TEST(a_wrong_flag_is_named_with_what_it_wants) {
                "--number wants a number from 1 to 10, not '1x'");
   expect_error((const char*[]){"--number=", NULL}, "--number wants a number from 1 to 10, not ''");
   expect_error((const char*[]){"--on=maybe", NULL}, "--on wants true or false, not 'maybe'");
-  expect_error((const char*[]){"--name", NULL}, "--name wants a TEXT");
+  expect_error((const char*[]){"--name", NULL}, "--name wants a value, TEXT");
 }
 END_TEST
 

@@ -184,12 +184,41 @@ static tfrt_status_t tfrt_argument_values_check_complete(const tfrt_bef_function
   return NULL;
 }
 
+// True if |text| is for the parameter |index|.
+static bool tfrt_argument_values_is_for(const tfrt_bef_function_t* function, const char* text,
+                                        uint32_t index) {
+  tfrt_argument_t argument = {.value = NULL};
+  uint32_t found = 0;
+  tfrt_status_t status = tfrt_argument_split(text, &argument);
+  if (!status) status = tfrt_argument_find(function, argument.name, &found);
+  bool is_for = !status && found == index;
+  tfrt_status_release(status);
+  return is_for;
+}
+
+// True if argument |default_index|, of a file, is not needed: the command line has another.
+static bool tfrt_argument_values_is_replaced(const tfrt_bef_function_t* function,
+                                             const tfrt_flag_list_t* arguments,
+                                             size_t default_index) {
+  const char* text = arguments->values[default_index];
+  for (uint32_t index = 0; index < function->argument_count; ++index) {
+    if (!tfrt_argument_values_is_for(function, text, index)) continue;
+    for (size_t i = arguments->default_count; i < arguments->count; ++i) {
+      if (tfrt_argument_values_is_for(function, arguments->values[i], index)) return true;
+    }
+  }
+  return false;
+}
+
 tfrt_status_t tfrt_argument_values_parse(const tfrt_bef_function_t* function,
                                          const tfrt_flag_list_t* arguments,
                                          tfrt_async_value_t** out_values) {
   for (uint32_t i = 0; i < function->argument_count; ++i) out_values[i] = NULL;
   tfrt_status_t status = NULL;
   for (size_t i = 0; i < arguments->count && !status; ++i) {
+    if (i < arguments->default_count && tfrt_argument_values_is_replaced(function, arguments, i)) {
+      continue;
+    }
     status = tfrt_argument_values_set(function, arguments->values[i], out_values);
   }
   if (!status) status = tfrt_argument_values_check_complete(function, out_values);

@@ -98,8 +98,8 @@ tfrt_status_t tfrt_flags_parse(const tfrt_flag_table_t* table, int argument_coun
     const char* text = equals ? equals + 1 : NULL;
     if (!text && flag->kind != TFRT_FLAG_BOOL && flag->kind != TFRT_FLAG_STEP) {
       if (i + 1 == argument_count) {
-        return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "--%s wants a %s", flag->name,
-                                  flag->value);
+        return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "--%s wants a value, %s",
+                                  flag->name, flag->value);
       }
       text = arguments[++i];
     }

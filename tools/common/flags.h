@@ -31,6 +31,7 @@ typedef enum tfrt_flag_kind_e {
 typedef struct tfrt_flag_list_s {
   const char* values[TFRT_FLAG_MAX_LIST];
   size_t count;
+  size_t default_count;  // so many, the first, are a file's: the others go before them
 } tfrt_flag_list_t;
 
 typedef struct tfrt_flag_s {

@@ -28,7 +28,8 @@ typedef struct tfrt_attach_s {
   uint32_t result;  // the result that is
   char function[256];
   bool is_loss;
-  bool is_deaf;  // nobody takes the lines
+  bool is_silent;  // no worker was there to be asked
+  bool is_deaf;    // nobody takes the lines
 } tfrt_attach_t;
 
 // --- Finding -------------------------------------------------------------------
@@ -88,6 +89,9 @@ static tfrt_status_t tfrt_attach_find(tfrt_attach_t* attach) {
   // It may have been host 0.
   if (attach->root == UINT32_MAX) TFRT_RETURN_IF_ERROR(tfrt_attach_lost_worker(attach->query));
   if (attach->matches == 0) {
+    tfrt_status_t silence = tfrt_host_query_check_answered(attach->query);
+    attach->is_silent = silence != NULL;
+    if (silence) return silence;
     // Who does not answer may have it.
     tfrt_host_query_report_errors(attach->query);
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
@@ -229,13 +233,14 @@ static tfrt_status_t tfrt_attach_run(tfrt_host_query_t* query) {
   // Some workers may be gone; the job is not.
   tfrt_host_query_forget_failure(query);
   bool is_found = !status;
+  if (is_found) tfrt_host_query_leave_others(query, attach.root);
   if (!status) status = tfrt_attach_follow(&attach, &count);
   if (!status) return tfrt_attach_report(&attach, count);
   tfrt_host_query_forget_failure(query);
   if (is_found && query->loop.cancelled) {
     return tfrt_status_take_annotate(status, "the job goes on");
   }
-  if (tfrt_status_code(status) != TFRT_STATUS_UNAVAILABLE) return status;
+  if (attach.is_silent || tfrt_status_code(status) != TFRT_STATUS_UNAVAILABLE) return status;
   // With host 0 the job is lost.
   tfrt_run_report_failure(status, query->is_json);
   tfrt_status_release(status);

@@ -95,6 +95,7 @@ static tfrt_status_t tfrt_cancel_run(tfrt_host_query_t* query) {
   static tfrt_cancel_target_t target;
   target.name = query->rest.values[0];
   TFRT_RETURN_IF_ERROR(tfrt_cluster_inventory_gather(query, &inventory));
+  TFRT_RETURN_IF_ERROR(tfrt_host_query_check_answered(query));
   tfrt_cancel_search(&inventory, &target);
   tfrt_host_query_report_errors(query);
   if (target.matches == 0) {

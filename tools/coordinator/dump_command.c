@@ -226,6 +226,7 @@ static tfrt_status_t tfrt_dump_check(tfrt_host_query_t* query) {
 static tfrt_status_t tfrt_dump_run(tfrt_host_query_t* query) {
   static tfrt_cluster_inventory_t inventory;
   TFRT_RETURN_IF_ERROR(tfrt_cluster_inventory_gather(query, &inventory));
+  TFRT_RETURN_IF_ERROR(tfrt_host_query_check_answered(query));
   tfrt_wait_graph_t graph;
   tfrt_string_builder_t out;
   tfrt_string_builder_initialize(&out, tfrt_allocator_system());

@@ -238,8 +238,7 @@ static void tfrt_host_query_give_up(tfrt_host_query_t* query) {
                                (long long)query->timeout_ms);
   for (uint32_t i = 0; i < query->hosts.count; ++i) {
     tfrt_host_query_host_t* host = &query->host[i];
-    bool is_late =
-        !host->is_asked || (host->answer && !tfrt_host_query_is_done(&host->on_answer));
+    bool is_late = !host->is_asked || (host->answer && !tfrt_host_query_is_done(&host->on_answer));
     if (is_late) tfrt_client_close(host->client, late);
   }
   tfrt_status_release(late);
@@ -287,14 +286,38 @@ tfrt_status_t tfrt_host_query_error(const tfrt_host_query_t* query, uint32_t ind
   return answer && tfrt_async_value_is_error(answer) ? tfrt_async_value_error(answer) : NULL;
 }
 
-void tfrt_host_query_report_errors(const tfrt_host_query_t* query) {
-  for (uint32_t i = 0; i < query->hosts.count; ++i) {
-    tfrt_status_t error = tfrt_host_query_error(query, i);
-    if (!error) continue;
-    tfrt_status_t named =
-        tfrt_status_annotate(error, "%.*s", TFRT_STRING_VIEW_ARGUMENTS(query->hosts.addresses[i]));
-    tfrt_run_report_error(named);
+// The error of host |index| (+1) with its address, or NULL.
+static tfrt_status_t tfrt_host_query_named_error(const tfrt_host_query_t* query, uint32_t index) {
+  tfrt_status_t error = tfrt_host_query_error(query, index);
+  if (!error) return NULL;
+  return tfrt_status_annotate(error, "%.*s",
+                              TFRT_STRING_VIEW_ARGUMENTS(query->hosts.addresses[index]));
+}
+
+// Those of the hosts from |first| on.
+static void tfrt_host_query_report_from(const tfrt_host_query_t* query, uint32_t first) {
+  for (uint32_t i = first; i < query->hosts.count; ++i) {
+    tfrt_status_t named = tfrt_host_query_named_error(query, i);
+    if (named) tfrt_run_report_error(named);
     tfrt_status_release(named);
+  }
+}
+
+void tfrt_host_query_report_errors(const tfrt_host_query_t* query) {
+  tfrt_host_query_report_from(query, 0);
+}
+
+tfrt_status_t tfrt_host_query_check_answered(const tfrt_host_query_t* query) {
+  for (uint32_t i = 0; i < query->hosts.count; ++i) {
+    if (!tfrt_host_query_error(query, i)) return NULL;
+  }
+  tfrt_host_query_report_from(query, 1);
+  return tfrt_host_query_named_error(query, 0);
+}
+
+void tfrt_host_query_leave_others(tfrt_host_query_t* query, uint32_t index) {
+  for (uint32_t i = 0; i < query->hosts.count; ++i) {
+    if (i != index) tfrt_client_close(query->host[i].client, NULL);
   }
 }
 

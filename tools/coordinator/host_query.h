@@ -29,8 +29,8 @@
 
 typedef struct tfrt_host_query_s tfrt_host_query_t;
 
-// Wakes the main thread when a value is resolved. Until |is_done|, which comes after that, it is the
-// thread's that resolves the value.
+// Wakes the main thread when a value is resolved. Until |is_done|, which comes after that, it is
+// the thread's that resolves the value.
 typedef struct tfrt_host_query_waiter_s {
   tfrt_task_t task;
   tfrt_host_query_t* query;
@@ -107,6 +107,13 @@ tfrt_status_t tfrt_host_query_error(const tfrt_host_query_t* query, uint32_t ind
 
 // Prints an error line for each host that did not answer the last question. Main thread only.
 void tfrt_host_query_report_errors(const tfrt_host_query_t* query);
+
+// Where no host has answered the last question with more than an error: prints the errors of all
+// but the first, and returns that (+1); else NULL. Main thread only.
+tfrt_status_t tfrt_host_query_check_answered(const tfrt_host_query_t* query) TFRT_MUST_USE;
+
+// Says that no host but |index| is asked any more. Main thread only.
+void tfrt_host_query_leave_others(tfrt_host_query_t* query, uint32_t index);
 
 // Forgets that a host has answered with an error: the verb says itself what that means. Main thread
 // only.

@@ -48,7 +48,9 @@ int main(int argc, char** argv) {
   tfrt_standard_streams_open();
   // What kernels print is seen when it is printed, also by a program that reads our output.
   setvbuf(stdout, NULL, _IOLBF, 0);
-  if (argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0)) {
+  static const char* const help[] = {"--help", "-h", "help"};
+  for (size_t i = 0; argc >= 2 && i < TFRT_ARRAY_SIZE(help); ++i) {
+    if (strcmp(argv[1], help[i]) != 0) continue;
     tfrt_print_help(stdout);
     return TFRT_EXIT_SUCCESS;
   }

@@ -173,6 +173,7 @@ static tfrt_status_t tfrt_run_options_parse_all(int argument_count, char* const*
   tfrt_run_options_initialize(options);
   *texts = (tfrt_run_texts_t){0};
   TFRT_RETURN_IF_ERROR(tfrt_run_options_take_file(path, place, options, texts));
+  options->arguments.default_count = options->arguments.count;
   return tfrt_run_options_parse_flags(argument_count, arguments, options, texts, out_help);
 }
 

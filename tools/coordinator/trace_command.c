@@ -71,6 +71,7 @@ static tfrt_status_t tfrt_trace_command_find(tfrt_trace_command_t* trace) {
   static tfrt_cluster_inventory_t inventory;
   const char* name = trace->query->rest.count > 0 ? trace->query->rest.values[0] : NULL;
   TFRT_RETURN_IF_ERROR(tfrt_cluster_inventory_gather(trace->query, &inventory));
+  TFRT_RETURN_IF_ERROR(tfrt_host_query_check_answered(trace->query));
   tfrt_host_query_report_errors(trace->query);
   snprintf(trace->job, sizeof(trace->job), "-");
   uint32_t matches = 0;
