@@ -38,7 +38,8 @@ static void tfrt_client_stop_timer(tfrt_client_t* client) {
   tfrt_client_release_locked(client);
 }
 
-// Tells the root that the job is over; without an open job, each host that may know of it.
+// Tells each host that may know of the job that it is over: the root, which tells the others, too,
+// may come later there than the end of this process.
 static void tfrt_client_send_close(tfrt_client_t* client, tfrt_status_t reason) {
   tfrt_arena_t arena;
   tfrt_arena_initialize(&arena, client->node->options.allocator);
@@ -49,9 +50,7 @@ static void tfrt_client_send_close(tfrt_client_t* client, tfrt_status_t reason) 
   }
   tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_JOB_CLOSE,
                            .job_close = {.error = error.code != TFRT_STATUS_OK ? &error : NULL}};
-  tfrt_peer_t* root = tfrt_peer_find(client->node, client->hosts[0].incarnation);
-  uint32_t count = client->is_open && root && root->session ? 1 : client->options.host_count;
-  for (uint32_t i = 0; i < count; ++i) {
+  for (uint32_t i = 0; i < client->options.host_count; ++i) {
     tfrt_peer_t* peer = tfrt_peer_find(client->node, client->hosts[i].incarnation);
     if (peer) tfrt_peer_send(peer, &(tfrt_peer_frame_t){.job = client->job}, &body);
   }

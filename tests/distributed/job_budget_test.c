@@ -6,17 +6,19 @@
 #include "tests/distributed/job_harness.h"
 #include "tests/support/test_main.h"
 
-// @main(x) calls @wait and @f on host 1: one waits for a message that never comes, for the deadline
-// of that call.
-static const char calling_program[] =
-    "func.func @wait(%x: i32) -> i32 {\n"
-    "  %c = tfrt.new.chain\n"
-    "  %zero = tfrt.constant.i32 0\n"
-    "  %h = tfrt_dist.host %zero\n"
-    "  %k = tfrt_dist.key \"never\"\n"
-    "  %v, %c1 = tfrt_dist.recv %h, %k, %c : i32\n"
-    "  tfrt.return %v : i32\n"
-    "}\n"
+// Waits for a message that never comes.
+#define WAIT                                      \
+  "func.func @wait(%x: i32) -> i32 {\n"           \
+  "  %c = tfrt.new.chain\n"                       \
+  "  %zero = tfrt.constant.i32 0\n"               \
+  "  %h = tfrt_dist.host %zero\n"                 \
+  "  %k = tfrt_dist.key \"never\"\n"              \
+  "  %v, %c1 = tfrt_dist.recv %h, %k, %c : i32\n" \
+  "  tfrt.return %v : i32\n"                      \
+  "}\n"
+
+// @main(x) calls @wait and @f on host 1, the first with a deadline.
+static const char calling_program[] = WAIT
     "func.func @f(%x: i32) -> i32 {\n"
     "  tfrt.return %x : i32\n"
     "}\n"
@@ -93,15 +95,7 @@ static void configure_credit(uint32_t index, tfrt_node_options_t* options) {
 }
 
 // @main makes four calls of host 1, of which three are sent, none of which ends in time.
-static const char starved_calls_program[] =
-    "func.func @wait(%x: i32) -> i32 {\n"
-    "  %c = tfrt.new.chain\n"
-    "  %zero = tfrt.constant.i32 0\n"
-    "  %h = tfrt_dist.host %zero\n"
-    "  %k = tfrt_dist.key \"never\"\n"
-    "  %v, %c1 = tfrt_dist.recv %h, %k, %c : i32\n"
-    "  tfrt.return %v : i32\n"
-    "}\n"
+static const char starved_calls_program[] = WAIT
     "func.func @main(%x: i32) -> (i32, i32, i32, i32) {\n"
     "  %a = tfrt.call @wait(%x) {host = 1 : i32, deadline_ms = 15000 : i32} : (i32) -> i32\n"
     "  %b = tfrt.call @wait(%x) {host = 1 : i32, deadline_ms = 15000 : i32} : (i32) -> i32\n"
@@ -111,14 +105,10 @@ static const char starved_calls_program[] =
     "}\n";
 
 // Host 2 wants three values of host 1, which aren't there in time.
-static const char starved_wants_program[] =
-    "func.func @wait(%x: i32) -> (i32, i32, i32) {\n"
-    "  %c = tfrt.new.chain\n"
-    "  %zero = tfrt.constant.i32 0\n"
-    "  %h = tfrt_dist.host %zero\n"
-    "  %k = tfrt_dist.key \"never\"\n"
-    "  %v, %c1 = tfrt_dist.recv %h, %k, %c : i32\n"
-    "  tfrt.return %v, %v, %v : i32, i32, i32\n"
+static const char starved_wants_program[] = WAIT
+    "func.func @three(%x: i32) -> (i32, i32, i32) {\n"
+    "  %a = tfrt.call @wait(%x) : (i32) -> i32\n"
+    "  tfrt.return %a, %a, %a : i32, i32, i32\n"
     "}\n"
     "func.func @use(%a: i32, %b: i32, %c: i32) -> (i32, i32, i32) {\n"
     "  %x = tfrt.add.i32 %a, %a\n"
@@ -127,7 +117,7 @@ static const char starved_wants_program[] =
     "  tfrt.return %x, %y, %z : i32, i32, i32\n"
     "}\n"
     "func.func @main(%x: i32) -> (i32, i32, i32) {\n"
-    "  %a:3 = tfrt.call @wait(%x) {host = 1 : i32, deadline_ms = 15000 : i32} : (i32) -> "
+    "  %a:3 = tfrt.call @three(%x) {host = 1 : i32, deadline_ms = 15000 : i32} : (i32) -> "
     "(i32, i32, i32)\n"
     "  %b:3 = tfrt.call @use(%a#0, %a#1, %a#2) {host = 2 : i32} : (i32, i32, i32) -> "
     "(i32, i32, i32)\n"
