@@ -102,6 +102,14 @@ tfrt_status_t tfrt_execution_initialize(tfrt_execution_t* execution,
 tfrt_async_value_t* tfrt_execution_argument(tfrt_job_t* job, const tfrt_wire_item_t* item,
                                             const tfrt_execution_t* execution);
 
+// What may still be written when it is available, of the |execution|'s arguments, which |items|
+// came as, is fetched behind the chains of the call. RESOURCE_EXHAUSTED when memory is out.
+tfrt_status_t tfrt_execution_order_arguments(tfrt_execution_t* execution,
+                                             const tfrt_wire_item_t* items) TFRT_MUST_USE;
+
+// What was lent for |execution| alone is not waited for any more, because of |reason| (+0).
+void tfrt_execution_fail_arguments(tfrt_execution_t* execution, tfrt_status_t reason);
+
 // Begins with what isn't a function of the program: somebody else completes it. Starts the
 // timer of the deadline.
 void tfrt_execution_begin(tfrt_execution_t* execution);
