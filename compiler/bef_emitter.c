@@ -2,6 +2,8 @@
 
 #include "compiler/bef_emitter.h"
 
+#include <string.h>
+
 #include "compiler/bef_entities.h"
 #include "compiler/stream_analysis.h"
 
@@ -17,7 +19,7 @@ typedef struct body_s {
   uint32_t register_count;
   uint32_t kernel_count;
   uint32_t* register_types;
-  uint32_t* words;  // room for the operands and results of all ops, in order
+  uint32_t* words;  // room for the operands of the ops to come
   tfrt_bef_writer_kernel_t* kernels;
   bool out_of_memory;
   bool failed;  // after a report
@@ -48,24 +50,21 @@ static tfrt_status_t find_streams(body_t* body, const tfrt_ir_block_t* block) {
   body->result_count = analysis.result_count;
   body->root_stream = tfrt_stream_analysis_root_stream(&analysis);
   body->streams = make_room(body, body->op_count, sizeof(*body->streams));
-  for (uint32_t i = 0; body->streams && i < body->op_count; ++i) {
-    body->streams[i] = tfrt_stream_analysis_op_stream(&analysis, i);
-  }
+  if (body->streams) tfrt_stream_analysis_list_streams(&analysis, body->streams);
   tfrt_stream_analysis_deinitialize(&analysis);
   return NULL;
 }
 
 // --- Locations ------------------------------------------------------------------------
 
-// Appends the record of |location| (NULL: unknown) and returns its number. Recursion is bounded by
-// the parser's nesting limit.
-static uint32_t add_location(tfrt_bef_entities_t* entities, const tfrt_ir_location_t* location) {
+static uint32_t add_location(tfrt_bef_entities_t* entities, const tfrt_ir_location_t* location);
+
+// Any but a place in a file. Recursion is bounded by the parser's nesting limit.
+static TFRT_COLD uint32_t add_nested_location(tfrt_bef_entities_t* entities,
+                                              const tfrt_ir_location_t* location) {
   tfrt_bef_writer_t* writer = entities->writer;
   uint32_t number;
   switch (location ? location->kind : TFRT_IR_LOCATION_UNKNOWN) {
-    case TFRT_IR_LOCATION_FILE:
-      number = tfrt_bef_entities_file(entities, location->name);
-      return tfrt_bef_writer_add_location_place(writer, number, location->line, location->column);
     case TFRT_IR_LOCATION_NAME:
       number = tfrt_bef_writer_add_location_name(writer, tfrt_ir_string_view(location->name));
       add_location(entities, location->first);
@@ -86,21 +85,31 @@ static uint32_t add_location(tfrt_bef_entities_t* entities, const tfrt_ir_locati
   }
 }
 
+// Appends the record of |location| (NULL: unknown) and returns its number.
+static uint32_t add_location(tfrt_bef_entities_t* entities, const tfrt_ir_location_t* location) {
+  if (!location || location->kind != TFRT_IR_LOCATION_FILE) {
+    return add_nested_location(entities, location);
+  }
+  uint32_t file = tfrt_bef_entities_file(entities, location->name);
+  return tfrt_bef_writer_add_location_place(entities->writer, file, location->line,
+                                            location->column);
+}
+
 // --- Registers --------------------------------------------------------------------------
 
+// |value|, which has the number of its type so far, becomes the next register.
 static void number_register(body_t* body, tfrt_ir_value_t* value) {
-  body->register_types[body->register_count] = tfrt_bef_entities_type(body->entities, value->type);
+  body->register_types[body->register_count] = value->scratch;
   value->scratch = body->register_count++;
 }
 
 // Makes room for all registers and kernels, and numbers the arguments, which come first.
 static bool begin_registers(body_t* body, const tfrt_ir_block_t* block) {
   size_t register_count = block->argument_count + body->result_count;
-  size_t word_count = body->operand_count + body->result_count;
-  tfrt_arena_reserve(&body->arena, (register_count + word_count) * sizeof(uint32_t) +
+  tfrt_arena_reserve(&body->arena, (register_count + body->operand_count) * sizeof(uint32_t) +
                                        body->op_count * sizeof(*body->kernels) + 1024);
   body->register_types = make_room(body, register_count, sizeof(*body->register_types));
-  body->words = make_room(body, word_count, sizeof(*body->words));
+  body->words = make_room(body, body->operand_count, sizeof(*body->words));
   body->kernels = make_room(body, body->op_count, sizeof(*body->kernels));
   if (body->out_of_memory) return false;
   for (uint32_t i = 0; i < block->argument_count; ++i) number_register(body, block->arguments[i]);
@@ -109,7 +118,7 @@ static bool begin_registers(body_t* body, const tfrt_ir_block_t* block) {
 
 // --- Kernels ----------------------------------------------------------------------------
 
-// The arrays that a kernel's attributes are spread over.
+// What a kernel's attributes are spread over.
 typedef struct kernel_lists_s {
   uint32_t* attributes;
   tfrt_string_view_t* names;
@@ -156,59 +165,6 @@ static void add_attribute(body_t* body, const tfrt_ir_operation_t* op,
   }
 }
 
-// Symbols in the order of their attributes' names, then regions.
-static bool add_attributes(body_t* body, const tfrt_ir_operation_t* op,
-                           tfrt_bef_writer_kernel_t* kernel) {
-  if (op->attribute_count == 0 && op->region_count == 0) return true;
-  kernel_lists_t lists = {
-      .attributes = allocate(body, op->attribute_count, sizeof(*lists.attributes)),
-      .names = allocate(body, op->attribute_count, sizeof(*lists.names)),
-      .functions = allocate(body, count_functions(op), sizeof(*lists.functions)),
-  };
-  if (body->out_of_memory) return false;
-  for (uint32_t i = 0; i < op->attribute_count; ++i) {
-    add_attribute(body, op, &op->attributes[i], &lists);
-  }
-  for (uint32_t i = 0; i < op->region_count; ++i) {
-    const tfrt_ir_block_t* block = tfrt_ir_region_single_block(&op->regions[i]);
-    lists.functions[lists.function_count++] = block->scratch;
-  }
-  kernel->attributes = lists.attributes;
-  kernel->attribute_names = lists.names;
-  kernel->attribute_count = lists.attribute_count;
-  kernel->functions = lists.functions;
-  kernel->function_count = lists.function_count;
-  return true;
-}
-
-// The registers of the operands of |op|, which all ops before it have given numbers.
-static const uint32_t* list_operands(body_t* body, const tfrt_ir_operation_t* op) {
-  uint32_t* registers = body->words;
-  body->words += op->operand_count;
-  for (uint32_t i = 0; i < op->operand_count; ++i) {
-    const tfrt_ir_value_t* value = op->operands[i].value;
-    // The streams have numbered the ops.
-    if (value->producer && value->producer->scratch >= op->scratch) {
-      tfrt_diagnostics_report_at(body->entities->diagnostics, TFRT_SEVERITY_ERROR, op->location,
-                                 "operand #%u is used before it is defined", i);
-      body->failed = true;
-      return registers;
-    }
-    registers[i] = value->scratch;
-  }
-  return registers;
-}
-
-static const uint32_t* list_results(body_t* body, const tfrt_ir_operation_t* op) {
-  uint32_t* registers = body->words;
-  body->words += op->result_count;
-  for (uint32_t i = 0; i < op->result_count; ++i) {
-    registers[i] = body->register_count;
-    number_register(body, &op->results[i]);
-  }
-  return registers;
-}
-
 static const tfrt_bef_call_options_t* list_call_options(body_t* body,
                                                         const tfrt_ir_operation_t* op) {
   tfrt_bef_call_options_t options;
@@ -219,20 +175,73 @@ static const tfrt_bef_call_options_t* list_call_options(body_t* body,
   return copy;
 }
 
+// Lists the attributes and functions of |op| at |words|, and returns the place behind them. Symbols
+// come in the order of their attributes' names, then regions.
+static uint32_t* list_parts(body_t* body, const tfrt_ir_operation_t* op, uint32_t* words,
+                            tfrt_bef_writer_kernel_t* kernel) {
+  kernel_lists_t lists = {
+      .attributes = words,
+      .names = allocate(body, op->attribute_count, sizeof(*lists.names)),
+      .functions = words + op->attribute_count,
+  };
+  kernel->call_options = list_call_options(body, op);
+  if (body->out_of_memory) return words;
+  for (uint32_t i = 0; i < op->attribute_count; ++i) {
+    add_attribute(body, op, &op->attributes[i], &lists);
+  }
+  for (uint32_t i = 0; i < op->region_count; ++i) {
+    const tfrt_ir_block_t* block = tfrt_ir_region_single_block(&op->regions[i]);
+    lists.functions[lists.function_count++] = block->scratch;
+  }
+  kernel->attribute_names = lists.names;
+  kernel->attribute_count = lists.attribute_count;
+  kernel->function_count = lists.function_count;
+  // Not each attribute of the op is one of the kernel.
+  words += lists.attribute_count;
+  memmove(words, lists.functions, lists.function_count * sizeof(*words));
+  return words + lists.function_count;
+}
+
+// Lists the registers of the operands of |op|, which all ops before it have given numbers, at
+// |words|, and returns the place behind them.
+static uint32_t* list_operands(body_t* body, const tfrt_ir_operation_t* op, uint32_t* words) {
+  for (uint32_t i = 0; i < op->operand_count; ++i) {
+    const tfrt_ir_value_t* value = op->operands[i].value;
+    // The streams have numbered the ops.
+    if (value->producer && value->producer->scratch >= op->scratch) {
+      tfrt_diagnostics_report_at(body->entities->diagnostics, TFRT_SEVERITY_ERROR, op->location,
+                                 "operand #%u is used before it is defined", i);
+      body->failed = true;
+      return words;
+    }
+    words[i] = value->scratch;
+  }
+  return words + op->operand_count;
+}
+
+// Room for the words of |op|, which has attributes or regions.
+static uint32_t* make_own_words(body_t* body, const tfrt_ir_operation_t* op) {
+  size_t count = (size_t)op->operand_count + op->attribute_count + count_functions(op);
+  return make_room(body, count, sizeof(uint32_t));
+}
+
 static void build_kernel(body_t* body, const tfrt_ir_operation_t* op) {
-  tfrt_bef_entities_t* entities = body->entities;
   tfrt_bef_writer_kernel_t* kernel = &body->kernels[body->kernel_count++];
+  bool has_parts = op->attribute_count || op->region_count;
+  uint32_t* words = has_parts ? make_own_words(body, op) : body->words;
+  if (!words) return;
   *kernel = (tfrt_bef_writer_kernel_t){
-      .code = tfrt_bef_entities_kernel(entities, op->name),
-      .location = add_location(entities, op->location),
+      .code = tfrt_bef_entities_kernel(body->entities, op->name),
+      .location = add_location(body->entities, op->location),
       .stream_id = body->streams[op->scratch],
       .argument_count = op->operand_count,
-      .arguments = list_operands(body, op),
       .result_count = op->result_count,
-      .results = list_results(body, op),
-      .call_options = list_call_options(body, op),
+      .words = words,
   };
-  add_attributes(body, op, kernel);
+  words = list_operands(body, op, words);
+  if (has_parts) words = list_parts(body, op, words, kernel);
+  if (!has_parts) body->words = words;
+  for (uint32_t i = 0; i < op->result_count; ++i) number_register(body, &op->results[i]);
 }
 
 // --- Functions --------------------------------------------------------------------------
@@ -274,7 +283,8 @@ static void list_signature(body_t* body, const tfrt_bef_entity_function_t* entit
   const tfrt_ir_block_t* block = entity->block;
   const tfrt_ir_operation_t* last = block->last;
   uint32_t* result_types = allocate(body, last->operand_count, sizeof(*result_types));
-  const uint32_t* registers = list_operands(body, last);
+  const uint32_t* registers = body->words;
+  list_operands(body, last, body->words);
   if (body->out_of_memory || body->failed) return;
   for (uint32_t i = 0; i < last->operand_count; ++i) {
     result_types[i] = body->register_types[registers[i]];

@@ -108,7 +108,8 @@ static void add_body(tfrt_bef_entities_t* entities, tfrt_ir_operation_t* op,
     return;
   }
   for (uint32_t i = 0; i < block->argument_count; ++i) {
-    tfrt_bef_entities_type(entities, block->arguments[i]->type);
+    tfrt_ir_value_t* argument = block->arguments[i];
+    argument->scratch = tfrt_bef_entities_type(entities, argument->type);
   }
   block->scratch = entities->function_count;
   append_function(entities, (tfrt_bef_entity_function_t){
@@ -282,10 +283,16 @@ static void check_operands(tfrt_bef_entities_t* entities, const tfrt_ir_operatio
   }
 }
 
+// The function that |op| (may be NULL) is or stands in, or NULL.
+static const tfrt_ir_operation_t* function_of(const tfrt_ir_operation_t* op) {
+  while (op && !tfrt_ir_is_function(op)) op = tfrt_ir_operation_parent(op);
+  return op;
+}
+
 // Whether |op| stands in a synchronous function, whose regions are synchronous too.
 static bool is_in_sync_function(const tfrt_ir_operation_t* op) {
-  while (op && !tfrt_ir_is_function(op)) op = tfrt_ir_operation_parent(op);
-  return op && tfrt_ir_operation_attribute(op, "tfrt.sync");
+  const tfrt_ir_operation_t* function = function_of(op);
+  return function && tfrt_ir_operation_attribute(function, "tfrt.sync");
 }
 
 // The attributes and regions of the kernel |op|.
@@ -302,24 +309,15 @@ static void add_parts(tfrt_bef_entities_t* entities, tfrt_ir_operation_t* op) {
   }
 }
 
-static void add_result_types(tfrt_bef_entities_t* entities, const tfrt_ir_operation_t* op) {
+static void add_result_types(tfrt_bef_entities_t* entities, tfrt_ir_operation_t* op) {
   for (uint32_t i = 0; i < op->result_count; ++i) {
-    tfrt_bef_entities_type(entities, op->results[i].type);
+    op->results[i].scratch = tfrt_bef_entities_type(entities, op->results[i].type);
   }
 }
 
-// Finds out what stands around |block|, unless it is the block that was asked about last.
-static void look_around(tfrt_bef_entities_t* entities, const tfrt_ir_block_t* block) {
-  if (entities->known_block == block) return;
-  const tfrt_ir_operation_t* owner = block->region->owner;
-  entities->known_block = block;
-  entities->is_compiled = is_in_compiled_module(owner);
-  while (owner && !tfrt_ir_is_function(owner)) owner = tfrt_ir_operation_parent(owner);
-  entities->function = owner;
-}
-
 // An op that is no kernel that was met before.
-static void visit_new(tfrt_bef_entities_t* entities, tfrt_ir_operation_t* op) {
+static void collect_new(tfrt_bef_entities_t* entities, tfrt_ir_operation_t* op,
+                        bool is_in_function) {
   if (is_return(op)) {
     if (op->block->last != op) report(entities, op, "return op must be at the end of its block");
     return;
@@ -329,7 +327,7 @@ static void visit_new(tfrt_bef_entities_t* entities, tfrt_ir_operation_t* op) {
     add_function(entities, op);
   } else if (tfrt_ir_is_module(op)) {
     report(entities, op, "a module inside another one must be marked tfrt.compiled");
-  } else if (!entities->function) {
+  } else if (!is_in_function) {
     report(entities, op, "only functions can stand in a module");
   } else {
     tfrt_bef_entities_kernel(entities, op->name);
@@ -337,22 +335,37 @@ static void visit_new(tfrt_bef_entities_t* entities, tfrt_ir_operation_t* op) {
   }
 }
 
-static bool visit(tfrt_ir_operation_t* op, void* user_data) {
-  tfrt_bef_entities_t* entities = user_data;
-  // The walk ends with the module itself.
-  if (!op->block) return true;
-  look_around(entities, op->block);
-  if (entities->is_compiled) return true;
-  // Most ops are kernels of functions: only the first one of each name is asked what it is.
-  if (entities->function && tfrt_bef_entities_knows_kernel(entities, op->name)) {
+static void collect_regions(tfrt_bef_entities_t* entities, const tfrt_ir_operation_t* op);
+
+// Most ops are kernels of functions: only the first one of each name is asked what it is.
+static void collect_op(tfrt_bef_entities_t* entities, tfrt_ir_operation_t* op,
+                       bool is_in_function) {
+  if (is_in_function && tfrt_bef_entities_knows_kernel(entities, op->name)) {
     check_operands(entities, op);
     add_result_types(entities, op);
     if (op->attribute_count || op->region_count) add_parts(entities, op);
   } else if (!tfrt_ir_is_compiled_module(op)) {
     check_operands(entities, op);
-    visit_new(entities, op);
+    collect_new(entities, op, is_in_function);
   }
-  return true;
+}
+
+// Each op comes behind all that lies in its regions: in this order functions are numbered.
+// Recursion is bounded by the parser's nesting limit.
+static void collect_block(tfrt_bef_entities_t* entities, const tfrt_ir_block_t* block) {
+  if (is_in_compiled_module(block->region->owner)) return;
+  bool is_in_function = function_of(block->region->owner) != NULL;
+  for (tfrt_ir_operation_t* op = block->first; op; op = op->next) {
+    if (op->region_count) collect_regions(entities, op);
+    collect_op(entities, op, is_in_function);
+  }
+}
+
+static void collect_regions(tfrt_bef_entities_t* entities, const tfrt_ir_operation_t* op) {
+  for (uint32_t i = 0; i < op->region_count; ++i) {
+    const tfrt_ir_block_t* block = op->regions[i].first_block;
+    for (; block; block = block->next) collect_block(entities, block);
+  }
 }
 
 void tfrt_bef_entities_collect(tfrt_bef_entities_t* entities, tfrt_ir_context_t* context,
@@ -362,5 +375,5 @@ void tfrt_bef_entities_collect(tfrt_bef_entities_t* entities, tfrt_ir_context_t*
     entities->out_of_memory = true;
     return;
   }
-  tfrt_ir_operation_walk(module, visit, entities);
+  collect_regions(entities, module);
 }

@@ -32,13 +32,10 @@ typedef struct tfrt_bef_entities_s {
   tfrt_bef_writer_t* writer;
   const tfrt_ir_symbol_table_t* symbols;
   tfrt_arena_t arena;
-  tfrt_number_memo_t type_numbers;      // of the writer
-  tfrt_number_memo_t kernel_codes;      // likewise, by the op's name
-  tfrt_number_memo_t file_numbers;      // likewise, of those that locations name
-  const tfrt_ir_block_t* known_block;   // the one that was asked about last,
-  const tfrt_ir_operation_t* function;  // the function around it, or NULL,
-  bool is_compiled;                     // and whether a compiled module is
-  tfrt_hash_table_t attributes;         // pointer -> offset
+  tfrt_number_memo_t type_numbers;  // of the writer
+  tfrt_number_memo_t kernel_codes;  // likewise, by the op's name
+  tfrt_number_memo_t file_numbers;  // likewise, of those that locations name
+  tfrt_hash_table_t attributes;     // pointer -> offset
   tfrt_bef_entity_function_t* first_function;
   tfrt_bef_entity_function_t* last_function;
   uint32_t function_count;
@@ -65,7 +62,8 @@ void tfrt_bef_entities_initialize(tfrt_bef_entities_t* entities,
 void tfrt_bef_entities_deinitialize(tfrt_bef_entities_t* entities);
 
 // Collects all of |module|. Sets the scratch of each function op and of each region's block to
-// its function index. Thread-compatible.
+// its function index, and that of each argument of a body and of each result of a kernel to the
+// number of its type. Thread-compatible.
 void tfrt_bef_entities_collect(tfrt_bef_entities_t* entities, tfrt_ir_context_t* context,
                                tfrt_ir_operation_t* module);
 

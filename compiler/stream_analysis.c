@@ -147,7 +147,7 @@ static void merge_streams(tfrt_stream_analysis_t* analysis, uint32_t from, uint3
 // Notes what op |index|, now of |stream|, needs besides what triggers it.
 static void add_links(tfrt_stream_analysis_t* analysis, uint32_t index, uint32_t stream) {
   const stream_op_t* entry = &analysis->ops[index];
-  if (!analysis->links || !entry->op) return;
+  if (!entry->op) return;
   for (uint32_t i = 0; i < entry->op->operand_count; ++i) {
     const tfrt_ir_value_t* value = entry->op->operands[i].value;
     if (!value->producer || value->producer->scratch == entry->parent ||
@@ -237,29 +237,54 @@ static uint32_t choose_stream(const tfrt_stream_analysis_t* analysis, uint32_t i
   return best;
 }
 
+static uint32_t open_stream(tfrt_stream_analysis_t* analysis) {
+  uint32_t stream = analysis->stream_count++;
+  analysis->streams[stream] = (stream_build_t){.merged_into = NO_INDEX,
+                                               .first_link = NO_INDEX,
+                                               .last_link = NO_INDEX,
+                                               .candidate_of = NO_INDEX};
+  return stream;
+}
+
+// The stream that op |index|, which has several children, joins once the cheap ones among theirs
+// are put together.
+static uint32_t join_children(tfrt_stream_analysis_t* analysis, uint32_t index) {
+  uint32_t rest = group_children(analysis, index);
+  uint32_t stream = choose_stream(analysis, index);
+  // With a threshold, what stayed below it isn't worth a stream of its own.
+  if (analysis->threshold > 0 && rest != NO_INDEX && rest != stream) {
+    merge_streams(analysis, rest, stream);
+  }
+  return stream;
+}
+
 static void build_stream(tfrt_stream_analysis_t* analysis, uint32_t index) {
   stream_op_t* entry = &analysis->ops[index];
   uint32_t stream;
   if (entry->first_child == NO_INDEX) {
-    stream = analysis->stream_count++;
-    analysis->streams[stream] = (stream_build_t){.merged_into = NO_INDEX,
-                                                 .first_link = NO_INDEX,
-                                                 .last_link = NO_INDEX,
-                                                 .candidate_of = NO_INDEX};
+    stream = open_stream(analysis);
+  } else if (entry->first_child == entry->last_child) {
+    // As most have: an only child has no neighbours.
+    stream = analysis->ops[entry->first_child].stream;
   } else {
-    uint32_t rest = group_children(analysis, index);
-    stream = choose_stream(analysis, index);
-    // With a threshold, what stayed below it isn't worth a stream of its own.
-    if (analysis->threshold > 0 && rest != NO_INDEX && rest != stream) {
-      merge_streams(analysis, rest, stream);
-    }
+    stream = join_children(analysis, index);
   }
   entry->stream = stream;
   analysis->streams[stream].cost += entry->cost;
   analysis->streams[stream].parent_op = NO_INDEX;
-  add_links(analysis, index, stream);
-  bool is_last = index + 1 == analysis->op_count;
-  if (is_last && is_return(entry->op)) analysis->streams[stream].has_return = true;
+  if (analysis->links) add_links(analysis, index, stream);
+}
+
+// Backward, and the root at the end.
+static void build_streams(tfrt_stream_analysis_t* analysis) {
+  uint32_t index = analysis->op_count;
+  if (index > 0) {
+    build_stream(analysis, --index);
+    const stream_op_t* last = &analysis->ops[index];
+    analysis->streams[last->stream].has_return = is_return(last->op);
+  }
+  while (index > 0) build_stream(analysis, --index);
+  build_stream(analysis, analysis->op_count);
 }
 
 // Lets every stream point to what it became at once: paths can be as long as the block.
@@ -324,14 +349,23 @@ tfrt_status_t tfrt_stream_analysis_initialize(tfrt_stream_analysis_t* analysis,
     tfrt_arena_deinitialize(&analysis->arena);
     return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory to analyse streams");
   }
-  for (uint32_t i = analysis->op_count; i-- > 0;) build_stream(analysis, i);
-  build_stream(analysis, analysis->op_count);
+  build_streams(analysis);
   shorten_paths(analysis);
   return NULL;
 }
 
 void tfrt_stream_analysis_deinitialize(tfrt_stream_analysis_t* analysis) {
   tfrt_arena_deinitialize(&analysis->arena);
+}
+
+void tfrt_stream_analysis_list_streams(const tfrt_stream_analysis_t* analysis,
+                                       uint32_t* out_streams) {
+  for (uint32_t i = 0; i < analysis->op_count; ++i) {
+    uint32_t stream = analysis->ops[i].stream;
+    uint32_t merged_into = analysis->streams[stream].merged_into;
+    // A path is one step at most since all were shortened.
+    out_streams[i] = merged_into == NO_INDEX ? stream : merged_into;
+  }
 }
 
 uint32_t tfrt_stream_analysis_op_stream(const tfrt_stream_analysis_t* analysis, uint32_t index) {

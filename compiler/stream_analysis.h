@@ -75,6 +75,11 @@ void tfrt_stream_analysis_deinitialize(tfrt_stream_analysis_t* analysis);
 uint32_t tfrt_stream_analysis_op_stream(const tfrt_stream_analysis_t* analysis, uint32_t index);
 uint32_t tfrt_stream_analysis_root_stream(const tfrt_stream_analysis_t* analysis);
 
+// Sets |out_streams|, which has room for all ops, to the stream ids of the ops, in order.
+// Thread-compatible.
+void tfrt_stream_analysis_list_streams(const tfrt_stream_analysis_t* analysis,
+                                       uint32_t* out_streams);
+
 // All that is known of the stream with |id|, which an op or the root has. Thread-compatible.
 tfrt_stream_t tfrt_stream_analysis_stream(const tfrt_stream_analysis_t* analysis, uint32_t id);
 

@@ -2,6 +2,9 @@
 
 #include "host_runtime/bef/bef_writer_impl.h"
 
+// The most bytes that the entry of a kernel takes in the table: an offset and two 32-bit numbers.
+#define MAX_ENTRY_SIZE (TFRT_BEF_VBR_MAX_SIZE + 2 * TFRT_BEF_VBR_32_MAX_SIZE)
+
 // --- Uses -----------------------------------------------------------------------------
 
 // Who uses what in one body.
@@ -19,15 +22,15 @@ static bool make_room(tfrt_bef_writer_t* writer, tfrt_arena_t* arena, size_t cou
   return *out_words != NULL;
 }
 
-// Counts the kernels that use each register.
+// Counts the kernels that use each register, by their arguments: the first words of a kernel.
 static void count_users(const tfrt_bef_writer_function_t* function, uses_t* uses) {
   memset(uses->use_counts, 0, function->register_count * sizeof(*uses->use_counts));
   uses->starting_count = 0;
-  for (uint32_t k = 0; k < function->kernel_count; ++k) {
-    const tfrt_bef_writer_kernel_t* kernel = &function->kernels[k];
+  const tfrt_bef_writer_kernel_t* end = function->kernels + function->kernel_count;
+  for (const tfrt_bef_writer_kernel_t* kernel = function->kernels; kernel < end; ++kernel) {
     if (kernel->argument_count == 0) ++uses->starting_count;
     for (uint32_t i = 0; i < kernel->argument_count; ++i) {
-      ++uses->use_counts[kernel->arguments[i]];
+      ++uses->use_counts[kernel->words[i]];
     }
   }
 }
@@ -39,7 +42,7 @@ static void list_users(const tfrt_bef_writer_function_t* function, uint32_t* nex
   for (uint32_t k = function->kernel_count; k-- > 0;) {
     const tfrt_bef_writer_kernel_t* kernel = &function->kernels[k];
     for (uint32_t i = 0; i < kernel->argument_count; ++i) {
-      users[next_users[kernel->arguments[i]]++] = k + 1;
+      users[next_users[kernel->words[i]]++] = k + 1;
     }
   }
 }
@@ -68,8 +71,9 @@ static bool find_uses(tfrt_bef_writer_t* writer, const tfrt_bef_writer_function_
   return true;
 }
 
-static uint32_t user_count(const uses_t* uses, uint32_t number) {
-  return uses->first_users[number + 1] - uses->first_users[number];
+// The number of users of |count| registers from |first| on.
+static uint32_t user_count(const uses_t* uses, uint32_t first, uint32_t count) {
+  return uses->first_users[first + count] - uses->first_users[first];
 }
 
 // --- Records ------------------------------------------------------------------------
@@ -85,8 +89,19 @@ static uint8_t* write_words(uint8_t* at, const uint32_t* words, uint32_t count) 
   return at;
 }
 
-static uint8_t* write_users(uint8_t* at, const uses_t* uses, uint32_t number) {
-  return write_words(at, uses->users + uses->first_users[number], user_count(uses, number));
+// How many users each of |count| registers from |first| on has.
+static uint8_t* write_user_counts(uint8_t* at, const uses_t* uses, uint32_t first, uint32_t count) {
+  for (uint32_t i = first; i < first + count; ++i) at = write_word(at, user_count(uses, i, 1));
+  return at;
+}
+
+static uint8_t* write_registers(uint8_t* at, uint32_t first, uint32_t count) {
+  for (uint32_t i = first; i < first + count; ++i) at = write_word(at, i);
+  return at;
+}
+
+static uint8_t* write_users(uint8_t* at, const uses_t* uses, uint32_t first, uint32_t count) {
+  return write_words(at, uses->users + uses->first_users[first], user_count(uses, first, count));
 }
 
 // Word by word: a header that is made elsewhere and copied is waited for.
@@ -120,69 +135,67 @@ static uint8_t* write_pseudo_kernel(uint8_t* at, const tfrt_bef_writer_function_
   at = write_header(at, TFRT_BEF_PSEUDO_KERNEL_CODE, TFRT_BEF_PSEUDO_KERNEL_LOCATION, &kNothing,
                     function->argument_count + 1);
   at = write_word(at, uses->starting_count);
-  for (uint32_t i = 0; i < function->argument_count; ++i) {
-    at = write_word(at, user_count(uses, i));
-  }
+  at = write_user_counts(at, uses, 0, function->argument_count);
   at = write_word(at, function->register_count);
-  for (uint32_t i = 0; i < function->argument_count; ++i) at = write_word(at, i);
+  at = write_registers(at, 0, function->argument_count);
   uint32_t left = uses->starting_count;
   for (uint32_t k = 0; left > 0; ++k) {
     if (function->kernels[k].argument_count > 0) continue;
     at = write_word(at, k + 1);
     --left;
   }
-  for (uint32_t i = 0; i < function->argument_count; ++i) at = write_users(at, uses, i);
-  return at;
+  return write_users(at, uses, 0, function->argument_count);
 }
 
-static size_t kernel_size(const tfrt_bef_writer_kernel_t* kernel, const uses_t* uses) {
-  size_t words = (size_t)TFRT_BEF_KERNEL_HEADER_WORDS + kernel->argument_count +
-                 kernel->attribute_count + kernel->function_count;
-  for (uint32_t i = 0; i < kernel->result_count; ++i) {
-    words += 2 + (size_t)user_count(uses, kernel->results[i]);
-  }
+static uint32_t word_count(const tfrt_bef_writer_kernel_t* kernel) {
+  return kernel->argument_count + kernel->attribute_count + kernel->function_count;
+}
+
+// The size of the record of |kernel|, whose results are the registers from |first_result| on.
+static size_t kernel_size(const tfrt_bef_writer_kernel_t* kernel, uint32_t first_result,
+                          const uses_t* uses) {
+  size_t words = TFRT_BEF_KERNEL_HEADER_WORDS + (size_t)word_count(kernel) +
+                 2 * (size_t)kernel->result_count +
+                 user_count(uses, first_result, kernel->result_count);
   return words * sizeof(uint32_t);
 }
 
 static uint8_t* write_kernel(uint8_t* at, const tfrt_bef_writer_kernel_t* kernel,
-                             const uses_t* uses) {
+                             uint32_t first_result, const uses_t* uses) {
   at = write_header(at, kernel->code, kernel->location, kernel, kernel->result_count);
-  for (uint32_t i = 0; i < kernel->result_count; ++i) {
-    at = write_word(at, user_count(uses, kernel->results[i]));
-  }
-  at = write_words(at, kernel->arguments, kernel->argument_count);
-  at = write_words(at, kernel->attributes, kernel->attribute_count);
-  at = write_words(at, kernel->functions, kernel->function_count);
-  at = write_words(at, kernel->results, kernel->result_count);
-  for (uint32_t i = 0; i < kernel->result_count; ++i) {
-    at = write_users(at, uses, kernel->results[i]);
-  }
-  return at;
+  at = write_user_counts(at, uses, first_result, kernel->result_count);
+  at = write_words(at, kernel->words, word_count(kernel));
+  at = write_registers(at, first_result, kernel->result_count);
+  return write_users(at, uses, first_result, kernel->result_count);
 }
 
 // --- Bodies ---------------------------------------------------------------------------
 
-// Appends where the record of a kernel begins, behind those before it.
-static void append_kernel_entry(tfrt_bef_bytes_t* bytes, size_t offset, uint32_t operand_count,
-                                uint32_t stream_id) {
-  uint8_t* at = tfrt_bef_bytes_add(bytes, 3 * TFRT_BEF_VBR_MAX_SIZE);
-  if (!at) return;
+// Writes where the record of a kernel begins, behind those before it.
+static uint8_t* write_kernel_entry(uint8_t* at, size_t offset, uint32_t operand_count,
+                                   uint32_t stream_id) {
   at = tfrt_bef_vbr_write(at, offset);
   at = tfrt_bef_vbr_write(at, operand_count);
-  tfrt_bef_bytes_end(bytes, tfrt_bef_vbr_write(at, stream_id));
+  return tfrt_bef_vbr_write(at, stream_id);
 }
 
 // The table of the kernels; returns the size of the records that it announces.
 static size_t append_kernel_table(tfrt_bef_bytes_t* bytes,
                                   const tfrt_bef_writer_function_t* function, const uses_t* uses) {
-  tfrt_bef_bytes_append_vbr(bytes, (uint64_t)function->kernel_count + 1);
-  append_kernel_entry(bytes, 0, 0, function->root_stream_id);
+  size_t entry_count = (size_t)function->kernel_count + 1;
   size_t offset = pseudo_kernel_size(function, uses);
-  for (uint32_t k = 0; k < function->kernel_count; ++k) {
-    const tfrt_bef_writer_kernel_t* kernel = &function->kernels[k];
-    append_kernel_entry(bytes, offset, kernel->argument_count, kernel->stream_id);
-    offset += kernel_size(kernel, uses);
+  tfrt_bef_bytes_append_vbr(bytes, entry_count);
+  uint8_t* at = tfrt_bef_bytes_add(bytes, entry_count * MAX_ENTRY_SIZE);
+  if (!at) return 0;
+  at = write_kernel_entry(at, 0, 0, function->root_stream_id);
+  uint32_t first_result = function->argument_count;
+  const tfrt_bef_writer_kernel_t* end = function->kernels + function->kernel_count;
+  for (const tfrt_bef_writer_kernel_t* kernel = function->kernels; kernel < end; ++kernel) {
+    at = write_kernel_entry(at, offset, kernel->argument_count, kernel->stream_id);
+    offset += kernel_size(kernel, first_result, uses);
+    first_result += kernel->result_count;
   }
+  tfrt_bef_bytes_end(bytes, at);
   return offset;
 }
 
@@ -197,8 +210,11 @@ static void append_body(tfrt_bef_bytes_t* bytes, const tfrt_bef_writer_function_
   uint8_t* at = tfrt_bef_bytes_add(bytes, size);
   if (!at) return;
   at = write_pseudo_kernel(at, function, uses);
-  for (uint32_t k = 0; k < function->kernel_count; ++k) {
-    at = write_kernel(at, &function->kernels[k], uses);
+  uint32_t first_result = function->argument_count;
+  const tfrt_bef_writer_kernel_t* end = function->kernels + function->kernel_count;
+  for (const tfrt_bef_writer_kernel_t* kernel = function->kernels; kernel < end; ++kernel) {
+    at = write_kernel(at, kernel, first_result, uses);
+    first_result += kernel->result_count;
   }
 }
 

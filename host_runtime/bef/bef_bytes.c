@@ -6,9 +6,7 @@
 
 #define FIRST_CAPACITY ((size_t)256)
 
-// The most bytes that 32 bits take as a VBR integer, and for how many of these room is made at
-// once.
-#define VBR_32_MAX_SIZE 5
+// For how many VBR integers of 32 bits room is made at once.
 #define VBRS_AT_ONCE 16
 
 void tfrt_bef_bytes_initialize(tfrt_bef_bytes_t* bytes, tfrt_allocator_t allocator) {
@@ -57,8 +55,7 @@ uint8_t* tfrt_bef_vbr_write_long(uint8_t* at, uint64_t value) {
   if (value >= 1u << 28) {
     for (size_t i = tfrt_bef_vbr_size(value); i-- > 4;) *at++ = (uint8_t)(value >> 7 * i) | 0x80;
   }
-  // As most of them, without a loop.
-  if (value >= 1u << 21) *at++ = (uint8_t)(value >> 21) | 0x80;
+  *at++ = (uint8_t)(value >> 21) | 0x80;
   *at++ = (uint8_t)(value >> 14) | 0x80;
   *at++ = (uint8_t)(value >> 7) | 0x80;
   *at++ = value & 0x7F;
@@ -68,7 +65,7 @@ uint8_t* tfrt_bef_vbr_write_long(uint8_t* at, uint64_t value) {
 void tfrt_bef_bytes_append_vbrs(tfrt_bef_bytes_t* bytes, const uint32_t* values, size_t count) {
   while (count > 0) {
     size_t part = count < VBRS_AT_ONCE ? count : VBRS_AT_ONCE;
-    uint8_t* at = tfrt_bef_bytes_add(bytes, part * VBR_32_MAX_SIZE);
+    uint8_t* at = tfrt_bef_bytes_add(bytes, part * TFRT_BEF_VBR_32_MAX_SIZE);
     if (!at) return;
     for (size_t i = 0; i < part; ++i) at = tfrt_bef_vbr_write(at, values[i]);
     tfrt_bef_bytes_end(bytes, at);

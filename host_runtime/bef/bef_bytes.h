@@ -18,8 +18,9 @@
 
 #include "host_runtime/base/allocator.h"
 
-// The most bytes that a VBR integer takes.
+// The most bytes that a VBR integer takes, and one of 32 bits.
 #define TFRT_BEF_VBR_MAX_SIZE 10
+#define TFRT_BEF_VBR_32_MAX_SIZE 5
 
 typedef struct tfrt_bef_bytes_s {
   uint8_t* data;  // NULL: none yet
@@ -71,11 +72,14 @@ static inline void tfrt_bef_bytes_append_u32(tfrt_bef_bytes_t* bytes, uint32_t v
 size_t tfrt_bef_vbr_size(uint64_t value);
 
 // Writes |value| as a VBR integer at |at|, where TFRT_BEF_VBR_MAX_SIZE bytes are, and returns
-// the address behind it; the first one where it takes more than two bytes. Thread-compatible.
+// the address behind it; the first one where it takes more than three bytes. Thread-compatible.
 uint8_t* tfrt_bef_vbr_write_long(uint8_t* at, uint64_t value);
 static inline uint8_t* tfrt_bef_vbr_write(uint8_t* at, uint64_t value) {
-  if (value >= 1u << 14) return tfrt_bef_vbr_write_long(at, value);
-  if (value >= 1u << 7) *at++ = (uint8_t)(value >> 7) | 0x80;
+  if (value >= 1u << 7) {
+    if (value >= 1u << 21) return tfrt_bef_vbr_write_long(at, value);
+    if (value >= 1u << 14) *at++ = (uint8_t)(value >> 14) | 0x80;
+    *at++ = (uint8_t)(value >> 7) | 0x80;
+  }
   *at = value & 0x7F;
   return at + 1;
 }

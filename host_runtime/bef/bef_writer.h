@@ -27,8 +27,9 @@
 
 typedef struct tfrt_bef_writer_s tfrt_bef_writer_t;
 
-// One kernel of a function to write. The users of its results, operand counts and use counts
-// follow from the arguments. Everything is borrowed for the call.
+// One kernel of a function to write. Its results are the registers behind those of the kernels
+// before it; their users, operand counts and use counts follow from the arguments. Everything is
+// borrowed for the call.
 typedef struct tfrt_bef_writer_kernel_s {
   uint32_t code;
   uint32_t location;
@@ -37,16 +38,14 @@ typedef struct tfrt_bef_writer_kernel_s {
   uint32_t attribute_count;
   uint32_t function_count;
   uint32_t result_count;
-  const uint32_t* arguments;                    // registers
-  const uint32_t* attributes;                   // offsets, from tfrt_bef_writer_add_attribute()
+  // One behind the other: registers of the arguments, attributes as tfrt_bef_writer_add_attribute()
+  // has numbered them, indices of the functions.
+  const uint32_t* words;
   const tfrt_string_view_t* attribute_names;    // |attribute_count|; NULL without that section
-  const uint32_t* functions;                    // function indices
-  const uint32_t* results;                      // registers
   const tfrt_bef_call_options_t* call_options;  // NULL: none
 } tfrt_bef_writer_kernel_t;
 
-// One function to write. Registers are numbered: arguments first, then the results of the
-// kernels in order.
+// One function to write. Its registers are its arguments, then the results of its kernels.
 typedef struct tfrt_bef_writer_function_s {
   tfrt_string_view_t name;
   tfrt_bef_function_kind_t kind;

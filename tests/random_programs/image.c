@@ -9,10 +9,8 @@
 // What the writer's form of one function points to.
 typedef struct tfrt_image_function_s {
   tfrt_bef_writer_kernel_t kernels[TFRT_MODEL_MAX_OPS];
-  uint32_t operands[TFRT_MODEL_MAX_OPS][TFRT_MODEL_MAX_OPERANDS];
-  uint32_t results[TFRT_MODEL_MAX_OPS][TFRT_MODEL_MAX_RESULTS];
-  uint32_t callees[TFRT_MODEL_MAX_OPS][TFRT_MODEL_MAX_CALLEES];
-  uint32_t attributes[TFRT_MODEL_MAX_OPS];
+  // Operands, an attribute if there is one, callees.
+  uint32_t words[TFRT_MODEL_MAX_OPS][TFRT_MODEL_MAX_OPERANDS + 1 + TFRT_MODEL_MAX_CALLEES];
   uint32_t types[TFRT_MODEL_MAX_VALUES];
   uint32_t result_types[TFRT_MODEL_MAX_RESULTS];
   uint32_t result_registers[TFRT_MODEL_MAX_RESULTS];
@@ -43,10 +41,10 @@ static void tfrt_image_add_kernel(tfrt_bef_writer_t* writer, const tfrt_model_op
   static const tfrt_bef_call_options_t nonstrict = {.nonstrict = true};
   tfrt_bef_value_t attribute;
   bool has_attribute = tfrt_image_attribute(op, &attribute);
-  if (has_attribute) image->attributes[index] = tfrt_bef_writer_add_attribute(writer, &attribute);
-  for (uint32_t i = 0; i < op->operand_count; ++i) image->operands[index][i] = op->operands[i];
-  for (uint32_t i = 0; i < op->result_count; ++i) image->results[index][i] = op->first_result + i;
-  for (uint32_t i = 0; i < op->callee_count; ++i) image->callees[index][i] = op->callees[i];
+  uint32_t* word = image->words[index];
+  for (uint32_t i = 0; i < op->operand_count; ++i) *word++ = op->operands[i];
+  if (has_attribute) *word++ = tfrt_bef_writer_add_attribute(writer, &attribute);
+  for (uint32_t i = 0; i < op->callee_count; ++i) *word++ = op->callees[i];
   image->kernels[index] = (tfrt_bef_writer_kernel_t){
       .code = tfrt_bef_writer_add_kernel_name(writer,
                                               tfrt_string_view_of(tfrt_model_kind_name(op->kind))),
@@ -57,11 +55,8 @@ static void tfrt_image_add_kernel(tfrt_bef_writer_t* writer, const tfrt_model_op
       .attribute_count = has_attribute,
       .function_count = op->callee_count,
       .result_count = op->result_count,
-      .arguments = image->operands[index],
-      .attributes = &image->attributes[index],
+      .words = image->words[index],
       .attribute_names = op->kind == TFRT_MODEL_WHILE ? &while_name : &value_name,
-      .functions = image->callees[index],
-      .results = image->results[index],
       .call_options = op->nonstrict ? &nonstrict : NULL};
 }
 

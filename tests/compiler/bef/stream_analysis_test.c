@@ -36,7 +36,11 @@ static void analysed_free(analysed_t* analysed) {
 
 // The ops' streams, in order, and then the root's must be the |count| |expected| ones.
 static void check_streams(const analysed_t* analysed, const uint32_t* expected, uint32_t count) {
+  uint32_t streams[64];
   ck_assert_uint_eq(analysed->analysis.op_count + 1, count);
+  ck_assert_uint_le(count, TFRT_ARRAY_SIZE(streams));
+  tfrt_stream_analysis_list_streams(&analysed->analysis, streams);
+  for (uint32_t i = 0; i + 1 < count; ++i) ck_assert_uint_eq(streams[i], expected[i]);
   for (uint32_t i = 0; i < count; ++i) {
     ck_assert_msg(tfrt_stream_analysis_op_stream(&analysed->analysis, i) == expected[i],
                   "op %u is in stream %u", i,

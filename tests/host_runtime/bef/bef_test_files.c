@@ -122,16 +122,14 @@ static void add_small_function(tfrt_bef_writer_t* writer, const uint32_t locatio
       {.code = 0,
        .location = locations[1],
        .attribute_count = 1,
-       .attributes = &attribute,
+       .words = &attribute,
        .attribute_names = &value,
-       .result_count = 1,
-       .results = &kRegisters[1]},
+       .result_count = 1},
       {.code = 1,
        .location = locations[2],
        .argument_count = 2,
-       .arguments = kRegisters,
+       .words = kRegisters,
        .result_count = 1,
-       .results = &kRegisters[2],
        .call_options = &kOptions},
   };
   tfrt_bef_writer_function_t function = {.name = tfrt_string_view_of("f"),
@@ -170,20 +168,17 @@ test_bytes_t test_small_file(void) {
 // The function of test_chain_file(), with the registers that its kernels may name.
 static void add_chain(tfrt_bef_writer_t* writer, uint32_t count) {
   uint32_t arguments[TEST_MAX_CHAIN][2];
-  uint32_t results[TEST_MAX_CHAIN];
   uint32_t types[TEST_MAX_CHAIN + 1] = {0};
   tfrt_bef_writer_kernel_t kernels[TEST_MAX_CHAIN];
   const tfrt_string_view_t file = tfrt_string_view_of("a.mlir");
   for (uint32_t i = 0; i < count; ++i) {
     arguments[i][0] = i;
     arguments[i][1] = 0;
-    results[i] = i + 1;
     kernels[i] = (tfrt_bef_writer_kernel_t){
         .location = tfrt_bef_writer_add_location_file(writer, file, 2 + 100 * i, 3),
         .argument_count = 2,
-        .arguments = arguments[i],
-        .result_count = 1,
-        .results = &results[i]};
+        .words = arguments[i],
+        .result_count = 1};
   }
   tfrt_bef_writer_function_t function = {
       .name = tfrt_string_view_of("f"),

@@ -52,14 +52,27 @@ static void copy_attributes(tfrt_bef_writer_t* writer, const tfrt_bef_file_t* fi
 }
 
 #define MAX_ITEMS 256
+#define MAX_WORDS 64
 
-// The writer's form of |kernel|, whose attributes are called |texts|; |names| is room for them.
+static uint32_t* append_words(uint32_t* at, const uint32_t* words, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) *at++ = words[i];
+  return at;
+}
+
+// The writer's form of |kernel|, whose attributes are called |texts|; |names| and |words| are room
+// for them and for what it refers to.
 static tfrt_bef_writer_kernel_t copy_kernel(tfrt_bef_writer_t* writer, const tfrt_bef_file_t* file,
                                             const tfrt_bef_kernel_t* kernel,
-                                            const char* const* texts, tfrt_string_view_t* names) {
+                                            const char* const* texts, tfrt_string_view_t* names,
+                                            uint32_t words[MAX_WORDS]) {
   for (uint32_t i = 0; i < kernel->attribute_count; ++i) {
     names[i] = tfrt_string_view_of(texts[i]);
   }
+  ck_assert_uint_le(kernel->argument_count + kernel->attribute_count + kernel->function_count,
+                    MAX_WORDS);
+  uint32_t* at = append_words(words, kernel->arguments, kernel->argument_count);
+  at = append_words(at, kernel->attributes, kernel->attribute_count);
+  append_words(at, kernel->functions, kernel->function_count);
   return (tfrt_bef_writer_kernel_t){
       .code = kernel->code,
       .location = copy_location(writer, file, kernel->location),
@@ -68,11 +81,8 @@ static tfrt_bef_writer_kernel_t copy_kernel(tfrt_bef_writer_t* writer, const tfr
       .attribute_count = kernel->attribute_count,
       .function_count = kernel->function_count,
       .result_count = kernel->result_count,
-      .arguments = kernel->arguments,
-      .attributes = kernel->attributes,
+      .words = words,
       .attribute_names = names,
-      .functions = kernel->functions,
-      .results = kernel->results,
   };
 }
 
@@ -80,6 +90,7 @@ static void copy_function(tfrt_bef_writer_t* writer, const tfrt_bef_file_t* file
                           const tfrt_bef_function_t* function) {
   static tfrt_bef_writer_kernel_t kernels[MAX_ITEMS];
   static tfrt_string_view_t names[MAX_ITEMS];
+  static uint32_t words[MAX_ITEMS][MAX_WORDS];
   static uint32_t register_types[MAX_ITEMS];
   const char* texts[MAX_ITEMS];
   uint32_t argument_types[16];
@@ -95,7 +106,7 @@ static void copy_function(tfrt_bef_writer_t* writer, const tfrt_bef_file_t* file
   for (uint32_t k = 1; k < function->kernel_count; ++k) {
     const tfrt_bef_kernel_t kernel = tfrt_bef_file_kernel(file, function, k);
     kernels[k - 1] = copy_kernel(writer, file, &kernel, function->attribute_names + name_count,
-                                 &names[name_count]);
+                                 &names[name_count], words[k]);
     name_count += kernel.attribute_count;
   }
   tfrt_bef_writer_function_t copy = {

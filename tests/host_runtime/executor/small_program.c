@@ -186,11 +186,12 @@ void small_program_tear_down(void) {
   ck_assert_int_eq(tfrt_async_value_live_count(), 0);
 }
 
-// The writer's form of |kernel|; |storage| holds what it points to.
+// The arguments, an attribute and a function.
+#define MAX_WORDS (SMALL_PROGRAM_MAX + 2)
+
+// The writer's form of |kernel|; |words| holds what it points to.
 static tfrt_bef_writer_kernel_t make_kernel(tfrt_bef_writer_t* writer, const small_kernel_t* kernel,
-                                            uint32_t line, uint32_t* storage) {
-  static const uint32_t main_index = 0;
-  static const uint32_t native_index = 1;
+                                            uint32_t line, uint32_t words[MAX_WORDS]) {
   static const tfrt_string_view_t attribute_name = {"value", 5};
   tfrt_bef_writer_kernel_t made = {
       .code = tfrt_bef_writer_add_kernel_name(writer, tfrt_string_view_of(kernel->name)),
@@ -201,24 +202,24 @@ static tfrt_bef_writer_kernel_t make_kernel(tfrt_bef_writer_t* writer, const sma
       .stream_id = kernel->stream,
       .attribute_count = kernel->has_attribute,
       .function_count = kernel->calls_main || kernel->calls_native,
-      .arguments = kernel->arguments,
-      .results = kernel->results,
-      .functions = kernel->calls_native ? &native_index : &main_index,
-      .attributes = storage,
+      .words = words,
       .attribute_names = &attribute_name,
   };
+  for (uint32_t i = 0; i < kernel->argument_count; ++i) *words++ = kernel->arguments[i];
   if (kernel->has_attribute) {
     tfrt_bef_value_t attribute = {.type = (tfrt_bef_attribute_type_t)TFRT_BEF_DTYPE_I32,
                                   .bits = (uint32_t)kernel->attribute};
-    *storage = tfrt_bef_writer_add_attribute(writer, &attribute);
+    *words++ = tfrt_bef_writer_add_attribute(writer, &attribute);
   }
+  // Functions are numbered: main, then the native one.
+  if (made.function_count) *words = kernel->calls_native ? 1 : 0;
   return made;
 }
 
 static void add_main(tfrt_bef_writer_t* writer, const small_program_t* program) {
   enum { MAX = 64 };
   tfrt_bef_writer_kernel_t kernels[MAX];
-  uint32_t attributes[MAX];
+  uint32_t words[MAX][MAX_WORDS];
   uint32_t i32_type = tfrt_bef_writer_add_type(writer, tfrt_string_view_of("i32"));
   uint32_t argument_types[SMALL_PROGRAM_MAX];
   uint32_t register_types[MAX];
@@ -228,8 +229,13 @@ static void add_main(tfrt_bef_writer_t* writer, const small_program_t* program) 
         writer, tfrt_string_view_of(program->argument_types[argument_count]));
   }
   for (uint32_t i = 0; i < MAX; ++i) register_types[i] = i32_type;
+  uint32_t next_register = argument_count;
   for (uint32_t i = 0; i < program->kernel_count; ++i) {
-    kernels[i] = make_kernel(writer, &program->kernels[i], 10 + i, &attributes[i]);
+    const small_kernel_t* kernel = &program->kernels[i];
+    for (uint32_t k = 0; k < kernel->result_count; ++k) {
+      ck_assert_uint_eq(kernel->results[k], next_register++);
+    }
+    kernels[i] = make_kernel(writer, kernel, 10 + i, words[i]);
   }
   tfrt_bef_writer_function_t function = {
       .name = tfrt_string_view_of("main"),
