@@ -18,7 +18,7 @@
 #define TFRT_COMPILER_LEXER_H_
 
 #include "compiler/diagnostics.h"
-#include "compiler/ir/context.h"
+#include "compiler/text_cursor.h"
 
 typedef enum tfrt_token_kind_e {
   TFRT_TOKEN_END = 0,
@@ -51,10 +51,9 @@ typedef struct tfrt_lexer_s {
   tfrt_diagnostics_t* diagnostics;
   tfrt_string_view_t text;
   size_t position;
-  size_t line_begin;
-  uint32_t line;
+  const char* line_begin;        // of the line that the position is on
+  uint32_t line;                 // its number
   tfrt_string_view_t last_word;  // the next one is often the same
-  bool is_quiet;                 // what is wrong is not reported: the text will be read again
 } tfrt_lexer_t;
 
 // Starts at the first byte of the text of |diagnostics|. Thread-compatible (caller
@@ -65,18 +64,26 @@ void tfrt_lexer_initialize(tfrt_lexer_t* lexer, tfrt_diagnostics_t* diagnostics)
 // synchronises).
 void tfrt_lexer_next(tfrt_lexer_t* lexer, tfrt_token_t* out_token);
 
-// What most texts go on with can be taken without making a token of it: a punctuation character |c|
-// that is always a token of its own, or `%name`, of which |*out_name| is the name and |*out_hash|
-// its hash. Each of them moves behind it, and blanks before it on the same line, and returns true,
-// or returns false, and nothing has happened. Thread-compatible (caller synchronises).
+// Moves behind |c|, a punctuation character that is always a token of its own, and spaces before
+// it, and returns true; false, and nothing has happened, if something else follows.
+// Thread-compatible (caller synchronises).
 bool tfrt_lexer_take(tfrt_lexer_t* lexer, char c);
-bool tfrt_lexer_take_value(tfrt_lexer_t* lexer, tfrt_string_view_t* out_name, uint64_t* out_hash);
 
-// The same for `%name` with one of two names (each may be NULL) of values that were lexed before.
-// Returns which, or NULL. Thread-compatible (caller synchronises).
-const tfrt_ir_string_t* tfrt_lexer_take_known_value(tfrt_lexer_t* lexer,
-                                                    const tfrt_ir_string_t* first,
-                                                    const tfrt_ir_string_t* second);
+// A cursor at the position. Thread-compatible (caller synchronises).
+static inline tfrt_text_cursor_t tfrt_lexer_cursor(const tfrt_lexer_t* lexer) {
+  return (tfrt_text_cursor_t){.at = lexer->text.data + lexer->position,
+                              .end = lexer->text.data + lexer->text.size,
+                              .line_begin = lexer->line_begin,
+                              .line = lexer->line};
+}
+
+// Moves to where |cursor| is, which was one at the position. Thread-compatible (caller
+// synchronises).
+static inline void tfrt_lexer_follow(tfrt_lexer_t* lexer, const tfrt_text_cursor_t* cursor) {
+  lexer->position = (size_t)(cursor->at - lexer->text.data);
+  lexer->line_begin = cursor->line_begin;
+  lexer->line = cursor->line;
+}
 
 // Lets the next token be looked for at byte |position|, which lies not before the end
 // of the previous token's first byte and on a known line: at or behind the last

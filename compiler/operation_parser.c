@@ -158,9 +158,8 @@ static bool parse_signature(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
   return true;
 }
 
-// The entry of the op table for |name|, which is not empty, or NULL. Most ops of a program are like
-// one before: these are known at sight.
-static tfrt_op_index_entry_t* find_entry(tfrt_parser_t* parser, tfrt_string_view_t name) {
+// Most ops of a program are like one before: these are known at sight.
+tfrt_op_index_entry_t* tfrt_parser_op_entry(tfrt_parser_t* parser, tfrt_string_view_t name) {
   size_t place = (name.size + (unsigned char)name.data[name.size / 2]) % TFRT_PARSER_RECENT_COUNT;
   tfrt_op_index_entry_t** recent = &parser->recent[place];
   if (*recent && tfrt_string_view_equal_short((*recent)->name, name)) return *recent;
@@ -175,7 +174,7 @@ static bool parse_generic(tfrt_parser_t* parser, tfrt_parser_op_t* op, tfrt_ir_b
   if (!op->name->size) {
     return tfrt_parser_fail_at(parser, op->place.offset, "an op's name can't be empty");
   }
-  const tfrt_op_index_entry_t* entry = find_entry(parser, tfrt_ir_string_view(op->name));
+  const tfrt_op_index_entry_t* entry = tfrt_parser_op_entry(parser, tfrt_ir_string_view(op->name));
   op->descriptor = entry ? entry->descriptor : NULL;
   if (!parse_operand_list(parser, op)) return false;
   if (!parse_successors(parser, op, block->region)) return false;
@@ -224,7 +223,7 @@ static bool parse_known(tfrt_parser_t* parser, tfrt_parser_op_t* op, tfrt_op_ind
 
 static bool parse_custom(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
   tfrt_string_view_t name = parser->token.text;
-  tfrt_op_index_entry_t* entry = find_entry(parser, name);
+  tfrt_op_index_entry_t* entry = tfrt_parser_op_entry(parser, name);
   bool is_known = entry && entry->form;
   op->name = is_known ? entry->form->name : tfrt_ir_string_get(parser->context, name);
   tfrt_parser_advance(parser);
@@ -403,20 +402,6 @@ static bool parse_any(tfrt_parser_t* parser, size_t mark, tfrt_ir_block_t* block
   return ok;
 }
 
-// The same as one of a plain form; false if it isn't, or something of it is unusual. |*out_ok| is
-// whether there was memory for it.
-static bool parse_plain(tfrt_parser_t* parser, size_t mark, tfrt_ir_block_t* block, bool* out_ok) {
-  if (parser->token.kind != TFRT_TOKEN_WORD) return false;
-  const tfrt_op_index_entry_t* entry = find_entry(parser, parser->token.text);
-  if (!entry || !entry->form || !entry->form->is_plain) return false;
-  const tfrt_parser_result_name_t* name = NULL;
-  size_t name_count = parser->result_names.count - mark;
-  if (name_count > 0) name = tfrt_scratch_at(&parser->result_names, mark);
-  if (name_count > 1 || (name && name->count != 1)) return false;
-  return tfrt_parser_plain_operation(parser, entry->form, name ? &name->reference : NULL, block,
-                                     out_ok);
-}
-
 // What the names from |mark| up to |end| on |result_names| stand for is wrong.
 static void poison_results(tfrt_parser_t* parser, size_t mark, size_t end) {
   for (size_t i = mark; i < end; ++i) {
@@ -431,7 +416,7 @@ bool tfrt_parser_operation(tfrt_parser_t* parser, tfrt_ir_block_t* block) {
   bool ok = parse_result_names(parser);
   // Ops inside of this one put the count back to this.
   size_t names_end = parser->result_names.count;
-  if (ok && !parse_plain(parser, mark, block, &ok)) ok = parse_any(parser, mark, block);
+  if (ok) ok = parse_any(parser, mark, block);
   if (!ok) poison_results(parser, mark, names_end);
   tfrt_parser_leave(parser);
   parser->result_names.count = mark;

@@ -51,6 +51,12 @@ typedef struct tfrt_parser_alias_s {
   bool is_defined;
 } tfrt_parser_alias_t;
 
+// What a name stands for in a scope, all the time; NULL: none yet.
+typedef struct tfrt_parser_known_value_s {
+  const tfrt_ir_string_t* name;
+  tfrt_ir_value_t* value;
+} tfrt_parser_known_value_t;
+
 typedef struct tfrt_parser_s {
   tfrt_ir_context_t* context;
   tfrt_diagnostics_t* diagnostics;
@@ -60,10 +66,12 @@ typedef struct tfrt_parser_s {
   tfrt_op_index_t index;
   // Entries of it that were met lately, each at the place that its name gives it.
   tfrt_op_index_entry_t* recent[TFRT_PARSER_RECENT_COUNT];
-  // The names of the operands of the plain op before, by their place, and of its result: the next
-  // one has often some of them. NULL: none yet.
-  const tfrt_ir_string_t* recent_operands[TFRT_OP_FORM_MAX_PLAIN];
-  const tfrt_ir_string_t* recent_result;
+  // The form of the plain op before, its operands, by their place, and its result: the next one has
+  // often some of them. The values are those of |recent_scope|.
+  const tfrt_op_form_t* recent_form;
+  tfrt_parser_known_value_t recent_operands[TFRT_OP_FORM_MAX_PLAIN];
+  tfrt_parser_known_value_t recent_result;
+  const struct tfrt_value_scope_s* recent_scope;
   tfrt_value_scopes_t scopes;
   tfrt_hash_table_t attribute_aliases;
   tfrt_hash_table_t type_aliases;
@@ -232,12 +240,11 @@ bool tfrt_parser_check_locations(tfrt_parser_t* parser);
 
 // One op, appended to |block|. After an error its results are poisoned.
 bool tfrt_parser_operation(tfrt_parser_t* parser, tfrt_ir_block_t* block);
-// The op of the plain |form| whose name is the token at hand, behind |result| (NULL: no result has
-// a name). Returns false, and nothing has happened, if anything of it is unusual. Otherwise the op
-// is appended to |block|, and |*out_ok| is false if memory was out.
-bool tfrt_parser_plain_operation(tfrt_parser_t* parser, const tfrt_op_form_t* form,
-                                 const tfrt_value_reference_t* result, tfrt_ir_block_t* block,
-                                 bool* out_ok);
+// The plain ops from the token at hand on, up to the first one that isn't plain or of which
+// anything is unusual, and of that nothing. False if memory is out.
+bool tfrt_parser_plain_operations(tfrt_parser_t* parser, tfrt_ir_block_t* block);
+// The entry of the op table for |name|, which is not empty, or NULL.
+tfrt_op_index_entry_t* tfrt_parser_op_entry(tfrt_parser_t* parser, tfrt_string_view_t name);
 // Moves on to the next token that can begin an op or ends the block whose brace depth is
 // |brace_depth|.
 void tfrt_parser_recover(tfrt_parser_t* parser, int64_t brace_depth);

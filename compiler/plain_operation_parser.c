@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// `tfrt.add.i32 %a, %b`: an op that is a name and its fixed operands, with results of known types,
-// as most of a program are. It is parsed in one go, without the stacks on which lists of any
-// length are gathered.
+// `%r = tfrt.add.i32 %a, %b`: an op that is a name and its fixed operands, with at most one result
+// of a known type, as most of a program are. It is parsed in one go, without tokens and without the
+// stacks on which lists of any length are gathered.
 //
 // Whatever is not as usual (an attribute, a location, a value that isn't known yet, an error) is
 // left to operation_parser.c, which finds everything as if nothing had been tried, and is alone to
@@ -10,97 +10,149 @@
 
 #include "compiler/parser_impl.h"
 
-// The name of operand |index|, at which the lexer stands, or NULL. Many ops go on with what the one
-// before them made, or share an operand with it: such a name is known without being looked up.
-static const tfrt_ir_string_t* take_name(tfrt_parser_t* parser, uint32_t index) {
-  const tfrt_ir_string_t** recent = &parser->recent_operands[index];
-  const tfrt_ir_string_t* known =
-      tfrt_lexer_take_known_value(&parser->lexer, parser->recent_result, *recent);
-  if (known) return known;
+// What was read of an op, of which nothing has been made yet.
+typedef struct plain_op_s {
+  const tfrt_op_form_t* form;
+  tfrt_parser_place_t place;
+  size_t end;  // behind its last operand
+  tfrt_value_reference_t result;
+  tfrt_ir_value_t* operands[TFRT_OP_FORM_MAX_PLAIN];
+} plain_op_t;
+
+// --- What it reads ------------------------------------------------------------------------
+
+// The form of the op called |name|, if it is plain; else NULL.
+static const tfrt_op_form_t* find_form(tfrt_parser_t* parser, tfrt_string_view_t name) {
+  const tfrt_op_index_entry_t* entry = tfrt_parser_op_entry(parser, name);
+  if (!entry || !entry->form || !entry->form->is_plain) return NULL;
+  return parser->recent_form = entry->form;
+}
+
+// The form of the op whose name |cursor| stands at; NULL if that isn't the name of a plain one.
+// Many ops are like the one before.
+TFRT_ALWAYS_INLINE const tfrt_op_form_t* take_form(tfrt_parser_t* parser,
+                                                   tfrt_text_cursor_t* cursor) {
+  const tfrt_op_form_t* recent = parser->recent_form;
+  if (recent && tfrt_text_cursor_take_known_word(cursor, recent->name)) return recent;
+  tfrt_string_view_t name;
+  return tfrt_text_cursor_take_word(cursor, &name) ? find_form(parser, name) : NULL;
+}
+
+// `%r = name` or `name`, of which the first token is at hand, on one line.
+TFRT_ALWAYS_INLINE bool take_name(tfrt_parser_t* parser, tfrt_text_cursor_t* cursor,
+                                  plain_op_t* op) {
+  const tfrt_token_t* token = &parser->token;
+  op->place = tfrt_parser_place_of(token);
+  op->result.name = NULL;
+  if (token->kind == TFRT_TOKEN_WORD) {
+    op->form = find_form(parser, token->text);
+    return op->form && op->form->fixed_result_count == 0;
+  }
+  if (token->kind != TFRT_TOKEN_PERCENT || !tfrt_text_cursor_take(cursor, '=')) return false;
+  op->form = take_form(parser, cursor);
+  if (!op->form || op->form->fixed_result_count != 1) return false;
+  op->place.offset = (size_t)(cursor->at - parser->lexer.text.data) - op->form->name->size;
+  op->place.column += (uint32_t)(op->place.offset - token->offset);
+  op->result.offset = token->offset;
+  op->result.number = 0;
+  op->result.name = tfrt_ir_string_get_hashed(parser->context, token->text, token->hash);
+  return op->result.name && tfrt_value_scopes_is_free(&parser->scopes, op->result.name);
+}
+
+// The value of |type| (NULL: any) that is operand |index|, at which |cursor| stands; NULL if there
+// is none, or it isn't known. Many ops go on with what the one before them made, or share an
+// operand with it: such a value is known by its name without being looked up.
+TFRT_ALWAYS_INLINE tfrt_ir_value_t* take_operand(tfrt_parser_t* parser, tfrt_text_cursor_t* cursor,
+                                                 uint32_t index, const tfrt_ir_type_t* type) {
+  tfrt_parser_known_value_t* recent = &parser->recent_operands[index];
+  const tfrt_parser_known_value_t* first = index ? recent : &parser->recent_result;
+  const tfrt_parser_known_value_t* second = index ? &parser->recent_result : recent;
+  const tfrt_ir_string_t* name =
+      tfrt_text_cursor_take_known_value(cursor, first->name, second->name);
+  if (name) {
+    tfrt_ir_value_t* value = name == first->name ? first->value : second->value;
+    return !type || value->type == type ? value : NULL;
+  }
   tfrt_string_view_t text;
   uint64_t hash;
-  if (!tfrt_lexer_take_value(&parser->lexer, &text, &hash)) return NULL;
-  return *recent = tfrt_ir_string_get_hashed(parser->context, text, hash);
+  if (!tfrt_text_cursor_take_value(cursor, &text, &hash)) return NULL;
+  name = tfrt_ir_string_get_hashed(parser->context, text, hash);
+  tfrt_ir_value_t* value = name ? tfrt_value_scopes_find(&parser->scopes, name, type) : NULL;
+  // What no op makes may only stand for a value until that is defined.
+  if (value && value->producer) *recent = (tfrt_parser_known_value_t){name, value};
+  return value;
 }
 
-// The value that operand |index| of |form| is; NULL if it isn't there, isn't known, or is of
-// another type.
-static tfrt_ir_value_t* take_operand(tfrt_parser_t* parser, const tfrt_op_form_t* form,
-                                     uint32_t index) {
-  const tfrt_ir_string_t* name = take_name(parser, index);
-  return name ? tfrt_value_scopes_find(&parser->scopes, name, form->operand_types[index]) : NULL;
+static TFRT_COLD void forget_values(tfrt_parser_t* parser) {
+  memset(parser->recent_operands, 0, sizeof(parser->recent_operands));
+  parser->recent_result.name = NULL;
+  parser->recent_scope = parser->scopes.top;
 }
 
-// `%a, %b`: as many as |form| has.
-static bool take_operands(tfrt_parser_t* parser, const tfrt_op_form_t* form,
-                          tfrt_ir_value_t** out_operands) {
-  for (uint32_t i = 0; i < form->fixed_operand_count; ++i) {
-    if (i > 0 && !tfrt_lexer_take(&parser->lexer, ',')) return false;
-    out_operands[i] = take_operand(parser, form, i);
-    if (!out_operands[i]) return false;
+// `%a, %b`: as many as the form has. All of them are known, and of the right types.
+TFRT_ALWAYS_INLINE bool take_operands(tfrt_parser_t* parser, tfrt_text_cursor_t* cursor,
+                                      plain_op_t* op) {
+  if (parser->recent_scope != parser->scopes.top) forget_values(parser);
+  for (uint32_t i = 0; i < op->form->fixed_operand_count; ++i) {
+    if (i > 0 && !tfrt_text_cursor_take(cursor, ',')) return false;
+    op->operands[i] = take_operand(parser, cursor, i, op->form->operand_types[i]);
+    if (!op->operands[i]) return false;
   }
   return true;
 }
 
-// Whether the token at hand can't belong to the op before it.
-static bool is_behind(const tfrt_parser_t* parser) {
-  int kind = parser->token.kind;
-  return kind == TFRT_TOKEN_PERCENT || kind == '}' ||
-         (kind == TFRT_TOKEN_WORD && !tfrt_parser_at_word(parser, "loc"));
+// Moves |cursor| to what follows, and returns whether that can't belong to the op before it.
+TFRT_ALWAYS_INLINE bool is_behind(tfrt_text_cursor_t* cursor) {
+  tfrt_text_cursor_skip_lines(cursor);
+  if (cursor->at == cursor->end) return false;
+  if (*cursor->at == '%' || *cursor->at == '}') return true;
+  tfrt_string_view_t rest = tfrt_string_view_make(cursor->at, (size_t)(cursor->end - cursor->at));
+  return tfrt_text_is_of(*cursor->at, TFRT_TEXT_WORD_BEGIN) &&
+         !tfrt_string_view_starts_with(rest, tfrt_string_view_of("loc"));
 }
 
-static bool build(tfrt_parser_t* parser, const tfrt_op_form_t* form,
-                  const tfrt_parser_place_t* place, tfrt_ir_value_t* const* operands,
-                  const tfrt_value_reference_t* result, tfrt_ir_block_t* block) {
+// --- What it makes of it ------------------------------------------------------------------
+
+static bool build(tfrt_parser_t* parser, const plain_op_t* op, tfrt_ir_block_t* block) {
   tfrt_ir_operation_parts_t parts = {
-      .name = form->name,
-      .descriptor = form->descriptor,
-      .location = tfrt_parser_location_here(parser, place),
-      .operands = operands,
-      .operand_count = form->fixed_operand_count,
-      .result_types = form->result_types,
-      .result_count = form->fixed_result_count,
+      .name = op->form->name,
+      .descriptor = op->form->descriptor,
+      .file = parser->file,
+      .line = op->place.line,
+      .column = op->place.column,
+      .operands = op->operands,
+      .operand_count = op->form->fixed_operand_count,
+      .result_types = op->form->result_types,
+      .result_count = op->form->fixed_result_count,
   };
-  tfrt_ir_operation_t* operation =
-      parts.location ? tfrt_ir_operation_create(parser->context, &parts) : NULL;
+  tfrt_ir_operation_t* operation = tfrt_ir_operation_create(parser->context, &parts);
   if (!operation) return false;
-  operation->text_offset = (uint32_t)place->offset;
+  operation->text_offset = (uint32_t)op->place.offset;
   tfrt_ir_block_append(block, operation);
-  if (!result) return true;
-  operation->results[0].name = result->name;
-  parser->recent_result = result->name;
-  return tfrt_value_scopes_define_free(&parser->scopes, result, &operation->results[0]);
+  if (!op->result.name) return true;
+  operation->results[0].name = op->result.name;
+  parser->recent_result = (tfrt_parser_known_value_t){op->result.name, &operation->results[0]};
+  return tfrt_value_scopes_define_free(&parser->scopes, &op->result, &operation->results[0]);
 }
 
-// Makes the token behind the op the one at hand; false if it may belong to the op. Then it is read
-// again, and reported only then if it is none.
-static bool advance_behind(tfrt_parser_t* parser) {
-  parser->lexer.is_quiet = true;
-  tfrt_parser_advance(parser);
-  parser->lexer.is_quiet = false;
-  return is_behind(parser);
+// Reads the op that the token at hand begins, and moves |cursor| behind it; false, and nothing has
+// happened to |parser|, if it isn't plain or anything of it is unusual.
+TFRT_ALWAYS_INLINE bool take_op(tfrt_parser_t* parser, tfrt_text_cursor_t* cursor, plain_op_t* op) {
+  *cursor = tfrt_lexer_cursor(&parser->lexer);
+  if (!take_name(parser, cursor, op) || !take_operands(parser, cursor, op)) return false;
+  op->end = (size_t)(cursor->at - parser->lexer.text.data);
+  return is_behind(cursor);
 }
 
-bool tfrt_parser_plain_operation(tfrt_parser_t* parser, const tfrt_op_form_t* form,
-                                 const tfrt_value_reference_t* result, tfrt_ir_block_t* block,
-                                 bool* out_ok) {
-  if (form->fixed_result_count != (result ? 1 : 0)) return false;
-  if (result && !tfrt_value_scopes_is_free(&parser->scopes, result->name)) return false;
-  size_t name_end = parser->lexer.position;
-  tfrt_ir_value_t* operands[TFRT_OP_FORM_MAX_PLAIN];
-  if (!take_operands(parser, form, operands)) {
-    parser->lexer.position = name_end;
-    return false;
+bool tfrt_parser_plain_operations(tfrt_parser_t* parser, tfrt_ir_block_t* block) {
+  if (parser->depth == TFRT_PARSER_MAX_NESTING) return true;
+  plain_op_t op;
+  tfrt_text_cursor_t cursor;
+  while (take_op(parser, &cursor, &op)) {
+    if (!build(parser, &op, block)) return false;
+    parser->previous_end = op.end;
+    tfrt_lexer_follow(&parser->lexer, &cursor);
+    tfrt_lexer_next(&parser->lexer, &parser->token);
   }
-  tfrt_token_t name = parser->token;
-  size_t previous_end = parser->previous_end;
-  if (advance_behind(parser)) {
-    tfrt_parser_place_t place = tfrt_parser_place_of(&name);
-    *out_ok = build(parser, form, &place, operands, result, block);
-    return true;
-  }
-  tfrt_lexer_move(&parser->lexer, &name, name_end);
-  parser->token = name;
-  parser->previous_end = previous_end;
-  return false;
+  return true;
 }

@@ -122,7 +122,7 @@ static void print_generic(tfrt_printer_t* printer, const tfrt_ir_operation_t* op
   append(printer, ")");
   for (uint32_t i = 0; i < operation->successor_count; ++i) {
     tfrt_string_builder_append_format(builder, "%s^bb%" PRIu32, i ? ", " : "[",
-                                      operation->successors[i]->scratch);
+                                      tfrt_ir_operation_successors(operation)[i]->scratch);
   }
   if (operation->successor_count) append(printer, "]");
   print_regions(printer, operation);

@@ -58,6 +58,7 @@ bool tfrt_parser_block_body(tfrt_parser_t* parser, tfrt_ir_block_t* block) {
   int64_t brace_depth = parser->brace_depth;
   bool ok = true;
   for (;;) {
+    if (!tfrt_parser_plain_operations(parser, block)) ok = false;
     int kind = parser->token.kind;
     if (kind == '}' || kind == TFRT_TOKEN_CARET || kind == TFRT_TOKEN_END) return ok;
     size_t offset = parser->token.offset;

@@ -248,7 +248,7 @@ static uint32_t open_stream(tfrt_stream_analysis_t* analysis) {
 
 // The stream that op |index|, which has several children, joins once the cheap ones among theirs
 // are put together.
-static uint32_t join_children(tfrt_stream_analysis_t* analysis, uint32_t index) {
+static TFRT_NO_INLINE uint32_t join_children(tfrt_stream_analysis_t* analysis, uint32_t index) {
   uint32_t rest = group_children(analysis, index);
   uint32_t stream = choose_stream(analysis, index);
   // With a threshold, what stayed below it isn't worth a stream of its own.

@@ -263,7 +263,8 @@ tfrt_ir_value_t* tfrt_value_scopes_find(const tfrt_value_scopes_t* scopes,
   return is_known(first, type) ? first->value : NULL;
 }
 
-bool tfrt_value_scopes_is_free(const tfrt_value_scopes_t* scopes, const tfrt_ir_string_t* name) {
+bool tfrt_value_scopes_is_free_again(const tfrt_value_scopes_t* scopes,
+                                     const tfrt_ir_string_t* name) {
   return !find_first(scopes, name);
 }
 

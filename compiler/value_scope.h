@@ -58,9 +58,14 @@ tfrt_ir_value_t* tfrt_value_scopes_use(tfrt_value_scopes_t* scopes,
 tfrt_ir_value_t* tfrt_value_scopes_find(const tfrt_value_scopes_t* scopes,
                                         const tfrt_ir_string_t* name, const tfrt_ir_type_t* type);
 
-// True if nothing that is seen from the innermost scope is called |name|. Thread-compatible (caller
-// synchronises).
-bool tfrt_value_scopes_is_free(const tfrt_value_scopes_t* scopes, const tfrt_ir_string_t* name);
+// True if nothing that is seen from the innermost scope is called |name|; the first one for a name
+// that had a meaning. Thread-compatible (caller synchronises).
+bool tfrt_value_scopes_is_free_again(const tfrt_value_scopes_t* scopes,
+                                     const tfrt_ir_string_t* name);
+static inline bool tfrt_value_scopes_is_free(const tfrt_value_scopes_t* scopes,
+                                             const tfrt_ir_string_t* name) {
+  return !name->meaning || tfrt_value_scopes_is_free_again(scopes, name);
+}
 
 // Makes |reference| name |value|. A name that is taken is reported.
 // Thread-compatible (caller synchronises).

@@ -4,9 +4,6 @@
 
 #include <stddef.h>
 
-#include "host_runtime/base/arena.h"
-#include "host_runtime/base/hash_table.h"
-
 // A key of one of the tables, which means the object that was made for it.
 typedef struct entry_s {
   tfrt_hash_node_t node;
@@ -24,13 +21,6 @@ typedef struct entry_s {
 #define ALIGNMENT sizeof(void*)
 
 _Static_assert(KEY_OFFSET % ALIGNMENT == 0, "keys may hold pointers");
-
-struct tfrt_ir_context_s {
-  tfrt_allocator_t allocator;
-  tfrt_arena_t arena;
-  tfrt_hash_table_t tables[TFRT_IR_TABLE_COUNT];
-  bool failed;
-};
 
 static uint64_t key_hash(const void* key) {
   const tfrt_string_view_t* view = key;
@@ -94,35 +84,23 @@ void* tfrt_ir_context_allocate_array(tfrt_ir_context_t* context, size_t count,
   return array;
 }
 
-void* tfrt_ir_context_allocate_room(tfrt_ir_context_t* context, size_t size) {
-  void* room = tfrt_arena_take(&context->arena, size, ALIGNMENT);
-  if (!room) context->failed = true;
-  return room;
-}
-
-// A new entry of the |table| for |key| with |hash|; NULL when memory is out.
-static entry_t* add(tfrt_ir_context_t* context, tfrt_ir_table_t table, tfrt_string_view_t key,
-                    uint64_t hash) {
-  entry_t* entry = tfrt_ir_context_allocate_room(context, KEY_OFFSET + key.size + 1);
-  if (!entry) return NULL;
-  entry->key.meaning = NULL;
-  entry->key.size = key.size;
-  if (key.size) memcpy(entry->key.data, key.data, key.size);
-  entry->key.data[key.size] = 0;
-  tfrt_hash_table_insert_hashed(&context->tables[table], hash, &entry->node);
-  return entry;
-}
-
 // The entry of the |table| for |key| with |hash|, made if there is none; NULL when memory is out.
-static inline entry_t* find_or_add(tfrt_ir_context_t* context, tfrt_ir_table_t table,
-                                   tfrt_string_view_t key, uint64_t hash) {
-  tfrt_hash_node_t* node = *tfrt_hash_table_chain(&context->tables[table], hash);
-  for (; node; node = node->next) {
+TFRT_ALWAYS_INLINE entry_t* find_or_add(tfrt_ir_context_t* context, tfrt_ir_table_t table,
+                                        tfrt_string_view_t key, uint64_t hash) {
+  tfrt_hash_node_t** chain = tfrt_hash_table_chain(&context->tables[table], hash);
+  for (tfrt_hash_node_t* node = *chain; node; node = node->next) {
     entry_t* entry = TFRT_CONTAINER_OF(node, entry_t, node);
     if (node->hash != hash) continue;
     if (tfrt_string_view_equal_short(tfrt_ir_string_view(&entry->key), key)) return entry;
   }
-  return add(context, table, key, hash);
+  entry_t* entry = tfrt_ir_context_allocate_room(context, KEY_OFFSET + key.size + 1);
+  if (!entry) return NULL;
+  entry->key.meaning = NULL;
+  entry->key.size = key.size;
+  tfrt_string_view_copy_short(entry->key.data, key);
+  entry->key.data[key.size] = 0;
+  tfrt_hash_table_insert_at(&context->tables[table], chain, hash, &entry->node);
+  return entry;
 }
 
 const void** tfrt_ir_context_intern(tfrt_ir_context_t* context, tfrt_ir_table_t table,

@@ -17,11 +17,25 @@
 
 #include <stddef.h>
 
-#include "host_runtime/base/allocator.h"
+#include "host_runtime/base/arena.h"
+#include "host_runtime/base/hash_table.h"
 #include "host_runtime/base/status.h"
 #include "host_runtime/base/string_view.h"
 
-typedef struct tfrt_ir_context_s tfrt_ir_context_t;
+typedef enum tfrt_ir_table_e {
+  TFRT_IR_TABLE_STRINGS = 0,
+  TFRT_IR_TABLE_TYPES,           // by their text
+  TFRT_IR_TABLE_FUNCTION_TYPES,  // by their parts
+  TFRT_IR_TABLE_ATTRIBUTES,
+  TFRT_IR_TABLE_COUNT,
+} tfrt_ir_table_t;
+
+typedef struct tfrt_ir_context_s {
+  tfrt_allocator_t allocator;
+  tfrt_arena_t arena;
+  tfrt_hash_table_t tables[TFRT_IR_TABLE_COUNT];
+  bool failed;
+} tfrt_ir_context_t;
 
 // A string of which each context has one copy: compare pointers. NUL-terminated,
 // and |size| bytes long; the bytes may hold NUL as well.
@@ -55,7 +69,12 @@ void* tfrt_ir_context_allocate_array(tfrt_ir_context_t* context, size_t count, s
 
 // Returns |size| bytes with that alignment that the caller fills in at once, or NULL when memory
 // is out. Thread-compatible (caller synchronises).
-void* tfrt_ir_context_allocate_room(tfrt_ir_context_t* context, size_t size);
+TFRT_ALWAYS_INLINE void* tfrt_ir_context_allocate_room(tfrt_ir_context_t* context, size_t size) {
+  // Nothing of the IR wants more than a pointer does.
+  void* room = tfrt_arena_take(&context->arena, size, sizeof(void*));
+  if (!room) context->failed = true;
+  return room;
+}
 
 // Returns the one copy of |text| in |context|, or NULL.
 // Thread-compatible (caller synchronises).
@@ -106,14 +125,6 @@ TFRT_ALWAYS_INLINE bool tfrt_ir_string_is(const tfrt_ir_string_t* string, const 
 }
 
 // --- For type.c and attribute.c ---------------------------------------------
-
-typedef enum tfrt_ir_table_e {
-  TFRT_IR_TABLE_STRINGS = 0,
-  TFRT_IR_TABLE_TYPES,           // by their text
-  TFRT_IR_TABLE_FUNCTION_TYPES,  // by their parts
-  TFRT_IR_TABLE_ATTRIBUTES,
-  TFRT_IR_TABLE_COUNT,
-} tfrt_ir_table_t;
 
 // Returns the slot of the |table| of |context| for the key of |key_size| bytes at
 // |key|: it holds NULL when the key is new, and then the caller sets it at once to an

@@ -48,14 +48,9 @@ const tfrt_ir_location_t* tfrt_ir_location_file_range(tfrt_ir_context_t* context
                                                       uint32_t end_column) {
   tfrt_ir_location_t* location = tfrt_ir_context_allocate_room(context, sizeof(*location));
   if (!location) return NULL;
-  *location = (tfrt_ir_location_t){.kind = TFRT_IR_LOCATION_FILE,
-                                   .depth = 1,
-                                   .weight = 1,
-                                   .name = file,
-                                   .line = line,
-                                   .column = column,
-                                   .end_line = end_line,
-                                   .end_column = end_column};
+  tfrt_ir_location_initialize_file(location, file, line, column);
+  location->end_line = end_line;
+  location->end_column = end_column;
   return location;
 }
 

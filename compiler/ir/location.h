@@ -62,6 +62,18 @@ static inline const tfrt_ir_location_t* tfrt_ir_location_part(const tfrt_ir_loca
   return index == 0 ? location->first : location->second;
 }
 
+// Makes |location| a place in |file|. Thread-compatible (caller synchronises).
+static inline void tfrt_ir_location_initialize_file(tfrt_ir_location_t* location,
+                                                    const tfrt_ir_string_t* file, uint32_t line,
+                                                    uint32_t column) {
+  *location = (tfrt_ir_location_t){.kind = TFRT_IR_LOCATION_FILE,
+                                   .depth = 1,
+                                   .weight = 1,
+                                   .name = file,
+                                   .line = line,
+                                   .column = column};
+}
+
 // Each of the following returns a new location, or NULL when memory is out. Arrays
 // are copied. Thread-compatible (caller synchronises).
 const tfrt_ir_location_t* tfrt_ir_location_unknown(tfrt_ir_context_t* context);

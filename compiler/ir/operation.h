@@ -31,25 +31,27 @@ struct tfrt_ir_operation_s {
   uint32_t attribute_count;
   uint32_t region_count;
   uint32_t successor_count;
-  tfrt_ir_operand_t* operands;
   tfrt_ir_value_t* results;
   const tfrt_ir_named_attribute_t* attributes;  // sorted by name
-  tfrt_ir_region_t* regions;
-  tfrt_ir_block_t** successors;
-  tfrt_ir_block_t* block;  // NULL: top, or not yet appended
+  tfrt_ir_region_t* regions;  // behind them are the successors (tfrt_ir_operation_successors())
+  tfrt_ir_block_t* block;     // NULL: top, or not yet appended
   tfrt_ir_operation_t* next;
   tfrt_ir_operation_t* previous;
   uint32_t place;    // ascends in its block, after tfrt_ir_block_number_ops()
   uint32_t scratch;  // for whichever pass runs now; undefined before and after
+  tfrt_ir_operand_t operands[];
 };
 
 // What tfrt_ir_operation_create() needs. Arrays are copied; |attributes| are sorted
 // here, and must have different names. Everything may be left 0 but |name| and
-// |location|. An operand may be NULL, to be set later.
+// |location| or |file|. An operand may be NULL, to be set later.
 typedef struct tfrt_ir_operation_parts_s {
   const tfrt_ir_string_t* name;
   const tfrt_kernel_descriptor_t* descriptor;
-  const tfrt_ir_location_t* location;
+  const tfrt_ir_location_t* location;  // NULL: |line| and |column| of |file|
+  const tfrt_ir_string_t* file;
+  uint32_t line;
+  uint32_t column;
   tfrt_ir_value_t* const* operands;
   const tfrt_ir_type_t* const* result_types;
   const tfrt_ir_named_attribute_t* attributes;
@@ -93,6 +95,11 @@ TFRT_ALWAYS_INLINE const tfrt_ir_attribute_t* tfrt_ir_operation_attribute(
 TFRT_ALWAYS_INLINE bool tfrt_ir_operation_is(const tfrt_ir_operation_t* operation,
                                              const char* name) {
   return tfrt_ir_string_is(operation->name, name);
+}
+
+// The blocks that |operation| may go on with, |successor_count| of them. Thread-safe.
+static inline tfrt_ir_block_t** tfrt_ir_operation_successors(const tfrt_ir_operation_t* operation) {
+  return (tfrt_ir_block_t**)(void*)(operation->regions + operation->region_count);
 }
 
 // Which operand of its owner |operand| is. Thread-safe.

@@ -28,7 +28,10 @@ static inline void link_use(tfrt_ir_operand_t* operand) {
 
 void tfrt_ir_operand_initialize(tfrt_ir_operand_t* operand, tfrt_ir_operation_t* owner,
                                 tfrt_ir_value_t* value) {
-  *operand = (tfrt_ir_operand_t){.value = value, .owner = owner};
+  operand->value = value;
+  operand->owner = owner;
+  operand->next = NULL;
+  operand->previous = NULL;
   if (value) link_use(operand);
 }
 

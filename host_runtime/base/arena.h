@@ -56,7 +56,7 @@ bool tfrt_arena_grow(tfrt_arena_t* arena, size_t size, size_t alignment) TFRT_MU
 
 // Returns |size| undefined bytes with |alignment|, a power of two up to 4096, or NULL: for what is
 // filled in at once. Thread-compatible.
-static inline void* tfrt_arena_take(tfrt_arena_t* arena, size_t size, size_t alignment) {
+TFRT_ALWAYS_INLINE void* tfrt_arena_take(tfrt_arena_t* arena, size_t size, size_t alignment) {
   size_t padding = (size_t)(-(uintptr_t)arena->position & (alignment - 1));
   size_t room = (size_t)(arena->end - arena->position);
   // Also false before the first block, whatever the size.

@@ -88,6 +88,20 @@ static inline tfrt_hash_node_t** tfrt_hash_table_chain(const tfrt_hash_table_t* 
   return &chains[hash & (table->chain_count - 1)];
 }
 
+// Inserts |node| with |hash| at the head of |chain|, which tfrt_hash_table_chain() has just given
+// for that hash. Thread-compatible.
+static inline void tfrt_hash_table_insert_at(tfrt_hash_table_t* table, tfrt_hash_node_t** chain,
+                                             uint64_t hash, tfrt_hash_node_t* node) {
+  if (table->count >= table->chain_count) {
+    tfrt_hash_table_insert_hashed(table, hash, node);
+    return;
+  }
+  node->hash = hash;
+  node->next = *chain;
+  *chain = node;
+  ++table->count;
+}
+
 // Makes chains for |count| nodes, if memory allows, so that inserting need not double them one
 // time after the other. Thread-compatible.
 void tfrt_hash_table_reserve(tfrt_hash_table_t* table, size_t count);

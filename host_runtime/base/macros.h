@@ -42,6 +42,9 @@
 // The function is called seldom, and from a hot path, which stays short without it.
 #define TFRT_COLD __attribute__((cold, noinline))
 
+// The same for one that isn't called seldom enough to be made small instead of fast.
+#define TFRT_NO_INLINE __attribute__((noinline))
+
 // The function becomes part of each caller: what it is given there, as the length of a literal, is
 // known when the program is compiled.
 #define TFRT_ALWAYS_INLINE static inline __attribute__((always_inline))

@@ -40,7 +40,7 @@ static inline bool tfrt_string_view_equal(tfrt_string_view_t a, tfrt_string_view
 
 // The same where most are names of up to 16 bytes, and to call memcmp() would take longer than to
 // compare: words that overlap are read from both ends.
-static inline bool tfrt_string_view_equal_short(tfrt_string_view_t a, tfrt_string_view_t b) {
+TFRT_ALWAYS_INLINE bool tfrt_string_view_equal_short(tfrt_string_view_t a, tfrt_string_view_t b) {
   size_t size = a.size;
   if (size != b.size) return false;
   if (size > 16) return memcmp(a.data, b.data, size) == 0;
@@ -62,6 +62,28 @@ static inline bool tfrt_string_view_equal_short(tfrt_string_view_t a, tfrt_strin
   }
   return !size || (a.data[0] == b.data[0] && a.data[size / 2] == b.data[size / 2] &&
                    a.data[size - 1] == b.data[size - 1]);
+}
+
+// Copies |text| to |target|, likewise.
+TFRT_ALWAYS_INLINE void tfrt_string_view_copy_short(char* target, tfrt_string_view_t text) {
+  size_t size = text.size;
+  if (size > 16) {
+    memcpy(target, text.data, size);
+  } else if (size >= 8) {
+    uint64_t words[2];
+    memcpy(&words[0], text.data, 8);
+    memcpy(&words[1], text.data + size - 8, 8);
+    memcpy(target, &words[0], 8);
+    memcpy(target + size - 8, &words[1], 8);
+  } else if (size >= 4) {
+    uint32_t words[2];
+    memcpy(&words[0], text.data, 4);
+    memcpy(&words[1], text.data + size - 4, 4);
+    memcpy(target, &words[0], 4);
+    memcpy(target + size - 4, &words[1], 4);
+  } else {
+    for (size_t i = 0; i < size; ++i) target[i] = text.data[i];
+  }
 }
 
 static inline bool tfrt_string_view_starts_with(tfrt_string_view_t text,

@@ -105,8 +105,9 @@ static uint8_t* write_users(uint8_t* at, const uses_t* uses, uint32_t first, uin
 }
 
 // Word by word: a header that is made elsewhere and copied is waited for.
-static uint8_t* write_header(uint8_t* at, uint32_t code, uint32_t location,
-                             const tfrt_bef_writer_kernel_t* kernel, uint32_t result_count) {
+TFRT_ALWAYS_INLINE uint8_t* write_header(uint8_t* at, uint32_t code, uint32_t location,
+                                         const tfrt_bef_writer_kernel_t* kernel,
+                                         uint32_t result_count) {
   at = write_word(at, code);
   at = write_word(at, location);
   at = write_word(at, kernel->argument_count);

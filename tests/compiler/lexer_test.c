@@ -129,69 +129,36 @@ START_TEST(the_lexer_can_be_moved_within_a_token) {
 }
 END_TEST
 
-START_TEST(what_is_as_usual_is_taken_without_a_token) {
-  BEGIN("%a9 =  %b\t,%c");
+START_TEST(punctuation_is_taken_without_a_token) {
+  BEGIN("%a9 =  %b\t,\n=");
   expect(TFRT_TOKEN_PERCENT, "a9");
   ck_assert(!tfrt_lexer_take(&lexer, ','));
   ck_assert(tfrt_lexer_take(&lexer, '='));
-  tfrt_string_view_t name;
-  uint64_t hash = 0;
-  ck_assert(tfrt_lexer_take_value(&lexer, &name, &hash));
-  ck_assert(tfrt_string_view_equal(name, tfrt_string_view_of("b")));
-  ck_assert_uint_eq(hash, tfrt_ir_string_hash_add(0, 'b'));
-  // A tab is left to the one who makes tokens.
+  expect(TFRT_TOKEN_PERCENT, "b");
+  // A tab is left to the one who makes tokens, and so is a line's end.
   ck_assert(!tfrt_lexer_take(&lexer, ','));
   expect(',', ",");
-  ck_assert(tfrt_lexer_take_value(&lexer, &name, &hash));
-  ck_assert(!tfrt_lexer_take_value(&lexer, &name, &hash));
-  ck_assert(!tfrt_lexer_take(&lexer, ','));
-  end(0);
-}
-END_TEST
-
-START_TEST(a_value_whose_name_is_known_is_taken_by_it) {
-  tfrt_ir_context_t* context = NULL;
-  ck_assert_ptr_null(tfrt_ir_context_allocate(tfrt_allocator_system(), &context));
-  const tfrt_ir_string_t* v1 = tfrt_ir_string_of(context, "v1");
-  const tfrt_ir_string_t* b = tfrt_ir_string_of(context, "b");
-  const tfrt_ir_string_t* twelve = tfrt_ir_string_of(context, "12");
-  BEGIN("  %v1, %v12 %b-%b\t%12x %v1");
-  ck_assert_ptr_eq(tfrt_lexer_take_known_value(&lexer, b, v1), v1);
-  ck_assert_ptr_null(tfrt_lexer_take_known_value(&lexer, b, v1));
-  expect(',', ",");
-  ck_assert_ptr_null(tfrt_lexer_take_known_value(&lexer, v1, NULL));
-  expect(TFRT_TOKEN_PERCENT, "v12");
-  ck_assert_ptr_null(tfrt_lexer_take_known_value(&lexer, NULL, b));
-  expect(TFRT_TOKEN_PERCENT, "b-");
-  ck_assert_ptr_eq(tfrt_lexer_take_known_value(&lexer, b, v1), b);
-  // A number ends before a letter: that is left to the one who makes tokens, and so is a name at
-  // the end of the text.
-  ck_assert_ptr_null(tfrt_lexer_take_known_value(&lexer, twelve, v1));
-  expect(TFRT_TOKEN_PERCENT, "12");
-  expect(TFRT_TOKEN_WORD, "x");
-  ck_assert_ptr_null(tfrt_lexer_take_known_value(&lexer, twelve, v1));
-  expect(TFRT_TOKEN_PERCENT, "v1");
-  end(0);
-  tfrt_ir_context_free(context);
-}
-END_TEST
-
-START_TEST(what_is_not_as_usual_is_not_taken) {
-  BEGIN("%\n=\n%b // =\n^bb1");
-  ck_assert(!tfrt_lexer_take(&lexer, '='));
-  tfrt_string_view_t name;
-  uint64_t hash = 0;
-  ck_assert(!tfrt_lexer_take_value(&lexer, &name, &hash));
-  expect(TFRT_TOKEN_ERROR, "%");
   ck_assert(!tfrt_lexer_take(&lexer, '='));
   expect('=', "=");
-  ck_assert(!tfrt_lexer_take_value(&lexer, &name, &hash));
-  expect(TFRT_TOKEN_PERCENT, "b");
   ck_assert(!tfrt_lexer_take(&lexer, '='));
-  tfrt_token_t label = next(&lexer);
-  ck_assert_uint_eq(label.line, 4);
-  ck_assert_uint_eq(label.column, 1);
-  end(1);
+  end(0);
+}
+END_TEST
+
+START_TEST(tokens_go_on_where_a_cursor_is) {
+  BEGIN("a b // one\n  // two\n c d");
+  expect(TFRT_TOKEN_WORD, "a");
+  tfrt_text_cursor_t cursor = tfrt_lexer_cursor(&lexer);
+  tfrt_string_view_t word;
+  ck_assert(tfrt_text_cursor_take_word(&cursor, &word));
+  tfrt_text_cursor_skip_lines(&cursor);
+  tfrt_lexer_follow(&lexer, &cursor);
+  tfrt_token_t token = next(&lexer);
+  ck_assert(tfrt_string_view_equal(token.text, tfrt_string_view_of("c")));
+  ck_assert_uint_eq(token.line, 3);
+  ck_assert_uint_eq(token.column, 2);
+  expect(TFRT_TOKEN_WORD, "d");
+  end(0);
 }
 END_TEST
 
@@ -263,9 +230,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tokens, punctuation_of_two_characters_is_one_token);
   tcase_add_test(tokens, comments_and_blanks_are_skipped_and_places_counted);
   tcase_add_test(tokens, the_lexer_can_be_moved_within_a_token);
-  tcase_add_test(tokens, what_is_as_usual_is_taken_without_a_token);
-  tcase_add_test(tokens, a_value_whose_name_is_known_is_taken_by_it);
-  tcase_add_test(tokens, what_is_not_as_usual_is_not_taken);
+  tcase_add_test(tokens, punctuation_is_taken_without_a_token);
+  tcase_add_test(tokens, tokens_go_on_where_a_cursor_is);
   tcase_add_test(tokens, unknown_bytes_are_reported_once_per_run);
   tcase_add_test(tokens, a_string_must_end_on_its_line);
   tcase_add_test(tokens, a_lonely_sigil_is_an_error);

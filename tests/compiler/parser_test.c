@@ -45,6 +45,14 @@ START_TEST(an_op_has_operands_results_attributes_and_uses) {
 }
 END_TEST
 
+// The ops of the first block of the first region of |op|, of which there are |count|.
+static void list_ops(const tfrt_ir_operation_t* op, const tfrt_ir_operation_t** ops, size_t count) {
+  size_t found = 0;
+  const tfrt_ir_operation_t* next = op->regions[0].first_block->first;
+  for (; next && found < count; next = next->next) ops[found++] = next;
+  ck_assert(found == count && !next);
+}
+
 // The second time that an op is met its form is known, and it is parsed another way unless
 // something is unusual: one of these ops is, in each way there is.
 START_TEST(an_op_that_was_met_before_may_have_all_that_the_first_one_may) {
@@ -62,12 +70,8 @@ START_TEST(an_op_that_was_met_before_may_have_all_that_the_first_one_may) {
                      "  tfrt.return %late : i32\n"
                      "}\n");
   ck_assert_ptr_nonnull(program.module);
-  const tfrt_ir_operation_t* function = tfrt_ir_module_block(program.module)->first;
   const tfrt_ir_operation_t* ops[8];
-  size_t count = 0;
-  const tfrt_ir_operation_t* op = tfrt_ir_function_block(function)->first;
-  for (; op && count < TFRT_ARRAY_SIZE(ops); op = op->next) ops[count++] = op;
-  ck_assert_uint_eq(count, 8);
+  list_ops(tfrt_ir_module_block(program.module)->first, ops, TFRT_ARRAY_SIZE(ops));
   for (size_t i = 0; i < 7; ++i) {
     ck_assert(tfrt_ir_operation_is(ops[i], "tfrt.add.i32"));
     ck_assert_uint_eq(ops[i]->operand_count, 2);
@@ -82,6 +86,55 @@ START_TEST(an_op_that_was_met_before_may_have_all_that_the_first_one_may) {
   ck_assert_ptr_null(ops[5]->results[0].name);
   ck_assert(tfrt_ir_string_is(ops[1]->results[0].name, "c"));
   ck_assert_ptr_eq(ops[7]->operands[0].value, ops[6]->results);
+  test_program_free(&program);
+}
+END_TEST
+
+static void check_operands(const tfrt_ir_operation_t* op, const tfrt_ir_operation_t* first,
+                           const tfrt_ir_operation_t* second) {
+  ck_assert_uint_eq(op->operand_count, 2);
+  ck_assert_ptr_eq(op->operands[0].value, first->results);
+  ck_assert_ptr_eq(op->operands[1].value, second->results);
+}
+
+// Values of the op before are known by their names: in its scope only, and once they are defined.
+START_TEST(a_name_means_what_it_does_where_it_stands) {
+  test_program_t program;
+  test_program_parse(&program,
+                     "func.func @f(%a: i32) {\n"
+                     "  %b = tfrt.add.i32 %late, %a\n"
+                     "  %c = tfrt.add.i32 %late, %b\n"
+                     "  %late = tfrt.add.i32 %b, %c\n"
+                     "  %d = tfrt.add.i32 %late, %c\n"
+                     "  \"wrap\"() ({\n"
+                     "    %e = tfrt.add.i32 %d, %c\n"
+                     "    %g = tfrt.add.i32 %e, %c\n"
+                     "  }) : () -> ()\n"
+                     "  %e = tfrt.add.i32 %d, %c\n"
+                     "  %g = tfrt.add.i32 %e, %c\n"
+                     "}\n"
+                     "func.func @h() {\n"
+                     "  %e = tfrt.constant.i32 1\n"
+                     "  %c = tfrt.add.i32 %e, %e\n"
+                     "  %d = tfrt.add.i32 %e, %c\n"
+                     "}\n");
+  ck_assert_ptr_nonnull(program.module);
+  const tfrt_ir_operation_t* f = tfrt_ir_module_block(program.module)->first;
+  const tfrt_ir_operation_t* ops[7];
+  list_ops(f, ops, 7);
+  ck_assert_ptr_eq(ops[0]->operands[0].value, ops[2]->results);
+  check_operands(ops[1], ops[2], ops[0]);
+  check_operands(ops[3], ops[2], ops[1]);
+  check_operands(ops[5], ops[3], ops[1]);
+  check_operands(ops[6], ops[5], ops[1]);
+  const tfrt_ir_operation_t* inner[2];
+  list_ops(ops[4], inner, 2);
+  check_operands(inner[0], ops[3], ops[1]);
+  check_operands(inner[1], inner[0], ops[1]);
+  const tfrt_ir_operation_t* others[3];
+  list_ops(f->next, others, 3);
+  check_operands(others[1], others[0], others[0]);
+  check_operands(others[2], others[0], others[1]);
   test_program_free(&program);
 }
 END_TEST
@@ -533,6 +586,7 @@ Suite* tfrt_test_suite(void) {
   TCase* built = tcase_create("built");
   tcase_add_test(built, an_op_has_operands_results_attributes_and_uses);
   tcase_add_test(built, an_op_that_was_met_before_may_have_all_that_the_first_one_may);
+  tcase_add_test(built, a_name_means_what_it_does_where_it_stands);
   tcase_add_test(built, the_location_of_an_op_is_that_of_its_name);
   tcase_add_test(built, a_region_names_its_arguments_like_the_operands);
   tcase_add_test(built, an_else_region_that_is_left_out_only_returns);

@@ -66,6 +66,24 @@ START_TEST(without_memory_to_grow_the_table_goes_on) {
 }
 END_TEST
 
+// Most are pushed where they were looked for; the others find a longer row of chains.
+START_TEST(what_is_inserted_at_its_chain_is_found) {
+  tfrt_hash_table_t table;
+  tfrt_hash_table_initialize(&table, &vtable, tfrt_allocator_system());
+  for (uint64_t i = 0; i < ITEM_COUNT; ++i) {
+    items[i].key = i;
+    uint64_t hash = hash_key(&i);
+    tfrt_hash_node_t** chain = tfrt_hash_table_chain(&table, hash);
+    tfrt_hash_table_insert_at(&table, chain, hash, &items[i].node);
+  }
+  ck_assert_uint_eq(tfrt_hash_table_count(&table), ITEM_COUNT);
+  for (uint64_t i = 0; i < ITEM_COUNT; ++i) {
+    ck_assert_ptr_eq(tfrt_hash_table_find(&table, &i), &items[i].node);
+  }
+  tfrt_hash_table_deinitialize(&table);
+}
+END_TEST
+
 START_TEST(a_walk_meets_each_node_once_and_may_remove_it) {
   tfrt_hash_table_t table;
   tfrt_hash_table_initialize(&table, &vtable, tfrt_allocator_system());
@@ -108,6 +126,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tests, what_is_inserted_is_found_until_it_is_removed);
   tcase_add_test(tests, a_bad_hash_only_costs_time);
   tcase_add_test(tests, without_memory_to_grow_the_table_goes_on);
+  tcase_add_test(tests, what_is_inserted_at_its_chain_is_found);
   tcase_add_test(tests, a_walk_meets_each_node_once_and_may_remove_it);
   tcase_add_test(tests, the_hash_of_bytes_depends_on_each_bit_and_on_the_size);
   Suite* suite = suite_create("hash_table");

@@ -35,6 +35,18 @@ START_TEST(short_views_compare_by_all_of_their_bytes) {
 }
 END_TEST
 
+START_TEST(a_short_copy_is_all_of_the_text_and_nothing_more) {
+  static const char kText[] = "0123456789abcdefghijklmn";
+  for (size_t size = 0; size < sizeof(kText); ++size) {
+    char copy[sizeof(kText) + 1];
+    memset(copy, '.', sizeof(copy));
+    tfrt_string_view_copy_short(copy, tfrt_string_view_make(kText, size));
+    ck_assert_mem_eq(copy, kText, size);
+    ck_assert_int_eq(copy[size], '.');
+  }
+}
+END_TEST
+
 START_TEST(a_view_starts_with_its_prefixes_only) {
   ck_assert(tfrt_string_view_starts_with(view("tfrt.call"), view("tfrt.")));
   ck_assert(tfrt_string_view_starts_with(view("tfrt.call"), view("")));
@@ -47,6 +59,7 @@ Suite* tfrt_test_suite(void) {
   TCase* tests = tcase_create("string_view");
   tcase_add_test(tests, views_compare_by_bytes_then_length);
   tcase_add_test(tests, short_views_compare_by_all_of_their_bytes);
+  tcase_add_test(tests, a_short_copy_is_all_of_the_text_and_nothing_more);
   tcase_add_test(tests, a_view_starts_with_its_prefixes_only);
   Suite* suite = suite_create("string_view");
   suite_add_tcase(suite, tests);
