@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What network.c (time, faults, books), endpoint.c (transports) and stream.c (their streams) share.
+// What network.c (time, faults, books), endpoint.c (transports), stream.c (their streams) and
+// inbox.c (what has arrived at an end of one) share.
 //
 //   stream = { end 0: the dialler's | end 1: the listener's }, reference counted by its
 //   ends and by the events about it
@@ -19,6 +20,9 @@
 // So many messages may be under way, or arrived and not asked for, before the sender's
 // writes stop to complete.
 #define TFRT_SIMULATED_STREAM_DEPTH 16
+
+// The time that an operation of an end itself takes: it is never done inside of the call.
+#define TFRT_SIMULATED_LOCAL_DELAY_NS TFRT_NANOSECONDS_PER_MICROSECOND
 
 typedef struct tfrt_simulated_stream_s tfrt_simulated_stream_t;
 
@@ -169,6 +173,29 @@ tfrt_transport_connection_t* tfrt_simulated_stream_open(
 // stream.c: tells who uses |end| that it ended as |how| says, for |reason|.
 void tfrt_simulated_end_tell_error(tfrt_simulated_end_t* end, tfrt_transport_end_t how,
                                    const char* reason);
+
+// stream.c: the same for one that was closed in order: by the peer, or here.
+void tfrt_simulated_end_tell_ended(tfrt_simulated_end_t* end, bool by_peer);
+
+// stream.c: makes |kind| happen at |end| after |delay_ns|, whatever the network does.
+void tfrt_simulated_end_happen(tfrt_simulated_end_t* end, tfrt_simulated_event_kind_t kind,
+                               int64_t delay_ns);
+
+static inline tfrt_simulated_end_t* tfrt_simulated_end_other(tfrt_simulated_end_t* end) {
+  return &end->stream->ends[1 - end->side];
+}
+
+// inbox.c: |event| (taken), a message, has arrived at |end|.
+void tfrt_simulated_inbox_take_message(tfrt_simulated_end_t* end, tfrt_simulated_event_t* event);
+
+// inbox.c: hands over what was asked for and has arrived.
+void tfrt_simulated_inbox_deliver(tfrt_simulated_end_t* end);
+
+// inbox.c: the message that the reorder fault holds, if any, has arrived.
+void tfrt_simulated_inbox_release_held(tfrt_simulated_end_t* end);
+
+// inbox.c: forgets what nobody asked for.
+void tfrt_simulated_inbox_drop(tfrt_simulated_end_t* end);
 
 // stream.c: |end| is over without a word to who uses it; the other end will be told RESET.
 void tfrt_simulated_end_reset(tfrt_simulated_end_t* end);

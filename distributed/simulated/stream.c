@@ -8,9 +8,6 @@
 
 #include "distributed/simulated/network_internal.h"
 
-// The time that an operation of an end itself takes: it is never done inside of the call.
-#define LOCAL_DELAY_NS TFRT_NANOSECONDS_PER_MICROSECOND
-
 static const char* const event_names[] = {"dial",  "answer",  "timeout", "message", "end",
                                           "reset", "written", "closed",  "deliver"};
 
@@ -45,9 +42,8 @@ void tfrt_simulated_event_free(tfrt_simulated_event_t* event) {
   release_stream(stream);
 }
 
-// Makes |kind| happen at |end| after |delay_ns|, whatever the network does.
-static void happen_locally(tfrt_simulated_end_t* end, tfrt_simulated_event_kind_t kind,
-                           int64_t delay_ns) {
+void tfrt_simulated_end_happen(tfrt_simulated_end_t* end, tfrt_simulated_event_kind_t kind,
+                               int64_t delay_ns) {
   tfrt_simulated_network_t* network = end->stream->network;
   tfrt_simulated_event_t* event = tfrt_simulated_event_allocate(end->stream, kind, end->side, 0);
   event->from = event->to = end->endpoint;
@@ -73,34 +69,7 @@ static void send_to(tfrt_simulated_end_t* end, tfrt_simulated_event_kind_t kind,
   take_and_send(tfrt_simulated_event_allocate(end->stream, kind, end->side, 0), end, in_order);
 }
 
-static tfrt_simulated_end_t* other_end(tfrt_simulated_end_t* end) {
-  return &end->stream->ends[1 - end->side];
-}
-
-// --- Messages ----------------------------------------------------------------
-
-// A message to |end| is out of the stream, so that its writer may go on.
-static void note_consumed(tfrt_simulated_end_t* end) {
-  --end->incoming_count;
-  tfrt_simulated_end_t* writer = other_end(end);
-  if (!writer->is_writer_blocked || end->incoming_count >= TFRT_SIMULATED_STREAM_DEPTH) return;
-  writer->is_writer_blocked = false;
-  happen_locally(writer, TFRT_SIMULATED_WRITTEN, LOCAL_DELAY_NS);
-}
-
-static void take_and_drop_message(tfrt_simulated_end_t* end, tfrt_simulated_event_t* event) {
-  note_consumed(end);
-  tfrt_simulated_event_free(event);
-}
-
-static void drop_inbox(tfrt_simulated_end_t* end) {
-  for (tfrt_list_link_t* l; (l = tfrt_list_pop_front(&end->inbox));) {
-    take_and_drop_message(end, TFRT_CONTAINER_OF(l, tfrt_simulated_event_t, link));
-  }
-  tfrt_simulated_event_t* held = end->held;
-  end->held = NULL;
-  if (held) take_and_drop_message(end, held);
-}
+// --- Ends --------------------------------------------------------------------
 
 // Tells the end of the stream, as |end| sees it. |status| is +0.
 static void tell(tfrt_simulated_end_t* end, tfrt_transport_end_t how, tfrt_status_t status,
@@ -110,7 +79,7 @@ static void tell(tfrt_simulated_end_t* end, tfrt_transport_end_t how, tfrt_statu
   end->is_told = true;
   end->is_writer_blocked = false;
   ++end->stream->ref_count;  // the callbacks may drop all others
-  drop_inbox(end);
+  tfrt_simulated_inbox_drop(end);
   while (atomic_load_explicit(&end->base.in_flight, memory_order_relaxed)) {
     tfrt_transport_connection_report_written(&end->base, write_status);
   }
@@ -127,105 +96,12 @@ void tfrt_simulated_end_tell_error(tfrt_simulated_end_t* end, tfrt_transport_end
   tfrt_status_release(status);
 }
 
-static void tell_ended(tfrt_simulated_end_t* end, bool by_peer) {
+void tfrt_simulated_end_tell_ended(tfrt_simulated_end_t* end, bool by_peer) {
   tfrt_status_t write_status =
       by_peer ? tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "the peer has closed the stream")
               : NULL;
   tell(end, TFRT_TRANSPORT_ENDED, NULL, write_status);
   tfrt_status_release(write_status);
-}
-
-// Shows |event|, which |from| has sent to |end|, to whoever looks on.
-static void show_message(const tfrt_simulated_end_t* end, tfrt_simulated_event_t* event,
-                         const tfrt_simulated_endpoint_t* from) {
-  tfrt_simulated_network_t* network = end->stream->network;
-  if (!network->tap || !from) return;
-  const tfrt_simulated_message_t message = {
-      .kind = end->stream->kind,
-      .from = from->index,
-      .to = end->endpoint->index,
-      .is_from_dialler = end->side == 1,
-      .bytes = tfrt_string_view_make((const char*)tfrt_simulated_event_bytes(event), event->size)};
-  network->tap(network->tap_argument, &message);
-}
-
-static void report_message(tfrt_simulated_end_t* end, tfrt_simulated_event_t* event) {
-  tfrt_simulated_network_t* network = end->stream->network;
-  ++network->message_counts[end->stream->kind];
-  const tfrt_simulated_endpoint_t* from = end->stream->ends[1 - end->side].endpoint;
-  if (from && from->index < TFRT_SIMULATED_COUNTED_ENDPOINTS) {
-    end->endpoint->received_bytes[end->stream->kind][from->index] += event->size;
-  }
-  show_message(end, event, from);
-  unsigned char* bytes = tfrt_simulated_event_bytes(event);
-  // In two spans where it can be: nobody may rely on messages in one piece.
-  size_t half = event->size / 2;
-  tfrt_transport_span_t spans[2] = {{bytes, half}, {bytes + half, event->size - half}};
-  if (half == 0) {
-    tfrt_transport_connection_report_message(&end->base, spans + 1, 1);
-  } else {
-    tfrt_transport_connection_report_message(&end->base, spans, 2);
-  }
-}
-
-static void deliver(tfrt_simulated_end_t* end) {
-  if (end->is_delivering) return;
-  end->is_delivering = true;
-  while (end->credits > 0 && !end->is_done && !tfrt_list_is_empty(&end->inbox)) {
-    tfrt_simulated_event_t* event =
-        TFRT_CONTAINER_OF(tfrt_list_pop_front(&end->inbox), tfrt_simulated_event_t, link);
-    --end->credits;
-    note_consumed(end);
-    report_message(end, event);
-    tfrt_simulated_event_free(event);
-  }
-  end->is_delivering = false;
-  if (end->has_peer_ended && !end->is_done && tfrt_list_is_empty(&end->inbox)) {
-    tell_ended(end, true);
-  }
-}
-
-static void push_to_inbox(tfrt_simulated_end_t* end, tfrt_simulated_event_t* event) {
-  tfrt_simulated_network_t* network = end->stream->network;
-  tfrt_list_push_back(&end->inbox, &event->link);
-  if (end->arrived_count <= 1 || event->was_copied ||
-      !tfrt_simulated_happens(network, network->options.duplicate_chance)) {
-    return;
-  }
-  tfrt_simulated_event_t* copy =
-      tfrt_simulated_event_allocate(end->stream, TFRT_SIMULATED_MESSAGE, end->side, event->size);
-  copy->was_copied = true;
-  memcpy(tfrt_simulated_event_bytes(copy), tfrt_simulated_event_bytes(event), event->size);
-  ++end->incoming_count;
-  tfrt_list_push_back(&end->inbox, &copy->link);
-}
-
-static void release_held(tfrt_simulated_end_t* end) {
-  tfrt_simulated_event_t* held = end->held;
-  end->held = NULL;
-  if (held) push_to_inbox(end, held);
-}
-
-static void take_arrived_message(tfrt_simulated_end_t* end, tfrt_simulated_event_t* event) {
-  tfrt_simulated_network_t* network = end->stream->network;
-  if (!end->is_attached || end->is_done) {
-    take_and_drop_message(end, event);
-    return;
-  }
-  if (tfrt_simulated_happens(network, network->options.break_chance)) {
-    take_and_drop_message(end, event);
-    tfrt_simulated_stream_break(end->stream);
-    return;
-  }
-  ++end->arrived_count;
-  if (end->arrived_count > 1 && !end->held &&
-      tfrt_simulated_happens(network, network->options.reorder_chance)) {
-    end->held = event;
-    return;
-  }
-  push_to_inbox(end, event);
-  release_held(end);
-  deliver(end);
 }
 
 // --- Dialling ----------------------------------------------------------------
@@ -282,7 +158,7 @@ static void take_answer(tfrt_simulated_end_t* end) {
 static void take_timeout(tfrt_simulated_end_t* end) {
   if (end->stream->is_answered || end->is_told) return;
   end->own_end = TFRT_TRANSPORT_NO_ANSWER;
-  send_to(other_end(end), TFRT_SIMULATED_RESET, false);
+  send_to(tfrt_simulated_end_other(end), TFRT_SIMULATED_RESET, false);
   tfrt_simulated_end_tell_error(end, TFRT_TRANSPORT_NO_ANSWER, "no answer");
 }
 
@@ -302,7 +178,7 @@ static void take_written(tfrt_simulated_end_t* end, uint64_t write_number) {
 
 static void take_closed(tfrt_simulated_end_t* end) {
   if (end->own_end == TFRT_TRANSPORT_ENDED) {
-    tell_ended(end, false);
+    tfrt_simulated_end_tell_ended(end, false);
   } else {
     tfrt_simulated_end_tell_error(end, end->own_end, "aborted");
   }
@@ -311,8 +187,8 @@ static void take_closed(tfrt_simulated_end_t* end) {
 static void take_end(tfrt_simulated_end_t* end) {
   end->has_peer_ended = true;
   if (!end->is_attached || end->is_done) return;
-  release_held(end);
-  deliver(end);
+  tfrt_simulated_inbox_release_held(end);
+  tfrt_simulated_inbox_deliver(end);
 }
 
 // Does what |event|, which is no message, says.
@@ -340,7 +216,7 @@ static void happen(tfrt_simulated_end_t* end, const tfrt_simulated_event_t* even
       take_closed(end);
       break;
     case TFRT_SIMULATED_DELIVER:
-      if (!end->is_done) deliver(end);
+      if (!end->is_done) tfrt_simulated_inbox_deliver(end);
       break;
     case TFRT_SIMULATED_MESSAGE:
       break;
@@ -358,7 +234,7 @@ void tfrt_simulated_stream_take_event(tfrt_simulated_event_t* event) {
     return;
   }
   ++stream->ref_count;  // a message is freed before its callbacks are over
-  take_arrived_message(end, event);
+  tfrt_simulated_inbox_take_message(end, event);
   release_stream(stream);
 }
 
@@ -369,7 +245,7 @@ void tfrt_simulated_stream_break(tfrt_simulated_stream_t* stream) {
     if (end->is_attached && !end->is_told) {
       // Before its end is told nothing may arrive behind what the break has lost.
       end->is_done = true;
-      happen_locally(end, TFRT_SIMULATED_RESET, LOCAL_DELAY_NS);
+      tfrt_simulated_end_happen(end, TFRT_SIMULATED_RESET, TFRT_SIMULATED_LOCAL_DELAY_NS);
     }
   }
   // A dial that is under way finds a stream that its dialler has lost.
@@ -379,7 +255,7 @@ void tfrt_simulated_stream_break(tfrt_simulated_stream_t* stream) {
 void tfrt_simulated_end_reset(tfrt_simulated_end_t* end) {
   end->is_done = true;
   end->own_end = TFRT_TRANSPORT_RESET;
-  send_to(other_end(end), TFRT_SIMULATED_RESET, false);
+  send_to(tfrt_simulated_end_other(end), TFRT_SIMULATED_RESET, false);
 }
 
 // --- Connections -------------------------------------------------------------
@@ -394,10 +270,10 @@ static void end_destroy(tfrt_transport_connection_t* connection) {
 
 static void end_write(tfrt_transport_connection_t* connection, tfrt_transport_write_t* write) {
   tfrt_simulated_end_t* end = end_of(connection);
-  tfrt_simulated_end_t* reader = other_end(end);
+  tfrt_simulated_end_t* reader = tfrt_simulated_end_other(end);
   ++end->write_number;
   if (end->is_done || !reader->endpoint) {
-    happen_locally(end, TFRT_SIMULATED_WRITTEN, LOCAL_DELAY_NS);
+    tfrt_simulated_end_happen(end, TFRT_SIMULATED_WRITTEN, TFRT_SIMULATED_LOCAL_DELAY_NS);
     return;
   }
   size_t size = 0;
@@ -415,7 +291,7 @@ static void end_write(tfrt_transport_connection_t* connection, tfrt_transport_wr
   if (reader->incoming_count >= TFRT_SIMULATED_STREAM_DEPTH) {
     end->is_writer_blocked = true;
   } else {
-    happen_locally(end, TFRT_SIMULATED_WRITTEN, LOCAL_DELAY_NS);
+    tfrt_simulated_end_happen(end, TFRT_SIMULATED_WRITTEN, TFRT_SIMULATED_LOCAL_DELAY_NS);
   }
 }
 
@@ -423,7 +299,7 @@ static void end_receive(tfrt_transport_connection_t* connection) {
   tfrt_simulated_end_t* end = end_of(connection);
   ++end->credits;
   if (end->is_delivering || end->is_done || tfrt_list_is_empty(&end->inbox)) return;
-  happen_locally(end, TFRT_SIMULATED_DELIVER, LOCAL_DELAY_NS);
+  tfrt_simulated_end_happen(end, TFRT_SIMULATED_DELIVER, TFRT_SIMULATED_LOCAL_DELAY_NS);
 }
 
 static void end_close(tfrt_transport_connection_t* connection) {
@@ -431,9 +307,9 @@ static void end_close(tfrt_transport_connection_t* connection) {
   if (end->is_done) return;
   end->is_done = true;
   end->own_end = TFRT_TRANSPORT_ENDED;
-  drop_inbox(end);
-  send_to(other_end(end), TFRT_SIMULATED_END, true);
-  happen_locally(end, TFRT_SIMULATED_CLOSED, 2 * LOCAL_DELAY_NS);
+  tfrt_simulated_inbox_drop(end);
+  send_to(tfrt_simulated_end_other(end), TFRT_SIMULATED_END, true);
+  tfrt_simulated_end_happen(end, TFRT_SIMULATED_CLOSED, 2 * TFRT_SIMULATED_LOCAL_DELAY_NS);
 }
 
 static void end_abort(tfrt_transport_connection_t* connection) {
@@ -441,9 +317,9 @@ static void end_abort(tfrt_transport_connection_t* connection) {
   if (end->is_told || (end->is_done && end->own_end != TFRT_TRANSPORT_ENDED)) return;
   end->is_done = true;
   end->own_end = TFRT_TRANSPORT_RESET;
-  drop_inbox(end);
-  if (!end->endpoint->is_dead) send_to(other_end(end), TFRT_SIMULATED_RESET, false);
-  happen_locally(end, TFRT_SIMULATED_CLOSED, LOCAL_DELAY_NS);
+  tfrt_simulated_inbox_drop(end);
+  if (!end->endpoint->is_dead) send_to(tfrt_simulated_end_other(end), TFRT_SIMULATED_RESET, false);
+  tfrt_simulated_end_happen(end, TFRT_SIMULATED_CLOSED, TFRT_SIMULATED_LOCAL_DELAY_NS);
 }
 
 static const tfrt_transport_connection_vtable_t end_vtable = {
@@ -523,8 +399,8 @@ tfrt_transport_connection_t* tfrt_simulated_stream_open(
     send_to(&stream->ends[1], TFRT_SIMULATED_DIAL, true);
   } else {
     stream->answer = TFRT_TRANSPORT_REFUSED;
-    happen_locally(end, TFRT_SIMULATED_ANSWER, tfrt_simulated_delay(stream->network));
+    tfrt_simulated_end_happen(end, TFRT_SIMULATED_ANSWER, tfrt_simulated_delay(stream->network));
   }
-  happen_locally(end, TFRT_SIMULATED_TIMEOUT, options->timeout_ns);
+  tfrt_simulated_end_happen(end, TFRT_SIMULATED_TIMEOUT, options->timeout_ns);
   return tfrt_transport_connection_retain(&end->base);
 }
