@@ -135,8 +135,8 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt.parallel_for.i32",
-     .summary = "Runs the body for each block of a range, in parallel; the chain is there when all "
-                "have ended.",
+     .summary = "Runs the body for each block of a range, in parallel, in which start and end are "
+                "those of the block; the chain is there when all have ended.",
      .assembly = "%start to %end fixed %block_size ,operands attributes types regions",
      TFRT_OPERANDS(range_and_passed),
      TFRT_RESULTS(chain_result),
@@ -144,8 +144,8 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .flags = TFRT_KERNEL_VARIADIC_OPERANDS,
      .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt.parallel_call.i32",
-     .summary = "Calls a function for each block of a range, in parallel; the chain is there when "
-                "all have ended.",
+     .summary = "Calls a function for each block of a range, in parallel, with the start and the "
+                "end of the block before the operands; the chain is there when all have ended.",
      .assembly = "%start to %end fixed %block_size @callee ( operands ) attr-dict types",
      TFRT_OPERANDS(range_and_passed),
      TFRT_RESULTS(chain_result),

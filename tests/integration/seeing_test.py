@@ -9,6 +9,7 @@ Usage: seeing_test.py TFRT TFRT_WORKER
 import json
 import os
 import signal
+import subprocess
 import sys
 import time
 import unittest
@@ -152,6 +153,21 @@ SUM = """func.func @main() -> i32 {
   %one = tfrt.constant.i32 1
   %two = tfrt.add.i32 %one, %one
   tfrt.return %two : i32
+}
+"""
+
+
+# Prints a line on each of two hosts.
+LINES = """func.func @line(%ch: !tfrt.chain) -> !tfrt.chain {
+  %one = tfrt.constant.i32 1
+  %printed = tfrt.print.i32 %one, %ch
+  tfrt.return %printed : !tfrt.chain
+}
+func.func @main() -> !tfrt.chain {
+  %ch0 = tfrt.new.chain
+  %ch1 = tfrt.call @line(%ch0) {host = 1 : i32} : (!tfrt.chain) -> !tfrt.chain
+  %ch2 = tfrt.call @line(%ch1) : (!tfrt.chain) -> !tfrt.chain
+  tfrt.return %ch2 : !tfrt.chain
 }
 """
 
@@ -504,6 +520,25 @@ class SeeingTest(ClusterTest):
             self.assertEqual(error["code"], "UNAVAILABLE")
             self.assertIn(workers[0].address, error["message"])
             self.assertFalse(os.path.exists(path))
+
+    def test_who_can_not_say_it_fails_with_one_line(self):
+        workers = self.start_workers(2)
+        program = self.write("lines.mlir", LINES)
+        for verb in (["run", program], ["list", "jobs"], ["status", "-o=json"], ["dump"]):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                process = subprocess.run(
+                    [self.tfrt, *verb, hosts(workers)],
+                    stdin=subprocess.DEVNULL,
+                    stdout=full,
+                    stderr=subprocess.PIPE,
+                    env=self.environment,
+                    universal_newlines=True,
+                    timeout=PATIENCE_S,
+                    check=False,
+                )
+            self.assertEqual(process.returncode, 1, verb)
+            self.assertRegex(process.stderr, "^tfrt: DATA_LOSS: can't write to the standard output.*\n$")
+        self.expect_idle(workers)
 
     def test_wrong_usage(self):
         for arguments, part in (

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/common/result_printer.h"
 
+#include <inttypes.h>
 #include <string.h>
 
+#include "host_runtime/async/builtin_types.h"
 #include "tools/common/json.h"
 
 static void tfrt_result_printer_append_error(tfrt_status_t status, bool print_error_code,
@@ -68,6 +70,38 @@ void tfrt_result_printer_append_json_error(tfrt_status_t status, tfrt_string_bui
   tfrt_string_builder_append_text(out, "}}");
 }
 
+// As above, but also what TFRT shows only the types of: texts, and numbers of all sizes.
+static void tfrt_result_printer_append_json_value(tfrt_async_value_t* value,
+                                                  tfrt_string_builder_t* out) {
+  tfrt_async_value_t* resolved = tfrt_async_value_resolved(value);
+  const void* payload = tfrt_async_value_payload(resolved);
+  switch (resolved->type_id) {
+    case TFRT_TYPE_STRING:
+      tfrt_string_builder_append_view(out, tfrt_async_value_string(value));
+      return;
+    case TFRT_TYPE_I8:
+      tfrt_string_builder_append_format(out, "%d", *(const int8_t*)payload);
+      return;
+    case TFRT_TYPE_I16:
+      tfrt_string_builder_append_format(out, "%d", *(const int16_t*)payload);
+      return;
+    case TFRT_TYPE_UI8:
+      tfrt_string_builder_append_format(out, "%u", *(const uint8_t*)payload);
+      return;
+    case TFRT_TYPE_UI16:
+      tfrt_string_builder_append_format(out, "%u", *(const uint16_t*)payload);
+      return;
+    case TFRT_TYPE_UI32:
+      tfrt_string_builder_append_format(out, "%" PRIu32, *(const uint32_t*)payload);
+      return;
+    case TFRT_TYPE_UI64:
+      tfrt_string_builder_append_format(out, "%" PRIu64, *(const uint64_t*)payload);
+      return;
+    default:
+      tfrt_result_printer_append_value(value, out);
+  }
+}
+
 void tfrt_result_printer_append_json(tfrt_async_value_t* result, tfrt_string_builder_t* out) {
   if (tfrt_async_value_is_error(result)) {
     tfrt_result_printer_append_json_error(tfrt_async_value_error(result), out);
@@ -75,7 +109,7 @@ void tfrt_result_printer_append_json(tfrt_async_value_t* result, tfrt_string_bui
   }
   tfrt_string_builder_t text;
   tfrt_string_builder_initialize(&text, tfrt_allocator_system());
-  tfrt_result_printer_append_value(result, &text);
+  tfrt_result_printer_append_json_value(result, &text);
   tfrt_string_builder_append_text(out, "{\"type\":");
   tfrt_json_append_string(
       out, tfrt_string_view_of(tfrt_type_get(tfrt_async_value_resolved(result)->type_id)->name));

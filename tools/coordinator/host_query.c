@@ -7,6 +7,7 @@
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/base/log.h"
 #include "host_runtime/base/macros.h"
+#include "tools/common/standard_streams.h"
 #include "tools/coordinator/run_report.h"
 
 // How long to wait, unless a flag says otherwise.
@@ -348,7 +349,13 @@ tfrt_exit_code_t tfrt_host_query_command(const tfrt_host_query_verb_t* verb,
   if (status) tfrt_run_report_failure(status, query.is_json);
   if (tfrt_status_code(status) == TFRT_STATUS_UNAUTHENTICATED) exit_code = TFRT_EXIT_AUTHENTICATION;
   tfrt_status_release(status);
-  fflush(stdout);
+  // Who has failed already has said why.
+  status = tfrt_standard_streams_flush();
+  if (status && exit_code == TFRT_EXIT_SUCCESS) {
+    tfrt_run_report_error(status);
+    exit_code = TFRT_EXIT_PROGRAM_ERROR;
+  }
+  tfrt_status_release(status);
   tfrt_host_query_close(&query);
   return exit_code;
 }

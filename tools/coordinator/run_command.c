@@ -111,7 +111,8 @@ static tfrt_status_t tfrt_run_on_cluster(const tfrt_run_options_t* options, tfrt
 
 // --- The verb ------------------------------------------------------------------
 
-static tfrt_status_t tfrt_run_with(const tfrt_run_options_t* options,
+// Sets |*out_is_told| if the run was given up, and says so, since nobody takes what is printed.
+static tfrt_status_t tfrt_run_with(const tfrt_run_options_t* options, bool* out_is_told,
                                    tfrt_exit_code_t* out_exit_code) {
   TFRT_RETURN_IF_ERROR(tfrt_op_tables_load_libraries(options->shared_libs));
   if (options->trace_path) TFRT_RETURN_IF_ERROR(tfrt_file_check_writable(options->trace_path));
@@ -120,6 +121,7 @@ static tfrt_status_t tfrt_run_with(const tfrt_run_options_t* options,
   bool is_cluster = options->local_count > 0 || options->hosts.count > 0;
   tfrt_status_t status = is_cluster ? tfrt_run_on_cluster(options, &loop, out_exit_code)
                                     : tfrt_run_here(options, &loop, out_exit_code);
+  *out_is_told = tfrt_status_code(loop.cancelled) == TFRT_STATUS_DATA_LOSS;
   tfrt_run_loop_deinitialize(&loop);
   return status;
 }
@@ -127,13 +129,14 @@ static tfrt_status_t tfrt_run_with(const tfrt_run_options_t* options,
 tfrt_exit_code_t tfrt_run_command(int argument_count, char* const* arguments) {
   static tfrt_run_options_t options;
   bool help = false;
+  bool is_told = false;
   tfrt_exit_code_t exit_code = TFRT_EXIT_USAGE;
   tfrt_status_t status = tfrt_run_options_parse(argument_count, arguments, &options, &help);
   if (!status && help) exit_code = TFRT_EXIT_SUCCESS;
   if (!status && !help) {
     // What goes wrong between hosts is the error of a result, or of the run.
     tfrt_log_set_level(options.is_verbose ? TFRT_LOG_WARNING : TFRT_LOG_SILENT);
-    status = tfrt_run_with(&options, &exit_code);
+    status = tfrt_run_with(&options, &is_told, &exit_code);
   }
   if (status) {
     bool is_about_trust = tfrt_status_code(status) == TFRT_STATUS_UNAUTHENTICATED;
@@ -141,6 +144,11 @@ tfrt_exit_code_t tfrt_run_command(int argument_count, char* const* arguments) {
     tfrt_run_report_failure(status, options.is_json);
     tfrt_status_release(status);
   }
-  tfrt_run_take_late_error(tfrt_standard_streams_flush(), &exit_code);
+  tfrt_status_t unsaid = tfrt_standard_streams_flush();
+  if (!is_told) {
+    tfrt_run_take_late_error(unsaid, &exit_code);
+  } else {
+    tfrt_status_release(unsaid);
+  }
   return exit_code;
 }
