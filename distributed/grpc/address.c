@@ -165,6 +165,22 @@ static socklen_t make_socket_address(const parts_t* parts, socket_address_t* out
   return sizeof(out_address->local);
 }
 
+bool tfrt_grpc_address_is_taken(const char* address) {
+  parts_t parts;
+  tfrt_status_t status = parse(tfrt_string_view_of(address), &parts);
+  bool is_local = !status && parts.form == FORM_UNIX;
+  tfrt_status_release(status);
+  if (!is_local) return false;
+  socket_address_t socket_address;
+  socklen_t size = make_socket_address(&parts, &socket_address);
+  int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (descriptor < 0) return false;
+  // What a process that has died left behind refuses; EAGAIN: many others wait there.
+  bool is_taken = connect(descriptor, &socket_address.base, size) == 0 || errno == EAGAIN;
+  close(descriptor);
+  return is_taken;
+}
+
 // Tries what gRPC tried, because gRPC does not say what went wrong. 0: it works now.
 static int find_bind_error(const parts_t* parts) {
   socket_address_t address;

@@ -15,6 +15,7 @@
 #ifndef TFRT_DISTRIBUTED_GRPC_ADDRESS_H_
 #define TFRT_DISTRIBUTED_GRPC_ADDRESS_H_
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "distributed/transport.h"
@@ -40,6 +41,10 @@ tfrt_status_t tfrt_grpc_address_check_listen(tfrt_string_view_t text,
 // |out_address|. Thread-safe.
 void tfrt_grpc_address_with_port(const char* address, int port,
                                  char out_address[TFRT_TRANSPORT_ADDRESS_SIZE]);
+
+// True if |address|, an address to listen on, is a unix socket that somebody listens on: gRPC would
+// take its place, and nobody would get there any more. Thread-safe.
+bool tfrt_grpc_address_is_taken(const char* address);
 
 // Returns the error (never OK) why |address|, an address to listen on, can't be listened
 // on: ALREADY_EXISTS when it is in use. Asks the system by trying. Thread-safe.

@@ -191,6 +191,7 @@ tfrt_status_t tfrt_grpc_listener_allocate(const tfrt_grpc_listener_options_t* op
   out_address[0] = '\0';
   char address[TFRT_TRANSPORT_ADDRESS_SIZE];
   TFRT_RETURN_IF_ERROR(tfrt_grpc_address_check_listen(options->address, address));
+  if (tfrt_grpc_address_is_taken(address)) return tfrt_grpc_address_explain(address);
   tfrt_grpc_listener_t* listener = allocate(options, allocator);
   if (!listener) return tfrt_status_out_of_memory();
   int port = tfrt_grpc_server_bind(listener->server, address, &options->settings);

@@ -212,6 +212,17 @@ class WorkerTest(unittest.TestCase):
         self.expect_served(worker)
         self.assertEqual(worker.stop(), 0)
 
+    def test_a_unix_socket_in_use(self):
+        flag = "--listen=unix:" + self.path("socket")
+        worker = self.start_worker(flag)
+        self.expect_refused(1, "address already in use", flag)
+        self.expect_served(worker)
+        # What a process leaves that could not remove it is in nobody's way.
+        worker.stop(signal.SIGKILL)
+        worker = self.start_worker(flag)
+        self.expect_served(worker)
+        self.assertEqual(worker.stop(), 0)
+
     def test_unix_socket(self):
         worker = self.start_worker("--listen=unix:" + self.path("socket"))
         self.expect_served(worker)
