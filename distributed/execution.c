@@ -102,9 +102,8 @@ void tfrt_execution_finish(tfrt_execution_t* execution) {
   for (uint32_t i = 0; i < execution->result_count; ++i) {
     tfrt_execution_result_t* result = &execution->results[i];
     tfrt_action_queue_release(actions, result->value);
-    if (result->slot) tfrt_action_queue_release(actions, &result->slot->base);
+    tfrt_object_table_break(&execution->node->objects, &result->promise);
     result->value = NULL;
-    result->slot = NULL;
   }
   if (execution->timer_started &&
       tfrt_timer_cancel(execution->node->options.timers, &execution->timer)) {
@@ -160,13 +159,9 @@ void tfrt_execution_observe_again(tfrt_execution_t* execution, uint32_t index) {
 
 // Gives the owner and the slots all results, which have been set.
 static void tfrt_execution_publish(tfrt_execution_t* execution) {
-  tfrt_action_queue_t* actions = &execution->node->actions;
   for (uint32_t i = 0; i < execution->result_count; ++i) {
     tfrt_execution_result_t* result = &execution->results[i];
-    if (result->slot) {
-      tfrt_action_queue_forward_take(actions, tfrt_async_value_retain(&result->slot->base),
-                                     tfrt_async_value_retain(result->value));
-    }
+    tfrt_object_table_fulfil(&execution->node->objects, &result->promise, result->value);
   }
   for (uint32_t i = 0; i < execution->result_count; ++i) {
     tfrt_execution_observe(execution, i, TFRT_ACTION_AWAIT);

@@ -36,8 +36,8 @@ typedef struct tfrt_execution_vtable_s {
 
 typedef struct tfrt_execution_result_s {
   tfrt_execution_t* owner;
-  tfrt_async_value_t* value;    // +1; NULL before the function has run
-  tfrt_indirect_value_t* slot;  // +1; forwarded to |value|; NULL: nobody wants that
+  tfrt_async_value_t* value;      // +1; NULL before the function has run
+  tfrt_object_promise_t promise;  // of a slot that |value| is for, if there is one
   tfrt_task_t waiter;
   bool known;
 } tfrt_execution_result_t;

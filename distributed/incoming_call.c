@@ -47,24 +47,17 @@ static const tfrt_execution_vtable_t tfrt_incoming_call_vtable = {
     .destroy = tfrt_incoming_call_destroy,
 };
 
-// Makes the slot of result |index| of |call|, unresolved. Returns the indirect (+1), or NULL.
-static tfrt_indirect_value_t* tfrt_incoming_call_add_slot(const tfrt_incoming_call_t* call,
-                                                          uint32_t index) {
-  tfrt_indirect_value_t* slot = tfrt_indirect_value_create();
-  if (!slot) return NULL;
-  tfrt_async_value_retain(&slot->base);
+// Makes the slot of result |index| of |call|, which the result is promised to.
+static void tfrt_incoming_call_add_slot(const tfrt_incoming_call_t* call, uint32_t index) {
   tfrt_job_t* job = call->execution.job;
   tfrt_object_t* object = tfrt_object_table_add_slot(
-      &job->node->objects, tfrt_incoming_call_slot_id(call->peer, call->number, index), job,
-      &slot->base, call->peer->incarnation);
-  if (!object) {
-    tfrt_action_queue_release(&job->node->actions, &slot->base);
-    return NULL;
-  }
+      &job->node->objects, tfrt_incoming_call_slot_id(call->peer, call->number, index), job, NULL,
+      call->peer->incarnation);
+  if (!object) return;
+  tfrt_object_table_promise(object, &call->execution.results[index].promise);
   object->is_told = false;
   object->program = call->execution.program;
   object->function = call->execution.function;
-  return slot;
 }
 
 // Makes all slots of a call that doesn't run, as the error |status| (+0).
@@ -163,9 +156,7 @@ static tfrt_status_t tfrt_incoming_call_check(tfrt_peer_t* peer, tfrt_job_t* job
 static void tfrt_incoming_call_begin(tfrt_incoming_call_t* call, const tfrt_wire_invoke_t* invoke) {
   tfrt_execution_t* execution = &call->execution;
   tfrt_peer_t* peer = call->peer;
-  for (uint32_t i = 0; i < execution->result_count; ++i) {
-    execution->results[i].slot = tfrt_incoming_call_add_slot(call, i);
-  }
+  for (uint32_t i = 0; i < execution->result_count; ++i) tfrt_incoming_call_add_slot(call, i);
   tfrt_incoming_want_push(peer, execution->job, invoke);
   ++execution->node->counts.incoming_calls;
   if (execution->program) ++execution->job->call_count;

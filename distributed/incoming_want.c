@@ -251,7 +251,7 @@ void tfrt_incoming_want_abandon(tfrt_object_t* object) {
       tfrt_incoming_want_close(want);
       continue;
     }
-    want->value = tfrt_async_value_retain(object->value);
+    want->value = tfrt_async_value_retain(tfrt_object_table_value(object));
     tfrt_incoming_want_wait(want, TFRT_ACTION_AWAIT);
   }
 }
@@ -301,7 +301,7 @@ void tfrt_incoming_want_find(tfrt_incoming_want_t* want) {
     return;
   }
   if (object) {
-    want->value = tfrt_async_value_retain(object->value);
+    want->value = tfrt_async_value_retain(tfrt_object_table_value(object));
     tfrt_incoming_want_serve(want, TFRT_ACTION_AWAIT);
     return;
   }
@@ -318,7 +318,7 @@ void tfrt_incoming_want_find(tfrt_incoming_want_t* want) {
 tfrt_async_value_t* tfrt_incoming_want_own_value(tfrt_job_t* job,
                                                  const tfrt_wire_reference_t* reference) {
   tfrt_object_t* object = tfrt_object_table_find(&job->node->objects, reference->id, job);
-  if (object) return tfrt_async_value_retain(object->value);
+  if (object) return tfrt_async_value_retain(tfrt_object_table_value(object));
   tfrt_indirect_value_t* own = tfrt_indirect_value_create();
   tfrt_incoming_want_t* want = own ? tfrt_incoming_want_create(job, reference->id) : NULL;
   if (!want) {

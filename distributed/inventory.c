@@ -83,10 +83,10 @@ static void tfrt_inventory_add_place(tfrt_inventory_t* inventory,
   tfrt_string_builder_append_format(inventory->out, ":%u:%u", place->line, place->column);
 }
 
-// The state, type and size of |value|, which is here or will be.
+// The state, type and size of |value|, which is here or will be; NULL: nobody needs it so far.
 static void tfrt_inventory_add_value(tfrt_inventory_t* inventory, tfrt_async_value_t* value) {
-  bool is_error = tfrt_async_value_is_error(value);
-  bool is_here = !is_error && tfrt_async_value_is_available(value);
+  bool is_error = value && tfrt_async_value_is_error(value);
+  bool is_here = value && !is_error && tfrt_async_value_is_available(value);
   tfrt_inventory_add_text(inventory, "state", is_error ? "error" : is_here ? "ready" : "waiting");
   if (!is_here) return;
   tfrt_async_value_t* payload = tfrt_async_value_resolved(value);
@@ -124,7 +124,8 @@ static const tfrt_object_t* tfrt_inventory_find_slot(tfrt_inventory_t* inventory
        node = tfrt_hash_table_next(objects, node)) {
     const tfrt_object_t* object = TFRT_CONTAINER_OF(node, tfrt_object_t, by_id);
     bool is_slot = object->id.namer != inventory->node->incarnation;
-    if (is_slot && tfrt_inventory_end_of(inventory, object->value) == end) return object;
+    if (!is_slot || !object->value) continue;
+    if (tfrt_inventory_end_of(inventory, object->value) == end) return object;
   }
   return NULL;
 }

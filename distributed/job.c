@@ -207,10 +207,14 @@ tfrt_job_t* tfrt_job_find(tfrt_node_t* node, tfrt_string_view_t id) {
   return NULL;
 }
 
+static bool tfrt_job_has_peer_left(const tfrt_job_t* job, tfrt_peer_t* peer) {
+  const tfrt_peer_job_t* known = tfrt_peer_find_job(peer, job);
+  return known && known->detached_there;
+}
+
 bool tfrt_job_has_left(const tfrt_job_t* job, uint64_t incarnation) {
   tfrt_peer_t* peer = tfrt_peer_find(job->node, incarnation);
-  const tfrt_peer_job_t* known = peer ? tfrt_peer_find_job(peer, job) : NULL;
-  return known && known->detached_there;
+  return peer && tfrt_job_has_peer_left(job, peer);
 }
 
 tfrt_status_t tfrt_job_reach(tfrt_job_t* job, uint64_t incarnation, tfrt_peer_t** out_peer) {
@@ -228,7 +232,7 @@ tfrt_status_t tfrt_job_reach(tfrt_job_t* job, uint64_t incarnation, tfrt_peer_t*
   }
   // One that has dialled us learns here how it can be dialled, should the connection break.
   bool has_way =
-      peer->session && (tfrt_session_address(peer->session).size > 0 || !member->address[0]);
+      peer->session && (tfrt_session_has_address(peer->session) || !member->address[0]);
   if (!has_way) {
     tfrt_session_t* session = NULL;
     TFRT_RETURN_IF_ERROR(tfrt_session_manager_dial(
@@ -236,7 +240,7 @@ tfrt_status_t tfrt_job_reach(tfrt_job_t* job, uint64_t incarnation, tfrt_peer_t*
     tfrt_peer_adopt_session(peer, session);
     tfrt_session_release(session);
   }
-  if (tfrt_job_has_left(job, incarnation)) {
+  if (tfrt_job_has_peer_left(job, peer)) {
     return tfrt_status_create(TFRT_STATUS_CANCELLED, "the client has left the job");
   }
   if (!peer->address[0]) snprintf(peer->address, sizeof(peer->address), "%s", member->address);
@@ -283,7 +287,7 @@ tfrt_status_t tfrt_job_on_program(tfrt_job_t* job, tfrt_peer_t* peer,
   tfrt_node_t* node = job->node;
   tfrt_cached_program_t* cached = tfrt_program_cache_find(node, program->sha256);
   if (!cached) {
-    tfrt_remote_value_t* bytes = tfrt_remote_value_create(job, &program->reference, false);
+    tfrt_remote_value_t* bytes = tfrt_remote_value_create(job, &program->reference);
     if (!bytes) return tfrt_status_out_of_memory();
     cached = tfrt_program_cache_add(node, program->sha256, program->size, &bytes->base.base);
     tfrt_remote_value_release(bytes);

@@ -67,6 +67,7 @@ static void tfrt_object_free(tfrt_object_table_t* table, tfrt_object_t* object) 
     table->ended = object->elements;
   }
   if (!tfrt_list_is_empty(&object->waiting)) table->abandon(object);
+  if (object->promise) object->promise->object = NULL;
   tfrt_object_free_holders(table, object);
   tfrt_action_queue_release(table->actions, object->value);
   tfrt_action_queue_release(table->actions, object->kept);
@@ -95,9 +96,49 @@ bool tfrt_object_table_keeps(const tfrt_object_table_t* table, const tfrt_async_
 void tfrt_object_table_tell(tfrt_object_table_t* table, tfrt_object_t* object,
                             tfrt_async_value_t* value) {
   if (!object) return;
+  object->is_told = true;
+  if (object->value == value) return;
   tfrt_action_queue_release(table->actions, object->value);
   object->value = tfrt_async_value_retain(value);
-  object->is_told = true;
+}
+
+void tfrt_object_table_promise(tfrt_object_t* object, tfrt_object_promise_t* promise) {
+  object->promise = promise;
+  promise->object = object;
+}
+
+static void tfrt_object_table_untie(tfrt_object_promise_t* promise) {
+  if (promise->object) promise->object->promise = NULL;
+  promise->object = NULL;
+}
+
+void tfrt_object_table_fulfil(tfrt_object_table_t* table, tfrt_object_promise_t* promise,
+                              tfrt_async_value_t* value) {
+  tfrt_object_t* object = promise->object;
+  tfrt_object_table_untie(promise);
+  if (promise->placeholder) {
+    tfrt_action_queue_forward_take(table->actions,
+                                   tfrt_async_value_retain(&promise->placeholder->base),
+                                   tfrt_async_value_retain(value));
+  } else if (object) {
+    object->value = tfrt_async_value_retain(value);
+  }
+}
+
+void tfrt_object_table_break(tfrt_object_table_t* table, tfrt_object_promise_t* promise) {
+  tfrt_object_table_untie(promise);
+  if (!promise->placeholder) return;
+  tfrt_action_queue_release(table->actions, &promise->placeholder->base);
+  promise->placeholder = NULL;
+}
+
+tfrt_async_value_t* tfrt_object_table_value(tfrt_object_t* object) {
+  if (object->value) return object->value;
+  tfrt_indirect_value_t* placeholder = object->promise ? tfrt_indirect_value_create() : NULL;
+  if (!placeholder) return tfrt_async_value_out_of_memory();
+  object->promise->placeholder = placeholder;
+  object->value = tfrt_async_value_retain(&placeholder->base);
+  return object->value;
 }
 
 static void tfrt_object_free_if_unused(tfrt_object_table_t* table, tfrt_object_t* object) {

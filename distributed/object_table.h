@@ -45,11 +45,18 @@ typedef struct tfrt_object_elements_s {
   tfrt_object_element_t items[];
 } tfrt_object_elements_t;
 
+// Ties a slot to what will give it its value. Neither owns the other; both may go first.
+typedef struct tfrt_object_promise_s {
+  struct tfrt_object_s* object;        // NULL: it is gone, or has its value
+  tfrt_indirect_value_t* placeholder;  // +1; made when somebody needs the value first; or NULL
+} tfrt_object_promise_t;
+
 typedef struct tfrt_object_s {
   tfrt_hash_node_t by_id;
   tfrt_wire_object_id_t id;
-  tfrt_job_t* job;            // +0: the job frees its objects when it closes
-  tfrt_async_value_t* value;  // +1
+  tfrt_job_t* job;                  // +0: the job frees its objects when it closes
+  tfrt_async_value_t* value;        // +1; NULL: promised, and nobody has needed it so far
+  tfrt_object_promise_t* promise;   // +0; of a slot that has no value of its own yet; or NULL
   // +1; somebody else's value that we said this is, or NULL. Our own handle on that must live
   // as long as the object does, also when we have a copy by now.
   tfrt_async_value_t* kept;
@@ -97,11 +104,27 @@ void tfrt_object_table_deinitialize(tfrt_object_table_t* table);
 tfrt_object_t* tfrt_object_table_find(tfrt_object_table_t* table, tfrt_wire_object_id_t id,
                                       const tfrt_job_t* job);
 
-// Adds a slot for |value| (consumed) under the name |id| with the holder |holder|. NULL,
-// with |value| released, when memory is out or the name is in use.
+// Adds a slot for |value| (consumed; NULL: it is promised next) under the name |id| with the
+// holder |holder|. NULL, with |value| released, when memory is out or the name is in use.
 tfrt_object_t* tfrt_object_table_add_slot(tfrt_object_table_t* table, tfrt_wire_object_id_t id,
                                           tfrt_job_t* job, tfrt_async_value_t* value,
                                           uint64_t holder);
+
+// Ties |object|, a slot without a value, to |promise|, all zero, which must be fulfilled or broken
+// before its memory goes.
+void tfrt_object_table_promise(tfrt_object_t* object, tfrt_object_promise_t* promise);
+
+// Makes |value| (+0) what |promise| was for: the slot's value, if that is still there, and that of
+// its placeholder, if somebody has one; which stays until the promise is broken.
+void tfrt_object_table_fulfil(tfrt_object_table_t* table, tfrt_object_promise_t* promise,
+                              tfrt_async_value_t* value);
+
+// Unties |promise|, which was fulfilled, or never will be.
+void tfrt_object_table_break(tfrt_object_table_t* table, tfrt_object_promise_t* promise);
+
+// The value (+0, as long as |object|) of |object|, or a placeholder for what it was promised. An
+// error when memory is out.
+tfrt_async_value_t* tfrt_object_table_value(tfrt_object_t* object);
 
 // Adds an export of |value| (+0) with one loan, under a name of ours. NULL when memory is
 // out.

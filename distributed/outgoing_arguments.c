@@ -6,13 +6,20 @@
 // All arguments that go inline into one Invoke have at most so many bytes.
 #define TFRT_OUTGOING_CALL_MAX_INLINE (256u << 10)
 
+// Types without a '!' in front are numbers: neither chains nor mutable.
+static bool tfrt_outgoing_arguments_is_number(const char* const* types, uint32_t index) {
+  return types[index][0] != '!';
+}
+
 bool tfrt_outgoing_arguments_is_chain(const char* const* types, uint32_t index) {
-  return types && strcmp(types[index], "!tfrt.chain") == 0;
+  return types && !tfrt_outgoing_arguments_is_number(types, index) &&
+         strcmp(types[index], "!tfrt.chain") == 0;
 }
 
 bool tfrt_outgoing_arguments_is_mutable(const char* const* types, uint32_t index) {
   tfrt_type_id_t id = TFRT_TYPE_NONE;
-  return types && tfrt_type_find(types[index], &id) &&
+  return types && !tfrt_outgoing_arguments_is_number(types, index) &&
+         tfrt_type_find(types[index], &id) &&
          (tfrt_type_get(id)->flags & TFRT_TYPE_FLAG_MUTABLE);
 }
 

@@ -149,7 +149,7 @@ static tfrt_remote_value_t* tfrt_outgoing_call_create_result(
     tfrt_remote_value_move(lost, reference, true);
     return lost;
   }
-  tfrt_remote_value_t* result = tfrt_remote_value_create(call->job, reference, true);
+  tfrt_remote_value_t* result = tfrt_remote_value_create_result(call->job, call->peer, reference);
   if (!result) return NULL;
   tfrt_remote_value_set_site(result, call->name, &call->site);
   if (request->results_device) tfrt_remote_value_set_device(result, request->results_device);

@@ -58,10 +58,17 @@ static void tfrt_reader_pair_expect_any(tfrt_reader_pair_t* pair) {
   pair->credit_ns = TFRT_READER_PAIR_WAKE_NS;
 }
 
-// With the lock held, which may be open meanwhile: a task of the turn has run for |elapsed_ns|.
-// Decides for how many there is room, and whether others shall run those that are left.
-static void tfrt_reader_pair_judge(tfrt_reader_pair_t* pair, int64_t elapsed_ns) {
-  pair->credit_ns += TFRT_READER_PAIR_SHORT_NS - elapsed_ns;
+// With the lock held: whether the clock is looked at after the next task of the turn, behind |count|
+// of which the time is not known.
+static bool tfrt_reader_pair_is_timed(const tfrt_reader_pair_t* pair, uint32_t count) {
+  return pair->credit_ns < TFRT_READER_PAIR_LOOK_NS || count + 1 == TFRT_READER_PAIR_UNTIMED;
+}
+
+// With the lock held, which may be open meanwhile: |count| tasks of the turn have run for
+// |elapsed_ns|. Decides for how many there is room, and whether others shall run those that are
+// left.
+static void tfrt_reader_pair_judge(tfrt_reader_pair_t* pair, uint32_t count, int64_t elapsed_ns) {
+  pair->credit_ns += count * TFRT_READER_PAIR_SHORT_NS - elapsed_ns;
   if (pair->credit_ns >= 0) {
     if (pair->credit_ns > TFRT_READER_PAIR_LOOK_NS) pair->credit_ns = TFRT_READER_PAIR_LOOK_NS;
     if (pair->room < TFRT_READER_PAIR_MAX_TAKEN) pair->room *= 2;
@@ -77,10 +84,12 @@ static bool tfrt_reader_pair_run_taken(tfrt_reader_pair_t* pair) {
   tfrt_mutex_lock(&pair->mutex);
   bool is_reader = true;
   int64_t begin_ns = 0;
+  uint32_t untimed = 0;
   while (is_reader) {
     const bool is_of_turn = pair->taken_count > 0;
     tfrt_task_t* task = tfrt_reader_pair_pop(pair);
     if (!task) break;
+    const bool is_timed = is_of_turn && tfrt_reader_pair_is_timed(pair, untimed);
     pair->is_running = true;
     ++pair->run_count;
     ++pair->running;
@@ -90,15 +99,16 @@ static bool tfrt_reader_pair_run_taken(tfrt_reader_pair_t* pair) {
     tfrt_reader_pair_runs_task = true;
     task->run(task);
     tfrt_reader_pair_runs_task = false;
-    const int64_t end_ns = is_of_turn ? tfrt_clock_now_ns(clock) : 0;
+    const int64_t end_ns = is_timed ? tfrt_clock_now_ns(clock) : 0;
     tfrt_mutex_lock(&pair->mutex);
     is_reader = pair->reader == tfrt_reader_pair_index;
     if (is_reader) {
       pair->is_running = false;
-      if (is_of_turn) tfrt_reader_pair_judge(pair, end_ns - begin_ns);
+      if (is_timed) tfrt_reader_pair_judge(pair, untimed + 1, end_ns - begin_ns);
     }
     --pair->running;
-    begin_ns = end_ns;
+    if (is_timed || !is_of_turn) begin_ns = end_ns;
+    untimed = is_timed || !is_of_turn ? 0 : untimed + 1;
     if (!tfrt_reader_pair_has_work(pair)) tfrt_condition_broadcast(&pair->calmed);
   }
   tfrt_mutex_unlock(&pair->mutex);

@@ -167,19 +167,29 @@ void tfrt_remote_value_unlink_peers(tfrt_remote_value_t* value) {
   value->peer = NULL;
 }
 
+// |value| is |location|, which is asked of |peer|.
+static void tfrt_remote_value_locate_at(tfrt_remote_value_t* value, tfrt_peer_t* peer,
+                                        const tfrt_wire_reference_t* location) {
+  value->location = *location;
+  value->available_there = false;
+  value->peer = peer;
+  tfrt_list_push_back(&peer->located, &value->located);
+}
+
 void tfrt_remote_value_locate(tfrt_remote_value_t* value, const tfrt_wire_reference_t* location) {
   tfrt_push_inbox_forget(value);
   tfrt_list_remove(&value->located);
   value->peer = NULL;
-  value->location = *location;
-  value->available_there = false;
-  tfrt_status_t status = tfrt_job_reach(value->job, location->owner, &value->peer);
+  tfrt_peer_t* peer = NULL;
+  tfrt_status_t status = tfrt_job_reach(value->job, location->owner, &peer);
   if (status) {
+    value->location = *location;
+    value->available_there = false;
     tfrt_remote_value_lose(value, status);
     tfrt_status_release(status);
     return;
   }
-  tfrt_list_push_back(&value->peer->located, &value->located);
+  tfrt_remote_value_locate_at(value, peer, location);
   if (value->name.owner == location->owner) return;
   // Whoever gave us the name keeps what it stands for, as long as it lives itself.
   tfrt_peer_t* namer = tfrt_peer_find(value->node, value->name.owner);
@@ -273,10 +283,18 @@ static tfrt_remote_value_t* tfrt_remote_value_allocate(tfrt_job_t* job,
 }
 
 tfrt_remote_value_t* tfrt_remote_value_create(tfrt_job_t* job,
-                                              const tfrt_wire_reference_t* reference, bool held) {
+                                              const tfrt_wire_reference_t* reference) {
   tfrt_remote_value_t* value =
-      tfrt_remote_value_allocate(job, reference, held, &(tfrt_remote_value_loan_t){0});
+      tfrt_remote_value_allocate(job, reference, false, &(tfrt_remote_value_loan_t){0});
   if (value) tfrt_remote_value_locate(value, reference);
+  return value;
+}
+
+tfrt_remote_value_t* tfrt_remote_value_create_result(tfrt_job_t* job, tfrt_peer_t* callee,
+                                                     const tfrt_wire_reference_t* reference) {
+  tfrt_remote_value_t* value =
+      tfrt_remote_value_allocate(job, reference, true, &(tfrt_remote_value_loan_t){0});
+  if (value) tfrt_remote_value_locate_at(value, callee, reference);
   return value;
 }
 

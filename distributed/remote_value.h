@@ -154,10 +154,14 @@ typedef struct tfrt_remote_value_loan_s {
   uint32_t user_function;
 } tfrt_remote_value_loan_t;
 
-// Creates a placeholder (+1) for |reference| in |job|. |held|: it is ours to release. NULL
-// when memory is out.
+// Creates a placeholder (+1) for |reference| in |job|. NULL when memory is out.
 tfrt_remote_value_t* tfrt_remote_value_create(tfrt_job_t* job,
-                                              const tfrt_wire_reference_t* reference, bool held);
+                                              const tfrt_wire_reference_t* reference);
+
+// The same for a result, ours to release, of a call to |callee|, which was reached for that and is
+// its owner.
+tfrt_remote_value_t* tfrt_remote_value_create_result(tfrt_job_t* job, tfrt_peer_t* callee,
+                                                     const tfrt_wire_reference_t* reference);
 
 // The same for what was lent to us as |loan| says.
 tfrt_remote_value_t* tfrt_remote_value_create_lent(tfrt_job_t* job,

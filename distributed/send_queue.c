@@ -7,12 +7,12 @@ static tfrt_send_entry_t* entry_of(tfrt_list_link_t* link) {
   return TFRT_CONTAINER_OF(link, tfrt_send_entry_t, link);
 }
 
-static size_t entry_size(const tfrt_send_entry_t* entry) {
-  return sizeof(*entry) + entry->frame.body.size;
+static tfrt_send_memory_t* memory_of(tfrt_send_queue_t* queue, const tfrt_session_frame_t* frame) {
+  return frame->call > 0 || frame->want > 0 ? &queue->gate_memory : &queue->memory;
 }
 
 static void free_entry(tfrt_send_queue_t* queue, tfrt_send_entry_t* entry) {
-  tfrt_allocator_free(queue->allocator, entry, entry_size(entry));
+  tfrt_send_memory_give_back(memory_of(queue, &entry->frame), entry->block);
 }
 
 static tfrt_wire_frame_t wire_frame(const tfrt_send_entry_t* entry) {
@@ -30,10 +30,11 @@ static tfrt_wire_frame_t wire_frame(const tfrt_send_entry_t* entry) {
 
 static tfrt_send_entry_t* allocate_entry(tfrt_send_queue_t* queue,
                                          const tfrt_session_frame_t* frame, int64_t now_ns) {
+  tfrt_send_block_t* block = NULL;
   tfrt_send_entry_t* entry =
-      tfrt_allocator_allocate(queue->allocator, sizeof(*entry) + frame->body.size);
+      tfrt_send_memory_take(memory_of(queue, frame), sizeof(*entry) + frame->body.size, &block);
   if (!entry) return NULL;
-  *entry = (tfrt_send_entry_t){.frame = *frame, .appended_ns = now_ns};
+  *entry = (tfrt_send_entry_t){.frame = *frame, .appended_ns = now_ns, .block = block};
   tfrt_list_initialize(&entry->link);
   char* body = (char*)(entry + 1);
   if (frame->body.size > 0) memcpy(body, frame->body.data, frame->body.size);
@@ -63,6 +64,8 @@ void tfrt_send_queue_initialize(tfrt_send_queue_t* queue, uint64_t first_call,
   tfrt_list_initialize(&queue->gates[1]);
   tfrt_list_initialize(&queue->sequence);
   queue->cursor = &queue->sequence;
+  tfrt_send_memory_initialize(&queue->gate_memory, allocator);
+  tfrt_send_memory_initialize(&queue->memory, allocator);
 }
 
 static void free_all(tfrt_send_queue_t* queue, tfrt_list_link_t* list) {
@@ -74,6 +77,8 @@ void tfrt_send_queue_deinitialize(tfrt_send_queue_t* queue) {
   free_all(queue, &queue->gates[1]);
   free_all(queue, &queue->sequence);
   queue->cursor = &queue->sequence;
+  tfrt_send_memory_deinitialize(&queue->gate_memory);
+  tfrt_send_memory_deinitialize(&queue->memory);
 }
 
 // --- Gates -------------------------------------------------------------------

@@ -23,6 +23,7 @@
 #ifndef TFRT_DISTRIBUTED_SEND_QUEUE_H_
 #define TFRT_DISTRIBUTED_SEND_QUEUE_H_
 
+#include "distributed/send_memory.h"
 #include "distributed/session.h"
 #include "host_runtime/base/allocator.h"
 #include "host_runtime/base/list.h"
@@ -44,6 +45,7 @@ typedef struct tfrt_send_entry_s {
   int64_t encoded_ns;  // when it was written first
   uint64_t budget_us;  // at that time
   size_t encoded_size;
+  tfrt_send_block_t* block;  // where it lies
   // the body follows
 } tfrt_send_entry_t;
 
@@ -56,6 +58,9 @@ typedef struct tfrt_send_queue_s {
   tfrt_allocator_t allocator;
   tfrt_list_link_t gates[2];  // of tfrt_send_entry_t
   tfrt_list_link_t sequence;  // of tfrt_send_entry_t, by number
+  // Of what enters a gate, which may wait for long, and of all else.
+  tfrt_send_memory_t gate_memory;
+  tfrt_send_memory_t memory;
   tfrt_list_link_t* cursor;   // first one not written to this connection, or |sequence|
   uint64_t next_seq;          // from 1
   uint64_t acked_seq;
@@ -91,7 +96,8 @@ void tfrt_send_queue_initialize(tfrt_send_queue_t* queue, uint64_t first_call,
 // Frees all frames. Thread-compatible.
 void tfrt_send_queue_deinitialize(tfrt_send_queue_t* queue);
 
-// Appends a copy of |frame|, at the time |now_ns|. RESOURCE_EXHAUSTED when memory is out.
+// Appends a copy of |frame|, at the time |now_ns|, which is looked at only if it has the number of a
+// call or want. RESOURCE_EXHAUSTED when memory is out.
 // Thread-compatible.
 tfrt_status_t tfrt_send_queue_append(tfrt_send_queue_t* queue, const tfrt_session_frame_t* frame,
                                      int64_t now_ns) TFRT_MUST_USE;

@@ -319,6 +319,8 @@ tfrt_string_view_t tfrt_session_address(const tfrt_session_t* session) {
   return tfrt_string_view_of(session->address);
 }
 
+bool tfrt_session_has_address(const tfrt_session_t* session) { return session->address[0]; }
+
 tfrt_string_view_t tfrt_session_peer_name(const tfrt_session_t* session) {
   return tfrt_string_view_of(session->name);
 }

@@ -74,7 +74,9 @@ void tfrt_session_request_flush(tfrt_session_t* session) {
 tfrt_status_t tfrt_session_append(tfrt_session_t* session, const tfrt_session_frame_t* frame) {
   TFRT_RETURN_IF_ERROR(check_frame(session, frame));
   if (frame->seal && session->was_opened) return append_sealed(session, frame);
-  int64_t now_ns = tfrt_session_now_ns(session->manager);
+  // What waits for nothing needs no look at the clock.
+  bool may_wait = frame->call > 0 || frame->want > 0;
+  int64_t now_ns = may_wait ? tfrt_session_now_ns(session->manager) : 0;
   TFRT_RETURN_IF_ERROR(tfrt_send_queue_append(&session->queue, frame, now_ns));
   if (frame->call > 0) ++session->peer->next_call;
   if (frame->want > 0) ++session->next_want;

@@ -7,11 +7,19 @@
 typedef struct tfrt_resource_making_s {
   tfrt_list_link_t link;
   const char* name;
+  tfrt_list_link_t waiters;  // of tfrt_resource_waiter_t
 } tfrt_resource_making_t;
+
+// Waits until it is made, or can't be; lies on its thread's stack. Mostly there is none, so the
+// store, of which each request has one, has no condition.
+typedef struct tfrt_resource_waiter_s {
+  tfrt_list_link_t link;
+  tfrt_condition_t ended;
+  bool has_ended;
+} tfrt_resource_waiter_t;
 
 void tfrt_resource_context_initialize(tfrt_resource_context_t* context) {
   tfrt_mutex_initialize(&context->mutex);
-  tfrt_condition_initialize(&context->condition);
   tfrt_list_initialize(&context->resources);
   tfrt_list_initialize(&context->makings);
 }
@@ -21,7 +29,6 @@ void tfrt_resource_context_deinitialize(tfrt_resource_context_t* context) {
     tfrt_resource_t* resource = TFRT_CONTAINER_OF(link, tfrt_resource_t, link);
     resource->destroy(resource);
   }
-  tfrt_condition_deinitialize(&context->condition);
   tfrt_mutex_deinitialize(&context->mutex);
 }
 
@@ -35,13 +42,33 @@ static tfrt_resource_t* tfrt_resource_context_find_locked(const tfrt_resource_co
   return NULL;
 }
 
-static bool tfrt_resource_context_is_making_locked(const tfrt_resource_context_t* context,
-                                                   const char* name) {
+static tfrt_resource_making_t* tfrt_resource_context_find_making_locked(
+    const tfrt_resource_context_t* context, const char* name) {
   const tfrt_list_link_t* head = &context->makings;
   for (tfrt_list_link_t* link = head->next; link != head; link = link->next) {
-    if (strcmp(TFRT_CONTAINER_OF(link, tfrt_resource_making_t, link)->name, name) == 0) return true;
+    tfrt_resource_making_t* making = TFRT_CONTAINER_OF(link, tfrt_resource_making_t, link);
+    if (strcmp(making->name, name) == 0) return making;
   }
-  return false;
+  return NULL;
+}
+
+// Returns when |making| is over; the mutex is open meanwhile.
+static void tfrt_resource_context_wait_locked(tfrt_resource_context_t* context,
+                                              tfrt_resource_making_t* making) {
+  tfrt_resource_waiter_t waiter = {.has_ended = false};
+  tfrt_condition_initialize(&waiter.ended);
+  tfrt_list_push_back(&making->waiters, &waiter.link);
+  while (!waiter.has_ended) tfrt_condition_wait(&waiter.ended, &context->mutex);
+  tfrt_condition_deinitialize(&waiter.ended);
+}
+
+static void tfrt_resource_context_end_making_locked(tfrt_resource_making_t* making) {
+  tfrt_list_remove(&making->link);
+  for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&making->waiters));) {
+    tfrt_resource_waiter_t* waiter = TFRT_CONTAINER_OF(link, tfrt_resource_waiter_t, link);
+    waiter->has_ended = true;
+    tfrt_condition_signal(&waiter->ended);
+  }
 }
 
 tfrt_resource_t* tfrt_resource_context_add(tfrt_resource_context_t* context,
@@ -67,9 +94,10 @@ static tfrt_resource_t* tfrt_resource_context_begin(tfrt_resource_context_t* con
                                                     tfrt_resource_making_t* making) {
   tfrt_mutex_lock(&context->mutex);
   tfrt_resource_t* resource = NULL;
+  tfrt_resource_making_t* other = NULL;
   while (!(resource = tfrt_resource_context_find_locked(context, making->name)) &&
-         tfrt_resource_context_is_making_locked(context, making->name)) {
-    tfrt_condition_wait(&context->condition, &context->mutex);
+         (other = tfrt_resource_context_find_making_locked(context, making->name))) {
+    tfrt_resource_context_wait_locked(context, other);
   }
   if (!resource) tfrt_list_push_front(&context->makings, &making->link);
   tfrt_mutex_unlock(&context->mutex);
@@ -81,6 +109,7 @@ tfrt_status_t tfrt_resource_context_get_or_create(tfrt_resource_context_t* conte
                                                   tfrt_resource_create_fn_t create, void* argument,
                                                   tfrt_resource_t** out_resource) {
   tfrt_resource_making_t making = {.name = name};
+  tfrt_list_initialize(&making.waiters);
   *out_resource = tfrt_resource_context_begin(context, &making);
   if (*out_resource) return NULL;
   tfrt_resource_t* made = NULL;
@@ -88,8 +117,7 @@ tfrt_status_t tfrt_resource_context_get_or_create(tfrt_resource_context_t* conte
   // Somebody may have added one of that name by hand meanwhile: that stays.
   if (!status) *out_resource = tfrt_resource_context_add(context, made);
   tfrt_mutex_lock(&context->mutex);
-  tfrt_list_remove(&making.link);
-  tfrt_condition_broadcast(&context->condition);
+  tfrt_resource_context_end_making_locked(&making);
   tfrt_mutex_unlock(&context->mutex);
   return status;
 }

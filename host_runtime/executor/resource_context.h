@@ -38,9 +38,8 @@ typedef struct tfrt_resource_s {
 
 typedef struct tfrt_resource_context_s {
   tfrt_mutex_t mutex;          // guards the lists
-  tfrt_condition_t condition;  // something has been made, or could not be
   tfrt_list_link_t resources;  // newest first
-  tfrt_list_link_t makings;    // what is being made
+  tfrt_list_link_t makings;    // what is being made, and who waits for it
 } tfrt_resource_context_t;
 
 // Makes an object: sets |*out_resource|, which |argument| has to do with. Must not ask the

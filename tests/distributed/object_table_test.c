@@ -246,6 +246,82 @@ START_TEST(what_an_object_was_said_to_be_lives_as_long_as_the_object) {
 }
 END_TEST
 
+// --- What a slot was promised ------------------------------------------------
+
+// A slot that |promise| will give its value to.
+static tfrt_object_t* add_promised(uint64_t number, tfrt_object_promise_t* promise) {
+  tfrt_object_t* object =
+      tfrt_object_table_add_slot(&table, name(CALLER, number, 0), job, NULL, CALLER);
+  ck_assert_ptr_nonnull(object);
+  tfrt_object_table_promise(object, promise);
+  return object;
+}
+
+START_TEST(a_promised_slot_gets_the_value_itself) {
+  tfrt_object_promise_t promise = {0};
+  tfrt_object_t* object = add_promised(7, &promise);
+  ck_assert_ptr_null(object->value);
+  tfrt_async_value_t* value = new_value();
+  tfrt_object_table_fulfil(&table, &promise, value);
+  ck_assert_ptr_eq(tfrt_object_table_value(object), value);
+  tfrt_object_table_tell(&table, object, value);
+  tfrt_async_value_release(value);
+  open_lock();
+  ck_assert_int_eq(destroyed, 0);
+  ck_assert(tfrt_object_table_end_hold(&table, object, CALLER));
+  tfrt_object_table_break(&table, &promise);
+  open_lock();
+  ck_assert_int_eq(destroyed, 1);
+}
+END_TEST
+
+START_TEST(who_needs_what_was_promised_gets_a_placeholder_for_it) {
+  tfrt_object_promise_t promise = {0};
+  tfrt_object_t* object = add_promised(7, &promise);
+  tfrt_async_value_t* early = tfrt_async_value_retain(tfrt_object_table_value(object));
+  ck_assert_ptr_eq(tfrt_object_table_value(object), early);
+  ck_assert(!tfrt_async_value_is_available(early));
+  tfrt_async_value_t* value = new_value();
+  tfrt_object_table_fulfil(&table, &promise, value);
+  open_lock();
+  ck_assert_ptr_eq(tfrt_async_value_resolved(early), value);
+  tfrt_object_table_break(&table, &promise);
+  ck_assert(tfrt_object_table_end_hold(&table, object, CALLER));
+  tfrt_async_value_release(value);
+  open_lock();
+  ck_assert_int_eq(destroyed, 0);
+  tfrt_async_value_release(early);
+  ck_assert_int_eq(destroyed, 1);
+}
+END_TEST
+
+START_TEST(a_placeholder_gets_its_value_when_its_slot_is_gone) {
+  tfrt_object_promise_t promises[2] = {{0}};
+  tfrt_object_t* asked = add_promised(7, &promises[0]);
+  tfrt_async_value_t* early = tfrt_async_value_retain(tfrt_object_table_value(asked));
+  ck_assert(tfrt_object_table_end_hold(&table, asked, CALLER));
+  ck_assert(tfrt_object_table_end_hold(&table, add_promised(8, &promises[1]), CALLER));
+  tfrt_async_value_t* value = new_value();
+  for (size_t i = 0; i < 2; ++i) tfrt_object_table_fulfil(&table, &promises[i], value);
+  for (size_t i = 0; i < 2; ++i) tfrt_object_table_break(&table, &promises[i]);
+  open_lock();
+  ck_assert_ptr_eq(tfrt_async_value_resolved(early), value);
+  tfrt_async_value_release(value);
+  tfrt_async_value_release(early);
+  open_lock();
+  ck_assert_int_eq(destroyed, 1);
+}
+END_TEST
+
+START_TEST(a_slot_may_outlive_its_promise) {
+  tfrt_object_promise_t promise = {0};
+  tfrt_object_t* object = add_promised(7, &promise);
+  tfrt_object_table_break(&table, &promise);
+  ck_assert_ptr_null(object->promise);
+  ck_assert(tfrt_object_table_end_hold(&table, object, CALLER));
+}
+END_TEST
+
 // --- Elements of a list --------------------------------------------------------
 
 // Lends the element |index| of |object|; returns its export.
@@ -478,6 +554,10 @@ static void add_tests(TCase* tests) {
   tcase_add_test(tests, an_export_leaves_the_lenders_reference_alone);
   tcase_add_test(tests, a_value_is_let_go_when_the_lock_is_opened_and_not_before);
   tcase_add_test(tests, what_an_object_was_said_to_be_lives_as_long_as_the_object);
+  tcase_add_test(tests, a_promised_slot_gets_the_value_itself);
+  tcase_add_test(tests, who_needs_what_was_promised_gets_a_placeholder_for_it);
+  tcase_add_test(tests, a_placeholder_gets_its_value_when_its_slot_is_gone);
+  tcase_add_test(tests, a_slot_may_outlive_its_promise);
   tcase_add_test(tests, elements_live_as_long_as_their_list);
   tcase_add_test(tests, an_element_that_is_held_outlives_its_list);
   tcase_add_test(tests, lists_that_end_together_free_their_elements_once);
