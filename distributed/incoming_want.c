@@ -174,13 +174,14 @@ static void tfrt_incoming_want_answer_reference(tfrt_incoming_want_t* want,
     tfrt_incoming_want_answer(want, &item);
     return;
   }
+  tfrt_status_origin_t site = tfrt_call_site_origin(&remote->site);
   tfrt_arena_t arena;
   tfrt_arena_initialize(&arena, want->node->options.allocator);
   tfrt_wire_body_t body = {
       .kind = TFRT_WIRE_FRAME_RESOLVE,
       .resolve = {.want = want->want,
                   .item = item,
-                  .origin = tfrt_wire_origin_from_status(&remote->site, want->job->rank,
+                  .origin = tfrt_wire_origin_from_status(&site, want->job->rank,
                                                          want->node->incarnation, &arena)}};
   tfrt_peer_send(want->peer, &(tfrt_peer_frame_t){.job = want->job}, &body);
   tfrt_incoming_want_close(want);

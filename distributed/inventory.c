@@ -83,6 +83,11 @@ static void tfrt_inventory_add_place(tfrt_inventory_t* inventory,
   tfrt_string_builder_append_format(inventory->out, ":%u:%u", place->line, place->column);
 }
 
+static void tfrt_inventory_add_site(tfrt_inventory_t* inventory, const tfrt_call_site_t* site) {
+  tfrt_status_origin_t place = tfrt_call_site_origin(site);
+  tfrt_inventory_add_place(inventory, &place);
+}
+
 // The state, type and size of |value|, which is here or will be; NULL: nobody needs it so far.
 static void tfrt_inventory_add_value(tfrt_inventory_t* inventory, tfrt_async_value_t* value) {
   bool is_error = value && tfrt_async_value_is_error(value);
@@ -241,7 +246,7 @@ static void tfrt_inventory_add_outgoing(tfrt_inventory_t* inventory,
   tfrt_inventory_add_number(inventory, "request", call->request ? call->request->options.id : 0);
   tfrt_inventory_add_text(inventory, "function", call->name);
   tfrt_inventory_add_parent(inventory, call->request);
-  tfrt_inventory_add_place(inventory, &call->site);
+  tfrt_inventory_add_site(inventory, &call->site);
   tfrt_inventory_add_age(inventory, call->since_ns);
   tfrt_inventory_add_text(inventory, "state", call->cancelled ? "cancelled" : "open");
   tfrt_inventory_end(inventory);
@@ -302,7 +307,7 @@ static void tfrt_inventory_add_remote(tfrt_inventory_t* inventory, tfrt_remote_v
   }
   tfrt_inventory_add_age(inventory, value->since_ns);
   tfrt_inventory_add_text(inventory, "function", value->function);
-  tfrt_inventory_add_place(inventory, &value->site);
+  tfrt_inventory_add_site(inventory, &value->site);
   tfrt_inventory_end(inventory);
   tfrt_remote_value_release(value);
 }

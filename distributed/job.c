@@ -231,8 +231,7 @@ tfrt_status_t tfrt_job_reach(tfrt_job_t* job, uint64_t incarnation, tfrt_peer_t*
     return tfrt_peer_lost_error(peer, job, NULL, "before it was asked");
   }
   // One that has dialled us learns here how it can be dialled, should the connection break.
-  bool has_way =
-      peer->session && (tfrt_session_has_address(peer->session) || !member->address[0]);
+  bool has_way = peer->session && (tfrt_session_has_address(peer->session) || !member->address[0]);
   if (!has_way) {
     tfrt_session_t* session = NULL;
     TFRT_RETURN_IF_ERROR(tfrt_session_manager_dial(

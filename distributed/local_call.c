@@ -144,7 +144,9 @@ static tfrt_local_call_t* tfrt_local_call_allocate(tfrt_job_t* job, const tfrt_r
   tfrt_status_t plain =
       tfrt_status_create(TFRT_STATUS_DEADLINE_EXCEEDED,
                          "the deadline of the call of @%s has passed", call->function->name);
-  local->reason = tfrt_status_with_origin(plain, call->site);
+  tfrt_status_origin_t site;
+  tfrt_routed_call_origin(call, &site);
+  local->reason = tfrt_status_with_origin(plain, &site);
   tfrt_status_release(plain);
   tfrt_task_initialize(&local->expiry, tfrt_local_call_run_expiry);
   tfrt_task_initialize(&local->retired, tfrt_local_call_run_retired);

@@ -54,9 +54,9 @@ typedef struct tfrt_object_promise_s {
 typedef struct tfrt_object_s {
   tfrt_hash_node_t by_id;
   tfrt_wire_object_id_t id;
-  tfrt_job_t* job;                  // +0: the job frees its objects when it closes
-  tfrt_async_value_t* value;        // +1; NULL: promised, and nobody has needed it so far
-  tfrt_object_promise_t* promise;   // +0; of a slot that has no value of its own yet; or NULL
+  tfrt_job_t* job;                 // +0: the job frees its objects when it closes
+  tfrt_async_value_t* value;       // +1; NULL: promised, and nobody has needed it so far
+  tfrt_object_promise_t* promise;  // +0; of a slot that has no value of its own yet; or NULL
   // +1; somebody else's value that we said this is, or NULL. Our own handle on that must live
   // as long as the object does, also when we have a copy by now.
   tfrt_async_value_t* kept;

@@ -19,8 +19,7 @@ bool tfrt_outgoing_arguments_is_chain(const char* const* types, uint32_t index) 
 bool tfrt_outgoing_arguments_is_mutable(const char* const* types, uint32_t index) {
   tfrt_type_id_t id = TFRT_TYPE_NONE;
   return types && !tfrt_outgoing_arguments_is_number(types, index) &&
-         tfrt_type_find(types[index], &id) &&
-         (tfrt_type_get(id)->flags & TFRT_TYPE_FLAG_MUTABLE);
+         tfrt_type_find(types[index], &id) && (tfrt_type_get(id)->flags & TFRT_TYPE_FLAG_MUTABLE);
 }
 
 // Lends |value| under a name of ours, or under the one that it has.
@@ -45,7 +44,7 @@ static tfrt_status_t tfrt_outgoing_arguments_lend(tfrt_outgoing_call_t* call,
   tfrt_object_t* object = tfrt_object_table_export(&node->objects, call->job, value);
   if (!object) return tfrt_status_out_of_memory();
   call->exports[index] = object;
-  object->name = call->site.function;
+  object->name = tfrt_call_site_origin(&call->site).function;
   item->reference =
       (tfrt_wire_reference_t){.id = object->id,
                               .owner = node->incarnation,

@@ -224,7 +224,7 @@ static tfrt_status_t tfrt_outgoing_call_name(tfrt_outgoing_call_t* call,
 static void tfrt_outgoing_call_refuse(tfrt_outgoing_call_t* call,
                                       const tfrt_outgoing_call_request_t* request,
                                       tfrt_status_t status) {
-  tfrt_status_t located = tfrt_status_with_origin(status, &call->site);
+  tfrt_status_t located = tfrt_call_site_locate(&call->site, status);
   for (uint32_t i = 0; i < call->result_count; ++i) {
     if (call->results[i]) call->results[i]->held = false;
     request->results[i] = tfrt_async_value_create_error(located);
@@ -272,8 +272,7 @@ tfrt_outgoing_call_t* tfrt_outgoing_call_prepare(tfrt_node_t* node,
   }
   tfrt_node_retain(node);
   call->name = request->name ? request->name : "";
-  call->site = (tfrt_status_origin_t){.rank = TFRT_STATUS_NO_RANK};
-  if (request->site) call->site = *request->site;
+  tfrt_call_site_set(&call->site, request->caller, request->site);
   for (uint32_t i = 0; i < call->argument_count; ++i) {
     call->arguments[i] = tfrt_async_value_retain(request->arguments[i]);
   }
@@ -397,7 +396,7 @@ void tfrt_outgoing_call_on_starved(tfrt_peer_t* peer, uint64_t number) {
       "host at once, a quarter of them nested ones; make fewer at once",
       tfrt_job_rank_of(call->job, peer->incarnation), call->name, TFRT_WIRE_CREDIT_WAIT_MS,
       (unsigned long long)tfrt_session_call_room(peer->session));
-  tfrt_status_t status = tfrt_status_with_origin(plain, &call->site);
+  tfrt_status_t status = tfrt_call_site_locate(&call->site, plain);
   tfrt_status_release(plain);
   tfrt_outgoing_call_cancel(call, status);
   tfrt_status_release(status);
@@ -417,8 +416,9 @@ bool tfrt_outgoing_call_lends(const tfrt_peer_t* peer, const tfrt_async_value_t*
 // What became of |call|, whose callee is dead. One that was never written surely never ran.
 static tfrt_status_t tfrt_outgoing_call_lost_error(const tfrt_outgoing_call_t* call) {
   bool was_written = tfrt_session_call_was_written(call->peer->session, call->number);
+  tfrt_status_origin_t site = tfrt_call_site_origin(&call->site);
   tfrt_status_t lost =
-      tfrt_peer_lost_error(call->peer, call->job, &call->site, "%s @%s",
+      tfrt_peer_lost_error(call->peer, call->job, &site, "%s @%s",
                            was_written ? "while it ran" : "before it ran", call->name);
   if (was_written) return lost;
   tfrt_status_fields_t fields = *tfrt_status_fields(lost);

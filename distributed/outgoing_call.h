@@ -37,7 +37,8 @@ typedef struct tfrt_outgoing_call_request_s {
   tfrt_request_context_t* request;   // cancels the call; NULL: nobody does
   tfrt_call_scope_t* scope;          // left when the call has ended; NULL: nobody asks
   const char* name;                  // of the function; lives as long as the job
-  const tfrt_status_origin_t* site;  // where the call stands; as |name|; NULL: unknown
+  const tfrt_kernel_site_t* caller;  // that makes the call, as long as the job; NULL: not known
+  const tfrt_status_origin_t* site;  // else where it stands; as |name|; NULL: unknown
   int64_t deadline_ns;               // TFRT_TIME_INFINITE: none
   bool has_own_deadline;             // that is earlier than the request's
   bool pure;
@@ -52,7 +53,7 @@ typedef struct tfrt_outgoing_call_request_s {
   uint32_t result_count;
   const char* const* argument_types;  // as MLIR prints them; NULL: unknown
   const char* const* result_types;
-  const tfrt_kernel_site_t* kernel;  // that makes the call; NULL: not known, or it may run again
+  bool gives_results;  // of |caller|, one by one, in this run alone
 } tfrt_outgoing_call_request_t;
 
 // Starts a call; see above. Thread-safe (the lock is not held).

@@ -12,6 +12,7 @@
 #ifndef TFRT_DISTRIBUTED_OUTGOING_CALL_IMPL_H_
 #define TFRT_DISTRIBUTED_OUTGOING_CALL_IMPL_H_
 
+#include "distributed/call_site.h"
 #include "distributed/outgoing_call.h"
 
 struct tfrt_outgoing_call_s {
@@ -22,7 +23,7 @@ struct tfrt_outgoing_call_s {
   tfrt_hash_node_t by_number;
   uint64_t number;
   const char* name;  // of the function
-  tfrt_status_origin_t site;
+  tfrt_call_site_t site;
   tfrt_request_context_t* request;  // +1; NULL: nobody cancels
   tfrt_cancellation_subscription_t subscription;
   tfrt_call_scope_t* scope;  // entered; NULL: nobody asks

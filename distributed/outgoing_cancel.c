@@ -69,7 +69,7 @@ void tfrt_outgoing_call_run_timer(tfrt_timer_t* timer) {
   tfrt_node_t* node = tfrt_node_retain(call->node);
   tfrt_status_t plain = tfrt_status_create(TFRT_STATUS_DEADLINE_EXCEEDED,
                                            "the call of @%s took too long", call->name);
-  tfrt_status_t status = tfrt_status_with_origin(plain, &call->site);
+  tfrt_status_t status = tfrt_call_site_locate(&call->site, plain);
   tfrt_status_release(plain);
   tfrt_node_lock_tables(node);
   tfrt_outgoing_call_cancel(call, status);

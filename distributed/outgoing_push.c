@@ -50,18 +50,18 @@ void tfrt_outgoing_push_choose(tfrt_outgoing_call_t* call,
                                const tfrt_outgoing_call_request_t* request, tfrt_arena_t* arena,
                                tfrt_wire_invoke_t* out_invoke) {
   bool may_push = tfrt_session_features(call->peer->session) & TFRT_WIRE_FEATURE_PUSH;
-  if (!request->kernel || !may_push) return;
+  if (!request->caller || !request->gives_results || !may_push) return;
   tfrt_wire_push_to_t* push_to = NULL;
   size_t count = 0;
   for (uint32_t i = 0; i < call->result_count && i < TFRT_OUTGOING_PUSH_MAX_RESULTS; ++i) {
     uint32_t host;
-    if (tfrt_kernel_site_user_hosts(request->kernel, i, &host, 1) == 0) continue;
+    if (tfrt_kernel_site_user_hosts(request->caller, i, &host, 1) == 0) continue;
     if (!tfrt_outgoing_push_is_small(request->result_types, i)) continue;
     if (!push_to) {
       push_to = tfrt_arena_allocate_array(arena, TFRT_WIRE_MAX_PUSHES, sizeof(*push_to));
     }
     if (!push_to) return;
-    count = tfrt_outgoing_push_add(call, request->kernel, i, push_to, count);
+    count = tfrt_outgoing_push_add(call, request->caller, i, push_to, count);
   }
   out_invoke->push_to = push_to;
   out_invoke->push_to_count = count;

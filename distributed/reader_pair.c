@@ -58,8 +58,8 @@ static void tfrt_reader_pair_expect_any(tfrt_reader_pair_t* pair) {
   pair->credit_ns = TFRT_READER_PAIR_WAKE_NS;
 }
 
-// With the lock held: whether the clock is looked at after the next task of the turn, behind |count|
-// of which the time is not known.
+// With the lock held: whether the clock is looked at after the next task of the turn, behind
+// |count| of which the time is not known.
 static bool tfrt_reader_pair_is_timed(const tfrt_reader_pair_t* pair, uint32_t count) {
   return pair->credit_ns < TFRT_READER_PAIR_LOOK_NS || count + 1 == TFRT_READER_PAIR_UNTIMED;
 }

@@ -322,17 +322,16 @@ tfrt_remote_value_t* tfrt_remote_value_create_part(const tfrt_remote_value_t* li
 }
 
 void tfrt_remote_value_set_site(tfrt_remote_value_t* value, const char* function,
-                                const tfrt_status_origin_t* site) {
+                                const tfrt_call_site_t* site) {
   value->function = function;
   value->result_is_due = true;
-  value->site.rank = TFRT_STATUS_NO_RANK;
-  if (site) value->site = *site;
+  tfrt_call_site_set(&value->site, site->kernel, &site->origin);
 }
 
 void tfrt_remote_value_set_receiver(tfrt_remote_value_t* value, const tfrt_status_origin_t* site) {
   if (tfrt_remote_value_has_site(value)) return;
   value->is_received = true;
-  value->site = *site;
+  tfrt_call_site_set(&value->site, NULL, site);
 }
 
 void tfrt_remote_value_set_device(tfrt_remote_value_t* value, const char* device) {

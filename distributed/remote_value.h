@@ -43,6 +43,7 @@
 #ifndef TFRT_DISTRIBUTED_REMOTE_VALUE_H_
 #define TFRT_DISTRIBUTED_REMOTE_VALUE_H_
 
+#include "distributed/call_site.h"
 #include "distributed/node_impl.h"
 #include "distributed/program_cache.h"
 #include "distributed/wire/bulk.h"
@@ -121,8 +122,8 @@ typedef struct tfrt_remote_value_s {
   int64_t since_ns;           // when it was made, by the node's tick
   const char* function;       // whose result it is; NULL: it was lent to us
   // Where that was called, or if |is_received|, and that is not known, where it was received by key;
-  // its texts live as long as the job, or |place|. No function and no file: not known.
-  tfrt_status_origin_t site;
+  // its texts live as long as the job, or |place|.
+  tfrt_call_site_t site;
   tfrt_status_t place;  // +1; has the texts of |site|, where they came from another host; or NULL
   // The function that it, or the list that it is of, was lent to (+0, as long as the job): the
   // place where it is lost, if |site| is not known. NULL: to none of a program.
@@ -201,9 +202,9 @@ bool tfrt_remote_value_has_used_elements(tfrt_remote_value_t* value);
 void tfrt_remote_value_release(tfrt_remote_value_t* value);
 
 // Says whose result |value| is: |function|, called at |site| (copied, with texts that live as
-// long as the job; NULL: unknown).
+// long as the job).
 void tfrt_remote_value_set_site(tfrt_remote_value_t* value, const char* function,
-                                const tfrt_status_origin_t* site);
+                                const tfrt_call_site_t* site);
 
 // Says that |value|, which was lent to us, was sent by key and is received at |site| (copied, with
 // texts that live as long as the job).
@@ -212,7 +213,7 @@ void tfrt_remote_value_set_receiver(tfrt_remote_value_t* value, const tfrt_statu
 // True if it is known where |value| comes from: where the call stands whose result it is, or where
 // it was received.
 static inline bool tfrt_remote_value_has_site(const tfrt_remote_value_t* value) {
-  return value->site.function || value->site.file;
+  return tfrt_call_site_is_known(&value->site);
 }
 
 // Says that |value| is needed by a call that is placed on |device|, whose name fits: a payload that

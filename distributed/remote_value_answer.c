@@ -24,7 +24,7 @@ static void tfrt_remote_value_finish(tfrt_remote_value_t* value) {
 // none. What a host finds wrong that runs no kernel for it has only the host's number.
 static tfrt_status_t tfrt_remote_value_place_error(const tfrt_remote_value_t* value,
                                                    tfrt_status_t status) {
-  return tfrt_remote_value_has_site(value) ? tfrt_status_with_origin(status, &value->site)
+  return tfrt_remote_value_has_site(value) ? tfrt_call_site_locate(&value->site, status)
                                            : tfrt_status_retain(status);
 }
 
@@ -184,7 +184,7 @@ static void tfrt_remote_value_note_place(tfrt_remote_value_t* value,
   if (!origin || (tfrt_remote_value_has_site(value) && !value->is_received)) return;
   value->is_received = false;
   value->place = tfrt_wire_error_to_status(&(tfrt_wire_error_t){.origin = origin});
-  value->site = tfrt_status_fields(value->place)->origin;
+  value->site.origin = tfrt_status_fields(value->place)->origin;
 }
 
 bool tfrt_remote_value_on_resolve(tfrt_peer_t* peer, const tfrt_wire_resolve_t* resolve) {

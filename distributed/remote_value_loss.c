@@ -10,7 +10,7 @@
 // The error |status| (+1) with the place of |value|, or else of the function that was lent it.
 static tfrt_status_t tfrt_remote_value_place_loss(const tfrt_remote_value_t* value,
                                                   tfrt_status_t status) {
-  if (tfrt_remote_value_has_site(value)) return tfrt_status_with_origin(status, &value->site);
+  if (tfrt_remote_value_has_site(value)) return tfrt_call_site_locate(&value->site, status);
   tfrt_status_origin_t place;
   tfrt_cached_program_function_place(value->user, value->user_function, &place);
   return place.function ? tfrt_status_with_origin(status, &place) : tfrt_status_retain(status);
@@ -91,12 +91,12 @@ bool tfrt_remote_value_is_known_as(const tfrt_remote_value_t* value,
 // The error of |value| now that |peer| is dead.
 static tfrt_status_t tfrt_remote_value_lost_error(const tfrt_remote_value_t* value,
                                                   const tfrt_peer_t* peer) {
+  tfrt_status_origin_t site = tfrt_call_site_origin(&value->site);
   if (!value->function) {
-    return tfrt_peer_lost_error(peer, value->job,
-                                tfrt_remote_value_has_site(value) ? &value->site : NULL,
+    return tfrt_peer_lost_error(peer, value->job, tfrt_remote_value_has_site(value) ? &site : NULL,
                                 "while a value of it was needed");
   }
-  return tfrt_peer_lost_error(peer, value->job, &value->site, "which had a result of %s%s",
+  return tfrt_peer_lost_error(peer, value->job, &site, "which had a result of %s%s",
                               value->function[0] ? "@" : "a function", value->function);
 }
 

@@ -12,9 +12,9 @@ struct tfrt_retried_call_s {
   tfrt_job_t* job;             // +1
   tfrt_list_link_t link;       // in the job's list, while it is open
   tfrt_outgoing_call_request_t request;
-  const tfrt_function_t* function;     // lives as long as the program
-  tfrt_execution_context_t context;    // its request +1
-  tfrt_status_origin_t site;           // its texts live as long as the job
+  const tfrt_function_t* function;   // lives as long as the program
+  tfrt_execution_context_t context;  // its request +1
+  tfrt_call_site_t site;
   tfrt_async_value_t** arguments;      // +1 each
   tfrt_remote_value_t** results;       // +0; NULL: forgotten
   tfrt_async_value_t** given_results;  // +1 each, during a run
@@ -169,7 +169,8 @@ static void tfrt_retried_call_run_here(tfrt_retried_call_t* call) {
   tfrt_routed_call_t routed = {.options = &options,
                                .function = call->function,
                                .context = &context,
-                               .site = &call->site,
+                               .caller = call->site.kernel,
+                               .site = &call->site.origin,
                                .arguments = call->arguments,
                                .results = call->given_results};
   if (call->request.has_own_deadline) {
@@ -297,7 +298,7 @@ void tfrt_retried_call_start(tfrt_job_t* job, const tfrt_routed_call_t* routed,
   call->function = routed->function;
   call->context = *routed->context;
   tfrt_request_context_retain(call->context.request);
-  call->site = *routed->site;
+  tfrt_call_site_set(&call->site, routed->caller, routed->site);
   for (uint32_t i = 0; i < request->argument_count; ++i) {
     call->arguments[i] = tfrt_async_value_retain(request->arguments[i]);
   }
@@ -306,7 +307,7 @@ void tfrt_retried_call_start(tfrt_job_t* job, const tfrt_routed_call_t* routed,
   call->open_count = 1;
   call->request.retried = call;
   call->request.arguments = call->arguments;
-  call->request.site = &call->site;
+  call->request.site = &call->site.origin;
   tfrt_outgoing_call_request_t first = call->request;
   call->request.results = call->given_results;
   tfrt_node_lock_tables(job->node);

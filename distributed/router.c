@@ -11,7 +11,9 @@
 #include "host_runtime/async/settled_chain.h"
 
 static void tfrt_router_fail(const tfrt_routed_call_t* call, tfrt_status_t status) {
-  tfrt_status_t located = tfrt_status_with_origin(status, call->site);
+  tfrt_status_origin_t site;
+  tfrt_routed_call_origin(call, &site);
+  tfrt_status_t located = tfrt_status_with_origin(status, &site);
   for (uint32_t i = 0; i < call->function->result_count; ++i) {
     call->results[i] = tfrt_async_value_create_error(located);
   }
@@ -119,22 +121,24 @@ static void tfrt_router_start_in_steps(tfrt_job_t* job, const tfrt_routed_call_t
 
 // Makes |call| one to |rank|, another host.
 static void tfrt_router_call_there(tfrt_job_t* job, const tfrt_routed_call_t* call, uint32_t rank) {
-  tfrt_outgoing_call_request_t request = {.job = job,
-                                          .function = call->function->index,
-                                          .request = call->context->request,
-                                          .scope = call->context->scope,
-                                          .name = call->function->name,
-                                          .site = call->site,
-                                          .pure = call->options->pure,
-                                          .device = call->options->device,
-                                          .results_device = call->context->device,
-                                          .arguments = call->arguments,
-                                          .argument_count = call->function->argument_count,
-                                          .results = call->results,
-                                          .result_count = call->function->result_count,
-                                          .argument_types = call->function->argument_types,
-                                          .result_types = call->function->result_types,
-                                          .kernel = call->options->retries ? NULL : call->kernel};
+  tfrt_outgoing_call_request_t request = {
+      .job = job,
+      .function = call->function->index,
+      .request = call->context->request,
+      .scope = call->context->scope,
+      .name = call->function->name,
+      .caller = call->caller,
+      .site = call->site,
+      .pure = call->options->pure,
+      .device = call->options->device,
+      .results_device = call->context->device,
+      .arguments = call->arguments,
+      .argument_count = call->function->argument_count,
+      .results = call->results,
+      .result_count = call->function->result_count,
+      .argument_types = call->function->argument_types,
+      .result_types = call->function->result_types,
+      .gives_results = call->gives_results && !call->options->retries};
   request.has_own_deadline = tfrt_router_find_deadline(job, call, &request.deadline_ns);
   // What was sent ahead is in the host's memory, so a call on a device takes the value itself.
   bool uses_prefetched =

@@ -33,7 +33,8 @@ typedef struct tfrt_send_memory_s {
 // Makes |memory| an empty one over |allocator|. Thread-compatible.
 void tfrt_send_memory_initialize(tfrt_send_memory_t* memory, tfrt_allocator_t allocator);
 
-// Gives back the block that is kept for the next piece; all pieces were given back. Thread-compatible.
+// Gives back the block that is kept for the next piece; all pieces were given back.
+// Thread-compatible.
 void tfrt_send_memory_deinitialize(tfrt_send_memory_t* memory);
 
 // Returns |size| undefined bytes, aligned for whatever has pointers and numbers, and sets

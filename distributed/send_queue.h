@@ -61,8 +61,8 @@ typedef struct tfrt_send_queue_s {
   // Of what enters a gate, which may wait for long, and of all else.
   tfrt_send_memory_t gate_memory;
   tfrt_send_memory_t memory;
-  tfrt_list_link_t* cursor;   // first one not written to this connection, or |sequence|
-  uint64_t next_seq;          // from 1
+  tfrt_list_link_t* cursor;  // first one not written to this connection, or |sequence|
+  uint64_t next_seq;         // from 1
   uint64_t acked_seq;
   uint64_t written_seq;     // highest ever written
   uint64_t sequenced_call;  // highest number of a call, or a want, in the sequence so far
@@ -96,9 +96,8 @@ void tfrt_send_queue_initialize(tfrt_send_queue_t* queue, uint64_t first_call,
 // Frees all frames. Thread-compatible.
 void tfrt_send_queue_deinitialize(tfrt_send_queue_t* queue);
 
-// Appends a copy of |frame|, at the time |now_ns|, which is looked at only if it has the number of a
-// call or want. RESOURCE_EXHAUSTED when memory is out.
-// Thread-compatible.
+// Appends a copy of |frame|, at the time |now_ns|, which is looked at only if it has the number of
+// a call or want. RESOURCE_EXHAUSTED when memory is out. Thread-compatible.
 tfrt_status_t tfrt_send_queue_append(tfrt_send_queue_t* queue, const tfrt_session_frame_t* frame,
                                      int64_t now_ns) TFRT_MUST_USE;
 

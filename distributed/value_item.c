@@ -59,7 +59,41 @@ tfrt_wire_available_t tfrt_value_item_describe(tfrt_async_value_t* value) {
   return available;
 }
 
+// A name that came lately, and its type, which stays the same for ever.
+typedef struct tfrt_value_item_name_s {
+  size_t size;  // 0: none
+  tfrt_type_id_t id;
+  char text[32];
+} tfrt_value_item_name_t;
+
+// What comes to a thread has few types, again and again: each name has its place.
+#define TFRT_VALUE_ITEM_RECENT 8
+static _Thread_local tfrt_value_item_name_t tfrt_value_item_recent[TFRT_VALUE_ITEM_RECENT];
+
+// The place for |name|, which has at least one character.
+static tfrt_value_item_name_t* tfrt_value_item_place(tfrt_string_view_t name) {
+  size_t number = name.size + (unsigned char)name.data[name.size - 1];
+  return &tfrt_value_item_recent[number % TFRT_VALUE_ITEM_RECENT];
+}
+
+static bool tfrt_value_item_recall(tfrt_string_view_t name, tfrt_type_id_t* out_id) {
+  if (name.size == 0) return false;
+  const tfrt_value_item_name_t* recent = tfrt_value_item_place(name);
+  if (recent->size != name.size || memcmp(recent->text, name.data, name.size) != 0) return false;
+  *out_id = recent->id;
+  return true;
+}
+
+static void tfrt_value_item_remember(tfrt_string_view_t name, tfrt_type_id_t id) {
+  tfrt_value_item_name_t* recent = tfrt_value_item_place(name);
+  if (name.size > sizeof(recent->text)) return;
+  recent->size = name.size;
+  recent->id = id;
+  memcpy(recent->text, name.data, name.size);
+}
+
 tfrt_status_t tfrt_value_item_find_type(tfrt_string_view_t name, tfrt_type_id_t* out_id) {
+  if (tfrt_value_item_recall(name, out_id)) return NULL;
   char text[TFRT_WIRE_MAX_TYPE_NAME_SIZE + 1];
   if (name.size >= sizeof(text)) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a type's name has %zu bytes",
@@ -76,6 +110,7 @@ tfrt_status_t tfrt_value_item_find_type(tfrt_string_view_t name, tfrt_type_id_t*
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "a value came of the type %s, which this host doesn't know", text);
   }
+  tfrt_value_item_remember(name, *out_id);
   return NULL;
 }
 

@@ -47,8 +47,11 @@ typedef struct tfrt_routed_call_s {
   const tfrt_call_options_t* options;
   const tfrt_function_t* function;
   const tfrt_execution_context_t* context;
-  const tfrt_status_origin_t* site;      // the caller's function, kernel and location
-  const tfrt_kernel_site_t* kernel;      // whose results these are, one by one; NULL: not known
+  // The kernel that calls, which lives as long as its program: its place is looked up when it is
+  // needed. NULL: not known.
+  const tfrt_kernel_site_t* caller;
+  const tfrt_status_origin_t* site;      // else the caller's function, kernel and location; or NULL
+  bool gives_results;                    // of |caller|, one by one
   tfrt_async_value_t* const* arguments;  // +0, in any state
   tfrt_async_value_t** results;          // to be set, +1
 } tfrt_routed_call_t;

@@ -6,6 +6,7 @@
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/async/settled_chain.h"
 #include "host_runtime/base/string_builder.h"
+#include "host_runtime/executor/kernel_frame.h"
 #include "host_runtime/executor/mailbox.h"
 
 typedef struct tfrt_in_process_host_s {
@@ -37,7 +38,9 @@ static void tfrt_in_process_hosts_fail(const tfrt_routed_call_t* call, uint32_t 
   tfrt_status_t plain = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                                            "the call asks for host %u, the job has %u hosts",
                                            call->options->host, host_count);
-  tfrt_status_t located = tfrt_status_with_origin(plain, call->site);
+  tfrt_status_origin_t site;
+  tfrt_routed_call_origin(call, &site);
+  tfrt_status_t located = tfrt_status_with_origin(plain, &site);
   for (uint32_t i = 0; i < call->function->result_count; ++i) {
     call->results[i] = tfrt_async_value_create_error(located);
   }

@@ -67,6 +67,14 @@ typedef void (*tfrt_kernel_fn_t)(tfrt_kernel_frame_t* frame);
 // strings live as long as the program. Thread-safe.
 void tfrt_kernel_site_origin(const tfrt_kernel_site_t* site, tfrt_status_origin_t* out_origin);
 
+// Sets |*out_origin| to the function, kernel and location that make |call|; the strings live as
+// long as its |caller|'s program, or its |site|. Thread-safe.
+static inline void tfrt_routed_call_origin(const tfrt_routed_call_t* call,
+                                           tfrt_status_origin_t* out_origin) {
+  tfrt_kernel_site_origin(call->caller, out_origin);
+  if (!call->caller && call->site) *out_origin = *call->site;
+}
+
 // Sets |hosts|, with room for |room|, to the ranks of the calls with a host, in the same function,
 // to which result |result| of the kernel at |site| is an argument, once for each; returns how many.
 // Of a result with many users some may be missing. Thread-safe.

@@ -29,13 +29,11 @@ void tfrt_function_call(tfrt_kernel_frame_t* frame, const tfrt_function_t* funct
     tfrt_function_execute(function, &context, frame->arguments + first_argument, frame->results);
     return;
   }
-  tfrt_status_origin_t site;
-  tfrt_kernel_site_origin(frame->site, &site);
   tfrt_routed_call_t call = {.options = frame->call_options,
                              .function = function,
                              .context = frame->context,
-                             .site = &site,
-                             .kernel = frame->site,
+                             .caller = frame->site,
+                             .gives_results = true,
                              .arguments = frame->arguments + first_argument,
                              .results = frame->results};
   router->vtable->call(router, &call);

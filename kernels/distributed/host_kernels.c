@@ -69,12 +69,10 @@ static void call_host(tfrt_kernel_frame_t* frame, uint32_t rank, uint32_t first_
     tfrt_function_execute(function, &context, arguments, results);
     return;
   }
-  tfrt_status_origin_t site;
-  tfrt_kernel_site_origin(frame->site, &site);
   tfrt_routed_call_t call = {.options = &options,
                              .function = function,
                              .context = frame->context,
-                             .site = &site,
+                             .caller = frame->site,
                              .arguments = arguments,
                              .results = results};
   router->vtable->call(router, &call);
