@@ -144,6 +144,22 @@ START_TEST(every_builtin_scalar_arrives_as_it_was) {
 }
 END_TEST
 
+// Names as long as each other, with the same end, so that what is remembered of one must not be
+// taken for the other.
+START_TEST(types_that_come_in_turn_are_told_apart) {
+  static const tfrt_type_id_t ids[] = {TFRT_TYPE_I16, TFRT_TYPE_F16, TFRT_TYPE_I32, TFRT_TYPE_F32};
+  static const uint8_t bytes[4] = {1, 2, 3, 4};
+  for (int i = 0; i < 12; ++i) {
+    const tfrt_type_t* type = tfrt_type_get(ids[i % 4]);
+    tfrt_wire_value_t value =
+        wire(type->name, "", tfrt_string_view_make((const char*)bytes, type->size));
+    tfrt_async_value_t* decoded = decode(&value);
+    ck_assert_uint_eq(decoded->type_id, ids[i % 4]);
+    tfrt_async_value_release(decoded);
+  }
+}
+END_TEST
+
 START_TEST(strings_arrive_with_every_byte) {
   const tfrt_string_view_t texts[] = {tfrt_string_view_make("a\0b\xff", 4),
                                       tfrt_string_view_make("", 0)};
@@ -478,6 +494,7 @@ END_TEST
 
 static void add_tests(TCase* tests) {
   tcase_add_test(tests, every_builtin_scalar_arrives_as_it_was);
+  tcase_add_test(tests, types_that_come_in_turn_are_told_apart);
   tcase_add_test(tests, strings_arrive_with_every_byte);
   tcase_add_test(tests, a_header_is_copied_and_a_body_borrowed);
   tcase_add_test(tests, what_stands_for_a_value_is_sent_as_that_value);
