@@ -55,8 +55,8 @@
 #define TFRT_READER_PAIR_WAKE_NS ((int64_t)50 * TFRT_NANOSECONDS_PER_MICROSECOND)
 #define TFRT_READER_PAIR_MAX_TAKEN 1024
 
-// Where all tasks of late were short, the clock is looked at behind so many: a look at it takes a
-// part of the time of a short one that shows.
+// Where all tasks of late were short, the clock is looked at behind so many: a look takes some per
+// cent of what a short one does.
 #define TFRT_READER_PAIR_UNTIMED 4
 
 // Waits for something to read and handles it; false when there will never be anything any more.
