@@ -130,8 +130,8 @@ class Program:
             '%%t%d_z = "tfrt_test.append_string"(%s, %s)'
             " : (!tfrt.string, !tfrt.string) -> !tfrt.string" % (index, value, value)
         )
-        # What it says isn't printed.
-        self.results.append(("%%t%d_z" % index, "!tfrt.string", "!tfrt.string value", None))
+        text = "x" * (64 << (length + 1))
+        self.results.append(("%%t%d_z" % index, "!tfrt.string", text, None))
 
     def nest(self, index):
         """Calls within calls, on the way from host to host."""
