@@ -35,6 +35,16 @@ void tfrt_event_log_session_opened(const tfrt_session_t* session) {
   }
 }
 
+void tfrt_event_log_refused(tfrt_status_t status, uint64_t untold) {
+  const char* message = tfrt_status_message(status);
+  if (untold == 0) {
+    tfrt_log(TFRT_LOG_WARNING, NULL, "refused who dialled: %s", message);
+  } else {
+    tfrt_log(TFRT_LOG_WARNING, NULL, "refused who dialled, after %" PRIu64 " others: %s", untold,
+             message);
+  }
+}
+
 void tfrt_event_log_session_draining(const tfrt_session_t* session) {
   char name[TFRT_EVENT_LOG_NAME_SIZE];
   tfrt_event_log_peer_name(session, name);
@@ -99,6 +109,12 @@ void tfrt_event_log_job_opened(const tfrt_job_t* job, const tfrt_session_t* clie
   tfrt_log(TFRT_LOG_INFO, &context,
            "%02x%02x%02x%02x opened by %s, as host %" PRIu32 " of %" PRIu32, job->id[0], job->id[1],
            job->id[2], job->id[3], name, job->rank, job->member_count);
+}
+
+void tfrt_event_log_job_refused(const tfrt_session_t* client, tfrt_status_t reason) {
+  char name[TFRT_EVENT_LOG_NAME_SIZE];
+  tfrt_event_log_peer_name(client, name);
+  tfrt_log(TFRT_LOG_WARNING, NULL, "refused a job of %s: %s", name, tfrt_status_message(reason));
 }
 
 void tfrt_event_log_job_closed(const tfrt_job_t* job, tfrt_status_t reason) {

@@ -4,6 +4,7 @@
 //
 //   info     connected to worker-2:4000 at 10.0.0.2:4000
 //   info     tfrt run has connected
+//   warning  refused who dialled: wrong cluster key, or none; use the cluster key that ...
 //   info     opened by tfrt run, as host 1 of 3 [job=7]
 //   info     closed [job=7]
 //   warning  host 2 (worker-2:4000) is lost: no sign of life for 5.0 s
@@ -20,6 +21,10 @@
 
 // |session| is OPEN for the first time. Thread-compatible (the node's lock is held).
 void tfrt_event_log_session_opened(const tfrt_session_t* session);
+
+// Somebody who dialled was refused because of |status| (+0), and |untold| others since the last of
+// these lines. Thread-compatible (the node's lock is held).
+void tfrt_event_log_refused(tfrt_status_t status, uint64_t untold);
 
 // The peer takes no new jobs. Thread-compatible (the node's lock is held).
 void tfrt_event_log_session_draining(const tfrt_session_t* session);
@@ -42,6 +47,10 @@ void tfrt_event_log_session_stuck(const tfrt_session_t* session,
 
 // |job| was opened here by |client|. Thread-compatible (the node's lock is held).
 void tfrt_event_log_job_opened(const tfrt_job_t* job, const tfrt_session_t* client);
+
+// The job that |client| wanted to open here was refused because of |reason| (+0). Thread-compatible
+// (the node's lock is held).
+void tfrt_event_log_job_refused(const tfrt_session_t* client, tfrt_status_t reason);
 
 // |job| is closed because of |reason|, OK when it is finished. Thread-compatible (the node's
 // lock is held).

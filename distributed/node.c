@@ -114,6 +114,11 @@ static void tfrt_node_on_dead(tfrt_session_handler_t* handler, tfrt_session_t* s
   tfrt_client_on_session_dead(node, session, death, status);
 }
 
+static void tfrt_node_on_refused(tfrt_session_handler_t* handler, tfrt_status_t status,
+                                 uint64_t untold) {
+  if (tfrt_node_of(handler)->options.logs_events) tfrt_event_log_refused(status, untold);
+}
+
 static void tfrt_node_on_draining(tfrt_session_handler_t* handler, tfrt_session_t* session) {
   if (tfrt_node_of(handler)->options.logs_events) tfrt_event_log_session_draining(session);
 }
@@ -175,6 +180,7 @@ static void tfrt_node_on_wake(tfrt_session_handler_t* handler, tfrt_session_t* s
 
 static const tfrt_session_handler_vtable_t tfrt_node_handler_vtable = {
     .on_opened = tfrt_node_on_opened,
+    .on_refused = tfrt_node_on_refused,
     .on_frame = tfrt_node_on_frame,
     .on_draining = tfrt_node_on_draining,
     .on_dead = tfrt_node_on_dead,

@@ -333,6 +333,7 @@ tfrt_status_t tfrt_server_on_open(tfrt_peer_t* peer, const tfrt_wire_frame_t* fr
   tfrt_job_t* job = NULL;
   tfrt_status_t refused = tfrt_server_open(peer, open, deadline_ns, &job);
   if (refused) {
+    if (peer->node->options.logs_events) tfrt_event_log_job_refused(peer->session, refused);
     tfrt_status_t status = tfrt_job_attachment_refuse(peer, frame->job, open, refused);
     tfrt_status_release(refused);
     return status;

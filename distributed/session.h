@@ -133,6 +133,9 @@ typedef struct tfrt_session_handler_vtable_s {
   // |session| is OPEN for the first time: peer, version, features, limits and the peer's
   // next call number are known. Not called again after a resume.
   void (*on_opened)(tfrt_session_handler_t* handler, tfrt_session_t* session);
+  // Somebody was refused, who has no session here, because of |status| (+0). At most once a
+  // second, whoever dials how often: |untold| is how many there were since the last time.
+  void (*on_refused)(tfrt_session_handler_t* handler, tfrt_status_t status, uint64_t untold);
   // The next frame of |session|, exactly once and in order; |frame| and its body live until
   // the function returns. |deadline_ns| by our clock, TFRT_TIME_INFINITE if it has none.
   // An error is the peer's breach of protocol: it is told Goodbye(protocol) with the

@@ -66,6 +66,16 @@ tfrt_status_t tfrt_session_encode_greeting(tfrt_session_link_t* link) {
   return tfrt_wire_batch_encode(&batch, &link->out);
 }
 
+// Tells the handler that |link| is refused, unless that is how two processes come to one session.
+static void tell_refusal(const tfrt_session_link_t* link, const tfrt_wire_hello_t* hello) {
+  if (link->refuse_reason == TFRT_WIRE_REFUSE_CROSSED) return;
+  if (link->refuse_reason == TFRT_WIRE_REFUSE_SESSION) return;
+  tfrt_status_t status = tfrt_status_create(
+      link->refuse_code, "%.*s: %s", TFRT_STRING_VIEW_ARGUMENTS(hello->name), link->refuse_message);
+  tfrt_session_manager_tell_refusal(link->manager, status);
+  tfrt_status_release(status);
+}
+
 // Answers the Hello on |link| with a Refuse, after which the stream ends.
 static void refuse(tfrt_session_link_t* link, const tfrt_wire_hello_t* hello,
                    tfrt_wire_refuse_reason_t reason, tfrt_status_code_t code, uint32_t last_session,
@@ -84,6 +94,7 @@ static void refuse(tfrt_session_link_t* link, const tfrt_wire_hello_t* hello,
   va_start(arguments, format);
   vsnprintf(link->refuse_message, sizeof(link->refuse_message), format, arguments);
   va_end(arguments);
+  tell_refusal(link, hello);
   tfrt_session_link_finish(link);
 }
 

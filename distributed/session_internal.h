@@ -170,6 +170,8 @@ struct tfrt_session_manager_s {
   size_t busy_count;  // dial tasks and timers that wait
   tfrt_condition_t drained;
   tfrt_session_counters_t counters;
+  int64_t refusal_told_ns;     // when the handler heard of one last; 0: never
+  uint64_t untold_refusals;    // since then
   tfrt_send_batch_t batch;     // scratch of who encodes
   tfrt_string_builder_t body;  // scratch of who encodes
 };
@@ -183,6 +185,10 @@ static inline int64_t tfrt_session_now_ns(const tfrt_session_manager_t* manager)
 // Finds the peer |incarnation|; finds or makes it (NULL: no room or memory).
 tfrt_session_peer_t* tfrt_session_peer_find(tfrt_session_manager_t* manager, uint64_t incarnation);
 tfrt_session_peer_t* tfrt_session_peer_make(tfrt_session_manager_t* manager, uint64_t incarnation);
+
+// Tells the handler that somebody was refused because of |status| (+0), if it hasn't just heard of
+// another one.
+void tfrt_session_manager_tell_refusal(tfrt_session_manager_t* manager, tfrt_status_t status);
 
 // Somebody may wait for this manager to have nothing left.
 void tfrt_session_manager_note_less(tfrt_session_manager_t* manager);

@@ -192,6 +192,27 @@ static bool has_key(const tfrt_session_manager_t* manager,
          tfrt_transport_secrets_are_equal(key, manager->options.cluster_key);
 }
 
+void tfrt_session_manager_tell_refusal(tfrt_session_manager_t* manager, tfrt_status_t status) {
+  int64_t now_ns = tfrt_session_now_ns(manager);
+  bool was_told = manager->refusal_told_ns != 0;
+  if (was_told && now_ns - manager->refusal_told_ns < TFRT_NANOSECONDS_PER_SECOND) {
+    ++manager->untold_refusals;
+    return;
+  }
+  uint64_t untold = manager->untold_refusals;
+  manager->refusal_told_ns = now_ns;
+  manager->untold_refusals = 0;
+  manager->handler->vtable->on_refused(manager->handler, status, untold);
+}
+
+static tfrt_status_t check_key(const tfrt_session_manager_t* manager,
+                               const tfrt_transport_incoming_t* incoming) {
+  if (has_key(manager, incoming)) return NULL;
+  return tfrt_status_create(
+      TFRT_STATUS_UNAUTHENTICATED,
+      "wrong cluster key, or none; use the cluster key that it was started with");
+}
+
 // With the lock held.
 static tfrt_status_t accept_control(tfrt_session_manager_t* manager,
                                     const tfrt_transport_incoming_t* incoming,
@@ -216,18 +237,15 @@ static tfrt_status_t accept(tfrt_transport_acceptor_t* acceptor,
                             const tfrt_transport_incoming_t* incoming,
                             tfrt_transport_handler_t** out_handler) {
   tfrt_session_manager_t* manager = TFRT_CONTAINER_OF(acceptor, tfrt_session_manager_t, acceptor);
-  if (!has_key(manager, incoming)) {
-    return tfrt_status_create(
-        TFRT_STATUS_UNAUTHENTICATED,
-        "wrong cluster key, or none; use the cluster key that it was started with");
-  }
-  if (incoming->kind == TFRT_TRANSPORT_BULK) {
+  tfrt_status_t status = check_key(manager, incoming);
+  if (!status && incoming->kind == TFRT_TRANSPORT_BULK) {
     tfrt_transport_acceptor_t* bulk = manager->options.bulk_acceptor;
     if (!bulk) return tfrt_status_create(TFRT_STATUS_UNIMPLEMENTED, "this host has no bulk lanes");
     return bulk->vtable->accept(bulk, incoming, out_handler);
   }
   tfrt_node_lock_lock(manager->lock);
-  tfrt_status_t status = accept_control(manager, incoming, out_handler);
+  if (!status) status = accept_control(manager, incoming, out_handler);
+  if (status) tfrt_session_manager_tell_refusal(manager, status);
   tfrt_node_lock_unlock_and_run(manager->lock);
   return status;
 }

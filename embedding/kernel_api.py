@@ -18,6 +18,8 @@ INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 PUBLIC = re.compile(r"^TFRT_API_BEGIN$(.*?)^TFRT_API_END$", re.MULTILINE | re.DOTALL)
 COMMENT = re.compile(r"//[^\n]*")
 DIRECTIVE = re.compile(r"^#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
+# What begins so is no function that others link.
+OWN = re.compile(r"\s*(static|typedef|TFRT_ALWAYS_INLINE)\b")
 DECLARED = re.compile(r"\b(tfrt_\w+)\s*\(")
 
 
@@ -56,7 +58,7 @@ def declared_functions(text):
         part = without_bodies(DIRECTIVE.sub("", COMMENT.sub("", part)))
         for declaration in part.split(";"):
             match = DECLARED.search(declaration)
-            if match and not re.match(r"\s*(static|typedef)\b", declaration):
+            if match and not OWN.match(declaration):
                 names.append(match.group(1))
     return names
 

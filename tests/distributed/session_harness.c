@@ -62,6 +62,13 @@ static tfrt_status_t on_frame(tfrt_session_handler_t* handler, tfrt_session_t* s
   return NULL;
 }
 
+static void on_refused(tfrt_session_handler_t* handler, tfrt_status_t status, uint64_t untold) {
+  tfrt_harness_host_t* host = host_of(handler);
+  ++host->refusals;
+  host->untold_refusals = untold;
+  host->refusal_code = tfrt_status_code(status);
+}
+
 static void on_draining(tfrt_session_handler_t* handler, tfrt_session_t* session) {
   tfrt_harness_record_t* record = record_of(host_of(handler), session);
   ck_assert(!record->is_draining && !record->is_dead);
@@ -130,6 +137,7 @@ static void on_wake(tfrt_session_handler_t* handler, tfrt_session_t* session) {
 static const tfrt_session_handler_vtable_t handler_vtable = {
     .on_opened = on_opened,
     .on_frame = on_frame,
+    .on_refused = on_refused,
     .on_draining = on_draining,
     .on_dead = on_dead,
     .fill_batch = fill_batch,

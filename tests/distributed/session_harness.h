@@ -66,10 +66,13 @@ struct tfrt_harness_host_s {
   uint64_t incarnation;
   char address[TFRT_TRANSPORT_ADDRESS_SIZE];
   tfrt_harness_record_t* records;  // the newest first
-  uint64_t named;                  // what heartbeats say
-  const char* reject_with;         // if set, on_frame answers with this error
-  bool closes_on_frame;            // on_frame closes the session
-  bool is_down;                    // killed and taken down
+  uint32_t refusals;               // that it heard of
+  uint64_t untold_refusals;        // that it didn't, by the last one
+  tfrt_status_code_t refusal_code;
+  uint64_t named;           // what heartbeats say
+  const char* reject_with;  // if set, on_frame answers with this error
+  bool closes_on_frame;     // on_frame closes the session
+  bool is_down;             // killed and taken down
 };
 
 struct tfrt_harness_world_s {

@@ -143,6 +143,27 @@ START_TEST(a_wrong_cluster_key_is_death_that_says_so) {
 }
 END_TEST
 
+// However often somebody dials, whoever runs the host hears of it once a second.
+START_TEST(of_who_is_refused_the_handler_hears_once_a_second) {
+  tfrt_harness_world_t world;
+  tfrt_harness_initialize_with_seed(&world, 1);
+  tfrt_harness_host_t* b = tfrt_harness_add_simple_host(&world, 0x0b);
+  for (uint64_t i = 0; i < 4; ++i) {
+    if (i == 3) tfrt_harness_run_for(&world, TFRT_HARNESS_SECOND);
+    tfrt_session_options_t options = tfrt_harness_options(0x0c + i);
+    if (i < 3) options.cluster_key = tfrt_string_view_of("wrong");
+    if (i == 3) options.version_min = options.version_max = 7;
+    tfrt_harness_host_t* a = tfrt_harness_add_host(&world, &options, NULL);
+    tfrt_harness_run_until_state(tfrt_harness_dial(a, b), TFRT_SESSION_DEAD);
+    ck_assert_uint_eq(b->refusals, i < 3 ? 1 : 2);
+    ck_assert_uint_eq(b->untold_refusals, i < 3 ? 0 : 2);
+    ck_assert_int_eq(b->refusal_code,
+                     i < 3 ? TFRT_STATUS_UNAUTHENTICATED : TFRT_STATUS_FAILED_PRECONDITION);
+  }
+  tfrt_harness_deinitialize(&world);
+}
+END_TEST
+
 START_TEST(versions_without_overlap_are_refused_with_both_ranges) {
   tfrt_harness_world_t world;
   tfrt_harness_initialize_with_seed(&world, 1);
@@ -706,6 +727,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(beginning, a_process_that_is_reached_by_two_addresses_is_told_as_such);
   tcase_add_test(beginning, of_two_crossing_dials_the_one_of_the_smaller_incarnation_stays);
   tcase_add_test(beginning, a_wrong_cluster_key_is_death_that_says_so);
+  tcase_add_test(beginning, of_who_is_refused_the_handler_hears_once_a_second);
   tcase_add_test(beginning, versions_without_overlap_are_refused_with_both_ranges);
   tcase_add_test(beginning, the_highest_common_version_and_the_common_features_rule);
   tcase_add_test(beginning, nobody_there_is_death_at_once_and_silence_within_the_budget);

@@ -119,9 +119,16 @@ static void on_starved(tfrt_session_handler_t* handler, tfrt_session_t* session,
   (void)want;
 }
 
+static void on_refused(tfrt_session_handler_t* handler, tfrt_status_t status, uint64_t untold) {
+  (void)handler;
+  (void)status;
+  (void)untold;
+}
+
 static const tfrt_session_handler_vtable_t handler_vtable = {
     .on_opened = on_opened,
     .on_frame = on_frame,
+    .on_refused = on_refused,
     .on_draining = ignore_session,
     .on_dead = on_dead,
     .fill_batch = fill_batch,

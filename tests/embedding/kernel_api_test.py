@@ -36,6 +36,7 @@ class KernelApiTest(unittest.TestCase):
         text = ("TFRT_API_BEGIN\n// tfrt_comment();\n#define M() tfrt_macro()\n"
                 "typedef void (*tfrt_fn_t)(int);\nstruct tfrt_s {\n  void (*tfrt_member)(void);\n};\n"
                 "static inline int tfrt_inline(void) { return tfrt_called(); }\n"
+                "TFRT_ALWAYS_INLINE int tfrt_always(void) { return tfrt_called(); }\n"
                 "tfrt_status_t tfrt_declared(int a,\n    int b) TFRT_PRINTF(1, 2);\n"
                 "TFRT_API_END\nvoid tfrt_private(void);\n")
         self.assertEqual(kernel_api.declared_functions(text), ["tfrt_declared"])

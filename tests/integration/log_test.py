@@ -8,6 +8,7 @@ Usage: log_test.py TFRT TFRT_WORKER
 
 import json
 import re
+import signal
 import subprocess
 import sys
 import unittest
@@ -26,6 +27,19 @@ func.func @main() -> (i32, i32) {
 }
 """
 
+# Prints a line, and waits for a message that never comes.
+ENDLESS = """func.func @main() -> i32 {
+  %ch0 = tfrt.new.chain
+  %one = tfrt.constant.i32 1
+  %ch1 = tfrt.print.i32 %one, %ch0
+  %zero = tfrt.constant.i32 0
+  %host = tfrt_dist.host %zero
+  %key = tfrt_dist.key "never"
+  %x, %ch2 = tfrt_dist.recv %host, %key, %ch1 : i32
+  tfrt.return %x : i32
+}
+"""
+
 TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z"
 TEXT = re.compile(
     r"(?P<time>%s) (?P<severity>debug|info|warning|error): (?P<message>.*?)"
@@ -34,23 +48,32 @@ TEXT = re.compile(
 
 
 class LogTest(ClusterTest):
+    def start_logged(self, *flags):
+        """A worker whose log can be read from `.stderr`."""
+        process = subprocess.Popen(
+            [self.tfrt_worker, "--listen=127.0.0.1:0", "--threads=1", *flags],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=self.environment,
+            universal_newlines=True,
+        )
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        process.address = process.stdout.readline().split()[-1]
+        return process
+
+    def finish_logged(self, process):
+        """Its messages, with their severities."""
+        process.terminate()
+        _, err = process.communicate(timeout=PATIENCE_S)
+        events = [json.loads(line) for line in err.splitlines()]
+        return [(event["severity"], event["message"]) for event in events]
+
     def run_logged(self, *flags, kill=False):
         """The lines that two workers log while a program runs on them; with `kill`, one of them is
         killed behind it."""
-        processes = []
-        for _ in range(2):
-            process = subprocess.Popen(
-                [self.tfrt_worker, "--listen=127.0.0.1:0", "--threads=1", *flags],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env=self.environment,
-                universal_newlines=True,
-            )
-            self.addCleanup(process.wait)
-            self.addCleanup(process.kill)
-            process.address = process.stdout.readline().split()[-1]
-            processes.append(process)
+        processes = [self.start_logged(*flags) for _ in range(2)]
         program = self.write("calls.mlir", CALLS)
         self.expect(self.run_tfrt(program, hosts(processes)), 0, "'main' returned 2,4\n")
         if kill:
@@ -110,6 +133,28 @@ class LogTest(ClusterTest):
         events = [json.loads(line) for lines in logged for line in lines]
         self.assertFalse([event for event in events if "call" in event])
         self.assertTrue([event for event in events if "job" in event])
+
+    def test_who_is_refused_leaves_a_line(self):
+        key = self.write("key", "one key\n")
+        process = self.start_logged("--log-format=json", "--cluster-key-file=" + key)
+        program = self.write("calls.mlir", CALLS)
+        self.expect(self.run_tfrt(program, hosts([process])), 8, "")
+        refusal = ("warning", "refused who dialled: wrong cluster key, or none; "
+                   "use the cluster key that it was started with")
+        self.assertEqual(self.finish_logged(process).count(refusal), 1)
+
+    def test_a_job_that_is_refused_leaves_a_line(self):
+        process = self.start_logged("--log-format=json")
+        endless = self.write("endless.mlir", ENDLESS)
+        running = self.start(endless, hosts([process]))
+        self.assertEqual(running.stdout.readline(), "int32 = 1\n")
+        process.terminate()
+        self.expect(self.run_tfrt(endless, hosts([process])), 3)
+        running.send_signal(signal.SIGINT)
+        self.expect(self.finish(running), 5)
+        messages = self.finish_logged(process)
+        refused = [m for m in messages if re.match("refused a job of tfrt run.*: it is shutting", m[1])]
+        self.assertEqual([severity for severity, _ in refused], ["warning"], messages)
 
     def test_lines_are_whole_when_a_host_dies(self):
         logged = self.run_logged(

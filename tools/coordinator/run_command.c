@@ -121,7 +121,9 @@ static tfrt_status_t tfrt_run_with(const tfrt_run_options_t* options, bool* out_
   bool is_cluster = options->local_count > 0 || options->hosts.count > 0;
   tfrt_status_t status = is_cluster ? tfrt_run_on_cluster(options, &loop, out_exit_code)
                                     : tfrt_run_here(options, &loop, out_exit_code);
-  *out_is_told = tfrt_status_code(loop.cancelled) == TFRT_STATUS_DATA_LOSS;
+  // It may have been over by then, and well: then nothing was said.
+  *out_is_told = tfrt_status_code(loop.cancelled) == TFRT_STATUS_DATA_LOSS &&
+                 *out_exit_code != TFRT_EXIT_SUCCESS;
   tfrt_run_loop_deinitialize(&loop);
   return status;
 }
