@@ -485,12 +485,22 @@ class TestHosts(ClusterTest):
         self.expect_idle(workers)
         self.expect_workers_run(workers)
 
+    def await_draining(self, worker):
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            code, out, err = self.ask("list", "hosts", hosts([worker]), "-o=json")
+            self.assertEqual(code, 0, err)
+            if json.loads(out)[0]["state"] == "draining":
+                return
+            self.assertLess(time.monotonic(), end, "it doesn't drain")
+
     def test_a_worker_that_drains_finishes_what_runs(self):
         workers = self.start_workers(2)
         path = self.write("endless.mlir", ENDLESS)
         process = self.start(path, hosts(workers))
         self.assertEqual(process.stdout.readline(), "[1] int32 = 1\n")
         workers[1].send_signal(signal.SIGTERM)
+        self.await_draining(workers[1])
         # It takes no more jobs, and the one that it has goes on until it is cancelled.
         refused = self.run_tfrt(path, hosts(workers))
         self.expect(refused, 3, None, workers[1].address)

@@ -149,6 +149,9 @@ class LogTest(ClusterTest):
         running = self.start(endless, hosts([process]))
         self.assertEqual(running.stdout.readline(), "int32 = 1\n")
         process.terminate()
+        # Said when no job is taken any more.
+        while "draining: " not in process.stderr.readline():
+            self.assertIsNone(process.poll())
         self.expect(self.run_tfrt(endless, hosts([process])), 3)
         running.send_signal(signal.SIGINT)
         self.expect(self.finish(running), 5)
