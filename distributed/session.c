@@ -32,7 +32,7 @@ tfrt_session_t* tfrt_session_make(tfrt_session_manager_t* manager, tfrt_session_
   int64_t now_ns = tfrt_session_now_ns(manager);
   session->heard_ns = session->ticked_ns = now_ns;
   session->judge_ns = now_ns;
-  session->beat_ns = session->ack_ns = session->redial_ns = TFRT_TIME_INFINITE;
+  session->beat_ns = session->flush_ns = session->redial_ns = TFRT_TIME_INFINITE;
   session->wake_ns = TFRT_TIME_INFINITE;
   copy_text(session->address, sizeof(session->address), address);
   tfrt_send_queue_initialize(&session->queue, 1, manager->allocator);
@@ -136,8 +136,8 @@ void tfrt_session_adopt(tfrt_session_t* session, tfrt_session_link_t* link,
 void tfrt_session_on_broken(tfrt_session_t* session) {
   if (session->state != TFRT_SESSION_OPEN) return;
   session->state = TFRT_SESSION_BROKEN;
-  session->beat_ns = session->ack_ns = TFRT_TIME_INFINITE;
-  session->is_beat_due = session->is_ack_due = false;
+  session->beat_ns = session->flush_ns = TFRT_TIME_INFINITE;
+  session->is_beat_due = session->is_flush_due = false;
   tfrt_session_request_dial(session);
   tfrt_session_schedule(session);
 }
@@ -190,7 +190,7 @@ static void take_death(tfrt_session_t* session, tfrt_session_death_t death, tfrt
   tfrt_session_manager_t* manager = session->manager;
   tfrt_session_retain(session);
   session->state = TFRT_SESSION_DEAD;
-  session->is_beat_due = session->is_ack_due = false;
+  session->is_beat_due = session->is_flush_due = false;
   if (session->dialling) tfrt_session_link_drop(session->dialling, false);
   if (session->link && finishes) {
     tfrt_session_link_finish(session->link);
@@ -203,6 +203,7 @@ static void take_death(tfrt_session_t* session, tfrt_session_death_t death, tfrt
   --manager->session_count;
   ++manager->counters.deaths;
   tfrt_session_stop_timer(session);
+  if (manager->session_count == 0) tfrt_session_manager_stop_flushing(manager);
   manager->handler->vtable->on_dead(manager->handler, session, death, status);
   tfrt_status_release(status);
   tfrt_session_release(session);  // the manager's

@@ -63,14 +63,6 @@ static tfrt_status_t append_sealed(tfrt_session_t* session, const tfrt_session_f
   return tfrt_session_append(session, &sealed);
 }
 
-void tfrt_session_request_flush(tfrt_session_t* session) {
-  if (session->state != TFRT_SESSION_OPEN || session->ack_ns != TFRT_TIME_INFINITE) return;
-  const tfrt_session_manager_t* manager = session->manager;
-  session->ack_ns =
-      tfrt_deadline_after(tfrt_session_now_ns(manager), manager->options.ack_delay_ns);
-  tfrt_session_schedule(session);
-}
-
 tfrt_status_t tfrt_session_append(tfrt_session_t* session, const tfrt_session_frame_t* frame) {
   TFRT_RETURN_IF_ERROR(check_frame(session, frame));
   if (frame->seal && session->was_opened) return append_sealed(session, frame);
@@ -221,8 +213,7 @@ static void schedule_ack(tfrt_session_t* session) {
   const tfrt_session_options_t* options = &session->manager->options;
   if (session->unacked_count == 0) return;
   if (session->unacked_count >= options->ack_frames) {
-    session->is_ack_due = true;
-    tfrt_session_link_request_work(session->link);
+    tfrt_session_flush(session);
     return;
   }
   tfrt_session_request_flush(session);

@@ -7,7 +7,8 @@
 //   session_frames.c     frames in and out
 //   session_link.c       one connection: bytes in and out, and who calls whom unlocked
 //   session_handshake.c  Hello, Welcome, Refuse
-//   session_liveness.c   timers: dials, heartbeats, acknowledgements, silence
+//   session_flush.c      what waits for company, and its timer
+//   session_liveness.c   timers: dials, heartbeats, silence
 //
 //   manager --> peers, sessions, links
 //   session --> link (its connection) and dialling (the attempt to get one)
@@ -90,11 +91,11 @@ struct tfrt_session_s {
   int64_t ticked_ns;  // the timer ran, or the session began
   int64_t judge_ns;   // not before this time is the peer judged: we slept
   int64_t beat_ns;    // next heartbeat
-  int64_t ack_ns;     // acknowledgement
+  int64_t flush_ns;   // what waits for company, acknowledgements too; see session_flush.c
   int64_t wake_ns;    // the handler's on_wake
   int64_t redial_ns;  // next attempt
   bool is_beat_due;
-  bool is_ack_due;
+  bool is_flush_due;
   bool is_suspected;
   uint64_t heartbeat_number;
   int64_t heartbeat_ns;  // when it was encoded
@@ -168,6 +169,8 @@ struct tfrt_session_manager_s {
   tfrt_list_link_t links;
   size_t link_count;
   size_t busy_count;  // dial tasks and timers that wait
+  tfrt_timer_t flush_timer;
+  bool is_flush_timer_waiting;
   tfrt_condition_t drained;
   tfrt_session_counters_t counters;
   int64_t refusal_told_ns;     // when the handler heard of one last; 0: never
@@ -231,6 +234,14 @@ void tfrt_session_on_broken(tfrt_session_t* session);
 // A batch came on |link|, which is the session's connection.
 void tfrt_session_on_batch(tfrt_session_t* session, tfrt_session_link_t* link,
                            const tfrt_wire_batch_t* batch);
+
+// --- session_flush.c ---------------------------------------------------------
+
+// What waits for company goes with the session's next batch, which is due now.
+void tfrt_session_flush(tfrt_session_t* session);
+
+// No session is left: stops the timer.
+void tfrt_session_manager_stop_flushing(tfrt_session_manager_t* manager);
 
 // --- session_link.c ----------------------------------------------------------
 

@@ -144,7 +144,7 @@ static void give_up(tfrt_session_link_t* link) {
 static bool encode_batch(tfrt_session_link_t* link) {
   tfrt_session_manager_t* manager = link->manager;
   tfrt_session_t* session = link->session;
-  if (!tfrt_send_queue_is_due(&session->queue) && !session->is_ack_due && !session->is_beat_due) {
+  if (!tfrt_send_queue_is_due(&session->queue) && !session->is_flush_due && !session->is_beat_due) {
     return false;
   }
   manager->handler->vtable->fill_batch(manager->handler, session);
@@ -178,8 +178,8 @@ static bool encode_batch(tfrt_session_link_t* link) {
     manager->counters.frames_replayed += frames->replayed_count;
   }
   session->is_beat_due = false;
-  session->is_ack_due = false;
-  session->ack_ns = TFRT_TIME_INFINITE;
+  session->is_flush_due = false;
+  session->flush_ns = TFRT_TIME_INFINITE;
   session->unacked_count = 0;
   return true;
 }

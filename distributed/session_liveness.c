@@ -52,7 +52,6 @@ static int64_t next_due(tfrt_session_t* session) {
   due_ns = earlier(due_ns, death_ns(session));
   due_ns = earlier(due_ns, suspicion_ns(session));
   due_ns = earlier(due_ns, session->beat_ns);
-  due_ns = earlier(due_ns, session->ack_ns);
   due_ns = earlier(due_ns, session->wake_ns);
   due_ns = earlier(due_ns, session->redial_ns);
   return earlier(due_ns, starved_ns(session));
@@ -147,10 +146,6 @@ static void do_due(tfrt_session_t* session, int64_t now_ns) {
   if (now_ns >= session->beat_ns) {
     session->beat_ns = tfrt_deadline_after(now_ns, period_ns(session));
     session->is_beat_due = true;
-  }
-  if (now_ns >= session->ack_ns) {
-    session->ack_ns = TFRT_TIME_INFINITE;
-    session->is_ack_due = true;
   }
   if (now_ns >= session->wake_ns) {
     session->wake_ns = TFRT_TIME_INFINITE;

@@ -116,6 +116,35 @@ START_TEST(one_way_traffic_is_acknowledged_unasked) {
 }
 END_TEST
 
+static uint64_t count_messages(const tfrt_harness_world_t* world) {
+  return tfrt_simulated_network_message_count(world->network, TFRT_TRANSPORT_CONTROL);
+}
+
+// One timer for all sessions: whose frame has come half the delay ago or earlier is told so when
+// the first one is, and whose has come later is told once the delay is over.
+START_TEST(acknowledgements_to_several_peers_share_a_timer) {
+  tfrt_harness_world_t world;
+  tfrt_harness_initialize_with_seed(&world, 1);
+  tfrt_harness_host_t* a = tfrt_harness_add_simple_host(&world, 0x0a);
+  tfrt_harness_record_t* records[3];
+  for (int i = 0; i < 3; ++i) {
+    records[i] = tfrt_harness_dial(tfrt_harness_add_simple_host(&world, 0x0b + (uint64_t)i), a);
+    tfrt_harness_run_until_state(records[i], TFRT_SESSION_OPEN);
+  }
+  tfrt_harness_run_for(&world, 30 * TFRT_HARNESS_MILLISECOND);
+  const uint64_t before = count_messages(&world);
+  for (int i = 0; i < 3; ++i) {
+    tfrt_harness_send(records[i], 1);
+    tfrt_harness_run_for(&world, 4 * TFRT_HARNESS_MILLISECOND);
+  }
+  // 12 ms after the first frame, 8 and 4 after the others.
+  ck_assert_uint_eq(count_messages(&world), before + 3 + 2);
+  tfrt_harness_run_for(&world, 8 * TFRT_HARNESS_MILLISECOND);
+  ck_assert_uint_eq(count_messages(&world), before + 3 + 3);
+  tfrt_harness_deinitialize(&world);
+}
+END_TEST
+
 START_TEST(the_same_seed_gives_the_same_trace) {
   uint64_t hashes[3];
   for (int run = 0; run < 3; ++run) {
@@ -257,6 +286,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(batches, a_frame_that_can_wait_goes_with_the_next_batch_or_after_the_delay);
   tcase_add_test(batches, batches_stay_below_their_size);
   tcase_add_test(batches, one_way_traffic_is_acknowledged_unasked);
+  tcase_add_test(batches, acknowledgements_to_several_peers_share_a_timer);
   tcase_add_test(batches, the_same_seed_gives_the_same_trace);
   tcase_add_test(batches, a_draft_waits_for_the_number_of_its_session);
   tcase_add_test(batches, a_draft_of_an_open_session_is_made_a_body_at_once);
