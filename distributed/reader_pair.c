@@ -140,23 +140,38 @@ static void tfrt_reader_pair_take_over(tfrt_reader_pair_t* pair) {
   tfrt_reader_pair_hand_over(pair, true);
 }
 
+// With the lock held: how long to wait for the next look. A look takes a processor from somebody
+// for a moment, so where tasks are short there are few: |*calm_ns| is what was waited for the last
+// one that saw none run, and is set for the next. What is seen to run may last, so it is looked at
+// soon.
+static int64_t tfrt_reader_pair_next_look(const tfrt_reader_pair_t* pair, int64_t* calm_ns) {
+  if (pair->credit_ns < TFRT_READER_PAIR_LOOK_NS) {
+    *calm_ns = TFRT_READER_PAIR_LOOK_NS;
+  } else if (!pair->is_running && *calm_ns < TFRT_READER_PAIR_MAX_LOOK_NS) {
+    *calm_ns *= 2;
+  }
+  return pair->is_running ? TFRT_READER_PAIR_LOOK_NS : *calm_ns;
+}
+
 // With the lock held: looks again and again, until the thread is the reader, all is over, or
 // nothing has happened for long.
 static void tfrt_reader_pair_watch(tfrt_reader_pair_t* pair) {
-  int idle_looks = 0;
-  while (!pair->is_over && idle_looks < TFRT_READER_PAIR_IDLE_LOOKS) {
-    uint64_t seen = pair->run_count;
-    bool was_running = pair->is_running;
-    int64_t look_ns = tfrt_clock_now_ns(tfrt_clock_system()) + TFRT_READER_PAIR_LOOK_NS;
+  int64_t idle_ns = 0;
+  int64_t calm_ns = TFRT_READER_PAIR_LOOK_NS;
+  while (!pair->is_over && idle_ns < TFRT_READER_PAIR_IDLE_NS) {
+    const uint64_t seen = pair->run_count;
+    const bool was_running = pair->is_running;
+    const int64_t wait_ns = tfrt_reader_pair_next_look(pair, &calm_ns);
+    const int64_t look_ns = tfrt_clock_now_ns(tfrt_clock_system()) + wait_ns;
     while (!pair->is_over && tfrt_condition_wait_until(&pair->changed, &pair->mutex, look_ns)) {
     }
     if (pair->run_count != seen) {
-      idle_looks = 0;
+      idle_ns = 0;
     } else if (was_running && pair->is_running) {
       tfrt_reader_pair_take_over(pair);
       break;
     } else if (!pair->is_running) {
-      ++idle_looks;
+      idle_ns += wait_ns;
     }
   }
   pair->is_watching = false;

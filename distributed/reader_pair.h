@@ -43,10 +43,12 @@
 #include "host_runtime/base/status.h"
 #include "host_runtime/base/sync.h"
 
-// Time between two looks of the deputy, and the number of looks at which it may see nothing
-// before it sleeps until there is a task again.
+// Time between two looks of the deputy; the most that it grows to, doubling from look to look, while
+// tasks are short on average and none is seen to run; and for how long it may see nothing before it
+// sleeps until there is a task again.
 #define TFRT_READER_PAIR_LOOK_NS ((int64_t)2 * TFRT_NANOSECONDS_PER_MILLISECOND)
-#define TFRT_READER_PAIR_IDLE_LOOKS 50
+#define TFRT_READER_PAIR_MAX_LOOK_NS ((int64_t)16 * TFRT_NANOSECONDS_PER_MILLISECOND)
+#define TFRT_READER_PAIR_IDLE_NS ((int64_t)100 * TFRT_NANOSECONDS_PER_MILLISECOND)
 
 // What a task of a turn may take on average, where others follow it; what they may take before it
 // is known that they are short, which is about what it costs to wake another thread; and the most
