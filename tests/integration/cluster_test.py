@@ -261,18 +261,20 @@ class TestLocal(ClusterTest):
             )
             self.addCleanup(process.kill)
             os.close(writing)
-            self.fill(reading)
+            self.fill(reading, process)
             for _ in range(signals):
                 process.send_signal(signal.SIGINT)
             self.assertEqual(process.wait(PATIENCE_S), code)
             self.expect_nothing_left()
             os.close(reading)
 
-    def fill(self, reading):
-        """Waits until the pipe `reading`, which has a page, holds so much that a writer waits."""
+    def fill(self, reading, process):
+        """Waits until the pipe `reading`, which has a page, holds so much that a writer waits, or
+        `process`, whose time may be up before that, has ended."""
         end = time.monotonic() + PATIENCE_S
         waiting = bytearray(4)
-        while int.from_bytes(waiting, sys.byteorder) < 4096 - len("[1] int32 = 1\n"):
+        full = 4096 - len("[1] int32 = 1\n")
+        while process.poll() is None and int.from_bytes(waiting, sys.byteorder) < full:
             self.assertLess(time.monotonic(), end)
             fcntl.ioctl(reading, termios.FIONREAD, waiting)
 
