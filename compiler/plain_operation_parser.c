@@ -8,6 +8,7 @@
 // left to operation_parser.c, which finds everything as if nothing had been tried, and is alone to
 // report.
 
+#include "compiler/ir/operation_maker.h"
 #include "compiler/parser_impl.h"
 
 // What was read of an op, of which nothing has been made yet.
@@ -125,7 +126,7 @@ static bool build(tfrt_parser_t* parser, const plain_op_t* op, tfrt_ir_block_t* 
       .result_types = op->form->result_types,
       .result_count = op->form->fixed_result_count,
   };
-  tfrt_ir_operation_t* operation = tfrt_ir_operation_create(parser->context, &parts);
+  tfrt_ir_operation_t* operation = tfrt_ir_operation_make(parser->context, &parts);
   if (!operation) return false;
   operation->text_offset = (uint32_t)op->place.offset;
   tfrt_ir_block_append(block, operation);

@@ -57,10 +57,29 @@ static inline bool tfrt_ir_value_has_one_use(const tfrt_ir_value_t* value) {
   return value->first_use && value->first_use == value->last_use;
 }
 
+// Makes |operand|, which is in no list, the last use of its value. Thread-compatible (caller
+// synchronises).
+static inline void tfrt_ir_operand_link(tfrt_ir_operand_t* operand) {
+  tfrt_ir_value_t* value = operand->value;
+  operand->previous = value->last_use;
+  if (value->last_use) {
+    value->last_use->next = operand;
+  } else {
+    value->first_use = operand;
+  }
+  value->last_use = operand;
+}
+
 // Makes |operand| one of |owner| that uses |value| (NULL: nothing). Thread-compatible (caller
 // synchronises).
-void tfrt_ir_operand_initialize(tfrt_ir_operand_t* operand, tfrt_ir_operation_t* owner,
-                                tfrt_ir_value_t* value);
+static inline void tfrt_ir_operand_initialize(tfrt_ir_operand_t* operand,
+                                              tfrt_ir_operation_t* owner, tfrt_ir_value_t* value) {
+  operand->value = value;
+  operand->owner = owner;
+  operand->next = NULL;
+  operand->previous = NULL;
+  if (value) tfrt_ir_operand_link(operand);
+}
 
 // Lets |operand| use |value| (NULL: nothing), and no longer what it used before.
 // Thread-compatible (caller synchronises).
