@@ -77,8 +77,18 @@ static inline tfrt_text_cursor_t tfrt_lexer_cursor(const tfrt_lexer_t* lexer) {
                               .line = lexer->line};
 }
 
-// Moves to where |cursor| is, which was one at the position. Thread-compatible (caller
-// synchronises).
+// A cursor at the first byte of |token|, the last one. Thread-compatible (caller synchronises).
+static inline tfrt_text_cursor_t tfrt_lexer_cursor_at(const tfrt_lexer_t* lexer,
+                                                      const tfrt_token_t* token) {
+  const char* at = lexer->text.data + token->offset;
+  return (tfrt_text_cursor_t){.at = at,
+                              .end = lexer->text.data + lexer->text.size,
+                              .line_begin = at + 1 - token->column,
+                              .line = token->line};
+}
+
+// Moves to where |cursor| is, which was one at the position or at the last token. Thread-compatible
+// (caller synchronises).
 static inline void tfrt_lexer_follow(tfrt_lexer_t* lexer, const tfrt_text_cursor_t* cursor) {
   lexer->position = (size_t)(cursor->at - lexer->text.data);
   lexer->line_begin = cursor->line_begin;

@@ -15,7 +15,7 @@
 typedef struct plain_op_s {
   const tfrt_op_form_t* form;
   tfrt_parser_place_t place;
-  size_t end;  // behind its last operand
+  const char* end;  // of the text of its last operand
   tfrt_value_reference_t result;
   tfrt_ir_value_t* operands[TFRT_OP_FORM_MAX_PLAIN];
 } plain_op_t;
@@ -39,24 +39,23 @@ TFRT_ALWAYS_INLINE const tfrt_op_form_t* take_form(tfrt_parser_t* parser,
   return tfrt_text_cursor_take_word(cursor, &name) ? find_form(parser, name) : NULL;
 }
 
-// `%r = name` or `name`, of which the first token is at hand, on one line.
+// `%r = name` or `name`, on one line.
 TFRT_ALWAYS_INLINE bool take_name(tfrt_parser_t* parser, tfrt_text_cursor_t* cursor,
                                   plain_op_t* op) {
-  const tfrt_token_t* token = &parser->token;
-  op->place = tfrt_parser_place_of(token);
-  op->result.name = NULL;
-  if (token->kind == TFRT_TOKEN_WORD) {
-    op->form = find_form(parser, token->text);
-    return op->form && op->form->fixed_result_count == 0;
-  }
-  if (token->kind != TFRT_TOKEN_PERCENT || !tfrt_text_cursor_take(cursor, '=')) return false;
+  const char* text = parser->lexer.text.data;
+  tfrt_string_view_t name;
+  uint64_t hash = 0;
+  op->result = (tfrt_value_reference_t){.offset = (size_t)(cursor->at - text)};
+  bool has_result = tfrt_text_cursor_take_value(cursor, &name, &hash);
+  if (has_result && !tfrt_text_cursor_take(cursor, '=')) return false;
   op->form = take_form(parser, cursor);
-  if (!op->form || op->form->fixed_result_count != 1) return false;
-  op->place.offset = (size_t)(cursor->at - parser->lexer.text.data) - op->form->name->size;
-  op->place.column += (uint32_t)(op->place.offset - token->offset);
-  op->result.offset = token->offset;
-  op->result.number = 0;
-  op->result.name = tfrt_ir_string_get_hashed(parser->context, token->text, token->hash);
+  if (!op->form || op->form->fixed_result_count != has_result) return false;
+  const char* begin = cursor->at - op->form->name->size;
+  op->place = (tfrt_parser_place_t){.offset = (size_t)(begin - text),
+                                    .line = cursor->line,
+                                    .column = (uint32_t)(begin - cursor->line_begin) + 1};
+  if (!has_result) return true;
+  op->result.name = tfrt_ir_string_get_hashed(parser->context, name, hash);
   return op->result.name && tfrt_value_scopes_is_free(&parser->scopes, op->result.name);
 }
 
@@ -136,24 +135,28 @@ static bool build(tfrt_parser_t* parser, const plain_op_t* op, tfrt_ir_block_t* 
   return tfrt_value_scopes_define_free(&parser->scopes, &op->result, &operation->results[0]);
 }
 
-// Reads the op that the token at hand begins, and moves |cursor| behind it; false, and nothing has
-// happened to |parser|, if it isn't plain or anything of it is unusual.
+// Reads the op that |cursor| stands at, and moves it to the next one; false, and nothing has
+// happened to |parser|, if the op isn't plain or anything of it is unusual.
 TFRT_ALWAYS_INLINE bool take_op(tfrt_parser_t* parser, tfrt_text_cursor_t* cursor, plain_op_t* op) {
-  *cursor = tfrt_lexer_cursor(&parser->lexer);
   if (!take_name(parser, cursor, op) || !take_operands(parser, cursor, op)) return false;
-  op->end = (size_t)(cursor->at - parser->lexer.text.data);
+  op->end = cursor->at;
   return is_behind(cursor);
 }
 
 bool tfrt_parser_plain_operations(tfrt_parser_t* parser, tfrt_ir_block_t* block) {
   if (parser->depth == TFRT_PARSER_MAX_NESTING) return true;
+  tfrt_text_cursor_t next = tfrt_lexer_cursor_at(&parser->lexer, &parser->token);
+  tfrt_text_cursor_t cursor = next;
   plain_op_t op;
-  tfrt_text_cursor_t cursor;
-  while (take_op(parser, &cursor, &op)) {
-    if (!build(parser, &op, block)) return false;
-    parser->previous_end = op.end;
-    tfrt_lexer_follow(&parser->lexer, &cursor);
-    tfrt_lexer_next(&parser->lexer, &parser->token);
+  bool ok = true;
+  while (ok && take_op(parser, &cursor, &op)) {
+    ok = build(parser, &op, block);
+    parser->previous_end = (size_t)(op.end - parser->lexer.text.data);
+    next = cursor;
   }
-  return true;
+  // The token at hand is still that of the op that wasn't taken if that is the first one.
+  if (next.at == parser->lexer.text.data + parser->token.offset) return ok;
+  tfrt_lexer_follow(&parser->lexer, &next);
+  tfrt_lexer_next(&parser->lexer, &parser->token);
+  return ok;
 }

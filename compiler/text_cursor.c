@@ -52,10 +52,9 @@ const unsigned char tfrt_text_classes[256] = {
     ['!'] = DETAIL,
 };
 
-bool tfrt_text_cursor_skip_comment(tfrt_text_cursor_t* cursor) {
-  size_t size = (size_t)(cursor->end - cursor->at);
-  if (size < 2 || cursor->at[0] != '/' || cursor->at[1] != '/') return false;
-  const char* newline = memchr(cursor->at, '\n', size);
-  cursor->at = newline ? newline : cursor->end;
-  return true;
+const char* tfrt_text_end_of_comment(const char* at, const char* end) {
+  size_t size = (size_t)(end - at);
+  if (size < 2 || at[0] != '/' || at[1] != '/') return at;
+  const char* newline = memchr(at, '\n', size);
+  return newline ? newline : end;
 }

@@ -74,8 +74,9 @@ TFRT_ALWAYS_INLINE void tfrt_text_cursor_skip_spaces(tfrt_text_cursor_t* cursor)
   while (cursor->at < cursor->end && *cursor->at == ' ') ++cursor->at;
 }
 
-// Moves to the end of the line of a comment, if one begins here. Thread-compatible.
-bool tfrt_text_cursor_skip_comment(tfrt_text_cursor_t* cursor);
+// Where the comment that begins at |at| ends, at the end of its line; |at| if none begins there.
+// Given no cursor, which so stays in registers where it moves. Thread-safe.
+const char* tfrt_text_end_of_comment(const char* at, const char* end);
 
 // Moves behind the end of a line. Thread-compatible.
 TFRT_ALWAYS_INLINE void tfrt_text_cursor_end_line(tfrt_text_cursor_t* cursor) {
@@ -92,8 +93,11 @@ TFRT_ALWAYS_INLINE void tfrt_text_cursor_skip_lines(tfrt_text_cursor_t* cursor) 
       tfrt_text_cursor_end_line(cursor);
     } else if (tfrt_text_is_of(*cursor->at, TFRT_TEXT_BLANK)) {
       ++cursor->at;
-    } else if (*cursor->at != '/' || !tfrt_text_cursor_skip_comment(cursor)) {
-      return;
+    } else {
+      if (*cursor->at != '/') return;
+      const char* behind = tfrt_text_end_of_comment(cursor->at, cursor->end);
+      if (behind == cursor->at) return;
+      cursor->at = behind;
     }
   }
 }
