@@ -219,15 +219,24 @@ static void check_return(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* o
 
 // --- Shapes ------------------------------------------------------------------------------------
 
-// Whether nothing but the types of its operands and results decides about |operation|, and there
-// are few of them.
+// The place for the shape of ops of |descriptor|.
+static size_t place_of_shape(const tfrt_kernel_descriptor_t* descriptor) {
+  return ((uintptr_t)descriptor >> 4) % TFRT_VERIFIER_SHAPE_COUNT;
+}
+
+// Whether nothing but the types of its operands and results decides about |operation|, wherever it
+// stands, and there are few of them.
 static bool is_plain(const tfrt_ir_operation_t* operation) {
   return !operation->attribute_count && !operation->region_count &&
+         !tfrt_ir_operation_is_terminator(operation) &&
          operation->operand_count < TFRT_VERIFIER_SHAPE_TYPES &&
          operation->operand_count + operation->result_count <= TFRT_VERIFIER_SHAPE_TYPES;
 }
 
-static bool has_shape(const tfrt_ir_operation_t* operation, const tfrt_verifier_shape_t* shape) {
+bool tfrt_verifier_is_like_good(const tfrt_verifier_t* verifier,
+                                const tfrt_ir_operation_t* operation) {
+  if (!operation->descriptor || operation->attribute_count || operation->region_count) return false;
+  const tfrt_verifier_shape_t* shape = &verifier->good[place_of_shape(operation->descriptor)];
   bool same = shape->descriptor == operation->descriptor &&
               shape->operand_count == operation->operand_count &&
               shape->result_count == operation->result_count;
@@ -241,7 +250,8 @@ static bool has_shape(const tfrt_ir_operation_t* operation, const tfrt_verifier_
   return same;
 }
 
-static void remember_shape(tfrt_verifier_shape_t* shape, const tfrt_ir_operation_t* operation) {
+static void remember_shape(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation) {
+  tfrt_verifier_shape_t* shape = &verifier->good[place_of_shape(operation->descriptor)];
   *shape = (tfrt_verifier_shape_t){.descriptor = operation->descriptor,
                                    .operand_count = operation->operand_count,
                                    .result_count = operation->result_count};
@@ -257,18 +267,13 @@ static void remember_shape(tfrt_verifier_shape_t* shape, const tfrt_ir_operation
 void tfrt_verifier_check_op(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation) {
   check_cost(verifier, operation);
   if (!operation->descriptor) return;
-  size_t place = ((uintptr_t)operation->descriptor >> 4) % TFRT_VERIFIER_SHAPE_COUNT;
-  tfrt_verifier_shape_t* good = &verifier->good[place];
-  bool plain = is_plain(operation);
-  if (plain && has_shape(operation, good)) return;
   size_t errors_before = verifier->diagnostics->error_count;
-  bool is_return = tfrt_ir_operation_is(operation, "tfrt.return");
   check_operands(verifier, operation);
   check_results(verifier, operation);
   check_attributes(verifier, operation);
   check_regions(verifier, operation);
-  if (is_return) check_return(verifier, operation);
+  if (tfrt_ir_operation_is(operation, "tfrt.return")) check_return(verifier, operation);
   tfrt_verifier_check_callees(verifier, operation);
   bool is_good = verifier->diagnostics->error_count == errors_before;
-  if (plain && is_good && !is_return) remember_shape(good, operation);
+  if (is_good && is_plain(operation)) remember_shape(verifier, operation);
 }

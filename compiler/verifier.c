@@ -71,9 +71,7 @@ static void check_order(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* op
 
 static void check_region(tfrt_verifier_t* verifier, tfrt_ir_region_t* region, bool ordered);
 
-static void check_operation(tfrt_verifier_t* verifier, tfrt_ir_operation_t* operation,
-                            bool ordered) {
-  if (ordered) check_order(verifier, operation);
+static void check_operation(tfrt_verifier_t* verifier, tfrt_ir_operation_t* operation) {
   if (tfrt_ir_operation_is_terminator(operation) && operation->next) {
     tfrt_verifier_op_error(verifier, operation, "must be the last operation in the parent block");
   }
@@ -91,7 +89,8 @@ static void check_region(tfrt_verifier_t* verifier, tfrt_ir_region_t* region, bo
   }
   for (tfrt_ir_block_t* block = region->first_block; block; block = block->next) {
     for (tfrt_ir_operation_t* op = block->first; op; op = op->next) {
-      check_operation(verifier, op, ordered);
+      if (ordered) check_order(verifier, op);
+      if (!tfrt_verifier_is_like_good(verifier, op)) check_operation(verifier, op);
     }
   }
 }
@@ -178,7 +177,7 @@ static void check_module(tfrt_verifier_t* verifier, tfrt_ir_operation_t* module)
     } else if (tfrt_ir_is_module(op)) {
       check_module(verifier, op);
     } else {
-      check_operation(verifier, op, false);
+      check_operation(verifier, op);
     }
   }
 }

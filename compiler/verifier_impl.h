@@ -22,7 +22,7 @@ typedef struct tfrt_verifier_pair_s {
 } tfrt_verifier_pair_t;
 
 // An op of a table that was found good: one that is like it in all that the table speaks of is good
-// too. Only ops without attributes and regions are remembered.
+// too. Only ops without attributes and regions that may stand anywhere are remembered.
 #define TFRT_VERIFIER_SHAPE_COUNT 64
 #define TFRT_VERIFIER_SHAPE_TYPES 6
 
@@ -51,6 +51,11 @@ void tfrt_verifier_report(tfrt_verifier_t* verifier, tfrt_severity_t severity,
     TFRT_PRINTF(4, 5);
 void tfrt_verifier_op_error(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation,
                             const char* format, ...) TFRT_PRINTF(3, 4);
+
+// True if |operation| is like one that was found good, and no check but that of the order of its
+// operands is left.
+bool tfrt_verifier_is_like_good(const tfrt_verifier_t* verifier,
+                                const tfrt_ir_operation_t* operation);
 
 // Checks |operation| against its entry, if it has one, the functions that it names, and its call
 // options.
