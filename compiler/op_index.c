@@ -21,44 +21,54 @@ static const tfrt_hash_table_vtable_t name_vtable = {name_hash, name_equal};
 
 tfrt_status_t tfrt_op_index_initialize(tfrt_op_index_t* index, const tfrt_op_tables_t* tables,
                                        tfrt_allocator_t allocator) {
-  *index = (tfrt_op_index_t){.allocator = allocator};
+  *index = (tfrt_op_index_t){.allocator = allocator, .tables = *tables};
   tfrt_hash_table_initialize(&index->table, &name_vtable, allocator);
   for (size_t t = 0; t < tables->count; ++t) index->count += tables->tables[t].count;
-  index->entries = tfrt_allocator_allocate_array(allocator, index->count, sizeof(entry_t));
-  if (!index->entries) {
-    return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "out of memory for the op tables");
-  }
-  tfrt_hash_table_reserve(&index->table, index->count);
-  entry_t* entry = index->entries;
-  for (size_t t = 0; t < tables->count; ++t) {
-    for (size_t i = 0; i < tables->tables[t].count; ++i, ++entry) {
-      entry->descriptor = &tables->tables[t].descriptors[i];
-      entry->name = tfrt_string_view_of(entry->descriptor->name);
-      uint64_t hash = name_hash(&entry->name);
-      if (tfrt_hash_table_find_hashed(&index->table, hash, &entry->name)) continue;
-      tfrt_hash_table_insert_hashed(&index->table, hash, &entry->node);
-    }
-  }
-  return NULL;
+  // The pages of entries that nobody asks for are never touched.
+  index->entries = tfrt_allocator_allocate(allocator, (index->count + 1) * sizeof(entry_t));
+  if (index->entries) return NULL;
+  return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "out of memory for the op tables");
 }
 
 void tfrt_op_index_deinitialize(tfrt_op_index_t* index) {
   tfrt_hash_table_deinitialize(&index->table);
-  tfrt_allocator_free(index->allocator, index->entries, index->count * sizeof(entry_t));
+  tfrt_allocator_free(index->allocator, index->entries, (index->count + 1) * sizeof(entry_t));
   index->entries = NULL;
   index->count = 0;
 }
 
-const tfrt_kernel_descriptor_t* tfrt_op_index_find(const tfrt_op_index_t* index,
+// Makes the entry of the next op of the tables, and returns it; NULL once all are made.
+static entry_t* add_next(tfrt_op_index_t* index) {
+  if (index->known_count == index->count) return NULL;
+  while (index->next == index->tables.tables->count) {
+    ++index->tables.tables;
+    index->next = 0;
+  }
+  entry_t* entry = &index->entries[index->known_count++];
+  *entry = (entry_t){.descriptor = &index->tables.tables->descriptors[index->next++]};
+  entry->name = tfrt_string_view_of(entry->descriptor->name);
+  uint64_t hash = name_hash(&entry->name);
+  // Of two with one name the first is found.
+  if (!tfrt_hash_table_find_hashed(&index->table, hash, &entry->name)) {
+    tfrt_hash_table_insert_hashed(&index->table, hash, &entry->node);
+  }
+  return entry;
+}
+
+const tfrt_kernel_descriptor_t* tfrt_op_index_find(tfrt_op_index_t* index,
                                                    tfrt_string_view_t name) {
   const entry_t* entry = tfrt_op_index_find_entry(index, name);
   return entry ? entry->descriptor : NULL;
 }
 
-tfrt_op_index_entry_t* tfrt_op_index_find_entry(const tfrt_op_index_t* index,
-                                                tfrt_string_view_t name) {
+tfrt_op_index_entry_t* tfrt_op_index_find_entry(tfrt_op_index_t* index, tfrt_string_view_t name) {
   tfrt_hash_node_t* node = tfrt_hash_table_find(&index->table, &name);
-  return node ? TFRT_CONTAINER_OF(node, entry_t, node) : NULL;
+  if (node) return TFRT_CONTAINER_OF(node, entry_t, node);
+  entry_t* entry;
+  do {
+    entry = add_next(index);
+  } while (entry && !tfrt_string_view_equal(entry->name, name));
+  return entry;
 }
 
 static size_t minimum(size_t a, size_t b) { return a < b ? a : b; }
@@ -80,9 +90,10 @@ static size_t edit_distance(tfrt_string_view_t a, tfrt_string_view_t b) {
   return row[b.size];
 }
 
-const tfrt_kernel_descriptor_t* tfrt_op_index_suggest(const tfrt_op_index_t* index,
+const tfrt_kernel_descriptor_t* tfrt_op_index_suggest(tfrt_op_index_t* index,
                                                       tfrt_string_view_t name) {
   if (name.size > MAX_NAME) return NULL;
+  while (add_next(index)) continue;
   const tfrt_kernel_descriptor_t* best = NULL;
   size_t best_distance = name.size / 5 + 2;  // the first that is too far
   for (size_t i = 0; i < index->count; ++i) {

@@ -158,11 +158,22 @@ static bool parse_signature(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
   return true;
 }
 
+// Whether the parser itself knows the op called |name|, which stands in no table then: the index
+// need not be searched to its end for it.
+static bool is_known_without_table(tfrt_string_view_t name) {
+  static const char* const names[] = {"func.func", "func", "builtin.module", "module"};
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(names); ++i) {
+    if (tfrt_string_view_equal(name, tfrt_string_view_of(names[i]))) return true;
+  }
+  return false;
+}
+
 // Most ops of a program are like one before: these are known at sight.
 tfrt_op_index_entry_t* tfrt_parser_op_entry(tfrt_parser_t* parser, tfrt_string_view_t name) {
   size_t place = (name.size + (unsigned char)name.data[name.size / 2]) % TFRT_PARSER_RECENT_COUNT;
   tfrt_op_index_entry_t** recent = &parser->recent[place];
   if (*recent && tfrt_string_view_equal_short((*recent)->name, name)) return *recent;
+  if (is_known_without_table(name)) return NULL;
   tfrt_op_index_entry_t* entry = tfrt_op_index_find_entry(&parser->index, name);
   if (entry) *recent = entry;
   return entry;

@@ -86,11 +86,65 @@ START_TEST(slips_of_the_finger_get_a_suggestion) {
 }
 END_TEST
 
+START_TEST(tables_are_read_as_far_as_somebody_asks) {
+  const tfrt_op_tables_t* tables = tfrt_all_op_tables();
+  const tfrt_kernel_table_t* first = &tables->tables[0];
+  const char* last_of_first = first->descriptors[first->count - 1].name;
+  tfrt_op_index_t index;
+  ck_assert_ptr_null(tfrt_op_index_initialize(&index, tables, tfrt_allocator_system()));
+  ck_assert_uint_eq(index.known_count, 0);
+  tfrt_op_index_entry_t* entry =
+      tfrt_op_index_find_entry(&index, tfrt_string_view_of(last_of_first));
+  ck_assert_ptr_eq(entry->descriptor, &first->descriptors[first->count - 1]);
+  ck_assert_uint_eq(index.known_count, first->count);
+  // What stands before it, and itself, is there already.
+  ck_assert_ptr_eq(tfrt_op_index_find(&index, tfrt_string_view_of(first->descriptors[0].name)),
+                   &first->descriptors[0]);
+  ck_assert_ptr_eq(tfrt_op_index_find_entry(&index, entry->name), entry);
+  ck_assert_uint_eq(index.known_count, first->count);
+  ck_assert_ptr_null(tfrt_op_index_find(&index, tfrt_string_view_of("tfrt.nope")));
+  ck_assert_uint_eq(index.known_count, index.count);
+  ck_assert_ptr_eq(tfrt_op_index_find_entry(&index, entry->name), entry);
+  tfrt_op_index_deinitialize(&index);
+}
+END_TEST
+
+START_TEST(every_op_of_every_table_is_found) {
+  const tfrt_op_tables_t* tables = tfrt_all_op_tables();
+  tfrt_op_index_t index;
+  ck_assert_ptr_null(tfrt_op_index_initialize(&index, tables, tfrt_allocator_system()));
+  for (size_t t = 0; t < tables->count; ++t) {
+    for (size_t i = 0; i < tables->tables[t].count; ++i) {
+      const tfrt_kernel_descriptor_t* op = &tables->tables[t].descriptors[i];
+      ck_assert_ptr_eq(tfrt_op_index_find(&index, tfrt_string_view_of(op->name)), op);
+    }
+  }
+  ck_assert_uint_eq(index.known_count, index.count);
+  tfrt_op_index_deinitialize(&index);
+}
+END_TEST
+
+START_TEST(of_two_ops_with_one_name_the_first_is_found) {
+  static const tfrt_kernel_descriptor_t ops[] = {{.name = "a.b"}, {.name = "a.b"}, {.name = "a.c"}};
+  static const tfrt_kernel_table_t of_ops[] = {{NULL, 0}, {ops, 3}, {NULL, 0}};
+  tfrt_op_tables_t tables = {of_ops, TFRT_ARRAY_SIZE(of_ops)};
+  tfrt_op_index_t index;
+  ck_assert_ptr_null(tfrt_op_index_initialize(&index, &tables, tfrt_allocator_system()));
+  ck_assert_ptr_eq(tfrt_op_index_find(&index, tfrt_string_view_of("a.c")), &ops[2]);
+  ck_assert_ptr_eq(tfrt_op_index_find(&index, tfrt_string_view_of("a.b")), &ops[0]);
+  ck_assert_ptr_null(tfrt_op_index_find(&index, tfrt_string_view_of("a.d")));
+  tfrt_op_index_deinitialize(&index);
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   TCase* tables = tcase_create("tables");
   tcase_add_test(tables, entries_are_what_their_schema_says_and_none_is_there_twice);
   tcase_add_test(tables, entries_are_found_by_operand_and_result);
   tcase_add_test(tables, types_of_a_table_are_known_or_open);
+  tcase_add_test(tables, tables_are_read_as_far_as_somebody_asks);
+  tcase_add_test(tables, every_op_of_every_table_is_found);
+  tcase_add_test(tables, of_two_ops_with_one_name_the_first_is_found);
   tcase_add_test(tables, slips_of_the_finger_get_a_suggestion);
   Suite* suite = suite_create("op_tables");
   suite_add_tcase(suite, tables);
