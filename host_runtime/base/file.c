@@ -12,7 +12,6 @@
 
 #include "host_runtime/base/file_system.h"
 #include "host_runtime/base/random.h"
-#include "host_runtime/base/string_builder.h"
 
 // Room for a file whose size is not known before it is read.
 #define FIRST_CAPACITY ((size_t)16 * 1024)
@@ -215,13 +214,10 @@ tfrt_status_t tfrt_file_write_local(const char* path, const void* data, size_t s
   // no choice, because its files are for their owner alone, whatever the umask says.
   uint64_t number = 0;
   tfrt_random_entropy(&number, sizeof number);
-  tfrt_string_builder_t temporary;
-  tfrt_string_builder_initialize(&temporary, tfrt_allocator_system());
-  tfrt_string_builder_append_format(&temporary, "%s.%016llx", path, (unsigned long long)number);
-  tfrt_status_t status = tfrt_string_builder_status(&temporary);
-  if (!status) {
-    status = write_temporary(path, tfrt_string_builder_text(&temporary), data, size);
-  }
-  tfrt_string_builder_deinitialize(&temporary);
-  return status;
+  char temporary[PATH_MAX];
+  int length =
+      snprintf(temporary, sizeof temporary, "%s.%016llx", path, (unsigned long long)number);
+  bool fits = length >= 0 && (size_t)length < sizeof temporary;
+  return fits ? write_temporary(path, temporary, data, size)
+              : system_error("create a file beside", path, ENAMETOOLONG);
 }

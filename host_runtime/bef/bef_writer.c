@@ -175,7 +175,7 @@ static void collect_attribute_names(tfrt_bef_writer_t* writer,
     writer->failed = true;
     return;
   }
-  for (uint32_t k = 0; k < function->kernel_count; ++k) {
+  for (uint32_t k = 0; entry->attribute_name_count < count; ++k) {
     const tfrt_bef_writer_kernel_t* kernel = &function->kernels[k];
     for (uint32_t i = 0; i < kernel->attribute_count; ++i) {
       entry->attribute_names[entry->attribute_name_count++] =

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host_runtime/base/file.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,6 +88,17 @@ START_TEST(a_write_that_fails_leaves_nothing_behind) {
 }
 END_TEST
 
+START_TEST(a_path_without_room_for_a_name_beside_it_is_refused_as_a_whole) {
+  char deep[PATH_MAX - 8];
+  for (size_t i = 0; i < sizeof deep - 1; ++i) deep[i] = i % 2 ? '/' : '.';
+  memcpy(deep + sizeof deep - 3, "/a", 3);
+  ck_assert_int_ne(access("a", F_OK), 0);
+  assert_error(tfrt_file_write(deep, "x", 1), TFRT_STATUS_INVALID_ARGUMENT,
+               "can't create a file beside ./././");
+  ck_assert_int_ne(access("a", F_OK), 0);
+}
+END_TEST
+
 START_TEST(what_could_not_be_written_is_known_before) {
   ck_assert_ptr_null(tfrt_file_check_writable(in_folder("new")));
   ck_assert_ptr_null(tfrt_file_check_writable("in_the_current_folder"));
@@ -159,6 +171,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tests, a_second_write_replaces_the_first_and_obeys_the_umask);
   tcase_add_test(tests, errors_name_the_path_and_the_reason);
   tcase_add_test(tests, a_write_that_fails_leaves_nothing_behind);
+  tcase_add_test(tests, a_path_without_room_for_a_name_beside_it_is_refused_as_a_whole);
   tcase_add_test(tests, what_could_not_be_written_is_known_before);
   tcase_add_test(tests, what_is_no_regular_file_is_written_to_and_not_replaced);
   tcase_add_test(tests, a_file_that_is_too_big_for_the_budget_is_an_error);
