@@ -8,6 +8,7 @@
 // left to operation_parser.c, which finds everything as if nothing had been tried, and is alone to
 // report.
 
+#include "compiler/ir/context_entry.h"
 #include "compiler/ir/operation_maker.h"
 #include "compiler/parser_impl.h"
 
@@ -55,8 +56,10 @@ TFRT_ALWAYS_INLINE bool take_name(tfrt_parser_t* parser, tfrt_text_cursor_t* cur
                                     .line = cursor->line,
                                     .column = (uint32_t)(begin - cursor->line_begin) + 1};
   if (!has_result) return true;
-  op->result.name = tfrt_ir_string_get_hashed(parser->context, name, hash);
-  return op->result.name && tfrt_value_scopes_is_free(&parser->scopes, op->result.name);
+  const tfrt_ir_entry_t* entry =
+      tfrt_ir_entry_get(parser->context, TFRT_IR_TABLE_STRINGS, name, hash);
+  op->result.name = entry ? &entry->key : NULL;
+  return entry && tfrt_value_scopes_is_free(&parser->scopes, op->result.name);
 }
 
 // The value of |type| (NULL: any) that is operand |index|, at which |cursor| stands; NULL if there

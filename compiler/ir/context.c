@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "compiler/ir/context.h"
+#include "compiler/ir/context_entry.h"
 
 #include <stddef.h>
-
-// A key of one of the tables, which means the object that was made for it.
-typedef struct entry_s {
-  tfrt_hash_node_t node;
-  tfrt_ir_string_t key;
-} entry_t;
-
-#define KEY_OFFSET (offsetof(entry_t, key) + offsetof(tfrt_ir_string_t, data))
 
 // What a text of many short lines comes to: a new name for each so many bytes of it, and so many
 // bytes of IR for each byte.
@@ -20,7 +12,7 @@ typedef struct entry_s {
 // Nothing of the IR wants more than a pointer does.
 #define ALIGNMENT sizeof(void*)
 
-_Static_assert(KEY_OFFSET % ALIGNMENT == 0, "keys may hold pointers");
+_Static_assert(TFRT_IR_KEY_OFFSET % ALIGNMENT == 0, "keys may hold pointers");
 
 static uint64_t key_hash(const void* key) {
   const tfrt_string_view_t* view = key;
@@ -34,7 +26,7 @@ static uint64_t string_hash(tfrt_string_view_t text) {
 }
 
 static bool key_equal(const tfrt_hash_node_t* node, const void* key) {
-  const entry_t* entry = TFRT_CONTAINER_OF(node, entry_t, node);
+  const tfrt_ir_entry_t* entry = TFRT_CONTAINER_OF(node, tfrt_ir_entry_t, node);
   const tfrt_string_view_t* view = key;
   return tfrt_string_view_equal(tfrt_ir_string_view(&entry->key), *view);
 }
@@ -84,29 +76,10 @@ void* tfrt_ir_context_allocate_array(tfrt_ir_context_t* context, size_t count,
   return array;
 }
 
-// The entry of the |table| for |key| with |hash|, made if there is none; NULL when memory is out.
-TFRT_ALWAYS_INLINE entry_t* find_or_add(tfrt_ir_context_t* context, tfrt_ir_table_t table,
-                                        tfrt_string_view_t key, uint64_t hash) {
-  tfrt_hash_node_t** chain = tfrt_hash_table_chain(&context->tables[table], hash);
-  for (tfrt_hash_node_t* node = *chain; node; node = node->next) {
-    entry_t* entry = TFRT_CONTAINER_OF(node, entry_t, node);
-    if (node->hash != hash) continue;
-    if (tfrt_string_view_equal_short(tfrt_ir_string_view(&entry->key), key)) return entry;
-  }
-  entry_t* entry = tfrt_ir_context_allocate_room(context, KEY_OFFSET + key.size + 1);
-  if (!entry) return NULL;
-  entry->key.meaning = NULL;
-  entry->key.size = key.size;
-  tfrt_string_view_copy_short(entry->key.data, key);
-  entry->key.data[key.size] = 0;
-  tfrt_hash_table_insert_at(&context->tables[table], chain, hash, &entry->node);
-  return entry;
-}
-
 const void** tfrt_ir_context_intern(tfrt_ir_context_t* context, tfrt_ir_table_t table,
                                     const void* key, size_t key_size, const void** out_key) {
   tfrt_string_view_t view = tfrt_string_view_make(key, key_size);
-  entry_t* entry = find_or_add(context, table, view, key_hash(&view));
+  tfrt_ir_entry_t* entry = tfrt_ir_entry_get(context, table, view, key_hash(&view));
   if (!entry) return NULL;
   *out_key = entry->key.data;
   return (const void**)&entry->key.meaning;
@@ -116,7 +89,7 @@ const void* tfrt_ir_context_find(const tfrt_ir_context_t* context, tfrt_ir_table
                                  const void* key, size_t key_size) {
   tfrt_string_view_t view = tfrt_string_view_make(key, key_size);
   tfrt_hash_node_t* node = tfrt_hash_table_find(&context->tables[table], &view);
-  return node ? TFRT_CONTAINER_OF(node, entry_t, node)->key.meaning : NULL;
+  return node ? TFRT_CONTAINER_OF(node, tfrt_ir_entry_t, node)->key.meaning : NULL;
 }
 
 const tfrt_ir_string_t* tfrt_ir_string_get(tfrt_ir_context_t* context, tfrt_string_view_t text) {
@@ -125,7 +98,7 @@ const tfrt_ir_string_t* tfrt_ir_string_get(tfrt_ir_context_t* context, tfrt_stri
 
 const tfrt_ir_string_t* tfrt_ir_string_get_hashed(tfrt_ir_context_t* context,
                                                   tfrt_string_view_t text, uint64_t hash) {
-  const entry_t* entry = find_or_add(context, TFRT_IR_TABLE_STRINGS, text, hash);
+  const tfrt_ir_entry_t* entry = tfrt_ir_entry_get(context, TFRT_IR_TABLE_STRINGS, text, hash);
   return entry ? &entry->key : NULL;
 }
 
