@@ -85,8 +85,9 @@ static int64_t bounded(int64_t cost) { return cost < UINT32_MAX ? cost : UINT32_
 // Numbers |op|, before which all others of its block have been scheduled, and finds what triggers
 // it.
 static void schedule(tfrt_stream_analysis_t* analysis, tfrt_ir_operation_t* op, uint32_t index) {
+  stream_op_t* ops = analysis->ops;
+  stream_op_t* entry = &ops[index];
   uint32_t root = analysis->op_count;
-  stream_op_t* entry = &analysis->ops[index];
   uint32_t parent = root;
   int64_t parent_cost = 0;
   op->scratch = index;
@@ -99,10 +100,9 @@ static void schedule(tfrt_stream_analysis_t* analysis, tfrt_ir_operation_t* op, 
     uint32_t candidate = producer ? producer->scratch : root;
     // What is used before it is made has no number yet.
     if (producer && candidate >= index) continue;
-    if (analysis->ops[candidate].cost_from_root > parent_cost) {
-      parent = candidate;
-      parent_cost = analysis->ops[candidate].cost_from_root;
-    }
+    if (ops[candidate].cost_from_root <= parent_cost) continue;
+    parent = candidate;
+    parent_cost = ops[candidate].cost_from_root;
   }
   entry->cost = (uint32_t)bounded(op_cost(analysis, op));
   entry->cost_from_root = entry->cost + parent_cost;
@@ -258,7 +258,7 @@ static TFRT_NO_INLINE uint32_t join_children(tfrt_stream_analysis_t* analysis, u
   return stream;
 }
 
-static void build_stream(tfrt_stream_analysis_t* analysis, uint32_t index) {
+TFRT_ALWAYS_INLINE void build_stream(tfrt_stream_analysis_t* analysis, uint32_t index) {
   stream_op_t* entry = &analysis->ops[index];
   uint32_t stream;
   if (entry->first_child == NO_INDEX) {
