@@ -12,6 +12,14 @@
 #include "compiler/ir/operation_maker.h"
 #include "compiler/parser_impl.h"
 
+// What an op begins with: `%r`, or nothing.
+typedef struct plain_result_s {
+  bool is_there;
+  tfrt_string_view_t name;
+  uint64_t hash;
+  size_t offset;  // of the op, in the text
+} plain_result_t;
+
 // What was read of an op, of which nothing has been made yet.
 typedef struct plain_op_s {
   const tfrt_op_form_t* form;
@@ -40,24 +48,40 @@ TFRT_ALWAYS_INLINE const tfrt_op_form_t* take_form(tfrt_parser_t* parser,
   return tfrt_text_cursor_take_word(cursor, &name) ? find_form(parser, name) : NULL;
 }
 
-// `%r = name` or `name`, on one line.
+// `%r`, if there, of the op that |cursor| stands at.
+TFRT_ALWAYS_INLINE plain_result_t take_result(const tfrt_parser_t* parser,
+                                              tfrt_text_cursor_t* cursor) {
+  plain_result_t result = {.offset = (size_t)(cursor->at - parser->lexer.text.data)};
+  result.is_there = tfrt_text_cursor_take_value(cursor, &result.name, &result.hash);
+  return result;
+}
+
+// The same for the op whose first token is at hand: whoever made that has read the name.
+TFRT_ALWAYS_INLINE plain_result_t take_result_of_token(const tfrt_parser_t* parser,
+                                                       tfrt_text_cursor_t* cursor) {
+  const tfrt_token_t* token = &parser->token;
+  plain_result_t result = {.is_there = token->kind == TFRT_TOKEN_PERCENT,
+                           .name = token->text,
+                           .hash = token->hash,
+                           .offset = token->offset};
+  if (result.is_there) cursor->at = token->text.data + token->text.size;
+  return result;
+}
+
+// `= name` behind |result| or, where that isn't there, `name`, on the same line.
 TFRT_ALWAYS_INLINE bool take_name(tfrt_parser_t* parser, tfrt_text_cursor_t* cursor,
-                                  plain_op_t* op) {
-  const char* text = parser->lexer.text.data;
-  tfrt_string_view_t name;
-  uint64_t hash = 0;
-  op->result = (tfrt_value_reference_t){.offset = (size_t)(cursor->at - text)};
-  bool has_result = tfrt_text_cursor_take_value(cursor, &name, &hash);
-  if (has_result && !tfrt_text_cursor_take(cursor, '=')) return false;
+                                  const plain_result_t* result, plain_op_t* op) {
+  if (result->is_there && !tfrt_text_cursor_take(cursor, '=')) return false;
   op->form = take_form(parser, cursor);
-  if (!op->form || op->form->fixed_result_count != has_result) return false;
+  if (!op->form || op->form->fixed_result_count != result->is_there) return false;
   const char* begin = cursor->at - op->form->name->size;
-  op->place = (tfrt_parser_place_t){.offset = (size_t)(begin - text),
+  op->place = (tfrt_parser_place_t){.offset = (size_t)(begin - parser->lexer.text.data),
                                     .line = cursor->line,
                                     .column = (uint32_t)(begin - cursor->line_begin) + 1};
-  if (!has_result) return true;
+  op->result = (tfrt_value_reference_t){.offset = result->offset};
+  if (!result->is_there) return true;
   const tfrt_ir_entry_t* entry =
-      tfrt_ir_entry_get(parser->context, TFRT_IR_TABLE_STRINGS, name, hash);
+      tfrt_ir_entry_get(parser->context, TFRT_IR_TABLE_STRINGS, result->name, result->hash);
   op->result.name = entry ? &entry->key : NULL;
   return entry && tfrt_value_scopes_is_free(&parser->scopes, op->result.name);
 }
@@ -138,10 +162,11 @@ static bool build(tfrt_parser_t* parser, const plain_op_t* op, tfrt_ir_block_t* 
   return tfrt_value_scopes_define_free(&parser->scopes, &op->result, &operation->results[0]);
 }
 
-// Reads the op that |cursor| stands at, and moves it to the next one; false, and nothing has
-// happened to |parser|, if the op isn't plain or anything of it is unusual.
-TFRT_ALWAYS_INLINE bool take_op(tfrt_parser_t* parser, tfrt_text_cursor_t* cursor, plain_op_t* op) {
-  if (!take_name(parser, cursor, op) || !take_operands(parser, cursor, op)) return false;
+// Reads the op behind |result|, and moves |cursor| to the next one; false, and nothing has happened
+// to |parser|, if the op isn't plain or anything of it is unusual.
+TFRT_ALWAYS_INLINE bool take_op(tfrt_parser_t* parser, tfrt_text_cursor_t* cursor,
+                                const plain_result_t* result, plain_op_t* op) {
+  if (!take_name(parser, cursor, result, op) || !take_operands(parser, cursor, op)) return false;
   op->end = cursor->at;
   return is_behind(cursor);
 }
@@ -150,12 +175,14 @@ bool tfrt_parser_plain_operations(tfrt_parser_t* parser, tfrt_ir_block_t* block)
   if (parser->depth == TFRT_PARSER_MAX_NESTING) return true;
   tfrt_text_cursor_t next = tfrt_lexer_cursor_at(&parser->lexer, &parser->token);
   tfrt_text_cursor_t cursor = next;
+  plain_result_t result = take_result_of_token(parser, &cursor);
   plain_op_t op;
   bool ok = true;
-  while (ok && take_op(parser, &cursor, &op)) {
+  while (ok && take_op(parser, &cursor, &result, &op)) {
     ok = build(parser, &op, block);
     parser->previous_end = (size_t)(op.end - parser->lexer.text.data);
     next = cursor;
+    result = take_result(parser, &cursor);
   }
   // The token at hand is still that of the op that wasn't taken if that is the first one.
   if (next.at == parser->lexer.text.data + parser->token.offset) return ok;
