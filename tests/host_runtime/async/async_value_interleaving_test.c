@@ -8,6 +8,7 @@
 // as an object that the explorer can see.
 #define _Thread_local
 #include "host_runtime/async/async_value.c"
+#include "host_runtime/async/indirect_value.c"
 #undef _Thread_local
 #include "tests/support/test_main.h"
 

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The inside of AsyncValues, for their two sources. Private to them.
+//
+//   async_value.c     values and their waiters: creation, destruction, resolving
+//   indirect_value.c  those that stand for others: targets, and the demands that pass along them
+//
+// Thread rule: see each function. Failure rule: none fails.
+#ifndef TFRT_HOST_RUNTIME_ASYNC_ASYNC_VALUE_IMPL_H_
+#define TFRT_HOST_RUNTIME_ASYNC_ASYNC_VALUE_IMPL_H_
+
+#include "host_runtime/async/async_value.h"
+
+// --- async_value.c -----------------------------------------------------------
+
+// Makes the storage |value| the header of a value with count 1. Thread-compatible.
+void tfrt_async_value_initialize(tfrt_async_value_t* value, tfrt_async_value_kind_t kind,
+                                 uint8_t flags, tfrt_type_id_t type_id,
+                                 tfrt_async_value_state_t state);
+
+// Makes |value| resolved with |state| and runs those who waited. Thread-safe, once, by who has
+// claimed or produced it.
+void tfrt_async_value_publish(tfrt_async_value_t* value, tfrt_async_value_state_t state);
+
+// --- indirect_value.c --------------------------------------------------------
+
+// Destroys |value|, whose count has reached 0, and returns (+1) the first target that it kept, or
+// NULL. Thread-safe.
+tfrt_async_value_t* tfrt_indirect_value_destroy(tfrt_indirect_value_t* value);
+
+#endif  // TFRT_HOST_RUNTIME_ASYNC_ASYNC_VALUE_IMPL_H_

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How an indirect value gets its target, and who may look at it meanwhile.
+//
+//  claim      The first one to exchange |target| from NULL has claimed the value and is
+//             the only one to resolve it. If the target is resolved already, its final
+//             value is put there, and the value is resolved at once.
+//  wait       Else the state becomes CLAIMED and |target_waiter| waits for the target.
+//             The value holds a reference to itself until that has run.
+//  collapse   When the target is resolved, and is an indirect itself, |target| is
+//             replaced by that one's target, and the value is resolved.
+//
+// Between claim and collapse others may follow |target|, to pass on a demand. Two
+// orders make that sound, and both need sequential consistency, because in each one
+// side stores X and reads Y while the other stores Y and reads X:
+//  - demand:   the asker sets the flag DEMANDED, then reads |target|; the claimer sets
+//              |target|, then reads the flag. At least one of them sees the other, so
+//              that no demand is lost. (Both may: a demand may be made twice.)
+//  - collapse: a visitor raises |visitors|, then reads |target|; the collapser replaces
+//              |target|, then reads |visitors|. If it reads 0, no visitor holds the old
+//              target without a reference, and it is released at once. Else it is kept
+//              until the value goes: a visit is too short to wait for it, and too rare
+//              for the memory to matter.
+#include <assert.h>
+
+#include "host_runtime/async/async_value_impl.h"
+#include "host_runtime/async/value_storage.h"
+
+// --- Life --------------------------------------------------------------------
+
+void tfrt_indirect_value_initialize(tfrt_indirect_value_t* value,
+                                    const tfrt_resolver_vtable_t* resolver) {
+  tfrt_async_value_initialize(&value->base, TFRT_ASYNC_VALUE_INDIRECT,
+                              resolver ? TFRT_ASYNC_VALUE_FLAG_FINDABLE : 0, TFRT_TYPE_NONE,
+                              TFRT_ASYNC_VALUE_UNRESOLVED);
+  atomic_init(&value->target, NULL);
+  atomic_init(&value->visitors, 0);
+  value->resolver = resolver;
+}
+
+tfrt_indirect_value_t* tfrt_indirect_value_create(void) {
+  tfrt_indirect_value_t* value = tfrt_value_storage_allocate(sizeof *value);
+  if (value) tfrt_indirect_value_initialize(value, NULL);
+  return value;
+}
+
+// The final target is no indirect, so that releasing it goes no deeper. The first one, if it was
+// kept, may be: that is the caller's.
+tfrt_async_value_t* tfrt_indirect_value_destroy(tfrt_indirect_value_t* value) {
+  // Relaxed: the last release ordered all that happened to the value.
+  tfrt_async_value_t* target = atomic_load_explicit(&value->target, memory_order_relaxed);
+  tfrt_async_value_t* kept = (tfrt_async_value_t*)value->target_waiter.next;
+  tfrt_async_value_release(target);
+  if (value->resolver) {
+    value->resolver->destroy(value);
+  } else {
+    tfrt_value_storage_free(value, sizeof *value);
+  }
+  return kept;
+}
+
+// --- Targets -----------------------------------------------------------------
+
+// Returns the target of |value| with a reference, or NULL if it has none yet.
+static tfrt_async_value_t* visit_target(tfrt_indirect_value_t* value) {
+  // Sequentially consistent: the reading half of "demand" above; its partner is the
+  // claim. The second load and |visitors| are the visitor's half of "collapse".
+  if (!atomic_load_explicit(&value->target, memory_order_seq_cst)) return NULL;
+  atomic_fetch_add_explicit(&value->visitors, 1, memory_order_seq_cst);
+  tfrt_async_value_t* target = atomic_load_explicit(&value->target, memory_order_seq_cst);
+  tfrt_async_value_retain(target);
+  // Release: the reference; pairs with the collapser's load of |visitors|.
+  atomic_fetch_sub_explicit(&value->visitors, 1, memory_order_release);
+  return target;
+}
+
+// Replaces the resolved target |old| of |value| by what stands behind it.
+static void collapse(tfrt_indirect_value_t* value, tfrt_async_value_t* old) {
+  tfrt_async_value_t* final = tfrt_async_value_resolved(old);
+  if (final == old) return;
+  tfrt_async_value_retain(final);
+  // Sequentially consistent, both: the collapser's half; see the top of this file.
+  atomic_store_explicit(&value->target, final, memory_order_seq_cst);
+  if (atomic_load_explicit(&value->visitors, memory_order_seq_cst) == 0) {
+    tfrt_async_value_release(old);
+  } else {
+    value->target_waiter.next = (tfrt_task_t*)(void*)old;
+  }
+}
+
+// Runs when the target of a CLAIMED value is resolved.
+static void resolve_from_target(tfrt_task_t* task) {
+  tfrt_indirect_value_t* value = TFRT_CONTAINER_OF(task, tfrt_indirect_value_t, target_waiter);
+  // The list that the node was in may have left its own link there.
+  task->next = NULL;
+  // Relaxed: only the claimer's side writes it, and this is its continuation.
+  tfrt_async_value_t* target = atomic_load_explicit(&value->target, memory_order_relaxed);
+  tfrt_async_value_state_t state = tfrt_async_value_state(target);
+  collapse(value, target);
+  tfrt_async_value_publish(&value->base, state);
+  tfrt_async_value_release(&value->base);
+}
+
+// Makes |target| (consumed) the target of |value|. Returns false, and has consumed
+// nothing, if it has one.
+static bool claim(tfrt_indirect_value_t* value, tfrt_async_value_t* target) {
+  tfrt_async_value_t* expected = NULL;
+  // Sequentially consistent: the claimer's half of "demand"; its partner is
+  // visit_target(). As a release it also hands over |target|'s own content.
+  return atomic_compare_exchange_strong_explicit(&value->target, &expected, target,
+                                                 memory_order_seq_cst, memory_order_relaxed);
+}
+
+bool tfrt_indirect_value_forward_take(tfrt_indirect_value_t* value, tfrt_async_value_t* target) {
+  assert(target && target != &value->base);
+  tfrt_async_value_state_t state = tfrt_async_value_state(target);
+  if (state >= TFRT_ASYNC_VALUE_AVAILABLE) {
+    tfrt_async_value_t* final = tfrt_async_value_resolved(target);
+    if (TFRT_UNLIKELY(final != target)) {
+      tfrt_async_value_retain(final);
+      tfrt_async_value_release(target);
+    }
+    if (!claim(value, final)) {
+      tfrt_async_value_release(final);
+      return false;
+    }
+    tfrt_async_value_publish(&value->base, state);
+    return true;
+  }
+  if (!claim(value, target)) {
+    tfrt_async_value_release(target);
+    return false;
+  }
+  // Release: the target; pairs with the acquire in tfrt_async_value_state().
+  atomic_fetch_or_explicit(&value->base.waiters_and_state, TFRT_ASYNC_VALUE_CLAIMED,
+                           memory_order_release);
+  // One for the waiter, which may be all that is left of |value| until it runs.
+  tfrt_async_value_retain(&value->base);
+  // Sequentially consistent: the claimer's reading half of "demand"; its partner is
+  // mark_demanded().
+  if (atomic_load_explicit(&value->base.flags, memory_order_seq_cst) &
+      TFRT_ASYNC_VALUE_FLAG_DEMANDED) {
+    tfrt_async_value_demand(target);
+  }
+  tfrt_task_initialize(&value->target_waiter, resolve_from_target);
+  tfrt_async_value_watch(target, &value->target_waiter);
+  return true;
+}
+
+bool tfrt_indirect_value_forward(tfrt_indirect_value_t* value, tfrt_async_value_t* target) {
+  return tfrt_indirect_value_forward_take(value, tfrt_async_value_retain(target));
+}
+
+tfrt_async_value_t* tfrt_indirect_value_target(tfrt_indirect_value_t* value) {
+  return visit_target(value);
+}
+
+// --- Demands -----------------------------------------------------------------
+
+// Returns true if the payload of |value| was demanded before; from now on it is.
+static bool mark_demanded(tfrt_indirect_value_t* value) {
+  // Sequentially consistent: the asker's writing half of "demand"; its partner is the
+  // load of the flags in tfrt_indirect_value_forward_take().
+  return atomic_fetch_or_explicit(&value->base.flags, TFRT_ASYNC_VALUE_FLAG_DEMANDED,
+                                  memory_order_seq_cst) &
+         TFRT_ASYNC_VALUE_FLAG_DEMANDED;
+}
+
+void tfrt_async_value_demand(tfrt_async_value_t* value) {
+  tfrt_async_value_t* held = NULL;  // +1; |value|, once that is not the caller's
+  while (value->kind == TFRT_ASYNC_VALUE_INDIRECT && !tfrt_async_value_is_available(value)) {
+    tfrt_indirect_value_t* indirect = (tfrt_indirect_value_t*)value;
+    // Whoever demanded it first passes the demand on, or the claimer does.
+    if (mark_demanded(indirect)) break;
+    tfrt_async_value_t* target = visit_target(indirect);
+    if (!target) {
+      if (indirect->resolver) indirect->resolver->demand(indirect);
+      break;
+    }
+    tfrt_async_value_release(held);
+    held = target;
+    value = target;
+  }
+  tfrt_async_value_release(held);
+}
+
+void tfrt_async_value_await(tfrt_async_value_t* value, tfrt_task_t* task) {
+  tfrt_async_value_t* held = NULL;  // +1; |current|, once that is not the caller's
+  tfrt_async_value_t* current = value;
+  while (current->kind == TFRT_ASYNC_VALUE_INDIRECT && !tfrt_async_value_is_available(current)) {
+    tfrt_indirect_value_t* indirect = (tfrt_indirect_value_t*)current;
+    tfrt_async_value_t* target = visit_target(indirect);
+    if (!target && indirect->resolver) {
+      // The value is owned elsewhere: what knows about that is waited for instead.
+      tfrt_async_value_watch(indirect->resolver->settlement(indirect), task);
+      tfrt_async_value_release(held);
+      return;
+    }
+    if (!target) break;
+    tfrt_async_value_release(held);
+    held = target;
+    current = target;
+  }
+  tfrt_async_value_release(held);
+  // All that is known of it is here. It is |value| that is waited for, not the end of
+  // its chain, so that |task| finds it resolved.
+  tfrt_async_value_and_then(value, task);
+}
