@@ -1,52 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host_runtime/executor/kernel_registry.h"
 
-#include <stdatomic.h>
 #include <string.h>
 
-#include "host_runtime/base/arena.h"
-#include "host_runtime/base/hash_table.h"
-#include "host_runtime/base/sync.h"
+#include "host_runtime/executor/kernel_names.h"
 
 // Ops that have a synchronous form.
 #define TFRT_KERNEL_SYNC_MARKS (TFRT_KERNEL_SYNC_TOO | TFRT_KERNEL_SYNC_ONLY)
 
-// So many names are looked for by walking through the tables. Most programs have fewer; an index
-// of all names costs as much as some ten walks.
-#define TFRT_KERNEL_REGISTRY_WALKS 8
-
-// An op table with the functions of its entries.
-typedef struct tfrt_kernel_room_s {
-  tfrt_kernel_table_t table;
-  tfrt_kernel_fn_t* functions;            // by entry, NULL for one that has none
-  tfrt_sync_kernel_fn_t* sync_functions;  // the same; NULL: no entry has one
-} tfrt_kernel_room_t;
-
-// One name in an index.
-typedef struct tfrt_kernel_entry_s {
-  tfrt_hash_node_t node;
-  const tfrt_kernel_descriptor_t* descriptor;  // with the name
-  size_t room;
-} tfrt_kernel_entry_t;
-
-// Rooms whose names are one set.
-typedef struct tfrt_kernel_names_s {
-  const char* what;  // has these names, for errors
-  tfrt_kernel_room_t* rooms;
-  size_t room_count;
-  size_t room_capacity;
-  tfrt_hash_table_t index;  // of all names, if |is_indexed|
-  tfrt_arena_t entries;     // of the index
-  _Atomic bool is_indexed;
-  _Atomic uint32_t walk_count;
-} tfrt_kernel_names_t;
-
 struct tfrt_kernel_registry_s {
   tfrt_allocator_t allocator;
-  tfrt_arena_t functions;  // of all rooms
+  tfrt_arena_t rooms;  // and their functions
   tfrt_kernel_names_t kernels;
   tfrt_kernel_names_t natives;
-  tfrt_mutex_t mutex;           // held by who makes an index
   tfrt_kernel_table_t* tables;  // those of the kernels
   size_t table_count;
   size_t table_capacity;
@@ -56,38 +22,6 @@ struct tfrt_kernel_registry_s {
 
 // --- Life --------------------------------------------------------------------
 
-static uint64_t tfrt_kernel_registry_hash(const void* key) {
-  const tfrt_string_view_t* name = key;
-  return tfrt_hash_bytes(name->data, name->size);
-}
-
-static bool tfrt_kernel_registry_equal(const tfrt_hash_node_t* node, const void* key) {
-  const char* name = TFRT_CONTAINER_OF(node, tfrt_kernel_entry_t, node)->descriptor->name;
-  return tfrt_string_view_equal(tfrt_string_view_of(name), *(const tfrt_string_view_t*)key);
-}
-
-static const tfrt_hash_table_vtable_t tfrt_kernel_registry_vtable = {
-    .hash = tfrt_kernel_registry_hash,
-    .equal = tfrt_kernel_registry_equal,
-};
-
-static void tfrt_kernel_names_initialize(tfrt_kernel_names_t* names, const char* what,
-                                         tfrt_allocator_t allocator) {
-  names->what = what;
-  tfrt_hash_table_initialize(&names->index, &tfrt_kernel_registry_vtable, allocator);
-  tfrt_arena_initialize(&names->entries, allocator);
-}
-
-static void tfrt_kernel_names_drop_index(tfrt_kernel_names_t* names) {
-  tfrt_hash_table_deinitialize(&names->index);
-  tfrt_arena_deinitialize(&names->entries);
-}
-
-static void tfrt_kernel_names_deinitialize(tfrt_kernel_names_t* names, tfrt_allocator_t allocator) {
-  tfrt_kernel_names_drop_index(names);
-  tfrt_allocator_free(allocator, names->rooms, names->room_capacity * sizeof(*names->rooms));
-}
-
 tfrt_status_t tfrt_kernel_registry_allocate(tfrt_allocator_t allocator,
                                             tfrt_kernel_registry_t** out_registry) {
   *out_registry = NULL;
@@ -96,162 +30,33 @@ tfrt_status_t tfrt_kernel_registry_allocate(tfrt_allocator_t allocator,
     return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for a kernel registry");
   }
   registry->allocator = allocator;
-  tfrt_arena_initialize(&registry->functions, allocator);
+  tfrt_arena_initialize(&registry->rooms, allocator);
   tfrt_kernel_names_initialize(&registry->kernels, "kernel", allocator);
   tfrt_kernel_names_initialize(&registry->natives, "native function", allocator);
-  tfrt_mutex_initialize(&registry->mutex);
   *out_registry = registry;
   return NULL;
 }
 
 void tfrt_kernel_registry_free(tfrt_kernel_registry_t* registry) {
   if (!registry) return;
-  tfrt_mutex_deinitialize(&registry->mutex);
-  tfrt_kernel_names_deinitialize(&registry->kernels, registry->allocator);
-  tfrt_kernel_names_deinitialize(&registry->natives, registry->allocator);
-  tfrt_arena_deinitialize(&registry->functions);
+  tfrt_kernel_names_deinitialize(&registry->kernels);
+  tfrt_kernel_names_deinitialize(&registry->natives);
+  tfrt_arena_deinitialize(&registry->rooms);
   tfrt_allocator_free(registry->allocator, registry->tables,
                       registry->table_capacity * sizeof(*registry->tables));
   tfrt_allocator_free(registry->allocator, registry, sizeof(*registry));
 }
 
-static tfrt_status_t tfrt_kernel_registry_out_of_memory(void) {
-  return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory to register kernels");
-}
-
-// Returns |array| of |*capacity| elements of |size| bytes with room for one more than |count|,
-// which may lie elsewhere now; NULL, and nothing has changed, when memory is out.
-static void* tfrt_kernel_registry_grow(tfrt_kernel_registry_t* registry, void* array, size_t count,
-                                       size_t* capacity, size_t size) {
-  if (count < *capacity) return array;
-  size_t bigger = *capacity ? 2 * *capacity : 16;
-  void* grown =
-      tfrt_allocator_reallocate(registry->allocator, array, *capacity * size, bigger * size);
-  if (grown) *capacity = bigger;
-  return grown;
-}
-
-// --- The index ---------------------------------------------------------------
-
-// Drops the first |count| of |entries| from the index of |names|.
-static void tfrt_kernel_names_take_back(tfrt_kernel_names_t* names, tfrt_kernel_entry_t* entries,
-                                        size_t count) {
-  for (size_t i = 0; i < count; ++i) tfrt_hash_table_remove(&names->index, &entries[i].node);
-}
-
-// Adds the names of |room|, number |number| of |names|, to the index: all, or none if one of them
-// is there already.
-static tfrt_status_t tfrt_kernel_names_add_to_index(tfrt_kernel_names_t* names,
-                                                    const tfrt_kernel_room_t* room, size_t number) {
-  const tfrt_kernel_table_t* table = &room->table;
-  tfrt_kernel_entry_t* entries =
-      tfrt_arena_allocate_room(&names->entries, table->count, sizeof(*entries));
-  if (!entries) return tfrt_kernel_registry_out_of_memory();
-  tfrt_hash_table_reserve(&names->index, tfrt_hash_table_count(&names->index) + table->count);
-  size_t count = 0;
-  for (size_t i = 0; i < table->count; ++i) {
-    const tfrt_kernel_descriptor_t* descriptor = &table->descriptors[i];
-    if (descriptor->flags & TFRT_KERNEL_TERMINATOR) continue;
-    tfrt_string_view_t name = tfrt_string_view_of(descriptor->name);
-    uint64_t hash = tfrt_kernel_registry_hash(&name);
-    if (tfrt_hash_table_find_hashed(&names->index, hash, &name)) {
-      tfrt_kernel_names_take_back(names, entries, count);
-      return tfrt_status_create(TFRT_STATUS_ALREADY_EXISTS, "%s '%s' is registered twice",
-                                names->what, descriptor->name);
-    }
-    tfrt_kernel_entry_t* entry = &entries[count++];
-    entry->descriptor = descriptor;
-    entry->room = number;
-    tfrt_hash_table_insert_hashed(&names->index, hash, &entry->node);
-  }
-  return NULL;
-}
-
-// Makes the index of |names| if there is none.
-static tfrt_status_t tfrt_kernel_names_make_index(tfrt_kernel_names_t* names) {
-  if (atomic_load_explicit(&names->is_indexed, memory_order_relaxed)) return NULL;
-  for (size_t i = 0; i < names->room_count; ++i) {
-    tfrt_status_t status = tfrt_kernel_names_add_to_index(names, &names->rooms[i], i);
-    if (!status) continue;
-    tfrt_kernel_names_drop_index(names);
-    return status;
-  }
-  // Release: whoever sees it, by the acquire in tfrt_kernel_registry_has_index(), sees the index.
-  atomic_store_explicit(&names->is_indexed, true, memory_order_release);
-  return NULL;
-}
-
-// Whether |names| of |registry| have an index; makes one when enough names were looked for.
-static bool tfrt_kernel_registry_has_index(tfrt_kernel_registry_t* registry,
-                                           tfrt_kernel_names_t* names) {
-  // Acquire: pairs with the release of who has made it.
-  if (atomic_load_explicit(&names->is_indexed, memory_order_acquire)) return true;
-  // Relaxed: only a number.
-  if (atomic_fetch_add_explicit(&names->walk_count, 1, memory_order_relaxed) <
-      TFRT_KERNEL_REGISTRY_WALKS) {
-    return false;
-  }
-  tfrt_mutex_lock(&registry->mutex);
-  tfrt_status_t status = tfrt_kernel_names_make_index(names);
-  tfrt_mutex_unlock(&registry->mutex);
-  // Without an index, for lack of memory, one walks on.
-  tfrt_status_release(status);
-  return !status;
-}
-
-// --- Looking up --------------------------------------------------------------
-
-// Sets |*out_kernel| to that of entry |place| of |room|; returns false if it has no function.
-static bool tfrt_kernel_room_get(const tfrt_kernel_room_t* room, size_t place,
-                                 tfrt_kernel_t* out_kernel) {
-  const tfrt_kernel_t kernel = {
-      .function = room->functions ? room->functions[place] : NULL,
-      .sync_function = room->sync_functions ? room->sync_functions[place] : NULL,
-      .descriptor = &room->table.descriptors[place],
-  };
-  if (!kernel.function && !kernel.sync_function) return false;
-  *out_kernel = kernel;
-  return true;
-}
-
-static bool tfrt_kernel_names_walk(const tfrt_kernel_names_t* names, tfrt_string_view_t name,
-                                   tfrt_kernel_t* out_kernel) {
-  for (size_t r = 0; r < names->room_count; ++r) {
-    const tfrt_kernel_table_t* table = &names->rooms[r].table;
-    for (size_t i = 0; i < table->count; ++i) {
-      tfrt_string_view_t other = tfrt_string_view_of(table->descriptors[i].name);
-      if (!tfrt_string_view_equal(other, name)) continue;
-      if (tfrt_kernel_room_get(&names->rooms[r], i, out_kernel)) return true;
-    }
-  }
-  return false;
-}
-
-static bool tfrt_kernel_registry_look_up(const tfrt_kernel_registry_t* registry,
-                                         const tfrt_kernel_names_t* names, tfrt_string_view_t name,
-                                         tfrt_kernel_t* out_kernel) {
-  // The index is no part of what a registry says, so whoever may read it may make that.
-  bool has_index = tfrt_kernel_registry_has_index((tfrt_kernel_registry_t*)registry,
-                                                  (tfrt_kernel_names_t*)names);
-  if (!has_index) return tfrt_kernel_names_walk(names, name, out_kernel);
-  tfrt_hash_node_t* node = tfrt_hash_table_find(&names->index, &name);
-  if (!node) return false;
-  const tfrt_kernel_entry_t* entry = TFRT_CONTAINER_OF(node, tfrt_kernel_entry_t, node);
-  const tfrt_kernel_room_t* room = &names->rooms[entry->room];
-  return tfrt_kernel_room_get(room, (size_t)(entry->descriptor - room->table.descriptors),
-                              out_kernel);
-}
-
 bool tfrt_kernel_registry_find(const tfrt_kernel_registry_t* registry, tfrt_string_view_t name,
                                tfrt_kernel_t* out_kernel) {
   *out_kernel = (tfrt_kernel_t){0};
-  return tfrt_kernel_registry_look_up(registry, &registry->kernels, name, out_kernel);
+  return tfrt_kernel_names_find(&registry->kernels, name, out_kernel);
 }
 
 bool tfrt_kernel_registry_find_native(const tfrt_kernel_registry_t* registry,
                                       tfrt_string_view_t name, tfrt_kernel_t* out_kernel) {
   *out_kernel = (tfrt_kernel_t){0};
-  return tfrt_kernel_registry_look_up(registry, &registry->natives, name, out_kernel);
+  return tfrt_kernel_names_find(&registry->natives, name, out_kernel);
 }
 
 const tfrt_kernel_table_t* tfrt_kernel_registry_tables(const tfrt_kernel_registry_t* registry,
@@ -372,22 +177,16 @@ static tfrt_status_t tfrt_kernel_registry_match(const char* what, const tfrt_ker
   return NULL;
 }
 
-// Adds |room| to |names|. Unless names are trusted, or if there is an index, none of its names may
-// be there.
-static tfrt_status_t tfrt_kernel_registry_add_room(tfrt_kernel_registry_t* registry,
-                                                   tfrt_kernel_names_t* names,
-                                                   const tfrt_kernel_room_t* room) {
-  tfrt_kernel_room_t* rooms = tfrt_kernel_registry_grow(
-      registry, names->rooms, names->room_count, &names->room_capacity, sizeof(*names->rooms));
-  if (!rooms) return tfrt_kernel_registry_out_of_memory();
-  names->rooms = rooms;
-  if (!registry->trusts_names) TFRT_RETURN_IF_ERROR(tfrt_kernel_names_make_index(names));
-  // Relaxed: nobody looks up while something is added.
-  if (atomic_load_explicit(&names->is_indexed, memory_order_relaxed)) {
-    TFRT_RETURN_IF_ERROR(tfrt_kernel_names_add_to_index(names, room, names->room_count));
-  }
-  names->rooms[names->room_count++] = *room;
-  return NULL;
+// A room of |table| without functions, as long as the registry; NULL when memory is out.
+static tfrt_kernel_room_t* tfrt_kernel_registry_make_room(tfrt_kernel_registry_t* registry,
+                                                          const tfrt_kernel_table_t* table) {
+  tfrt_kernel_room_t* room = tfrt_arena_allocate_array(&registry->rooms, 1, sizeof(*room));
+  if (room) room->table = *table;
+  return room;
+}
+
+static tfrt_status_t tfrt_kernel_registry_out_of_memory(void) {
+  return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory to register kernels");
 }
 
 // Adds to |names| what |table| and |registrations| agree on.
@@ -396,24 +195,34 @@ static tfrt_status_t tfrt_kernel_registry_add_table(tfrt_kernel_registry_t* regi
                                                     const tfrt_kernel_table_t* table,
                                                     const tfrt_kernel_registration_t* registrations,
                                                     size_t count) {
-  tfrt_kernel_room_t room = {.table = *table};
-  room.functions =
-      tfrt_arena_allocate_array(&registry->functions, table->count, sizeof(*room.functions));
-  if (!room.functions) return tfrt_kernel_registry_out_of_memory();
+  tfrt_kernel_room_t* room = tfrt_kernel_registry_make_room(registry, table);
+  if (!room) return tfrt_kernel_registry_out_of_memory();
+  room->functions =
+      tfrt_arena_allocate_array(&registry->rooms, table->count, sizeof(*room->functions));
+  if (!room->functions) return tfrt_kernel_registry_out_of_memory();
   TFRT_RETURN_IF_ERROR(
-      tfrt_kernel_registry_match(names->what, table, registrations, count, room.functions));
-  return tfrt_kernel_registry_add_room(registry, names, &room);
+      tfrt_kernel_registry_match(names->what, table, registrations, count, room->functions));
+  return tfrt_kernel_names_add(names, room, !registry->trusts_names);
+}
+
+// Makes room for one more in |registry->tables|.
+static tfrt_status_t tfrt_kernel_registry_grow_tables(tfrt_kernel_registry_t* registry) {
+  if (registry->table_count < registry->table_capacity) return NULL;
+  const size_t size = sizeof(*registry->tables);
+  size_t capacity = registry->table_capacity ? 2 * registry->table_capacity : 16;
+  tfrt_kernel_table_t* tables = tfrt_allocator_reallocate(
+      registry->allocator, registry->tables, registry->table_capacity * size, capacity * size);
+  if (!tables) return tfrt_kernel_registry_out_of_memory();
+  registry->tables = tables;
+  registry->table_capacity = capacity;
+  return NULL;
 }
 
 tfrt_status_t tfrt_kernel_registry_add_all(tfrt_kernel_registry_t* registry,
                                            const tfrt_kernel_table_t* table,
                                            const tfrt_kernel_registration_t* registrations,
                                            size_t count) {
-  tfrt_kernel_table_t* tables =
-      tfrt_kernel_registry_grow(registry, registry->tables, registry->table_count,
-                                &registry->table_capacity, sizeof(*registry->tables));
-  if (!tables) return tfrt_kernel_registry_out_of_memory();
-  registry->tables = tables;
+  TFRT_RETURN_IF_ERROR(tfrt_kernel_registry_grow_tables(registry));
   TFRT_RETURN_IF_ERROR(
       tfrt_kernel_registry_add_table(registry, &registry->kernels, table, registrations, count));
   registry->tables[registry->table_count++] = *table;
@@ -463,28 +272,20 @@ static tfrt_status_t tfrt_kernel_registry_match_sync(
   return NULL;
 }
 
-// The room of |table| among those of the kernels, or NULL.
-static tfrt_kernel_room_t* tfrt_kernel_registry_room_of(tfrt_kernel_registry_t* registry,
-                                                        const tfrt_kernel_table_t* table) {
-  for (size_t r = 0; r < registry->kernels.room_count; ++r) {
-    tfrt_kernel_room_t* room = &registry->kernels.rooms[r];
-    if (room->table.descriptors == table->descriptors) return room;
-  }
-  return NULL;
-}
-
 tfrt_status_t tfrt_kernel_registry_add_sync(tfrt_kernel_registry_t* registry,
                                             const tfrt_kernel_table_t* table,
                                             const tfrt_sync_kernel_registration_t* registrations,
                                             size_t count) {
   tfrt_sync_kernel_fn_t* functions =
-      tfrt_arena_allocate_array(&registry->functions, table->count, sizeof(*functions));
+      tfrt_arena_allocate_array(&registry->rooms, table->count, sizeof(*functions));
   if (!functions) return tfrt_kernel_registry_out_of_memory();
   TFRT_RETURN_IF_ERROR(tfrt_kernel_registry_match_sync(table, registrations, count, functions));
-  tfrt_kernel_room_t* room = tfrt_kernel_registry_room_of(registry, table);
+  tfrt_kernel_room_t* room = tfrt_kernel_names_room_of(&registry->kernels, table);
   if (!room) {
-    const tfrt_kernel_room_t own = {.table = *table, .sync_functions = functions};
-    return tfrt_kernel_registry_add_room(registry, &registry->kernels, &own);
+    room = tfrt_kernel_registry_make_room(registry, table);
+    if (!room) return tfrt_kernel_registry_out_of_memory();
+    room->sync_functions = functions;
+    return tfrt_kernel_names_add(&registry->kernels, room, !registry->trusts_names);
   }
   if (room->sync_functions && count > 0) {
     return tfrt_kernel_registry_sync_twice(registrations[0].name);
