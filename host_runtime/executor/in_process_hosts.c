@@ -6,6 +6,7 @@
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/async/settled_chain.h"
 #include "host_runtime/base/string_builder.h"
+#include "host_runtime/executor/in_process_call.h"
 #include "host_runtime/executor/kernel_frame.h"
 #include "host_runtime/executor/mailbox.h"
 
@@ -13,7 +14,6 @@ typedef struct tfrt_in_process_host_s {
   tfrt_call_router_t router;
   tfrt_output_t output;
   tfrt_in_process_hosts_t* all;
-  tfrt_request_context_t* request;  // +1
   tfrt_mailbox_t mailbox;
   tfrt_turn_table_t turns;
   tfrt_resource_context_t resources;
@@ -22,7 +22,8 @@ typedef struct tfrt_in_process_host_s {
 
 struct tfrt_in_process_hosts_s {
   tfrt_allocator_t allocator;
-  tfrt_output_t* output;  // takes the lines of all
+  tfrt_output_t* output;            // takes the lines of all
+  tfrt_request_context_t* request;  // +1; of the entry function, on host 0
   uint32_t host_count;
   bool takes_all_calls;  // also those that name other hosts
   tfrt_in_process_host_t hosts[];
@@ -57,8 +58,12 @@ static void tfrt_in_process_hosts_call(tfrt_call_router_t* router, const tfrt_ro
     tfrt_in_process_hosts_fail(call, all->host_count);
     return;
   }
+  if (rank != host->rank) {
+    tfrt_in_process_host_t* callee = &all->hosts[rank];
+    tfrt_in_process_call_execute(call, &callee->router, &callee->output, all->allocator);
+    return;
+  }
   tfrt_execution_context_t context = *call->context;
-  context.request = all->hosts[rank].request;
   tfrt_call_options_place(call->options, &context);
   tfrt_function_execute(call->function, &context, call->arguments, call->results);
 }
@@ -99,8 +104,9 @@ static tfrt_async_value_t* tfrt_in_process_hosts_send(tfrt_call_router_t* router
   if (message->host >= host->all->host_count) {
     return tfrt_in_process_hosts_no_host(host->all, message->host, message->site);
   }
+  tfrt_request_context_t* request = message->context->request;
   tfrt_status_t status = tfrt_mailbox_send(&host->all->hosts[message->host].mailbox,
-                                           tfrt_mailbox_number(message, host->request), host->rank,
+                                           tfrt_mailbox_number(message, request), host->rank,
                                            tfrt_async_value_string(message->key), message->value);
   return status ? tfrt_async_value_create_error_take(status) : tfrt_async_value_ready_chain();
 }
@@ -111,10 +117,10 @@ static tfrt_async_value_t* tfrt_in_process_hosts_receive(tfrt_call_router_t* rou
   if (message->host >= host->all->host_count) {
     return tfrt_in_process_hosts_no_host(host->all, message->host, message->site);
   }
-  tfrt_mailbox_receiver_t receiver = {.request = host->request, .site = message->site};
-  return tfrt_mailbox_receive(&host->mailbox, &receiver,
-                              tfrt_mailbox_number(message, host->request), message->host,
-                              tfrt_async_value_string(message->key));
+  tfrt_request_context_t* request = message->context->request;
+  tfrt_mailbox_receiver_t receiver = {.request = request, .site = message->site};
+  return tfrt_mailbox_receive(&host->mailbox, &receiver, tfrt_mailbox_number(message, request),
+                              message->host, tfrt_async_value_string(message->key));
 }
 
 static tfrt_turn_table_t* tfrt_in_process_hosts_turns(tfrt_call_router_t* router) {
@@ -192,11 +198,12 @@ tfrt_status_t tfrt_in_process_hosts_allocate(uint32_t host_count,
     tfrt_resource_context_initialize(&host->resources);
     host->router.vtable = &tfrt_in_process_hosts_router_vtable;
     host->output.vtable = &tfrt_in_process_hosts_output_vtable;
-    tfrt_request_options_t own = *options;
-    own.router = &host->router;
-    own.output = &host->output;
-    tfrt_status_t status = tfrt_request_context_create(&own, allocator, &host->request);
-    if (!status) continue;
+  }
+  tfrt_request_options_t entry = *options;
+  entry.router = &all->hosts[0].router;
+  entry.output = &all->hosts[0].output;
+  tfrt_status_t status = tfrt_request_context_create(&entry, allocator, &all->request);
+  if (status) {
     tfrt_in_process_hosts_free(all);
     return status;
   }
@@ -221,26 +228,16 @@ static void tfrt_in_process_hosts_empty(tfrt_mailbox_t* mailbox) {
 void tfrt_in_process_hosts_free(tfrt_in_process_hosts_t* hosts) {
   if (!hosts) return;
   for (uint32_t rank = 0; rank < hosts->host_count; ++rank) {
-    // A host that allocation did not come to has nothing.
-    if (hosts->hosts[rank].all) {
-      tfrt_in_process_hosts_empty(&hosts->hosts[rank].mailbox);
-      tfrt_turn_table_deinitialize(&hosts->hosts[rank].turns);
-    }
-    tfrt_request_context_release(hosts->hosts[rank].request);
-    if (hosts->hosts[rank].all) {
-      tfrt_resource_context_deinitialize(&hosts->hosts[rank].resources);
-    }
+    tfrt_in_process_hosts_empty(&hosts->hosts[rank].mailbox);
+    tfrt_turn_table_deinitialize(&hosts->hosts[rank].turns);
+  }
+  tfrt_request_context_release(hosts->request);
+  for (uint32_t rank = 0; rank < hosts->host_count; ++rank) {
+    tfrt_resource_context_deinitialize(&hosts->hosts[rank].resources);
   }
   tfrt_allocator_free(hosts->allocator, hosts, tfrt_in_process_hosts_size(hosts->host_count));
 }
 
-tfrt_request_context_t* tfrt_in_process_hosts_request(tfrt_in_process_hosts_t* hosts,
-                                                      uint32_t rank) {
-  return hosts->hosts[rank].request;
-}
-
-void tfrt_in_process_hosts_cancel(tfrt_in_process_hosts_t* hosts, tfrt_status_t reason) {
-  for (uint32_t rank = 0; rank < hosts->host_count; ++rank) {
-    tfrt_request_context_cancel(hosts->hosts[rank].request, reason);
-  }
+tfrt_request_context_t* tfrt_in_process_hosts_request(tfrt_in_process_hosts_t* hosts) {
+  return hosts->request;
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // N hosts that are all this process: what a distributed program means without workers and
-// without a network. Each has a request, a router and an output of its own; a call to
-// another host is a plain call that runs under that host's request, so kernels that ask
-// where they are get the answer that they would get on a cluster.
+// without a network. Each has a router and an output of its own; a call to another host runs in
+// a request with those (in_process_call.h), so kernels that ask where they are get the answer
+// that they would get on a cluster, and a cancel ends what it would end there.
 //
-//   request 0 --router--> call {host = 2} --> function under request 2
-//        |                                         |
-//      prints "text"                             prints "[2] text"
+//   request --router--> call {host = 2} --> function in a request of its own
+//      |                                         |
+//    prints "text"                             prints "[2] text"
 //
 // A value that one sends another waits in the mailbox of the receiver (mailbox.h).
 //
@@ -17,7 +17,7 @@
 //
 // Life:
 //  1. Allocated with the number of hosts and the options that all requests share.
-//  2. The program's entry function is called under the request of host 0.
+//  2. The program's entry function is called in the request, which is one of host 0.
 //  3. Freed when nothing of these requests runs any more.
 //
 // Thread rule: thread-safe after allocation.
@@ -31,7 +31,7 @@
 typedef struct tfrt_in_process_hosts_s tfrt_in_process_hosts_t;
 
 // Sets |*out_hosts| to |host_count| hosts; 0: one, which also takes the calls that name others,
-// so that a program for several hosts runs on it. |options| hold for the request of
+// so that a program for several hosts runs on it. |options| hold for the requests on
 // each, but for router and output, which are the hosts' own; lines go on to
 // |options->output|. Thread-safe.
 tfrt_status_t tfrt_in_process_hosts_allocate(uint32_t host_count,
@@ -42,11 +42,7 @@ tfrt_status_t tfrt_in_process_hosts_allocate(uint32_t host_count,
 // Gives |hosts| back; NULL is allowed. Thread-compatible.
 void tfrt_in_process_hosts_free(tfrt_in_process_hosts_t* hosts);
 
-// The request (+0) of host |rank|, which must be one of them. Thread-safe.
-tfrt_request_context_t* tfrt_in_process_hosts_request(tfrt_in_process_hosts_t* hosts,
-                                                      uint32_t rank);
-
-// Cancels the requests of all |hosts| with |reason| (+0). Thread-safe.
-void tfrt_in_process_hosts_cancel(tfrt_in_process_hosts_t* hosts, tfrt_status_t reason);
+// The request (+0) of the entry function; its cancel ends all that runs on |hosts|. Thread-safe.
+tfrt_request_context_t* tfrt_in_process_hosts_request(tfrt_in_process_hosts_t* hosts);
 
 #endif  // TFRT_HOST_RUNTIME_EXECUTOR_IN_PROCESS_HOSTS_H_

@@ -70,6 +70,49 @@ func.func @main() -> !tfrt.chain {
   tfrt.return %ch2 : !tfrt.chain
 }
 """
+# Host 0 cancels its request when host 2, which is to print then, has said that it runs. Host 2 is
+# called by host 0, or, with @pass, by host 1.
+CANCELS = """func.func @say(%x: i32, %go: !tfrt.chain) -> i32 {
+  %ch = tfrt.new.chain
+  %zero = tfrt.constant.i32 0
+  %root = tfrt_dist.host %zero
+  %key = tfrt_dist.key "here"
+  %sent = tfrt_dist.send %root, %key, %x, %ch
+  %printed = tfrt.print.i32 %x, %go
+  %said = "tfrt_test.identity"(%printed, %x) : (!tfrt.chain, i32) -> i32
+  tfrt.return %said : i32
+}
+func.func @pass(%x: i32, %go: !tfrt.chain) -> i32 {
+  %said = tfrt.call @say(%x, %go) {host = 2 : i32} : (i32, !tfrt.chain) -> i32
+  tfrt.return %said : i32
+}
+func.func @main() -> i32 {
+  %ch = tfrt.new.chain
+  %seven = tfrt.constant.i32 7
+  %two = tfrt.constant.i32 2
+  %h = tfrt_dist.host %two
+  %key = tfrt_dist.key "here"
+  %x, %here = tfrt_dist.recv %h, %key, %ch : i32
+  %zero, %go = "tfrt_test.cancel"(%here) : (!tfrt.chain) -> (i32, !tfrt.chain)
+  %said = tfrt.call @CALLEE(%seven, %go) {host = RANK : i32} : (i32, !tfrt.chain) -> i32
+  tfrt.return %said : i32
+}
+"""
+# Host 1 waits for what nobody sends, and nobody for host 1.
+UNSENT = """func.func @wait(%from: i32, %ch0: !tfrt.chain) -> i32 {
+  %h = tfrt_dist.host %from
+  %key = tfrt_dist.key "never"
+  %x, %ch1 = tfrt_dist.recv %h, %key, %ch0 : i32
+  %ch2 = tfrt.print.i32 %x, %ch1
+  tfrt.return %x : i32
+}
+func.func @main() -> i32 {
+  %ch = tfrt.new.chain
+  %one = tfrt.constant.i32 1
+  %x = tfrt.call @wait(%one, %ch) {host = 1 : i32} : (i32, !tfrt.chain) -> i32
+  tfrt.return %one : i32
+}
+"""
 # Where @rank_or_spin is called.
 STUCK_CALL = "stuck.mlir:25:"
 
@@ -157,6 +200,21 @@ class TestPrograms(ClusterTest):
         self.assertEqual(code, 6, err)
         self.assertIn("'main' returned ", out)
         self.expect_nothing_left()
+
+    def test_a_kernel_that_cancels_ends_what_its_host_has_called(self):
+        direct = CANCELS.replace("CALLEE", "say").replace("RANK", "2")
+        passed = CANCELS.replace("CALLEE", "pass").replace("RANK", "1")
+        # Between hosts the chain that host 2 waits for may overtake a cancel that comes by host 1.
+        for text, flag in ((direct, "--local=3"), (direct, "--in-process=3"),
+                           (passed, "--in-process=3")):
+            with self.subTest(flag=flag, passed=text is passed):
+                result = self.run_tfrt(self.write("cancels.mlir", text), flag)
+                self.expect(result, 5, "'main' returned <<error: Cancelled>>\n", "CANCELLED")
+        self.expect_nothing_left()
+
+    def test_in_process_ends_when_the_results_are_there(self):
+        result = self.run_tfrt(self.write("unsent.mlir", UNSENT), "--in-process=2")
+        self.expect(result, 0, "'main' returned 1\n", "")
 
     def test_in_process_is_no_cluster(self):
         result = self.run_tfrt(PROGRAMS[0], "--in-process=2", "--local=2")

@@ -19,7 +19,7 @@ typedef struct tfrt_in_process_run_s {
   tfrt_task_t on_results;  // runs when all results are resolved, on any thread
   tfrt_host_context_t* host;
   tfrt_in_process_hosts_t* hosts;
-  tfrt_request_context_t* request;  // of host 0
+  tfrt_request_context_t* request;  // of the entry function
   tfrt_run_plan_t* plan;
   tfrt_run_loop_t* loop;
   tfrt_status_t status;  // +1; why the results can't be waited for, or NULL
@@ -70,7 +70,7 @@ static void tfrt_in_process_run_wait(tfrt_in_process_run_t* run) {
   // Pairs with the store in tfrt_in_process_run_end().
   while (!atomic_load_explicit(&run->is_done, memory_order_acquire)) {
     if (loop->cancelled && !is_told) {
-      tfrt_in_process_hosts_cancel(run->hosts, loop->cancelled);
+      tfrt_request_context_cancel(run->request, loop->cancelled);
       tfrt_run_loop_start_alarm(loop, TFRT_RUN_LOOP_GRACE_MS);
       is_told = true;
     }
@@ -101,6 +101,19 @@ tfrt_status_t tfrt_in_process_run_check_devices(tfrt_host_context_t* host,
                                      host);
 }
 
+// What was started runs to its end, but for what waits for a message that nobody has sent: the
+// results don't depend on that.
+static void tfrt_in_process_run_finish(tfrt_in_process_run_t* run) {
+  tfrt_work_queue_t* queue = run->host->work_queue;
+  // The task that woke the loop may still be on its way out of the run's storage.
+  tfrt_work_queue_quiesce(queue);
+  tfrt_status_t reason = tfrt_status_create(TFRT_STATUS_CANCELLED, "the program has ended");
+  tfrt_request_context_cancel(run->request, reason);
+  tfrt_status_release(reason);
+  tfrt_work_queue_quiesce(queue);
+  tfrt_in_process_hosts_free(run->hosts);
+}
+
 tfrt_status_t tfrt_in_process_run(tfrt_host_context_t* host, tfrt_run_plan_t* plan,
                                   uint32_t host_count, tfrt_trace_t* trace, tfrt_run_loop_t* loop) {
   tfrt_request_options_t options = tfrt_request_options_default();
@@ -109,15 +122,13 @@ tfrt_status_t tfrt_in_process_run(tfrt_host_context_t* host, tfrt_run_plan_t* pl
   tfrt_in_process_run_t run = {.host = host, .plan = plan, .loop = loop};
   TFRT_RETURN_IF_ERROR(
       tfrt_in_process_hosts_allocate(host_count, &options, tfrt_allocator_system(), &run.hosts));
-  run.request = tfrt_in_process_hosts_request(run.hosts, 0);
+  run.request = tfrt_in_process_hosts_request(run.hosts);
   tfrt_task_initialize(&run.start, tfrt_in_process_run_start);
   tfrt_task_initialize(&run.on_results, tfrt_in_process_run_on_results);
   tfrt_work_queue_add_task(host->work_queue, &run.start);
   tfrt_in_process_run_wait(&run);
   tfrt_run_loop_bound_end(loop, TFRT_RUN_LOOP_REPORT_SECONDS);
-  // The task that woke the loop may still be on its way out of this frame's storage.
-  tfrt_work_queue_quiesce(host->work_queue);
-  tfrt_in_process_hosts_free(run.hosts);
+  tfrt_in_process_run_finish(&run);
   tfrt_output_flush_standard();
   return run.status;
 }
