@@ -3,11 +3,12 @@
 // The built-in functions by which a client ends what is not its own: another's job, one call of it,
 // or the host's service. Whoever may run programs on a host may do that, too (docs/security.md).
 //
-//   cancel "job HEX"          the job is closed as by its client, with CANCELLED, everywhere if
-//   this
-//                             host is its root; what a detached one has left is forgotten
-//   cancel "call HEX NUMBER"  the call of that process is cancelled as by its caller
-//   drain                     no more jobs; the process ends when those that run are over
+//   cancel "job HEX"                the job is closed as by its client, with CANCELLED, everywhere if
+//                                   this host is its root; what a detached one has left is forgotten
+//   cancel "call HEX NUMBER PLACE"  the call of that process is cancelled as by its caller; PLACE is
+//                                   where that makes it, FILE:LINE:COLUMN, which the error says;
+//                                   without it, the error says where the function is written
+//   drain                           no more jobs; the process ends when those that run are over
 //
 // Thread rule: each takes the node's lock. Failure rule: see text_answer.h.
 #ifndef TFRT_DISTRIBUTED_ADMINISTRATION_H_

@@ -230,19 +230,18 @@ tfrt_status_t tfrt_incoming_call_on_void(tfrt_peer_t* peer, tfrt_job_t* job,
   return NULL;
 }
 
-bool tfrt_incoming_call_cancel(tfrt_peer_t* peer, uint64_t number, tfrt_status_t reason) {
+tfrt_execution_t* tfrt_incoming_call_find(tfrt_peer_t* peer, uint64_t number) {
   tfrt_hash_node_t* node = tfrt_hash_table_find(&peer->incoming_calls, &number);
-  if (!node) return false;
-  tfrt_execution_cancel(&TFRT_CONTAINER_OF(node, tfrt_incoming_call_t, by_number)->execution,
-                        reason);
-  return true;
+  return node ? &TFRT_CONTAINER_OF(node, tfrt_incoming_call_t, by_number)->execution : NULL;
 }
 
 void tfrt_incoming_call_on_cancel(tfrt_peer_t* peer, const tfrt_wire_cancel_t* cancel) {
+  tfrt_execution_t* execution = tfrt_incoming_call_find(peer, cancel->call);
+  if (!execution) return;
   tfrt_status_t reason =
       cancel->reason ? tfrt_wire_error_to_status(cancel->reason)
                      : tfrt_status_create(TFRT_STATUS_CANCELLED, "the caller cancelled the call");
-  tfrt_incoming_call_cancel(peer, cancel->call, reason);
+  tfrt_execution_cancel(execution, reason);
   tfrt_status_release(reason);
 }
 

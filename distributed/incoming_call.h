@@ -22,6 +22,7 @@
 #ifndef TFRT_DISTRIBUTED_INCOMING_CALL_H_
 #define TFRT_DISTRIBUTED_INCOMING_CALL_H_
 
+#include "distributed/execution.h"
 #include "distributed/job.h"
 
 // An Invoke, or a Void, came from |peer| for |job| (NULL: closed here; it is refused). Returns
@@ -35,8 +36,8 @@ tfrt_status_t tfrt_incoming_call_on_void(tfrt_peer_t* peer, tfrt_job_t* job,
 // A Cancel came from |peer|; late ones are ignored.
 void tfrt_incoming_call_on_cancel(tfrt_peer_t* peer, const tfrt_wire_cancel_t* cancel);
 
-// Cancels the call |number| that |peer| made because of |reason| (+0). False if it is over.
-bool tfrt_incoming_call_cancel(tfrt_peer_t* peer, uint64_t number, tfrt_status_t reason);
+// What the call |number| that |peer| made runs (+0), or NULL if it is over.
+tfrt_execution_t* tfrt_incoming_call_find(tfrt_peer_t* peer, uint64_t number);
 
 // Cancels the calls that |peer| made in |job| because of |reason| (+0).
 void tfrt_incoming_call_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job, tfrt_status_t reason);

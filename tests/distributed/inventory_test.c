@@ -179,7 +179,10 @@ START_TEST(a_job_can_be_cancelled_by_another_client) {
 }
 END_TEST
 
-START_TEST(a_call_can_be_cancelled_and_only_that) {
+// Has host 1 cancel the call of @wait, with |place| behind its name, and checks that only that has
+// an error: of |function|, FILE:|line|, on host |rank|.
+static void expect_cancelled_at(const char* place, const char* function, uint32_t line,
+                                uint32_t rank) {
   begin();
   char peer[256];
   char number[256];
@@ -187,13 +190,27 @@ START_TEST(a_call_can_be_cancelled_and_only_that) {
   const char* text = inventory_of(1);
   find(text, "call ", " peer=", peer);
   find(text, "call ", " number=", number);
-  snprintf(what, sizeof(what), "call %s %s", peer, number);
+  snprintf(what, sizeof(what), "call %s %s%s", peer, number, place);
   expect_answer(1, what, TFRT_STATUS_OK);
   tfrt_node_world_await(&world);
-  ck_assert_int_eq(tfrt_status_code(tfrt_node_world_error(&world, 0)), TFRT_STATUS_CANCELLED);
+  const tfrt_status_fields_t* error = tfrt_status_fields(tfrt_node_world_error(&world, 0));
+  ck_assert_int_eq(error->code, TFRT_STATUS_CANCELLED);
+  ck_assert_str_eq(error->message,
+                   "cancelled by an administrator (tfrt cancel) while it ran @wait");
+  ck_assert_str_eq(error->origin.function, function);
+  ck_assert_str_eq(error->origin.kernel, "");
+  ck_assert_uint_eq(error->origin.line, line);
+  ck_assert_uint_eq(error->origin.rank, rank);
   ck_assert_int_eq(tfrt_node_world_i32(&world, 1), 0);
   expect_answer(1, what, TFRT_STATUS_NOT_FOUND);
   end();
+}
+
+START_TEST(a_call_can_be_cancelled_and_only_that) { expect_cancelled_at("", "wait", 1, 1); }
+END_TEST
+
+START_TEST(a_cancelled_call_tells_where_it_was_made) {
+  expect_cancelled_at(" some/pro:gram.mlir:13:8", "", 13, 0);
 }
 END_TEST
 
@@ -206,6 +223,11 @@ START_TEST(what_is_no_name_is_refused) {
                                     "call 12",
                                     "call zz 1",
                                     "call 12 1 1",
+                                    "call 12 1 a.mlir:1",
+                                    "call 12 1 :1:1",
+                                    "call 12 1 a.mlir:1:",
+                                    "call 12 1 a.mlir:1:1 ",
+                                    "call 12 1 a.mlir:-1:1",
                                     "everything that there is, with a text that is much too long"};
   begin();
   for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); ++i) {
@@ -352,6 +374,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(inventories, who_asks_is_left_out_and_nothing_is_left_behind);
   tcase_add_test(inventories, a_job_can_be_cancelled_by_another_client);
   tcase_add_test(inventories, a_call_can_be_cancelled_and_only_that);
+  tcase_add_test(inventories, a_cancelled_call_tells_where_it_was_made);
   tcase_add_test(inventories, what_is_no_name_is_refused);
   tcase_add_test(inventories, only_who_can_drain_is_told_to);
   tcase_add_test(inventories, a_host_that_drains_answers_but_runs_nothing_new);

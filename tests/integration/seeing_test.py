@@ -45,7 +45,7 @@ func.func @main() -> i32 {
   tfrt.return %b : i32
 }
 """
-SPIN_LINE, SPIN_CALL_LINE = 9, 14
+SPIN_LINE, SPIN_CALL_LINE = 5, 14
 
 # A tensor of 1,000,000 bytes is made on host 1 and used on host 2, which then waits for ever.
 HANDED_ON = """func.func @make(%ch: !tfrt.chain) -> (!tfrt_tensor.tensor, !tfrt.chain) {
@@ -356,8 +356,28 @@ class SeeingTest(ClusterTest):
         self.assertEqual(
             self.ask_json("cancel", call, hosts(workers)), {"cancelled": call}
         )
-        self.expect(self.finish(process), 5, None, "tfrt cancel")
+        first = self.expect_first_line(self.finish(process))
+        self.assertRegex(
+            first, r"while it ran @spin \[in [^@]*waits\.mlir:%d:\d+, host 1\]$" % SPIN_CALL_LINE
+        )
         self.expect_idle(workers)
+
+    def test_a_call_is_cancelled_on_its_host_alone(self):
+        workers, process = self.begin()
+        call = self.calls(workers)["spin"]["call"]
+        code, _, err = self.ask("cancel", call, hosts(workers[2:]))
+        self.assertEqual(code, 0, err)
+        # Nobody was asked where it is made.
+        first = self.expect_first_line(self.finish(process))
+        self.assertRegex(
+            first, r"while it ran @spin \[in @spin, [^@]*waits\.mlir:%d:\d+, host 2\]$" % SPIN_LINE
+        )
+        self.expect_idle(workers)
+
+    def expect_first_line(self, result):
+        """The first line of the error of a run that was cancelled."""
+        self.expect(result, 5, None, "CANCELLED: cancelled by an administrator (tfrt cancel) ")
+        return result[2].splitlines()[0]
 
     def test_drained_workers_end_with_what_they_run(self):
         workers, process = self.begin()

@@ -8,11 +8,15 @@
 
 #include "tools/coordinator/cluster_inventory.h"
 
+// Room for what a worker is asked to end. A longer place in a program is left away.
+#define TFRT_CANCEL_MAX_TEXT 1088
+
 // What is to be ended, and on which hosts.
 typedef struct tfrt_cancel_target_s {
   const char* name;  // as the user has it
   uint32_t matches;  // different things that it fits
-  char found[64];    // the first of them: "job ID" or "call CALLER NUMBER"
+  // The first of them: "job ID" or "call CALLER NUMBER PLACE".
+  char found[TFRT_CANCEL_MAX_TEXT];
   bool is_there[TFRT_HOST_LIST_MAX];
 } tfrt_cancel_target_t;
 
@@ -46,9 +50,24 @@ static void tfrt_cancel_note(tfrt_cancel_target_t* target, uint32_t host, const 
   target->is_there[host] = true;
 }
 
+// Writes what the worker |host| is to end, which runs the call that is |line|, to |out|.
+static void tfrt_cancel_describe_call(const tfrt_cluster_inventory_t* inventory, uint32_t host,
+                                      const tfrt_inventory_line_t* line,
+                                      char out[TFRT_CANCEL_MAX_TEXT]) {
+  int size = snprintf(out, TFRT_CANCEL_MAX_TEXT, "call %.*s %" PRIu64,
+                      TFRT_STRING_VIEW_ARGUMENTS(tfrt_inventory_line_text(line, "peer")),
+                      tfrt_inventory_line_number(line, "number"));
+  tfrt_inventory_line_t caller;
+  if (!tfrt_cluster_inventory_find_caller(inventory, host, line, &caller)) return;
+  tfrt_string_view_t place = tfrt_inventory_line_text(&caller, "at");
+  if (place.size == 0 || (size_t)size + 1 + place.size >= TFRT_CANCEL_MAX_TEXT) return;
+  snprintf(out + size, TFRT_CANCEL_MAX_TEXT - (size_t)size, " %.*s",
+           TFRT_STRING_VIEW_ARGUMENTS(place));
+}
+
 static void tfrt_cancel_search(const tfrt_cluster_inventory_t* inventory,
                                tfrt_cancel_target_t* target) {
-  char found[64];
+  char found[TFRT_CANCEL_MAX_TEXT];
   for (uint32_t i = 0; i < inventory->host_count; ++i) {
     tfrt_inventory_line_t line;
     for (tfrt_string_view_t rest = inventory->lines[i]; tfrt_inventory_lines_next(&rest, &line);) {
@@ -60,9 +79,7 @@ static void tfrt_cancel_search(const tfrt_cluster_inventory_t* inventory,
         tfrt_cancel_note(target, i, found);
       }
       if (!tfrt_cancel_fits_call(inventory, i, &line, target->name)) continue;
-      snprintf(found, sizeof(found), "call %.*s %" PRIu64,
-               TFRT_STRING_VIEW_ARGUMENTS(tfrt_inventory_line_text(&line, "peer")),
-               tfrt_inventory_line_number(&line, "number"));
+      tfrt_cancel_describe_call(inventory, i, &line, found);
       tfrt_cancel_note(target, i, found);
     }
   }
