@@ -38,7 +38,7 @@ libjpeg62-turbo-dev   decodes images (kernels/tensor)
 libssl-dev            SHA-256, TLS (distributed/security)
 libuv1-dev            the event loop of the tools
 zlib1g-dev            gzip inputs of the tools
-libcyaml-dev          cluster files of the tools
+libyaml-dev           cluster files of the tools
 check                 the unit test framework
 python3               scripts and a few tests
 python3-numpy         trains the example model

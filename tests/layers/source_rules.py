@@ -45,7 +45,7 @@ VENDOR_HOMES = [
     (r"(jpeglib|jerror|jmorecfg|jconfig)\.h$", ["kernels/tensor/"]),
     (r"uv\.h$|uv/", ["tools/"]),
     (r"(zlib|zconf)\.h$", ["tools/"]),
-    (r"cyaml|yaml\.h$", ["tools/"]),
+    (r"yaml\.h$", ["tools/"]),
     (r"check\.h$", ["tests/"]),
 ]
 

@@ -52,7 +52,7 @@ BAD = [
     ("vendor-include", "kernels/basic/a.c", SPDX + '#include "oneapi/dnnl/dnnl.h"\n'),
     ("vendor-include", "distributed/a.c", SPDX + "#include <uv.h>\n"),
     ("vendor-include", "host_runtime/a.c", SPDX + "#include <zlib.h>\n"),
-    ("vendor-include", "host_runtime/a.c", SPDX + "#include <cyaml/cyaml.h>\n"),
+    ("vendor-include", "host_runtime/a.c", SPDX + "#include <yaml.h>\n"),
     ("vendor-include", "tools/a.c", SPDX + "#include <check.h>\n"),
     ("layer-include", "host_runtime/base/z.c", SPDX + '#include "host_runtime/async/b.h"\n'),
     ("layer-include", "host_runtime/z.c", SPDX + '#include "distributed/c.h"\n'),

@@ -22,14 +22,20 @@
 
 #include "host_runtime/base/string_builder.h"
 #include "tools/common/flags.h"
+#include "tools/common/hostfile.h"
 
 #define TFRT_CLUSTER_FILE_FLAG_HELP "hosts and other flags from a YAML file; see docs/hosts.md"
 
+// The most values that a file may have.
+#define TFRT_CLUSTER_FILE_MAX_VALUES (TFRT_FLAG_MAX_LIST + 64)
+
 typedef struct tfrt_cluster_file_s {
   const char* path;
-  struct tfrt_cluster_file_content_s* content;  // as loaded, or NULL
-  tfrt_string_builder_t text;                   // of the file
-  tfrt_string_builder_t arguments;              // "--KEY=VALUE", each with a NUL at its end
+  tfrt_hostfile_t hosts;            // what `hosts` names
+  tfrt_string_builder_t arguments;  // "--KEY=VALUE", each with a NUL at its end
+  // From 1, where the value of each argument stands.
+  uint32_t lines[TFRT_CLUSTER_FILE_MAX_VALUES];
+  uint32_t count;
 } tfrt_cluster_file_t;
 
 // Loads the file |path|, which outlives |out_file|. That must be freed whatever this returns.
@@ -39,6 +45,11 @@ tfrt_status_t tfrt_cluster_file_load(const char* path, tfrt_cluster_file_t* out_
 // Sets the flags of |table| that |file| has. INVALID_ARGUMENT. Thread-compatible.
 tfrt_status_t tfrt_cluster_file_apply(const tfrt_cluster_file_t* file,
                                       const tfrt_flag_table_t* table) TFRT_MUST_USE;
+
+// |status| (consumed; NULL stays that), which is about the value |text| of a flag, with FILE:LINE
+// in front if that was set by |file|. Thread-compatible.
+tfrt_status_t tfrt_cluster_file_locate(const tfrt_cluster_file_t* file, const char* text,
+                                       tfrt_status_t status) TFRT_MUST_USE;
 
 // Gives back what |file| has; one that is all zero has nothing. Thread-compatible.
 void tfrt_cluster_file_free(tfrt_cluster_file_t* file);

@@ -103,6 +103,22 @@ static tfrt_status_t tfrt_hostfile_add_slots(tfrt_hostfile_t* hostfile,
   return NULL;
 }
 
+static tfrt_status_t tfrt_hostfile_check_size(const tfrt_hostfile_line_t* line) {
+  bool is_text = line->address.size > 0 && line->address.size < TFRT_TRANSPORT_ADDRESS_SIZE &&
+                 !memchr(line->address.data, '\0', line->address.size);
+  if (is_text) return NULL;
+  return TFRT_HOSTFILE_ERROR(line, "this is no address; write HOST:PORT, at most %d bytes",
+                             TFRT_TRANSPORT_ADDRESS_SIZE - 1);
+}
+
+tfrt_status_t tfrt_hostfile_add_worker(tfrt_hostfile_t* hostfile, const char* path, uint32_t number,
+                                       tfrt_string_view_t address) {
+  const tfrt_hostfile_line_t line = {
+      .path = path, .number = number, .address = address, .slots = 1};
+  TFRT_RETURN_IF_ERROR(tfrt_hostfile_check_size(&line));
+  return tfrt_hostfile_add_slots(hostfile, &line);
+}
+
 static tfrt_status_t tfrt_hostfile_parse_line(tfrt_hostfile_t* hostfile, const char* path,
                                               uint32_t number, tfrt_string_view_t rest) {
   tfrt_hostfile_line_t line = {.path = path, .number = number, .slots = 1};
@@ -110,11 +126,7 @@ static tfrt_status_t tfrt_hostfile_parse_line(tfrt_hostfile_t* hostfile, const c
   if (remark) rest.size = (size_t)(remark - rest.data);
   line.address = tfrt_hostfile_cut_word(&rest);
   if (line.address.size == 0) return NULL;
-  if (line.address.size >= TFRT_TRANSPORT_ADDRESS_SIZE ||
-      memchr(line.address.data, '\0', line.address.size)) {
-    return TFRT_HOSTFILE_ERROR(&line, "this is no address; write HOST:PORT, at most %d bytes",
-                               TFRT_TRANSPORT_ADDRESS_SIZE - 1);
-  }
+  TFRT_RETURN_IF_ERROR(tfrt_hostfile_check_size(&line));
   for (tfrt_string_view_t word; (word = tfrt_hostfile_cut_word(&rest)).size > 0;) {
     TFRT_RETURN_IF_ERROR(tfrt_hostfile_read_slots(&line, word));
   }

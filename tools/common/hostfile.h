@@ -35,4 +35,9 @@ tfrt_status_t tfrt_hostfile_read(const char* path, tfrt_hostfile_t* out_hostfile
 tfrt_status_t tfrt_hostfile_parse(const char* path, tfrt_string_view_t text,
                                   tfrt_hostfile_t* out_hostfile) TFRT_MUST_USE;
 
+// Adds the worker at |address|, which stands in line |number| of the file |path|. INVALID_ARGUMENT,
+// also where it is there already. Thread-compatible.
+tfrt_status_t tfrt_hostfile_add_worker(tfrt_hostfile_t* hostfile, const char* path, uint32_t number,
+                                       tfrt_string_view_t address) TFRT_MUST_USE;
+
 #endif  // TFRT_TOOLS_COMMON_HOSTFILE_H_

@@ -114,20 +114,24 @@ tfrt_status_t tfrt_host_query_parse(tfrt_host_query_t* query, const tfrt_host_qu
   }
   query->is_json = strcmp(texts.output, "json") == 0;
   if (!query->is_json && strcmp(texts.output, "text") != 0) {
-    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "-o %s: there are text and json",
-                              texts.output);
+    tfrt_status_t status = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                                              "-o %s: there are text and json", texts.output);
+    return tfrt_cluster_file_locate(&query->cluster_file, texts.output, status);
   }
-  TFRT_RETURN_IF_ERROR(
-      tfrt_host_list_choose(texts.hosts, texts.hostfile, &query->hostfile, &query->hosts));
+  TFRT_RETURN_IF_ERROR(tfrt_cluster_file_locate(
+      &query->cluster_file, texts.hostfile,
+      tfrt_host_list_choose(texts.hosts, texts.hostfile, &query->hostfile, &query->hosts)));
   if (verb->has_hosts_as_arguments) TFRT_RETURN_IF_ERROR(tfrt_host_query_take_hosts(query));
   if (query->hosts.count == 0) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "name the workers: --hosts HOST:PORT,HOST:PORT, --hostfile FILE or "
                               "--cluster FILE");
   }
-  TFRT_RETURN_IF_ERROR(
-      tfrt_tls_files_read(&texts.tls, "client", TFRT_CERTIFICATE_CLIENT, &query->tls));
-  return tfrt_cluster_key_read(texts.key_file, &query->key);
+  TFRT_RETURN_IF_ERROR(tfrt_cluster_file_locate(
+      &query->cluster_file, texts.tls.directory,
+      tfrt_tls_files_read(&texts.tls, "client", TFRT_CERTIFICATE_CLIENT, &query->tls)));
+  return tfrt_cluster_file_locate(&query->cluster_file, texts.key_file,
+                                  tfrt_cluster_key_read(texts.key_file, &query->key));
 }
 
 // --- Connections ---------------------------------------------------------------

@@ -198,8 +198,9 @@ static tfrt_status_t tfrt_run_options_check(const tfrt_run_options_t* options,
                                             const tfrt_run_texts_t* texts) {
   bool has_hosts = texts->hosts || texts->hostfile;
   if (strcmp(options->output, "text") != 0 && strcmp(options->output, "json") != 0) {
-    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "-o %s: there are text and json",
-                              options->output);
+    tfrt_status_t status = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                                              "-o %s: there are text and json", options->output);
+    return tfrt_cluster_file_locate(&options->cluster_file, options->output, status);
   }
   if (options->local_count > 0 && texts->key_file) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
@@ -243,13 +244,18 @@ tfrt_status_t tfrt_run_options_parse(int argument_count, char* const* arguments,
   TFRT_RETURN_IF_ERROR(tfrt_run_options_check(out_options, &texts));
   out_options->is_json = strcmp(out_options->output, "json") == 0;
   tfrt_run_options_set_directory(out_options);
-  TFRT_RETURN_IF_ERROR(tfrt_host_list_choose(texts.hosts, texts.hostfile, &out_options->hostfile,
-                                             &out_options->hosts));
+  const tfrt_cluster_file_t* file = &out_options->cluster_file;
   TFRT_RETURN_IF_ERROR(
-      tfrt_tls_files_read(&texts.tls, "client", TFRT_CERTIFICATE_CLIENT, &out_options->tls));
+      tfrt_cluster_file_locate(file, texts.hostfile,
+                               tfrt_host_list_choose(texts.hosts, texts.hostfile,
+                                                     &out_options->hostfile, &out_options->hosts)));
+  TFRT_RETURN_IF_ERROR(tfrt_cluster_file_locate(
+      file, texts.tls.directory,
+      tfrt_tls_files_read(&texts.tls, "client", TFRT_CERTIFICATE_CLIENT, &out_options->tls)));
   if (out_options->local_count > 0) {
     tfrt_cluster_key_generate(&out_options->key);
     return NULL;
   }
-  return tfrt_cluster_key_read(texts.key_file, &out_options->key);
+  return tfrt_cluster_file_locate(file, texts.key_file,
+                                  tfrt_cluster_key_read(texts.key_file, &out_options->key));
 }

@@ -138,10 +138,16 @@ static tfrt_status_t tfrt_worker_options_parse_flags(int argument_count, char* c
                             rest.values[0]);
 }
 
+static tfrt_cluster_file_t tfrt_worker_file;  // of --cluster; texts point into it
+
+// What |status| (consumed) says of the value |text| of a flag, and where that stands in the file.
+static tfrt_status_t tfrt_worker_options_locate(const char* text, tfrt_status_t status) {
+  return tfrt_cluster_file_locate(&tfrt_worker_file, text, status);
+}
+
 // Before the other flags: what the file of --cluster says, but for where its hosts are dialled from
 // and what --listen and --hostfile of the command line exclude.
 static tfrt_status_t tfrt_worker_options_take_file(void) {
-  static tfrt_cluster_file_t file;  // texts point into it
   static tfrt_flag_t flags[TFRT_ARRAY_SIZE(tfrt_worker_flags) + 1];
   const char* path = tfrt_worker_raw.cluster;
   bool has_place = tfrt_worker_raw.listen || tfrt_worker_raw.hostfile;
@@ -150,8 +156,8 @@ static tfrt_status_t tfrt_worker_options_take_file(void) {
       (tfrt_flag_t){"hosts", TFRT_FLAG_TEXT, &tfrt_worker_raw.hosts, "A:P,B:P", "", 0, 0};
   const tfrt_flag_table_t table = {.flags = flags, .flag_count = TFRT_ARRAY_SIZE(flags)};
   tfrt_worker_options_initialize();
-  tfrt_status_t status = tfrt_cluster_file_load(path, &file);
-  if (!status) status = tfrt_cluster_file_apply(&file, &table);
+  tfrt_status_t status = tfrt_cluster_file_load(path, &tfrt_worker_file);
+  if (!status) status = tfrt_cluster_file_apply(&tfrt_worker_file, &table);
   if (status) return tfrt_status_take_annotate(status, "--cluster");
   // The name of a client.
   tfrt_worker_raw.tls.name = NULL;
@@ -222,7 +228,9 @@ static tfrt_status_t tfrt_worker_options_check_listen(tfrt_listen_address_t* out
 static tfrt_status_t tfrt_worker_options_check_tls(tfrt_tls_files_t* out_files) {
   char host[TFRT_TRANSPORT_ADDRESS_SIZE];
   tfrt_listen_address_host(tfrt_worker_raw.listen, host);
-  return tfrt_tls_files_read(&tfrt_worker_raw.tls, host, TFRT_CERTIFICATE_HOST, out_files);
+  return tfrt_worker_options_locate(
+      tfrt_worker_raw.tls.directory,
+      tfrt_tls_files_read(&tfrt_worker_raw.tls, host, TFRT_CERTIFICATE_HOST, out_files));
 }
 
 static tfrt_status_t tfrt_worker_options_check_name(const char* name) {
@@ -248,19 +256,21 @@ static tfrt_status_t tfrt_worker_options_check_directory(const char* path) {
                             path);
 }
 
-static tfrt_status_t tfrt_worker_options_check_log(tfrt_worker_options_t* options) {
+static tfrt_status_t tfrt_worker_options_check_log_level(tfrt_log_severity_t* out_level) {
+  if (tfrt_log_severity_parse(tfrt_worker_raw.log_level, out_level)) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                            "--log-level wants debug, info, warning, error or silent, not '%s'",
+                            tfrt_worker_raw.log_level);
+}
+
+static tfrt_status_t tfrt_worker_options_check_log_format(tfrt_log_format_t* out_format) {
   const char* format = tfrt_worker_raw.log_format;
-  if (!tfrt_log_severity_parse(tfrt_worker_raw.log_level, &options->log_level)) {
-    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                              "--log-level wants debug, info, warning, error or silent, not '%s'",
-                              tfrt_worker_raw.log_level);
-  }
   bool is_json = strcmp(format, "json") == 0;
   if (!is_json && strcmp(format, "text") != 0) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "--log-format wants text or json, not '%s'", format);
   }
-  options->log_format = is_json ? TFRT_LOG_FORMAT_JSON : TFRT_LOG_FORMAT_TEXT;
+  *out_format = is_json ? TFRT_LOG_FORMAT_JSON : TFRT_LOG_FORMAT_TEXT;
   return NULL;
 }
 
@@ -269,8 +279,12 @@ static tfrt_status_t tfrt_worker_options_check(tfrt_worker_options_t* options) {
   TFRT_RETURN_IF_ERROR(tfrt_worker_options_check_listen(&options->listen));
   TFRT_RETURN_IF_ERROR(tfrt_worker_options_check_tls(&options->tls));
   TFRT_RETURN_IF_ERROR(tfrt_worker_options_check_name(options->name));
-  TFRT_RETURN_IF_ERROR(tfrt_worker_options_check_directory(options->data_directory));
-  TFRT_RETURN_IF_ERROR(tfrt_worker_options_check_log(options));
+  TFRT_RETURN_IF_ERROR(tfrt_worker_options_locate(
+      options->data_directory, tfrt_worker_options_check_directory(options->data_directory)));
+  TFRT_RETURN_IF_ERROR(tfrt_worker_options_locate(
+      tfrt_worker_raw.log_level, tfrt_worker_options_check_log_level(&options->log_level)));
+  TFRT_RETURN_IF_ERROR(tfrt_worker_options_locate(
+      tfrt_worker_raw.log_format, tfrt_worker_options_check_log_format(&options->log_format)));
   TFRT_RETURN_IF_ERROR(tfrt_shared_libraries_load(tfrt_worker_raw.shared_libs));
   if (options->silence_ms < 2 * options->heartbeat_ms) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
@@ -281,7 +295,8 @@ static tfrt_status_t tfrt_worker_options_check(tfrt_worker_options_t* options) {
   const char* key_file = tfrt_worker_raw.cluster_key_file;
   tfrt_status_t status = tfrt_cluster_key_read(key_file, &options->cluster_key);
   if (!status || !key_file) return status;
-  return tfrt_status_take_annotate(status, "--cluster-key-file");
+  return tfrt_worker_options_locate(key_file,
+                                    tfrt_status_take_annotate(status, "--cluster-key-file"));
 }
 
 tfrt_status_t tfrt_worker_options_parse(int argument_count, char* const* arguments,
