@@ -369,7 +369,7 @@ static tfrt_status_t tfrt_bef_executor_parse(tfrt_bef_executor_t* executor, int 
                                    .flag_count = TFRT_ARRAY_SIZE(flags)};
   tfrt_flag_list_t files;
   TFRT_RETURN_IF_ERROR(tfrt_flags_parse(&table, argc - 1, argv + 1, &files, out_help));
-  if (*out_help) tfrt_flags_print_help(&table);
+  if (*out_help) return NULL;
   return tfrt_bef_executor_take_path(&files, out_path);
 }
 

@@ -42,8 +42,9 @@ static void append_operands(page_t* page, const tfrt_kernel_descriptor_t* op) {
   uint32_t fixed_count = tfrt_kernel_descriptor_fixed_operands(op);
   for (uint32_t i = 0; i < op->operand_count; ++i) {
     const tfrt_operand_descriptor_t* entry = &op->operands[i];
-    tfrt_string_builder_append_format(&page->text, "%s`%s`%s: ", i ? "; " : "Operands: ",
-                                      entry->name, i >= fixed_count ? "..." : "");
+    tfrt_string_builder_append_format(&page->text,
+                                      "%s`%s`%s: ", i ? "; " : "Operands: ", entry->name,
+                                      i >= fixed_count ? "..." : "");
     tfrt_schema_append_type(&page->text, entry->type, "`");
     append(page, use_text(entry->use));
   }
@@ -59,9 +60,9 @@ static void append_results(page_t* page, const tfrt_kernel_descriptor_t* op) {
     const tfrt_result_descriptor_t* entry = &op->results[i];
     uint32_t like = tfrt_kernel_descriptor_type_operand(op, entry->type);
     bool is_operands = like != UINT32_MAX;
-    tfrt_string_builder_append_format(&page->text, "%s`%s`%s: %s", i ? "; " : "Results: ",
-                                      entry->name, i >= fixed_count ? "..." : "",
-                                      is_operands ? "the type of " : "");
+    tfrt_string_builder_append_format(
+        &page->text, "%s`%s`%s: %s", i ? "; " : "Results: ", entry->name,
+        i >= fixed_count ? "..." : "", is_operands ? "the type of " : "");
     tfrt_schema_append_type(&page->text, is_operands ? op->operands[like].name : entry->type, "`");
   }
   if (op->flags & TFRT_KERNEL_RESULTS_AS_OPERANDS) append(page, ", the types of the operands");
@@ -254,10 +255,7 @@ int main(int argument_count, char** arguments) {
     status = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "'%s' is no flag", rest.values[0]);
   }
   if (status) return fail_take(status, 2);
-  if (help) {
-    tfrt_flags_print_help(&table);
-    return 0;
-  }
+  if (help) return 0;
   status = tfrt_op_tables_load_libraries(shared_libs);
   if (status) return fail_take(status, 1);
   page_t page;

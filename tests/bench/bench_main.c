@@ -40,7 +40,7 @@ static tfrt_status_t parse(settings_t* settings, int count, char** arguments, bo
       .flag_count = TFRT_ARRAY_SIZE(flags)};
   tfrt_flag_list_t rest;
   TFRT_RETURN_IF_ERROR(tfrt_flags_parse(&table, count, arguments, &rest, out_help));
-  if (*out_help) tfrt_flags_print_help(&table);
+  if (*out_help) return NULL;
   if (rest.count > 0) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "'%s' is no flag", rest.values[0]);
   }

@@ -84,11 +84,17 @@ START_TEST(two_dashes_end_the_flags) {
 }
 END_TEST
 
-START_TEST(help_is_seen_before_what_follows) {
+START_TEST(questions_are_seen_before_what_follows) {
+  static const char* const questions[] = {"--help", "-help", "-h", "--version", "-version"};
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(questions); ++i) {
+    reset();
+    const char* arguments[] = {"--on", questions[i], "--nonsense", NULL};
+    ck_assert_ptr_null(parse(arguments));
+    ck_assert(help);
+  }
   reset();
-  const char* arguments[] = {"--help", "--nonsense", NULL};
-  ck_assert_ptr_null(parse(arguments));
-  ck_assert(help);
+  ck_assert_ptr_null(parse((const char*[]){"--", "--version", NULL}));
+  ck_assert(!help);
 }
 END_TEST
 
@@ -121,7 +127,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(cases, each_way_to_write_a_flag_works);
   tcase_add_test(cases, steps_keep_the_order_in_which_they_are_given);
   tcase_add_test(cases, two_dashes_end_the_flags);
-  tcase_add_test(cases, help_is_seen_before_what_follows);
+  tcase_add_test(cases, questions_are_seen_before_what_follows);
   tcase_add_test(cases, a_wrong_flag_is_named_with_what_it_wants);
   tcase_add_test(cases, a_list_has_an_end);
   suite_add_tcase(suite, cases);

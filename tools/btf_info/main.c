@@ -82,10 +82,7 @@ int main(int argument_count, char** arguments) {
                                 files.count);
   }
   if (status) return fail(status, 2);
-  if (help) {
-    tfrt_flags_print_help(&table);
-    return 0;
-  }
+  if (help) return 0;
   status = print_file(files.values[0]);
   bool flushed = fflush(stdout) == 0;
   if (status) return fail(status, 1);

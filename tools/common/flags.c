@@ -67,6 +67,36 @@ static tfrt_status_t tfrt_flags_set(const tfrt_flag_t* flag, const char* text) {
   return NULL;
 }
 
+static void tfrt_flags_print_one(const char* name, const char* value, const char* help) {
+  char left[64];
+  snprintf(left, sizeof(left), "--%s%s%s", name, value ? "=" : "", value ? value : "");
+  printf("  %-28s %s\n", left, help);
+}
+
+static void tfrt_flags_print_help(const tfrt_flag_table_t* table) {
+  printf("Usage: %s\n\n%s\n\nFlags:\n", table->usage, table->summary);
+  for (size_t i = 0; i < table->flag_count; ++i) {
+    const tfrt_flag_t* flag = &table->flags[i];
+    tfrt_flags_print_one(flag->name, flag->value, flag->help);
+  }
+  tfrt_flags_print_one("help", NULL, "print this");
+  tfrt_flags_print_one("version", NULL, "print which version this is");
+  if (table->footer) printf("\n%s\n", table->footer);
+}
+
+// Answers the question |name|, which is no flag of |table|; false if it is none.
+static bool tfrt_flags_answer(const tfrt_flag_table_t* table, const char* name) {
+  if (strcmp(name, "help") == 0 || strcmp(name, "h") == 0) {
+    tfrt_flags_print_help(table);
+    return true;
+  }
+  if (strcmp(name, "version") != 0) return false;
+  // The usage begins with the program's name.
+  tfrt_version_print(tfrt_string_view_make(table->usage, strcspn(table->usage, " ")),
+                     table->protocol);
+  return true;
+}
+
 tfrt_status_t tfrt_flags_parse(const tfrt_flag_table_t* table, int argument_count,
                                char* const* arguments, tfrt_flag_list_t* out_positional,
                                bool* out_help) {
@@ -87,10 +117,8 @@ tfrt_status_t tfrt_flags_parse(const tfrt_flag_table_t* table, int argument_coun
     const char* equals = strchr(name, '=');
     const tfrt_flag_t* flag =
         tfrt_flags_find(table, name, equals ? (size_t)(equals - name) : strlen(name));
-    if (!flag && (strcmp(name, "help") == 0 || strcmp(name, "h") == 0)) {
-      *out_help = true;
-      return NULL;
-    }
+    *out_help = !flag && tfrt_flags_answer(table, name);
+    if (*out_help) return NULL;
     if (!flag) {
       return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                                 "unknown flag '%s'; --help lists them", argument);
@@ -106,16 +134,4 @@ tfrt_status_t tfrt_flags_parse(const tfrt_flag_table_t* table, int argument_coun
     TFRT_RETURN_IF_ERROR(tfrt_flags_set(flag, text));
   }
   return NULL;
-}
-
-void tfrt_flags_print_help(const tfrt_flag_table_t* table) {
-  printf("Usage: %s\n\n%s\n\nFlags:\n", table->usage, table->summary);
-  for (size_t i = 0; i < table->flag_count; ++i) {
-    const tfrt_flag_t* flag = &table->flags[i];
-    char left[64];
-    snprintf(left, sizeof(left), "--%s%s%s", flag->name, flag->value ? "=" : "",
-             flag->value ? flag->value : "");
-    printf("  %-28s %s\n", left, flag->help);
-  }
-  if (table->footer) printf("\n%s\n", table->footer);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Command lines: a table of flags, from which parsing, errors and the help text follow.
+// Command lines: a table of flags, from which parsing, errors and the help text follow. Each
+// program also has `--help` (`-h`) and `--version`.
 // `--name=value`, `--name value` and `-name value` all work (TFRT's tools take one dash
 // too); a boolean flag may stand alone, a step always does; `--` ends the flags. Steps that
 // share a list keep the order in which they were given.
@@ -17,6 +18,7 @@
 #include <stdint.h>
 
 #include "host_runtime/base/status.h"
+#include "tools/common/version.h"
 
 typedef enum tfrt_flag_kind_e {
   TFRT_FLAG_BOOL,    // storage: bool
@@ -51,16 +53,14 @@ typedef struct tfrt_flag_table_s {
   const char* footer;   // behind the flags: exit codes, examples; may be NULL
   const tfrt_flag_t* flags;
   size_t flag_count;
+  tfrt_protocol_range_t protocol;  // that the program speaks
 } tfrt_flag_table_t;
 
 // Parses |arguments| (without the program's name) by |table|. What is no flag is gathered
-// in |out_positional|. Sets |*out_help|, and looks no further, if `--help` or `-h` is among
-// them. Thread-compatible.
+// in |out_positional|. If `--help`, `-h` or `--version` is among them, prints the answer on the
+// standard output, sets |*out_help| and looks no further. Thread-compatible.
 tfrt_status_t tfrt_flags_parse(const tfrt_flag_table_t* table, int argument_count,
                                char* const* arguments, tfrt_flag_list_t* out_positional,
                                bool* out_help) TFRT_MUST_USE;
-
-// Prints the help of |table| on the standard output. Thread-compatible.
-void tfrt_flags_print_help(const tfrt_flag_table_t* table);
 
 #endif  // TFRT_TOOLS_COMMON_FLAGS_H_

@@ -150,10 +150,7 @@ int tfrt_translate_main(const tfrt_translate_program_t* program, int argument_co
     fprintf(stderr, "Usage: %s\nTry --help.\n", program->table->usage);
     return TFRT_EXIT_USAGE;
   }
-  if (help) {
-    tfrt_flags_print_help(program->table);
-    return TFRT_EXIT_OK;
-  }
+  if (help) return TFRT_EXIT_OK;
   const char* path = positional.count ? positional.values[0] : TFRT_FILE_STANDARD_INPUT;
   status = tfrt_op_tables_load_libraries(*program->shared_libs);
   if (!status) return run(name, path, program);

@@ -11,6 +11,7 @@
 #include "distributed/security/certificates.h"
 #include "host_runtime/base/macros.h"
 #include "tools/common/flags.h"
+#include "tools/common/spoken_protocol.h"
 #include "tools/coordinator/run_report.h"
 
 #define TFRT_CERTS_DAY_S (24 * 60 * 60)
@@ -147,13 +148,11 @@ static tfrt_status_t tfrt_certs_parse(tfrt_certs_run_t* run, int argument_count,
                                    .summary = tfrt_certs_summary,
                                    .footer = tfrt_certs_footer,
                                    .flags = flags,
-                                   .flag_count = TFRT_ARRAY_SIZE(flags)};
+                                   .flag_count = TFRT_ARRAY_SIZE(flags),
+                                   .protocol = TFRT_SPOKEN_PROTOCOL};
   tfrt_flag_list_t rest;
   TFRT_RETURN_IF_ERROR(tfrt_flags_parse(&table, argument_count, arguments, &rest, out_help));
-  if (*out_help) {
-    tfrt_flags_print_help(&table);
-    return NULL;
-  }
+  if (*out_help) return NULL;
   if (rest.count != 2 || !tfrt_certs_is_verb(rest.values[0])) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "say what to do and in which folder: tfrt certs init|add|show DIR");

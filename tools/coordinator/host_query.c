@@ -7,6 +7,7 @@
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/base/log.h"
 #include "host_runtime/base/macros.h"
+#include "tools/common/spoken_protocol.h"
 #include "tools/common/standard_streams.h"
 #include "tools/coordinator/run_report.h"
 
@@ -64,10 +65,9 @@ static tfrt_status_t tfrt_host_query_parse_flags(tfrt_host_query_t* query,
                                    .summary = verb->summary,
                                    .footer = verb->footer,
                                    .flags = flags,
-                                   .flag_count = flag_count};
-  TFRT_RETURN_IF_ERROR(tfrt_flags_parse(&table, argument_count, arguments, &query->rest, out_help));
-  if (*out_help) tfrt_flags_print_help(&table);
-  return NULL;
+                                   .flag_count = flag_count,
+                                   .protocol = TFRT_SPOKEN_PROTOCOL};
+  return tfrt_flags_parse(&table, argument_count, arguments, &query->rest, out_help);
 }
 
 // Sets what the file of --cluster says; the command line, read again, goes before it.

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "host_runtime/base/macros.h"
+#include "tools/common/spoken_protocol.h"
 #include "tools/common/standard_streams.h"
 #include "tools/coordinator/attach_command.h"
 #include "tools/coordinator/cancel_command.h"
@@ -41,7 +42,7 @@ static void tfrt_print_help(FILE* stream) {
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(tfrt_verbs); ++i) {
     fprintf(stream, "  %-8s %s\n", tfrt_verbs[i].name, tfrt_verbs[i].summary);
   }
-  fprintf(stream, "\n`tfrt VERB --help` says more.\n");
+  fprintf(stream, "\n`tfrt VERB --help` says more; `tfrt --version`, which version this is.\n");
 }
 
 int main(int argc, char** argv) {
@@ -52,6 +53,10 @@ int main(int argc, char** argv) {
   for (size_t i = 0; argc >= 2 && i < TFRT_ARRAY_SIZE(help); ++i) {
     if (strcmp(argv[1], help[i]) != 0) continue;
     tfrt_print_help(stdout);
+    return TFRT_EXIT_SUCCESS;
+  }
+  if (argc >= 2 && (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "version") == 0)) {
+    tfrt_version_print(tfrt_string_view_of("tfrt"), (tfrt_protocol_range_t)TFRT_SPOKEN_PROTOCOL);
     return TFRT_EXIT_SUCCESS;
   }
   for (size_t i = 0; argc >= 2 && i < TFRT_ARRAY_SIZE(tfrt_verbs); ++i) {

@@ -8,6 +8,7 @@
 #include "host_runtime/base/macros.h"
 #include "tools/common/host_process.h"
 #include "tools/common/shared_libraries.h"
+#include "tools/common/spoken_protocol.h"
 
 // What the parser of flags sets and the options hold otherwise.
 typedef struct tfrt_run_texts_s {
@@ -110,13 +111,11 @@ static tfrt_status_t tfrt_run_options_parse_flags(int argument_count, char* cons
                                    .summary = tfrt_run_summary,
                                    .footer = tfrt_run_footer,
                                    .flags = flags,
-                                   .flag_count = TFRT_ARRAY_SIZE(flags)};
+                                   .flag_count = TFRT_ARRAY_SIZE(flags),
+                                   .protocol = TFRT_SPOKEN_PROTOCOL};
   tfrt_flag_list_t files;
   TFRT_RETURN_IF_ERROR(tfrt_flags_parse(&table, argument_count, arguments, &files, out_help));
-  if (*out_help) {
-    tfrt_flags_print_help(&table);
-    return NULL;
-  }
+  if (*out_help) return NULL;
   if (files.count != 1) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "give one program, FILE.mlir or FILE.bef; --help says more");

@@ -11,6 +11,7 @@
 #include "tools/common/host_process.h"
 #include "tools/common/hostfile.h"
 #include "tools/common/shared_libraries.h"
+#include "tools/common/spoken_protocol.h"
 
 // An hour: a peer that is silent for longer is of no use to anybody.
 #define TFRT_WORKER_MAX_SILENCE_MS (60 * 60 * 1000)
@@ -110,7 +111,8 @@ static const tfrt_flag_table_t tfrt_worker_flag_table = {
     .summary = tfrt_worker_summary,
     .footer = tfrt_worker_footer,
     .flags = tfrt_worker_flags,
-    .flag_count = TFRT_ARRAY_SIZE(tfrt_worker_flags)};
+    .flag_count = TFRT_ARRAY_SIZE(tfrt_worker_flags),
+    .protocol = TFRT_SPOKEN_PROTOCOL};
 
 static void tfrt_worker_options_initialize(void) {
   memset(&tfrt_worker_raw, 0, sizeof(tfrt_worker_raw));
@@ -127,11 +129,7 @@ static tfrt_status_t tfrt_worker_options_parse_flags(int argument_count, char* c
   tfrt_flag_list_t rest;
   TFRT_RETURN_IF_ERROR(
       tfrt_flags_parse(&tfrt_worker_flag_table, argument_count, arguments, &rest, out_help));
-  if (*out_help) {
-    tfrt_flags_print_help(&tfrt_worker_flag_table);
-    return NULL;
-  }
-  if (rest.count == 0) return NULL;
+  if (*out_help || rest.count == 0) return NULL;
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                             "'%s' is no flag, and a worker takes nothing else; programs come from "
                             "`tfrt run`; --help says more",
