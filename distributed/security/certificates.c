@@ -239,13 +239,6 @@ tfrt_status_t tfrt_certificates_issue(const char* directory,
 
 // --- Describing --------------------------------------------------------------------
 
-static void tfrt_certificate_append_time(const ASN1_TIME* time, tfrt_string_builder_t* out) {
-  struct tm tm = {0};
-  char text[32] = "?";
-  if (ASN1_TIME_to_tm(time, &tm)) strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &tm);
-  tfrt_string_builder_append_text(out, text);
-}
-
 static void tfrt_certificate_append_common_name(const X509_NAME* name, tfrt_string_builder_t* out) {
   char text[TFRT_CERTIFICATE_COMMON_NAME_SIZE + 1] = "";
   X509_NAME_get_text_by_NID(name, NID_commonName, text, sizeof(text));
@@ -279,35 +272,67 @@ static void tfrt_certificate_append_name(const GENERAL_NAME* name, tfrt_string_b
 static void tfrt_certificate_append_names(X509* certificate, tfrt_string_builder_t* out) {
   GENERAL_NAMES* names = X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
   for (int i = 0; names && i < sk_GENERAL_NAME_num(names); ++i) {
-    if (i > 0) tfrt_string_builder_append_text(out, ", ");
     tfrt_certificate_append_name(sk_GENERAL_NAME_value(names, i), out);
+    tfrt_string_builder_append_char(out, '\0');
   }
   GENERAL_NAMES_free(names);
 }
 
-tfrt_status_t tfrt_certificates_describe(const char* path, int64_t now_s,
-                                         tfrt_string_builder_t* out) {
+static int64_t tfrt_certificate_seconds(const ASN1_TIME* time) {
+  struct tm tm = {0};
+  return ASN1_TIME_to_tm(time, &tm) ? (int64_t)timegm(&tm) : 0;
+}
+
+tfrt_status_t tfrt_certificate_description_read(const char* path, int64_t now_s,
+                                                tfrt_certificate_description_t* out_description) {
   X509* certificate;
   TFRT_RETURN_IF_ERROR(tfrt_pem_read_certificate(path, &certificate));
-  bool is_authority = X509_check_ca(certificate) != 0;
+  tfrt_certificate_description_t* to = out_description;
+  tfrt_string_builder_initialize(&to->names, tfrt_allocator_system());
+  tfrt_string_builder_initialize(&to->issuer, tfrt_allocator_system());
   bool is_host = (X509_get_extended_key_usage(certificate) & XKU_SSL_SERVER) != 0;
-  if (is_authority) {
-    tfrt_string_builder_append_text(out, "authority of ");
-    tfrt_certificate_append_common_name(X509_get_subject_name(certificate), out);
+  to->kind = X509_check_ca(certificate) != 0 ? "authority" : is_host ? "host" : "client";
+  if (strcmp(to->kind, "host") == 0) {
+    tfrt_certificate_append_names(certificate, &to->names);
   } else {
-    tfrt_string_builder_append_text(out, is_host ? "host " : "client ");
-    if (is_host) {
-      tfrt_certificate_append_names(certificate, out);
-    } else {
-      tfrt_certificate_append_common_name(X509_get_subject_name(certificate), out);
-    }
-    tfrt_string_builder_append_text(out, "; of ");
-    tfrt_certificate_append_common_name(X509_get_issuer_name(certificate), out);
+    tfrt_certificate_append_common_name(X509_get_subject_name(certificate), &to->names);
+    tfrt_string_builder_append_char(&to->names, '\0');
   }
+  tfrt_certificate_append_common_name(X509_get_issuer_name(certificate), &to->issuer);
   time_t now = (time_t)now_s;
-  bool is_over = X509_cmp_time(X509_get0_notAfter(certificate), &now) < 0;
-  tfrt_string_builder_append_text(out, is_over ? "; EXPIRED " : "; until ");
-  tfrt_certificate_append_time(X509_get0_notAfter(certificate), out);
+  to->ends_s = tfrt_certificate_seconds(X509_get0_notAfter(certificate));
+  to->is_over = X509_cmp_time(X509_get0_notAfter(certificate), &now) < 0;
   X509_free(certificate);
+  if (!to->names.failed && !to->issuer.failed) return NULL;
+  tfrt_certificate_description_deinitialize(to);
+  return tfrt_status_out_of_memory();
+}
+
+void tfrt_certificate_description_deinitialize(tfrt_certificate_description_t* description) {
+  tfrt_string_builder_deinitialize(&description->names);
+  tfrt_string_builder_deinitialize(&description->issuer);
+}
+
+tfrt_status_t tfrt_certificates_describe(const char* path, int64_t now_s,
+                                         tfrt_string_builder_t* out) {
+  tfrt_certificate_description_t description;
+  TFRT_RETURN_IF_ERROR(tfrt_certificate_description_read(path, now_s, &description));
+  bool is_authority = strcmp(description.kind, "authority") == 0;
+  tfrt_string_builder_append_format(out, "%s ", is_authority ? "authority of" : description.kind);
+  tfrt_string_view_t names = tfrt_string_builder_view(&description.names);
+  for (size_t i = 0; i < names.size; i += strlen(names.data + i) + 1) {
+    tfrt_string_builder_append_format(out, "%s%s", i > 0 ? ", " : "", names.data + i);
+  }
+  if (!is_authority) {
+    tfrt_string_builder_append_format(out, "; of %s",
+                                      tfrt_string_builder_text(&description.issuer));
+  }
+  char until[32];
+  time_t end = (time_t)description.ends_s;
+  struct tm tm;
+  strftime(until, sizeof(until), "%Y-%m-%d %H:%M:%S UTC", gmtime_r(&end, &tm));
+  tfrt_string_builder_append_format(out, "; %s %s", description.is_over ? "EXPIRED" : "until",
+                                    until);
+  tfrt_certificate_description_deinitialize(&description);
   return NULL;
 }

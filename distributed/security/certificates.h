@@ -26,6 +26,7 @@
 #ifndef TFRT_DISTRIBUTED_SECURITY_CERTIFICATES_H_
 #define TFRT_DISTRIBUTED_SECURITY_CERTIFICATES_H_
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -74,6 +75,24 @@ tfrt_status_t tfrt_certificates_check_request(const tfrt_certificate_request_t* 
 // authority there. Thread-safe.
 tfrt_status_t tfrt_certificates_issue(const char* directory,
                                       const tfrt_certificate_request_t* request) TFRT_MUST_USE;
+
+// What is known of a certificate.
+typedef struct tfrt_certificate_description_s {
+  const char* kind;             // "authority", "host" or "client"
+  tfrt_string_builder_t names;  // each with a NUL at its end: a host's, or the one of the others
+  tfrt_string_builder_t issuer;
+  int64_t ends_s;  // since 1970
+  bool is_over;    // at the time that was asked for
+} tfrt_certificate_description_t;
+
+// Fills |out_description| with what the first certificate in the file |path| says; |now_s| is the
+// time for which that is asked. It must be deinitialised unless this fails. Thread-safe.
+tfrt_status_t tfrt_certificate_description_read(const char* path, int64_t now_s,
+                                                tfrt_certificate_description_t* out_description)
+    TFRT_MUST_USE;
+
+// Gives back what |description| has. Thread-compatible.
+void tfrt_certificate_description_deinitialize(tfrt_certificate_description_t* description);
 
 // Appends what people want to know of the first certificate in the file |path| to |out|, in
 // one line: for whom, by whom, until when. |now_s| says whether it has expired. Thread-safe.

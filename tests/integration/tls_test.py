@@ -5,6 +5,7 @@
 Usage: tls_test.py TFRT TFRT_WORKER MNIST_FOLDER
 """
 
+import json
 import os
 import shutil
 import socket
@@ -216,6 +217,33 @@ class TestFiles(TlsTest):
             self.run_certs("add", self.certs, "--host=127.0.0.1"), 2, out="", err="is not replaced"
         )
 
+    def test_what_there_is_is_shown_as_json(self):
+        self.expect(self.run_certs("add", self.certs, "--host=node+10.0.0.1", "--valid=1d"), 0)
+        code, out, err = self.run_certs("show", self.certs, "-o=json")
+        self.assertEqual((code, err), (0, ""))
+        shown = {entry.pop("file"): entry for entry in json.loads(out)}
+        self.assertEqual(sorted(shown), ["127.0.0.1.pem", "ca.pem", "client.pem", "node.pem"])
+        authority = shown["ca.pem"]["names"]
+        self.assertEqual(shown["ca.pem"]["kind"], "authority")
+        self.assertEqual(shown["client.pem"]["kind"], "client")
+        self.assertEqual(shown["node.pem"]["kind"], "host")
+        self.assertEqual(shown["node.pem"]["names"], ["node", "10.0.0.1"])
+        self.assertEqual({entry["issuer"] for entry in shown.values()}, set(authority))
+        text = self.run_certs("show", self.certs)[1]
+        for entry in shown.values():
+            self.assertIs(entry["expired"], False)
+            until = time.strptime(entry["until"], "%Y-%m-%dT%H:%M:%SZ")
+            self.assertIn(time.strftime("until %Y-%m-%d %H:%M:%S UTC", until), text)
+        # One that can't be read is an entry, too.
+        self.write("certs/bad.pem", "no certificate\n")
+        code, out, err = self.run_certs("show", self.certs, "-o=json")
+        self.assertEqual(code, 2)
+        errors = [entry["error"] for entry in json.loads(out) if entry["file"] == "bad.pem"]
+        self.assertEqual(len(errors), 1)
+        self.assertIn(errors[0], err)
+        code, out, err = self.run_certs("show", self.certs + "x", "-o=json")
+        self.assertEqual((code, json.loads(out)["error"]["code"]), (2, "NOT_FOUND"))
+
     def test_wrong_use(self):
         other = os.path.join(self.folder, "none")
         for words, *arguments in (
@@ -227,6 +255,7 @@ class TestFiles(TlsTest):
             ("--valid 0d", "init", other, "--valid=0d"),
             ("none: No such file", "show", other),
             ("ca.pem", "add", other, "--host=a"),
+            ("-o xml: there are text and json", "show", other, "-o=xml"),
         ):
             self.expect(self.run_certs(*arguments), 2, out="", err=words)
         # Nothing was made on the way.

@@ -11,7 +11,9 @@
 #include "distributed/security/certificates.h"
 #include "host_runtime/base/macros.h"
 #include "tools/common/flags.h"
+#include "tools/common/json.h"
 #include "tools/common/spoken_protocol.h"
+#include "tools/common/standard_streams.h"
 #include "tools/coordinator/run_report.h"
 
 #define TFRT_CERTS_DAY_S (24 * 60 * 60)
@@ -40,6 +42,8 @@ typedef struct tfrt_certs_run_s {
   const char* directory;
   const char* host_text;
   const char* valid_text;
+  const char* output;
+  bool is_json;
   int64_t now_s;
   int64_t valid_s;
   char text[32768];  // of |host_text|, cut into names
@@ -135,6 +139,16 @@ static bool tfrt_certs_is_verb(const char* verb) {
   return strcmp(verb, "init") == 0 || strcmp(verb, "add") == 0 || strcmp(verb, "show") == 0;
 }
 
+static tfrt_status_t tfrt_certs_parse_output(tfrt_certs_run_t* run) {
+  run->is_json = strcmp(run->output, "json") == 0;
+  if (!run->is_json && strcmp(run->output, "text") != 0) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "-o %s: there are text and json",
+                              run->output);
+  }
+  if (!run->is_json || strcmp(run->verb, "show") == 0) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "-o json goes with tfrt certs show");
+}
+
 static tfrt_status_t tfrt_certs_parse(tfrt_certs_run_t* run, int argument_count,
                                       char* const* arguments, bool* out_help) {
   const tfrt_flag_t flags[] = {
@@ -142,6 +156,8 @@ static tfrt_status_t tfrt_certs_parse(tfrt_certs_run_t* run, int argument_count,
        "hosts, each with the names that others dial (default for init: 127.0.0.1+localhost)", 0, 0},
       {"valid", TFRT_FLAG_TEXT, &run->valid_text, "TIME",
        "how long hosts' and clients' count: 365d (default), 12h, 30m; an authority counts 3650d", 0,
+       0},
+      {"o", TFRT_FLAG_TEXT, &run->output, "FORMAT", "what show prints: text (default) or json", 0,
        0},
   };
   const tfrt_flag_table_t table = {.usage = "tfrt certs init|add|show DIR [FLAGS]",
@@ -159,6 +175,7 @@ static tfrt_status_t tfrt_certs_parse(tfrt_certs_run_t* run, int argument_count,
   }
   run->verb = rest.values[0];
   run->directory = rest.values[1];
+  TFRT_RETURN_IF_ERROR(tfrt_certs_parse_output(run));
   TFRT_RETURN_IF_ERROR(tfrt_certs_parse_valid(run->valid_text, &run->valid_s));
   if (strcmp(run->verb, "init") == 0 && !run->host_text) run->host_text = "127.0.0.1+localhost";
   if (run->host_text) return tfrt_certs_parse_hosts(run);
@@ -223,10 +240,53 @@ static tfrt_status_t tfrt_certs_list(tfrt_certs_run_t* run) {
                             run->directory);
 }
 
+static void tfrt_certs_append_member(tfrt_string_builder_t* out, const char* name,
+                                     const char* text) {
+  tfrt_string_builder_append_format(out, ",\"%s\":", name);
+  tfrt_json_append_string(out, tfrt_string_view_of(text));
+}
+
+// Appends the certificate in |path|, whose file is |name|, as an object.
+static tfrt_status_t tfrt_certs_append_json(const char* path, const char* name, int64_t now_s,
+                                            tfrt_string_builder_t* out) {
+  tfrt_certificate_description_t description;
+  TFRT_RETURN_IF_ERROR(tfrt_certificate_description_read(path, now_s, &description));
+  tfrt_string_builder_append_text(out, "{\"file\":");
+  tfrt_json_append_string(out, tfrt_string_view_of(name));
+  tfrt_certs_append_member(out, "kind", description.kind);
+  tfrt_string_builder_append_text(out, ",\"names\":[");
+  tfrt_string_view_t names = tfrt_string_builder_view(&description.names);
+  for (size_t i = 0; i < names.size; i += strlen(names.data + i) + 1) {
+    if (i > 0) tfrt_string_builder_append_char(out, ',');
+    tfrt_json_append_string(out, tfrt_string_view_of(names.data + i));
+  }
+  tfrt_string_builder_append_char(out, ']');
+  tfrt_certs_append_member(out, "issuer", tfrt_string_builder_text(&description.issuer));
+  char until[32];
+  time_t end = (time_t)description.ends_s;
+  struct tm tm;
+  strftime(until, sizeof(until), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&end, &tm));
+  tfrt_certs_append_member(out, "until", until);
+  tfrt_string_builder_append_format(out, ",\"expired\":%s}",
+                                    description.is_over ? "true" : "false");
+  tfrt_certificate_description_deinitialize(&description);
+  return NULL;
+}
+
+// The same for one that can't be read because of |status|.
+static void tfrt_certs_append_json_error(const char* name, tfrt_status_t status,
+                                         tfrt_string_builder_t* out) {
+  tfrt_string_builder_append_text(out, "{\"file\":");
+  tfrt_json_append_string(out, tfrt_string_view_of(name));
+  tfrt_certs_append_member(out, "error", tfrt_status_message(status));
+  tfrt_string_builder_append_char(out, '}');
+}
+
 static tfrt_status_t tfrt_certs_show_one(const tfrt_certs_run_t* run, const char* name,
                                          tfrt_string_builder_t* out) {
   char path[4096];
   snprintf(path, sizeof(path), "%s/%s", run->directory, name);
+  if (run->is_json) return tfrt_certs_append_json(path, name, run->now_s, out);
   tfrt_string_builder_append_format(out, "%s: ", name);
   TFRT_RETURN_IF_ERROR(tfrt_certificates_describe(path, run->now_s, out));
   tfrt_string_builder_append_char(out, '\n');
@@ -234,14 +294,16 @@ static tfrt_status_t tfrt_certs_show_one(const tfrt_certs_run_t* run, const char
 }
 
 // One that can't be read is told, and the others are shown all the same.
-static tfrt_status_t tfrt_certs_show(tfrt_certs_run_t* run) {
-  TFRT_RETURN_IF_ERROR(tfrt_certs_list(run));
+static tfrt_status_t tfrt_certs_show_all(const tfrt_certs_run_t* run) {
   tfrt_status_t first = NULL;
+  const char* separator = "";
   for (size_t i = 0; i < run->file_count; ++i) {
     tfrt_string_builder_t line;
     tfrt_string_builder_initialize(&line, tfrt_allocator_system());
     tfrt_status_t status = tfrt_certs_show_one(run, run->files[i], &line);
-    if (!status) fputs(tfrt_string_builder_text(&line), stdout);
+    if (status && run->is_json) tfrt_certs_append_json_error(run->files[i], status, &line);
+    if (!status || run->is_json) printf("%s%s", separator, tfrt_string_builder_text(&line));
+    if (run->is_json) separator = ",";
     if (!first) {
       first = status;
     } else {
@@ -252,10 +314,19 @@ static tfrt_status_t tfrt_certs_show(tfrt_certs_run_t* run) {
   return first;
 }
 
+static tfrt_status_t tfrt_certs_show(tfrt_certs_run_t* run) {
+  TFRT_RETURN_IF_ERROR(tfrt_certs_list(run));
+  if (!run->is_json) return tfrt_certs_show_all(run);
+  putchar('[');
+  tfrt_status_t status = tfrt_certs_show_all(run);
+  puts("]");
+  return status;
+}
+
 // --- The verb ----------------------------------------------------------------------
 
 tfrt_exit_code_t tfrt_certs_command(int argument_count, char* const* arguments) {
-  static tfrt_certs_run_t run = {.valid_text = "365d"};
+  static tfrt_certs_run_t run = {.valid_text = "365d", .output = "text"};
   run.now_s = (int64_t)time(NULL);
   bool help = false;
   tfrt_status_t status = tfrt_certs_parse(&run, argument_count, arguments, &help);
@@ -266,8 +337,10 @@ tfrt_exit_code_t tfrt_certs_command(int argument_count, char* const* arguments) 
              : is_show ? tfrt_certs_show(&run)
                        : tfrt_certs_issue_hosts(&run);
   }
+  if (!status) status = tfrt_standard_streams_flush();
   if (!status) return TFRT_EXIT_SUCCESS;
-  tfrt_run_report_error(status);
+  // Where files were found, the standard output has a list of them.
+  tfrt_run_report_failure(status, run.is_json && run.file_count == 0);
   tfrt_status_release(status);
   return TFRT_EXIT_USAGE;
 }
