@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "distributed/grpc/refused_handshake.h"
 #include "host_runtime/base/clock.h"
 #include "host_runtime/base/log.h"
 #include "host_runtime/base/sync.h"
@@ -26,7 +27,13 @@ static uint32_t users;    // guarded by |mutex|
 static bool is_prepared;  // guarded by |mutex|
 static bool is_shared;    // guarded by |mutex|: somebody else in this process uses gRPC
 
+// At gRPC's level DEBUG there is nothing for each message, and that a handshake was refused.
 static void forward_log(gpr_log_func_args* line) {
+  char reason[256];
+  if (tfrt_grpc_refused_handshake_find(line->file, line->message, reason, sizeof(reason))) {
+    tfrt_grpc_refused_handshake_log(reason);
+  }
+  if (line->severity == GPR_LOG_SEVERITY_DEBUG) return;
   tfrt_log(TFRT_LOG_DEBUG, NULL, "gRPC: %s (%s:%d)", line->message, line->file, line->line);
 }
 
@@ -43,7 +50,10 @@ static void stop_looking_for_cycles(void) {
 void tfrt_grpc_process_enter(void) {
   tfrt_mutex_lock(&mutex);
   // Whoever asks gRPC to talk gets its own words, on standard error.
-  if (!is_prepared && !getenv("GRPC_VERBOSITY")) gpr_set_log_function(forward_log);
+  if (!is_prepared && !getenv("GRPC_VERBOSITY")) {
+    gpr_set_log_function(forward_log);
+    gpr_set_log_verbosity(GPR_LOG_SEVERITY_DEBUG);
+  }
   if (!is_prepared) stop_looking_for_cycles();
   is_prepared = true;
   if (users++ == 0) is_shared = grpc_is_initialized() != 0;

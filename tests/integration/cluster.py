@@ -90,12 +90,13 @@ class ClusterTest(unittest.TestCase):
             stream.write(text)
         return path
 
-    def start_worker(self, *flags, environment=None):
+    def start_worker(self, *flags, environment=None, stderr=None):
         """A worker that listens; its address is in `.address`."""
         process = subprocess.Popen(
             [self.tfrt_worker, "--listen=127.0.0.1:0", "--threads=1", "--log-level=error", *flags],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
+            stderr=stderr,
             env=environment or self.environment,
             universal_newlines=True,
         )

@@ -141,6 +141,39 @@ class TestTurnedAway(TlsTest):
             self.assertNotEqual(self.shake_hands(workers[0], chain), b"")
         workers[0].kill()
 
+    def start_logged_worker(self):
+        flags = ("--tls-dir=" + self.certs, "--log-level=warning")
+        return self.start_worker(*flags, stderr=subprocess.PIPE)
+
+    def test_who_is_refused_leaves_a_line_in_the_log(self):
+        own = tuple(os.path.join(self.certs, "client" + end) for end in (".pem", ".key"))
+        other = self.make_certs("other")
+        chain = tuple(os.path.join(other, "client" + end) for end in (".pem", ".key"))
+        for shown, words in (
+            (None, "it shows no certificate"),
+            (chain, "its certificate is of another cluster's authority"),
+            (own, None),
+        ):
+            with self.subTest(words):
+                worker = self.start_logged_worker()
+                self.shake_hands(worker, shown)
+                # One who hangs up is nobody who was refused.
+                with socket.create_connection(tuple(worker.address.split(":"))):
+                    pass
+                worker.terminate()
+                _, err = worker.communicate(timeout=PATIENCE_S)
+                refused = [line for line in err.splitlines() if "refused who dialled" in line]
+                self.assertEqual(len(refused), 1 if words else 0, err)
+                if words:
+                    self.assertIn("warning: refused who dialled: " + words, refused[0])
+
+    def test_who_speaks_no_tls_leaves_a_line_in_the_log(self):
+        worker = self.start_logged_worker()
+        self.assertEqual(self.run_tfrt(self.sum, hosts([worker]))[0], 8)
+        worker.terminate()
+        _, err = worker.communicate(timeout=PATIENCE_S)
+        self.assertIn("warning: refused who dialled: it does not speak TLS", err)
+
     def shake_hands(self, worker, chain, version=ssl.TLSVersion.TLSv1_3):
         """The error of a handshake with `worker`, or of the first thing said behind it."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
