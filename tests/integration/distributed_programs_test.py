@@ -98,6 +98,29 @@ func.func @main() -> i32 {
   tfrt.return %said : i32
 }
 """
+# A call on host 2 cancels itself; what else is called there, and who called it, goes on.
+CANCELS_ITSELF = """func.func @stop(%x: i32) -> i32 {
+  %ch = tfrt.new.chain
+  %zero, %go = "tfrt_test.cancel"(%ch) : (!tfrt.chain) -> (i32, !tfrt.chain)
+  %y = "tfrt_test.identity"(%go, %x) : (!tfrt.chain, i32) -> i32
+  tfrt.return %y : i32
+}
+func.func @twice(%x: i32) -> i32 {
+  %y = tfrt.add.i32 %x, %x
+  tfrt.return %y : i32
+}
+func.func @both(%x: i32) -> (i32, i32) {
+  %a = tfrt.call @stop(%x) {host = 2 : i32} : (i32) -> i32
+  %b = tfrt.call @twice(%x) {host = 2 : i32} : (i32) -> i32
+  tfrt.return %a, %b : i32, i32
+}
+func.func @main() -> (i32, i32, i32) {
+  %x = tfrt.constant.i32 21
+  %a, %b = tfrt.call @both(%x) {host = 1 : i32} : (i32) -> (i32, i32)
+  %c, %d = tfrt.call @both(%b) {host = 0 : i32} : (i32) -> (i32, i32)
+  tfrt.return %a, %b, %d : i32, i32, i32
+}
+"""
 # Host 1 waits for what nobody sends, and nobody for host 1.
 UNSENT = """func.func @wait(%from: i32, %ch0: !tfrt.chain) -> i32 {
   %h = tfrt_dist.host %from
@@ -210,6 +233,14 @@ class TestPrograms(ClusterTest):
             with self.subTest(flag=flag, passed=text is passed):
                 result = self.run_tfrt(self.write("cancels.mlir", text), flag)
                 self.expect(result, 5, "'main' returned <<error: Cancelled>>\n", "CANCELLED")
+        self.expect_nothing_left()
+
+    def test_a_call_that_cancels_itself_ends_alone(self):
+        path = self.write("itself.mlir", CANCELS_ITSELF)
+        for flag in ("--local=3", "--in-process=3"):
+            with self.subTest(flag):
+                result = self.run_tfrt(path, flag)
+                self.expect(result, 5, "'main' returned <<error: Cancelled>>,42,84\n", "CANCELLED")
         self.expect_nothing_left()
 
     def test_in_process_ends_when_the_results_are_there(self):
