@@ -97,12 +97,14 @@ class StartingTest(ClusterTest):
         path = self.write("hosts", "127.0.0.1:7000\n")
         cluster = self.write("cluster.yaml", "hosts:\n  - 127.0.0.1:7000\nthreads: 1\n")
         typo = self.write("typo.yaml", "hosts:\n  - 127.0.0.1:7000\nthreads: none\n")
+        both = self.write("both.yaml", "hosts:\n  - 127.0.0.1:7000\nhostfile: hosts\n")
         level = self.write("level.yaml", "hosts:\n  - 127.0.0.1:7000\nlog-level: loud\n")
         for flags, part in (
             (["--cluster", cluster], "names workers 0 to 0: say which one this is, --rank"),
             (["--cluster", cluster, "--rank=1"], "names workers 0 to 0: say which one"),
             (["--cluster", typo, "--rank=0"], "typo.yaml:3: --threads wants a number"),
             (["--cluster", level, "--rank=0"], "level.yaml:3: --log-level wants debug"),
+            (["--cluster", both, "--rank=0"], "both.yaml:3: hosts and hostfile both name"),
             (["--hostfile", path], "--hostfile and --rank go together"),
             (["--rank=0"], "--hostfile and --rank go together"),
             (["--hostfile", path, "--rank=1"], "names 1 workers, ranks 0 to 0"),

@@ -185,6 +185,11 @@ static tfrt_status_t tfrt_worker_options_choose_entry(void) {
 static tfrt_status_t tfrt_worker_options_choose_listen(void) {
   static tfrt_hostfile_t hostfile;
   const char* path = tfrt_worker_raw.hostfile;
+  if (tfrt_worker_raw.hosts && path) {
+    tfrt_status_t status = tfrt_status_create(
+        TFRT_STATUS_INVALID_ARGUMENT, "hosts and hostfile both name the workers: give one of them");
+    return tfrt_worker_options_locate(path, status);
+  }
   if (tfrt_worker_raw.hosts) return tfrt_worker_options_choose_entry();
   if ((path != NULL) != (tfrt_worker_raw.rank >= 0)) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
