@@ -16,6 +16,14 @@
 // A tag, and a word of numbers.
 #define SHORT_RECORD_SIZE (1 + sizeof(uint64_t))
 
+// What is told by the first word of a short record that fits into it: all records with these bits
+// are right, and of one size.
+typedef struct shape_s {
+  uint64_t mask;  // those of tag and string, and what says where the numbers end
+  uint64_t bits;
+  size_t size;
+} shape_t;
+
 // The head of one record; its children follow it.
 typedef struct record_s {
   tfrt_bef_location_tag_t tag;
@@ -91,19 +99,40 @@ static size_t short_record_size(const uint8_t* at, size_t strings_size) {
   return line_end <= 4 && column_end - line_end <= 4 ? 2 + column_end : 0;
 }
 
+// The shape of a short record of |size| bytes whose first word is |word|; one that no record has if
+// it doesn't fit.
+static shape_t shape_of(uint64_t word, size_t size) {
+  if (size == 0 || size > sizeof(word)) return (shape_t){.bits = 1};
+  const uint64_t mask =
+      (TFRT_BEF_CURSOR_HIGH_BITS | 0xFFFF) & UINT64_MAX >> 8 * (sizeof(word) - size);
+  return (shape_t){.mask = mask, .bits = word & mask, .size = size};
+}
+
+// As short_record_size(), which isn't asked if the record has |shape|, that of the one before, as
+// most have.
+static inline size_t size_by_shape(const uint8_t* at, size_t strings_size, shape_t* shape) {
+  uint64_t word;
+  memcpy(&word, at, sizeof(word));
+  if (TFRT_LIKELY((word & shape->mask) == shape->bits)) return shape->size;
+  size_t size = short_record_size(at, strings_size);
+  *shape = shape_of(word, size);
+  return size;
+}
+
 tfrt_status_t tfrt_bef_load_locations(tfrt_bef_load_t* load) {
   tfrt_bef_cursor_t cursor = tfrt_bef_section_cursor(load->file, TFRT_BEF_SECTION_LOCATIONS);
   const uint8_t* section = cursor.position;
   void* memory;
   TFRT_RETURN_IF_ERROR(
       tfrt_bef_load_allocate(&load->scratch, tfrt_bef_cursor_left(&cursor) / 8 + 1, 1, &memory));
-  load->location_starts = memory;
+  uint8_t* const starts = load->location_starts = memory;
   const size_t strings_size = load->file->sections[TFRT_BEF_SECTION_LOCATION_STRINGS].size;
+  shape_t shape = shape_of(0, 0);
   while (cursor.position != cursor.end) {
     size_t offset = (size_t)(cursor.position - section);
-    load->location_starts[offset / 8] |= (uint8_t)(1u << offset % 8);
+    starts[offset / 8] |= (uint8_t)(1u << offset % 8);
     const bool may_be_short = tfrt_bef_cursor_left(&cursor) >= SHORT_RECORD_SIZE;
-    size_t size = may_be_short ? short_record_size(cursor.position, strings_size) : 0;
+    size_t size = may_be_short ? size_by_shape(cursor.position, strings_size, &shape) : 0;
     cursor.position += size;
     if (size == 0) TFRT_RETURN_IF_ERROR(check_record(load->file, &cursor, 0));
   }

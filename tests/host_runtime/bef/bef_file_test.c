@@ -313,6 +313,35 @@ START_TEST(a_bad_kernel_code_or_location_is_refused) {
 }
 END_TEST
 
+// Bytes 0 to 3 are a record's: tag, string, line, column. Makes byte |index| of the record at |at|
+// be |byte|, which must be refused with |part|.
+static void refuse_location(test_bytes_t bytes, uint8_t* at, size_t index, uint8_t byte,
+                            const char* part) {
+  uint8_t old = at[index];
+  at[index] = byte;
+  const char* parts[] = {"section Locations", part};
+  test_refuse(bytes, parts, 2);
+  at[index] = old;
+}
+
+START_TEST(a_bad_location_is_refused_behind_good_ones_that_are_like_it) {
+  tfrt_bef_writer_t* writer;
+  ck_assert(tfrt_status_is_ok(tfrt_bef_writer_allocate(false, tfrt_allocator_system(), &writer)));
+  for (uint32_t line = 1; line <= 9; ++line) {
+    tfrt_bef_writer_add_location_file(writer, tfrt_string_view_of("f"), line, 77);
+  }
+  test_bytes_t bytes = test_finish(writer);
+  static const uint32_t kRecords[] = {0x4D020001, 0x4D030001};
+  uint8_t* third = find_words(bytes, kRecords, 2) + 4;
+  refuse_location(bytes, third, 0, 9, "tag 9 is none of 0 to 4");
+  refuse_location(bytes, third, 1, 2, "location string 2 is out of range (0 to 1)");
+  refuse_location(bytes, third + 6 * 4, 3, 0x80, "ends too early");
+  // A line of two bytes takes the column for its second one.
+  refuse_location(bytes, third + 6 * 4, 2, 0x80, "ends too early");
+  test_free(bytes.data, bytes.size);
+}
+END_TEST
+
 // The first list of users of |file| that begins with two different ones; its length.
 static const uint32_t* find_list(const tfrt_bef_file_t* file, uint32_t* out_count) {
   for (uint32_t f = 0; f < tfrt_bef_file_function_count(file); ++f) {
@@ -444,6 +473,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(bad, a_file_that_was_cut_is_refused);
   tcase_add_test(bad, a_bad_kernel_record_is_named_by_function_and_kernel);
   tcase_add_test(bad, a_bad_kernel_code_or_location_is_refused);
+  tcase_add_test(bad, a_bad_location_is_refused_behind_good_ones_that_are_like_it);
   tcase_add_test(bad, users_may_be_listed_in_any_order);
   tcase_add_test(bad, user_lists_must_be_those_of_the_arguments);
   tcase_add_test(bad, what_is_no_bef_file_is_refused_in_a_sentence);
