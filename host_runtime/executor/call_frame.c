@@ -38,7 +38,7 @@ static tfrt_call_frame_layout_t tfrt_call_frame_layout(const tfrt_bef_callable_t
   return layout;
 }
 
-static void tfrt_call_frame_set_pending(tfrt_call_frame_t* frame) {
+void tfrt_call_frame_set_pending(tfrt_call_frame_t* frame) {
   const tfrt_bef_callable_t* callable = frame->callable;
   for (uint32_t k = 1; k < callable->bef->kernel_count; ++k) {
     atomic_init(&frame->pending[k], tfrt_call_frame_first_pending(callable->sites[k].binding));

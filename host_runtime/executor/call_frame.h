@@ -86,6 +86,9 @@ static inline uint32_t tfrt_call_frame_first_pending(const tfrt_kernel_binding_t
   return pending > 0 ? pending : 1;
 }
 
+// Sets |frame->pending| to what it is before anything is there. Thread-compatible.
+void tfrt_call_frame_set_pending(tfrt_call_frame_t* frame);
+
 // Sets |frame->passed|, which isn't NULL, to what it is before anything is there.
 // Thread-compatible.
 void tfrt_call_frame_set_passed(tfrt_call_frame_t* frame);

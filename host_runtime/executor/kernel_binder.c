@@ -384,4 +384,6 @@ void tfrt_kernel_binder_enter(tfrt_kernel_binder_t* binder, tfrt_bef_callable_t*
                               const char** register_types) {
   binder->callable = callable;
   binder->register_types = register_types;
+  // All other registers are set by a kernel before one uses them.
+  for (uint32_t i = 0; i < callable->bef->argument_count; ++i) register_types[i] = NULL;
 }

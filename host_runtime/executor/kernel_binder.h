@@ -68,7 +68,8 @@ tfrt_status_t tfrt_kernel_binder_initialize(tfrt_kernel_binder_t* binder, tfrt_p
                                             const char* const* names, uint32_t count,
                                             tfrt_arena_t* scratch) TFRT_MUST_USE;
 
-// Goes on with |callable|, whose registers get |register_types|, all NULL. Thread-compatible.
+// Goes on with |callable|; |register_types| is room for what is known of its registers.
+// Thread-compatible.
 void tfrt_kernel_binder_enter(tfrt_kernel_binder_t* binder, tfrt_bef_callable_t* callable,
                               const char** register_types);
 
@@ -82,7 +83,7 @@ tfrt_status_t tfrt_kernel_binder_bind(tfrt_kernel_binder_t* binder, const tfrt_b
 
 // Whether |type|, which an argument must be known to be (NULL: it need not), is |known|, what is
 // known of its register (NULL: nothing). Thread-safe.
-bool tfrt_kernel_binder_type_is_proven(const char* type, const char* known);
+TFRT_COLD bool tfrt_kernel_binder_type_is_proven(const char* type, const char* known);
 
 // Whether |a| and |b|, of one kernel, have as many of everything. Thread-safe.
 static inline bool tfrt_kernel_binder_has_counts_of(const tfrt_bef_record_t* a,
@@ -101,12 +102,12 @@ static inline bool tfrt_kernel_binder_share(tfrt_kernel_binder_t* binder,
   if (!tfrt_kernel_binder_has_counts_of(record, model->shape)) return false;
   const tfrt_kernel_model_argument_t* wanted = model->arguments;
   const uint32_t* argument = tfrt_bef_record_arguments(record);
-  const uint32_t* const arguments_end = argument + record->argument_count;
-  const uint32_t* const results = tfrt_bef_record_results(record);
-  const uint32_t result_count = record->result_count;
+  // What can share a binding has neither attributes nor functions: the results follow.
+  const uint32_t* result = argument + record->argument_count;
+  const uint32_t* const end = result + record->result_count;
   const char** const types = binder->register_types;
   uint8_t* const flags = binder->callable->register_flags;
-  for (; argument != arguments_end; ++argument, ++wanted) {
+  for (; argument != result; ++argument, ++wanted) {
     const char* known = types[*argument];
     // One type is mostly one string, since the linker keeps one of each.
     if (wanted->type && TFRT_UNLIKELY(known != wanted->type) &&
@@ -116,7 +117,8 @@ static inline bool tfrt_kernel_binder_share(tfrt_kernel_binder_t* binder,
     // A site with as many arguments uses them so, whether it shares more or not.
     flags[*argument] |= wanted->flags;
   }
-  for (uint32_t i = 0; i < result_count; ++i) types[results[i]] = model->result_types[i];
+  const char* const* known = model->result_types;
+  for (; result != end; ++result, ++known) types[*result] = *known;
   return true;
 }
 

@@ -166,7 +166,7 @@ static tfrt_status_t tfrt_program_resolver_resolve_sites(tfrt_kernel_binder_t* b
       TFRT_RETURN_IF_ERROR(tfrt_program_resolver_bind_site(
           binder, k, has_options ? &bef->call_options[entry++].options : NULL, survey));
     }
-    if (survey) tfrt_schedule_survey_add(survey, site, model->cost, k);
+    if (survey) tfrt_schedule_survey_add(survey, site, model->cost);
   }
   return NULL;
 }
@@ -197,7 +197,7 @@ tfrt_status_t tfrt_program_resolver_run(tfrt_kernel_binder_t* binder, tfrt_bef_c
                                           bef->kernel_count * sizeof(*callable->sites) +
                                           bef->register_count + tfrt_schedule_size(bef));
   const char** register_types =
-      tfrt_arena_allocate_array(scratch, (size_t)bef->register_count + 1, sizeof(*register_types));
+      tfrt_arena_allocate_room(scratch, (size_t)bef->register_count + 1, sizeof(*register_types));
   callable->sites =
       tfrt_arena_allocate_room(&program->arena, bef->kernel_count, sizeof(*callable->sites));
   callable->register_flags =

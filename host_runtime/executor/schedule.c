@@ -20,10 +20,10 @@ typedef struct tfrt_schedule_builder_s {
   uint32_t* slots;             // where its slots go
   const uint32_t* use_counts;  // per register
   tfrt_schedule_register_t* registers;
-  uint32_t* free_slots;
-  uint32_t free_count;
-  uint32_t new_slot;        // the first one that was never used
-  uint32_t first_own_slot;  // behind arguments and constants
+  uint32_t* free_slots;      // those that nobody has any more, the last one on top
+  uint32_t* free_slots_end;  // behind them
+  uint32_t new_slot;         // the first one that was never used
+  uint32_t first_own_slot;   // behind arguments and constants
 } tfrt_schedule_builder_t;
 
 static tfrt_status_t tfrt_schedule_out_of_memory(void) {
@@ -38,8 +38,7 @@ tfrt_status_t tfrt_schedule_survey_initialize(tfrt_schedule_survey_t* survey,
   *survey = (tfrt_schedule_survey_t){.costs = NULL};
   const tfrt_bef_function_t* bef = callable->bef;
   survey->costs = tfrt_arena_allocate_array(scratch, bef->stream_count, sizeof(*survey->costs));
-  survey->pending = tfrt_arena_allocate_room(scratch, bef->kernel_count, sizeof(*survey->pending));
-  return survey->costs && survey->pending ? NULL : tfrt_schedule_out_of_memory();
+  return survey->costs ? NULL : tfrt_schedule_out_of_memory();
 }
 
 uint64_t tfrt_schedule_cost(const tfrt_kernel_descriptor_t* descriptor) {
@@ -147,8 +146,10 @@ static tfrt_status_t tfrt_schedule_make_constants(tfrt_schedule_builder_t* build
     // immutable.
     ((tfrt_kernel_binding_t*)site->binding)->constant = constant;
     const uint32_t number = tfrt_bef_record_results(site->record)[0];
-    builder->registers[number] = (tfrt_schedule_register_t){
-        callable->base.argument_count + schedule->constant_count, builder->use_counts[number]};
+    // One use more than there are: it lasts longer than the call.
+    builder->registers[number] =
+        (tfrt_schedule_register_t){.slot = callable->base.argument_count + schedule->constant_count,
+                                   .uses_left = builder->use_counts[number] + 1};
     schedule->constants[schedule->constant_count++] = constant;
   }
   return NULL;
@@ -164,64 +165,76 @@ void tfrt_schedule_release_constants(const tfrt_schedule_t* schedule) {
 // --- Steps -------------------------------------------------------------------
 
 static inline uint32_t tfrt_schedule_take_slot(tfrt_schedule_builder_t* builder) {
-  if (TFRT_LIKELY(builder->free_count > 0)) return builder->free_slots[--builder->free_count];
+  if (TFRT_LIKELY(builder->free_slots_end != builder->free_slots)) {
+    return *--builder->free_slots_end;
+  }
   return builder->new_slot++;
 }
 
-// Whether a slot holds what lasts longer than the call.
-static inline bool tfrt_schedule_is_constant_slot(const tfrt_schedule_builder_t* builder,
-                                                  uint32_t slot) {
-  return slot < builder->first_own_slot && slot >= builder->callable->base.argument_count;
+// Lists |slot|, which nobody reads any more, at |dead|. That of an argument of the function is not
+// used again: it may hold what the call doesn't own.
+static inline uint32_t* tfrt_schedule_drop(tfrt_schedule_builder_t* builder, uint32_t slot,
+                                           uint32_t* dead) {
+  if (slot >= builder->first_own_slot) *builder->free_slots_end++ = slot;
+  *dead = slot;
+  return dead + 1;
 }
 
-// Puts the slots of the arguments of |record| at |slots|, and of those that nobody reads behind it,
-// but for constants, at |dead|; returns what is behind these.
+// Puts the slots of the arguments of |record| at |slots|, and those that nobody reads behind it at
+// |dead|; returns what is behind these.
 static inline uint32_t* tfrt_schedule_add_arguments(tfrt_schedule_builder_t* builder,
                                                     const tfrt_bef_record_t* record,
                                                     uint32_t* slots, uint32_t* dead) {
-  const uint32_t* arguments = tfrt_bef_record_arguments(record);
-  const uint32_t count = record->argument_count;
-  for (uint32_t i = 0; i < count; ++i) {
-    tfrt_schedule_register_t* argument = &builder->registers[arguments[i]];
-    const uint32_t slot = argument->slot;
-    slots[i] = slot;
-    if (--argument->uses_left > 0 || tfrt_schedule_is_constant_slot(builder, slot)) continue;
-    *dead++ = slot;
+  const uint32_t* argument = tfrt_bef_record_arguments(record);
+  const uint32_t* const end = argument + record->argument_count;
+  for (; argument != end; ++argument) {
+    tfrt_schedule_register_t* used = &builder->registers[*argument];
+    const uint32_t slot = used->slot;
+    *slots++ = slot;
+    if (--used->uses_left == 0) dead = tfrt_schedule_drop(builder, slot, dead);
   }
   return dead;
 }
 
-// The same for the results of |record|, which get slots.
-static inline uint32_t* tfrt_schedule_add_results(tfrt_schedule_builder_t* builder,
-                                                  const tfrt_bef_record_t* record, uint32_t* slots,
-                                                  uint32_t* dead) {
-  const uint32_t* results = tfrt_bef_record_results(record);
-  const uint32_t count = record->result_count;
-  for (uint32_t i = 0; i < count; ++i) {
-    tfrt_schedule_register_t* result = &builder->registers[results[i]];
+// Gives slots to the results of |record| and puts them at |slots|. Returns whether all have uses.
+static inline bool tfrt_schedule_add_results(tfrt_schedule_builder_t* builder,
+                                             const tfrt_bef_record_t* record, uint32_t* slots) {
+  const uint32_t* result = tfrt_bef_record_results(record);
+  const uint32_t* const end = result + record->result_count;
+  bool all_used = true;
+  for (; result != end; ++result) {
     const uint32_t slot = tfrt_schedule_take_slot(builder);
-    const uint32_t uses = builder->use_counts[results[i]];
-    *result = (tfrt_schedule_register_t){.slot = slot, .uses_left = uses};
-    slots[i] = slot;
-    if (uses == 0) *dead++ = slot;
+    const uint32_t uses = builder->use_counts[*result];
+    builder->registers[*result] = (tfrt_schedule_register_t){.slot = slot, .uses_left = uses};
+    *slots++ = slot;
+    all_used &= uses > 0;
+  }
+  return all_used;
+}
+
+// Lists the slots of those results of |record| that have no uses at |dead|; returns what is behind
+// these.
+static uint32_t* tfrt_schedule_drop_unused(tfrt_schedule_builder_t* builder,
+                                           const tfrt_bef_record_t* record, uint32_t* dead) {
+  const uint32_t* results = tfrt_bef_record_results(record);
+  for (uint32_t i = 0; i < record->result_count; ++i) {
+    const tfrt_schedule_register_t* result = &builder->registers[results[i]];
+    if (result->uses_left == 0) dead = tfrt_schedule_drop(builder, result->slot, dead);
   }
   return dead;
 }
 
 // Adds the step for |site|.
-static inline void tfrt_schedule_add_step(tfrt_schedule_builder_t* builder,
-                                          const tfrt_kernel_site_t* site) {
+TFRT_ALWAYS_INLINE void tfrt_schedule_add_step(tfrt_schedule_builder_t* builder,
+                                               const tfrt_kernel_site_t* site) {
   const tfrt_bef_record_t* record = site->record;
   uint32_t* arguments = builder->slots;
   uint32_t* results = arguments + record->argument_count;
   uint32_t* const dead = results + record->result_count;
+  // Results are put down before arguments are dropped, so that they can't have their slots.
+  const bool all_used = tfrt_schedule_add_results(builder, record, results);
   uint32_t* end = tfrt_schedule_add_arguments(builder, record, arguments, dead);
-  end = tfrt_schedule_add_results(builder, record, results, end);
-  // Results are put down before arguments are dropped, so that they can't have their slots. That of
-  // an argument of the function is not used again: it may hold what the call doesn't own.
-  for (const uint32_t* slot = dead; slot != end; ++slot) {
-    if (*slot >= builder->first_own_slot) builder->free_slots[builder->free_count++] = *slot;
-  }
+  if (TFRT_UNLIKELY(!all_used)) end = tfrt_schedule_drop_unused(builder, record, end);
   *builder->step++ =
       (tfrt_schedule_step_t){.site = site,
                              .run = site->binding->run,
@@ -233,9 +246,43 @@ static inline void tfrt_schedule_add_step(tfrt_schedule_builder_t* builder,
   builder->slots = end;
 }
 
+// Whether |number| is one of the arguments of |record|.
+static inline bool tfrt_schedule_uses(const tfrt_bef_record_t* record, uint32_t number) {
+  const uint32_t* argument = tfrt_bef_record_arguments(record);
+  const uint32_t* const end = argument + record->argument_count;
+  while (argument != end && *argument != number) ++argument;
+  return argument != end;
+}
+
+// Whether, but for constants, each kernel of |callable| waits for the first result of the one
+// before: then there is no other order than the file's.
+static bool tfrt_schedule_is_chain(const tfrt_bef_callable_t* callable) {
+  if (callable->nonstrict_count > 0) return false;
+  const tfrt_kernel_site_t* site = callable->sites;
+  const tfrt_kernel_site_t* const end = site + callable->bef->kernel_count;
+  const tfrt_bef_record_t* last = NULL;
+  while (++site != end) {
+    if (site->binding->constant) continue;
+    if (last && last->result_count == 0) return false;
+    if (last && !tfrt_schedule_uses(site->record, *tfrt_bef_record_results(last))) return false;
+    last = site->record;
+  }
+  return true;
+}
+
+// Adds a step for each kernel, in the order of the file. Not a part of its caller, whose variables
+// would leave it too few of the machine's registers.
+TFRT_NO_INLINE static void tfrt_schedule_add_chain(tfrt_schedule_builder_t* builder) {
+  const tfrt_kernel_site_t* site = builder->callable->sites;
+  const tfrt_kernel_site_t* const end = site + builder->callable->bef->kernel_count;
+  while (++site != end) {
+    if (!site->binding->constant) tfrt_schedule_add_step(builder, site);
+  }
+}
+
 // Runs the function of |ready| with the executor's lists, and adds a step for each kernel as it
 // comes.
-static void tfrt_schedule_add_steps(tfrt_schedule_builder_t* builder, tfrt_ready_list_t* ready) {
+static void tfrt_schedule_add_as_ready(tfrt_schedule_builder_t* builder, tfrt_ready_list_t* ready) {
   const tfrt_kernel_site_t* sites = builder->callable->sites;
   tfrt_arrival_start(ready);
   tfrt_arrival_tell_all(ready, &sites[0], 1);
@@ -246,21 +293,30 @@ static void tfrt_schedule_add_steps(tfrt_schedule_builder_t* builder, tfrt_ready
   }
 }
 
-static tfrt_status_t tfrt_schedule_make_steps(tfrt_schedule_builder_t* builder,
-                                              const tfrt_schedule_survey_t* survey,
-                                              tfrt_arena_t* scratch) {
+// Adds a step for each kernel of a function that is no chain.
+static tfrt_status_t tfrt_schedule_add_steps(tfrt_schedule_builder_t* builder,
+                                             tfrt_arena_t* scratch) {
   const tfrt_bef_callable_t* callable = builder->callable;
   size_t count = callable->bef->kernel_count;
-  tfrt_call_frame_t frame = {.callable = callable, .pending = survey->pending};
+  tfrt_call_frame_t frame = {.callable = callable};
+  frame.pending = tfrt_arena_allocate_room(scratch, count, sizeof(*frame.pending));
   frame.next = tfrt_arena_allocate_room(scratch, count, sizeof(*frame.next));
+  if (!frame.pending || !frame.next) return tfrt_schedule_out_of_memory();
+  tfrt_call_frame_set_pending(&frame);
   if (callable->nonstrict_count > 0) {
     frame.passed = tfrt_arena_allocate_room(scratch, count, sizeof(*frame.passed));
     if (!frame.passed) return tfrt_schedule_out_of_memory();
     tfrt_call_frame_set_passed(&frame);
   }
-  if (!frame.next) return tfrt_schedule_out_of_memory();
   tfrt_ready_list_t ready = tfrt_ready_list_make(&frame, callable->sites[0].stream_id);
-  tfrt_schedule_add_steps(builder, &ready);
+  tfrt_schedule_add_as_ready(builder, &ready);
+  return NULL;
+}
+
+static tfrt_status_t tfrt_schedule_make_steps(tfrt_schedule_builder_t* builder,
+                                              tfrt_arena_t* scratch) {
+  if (!tfrt_schedule_is_chain(builder->callable)) return tfrt_schedule_add_steps(builder, scratch);
+  tfrt_schedule_add_chain(builder);
   return NULL;
 }
 
@@ -288,6 +344,7 @@ static bool tfrt_schedule_allocate(tfrt_schedule_builder_t* builder, tfrt_arena_
   builder->registers =
       tfrt_arena_allocate_room(scratch, register_count, sizeof(*builder->registers));
   builder->free_slots = tfrt_arena_allocate_room(scratch, register_count, sizeof(uint32_t));
+  builder->free_slots_end = builder->free_slots;
   return builder->schedule && builder->step && builder->slots && builder->registers &&
          builder->free_slots;
 }
@@ -299,7 +356,7 @@ static tfrt_status_t tfrt_schedule_begin(tfrt_schedule_builder_t* builder) {
                                                (size_t)bef->argument_count + 1, sizeof(*unused));
   if (!unused) return tfrt_schedule_out_of_memory();
   for (uint32_t i = 0; i < bef->argument_count; ++i) {
-    builder->registers[i] = (tfrt_schedule_register_t){i, bef->use_counts[i]};
+    builder->registers[i] = (tfrt_schedule_register_t){.slot = i, .uses_left = bef->use_counts[i]};
     if (bef->use_counts[i] == 0) unused[builder->schedule->unused_count++] = i;
   }
   builder->schedule->unused_arguments = unused;
@@ -318,7 +375,7 @@ static tfrt_status_t tfrt_schedule_end(tfrt_schedule_builder_t* builder) {
   for (uint32_t i = 0; i < bef->result_count; ++i) {
     tfrt_schedule_register_t* result = &builder->registers[bef->result_registers[i]];
     slots[i] = result->slot;
-    is_last[i] = --result->uses_left == 0 && !tfrt_schedule_is_constant_slot(builder, slots[i]);
+    is_last[i] = --result->uses_left == 0;
   }
   schedule->result_slots = slots;
   schedule->result_is_last = is_last;
@@ -344,6 +401,6 @@ tfrt_status_t tfrt_schedule_create(tfrt_program_t* program, tfrt_bef_callable_t*
   TFRT_RETURN_IF_ERROR(tfrt_schedule_make_constants(&builder, survey));
   builder.first_own_slot = callable->base.argument_count + schedule->constant_count;
   builder.new_slot = builder.first_own_slot;
-  TFRT_RETURN_IF_ERROR(tfrt_schedule_make_steps(&builder, survey, scratch));
+  TFRT_RETURN_IF_ERROR(tfrt_schedule_make_steps(&builder, scratch));
   return tfrt_schedule_end(&builder);
 }

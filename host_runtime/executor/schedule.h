@@ -10,7 +10,8 @@
 //           lent or given by the caller  the program's  the call's own, used again and again
 //
 // The order is not chosen here: the function is run with the executor's own lists (arrival.h),
-// only without values, as by a work queue that has one thread. Only functions that are not
+// only without values, as by a work queue that has one thread; unless each kernel uses what the
+// one before makes, so that there is no other order than the file's. Only functions that are not
 // worth more threads have a schedule: all of their streams but one are *cheap*, made of pure
 // kernels that cost less, together, than to wake a thread. From the first value that is late
 // the executor takes over.
@@ -70,10 +71,9 @@ struct tfrt_schedule_s {
 
 // What must be known of all kernels of a function before it gets a schedule.
 typedef struct tfrt_schedule_survey_s {
-  _Atomic uint32_t* pending;  // per kernel: what it waits for
-  uint64_t* costs;            // per stream: of its kernels beyond their starts
-  uint32_t first_constant;    // kernels that may be constants are from here on
-  uint32_t constants_end;     // and before this one
+  uint64_t* costs;          // per stream: of its kernels beyond their starts
+  uint32_t first_constant;  // kernels that may be constants are from here on
+  uint32_t constants_end;   // and before this one
   uint32_t constant_count;
   bool is_too_wide;  // a kernel has more values than TFRT_SCHEDULE_MAX_VALUES
 } tfrt_schedule_survey_t;
@@ -89,11 +89,9 @@ tfrt_status_t tfrt_schedule_survey_initialize(tfrt_schedule_survey_t* survey,
 // any stream that is cheap. Thread-safe.
 uint64_t tfrt_schedule_cost(const tfrt_kernel_descriptor_t* descriptor);
 
-// Adds kernel |index|, which is bound at |site| and costs |cost|. Thread-compatible.
+// Adds the kernel that is bound at |site| and costs |cost|, the next one. Thread-compatible.
 static inline void tfrt_schedule_survey_add(tfrt_schedule_survey_t* survey,
-                                            const tfrt_kernel_site_t* site, uint64_t cost,
-                                            uint32_t index) {
-  atomic_init(&survey->pending[index], tfrt_call_frame_first_pending(site->binding));
+                                            const tfrt_kernel_site_t* site, uint64_t cost) {
   // Each is below 2^32, and there are fewer than 2^30 kernels (each has a record).
   survey->costs[site->stream_id] += cost;
 }
