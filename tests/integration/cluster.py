@@ -10,6 +10,7 @@ import os
 import secrets
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -187,3 +188,21 @@ class ClusterTest(unittest.TestCase):
 def hosts(workers):
     """The flag that names `workers` by rank."""
     return "--hosts=" + ",".join(worker.address for worker in workers)
+
+
+def reason(trace):
+    """The line of a traceback that says what was wrong."""
+    lines = trace.rsplit("Traceback (most recent call last):\n", 1)[-1].splitlines()
+    return next((line for line in lines if line and not line.startswith(" ")), lines[-1])
+
+
+def main(verbosity=1):
+    """Runs the tests of the file that calls it: its first arguments are tfrt and tfrt_worker.
+
+    Whoever shows the end of a log only still shows why each test failed.
+    """
+    ClusterTest.tfrt, ClusterTest.tfrt_worker = sys.argv[1:3]
+    result = unittest.main(argv=sys.argv[:1], verbosity=verbosity, exit=False).result
+    for test, trace in result.failures + result.errors:
+        print("%s: %s" % (test.id(), reason(trace)), file=sys.stderr)
+    sys.exit(not result.wasSuccessful())

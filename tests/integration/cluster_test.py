@@ -17,7 +17,7 @@ import termios
 import time
 import unittest
 
-from cluster import PATIENCE_S, ClusterTest, hosts, marked
+from cluster import PATIENCE_S, ClusterTest, hosts, main, marked
 
 MNIST = sys.argv[3]
 DIGITS = [
@@ -575,5 +575,4 @@ class TestForming(ClusterTest):
 
 
 if __name__ == "__main__":
-    ClusterTest.tfrt, ClusterTest.tfrt_worker = sys.argv[1:3]
-    unittest.main(argv=sys.argv[:1])
+    main()

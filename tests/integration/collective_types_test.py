@@ -9,10 +9,8 @@ Usage: collective_types_test.py TFRT TFRT_WORKER
 import math
 import re
 import struct
-import sys
-import unittest
 
-from cluster import ClusterTest, hosts
+from cluster import ClusterTest, hosts, main
 
 # Small enough for the sums and products of eight to be exact in each dtype, or to wrap around.
 NUMBERS = [1, 2, 2, 1, 2, 1, 1, 2, 1, 2, 2, 1, 1]
@@ -248,5 +246,4 @@ class TestCollectiveTypes(ClusterTest):
 
 
 if __name__ == "__main__":
-    ClusterTest.tfrt, ClusterTest.tfrt_worker = sys.argv[1:3]
-    unittest.main(argv=sys.argv[:1])
+    main()

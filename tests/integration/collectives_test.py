@@ -9,9 +9,8 @@ import os
 import re
 import signal
 import sys
-import unittest
 
-from cluster import ClusterTest, hosts
+from cluster import ClusterTest, hosts, main
 
 REGRESSION = sys.argv[3]
 
@@ -222,5 +221,4 @@ class TestCollectives(ClusterTest):
 
 
 if __name__ == "__main__":
-    ClusterTest.tfrt, ClusterTest.tfrt_worker = sys.argv[1:3]
-    unittest.main(argv=sys.argv[:1])
+    main()

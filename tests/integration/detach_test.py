@@ -8,11 +8,9 @@ Usage: detach_test.py TFRT TFRT_WORKER
 
 import json
 import signal
-import sys
 import time
-import unittest
 
-from cluster import PATIENCE_S, ClusterTest, hosts
+from cluster import PATIENCE_S, ClusterTest, hosts, main
 
 # Host 1 says 1, turns in a loop until it has counted to `n`, and says how far that is; then host 0 does.
 SPINS = """func.func @turn(%i: i32, %one: i32, %n: i32) -> (i32, i32, i32, i1) {
@@ -220,5 +218,4 @@ class DetachTest(ClusterTest):
 
 
 if __name__ == "__main__":
-    ClusterTest.tfrt, ClusterTest.tfrt_worker = sys.argv[1:3]
-    unittest.main(argv=sys.argv[:1], verbosity=2)
+    main(verbosity=2)

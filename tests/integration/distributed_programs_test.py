@@ -11,9 +11,8 @@ One process (`--in-process=N`), which has no network, is the oracle of the worke
 import os
 import subprocess
 import sys
-import unittest
 
-from cluster import ClusterTest, hosts
+from cluster import ClusterTest, hosts, main
 
 MLIR_TO_BEF, BEF_TO_MLIR, EXAMPLES = sys.argv[3:6]
 PROGRAMS = [path for path in sys.argv[6:] if path.endswith(".mlir")]
@@ -256,5 +255,4 @@ class TestPrograms(ClusterTest):
 
 
 if __name__ == "__main__":
-    ClusterTest.tfrt, ClusterTest.tfrt_worker = sys.argv[1:3]
-    unittest.main(argv=sys.argv[:1])
+    main()

@@ -15,9 +15,8 @@ import random
 import signal
 import sys
 import time
-import unittest
 
-from cluster import PATIENCE_S, ClusterTest, hosts
+from cluster import PATIENCE_S, ClusterTest, hosts, main
 
 ROUNDS = int(sys.argv[3]) if len(sys.argv) > 3 else 12
 SEED = int(sys.argv[4]) if len(sys.argv) > 4 else random.SystemRandom().randrange(1 << 32)
@@ -318,5 +317,4 @@ class FaultTest(ClusterTest):
 
 
 if __name__ == "__main__":
-    ClusterTest.tfrt, ClusterTest.tfrt_worker = sys.argv[1:3]
-    unittest.main(argv=sys.argv[:1])
+    main()

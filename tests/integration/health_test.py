@@ -9,13 +9,11 @@ Usage: health_test.py TFRT TFRT_WORKER
 import os
 import signal
 import subprocess
-import sys
 import threading
-import unittest
 
 import grpc
 
-from cluster import PATIENCE_S, ClusterTest, hosts
+from cluster import PATIENCE_S, ClusterTest, hosts, main
 
 SERVING, NOT_SERVING, SERVICE_UNKNOWN = 1, 2, 3
 CHECK, WATCH = "/grpc.health.v1.Health/Check", "/grpc.health.v1.Health/Watch"
@@ -142,5 +140,4 @@ class HealthTest(ClusterTest):
 
 
 if __name__ == "__main__":
-    ClusterTest.tfrt, ClusterTest.tfrt_worker = sys.argv[1:3]
-    unittest.main(argv=sys.argv[:1])
+    main()

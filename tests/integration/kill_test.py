@@ -13,9 +13,8 @@ import random
 import signal
 import sys
 import time
-import unittest
 
-from cluster import PATIENCE_S, ClusterTest, hosts, marked, runs
+from cluster import PATIENCE_S, ClusterTest, hosts, main, marked, runs
 
 MNIST = sys.argv[3]
 ROUNDS = int(sys.argv[4]) if len(sys.argv) > 4 else 10
@@ -107,5 +106,4 @@ class KillTest(ClusterTest):
 
 
 if __name__ == "__main__":
-    ClusterTest.tfrt, ClusterTest.tfrt_worker = sys.argv[1:3]
-    unittest.main(argv=sys.argv[:1])
+    main()

@@ -10,10 +10,8 @@ import json
 import re
 import signal
 import subprocess
-import sys
-import unittest
 
-from cluster import PATIENCE_S, ClusterTest, hosts
+from cluster import PATIENCE_S, ClusterTest, hosts, main
 
 CALLS = """func.func @twice(%x: i32) -> i32 {
   %y = tfrt.add.i32 %x, %x
@@ -169,5 +167,4 @@ class LogTest(ClusterTest):
 
 
 if __name__ == "__main__":
-    ClusterTest.tfrt, ClusterTest.tfrt_worker = sys.argv[1:3]
-    unittest.main(argv=sys.argv[:1])
+    main()

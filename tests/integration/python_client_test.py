@@ -15,9 +15,8 @@ import sys
 import tempfile
 import threading
 import time
-import unittest
 
-from cluster import PATIENCE_S, ClusterTest
+from cluster import PATIENCE_S, ClusterTest, main
 
 MLIR_TO_BEF, EXAMPLE = sys.argv[3:5]
 PROTO_FILES = sys.argv[5:]
@@ -311,5 +310,4 @@ class PythonClientTest(ClusterTest):
 
 
 if __name__ == "__main__":
-    ClusterTest.tfrt, ClusterTest.tfrt_worker = sys.argv[1:3]
-    unittest.main(argv=sys.argv[:1])
+    main()

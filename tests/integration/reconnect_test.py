@@ -13,11 +13,9 @@ import selectors
 import signal
 import socket
 import struct
-import sys
 import threading
-import unittest
 
-from cluster import PATIENCE_S, ClusterTest, hosts
+from cluster import PATIENCE_S, ClusterTest, hosts, main
 
 # Each host prints what it is called with; host 1 calls on to host 2.
 PROGRAM = """func.func @inner(%x: i32) -> i32 {
@@ -194,5 +192,4 @@ class ReconnectTest(ClusterTest):
 
 
 if __name__ == "__main__":
-    ClusterTest.tfrt, ClusterTest.tfrt_worker = sys.argv[1:3]
-    unittest.main(argv=sys.argv[:1])
+    main()

@@ -5,10 +5,8 @@
 Usage: retry_test.py TFRT TFRT_WORKER
 """
 
-import sys
-import unittest
 
-from cluster import PATIENCE_S, ClusterTest, hosts
+from cluster import PATIENCE_S, ClusterTest, hosts, main
 
 # @work gives 40 and the rank of its host, and never ends on a host below FIRST. Host 2 has the
 # result for an argument before it is there.
@@ -87,5 +85,4 @@ class RetryTest(ClusterTest):
 
 
 if __name__ == "__main__":
-    ClusterTest.tfrt, ClusterTest.tfrt_worker = sys.argv[1:3]
-    unittest.main(argv=sys.argv[:1])
+    main()

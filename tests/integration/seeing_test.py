@@ -10,11 +10,9 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
-import unittest
 
-from cluster import PATIENCE_S, ClusterTest, hosts
+from cluster import PATIENCE_S, ClusterTest, hosts, main
 
 # Host 0 waits for host 1, which waits for host 2, whose one thread turns for ever in a loop. Host 2
 # is also given what host 1 is to make.
@@ -576,5 +574,4 @@ class SeeingTest(ClusterTest):
 
 
 if __name__ == "__main__":
-    ClusterTest.tfrt, ClusterTest.tfrt_worker = sys.argv[1:3]
-    unittest.main(argv=sys.argv[:1])
+    main()

@@ -10,11 +10,9 @@ import json
 import os
 import socket
 import subprocess
-import sys
 import time
-import unittest
 
-from cluster import PATIENCE_S, ClusterTest, hosts
+from cluster import PATIENCE_S, ClusterTest, hosts, main
 
 RANKS = """func.func @rank() -> i32 {
   %r = tfrt_dist.rank
@@ -187,5 +185,4 @@ class StartingTest(ClusterTest):
 
 
 if __name__ == "__main__":
-    ClusterTest.tfrt, ClusterTest.tfrt_worker = sys.argv[1:3]
-    unittest.main(argv=sys.argv[:1])
+    main()

@@ -14,9 +14,8 @@ import stat
 import subprocess
 import sys
 import time
-import unittest
 
-from cluster import PATIENCE_S, ClusterTest, hosts
+from cluster import PATIENCE_S, ClusterTest, hosts, main
 
 MNIST = sys.argv[3]
 DIGITS = [
@@ -311,5 +310,4 @@ class TestFiles(TlsTest):
 
 
 if __name__ == "__main__":
-    ClusterTest.tfrt, ClusterTest.tfrt_worker = sys.argv[1:3]
-    unittest.main(argv=sys.argv[:1])
+    main()
