@@ -16,7 +16,7 @@
 #include "distributed/grpc/connection.h"
 #include "distributed/grpc/connection_set.h"
 #include "distributed/grpc/queue.h"
-#include "distributed/transport.h"
+#include "distributed/transport/transport.h"
 #include "host_runtime/base/allocator.h"
 
 // The most names and values that one stream may come with.

@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <stddef.h>
 
-#include "distributed/transport.h"
+#include "distributed/transport/transport.h"
 #include "host_runtime/base/macros.h"
 
 // Frames and windows that take a message of the biggest size in few steps.

@@ -21,7 +21,7 @@
 //
 // A stream that ended in order may still hold a message: it is told when that was given.
 //
-// Thread rule: the fields say it. Failure rule: see distributed/transport.h.
+// Thread rule: the fields say it. Failure rule: see distributed/transport/transport.h.
 #ifndef TFRT_DISTRIBUTED_GRPC_CONNECTION_H_
 #define TFRT_DISTRIBUTED_GRPC_CONNECTION_H_
 
@@ -32,7 +32,7 @@
 #include "distributed/grpc/connection_set.h"
 #include "distributed/grpc/message.h"
 #include "distributed/grpc/queue.h"
-#include "distributed/transport.h"
+#include "distributed/transport/transport.h"
 #include "host_runtime/base/allocator.h"
 #include "host_runtime/base/list.h"
 #include "host_runtime/base/macros.h"

@@ -24,7 +24,7 @@
 #include "distributed/grpc/connection.h"
 #include "distributed/grpc/connection_set.h"
 #include "distributed/grpc/queue.h"
-#include "distributed/transport.h"
+#include "distributed/transport/transport.h"
 #include "host_runtime/base/allocator.h"
 #include "host_runtime/base/macros.h"
 #include "host_runtime/base/status.h"

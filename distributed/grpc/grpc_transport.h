@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The transport between real hosts: distributed/transport.h over HTTP/2, by gRPC's C core.
+// The transport between real hosts (distributed/transport/transport.h): HTTP/2, by gRPC's C core.
 //
 // A connection is one call of the service Peer (proto/peer.proto) on a TCP connection of
 // its own: CONTROL is its method Control, BULK its method Bulk. A message is the bytes of
@@ -15,14 +15,14 @@
 // Each completion queue has one thread at a time, and each connection lives on one queue:
 // that is what makes callbacks come one at a time for each connection and never from
 // inside of a call. What a callback leads to may run on the same thread, behind it
-// (distributed/reader_pair.h). Bulk connections share the threads of control unless they are given
-// some. Own ones let big messages be taken in beside small ones; but gRPC lets one idle
+// (distributed/threads/reader_pair.h). Bulk connections share the threads of control unless they
+// are given some. Own ones let big messages be taken in beside small ones; but gRPC lets one idle
 // thread at a time read all sockets of the process, so that with two threads a control
 // message often passes from one to the other: twice the round trip on two processors.
 //
 // Life:
 //  1. Created; gRPC is started in the process and the threads run.
-//  2. Used through distributed/transport.h.
+//  2. Used through distributed/transport/transport.h.
 //  3. Closed; drained, which waits for what callbacks have led to, too; released: threads joined,
 //     gRPC shut down.
 // What is still held of a connection then may only be released.
@@ -36,14 +36,14 @@
 // Addresses: "127.0.0.1:8000", "[::1]:8000", "name:8000" and "unix:/path".
 //
 // Thread rule: thread-safe.
-// Failure rule: as distributed/transport.h. gRPC itself aborts when memory is out.
+// Failure rule: as distributed/transport/transport.h. gRPC itself aborts when memory is out.
 #ifndef TFRT_DISTRIBUTED_GRPC_GRPC_TRANSPORT_H_
 #define TFRT_DISTRIBUTED_GRPC_GRPC_TRANSPORT_H_
 
 #include <stdint.h>
 
 #include "distributed/grpc/credentials.h"
-#include "distributed/transport.h"
+#include "distributed/transport/transport.h"
 #include "host_runtime/base/allocator.h"
 #include "host_runtime/base/macros.h"
 #include "host_runtime/base/status.h"

@@ -26,7 +26,7 @@
 #include <stdint.h>
 
 #include "distributed/grpc/queue.h"
-#include "distributed/transport.h"
+#include "distributed/transport/transport.h"
 #include "host_runtime/base/macros.h"
 
 // Spans below this size, in bytes, are copied.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A completion queue with the threads that serve it: one at a time, which may run what an event
-// leads to, and its deputy (distributed/reader_pair.h).
+// leads to, and its deputy (distributed/threads/reader_pair.h).
 //
 // Whatever gRPC completes arrives here as an *event*, which its owner embeds; it doubles
 // as gRPC's tag. Events of one queue run one after another on its thread, with no lock
@@ -31,8 +31,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "distributed/reader_pair.h"
-#include "distributed/transport.h"
+#include "distributed/threads/reader_pair.h"
+#include "distributed/transport/transport.h"
 #include "host_runtime/async/task_list.h"
 #include "host_runtime/base/allocator.h"
 #include "host_runtime/base/list.h"

@@ -43,7 +43,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "distributed/transport.h"
+#include "distributed/transport/transport.h"
 #include "host_runtime/async/timer_queue.h"
 #include "host_runtime/base/allocator.h"
 #include "host_runtime/base/clock.h"

@@ -19,7 +19,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "distributed/client.h"
+#include "distributed/client/client.h"
 #include "host_runtime/bef/bef_file.h"
 #include "tests/distributed/security/certificate_folder.h"
 #include "tools/common/host_process.h"

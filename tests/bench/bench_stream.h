@@ -11,7 +11,7 @@
 #ifndef TFRT_TESTS_BENCH_BENCH_STREAM_H_
 #define TFRT_TESTS_BENCH_BENCH_STREAM_H_
 
-#include "distributed/transport.h"
+#include "distributed/transport/transport.h"
 #include "host_runtime/base/sync.h"
 
 #define TFRT_BENCH_STREAM_MESSAGE_SIZE 64

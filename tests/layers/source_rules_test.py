@@ -58,6 +58,8 @@ BAD = [
     ("layer-include", "host_runtime/z.c", SPDX + '#include "distributed/c.h"\n'),
     ("layer-include", "compiler/z.c", SPDX + '#include "host_runtime/async/b.h"\n'),
     ("layer-include", "distributed/z.c", SPDX + '#include "kernels/basic/k.h"\n'),
+    ("layer-include", "distributed/session/z.c", SPDX + '#include "distributed/c.h"\n'),
+    ("layer-include", "distributed/wire/z.c", SPDX + '#include "distributed/c.h"\n'),
     ("layer-include", "kernels/z.c", SPDX + '#include "devices/cuda/c.h"\n'),
     ("allocator", "examples/kernel_library/a.c", SPDX + "void* f(void) { return malloc(1); }\n"),
     ("include-path", "host_runtime/base/z.c", SPDX + '#include "host_runtime/base/none.h"\n'),

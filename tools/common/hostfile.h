@@ -16,7 +16,7 @@
 #ifndef TFRT_TOOLS_COMMON_HOSTFILE_H_
 #define TFRT_TOOLS_COMMON_HOSTFILE_H_
 
-#include "distributed/transport.h"
+#include "distributed/transport/transport.h"
 
 // The most workers that one may name.
 #define TFRT_HOSTFILE_MAX_HOSTS 256

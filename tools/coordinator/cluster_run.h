@@ -20,7 +20,7 @@
 
 #include <stdatomic.h>
 
-#include "distributed/client.h"
+#include "distributed/client/client.h"
 #include "tools/common/host_process.h"
 #include "tools/coordinator/exit_code.h"
 #include "tools/coordinator/local_cluster.h"

@@ -49,7 +49,7 @@ static inline tfrt_exit_code_t tfrt_exit_code_of_result(tfrt_status_t status) {
 }
 
 // The exit code for a run whose cluster could not form because of the error |status|: the table
-// in distributed/client.h. Thread-safe.
+// in distributed/client/client.h. Thread-safe.
 static inline tfrt_exit_code_t tfrt_exit_code_of_cluster(tfrt_status_t status) {
   switch (tfrt_status_code(status)) {
     case TFRT_STATUS_INVALID_ARGUMENT:

@@ -17,7 +17,7 @@
 
 #include <stdatomic.h>
 
-#include "distributed/client.h"
+#include "distributed/client/client.h"
 #include "tools/common/cluster_file.h"
 #include "tools/common/cluster_key.h"
 #include "tools/common/flags.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What hosts say is alive on them (distributed/inventory.h), read: a line is a kind and properties
-// `NAME=TEXT`.
+// What hosts say is alive on them (distributed/builtin/inventory.h), read: a line is a kind and
+// properties `NAME=TEXT`.
 //
 //   for (tfrt_inventory_line_t line = {0}; tfrt_inventory_lines_next(&text, &line);) ...
 //

@@ -21,7 +21,7 @@
 #ifndef TFRT_TOOLS_COORDINATOR_LOCAL_CLUSTER_H_
 #define TFRT_TOOLS_COORDINATOR_LOCAL_CLUSTER_H_
 
-#include "distributed/transport.h"
+#include "distributed/transport/transport.h"
 #include "tools/coordinator/run_loop.h"
 #include "tools/coordinator/run_options.h"
 

@@ -11,7 +11,7 @@
 #ifndef TFRT_TOOLS_COORDINATOR_TRACE_COLLECTION_H_
 #define TFRT_TOOLS_COORDINATOR_TRACE_COLLECTION_H_
 
-#include "distributed/client.h"
+#include "distributed/client/client.h"
 #include "tools/coordinator/run_loop.h"
 
 // The most spans that are kept of one host.

@@ -10,7 +10,7 @@
 #ifndef TFRT_TOOLS_COORDINATOR_VALUE_WAIT_H_
 #define TFRT_TOOLS_COORDINATOR_VALUE_WAIT_H_
 
-#include "distributed/client.h"
+#include "distributed/client/client.h"
 #include "tools/coordinator/run_loop.h"
 
 // Waits until |value|, which |client| was asked for, is resolved. After |patience_ms| (0: never),

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <sys/socket.h>
 
-#include "distributed/transport.h"
+#include "distributed/transport/transport.h"
 
 typedef struct tfrt_listen_address_s {
   char text[TFRT_TRANSPORT_ADDRESS_SIZE];  // for tfrt_transport_listen()

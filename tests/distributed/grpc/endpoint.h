@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "distributed/transport.h"
+#include "distributed/transport/transport.h"
 #include "host_runtime/base/sync.h"
 
 #define TFRT_ENDPOINT_PATIENCE_S 30

@@ -7,12 +7,12 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "distributed/client.h"
+#include "distributed/client/client.h"
 #include "distributed/grpc/grpc_transport.h"
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/async/thread_pool_work_queue.h"
-#include "tests/distributed/brittle_transport.h"
-#include "tests/distributed/program.h"
+#include "tests/distributed/program/program.h"
+#include "tests/distributed/transport/brittle_transport.h"
 #include "tests/support/test_main.h"
 #include "tools/common/kernel_rooms.h"
 

@@ -2,7 +2,7 @@
 //
 // The suite of all transports, over the simulated network.
 #include "distributed/simulated/network.h"
-#include "tests/distributed/transport_suite.h"
+#include "tests/distributed/transport/transport_suite.h"
 #include "tests/support/test_main.h"
 
 typedef struct network_s {

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/builtin/sending.h"
+
+#include "host_runtime/async/builtin_types.h"
+
+void tfrt_sending_met(tfrt_mailbox_t* mailbox, tfrt_async_value_t* value,
+                      const tfrt_status_origin_t* site) {
+  // Small values are here, mostly.
+  if (tfrt_async_value_is_available(value)) return;
+  tfrt_node_t* node = TFRT_CONTAINER_OF(mailbox, tfrt_job_t, mailbox)->node;
+  tfrt_node_lock_tables(node);
+  tfrt_remote_value_t* remote = tfrt_remote_value_of(node, value);
+  if (remote) {
+    tfrt_remote_value_set_receiver(remote, site);
+    tfrt_remote_value_release(remote);
+  }
+  tfrt_node_unlock(node);
+}
+
+// Puts the value into the mailbox; returns a chain (+1).
+static tfrt_async_value_t* tfrt_sending_put(tfrt_execution_t* execution) {
+  tfrt_async_value_t* key = execution->arguments[0];
+  if (tfrt_async_value_is_error(key)) return tfrt_async_value_retain(key);
+  tfrt_type_id_t type = tfrt_async_value_resolved(key)->type_id;
+  if (type != TFRT_TYPE_STRING) {
+    return tfrt_async_value_create_error_take(
+        tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a value was sent with a %s for its key",
+                           tfrt_type_get(type)->name));
+  }
+  tfrt_status_t status =
+      tfrt_mailbox_send(&execution->job->mailbox, execution->request_id, execution->from_rank,
+                        tfrt_async_value_string(key), execution->arguments[1]);
+  return status ? tfrt_async_value_create_error_take(status) : tfrt_async_value_ready_chain();
+}
+
+// Runs when the key is here.
+static void tfrt_sending_run(tfrt_task_t* task) {
+  tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, task);
+  tfrt_node_t* node = tfrt_node_retain(execution->node);
+  tfrt_async_value_t* result = tfrt_sending_put(execution);
+  tfrt_node_lock_tables(node);
+  // A job that was closed meanwhile has been emptied already.
+  if (execution->job->closed) {
+    tfrt_sending_end(execution->job, TFRT_MAILBOX_ANY_SENDER, execution->cancelled);
+  }
+  tfrt_execution_complete(execution, &result);
+  tfrt_execution_release(execution);
+  tfrt_node_unlock(node);
+  tfrt_node_release(node);
+}
+
+void tfrt_sending_start(tfrt_execution_t* execution, uint32_t rank) {
+  execution->from_rank = rank;
+  tfrt_execution_begin(execution);
+  tfrt_execution_retain(execution);
+  tfrt_task_initialize(&execution->task, tfrt_sending_run);
+  tfrt_action_queue_wait(&execution->node->actions, execution->arguments[0], TFRT_ACTION_AND_THEN,
+                         &execution->task);
+}
+
+void tfrt_sending_end(tfrt_job_t* job, uint32_t rank, tfrt_status_t reason) {
+  tfrt_action_queue_t* actions = &job->node->actions;
+  bool is_all = rank == TFRT_MAILBOX_ANY_SENDER;
+  bool waits = false;
+  tfrt_status_t status = reason ? tfrt_status_retain(reason)
+                                : tfrt_status_create(TFRT_STATUS_CANCELLED, "the job was closed");
+  for (tfrt_async_value_t* value;
+       (value = tfrt_mailbox_take(&job->mailbox, rank, !is_all, &waits));) {
+    if (waits) {
+      tfrt_action_queue_fail_take(actions, value, status);
+    } else {
+      tfrt_action_queue_release(actions, value);
+    }
+  }
+  tfrt_status_release(status);
+}

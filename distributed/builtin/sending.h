@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The built-in function by which a host gives another a value under a key: it puts the value
+// into the mailbox of the job there (host_runtime/executor/mailbox.h), where it meets who
+// receives it.
+//
+//   sender                                 receiver
+//     Invoke BUILTIN_SEND(key, value) -----> mailbox <--- tfrt_dist.recv
+//     <--------------------------- Result    chain: it waits there, or was received
+//     <--------------------------- done      its payload is there
+//
+// Who does not wait for the chain says so in the Invoke: then both go with other messages.
+//
+// Thread rule: needs the node's lock, but for what says otherwise.
+// Failure rule: what can't be put there is an error as the call's result.
+#ifndef TFRT_DISTRIBUTED_BUILTIN_SENDING_H_
+#define TFRT_DISTRIBUTED_BUILTIN_SENDING_H_
+
+#include "distributed/call/execution.h"
+
+// Of |mailbox|, that of a job: |value| is received at |site|, which is where it, or an element of
+// it, is lost. Thread-safe (the lock is not held).
+void tfrt_sending_met(tfrt_mailbox_t* mailbox, tfrt_async_value_t* value,
+                      const tfrt_status_origin_t* site);
+
+// Runs the built-in function as |execution|, for host |rank|.
+void tfrt_sending_start(tfrt_execution_t* execution, uint32_t rank);
+
+// Host |rank| is lost to |job|: who waits for it gets |reason| (+0). With
+// TFRT_MAILBOX_ANY_SENDER |job| is over: nothing is left that was sent either.
+void tfrt_sending_end(tfrt_job_t* job, uint32_t rank, tfrt_status_t reason);
+
+#endif  // TFRT_DISTRIBUTED_BUILTIN_SENDING_H_

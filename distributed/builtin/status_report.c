@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/builtin/status_report.h"
+
+#include <inttypes.h>
+
+#include "distributed/builtin/text_answer.h"
+
+static void tfrt_status_report_add(tfrt_string_builder_t* out, const char* name, uint64_t number) {
+  tfrt_string_builder_append_format(out, "%s %" PRIu64 "\n", name, number);
+}
+
+// What is alive, but for the call that asks: a job, a call, and the slot of its result.
+static void tfrt_status_report_add_counts(tfrt_node_t* node, tfrt_string_builder_t* out) {
+  tfrt_node_counts_t counts = tfrt_node_counts(node);
+  tfrt_status_report_add(out, "jobs", tfrt_node_job_count(node) - 1);
+  tfrt_status_report_add(out, "kept_jobs", tfrt_node_kept_count(node));
+  tfrt_status_report_add(out, "objects", counts.objects - 1);
+  tfrt_status_report_add(out, "remote_values", counts.remote_values);
+  tfrt_status_report_add(out, "outgoing_calls", counts.outgoing_calls);
+  tfrt_status_report_add(out, "incoming_calls", counts.incoming_calls - 1);
+  tfrt_status_report_add(out, "incoming_wants", counts.incoming_wants);
+  tfrt_status_report_add(out, "transfers", counts.transfers);
+}
+
+static void tfrt_status_report_add_counters(tfrt_node_t* node, tfrt_string_builder_t* out) {
+  tfrt_session_counters_t counters;
+  tfrt_node_session_counters(node, &counters);
+  tfrt_status_report_add(out, "frames_sent", counters.frames_sent);
+  tfrt_status_report_add(out, "frames_received", counters.frames_received);
+  tfrt_status_report_add(out, "frames_replayed", counters.frames_replayed);
+  tfrt_status_report_add(out, "resumes", counters.resumes);
+  tfrt_status_report_add(out, "dials", counters.dials);
+  tfrt_status_report_add(out, "deaths", counters.deaths);
+}
+
+static void tfrt_status_report_add_peers(tfrt_node_t* node, tfrt_string_builder_t* out) {
+  tfrt_node_lock_tables(node);
+  tfrt_string_builder_append_text(out, "name");
+  tfrt_string_builder_append_char(out, ' ');
+  tfrt_text_answer_add_word(out, tfrt_session_manager_name(node->sessions));
+  tfrt_string_builder_append_char(out, '\n');
+  tfrt_status_report_add(out, "serving", !node->refuses_jobs && !node->closed);
+  for (tfrt_session_t* session = tfrt_session_manager_first(node->sessions); session;
+       session = tfrt_session_manager_next(node->sessions, session)) {
+    tfrt_string_builder_append_format(out, "peer %016" PRIx64 " %s %" PRId64,
+                                      tfrt_session_peer_incarnation(session),
+                                      tfrt_session_state_name(tfrt_session_state(session)),
+                                      tfrt_session_round_trip_ns(session) / 1000);
+    tfrt_string_builder_append_char(out, ' ');
+    tfrt_text_answer_add_word(out, tfrt_session_address(session));
+    tfrt_string_builder_append_char(out, ' ');
+    tfrt_text_answer_add_word(out, tfrt_session_peer_name(session));
+    tfrt_string_builder_append_char(out, '\n');
+  }
+  tfrt_node_unlock(node);
+}
+
+tfrt_status_t tfrt_status_report_write(tfrt_execution_t* execution, tfrt_string_builder_t* out) {
+  tfrt_node_t* node = execution->node;
+  tfrt_string_builder_append_format(out, "incarnation %016" PRIx64 "\n", node->incarnation);
+  tfrt_status_report_add_counts(node, out);
+  tfrt_status_report_add_counters(node, out);
+  tfrt_status_report_add_peers(node, out);
+  return NULL;
+}

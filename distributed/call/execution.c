@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/call/execution.h"
+
+#include <string.h>
+
+#include "distributed/builtin/tracing.h"
+#include "distributed/call/retried_call.h"
+#include "distributed/threads/reader_pair.h"
+#include "host_runtime/async/join.h"
+
+// --- Life --------------------------------------------------------------------
+
+// Puts the arrays into the owner's room, or allocates them. Returns false when memory is out.
+static bool tfrt_execution_make_arrays(tfrt_execution_t* execution, size_t argument_count,
+                                       size_t result_count) {
+  if (execution->room) {
+    execution->arguments = execution->room;
+    execution->results = (tfrt_execution_result_t*)(execution->arguments + argument_count);
+    return true;
+  }
+  tfrt_allocator_t allocator = execution->node->options.allocator;
+  size_t arguments_size = (argument_count + 1) * sizeof(*execution->arguments);
+  size_t results_size = (result_count + 1) * sizeof(*execution->results);
+  execution->arguments = tfrt_allocator_allocate_zeroed(allocator, arguments_size);
+  execution->results = tfrt_allocator_allocate_zeroed(allocator, results_size);
+  if (execution->arguments && execution->results) return true;
+  tfrt_allocator_free(allocator, execution->arguments, arguments_size);
+  tfrt_allocator_free(allocator, execution->results, results_size);
+  execution->arguments = NULL;
+  execution->results = NULL;
+  return false;
+}
+
+static void tfrt_execution_free_arrays(tfrt_execution_t* execution) {
+  if (execution->room) return;
+  tfrt_allocator_t allocator = execution->node->options.allocator;
+  // One more than there are, see tfrt_execution_make_arrays().
+  tfrt_allocator_free(allocator, execution->arguments,
+                      (execution->argument_count + 1) * sizeof(*execution->arguments));
+  tfrt_allocator_free(allocator, execution->results,
+                      (execution->result_count + 1) * sizeof(*execution->results));
+}
+
+tfrt_status_t tfrt_execution_initialize(tfrt_execution_t* execution,
+                                        const tfrt_execution_vtable_t* vtable, tfrt_job_t* job,
+                                        const tfrt_wire_item_t* items, size_t item_count,
+                                        uint32_t result_count) {
+  execution->vtable = vtable;
+  tfrt_ref_count_initialize(&execution->ref_count);
+  execution->node = tfrt_node_retain(job->node);
+  execution->job = tfrt_job_retain(job);
+  execution->since_ns = job->node->objects.tick_ns;
+  tfrt_job_enter(job);
+  if (execution->program) tfrt_cached_program_retain(execution->program);
+  if (!tfrt_execution_make_arrays(execution, item_count, result_count)) {
+    return tfrt_status_out_of_memory();
+  }
+  execution->argument_count = (uint32_t)item_count;
+  execution->result_count = result_count;
+  for (uint32_t i = 0; i < item_count; ++i) {
+    execution->arguments[i] = tfrt_execution_argument(job, &items[i], execution);
+  }
+  for (uint32_t i = 0; i < result_count; ++i) execution->results[i].owner = execution;
+  return tfrt_execution_order_arguments(execution, items);
+}
+
+void tfrt_execution_retain(tfrt_execution_t* execution) {
+  tfrt_ref_count_increment(&execution->ref_count);
+}
+
+static void tfrt_execution_release_node(void* node) { tfrt_node_release(node); }
+
+static void tfrt_execution_release_request(void* request) { tfrt_request_context_release(request); }
+
+// Gives back what is left; the arrays' content is gone since the finish.
+static void tfrt_execution_free(tfrt_execution_t* execution) {
+  tfrt_node_t* node = execution->node;
+  if (execution->request) {
+    tfrt_action_queue_call(&node->actions, tfrt_execution_release_request, execution->request);
+  }
+  if (execution->program) tfrt_cached_program_release(execution->program);
+  tfrt_status_release(execution->cancelled);
+  tfrt_status_release(execution->failure);
+  tfrt_execution_free_arrays(execution);
+  tfrt_job_release(execution->job);
+  execution->vtable->destroy(execution);
+  tfrt_action_queue_call(&node->actions, tfrt_execution_release_node, node);
+}
+
+void tfrt_execution_release(tfrt_execution_t* execution) {
+  if (tfrt_ref_count_decrement(&execution->ref_count)) tfrt_execution_free(execution);
+}
+
+void tfrt_execution_finish(tfrt_execution_t* execution) {
+  if (execution->finished) return;
+  execution->finished = true;
+  tfrt_action_queue_t* actions = &execution->node->actions;
+  for (uint32_t i = 0; i < execution->argument_count; ++i) {
+    tfrt_action_queue_release(actions, execution->arguments[i]);
+    execution->arguments[i] = NULL;
+  }
+  for (uint32_t i = 0; i < execution->result_count; ++i) {
+    tfrt_execution_result_t* result = &execution->results[i];
+    tfrt_action_queue_release(actions, result->value);
+    tfrt_object_table_break(&execution->node->objects, &result->promise);
+    result->value = NULL;
+  }
+  if (execution->timer_started &&
+      tfrt_timer_cancel(execution->node->options.timers, &execution->timer)) {
+    tfrt_execution_release(execution);
+  }
+  tfrt_job_leave(execution->job);
+}
+
+// --- Results -----------------------------------------------------------------
+
+// Tells the owner of result |index| if it is known, or waits for it.
+static void tfrt_execution_observe(tfrt_execution_t* execution, uint32_t index,
+                                   tfrt_action_wait_t how);
+
+// Runs when a result is settled.
+static void tfrt_execution_run_waiter(tfrt_task_t* task) {
+  tfrt_execution_result_t* result = TFRT_CONTAINER_OF(task, tfrt_execution_result_t, waiter);
+  tfrt_execution_t* execution = result->owner;
+  tfrt_node_t* node = tfrt_node_retain(execution->node);
+  tfrt_node_lock_tables(node);
+  uint32_t index = (uint32_t)(result - execution->results);
+  // Settled, neither here nor known to be elsewhere: it is on its way.
+  tfrt_execution_observe(execution, index, TFRT_ACTION_AND_THEN);
+  tfrt_execution_release(execution);
+  tfrt_node_unlock(node);
+  tfrt_node_release(node);
+}
+
+static void tfrt_execution_observe(tfrt_execution_t* execution, uint32_t index,
+                                   tfrt_action_wait_t how) {
+  tfrt_execution_result_t* result = &execution->results[index];
+  if (execution->finished) return;
+  tfrt_node_t* node = execution->node;
+  tfrt_remote_value_t* remote = tfrt_remote_value_of(node, result->value);
+  bool is_elsewhere = remote && !execution->needs_results;
+  if (is_elsewhere || tfrt_async_value_is_available(result->value)) {
+    result->known = true;
+    execution->vtable->known(execution, index);
+    if (remote) tfrt_remote_value_release(remote);
+    return;
+  }
+  if (remote) tfrt_remote_value_release(remote);
+  if (execution->needs_results) how = TFRT_ACTION_AND_THEN;
+  tfrt_execution_retain(execution);
+  tfrt_task_initialize(&result->waiter, tfrt_execution_run_waiter);
+  tfrt_action_queue_wait(&node->actions, result->value, how, &result->waiter);
+}
+
+void tfrt_execution_observe_again(tfrt_execution_t* execution, uint32_t index) {
+  execution->results[index].known = false;
+  tfrt_execution_observe(execution, index, TFRT_ACTION_AND_THEN);
+}
+
+// Gives the owner and the slots all results, which have been set.
+static void tfrt_execution_publish(tfrt_execution_t* execution) {
+  for (uint32_t i = 0; i < execution->result_count; ++i) {
+    tfrt_execution_result_t* result = &execution->results[i];
+    tfrt_object_table_fulfil(&execution->node->objects, &result->promise, result->value);
+  }
+  for (uint32_t i = 0; i < execution->result_count; ++i) {
+    tfrt_execution_observe(execution, i, TFRT_ACTION_AWAIT);
+  }
+}
+
+// --- Running -----------------------------------------------------------------
+
+// The call's kernels and nested calls are over. Drops the scope's reference.
+static void tfrt_execution_retire(tfrt_execution_t* execution) {
+  execution->retired = true;
+  tfrt_retried_call_close_scope(execution->job, &execution->scope);
+  execution->vtable->retired(execution);
+  tfrt_execution_release(execution);
+}
+
+// Runs when something that the call has started was the last to be over.
+static void tfrt_execution_run_retired(tfrt_task_t* task) {
+  tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, retired_task);
+  tfrt_node_t* node = tfrt_node_retain(execution->node);
+  tfrt_node_lock_tables(node);
+  tfrt_execution_retire(execution);
+  tfrt_node_unlock(node);
+  tfrt_node_release(node);
+}
+
+static tfrt_status_t tfrt_execution_too_late(void) {
+  return tfrt_status_create(TFRT_STATUS_DEADLINE_EXCEEDED, "the deadline of the call has passed");
+}
+
+// Sets |*out_function| to what is to be run, or says what is wrong.
+static tfrt_status_t tfrt_execution_find_function(const tfrt_execution_t* execution,
+                                                  const tfrt_function_t** out_function) {
+  *out_function = NULL;
+  if (execution->cancelled) return tfrt_status_retain(execution->cancelled);
+  // The timer may be late, and a replayed call may have come too late altogether.
+  if (execution->deadline_ns != TFRT_TIME_INFINITE &&
+      execution->deadline_ns <= tfrt_node_now_ns(execution->node)) {
+    return tfrt_execution_too_late();
+  }
+  const tfrt_cached_program_t* program = execution->program;
+  if (!program->program) {
+    if (tfrt_async_value_is_error(program->ready)) {
+      return tfrt_status_retain(tfrt_async_value_error(program->ready));
+    }
+    return tfrt_status_create(TFRT_STATUS_INTERNAL, "the program is not loaded");
+  }
+  if (execution->function >= tfrt_program_function_count(program->program)) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "the program has no function %u",
+                              execution->function);
+  }
+  const tfrt_function_t* function = tfrt_program_function(program->program, execution->function);
+  if (function->argument_count != execution->argument_count ||
+      (!execution->any_result_count && function->result_count != execution->result_count)) {
+    return tfrt_status_create(
+        TFRT_STATUS_INVALID_ARGUMENT,
+        "function '%s' takes %u arguments and gives %u results; the call has %u and wants %u",
+        function->name, function->argument_count, function->result_count, execution->argument_count,
+        execution->result_count);
+  }
+  *out_function = function;
+  return NULL;
+}
+
+// Makes room for as many results as |function| has.
+static tfrt_status_t tfrt_execution_take_results(tfrt_execution_t* execution,
+                                                 const tfrt_function_t* function) {
+  if (!execution->any_result_count) return NULL;
+  tfrt_allocator_t allocator = execution->node->options.allocator;
+  size_t count = function->result_count;
+  tfrt_execution_result_t* results =
+      tfrt_allocator_allocate_zeroed(allocator, (count + 1) * sizeof(*results));
+  if (!results) return tfrt_status_out_of_memory();
+  tfrt_allocator_free(allocator, execution->results,
+                      (execution->result_count + 1) * sizeof(*execution->results));
+  execution->results = results;
+  execution->result_count = function->result_count;
+  for (size_t i = 0; i < count; ++i) results[i].owner = execution;
+  return NULL;
+}
+
+static tfrt_status_t tfrt_execution_prepare(tfrt_execution_t* execution,
+                                            const tfrt_function_t** out_function) {
+  TFRT_RETURN_IF_ERROR(tfrt_execution_find_function(execution, out_function));
+  TFRT_RETURN_IF_ERROR(tfrt_execution_take_results(execution, *out_function));
+  tfrt_request_options_t options = tfrt_request_options_default();
+  options.id = execution->request_id;
+  if (execution->device[0]) options.device = execution->device;
+  options.trace = tfrt_job_trace(execution->job);
+  options.deadline_ns = execution->deadline_ns;
+  options.output = &execution->job->output;
+  options.router = &execution->job->router;
+  options.call_depth = execution->depth;
+  return tfrt_request_context_create(&options, execution->node->options.allocator,
+                                     &execution->request);
+}
+
+// The owner's part of the scope is over: everything was started. Of a call that is over as soon as
+// its results are there, that is known in this critical section, and one message tells it all: here
+// if it |is_alone|, else, as others may be at work in the same one, when the lock is opened.
+static void tfrt_execution_end_start(tfrt_execution_t* execution, bool is_alone) {
+  bool is_over = tfrt_call_scope_leave_last(&execution->scope);
+  execution->tells_at_once = is_over && is_alone;
+  tfrt_execution_publish(execution);
+  execution->started = true;
+  if (!is_over) return;
+  tfrt_execution_retain(execution);
+  tfrt_execution_retire(execution);
+  execution->tells_at_once = false;
+  tfrt_execution_release(execution);
+}
+
+bool tfrt_execution_is_ending(const tfrt_execution_t* execution) {
+  return execution->started && !execution->retired &&
+         tfrt_ref_count_is_one(&execution->scope.active);
+}
+
+static void tfrt_execution_fail(tfrt_execution_t* execution, tfrt_status_t status) {
+  execution->failure = tfrt_status_retain(status);
+  for (uint32_t i = 0; i < execution->result_count; ++i) {
+    execution->results[i].value = tfrt_async_value_create_error(status);
+  }
+  tfrt_execution_end_start(execution, true);
+}
+
+static void tfrt_execution_set_results(tfrt_execution_t* execution,
+                                       tfrt_async_value_t* const* results) {
+  for (uint32_t i = 0; i < execution->result_count; ++i) {
+    execution->results[i].value = results[i];
+  }
+}
+
+// Runs |function| as far as it goes on this thread; in a trace, that is a span around its kernels.
+static void tfrt_execution_enter(tfrt_execution_t* execution, const tfrt_function_t* function,
+                                 tfrt_async_value_t** results) {
+  const tfrt_node_t* node = execution->node;
+  tfrt_trace_t* trace = tfrt_job_trace(execution->job);
+  tfrt_execution_context_t context =
+      tfrt_host_context_execution(node->options.host, execution->request);
+  context.scope = &execution->scope;
+  if (!trace) {
+    tfrt_function_execute(function, &context, execution->arguments, results);
+    return;
+  }
+  int64_t begin_ns = tfrt_clock_now_ns(node->options.host->clock);
+  if (execution->caller != 0) {
+    tfrt_tracing_add_flow(execution->job, TFRT_TRACING_FLOW_IN, execution->caller, execution->call,
+                          node->incarnation, execution->request_id);
+  }
+  tfrt_function_execute(function, &context, execution->arguments, results);
+  tfrt_trace_add(trace, "call", function->name, begin_ns,
+                 tfrt_clock_now_ns(node->options.host->clock), execution->request_id);
+}
+
+static void tfrt_execution_call(tfrt_execution_t* execution, const tfrt_function_t* function) {
+  tfrt_async_value_t* few[8];
+  tfrt_async_value_t** results = few;
+  tfrt_allocator_t allocator = execution->node->options.allocator;
+  size_t size = execution->result_count * sizeof(*results);
+  if (execution->result_count > 8) results = tfrt_allocator_allocate(allocator, size);
+  if (!results) {
+    tfrt_node_lock_tables(execution->node);
+    tfrt_execution_fail(execution, tfrt_status_out_of_memory());
+    return;
+  }
+  tfrt_execution_enter(execution, function, results);
+  tfrt_node_lock_tables(execution->node);
+  tfrt_execution_set_results(execution, results);
+  tfrt_execution_end_start(execution, true);
+  if (results != few) tfrt_allocator_free(allocator, results, size);
+}
+
+// Runs on the work queue, when the program is loaded or can't be.
+static void tfrt_execution_run(tfrt_task_t* task) {
+  tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, task);
+  tfrt_node_t* node = tfrt_node_retain(execution->node);
+  tfrt_node_lock_tables(node);
+  const tfrt_function_t* function = NULL;
+  tfrt_status_t status = tfrt_execution_prepare(execution, &function);
+  if (status) {
+    tfrt_execution_fail(execution, status);
+    tfrt_status_release(status);
+  } else {
+    tfrt_node_unlock(node);
+    tfrt_execution_call(execution, function);
+  }
+  tfrt_execution_release(execution);
+  tfrt_node_unlock(node);
+  tfrt_node_release(node);
+}
+
+// Runs when the program is loaded, on whichever thread that was; again when arguments that are
+// needed are here.
+static void tfrt_execution_queue(tfrt_task_t* task) {
+  tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, task);
+  if (execution->needs_arguments) {
+    execution->needs_arguments = false;
+    tfrt_task_initialize(&execution->task, tfrt_execution_queue);
+    tfrt_status_t status = tfrt_join_and_then(execution->arguments, execution->argument_count,
+                                              &execution->task, execution->node->options.allocator);
+    if (!status) return;
+    // Without the memory to wait it begins at once.
+    tfrt_status_release(status);
+  }
+  tfrt_task_initialize(&execution->task, tfrt_execution_run);
+  tfrt_reader_pair_run_soon(execution->node->options.host->work_queue, &execution->task);
+}
+
+static void tfrt_execution_run_timer(tfrt_timer_t* timer) {
+  tfrt_execution_t* execution = TFRT_CONTAINER_OF(timer, tfrt_execution_t, timer);
+  tfrt_node_t* node = tfrt_node_retain(execution->node);
+  tfrt_status_t status = tfrt_execution_too_late();
+  tfrt_node_lock_tables(node);
+  tfrt_execution_cancel(execution, status);
+  tfrt_execution_release(execution);
+  tfrt_node_unlock(node);
+  tfrt_status_release(status);
+  tfrt_node_release(node);
+}
+
+void tfrt_execution_begin(tfrt_execution_t* execution) {
+  if (execution->deadline_ns != TFRT_TIME_INFINITE) {
+    tfrt_execution_retain(execution);
+    execution->timer_started = true;
+    tfrt_timer_start(execution->node->options.timers, &execution->timer, execution->deadline_ns,
+                     tfrt_execution_run_timer);
+  }
+  // For the scope.
+  tfrt_execution_retain(execution);
+  tfrt_task_initialize(&execution->retired_task, tfrt_execution_run_retired);
+  tfrt_call_scope_initialize(&execution->scope, &execution->retired_task);
+}
+
+void tfrt_execution_complete(tfrt_execution_t* execution, tfrt_async_value_t* const* results) {
+  tfrt_execution_set_results(execution, results);
+  tfrt_execution_end_start(execution, false);
+}
+
+const char* tfrt_execution_function_name(const tfrt_execution_t* execution) {
+  static const char* const builtins[] = {
+      "",       "print", "send",   "trace",       "status", "copy",        "inventory",
+      "cancel", "drain", "follow", "kept_result", "record", "check_device"};
+  if (!execution->program) {
+    return execution->function < TFRT_ARRAY_SIZE(builtins) ? builtins[execution->function] : "";
+  }
+  return tfrt_cached_program_function_name(execution->program, execution->function);
+}
+
+void tfrt_execution_function_place(const tfrt_execution_t* execution,
+                                   tfrt_status_origin_t* out_place) {
+  tfrt_cached_program_function_place(execution->program, execution->function, out_place);
+}
+
+void tfrt_execution_start(tfrt_execution_t* execution) {
+  tfrt_execution_begin(execution);
+  tfrt_execution_retain(execution);
+  tfrt_task_initialize(&execution->task, tfrt_execution_queue);
+  tfrt_cached_program_load(execution->program);
+  tfrt_action_queue_wait(&execution->node->actions, execution->program->ready, TFRT_ACTION_AND_THEN,
+                         &execution->task);
+}
+
+// --- Cancel ------------------------------------------------------------------
+
+// Runs with the lock open.
+static void tfrt_execution_run_cancel(void* argument) {
+  tfrt_execution_t* execution = argument;
+  tfrt_node_t* node = tfrt_node_retain(execution->node);
+  tfrt_request_context_cancel(execution->request, execution->cancelled);
+  tfrt_node_lock_tables(node);
+  tfrt_execution_release(execution);
+  tfrt_node_unlock(node);
+  tfrt_node_release(node);
+}
+
+void tfrt_execution_cancel(tfrt_execution_t* execution, tfrt_status_t reason) {
+  if (execution->cancelled || execution->finished) return;
+  execution->cancelled = tfrt_status_retain(reason);
+  execution->vtable->cancelled(execution);
+  tfrt_node_t* node = execution->node;
+  if (execution->request) {
+    tfrt_execution_retain(execution);
+    tfrt_action_queue_call_at_once(&node->actions, tfrt_execution_run_cancel, execution);
+  }
+  tfrt_execution_fail_arguments(execution, reason);
+}

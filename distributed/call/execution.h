@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One function of a job's program, run on this host for somebody else: for a caller
+// (incoming_call.h), or for the client (server.h). Tells its owner what each result becomes,
+// and when all is over.
+//
+//   WAIT_PROGRAM -> RUNNING -> RETIRED        known(i): result i is here, or known to be elsewhere
+//       |cancel        |cancel                retired: all kernels and nested calls are over
+//       +--------------+--> errors as results
+//
+// Life:
+//  1. Initialised in the owner's storage with its arguments; one reference is the owner's.
+//  2. Started: waits for the program, then runs on the host's work queue.
+//  3. known() comes once for each result, and again for one that its owner asks for with
+//     tfrt_execution_observe_again(); retired() comes once; both with the node's lock held.
+//     cancelled() comes at most once, before the others are told why they stop.
+//  4. Finished by the owner. Its last reference calls destroy(), with the lock held.
+//
+// Thread rule: everything here needs the node's lock.
+// Failure rule: what can't run has errors as results.
+#ifndef TFRT_DISTRIBUTED_CALL_EXECUTION_H_
+#define TFRT_DISTRIBUTED_CALL_EXECUTION_H_
+
+#include "distributed/job/job.h"
+#include "distributed/value/remote_value.h"
+#include "host_runtime/executor/call_scope.h"
+
+typedef struct tfrt_execution_s tfrt_execution_t;
+
+typedef struct tfrt_execution_vtable_s {
+  void (*known)(tfrt_execution_t* execution, uint32_t index);
+  void (*retired)(tfrt_execution_t* execution);
+  void (*cancelled)(tfrt_execution_t* execution);
+  void (*destroy)(tfrt_execution_t* execution);
+} tfrt_execution_vtable_t;
+
+typedef struct tfrt_execution_result_s {
+  tfrt_execution_t* owner;
+  tfrt_async_value_t* value;      // +1; NULL before the function has run
+  tfrt_object_promise_t promise;  // of a slot that |value| is for, if there is one
+  tfrt_task_t waiter;
+  bool known;
+} tfrt_execution_result_t;
+
+struct tfrt_execution_s {
+  const tfrt_execution_vtable_t* vtable;
+  tfrt_ref_count_t ref_count;
+  tfrt_node_t* node;               // +1
+  tfrt_job_t* job;                 // +1; entered until finished
+  tfrt_cached_program_t* program;  // +1
+  uint32_t function;
+  uint32_t from_rank;  // whose message or line it is, where no program runs
+  uint64_t request_id;
+  uint64_t caller;  // for traces: the process whose call it is, 0 for a start, and the number
+  uint64_t call;
+  uint32_t depth;                      // of remote calls above it
+  char device[TFRT_CALL_DEVICE_SIZE];  // that the call is placed on; "": none
+  int64_t deadline_ns;
+  int64_t since_ns;  // when it came, by the node's tick
+  uint32_t argument_count;
+  void* room;                      // of the arrays, if it is the owner's; see tfrt_execution_room()
+  tfrt_async_value_t** arguments;  // +1 each
+  uint32_t result_count;
+  tfrt_execution_result_t* results;
+  tfrt_request_context_t* request;  // +1 once it runs
+  tfrt_call_scope_t scope;
+  tfrt_task_t task;          // waits for the program, then runs the function
+  tfrt_task_t retired_task;  // of |scope|
+  tfrt_timer_t timer;
+  bool timer_started;
+  tfrt_status_t cancelled;  // +1; why, or NULL
+  tfrt_status_t failure;    // +1; why the function was never called, or NULL
+  bool any_result_count;    // there are as many results as the function has
+  bool needs_arguments;     // the function is called when all are here, or errors
+  bool needs_results;       // a result is known when it is here, or an error
+  bool started;  // all that it begins with was started, and its results are known or waited for
+  bool retired;
+  // retired() follows known() in this critical section, which no other part has.
+  bool tells_at_once;
+  bool finished;
+};
+
+// The bytes that the arrays of an execution with so many arguments and results take, at the
+// alignment of pointers. Thread-safe.
+static inline size_t tfrt_execution_room(size_t argument_count, size_t result_count) {
+  return argument_count * sizeof(tfrt_async_value_t*) +
+         result_count * sizeof(tfrt_execution_result_t);
+}
+
+// Makes |execution|, zeroed but for what its owner has put into program (+0), function,
+// request_id, caller, call, depth, device, deadline_ns, needs_arguments, needs_results, room
+// (zeroed; NULL: the arrays are allocated) and any_result_count (then |result_count| is 0 and
+// |room| NULL), one with |items| as arguments and |result_count| results. RESOURCE_EXHAUSTED: it
+// must be finished and released all the same.
+tfrt_status_t tfrt_execution_initialize(tfrt_execution_t* execution,
+                                        const tfrt_execution_vtable_t* vtable, tfrt_job_t* job,
+                                        const tfrt_wire_item_t* items, size_t item_count,
+                                        uint32_t result_count) TFRT_MUST_USE;
+
+// A value (+1) for |item|, an argument of |execution|, of which is looked at who calls what, and on
+// which device; NULL: |item| came otherwise.
+tfrt_async_value_t* tfrt_execution_argument(tfrt_job_t* job, const tfrt_wire_item_t* item,
+                                            const tfrt_execution_t* execution);
+
+// What may still be written when it is available, of the |execution|'s arguments, which |items|
+// came as, is fetched behind the chains of the call. RESOURCE_EXHAUSTED when memory is out.
+tfrt_status_t tfrt_execution_order_arguments(tfrt_execution_t* execution,
+                                             const tfrt_wire_item_t* items) TFRT_MUST_USE;
+
+// What was lent for |execution| alone is not waited for any more, because of |reason| (+0).
+void tfrt_execution_fail_arguments(tfrt_execution_t* execution, tfrt_status_t reason);
+
+// Begins with what isn't a function of the program: somebody else completes it. Starts the
+// timer of the deadline.
+void tfrt_execution_begin(tfrt_execution_t* execution);
+
+// Ends what was begun, with |results| (consumed). Where all of them are there and there are no
+// arguments, nothing of that waits for the work queue, which may be stuck.
+void tfrt_execution_complete(tfrt_execution_t* execution, tfrt_async_value_t* const* results);
+
+// True if nothing but the function's own frame keeps |execution|, which has started, from being
+// over: that may be so in a moment, or when another kernel has run.
+bool tfrt_execution_is_ending(const tfrt_execution_t* execution);
+
+// The name of the function (+0, as long as the program or for ever): "print" and so on for a
+// built-in one, "" for a region or for what is not loaded yet.
+const char* tfrt_execution_function_name(const tfrt_execution_t* execution);
+
+// Sets |*out_place| to where the function stands in the program's text (texts as above, no rank),
+// for errors of it whose call is not known here; to no place for a built-in one, or for what is not
+// loaded yet: who made the call, or has its result, knows a better one.
+void tfrt_execution_function_place(const tfrt_execution_t* execution,
+                                   tfrt_status_origin_t* out_place);
+
+// Begins.
+void tfrt_execution_start(tfrt_execution_t* execution);
+
+// Result |index| was known to be elsewhere and is on its way here by now: known() comes once
+// more, when it is here.
+void tfrt_execution_observe_again(tfrt_execution_t* execution, uint32_t index);
+
+// Cancels because of |reason| (+0); later ones change nothing.
+void tfrt_execution_cancel(tfrt_execution_t* execution, tfrt_status_t reason);
+
+// Nothing more is to be said about it: lets go of arguments, results and job.
+void tfrt_execution_finish(tfrt_execution_t* execution);
+
+// Counts references.
+void tfrt_execution_retain(tfrt_execution_t* execution);
+void tfrt_execution_release(tfrt_execution_t* execution);
+
+#endif  // TFRT_DISTRIBUTED_CALL_EXECUTION_H_

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string.h>
+
+#include "distributed/builtin/builtin.h"
+#include "distributed/call/incoming_call_impl.h"
+#include "distributed/job/job_budget.h"
+#include "distributed/node/event_log.h"
+#include "distributed/value/incoming_want.h"
+
+// Numbers are dense: each is its own hash, so that calls that follow each other have chains that
+// do.
+static uint64_t tfrt_incoming_call_hash(const void* key) { return *(const uint64_t*)key; }
+
+static bool tfrt_incoming_call_equal(const tfrt_hash_node_t* node, const void* key) {
+  return TFRT_CONTAINER_OF(node, tfrt_incoming_call_t, by_number)->number == *(const uint64_t*)key;
+}
+
+static const tfrt_hash_table_vtable_t tfrt_incoming_call_table_vtable = {
+    .hash = tfrt_incoming_call_hash,
+    .equal = tfrt_incoming_call_equal,
+};
+
+void tfrt_incoming_call_initialize_table(tfrt_hash_table_t* table, tfrt_allocator_t allocator) {
+  tfrt_hash_table_initialize(table, &tfrt_incoming_call_table_vtable, allocator);
+}
+
+// The bytes of a call's one block: the record, and its arrays behind it, those with the strictest
+// alignment first.
+static size_t tfrt_incoming_call_size(size_t argument_count, size_t result_count) {
+  return sizeof(tfrt_incoming_call_t) + tfrt_execution_room(argument_count, result_count) +
+         (argument_count + result_count) * sizeof(tfrt_incoming_gate_t) +
+         result_count * (sizeof(uint32_t) + sizeof(uint8_t));
+}
+
+static void tfrt_incoming_call_destroy(tfrt_execution_t* execution) {
+  tfrt_incoming_call_t* call = tfrt_incoming_call_cast(execution);
+  tfrt_allocator_free(execution->node->options.allocator, call, call->size);
+}
+
+// Its caller says so, and no one else needs to hear it.
+static void tfrt_incoming_call_cancelled(tfrt_execution_t* execution) { (void)execution; }
+
+static const tfrt_execution_vtable_t tfrt_incoming_call_vtable = {
+    .cancelled = tfrt_incoming_call_cancelled,
+    .known = tfrt_incoming_call_known,
+    .retired = tfrt_incoming_call_retired,
+    .destroy = tfrt_incoming_call_destroy,
+};
+
+// Makes the slot of result |index| of |call|, which the result is promised to.
+static void tfrt_incoming_call_add_slot(const tfrt_incoming_call_t* call, uint32_t index) {
+  tfrt_job_t* job = call->execution.job;
+  tfrt_object_t* object = tfrt_object_table_add_slot(
+      &job->node->objects, tfrt_incoming_call_slot_id(call->peer, call->number, index), job, NULL,
+      call->peer->incarnation);
+  if (!object) return;
+  tfrt_object_table_promise(object, &call->execution.results[index].promise);
+  object->is_told = false;
+  object->program = call->execution.program;
+  object->function = call->execution.function;
+}
+
+// Makes all slots of a call that doesn't run, as the error |status| (+0).
+static void tfrt_incoming_call_add_error_slots(tfrt_peer_t* peer, tfrt_job_t* job, uint64_t number,
+                                               uint32_t result_count, tfrt_status_t status) {
+  for (uint32_t i = 0; i < result_count; ++i) {
+    tfrt_object_table_add_slot(&job->node->objects, tfrt_incoming_call_slot_id(peer, number, i),
+                               job, tfrt_async_value_create_error(status), peer->incarnation);
+  }
+}
+
+// Answers that call |number| is refused because of |status| (+0), and done.
+static void tfrt_incoming_call_refuse(tfrt_peer_t* peer, tfrt_job_t* job, uint64_t number,
+                                      uint32_t result_count, tfrt_status_t status) {
+  if (!job->closed) {
+    tfrt_incoming_call_add_error_slots(peer, job, number, result_count, status);
+  }
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, peer->node->options.allocator);
+  tfrt_wire_error_t error = {.code = TFRT_STATUS_RESOURCE_EXHAUSTED};
+  tfrt_status_release(
+      tfrt_wire_error_from_status(status, job->rank, peer->node->incarnation, &arena, &error));
+  if (error.code == TFRT_STATUS_OK) error.code = TFRT_STATUS_RESOURCE_EXHAUSTED;
+  tfrt_wire_result_item_t* results =
+      tfrt_arena_allocate_array(&arena, result_count + 1, sizeof(*results));
+  for (uint32_t i = 0; results && i < result_count; ++i) {
+    results[i].index = i;
+    results[i].item = (tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_ERROR, .error = &error};
+  }
+  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_RESULT,
+                           .result = {.call = number,
+                                      .results = results,
+                                      .result_count = results ? result_count : 0,
+                                      .done = true}};
+  tfrt_peer_send(peer, &(tfrt_peer_frame_t){.job = job}, &body);
+  tfrt_arena_deinitialize(&arena);
+  tfrt_peer_return_call_credit(peer);
+}
+
+// Checks that |number| is the next one and processes it as far as names go.
+static tfrt_status_t tfrt_incoming_call_advance(tfrt_peer_t* peer, uint64_t number) {
+  if (number != peer->watermark + 1) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "the call %llu came after %llu",
+                              (unsigned long long)number, (unsigned long long)peer->watermark);
+  }
+  peer->watermark = number;
+  return NULL;
+}
+
+static tfrt_incoming_call_t* tfrt_incoming_call_allocate(tfrt_peer_t* peer, tfrt_job_t* job,
+                                                         const tfrt_wire_invoke_t* invoke) {
+  size_t size = tfrt_incoming_call_size(invoke->argument_count, invoke->result_count);
+  tfrt_incoming_call_t* call = tfrt_allocator_allocate_zeroed(job->node->options.allocator, size);
+  if (!call) return NULL;
+  call->size = size;
+  call->peer = peer;
+  call->number = invoke->call;
+  call->results_wanted = invoke->results_wanted;
+  call->results_can_wait = invoke->results_can_wait;
+  tfrt_task_initialize(&call->flush, tfrt_incoming_call_run_flush);
+  call->execution.room = call + 1;
+  call->gates =
+      (tfrt_incoming_gate_t*)((char*)(call + 1) +
+                              tfrt_execution_room(invoke->argument_count, invoke->result_count));
+  call->same_as = (uint32_t*)(call->gates + invoke->argument_count + invoke->result_count);
+  call->states = (uint8_t*)(call->same_as + invoke->result_count);
+  return call;
+}
+
+// What is to be run; NULL for a built-in function.
+static tfrt_status_t tfrt_incoming_call_check(tfrt_peer_t* peer, tfrt_job_t* job,
+                                              const tfrt_wire_invoke_t* invoke, uint64_t request,
+                                              tfrt_cached_program_t** out_program) {
+  *out_program = NULL;
+  if (job->closed) return tfrt_status_retain(job->closed_by);
+  tfrt_status_t cancelled = tfrt_cancelled_requests_find(job, request);
+  if (cancelled) return tfrt_status_retain(cancelled);
+  if (peer->node->closed) {
+    return tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "host %u takes no more calls", job->rank);
+  }
+  if (invoke->program == 0) {
+    if (tfrt_builtin_is_here(peer, job, invoke)) return NULL;
+    return tfrt_status_create(TFRT_STATUS_UNIMPLEMENTED, "there is no built-in function %u here",
+                              invoke->function);
+  }
+  tfrt_job_program_t* program = tfrt_job_find_program(job, peer->incarnation, invoke->program);
+  if (!program) {
+    return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "the program %u was not announced",
+                              invoke->program);
+  }
+  *out_program = program->cached;
+  return tfrt_job_budget_check_call(job, (uint32_t)invoke->result_count);
+}
+
+// Makes the slots of |call|, which |invoke| asks for, and starts it.
+static void tfrt_incoming_call_begin(tfrt_incoming_call_t* call, const tfrt_wire_invoke_t* invoke) {
+  tfrt_execution_t* execution = &call->execution;
+  tfrt_peer_t* peer = call->peer;
+  for (uint32_t i = 0; i < execution->result_count; ++i) tfrt_incoming_call_add_slot(call, i);
+  tfrt_incoming_want_push(peer, execution->job, invoke);
+  ++execution->node->counts.incoming_calls;
+  if (execution->program) ++execution->job->call_count;
+  tfrt_hash_table_insert(&peer->incoming_calls, &call->number, &call->by_number);
+  if (execution->node->options.logs_events) {
+    tfrt_event_log_call_begun(execution->job, call->number, peer->incarnation,
+                              tfrt_execution_function_name(execution));
+  }
+  if (execution->program) {
+    tfrt_execution_start(execution);
+  } else {
+    tfrt_builtin_start(execution, peer);
+  }
+}
+
+tfrt_status_t tfrt_incoming_call_on_invoke(tfrt_peer_t* peer, tfrt_job_t* job,
+                                           const tfrt_wire_invoke_t* invoke, uint64_t request,
+                                           int64_t deadline_ns) {
+  TFRT_RETURN_IF_ERROR(tfrt_incoming_call_advance(peer, invoke->call));
+  if (!job) {
+    tfrt_peer_return_call_credit(peer);
+    return NULL;
+  }
+  tfrt_cached_program_t* program = NULL;
+  tfrt_status_t status = tfrt_incoming_call_check(peer, job, invoke, request, &program);
+  tfrt_incoming_call_t* call = status ? NULL : tfrt_incoming_call_allocate(peer, job, invoke);
+  if (!call) {
+    if (!status) status = tfrt_status_out_of_memory();
+    tfrt_incoming_call_refuse(peer, job, invoke->call, invoke->result_count, status);
+    tfrt_incoming_want_push(peer, job, invoke);
+    tfrt_status_release(status);
+    tfrt_incoming_want_serve_held(peer);
+    return NULL;
+  }
+  call->execution.program = program;
+  call->execution.function = invoke->function;
+  call->execution.request_id = request;
+  call->execution.caller = peer->incarnation;
+  call->execution.call = invoke->call;
+  call->execution.depth = invoke->depth + 1;
+  call->execution.deadline_ns = deadline_ns;
+  if (invoke->device.size > 0) {
+    memcpy(call->execution.device, invoke->device.data, invoke->device.size);
+  }
+  status =
+      tfrt_execution_initialize(&call->execution, &tfrt_incoming_call_vtable, job,
+                                invoke->arguments, invoke->argument_count, invoke->result_count);
+  if (status) {
+    tfrt_incoming_call_refuse(peer, job, invoke->call, invoke->result_count, status);
+    tfrt_incoming_want_push(peer, job, invoke);
+    tfrt_status_release(status);
+    tfrt_execution_finish(&call->execution);
+    tfrt_execution_release(&call->execution);
+  } else {
+    tfrt_incoming_call_begin(call, invoke);
+  }
+  tfrt_incoming_want_serve_held(peer);
+  return NULL;
+}
+
+tfrt_status_t tfrt_incoming_call_on_void(tfrt_peer_t* peer, tfrt_job_t* job,
+                                         const tfrt_wire_void_t* call) {
+  TFRT_RETURN_IF_ERROR(tfrt_incoming_call_advance(peer, call->call));
+  if (job && !job->closed) {
+    tfrt_status_t status = tfrt_wire_error_to_status(call->error);
+    tfrt_incoming_call_add_error_slots(peer, job, call->call, call->result_count, status);
+    tfrt_status_release(status);
+  }
+  tfrt_peer_return_call_credit(peer);
+  tfrt_incoming_want_serve_held(peer);
+  return NULL;
+}
+
+tfrt_execution_t* tfrt_incoming_call_find(tfrt_peer_t* peer, uint64_t number) {
+  tfrt_hash_node_t* node = tfrt_hash_table_find(&peer->incoming_calls, &number);
+  return node ? &TFRT_CONTAINER_OF(node, tfrt_incoming_call_t, by_number)->execution : NULL;
+}
+
+void tfrt_incoming_call_on_cancel(tfrt_peer_t* peer, const tfrt_wire_cancel_t* cancel) {
+  tfrt_execution_t* execution = tfrt_incoming_call_find(peer, cancel->call);
+  if (!execution) return;
+  tfrt_status_t reason =
+      cancel->reason ? tfrt_wire_error_to_status(cancel->reason)
+                     : tfrt_status_create(TFRT_STATUS_CANCELLED, "the caller cancelled the call");
+  tfrt_execution_cancel(execution, reason);
+  tfrt_status_release(reason);
+}
+
+void tfrt_incoming_call_cancel_request(tfrt_peer_t* peer, const tfrt_job_t* job, uint64_t request,
+                                       tfrt_status_t reason) {
+  for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->incoming_calls); node;
+       node = tfrt_hash_table_next(&peer->incoming_calls, node)) {
+    tfrt_execution_t* execution =
+        &TFRT_CONTAINER_OF(node, tfrt_incoming_call_t, by_number)->execution;
+    bool is_it = execution->job == job && (request == 0 || execution->request_id == request);
+    if (is_it) tfrt_execution_cancel(execution, reason);
+  }
+}
+
+void tfrt_incoming_call_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job, tfrt_status_t reason) {
+  tfrt_incoming_call_cancel_request(peer, job, 0, reason);
+}
+
+// Cancels |call|, which nobody waits for any more, since |peer| is lost.
+static void tfrt_incoming_call_lose(tfrt_incoming_call_t* call, const tfrt_peer_t* peer) {
+  // Where it was called is not known here, and who was given a result needs a place.
+  tfrt_status_origin_t place;
+  tfrt_execution_function_place(&call->execution, &place);
+  tfrt_status_t lost =
+      tfrt_peer_lost_error(peer, call->execution.job, &place, "before its call was answered");
+  tfrt_execution_cancel(&call->execution, lost);
+  tfrt_status_release(lost);
+}
+
+void tfrt_incoming_call_lose_all(tfrt_peer_t* peer, const tfrt_job_t* job) {
+  for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->incoming_calls); node;
+       node = tfrt_hash_table_next(&peer->incoming_calls, node)) {
+    tfrt_incoming_call_t* call = TFRT_CONTAINER_OF(node, tfrt_incoming_call_t, by_number);
+    if (call->execution.job == job) tfrt_incoming_call_lose(call, peer);
+  }
+}
+
+void tfrt_incoming_call_bury_all(tfrt_peer_t* peer) {
+  for (tfrt_hash_node_t* node; (node = tfrt_hash_table_first(&peer->incoming_calls));) {
+    tfrt_incoming_call_t* call = TFRT_CONTAINER_OF(node, tfrt_incoming_call_t, by_number);
+    tfrt_hash_table_remove(&peer->incoming_calls, node);
+    call->peer = NULL;
+    tfrt_incoming_call_lose(call, peer);
+    tfrt_incoming_call_flush_later(call);
+  }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The inside of an incoming call, for its three sources, and for builtin/, which tells what there
+// is.
+//
+//   incoming_call.c    its life: begun by an Invoke, refused, cancelled, buried
+//   incoming_result.c  what the caller is told of the results, and when the call is done
+//   incoming_gate.c    arguments that are still used when the call has retired
+//
+// Thread rule: everything here needs the node's lock.
+// Failure rule: none fails.
+#ifndef TFRT_DISTRIBUTED_CALL_INCOMING_CALL_IMPL_H_
+#define TFRT_DISTRIBUTED_CALL_INCOMING_CALL_IMPL_H_
+
+#include "distributed/call/execution.h"
+#include "distributed/call/incoming_call.h"
+
+// What became of one result, as far as the caller is concerned.
+typedef enum tfrt_incoming_result_state_e {
+  TFRT_INCOMING_RESULT_UNKNOWN = 0,
+  TFRT_INCOMING_RESULT_KNOWN,
+  TFRT_INCOMING_RESULT_TOLD,
+} tfrt_incoming_result_state_t;
+
+typedef struct tfrt_incoming_call_s tfrt_incoming_call_t;
+
+// A wait for what is lent, and still used when the call has retired, to be held.
+typedef struct tfrt_incoming_gate_s {
+  tfrt_incoming_call_t* call;
+  tfrt_task_t task;
+} tfrt_incoming_gate_t;
+
+struct tfrt_incoming_call_s {
+  tfrt_execution_t execution;
+  tfrt_peer_t* peer;  // NULL: the caller is dead
+  tfrt_hash_node_t by_number;
+  uint64_t number;
+  uint64_t results_wanted;
+  size_t size;                  // of the block: this record, what |execution| has, the arrays
+  uint8_t* states;              // tfrt_incoming_result_state_t, per result
+  uint32_t* same_as;            // per result: 1 + the argument that it was told to be, or 0
+  tfrt_incoming_gate_t* gates;  // per argument, then per result
+  uint32_t gated;               // arguments that are waited for
+  tfrt_task_t flush;
+  bool flush_deferred;
+  tfrt_task_t due;     // has the gate closed, if |gate_has_list|
+  bool gate_waits;     // for what was put off before
+  bool gate_has_list;  // among the arguments
+  bool gate_is_due;    // the next flush closes the gate
+  bool gate_is_closed;
+  bool results_can_wait;  // for the next batch to the caller
+  bool done;
+};
+
+static inline tfrt_incoming_call_t* tfrt_incoming_call_cast(tfrt_execution_t* execution) {
+  return TFRT_CONTAINER_OF(execution, tfrt_incoming_call_t, execution);
+}
+
+// The name of result |index| of |peer|'s call |call|.
+static inline tfrt_wire_object_id_t tfrt_incoming_call_slot_id(const tfrt_peer_t* peer,
+                                                               uint64_t call, uint32_t index) {
+  return (tfrt_wire_object_id_t){.namer = peer->incarnation, .number = call, .index = index};
+}
+
+// --- incoming_result.c ---------------------------------------------------------
+
+// The slot of result |index| of |call|, whose caller lives, or NULL if nobody holds it any more.
+tfrt_object_t* tfrt_incoming_call_slot(tfrt_incoming_call_t* call, uint32_t index);
+
+// Result |index| of the call that |execution| is has become known: it is told.
+void tfrt_incoming_call_known(tfrt_execution_t* execution, uint32_t index);
+
+// Everything that the call that |execution| is has started is over.
+void tfrt_incoming_call_retired(tfrt_execution_t* execution);
+
+// When the lock is opened, tells the caller what it doesn't know yet, and ends the call if
+// nothing more is to come.
+void tfrt_incoming_call_flush_later(tfrt_incoming_call_t* call);
+void tfrt_incoming_call_run_flush(tfrt_task_t* task);
+
+// --- incoming_gate.c -----------------------------------------------------------
+
+// Closes the gate of a call that has retired. Where something is borrowed, one flush later: who
+// still uses it is judged by counting, when the results are told and what this host let go of
+// meanwhile is let go of.
+void tfrt_incoming_call_advance_gate(tfrt_incoming_call_t* call);
+
+#endif  // TFRT_DISTRIBUTED_CALL_INCOMING_CALL_IMPL_H_

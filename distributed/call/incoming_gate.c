@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/call/incoming_call_impl.h"
+#include "distributed/value/outgoing_retain.h"
+
+// Runs when the owner of an argument that is kept holds it for this host.
+static void tfrt_incoming_call_run_gate(tfrt_task_t* task) {
+  tfrt_incoming_gate_t* gate = TFRT_CONTAINER_OF(task, tfrt_incoming_gate_t, task);
+  tfrt_incoming_call_t* call = gate->call;
+  tfrt_node_t* node = tfrt_node_retain(call->execution.node);
+  tfrt_node_lock_tables(node);
+  --call->gated;
+  tfrt_incoming_call_flush_later(call);
+  tfrt_execution_release(&call->execution);
+  tfrt_node_unlock(node);
+  tfrt_node_release(node);
+}
+
+// True if |remote| (NULL: no) was lent to this host, and its owner does not hold it for us. What
+// was lent for a call has no function that it is the result of.
+static bool tfrt_incoming_call_is_lent(const tfrt_remote_value_t* remote) {
+  return remote && !remote->held && !remote->function;
+}
+
+// Argument |index|, or what covers the elements of that list, if it is lent and may be needed
+// again; else NULL.
+static tfrt_remote_value_t* tfrt_incoming_call_borrowed(tfrt_incoming_call_t* call,
+                                                        uint32_t index) {
+  tfrt_remote_value_t* remote = tfrt_remote_value_cast(call->execution.arguments[index]);
+  if (remote) remote = tfrt_remote_value_holding(remote);
+  bool may_be_needed = tfrt_incoming_call_is_lent(remote) &&
+                       (remote->is_told || remote->is_cover || !remote->resolved);
+  return may_be_needed ? remote : NULL;
+}
+
+// What result |index| was said to be, if that is lent: perhaps in another call, which has let go of
+// it; else NULL.
+static tfrt_remote_value_t* tfrt_incoming_call_told(tfrt_incoming_call_t* call, uint32_t index) {
+  const tfrt_object_t* slot = tfrt_incoming_call_slot(call, index);
+  tfrt_remote_value_t* remote = slot && slot->kept ? tfrt_remote_value_cast(slot->kept) : NULL;
+  if (remote) remote = tfrt_remote_value_holding(remote);
+  return tfrt_incoming_call_is_lent(remote) ? remote : NULL;
+}
+
+// True if argument |index|, which is lent, is used beyond the call: by more than the call's own
+// record and the slots that the caller knows to be this argument.
+static bool tfrt_incoming_call_is_kept(tfrt_incoming_call_t* call, uint32_t index) {
+  uint32_t expected = 1;
+  tfrt_async_value_t* value = call->execution.arguments[index];
+  for (uint32_t i = 0; i < call->execution.result_count; ++i) {
+    if (call->same_as[i] != index + 1) continue;
+    // The result's own, that of the slot's placeholder, and the slot's in the table, if the caller
+    // still has it.
+    expected += call->execution.results[i].promise.placeholder ? 2 : 1;
+    const tfrt_object_t* slot = tfrt_incoming_call_slot(call, i);
+    if (slot && slot->value == value) ++expected;
+  }
+  // Acquire: pairs with the releases of others' references.
+  if (atomic_load_explicit(&value->count, memory_order_acquire) > expected) return true;
+  tfrt_remote_value_t* remote = tfrt_remote_value_cast(value);
+  return remote && tfrt_remote_value_has_used_elements(remote);
+}
+
+// Has |remote| held for this host; the call waits for that with |gate|.
+static void tfrt_incoming_call_retain(tfrt_incoming_call_t* call, tfrt_remote_value_t* remote,
+                                      tfrt_incoming_gate_t* gate) {
+  tfrt_async_value_t* registered = tfrt_outgoing_retain_send(remote);
+  // Without memory it can't be held; who uses it later may learn that it is gone.
+  if (!registered) return;
+  ++call->gated;
+  tfrt_execution_retain(&call->execution);
+  gate->call = call;
+  tfrt_task_initialize(&gate->task, tfrt_incoming_call_run_gate);
+  tfrt_action_queue_wait(&call->execution.node->actions, registered, TFRT_ACTION_WATCH,
+                         &gate->task);
+}
+
+// Runs once, when nothing of the call runs any more.
+static void tfrt_incoming_call_close_gate(tfrt_incoming_call_t* call) {
+  uint32_t argument_count = call->execution.argument_count;
+  for (uint32_t j = 0; j < argument_count; ++j) {
+    tfrt_remote_value_t* remote = tfrt_incoming_call_borrowed(call, j);
+    if (!remote || !tfrt_incoming_call_is_kept(call, j)) continue;
+    tfrt_incoming_call_retain(call, remote, &call->gates[j]);
+  }
+  for (uint32_t i = 0; i < call->execution.result_count; ++i) {
+    tfrt_remote_value_t* remote = tfrt_incoming_call_told(call, i);
+    if (remote) tfrt_incoming_call_retain(call, remote, &call->gates[argument_count + i]);
+  }
+}
+
+// True if an argument, or what a result is, was lent and may have to be held.
+static bool tfrt_incoming_call_has_borrowed(tfrt_incoming_call_t* call) {
+  for (uint32_t j = 0; j < call->execution.argument_count; ++j) {
+    if (tfrt_incoming_call_borrowed(call, j)) return true;
+  }
+  bool has_borrowed = false;
+  for (uint32_t i = 0; i < call->execution.result_count && !has_borrowed; ++i) {
+    tfrt_async_value_t* value = call->execution.results[i].value;
+    tfrt_remote_value_t* remote = value ? tfrt_remote_value_of(call->execution.node, value) : NULL;
+    has_borrowed = tfrt_incoming_call_is_lent(remote);
+    if (remote) tfrt_remote_value_release(remote);
+  }
+  return has_borrowed;
+}
+
+// True if an argument is a list that came.
+static bool tfrt_incoming_call_has_list(tfrt_incoming_call_t* call) {
+  for (uint32_t j = 0; j < call->execution.argument_count; ++j) {
+    const tfrt_remote_value_t* remote = tfrt_incoming_call_borrowed(call, j);
+    if (remote && remote->is_cover) return true;
+  }
+  return false;
+}
+
+static void tfrt_incoming_call_close_soon(tfrt_incoming_call_t* call) {
+  tfrt_node_t* node = tfrt_node_retain(call->execution.node);
+  tfrt_node_lock_tables(node);
+  call->gate_is_due = true;
+  tfrt_incoming_call_flush_later(call);
+  tfrt_execution_release(&call->execution);
+  tfrt_node_unlock(node);
+  tfrt_node_release(node);
+}
+
+static void tfrt_incoming_call_run_due_task(tfrt_task_t* task) {
+  tfrt_incoming_call_close_soon(TFRT_CONTAINER_OF(task, tfrt_incoming_call_t, due));
+}
+
+// Runs behind what gives back the references that this host had in passing; but within that, if
+// it was the arrival of a list that had the call end. Then there is more to give back.
+static void tfrt_incoming_call_run_due(void* argument) {
+  tfrt_incoming_call_t* call = argument;
+  if (!call->gate_has_list) {
+    tfrt_incoming_call_close_soon(call);
+    return;
+  }
+  tfrt_work_queue_t* work_queue = call->execution.node->options.host->work_queue;
+  tfrt_task_initialize(&call->due, tfrt_incoming_call_run_due_task);
+  tfrt_work_queue_add_task(work_queue, &call->due);
+}
+
+void tfrt_incoming_call_advance_gate(tfrt_incoming_call_t* call) {
+  if (!call->execution.retired || call->gate_is_closed) return;
+  if (call->peer && !call->gate_is_due && tfrt_incoming_call_has_borrowed(call)) {
+    if (call->gate_waits) return;
+    call->gate_waits = true;
+    call->gate_has_list = tfrt_incoming_call_has_list(call);
+    tfrt_execution_retain(&call->execution);
+    tfrt_action_queue_call(&call->execution.node->actions, tfrt_incoming_call_run_due, call);
+    return;
+  }
+  call->gate_is_closed = true;
+  if (call->peer) tfrt_incoming_call_close_gate(call);
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/call/incoming_call_impl.h"
+#include "distributed/node/event_log.h"
+#include "distributed/threads/reader_pair.h"
+#include "distributed/value/incoming_want.h"
+
+// The argument that is |remote|, or UINT32_MAX.
+static uint32_t tfrt_incoming_call_find_argument(tfrt_incoming_call_t* call,
+                                                 const tfrt_remote_value_t* remote) {
+  for (uint32_t j = 0; j < call->execution.argument_count; ++j) {
+    if (call->execution.arguments[j] == &remote->base.base) return j;
+  }
+  return UINT32_MAX;
+}
+
+tfrt_object_t* tfrt_incoming_call_slot(tfrt_incoming_call_t* call, uint32_t index) {
+  return tfrt_object_table_find(&call->execution.node->objects,
+                                tfrt_incoming_call_slot_id(call->peer, call->number, index),
+                                call->execution.job);
+}
+
+// Sets |*out_item| to result |index|, which is somebody else's value.
+static void tfrt_incoming_call_describe_remote(tfrt_incoming_call_t* call, uint32_t index,
+                                               tfrt_remote_value_t* remote,
+                                               tfrt_wire_item_t* out_item) {
+  uint32_t argument = tfrt_incoming_call_find_argument(call, remote);
+  tfrt_object_t* slot = tfrt_incoming_call_slot(call, index);
+  bool is_private = slot && slot->holders && !slot->holders->next && slot->loans == 0;
+  if (argument != UINT32_MAX && is_private) {
+    call->same_as[index] = argument + 1;
+    slot->is_alias = true;
+    *out_item = (tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_SAME_AS_ARGUMENT,
+                                   .same_as_argument = {.argument = argument}};
+    return;
+  }
+  tfrt_object_table_keep(&call->execution.node->objects, slot, &remote->base.base);
+  *out_item = (tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_REFERENCE,
+                                 .reference = tfrt_remote_value_tell(remote)};
+}
+
+// The bytes that result |index| may take in a message. What may still be written when it is
+// available goes with the last of the results, as the chains among them order that.
+static size_t tfrt_incoming_call_inline_limit(const tfrt_incoming_call_t* call, uint32_t index) {
+  if (index >= 64 || !(call->results_wanted >> index & 1)) return 0;
+  tfrt_async_value_t* value = tfrt_async_value_resolved(call->execution.results[index].value);
+  bool is_mutable = !tfrt_async_value_is_error(value) &&
+                    (tfrt_type_get(value->type_id)->flags & TFRT_TYPE_FLAG_MUTABLE);
+  for (uint32_t i = 0; i < call->execution.result_count && is_mutable; ++i) {
+    if (call->states[i] == TFRT_INCOMING_RESULT_UNKNOWN) return 0;
+  }
+  return call->execution.node->options.inline_limit;
+}
+
+// Sets |*out_item| to what result |index|, which is known, is.
+static tfrt_status_t tfrt_incoming_call_describe(tfrt_incoming_call_t* call, uint32_t index,
+                                                 tfrt_arena_t* arena, tfrt_wire_item_t* out_item) {
+  tfrt_node_t* node = call->execution.node;
+  tfrt_async_value_t* value = call->execution.results[index].value;
+  tfrt_remote_value_t* remote = tfrt_remote_value_of(node, value);
+  if (remote) {
+    tfrt_incoming_call_describe_remote(call, index, remote, out_item);
+    tfrt_remote_value_release(remote);
+    return NULL;
+  }
+  size_t limit = tfrt_incoming_call_inline_limit(call, index);
+  TFRT_RETURN_IF_ERROR(tfrt_value_item_encode(
+      value, limit, tfrt_node_host(node, call->execution.job), arena, out_item));
+  if (out_item->kind != TFRT_WIRE_ITEM_NONE) return NULL;
+  out_item->kind = TFRT_WIRE_ITEM_AVAILABLE;
+  out_item->available = tfrt_value_item_describe(value);
+  return NULL;
+}
+
+// True if result |index| was elsewhere when it became known, and has been resolved since by an
+// action that is still to be carried out: there is nothing to tell of it before that.
+static bool tfrt_incoming_call_is_on_its_way(tfrt_incoming_call_t* call, uint32_t index) {
+  tfrt_async_value_t* value = call->execution.results[index].value;
+  tfrt_remote_value_t* remote = tfrt_remote_value_of(call->execution.node, value);
+  if (remote) tfrt_remote_value_release(remote);
+  return !remote && !tfrt_async_value_is_available(value);
+}
+
+// Fills |results| with what is known and was not told; returns how many.
+static size_t tfrt_incoming_call_collect(tfrt_incoming_call_t* call, tfrt_arena_t* arena,
+                                         tfrt_wire_result_item_t* results) {
+  size_t count = 0;
+  for (uint32_t i = 0; i < call->execution.result_count; ++i) {
+    if (call->states[i] != TFRT_INCOMING_RESULT_KNOWN) continue;
+    if (tfrt_incoming_call_is_on_its_way(call, i)) {
+      call->states[i] = TFRT_INCOMING_RESULT_UNKNOWN;
+      tfrt_execution_observe_again(&call->execution, i);
+      continue;
+    }
+    tfrt_status_t status = tfrt_incoming_call_describe(call, i, arena, &results[count].item);
+    if (status) {
+      // Without memory for details: that there is a value is still true.
+      tfrt_status_release(status);
+      results[count].item = (tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_AVAILABLE};
+    }
+    results[count++].index = i;
+    call->states[i] = TFRT_INCOMING_RESULT_TOLD;
+  }
+  return count;
+}
+
+static bool tfrt_incoming_call_is_complete(const tfrt_incoming_call_t* call) {
+  if (!call->execution.retired || !call->gate_is_closed || call->gated > 0) return false;
+  for (uint32_t i = 0; i < call->execution.result_count; ++i) {
+    if (call->states[i] == TFRT_INCOMING_RESULT_UNKNOWN) return false;
+  }
+  return true;
+}
+
+// The call is over: forgets it.
+static void tfrt_incoming_call_end(tfrt_incoming_call_t* call) {
+  call->done = true;
+  if (call->execution.node->options.logs_events) {
+    tfrt_event_log_call_ended(call->execution.job, call->number, call->execution.cancelled);
+  }
+  if (call->peer) {
+    tfrt_hash_table_remove(&call->peer->incoming_calls, &call->by_number);
+    tfrt_peer_return_call_credit(call->peer);
+  }
+  --call->execution.node->counts.incoming_calls;
+  if (call->execution.program) --call->execution.job->call_count;
+  tfrt_execution_finish(&call->execution);
+  tfrt_execution_release(&call->execution);
+}
+
+// Tells the caller what it doesn't know yet; ends the call if nothing more is to come.
+static void tfrt_incoming_call_tell(tfrt_incoming_call_t* call) {
+  if (!call->peer) {
+    if (tfrt_incoming_call_is_complete(call)) tfrt_incoming_call_end(call);
+    return;
+  }
+  tfrt_arena_t* arena = tfrt_node_scratch(call->execution.node);
+  tfrt_wire_result_item_t* results =
+      tfrt_arena_allocate_array(arena, call->execution.result_count + 1, sizeof(*results));
+  size_t count = results ? tfrt_incoming_call_collect(call, arena, results) : 0;
+  bool done = results && tfrt_incoming_call_is_complete(call);
+  if (count > 0 || done) {
+    tfrt_wire_body_t body = {
+        .kind = TFRT_WIRE_FRAME_RESULT,
+        .result = {.call = call->number, .results = results, .result_count = count, .done = done}};
+    tfrt_peer_frame_t frame = {.job = call->execution.job,
+                               .request = call->execution.request_id,
+                               .can_wait = call->results_can_wait};
+    tfrt_peer_send(call->peer, &frame, &body);
+  }
+  if (done) tfrt_incoming_call_end(call);
+}
+
+// Closes the gate if that is due, and tells what became known.
+static void tfrt_incoming_call_tell_all(tfrt_incoming_call_t* call) {
+  if (!call->done) tfrt_incoming_call_advance_gate(call);
+  if (!call->done) tfrt_incoming_call_tell(call);
+}
+
+// Runs when the lock is opened: what became known meanwhile goes in one message.
+void tfrt_incoming_call_run_flush(tfrt_task_t* task) {
+  tfrt_incoming_call_t* call = TFRT_CONTAINER_OF(task, tfrt_incoming_call_t, flush);
+  tfrt_node_t* node = tfrt_node_retain(call->execution.node);
+  tfrt_node_lock_tables(node);
+  call->flush_deferred = false;
+  tfrt_incoming_call_tell_all(call);
+  tfrt_execution_release(&call->execution);
+  tfrt_node_unlock(node);
+  tfrt_node_release(node);
+}
+
+void tfrt_incoming_call_flush_later(tfrt_incoming_call_t* call) {
+  if (call->flush_deferred || call->done) return;
+  call->flush_deferred = true;
+  tfrt_execution_retain(&call->execution);
+  tfrt_node_lock_defer(&call->execution.node->lock, &call->flush);
+}
+
+// The same, but where the call may be over when the task that this thread is in has run, behind
+// that: then one message tells both. A task that lasts is overtaken (reader_pair.h).
+static void tfrt_incoming_call_flush_behind(tfrt_incoming_call_t* call) {
+  if (call->flush_deferred || call->done) return;
+  tfrt_work_queue_t* queue = call->execution.node->options.host->work_queue;
+  if (!tfrt_execution_is_ending(&call->execution) ||
+      !tfrt_reader_pair_try_behind(queue, &call->flush)) {
+    tfrt_incoming_call_flush_later(call);
+    return;
+  }
+  call->flush_deferred = true;
+  tfrt_execution_retain(&call->execution);
+}
+
+void tfrt_incoming_call_known(tfrt_execution_t* execution, uint32_t index) {
+  tfrt_incoming_call_t* call = tfrt_incoming_call_cast(execution);
+  call->states[index] = TFRT_INCOMING_RESULT_KNOWN;
+  tfrt_object_t* slot = call->peer ? tfrt_incoming_call_slot(call, index) : NULL;
+  tfrt_object_table_tell(&execution->node->objects, slot, execution->results[index].value);
+  if (slot) tfrt_incoming_want_serve_waiting(slot);
+  if (!execution->tells_at_once) tfrt_incoming_call_flush_behind(call);
+}
+
+void tfrt_incoming_call_retired(tfrt_execution_t* execution) {
+  tfrt_incoming_call_t* call = tfrt_incoming_call_cast(execution);
+  if (call->done) return;
+  if (execution->tells_at_once && !call->flush_deferred) {
+    tfrt_incoming_call_tell_all(call);
+  } else {
+    tfrt_incoming_call_flush_later(call);
+  }
+}

@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <stddef.h>
+
+#include "distributed/builtin/tracing.h"
+#include "distributed/call/outgoing_call_impl.h"
+#include "distributed/call/retried_call.h"
+
+// Numbers are dense: each is its own hash, so that calls that follow each other have chains that
+// do.
+static uint64_t tfrt_outgoing_call_hash(const void* key) { return *(const uint64_t*)key; }
+
+static bool tfrt_outgoing_call_equal(const tfrt_hash_node_t* node, const void* key) {
+  return TFRT_CONTAINER_OF(node, tfrt_outgoing_call_t, by_number)->number == *(const uint64_t*)key;
+}
+
+static const tfrt_hash_table_vtable_t tfrt_outgoing_call_table_vtable = {
+    .hash = tfrt_outgoing_call_hash,
+    .equal = tfrt_outgoing_call_equal,
+};
+
+void tfrt_outgoing_call_initialize_table(tfrt_hash_table_t* table, tfrt_allocator_t allocator) {
+  tfrt_hash_table_initialize(table, &tfrt_outgoing_call_table_vtable, allocator);
+}
+
+static tfrt_outgoing_call_t* tfrt_outgoing_call_find(tfrt_peer_t* peer, uint64_t number) {
+  tfrt_hash_node_t* node = tfrt_hash_table_find(&peer->outgoing_calls, &number);
+  return node ? TFRT_CONTAINER_OF(node, tfrt_outgoing_call_t, by_number) : NULL;
+}
+
+// --- Life --------------------------------------------------------------------
+
+// The bytes of a call's one block: the record, and its arrays behind it.
+static size_t tfrt_outgoing_call_size(uint32_t argument_count, uint32_t result_count) {
+  return sizeof(tfrt_outgoing_call_t) +
+         argument_count * (sizeof(tfrt_async_value_t*) + sizeof(tfrt_object_t*)) +
+         result_count * sizeof(tfrt_remote_value_t*);
+}
+
+// Runs with the lock open: the last things may run foreign code.
+static void tfrt_outgoing_call_free(void* argument) {
+  tfrt_outgoing_call_t* call = argument;
+  tfrt_node_t* node = call->node;
+  tfrt_request_context_release(call->request);
+  tfrt_status_release(call->cancelled);
+  tfrt_allocator_free(node->options.allocator, call,
+                      tfrt_outgoing_call_size(call->argument_count, call->result_count));
+  tfrt_node_release(node);
+}
+
+void tfrt_outgoing_call_release(tfrt_outgoing_call_t* call) {
+  if (!tfrt_ref_count_decrement(&call->ref_count)) return;
+  tfrt_job_release(call->job);
+  tfrt_action_queue_call(&call->node->actions, tfrt_outgoing_call_free, call);
+}
+
+static tfrt_outgoing_call_t* tfrt_outgoing_call_allocate(
+    tfrt_node_t* node, const tfrt_outgoing_call_request_t* request) {
+  tfrt_outgoing_call_t* call = tfrt_allocator_allocate_zeroed(
+      node->options.allocator,
+      tfrt_outgoing_call_size(request->argument_count, request->result_count));
+  if (!call) return NULL;
+  tfrt_ref_count_initialize(&call->ref_count);
+  call->node = node;
+  call->argument_count = request->argument_count;
+  call->result_count = request->result_count;
+  call->arguments = (tfrt_async_value_t**)(call + 1);
+  call->exports = (tfrt_object_t**)(call->arguments + call->argument_count);
+  call->results = (tfrt_remote_value_t**)(call->exports + call->argument_count);
+  return call;
+}
+
+static void tfrt_outgoing_call_leave_scope(void* scope) { tfrt_call_scope_leave(scope); }
+
+void tfrt_outgoing_call_end(tfrt_outgoing_call_t* call) {
+  if (call->ended) return;
+  call->ended = true;
+  tfrt_node_t* node = call->node;
+  if (call->started) {
+    tfrt_hash_table_remove(&call->peer->outgoing_calls, &call->by_number);
+    --node->counts.outgoing_calls;
+  }
+  for (uint32_t i = 0; i < call->argument_count; ++i) {
+    if (call->exports[i]) tfrt_object_table_end_loan(&node->objects, call->exports[i]);
+  }
+  for (uint32_t i = 0; i < call->argument_count; ++i) {
+    tfrt_action_queue_release(&node->actions, call->arguments[i]);
+  }
+  for (uint32_t i = 0; i < call->result_count; ++i) {
+    if (call->results[i]) tfrt_remote_value_release(call->results[i]);
+    call->results[i] = NULL;
+  }
+  if (call->request &&
+      tfrt_cancellation_unsubscribe(&call->request->cancellation, &call->subscription)) {
+    tfrt_outgoing_call_release(call);
+  }
+  if (call->timer_started && tfrt_timer_cancel(node->options.timers, &call->timer)) {
+    tfrt_outgoing_call_release(call);
+  }
+  if (call->scope) {
+    tfrt_action_queue_call(&node->actions, tfrt_outgoing_call_leave_scope, call->scope);
+  }
+  tfrt_outgoing_call_release(call);
+}
+
+void tfrt_outgoing_call_fail_results(tfrt_outgoing_call_t* call, tfrt_status_t status) {
+  for (uint32_t i = 0; i < call->result_count; ++i) {
+    if (call->results[i]) tfrt_remote_value_fail(call->results[i], status);
+  }
+}
+
+// The same, unless another run can make them.
+static void tfrt_outgoing_call_lose_results(tfrt_outgoing_call_t* call, tfrt_status_t status) {
+  for (uint32_t i = 0; i < call->result_count; ++i) {
+    if (call->results[i]) tfrt_remote_value_lose(call->results[i], status);
+  }
+}
+
+// --- Start -------------------------------------------------------------------
+
+// A result that may still be written when it is available is fetched behind the call's chains.
+static tfrt_status_t tfrt_outgoing_call_order_results(tfrt_outgoing_call_t* call,
+                                                      tfrt_arena_t* arena) {
+  tfrt_async_value_t** chains =
+      tfrt_arena_allocate_array(arena, call->result_count + 1, sizeof(tfrt_async_value_t*));
+  if (!chains) return tfrt_status_out_of_memory();
+  uint32_t chain_count = 0;
+  for (uint32_t i = 0; i < call->result_count; ++i) {
+    if (call->results[i]->name.is_chain) chains[chain_count++] = &call->results[i]->base.base;
+  }
+  for (uint32_t i = 0; i < call->result_count; ++i) {
+    if (!call->results[i]->name.is_mutable) continue;
+    tfrt_remote_value_order(call->results[i], chains, chain_count);
+  }
+  return NULL;
+}
+
+// A remote value (+1) for result |index|, which is called |reference|: a new one, or the one that a
+// run before this has lost.
+static tfrt_remote_value_t* tfrt_outgoing_call_create_result(
+    tfrt_outgoing_call_t* call, const tfrt_outgoing_call_request_t* request, uint32_t index,
+    const tfrt_wire_reference_t* reference) {
+  tfrt_remote_value_t* lost =
+      request->retried ? tfrt_retried_call_take_lost(request->retried, index) : NULL;
+  if (lost) {
+    tfrt_retried_call_adopt(request->retried, index, lost);
+    lost->result_is_due = true;
+    // Whoever told where the result of the run before was knows nothing of this one.
+    lost->lender = 0;
+    tfrt_remote_value_move(lost, reference, true);
+    return lost;
+  }
+  tfrt_remote_value_t* result = tfrt_remote_value_create_result(call->job, call->peer, reference);
+  if (!result) return NULL;
+  tfrt_remote_value_set_site(result, call->name, &call->site);
+  if (request->results_device) tfrt_remote_value_set_device(result, request->results_device);
+  if (request->retried) tfrt_retried_call_adopt(request->retried, index, result);
+  return result;
+}
+
+static tfrt_status_t tfrt_outgoing_call_create_results(
+    tfrt_outgoing_call_t* call, const tfrt_outgoing_call_request_t* request) {
+  for (uint32_t i = 0; i < call->result_count; ++i) {
+    tfrt_wire_reference_t reference = {
+        .id = {.namer = call->node->incarnation, .number = call->number, .index = i},
+        .owner = request->callee,
+        .owner_rank = tfrt_job_rank_of(call->job, request->callee),
+        .namer_rank = call->job->rank,
+        .is_chain = tfrt_outgoing_arguments_is_chain(request->result_types, i),
+        .is_mutable = tfrt_outgoing_arguments_is_mutable(request->result_types, i),
+        .is_recoverable = request->retried != NULL};
+    call->results[i] = tfrt_outgoing_call_create_result(call, request, i, &reference);
+    if (!call->results[i]) return tfrt_status_out_of_memory();
+  }
+  return NULL;
+}
+
+static tfrt_status_t tfrt_outgoing_call_send(tfrt_outgoing_call_t* call,
+                                             const tfrt_outgoing_call_request_t* request,
+                                             const tfrt_outgoing_arguments_t* arguments,
+                                             uint32_t program) {
+  uint32_t depth = request->request ? request->request->options.call_depth : 0;
+  tfrt_wire_body_t body = {
+      .kind = TFRT_WIRE_FRAME_INVOKE,
+      .invoke = {.call = call->number,
+                 .program = program,
+                 .function = request->function,
+                 .arguments = arguments->items,
+                 .argument_count = call->argument_count,
+                 .result_count = call->result_count,
+                 // A bit of each result there is: the fewer, the fewer bytes.
+                 .results_wanted =
+                     call->result_count < 64 ? (UINT64_C(1) << call->result_count) - 1 : UINT64_MAX,
+                 .pure = request->pure,
+                 .depth = depth,
+                 .device = tfrt_string_view_of(request->device ? request->device : ""),
+                 .results_can_wait = request->results_can_wait}};
+  tfrt_outgoing_push_choose(call, request, arguments->arena, &body.invoke);
+  tfrt_peer_frame_t frame = {.job = call->job,
+                             .request = request->request ? request->request->options.id : 0,
+                             .deadline_ns = request->deadline_ns,
+                             .is_nested = depth > 0};
+  return tfrt_peer_try_send(call->peer, &frame, &body);
+}
+
+// Names the call and sends it. On an error nothing was named.
+static tfrt_status_t tfrt_outgoing_call_name(tfrt_outgoing_call_t* call,
+                                             const tfrt_outgoing_call_request_t* request,
+                                             tfrt_outgoing_arguments_t* arguments) {
+  if (call->cancelled) return tfrt_status_retain(call->cancelled);
+  TFRT_RETURN_IF_ERROR(tfrt_job_reach(call->job, request->callee, &call->peer));
+  uint32_t program = 0;
+  if (request->program) {
+    TFRT_RETURN_IF_ERROR(
+        tfrt_job_announce_program(call->job, call->peer, request->program, &program));
+  }
+  TFRT_RETURN_IF_ERROR(tfrt_outgoing_arguments_pack(call, arguments));
+  call->number = tfrt_session_next_call(call->peer->session);
+  TFRT_RETURN_IF_ERROR(tfrt_outgoing_call_create_results(call, request));
+  TFRT_RETURN_IF_ERROR(tfrt_outgoing_call_order_results(call, arguments->arena));
+  return tfrt_outgoing_call_send(call, request, arguments, program);
+}
+
+// Gives the caller |status| (consumed) for results that were never named.
+static void tfrt_outgoing_call_refuse(tfrt_outgoing_call_t* call,
+                                      const tfrt_outgoing_call_request_t* request,
+                                      tfrt_status_t status) {
+  tfrt_status_t located = tfrt_call_site_locate(&call->site, status);
+  for (uint32_t i = 0; i < call->result_count; ++i) {
+    if (call->results[i]) call->results[i]->held = false;
+    request->results[i] = tfrt_async_value_create_error(located);
+  }
+  tfrt_outgoing_call_fail_results(call, located);
+  tfrt_status_release(located);
+  tfrt_status_release(status);
+  tfrt_outgoing_call_end(call);
+}
+
+// |refusal| is consumed.
+static void tfrt_outgoing_call_begin(tfrt_outgoing_call_t* call,
+                                     const tfrt_outgoing_call_request_t* request,
+                                     tfrt_status_t refusal) {
+  tfrt_outgoing_arguments_t arguments = {.request = request,
+                                         .arena = tfrt_node_scratch(call->node)};
+  tfrt_status_t status = refusal ? refusal : tfrt_outgoing_call_name(call, request, &arguments);
+  if (status) {
+    tfrt_outgoing_call_refuse(call, request, status);
+    return;
+  }
+  for (uint32_t i = 0; i < call->result_count; ++i) {
+    request->results[i] = tfrt_async_value_retain(&call->results[i]->base.base);
+  }
+  call->started = true;
+  tfrt_tracing_add_flow(call->job, TFRT_TRACING_FLOW_OUT, call->node->incarnation, call->number,
+                        request->callee, call->request ? call->request->options.id : 0);
+  ++call->node->counts.outgoing_calls;
+  tfrt_hash_table_insert(&call->peer->outgoing_calls, &call->number, &call->by_number);
+  if (!request->has_own_deadline) return;
+  call->timer_started = true;
+  tfrt_ref_count_increment(&call->ref_count);
+  tfrt_timer_start(call->node->options.timers, &call->timer, request->deadline_ns,
+                   tfrt_outgoing_call_run_timer);
+}
+
+tfrt_outgoing_call_t* tfrt_outgoing_call_prepare(tfrt_node_t* node,
+                                                 const tfrt_outgoing_call_request_t* request) {
+  tfrt_outgoing_call_t* call = tfrt_outgoing_call_allocate(node, request);
+  if (!call) {
+    for (uint32_t i = 0; i < request->result_count; ++i) {
+      request->results[i] = tfrt_async_value_out_of_memory();
+    }
+    return NULL;
+  }
+  tfrt_node_retain(node);
+  call->name = request->name ? request->name : "";
+  tfrt_call_site_set(&call->site, request->caller, request->site);
+  for (uint32_t i = 0; i < call->argument_count; ++i) {
+    call->arguments[i] = tfrt_async_value_retain(request->arguments[i]);
+  }
+  call->scope = request->scope;
+  tfrt_call_scope_enter(call->scope);
+  // A cancel from here on is seen by tfrt_outgoing_call_name(), or finds the call started.
+  if (request->request) {
+    tfrt_ref_count_increment(&call->ref_count);
+    call->request = tfrt_request_context_retain(request->request);
+    call->job = request->job;
+    tfrt_cancellation_subscribe(&call->request->cancellation, &call->subscription,
+                                tfrt_outgoing_call_run_cancel);
+  }
+  return call;
+}
+
+void tfrt_outgoing_call_start_prepared(tfrt_outgoing_call_t* call,
+                                       const tfrt_outgoing_call_request_t* request,
+                                       tfrt_status_t refusal) {
+  call->job = tfrt_job_retain(request->job);
+  call->since_ns = call->node->objects.tick_ns;
+  tfrt_outgoing_call_begin(call, request, refusal);
+}
+
+void tfrt_outgoing_call_start(tfrt_node_t* node, const tfrt_outgoing_call_request_t* request) {
+  tfrt_outgoing_call_t* call = tfrt_outgoing_call_prepare(node, request);
+  if (!call) return;
+  tfrt_node_lock_tables(node);
+  tfrt_outgoing_call_start_prepared(call, request, NULL);
+  tfrt_node_unlock(node);
+}
+
+// --- Messages ----------------------------------------------------------------
+
+static tfrt_status_t tfrt_outgoing_call_on_item(tfrt_outgoing_call_t* call,
+                                                const tfrt_wire_result_item_t* item) {
+  if (item->index >= call->result_count) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a call has no result %u", item->index);
+  }
+  tfrt_remote_value_t* result = call->results[item->index];
+  if (!result) return NULL;
+  if (item->item.kind == TFRT_WIRE_ITEM_SAME_AS_ARGUMENT) {
+    uint32_t argument = item->item.same_as_argument.argument;
+    if (argument >= call->argument_count) {
+      return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a call has no argument %u",
+                                argument);
+    }
+    tfrt_remote_value_alias(result, call->arguments[argument], call->exports[argument]);
+  } else {
+    tfrt_remote_value_on_item(result, &item->item);
+  }
+  call->results[item->index] = NULL;
+  tfrt_remote_value_release(result);
+  return NULL;
+}
+
+static bool tfrt_outgoing_call_lacks_results(const tfrt_outgoing_call_t* call) {
+  for (uint32_t i = 0; i < call->result_count; ++i) {
+    if (call->results[i]) return true;
+  }
+  return false;
+}
+
+// How many calls ahead the record of a call is asked for, and then what its record leads to.
+#define TFRT_OUTGOING_CALL_RECORD_AHEAD 8
+#define TFRT_OUTGOING_CALL_RESULT_AHEAD 4
+
+static void tfrt_outgoing_call_prefetch_lines(const void* block, size_t size) {
+  for (size_t i = 0; i < size; i += 64) __builtin_prefetch((const char*)block + i, 1);
+}
+
+// Calls mostly end in the order in which they were made. Where there are many, their records are in
+// no cache any more when their results come: has those of the next ones fetched while this one's is
+// worked at. Only a hint: what is at those numbers may be another call, or none.
+static void tfrt_outgoing_call_prefetch(const tfrt_peer_t* peer, uint64_t number) {
+  const tfrt_hash_table_t* table = &peer->outgoing_calls;
+  const tfrt_hash_node_t* record =
+      *tfrt_hash_table_chain(table, number + TFRT_OUTGOING_CALL_RECORD_AHEAD);
+  if (record) {
+    tfrt_outgoing_call_prefetch_lines(TFRT_CONTAINER_OF(record, tfrt_outgoing_call_t, by_number),
+                                      sizeof(tfrt_outgoing_call_t) + 3 * sizeof(void*));
+  }
+  const tfrt_hash_node_t* node =
+      *tfrt_hash_table_chain(table, number + TFRT_OUTGOING_CALL_RESULT_AHEAD);
+  if (!node) return;
+  const tfrt_outgoing_call_t* call = TFRT_CONTAINER_OF(node, tfrt_outgoing_call_t, by_number);
+  if (call->argument_count > 0) __builtin_prefetch(call->arguments[0], 1);
+  if (call->result_count == 0 || !call->results[0]) return;
+  tfrt_outgoing_call_prefetch_lines(call->results[0], offsetof(tfrt_remote_value_t, size_here));
+}
+
+tfrt_status_t tfrt_outgoing_call_on_result(tfrt_peer_t* peer, const tfrt_wire_result_t* result) {
+  tfrt_outgoing_call_t* call = tfrt_outgoing_call_find(peer, result->call);
+  tfrt_outgoing_call_prefetch(peer, result->call);
+  if (!call) {
+    if (result->call < tfrt_session_next_call(peer->session)) return NULL;
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "a result came for the call %llu, which was never made",
+                              (unsigned long long)result->call);
+  }
+  for (size_t i = 0; i < result->result_count; ++i) {
+    TFRT_RETURN_IF_ERROR(tfrt_outgoing_call_on_item(call, &result->results[i]));
+  }
+  if (!result->done) return NULL;
+  if (tfrt_outgoing_call_lacks_results(call)) {
+    tfrt_status_t missing =
+        tfrt_status_create(TFRT_STATUS_INTERNAL, "@%s ended without this result", call->name);
+    tfrt_outgoing_call_fail_results(call, missing);
+    tfrt_status_release(missing);
+  }
+  tfrt_outgoing_call_end(call);
+  return NULL;
+}
+
+void tfrt_outgoing_call_on_starved(tfrt_peer_t* peer, uint64_t number) {
+  tfrt_outgoing_call_t* call = tfrt_outgoing_call_find(peer, number);
+  if (!call) return;
+  tfrt_status_t plain = tfrt_status_create(
+      TFRT_STATUS_RESOURCE_EXHAUSTED,
+      "host %u has given no credit for a call of @%s for %u ms: it takes up to %llu calls of one "
+      "host at once, a quarter of them nested ones; make fewer at once",
+      tfrt_job_rank_of(call->job, peer->incarnation), call->name, TFRT_WIRE_CREDIT_WAIT_MS,
+      (unsigned long long)tfrt_session_call_room(peer->session));
+  tfrt_status_t status = tfrt_call_site_locate(&call->site, plain);
+  tfrt_status_release(plain);
+  tfrt_outgoing_call_cancel(call, status);
+  tfrt_status_release(status);
+}
+
+bool tfrt_outgoing_call_lends(const tfrt_peer_t* peer, const tfrt_async_value_t* value) {
+  for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->outgoing_calls); node;
+       node = tfrt_hash_table_next(&peer->outgoing_calls, node)) {
+    const tfrt_outgoing_call_t* call = TFRT_CONTAINER_OF(node, tfrt_outgoing_call_t, by_number);
+    for (uint32_t i = 0; i < call->argument_count; ++i) {
+      if (call->arguments[i] == value) return true;
+    }
+  }
+  return false;
+}
+
+// What became of |call|, whose callee is dead. One that was never written surely never ran.
+static tfrt_status_t tfrt_outgoing_call_lost_error(const tfrt_outgoing_call_t* call) {
+  bool was_written = tfrt_session_call_was_written(call->peer->session, call->number);
+  tfrt_status_origin_t site = tfrt_call_site_origin(&call->site);
+  tfrt_status_t lost =
+      tfrt_peer_lost_error(call->peer, call->job, &site, "%s @%s",
+                           was_written ? "while it ran" : "before it ran", call->name);
+  if (was_written) return lost;
+  tfrt_status_fields_t fields = *tfrt_status_fields(lost);
+  fields.may_have_run = false;
+  tfrt_status_t status = tfrt_status_create_from_fields(&fields);
+  tfrt_status_release(lost);
+  return status;
+}
+
+void tfrt_outgoing_call_bury_all(tfrt_peer_t* peer, const tfrt_job_t* job) {
+  for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->outgoing_calls); node;) {
+    tfrt_outgoing_call_t* call = TFRT_CONTAINER_OF(node, tfrt_outgoing_call_t, by_number);
+    node = tfrt_hash_table_next(&peer->outgoing_calls, node);
+    if (job && call->job != job) continue;
+    tfrt_status_t status = tfrt_outgoing_call_lost_error(call);
+    tfrt_outgoing_call_lose_results(call, status);
+    // In a session that goes on its number must come.
+    if (job) tfrt_outgoing_call_void(call, status);
+    tfrt_status_release(status);
+    tfrt_outgoing_call_end(call);
+  }
+}
+
+void tfrt_outgoing_call_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job, tfrt_status_t reason) {
+  for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->outgoing_calls); node;) {
+    tfrt_outgoing_call_t* call = TFRT_CONTAINER_OF(node, tfrt_outgoing_call_t, by_number);
+    node = tfrt_hash_table_next(&peer->outgoing_calls, node);
+    if (call->job != job) continue;
+    tfrt_outgoing_call_cancel(call, reason);
+    tfrt_outgoing_call_end(call);
+  }
+}

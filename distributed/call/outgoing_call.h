@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A call that this host makes and another runs.
+//
+//   NAMED --written--> SENT --Result*--> (results resolve one by one) --done--> ENDED
+//     |cancel, deadline   |session dead: unresolved results are errors --> ENDED
+//     +--> VOID ----------+-----------------------------------------------------^
+//
+// Life:
+//  1. Started: takes the next call number of the peer and appends the Invoke, at once,
+//     whatever the state of its arguments. Its results are remote values, held.
+//  2. The record keeps one reference to each argument, and the loan of each export, until
+//     the call has ENDED: never until Cancel, never until the results are there.
+//  3. Each Result resolves slots. A cancel of the request it belongs to makes the unresolved
+//     ones errors at once and sends Cancel; the record stays.
+//  4. ENDED by `done`, or by the callee's death: loans end, the scope is left, the record is
+//     freed.
+//
+// Thread rule: tfrt_outgoing_call_start() takes the node's lock, and tfrt_outgoing_call_prepare()
+// wants it open; the rest needs it.
+// Failure rule: a call that can't be made has errors as its results.
+#ifndef TFRT_DISTRIBUTED_CALL_OUTGOING_CALL_H_
+#define TFRT_DISTRIBUTED_CALL_OUTGOING_CALL_H_
+
+#include "distributed/job/job.h"
+#include "distributed/value/remote_value.h"
+#include "host_runtime/executor/call_router.h"
+
+typedef struct tfrt_outgoing_call_s tfrt_outgoing_call_t;
+
+// What is called where.
+typedef struct tfrt_outgoing_call_request_s {
+  tfrt_job_t* job;
+  uint64_t callee;                   // incarnation
+  tfrt_cached_program_t* program;    // NULL: |function| is a tfrt_wire_builtin_t
+  uint32_t function;                 // index in the program
+  tfrt_request_context_t* request;   // cancels the call; NULL: nobody does
+  tfrt_call_scope_t* scope;          // left when the call has ended; NULL: nobody asks
+  const char* name;                  // of the function; lives as long as the job
+  const tfrt_kernel_site_t* caller;  // that makes the call, as long as the job; NULL: not known
+  const tfrt_status_origin_t* site;  // else where it stands; as |name|; NULL: unknown
+  int64_t deadline_ns;               // TFRT_TIME_INFINITE: none
+  bool has_own_deadline;             // that is earlier than the request's
+  bool pure;
+  bool results_can_wait;                 // nobody waits for them
+  const char* device;                    // that the callee is placed on; as |name|; NULL: none
+  const char* results_device;            // where results go that are fetched; NULL: the host
+  tfrt_retried_call_t* retried;          // whose run it is; NULL: it runs once
+  tfrt_async_value_t* const* arguments;  // +0, in any state
+  uint32_t argument_count;
+  size_t inline_limit;           // bytes of an argument that travel unasked; 0: the node's
+  tfrt_async_value_t** results;  // set, +1
+  uint32_t result_count;
+  const char* const* argument_types;  // as MLIR prints them; NULL: unknown
+  const char* const* result_types;
+  bool gives_results;  // of |caller|, one by one, in this run alone
+} tfrt_outgoing_call_request_t;
+
+// Starts a call; see above. Thread-safe (the lock is not held).
+void tfrt_outgoing_call_start(tfrt_node_t* node, const tfrt_outgoing_call_request_t* request);
+
+// The same in two steps, for who has to look into the tables for |request|'s callee and program:
+// the first step takes no lock and doesn't look at these two; when memory is out the results are
+// errors, and it returns NULL. Else the second must follow, with the lock held: |refusal|
+// (consumed), if it isn't NULL, is why the call can't be made.
+tfrt_outgoing_call_t* tfrt_outgoing_call_prepare(tfrt_node_t* node,
+                                                 const tfrt_outgoing_call_request_t* request)
+    TFRT_MUST_USE;
+void tfrt_outgoing_call_start_prepared(tfrt_outgoing_call_t* call,
+                                       const tfrt_outgoing_call_request_t* request,
+                                       tfrt_status_t refusal);
+
+// A Result came from |peer|. Returns an error (+1) for what is impossible.
+tfrt_status_t tfrt_outgoing_call_on_result(tfrt_peer_t* peer, const tfrt_wire_result_t* result)
+    TFRT_MUST_USE;
+
+// True if |value|, a remote value, is lent to |peer| for a call that is not over.
+bool tfrt_outgoing_call_lends(const tfrt_peer_t* peer, const tfrt_async_value_t* value);
+
+// |peer| is dead, or lost to |job| alone (NULL: to all): ends the calls to it, whose results are
+// lost. It still has its session.
+void tfrt_outgoing_call_bury_all(tfrt_peer_t* peer, const tfrt_job_t* job);
+
+// |job| is over here, or for |peer|, its client, because of |reason| (+0): cancels and ends its
+// calls to |peer|.
+void tfrt_outgoing_call_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job, tfrt_status_t reason);
+
+// The Invoke of |call| has waited for credit too long: it becomes a Void.
+void tfrt_outgoing_call_on_starved(tfrt_peer_t* peer, uint64_t call);
+
+// Makes |table| one of calls by their number.
+void tfrt_outgoing_call_initialize_table(tfrt_hash_table_t* table, tfrt_allocator_t allocator);
+
+#endif  // TFRT_DISTRIBUTED_CALL_OUTGOING_CALL_H_

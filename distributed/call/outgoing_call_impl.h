@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The inside of an outgoing call, for its four sources, and for builtin/, which tells what there
+// is.
+//
+//   outgoing_call.c       its life: named, started, answered, ended, buried
+//   outgoing_arguments.c  what goes into its Invoke: by value, or lent under a name
+//   outgoing_push.c       who is to get its results unasked
+//   outgoing_cancel.c     how it is stopped, by a cancel or its own deadline
+//
+// Thread rule: everything here needs the node's lock, but what says otherwise.
+// Failure rule: see each function.
+#ifndef TFRT_DISTRIBUTED_CALL_OUTGOING_CALL_IMPL_H_
+#define TFRT_DISTRIBUTED_CALL_OUTGOING_CALL_IMPL_H_
+
+#include "distributed/call/call_site.h"
+#include "distributed/call/outgoing_call.h"
+
+struct tfrt_outgoing_call_s {
+  tfrt_ref_count_t ref_count;  // one while it is open, one each for subscription and timer
+  tfrt_node_t* node;           // +1
+  tfrt_job_t* job;             // +1
+  tfrt_peer_t* peer;
+  tfrt_hash_node_t by_number;
+  uint64_t number;
+  const char* name;  // of the function
+  tfrt_call_site_t site;
+  tfrt_request_context_t* request;  // +1; NULL: nobody cancels
+  tfrt_cancellation_subscription_t subscription;
+  tfrt_call_scope_t* scope;  // entered; NULL: nobody asks
+  tfrt_timer_t timer;
+  bool timer_started;
+  uint32_t argument_count;
+  tfrt_async_value_t** arguments;  // +1 each; the arrays lie behind the record
+  tfrt_object_t** exports;         // of arguments, by their place; one loan each, or NULL
+  uint32_t result_count;
+  tfrt_remote_value_t** results;  // +1 each; NULL once told
+  tfrt_status_t cancelled;        // +1; why, or NULL
+  int64_t since_ns;               // when it was made, by the node's tick
+  bool started;                   // is in the peer's table
+  bool ended;
+};
+
+// --- outgoing_call.c -----------------------------------------------------------
+
+// Drops one reference.
+void tfrt_outgoing_call_release(tfrt_outgoing_call_t* call);
+
+// ENDED: loans end, the scope is left. Results that are not known by now must have been
+// failed.
+void tfrt_outgoing_call_end(tfrt_outgoing_call_t* call);
+
+// Makes errors, |status| (+0), of the results that are not known yet.
+void tfrt_outgoing_call_fail_results(tfrt_outgoing_call_t* call, tfrt_status_t status);
+
+// --- outgoing_arguments.c ------------------------------------------------------
+
+// What goes into one Invoke.
+typedef struct tfrt_outgoing_arguments_s {
+  const tfrt_outgoing_call_request_t* request;
+  tfrt_arena_t* arena;  // the node's
+  tfrt_wire_item_t* items;
+  size_t inline_size;
+  bool chains_are_here;  // so that a mutable value is what the program means
+} tfrt_outgoing_arguments_t;
+
+// Fills |arguments->items| with the arguments of |call|; those that are lent are so from now on.
+// RESOURCE_EXHAUSTED.
+tfrt_status_t tfrt_outgoing_arguments_pack(tfrt_outgoing_call_t* call,
+                                           tfrt_outgoing_arguments_t* arguments) TFRT_MUST_USE;
+
+// Returns true if the entry |index| of |types| (NULL: unknown) is the chain; if what has that type
+// may be written after it is available. Thread-safe.
+bool tfrt_outgoing_arguments_is_chain(const char* const* types, uint32_t index);
+bool tfrt_outgoing_arguments_is_mutable(const char* const* types, uint32_t index);
+
+// --- outgoing_push.c -------------------------------------------------------------
+
+// Sets |out_invoke->push_to|, in |arena|, to the hosts whose calls, in the function that makes
+// |call|, are given its results: they get from the callee what is small whatever it is, before they
+// ask (push_inbox.h). Which they are is noted in |call->results|.
+void tfrt_outgoing_push_choose(tfrt_outgoing_call_t* call,
+                               const tfrt_outgoing_call_request_t* request, tfrt_arena_t* arena,
+                               tfrt_wire_invoke_t* out_invoke);
+
+// True if |value|, which |callee| is about to be lent, is pushed to it, which is noted once for
+// each such call, and is taken back here; and if its owner has not told us what it is.
+bool tfrt_outgoing_push_take(tfrt_remote_value_t* value, uint64_t callee);
+
+// --- outgoing_cancel.c ---------------------------------------------------------
+
+// Stops the call because of |reason| (+0): its unknown results are errors at once; the record
+// stays until the callee is done.
+void tfrt_outgoing_call_cancel(tfrt_outgoing_call_t* call, tfrt_status_t reason);
+
+// Puts a Void with |reason| (+0) in the place of the Invoke, if that was not written yet; false if
+// it was.
+bool tfrt_outgoing_call_void(tfrt_outgoing_call_t* call, tfrt_status_t reason);
+
+// The same as a cancel for the subscription to the request's cancel, and for the timer of the
+// call's own deadline; each drops the reference that it has. They take the lock.
+void tfrt_outgoing_call_run_cancel(tfrt_cancellation_subscription_t* subscription,
+                                   tfrt_status_t reason);
+void tfrt_outgoing_call_run_timer(tfrt_timer_t* timer);
+
+#endif  // TFRT_DISTRIBUTED_CALL_OUTGOING_CALL_IMPL_H_

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/call/outgoing_call_impl.h"
+
+bool tfrt_outgoing_call_void(tfrt_outgoing_call_t* call, tfrt_status_t reason) {
+  tfrt_node_t* node = call->node;
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, node->options.allocator);
+  tfrt_string_builder_t bytes;
+  tfrt_string_builder_initialize(&bytes, node->options.allocator);
+  tfrt_wire_error_t error;
+  tfrt_status_t status =
+      tfrt_wire_error_from_status(reason, call->job->rank, node->incarnation, &arena, &error);
+  tfrt_wire_body_t body = {
+      .kind = TFRT_WIRE_FRAME_VOID,
+      .void_call = {.call = call->number, .result_count = call->result_count, .error = &error}};
+  bool replaced = false;
+  if (!status) status = tfrt_wire_body_encode(&body, &bytes);
+  if (!status) {
+    status = tfrt_session_replace_by_void(call->peer->session, call->number,
+                                          tfrt_string_builder_view(&bytes), &replaced);
+  }
+  // Without memory for that it is cancelled like one that was sent.
+  tfrt_status_release(status);
+  tfrt_string_builder_deinitialize(&bytes);
+  tfrt_arena_deinitialize(&arena);
+  return replaced;
+}
+
+// Tells the callee to stop.
+static void tfrt_outgoing_call_send_cancel(tfrt_outgoing_call_t* call, tfrt_status_t reason) {
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, call->node->options.allocator);
+  tfrt_wire_error_t error;
+  tfrt_status_t status =
+      tfrt_wire_error_from_status(reason, call->job->rank, call->node->incarnation, &arena, &error);
+  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_CANCEL,
+                           .cancel = {.call = call->number, .reason = status ? NULL : &error}};
+  tfrt_peer_send(call->peer, &(tfrt_peer_frame_t){.job = call->job, .after_call = call->number},
+                 &body);
+  tfrt_status_release(status);
+  tfrt_arena_deinitialize(&arena);
+}
+
+void tfrt_outgoing_call_cancel(tfrt_outgoing_call_t* call, tfrt_status_t reason) {
+  if (call->cancelled || call->ended) return;
+  call->cancelled = tfrt_status_retain(reason);
+  if (!call->started) return;
+  tfrt_outgoing_call_fail_results(call, reason);
+  if (tfrt_outgoing_call_void(call, reason)) {
+    tfrt_outgoing_call_end(call);
+  } else {
+    tfrt_outgoing_call_send_cancel(call, reason);
+  }
+}
+
+void tfrt_outgoing_call_run_cancel(tfrt_cancellation_subscription_t* subscription,
+                                   tfrt_status_t reason) {
+  tfrt_outgoing_call_t* call = TFRT_CONTAINER_OF(subscription, tfrt_outgoing_call_t, subscription);
+  tfrt_node_t* node = tfrt_node_retain(call->node);
+  tfrt_node_lock_tables(node);
+  tfrt_outgoing_call_cancel(call, reason);
+  tfrt_outgoing_call_release(call);
+  tfrt_node_unlock(node);
+  tfrt_node_release(node);
+}
+
+void tfrt_outgoing_call_run_timer(tfrt_timer_t* timer) {
+  tfrt_outgoing_call_t* call = TFRT_CONTAINER_OF(timer, tfrt_outgoing_call_t, timer);
+  tfrt_node_t* node = tfrt_node_retain(call->node);
+  tfrt_status_t plain = tfrt_status_create(TFRT_STATUS_DEADLINE_EXCEEDED,
+                                           "the call of @%s took too long", call->name);
+  tfrt_status_t status = tfrt_call_site_locate(&call->site, plain);
+  tfrt_status_release(plain);
+  tfrt_node_lock_tables(node);
+  tfrt_outgoing_call_cancel(call, status);
+  tfrt_outgoing_call_release(call);
+  tfrt_node_unlock(node);
+  tfrt_status_release(status);
+  tfrt_node_release(node);
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/call/outgoing_call_impl.h"
+#include "host_runtime/executor/kernel_frame.h"
+
+// A payload of a fixed size has at most so many bytes to be pushed.
+#define TFRT_OUTGOING_PUSH_MAX_SIZE 64u
+
+// Of a call so many results are looked at: who gets more has them in messages of many anyway.
+#define TFRT_OUTGOING_PUSH_MAX_RESULTS 16u
+
+// Of the calls that are given a result so many are looked at.
+#define TFRT_OUTGOING_PUSH_MAX_USERS 16u
+
+// True if a value of the type |index| of |types| is small, whatever it is: it is all in its
+// payload.
+static bool tfrt_outgoing_push_is_small(const char* const* types, uint32_t index) {
+  tfrt_type_id_t id = TFRT_TYPE_NONE;
+  if (!types || !tfrt_type_find(types[index], &id)) return false;
+  const tfrt_type_t* type = tfrt_type_get(id);
+  return type->codec && !type->destroy && !type->streams &&
+         !(type->flags & TFRT_TYPE_FLAG_MUTABLE) && type->size <= TFRT_OUTGOING_PUSH_MAX_SIZE;
+}
+
+// The incarnation of the host |rank| if |call|'s callee may push something to it; else 0.
+static uint64_t tfrt_outgoing_push_find(const tfrt_outgoing_call_t* call, uint32_t rank) {
+  if (rank == call->job->rank) return 0;
+  const tfrt_job_member_t* member = tfrt_job_find_rank(call->job, rank);
+  bool is_other = member && !member->death && member->incarnation != call->peer->incarnation;
+  return is_other ? member->incarnation : 0;
+}
+
+// Appends to |push_to|, which has |count| entries, those of result |index|; returns how many it has
+// then.
+static size_t tfrt_outgoing_push_add(tfrt_outgoing_call_t* call, const tfrt_kernel_site_t* kernel,
+                                     uint32_t index, tfrt_wire_push_to_t* push_to, size_t count) {
+  tfrt_remote_value_t* result = call->results[index];
+  uint32_t hosts[TFRT_OUTGOING_PUSH_MAX_USERS];
+  uint32_t host_count =
+      tfrt_kernel_site_user_hosts(kernel, index, hosts, TFRT_OUTGOING_PUSH_MAX_USERS);
+  for (uint32_t i = 0; i < host_count && count < TFRT_WIRE_MAX_PUSHES; ++i) {
+    uint64_t to = tfrt_outgoing_push_find(call, hosts[i]);
+    if (to == 0 || result->pushed_count == TFRT_REMOTE_VALUE_MAX_PUSHED) continue;
+    result->pushed_to[result->pushed_count++] = to;
+    push_to[count++] = (tfrt_wire_push_to_t){.result = index, .to = to};
+  }
+  return count;
+}
+
+void tfrt_outgoing_push_choose(tfrt_outgoing_call_t* call,
+                               const tfrt_outgoing_call_request_t* request, tfrt_arena_t* arena,
+                               tfrt_wire_invoke_t* out_invoke) {
+  bool may_push = tfrt_session_features(call->peer->session) & TFRT_WIRE_FEATURE_PUSH;
+  if (!request->caller || !request->gives_results || !may_push) return;
+  tfrt_wire_push_to_t* push_to = NULL;
+  size_t count = 0;
+  for (uint32_t i = 0; i < call->result_count && i < TFRT_OUTGOING_PUSH_MAX_RESULTS; ++i) {
+    uint32_t host;
+    if (tfrt_kernel_site_user_hosts(request->caller, i, &host, 1) == 0) continue;
+    if (!tfrt_outgoing_push_is_small(request->result_types, i)) continue;
+    if (!push_to) {
+      push_to = tfrt_arena_allocate_array(arena, TFRT_WIRE_MAX_PUSHES, sizeof(*push_to));
+    }
+    if (!push_to) return;
+    count = tfrt_outgoing_push_add(call, request->caller, i, push_to, count);
+  }
+  out_invoke->push_to = push_to;
+  out_invoke->push_to_count = count;
+}
+
+bool tfrt_outgoing_push_take(tfrt_remote_value_t* value, uint64_t callee) {
+  bool is_due = value->result_is_due && value->forwards == 0 && !value->available_there;
+  if (!is_due || value->lost) return false;
+  for (uint32_t i = 0; i < value->pushed_count; ++i) {
+    if (value->pushed_to[i] != callee) continue;
+    value->pushed_to[i] = value->pushed_to[--value->pushed_count];
+    return true;
+  }
+  return false;
+}

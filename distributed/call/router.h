@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the calls and the printed lines of a job's requests leave this host.
+//
+//   tfrt.call {host = 2} --router--> outgoing call to rank 2, or here if that is us
+//   tfrt.print_*         --output--> the built-in print of the client
+//
+// Life: both are embedded in a job and live as long as it.
+//
+// Thread rule: the hooks are called from any thread, with no lock held.
+// Failure rule: what can't be routed has errors as results.
+#ifndef TFRT_DISTRIBUTED_CALL_ROUTER_H_
+#define TFRT_DISTRIBUTED_CALL_ROUTER_H_
+
+#include "distributed/job/job.h"
+
+// Fills the router, the output and the mailbox of |job|. Needs the node's lock.
+void tfrt_router_initialize(tfrt_job_t* job);
+
+#endif  // TFRT_DISTRIBUTED_CALL_ROUTER_H_

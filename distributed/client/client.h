@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The coordinator's side of a job: finds the hosts, opens the job on each, ships the program,
+// starts the entry function at the root, and gets its results and the printed lines.
+//
+//   CONNECTING --sessions--> OPENING --JobOpened from all--> OPEN --start--> results
+//        |lost                  |lost, refused                 |lost root, close
+//        +----------------------+------------------------------+--> CLOSED
+//
+// Life:
+//  1. Created: dials all hosts at once. |opened| tells when the job is open everywhere.
+//  2. Started any number of times, from the beginning on; what can't go yet waits. After the
+//     deadline a job that is not open is closed, the starts of an open one are cancelled.
+//  3. Closed: the root is told, results that have not come are errors. A detached job (its one
+//  start
+//     has begun when tfrt_client_follow() says `running`) may be left instead, or its client die:
+//     it goes on, and any client follows it from then on.
+//  4. Released.
+//
+// Thread rule: thread-safe.
+// Failure rule: what goes wrong between hosts is the error of |opened| and of the results. Its
+// code says what a user, or `tfrt`, does about it; the message names the host (rank, name,
+// address) and, for |opened|, what helps.
+//
+//   code                 of |opened|: the job was never open          of a result
+//   UNAVAILABLE          a host is not there, does not answer, has    a host was lost, or has
+//                        no address, shuts down, or was lost          shut down, in mid-run
+//   RESOURCE_EXHAUSTED   a host takes no more jobs or sessions        the program's, or a limit
+//   INVALID_ARGUMENT     an address is none, or a host named twice    the program's
+//   ABORTED              two hosts, or a host and this client, can't talk: no common version, or
+//                        one of them broke the protocol
+//   UNAUTHENTICATED      a host doesn't take the key (of the cluster, or of the job)
+//   CANCELLED            the client was closed or cancelled
+//   DEADLINE_EXCEEDED    the deadline passed
+//   others               a mistake of this runtime                    the program's
+//
+// Results of a job that was never open are the error of |opened|. What the loss of one host
+// makes of many results has one root key, its incarnation.
+#ifndef TFRT_DISTRIBUTED_CLIENT_CLIENT_H_
+#define TFRT_DISTRIBUTED_CLIENT_CLIENT_H_
+
+#include "distributed/node/node.h"
+#include "host_runtime/base/trace.h"
+
+typedef struct tfrt_client_s tfrt_client_t;
+
+// Takes a line that a kernel on |rank| prints. Called with no lock held, from any thread.
+typedef void (*tfrt_client_print_fn_t)(void* self, uint32_t rank, tfrt_string_view_t line);
+
+typedef struct tfrt_client_options_s {
+  const tfrt_string_view_t* addresses;  // by rank
+  uint32_t host_count;                  // from 1
+  tfrt_string_view_t name;              // of the job, for people
+  int64_t deadline_ns;                  // of the node's clock; 0 or TFRT_TIME_INFINITE: none
+  bool asks_only;                       // nothing is started; a host that drains answers, too
+  bool is_traced;                       // hosts record what runs when, for tfrt_client_trace()
+  bool is_detached;                     // the job outlives this client; |print| is never called
+  uint64_t keep_results_ms;             // of a detached one, after its end; 0: the root's default
+  tfrt_job_limits_t limits;             // on each host, where that allows as much; 0: as it says
+  tfrt_client_print_fn_t print;
+  void* print_self;
+} tfrt_client_options_t;
+
+// What to start.
+typedef struct tfrt_client_start_s {
+  tfrt_string_view_t program;            // a BEF image
+  uint32_t function;                     // index in it
+  tfrt_string_view_t name;               // of the function, for errors; empty: its index is shown
+  tfrt_async_value_t* const* arguments;  // +0, in any state
+  uint32_t argument_count;
+  uint32_t result_count;  // of the function
+  // Set (+1) to a chain, or the error that the start has ended with: it is over then, also what no
+  // result depends on. NULL: nobody asks.
+  tfrt_async_value_t** out_ended;
+} tfrt_client_start_t;
+
+// Sets |*out_client| (+1) to a new client on |node|, which outlives it. INVALID_ARGUMENT,
+// RESOURCE_EXHAUSTED, FAILED_PRECONDITION for a closed node. Thread-safe.
+tfrt_status_t tfrt_client_create(tfrt_node_t* node, const tfrt_client_options_t* options,
+                                 tfrt_client_t** out_client) TFRT_MUST_USE;
+
+// A chain (+0, lives as long as |client|): the job is open everywhere, or the error.
+// Thread-safe.
+tfrt_async_value_t* tfrt_client_opened(tfrt_client_t* client);
+
+// Starts |start| and sets its results (+1 each), which come when the root has ended it. Returns
+// its number, 0 if memory is out, which the results say. Thread-safe.
+uint64_t tfrt_client_start(tfrt_client_t* client, const tfrt_client_start_t* start,
+                           tfrt_async_value_t** out_results);
+
+// Cancels the start |number|, 0 for all, because of |reason| (+0): its results are still the
+// root's answer. Thread-safe.
+void tfrt_client_cancel(tfrt_client_t* client, uint64_t number, tfrt_status_t reason);
+
+// Returns what host |rank| has recorded so far (+1), unresolved: a value for
+// tfrt_client_read_trace(), or an error. It comes when it is demanded, as any value. Thread-safe.
+tfrt_async_value_t* tfrt_client_trace(tfrt_client_t* client, uint32_t rank);
+
+// Has host |rank| record what runs there, for whatever job, as |what| and BUILTIN_RECORD in
+// proto/call.proto say. Returns what tfrt_client_trace() does (+1), unresolved. Thread-safe.
+tfrt_async_value_t* tfrt_client_record(tfrt_client_t* client, uint32_t rank,
+                                       tfrt_string_view_t what);
+
+// Returns how host |rank| is (+1), unresolved: a string with lines as status_report.h says, or an
+// error. Thread-safe.
+tfrt_async_value_t* tfrt_client_status(tfrt_client_t* client, uint32_t rank);
+
+// Returns what is alive on host |rank| because of others (+1), unresolved: a string with lines as
+// inventory.h says, or an error. Thread-safe.
+tfrt_async_value_t* tfrt_client_inventory(tfrt_client_t* client, uint32_t rank);
+
+// Asks host |rank| whether it has the device |name|, as "cuda:0". Returns (+1), unresolved, a
+// chain, or the error that says what is missing. Thread-safe.
+tfrt_async_value_t* tfrt_client_check_device(tfrt_client_t* client, uint32_t rank,
+                                             const char* name);
+
+// Has host |rank| end |what|, of whatever client, as administration.h says; or take no more jobs
+// and end with those that run. Return (+1), unresolved, what the host says to that, a string, or an
+// error. Thread-safe.
+tfrt_async_value_t* tfrt_client_cancel_on(tfrt_client_t* client, uint32_t rank,
+                                          tfrt_string_view_t what);
+tfrt_async_value_t* tfrt_client_drain(tfrt_client_t* client, uint32_t rank);
+
+// Returns how the detached job |id| (in hexadecimal digits), of whatever client, is on its root,
+// host |rank|, and the lines that it has printed from number |from| on (+1), unresolved: a string,
+// as BUILTIN_FOLLOW in proto/call.proto says, or an error. Thread-safe.
+tfrt_async_value_t* tfrt_client_follow(tfrt_client_t* client, uint32_t rank, tfrt_string_view_t id,
+                                       uint64_t from);
+
+// Returns result |index| of such a job, when it has ended (+1), unresolved. Behind the last one
+// comes a chain, or the error because of which there are none. Thread-safe.
+tfrt_async_value_t* tfrt_client_kept_result(tfrt_client_t* client, uint32_t rank,
+                                            tfrt_string_view_t id, uint32_t index);
+
+// Sets |out_id| to the id of the client's job, in hexadecimal digits; "" before all hosts are
+// known. Thread-safe.
+#define TFRT_CLIENT_JOB_ID_SIZE 33
+void tfrt_client_job_id(tfrt_client_t* client, char out_id[TFRT_CLIENT_JOB_ID_SIZE]);
+
+// Adds the spans in |value|, which is available and was made by tfrt_client_trace(), to |trace|.
+// Sets |*out_clock_ns| to the host's clock when it answered, and |*out_dropped| to the number of
+// spans that did not fit there. INVALID_ARGUMENT for what is no trace. Thread-safe.
+tfrt_status_t tfrt_client_read_trace(tfrt_async_value_t* value, tfrt_trace_t* trace,
+                                     int64_t* out_clock_ns, uint64_t* out_dropped) TFRT_MUST_USE;
+
+// Returns true if |status| (+0; OK is none) says that a host of the job was lost, as its root
+// cause. Thread-safe.
+bool tfrt_client_has_lost(tfrt_client_t* client, tfrt_status_t status);
+
+// Closes the job because of |reason| (+0), OK when it is finished. Idempotent. Thread-safe.
+void tfrt_client_close(tfrt_client_t* client, tfrt_status_t reason);
+
+// The same for the client of a detached job, but that goes on. Thread-safe.
+void tfrt_client_leave(tfrt_client_t* client);
+
+// Drops one reference, after close or leave; NULL is allowed. Thread-safe.
+void tfrt_client_release(tfrt_client_t* client);
+
+#endif  // TFRT_DISTRIBUTED_CLIENT_CLIENT_H_

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The inside of a client, for its four sources, and what a node tells its clients.
+//
+//   client.c       its life: created, open, closed; what came from the root
+//   client_host.c  its hosts: dialled, known, the job opened on each; what is wrong with one
+//   client_run.c   its starts: packed, sent, cancelled, ended
+//   client_query.c what its hosts are asked: how they are, what ran when
+//
+// Thread rule: everything here needs the node's lock, but what says otherwise.
+// Failure rule: none fails; what comes too late is ignored.
+#ifndef TFRT_DISTRIBUTED_CLIENT_CLIENT_IMPL_H_
+#define TFRT_DISTRIBUTED_CLIENT_CLIENT_IMPL_H_
+
+#include "distributed/client/client.h"
+#include "distributed/job/job.h"
+#include "distributed/node/node_impl.h"
+
+// One host of the job, by rank.
+typedef struct tfrt_client_host_s {
+  char address[TFRT_TRANSPORT_ADDRESS_SIZE];
+  tfrt_session_t* session;  // +1
+  uint64_t incarnation;     // 0: not known yet
+  bool opened;              // it has said JobOpened
+} tfrt_client_host_t;
+
+struct tfrt_client_s {
+  tfrt_ref_count_t ref_count;
+  tfrt_node_t* node;  // +1
+  tfrt_client_options_t options;
+  char name[TFRT_WIRE_MAX_NAME_SIZE];
+  tfrt_indirect_value_t* opened;  // +1
+  // Guarded by the node's lock from here on.
+  tfrt_list_link_t link;  // in the node's clients, until closed
+  tfrt_client_host_t* hosts;
+  tfrt_job_t* job;  // +1; NULL before all hosts are known
+  tfrt_list_link_t runs;
+  uint64_t next_run;
+  tfrt_timer_t timer;  // for the deadline
+  bool is_timer_waiting;
+  bool is_open;
+  bool leaves;  // the job goes on when this is closed
+  bool closed;
+  tfrt_status_t end;  // +1; why it was closed: what is asked afterwards gets it, too
+};
+
+// --- client.c ----------------------------------------------------------------
+
+// Counts references: of users, of the node until it is closed, of the job, of the timer.
+void tfrt_client_retain(tfrt_client_t* client);
+void tfrt_client_release_locked(tfrt_client_t* client);
+
+// The job is open everywhere: what waited for that is sent.
+void tfrt_client_note_open(tfrt_client_t* client);
+
+// Closes |client| because of |reason| (+0), OK when it is finished. Idempotent.
+void tfrt_client_close_locked(tfrt_client_t* client, tfrt_status_t reason);
+
+// A JobEnd came from |peer| for |job|.
+void tfrt_client_on_job_end(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire_job_end_t* end);
+
+// The node is closed.
+void tfrt_client_close_all(tfrt_node_t* node, tfrt_status_t reason);
+
+// The client of |job|, or NULL.
+tfrt_client_t* tfrt_client_find(tfrt_node_t* node, const tfrt_job_t* job);
+
+static inline tfrt_client_t* tfrt_client_of(tfrt_list_link_t* link) {
+  return TFRT_CONTAINER_OF(link, tfrt_client_t, link);
+}
+
+// Where the job's lines go; and the end of that.
+void tfrt_client_print(void* self, uint32_t rank, tfrt_string_view_t line);
+void tfrt_client_release_print(void* self);
+
+// --- client_host.c -----------------------------------------------------------
+
+// Dials all hosts of |client|.
+tfrt_status_t tfrt_client_dial_hosts(tfrt_client_t* client) TFRT_MUST_USE;
+
+// Forgets their sessions.
+void tfrt_client_forget_hosts(tfrt_client_t* client);
+
+// The error (+1) for a job that was not open in time; it names who has not answered.
+tfrt_status_t tfrt_client_late_error(const tfrt_client_t* client) TFRT_MUST_USE;
+
+// |session| is open, or dead as |death| and |reason| (+0) say.
+void tfrt_client_on_session_opened(tfrt_node_t* node, tfrt_session_t* session);
+void tfrt_client_on_session_dead(tfrt_node_t* node, tfrt_session_t* session,
+                                 tfrt_session_death_t death, tfrt_status_t reason);
+
+// A JobOpened came from |peer| for |job|.
+void tfrt_client_on_job_opened(tfrt_peer_t* peer, tfrt_job_t* job,
+                               const tfrt_wire_job_opened_t* opened);
+
+#endif  // TFRT_DISTRIBUTED_CLIENT_CLIENT_IMPL_H_

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The requests of a job that its root has cancelled: no kernel of them starts on this host any
+// more, also where a call comes after that.
+//
+//   root      a start is cancelled ---CancelRequest 7--> every member     ends: ---EndRequest 7-->
+//   member    calls of request 7 are cancelled; a *tombstone* refuses those that come later, until
+//             EndRequest, or until the job is over
+//
+// The authority is the Cancel that follows each call on its own link; this is quicker, and
+// overtakes calls on other links. So the tombstones have a bound: the oldest is dropped, and
+// nothing is wrong.
+//
+// Life: zeroed; filled and emptied by messages; freed with the job.
+//
+// Thread rule: everything here needs the node's lock.
+// Failure rule: without memory there is no tombstone.
+#ifndef TFRT_DISTRIBUTED_JOB_CANCELLED_REQUESTS_H_
+#define TFRT_DISTRIBUTED_JOB_CANCELLED_REQUESTS_H_
+
+#include <stdint.h>
+
+#include "host_runtime/base/status.h"
+
+typedef struct tfrt_job_s tfrt_job_t;
+
+typedef struct tfrt_cancelled_request_s {
+  uint64_t request;
+  tfrt_status_t reason;  // +1
+} tfrt_cancelled_request_t;
+
+typedef struct tfrt_cancelled_requests_s {
+  tfrt_cancelled_request_t* entries;  // oldest first
+  uint32_t count;
+  uint32_t capacity;
+} tfrt_cancelled_requests_t;
+
+// Cancels |request| of |job| on this host because of |reason| (+0): calls of it that run here, and
+// those that will come.
+void tfrt_cancelled_requests_add(tfrt_job_t* job, uint64_t request, tfrt_status_t reason);
+
+// Why |request| of |job| is cancelled (+0), or OK.
+tfrt_status_t tfrt_cancelled_requests_find(const tfrt_job_t* job, uint64_t request);
+
+// Nothing of |request| is under way any more.
+void tfrt_cancelled_requests_remove(tfrt_job_t* job, uint64_t request);
+
+// Gives back what |job| has.
+void tfrt_cancelled_requests_free(tfrt_job_t* job);
+
+// At the root: does the same here and has all members do it.
+void tfrt_cancelled_requests_tell(tfrt_job_t* job, uint64_t request, tfrt_status_t reason);
+void tfrt_cancelled_requests_tell_end(tfrt_job_t* job, uint64_t request);
+
+#endif  // TFRT_DISTRIBUTED_JOB_CANCELLED_REQUESTS_H_

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/job/detached_job.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// What a line takes beside its text.
+#define TFRT_DETACHED_JOB_LINE_SIZE(line) (sizeof(*(line)) + (line)->size)
+
+// --- The end -----------------------------------------------------------------
+
+static void tfrt_detached_job_release_node(void* node) { tfrt_node_release(node); }
+
+static void tfrt_detached_job_drop_first_line(tfrt_detached_job_t* detached) {
+  tfrt_detached_line_t* line =
+      TFRT_CONTAINER_OF(tfrt_list_pop_front(&detached->lines), tfrt_detached_line_t, link);
+  size_t size = TFRT_DETACHED_JOB_LINE_SIZE(line);
+  detached->line_bytes -= size;
+  ++detached->first_line;
+  tfrt_allocator_free(detached->node->options.allocator, line, size);
+}
+
+static void tfrt_detached_job_release(tfrt_detached_job_t* detached) {
+  if (!tfrt_ref_count_decrement(&detached->ref_count)) return;
+  tfrt_node_t* node = detached->node;
+  tfrt_allocator_t allocator = node->options.allocator;
+  while (!tfrt_list_is_empty(&detached->lines)) tfrt_detached_job_drop_first_line(detached);
+  for (uint32_t i = 0; i < detached->result_count; ++i) {
+    tfrt_action_queue_release(&node->actions, detached->results[i]);
+  }
+  tfrt_allocator_free(allocator, detached->results,
+                      detached->result_count * sizeof(*detached->results));
+  tfrt_status_release(detached->failure);
+  tfrt_allocator_free(allocator, detached, sizeof(*detached));
+  tfrt_action_queue_call(&node->actions, tfrt_detached_job_release_node, node);
+}
+
+// Takes |detached| out of the node's list.
+static void tfrt_detached_job_remove(tfrt_detached_job_t* detached) {
+  if (!tfrt_list_is_linked(&detached->link)) return;
+  tfrt_list_remove(&detached->link);
+  // If it runs right now it waits for the lock, and finds nothing left to do.
+  if (detached->is_timer_waiting &&
+      tfrt_timer_cancel(detached->node->options.timers, &detached->timer)) {
+    detached->is_timer_waiting = false;
+    tfrt_detached_job_release(detached);
+  }
+  // The list's.
+  tfrt_detached_job_release(detached);
+}
+
+void tfrt_detached_job_drop(tfrt_detached_job_t* detached) { tfrt_detached_job_remove(detached); }
+
+void tfrt_detached_job_drop_all(tfrt_node_t* node) {
+  while (!tfrt_list_is_empty(&node->detached)) {
+    tfrt_detached_job_remove(tfrt_detached_job_of(node->detached.next));
+  }
+}
+
+static void tfrt_detached_job_run_timer(tfrt_timer_t* timer) {
+  tfrt_detached_job_t* detached = TFRT_CONTAINER_OF(timer, tfrt_detached_job_t, timer);
+  tfrt_node_t* node = tfrt_node_retain(detached->node);
+  tfrt_node_lock_tables(node);
+  detached->is_timer_waiting = false;
+  tfrt_detached_job_remove(detached);
+  tfrt_detached_job_release(detached);
+  tfrt_node_unlock(node);
+  tfrt_node_release(node);
+}
+
+// --- Lines -------------------------------------------------------------------
+
+static void tfrt_detached_job_add_line(tfrt_detached_job_t* detached, uint32_t rank,
+                                       tfrt_string_view_t text) {
+  tfrt_allocator_t allocator = detached->node->options.allocator;
+  size_t size = sizeof(tfrt_detached_line_t) + text.size;
+  tfrt_detached_line_t* line =
+      size <= TFRT_DETACHED_JOB_MAX_LINE_BYTES ? tfrt_allocator_allocate(allocator, size) : NULL;
+  ++detached->next_line;
+  size_t room = line ? TFRT_DETACHED_JOB_MAX_LINE_BYTES - size : 0;
+  // Numbers of kept lines have no gap: what is before a line that is dropped goes, too.
+  while (!tfrt_list_is_empty(&detached->lines) && detached->line_bytes > room) {
+    tfrt_detached_job_drop_first_line(detached);
+  }
+  if (!line) {
+    detached->first_line = detached->next_line;
+    return;
+  }
+  line->rank = rank;
+  line->size = (uint32_t)text.size;
+  if (text.size > 0) memcpy(line->text, text.data, text.size);
+  tfrt_list_push_back(&detached->lines, &line->link);
+  detached->line_bytes += size;
+}
+
+// A tfrt_job_print_fn_t.
+static void tfrt_detached_job_print(void* self, uint32_t rank, tfrt_string_view_t text) {
+  tfrt_detached_job_t* detached = self;
+  tfrt_node_t* node = detached->node;
+  tfrt_node_lock_tables(node);
+  tfrt_detached_job_add_line(detached, rank, text);
+  tfrt_node_unlock(node);
+}
+
+// --- Life --------------------------------------------------------------------
+
+// Makes room for one more that has ended.
+static void tfrt_detached_job_bound(tfrt_node_t* node) {
+  if (tfrt_detached_job_count_kept(node) < TFRT_DETACHED_JOB_MAX_KEPT) return;
+  for (tfrt_list_link_t* link = node->detached.next; link != &node->detached; link = link->next) {
+    if (tfrt_detached_job_of(link)->job) continue;
+    tfrt_detached_job_remove(tfrt_detached_job_of(link));
+    return;
+  }
+}
+
+// |detached| has ended, and its job is over: it is kept for a while.
+static void tfrt_detached_job_keep(tfrt_detached_job_t* detached) {
+  tfrt_node_t* node = detached->node;
+  tfrt_detached_job_bound(node);
+  // By age of the end from now on.
+  tfrt_list_remove(&detached->link);
+  tfrt_list_push_back(&node->detached, &detached->link);
+  detached->job = NULL;
+  detached->is_timer_waiting = true;
+  tfrt_ref_count_increment(&detached->ref_count);
+  int64_t keep_ns = (int64_t)detached->keep_ms * TFRT_NANOSECONDS_PER_MILLISECOND;
+  tfrt_timer_start(node->options.timers, &detached->timer, tfrt_node_now_ns(node) + keep_ns,
+                   tfrt_detached_job_run_timer);
+}
+
+// The job is over.
+static void tfrt_detached_job_release_print(void* self) {
+  tfrt_detached_job_t* detached = self;
+  bool is_listed = tfrt_list_is_linked(&detached->link);  // else the node is closed
+  if (detached->has_ended && is_listed) {
+    tfrt_detached_job_keep(detached);
+  } else {
+    tfrt_detached_job_remove(detached);
+  }
+  detached->job = NULL;
+  tfrt_detached_job_release(detached);
+}
+
+tfrt_status_t tfrt_detached_job_create(tfrt_job_t* job) {
+  tfrt_node_t* node = job->node;
+  tfrt_detached_job_t* detached =
+      tfrt_allocator_allocate_zeroed(node->options.allocator, sizeof(*detached));
+  if (!detached) return tfrt_status_out_of_memory();
+  tfrt_ref_count_initialize(&detached->ref_count);
+  detached->node = tfrt_node_retain(node);
+  tfrt_list_initialize(&detached->link);
+  tfrt_list_initialize(&detached->lines);
+  detached->job = job;
+  memcpy(detached->id, job->id, sizeof(detached->id));
+  snprintf(detached->name, sizeof(detached->name), "%s", job->name);
+  detached->host_count = job->member_count;
+  detached->client = job->client.incarnation;
+  detached->since_ns = job->since_ns;
+  tfrt_list_push_back(&node->detached, &detached->link);
+  tfrt_ref_count_increment(&detached->ref_count);
+  job->detached = detached;
+  job->print = tfrt_detached_job_print;
+  job->print_self = detached;
+  job->print_release = tfrt_detached_job_release_print;
+  return NULL;
+}
+
+void tfrt_detached_job_begin(tfrt_detached_job_t* detached, uint64_t keep_ms) {
+  detached->has_start = true;
+  detached->keep_ms = keep_ms > 0 ? keep_ms : TFRT_DETACHED_JOB_DEFAULT_KEEP_MS;
+  if (detached->keep_ms > TFRT_DETACHED_JOB_MAX_KEEP_MS) {
+    detached->keep_ms = TFRT_DETACHED_JOB_MAX_KEEP_MS;
+  }
+}
+
+// Notes whether the first error among what |detached| has ended with is the loss of a member.
+static void tfrt_detached_job_note_loss(tfrt_detached_job_t* detached) {
+  tfrt_status_t error = detached->failure;
+  for (uint32_t i = 0; i < detached->result_count && !error; ++i) {
+    tfrt_async_value_t* result = detached->results[i];
+    if (tfrt_async_value_is_error(result)) error = tfrt_async_value_error(result);
+  }
+  const tfrt_job_t* job = detached->job;
+  for (uint32_t i = 0; error && i < job->member_count; ++i) {
+    uint64_t incarnation = job->members[i].incarnation;
+    detached->is_loss |= tfrt_status_fields(error)->root_key == incarnation;
+  }
+}
+
+static void tfrt_detached_job_take_results(tfrt_detached_job_t* detached,
+                                           const tfrt_execution_t* execution) {
+  detached->failure = execution->failure ? tfrt_status_retain(execution->failure) : NULL;
+  size_t count = execution->result_count;
+  if (count == 0) return;
+  detached->results = tfrt_allocator_allocate_zeroed(detached->node->options.allocator,
+                                                     count * sizeof(*detached->results));
+  if (!detached->results) {
+    tfrt_status_release(detached->failure);
+    detached->failure = tfrt_status_out_of_memory();
+    return;
+  }
+  detached->result_count = execution->result_count;
+  for (size_t i = 0; i < count; ++i) {
+    // Only what it is: the placeholder of what another host has had belongs to the job.
+    tfrt_async_value_t* value = execution->results[i].value;
+    detached->results[i] = tfrt_async_value_is_error(value)
+                               ? tfrt_async_value_create_error(tfrt_async_value_error(value))
+                               : tfrt_async_value_retain(tfrt_async_value_resolved(value));
+  }
+}
+
+void tfrt_detached_job_end(tfrt_detached_job_t* detached, const tfrt_execution_t* execution) {
+  tfrt_detached_job_take_results(detached, execution);
+  tfrt_detached_job_note_loss(detached);
+  snprintf(detached->function, sizeof(detached->function), "%s",
+           tfrt_execution_function_name(execution));
+  detached->has_ended = true;
+}
+
+void tfrt_detached_job_settle(tfrt_detached_job_t* detached) {
+  bool is_idle = !detached->has_start || detached->has_ended;
+  if (detached->job && detached->client_has_gone && is_idle) tfrt_job_close(detached->job, NULL);
+}
+
+void tfrt_detached_job_lose_client(tfrt_detached_job_t* detached) {
+  detached->client_has_gone = true;
+  tfrt_detached_job_settle(detached);
+}
+
+// --- Who there is ------------------------------------------------------------
+
+tfrt_detached_job_t* tfrt_detached_job_find(tfrt_node_t* node, const uint8_t* id) {
+  for (tfrt_list_link_t* link = node->detached.next; link != &node->detached; link = link->next) {
+    tfrt_detached_job_t* detached = tfrt_detached_job_of(link);
+    if (memcmp(detached->id, id, sizeof(detached->id)) == 0) return detached;
+  }
+  return NULL;
+}
+
+bool tfrt_detached_job_is_kept(const tfrt_detached_job_t* detached) {
+  return detached->has_ended && (!detached->job || detached->job->closed);
+}
+
+size_t tfrt_detached_job_count_kept(const tfrt_node_t* node) {
+  size_t count = 0;
+  for (tfrt_list_link_t* link = node->detached.next; link != &node->detached; link = link->next) {
+    if (!tfrt_detached_job_of(link)->job) ++count;
+  }
+  return count;
+}

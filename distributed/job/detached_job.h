@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a detached job leaves at its root, for whoever asks: the lines that its kernels print and,
+// when it has ended, its results. The job may go on without its client, and this without the job.
+//
+//   JobOpen(detached) --> STARTING --arguments here--> RUNNING -results here--> ENDED
+//                            |                           |                        |job closed
+//      lines from all hosts -+---------------------------+--> the last MiB        +-keep_ms-> freed
+//
+// Life:
+//  1. Created with the job, at the root; the job prints here.
+//  2. Takes the one start of the job and, when that has ended, its results, which are here by then.
+//  3. The job is closed when its start has ended, or never came, and its client has gone. From then
+//     on the time counts.
+//  4. Freed when that is over, when an administrator says so, or with the node; with its job, if
+//     that never had a start.
+//
+// At most TFRT_DETACHED_JOB_MAX_KEPT that have ended are kept; the oldest goes first.
+//
+// Thread rule: everything here needs the node's lock, unless it says otherwise.
+// Failure rule: a line for which there is no memory is dropped, and counted.
+#ifndef TFRT_DISTRIBUTED_JOB_DETACHED_JOB_H_
+#define TFRT_DISTRIBUTED_JOB_DETACHED_JOB_H_
+
+#include "distributed/call/execution.h"
+
+// Bytes of printed lines that are kept of one job; older ones are dropped.
+#define TFRT_DETACHED_JOB_MAX_LINE_BYTES (1u << 20)
+
+// How long results are kept, unless the start says otherwise, and at most.
+#define TFRT_DETACHED_JOB_DEFAULT_KEEP_MS UINT64_C(600000)
+#define TFRT_DETACHED_JOB_MAX_KEEP_MS UINT64_C(86400000)
+
+#define TFRT_DETACHED_JOB_MAX_KEPT 64u
+
+// A printed line.
+typedef struct tfrt_detached_line_s {
+  tfrt_list_link_t link;
+  uint32_t rank;
+  uint32_t size;
+  char text[];
+} tfrt_detached_line_t;
+
+struct tfrt_detached_job_s {
+  tfrt_ref_count_t ref_count;  // of the node's list, the job, the timer
+  tfrt_node_t* node;           // +1
+  tfrt_list_link_t link;       // in the node's list
+  tfrt_job_t* job;             // +0; NULL: it is over, only this is left
+  uint8_t id[TFRT_WIRE_JOB_ID_SIZE];
+  char name[TFRT_WIRE_MAX_NAME_SIZE + 1];
+  uint32_t host_count;
+  uint64_t client;  // incarnation
+  int64_t since_ns;
+  bool client_has_gone;
+  bool has_start;
+  bool has_ended;
+  tfrt_list_link_t lines;  // tfrt_detached_line_t
+  uint64_t first_line;     // the number of the first one that is kept
+  uint64_t next_line;
+  size_t line_bytes;
+  uint64_t keep_ms;
+  tfrt_timer_t timer;
+  bool is_timer_waiting;
+  char function[TFRT_WIRE_MAX_NAME_SIZE + 1];  // of an ended one
+  uint32_t result_count;
+  tfrt_async_value_t** results;  // +1 each; values that are here, or errors
+  tfrt_status_t failure;         // +1; why the function was never called, or NULL
+  bool is_loss;                  // the first error is the loss of a host
+};
+
+// Makes what |job|, which is detached and whose root this is, leaves. RESOURCE_EXHAUSTED.
+tfrt_status_t tfrt_detached_job_create(tfrt_job_t* job) TFRT_MUST_USE;
+
+// The start of |detached| has come, whose results are to be kept for |keep_ms| (0: the default).
+void tfrt_detached_job_begin(tfrt_detached_job_t* detached, uint64_t keep_ms);
+
+// |execution|, the start of |detached|, has ended: keeps its results, all of which are here.
+void tfrt_detached_job_end(tfrt_detached_job_t* detached, const tfrt_execution_t* execution);
+
+// The client of |detached|, whose job is not over, is lost or has left.
+void tfrt_detached_job_lose_client(tfrt_detached_job_t* detached);
+
+// Closes the job of |detached| if there is nothing left to do for it, and nobody to do it for.
+void tfrt_detached_job_settle(tfrt_detached_job_t* detached);
+
+// The one with the |id|, of 16 bytes, or NULL.
+tfrt_detached_job_t* tfrt_detached_job_find(tfrt_node_t* node, const uint8_t* id);
+
+// True if |detached| has ended, and only results are left, or will be in a moment.
+bool tfrt_detached_job_is_kept(const tfrt_detached_job_t* detached);
+
+// Forgets |detached|, which is kept.
+void tfrt_detached_job_drop(tfrt_detached_job_t* detached);
+
+// The node is closed: forgets all.
+void tfrt_detached_job_drop_all(tfrt_node_t* node);
+
+// How many there are on |node| whose job is over.
+size_t tfrt_detached_job_count_kept(const tfrt_node_t* node);
+
+static inline tfrt_detached_job_t* tfrt_detached_job_of(tfrt_list_link_t* link) {
+  return TFRT_CONTAINER_OF(link, tfrt_detached_job_t, link);
+}
+
+#endif  // TFRT_DISTRIBUTED_JOB_DETACHED_JOB_H_

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The fence between a job and a member that has no part in it any more, though its session
+// lives: it has closed the job (it has lost the root or the client, shuts down, or was told to
+// cancel), or had a session that has died, and comes back with a new one. To the job it is as lost
+// as a dead host.
+//
+//   M                                         H, which has closed the job
+//     JobDetach  <--------------------------    known to M before: its last frame of the job
+//   or
+//     JobAttach(job)  --------------------->    not known, and M asks it something
+//     calls, wants ...  ------------------->    dropped
+//                <--------------------------  JobGone(job): no answer will come
+//   either: M raises the fence: all that waits for H in the job becomes an error that names H, or
+//   the reason that H gives for the job's end there: CANCELLED, say
+//
+// Life:
+//  1. Down, while the member has its part in the job.
+//  2. Raised once, for good: the funeral of the job's part of the session. What was asked of the
+//     member is lost, what it asked is cancelled, its holds end, receives from it end; frames of it
+//     in this job are of no job any more. Behind the fence of its root a job can't go on.
+//
+// So a wait for a host that lives ends as one for a dead host does, without a clock: whoever waits
+// has attached the job to the session with that host, and the host answers that, once, before or
+// after.
+//
+// Thread rule: everything here needs the node's lock.
+// Failure rule: what must be said and can't be ends the session (peer.h).
+#ifndef TFRT_DISTRIBUTED_JOB_FENCE_H_
+#define TFRT_DISTRIBUTED_JOB_FENCE_H_
+
+#include "distributed/job/job.h"
+
+// |peer|, a member of |job|, has no part in it any more because of |error|, which it says; NULL: it
+// says nothing. Changes nothing for others than members, for one that is lost already, and for a
+// job that is closed.
+void tfrt_fence_raise(tfrt_job_t* job, tfrt_peer_t* peer, const tfrt_wire_error_t* error);
+
+// True if |peer| is a member that is lost to |job|: its frames of the job mean nothing.
+bool tfrt_fence_is_raised(tfrt_job_t* job, const tfrt_peer_t* peer);
+
+// |peer| has told this host that it will answer nothing of a job.
+void tfrt_fence_on_gone(tfrt_peer_t* peer, const tfrt_wire_job_gone_t* gone);
+
+#endif  // TFRT_DISTRIBUTED_JOB_FENCE_H_

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/job/server.h"
+
+#include "distributed/builtin/recording.h"
+#include "distributed/builtin/tracing.h"
+#include "distributed/job/detached_job.h"
+#include "distributed/job/job_attachment.h"
+#include "distributed/job/job_budget.h"
+#include "distributed/node/event_log.h"
+
+// One JobStart.
+typedef struct tfrt_server_start_s {
+  tfrt_execution_t execution;
+  tfrt_list_link_t link;  // in the job's starts
+  uint64_t number;
+  bool ended;
+} tfrt_server_start_t;
+
+static tfrt_server_start_t* tfrt_server_start_cast(tfrt_execution_t* execution) {
+  return TFRT_CONTAINER_OF(execution, tfrt_server_start_t, execution);
+}
+
+// --- JobEnd ------------------------------------------------------------------
+
+// Sets |*out_item| to a result, which is known. What is not small stays here, held for the
+// client until the job closes.
+static tfrt_status_t tfrt_server_describe(tfrt_execution_t* execution, uint32_t index,
+                                          tfrt_arena_t* arena, tfrt_wire_item_t* out_item) {
+  tfrt_node_t* node = execution->node;
+  tfrt_async_value_t* value = execution->results[index].value;
+  if (tfrt_async_value_is_available(value)) {
+    TFRT_RETURN_IF_ERROR(tfrt_value_item_encode(
+        value, node->options.inline_limit, tfrt_node_host(node, execution->job), arena, out_item));
+    if (out_item->kind != TFRT_WIRE_ITEM_NONE) return NULL;
+  }
+  if (execution->job->closed) {
+    return tfrt_status_create(TFRT_STATUS_CANCELLED, "the job is closed on host %u",
+                              execution->job->rank);
+  }
+  // The loan ends with the job, and keeps the value until then, wherever its payload is.
+  tfrt_object_t* object = tfrt_object_table_export(&node->objects, execution->job, value);
+  if (!object) return tfrt_status_out_of_memory();
+  object->program = execution->program;
+  object->function = execution->function;
+  *out_item = (tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_REFERENCE,
+                                 .reference = {.id = object->id,
+                                               .owner = node->incarnation,
+                                               .owner_rank = execution->job->rank,
+                                               .namer_rank = execution->job->rank}};
+  return NULL;
+}
+
+static void tfrt_server_send_end(tfrt_server_start_t* start, tfrt_peer_t* client) {
+  tfrt_execution_t* execution = &start->execution;
+  tfrt_node_t* node = execution->node;
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, node->options.allocator);
+  tfrt_wire_item_t* results =
+      tfrt_arena_allocate_array(&arena, execution->result_count + 1, sizeof(*results));
+  tfrt_status_t status =
+      results ? tfrt_status_retain(execution->failure) : tfrt_status_out_of_memory();
+  const tfrt_wire_error_t* root = NULL;
+  for (uint32_t i = 0; i < execution->result_count && !status; ++i) {
+    status = tfrt_server_describe(execution, i, &arena, &results[i]);
+    if (!status && !root && results[i].kind == TFRT_WIRE_ITEM_ERROR) root = results[i].error;
+  }
+  tfrt_wire_error_t error = {0};
+  if (status) {
+    tfrt_status_release(tfrt_wire_error_from_status(status, execution->job->rank, node->incarnation,
+                                                    &arena, &error));
+    if (error.code == TFRT_STATUS_OK) error.code = TFRT_STATUS_RESOURCE_EXHAUSTED;
+    root = &error;
+  }
+  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_JOB_END,
+                           .job_end = {.start = start->number,
+                                       .request = execution->request_id,
+                                       .results = results,
+                                       .result_count = status ? 0 : execution->result_count,
+                                       .error = root}};
+  tfrt_peer_send(client, &(tfrt_peer_frame_t){.job = execution->job}, &body);
+  // Its text was borrowed until here.
+  tfrt_status_release(status);
+  tfrt_arena_deinitialize(&arena);
+}
+
+static void tfrt_server_end_if_complete(tfrt_server_start_t* start) {
+  tfrt_execution_t* execution = &start->execution;
+  if (start->ended || !execution->retired) return;
+  for (uint32_t i = 0; i < execution->result_count; ++i) {
+    if (!execution->results[i].known) return;
+  }
+  start->ended = true;
+  tfrt_job_t* job = tfrt_job_retain(execution->job);
+  if (job->detached) tfrt_detached_job_end(job->detached, execution);
+  // Every call below it is over, so nothing of it is on its way between hosts that live.
+  if (execution->cancelled) {
+    tfrt_cancelled_requests_tell_end(execution->job, execution->request_id);
+  }
+  tfrt_peer_t* client = tfrt_peer_find(execution->node, execution->job->client.incarnation);
+  if (client && client->session) tfrt_server_send_end(start, client);
+  tfrt_list_remove(&start->link);
+  tfrt_execution_finish(execution);
+  tfrt_execution_release(execution);
+  if (job->detached) tfrt_detached_job_settle(job->detached);
+  tfrt_job_release(job);
+}
+
+static void tfrt_server_start_known(tfrt_execution_t* execution, uint32_t index) {
+  (void)index;
+  tfrt_server_end_if_complete(tfrt_server_start_cast(execution));
+}
+
+static void tfrt_server_start_retired(tfrt_execution_t* execution) {
+  tfrt_server_end_if_complete(tfrt_server_start_cast(execution));
+}
+
+static void tfrt_server_start_cancelled(tfrt_execution_t* execution) {
+  tfrt_cancelled_requests_tell(execution->job, execution->request_id, execution->cancelled);
+}
+
+static void tfrt_server_start_destroy(tfrt_execution_t* execution) {
+  tfrt_server_start_t* start = tfrt_server_start_cast(execution);
+  tfrt_allocator_free(execution->node->options.allocator, start, sizeof(*start));
+}
+
+static const tfrt_execution_vtable_t tfrt_server_start_vtable = {
+    .known = tfrt_server_start_known,
+    .retired = tfrt_server_start_retired,
+    .cancelled = tfrt_server_start_cancelled,
+    .destroy = tfrt_server_start_destroy,
+};
+
+// --- JobStart ----------------------------------------------------------------
+
+// Answers that |number| never began, because of |status| (+0).
+static void tfrt_server_refuse_start(tfrt_peer_t* peer, tfrt_job_t* job, uint64_t number,
+                                     tfrt_status_t status) {
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, peer->node->options.allocator);
+  tfrt_wire_error_t error = {.code = TFRT_STATUS_RESOURCE_EXHAUSTED};
+  tfrt_status_release(
+      tfrt_wire_error_from_status(status, job->rank, peer->node->incarnation, &arena, &error));
+  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_JOB_END,
+                           .job_end = {.start = number, .error = &error}};
+  tfrt_peer_send(peer, &(tfrt_peer_frame_t){.job = job}, &body);
+  tfrt_arena_deinitialize(&arena);
+}
+
+// A detached job is one start.
+static tfrt_status_t tfrt_server_check_detached(const tfrt_job_t* job,
+                                                const tfrt_wire_job_start_t* wire) {
+  if (wire->detach != job->is_detached) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "a start is detached if its job is; the job is%s",
+                              job->is_detached ? "" : " not");
+  }
+  if (!job->is_detached || !job->detached->has_start) return NULL;
+  return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
+                            "a detached job has one start; open another job");
+}
+
+// Makes the start that |wire| asks for, not yet begun.
+static tfrt_status_t tfrt_server_create_start(tfrt_peer_t* peer, tfrt_job_t* job,
+                                              const tfrt_wire_job_start_t* wire,
+                                              int64_t deadline_ns,
+                                              tfrt_server_start_t** out_start) {
+  *out_start = NULL;
+  tfrt_job_program_t* program = tfrt_job_find_program(job, peer->incarnation, wire->program);
+  if (job->closed) return tfrt_status_create(TFRT_STATUS_CANCELLED, "the job is closed");
+  TFRT_RETURN_IF_ERROR(tfrt_server_check_detached(job, wire));
+  TFRT_RETURN_IF_ERROR(tfrt_job_budget_check_start(job));
+  if (!program) {
+    return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "the program %u was not announced",
+                              wire->program);
+  }
+  tfrt_server_start_t* start =
+      tfrt_allocator_allocate_zeroed(job->node->options.allocator, sizeof(*start));
+  if (!start) return tfrt_status_out_of_memory();
+  start->number = wire->start;
+  tfrt_list_initialize(&start->link);
+  start->execution.program = program->cached;
+  start->execution.function = wire->function;
+  start->execution.request_id = job->next_request++;
+  start->execution.deadline_ns = deadline_ns < job->deadline_ns ? deadline_ns : job->deadline_ns;
+  start->execution.any_result_count = true;
+  // Whoever has them need not be there any more when they are asked for.
+  start->execution.needs_arguments = start->execution.needs_results = job->is_detached;
+  tfrt_status_t status = tfrt_execution_initialize(&start->execution, &tfrt_server_start_vtable,
+                                                   job, wire->arguments, wire->argument_count, 0);
+  if (status) {
+    tfrt_execution_finish(&start->execution);
+    tfrt_execution_release(&start->execution);
+  } else {
+    *out_start = start;
+  }
+  return status;
+}
+
+tfrt_status_t tfrt_server_on_start(tfrt_peer_t* peer, tfrt_job_t* job,
+                                   const tfrt_wire_job_start_t* wire, int64_t deadline_ns) {
+  if (!job) return NULL;
+  if (job->rank != 0 || peer->incarnation != job->client.incarnation) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "only a job's client may start it, and only at its root");
+  }
+  tfrt_server_start_t* start = NULL;
+  tfrt_status_t status = tfrt_server_create_start(peer, job, wire, deadline_ns, &start);
+  if (status) {
+    tfrt_server_refuse_start(peer, job, wire->start, status);
+    tfrt_status_release(status);
+    return NULL;
+  }
+  tfrt_list_push_back(&job->starts, &start->link);
+  if (job->detached) tfrt_detached_job_begin(job->detached, wire->keep_results_ms);
+  // The upload: what the client has is fetched at once.
+  for (uint32_t i = 0; i < start->execution.argument_count; ++i) {
+    tfrt_action_queue_demand(&job->node->actions, start->execution.arguments[i]);
+  }
+  tfrt_execution_start(&start->execution);
+  return NULL;
+}
+
+void tfrt_server_cancel_starts(tfrt_job_t* job, uint64_t number, tfrt_status_t reason) {
+  for (tfrt_list_link_t* link = job->starts.next; link != &job->starts; link = link->next) {
+    tfrt_server_start_t* start = TFRT_CONTAINER_OF(link, tfrt_server_start_t, link);
+    if (number == 0 || start->number == number) tfrt_execution_cancel(&start->execution, reason);
+  }
+}
+
+void tfrt_server_visit_starts(const tfrt_job_t* job, tfrt_server_visit_fn_t visit, void* self) {
+  for (tfrt_list_link_t* link = job->starts.next; link != &job->starts; link = link->next) {
+    const tfrt_server_start_t* start = TFRT_CONTAINER_OF(link, tfrt_server_start_t, link);
+    visit(self, start->number, &start->execution);
+  }
+}
+
+// --- JobOpen, JobClose -------------------------------------------------------
+
+// Why this host can't take a job at the moment, or OK.
+static tfrt_status_t tfrt_server_check_room(tfrt_node_t* node, bool asks_only,
+                                            int64_t deadline_ns) {
+  if (node->closed || (node->refuses_jobs && !asks_only)) {
+    return tfrt_status_create(TFRT_STATUS_UNAVAILABLE,
+                              "it is shutting down and takes no more jobs; use another host, or "
+                              "wait until it is back");
+  }
+  if (deadline_ns <= tfrt_node_now_ns(node)) {
+    return tfrt_status_create(TFRT_STATUS_DEADLINE_EXCEEDED, "the job's deadline has passed");
+  }
+  uint32_t count = 0;
+  for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) ++count;
+  if (count < node->options.max_jobs || asks_only) return NULL;
+  return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED,
+                            "it has %u jobs and takes no more; try again when one is over", count);
+}
+
+// Sets |*out_rank| to ours in the view of |open|, which |client| sent, or says what is wrong
+// with that.
+static tfrt_status_t tfrt_server_check_view(const tfrt_node_t* node,
+                                            const tfrt_wire_job_open_t* open, uint64_t client,
+                                            uint32_t* out_rank) {
+  const tfrt_wire_view_t* view = &open->view;
+  *out_rank = TFRT_WIRE_NO_RANK;
+  const char* fault = open->root != 0 ? "its root isn't rank 0" : NULL;
+  for (size_t i = 0; i < view->member_count && !fault; ++i) {
+    uint64_t incarnation = view->members[i].incarnation;
+    if (view->members[i].rank != i) fault = "a rank is missing in its view";
+    if (incarnation == client) fault = "its client is also one of its hosts";
+    for (size_t j = 0; j < i; ++j) {
+      if (view->members[j].incarnation == incarnation) fault = "a host is in its view twice";
+    }
+    if (incarnation == node->incarnation) *out_rank = view->members[i].rank;
+  }
+  if (!fault && *out_rank == TFRT_WIRE_NO_RANK) fault = "this host is not in its view";
+  if (!fault) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "the job makes no sense: %s", fault);
+}
+
+// Makes the job, or says why not.
+static tfrt_status_t tfrt_server_open(tfrt_peer_t* peer, const tfrt_wire_job_open_t* open,
+                                      int64_t deadline_ns, tfrt_job_t** out_job) {
+  *out_job = NULL;
+  uint32_t rank = TFRT_WIRE_NO_RANK;
+  TFRT_RETURN_IF_ERROR(tfrt_server_check_view(peer->node, open, peer->incarnation, &rank));
+  TFRT_RETURN_IF_ERROR(tfrt_server_check_room(peer->node, open->asks_only, deadline_ns));
+  TFRT_RETURN_IF_ERROR(tfrt_job_create(peer->node, open, rank, peer->incarnation, out_job));
+  (*out_job)->deadline_ns = deadline_ns;
+  tfrt_job_budget_initialize(*out_job, open->budgets);
+  if (!open->detached || rank != 0) return NULL;
+  tfrt_status_t status = tfrt_detached_job_create(*out_job);
+  if (status) {
+    tfrt_list_remove(&(*out_job)->link);
+    tfrt_job_release(*out_job);
+    *out_job = NULL;
+  }
+  return status;
+}
+
+void tfrt_server_answer_open(tfrt_job_t* job, tfrt_status_t status) {
+  if (!job->is_opening) return;
+  job->is_opening = false;
+  tfrt_peer_t* client = tfrt_peer_find(job->node, job->client.incarnation);
+  if (!client) return;
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, job->node->options.allocator);
+  tfrt_wire_error_t error = {0};
+  if (status) {
+    tfrt_status_release(
+        tfrt_wire_error_from_status(status, job->rank, job->node->incarnation, &arena, &error));
+    if (error.code == TFRT_STATUS_OK) error.code = TFRT_STATUS_RESOURCE_EXHAUSTED;
+  }
+  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_JOB_OPENED,
+                           .job_opened = {.error = status ? &error : NULL}};
+  tfrt_peer_send(client, &(tfrt_peer_frame_t){.job = job}, &body);
+  tfrt_arena_deinitialize(&arena);
+}
+
+// A member answers when it has a session with the root, which it keeps for the life of the
+// job, so that the root's loss is noticed; without one it has no part in the job.
+static void tfrt_server_await_root(tfrt_job_t* job) {
+  tfrt_peer_t* root = NULL;
+  tfrt_status_t status = tfrt_job_reach(job, job->members[0].incarnation, &root);
+  if (status) {
+    tfrt_job_close(job, status);
+  } else if (tfrt_session_state(root->session) != TFRT_SESSION_CONNECTING) {
+    tfrt_server_answer_open(job, NULL);
+  }
+  tfrt_status_release(status);
+}
+
+tfrt_status_t tfrt_server_on_open(tfrt_peer_t* peer, const tfrt_wire_frame_t* frame,
+                                  const tfrt_wire_job_open_t* open, int64_t deadline_ns) {
+  tfrt_job_t* job = NULL;
+  tfrt_status_t refused = tfrt_server_open(peer, open, deadline_ns, &job);
+  if (refused) {
+    if (peer->node->options.logs_events) tfrt_event_log_job_refused(peer->session, refused);
+    tfrt_status_t status = tfrt_job_attachment_refuse(peer, frame->job, open, refused);
+    tfrt_status_release(refused);
+    return status;
+  }
+  TFRT_RETURN_IF_ERROR(tfrt_job_attachment_bind(job, peer, frame->job));
+  // Without memory for a trace, the job runs all the same.
+  tfrt_status_release(tfrt_tracing_accept(job, frame->trace));
+  tfrt_recording_accept(job);
+  job->is_opening = true;
+  if (job->node->options.logs_events) tfrt_event_log_job_opened(job, peer->session);
+  if (job->rank == 0) {
+    tfrt_server_answer_open(job, NULL);
+  } else {
+    tfrt_server_await_root(job);
+  }
+  return NULL;
+}
+
+void tfrt_server_on_session_opened(tfrt_peer_t* peer) {
+  tfrt_node_t* node = peer->node;
+  for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) {
+    tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
+    if (job->members[0].incarnation == peer->incarnation) tfrt_server_answer_open(job, NULL);
+  }
+}
+
+void tfrt_server_close_members(tfrt_job_t* job, tfrt_status_t reason) {
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, job->node->options.allocator);
+  tfrt_wire_error_t error;
+  bool has_error = false;
+  if (reason) {
+    tfrt_status_t status =
+        tfrt_wire_error_from_status(reason, job->rank, job->node->incarnation, &arena, &error);
+    has_error = !status;
+    tfrt_status_release(status);
+  }
+  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_JOB_CLOSE,
+                           .job_close = {.error = has_error ? &error : NULL}};
+  for (uint32_t i = 0; i < job->member_count; ++i) {
+    if (job->members[i].rank == job->rank || job->members[i].death) continue;
+    tfrt_peer_t* peer = NULL;
+    // One that can't be told has lost its root, or never sees it.
+    tfrt_status_t status = tfrt_job_reach(job, job->members[i].incarnation, &peer);
+    if (!status) tfrt_peer_send(peer, &(tfrt_peer_frame_t){.job = job}, &body);
+    tfrt_status_release(status);
+  }
+  tfrt_arena_deinitialize(&arena);
+}
+
+void tfrt_server_on_close(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire_job_close_t* close) {
+  if (!job) return;
+  bool may =
+      peer->incarnation == job->client.incarnation || tfrt_job_rank_of(job, peer->incarnation) == 0;
+  if (!may) return;
+  tfrt_status_t reason = close->error ? tfrt_wire_error_to_status(close->error) : NULL;
+  tfrt_job_close(job, reason);
+  tfrt_status_release(reason);
+}

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/session/send_queue.h"
+
+#include <string.h>
+
+static tfrt_send_entry_t* entry_of(tfrt_list_link_t* link) {
+  return TFRT_CONTAINER_OF(link, tfrt_send_entry_t, link);
+}
+
+static tfrt_send_memory_t* memory_of(tfrt_send_queue_t* queue, const tfrt_session_frame_t* frame) {
+  return frame->call > 0 || frame->want > 0 ? &queue->gate_memory : &queue->memory;
+}
+
+static void free_entry(tfrt_send_queue_t* queue, tfrt_send_entry_t* entry) {
+  tfrt_send_memory_give_back(memory_of(queue, &entry->frame), entry->block);
+}
+
+static tfrt_wire_frame_t wire_frame(const tfrt_send_entry_t* entry) {
+  return (tfrt_wire_frame_t){
+      .kind = entry->frame.kind,
+      .job = entry->frame.job,
+      .epoch = entry->frame.epoch,
+      .request = entry->frame.request,
+      .has_budget = entry->frame.deadline_ns != TFRT_TIME_INFINITE,
+      .budget_us = entry->budget_us,
+      .trace = entry->frame.trace,
+      .body = entry->frame.body,
+  };
+}
+
+static tfrt_send_entry_t* allocate_entry(tfrt_send_queue_t* queue,
+                                         const tfrt_session_frame_t* frame, int64_t now_ns) {
+  tfrt_send_block_t* block = NULL;
+  tfrt_send_entry_t* entry =
+      tfrt_send_memory_take(memory_of(queue, frame), sizeof(*entry) + frame->body.size, &block);
+  if (!entry) return NULL;
+  *entry = (tfrt_send_entry_t){.frame = *frame, .appended_ns = now_ns, .block = block};
+  tfrt_list_initialize(&entry->link);
+  char* body = (char*)(entry + 1);
+  if (frame->body.size > 0) memcpy(body, frame->body.data, frame->body.size);
+  entry->frame.body.data = body;
+  if (frame->trace) {
+    entry->trace = *frame->trace;
+    entry->frame.trace = &entry->trace;
+  }
+  // The largest budget, so that the size is never less than what is written.
+  entry->budget_us = UINT64_MAX;
+  tfrt_wire_frame_t wire = wire_frame(entry);
+  entry->encoded_size = tfrt_wire_frame_encoded_size(&wire);
+  entry->budget_us = 0;
+  return entry;
+}
+
+void tfrt_send_queue_initialize(tfrt_send_queue_t* queue, uint64_t first_call,
+                                tfrt_allocator_t allocator) {
+  *queue = (tfrt_send_queue_t){
+      .allocator = allocator,
+      .next_seq = 1,
+      .sequenced_call = first_call - 1,
+      .written_call = first_call - 1,
+      .window_limit = TFRT_WIRE_DEFAULT_REPLAY_SIZE,
+  };
+  tfrt_list_initialize(&queue->gates[0]);
+  tfrt_list_initialize(&queue->gates[1]);
+  tfrt_list_initialize(&queue->sequence);
+  queue->cursor = &queue->sequence;
+  tfrt_send_memory_initialize(&queue->gate_memory, allocator);
+  tfrt_send_memory_initialize(&queue->memory, allocator);
+}
+
+static void free_all(tfrt_send_queue_t* queue, tfrt_list_link_t* list) {
+  for (tfrt_list_link_t* l; (l = tfrt_list_pop_front(list));) free_entry(queue, entry_of(l));
+}
+
+void tfrt_send_queue_deinitialize(tfrt_send_queue_t* queue) {
+  free_all(queue, &queue->gates[0]);
+  free_all(queue, &queue->gates[1]);
+  free_all(queue, &queue->sequence);
+  queue->cursor = &queue->sequence;
+  tfrt_send_memory_deinitialize(&queue->gate_memory);
+  tfrt_send_memory_deinitialize(&queue->memory);
+}
+
+// --- Gates -------------------------------------------------------------------
+
+static bool is_nested_invoke(const tfrt_send_entry_t* entry) {
+  return entry->frame.kind == TFRT_WIRE_FRAME_INVOKE && entry->frame.is_nested;
+}
+
+static bool needs_credit(const tfrt_send_entry_t* entry) {
+  return entry->frame.kind == TFRT_WIRE_FRAME_INVOKE || entry->frame.kind == TFRT_WIRE_FRAME_WANT;
+}
+
+static bool has_credit(const tfrt_send_queue_t* queue, const tfrt_send_entry_t* entry) {
+  if (queue->window_size >= queue->window_limit) return false;
+  if (entry->frame.kind == TFRT_WIRE_FRAME_WANT) return queue->want_count < queue->want_limit;
+  if (queue->call_count >= queue->call_limit) return false;
+  if (entry->frame.is_nested || queue->nested_count > 0) return true;
+  return queue->call_limit - queue->call_count > queue->first_call_limit / 4;
+}
+
+// What comes after a call stands behind it in the same gate, but a want, which must not overtake
+// the wants before it; what comes after a want may stand in the other one.
+static bool may_pass(const tfrt_send_queue_t* queue, const tfrt_send_entry_t* entry) {
+  if (entry->frame.want > 0 && entry->frame.after_call > queue->sequenced_call) return false;
+  if (entry->frame.after_want > queue->sequenced_want) return false;
+  return !needs_credit(entry) || has_credit(queue, entry);
+}
+
+static void enter_sequence(tfrt_send_queue_t* queue, tfrt_send_entry_t* entry) {
+  entry->seq = queue->next_seq++;
+  tfrt_list_push_back(&queue->sequence, &entry->link);
+  if (queue->cursor == &queue->sequence) queue->cursor = &entry->link;
+  queue->window_size += entry->encoded_size;
+  if (entry->frame.call > 0) {
+    queue->sequenced_call = entry->frame.call;
+    ++queue->call_count;
+  }
+  if (entry->frame.want > 0) {
+    queue->sequenced_want = entry->frame.want;
+    ++queue->want_count;
+  }
+}
+
+static bool open_gate(tfrt_send_queue_t* queue, tfrt_list_link_t* gate) {
+  if (tfrt_list_is_empty(gate)) return false;
+  tfrt_send_entry_t* entry = entry_of(gate->next);
+  if (!may_pass(queue, entry)) return false;
+  tfrt_list_remove(&entry->link);
+  if (is_nested_invoke(entry)) --queue->nested_count;
+  enter_sequence(queue, entry);
+  return true;
+}
+
+static void open_gates(tfrt_send_queue_t* queue) {
+  // What passes one gate may be what the other one waits for.
+  while (open_gate(queue, &queue->gates[TFRT_SEND_GATE_CALLS]) ||
+         open_gate(queue, &queue->gates[TFRT_SEND_GATE_WANTS])) {
+  }
+}
+
+tfrt_status_t tfrt_send_queue_append(tfrt_send_queue_t* queue, const tfrt_session_frame_t* frame,
+                                     int64_t now_ns) {
+  tfrt_send_entry_t* entry = allocate_entry(queue, frame, now_ns);
+  if (!entry) {
+    return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for a frame of %zu bytes",
+                              frame->body.size);
+  }
+  bool is_after_call = frame->want == 0 && frame->after_call > queue->sequenced_call;
+  if (frame->call > 0 || is_after_call) {
+    tfrt_list_push_back(&queue->gates[TFRT_SEND_GATE_CALLS], &entry->link);
+    if (is_nested_invoke(entry)) ++queue->nested_count;
+  } else if (frame->want > 0 || frame->after_want > queue->sequenced_want) {
+    tfrt_list_push_back(&queue->gates[TFRT_SEND_GATE_WANTS], &entry->link);
+  } else {
+    enter_sequence(queue, entry);
+  }
+  open_gates(queue);
+  return NULL;
+}
+
+bool tfrt_send_queue_is_due(const tfrt_send_queue_t* queue) {
+  size_t waiting = 0;
+  for (const tfrt_list_link_t* link = queue->cursor; link != &queue->sequence; link = link->next) {
+    const tfrt_send_entry_t* entry = TFRT_CONTAINER_OF(link, tfrt_send_entry_t, link);
+    if (!entry->frame.can_wait || ++waiting == TFRT_SEND_QUEUE_MAX_WAITING) return true;
+  }
+  return false;
+}
+
+void tfrt_send_queue_grant(tfrt_send_queue_t* queue, uint64_t calls, uint64_t wants,
+                           int64_t now_ns) {
+  if (calls <= queue->call_limit && wants <= queue->want_limit) return;
+  if (queue->first_call_limit == 0) queue->first_call_limit = calls;
+  if (queue->first_want_limit == 0) queue->first_want_limit = wants;
+  if (calls > queue->call_limit) queue->call_limit = calls;
+  if (wants > queue->want_limit) queue->want_limit = wants;
+  queue->granted_ns = now_ns;
+  open_gates(queue);
+}
+
+void tfrt_send_queue_set_window(tfrt_send_queue_t* queue, size_t limit) {
+  queue->window_limit = limit;
+  open_gates(queue);
+}
+
+tfrt_send_entry_t* tfrt_send_queue_waiting(tfrt_send_queue_t* queue, tfrt_send_gate_t gate,
+                                           int64_t* out_since_ns) {
+  *out_since_ns = TFRT_TIME_INFINITE;
+  tfrt_list_link_t* head = &queue->gates[gate];
+  if (tfrt_list_is_empty(head)) return NULL;
+  tfrt_send_entry_t* entry = entry_of(head->next);
+  if (!needs_credit(entry) || entry->is_starved) return NULL;
+  *out_since_ns = entry->appended_ns > queue->granted_ns ? entry->appended_ns : queue->granted_ns;
+  return entry;
+}
+
+// --- Other bodies ------------------------------------------------------------
+
+// |entry| takes the place of |old|, which is freed.
+static void put_in_place(tfrt_send_queue_t* queue, tfrt_send_entry_t* old,
+                         tfrt_send_entry_t* entry) {
+  entry->seq = old->seq;
+  tfrt_list_insert_after(&old->link, &entry->link);
+  if (queue->cursor == &old->link) queue->cursor = &entry->link;
+  tfrt_list_remove(&old->link);
+  if (old->seq > 0) queue->window_size += entry->encoded_size - old->encoded_size;
+  free_entry(queue, old);
+}
+
+static tfrt_status_t seal_entry(tfrt_send_queue_t* queue, tfrt_send_entry_t* draft,
+                                const tfrt_session_t* session, tfrt_string_builder_t* body) {
+  tfrt_session_frame_t frame = draft->frame;
+  tfrt_string_builder_clear(body);
+  TFRT_RETURN_IF_ERROR(frame.seal(session, frame.body, body));
+  TFRT_RETURN_IF_ERROR(tfrt_string_builder_status(body));
+  frame.seal = NULL;
+  frame.body = tfrt_string_builder_view(body);
+  tfrt_send_entry_t* entry = allocate_entry(queue, &frame, draft->appended_ns);
+  if (!entry) return tfrt_status_out_of_memory();
+  put_in_place(queue, draft, entry);
+  return NULL;
+}
+
+tfrt_status_t tfrt_send_queue_seal(tfrt_send_queue_t* queue, const tfrt_session_t* session) {
+  tfrt_string_builder_t body;
+  tfrt_string_builder_initialize(&body, queue->allocator);
+  tfrt_status_t status = NULL;
+  // Drafts wait for nothing, so all of them are in the sequence.
+  for (tfrt_list_link_t* l = queue->sequence.next; l != &queue->sequence && !status;) {
+    tfrt_send_entry_t* entry = entry_of(l);
+    l = l->next;
+    if (entry->frame.seal) status = seal_entry(queue, entry, session, &body);
+  }
+  tfrt_string_builder_deinitialize(&body);
+  return status;
+}
+
+static tfrt_send_entry_t* find_unwritten_invoke(tfrt_send_queue_t* queue, uint64_t call) {
+  tfrt_list_link_t* gate = &queue->gates[TFRT_SEND_GATE_CALLS];
+  for (tfrt_list_link_t* l = gate->next; l != gate; l = l->next) {
+    tfrt_send_entry_t* entry = entry_of(l);
+    if (entry->frame.call == call && entry->frame.kind == TFRT_WIRE_FRAME_INVOKE) return entry;
+  }
+  for (tfrt_list_link_t* l = queue->cursor; l != &queue->sequence; l = l->next) {
+    tfrt_send_entry_t* entry = entry_of(l);
+    if (entry->is_written || entry->frame.call != call) continue;
+    return entry->frame.kind == TFRT_WIRE_FRAME_INVOKE ? entry : NULL;
+  }
+  return NULL;
+}
+
+tfrt_status_t tfrt_send_queue_replace_by_void(tfrt_send_queue_t* queue, uint64_t call,
+                                              tfrt_string_view_t body, bool* out_replaced) {
+  *out_replaced = false;
+  tfrt_send_entry_t* invoke = find_unwritten_invoke(queue, call);
+  if (!invoke) return NULL;
+  tfrt_session_frame_t frame = invoke->frame;
+  frame.kind = TFRT_WIRE_FRAME_VOID;
+  frame.body = body;
+  tfrt_send_entry_t* entry = allocate_entry(queue, &frame, invoke->appended_ns);
+  if (!entry) {
+    return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for a Void of %zu bytes",
+                              body.size);
+  }
+  if (invoke->seq == 0 && is_nested_invoke(invoke)) --queue->nested_count;
+  put_in_place(queue, invoke, entry);
+  open_gates(queue);
+  *out_replaced = true;
+  return NULL;
+}
+
+// --- The sequence ------------------------------------------------------------
+
+bool tfrt_send_queue_acknowledge(tfrt_send_queue_t* queue, uint64_t seq) {
+  if (seq > queue->written_seq) return false;
+  if (seq <= queue->acked_seq) return true;
+  queue->acked_seq = seq;
+  while (!tfrt_list_is_empty(&queue->sequence)) {
+    tfrt_send_entry_t* entry = entry_of(queue->sequence.next);
+    if (entry->seq > seq) break;
+    // A resume may tell more than was written to this connection yet.
+    if (queue->cursor == &entry->link) queue->cursor = entry->link.next;
+    tfrt_list_remove(&entry->link);
+    queue->window_size -= entry->encoded_size;
+    free_entry(queue, entry);
+  }
+  open_gates(queue);
+  return true;
+}
+
+void tfrt_send_queue_rewind(tfrt_send_queue_t* queue) { queue->cursor = queue->sequence.next; }
+
+static uint64_t budget_us(const tfrt_send_entry_t* entry, int64_t now_ns) {
+  if (entry->frame.deadline_ns <= now_ns) return 0;
+  return (uint64_t)(entry->frame.deadline_ns - now_ns) / (uint64_t)TFRT_NANOSECONDS_PER_MICROSECOND;
+}
+
+static void mark_written(tfrt_send_queue_t* queue, tfrt_send_entry_t* entry, int64_t now_ns) {
+  if (entry->is_written) return;
+  entry->is_written = true;
+  entry->encoded_ns = now_ns;
+  entry->budget_us = budget_us(entry, now_ns);
+  queue->written_seq = entry->seq;
+  if (entry->frame.call > 0) queue->written_call = entry->frame.call;
+}
+
+void tfrt_send_queue_fill(tfrt_send_queue_t* queue, size_t target_size, int64_t now_ns,
+                          tfrt_send_batch_t* out_batch) {
+  out_batch->first_seq = 0;
+  out_batch->age_us = 0;
+  out_batch->count = 0;
+  out_batch->replayed_count = 0;
+  if (!tfrt_send_queue_has_unwritten(queue)) return;
+  const tfrt_send_entry_t* first = entry_of(queue->cursor);
+  const bool is_replay = first->is_written;
+  const int64_t encoded_ns = first->encoded_ns;
+  out_batch->first_seq = first->seq;
+  if (is_replay) {
+    out_batch->age_us = (uint64_t)((now_ns - encoded_ns) / TFRT_NANOSECONDS_PER_MICROSECOND);
+  }
+  size_t size = 0;
+  while (queue->cursor != &queue->sequence && out_batch->count < TFRT_SEND_QUEUE_BATCH_FRAMES) {
+    tfrt_send_entry_t* entry = entry_of(queue->cursor);
+    if (entry->is_written != is_replay || (is_replay && entry->encoded_ns != encoded_ns)) break;
+    if (size > 0 && size + entry->encoded_size > target_size) break;
+    size += entry->encoded_size;
+    mark_written(queue, entry, now_ns);
+    out_batch->frames[out_batch->count++] = wire_frame(entry);
+    queue->cursor = entry->link.next;
+  }
+  if (is_replay) out_batch->replayed_count = out_batch->count;
+}
+
+void tfrt_send_queue_drop_unwritten(tfrt_send_queue_t* queue, bool with_sequence) {
+  free_all(queue, &queue->gates[0]);
+  free_all(queue, &queue->gates[1]);
+  queue->nested_count = 0;
+  if (!with_sequence || queue->cursor == &queue->sequence) return;
+  queue->next_seq = entry_of(queue->cursor)->seq;
+  while (queue->cursor != &queue->sequence) {
+    tfrt_send_entry_t* entry = entry_of(queue->cursor);
+    queue->cursor = entry->link.next;
+    tfrt_list_remove(&entry->link);
+    queue->window_size -= entry->encoded_size;
+    free_entry(queue, entry);
+  }
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What one side of a session has to say, from append until the peer has processed it.
+//
+//            +--> gate: calls --+   credit, replay window, order
+//   append --+--> gate: wants --+
+//            +------------------+-> sequence: | written, not acked | not written |
+//                                              first .............. cursor ...... last
+//                                              <-- acknowledge      --> fill
+//
+// An Invoke or a Want waits in a gate until the peer has granted credit and the replay
+// window has room, and behind it what said that it comes after; everything else goes
+// straight into the sequence. A frame gets its number when it enters the sequence.
+//
+// A call of depth 0 leaves the last quarter of the credit to nested ones; as call numbers
+// are consecutive, it may use that quarter, too, when a nested one waits behind it.
+//
+// Life: initialised; appended to, filled from, acknowledged; rewound at each new
+// connection; deinitialised.
+//
+// Thread rule: thread-compatible (the node's lock is held).
+// Failure rule: RESOURCE_EXHAUSTED when memory is out, and nothing changes.
+#ifndef TFRT_DISTRIBUTED_SESSION_SEND_QUEUE_H_
+#define TFRT_DISTRIBUTED_SESSION_SEND_QUEUE_H_
+
+#include "distributed/session/send_memory.h"
+#include "distributed/session/session.h"
+#include "host_runtime/base/allocator.h"
+#include "host_runtime/base/list.h"
+
+// The most frames in one batch.
+#define TFRT_SEND_QUEUE_BATCH_FRAMES 256
+
+// The most frames that wait for others to go with.
+#define TFRT_SEND_QUEUE_MAX_WAITING 64
+
+typedef struct tfrt_send_entry_s {
+  tfrt_list_link_t link;       // in a gate or in the sequence
+  uint64_t seq;                // 0: in a gate
+  tfrt_session_frame_t frame;  // |trace| and |body| point to copies in this entry
+  tfrt_wire_trace_t trace;
+  int64_t appended_ns;
+  bool is_written;     // to any connection
+  bool is_starved;     // that was told
+  int64_t encoded_ns;  // when it was written first
+  uint64_t budget_us;  // at that time
+  size_t encoded_size;
+  tfrt_send_block_t* block;  // where it lies
+  // the body follows
+} tfrt_send_entry_t;
+
+typedef enum tfrt_send_gate_e {
+  TFRT_SEND_GATE_CALLS = 0,
+  TFRT_SEND_GATE_WANTS = 1,
+} tfrt_send_gate_t;
+
+typedef struct tfrt_send_queue_s {
+  tfrt_allocator_t allocator;
+  tfrt_list_link_t gates[2];  // of tfrt_send_entry_t
+  tfrt_list_link_t sequence;  // of tfrt_send_entry_t, by number
+  // Of what enters a gate, which may wait for long, and of all else.
+  tfrt_send_memory_t gate_memory;
+  tfrt_send_memory_t memory;
+  tfrt_list_link_t* cursor;  // first one not written to this connection, or |sequence|
+  uint64_t next_seq;         // from 1
+  uint64_t acked_seq;
+  uint64_t written_seq;     // highest ever written
+  uint64_t sequenced_call;  // highest number of a call, or a want, in the sequence so far
+  uint64_t sequenced_want;
+  uint64_t written_call;  // highest number of a call ever written
+  uint64_t call_count;    // calls and wants sent in this session: what credit limits
+  uint64_t want_count;
+  uint64_t call_limit;
+  uint64_t want_limit;
+  uint64_t first_call_limit;  // the first limits that were granted: how many there may be at once
+  uint64_t first_want_limit;
+  size_t nested_count;  // nested Invokes in the gate
+  int64_t granted_ns;   // of the last grant
+  size_t window_size;   // bytes in the sequence
+  size_t window_limit;
+} tfrt_send_queue_t;
+
+// A batch's worth of frames.
+typedef struct tfrt_send_batch_s {
+  uint64_t first_seq;  // 0: no frame
+  uint64_t age_us;
+  size_t count;
+  size_t replayed_count;
+  tfrt_wire_frame_t frames[TFRT_SEND_QUEUE_BATCH_FRAMES];
+} tfrt_send_batch_t;
+
+// Makes |queue| an empty one, whose calls begin at |first_call|. Thread-compatible.
+void tfrt_send_queue_initialize(tfrt_send_queue_t* queue, uint64_t first_call,
+                                tfrt_allocator_t allocator);
+
+// Frees all frames. Thread-compatible.
+void tfrt_send_queue_deinitialize(tfrt_send_queue_t* queue);
+
+// Appends a copy of |frame|, at the time |now_ns|, which is looked at only if it has the number of
+// a call or want. RESOURCE_EXHAUSTED when memory is out. Thread-compatible.
+tfrt_status_t tfrt_send_queue_append(tfrt_send_queue_t* queue, const tfrt_session_frame_t* frame,
+                                     int64_t now_ns) TFRT_MUST_USE;
+
+// Replaces the Invoke of |call| by a Void with |body|, if it was never written; says so in
+// |*out_replaced|. RESOURCE_EXHAUSTED when memory is out. Thread-compatible.
+tfrt_status_t tfrt_send_queue_replace_by_void(tfrt_send_queue_t* queue, uint64_t call,
+                                              tfrt_string_view_t body, bool* out_replaced)
+    TFRT_MUST_USE;
+
+// Makes the bodies of all frames that were appended as drafts: |session| has its number now,
+// and nothing was written yet. An error is the first that a seal says, or RESOURCE_EXHAUSTED;
+// what is a draft then must never be written. Thread-compatible.
+tfrt_status_t tfrt_send_queue_seal(tfrt_send_queue_t* queue, const tfrt_session_t* session)
+    TFRT_MUST_USE;
+
+// The peer grants so many calls and wants in all; less than before changes nothing.
+// Thread-compatible.
+void tfrt_send_queue_grant(tfrt_send_queue_t* queue, uint64_t calls, uint64_t wants,
+                           int64_t now_ns);
+
+// Sets the size of the replay window in bytes. Thread-compatible.
+void tfrt_send_queue_set_window(tfrt_send_queue_t* queue, size_t limit);
+
+// The peer has processed everything up to |seq|; less than it had said before changes
+// nothing. Returns false, and changes nothing, if that was never written.
+// Thread-compatible.
+bool tfrt_send_queue_acknowledge(tfrt_send_queue_t* queue, uint64_t seq);
+
+// There is a new connection: what is not acknowledged is written again. Thread-compatible.
+void tfrt_send_queue_rewind(tfrt_send_queue_t* queue);
+
+// Returns true if there is something to write. Thread-compatible.
+static inline bool tfrt_send_queue_has_unwritten(const tfrt_send_queue_t* queue) {
+  return queue->cursor != &queue->sequence;
+}
+
+// True if a frame of the sequence that is not written to this connection can't wait, or too many
+// wait. Thread-compatible.
+bool tfrt_send_queue_is_due(const tfrt_send_queue_t* queue);
+
+// Fills |*out_batch| with what comes next, up to |target_size| bytes but at least one frame,
+// and counts it as written at |now_ns|. Frames that were written before stay together with
+// those of the same age. Bodies live until they are acknowledged. Thread-compatible.
+void tfrt_send_queue_fill(tfrt_send_queue_t* queue, size_t target_size, int64_t now_ns,
+                          tfrt_send_batch_t* out_batch);
+
+// Drops what waits in the gates and, |with_sequence|, what is not written to this
+// connection: the next frame gets the number that the peer expects. Thread-compatible.
+void tfrt_send_queue_drop_unwritten(tfrt_send_queue_t* queue, bool with_sequence);
+
+// The first frame of |gate| if it waits for credit and this was not told yet, else NULL;
+// it is starved |starve_ns| after |*out_since_ns|. Thread-compatible.
+tfrt_send_entry_t* tfrt_send_queue_waiting(tfrt_send_queue_t* queue, tfrt_send_gate_t gate,
+                                           int64_t* out_since_ns);
+
+#endif  // TFRT_DISTRIBUTED_SESSION_SEND_QUEUE_H_

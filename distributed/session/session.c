@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/session/session.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "distributed/session/session_internal.h"
+
+// --- Life --------------------------------------------------------------------
+
+static void copy_text(char* out_text, size_t size, tfrt_string_view_t text) {
+  size_t length = text.size < size ? text.size : size - 1;
+  if (length > 0) memcpy(out_text, text.data, length);
+  out_text[length] = '\0';
+}
+
+tfrt_session_t* tfrt_session_make(tfrt_session_manager_t* manager, tfrt_session_peer_t* peer,
+                                  tfrt_string_view_t address, uint32_t number) {
+  tfrt_session_t* session = tfrt_allocator_allocate_zeroed(manager->allocator, sizeof(*session));
+  if (!session) return NULL;
+  tfrt_ref_count_initialize(&session->ref_count);
+  session->manager = manager;
+  session->number = number;
+  session->rank = TFRT_WIRE_NO_RANK;
+  session->next_want = 1;
+  session->granted_calls = manager->options.first_call_limit;
+  session->granted_wants = manager->options.first_want_limit;
+  session->limits = tfrt_wire_limits_in_force(&manager->options.limits, NULL);
+  session->round_trip_ns = -1;
+  int64_t now_ns = tfrt_session_now_ns(manager);
+  session->heard_ns = session->ticked_ns = now_ns;
+  session->judge_ns = now_ns;
+  session->beat_ns = session->flush_ns = session->redial_ns = TFRT_TIME_INFINITE;
+  session->wake_ns = TFRT_TIME_INFINITE;
+  copy_text(session->address, sizeof(session->address), address);
+  tfrt_send_queue_initialize(&session->queue, 1, manager->allocator);
+  if (peer) tfrt_session_bind(session, peer);
+  tfrt_list_push_back(&manager->sessions, &session->link_in_manager);
+  ++manager->session_count;
+  tfrt_session_schedule(session);
+  return tfrt_session_retain(session);
+}
+
+void tfrt_session_bind(tfrt_session_t* session, tfrt_session_peer_t* peer) {
+  session->peer = peer;
+  session->incarnation = peer->incarnation;
+  session->first_call = peer->next_call;
+  session->queue.sequenced_call = session->queue.written_call = peer->next_call - 1;
+  if (peer->last_session < session->number) peer->last_session = session->number;
+  peer->session = session;
+}
+
+tfrt_session_t* tfrt_session_retain(tfrt_session_t* session) {
+  tfrt_ref_count_increment(&session->ref_count);
+  return session;
+}
+
+void tfrt_session_release(tfrt_session_t* session) {
+  if (!session || !tfrt_ref_count_decrement(&session->ref_count)) return;
+  tfrt_send_queue_deinitialize(&session->queue);
+  tfrt_status_release(session->dial_failure);
+  tfrt_allocator_free(session->manager->allocator, session, sizeof(*session));
+}
+
+static void learn(tfrt_session_t* session, const tfrt_wire_hello_t* hello) {
+  const tfrt_session_options_t* options = &session->manager->options;
+  session->version =
+      hello->version_max < options->version_max ? hello->version_max : options->version_max;
+  session->features = hello->features & options->features;
+  session->limits = tfrt_wire_limits_in_force(&options->limits, hello->limits);
+  copy_text(session->name, sizeof(session->name), hello->name);
+  if (session->rank == TFRT_WIRE_NO_RANK) session->rank = hello->rank_hint;
+  tfrt_send_queue_set_window(&session->queue, session->limits.replay_bytes);
+}
+
+static void move_to(tfrt_session_t* session, tfrt_session_link_t* link) {
+  if (session->link) tfrt_session_link_drop(session->link, false);
+  if (session->dialling == link) {
+    session->dialling = NULL;  // its reference moves to |link|
+  } else {
+    if (session->dialling) tfrt_session_link_drop(session->dialling, false);
+    tfrt_session_link_retain(link);
+    link->session = tfrt_session_retain(session);
+  }
+  session->link = link;
+  session->connection = link->number;
+  link->state = TFRT_SESSION_LINK_ESTABLISHED;
+}
+
+// OPEN for the first time: from here on the number stays.
+static void open_first(tfrt_session_t* session, const tfrt_wire_hello_t* hello) {
+  tfrt_session_manager_t* manager = session->manager;
+  session->was_opened = true;
+  session->peer_next_call = hello->next_call;
+  tfrt_status_t status = tfrt_send_queue_seal(&session->queue, session);
+  if (!status) {
+    manager->handler->vtable->on_opened(manager->handler, session);
+    return;
+  }
+  // Only memory can be missing.
+  tfrt_session_take_death(session, TFRT_SESSION_DEATH_CLOSED,
+                          tfrt_status_take_annotate(status, "what waited can't be sent"));
+}
+
+void tfrt_session_adopt(tfrt_session_t* session, tfrt_session_link_t* link,
+                        const tfrt_wire_hello_t* hello) {
+  tfrt_session_manager_t* manager = session->manager;
+  int64_t now_ns = tfrt_session_now_ns(manager);
+  tfrt_session_retain(session);
+  move_to(session, link);
+  learn(session, hello);
+  // Checked by who calls: the number lies between what is acknowledged and what is written.
+  tfrt_send_queue_acknowledge(&session->queue, hello->received_seq);
+  tfrt_send_queue_rewind(&session->queue);
+  session->state = TFRT_SESSION_OPEN;
+  tfrt_status_release(session->dial_failure);
+  session->dial_failure = NULL;
+  session->redial_ns = TFRT_TIME_INFINITE;
+  session->beat_ns = tfrt_deadline_after(
+      now_ns, (int64_t)session->limits.heartbeat_period_ms * TFRT_NANOSECONDS_PER_MILLISECOND);
+  session->is_beat_due = true;
+  session->queue.granted_ns = now_ns;
+  tfrt_session_note_heard(session);
+  if (session->was_opened) {
+    ++manager->counters.resumes;
+  } else {
+    open_first(session, hello);
+  }
+  if (session->link == link) tfrt_session_link_request_work(link);
+  tfrt_session_schedule(session);
+  tfrt_session_release(session);
+}
+
+void tfrt_session_on_broken(tfrt_session_t* session) {
+  if (session->state != TFRT_SESSION_OPEN) return;
+  session->state = TFRT_SESSION_BROKEN;
+  session->beat_ns = session->flush_ns = TFRT_TIME_INFINITE;
+  session->is_beat_due = session->is_flush_due = false;
+  tfrt_session_request_dial(session);
+  tfrt_session_schedule(session);
+}
+
+// --- Death -------------------------------------------------------------------
+
+tfrt_status_t tfrt_session_error(const tfrt_session_t* session, tfrt_status_code_t code,
+                                 const char* format, ...) {
+  char what[512];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(what, sizeof(what), format, arguments);
+  va_end(arguments);
+  char rank[16] = "";
+  if (session->rank != TFRT_WIRE_NO_RANK) snprintf(rank, sizeof(rank), " %" PRIu32, session->rank);
+  char name[TFRT_WIRE_MAX_NAME_SIZE + TFRT_TRANSPORT_ADDRESS_SIZE + 16];
+  bool has_both = session->name[0] != '\0' && session->address[0] != '\0' &&
+                  strcmp(session->name, session->address) != 0;
+  if (has_both) {
+    snprintf(name, sizeof(name), "%s, %s", session->name, session->address);
+  } else if (session->name[0] != '\0' || session->address[0] != '\0') {
+    snprintf(name, sizeof(name), "%s", session->name[0] ? session->name : session->address);
+  } else {
+    snprintf(name, sizeof(name), "%016" PRIx64, session->incarnation);
+  }
+  char message[sizeof(what) + sizeof(name) + sizeof(rank) + 16];
+  snprintf(message, sizeof(message), "host%s (%s) %s", rank, name, what);
+  const tfrt_status_fields_t fields = {
+      .code = code,
+      .message = message,
+      .origin = {.rank = session->rank, .incarnation = session->incarnation},
+      .root_key = session->incarnation,
+      .may_have_run = true,
+  };
+  return tfrt_status_create_from_fields(&fields);
+}
+
+static void forget_peer(tfrt_session_t* session) {
+  tfrt_session_peer_t* peer = session->peer;
+  if (!peer) return;
+  session->peer = NULL;
+  peer->session = NULL;
+  if (peer->last_session < session->number) peer->last_session = session->number;
+  tfrt_list_remove(&peer->link);
+  tfrt_list_push_back(&session->manager->peer_list, &peer->link);
+}
+
+static void take_death(tfrt_session_t* session, tfrt_session_death_t death, tfrt_status_t status,
+                       bool finishes) {
+  tfrt_session_manager_t* manager = session->manager;
+  tfrt_session_retain(session);
+  session->state = TFRT_SESSION_DEAD;
+  session->is_beat_due = session->is_flush_due = false;
+  if (session->dialling) tfrt_session_link_drop(session->dialling, false);
+  if (session->link && finishes) {
+    tfrt_session_link_finish(session->link);
+  } else if (session->link) {
+    tfrt_session_link_drop(session->link, death == TFRT_SESSION_DEATH_GOODBYE);
+  }
+  if (!session->link) tfrt_send_queue_drop_unwritten(&session->queue, true);
+  forget_peer(session);
+  tfrt_list_remove(&session->link_in_manager);
+  --manager->session_count;
+  ++manager->counters.deaths;
+  tfrt_session_stop_timer(session);
+  if (manager->session_count == 0) tfrt_session_manager_stop_flushing(manager);
+  manager->handler->vtable->on_dead(manager->handler, session, death, status);
+  tfrt_status_release(status);
+  tfrt_session_release(session);  // the manager's
+  tfrt_session_release(session);
+}
+
+void tfrt_session_take_death(tfrt_session_t* session, tfrt_session_death_t death,
+                             tfrt_status_t status) {
+  if (session->state == TFRT_SESSION_DEAD) {
+    tfrt_status_release(status);
+    return;
+  }
+  take_death(session, death, status, false);
+}
+
+static tfrt_status_t append_goodbye(tfrt_session_t* session, tfrt_wire_goodbye_reason_t reason,
+                                    tfrt_string_view_t message) {
+  tfrt_session_manager_t* manager = session->manager;
+  if (message.size > TFRT_WIRE_MAX_MESSAGE_SIZE) message.size = TFRT_WIRE_MAX_MESSAGE_SIZE;
+  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_GOODBYE,
+                           .goodbye = {.reason = reason, .message = message}};
+  tfrt_string_builder_clear(&manager->body);
+  tfrt_status_t status = tfrt_wire_body_encode(&body, &manager->body);
+  if (tfrt_status_code(status) == TFRT_STATUS_INVALID_ARGUMENT) {
+    // The message is no text, or was cut in the middle of a character.
+    tfrt_status_release(status);
+    body.goodbye.message.size = 0;
+    status = tfrt_wire_body_encode(&body, &manager->body);
+  }
+  TFRT_RETURN_IF_ERROR(status);
+  const tfrt_session_frame_t frame = {.kind = TFRT_WIRE_FRAME_GOODBYE,
+                                      .deadline_ns = TFRT_TIME_INFINITE,
+                                      .body = tfrt_string_builder_view(&manager->body)};
+  return tfrt_send_queue_append(&session->queue, &frame, tfrt_session_now_ns(manager));
+}
+
+void tfrt_session_take_death_with_goodbye(tfrt_session_t* session, tfrt_session_death_t death,
+                                          tfrt_status_t status, tfrt_wire_goodbye_reason_t reason,
+                                          tfrt_string_view_t message) {
+  if (session->state == TFRT_SESSION_DEAD) {
+    tfrt_status_release(status);
+    return;
+  }
+  bool finishes = session->state == TFRT_SESSION_OPEN && session->link;
+  if (finishes) {
+    // After its funeral nothing of the session may begin to run: only an orderly end lets
+    // out what was appended before.
+    tfrt_send_queue_drop_unwritten(&session->queue, reason != TFRT_WIRE_GOODBYE_SHUTDOWN);
+    tfrt_status_t goodbye = append_goodbye(session, reason, message);
+    finishes = tfrt_status_is_ok(goodbye);
+    tfrt_status_release(goodbye);
+  }
+  take_death(session, death, status, finishes);
+}
+
+void tfrt_session_close(tfrt_session_t* session, tfrt_wire_goodbye_reason_t reason,
+                        tfrt_string_view_t message) {
+  if (session->state == TFRT_SESSION_DEAD) return;
+  if (reason == TFRT_WIRE_GOODBYE_DRAIN) {
+    // Without memory for it the peer learns by our refusals.
+    tfrt_status_release(append_goodbye(session, reason, message));
+    if (session->link) tfrt_session_link_request_work(session->link);
+    return;
+  }
+  bool is_protocol = reason == TFRT_WIRE_GOODBYE_PROTOCOL;
+  tfrt_status_t status =
+      is_protocol
+          ? tfrt_session_error(session, TFRT_STATUS_ABORTED, "broke the protocol: %.*s",
+                               TFRT_STRING_VIEW_ARGUMENTS(message))
+          : tfrt_session_error(session, TFRT_STATUS_UNAVAILABLE, "is no longer connected: %.*s",
+                               TFRT_STRING_VIEW_ARGUMENTS(message));
+  tfrt_session_take_death_with_goodbye(
+      session, is_protocol ? TFRT_SESSION_DEATH_PROTOCOL : TFRT_SESSION_DEATH_CLOSED, status,
+      reason, message);
+}
+
+// --- Questions ---------------------------------------------------------------
+
+uint64_t tfrt_session_next_call(const tfrt_session_t* session) {
+  return session->peer ? session->peer->next_call : 0;
+}
+
+uint64_t tfrt_session_next_want(const tfrt_session_t* session) { return session->next_want; }
+
+uint64_t tfrt_session_call_room(const tfrt_session_t* session) {
+  return session->queue.first_call_limit;
+}
+
+uint64_t tfrt_session_want_room(const tfrt_session_t* session) {
+  return session->queue.first_want_limit;
+}
+
+bool tfrt_session_call_was_written(const tfrt_session_t* session, uint64_t call) {
+  return call >= session->first_call && call <= session->queue.written_call;
+}
+
+uint64_t tfrt_session_granted_calls(const tfrt_session_t* session) {
+  return session->granted_calls;
+}
+
+uint64_t tfrt_session_granted_wants(const tfrt_session_t* session) {
+  return session->granted_wants;
+}
+
+tfrt_session_state_t tfrt_session_state(const tfrt_session_t* session) { return session->state; }
+
+uint64_t tfrt_session_peer_incarnation(const tfrt_session_t* session) {
+  return session->incarnation;
+}
+
+uint32_t tfrt_session_number(const tfrt_session_t* session) { return session->number; }
+
+tfrt_string_view_t tfrt_session_address(const tfrt_session_t* session) {
+  return tfrt_string_view_of(session->address);
+}
+
+bool tfrt_session_has_address(const tfrt_session_t* session) { return session->address[0]; }
+
+tfrt_string_view_t tfrt_session_peer_name(const tfrt_session_t* session) {
+  return tfrt_string_view_of(session->name);
+}
+
+uint32_t tfrt_session_version(const tfrt_session_t* session) { return session->version; }
+
+tfrt_wire_features_t tfrt_session_features(const tfrt_session_t* session) {
+  return session->features;
+}
+
+const tfrt_wire_limits_t* tfrt_session_limits(const tfrt_session_t* session) {
+  return &session->limits;
+}
+
+uint64_t tfrt_session_peer_next_call(const tfrt_session_t* session) {
+  return session->peer_next_call;
+}
+
+uint32_t tfrt_session_peer_rank(const tfrt_session_t* session) { return session->rank; }
+
+void tfrt_session_set_peer_rank(tfrt_session_t* session, uint32_t rank) { session->rank = rank; }
+
+uint64_t tfrt_session_heartbeat_number(const tfrt_session_t* session) {
+  return session->heartbeat_number;
+}
+
+int64_t tfrt_session_round_trip_ns(const tfrt_session_t* session) { return session->round_trip_ns; }
+
+void* tfrt_session_user_data(const tfrt_session_t* session) { return session->user_data; }
+
+void tfrt_session_set_user_data(tfrt_session_t* session, void* user_data) {
+  session->user_data = user_data;
+}
+
+const char* tfrt_session_state_name(tfrt_session_state_t state) {
+  static const char* const names[] = {"CONNECTING", "OPEN", "BROKEN", "DEAD"};
+  return (size_t)state < TFRT_ARRAY_SIZE(names) ? names[state] : "UNKNOWN";
+}
+
+const char* tfrt_session_death_name(tfrt_session_death_t death) {
+  static const char* const names[] = {"SILENCE", "GONE",     "REJECTED", "VERSION",
+                                      "BURIED",  "PROTOCOL", "GOODBYE",  "CLOSED"};
+  return (size_t)death < TFRT_ARRAY_SIZE(names) ? names[death] : "UNKNOWN";
+}

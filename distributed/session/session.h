@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A session: the numbered, shared state of two processes, as far as it is a pair of
+// reliable, ordered sequences of frames. It outlives connections, not processes. Losses
+// and duplicates of the network are settled here and nowhere else: whoever handles frames
+// gets each one exactly once, in order, while the session lives, and none afterwards.
+//
+//              dial, or Hello comes
+//                      |                 reset, gap             redial / Hello with resume
+//                      v               +-----------> BROKEN ------------+
+//                 CONNECTING --------> OPEN <---------------------------+
+//                      |    Welcome    |                |
+//                      |               |                | refused, other incarnation,
+//                      |               |                | silence
+//                      +---------------+------> DEAD <--+
+//
+//   A (dialler)                                      B
+//     Hello: session 1, connection 1  ------------->   session_manager.h
+//     <-------------------------------  Welcome
+//     batch: seq 1..3, ack 0   -------------------->   on_frame 1, 2, 3
+//     <-----------------  batch: seq 1, ack 3          A forgets 1..3
+//     batch: seq 4             --------X  reset
+//     Hello: resume, connection 2, received 1 ----->
+//     <-------------------------------  Welcome: received 3
+//     batch: seq 4, age        -------------------->   on_frame 4
+//
+// Life of a session:
+//  1. Made by a dial or by a Hello that the session manager accepts: CONNECTING or OPEN.
+//     Frames may be appended in each state but DEAD; they wait until it is OPEN. Until then
+//     the number may change, as both sides may dial; what depends on it is sealed after that.
+//  2. OPEN: the number is final. Frames are written in batches, while one write is in flight the
+//  next batch
+//     collects. Sent frames are kept until the peer has processed them.
+//  3. BROKEN and OPEN again, any number of times: what the peer has not processed is
+//     replayed.
+//  4. DEAD, once and for ever: on_dead, with the reason. After that no frame comes in or
+//     goes out, and its number is never accepted again.
+//  5. Released by all who retained it.
+//
+// Numbers of calls and wants: the body of an Invoke, Void or Want holds a number that is
+// taken from tfrt_session_next_call() or tfrt_session_next_want() in the critical section
+// that appends the frame. An Invoke or a Want waits inside the session for the peer's
+// credit and for room in the replay window, together with the frames that said that they
+// come after it; everything else, which frees something, overtakes it.
+//
+// Thread rule: thread-compatible under the node's lock (node_lock.h): every function here
+// expects that the caller holds it, but retain and release. The handler is called with it
+// held, against the house's rule, because the tables that it changes are guarded by it: it
+// MUST NOT block, unlock, or run foreign code, and defers what has to.
+// Failure rule: the caller's mistake and lack of memory fail at once and change nothing;
+// what the peer or the network does arrives at the handler.
+#ifndef TFRT_DISTRIBUTED_SESSION_SESSION_H_
+#define TFRT_DISTRIBUTED_SESSION_SESSION_H_
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "distributed/wire/batch.h"
+#include "distributed/wire/session.h"
+#include "host_runtime/base/clock.h"
+#include "host_runtime/base/macros.h"
+#include "host_runtime/base/status.h"
+#include "host_runtime/base/string_builder.h"
+#include "host_runtime/base/string_view.h"
+
+typedef struct tfrt_session_s tfrt_session_t;
+
+typedef enum tfrt_session_state_e {
+  TFRT_SESSION_CONNECTING = 0,
+  TFRT_SESSION_OPEN = 1,
+  TFRT_SESSION_BROKEN = 2,
+  TFRT_SESSION_DEAD = 3,
+} tfrt_session_state_t;
+
+// Why a session is dead.
+typedef enum tfrt_session_death_e {
+  // Silent for the budget, or never answered.
+  TFRT_SESSION_DEATH_SILENCE = 0,
+  // Nobody listens at its address any more, or another process does: it is gone.
+  TFRT_SESSION_DEATH_GONE = 1,
+  // The peer does not let us in: wrong cluster key.
+  TFRT_SESSION_DEATH_REJECTED = 2,
+  // No common version.
+  TFRT_SESSION_DEATH_VERSION = 3,
+  // The peer has buried us, or refused to begin or resume the session.
+  TFRT_SESSION_DEATH_BURIED = 4,
+  // The peer broke the protocol, or says that we did.
+  TFRT_SESSION_DEATH_PROTOCOL = 5,
+  // The peer said goodbye.
+  TFRT_SESSION_DEATH_GOODBYE = 6,
+  // Closed by us.
+  TFRT_SESSION_DEATH_CLOSED = 7,
+} tfrt_session_death_t;
+
+// Makes the body, in |out_body| (empty), of a frame that names its session: |draft| is what
+// was appended in its place. Called once, with the node's lock held, when the number of
+// |session| is final.
+typedef tfrt_status_t (*tfrt_session_seal_fn_t)(const tfrt_session_t* session,
+                                                tfrt_string_view_t draft,
+                                                tfrt_string_builder_t* out_body);
+
+// A frame to append.
+typedef struct tfrt_session_frame_s {
+  uint32_t kind;                   // tfrt_wire_frame_kind_t
+  uint32_t job;                    // our handle of the job; 0: none
+  uint32_t epoch;                  // newest view that we know
+  uint64_t request;                // 0: none
+  int64_t deadline_ns;             // of our clock; TFRT_TIME_INFINITE: none
+  const tfrt_wire_trace_t* trace;  // copied; NULL: not traced
+  tfrt_string_view_t body;         // encoded (wire/body.h), or a draft of it; copied
+  // Not NULL: makes the body out of |body|, a draft, which never leaves this process. For a
+  // frame without |call|, |want| and after.
+  tfrt_session_seal_fn_t seal;
+  // The number in the body of an Invoke or Void; else 0.
+  uint64_t call;
+  // The number in the body of a Want; else 0.
+  uint64_t want;
+  // This frame must not come before that call's Invoke or Void, or that Want, of ours; 0:
+  // none. (A Release of results, a Cancel, an Unwant.)
+  uint64_t after_call;
+  uint64_t after_want;
+  // The Invoke of a call that another call made: it may use the last quarter of the credit.
+  bool is_nested;
+  // Nobody waits for what it says: it goes with the next batch, and after the delay of an
+  // acknowledgement without one.
+  bool can_wait;
+} tfrt_session_frame_t;
+
+typedef struct tfrt_session_handler_s tfrt_session_handler_t;
+
+// What happens to sessions. All slots are called with the node's lock held; none is NULL.
+typedef struct tfrt_session_handler_vtable_s {
+  // |session| is OPEN for the first time: peer, version, features, limits and the peer's
+  // next call number are known. Not called again after a resume.
+  void (*on_opened)(tfrt_session_handler_t* handler, tfrt_session_t* session);
+  // Somebody was refused, who has no session here, because of |status| (+0). At most once a
+  // second, whoever dials how often: |untold| is how many there were since the last time.
+  void (*on_refused)(tfrt_session_handler_t* handler, tfrt_status_t status, uint64_t untold);
+  // The next frame of |session|, exactly once and in order; |frame| and its body live until
+  // the function returns. |deadline_ns| by our clock, TFRT_TIME_INFINITE if it has none.
+  // An error is the peer's breach of protocol: it is told Goodbye(protocol) with the
+  // message, and the session dies. MAY append to and close any session.
+  tfrt_status_t (*on_frame)(tfrt_session_handler_t* handler, tfrt_session_t* session,
+                            const tfrt_wire_frame_t* frame, int64_t deadline_ns);
+  // The peer drains: it takes no new calls; what runs is finished.
+  void (*on_draining)(tfrt_session_handler_t* handler, tfrt_session_t* session);
+  // The session is DEAD. Exactly once, also for one that never was OPEN. |status| (+0, an
+  // error) names the peer; its root key is the peer's incarnation where that is known. MAY
+  // be called inside of tfrt_session_close(), never inside of another function here. MUST
+  // NOT append to the session.
+  void (*on_dead)(tfrt_session_handler_t* handler, tfrt_session_t* session,
+                  tfrt_session_death_t death, tfrt_status_t status);
+  // A batch to the peer is filled next: the last moment to append what was put off for it
+  // (tfrt_session_request_flush()).
+  void (*fill_batch)(tfrt_session_handler_t* handler, tfrt_session_t* session);
+  // Fills in what the next heartbeat to the peer says: |named| and the progress counters;
+  // the rest is the session's. What |oldest| points to lives until the lock is released.
+  void (*fill_heartbeat)(tfrt_session_handler_t* handler, tfrt_session_t* session,
+                         tfrt_wire_heartbeat_t* heartbeat);
+  // The peer's newest heartbeat; it lives until the function returns.
+  void (*on_heartbeat)(tfrt_session_handler_t* handler, tfrt_session_t* session,
+                       const tfrt_wire_heartbeat_t* heartbeat);
+  // The peer has been silent for the time of suspicion (true), or speaks again (false).
+  void (*on_suspected)(tfrt_session_handler_t* handler, tfrt_session_t* session, bool is_suspected);
+  // The Invoke of |call| (or, with 0, the Want |want|) has waited for credit too long,
+  // without any grant. The handler replaces the call by a Void, which needs no credit. For a
+  // Want, |want| is as good as answered RESOURCE_EXHAUSTED; it is still sent later.
+  void (*on_starved)(tfrt_session_handler_t* handler, tfrt_session_t* session, uint64_t call,
+                     uint64_t want);
+  // The time is over that tfrt_session_wake_at() was called with. MAY append to any session.
+  void (*on_wake)(tfrt_session_handler_t* handler, tfrt_session_t* session);
+} tfrt_session_handler_vtable_t;
+
+// Embedded in whoever handles the frames of a process; lives until the manager is drained.
+struct tfrt_session_handler_s {
+  const tfrt_session_handler_vtable_t* vtable;
+};
+
+// Adds one reference to |session| and returns it. Thread-safe.
+tfrt_session_t* tfrt_session_retain(tfrt_session_t* session);
+
+// Drops one reference; NULL is allowed. Thread-safe.
+void tfrt_session_release(tfrt_session_t* session);
+
+// Appends |frame| to what the peer will get, exactly once and in order, if the session does
+// not die before. FAILED_PRECONDITION if it is DEAD; INVALID_ARGUMENT for a kind that is the
+// session's own, a number that is not the next one, a draft that would wait for credit, or too
+// big a body; RESOURCE_EXHAUSTED when memory is out; what |seal| says. Thread-compatible (the
+// node's lock is held).
+tfrt_status_t tfrt_session_append(tfrt_session_t* session, const tfrt_session_frame_t* frame)
+    TFRT_MUST_USE;
+
+// The number that the next Invoke or Void to this peer must have, from 1; it runs on over
+// all sessions with the same incarnation. The number that the next Want must have, from 1.
+// Appending the frame takes it. Thread-compatible (the node's lock is held).
+uint64_t tfrt_session_next_call(const tfrt_session_t* session);
+uint64_t tfrt_session_next_want(const tfrt_session_t* session);
+
+// How many calls and wants of this process the peer takes at once, as it said in its Hello or
+// Welcome. Thread-compatible (the node's lock is held).
+uint64_t tfrt_session_call_room(const tfrt_session_t* session);
+uint64_t tfrt_session_want_room(const tfrt_session_t* session);
+
+// Puts a Void with |body| into the place of the Invoke of |call|, if that was never
+// written: sets |*out_replaced|. If it was, nothing changes: send Cancel.
+// RESOURCE_EXHAUSTED when memory is out. Thread-compatible (the node's lock is held).
+tfrt_status_t tfrt_session_replace_by_void(tfrt_session_t* session, uint64_t call,
+                                           tfrt_string_view_t body, bool* out_replaced)
+    TFRT_MUST_USE;
+
+// Returns true if the frame of |call| was written to a connection of this session: only
+// then the call may have run. Stays known when the session is DEAD.
+// Thread-compatible (the node's lock is held).
+bool tfrt_session_call_was_written(const tfrt_session_t* session, uint64_t call);
+
+// Has a batch go within the delay of an acknowledgement, whether or not there is something to
+// write, unless the session is not OPEN: then with the first batch after that, or the first
+// heartbeat. Thread-compatible (the node's lock is held).
+void tfrt_session_request_flush(tfrt_session_t* session);
+
+// Has on_wake called once at |due_ns| by our clock, or at the earlier time that is set already;
+// never if the session is DEAD by then. Thread-compatible (the node's lock is held).
+void tfrt_session_wake_at(tfrt_session_t* session, int64_t due_ns);
+
+// Grants the peer |calls| and |wants| in all since the session began; what is less than
+// before changes nothing. Told with the next batch, or with the next acknowledgement.
+// Thread-compatible (the node's lock is held).
+void tfrt_session_grant(tfrt_session_t* session, uint64_t calls, uint64_t wants);
+
+// What has been granted to the peer so far. Thread-compatible (the node's lock is held).
+uint64_t tfrt_session_granted_calls(const tfrt_session_t* session);
+uint64_t tfrt_session_granted_wants(const tfrt_session_t* session);
+
+// Says goodbye. DRAIN: the session goes on, the peer is asked for no new calls. Any other
+// reason: it is DEAD now (on_dead is called inside, with CLOSED, or PROTOCOL for that
+// reason); what was appended and needs no credit is still written with SHUTDOWN, nothing of
+// it else. |message| is one line for people. Nothing happens when it is DEAD already.
+// Thread-compatible (the node's lock is held).
+void tfrt_session_close(tfrt_session_t* session, tfrt_wire_goodbye_reason_t reason,
+                        tfrt_string_view_t message);
+
+// Its state; the peer's incarnation, 0 while it is not known; the session's number; the
+// peer's address, empty if it can't be dialled, and its name for people, both living as long
+// as the session. Thread-compatible (the node's lock is held).
+tfrt_session_state_t tfrt_session_state(const tfrt_session_t* session);
+uint64_t tfrt_session_peer_incarnation(const tfrt_session_t* session);
+uint32_t tfrt_session_number(const tfrt_session_t* session);
+tfrt_string_view_t tfrt_session_address(const tfrt_session_t* session);
+bool tfrt_session_has_address(const tfrt_session_t* session);
+tfrt_string_view_t tfrt_session_peer_name(const tfrt_session_t* session);
+
+// What both sides agreed on, from on_opened on: the version, the features that both have,
+// the limits in force; and the number that the peer will give to its next call to us, as it
+// was when the session began (the watermark is one less).
+// Thread-compatible (the node's lock is held).
+uint32_t tfrt_session_version(const tfrt_session_t* session);
+tfrt_wire_features_t tfrt_session_features(const tfrt_session_t* session);
+const tfrt_wire_limits_t* tfrt_session_limits(const tfrt_session_t* session);
+uint64_t tfrt_session_peer_next_call(const tfrt_session_t* session);
+
+// The rank by which people know the peer, for messages and errors; TFRT_WIRE_NO_RANK
+// until it is set. Thread-compatible (the node's lock is held).
+uint32_t tfrt_session_peer_rank(const tfrt_session_t* session);
+void tfrt_session_set_peer_rank(tfrt_session_t* session, uint32_t rank);
+
+// The number of our last heartbeat, 0 before the first, and the last measured round trip in
+// nanoseconds, -1 before the first. Thread-compatible (the node's lock is held).
+uint64_t tfrt_session_heartbeat_number(const tfrt_session_t* session);
+int64_t tfrt_session_round_trip_ns(const tfrt_session_t* session);
+
+// A pointer of the handler's, NULL at first. Thread-compatible (the node's lock is held).
+void* tfrt_session_user_data(const tfrt_session_t* session);
+void tfrt_session_set_user_data(tfrt_session_t* session, void* user_data);
+
+// The names of a state and of a cause of death, in capitals; static. Thread-safe.
+const char* tfrt_session_state_name(tfrt_session_state_t state);
+const char* tfrt_session_death_name(tfrt_session_death_t death);
+
+#endif  // TFRT_DISTRIBUTED_SESSION_SESSION_H_

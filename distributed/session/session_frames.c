@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/session/session.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "distributed/session/session_internal.h"
+
+// What a batch's header and a frame's own fields may take besides the body.
+#define FRAME_OVERHEAD 4096u
+
+// --- Frames out --------------------------------------------------------------
+
+static tfrt_status_t check_frame(const tfrt_session_t* session, const tfrt_session_frame_t* frame) {
+  if (session->state == TFRT_SESSION_DEAD) {
+    return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION, "the session is dead");
+  }
+  bool is_call = frame->kind == TFRT_WIRE_FRAME_INVOKE || frame->kind == TFRT_WIRE_FRAME_VOID;
+  bool is_want = frame->kind == TFRT_WIRE_FRAME_WANT;
+  bool is_own = frame->kind >= TFRT_WIRE_FRAME_HELLO && frame->kind <= TFRT_WIRE_FRAME_GOODBYE;
+  if (is_own || !tfrt_wire_frame_kind_is_known(frame->kind)) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "a frame of kind %" PRIu32 " can't be appended", frame->kind);
+  }
+  uint64_t call = is_call ? tfrt_session_next_call(session) : 0;
+  if (frame->call != call || (is_call && call == 0)) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "%s with call number %" PRIu64 ", not %" PRIu64,
+                              tfrt_wire_frame_kind_name(frame->kind), frame->call, call);
+  }
+  if (frame->want != (is_want ? session->next_want : 0)) {
+    return tfrt_status_create(
+        TFRT_STATUS_INVALID_ARGUMENT, "%s with want number %" PRIu64 ", not %" PRIu64,
+        tfrt_wire_frame_kind_name(frame->kind), frame->want, is_want ? session->next_want : 0);
+  }
+  uint64_t next_call = tfrt_session_next_call(session);
+  if ((frame->after_call > 0 && frame->after_call >= next_call) ||
+      (frame->after_want > 0 && frame->after_want >= session->next_want)) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "a frame can't come after a call or want that has no number yet");
+  }
+  bool waits = frame->call > 0 || frame->want > 0 || frame->after_call > 0 || frame->after_want > 0;
+  if (frame->seal && waits) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a draft can't wait for others");
+  }
+  if (frame->body.size + FRAME_OVERHEAD > session->limits.batch_bytes) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "a body of %zu bytes is above the limit of %" PRIu32,
+                              frame->body.size, session->limits.batch_bytes - FRAME_OVERHEAD);
+  }
+  return NULL;
+}
+
+// Appends |frame|, whose body is made at once, as the session's number is final.
+static tfrt_status_t append_sealed(tfrt_session_t* session, const tfrt_session_frame_t* frame) {
+  tfrt_string_builder_t* body = &session->manager->body;
+  tfrt_string_builder_clear(body);
+  TFRT_RETURN_IF_ERROR(frame->seal(session, frame->body, body));
+  TFRT_RETURN_IF_ERROR(tfrt_string_builder_status(body));
+  tfrt_session_frame_t sealed = *frame;
+  sealed.seal = NULL;
+  sealed.body = tfrt_string_builder_view(body);
+  return tfrt_session_append(session, &sealed);
+}
+
+tfrt_status_t tfrt_session_append(tfrt_session_t* session, const tfrt_session_frame_t* frame) {
+  TFRT_RETURN_IF_ERROR(check_frame(session, frame));
+  if (frame->seal && session->was_opened) return append_sealed(session, frame);
+  // What waits for nothing needs no look at the clock.
+  bool may_wait = frame->call > 0 || frame->want > 0;
+  int64_t now_ns = may_wait ? tfrt_session_now_ns(session->manager) : 0;
+  TFRT_RETURN_IF_ERROR(tfrt_send_queue_append(&session->queue, frame, now_ns));
+  if (frame->call > 0) ++session->peer->next_call;
+  if (frame->want > 0) ++session->next_want;
+  if (frame->can_wait) tfrt_session_request_flush(session);
+  if (session->link) tfrt_session_link_request_work(session->link);
+  if (frame->call > 0 || frame->want > 0) tfrt_session_schedule(session);
+  return NULL;
+}
+
+tfrt_status_t tfrt_session_replace_by_void(tfrt_session_t* session, uint64_t call,
+                                           tfrt_string_view_t body, bool* out_replaced) {
+  *out_replaced = false;
+  if (session->state == TFRT_SESSION_DEAD) return NULL;
+  TFRT_RETURN_IF_ERROR(tfrt_send_queue_replace_by_void(&session->queue, call, body, out_replaced));
+  if (session->link) tfrt_session_link_request_work(session->link);
+  return NULL;
+}
+
+void tfrt_session_grant(tfrt_session_t* session, uint64_t calls, uint64_t wants) {
+  if (calls <= session->granted_calls && wants <= session->granted_wants) return;
+  if (calls > session->granted_calls) session->granted_calls = calls;
+  if (wants > session->granted_wants) session->granted_wants = wants;
+  tfrt_session_request_flush(session);
+}
+
+// --- Frames in ---------------------------------------------------------------
+
+static void on_goodbye(tfrt_session_t* session, const tfrt_wire_goodbye_t* goodbye) {
+  tfrt_session_manager_t* manager = session->manager;
+  if (goodbye->reason == TFRT_WIRE_GOODBYE_DRAIN) {
+    if (session->is_peer_draining) return;
+    session->is_peer_draining = true;
+    manager->handler->vtable->on_draining(manager->handler, session);
+    return;
+  }
+  tfrt_session_death_t death = TFRT_SESSION_DEATH_GOODBYE;
+  tfrt_status_code_t code = TFRT_STATUS_UNAVAILABLE;
+  const char* what = "has shut down";
+  if (goodbye->reason == TFRT_WIRE_GOODBYE_PROTOCOL) {
+    death = TFRT_SESSION_DEATH_PROTOCOL;
+    code = TFRT_STATUS_ABORTED;
+    what = "says that this process broke the protocol";
+  } else if (goodbye->reason == TFRT_WIRE_GOODBYE_DEAD) {
+    death = TFRT_SESSION_DEATH_BURIED;
+    what = "has given this process up";
+  }
+  tfrt_session_take_death(session, death,
+                          tfrt_session_error(session, code, "%s: %.*s", what,
+                                             TFRT_STRING_VIEW_ARGUMENTS(goodbye->message)));
+}
+
+static void die_of_protocol(tfrt_session_t* session, const char* what) {
+  tfrt_session_take_death_with_goodbye(
+      session, TFRT_SESSION_DEATH_PROTOCOL,
+      tfrt_session_error(session, TFRT_STATUS_ABORTED, "broke the protocol: %s", what),
+      TFRT_WIRE_GOODBYE_PROTOCOL, tfrt_string_view_of(what));
+}
+
+static void on_own_frame(tfrt_session_t* session, tfrt_session_link_t* link,
+                         const tfrt_wire_frame_t* frame) {
+  tfrt_wire_body_t body;
+  tfrt_status_t status = tfrt_wire_body_decode(frame->kind, frame->body, &link->arena, &body);
+  if (tfrt_status_is_ok(status)) {
+    on_goodbye(session, &body.goodbye);
+    return;
+  }
+  die_of_protocol(session, tfrt_status_message(status));
+  tfrt_status_release(status);
+}
+
+static int64_t deadline_of(const tfrt_session_manager_t* manager, const tfrt_wire_batch_t* batch,
+                           const tfrt_wire_frame_t* frame) {
+  if (!frame->has_budget) return TFRT_TIME_INFINITE;
+  uint64_t left_us = frame->budget_us > batch->age_us ? frame->budget_us - batch->age_us : 0;
+  const uint64_t most_us = INT64_MAX / (uint64_t)TFRT_NANOSECONDS_PER_MICROSECOND;
+  if (left_us > most_us) return TFRT_TIME_INFINITE;
+  return tfrt_deadline_after(tfrt_session_now_ns(manager),
+                             (int64_t)left_us * TFRT_NANOSECONDS_PER_MICROSECOND);
+}
+
+static void on_next_frame(tfrt_session_t* session, tfrt_session_link_t* link,
+                          const tfrt_wire_batch_t* batch, const tfrt_wire_frame_t* frame) {
+  tfrt_session_manager_t* manager = session->manager;
+  // No Hello, Welcome or Refuse comes here: the decoder lets none have a number.
+  if (frame->kind == TFRT_WIRE_FRAME_GOODBYE) {
+    on_own_frame(session, link, frame);
+    return;
+  }
+  if (!tfrt_wire_frame_kind_is_known(frame->kind)) {
+    if (tfrt_wire_frame_kind_is_optional(frame->kind)) return;
+    char what[64];
+    snprintf(what, sizeof(what), "a frame of the unknown kind %" PRIu32, frame->kind);
+    die_of_protocol(session, what);
+    return;
+  }
+  if (TFRT_COUNTERS) ++manager->counters.frames_received;
+  tfrt_status_t status = manager->handler->vtable->on_frame(manager->handler, session, frame,
+                                                            deadline_of(manager, batch, frame));
+  if (tfrt_status_is_ok(status)) return;
+  die_of_protocol(session, tfrt_status_message(status));
+  tfrt_status_release(status);
+}
+
+static void on_frames(tfrt_session_t* session, tfrt_session_link_t* link,
+                      const tfrt_wire_batch_t* batch) {
+  tfrt_session_manager_t* manager = session->manager;
+  for (size_t i = 0; i < batch->frame_count; ++i) {
+    uint64_t seq = batch->first_seq + i;
+    if (seq <= session->received_seq) {
+      ++manager->counters.duplicates;
+      continue;
+    }
+    if (seq > session->received_seq + 1) {
+      ++manager->counters.gaps;
+      tfrt_session_link_drop(link, false);
+      tfrt_session_on_broken(session);
+      return;
+    }
+    session->received_seq = seq;
+    ++session->unacked_count;
+    on_next_frame(session, link, batch, &batch->frames[i]);
+    // The handler may have closed the session.
+    if (session->link != link || session->state != TFRT_SESSION_OPEN) return;
+  }
+}
+
+// The first thing that is wrong with the header, or NULL.
+static const char* find_fault(const tfrt_session_t* session, const tfrt_wire_batch_t* batch) {
+  if (batch->from_incarnation != session->incarnation) return "a batch from somebody else";
+  if (batch->to_incarnation != session->manager->options.incarnation) {
+    return "a batch for somebody else";
+  }
+  if (batch->session != session->number) return "a batch of another session";
+  if (batch->version != session->version) return "a batch in another version";
+  if (batch->frame_count > 0 && batch->first_seq == 0) return "frames without a number";
+  if (batch->first_seq > UINT64_MAX - batch->frame_count) return "numbers of frames that overflow";
+  if (batch->ack > session->queue.written_seq) return "an acknowledgement of what was never sent";
+  return NULL;
+}
+
+static void schedule_ack(tfrt_session_t* session) {
+  const tfrt_session_options_t* options = &session->manager->options;
+  if (session->unacked_count == 0) return;
+  if (session->unacked_count >= options->ack_frames) {
+    tfrt_session_flush(session);
+    return;
+  }
+  tfrt_session_request_flush(session);
+}
+
+void tfrt_session_on_batch(tfrt_session_t* session, tfrt_session_link_t* link,
+                           const tfrt_wire_batch_t* batch) {
+  tfrt_session_retain(session);
+  const char* fault = find_fault(session, batch);
+  if (fault) {
+    die_of_protocol(session, fault);
+    tfrt_session_release(session);
+    return;
+  }
+  int64_t now_ns = tfrt_session_now_ns(session->manager);
+  tfrt_session_note_heard(session);
+  tfrt_send_queue_acknowledge(&session->queue, batch->ack);
+  tfrt_send_queue_grant(&session->queue, batch->call_limit, batch->want_limit, now_ns);
+  if (batch->heartbeat) tfrt_session_on_heartbeat(session, batch->heartbeat);
+  on_frames(session, link, batch);
+  if (session->link == link && session->state == TFRT_SESSION_OPEN) {
+    schedule_ack(session);
+    // Credit or room may have let something out of a gate.
+    if (tfrt_send_queue_is_due(&session->queue)) tfrt_session_link_request_work(link);
+  }
+  tfrt_session_release(session);
+}

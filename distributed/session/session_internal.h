@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the sources of sessions share; nobody else includes it.
+//
+//   session_manager.c    tables, options, listening, closing
+//   session.c            the life of a session, and its end
+//   session_frames.c     frames in and out
+//   session_link.c       one connection: bytes in and out, and who calls whom unlocked
+//   session_handshake.c  Hello, Welcome, Refuse
+//   session_flush.c      what waits for company, and its timer
+//   session_liveness.c   timers: dials, heartbeats, silence
+//
+//   manager --> peers, sessions, links
+//   session --> link (its connection) and dialling (the attempt to get one)
+//   link    --> session (from the moment that it is known), connection of the transport
+//
+// References. A link is counted by: the transport, until on_closed; its session, in either
+// place; its work, while deferred; its write, while in flight; its timer, while waiting. A
+// session is counted by: its users; the manager, while it is not DEAD; each link of it; its
+// dial task and its timer, while waiting.
+//
+// Foreign code (the transport) is only called by the work of a link and by the dial
+// task, both deferred, so with no lock held. Everything else here expects the node's lock.
+#ifndef TFRT_DISTRIBUTED_SESSION_SESSION_INTERNAL_H_
+#define TFRT_DISTRIBUTED_SESSION_SESSION_INTERNAL_H_
+
+#include "distributed/session/send_queue.h"
+#include "distributed/session/session.h"
+#include "distributed/session/session_manager.h"
+#include "distributed/wire/body.h"
+#include "host_runtime/base/arena.h"
+#include "host_runtime/base/hash_table.h"
+#include "host_runtime/base/list.h"
+#include "host_runtime/base/ref_count.h"
+
+// A Hello is answered by another number at most so often.
+#define TFRT_SESSION_MAX_RENUMBERS 8
+
+typedef struct tfrt_session_link_s tfrt_session_link_t;
+
+// What is remembered of a process with which there is or was a session.
+typedef struct tfrt_session_peer_s {
+  tfrt_hash_node_t node;  // by |incarnation|
+  tfrt_list_link_t link;  // in the manager's list, the one whose session died last at the end
+  uint64_t incarnation;
+  uint32_t last_session;  // the highest number known
+  uint64_t next_call;
+  tfrt_session_t* session;  // the living one, or NULL
+} tfrt_session_peer_t;
+
+struct tfrt_session_s {
+  tfrt_ref_count_t ref_count;
+  tfrt_session_manager_t* manager;
+  tfrt_list_link_t link_in_manager;  // while not DEAD
+  tfrt_session_peer_t* peer;         // NULL: not known yet, or DEAD
+  uint64_t incarnation;              // the peer's; 0: not known yet
+  uint32_t number;
+  tfrt_session_state_t state;
+  bool was_opened;
+  bool is_peer_draining;
+  bool has_goodbye;  // appended: the last frame
+  char address[TFRT_TRANSPORT_ADDRESS_SIZE];
+  char name[TFRT_WIRE_MAX_NAME_SIZE + 1];
+  uint32_t rank;
+  uint32_t renumber_count;
+  tfrt_status_t dial_failure;  // +1; how the last attempt ended, or NULL
+  void* user_data;
+
+  tfrt_session_link_t* link;      // the connection that is in use, or NULL
+  tfrt_session_link_t* dialling;  // on its way to become that, or NULL
+  uint32_t connection;            // number of |link|, or of the last one
+  uint32_t attempt;               // the highest number that we dialled with
+  tfrt_task_t dial_task;
+  bool is_dial_deferred;
+
+  tfrt_send_queue_t queue;
+  uint64_t first_call;
+  uint64_t next_want;
+  uint64_t received_seq;
+  uint32_t unacked_count;  // frames received since the last acknowledgement
+  uint64_t granted_calls;
+  uint64_t granted_wants;
+
+  uint32_t version;
+  tfrt_wire_features_t features;
+  tfrt_wire_limits_t limits;  // in force
+  uint64_t peer_next_call;
+
+  // Times of our clock; TFRT_TIME_INFINITE: not due.
+  int64_t heard_ns;   // last sign of life, or when the session began
+  int64_t ticked_ns;  // the timer ran, or the session began
+  int64_t judge_ns;   // not before this time is the peer judged: we slept
+  int64_t beat_ns;    // next heartbeat
+  int64_t flush_ns;   // what waits for company, acknowledgements too; see session_flush.c
+  int64_t wake_ns;    // the handler's on_wake
+  int64_t redial_ns;  // next attempt
+  bool is_beat_due;
+  bool is_flush_due;
+  bool is_suspected;
+  uint64_t heartbeat_number;
+  int64_t heartbeat_ns;  // when it was encoded
+  uint64_t peer_heartbeat_number;
+  int64_t peer_heartbeat_ns;  // when it came
+  int64_t round_trip_ns;
+  tfrt_timer_t timer;
+  bool is_timer_waiting;
+  int64_t timer_ns;
+};
+
+typedef enum tfrt_session_link_state_e {
+  TFRT_SESSION_LINK_DIALLING = 0,     // our Hello is, or will be, on its way
+  TFRT_SESSION_LINK_ACCEPTED = 1,     // waits for a Hello
+  TFRT_SESSION_LINK_ESTABLISHED = 2,  // carries the session's batches
+  TFRT_SESSION_LINK_FINISHING = 3,    // writes what is left, then closes
+  TFRT_SESSION_LINK_DROPPED = 4,      // waits for on_closed
+} tfrt_session_link_state_t;
+
+struct tfrt_session_link_s {
+  tfrt_transport_handler_t handler;
+  tfrt_session_manager_t* manager;
+  tfrt_list_link_t link_in_manager;
+  uint32_t ref_count;  // guarded by the node's lock
+  tfrt_session_link_state_t state;
+  tfrt_session_t* session;                  // retained, or NULL
+  tfrt_transport_connection_t* connection;  // NULL until the dial has returned
+  bool is_closed;                           // on_closed came
+  bool wants_close;
+  bool wants_abort;
+  bool wants_receive;
+  bool was_written;  // anything, ever
+  bool is_writing;
+  uint32_t number;    // of the connection
+  uint32_t greeting;  // Hello, Welcome or Refuse, to be written first; 0: none
+  bool is_hello_resume;
+  tfrt_wire_refuse_reason_t refuse_reason;
+  tfrt_status_code_t refuse_code;
+  uint32_t refuse_session;      // number that the refused Hello named
+  uint64_t refuse_incarnation;  // who said it
+  uint32_t refuse_last_session;
+  char refuse_message[256];
+  tfrt_transport_write_t write;
+  tfrt_string_builder_t out;  // its bytes
+  // Only used by on_message, of which there is one at a time, without the lock.
+  tfrt_string_builder_t in;
+  tfrt_arena_t arena;
+  tfrt_task_t work;
+  bool is_work_deferred;
+  tfrt_timer_t timer;  // for a Hello to come, for the rest to be written
+  bool is_timer_waiting;
+};
+
+struct tfrt_session_manager_s {
+  tfrt_session_options_t options;  // its name is |name|
+  char name[TFRT_WIRE_MAX_NAME_SIZE];
+  tfrt_transport_t* transport;
+  tfrt_node_lock_t* lock;
+  tfrt_timer_queue_t* timers;
+  tfrt_session_handler_t* handler;
+  tfrt_allocator_t allocator;
+  tfrt_transport_acceptor_t acceptor;
+  // All below is guarded by |lock|.
+  bool is_draining;  // no new sessions
+  bool is_closed;    // and no old ones
+  tfrt_hash_table_t peers;
+  tfrt_list_link_t peer_list;
+  uint64_t call_floor;  // above every call number of a forgotten peer
+  tfrt_list_link_t sessions;
+  size_t session_count;
+  tfrt_list_link_t links;
+  size_t link_count;
+  size_t busy_count;  // dial tasks and timers that wait
+  tfrt_timer_t flush_timer;
+  bool is_flush_timer_waiting;
+  tfrt_condition_t drained;
+  tfrt_session_counters_t counters;
+  int64_t refusal_told_ns;     // when the handler heard of one last; 0: never
+  uint64_t untold_refusals;    // since then
+  tfrt_send_batch_t batch;     // scratch of who encodes
+  tfrt_string_builder_t body;  // scratch of who encodes
+};
+
+static inline int64_t tfrt_session_now_ns(const tfrt_session_manager_t* manager) {
+  return tfrt_clock_now_ns(manager->timers->clock);
+}
+
+// --- session_manager.c -------------------------------------------------------
+
+// Finds the peer |incarnation|; finds or makes it (NULL: no room or memory).
+tfrt_session_peer_t* tfrt_session_peer_find(tfrt_session_manager_t* manager, uint64_t incarnation);
+tfrt_session_peer_t* tfrt_session_peer_make(tfrt_session_manager_t* manager, uint64_t incarnation);
+
+// Tells the handler that somebody was refused because of |status| (+0), if it hasn't just heard of
+// another one.
+void tfrt_session_manager_tell_refusal(tfrt_session_manager_t* manager, tfrt_status_t status);
+
+// Somebody may wait for this manager to have nothing left.
+void tfrt_session_manager_note_less(tfrt_session_manager_t* manager);
+
+// --- session.c ---------------------------------------------------------------
+
+// Makes a session (+1 for the caller, and the manager's) with |peer|, which has no living
+// one, or with nobody known (NULL). NULL: no memory.
+tfrt_session_t* tfrt_session_make(tfrt_session_manager_t* manager, tfrt_session_peer_t* peer,
+                                  tfrt_string_view_t address, uint32_t number);
+
+// Gives |session|, whose peer is not known, the |peer|, which has no living session.
+void tfrt_session_bind(tfrt_session_t* session, tfrt_session_peer_t* peer);
+
+// |session| is OPEN on |link| now, which is ESTABLISHED or about to say Welcome. |hello| is
+// what the peer said about itself.
+void tfrt_session_adopt(tfrt_session_t* session, tfrt_session_link_t* link,
+                        const tfrt_wire_hello_t* hello);
+
+// The funeral, once: |status| (taken) is the reason.
+void tfrt_session_take_death(tfrt_session_t* session, tfrt_session_death_t death,
+                             tfrt_status_t status);
+
+// The same, with a Goodbye to the peer, if there is a connection.
+void tfrt_session_take_death_with_goodbye(tfrt_session_t* session, tfrt_session_death_t death,
+                                          tfrt_status_t status, tfrt_wire_goodbye_reason_t reason,
+                                          tfrt_string_view_t message);
+
+// An error about the peer, with its incarnation as origin and key. UNAVAILABLE: it is not
+// there, or lost. ABORTED: the two can't talk, as versions don't meet or one side broke the
+// protocol. UNAUTHENTICATED, ...: what it said when it did not let us in.
+tfrt_status_t tfrt_session_error(const tfrt_session_t* session, tfrt_status_code_t code,
+                                 const char* format, ...) TFRT_MUST_USE TFRT_PRINTF(3, 4);
+
+// The connection of |session| is gone: BROKEN, and a new attempt at once.
+void tfrt_session_on_broken(tfrt_session_t* session);
+
+// --- session_frames.c ----------------------------------------------------------
+
+// A batch came on |link|, which is the session's connection.
+void tfrt_session_on_batch(tfrt_session_t* session, tfrt_session_link_t* link,
+                           const tfrt_wire_batch_t* batch);
+
+// --- session_flush.c ---------------------------------------------------------
+
+// What waits for company goes with the session's next batch, which is due now.
+void tfrt_session_flush(tfrt_session_t* session);
+
+// No session is left: stops the timer.
+void tfrt_session_manager_stop_flushing(tfrt_session_manager_t* manager);
+
+// --- session_link.c ----------------------------------------------------------
+
+// Makes a link (+1: the transport's). NULL: no memory.
+tfrt_session_link_t* tfrt_session_link_make(tfrt_session_manager_t* manager,
+                                            tfrt_session_link_state_t state);
+tfrt_session_link_t* tfrt_session_link_retain(tfrt_session_link_t* link);
+void tfrt_session_link_release(tfrt_session_link_t* link);
+
+// Has |link| look, once the lock is open, whether there is something to write or to do.
+void tfrt_session_link_request_work(tfrt_session_link_t* link);
+
+// |link| belongs to no session any more, and ends: at once, or in order.
+void tfrt_session_link_drop(tfrt_session_link_t* link, bool in_order);
+
+// |link| writes what the session's queue still has, or its greeting, and then ends.
+void tfrt_session_link_finish(tfrt_session_link_t* link);
+
+// The dial of |link| is over, with |connection| (+1, taken), or NULL.
+void tfrt_session_link_take_connection(tfrt_session_link_t* link,
+                                       tfrt_transport_connection_t* connection);
+
+// Ends |link| if it is not done at |deadline_ns|.
+void tfrt_session_link_set_deadline(tfrt_session_link_t* link, int64_t deadline_ns);
+
+// --- session_handshake.c -----------------------------------------------------
+
+// Encodes the greeting of |link| into its buffer.
+tfrt_status_t tfrt_session_encode_greeting(tfrt_session_link_t* link) TFRT_MUST_USE;
+
+// The first batch on a link that was accepted; the answer to our Hello.
+void tfrt_session_on_hello(tfrt_session_link_t* link, const tfrt_wire_batch_t* batch);
+void tfrt_session_on_answer(tfrt_session_link_t* link, const tfrt_wire_batch_t* batch);
+
+// --- session_liveness.c ------------------------------------------------------
+
+// Sees to it that the timer runs when the next thing is due.
+void tfrt_session_schedule(tfrt_session_t* session);
+
+// Stops the timer of a session that is DEAD.
+void tfrt_session_stop_timer(tfrt_session_t* session);
+
+// Dials as soon as the lock is open, if the peer can be dialled.
+void tfrt_session_request_dial(tfrt_session_t* session);
+
+// The attempt |link| is over without an answer: |end| and |status| say how.
+void tfrt_session_on_dial_failed(tfrt_session_t* session, tfrt_session_link_t* link,
+                                 tfrt_transport_end_t end, tfrt_status_t status);
+
+// The peer has said something just now.
+void tfrt_session_note_heard(tfrt_session_t* session);
+
+// Fills in the heartbeat that is due.
+void tfrt_session_fill_heartbeat(tfrt_session_t* session, tfrt_wire_heartbeat_t* out_heartbeat);
+
+// The peer's |heartbeat| came.
+void tfrt_session_on_heartbeat(tfrt_session_t* session, const tfrt_wire_heartbeat_t* heartbeat);
+
+#endif  // TFRT_DISTRIBUTED_SESSION_SESSION_INTERNAL_H_

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <string.h>
+
+#include "distributed/session/session_internal.h"
+
+static int64_t earlier(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
+
+static int64_t milliseconds(uint32_t ms) { return (int64_t)ms * TFRT_NANOSECONDS_PER_MILLISECOND; }
+
+static int64_t period_ns(const tfrt_session_t* session) {
+  return milliseconds(session->limits.heartbeat_period_ms);
+}
+
+static int64_t silence_ns(const tfrt_session_t* session) {
+  return milliseconds(session->limits.silence_ms);
+}
+
+// The limits in force may be shorter than what we would suspect after.
+static int64_t suspect_ns(const tfrt_session_t* session) {
+  return earlier(session->manager->options.suspect_ns, silence_ns(session) / 5 * 3);
+}
+
+// --- The timer ---------------------------------------------------------------
+
+static int64_t starved_ns(tfrt_session_t* session) {
+  if (session->state != TFRT_SESSION_OPEN) return TFRT_TIME_INFINITE;
+  int64_t first_ns = TFRT_TIME_INFINITE;
+  for (int gate = 0; gate < 2; ++gate) {
+    int64_t since_ns;
+    if (!tfrt_send_queue_waiting(&session->queue, (tfrt_send_gate_t)gate, &since_ns)) continue;
+    first_ns =
+        earlier(first_ns, tfrt_deadline_after(since_ns, session->manager->options.starve_ns));
+  }
+  return first_ns;
+}
+
+static int64_t death_ns(const tfrt_session_t* session) {
+  return later(tfrt_deadline_after(session->heard_ns, silence_ns(session)), session->judge_ns);
+}
+
+static int64_t suspicion_ns(const tfrt_session_t* session) {
+  if (session->is_suspected || session->state == TFRT_SESSION_CONNECTING) {
+    return TFRT_TIME_INFINITE;
+  }
+  return later(tfrt_deadline_after(session->heard_ns, suspect_ns(session)), session->judge_ns);
+}
+
+static int64_t next_due(tfrt_session_t* session) {
+  // At least once in a period, so that a gap between two ticks shows that we slept.
+  int64_t due_ns = tfrt_deadline_after(session->ticked_ns, period_ns(session));
+  due_ns = earlier(due_ns, death_ns(session));
+  due_ns = earlier(due_ns, suspicion_ns(session));
+  due_ns = earlier(due_ns, session->beat_ns);
+  due_ns = earlier(due_ns, session->wake_ns);
+  due_ns = earlier(due_ns, session->redial_ns);
+  return earlier(due_ns, starved_ns(session));
+}
+
+static void run_timer(tfrt_timer_t* timer);
+
+void tfrt_session_stop_timer(tfrt_session_t* session) {
+  if (!session->is_timer_waiting) return;
+  tfrt_session_manager_t* manager = session->manager;
+  // If it runs right now, it waits for the lock and will see what the state is then.
+  if (!tfrt_timer_cancel(manager->timers, &session->timer)) return;
+  session->is_timer_waiting = false;
+  --manager->busy_count;
+  tfrt_session_release(session);
+}
+
+void tfrt_session_schedule(tfrt_session_t* session) {
+  if (session->state == TFRT_SESSION_DEAD) return;
+  int64_t due_ns = next_due(session);
+  if (session->is_timer_waiting && session->timer_ns <= due_ns) return;
+  tfrt_session_retain(session);
+  tfrt_session_stop_timer(session);
+  if (!session->is_timer_waiting) {
+    session->is_timer_waiting = true;
+    session->timer_ns = due_ns;
+    ++session->manager->busy_count;
+    tfrt_session_retain(session);
+    tfrt_timer_start(session->manager->timers, &session->timer, due_ns, run_timer);
+  }
+  tfrt_session_release(session);
+}
+
+void tfrt_session_wake_at(tfrt_session_t* session, int64_t due_ns) {
+  if (session->wake_ns <= due_ns) return;
+  session->wake_ns = due_ns;
+  tfrt_session_schedule(session);
+}
+
+// --- What is due -------------------------------------------------------------
+
+// A host that slept over half of the budget first reads what has arrived meanwhile, and
+// says that it lives; only then it judges who has been silent.
+static void notice_own_sleep(tfrt_session_t* session, int64_t now_ns) {
+  if (now_ns - session->ticked_ns > silence_ns(session) / 2) {
+    session->judge_ns = tfrt_deadline_after(now_ns, period_ns(session));
+  }
+  session->ticked_ns = now_ns;
+}
+
+static void tell_starved(tfrt_session_t* session, int64_t now_ns) {
+  tfrt_session_manager_t* manager = session->manager;
+  for (int gate = 0; gate < 2 && session->state == TFRT_SESSION_OPEN; ++gate) {
+    int64_t since_ns;
+    tfrt_send_entry_t* entry =
+        tfrt_send_queue_waiting(&session->queue, (tfrt_send_gate_t)gate, &since_ns);
+    if (!entry || tfrt_deadline_after(since_ns, manager->options.starve_ns) > now_ns) continue;
+    entry->is_starved = true;
+    manager->handler->vtable->on_starved(manager->handler, session, entry->frame.call,
+                                         entry->frame.want);
+  }
+}
+
+static void die_of_silence(tfrt_session_t* session, int64_t now_ns) {
+  double seconds = (double)(now_ns - session->heard_ns) / (double)TFRT_NANOSECONDS_PER_SECOND;
+  const char* format = session->was_opened ? "is lost: no sign of life for %.1f s%s%s"
+                                           : "does not answer: tried for %.1f s%s%s";
+  // Why attempts failed ("the name is unknown") says more than that they did.
+  const char* why = tfrt_status_message(session->dial_failure);
+  tfrt_session_take_death_with_goodbye(session, TFRT_SESSION_DEATH_SILENCE,
+                                       tfrt_session_error(session, TFRT_STATUS_UNAVAILABLE, format,
+                                                          seconds, why[0] ? "; " : "", why),
+                                       TFRT_WIRE_GOODBYE_DEAD,
+                                       tfrt_string_view_of("no sign of life"));
+}
+
+static void do_due(tfrt_session_t* session, int64_t now_ns) {
+  tfrt_session_manager_t* manager = session->manager;
+  notice_own_sleep(session, now_ns);
+  if (now_ns >= death_ns(session)) {
+    die_of_silence(session, now_ns);
+    return;
+  }
+  if (now_ns >= suspicion_ns(session)) {
+    session->is_suspected = true;
+    manager->handler->vtable->on_suspected(manager->handler, session, true);
+  }
+  if (now_ns >= session->redial_ns) {
+    session->redial_ns = TFRT_TIME_INFINITE;
+    tfrt_session_request_dial(session);
+  }
+  if (now_ns >= session->beat_ns) {
+    session->beat_ns = tfrt_deadline_after(now_ns, period_ns(session));
+    session->is_beat_due = true;
+  }
+  if (now_ns >= session->wake_ns) {
+    session->wake_ns = TFRT_TIME_INFINITE;
+    manager->handler->vtable->on_wake(manager->handler, session);
+  }
+  tell_starved(session, now_ns);
+  if (session->link) tfrt_session_link_request_work(session->link);
+}
+
+static void run_timer(tfrt_timer_t* timer) {
+  tfrt_session_t* session = TFRT_CONTAINER_OF(timer, tfrt_session_t, timer);
+  tfrt_session_manager_t* manager = session->manager;
+  tfrt_node_lock_lock(manager->lock);
+  session->is_timer_waiting = false;
+  --manager->busy_count;
+  if (session->state != TFRT_SESSION_DEAD) {
+    do_due(session, tfrt_session_now_ns(manager));
+    tfrt_session_schedule(session);
+  }
+  tfrt_session_release(session);
+  tfrt_session_manager_note_less(manager);
+  tfrt_node_lock_unlock_and_run(manager->lock);
+}
+
+// --- Signs of life -----------------------------------------------------------
+
+void tfrt_session_note_heard(tfrt_session_t* session) {
+  tfrt_session_manager_t* manager = session->manager;
+  session->heard_ns = tfrt_session_now_ns(manager);
+  if (!session->is_suspected) return;
+  session->is_suspected = false;
+  manager->handler->vtable->on_suspected(manager->handler, session, false);
+}
+
+void tfrt_session_fill_heartbeat(tfrt_session_t* session, tfrt_wire_heartbeat_t* out_heartbeat) {
+  tfrt_session_manager_t* manager = session->manager;
+  int64_t now_ns = tfrt_session_now_ns(manager);
+  *out_heartbeat = (tfrt_wire_heartbeat_t){0};
+  if (session->state != TFRT_SESSION_DEAD) {
+    manager->handler->vtable->fill_heartbeat(manager->handler, session, out_heartbeat);
+  }
+  out_heartbeat->number = ++session->heartbeat_number;
+  out_heartbeat->echo = session->peer_heartbeat_number;
+  out_heartbeat->clock_us = (uint64_t)(now_ns / TFRT_NANOSECONDS_PER_MICROSECOND);
+  if (session->peer_heartbeat_number > 0) {
+    out_heartbeat->echo_delay_us =
+        (uint64_t)((now_ns - session->peer_heartbeat_ns) / TFRT_NANOSECONDS_PER_MICROSECOND);
+  }
+  session->heartbeat_ns = now_ns;
+}
+
+void tfrt_session_on_heartbeat(tfrt_session_t* session, const tfrt_wire_heartbeat_t* heartbeat) {
+  tfrt_session_manager_t* manager = session->manager;
+  if (heartbeat->number <= session->peer_heartbeat_number) return;
+  int64_t now_ns = tfrt_session_now_ns(manager);
+  session->peer_heartbeat_number = heartbeat->number;
+  session->peer_heartbeat_ns = now_ns;
+  int64_t away_ns = now_ns - session->heartbeat_ns;
+  // A false delay, of a broken peer, must not overflow.
+  bool is_sane = heartbeat->echo_delay_us <= (uint64_t)(away_ns / TFRT_NANOSECONDS_PER_MICROSECOND);
+  if (heartbeat->echo > 0 && heartbeat->echo == session->heartbeat_number && is_sane) {
+    session->round_trip_ns =
+        away_ns - (int64_t)heartbeat->echo_delay_us * TFRT_NANOSECONDS_PER_MICROSECOND;
+  }
+  manager->handler->vtable->on_heartbeat(manager->handler, session, heartbeat);
+}
+
+// --- Dialling ----------------------------------------------------------------
+
+// Makes the link that the dial will be about, or NULL if there is nothing to dial for.
+static tfrt_session_link_t* begin_dial(tfrt_session_t* session) {
+  bool is_wanted =
+      session->state == TFRT_SESSION_CONNECTING || session->state == TFRT_SESSION_BROKEN;
+  if (!is_wanted || session->dialling) return NULL;
+  tfrt_session_manager_t* manager = session->manager;
+  tfrt_session_link_t* link = tfrt_session_link_make(manager, TFRT_SESSION_LINK_DIALLING);
+  if (!link) {
+    session->redial_ns =
+        tfrt_deadline_after(tfrt_session_now_ns(manager), manager->options.redial_delay_ns);
+    return NULL;
+  }
+  if (session->attempt < session->connection) session->attempt = session->connection;
+  link->number = ++session->attempt;
+  link->is_hello_resume = session->state == TFRT_SESSION_BROKEN;
+  link->greeting = TFRT_WIRE_FRAME_HELLO;
+  link->session = tfrt_session_retain(session);
+  session->dialling = tfrt_session_link_retain(link);
+  ++manager->counters.dials;
+  // This thread's, so that the link lives until the connection is handed to it.
+  return tfrt_session_link_retain(link);
+}
+
+static tfrt_status_t dial(tfrt_session_manager_t* manager, tfrt_session_t* session,
+                          tfrt_session_link_t* link, tfrt_transport_connection_t** out_connection) {
+  const tfrt_transport_metadata_t key = {
+      .name = tfrt_string_view_of(TFRT_TRANSPORT_CLUSTER_KEY),
+      .value = manager->options.cluster_key,
+  };
+  const tfrt_transport_dial_options_t options = {
+      .address = tfrt_string_view_of(session->address),
+      .kind = TFRT_TRANSPORT_CONTROL,
+      .metadata = &key,
+      .metadata_count = manager->options.cluster_key.size > 0 ? 1 : 0,
+      .timeout_ns = manager->options.dial_timeout_ns,
+  };
+  return tfrt_transport_dial(manager->transport, &options, &link->handler, out_connection);
+}
+
+static void finish_dial(tfrt_session_t* session, tfrt_session_link_t* link, tfrt_status_t status,
+                        tfrt_transport_connection_t* connection) {
+  if (tfrt_status_is_ok(status)) {
+    tfrt_session_link_take_connection(link, connection);
+    return;
+  }
+  // The address is wrong, or the transport is closed; nobody will call back.
+  tfrt_session_link_drop(link, false);
+  tfrt_session_link_release(link);
+  if (session->state != TFRT_SESSION_CONNECTING && session->state != TFRT_SESSION_BROKEN) return;
+  tfrt_session_take_death(session, TFRT_SESSION_DEATH_GONE,
+                          tfrt_session_error(session, tfrt_status_code(status),
+                                             "can't be dialled: %s", tfrt_status_message(status)));
+}
+
+static void run_dial(tfrt_task_t* task) {
+  tfrt_session_t* session = TFRT_CONTAINER_OF(task, tfrt_session_t, dial_task);
+  tfrt_session_manager_t* manager = session->manager;
+  tfrt_node_lock_lock(manager->lock);
+  session->is_dial_deferred = false;
+  tfrt_session_link_t* link = begin_dial(session);
+  tfrt_node_lock_unlock_and_run(manager->lock);
+  tfrt_transport_connection_t* connection = NULL;
+  tfrt_status_t status = NULL;
+  if (link) status = dial(manager, session, link, &connection);
+  tfrt_node_lock_lock(manager->lock);
+  if (link) {
+    finish_dial(session, link, status, connection);
+    tfrt_session_link_release(link);
+  }
+  tfrt_session_schedule(session);
+  --manager->busy_count;
+  tfrt_session_release(session);
+  tfrt_session_manager_note_less(manager);
+  tfrt_node_lock_unlock_and_run(manager->lock);
+  tfrt_status_release(status);
+}
+
+void tfrt_session_request_dial(tfrt_session_t* session) {
+  if (session->address[0] == '\0' || session->is_dial_deferred || session->dialling) return;
+  session->is_dial_deferred = true;
+  session->redial_ns = TFRT_TIME_INFINITE;
+  ++session->manager->busy_count;
+  tfrt_session_retain(session);
+  tfrt_task_initialize(&session->dial_task, run_dial);
+  tfrt_node_lock_defer(session->manager->lock, &session->dial_task);
+}
+
+void tfrt_session_on_dial_failed(tfrt_session_t* session, tfrt_session_link_t* link,
+                                 tfrt_transport_end_t end, tfrt_status_t status) {
+  (void)link;
+  if (session->state == TFRT_SESSION_DEAD || session->state == TFRT_SESSION_OPEN) return;
+  if (end == TFRT_TRANSPORT_REFUSED) {
+    tfrt_session_take_death(
+        session, TFRT_SESSION_DEATH_GONE,
+        tfrt_session_error(session, TFRT_STATUS_UNAVAILABLE,
+                           session->was_opened ? "is lost: nobody listens at %s any more"
+                                               : "is not there: nobody listens at %s",
+                           session->address));
+    return;
+  }
+  // A listener that is ending may look as one that does not trust us; a second time it is not.
+  bool is_turned_away = tfrt_status_code(status) == TFRT_STATUS_UNAUTHENTICATED &&
+                        tfrt_status_code(session->dial_failure) == TFRT_STATUS_UNAUTHENTICATED;
+  if (end == TFRT_TRANSPORT_REJECTED || is_turned_away) {
+    tfrt_session_take_death(
+        session, TFRT_SESSION_DEATH_REJECTED,
+        tfrt_session_error(session, tfrt_status_code(status), "does not let this process in: %s",
+                           tfrt_status_message(status)));
+    return;
+  }
+  tfrt_status_release(session->dial_failure);
+  session->dial_failure = tfrt_status_retain(status);
+  const tfrt_session_manager_t* manager = session->manager;
+  session->redial_ns =
+      tfrt_deadline_after(tfrt_session_now_ns(manager), manager->options.redial_delay_ns);
+  tfrt_session_schedule(session);
+}

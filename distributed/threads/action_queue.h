@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What has to happen to AsyncValues once the node's lock is open. Resolving a value runs
+// its waiters, and releasing one may destroy it: both run foreign code, so nothing of the
+// kind is done under the lock. Code that holds it puts *actions* here instead; they are
+// carried out when the lock is opened, those of one critical section in their order.
+//
+//   lock ... action, action ... unlock_and_run --> forward, fail, release, wait ...
+//                                       | on a thread of the network or the timers
+//                                       '--> behind the message, or work queue --> the same, there
+//
+// Resolving a value may run kernels for long, and who resolves is mostly a thread that reads
+// from the network: heartbeats would wait. So the queue may be given a work queue. Then only
+// threads of that carry out actions, or a reader of the network once it is done with its message,
+// which has a deputy (reader_pair.h); others hand them over. Releases alone are carried out where
+// they come up, and what must not wait for a busy thread (a cancel) is called at once.
+//
+// Life: initialised with the lock that guards it; deinitialised when nothing is queued. What
+// was handed over needs the queue no more.
+//
+// Thread rule: actions are added with the lock held, and run with it open. Those of different
+// critical sections may run at the same time.
+// Failure rule: when memory is out an action is carried out by nobody: its value stays
+// unresolved or unreleased, and that is logged.
+#ifndef TFRT_DISTRIBUTED_THREADS_ACTION_QUEUE_H_
+#define TFRT_DISTRIBUTED_THREADS_ACTION_QUEUE_H_
+
+#include "distributed/threads/node_lock.h"
+#include "host_runtime/async/async_value.h"
+#include "host_runtime/async/work_queue.h"
+
+// How a task waits for a value.
+typedef enum tfrt_action_wait_e {
+  TFRT_ACTION_AND_THEN,  // demands the payload
+  TFRT_ACTION_AWAIT,     // asks whether it is settled
+  TFRT_ACTION_WATCH,     // asks nothing
+} tfrt_action_wait_t;
+
+typedef struct tfrt_action_batch_s tfrt_action_batch_t;
+
+typedef struct tfrt_action_queue_s {
+  tfrt_node_lock_t* lock;
+  tfrt_allocator_t allocator;
+  tfrt_work_queue_t* work_queue;  // NULL: who opens the lock carries out
+  tfrt_task_t task;
+  bool scheduled;               // |task| is deferred; guarded by the lock, like all below
+  tfrt_action_batch_t* urgent;  // calls that are made at once; NULL: none
+  tfrt_action_batch_t* batch;   // all others; NULL: none; its memory stays where they are few
+  size_t usual_capacity;        // of a batch: what the last one that was taken whole needed
+} tfrt_action_queue_t;
+
+// Makes |queue| an empty one whose actions run when |lock| is opened. Thread-compatible.
+void tfrt_action_queue_initialize(tfrt_action_queue_t* queue, tfrt_node_lock_t* lock,
+                                  tfrt_allocator_t allocator);
+
+// Makes threads of |work_queue| (+0, outlives what is handed over to it) carry out actions;
+// NULL: whoever opens the lock, as at first. Thread-compatible.
+void tfrt_action_queue_set_work_queue(tfrt_action_queue_t* queue, tfrt_work_queue_t* work_queue);
+
+// Gives back |queue|, which is empty. Thread-compatible.
+void tfrt_action_queue_deinitialize(tfrt_action_queue_t* queue);
+
+// Will forward the indirect |value| to |target|; consumes a reference to each. With the
+// lock held.
+void tfrt_action_queue_forward_take(tfrt_action_queue_t* queue, tfrt_async_value_t* value,
+                                    tfrt_async_value_t* target);
+
+// Will resolve |value| (consumed) as the error |status| (+0). With the lock held.
+void tfrt_action_queue_fail_take(tfrt_action_queue_t* queue, tfrt_async_value_t* value,
+                                 tfrt_status_t status);
+
+// Will call |run| with |argument|. With the lock held.
+typedef void (*tfrt_action_fn_t)(void* argument);
+void tfrt_action_queue_call(tfrt_action_queue_t* queue, tfrt_action_fn_t run, void* argument);
+
+// The same, but before all other actions, on the thread that opens the lock. With the lock held.
+void tfrt_action_queue_call_at_once(tfrt_action_queue_t* queue, tfrt_action_fn_t run,
+                                    void* argument);
+
+// Will release |value|; NULL is allowed. With the lock held.
+void tfrt_action_queue_release(tfrt_action_queue_t* queue, tfrt_async_value_t* value);
+
+// Will demand the payload of |value|, which the caller keeps alive until then. With the lock
+// held.
+void tfrt_action_queue_demand(tfrt_action_queue_t* queue, tfrt_async_value_t* value);
+
+// Will make |task| wait for |value|, which the caller keeps alive until it has run. With
+// the lock held.
+void tfrt_action_queue_wait(tfrt_action_queue_t* queue, tfrt_async_value_t* value,
+                            tfrt_action_wait_t wait, tfrt_task_t* task);
+
+#endif  // TFRT_DISTRIBUTED_THREADS_ACTION_QUEUE_H_

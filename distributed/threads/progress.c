@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/threads/progress.h"
+
+// What was seen of the thread in |in|, if it has not come out of its kernel; else NULL.
+static const tfrt_progress_thread_t* tfrt_progress_find(const tfrt_progress_t* progress,
+                                                        const tfrt_running_kernel_thread_t* in) {
+  for (size_t i = 0; i < progress->count; ++i) {
+    const tfrt_running_kernel_thread_t* seen = &progress->threads[i].in;
+    if (seen->thread != in->thread) continue;
+    return seen->site == in->site && seen->calls == in->calls ? &progress->threads[i] : NULL;
+  }
+  return NULL;
+}
+
+void tfrt_progress_look(tfrt_progress_t* progress, const tfrt_running_kernel_thread_t* threads,
+                        size_t count, int64_t now_ns) {
+  tfrt_progress_thread_t now[TFRT_PROGRESS_MAX_THREADS];
+  if (count > TFRT_PROGRESS_MAX_THREADS) count = TFRT_PROGRESS_MAX_THREADS;
+  for (size_t i = 0; i < count; ++i) {
+    const tfrt_progress_thread_t* before = tfrt_progress_find(progress, &threads[i]);
+    now[i] = before ? *before : (tfrt_progress_thread_t){.in = threads[i], .since_ns = now_ns};
+  }
+  for (size_t i = 0; i < count; ++i) progress->threads[i] = now[i];
+  progress->count = count;
+}
+
+const tfrt_progress_thread_t* tfrt_progress_tell(tfrt_progress_t* progress, int64_t before_ns) {
+  for (size_t i = 0; i < progress->count; ++i) {
+    tfrt_progress_thread_t* thread = &progress->threads[i];
+    if (thread->is_told || thread->since_ns > before_ns) continue;
+    thread->is_told = true;
+    return thread;
+  }
+  return NULL;
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Two threads, of which one reads from the network and runs what a message leads to, while the
+// other looks whether that lasts too long.
+//
+// Waking a thread takes as long as a short message needs to the other host. So what a message
+// leads to (a function that was called, the user of a value that has come) should run on the
+// thread that has read it. But a kernel may compute for seconds, and meanwhile heartbeats,
+// cancels and other calls must be read. Hence a *deputy*: a task that has been running since the
+// deputy's last look costs the *reader* its office; the deputy reads on, and the former reader,
+// when it is done, is the deputy.
+//
+//   reader   turn turn turn [task] turn [task ..................................] deputy
+//   deputy   asleep         look  look  look  look: the same task -> reader  turn turn turn
+//
+// A task is *offered* during a turn and runs after it, when nothing of the turn is on the
+// stack. There is room for one: others belong on the work queue, where all threads find them;
+// but for what is to happen after it anyway. Nothing is taken while there is no deputy.
+//
+// Many short tasks are run by one thread in less time than it takes to wake others for them, which
+// then wait for the same locks. So each task doubles the room while they are short on average. A
+// short one saves what a longer one may take later, up to the time between two of the deputy's
+// looks; when that is used up, what still waits goes to the work queue, and there is room for one
+// again.
+//
+// Life:
+//  1. Started: two threads; one of them takes turns.
+//  2. Over as soon as a turn says so: what was taken still runs.
+//  3. Joined.
+//
+// Thread rule: thread-safe, unless a function says otherwise.
+// Failure rule: starting fails with RESOURCE_EXHAUSTED; nothing else fails.
+#ifndef TFRT_DISTRIBUTED_THREADS_READER_PAIR_H_
+#define TFRT_DISTRIBUTED_THREADS_READER_PAIR_H_
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "host_runtime/async/task.h"
+#include "host_runtime/async/task_list.h"
+#include "host_runtime/async/work_queue.h"
+#include "host_runtime/base/clock.h"
+#include "host_runtime/base/status.h"
+#include "host_runtime/base/sync.h"
+
+// Time between two looks of the deputy; the most that it grows to, doubling from look to look,
+// while tasks are short on average and none is seen to run; and for how long it may see nothing
+// before it sleeps until there is a task again.
+#define TFRT_READER_PAIR_LOOK_NS ((int64_t)2 * TFRT_NANOSECONDS_PER_MILLISECOND)
+#define TFRT_READER_PAIR_MAX_LOOK_NS ((int64_t)16 * TFRT_NANOSECONDS_PER_MILLISECOND)
+#define TFRT_READER_PAIR_IDLE_NS ((int64_t)100 * TFRT_NANOSECONDS_PER_MILLISECOND)
+
+// What a task of a turn may take on average, where others follow it; what they may take before it
+// is known that they are short, which is about what it costs to wake another thread; and the most
+// tasks of one turn that are taken.
+#define TFRT_READER_PAIR_SHORT_NS ((int64_t)10 * TFRT_NANOSECONDS_PER_MICROSECOND)
+#define TFRT_READER_PAIR_WAKE_NS ((int64_t)50 * TFRT_NANOSECONDS_PER_MICROSECOND)
+#define TFRT_READER_PAIR_MAX_TAKEN 1024
+
+// Where all tasks of late were short, the clock is looked at behind so many: a look takes some per
+// cent of what a short one does.
+#define TFRT_READER_PAIR_UNTIMED 4
+
+// Waits for something to read and handles it; false when there will never be anything any more.
+typedef bool (*tfrt_reader_turn_fn_t)(void* self);
+
+typedef struct tfrt_reader_pair_s {
+  tfrt_reader_turn_fn_t turn;
+  void* self;
+  tfrt_thread_t threads[2];
+  tfrt_mutex_t mutex;
+  // Guarded by |mutex|, like all below: the deputy has something to do.
+  tfrt_condition_t changed;
+  tfrt_condition_t calmed;  // for drain: no task runs or waits
+  int reader;               // which thread
+  bool has_deputy;          // the other one waits
+  bool is_watching;         // the deputy looks now and then
+  bool is_running;          // the reader runs a task
+  bool is_over;
+  uint64_t run_count;        // tasks that readers have begun
+  uint32_t running;          // tasks that run now, of former readers too
+  uint32_t room;             // how many tasks of a turn may be taken
+  int64_t credit_ns;         // how much longer these may take than short ones do
+  uint32_t taken_count;      // of |taken|
+  tfrt_task_list_t taken;    // run after this turn
+  tfrt_task_list_t behind;   // and then these
+  tfrt_work_queue_t* queue;  // where both go if their reader is replaced
+} tfrt_reader_pair_t;
+
+// Starts two threads called |name| that take turns with |turn|(|self|). Thread-compatible.
+tfrt_status_t tfrt_reader_pair_start(tfrt_reader_pair_t* pair, const char* name,
+                                     tfrt_reader_turn_fn_t turn, void* self) TFRT_MUST_USE;
+
+// Returns when a turn has said that all is over and both threads have ended. Thread-compatible,
+// and from neither of the two.
+void tfrt_reader_pair_join(tfrt_reader_pair_t* pair);
+
+// Returns when no task runs on, or waits for, one of the two threads. Thread-safe, but not from
+// one of the two.
+void tfrt_reader_pair_drain(tfrt_reader_pair_t* pair);
+
+// Makes |task| run soon: on the calling thread after its turn, if it is a reader and has room,
+// unless those before it last, and else on |queue|. Thread-safe.
+void tfrt_reader_pair_run_soon(tfrt_work_queue_t* queue, tfrt_task_t* task);
+
+// The same for what comes after the tasks of the turn that were taken: there is room for it.
+// Thread-safe.
+void tfrt_reader_pair_run_behind(tfrt_work_queue_t* queue, tfrt_task_t* task);
+
+// The same, but only if it would run on the calling thread; else this returns false. Thread-safe.
+bool tfrt_reader_pair_try_behind(tfrt_work_queue_t* queue, tfrt_task_t* task) TFRT_MUST_USE;
+
+// Returns true if the calling thread runs a task that such a pair has taken, which may last.
+// Thread-safe.
+bool tfrt_reader_pair_is_in_task(void);
+
+#endif  // TFRT_DISTRIBUTED_THREADS_READER_PAIR_H_

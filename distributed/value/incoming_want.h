@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Somebody else's wish for a value that this host owns.
+//
+//   Want --object known--> waits for the value --> Resolve (available, inline, on_bulk, error)
+//        --slot of a call that has not said what it is--> waits for that
+//        --not promised yet (its namer's call is under way) --> HELD --Invoke--> as above
+//        --gone, or never promised--------------------------------------------> Resolve(error)
+//
+// A PushTo of the namer is the same wish, on behalf of a third host (push_inbox.h); it is never
+// held.
+//
+// What is held costs no entry in the table of objects: it waits in the list of the namer's
+// peer until the Invoke comes, the namer dies, or its heartbeat proves that it never made
+// that promise.
+//
+// Life: made by a Want; answered once; freed by its answer, by an Unwant, or by the death of
+// who asked. A payload that is too big for a message goes by a lane (lane_manager.h) and keeps
+// it, and the value, until the Unwant. A Want that resumes another takes over its transfer.
+//
+// Thread rule: everything here needs the node's lock.
+// Failure rule: an impossible want (a number that was used) is an error (+1).
+#ifndef TFRT_DISTRIBUTED_VALUE_INCOMING_WANT_H_
+#define TFRT_DISTRIBUTED_VALUE_INCOMING_WANT_H_
+
+#include "distributed/job/job.h"
+
+// A Want came from |peer| for |job|.
+tfrt_status_t tfrt_incoming_want_on_want(tfrt_peer_t* peer, tfrt_job_t* job,
+                                         const tfrt_wire_want_t* want) TFRT_MUST_USE;
+
+// A Retain came from |peer| for |job|: each of its names is answered when it is held.
+tfrt_status_t tfrt_incoming_want_on_retain(tfrt_peer_t* peer, tfrt_job_t* job,
+                                           const tfrt_wire_retain_t* retain) TFRT_MUST_USE;
+
+// The slots of |peer|'s |invoke| exist: those that it says are sent, once they are known, to who is
+// lent them, unless that asks before. What can't be is left to be asked for.
+void tfrt_incoming_want_push(const tfrt_peer_t* peer, tfrt_job_t* job,
+                             const tfrt_wire_invoke_t* invoke);
+
+// An Unwant came from |peer|.
+void tfrt_incoming_want_on_unwant(tfrt_peer_t* peer, const tfrt_wire_unwant_t* unwant);
+
+// The value (+1) that this host's own |reference| stands for in |job|: that of the object; or one
+// that is forwarded to it when the Invoke that promises it has come; or an error.
+tfrt_async_value_t* tfrt_incoming_want_own_value(tfrt_job_t* job,
+                                                 const tfrt_wire_reference_t* reference);
+
+// The slots of |peer|'s calls up to its watermark exist now: serves the wants that were held
+// for them.
+void tfrt_incoming_want_serve_held(tfrt_peer_t* peer);
+
+// |object|, a slot, has been told what it is: serves the wants that wait for that.
+void tfrt_incoming_want_serve_waiting(tfrt_object_t* object);
+
+// |object| goes, and with it its list: its wants wait for its value itself.
+void tfrt_incoming_want_abandon(tfrt_object_t* object);
+
+// |peer| says in a heartbeat that |named| is the highest call that it has promised, having seen
+// our heartbeat |echo|: refuses wants for more than that, if they were held before that beat.
+void tfrt_incoming_want_refuse_unpromised(tfrt_peer_t* peer, uint64_t named, uint64_t echo);
+
+// Makes |table| one of wants by their number.
+void tfrt_incoming_want_initialize_table(tfrt_hash_table_t* table, tfrt_allocator_t allocator);
+
+// |peer| is dead, or lost to |job| alone (NULL: to all): answers what is held for its promises, and
+// drops what it wanted itself.
+void tfrt_incoming_want_bury_all(tfrt_peer_t* peer, const tfrt_job_t* job);
+
+// |job| is closed because of |reason| (+0): whoever waits for something in it is told so.
+void tfrt_incoming_want_close_job(tfrt_node_t* node, const tfrt_job_t* job, tfrt_status_t reason);
+
+#endif  // TFRT_DISTRIBUTED_VALUE_INCOMING_WANT_H_

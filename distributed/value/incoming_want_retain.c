@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/value/incoming_want_impl.h"
+#include "distributed/value/outgoing_retain.h"
+
+// Runs when the owner of an argument holds it for this host, which is to hold the slot that is
+// that argument.
+static void tfrt_incoming_want_run_registered(tfrt_task_t* task) {
+  tfrt_incoming_want_t* want = TFRT_CONTAINER_OF(task, tfrt_incoming_want_t, waiter);
+  tfrt_node_t* node = tfrt_node_retain(want->node);
+  tfrt_node_lock_tables(node);
+  if (want->open) tfrt_incoming_want_answer(want, &(tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_HELD});
+  tfrt_incoming_want_release(want);
+  tfrt_node_unlock(node);
+  tfrt_node_release(node);
+}
+
+void tfrt_incoming_want_hold(tfrt_incoming_want_t* want, tfrt_object_t* object) {
+  tfrt_node_t* node = want->node;
+  if (!tfrt_object_table_hold(&node->objects, object, want->peer->incarnation)) {
+    tfrt_incoming_want_fail_take(want, tfrt_status_out_of_memory());
+    return;
+  }
+  tfrt_remote_value_t* alias = object->is_alias ? tfrt_remote_value_cast(object->value) : NULL;
+  tfrt_remote_value_t* remote = alias ? tfrt_remote_value_holding(alias) : NULL;
+  bool is_lent = remote && !remote->held && !remote->resolved;
+  tfrt_async_value_t* registered = is_lent ? tfrt_outgoing_retain_send(remote) : NULL;
+  if (!registered) {
+    tfrt_incoming_want_answer(want, &(tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_HELD});
+    return;
+  }
+  object->is_alias = false;
+  tfrt_ref_count_increment(&want->ref_count);
+  tfrt_task_initialize(&want->waiter, tfrt_incoming_want_run_registered);
+  tfrt_action_queue_wait(&node->actions, registered, TFRT_ACTION_WATCH, &want->waiter);
+}
+
+tfrt_status_t tfrt_incoming_want_on_retain(tfrt_peer_t* peer, tfrt_job_t* job,
+                                           const tfrt_wire_retain_t* retain) {
+  for (size_t i = 0; i < retain->id_count && job; ++i) {
+    tfrt_incoming_want_t* want = tfrt_incoming_want_create(job, retain->ids[i]);
+    if (!want) return tfrt_status_out_of_memory();
+    want->peer = peer;
+    want->is_retain = true;
+    tfrt_list_push_back(&peer->incoming_retains, &want->asked);
+    if (job->closed) {
+      tfrt_incoming_want_fail(want, job->closed_by);
+    } else {
+      tfrt_incoming_want_find(want);
+    }
+  }
+  return NULL;
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/value/list_item.h"
+
+#include <string.h>
+
+#include "distributed/value/incoming_want.h"
+
+// All elements that go inline into one list have at most so many bytes, headers and types included.
+#define TFRT_LIST_ITEM_MAX_INLINE (128u << 10)
+
+// --- The owner -----------------------------------------------------------------
+
+// A list on its way into an item.
+typedef struct tfrt_list_encoding_s {
+  tfrt_job_t* job;
+  tfrt_object_t* object;
+  tfrt_arena_t* arena;
+  size_t room;  // for what goes inline
+} tfrt_list_encoding_t;
+
+// The bytes that |item|, INLINE or ERROR, takes at most, but for tags and lengths.
+static size_t tfrt_list_item_cost(const tfrt_wire_item_t* item) {
+  if (item->kind == TFRT_WIRE_ITEM_ERROR) return TFRT_WIRE_MAX_ERROR_SIZE;
+  return item->value.type.size + item->value.header.size + item->value.body.size;
+}
+
+// Sets |*out_item| to |value|, which is here, if it is small; else leaves it NONE.
+static tfrt_status_t tfrt_list_item_encode_inline(tfrt_list_encoding_t* encoding,
+                                                  tfrt_async_value_t* value,
+                                                  tfrt_wire_item_t* out_item) {
+  tfrt_node_t* node = encoding->job->node;
+  size_t limit = node->options.inline_limit;
+  if (limit > TFRT_WIRE_MAX_INLINE_SIZE) limit = TFRT_WIRE_MAX_INLINE_SIZE;
+  tfrt_wire_item_t item;
+  TFRT_RETURN_IF_ERROR(tfrt_value_item_encode(value, limit, tfrt_node_host(node, encoding->job),
+                                              encoding->arena, &item));
+  if (item.kind == TFRT_WIRE_ITEM_NONE) return NULL;
+  size_t cost = tfrt_list_item_cost(&item);
+  if (cost > encoding->room) return NULL;
+  encoding->room -= cost;
+  *out_item = item;
+  return NULL;
+}
+
+// Sets |*out_item| to a reference to the element |index|, |value|, which is here or will be.
+static tfrt_status_t tfrt_list_item_lend(const tfrt_list_encoding_t* encoding, uint32_t index,
+                                         tfrt_async_value_t* value, tfrt_wire_item_t* out_item) {
+  tfrt_job_t* job = encoding->job;
+  tfrt_node_t* node = job->node;
+  tfrt_object_t* exported =
+      tfrt_object_table_lend_element(&node->objects, encoding->object, index, value);
+  if (!exported) return tfrt_status_out_of_memory();
+  *out_item = (tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_REFERENCE,
+                                 .reference = {.id = exported->id,
+                                               .owner = node->incarnation,
+                                               .owner_rank = job->rank,
+                                               .namer_rank = job->rank}};
+  return NULL;
+}
+
+static tfrt_status_t tfrt_list_item_encode_element(tfrt_list_encoding_t* encoding, uint32_t index,
+                                                   tfrt_async_value_t* value,
+                                                   tfrt_wire_item_t* out_item) {
+  tfrt_node_t* node = encoding->job->node;
+  *out_item = (tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_NONE};
+  tfrt_remote_value_t* remote = tfrt_remote_value_of(node, value);
+  if (remote) {
+    out_item->kind = TFRT_WIRE_ITEM_REFERENCE;
+    out_item->reference = tfrt_remote_value_tell(remote);
+    tfrt_object_table_keep_element(&node->objects, encoding->object, index, &remote->base.base);
+    tfrt_remote_value_release(remote);
+    return NULL;
+  }
+  if (tfrt_async_value_is_available(value)) {
+    TFRT_RETURN_IF_ERROR(tfrt_list_item_encode_inline(encoding, value, out_item));
+  }
+  if (out_item->kind != TFRT_WIRE_ITEM_NONE) return NULL;
+  return tfrt_list_item_lend(encoding, index, value, out_item);
+}
+
+// Says why |value|, of |type|, can't go to |peer| as a list of |count|, if it can't.
+static tfrt_status_t tfrt_list_item_check(const tfrt_type_t* type, uint32_t count,
+                                          const tfrt_peer_t* peer, const tfrt_job_t* job,
+                                          const tfrt_object_t* object) {
+  uint32_t to = tfrt_job_rank_of(job, peer->incarnation);
+  if (!(tfrt_session_features(peer->session) & TFRT_WIRE_FEATURE_LISTS)) {
+    return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
+                              "a %s can't go from host %u to %s: the program there is of a version "
+                              "that knows no lists between hosts; hand over its elements instead",
+                              type->name, job->rank,
+                              to == TFRT_WIRE_NO_RANK ? "the client" : "another host");
+  }
+  if (count > TFRT_WIRE_MAX_ELEMENTS) {
+    return tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
+                              "a %s of %u elements can't leave host %u: at most %u cross together",
+                              type->name, count, job->rank, TFRT_WIRE_MAX_ELEMENTS);
+  }
+  if (object) return NULL;
+  return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "host %u has released the %s that is wanted",
+                            job->rank, type->name);
+}
+
+tfrt_status_t tfrt_list_item_encode(tfrt_async_value_t* value, const tfrt_peer_t* peer,
+                                    tfrt_job_t* job, tfrt_object_t* object, tfrt_arena_t* arena,
+                                    tfrt_wire_item_t* out_item) {
+  memset(out_item, 0, sizeof(*out_item));
+  tfrt_async_value_t* concrete = tfrt_async_value_resolved(value);
+  const tfrt_type_t* type = tfrt_type_get(concrete->type_id);
+  uint32_t count = 0;
+  tfrt_async_value_t* const* elements =
+      type->aggregate->elements(tfrt_async_value_payload(concrete), &count);
+  TFRT_RETURN_IF_ERROR(tfrt_list_item_check(type, count, peer, job, object));
+  if (!tfrt_object_table_add_elements(&job->node->objects, object, count)) {
+    return tfrt_status_out_of_memory();
+  }
+  tfrt_wire_item_t* items = tfrt_arena_allocate_array(arena, count + 1, sizeof(*items));
+  if (!items) return tfrt_status_out_of_memory();
+  tfrt_list_encoding_t encoding = {
+      .job = job, .object = object, .arena = arena, .room = TFRT_LIST_ITEM_MAX_INLINE};
+  for (uint32_t i = 0; i < count; ++i) {
+    TFRT_RETURN_IF_ERROR(tfrt_list_item_encode_element(&encoding, i, elements[i], &items[i]));
+  }
+  out_item->kind = TFRT_WIRE_ITEM_LIST;
+  out_item->list = (tfrt_wire_list_t){
+      .type = tfrt_string_view_of(type->name), .elements = items, .element_count = count};
+  return NULL;
+}
+
+// --- The borrower --------------------------------------------------------------
+
+// The element (+1) of |value|'s list that |item| is.
+static tfrt_async_value_t* tfrt_list_item_decode_element(tfrt_remote_value_t* value,
+                                                         const tfrt_wire_item_t* item) {
+  tfrt_node_t* node = value->node;
+  if (item->kind == TFRT_WIRE_ITEM_INLINE) {
+    return tfrt_value_item_decode(&item->value, node->options.host->allocator);
+  }
+  if (item->kind == TFRT_WIRE_ITEM_ERROR) return tfrt_value_item_decode_error(item->error);
+  if (item->reference.owner == node->incarnation) {
+    return tfrt_incoming_want_own_value(value->job, &item->reference);
+  }
+  tfrt_remote_value_t* cover = value->cover ? value->cover : tfrt_remote_value_make_cover(value);
+  if (!cover) return tfrt_async_value_out_of_memory();
+  tfrt_remote_value_t* element =
+      tfrt_remote_value_create_element(cover, &item->reference, value->peer->incarnation);
+  if (!element) return tfrt_async_value_out_of_memory();
+  tfrt_remote_value_set_device(element, value->device);
+  return &element->base.base;
+}
+
+// Sets |*out_list| (+1) to a value that is unresolved still, with room for |wire|'s elements.
+static tfrt_status_t tfrt_list_item_begin(const tfrt_wire_list_t* wire, tfrt_allocator_t allocator,
+                                          tfrt_async_value_t** out_list,
+                                          tfrt_async_value_t*** out_elements) {
+  *out_list = NULL;
+  *out_elements = NULL;
+  tfrt_type_id_t id = TFRT_TYPE_NONE;
+  TFRT_RETURN_IF_ERROR(tfrt_value_item_find_type(wire->type, &id));
+  const tfrt_type_t* type = tfrt_type_get(id);
+  if (!type->aggregate) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "a list came of the type %s, whose values have no elements here",
+                              type->name);
+  }
+  tfrt_async_value_t* list = tfrt_async_value_create_unconstructed(id);
+  if (!list) return tfrt_status_out_of_memory();
+  tfrt_status_t status = type->aggregate->construct((uint32_t)wire->element_count, allocator,
+                                                    tfrt_async_value_payload(list), out_elements);
+  if (status) {
+    tfrt_async_value_release(list);
+    return status;
+  }
+  // Nobody else knows the value yet: from here on its payload is destroyed with it.
+  atomic_store_explicit(&list->flags, TFRT_ASYNC_VALUE_FLAG_CONSTRUCTED, memory_order_relaxed);
+  *out_list = list;
+  return NULL;
+}
+
+tfrt_async_value_t* tfrt_list_item_decode(tfrt_remote_value_t* value,
+                                          const tfrt_wire_list_t* wire) {
+  tfrt_async_value_t* list = NULL;
+  tfrt_async_value_t** elements = NULL;
+  tfrt_status_t status =
+      tfrt_list_item_begin(wire, value->node->options.host->allocator, &list, &elements);
+  if (status) return tfrt_async_value_create_error_take(status);
+  for (size_t i = 0; i < wire->element_count; ++i) {
+    elements[i] = tfrt_list_item_decode_element(value, &wire->elements[i]);
+  }
+  tfrt_async_value_set_available(list);
+  return list;
+}

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/value/object_table.h"
+
+#include <string.h>
+
+// A namer is random and its numbers are dense: names that follow each other have chains that do,
+// and those of one number are spread.
+static uint64_t tfrt_object_table_hash(const void* key) {
+  const tfrt_wire_object_id_t* id = key;
+  return id->namer + id->number + id->index * UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static bool tfrt_object_table_equal(const tfrt_hash_node_t* node, const void* key) {
+  return tfrt_wire_object_id_equal(TFRT_CONTAINER_OF(node, tfrt_object_t, by_id)->id,
+                                   *(const tfrt_wire_object_id_t*)key);
+}
+
+static const tfrt_hash_table_vtable_t tfrt_object_table_vtable = {
+    .hash = tfrt_object_table_hash,
+    .equal = tfrt_object_table_equal,
+};
+
+void tfrt_object_table_initialize(tfrt_object_table_t* table, uint64_t incarnation,
+                                  tfrt_object_abandon_fn_t abandon, tfrt_action_queue_t* actions,
+                                  tfrt_allocator_t allocator) {
+  memset(table, 0, sizeof(*table));
+  table->allocator = allocator;
+  table->actions = actions;
+  table->incarnation = incarnation;
+  table->next_number = 1;
+  table->abandon = abandon;
+  tfrt_hash_table_initialize(&table->by_id, &tfrt_object_table_vtable, allocator);
+}
+
+static tfrt_object_holder_t* tfrt_object_allocate_holder(tfrt_object_table_t* table,
+                                                         tfrt_object_t* object) {
+  if (object->first_holder.count == 0) return &object->first_holder;
+  return tfrt_allocator_allocate(table->allocator, sizeof(tfrt_object_holder_t));
+}
+
+static void tfrt_object_free_holder(tfrt_object_table_t* table, tfrt_object_t* object,
+                                    tfrt_object_holder_t* holder) {
+  if (holder == &object->first_holder) {
+    holder->count = 0;
+  } else {
+    tfrt_allocator_free(table->allocator, holder, sizeof(*holder));
+  }
+}
+
+static void tfrt_object_free_holders(tfrt_object_table_t* table, tfrt_object_t* object) {
+  while (object->holders) {
+    tfrt_object_holder_t* next = object->holders->next;
+    tfrt_object_free_holder(table, object, object->holders);
+    object->holders = next;
+  }
+}
+
+static size_t tfrt_object_elements_size(uint32_t count) {
+  return sizeof(tfrt_object_elements_t) + count * sizeof(tfrt_object_element_t);
+}
+
+static void tfrt_object_free(tfrt_object_table_t* table, tfrt_object_t* object) {
+  tfrt_hash_table_remove(&table->by_id, &object->by_id);
+  if (object->elements) {
+    // Later: who walks the table may stand at one of them.
+    object->elements->next = table->ended;
+    table->ended = object->elements;
+  }
+  if (!tfrt_list_is_empty(&object->waiting)) table->abandon(object);
+  if (object->promise) object->promise->object = NULL;
+  tfrt_object_free_holders(table, object);
+  tfrt_action_queue_release(table->actions, object->value);
+  tfrt_action_queue_release(table->actions, object->kept);
+  tfrt_allocator_free(table->allocator, object, sizeof(*object));
+}
+
+void tfrt_object_table_keep(tfrt_object_table_t* table, tfrt_object_t* object,
+                            tfrt_async_value_t* remote) {
+  if (!object || object->kept == remote) return;
+  tfrt_action_queue_release(table->actions, object->kept);
+  object->kept = tfrt_async_value_retain(remote);
+}
+
+bool tfrt_object_table_keeps(const tfrt_object_table_t* table, const tfrt_async_value_t* remote) {
+  for (tfrt_hash_node_t* node = tfrt_hash_table_first(&table->by_id); node;
+       node = tfrt_hash_table_next(&table->by_id, node)) {
+    const tfrt_object_t* object = TFRT_CONTAINER_OF(node, tfrt_object_t, by_id);
+    if (object->kept == remote) return true;
+    for (uint32_t i = 0; object->elements && i < object->elements->count; ++i) {
+      if (object->elements->items[i].kept == remote) return true;
+    }
+  }
+  return false;
+}
+
+void tfrt_object_table_tell(tfrt_object_table_t* table, tfrt_object_t* object,
+                            tfrt_async_value_t* value) {
+  if (!object) return;
+  object->is_told = true;
+  if (object->value == value) return;
+  tfrt_action_queue_release(table->actions, object->value);
+  object->value = tfrt_async_value_retain(value);
+}
+
+void tfrt_object_table_promise(tfrt_object_t* object, tfrt_object_promise_t* promise) {
+  object->promise = promise;
+  promise->object = object;
+}
+
+static void tfrt_object_table_untie(tfrt_object_promise_t* promise) {
+  if (promise->object) promise->object->promise = NULL;
+  promise->object = NULL;
+}
+
+void tfrt_object_table_fulfil(tfrt_object_table_t* table, tfrt_object_promise_t* promise,
+                              tfrt_async_value_t* value) {
+  tfrt_object_t* object = promise->object;
+  tfrt_object_table_untie(promise);
+  if (promise->placeholder) {
+    tfrt_action_queue_forward_take(table->actions,
+                                   tfrt_async_value_retain(&promise->placeholder->base),
+                                   tfrt_async_value_retain(value));
+  } else if (object) {
+    object->value = tfrt_async_value_retain(value);
+  }
+}
+
+void tfrt_object_table_break(tfrt_object_table_t* table, tfrt_object_promise_t* promise) {
+  tfrt_object_table_untie(promise);
+  if (!promise->placeholder) return;
+  tfrt_action_queue_release(table->actions, &promise->placeholder->base);
+  promise->placeholder = NULL;
+}
+
+tfrt_async_value_t* tfrt_object_table_value(tfrt_object_t* object) {
+  if (object->value) return object->value;
+  tfrt_indirect_value_t* placeholder = object->promise ? tfrt_indirect_value_create() : NULL;
+  if (!placeholder) return tfrt_async_value_out_of_memory();
+  object->promise->placeholder = placeholder;
+  object->value = tfrt_async_value_retain(&placeholder->base);
+  return object->value;
+}
+
+static void tfrt_object_free_if_unused(tfrt_object_table_t* table, tfrt_object_t* object) {
+  if (!object->holders && object->loans == 0) tfrt_object_free(table, object);
+}
+
+// The object |id| of any job, or NULL.
+static tfrt_object_t* tfrt_object_table_find_any(tfrt_object_table_t* table,
+                                                 tfrt_wire_object_id_t id) {
+  tfrt_hash_node_t* node = id.number != 0 ? tfrt_hash_table_find(&table->by_id, &id) : NULL;
+  return node ? TFRT_CONTAINER_OF(node, tfrt_object_t, by_id) : NULL;
+}
+
+// Lets go of the elements of lists whose objects are gone; of lists among them, too.
+static void tfrt_object_table_end_elements(tfrt_object_table_t* table) {
+  for (tfrt_object_elements_t* elements; (elements = table->ended);) {
+    table->ended = elements->next;
+    for (uint32_t i = 0; i < elements->count; ++i) {
+      tfrt_object_element_t* element = &elements->items[i];
+      tfrt_action_queue_release(table->actions, element->kept);
+      // The end of a job may have freed it first.
+      tfrt_object_t* exported = tfrt_object_table_find_any(table, element->exported);
+      if (!exported) continue;
+      --exported->loans;
+      tfrt_object_free_if_unused(table, exported);
+    }
+    tfrt_allocator_free(table->allocator, elements, tfrt_object_elements_size(elements->count));
+  }
+}
+
+void tfrt_object_table_deinitialize(tfrt_object_table_t* table) {
+  for (tfrt_hash_node_t* node; (node = tfrt_hash_table_first(&table->by_id));) {
+    tfrt_object_free(table, TFRT_CONTAINER_OF(node, tfrt_object_t, by_id));
+  }
+  tfrt_object_table_end_elements(table);
+  tfrt_hash_table_deinitialize(&table->by_id);
+}
+
+tfrt_object_t* tfrt_object_table_find(tfrt_object_table_t* table, tfrt_wire_object_id_t id,
+                                      const tfrt_job_t* job) {
+  tfrt_hash_node_t* node = tfrt_hash_table_find(&table->by_id, &id);
+  if (!node) return NULL;
+  tfrt_object_t* object = TFRT_CONTAINER_OF(node, tfrt_object_t, by_id);
+  return object->job == job ? object : NULL;
+}
+
+// Adds an object without holder or loan; NULL when memory is out.
+static tfrt_object_t* tfrt_object_table_add(tfrt_object_table_t* table, tfrt_wire_object_id_t id,
+                                            tfrt_job_t* job, tfrt_async_value_t* value) {
+  tfrt_object_t* object = tfrt_allocator_allocate_zeroed(table->allocator, sizeof(*object));
+  if (!object) return NULL;
+  object->id = id;
+  object->job = job;
+  object->value = value;
+  object->is_told = true;
+  tfrt_list_initialize(&object->waiting);
+  object->since_ns = table->tick_ns;
+  tfrt_hash_table_insert(&table->by_id, &id, &object->by_id);
+  return object;
+}
+
+tfrt_object_t* tfrt_object_table_add_slot(tfrt_object_table_t* table, tfrt_wire_object_id_t id,
+                                          tfrt_job_t* job, tfrt_async_value_t* value,
+                                          uint64_t holder) {
+  tfrt_object_t* object = NULL;
+  if (!tfrt_hash_table_find(&table->by_id, &id)) {
+    object = tfrt_object_table_add(table, id, job, value);
+  }
+  if (!object) {
+    tfrt_action_queue_release(table->actions, value);
+    return NULL;
+  }
+  // The first holder of an object needs no memory.
+  (void)tfrt_object_table_hold(table, object, holder);
+  return object;
+}
+
+tfrt_object_t* tfrt_object_table_export(tfrt_object_table_t* table, tfrt_job_t* job,
+                                        tfrt_async_value_t* value) {
+  tfrt_wire_object_id_t id = {.namer = table->incarnation, .number = table->next_number};
+  tfrt_object_t* object = tfrt_object_table_add(table, id, job, value);
+  if (!object) return NULL;
+  ++table->next_number;
+  tfrt_async_value_retain(value);
+  object->loans = 1;
+  return object;
+}
+
+void tfrt_object_table_end_loan(tfrt_object_table_t* table, tfrt_object_t* object) {
+  --object->loans;
+  tfrt_object_free_if_unused(table, object);
+  tfrt_object_table_end_elements(table);
+}
+
+bool tfrt_object_table_add_elements(tfrt_object_table_t* table, tfrt_object_t* object,
+                                    uint32_t count) {
+  if (object->elements) return true;
+  object->elements =
+      tfrt_allocator_allocate_zeroed(table->allocator, tfrt_object_elements_size(count));
+  if (!object->elements) return false;
+  object->elements->count = count;
+  return true;
+}
+
+tfrt_object_t* tfrt_object_table_lend_element(tfrt_object_table_t* table, tfrt_object_t* object,
+                                              uint32_t index, tfrt_async_value_t* value) {
+  tfrt_object_element_t* element = &object->elements->items[index];
+  tfrt_object_t* exported = tfrt_object_table_find_any(table, element->exported);
+  if (exported) return exported;
+  exported = tfrt_object_table_export(table, object->job, value);
+  if (!exported) return NULL;
+  exported->program = object->program;
+  exported->function = object->function;
+  exported->name = object->name;
+  element->exported = exported->id;
+  return exported;
+}
+
+void tfrt_object_table_keep_element(tfrt_object_table_t* table, tfrt_object_t* object,
+                                    uint32_t index, tfrt_async_value_t* remote) {
+  tfrt_object_element_t* element = &object->elements->items[index];
+  if (element->kept == remote) return;
+  tfrt_action_queue_release(table->actions, element->kept);
+  element->kept = tfrt_async_value_retain(remote);
+}
+
+// Ends up to |count| holds of |holder| on |object|; false if it has none.
+static bool tfrt_object_remove_holder(tfrt_object_table_t* table, tfrt_object_t* object,
+                                      uint64_t holder, uint32_t count) {
+  for (tfrt_object_holder_t** link = &object->holders; *link; link = &(*link)->next) {
+    tfrt_object_holder_t* found = *link;
+    if (found->incarnation != holder) continue;
+    if (count < found->count) {
+      found->count -= count;
+      return true;
+    }
+    *link = found->next;
+    tfrt_object_free_holder(table, object, found);
+    return true;
+  }
+  return false;
+}
+
+bool tfrt_object_table_end_hold(tfrt_object_table_t* table, tfrt_object_t* object,
+                                uint64_t holder) {
+  if (!tfrt_object_remove_holder(table, object, holder, 1)) return false;
+  tfrt_object_free_if_unused(table, object);
+  tfrt_object_table_end_elements(table);
+  return true;
+}
+
+bool tfrt_object_table_hold(tfrt_object_table_t* table, tfrt_object_t* object, uint64_t holder) {
+  for (tfrt_object_holder_t* known = object->holders; known; known = known->next) {
+    if (known->incarnation != holder) continue;
+    ++known->count;
+    return true;
+  }
+  tfrt_object_holder_t* added = tfrt_object_allocate_holder(table, object);
+  if (!added) return false;
+  *added = (tfrt_object_holder_t){.next = object->holders, .incarnation = holder, .count = 1};
+  object->holders = added;
+  return true;
+}
+
+void tfrt_object_table_drop_holder(tfrt_object_table_t* table, uint64_t holder,
+                                   const tfrt_job_t* job) {
+  tfrt_hash_node_t* node = tfrt_hash_table_first(&table->by_id);
+  while (node) {
+    tfrt_hash_node_t* next = tfrt_hash_table_next(&table->by_id, node);
+    tfrt_object_t* object = TFRT_CONTAINER_OF(node, tfrt_object_t, by_id);
+    bool is_of_job = !job || object->job == job;
+    if (is_of_job && tfrt_object_remove_holder(table, object, holder, UINT32_MAX)) {
+      tfrt_object_free_if_unused(table, object);
+    }
+    node = next;
+  }
+  tfrt_object_table_end_elements(table);
+}
+
+void tfrt_object_table_drop_job(tfrt_object_table_t* table, const tfrt_job_t* job) {
+  tfrt_hash_node_t* node = tfrt_hash_table_first(&table->by_id);
+  while (node) {
+    tfrt_hash_node_t* next = tfrt_hash_table_next(&table->by_id, node);
+    tfrt_object_t* object = TFRT_CONTAINER_OF(node, tfrt_object_t, by_id);
+    if (object->job == job) tfrt_object_free(table, object);
+    node = next;
+  }
+  tfrt_object_table_end_elements(table);
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/value/outgoing_retain.h"
+
+#include "distributed/job/job.h"
+
+// Nobody is asked for |value| any more.
+static void tfrt_outgoing_retain_end(tfrt_remote_value_t* value) {
+  tfrt_list_remove(&value->retaining);
+  tfrt_action_queue_forward_take(&value->node->actions,
+                                 tfrt_async_value_retain(&value->registered->base),
+                                 tfrt_async_value_ready_chain());
+  tfrt_remote_value_release(value);
+}
+
+static void tfrt_outgoing_retain_fail_take(tfrt_remote_value_t* value, tfrt_status_t status) {
+  tfrt_remote_value_fail(value, status);
+  tfrt_status_release(status);
+  tfrt_outgoing_retain_end(value);
+}
+
+// Asks for |value->retained_as|.
+static void tfrt_outgoing_retain_ask(tfrt_remote_value_t* value) {
+  const tfrt_wire_reference_t* as = &value->retained_as;
+  tfrt_peer_t* peer = NULL;
+  tfrt_status_t status = tfrt_job_reach(value->job, as->owner, &peer);
+  if (!status) {
+    tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_RETAIN,
+                             .retain = {.ids = &as->id, .id_count = 1}};
+    tfrt_peer_frame_t frame = {.job = value->job};
+    // A promise of ours must not be asked for before it is made.
+    if (as->id.namer == value->node->incarnation) frame.after_call = as->id.number;
+    status = tfrt_peer_try_send(peer, &frame, &body);
+  }
+  if (status) {
+    tfrt_outgoing_retain_fail_take(value, status);
+  } else {
+    tfrt_list_push_back(&peer->retaining, &value->retaining);
+  }
+}
+
+tfrt_async_value_t* tfrt_outgoing_retain_send(tfrt_remote_value_t* value) {
+  if (value->registered) return &value->registered->base;
+  value->registered = tfrt_indirect_value_create();
+  if (!value->registered) return NULL;
+  value->retained_as = value->is_told ? value->told : value->location;
+  tfrt_async_value_retain(&value->base.base);
+  if (value->lost && value->peer) {
+    tfrt_list_push_back(&value->peer->retaining, &value->retaining);
+  } else {
+    tfrt_outgoing_retain_ask(value);
+  }
+  return &value->registered->base;
+}
+
+void tfrt_outgoing_retain_postpone(tfrt_remote_value_t* value) {
+  if (!tfrt_list_is_linked(&value->retaining)) return;
+  tfrt_list_remove(&value->retaining);
+  tfrt_list_push_back(&value->peer->retaining, &value->retaining);
+}
+
+void tfrt_outgoing_retain_again(tfrt_remote_value_t* value) {
+  if (!tfrt_list_is_linked(&value->retaining)) return;
+  tfrt_list_remove(&value->retaining);
+  value->retained_as = value->location;
+  if (value->held) {
+    tfrt_outgoing_retain_end(value);
+  } else {
+    tfrt_outgoing_retain_ask(value);
+  }
+}
+
+void tfrt_outgoing_retain_give_up(tfrt_remote_value_t* value) {
+  if (tfrt_list_is_linked(&value->retaining)) tfrt_outgoing_retain_end(value);
+}
+
+// |value| is held under the name that was asked for: who lent it may go.
+static void tfrt_outgoing_retain_note_held(tfrt_remote_value_t* value) {
+  // A list may have come meanwhile: its elements need the hold, too.
+  tfrt_remote_value_t* holding = tfrt_remote_value_holding(value);
+  if (holding->held) holding = value;
+  holding->name = value->retained_as;
+  holding->held = true;
+  // The loan is over for us: who lent it need not know it any more.
+  holding->lender = 0;
+  tfrt_list_remove(&holding->named);
+  tfrt_outgoing_retain_end(value);
+}
+
+static void tfrt_outgoing_retain_follow(tfrt_remote_value_t* value,
+                                        const tfrt_wire_reference_t* reference) {
+  tfrt_list_remove(&value->retaining);
+  value->retained_as = *reference;
+  if (reference->owner == value->node->incarnation) {
+    // It came home: what is ours is here as long as somebody uses it.
+    tfrt_outgoing_retain_end(value);
+  } else if (++value->retain_forwards > TFRT_WIRE_MAX_FORWARDS) {
+    tfrt_outgoing_retain_fail_take(
+        value, tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
+                                  "a value that is kept was forwarded %u times and still isn't "
+                                  "found",
+                                  value->retain_forwards));
+  } else {
+    tfrt_outgoing_retain_ask(value);
+  }
+}
+
+// The value for whose name |id| an answer is due from |peer|; answers to one name come in order.
+static tfrt_remote_value_t* tfrt_outgoing_retain_find(tfrt_peer_t* peer, tfrt_wire_object_id_t id) {
+  for (tfrt_list_link_t* link = peer->retaining.next; link != &peer->retaining; link = link->next) {
+    tfrt_remote_value_t* value = TFRT_CONTAINER_OF(link, tfrt_remote_value_t, retaining);
+    if (tfrt_wire_object_id_equal(value->retained_as.id, id)) return value;
+  }
+  return NULL;
+}
+
+void tfrt_outgoing_retain_on_retained(tfrt_peer_t* peer, const tfrt_wire_retained_t* retained) {
+  for (size_t i = 0; i < retained->item_count; ++i) {
+    const tfrt_wire_item_t* item = &retained->items[i].item;
+    tfrt_remote_value_t* value = tfrt_outgoing_retain_find(peer, retained->items[i].id);
+    // Late: the job was closed meanwhile.
+    if (!value) continue;
+    if (item->kind == TFRT_WIRE_ITEM_REFERENCE) {
+      tfrt_outgoing_retain_follow(value, &item->reference);
+    } else if (item->kind == TFRT_WIRE_ITEM_ERROR) {
+      tfrt_outgoing_retain_fail_take(value, tfrt_wire_error_to_status(item->error));
+    } else {
+      tfrt_outgoing_retain_note_held(value);
+    }
+  }
+}
+
+void tfrt_outgoing_retain_end_all(tfrt_peer_t* peer, const tfrt_job_t* job) {
+  for (tfrt_list_link_t* link = peer->retaining.next; link != &peer->retaining;) {
+    tfrt_remote_value_t* value = TFRT_CONTAINER_OF(link, tfrt_remote_value_t, retaining);
+    link = link->next;
+    if (!job || value->job == job) tfrt_outgoing_retain_end(value);
+  }
+}

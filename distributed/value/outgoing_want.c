@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/value/outgoing_want.h"
+
+static uint64_t tfrt_outgoing_want_hash(const void* key) {
+  return tfrt_hash_u64(*(const uint64_t*)key);
+}
+
+static bool tfrt_outgoing_want_equal(const tfrt_hash_node_t* node, const void* key) {
+  return TFRT_CONTAINER_OF(node, tfrt_remote_value_t, by_want)->want == *(const uint64_t*)key;
+}
+
+static const tfrt_hash_table_vtable_t tfrt_outgoing_want_table_vtable = {
+    .hash = tfrt_outgoing_want_hash,
+    .equal = tfrt_outgoing_want_equal,
+};
+
+void tfrt_outgoing_want_initialize_table(tfrt_hash_table_t* table, tfrt_allocator_t allocator) {
+  tfrt_hash_table_initialize(table, &tfrt_outgoing_want_table_vtable, allocator);
+}
+
+tfrt_remote_value_t* tfrt_outgoing_want_find(tfrt_peer_t* peer, uint64_t want) {
+  tfrt_hash_node_t* node = tfrt_hash_table_find(&peer->wants, &want);
+  return node ? TFRT_CONTAINER_OF(node, tfrt_remote_value_t, by_want) : NULL;
+}
+
+// What a question about |value| says; |offset| bytes of the payload are here.
+static tfrt_wire_body_t tfrt_outgoing_want_body(const tfrt_remote_value_t* value,
+                                                tfrt_wire_want_level_t level, uint64_t offset) {
+  uint64_t window = tfrt_lane_manager_window_size(value->node->lanes);
+  return (tfrt_wire_body_t){.kind = TFRT_WIRE_FRAME_WANT,
+                            .want = {.want = tfrt_session_next_want(value->peer->session),
+                                     .id = value->location.id,
+                                     .level = level,
+                                     .window = offset + window,
+                                     .offset = offset}};
+}
+
+static tfrt_peer_frame_t tfrt_outgoing_want_frame(const tfrt_remote_value_t* value) {
+  tfrt_peer_frame_t frame = {.job = value->job};
+  // A promise of ours must not be asked for before it is made.
+  if (value->location.id.namer == value->node->incarnation) {
+    frame.after_call = value->location.id.number;
+  }
+  return frame;
+}
+
+void tfrt_outgoing_want_send(tfrt_remote_value_t* value, tfrt_wire_want_level_t level) {
+  tfrt_peer_t* peer = value->peer;
+  tfrt_wire_body_t body = tfrt_outgoing_want_body(value, level, 0);
+  tfrt_peer_frame_t frame = tfrt_outgoing_want_frame(value);
+  tfrt_status_t status = tfrt_peer_try_send(peer, &frame, &body);
+  if (status) {
+    tfrt_remote_value_fail(value, status);
+    tfrt_status_release(status);
+    return;
+  }
+  value->want = body.want.want;
+  value->want_level = level;
+  tfrt_hash_table_insert(&peer->wants, &value->want, &value->by_want);
+  // The open want keeps the value alive: its answer is sure to come.
+  tfrt_async_value_retain(&value->base.base);
+  if (level == TFRT_WIRE_WANT_VALUE && value->size_there > TFRT_WIRE_MAX_INLINE_SIZE) {
+    tfrt_lane_manager_need(value->node->lanes, peer->incarnation);
+  }
+}
+
+void tfrt_outgoing_want_resume(tfrt_remote_value_t* value, uint64_t offset) {
+  tfrt_peer_t* peer = value->peer;
+  uint64_t old_want = value->want;
+  uint64_t want = tfrt_session_next_want(peer->session);
+  // What was here may be gone by now: aborted meanwhile, or it never began.
+  if (!tfrt_lane_manager_resume_receive(value->node->lanes, peer->incarnation, old_want, want)) {
+    offset = 0;
+  }
+  tfrt_wire_body_t body = tfrt_outgoing_want_body(value, TFRT_WIRE_WANT_VALUE, offset);
+  body.want.resumes = old_want;
+  tfrt_hash_table_remove(&peer->wants, &value->by_want);
+  value->want = want;
+  tfrt_hash_table_insert(&peer->wants, &value->want, &value->by_want);
+  tfrt_peer_frame_t frame = tfrt_outgoing_want_frame(value);
+  tfrt_peer_send(peer, &frame, &body);
+}
+
+void tfrt_outgoing_want_close(tfrt_remote_value_t* value) {
+  tfrt_peer_t* peer = value->peer;
+  tfrt_lane_manager_cancel_receive(value->node->lanes, peer->incarnation, value->want);
+  tfrt_hash_table_remove(&peer->wants, &value->by_want);
+  value->want = 0;
+  tfrt_action_queue_release(&value->node->actions, &value->base.base);
+}
+
+static void tfrt_outgoing_want_tell_end(tfrt_remote_value_t* value, bool can_wait) {
+  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_UNWANT, .unwant = {.want = value->want}};
+  tfrt_peer_frame_t frame = {.job = value->job, .after_want = value->want, .can_wait = can_wait};
+  tfrt_peer_send(value->peer, &frame, &body);
+  tfrt_outgoing_want_close(value);
+}
+
+void tfrt_outgoing_want_end(tfrt_remote_value_t* value) {
+  tfrt_outgoing_want_tell_end(value, false);
+}
+
+void tfrt_outgoing_want_complete(tfrt_remote_value_t* value) {
+  tfrt_outgoing_want_tell_end(value, value->size_here <= TFRT_WIRE_MAX_CHUNK_PAYLOAD_SIZE);
+}

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/value/remote_value_impl.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "distributed/call/retried_call.h"
+#include "distributed/job/job.h"
+#include "distributed/value/outgoing_want.h"
+
+static tfrt_remote_value_t* tfrt_remote_value_of_indirect(tfrt_indirect_value_t* value) {
+  return TFRT_CONTAINER_OF(value, tfrt_remote_value_t, base);
+}
+
+// --- Asking ------------------------------------------------------------------
+
+static void tfrt_remote_value_free_chains(tfrt_remote_value_t* value) {
+  for (uint32_t i = 0; i < value->chain_count; ++i) {
+    tfrt_action_queue_release(&value->node->actions, value->chains[i]);
+  }
+  tfrt_allocator_free(value->node->options.allocator, value->chains,
+                      value->chain_count * sizeof(*value->chains));
+  value->chains = NULL;
+  value->chain_count = 0;
+  value->chain_next = 0;
+}
+
+// Runs when the chain is settled that |value| has waited for.
+static void tfrt_remote_value_run_chain_waiter(tfrt_task_t* task) {
+  tfrt_remote_value_t* value = TFRT_CONTAINER_OF(task, tfrt_remote_value_t, chain_waiter);
+  tfrt_node_t* node = tfrt_node_retain(value->node);
+  tfrt_node_lock_tables(node);
+  value->awaits_chain = false;
+  ++value->chain_next;
+  tfrt_remote_value_ask_again(value);
+  tfrt_remote_value_release(value);
+  tfrt_node_unlock(node);
+  tfrt_node_release(node);
+}
+
+// Waits for the next chain that must come before the payload; true if none is left.
+static bool tfrt_remote_value_is_in_order(tfrt_remote_value_t* value) {
+  if (value->chain_count == 0) return true;
+  if (value->awaits_chain) return false;
+  if (value->chain_next == value->chain_count) {
+    tfrt_remote_value_free_chains(value);
+    return true;
+  }
+  value->awaits_chain = true;
+  tfrt_async_value_retain(&value->base.base);
+  tfrt_task_initialize(&value->chain_waiter, tfrt_remote_value_run_chain_waiter);
+  tfrt_action_queue_wait(&value->node->actions, value->chains[value->chain_next], TFRT_ACTION_AWAIT,
+                         &value->chain_waiter);
+  return false;
+}
+
+void tfrt_remote_value_order(tfrt_remote_value_t* value, tfrt_async_value_t* const* chains,
+                             uint32_t chain_count) {
+  if (chain_count == 0 || value->resolved) return;
+  size_t size = sizeof(*value->chains);
+  tfrt_async_value_t** grown = tfrt_allocator_reallocate(value->node->options.allocator,
+                                                         value->chains, value->chain_count * size,
+                                                         (value->chain_count + chain_count) * size);
+  if (!grown) {
+    tfrt_remote_value_fail(value, tfrt_status_out_of_memory());
+    return;
+  }
+  value->chains = grown;
+  for (uint32_t i = 0; i < chain_count; ++i) {
+    value->chains[value->chain_count++] = tfrt_async_value_retain(chains[i]);
+  }
+}
+
+// Asks the owner for |value| at |level|, unless a question is open or the answer known.
+static void tfrt_remote_value_ask(tfrt_remote_value_t* value, tfrt_wire_want_level_t level) {
+  if (value->resolved || value->lost || value->want != 0 || !value->peer) return;
+  if (value->is_put_off) return;
+  if (level == TFRT_WIRE_WANT_AVAILABLE && value->available_there) return;
+  if (level == TFRT_WIRE_WANT_VALUE && !tfrt_remote_value_is_in_order(value)) return;
+  tfrt_outgoing_want_send(value, level);
+}
+
+void tfrt_remote_value_ask_again(tfrt_remote_value_t* value) {
+  if (value->result_is_due && !value->available_there && value->forwards == 0) return;
+  if (value->demanded) {
+    tfrt_remote_value_ask(value, TFRT_WIRE_WANT_VALUE);
+  } else if (value->settled) {
+    tfrt_remote_value_ask(value, TFRT_WIRE_WANT_AVAILABLE);
+  }
+}
+
+void tfrt_remote_value_settle(tfrt_remote_value_t* value, tfrt_async_value_t* settled) {
+  tfrt_action_queue_t* actions = &value->node->actions;
+  if (!value->settled || value->settled_known ||
+      value->settled->kind != TFRT_ASYNC_VALUE_INDIRECT) {
+    tfrt_action_queue_release(actions, settled);
+    return;
+  }
+  value->settled_known = true;
+  tfrt_action_queue_forward_take(actions, tfrt_async_value_retain(value->settled), settled);
+}
+
+// Runs when what |value| stands for is settled. If it is resolved, so |value| will be, and that
+// comes first: an error is looked for there.
+static void tfrt_remote_value_run_meaning_waiter(tfrt_task_t* task) {
+  tfrt_remote_value_t* value = TFRT_CONTAINER_OF(task, tfrt_remote_value_t, meaning_waiter);
+  tfrt_node_t* node = tfrt_node_retain(value->node);
+  tfrt_node_lock_tables(node);
+  tfrt_async_value_t* target = tfrt_async_value_is_available(value->meaning)
+                                   ? tfrt_async_value_retain(&value->base.base)
+                                   : tfrt_async_value_ready_chain();
+  tfrt_action_queue_forward_take(&node->actions, tfrt_async_value_retain(value->settled), target);
+  tfrt_remote_value_release(value);
+  tfrt_node_unlock(node);
+  tfrt_node_release(node);
+}
+
+void tfrt_remote_value_settle_later(tfrt_remote_value_t* value) {
+  if (!value->settled || value->settled_known) return;
+  value->settled_known = true;
+  tfrt_async_value_retain(&value->base.base);
+  tfrt_task_initialize(&value->meaning_waiter, tfrt_remote_value_run_meaning_waiter);
+  tfrt_action_queue_wait(&value->node->actions, value->meaning, TFRT_ACTION_AWAIT,
+                         &value->meaning_waiter);
+}
+
+static void tfrt_remote_value_demand(tfrt_indirect_value_t* indirect) {
+  tfrt_remote_value_t* value = tfrt_remote_value_of_indirect(indirect);
+  tfrt_node_t* node = value->node;
+  tfrt_node_lock_tables(node);
+  value->demanded = true;
+  tfrt_remote_value_ask_again(value);
+  tfrt_node_unlock(node);
+}
+
+static tfrt_async_value_t* tfrt_remote_value_settlement(tfrt_indirect_value_t* indirect) {
+  tfrt_remote_value_t* value = tfrt_remote_value_of_indirect(indirect);
+  tfrt_node_t* node = value->node;
+  tfrt_node_lock_tables(node);
+  if (!value->settled) {
+    tfrt_indirect_value_t* settled = tfrt_indirect_value_create();
+    value->settled = settled ? &settled->base : tfrt_async_value_out_of_memory();
+    value->settled_known = !settled;
+    if (value->meaning) {
+      tfrt_remote_value_settle_later(value);
+    } else if (value->resolved) {
+      // Its own end may still be on its way; what awaits it comes after that.
+      tfrt_remote_value_settle(value, tfrt_async_value_retain(&value->base.base));
+    } else if (value->available_there) {
+      tfrt_remote_value_settle(value, tfrt_async_value_ready_chain());
+    } else {
+      tfrt_remote_value_ask_again(value);
+    }
+  }
+  tfrt_async_value_t* settled = value->settled;
+  tfrt_node_unlock(node);
+  return settled;
+}
+
+// --- Life --------------------------------------------------------------------
+
+void tfrt_remote_value_unlink_peers(tfrt_remote_value_t* value) {
+  tfrt_push_inbox_forget(value);
+  tfrt_list_remove(&value->located);
+  tfrt_list_remove(&value->named);
+  value->peer = NULL;
+}
+
+// |value| is |location|, which is asked of |peer|.
+static void tfrt_remote_value_locate_at(tfrt_remote_value_t* value, tfrt_peer_t* peer,
+                                        const tfrt_wire_reference_t* location) {
+  value->location = *location;
+  value->available_there = false;
+  value->peer = peer;
+  tfrt_list_push_back(&peer->located, &value->located);
+}
+
+void tfrt_remote_value_locate(tfrt_remote_value_t* value, const tfrt_wire_reference_t* location) {
+  tfrt_push_inbox_forget(value);
+  tfrt_list_remove(&value->located);
+  value->peer = NULL;
+  tfrt_peer_t* peer = NULL;
+  tfrt_status_t status = tfrt_job_reach(value->job, location->owner, &peer);
+  if (status) {
+    value->location = *location;
+    value->available_there = false;
+    tfrt_remote_value_lose(value, status);
+    tfrt_status_release(status);
+    return;
+  }
+  tfrt_remote_value_locate_at(value, peer, location);
+  if (value->name.owner == location->owner) return;
+  // Whoever gave us the name keeps what it stands for, as long as it lives itself.
+  tfrt_peer_t* namer = tfrt_peer_find(value->node, value->name.owner);
+  if (namer && namer != value->peer && !tfrt_list_is_linked(&value->named)) {
+    tfrt_list_push_back(&namer->named, &value->named);
+  }
+}
+
+// Gives back what an alias has kept.
+static void tfrt_remote_value_end_alias(tfrt_remote_value_t* value) {
+  tfrt_object_table_t* objects = &value->node->objects;
+  tfrt_action_queue_release(&value->node->actions, value->same_as);
+  if (value->exported_as.number == 0) return;
+  // The end of a job frees its objects first.
+  tfrt_object_t* exported = tfrt_object_table_find(objects, value->exported_as, value->job);
+  if (exported) tfrt_object_table_end_loan(objects, exported);
+}
+
+// Gives back the hold of |value| on what was called |name|.
+static void tfrt_remote_value_release_hold(tfrt_remote_value_t* value,
+                                           const tfrt_wire_reference_t* name) {
+  tfrt_peer_t* owner = tfrt_peer_find(value->node, name->owner);
+  if (owner) tfrt_outgoing_release_add(owner, value->job, &name->id, value->is_large);
+}
+
+static void tfrt_remote_value_release_all_holds(tfrt_remote_value_t* value) {
+  if (value->held) tfrt_remote_value_release_hold(value, &value->name);
+  for (tfrt_remote_value_past_t* past; (past = value->past);) {
+    if (past->held) tfrt_remote_value_release_hold(value, &past->name);
+    value->past = past->next;
+    tfrt_allocator_free(value->node->options.allocator, past, sizeof(*past));
+  }
+}
+
+static void tfrt_remote_value_destroy(tfrt_indirect_value_t* indirect) {
+  tfrt_remote_value_t* value = tfrt_remote_value_of_indirect(indirect);
+  tfrt_node_t* node = value->node;
+  tfrt_node_lock_tables(node);
+  if (value->retried) tfrt_retried_call_forget(value);
+  tfrt_remote_value_release_all_holds(value);
+  tfrt_remote_value_unlink_peers(value);
+  tfrt_remote_value_free_chains(value);
+  tfrt_action_queue_release(&node->actions, value->settled);
+  tfrt_action_queue_release(&node->actions, value->meaning);
+  tfrt_remote_value_end_alias(value);
+  tfrt_remote_value_leave_covers(value);
+  if (value->registered) tfrt_action_queue_release(&node->actions, &value->registered->base);
+  tfrt_status_release(value->place);
+  --node->counts.remote_values;
+  tfrt_job_t* job = value->job;
+  tfrt_list_remove(&value->in_job);
+  tfrt_allocator_free(node->options.allocator, value, sizeof(*value));
+  tfrt_job_release(job);
+  tfrt_node_unlock(node);
+  tfrt_node_release(node);
+}
+
+static const tfrt_resolver_vtable_t tfrt_remote_value_resolver = {
+    .destroy = tfrt_remote_value_destroy,
+    .demand = tfrt_remote_value_demand,
+    .settlement = tfrt_remote_value_settlement,
+};
+
+// A new placeholder (+1), which nobody is asked for yet; NULL when memory is out.
+static tfrt_remote_value_t* tfrt_remote_value_allocate(tfrt_job_t* job,
+                                                       const tfrt_wire_reference_t* reference,
+                                                       bool held,
+                                                       const tfrt_remote_value_loan_t* loan) {
+  tfrt_node_t* node = job->node;
+  tfrt_remote_value_t* value = tfrt_allocator_allocate(node->options.allocator, sizeof(*value));
+  if (!value) return NULL;
+  memset(value, 0, offsetof(tfrt_remote_value_t, by_want));
+  tfrt_indirect_value_initialize(&value->base, &tfrt_remote_value_resolver);
+  value->node = tfrt_node_retain(node);
+  value->job = tfrt_job_retain(job);
+  value->name = *reference;
+  value->held = held;
+  value->given = *reference;
+  value->lender = loan->lender;
+  value->user = loan->user;
+  value->user_function = loan->user_function;
+  value->since_ns = node->objects.tick_ns;
+  tfrt_list_push_back(&job->remote_values, &value->in_job);
+  tfrt_list_initialize(&value->located);
+  tfrt_list_initialize(&value->named);
+  tfrt_list_initialize(&value->retaining);
+  tfrt_list_initialize(&value->in_cover);
+  tfrt_list_initialize(&value->elements);
+  ++node->counts.remote_values;
+  return value;
+}
+
+tfrt_remote_value_t* tfrt_remote_value_create(tfrt_job_t* job,
+                                              const tfrt_wire_reference_t* reference) {
+  tfrt_remote_value_t* value =
+      tfrt_remote_value_allocate(job, reference, false, &(tfrt_remote_value_loan_t){0});
+  if (value) tfrt_remote_value_locate(value, reference);
+  return value;
+}
+
+tfrt_remote_value_t* tfrt_remote_value_create_result(tfrt_job_t* job, tfrt_peer_t* callee,
+                                                     const tfrt_wire_reference_t* reference) {
+  tfrt_remote_value_t* value =
+      tfrt_remote_value_allocate(job, reference, true, &(tfrt_remote_value_loan_t){0});
+  if (value) tfrt_remote_value_locate_at(value, callee, reference);
+  return value;
+}
+
+tfrt_remote_value_t* tfrt_remote_value_create_lent(tfrt_job_t* job,
+                                                   const tfrt_wire_reference_t* reference,
+                                                   const tfrt_remote_value_loan_t* loan) {
+  tfrt_remote_value_t* value = tfrt_remote_value_allocate(job, reference, false, loan);
+  if (value) tfrt_remote_value_locate(value, reference);
+  return value;
+}
+
+tfrt_remote_value_t* tfrt_remote_value_create_part(const tfrt_remote_value_t* list,
+                                                   const tfrt_wire_reference_t* reference,
+                                                   bool held, uint64_t lender) {
+  const tfrt_remote_value_loan_t loan = {
+      .lender = lender, .user = list->user, .user_function = list->user_function};
+  tfrt_remote_value_t* value = tfrt_remote_value_allocate(list->job, reference, held, &loan);
+  if (!value) return NULL;
+  // Before it can be found to be lost.
+  value->function = list->function;
+  value->site = list->site;
+  value->place = tfrt_status_retain(list->place);
+  tfrt_remote_value_locate(value, reference);
+  return value;
+}
+
+void tfrt_remote_value_set_site(tfrt_remote_value_t* value, const char* function,
+                                const tfrt_call_site_t* site) {
+  value->function = function;
+  value->result_is_due = true;
+  tfrt_call_site_set(&value->site, site->kernel, &site->origin);
+}
+
+void tfrt_remote_value_set_receiver(tfrt_remote_value_t* value, const tfrt_status_origin_t* site) {
+  if (tfrt_remote_value_has_site(value)) return;
+  value->is_received = true;
+  tfrt_call_site_set(&value->site, NULL, site);
+}
+
+void tfrt_remote_value_set_device(tfrt_remote_value_t* value, const char* device) {
+  snprintf(value->device, sizeof(value->device), "%s", device);
+}
+
+tfrt_remote_value_t* tfrt_remote_value_cast(tfrt_async_value_t* value) {
+  if (value->kind != TFRT_ASYNC_VALUE_INDIRECT) return NULL;
+  tfrt_indirect_value_t* indirect = (tfrt_indirect_value_t*)value;
+  return indirect->resolver == &tfrt_remote_value_resolver ? tfrt_remote_value_of_indirect(indirect)
+                                                           : NULL;
+}
+
+tfrt_wire_reference_t tfrt_remote_value_tell(tfrt_remote_value_t* value) {
+  if (!value->is_told) value->told = value->location;
+  value->is_told = true;
+  return value->told;
+}
+
+void tfrt_remote_value_release(tfrt_remote_value_t* value) {
+  tfrt_action_queue_release(&value->node->actions, &value->base.base);
+}
+
+tfrt_remote_value_t* tfrt_remote_value_of(tfrt_node_t* node, tfrt_async_value_t* value) {
+  // Mostly so, and then there is no reference to be put off giving back.
+  if (value->kind != TFRT_ASYNC_VALUE_INDIRECT || tfrt_async_value_is_available(value)) return NULL;
+  tfrt_async_value_t* held = tfrt_async_value_retain(value);
+  while (held && held->kind == TFRT_ASYNC_VALUE_INDIRECT && !tfrt_async_value_is_available(held)) {
+    tfrt_indirect_value_t* indirect = (tfrt_indirect_value_t*)held;
+    bool is_remote = indirect->resolver == &tfrt_remote_value_resolver;
+    if (is_remote && !tfrt_remote_value_of_indirect(indirect)->resolved) {
+      return tfrt_remote_value_of_indirect(indirect);
+    }
+    tfrt_async_value_t* target = tfrt_indirect_value_target(indirect);
+    tfrt_action_queue_release(&node->actions, held);
+    held = target;
+  }
+  tfrt_action_queue_release(&node->actions, held);
+  return NULL;
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/call/retried_call.h"
+#include "distributed/job/job.h"
+#include "distributed/value/incoming_want.h"
+#include "distributed/value/list_item.h"
+#include "distributed/value/outgoing_retain.h"
+#include "distributed/value/outgoing_want.h"
+#include "distributed/value/recovery.h"
+#include "distributed/value/remote_value_impl.h"
+
+// The common part of every end: nobody is asked any more. The value is kept across its own
+// resolution and that of |settled|, which comes after it.
+static void tfrt_remote_value_finish(tfrt_remote_value_t* value) {
+  value->resolved = true;
+  if (value->lost) tfrt_outgoing_retain_give_up(value);
+  value->lost = false;
+  if (value->want != 0) tfrt_outgoing_want_end(value);
+  tfrt_remote_value_unlink_peers(value);
+  if (value->retried) tfrt_retried_call_forget(value);
+  tfrt_recovery_answer_waiting(value);
+}
+
+// |status| (+1) with a place in the program: that of the call whose result |value| is, if it has
+// none. What a host finds wrong that runs no kernel for it has only the host's number.
+static tfrt_status_t tfrt_remote_value_place_error(const tfrt_remote_value_t* value,
+                                                   tfrt_status_t status) {
+  return tfrt_remote_value_has_site(value) ? tfrt_call_site_locate(&value->site, status)
+                                           : tfrt_status_retain(status);
+}
+
+void tfrt_remote_value_fail_alone(tfrt_remote_value_t* value, tfrt_status_t status) {
+  tfrt_async_value_t* self = &value->base.base;
+  tfrt_status_t located = tfrt_remote_value_place_error(value, status);
+  tfrt_async_value_retain_n(self, 2);
+  tfrt_remote_value_finish(value);
+  tfrt_action_queue_fail_take(&value->node->actions, self, located);
+  tfrt_remote_value_settle(value, tfrt_async_value_create_error(located));
+  tfrt_action_queue_release(&value->node->actions, self);
+  tfrt_status_release(located);
+}
+
+void tfrt_remote_value_fail(tfrt_remote_value_t* value, tfrt_status_t status) {
+  if (value->resolved) return;
+  tfrt_remote_value_end_elements(value, status, tfrt_remote_value_fail);
+  tfrt_remote_value_fail_alone(value, status);
+}
+
+void tfrt_remote_value_forward(tfrt_remote_value_t* value, tfrt_async_value_t* target) {
+  if (value->resolved) return;
+  tfrt_async_value_t* self = &value->base.base;
+  tfrt_async_value_retain_n(self, 2);
+  tfrt_remote_value_finish(value);
+  tfrt_action_queue_forward_take(&value->node->actions, self, tfrt_async_value_retain(target));
+  if (tfrt_async_value_is_available(target)) {
+    if (value->settled) tfrt_remote_value_settle(value, tfrt_async_value_retain(target));
+  } else {
+    value->meaning = tfrt_async_value_retain(target);
+    tfrt_remote_value_settle_later(value);
+  }
+  tfrt_action_queue_release(&value->node->actions, self);
+}
+
+// The same, but consumes |target|, which is resolved and may be an error. It is let go of first:
+// who looks at what comes of the forward counts who has a list.
+static void tfrt_remote_value_forward_resolved_take(tfrt_remote_value_t* value,
+                                                    tfrt_async_value_t* target) {
+  tfrt_action_queue_release(&value->node->actions, target);
+  if (tfrt_async_value_is_error(target)) {
+    tfrt_remote_value_fail(value, tfrt_async_value_error(target));
+  } else {
+    tfrt_remote_value_forward(value, target);
+  }
+}
+
+// The owner has the value; here is only the news.
+static void tfrt_remote_value_on_available(tfrt_remote_value_t* value,
+                                           const tfrt_wire_available_t* available) {
+  if (value->name.is_chain) {
+    tfrt_remote_value_forward(value, tfrt_async_value_ready_chain());
+    return;
+  }
+  value->available_there = true;
+  value->size_there = available->size;
+  tfrt_remote_value_settle(value, tfrt_async_value_ready_chain());
+}
+
+// We are sent on to |reference|, which may be a value of our own.
+static void tfrt_remote_value_follow(tfrt_remote_value_t* value,
+                                     const tfrt_wire_reference_t* reference) {
+  if (++value->forwards > TFRT_WIRE_MAX_FORWARDS) {
+    tfrt_status_t status =
+        tfrt_status_create(TFRT_STATUS_FAILED_PRECONDITION,
+                           "a value was forwarded %u times and still isn't found", value->forwards);
+    tfrt_remote_value_fail(value, status);
+    tfrt_status_release(status);
+    return;
+  }
+  if (reference->owner != value->node->incarnation) {
+    if (reference->is_recoverable && value->peer) {
+      value->lender = value->peer->incarnation;
+      value->given = *reference;
+    }
+    tfrt_remote_value_locate(value, reference);
+    return;
+  }
+  // It came home, or will: what our own name stands for is known here.
+  tfrt_async_value_t* own = tfrt_incoming_want_own_value(value->job, reference);
+  tfrt_remote_value_forward(value, own);
+  tfrt_action_queue_release(&value->node->actions, own);
+}
+
+// Others were told that something is elsewhere, and are sent on from there to |target|: the name
+// by which it was lent to us must stay, also when we have a copy by now.
+static void tfrt_remote_value_note_sent_on(tfrt_async_value_t* target) {
+  for (tfrt_remote_value_t* remote; target; target = remote->same_as) {
+    remote = tfrt_remote_value_cast(target);
+    if (!remote) return;
+    tfrt_remote_value_t* holding = tfrt_remote_value_holding(remote);
+    holding->told = holding->name;
+    holding->is_told = true;
+  }
+}
+
+void tfrt_remote_value_alias(tfrt_remote_value_t* value, tfrt_async_value_t* target,
+                             tfrt_object_t* exported) {
+  value->same_as = tfrt_async_value_retain(target);
+  if (value->is_told) tfrt_remote_value_note_sent_on(target);
+  if (exported) {
+    value->exported_as = exported->id;
+    ++exported->loans;
+  }
+  tfrt_remote_value_forward(value, target);
+}
+
+void tfrt_remote_value_receive(tfrt_remote_value_t* value, tfrt_async_value_t* payload) {
+  if (value->want != 0) tfrt_outgoing_want_complete(value);
+  tfrt_remote_value_forward_resolved_take(value, tfrt_async_value_retain(payload));
+}
+
+void tfrt_remote_value_on_item(tfrt_remote_value_t* value, const tfrt_wire_item_t* item) {
+  if (value->resolved) return;
+  switch (item->kind) {
+    case TFRT_WIRE_ITEM_INLINE:
+      value->is_large = item->value.body.size > TFRT_WIRE_DEFAULT_INLINE_SIZE;
+      tfrt_remote_value_forward_resolved_take(
+          value, tfrt_value_item_decode(&item->value, value->node->options.host->allocator));
+      break;
+    case TFRT_WIRE_ITEM_LIST:
+      tfrt_remote_value_forward_resolved_take(value, tfrt_list_item_decode(value, &item->list));
+      break;
+    case TFRT_WIRE_ITEM_ERROR:
+      tfrt_remote_value_forward_resolved_take(value, tfrt_value_item_decode_error(item->error));
+      break;
+    case TFRT_WIRE_ITEM_AVAILABLE:
+      tfrt_remote_value_on_available(value, &item->available);
+      break;
+    case TFRT_WIRE_ITEM_REFERENCE:
+      tfrt_remote_value_follow(value, &item->reference);
+      break;
+    default:
+      break;
+  }
+  if (!value->resolved && value->want == 0) tfrt_remote_value_ask_again(value);
+}
+
+void tfrt_remote_value_on_starved(tfrt_peer_t* peer, uint64_t want) {
+  tfrt_remote_value_t* value = tfrt_outgoing_want_find(peer, want);
+  if (!value) return;
+  tfrt_status_t status =
+      tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED,
+                         "host %u has given no credit for a value that is wanted from it for %u "
+                         "ms: it takes up to %llu such wishes of one host at once; want fewer at "
+                         "once",
+                         tfrt_job_rank_of(value->job, peer->incarnation), TFRT_WIRE_CREDIT_WAIT_MS,
+                         (unsigned long long)tfrt_session_want_room(peer->session));
+  tfrt_remote_value_fail(value, status);
+  tfrt_status_release(status);
+}
+
+// |value|, which was lent to us, is somebody else's result: remembers where that was called, which
+// says more than where it was received.
+static void tfrt_remote_value_note_place(tfrt_remote_value_t* value,
+                                         const tfrt_wire_origin_t* origin) {
+  if (!origin || (tfrt_remote_value_has_site(value) && !value->is_received)) return;
+  value->is_received = false;
+  value->place = tfrt_wire_error_to_status(&(tfrt_wire_error_t){.origin = origin});
+  value->site.origin = tfrt_status_fields(value->place)->origin;
+}
+
+bool tfrt_remote_value_on_resolve(tfrt_peer_t* peer, const tfrt_wire_resolve_t* resolve) {
+  tfrt_remote_value_t* value = tfrt_outgoing_want_find(peer, resolve->want);
+  if (!value) return resolve->want < tfrt_session_next_want(peer->session);  // late, and legal
+  if (resolve->item.kind == TFRT_WIRE_ITEM_ON_BULK) {
+    if (value->want_level != TFRT_WIRE_WANT_VALUE) return false;
+    tfrt_lane_manager_need(value->node->lanes, peer->incarnation);
+    return true;
+  }
+  tfrt_outgoing_want_close(value);
+  tfrt_remote_value_note_place(value, resolve->origin);
+  tfrt_remote_value_on_item(value, &resolve->item);
+  return true;
+}

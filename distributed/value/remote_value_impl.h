@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The inside of a remote value, for its four sources. Private to this room.
+//
+//   remote_value.c         its life, and what it asks its owner
+//   remote_value_answer.c  what the owner says, and every end of it
+//   remote_value_cover.c   a list that came, and its elements
+//   remote_value_loss.c    the loss of its owner, and another one
+//
+// Thread rule: everything here needs the node's lock.
+// Failure rule: none fails.
+#ifndef TFRT_DISTRIBUTED_VALUE_REMOTE_VALUE_IMPL_H_
+#define TFRT_DISTRIBUTED_VALUE_REMOTE_VALUE_IMPL_H_
+
+#include "distributed/value/remote_value.h"
+
+// --- remote_value.c ----------------------------------------------------------
+
+// Creates a placeholder (+1) for |reference|, which is a part of |list|, or stands for it, and was
+// lent by |lender|; 0: by nobody. As tfrt_remote_value_create() else.
+tfrt_remote_value_t* tfrt_remote_value_create_part(const tfrt_remote_value_t* list,
+                                                   const tfrt_wire_reference_t* reference,
+                                                   bool held, uint64_t lender);
+
+// Asks what is wanted here of |value| and not known yet. A result of our own call comes without
+// being asked for; only what is there but didn't come, or is elsewhere, must be fetched.
+void tfrt_remote_value_ask_again(tfrt_remote_value_t* value);
+
+// Tells who awaited |value| that it is |settled| (consumed): a chain or the error.
+void tfrt_remote_value_settle(tfrt_remote_value_t* value, tfrt_async_value_t* settled);
+
+// Those who await |value|, which was forwarded, await its meaning: that is asked in their place, as
+// a plain wait for it would ask nobody.
+void tfrt_remote_value_settle_later(tfrt_remote_value_t* value);
+
+// Makes the owner of |location| the one who is asked; |value| is lost if that is.
+void tfrt_remote_value_locate(tfrt_remote_value_t* value, const tfrt_wire_reference_t* location);
+
+// Nobody is asked: takes |value| out of the lists of its peers.
+void tfrt_remote_value_unlink_peers(tfrt_remote_value_t* value);
+
+// --- remote_value_answer.c ---------------------------------------------------
+
+// Makes |value|, which is unresolved, the error |status| (+0); not what lives by it.
+void tfrt_remote_value_fail_alone(tfrt_remote_value_t* value, tfrt_status_t status);
+
+// --- remote_value_cover.c ----------------------------------------------------
+
+// Lets go of the cover of a list, and of the one that an element lives by.
+void tfrt_remote_value_leave_covers(tfrt_remote_value_t* value);
+
+// Has |end| end, because of |status| (+0), what lives by |cover| alone. A value whose last
+// reference is gone stays in the list until it takes itself out.
+void tfrt_remote_value_end_elements(tfrt_remote_value_t* cover, tfrt_status_t status,
+                                    void (*end)(tfrt_remote_value_t*, tfrt_status_t));
+
+#endif  // TFRT_DISTRIBUTED_VALUE_REMOTE_VALUE_IMPL_H_

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/call/retried_call.h"
+#include "distributed/job/job.h"
+#include "distributed/value/incoming_want.h"
+#include "distributed/value/outgoing_retain.h"
+#include "distributed/value/outgoing_want.h"
+#include "distributed/value/recovery.h"
+#include "distributed/value/remote_value_impl.h"
+
+// The error |status| (+1) with the place of |value|, or else of the function that was lent it.
+static tfrt_status_t tfrt_remote_value_place_loss(const tfrt_remote_value_t* value,
+                                                  tfrt_status_t status) {
+  if (tfrt_remote_value_has_site(value)) return tfrt_call_site_locate(&value->site, status);
+  tfrt_status_origin_t place;
+  tfrt_cached_program_function_place(value->user, value->user_function, &place);
+  return place.function ? tfrt_status_with_origin(status, &place) : tfrt_status_retain(status);
+}
+
+void tfrt_remote_value_lose(tfrt_remote_value_t* value, tfrt_status_t status) {
+  if (value->resolved) return;
+  // Who was asked for another owner is lost, too.
+  if (value->lost) value->lender = 0;
+  if (value->want != 0) tfrt_outgoing_want_end(value);
+  tfrt_remote_value_unlink_peers(value);
+  value->lost = true;
+  value->available_there = false;
+  value->size_there = 0;
+  value->forwards = 0;
+  if (tfrt_recovery_ask(value)) {
+    tfrt_outgoing_retain_postpone(value);
+    return;
+  }
+  if (value->retried && tfrt_retried_call_lose(value, status)) return;
+  tfrt_status_t located = tfrt_remote_value_place_loss(value, status);
+  // Another owner may be known of those.
+  tfrt_remote_value_end_elements(value, located, tfrt_remote_value_lose);
+  tfrt_remote_value_fail_alone(value, located);
+  tfrt_status_release(located);
+}
+
+// Remembers what |value| is called, and where it was.
+static void tfrt_remote_value_add_past(tfrt_remote_value_t* value) {
+  tfrt_remote_value_past_t* past =
+      tfrt_allocator_allocate(value->node->options.allocator, sizeof(*past));
+  // Without memory for that, who knows it by this name is told that it is lost.
+  if (!past) return;
+  *past = (tfrt_remote_value_past_t){
+      .next = value->past, .name = value->name, .location = value->location, .held = value->held};
+  value->past = past;
+}
+
+void tfrt_remote_value_move(tfrt_remote_value_t* value, const tfrt_wire_reference_t* reference,
+                            bool held) {
+  tfrt_remote_value_add_past(value);
+  tfrt_remote_value_unlink_peers(value);
+  value->lost = false;
+  value->name = *reference;
+  value->given = *reference;
+  value->held = held;
+  if (value->is_told) value->told = *reference;
+  if (reference->owner == value->node->incarnation) {
+    // It came home: nobody else need hold it for us.
+    tfrt_outgoing_retain_give_up(value);
+    tfrt_async_value_t* own = tfrt_incoming_want_own_value(value->job, reference);
+    tfrt_remote_value_forward(value, own);
+    tfrt_action_queue_release(&value->node->actions, own);
+    return;
+  }
+  tfrt_remote_value_locate(value, reference);
+  if (value->lost || value->resolved) return;
+  tfrt_outgoing_retain_again(value);
+  tfrt_recovery_answer_waiting(value);
+  tfrt_remote_value_ask_again(value);
+}
+
+static bool tfrt_remote_value_same(const tfrt_wire_reference_t* a, const tfrt_wire_reference_t* b) {
+  return a->owner == b->owner && tfrt_wire_object_id_equal(a->id, b->id);
+}
+
+bool tfrt_remote_value_is_known_as(const tfrt_remote_value_t* value,
+                                   const tfrt_wire_reference_t* reference) {
+  if (tfrt_remote_value_same(&value->name, reference)) return true;
+  if (tfrt_remote_value_same(&value->location, reference)) return true;
+  for (const tfrt_remote_value_past_t* past = value->past; past; past = past->next) {
+    if (tfrt_remote_value_same(&past->name, reference)) return true;
+    if (tfrt_remote_value_same(&past->location, reference)) return true;
+  }
+  return value->is_told && tfrt_remote_value_same(&value->told, reference);
+}
+
+// The error of |value| now that |peer| is dead.
+static tfrt_status_t tfrt_remote_value_lost_error(const tfrt_remote_value_t* value,
+                                                  const tfrt_peer_t* peer) {
+  tfrt_status_origin_t site = tfrt_call_site_origin(&value->site);
+  if (!value->function) {
+    return tfrt_peer_lost_error(peer, value->job, tfrt_remote_value_has_site(value) ? &site : NULL,
+                                "while a value of it was needed");
+  }
+  return tfrt_peer_lost_error(peer, value->job, &site, "which had a result of %s%s",
+                              value->function[0] ? "@" : "a function", value->function);
+}
+
+// Moves the values of |job| (NULL: of all jobs) that |head| leads to into |out_list|: the end of
+// one may take others out.
+static void tfrt_remote_value_take_list(const tfrt_job_t* job, tfrt_list_link_t* head,
+                                        size_t offset, tfrt_list_link_t* out_list) {
+  tfrt_list_initialize(out_list);
+  for (tfrt_list_link_t* link = head->next; link != head;) {
+    tfrt_list_link_t* found = link;
+    link = link->next;
+    if (job && ((tfrt_remote_value_t*)((char*)found - offset))->job != job) continue;
+    tfrt_list_remove(found);
+    tfrt_list_push_back(out_list, found);
+  }
+}
+
+// Loses the values of |job| (NULL: of all jobs) that |head| leads to. A value whose last reference
+// is gone already has only its storage left, and takes itself out.
+static void tfrt_remote_value_lose_list(tfrt_peer_t* peer, const tfrt_job_t* job,
+                                        tfrt_list_link_t* head, size_t offset) {
+  tfrt_list_link_t lost;
+  tfrt_remote_value_take_list(job, head, offset, &lost);
+  for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&lost));) {
+    tfrt_remote_value_t* value = (tfrt_remote_value_t*)((char*)link - offset);
+    if (!tfrt_async_value_try_retain(&value->base.base)) continue;
+    tfrt_status_t status = tfrt_remote_value_lost_error(value, peer);
+    tfrt_remote_value_lose(value, status);
+    tfrt_status_release(status);
+    tfrt_remote_value_release(value);
+  }
+}
+
+void tfrt_remote_value_bury_all(tfrt_peer_t* peer, const tfrt_job_t* job) {
+  tfrt_push_inbox_drop(peer, job);
+  tfrt_remote_value_lose_list(peer, job, &peer->located, offsetof(tfrt_remote_value_t, located));
+  tfrt_remote_value_lose_list(peer, job, &peer->named, offsetof(tfrt_remote_value_t, named));
+}
+
+void tfrt_remote_value_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job, tfrt_status_t reason) {
+  tfrt_push_inbox_drop(peer, job);
+  tfrt_list_link_t ended;
+  tfrt_remote_value_take_list(job, &peer->located, offsetof(tfrt_remote_value_t, located), &ended);
+  for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&ended));) {
+    tfrt_remote_value_t* value = TFRT_CONTAINER_OF(link, tfrt_remote_value_t, located);
+    if (!tfrt_async_value_try_retain(&value->base.base)) continue;
+    tfrt_remote_value_fail(value, reason);
+    tfrt_remote_value_release(value);
+  }
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// AsyncValues as items of messages, and back: by value through their type's codec, or as
+// errors. References are made by those who know names (object_table.h, remote_value.h).
+//
+// Thread rule: thread-safe; takes no lock.
+// Failure rule: see each function; what comes from the wire is never trusted.
+#ifndef TFRT_DISTRIBUTED_VALUE_VALUE_ITEM_H_
+#define TFRT_DISTRIBUTED_VALUE_VALUE_ITEM_H_
+
+#include "distributed/wire/value.h"
+#include "host_runtime/async/payload_stream.h"
+
+// Who reports an error that has no origin host yet.
+typedef struct tfrt_value_item_host_s {
+  uint32_t rank;
+  uint64_t incarnation;
+} tfrt_value_item_host_t;
+
+// Sets |*out_item| to what the resolved |value| (+0) is on the wire: ERROR, or INLINE if its
+// type has a codec and its body has at most |limit| bytes, or else NONE. Memory comes from
+// |arena|; an inline body is borrowed from |value|. Errors: RESOURCE_EXHAUSTED.
+// Thread-safe.
+tfrt_status_t tfrt_value_item_encode(tfrt_async_value_t* value, size_t limit,
+                                     tfrt_value_item_host_t host, tfrt_arena_t* arena,
+                                     tfrt_wire_item_t* out_item) TFRT_MUST_USE;
+
+// What is said of the available |value| (+0), which stays where it is: its type, and the bytes
+// of its payload, 0 if it has none that could travel. Texts live as long as types do.
+// Thread-safe.
+tfrt_wire_available_t tfrt_value_item_describe(tfrt_async_value_t* value);
+
+// Sets |*out_id| to the type called |name|, which came from elsewhere. INVALID_ARGUMENT if there is
+// none. Thread-safe.
+tfrt_status_t tfrt_value_item_find_type(tfrt_string_view_t name, tfrt_type_id_t* out_id)
+    TFRT_MUST_USE;
+
+// Sets |*out_value| (+1) to a value that is unresolved still, of the type that |type|
+// names, with room for |body_size| bytes at |*out_body|, which the caller fills before it
+// calls tfrt_value_item_complete(). Errors: INVALID_ARGUMENT for an unknown type, or one
+// without a codec, or a bad header; RESOURCE_EXHAUSTED. Thread-safe.
+tfrt_status_t tfrt_value_item_begin(tfrt_string_view_t type, tfrt_string_view_t header,
+                                    size_t body_size, tfrt_allocator_t allocator,
+                                    tfrt_async_value_t** out_value, void** out_body) TFRT_MUST_USE;
+
+// The same for a type with streams: sets |*out_sink| (owned by the caller) to what takes the body,
+// which goes to |place|; NULL for a type without. Thread-safe.
+tfrt_status_t tfrt_value_item_begin_stream(tfrt_string_view_t type, tfrt_string_view_t header,
+                                           size_t body_size, const tfrt_payload_place_t* place,
+                                           tfrt_payload_sink_t** out_sink) TFRT_MUST_USE;
+
+// Publishes |value|, whose body is complete, or makes it the error that says what is wrong
+// with the body. Thread-safe.
+void tfrt_value_item_complete(tfrt_async_value_t* value);
+
+// Returns a value (+1) for |wire|: available, or the error that says what is wrong with it.
+// Never NULL. Thread-safe.
+tfrt_async_value_t* tfrt_value_item_decode(const tfrt_wire_value_t* wire,
+                                           tfrt_allocator_t allocator) TFRT_MUST_USE;
+
+// Returns a value (+1) that is the error |wire|. Never NULL. Thread-safe.
+tfrt_async_value_t* tfrt_value_item_decode_error(const tfrt_wire_error_t* wire) TFRT_MUST_USE;
+
+#endif  // TFRT_DISTRIBUTED_VALUE_VALUE_ITEM_H_

@@ -1,0 +1,570 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The dialect tfrt_dist between hosts: computed hosts, calls on all of them, lists.
+#include <stdio.h>
+#include <string.h>
+
+#include "host_runtime/async/builtin_types.h"
+#include "host_runtime/tensor/tensor_types.h"
+#include "tests/distributed/node/node_harness.h"
+#include "tests/support/test_main.h"
+
+static tfrt_node_world_t world;
+
+// Starts |text| on |host_count| hosts, with |x| for its only argument.
+static void start(const char* text, uint32_t host_count, const tfrt_simulated_options_t* options,
+                  int32_t x, uint32_t result_count) {
+  tfrt_node_world_initialize(&world, host_count, options);
+  tfrt_node_world_start_i32(&world, text, x, result_count);
+}
+
+static void run(const char* text, uint32_t host_count, int32_t x, uint32_t result_count) {
+  start(text, host_count, NULL, x, result_count);
+  tfrt_node_world_await(&world);
+}
+
+static void end(void) {
+  tfrt_node_world_finish(&world);
+  tfrt_node_world_deinitialize(&world);
+}
+
+static const tfrt_status_fields_t* error_of(uint32_t index) {
+  return tfrt_status_fields(tfrt_node_world_error(&world, index));
+}
+
+#define SUM_UP                                                             \
+  "func.func @add_rank(%x: i32) -> i32 {\n"                                \
+  "  %me = tfrt_dist.rank\n"                                               \
+  "  %y = tfrt.add.i32 %x, %me\n"                                          \
+  "  tfrt.return %y : i32\n"                                               \
+  "}\n"                                                                    \
+  "func.func @everywhere(%x: i32) -> i32 {\n"                              \
+  "  %l = tfrt_dist.call_all @add_rank(%x) : (i32) -> (!tfrt_dist.list)\n" \
+  "  %s = tfrt_dist.list.sum %l : i32\n"                                   \
+  "  tfrt.return %s : i32\n"                                               \
+  "}\n"
+
+static const char where_program[] = SUM_UP
+    "func.func @main(%x: i32) -> (i32, i32, i32, i32) {\n"
+    "  %me = tfrt_dist.rank\n"
+    "  %n = tfrt_dist.num_hosts\n"
+    "  %h = tfrt_dist.host %x\n"
+    "  %there = tfrt_dist.call %h @add_rank(%x) : (!tfrt_dist.host, i32) -> (i32)\n"
+    "  %s = tfrt_dist.call %h @everywhere(%there) : (!tfrt_dist.host, i32) -> (i32)\n"
+    "  tfrt.return %me, %n, %there, %s : i32, i32, i32, i32\n"
+    "}\n";
+
+START_TEST(a_computed_host_runs_what_is_called_there) {
+  run(where_program, 4, 3, 4);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 0);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 1), 4);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 2), 6);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 3), 4 * 6 + 0 + 1 + 2 + 3);
+  end();
+}
+END_TEST
+
+START_TEST(one_host_is_all_hosts) {
+  run(where_program, 1, 0, 4);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 1), 1);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 3), 0);
+  end();
+}
+END_TEST
+
+START_TEST(a_host_that_is_not_there_is_an_error_with_its_place) {
+  run(where_program, 3, 3, 4);
+  const tfrt_status_fields_t* fields = error_of(2);
+  ck_assert_int_eq(fields->code, TFRT_STATUS_INVALID_ARGUMENT);
+  ck_assert_str_eq(fields->message, "there is no host 3, the job has 3 hosts");
+  ck_assert_str_eq(fields->origin.kernel, "tfrt_dist.host");
+  ck_assert_str_eq(fields->origin.file, "test.mlir");
+  ck_assert_uint_eq(fields->origin.line, 14);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 1), 3);
+  end();
+}
+END_TEST
+
+START_TEST(any_order_of_messages_gives_the_same) {
+  tfrt_simulated_options_t options;
+  tfrt_simulated_options_initialize(&options);
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    options.seed = seed;
+    options.jitter_ns = 20 * options.delay_ns;
+    options.break_chance = seed % 2 ? 10000 : 0;
+    start(where_program, 5, &options, 2, 4);
+    tfrt_node_world_await(&world);
+    ck_assert_int_eq(tfrt_node_world_i32(&world, 2), 4);
+    ck_assert_int_eq(tfrt_node_world_i32(&world, 3), 5 * 4 + 10);
+    end();
+  }
+}
+END_TEST
+
+static const char division_program[] =
+    "func.func @divide(%x: i32) -> i32 {\n"
+    "  %me = tfrt_dist.rank\n"
+    "  %minus = tfrt.constant.i32 -1\n"
+    "  %less = tfrt.add.i32 %me, %minus\n"
+    "  %q, %r = tfrt.div.i32 %x, %less\n"
+    "  tfrt.return %q : i32\n"
+    "}\n"
+    "func.func @main(%x: i32) -> (i32, i32, i32, i32, i32) {\n"
+    "  %zero = tfrt.constant.i32 0\n"
+    "  %one = tfrt.constant.i32 1\n"
+    "  %two = tfrt.constant.i32 2\n"
+    "  %l = tfrt_dist.call_all @divide(%x) : (i32) -> (!tfrt_dist.list)\n"
+    "  %a = tfrt_dist.list.get %l, %zero : i32\n"
+    "  %b = tfrt_dist.list.get %l, %one : i32\n"
+    "  %c = tfrt_dist.list.get %l, %two : i32\n"
+    "  %s = tfrt_dist.list.sum %l : i32\n"
+    "  %n = tfrt_dist.list.size %l\n"
+    "  tfrt.return %a, %b, %c, %s, %n : i32, i32, i32, i32, i32\n"
+    "}\n";
+
+START_TEST(an_error_of_one_element_harms_only_who_uses_it) {
+  run(division_program, 3, 8, 5);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 0), -8);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 2), 8);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 4), 3);
+  for (uint32_t i = 1; i < 4; i += 2) {
+    ck_assert_uint_eq(error_of(i)->origin.rank, 1);
+    ck_assert_str_eq(error_of(i)->origin.function, "divide");
+  }
+  end();
+}
+END_TEST
+
+// Without the error of host 1: what is lost is then the only error.
+static const char elements_program[] = SUM_UP
+    "func.func @main(%x: i32) -> (i32, i32, i32, i32) {\n"
+    "  %one = tfrt.constant.i32 1\n"
+    "  %two = tfrt.constant.i32 2\n"
+    "  %l = tfrt_dist.call_all @add_rank(%x) : (i32) -> (!tfrt_dist.list)\n"
+    "  %a = tfrt_dist.list.get %l, %one : i32\n"
+    "  %b = tfrt_dist.list.get %l, %two : i32\n"
+    "  %s = tfrt_dist.list.sum %l : i32\n"
+    "  %n = tfrt_dist.list.size %l\n"
+    "  tfrt.return %a, %b, %s, %n : i32, i32, i32, i32\n"
+    "}\n";
+
+START_TEST(the_loss_of_a_host_is_the_loss_of_its_element) {
+  bool found = false;
+  for (int64_t delay_us = 100; delay_us < 4000; delay_us += 100) {
+    start(elements_program, 3, NULL, 5, 4);
+    tfrt_node_world_run_for(&world, delay_us * TFRT_NANOSECONDS_PER_MICROSECOND);
+    bool is_open = tfrt_async_value_is_available(tfrt_client_opened(world.client));
+    tfrt_node_world_kill(&world, 2);
+    tfrt_node_world_await(&world);
+    bool is_lost = tfrt_async_value_is_error(world.results[1]);
+    if (is_open) {
+      ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 6);
+      ck_assert_int_eq(tfrt_node_world_i32(&world, 3), 3);
+    }
+    if (is_open && is_lost) {
+      found = true;
+      ck_assert_int_eq(error_of(1)->code, TFRT_STATUS_UNAVAILABLE);
+      ck_assert_uint_eq(error_of(1)->root_key, 0x1002);
+      ck_assert_uint_eq(error_of(2)->root_key, 0x1002);
+    } else if (is_open) {
+      ck_assert_int_eq(tfrt_node_world_i32(&world, 1), 7);
+      ck_assert_int_eq(tfrt_node_world_i32(&world, 2), 5 + 6 + 7);
+    }
+    end();
+  }
+  ck_assert_msg(found, "no run had the host killed before its element came");
+}
+END_TEST
+
+static const char host_abroad_program[] = SUM_UP
+    "func.func @host_of(%h: !tfrt_dist.host, %x: i32) -> i32 {\n"
+    "  %y = tfrt_dist.call %h @add_rank(%x) : (!tfrt_dist.host, i32) -> (i32)\n"
+    "  tfrt.return %y : i32\n"
+    "}\n"
+    "func.func @main(%x: i32) -> i32 {\n"
+    "  %two = tfrt.constant.i32 2\n"
+    "  %h = tfrt_dist.host %two\n"
+    "  %y = tfrt.call @host_of(%h, %x) {host = 1 : i32} : (!tfrt_dist.host, i32) -> i32\n"
+    "  tfrt.return %y : i32\n"
+    "}\n";
+
+START_TEST(hosts_travel) {
+  run(host_abroad_program, 3, 5, 1);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 7);
+  end();
+}
+END_TEST
+
+#define MIB (UINT64_C(1) << 20)
+
+// A tensor of 1 MiB goes to host 1 once and is used there twice; then from there to host 2.
+static const char copy_program[] =
+    "func.func @sum(%t: !tfrt_tensor.tensor, %x: i32) -> i32 {\n"
+    "  %n = tfrt_tensor.dim %t axis 0\n"
+    "  %y = tfrt.add.i32 %n, %x\n"
+    "  tfrt.return %y : i32\n"
+    "}\n"
+    "func.func @main(%x: i32) -> (i32, i32, i32, i32) {\n"
+    "  %c = tfrt.new.chain\n"
+    "  %t0 = tfrt_dht.create_uninitialized_tensor.i32.1 [262144 : i64]\n"
+    "  %c1 = tfrt_dht.fill_tensor_with_constant.i32 %t0, %c 1 : i32\n"
+    "  %t = \"tfrt_test.identity\"(%c1, %t0) : (!tfrt.chain, !tfrt_tensor.tensor) -> "
+    "!tfrt_tensor.tensor\n"
+    "  %one = tfrt.constant.i32 1\n"
+    "  %two = tfrt.constant.i32 2\n"
+    "  %h1 = tfrt_dist.host %one\n"
+    "  %h2 = tfrt_dist.host %two\n"
+    "  %there, %small = tfrt_dist.copy_to %h1, %t, %x : !tfrt_tensor.tensor, i32\n"
+    "  %a = tfrt_dist.call %h1 @sum(%there, %small) : (!tfrt_dist.host, !tfrt_tensor.tensor, i32) "
+    "-> (i32)\n"
+    "  %b = tfrt_dist.call %h1 @sum(%there, %a) : (!tfrt_dist.host, !tfrt_tensor.tensor, i32) -> "
+    "(i32)\n"
+    "  %further = tfrt_dist.copy_to %h2, %there : !tfrt_tensor.tensor\n"
+    "  %d = tfrt_dist.call %h2 @sum(%further, %x) : (!tfrt_dist.host, !tfrt_tensor.tensor, i32) -> "
+    "(i32)\n"
+    "  tfrt.return %a, %b, %d, %small : i32, i32, i32, i32\n"
+    "}\n";
+
+START_TEST(a_copy_travels_once_and_is_used_where_it_is) {
+  run(copy_program, 3, 5, 4);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 262144 + 5);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 1), 2 * 262144 + 5);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 2), 262144 + 5);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 3), 5);
+  ck_assert_uint_ge(tfrt_node_world_bulk_bytes(&world, 0, 1), MIB);
+  ck_assert_uint_lt(tfrt_node_world_bulk_bytes(&world, 0, 1), 2 * MIB);
+  ck_assert_uint_ge(tfrt_node_world_bulk_bytes(&world, 1, 2), MIB);
+  ck_assert_uint_lt(tfrt_node_world_bulk_bytes(&world, 0, 2), MIB);
+  ck_assert_uint_lt(tfrt_node_world_bulk_bytes(&world, 1, 0), MIB);
+  end();
+}
+END_TEST
+
+// A tensor of 1 MiB is sent ahead to host 1, and used there twice: by calls that wait for that, or
+// that don't. What can't be sent ahead, or whose maker is lost, is an error of the chain alone.
+static const char prefetch_program[] =
+    "func.func @sum(%t: !tfrt_tensor.tensor, %x: i32, %c: !tfrt.chain) -> i32 {\n"
+    "  %n = tfrt_tensor.dim %t axis 0\n"
+    "  %y = tfrt.add.i32 %n, %x\n"
+    "  tfrt.return %y : i32\n"
+    "}\n"
+    "func.func @pass(%a: !test.atomic.i32) -> i32 {\n"
+    "  %one = tfrt.constant.i32 1\n"
+    "  tfrt.return %one : i32\n"
+    "}\n"
+    "func.func @main(%x: i32) -> (i32, i32, !tfrt.chain, i32) {\n"
+    "  %c = tfrt.new.chain\n"
+    "  %t0 = tfrt_dht.create_uninitialized_tensor.i32.1 [262144 : i64]\n"
+    "  %c1 = tfrt_dht.fill_tensor_with_constant.i32 %t0, %c 1 : i32\n"
+    "  %t = \"tfrt_test.identity\"(%c1, %t0) : (!tfrt.chain, !tfrt_tensor.tensor) -> "
+    "!tfrt_tensor.tensor\n"
+    "  %one = tfrt.constant.i32 1\n"
+    "  %h1 = tfrt_dist.host %one\n"
+    "  %ahead = tfrt_dist.prefetch %h1, %t\n"
+    "  %after = tfrt.merge.chains %ahead, %c : !tfrt.chain, !tfrt.chain\n"
+    "  %u = \"tfrt_test.identity\"(@ORDER@, %x) : (!tfrt.chain, i32) -> i32\n"
+    "  %h = tfrt_dist.host %u\n"
+    "  %a = tfrt_dist.call %h @sum(%t, %x, %c) "
+    ": (!tfrt_dist.host, !tfrt_tensor.tensor, i32, !tfrt.chain) -> (i32)\n"
+    "  %b = tfrt_dist.call %h @sum(%t, %a, %after) "
+    ": (!tfrt_dist.host, !tfrt_tensor.tensor, i32, !tfrt.chain) -> (i32)\n"
+    "  %a0 = \"tfrt_test.atomic.create.i32\"() : () -> !test.atomic.i32\n"
+    "  %stays = tfrt_dist.prefetch %h1, %a0\n"
+    "  %d = tfrt_dist.call %h1 @pass(%a0) : (!tfrt_dist.host, !test.atomic.i32) -> (i32)\n"
+    "  tfrt.return %a, %b, %stays, %d : i32, i32, !tfrt.chain, i32\n"
+    "}\n";
+
+static void run_prefetch(const char* order) {
+  char text[sizeof(prefetch_program) + 16];
+  const char* place = strstr(prefetch_program, "@ORDER@");
+  snprintf(text, sizeof(text), "%.*s%s%s", (int)(place - prefetch_program), prefetch_program, order,
+           place + strlen("@ORDER@"));
+  run(text, 2, 1, 4);
+}
+
+START_TEST(what_is_sent_ahead_travels_once_whoever_is_given_it_there) {
+  static const char* const orders[] = {"%after", "%c"};
+  for (size_t i = 0; i < 2; ++i) {
+    run_prefetch(orders[i]);
+    ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 262144 + 1);
+    ck_assert_int_eq(tfrt_node_world_i32(&world, 1), 2 * 262144 + 1);
+    ck_assert_int_eq(error_of(2)->code, TFRT_STATUS_FAILED_PRECONDITION);
+    ck_assert_int_eq(tfrt_node_world_i32(&world, 3), 1);
+    ck_assert_uint_ge(tfrt_node_world_bulk_bytes(&world, 0, 1), MIB);
+    // A call that does not wait for it may be shipped before it is known to be good.
+    if (i == 0) ck_assert_uint_lt(tfrt_node_world_bulk_bytes(&world, 0, 1), 2 * MIB);
+    end();
+  }
+}
+END_TEST
+
+START_TEST(the_loss_of_a_host_is_the_loss_of_copies_there) {
+  uint32_t lost = 0;
+  for (int64_t delay_us = 500; delay_us < 8000; delay_us += 250) {
+    start(copy_program, 3, NULL, 5, 4);
+    tfrt_node_world_run_for(&world, delay_us * TFRT_NANOSECONDS_PER_MICROSECOND);
+    bool is_open = tfrt_async_value_is_available(tfrt_client_opened(world.client));
+    tfrt_node_world_kill(&world, 1);
+    tfrt_node_world_await(&world);
+    for (uint32_t i = 0; i < 4 && is_open; ++i) {
+      if (!tfrt_async_value_is_error(world.results[i])) continue;
+      ++lost;
+      ck_assert_int_eq(error_of(i)->code, TFRT_STATUS_UNAVAILABLE);
+      ck_assert_uint_eq(error_of(i)->root_key, 0x1001);
+    }
+    end();
+  }
+  ck_assert_uint_gt(lost, 0);
+}
+END_TEST
+
+// Each host sends its rank to the next one, and its square by another key, and gives what it
+// got.
+static const char ring_program[] =
+    "func.func @turn(%x: i32, %n: i32) -> i32 {\n"
+    "  %c = tfrt.new.chain\n"
+    "  %me = tfrt_dist.rank\n"
+    "  %one = tfrt.constant.i32 1\n"
+    "  %last = tfrt.constant.i32 -1\n"
+    "  %up = tfrt.add.i32 %me, %one\n"
+    "  %q, %next = tfrt.div.i32 %up, %n\n"
+    "  %n1 = tfrt.add.i32 %n, %last\n"
+    "  %down = tfrt.add.i32 %me, %n1\n"
+    "  %q1, %before = tfrt.div.i32 %down, %n\n"
+    "  %to = tfrt_dist.host %next\n"
+    "  %from = tfrt_dist.host %before\n"
+    "  %a = \"tfrt_test.get_string\"() {value = \"a\"} : () -> !tfrt.string\n"
+    "  %b = \"tfrt_test.get_string\"() {value = \"b\"} : () -> !tfrt.string\n"
+    "  %got, %c1 = tfrt_dist.recv %from, %a, %c : i32\n"
+    "  %c2 = tfrt_dist.send %to, %b, %up, %c\n"
+    "  %c3 = tfrt_dist.send %to, %a, %me, %c2\n"
+    "  %got2, %c4 = tfrt_dist.recv %from, %b, %c1 : i32\n"
+    "  %s = tfrt.add.i32 %got, %got2\n"
+    "  %t = \"tfrt_test.identity\"(%c4, %s) : (!tfrt.chain, i32) -> i32\n"
+    "  tfrt.return %t : i32\n"
+    "}\n"
+    "func.func @main(%x: i32) -> (i32, i32) {\n"
+    "  %n = tfrt_dist.num_hosts\n"
+    "  %l = tfrt_dist.call_all @turn(%x, %n) : (i32, i32) -> (!tfrt_dist.list)\n"
+    "  %zero = tfrt.constant.i32 0\n"
+    "  %first = tfrt_dist.list.get %l, %zero : i32\n"
+    "  %s = tfrt_dist.list.sum %l : i32\n"
+    "  tfrt.return %first, %s : i32, i32\n"
+    "}\n";
+
+START_TEST(either_side_of_a_message_may_come_first) {
+  tfrt_simulated_options_t options;
+  tfrt_simulated_options_initialize(&options);
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    options.seed = seed;
+    options.jitter_ns = 20 * options.delay_ns;
+    options.break_chance = seed % 2 ? 10000 : 0;
+    uint32_t count = (uint32_t)(1 + seed % 4);
+    start(ring_program, count, &options, 2, 2);
+    tfrt_node_world_await(&world);
+    ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 2 * (int32_t)count - 1);
+    ck_assert_int_eq(tfrt_node_world_i32(&world, 1), (int32_t)(count * count));
+    end();
+  }
+}
+END_TEST
+
+START_TEST(the_loss_of_a_sender_ends_the_wait_for_it) {
+  uint32_t lost = 0;
+  for (int64_t delay_us = 100; delay_us < 4000; delay_us += 100) {
+    start(ring_program, 4, NULL, 2, 2);
+    tfrt_node_world_run_for(&world, delay_us * TFRT_NANOSECONDS_PER_MICROSECOND);
+    bool is_open = tfrt_async_value_is_available(tfrt_client_opened(world.client));
+    tfrt_node_world_kill(&world, 3);
+    tfrt_node_world_await(&world);
+    if (is_open && tfrt_async_value_is_error(world.results[0])) {
+      ++lost;
+      ck_assert_int_eq(error_of(0)->code, TFRT_STATUS_UNAVAILABLE);
+      ck_assert_uint_eq(error_of(0)->root_key, 0x1003);
+      ck_assert_str_eq(error_of(0)->origin.file, "test.mlir");
+      ck_assert_uint_gt(error_of(0)->origin.line, 0);
+    } else if (is_open) {
+      ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 7);
+    }
+    end();
+  }
+  ck_assert_uint_gt(lost, 0);
+}
+END_TEST
+
+#define TENSOR "!tfrt_tensor.tensor"
+
+// Host 2 receives a tensor of host 3, behind the chain that |wait| makes.
+#define LARGE_PROGRAM(wait)                                         \
+  "func.func @give(%t: " TENSOR                                     \
+  ", %to: !tfrt_dist.host) -> i32 {\n"                              \
+  "  %c = tfrt.new.chain\n"                                         \
+  "  %zero = tfrt.constant.i32 0\n"                                 \
+  "  %rows = tfrt.constant.i32 150000\n"                            \
+  "  %own = tfrt_tensor.slice %t, %zero, %rows\n"                   \
+  "  %key = tfrt_dist.key \"large\"\n"                              \
+  "  %c1 = tfrt_dist.send %to, %key, %own, %c\n"                    \
+  "  tfrt.return %zero : i32\n"                                     \
+  "}\n"                                                             \
+  "func.func @take(%from: !tfrt_dist.host, %given: i32) -> " TENSOR \
+  " {\n"                                                            \
+  "  %c = tfrt.new.chain\n" wait                                    \
+  "  %key = tfrt_dist.key \"large\"\n"                              \
+  "  %v, %c2 = tfrt_dist.recv %from, %key, %c1 : " TENSOR           \
+  "\n"                                                              \
+  "  tfrt.return %v : " TENSOR                                      \
+  "\n"                                                              \
+  "}\n"                                                             \
+  "func.func @main(%t: " TENSOR ") -> " TENSOR                      \
+  " {\n"                                                            \
+  "  %two = tfrt.constant.i32 2\n"                                  \
+  "  %three = tfrt.constant.i32 3\n"                                \
+  "  %taker = tfrt_dist.host %two\n"                                \
+  "  %giver = tfrt_dist.host %three\n"                              \
+  "  %g = tfrt_dist.call %giver @give(%t, %taker)"                  \
+  " : (!tfrt_dist.host, " TENSOR                                    \
+  ", !tfrt_dist.host) -> (i32)\n"                                   \
+  "  %v = tfrt_dist.call %taker @take(%giver, %g)"                  \
+  " : (!tfrt_dist.host, !tfrt_dist.host, i32) -> (" TENSOR          \
+  ")\n"                                                             \
+  "  tfrt.return %v : " TENSOR                                      \
+  "\n"                                                              \
+  "}\n"
+
+// Who receives comes first; or later than who sends.
+static const char* const large_programs[] = {
+    LARGE_PROGRAM("  %c1 = tfrt.merge.chains %c : !tfrt.chain\n"),
+    LARGE_PROGRAM("  %c1 = tfrt.print.i32 %given, %c\n"),
+};
+
+static tfrt_async_value_t* make_rows(int64_t rows) {
+  tfrt_shape_t shape;
+  tfrt_dense_host_tensor_t tensor;
+  ck_assert_ptr_null(tfrt_shape_make(&rows, 1, &shape));
+  ck_assert_ptr_null(
+      tfrt_dense_host_tensor_initialize(TFRT_DTYPE_F32, &shape, tfrt_allocator_system(), &tensor));
+  memset(tfrt_dense_host_tensor_data(&tensor), 0, tfrt_dense_host_tensor_size(&tensor));
+  return tfrt_async_value_create_tensor_take(&tensor);
+}
+
+START_TEST(the_loss_of_a_sender_within_a_message_has_the_place_of_who_receives) {
+  for (uint64_t part = 0; part < 6; ++part) {
+    tfrt_node_world_initialize_with_window(&world, 4, NULL, 65536);
+    tfrt_async_value_t* argument = make_rows(150000);
+    tfrt_node_world_start(&world, large_programs[_i], &argument, 1, 1);
+    tfrt_async_value_release(argument);
+    ck_assert(tfrt_node_world_run_until_bytes(&world, 3, 2, 1 + part * 100000));
+    tfrt_node_world_kill(&world, 3);
+    tfrt_node_world_await(&world);
+    const tfrt_status_fields_t* fields = error_of(0);
+    ck_assert_int_eq(fields->code, TFRT_STATUS_UNAVAILABLE);
+    ck_assert_ptr_nonnull(strstr(fields->message, "lost host 3"));
+    ck_assert_uint_eq(fields->root_key, 0x1003);
+    ck_assert_str_eq(fields->origin.function, "take");
+    ck_assert_str_eq(fields->origin.kernel, "tfrt_dist.recv");
+    ck_assert_str_eq(fields->origin.file, "test.mlir");
+    ck_assert_uint_eq(fields->origin.line, 14);
+    end();
+  }
+}
+END_TEST
+
+static const char never_program[] =
+    "func.func @wait(%x: i32) -> i32 {\n"
+    "  %c = tfrt.new.chain\n"
+    "  %h = tfrt_dist.host %x\n"
+    "  %k = \"tfrt_test.get_string\"() {value = \"never\"} : () -> !tfrt.string\n"
+    "  %v, %c1 = tfrt_dist.recv %h, %k, %c : i32\n"
+    "  %c2 = tfrt_dist.send %h, %k, %x, %c\n"
+    "  tfrt.return %v : i32\n"
+    "}\n"
+    "func.func @main(%x: i32) -> i32 {\n"
+    "  %one = tfrt.constant.i32 1\n"
+    "  %h = tfrt_dist.host %one\n"
+    "  %v = tfrt_dist.call %h @wait(%x) {deadline_ms = 200 : i32} : (!tfrt_dist.host, i32) -> "
+    "(i32)\n"
+    "  tfrt.return %v : i32\n"
+    "}\n";
+
+START_TEST(a_wait_for_what_is_never_sent_ends_with_the_deadline) {
+  run(never_program, 3, 2, 1);
+  ck_assert_int_eq(error_of(0)->code, TFRT_STATUS_DEADLINE_EXCEEDED);
+  end();
+}
+END_TEST
+
+static const char slow_program[] =
+    "func.func @fib(%n: i32) -> i32 {\n"
+    "  %one = tfrt.constant.i32 1\n"
+    "  %two = tfrt.constant.i32 2\n"
+    "  %small = \"tfrt.lessequal.i32\"(%n, %one) : (i32, i32) -> i1\n"
+    "  %r = tfrt.if %small, %n, %one, %two : (i32, i32, i32) -> (i32) {\n"
+    "    tfrt.return %n : i32\n"
+    "  } else {\n"
+    "    %m1 = tfrt.constant.i32 -1\n"
+    "    %m2 = tfrt.constant.i32 -2\n"
+    "    %a = tfrt.add.i32 %n, %m1\n"
+    "    %b = tfrt.add.i32 %n, %m2\n"
+    "    %h1 = tfrt_dist.host %one\n"
+    "    %h2 = tfrt_dist.host %two\n"
+    "    %x = tfrt_dist.call %h1 @fib(%a) : (!tfrt_dist.host, i32) -> (i32)\n"
+    "    %y = tfrt_dist.call %h2 @fib(%b) : (!tfrt_dist.host, i32) -> (i32)\n"
+    "    %s = tfrt.add.i32 %x, %y\n"
+    "    tfrt.return %s : i32\n"
+    "  }\n"
+    "  tfrt.return %r : i32\n"
+    "}\n"
+    "func.func @same(%x: i32) -> i32 {\n"
+    "  tfrt.return %x : i32\n"
+    "}\n"
+    "func.func @main(%x: i32) -> i32 {\n"
+    "  %late = tfrt.call @fib(%x) : (i32) -> i32\n"
+    "  %l = tfrt_dist.call_all @same(%late) : (i32) -> (!tfrt_dist.list)\n"
+    "  %s = tfrt_dist.list.sum %l : i32\n"
+    "  tfrt.return %s : i32\n"
+    "}\n";
+
+START_TEST(a_cancel_ends_sums_that_wait) {
+  bool found = false;
+  for (int64_t delay_us = 300; delay_us < 6000; delay_us += 300) {
+    start(slow_program, 3, NULL, 9, 1);
+    tfrt_node_world_run_for(&world, delay_us * TFRT_NANOSECONDS_PER_MICROSECOND);
+    tfrt_status_t reason = tfrt_status_create(TFRT_STATUS_CANCELLED, "enough of that");
+    tfrt_client_cancel(world.client, world.start, reason);
+    tfrt_status_release(reason);
+    tfrt_node_world_await(&world);
+    if (tfrt_async_value_is_error(world.results[0])) {
+      found = true;
+      ck_assert_str_eq(error_of(0)->message, "enough of that");
+    } else {
+      ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 3 * 34);
+    }
+    end();
+  }
+  ck_assert(found);
+}
+END_TEST
+
+Suite* tfrt_test_suite(void) {
+  TCase* ops = tcase_create("host ops");
+  tcase_set_timeout(ops, 60);
+  tcase_add_test(ops, a_computed_host_runs_what_is_called_there);
+  tcase_add_test(ops, one_host_is_all_hosts);
+  tcase_add_test(ops, a_host_that_is_not_there_is_an_error_with_its_place);
+  tcase_add_test(ops, any_order_of_messages_gives_the_same);
+  tcase_add_test(ops, an_error_of_one_element_harms_only_who_uses_it);
+  tcase_add_test(ops, the_loss_of_a_host_is_the_loss_of_its_element);
+  tcase_add_test(ops, hosts_travel);
+  tcase_add_test(ops, a_copy_travels_once_and_is_used_where_it_is);
+  tcase_add_test(ops, what_is_sent_ahead_travels_once_whoever_is_given_it_there);
+  tcase_add_test(ops, the_loss_of_a_host_is_the_loss_of_copies_there);
+  tcase_add_test(ops, either_side_of_a_message_may_come_first);
+  tcase_add_test(ops, the_loss_of_a_sender_ends_the_wait_for_it);
+  tcase_add_loop_test(ops, the_loss_of_a_sender_within_a_message_has_the_place_of_who_receives, 0,
+                      2);
+  tcase_add_test(ops, a_wait_for_what_is_never_sent_ends_with_the_deadline);
+  tcase_add_test(ops, a_cancel_ends_sums_that_wait);
+  Suite* suite = suite_create("host ops");
+  suite_add_tcase(suite, ops);
+  return suite;
+}

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a client is told when something is wrong: the table of distributed/client/client.h.
+#include <string.h>
+
+#include "tests/distributed/job/job_harness.h"
+#include "tests/support/test_main.h"
+
+static tfrt_node_world_t world;
+
+static void end(void) {
+  tfrt_job_drop_client(&world);
+  tfrt_job_await_count(&world, 0);
+  tfrt_node_world_deinitialize(&world);
+}
+
+// A world of two hosts in which nobody has dialled anybody yet.
+static void begin(tfrt_node_world_configure_fn_t configure) {
+  tfrt_node_world_set_configure(configure);
+  tfrt_node_world_initialize(&world, 2, NULL);
+  tfrt_job_drop_client(&world);
+}
+
+static int64_t now_ns(void) {
+  return tfrt_clock_now_ns(tfrt_simulated_network_clock(world.network));
+}
+
+// --- The job can't be opened -------------------------------------------------
+
+// Opens a job on host 0 and |address|, starts something, and checks that both are the error.
+static void expect_unopened(const char* address, tfrt_status_code_t code, const char* message) {
+  const char* const addresses[] = {"n0:1", address};
+  tfrt_job_open_client(&world, addresses, 2, 0);
+  tfrt_job_start(&world, tfrt_job_simple_program, 1);
+  tfrt_status_t status = tfrt_job_await_open(&world);
+  tfrt_job_expect_error(status, code, message);
+  tfrt_node_world_await(&world);
+  tfrt_job_expect_error(tfrt_node_world_error(&world, 0), code, message);
+}
+
+START_TEST(nobody_listens) {
+  begin(NULL);
+  expect_unopened("nowhere:1", TFRT_STATUS_UNAVAILABLE,
+                  "host 1 (nowhere:1) is not there: nobody listens at nowhere:1; start a worker "
+                  "there, or correct the address");
+  end();
+}
+END_TEST
+
+// Set when the first result is settled.
+static bool was_unopened;
+
+static void look_at_opened(tfrt_task_t* task) {
+  (void)task;
+  was_unopened = tfrt_async_value_is_error(tfrt_client_opened(world.client));
+}
+
+START_TEST(who_sees_a_result_fail_for_want_of_a_job_finds_the_job_unopened) {
+  begin(NULL);
+  const char* const addresses[] = {"n0:1", "nowhere:1"};
+  tfrt_job_open_client(&world, addresses, 2, 0);
+  tfrt_job_start(&world, tfrt_job_simple_program, 1);
+  was_unopened = false;
+  tfrt_task_t task;
+  tfrt_task_initialize(&task, look_at_opened);
+  tfrt_async_value_and_then(world.results[0], &task);
+  tfrt_node_world_await(&world);
+  ck_assert(tfrt_async_value_is_error(world.results[0]));
+  ck_assert(was_unopened);
+  end();
+}
+END_TEST
+
+START_TEST(nobody_answers) {
+  begin(NULL);
+  tfrt_simulated_endpoint_t* client = world.hosts[2].endpoint;
+  tfrt_simulated_endpoint_t* host = world.hosts[1].endpoint;
+  tfrt_simulated_network_partition(world.network, client, host, true);
+  // How the attempts failed is told, too: a name that is unknown is found like this.
+  expect_unopened("n1:1", TFRT_STATUS_UNAVAILABLE,
+                  "host 1 (n1:1) does not answer: tried for 5.0 s; n1:1: no answer; check that the "
+                  "address is right");
+  tfrt_simulated_network_heal(world.network, client, host, true);
+  tfrt_job_drop_client(&world);
+  tfrt_job_open_client(&world, NULL, 0, 0);
+  tfrt_job_expect(&world, tfrt_job_simple_program, 1, 2);
+  tfrt_job_drop_client(&world);
+  tfrt_job_await_count(&world, 0);
+  // One that was there before.
+  tfrt_simulated_network_partition(world.network, client, host, true);
+  expect_unopened("n1:1", TFRT_STATUS_UNAVAILABLE,
+                  "host 1 (n1, n1:1) is lost: no sign of life for");
+  end();
+}
+END_TEST
+
+static void give_host_1_another_key(uint32_t index, tfrt_node_options_t* options) {
+  if (index == 1) options->session.cluster_key = tfrt_string_view_of("another");
+}
+
+START_TEST(the_cluster_key_is_wrong) {
+  begin(give_host_1_another_key);
+  expect_unopened("n1:1", TFRT_STATUS_UNAUTHENTICATED,
+                  "host 1 (n1:1) does not let this process in: wrong cluster key, or none; use the "
+                  "cluster key that it was started with");
+  end();
+}
+END_TEST
+
+static void give_host_1_later_versions(uint32_t index, tfrt_node_options_t* options) {
+  if (index != 1) return;
+  options->session.version_min += 7;
+  options->session.version_max += 8;
+}
+
+START_TEST(versions_dont_meet) {
+  begin(give_host_1_later_versions);
+  expect_unopened("n1:1", TFRT_STATUS_ABORTED,
+                  "host 1 (n1:1) refused the session: no common version: you speak 1 to 1, this "
+                  "host 8 to 9; run the same release everywhere");
+  end();
+}
+END_TEST
+
+// The client and host 0 speak versions 1 and 2, host 1 only 1, host 2 only 2.
+static void give_each_other_versions(uint32_t index, tfrt_node_options_t* options) {
+  options->session.version_min = index == 2 ? 2 : 1;
+  options->session.version_max = index == 1 ? 1 : 2;
+}
+
+START_TEST(members_whose_versions_dont_meet_are_told_from_lost_ones) {
+  static const char program[] =
+      "func.func @inner(%x: i32) -> i32 {\n"
+      "  %y = tfrt.add.i32 %x, %x\n"
+      "  tfrt.return %y : i32\n"
+      "}\n"
+      "func.func @outer(%x: i32) -> i32 {\n"
+      "  %y = tfrt.call @inner(%x) {host = 2 : i32} : (i32) -> i32\n"
+      "  tfrt.return %y : i32\n"
+      "}\n"
+      "func.func @main(%x: i32) -> i32 {\n"
+      "  %y = tfrt.call @outer(%x) {host = 1 : i32} : (i32) -> i32\n"
+      "  tfrt.return %y : i32\n"
+      "}\n";
+  tfrt_node_world_set_configure(give_each_other_versions);
+  tfrt_node_world_initialize(&world, 3, NULL);
+  ck_assert_ptr_null(tfrt_job_await_open(&world));
+  tfrt_job_start(&world, program, 1);
+  tfrt_node_world_await(&world);
+  tfrt_status_t status = tfrt_node_world_error(&world, 0);
+  tfrt_job_expect_error(status, TFRT_STATUS_ABORTED, "lost host ");
+  tfrt_job_expect_error(status, TFRT_STATUS_ABORTED, "no common version");
+  tfrt_job_drop_client(&world);
+  // A member that can't talk to the root has no part in a job.
+  static const char* const addresses[] = {"n1:1", "n0:1", "n2:1"};
+  tfrt_job_open_client(&world, addresses, 3, 0);
+  status = tfrt_job_await_open(&world);
+  tfrt_job_expect_error(status, TFRT_STATUS_ABORTED, "host 2 (n2, n2:1) refuses the job");
+  tfrt_job_expect_error(status, TFRT_STATUS_ABORTED, "no common version");
+  end();
+}
+END_TEST
+
+START_TEST(a_host_is_named_twice) {
+  begin(NULL);
+  expect_unopened("n0:1", TFRT_STATUS_INVALID_ARGUMENT,
+                  "host 0 (n0:1) and host 1 (n0:1) are the same process; name each once");
+  end();
+}
+END_TEST
+
+START_TEST(a_job_that_is_closed_before_it_is_open_is_cancelled) {
+  begin(NULL);
+  tfrt_job_open_client(&world, NULL, 0, 0);
+  tfrt_status_t reason = tfrt_status_create(TFRT_STATUS_CANCELLED, "enough of that");
+  tfrt_client_close(world.client, reason);
+  tfrt_status_release(reason);
+  tfrt_job_expect_error(tfrt_job_await_open(&world), TFRT_STATUS_CANCELLED, "enough of that");
+  end();
+}
+END_TEST
+
+// --- Deadlines ---------------------------------------------------------------
+
+START_TEST(a_deadline_before_the_job_is_open_names_who_has_not_answered) {
+  begin(NULL);
+  tfrt_simulated_network_partition(world.network, world.hosts[2].endpoint, world.hosts[1].endpoint,
+                                   true);
+  int64_t start_ns = now_ns();
+  tfrt_job_open_client(&world, NULL, 0, start_ns + TFRT_NODE_WORLD_SECOND);
+  tfrt_job_start(&world, tfrt_job_simple_program, 1);
+  tfrt_job_expect_error(tfrt_job_await_open(&world), TFRT_STATUS_DEADLINE_EXCEEDED,
+                        "the deadline passed before the job was open: host 1 (n1:1) has not "
+                        "answered");
+  ck_assert_int_eq(now_ns() - start_ns, TFRT_NODE_WORLD_SECOND);
+  tfrt_node_world_await(&world);
+  tfrt_job_expect_error(tfrt_node_world_error(&world, 0), TFRT_STATUS_DEADLINE_EXCEEDED,
+                        "host 1 (n1:1)");
+  end();
+}
+END_TEST
+
+START_TEST(a_deadline_in_mid_run_ends_the_run) {
+  begin(NULL);
+  int64_t start_ns = now_ns();
+  tfrt_job_open_client(&world, NULL, 0, start_ns + TFRT_NODE_WORLD_SECOND);
+  ck_assert_ptr_null(tfrt_job_await_open(&world));
+  tfrt_simulated_endpoint_freeze(world.hosts[1].endpoint);
+  tfrt_job_start(&world, tfrt_job_simple_program, 1);
+  tfrt_node_world_run_for(&world, 2 * TFRT_NODE_WORLD_SECOND);
+  tfrt_simulated_endpoint_thaw(world.hosts[1].endpoint);
+  tfrt_node_world_await(&world);
+  tfrt_job_expect_error(tfrt_node_world_error(&world, 0), TFRT_STATUS_DEADLINE_EXCEEDED,
+                        "deadline");
+  end();
+}
+END_TEST
+
+START_TEST(a_deadline_holds_though_the_root_stands_still) {
+  begin(NULL);
+  int64_t start_ns = now_ns();
+  tfrt_job_open_client(&world, NULL, 0, start_ns + 2 * TFRT_NODE_WORLD_SECOND);
+  ck_assert_ptr_null(tfrt_job_await_open(&world));
+  tfrt_simulated_endpoint_freeze(world.hosts[0].endpoint);
+  tfrt_job_start(&world, tfrt_job_simple_program, 1);
+  tfrt_node_world_run_for(&world, 4 * TFRT_NODE_WORLD_SECOND);
+  tfrt_simulated_endpoint_thaw(world.hosts[0].endpoint);
+  tfrt_node_world_await(&world);
+  tfrt_job_expect_error(tfrt_node_world_error(&world, 0), TFRT_STATUS_DEADLINE_EXCEEDED,
+                        "deadline");
+  end();
+}
+END_TEST
+
+// --- Losses in mid-run -------------------------------------------------------
+
+// Starts the program, whose call stays on host 1 that stands still.
+static void begin_run(void) {
+  begin(NULL);
+  tfrt_job_open_client(&world, NULL, 0, 0);
+  ck_assert_ptr_null(tfrt_job_await_open(&world));
+  tfrt_simulated_endpoint_freeze(world.hosts[1].endpoint);
+  tfrt_job_start(&world, tfrt_job_simple_program, 1);
+  tfrt_node_world_run_for(&world, 10 * TFRT_NANOSECONDS_PER_MILLISECOND);
+}
+
+static void expect_lost(const char* message, const char* function, uint32_t line, uint64_t key) {
+  tfrt_node_world_await(&world);
+  ck_assert(tfrt_async_value_is_available(tfrt_client_opened(world.client)));
+  ck_assert(!tfrt_async_value_is_error(tfrt_client_opened(world.client)));
+  tfrt_status_t status = tfrt_node_world_error(&world, 0);
+  tfrt_job_expect_error(status, TFRT_STATUS_UNAVAILABLE, message);
+  const tfrt_status_fields_t* fields = tfrt_status_fields(status);
+  ck_assert_str_eq(fields->message, message);
+  ck_assert_str_eq(fields->origin.function, function);
+  ck_assert_uint_eq(fields->origin.line, line);
+  if (line > 0) ck_assert_str_eq(fields->origin.file, "test.mlir");
+  ck_assert_uint_eq(fields->root_key, key);
+}
+
+START_TEST(a_lost_host_is_named_with_what_it_ran_and_where_that_was_called) {
+  begin_run();
+  tfrt_node_world_kill(&world, 1);
+  expect_lost("lost host 1 (n1, n1:1) while it ran @f", "main", 6, 0x1001);
+  end();
+}
+END_TEST
+
+START_TEST(a_silent_host_is_named_with_what_it_ran_and_where_that_was_called) {
+  begin_run();
+  expect_lost("lost host 1 (n1, n1:1) while it ran @f", "main", 6, 0x1001);
+  const tfrt_status_fields_t* fields = tfrt_status_fields(tfrt_node_world_error(&world, 0));
+  ck_assert_uint_eq(fields->cause_count, 1);
+  ck_assert_ptr_nonnull(strstr(fields->causes[0], "no sign of life for 5.0 s"));
+  tfrt_simulated_endpoint_thaw(world.hosts[1].endpoint);
+  end();
+}
+END_TEST
+
+START_TEST(a_lost_root_is_named_with_the_entry_function) {
+  begin_run();
+  tfrt_node_world_kill(&world, 0);
+  expect_lost("lost host 0 (n0, n0:1) while it ran @main", "main", 0, 0x1000);
+  tfrt_simulated_endpoint_thaw(world.hosts[1].endpoint);
+  end();
+}
+END_TEST
+
+START_TEST(what_is_asked_after_the_root_is_lost_says_so_too) {
+  begin_run();
+  tfrt_node_world_kill(&world, 0);
+  expect_lost("lost host 0 (n0, n0:1) while it ran @main", "main", 0, 0x1000);
+  const char* message = "lost host 0 (n0, n0:1) while it ran the job";
+  tfrt_async_value_t* answer = tfrt_client_status(world.client, 0);
+  tfrt_job_expect_error(tfrt_async_value_error(answer), TFRT_STATUS_UNAVAILABLE, message);
+  ck_assert(tfrt_client_has_lost(world.client, tfrt_async_value_error(answer)));
+  tfrt_async_value_release(answer);
+  tfrt_async_value_release(world.results[0]);
+  tfrt_job_start(&world, tfrt_job_simple_program, 1);
+  tfrt_node_world_await(&world);
+  tfrt_job_expect_error(tfrt_node_world_error(&world, 0), TFRT_STATUS_UNAVAILABLE, message);
+  tfrt_simulated_endpoint_thaw(world.hosts[1].endpoint);
+  end();
+}
+END_TEST
+
+START_TEST(a_host_that_shuts_down_in_mid_run_is_a_lost_one) {
+  for (uint32_t rank = 0; rank < 2; ++rank) {
+    begin_run();
+    tfrt_simulated_endpoint_thaw(world.hosts[1].endpoint);
+    tfrt_node_close(world.hosts[rank].node);
+    tfrt_node_world_await(&world);
+    if (tfrt_async_value_is_error(world.results[0])) {
+      tfrt_job_expect_error(tfrt_node_world_error(&world, 0), TFRT_STATUS_UNAVAILABLE,
+                            rank == 0 ? "host 0" : "host 1");
+    } else {
+      ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 2);
+    }
+    end();
+  }
+}
+END_TEST
+
+Suite* tfrt_test_suite(void) {
+  TCase* clients = tcase_create("clients");
+  tcase_set_timeout(clients, 60);
+  tcase_add_test(clients, nobody_listens);
+  tcase_add_test(clients, who_sees_a_result_fail_for_want_of_a_job_finds_the_job_unopened);
+  tcase_add_test(clients, nobody_answers);
+  tcase_add_test(clients, the_cluster_key_is_wrong);
+  tcase_add_test(clients, versions_dont_meet);
+  tcase_add_test(clients, members_whose_versions_dont_meet_are_told_from_lost_ones);
+  tcase_add_test(clients, a_host_is_named_twice);
+  tcase_add_test(clients, a_job_that_is_closed_before_it_is_open_is_cancelled);
+  tcase_add_test(clients, a_deadline_before_the_job_is_open_names_who_has_not_answered);
+  tcase_add_test(clients, a_deadline_in_mid_run_ends_the_run);
+  tcase_add_test(clients, a_deadline_holds_though_the_root_stands_still);
+  tcase_add_test(clients, a_lost_host_is_named_with_what_it_ran_and_where_that_was_called);
+  tcase_add_test(clients, a_silent_host_is_named_with_what_it_ran_and_where_that_was_called);
+  tcase_add_test(clients, a_lost_root_is_named_with_the_entry_function);
+  tcase_add_test(clients, what_is_asked_after_the_root_is_lost_says_so_too);
+  tcase_add_test(clients, a_host_that_shuts_down_in_mid_run_is_a_lost_one);
+  Suite* suite = suite_create("clients");
+  suite_add_tcase(suite, clients);
+  return suite;
+}

@@ -1,0 +1,617 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What hosts do together, on a simulated network: right results whatever the order of messages
+// is, one error for all when members don't agree, and no wait without an end when one is lost.
+#include <stdio.h>
+#include <string.h>
+
+#include "host_runtime/async/builtin_types.h"
+#include "host_runtime/base/random.h"
+#include "host_runtime/tensor/tensor_types.h"
+#include "kernels/distributed/collective_result.h"
+#include "tests/distributed/node/node_harness.h"
+#include "tests/support/test_main.h"
+
+static tfrt_node_world_t world;
+static char program[4096];
+
+// --- Programs ----------------------------------------------------------------------
+
+#define TENSOR "!tfrt_tensor.tensor"
+#define CALL_ALL                                    \
+  "  %l = tfrt_dist.call_all @part(%t, %rows, %ch)" \
+  " : (" TENSOR ", i32, !tfrt.chain) -> (!tfrt_dist.list)\n"
+
+// @part of a host takes |rows| rows of the operand, from row rank * rows on, and runs |body|,
+// which makes %r of %own. With |is_uneven| it takes rows * (rank + 1), behind those of the
+// hosts before it.
+static void write_part(const char* body, bool is_uneven) {
+  static const char even[] =
+      "  %first = tfrt.mul.i32 %me, %rows\n"
+      "  %own = tfrt_tensor.slice %t, %first, %rows\n";
+  static const char uneven[] =
+      "  %one = tfrt.constant.i32 1\n"
+      "  %two = tfrt.constant.i32 2\n"
+      "  %after = tfrt.add.i32 %me, %one\n"
+      "  %twice = tfrt.mul.i32 %me, %after\n"
+      "  %before, %rest = tfrt.div.i32 %twice, %two\n"
+      "  %first = tfrt.mul.i32 %before, %rows\n"
+      "  %count = tfrt.mul.i32 %after, %rows\n"
+      "  %own = tfrt_tensor.slice %t, %first, %count\n";
+  snprintf(program, sizeof(program),
+           "func.func @part(%%t: " TENSOR ", %%rows: i32, %%ch: !tfrt.chain) -> " TENSOR
+           " {\n"
+           "  %%me = tfrt_dist.rank\n"
+           "%s"
+           "%s"
+           "  tfrt.return %%r : " TENSOR
+           "\n"
+           "}\n",
+           is_uneven ? uneven : even, body);
+}
+
+// @main calls @part on each host and returns what each gives, up to |host_count| results.
+static void write_main(uint32_t host_count) {
+  size_t used = strlen(program);
+  char* end = program + used;
+  size_t room = sizeof(program) - used;
+  end += snprintf(end, room, "func.func @main(%%t: " TENSOR ", %%rows: i32) -> (" TENSOR);
+  for (uint32_t i = 1; i < host_count; ++i) end += sprintf(end, ", " TENSOR);
+  end += sprintf(end, ") {\n  %%ch = tfrt.new.chain\n%s", CALL_ALL);
+  for (uint32_t i = 0; i < host_count; ++i) {
+    end += sprintf(end, "  %%i%u = tfrt.constant.i32 %u\n", i, i);
+    end += sprintf(end, "  %%r%u = tfrt_dist.list.get %%l, %%i%u : " TENSOR "\n", i, i);
+  }
+  end += sprintf(end, "  tfrt.return ");
+  for (uint32_t i = 0; i < host_count; ++i) end += sprintf(end, "%s%%r%u", i ? ", " : "", i);
+  end += sprintf(end, " : " TENSOR);
+  for (uint32_t i = 1; i < host_count; ++i) end += sprintf(end, ", " TENSOR);
+  end += sprintf(end, "\n}\n");
+  ck_assert_uint_lt((size_t)(end - program), sizeof(program));
+}
+
+// --- Operands ----------------------------------------------------------------------
+
+// All hosts' operands behind one another: |rows| numbers that follow from their place.
+static tfrt_async_value_t* make_operands(int64_t rows) {
+  tfrt_shape_t shape;
+  ck_assert_ptr_null(tfrt_shape_make(&rows, 1, &shape));
+  tfrt_dense_host_tensor_t tensor;
+  ck_assert_ptr_null(
+      tfrt_dense_host_tensor_initialize(TFRT_DTYPE_I32, &shape, tfrt_allocator_system(), &tensor));
+  int32_t* numbers = tfrt_dense_host_tensor_data(&tensor);
+  for (int64_t i = 0; i < rows; ++i) numbers[i] = (int32_t)(i * 7919 % 10007 - 5000);
+  return tfrt_async_value_create_tensor_take(&tensor);
+}
+
+static const tfrt_dense_host_tensor_t* tensor_of(tfrt_async_value_t* value) {
+  tfrt_async_value_t* concrete = tfrt_async_value_resolved(value);
+  return &((const tfrt_host_tensor_t*)tfrt_async_value_payload(concrete))->dense;
+}
+
+// The records of |host_count| hosts with such operands.
+static void describe(tfrt_collective_record_t* records, uint32_t host_count,
+                     tfrt_async_value_t* operands, int64_t rows, bool is_uneven) {
+  const char* numbers = tfrt_dense_host_tensor_data(tensor_of(operands));
+  int64_t first = 0;
+  for (uint32_t i = 0; i < host_count; ++i) {
+    int64_t own = is_uneven ? rows * (i + 1) : rows;
+    records[i].dtype = TFRT_DTYPE_I32;
+    records[i].has_elements = true;
+    records[i].elements = tfrt_string_view_make(numbers + 4 * first, 4 * (size_t)own);
+    ck_assert_ptr_null(tfrt_shape_make(&own, 1, &records[i].shape));
+    first += own;
+  }
+}
+
+// --- Runs --------------------------------------------------------------------------
+
+typedef struct what_s {
+  const char* op;
+  const char* attributes;
+  tfrt_collective_kind_t kind;
+  tfrt_reduction_t reduction;
+  uint32_t root;
+  bool is_uneven;
+} what_t;
+
+static const what_t whats[] = {
+    {"all_reduce", " {reduction = \"sum\"}", TFRT_COLLECTIVE_ALL_REDUCE, TFRT_REDUCTION_SUM, 0, 0},
+    {"all_reduce", " {reduction = \"max\"}", TFRT_COLLECTIVE_ALL_REDUCE, TFRT_REDUCTION_MAXIMUM, 0,
+     0},
+    {"reduce", " {reduction = \"mean\", root = 0 : i32}", TFRT_COLLECTIVE_REDUCE,
+     TFRT_REDUCTION_MEAN, 0, 0},
+    {"reduce_scatter", " {reduction = \"min\"}", TFRT_COLLECTIVE_REDUCE_SCATTER,
+     TFRT_REDUCTION_MINIMUM, 0, 0},
+    {"all_gather", "", TFRT_COLLECTIVE_ALL_GATHER, TFRT_REDUCTION_SUM, 0, 0},
+    {"all_gather", "", TFRT_COLLECTIVE_ALL_GATHER, TFRT_REDUCTION_SUM, 0, 1},
+    {"broadcast", " {root = 0 : i32}", TFRT_COLLECTIVE_BROADCAST, TFRT_REDUCTION_SUM, 0, 0},
+    {"all_to_all", "", TFRT_COLLECTIVE_ALL_TO_ALL, TFRT_REDUCTION_SUM, 0, 0},
+    {"all_to_all", "", TFRT_COLLECTIVE_ALL_TO_ALL, TFRT_REDUCTION_SUM, 0, 1},
+};
+
+static void start(uint32_t host_count, int64_t rows, int64_t all_rows,
+                  const tfrt_simulated_options_t* options, uint32_t result_count) {
+  tfrt_node_world_initialize(&world, host_count, options);
+  tfrt_async_value_t* arguments[2] = {make_operands(all_rows),
+                                      tfrt_async_value_create_i32((int32_t)rows)};
+  tfrt_node_world_start(&world, program, arguments, 2, result_count);
+  for (int i = 0; i < 2; ++i) tfrt_async_value_release(arguments[i]);
+}
+
+// Starts |what| on |host_count| hosts with |rows| rows each.
+static void start_what(const what_t* what, uint32_t host_count, int64_t rows,
+                       const tfrt_simulated_options_t* options) {
+  char body[256];
+  snprintf(body, sizeof(body),
+           "  %%g = tfrt_dist.world\n  %%r, %%c = tfrt_dist.%s %%g, %%own, %%ch%s\n", what->op,
+           what->attributes);
+  write_part(body, what->is_uneven);
+  write_main(host_count);
+  int64_t all_rows = what->is_uneven ? rows * host_count * (host_count + 1) / 2 : rows * host_count;
+  start(host_count, rows, all_rows, options, host_count);
+}
+
+static void end(void) {
+  tfrt_node_world_finish(&world);
+  tfrt_node_world_deinitialize(&world);
+}
+
+// Checks the result of host |position| against the oracle.
+static void expect_right(const what_t* what, uint32_t host_count, int64_t rows, uint32_t position) {
+  tfrt_collective_record_t records[TFRT_NODE_WORLD_MAX_HOSTS];
+  memset(records, 0, sizeof(records));
+  for (uint32_t i = 0; i < host_count; ++i) {
+    records[i].kind = what->kind;
+    records[i].reduction = what->reduction;
+  }
+  tfrt_async_value_t* operands = make_operands(rows * 40);
+  describe(records, host_count, operands, rows, what->is_uneven);
+  tfrt_collective_view_t view = {.records = records, .count = host_count, .position = position};
+  tfrt_dense_host_tensor_t right;
+  tfrt_allocator_t allocator = tfrt_allocator_system();
+  ck_assert_ptr_null(tfrt_collective_result_initialize(&view, allocator, &right));
+  if (tfrt_collective_result_is_operand(&view)) {
+    memcpy(tfrt_dense_host_tensor_data(&right), records[position].elements.data,
+           records[position].elements.size);
+  } else {
+    ck_assert_ptr_null(tfrt_collective_result_fill(&view, allocator, &right));
+  }
+  ck_assert_msg(tfrt_dense_host_tensor_equal(tensor_of(world.results[position]), &right),
+                "%s of %u hosts with %lld rows is wrong on host %u", what->op, host_count,
+                (long long)rows, position);
+  tfrt_dense_host_tensor_deinitialize(&right);
+  tfrt_async_value_release(operands);
+}
+
+static void expect_no_error(uint32_t index) {
+  if (!tfrt_async_value_is_error(world.results[index])) return;
+  char text[1024];
+  tfrt_status_format(tfrt_node_world_error(&world, index), text, sizeof(text));
+  ck_abort_msg("%s", text);
+}
+
+static void run_right(const what_t* what, uint32_t host_count, int64_t rows,
+                      const tfrt_simulated_options_t* options) {
+  start_what(what, host_count, rows, options);
+  tfrt_node_world_await(&world);
+  for (uint32_t i = 0; i < host_count; ++i) {
+    expect_no_error(i);
+    expect_right(what, host_count, rows, i);
+  }
+  end();
+}
+
+START_TEST(every_size_on_every_number_of_hosts_is_right) {
+  static const int64_t sizes[] = {0, 1, 5, 3000, 70000};
+  for (uint32_t host_count = 1; host_count <= 6; ++host_count) {
+    for (size_t i = 0; i < TFRT_ARRAY_SIZE(sizes); ++i) {
+      run_right(&whats[_i], host_count, sizes[i], NULL);
+    }
+  }
+}
+END_TEST
+
+START_TEST(many_chunks_on_three_hosts_are_right) { run_right(&whats[_i], 3, 1100001, NULL); }
+END_TEST
+
+START_TEST(any_order_of_messages_and_broken_connections_change_nothing) {
+  tfrt_simulated_options_t options;
+  tfrt_simulated_options_initialize(&options);
+  for (uint64_t seed = 1; seed <= 12; ++seed) {
+    options.seed = seed;
+    options.jitter_ns = 20 * options.delay_ns;
+    options.break_chance = seed % 2 == 0 ? 5000 : 0;
+    run_right(&whats[_i], 2 + (uint32_t)(seed % 4), seed % 3 == 0 ? 200000 : 40, &options);
+  }
+}
+END_TEST
+
+// --- Bytes -------------------------------------------------------------------------
+
+#define BROADCAST_ELEMENTS 300000
+#define TEXT_OF(number) #number
+#define DECIMAL(number) TEXT_OF(number)
+
+// Only the broadcast moves tensors: each host makes its own operand, and gives the size of what it
+// got.
+static const char broadcast_program[] =
+    "func.func @part(%ch: !tfrt.chain) -> i32 {\n"
+    "  %t = tfrt_dht.create_uninitialized_tensor.i32.1 [" DECIMAL(BROADCAST_ELEMENTS) " : i64]\n"
+    "  %c1 = tfrt_dht.fill_tensor_with_constant.i32 %t, %ch 3 : i32\n"
+    "  %g = tfrt_dist.world\n"
+    "  %r, %c2 = tfrt_dist.broadcast %g, %t, %c1 {root = 0 : i32}\n"
+    "  %n = tfrt_tensor.dim %r axis 0\n"
+    "  tfrt.return %n : i32\n"
+    "}\n"
+    "func.func @main(%x: i32) -> i32 {\n"
+    "  %ch = tfrt.new.chain\n"
+    "  %l = tfrt_dist.call_all @part(%ch) : (!tfrt.chain) -> (!tfrt_dist.list)\n"
+    "  %n = tfrt_dist.list.sum %l : i32\n"
+    "  tfrt.return %n : i32\n"
+    "}\n";
+
+START_TEST(no_host_sends_what_is_broadcast_to_seven_twice) {
+  const uint32_t hosts = 8;
+  const uint64_t size = (uint64_t)BROADCAST_ELEMENTS * sizeof(int32_t);
+  tfrt_node_world_initialize(&world, hosts, NULL);
+  tfrt_node_world_start_i32(&world, broadcast_program, 0, 1);
+  tfrt_node_world_await(&world);
+  expect_no_error(0);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 0), (int32_t)hosts * BROADCAST_ELEMENTS);
+  uint64_t all = 0;
+  for (uint32_t from = 0; from < hosts; ++from) {
+    uint64_t sent = 0;
+    for (uint32_t to = 0; to < hosts; ++to) sent += tfrt_node_world_bulk_bytes(&world, from, to);
+    ck_assert_uint_lt(sent, 2 * size);
+    all += sent;
+  }
+  ck_assert_uint_ge(all, 7 * size);
+  end();
+}
+END_TEST
+
+// --- Losses ------------------------------------------------------------------------
+
+static void expect_right_or_lost(const what_t* what, uint32_t host_count, int64_t rows,
+                                 uint32_t index, uint32_t lost) {
+  if (!tfrt_async_value_is_error(world.results[index])) {
+    expect_right(what, host_count, rows, index);
+    return;
+  }
+  const tfrt_status_fields_t* fields = tfrt_status_fields(tfrt_node_world_error(&world, index));
+  char text[1024];
+  tfrt_status_format(tfrt_node_world_error(&world, index), text, sizeof(text));
+  ck_assert_msg(fields->code == TFRT_STATUS_UNAVAILABLE, "%s", text);
+  bool met = !tfrt_async_value_is_error(tfrt_client_opened(world.client));
+  ck_assert_msg(!met || fields->root_key == 0x1000 + lost, "%s", text);
+  ck_assert_msg(strstr(text, "host"), "%s", text);
+}
+
+// Kills one of four hosts in the middle; whoever has a result has the right one, and all that
+// wait are told.
+static void run_with_kill(const what_t* what, int64_t rows, uint64_t seed) {
+  tfrt_simulated_options_t options;
+  tfrt_simulated_options_initialize(&options);
+  options.seed = seed;
+  options.jitter_ns = (int64_t)(seed % 5) * options.delay_ns;
+  start_what(what, 4, rows, &options);
+  uint32_t lost = (uint32_t)(seed % 4);
+  tfrt_random_t* random = tfrt_simulated_network_random(world.network);
+  uint64_t limit = 5 * TFRT_NANOSECONDS_PER_MILLISECOND;
+  tfrt_node_world_run_for(&world, (int64_t)tfrt_random_below(random, limit));
+  tfrt_node_world_kill(&world, lost);
+  tfrt_node_world_await(&world);
+  for (uint32_t i = 0; i < 4; ++i) expect_right_or_lost(what, 4, rows, i, lost);
+  end();
+}
+
+START_TEST(the_loss_of_a_member_is_an_error_on_all_that_wait) {
+  for (uint64_t seed = 1; seed <= 25; ++seed) {
+    run_with_kill(&whats[_i], seed % 3 == 0 ? 150000 : 30, seed);
+  }
+}
+END_TEST
+
+START_TEST(a_loss_names_the_host_and_the_place) {
+  // Host 2 never comes: it says so, as it would be told to wait for ever.
+  write_part(
+      "  %two_ = tfrt.constant.i32 2\n"
+      "  %is_two = \"tfrt.equal.i32\"(%me, %two_) : (i32, i32) -> i1\n"
+      "  %r = tfrt.if %is_two, %own, %ch : (" TENSOR ", !tfrt.chain) -> (" TENSOR
+      ") {\n"
+      "    %three = tfrt.constant.i32 2\n"
+      "    %h = tfrt_dist.host %three\n"
+      "    %key = tfrt_dist.key \"never\"\n"
+      "    %v, %c = tfrt_dist.recv %h, %key, %ch : " TENSOR
+      "\n"
+      "    tfrt.return %v : " TENSOR
+      "\n"
+      "  } else {\n"
+      "    %g = tfrt_dist.world\n"
+      "    %s, %c = tfrt_dist.all_reduce %g, %own, %ch {reduction = \"sum\"}\n"
+      "    tfrt.return %s : " TENSOR
+      "\n"
+      "  }\n",
+      false);
+  write_main(4);
+  start(4, 3, 12, NULL, 4);
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
+  for (uint32_t i = 0; i < 4; ++i) ck_assert(!tfrt_async_value_is_available(world.results[i]));
+  tfrt_node_world_kill(&world, 2);
+  tfrt_node_world_await(&world);
+  for (uint32_t i = 0; i < 4; ++i) {
+    const tfrt_status_fields_t* fields = tfrt_status_fields(tfrt_node_world_error(&world, i));
+    ck_assert_int_eq(fields->code, TFRT_STATUS_UNAVAILABLE);
+    ck_assert_ptr_nonnull(strstr(fields->message, "lost host 2"));
+    ck_assert_uint_eq(fields->root_key, 0x1002);
+    if (i == 2) continue;
+    ck_assert_str_eq(fields->origin.kernel, "tfrt_dist.all_reduce");
+    ck_assert_str_eq(fields->origin.file, "test.mlir");
+    ck_assert_uint_gt(fields->origin.line, 0);
+  }
+  end();
+}
+END_TEST
+
+// A member is lost while others have what it sent, but not all of its bytes.
+START_TEST(a_loss_in_the_middle_of_a_message_has_a_place_too) {
+  for (uint64_t part = 0; part < 4; ++part) {
+    start_what(&whats[0], 4, 150000, NULL);
+    ck_assert(tfrt_node_world_run_until_bytes(&world, 3, 0, 1 + part * 40000));
+    tfrt_node_world_kill(&world, 3);
+    tfrt_node_world_await(&world);
+    for (uint32_t i = 0; i < 3; ++i) {
+      const tfrt_status_fields_t* fields = tfrt_status_fields(tfrt_node_world_error(&world, i));
+      ck_assert_uint_eq(fields->root_key, 0x1003);
+      ck_assert_str_eq(fields->origin.file, "test.mlir");
+    }
+    end();
+  }
+}
+END_TEST
+
+// --- Disagreement --------------------------------------------------------------------
+
+// Host 1 does |odd| where the others do |usual|; both make %s of %own.
+static void write_odd(const char* usual, const char* odd) {
+  char body[2048];
+  snprintf(body, sizeof(body),
+           "  %%one_ = tfrt.constant.i32 1\n"
+           "  %%g = tfrt_dist.world\n"
+           "  %%is_one = \"tfrt.equal.i32\"(%%me, %%one_) : (i32, i32) -> i1\n"
+           "  %%r = tfrt.if %%is_one, %%own, %%g, %%ch, %%one_ : (" TENSOR
+           ", !tfrt_dist.group, !tfrt.chain, i32) -> (" TENSOR
+           ") {\n"
+           "    %s\n"
+           "    tfrt.return %%s : " TENSOR
+           "\n"
+           "  } else {\n"
+           "    %s\n"
+           "    tfrt.return %%s : " TENSOR
+           "\n"
+           "  }\n",
+           odd, usual);
+  write_part(body, false);
+}
+
+#define SUM "%s, %c = tfrt_dist.all_reduce %g, %own, %ch {reduction = \"sum\"}"
+
+typedef struct odd_s {
+  const char* odd;
+  const char* message;
+} odd_t;
+
+static const odd_t odds[] = {
+    {"%s, %c = tfrt_dist.all_reduce %g, %own, %ch {reduction = \"max\"}",
+     "host 0 has all_reduce sum of i32 [3], host 1 has all_reduce max of i32 [3]"},
+    {"%s, %c = tfrt_dist.all_gather %g, %own, %ch", "host 1 has all_gather of i32 [3]"},
+    {"%s, %c = tfrt_dist.broadcast %g, %own, %ch {root = 1 : i32}",
+     "host 1 has broadcast with root 1 of i32 [3]"},
+    {"%z = tfrt.constant.i32 0\n"
+     "    %x = tfrt_tensor.slice %own, %z, %one_\n"
+     "    %s, %c = tfrt_dist.all_reduce %g, %x, %ch {reduction = \"sum\"}",
+     "host 1 has all_reduce sum of i32 [1]"},
+    {"%x = tfrt_tensor.cast %own to f32\n"
+     "    %s, %c = tfrt_dist.all_reduce %g, %x, %ch {reduction = \"sum\"}",
+     "host 1 has all_reduce sum of f32 [3]"},
+    {"%c = tfrt_dist.barrier %g, %ch\n"
+     "    %s = \"tfrt_test.identity\"(%c, %own) : (!tfrt.chain, " TENSOR ") -> " TENSOR,
+     "host 1 has barrier"},
+    // What is wrong with one operand is everybody's error.
+    {"%z = tfrt.constant.i32 9\n"
+     "    %x = tfrt_tensor.slice %own, %z, %one_\n"
+     "    %s, %c = tfrt_dist.all_reduce %g, %x, %ch {reduction = \"sum\"}",
+     "9"},
+    {"%s, %c = tfrt_dist.reduce %g, %own, %ch {reduction = \"sum\", root = 7 : i32}",
+     "the root, host 7, is no member of the group"},
+};
+
+START_TEST(members_that_dont_agree_are_all_told_so) {
+  write_odd(SUM, odds[_i].odd);
+  write_main(4);
+  start(4, 3, 12, NULL, 4);
+  tfrt_node_world_await(&world);
+  for (uint32_t i = 0; i < 4; ++i) {
+    const tfrt_status_fields_t* fields = tfrt_status_fields(tfrt_node_world_error(&world, i));
+    ck_assert_msg(strstr(fields->message, odds[_i].message), "%s", fields->message);
+    ck_assert(fields->code == TFRT_STATUS_INVALID_ARGUMENT ||
+              fields->code == TFRT_STATUS_OUT_OF_RANGE);
+    ck_assert_ptr_nonnull(strstr(fields->origin.file, "test.mlir"));
+  }
+  end();
+}
+END_TEST
+
+START_TEST(a_stranger_is_refused_and_the_members_go_on) {
+  write_part(
+      "  %g = tfrt_dist.group [0, 2]\n"
+      "  %r, %c = tfrt_dist.all_reduce %g, %own, %ch {reduction = \"sum\"}\n",
+      false);
+  write_main(3);
+  start(3, 2, 6, NULL, 3);
+  tfrt_node_world_await(&world);
+  expect_no_error(0);
+  expect_no_error(2);
+  const tfrt_status_fields_t* fields = tfrt_status_fields(tfrt_node_world_error(&world, 1));
+  ck_assert_int_eq(fields->code, TFRT_STATUS_INVALID_ARGUMENT);
+  ck_assert_str_eq(fields->message, "host 1 is no member of the group of hosts 0,2");
+  end();
+}
+END_TEST
+
+// --- Order -------------------------------------------------------------------------
+
+START_TEST(chains_and_operands_order_collectives_of_one_group) {
+  write_part(
+      "  %g = tfrt_dist.world\n"
+      "  %a, %c1 = tfrt_dist.all_reduce %g, %own, %ch {reduction = \"sum\"}\n"
+      "  %b, %c2 = tfrt_dist.all_reduce %g, %own, %c1 {reduction = \"max\"}\n"
+      "  %c3 = tfrt_dist.barrier %g, %c2\n"
+      "  %d, %c4 = tfrt_dist.all_reduce %g, %a, %c3 {reduction = \"sum\"}\n"
+      "  %r, %c5 = tfrt_dist.all_reduce %g, %d, %c3 {reduction = \"mean\"}\n",
+      false);
+  write_main(3);
+  start(3, 1, 3, NULL, 3);
+  tfrt_node_world_await(&world);
+  int32_t sum = 0;
+  tfrt_async_value_t* operands = make_operands(3);
+  for (int i = 0; i < 3; ++i)
+    sum += ((int32_t*)tfrt_dense_host_tensor_data(tensor_of(operands)))[i];
+  tfrt_async_value_release(operands);
+  for (uint32_t i = 0; i < 3; ++i) {
+    expect_no_error(i);
+    const int32_t* result = tfrt_dense_host_tensor_data(tensor_of(world.results[i]));
+    ck_assert_int_eq(*result, 3 * sum);
+  }
+  end();
+}
+END_TEST
+
+START_TEST(groups_with_names_of_their_own_need_no_order) {
+  write_part(
+      "  %g = tfrt_dist.world {name = \"a\"}\n"
+      "  %h = tfrt_dist.group [2, 1, 0] {name = \"b\"}\n"
+      "  %a, %c1 = tfrt_dist.all_gather %g, %own, %ch\n"
+      "  %b, %c2 = tfrt_dist.all_gather %h, %own, %ch\n"
+      "  %r = tfrt_tensor.concat %a, %b\n",
+      false);
+  write_main(3);
+  start(3, 1, 3, NULL, 3);
+  tfrt_node_world_await(&world);
+  tfrt_async_value_t* operands = make_operands(3);
+  const int32_t* numbers = tfrt_dense_host_tensor_data(tensor_of(operands));
+  for (uint32_t i = 0; i < 3; ++i) {
+    expect_no_error(i);
+    const int32_t* result = tfrt_dense_host_tensor_data(tensor_of(world.results[i]));
+    for (int j = 0; j < 3; ++j) {
+      ck_assert_int_eq(result[j], numbers[j]);
+      ck_assert_int_eq(result[3 + j], numbers[2 - j]);
+    }
+  }
+  tfrt_async_value_release(operands);
+  end();
+}
+END_TEST
+
+START_TEST(collectives_that_nothing_orders_are_an_error) {
+  write_part(
+      "  %g = tfrt_dist.world\n"
+      "  %a, %c1 = tfrt_dist.all_gather %g, %own, %ch\n"
+      "  %b, %c2 = tfrt_dist.all_gather %g, %own, %ch\n"
+      "  %r = tfrt_tensor.concat %a, %b\n",
+      false);
+  write_main(2);
+  start(2, 1, 2, NULL, 2);
+  tfrt_node_world_await(&world);
+  for (uint32_t i = 0; i < 2; ++i) {
+    const tfrt_status_fields_t* fields = tfrt_status_fields(tfrt_node_world_error(&world, i));
+    ck_assert_int_eq(fields->code, TFRT_STATUS_FAILED_PRECONDITION);
+    ck_assert_ptr_nonnull(strstr(fields->message, "order them by their chains"));
+  }
+  end();
+}
+END_TEST
+
+// --- The end of waiting --------------------------------------------------------------
+
+// Three hosts; what the last one would bring never comes, and its call has |options|.
+static void start_waiting(const char* options) {
+  snprintf(program, sizeof(program),
+           "func.func @wait(%%ch: !tfrt.chain) -> !tfrt.chain {\n"
+           "  %%g = tfrt_dist.world\n"
+           "  %%c = tfrt_dist.barrier %%g, %%ch\n"
+           "  tfrt.return %%c : !tfrt.chain\n"
+           "}\n"
+           "func.func @wait_longer(%%ch: !tfrt.chain) -> !tfrt.chain {\n"
+           "  %%zero = tfrt.constant.i32 0\n"
+           "  %%h = tfrt_dist.host %%zero\n"
+           "  %%key = tfrt_dist.key \"never\"\n"
+           "  %%v, %%c1 = tfrt_dist.recv %%h, %%key, %%ch : i32\n"
+           "  %%g = tfrt_dist.world\n"
+           "  %%c2 = tfrt_dist.barrier %%g, %%c1\n"
+           "  tfrt.return %%c2 : !tfrt.chain\n"
+           "}\n"
+           "func.func @main(%%t: " TENSOR
+           ", %%rows: i32) -> (!tfrt.chain, !tfrt.chain, !tfrt.chain) {\n"
+           "  %%ch = tfrt.new.chain\n"
+           "  %%a = tfrt.call @wait(%%ch) {host = 0 : i32} : (!tfrt.chain) -> !tfrt.chain\n"
+           "  %%b = tfrt.call @wait(%%ch) {host = 1 : i32} : (!tfrt.chain) -> !tfrt.chain\n"
+           "  %%c = tfrt.call @wait_longer(%%ch) {host = 2 : i32%s}"
+           " : (!tfrt.chain) -> !tfrt.chain\n"
+           "  tfrt.return %%a, %%b, %%c : !tfrt.chain, !tfrt.chain, !tfrt.chain\n"
+           "}\n",
+           options);
+  start(3, 0, 0, NULL, 3);
+}
+
+START_TEST(a_cancel_ends_it) {
+  start_waiting("");
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND / 2);
+  ck_assert(!tfrt_async_value_is_available(world.results[0]));
+  tfrt_status_t reason = tfrt_status_create(TFRT_STATUS_CANCELLED, "enough of that");
+  tfrt_client_cancel(world.client, world.start, reason);
+  tfrt_status_release(reason);
+  tfrt_node_world_await(&world);
+  for (uint32_t i = 0; i < 3; ++i) {
+    ck_assert_int_eq(tfrt_status_code(tfrt_node_world_error(&world, i)), TFRT_STATUS_CANCELLED);
+  }
+  end();
+}
+END_TEST
+
+START_TEST(a_deadline_of_one_member_ends_it_for_all) {
+  start_waiting(", deadline_ms = 1000 : i32");
+  tfrt_node_world_await(&world);
+  for (uint32_t i = 0; i < 3; ++i) {
+    ck_assert_int_eq(tfrt_status_code(tfrt_node_world_error(&world, i)),
+                     TFRT_STATUS_DEADLINE_EXCEEDED);
+  }
+  end();
+}
+END_TEST
+
+Suite* tfrt_test_suite(void) {
+  TCase* collectives = tcase_create("collectives");
+  tcase_set_timeout(collectives, 60);
+  size_t count = TFRT_ARRAY_SIZE(whats);
+  tcase_add_loop_test(collectives, every_size_on_every_number_of_hosts_is_right, 0, count);
+  tcase_add_loop_test(collectives, many_chunks_on_three_hosts_are_right, 0, count);
+  tcase_add_loop_test(collectives, any_order_of_messages_and_broken_connections_change_nothing, 0,
+                      count);
+  tcase_add_test(collectives, no_host_sends_what_is_broadcast_to_seven_twice);
+  tcase_add_loop_test(collectives, the_loss_of_a_member_is_an_error_on_all_that_wait, 0, count);
+  tcase_add_test(collectives, a_loss_names_the_host_and_the_place);
+  tcase_add_test(collectives, a_loss_in_the_middle_of_a_message_has_a_place_too);
+  tcase_add_loop_test(collectives, members_that_dont_agree_are_all_told_so, 0,
+                      TFRT_ARRAY_SIZE(odds));
+  tcase_add_test(collectives, a_stranger_is_refused_and_the_members_go_on);
+  tcase_add_test(collectives, chains_and_operands_order_collectives_of_one_group);
+  tcase_add_test(collectives, groups_with_names_of_their_own_need_no_order);
+  tcase_add_test(collectives, collectives_that_nothing_orders_are_an_error);
+  tcase_add_test(collectives, a_cancel_ends_it);
+  tcase_add_test(collectives, a_deadline_of_one_member_ends_it_for_all);
+  Suite* suite = suite_create("collectives");
+  suite_add_tcase(suite, collectives);
+  return suite;
+}

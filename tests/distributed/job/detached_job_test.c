@@ -1,0 +1,548 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Jobs that outlive their client, and who follows them: distributed/job/detached_job.h and
+// distributed/builtin/following.h.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "distributed/builtin/following.h"
+#include "distributed/job/detached_job.h"
+#include "host_runtime/async/builtin_types.h"
+#include "tests/distributed/job/job_harness.h"
+#include "tests/support/test_main.h"
+
+// @main(n, text): n times, one behind the other, host 1 and then host 0 print how often it was; in
+// the end host 1 makes a copy of the text, which it got from host 0.
+static const char counting_program[] =
+    "func.func @step(%x: i32, %ch: !tfrt.chain) -> (i32, !tfrt.chain) {\n"
+    "  %one = tfrt.constant.i32 1\n"
+    "  %y = tfrt.add.i32 %x, %one\n"
+    "  %ch1 = tfrt.print.i32 %y, %ch\n"
+    "  tfrt.return %y, %ch1 : i32, !tfrt.chain\n"
+    "}\n"
+    "func.func @keep(%t: !tfrt.string, %ch: !tfrt.chain) -> !tfrt.string {\n"
+    "  %u = \"tfrt_test.identity\"(%ch, %t) : (!tfrt.chain, !tfrt.string) -> !tfrt.string\n"
+    "  tfrt.return %u : !tfrt.string\n"
+    "}\n"
+    "func.func @main(%n: i32, %text: !tfrt.string) -> (i32, !tfrt.string) {\n"
+    "  %zero = tfrt.constant.i32 0\n"
+    "  %ch = tfrt.new.chain\n"
+    "  %end:2 = tfrt.repeat.i32 %n, %zero, %ch : i32, !tfrt.chain {\n"
+    "    %a, %ch1 = tfrt.call @step(%zero, %ch) {host = 1 : i32} : (i32, !tfrt.chain) -> (i32, "
+    "!tfrt.chain)\n"
+    "    %ch2 = tfrt.print.i32 %a, %ch1\n"
+    "    tfrt.return %a, %ch2 : i32, !tfrt.chain\n"
+    "  }\n"
+    "  %copy = tfrt.call @keep(%text, %end#1) {host = 1 : i32} : (!tfrt.string, !tfrt.chain) -> "
+    "!tfrt.string\n"
+    "  tfrt.return %end#0, %copy : i32, !tfrt.string\n"
+    "}\n";
+
+// @main(n, text) prints the text n times.
+static const char long_lines_program[] =
+    "func.func @main(%n: i32, %text: !tfrt.string) -> (i32, !tfrt.string) {\n"
+    "  %ch = tfrt.new.chain\n"
+    "  %end:2 = tfrt.repeat.i32 %n, %text, %ch : !tfrt.string, !tfrt.chain {\n"
+    "    %ch1 = \"tfrt_test.print_string\"(%text, %ch) : (!tfrt.string, !tfrt.chain) -> "
+    "!tfrt.chain\n"
+    "    tfrt.return %text, %ch1 : !tfrt.string, !tfrt.chain\n"
+    "  }\n"
+    "  tfrt.return %n, %end#0 : i32, !tfrt.string\n"
+    "}\n";
+
+static const char* program = counting_program;
+
+#define TEXT_SIZE 100000u
+
+static tfrt_node_world_t world;
+static char id[TFRT_CLIENT_JOB_ID_SIZE];
+
+// --- The client ----------------------------------------------------------------
+
+static void open_detached(uint64_t keep_ms) {
+  tfrt_string_view_t addresses[TFRT_NODE_WORLD_MAX_HOSTS];
+  for (uint32_t i = 0; i < world.host_count; ++i) {
+    addresses[i] = tfrt_string_view_of(world.hosts[i].address);
+  }
+  tfrt_client_options_t options = {.addresses = addresses,
+                                   .host_count = world.host_count,
+                                   .name = tfrt_string_view_of("count"),
+                                   .is_detached = true,
+                                   .keep_results_ms = keep_ms};
+  tfrt_status_t status =
+      tfrt_client_create(world.hosts[world.host_count].node, &options, &world.client);
+  ck_assert_msg(!status, "%s", tfrt_status_message(status));
+}
+
+static void start(int32_t n) {
+  char* bytes = tfrt_allocator_allocate(tfrt_allocator_system(), TEXT_SIZE);
+  memset(bytes, 'a', TEXT_SIZE);
+  tfrt_async_value_t* arguments[2] = {
+      tfrt_async_value_create_i32(n),
+      tfrt_async_value_create_string(tfrt_string_view_make(bytes, TEXT_SIZE))};
+  tfrt_allocator_free(tfrt_allocator_system(), bytes, TEXT_SIZE);
+  tfrt_node_world_start(&world, program, arguments, 2, 2);
+  for (int i = 0; i < 2; ++i) tfrt_async_value_release(arguments[i]);
+}
+
+// A world of three hosts and a detached job on them that counts to |n|.
+static void begin(int32_t n) {
+  tfrt_node_world_set_configure(NULL);
+  tfrt_node_world_initialize(&world, 3, NULL);
+  tfrt_job_drop_client(&world);
+  open_detached(60000);
+  ck_assert_ptr_null(tfrt_job_await_open(&world));
+  tfrt_client_job_id(world.client, id);
+  ck_assert_uint_eq(strlen(id), 32);
+  start(n);
+}
+
+static void release_results(void) {
+  for (uint32_t i = 0; i < world.result_count; ++i) tfrt_async_value_release(world.results[i]);
+  world.result_count = 0;
+}
+
+// The client's process ends, without a word.
+static void kill_client(void) {
+  tfrt_simulated_endpoint_kill(world.hosts[world.host_count].endpoint);
+  tfrt_job_drop_client(&world);
+  tfrt_node_world_kill(&world, world.host_count);
+}
+
+static void leave(void) {
+  tfrt_client_leave(world.client);
+  release_results();
+  tfrt_client_release(world.client);
+  world.client = NULL;
+}
+
+// --- Who follows ---------------------------------------------------------------
+
+typedef tfrt_async_value_t* (*question_fn_t)(tfrt_client_t* client, uint64_t number);
+
+static bool is_here(void* value) { return tfrt_async_value_is_available(value); }
+
+static void await(tfrt_async_value_t* value) {
+  ck_assert(
+      tfrt_simulated_network_run_until(world.network, is_here, value, 60 * TFRT_NODE_WORLD_SECOND));
+}
+
+// What host 0 answers to a client on host 2.
+static tfrt_async_value_t* ask(question_fn_t question, uint64_t number) {
+  tfrt_string_view_t address = tfrt_string_view_of(world.hosts[0].address);
+  tfrt_client_options_t options = {.addresses = &address,
+                                   .host_count = 1,
+                                   .name = tfrt_string_view_of("asker"),
+                                   .asks_only = true};
+  tfrt_client_t* client = NULL;
+  tfrt_status_t status = tfrt_client_create(world.hosts[2].node, &options, &client);
+  ck_assert_msg(!status, "%s", tfrt_status_message(status));
+  await(tfrt_client_opened(client));
+  ck_assert(!tfrt_async_value_is_error(tfrt_client_opened(client)));
+  tfrt_async_value_t* answer = question(client, number);
+  tfrt_async_value_demand(answer);
+  await(answer);
+  tfrt_client_close(client, NULL);
+  tfrt_client_release(client);
+  return answer;
+}
+
+static tfrt_async_value_t* ask_follow(tfrt_client_t* client, uint64_t number) {
+  return tfrt_client_follow(client, 0, tfrt_string_view_of(id), number);
+}
+
+static tfrt_async_value_t* ask_result(tfrt_client_t* client, uint64_t number) {
+  return tfrt_client_kept_result(client, 0, tfrt_string_view_of(id), (uint32_t)number);
+}
+
+static tfrt_async_value_t* ask_cancel(tfrt_client_t* client, uint64_t number) {
+  (void)number;
+  char what[64];
+  snprintf(what, sizeof(what), "job %s", id);
+  return tfrt_client_cancel_on(client, 0, tfrt_string_view_of(what));
+}
+
+static void expect_refusal(question_fn_t question, uint64_t number, tfrt_status_code_t code) {
+  tfrt_async_value_t* answer = ask(question, number);
+  ck_assert(tfrt_async_value_is_error(answer));
+  tfrt_status_t status = tfrt_async_value_error(answer);
+  ck_assert_msg(tfrt_status_code(status) == code, "%s", tfrt_status_message(status));
+  tfrt_async_value_release(answer);
+}
+
+static void cancel(void) {
+  tfrt_async_value_t* answer = ask(ask_cancel, 0);
+  ck_assert(!tfrt_async_value_is_error(answer));
+  tfrt_async_value_release(answer);
+}
+
+static tfrt_async_value_t* ask_inventory(tfrt_client_t* client, uint64_t number) {
+  (void)number;
+  return tfrt_client_inventory(client, 0);
+}
+
+// True if host 0 lists the job as one that is |state|.
+static bool is_listed(const char* state) {
+  tfrt_async_value_t* answer = ask(ask_inventory, 0);
+  ck_assert(!tfrt_async_value_is_error(answer));
+  tfrt_string_view_t text = tfrt_async_value_string(answer);
+  char* copy = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), text.size + 1);
+  memcpy(copy, text.data, text.size);
+  char line[64];
+  snprintf(line, sizeof(line), "job job=%s ", id);
+  char* found = strstr(copy, line);
+  char* end = found ? strchr(found, '\n') : NULL;
+  if (end) *end = '\0';
+  snprintf(line, sizeof(line), " state=%s", state);
+  bool is_it = found && strstr(found, line);
+  tfrt_allocator_free(tfrt_allocator_system(), copy, text.size + 1);
+  tfrt_async_value_release(answer);
+  return is_it;
+}
+
+// What one answer says.
+typedef struct report_s {
+  char state[16];
+  char function[64];
+  uint32_t result_count;
+  unsigned long long from;
+  unsigned long long next;
+  int more;
+  int lost;
+} report_t;
+
+// Follows from line |from| on; checks that line number i, if it is there, says (i / 2) + 1, and
+// comes from host 1 if i is even.
+static report_t follow(uint64_t from) {
+  tfrt_async_value_t* answer = ask(ask_follow, from);
+  ck_assert_msg(!tfrt_async_value_is_error(answer), "%s",
+                tfrt_status_message(tfrt_async_value_error(answer)));
+  tfrt_string_view_t text = tfrt_async_value_string(answer);
+  char* copy = tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), text.size + 1);
+  memcpy(copy, text.data, text.size);
+  report_t report;
+  int at = 0;
+  int count = sscanf(
+      copy, "detached state=%15s function=%63s results=%u from=%llu next=%llu more=%d lost=%d\n%n",
+      report.state, report.function, &report.result_count, &report.from, &report.next, &report.more,
+      &report.lost, &at);
+  ck_assert_msg(count == 7 && at > 0, "%.200s", copy);
+  for (uint64_t i = report.from; i < report.next; ++i) {
+    unsigned rank, size;
+    int step = 0;
+    char right[32];
+    ck_assert_int_eq(sscanf(copy + at, "%u %u%n", &rank, &size, &step), 2);
+    ck_assert_uint_eq(rank, i % 2 == 0);
+    int right_size = snprintf(right, sizeof(right), "\nint32 = %d\n", (int)(i / 2) + 1);
+    ck_assert_uint_eq(size + 2, (unsigned)right_size);
+    ck_assert_msg(strncmp(copy + at + step, right, size + 2) == 0, "%.40s", copy + at);
+    at += step + (int)size + 2;
+  }
+  ck_assert_uint_eq((size_t)at, text.size);
+  tfrt_allocator_free(tfrt_allocator_system(), copy, text.size + 1);
+  tfrt_async_value_release(answer);
+  return report;
+}
+
+// Lets time pass until the job is |state|.
+static void await_state(const char* state) {
+  for (int i = 0; strcmp(follow(UINT64_MAX).state, state) != 0; ++i) {
+    ck_assert_int_lt(i, 1000);
+    // A job does not run for long.
+    bool is_end = strcmp(state, "ended") == 0;
+    if (is_end) tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND / 100);
+  }
+}
+
+// The results are those of a job that has counted to |n|, whoever asks.
+static void expect_results(int32_t n) {
+  tfrt_async_value_t* answer = ask(ask_result, 0);
+  ck_assert(!tfrt_async_value_is_error(answer));
+  ck_assert_int_eq(*(int32_t*)tfrt_async_value_payload(tfrt_async_value_resolved(answer)), n);
+  tfrt_async_value_release(answer);
+  answer = ask(ask_result, 1);
+  ck_assert(!tfrt_async_value_is_error(answer));
+  ck_assert_uint_eq(tfrt_async_value_string(answer).size, TEXT_SIZE);
+  tfrt_async_value_release(answer);
+  answer = ask(ask_result, 2);
+  ck_assert(!tfrt_async_value_is_error(answer));
+  tfrt_async_value_release(answer);
+}
+
+// All jobs are over, and |kept| of them have left something at host 0.
+static void end(size_t kept) {
+  release_results();
+  tfrt_job_await_count(&world, 0);
+  ck_assert_uint_eq(tfrt_node_kept_count(world.hosts[0].node), kept);
+  ck_assert_uint_eq(tfrt_node_kept_count(world.hosts[1].node), 0);
+  tfrt_node_world_deinitialize(&world);
+}
+
+START_TEST(a_job_goes_on_when_its_client_is_killed) {
+  begin(40);
+  await_state("running");
+  kill_client();
+  report_t report = follow(0);
+  ck_assert_str_eq(report.state, "running");
+  ck_assert_str_eq(report.function, "main");
+  expect_refusal(ask_result, 0, TFRT_STATUS_FAILED_PRECONDITION);
+  await_state("ended");
+  report = follow(0);
+  ck_assert_uint_eq(report.next, 80);
+  ck_assert_uint_eq(report.result_count, 2);
+  ck_assert_int_eq(report.more, 0);
+  ck_assert_int_eq(report.lost, 0);
+  // As often as somebody asks.
+  expect_results(40);
+  expect_results(40);
+  expect_refusal(ask_result, 3, TFRT_STATUS_NOT_FOUND);
+  report = follow(70);
+  ck_assert_uint_eq(report.from, 70);
+  ck_assert_uint_eq(report.next, 80);
+  tfrt_job_await_count(&world, 0);
+  ck_assert_uint_eq(tfrt_node_kept_count(world.hosts[0].node), 1);
+  tfrt_node_world_run_for(&world, 61 * TFRT_NODE_WORLD_SECOND);
+  expect_refusal(ask_follow, 0, TFRT_STATUS_NOT_FOUND);
+  end(0);
+}
+END_TEST
+
+START_TEST(a_client_may_leave_when_the_job_runs) {
+  begin(40);
+  await_state("running");
+  leave();
+  await_state("ended");
+  expect_results(40);
+  end(1);
+}
+END_TEST
+
+START_TEST(a_client_that_stays_gets_its_results_and_closes_the_job) {
+  begin(3);
+  tfrt_node_world_await(&world);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 3);
+  ck_assert_uint_eq(tfrt_node_world_text(&world, 1).size, TEXT_SIZE);
+  ck_assert_uint_eq(tfrt_node_job_count(world.hosts[0].node), 1);
+  tfrt_job_drop_client(&world);
+  tfrt_job_await_count(&world, 0);
+  expect_results(3);
+  end(1);
+}
+END_TEST
+
+// The arguments may be there or not, and hosts may know of the job or not.
+START_TEST(a_client_that_is_killed_at_any_moment_leaves_no_job_that_never_ends) {
+  for (int64_t delay_us = 0; delay_us <= 4000; delay_us += 100) {
+    tfrt_node_world_initialize(&world, 3, NULL);
+    tfrt_job_drop_client(&world);
+    open_detached(60000);
+    start(3);
+    tfrt_node_world_run_for(&world, delay_us * TFRT_NANOSECONDS_PER_MICROSECOND);
+    kill_client();
+    tfrt_job_await_count(&world, 0);
+    tfrt_node_world_deinitialize(&world);
+  }
+}
+END_TEST
+
+START_TEST(without_an_upload_the_job_ends_with_the_loss_of_its_client) {
+  begin(3);
+  tfrt_node_world_run_for(&world, 150 * TFRT_NANOSECONDS_PER_MICROSECOND);
+  kill_client();
+  await_state("ended");
+  // The function was never called, so this is where its results would end.
+  tfrt_async_value_t* answer = ask(ask_result, 0);
+  ck_assert(tfrt_async_value_is_error(answer));
+  tfrt_job_expect_error(tfrt_async_value_error(answer), TFRT_STATUS_UNAVAILABLE, "the client");
+  tfrt_async_value_release(answer);
+  end(1);
+}
+END_TEST
+
+START_TEST(a_host_that_is_lost_is_what_the_job_ends_with) {
+  begin(40);
+  await_state("running");
+  kill_client();
+  tfrt_node_world_kill(&world, 1);
+  tfrt_node_world_run_for(&world, 10 * TFRT_NODE_WORLD_SECOND);
+  report_t report = follow(0);
+  ck_assert_str_eq(report.state, "ended");
+  ck_assert_int_eq(report.lost, 1);
+  tfrt_async_value_t* answer = ask(ask_result, 0);
+  ck_assert(tfrt_async_value_is_error(answer));
+  tfrt_job_expect_error(tfrt_async_value_error(answer), TFRT_STATUS_UNAVAILABLE, "lost host 1");
+  tfrt_async_value_release(answer);
+  release_results();
+  tfrt_job_await_count(&world, 0);
+  ck_assert_uint_eq(tfrt_node_kept_count(world.hosts[0].node), 1);
+  tfrt_node_world_deinitialize(&world);
+}
+END_TEST
+
+START_TEST(results_of_other_hosts_are_good_when_those_are_gone) {
+  begin(3);
+  await_state("ended");
+  kill_client();
+  tfrt_node_world_kill(&world, 1);
+  tfrt_node_world_run_for(&world, 10 * TFRT_NODE_WORLD_SECOND);
+  expect_results(3);
+  release_results();
+  tfrt_node_world_deinitialize(&world);
+}
+END_TEST
+
+START_TEST(with_its_root_a_job_is_gone) {
+  begin(40);
+  await_state("running");
+  kill_client();
+  tfrt_node_world_kill(&world, 0);
+  release_results();
+  tfrt_job_await_count(&world, 0);
+  tfrt_node_world_deinitialize(&world);
+}
+END_TEST
+
+START_TEST(a_cancelled_job_says_so_until_it_is_cancelled_again) {
+  begin(40);
+  await_state("running");
+  kill_client();
+  cancel();
+  await_state("ended");
+  tfrt_async_value_t* answer = ask(ask_result, 1);
+  ck_assert(tfrt_async_value_is_error(answer));
+  tfrt_job_expect_error(tfrt_async_value_error(answer), TFRT_STATUS_CANCELLED, "administrator");
+  tfrt_async_value_release(answer);
+  tfrt_job_await_count(&world, 0);
+  cancel();
+  expect_refusal(ask_follow, 0, TFRT_STATUS_NOT_FOUND);
+  expect_refusal(ask_cancel, 0, TFRT_STATUS_NOT_FOUND);
+  end(0);
+}
+END_TEST
+
+START_TEST(a_job_is_listed_as_detached_until_it_is_kept_and_may_be_forgotten_at_once) {
+  begin(40);
+  await_state("running");
+  kill_client();
+  cancel();
+  while (!is_listed("kept")) ck_assert(is_listed("detached"));
+  cancel();
+  ck_assert(!is_listed("kept"));
+  ck_assert(!is_listed("detached"));
+  expect_refusal(ask_follow, 0, TFRT_STATUS_NOT_FOUND);
+  end(0);
+}
+END_TEST
+
+START_TEST(of_many_lines_the_last_are_kept_and_the_others_counted) {
+  program = long_lines_program;
+  begin(12);
+  await_state("ended");
+  // Ten of them fill what there is but for less than one; the last answer is of the end alone.
+  uint64_t size = sizeof(tfrt_detached_line_t) + TEXT_SIZE + strlen("string = ");
+  uint64_t first = 12 - TFRT_DETACHED_JOB_MAX_LINE_BYTES / size;
+  uint64_t next = 0;
+  for (int more = 1; more;) {
+    unsigned long long from = 0, behind = 0;
+    tfrt_async_value_t* answer = ask(ask_follow, next);
+    ck_assert(!tfrt_async_value_is_error(answer));
+    tfrt_string_view_t text = tfrt_async_value_string(answer);
+    ck_assert_uint_lt(text.size, TFRT_FOLLOWING_MAX_ANSWER + size + 1000);
+    char head[128] = "";
+    memcpy(head, text.data, sizeof(head) - 1);
+    const char* numbers = strstr(head, " from=");
+    ck_assert_ptr_nonnull(numbers);
+    ck_assert_int_eq(sscanf(numbers, " from=%llu next=%llu more=%d", &from, &behind, &more), 3);
+    ck_assert_uint_eq(from, next == 0 ? first : next);
+    ck_assert_uint_gt(behind, from);
+    next = behind;
+    tfrt_async_value_release(answer);
+  }
+  ck_assert_uint_eq(next, 12);
+  leave();
+  program = counting_program;
+  end(1);
+}
+END_TEST
+
+START_TEST(it_has_one_start) {
+  begin(3);
+  release_results();
+  tfrt_job_start(&world, tfrt_job_simple_program, 1);
+  tfrt_node_world_await(&world);
+  tfrt_job_expect_error(tfrt_node_world_error(&world, 0), TFRT_STATUS_FAILED_PRECONDITION,
+                        "a detached job has one start");
+  release_results();
+  tfrt_job_drop_client(&world);
+  await_state("ended");
+  end(1);
+}
+END_TEST
+
+START_TEST(a_job_that_was_never_started_leaves_nothing) {
+  tfrt_node_world_initialize(&world, 3, NULL);
+  tfrt_job_drop_client(&world);
+  open_detached(0);
+  ck_assert_ptr_null(tfrt_job_await_open(&world));
+  leave();
+  end(0);
+}
+END_TEST
+
+START_TEST(a_job_that_is_not_detached_cant_be_followed) {
+  tfrt_node_world_initialize(&world, 3, NULL);
+  ck_assert_ptr_null(tfrt_job_await_open(&world));
+  tfrt_client_job_id(world.client, id);
+  expect_refusal(ask_follow, 0, TFRT_STATUS_NOT_FOUND);
+  snprintf(id, sizeof(id), "what is that");
+  expect_refusal(ask_follow, 0, TFRT_STATUS_INVALID_ARGUMENT);
+  // What can't be left is closed.
+  leave();
+  end(0);
+}
+END_TEST
+
+START_TEST(the_oldest_results_go_when_there_are_too_many) {
+  tfrt_node_world_initialize(&world, 3, NULL);
+  tfrt_job_drop_client(&world);
+  char first[TFRT_CLIENT_JOB_ID_SIZE];
+  for (uint32_t i = 0; i <= TFRT_DETACHED_JOB_MAX_KEPT; ++i) {
+    open_detached(0);
+    ck_assert_ptr_null(tfrt_job_await_open(&world));
+    tfrt_client_job_id(world.client, id);
+    if (i == 0) memcpy(first, id, sizeof(first));
+    tfrt_job_start(&world, tfrt_job_simple_program, 1);
+    tfrt_node_world_await(&world);
+    tfrt_job_drop_client(&world);
+    tfrt_job_await_count(&world, 0);
+  }
+  ck_assert_str_eq(follow(0).state, "ended");
+  memcpy(id, first, sizeof(id));
+  expect_refusal(ask_follow, 0, TFRT_STATUS_NOT_FOUND);
+  end(TFRT_DETACHED_JOB_MAX_KEPT);
+}
+END_TEST
+
+Suite* tfrt_test_suite(void) {
+  TCase* jobs = tcase_create("detached jobs");
+  tcase_set_timeout(jobs, 120);
+  tcase_add_test(jobs, a_job_goes_on_when_its_client_is_killed);
+  tcase_add_test(jobs, a_client_may_leave_when_the_job_runs);
+  tcase_add_test(jobs, a_client_that_stays_gets_its_results_and_closes_the_job);
+  tcase_add_test(jobs, a_client_that_is_killed_at_any_moment_leaves_no_job_that_never_ends);
+  tcase_add_test(jobs, without_an_upload_the_job_ends_with_the_loss_of_its_client);
+  tcase_add_test(jobs, a_host_that_is_lost_is_what_the_job_ends_with);
+  tcase_add_test(jobs, results_of_other_hosts_are_good_when_those_are_gone);
+  tcase_add_test(jobs, with_its_root_a_job_is_gone);
+  tcase_add_test(jobs, a_cancelled_job_says_so_until_it_is_cancelled_again);
+  tcase_add_test(jobs, a_job_is_listed_as_detached_until_it_is_kept_and_may_be_forgotten_at_once);
+  tcase_add_test(jobs, of_many_lines_the_last_are_kept_and_the_others_counted);
+  tcase_add_test(jobs, it_has_one_start);
+  tcase_add_test(jobs, a_job_that_was_never_started_leaves_nothing);
+  tcase_add_test(jobs, a_job_that_is_not_detached_cant_be_followed);
+  tcase_add_test(jobs, the_oldest_results_go_when_there_are_too_many);
+  Suite* suite = suite_create("detached_job");
+  suite_add_tcase(suite, jobs);
+  return suite;
+}

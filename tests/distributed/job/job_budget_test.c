@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What one job may use on a host: distributed/job/job_budget.h.
+#include <string.h>
+
+#include "tests/distributed/job/job_harness.h"
+#include "tests/support/test_main.h"
+
+// Waits for a message that never comes.
+#define WAIT                                      \
+  "func.func @wait(%x: i32) -> i32 {\n"           \
+  "  %c = tfrt.new.chain\n"                       \
+  "  %zero = tfrt.constant.i32 0\n"               \
+  "  %h = tfrt_dist.host %zero\n"                 \
+  "  %k = tfrt_dist.key \"never\"\n"              \
+  "  %v, %c1 = tfrt_dist.recv %h, %k, %c : i32\n" \
+  "  tfrt.return %v : i32\n"                      \
+  "}\n"
+
+// @main(x) calls @wait and @f on host 1, the first with a deadline.
+static const char calling_program[] = WAIT
+    "func.func @f(%x: i32) -> i32 {\n"
+    "  tfrt.return %x : i32\n"
+    "}\n"
+    "func.func @main(%x: i32) -> (i32, i32) {\n"
+    "  %v = tfrt.call @wait(%x) {host = 1 : i32, deadline_ms = 50 : i32} : (i32) -> i32\n"
+    "  %y = tfrt.call @f(%x) {host = 1 : i32} : (i32) -> i32\n"
+    "  tfrt.return %v, %y : i32, i32\n"
+    "}\n";
+
+// @main(a, b) gives each text to host 1, which returns it twice over.
+static const char fetching_program[] =
+    "func.func @take(%a: !tfrt.string) -> (i32, !tfrt.string) {\n"
+    "  %c = tfrt.new.chain\n"
+    "  %one = tfrt.constant.i32 1\n"
+    "  %b = \"tfrt_test.append_string\"(%a, %a) : (!tfrt.string, !tfrt.string) -> !tfrt.string\n"
+    "  tfrt.return %one, %b : i32, !tfrt.string\n"
+    "}\n"
+    "func.func @main(%a: !tfrt.string, %b: !tfrt.string) -> (!tfrt.string, !tfrt.string) {\n"
+    "  %n, %x = tfrt.call @take(%a) {host = 1 : i32} : (!tfrt.string) -> (i32, !tfrt.string)\n"
+    "  %m, %y = tfrt.call @take(%b) {host = 1 : i32} : (!tfrt.string) -> (i32, !tfrt.string)\n"
+    "  tfrt.return %x, %y : !tfrt.string, !tfrt.string\n"
+    "}\n";
+
+static tfrt_node_world_t world;
+static tfrt_job_limits_t limits;  // of host |limited|
+static uint32_t limited;
+
+static void configure(uint32_t index, tfrt_node_options_t* options) {
+  if (index == limited) options->job_limits = limits;
+}
+
+static void begin(uint32_t host, tfrt_job_limits_t of_host) {
+  limited = host;
+  limits = of_host;
+  tfrt_node_world_set_configure(configure);
+  tfrt_node_world_initialize(&world, 2, NULL);
+  ck_assert_ptr_null(tfrt_job_await_open(&world));
+}
+
+static void end(void) {
+  tfrt_job_drop_client(&world);
+  tfrt_job_await_count(&world, 0);
+  tfrt_node_world_deinitialize(&world);
+}
+
+static void release_results(void) {
+  for (uint32_t i = 0; i < world.result_count; ++i) tfrt_async_value_release(world.results[i]);
+  world.result_count = 0;
+}
+
+static void run_calls(void) {
+  tfrt_node_world_start_i32(&world, calling_program, 7, 2);
+  tfrt_node_world_await(&world);
+}
+
+START_TEST(a_call_too_many_is_refused_and_the_next_is_not) {
+  begin(1, (tfrt_job_limits_t){.calls = 1});
+  run_calls();
+  tfrt_job_expect_error(tfrt_node_world_error(&world, 0), TFRT_STATUS_DEADLINE_EXCEEDED, "");
+  tfrt_job_expect_error(tfrt_node_world_error(&world, 1), TFRT_STATUS_RESOURCE_EXHAUSTED,
+                        "the job would have more than 1 calls at once on host 1, which is what "
+                        "that allows a job: start tfrt_worker there with a larger --job-calls");
+  release_results();
+  tfrt_job_expect(&world, tfrt_job_simple_program, 2, 4);
+  end();
+}
+END_TEST
+
+// Host 1 takes so few calls and wants at once of one host.
+static void configure_credit(uint32_t index, tfrt_node_options_t* options) {
+  if (index != 1) return;
+  options->session.first_call_limit = 4;
+  options->session.first_want_limit = 2;
+}
+
+// @main makes four calls of host 1, of which three are sent, none of which ends in time.
+static const char starved_calls_program[] = WAIT
+    "func.func @main(%x: i32) -> (i32, i32, i32, i32) {\n"
+    "  %a = tfrt.call @wait(%x) {host = 1 : i32, deadline_ms = 15000 : i32} : (i32) -> i32\n"
+    "  %b = tfrt.call @wait(%x) {host = 1 : i32, deadline_ms = 15000 : i32} : (i32) -> i32\n"
+    "  %c = tfrt.call @wait(%x) {host = 1 : i32, deadline_ms = 15000 : i32} : (i32) -> i32\n"
+    "  %d = tfrt.call @wait(%x) {host = 1 : i32, deadline_ms = 15000 : i32} : (i32) -> i32\n"
+    "  tfrt.return %a, %b, %c, %d : i32, i32, i32, i32\n"
+    "}\n";
+
+// Host 2 wants three values of host 1, which aren't there in time.
+static const char starved_wants_program[] = WAIT
+    "func.func @three(%x: i32) -> (i32, i32, i32) {\n"
+    "  %a = tfrt.call @wait(%x) : (i32) -> i32\n"
+    "  tfrt.return %a, %a, %a : i32, i32, i32\n"
+    "}\n"
+    "func.func @use(%a: i32, %b: i32, %c: i32) -> (i32, i32, i32) {\n"
+    "  %x = tfrt.add.i32 %a, %a\n"
+    "  %y = tfrt.add.i32 %b, %b\n"
+    "  %z = tfrt.add.i32 %c, %c\n"
+    "  tfrt.return %x, %y, %z : i32, i32, i32\n"
+    "}\n"
+    "func.func @main(%x: i32) -> (i32, i32, i32) {\n"
+    "  %a:3 = tfrt.call @three(%x) {host = 1 : i32, deadline_ms = 15000 : i32} : (i32) -> "
+    "(i32, i32, i32)\n"
+    "  %b:3 = tfrt.call @use(%a#0, %a#1, %a#2) {host = 2 : i32} : (i32, i32, i32) -> "
+    "(i32, i32, i32)\n"
+    "  tfrt.return %b#0, %b#1, %b#2 : i32, i32, i32\n"
+    "}\n";
+
+// Expects that one of the |count| results of |text| is |message|, with a place, and that the others
+// have waited for their deadline.
+static void expect_one_starved(const char* text, uint32_t count, const char* message) {
+  tfrt_node_world_set_configure(configure_credit);
+  tfrt_node_world_initialize(&world, 3, NULL);
+  ck_assert_ptr_null(tfrt_job_await_open(&world));
+  tfrt_node_world_start_i32(&world, text, 7, count);
+  tfrt_node_world_await(&world);
+  uint32_t starved = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    tfrt_status_t status = tfrt_node_world_error(&world, i);
+    ck_assert_str_eq(tfrt_status_fields(status)->origin.function, "main");
+    if (tfrt_status_code(status) == TFRT_STATUS_DEADLINE_EXCEEDED) continue;
+    tfrt_job_expect_error(status, TFRT_STATUS_RESOURCE_EXHAUSTED, message);
+    ++starved;
+  }
+  ck_assert_uint_eq(starved, 1);
+  end();
+}
+
+START_TEST(a_call_without_credit_says_how_much_there_is_and_what_to_do) {
+  expect_one_starved(starved_calls_program, 4,
+                     "host 1 has given no credit for a call of @wait for 10000 ms: it takes up to "
+                     "4 calls of one host at once, a quarter of them nested ones; make fewer at "
+                     "once");
+}
+END_TEST
+
+START_TEST(a_wish_without_credit_says_how_much_there_is_and_what_to_do) {
+  expect_one_starved(starved_wants_program, 3,
+                     "host 1 has given no credit for a value that is wanted from it for 10000 ms: "
+                     "it takes up to 2 such wishes of one host at once; want fewer at once");
+}
+END_TEST
+
+START_TEST(as_many_calls_as_may_be_run) {
+  begin(1, (tfrt_job_limits_t){.calls = 2});
+  run_calls();
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 1), 7);
+  end();
+}
+END_TEST
+
+START_TEST(a_value_too_many_is_an_error_of_its_call) {
+  begin(1, (tfrt_job_limits_t){.objects = 1});
+  run_calls();
+  // What comes first takes the room: a result, and the program's placeholder or bytes.
+  tfrt_status_t status = tfrt_node_world_error(&world, 1);
+  tfrt_job_expect_error(status, TFRT_STATUS_RESOURCE_EXHAUSTED,
+                        "the job would have more than 1 values on host 1");
+  tfrt_job_expect_error(status, TFRT_STATUS_RESOURCE_EXHAUSTED, "a larger --job-objects");
+  end();
+}
+END_TEST
+
+START_TEST(a_start_too_many_is_refused) {
+  begin(0, (tfrt_job_limits_t){.requests = 1});
+  tfrt_async_value_t* seven = tfrt_async_value_create_i32(7);
+  tfrt_node_world_start(&world, calling_program, &seven, 1, 2);
+  tfrt_async_value_t* first[2] = {world.results[0], world.results[1]};
+  tfrt_node_world_start(&world, calling_program, &seven, 1, 2);
+  tfrt_async_value_release(seven);
+  tfrt_node_world_await(&world);
+  for (uint32_t i = 0; i < 2; ++i) {
+    tfrt_job_expect_error(tfrt_node_world_error(&world, i), TFRT_STATUS_RESOURCE_EXHAUSTED,
+                          "the job would have more than 1 requests at once on host 0");
+  }
+  release_results();
+  for (uint32_t i = 0; i < 2; ++i) world.results[i] = first[i];
+  world.result_count = 2;
+  tfrt_node_world_await(&world);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 1), 7);
+  end();
+}
+END_TEST
+
+static void run_texts(size_t first, size_t second) {
+  static char bytes[100000];
+  memset(bytes, 'a', sizeof(bytes));
+  tfrt_async_value_t* texts[2] = {
+      tfrt_async_value_create_string(tfrt_string_view_make(bytes, first)),
+      tfrt_async_value_create_string(tfrt_string_view_make(bytes, second))};
+  tfrt_node_world_start(&world, fetching_program, texts, 2, 2);
+  for (uint32_t i = 0; i < 2; ++i) tfrt_async_value_release(texts[i]);
+  tfrt_node_world_await(&world);
+}
+
+START_TEST(a_payload_that_does_not_fit_is_an_error_of_its_value) {
+  begin(1, (tfrt_job_limits_t){.memory_bytes = 60000});
+  run_texts(100000, 50000);
+  tfrt_job_expect_error(tfrt_node_world_error(&world, 0), TFRT_STATUS_RESOURCE_EXHAUSTED,
+                        "the job would have more than 60000 bytes of values of others on host 1");
+  ck_assert_uint_eq(tfrt_node_world_text(&world, 1).size, 100000);
+  release_results();
+  // What was fetched before counts no more.
+  run_texts(6000, 50000);
+  ck_assert_uint_eq(tfrt_node_world_text(&world, 0).size, 12000);
+  ck_assert_uint_eq(tfrt_node_world_text(&world, 1).size, 100000);
+  end();
+}
+END_TEST
+
+START_TEST(a_client_may_ask_for_less) {
+  begin(1, (tfrt_job_limits_t){.calls = 5});
+  tfrt_job_drop_client(&world);
+  tfrt_string_view_t addresses[2] = {tfrt_string_view_of(world.hosts[0].address),
+                                     tfrt_string_view_of(world.hosts[1].address)};
+  tfrt_client_options_t options = {.addresses = addresses,
+                                   .host_count = 2,
+                                   .name = tfrt_string_view_of("modest"),
+                                   .limits = {.calls = 1}};
+  tfrt_status_t status = tfrt_client_create(world.hosts[2].node, &options, &world.client);
+  ck_assert_ptr_null(status);
+  run_calls();
+  tfrt_job_expect_error(tfrt_node_world_error(&world, 1), TFRT_STATUS_RESOURCE_EXHAUSTED,
+                        "more than 1 calls at once on host 1, which is what its client allows it");
+  end();
+}
+END_TEST
+
+Suite* tfrt_test_suite(void) {
+  TCase* budgets = tcase_create("budgets");
+  tcase_set_timeout(budgets, 60);
+  tcase_add_test(budgets, a_call_too_many_is_refused_and_the_next_is_not);
+  tcase_add_test(budgets, a_call_without_credit_says_how_much_there_is_and_what_to_do);
+  tcase_add_test(budgets, a_wish_without_credit_says_how_much_there_is_and_what_to_do);
+  tcase_add_test(budgets, as_many_calls_as_may_be_run);
+  tcase_add_test(budgets, a_value_too_many_is_an_error_of_its_call);
+  tcase_add_test(budgets, a_start_too_many_is_refused);
+  tcase_add_test(budgets, a_payload_that_does_not_fit_is_an_error_of_its_value);
+  tcase_add_test(budgets, a_client_may_ask_for_less);
+  Suite* suite = suite_create("job_budget");
+  suite_add_tcase(suite, budgets);
+  return suite;
+}

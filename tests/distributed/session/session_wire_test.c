@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a session makes of a peer that says the wrong thing: a hand-made peer that writes
+// its batches itself.
+#include <string.h>
+
+#include "distributed/wire/body.h"
+#include "tests/distributed/session/session_harness.h"
+#include "tests/support/test_main.h"
+
+#define OURS 0x0a
+#define PEER 0x0b
+
+// A peer made by hand, which notes the last batch that it was sent.
+typedef struct raw_peer_s {
+  tfrt_transport_handler_t handler;
+  tfrt_simulated_endpoint_t* endpoint;
+  tfrt_transport_connection_t* connection;
+  tfrt_transport_write_t write;
+  tfrt_string_builder_t out;
+  bool is_writing;
+  bool was_closed;
+  tfrt_transport_end_t end;
+  // Of the last frame that came.
+  uint32_t kind;
+  uint32_t reason;
+  char message[256];
+  size_t batch_count;
+  uint64_t ack;
+} raw_peer_t;
+
+static void note_frame(raw_peer_t* peer, const tfrt_wire_frame_t* frame, tfrt_arena_t* arena) {
+  peer->kind = frame->kind;
+  peer->reason = 0;
+  tfrt_wire_body_t body;
+  tfrt_status_t status = tfrt_wire_body_decode(frame->kind, frame->body, arena, &body);
+  ck_assert_msg(tfrt_status_is_ok(status), "%s", tfrt_status_message(status));
+  tfrt_string_view_t message = {0};
+  if (frame->kind == TFRT_WIRE_FRAME_REFUSE) {
+    peer->reason = body.refuse.reason;
+    message = body.refuse.message;
+  } else if (frame->kind == TFRT_WIRE_FRAME_GOODBYE) {
+    peer->reason = body.goodbye.reason;
+    message = body.goodbye.message;
+  }
+  if (message.size > 0) memcpy(peer->message, message.data, message.size);
+  peer->message[message.size] = '\0';
+}
+
+static void on_message(tfrt_transport_handler_t* handler, tfrt_transport_connection_t* connection,
+                       const tfrt_transport_span_t* spans, size_t span_count) {
+  raw_peer_t* peer = TFRT_CONTAINER_OF(handler, raw_peer_t, handler);
+  tfrt_string_builder_t bytes;
+  tfrt_string_builder_initialize(&bytes, tfrt_allocator_system());
+  for (size_t i = 0; i < span_count; ++i) {
+    tfrt_string_builder_append(&bytes, spans[i].data, spans[i].size);
+  }
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, tfrt_allocator_system());
+  tfrt_wire_batch_t batch;
+  tfrt_status_t status = tfrt_wire_batch_decode(tfrt_string_builder_view(&bytes), &arena, &batch);
+  ck_assert_msg(tfrt_status_is_ok(status), "%s", tfrt_status_message(status));
+  ++peer->batch_count;
+  peer->ack = batch.ack;
+  for (size_t i = 0; i < batch.frame_count; ++i) note_frame(peer, &batch.frames[i], &arena);
+  tfrt_arena_deinitialize(&arena);
+  tfrt_string_builder_deinitialize(&bytes);
+  tfrt_transport_connection_receive(connection);
+}
+
+static void on_closed(tfrt_transport_handler_t* handler, tfrt_transport_connection_t* connection,
+                      tfrt_transport_end_t end, tfrt_status_t status) {
+  (void)connection;
+  (void)status;
+  raw_peer_t* peer = TFRT_CONTAINER_OF(handler, raw_peer_t, handler);
+  peer->was_closed = true;
+  peer->end = end;
+}
+
+static const tfrt_transport_handler_vtable_t handler_vtable = {.on_message = on_message,
+                                                               .on_closed = on_closed};
+
+static void on_written(tfrt_transport_write_t* write, tfrt_status_t status) {
+  (void)status;
+  TFRT_CONTAINER_OF(write, raw_peer_t, write)->is_writing = false;
+}
+
+typedef struct fixture_s {
+  tfrt_harness_world_t world;
+  tfrt_harness_host_t* host;
+  raw_peer_t peer;
+  raw_peer_t second;
+} fixture_t;
+
+static void raw_dial(raw_peer_t* peer, const char* address) {
+  peer->handler.vtable = &handler_vtable;
+  tfrt_string_builder_initialize(&peer->out, tfrt_allocator_system());
+  const tfrt_transport_metadata_t key = {tfrt_string_view_of(TFRT_TRANSPORT_CLUSTER_KEY),
+                                         tfrt_string_view_of("key")};
+  const tfrt_transport_dial_options_t options = {.address = tfrt_string_view_of(address),
+                                                 .kind = TFRT_TRANSPORT_CONTROL,
+                                                 .metadata = &key,
+                                                 .metadata_count = 1,
+                                                 .timeout_ns = TFRT_HARNESS_SECOND};
+  tfrt_status_t status = tfrt_transport_dial(tfrt_simulated_endpoint_transport(peer->endpoint),
+                                             &options, &peer->handler, &peer->connection);
+  ck_assert(tfrt_status_is_ok(status));
+  tfrt_transport_connection_receive(peer->connection);
+}
+
+static void initialize(fixture_t* fixture) {
+  memset(fixture, 0, sizeof(*fixture));
+  tfrt_harness_initialize_with_seed(&fixture->world, 1);
+  fixture->host = tfrt_harness_add_simple_host(&fixture->world, OURS);
+  fixture->peer.endpoint = tfrt_simulated_network_add_endpoint(fixture->world.network, "raw");
+  fixture->second.endpoint = fixture->peer.endpoint;
+  raw_dial(&fixture->peer, fixture->host->address);
+  raw_dial(&fixture->second, fixture->host->address);
+}
+
+static void deinitialize(fixture_t* fixture) {
+  tfrt_transport_t* transport = tfrt_simulated_endpoint_transport(fixture->peer.endpoint);
+  tfrt_transport_close(transport);
+  tfrt_transport_drain(transport);
+  raw_peer_t* peers[2] = {&fixture->peer, &fixture->second};
+  for (int i = 0; i < 2; ++i) {
+    tfrt_transport_connection_release(peers[i]->connection);
+    tfrt_string_builder_deinitialize(&peers[i]->out);
+  }
+  tfrt_harness_deinitialize(&fixture->world);
+}
+
+static void run(fixture_t* fixture) {
+  tfrt_harness_run_for(&fixture->world, 50 * TFRT_HARNESS_MILLISECOND);
+}
+
+static void write_out(fixture_t* fixture, raw_peer_t* peer) {
+  ck_assert(!peer->is_writing);
+  peer->is_writing = true;
+  peer->write.spans[0] = (tfrt_transport_span_t){peer->out.data, peer->out.size};
+  peer->write.span_count = 1;
+  peer->write.on_written = on_written;
+  tfrt_status_t status = tfrt_transport_connection_write(peer->connection, &peer->write);
+  ck_assert(tfrt_status_is_ok(status));
+  run(fixture);
+}
+
+static void write_batch(fixture_t* fixture, raw_peer_t* peer, const tfrt_wire_batch_t* batch) {
+  tfrt_string_builder_clear(&peer->out);
+  tfrt_status_t status = tfrt_wire_batch_encode(batch, &peer->out);
+  ck_assert_msg(tfrt_status_is_ok(status), "%s", tfrt_status_message(status));
+  write_out(fixture, peer);
+}
+
+static tfrt_wire_hello_t hello(void) {
+  return (tfrt_wire_hello_t){.version_min = 1,
+                             .version_max = 1,
+                             .incarnation = PEER,
+                             .rank_hint = TFRT_WIRE_NO_RANK,
+                             .session = 1,
+                             .connection = 1,
+                             .next_call = 1};
+}
+
+static void write_hello_to(fixture_t* fixture, raw_peer_t* peer, const tfrt_wire_hello_t* said,
+                           uint64_t to_incarnation) {
+  tfrt_string_builder_t body;
+  tfrt_string_builder_initialize(&body, tfrt_allocator_system());
+  const tfrt_wire_body_t content = {.kind = TFRT_WIRE_FRAME_HELLO, .hello = *said};
+  ck_assert(tfrt_status_is_ok(tfrt_wire_body_encode(&content, &body)));
+  const tfrt_wire_frame_t frame = {.kind = TFRT_WIRE_FRAME_HELLO,
+                                   .body = tfrt_string_builder_view(&body)};
+  const tfrt_wire_batch_t batch = {.version = 1,
+                                   .from_incarnation = PEER,
+                                   .to_incarnation = to_incarnation,
+                                   .session = said->session,
+                                   .frames = &frame,
+                                   .frame_count = 1};
+  write_batch(fixture, peer, &batch);
+  tfrt_string_builder_deinitialize(&body);
+}
+
+static void write_hello(fixture_t* fixture, raw_peer_t* peer, const tfrt_wire_hello_t* said) {
+  write_hello_to(fixture, peer, said, OURS);
+}
+
+static void open_session(fixture_t* fixture) {
+  const tfrt_wire_hello_t said = hello();
+  write_hello(fixture, &fixture->peer, &said);
+  ck_assert_uint_eq(fixture->peer.kind, TFRT_WIRE_FRAME_WELCOME);
+}
+
+static tfrt_harness_record_t* record(fixture_t* fixture) {
+  ck_assert_ptr_nonnull(fixture->host->records);
+  return fixture->host->records;
+}
+
+// A batch of the open session with one frame of |kind|, number |seq|.
+static void write_frame(fixture_t* fixture, uint32_t kind, uint64_t seq) {
+  const tfrt_wire_frame_t frame = {.kind = kind,
+                                   .job = tfrt_wire_frame_kind_is_session(kind) ? 0 : 1};
+  const tfrt_wire_batch_t batch = {.version = 1,
+                                   .from_incarnation = PEER,
+                                   .to_incarnation = OURS,
+                                   .session = 1,
+                                   .first_seq = seq,
+                                   .frames = &frame,
+                                   .frame_count = 1};
+  write_batch(fixture, &fixture->peer, &batch);
+}
+
+static void assert_refused(const raw_peer_t* peer, tfrt_wire_refuse_reason_t reason) {
+  ck_assert_uint_eq(peer->kind, TFRT_WIRE_FRAME_REFUSE);
+  ck_assert_msg(peer->reason == (uint32_t)reason, "refused for reason %u: %s", peer->reason,
+                peer->message);
+  ck_assert(peer->was_closed);
+  ck_assert_int_eq(peer->end, TFRT_TRANSPORT_ENDED);
+}
+
+static void assert_protocol_death(fixture_t* fixture, const char* message) {
+  const tfrt_harness_record_t* dead = record(fixture);
+  ck_assert(dead->is_dead);
+  ck_assert_int_eq(dead->death, TFRT_SESSION_DEATH_PROTOCOL);
+  ck_assert_msg(strstr(dead->message, message), "%s", dead->message);
+  ck_assert_uint_eq(fixture->peer.kind, TFRT_WIRE_FRAME_GOODBYE);
+  ck_assert_uint_eq(fixture->peer.reason, TFRT_WIRE_GOODBYE_PROTOCOL);
+  ck_assert(fixture->peer.was_closed);
+}
+
+// --- Greetings ---------------------------------------------------------------
+
+START_TEST(a_hello_is_answered_by_a_welcome) {
+  fixture_t fixture;
+  initialize(&fixture);
+  open_session(&fixture);
+  write_frame(&fixture, TFRT_WIRE_FRAME_CANCEL, 1);
+  ck_assert_uint_eq(record(&fixture)->others, 1);
+  ck_assert_uint_eq(fixture.peer.ack, 1);
+  deinitialize(&fixture);
+}
+END_TEST
+
+START_TEST(a_stream_that_does_not_begin_with_hello_is_reset) {
+  fixture_t fixture;
+  initialize(&fixture);
+  write_frame(&fixture, TFRT_WIRE_FRAME_CANCEL, 1);
+  ck_assert(fixture.peer.was_closed);
+  ck_assert_int_eq(fixture.peer.end, TFRT_TRANSPORT_RESET);
+  tfrt_string_builder_append_text(&fixture.second.out, "GET / HTTP/1.1");
+  write_out(&fixture, &fixture.second);
+  ck_assert(fixture.second.was_closed);
+  ck_assert_ptr_null(fixture.host->records);
+  deinitialize(&fixture);
+}
+END_TEST
+
+START_TEST(who_says_nothing_is_not_waited_for) {
+  fixture_t fixture;
+  initialize(&fixture);
+  tfrt_harness_run_for(&fixture.world, 3 * TFRT_HARNESS_SECOND);
+  ck_assert(fixture.peer.was_closed);
+  deinitialize(&fixture);
+}
+END_TEST
+
+START_TEST(a_hello_to_another_process_is_refused) {
+  fixture_t fixture;
+  initialize(&fixture);
+  const tfrt_wire_hello_t said = hello();
+  write_hello_to(&fixture, &fixture.peer, &said, 0x77);
+  assert_refused(&fixture.peer, TFRT_WIRE_REFUSE_INCARNATION);
+  ck_assert_ptr_null(fixture.host->records);
+  deinitialize(&fixture);
+}
+END_TEST
+
+START_TEST(a_resume_of_an_unknown_session_is_refused) {
+  fixture_t fixture;
+  initialize(&fixture);
+  tfrt_wire_hello_t said = hello();
+  said.resume = true;
+  write_hello(&fixture, &fixture.peer, &said);
+  assert_refused(&fixture.peer, TFRT_WIRE_REFUSE_SESSION);
+  deinitialize(&fixture);
+}
+END_TEST
+
+START_TEST(a_resume_takes_the_session_over) {
+  fixture_t fixture;
+  initialize(&fixture);
+  open_session(&fixture);
+  tfrt_wire_hello_t said = hello();
+  said.resume = true;
+  said.connection = 2;
+  write_hello(&fixture, &fixture.second, &said);
+  ck_assert_uint_eq(fixture.second.kind, TFRT_WIRE_FRAME_WELCOME);
+  ck_assert(fixture.peer.was_closed);
+  ck_assert(!fixture.second.was_closed);
+  ck_assert(!record(&fixture)->is_dead);
+  deinitialize(&fixture);
+}
+END_TEST
+
+START_TEST(a_resume_by_an_older_connection_is_refused_and_harms_nobody) {
+  fixture_t fixture;
+  initialize(&fixture);
+  open_session(&fixture);
+  tfrt_wire_hello_t said = hello();
+  said.resume = true;
+  said.connection = 1;
+  write_hello(&fixture, &fixture.second, &said);
+  assert_refused(&fixture.second, TFRT_WIRE_REFUSE_CROSSED);
+  ck_assert(!fixture.peer.was_closed);
+  ck_assert(!record(&fixture)->is_dead);
+  deinitialize(&fixture);
+}
+END_TEST
+
+START_TEST(a_resume_outside_of_the_window_is_death) {
+  fixture_t fixture;
+  initialize(&fixture);
+  open_session(&fixture);
+  tfrt_wire_hello_t said = hello();
+  said.resume = true;
+  said.connection = 2;
+  said.received_seq = 5;
+  write_hello(&fixture, &fixture.second, &said);
+  assert_refused(&fixture.second, TFRT_WIRE_REFUSE_SESSION);
+  ck_assert(record(&fixture)->is_dead);
+  deinitialize(&fixture);
+}
+END_TEST
+
+START_TEST(a_new_session_of_the_same_process_buries_the_old_one) {
+  fixture_t fixture;
+  initialize(&fixture);
+  open_session(&fixture);
+  tfrt_wire_hello_t said = hello();
+  said.session = 2;
+  write_hello(&fixture, &fixture.second, &said);
+  ck_assert_uint_eq(fixture.second.kind, TFRT_WIRE_FRAME_WELCOME);
+  ck_assert(!record(&fixture)->is_dead);
+  ck_assert(record(&fixture)->next->is_dead);
+  ck_assert_int_eq(record(&fixture)->next->death, TFRT_SESSION_DEATH_BURIED);
+  deinitialize(&fixture);
+}
+END_TEST
+
+START_TEST(a_number_that_was_buried_never_returns) {
+  fixture_t fixture;
+  initialize(&fixture);
+  open_session(&fixture);
+  tfrt_transport_connection_abort(fixture.peer.connection);
+  tfrt_harness_run_until_state(record(&fixture), TFRT_SESSION_DEAD);
+  tfrt_transport_connection_release(fixture.second.connection);
+  fixture.second.was_closed = false;
+  tfrt_string_builder_deinitialize(&fixture.second.out);
+  raw_dial(&fixture.second, fixture.host->address);
+  const tfrt_wire_hello_t said = hello();
+  write_hello(&fixture, &fixture.second, &said);
+  assert_refused(&fixture.second, TFRT_WIRE_REFUSE_SESSION);
+  deinitialize(&fixture);
+}
+END_TEST
+
+// --- Batches -----------------------------------------------------------------
+
+START_TEST(an_unknown_odd_frame_is_skipped_and_an_unknown_even_one_is_not) {
+  fixture_t fixture;
+  initialize(&fixture);
+  open_session(&fixture);
+  write_frame(&fixture, 1001, 1);
+  ck_assert_uint_eq(record(&fixture)->others, 0);
+  write_frame(&fixture, TFRT_WIRE_FRAME_CANCEL, 2);
+  ck_assert_uint_eq(record(&fixture)->others, 1);
+  write_frame(&fixture, 1002, 3);
+  assert_protocol_death(&fixture, "unknown kind 1002");
+  deinitialize(&fixture);
+}
+END_TEST
+
+START_TEST(a_gap_closes_the_connection_and_not_the_session) {
+  fixture_t fixture;
+  initialize(&fixture);
+  open_session(&fixture);
+  write_frame(&fixture, TFRT_WIRE_FRAME_CANCEL, 2);
+  ck_assert(fixture.peer.was_closed);
+  ck_assert_uint_eq(record(&fixture)->others, 0);
+  ck_assert_int_eq(tfrt_harness_state(record(&fixture)), TFRT_SESSION_BROKEN);
+  deinitialize(&fixture);
+}
+END_TEST
+
+START_TEST(a_duplicate_is_dropped) {
+  fixture_t fixture;
+  initialize(&fixture);
+  open_session(&fixture);
+  write_frame(&fixture, TFRT_WIRE_FRAME_CANCEL, 1);
+  write_frame(&fixture, TFRT_WIRE_FRAME_CANCEL, 1);
+  ck_assert_uint_eq(record(&fixture)->others, 1);
+  ck_assert(!fixture.peer.was_closed);
+  deinitialize(&fixture);
+}
+END_TEST
+
+START_TEST(a_hello_in_the_middle_of_a_stream_is_death) {
+  fixture_t fixture;
+  initialize(&fixture);
+  open_session(&fixture);
+  write_frame(&fixture, TFRT_WIRE_FRAME_REFUSE, 0);
+  assert_protocol_death(&fixture, "frames without a number");
+  deinitialize(&fixture);
+}
+END_TEST
+
+START_TEST(bytes_that_are_no_batch_are_death) {
+  fixture_t fixture;
+  initialize(&fixture);
+  open_session(&fixture);
+  tfrt_string_builder_clear(&fixture.peer.out);
+  tfrt_string_builder_append(&fixture.peer.out, "\xff\xff\xff\xff\xff", 5);
+  write_out(&fixture, &fixture.peer);
+  assert_protocol_death(&fixture, "can't be read");
+  deinitialize(&fixture);
+}
+END_TEST
+
+START_TEST(a_header_that_does_not_fit_is_death) {
+  static const struct {
+    tfrt_wire_batch_t batch;
+    const char* message;
+  } cases[] = {
+      {{.version = 1, .from_incarnation = 0x0c, .to_incarnation = OURS, .session = 1},
+       "from somebody else"},
+      {{.version = 1, .from_incarnation = PEER, .to_incarnation = 0x0c, .session = 1},
+       "for somebody else"},
+      {{.version = 1, .from_incarnation = PEER, .to_incarnation = OURS, .session = 2},
+       "another session"},
+      {{.version = 2, .from_incarnation = PEER, .to_incarnation = OURS, .session = 1},
+       "another version"},
+      {{.version = 1, .from_incarnation = PEER, .to_incarnation = OURS, .session = 1, .ack = 9},
+       "never sent"},
+  };
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(cases); ++i) {
+    fixture_t fixture;
+    initialize(&fixture);
+    open_session(&fixture);
+    write_batch(&fixture, &fixture.peer, &cases[i].batch);
+    assert_protocol_death(&fixture, cases[i].message);
+    deinitialize(&fixture);
+  }
+}
+END_TEST
+
+Suite* tfrt_test_suite(void) {
+  Suite* suite = suite_create("session wire");
+  TCase* greetings = tcase_create("greetings");
+  tcase_add_test(greetings, a_hello_is_answered_by_a_welcome);
+  tcase_add_test(greetings, a_stream_that_does_not_begin_with_hello_is_reset);
+  tcase_add_test(greetings, who_says_nothing_is_not_waited_for);
+  tcase_add_test(greetings, a_hello_to_another_process_is_refused);
+  tcase_add_test(greetings, a_resume_of_an_unknown_session_is_refused);
+  tcase_add_test(greetings, a_resume_takes_the_session_over);
+  tcase_add_test(greetings, a_resume_by_an_older_connection_is_refused_and_harms_nobody);
+  tcase_add_test(greetings, a_resume_outside_of_the_window_is_death);
+  tcase_add_test(greetings, a_new_session_of_the_same_process_buries_the_old_one);
+  tcase_add_test(greetings, a_number_that_was_buried_never_returns);
+  suite_add_tcase(suite, greetings);
+  TCase* batches = tcase_create("batches");
+  tcase_add_test(batches, an_unknown_odd_frame_is_skipped_and_an_unknown_even_one_is_not);
+  tcase_add_test(batches, a_gap_closes_the_connection_and_not_the_session);
+  tcase_add_test(batches, a_duplicate_is_dropped);
+  tcase_add_test(batches, a_hello_in_the_middle_of_a_stream_is_death);
+  tcase_add_test(batches, bytes_that_are_no_batch_are_death);
+  tcase_add_test(batches, a_header_that_does_not_fit_is_death);
+  suite_add_tcase(suite, batches);
+  return suite;
+}

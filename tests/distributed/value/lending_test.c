@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is lent, handed on, and kept beyond the call: it stays as long as anybody was told of it.
+// The oracles of node_harness.h look on.
+#include <string.h>
+
+#include "host_runtime/async/builtin_types.h"
+#include "tests/distributed/node/node_harness.h"
+#include "tests/support/test_main.h"
+
+static tfrt_node_world_t world;
+
+// A text that is lent, as it is too long to be sent along.
+#define TEXT_SIZE 5000
+
+// Starts |text| on |host_count| hosts with a text for its only argument; it has one result.
+static void start(const char* text, uint32_t host_count) {
+  tfrt_node_world_initialize(&world, host_count, NULL);
+  char bytes[TEXT_SIZE];
+  memset(bytes, 'a', sizeof(bytes));
+  tfrt_async_value_t* argument =
+      tfrt_async_value_create_string(tfrt_string_view_make(bytes, sizeof(bytes)));
+  tfrt_node_world_start(&world, text, &argument, 1, 1);
+  tfrt_async_value_release(argument);
+}
+
+static void end(void) {
+  tfrt_node_world_finish(&world);
+  tfrt_node_world_deinitialize(&world);
+}
+
+// Host 1 tells its caller that its result is at host 2, before that says that it is the argument;
+// and has a copy of that by then. Who asks host 2 is sent on to the argument.
+static const char sent_on_program[] =
+    "func.func @same(%t: !tfrt.string) -> !tfrt.string {\n"
+    "  tfrt.return %t : !tfrt.string\n"
+    "}\n"
+    "func.func @between(%t: !tfrt.string) -> !tfrt.string {\n"
+    "  %s = tfrt.call @same(%t) {host = 2 : i32} : (!tfrt.string) -> !tfrt.string\n"
+    "  %copy = \"tfrt_test.append_string\"(%t, %t)\n"
+    "      : (!tfrt.string, !tfrt.string) -> !tfrt.string\n"
+    "  tfrt.return %s : !tfrt.string\n"
+    "}\n"
+    "func.func @main(%t: !tfrt.string) -> !tfrt.string {\n"
+    "  %u = \"tfrt_test.append_string\"(%t, %t)\n"
+    "      : (!tfrt.string, !tfrt.string) -> !tfrt.string\n"
+    "  %s = tfrt.call @between(%u) {host = 1 : i32} : (!tfrt.string) -> !tfrt.string\n"
+    "  tfrt.return %s : !tfrt.string\n"
+    "}\n";
+
+START_TEST(an_argument_stays_for_who_was_sent_on_to_it_though_a_copy_is_here) {
+  start(sent_on_program, 3);
+  tfrt_node_world_await(&world);
+  ck_assert_uint_eq(tfrt_node_world_text(&world, 0).size, 2 * TEXT_SIZE);
+  end();
+}
+END_TEST
+
+// A call on host 0 that doesn't end by itself has an argument that host 1 holds.
+static const char endless_program[] =
+    "func.func @same(%t: !tfrt.string) -> !tfrt.string {\n"
+    "  tfrt.return %t : !tfrt.string\n"
+    "}\n"
+    "func.func @wait(%t: !tfrt.string) -> !tfrt.string {\n"
+    "  %ch = tfrt.new.chain\n"
+    "  %zero = tfrt.constant.i32 0\n"
+    "  %h = tfrt_dist.host %zero\n"
+    "  %key = tfrt_dist.key \"never\"\n"
+    "  %v, %ch1 = tfrt_dist.recv %h, %key, %ch : !tfrt.string\n"
+    "  %u = \"tfrt_test.append_string\"(%t, %v)\n"
+    "      : (!tfrt.string, !tfrt.string) -> !tfrt.string\n"
+    "  tfrt.return %u : !tfrt.string\n"
+    "}\n"
+    "func.func @lend(%t: !tfrt.string) -> !tfrt.string {\n"
+    "  %s = tfrt.call @same(%t) {host = 2 : i32} : (!tfrt.string) -> !tfrt.string\n"
+    "  %u = tfrt.call @wait(%s) {host = 0 : i32} : (!tfrt.string) -> !tfrt.string\n"
+    "  tfrt.return %u : !tfrt.string\n"
+    "}\n"
+    "func.func @main(%t: !tfrt.string) -> !tfrt.string {\n"
+    "  %u = tfrt.call @lend(%t) {host = 1 : i32} : (!tfrt.string) -> !tfrt.string\n"
+    "  tfrt.return %u : !tfrt.string\n"
+    "}\n";
+
+START_TEST(a_host_that_has_lost_the_client_lets_go_of_what_it_lends) {
+  start(endless_program, 3);
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
+  tfrt_simulated_endpoint_t* host = world.hosts[1].endpoint;
+  tfrt_simulated_endpoint_t* client = world.hosts[3].endpoint;
+  tfrt_simulated_network_partition(world.network, host, client, true);
+  tfrt_node_world_await(&world);
+  ck_assert_int_eq(tfrt_status_code(tfrt_node_world_error(&world, 0)), TFRT_STATUS_UNAVAILABLE);
+  end();
+}
+END_TEST
+
+Suite* tfrt_test_suite(void) {
+  Suite* suite = suite_create("lending");
+  TCase* lending = tcase_create("lending");
+  tcase_set_timeout(lending, 60);
+  tcase_add_test(lending, an_argument_stays_for_who_was_sent_on_to_it_though_a_copy_is_here);
+  tcase_add_test(lending, a_host_that_has_lost_the_client_lets_go_of_what_it_lends);
+  suite_add_tcase(suite, lending);
+  return suite;
+}
