@@ -318,6 +318,13 @@ void tfrt_session_on_dial_failed(tfrt_session_t* session, tfrt_session_link_t* l
   // A listener that is ending may look as one that does not trust us; a second time it is not.
   bool is_turned_away = tfrt_status_code(status) == TFRT_STATUS_UNAUTHENTICATED &&
                         tfrt_status_code(session->dial_failure) == TFRT_STATUS_UNAUTHENTICATED;
+  if (end != TFRT_TRANSPORT_REJECTED && is_turned_away && session->was_opened) {
+    // The peer has trusted us: it is a relay in front of it that hangs up, or who has its port now.
+    tfrt_session_take_death(session, TFRT_SESSION_DEATH_GONE,
+                            tfrt_session_error(session, TFRT_STATUS_UNAVAILABLE, "is lost: %s",
+                                               tfrt_status_message(status)));
+    return;
+  }
   if (end == TFRT_TRANSPORT_REJECTED || is_turned_away) {
     tfrt_session_take_death(
         session, TFRT_SESSION_DEATH_REJECTED,

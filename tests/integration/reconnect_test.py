@@ -167,6 +167,22 @@ class ReconnectTest(ClusterTest):
         self.assertGreater(sum(proxy.resets for proxy in proxies), 0)
         self.expect_idle(workers)
 
+    def test_who_dies_behind_a_relay_that_hangs_up_is_lost(self):
+        workers = self.start_workers(2)
+        proxies = [Proxy(worker.address) for worker in workers]
+        for proxy in proxies:
+            self.addCleanup(proxy.close)
+        process = self.start(
+            self.write("waits.mlir", WAITS),
+            "--hosts=" + ",".join(proxy.address for proxy in proxies),
+        )
+        self.assertEqual(process.stdout.readline(), "[1] int32 = 1\n")
+        workers[1].kill()
+        result = self.finish(process)
+        self.expect(result, 4, None, "lost host 1 ")
+        self.assertIn("waits.mlir:", result[2])
+        self.expect_idle(workers[:1])
+
     def test_who_is_new_at_an_address_gets_nothing_of_who_was_there(self):
         workers = self.start_workers(2)
         process = self.start(self.write("waits.mlir", WAITS), hosts(workers))
