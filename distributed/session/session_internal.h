@@ -287,9 +287,9 @@ void tfrt_session_stop_timer(tfrt_session_t* session);
 // Dials as soon as the lock is open, if the peer can be dialled.
 void tfrt_session_request_dial(tfrt_session_t* session);
 
-// The attempt |link| is over without an answer: |end| and |status| say how.
-void tfrt_session_on_dial_failed(tfrt_session_t* session, tfrt_session_link_t* link,
-                                 tfrt_transport_end_t end, tfrt_status_t status);
+// An attempt to dial is over without an answer: |end| and |status| say how.
+void tfrt_session_on_dial_failed(tfrt_session_t* session, tfrt_transport_end_t end,
+                                 tfrt_status_t status);
 
 // The peer has said something just now.
 void tfrt_session_note_heard(tfrt_session_t* session);

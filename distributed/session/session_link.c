@@ -329,7 +329,7 @@ static void on_bad_batch(tfrt_session_link_t* link, tfrt_status_t status) {
   if (link->state != TFRT_SESSION_LINK_FINISHING) tfrt_session_link_drop(link, false);
   if (session && was_established) tfrt_session_on_broken(session);
   if (session && was_dialling) {
-    tfrt_session_on_dial_failed(session, link, TFRT_TRANSPORT_RESET, status);
+    tfrt_session_on_dial_failed(session, TFRT_TRANSPORT_RESET, status);
   }
   if (session) tfrt_session_release(session);
 }
@@ -371,7 +371,7 @@ static void on_closed(tfrt_transport_handler_t* handler, tfrt_transport_connecti
   tfrt_session_link_drop(link, false);
   if (session && state == TFRT_SESSION_LINK_ESTABLISHED) tfrt_session_on_broken(session);
   if (session && state == TFRT_SESSION_LINK_DIALLING) {
-    tfrt_session_on_dial_failed(session, link, end, status);
+    tfrt_session_on_dial_failed(session, end, status);
   }
   if (session) tfrt_session_release(session);
   tfrt_session_link_release(link);  // the transport's

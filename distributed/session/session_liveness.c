@@ -302,9 +302,8 @@ void tfrt_session_request_dial(tfrt_session_t* session) {
   tfrt_node_lock_defer(session->manager->lock, &session->dial_task);
 }
 
-void tfrt_session_on_dial_failed(tfrt_session_t* session, tfrt_session_link_t* link,
-                                 tfrt_transport_end_t end, tfrt_status_t status) {
-  (void)link;
+void tfrt_session_on_dial_failed(tfrt_session_t* session, tfrt_transport_end_t end,
+                                 tfrt_status_t status) {
   if (session->state == TFRT_SESSION_DEAD || session->state == TFRT_SESSION_OPEN) return;
   if (end == TFRT_TRANSPORT_REFUSED) {
     tfrt_session_take_death(
