@@ -33,6 +33,25 @@ static void tfrt_status_report_add_counters(tfrt_node_t* node, tfrt_string_build
   tfrt_status_report_add(out, "deaths", counters.deaths);
 }
 
+// A peer's session, and what has crossed in it.
+static void tfrt_status_report_add_peer(tfrt_node_t* node, const tfrt_session_t* session,
+                                        tfrt_string_builder_t* out) {
+  uint64_t incarnation = tfrt_session_peer_incarnation(session);
+  tfrt_string_builder_append_format(out, "peer %016" PRIx64 " %s %" PRId64 " ", incarnation,
+                                    tfrt_session_state_name(tfrt_session_state(session)),
+                                    tfrt_session_round_trip_ns(session) / 1000);
+  tfrt_text_answer_add_word(out, tfrt_session_address(session));
+  tfrt_string_builder_append_char(out, ' ');
+  tfrt_text_answer_add_word(out, tfrt_session_peer_name(session));
+  tfrt_session_traffic_t traffic;
+  tfrt_session_traffic(session, &traffic);
+  tfrt_lane_traffic_t payloads = tfrt_lane_manager_traffic(node->lanes, incarnation);
+  tfrt_string_builder_append_format(
+      out, " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
+      traffic.frames_sent, traffic.frames_received, traffic.bytes_sent, traffic.bytes_received,
+      payloads.sent, payloads.received);
+}
+
 static void tfrt_status_report_add_peers(tfrt_node_t* node, tfrt_string_builder_t* out) {
   tfrt_node_lock_tables(node);
   tfrt_string_builder_append_text(out, "name");
@@ -42,15 +61,7 @@ static void tfrt_status_report_add_peers(tfrt_node_t* node, tfrt_string_builder_
   tfrt_status_report_add(out, "serving", !node->refuses_jobs && !node->closed);
   for (tfrt_session_t* session = tfrt_session_manager_first(node->sessions); session;
        session = tfrt_session_manager_next(node->sessions, session)) {
-    tfrt_string_builder_append_format(out, "peer %016" PRIx64 " %s %" PRId64,
-                                      tfrt_session_peer_incarnation(session),
-                                      tfrt_session_state_name(tfrt_session_state(session)),
-                                      tfrt_session_round_trip_ns(session) / 1000);
-    tfrt_string_builder_append_char(out, ' ');
-    tfrt_text_answer_add_word(out, tfrt_session_address(session));
-    tfrt_string_builder_append_char(out, ' ');
-    tfrt_text_answer_add_word(out, tfrt_session_peer_name(session));
-    tfrt_string_builder_append_char(out, '\n');
+    tfrt_status_report_add_peer(node, session, out);
   }
   tfrt_node_unlock(node);
 }

@@ -9,7 +9,10 @@
 //   jobs 0                            without the one that asks, and so on
 //   objects 0 ... transfers 0         as in tfrt_node_counts_t
 //   frames_sent 123 ...               as in tfrt_session_counters_t
-//   peer 8899aabbccddeeff OPEN 312 127.0.0.1:7001 NAME    state, round trip in us, address or -
+//   peer 8899aabbccddeeff OPEN 312 127.0.0.1:7001 NAME 12 9 3020 1120 0 1000000
+//                                     state, round trip in us, address or -, name; and since the
+//                                     session began: frames, bytes of messages, and bytes of
+//                                     payloads on lanes, of each the sent and the received ones
 //
 // Lines of later versions may be more; who reads them skips what it doesn't know.
 //

@@ -132,7 +132,8 @@ struct tfrt_lane_peer_s {
   tfrt_lane_manager_t* manager;
   tfrt_lane_session_t session;  // its address is owned
   tfrt_lane_t* lane;            // in use: DIALLING or OPEN
-  uint32_t last_dialled;        // numbers of connections
+  tfrt_lane_traffic_t traffic;
+  uint32_t last_dialled;  // numbers of connections
   uint32_t last_accepted;
   bool is_needed;
   bool is_buried;         // waits for its timer

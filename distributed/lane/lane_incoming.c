@@ -355,6 +355,7 @@ void tfrt_lane_incoming_on_chunk(tfrt_lane_t* lane, const tfrt_lane_message_t* m
   tfrt_node_lock_lock(manager->lock);
   if (lane->peer) {
     name = name_of(lane->peer, message->chunk.want);
+    if (TFRT_COUNTERS) lane->peer->traffic.received += message->chunk.payload.size;
     incoming = open_chunk(lane->peer, &message->chunk, &is_first, &status);
   }
   tfrt_node_lock_unlock_and_run(manager->lock);

@@ -145,6 +145,11 @@ tfrt_lane_counts_t tfrt_lane_manager_counts(const tfrt_lane_manager_t* manager) 
   return counts;
 }
 
+tfrt_lane_traffic_t tfrt_lane_manager_traffic(tfrt_lane_manager_t* manager, uint64_t incarnation) {
+  const tfrt_lane_peer_t* peer = tfrt_lane_peer_find(manager, incarnation);
+  return peer ? peer->traffic : (tfrt_lane_traffic_t){0};
+}
+
 void tfrt_lane_manager_close(tfrt_lane_manager_t* manager) {
   if (manager->is_closed) return;
   manager->is_closed = true;

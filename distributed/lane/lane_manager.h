@@ -168,6 +168,12 @@ typedef struct tfrt_lane_counts_s {
   uint64_t dials;    // in all
 } tfrt_lane_counts_t;
 
+// The bytes of payloads that have crossed in a session, those that were sent again too.
+typedef struct tfrt_lane_traffic_s {
+  uint64_t sent;
+  uint64_t received;
+} tfrt_lane_traffic_t;
+
 // Sets |*out_options| to the defaults; |incarnation| stays 0 and must be set. Thread-safe.
 void tfrt_lane_options_initialize(tfrt_lane_options_t* out_options);
 
@@ -262,5 +268,9 @@ void tfrt_lane_manager_drain(tfrt_lane_manager_t* manager);
 
 // What is alive now. Thread-compatible (the node's lock is held).
 tfrt_lane_counts_t tfrt_lane_manager_counts(const tfrt_lane_manager_t* manager);
+
+// What has crossed in the session with |incarnation|; zeros if that is not known.
+// Thread-compatible (the node's lock is held).
+tfrt_lane_traffic_t tfrt_lane_manager_traffic(tfrt_lane_manager_t* manager, uint64_t incarnation);
 
 #endif  // TFRT_DISTRIBUTED_LANE_LANE_MANAGER_H_

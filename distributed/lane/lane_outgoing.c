@@ -221,6 +221,7 @@ tfrt_lane_outgoing_t* tfrt_lane_outgoing_next(tfrt_lane_peer_t* peer,
   }
   outgoing->is_described = true;
   outgoing->was_written = true;
+  if (TFRT_COUNTERS) peer->traffic.sent += end - outgoing->offset;
   outgoing->offset = end;
   ++outgoing->writes;
   tfrt_lane_outgoing_place(outgoing);

@@ -350,6 +350,13 @@ uint64_t tfrt_session_heartbeat_number(const tfrt_session_t* session) {
 
 int64_t tfrt_session_round_trip_ns(const tfrt_session_t* session) { return session->round_trip_ns; }
 
+void tfrt_session_traffic(const tfrt_session_t* session, tfrt_session_traffic_t* out_traffic) {
+  *out_traffic = (tfrt_session_traffic_t){.frames_sent = session->queue.written_seq,
+                                          .frames_received = session->received_seq,
+                                          .bytes_sent = session->bytes_sent,
+                                          .bytes_received = session->bytes_received};
+}
+
 void* tfrt_session_user_data(const tfrt_session_t* session) { return session->user_data; }
 
 void tfrt_session_set_user_data(tfrt_session_t* session, void* user_data) {

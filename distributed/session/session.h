@@ -268,6 +268,19 @@ void tfrt_session_set_peer_rank(tfrt_session_t* session, uint32_t rank);
 uint64_t tfrt_session_heartbeat_number(const tfrt_session_t* session);
 int64_t tfrt_session_round_trip_ns(const tfrt_session_t* session);
 
+// What has crossed since the session began. Frames are counted once each, as their numbers are;
+// bytes are those of messages, the ones that were sent again too.
+typedef struct tfrt_session_traffic_s {
+  uint64_t frames_sent;
+  uint64_t frames_received;
+  uint64_t bytes_sent;
+  uint64_t bytes_received;
+} tfrt_session_traffic_t;
+
+// Sets |*out_traffic|; bytes are 0 without TFRT_COUNTERS. Thread-compatible (the node's lock is
+// held).
+void tfrt_session_traffic(const tfrt_session_t* session, tfrt_session_traffic_t* out_traffic);
+
 // A pointer of the handler's, NULL at first. Thread-compatible (the node's lock is held).
 void* tfrt_session_user_data(const tfrt_session_t* session);
 void tfrt_session_set_user_data(tfrt_session_t* session, void* user_data);

@@ -78,6 +78,8 @@ struct tfrt_session_s {
   uint64_t next_want;
   uint64_t received_seq;
   uint32_t unacked_count;  // frames received since the last acknowledgement
+  uint64_t bytes_sent;
+  uint64_t bytes_received;
   uint64_t granted_calls;
   uint64_t granted_wants;
 

@@ -140,6 +140,13 @@ static void give_up(tfrt_session_link_t* link) {
   tfrt_session_release(session);
 }
 
+static void count_batch(const tfrt_session_link_t* link, const tfrt_send_batch_t* frames) {
+  tfrt_session_counters_t* counters = &link->manager->counters;
+  counters->frames_sent += frames->count - frames->replayed_count;
+  counters->frames_replayed += frames->replayed_count;
+  link->session->bytes_sent += link->out.size;
+}
+
 // Encodes the session's next batch. False: there is nothing to say, or no memory for it.
 static bool encode_batch(tfrt_session_link_t* link) {
   tfrt_session_manager_t* manager = link->manager;
@@ -173,10 +180,7 @@ static bool encode_batch(tfrt_session_link_t* link) {
     give_up(link);
     return false;
   }
-  if (TFRT_COUNTERS) {
-    manager->counters.frames_sent += frames->count - frames->replayed_count;
-    manager->counters.frames_replayed += frames->replayed_count;
-  }
+  if (TFRT_COUNTERS) count_batch(link, frames);
   session->is_beat_due = false;
   session->is_flush_due = false;
   session->flush_ns = TFRT_TIME_INFINITE;
@@ -347,6 +351,7 @@ static void on_message(tfrt_transport_handler_t* handler, tfrt_transport_connect
   tfrt_node_lock_lock(lock);
   // A link that ends here is still needed until this function returns: the transport's
   // reference lasts until on_closed.
+  if (TFRT_COUNTERS && link->session) link->session->bytes_received += bytes.size;
   if (tfrt_status_is_ok(status)) {
     on_batch(link, &batch);
   } else {

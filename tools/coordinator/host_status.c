@@ -78,9 +78,17 @@ static void tfrt_host_status_append_peer(tfrt_string_view_t line, tfrt_string_bu
                  {"state", true},
                  {"round_trip_us", false},
                  {"address", true},
-                 {"name", true}};
-  for (size_t i = 0; i < TFRT_ARRAY_SIZE(members); ++i) {
-    tfrt_string_builder_append_char(out, i > 0 ? ',' : '{');
+                 {"name", true},
+                 {"frames_sent", false},
+                 {"frames_received", false},
+                 {"bytes_sent", false},
+                 {"bytes_received", false},
+                 {"payload_bytes_sent", false},
+                 {"payload_bytes_received", false}};
+  tfrt_string_builder_append_char(out, '{');
+  // A host of an earlier version says less.
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(members) && line.size > 0; ++i) {
+    if (i > 0) tfrt_string_builder_append_char(out, ',');
     tfrt_host_status_append_member(tfrt_string_view_of(members[i].name),
                                    tfrt_inventory_lines_cut(&line, ' '), members[i].is_text, out);
   }
