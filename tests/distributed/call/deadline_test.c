@@ -284,6 +284,59 @@ static void set_cut_off(bool is_cut_off) {
   }
 }
 
+// Hosts 1 and 2 call each other without end, and host 0 both.
+static const char spinning_program[] =
+    "func.func @step(%x: i32) -> i32 {\n"
+    "  %y = \"test.step\"(%x) : (i32) -> i32\n"
+    "  tfrt.return %y : i32\n"
+    "}\n"
+    "func.func @spin(%h: !tfrt_dist.host, %x: i32) -> i32 {\n"
+    "  %n = tfrt.constant.i32 2000000000\n"
+    "  %y:2 = tfrt.repeat.i32 %n, %x, %h : i32, !tfrt_dist.host {\n"
+    "    %z = tfrt_dist.call %h @step(%x) : (!tfrt_dist.host, i32) -> i32\n"
+    "    tfrt.return %z, %h : i32, !tfrt_dist.host\n"
+    "  }\n"
+    "  tfrt.return %y#0 : i32\n"
+    "}\n"
+    "func.func @main(%x: i32) -> (i32, i32, i32, i32) {\n"
+    "  %two = tfrt.add.i32 %x, %x\n"
+    "  %h1 = tfrt_dist.host %x\n"
+    "  %h2 = tfrt_dist.host %two\n"
+    "  %a = tfrt.call @spin(%h2, %x) {host = 1 : i32} : (!tfrt_dist.host, i32) -> i32\n"
+    "  %b = tfrt.call @spin(%h1, %x) {host = 2 : i32} : (!tfrt_dist.host, i32) -> i32\n"
+    "  %c = tfrt.call @spin(%h1, %x) : (!tfrt_dist.host, i32) -> i32\n"
+    "  %d = tfrt.call @spin(%h2, %x) : (!tfrt_dist.host, i32) -> i32\n"
+    "  tfrt.return %a, %b, %c, %d : i32, i32, i32, i32\n"
+    "}\n";
+
+// Calls that are under way when the cancel comes run no kernel either.
+START_TEST(after_a_cancel_no_kernel_starts) {
+  for (int64_t delay = 0; delay < 20; ++delay) {
+    memset(runs, 0, sizeof(runs));
+    begin(3, NULL, TFRT_TIME_INFINITE);
+    start(spinning_program, 4);
+    tfrt_node_world_run_for(&world,
+                            20 * MILLISECOND + delay * 53 * TFRT_NANOSECONDS_PER_MICROSECOND);
+    int64_t cancelled_ns = now_ns();
+    tfrt_status_t reason = tfrt_status_create(TFRT_STATUS_CANCELLED, "enough of that");
+    tfrt_client_cancel(world.client, world.start, reason);
+    tfrt_status_release(reason);
+    tfrt_node_world_await(&world);
+    tfrt_node_world_run_for(&world, SECOND);
+    for (uint32_t host = 1; host < 3; ++host) {
+      ck_assert_int_gt(runs[host], 100);
+      // From the client to the root, and from there to each host.
+      ck_assert_int_le(last_run_ns[host],
+                       cancelled_ns + 2 * 150 * TFRT_NANOSECONDS_PER_MICROSECOND);
+    }
+    for (uint32_t i = 0; i < 4; ++i) {
+      ck_assert_int_eq(tfrt_status_code(tfrt_node_world_error(&world, i)), TFRT_STATUS_CANCELLED);
+    }
+    end();
+  }
+}
+END_TEST
+
 START_TEST(a_callee_that_hears_nothing_of_its_caller_stops_by_itself) {
   int64_t deadline_ns = begin(3, NULL, 300 * MILLISECOND);
   start(endless_program, 1);
@@ -698,6 +751,7 @@ END_TEST
 static void add_tests(TCase* tests) {
   tcase_add_test(tests, what_never_ends_ends_at_the_jobs_deadline);
   tcase_add_test(tests, after_the_deadline_no_kernel_starts);
+  tcase_add_test(tests, after_a_cancel_no_kernel_starts);
   tcase_add_test(tests, a_callee_that_hears_nothing_of_its_caller_stops_by_itself);
   tcase_add_test(tests, a_kernel_that_stands_still_does_not_keep_the_caller_waiting);
   tcase_add_test(tests, budgets_only_shrink_on_their_way);

@@ -1,0 +1,115 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""After a cancel no kernel starts, on any host. Each kernel of the program waits for a pipe to be
+written to: so the test knows of each that has started, and lets it go on.
+
+Usage: cancel_test.py TFRT TFRT_WORKER
+"""
+
+import errno
+import json
+import os
+import signal
+import time
+
+from cluster import PATIENCE_S, ClusterTest, hosts, main
+
+# Host 0 calls host 1, which calls host 2; on each, kernels follow each other.
+PIPES = """func.func @spin(%path: !tfrt.string) -> !tfrt.string {
+  %n = tfrt.constant.i32 1000000
+  %r = tfrt.repeat.i32 %n, %path : !tfrt.string {
+    %text = "tfrt_test.read_string_from_file"(%path) : (!tfrt.string) -> !tfrt.string
+    %next = "tfrt_test.append_string"(%path, %text) : (!tfrt.string, !tfrt.string) -> !tfrt.string
+    tfrt.return %next : !tfrt.string
+  }
+  tfrt.return %r : !tfrt.string
+}
+func.func @nested(%a: !tfrt.string, %b: !tfrt.string) -> (!tfrt.string, !tfrt.string) {
+  %x = tfrt.call @spin(%b) {host = 2 : i32} : (!tfrt.string) -> !tfrt.string
+  %y = tfrt.call @spin(%a) : (!tfrt.string) -> !tfrt.string
+  tfrt.return %x, %y : !tfrt.string, !tfrt.string
+}
+func.func @main(%p0: !tfrt.string, %p1: !tfrt.string, %p2: !tfrt.string) -> (!tfrt.string, !tfrt.string, !tfrt.string) {
+  %x, %y = tfrt.call @nested(%p1, %p2) {host = 1 : i32} : (!tfrt.string, !tfrt.string) -> (!tfrt.string, !tfrt.string)
+  %z = tfrt.call @spin(%p0) : (!tfrt.string) -> !tfrt.string
+  tfrt.return %x, %y, %z : !tfrt.string, !tfrt.string, !tfrt.string
+}
+"""
+
+
+class CancelTest(ClusterTest):
+    def begin(self, *flags):
+        """Three workers, each in a kernel that waits for its pipe, behind some others."""
+        workers = self.start_workers(3)
+        self.pipes = [os.path.join(self.folder, "pipe%d" % rank) for rank in range(3)]
+        for pipe in self.pipes:
+            os.mkfifo(pipe)
+        arguments = ["--arg=p%d=%s" % item for item in enumerate(self.pipes)]
+        process = self.start(self.write("pipes.mlir", PIPES), hosts(workers), *arguments, *flags)
+        for _ in range(5):
+            for pipe in self.pipes:
+                self.let_go_on(pipe)
+        return workers, process
+
+    def let_go_on(self, pipe):
+        """Ends the kernel that reads `pipe`, as soon as there is one."""
+        end = time.monotonic() + PATIENCE_S
+        while not self.is_read(pipe):
+            self.assertLess(time.monotonic(), end, "no kernel reads " + pipe)
+
+    def is_read(self, pipe):
+        """Whether a kernel reads `pipe`, or has begun to and waits for a writer."""
+        try:
+            os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
+            return True
+        except OSError as error:
+            self.assertEqual(error.errno, errno.ENXIO)
+            return False
+
+    def await_reported(self, workers, verb, noun, states):
+        """Until all that `verb` says of `noun` is in one of the states."""
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            code, out, err = self.ask(*verb, hosts(workers), "-o=json")
+            self.assertEqual(code, 0, err)
+            told = json.loads(out)
+            found = [entry["state"] for entry in (told[noun] if noun else told)]
+            if found and all(state in states for state in found):
+                return found
+            self.assertLess(time.monotonic(), end, told)
+
+    def expect_no_kernel_starts(self, workers, process):
+        """All hosts know that it is cancelled, and each is still in the kernel that it was in."""
+        for pipe in self.pipes:
+            self.let_go_on(pipe)
+        out, err = process.communicate(timeout=PATIENCE_S)
+        self.expect_idle(workers)
+        for pipe in self.pipes:
+            self.assertFalse(self.is_read(pipe))
+        return process.returncode, out, err
+
+    def test_after_an_interrupt_no_kernel_starts(self):
+        workers, process = self.begin()
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(len(self.await_reported(workers, ["list", "calls"], None, ["cancelled"])), 2)
+        self.await_reported(workers, ["dump"], "nodes", ["cancelled"])
+        code, out, err = self.expect_no_kernel_starts(workers, process)
+        self.assertEqual(code, 5, err)
+        self.assertEqual(out.count("<<error: Cancelled>>"), 3, out)
+
+    def test_after_a_time_limit_no_kernel_starts(self):
+        workers, process = self.begin("--timeout=6000")
+        self.await_reported(workers, ["dump"], "nodes", ["cancelled"])
+        code, out, err = self.expect_no_kernel_starts(workers, process)
+        self.assertEqual(code, 6, err)
+        self.assertEqual(out.count("<<error: "), 3, out)
+
+    def test_after_the_loss_of_the_coordinator_no_kernel_starts(self):
+        workers, process = self.begin()
+        process.kill()
+        self.await_reported(workers, ["list", "calls"], None, ["cancelled"])
+        self.assertEqual(self.expect_no_kernel_starts(workers, process)[0], -signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    main()
