@@ -91,16 +91,24 @@ static tfrt_async_value_t* pass(tfrt_collective_t* collective, uint32_t member,
   return passed;
 }
 
-// Closes the keys of the group on all members, here too: whoever waits is told, and what is
-// under way is dropped where it comes to.
-static void tell_others(tfrt_collective_t* collective, tfrt_status_t status) {
+// Closes the keys of the group on |member|: whoever waits is told, and what is under way is dropped
+// where it comes to.
+static void close_keys(tfrt_collective_t* collective, uint32_t member, tfrt_async_value_t* error) {
+  tfrt_string_builder_t key;
+  tfrt_string_builder_initialize(&key, collective->allocator);
+  tfrt_string_builder_append_text(&key, TFRT_MAILBOX_CLOSE_PREFIX);
+  append_prefix(collective, &key);
+  tfrt_async_value_release(pass(collective, member, take_key(&key), error, true));
+}
+
+// Closes the keys of the group on all members, or if they |all_know| only here: later turns that
+// have begun wait for members where none begins any more.
+static void close_group(tfrt_collective_t* collective, tfrt_status_t status, bool all_know) {
+  uint32_t count = collective->group->count;
+  if (count == 1) return;
   tfrt_async_value_t* error = tfrt_async_value_create_error(status);
-  for (uint32_t i = 0; i < collective->group->count && collective->group->count > 1; ++i) {
-    tfrt_string_builder_t key;
-    tfrt_string_builder_initialize(&key, collective->allocator);
-    tfrt_string_builder_append_text(&key, TFRT_MAILBOX_CLOSE_PREFIX);
-    append_prefix(collective, &key);
-    tfrt_async_value_release(pass(collective, i, take_key(&key), error, true));
+  for (uint32_t i = 0; i < count; ++i) {
+    if (!all_know || i == collective->position) close_keys(collective, i, error);
   }
   tfrt_async_value_release(error);
 }
@@ -152,7 +160,7 @@ static void fail(tfrt_collective_t* collective, tfrt_status_t status, bool all_k
   tfrt_mutex_unlock(&collective->mutex);
   if (is_first) break_series(collective, located);
   end_turn(collective);
-  if (is_first && !all_know) tell_others(collective, located);
+  if (is_first) close_group(collective, located, all_know);
   if (tells_result && collective->result) {
     tfrt_async_value_set_error(&collective->result->base, located);
   }

@@ -128,6 +128,37 @@ func.func @main() -> (!tfrt_gpu.tensor, !tfrt_gpu.tensor, !tfrt_gpu.tensor, !tfr
 }
 """
 
+# Four that nothing orders: each begins when its operand is there, which is another one first on each host.
+UNORDERED = """func.func @same(%t: !tfrt_tensor.tensor) -> !tfrt_tensor.tensor {
+  %u = tfrt_tensor.concat %t, %t
+  tfrt.return %u : !tfrt_tensor.tensor
+}
+func.func @part(%ch: !tfrt.chain) -> i32 {
+  %g = tfrt_dist.world
+  %t = tfrt_dht.create_uninitialized_tensor.f32.1 [30000 : i64]
+  %c = tfrt_dht.fill_tensor_with_constant.f32 %t, %ch 0.5 : f32
+  %own = "tfrt_test.identity"(%c, %t) : (!tfrt.chain, !tfrt_tensor.tensor) -> !tfrt_tensor.tensor
+  %x0 = tfrt.call @same(%own) {host = 0 : i32} : (!tfrt_tensor.tensor) -> !tfrt_tensor.tensor
+  %x1 = tfrt.call @same(%own) {host = 1 : i32} : (!tfrt_tensor.tensor) -> !tfrt_tensor.tensor
+  %x2 = tfrt.call @same(%own) {host = 2 : i32} : (!tfrt_tensor.tensor) -> !tfrt_tensor.tensor
+  %x3 = tfrt.call @same(%own) {host = 3 : i32} : (!tfrt_tensor.tensor) -> !tfrt_tensor.tensor
+  %a0, %c0 = tfrt_dist.all_gather %g, %x0, %ch
+  %a1, %c1 = tfrt_dist.all_gather %g, %x1, %ch
+  %a2, %c2 = tfrt_dist.all_gather %g, %x2, %ch
+  %a3, %c3 = tfrt_dist.all_gather %g, %x3, %ch
+  %all = tfrt.merge.chains %c0, %c1, %c2, %c3 : !tfrt.chain, !tfrt.chain, !tfrt.chain, !tfrt.chain
+  %one = tfrt.constant.i32 1
+  %r = "tfrt_test.identity"(%all, %one) : (!tfrt.chain, i32) -> i32
+  tfrt.return %r : i32
+}
+func.func @main() -> i32 {
+  %ch = tfrt.new.chain
+  %l = tfrt_dist.call_all @part(%ch) : (!tfrt.chain) -> (!tfrt_dist.list)
+  %s = tfrt_dist.list.sum %l : i32
+  tfrt.return %s : i32
+}
+"""
+
 
 class TestCollectives(ClusterTest):
     def outcome(self, path, *flags):
@@ -152,6 +183,17 @@ class TestCollectives(ClusterTest):
         for _ in range(3):
             self.outcome(path, hosts(workers))
         self.expect_idle(workers)
+
+    def test_what_nothing_orders_is_an_error_and_no_wait(self):
+        workers = self.start_workers(4)
+        path = self.write("unordered.mlir", UNORDERED)
+        for _ in range(5):
+            for flag in (hosts(workers), "--in-process=4"):
+                code, _, err = self.run_tfrt(path, flag)
+                # They may have been quick enough not to overlap.
+                self.assertIn(code, (0, 1), err)
+                self.assertIn("order them by their chains" if code else "", err)
+            self.expect_idle(workers)
 
     def start_forever(self, workers, size):
         path = self.write("forever.mlir", FOREVER.replace("@N@", str(size)))

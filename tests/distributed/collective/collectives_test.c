@@ -565,6 +565,58 @@ static void start_waiting(const char* options) {
   start(3, 0, 0, NULL, 3);
 }
 
+// @part of each of four hosts runs four collectives, each with an operand from another host.
+static void write_unordered(void) {
+  write_part(
+      "  %g = tfrt_dist.world\n"
+      "  %x0 = tfrt.call @same(%own) {host = 0 : i32} : (" TENSOR ") -> " TENSOR
+      "\n"
+      "  %x1 = tfrt.call @same(%own) {host = 1 : i32} : (" TENSOR ") -> " TENSOR
+      "\n"
+      "  %x2 = tfrt.call @same(%own) {host = 2 : i32} : (" TENSOR ") -> " TENSOR
+      "\n"
+      "  %x3 = tfrt.call @same(%own) {host = 3 : i32} : (" TENSOR ") -> " TENSOR
+      "\n"
+      "  %a0, %c0 = tfrt_dist.all_gather %g, %x0, %ch\n"
+      "  %a1, %c1 = tfrt_dist.all_gather %g, %x1, %ch\n"
+      "  %a2, %c2 = tfrt_dist.all_gather %g, %x2, %ch\n"
+      "  %a3, %c3 = tfrt_dist.all_gather %g, %x3, %ch\n"
+      "  %b0 = tfrt_tensor.concat %a0, %a1\n"
+      "  %b1 = tfrt_tensor.concat %a2, %a3\n"
+      "  %r = tfrt_tensor.concat %b0, %b1\n",
+      false);
+  strcat(program, "func.func @same(%t: " TENSOR ") -> " TENSOR
+                  " {\n"
+                  "  %u = tfrt_tensor.concat %t, %t\n"
+                  "  tfrt.return %u : " TENSOR
+                  "\n"
+                  "}\n");
+  write_main(4);
+}
+
+// Some hosts are turns ahead of others when the first of them learns that it can't go on.
+START_TEST(many_that_nothing_orders_are_an_error_and_no_wait) {
+  tfrt_simulated_options_t options;
+  tfrt_simulated_options_initialize(&options);
+  uint32_t errors = 0;
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    options.seed = seed;
+    options.jitter_ns = (int64_t)(seed % 4) * 10 * options.delay_ns;
+    write_unordered();
+    start(4, seed % 2 ? 1 : 30000, seed % 2 ? 4 : 120000, &options, 4);
+    tfrt_node_world_await(&world);
+    for (uint32_t i = 0; i < 4; ++i) {
+      if (!tfrt_async_value_is_error(world.results[i])) continue;
+      ++errors;
+      ck_assert_int_eq(tfrt_status_code(tfrt_node_world_error(&world, i)),
+                       TFRT_STATUS_FAILED_PRECONDITION);
+    }
+    end();
+  }
+  ck_assert_uint_gt(errors, 0);
+}
+END_TEST
+
 START_TEST(a_cancel_ends_it) {
   start_waiting("");
   tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND / 2);
@@ -609,6 +661,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(collectives, chains_and_operands_order_collectives_of_one_group);
   tcase_add_test(collectives, groups_with_names_of_their_own_need_no_order);
   tcase_add_test(collectives, collectives_that_nothing_orders_are_an_error);
+  tcase_add_test(collectives, many_that_nothing_orders_are_an_error_and_no_wait);
   tcase_add_test(collectives, a_cancel_ends_it);
   tcase_add_test(collectives, a_deadline_of_one_member_ends_it_for_all);
   Suite* suite = suite_create("collectives");
