@@ -105,6 +105,24 @@ func.func @main() -> (i32, i32) {
 }
 """
 
+# Each of two calls is given what the two before it are to make, which begin with a wait without end.
+LAYERS = 24
+LAYERED = RECEIVES[: RECEIVES.index("func.func @main")] + """func.func @both(%x: i32, %y: i32) -> i32 {
+  %z = tfrt.add.i32 %x, %y
+  tfrt.return %z : i32
+}
+func.func @main() -> i32 {
+  %ch = tfrt.new.chain
+  %one = tfrt.constant.i32 1
+  %a0 = tfrt.call @wait(%one, %ch) {host = 1 : i32} : (i32, !tfrt.chain) -> i32
+  %b0 = tfrt.add.i32 %a0, %one
+""" + "".join(
+    "  %%%s%d = tfrt.call @both(%%a%d, %%b%d) {host = %d : i32} : (i32, i32) -> i32\n"
+    % (name, layer, layer - 1, layer - 1, host)
+    for layer in range(1, LAYERS)
+    for name, host in (("a", 1), ("b", 2))
+) + "  tfrt.return %%b%d : i32\n}\n" % (LAYERS - 1)
+
 # Two calls of host 1, each of which calls host 2.
 CALLS = """func.func @inner(%x: i32) -> i32 {
   %y = tfrt.add.i32 %x, %x
@@ -282,6 +300,22 @@ class SeeingTest(ClusterTest):
         self.assertEqual(
             [operation["kind"], operation["sender"], operation["key"]], ["receive", "2", "never"]
         )
+
+    def test_a_dump_says_once_what_a_call_waits_for(self):
+        workers, process = self.begin(LAYERED)
+        # Two in each layer, the call that waits, and the start.
+        calls = 2 * LAYERS
+        end = time.monotonic() + PATIENCE_S
+        while len(self.ask_json("dump", hosts(workers))["nodes"]) < calls:
+            self.assertLess(time.monotonic(), end)
+        code, out, err = self.ask("dump", hosts(workers))
+        self.assertEqual(code, 0, err)
+        self.assertEqual(out.count("in kernel tfrt_dist.recv of @wait at "), 2, out)
+        # A line for each of the two that a call waits for, and for each that the start does.
+        self.assertLess(len(out.splitlines()), 4 * calls)
+        self.assertGreater(out.count(" (see above)"), LAYERS)
+        process.send_signal(signal.SIGINT)
+        self.expect(self.finish(process), 5)
 
     def test_a_dump_names_the_collective_that_a_host_does_not_join(self):
         workers, process = self.begin(COMBINES)

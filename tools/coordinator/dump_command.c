@@ -6,8 +6,8 @@
 #include "tools/common/json.h"
 #include "tools/coordinator/wait_graph.h"
 
-// Nodes that wait for each other in a ring are shown to this depth.
-#define TFRT_DUMP_MAX_DEPTH 16
+// Calls below calls are shown to this depth.
+#define TFRT_DUMP_MAX_DEPTH 256
 
 typedef tfrt_string_builder_t tfrt_dump_out_t;
 
@@ -88,12 +88,16 @@ static void tfrt_dump_append_operation(const tfrt_wait_graph_t* graph, uint32_t 
   }
 }
 
-static void tfrt_dump_append_tree(const tfrt_wait_graph_t* graph, uint32_t index, uint32_t depth,
+// What a node waits for is shown once, however many wait for the node.
+static void tfrt_dump_append_tree(tfrt_wait_graph_t* graph, uint32_t index, uint32_t depth,
                                   tfrt_dump_out_t* out) {
+  tfrt_wait_node_t* node = &graph->nodes[index];
   tfrt_string_builder_append_fill(out, ' ', 2 * depth);
   tfrt_dump_append_node(graph, index, out);
-  tfrt_string_builder_append_char(out, '\n');
-  if (graph->nodes[index].is_leaf) {
+  tfrt_string_builder_append_text(out, node->is_shown ? " (see above)\n" : "\n");
+  if (node->is_shown) return;
+  node->is_shown = true;
+  if (node->is_leaf) {
     tfrt_string_builder_append_fill(out, ' ', 2 * depth + 2);
     tfrt_string_builder_append_text(out, "in ");
     tfrt_dump_append_operation(graph, index, out);
@@ -112,7 +116,7 @@ static bool tfrt_dump_is_awaited(const tfrt_wait_graph_t* graph, uint32_t index)
   return false;
 }
 
-static void tfrt_dump_append_text(const tfrt_wait_graph_t* graph, tfrt_dump_out_t* out) {
+static void tfrt_dump_append_text(tfrt_wait_graph_t* graph, tfrt_dump_out_t* out) {
   if (graph->node_count == 0) {
     tfrt_string_builder_append_text(out, "nothing runs\n");
     return;

@@ -171,54 +171,16 @@ static bool tfrt_wait_graph_serves(const tfrt_wait_graph_t* graph, uint32_t inde
          tfrt_inventory_line_has(&node->line, "request", tfrt_inventory_line_text(line, "request"));
 }
 
-// A receive of |host|: whoever runs for the request here waits for whoever does so at the sender.
-static tfrt_status_t tfrt_wait_graph_add_receive(tfrt_wait_graph_t* graph, uint32_t host,
-                                                 const tfrt_inventory_line_t* receive) {
-  uint32_t sender = tfrt_wait_graph_find_rank(graph, host, tfrt_inventory_line_text(receive, "job"),
-                                              tfrt_inventory_line_text(receive, "sender"));
-  for (uint32_t i = 0; i < graph->node_count && sender != UINT32_MAX; ++i) {
-    if (!tfrt_wait_graph_serves(graph, i, host, receive)) continue;
-    for (uint32_t j = 0; j < graph->node_count; ++j) {
-      // Who called it waits for it already.
-      bool is_other = tfrt_wait_graph_serves(graph, j, sender, receive) &&
-                      graph->nodes[i].caller != j && !graph->nodes[j].is_start;
-      if (is_other) TFRT_RETURN_IF_ERROR(tfrt_wait_graph_add_edge(graph, i, j));
-    }
-  }
-  return NULL;
-}
-
-static tfrt_status_t tfrt_wait_graph_add_edges(tfrt_wait_graph_t* graph) {
-  for (uint32_t pass = 0; pass < 2; ++pass) {
-    for (uint32_t host = 0; host < graph->inventory->host_count; ++host) {
-      tfrt_inventory_line_t line;
-      for (tfrt_string_view_t rest = graph->inventory->lines[host];
-           tfrt_inventory_lines_next(&rest, &line);) {
-        if (pass == 0 && tfrt_wait_graph_is_call(&line, "out")) {
-          TFRT_RETURN_IF_ERROR(tfrt_wait_graph_add_call(graph, host, &line));
-        } else if (pass == 1 && tfrt_inventory_line_is(&line, "receive")) {
-          TFRT_RETURN_IF_ERROR(tfrt_wait_graph_add_receive(graph, host, &line));
-        }
-      }
-    }
-  }
-  for (uint32_t i = 0; i < graph->node_count; ++i) {
-    TFRT_RETURN_IF_ERROR(tfrt_wait_graph_add_needs(graph, i));
-  }
-  return NULL;
-}
-
-// --- The one that all wait for -------------------------------------------------
-
-// Marks who waits for |leaf| and returns how many that are. |marks| has a place for each node.
-static uint32_t tfrt_wait_graph_count_waiters(const tfrt_wait_graph_t* graph, uint32_t leaf,
-                                              uint8_t* marks) {
+// Marks who waits for |awaited| by the first |edge_count| edges and returns how many that are.
+// |marks| has a place for each node.
+static uint32_t tfrt_wait_graph_mark_waiters(const tfrt_wait_graph_t* graph, uint32_t edge_count,
+                                             uint32_t awaited, uint8_t* marks) {
   memset(marks, 0, graph->node_count);
-  marks[leaf] = 1;
+  marks[awaited] = 1;
   uint32_t count = 1;
   for (bool changed = true; changed;) {
     changed = false;
-    for (uint32_t i = 0; i < graph->edge_count; ++i) {
+    for (uint32_t i = 0; i < edge_count; ++i) {
       const tfrt_wait_edge_t* edge = &graph->edges[i];
       if (!marks[edge->awaited] || marks[edge->waiter]) continue;
       marks[edge->waiter] = 1;
@@ -229,14 +191,78 @@ static uint32_t tfrt_wait_graph_count_waiters(const tfrt_wait_graph_t* graph, ui
   return count;
 }
 
-static tfrt_status_t tfrt_wait_graph_judge(tfrt_wait_graph_t* graph) {
-  tfrt_allocator_t allocator = tfrt_allocator_system();
-  uint8_t* marks = tfrt_allocator_allocate(allocator, graph->node_count + 1);
-  if (!marks) return tfrt_status_out_of_memory();
+// True if node |index| may be in the |receive| of |host|: it is of the same function, or calls
+// that.
+static bool tfrt_wait_graph_is_in(const tfrt_wait_graph_t* graph, uint32_t index, uint32_t host,
+                                  const tfrt_inventory_line_t* receive) {
+  if (!tfrt_wait_graph_serves(graph, index, host, receive)) return false;
+  tfrt_string_view_t function = tfrt_inventory_line_text(receive, "function");
+  if (tfrt_inventory_line_has(&graph->nodes[index].line, "function", function)) return true;
+  for (uint32_t i = 0; i < graph->node_count; ++i) {
+    if (tfrt_wait_graph_serves(graph, i, host, receive) &&
+        tfrt_inventory_line_has(&graph->nodes[i].line, "function", function)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// A receive of |host|: who is in it waits for whoever runs for the request at the sender, unless
+// that waits for it by one of the |call_edge_count| edges of calls and values. |marks| has a place
+// for each node.
+static tfrt_status_t tfrt_wait_graph_add_receive(tfrt_wait_graph_t* graph, uint32_t host,
+                                                 const tfrt_inventory_line_t* receive,
+                                                 uint32_t call_edge_count, uint8_t* marks) {
+  uint32_t sender = tfrt_wait_graph_find_rank(graph, host, tfrt_inventory_line_text(receive, "job"),
+                                              tfrt_inventory_line_text(receive, "sender"));
+  for (uint32_t i = 0; i < graph->node_count && sender != UINT32_MAX; ++i) {
+    if (!tfrt_wait_graph_is_in(graph, i, host, receive)) continue;
+    tfrt_wait_graph_mark_waiters(graph, call_edge_count, i, marks);
+    for (uint32_t j = 0; j < graph->node_count; ++j) {
+      bool may_send = tfrt_wait_graph_serves(graph, j, sender, receive) && !marks[j] &&
+                      !graph->nodes[j].is_start;
+      if (may_send) TFRT_RETURN_IF_ERROR(tfrt_wait_graph_add_edge(graph, i, j));
+    }
+  }
+  return NULL;
+}
+
+// By calls, and by what calls were given.
+static tfrt_status_t tfrt_wait_graph_add_call_edges(tfrt_wait_graph_t* graph) {
+  for (uint32_t host = 0; host < graph->inventory->host_count; ++host) {
+    tfrt_inventory_line_t line;
+    for (tfrt_string_view_t rest = graph->inventory->lines[host];
+         tfrt_inventory_lines_next(&rest, &line);) {
+      if (!tfrt_wait_graph_is_call(&line, "out")) continue;
+      TFRT_RETURN_IF_ERROR(tfrt_wait_graph_add_call(graph, host, &line));
+    }
+  }
+  for (uint32_t i = 0; i < graph->node_count; ++i) {
+    TFRT_RETURN_IF_ERROR(tfrt_wait_graph_add_needs(graph, i));
+  }
+  return NULL;
+}
+
+static tfrt_status_t tfrt_wait_graph_add_receive_edges(tfrt_wait_graph_t* graph, uint8_t* marks) {
+  uint32_t call_edge_count = graph->edge_count;
+  for (uint32_t host = 0; host < graph->inventory->host_count; ++host) {
+    tfrt_inventory_line_t line;
+    for (tfrt_string_view_t rest = graph->inventory->lines[host];
+         tfrt_inventory_lines_next(&rest, &line);) {
+      if (!tfrt_inventory_line_is(&line, "receive")) continue;
+      TFRT_RETURN_IF_ERROR(tfrt_wait_graph_add_receive(graph, host, &line, call_edge_count, marks));
+    }
+  }
+  return NULL;
+}
+
+// --- The one that all wait for -------------------------------------------------
+
+static void tfrt_wait_graph_judge(tfrt_wait_graph_t* graph, uint8_t* marks) {
   for (uint32_t i = 0; i < graph->node_count; ++i) {
     tfrt_wait_node_t* node = &graph->nodes[i];
     if (!node->is_leaf) continue;
-    node->waiter_count = tfrt_wait_graph_count_waiters(graph, i, marks);
+    node->waiter_count = tfrt_wait_graph_mark_waiters(graph, graph->edge_count, i, marks);
     const tfrt_wait_node_t* best =
         graph->culprit == TFRT_WAIT_GRAPH_NOBODY ? NULL : &graph->nodes[graph->culprit];
     bool is_older = best && tfrt_inventory_line_number(&node->line, "age_us") >
@@ -247,8 +273,6 @@ static tfrt_status_t tfrt_wait_graph_judge(tfrt_wait_graph_t* graph) {
     if (best && node->is_passing != best->is_passing) is_worse = best->is_passing;
     if (is_worse) graph->culprit = i;
   }
-  tfrt_allocator_free(allocator, marks, graph->node_count + 1);
-  return NULL;
 }
 
 // How well |line| tells what node |index| is in: the least is best. A kernel or a wait of the
@@ -287,6 +311,12 @@ tfrt_status_t tfrt_wait_graph_build(const tfrt_cluster_inventory_t* inventory,
   for (uint32_t i = 0; i < inventory->host_count; ++i) {
     TFRT_RETURN_IF_ERROR(tfrt_wait_graph_add_nodes(out_graph, i));
   }
-  TFRT_RETURN_IF_ERROR(tfrt_wait_graph_add_edges(out_graph));
-  return tfrt_wait_graph_judge(out_graph);
+  TFRT_RETURN_IF_ERROR(tfrt_wait_graph_add_call_edges(out_graph));
+  tfrt_allocator_t allocator = tfrt_allocator_system();
+  uint8_t* marks = tfrt_allocator_allocate(allocator, out_graph->node_count + 1);
+  if (!marks) return tfrt_status_out_of_memory();
+  tfrt_status_t status = tfrt_wait_graph_add_receive_edges(out_graph, marks);
+  if (!status) tfrt_wait_graph_judge(out_graph, marks);
+  tfrt_allocator_free(allocator, marks, out_graph->node_count + 1);
+  return status;
 }

@@ -7,7 +7,8 @@
 //                                      \--> value that a call of @h, host 3, has not made yet
 //
 //   A node waits for: the calls that it has made; the calls whose results it was given and does not
-//   have; whoever runs for the same request on the host that it receives a message from.
+//   have; whoever runs for the same request on the host that it receives a message from, and does
+//   not wait for it in turn.
 //   A node that waits for nobody is a *leaf*: a kernel of it runs, or nothing is to be seen.
 //
 // Life: built from inventories, which it borrows; deinitialised.
@@ -30,6 +31,7 @@ typedef struct tfrt_wait_node_s {
   uint32_t caller;  // another node, or NOBODY
   uint32_t waiter_count;  // of a leaf: nodes that wait for it, however indirectly, and itself
   bool is_leaf;
+  bool is_shown;  // what it waits for, by who prints the graph
 } tfrt_wait_node_t;
 
 typedef struct tfrt_wait_edge_s {

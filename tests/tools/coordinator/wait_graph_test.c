@@ -106,6 +106,29 @@ START_TEST(who_receives_waits_for_who_runs_at_the_sender) {
 }
 END_TEST
 
+// Host b receives from c, where all that runs waits for what b is to make.
+START_TEST(who_waits_for_the_receiver_is_not_waited_for_as_a_sender) {
+  build(
+      "host incarnation=aa\n"
+      "start job=1 number=1 request=1 function=main age_us=9 state=running\n"
+      "call job=1 dir=out peer=bb number=1 function=f in=1\n"
+      "call job=1 dir=out peer=cc number=1 function=g in=1\n"
+      "call job=1 dir=out peer=bb number=2 function=g in=1\n",
+      "host incarnation=bb\n"
+      "member job=1 rank=2 incarnation=cc address=c:1\n"
+      "call job=1 dir=in peer=aa number=1 request=1 function=f age_us=8 state=running\n"
+      "call job=1 dir=in peer=aa number=2 request=1 function=g age_us=8 state=running "
+      "needs=cc/aa.1.0\n"
+      "receive job=1 request=1 sender=2 key=k name=tfrt_dist.recv function=f at=x:2:1\n",
+      "host incarnation=cc\n"
+      "call job=1 dir=in peer=aa number=1 request=1 function=g age_us=9 state=running "
+      "needs=bb/aa.1.0\n");
+  ck_assert_uint_eq(graph.node_count, 4);
+  expect_culprit(1, "f", 4);
+  expect_operation("receive", "key", "k");
+}
+END_TEST
+
 START_TEST(a_wait_of_the_function_itself_is_its_operation) {
   build(
       "host incarnation=aa\n"
@@ -173,6 +196,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(graphs, a_chain_of_calls_waits_for_the_last_ones_kernel);
   tcase_add_test(graphs, who_was_given_a_value_waits_for_the_call_that_makes_it);
   tcase_add_test(graphs, who_receives_waits_for_who_runs_at_the_sender);
+  tcase_add_test(graphs, who_waits_for_the_receiver_is_not_waited_for_as_a_sender);
   tcase_add_test(graphs, a_wait_of_the_function_itself_is_its_operation);
   tcase_add_test(graphs, a_call_to_a_host_that_does_not_answer_is_what_is_waited_for);
   tcase_add_test(graphs,
