@@ -32,7 +32,8 @@ tfrt_session_t* tfrt_session_make(tfrt_session_manager_t* manager, tfrt_session_
   int64_t now_ns = tfrt_session_now_ns(manager);
   session->heard_ns = session->ticked_ns = now_ns;
   session->judge_ns = now_ns;
-  session->beat_ns = session->flush_ns = session->redial_ns = TFRT_TIME_INFINITE;
+  session->beat_ns = session->redial_ns = TFRT_TIME_INFINITE;
+  session->flush_ns = session->ack_ns = TFRT_TIME_INFINITE;
   session->wake_ns = TFRT_TIME_INFINITE;
   copy_text(session->address, sizeof(session->address), address);
   tfrt_send_queue_initialize(&session->queue, 1, manager->allocator);
@@ -136,7 +137,7 @@ void tfrt_session_adopt(tfrt_session_t* session, tfrt_session_link_t* link,
 void tfrt_session_on_broken(tfrt_session_t* session) {
   if (session->state != TFRT_SESSION_OPEN) return;
   session->state = TFRT_SESSION_BROKEN;
-  session->beat_ns = session->flush_ns = TFRT_TIME_INFINITE;
+  session->beat_ns = session->flush_ns = session->ack_ns = TFRT_TIME_INFINITE;
   session->is_beat_due = session->is_flush_due = false;
   tfrt_session_request_dial(session);
   tfrt_session_schedule(session);

@@ -213,7 +213,7 @@ tfrt_status_t tfrt_session_replace_by_void(tfrt_session_t* session, uint64_t cal
 // Thread-compatible (the node's lock is held).
 bool tfrt_session_call_was_written(const tfrt_session_t* session, uint64_t call);
 
-// Has a batch go within the delay of an acknowledgement, whether or not there is something to
+// Has a batch go within the delay of what waits for company, whether or not there is something to
 // write, unless the session is not OPEN: then with the first batch after that, or the first
 // heartbeat. Thread-compatible (the node's lock is held).
 void tfrt_session_request_flush(tfrt_session_t* session);

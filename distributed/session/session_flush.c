@@ -6,14 +6,25 @@
 // All sessions share one timer. On a host that calls many others each session has something to
 // flush a hundred times a second, and nearly always finds that it has gone with a message: a timer
 // for each of them would wake a thread as often, for nothing.
+//
+// An acknowledgement may wait longer than the rest: all it does is to free the sender's copies, and
+// many frames, or many bytes, are acknowledged at once. Where values are only pushed, as from host
+// to host along a chain of calls, nothing else goes back, and each one is a packet of its own.
 #include "distributed/session/session_internal.h"
 
 static void run_timer(tfrt_timer_t* timer);
 
+// Has the timer run at |due_ns|, or before.
 static void start_timer(tfrt_session_manager_t* manager, int64_t due_ns) {
-  if (manager->is_flush_timer_waiting) return;
-  manager->is_flush_timer_waiting = true;
-  ++manager->busy_count;
+  if (!manager->is_flush_timer_waiting) {
+    manager->is_flush_timer_waiting = true;
+    ++manager->busy_count;
+  } else {
+    if (manager->flush_timer_ns <= due_ns) return;
+    // One that runs right now waits for the lock, and then sees by itself what is due.
+    if (!tfrt_timer_cancel(manager->timers, &manager->flush_timer)) return;
+  }
+  manager->flush_timer_ns = due_ns;
   tfrt_timer_start(manager->timers, &manager->flush_timer, due_ns, run_timer);
 }
 
@@ -23,21 +34,23 @@ static void note_timer_done(tfrt_session_manager_t* manager) {
   tfrt_session_manager_note_less(manager);
 }
 
-// What waits for half of the delay goes now: so nothing waits longer than the delay, and the timer
-// runs at most twice in it.
+// What is due within half of the shorter delay goes now: so nothing waits longer than its delay,
+// and the timer runs at most twice in the shorter one.
 static void run_timer(tfrt_timer_t* timer) {
   tfrt_session_manager_t* manager = TFRT_CONTAINER_OF(timer, tfrt_session_manager_t, flush_timer);
   tfrt_node_lock_lock(manager->lock);
   int64_t soon_ns =
-      tfrt_deadline_after(tfrt_session_now_ns(manager), manager->options.ack_delay_ns / 2);
+      tfrt_deadline_after(tfrt_session_now_ns(manager), manager->options.company_delay_ns / 2);
   int64_t next_ns = TFRT_TIME_INFINITE;
   tfrt_list_link_t* end = &manager->sessions;
   for (tfrt_list_link_t* l = end->next; l != end; l = l->next) {
     tfrt_session_t* session = TFRT_CONTAINER_OF(l, tfrt_session_t, link_in_manager);
-    if (session->flush_ns <= soon_ns) {
+    const int64_t due_ns =
+        session->flush_ns < session->ack_ns ? session->flush_ns : session->ack_ns;
+    if (due_ns <= soon_ns) {
       tfrt_session_flush(session);
-    } else if (session->flush_ns < next_ns) {
-      next_ns = session->flush_ns;
+    } else if (due_ns < next_ns) {
+      next_ns = due_ns;
     }
   }
   note_timer_done(manager);
@@ -45,16 +58,24 @@ static void run_timer(tfrt_timer_t* timer) {
   tfrt_node_lock_unlock_and_run(manager->lock);
 }
 
-void tfrt_session_request_flush(tfrt_session_t* session) {
-  if (session->state != TFRT_SESSION_OPEN || session->flush_ns != TFRT_TIME_INFINITE) return;
+// Sets |*due_ns|, one of the times of |session|, unless it is set.
+static void request(tfrt_session_t* session, int64_t delay_ns, int64_t* due_ns) {
+  if (session->state != TFRT_SESSION_OPEN || *due_ns != TFRT_TIME_INFINITE) return;
   tfrt_session_manager_t* manager = session->manager;
-  session->flush_ns =
-      tfrt_deadline_after(tfrt_session_now_ns(manager), manager->options.ack_delay_ns);
-  start_timer(manager, session->flush_ns);
+  *due_ns = tfrt_deadline_after(tfrt_session_now_ns(manager), delay_ns);
+  start_timer(manager, *due_ns);
+}
+
+void tfrt_session_request_flush(tfrt_session_t* session) {
+  request(session, session->manager->options.company_delay_ns, &session->flush_ns);
+}
+
+void tfrt_session_request_ack(tfrt_session_t* session) {
+  request(session, session->manager->options.ack_delay_ns, &session->ack_ns);
 }
 
 void tfrt_session_flush(tfrt_session_t* session) {
-  session->flush_ns = TFRT_TIME_INFINITE;
+  session->flush_ns = session->ack_ns = TFRT_TIME_INFINITE;
   session->is_flush_due = true;
   if (session->link) tfrt_session_link_request_work(session->link);
 }

@@ -189,6 +189,7 @@ static void on_frames(tfrt_session_t* session, tfrt_session_link_t* link,
     }
     session->received_seq = seq;
     ++session->unacked_count;
+    session->unacked_bytes += batch->frames[i].body.size;
     on_next_frame(session, link, batch, &batch->frames[i]);
     // The handler may have closed the session.
     if (session->link != link || session->state != TFRT_SESSION_OPEN) return;
@@ -212,11 +213,12 @@ static const char* find_fault(const tfrt_session_t* session, const tfrt_wire_bat
 static void schedule_ack(tfrt_session_t* session) {
   const tfrt_session_options_t* options = &session->manager->options;
   if (session->unacked_count == 0) return;
-  if (session->unacked_count >= options->ack_frames) {
+  if (session->unacked_count >= options->ack_frames ||
+      session->unacked_bytes >= options->ack_bytes) {
     tfrt_session_flush(session);
     return;
   }
-  tfrt_session_request_flush(session);
+  tfrt_session_request_ack(session);
 }
 
 void tfrt_session_on_batch(tfrt_session_t* session, tfrt_session_link_t* link,

@@ -78,6 +78,7 @@ struct tfrt_session_s {
   uint64_t next_want;
   uint64_t received_seq;
   uint32_t unacked_count;  // frames received since the last acknowledgement
+  size_t unacked_bytes;    // of their bodies
   uint64_t bytes_sent;
   uint64_t bytes_received;
   uint64_t granted_calls;
@@ -93,7 +94,8 @@ struct tfrt_session_s {
   int64_t ticked_ns;  // the timer ran, or the session began
   int64_t judge_ns;   // not before this time is the peer judged: we slept
   int64_t beat_ns;    // next heartbeat
-  int64_t flush_ns;   // what waits for company, acknowledgements too; see session_flush.c
+  int64_t flush_ns;   // what waits for company goes; see session_flush.c
+  int64_t ack_ns;     // an acknowledgement does
   int64_t wake_ns;    // the handler's on_wake
   int64_t redial_ns;  // next attempt
   bool is_beat_due;
@@ -173,6 +175,7 @@ struct tfrt_session_manager_s {
   size_t busy_count;  // dial tasks and timers that wait
   tfrt_timer_t flush_timer;
   bool is_flush_timer_waiting;
+  int64_t flush_timer_ns;  // for which time, if so
   tfrt_condition_t drained;
   tfrt_session_counters_t counters;
   int64_t refusal_told_ns;     // when the handler heard of one last; 0: never
@@ -241,6 +244,10 @@ void tfrt_session_on_batch(tfrt_session_t* session, tfrt_session_link_t* link,
 
 // What waits for company goes with the session's next batch, which is due now.
 void tfrt_session_flush(tfrt_session_t* session);
+
+// Has a batch go within the delay of an acknowledgement, as tfrt_session_request_flush() has one go
+// within a shorter one.
+void tfrt_session_request_ack(tfrt_session_t* session);
 
 // No session is left: stops the timer.
 void tfrt_session_manager_stop_flushing(tfrt_session_manager_t* manager);

@@ -147,6 +147,15 @@ static void count_batch(const tfrt_session_link_t* link, const tfrt_send_batch_t
   link->session->bytes_sent += link->out.size;
 }
 
+// A batch was encoded, with all that was put off until there is one.
+static void note_all_said(tfrt_session_t* session) {
+  session->is_beat_due = false;
+  session->is_flush_due = false;
+  session->flush_ns = session->ack_ns = TFRT_TIME_INFINITE;
+  session->unacked_count = 0;
+  session->unacked_bytes = 0;
+}
+
 // Encodes the session's next batch. False: there is nothing to say, or no memory for it.
 static bool encode_batch(tfrt_session_link_t* link) {
   tfrt_session_manager_t* manager = link->manager;
@@ -181,10 +190,7 @@ static bool encode_batch(tfrt_session_link_t* link) {
     return false;
   }
   if (TFRT_COUNTERS) count_batch(link, frames);
-  session->is_beat_due = false;
-  session->is_flush_due = false;
-  session->flush_ns = TFRT_TIME_INFINITE;
-  session->unacked_count = 0;
+  note_all_said(session);
   return true;
 }
 

@@ -50,8 +50,10 @@ typedef struct tfrt_session_options_s {
   int64_t suspect_ns;         // silence after which a peer is suspected
   int64_t dial_timeout_ns;    // for one attempt; and for a dialler to say Hello
   int64_t redial_delay_ns;    // between attempts; the first one after a reset is made at once
-  int64_t ack_delay_ns;       // until an acknowledgement goes without company
+  int64_t company_delay_ns;   // until a frame that can wait, or credit, goes without company
+  int64_t ack_delay_ns;       // until an acknowledgement does
   uint32_t ack_frames;        // frames after which it goes at once
+  uint32_t ack_bytes;         // bytes of their bodies, likewise
   int64_t starve_ns;          // without credit, then on_starved
   int64_t linger_ns;          // for writing what is left, and the Goodbye, at close
   uint64_t first_call_limit;  // granted to each peer at the beginning

@@ -71,7 +71,9 @@
 #define TFRT_WIRE_DEFAULT_SILENCE_MS 5000u         // then the peer is dead
 #define TFRT_WIRE_CREDIT_WAIT_MS 10000u            // of an Invoke, without any grant
 #define TFRT_WIRE_ACK_FRAMES 64u                   // acknowledge unasked after so many
-#define TFRT_WIRE_ACK_MS 10u                       // or after so long
+#define TFRT_WIRE_ACK_BYTES (1u << 20)             // or so much, long before a window is full
+#define TFRT_WIRE_ACK_MS 100u                      // or after so long
+#define TFRT_WIRE_COMPANY_MS 10u                   // what nobody waits for goes after so long
 #define TFRT_WIRE_SMALL_TRANSFER_SIZE (64u << 10)  // served first on a lane
 
 // What decoding one message may take from its arena, in bytes, at most: the largest is

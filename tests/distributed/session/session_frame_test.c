@@ -103,9 +103,9 @@ START_TEST(one_way_traffic_is_acknowledged_unasked) {
   tfrt_harness_world_t world;
   tfrt_harness_record_t *a, *b;
   tfrt_harness_connect_two(&world, &a, &b);
-  tfrt_harness_run_for(&world, 20 * TFRT_HARNESS_MILLISECOND);
+  tfrt_harness_run_for(&world, 200 * TFRT_HARNESS_MILLISECOND);
   tfrt_harness_send(a, 10);
-  tfrt_harness_run_for(&world, 20 * TFRT_HARNESS_MILLISECOND);
+  tfrt_harness_run_for(&world, 110 * TFRT_HARNESS_MILLISECOND);
   // What was acknowledged is not replayed.
   break_between(a, b);
   tfrt_harness_run_for(&world, 20 * TFRT_HARNESS_MILLISECOND);
@@ -120,8 +120,40 @@ static uint64_t count_messages(const tfrt_harness_world_t* world) {
   return tfrt_simulated_network_message_count(world->network, TFRT_TRANSPORT_CONTROL);
 }
 
-// One timer for all sessions: whose frame has come half the delay ago or earlier is told so when
-// the first one is, and whose has come later is told once the delay is over.
+// Sends |count| frames with bodies of |size| bytes, one batch each, and returns how many messages
+// that has led to 5 ms later, long before an acknowledgement is due by time.
+static uint64_t count_messages_of(tfrt_harness_world_t* world, tfrt_harness_record_t* record,
+                                  int count, size_t size) {
+  static char body[600 * 1024];
+  const tfrt_session_frame_t frame = {.kind = TFRT_WIRE_FRAME_CANCEL,
+                                      .job = 1,
+                                      .deadline_ns = TFRT_TIME_INFINITE,
+                                      .body = tfrt_string_view_make(body, size)};
+  tfrt_harness_run_for(world, 200 * TFRT_HARNESS_MILLISECOND);
+  const uint64_t before = count_messages(world);
+  for (int i = 0; i < count; ++i) {
+    ck_assert_int_eq(tfrt_harness_append(record, &frame), TFRT_STATUS_OK);
+    tfrt_harness_run_for(world, TFRT_HARNESS_MILLISECOND / 20);
+  }
+  tfrt_harness_run_for(world, 5 * TFRT_HARNESS_MILLISECOND);
+  return count_messages(world) - before;
+}
+
+START_TEST(many_frames_or_bytes_are_acknowledged_at_once) {
+  tfrt_harness_world_t world;
+  tfrt_harness_record_t *a, *b;
+  tfrt_harness_connect_two(&world, &a, &b);
+  ck_assert_uint_eq(count_messages_of(&world, a, 63, 1), 63);
+  ck_assert_uint_eq(count_messages_of(&world, a, 64, 1), 64 + 1);
+  ck_assert_uint_eq(count_messages_of(&world, a, 1, 600 * 1024), 1);
+  ck_assert_uint_eq(count_messages_of(&world, a, 2, 600 * 1024), 2 + 1);
+  ck_assert_uint_eq(b->others, 63 + 64 + 1 + 2);
+  tfrt_harness_deinitialize(&world);
+}
+END_TEST
+
+// One timer for all sessions: whose acknowledgement is due in less than half of the shorter delay
+// is told so when the first one is, and whose is later is told then.
 START_TEST(acknowledgements_to_several_peers_share_a_timer) {
   tfrt_harness_world_t world;
   tfrt_harness_initialize_with_seed(&world, 1);
@@ -131,16 +163,42 @@ START_TEST(acknowledgements_to_several_peers_share_a_timer) {
     records[i] = tfrt_harness_dial(tfrt_harness_add_simple_host(&world, 0x0b + (uint64_t)i), a);
     tfrt_harness_run_until_state(records[i], TFRT_SESSION_OPEN);
   }
-  tfrt_harness_run_for(&world, 30 * TFRT_HARNESS_MILLISECOND);
+  tfrt_harness_run_for(&world, 200 * TFRT_HARNESS_MILLISECOND);
   const uint64_t before = count_messages(&world);
   for (int i = 0; i < 3; ++i) {
     tfrt_harness_send(records[i], 1);
     tfrt_harness_run_for(&world, 4 * TFRT_HARNESS_MILLISECOND);
   }
-  // 12 ms after the first frame, 8 and 4 after the others.
+  tfrt_harness_run_for(&world, 86 * TFRT_HARNESS_MILLISECOND);
+  ck_assert_uint_eq(count_messages(&world), before + 3);
+  // 102 ms after the first frame, 98 and 94 after the others.
+  tfrt_harness_run_for(&world, 4 * TFRT_HARNESS_MILLISECOND);
   ck_assert_uint_eq(count_messages(&world), before + 3 + 2);
   tfrt_harness_run_for(&world, 8 * TFRT_HARNESS_MILLISECOND);
   ck_assert_uint_eq(count_messages(&world), before + 3 + 3);
+  tfrt_harness_deinitialize(&world);
+}
+END_TEST
+
+// The timer that has been set for an acknowledgement comes sooner for what waits less.
+START_TEST(a_frame_that_can_wait_does_not_wait_as_long_as_an_acknowledgement) {
+  tfrt_harness_world_t world;
+  tfrt_harness_record_t *a, *b;
+  tfrt_harness_connect_two(&world, &a, &b);
+  tfrt_harness_run_for(&world, 200 * TFRT_HARNESS_MILLISECOND);
+  tfrt_harness_send(b, 1);
+  tfrt_harness_run_for(&world, 5 * TFRT_HARNESS_MILLISECOND);
+  const uint64_t before = count_messages(&world);
+  const tfrt_session_frame_t patient = {.kind = TFRT_WIRE_FRAME_CANCEL,
+                                        .job = 1,
+                                        .deadline_ns = TFRT_TIME_INFINITE,
+                                        .can_wait = true};
+  ck_assert_int_eq(tfrt_harness_append(a, &patient), TFRT_STATUS_OK);
+  tfrt_harness_run_for(&world, 15 * TFRT_HARNESS_MILLISECOND);
+  ck_assert_uint_eq(b->others, 1);
+  // It took the acknowledgement along; there is one of itself to come.
+  tfrt_harness_run_for(&world, 200 * TFRT_HARNESS_MILLISECOND);
+  ck_assert_uint_eq(count_messages(&world), before + 2);
   tfrt_harness_deinitialize(&world);
 }
 END_TEST
@@ -286,7 +344,9 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(batches, a_frame_that_can_wait_goes_with_the_next_batch_or_after_the_delay);
   tcase_add_test(batches, batches_stay_below_their_size);
   tcase_add_test(batches, one_way_traffic_is_acknowledged_unasked);
+  tcase_add_test(batches, many_frames_or_bytes_are_acknowledged_at_once);
   tcase_add_test(batches, acknowledgements_to_several_peers_share_a_timer);
+  tcase_add_test(batches, a_frame_that_can_wait_does_not_wait_as_long_as_an_acknowledgement);
   tcase_add_test(batches, the_same_seed_gives_the_same_trace);
   tcase_add_test(batches, a_draft_waits_for_the_number_of_its_session);
   tcase_add_test(batches, a_draft_of_an_open_session_is_made_a_body_at_once);

@@ -131,7 +131,7 @@ static void deinitialize(fixture_t* fixture) {
 }
 
 static void run(fixture_t* fixture) {
-  tfrt_harness_run_for(&fixture->world, 50 * TFRT_HARNESS_MILLISECOND);
+  tfrt_harness_run_for(&fixture->world, 150 * TFRT_HARNESS_MILLISECOND);
 }
 
 static void write_out(fixture_t* fixture, raw_peer_t* peer) {
