@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "host_runtime/base/allocator.h"
+#include "host_runtime/base/processor_set.h"
 
 _Static_assert(sizeof(pthread_mutex_t) <= sizeof(tfrt_mutex_t), "a mutex fits");
 _Static_assert(_Alignof(pthread_mutex_t) <= _Alignof(tfrt_mutex_t), "a mutex is aligned");
@@ -110,13 +111,11 @@ typedef struct thread_start_s {
 static struct {
   tfrt_once_t once;
   _Atomic bool is_known;  // something was pinned: new threads have to be freed
-  cpu_set_t set;
+  tfrt_processor_set_t set;
 } processors = {.once = TFRT_ONCE_INITIALIZER};
 
 static void remember_processors(void) {
-  CPU_ZERO(&processors.set);
-  // Fails only on machines with more processors than the set has room for; it is empty then.
-  if (sched_getaffinity(0, sizeof processors.set, &processors.set) != 0) CPU_ZERO(&processors.set);
+  processors.set = tfrt_processor_set_of_thread();
   // Release: the set; pairs with the acquire in unpin_new_thread().
   atomic_store_explicit(&processors.is_known, true, memory_order_release);
 }
@@ -126,22 +125,16 @@ static void unpin_new_thread(void) {
   // Acquire: pairs with the release in remember_processors().
   if (!atomic_load_explicit(&processors.is_known, memory_order_acquire)) return;
   // If it fails the thread works as well, on fewer processors.
-  if (CPU_COUNT(&processors.set) > 0) {
-    (void)sched_setaffinity(0, sizeof processors.set, &processors.set);
-  }
+  (void)tfrt_processor_set_bind(&processors.set);
 }
 
 bool tfrt_thread_pin(int index) {
   tfrt_once_run(&processors.once, remember_processors);
-  int count = CPU_COUNT(&processors.set);
+  const int count = tfrt_processor_set_count(&processors.set);
   if (count == 0) return false;
-  int left = index % count;
-  int processor = 0;
-  while (!CPU_ISSET(processor, &processors.set) || left-- > 0) ++processor;
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  CPU_SET(processor, &one);
-  return sched_setaffinity(0, sizeof one, &one) == 0;
+  const tfrt_processor_set_t one =
+      tfrt_processor_set_share(&processors.set, (uint32_t)index, (uint32_t)count);
+  return tfrt_processor_set_bind(&one);
 }
 
 static void* run_thread(void* argument) {
@@ -224,10 +217,7 @@ void tfrt_once_run(tfrt_once_t* once, void (*run)(void)) {
 }
 
 int tfrt_processor_count(void) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  // Fails only on machines with more processors than the set has room for.
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  int count = CPU_COUNT(&set);
+  const tfrt_processor_set_t set = tfrt_processor_set_of_thread();
+  const int count = tfrt_processor_set_count(&set);
   return count > 0 ? count : 1;
 }

@@ -27,6 +27,14 @@ func.func @main(%x: i32) -> (i32, i32) {
 """
 
 
+def share(processors, rank, count):
+    """The processors of one of `count` workers."""
+    number = len(processors)
+    if count > number:
+        return [processors[rank % number]]
+    return processors[rank * number // count : (rank + 1) * number // count]
+
+
 class StartingTest(ClusterTest):
     def setUp(self):
         super().setUp()
@@ -148,6 +156,25 @@ class StartingTest(ClusterTest):
         result = self.run_tfrt(self.program, "--cluster", path, "--arg=x=5")
         self.expect(result, 0, "'main' returned 1,7\n", "")
         self.expect_nothing_left()
+
+    def test_workers_that_are_bound(self):
+        """A worker's processors are asked for by a script that becomes the worker."""
+        ask = "#!/bin/sh\ngrep Cpus_allowed: /proc/$$/status > '%s/'\"$4\"\nexec '%s' \"$@\"\n"
+        script = self.write("worker", ask % (self.folder, self.tfrt_worker))
+        os.chmod(script, 0o700)
+        processors = sorted(os.sched_getaffinity(0))
+        for count, flags in ((2, ["--bind"]), (3, ["--bind"]), (2, [])):
+            arguments = (self.program, "--arg=x=5", "--worker", script, "--local=%d" % count)
+            result = self.run_tfrt(*arguments, *flags)
+            self.expect(result, 0, "'main' returned 1,%d\n" % (5 + count), "")
+            for rank in range(count):
+                with open(os.path.join(self.folder, "local-%d" % rank), encoding="utf-8") as stream:
+                    bits = int(stream.read().split()[1].replace(",", ""), 16)
+                bound = [i for i in range(bits.bit_length()) if bits >> i & 1]
+                self.assertEqual(bound, share(processors, rank, count) if flags else processors)
+        result = self.run_tfrt(self.program, "--arg=x=5", "--bind")
+        self.assertEqual(result[:2], (2, ""))
+        self.assertIn("--bind goes with --local", result[2])
 
     def test_what_is_wrong_with_files(self):
         for flag, text, part in (

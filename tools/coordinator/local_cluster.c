@@ -8,6 +8,7 @@
 
 #include "host_runtime/base/allocator.h"
 #include "host_runtime/base/macros.h"
+#include "host_runtime/base/processor_set.h"
 #include "tools/common/shared_libraries.h"
 
 extern char** environ;
@@ -162,6 +163,23 @@ static int tfrt_local_cluster_spawn(tfrt_local_worker_t* worker, uint32_t rank,
   return uv_spawn(&worker->cluster->loop->loop, &worker->process, &process);
 }
 
+// The same on the processors that the worker is to have: those of the thread that starts it.
+static int tfrt_local_cluster_spawn_bound(tfrt_local_worker_t* worker, uint32_t rank,
+                                          const tfrt_run_options_t* options, const char* path,
+                                          char** environment) {
+  if (!options->binds) {
+    return tfrt_local_cluster_spawn(worker, rank, options, path, environment);
+  }
+  const tfrt_processor_set_t all = tfrt_processor_set_of_thread();
+  const tfrt_processor_set_t share =
+      tfrt_processor_set_share(&all, rank, worker->cluster->capacity);
+  if (!tfrt_processor_set_bind(&share)) return UV_ENOTSUP;
+  int result = tfrt_local_cluster_spawn(worker, rank, options, path, environment);
+  // It was bound to all of these before.
+  (void)tfrt_processor_set_bind(&all);
+  return result;
+}
+
 static tfrt_status_t tfrt_local_cluster_start_worker(tfrt_local_cluster_t* cluster, uint32_t rank,
                                                      const tfrt_run_options_t* options,
                                                      const char* path, char** environment) {
@@ -172,7 +190,7 @@ static tfrt_status_t tfrt_local_cluster_start_worker(tfrt_local_cluster_t* clust
   worker->process.data = worker->input.data = worker->output.data = worker;
   cluster->open_handles += 3;
   ++cluster->count;
-  int result = tfrt_local_cluster_spawn(worker, rank, options, path, environment);
+  int result = tfrt_local_cluster_spawn_bound(worker, rank, options, path, environment);
   worker->is_running = result == 0;
   if (result == 0) {
     result = uv_read_start((uv_stream_t*)&worker->output, tfrt_local_cluster_allocate,

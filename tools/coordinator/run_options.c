@@ -35,7 +35,7 @@ static const char tfrt_run_footer[] =
     "  tfrt run examples/mnist/mnist.mlir --local 3 --arg images=IDX --arg labels=IDX\n"
     "  tfrt run main.bef --hosts 10.0.0.1:7000,10.0.0.2:7000 --cluster-key-file KEY";
 
-#define TFRT_RUN_CLUSTER_FLAG_COUNT 13
+#define TFRT_RUN_CLUSTER_FLAG_COUNT 14
 #define TFRT_RUN_PROGRAM_FLAG_COUNT 10
 #define TFRT_RUN_FLAG_COUNT (TFRT_RUN_CLUSTER_FLAG_COUNT + TFRT_RUN_PROGRAM_FLAG_COUNT)
 
@@ -45,6 +45,8 @@ static void tfrt_run_options_list_cluster_flags(tfrt_run_options_t* options,
   const tfrt_flag_t flags[TFRT_RUN_CLUSTER_FLAG_COUNT] = {
       {"local", TFRT_FLAG_NUMBER, &options->local_count, "N", "start N workers on this machine", 1,
        TFRT_HOST_LIST_MAX},
+      {"bind", TFRT_FLAG_BOOL, &options->binds, NULL,
+       "keep each worker of --local to its share of the processors", 0, 0},
       {"hosts", TFRT_FLAG_TEXT, &texts->hosts, "A:P,B:P",
        "workers that listen already, by rank; see tfrt_worker --help", 0, 0},
       {"hostfile", TFRT_FLAG_TEXT, &texts->hostfile, "FILE", "the same, a line each", 0, 0},
@@ -208,6 +210,11 @@ static tfrt_status_t tfrt_run_options_check(const tfrt_run_options_t* options,
   if (options->local_count > 0 && has_hosts) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "--local starts its own hosts: give it or --hosts, not both");
+  }
+  if (options->binds && options->local_count == 0) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "--bind goes with --local: a worker that you start yourself keeps to "
+                              "the processors that taskset or numactl give it");
   }
   if (options->in_process_count > 0 && (options->local_count > 0 || has_hosts)) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,

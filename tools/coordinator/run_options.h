@@ -35,6 +35,7 @@ typedef struct tfrt_run_options_s {
   tfrt_flag_list_t arguments;
   // The cluster. None of the three: this process alone.
   int64_t local_count;               // workers to start here; 0: none
+  bool binds;                        // each to its share of the processors
   tfrt_host_list_t hosts;            // that listen already; empty: none
   tfrt_hostfile_t hostfile;          // what |hosts| may point into
   tfrt_cluster_file_t cluster_file;  // and other texts; not freed
