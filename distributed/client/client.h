@@ -144,7 +144,7 @@ tfrt_status_t tfrt_client_read_trace(tfrt_async_value_t* value, tfrt_trace_t* tr
                                      int64_t* out_clock_ns, uint64_t* out_dropped) TFRT_MUST_USE;
 
 // Returns true if |status| (+0; OK is none) says that a host of the job was lost, as its root
-// cause. Thread-safe.
+// cause, or that hosts have lost this client, which was silent for too long. Thread-safe.
 bool tfrt_client_has_lost(tfrt_client_t* client, tfrt_status_t status);
 
 // Closes the job because of |reason| (+0), OK when it is finished. Idempotent. Thread-safe.

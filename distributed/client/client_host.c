@@ -78,11 +78,13 @@ static tfrt_status_t tfrt_client_unopened_error(const tfrt_client_t* client,
 }
 
 bool tfrt_client_has_lost(tfrt_client_t* client, tfrt_status_t status) {
-  bool found = false;
+  if (!status) return false;
+  uint64_t root_key = tfrt_status_fields(status)->root_key;
   tfrt_node_lock_tables(client->node);
-  for (uint32_t i = 0; i < client->options.host_count && status && !found; ++i) {
+  bool found = root_key == client->node->incarnation;
+  for (uint32_t i = 0; i < client->options.host_count && !found; ++i) {
     uint64_t incarnation = client->hosts[i].incarnation;
-    found = incarnation != 0 && tfrt_status_fields(status)->root_key == incarnation;
+    found = incarnation != 0 && root_key == incarnation;
   }
   tfrt_node_unlock(client->node);
   return found;

@@ -450,6 +450,19 @@ class TestHosts(ClusterTest):
         workers[1].send_signal(signal.SIGCONT)
         self.expect_workers_run(workers)
 
+    def test_a_frozen_coordinator_is_lost_and_says_so_when_it_comes_back(self):
+        times = ("--heartbeat-ms=200", "--silence-ms=2000")
+        workers = self.start_workers(3, *times)
+        path = self.write("endless.mlir", ENDLESS)
+        process = self.start(path, hosts(workers), *times)
+        self.assertEqual(process.stdout.readline(), "[1] int32 = 1\n")
+        process.send_signal(signal.SIGSTOP)
+        # Nobody hears of it, so its silence decides.
+        self.expect_idle(workers)
+        process.send_signal(signal.SIGCONT)
+        self.expect(self.finish(process), 4, None, "lost")
+        self.expect_workers_run(workers)
+
     def counts(self, worker, *names):
         status = self.status([worker])[0]
         return [status[name] for name in names]

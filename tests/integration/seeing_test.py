@@ -416,6 +416,8 @@ class SeeingTest(ClusterTest):
         code, out, err = self.ask("drain", workers[1].address)
         self.assertEqual(code, 0, err)
         self.assertRegex(out, workers[1].address + " +draining +1\n")
+        again = self.ask_json("drain", workers[1].address)
+        self.assertEqual(again, [{"host": workers[1].address, "state": "draining", "jobs": 1}])
         listed = self.ask_json("list", "hosts", hosts(workers))
         self.assertEqual([host["state"] for host in listed], ["serving", "draining", "serving"])
         # No other job any more, but this one goes on.
