@@ -14,6 +14,7 @@
 #include "host_runtime/async/blocking_wait.h"
 #include "tests/bench/bench_host.h"
 #include "tests/bench/bench_memory.h"
+#include "tests/bench/placement.h"
 
 extern char** environ;
 
@@ -49,8 +50,10 @@ static int spawn(const char* const* arguments, const int input[2], const int out
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, input[0], STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, output[1], STDOUT_FILENO);
+  tfrt_bench_placement_enter_next();
   int error =
       posix_spawn(out_process, arguments[0], &actions, NULL, (char* const*)arguments, environ);
+  tfrt_bench_placement_leave();
   posix_spawn_file_actions_destroy(&actions);
   return error;
 }

@@ -48,7 +48,8 @@ typedef struct tfrt_bench_cluster_s {
 } tfrt_bench_cluster_t;
 
 // Starts |arguments|, with NULL behind the last, as |worker|: a program that says "...: listening
-// on ADDRESS" and ends when its standard input does; waits until it has said so.
+// on ADDRESS" and ends when its standard input does; waits until it has said so. It runs where
+// processes of the benchmark do (placement.h).
 // Thread-compatible.
 tfrt_status_t tfrt_bench_process_start(tfrt_bench_worker_t* worker, const char* const* arguments)
     TFRT_MUST_USE;

@@ -40,6 +40,7 @@ struct tfrt_benchmark_s {
   const char* limit;   // the benchmark whose figure bounds this one; NULL: none
   int kind;            // what tells benchmarks with the same functions apart
   int threads;         // of the work queue; 0: it runs tasks in the waiting thread
+  bool is_bound;       // its processes are bound to processors (placement.h)
   int64_t memory;      // bytes that |size| takes, if few machines have them to spare; 0: it doesn't
 
   // Prepares samples of |size| and sets |*out_state|.

@@ -344,12 +344,16 @@ static tfrt_status_t sample_run(void* state, double* out_figure) {
 // --- The table -----------------------------------------------------------------------
 
 // |N|: callees of a chain, MiB of a payload.
-#define BENCHMARK(NAME, UNIT, KIND, N, SIZE, SMALL_SIZE, LIMIT)                                  \
+#define PLACED(NAME, UNIT, KIND, N, SIZE, SMALL_SIZE, LIMIT, IS_BOUND)                           \
   {                                                                                              \
     .name = "cluster/" NAME, .unit = UNIT, .size = SIZE, .small_size = SMALL_SIZE, .kind = KIND, \
-    .threads = N, .limit = LIMIT, .open = open_cluster, .sample = sample_cluster,                \
-    .close = close_cluster                                                                       \
+    .threads = N, .is_bound = IS_BOUND, .limit = LIMIT, .open = open_cluster,                    \
+    .sample = sample_cluster, .close = close_cluster                                             \
   }
+#define BENCHMARK(NAME, UNIT, KIND, N, SIZE, SMALL_SIZE, LIMIT) \
+  PLACED(NAME, UNIT, KIND, N, SIZE, SMALL_SIZE, LIMIT, false)
+#define BOUND_CHAIN(NAME, N, SIZE, SMALL_SIZE) \
+  PLACED(NAME, "us", CHAIN, N, SIZE, SMALL_SIZE, "transport/grpc_ping_pong_64_bound", true)
 
 #define MEMORY(NAME, N)                                                                         \
   {                                                                                             \
@@ -371,6 +375,9 @@ static const tfrt_benchmark_t benchmarks[] = {
     BENCHMARK("chain_over_2", "us", CHAIN, 2, 500, 3, "transport/grpc_ping_pong_64"),
     BENCHMARK("chain_over_4", "us", CHAIN, 4, 250, 2, "transport/grpc_ping_pong_64"),
     BENCHMARK("chain_over_8", "us", CHAIN, 8, 100, 1, "transport/grpc_ping_pong_64"),
+    BOUND_CHAIN("chain_over_2_bound", 2, 500, 3),
+    BOUND_CHAIN("chain_over_4_bound", 4, 250, 2),
+    BOUND_CHAIN("chain_over_8_bound", 8, 100, 1),
     BENCHMARK("payload_1_mib", "us", PAYLOAD, 1, 200, 2, "limit/tcp_1_mib"),
     BENCHMARK("payload_64_mib", "us", PAYLOAD, 64, 5, 1, "limit/tcp_64_mib"),
     MEMORY("memory_of_payload_64_mib", 64),

@@ -89,6 +89,15 @@ static const tfrt_benchmark_t benchmarks[] = {
     BENCHMARK("unary_of_many", CALLS, 20000, 200, NULL),
     BENCHMARK("one_way_64", MESSAGES, 100000, 200, NULL),
     BENCHMARK("grpc_ping_pong_64", PING_PONG, 5000, 20, NULL),
+    {.name = "transport/grpc_ping_pong_64_bound",
+     .unit = "us",
+     .size = 5000,
+     .small_size = 20,
+     .kind = PING_PONG,
+     .is_bound = true,
+     .open = open_client,
+     .sample = sample,
+     .close = close_client},
     BENCHMARK("grpc_ping_pong_64_tls", PING_PONG_TLS, 5000, 20, "transport/grpc_ping_pong_64"),
 };
 

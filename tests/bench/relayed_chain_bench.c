@@ -146,17 +146,21 @@ static tfrt_status_t open_chain(const tfrt_benchmark_t* benchmark,
 }
 
 // |kind| is the number of relays.
-#define BENCHMARK(NAME, RELAYS, SIZE, SMALL_SIZE)                                                 \
-  {                                                                                               \
-    .name = "transport/" NAME, .unit = "us", .size = SIZE, .small_size = SMALL_SIZE,              \
-    .kind = RELAYS, .limit = "transport/grpc_ping_pong_64", .open = open_chain, .sample = sample, \
-    .close = close_chain                                                                          \
+#define CHAIN(NAME, RELAYS, SIZE, SMALL_SIZE, LIMIT, IS_BOUND)                                  \
+  {                                                                                             \
+    .name = "transport/" NAME, .unit = "us", .size = SIZE, .small_size = SMALL_SIZE,            \
+    .kind = RELAYS, .is_bound = IS_BOUND, .limit = LIMIT, .open = open_chain, .sample = sample, \
+    .close = close_chain                                                                        \
   }
+#define FREE(NAME, RELAYS, SIZE, SMALL_SIZE) \
+  CHAIN(NAME, RELAYS, SIZE, SMALL_SIZE, "transport/grpc_ping_pong_64", false)
+#define BOUND(NAME, RELAYS, SIZE, SMALL_SIZE) \
+  CHAIN(NAME, RELAYS, SIZE, SMALL_SIZE, "transport/grpc_ping_pong_64_bound", true)
 
 static const tfrt_benchmark_t benchmarks[] = {
-    BENCHMARK("chain_over_2", 2, 500, 3),
-    BENCHMARK("chain_over_4", 4, 250, 2),
-    BENCHMARK("chain_over_8", 8, 100, 1),
+    FREE("chain_over_2", 2, 500, 3),        FREE("chain_over_4", 4, 250, 2),
+    FREE("chain_over_8", 8, 100, 1),        BOUND("chain_over_2_bound", 2, 500, 3),
+    BOUND("chain_over_4_bound", 4, 250, 2), BOUND("chain_over_8_bound", 8, 100, 1),
 };
 
 tfrt_benchmark_group_t tfrt_relayed_chain_benchmarks(void) {

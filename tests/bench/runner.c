@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "host_runtime/base/clock.h"
+#include "tests/bench/placement.h"
 #include "tests/bench/yardstick.h"
 #include "tools/common/json.h"
 
@@ -79,11 +80,14 @@ static tfrt_status_t measure(const tfrt_benchmark_t* benchmark, const tfrt_bench
   double scale = 1;
   void* state = NULL;
   int64_t size = options->small ? benchmark->small_size : benchmark->size;
+  tfrt_bench_placement_begin(benchmark->is_bound);
   tfrt_status_t status = benchmark->open(benchmark, &options->files, size, &state);
   if (!status) {
-    status = take_all(benchmark, state, options, figures, &scale);
+    status = tfrt_bench_placement_settle();
+    if (!status) status = take_all(benchmark, state, options, figures, &scale);
     benchmark->close(state);
   }
+  tfrt_bench_placement_end();
   if (status) return tfrt_status_take_annotate(status, "%s", benchmark->name);
   size_t count = (size_t)options->repeats;
   qsort(figures, count, sizeof(figures[0]), compare_figures);

@@ -64,6 +64,9 @@ OF_LIMIT = {
     "cluster/chain_over_2": 1.3,
     "cluster/chain_over_4": 1.3,
     "cluster/chain_over_8": 1.3,
+    "cluster/chain_over_2_bound": 1.3,
+    "cluster/chain_over_4_bound": 1.3,
+    "cluster/chain_over_8_bound": 1.3,
     "cluster/call_p99_beside_4_gib": 1.5,
     "cluster/call_of_many_counted": 1.02,
     "cluster/payload_1_mib": 1.25,
@@ -87,6 +90,9 @@ FLOORS = {
     "cluster/chain_over_2": "transport/chain_over_2",
     "cluster/chain_over_4": "transport/chain_over_4",
     "cluster/chain_over_8": "transport/chain_over_8",
+    "cluster/chain_over_2_bound": "transport/chain_over_2_bound",
+    "cluster/chain_over_4_bound": "transport/chain_over_4_bound",
+    "cluster/chain_over_8_bound": "transport/chain_over_8_bound",
 }
 
 
