@@ -87,11 +87,23 @@ tfrt_status_t tfrt_session_replace_by_void(tfrt_session_t* session, uint64_t cal
   return NULL;
 }
 
+// True if so much of |granted| is more than the peer was |told| that it could soon miss it. It
+// began with |first|.
+static bool is_missed(uint64_t granted, uint64_t told, uint64_t first) {
+  return granted - told > first / 8;
+}
+
 void tfrt_session_grant(tfrt_session_t* session, uint64_t calls, uint64_t wants) {
   if (calls <= session->granted_calls && wants <= session->granted_wants) return;
   if (calls > session->granted_calls) session->granted_calls = calls;
   if (wants > session->granted_wants) session->granted_wants = wants;
-  tfrt_session_request_flush(session);
+  const tfrt_session_options_t* options = &session->manager->options;
+  if (is_missed(session->granted_calls, session->told_calls, options->first_call_limit) ||
+      is_missed(session->granted_wants, session->told_wants, options->first_want_limit)) {
+    tfrt_session_request_flush(session);
+  } else {
+    tfrt_session_request_ack(session);
+  }
 }
 
 // --- Frames in ---------------------------------------------------------------

@@ -83,6 +83,8 @@ struct tfrt_session_s {
   uint64_t bytes_received;
   uint64_t granted_calls;
   uint64_t granted_wants;
+  uint64_t told_calls;  // of the granted ones: what the last batch said
+  uint64_t told_wants;
 
   uint32_t version;
   tfrt_wire_features_t features;

@@ -154,6 +154,8 @@ static void note_all_said(tfrt_session_t* session) {
   session->flush_ns = session->ack_ns = TFRT_TIME_INFINITE;
   session->unacked_count = 0;
   session->unacked_bytes = 0;
+  session->told_calls = session->granted_calls;
+  session->told_wants = session->granted_wants;
 }
 
 // Encodes the session's next batch. False: there is nothing to say, or no memory for it.

@@ -203,6 +203,40 @@ START_TEST(a_frame_that_can_wait_does_not_wait_as_long_as_an_acknowledgement) {
 }
 END_TEST
 
+// Grants one more call to the peer of |record|, and returns how many messages go in 15 ms.
+static uint64_t grant_one(tfrt_harness_world_t* world, tfrt_harness_record_t* record) {
+  const uint64_t before = count_messages(world);
+  tfrt_node_lock_lock(&record->host->lock);
+  tfrt_session_grant(record->session, tfrt_session_granted_calls(record->session) + 1,
+                     tfrt_session_granted_wants(record->session));
+  tfrt_node_lock_unlock_and_run(&record->host->lock);
+  tfrt_harness_run_for(world, 15 * TFRT_HARNESS_MILLISECOND);
+  return count_messages(world) - before;
+}
+
+// The peer has 16 to begin with: one or two more than it knows of it can do without for a while.
+START_TEST(credit_waits_as_an_acknowledgement_does_until_there_is_much_of_it) {
+  tfrt_harness_world_t world;
+  tfrt_harness_initialize_with_seed(&world, 1);
+  tfrt_session_options_t options = tfrt_harness_options(0x0a);
+  options.first_call_limit = 16;
+  tfrt_harness_host_t* a = tfrt_harness_add_host(&world, &options, "host:0");
+  tfrt_harness_record_t* record = tfrt_harness_dial(a, tfrt_harness_add_simple_host(&world, 0x0b));
+  tfrt_harness_run_until_state(record, TFRT_SESSION_OPEN);
+  for (int i = 0; i < 2; ++i) {
+    tfrt_harness_run_for(&world, 200 * TFRT_HARNESS_MILLISECOND);
+    ck_assert_uint_eq(grant_one(&world, record), 0);
+    ck_assert_uint_eq(grant_one(&world, record), 0);
+    ck_assert_uint_eq(grant_one(&world, record), 1);
+  }
+  ck_assert_uint_eq(grant_one(&world, record), 0);
+  const uint64_t before = count_messages(&world);
+  tfrt_harness_run_for(&world, 100 * TFRT_HARNESS_MILLISECOND);
+  ck_assert_uint_eq(count_messages(&world), before + 1);
+  tfrt_harness_deinitialize(&world);
+}
+END_TEST
+
 START_TEST(the_same_seed_gives_the_same_trace) {
   uint64_t hashes[3];
   for (int run = 0; run < 3; ++run) {
@@ -347,6 +381,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(batches, many_frames_or_bytes_are_acknowledged_at_once);
   tcase_add_test(batches, acknowledgements_to_several_peers_share_a_timer);
   tcase_add_test(batches, a_frame_that_can_wait_does_not_wait_as_long_as_an_acknowledgement);
+  tcase_add_test(batches, credit_waits_as_an_acknowledgement_does_until_there_is_much_of_it);
   tcase_add_test(batches, the_same_seed_gives_the_same_trace);
   tcase_add_test(batches, a_draft_waits_for_the_number_of_its_session);
   tcase_add_test(batches, a_draft_of_an_open_session_is_made_a_body_at_once);
