@@ -14,7 +14,7 @@ typedef struct tfrt_push_inbox_early_s {
 } tfrt_push_inbox_early_t;
 
 void tfrt_push_inbox_initialize(tfrt_push_inbox_t* inbox) {
-  *inbox = (tfrt_push_inbox_t){0};
+  *inbox = (tfrt_push_inbox_t){.grace_ms = TFRT_PUSH_INBOX_GRACE_MS};
   tfrt_list_initialize(&inbox->put_off);
   tfrt_list_initialize(&inbox->asked);
   tfrt_list_initialize(&inbox->early);
@@ -110,7 +110,7 @@ void tfrt_push_inbox_expect(tfrt_remote_value_t* value) {
   if (inbox->expected_count == TFRT_PUSH_INBOX_MAX_EXPECTED) return;
   value->is_expected = true;
   value->is_put_off = true;
-  value->expected_until_ns = tfrt_push_inbox_after(value->node, TFRT_PUSH_INBOX_GRACE_MS);
+  value->expected_until_ns = tfrt_push_inbox_after(value->node, inbox->grace_ms);
   tfrt_list_initialize(&value->in_expected);
   tfrt_list_push_back(&inbox->put_off, &value->in_expected);
   ++inbox->expected_count;
@@ -140,6 +140,7 @@ static tfrt_remote_value_t* tfrt_push_inbox_find(const tfrt_list_link_t* head,
 void tfrt_push_inbox_on_push(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire_push_t* push) {
   if (!job || job->closed) return;
   tfrt_remote_value_t* value = tfrt_push_inbox_find(&peer->pushes.put_off, job, push->id);
+  if (value) ++peer->pushes.timely_count;
   if (!value) value = tfrt_push_inbox_find(&peer->pushes.asked, job, push->id);
   if (!value) {
     tfrt_push_inbox_keep(peer, job, push);
@@ -153,15 +154,29 @@ void tfrt_push_inbox_on_push(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire
   tfrt_remote_value_release(value);
 }
 
-void tfrt_push_inbox_expire(tfrt_peer_t* peer) {
-  int64_t now_ns = tfrt_node_now_ns(peer->node);
+// Decides for how long Pushes are waited for from now on; |was_late|: one has not come in time.
+static void tfrt_push_inbox_judge(tfrt_push_inbox_t* inbox, bool was_late) {
+  if (was_late) {
+    inbox->grace_ms = TFRT_PUSH_INBOX_GRACE_MS;
+  } else if (inbox->timely_count < TFRT_PUSH_INBOX_TRUSTED) {
+    return;
+  } else if (inbox->grace_ms < TFRT_PUSH_INBOX_MAX_GRACE_MS) {
+    inbox->grace_ms *= 2;
+  }
+  inbox->timely_count = 0;
+}
+
+// Asks for what has waited too long for |peer|; false if nothing has.
+static bool tfrt_push_inbox_ask_late(tfrt_peer_t* peer, int64_t now_ns) {
   const tfrt_list_link_t* head = &peer->pushes.put_off;
+  bool was_late = false;
   while (!tfrt_list_is_empty(head)) {
     tfrt_remote_value_t* value = TFRT_CONTAINER_OF(head->next, tfrt_remote_value_t, in_expected);
     if (value->expected_until_ns > now_ns) {
       tfrt_session_wake_at(peer->session, value->expected_until_ns);
       break;
     }
+    was_late = true;
     value->is_put_off = false;
     tfrt_list_remove(&value->in_expected);
     tfrt_list_push_back(&peer->pushes.asked, &value->in_expected);
@@ -169,6 +184,12 @@ void tfrt_push_inbox_expire(tfrt_peer_t* peer) {
     tfrt_remote_value_ask_again(value);
     tfrt_remote_value_release(value);
   }
+  return was_late;
+}
+
+void tfrt_push_inbox_expire(tfrt_peer_t* peer) {
+  int64_t now_ns = tfrt_node_now_ns(peer->node);
+  tfrt_push_inbox_judge(&peer->pushes, tfrt_push_inbox_ask_late(peer, now_ns));
   for (tfrt_push_inbox_early_t* early; (early = tfrt_push_inbox_first_early(peer));) {
     if (early->until_ns > now_ns) {
       tfrt_session_wake_at(peer->session, early->until_ns);

@@ -8,10 +8,11 @@
 //                                               Push x ---------------->  g runs
 //
 // So an argument that another host makes takes one message, where a Want and a Resolve are two. It
-// is a hint: who expects a Push asks all the same when none has come after
-// TFRT_PUSH_INBOX_GRACE_MS, and nothing else depends on it. Values are pushed that are small
-// whatever they are, as the types say: a payload that goes by a lane begins to flow with its Want,
-// which a wait would put off.
+// is a hint: who expects a Push asks all the same when none has come after a *grace*, and nothing
+// else depends on it. A peer whose Pushes all come in time is given twice the grace from look to
+// look, up to TFRT_PUSH_INBOX_MAX_GRACE_MS, until the next one is late: the look takes a thread
+// that has to be woken. Values are pushed that are small whatever they are, as the types say: a
+// payload that goes by a lane begins to flow with its Want, which a wait would put off.
 //
 // Life of an expected value: lent, and put off; asked for after the grace; over with its Push,
 // which may still come before the answer, with its end, or with another owner. Life of an *early*
@@ -29,9 +30,11 @@
 #include "distributed/wire/object.h"
 #include "host_runtime/base/list.h"
 
-// How long a Push is waited for: as long as an acknowledgement is put off, so that one timer serves
-// both.
+// How long a Push is waited for, at first and at most; and how many must have come in time for that
+// to grow.
 #define TFRT_PUSH_INBOX_GRACE_MS 10
+#define TFRT_PUSH_INBOX_MAX_GRACE_MS 80
+#define TFRT_PUSH_INBOX_TRUSTED 8u
 
 // How long a Push is kept that nobody here expects yet; how many of one peer are, and are expected.
 #define TFRT_PUSH_INBOX_KEPT_MS 100
@@ -47,7 +50,9 @@ typedef struct tfrt_push_inbox_s {
   tfrt_list_link_t put_off;  // tfrt_remote_value_t, oldest first
   tfrt_list_link_t asked;    // the same after the grace
   uint32_t expected_count;   // of both
-  tfrt_list_link_t early;    // oldest first
+  uint32_t timely_count;     // Pushes that have come in time since |grace_ms| was judged
+  int64_t grace_ms;
+  tfrt_list_link_t early;  // oldest first
   uint32_t early_count;
 } tfrt_push_inbox_t;
 

@@ -7,6 +7,7 @@
 
 #include "distributed/job/job.h"
 #include "distributed/node/node_impl.h"
+#include "distributed/value/push_inbox.h"
 #include "distributed/value/remote_value.h"
 #include "tests/distributed/node/node_harness.h"
 #include "tests/support/test_main.h"
@@ -149,6 +150,39 @@ START_TEST(who_has_waited_for_long_asks_and_takes_the_push_all_the_same) {
   ck_assert_uint_eq(count(2, 1, TFRT_WIRE_FRAME_WANT), 1);
   ck_assert_uint_eq(count(2, 1, TFRT_WIRE_FRAME_UNWANT), 1);
   ck_assert_int_lt(last_ns(2, 0, TFRT_WIRE_FRAME_RESULT), last_ns(1, 2, TFRT_WIRE_FRAME_RESOLVE));
+  end();
+}
+END_TEST
+
+// A Push that comes so late that nobody waits for it who has been let down.
+#define SLOW_OFTEN                                                                        \
+  TWICE                                                                                   \
+  "func.func @slow(%x: i32) -> i32 {\n"                                                   \
+  "  %a = " CALL "(%x) {host = 3 : i32}" TYPE "  %b = " CALL "(%a) {host = 1 : i32}" TYPE \
+  "  %c = " CALL "(%b) {host = 3 : i32}" TYPE "  %d = " CALL "(%c) {host = 1 : i32}" TYPE \
+  "  %e = " CALL "(%d) {host = 3 : i32}" TYPE                                             \
+  "  %f = tfrt.add.i32 %e, %x\n"                                                          \
+  "  tfrt.return %f : i32\n"                                                              \
+  "}\n"
+static const char very_late_program[] = SLOW_OFTEN SLOW_MAIN;
+
+static uint64_t count_wants_of(const char* program) {
+  const uint64_t before = count(2, 1, TFRT_WIRE_FRAME_WANT);
+  run(program, 5, 1);
+  tfrt_node_world_run_for(&world, 200 * MILLISECOND);
+  drop_results();
+  return count(2, 1, TFRT_WIRE_FRAME_WANT) - before;
+}
+
+START_TEST(who_pushes_in_time_is_waited_for_longer_until_it_is_late) {
+  begin_with_delay(4, 4 * MILLISECOND, chain_program, 1);
+  ck_assert_uint_eq(count_wants_of(late_program), 1);
+  for (uint32_t i = 0; i < TFRT_PUSH_INBOX_TRUSTED; ++i) {
+    ck_assert_uint_eq(count_wants_of(chain_program), 0);
+  }
+  ck_assert_uint_eq(count_wants_of(late_program), 0);
+  ck_assert_uint_eq(count_wants_of(very_late_program), 1);
+  ck_assert_uint_eq(count_wants_of(late_program), 1);
   end();
 }
 END_TEST
@@ -398,6 +432,7 @@ Suite* tfrt_test_suite(void) {
   tcase_set_timeout(pushes, 60);
   tcase_add_test(pushes, a_push_that_overtakes_the_call_that_needs_it_is_kept_for_it);
   tcase_add_test(pushes, who_has_waited_for_long_asks_and_takes_the_push_all_the_same);
+  tcase_add_test(pushes, who_pushes_in_time_is_waited_for_longer_until_it_is_late);
   tcase_add_test(pushes, who_has_asked_before_the_value_is_known_gets_it_once);
   tcase_add_test(pushes, an_error_is_pushed_as_a_value_is);
   tcase_add_test(pushes, who_needs_what_is_elsewhere_is_sent_there_at_once);
