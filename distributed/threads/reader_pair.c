@@ -68,6 +68,7 @@ static bool tfrt_reader_pair_is_timed(const tfrt_reader_pair_t* pair, uint32_t c
 // |elapsed_ns|. Decides for how many there is room, and whether others shall run those that are
 // left.
 static void tfrt_reader_pair_judge(tfrt_reader_pair_t* pair, uint32_t count, int64_t elapsed_ns) {
+  if (elapsed_ns >= TFRT_READER_PAIR_LOOK_NS / 2) pair->was_long = true;
   pair->credit_ns += count * TFRT_READER_PAIR_SHORT_NS - elapsed_ns;
   if (pair->credit_ns >= 0) {
     if (pair->credit_ns > TFRT_READER_PAIR_LOOK_NS) pair->credit_ns = TFRT_READER_PAIR_LOOK_NS;
@@ -141,16 +142,17 @@ static void tfrt_reader_pair_take_over(tfrt_reader_pair_t* pair) {
 }
 
 // With the lock held: how long to wait for the next look. A look takes a processor from somebody
-// for a moment, so where tasks are short there are few: |*calm_ns| is what was waited for the last
+// for a moment, so where no task is long there are few: |*calm_ns| is what was waited for the last
 // one that saw none run, and is set for the next. What is seen to run may last, so it is looked at
 // soon.
-static int64_t tfrt_reader_pair_next_look(const tfrt_reader_pair_t* pair, int64_t* calm_ns) {
-  if (pair->credit_ns < TFRT_READER_PAIR_LOOK_NS) {
+static int64_t tfrt_reader_pair_next_look(tfrt_reader_pair_t* pair, int64_t* calm_ns) {
+  if (pair->was_long || pair->is_running) {
     *calm_ns = TFRT_READER_PAIR_LOOK_NS;
-  } else if (!pair->is_running && *calm_ns < TFRT_READER_PAIR_MAX_LOOK_NS) {
+  } else if (*calm_ns < TFRT_READER_PAIR_MAX_LOOK_NS) {
     *calm_ns *= 2;
   }
-  return pair->is_running ? TFRT_READER_PAIR_LOOK_NS : *calm_ns;
+  pair->was_long = false;
+  return *calm_ns;
 }
 
 // With the lock held: looks again and again, until the thread is the reader, all is over, or

@@ -44,8 +44,8 @@
 #include "host_runtime/base/sync.h"
 
 // Time between two looks of the deputy; the most that it grows to, doubling from look to look,
-// while tasks are short on average and none is seen to run; and for how long it may see nothing
-// before it sleeps until there is a task again.
+// while no task takes half of that time and none is seen to run; and for how long it may see
+// nothing before it sleeps until there is a task again.
 #define TFRT_READER_PAIR_LOOK_NS ((int64_t)2 * TFRT_NANOSECONDS_PER_MILLISECOND)
 #define TFRT_READER_PAIR_MAX_LOOK_NS ((int64_t)16 * TFRT_NANOSECONDS_PER_MILLISECOND)
 #define TFRT_READER_PAIR_IDLE_NS ((int64_t)100 * TFRT_NANOSECONDS_PER_MILLISECOND)
@@ -76,6 +76,7 @@ typedef struct tfrt_reader_pair_s {
   bool has_deputy;          // the other one waits
   bool is_watching;         // the deputy looks now and then
   bool is_running;          // the reader runs a task
+  bool was_long;            // some task, since the last look
   bool is_over;
   uint64_t run_count;        // tasks that readers have begun
   uint32_t running;          // tasks that run now, of former readers too
