@@ -163,26 +163,24 @@ static int tfrt_local_cluster_spawn(tfrt_local_worker_t* worker, uint32_t rank,
   return uv_spawn(&worker->cluster->loop->loop, &worker->process, &process);
 }
 
-// The same on the processors that the worker is to have: those of the thread that starts it.
-static int tfrt_local_cluster_spawn_bound(tfrt_local_worker_t* worker, uint32_t rank,
-                                          const tfrt_run_options_t* options, const char* path,
-                                          char** environment) {
-  if (!options->binds) {
-    return tfrt_local_cluster_spawn(worker, rank, options, path, environment);
-  }
-  const tfrt_processor_set_t all = tfrt_processor_set_of_thread();
-  const tfrt_processor_set_t share =
-      tfrt_processor_set_share(&all, rank, worker->cluster->capacity);
-  if (!tfrt_processor_set_bind(&share)) return UV_ENOTSUP;
-  int result = tfrt_local_cluster_spawn(worker, rank, options, path, environment);
-  // It was bound to all of these before.
-  (void)tfrt_processor_set_bind(&all);
-  return result;
+// Binds this thread to the share of processors of worker |rank|, which takes it over when it is
+// started. Sets |*out_all| to what the thread had before.
+static tfrt_status_t tfrt_local_cluster_enter_share(const tfrt_local_cluster_t* cluster,
+                                                    uint32_t rank, tfrt_processor_set_t* out_all) {
+  *out_all = tfrt_processor_set_of_thread();
+  const tfrt_processor_set_t share = tfrt_processor_set_share(out_all, rank, cluster->capacity);
+  if (tfrt_processor_set_bind(&share)) return NULL;
+  return tfrt_status_create(TFRT_STATUS_UNAVAILABLE,
+                            "--bind: the system does not let worker %u be bound to processors; "
+                            "without --bind all workers share all of them",
+                            rank);
 }
 
 static tfrt_status_t tfrt_local_cluster_start_worker(tfrt_local_cluster_t* cluster, uint32_t rank,
                                                      const tfrt_run_options_t* options,
                                                      const char* path, char** environment) {
+  tfrt_processor_set_t all;
+  if (options->binds) TFRT_RETURN_IF_ERROR(tfrt_local_cluster_enter_share(cluster, rank, &all));
   tfrt_local_worker_t* worker = &cluster->workers[rank];
   worker->cluster = cluster;
   uv_pipe_init(&cluster->loop->loop, &worker->input, 0);
@@ -190,7 +188,9 @@ static tfrt_status_t tfrt_local_cluster_start_worker(tfrt_local_cluster_t* clust
   worker->process.data = worker->input.data = worker->output.data = worker;
   cluster->open_handles += 3;
   ++cluster->count;
-  int result = tfrt_local_cluster_spawn_bound(worker, rank, options, path, environment);
+  int result = tfrt_local_cluster_spawn(worker, rank, options, path, environment);
+  // It had all of these before.
+  if (options->binds) (void)tfrt_processor_set_bind(&all);
   worker->is_running = result == 0;
   if (result == 0) {
     result = uv_read_start((uv_stream_t*)&worker->output, tfrt_local_cluster_allocate,
