@@ -3,9 +3,9 @@
 // Disassembles a host program: BEF in, MLIR text out.
 
 #include "host_runtime/base/file.h"
-#include "tools/common/program_translation.h"
-#include "tools/common/shared_libraries.h"
-#include "tools/common/translate_main.h"
+#include "tools/kernels/shared_libraries.h"
+#include "tools/translation/program_translation.h"
+#include "tools/translation/translate_main.h"
 
 static const char* output = TFRT_FILE_STANDARD_INPUT;
 static const char* shared_libs = NULL;

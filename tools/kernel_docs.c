@@ -10,9 +10,9 @@
 #include "host_runtime/base/file.h"
 #include "host_runtime/base/string_builder.h"
 #include "host_runtime/executor/assembly.h"
-#include "tools/common/flags.h"
-#include "tools/common/op_tables.h"
-#include "tools/common/shared_libraries.h"
+#include "tools/command_line/flags.h"
+#include "tools/kernels/op_tables.h"
+#include "tools/kernels/shared_libraries.h"
 
 typedef struct page_s {
   tfrt_string_builder_t text;

@@ -2,8 +2,8 @@
 //
 // Assembles a host program: MLIR text in, BEF out.
 
-#include "tools/common/bef_flags.h"
-#include "tools/common/program_translation.h"
+#include "tools/translation/bef_flags.h"
+#include "tools/translation/program_translation.h"
 
 static tfrt_bef_flags_t values;
 static tfrt_flag_t flags[TFRT_BEF_FLAG_COUNT];

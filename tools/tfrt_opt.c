@@ -4,10 +4,10 @@
 
 #include "compiler/translate.h"
 #include "host_runtime/base/file.h"
-#include "tools/common/op_tables.h"
-#include "tools/common/shared_libraries.h"
-#include "tools/common/text_splitter.h"
-#include "tools/common/translate_main.h"
+#include "tools/kernels/op_tables.h"
+#include "tools/kernels/shared_libraries.h"
+#include "tools/translation/text_splitter.h"
+#include "tools/translation/translate_main.h"
 
 static const char* output = TFRT_FILE_STANDARD_INPUT;
 static const char* shared_libs = NULL;

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "tools/common/bef_flags.h"
-#include "tools/common/program_translation.h"
+#include "tools/translation/bef_flags.h"
+#include "tools/translation/program_translation.h"
 
 static tfrt_bef_flags_t values;
 static bool mlir_to_bef = false;

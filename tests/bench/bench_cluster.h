@@ -22,7 +22,7 @@
 #include "distributed/client/client.h"
 #include "host_runtime/bef/bef_file.h"
 #include "tests/distributed/security/certificate_folder.h"
-#include "tools/common/host_process.h"
+#include "tools/cluster/host_process.h"
 
 #define TFRT_BENCH_CLUSTER_MAX_WORKERS 16
 

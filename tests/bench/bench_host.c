@@ -4,8 +4,8 @@
 #include "compiler/translate.h"
 #include "host_runtime/async/inline_work_queue.h"
 #include "host_runtime/async/thread_pool_work_queue.h"
-#include "tools/common/kernel_rooms.h"
-#include "tools/common/op_tables.h"
+#include "tools/kernels/kernel_rooms.h"
+#include "tools/kernels/op_tables.h"
 
 tfrt_status_t tfrt_bench_queue_create(int threads, tfrt_work_queue_t** out_queue) {
   if (threads == 0) return tfrt_inline_work_queue_create(tfrt_allocator_system(), out_queue);

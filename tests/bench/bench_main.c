@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "tests/bench/runner.h"
-#include "tools/common/flags.h"
+#include "tools/command_line/flags.h"
 
 enum { EXIT_OK = 0, EXIT_RUN_FAILED = 1, EXIT_WRONG_USAGE = 2 };
 

@@ -11,7 +11,7 @@
 #include "host_runtime/base/clock.h"
 #include "tests/bench/placement.h"
 #include "tests/bench/yardstick.h"
-#include "tools/common/json.h"
+#include "tools/output/json.h"
 
 // Before the samples of a benchmark, and again after them: as often for any number of samples, so
 // that the difference of two runs is that of their samples.

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "compiler/verifier.h"
-#include "tools/common/op_tables.h"
+#include "tools/kernels/op_tables.h"
 
 void test_program_parse_view(test_program_t* program, tfrt_string_view_t text) {
   tfrt_allocator_t allocator = tfrt_allocator_system();

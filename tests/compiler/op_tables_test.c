@@ -8,7 +8,7 @@
 #include "compiler/op_entry_check.h"
 #include "tests/compiler/compiler_test_support.h"
 #include "tests/support/test_main.h"
-#include "tools/common/op_tables.h"
+#include "tools/kernels/op_tables.h"
 
 typedef void (*check_fn_t)(const tfrt_kernel_descriptor_t* op);
 

@@ -12,7 +12,7 @@
 #include "compiler/printer.h"
 #include "compiler/verifier.h"
 #include "tests/support/fuzz_target.h"
-#include "tools/common/op_tables.h"
+#include "tools/kernels/op_tables.h"
 
 // Appends what |text| is printed as to |printed|; false if it isn't taken.
 static bool reprint(tfrt_string_view_t text, const tfrt_printer_options_t* options, bool verify,

@@ -8,7 +8,7 @@
 #include "host_runtime/base/counting_allocator.h"
 #include "tests/compiler/compiler_test_support.h"
 #include "tests/support/test_main.h"
-#include "tools/common/op_tables.h"
+#include "tools/kernels/op_tables.h"
 
 // --- What is built ------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "tests/support/test_main.h"
-#include "tools/common/op_tables.h"
+#include "tools/kernels/op_tables.h"
 
 static tfrt_string_builder_t report;
 static tfrt_string_builder_t text;

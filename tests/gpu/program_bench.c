@@ -9,7 +9,7 @@
 #include "kernels/device/host_devices.h"
 #include "tests/bench/bench_host.h"
 #include "tests/gpu/device_bench.h"
-#include "tools/common/device_platforms.h"
+#include "tools/kernels/device_platforms.h"
 
 extern const char tfrt_conformance_image_text[];
 

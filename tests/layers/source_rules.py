@@ -50,7 +50,7 @@ VENDOR_HOMES = [
 ]
 
 # What a room may include of the project, the most exact folder first. Rooms that are not listed
-# (tools, tests, examples, embedding) may include all of it.
+# (mains, tests, examples, embedding) may include all of it.
 LAYERS = [
     ("host_runtime/base/", ["host_runtime/base/"]),
     ("host_runtime/async/", ["host_runtime/async/", "host_runtime/base/"]),
@@ -84,6 +84,21 @@ LAYERS = [
     ("distributed/", ["distributed/", "host_runtime/"]),
     # No backend of the devices, only their interface.
     ("kernels/", ["kernels/", "distributed/", "devices/device", "host_runtime/"]),
+    # What mains share.
+    ("tools/command_line/",
+     ["tools/command_line/", "distributed/wire/limits.h", "host_runtime/"]),
+    ("tools/process/", ["tools/process/", "host_runtime/"]),
+    ("tools/output/", ["tools/output/", "host_runtime/"]),
+    ("tools/kernels/",
+     ["tools/kernels/", "compiler/", "embedding/", "kernels/", "host_runtime/"]),
+    ("tools/translation/",
+     ["tools/translation/", "tools/kernels/", "tools/command_line/", "tools/process/",
+      "compiler/", "host_runtime/"]),
+    ("tools/executor/",
+     ["tools/executor/", "tools/output/", "kernels/device/", "host_runtime/"]),
+    ("tools/cluster/",
+     ["tools/cluster/", "tools/kernels/", "tools/command_line/", "distributed/",
+      "kernels/device/", "host_runtime/"]),
 ]
 
 # The allocator itself, a tool for tests that knows nothing of the runtime, and what measures malloc.

@@ -61,6 +61,8 @@ BAD = [
     ("layer-include", "distributed/session/z.c", SPDX + '#include "distributed/c.h"\n'),
     ("layer-include", "distributed/wire/z.c", SPDX + '#include "distributed/c.h"\n'),
     ("layer-include", "kernels/z.c", SPDX + '#include "devices/cuda/c.h"\n'),
+    ("layer-include", "tools/output/z.c", SPDX + '#include "tools/cluster/h.h"\n'),
+    ("layer-include", "tools/kernels/z.c", SPDX + '#include "tools/cluster/h.h"\n'),
     ("allocator", "examples/kernel_library/a.c", SPDX + "void* f(void) { return malloc(1); }\n"),
     ("include-path", "host_runtime/base/z.c", SPDX + '#include "host_runtime/base/none.h"\n'),
     ("include-guard", "tools/a.h", header("A_H")),
@@ -88,6 +90,7 @@ EXTRA = {
     "distributed/c.h": header("TFRT_DISTRIBUTED_C_H_"),
     "kernels/basic/k.h": header("TFRT_KERNELS_BASIC_K_H_"),
     "devices/cuda/c.h": header("TFRT_DEVICES_CUDA_C_H_"),
+    "tools/cluster/h.h": header("TFRT_TOOLS_CLUSTER_H_H_"),
     "oneapi/dnnl/dnnl.h": header("TFRT_ONEAPI_DNNL_DNNL_H_"),
 }
 

@@ -7,7 +7,7 @@
 
 #include "host_runtime/base/file.h"
 #include "host_runtime/tensor/btf.h"
-#include "tools/common/flags.h"
+#include "tools/command_line/flags.h"
 
 static const tfrt_flag_table_t table = {
     .usage = "btf_info FILE.btf",

@@ -10,11 +10,11 @@
 
 #include "distributed/security/certificates.h"
 #include "host_runtime/base/macros.h"
-#include "tools/common/flags.h"
-#include "tools/common/json.h"
-#include "tools/common/spoken_protocol.h"
-#include "tools/common/standard_streams.h"
+#include "tools/command_line/flags.h"
+#include "tools/command_line/spoken_protocol.h"
 #include "tools/coordinator/run_report.h"
+#include "tools/output/json.h"
+#include "tools/process/standard_streams.h"
 
 #define TFRT_CERTS_DAY_S (24 * 60 * 60)
 

@@ -21,7 +21,7 @@
 #include <stdatomic.h>
 
 #include "distributed/client/client.h"
-#include "tools/common/host_process.h"
+#include "tools/cluster/host_process.h"
 #include "tools/coordinator/exit_code.h"
 #include "tools/coordinator/local_cluster.h"
 #include "tools/coordinator/run_plan.h"

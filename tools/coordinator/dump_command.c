@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-#include "tools/common/json.h"
 #include "tools/coordinator/wait_graph.h"
+#include "tools/output/json.h"
 
 // Calls below calls are shown to this depth.
 #define TFRT_DUMP_MAX_DEPTH 256

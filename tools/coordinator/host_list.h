@@ -9,7 +9,7 @@
 
 #include "host_runtime/base/status.h"
 #include "host_runtime/base/string_view.h"
-#include "tools/common/hostfile.h"
+#include "tools/cluster/hostfile.h"
 
 // The most hosts that a command line may name or start.
 #define TFRT_HOST_LIST_MAX 256

@@ -7,9 +7,9 @@
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/base/log.h"
 #include "host_runtime/base/macros.h"
-#include "tools/common/spoken_protocol.h"
-#include "tools/common/standard_streams.h"
+#include "tools/command_line/spoken_protocol.h"
 #include "tools/coordinator/run_report.h"
+#include "tools/process/standard_streams.h"
 
 // How long to wait, unless a flag says otherwise.
 #define TFRT_HOST_QUERY_TIMEOUT_MS 5000

@@ -18,11 +18,11 @@
 #include <stdatomic.h>
 
 #include "distributed/client/client.h"
-#include "tools/common/cluster_file.h"
-#include "tools/common/cluster_key.h"
-#include "tools/common/flags.h"
-#include "tools/common/host_process.h"
-#include "tools/common/tls_files.h"
+#include "tools/cluster/cluster_file.h"
+#include "tools/cluster/cluster_key.h"
+#include "tools/cluster/host_process.h"
+#include "tools/cluster/tls_files.h"
+#include "tools/command_line/flags.h"
 #include "tools/coordinator/exit_code.h"
 #include "tools/coordinator/host_list.h"
 #include "tools/coordinator/run_loop.h"

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "host_runtime/base/macros.h"
-#include "tools/common/json.h"
 #include "tools/coordinator/inventory_lines.h"
+#include "tools/output/json.h"
 
 static bool tfrt_host_status_is(tfrt_string_view_t text, const char* other) {
   return tfrt_string_view_equal(text, tfrt_string_view_of(other));

@@ -9,10 +9,10 @@
 #include "host_runtime/async/thread_pool_work_queue.h"
 #include "host_runtime/executor/in_process_hosts.h"
 #include "kernels/device/host_devices.h"
-#include "tools/common/device_platforms.h"
-#include "tools/common/kernel_rooms.h"
 #include "tools/coordinator/device_placement.h"
 #include "tools/coordinator/exit_code.h"
+#include "tools/kernels/device_platforms.h"
+#include "tools/kernels/kernel_rooms.h"
 
 typedef struct tfrt_in_process_run_s {
   tfrt_task_t start;       // runs the function, on a thread of the queue

@@ -9,7 +9,7 @@
 #include "host_runtime/base/allocator.h"
 #include "host_runtime/base/macros.h"
 #include "host_runtime/base/processor_set.h"
-#include "tools/common/shared_libraries.h"
+#include "tools/kernels/shared_libraries.h"
 
 extern char** environ;
 

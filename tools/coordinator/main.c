@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "host_runtime/base/macros.h"
-#include "tools/common/spoken_protocol.h"
-#include "tools/common/standard_streams.h"
+#include "tools/command_line/spoken_protocol.h"
 #include "tools/coordinator/attach_command.h"
 #include "tools/coordinator/cancel_command.h"
 #include "tools/coordinator/certs_command.h"
@@ -16,6 +15,7 @@
 #include "tools/coordinator/run_command.h"
 #include "tools/coordinator/status_command.h"
 #include "tools/coordinator/trace_command.h"
+#include "tools/process/standard_streams.h"
 
 typedef tfrt_exit_code_t (*tfrt_verb_fn_t)(int argument_count, char* const* arguments);
 

@@ -3,13 +3,13 @@
 
 #include "host_runtime/base/file.h"
 #include "host_runtime/base/log.h"
-#include "tools/common/chrome_trace.h"
-#include "tools/common/op_tables.h"
-#include "tools/common/standard_streams.h"
 #include "tools/coordinator/cluster_run.h"
 #include "tools/coordinator/detached_run.h"
 #include "tools/coordinator/in_process_run.h"
 #include "tools/coordinator/run_report.h"
+#include "tools/kernels/op_tables.h"
+#include "tools/output/chrome_trace.h"
+#include "tools/process/standard_streams.h"
 
 // The most spans that --trace keeps of one host.
 #define TFRT_RUN_TRACE_LIMIT 1000000

@@ -20,7 +20,7 @@
 #include <uv.h>
 
 #include "host_runtime/base/status.h"
-#include "tools/common/stop_signals.h"
+#include "tools/process/stop_signals.h"
 
 // After a cancel, what runs has this long to end; then it is left alone.
 #define TFRT_RUN_LOOP_GRACE_MS 5000

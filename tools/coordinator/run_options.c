@@ -6,9 +6,9 @@
 
 #include "host_runtime/base/allocator.h"
 #include "host_runtime/base/macros.h"
-#include "tools/common/host_process.h"
-#include "tools/common/shared_libraries.h"
-#include "tools/common/spoken_protocol.h"
+#include "tools/cluster/host_process.h"
+#include "tools/command_line/spoken_protocol.h"
+#include "tools/kernels/shared_libraries.h"
 
 // What the parser of flags sets and the options hold otherwise.
 typedef struct tfrt_run_texts_s {

@@ -9,10 +9,10 @@
 #ifndef TFRT_TOOLS_COORDINATOR_RUN_OPTIONS_H_
 #define TFRT_TOOLS_COORDINATOR_RUN_OPTIONS_H_
 
-#include "tools/common/cluster_file.h"
-#include "tools/common/cluster_key.h"
-#include "tools/common/flags.h"
-#include "tools/common/tls_files.h"
+#include "tools/cluster/cluster_file.h"
+#include "tools/cluster/cluster_key.h"
+#include "tools/cluster/tls_files.h"
+#include "tools/command_line/flags.h"
 #include "tools/coordinator/host_list.h"
 
 typedef struct tfrt_run_options_s {

@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-#include "tools/common/argument_values.h"
-#include "tools/common/program_loader.h"
+#include "tools/command_line/argument_values.h"
+#include "tools/translation/program_loader.h"
 
 static tfrt_status_t tfrt_run_plan_load_file(tfrt_run_plan_t* plan, const char* path) {
   tfrt_string_builder_t diagnostics;

@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-#include "tools/common/json.h"
-#include "tools/common/result_printer.h"
+#include "tools/output/json.h"
+#include "tools/output/result_printer.h"
 
 static void tfrt_run_report_text(const tfrt_run_outcome_t* outcome, bool print_error_code,
                                  tfrt_string_builder_t* out) {

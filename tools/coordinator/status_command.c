@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "host_runtime/base/macros.h"
-#include "tools/common/json.h"
 #include "tools/coordinator/cluster_inventory.h"
 #include "tools/coordinator/host_status.h"
+#include "tools/output/json.h"
 
 static tfrt_async_value_t* tfrt_status_ask(void* self, tfrt_client_t* client, uint32_t index) {
   (void)self;

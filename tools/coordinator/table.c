@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/common/json.h"
+#include "tools/output/json.h"
 
 // The longest cell that is made from a format.
 #define TFRT_TABLE_MAX_CELL 256

@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "tools/common/chrome_trace.h"
 #include "tools/coordinator/clock_comparison.h"
 #include "tools/coordinator/value_wait.h"
+#include "tools/output/chrome_trace.h"
 
 static int64_t tfrt_trace_collection_now(void) { return tfrt_clock_now_ns(tfrt_clock_system()); }
 

@@ -7,11 +7,11 @@
 
 #include "host_runtime/base/file.h"
 #include "host_runtime/base/macros.h"
-#include "tools/common/chrome_trace.h"
-#include "tools/common/json.h"
 #include "tools/coordinator/clock_comparison.h"
 #include "tools/coordinator/cluster_inventory.h"
 #include "tools/coordinator/run_report.h"
+#include "tools/output/chrome_trace.h"
+#include "tools/output/json.h"
 
 // How long, unless a flag says otherwise.
 #define TFRT_TRACE_COMMAND_DEFAULT_MS 1000

@@ -3,7 +3,7 @@
 // `tfrt_worker`, the daemon.
 #include <stdio.h>
 
-#include "tools/common/standard_streams.h"
+#include "tools/process/standard_streams.h"
 #include "tools/worker/worker.h"
 
 int main(int argc, char** argv) {

@@ -10,8 +10,8 @@
 #include <uv.h>
 
 #include "host_runtime/base/log.h"
-#include "tools/common/host_process.h"
-#include "tools/common/stop_signals.h"
+#include "tools/cluster/host_process.h"
+#include "tools/process/stop_signals.h"
 #include "tools/worker/presence_file.h"
 
 // How often a worker that drains looks whether the last job is over.

@@ -6,12 +6,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "tools/common/cluster_file.h"
-#include "tools/common/flags.h"
-#include "tools/common/host_process.h"
-#include "tools/common/hostfile.h"
-#include "tools/common/shared_libraries.h"
-#include "tools/common/spoken_protocol.h"
+#include "tools/cluster/cluster_file.h"
+#include "tools/cluster/host_process.h"
+#include "tools/cluster/hostfile.h"
+#include "tools/command_line/flags.h"
+#include "tools/command_line/spoken_protocol.h"
+#include "tools/kernels/shared_libraries.h"
 
 // An hour: a peer that is silent for longer is of no use to anybody.
 #define TFRT_WORKER_MAX_SILENCE_MS (60 * 60 * 1000)

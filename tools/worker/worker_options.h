@@ -9,8 +9,8 @@
 #define TFRT_TOOLS_WORKER_WORKER_OPTIONS_H_
 
 #include "host_runtime/base/log.h"
-#include "tools/common/cluster_key.h"
-#include "tools/common/tls_files.h"
+#include "tools/cluster/cluster_key.h"
+#include "tools/cluster/tls_files.h"
 #include "tools/worker/listen_address.h"
 
 // How long the jobs that run may go on after SIGTERM, in ms, unless a flag says otherwise.

@@ -11,7 +11,7 @@
 #include "host_runtime/executor/running_kernel.h"
 #include "tests/distributed/node/node_harness.h"
 #include "tests/support/test_main.h"
-#include "tools/common/op_tables.h"
+#include "tools/kernels/op_tables.h"
 
 #define MILLISECOND TFRT_NANOSECONDS_PER_MILLISECOND
 #define SECOND TFRT_NANOSECONDS_PER_SECOND

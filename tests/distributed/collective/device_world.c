@@ -10,7 +10,7 @@
 #include "host_runtime/tensor/tensor_types.h"
 #include "kernels/device/host_devices.h"
 #include "tests/fakes/cuda/fake_cuda.h"
-#include "tools/common/device_platforms.h"
+#include "tools/kernels/device_platforms.h"
 
 #define PATIENCE_NS (60 * TFRT_NANOSECONDS_PER_SECOND)
 

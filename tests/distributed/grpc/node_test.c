@@ -14,7 +14,7 @@
 #include "tests/distributed/program/program.h"
 #include "tests/distributed/transport/brittle_transport.h"
 #include "tests/support/test_main.h"
-#include "tools/common/kernel_rooms.h"
+#include "tools/kernels/kernel_rooms.h"
 
 #define HOSTS 3
 #define CLIENT HOSTS

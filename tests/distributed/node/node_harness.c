@@ -10,7 +10,7 @@
 #include "kernels/device/host_devices.h"
 #include "tests/distributed/node/table_oracle.h"
 #include "tests/distributed/program/program.h"
-#include "tools/common/kernel_rooms.h"
+#include "tools/kernels/kernel_rooms.h"
 
 #define FIRST_INCARNATION UINT64_C(0x1000)
 

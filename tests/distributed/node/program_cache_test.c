@@ -13,8 +13,8 @@
 #include "host_runtime/base/counting_allocator.h"
 #include "tests/fakes/failing_malloc.h"
 #include "tests/support/test_main.h"
-#include "tools/common/kernel_rooms.h"
-#include "tools/common/op_tables.h"
+#include "tools/kernels/kernel_rooms.h"
+#include "tools/kernels/op_tables.h"
 
 // So many programs stay though nobody uses them.
 #define SPARE 16

@@ -6,7 +6,7 @@
 
 #include "compiler/translate.h"
 #include "host_runtime/bef/bef_file.h"
-#include "tools/common/op_tables.h"
+#include "tools/kernels/op_tables.h"
 
 void tfrt_test_program_initialize(tfrt_test_program_t* program, const char* text) {
   memset(program, 0, sizeof(*program));

@@ -7,8 +7,8 @@
 #include "host_runtime/bef/bef_attribute.h"
 #include "host_runtime/executor/attribute_layout.h"
 #include "tests/support/test_main.h"
-#include "tools/common/kernel_rooms.h"
-#include "tools/common/op_tables.h"
+#include "tools/kernels/kernel_rooms.h"
+#include "tools/kernels/op_tables.h"
 
 tfrt_host_context_t* eager_fixture_host;
 tfrt_request_context_t* eager_fixture_request;

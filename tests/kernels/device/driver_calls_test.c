@@ -9,7 +9,7 @@
 #include "tests/bench/bench_host.h"
 #include "tests/fakes/cuda/fake_cuda.h"
 #include "tests/support/test_main.h"
-#include "tools/common/device_platforms.h"
+#include "tools/kernels/device_platforms.h"
 
 // %buffer and %pinned of 4 bytes, %stream, %number = 7.
 #define BEGIN                                                            \

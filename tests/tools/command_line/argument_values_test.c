@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/command_line/argument_values.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "host_runtime/async/builtin_types.h"
+#include "host_runtime/base/file.h"
+#include "host_runtime/tensor/dense_host_tensor.h"
+#include "host_runtime/tensor/tensor_types.h"
+#include "tests/support/test_main.h"
+
+#define MAX_VALUES 8
+static tfrt_async_value_t* values[MAX_VALUES];
+
+// A function with parameters of |types|, called |names|.
+static tfrt_bef_function_t make_function(const char* const* names, const char* const* types,
+                                         uint32_t count) {
+  return (tfrt_bef_function_t){
+      .name = "main", .argument_count = count, .argument_types = types, .argument_names = names};
+}
+
+// |texts|, of which the first |default_count| are a file's.
+static tfrt_status_t parse_behind(const tfrt_bef_function_t* function, size_t default_count,
+                                  const char* const* texts) {
+  tfrt_flag_list_t list = {.default_count = default_count};
+  while (texts[list.count]) {
+    list.values[list.count] = texts[list.count];
+    ++list.count;
+  }
+  return tfrt_argument_values_parse(function, &list, values);
+}
+
+static tfrt_status_t parse(const tfrt_bef_function_t* function, const char* const* texts) {
+  return parse_behind(function, 0, texts);
+}
+
+static void release_values(uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i) tfrt_async_value_release(values[i]);
+}
+
+// One parameter of |type|, given as |text|: expects the error |message|.
+static void expect_error(const char* type, const char* text, const char* message) {
+  const char* names[] = {"x"};
+  tfrt_bef_function_t function = make_function(names, &type, 1);
+  const char* texts[] = {text, NULL};
+  tfrt_status_t status = parse(&function, texts);
+  ck_assert_ptr_nonnull(status);
+  ck_assert_str_eq(tfrt_status_message(status), message);
+  ck_assert_ptr_null(values[0]);
+  tfrt_status_release(status);
+}
+
+START_TEST(scalars_are_given_by_name_or_position) {
+  const char* names[] = {"a", "b", "c", "d", "e"};
+  const char* types[] = {"i32", "f64", "i1", "!tfrt.string", "ui64"};
+  tfrt_bef_function_t function = make_function(names, types, 5);
+  const char* texts[] = {"b=-2.5", "0=-17", "c=true", "d=x=y", "4=18446744073709551615", NULL};
+  ck_assert_ptr_null(parse(&function, texts));
+  ck_assert_int_eq(*(int32_t*)tfrt_async_value_payload(values[0]), -17);
+  ck_assert_double_eq(*(double*)tfrt_async_value_payload(values[1]), -2.5);
+  ck_assert(*(bool*)tfrt_async_value_payload(values[2]));
+  ck_assert_str_eq(tfrt_async_value_string(values[3]).data, "x=y");
+  ck_assert_uint_eq(*(uint64_t*)tfrt_async_value_payload(values[4]), UINT64_MAX);
+  release_values(5);
+}
+END_TEST
+
+START_TEST(the_command_line_goes_before_a_file) {
+  const char* names[] = {"a", "b"};
+  const char* types[] = {"i32", "i32"};
+  tfrt_bef_function_t function = make_function(names, types, 2);
+  const char* texts[] = {"a=1", "1=2", "0=10", NULL};
+  ck_assert_ptr_null(parse_behind(&function, 2, texts));
+  ck_assert_int_eq(*(int32_t*)tfrt_async_value_payload(values[0]), 10);
+  ck_assert_int_eq(*(int32_t*)tfrt_async_value_payload(values[1]), 2);
+  release_values(2);
+  // What either says twice is an error all the same.
+  for (size_t default_count = 1; default_count <= 3; default_count += 2) {
+    const char* twice[] = {"a=1", "b=2", "1=3", NULL};
+    tfrt_status_t status = parse_behind(&function, default_count, twice);
+    ck_assert_str_eq(tfrt_status_message(status), "--arg 1 is given twice");
+    tfrt_status_release(status);
+  }
+}
+END_TEST
+
+START_TEST(a_name_wins_over_a_position) {
+  const char* names[] = {"1", "0"};
+  const char* types[] = {"i32", "i32"};
+  tfrt_bef_function_t function = make_function(names, types, 2);
+  const char* texts[] = {"0=10", "1=11", NULL};
+  ck_assert_ptr_null(parse(&function, texts));
+  ck_assert_int_eq(*(int32_t*)tfrt_async_value_payload(values[1]), 10);
+  release_values(2);
+}
+END_TEST
+
+START_TEST(each_mistake_is_one_line_that_names_it) {
+  expect_error("i32", "x", "--arg wants NAME=VALUE or POSITION=VALUE, not 'x'");
+  expect_error("i32", "y=1", "--arg y: function 'main' has no such parameter; it has 0 or x (i32)");
+  expect_error("i32", "1=1", "--arg 1: function 'main' has no such parameter; it has 0 or x (i32)");
+  expect_error("i32", "x=2147483648", "--arg x: '2147483648' is no i32");
+  expect_error("i32", "x=1.5", "--arg x: '1.5' is no i32");
+  expect_error("ui8", "x=-1", "--arg x: '-1' is no ui8");
+  expect_error("f32", "x=", "--arg x: '' is no f32");
+  expect_error("i1", "x=yes", "--arg x: 'yes' is no i1 (true, false, 1 or 0)");
+  expect_error("!my.type", "x=1",
+               "--arg x: a value of type !my.type can't be given on the command line");
+  expect_error("!tfrt_tensor.tensor", "x=/nowhere/digits",
+               "--arg x: can't open /nowhere/digits: No such file or directory");
+}
+END_TEST
+
+START_TEST(nothing_is_given_twice_or_left_out) {
+  const char* names[] = {"x", "y"};
+  const char* types[] = {"i32", "i32"};
+  tfrt_bef_function_t function = make_function(names, types, 2);
+  const char* twice[] = {"x=1", "0=2", NULL};
+  tfrt_status_t status = parse(&function, twice);
+  ck_assert_str_eq(tfrt_status_message(status), "--arg 0 is given twice");
+  tfrt_status_release(status);
+  const char* missing[] = {"x=1", NULL};
+  status = parse(&function, missing);
+  ck_assert_str_eq(tfrt_status_message(status),
+                   "function 'main' wants its parameter 1, y, a i32: give --arg y=VALUE");
+  tfrt_status_release(status);
+}
+END_TEST
+
+// Two images of 1 x 3 bytes, as idx.
+static const uint8_t idx_file[] = {0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0,
+                                   1, 0, 0, 0, 3, 1, 2, 3, 4, 5, 6};
+
+static char* test_path(const char* name) {
+  static char path[512];
+  const char* folder = getenv("TEST_TMPDIR");
+  snprintf(path, sizeof(path), "%s/%s", folder ? folder : "/tmp", name);
+  return path;
+}
+
+// Parses one tensor from |path|; returns the error (+1), or NULL with values[0] set.
+static tfrt_status_t parse_tensor(const char* path) {
+  const char* names[] = {"t"};
+  const char* types[] = {"!tfrt_tensor.tensor"};
+  tfrt_bef_function_t function = make_function(names, types, 1);
+  char text[600];
+  snprintf(text, sizeof(text), "t=%s", path);
+  const char* texts[] = {text, NULL};
+  return parse(&function, texts);
+}
+
+static void expect_idx_tensor(const char* path) {
+  ck_assert_ptr_null(parse_tensor(path));
+  const tfrt_host_tensor_t* payload = tfrt_async_value_payload(values[0]);
+  ck_assert_int_eq(payload->layout, TFRT_TENSOR_LAYOUT_DENSE);
+  const tfrt_dense_host_tensor_t* tensor = &payload->dense;
+  ck_assert_int_eq(tfrt_dense_host_tensor_element_count(tensor), 6);
+  ck_assert_mem_eq(tfrt_dense_host_tensor_data(tensor), idx_file + 16, 6);
+  release_values(1);
+}
+
+START_TEST(a_tensor_is_an_idx_file_plain_or_packed) {
+  ck_assert_ptr_null(tfrt_tensor_types_register());
+  char* path = test_path("plain.idx");
+  ck_assert_ptr_null(tfrt_file_write(path, idx_file, sizeof(idx_file)));
+  expect_idx_tensor(path);
+  path = test_path("packed.gz");
+  gzFile file = gzopen(path, "wb");
+  ck_assert_int_eq(gzwrite(file, idx_file, sizeof(idx_file)), sizeof(idx_file));
+  gzclose(file);
+  expect_idx_tensor(path);
+}
+END_TEST
+
+START_TEST(a_file_that_is_no_tensor_or_is_cut_is_an_error) {
+  ck_assert_ptr_null(tfrt_tensor_types_register());
+  char* path = test_path("text");
+  ck_assert_ptr_null(tfrt_file_write(path, "not a tensor at all\n", 20));
+  tfrt_status_t status = parse_tensor(path);
+  ck_assert_ptr_nonnull(
+      strstr(tfrt_status_message(status), "the file is neither idx (plain or gzip) nor BTF"));
+  tfrt_status_release(status);
+  static const uint8_t cut[] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1};
+  ck_assert_ptr_null(tfrt_file_write(path, cut, sizeof(cut)));
+  status = parse_tensor(path);
+  ck_assert_int_eq(tfrt_status_code(status), TFRT_STATUS_DATA_LOSS);
+  tfrt_status_release(status);
+  ck_assert_ptr_null(tfrt_file_write(path, idx_file, sizeof(idx_file) - 1));
+  status = parse_tensor(path);
+  ck_assert_int_eq(tfrt_status_code(status), TFRT_STATUS_INVALID_ARGUMENT);
+  tfrt_status_release(status);
+}
+END_TEST
+
+Suite* tfrt_test_suite(void) {
+  Suite* suite = suite_create("argument_values");
+  TCase* cases = tcase_create("argument_values");
+  tcase_add_test(cases, scalars_are_given_by_name_or_position);
+  tcase_add_test(cases, a_name_wins_over_a_position);
+  tcase_add_test(cases, the_command_line_goes_before_a_file);
+  tcase_add_test(cases, each_mistake_is_one_line_that_names_it);
+  tcase_add_test(cases, nothing_is_given_twice_or_left_out);
+  tcase_add_test(cases, a_tensor_is_an_idx_file_plain_or_packed);
+  tcase_add_test(cases, a_file_that_is_no_tensor_or_is_cut_is_an_error);
+  suite_add_tcase(suite, cases);
+  return suite;
+}

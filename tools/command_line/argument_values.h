@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Values for a function's parameters from the command line: `--arg NAME=VALUE`, where NAME
+// is the parameter's name in the text or its position. What VALUE is follows from the
+// parameter's type: a literal for i1, i8 ... f64; the text itself for a string; for a
+// tensor a file, told apart by its first bytes: idx, gzip of idx, or BTF (tensor 0).
+//
+// Thread rule: thread-compatible.
+// Failure rule: INVALID_ARGUMENT or NOT_FOUND with one line that names the argument, what
+// was given and what would do.
+#ifndef TFRT_TOOLS_COMMAND_LINE_ARGUMENT_VALUES_H_
+#define TFRT_TOOLS_COMMAND_LINE_ARGUMENT_VALUES_H_
+
+#include "host_runtime/async/async_value.h"
+#include "host_runtime/bef/bef_file.h"
+#include "tools/command_line/flags.h"
+
+// Sets |out_values|, room for |function->argument_count| entries, to available values (+1)
+// as |arguments| say. Each parameter must be given exactly once, or once by the defaults
+// among them and once by the others, which go before. On an error all entries are NULL.
+// Thread-compatible.
+tfrt_status_t tfrt_argument_values_parse(const tfrt_bef_function_t* function,
+                                         const tfrt_flag_list_t* arguments,
+                                         tfrt_async_value_t** out_values) TFRT_MUST_USE;
+
+#endif  // TFRT_TOOLS_COMMAND_LINE_ARGUMENT_VALUES_H_

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What `--version` of each tool prints: the version of the project, and those of what it speaks,
+// each from the header that is the source of it.
+//
+//   tfrt_worker 0.1.0            TFRT_VERSION
+//   protocol 1, BEF 0            the first only of who talks to other hosts
+//
+// Thread rule: thread-compatible. Failure rule: none fails.
+#ifndef TFRT_TOOLS_COMMAND_LINE_VERSION_H_
+#define TFRT_TOOLS_COMMAND_LINE_VERSION_H_
+
+#include <stdint.h>
+
+#include "host_runtime/base/string_view.h"
+
+// Versions of the protocol between hosts, both inclusive; 0, 0: a program speaks none.
+typedef struct tfrt_protocol_range_s {
+  uint32_t first;
+  uint32_t last;
+} tfrt_protocol_range_t;
+
+// Prints which version of |program| this is on the standard output. Thread-compatible.
+void tfrt_version_print(tfrt_string_view_t program, tfrt_protocol_range_t protocol);
+
+#endif  // TFRT_TOOLS_COMMAND_LINE_VERSION_H_

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tools/output/result_printer.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "host_runtime/async/builtin_types.h"
+#include "tools/output/json.h"
+
+static void tfrt_result_printer_append_error(tfrt_status_t status, bool print_error_code,
+                                             tfrt_string_builder_t* out) {
+  tfrt_string_builder_append_format(out, "<<error: %s", tfrt_status_message(status));
+  if (print_error_code) {
+    tfrt_string_builder_append_format(out, ", code: %s",
+                                      tfrt_status_code_name(tfrt_status_code(status)));
+  }
+  tfrt_string_builder_append_text(out, ">>");
+}
+
+static void tfrt_result_printer_append_value(tfrt_async_value_t* value,
+                                             tfrt_string_builder_t* out) {
+  tfrt_async_value_t* resolved = tfrt_async_value_resolved(value);
+  const tfrt_type_t* type = tfrt_type_get(resolved->type_id);
+  // TFRT shows no more of its types than their names, whatever is known of them here.
+  bool is_tfrt = strncmp(type->name, "!tfrt", 5) == 0;
+  if (type->print && !is_tfrt) {
+    type->print(tfrt_async_value_payload(resolved), out);
+  } else {
+    tfrt_string_builder_append_format(out, "%s value", type->name);
+  }
+}
+
+void tfrt_result_printer_append(const char* function, tfrt_async_value_t* const* results,
+                                uint32_t count, bool print_error_code, tfrt_string_builder_t* out) {
+  tfrt_string_builder_append_format(out, "'%s' returned ", function);
+  for (uint32_t i = 0; i < count; ++i) {
+    if (i > 0) tfrt_string_builder_append_char(out, ',');
+    if (tfrt_async_value_is_error(results[i])) {
+      tfrt_result_printer_append_error(tfrt_async_value_error(results[i]), print_error_code, out);
+    } else {
+      tfrt_result_printer_append_value(results[i], out);
+    }
+  }
+}
+
+static void tfrt_result_printer_append_member(const char* name, const char* text,
+                                              tfrt_string_builder_t* out) {
+  if (!text || text[0] == '\0') return;
+  tfrt_string_builder_append_char(out, ',');
+  tfrt_json_append_string(out, tfrt_string_view_of(name));
+  tfrt_string_builder_append_char(out, ':');
+  tfrt_json_append_string(out, tfrt_string_view_of(text));
+}
+
+void tfrt_result_printer_append_json_error(tfrt_status_t status, tfrt_string_builder_t* out) {
+  const tfrt_status_fields_t* fields = tfrt_status_fields(status);
+  tfrt_string_builder_append_format(out, "{\"error\":{\"code\":\"%s\"",
+                                    tfrt_status_code_name(fields->code));
+  tfrt_result_printer_append_member("message", fields->message, out);
+  tfrt_result_printer_append_member("function", fields->origin.function, out);
+  tfrt_result_printer_append_member("kernel", fields->origin.kernel, out);
+  tfrt_result_printer_append_member("file", fields->origin.file, out);
+  if (fields->origin.line > 0) {
+    tfrt_string_builder_append_format(out, ",\"line\":%u,\"column\":%u", fields->origin.line,
+                                      fields->origin.column);
+  }
+  if (fields->origin.rank != TFRT_STATUS_NO_RANK) {
+    tfrt_string_builder_append_format(out, ",\"rank\":%u", fields->origin.rank);
+  }
+  tfrt_string_builder_append_text(out, "}}");
+}
+
+// As above, but also what TFRT shows only the types of: texts, and numbers of all sizes.
+static void tfrt_result_printer_append_json_value(tfrt_async_value_t* value,
+                                                  tfrt_string_builder_t* out) {
+  tfrt_async_value_t* resolved = tfrt_async_value_resolved(value);
+  const void* payload = tfrt_async_value_payload(resolved);
+  switch (resolved->type_id) {
+    case TFRT_TYPE_STRING:
+      tfrt_string_builder_append_view(out, tfrt_async_value_string(value));
+      return;
+    case TFRT_TYPE_I8:
+      tfrt_string_builder_append_format(out, "%d", *(const int8_t*)payload);
+      return;
+    case TFRT_TYPE_I16:
+      tfrt_string_builder_append_format(out, "%d", *(const int16_t*)payload);
+      return;
+    case TFRT_TYPE_UI8:
+      tfrt_string_builder_append_format(out, "%u", *(const uint8_t*)payload);
+      return;
+    case TFRT_TYPE_UI16:
+      tfrt_string_builder_append_format(out, "%u", *(const uint16_t*)payload);
+      return;
+    case TFRT_TYPE_UI32:
+      tfrt_string_builder_append_format(out, "%" PRIu32, *(const uint32_t*)payload);
+      return;
+    case TFRT_TYPE_UI64:
+      tfrt_string_builder_append_format(out, "%" PRIu64, *(const uint64_t*)payload);
+      return;
+    default:
+      tfrt_result_printer_append_value(value, out);
+  }
+}
+
+void tfrt_result_printer_append_json(tfrt_async_value_t* result, tfrt_string_builder_t* out) {
+  if (tfrt_async_value_is_error(result)) {
+    tfrt_result_printer_append_json_error(tfrt_async_value_error(result), out);
+    return;
+  }
+  tfrt_string_builder_t text;
+  tfrt_string_builder_initialize(&text, tfrt_allocator_system());
+  tfrt_result_printer_append_json_value(result, &text);
+  tfrt_string_builder_append_text(out, "{\"type\":");
+  tfrt_json_append_string(
+      out, tfrt_string_view_of(tfrt_type_get(tfrt_async_value_resolved(result)->type_id)->name));
+  tfrt_string_builder_append_text(out, ",\"value\":");
+  tfrt_json_append_string(out, tfrt_string_builder_view(&text));
+  tfrt_string_builder_append_char(out, '}');
+  tfrt_string_builder_deinitialize(&text);
+}

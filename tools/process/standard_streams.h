@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The standard streams of a program, as its starter leaves them.
+//
+// A program may be started without one of them (`tfrt run FILE >&-`). Then the next file that it
+// opens would get the number of that stream, and what is printed would go there. So a main opens
+// all three before it opens anything else, and asks at its end whether what it has printed went
+// anywhere.
+//
+// Thread rule: main thread only. Failure rule: a stream that is not there, and can't be stood
+// in for, fails when it is used.
+#ifndef TFRT_TOOLS_PROCESS_STANDARD_STREAMS_H_
+#define TFRT_TOOLS_PROCESS_STANDARD_STREAMS_H_
+
+#include "host_runtime/base/status.h"
+
+// Makes sure that descriptors 0, 1 and 2 are taken. A stream that is not there is stood in for by
+// one that can't be used: reading the input fails, and so does writing the others. Main thread
+// only.
+void tfrt_standard_streams_open(void);
+
+// Writes what the standard output has buffered. DATA_LOSS if that, or anything printed before,
+// could not be written. Main thread only.
+tfrt_status_t tfrt_standard_streams_flush(void) TFRT_MUST_USE;
+
+#endif  // TFRT_TOOLS_PROCESS_STANDARD_STREAMS_H_

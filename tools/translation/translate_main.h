@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the mains that translate programs share: one input, one output, reports on the
+// standard error.
+//
+//   input --split at // ----- ?--> pieces --translate--> results --joined--> output
+//                                     |
+//                                diagnostics --> standard error, or compared with the
+//                                                comments `expected-error {{...}}` of the piece
+//
+// Thread rule: main thread only. Failure rule: exit codes 0, 1 (the input), 2 (usage).
+#ifndef TFRT_TOOLS_TRANSLATION_TRANSLATE_MAIN_H_
+#define TFRT_TOOLS_TRANSLATION_TRANSLATE_MAIN_H_
+
+#include "compiler/diagnostics.h"
+#include "host_runtime/base/string_builder.h"
+#include "tools/command_line/flags.h"
+
+enum { TFRT_EXIT_OK = 0, TFRT_EXIT_INPUT = 1, TFRT_EXIT_USAGE = 2 };
+
+// Translates |input|, a whole file or a piece of one, appends the result to |result|, and
+// reports to |diagnostics|, of which |input| is the text; for an input that is no text it
+// makes that empty first. Thread-safe.
+typedef tfrt_status_t (*tfrt_translate_fn_t)(tfrt_string_view_t input,
+                                             tfrt_diagnostics_t* diagnostics,
+                                             tfrt_string_builder_t* result);
+
+// Says what is wrong with the flags taken together: a usage error. Thread-safe.
+typedef tfrt_status_t (*tfrt_check_flags_fn_t)(void);
+
+// A program. The storage of the flags that it shares with others is in here.
+typedef struct tfrt_translate_program_s {
+  const tfrt_flag_table_t* table;
+  const char* const* output;       // of the flag `o`
+  const bool* split_input;         // of the flag `split-input-file`; NULL: it has none
+  const bool* verify_diagnostics;  // of the flag `verify-diagnostics`; NULL: it has none
+  const char* const* shared_libs;  // of the flag `shared_libs`
+  const char* separator;           // between the results of two pieces
+  tfrt_check_flags_fn_t check;     // NULL: any flags go together
+  tfrt_translate_fn_t translate;
+} tfrt_translate_program_t;
+
+// Runs |program|: parses the command line, loads kernel libraries, reads the input, translates it,
+// prints the reports, and writes the result unless there was an error. When diagnostics are
+// verified, errors that were expected are none, and what could not be translated has no result.
+// Returns the exit code. Main thread only.
+int tfrt_translate_main(const tfrt_translate_program_t* program, int argument_count,
+                        char** arguments);
+
+#endif  // TFRT_TOOLS_TRANSLATION_TRANSLATE_MAIN_H_
