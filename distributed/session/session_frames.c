@@ -222,15 +222,22 @@ static const char* find_fault(const tfrt_session_t* session, const tfrt_wire_bat
   return NULL;
 }
 
-static void schedule_ack(tfrt_session_t* session) {
+// True if the peer should know now what has come, before its window is full: an eighth of that, as
+// a frame takes more of it than its body.
+static bool is_ack_due(const tfrt_session_t* session) {
   const tfrt_session_options_t* options = &session->manager->options;
+  return session->unacked_count >= options->ack_frames ||
+         session->unacked_bytes >= options->ack_bytes ||
+         session->unacked_bytes > session->limits.replay_bytes / 8;
+}
+
+static void schedule_ack(tfrt_session_t* session) {
   if (session->unacked_count == 0) return;
-  if (session->unacked_count >= options->ack_frames ||
-      session->unacked_bytes >= options->ack_bytes) {
+  if (is_ack_due(session)) {
     tfrt_session_flush(session);
-    return;
+  } else {
+    tfrt_session_request_ack(session);
   }
-  tfrt_session_request_ack(session);
 }
 
 void tfrt_session_on_batch(tfrt_session_t* session, tfrt_session_link_t* link,

@@ -53,7 +53,7 @@ typedef struct tfrt_session_options_s {
   int64_t company_delay_ns;   // until a frame that can wait, or credit, goes without company
   int64_t ack_delay_ns;       // until an acknowledgement does
   uint32_t ack_frames;        // frames after which it goes at once
-  uint32_t ack_bytes;         // bytes of their bodies, likewise
+  uint32_t ack_bytes;         // bytes of their bodies, or an eighth of the window, likewise
   int64_t starve_ns;          // without credit, then on_starved
   int64_t linger_ns;          // for writing what is left, and the Goodbye, at close
   uint64_t first_call_limit;  // granted to each peer at the beginning

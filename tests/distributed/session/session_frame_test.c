@@ -152,6 +152,31 @@ START_TEST(many_frames_or_bytes_are_acknowledged_at_once) {
 }
 END_TEST
 
+// The window holds 38 of these calls, fewer frames than are acknowledged at once where it is large.
+START_TEST(who_has_a_small_window_is_told_before_it_is_full) {
+  tfrt_harness_world_t world;
+  tfrt_harness_initialize_with_seed(&world, 1);
+  tfrt_session_options_t options = tfrt_harness_options(0x0b);
+  options.limits.replay_bytes = 8000;
+  tfrt_harness_host_t* b = tfrt_harness_add_host(&world, &options, "host:0");
+  tfrt_harness_record_t* a = tfrt_harness_dial(tfrt_harness_add_simple_host(&world, 0x0a), b);
+  tfrt_harness_run_until_state(a, TFRT_SESSION_OPEN);
+  tfrt_harness_run_for(&world, 200 * TFRT_HARNESS_MILLISECOND);
+  static char body[200];
+  tfrt_session_frame_t call = {.kind = TFRT_WIRE_FRAME_INVOKE,
+                               .job = 1,
+                               .deadline_ns = TFRT_TIME_INFINITE,
+                               .body = tfrt_string_view_make(body, sizeof(body))};
+  for (int i = 0; i < 400; ++i) {
+    call.call = tfrt_session_next_call(a->session);
+    ck_assert_int_eq(tfrt_harness_append(a, &call), TFRT_STATUS_OK);
+  }
+  tfrt_harness_run_for(&world, 10 * TFRT_HARNESS_MILLISECOND);
+  ck_assert_uint_eq(tfrt_harness_find(b, a->host)->others, 400);
+  tfrt_harness_deinitialize(&world);
+}
+END_TEST
+
 // One timer for all sessions: whose acknowledgement is due in less than half of the shorter delay
 // is told so when the first one is, and whose is later is told then.
 START_TEST(acknowledgements_to_several_peers_share_a_timer) {
@@ -379,6 +404,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(batches, batches_stay_below_their_size);
   tcase_add_test(batches, one_way_traffic_is_acknowledged_unasked);
   tcase_add_test(batches, many_frames_or_bytes_are_acknowledged_at_once);
+  tcase_add_test(batches, who_has_a_small_window_is_told_before_it_is_full);
   tcase_add_test(batches, acknowledgements_to_several_peers_share_a_timer);
   tcase_add_test(batches, a_frame_that_can_wait_does_not_wait_as_long_as_an_acknowledgement);
   tcase_add_test(batches, credit_waits_as_an_acknowledgement_does_until_there_is_much_of_it);
