@@ -101,6 +101,18 @@ void tfrt_push_inbox_drop(tfrt_peer_t* peer, const tfrt_job_t* job) {
 
 // --- Expected ones -------------------------------------------------------------
 
+// Puts |value| off, before those that are put off for longer, as the grace was longer then.
+static void tfrt_push_inbox_put_off(tfrt_push_inbox_t* inbox, tfrt_remote_value_t* value) {
+  tfrt_list_link_t* before = inbox->put_off.previous;
+  while (before != &inbox->put_off) {
+    const tfrt_remote_value_t* other = TFRT_CONTAINER_OF(before, tfrt_remote_value_t, in_expected);
+    if (other->expected_until_ns <= value->expected_until_ns) break;
+    before = before->previous;
+  }
+  tfrt_list_initialize(&value->in_expected);
+  tfrt_list_insert_after(before, &value->in_expected);
+}
+
 void tfrt_push_inbox_expect(tfrt_remote_value_t* value) {
   if (value->resolved || value->lost || !value->peer) return;
   tfrt_peer_t* peer = value->peer;
@@ -111,8 +123,7 @@ void tfrt_push_inbox_expect(tfrt_remote_value_t* value) {
   value->is_expected = true;
   value->is_put_off = true;
   value->expected_until_ns = tfrt_push_inbox_after(value->node, inbox->grace_ms);
-  tfrt_list_initialize(&value->in_expected);
-  tfrt_list_push_back(&inbox->put_off, &value->in_expected);
+  tfrt_push_inbox_put_off(inbox, value);
   ++inbox->expected_count;
   tfrt_session_wake_at(peer->session, value->expected_until_ns);
 }

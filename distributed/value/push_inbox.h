@@ -47,7 +47,7 @@ typedef struct tfrt_remote_value_s tfrt_remote_value_t;
 
 // Of one peer.
 typedef struct tfrt_push_inbox_s {
-  tfrt_list_link_t put_off;  // tfrt_remote_value_t, oldest first
+  tfrt_list_link_t put_off;  // tfrt_remote_value_t, whose grace ends first in front
   tfrt_list_link_t asked;    // the same after the grace
   uint32_t expected_count;   // of both
   uint32_t timely_count;     // Pushes that have come in time since |grace_ms| was judged
