@@ -147,10 +147,11 @@ static void count_batch(const tfrt_session_link_t* link, const tfrt_send_batch_t
   link->session->bytes_sent += link->out.size;
 }
 
-// A batch was encoded, with all that was put off until there is one.
-static void note_all_said(tfrt_session_t* session) {
+// A batch was encoded, with all that was put off until there is one; frames for which there was no
+// room go with the next, as they have waited, too.
+static void note_said(tfrt_session_t* session) {
   session->is_beat_due = false;
-  session->is_flush_due = false;
+  session->is_flush_due = tfrt_send_queue_has_unwritten(&session->queue);
   session->flush_ns = session->ack_ns = TFRT_TIME_INFINITE;
   session->unacked_count = 0;
   session->unacked_bytes = 0;
@@ -192,7 +193,7 @@ static bool encode_batch(tfrt_session_link_t* link) {
     return false;
   }
   if (TFRT_COUNTERS) count_batch(link, frames);
-  note_all_said(session);
+  note_said(session);
   return true;
 }
 

@@ -2,6 +2,7 @@
 //
 // What a session does with frames: budgets, batches and acknowledgements, over the simulated
 // network.
+#include "distributed/session/send_queue.h"
 #include "distributed/session/session.h"
 #include "tests/distributed/session/session_harness.h"
 #include "tests/support/test_main.h"
@@ -58,15 +59,14 @@ START_TEST(frames_collect_while_a_write_is_in_flight) {
 }
 END_TEST
 
+static const tfrt_session_frame_t patient = {
+    .kind = TFRT_WIRE_FRAME_CANCEL, .job = 1, .deadline_ns = TFRT_TIME_INFINITE, .can_wait = true};
+
 START_TEST(a_frame_that_can_wait_goes_with_the_next_batch_or_after_the_delay) {
   tfrt_harness_world_t world;
   tfrt_harness_record_t *a, *b;
   tfrt_harness_connect_two(&world, &a, &b);
   tfrt_harness_run_for(&world, 20 * TFRT_HARNESS_MILLISECOND);
-  const tfrt_session_frame_t patient = {.kind = TFRT_WIRE_FRAME_CANCEL,
-                                        .job = 1,
-                                        .deadline_ns = TFRT_TIME_INFINITE,
-                                        .can_wait = true};
   ck_assert_int_eq(tfrt_harness_append(a, &patient), TFRT_STATUS_OK);
   tfrt_harness_run_for(&world, 5 * TFRT_HARNESS_MILLISECOND);
   ck_assert_uint_eq(b->others, 0);
@@ -76,6 +76,43 @@ START_TEST(a_frame_that_can_wait_goes_with_the_next_batch_or_after_the_delay) {
   tfrt_harness_send(a, 1);
   tfrt_harness_run_for(&world, 5 * TFRT_HARNESS_MILLISECOND);
   ck_assert_uint_eq(b->others, 2);
+  tfrt_harness_deinitialize(&world);
+}
+END_TEST
+
+// Of the frames that collect behind the first batch one more takes most, but not all.
+START_TEST(frames_that_can_wait_do_not_wait_for_more_where_a_batch_had_no_room_for_them) {
+  const uint64_t count = TFRT_SEND_QUEUE_MAX_WAITING + TFRT_SEND_QUEUE_BATCH_FRAMES + 10;
+  tfrt_harness_world_t world;
+  tfrt_harness_record_t *a, *b;
+  tfrt_harness_connect_two(&world, &a, &b);
+  tfrt_harness_run_for(&world, 20 * TFRT_HARNESS_MILLISECOND);
+  for (uint64_t i = 0; i < count; ++i) {
+    ck_assert_int_eq(tfrt_harness_append(a, &patient), TFRT_STATUS_OK);
+  }
+  tfrt_harness_run_for(&world, 20 * TFRT_HARNESS_MILLISECOND);
+  ck_assert_uint_eq(b->others, count);
+  tfrt_harness_deinitialize(&world);
+}
+END_TEST
+
+// Each has its own batch again, as it has its own age.
+START_TEST(frames_that_could_wait_are_replayed_at_once) {
+  tfrt_harness_world_t world;
+  tfrt_harness_record_t *a, *b;
+  tfrt_harness_connect_two(&world, &a, &b);
+  tfrt_harness_run_for(&world, 20 * TFRT_HARNESS_MILLISECOND);
+  tfrt_harness_partition(a, b, true);
+  for (uint64_t i = 0; i < 5; ++i) {
+    ck_assert_int_eq(tfrt_harness_append(a, &patient), TFRT_STATUS_OK);
+    tfrt_harness_run_for(&world, 20 * TFRT_HARNESS_MILLISECOND);
+  }
+  ck_assert_uint_eq(b->others, 0);
+  tfrt_harness_heal(a, b);
+  break_between(a, b);
+  tfrt_harness_run_for(&world, 50 * TFRT_HARNESS_MILLISECOND);
+  ck_assert_uint_eq(counters_of(a).resumes, 1);
+  ck_assert_uint_eq(b->others, 5);
   tfrt_harness_deinitialize(&world);
 }
 END_TEST
@@ -214,10 +251,6 @@ START_TEST(a_frame_that_can_wait_does_not_wait_as_long_as_an_acknowledgement) {
   tfrt_harness_send(b, 1);
   tfrt_harness_run_for(&world, 5 * TFRT_HARNESS_MILLISECOND);
   const uint64_t before = count_messages(&world);
-  const tfrt_session_frame_t patient = {.kind = TFRT_WIRE_FRAME_CANCEL,
-                                        .job = 1,
-                                        .deadline_ns = TFRT_TIME_INFINITE,
-                                        .can_wait = true};
   ck_assert_int_eq(tfrt_harness_append(a, &patient), TFRT_STATUS_OK);
   tfrt_harness_run_for(&world, 15 * TFRT_HARNESS_MILLISECOND);
   ck_assert_uint_eq(b->others, 1);
@@ -401,6 +434,9 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(batches, a_deadline_is_never_later_at_the_receiver_even_when_replayed);
   tcase_add_test(batches, frames_collect_while_a_write_is_in_flight);
   tcase_add_test(batches, a_frame_that_can_wait_goes_with_the_next_batch_or_after_the_delay);
+  tcase_add_test(batches,
+                 frames_that_can_wait_do_not_wait_for_more_where_a_batch_had_no_room_for_them);
+  tcase_add_test(batches, frames_that_could_wait_are_replayed_at_once);
   tcase_add_test(batches, batches_stay_below_their_size);
   tcase_add_test(batches, one_way_traffic_is_acknowledged_unasked);
   tcase_add_test(batches, many_frames_or_bytes_are_acknowledged_at_once);
