@@ -188,11 +188,13 @@ tfrt_send_entry_t* tfrt_send_queue_waiting(tfrt_send_queue_t* queue, tfrt_send_g
                                            int64_t* out_since_ns) {
   *out_since_ns = TFRT_TIME_INFINITE;
   tfrt_list_link_t* head = &queue->gates[gate];
-  if (tfrt_list_is_empty(head)) return NULL;
-  tfrt_send_entry_t* entry = entry_of(head->next);
-  if (!needs_credit(entry) || entry->is_starved) return NULL;
-  *out_since_ns = entry->appended_ns > queue->granted_ns ? entry->appended_ns : queue->granted_ns;
-  return entry;
+  for (tfrt_list_link_t* l = head->next; l != head; l = l->next) {
+    tfrt_send_entry_t* entry = entry_of(l);
+    if (!needs_credit(entry) || entry->is_starved) continue;
+    *out_since_ns = entry->appended_ns > queue->granted_ns ? entry->appended_ns : queue->granted_ns;
+    return entry;
+  }
+  return NULL;
 }
 
 // --- Other bodies ------------------------------------------------------------

@@ -148,8 +148,8 @@ void tfrt_send_queue_fill(tfrt_send_queue_t* queue, size_t target_size, int64_t 
 // connection: the next frame gets the number that the peer expects. Thread-compatible.
 void tfrt_send_queue_drop_unwritten(tfrt_send_queue_t* queue, bool with_sequence);
 
-// The first frame of |gate| if it waits for credit and this was not told yet, else NULL;
-// it is starved |starve_ns| after |*out_since_ns|. Thread-compatible.
+// The first frame of |gate| that needs credit and of which nobody was told yet that it is starved,
+// which it is |starve_ns| after |*out_since_ns|; NULL if there is none. Thread-compatible.
 tfrt_send_entry_t* tfrt_send_queue_waiting(tfrt_send_queue_t* queue, tfrt_send_gate_t gate,
                                            int64_t* out_since_ns);
 

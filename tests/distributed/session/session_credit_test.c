@@ -210,21 +210,41 @@ START_TEST(a_frame_that_comes_after_a_waiting_call_waits_with_it) {
 }
 END_TEST
 
+static void append_wants(tfrt_harness_record_t* record, uint64_t count) {
+  for (uint64_t i = 1; i <= count; ++i) {
+    const tfrt_session_frame_t frame = {
+        .kind = TFRT_WIRE_FRAME_WANT, .job = 1, .deadline_ns = TFRT_TIME_INFINITE, .want = i};
+    ck_assert_int_eq(tfrt_harness_append(record, &frame), TFRT_STATUS_OK);
+  }
+}
+
 START_TEST(calls_and_wants_without_credit_starve_after_ten_seconds) {
   tfrt_harness_world_t world;
   tfrt_harness_record_t *a, *b;
   connect_with_little_credit(&world, &a, &b);
   for (int i = 0; i < 4; ++i) append_call(a, TFRT_WIRE_FRAME_INVOKE, false);
-  for (uint64_t i = 1; i <= 5; ++i) {
-    const tfrt_session_frame_t frame = {
-        .kind = TFRT_WIRE_FRAME_WANT, .job = 1, .deadline_ns = TFRT_TIME_INFINITE, .want = i};
-    ck_assert_int_eq(tfrt_harness_append(a, &frame), TFRT_STATUS_OK);
-  }
+  append_wants(a, 5);
   tfrt_harness_run_for(&world, 9900 * TFRT_HARNESS_MILLISECOND);
   ck_assert_uint_eq(b->others, 3 + 4);
   ck_assert_uint_eq(a->starved_call, 0);
   tfrt_harness_run_for(&world, 200 * TFRT_HARNESS_MILLISECOND);
   ck_assert_uint_eq(a->starved_call + a->starved_want, 5);
+  tfrt_harness_deinitialize(&world);
+}
+END_TEST
+
+// A want that has starved keeps its place, as its number was taken.
+START_TEST(wants_behind_one_that_has_starved_starve_too) {
+  tfrt_harness_world_t world;
+  tfrt_harness_record_t *a, *b;
+  connect_with_little_credit(&world, &a, &b);
+  append_wants(a, 7);
+  tfrt_harness_run_for(&world, 10100 * TFRT_HARNESS_MILLISECOND);
+  ck_assert_uint_eq(b->others, 4);
+  ck_assert_uint_eq(a->starved_want, 7);
+  grant(b, 4, 6);
+  tfrt_harness_run_for(&world, 100 * TFRT_HARNESS_MILLISECOND);
+  ck_assert_uint_eq(b->others, 6);
   tfrt_harness_deinitialize(&world);
 }
 END_TEST
@@ -265,6 +285,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(credit, a_call_that_waits_becomes_a_void_in_its_place);
   tcase_add_test(credit, a_frame_that_comes_after_a_waiting_call_waits_with_it);
   tcase_add_test(credit, calls_and_wants_without_credit_starve_after_ten_seconds);
+  tcase_add_test(credit, wants_behind_one_that_has_starved_starve_too);
   tcase_add_test(credit, forgotten_peers_never_give_their_call_numbers_to_others);
   suite_add_tcase(suite, credit);
   return suite;
