@@ -4,6 +4,7 @@
 // side by side.
 
 #include "compiler/parser_impl.h"
+#include "host_runtime/base/plural.h"
 #include "host_runtime/executor/assembly.h"
 
 // Where a walk stands.
@@ -78,7 +79,7 @@ static bool resolve_operands(walk_t* walk) {
   if (count < fixed_count || (count > fixed_count && !variadic)) {
     return tfrt_parser_fail_at(
         parser, walk->op->place.offset, "op '%s' takes %s%u operand%s, not %u", descriptor->name,
-        variadic ? "at least " : "", fixed_count, fixed_count == 1 ? "" : "s", count);
+        variadic ? "at least " : "", fixed_count, tfrt_plural(fixed_count), count);
   }
   if (walk->has_operand_types && walk->operand_type_count != count - fixed_count) {
     return tfrt_parser_fail_at(parser, walk->op->place.offset,

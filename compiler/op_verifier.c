@@ -2,6 +2,7 @@
 
 #include "compiler/schema.h"
 #include "compiler/verifier_impl.h"
+#include "host_runtime/base/plural.h"
 
 // --- Operands and results -----------------------------------------------------------------
 
@@ -12,8 +13,8 @@ static bool check_count(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* op
   bool fits = count >= fixed_count && (variadic || count <= fixed_count + (one_more ? 1 : 0));
   if (fits) return true;
   tfrt_verifier_op_error(verifier, operation, "expected %s%u %s%s, but found %u",
-                         variadic ? "at least " : "", fixed_count, what,
-                         fixed_count == 1 ? "" : "s", count);
+                         variadic ? "at least " : "", fixed_count, what, tfrt_plural(fixed_count),
+                         count);
   return false;
 }
 

@@ -7,6 +7,7 @@
 #include "distributed/builtin/text_answer.h"
 #include "distributed/job/detached_job.h"
 #include "distributed/job/server.h"
+#include "host_runtime/base/plural.h"
 
 // "HEX NUMBER", and more than that.
 #define TFRT_FOLLOWING_MAX_TEXT 96
@@ -122,8 +123,8 @@ static tfrt_status_t tfrt_following_find_result(const tfrt_execution_t* executio
   if (index < detached->result_count) {
     *out_value = tfrt_async_value_retain(detached->results[index]);
   } else if (index > detached->result_count) {
-    return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "the job has %u results",
-                              detached->result_count);
+    return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "the job has %u result%s",
+                              detached->result_count, tfrt_plural(detached->result_count));
   } else {
     *out_value = detached->failure ? tfrt_async_value_create_error(detached->failure)
                                    : tfrt_async_value_ready_chain();

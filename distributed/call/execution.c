@@ -7,6 +7,7 @@
 #include "distributed/call/retried_call.h"
 #include "distributed/threads/reader_pair.h"
 #include "host_runtime/async/join.h"
+#include "host_runtime/base/plural.h"
 
 // --- Life --------------------------------------------------------------------
 
@@ -218,8 +219,9 @@ static tfrt_status_t tfrt_execution_find_function(const tfrt_execution_t* execut
       (!execution->any_result_count && function->result_count != execution->result_count)) {
     return tfrt_status_create(
         TFRT_STATUS_INVALID_ARGUMENT,
-        "function '%s' takes %u arguments and gives %u results; the call has %u and wants %u",
-        function->name, function->argument_count, function->result_count, execution->argument_count,
+        "function '%s' takes %u argument%s and gives %u result%s; the call has %u and wants %u",
+        function->name, function->argument_count, tfrt_plural(function->argument_count),
+        function->result_count, tfrt_plural(function->result_count), execution->argument_count,
         execution->result_count);
   }
   *out_function = function;

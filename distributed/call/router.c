@@ -9,6 +9,7 @@
 #include "distributed/value/prefetched.h"
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/async/settled_chain.h"
+#include "host_runtime/base/plural.h"
 
 static void tfrt_router_fail(const tfrt_routed_call_t* call, tfrt_status_t status) {
   tfrt_status_origin_t site;
@@ -42,8 +43,8 @@ static tfrt_status_t tfrt_router_find(tfrt_job_t* job, const tfrt_routed_call_t*
   const tfrt_job_member_t* member = tfrt_job_find_rank(job, rank);
   if (!member) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                              "the call asks for host %u, the job has %u hosts", rank,
-                              job->member_count);
+                              "the call asks for host %u, the job has %u host%s", rank,
+                              job->member_count, tfrt_plural(job->member_count));
   }
   request->callee = member->incarnation;
   request->program = tfrt_program_cache_find_program(job->node, call->function->program);
@@ -211,7 +212,8 @@ static tfrt_status_t tfrt_router_find_member(tfrt_job_t* job, uint32_t rank,
   tfrt_node_unlock(job->node);
   if (member) return NULL;
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                            "the message names host %u, the job has %u hosts", rank, member_count);
+                            "the message names host %u, the job has %u host%s", rank, member_count,
+                            tfrt_plural(member_count));
 }
 
 static tfrt_async_value_t* tfrt_router_copy(tfrt_call_router_t* router,

@@ -7,6 +7,7 @@
 #include "distributed/job/job_attachment.h"
 #include "distributed/job/job_budget.h"
 #include "distributed/node/event_log.h"
+#include "host_runtime/base/plural.h"
 
 // One JobStart.
 typedef struct tfrt_server_start_s {
@@ -251,7 +252,8 @@ static tfrt_status_t tfrt_server_check_room(tfrt_node_t* node, bool asks_only,
   for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) ++count;
   if (count < node->options.max_jobs || asks_only) return NULL;
   return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED,
-                            "it has %u jobs and takes no more; try again when one is over", count);
+                            "it has %u job%s and takes no more; try again when one is over", count,
+                            tfrt_plural(count));
 }
 
 // Sets |*out_rank| to ours in the view of |open|, which |client| sent, or says what is wrong

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host_runtime/eager/eager_op.h"
 
+#include "host_runtime/base/plural.h"
 #include "host_runtime/base/ref_count.h"
 #include "host_runtime/eager/eager_binding.h"
 #include "host_runtime/executor/single_op.h"
@@ -191,8 +192,10 @@ static tfrt_status_t tfrt_eager_op_misfit(const tfrt_eager_op_t* op, uint32_t ar
                                           uint32_t result_count) {
   tfrt_status_t plain = tfrt_status_create(
       TFRT_STATUS_INVALID_ARGUMENT,
-      "op '%s' takes %u arguments and gives %u results; it is run with %u and %u", op->name,
-      op->function->argument_count, op->function->result_count, argument_count, result_count);
+      "op '%s' takes %u argument%s and gives %u result%s; it is run with %u and %u", op->name,
+      op->function->argument_count, tfrt_plural(op->function->argument_count),
+      op->function->result_count, tfrt_plural(op->function->result_count), argument_count,
+      result_count);
   tfrt_status_t located = tfrt_status_with_origin(plain, &op->place);
   tfrt_status_release(plain);
   return located;

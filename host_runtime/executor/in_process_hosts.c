@@ -5,6 +5,7 @@
 
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/async/settled_chain.h"
+#include "host_runtime/base/plural.h"
 #include "host_runtime/base/string_builder.h"
 #include "host_runtime/executor/in_process_call.h"
 #include "host_runtime/executor/kernel_frame.h"
@@ -36,9 +37,9 @@ static size_t tfrt_in_process_hosts_size(uint32_t host_count) {
 // --- Calls -------------------------------------------------------------------
 
 static void tfrt_in_process_hosts_fail(const tfrt_routed_call_t* call, uint32_t host_count) {
-  tfrt_status_t plain = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                                           "the call asks for host %u, the job has %u hosts",
-                                           call->options->host, host_count);
+  tfrt_status_t plain = tfrt_status_create(
+      TFRT_STATUS_INVALID_ARGUMENT, "the call asks for host %u, the job has %u host%s",
+      call->options->host, host_count, tfrt_plural(host_count));
   tfrt_status_origin_t site;
   tfrt_routed_call_origin(call, &site);
   tfrt_status_t located = tfrt_status_with_origin(plain, &site);
@@ -77,9 +78,9 @@ static tfrt_call_place_t tfrt_in_process_hosts_place(tfrt_call_router_t* router)
 static tfrt_async_value_t* tfrt_in_process_hosts_no_host(const tfrt_in_process_hosts_t* all,
                                                          uint32_t rank,
                                                          const tfrt_status_origin_t* site) {
-  tfrt_status_t plain =
-      tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                         "the message names host %u, the job has %u hosts", rank, all->host_count);
+  tfrt_status_t plain = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                                           "the message names host %u, the job has %u host%s", rank,
+                                           all->host_count, tfrt_plural(all->host_count));
   tfrt_status_t located = tfrt_status_with_origin(plain, site);
   tfrt_status_release(plain);
   return tfrt_async_value_create_error_take(located);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "host_runtime/base/plural.h"
 #include "host_runtime/bef/bef_attribute.h"
 #include "host_runtime/executor/attribute_layout.h"
 
@@ -47,14 +48,15 @@ static tfrt_status_t tfrt_kernel_binder_bind_function(const tfrt_kernel_binder_j
                             "kernel '%s' runs only in synchronous functions (tfrt.sync)", name);
 }
 
-// Checks that |actual| of something named |what| fits the table's |expected|.
+// Checks that |actual| of something, one of which is a |what|, fits the table's |expected|.
 static tfrt_status_t tfrt_kernel_binder_check_count(const char* kernel, const char* what,
                                                     uint32_t actual, uint32_t expected,
                                                     bool variadic) {
   uint32_t least = variadic ? expected - 1 : expected;
   if (actual == least || (variadic && actual > least)) return NULL;
-  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "kernel '%s' takes %s%u %s but has %u",
-                            kernel, variadic ? "at least " : "", least, what, actual);
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "kernel '%s' takes %s%u %s%s but has %u",
+                            kernel, variadic ? "at least " : "", least, what, tfrt_plural(least),
+                            actual);
 }
 
 // Checks the counts of |record| against the op table, so that the C function can read its frame
@@ -65,11 +67,11 @@ static tfrt_status_t tfrt_kernel_binder_check_signature(
   bool trailing_chain = (descriptor->flags & TFRT_KERNEL_TRAILING_CHAIN) &&
                         operands == (uint32_t)descriptor->operand_count + 1;
   TFRT_RETURN_IF_ERROR(tfrt_kernel_binder_check_count(
-      name, "operands", trailing_chain ? operands - 1 : operands, descriptor->operand_count,
+      name, "operand", trailing_chain ? operands - 1 : operands, descriptor->operand_count,
       descriptor->flags & TFRT_KERNEL_VARIADIC_OPERANDS));
-  TFRT_RETURN_IF_ERROR(tfrt_kernel_binder_check_count(
-      name, "results", record->result_count, descriptor->result_count,
-      descriptor->flags & TFRT_KERNEL_VARIADIC_RESULTS));
+  TFRT_RETURN_IF_ERROR(
+      tfrt_kernel_binder_check_count(name, "result", record->result_count, descriptor->result_count,
+                                     descriptor->flags & TFRT_KERNEL_VARIADIC_RESULTS));
   uint32_t attributes = 0;
   uint32_t functions = descriptor->region_count;
   bool any_functions = false;
@@ -79,9 +81,9 @@ static tfrt_status_t tfrt_kernel_binder_check_signature(
     if (kind == TFRT_ATTRIBUTE_SYMBOL_ARRAY) any_functions = true;
     if (kind < TFRT_ATTRIBUTE_SYMBOL) ++attributes;
   }
-  TFRT_RETURN_IF_ERROR(tfrt_kernel_binder_check_count(name, "attributes", record->attribute_count,
+  TFRT_RETURN_IF_ERROR(tfrt_kernel_binder_check_count(name, "attribute", record->attribute_count,
                                                       attributes, false));
-  return tfrt_kernel_binder_check_count(name, "functions", record->function_count,
+  return tfrt_kernel_binder_check_count(name, "function", record->function_count,
                                         functions + any_functions, any_functions);
 }
 

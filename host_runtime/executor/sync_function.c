@@ -14,6 +14,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "host_runtime/base/plural.h"
 #include "host_runtime/executor/program_impl.h"
 #include "host_runtime/executor/request_context.h"
 #include "host_runtime/executor/running_kernel.h"
@@ -61,10 +62,11 @@ static bool tfrt_sync_frame_fits(tfrt_sync_frame_t* frame, const tfrt_function_t
     return true;
   }
   tfrt_sync_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
-                       "function '%s' takes %u arguments and gives %u results; the call has "
+                       "function '%s' takes %u argument%s and gives %u result%s; the call has "
                        "%u and wants %u",
-                       function->name, function->argument_count, function->result_count,
-                       argument_count, result_count);
+                       function->name, function->argument_count,
+                       tfrt_plural(function->argument_count), function->result_count,
+                       tfrt_plural(function->result_count), argument_count, result_count);
   return false;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/control_flow/function_call.h"
 
+#include "host_runtime/base/plural.h"
 #include "host_runtime/executor/request_context.h"
 
 bool tfrt_function_call_fits(tfrt_kernel_frame_t* frame, const tfrt_function_t* function,
@@ -9,10 +10,11 @@ bool tfrt_function_call_fits(tfrt_kernel_frame_t* frame, const tfrt_function_t* 
     return true;
   }
   tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
-                         "function '%s' takes %u arguments and gives %u results; the call has "
+                         "function '%s' takes %u argument%s and gives %u result%s; the call has "
                          "%u and wants %u",
-                         function->name, function->argument_count, function->result_count,
-                         argument_count, result_count);
+                         function->name, function->argument_count,
+                         tfrt_plural(function->argument_count), function->result_count,
+                         tfrt_plural(function->result_count), argument_count, result_count);
   return false;
 }
 

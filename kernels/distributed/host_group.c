@@ -4,6 +4,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "host_runtime/base/plural.h"
+
 // Atomic, as two threads may register at the same time; both write the same.
 static _Atomic tfrt_type_id_t group_id;
 
@@ -44,8 +46,8 @@ tfrt_status_t tfrt_host_group_check(const uint32_t* ranks, uint32_t count, tfrt_
   for (uint32_t i = 0; i < count; ++i) {
     if (ranks[i] < host_count) continue;
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                              "the group names host %d, the job has %u hosts", (int32_t)ranks[i],
-                              host_count);
+                              "the group names host %d, the job has %u host%s", (int32_t)ranks[i],
+                              host_count, tfrt_plural(host_count));
   }
   uint8_t* seen = tfrt_allocator_allocate_zeroed(allocator, host_count);
   if (!seen) return tfrt_status_out_of_memory();

@@ -3,6 +3,7 @@
 // Where a program runs, and calls to where it says.
 
 #include "host_runtime/async/settled_chain.h"
+#include "host_runtime/base/plural.h"
 #include "host_runtime/executor/request_context.h"
 #include "host_runtime/host_context.h"
 #include "kernels/distributed/distributed_types.h"
@@ -27,7 +28,8 @@ void tfrt_distributed_host(tfrt_kernel_frame_t* frame) {
   uint32_t count = tfrt_distributed_place(frame).host_count;
   if (rank < 0 || (uint32_t)rank >= count) {
     tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
-                           "there is no host %d, the job has %u hosts", rank, count);
+                           "there is no host %d, the job has %u host%s", rank, count,
+                           tfrt_plural(count));
     return;
   }
   tfrt_kernel_frame_set(frame, 0, tfrt_async_value_create_host((uint32_t)rank));
@@ -45,10 +47,11 @@ static bool check_function(tfrt_kernel_frame_t* frame, uint32_t argument_count,
     return true;
   }
   tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
-                         "function '%s' takes %u arguments and gives %u results; the call has "
+                         "function '%s' takes %u argument%s and gives %u result%s; the call has "
                          "%u and wants %u",
-                         function->name, function->argument_count, function->result_count,
-                         argument_count, result_count);
+                         function->name, function->argument_count,
+                         tfrt_plural(function->argument_count), function->result_count,
+                         tfrt_plural(function->result_count), argument_count, result_count);
   return false;
 }
 

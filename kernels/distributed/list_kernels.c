@@ -3,6 +3,7 @@
 // Lists: their elements, and what is made of all of them once they are here.
 
 #include "host_runtime/async/join.h"
+#include "host_runtime/base/plural.h"
 #include "host_runtime/executor/program.h"
 #include "host_runtime/executor/request_context.h"
 #include "host_runtime/host_context.h"
@@ -23,8 +24,8 @@ void tfrt_distributed_list_get(tfrt_kernel_frame_t* frame) {
   int32_t index = tfrt_kernel_frame_i32(frame, 1);
   if (index < 0 || (uint32_t)index >= list->count) {
     tfrt_kernel_frame_fail(frame, TFRT_STATUS_OUT_OF_RANGE,
-                           "the list has %u elements, and none with the index %d", list->count,
-                           index);
+                           "the list has %u element%s, and none with the index %d", list->count,
+                           tfrt_plural(list->count), index);
     return;
   }
   tfrt_kernel_frame_set(frame, 0, tfrt_async_value_retain(list->elements[index]));

@@ -227,6 +227,9 @@ class TestLocal(ClusterTest):
         result = self.run_tfrt(path, "--local=2")
         self.expect(result, 1, None, "the call asks for host 2, the job has 2 hosts")
         self.assertIn("prints.mlir:12:", result[2])
+        result = self.run_tfrt(path, "--local=1")
+        self.expect(result, 1)
+        self.assertRegex(result[2], r"the call asks for host 2, the job has 1 host\b")
 
     def test_a_timeout(self):
         path = self.write("endless.mlir", ENDLESS)

@@ -45,6 +45,15 @@ func.func @main() -> i32 {
 """
 SPIN_LINE, SPIN_CALL_LINE = 5, 14
 
+# Behind @spin: no other host has to do with it.
+ALONE = """func.func @main() -> i32 {
+  %one = tfrt.constant.i32 1
+  %ch = tfrt.new.chain
+  %r = tfrt.call @spin(%one, %ch) : (i32, !tfrt.chain) -> i32
+  tfrt.return %r : i32
+}
+"""
+
 # A tensor of 1,000,000 bytes is made on host 1 and used on host 2, which then waits for ever.
 HANDED_ON = """func.func @make(%ch: !tfrt.chain) -> (!tfrt_tensor.tensor, !tfrt.chain) {
   %t = tfrt_dht.create_uninitialized_tensor.f32.2 [500 : i64, 500 : i64]
@@ -271,6 +280,14 @@ class SeeingTest(ClusterTest):
         for part in ("@spin", workers[2].address, "waits.mlir:%d:" % SPIN_CALL_LINE):
             self.assertIn(part, first)
         self.assertIn("start 1 of @main on " + workers[0].address, out)
+
+    def test_one_call_waits_for_itself(self):
+        spin = SPINS[: SPINS.index("func.func @middle")]
+        workers, _ = self.begin(spin + ALONE)
+        code, out, err = self.ask("dump", hosts(workers))
+        self.assertEqual(code, 0, err)
+        begin = "1 of 1 call waits for start 1 of @main on " + workers[0].address
+        self.assertTrue(out.startswith(begin), out)
 
     def test_a_payload_is_where_it_is_used_and_not_where_it_is_handed_on(self):
         workers, process = self.begin(HANDED_ON)
@@ -531,7 +548,7 @@ class SeeingTest(ClusterTest):
         process.send_signal(signal.SIGINT)
         code, out, err = self.finish(process)
         self.assertEqual(code, 0, err)
-        self.assertRegex(out, "^%s: [0-9]+ spans and [0-9]+ calls between hosts; open it in " % path)
+        self.assertRegex(out, "^%s: [0-9]+ spans? and [0-9]+ calls? between hosts; open it in " % path)
         self.assertEqual(len(self.read_trace(path)[0]), 3)
 
     def test_a_trace_of_what_is_not_there(self):

@@ -113,7 +113,7 @@ class StartingTest(ClusterTest):
             (["--cluster", both, "--rank=0"], "both.yaml:3: hosts and hostfile both name"),
             (["--hostfile", path], "--hostfile and --rank go together"),
             (["--rank=0"], "--hostfile and --rank go together"),
-            (["--hostfile", path, "--rank=1"], "names 1 workers, ranks 0 to 0"),
+            (["--hostfile", path, "--rank=1"], "names 1 worker, ranks 0 to 0"),
             (["--hostfile", path, "--rank=0", "--listen=127.0.0.1:0"], "give one of them"),
             (["--hostfile", path + "x", "--rank=0"], path + "x"),
         ):

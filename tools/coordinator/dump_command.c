@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "host_runtime/base/plural.h"
 #include "tools/coordinator/wait_graph.h"
 #include "tools/output/json.h"
 
@@ -127,8 +128,9 @@ static void tfrt_dump_append_text(tfrt_wait_graph_t* graph, tfrt_dump_out_t* out
     return;
   }
   const tfrt_wait_node_t* culprit = &graph->nodes[graph->culprit];
-  tfrt_string_builder_append_format(out, "%u of %u calls wait for ", culprit->waiter_count,
-                                    graph->node_count);
+  tfrt_string_builder_append_format(out, "%u of %u call%s %s for ", culprit->waiter_count,
+                                    graph->node_count, tfrt_plural(graph->node_count),
+                                    culprit->waiter_count == 1 ? "waits" : "wait");
   tfrt_dump_append_node(graph, graph->culprit, out);
   tfrt_string_builder_append_text(out, "\n  in ");
   tfrt_dump_append_operation(graph, graph->culprit, out);

@@ -7,6 +7,7 @@
 
 #include "host_runtime/base/file.h"
 #include "host_runtime/base/macros.h"
+#include "host_runtime/base/plural.h"
 #include "tools/coordinator/clock_comparison.h"
 #include "tools/coordinator/cluster_inventory.h"
 #include "tools/coordinator/run_report.h"
@@ -192,15 +193,15 @@ static void tfrt_trace_command_report(const tfrt_trace_command_t* trace) {
     all.spans += count.spans;
     all.arrows += count.arrows;
     if (trace->hosts[i].dropped == 0) continue;
-    fprintf(stderr, "tfrt: the trace lacks %" PRIu64 " spans of %s, which had no room\n",
-            trace->hosts[i].dropped, trace->hosts[i].name);
+    fprintf(stderr, "tfrt: the trace lacks %" PRIu64 " span%s of %s, which had no room\n",
+            trace->hosts[i].dropped, tfrt_plural(trace->hosts[i].dropped), trace->hosts[i].name);
   }
   tfrt_string_builder_append_text(&out, "]}\n");
   if (trace->query->is_json) {
     fputs(tfrt_string_builder_text(&out), stdout);
   } else {
-    printf("%s: %zu spans and %zu calls between hosts; open it in https://ui.perfetto.dev\n",
-           trace->file, all.spans, all.arrows);
+    printf("%s: %zu span%s and %zu call%s between hosts; open it in https://ui.perfetto.dev\n",
+           trace->file, all.spans, tfrt_plural(all.spans), all.arrows, tfrt_plural(all.arrows));
   }
   tfrt_string_builder_deinitialize(&out);
 }

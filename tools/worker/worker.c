@@ -10,6 +10,7 @@
 #include <uv.h>
 
 #include "host_runtime/base/log.h"
+#include "host_runtime/base/plural.h"
 #include "tools/cluster/host_process.h"
 #include "tools/process/stop_signals.h"
 #include "tools/worker/presence_file.h"
@@ -67,8 +68,9 @@ static void tfrt_worker_on_look(uv_timer_t* timer) {
 
 static void tfrt_worker_on_limit(uv_timer_t* timer) {
   tfrt_worker_t* worker = timer->data;
-  tfrt_log(TFRT_LOG_WARNING, NULL, "the time to drain is over: %zu job(s) are cancelled",
-           tfrt_node_job_count(worker->process.node));
+  const size_t count = tfrt_node_job_count(worker->process.node);
+  tfrt_log(TFRT_LOG_WARNING, NULL, "the time to drain is over: %zu job%s %s cancelled", count,
+           tfrt_plural(count), count == 1 ? "is" : "are");
   tfrt_worker_stop(worker);
 }
 
@@ -76,8 +78,9 @@ static void tfrt_worker_drain(tfrt_worker_t* worker) {
   worker->is_draining = true;
   tfrt_node_refuse_jobs(worker->process.node);
   tfrt_host_process_set_serving(&worker->process, false);
-  tfrt_log(TFRT_LOG_INFO, NULL, "draining: %zu job(s) may go on for %lld ms",
-           tfrt_node_job_count(worker->process.node), (long long)worker->options->drain_timeout_ms);
+  const size_t count = tfrt_node_job_count(worker->process.node);
+  tfrt_log(TFRT_LOG_INFO, NULL, "draining: %zu job%s may go on for %lld ms", count,
+           tfrt_plural(count), (long long)worker->options->drain_timeout_ms);
   uv_update_time(&worker->loop);
   uv_timer_start(&worker->look, tfrt_worker_on_look, 0, TFRT_WORKER_LOOK_MS);
   uv_timer_start(&worker->limit, tfrt_worker_on_limit, (uint64_t)worker->options->drain_timeout_ms,

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "host_runtime/base/plural.h"
 #include "tools/cluster/cluster_file.h"
 #include "tools/cluster/host_process.h"
 #include "tools/cluster/hostfile.h"
@@ -204,9 +205,10 @@ static tfrt_status_t tfrt_worker_options_choose_listen(void) {
   tfrt_status_t status = tfrt_hostfile_read(path, &hostfile);
   if (status) return tfrt_status_take_annotate(status, "--hostfile");
   if (tfrt_worker_raw.rank >= hostfile.count) {
-    return tfrt_status_create(
-        TFRT_STATUS_INVALID_ARGUMENT, "--rank %lld: %s names %u workers, ranks 0 to %u",
-        (long long)tfrt_worker_raw.rank, path, hostfile.count, hostfile.count - 1);
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "--rank %lld: %s names %u worker%s, ranks 0 to %u",
+                              (long long)tfrt_worker_raw.rank, path, hostfile.count,
+                              tfrt_plural(hostfile.count), hostfile.count - 1);
   }
   tfrt_worker_raw.listen = hostfile.addresses[tfrt_worker_raw.rank];
   return NULL;

@@ -82,6 +82,9 @@ START_TEST(a_host_that_is_not_there_is_an_error_with_its_place) {
   ck_assert_uint_eq(fields->origin.line, 14);
   ck_assert_int_eq(tfrt_node_world_i32(&world, 1), 3);
   end();
+  run(where_program, 1, 1, 4);
+  ck_assert_str_eq(error_of(2)->message, "there is no host 1, the job has 1 host");
+  end();
 }
 END_TEST
 
@@ -121,6 +124,15 @@ static const char division_program[] =
     "  %n = tfrt_dist.list.size %l\n"
     "  tfrt.return %a, %b, %c, %s, %n : i32, i32, i32, i32, i32\n"
     "}\n";
+
+START_TEST(an_element_that_a_list_lacks_is_an_error) {
+  run(division_program, 1, 8, 5);
+  ck_assert_int_eq(error_of(1)->code, TFRT_STATUS_OUT_OF_RANGE);
+  ck_assert_str_eq(error_of(1)->message, "the list has 1 element, and none with the index 1");
+  ck_assert_str_eq(error_of(2)->message, "the list has 1 element, and none with the index 2");
+  end();
+}
+END_TEST
 
 START_TEST(an_error_of_one_element_harms_only_who_uses_it) {
   run(division_program, 3, 8, 5);
@@ -552,6 +564,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(ops, one_host_is_all_hosts);
   tcase_add_test(ops, a_host_that_is_not_there_is_an_error_with_its_place);
   tcase_add_test(ops, any_order_of_messages_gives_the_same);
+  tcase_add_test(ops, an_element_that_a_list_lacks_is_an_error);
   tcase_add_test(ops, an_error_of_one_element_harms_only_who_uses_it);
   tcase_add_test(ops, the_loss_of_a_host_is_the_loss_of_its_element);
   tcase_add_test(ops, hosts_travel);

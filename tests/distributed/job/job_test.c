@@ -142,7 +142,7 @@ START_TEST(one_host_that_refuses_ends_the_job_and_no_session) {
   tfrt_job_start(&world, tfrt_job_simple_program, 4);
   tfrt_status_t status = tfrt_job_await_open(&world);
   tfrt_job_expect_error(status, TFRT_STATUS_RESOURCE_EXHAUSTED,
-                        "host 1 (n1, n1:1) refuses the job: it has 1 jobs and takes no more");
+                        "host 1 (n1, n1:1) refuses the job: it has 1 job and takes no more");
   ck_assert_uint_eq(tfrt_status_fields(status)->origin.rank, 1);
   // What was started is the same error.
   tfrt_node_world_await(&world);

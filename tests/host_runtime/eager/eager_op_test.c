@@ -96,7 +96,7 @@ START_TEST(an_op_runs_once_without_a_handle) {
   tfrt_eager_op_options_t add = {.name = "tfrt.add.i32"};
   eager_fixture_expect(tfrt_eager_run(&eager_fixture_context, &add, NULL, 0, results, 1),
                        TFRT_STATUS_INVALID_ARGUMENT,
-                       "op 'tfrt.add.i32' takes 2 arguments and gives 1 results; it is run with 0 "
+                       "op 'tfrt.add.i32' takes 2 arguments and gives 1 result; it is run with 0 "
                        "and 1");
   tfrt_async_value_t* many[3] = {0};
   eager_fixture_expect(tfrt_eager_run(&eager_fixture_context, &add, many, 3, results, 1),
@@ -133,11 +133,11 @@ START_TEST(a_wrong_number_of_arguments_or_results_runs_nothing) {
   tfrt_status_t status = tfrt_eager_op_run(op, &eager_fixture_context, NULL, 1, results, 2);
   ck_assert_str_eq(tfrt_status_fields(status)->origin.file, "here.c");
   eager_fixture_expect(status, TFRT_STATUS_INVALID_ARGUMENT,
-                       "op 'tfrt.add.i32' takes 2 arguments and gives 1 results; it is run with 1 "
+                       "op 'tfrt.add.i32' takes 2 arguments and gives 1 result; it is run with 1 "
                        "and 2");
   eager_fixture_expect(tfrt_eager_op_run_take(op, &eager_fixture_context, NULL, 0, results, 1),
                        TFRT_STATUS_INVALID_ARGUMENT,
-                       "op 'tfrt.add.i32' takes 2 arguments and gives 1 results; it is run with 0 "
+                       "op 'tfrt.add.i32' takes 2 arguments and gives 1 result; it is run with 0 "
                        "and 1");
   ck_assert_ptr_eq(results[0], untouched);
   tfrt_eager_op_release(op);

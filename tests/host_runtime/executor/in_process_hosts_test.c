@@ -210,6 +210,21 @@ START_TEST(one_host_for_all_takes_calls_that_name_others) {
 }
 END_TEST
 
+START_TEST(one_host_that_is_alone_says_so) {
+  tfrt_in_process_hosts_free(hosts);
+  tfrt_request_options_t options = tfrt_request_options_default();
+  tfrt_status_t status = tfrt_in_process_hosts_allocate(
+      1, &options, tfrt_counting_allocator_interface(&books), &hosts);
+  ck_assert_ptr_null(status);
+  running_call_t main_call = entry();
+  tfrt_async_value_t* result =
+      call(&main_call, &(tfrt_call_options_t){.has_host = true, .host = 1});
+  ck_assert_str_eq(tfrt_status_message(tfrt_async_value_error(result)),
+                   "the call asks for host 1, the job has 1 host");
+  tfrt_async_value_release(result);
+}
+END_TEST
+
 START_TEST(what_only_one_side_came_for_ends_with_the_hosts) {
   tfrt_async_value_t* key = tfrt_async_value_create_string(tfrt_string_view_of("key"));
   tfrt_call_router_t* router = tfrt_in_process_hosts_request(hosts)->options.router;
@@ -318,6 +333,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(all, lines_have_the_rank_in_front_but_for_the_first_host);
   tcase_add_test(all, a_copy_is_the_value_itself);
   tcase_add_test(all, one_host_for_all_takes_calls_that_name_others);
+  tcase_add_test(all, one_host_that_is_alone_says_so);
   tcase_add_test(all, what_only_one_side_came_for_ends_with_the_hosts);
   tcase_add_test(all, a_cancel_goes_down_the_tree_of_calls_and_nowhere_else);
   tcase_add_test(all, a_call_that_is_over_is_not_cancelled_any_more);

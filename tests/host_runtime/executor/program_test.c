@@ -34,16 +34,16 @@ END_TEST
 START_TEST(a_kernel_has_the_operands_results_and_attributes_of_its_entry) {
   small_kernel_t no_attribute = {.name = "test.constant", .results = {0}, .result_count = 1};
   expect_refused(&no_attribute, 1, 1, TFRT_STATUS_INVALID_ARGUMENT,
-                 "kernel 'test.constant' takes 1 attributes but has 0", 10);
+                 "kernel 'test.constant' takes 1 attribute but has 0", 10);
   small_kernel_t no_operands = {.name = "test.add", .results = {0}, .result_count = 1};
   expect_refused(&no_operands, 1, 1, TFRT_STATUS_INVALID_ARGUMENT,
                  "kernel 'test.add' takes 2 operands but has 0", 10);
   small_kernel_t two_results = {.name = "test.fail", .results = {0, 1}, .result_count = 2};
   expect_refused(&two_results, 1, 2, TFRT_STATUS_INVALID_ARGUMENT,
-                 "kernel 'test.fail' takes 1 results but has 2", 10);
+                 "kernel 'test.fail' takes 1 result but has 2", 10);
   small_kernel_t no_function = {.name = "test.call", .results = {0}, .result_count = 1};
   expect_refused(&no_function, 1, 1, TFRT_STATUS_INVALID_ARGUMENT,
-                 "kernel 'test.call' takes 1 functions but has 0", 10);
+                 "kernel 'test.call' takes 1 function but has 0", 10);
 }
 END_TEST
 

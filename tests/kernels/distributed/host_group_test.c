@@ -12,8 +12,10 @@ static void set_up(void) {
 
 static tfrt_string_view_t no_name(void) { return tfrt_string_view_make(NULL, 0); }
 
-static void expect_refused(const uint32_t* ranks, uint32_t count, const char* message) {
-  tfrt_status_t status = tfrt_host_group_check(ranks, count, no_name(), 4, tfrt_allocator_system());
+static void expect_refused(const uint32_t* ranks, uint32_t count, uint32_t host_count,
+                           const char* message) {
+  tfrt_status_t status =
+      tfrt_host_group_check(ranks, count, no_name(), host_count, tfrt_allocator_system());
   ck_assert_int_eq(tfrt_status_code(status), TFRT_STATUS_INVALID_ARGUMENT);
   ck_assert_str_eq(tfrt_status_message(status), message);
   tfrt_status_release(status);
@@ -23,10 +25,11 @@ START_TEST(what_is_no_group_is_refused) {
   static const uint32_t twice[3] = {0, 2, 0};
   static const uint32_t high[2] = {3, 4};
   static const uint32_t negative[1] = {UINT32_MAX};
-  expect_refused(NULL, 0, "a group needs a host; tfrt_dist.world has all of them");
-  expect_refused(twice, 3, "host 0 is in the group twice; each host is a member once");
-  expect_refused(high, 2, "the group names host 4, the job has 4 hosts");
-  expect_refused(negative, 1, "the group names host -1, the job has 4 hosts");
+  expect_refused(NULL, 0, 4, "a group needs a host; tfrt_dist.world has all of them");
+  expect_refused(twice, 3, 4, "host 0 is in the group twice; each host is a member once");
+  expect_refused(high, 2, 4, "the group names host 4, the job has 4 hosts");
+  expect_refused(negative, 1, 4, "the group names host -1, the job has 4 hosts");
+  expect_refused(high, 2, 1, "the group names host 3, the job has 1 host");
   tfrt_status_t status =
       tfrt_host_group_check(twice, 2, tfrt_string_view_make("", TFRT_HOST_GROUP_MAX_NAME_SIZE + 1),
                             4, tfrt_allocator_system());
