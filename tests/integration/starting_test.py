@@ -6,11 +6,15 @@ a file is wrong.
 Usage: starting_test.py TFRT TFRT_WORKER
 """
 
+import ctypes
+import errno
 import json
 import os
 import socket
+import struct
 import subprocess
 import time
+import unittest
 
 from cluster import PATIENCE_S, ClusterTest, hosts, main
 
@@ -33,6 +37,36 @@ def share(processors, rank, count):
     if count > number:
         return [processors[rank % number]]
     return processors[rank * number // count : (rank + 1) * number // count]
+
+
+# What a filter of system calls is made of: <linux/filter.h>, <linux/seccomp.h>, <sys/prctl.h>.
+LOAD, JUMP_IF_EQUAL, RETURN = 0x20, 0x15, 0x06
+ALLOW, REFUSE = 0x7FFF0000, 0x00050000
+PR_SET_SECCOMP, PR_SET_NO_NEW_PRIVS, SECCOMP_MODE_FILTER = 22, 38, 2
+SCHED_SETAFFINITY = {"x86_64": 203, "aarch64": 122}.get(os.uname().machine)
+
+
+def refusal_to_bind():
+    """What a child calls before it becomes a program to which, and to all that it starts, the
+    system refuses sched_setaffinity()."""
+    instructions = (
+        (LOAD, 0, 0, 0),  # the number of the call
+        (JUMP_IF_EQUAL, 0, 1, SCHED_SETAFFINITY),
+        (RETURN, 0, 0, REFUSE | errno.EPERM),
+        (RETURN, 0, 0, ALLOW),
+    )
+    code = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *i) for i in instructions))
+    filters = struct.pack("@HP", len(instructions), ctypes.addressof(code))
+    prctl = ctypes.CDLL(None, use_errno=True).prctl
+    prctl.argtypes = [ctypes.c_int, ctypes.c_ulong, ctypes.c_char_p, ctypes.c_ulong, ctypes.c_ulong]
+
+    def refuse(_keep=code):
+        if prctl(PR_SET_NO_NEW_PRIVS, 1, None, 0, 0) != 0:
+            raise OSError(ctypes.get_errno(), "PR_SET_NO_NEW_PRIVS")
+        if prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, filters, 0, 0) != 0:
+            raise OSError(ctypes.get_errno(), "PR_SET_SECCOMP")
+
+    return refuse
 
 
 class StartingTest(ClusterTest):
@@ -175,6 +209,30 @@ class StartingTest(ClusterTest):
         result = self.run_tfrt(self.program, "--arg=x=5", "--bind")
         self.assertEqual(result[:2], (2, ""))
         self.assertIn("--bind goes with --local", result[2])
+
+    def run_unbound(self, *arguments):
+        """`tfrt run` where the system refuses to bind: its exit code, output and errors."""
+        process = subprocess.run(
+            [self.tfrt, "run", self.program, "--arg=x=5", *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=self.environment,
+            universal_newlines=True,
+            timeout=PATIENCE_S,
+            check=False,
+            preexec_fn=refusal_to_bind(),
+        )
+        return process.returncode, process.stdout, process.stderr
+
+    @unittest.skipUnless(SCHED_SETAFFINITY, "the number of the system call is not known here")
+    def test_a_system_that_refuses_to_bind(self):
+        """One line says so, and what to do: what it says to do works there."""
+        code, out, err = self.run_unbound("--local=2", "--bind")
+        self.assertEqual((code, out), (3, ""), err)
+        self.assertRegex(err, r"\Atfrt: UNAVAILABLE: --bind: .* worker 0 .*; without --bind .*\n\Z")
+        self.expect_nothing_left()
+        self.expect(self.run_unbound("--local=2"), 0, "'main' returned 1,7\n", "")
 
     def test_what_is_wrong_with_files(self):
         for flag, text, part in (
