@@ -126,6 +126,25 @@ func.func @main() -> (i32, i32) {
 }
 """
 
+# One division by zero on host 2 is three results, one on host 1 is the fourth.
+WAYS = """func.func @divide(%x: i32) -> (i32, i32) {
+  %zero = tfrt.constant.i32 0
+  %q, %r = tfrt.div.i32 %x, %zero
+  tfrt.return %q, %r : i32, i32
+}
+func.func @twice(%x: i32) -> i32 {
+  %y = tfrt.add.i32 %x, %x
+  tfrt.return %y : i32
+}
+func.func @main() -> (i32, i32, i32, i32) {
+  %one = tfrt.constant.i32 1
+  %a, %b = tfrt.call @divide(%one) {host = 2 : i32} : (i32) -> (i32, i32)
+  %c = tfrt.call @twice(%a) {host = 1 : i32} : (i32) -> i32
+  %d, %e = tfrt.call @divide(%one) {host = 1 : i32} : (i32) -> (i32, i32)
+  tfrt.return %a, %b, %c, %d : i32, i32, i32, i32
+}
+"""
+
 # Host 1 says that it runs, then turns for ever.
 ENDLESS = """func.func @again(%x: i32) -> (i32, i1) {
   %go = tfrt.constant.i1 true
@@ -213,6 +232,15 @@ class TestLocal(ClusterTest):
         first = err.splitlines()[0]
         for part in ("Divide by zero", "@divide", "fails.mlir:2:", "host 1"):
             self.assertIn(part, first)
+
+    def test_each_error_is_told_once(self):
+        """However many results it has reached, and by whatever way."""
+        path = self.write("ways.mlir", WAYS)
+        code, out, err = self.run_tfrt(path, "--local=3", "-v")
+        self.assertEqual(code, 1, err)
+        self.assertEqual(out, "'main' returned %s\n" % ",".join(4 * ["<<error: Divide by zero>>"]))
+        text = "tfrt: %sINTERNAL: Divide by zero [in @divide, tfrt.div.i32, " + path + ":3:12, host %d]"
+        self.assertEqual(err.splitlines(), [text % ("", 2), text % ("  result 3: ", 1)])
 
     def test_json(self):
         path = self.write("fails.mlir", FAILS)
