@@ -10,9 +10,9 @@
 #ifndef TFRT_COMPILER_DIALECTS_H_
 #define TFRT_COMPILER_DIALECTS_H_
 
-#include "compiler/diagnostics.h"
-#include "compiler/ir.h"
-#include "compiler/op_index.h"
+#include "compiler/ir/diagnostics.h"
+#include "compiler/ir/ir.h"
+#include "compiler/op_table/op_index.h"
 
 // Reports each op in |module|, but for those in compiled modules, whose dialect neither
 // |tables| nor MLIR's core (`builtin`, `func`) have. Thread-compatible (caller synchronises).

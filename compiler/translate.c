@@ -2,12 +2,12 @@
 
 #include "compiler/translate.h"
 
-#include "compiler/bef_emitter.h"
-#include "compiler/bef_importer.h"
+#include "compiler/bef/bef_emitter.h"
+#include "compiler/bef/bef_importer.h"
 #include "compiler/dialects.h"
-#include "compiler/parser.h"
-#include "compiler/printer.h"
-#include "compiler/verifier.h"
+#include "compiler/parser/parser.h"
+#include "compiler/printer/printer.h"
+#include "compiler/verifier/verifier.h"
 #include "host_runtime/bef/bef_file.h"
 
 // The first error of |diagnostics|, or that memory is out: never OK.

@@ -16,8 +16,8 @@
 #ifndef TFRT_COMPILER_TRANSLATE_H_
 #define TFRT_COMPILER_TRANSLATE_H_
 
-#include "compiler/diagnostics.h"
-#include "compiler/op_index.h"
+#include "compiler/ir/diagnostics.h"
+#include "compiler/op_table/op_index.h"
 #include "compiler/passes/pass.h"
 #include "host_runtime/base/string_builder.h"
 

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "compiler/schema.h"
+#include "compiler/op_table/schema.h"
 #include "host_runtime/base/file.h"
 #include "host_runtime/base/string_builder.h"
 #include "host_runtime/executor/assembly.h"

@@ -2,8 +2,8 @@
 
 #include "compiler/passes/canonicalizer.h"
 
+#include "compiler/ir/scratch.h"
 #include "compiler/passes/pass.h"
-#include "compiler/scratch.h"
 
 // Times that a block is gone through at most: what one finds is nearly always the last.
 #define MAX_ROUNDS 8

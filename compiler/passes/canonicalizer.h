@@ -23,8 +23,8 @@
 #ifndef TFRT_COMPILER_PASSES_CANONICALIZER_H_
 #define TFRT_COMPILER_PASSES_CANONICALIZER_H_
 
-#include "compiler/diagnostics.h"
-#include "compiler/ir.h"
+#include "compiler/ir/diagnostics.h"
+#include "compiler/ir/ir.h"
 
 // Ops that are looked at, at most, to find out what the operands of one merge cover.
 #define TFRT_CANONICALIZER_MAX_STEPS 256

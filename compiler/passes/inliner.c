@@ -2,11 +2,11 @@
 
 #include "compiler/passes/inliner.h"
 
+#include "compiler/analysis/call_graph.h"
 #include "compiler/ir/clone.h"
-#include "compiler/passes/call_graph.h"
+#include "compiler/op_table/schema.h"
 #include "compiler/passes/pass.h"
 #include "compiler/passes/symbol_pruner.h"
-#include "compiler/schema.h"
 
 // What is known of a function as it is now.
 typedef struct body_s {

@@ -25,8 +25,8 @@
 #ifndef TFRT_COMPILER_PASSES_INLINER_H_
 #define TFRT_COMPILER_PASSES_INLINER_H_
 
-#include "compiler/diagnostics.h"
-#include "compiler/ir.h"
+#include "compiler/ir/diagnostics.h"
+#include "compiler/ir/ir.h"
 
 // Ops that a module may grow by.
 #define TFRT_INLINER_MAX_GROWTH 200000

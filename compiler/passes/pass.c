@@ -8,7 +8,7 @@
 #include "compiler/passes/canonicalizer.h"
 #include "compiler/passes/inliner.h"
 #include "compiler/passes/stream_printer.h"
-#include "compiler/verifier.h"
+#include "compiler/verifier/verifier.h"
 
 static const tfrt_pass_t passes[] = {
     {"canonicalize", "fold merges of chains, drop ops without effect that nobody uses",

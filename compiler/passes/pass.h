@@ -15,8 +15,8 @@
 #ifndef TFRT_COMPILER_PASSES_PASS_H_
 #define TFRT_COMPILER_PASSES_PASS_H_
 
-#include "compiler/diagnostics.h"
-#include "compiler/ir.h"
+#include "compiler/ir/diagnostics.h"
+#include "compiler/ir/ir.h"
 
 typedef struct tfrt_pass_s {
   const char* name;     // as on the command line, without dashes

@@ -4,8 +4,8 @@
 
 #include <inttypes.h>
 
+#include "compiler/analysis/stream_analysis.h"
 #include "compiler/passes/pass.h"
-#include "compiler/stream_analysis.h"
 
 #define NO_STREAM UINT32_MAX
 

@@ -13,8 +13,8 @@
 #ifndef TFRT_COMPILER_PASSES_STREAM_PRINTER_H_
 #define TFRT_COMPILER_PASSES_STREAM_PRINTER_H_
 
-#include "compiler/diagnostics.h"
-#include "compiler/ir.h"
+#include "compiler/ir/diagnostics.h"
+#include "compiler/ir/ir.h"
 
 // Reports the streams of |module|'s functions. Thread-compatible (caller synchronises).
 bool tfrt_print_streams(tfrt_ir_context_t* context, tfrt_ir_operation_t* module,

@@ -2,7 +2,7 @@
 
 #include "compiler/passes/symbol_pruner.h"
 
-#include "compiler/scratch.h"
+#include "compiler/ir/scratch.h"
 
 // The scratch word of a private function.
 enum { UNNAMED = 0, NAMED = 1 };

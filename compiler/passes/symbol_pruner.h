@@ -8,7 +8,7 @@
 #ifndef TFRT_COMPILER_PASSES_SYMBOL_PRUNER_H_
 #define TFRT_COMPILER_PASSES_SYMBOL_PRUNER_H_
 
-#include "compiler/ir.h"
+#include "compiler/ir/ir.h"
 
 // Prunes |module|, whose own symbols are |symbols|; those of functions that are removed are of
 // no use after that. Thread-compatible (caller synchronises).

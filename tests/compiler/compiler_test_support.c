@@ -5,7 +5,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "compiler/verifier.h"
+#include "compiler/verifier/verifier.h"
 #include "tools/kernels/op_tables.h"
 
 void test_program_parse_view(test_program_t* program, tfrt_string_view_t text) {

@@ -8,8 +8,8 @@
 #ifndef TFRT_TESTS_COMPILER_COMPILER_TEST_SUPPORT_H_
 #define TFRT_TESTS_COMPILER_COMPILER_TEST_SUPPORT_H_
 
-#include "compiler/parser.h"
-#include "compiler/printer.h"
+#include "compiler/parser/parser.h"
+#include "compiler/printer/printer.h"
 
 typedef struct test_program_s {
   tfrt_ir_context_t* context;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "compiler/op_entry_check.h"
+#include "compiler/parser/op_entry_check.h"
 #include "tests/compiler/compiler_test_support.h"
 #include "tests/support/test_main.h"
 #include "tools/kernels/op_tables.h"

@@ -7,10 +7,10 @@
 
 #include <stdlib.h>
 
-#include "compiler/parser.h"
+#include "compiler/parser/parser.h"
 #include "compiler/passes/pass.h"
-#include "compiler/printer.h"
-#include "compiler/verifier.h"
+#include "compiler/printer/printer.h"
+#include "compiler/verifier/verifier.h"
 #include "tests/support/fuzz_target.h"
 #include "tools/kernels/op_tables.h"
 

@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "compiler/bef_importer.h"
-#include "compiler/printer.h"
+#include "compiler/bef/bef_importer.h"
+#include "compiler/printer/printer.h"
 #include "tests/support/fuzz_target.h"
 
 static void print(const tfrt_ir_operation_t* module) {

@@ -57,6 +57,9 @@ BAD = [
     ("layer-include", "host_runtime/base/z.c", SPDX + '#include "host_runtime/async/b.h"\n'),
     ("layer-include", "host_runtime/z.c", SPDX + '#include "distributed/c.h"\n'),
     ("layer-include", "compiler/z.c", SPDX + '#include "host_runtime/async/b.h"\n'),
+    ("layer-include", "compiler/ir/z.c", SPDX + '#include "compiler/parser/p.h"\n'),
+    ("layer-include", "compiler/printer/z.c", SPDX + '#include "compiler/parser/p.h"\n'),
+    ("layer-include", "compiler/passes/z.c", SPDX + '#include "compiler/parser/p.h"\n'),
     ("layer-include", "distributed/z.c", SPDX + '#include "kernels/basic/k.h"\n'),
     ("layer-include", "distributed/session/z.c", SPDX + '#include "distributed/c.h"\n'),
     ("layer-include", "distributed/wire/z.c", SPDX + '#include "distributed/c.h"\n'),
@@ -88,6 +91,7 @@ BAD = [
 EXTRA = {
     "host_runtime/async/b.h": header("TFRT_HOST_RUNTIME_ASYNC_B_H_"),
     "distributed/c.h": header("TFRT_DISTRIBUTED_C_H_"),
+    "compiler/parser/p.h": header("TFRT_COMPILER_PARSER_P_H_"),
     "kernels/basic/k.h": header("TFRT_KERNELS_BASIC_K_H_"),
     "devices/cuda/c.h": header("TFRT_DEVICES_CUDA_C_H_"),
     "tools/cluster/h.h": header("TFRT_TOOLS_CLUSTER_H_H_"),

@@ -2,7 +2,7 @@
 
 #include "tools/kernels/op_tables.h"
 
-#include "compiler/op_entry_check.h"
+#include "compiler/parser/op_entry_check.h"
 #include "host_runtime/base/sync.h"
 #include "kernels/basic/ops.h"
 #include "kernels/control_flow/ops.h"

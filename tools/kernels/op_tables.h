@@ -9,7 +9,7 @@
 #ifndef TFRT_TOOLS_KERNELS_OP_TABLES_H_
 #define TFRT_TOOLS_KERNELS_OP_TABLES_H_
 
-#include "compiler/op_index.h"
+#include "compiler/op_table/op_index.h"
 
 // The op tables of all rooms and loaded libraries. Thread-safe.
 const tfrt_op_tables_t* tfrt_all_op_tables(void);

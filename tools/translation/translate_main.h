@@ -12,7 +12,7 @@
 #ifndef TFRT_TOOLS_TRANSLATION_TRANSLATE_MAIN_H_
 #define TFRT_TOOLS_TRANSLATION_TRANSLATE_MAIN_H_
 
-#include "compiler/diagnostics.h"
+#include "compiler/ir/diagnostics.h"
 #include "host_runtime/base/string_builder.h"
 #include "tools/command_line/flags.h"
 

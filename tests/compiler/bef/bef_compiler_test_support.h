@@ -6,8 +6,8 @@
 #ifndef TFRT_TESTS_COMPILER_BEF_BEF_COMPILER_TEST_SUPPORT_H_
 #define TFRT_TESTS_COMPILER_BEF_BEF_COMPILER_TEST_SUPPORT_H_
 
-#include "compiler/bef_emitter.h"
-#include "compiler/parser.h"
+#include "compiler/bef/bef_emitter.h"
+#include "compiler/parser/parser.h"
 
 // What came out of a translation.
 typedef struct test_image_s {

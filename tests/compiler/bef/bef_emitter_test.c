@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "compiler/bef_emitter.h"
+#include "compiler/bef/bef_emitter.h"
 
 #include <stdio.h>
 #include <string.h>

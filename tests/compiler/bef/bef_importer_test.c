@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "compiler/bef_importer.h"
+#include "compiler/bef/bef_importer.h"
 
 #include <string.h>
 
-#include "compiler/printer.h"
+#include "compiler/printer/printer.h"
 #include "host_runtime/base/file.h"
 #include "tests/compiler/bef/bef_compiler_test_support.h"
 #include "tests/support/test_main.h"

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <stdlib.h>
+
+#include "compiler/parser/parser_impl.h"
+
+static const tfrt_ir_attribute_t* parse_inner(tfrt_parser_t* parser);
+
+const tfrt_ir_attribute_t* tfrt_parser_attribute(tfrt_parser_t* parser) {
+  if (!tfrt_parser_enter(parser)) return NULL;
+  size_t offset = parser->token.offset;
+  const tfrt_ir_attribute_t* attribute = parse_inner(parser);
+  tfrt_parser_leave(parser);
+  if (!attribute || (attribute->weight <= TFRT_PARSER_MAX_ATTRIBUTE_WEIGHT &&
+                     attribute->depth <= TFRT_PARSER_MAX_NESTING)) {
+    return attribute;
+  }
+  tfrt_parser_fail_at(parser, offset, "this attribute is too big or nested too deeply");
+  return NULL;
+}
+
+static const tfrt_ir_type_t* integer_type(tfrt_parser_t* parser, uint32_t width) {
+  return tfrt_ir_type_integer(parser->context, width, TFRT_IR_SIGNLESS);
+}
+
+// A number with an optional type.
+static const tfrt_ir_attribute_t* parse_number(tfrt_parser_t* parser) {
+  bool negative = tfrt_parser_accept(parser, '-');
+  tfrt_token_t token = parser->token;
+  if (token.kind != TFRT_TOKEN_INTEGER && token.kind != TFRT_TOKEN_FLOAT) {
+    tfrt_parser_miss(parser, "expected a number behind '-'");
+    return NULL;
+  }
+  tfrt_parser_advance(parser);
+  const tfrt_ir_type_t* type = NULL;
+  if (tfrt_parser_accept(parser, ':')) {
+    type = tfrt_parser_type(parser);
+  } else if (token.kind == TFRT_TOKEN_FLOAT) {
+    type = tfrt_ir_type_float(parser->context, tfrt_string_view_of("f64"));
+  } else {
+    type = integer_type(parser, 64);
+  }
+  return type ? tfrt_parser_number(parser, &token, negative, type) : NULL;
+}
+
+static const tfrt_ir_attribute_t* parse_string(tfrt_parser_t* parser) {
+  const tfrt_ir_string_t* string = tfrt_parser_string(parser);
+  if (!string) return NULL;
+  const tfrt_ir_type_t* type = NULL;
+  if (tfrt_parser_accept(parser, ':')) {
+    type = tfrt_parser_type(parser);
+    if (!type) return NULL;
+  }
+  return tfrt_ir_attribute_string(parser->context, tfrt_ir_string_view(string), type);
+}
+
+static const tfrt_ir_attribute_t* parse_array(tfrt_parser_t* parser) {
+  size_t mark = parser->pointers.count;
+  tfrt_parser_advance(parser);
+  if (parser->token.kind != ']') {
+    do {
+      if (!tfrt_parser_push_pointer(parser, tfrt_parser_attribute(parser))) return NULL;
+    } while (tfrt_parser_accept(parser, ','));
+  }
+  if (!tfrt_parser_expect(parser, ']', "at the end of an array")) return NULL;
+  const tfrt_ir_attribute_t* array =
+      tfrt_ir_attribute_array(parser->context, tfrt_scratch_at(&parser->pointers, mark),
+                              (uint32_t)(parser->pointers.count - mark));
+  parser->pointers.count = mark;
+  return array;
+}
+
+// One `name` or `name = attribute`, pushed on |named|.
+static bool parse_entry(tfrt_parser_t* parser) {
+  tfrt_ir_named_attribute_t entry = {0};
+  if (parser->token.kind == TFRT_TOKEN_WORD) {
+    entry.name = tfrt_ir_string_get(parser->context, parser->token.text);
+    tfrt_parser_advance(parser);
+  } else if (parser->token.kind == TFRT_TOKEN_STRING) {
+    entry.name = tfrt_parser_string(parser);
+  } else {
+    return tfrt_parser_miss(parser, "expected the name of an attribute");
+  }
+  if (!entry.name) return false;
+  entry.value = tfrt_parser_accept(parser, '=') ? tfrt_parser_attribute(parser)
+                                                : tfrt_ir_attribute_unit(parser->context);
+  return entry.value && tfrt_scratch_push(&parser->named, &entry);
+}
+
+bool tfrt_parser_attribute_entries(tfrt_parser_t* parser) {
+  if (tfrt_parser_accept(parser, '}')) return true;
+  do {
+    if (!parse_entry(parser)) return false;
+  } while (tfrt_parser_accept(parser, ','));
+  return tfrt_parser_expect(parser, '}', "or ',' behind an attribute");
+}
+
+bool tfrt_parser_check_names(tfrt_parser_t* parser, size_t mark, size_t offset) {
+  uint32_t count = (uint32_t)(parser->named.count - mark);
+  const tfrt_ir_named_attribute_t* sorted =
+      tfrt_ir_named_attributes_sort(parser->context, tfrt_scratch_at(&parser->named, mark), count);
+  if (!sorted) return false;
+  for (uint32_t i = 1; i < count; ++i) {
+    if (sorted[i].name != sorted[i - 1].name) continue;
+    return tfrt_parser_fail_at(parser, offset, "the attribute '%s' is given twice",
+                               sorted[i].name->data);
+  }
+  return true;
+}
+
+static const tfrt_ir_attribute_t* parse_dictionary(tfrt_parser_t* parser) {
+  size_t mark = parser->named.count;
+  size_t offset = parser->token.offset;
+  tfrt_parser_advance(parser);
+  if (!tfrt_parser_attribute_entries(parser)) return NULL;
+  if (!tfrt_parser_check_names(parser, mark, offset)) return NULL;
+  const tfrt_ir_attribute_t* dictionary =
+      tfrt_ir_attribute_dictionary(parser->context, tfrt_scratch_at(&parser->named, mark),
+                                   (uint32_t)(parser->named.count - mark));
+  parser->named.count = mark;
+  return dictionary;
+}
+
+const tfrt_ir_attribute_t* tfrt_parser_symbol(tfrt_parser_t* parser) {
+  size_t mark = parser->pointers.count;
+  do {
+    if (!tfrt_parser_push_pointer(parser, tfrt_parser_symbol_name(parser))) return NULL;
+  } while (tfrt_parser_accept(parser, TFRT_TOKEN_COLON_COLON));
+  const tfrt_ir_attribute_t* symbol =
+      tfrt_ir_attribute_symbol(parser->context, tfrt_scratch_at(&parser->pointers, mark),
+                               (uint32_t)(parser->pointers.count - mark));
+  parser->pointers.count = mark;
+  return symbol;
+}
+
+// An attribute that is only carried along, from byte |begin| to the bracket that closes
+// the one behind the token at hand, and further to the end of a type, if |typed|.
+static const tfrt_ir_attribute_t* parse_opaque(tfrt_parser_t* parser, size_t begin, bool typed) {
+  size_t end = 0;
+  if (!tfrt_parser_find_closing(parser, parser->lexer.position + 1, &end)) return NULL;
+  ++end;
+  tfrt_parser_move(parser, end);
+  if (typed && tfrt_parser_accept(parser, ':')) {
+    // The type's text ends where its last token does, which is before the token at hand.
+    if (!tfrt_parser_type(parser)) return NULL;
+    end = parser->token.offset;
+    while (end > begin && strchr(" \t\r\n", parser->lexer.text.data[end - 1])) --end;
+  }
+  return tfrt_ir_attribute_opaque(
+      parser->context, tfrt_string_view_make(parser->lexer.text.data + begin, end - begin));
+}
+
+static bool is_bracket_next(const tfrt_parser_t* parser) {
+  size_t position = parser->lexer.position;
+  return position < parser->lexer.text.size && parser->lexer.text.data[position] == '<';
+}
+
+// `distinct[0]<attribute>`
+static const tfrt_ir_attribute_t* parse_distinct(tfrt_parser_t* parser) {
+  size_t begin = parser->token.offset;
+  tfrt_parser_advance(parser);
+  uint32_t number = 0;
+  if (!tfrt_parser_expect(parser, '[', "behind 'distinct'")) return NULL;
+  if (!tfrt_parser_small_number(parser, &number)) return NULL;
+  if (parser->token.kind != ']' || !is_bracket_next(parser)) {
+    tfrt_parser_miss(parser, "expected ']<' in a distinct attribute");
+    return NULL;
+  }
+  return parse_opaque(parser, begin, false);
+}
+
+// `#corert.shape<2x?x3>` or `#corert.shape<*>`, with its `<` at byte |position|.
+static const tfrt_ir_attribute_t* parse_shape(tfrt_parser_t* parser, size_t position) {
+  tfrt_string_view_t text = parser->lexer.text;
+  size_t mark = parser->dims.count;
+  size_t begin = position;
+  size_t end = 0;
+  if (!tfrt_parser_find_closing(parser, position + 1, &end)) return NULL;
+  bool is_ranked = !(end == position + 2 && text.data[position + 1] == '*');
+  while (is_ranked && ++position < end) {
+    int64_t dim = 0;
+    size_t digits = position;
+    if (text.data[position] == '?') {
+      dim = TFRT_IR_DYNAMIC;
+      ++position;
+    }
+    while (position < end && text.data[position] >= '0' && text.data[position] <= '9') {
+      if (position - digits > 17) break;
+      dim = dim * 10 + (text.data[position++] - '0');
+    }
+    bool separated = position == end || (text.data[position] == 'x' && position + 1 < end);
+    if (position == digits || !separated) {
+      tfrt_parser_fail_at(parser, begin, "expected a shape such as <2x?x3> or <*>");
+      return NULL;
+    }
+    if (!tfrt_scratch_push(&parser->dims, &dim)) return NULL;
+  }
+  tfrt_parser_move(parser, end + 1);
+  uint32_t rank = (uint32_t)(parser->dims.count - mark);
+  const tfrt_ir_attribute_t* shape = tfrt_ir_attribute_shape(
+      parser->context, is_ranked, tfrt_scratch_at(&parser->dims, mark), rank);
+  parser->dims.count = mark;
+  return shape;
+}
+
+// `#dialect.name<free text>`, or an alias.
+static const tfrt_ir_attribute_t* parse_hash(tfrt_parser_t* parser) {
+  tfrt_token_t token = parser->token;
+  bool has_dot = memchr(token.text.data, '.', token.text.size) != NULL;
+  if (is_bracket_next(parser)) {
+    if (tfrt_string_view_equal(token.text, tfrt_string_view_of("corert.shape"))) {
+      return parse_shape(parser, parser->lexer.position);
+    }
+    return parse_opaque(parser, token.offset, false);
+  }
+  const tfrt_ir_string_t* name = tfrt_ir_string_get(parser->context, token.text);
+  tfrt_parser_alias_t* alias =
+      name ? tfrt_parser_find_alias(&parser->attribute_aliases, name) : NULL;
+  // MLIR's printer calls locations loc, loc1 ..., and defines them behind their uses.
+  bool may_come = !alias && !has_dot && name && strncmp(name->data, "loc", 3) == 0;
+  if (may_come || (alias && alias->location)) {
+    const tfrt_ir_location_t* location = tfrt_parser_location_alias(parser);
+    return location ? tfrt_ir_attribute_location(parser->context, location) : NULL;
+  }
+  tfrt_parser_advance(parser);
+  if (has_dot) {
+    tfrt_string_view_t text = tfrt_string_view_make(token.text.data - 1, token.text.size + 1);
+    return tfrt_ir_attribute_opaque(parser->context, text);
+  }
+  if (!name) return NULL;
+  if (alias && alias->attribute) return alias->attribute;
+  tfrt_parser_fail_at(parser, token.offset, "undefined attribute alias '#%s'", name->data);
+  return NULL;
+}
+
+// An attribute that begins with a word; NULL without a report if it can only be a type.
+static const tfrt_ir_attribute_t* parse_word(tfrt_parser_t* parser, bool* out_is_type) {
+  static const char* const opaque[] = {"affine_map", "affine_set", "strided", "opaque"};
+  static const char* const opaque_typed[] = {"sparse", "dense_resource"};
+  tfrt_token_t word = parser->token;
+  *out_is_type = false;
+  for (int truth = 0; truth < 2; ++truth) {
+    if (!tfrt_parser_accept_word(parser, truth ? "true" : "false")) continue;
+    return tfrt_ir_attribute_integer(parser->context, integer_type(parser, 1), truth);
+  }
+  if (tfrt_parser_accept_word(parser, "unit")) return tfrt_ir_attribute_unit(parser->context);
+  if (tfrt_parser_at_word(parser, "loc")) {
+    const tfrt_ir_location_t* location = tfrt_parser_location(parser);
+    return location ? tfrt_ir_attribute_location(parser->context, location) : NULL;
+  }
+  if (tfrt_parser_at_word(parser, "distinct")) return parse_distinct(parser);
+  if (is_bracket_next(parser)) {
+    for (size_t i = 0; i < TFRT_ARRAY_SIZE(opaque); ++i) {
+      if (tfrt_parser_at_word(parser, opaque[i])) return parse_opaque(parser, word.offset, false);
+    }
+    for (size_t i = 0; i < TFRT_ARRAY_SIZE(opaque_typed); ++i) {
+      if (tfrt_parser_at_word(parser, opaque_typed[i])) {
+        return parse_opaque(parser, word.offset, true);
+      }
+    }
+    if (tfrt_parser_accept_word(parser, "dense")) return tfrt_parser_dense(parser, &word);
+    if (tfrt_parser_accept_word(parser, "array")) return tfrt_parser_dense_array(parser);
+  }
+  *out_is_type = true;
+  return NULL;
+}
+
+static const tfrt_ir_attribute_t* parse_inner(tfrt_parser_t* parser) {
+  bool is_type = false;
+  switch (parser->token.kind) {
+    case '-':
+    case TFRT_TOKEN_INTEGER:
+    case TFRT_TOKEN_FLOAT:
+      return parse_number(parser);
+    case TFRT_TOKEN_STRING:
+      return parse_string(parser);
+    case '[':
+      return parse_array(parser);
+    case '{':
+      return parse_dictionary(parser);
+    case TFRT_TOKEN_AT:
+      return tfrt_parser_symbol(parser);
+    case TFRT_TOKEN_HASH:
+      return parse_hash(parser);
+    case TFRT_TOKEN_WORD: {
+      const tfrt_ir_attribute_t* attribute = parse_word(parser, &is_type);
+      if (!is_type) return attribute;
+      break;
+    }
+    default:
+      break;
+  }
+  if (!tfrt_parser_at_type(parser)) {
+    tfrt_parser_miss(parser, "expected an attribute: a number, a string, a symbol, a type ...");
+    return NULL;
+  }
+  const tfrt_ir_type_t* type = tfrt_parser_type(parser);
+  return type ? tfrt_ir_attribute_type(parser->context, type) : NULL;
+}
+
+// The type of literals of |kind|, or NULL if they carry their own.
+static const char* literal_type(tfrt_attribute_kind_t kind) {
+  switch (kind) {
+    case TFRT_ATTRIBUTE_I1:
+      return "i1";
+    case TFRT_ATTRIBUTE_I8:
+      return "i8";
+    case TFRT_ATTRIBUTE_I16:
+      return "i16";
+    case TFRT_ATTRIBUTE_I32:
+      return "i32";
+    case TFRT_ATTRIBUTE_I64:
+      return "i64";
+    case TFRT_ATTRIBUTE_UI8:
+      return "ui8";
+    case TFRT_ATTRIBUTE_UI16:
+      return "ui16";
+    case TFRT_ATTRIBUTE_UI32:
+      return "ui32";
+    case TFRT_ATTRIBUTE_UI64:
+      return "ui64";
+    case TFRT_ATTRIBUTE_F32:
+      return "f32";
+    case TFRT_ATTRIBUTE_F64:
+      return "f64";
+    case TFRT_ATTRIBUTE_F16:
+      return "f16";
+    case TFRT_ATTRIBUTE_BF16:
+      return "bf16";
+    default:
+      return NULL;
+  }
+}
+
+const tfrt_ir_attribute_t* tfrt_parser_literal(tfrt_parser_t* parser, tfrt_attribute_kind_t kind) {
+  const char* type_text = literal_type(kind);
+  int token_kind = parser->token.kind;
+  bool is_number =
+      token_kind == '-' || token_kind == TFRT_TOKEN_INTEGER || token_kind == TFRT_TOKEN_FLOAT;
+  if (!type_text || !is_number) return tfrt_parser_attribute(parser);
+  bool negative = tfrt_parser_accept(parser, '-');
+  tfrt_token_t token = parser->token;
+  if (token.kind != TFRT_TOKEN_INTEGER && token.kind != TFRT_TOKEN_FLOAT) {
+    tfrt_parser_miss(parser, "expected a number behind '-'");
+    return NULL;
+  }
+  tfrt_parser_advance(parser);
+  const tfrt_ir_type_t* type = tfrt_parser_type_of_text(parser, type_text);
+  // A type may stand there all the same, where no colon can mean anything else.
+  if (tfrt_parser_accept(parser, ':')) type = tfrt_parser_type(parser);
+  return type ? tfrt_parser_number(parser, &token, negative, type) : NULL;
+}

@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "compiler/parser/parser_impl.h"
+
+// Most results that one name may stand for: `%r:65536`. It bounds what a few bytes of
+// text can make us allocate.
+#define MAX_RESULTS 65536
+
+bool tfrt_parser_value_reference(tfrt_parser_t* parser, tfrt_value_reference_t* out_reference) {
+  *out_reference = (tfrt_value_reference_t){.offset = parser->token.offset};
+  if (parser->token.kind != TFRT_TOKEN_PERCENT) {
+    return tfrt_parser_miss(parser, "expected a value such as %%name");
+  }
+  out_reference->name =
+      tfrt_ir_string_get_hashed(parser->context, parser->token.text, parser->token.hash);
+  tfrt_parser_advance(parser);
+  if (parser->token.kind == TFRT_TOKEN_HASH) {
+    // "#3" was lexed as a name; its text is the number.
+    tfrt_token_t number = parser->token;
+    number.kind = TFRT_TOKEN_INTEGER;
+    parser->token = number;
+    if (!tfrt_parser_small_number(parser, &out_reference->number)) return false;
+  }
+  return out_reference->name != NULL;
+}
+
+bool tfrt_parser_add_attribute(tfrt_parser_t* parser, const char* name,
+                               const tfrt_ir_attribute_t* value) {
+  tfrt_ir_named_attribute_t entry = {tfrt_ir_string_of(parser->context, name), value};
+  return entry.name && value && tfrt_scratch_push(&parser->named, &entry);
+}
+
+bool tfrt_parser_resolve(tfrt_parser_t* parser, const tfrt_value_reference_t* reference,
+                         const tfrt_ir_type_t* type) {
+  tfrt_ir_value_t* value = tfrt_value_scopes_use(&parser->scopes, reference, type);
+  tfrt_ir_value_t** top = value ? tfrt_scratch_add(&parser->values) : NULL;
+  if (top) *top = value;
+  return top != NULL;
+}
+
+// `:2`, if there, behind the name of a result.
+static bool parse_result_count(tfrt_parser_t* parser, tfrt_parser_result_name_t* name) {
+  if (name->reference.number) {
+    return tfrt_parser_fail_at(parser, name->reference.offset, "a result is named without '#'");
+  }
+  if (!tfrt_parser_accept(parser, ':')) return true;
+  size_t offset = parser->token.offset;
+  if (!tfrt_parser_small_number(parser, &name->count)) return false;
+  if (name->count >= 1 && name->count <= MAX_RESULTS) return true;
+  return tfrt_parser_fail_at(parser, offset, "a name stands for 1 to %d results", MAX_RESULTS);
+}
+
+// `%a =`, which most ops begin with: the rest of it, pushed on |result_names|.
+static bool take_result_name(tfrt_parser_t* parser) {
+  tfrt_parser_result_name_t* name = tfrt_scratch_add(&parser->result_names);
+  if (!name) return false;
+  name->count = 1;
+  name->reference = (tfrt_value_reference_t){.offset = parser->token.offset};
+  name->reference.name =
+      tfrt_ir_string_get_hashed(parser->context, parser->token.text, parser->token.hash);
+  tfrt_parser_advance(parser);
+  return name->reference.name != NULL;
+}
+
+// `%a, %b:2 =`, pushed on |result_names|.
+static bool parse_result_names(tfrt_parser_t* parser) {
+  if (parser->token.kind != TFRT_TOKEN_PERCENT) return true;
+  if (tfrt_lexer_take(&parser->lexer, '=')) return take_result_name(parser);
+  do {
+    // It stays also where it is wrong from its number on: its name is known.
+    tfrt_parser_result_name_t* name = tfrt_scratch_add(&parser->result_names);
+    if (!name) return false;
+    name->count = 1;
+    if (!tfrt_parser_value_reference(parser, &name->reference)) return false;
+    if (!parse_result_count(parser, name)) return false;
+  } while (tfrt_parser_accept(parser, ','));
+  return tfrt_parser_expect(parser, '=', "behind the names of an op's results");
+}
+
+// `(%a, %b#1, ...)`, pushed on |operands|.
+static bool parse_operand_list(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
+  if (!tfrt_parser_expect(parser, '(', "and operands behind an op's name")) return false;
+  if (tfrt_parser_accept(parser, ')')) return true;
+  do {
+    tfrt_value_reference_t* reference = tfrt_scratch_add(&parser->operands);
+    if (!reference || !tfrt_parser_value_reference(parser, reference)) return false;
+    ++op->operand_count;
+  } while (tfrt_parser_accept(parser, ','));
+  return tfrt_parser_expect(parser, ')', "behind an op's operands");
+}
+
+// `[^bb1, ^bb2]`, if there. The blocks are those of the region that is being parsed.
+static bool parse_successors(tfrt_parser_t* parser, tfrt_parser_op_t* op,
+                             tfrt_ir_region_t* region) {
+  if (!tfrt_parser_accept(parser, '[')) return true;
+  size_t mark = parser->pointers.count;
+  do {
+    if (parser->token.kind != TFRT_TOKEN_CARET) {
+      return tfrt_parser_miss(parser, "expected a block such as ^bb1");
+    }
+    const tfrt_ir_string_t* label = tfrt_ir_string_get(parser->context, parser->token.text);
+    tfrt_ir_block_t* block = region->first_block;
+    while (block && block->label != label) block = block->next;
+    if (!block) {
+      block = tfrt_ir_block_create(parser->context, region);
+      if (block) block->label = label;
+    }
+    if (!label || !tfrt_parser_push_pointer(parser, block)) return false;
+    tfrt_parser_advance(parser);
+  } while (tfrt_parser_accept(parser, ','));
+  op->successors = (tfrt_ir_block_t**)tfrt_parser_take_pointers(parser, mark, &op->successor_count);
+  return op->successors && tfrt_parser_expect(parser, ']', "behind an op's successors");
+}
+
+// True if nothing of the enclosing function is visible in the regions of |op|.
+static bool is_isolated(const tfrt_parser_op_t* op) {
+  return op->descriptor || tfrt_ir_string_is(op->name, "func.func") ||
+         tfrt_ir_string_is(op->name, "builtin.module");
+}
+
+// `({ ... }, { ... })`, if there.
+static bool parse_region_list(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
+  if (!tfrt_parser_accept(parser, '(')) return true;
+  tfrt_parser_region_style_t style = {.isolated = is_isolated(op)};
+  size_t mark = parser->pointers.count;
+  bool ok = true;
+  do {
+    tfrt_ir_region_t* region = tfrt_ir_context_allocate_array(parser->context, 1, sizeof(*region));
+    if (!tfrt_parser_push_pointer(parser, region)) return false;
+    size_t own = parser->pointers.count;
+    ok = tfrt_parser_region(parser, region, &style) && ok;
+    parser->pointers.count = own;  // an op that failed inside may have left its own
+  } while (tfrt_parser_accept(parser, ','));
+  uint32_t count = 0;
+  tfrt_ir_region_t* const* regions = tfrt_parser_take_pointers(parser, mark, &count);
+  if (!regions || !tfrt_parser_make_regions(parser, op, count)) return false;
+  for (uint32_t i = 0; i < count; ++i) tfrt_ir_region_take_blocks(&op->regions[i], regions[i]);
+  return ok && tfrt_parser_expect(parser, ')', "behind an op's regions");
+}
+
+// `: (T, ...) -> R`: resolves the operands and gives the result types.
+static bool parse_signature(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
+  if (!tfrt_parser_expect(parser, ':', "and a function type behind an op")) return false;
+  size_t offset = parser->token.offset;
+  const tfrt_ir_type_t* type = tfrt_parser_function_type(parser);
+  if (!type) return false;
+  if (type->input_count != op->operand_count) {
+    return tfrt_parser_fail_at(parser, offset, "expected %u operand types but had %u",
+                               op->operand_count, type->input_count);
+  }
+  for (uint32_t i = 0; i < op->operand_count; ++i) {
+    const tfrt_value_reference_t* reference =
+        tfrt_scratch_at(&parser->operands, op->operand_mark + i);
+    if (!tfrt_parser_resolve(parser, reference, type->inputs[i])) return false;
+  }
+  op->result_types = type->results;
+  op->result_count = type->result_count;
+  return true;
+}
+
+// Whether the parser itself knows the op called |name|, which stands in no table then: the index
+// need not be searched to its end for it.
+static bool is_known_without_table(tfrt_string_view_t name) {
+  static const char* const names[] = {"func.func", "func", "builtin.module", "module"};
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(names); ++i) {
+    if (tfrt_string_view_equal(name, tfrt_string_view_of(names[i]))) return true;
+  }
+  return false;
+}
+
+// Most ops of a program are like one before: these are known at sight.
+tfrt_op_index_entry_t* tfrt_parser_op_entry(tfrt_parser_t* parser, tfrt_string_view_t name) {
+  size_t place = (name.size + (unsigned char)name.data[name.size / 2]) % TFRT_PARSER_RECENT_COUNT;
+  tfrt_op_index_entry_t** recent = &parser->recent[place];
+  if (*recent && tfrt_string_view_equal_short((*recent)->name, name)) return *recent;
+  if (is_known_without_table(name)) return NULL;
+  tfrt_op_index_entry_t* entry = tfrt_op_index_find_entry(&parser->index, name);
+  if (entry) *recent = entry;
+  return entry;
+}
+
+static bool parse_generic(tfrt_parser_t* parser, tfrt_parser_op_t* op, tfrt_ir_block_t* block) {
+  op->name = tfrt_parser_string(parser);
+  if (!op->name) return false;
+  if (!op->name->size) {
+    return tfrt_parser_fail_at(parser, op->place.offset, "an op's name can't be empty");
+  }
+  const tfrt_op_index_entry_t* entry = tfrt_parser_op_entry(parser, tfrt_ir_string_view(op->name));
+  op->descriptor = entry ? entry->descriptor : NULL;
+  if (!parse_operand_list(parser, op)) return false;
+  if (!parse_successors(parser, op, block->region)) return false;
+  if (tfrt_parser_accept(parser, '<')) {
+    bool ok = tfrt_parser_expect(parser, '{', "behind '<'") &&
+              tfrt_parser_attribute_entries(parser) &&
+              tfrt_parser_expect(parser, '>', "at the end of an op's properties");
+    if (!ok) return false;
+  }
+  if (!parse_region_list(parser, op)) return false;
+  if (tfrt_parser_accept(parser, '{') && !tfrt_parser_attribute_entries(parser)) return false;
+  return parse_signature(parser, op);
+}
+
+// Reports an op that has no custom form here.
+static bool fail_custom(tfrt_parser_t* parser, const tfrt_parser_op_t* op) {
+  const char* name = op->name->data;
+  if (op->descriptor) {
+    return tfrt_parser_fail_at(parser, op->place.offset,
+                               "op '%s' has no custom form; write \"%s\"(...) : (...) -> ...", name,
+                               name);
+  }
+  const tfrt_kernel_descriptor_t* similar =
+      tfrt_op_index_suggest(&parser->index, tfrt_ir_string_view(op->name));
+  if (similar) {
+    return tfrt_parser_fail_at(parser, op->place.offset,
+                               "custom op '%s' is unknown; did you mean '%s'?", name,
+                               similar->name);
+  }
+  return tfrt_parser_fail_at(parser, op->place.offset,
+                             "custom op '%s' is unknown; an op that is not in the op tables is "
+                             "written \"%s\"(...) : (...) -> ...%s",
+                             name, name,
+                             strchr(name, '.') ? ", and a kernel library that has it is named with "
+                                                 "--shared_libs"
+                                               : "");
+}
+
+// The op of the table's |entry| (NULL: there is none), behind its name.
+static bool parse_known(tfrt_parser_t* parser, tfrt_parser_op_t* op, tfrt_op_index_entry_t* entry) {
+  op->descriptor = entry ? entry->descriptor : NULL;
+  if (!entry || !entry->descriptor->assembly) return fail_custom(parser, op);
+  op->form = tfrt_parser_op_form(parser, entry);
+  return op->form && tfrt_parser_assembly(parser, op);
+}
+
+static bool parse_custom(tfrt_parser_t* parser, tfrt_parser_op_t* op) {
+  tfrt_string_view_t name = parser->token.text;
+  tfrt_op_index_entry_t* entry = tfrt_parser_op_entry(parser, name);
+  bool is_known = entry && entry->form;
+  op->name = is_known ? entry->form->name : tfrt_ir_string_get(parser->context, name);
+  tfrt_parser_advance(parser);
+  if (!op->name) return false;
+  if (is_known) return parse_known(parser, op, entry);
+  if (tfrt_ir_string_is(op->name, "func.func") || tfrt_ir_string_is(op->name, "func")) {
+    return tfrt_parser_function(parser, op);
+  }
+  if (tfrt_ir_string_is(op->name, "module") || tfrt_ir_string_is(op->name, "builtin.module")) {
+    return tfrt_parser_nested_module(parser, op);
+  }
+  // Inside of functions the dialect `func` may be left out.
+  if (tfrt_ir_string_is(op->name, "return")) {
+    op->name = tfrt_ir_string_of(parser->context, "func.return");
+    if (!op->name) return false;
+    entry = tfrt_op_index_find_entry(&parser->index, tfrt_ir_string_view(op->name));
+  }
+  return parse_known(parser, op, entry);
+}
+
+// What the op table has for the attribute |entry| when the text leaves it out; NULL if that is
+// nothing of its kind.
+static const tfrt_ir_attribute_t* parse_default(tfrt_parser_t* parser,
+                                                const tfrt_attribute_descriptor_t* entry) {
+  tfrt_allocator_t allocator = tfrt_ir_context_allocator(parser->context);
+  tfrt_diagnostics_t diagnostics;
+  tfrt_diagnostics_initialize(&diagnostics, NULL, tfrt_string_view_of(entry->default_value),
+                              allocator);
+  tfrt_parser_t inner = {.context = parser->context, .diagnostics = &diagnostics};
+  tfrt_lexer_initialize(&inner.lexer, &diagnostics);
+  tfrt_string_builder_initialize(&inner.text, allocator);
+  // Where the elements of an array are put down.
+  tfrt_scratch_initialize(&inner.pointers, sizeof(void*), allocator);
+  tfrt_lexer_next(&inner.lexer, &inner.token);
+  const tfrt_ir_attribute_t* value = tfrt_parser_literal(&inner, entry->kind);
+  tfrt_scratch_deinitialize(&inner.pointers);
+  tfrt_string_builder_deinitialize(&inner.text);
+  tfrt_diagnostics_deinitialize(&diagnostics);
+  return value;
+}
+
+// Adds the attributes that the text left out and the op table has a default for.
+static bool add_defaults(tfrt_parser_t* parser, const tfrt_parser_op_t* op) {
+  uint32_t count = op->descriptor ? op->descriptor->attribute_count : 0;
+  size_t given = parser->named.count;
+  for (uint32_t i = 0; i < count; ++i) {
+    const tfrt_attribute_descriptor_t* entry = &op->descriptor->attributes[i];
+    bool found = !entry->default_value;
+    for (size_t k = op->attribute_mark; !found && k < given; ++k) {
+      const tfrt_ir_named_attribute_t* named = tfrt_scratch_at(&parser->named, k);
+      found = tfrt_ir_string_is(named->name, entry->name);
+    }
+    if (found) continue;
+    const tfrt_ir_attribute_t* value = parse_default(parser, entry);
+    if (!value) {
+      return tfrt_parser_fail(parser, "the op table has a bad default for attribute '%s'",
+                              entry->name);
+    }
+    if (!tfrt_parser_add_attribute(parser, entry->name, value)) return false;
+  }
+  return true;
+}
+
+// Builds the op that was parsed; NULL after a report.
+static tfrt_ir_operation_t* build(tfrt_parser_t* parser, tfrt_parser_op_t* op,
+                                  const tfrt_ir_location_t* location) {
+  if (!add_defaults(parser, op)) return NULL;
+  bool has_several = parser->named.count > op->attribute_mark + 1;
+  if (has_several && !tfrt_parser_check_names(parser, op->attribute_mark, op->place.offset)) {
+    return NULL;
+  }
+  tfrt_ir_operation_parts_t parts = {
+      .name = op->name,
+      .descriptor = op->descriptor,
+      .location = location,
+      .operands = tfrt_scratch_at(&parser->values, op->value_mark),
+      .operand_count = (uint32_t)(parser->values.count - op->value_mark),
+      .result_types = op->result_types,
+      .result_count = op->result_count,
+      .attributes = tfrt_scratch_at(&parser->named, op->attribute_mark),
+      .attribute_count = (uint32_t)(parser->named.count - op->attribute_mark),
+      .successors = op->successors,
+      .successor_count = op->successor_count,
+      .region_count = op->region_count,
+  };
+  tfrt_ir_operation_t* operation = tfrt_ir_operation_create(parser->context, &parts);
+  if (!operation) return NULL;
+  operation->text_offset = (uint32_t)op->place.offset;
+  for (uint32_t i = 0; i < op->region_count; ++i) {
+    tfrt_ir_region_take_blocks(&operation->regions[i], &op->regions[i]);
+  }
+  return operation;
+}
+
+// Lets the names that stand before |op| name the results of |operation|.
+static bool define_results(tfrt_parser_t* parser, const tfrt_parser_op_t* op,
+                           tfrt_ir_operation_t* operation) {
+  size_t mark = op->result_name_mark;
+  uint32_t named = 0;
+  for (size_t i = mark; i < parser->result_names.count; ++i) {
+    named += ((tfrt_parser_result_name_t*)tfrt_scratch_at(&parser->result_names, i))->count;
+  }
+  // Results may be dropped all together.
+  if (named && named != operation->result_count) {
+    return tfrt_parser_fail_at(parser, op->place.offset,
+                               "op '%s' has %u results, but the names stand for %u", op->name->data,
+                               operation->result_count, named);
+  }
+  bool ok = true;
+  uint32_t index = 0;
+  for (size_t i = mark; i < parser->result_names.count; ++i) {
+    const tfrt_parser_result_name_t* name = tfrt_scratch_at(&parser->result_names, i);
+    for (uint32_t k = 0; k < name->count; ++k, ++index) {
+      tfrt_value_reference_t reference = name->reference;
+      reference.number = k;
+      operation->results[index].name = reference.name;
+      ok = tfrt_value_scopes_define(&parser->scopes, &reference, &operation->results[index]) && ok;
+    }
+  }
+  return ok;
+}
+
+// The op behind the names of its results.
+static bool parse_named(tfrt_parser_t* parser, tfrt_parser_op_t* op, tfrt_ir_block_t* block) {
+  bool ok = false;
+  op->place = tfrt_parser_place_of(&parser->token);
+  if (parser->token.kind == TFRT_TOKEN_STRING) {
+    ok = parse_generic(parser, op, block);
+  } else if (parser->token.kind == TFRT_TOKEN_WORD) {
+    ok = parse_custom(parser, op);
+  } else {
+    return tfrt_parser_fail(parser, "expected an op");
+  }
+  if (!ok) return false;
+  const tfrt_ir_location_t* location = tfrt_parser_at_word(parser, "loc")
+                                           ? tfrt_parser_location(parser)
+                                           : tfrt_parser_location_here(parser, &op->place);
+  tfrt_ir_operation_t* operation = location ? build(parser, op, location) : NULL;
+  if (!operation) return false;
+  tfrt_ir_block_append(block, operation);
+  return define_results(parser, op, operation);
+}
+
+// Field by field: clearing |op| as a whole first takes longer.
+static void begin_op(const tfrt_parser_t* parser, tfrt_parser_op_t* op) {
+  op->operand_mark = parser->operands.count;
+  op->value_mark = parser->values.count;
+  op->attribute_mark = parser->named.count;
+  op->name = NULL;
+  op->descriptor = NULL;
+  op->form = NULL;
+  op->operand_count = 0;
+  op->result_count = 0;
+  op->region_count = 0;
+  op->successor_count = 0;
+  op->result_types = NULL;
+  op->successors = NULL;
+  op->regions = NULL;
+}
+
+// The op behind the names of its results, which stand from |mark| on, as one of any form.
+static bool parse_any(tfrt_parser_t* parser, size_t mark, tfrt_ir_block_t* block) {
+  size_t pointer_mark = parser->pointers.count;
+  size_t dim_mark = parser->dims.count;
+  size_t literal_mark = parser->literals.count;
+  tfrt_parser_op_t op;
+  begin_op(parser, &op);
+  op.result_name_mark = mark;
+  bool ok = parse_named(parser, &op, block);
+  parser->pointers.count = pointer_mark;
+  parser->dims.count = dim_mark;
+  parser->literals.count = literal_mark;
+  parser->operands.count = op.operand_mark;
+  parser->values.count = op.value_mark;
+  parser->named.count = op.attribute_mark;
+  return ok;
+}
+
+// What the names from |mark| up to |end| on |result_names| stand for is wrong.
+static void poison_results(tfrt_parser_t* parser, size_t mark, size_t end) {
+  for (size_t i = mark; i < end; ++i) {
+    const tfrt_parser_result_name_t* name = tfrt_scratch_at(&parser->result_names, i);
+    if (name->reference.name) tfrt_value_scopes_poison(&parser->scopes, &name->reference);
+  }
+}
+
+bool tfrt_parser_operation(tfrt_parser_t* parser, tfrt_ir_block_t* block) {
+  size_t mark = parser->result_names.count;
+  if (!tfrt_parser_enter(parser)) return false;
+  bool ok = parse_result_names(parser);
+  // Ops inside of this one put the count back to this.
+  size_t names_end = parser->result_names.count;
+  if (ok) ok = parse_any(parser, mark, block);
+  if (!ok) poison_results(parser, mark, names_end);
+  tfrt_parser_leave(parser);
+  parser->result_names.count = mark;
+  return ok;
+}
+
+// True if the token at hand looks like the beginning of an op, or of an alias: at the beginning
+// of a line, a result, a quoted name, a word with a dialect ...
+static bool may_begin_op(const tfrt_parser_t* parser) {
+  const tfrt_token_t* token = &parser->token;
+  if (!tfrt_parser_begins_line(parser)) return false;
+  if (token->kind == TFRT_TOKEN_PERCENT || token->kind == TFRT_TOKEN_STRING ||
+      token->kind == TFRT_TOKEN_CARET || token->kind == TFRT_TOKEN_HASH ||
+      token->kind == TFRT_TOKEN_BANG) {
+    return true;
+  }
+  if (token->kind != TFRT_TOKEN_WORD) return false;
+  return memchr(token->text.data, '.', token->text.size) != NULL ||
+         tfrt_string_view_equal(token->text, tfrt_string_view_of("module"));
+}
+
+void tfrt_parser_recover(tfrt_parser_t* parser, int64_t brace_depth) {
+  for (;;) {
+    int kind = parser->token.kind;
+    if (kind == TFRT_TOKEN_END || parser->brace_depth < brace_depth) return;
+    bool here = parser->brace_depth == brace_depth;
+    if (here && (kind == '}' || may_begin_op(parser))) return;
+    tfrt_parser_advance(parser);
+  }
+}

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The inside of the parser, shared by its sources: one struct with the token at hand,
+// and one function for each thing that can be parsed.
+//
+//   parser.c                  the whole: aliases, the module, what the header promises
+//   token_parser.c            single tokens, free text in brackets, errors, nesting
+//   type_parser.c             types
+//   attribute_parser.c        attributes but for
+//   number_parser.c           numbers, and
+//   dense_parser.c            dense<...> and array<...>
+//   location_parser.c         loc(...)
+//   operation_parser.c        one op, its results, the generic form, errors within a block
+//   plain_operation_parser.c  the same in one go, for most of them
+//   assembly_parser.c         custom forms, as the op table writes them
+//   region_parser.c           regions and blocks
+//   function_parser.c         func.func and module
+//
+// All functions report what is wrong and return NULL or false; the token is then
+// somewhere in the op, and tfrt_parser_recover() finds the next one. Lists are gathered on the
+// stacks of the parser; whoever begins one sets the count back, and after an error
+// tfrt_parser_operation() does.
+//
+// Thread rule: thread-compatible (caller synchronises).
+// Failure rule: as above; also NULL or false when memory is out, without a report.
+#ifndef TFRT_COMPILER_PARSER_PARSER_IMPL_H_
+#define TFRT_COMPILER_PARSER_PARSER_IMPL_H_
+
+#include "compiler/ir/scratch.h"
+#include "compiler/op_table/op_form.h"
+#include "compiler/parser/lexer.h"
+#include "compiler/parser/parser.h"
+#include "compiler/parser/value_scope.h"
+
+// Bounds for what aliases can make small texts mean.
+#define TFRT_PARSER_MAX_LOCATION_WEIGHT 4096
+#define TFRT_PARSER_MAX_ATTRIBUTE_WEIGHT (1u << 24)
+#define TFRT_PARSER_MAX_ALIAS_TYPE_TEXT 1024
+
+#define TFRT_PARSER_RECENT_COUNT 16
+
+// `#name = ...` or `!name = ...`. A location may be used before it is defined: then
+// |location| is a placeholder, filled in later.
+typedef struct tfrt_parser_alias_s {
+  tfrt_hash_node_t node;
+  const tfrt_ir_string_t* name;
+  const tfrt_ir_type_t* type;
+  const tfrt_ir_attribute_t* attribute;
+  tfrt_ir_location_t* location;
+  size_t offset;  // of the definition, or the first use
+  bool is_defined;
+} tfrt_parser_alias_t;
+
+// What a name stands for in a scope, all the time; NULL: none yet.
+typedef struct tfrt_parser_known_value_s {
+  const tfrt_ir_string_t* name;
+  tfrt_ir_value_t* value;
+} tfrt_parser_known_value_t;
+
+typedef struct tfrt_parser_s {
+  tfrt_ir_context_t* context;
+  tfrt_diagnostics_t* diagnostics;
+  tfrt_lexer_t lexer;
+  tfrt_token_t token;   // the next one that nobody has consumed
+  size_t previous_end;  // of the token before it
+  tfrt_op_index_t index;
+  // Entries of it that were met lately, each at the place that its name gives it.
+  tfrt_op_index_entry_t* recent[TFRT_PARSER_RECENT_COUNT];
+  // The form of the plain op before, its operands, by their place, and its result: the next one has
+  // often some of them. The values are those of |recent_scope|.
+  const tfrt_op_form_t* recent_form;
+  tfrt_parser_known_value_t recent_operands[TFRT_OP_FORM_MAX_PLAIN];
+  tfrt_parser_known_value_t recent_result;
+  const struct tfrt_value_scope_s* recent_scope;
+  tfrt_value_scopes_t scopes;
+  tfrt_hash_table_t attribute_aliases;
+  tfrt_hash_table_t type_aliases;
+  const tfrt_ir_string_t* file;
+  tfrt_string_builder_t text;   // one decoded string at a time
+  tfrt_scratch_t pointers;      // const void*
+  tfrt_scratch_t named;         // tfrt_ir_named_attribute_t
+  tfrt_scratch_t result_names;  // tfrt_parser_result_name_t
+  tfrt_scratch_t operands;      // tfrt_value_reference_t
+  tfrt_scratch_t values;        // tfrt_ir_value_t*
+  tfrt_scratch_t dims;          // int64_t
+  tfrt_scratch_t literals;      // leaves of dense attributes
+  tfrt_scratch_t unmeasured;    // tfrt_ir_location_t*: with aliases not yet known
+  uint32_t depth;               // of nesting
+  int64_t brace_depth;          // of { that are open
+} tfrt_parser_t;
+
+// The results that a line names: `%a, %b:2 =`.
+typedef struct tfrt_parser_result_name_s {
+  tfrt_value_reference_t reference;
+  uint32_t count;
+} tfrt_parser_result_name_t;
+
+// Where a token stands.
+typedef struct tfrt_parser_place_s {
+  size_t offset;
+  uint32_t line;
+  uint32_t column;
+} tfrt_parser_place_t;
+
+static inline tfrt_parser_place_t tfrt_parser_place_of(const tfrt_token_t* token) {
+  return (tfrt_parser_place_t){token->offset, token->line, token->column};
+}
+
+// An op while it is parsed. Marks are counts of the parser's stacks.
+typedef struct tfrt_parser_op_s {
+  tfrt_parser_place_t place;  // of the name
+  const tfrt_ir_string_t* name;
+  const tfrt_kernel_descriptor_t* descriptor;
+  const tfrt_op_form_t* form;  // of an op in custom form
+  size_t result_name_mark;     // on |result_names|
+  size_t operand_mark;         // references, on |operands|
+  size_t value_mark;           // resolved operands, on |values|
+  size_t attribute_mark;       // on |named|
+  uint32_t operand_count;
+  uint32_t result_count;
+  uint32_t region_count;
+  uint32_t successor_count;
+  const tfrt_ir_type_t* const* result_types;
+  tfrt_ir_block_t** successors;
+  tfrt_ir_region_t* regions;  // detached; in the context
+} tfrt_parser_op_t;
+
+// How the blocks of a region begin and end.
+typedef struct tfrt_parser_region_style_s {
+  bool isolated;
+  // Arguments of the first block that the text doesn't write: names and types.
+  const tfrt_value_reference_t* argument_names;
+  const tfrt_ir_type_t* const* argument_types;
+  const tfrt_ir_location_t* const* argument_locations;  // NULL, or NULL entries: none
+  uint32_t argument_count;
+} tfrt_parser_region_style_t;
+
+// --- token_parser.c -------------------------------------------------------------
+
+// Consumes the token. The next one is then at hand.
+static inline void tfrt_parser_advance(tfrt_parser_t* parser) {
+  if (parser->token.kind == '{') ++parser->brace_depth;
+  if (parser->token.kind == '}') --parser->brace_depth;
+  parser->previous_end = parser->lexer.position;
+  tfrt_lexer_next(&parser->lexer, &parser->token);
+}
+// Lets the next token begin at byte |position|, not before the token at hand.
+void tfrt_parser_move(tfrt_parser_t* parser, size_t position);
+// Reports at the token at hand, or at |offset|, and returns false. Says nothing if that
+// token is one that the lexer has reported.
+bool tfrt_parser_fail(tfrt_parser_t* parser, const char* format, ...) TFRT_PRINTF(2, 3);
+bool tfrt_parser_fail_at(tfrt_parser_t* parser, size_t offset, const char* format, ...)
+    TFRT_PRINTF(3, 4);
+// Reports what is missing before the token at hand: there, or, if that begins a line, behind the
+// token before it. Returns false.
+bool tfrt_parser_miss(tfrt_parser_t* parser, const char* format, ...) TFRT_PRINTF(2, 3);
+// True if the token at hand is the first one of its line.
+bool tfrt_parser_begins_line(const tfrt_parser_t* parser);
+// Consumes the token if it is of |kind|, or is the word |word|.
+static inline bool tfrt_parser_accept(tfrt_parser_t* parser, int kind) {
+  if (parser->token.kind != kind) return false;
+  tfrt_parser_advance(parser);
+  return true;
+}
+bool tfrt_parser_accept_word(tfrt_parser_t* parser, const char* word);
+bool tfrt_parser_at_word(const tfrt_parser_t* parser, const char* word);
+// The same, and reports if it isn't: "expected ',' |where|".
+bool tfrt_parser_miss_kind(tfrt_parser_t* parser, int kind, const char* where);
+static inline bool tfrt_parser_expect(tfrt_parser_t* parser, int kind, const char* where) {
+  return tfrt_parser_accept(parser, kind) || tfrt_parser_miss_kind(parser, kind, where);
+}
+// Enters one level of nesting; a report if there are too many. Each success is followed
+// by a leave.
+bool tfrt_parser_enter(tfrt_parser_t* parser);
+void tfrt_parser_leave(tfrt_parser_t* parser);
+// Finds the end of the free text that begins at byte |begin|: the first closing bracket
+// that none inside opens. Strings and `->` are respected.
+bool tfrt_parser_find_closing(tfrt_parser_t* parser, size_t begin, size_t* out_end);
+// Decodes a string token, or the name of an AT token, and consumes it.
+const tfrt_ir_string_t* tfrt_parser_string(tfrt_parser_t* parser);
+const tfrt_ir_string_t* tfrt_parser_symbol_name(tfrt_parser_t* parser);
+// A decimal number below 2^31 in the token at hand, which is consumed.
+bool tfrt_parser_small_number(tfrt_parser_t* parser, uint32_t* out_value);
+// Copies the pointers behind |mark| of |pointers| to the context and takes them off.
+const void* tfrt_parser_take_pointers(tfrt_parser_t* parser, size_t mark, uint32_t* out_count);
+bool tfrt_parser_push_pointer(tfrt_parser_t* parser, const void* pointer);
+
+// --- type_parser.c ----------------------------------------------------------------
+
+const tfrt_ir_type_t* tfrt_parser_type(tfrt_parser_t* parser);
+// True if the token at hand can begin a type.
+bool tfrt_parser_at_type(const tfrt_parser_t* parser);
+// `T, T, ...` (at least one), pushed on |pointers|.
+bool tfrt_parser_type_list(tfrt_parser_t* parser);
+// `(T, ...) -> R` or `(T, ...) -> (R, ...)`.
+const tfrt_ir_type_t* tfrt_parser_function_type(tfrt_parser_t* parser);
+// The type with printed text |text|, e.g. from the op table.
+const tfrt_ir_type_t* tfrt_parser_type_of_text(tfrt_parser_t* parser, const char* text);
+
+// --- attribute_parser.c, number_parser.c, dense_parser.c ---------------------------
+
+const tfrt_ir_attribute_t* tfrt_parser_attribute(tfrt_parser_t* parser);
+// A literal without its type, whose |kind| the op table knows.
+const tfrt_ir_attribute_t* tfrt_parser_literal(tfrt_parser_t* parser, tfrt_attribute_kind_t kind);
+// `@a` or `@a::@b`.
+const tfrt_ir_attribute_t* tfrt_parser_symbol(tfrt_parser_t* parser);
+// The entries of `{ name = attribute, ... }` behind its brace, pushed on |named|.
+bool tfrt_parser_attribute_entries(tfrt_parser_t* parser);
+// Reports a name that occurs twice in the |named| entries from |mark| on.
+bool tfrt_parser_check_names(tfrt_parser_t* parser, size_t mark, size_t offset);
+// The number in |token| (INTEGER or FLOAT), behind a minus if |negative|, as |type|.
+const tfrt_ir_attribute_t* tfrt_parser_number(tfrt_parser_t* parser, const tfrt_token_t* token,
+                                              bool negative, const tfrt_ir_type_t* type);
+// The same as bits of the type's width.
+bool tfrt_parser_number_bits(tfrt_parser_t* parser, const tfrt_token_t* token, bool negative,
+                             const tfrt_ir_type_t* type, uint64_t* out_bits);
+// The size of the elements of |literals|, which dense_parser.c knows.
+extern const size_t tfrt_parser_literal_size;
+// Behind the words `dense` and `array`.
+const tfrt_ir_attribute_t* tfrt_parser_dense(tfrt_parser_t* parser, const tfrt_token_t* word);
+const tfrt_ir_attribute_t* tfrt_parser_dense_array(tfrt_parser_t* parser);
+
+// --- location_parser.c ---------------------------------------------------------------
+
+// The location of |place| in the text.
+const tfrt_ir_location_t* tfrt_parser_location_here(tfrt_parser_t* parser,
+                                                    const tfrt_parser_place_t* place);
+// `loc(...)`, with the word at hand.
+const tfrt_ir_location_t* tfrt_parser_location(tfrt_parser_t* parser);
+// `#name`, which may be defined later: then a placeholder stands for it.
+tfrt_ir_location_t* tfrt_parser_location_alias(tfrt_parser_t* parser);
+// The alias |name| in |table|, made if need be; or NULL.
+tfrt_parser_alias_t* tfrt_parser_alias(tfrt_parser_t* parser, tfrt_hash_table_t* table,
+                                       const tfrt_ir_string_t* name);
+tfrt_parser_alias_t* tfrt_parser_find_alias(tfrt_hash_table_t* table, const tfrt_ir_string_t* name);
+// Once all aliases are known: reports missing ones, cycles, and what is too big.
+bool tfrt_parser_check_locations(tfrt_parser_t* parser);
+
+// --- operation_parser.c, assembly_parser.c, region_parser.c, function_parser.c ------
+
+// One op, appended to |block|. After an error its results are poisoned.
+bool tfrt_parser_operation(tfrt_parser_t* parser, tfrt_ir_block_t* block);
+// The plain ops from the token at hand on, up to the first one that isn't plain or of which
+// anything is unusual, and of that nothing. False if memory is out.
+bool tfrt_parser_plain_operations(tfrt_parser_t* parser, tfrt_ir_block_t* block);
+// The entry of the op table for |name|, which is not empty, or NULL.
+tfrt_op_index_entry_t* tfrt_parser_op_entry(tfrt_parser_t* parser, tfrt_string_view_t name);
+// Moves on to the next token that can begin an op or ends the block whose brace depth is
+// |brace_depth|.
+void tfrt_parser_recover(tfrt_parser_t* parser, int64_t brace_depth);
+// `%name` or `%name#3`.
+bool tfrt_parser_value_reference(tfrt_parser_t* parser, tfrt_value_reference_t* out_reference);
+// Pushes the attribute |name| of the op that is parsed.
+bool tfrt_parser_add_attribute(tfrt_parser_t* parser, const char* name,
+                               const tfrt_ir_attribute_t* value);
+// Pushes the value that |reference| names, as |type|; the references stay where they are.
+bool tfrt_parser_resolve(tfrt_parser_t* parser, const tfrt_value_reference_t* reference,
+                         const tfrt_ir_type_t* type);
+// What |entry|, which has a custom form, says of it; NULL when memory is out.
+const tfrt_op_form_t* tfrt_parser_op_form(tfrt_parser_t* parser, tfrt_op_index_entry_t* entry);
+// The custom form of |op|, behind its name.
+bool tfrt_parser_assembly(tfrt_parser_t* parser, tfrt_parser_op_t* op);
+// A region in braces.
+bool tfrt_parser_region(tfrt_parser_t* parser, tfrt_ir_region_t* region,
+                        const tfrt_parser_region_style_t* style);
+// The ops of |block| up to what ends it: `}`, a label, or the text's end.
+bool tfrt_parser_block_body(tfrt_parser_t* parser, tfrt_ir_block_t* block);
+// Behind the words `func.func` and `module`.
+bool tfrt_parser_function(tfrt_parser_t* parser, tfrt_parser_op_t* op);
+bool tfrt_parser_nested_module(tfrt_parser_t* parser, tfrt_parser_op_t* op);
+// An empty region list of |count| for |op|.
+bool tfrt_parser_make_regions(tfrt_parser_t* parser, tfrt_parser_op_t* op, uint32_t count);
+
+#endif  // TFRT_COMPILER_PARSER_PARSER_IMPL_H_

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// `%r = tfrt.add.i32 %a, %b`: an op that is a name and its fixed operands, with at most one result
+// of a known type, as most of a program are. It is parsed in one go, without tokens and without the
+// stacks on which lists of any length are gathered.
+//
+// Whatever is not as usual (an attribute, a location, a value that isn't known yet, an error) is
+// left to operation_parser.c, which finds everything as if nothing had been tried, and is alone to
+// report.
+
+#include "compiler/ir/context_entry.h"
+#include "compiler/ir/operation_maker.h"
+#include "compiler/parser/parser_impl.h"
+
+// What an op begins with: `%r`, or nothing.
+typedef struct plain_result_s {
+  bool is_there;
+  tfrt_string_view_t name;
+  uint64_t hash;
+  size_t offset;  // of the op, in the text
+} plain_result_t;
+
+// What was read of an op, of which nothing has been made yet.
+typedef struct plain_op_s {
+  const tfrt_op_form_t* form;
+  tfrt_parser_place_t place;
+  const char* end;  // of the text of its last operand
+  tfrt_value_reference_t result;
+  tfrt_ir_value_t* operands[TFRT_OP_FORM_MAX_PLAIN];
+} plain_op_t;
+
+// --- What it reads ------------------------------------------------------------------------
+
+// The form of the op called |name|, if it is plain; else NULL.
+static const tfrt_op_form_t* find_form(tfrt_parser_t* parser, tfrt_string_view_t name) {
+  const tfrt_op_index_entry_t* entry = tfrt_parser_op_entry(parser, name);
+  if (!entry || !entry->form || !entry->form->is_plain) return NULL;
+  return parser->recent_form = entry->form;
+}
+
+// The form of the op whose name |cursor| stands at; NULL if that isn't the name of a plain one.
+// Many ops are like the one before.
+TFRT_ALWAYS_INLINE const tfrt_op_form_t* take_form(tfrt_parser_t* parser,
+                                                   tfrt_text_cursor_t* cursor) {
+  const tfrt_op_form_t* recent = parser->recent_form;
+  if (recent && tfrt_text_cursor_take_known_word(cursor, recent->name)) return recent;
+  tfrt_string_view_t name;
+  return tfrt_text_cursor_take_word(cursor, &name) ? find_form(parser, name) : NULL;
+}
+
+// `%r`, if there, of the op that |cursor| stands at.
+TFRT_ALWAYS_INLINE plain_result_t take_result(const tfrt_parser_t* parser,
+                                              tfrt_text_cursor_t* cursor) {
+  plain_result_t result = {.offset = (size_t)(cursor->at - parser->lexer.text.data)};
+  result.is_there = tfrt_text_cursor_take_value(cursor, &result.name, &result.hash);
+  return result;
+}
+
+// The same for the op whose first token is at hand: whoever made that has read the name.
+TFRT_ALWAYS_INLINE plain_result_t take_result_of_token(const tfrt_parser_t* parser,
+                                                       tfrt_text_cursor_t* cursor) {
+  const tfrt_token_t* token = &parser->token;
+  plain_result_t result = {.is_there = token->kind == TFRT_TOKEN_PERCENT,
+                           .name = token->text,
+                           .hash = token->hash,
+                           .offset = token->offset};
+  if (result.is_there) cursor->at = token->text.data + token->text.size;
+  return result;
+}
+
+// `= name` behind |result| or, where that isn't there, `name`, on the same line.
+TFRT_ALWAYS_INLINE bool take_name(tfrt_parser_t* parser, tfrt_text_cursor_t* cursor,
+                                  const plain_result_t* result, plain_op_t* op) {
+  if (result->is_there && !tfrt_text_cursor_take(cursor, '=')) return false;
+  op->form = take_form(parser, cursor);
+  if (!op->form || op->form->fixed_result_count != result->is_there) return false;
+  const char* begin = cursor->at - op->form->name->size;
+  op->place = (tfrt_parser_place_t){.offset = (size_t)(begin - parser->lexer.text.data),
+                                    .line = cursor->line,
+                                    .column = (uint32_t)(begin - cursor->line_begin) + 1};
+  op->result = (tfrt_value_reference_t){.offset = result->offset};
+  if (!result->is_there) return true;
+  const tfrt_ir_entry_t* entry =
+      tfrt_ir_entry_get(parser->context, TFRT_IR_TABLE_STRINGS, result->name, result->hash);
+  op->result.name = entry ? &entry->key : NULL;
+  return entry && tfrt_value_scopes_is_free(&parser->scopes, op->result.name);
+}
+
+// The value of |type| (NULL: any) that is operand |index|, at which |cursor| stands; NULL if there
+// is none, or it isn't known. Many ops go on with what the one before them made, or share an
+// operand with it: such a value is known by its name without being looked up.
+TFRT_ALWAYS_INLINE tfrt_ir_value_t* take_operand(tfrt_parser_t* parser, tfrt_text_cursor_t* cursor,
+                                                 uint32_t index, const tfrt_ir_type_t* type) {
+  tfrt_parser_known_value_t* recent = &parser->recent_operands[index];
+  const tfrt_parser_known_value_t* first = index ? recent : &parser->recent_result;
+  const tfrt_parser_known_value_t* second = index ? &parser->recent_result : recent;
+  const tfrt_ir_string_t* name =
+      tfrt_text_cursor_take_known_value(cursor, first->name, second->name);
+  if (name) {
+    tfrt_ir_value_t* value = name == first->name ? first->value : second->value;
+    return !type || value->type == type ? value : NULL;
+  }
+  tfrt_string_view_t text;
+  uint64_t hash;
+  if (!tfrt_text_cursor_take_value(cursor, &text, &hash)) return NULL;
+  name = tfrt_ir_string_get_hashed(parser->context, text, hash);
+  tfrt_ir_value_t* value = name ? tfrt_value_scopes_find(&parser->scopes, name, type) : NULL;
+  // What no op makes may only stand for a value until that is defined.
+  if (value && value->producer) *recent = (tfrt_parser_known_value_t){name, value};
+  return value;
+}
+
+static TFRT_COLD void forget_values(tfrt_parser_t* parser) {
+  memset(parser->recent_operands, 0, sizeof(parser->recent_operands));
+  parser->recent_result.name = NULL;
+  parser->recent_scope = parser->scopes.top;
+}
+
+// `%a, %b`: as many as the form has. All of them are known, and of the right types.
+TFRT_ALWAYS_INLINE bool take_operands(tfrt_parser_t* parser, tfrt_text_cursor_t* cursor,
+                                      plain_op_t* op) {
+  if (parser->recent_scope != parser->scopes.top) forget_values(parser);
+  for (uint32_t i = 0; i < op->form->fixed_operand_count; ++i) {
+    if (i > 0 && !tfrt_text_cursor_take(cursor, ',')) return false;
+    op->operands[i] = take_operand(parser, cursor, i, op->form->operand_types[i]);
+    if (!op->operands[i]) return false;
+  }
+  return true;
+}
+
+// Moves |cursor| to what follows, and returns whether that can't belong to the op before it.
+TFRT_ALWAYS_INLINE bool is_behind(tfrt_text_cursor_t* cursor) {
+  tfrt_text_cursor_skip_lines(cursor);
+  if (cursor->at == cursor->end) return false;
+  if (*cursor->at == '%' || *cursor->at == '}') return true;
+  tfrt_string_view_t rest = tfrt_string_view_make(cursor->at, (size_t)(cursor->end - cursor->at));
+  return tfrt_text_is_of(*cursor->at, TFRT_TEXT_WORD_BEGIN) &&
+         !tfrt_string_view_starts_with(rest, tfrt_string_view_of("loc"));
+}
+
+// --- What it makes of it ------------------------------------------------------------------
+
+static bool build(tfrt_parser_t* parser, const plain_op_t* op, tfrt_ir_block_t* block) {
+  tfrt_ir_operation_parts_t parts = {
+      .name = op->form->name,
+      .descriptor = op->form->descriptor,
+      .file = parser->file,
+      .line = op->place.line,
+      .column = op->place.column,
+      .operands = op->operands,
+      .operand_count = op->form->fixed_operand_count,
+      .result_types = op->form->result_types,
+      .result_count = op->form->fixed_result_count,
+  };
+  tfrt_ir_operation_t* operation = tfrt_ir_operation_make(parser->context, &parts);
+  if (!operation) return false;
+  operation->text_offset = (uint32_t)op->place.offset;
+  tfrt_ir_block_append(block, operation);
+  if (!op->result.name) return true;
+  operation->results[0].name = op->result.name;
+  parser->recent_result = (tfrt_parser_known_value_t){op->result.name, &operation->results[0]};
+  return tfrt_value_scopes_define_free(&parser->scopes, &op->result, &operation->results[0]);
+}
+
+// Reads the op behind |result|, and moves |cursor| to the next one; false, and nothing has happened
+// to |parser|, if the op isn't plain or anything of it is unusual.
+TFRT_ALWAYS_INLINE bool take_op(tfrt_parser_t* parser, tfrt_text_cursor_t* cursor,
+                                const plain_result_t* result, plain_op_t* op) {
+  if (!take_name(parser, cursor, result, op) || !take_operands(parser, cursor, op)) return false;
+  op->end = cursor->at;
+  return is_behind(cursor);
+}
+
+bool tfrt_parser_plain_operations(tfrt_parser_t* parser, tfrt_ir_block_t* block) {
+  if (parser->depth == TFRT_PARSER_MAX_NESTING) return true;
+  tfrt_text_cursor_t next = tfrt_lexer_cursor_at(&parser->lexer, &parser->token);
+  tfrt_text_cursor_t cursor = next;
+  plain_result_t result = take_result_of_token(parser, &cursor);
+  plain_op_t op;
+  bool ok = true;
+  while (ok && take_op(parser, &cursor, &result, &op)) {
+    ok = build(parser, &op, block);
+    parser->previous_end = (size_t)(op.end - parser->lexer.text.data);
+    next = cursor;
+    result = take_result(parser, &cursor);
+  }
+  // The token at hand is still that of the op that wasn't taken if that is the first one.
+  if (next.at == parser->lexer.text.data + parser->token.offset) return ok;
+  tfrt_lexer_follow(&parser->lexer, &next);
+  tfrt_lexer_next(&parser->lexer, &parser->token);
+  return ok;
+}

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "compiler/op_table/schema.h"
+#include "compiler/printer/printer_impl.h"
+#include "host_runtime/executor/assembly.h"
+
+// --- Whether the custom form can say it --------------------------------------------------
+
+// True if the words of |assembly| have one of |kind|.
+static bool has_word(const char* assembly, tfrt_assembly_kind_t kind) {
+  tfrt_assembly_t words;
+  tfrt_assembly_word_t word;
+  tfrt_assembly_begin(&words, assembly);
+  while (tfrt_assembly_next(&words, &word)) {
+    if (word.kind == kind) return true;
+  }
+  return false;
+}
+
+// True if the words of |assembly| write the attribute |name|, a string, without its quotes.
+static bool has_keyword(const char* assembly, const char* name) {
+  tfrt_assembly_t words;
+  tfrt_assembly_word_t word;
+  tfrt_assembly_begin(&words, assembly);
+  while (tfrt_assembly_next(&words, &word)) {
+    if (word.kind != TFRT_ASSEMBLY_KEYWORD) continue;
+    if (tfrt_string_view_equal(word.name, tfrt_string_view_of(name))) return true;
+  }
+  return false;
+}
+
+static bool has_dictionary(const char* assembly) {
+  return has_word(assembly, TFRT_ASSEMBLY_ATTRIBUTE_DICTIONARY) ||
+         has_word(assembly, TFRT_ASSEMBLY_ATTRIBUTES);
+}
+
+static bool operands_fit(const tfrt_ir_operation_t* operation) {
+  const tfrt_kernel_descriptor_t* descriptor = operation->descriptor;
+  if (operation->operand_count < tfrt_kernel_descriptor_fixed_operands(descriptor)) return false;
+  for (uint32_t i = 0; i < operation->operand_count; ++i) {
+    const tfrt_operand_descriptor_t* entry = tfrt_kernel_descriptor_operand(descriptor, i);
+    if (!entry || !tfrt_schema_type_fits(entry->type, operation->operands[i].value->type)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool results_fit(const tfrt_ir_operation_t* operation) {
+  const tfrt_kernel_descriptor_t* descriptor = operation->descriptor;
+  uint32_t fixed_operands = tfrt_kernel_descriptor_fixed_operands(descriptor);
+  uint32_t fixed_results = tfrt_kernel_descriptor_fixed_results(descriptor);
+  if (operation->result_count < fixed_results) return false;
+  for (uint32_t i = 0; i < operation->result_count; ++i) {
+    const tfrt_result_descriptor_t* entry = tfrt_kernel_descriptor_result(descriptor, i);
+    if (!entry || !tfrt_schema_type_fits(entry->type, operation->results[i].type)) return false;
+    const tfrt_ir_value_t* like = tfrt_schema_type_operand(operation, i);
+    if (like && like->type != operation->results[i].type) return false;
+  }
+  // Without a function type, the results' types are those of the variadic operands.
+  bool is_written = has_word(descriptor->assembly, TFRT_ASSEMBLY_FUNCTION) ||
+                    has_word(descriptor->assembly, TFRT_ASSEMBLY_SIGNATURE) ||
+                    has_word(descriptor->assembly, TFRT_ASSEMBLY_WHOLE_SIGNATURE);
+  if (is_written || fixed_results == descriptor->result_count) return true;
+  uint32_t count = operation->result_count - fixed_results;
+  if (count != operation->operand_count - fixed_operands) return false;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (operation->results[fixed_results + i].type !=
+        operation->operands[fixed_operands + i].value->type) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static tfrt_string_view_t string_of(const tfrt_ir_attribute_t* attribute) {
+  return tfrt_string_view_make(attribute->bytes, attribute->size);
+}
+
+static bool attributes_fit(const tfrt_ir_operation_t* operation) {
+  const tfrt_kernel_descriptor_t* descriptor = operation->descriptor;
+  bool settings = has_word(descriptor->assembly, TFRT_ASSEMBLY_SETTINGS);
+  for (uint32_t i = 0; i < descriptor->attribute_count; ++i) {
+    const tfrt_attribute_descriptor_t* entry = &descriptor->attributes[i];
+    const tfrt_ir_attribute_t* value = tfrt_ir_operation_attribute(operation, entry->name);
+    bool is_written = settings || tfrt_assembly_names_attribute(descriptor->assembly,
+                                                                tfrt_string_view_of(entry->name));
+    if (!value && (is_written || entry->default_value)) return false;
+    if (value && is_written && !tfrt_schema_attribute_fits(entry->kind, value)) return false;
+    if (value && has_keyword(descriptor->assembly, entry->name) &&
+        (value->type || !tfrt_assembly_is_keyword(string_of(value)))) {
+      return false;
+    }
+  }
+  if (has_dictionary(descriptor->assembly)) return true;
+  for (uint32_t i = 0; i < operation->attribute_count; ++i) {
+    tfrt_string_view_t name = tfrt_ir_string_view(operation->attributes[i].name);
+    if (!tfrt_schema_find_attribute(descriptor, name)) return false;
+  }
+  return true;
+}
+
+// True if region |index| gets the operands it should, each under a name of its own.
+static bool region_fits(const tfrt_ir_operation_t* operation, uint32_t index) {
+  const tfrt_ir_block_t* block = tfrt_ir_region_single_block(&operation->regions[index]);
+  uint32_t count =
+      tfrt_schema_region_argument_count(operation->descriptor, index, operation->operand_count);
+  if (!block || block->argument_count != count) return false;
+  for (uint32_t i = 0; i < operation->operand_count; ++i) {
+    const tfrt_ir_value_t* operand = operation->operands[i].value;
+    uint32_t argument = tfrt_schema_region_argument(operation->descriptor, index, i);
+    if (argument == UINT32_MAX) continue;
+    if (block->arguments[argument]->type != operand->type) return false;
+    for (const tfrt_ir_operand_t* use = operand->first_use; use; use = use->next) {
+      bool is_other = use->owner == operation && tfrt_ir_operand_index(use) != i;
+      if (is_other && tfrt_schema_region_argument(operation->descriptor, index,
+                                                  tfrt_ir_operand_index(use)) != UINT32_MAX) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+bool tfrt_printer_can_be_custom(const tfrt_ir_operation_t* operation) {
+  const tfrt_kernel_descriptor_t* descriptor = operation->descriptor;
+  if (!descriptor || !descriptor->assembly || operation->successor_count) return false;
+  if (operation->region_count != descriptor->region_count) return false;
+  bool fits = operands_fit(operation) && results_fit(operation) && attributes_fit(operation);
+  for (uint32_t i = 0; fits && i < operation->region_count; ++i) fits = region_fits(operation, i);
+  return fits;
+}
+
+// --- Printing ------------------------------------------------------------------------------
+
+// Where a walk over the words stands.
+typedef struct walk_s {
+  tfrt_printer_t* printer;
+  const tfrt_ir_operation_t* operation;
+  uint32_t operand;  // the next one to print
+  bool tight;        // no blank before the next word
+  bool is_in;        // the last word was `in`
+} walk_t;
+
+static void append(walk_t* walk, const char* text) {
+  tfrt_string_builder_append_text(walk->printer->builder, text);
+}
+
+// A blank, unless an opening parenthesis was printed last.
+static void space(walk_t* walk) {
+  if (!walk->tight) append(walk, " ");
+  walk->tight = false;
+}
+
+static void print_operands(walk_t* walk, uint32_t count, bool typed) {
+  if (!count) return;
+  space(walk);
+  tfrt_printer_operands(walk->printer, walk->operation, walk->operand, count, typed);
+  walk->operand += count;
+}
+
+static void print_attribute(walk_t* walk, const tfrt_assembly_word_t* word) {
+  const tfrt_ir_operation_t* operation = walk->operation;
+  const tfrt_attribute_descriptor_t* entry =
+      tfrt_schema_find_attribute(operation->descriptor, word->name);
+  const tfrt_ir_attribute_t* value = tfrt_ir_operation_attribute(operation, entry->name);
+  space(walk);
+  if (word->kind == TFRT_ASSEMBLY_KEYWORD) {
+    tfrt_string_builder_append_view(walk->printer->builder, string_of(value));
+  } else if (word->kind == TFRT_ASSEMBLY_ATTRIBUTE) {
+    tfrt_printer_literal(walk->printer->builder, value);
+  } else {
+    tfrt_print_attribute(value, walk->printer->builder);
+  }
+}
+
+// True if |value| is what |entry| says when nothing is written.
+static bool is_default(const tfrt_attribute_descriptor_t* entry, const tfrt_ir_attribute_t* value,
+                       tfrt_allocator_t allocator) {
+  if (!entry->default_value) return false;
+  tfrt_string_builder_t builder;
+  tfrt_string_builder_initialize(&builder, allocator);
+  tfrt_printer_literal(&builder, value);
+  bool equal =
+      !builder.failed && strcmp(tfrt_string_builder_text(&builder), entry->default_value) == 0;
+  tfrt_string_builder_deinitialize(&builder);
+  return equal;
+}
+
+static void print_settings(walk_t* walk) {
+  const tfrt_kernel_descriptor_t* descriptor = walk->operation->descriptor;
+  tfrt_string_builder_t* builder = walk->printer->builder;
+  bool any = false;
+  for (uint32_t i = 0; i < descriptor->attribute_count; ++i) {
+    const tfrt_attribute_descriptor_t* entry = &descriptor->attributes[i];
+    tfrt_string_view_t name = tfrt_string_view_of(entry->name);
+    if (tfrt_assembly_names_attribute(descriptor->assembly, name)) continue;
+    const tfrt_ir_attribute_t* value = tfrt_ir_operation_attribute(walk->operation, entry->name);
+    if (is_default(entry, value, builder->allocator)) continue;
+    if (any) append(walk, ",");
+    any = true;
+    space(walk);
+    tfrt_string_builder_append_format(builder, "%s = ", entry->name);
+    tfrt_printer_literal(builder, value);
+  }
+}
+
+// The attributes that no word names, in braces, behind |prefix|.
+static void print_dictionary(walk_t* walk, const char* prefix) {
+  const tfrt_ir_operation_t* operation = walk->operation;
+  tfrt_string_builder_t* builder = walk->printer->builder;
+  bool any = false;
+  for (uint32_t i = 0; i < operation->attribute_count; ++i) {
+    const tfrt_ir_named_attribute_t* entry = &operation->attributes[i];
+    tfrt_string_view_t name = tfrt_ir_string_view(entry->name);
+    if (tfrt_assembly_names_attribute(operation->descriptor->assembly, name)) continue;
+    if (!any) space(walk);
+    append(walk, any ? ", " : prefix);
+    any = true;
+    tfrt_printer_key(builder, name);
+    if (entry->value->kind == TFRT_IR_ATTRIBUTE_UNIT) continue;
+    append(walk, " = ");
+    tfrt_print_attribute(entry->value, builder);
+  }
+  if (any) append(walk, "}");
+}
+
+// `: T, T` of the results whose types only the text knows.
+static void print_result_types(walk_t* walk) {
+  const tfrt_ir_operation_t* operation = walk->operation;
+  bool any = false;
+  for (uint32_t i = 0; i < tfrt_kernel_descriptor_fixed_results(operation->descriptor); ++i) {
+    const char* type = operation->descriptor->results[i].type;
+    if (tfrt_kernel_descriptor_type_is_known(type) || tfrt_schema_type_operand(operation, i)) {
+      continue;
+    }
+    append(walk, any ? ", " : " : ");
+    append(walk, operation->results[i].type->text->data);
+    any = true;
+  }
+}
+
+// `: T, T` or `: (T) -> R` of the variadic, or all, operands and results.
+static void print_types(walk_t* walk, tfrt_assembly_kind_t kind) {
+  const tfrt_ir_operation_t* operation = walk->operation;
+  bool is_whole = kind == TFRT_ASSEMBLY_WHOLE_SIGNATURE;
+  if (kind == TFRT_ASSEMBLY_RESULT_TYPES) {
+    print_result_types(walk);
+    return;
+  }
+  uint32_t operand = is_whole ? 0 : tfrt_kernel_descriptor_fixed_operands(operation->descriptor);
+  uint32_t result = is_whole ? 0 : tfrt_kernel_descriptor_fixed_results(operation->descriptor);
+  bool is_list = kind == TFRT_ASSEMBLY_TYPES;
+  if (is_list && operand == operation->operand_count) return;
+  space(walk);
+  append(walk, is_list ? ": " : ": (");
+  for (uint32_t i = operand; i < operation->operand_count; ++i) {
+    if (i > operand) append(walk, ", ");
+    append(walk, operation->operands[i].value->type->text->data);
+  }
+  if (is_list) return;
+  bool bare = kind == TFRT_ASSEMBLY_FUNCTION && operation->result_count == result + 1 &&
+              operation->results[result].type->kind != TFRT_IR_TYPE_FUNCTION;
+  append(walk, bare ? ") -> " : ") -> (");
+  for (uint32_t i = result; i < operation->result_count; ++i) {
+    if (i > result) append(walk, ", ");
+    append(walk, operation->results[i].type->text->data);
+  }
+  if (!bare) append(walk, ")");
+}
+
+// `, args(%a, %b) : (T, T)` of the variadic operands, if there are any.
+static void print_args(walk_t* walk) {
+  const tfrt_ir_operation_t* operation = walk->operation;
+  uint32_t first = walk->operand;
+  if (first == operation->operand_count) return;
+  append(walk, ", args(");
+  walk->tight = true;
+  print_operands(walk, operation->operand_count - first, false);
+  append(walk, ") : (");
+  for (uint32_t i = first; i < operation->operand_count; ++i) {
+    if (i > first) append(walk, ", ");
+    append(walk, operation->operands[i].value->type->text->data);
+  }
+  append(walk, ")");
+}
+
+// True if region |index| is what the parser makes when it is left out.
+static bool is_default_region(const tfrt_ir_operation_t* operation, uint32_t index) {
+  const tfrt_ir_block_t* block = operation->regions[index].first_block;
+  return operation->descriptor->regions[index].optional && !operation->result_count &&
+         block->first && block->first == block->last &&
+         tfrt_ir_operation_is(block->first, "tfrt.return") && !block->first->operand_count &&
+         !block->first->attribute_count;
+}
+
+static void print_regions(walk_t* walk) {
+  tfrt_printer_t* printer = walk->printer;
+  const tfrt_ir_operation_t* operation = walk->operation;
+  for (uint32_t i = 0; i < operation->region_count; ++i) {
+    const tfrt_ir_block_t* block = operation->regions[i].first_block;
+    if (i && is_default_region(operation, i)) continue;
+    append(walk, i ? " else " : " ");
+    tfrt_value_names_begin(&printer->names);
+    for (uint32_t k = 0; k < operation->operand_count; ++k) {
+      uint32_t argument = tfrt_schema_region_argument(operation->descriptor, i, k);
+      if (argument == UINT32_MAX) continue;
+      tfrt_value_names_alias(&printer->names, block->arguments[argument],
+                             operation->operands[k].value);
+    }
+    tfrt_value_names_add_region(&printer->names, &operation->regions[i]);
+    tfrt_printer_region(printer, &operation->regions[i], false);
+    tfrt_value_names_end(&printer->names);
+  }
+}
+
+static void print_text(walk_t* walk, const tfrt_assembly_word_t* word) {
+  char first = word->name.data[0];
+  bool is_opening = first == '(';
+  bool is_loose = !tfrt_assembly_is_punctuation(word) || first == ':';
+  if (is_loose || (is_opening && walk->is_in)) space(walk);
+  tfrt_string_builder_append_view(walk->printer->builder, word->name);
+  walk->tight = is_opening;
+  walk->is_in = tfrt_string_view_equal(word->name, tfrt_string_view_of("in"));
+}
+
+static void print_operand_type(walk_t* walk, tfrt_string_view_t name) {
+  uint32_t index = tfrt_assembly_operand_index(walk->operation->descriptor, name);
+  space(walk);
+  append(walk, walk->operation->operands[index].value->type->text->data);
+}
+
+// Prints |word| if it stands for operands; returns whether it does.
+static bool print_operand_word(walk_t* walk, const tfrt_assembly_word_t* word) {
+  uint32_t rest = walk->operation->operand_count - walk->operand;
+  switch (word->kind) {
+    case TFRT_ASSEMBLY_COMMA_OPERANDS:
+      if (rest) append(walk, ",");
+      print_operands(walk, rest, false);
+      return true;
+    case TFRT_ASSEMBLY_ARGS:
+      print_args(walk);
+      return true;
+    case TFRT_ASSEMBLY_OPERANDS:
+    case TFRT_ASSEMBLY_TYPED_OPERANDS:
+      print_operands(walk, rest, word->kind == TFRT_ASSEMBLY_TYPED_OPERANDS);
+      return true;
+    case TFRT_ASSEMBLY_OPERAND:
+      print_operands(walk, 1, false);
+      return true;
+    default:
+      return false;
+  }
+}
+
+static void print_word(walk_t* walk, const tfrt_assembly_word_t* word) {
+  if (print_operand_word(walk, word)) return;
+  if (tfrt_assembly_is_attribute(word->kind)) {
+    print_attribute(walk, word);
+    return;
+  }
+  switch (word->kind) {
+    case TFRT_ASSEMBLY_SETTINGS:
+      print_settings(walk);
+      return;
+    case TFRT_ASSEMBLY_ATTRIBUTE_DICTIONARY:
+    case TFRT_ASSEMBLY_ATTRIBUTES:
+      print_dictionary(walk, word->kind == TFRT_ASSEMBLY_ATTRIBUTES ? "attributes {" : "{");
+      return;
+    case TFRT_ASSEMBLY_OPERAND_TYPE:
+      print_operand_type(walk, word->name);
+      return;
+    case TFRT_ASSEMBLY_TYPES:
+    case TFRT_ASSEMBLY_FUNCTION:
+    case TFRT_ASSEMBLY_SIGNATURE:
+    case TFRT_ASSEMBLY_WHOLE_SIGNATURE:
+    case TFRT_ASSEMBLY_RESULT_TYPES:
+      print_types(walk, word->kind);
+      return;
+    case TFRT_ASSEMBLY_REGIONS:
+      print_regions(walk);
+      return;
+    default:
+      print_text(walk, word);
+      return;
+  }
+}
+
+void tfrt_printer_assembly(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation) {
+  walk_t walk = {.printer = printer, .operation = operation};
+  tfrt_string_builder_append_view(printer->builder, tfrt_ir_string_view(operation->name));
+  tfrt_assembly_t words;
+  tfrt_assembly_word_t word;
+  tfrt_assembly_begin(&words, operation->descriptor->assembly);
+  while (tfrt_assembly_next(&words, &word)) print_word(&walk, &word);
+}

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "compiler/printer/printer_impl.h"
+
+// Dense attributes with more elements are printed as hexadecimal bytes, as MLIR does.
+#define MAX_PRINTED_ELEMENTS 100
+
+void tfrt_print_string(tfrt_string_view_t string, tfrt_string_builder_t* builder) {
+  tfrt_string_builder_append_char(builder, '"');
+  for (size_t i = 0; i < string.size; ++i) {
+    unsigned char byte = (unsigned char)string.data[i];
+    if (byte == '\\') {
+      tfrt_string_builder_append_text(builder, "\\\\");
+    } else if (byte >= ' ' && byte < 127 && byte != '"') {
+      tfrt_string_builder_append_char(builder, (char)byte);
+    } else {
+      tfrt_string_builder_append_format(builder, "\\%02X", byte);
+    }
+  }
+  tfrt_string_builder_append_char(builder, '"');
+}
+
+static bool is_bare_name(tfrt_string_view_t name) {
+  for (size_t i = 0; i < name.size; ++i) {
+    char c = name.data[i];
+    bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    bool is_other = (c >= '0' && c <= '9') || c == '$' || c == '.';
+    if (!is_letter && (i == 0 || !is_other)) return false;
+  }
+  return name.size != 0;
+}
+
+void tfrt_printer_key(tfrt_string_builder_t* builder, tfrt_string_view_t name) {
+  if (is_bare_name(name)) {
+    tfrt_string_builder_append_view(builder, name);
+  } else {
+    tfrt_print_string(name, builder);
+  }
+}
+
+void tfrt_printer_dictionary(tfrt_string_builder_t* builder,
+                             const tfrt_ir_named_attribute_t* entries, uint32_t count) {
+  tfrt_string_builder_append_char(builder, '{');
+  for (uint32_t i = 0; i < count; ++i) {
+    if (i) tfrt_string_builder_append_text(builder, ", ");
+    tfrt_printer_key(builder, tfrt_ir_string_view(entries[i].name));
+    if (entries[i].value->kind == TFRT_IR_ATTRIBUTE_UNIT) continue;
+    tfrt_string_builder_append_text(builder, " = ");
+    tfrt_print_attribute(entries[i].value, builder);
+  }
+  tfrt_string_builder_append_char(builder, '}');
+}
+
+// A float with as few digits as give it back, at least six behind the point; what is no
+// number, and the types that C doesn't have, as bits.
+static void print_float(tfrt_string_builder_t* builder, const tfrt_ir_type_t* type, uint64_t bits) {
+  bool is_known = type->width == 64 || type->width == 32 || type->width == 16;
+  double value = is_known ? tfrt_ir_float_from_bits(type, bits) : 0;
+  if (!is_known || isnan(value) || isinf(value)) {
+    tfrt_string_builder_append_format(builder, "0x%0*" PRIX64, (int)(type->width + 3) / 4, bits);
+    return;
+  }
+  char text[40];
+  for (int digits = 6; digits <= 17; ++digits) {
+    snprintf(text, sizeof(text), "%.*e", digits, value);
+    // Read as the parser does: f32 in one rounding.
+    double again = type->width == 32 ? (double)strtof(text, NULL) : strtod(text, NULL);
+    if (tfrt_ir_float_to_bits(type, again) == bits) break;
+  }
+  tfrt_string_builder_append_text(builder, text);
+}
+
+static void print_integer(tfrt_string_builder_t* builder, const tfrt_ir_type_t* type,
+                          uint64_t bits) {
+  if (tfrt_ir_type_is(type, "i1")) {
+    tfrt_string_builder_append_text(builder, bits & 1 ? "true" : "false");
+  } else if (type->signedness == TFRT_IR_UNSIGNED) {
+    tfrt_string_builder_append_format(builder, "%" PRIu64, bits);
+  } else {
+    tfrt_string_builder_append_format(builder, "%" PRId64, (int64_t)bits);
+  }
+}
+
+static void print_number(tfrt_string_builder_t* builder, const tfrt_ir_type_t* type,
+                         uint64_t bits) {
+  if (type->kind == TFRT_IR_TYPE_FLOAT) {
+    print_float(builder, type, bits);
+  } else {
+    print_integer(builder, type, bits);
+  }
+}
+
+void tfrt_printer_literal(tfrt_string_builder_t* builder, const tfrt_ir_attribute_t* attribute) {
+  if (attribute->kind == TFRT_IR_ATTRIBUTE_INTEGER || attribute->kind == TFRT_IR_ATTRIBUTE_FLOAT) {
+    print_number(builder, attribute->type, attribute->bits);
+  } else {
+    tfrt_print_attribute(attribute, builder);
+  }
+}
+
+// Leaf |index| of packed |bytes|, as number |type|.
+static void print_leaf(tfrt_string_builder_t* builder, const tfrt_ir_type_t* type,
+                       const char* bytes, size_t index) {
+  size_t width = tfrt_ir_type_byte_size(type);
+  uint64_t bits = 0;
+  memcpy(&bits, bytes + index * width, width);
+  bool is_signed = type->kind == TFRT_IR_TYPE_INTEGER && type->signedness != TFRT_IR_UNSIGNED &&
+                   type->width > 1 && type->width < 64;
+  if (is_signed && bits >> (type->width - 1)) bits |= ~((UINT64_C(1) << type->width) - 1);
+  print_number(builder, type, bits);
+}
+
+static void print_element(tfrt_string_builder_t* builder, const tfrt_ir_attribute_t* dense,
+                          size_t index) {
+  const tfrt_ir_type_t* element = dense->type->element;
+  if (element->kind != TFRT_IR_TYPE_COMPLEX) {
+    print_leaf(builder, element, dense->bytes, index);
+    return;
+  }
+  tfrt_string_builder_append_char(builder, '(');
+  print_leaf(builder, element->element, dense->bytes, 2 * index);
+  tfrt_string_builder_append_char(builder, ',');
+  print_leaf(builder, element->element, dense->bytes, 2 * index + 1);
+  tfrt_string_builder_append_char(builder, ')');
+}
+
+// The nested lists of |dense|, whose number of elements is |count| > 0: before and behind
+// an element, a bracket for each dimension that begins or ends with it.
+static void print_elements(tfrt_string_builder_t* builder, const tfrt_ir_attribute_t* dense,
+                           size_t count) {
+  const tfrt_ir_type_t* type = dense->type;
+  for (size_t i = 0; i < count; ++i) {
+    size_t begins = 0;
+    size_t ends = 0;
+    size_t stride = 1;
+    for (uint32_t d = type->rank; d-- > 0;) {
+      stride *= (size_t)type->dims[d];
+      begins += i % stride == 0;
+      ends += (i + 1) % stride == 0;
+    }
+    if (i) tfrt_string_builder_append_text(builder, ", ");
+    tfrt_string_builder_append_fill(builder, '[', begins);
+    print_element(builder, dense, i);
+    tfrt_string_builder_append_fill(builder, ']', ends);
+  }
+}
+
+static void print_dense(tfrt_string_builder_t* builder, const tfrt_ir_attribute_t* dense) {
+  size_t count = 0;
+  tfrt_ir_type_element_count(dense->type, &count);
+  tfrt_string_builder_append_text(builder, "dense<");
+  // The hexadecimal form packs truth values as bits; they are printed as a list instead.
+  bool is_truth = tfrt_ir_type_is(dense->type->element, "i1");
+  if (count && dense->is_splat) {
+    print_element(builder, dense, 0);
+  } else if (count > MAX_PRINTED_ELEMENTS && !is_truth) {
+    tfrt_string_builder_append_text(builder, "\"0x");
+    for (size_t i = 0; i < dense->size; ++i) {
+      tfrt_string_builder_append_format(builder, "%02X", (unsigned char)dense->bytes[i]);
+    }
+    tfrt_string_builder_append_char(builder, '"');
+  } else {
+    print_elements(builder, dense, count);
+  }
+  tfrt_string_builder_append_format(builder, "> : %s", dense->type->text->data);
+}
+
+static void print_dense_array(tfrt_string_builder_t* builder,
+                              const tfrt_ir_attribute_t* attribute) {
+  tfrt_string_builder_append_format(builder, "array<%s", attribute->type->text->data);
+  for (uint32_t i = 0; i < attribute->count; ++i) {
+    tfrt_string_builder_append_text(builder, i ? ", " : ": ");
+    print_leaf(builder, attribute->type, attribute->bytes, i);
+  }
+  tfrt_string_builder_append_char(builder, '>');
+}
+
+static void print_shape(tfrt_string_builder_t* builder, const tfrt_ir_attribute_t* shape) {
+  tfrt_string_builder_append_text(builder, "#corert.shape<");
+  if (!shape->is_ranked) tfrt_string_builder_append_char(builder, '*');
+  for (uint32_t i = 0; i < shape->count; ++i) {
+    if (i) tfrt_string_builder_append_char(builder, 'x');
+    if (shape->dims[i] == TFRT_IR_DYNAMIC) {
+      tfrt_string_builder_append_char(builder, '?');
+    } else {
+      tfrt_string_builder_append_format(builder, "%" PRId64, shape->dims[i]);
+    }
+  }
+  tfrt_string_builder_append_char(builder, '>');
+}
+
+static void print_symbol(tfrt_string_builder_t* builder, const tfrt_ir_attribute_t* symbol) {
+  for (uint32_t i = 0; i < symbol->count; ++i) {
+    tfrt_string_builder_append_text(builder, i ? "::@" : "@");
+    tfrt_printer_key(builder, tfrt_ir_string_view(symbol->names[i]));
+  }
+}
+
+// In an array MLIR leaves out the types that a number without one has. (What is written in
+// hexadecimal would be an integer.)
+static void print_array_element(tfrt_string_builder_t* builder,
+                                const tfrt_ir_attribute_t* element) {
+  bool is_default = element->kind == TFRT_IR_ATTRIBUTE_INTEGER
+                        ? tfrt_ir_type_is(element->type, "i64")
+                        : element->kind == TFRT_IR_ATTRIBUTE_FLOAT &&
+                              tfrt_ir_type_is(element->type, "f64") &&
+                              isfinite(tfrt_ir_attribute_float_value(element));
+  if (is_default) {
+    print_number(builder, element->type, element->bits);
+  } else {
+    tfrt_print_attribute(element, builder);
+  }
+}
+
+static void print_array(tfrt_string_builder_t* builder, const tfrt_ir_attribute_t* array) {
+  tfrt_string_builder_append_char(builder, '[');
+  for (uint32_t i = 0; i < array->count; ++i) {
+    if (i) tfrt_string_builder_append_text(builder, ", ");
+    print_array_element(builder, array->elements[i]);
+  }
+  tfrt_string_builder_append_char(builder, ']');
+}
+
+// A number or string with its type, if MLIR prints it: not behind true and false.
+static void print_typed(tfrt_string_builder_t* builder, const tfrt_ir_attribute_t* attribute) {
+  if (attribute->kind == TFRT_IR_ATTRIBUTE_STRING) {
+    tfrt_print_string(tfrt_ir_attribute_text(attribute), builder);
+  } else {
+    print_number(builder, attribute->type, attribute->bits);
+  }
+  bool has_type = attribute->type && !(attribute->kind == TFRT_IR_ATTRIBUTE_INTEGER &&
+                                       tfrt_ir_type_is(attribute->type, "i1"));
+  if (has_type) tfrt_string_builder_append_format(builder, " : %s", attribute->type->text->data);
+}
+
+void tfrt_print_attribute(const tfrt_ir_attribute_t* attribute, tfrt_string_builder_t* builder) {
+  switch (attribute->kind) {
+    case TFRT_IR_ATTRIBUTE_UNIT:
+      tfrt_string_builder_append_text(builder, "unit");
+      return;
+    case TFRT_IR_ATTRIBUTE_INTEGER:
+    case TFRT_IR_ATTRIBUTE_FLOAT:
+    case TFRT_IR_ATTRIBUTE_STRING:
+      print_typed(builder, attribute);
+      return;
+    case TFRT_IR_ATTRIBUTE_TYPE:
+      tfrt_string_builder_append_view(builder, tfrt_ir_string_view(attribute->type->text));
+      return;
+    case TFRT_IR_ATTRIBUTE_ARRAY:
+      print_array(builder, attribute);
+      return;
+    case TFRT_IR_ATTRIBUTE_DICTIONARY:
+      tfrt_printer_dictionary(builder, attribute->entries, attribute->count);
+      return;
+    case TFRT_IR_ATTRIBUTE_SYMBOL:
+      print_symbol(builder, attribute);
+      return;
+    case TFRT_IR_ATTRIBUTE_DENSE:
+      print_dense(builder, attribute);
+      return;
+    case TFRT_IR_ATTRIBUTE_DENSE_ARRAY:
+      print_dense_array(builder, attribute);
+      return;
+    case TFRT_IR_ATTRIBUTE_SHAPE:
+      print_shape(builder, attribute);
+      return;
+    case TFRT_IR_ATTRIBUTE_LOCATION:
+      tfrt_print_location(attribute->location, builder);
+      return;
+    case TFRT_IR_ATTRIBUTE_OPAQUE:
+      tfrt_string_builder_append_view(builder, tfrt_ir_attribute_text(attribute));
+      return;
+  }
+}
+
+static void print_place(const tfrt_ir_location_t* location, tfrt_string_builder_t* builder) {
+  tfrt_print_string(tfrt_ir_string_view(location->name), builder);
+  tfrt_string_builder_append_format(builder, ":%u:%u", location->line, location->column);
+  if (!location->end_line) return;
+  tfrt_string_builder_append_text(builder, " to ");
+  if (location->end_line != location->line) {
+    tfrt_string_builder_append_format(builder, "%u", location->end_line);
+  }
+  tfrt_string_builder_append_format(builder, ":%u", location->end_column);
+}
+
+// |location| without its `loc(...)`.
+static void print_inner(const tfrt_ir_location_t* location, tfrt_string_builder_t* builder) {
+  switch (location->kind) {
+    case TFRT_IR_LOCATION_UNKNOWN:
+      tfrt_string_builder_append_text(builder, "unknown");
+      return;
+    case TFRT_IR_LOCATION_FILE:
+      print_place(location, builder);
+      return;
+    case TFRT_IR_LOCATION_NAME:
+      tfrt_print_string(tfrt_ir_string_view(location->name), builder);
+      if (!location->first || location->first->kind == TFRT_IR_LOCATION_UNKNOWN) return;
+      tfrt_string_builder_append_char(builder, '(');
+      print_inner(location->first, builder);
+      tfrt_string_builder_append_char(builder, ')');
+      return;
+    case TFRT_IR_LOCATION_CALL_SITE:
+      tfrt_string_builder_append_text(builder, "callsite(");
+      print_inner(location->first, builder);
+      tfrt_string_builder_append_text(builder, " at ");
+      print_inner(location->second, builder);
+      tfrt_string_builder_append_char(builder, ')');
+      return;
+    case TFRT_IR_LOCATION_FUSED:
+      break;
+  }
+  tfrt_string_builder_append_text(builder, "fused");
+  if (location->metadata) {
+    tfrt_string_builder_append_char(builder, '<');
+    tfrt_print_attribute(location->metadata, builder);
+    tfrt_string_builder_append_char(builder, '>');
+  }
+  tfrt_string_builder_append_char(builder, '[');
+  for (uint32_t i = 0; i < location->member_count; ++i) {
+    if (i) tfrt_string_builder_append_text(builder, ", ");
+    print_inner(location->members[i], builder);
+  }
+  tfrt_string_builder_append_char(builder, ']');
+}
+
+void tfrt_print_location(const tfrt_ir_location_t* location, tfrt_string_builder_t* builder) {
+  tfrt_string_builder_append_text(builder, "loc(");
+  print_inner(location, builder);
+  tfrt_string_builder_append_char(builder, ')');
+}

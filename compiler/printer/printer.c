@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "compiler/printer/printer.h"
+
+#include <inttypes.h>
+
+#include "compiler/printer/printer_impl.h"
+
+static void print_operation(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation);
+
+void tfrt_printer_newline(tfrt_printer_t* printer) {
+  tfrt_string_builder_append_char(printer->builder, '\n');
+  tfrt_string_builder_append_fill(printer->builder, ' ', (size_t)2 * printer->indent);
+}
+
+static void append(tfrt_printer_t* printer, const char* text) {
+  tfrt_string_builder_append_text(printer->builder, text);
+}
+
+void tfrt_printer_operands(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation,
+                           uint32_t first, uint32_t count, bool typed) {
+  for (uint32_t i = 0; i < count; ++i) {
+    const tfrt_ir_value_t* value = operation->operands[first + i].value;
+    if (i) append(printer, ", ");
+    tfrt_value_names_append(&printer->names, value, printer->builder);
+    if (!typed) continue;
+    tfrt_string_builder_append_format(printer->builder, " : %s", value->type->text->data);
+  }
+}
+
+// --- Blocks and regions ---------------------------------------------------------------
+
+// ` loc(...)` behind |argument|, if it has one and that is wanted.
+static void print_argument_location(tfrt_printer_t* printer, const tfrt_ir_value_t* argument) {
+  const tfrt_ir_location_t* location = tfrt_ir_value_argument(argument)->location;
+  if (!printer->options.locations || !location) return;
+  append(printer, " ");
+  tfrt_print_location(location, printer->builder);
+}
+
+static void print_arguments(tfrt_printer_t* printer, const tfrt_ir_block_t* block) {
+  append(printer, "(");
+  for (uint32_t i = 0; i < block->argument_count; ++i) {
+    const tfrt_ir_value_t* argument = block->arguments[i];
+    if (i) append(printer, ", ");
+    tfrt_value_names_append(&printer->names, argument, printer->builder);
+    tfrt_string_builder_append_format(printer->builder, ": %s", argument->type->text->data);
+    print_argument_location(printer, argument);
+  }
+  append(printer, ")");
+}
+
+// `^bb0(%a: T):` on a line of its own.
+static void print_label(tfrt_printer_t* printer, const tfrt_ir_block_t* block, uint32_t index) {
+  tfrt_string_builder_append_format(printer->builder, "\n%*s^bb%" PRIu32,
+                                    (int)(2 * printer->indent - 2), "", index);
+  if (block->argument_count) print_arguments(printer, block);
+  append(printer, ":");
+}
+
+void tfrt_printer_region(tfrt_printer_t* printer, const tfrt_ir_region_t* region, bool labels) {
+  append(printer, "{");
+  ++printer->indent;
+  uint32_t index = 0;
+  for (tfrt_ir_block_t* block = region->first_block; block; block = block->next) {
+    block->scratch = index++;
+  }
+  for (const tfrt_ir_block_t* block = region->first_block; block; block = block->next) {
+    bool is_first = block == region->first_block;
+    // A first block that is empty needs its label as well, or there would be none.
+    bool has_label = !is_first || (labels && (block->argument_count || !block->first));
+    if (has_label) print_label(printer, block, block->scratch);
+    for (const tfrt_ir_operation_t* op = block->first; op; op = op->next) {
+      tfrt_printer_newline(printer);
+      print_operation(printer, op);
+    }
+  }
+  --printer->indent;
+  tfrt_printer_newline(printer);
+  append(printer, "}");
+}
+
+// --- The generic form ------------------------------------------------------------------
+
+static void print_regions(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation) {
+  if (!operation->region_count) return;
+  bool isolated = tfrt_value_names_is_isolated(&printer->names, operation);
+  append(printer, " (");
+  for (uint32_t i = 0; i < operation->region_count; ++i) {
+    if (i) append(printer, ", ");
+    if (isolated) {
+      tfrt_value_names_begin(&printer->names);
+      tfrt_value_names_add_region(&printer->names, &operation->regions[i]);
+    }
+    tfrt_printer_region(printer, &operation->regions[i], true);
+    if (isolated) tfrt_value_names_end(&printer->names);
+  }
+  append(printer, ")");
+}
+
+static void print_types(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation) {
+  append(printer, " : (");
+  for (uint32_t i = 0; i < operation->operand_count; ++i) {
+    if (i) append(printer, ", ");
+    append(printer, operation->operands[i].value->type->text->data);
+  }
+  bool bare =
+      operation->result_count == 1 && operation->results[0].type->kind != TFRT_IR_TYPE_FUNCTION;
+  append(printer, bare ? ") -> " : ") -> (");
+  for (uint32_t i = 0; i < operation->result_count; ++i) {
+    if (i) append(printer, ", ");
+    append(printer, operation->results[i].type->text->data);
+  }
+  if (!bare) append(printer, ")");
+}
+
+static void print_generic(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation) {
+  tfrt_string_builder_t* builder = printer->builder;
+  tfrt_print_string(tfrt_ir_string_view(operation->name), builder);
+  append(printer, "(");
+  tfrt_printer_operands(printer, operation, 0, operation->operand_count, false);
+  append(printer, ")");
+  for (uint32_t i = 0; i < operation->successor_count; ++i) {
+    tfrt_string_builder_append_format(builder, "%s^bb%" PRIu32, i ? ", " : "[",
+                                      tfrt_ir_operation_successors(operation)[i]->scratch);
+  }
+  if (operation->successor_count) append(printer, "]");
+  print_regions(printer, operation);
+  if (operation->attribute_count) {
+    append(printer, " ");
+    tfrt_printer_dictionary(builder, operation->attributes, operation->attribute_count);
+  }
+  print_types(printer, operation);
+}
+
+// --- Functions and modules ----------------------------------------------------------------
+
+// Appends ` attributes {...}` without the entries named in |hidden|, if any are left.
+static void print_attributes(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation,
+                             const char* const* hidden, size_t hidden_count) {
+  bool any = false;
+  for (uint32_t i = 0; i < operation->attribute_count; ++i) {
+    const tfrt_ir_named_attribute_t* entry = &operation->attributes[i];
+    bool is_hidden = false;
+    for (size_t k = 0; k < hidden_count; ++k) {
+      is_hidden = is_hidden || tfrt_ir_string_is(entry->name, hidden[k]);
+    }
+    if (is_hidden) continue;
+    append(printer, any ? ", " : " attributes {");
+    any = true;
+    tfrt_printer_key(printer->builder, tfrt_ir_string_view(entry->name));
+    if (entry->value->kind == TFRT_IR_ATTRIBUTE_UNIT) continue;
+    append(printer, " = ");
+    tfrt_print_attribute(entry->value, printer->builder);
+  }
+  if (any) append(printer, "}");
+}
+
+// The non-empty dictionary |index| of the array |dictionaries|, with a blank before it.
+static void print_dictionary_of(tfrt_printer_t* printer, const tfrt_ir_attribute_t* dictionaries,
+                                uint32_t index) {
+  if (!dictionaries || !dictionaries->elements[index]->count) return;
+  append(printer, " ");
+  tfrt_print_attribute(dictionaries->elements[index], printer->builder);
+}
+
+static void print_parameters(tfrt_printer_t* printer, const tfrt_ir_operation_t* function,
+                             const tfrt_ir_type_t* type) {
+  const tfrt_ir_block_t* block = function->regions[0].first_block;
+  const tfrt_ir_attribute_t* dictionaries = tfrt_ir_operation_attribute(function, "arg_attrs");
+  append(printer, "(");
+  for (uint32_t i = 0; i < type->input_count; ++i) {
+    if (i) append(printer, ", ");
+    if (block) {
+      tfrt_value_names_append(&printer->names, block->arguments[i], printer->builder);
+      append(printer, ": ");
+    }
+    append(printer, type->inputs[i]->text->data);
+    print_dictionary_of(printer, dictionaries, i);
+    if (block) print_argument_location(printer, block->arguments[i]);
+  }
+  append(printer, ")");
+}
+
+static void print_results(tfrt_printer_t* printer, const tfrt_ir_operation_t* function,
+                          const tfrt_ir_type_t* type) {
+  const tfrt_ir_attribute_t* dictionaries = tfrt_ir_operation_attribute(function, "res_attrs");
+  if (!type->result_count) return;
+  bool bare =
+      type->result_count == 1 && type->results[0]->kind != TFRT_IR_TYPE_FUNCTION && !dictionaries;
+  append(printer, bare ? " -> " : " -> (");
+  for (uint32_t i = 0; i < type->result_count; ++i) {
+    if (i) append(printer, ", ");
+    append(printer, type->results[i]->text->data);
+    print_dictionary_of(printer, dictionaries, i);
+  }
+  if (!bare) append(printer, ")");
+}
+
+// True if |attribute| is missing, or |count| dictionaries.
+static bool are_dictionaries(const tfrt_ir_attribute_t* attribute, uint32_t count) {
+  if (!attribute) return true;
+  if (attribute->kind != TFRT_IR_ATTRIBUTE_ARRAY || attribute->count != count) return false;
+  for (uint32_t i = 0; i < count; ++i) {
+    if (attribute->elements[i]->kind != TFRT_IR_ATTRIBUTE_DICTIONARY) return false;
+  }
+  return true;
+}
+
+// True if |function| is well enough formed for its custom form.
+static bool is_plain_function(const tfrt_ir_operation_t* function) {
+  const tfrt_ir_type_t* type = tfrt_ir_function_type(function);
+  const tfrt_ir_attribute_t* visibility = tfrt_ir_operation_attribute(function, "sym_visibility");
+  if (!type || function->region_count != 1 || function->operand_count || function->result_count) {
+    return false;
+  }
+  if (!tfrt_ir_symbol_name(function).size) return false;
+  if (visibility && (visibility->kind != TFRT_IR_ATTRIBUTE_STRING || visibility->type)) {
+    return false;
+  }
+  const tfrt_ir_block_t* block = function->regions[0].first_block;
+  bool fits = !block || block->argument_count == type->input_count;
+  for (uint32_t i = 0; fits && block && i < type->input_count; ++i) {
+    fits = block->arguments[i]->type == type->inputs[i];
+  }
+  return fits &&
+         are_dictionaries(tfrt_ir_operation_attribute(function, "arg_attrs"), type->input_count) &&
+         are_dictionaries(tfrt_ir_operation_attribute(function, "res_attrs"), type->result_count);
+}
+
+static void print_function(tfrt_printer_t* printer, const tfrt_ir_operation_t* function) {
+  static const char* const hidden[] = {"arg_attrs", "function_type", "res_attrs", "sym_name",
+                                       "sym_visibility"};
+  const tfrt_ir_type_t* type = tfrt_ir_function_type(function);
+  const tfrt_ir_attribute_t* visibility = tfrt_ir_operation_attribute(function, "sym_visibility");
+  append(printer, "func.func ");
+  if (visibility) {
+    tfrt_string_builder_append_view(printer->builder, tfrt_ir_attribute_text(visibility));
+    append(printer, " ");
+  }
+  append(printer, "@");
+  tfrt_printer_key(printer->builder, tfrt_ir_symbol_name(function));
+  tfrt_value_names_begin(&printer->names);
+  tfrt_value_names_add_region(&printer->names, &function->regions[0]);
+  print_parameters(printer, function, type);
+  print_results(printer, function, type);
+  print_attributes(printer, function, hidden, TFRT_ARRAY_SIZE(hidden));
+  if (function->regions[0].first_block) {
+    append(printer, " ");
+    tfrt_printer_region(printer, &function->regions[0], false);
+  }
+  tfrt_value_names_end(&printer->names);
+}
+
+static bool is_plain_module(const tfrt_ir_operation_t* module) {
+  const tfrt_ir_block_t* block = module->region_count == 1 ? tfrt_ir_module_block(module) : NULL;
+  return block && !block->next && !block->argument_count && !module->operand_count &&
+         !module->result_count;
+}
+
+static void print_module(tfrt_printer_t* printer, const tfrt_ir_operation_t* module) {
+  static const char* const hidden[] = {"sym_name"};
+  append(printer, "module ");
+  if (tfrt_ir_symbol_name(module).size) {
+    append(printer, "@");
+    tfrt_printer_key(printer->builder, tfrt_ir_symbol_name(module));
+    append(printer, " ");
+  }
+  // "attributes" brings its own blank.
+  if (printer->builder->size) --printer->builder->size;
+  print_attributes(printer, module, hidden, TFRT_ARRAY_SIZE(hidden));
+  append(printer, " ");
+  tfrt_value_names_begin(&printer->names);
+  tfrt_value_names_add_region(&printer->names, &module->regions[0]);
+  tfrt_printer_region(printer, &module->regions[0], false);
+  tfrt_value_names_end(&printer->names);
+}
+
+// --- One op ----------------------------------------------------------------------------------
+
+static void print_operation(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation) {
+  tfrt_value_names_append_results(&printer->names, operation, printer->builder);
+  bool custom = !printer->options.generic;
+  if (custom && tfrt_ir_is_module(operation) && is_plain_module(operation)) {
+    print_module(printer, operation);
+  } else if (custom && tfrt_ir_is_function(operation) && is_plain_function(operation)) {
+    print_function(printer, operation);
+  } else if (custom && tfrt_printer_can_be_custom(operation)) {
+    tfrt_printer_assembly(printer, operation);
+  } else {
+    print_generic(printer, operation);
+  }
+  if (!printer->options.locations) return;
+  append(printer, " ");
+  tfrt_print_location(operation->location, printer->builder);
+}
+
+// A module that says nothing itself is left out: its ops are the text.
+static bool is_implicit_module(const tfrt_printer_t* printer,
+                               const tfrt_ir_operation_t* operation) {
+  if (printer->options.generic || printer->options.locations) return false;
+  if (!tfrt_ir_is_module(operation) || operation->attribute_count) return false;
+  return is_plain_module(operation) && tfrt_ir_module_block(operation)->first &&
+         // Alone it would be taken for the module that is left out.
+         !tfrt_ir_is_module(tfrt_ir_module_block(operation)->first);
+}
+
+void tfrt_print_operation(const tfrt_ir_operation_t* operation,
+                          const tfrt_printer_options_t* options, tfrt_string_builder_t* builder) {
+  tfrt_printer_t printer = {.builder = builder};
+  if (options) printer.options = *options;
+  tfrt_value_names_initialize(&printer.names, printer.options.unnamed_values,
+                              printer.options.generic, builder->allocator);
+  tfrt_value_names_begin(&printer.names);
+  if (is_implicit_module(&printer, operation)) {
+    tfrt_value_names_add_region(&printer.names, &operation->regions[0]);
+    for (const tfrt_ir_operation_t* op = tfrt_ir_module_block(operation)->first; op;
+         op = op->next) {
+      print_operation(&printer, op);
+      if (op->next) tfrt_printer_newline(&printer);
+    }
+  } else {
+    print_operation(&printer, operation);
+  }
+  tfrt_string_builder_append_char(builder, '\n');
+  tfrt_value_names_deinitialize(&printer.names);
+}

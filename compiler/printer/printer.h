@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// IR to text. In generic form it is what a stock `mlir-opt
+// --allow-unregistered-dialect` reads; otherwise ops with an entry in the op tables
+// are printed in their custom form. Either way our own parser reads it back.
+//
+// Thread rule: thread-compatible (caller synchronises).
+// Failure rule: when memory is out the builder becomes failed.
+#ifndef TFRT_COMPILER_PRINTER_PRINTER_H_
+#define TFRT_COMPILER_PRINTER_PRINTER_H_
+
+#include "compiler/ir/ir.h"
+#include "host_runtime/base/string_builder.h"
+
+typedef struct tfrt_printer_options_s {
+  bool generic;         // every op in generic form, the module included
+  bool locations;       // a trailing loc(...) behind each op
+  bool unnamed_values;  // number the values instead of using their names
+} tfrt_printer_options_t;
+
+// Appends the text of |operation| and all in it to |builder|, with a final newline.
+// Thread-compatible (caller synchronises).
+void tfrt_print_operation(const tfrt_ir_operation_t* operation,
+                          const tfrt_printer_options_t* options, tfrt_string_builder_t* builder);
+
+// Appends the text of an attribute, with its type where MLIR prints one, of a location
+// (`loc(...)`), or of |string| in quotes with MLIR's escapes. (A type's text is its
+// |text|.) Thread-compatible (caller synchronises).
+void tfrt_print_attribute(const tfrt_ir_attribute_t* attribute, tfrt_string_builder_t* builder);
+void tfrt_print_location(const tfrt_ir_location_t* location, tfrt_string_builder_t* builder);
+void tfrt_print_string(tfrt_string_view_t string, tfrt_string_builder_t* builder);
+
+#endif  // TFRT_COMPILER_PRINTER_PRINTER_H_

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The inside of the printer, shared by its sources.
+//
+//   printer.c            ops in generic form, regions, blocks, functions, modules
+//   assembly_printer.c   custom forms, as the op table writes them
+//   attribute_printer.c  attributes, strings, locations: no state
+//
+// Thread rule: thread-compatible (caller synchronises).
+// Failure rule: when memory is out the builder becomes failed.
+#ifndef TFRT_COMPILER_PRINTER_PRINTER_IMPL_H_
+#define TFRT_COMPILER_PRINTER_PRINTER_IMPL_H_
+
+#include "compiler/printer/printer.h"
+#include "compiler/printer/value_names.h"
+
+typedef struct tfrt_printer_s {
+  tfrt_string_builder_t* builder;
+  tfrt_printer_options_t options;
+  tfrt_value_names_t names;
+  uint32_t indent;  // in steps of two blanks
+} tfrt_printer_t;
+
+// Begins a new line.
+void tfrt_printer_newline(tfrt_printer_t* printer);
+// `%a, %b`, the |count| operands from |first| on, with their types if |typed|.
+void tfrt_printer_operands(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation,
+                           uint32_t first, uint32_t count, bool typed);
+// `{ ... }`: the ops of |region|, whose names are known. |labels|: the first block has a
+// label if it has arguments.
+void tfrt_printer_region(tfrt_printer_t* printer, const tfrt_ir_region_t* region, bool labels);
+// `{a = 1 : i32}`
+void tfrt_printer_dictionary(tfrt_string_builder_t* builder,
+                             const tfrt_ir_named_attribute_t* entries, uint32_t count);
+// The literal of a number, truth value or string without its type.
+void tfrt_printer_literal(tfrt_string_builder_t* builder, const tfrt_ir_attribute_t* attribute);
+// The name of an attribute, or of a symbol (behind `@`), in quotes where need be.
+void tfrt_printer_key(tfrt_string_builder_t* builder, tfrt_string_view_t name);
+// Returns true if |operation| can be printed, and read again, in its custom form.
+bool tfrt_printer_can_be_custom(const tfrt_ir_operation_t* operation);
+// The custom form of |operation|, from its name on.
+void tfrt_printer_assembly(tfrt_printer_t* printer, const tfrt_ir_operation_t* operation);
+
+#endif  // TFRT_COMPILER_PRINTER_PRINTER_IMPL_H_

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "compiler/printer/value_names.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+// A name that is taken in a scope.
+typedef struct taken_s {
+  tfrt_hash_node_t node;
+  tfrt_string_view_t text;
+} taken_t;
+
+typedef struct tfrt_value_names_scope_s {
+  struct tfrt_value_names_scope_s* parent;
+  tfrt_hash_table_t taken;
+  uint32_t next_number;
+  uint32_t next_argument;
+  uint32_t next_suffix;
+} scope_t;
+
+// The name of a value; |in_group|: it is one of several results under one name.
+typedef struct entry_s {
+  const tfrt_ir_value_t* value;
+  tfrt_string_view_t text;
+  const scope_t* scope;
+  bool in_group;
+} entry_t;
+
+static uint64_t text_hash(const void* key) {
+  const tfrt_string_view_t* text = key;
+  return tfrt_hash_bytes(text->data, text->size);
+}
+
+static bool text_equal(const tfrt_hash_node_t* node, const void* key) {
+  return tfrt_string_view_equal(TFRT_CONTAINER_OF(node, taken_t, node)->text,
+                                *(const tfrt_string_view_t*)key);
+}
+
+static const tfrt_hash_table_vtable_t text_vtable = {text_hash, text_equal};
+
+void tfrt_value_names_initialize(tfrt_value_names_t* names, bool numbers_only, bool generic,
+                                 tfrt_allocator_t allocator) {
+  *names = (tfrt_value_names_t){.numbers_only = numbers_only, .generic = generic};
+  tfrt_arena_initialize(&names->arena, allocator);
+  tfrt_scratch_initialize(&names->entries, sizeof(entry_t), allocator);
+}
+
+void tfrt_value_names_deinitialize(tfrt_value_names_t* names) {
+  while (names->scope) tfrt_value_names_end(names);
+  tfrt_scratch_deinitialize(&names->entries);
+  tfrt_arena_deinitialize(&names->arena);
+}
+
+void tfrt_value_names_begin(tfrt_value_names_t* names) {
+  scope_t* scope = tfrt_arena_allocate(&names->arena, sizeof(*scope));
+  if (!scope) return;
+  scope->parent = names->scope;
+  tfrt_hash_table_initialize(&scope->taken, &text_vtable, names->arena.allocator);
+  names->scope = scope;
+}
+
+void tfrt_value_names_end(tfrt_value_names_t* names) {
+  scope_t* scope = names->scope;
+  if (!scope) return;
+  names->scope = scope->parent;
+  tfrt_hash_table_deinitialize(&scope->taken);
+}
+
+static const entry_t* find(const tfrt_value_names_t* names, const tfrt_ir_value_t* value) {
+  if (value->scratch >= names->entries.count) return NULL;
+  const entry_t* entry = tfrt_scratch_at(&names->entries, value->scratch);
+  return entry->value == value ? entry : NULL;
+}
+
+static void set(tfrt_value_names_t* names, const tfrt_ir_value_t* value, tfrt_string_view_t text,
+                bool in_group) {
+  entry_t entry = {value, text, names->scope, in_group};
+  size_t index = names->entries.count;
+  if (index >= UINT32_MAX || !tfrt_scratch_push(&names->entries, &entry)) return;
+  ((tfrt_ir_value_t*)value)->scratch = (uint32_t)index;  // the printer's, while it runs
+}
+
+// Takes |text| in the scope; false if it is taken already.
+static bool take(tfrt_value_names_t* names, tfrt_string_view_t text) {
+  if (!names->scope || tfrt_hash_table_find(&names->scope->taken, &text)) return false;
+  taken_t* taken = tfrt_arena_allocate(&names->arena, sizeof(*taken));
+  if (!taken) return false;
+  taken->text = text;
+  tfrt_hash_table_insert(&names->scope->taken, &text, &taken->node);
+  return true;
+}
+
+// A new name: |prefix| and the next free number.
+static tfrt_string_view_t take_number(tfrt_value_names_t* names, const char* prefix,
+                                      uint32_t* counter) {
+  size_t room = strlen(prefix) + 11;  // ten digits and a NUL
+  char* text = names->scope ? tfrt_arena_allocate(&names->arena, room) : NULL;
+  while (text) {
+    int size = snprintf(text, room, "%s%" PRIu32, prefix, (*counter)++);
+    tfrt_string_view_t view = tfrt_string_view_make(text, (size_t)size);
+    if (tfrt_hash_table_find(&names->scope->taken, &view)) continue;
+    if (!take(names, view)) break;
+    return view;
+  }
+  return tfrt_string_view_of("?");
+}
+
+// The name that the text had for |value|, if it had one (digits alone are a number).
+static bool take_own_name(tfrt_value_names_t* names, const tfrt_ir_value_t* value,
+                          tfrt_string_view_t* out_text) {
+  *out_text = tfrt_ir_string_view(value->name);
+  bool is_number = !out_text->size || (out_text->data[0] >= '0' && out_text->data[0] <= '9');
+  if (names->numbers_only || is_number || !names->scope) return false;
+  if (take(names, *out_text)) return true;
+  char* prefix = tfrt_arena_allocate(&names->arena, out_text->size + 2);
+  if (!prefix) return false;
+  memcpy(prefix, out_text->data, out_text->size);
+  prefix[out_text->size] = '_';
+  *out_text = take_number(names, prefix, &names->scope->next_suffix);
+  return true;
+}
+
+static void add_argument(tfrt_value_names_t* names, const tfrt_ir_value_t* argument) {
+  const entry_t* entry = find(names, argument);
+  if (entry && entry->scope == names->scope) return;
+  tfrt_string_view_t text;
+  uint32_t none = 0;
+  if (!take_own_name(names, argument, &text)) {
+    text = take_number(names, "arg", names->scope ? &names->scope->next_argument : &none);
+  }
+  set(names, argument, text, false);
+}
+
+static void add_results(tfrt_value_names_t* names, const tfrt_ir_operation_t* operation) {
+  uint32_t none = 0;
+  uint32_t* counter = names->scope ? &names->scope->next_number : &none;
+  // Several results are printed as one group if their names say so, or if there are none.
+  bool all_named = true;
+  bool all_same = operation->result_count > 1;
+  for (uint32_t i = 0; i < operation->result_count; ++i) {
+    const tfrt_ir_string_t* name = operation->results[i].name;
+    all_named = all_named && name;
+    all_same = all_same && name == operation->results[0].name;
+  }
+  if (operation->result_count == 1 || (all_named && !all_same && !names->numbers_only)) {
+    for (uint32_t i = 0; i < operation->result_count; ++i) {
+      tfrt_string_view_t text;
+      if (!take_own_name(names, &operation->results[i], &text)) {
+        text = take_number(names, "", counter);
+      }
+      set(names, &operation->results[i], text, false);
+    }
+    return;
+  }
+  if (!operation->result_count) return;
+  tfrt_string_view_t text;
+  if (!all_same || !take_own_name(names, &operation->results[0], &text)) {
+    text = take_number(names, "", counter);
+  }
+  for (uint32_t i = 0; i < operation->result_count; ++i) {
+    set(names, &operation->results[i], text, true);
+  }
+}
+
+bool tfrt_value_names_is_isolated(const tfrt_value_names_t* names,
+                                  const tfrt_ir_operation_t* operation) {
+  return (operation->descriptor && !names->generic) || tfrt_ir_is_function(operation) ||
+         tfrt_ir_is_module(operation);
+}
+
+void tfrt_value_names_add_region(tfrt_value_names_t* names, const tfrt_ir_region_t* region) {
+  for (const tfrt_ir_block_t* block = region->first_block; block; block = block->next) {
+    for (uint32_t i = 0; i < block->argument_count; ++i) add_argument(names, block->arguments[i]);
+    for (const tfrt_ir_operation_t* op = block->first; op; op = op->next) {
+      add_results(names, op);
+      if (tfrt_value_names_is_isolated(names, op)) continue;
+      for (uint32_t i = 0; i < op->region_count; ++i) {
+        tfrt_value_names_add_region(names, &op->regions[i]);
+      }
+    }
+  }
+}
+
+void tfrt_value_names_alias(tfrt_value_names_t* names, const tfrt_ir_value_t* argument,
+                            const tfrt_ir_value_t* operand) {
+  const entry_t* found = find(names, operand);
+  if (!found) return;
+  entry_t entry = *found;  // the stack may move
+  // A name that is an alias itself may be `r#1`: then no other value can be `r`.
+  const char* mark = memchr(entry.text.data, '#', entry.text.size);
+  take(names, mark ? tfrt_string_view_make(entry.text.data, (size_t)(mark - entry.text.data))
+                   : entry.text);
+  tfrt_string_view_t text = entry.text;
+  if (entry.in_group) {
+    // Bound as `%r#1`, the way it stands among the operands.
+    char buffer[16];
+    int size = snprintf(buffer, sizeof(buffer), "#%" PRIu32, operand->index);
+    char* copy = tfrt_arena_allocate(&names->arena, entry.text.size + (size_t)size + 1);
+    if (!copy) return;
+    memcpy(copy, entry.text.data, entry.text.size);
+    memcpy(copy + entry.text.size, buffer, (size_t)size);
+    text = tfrt_string_view_make(copy, entry.text.size + (size_t)size);
+  }
+  set(names, argument, text, false);
+}
+
+void tfrt_value_names_append(const tfrt_value_names_t* names, const tfrt_ir_value_t* value,
+                             tfrt_string_builder_t* builder) {
+  const entry_t* entry = find(names, value);
+  tfrt_string_builder_append_char(builder, '%');
+  if (!entry) {
+    tfrt_string_builder_append_text(builder, "<<unknown>>");
+    return;
+  }
+  tfrt_string_builder_append_view(builder, entry->text);
+  if (entry->in_group) tfrt_string_builder_append_format(builder, "#%" PRIu32, value->index);
+}
+
+void tfrt_value_names_append_results(const tfrt_value_names_t* names,
+                                     const tfrt_ir_operation_t* operation,
+                                     tfrt_string_builder_t* builder) {
+  if (!operation->result_count) return;
+  const entry_t* entry = find(names, &operation->results[0]);
+  if (entry && entry->in_group) {
+    tfrt_string_builder_append_char(builder, '%');
+    tfrt_string_builder_append_view(builder, entry->text);
+    tfrt_string_builder_append_format(builder, ":%" PRIu32, operation->result_count);
+  } else {
+    for (uint32_t i = 0; i < operation->result_count; ++i) {
+      if (i) tfrt_string_builder_append_text(builder, ", ");
+      tfrt_value_names_append(names, &operation->results[i], builder);
+    }
+  }
+  tfrt_string_builder_append_text(builder, " = ");
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "compiler/verifier/verifier.h"
+
+#include <stdio.h>
+
+#include "compiler/verifier/verifier_impl.h"
+
+static void report_v(tfrt_verifier_t* verifier, tfrt_severity_t severity,
+                     const tfrt_ir_operation_t* operation, const char* format, va_list arguments) {
+  if (verifier->diagnostics->text.size) {
+    tfrt_diagnostics_report_v(verifier->diagnostics, severity, operation->text_offset, format,
+                              arguments);
+    return;
+  }
+  char message[1024];
+  vsnprintf(message, sizeof(message), format, arguments);
+  tfrt_diagnostics_report_at(verifier->diagnostics, severity, operation->location, "%s", message);
+}
+
+void tfrt_verifier_report(tfrt_verifier_t* verifier, tfrt_severity_t severity,
+                          const tfrt_ir_operation_t* operation, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  report_v(verifier, severity, operation, format, arguments);
+  va_end(arguments);
+}
+
+void tfrt_verifier_op_error(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation,
+                            const char* format, ...) {
+  char message[1024];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(message, sizeof(message), format, arguments);
+  va_end(arguments);
+  tfrt_verifier_report(verifier, TFRT_SEVERITY_ERROR, operation, "'%s' op %s",
+                       operation->name->data, message);
+}
+
+// --- Order of values ----------------------------------------------------------------------
+
+// The op around |operation|, or itself, that lies in |block|; NULL if there is none.
+static const tfrt_ir_operation_t* ancestor_in(const tfrt_ir_operation_t* operation,
+                                              const tfrt_ir_block_t* block) {
+  while (operation && operation->block != block) operation = tfrt_ir_operation_parent(operation);
+  return operation;
+}
+
+// Reports operands that are defined behind their use, or nowhere that |operation| sees.
+// With several blocks, paths between them decide: these are left to who runs them.
+static void check_order(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* operation) {
+  for (uint32_t i = 0; i < operation->operand_count; ++i) {
+    const tfrt_ir_value_t* value = operation->operands[i].value;
+    // As most are.
+    if (value->producer && value->producer->block == operation->block &&
+        value->producer->place < operation->place) {
+      continue;
+    }
+    const tfrt_ir_block_t* home = tfrt_ir_value_block(value);
+    const tfrt_ir_operation_t* user = home ? ancestor_in(operation, home) : NULL;
+    bool ok = user && (!value->producer || value->producer->place < user->place);
+    if (!user && home && home->region->first_block != home->region->last_block) ok = true;
+    if (ok) continue;
+    tfrt_verifier_op_error(verifier, operation,
+                           "operand #%u does not dominate this use: '%%%s' is not known yet here",
+                           i, value->name ? value->name->data : "?");
+  }
+}
+
+// --- Blocks ----------------------------------------------------------------------------------
+
+static void check_region(tfrt_verifier_t* verifier, tfrt_ir_region_t* region, bool ordered);
+
+static void check_operation(tfrt_verifier_t* verifier, tfrt_ir_operation_t* operation) {
+  if (tfrt_ir_operation_is_terminator(operation) && operation->next) {
+    tfrt_verifier_op_error(verifier, operation, "must be the last operation in the parent block");
+  }
+  tfrt_verifier_check_op(verifier, operation);
+  // In the regions of unknown ops nobody knows what order means.
+  bool isolated = operation->descriptor || tfrt_ir_is_function(operation);
+  for (uint32_t i = 0; i < operation->region_count; ++i) {
+    check_region(verifier, &operation->regions[i], isolated);
+  }
+}
+
+static void check_region(tfrt_verifier_t* verifier, tfrt_ir_region_t* region, bool ordered) {
+  for (tfrt_ir_block_t* block = region->first_block; block; block = block->next) {
+    tfrt_ir_block_number_ops(block);
+  }
+  for (tfrt_ir_block_t* block = region->first_block; block; block = block->next) {
+    for (tfrt_ir_operation_t* op = block->first; op; op = op->next) {
+      if (ordered) check_order(verifier, op);
+      if (!tfrt_verifier_is_like_good(verifier, op)) check_operation(verifier, op);
+    }
+  }
+}
+
+// --- Functions and modules ---------------------------------------------------------------------
+
+// Checks the first block's arguments against the function's type.
+static void check_parameters(tfrt_verifier_t* verifier, const tfrt_ir_operation_t* function,
+                             const tfrt_ir_type_t* type, const tfrt_ir_block_t* block) {
+  bool fits = block->argument_count == type->input_count;
+  for (uint32_t i = 0; fits && i < type->input_count; ++i) {
+    fits = block->arguments[i]->type == type->inputs[i];
+  }
+  if (fits) return;
+  tfrt_verifier_op_error(verifier, function,
+                         "entry block arguments don't match the function type '%s'",
+                         type->text->data);
+}
+
+static void check_function(tfrt_verifier_t* verifier, tfrt_ir_operation_t* function) {
+  const tfrt_ir_type_t* type = tfrt_ir_function_type(function);
+  tfrt_string_view_t name = tfrt_ir_symbol_name(function);
+  if (!type || !name.size || function->region_count != 1) {
+    tfrt_verifier_op_error(verifier, function,
+                           "needs the attributes 'sym_name' and 'function_type', and one region");
+    return;
+  }
+  bool native = tfrt_ir_operation_attribute(function, "tfrt.native") != NULL;
+  tfrt_ir_region_t* region = &function->regions[0];
+  if (!region->first_block) {
+    if (native) return;
+    tfrt_verifier_op_error(verifier, function,
+                           "has no body, and external functions are not allowed: only those with "
+                           "the attribute 'tfrt.native'");
+    return;
+  }
+  if (region->first_block != region->last_block) {
+    tfrt_verifier_op_error(verifier, function, "must have a single block");
+    return;
+  }
+  check_parameters(verifier, function, type, region->first_block);
+  size_t errors_before = verifier->diagnostics->error_count;
+  check_region(verifier, region, true);
+  // What is wrong inside is said first, and alone: the rest may follow from it.
+  if (verifier->diagnostics->error_count > errors_before) return;
+  const tfrt_ir_operation_t* last = region->first_block->last;
+  if (!last || !tfrt_ir_operation_is(last, "tfrt.return")) {
+    tfrt_verifier_report(
+        verifier, TFRT_SEVERITY_ERROR, last ? last : function,
+        "function '@%.*s' must end in one: all functions need to have a tfrt.return",
+        TFRT_STRING_VIEW_ARGUMENTS(name));
+  }
+}
+
+// Reports each symbol that another op of |module| has before it.
+static void check_symbols(tfrt_verifier_t* verifier, const tfrt_ir_symbol_table_t* table,
+                          const tfrt_ir_operation_t* module) {
+  for (tfrt_ir_operation_t* op = tfrt_ir_module_block(module)->first; op; op = op->next) {
+    tfrt_string_view_t name = tfrt_ir_symbol_name(op);
+    const tfrt_ir_operation_t* first = name.size ? tfrt_ir_symbol_table_find(table, name) : op;
+    if (first == op) continue;
+    tfrt_verifier_report(verifier, TFRT_SEVERITY_ERROR, op, "redefinition of symbol named '%.*s'",
+                         TFRT_STRING_VIEW_ARGUMENTS(name));
+    tfrt_verifier_report(verifier, TFRT_SEVERITY_NOTE, first,
+                         "see existing symbol definition here");
+  }
+}
+
+// The parser's nesting limit bounds the recursion.
+static void check_module(tfrt_verifier_t* verifier, tfrt_ir_operation_t* module) {
+  const tfrt_ir_symbol_table_t* table = tfrt_ir_symbol_table_create(verifier->context, module);
+  if (!table) {
+    verifier->out_of_memory = true;
+    return;
+  }
+  if (!verifier->symbols) verifier->symbols = table;
+  check_symbols(verifier, table, module);
+  if (tfrt_ir_is_compiled_module(module)) return;
+  tfrt_ir_block_t* block = tfrt_ir_module_block(module);
+  tfrt_ir_block_number_ops(block);
+  for (tfrt_ir_operation_t* op = block->first; op; op = op->next) {
+    if (tfrt_ir_is_function(op)) {
+      check_function(verifier, op);
+    } else if (tfrt_ir_is_module(op)) {
+      check_module(verifier, op);
+    } else {
+      check_operation(verifier, op);
+    }
+  }
+}
+
+bool tfrt_verify_module(tfrt_ir_context_t* context, tfrt_ir_operation_t* module,
+                        tfrt_diagnostics_t* diagnostics) {
+  tfrt_verifier_t verifier = {.context = context, .diagnostics = diagnostics};
+  size_t errors_before = diagnostics->error_count;
+  check_module(&verifier, module);
+  // Needs callees that fit.
+  bool good = diagnostics->error_count == errors_before && !verifier.out_of_memory;
+  if (good && verifier.has_host_calls) {
+    tfrt_verifier_check_lent_arguments(&verifier, module);
+  }
+  if (verifier.out_of_memory) {
+    tfrt_verifier_report(&verifier, TFRT_SEVERITY_ERROR, module, "out of memory for its checks");
+  }
+  return diagnostics->error_count == errors_before;
+}
