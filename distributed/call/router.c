@@ -383,7 +383,8 @@ static tfrt_async_value_t* tfrt_router_print(tfrt_output_t* output, tfrt_string_
 static const tfrt_output_vtable_t tfrt_router_output_vtable = {.print = tfrt_router_print};
 
 void tfrt_router_initialize(tfrt_job_t* job) {
-  job->router.vtable = &tfrt_router_vtable;
+  job->router =
+      (tfrt_call_router_t){.vtable = &tfrt_router_vtable, .sends_calls = true, .rank = job->rank};
   job->output.vtable = &tfrt_router_output_vtable;
   tfrt_mailbox_initialize(&job->mailbox, job->node->options.allocator, tfrt_sending_met);
   tfrt_turn_table_initialize(&job->turns, job->node->options.allocator);

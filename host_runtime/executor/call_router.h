@@ -106,7 +106,17 @@ typedef struct tfrt_call_router_vtable_s {
 // Embedded first in every router; owned by whoever made the request, and outlives it.
 struct tfrt_call_router_s {
   const tfrt_call_router_vtable_t* vtable;
+  bool sends_calls;  // those to other hosts leave this process: to make one takes no time here
+  uint32_t rank;     // of this host, if so
 };
+
+// Returns true if all that a call with |options| (NULL: it has none) takes of this process is that
+// |router| (NULL: there is none) sends it. Thread-safe.
+static inline bool tfrt_call_router_sends(const tfrt_call_router_t* router,
+                                          const tfrt_call_options_t* options) {
+  return router && router->sends_calls && options && options->has_host &&
+         options->host != router->rank;
+}
 
 TFRT_API_END
 

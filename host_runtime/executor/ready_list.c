@@ -108,7 +108,7 @@ static bool tfrt_ready_list_is_own(const tfrt_ready_list_t* list, uint32_t kerne
 }
 
 static bool tfrt_ready_list_is_cheap(const tfrt_ready_list_t* list, uint32_t kernel) {
-  return !list->frame->callable->sites[kernel].expensive;
+  return !tfrt_ready_list_is_expensive(list, kernel);
 }
 
 // The outline kernel, of which there is one, whose stream is the next: the oldest early one, or

@@ -27,6 +27,7 @@
 #define TFRT_HOST_RUNTIME_EXECUTOR_READY_LIST_H_
 
 #include "host_runtime/executor/call_frame.h"
+#include "host_runtime/executor/request_context.h"
 
 typedef struct tfrt_ready_list_s {
   tfrt_call_frame_t* frame;
@@ -39,6 +40,16 @@ typedef struct tfrt_ready_list_s {
   uint32_t deferred_last;
   tfrt_register_waiter_t* held_waiter;  // not with its value yet; NULL: none
 } tfrt_ready_list_t;
+
+// True if |kernel| may be worth a thread. A call that another host runs is not, whatever it costs
+// there; and made in their order, calls never wait for room at that host that those behind them
+// have taken. Who makes a schedule has no request, and no router.
+static inline bool tfrt_ready_list_is_expensive(const tfrt_ready_list_t* list, uint32_t kernel) {
+  const tfrt_kernel_site_t* site = &list->frame->callable->sites[kernel];
+  if (!site->expensive) return false;
+  const tfrt_request_context_t* request = list->frame->context.request;
+  return !request || !tfrt_call_router_sends(request->options.router, site->binding->call_options);
+}
 
 // An empty list of |frame| that follows |stream|.
 static inline tfrt_ready_list_t tfrt_ready_list_make(tfrt_call_frame_t* frame, uint32_t stream) {
@@ -61,7 +72,7 @@ static inline void tfrt_ready_list_push(tfrt_ready_list_t* list, uint32_t kernel
     list->outline_first = kernel;
   }
   list->outline_last = kernel;
-  list->outline_expensive |= site->expensive;
+  list->outline_expensive |= tfrt_ready_list_is_expensive(list, kernel);
 }
 
 // Adds the linked kernels from |first| on, all of the list's stream, in their order.

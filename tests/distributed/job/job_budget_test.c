@@ -159,6 +159,45 @@ START_TEST(a_wish_without_credit_says_how_much_there_is_and_what_to_do) {
 }
 END_TEST
 
+#define PAIR(N)                                                \
+  "    %a" N                                                   \
+  " = tfrt.call @double(%v) {host = 1 : i32} : (i32) -> i32\n" \
+  "    %b" N " = tfrt.call @double(%a" N ") {host = 2 : i32} : (i32) -> i32\n"
+
+// Each round makes more calls of host 1 than that takes at once, and all rounds are begun together:
+// calls of the next one wait, where they run, for those of the one before.
+static const char rounds_program[] =
+    "func.func @double(%x: i32) -> i32 {\n"
+    "  %y = tfrt.add.i32 %x, %x\n"
+    "  tfrt.return %y : i32\n"
+    "}\n"
+    "func.func @main(%v: i32) -> i32 {\n"
+    "  %rounds = tfrt.constant.i32 3\n"
+    "  %r = tfrt.repeat.i32 %rounds, %v : i32 {\n" PAIR("0") PAIR("1") PAIR("2") PAIR("3") PAIR("4")
+    "    %c1 = tfrt.add.i32 %b0, %b1\n"
+    "    %c2 = tfrt.add.i32 %c1, %b2\n"
+    "    %c3 = tfrt.add.i32 %c2, %b3\n"
+    "    %c4 = tfrt.add.i32 %c3, %b4\n"
+    "    tfrt.return %c4 : i32\n"
+    "  }\n"
+    "  tfrt.return %r : i32\n"
+    "}\n";
+
+static void configure_few_calls(uint32_t index, tfrt_node_options_t* options) {
+  if (index == 1) options->session.first_call_limit = 4;
+}
+
+START_TEST(calls_are_made_in_their_order_so_that_later_ones_do_not_take_their_room) {
+  tfrt_node_world_set_configure(configure_few_calls);
+  tfrt_node_world_initialize(&world, 3, NULL);
+  ck_assert_ptr_null(tfrt_job_await_open(&world));
+  tfrt_node_world_start_i32(&world, rounds_program, 1, 1);
+  tfrt_node_world_await(&world);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 20 * 20 * 20);
+  end();
+}
+END_TEST
+
 START_TEST(as_many_calls_as_may_be_run) {
   begin(1, (tfrt_job_limits_t){.calls = 2});
   run_calls();
@@ -250,6 +289,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(budgets, a_call_too_many_is_refused_and_the_next_is_not);
   tcase_add_test(budgets, a_call_without_credit_says_how_much_there_is_and_what_to_do);
   tcase_add_test(budgets, a_wish_without_credit_says_how_much_there_is_and_what_to_do);
+  tcase_add_test(budgets, calls_are_made_in_their_order_so_that_later_ones_do_not_take_their_room);
   tcase_add_test(budgets, as_many_calls_as_may_be_run);
   tcase_add_test(budgets, a_value_too_many_is_an_error_of_its_call);
   tcase_add_test(budgets, a_start_too_many_is_refused);
