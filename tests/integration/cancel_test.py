@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""After a cancel no kernel starts, on any host. Each kernel of the program waits for a pipe to be
-written to: so the test knows of each that has started, and lets it go on.
+"""After a cancel no kernel starts, on any host. Each kernel of the program reads a pipe to its end:
+so the test knows of each that has started, and lets it go on by closing the pipe.
 
 Usage: cancel_test.py TFRT TFRT_WORKER
 """
@@ -37,7 +37,7 @@ func.func @main(%p0: !tfrt.string, %p1: !tfrt.string, %p2: !tfrt.string) -> (!tf
 }
 """
 
-# What a machine that has nothing else to do needs ten times, to get as far as the tests want.
+# For a first try: a machine that is too slow for it is given more.
 FIRST_LIMIT_S = 2
 
 
