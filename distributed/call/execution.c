@@ -421,9 +421,7 @@ void tfrt_execution_start(tfrt_execution_t* execution) {
   tfrt_execution_begin(execution);
   tfrt_execution_retain(execution);
   tfrt_task_initialize(&execution->task, tfrt_execution_queue);
-  tfrt_cached_program_load(execution->program);
-  tfrt_action_queue_wait(&execution->node->actions, execution->program->ready, TFRT_ACTION_AND_THEN,
-                         &execution->task);
+  tfrt_cached_program_and_then(execution->program, &execution->task);
 }
 
 // --- Cancel ------------------------------------------------------------------

@@ -214,6 +214,10 @@ static tfrt_status_t tfrt_cached_program_resolve(const tfrt_cached_program_t* pr
   return status;
 }
 
+static void tfrt_cached_program_wait(tfrt_cached_program_t* program, tfrt_task_t* task) {
+  tfrt_action_queue_wait(&program->node->actions, program->ready, TFRT_ACTION_AND_THEN, task);
+}
+
 // Runs when the bytes are here.
 static void tfrt_cached_program_run_loader(tfrt_task_t* task) {
   tfrt_cached_program_t* program = TFRT_CONTAINER_OF(task, tfrt_cached_program_t, loader);
@@ -235,6 +239,9 @@ static void tfrt_cached_program_run_loader(tfrt_task_t* task) {
   } else {
     tfrt_action_queue_forward_take(&node->actions, ready, tfrt_async_value_ready_chain());
   }
+  while (!tfrt_task_list_is_empty(&program->waiting)) {
+    tfrt_cached_program_wait(program, tfrt_task_list_pop_front(&program->waiting));
+  }
   tfrt_cached_program_release(program);
   tfrt_node_unlock(node);
   tfrt_node_release(node);
@@ -248,6 +255,15 @@ void tfrt_cached_program_load(tfrt_cached_program_t* program) {
   tfrt_task_initialize(&program->loader, tfrt_cached_program_run_loader);
   tfrt_action_queue_wait(&program->node->actions, program->bytes, TFRT_ACTION_AND_THEN,
                          &program->loader);
+}
+
+void tfrt_cached_program_and_then(tfrt_cached_program_t* program, tfrt_task_t* task) {
+  tfrt_cached_program_load(program);
+  if (program->program || program->failed) {
+    tfrt_cached_program_wait(program, task);
+  } else {
+    tfrt_task_list_push_back(&program->waiting, task);
+  }
 }
 
 tfrt_cached_program_t* tfrt_cached_program_retain(tfrt_cached_program_t* program) {

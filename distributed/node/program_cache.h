@@ -8,7 +8,9 @@
 //
 // Life of an entry:
 //  1. Made when its SHA-256 is first heard of, with the value that its bytes will be.
-//  2. Ready: |program| is set, or |failure| says what is wrong with it. Whoever waits is run.
+//  2. Ready: |program| is set, or |ready| says what is wrong with it. Whoever waits is run, in the
+//     order in which they came: an AsyncValue runs the last waiter first, and calls that start
+//     backwards take from those before them what they need (credit for the values they want).
 //  3. Stays as long as anybody uses it; the most recent ones stay longer. One that could not
 //     be loaded isn't found any more: the next announcement begins anew.
 //
@@ -19,6 +21,7 @@
 
 #include "distributed/threads/action_queue.h"
 #include "distributed/wire/limits.h"
+#include "host_runtime/async/task_list.h"
 #include "host_runtime/base/list.h"
 #include "host_runtime/executor/program.h"
 
@@ -37,6 +40,7 @@ typedef struct tfrt_cached_program_s {
   bool failed;                // |ready| is the error, or will be
   tfrt_program_t* program;    // +1, once ready and good
   tfrt_task_t loader;         // waits for |bytes|
+  tfrt_task_list_t waiting;   // run when loaded
 } tfrt_cached_program_t;
 
 // Registers the type of the bytes of a program. Needs no lock. Thread-safe.
@@ -67,6 +71,10 @@ void tfrt_cached_program_function_place(const tfrt_cached_program_t* program, ui
 
 // Begins to load |program|, unless that has been begun: its |ready| will be resolved.
 void tfrt_cached_program_load(tfrt_cached_program_t* program);
+
+// The same, and will run |task| when |ready| is resolved, after those that were given before. The
+// caller keeps |program| until then.
+void tfrt_cached_program_and_then(tfrt_cached_program_t* program, tfrt_task_t* task);
 
 // The entry (+0) whose program is |program|, or NULL.
 tfrt_cached_program_t* tfrt_program_cache_find_program(tfrt_node_t* node,

@@ -187,14 +187,28 @@ static void configure_few_calls(uint32_t index, tfrt_node_options_t* options) {
   if (index == 1) options->session.first_call_limit = 4;
 }
 
-START_TEST(calls_are_made_in_their_order_so_that_later_ones_do_not_take_their_room) {
-  tfrt_node_world_set_configure(configure_few_calls);
+// Nor may host 2 want more at once of host 1 than the calls of a round need.
+static void configure_few_wants(uint32_t index, tfrt_node_options_t* options) {
+  if (index == 1) options->session.first_want_limit = 8;
+}
+
+static void run_rounds(void (*configure_limits)(uint32_t index, tfrt_node_options_t* options)) {
+  tfrt_node_world_set_configure(configure_limits);
   tfrt_node_world_initialize(&world, 3, NULL);
   ck_assert_ptr_null(tfrt_job_await_open(&world));
   tfrt_node_world_start_i32(&world, rounds_program, 1, 1);
   tfrt_node_world_await(&world);
   ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 20 * 20 * 20);
   end();
+}
+
+START_TEST(calls_are_made_in_their_order_so_that_later_ones_do_not_take_their_room) {
+  run_rounds(configure_few_calls);
+}
+END_TEST
+
+START_TEST(calls_that_wait_for_their_program_start_in_their_order) {
+  run_rounds(configure_few_wants);
 }
 END_TEST
 
@@ -290,6 +304,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(budgets, a_call_without_credit_says_how_much_there_is_and_what_to_do);
   tcase_add_test(budgets, a_wish_without_credit_says_how_much_there_is_and_what_to_do);
   tcase_add_test(budgets, calls_are_made_in_their_order_so_that_later_ones_do_not_take_their_room);
+  tcase_add_test(budgets, calls_that_wait_for_their_program_start_in_their_order);
   tcase_add_test(budgets, as_many_calls_as_may_be_run);
   tcase_add_test(budgets, a_value_too_many_is_an_error_of_its_call);
   tcase_add_test(budgets, a_start_too_many_is_refused);
