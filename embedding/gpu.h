@@ -16,7 +16,7 @@
 #define TFRT_EMBEDDING_GPU_H_
 
 #include "host_runtime/base/macros.h"
-#include "host_runtime/executor/kernel_registry.h"
+#include "host_runtime/executor/kernel/kernel_registry.h"
 #include "host_runtime/host_context.h"
 
 TFRT_API_BEGIN

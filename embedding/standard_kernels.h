@@ -8,7 +8,7 @@
 #define TFRT_EMBEDDING_STANDARD_KERNELS_H_
 
 #include "host_runtime/base/macros.h"
-#include "host_runtime/executor/kernel_registry.h"
+#include "host_runtime/executor/kernel/kernel_registry.h"
 
 TFRT_API_BEGIN
 

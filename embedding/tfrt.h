@@ -33,8 +33,8 @@
 #include "host_runtime/bef/bef_file.h"
 #include "host_runtime/eager/eager_attribute.h"
 #include "host_runtime/eager/eager_op.h"
-#include "host_runtime/executor/output.h"
-#include "host_runtime/executor/program.h"
-#include "host_runtime/executor/request_deadline.h"
+#include "host_runtime/executor/program/program.h"
+#include "host_runtime/executor/request/output.h"
+#include "host_runtime/executor/request/request_deadline.h"
 
 #endif  // TFRT_EMBEDDING_TFRT_H_

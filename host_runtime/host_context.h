@@ -20,9 +20,9 @@
 #include "host_runtime/base/clock.h"
 #include "host_runtime/base/macros.h"
 #include "host_runtime/base/string_builder.h"
-#include "host_runtime/executor/execution_context.h"
-#include "host_runtime/executor/kernel_registry.h"
-#include "host_runtime/executor/request_context.h"
+#include "host_runtime/executor/kernel/kernel_registry.h"
+#include "host_runtime/executor/request/execution_context.h"
+#include "host_runtime/executor/request/request_context.h"
 
 TFRT_API_BEGIN
 

@@ -13,7 +13,7 @@
 #include "host_runtime/base/metric_table.h"
 #include "host_runtime/base/sync.h"
 #include "host_runtime/base/version.h"
-#include "host_runtime/executor/program.h"
+#include "host_runtime/executor/program/program.h"
 #include "host_runtime/host_context.h"
 #include "tools/command_line/flags.h"
 #include "tools/executor/announcing_allocator.h"

@@ -9,7 +9,7 @@
 #include "compiler/op_table/schema.h"
 #include "host_runtime/base/file.h"
 #include "host_runtime/base/string_builder.h"
-#include "host_runtime/executor/assembly.h"
+#include "host_runtime/executor/descriptor/assembly.h"
 #include "tools/command_line/flags.h"
 #include "tools/kernels/op_tables.h"
 #include "tools/kernels/shared_libraries.h"

@@ -8,7 +8,7 @@
 
 #include "compiler/bef/bef_attribute_importer.h"
 #include "compiler/bef/bef_importer_impl.h"
-#include "host_runtime/executor/attribute_layout.h"
+#include "host_runtime/executor/descriptor/attribute_layout.h"
 
 // More than a kernel's attributes by the call options, and by one array of symbols.
 #define EXTRA_ATTRIBUTES 6

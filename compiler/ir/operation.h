@@ -18,7 +18,7 @@
 #include "compiler/ir/attribute.h"
 #include "compiler/ir/block.h"
 #include "compiler/ir/value.h"
-#include "host_runtime/executor/kernel_descriptor.h"
+#include "host_runtime/executor/descriptor/kernel_descriptor.h"
 
 struct tfrt_ir_operation_s {
   const tfrt_ir_string_t* name;                // e.g. "tfrt.add.i32"

@@ -12,7 +12,7 @@
 #define TFRT_COMPILER_OP_TABLE_OP_FORM_H_
 
 #include "compiler/ir/ir.h"
-#include "host_runtime/executor/assembly.h"
+#include "host_runtime/executor/descriptor/assembly.h"
 
 #define TFRT_OP_FORM_MAX_PLAIN 8
 

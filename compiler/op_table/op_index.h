@@ -21,7 +21,7 @@
 #include "host_runtime/base/hash_table.h"
 #include "host_runtime/base/status.h"
 #include "host_runtime/base/string_view.h"
-#include "host_runtime/executor/kernel_descriptor.h"
+#include "host_runtime/executor/descriptor/kernel_descriptor.h"
 
 // The op tables of the program's kernels, for custom forms and checks.
 typedef struct tfrt_op_tables_s {

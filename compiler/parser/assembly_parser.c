@@ -5,7 +5,7 @@
 
 #include "compiler/parser/parser_impl.h"
 #include "host_runtime/base/plural.h"
-#include "host_runtime/executor/assembly.h"
+#include "host_runtime/executor/descriptor/assembly.h"
 
 // Where a walk stands.
 typedef struct walk_s {

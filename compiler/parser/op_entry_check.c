@@ -6,7 +6,7 @@
 
 #include "compiler/op_table/schema.h"
 #include "compiler/parser/parser.h"
-#include "host_runtime/executor/descriptor_check.h"
+#include "host_runtime/executor/descriptor/descriptor_check.h"
 
 // OK if |type| is printed just so; |what| has it.
 static tfrt_status_t check_one_type(const tfrt_kernel_descriptor_t* op, const char* what,

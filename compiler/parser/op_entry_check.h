@@ -11,7 +11,7 @@
 #define TFRT_COMPILER_PARSER_OP_ENTRY_CHECK_H_
 
 #include "host_runtime/base/status.h"
-#include "host_runtime/executor/kernel_descriptor.h"
+#include "host_runtime/executor/descriptor/kernel_descriptor.h"
 
 // OK if |entry|, which has a name, contradicts neither itself nor the schema.
 // Thread-safe.

@@ -2,7 +2,7 @@
 
 #include "compiler/op_table/schema.h"
 #include "compiler/printer/printer_impl.h"
-#include "host_runtime/executor/assembly.h"
+#include "host_runtime/executor/descriptor/assembly.h"
 
 // --- Whether the custom form can say it --------------------------------------------------
 

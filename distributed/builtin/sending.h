@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The built-in function by which a host gives another a value under a key: it puts the value
-// into the mailbox of the job there (host_runtime/executor/mailbox.h), where it meets who
+// into the mailbox of the job there (host_runtime/executor/hosts/mailbox.h), where it meets who
 // receives it.
 //
 //   sender                                 receiver

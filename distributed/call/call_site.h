@@ -9,7 +9,7 @@
 #define TFRT_DISTRIBUTED_CALL_CALL_SITE_H_
 
 #include "host_runtime/base/status.h"
-#include "host_runtime/executor/kernel_frame.h"
+#include "host_runtime/executor/kernel/kernel_frame.h"
 
 typedef struct tfrt_call_site_s {
   const tfrt_kernel_site_t* kernel;  // +0, as long as the job; NULL: |origin| says it

@@ -23,7 +23,7 @@
 
 #include "distributed/job/job.h"
 #include "distributed/value/remote_value.h"
-#include "host_runtime/executor/call_scope.h"
+#include "host_runtime/executor/request/call_scope.h"
 
 typedef struct tfrt_execution_s tfrt_execution_t;
 

@@ -3,7 +3,7 @@
 
 #include "distributed/call/retried_call.h"
 #include "distributed/value/remote_value.h"
-#include "host_runtime/executor/call_scope.h"
+#include "host_runtime/executor/request/call_scope.h"
 
 typedef struct tfrt_local_call_s tfrt_local_call_t;
 

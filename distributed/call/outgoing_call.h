@@ -24,7 +24,7 @@
 
 #include "distributed/job/job.h"
 #include "distributed/value/remote_value.h"
-#include "host_runtime/executor/call_router.h"
+#include "host_runtime/executor/request/call_router.h"
 
 typedef struct tfrt_outgoing_call_s tfrt_outgoing_call_t;
 

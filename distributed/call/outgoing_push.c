@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/call/outgoing_call_impl.h"
-#include "host_runtime/executor/kernel_frame.h"
+#include "host_runtime/executor/kernel/kernel_frame.h"
 
 // A payload of a fixed size has at most so many bytes to be pushed.
 #define TFRT_OUTGOING_PUSH_MAX_SIZE 64u

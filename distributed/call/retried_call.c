@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "distributed/call/local_call.h"
-#include "host_runtime/executor/call_scope.h"
+#include "host_runtime/executor/request/call_scope.h"
 
 struct tfrt_retried_call_s {
   tfrt_ref_count_t ref_count;  // one while it is open, one for a run that was put off

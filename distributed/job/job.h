@@ -26,9 +26,10 @@
 #include "distributed/job/cancelled_requests.h"
 #include "distributed/node/node_impl.h"
 #include "distributed/node/program_cache.h"
-#include "host_runtime/executor/call_router.h"
-#include "host_runtime/executor/mailbox.h"
-#include "host_runtime/executor/output.h"
+#include "host_runtime/executor/hosts/mailbox.h"
+#include "host_runtime/executor/hosts/turn_table.h"
+#include "host_runtime/executor/request/call_router.h"
+#include "host_runtime/executor/request/output.h"
 
 // What a detached job leaves at its root (detached_job.h).
 typedef struct tfrt_detached_job_s tfrt_detached_job_t;

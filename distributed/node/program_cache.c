@@ -6,7 +6,7 @@
 #include "distributed/node/node_impl.h"
 #include "distributed/security/digest.h"
 #include "host_runtime/async/builtin_types.h"
-#include "host_runtime/executor/running_kernel.h"
+#include "host_runtime/executor/call/running_kernel.h"
 
 // So many programs stay though nobody uses them.
 #define TFRT_PROGRAM_CACHE_SPARE 16

@@ -23,7 +23,7 @@
 #include "distributed/wire/limits.h"
 #include "host_runtime/async/task_list.h"
 #include "host_runtime/base/list.h"
-#include "host_runtime/executor/program.h"
+#include "host_runtime/executor/program/program.h"
 
 typedef struct tfrt_node_s tfrt_node_t;
 

@@ -17,7 +17,7 @@
 #ifndef TFRT_DISTRIBUTED_THREADS_PROGRESS_H_
 #define TFRT_DISTRIBUTED_THREADS_PROGRESS_H_
 
-#include "host_runtime/executor/running_kernel.h"
+#include "host_runtime/executor/call/running_kernel.h"
 
 // More threads in a kernel are not looked at.
 #define TFRT_PROGRESS_MAX_THREADS 256

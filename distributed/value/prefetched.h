@@ -14,7 +14,7 @@
 #ifndef TFRT_DISTRIBUTED_VALUE_PREFETCHED_H_
 #define TFRT_DISTRIBUTED_VALUE_PREFETCHED_H_
 
-#include "host_runtime/executor/call_router.h"
+#include "host_runtime/executor/request/call_router.h"
 
 // Notes that |value| of |copy| is |there| on that host as soon as |chain| is available (all +0).
 // Thread-safe.

@@ -18,7 +18,7 @@
 
 #include "host_runtime/base/macros.h"
 #include "host_runtime/bef/bef_value.h"
-#include "host_runtime/executor/function.h"
+#include "host_runtime/executor/kernel/function.h"
 
 TFRT_API_BEGIN
 

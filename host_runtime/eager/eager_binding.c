@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "host_runtime/bef/bef_attribute.h"
-#include "host_runtime/executor/attribute_layout.h"
+#include "host_runtime/executor/descriptor/attribute_layout.h"
 
 void tfrt_eager_binding_initialize(tfrt_eager_binding_t* binding, tfrt_allocator_t allocator) {
   *binding = (tfrt_eager_binding_t){.offset_count = 0};

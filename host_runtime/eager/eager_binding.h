@@ -15,7 +15,7 @@
 #include "host_runtime/base/arena.h"
 #include "host_runtime/bef/bef_bytes.h"
 #include "host_runtime/eager/eager_attribute.h"
-#include "host_runtime/executor/kernel_descriptor.h"
+#include "host_runtime/executor/descriptor/kernel_descriptor.h"
 
 typedef struct tfrt_eager_binding_s {
   tfrt_arena_t arena;

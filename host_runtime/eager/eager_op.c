@@ -4,7 +4,7 @@
 #include "host_runtime/base/plural.h"
 #include "host_runtime/base/ref_count.h"
 #include "host_runtime/eager/eager_binding.h"
-#include "host_runtime/executor/single_op.h"
+#include "host_runtime/executor/loader/single_op.h"
 #include "host_runtime/host_context.h"
 
 struct tfrt_eager_op_s {

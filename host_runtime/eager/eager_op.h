@@ -32,8 +32,8 @@
 
 #include "host_runtime/base/macros.h"
 #include "host_runtime/eager/eager_attribute.h"
-#include "host_runtime/executor/kernel_registry.h"
-#include "host_runtime/executor/program.h"
+#include "host_runtime/executor/kernel/kernel_registry.h"
+#include "host_runtime/executor/program/program.h"
 
 TFRT_API_BEGIN
 

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "host_runtime/executor/request_context.h"
+#include "host_runtime/executor/request/request_context.h"
 #include "kernels/basic/ops.h"
 #include "kernels/basic/sync_kernels.h"
 

@@ -8,7 +8,7 @@
 #ifndef TFRT_KERNELS_BASIC_BASIC_KERNELS_H_
 #define TFRT_KERNELS_BASIC_BASIC_KERNELS_H_
 
-#include "host_runtime/executor/kernel_registry.h"
+#include "host_runtime/executor/kernel/kernel_registry.h"
 
 // Adds the kernels of this room to |registry|. Thread-compatible.
 tfrt_status_t tfrt_basic_kernels_register(tfrt_kernel_registry_t* registry) TFRT_MUST_USE;

@@ -7,7 +7,7 @@
 #ifndef TFRT_KERNELS_BASIC_SYNC_KERNELS_H_
 #define TFRT_KERNELS_BASIC_SYNC_KERNELS_H_
 
-#include "host_runtime/executor/kernel_registry.h"
+#include "host_runtime/executor/kernel/kernel_registry.h"
 
 // Registers them all in |registry|, which has the asynchronous ones. Thread-compatible.
 tfrt_status_t tfrt_basic_sync_kernels_register(tfrt_kernel_registry_t* registry) TFRT_MUST_USE;

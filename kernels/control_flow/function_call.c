@@ -2,7 +2,7 @@
 #include "kernels/control_flow/function_call.h"
 
 #include "host_runtime/base/plural.h"
-#include "host_runtime/executor/request_context.h"
+#include "host_runtime/executor/request/request_context.h"
 
 bool tfrt_function_call_fits(tfrt_kernel_frame_t* frame, const tfrt_function_t* function,
                              uint32_t argument_count, uint32_t result_count) {

@@ -7,7 +7,7 @@
 #ifndef TFRT_KERNELS_CONTROL_FLOW_FUNCTION_CALL_H_
 #define TFRT_KERNELS_CONTROL_FLOW_FUNCTION_CALL_H_
 
-#include "host_runtime/executor/kernel_frame.h"
+#include "host_runtime/executor/kernel/kernel_frame.h"
 
 // Returns true if |function| can be called with |argument_count| arguments and gives
 // |result_count| results; else fails |frame| with both signatures in the message. A BEF

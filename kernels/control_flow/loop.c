@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "host_runtime/executor/call_scope.h"
-#include "host_runtime/executor/program.h"
-#include "host_runtime/executor/request_context.h"
+#include "host_runtime/executor/program/program.h"
+#include "host_runtime/executor/request/call_scope.h"
+#include "host_runtime/executor/request/request_context.h"
 #include "kernels/control_flow/function_call.h"
 
 // Turns that may be under way before a carried value is waited for: the first one of a repeat,

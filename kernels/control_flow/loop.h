@@ -18,7 +18,7 @@
 #ifndef TFRT_KERNELS_CONTROL_FLOW_LOOP_H_
 #define TFRT_KERNELS_CONTROL_FLOW_LOOP_H_
 
-#include "host_runtime/executor/kernel_frame.h"
+#include "host_runtime/executor/kernel/kernel_frame.h"
 
 // Runs the body |frame->functions[0]| |count| times on the frame's arguments from the
 // second on. Frame's thread only.

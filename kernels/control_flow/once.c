@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "host_runtime/executor/request_context.h"
+#include "host_runtime/executor/request/request_context.h"
 #include "kernels/control_flow/function_call.h"
 
 // The results of the one call, as a resource of the request named after the function.

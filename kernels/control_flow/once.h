@@ -7,7 +7,7 @@
 #ifndef TFRT_KERNELS_CONTROL_FLOW_ONCE_H_
 #define TFRT_KERNELS_CONTROL_FLOW_ONCE_H_
 
-#include "host_runtime/executor/kernel_frame.h"
+#include "host_runtime/executor/kernel/kernel_frame.h"
 
 // Runs a tfrt.once. Frame's thread only.
 void tfrt_once_run_function(tfrt_kernel_frame_t* frame);

@@ -10,7 +10,7 @@
 #ifndef TFRT_KERNELS_CONTROL_FLOW_OPS_H_
 #define TFRT_KERNELS_CONTROL_FLOW_OPS_H_
 
-#include "host_runtime/executor/kernel_descriptor.h"
+#include "host_runtime/executor/descriptor/kernel_descriptor.h"
 
 extern const tfrt_kernel_table_t tfrt_control_flow_ops;
 

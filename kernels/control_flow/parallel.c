@@ -3,9 +3,9 @@
 
 #include <stdatomic.h>
 
-#include "host_runtime/executor/call_scope.h"
-#include "host_runtime/executor/program.h"
-#include "host_runtime/executor/request_context.h"
+#include "host_runtime/executor/program/program.h"
+#include "host_runtime/executor/request/call_scope.h"
+#include "host_runtime/executor/request/request_context.h"
 
 typedef struct tfrt_parallel_s tfrt_parallel_t;
 

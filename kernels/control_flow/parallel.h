@@ -12,7 +12,7 @@
 #ifndef TFRT_KERNELS_CONTROL_FLOW_PARALLEL_H_
 #define TFRT_KERNELS_CONTROL_FLOW_PARALLEL_H_
 
-#include "host_runtime/executor/kernel_frame.h"
+#include "host_runtime/executor/kernel/kernel_frame.h"
 
 // Runs a tfrt.parallel_for.i32 or tfrt.parallel_call.i32: arguments start, end and block
 // size (i32), then extras; |frame->functions[0]| takes two i32 and the extras and gives

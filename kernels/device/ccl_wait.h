@@ -12,9 +12,9 @@
 #define TFRT_KERNELS_DEVICE_CCL_WAIT_H_
 
 #include "devices/device_ccl.h"
-#include "host_runtime/executor/kernel_frame.h"
-#include "host_runtime/executor/program.h"
-#include "host_runtime/executor/request_context.h"
+#include "host_runtime/executor/kernel/kernel_frame.h"
+#include "host_runtime/executor/program/program.h"
+#include "host_runtime/executor/request/request_context.h"
 
 // Aborts |ccl| when |request| is cancelled before |awaited| is resolved. |value| (consumed), unless
 // NULL, has a payload, and becomes available then, or an error of the kernel at |site| of

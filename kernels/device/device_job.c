@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/device/device_job.h"
 
-#include "host_runtime/executor/program.h"
-#include "host_runtime/executor/request_context.h"
+#include "host_runtime/executor/program/program.h"
+#include "host_runtime/executor/request/request_context.h"
 
 static void tfrt_gpu_job_free(tfrt_gpu_job_t* job) {
   tfrt_request_context_t* request = job->request;

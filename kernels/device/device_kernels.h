@@ -11,7 +11,7 @@
 #ifndef TFRT_KERNELS_DEVICE_DEVICE_KERNELS_H_
 #define TFRT_KERNELS_DEVICE_DEVICE_KERNELS_H_
 
-#include "host_runtime/executor/kernel_registry.h"
+#include "host_runtime/executor/kernel/kernel_registry.h"
 
 // Registers the types and kernels of this room. Thread-compatible.
 tfrt_status_t tfrt_device_kernels_register(tfrt_kernel_registry_t* registry) TFRT_MUST_USE;

@@ -25,7 +25,7 @@
 
 #include "devices/device_allocator.h"
 #include "devices/device_stream.h"
-#include "host_runtime/executor/kernel_frame.h"
+#include "host_runtime/executor/kernel/kernel_frame.h"
 #include "host_runtime/tensor/dtype.h"
 #include "host_runtime/tensor/shape.h"
 

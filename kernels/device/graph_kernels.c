@@ -13,9 +13,9 @@
 #include "devices/device_graph.h"
 #include "host_runtime/base/log.h"
 #include "host_runtime/bef/bef_attribute.h"
-#include "host_runtime/executor/function.h"
-#include "host_runtime/executor/program.h"
-#include "host_runtime/executor/request_context.h"
+#include "host_runtime/executor/kernel/function.h"
+#include "host_runtime/executor/program/program.h"
+#include "host_runtime/executor/request/request_context.h"
 #include "kernels/device/device_types.h"
 #include "kernels/device/kernel_groups.h"
 

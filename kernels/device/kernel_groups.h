@@ -6,8 +6,8 @@
 #ifndef TFRT_KERNELS_DEVICE_KERNEL_GROUPS_H_
 #define TFRT_KERNELS_DEVICE_KERNEL_GROUPS_H_
 
-#include "host_runtime/executor/kernel_frame.h"
-#include "host_runtime/executor/kernel_registry.h"
+#include "host_runtime/executor/kernel/kernel_frame.h"
+#include "host_runtime/executor/kernel/kernel_registry.h"
 
 // memory_kernels.c
 void tfrt_gpu_allocator_create(tfrt_kernel_frame_t* frame);

@@ -7,7 +7,7 @@
 #ifndef TFRT_KERNELS_DEVICE_OP_PARTS_H_
 #define TFRT_KERNELS_DEVICE_OP_PARTS_H_
 
-#include "host_runtime/executor/kernel_descriptor.h"
+#include "host_runtime/executor/descriptor/kernel_descriptor.h"
 
 #define CHAIN "!tfrt.chain"
 #define CONTEXT "!tfrt_gpu.context"

@@ -7,7 +7,7 @@
 #ifndef TFRT_KERNELS_DEVICE_OPS_H_
 #define TFRT_KERNELS_DEVICE_OPS_H_
 
-#include "host_runtime/executor/kernel_descriptor.h"
+#include "host_runtime/executor/descriptor/kernel_descriptor.h"
 
 extern const tfrt_kernel_table_t tfrt_device_ops;
 extern const tfrt_kernel_table_t tfrt_blas_ops;  // tfrt_gpu.blas.*

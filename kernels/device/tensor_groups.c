@@ -6,7 +6,7 @@
 #include "devices/device_allocator.h"
 #include "devices/device_ccl.h"
 #include "host_runtime/base/random.h"
-#include "host_runtime/executor/resource_context.h"
+#include "host_runtime/executor/request/resource_context.h"
 #include "kernels/device/device_types.h"
 
 static const char resource_name[] = "tfrt_gpu.groups";

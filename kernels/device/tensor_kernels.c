@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "host_runtime/executor/request_context.h"
+#include "host_runtime/executor/request/request_context.h"
 #include "host_runtime/tensor/dtype.h"
 #include "host_runtime/tensor/tensor_types.h"
 #include "kernels/device/device_job.h"

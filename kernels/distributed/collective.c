@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/distributed/collective.h"
 
-#include "host_runtime/executor/call_scope.h"
-#include "host_runtime/executor/mailbox.h"
+#include "host_runtime/executor/hosts/mailbox.h"
+#include "host_runtime/executor/hosts/turn_table.h"
+#include "host_runtime/executor/request/call_scope.h"
 #include "host_runtime/tensor/tensor_types.h"
 #include "kernels/distributed/collective_impl.h"
 

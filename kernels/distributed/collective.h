@@ -35,7 +35,7 @@
 #ifndef TFRT_KERNELS_DISTRIBUTED_COLLECTIVE_H_
 #define TFRT_KERNELS_DISTRIBUTED_COLLECTIVE_H_
 
-#include "host_runtime/executor/kernel_frame.h"
+#include "host_runtime/executor/kernel/kernel_frame.h"
 #include "kernels/distributed/collective_record.h"
 
 // What all keys of collectives begin with; programs can't send under such keys.

@@ -16,7 +16,7 @@
 
 #include "host_runtime/base/ref_count.h"
 #include "host_runtime/base/sync.h"
-#include "host_runtime/executor/request_context.h"
+#include "host_runtime/executor/request/request_context.h"
 #include "host_runtime/host_context.h"
 #include "host_runtime/tensor/tensor_group.h"
 #include "kernels/distributed/collective.h"

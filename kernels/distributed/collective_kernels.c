@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "host_runtime/bef/bef_attribute.h"
-#include "host_runtime/executor/request_context.h"
+#include "host_runtime/executor/request/request_context.h"
 #include "host_runtime/host_context.h"
 #include "kernels/distributed/collective.h"
 #include "kernels/distributed/host_group.h"

@@ -7,7 +7,7 @@
 //   tfrt_dist.call_all @f(...) --> %list --> list.sum, list.get ...
 //
 // The kernels know hosts only as the request's router does (call_router.h): on a cluster that
-// is the job's, in one process host_runtime/executor/in_process_hosts.h, or nobody, and then
+// is the job's, in one process host_runtime/executor/hosts/in_process_hosts.h, or nobody, and then
 // this process is the only host.
 //
 // Thread rule: registration is thread-compatible; the kernels are thread-safe.
@@ -15,7 +15,7 @@
 #ifndef TFRT_KERNELS_DISTRIBUTED_DISTRIBUTED_KERNELS_H_
 #define TFRT_KERNELS_DISTRIBUTED_DISTRIBUTED_KERNELS_H_
 
-#include "host_runtime/executor/kernel_registry.h"
+#include "host_runtime/executor/kernel/kernel_registry.h"
 
 // Registers the types of this room, and of host_runtime/tensor, and adds the kernels to
 // |registry|. Thread-compatible.

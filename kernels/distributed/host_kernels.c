@@ -4,7 +4,7 @@
 
 #include "host_runtime/async/settled_chain.h"
 #include "host_runtime/base/plural.h"
-#include "host_runtime/executor/request_context.h"
+#include "host_runtime/executor/request/request_context.h"
 #include "host_runtime/host_context.h"
 #include "kernels/distributed/distributed_types.h"
 #include "kernels/distributed/kernel_groups.h"

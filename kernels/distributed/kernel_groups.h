@@ -7,7 +7,7 @@
 #ifndef TFRT_KERNELS_DISTRIBUTED_KERNEL_GROUPS_H_
 #define TFRT_KERNELS_DISTRIBUTED_KERNEL_GROUPS_H_
 
-#include "host_runtime/executor/kernel_frame.h"
+#include "host_runtime/executor/kernel/kernel_frame.h"
 
 // host_kernels.c
 tfrt_call_place_t tfrt_distributed_place(const tfrt_kernel_frame_t* frame);

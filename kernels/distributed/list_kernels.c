@@ -4,8 +4,8 @@
 
 #include "host_runtime/async/join.h"
 #include "host_runtime/base/plural.h"
-#include "host_runtime/executor/program.h"
-#include "host_runtime/executor/request_context.h"
+#include "host_runtime/executor/program/program.h"
+#include "host_runtime/executor/request/request_context.h"
 #include "host_runtime/host_context.h"
 #include "kernels/distributed/distributed_types.h"
 #include "kernels/distributed/kernel_groups.h"

@@ -3,7 +3,7 @@
 // Values that hosts send each other by key.
 
 #include "host_runtime/bef/bef_attribute.h"
-#include "host_runtime/executor/request_context.h"
+#include "host_runtime/executor/request/request_context.h"
 #include "host_runtime/host_context.h"
 #include "kernels/distributed/collective.h"
 #include "kernels/distributed/kernel_groups.h"

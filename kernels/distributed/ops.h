@@ -7,7 +7,7 @@
 #ifndef TFRT_KERNELS_DISTRIBUTED_OPS_H_
 #define TFRT_KERNELS_DISTRIBUTED_OPS_H_
 
-#include "host_runtime/executor/kernel_descriptor.h"
+#include "host_runtime/executor/descriptor/kernel_descriptor.h"
 
 extern const tfrt_kernel_table_t tfrt_distributed_ops;
 

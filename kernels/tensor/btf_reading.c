@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "host_runtime/base/file.h"
-#include "host_runtime/executor/request_context.h"
+#include "host_runtime/executor/request/request_context.h"
 #include "host_runtime/host_context.h"
 #include "host_runtime/tensor/btf.h"
 #include "host_runtime/tensor/tensor_types.h"

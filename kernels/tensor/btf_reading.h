@@ -13,7 +13,7 @@
 #ifndef TFRT_KERNELS_TENSOR_BTF_READING_H_
 #define TFRT_KERNELS_TENSOR_BTF_READING_H_
 
-#include "host_runtime/executor/kernel_frame.h"
+#include "host_runtime/executor/kernel/kernel_frame.h"
 #include "host_runtime/tensor/host_tensor.h"
 
 // What is read. The dtype INVALID stands for any dtype, rank and layout.

@@ -18,7 +18,7 @@
 #ifndef TFRT_KERNELS_TENSOR_COMPUTE_H_
 #define TFRT_KERNELS_TENSOR_COMPUTE_H_
 
-#include "host_runtime/executor/kernel_frame.h"
+#include "host_runtime/executor/kernel/kernel_frame.h"
 #include "host_runtime/tensor/host_tensor.h"
 #include "kernels/tensor/channels_last.h"
 #include "kernels/tensor/convolution.h"

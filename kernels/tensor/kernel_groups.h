@@ -8,7 +8,7 @@
 #ifndef TFRT_KERNELS_TENSOR_KERNEL_GROUPS_H_
 #define TFRT_KERNELS_TENSOR_KERNEL_GROUPS_H_
 
-#include "host_runtime/executor/kernel_registry.h"
+#include "host_runtime/executor/kernel/kernel_registry.h"
 
 typedef struct tfrt_kernel_group_s {
   const tfrt_kernel_table_t* ops;

@@ -7,7 +7,7 @@
 #ifndef TFRT_KERNELS_TENSOR_OP_PARTS_H_
 #define TFRT_KERNELS_TENSOR_OP_PARTS_H_
 
-#include "host_runtime/executor/kernel_descriptor.h"
+#include "host_runtime/executor/descriptor/kernel_descriptor.h"
 
 #define CHAIN "!tfrt.chain"
 #define TENSOR "!tfrt_tensor.tensor"

@@ -18,7 +18,7 @@
 #ifndef TFRT_KERNELS_TENSOR_OPS_H_
 #define TFRT_KERNELS_TENSOR_OPS_H_
 
-#include "host_runtime/executor/kernel_descriptor.h"
+#include "host_runtime/executor/descriptor/kernel_descriptor.h"
 
 extern const tfrt_kernel_table_t tfrt_dense_host_tensor_ops;  // tfrt_dht.*
 extern const tfrt_kernel_table_t tfrt_sync_tensor_ops;        // *_sync.*

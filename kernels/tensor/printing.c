@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/tensor/printing.h"
 
-#include "host_runtime/executor/request_context.h"
+#include "host_runtime/executor/request/request_context.h"
 #include "kernels/tensor/compute.h"
 
 void tfrt_print_line_take(tfrt_kernel_frame_t* frame, tfrt_string_builder_t* line) {

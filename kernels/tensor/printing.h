@@ -8,7 +8,7 @@
 #ifndef TFRT_KERNELS_TENSOR_PRINTING_H_
 #define TFRT_KERNELS_TENSOR_PRINTING_H_
 
-#include "host_runtime/executor/kernel_frame.h"
+#include "host_runtime/executor/kernel/kernel_frame.h"
 #include "host_runtime/tensor/shape.h"
 
 // Prints what |line| holds and makes result 0 of |frame| the chain of that. |line| is

@@ -2,7 +2,7 @@
 #include "kernels/tensor/sync_tensor_kernels.h"
 
 #include "host_runtime/bef/bef_attribute.h"
-#include "host_runtime/executor/request_context.h"
+#include "host_runtime/executor/request/request_context.h"
 #include "host_runtime/host_context.h"
 #include "host_runtime/tensor/tensor_types.h"
 #include "kernels/tensor/ops.h"

@@ -8,7 +8,7 @@
 #ifndef TFRT_KERNELS_TENSOR_SYNC_TENSOR_KERNELS_H_
 #define TFRT_KERNELS_TENSOR_SYNC_TENSOR_KERNELS_H_
 
-#include "host_runtime/executor/kernel_registry.h"
+#include "host_runtime/executor/kernel/kernel_registry.h"
 
 // Adds the kernels of this file to |registry|. Thread-compatible.
 tfrt_status_t tfrt_sync_tensor_kernels_register(tfrt_kernel_registry_t* registry) TFRT_MUST_USE;

@@ -9,7 +9,7 @@
 #ifndef TFRT_KERNELS_TENSOR_TENSOR_KERNELS_H_
 #define TFRT_KERNELS_TENSOR_TENSOR_KERNELS_H_
 
-#include "host_runtime/executor/kernel_registry.h"
+#include "host_runtime/executor/kernel/kernel_registry.h"
 
 // Registers the types of host_runtime/tensor and adds the kernels of this room to
 // |registry|. Thread-compatible.

@@ -7,9 +7,9 @@
 #include <time.h>
 
 #include "host_runtime/async/value_storage.h"
-#include "host_runtime/executor/call_scope.h"
-#include "host_runtime/executor/program.h"
-#include "host_runtime/executor/request_context.h"
+#include "host_runtime/executor/program/program.h"
+#include "host_runtime/executor/request/call_scope.h"
+#include "host_runtime/executor/request/request_context.h"
 
 // Something to do in a queue, with one result that the kernel has handed out already.
 typedef struct tfrt_test_job_s {

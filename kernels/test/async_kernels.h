@@ -7,7 +7,7 @@
 #ifndef TFRT_KERNELS_TEST_ASYNC_KERNELS_H_
 #define TFRT_KERNELS_TEST_ASYNC_KERNELS_H_
 
-#include "host_runtime/executor/kernel_frame.h"
+#include "host_runtime/executor/kernel/kernel_frame.h"
 
 // Kernels as ops.c describes them. Thread-safe.
 void tfrt_test_async_add_i32(tfrt_kernel_frame_t* frame);

@@ -2,9 +2,9 @@
 #include "kernels/test/benchmark.h"
 
 #include "host_runtime/bef/bef_attribute.h"
-#include "host_runtime/executor/call_scope.h"
-#include "host_runtime/executor/program.h"
-#include "host_runtime/executor/request_context.h"
+#include "host_runtime/executor/program/program.h"
+#include "host_runtime/executor/request/call_scope.h"
+#include "host_runtime/executor/request/request_context.h"
 #include "host_runtime/host_context.h"
 #include "kernels/test/benchmark_times.h"
 

@@ -14,8 +14,8 @@
 #ifndef TFRT_KERNELS_TEST_BENCHMARK_H_
 #define TFRT_KERNELS_TEST_BENCHMARK_H_
 
-#include "host_runtime/executor/kernel_frame.h"
-#include "host_runtime/executor/sync_frame.h"
+#include "host_runtime/executor/kernel/kernel_frame.h"
+#include "host_runtime/executor/kernel/sync_frame.h"
 
 // Runs a tfrt_test.benchmark. Frame's thread only.
 void tfrt_test_benchmark(tfrt_kernel_frame_t* frame);

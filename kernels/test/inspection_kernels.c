@@ -7,8 +7,8 @@
 
 #include "host_runtime/base/log.h"
 #include "host_runtime/bef/bef_attribute.h"
-#include "host_runtime/executor/output.h"
-#include "host_runtime/executor/request_context.h"
+#include "host_runtime/executor/request/output.h"
+#include "host_runtime/executor/request/request_context.h"
 #include "host_runtime/host_context.h"
 
 static tfrt_type_id_t tfrt_test_coordinate_type;

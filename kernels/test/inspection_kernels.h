@@ -7,7 +7,7 @@
 #ifndef TFRT_KERNELS_TEST_INSPECTION_KERNELS_H_
 #define TFRT_KERNELS_TEST_INSPECTION_KERNELS_H_
 
-#include "host_runtime/executor/kernel_registry.h"
+#include "host_runtime/executor/kernel/kernel_registry.h"
 
 // Registers the types of these kernels. Thread-safe.
 tfrt_status_t tfrt_test_inspection_types_register(void) TFRT_MUST_USE;

@@ -4,7 +4,7 @@
 #include <stdarg.h>
 
 #include "host_runtime/bef/bef_attribute.h"
-#include "host_runtime/executor/request_context.h"
+#include "host_runtime/executor/request/request_context.h"
 #include "host_runtime/host_context.h"
 
 static tfrt_type_id_t tfrt_test_vt_type;

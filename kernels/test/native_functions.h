@@ -7,7 +7,7 @@
 #ifndef TFRT_KERNELS_TEST_NATIVE_FUNCTIONS_H_
 #define TFRT_KERNELS_TEST_NATIVE_FUNCTIONS_H_
 
-#include "host_runtime/executor/kernel_registry.h"
+#include "host_runtime/executor/kernel/kernel_registry.h"
 
 // Registers them in |registry|. Thread-compatible.
 tfrt_status_t tfrt_test_native_functions_register(tfrt_kernel_registry_t* registry) TFRT_MUST_USE;

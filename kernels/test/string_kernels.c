@@ -5,7 +5,7 @@
 
 #include "host_runtime/base/file.h"
 #include "host_runtime/bef/bef_attribute.h"
-#include "host_runtime/executor/request_context.h"
+#include "host_runtime/executor/request/request_context.h"
 #include "host_runtime/host_context.h"
 
 void tfrt_test_get_string(tfrt_kernel_frame_t* frame) {

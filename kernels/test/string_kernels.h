@@ -6,7 +6,7 @@
 #ifndef TFRT_KERNELS_TEST_STRING_KERNELS_H_
 #define TFRT_KERNELS_TEST_STRING_KERNELS_H_
 
-#include "host_runtime/executor/kernel_frame.h"
+#include "host_runtime/executor/kernel/kernel_frame.h"
 
 // Kernels as ops.c describes them. Thread-safe.
 void tfrt_test_get_string(tfrt_kernel_frame_t* frame);

@@ -4,7 +4,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "host_runtime/executor/request_context.h"
+#include "host_runtime/executor/request/request_context.h"
 #include "kernels/test/async_kernels.h"
 #include "kernels/test/benchmark.h"
 #include "kernels/test/inspection_kernels.h"

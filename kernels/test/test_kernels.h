@@ -9,7 +9,7 @@
 #ifndef TFRT_KERNELS_TEST_TEST_KERNELS_H_
 #define TFRT_KERNELS_TEST_TEST_KERNELS_H_
 
-#include "host_runtime/executor/kernel_registry.h"
+#include "host_runtime/executor/kernel/kernel_registry.h"
 
 // Adds the kernels of this room to |registry|, and its types to the process.
 // Thread-compatible.

@@ -10,7 +10,7 @@
 #ifndef TFRT_TESTS_BENCH_BENCH_HOST_H_
 #define TFRT_TESTS_BENCH_BENCH_HOST_H_
 
-#include "host_runtime/executor/program.h"
+#include "host_runtime/executor/program/program.h"
 #include "host_runtime/host_context.h"
 
 typedef struct tfrt_bench_host_s {

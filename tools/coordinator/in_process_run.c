@@ -7,7 +7,7 @@
 
 #include "host_runtime/async/join.h"
 #include "host_runtime/async/thread_pool_work_queue.h"
-#include "host_runtime/executor/in_process_hosts.h"
+#include "host_runtime/executor/hosts/in_process_hosts.h"
 #include "kernels/device/host_devices.h"
 #include "tools/coordinator/device_placement.h"
 #include "tools/coordinator/exit_code.h"

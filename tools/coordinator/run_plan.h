@@ -14,7 +14,7 @@
 #ifndef TFRT_TOOLS_COORDINATOR_RUN_PLAN_H_
 #define TFRT_TOOLS_COORDINATOR_RUN_PLAN_H_
 
-#include "host_runtime/executor/program.h"
+#include "host_runtime/executor/program/program.h"
 #include "tools/coordinator/run_options.h"
 
 typedef struct tfrt_run_plan_s {

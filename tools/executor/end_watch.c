@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "host_runtime/base/clock.h"
-#include "host_runtime/executor/running_kernel.h"
+#include "host_runtime/executor/call/running_kernel.h"
 
 // More threads in a kernel are not looked at.
 #define TFRT_END_WATCH_MAX_THREADS 64

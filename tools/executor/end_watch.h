@@ -19,7 +19,7 @@
 #include "host_runtime/async/async_value.h"
 #include "host_runtime/async/timer_queue.h"
 #include "host_runtime/base/sync.h"
-#include "host_runtime/executor/program.h"
+#include "host_runtime/executor/program/program.h"
 
 // What runs has this long to end after its deadline: as long as `tfrt run` gives it.
 #define TFRT_END_WATCH_GRACE_MS 5000

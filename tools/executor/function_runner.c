@@ -5,8 +5,8 @@
 
 #include "host_runtime/async/work_queue.h"
 #include "host_runtime/base/sync.h"
-#include "host_runtime/executor/call_scope.h"
-#include "host_runtime/executor/request_deadline.h"
+#include "host_runtime/executor/request/call_scope.h"
+#include "host_runtime/executor/request/request_deadline.h"
 #include "kernels/device/host_devices.h"
 #include "tools/output/result_printer.h"
 

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "host_runtime/base/metrics.h"
-#include "host_runtime/executor/function.h"
+#include "host_runtime/executor/kernel/function.h"
 #include "host_runtime/host_context.h"
 #include "tools/executor/end_watch.h"
 #include "tools/executor/scope_printer.h"

@@ -8,7 +8,7 @@
 #ifndef TFRT_TOOLS_KERNELS_BUILT_IN_ROOMS_H_
 #define TFRT_TOOLS_KERNELS_BUILT_IN_ROOMS_H_
 
-#include "host_runtime/executor/kernel_registry.h"
+#include "host_runtime/executor/kernel/kernel_registry.h"
 
 // Registers the kernels and types of these rooms. Thread-compatible.
 tfrt_status_t tfrt_built_in_rooms_register(tfrt_kernel_registry_t* registry) TFRT_MUST_USE;

@@ -7,7 +7,7 @@
 #ifndef TFRT_TOOLS_KERNELS_KERNEL_ROOMS_H_
 #define TFRT_TOOLS_KERNELS_KERNEL_ROOMS_H_
 
-#include "host_runtime/executor/kernel_registry.h"
+#include "host_runtime/executor/kernel/kernel_registry.h"
 
 // Registers the kernels and types of all rooms and of all loaded libraries. Thread-compatible.
 tfrt_status_t tfrt_kernel_rooms_register(tfrt_kernel_registry_t* registry) TFRT_MUST_USE;

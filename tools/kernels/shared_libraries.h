@@ -10,7 +10,7 @@
 #ifndef TFRT_TOOLS_KERNELS_SHARED_LIBRARIES_H_
 #define TFRT_TOOLS_KERNELS_SHARED_LIBRARIES_H_
 
-#include "host_runtime/executor/kernel_library.h"
+#include "host_runtime/executor/kernel/kernel_library.h"
 
 // The flag, and what the help says of it.
 #define TFRT_SHARED_LIBRARIES_FLAG "shared_libs"

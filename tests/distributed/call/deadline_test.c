@@ -8,7 +8,7 @@
 #include "compiler/translate.h"
 #include "host_runtime/base/log.h"
 #include "host_runtime/bef/bef_file.h"
-#include "host_runtime/executor/running_kernel.h"
+#include "host_runtime/executor/call/running_kernel.h"
 #include "tests/distributed/node/node_harness.h"
 #include "tests/support/test_main.h"
 #include "tools/kernels/op_tables.h"

@@ -5,7 +5,7 @@
 #include "host_runtime/async/inline_work_queue.h"
 #include "host_runtime/async/thread_pool_work_queue.h"
 #include "host_runtime/bef/bef_attribute.h"
-#include "host_runtime/executor/attribute_layout.h"
+#include "host_runtime/executor/descriptor/attribute_layout.h"
 #include "tests/support/test_main.h"
 #include "tools/kernels/kernel_rooms.h"
 #include "tools/kernels/op_tables.h"

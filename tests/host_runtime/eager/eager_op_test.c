@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host_runtime/eager/eager_op.h"
 
-#include "host_runtime/executor/call_scope.h"
-#include "host_runtime/executor/request_deadline.h"
+#include "host_runtime/executor/request/call_scope.h"
+#include "host_runtime/executor/request/request_deadline.h"
 #include "tests/fakes/fake_clock.h"
 #include "tests/host_runtime/eager/eager_fixture.h"
 #include "tests/support/test_main.h"

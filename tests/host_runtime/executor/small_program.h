@@ -9,7 +9,7 @@
 #ifndef TFRT_TESTS_HOST_RUNTIME_EXECUTOR_SMALL_PROGRAM_H_
 #define TFRT_TESTS_HOST_RUNTIME_EXECUTOR_SMALL_PROGRAM_H_
 
-#include "host_runtime/executor/program.h"
+#include "host_runtime/executor/program/program.h"
 #include "host_runtime/host_context.h"
 
 #define SMALL_PROGRAM_MAX 4

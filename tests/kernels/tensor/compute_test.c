@@ -6,7 +6,7 @@
 
 #include "host_runtime/async/inline_work_queue.h"
 #include "host_runtime/async/thread_pool_work_queue.h"
-#include "host_runtime/executor/request_context.h"
+#include "host_runtime/executor/request/request_context.h"
 #include "host_runtime/host_context.h"
 #include "host_runtime/tensor/tensor_types.h"
 #include "kernels/tensor/matmul.h"

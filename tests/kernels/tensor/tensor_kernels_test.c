@@ -13,7 +13,7 @@
 #include "host_runtime/async/inline_work_queue.h"
 #include "host_runtime/base/counting_allocator.h"
 #include "host_runtime/base/file.h"
-#include "host_runtime/executor/request_context.h"
+#include "host_runtime/executor/request/request_context.h"
 #include "host_runtime/host_context.h"
 #include "host_runtime/tensor/btf.h"
 #include "host_runtime/tensor/tensor_types.h"

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host_runtime/executor/call/call_frame.h"
+
+#include <string.h>
+
+#include "host_runtime/executor/request/call_scope.h"
+#include "host_runtime/host_context.h"
+
+// Where the parts of a slab begin; all multiples of 8.
+typedef struct tfrt_call_frame_layout_s {
+  size_t registers;
+  size_t pending;
+  size_t passed;
+  size_t next;
+  size_t remaining;
+  size_t waiters;
+  size_t groups;
+  size_t size;
+} tfrt_call_frame_layout_t;
+
+static size_t tfrt_call_frame_align(size_t size) { return (size + 7) & ~(size_t)7; }
+
+// The counts are those of a loaded file, which holds several words for each register
+// and kernel, so no sum here can overflow.
+static tfrt_call_frame_layout_t tfrt_call_frame_layout(const tfrt_bef_callable_t* callable) {
+  size_t register_count = callable->bef->register_count;
+  size_t kernel_count = callable->bef->kernel_count;
+  size_t counters = tfrt_call_frame_align(kernel_count * sizeof(uint32_t));
+  tfrt_call_frame_layout_t layout;
+  layout.registers = tfrt_call_frame_align(sizeof(tfrt_call_frame_t));
+  layout.pending = layout.registers + register_count * sizeof(tfrt_async_value_t*);
+  layout.passed = layout.pending + counters;
+  layout.next = layout.passed + (callable->nonstrict_count > 0 ? counters : 0);
+  layout.remaining = layout.next + counters;
+  layout.waiters = layout.remaining + tfrt_call_frame_align(register_count * sizeof(uint32_t));
+  layout.groups = layout.waiters + register_count * sizeof(tfrt_register_waiter_t);
+  layout.size = layout.groups + kernel_count * sizeof(tfrt_kernel_group_t);
+  return layout;
+}
+
+void tfrt_call_frame_set_pending(tfrt_call_frame_t* frame) {
+  const tfrt_bef_callable_t* callable = frame->callable;
+  for (uint32_t k = 1; k < callable->bef->kernel_count; ++k) {
+    atomic_init(&frame->pending[k], tfrt_call_frame_first_pending(callable->sites[k].binding));
+  }
+}
+
+void tfrt_call_frame_set_passed(tfrt_call_frame_t* frame) {
+  const tfrt_bef_callable_t* callable = frame->callable;
+  for (uint32_t k = 1; k < callable->bef->kernel_count; ++k) {
+    const tfrt_kernel_site_t* site = &callable->sites[k];
+    atomic_init(&frame->passed[k], site->record->argument_count - site->binding->waited_count);
+  }
+}
+
+tfrt_call_frame_t* tfrt_call_frame_create(const tfrt_bef_callable_t* callable,
+                                          const tfrt_execution_context_t* context) {
+  tfrt_call_frame_layout_t layout = tfrt_call_frame_layout(callable);
+  tfrt_allocator_t allocator = tfrt_allocator_system();
+  char* slab = tfrt_allocator_allocate(allocator, layout.size);
+  if (!slab) return NULL;
+  tfrt_call_frame_t* frame = (tfrt_call_frame_t*)slab;
+  tfrt_ref_count_initialize(&frame->ref_count);
+  frame->escaped = false;
+  frame->callable = callable;
+  frame->context = *context;
+  frame->allocator = allocator;
+  frame->size = layout.size;
+  frame->registers = (void*)(slab + layout.registers);
+  frame->pending = (void*)(slab + layout.pending);
+  frame->passed = callable->nonstrict_count > 0 ? (void*)(slab + layout.passed) : NULL;
+  frame->next = (void*)(slab + layout.next);
+  frame->remaining = (void*)(slab + layout.remaining);
+  frame->waiters = (void*)(slab + layout.waiters);
+  frame->groups = (void*)(slab + layout.groups);
+  memset(slab + layout.registers, 0, layout.pending - layout.registers);
+  tfrt_call_frame_set_pending(frame);
+  if (frame->passed) tfrt_call_frame_set_passed(frame);
+  tfrt_call_scope_enter(frame->context.scope);
+  return frame;
+}
+
+void tfrt_call_frame_escape(tfrt_call_frame_t* frame) {
+  if (frame->escaped) return;
+  frame->escaped = true;
+  tfrt_program_retain(frame->callable->owner);
+  tfrt_request_context_retain(frame->context.request);
+}
+
+tfrt_call_frame_t* tfrt_call_frame_retain(tfrt_call_frame_t* frame) {
+  tfrt_call_frame_escape(frame);
+  tfrt_ref_count_increment(&frame->ref_count);
+  return frame;
+}
+
+void tfrt_call_frame_release(tfrt_call_frame_t* frame) {
+  if (frame->escaped && !tfrt_ref_count_decrement(&frame->ref_count)) return;
+  tfrt_call_scope_t* scope = frame->context.scope;
+  tfrt_program_t* program = frame->escaped ? frame->callable->owner : NULL;
+  tfrt_request_context_t* request = frame->escaped ? frame->context.request : NULL;
+  tfrt_allocator_free(frame->allocator, frame, frame->size);
+  tfrt_request_context_release(request);
+  tfrt_program_release(program);
+  tfrt_call_scope_leave(scope);
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One call of one BEF function: a single slab with everything that the call needs, so
+// that running a kernel allocates nothing but its results. Private to the executor.
+//
+//   slab: frame | registers[R] | pending[K] | passed[K] | next[K] | remaining[R] | waiters[R] |
+//         groups[K]
+//
+//   registers  the value of each register, NULL until it is set. It holds one reference
+//              for each use that has not happened yet.
+//   pending    how many waited-for arguments a kernel still lacks; it is ready at 0.
+//   passed     how many of its PASSED arguments are not set yet (non-strict kernels). All
+//              of them together count as one in |pending|.
+//   next       links kernels in ready lists.
+//   remaining  uses of a register that are left when a scheduled call goes on here.
+//   waiters, groups   nodes for values that come later and for tasks; not initialised
+//              before they are needed, so that they cost no memory traffic.
+//
+// Life:
+//  1. Created with count 1 by the thread that calls; private to it until it *escapes*.
+//  2. Escapes when something else may touch it: a waiter, a task. It retains its program
+//     and its request from then on.
+//  3. Each waiter and task holds one reference. The last one frees the slab and leaves
+//     the call's scope.
+//
+// Thread rule: thread-safe once escaped; see the executor for who writes what.
+// Failure rule: creation gives NULL when memory is out.
+#ifndef TFRT_HOST_RUNTIME_EXECUTOR_CALL_CALL_FRAME_H_
+#define TFRT_HOST_RUNTIME_EXECUTOR_CALL_CALL_FRAME_H_
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "host_runtime/executor/program/program_impl.h"
+
+typedef struct tfrt_call_frame_s tfrt_call_frame_t;
+
+// Waits for the value of one register, whose users it knows.
+typedef struct tfrt_register_waiter_s {
+  tfrt_task_t task;
+  tfrt_call_frame_t* frame;  // +1
+  tfrt_async_value_t* value;
+  bool owns_value;     // +1; else the register's uses keep |value|, until the users are told
+  bool demands_value;  // else it only awaits it
+  const uint32_t* users;
+  const uint8_t* passed_users;  // NULL: none of them is PASSED
+  uint32_t user_count;
+  uint32_t stream;
+} tfrt_register_waiter_t;
+
+// A list of ready kernels of one stream, as a task.
+typedef struct tfrt_kernel_group_s {
+  tfrt_task_t task;
+  tfrt_call_frame_t* frame;  // +1
+  uint32_t first;            // kernel; the others follow by |next|
+} tfrt_kernel_group_t;
+
+struct tfrt_call_frame_s {
+  tfrt_ref_count_t ref_count;
+  bool escaped;  // written by the calling thread before anybody else knows the frame
+  const tfrt_bef_callable_t* callable;
+  tfrt_execution_context_t context;
+  tfrt_allocator_t allocator;
+  size_t size;  // of the slab
+  _Atomic(tfrt_async_value_t*)* registers;
+  _Atomic uint32_t* pending;
+  _Atomic uint32_t* passed;  // NULL if the function has no non-strict kernel
+  uint32_t* next;
+  uint32_t* remaining;
+  tfrt_register_waiter_t* waiters;
+  tfrt_kernel_group_t* groups;
+};
+
+// Set in |passed| once a kernel no longer waits for its PASSED arguments.
+#define TFRT_CALL_FRAME_FORCED (1u << 31)
+
+// A new frame (+1) for a call of |callable|, or NULL. Enters the scope of |context|.
+// Thread-safe.
+tfrt_call_frame_t* tfrt_call_frame_create(const tfrt_bef_callable_t* callable,
+                                          const tfrt_execution_context_t* context);
+
+// What |pending| of a kernel with |binding| is before anything is there. Thread-safe.
+static inline uint32_t tfrt_call_frame_first_pending(const tfrt_kernel_binding_t* binding) {
+  uint32_t pending = binding->waited_count + binding->nonstrict;
+  // A kernel without arguments waits for the start of the function.
+  return pending > 0 ? pending : 1;
+}
+
+// Sets |frame->pending| to what it is before anything is there. Thread-compatible.
+void tfrt_call_frame_set_pending(tfrt_call_frame_t* frame);
+
+// Sets |frame->passed|, which isn't NULL, to what it is before anything is there.
+// Thread-compatible.
+void tfrt_call_frame_set_passed(tfrt_call_frame_t* frame);
+
+// Lets |frame| escape, so that the caller's reference may go to a waiter. Thread-compatible.
+void tfrt_call_frame_escape(tfrt_call_frame_t* frame);
+
+// Adds one reference, for a waiter or a task, and returns |frame|. Thread-safe.
+tfrt_call_frame_t* tfrt_call_frame_retain(tfrt_call_frame_t* frame);
+
+// Drops one reference. Thread-safe.
+void tfrt_call_frame_release(tfrt_call_frame_t* frame);
+
+#endif  // TFRT_HOST_RUNTIME_EXECUTOR_CALL_CALL_FRAME_H_

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host_runtime/executor/call/queued_call.h"
+
+#include "host_runtime/executor/program/program.h"
+#include "host_runtime/executor/request/call_scope.h"
+#include "host_runtime/executor/request/request_context.h"
+
+void tfrt_queued_call_run(tfrt_queued_call_t* call) {
+  const tfrt_function_t* function = call->function;
+  tfrt_async_value_t** placeholders = call->values + function->argument_count;
+  tfrt_async_value_t** results = placeholders + function->result_count;
+  call->run(function, &call->context, call->values, results);
+  for (uint32_t i = 0; i < function->result_count; ++i) {
+    tfrt_indirect_value_forward_take((tfrt_indirect_value_t*)placeholders[i], results[i]);
+    tfrt_async_value_release(placeholders[i]);
+  }
+  tfrt_execution_context_t context = call->context;
+  tfrt_allocator_free(tfrt_allocator_system(), call, call->size);
+  tfrt_request_context_release(context.request);
+  tfrt_program_release((tfrt_program_t*)function->program);
+  tfrt_call_scope_leave(context.scope);
+}
+
+static void tfrt_queued_call_run_task(tfrt_task_t* task) {
+  tfrt_queued_call_run(TFRT_CONTAINER_OF(task, tfrt_queued_call_t, task));
+}
+
+// Fills |results| with indirects, or with errors, of which it returns false.
+static bool tfrt_queued_call_make_placeholders(uint32_t count, tfrt_async_value_t** results) {
+  bool complete = true;
+  for (uint32_t i = 0; i < count; ++i) {
+    tfrt_indirect_value_t* indirect = tfrt_indirect_value_create();
+    complete &= indirect != NULL;
+    results[i] = indirect ? &indirect->base : tfrt_async_value_out_of_memory();
+  }
+  return complete;
+}
+
+static void tfrt_queued_call_give_up(const tfrt_function_t* function,
+                                     tfrt_async_value_t* const* arguments, bool take,
+                                     tfrt_async_value_t** results) {
+  for (uint32_t i = 0; i < function->result_count; ++i) {
+    tfrt_async_value_release(results[i]);
+    results[i] = tfrt_async_value_out_of_memory();
+  }
+  for (uint32_t i = 0; take && i < function->argument_count; ++i) {
+    tfrt_async_value_release(arguments[i]);
+  }
+}
+
+tfrt_queued_call_t* tfrt_queued_call_allocate(const tfrt_function_t* function,
+                                              tfrt_function_execute_fn_t run,
+                                              const tfrt_execution_context_t* context,
+                                              tfrt_async_value_t* const* arguments, bool take,
+                                              tfrt_async_value_t** results) {
+  uint32_t argument_count = function->argument_count;
+  uint32_t result_count = function->result_count;
+  size_t size = sizeof(tfrt_queued_call_t) +
+                ((size_t)argument_count + 2 * (size_t)result_count) * sizeof(void*);
+  tfrt_queued_call_t* call = tfrt_allocator_allocate(tfrt_allocator_system(), size);
+  if (!tfrt_queued_call_make_placeholders(result_count, results) || !call) {
+    tfrt_queued_call_give_up(function, arguments, take, results);
+    tfrt_allocator_free(tfrt_allocator_system(), call, size);
+    return NULL;
+  }
+  tfrt_task_initialize(&call->task, tfrt_queued_call_run_task);
+  call->function = function;
+  call->run = run;
+  call->context = *context;
+  call->size = size;
+  for (uint32_t i = 0; i < argument_count; ++i) {
+    call->values[i] = take ? arguments[i] : tfrt_async_value_retain(arguments[i]);
+  }
+  for (uint32_t i = 0; i < result_count; ++i) {
+    call->values[argument_count + i] = tfrt_async_value_retain(results[i]);
+  }
+  tfrt_program_retain((tfrt_program_t*)function->program);
+  tfrt_request_context_retain(context->request);
+  tfrt_call_scope_enter(context->scope);
+  return call;
+}
+
+void tfrt_queued_call_enqueue(const tfrt_function_t* function, tfrt_function_execute_fn_t run,
+                              const tfrt_execution_context_t* context,
+                              tfrt_async_value_t* const* arguments, bool take,
+                              tfrt_async_value_t** results) {
+  tfrt_queued_call_t* call =
+      tfrt_queued_call_allocate(function, run, context, arguments, take, results);
+  if (call) tfrt_work_queue_add_task(context->work_queue, &call->task);
+}

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host_runtime/executor/loader/kernel_binder.h"
+
+#include <string.h>
+
+#include "host_runtime/base/plural.h"
+#include "host_runtime/bef/bef_attribute.h"
+#include "host_runtime/executor/descriptor/attribute_layout.h"
+
+// A kernel while it is bound.
+typedef struct tfrt_kernel_binder_job_s {
+  tfrt_kernel_binder_t* binder;
+  tfrt_kernel_model_t* model;
+  const tfrt_bef_record_t* record;
+  const tfrt_bef_call_options_t* options;  // NULL: none
+  tfrt_kernel_binding_t* binding;
+} tfrt_kernel_binder_job_t;
+
+static tfrt_status_t tfrt_kernel_binder_out_of_memory(void) {
+  return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory to load the program");
+}
+
+// --- Signatures --------------------------------------------------------------
+
+// Sets the C function: the form that the function can run.
+static tfrt_status_t tfrt_kernel_binder_bind_function(const tfrt_kernel_binder_job_t* job) {
+  const char* name = job->model->name;
+  const tfrt_kernel_t* kernel = &job->model->kernel;
+  const tfrt_function_t* owner = &job->binder->callable->base;
+  if (!kernel->function && !kernel->sync_function) {
+    // The first half is what texts expect of TFRT; behind it, what is mostly the reason.
+    return tfrt_status_create(TFRT_STATUS_NOT_FOUND,
+                              "unknown kernel name '%s' (a kernel library that has it is named "
+                              "with --shared_libs)",
+                              name);
+  }
+  if (owner->kind == TFRT_FUNCTION_SYNC) {
+    job->binding->run_sync = kernel->sync_function;
+    if (kernel->sync_function) return NULL;
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "kernel '%s' has no synchronous form, and '%s' is a synchronous "
+                              "function (tfrt.sync)",
+                              name, owner->name);
+  }
+  job->binding->run = kernel->function;
+  if (kernel->function) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                            "kernel '%s' runs only in synchronous functions (tfrt.sync)", name);
+}
+
+// Checks that |actual| of something, one of which is a |what|, fits the table's |expected|.
+static tfrt_status_t tfrt_kernel_binder_check_count(const char* kernel, const char* what,
+                                                    uint32_t actual, uint32_t expected,
+                                                    bool variadic) {
+  uint32_t least = variadic ? expected - 1 : expected;
+  if (actual == least || (variadic && actual > least)) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "kernel '%s' takes %s%u %s%s but has %u",
+                            kernel, variadic ? "at least " : "", least, what, tfrt_plural(least),
+                            actual);
+}
+
+// Checks the counts of |record| against the op table, so that the C function can read its frame
+// without looking.
+static tfrt_status_t tfrt_kernel_binder_check_signature(
+    const char* name, const tfrt_bef_record_t* record, const tfrt_kernel_descriptor_t* descriptor) {
+  uint32_t operands = record->argument_count;
+  bool trailing_chain = (descriptor->flags & TFRT_KERNEL_TRAILING_CHAIN) &&
+                        operands == (uint32_t)descriptor->operand_count + 1;
+  TFRT_RETURN_IF_ERROR(tfrt_kernel_binder_check_count(
+      name, "operand", trailing_chain ? operands - 1 : operands, descriptor->operand_count,
+      descriptor->flags & TFRT_KERNEL_VARIADIC_OPERANDS));
+  TFRT_RETURN_IF_ERROR(
+      tfrt_kernel_binder_check_count(name, "result", record->result_count, descriptor->result_count,
+                                     descriptor->flags & TFRT_KERNEL_VARIADIC_RESULTS));
+  uint32_t attributes = 0;
+  uint32_t functions = descriptor->region_count;
+  bool any_functions = false;
+  for (uint32_t i = 0; i < descriptor->attribute_count; ++i) {
+    tfrt_attribute_kind_t kind = descriptor->attributes[i].kind;
+    if (kind == TFRT_ATTRIBUTE_SYMBOL) ++functions;
+    if (kind == TFRT_ATTRIBUTE_SYMBOL_ARRAY) any_functions = true;
+    if (kind < TFRT_ATTRIBUTE_SYMBOL) ++attributes;
+  }
+  TFRT_RETURN_IF_ERROR(tfrt_kernel_binder_check_count(name, "attribute", record->attribute_count,
+                                                      attributes, false));
+  return tfrt_kernel_binder_check_count(name, "function", record->function_count,
+                                        functions + any_functions, any_functions);
+}
+
+// --- What the kernel is given ------------------------------------------------
+
+// Checks each attribute against the table, and makes addresses of them.
+static tfrt_status_t tfrt_kernel_binder_bind_attributes(const tfrt_kernel_binder_job_t* job) {
+  const uint32_t count = job->record->attribute_count;
+  const tfrt_program_t* program = job->binder->program;
+  const tfrt_kernel_descriptor_t* descriptor = job->model->kernel.descriptor;
+  if (count == 0 || !descriptor) return NULL;
+  const uint32_t* offsets = tfrt_bef_record_attributes(job->record);
+  const void** addresses =
+      tfrt_arena_allocate_array(&job->binder->program->arena, count, sizeof(void*));
+  if (!addresses) return tfrt_kernel_binder_out_of_memory();
+  uint32_t entry = 0;
+  for (uint32_t i = 0; i < count; ++i, ++entry) {
+    while (descriptor->attributes[entry].kind >= TFRT_ATTRIBUTE_SYMBOL) ++entry;
+    const tfrt_attribute_descriptor_t* attribute = &descriptor->attributes[entry];
+    tfrt_status_t status =
+        tfrt_bef_attribute_check(program->attributes, program->attributes_size, offsets[i],
+                                 tfrt_attribute_layout(attribute->kind));
+    if (status) {
+      return tfrt_status_take_annotate(status, "kernel '%s', attribute '%s'", job->model->name,
+                                       attribute->name);
+    }
+    addresses[i] = program->attributes + offsets[i];
+  }
+  job->binding->attributes = addresses;
+  return NULL;
+}
+
+static tfrt_status_t tfrt_kernel_binder_bind_functions(const tfrt_kernel_binder_job_t* job) {
+  tfrt_program_t* program = job->binder->program;
+  const uint32_t count = job->record->function_count;
+  if (count == 0) return NULL;
+  if (program->op) {
+    job->binding->functions = program->op->functions;
+    return NULL;
+  }
+  const uint32_t* indices = tfrt_bef_record_functions(job->record);
+  const tfrt_function_t** functions =
+      tfrt_arena_allocate_array(&program->arena, count, sizeof(*functions));
+  if (!functions) return tfrt_kernel_binder_out_of_memory();
+  for (uint32_t i = 0; i < count; ++i) functions[i] = &program->functions[indices[i]].base;
+  job->binding->functions = functions;
+  return NULL;
+}
+
+static tfrt_status_t tfrt_kernel_binder_bind_options(const tfrt_kernel_binder_job_t* job) {
+  const tfrt_bef_call_options_t* from = job->options;
+  if (!from) return NULL;
+  tfrt_call_options_t* options =
+      tfrt_arena_allocate(&job->binder->program->arena, sizeof(*options));
+  if (!options) return tfrt_kernel_binder_out_of_memory();
+  *options = (tfrt_call_options_t){.has_host = from->has_host,
+                                   .pure = from->pure,
+                                   .host = from->host,
+                                   .deadline_ms = from->deadline_ms,
+                                   .retries = from->retries,
+                                   .device = from->device};
+  job->binding->call_options = options;
+  return NULL;
+}
+
+// --- Arguments and results ---------------------------------------------------
+
+// What the kernel does with its argument |index|. One that is `bef.nonstrict` waits for none but
+// those whose payload it reads: that there must be one, a program can't argue away.
+static tfrt_operand_use_t tfrt_kernel_binder_use(const tfrt_kernel_binder_job_t* job,
+                                                 uint32_t index) {
+  const tfrt_kernel_descriptor_t* descriptor = job->model->kernel.descriptor;
+  if (!descriptor) return TFRT_OPERAND_DEMANDED;
+  const tfrt_operand_descriptor_t* operand = tfrt_kernel_descriptor_operand(descriptor, index);
+  tfrt_operand_use_t use = operand ? operand->use : TFRT_OPERAND_AWAITED;  // a trailing chain
+  bool nonstrict = job->options && job->options->nonstrict;
+  return nonstrict && use == TFRT_OPERAND_AWAITED ? TFRT_OPERAND_PASSED : use;
+}
+
+// Sites with as many arguments share their uses, unless something is said of a call.
+static tfrt_status_t tfrt_kernel_binder_bind_uses(const tfrt_kernel_binder_job_t* job) {
+  const uint32_t count = job->record->argument_count;
+  tfrt_kernel_model_t* model = job->model;
+  tfrt_kernel_binding_t* binding = job->binding;
+  binding->uses = model->uses;
+  if (job->options || !model->uses || model->checked->argument_count != count) {
+    uint8_t* uses = tfrt_arena_allocate_array(&job->binder->program->arena, count, sizeof(*uses));
+    if (!uses) return tfrt_kernel_binder_out_of_memory();
+    for (uint32_t i = 0; i < count; ++i) uses[i] = (uint8_t)tfrt_kernel_binder_use(job, i);
+    binding->uses = uses;
+  }
+  model->checked = job->record;
+  model->uses = job->options ? NULL : binding->uses;
+  for (uint32_t i = 0; i < count; ++i) {
+    bool is_passed = binding->uses[i] == TFRT_OPERAND_PASSED;
+    binding->nonstrict |= is_passed;
+    binding->waited_count += !is_passed;
+  }
+  return NULL;
+}
+
+tfrt_type_id_t tfrt_kernel_binder_type_id(const char* type) {
+  if (!tfrt_kernel_descriptor_type_is_known(type)) return TFRT_TYPE_NONE;
+  tfrt_type_id_t id = TFRT_TYPE_NONE;
+  // A type that nobody has registered has no values, so no value can pass: any id that
+  // is never given will do.
+  return tfrt_type_find(type, &id) ? id : UINT16_MAX;
+}
+
+bool tfrt_kernel_binder_type_is_proven(const char* type, const char* known) {
+  return !type || (known && strcmp(type, known) == 0);
+}
+
+// The type that argument |index| must be known to have, or NULL if any will do: nobody reads the
+// payload of what is only waited for or passed on.
+static const char* tfrt_kernel_binder_wanted_type(const tfrt_kernel_binder_job_t* job,
+                                                  uint32_t index) {
+  const tfrt_kernel_descriptor_t* descriptor = job->model->kernel.descriptor;
+  const uint8_t use = job->binding->uses[index];
+  if (!descriptor || use == TFRT_OPERAND_AWAITED || use == TFRT_OPERAND_PASSED) return NULL;
+  const tfrt_operand_descriptor_t* operand = tfrt_kernel_descriptor_operand(descriptor, index);
+  const char* type = operand ? operand->type : "!tfrt.chain";
+  return tfrt_kernel_descriptor_type_is_known(type) ? type : NULL;
+}
+
+// Notes which types of |wanted|, one for each argument, are to be checked at run time: those that
+// the op table wants, but doesn't prove.
+static tfrt_status_t tfrt_kernel_binder_bind_checks(const tfrt_kernel_binder_job_t* job,
+                                                    const tfrt_kernel_model_argument_t* wanted) {
+  const uint32_t* arguments = tfrt_bef_record_arguments(job->record);
+  const uint32_t count = job->record->argument_count;
+  tfrt_type_id_t* checks = NULL;
+  for (uint32_t i = 0; i < count; ++i) {
+    const char* known = job->binder->register_types[arguments[i]];
+    if (tfrt_kernel_binder_type_is_proven(wanted[i].type, known)) continue;
+    if (!checks) {
+      checks = tfrt_arena_allocate_array(&job->binder->program->arena, count, sizeof(*checks));
+    }
+    if (!checks) return tfrt_kernel_binder_out_of_memory();
+    checks[i] = tfrt_kernel_binder_type_id(wanted[i].type);
+  }
+  job->binding->checks = checks;
+  return NULL;
+}
+
+// The types that the results must have, for programs that check all of them.
+static tfrt_status_t tfrt_kernel_binder_bind_result_checks(const tfrt_kernel_binder_job_t* job) {
+  const tfrt_kernel_descriptor_t* descriptor = job->model->kernel.descriptor;
+  uint32_t count = job->record->result_count;
+  if (!job->binder->checks_types || !descriptor || count == 0) return NULL;
+  tfrt_type_id_t* checks =
+      tfrt_arena_allocate_array(&job->binder->program->arena, count, sizeof(*checks));
+  if (!checks) return tfrt_kernel_binder_out_of_memory();
+  for (uint32_t i = 0; i < count; ++i) {
+    const tfrt_result_descriptor_t* result = tfrt_kernel_descriptor_result(descriptor, i);
+    checks[i] = result ? tfrt_kernel_binder_type_id(result->type) : TFRT_TYPE_NONE;
+  }
+  job->binding->result_checks = checks;
+  return NULL;
+}
+
+// What is known of the type of result |index|: what the op table says. Where it leaves the type
+// open that proves nothing: no operand that is checked is of such a type. Where all types are
+// checked, none counts as known.
+static const char* tfrt_kernel_binder_known_type(const tfrt_kernel_binder_job_t* job,
+                                                 uint32_t index) {
+  const tfrt_kernel_descriptor_t* descriptor = job->model->kernel.descriptor;
+  if (job->binder->checks_types || !descriptor || index >= descriptor->result_count) return NULL;
+  return descriptor->results[index].type;
+}
+
+// Notes what the site does with its registers, as |arguments| says of those.
+static void tfrt_kernel_binder_note_registers(const tfrt_kernel_binder_job_t* job,
+                                              const tfrt_kernel_model_argument_t* arguments) {
+  const tfrt_bef_record_t* record = job->record;
+  uint8_t* flags = job->binder->callable->register_flags;
+  for (uint32_t i = 0; i < record->argument_count; ++i) {
+    flags[tfrt_bef_record_arguments(record)[i]] |= arguments[i].flags;
+  }
+  for (uint32_t i = 0; i < record->result_count; ++i) {
+    job->binder->register_types[tfrt_bef_record_results(record)[i]] =
+        tfrt_kernel_binder_known_type(job, i);
+  }
+}
+
+// Lets other sites share the binding, whose arguments are |arguments|, if it is nobody's own: a
+// constant keeps its value there.
+static tfrt_status_t tfrt_kernel_binder_let_share(const tfrt_kernel_binder_job_t* job,
+                                                  const tfrt_kernel_model_argument_t* arguments) {
+  tfrt_kernel_model_t* model = job->model;
+  const tfrt_kernel_descriptor_t* descriptor = model->kernel.descriptor;
+  const bool is_constant = descriptor && (descriptor->flags & TFRT_KERNEL_CONSTANT);
+  if (!job->binding->is_plain || is_constant) return NULL;
+  const uint32_t result_count = job->record->result_count;
+  const char** types =
+      tfrt_arena_allocate_array(job->binder->scratch, result_count, sizeof(*types));
+  if (!types) return tfrt_kernel_binder_out_of_memory();
+  for (uint32_t i = 0; i < result_count; ++i) types[i] = tfrt_kernel_binder_known_type(job, i);
+  model->shared = job->binding;
+  model->shape = job->record;
+  model->arguments = arguments;
+  model->result_types = types;
+  return NULL;
+}
+
+// Sets |*out_arguments| to how the site uses its arguments.
+static tfrt_status_t tfrt_kernel_binder_list_arguments(
+    const tfrt_kernel_binder_job_t* job, const tfrt_kernel_model_argument_t** out_arguments) {
+  static const uint8_t kFlags[] = {
+      [TFRT_OPERAND_DEMANDED] = TFRT_REGISTER_DEMANDED,
+      [TFRT_OPERAND_AWAITED] = TFRT_REGISTER_AWAITED,
+      [TFRT_OPERAND_MUTATED] = TFRT_REGISTER_DEMANDED,
+      [TFRT_OPERAND_CONSUMED] = TFRT_REGISTER_DEMANDED,
+      [TFRT_OPERAND_PASSED] = TFRT_REGISTER_ANTICIPATED,
+  };
+  const uint32_t count = job->record->argument_count;
+  *out_arguments = NULL;
+  tfrt_kernel_model_argument_t* arguments =
+      tfrt_arena_allocate_array(job->binder->scratch, count, sizeof(*arguments));
+  if (!arguments) return tfrt_kernel_binder_out_of_memory();
+  for (uint32_t i = 0; i < count; ++i) {
+    arguments[i].type = tfrt_kernel_binder_wanted_type(job, i);
+    arguments[i].flags = kFlags[job->binding->uses[i]];
+  }
+  *out_arguments = arguments;
+  return NULL;
+}
+
+// Finds out which types are to be checked, and what is known of the registers.
+static tfrt_status_t tfrt_kernel_binder_bind_types(const tfrt_kernel_binder_job_t* job) {
+  tfrt_kernel_binding_t* binding = job->binding;
+  const tfrt_kernel_model_argument_t* arguments;
+  TFRT_RETURN_IF_ERROR(tfrt_kernel_binder_list_arguments(job, &arguments));
+  TFRT_RETURN_IF_ERROR(tfrt_kernel_binder_bind_checks(job, arguments));
+  TFRT_RETURN_IF_ERROR(tfrt_kernel_binder_bind_result_checks(job));
+  binding->is_plain = !binding->checks && !binding->result_checks && !binding->nonstrict &&
+                      !binding->call_options && job->record->attribute_count == 0 &&
+                      job->record->function_count == 0;
+  tfrt_kernel_binder_note_registers(job, arguments);
+  return tfrt_kernel_binder_let_share(job, arguments);
+}
+
+// --- The whole ---------------------------------------------------------------
+
+static tfrt_status_t tfrt_kernel_binder_fill_in(const tfrt_kernel_binder_job_t* job) {
+  const tfrt_kernel_model_t* model = job->model;
+  TFRT_RETURN_IF_ERROR(tfrt_kernel_binder_bind_function(job));
+  bool is_checked =
+      !model->kernel.descriptor ||
+      (model->checked && tfrt_kernel_binder_has_counts_of(job->record, model->checked));
+  if (!is_checked) {
+    TFRT_RETURN_IF_ERROR(
+        tfrt_kernel_binder_check_signature(model->name, job->record, model->kernel.descriptor));
+  }
+  TFRT_RETURN_IF_ERROR(tfrt_kernel_binder_bind_attributes(job));
+  TFRT_RETURN_IF_ERROR(tfrt_kernel_binder_bind_functions(job));
+  TFRT_RETURN_IF_ERROR(tfrt_kernel_binder_bind_options(job));
+  TFRT_RETURN_IF_ERROR(tfrt_kernel_binder_bind_uses(job));
+  return tfrt_kernel_binder_bind_types(job);
+}
+
+tfrt_status_t tfrt_kernel_binder_bind(tfrt_kernel_binder_t* binder, const tfrt_bef_record_t* record,
+                                      const tfrt_bef_call_options_t* options,
+                                      const tfrt_kernel_binding_t** out_binding) {
+  *out_binding = NULL;
+  tfrt_kernel_binding_t* binding = tfrt_arena_allocate(&binder->program->arena, sizeof(*binding));
+  if (!binding) return tfrt_kernel_binder_out_of_memory();
+  tfrt_kernel_binder_job_t job = {.binder = binder,
+                                  .model = &binder->models[record->code],
+                                  .record = record,
+                                  .options = options,
+                                  .binding = binding};
+  binding->name = job.model->name;
+  binding->owner = binder->callable;
+  TFRT_RETURN_IF_ERROR(tfrt_kernel_binder_fill_in(&job));
+  *out_binding = binding;
+  return NULL;
+}
+
+tfrt_status_t tfrt_kernel_binder_initialize(tfrt_kernel_binder_t* binder, tfrt_program_t* program,
+                                            const tfrt_kernel_registry_t* registry,
+                                            const char* const* names, uint32_t count,
+                                            tfrt_arena_t* scratch) {
+  *binder = (tfrt_kernel_binder_t){.program = program,
+                                   .checks_types = tfrt_kernel_registry_type_checks(registry),
+                                   .scratch = scratch};
+  binder->models = tfrt_arena_allocate_array(scratch, count, sizeof(*binder->models));
+  if (!binder->models) return tfrt_kernel_binder_out_of_memory();
+  for (uint32_t i = 0; i < count; ++i) {
+    tfrt_kernel_model_t* model = &binder->models[i];
+    model->name = names[i];
+    // Nothing need use a name that is listed.
+    (void)tfrt_kernel_registry_find(registry, tfrt_string_view_of(names[i]), &model->kernel);
+    model->cost = tfrt_schedule_cost(model->kernel.descriptor);
+  }
+  return NULL;
+}
+
+void tfrt_kernel_binder_enter(tfrt_kernel_binder_t* binder, tfrt_bef_callable_t* callable,
+                              const char** register_types) {
+  binder->callable = callable;
+  binder->register_types = register_types;
+  // All other registers are set by a kernel before one uses them.
+  for (uint32_t i = 0; i < callable->bef->argument_count; ++i) register_types[i] = NULL;
+}

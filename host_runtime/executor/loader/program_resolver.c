@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host_runtime/executor/loader/program_resolver.h"
+
+#include "host_runtime/executor/loader/schedule_builder.h"
+#include "host_runtime/executor/loader/sync_resolver.h"
+
+// Room for the bindings of a function that has few, and for what is small.
+#define TFRT_PROGRAM_RESOLVER_BINDINGS_SIZE ((size_t)2048)
+
+// How many arguments of one kernel that are |register_index| have been met.
+typedef struct tfrt_program_resolver_seen_s {
+  uint32_t register_index;
+  uint32_t occurrences;
+} tfrt_program_resolver_seen_t;
+
+static tfrt_status_t tfrt_program_resolver_out_of_memory(void) {
+  return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory to load the program");
+}
+
+// Gives |status| the place of the kernel of |record|, named |name|, in |function| as its origin.
+static tfrt_status_t tfrt_program_resolver_take_locate(tfrt_status_t status,
+                                                       const tfrt_bef_function_t* function,
+                                                       const tfrt_bef_record_t* record,
+                                                       const char* name,
+                                                       const tfrt_program_t* program) {
+  tfrt_bef_source_location_t location;
+  tfrt_program_locate(program, record->location, &location);
+  tfrt_status_origin_t origin = {.rank = TFRT_STATUS_NO_RANK,
+                                 .function = function->name,
+                                 .kernel = name,
+                                 .file = location.file,
+                                 .line = location.line,
+                                 .column = location.column};
+  tfrt_status_t located = tfrt_status_with_origin(status, &origin);
+  tfrt_status_release(status);
+  return located;
+}
+
+// --- Users -------------------------------------------------------------------
+
+// Lists the non-strict kernels of |callable|, which are counted.
+static tfrt_status_t tfrt_program_resolver_collect_nonstrict(tfrt_program_t* program,
+                                                             tfrt_bef_callable_t* callable) {
+  callable->nonstrict = tfrt_arena_allocate_array(&program->arena, callable->nonstrict_count,
+                                                  sizeof(*callable->nonstrict));
+  if (!callable->nonstrict) return tfrt_program_resolver_out_of_memory();
+  uint32_t count = 0;
+  for (uint32_t k = 1; k < callable->bef->kernel_count; ++k) {
+    if (callable->sites[k].binding->nonstrict) callable->nonstrict[count++] = k;
+  }
+  return NULL;
+}
+
+// How argument number |occurrence| (from 0) of |site| that is |register_index| is used.
+static bool tfrt_program_resolver_is_passed(const tfrt_kernel_site_t* site, uint32_t register_index,
+                                            uint32_t occurrence) {
+  const uint32_t* arguments = tfrt_bef_record_arguments(site->record);
+  for (uint32_t i = 0; i < site->record->argument_count; ++i) {
+    if (arguments[i] != register_index) continue;
+    if (occurrence-- == 0) return site->binding->uses[i] == TFRT_OPERAND_PASSED;
+  }
+  return false;
+}
+
+// Tells, for each user of the results of kernel |index|, whether the value is only passed to it. A
+// kernel stands once in a list of users for each argument; the words are taken to mean these
+// arguments in their order. |seen| is room for one pair per kernel.
+static tfrt_status_t tfrt_program_resolver_mark_users(tfrt_program_t* program,
+                                                      tfrt_bef_callable_t* callable, uint32_t index,
+                                                      tfrt_program_resolver_seen_t* seen) {
+  const tfrt_bef_record_t* record = callable->sites[index].record;
+  const uint32_t* user_counts = tfrt_bef_record_user_counts(record);
+  const uint32_t* users = tfrt_bef_record_users(record);
+  uint32_t count = 0;
+  for (uint32_t r = 0; r < record->result_count; ++r) count += user_counts[r];
+  if (count == 0) return NULL;
+  uint8_t* passed_users = tfrt_arena_allocate_array(&program->arena, count, 1);
+  if (!passed_users) return tfrt_program_resolver_out_of_memory();
+  uint32_t word = 0;
+  for (uint32_t r = 0; r < record->result_count; ++r) {
+    uint32_t register_index = tfrt_bef_record_results(record)[r];
+    for (uint32_t u = 0; u < user_counts[r]; ++u, ++word) {
+      uint32_t user = users[word];
+      if (!callable->sites[user].binding->nonstrict) continue;
+      if (seen[user].register_index != register_index) {
+        seen[user] = (tfrt_program_resolver_seen_t){.register_index = register_index};
+      }
+      passed_users[word] = tfrt_program_resolver_is_passed(&callable->sites[user], register_index,
+                                                           seen[user].occurrences++);
+      if (passed_users[word]) callable->passed_users[index] = passed_users;
+    }
+  }
+  return NULL;
+}
+
+// Marks the users of all kernels.
+static tfrt_status_t tfrt_program_resolver_mark_all_users(tfrt_program_t* program,
+                                                          tfrt_bef_callable_t* callable,
+                                                          tfrt_arena_t* scratch) {
+  uint32_t kernel_count = callable->bef->kernel_count;
+  tfrt_program_resolver_seen_t* seen =
+      tfrt_arena_allocate_array(scratch, kernel_count, sizeof(*seen));
+  callable->passed_users =
+      tfrt_arena_allocate_array(&program->arena, kernel_count, sizeof(*callable->passed_users));
+  if (!seen || !callable->passed_users) return tfrt_program_resolver_out_of_memory();
+  for (uint32_t k = 0; k < kernel_count; ++k) seen[k].register_index = UINT32_MAX;
+  for (uint32_t k = 0; k < kernel_count; ++k) {
+    TFRT_RETURN_IF_ERROR(tfrt_program_resolver_mark_users(program, callable, k, seen));
+  }
+  return NULL;
+}
+
+// --- Sites -------------------------------------------------------------------
+
+// Binds kernel |index| of the function that |binder| is at, for which |options| (NULL: nothing) are
+// said, and which doesn't share its model's binding, and tells |survey| of it, unless that is NULL.
+static tfrt_status_t tfrt_program_resolver_bind_site(tfrt_kernel_binder_t* binder, uint32_t index,
+                                                     const tfrt_bef_call_options_t* options,
+                                                     tfrt_schedule_survey_t* survey) {
+  tfrt_bef_callable_t* callable = binder->callable;
+  tfrt_kernel_site_t* site = &callable->sites[index];
+  const tfrt_kernel_model_t* model = &binder->models[site->record->code];
+  tfrt_status_t status = tfrt_kernel_binder_bind(binder, site->record, options, &site->binding);
+  if (!status && callable->base.kind == TFRT_FUNCTION_SYNC) {
+    status = tfrt_sync_resolver_check_kernel(site);
+  }
+  if (status) {
+    return tfrt_program_resolver_take_locate(status, callable->bef, site->record, model->name,
+                                             binder->program);
+  }
+  callable->nonstrict_count += site->binding->nonstrict;
+  if (survey) tfrt_schedule_survey_look_at(survey, site, model->kernel.descriptor, index);
+  return NULL;
+}
+
+// The site of the pseudo kernel, which is bound to nothing.
+static tfrt_status_t tfrt_program_resolver_resolve_start(tfrt_program_t* program,
+                                                         tfrt_bef_callable_t* callable) {
+  tfrt_kernel_binding_t* binding = tfrt_arena_allocate(&program->arena, sizeof(*binding));
+  if (!binding) return tfrt_program_resolver_out_of_memory();
+  binding->name = "";
+  binding->owner = callable;
+  callable->sites[0] = (tfrt_kernel_site_t){.record = tfrt_bef_function_record(callable->bef, 0),
+                                            .binding = binding,
+                                            .stream_id = callable->bef->places[0].stream_id};
+  return NULL;
+}
+
+// Resolves all kernels of the function that |binder| is at, for whose sites there is room, and
+// tells |survey| of each; NULL: nobody wants to know.
+static tfrt_status_t tfrt_program_resolver_resolve_sites(tfrt_kernel_binder_t* binder,
+                                                         tfrt_schedule_survey_t* survey) {
+  const tfrt_bef_function_t* bef = binder->callable->bef;
+  TFRT_RETURN_IF_ERROR(tfrt_program_resolver_resolve_start(binder->program, binder->callable));
+  uint32_t entry = 0;  // of the call options, which are sorted by kernel
+  for (uint32_t k = 1; k < bef->kernel_count; ++k) {
+    tfrt_kernel_site_t* site = &binder->callable->sites[k];
+    const tfrt_bef_record_t* record = tfrt_bef_function_record(bef, k);
+    const tfrt_kernel_model_t* model = &binder->models[record->code];
+    const bool has_options =
+        entry < bef->call_options_count && bef->call_options[entry].kernel == k;
+    *site = (tfrt_kernel_site_t){.record = record, .stream_id = bef->places[k].stream_id};
+    if (TFRT_LIKELY(!has_options && tfrt_kernel_binder_share(binder, model, record))) {
+      site->binding = model->shared;
+    } else {
+      TFRT_RETURN_IF_ERROR(tfrt_program_resolver_bind_site(
+          binder, k, has_options ? &bef->call_options[entry++].options : NULL, survey));
+    }
+    if (survey) tfrt_schedule_survey_add(survey, site, model->cost);
+  }
+  return NULL;
+}
+
+// Resolves what the kernels of |callable|, an asynchronous function, are to each other.
+static tfrt_status_t tfrt_program_resolver_resolve_order(tfrt_program_t* program,
+                                                         tfrt_bef_callable_t* callable,
+                                                         const tfrt_schedule_survey_t* survey,
+                                                         tfrt_arena_t* scratch) {
+  const tfrt_bef_function_t* bef = callable->bef;
+  for (uint32_t i = 0; i < bef->result_count; ++i) {
+    callable->register_flags[bef->result_registers[i]] |= TFRT_REGISTER_ANTICIPATED;
+  }
+  if (callable->nonstrict_count > 0) {
+    TFRT_RETURN_IF_ERROR(tfrt_program_resolver_collect_nonstrict(program, callable));
+    TFRT_RETURN_IF_ERROR(tfrt_program_resolver_mark_all_users(program, callable, scratch));
+  }
+  return tfrt_schedule_create(program, callable, survey, scratch);
+}
+
+tfrt_status_t tfrt_program_resolver_run(tfrt_kernel_binder_t* binder, tfrt_bef_callable_t* callable,
+                                        tfrt_arena_t* scratch) {
+  tfrt_program_t* program = binder->program;
+  const tfrt_bef_function_t* bef = callable->bef;
+  bool is_sync = callable->base.kind == TFRT_FUNCTION_SYNC;
+  // Mostly that is all that a function takes, but for some bindings.
+  tfrt_arena_reserve(&program->arena, TFRT_PROGRAM_RESOLVER_BINDINGS_SIZE +
+                                          bef->kernel_count * sizeof(*callable->sites) +
+                                          bef->register_count + tfrt_schedule_size(bef));
+  const char** register_types =
+      tfrt_arena_allocate_room(scratch, (size_t)bef->register_count + 1, sizeof(*register_types));
+  callable->sites =
+      tfrt_arena_allocate_room(&program->arena, bef->kernel_count, sizeof(*callable->sites));
+  callable->register_flags =
+      tfrt_arena_allocate_array(&program->arena, (size_t)bef->register_count + 1, 1);
+  if (!register_types || !callable->sites || !callable->register_flags) {
+    return tfrt_program_resolver_out_of_memory();
+  }
+  tfrt_kernel_binder_enter(binder, callable, register_types);
+  tfrt_schedule_survey_t survey;
+  TFRT_RETURN_IF_ERROR(tfrt_schedule_survey_initialize(&survey, callable, scratch));
+  TFRT_RETURN_IF_ERROR(tfrt_program_resolver_resolve_sites(binder, is_sync ? NULL : &survey));
+  if (is_sync) return tfrt_sync_resolver_run(program, callable, scratch);
+  return tfrt_program_resolver_resolve_order(program, callable, &survey, scratch);
+}

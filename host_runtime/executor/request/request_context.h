@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One top-level execution: what all of its kernels share, on this host. It carries the
+// cancel value, the deadline, where prints go, how calls leave the host, and named
+// resources.
+//
+// Life:
+//  1. Created from options; the creator holds +1.
+//  2. Passed along in execution contexts; retained by whatever outlives a kernel.
+//  3. Cancelled at most once that counts.
+//  4. Released; the last release destroys the resources, the newest first.
+//
+// Thread rule: thread-safe after creation.
+// Failure rule: creation fails only with RESOURCE_EXHAUSTED.
+#ifndef TFRT_HOST_RUNTIME_EXECUTOR_REQUEST_REQUEST_CONTEXT_H_
+#define TFRT_HOST_RUNTIME_EXECUTOR_REQUEST_REQUEST_CONTEXT_H_
+
+#include <string.h>
+
+#include "host_runtime/async/cancellation.h"
+#include "host_runtime/base/allocator.h"
+#include "host_runtime/base/atomic.h"
+#include "host_runtime/base/macros.h"
+#include "host_runtime/base/ref_count.h"
+#include "host_runtime/base/trace.h"
+#include "host_runtime/executor/request/call_router.h"
+#include "host_runtime/executor/request/execution_context.h"
+#include "host_runtime/executor/request/output.h"
+#include "host_runtime/executor/request/resource_context.h"
+
+TFRT_API_BEGIN
+
+// No deadline.
+#define TFRT_REQUEST_NO_DEADLINE INT64_MAX
+
+typedef struct tfrt_request_options_s {
+  uint64_t id;          // unique in its job
+  tfrt_trace_t* trace;  // takes what ran when (+0; the context retains it); NULL: none yet
+  // Of the host's clock; TFRT_REQUEST_NO_DEADLINE. Kept by request_deadline.h.
+  int64_t deadline_ns;
+  tfrt_output_t* output;       // NULL: the standard output; must outlive the request
+  tfrt_call_router_t* router;  // NULL: calls stay here; must outlive the request
+  // What tfrt.once and others share with other requests; NULL: they share nothing. Must outlive
+  // the request, and be outlived by the programs that run in it.
+  tfrt_resource_context_t* resources;
+  // Where the request's tasks run: a queue with threads of its own, or one of
+  // priority_work_queue.h; NULL: the host's. Must outlive the request.
+  tfrt_work_queue_t* work_queue;
+  const char* device;  // that the first call is placed on; copied; NULL: none
+  // Calls that routers have made from host to host above the request; 0: it is a job's own.
+  uint32_t call_depth;
+} tfrt_request_options_t;
+
+// Options with nothing set. Thread-safe.
+static inline tfrt_request_options_t tfrt_request_options_default(void) {
+  tfrt_request_options_t options;
+  memset(&options, 0, sizeof(options));
+  options.deadline_ns = TFRT_REQUEST_NO_DEADLINE;
+  return options;
+}
+
+struct tfrt_request_context_s {
+  tfrt_ref_count_t ref_count;
+  tfrt_allocator_t allocator;
+  tfrt_request_options_t options;      // constant; of its trace, see below
+  char device[TFRT_CALL_DEVICE_SIZE];  // where |options.device| points to
+  TFRT_ATOMIC(tfrt_trace_t*) trace;    // +1; set at most once
+  tfrt_cancellation_t cancellation;
+  tfrt_resource_context_t resources;  // its own
+};
+
+// Sets |*out_request| (+1) to a new request. Thread-safe.
+tfrt_status_t tfrt_request_context_create(const tfrt_request_options_t* options,
+                                          tfrt_allocator_t allocator,
+                                          tfrt_request_context_t** out_request) TFRT_MUST_USE;
+
+// Adds one reference to |request| and returns it. Thread-safe.
+tfrt_request_context_t* tfrt_request_context_retain(tfrt_request_context_t* request);
+
+// Drops one reference; NULL is allowed. Thread-safe.
+void tfrt_request_context_release(tfrt_request_context_t* request);
+
+// Cancels |request| with |reason| (+0). No kernel of it starts on this host once this
+// has returned, but for those that are just being started. Thread-safe.
+void tfrt_request_context_cancel(tfrt_request_context_t* request, tfrt_status_t reason);
+
+// The error value (+0) that |request| was cancelled with, or NULL. Thread-safe.
+static inline tfrt_async_value_t* tfrt_request_context_cancelled(
+    const tfrt_request_context_t* request) {
+  return tfrt_cancellation_reason(&request->cancellation);
+}
+
+// What takes what ran when (+0, as long as |request|), or NULL. Thread-safe.
+static inline tfrt_trace_t* tfrt_request_context_trace(const tfrt_request_context_t* request) {
+  // Pairs with the exchange in tfrt_request_context_set_trace().
+  return atomic_load_explicit(&request->trace, memory_order_acquire);
+}
+
+// Has |trace| (+0) take what |request| runs from now on; without an effect if it has one already. A
+// function that runs by a fixed schedule is recorded from its next call on. Thread-safe.
+void tfrt_request_context_set_trace(tfrt_request_context_t* request, tfrt_trace_t* trace);
+
+// Prints |text| where the request's lines go; returns a chain (+1). Nobody but the users of that
+// waits for the line: for what prints when its call may be over. Thread-safe.
+tfrt_async_value_t* tfrt_request_context_print(tfrt_request_context_t* request,
+                                               tfrt_string_view_t text);
+
+// The same for a kernel, or for who has entered the scope of |context|: that call is not over
+// before the line is where it belongs. Thread-safe.
+tfrt_async_value_t* tfrt_execution_context_print(const tfrt_execution_context_t* context,
+                                                 tfrt_string_view_t text);
+
+// Where resources of |request| go that requests may share (+0, lives as long as |request|): those
+// of its options, or else its own. Thread-safe.
+static inline tfrt_resource_context_t* tfrt_request_context_shared_resources(
+    tfrt_request_context_t* request) {
+  return request->options.resources ? request->options.resources : &request->resources;
+}
+
+TFRT_API_END
+
+#endif  // TFRT_HOST_RUNTIME_EXECUTOR_REQUEST_REQUEST_CONTEXT_H_
