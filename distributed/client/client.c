@@ -57,6 +57,16 @@ static void tfrt_client_send_close(tfrt_client_t* client, tfrt_status_t reason) 
   tfrt_arena_deinitialize(&arena);
 }
 
+// Ends |run| of |client|, which is closed, and frees it. Who sees a result that failed because
+// there was no job asks |opened| why.
+static void tfrt_client_end_run(tfrt_client_t* client, tfrt_client_run_t* run) {
+  if (client->is_open) {
+    tfrt_client_run_fail(client, run, 0, client->end);
+  } else {
+    tfrt_client_run_leave_unopened(client, run);
+  }
+}
+
 void tfrt_client_close_locked(tfrt_client_t* client, tfrt_status_t reason) {
   if (client->closed) return;
   client->closed = true;
@@ -69,13 +79,12 @@ void tfrt_client_close_locked(tfrt_client_t* client, tfrt_status_t reason) {
   // A job that has ended by itself, with the loss of its root, has said so already.
   bool goes_on = client->leaves || (client->job && client->job->ended);
   if (client->job && !goes_on) tfrt_client_send_close(client, reason);
-  // First that there is no job: who sees a result that failed for that asks why.
   if (!client->is_open) {
     tfrt_action_queue_fail_take(&node->actions, tfrt_async_value_retain(&client->opened->base),
                                 status);
   }
   for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&client->runs));) {
-    tfrt_client_run_fail(client, tfrt_client_run_of(link), 0, status);
+    tfrt_client_end_run(client, tfrt_client_run_of(link));
   }
   if (client->job) {
     tfrt_job_close(client->job, reason);
@@ -274,11 +283,12 @@ uint64_t tfrt_client_start(tfrt_client_t* client, const tfrt_client_start_t* sta
   }
   tfrt_status_t status = tfrt_program_cache_add_bytes(client->node, start->program, &run->program);
   tfrt_node_lock_tables(client->node);
-  if (!status && client->closed) status = tfrt_status_retain(client->end);
   uint64_t number = client->next_run++;
   run->number = number;
   if (status) {
     tfrt_client_run_fail(client, run, 0, status);
+  } else if (client->closed) {
+    tfrt_client_end_run(client, run);
   } else {
     tfrt_list_push_back(&client->runs, &run->link);
     if (client->is_open) tfrt_client_run_send(client, run);

@@ -34,8 +34,10 @@
 //   DEADLINE_EXCEEDED    the deadline passed
 //   others               a mistake of this runtime                    the program's
 //
-// Results of a job that was never open are the error of |opened|. What the loss of one host
-// makes of many results has one root key, its incarnation.
+// Results of a job that was never open are the error of |opened|, and come after it. Others may
+// come while |opened| is still to come: those of a start that was cancelled, or could not be made,
+// and those of a job that has just been opened. What the loss of one host makes of many results has
+// one root key, its incarnation.
 #ifndef TFRT_DISTRIBUTED_CLIENT_CLIENT_H_
 #define TFRT_DISTRIBUTED_CLIENT_CLIENT_H_
 

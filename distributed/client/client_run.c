@@ -145,6 +145,22 @@ void tfrt_client_run_fail(tfrt_client_t* client, tfrt_client_run_t* run, uint32_
   tfrt_client_run_free(client, run);
 }
 
+// Forwarded, not failed: what closes the client may be on another thread, and |opened| not an error
+// yet.
+void tfrt_client_run_leave_unopened(tfrt_client_t* client, tfrt_client_run_t* run) {
+  tfrt_action_queue_t* actions = &client->node->actions;
+  tfrt_async_value_t* opened = &client->opened->base;
+  for (uint32_t i = 0; i < run->result_count; ++i) {
+    tfrt_action_queue_forward_take(actions, tfrt_async_value_retain(&run->results[i]->base),
+                                   tfrt_async_value_retain(opened));
+  }
+  if (run->ended) {
+    tfrt_action_queue_forward_take(actions, &run->ended->base, tfrt_async_value_retain(opened));
+    run->ended = NULL;
+  }
+  tfrt_client_run_free(client, run);
+}
+
 void tfrt_client_run_lose(tfrt_client_t* client, tfrt_client_run_t* run, const tfrt_peer_t* root) {
   const tfrt_status_origin_t site = {.rank = TFRT_STATUS_NO_RANK, .function = run->name};
   tfrt_status_t status =

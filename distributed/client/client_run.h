@@ -53,7 +53,11 @@ void tfrt_client_run_end(tfrt_client_t* client, tfrt_client_run_t* run,
 void tfrt_client_run_fail(tfrt_client_t* client, tfrt_client_run_t* run, uint32_t first,
                           tfrt_status_t status);
 
-// The same for all results, because |root| is lost: the error names it and the function.
+// Ends |run|, whose results are the error of |opened| once that has it, and frees it: the client is
+// closed, and its job was never open.
+void tfrt_client_run_leave_unopened(tfrt_client_t* client, tfrt_client_run_t* run);
+
+// Fails all results of |run|, because |root| is lost: the error names it and the function.
 void tfrt_client_run_lose(tfrt_client_t* client, tfrt_client_run_t* run, const tfrt_peer_t* root);
 
 // Stops |run| because of |reason| (+0): at once if it was not sent, else the root is asked to.

@@ -153,7 +153,7 @@ tfrt_status_t tfrt_cluster_run_execute(tfrt_cluster_run_t* run, tfrt_run_plan_t*
   if (!status) status = tfrt_cluster_run_check_devices(run, plan);
   if (!status) status = tfrt_cluster_run_call(run, plan);
   if (!status) {
-    // Results may be there before that, if the run was cancelled.
+    // If it is still to come the job was not refused: it is open, or the run was cancelled.
     tfrt_async_value_t* opened = tfrt_client_opened(run->client);
     if (tfrt_async_value_is_error(opened)) {
       status = tfrt_status_retain(tfrt_async_value_error(opened));

@@ -3,7 +3,9 @@
 // What a client is told when something is wrong: the table of distributed/client/client.h.
 #include <string.h>
 
+#include "host_runtime/async/builtin_types.h"
 #include "tests/distributed/job/job_harness.h"
+#include "tests/distributed/program/program.h"
 #include "tests/support/test_main.h"
 
 static tfrt_node_world_t world;
@@ -47,12 +49,21 @@ START_TEST(nobody_listens) {
 }
 END_TEST
 
-// Set when the first result is settled.
-static bool was_unopened;
+// Whether the job was known not to be open by the time when a value came.
+typedef struct look_s {
+  tfrt_task_t task;
+  bool was_unopened;
+} look_t;
 
 static void look_at_opened(tfrt_task_t* task) {
-  (void)task;
-  was_unopened = tfrt_async_value_is_error(tfrt_client_opened(world.client));
+  look_t* look = TFRT_CONTAINER_OF(task, look_t, task);
+  look->was_unopened = tfrt_async_value_is_error(tfrt_client_opened(world.client));
+}
+
+static void look_behind(tfrt_async_value_t* value, look_t* look) {
+  *look = (look_t){0};
+  tfrt_task_initialize(&look->task, look_at_opened);
+  tfrt_async_value_and_then(value, &look->task);
 }
 
 START_TEST(who_sees_a_result_fail_for_want_of_a_job_finds_the_job_unopened) {
@@ -60,13 +71,61 @@ START_TEST(who_sees_a_result_fail_for_want_of_a_job_finds_the_job_unopened) {
   const char* const addresses[] = {"n0:1", "nowhere:1"};
   tfrt_job_open_client(&world, addresses, 2, 0);
   tfrt_job_start(&world, tfrt_job_simple_program, 1);
-  was_unopened = false;
-  tfrt_task_t task;
-  tfrt_task_initialize(&task, look_at_opened);
-  tfrt_async_value_and_then(world.results[0], &task);
+  look_t look;
+  look_behind(world.results[0], &look);
   tfrt_node_world_await(&world);
   ck_assert(tfrt_async_value_is_error(world.results[0]));
-  ck_assert(was_unopened);
+  ck_assert(look.was_unopened);
+  end();
+}
+END_TEST
+
+// A start that a task makes.
+typedef struct late_start_s {
+  tfrt_task_t task;
+  tfrt_async_value_t* ended;
+  look_t result_look;
+  look_t ended_look;
+} late_start_t;
+
+static void start_late(tfrt_task_t* task) {
+  late_start_t* late = TFRT_CONTAINER_OF(task, late_start_t, task);
+  ck_assert(!tfrt_async_value_is_available(tfrt_client_opened(world.client)));
+  tfrt_test_program_t program;
+  tfrt_test_program_initialize(&program, tfrt_job_simple_program);
+  tfrt_async_value_t* argument = tfrt_async_value_create_i32(1);
+  tfrt_client_start_t start = {.program = tfrt_string_view_make(program.bytes, program.size),
+                               .function = program.function,
+                               .arguments = &argument,
+                               .argument_count = 1,
+                               .result_count = 1,
+                               .out_ended = &late->ended};
+  tfrt_client_start(world.client, &start, world.results);
+  world.result_count = 1;
+  tfrt_async_value_release(argument);
+  tfrt_test_program_deinitialize(&program);
+  look_behind(world.results[0], &late->result_look);
+  look_behind(late->ended, &late->ended_look);
+}
+
+// The task that starts the program stands in the queue before what the end of the client leads to:
+// another thread may be as far ahead.
+START_TEST(who_starts_a_client_that_has_just_ended_finds_the_job_unopened) {
+  begin(NULL);
+  tfrt_job_open_client(&world, NULL, 0, 0);
+  tfrt_work_queue_t* queue = world.hosts[2].context->work_queue;
+  late_start_t late;
+  tfrt_task_initialize(&late.task, start_late);
+  tfrt_work_queue_add_task(queue, &late.task);
+  tfrt_status_t reason = tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "host 1 is not there");
+  tfrt_client_close(world.client, reason);
+  tfrt_work_queue_quiesce(queue);
+  ck_assert(tfrt_node_world_error(&world, 0) == reason);
+  ck_assert(tfrt_async_value_error(late.ended) == reason);
+  ck_assert(late.result_look.was_unopened);
+  ck_assert(late.ended_look.was_unopened);
+  tfrt_status_release(reason);
+  tfrt_async_value_release(late.ended);
   end();
 }
 END_TEST
@@ -326,6 +385,7 @@ Suite* tfrt_test_suite(void) {
   tcase_set_timeout(clients, 60);
   tcase_add_test(clients, nobody_listens);
   tcase_add_test(clients, who_sees_a_result_fail_for_want_of_a_job_finds_the_job_unopened);
+  tcase_add_test(clients, who_starts_a_client_that_has_just_ended_finds_the_job_unopened);
   tcase_add_test(clients, nobody_answers);
   tcase_add_test(clients, the_cluster_key_is_wrong);
   tcase_add_test(clients, versions_dont_meet);
