@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "distributed/builtin/builtin.h"
+#include "distributed/call/carried_call.h"
 #include "distributed/call/incoming_call_impl.h"
 #include "distributed/job/job_budget.h"
 #include "distributed/node/event_log.h"
@@ -127,6 +128,11 @@ static tfrt_incoming_call_t* tfrt_incoming_call_allocate(tfrt_peer_t* peer, tfrt
   return call;
 }
 
+// True if |invoke| has the program with it of which it calls function 0.
+static bool tfrt_incoming_call_carries(const tfrt_wire_invoke_t* invoke) {
+  return invoke->program == 0 && invoke->function == TFRT_WIRE_BUILTIN_RUN;
+}
+
 // What is to be run; NULL for a built-in function.
 static tfrt_status_t tfrt_incoming_call_check(tfrt_peer_t* peer, tfrt_job_t* job,
                                               const tfrt_wire_invoke_t* invoke, uint64_t request,
@@ -137,6 +143,10 @@ static tfrt_status_t tfrt_incoming_call_check(tfrt_peer_t* peer, tfrt_job_t* job
   if (cancelled) return tfrt_status_retain(cancelled);
   if (peer->node->closed) {
     return tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "host %u takes no more calls", job->rank);
+  }
+  if (tfrt_incoming_call_carries(invoke)) {
+    TFRT_RETURN_IF_ERROR(tfrt_carried_call_take_program(job, invoke, out_program));
+    return tfrt_job_budget_check_call(job, (uint32_t)invoke->result_count);
   }
   if (invoke->program == 0) {
     if (tfrt_builtin_is_here(peer, job, invoke)) return NULL;
@@ -192,7 +202,7 @@ tfrt_status_t tfrt_incoming_call_on_invoke(tfrt_peer_t* peer, tfrt_job_t* job,
     return NULL;
   }
   call->execution.program = program;
-  call->execution.function = invoke->function;
+  call->execution.function = tfrt_incoming_call_carries(invoke) ? 0 : invoke->function;
   call->execution.request_id = request;
   call->execution.caller = peer->incarnation;
   call->execution.call = invoke->call;

@@ -193,6 +193,7 @@ static tfrt_status_t tfrt_outgoing_call_send(tfrt_outgoing_call_t* call,
                  .pure = request->pure,
                  .depth = depth,
                  .device = tfrt_string_view_of(request->device ? request->device : ""),
+                 .image = request->image,
                  .results_can_wait = request->results_can_wait}};
   tfrt_outgoing_push_choose(call, request, arguments->arena, &body.invoke);
   tfrt_peer_frame_t frame = {.job = call->job,

@@ -34,6 +34,7 @@ typedef struct tfrt_outgoing_call_request_s {
   uint64_t callee;                   // incarnation
   tfrt_cached_program_t* program;    // NULL: |function| is a tfrt_wire_builtin_t
   uint32_t function;                 // index in the program
+  tfrt_string_view_t image;          // of TFRT_WIRE_BUILTIN_RUN, until the call is sent
   tfrt_request_context_t* request;   // cancels the call; NULL: nobody does
   tfrt_call_scope_t* scope;          // left when the call has ended; NULL: nobody asks
   const char* name;                  // of the function; lives as long as the job

@@ -2,6 +2,7 @@
 #include "distributed/call/router.h"
 
 #include "distributed/builtin/sending.h"
+#include "distributed/call/carried_call.h"
 #include "distributed/call/local_call.h"
 #include "distributed/call/outgoing_call.h"
 #include "distributed/call/retried_call.h"
@@ -47,6 +48,7 @@ static tfrt_status_t tfrt_router_find(tfrt_job_t* job, const tfrt_routed_call_t*
                               job->member_count, tfrt_plural(job->member_count));
   }
   request->callee = member->incarnation;
+  if (request->image.size > 0) return NULL;
   request->program = tfrt_program_cache_find_program(job->node, call->function->program);
   if (request->program) return NULL;
   return tfrt_status_create(TFRT_STATUS_INTERNAL, "@%s is of a program that was never announced",
@@ -104,7 +106,7 @@ static void tfrt_router_start_in_steps(tfrt_job_t* job, const tfrt_routed_call_t
                                        uint32_t rank, tfrt_outgoing_call_request_t* request) {
   tfrt_node_lock_tables(job->node);
   tfrt_status_t status = tfrt_router_find(job, call, rank, request);
-  if (!status) tfrt_cached_program_retain(request->program);
+  if (request->program) tfrt_cached_program_retain(request->program);
   tfrt_node_unlock(job->node);
   if (status) {
     tfrt_router_fail(call, status);
@@ -115,6 +117,7 @@ static void tfrt_router_start_in_steps(tfrt_job_t* job, const tfrt_routed_call_t
   } else {
     tfrt_router_start_with_prefetched(job, call, rank, request);
   }
+  if (!request->program) return;
   tfrt_node_lock_tables(job->node);
   tfrt_cached_program_release(request->program);
   tfrt_node_unlock(job->node);
@@ -141,6 +144,13 @@ static void tfrt_router_call_there(tfrt_job_t* job, const tfrt_routed_call_t* ca
       .result_types = call->function->result_types,
       .gives_results = call->gives_results && !call->options->retries};
   request.has_own_deadline = tfrt_router_find_deadline(job, call, &request.deadline_ns);
+  tfrt_status_origin_t site;
+  tfrt_status_t status =
+      call->caller ? NULL : tfrt_carried_call_describe(job, call, &site, &request);
+  if (status) {
+    tfrt_router_fail(call, status);
+    return;
+  }
   // What was sent ahead is in the host's memory, so a call on a device takes the value itself.
   bool uses_prefetched =
       !call->options->device && atomic_load_explicit(&job->has_prefetched, memory_order_relaxed);

@@ -254,6 +254,7 @@ tfrt_status_t tfrt_node_create(const tfrt_node_options_t* options, tfrt_node_t**
   tfrt_list_initialize(&node->jobs);
   tfrt_list_initialize(&node->detached);
   tfrt_list_initialize(&node->programs);
+  tfrt_text_pool_initialize(&node->texts, allocator);
   tfrt_list_initialize(&node->clients);
   tfrt_list_initialize(&node->recordings);
   tfrt_status_t status = tfrt_node_create_managers(node);
@@ -285,6 +286,7 @@ static void tfrt_node_free(tfrt_node_t* node) {
   tfrt_session_manager_free(node->sessions);
   tfrt_lane_manager_free(node->lanes);
   tfrt_hash_table_deinitialize(&node->peers);
+  tfrt_text_pool_deinitialize(&node->texts);
   tfrt_string_builder_deinitialize(&node->body);
   tfrt_arena_deinitialize(&node->arena);
   tfrt_action_queue_deinitialize(&node->actions);

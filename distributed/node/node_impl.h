@@ -16,6 +16,7 @@
 #include "distributed/lane/lane_manager.h"
 #include "distributed/node/node.h"
 #include "distributed/node/peer.h"
+#include "distributed/node/text_pool.h"
 #include "distributed/threads/action_queue.h"
 #include "distributed/threads/node_lock.h"
 #include "distributed/threads/progress.h"
@@ -43,6 +44,7 @@ struct tfrt_node_s {
   tfrt_ended_jobs_t ended_jobs;
   tfrt_list_link_t detached;                 // what detached jobs leave here, by age of their end
   tfrt_list_link_t programs;                 // the cache, most recently used first
+  tfrt_text_pool_t texts;                    // of calls that are of no program of a job
   tfrt_list_link_t clients;                  // that wait for sessions or jobs
   tfrt_list_link_t recordings;               // of what ran (recording.h)
   tfrt_progress_t progress;                  // of the process's threads, at the last look

@@ -159,13 +159,11 @@ static tfrt_cached_program_t* tfrt_program_cache_find_bytes(tfrt_node_t* node,
   return is_same ? program : NULL;
 }
 
-tfrt_status_t tfrt_program_cache_add_bytes(tfrt_node_t* node, tfrt_string_view_t bytes,
-                                           tfrt_cached_program_t** out_program) {
-  *out_program = tfrt_program_cache_find_bytes(node, bytes);
-  if (*out_program) return NULL;
-  uint8_t digest[TFRT_SHA256_SIZE];
+// Sets |*out_value| (+1) to a copy of |bytes|, as other hosts fetch it. Needs no lock.
+static tfrt_status_t tfrt_program_cache_copy_bytes(const tfrt_node_t* node,
+                                                   tfrt_string_view_t bytes,
+                                                   tfrt_async_value_t** out_value) {
   tfrt_type_id_t type = TFRT_TYPE_NONE;
-  TFRT_RETURN_IF_ERROR(tfrt_sha256(bytes, digest));
   TFRT_RETURN_IF_ERROR(tfrt_program_cache_type(&type));
   tfrt_async_value_t* value = tfrt_async_value_create_unconstructed(type);
   if (!value) return tfrt_status_out_of_memory();
@@ -178,15 +176,48 @@ tfrt_status_t tfrt_program_cache_add_bytes(tfrt_node_t* node, tfrt_string_view_t
   }
   if (bytes.size > 0) memcpy(room, bytes.data, bytes.size);
   tfrt_async_value_set_available(value);
+  *out_value = value;
+  return NULL;
+}
+
+// The entry (+1) with |sha256|, or a new one of |bytes|, the value; NULL when memory is out.
+static tfrt_cached_program_t* tfrt_program_cache_find_or_add(tfrt_node_t* node,
+                                                             tfrt_string_view_t sha256, size_t size,
+                                                             tfrt_async_value_t* bytes) {
+  tfrt_cached_program_t* program = tfrt_program_cache_find(node, sha256);
+  if (program) return program;
+  program = tfrt_program_cache_add(node, sha256, size, bytes);
+  if (program) program->is_verified = true;
+  return program;
+}
+
+tfrt_status_t tfrt_program_cache_add_bytes(tfrt_node_t* node, tfrt_string_view_t bytes,
+                                           tfrt_cached_program_t** out_program) {
+  *out_program = tfrt_program_cache_find_bytes(node, bytes);
+  if (*out_program) return NULL;
+  uint8_t digest[TFRT_SHA256_SIZE];
+  tfrt_async_value_t* value = NULL;
+  TFRT_RETURN_IF_ERROR(tfrt_sha256(bytes, digest));
+  TFRT_RETURN_IF_ERROR(tfrt_program_cache_copy_bytes(node, bytes, &value));
   tfrt_string_view_t sha256 = tfrt_string_view_make((const char*)digest, sizeof(digest));
   tfrt_node_lock_tables(node);
-  *out_program = tfrt_program_cache_find(node, sha256);
-  if (!*out_program) {
-    *out_program = tfrt_program_cache_add(node, sha256, bytes.size, value);
-    if (*out_program) (*out_program)->is_verified = true;
-  }
+  *out_program = tfrt_program_cache_find_or_add(node, sha256, bytes.size, value);
   tfrt_node_unlock(node);
   tfrt_async_value_release(value);
+  return *out_program ? NULL : tfrt_status_out_of_memory();
+}
+
+tfrt_status_t tfrt_program_cache_add_few_bytes(tfrt_node_t* node, tfrt_string_view_t bytes,
+                                               tfrt_cached_program_t** out_program) {
+  uint8_t digest[TFRT_SHA256_SIZE];
+  TFRT_RETURN_IF_ERROR(tfrt_sha256(bytes, digest));
+  tfrt_string_view_t sha256 = tfrt_string_view_make((const char*)digest, sizeof(digest));
+  *out_program = tfrt_program_cache_find(node, sha256);
+  if (*out_program) return NULL;
+  tfrt_async_value_t* value = NULL;
+  TFRT_RETURN_IF_ERROR(tfrt_program_cache_copy_bytes(node, bytes, &value));
+  *out_program = tfrt_program_cache_find_or_add(node, sha256, bytes.size, value);
+  tfrt_action_queue_release(&node->actions, value);
   return *out_program ? NULL : tfrt_status_out_of_memory();
 }
 

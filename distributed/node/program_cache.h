@@ -59,6 +59,10 @@ tfrt_cached_program_t* tfrt_program_cache_add(tfrt_node_t* node, tfrt_string_vie
 tfrt_status_t tfrt_program_cache_add_bytes(tfrt_node_t* node, tfrt_string_view_t bytes,
                                            tfrt_cached_program_t** out_program) TFRT_MUST_USE;
 
+// The same with the lock held, for |bytes| that are few.
+tfrt_status_t tfrt_program_cache_add_few_bytes(tfrt_node_t* node, tfrt_string_view_t bytes,
+                                               tfrt_cached_program_t** out_program) TFRT_MUST_USE;
+
 // The name of |function| of |program| (+0, as long as that), "" if that isn't loaded, or has no
 // such function.
 const char* tfrt_cached_program_function_name(const tfrt_cached_program_t* program,

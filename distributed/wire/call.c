@@ -59,6 +59,7 @@ static const tfrt_wire_field_t invoke_fields[] = {
     TFRT_WIRE_FIELD(tfrt_wire_invoke_t, results_can_wait, 12, BOOL),
     TFRT_WIRE_REPEATED(tfrt_wire_invoke_t, push_to, push_to_count, 13, MESSAGE,
                        TFRT_WIRE_MAX_PUSHES, .message = &push_to_message),
+    TFRT_WIRE_FIELD(tfrt_wire_invoke_t, image, 14, BYTES, .limit = TFRT_WIRE_MAX_IMAGE_SIZE),
 };
 TFRT_WIRE_WALKS(tfrt_wire_invoke)
 const tfrt_wire_message_t tfrt_wire_invoke_message = TFRT_WIRE_MESSAGE(

@@ -27,6 +27,7 @@ typedef enum tfrt_wire_builtin_e {
   TFRT_WIRE_BUILTIN_KEPT_RESULT = 10,   // (string what) -> value
   TFRT_WIRE_BUILTIN_RECORD = 11,        // (string what) -> trace
   TFRT_WIRE_BUILTIN_CHECK_DEVICE = 12,  // (string name) -> chain
+  TFRT_WIRE_BUILTIN_RUN = 13,           // (values) -> values, of the Invoke's image
 } tfrt_wire_builtin_t;
 
 // Where a call stands in the program's text. Empty, 0: not known.
@@ -66,7 +67,8 @@ typedef struct tfrt_wire_invoke_s {
   tfrt_string_view_t device;             // at most TFRT_WIRE_MAX_DEVICE_SIZE; empty: none
   bool results_can_wait;
   const tfrt_wire_push_to_t* push_to;
-  size_t push_to_count;  // at most TFRT_WIRE_MAX_PUSHES
+  size_t push_to_count;      // at most TFRT_WIRE_MAX_PUSHES
+  tfrt_string_view_t image;  // of TFRT_WIRE_BUILTIN_RUN; at most TFRT_WIRE_MAX_IMAGE_SIZE
 } tfrt_wire_invoke_t;
 
 typedef struct tfrt_wire_void_s {

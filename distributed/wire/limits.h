@@ -37,6 +37,7 @@
 #define TFRT_WIRE_MAX_BULK_SIZE (TFRT_WIRE_MAX_CHUNK_PAYLOAD_SIZE + 4096u)
 #define TFRT_WIRE_MAX_INLINE_SIZE (64u << 10)  // body of a value in a control message
 #define TFRT_WIRE_DEFAULT_INLINE_SIZE (4u << 10)
+#define TFRT_WIRE_MAX_IMAGE_SIZE (64u << 10)      // of a program that a call carries
 #define TFRT_WIRE_DEFAULT_REPLAY_SIZE (8u << 20)  // sent and not acknowledged
 #define TFRT_WIRE_DEFAULT_WINDOW_SIZE (4u << 20)  // first window of a Want
 

@@ -109,6 +109,7 @@ static tfrt_status_t tfrt_eager_binding_check_kind(const tfrt_kernel_descriptor_
 
 static void tfrt_eager_binding_add_value(tfrt_eager_binding_t* binding,
                                          const tfrt_bef_value_t* value) {
+  binding->values[binding->offset_count] = *value;
   binding->offsets[binding->offset_count++] = tfrt_bef_value_encode(value, &binding->bytes);
 }
 
@@ -190,11 +191,14 @@ static bool tfrt_eager_binding_make_room(tfrt_eager_binding_t* binding,
                                          const tfrt_eager_attribute_t* attributes, uint32_t count) {
   size_t function_count = 1;
   for (uint32_t i = 0; i < count; ++i) function_count += attributes[i].function_count;
-  binding->offsets = tfrt_arena_allocate_array(
-      &binding->arena, (size_t)descriptor->attribute_count + 1, sizeof(*binding->offsets));
+  size_t attribute_count = (size_t)descriptor->attribute_count + 1;
+  binding->offsets =
+      tfrt_arena_allocate_array(&binding->arena, attribute_count, sizeof(*binding->offsets));
+  binding->values =
+      tfrt_arena_allocate_array(&binding->arena, attribute_count, sizeof(*binding->values));
   binding->functions =
       tfrt_arena_allocate_array(&binding->arena, function_count, sizeof(*binding->functions));
-  return binding->offsets && binding->functions;
+  return binding->offsets && binding->values && binding->functions;
 }
 
 tfrt_status_t tfrt_eager_binding_fill(tfrt_eager_binding_t* binding,

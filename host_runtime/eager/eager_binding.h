@@ -4,6 +4,7 @@
 // bytes of BEF, in the op table's order, and its functions in theirs. Private to this room.
 //
 //   {"b": i32, "a": string, "f": @g}  --op table-->  bytes | offsets of a, b | functions: @g
+//                                                     values of a, b
 //
 // Life: initialised for one op, filled, read while the op is made, deinitialised.
 //
@@ -21,6 +22,7 @@ typedef struct tfrt_eager_binding_s {
   tfrt_arena_t arena;
   tfrt_bef_bytes_t bytes;
   uint32_t* offsets;
+  tfrt_bef_value_t* values;  // what is at |offsets|; borrows from the caller's attributes
   uint32_t offset_count;
   const tfrt_function_t** functions;
   uint32_t function_count;

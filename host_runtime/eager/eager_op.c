@@ -4,7 +4,10 @@
 #include "host_runtime/base/plural.h"
 #include "host_runtime/base/ref_count.h"
 #include "host_runtime/eager/eager_binding.h"
+#include "host_runtime/eager/eager_image.h"
+#include "host_runtime/executor/kernel/kernel_frame.h"
 #include "host_runtime/executor/loader/single_op.h"
+#include "host_runtime/executor/request/request_context.h"
 #include "host_runtime/host_context.h"
 
 struct tfrt_eager_op_s {
@@ -97,6 +100,9 @@ static tfrt_status_t tfrt_eager_op_make_program(const tfrt_kernel_registry_t* re
       .line = options->place.line,
       .column = options->place.column,
   };
+  if (options->is_portable) {
+    return tfrt_eager_image_create_program(&op, descriptor, binding, registry, out_program);
+  }
   return tfrt_single_op_create(&op, registry, tfrt_allocator_system(), out_program);
 }
 
@@ -225,17 +231,71 @@ tfrt_status_t tfrt_eager_op_run_take(const tfrt_eager_op_t* op,
   return NULL;
 }
 
+static tfrt_status_t tfrt_eager_op_check_portable(const tfrt_eager_op_t* op) {
+  if (tfrt_program_file(op->program)) return NULL;
+  tfrt_status_t plain =
+      tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                         "op '%s' is not portable, so no other host can run it: set is_portable "
+                         "where it is made",
+                         op->name);
+  tfrt_status_t located = tfrt_status_with_origin(plain, &op->place);
+  tfrt_status_release(plain);
+  return located;
+}
+
+tfrt_status_t tfrt_eager_op_run_on(const tfrt_eager_op_t* op,
+                                   const tfrt_execution_context_t* context,
+                                   const tfrt_call_options_t* call,
+                                   tfrt_async_value_t* const* arguments, uint32_t argument_count,
+                                   tfrt_async_value_t** results, uint32_t result_count) {
+  TFRT_RETURN_IF_ERROR(tfrt_eager_op_check(op, argument_count, result_count));
+  TFRT_RETURN_IF_ERROR(tfrt_eager_op_check_portable(op));
+  tfrt_routed_call_t routed = {.options = call,
+                               .function = op->function,
+                               .context = context,
+                               .site = &op->place,
+                               .arguments = arguments,
+                               .results = results};
+  tfrt_routed_call_make(&routed, context->request->options.router);
+  return NULL;
+}
+
+// Makes the op of |options| for one run with so many arguments and results.
+static tfrt_status_t tfrt_eager_op_create_once(const tfrt_execution_context_t* context,
+                                               const tfrt_eager_op_options_t* options,
+                                               uint32_t argument_count, uint32_t result_count,
+                                               tfrt_eager_op_t** out_op) {
+  tfrt_eager_op_options_t counted = *options;
+  counted.argument_count = argument_count;
+  counted.result_count = result_count;
+  return tfrt_eager_op_create(context->host->registry, &counted, out_op);
+}
+
 tfrt_status_t tfrt_eager_run(const tfrt_execution_context_t* context,
                              const tfrt_eager_op_options_t* options,
                              tfrt_async_value_t* const* arguments, uint32_t argument_count,
                              tfrt_async_value_t** results, uint32_t result_count) {
-  tfrt_eager_op_options_t counted = *options;
-  counted.argument_count = argument_count;
-  counted.result_count = result_count;
   tfrt_eager_op_t* op = NULL;
-  TFRT_RETURN_IF_ERROR(tfrt_eager_op_create(context->host->registry, &counted, &op));
+  TFRT_RETURN_IF_ERROR(
+      tfrt_eager_op_create_once(context, options, argument_count, result_count, &op));
   tfrt_status_t status =
       tfrt_eager_op_run(op, context, arguments, argument_count, results, result_count);
+  tfrt_eager_op_release(op);
+  return status;
+}
+
+tfrt_status_t tfrt_eager_run_on(const tfrt_execution_context_t* context,
+                                const tfrt_eager_op_options_t* options,
+                                const tfrt_call_options_t* call,
+                                tfrt_async_value_t* const* arguments, uint32_t argument_count,
+                                tfrt_async_value_t** results, uint32_t result_count) {
+  tfrt_eager_op_options_t portable = *options;
+  portable.is_portable = true;
+  tfrt_eager_op_t* op = NULL;
+  TFRT_RETURN_IF_ERROR(
+      tfrt_eager_op_create_once(context, &portable, argument_count, result_count, &op));
+  tfrt_status_t status =
+      tfrt_eager_op_run_on(op, context, call, arguments, argument_count, results, result_count);
   tfrt_eager_op_release(op);
   return status;
 }

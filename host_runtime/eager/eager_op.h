@@ -6,6 +6,9 @@
 //   name, attributes, place --registry, op table--> handle --run--> results
 //   @function of a program  ----------------------> handle --run--> results   (composite op)
 //
+// In a request that runs on several hosts, a composite op, or any that was made to be portable, is
+// run on any of them (tfrt_eager_op_run_on()): its program is sent there once.
+//
 // A run means what it means in a program: arguments are AsyncValues in any state; the op starts
 // when those that it waits for are there, an error among them becomes its results, and so does
 // a cancel of the request. When all are there, a run allocates nothing but the results.
@@ -34,6 +37,7 @@
 #include "host_runtime/eager/eager_attribute.h"
 #include "host_runtime/executor/kernel/kernel_registry.h"
 #include "host_runtime/executor/program/program.h"
+#include "host_runtime/executor/request/call_router.h"
 
 TFRT_API_BEGIN
 
@@ -60,6 +64,9 @@ typedef struct tfrt_eager_op_options_s {
   uint32_t argument_count;
   uint32_t result_count;
   const tfrt_bef_call_options_t* call_options;  // NULL: none
+  // Other hosts can be asked to run it. Not for an op that is given functions; a run here takes
+  // longer, as a call of a function of a loaded program does.
+  bool is_portable;
   tfrt_eager_place_t place;
 } tfrt_eager_op_options_t;
 
@@ -112,12 +119,33 @@ tfrt_status_t tfrt_eager_op_run_take(const tfrt_eager_op_t* op,
                                      tfrt_async_value_t** results, uint32_t result_count)
     TFRT_MUST_USE;
 
+// Runs |op|, portable or composite, where |call| says, among the hosts of the request of |context|,
+// as a `tfrt.call` with these options does: on that host, within that time, again elsewhere if that
+// is allowed. Arguments and results are those of tfrt_eager_op_run(): results stay on that host
+// until somebody demands them here, and may be arguments of ops there. In a request of one host it
+// runs here. What the call meets on its way is the results' error, with the handle's place.
+// INVALID_ARGUMENT for other numbers, and for an op that is not portable: then nothing has
+// happened. Thread-safe.
+tfrt_status_t tfrt_eager_op_run_on(const tfrt_eager_op_t* op,
+                                   const tfrt_execution_context_t* context,
+                                   const tfrt_call_options_t* call,
+                                   tfrt_async_value_t* const* arguments, uint32_t argument_count,
+                                   tfrt_async_value_t** results, uint32_t result_count)
+    TFRT_MUST_USE;
+
 // Makes the op of |options|, whose counts are ignored, on the host of |context|, runs it once as
 // above and lets it go. Errors as of both. Thread-safe.
 tfrt_status_t tfrt_eager_run(const tfrt_execution_context_t* context,
                              const tfrt_eager_op_options_t* options,
                              tfrt_async_value_t* const* arguments, uint32_t argument_count,
                              tfrt_async_value_t** results, uint32_t result_count) TFRT_MUST_USE;
+
+// The same for a portable op, where |call| says. Thread-safe.
+tfrt_status_t tfrt_eager_run_on(const tfrt_execution_context_t* context,
+                                const tfrt_eager_op_options_t* options,
+                                const tfrt_call_options_t* call,
+                                tfrt_async_value_t* const* arguments, uint32_t argument_count,
+                                tfrt_async_value_t** results, uint32_t result_count) TFRT_MUST_USE;
 
 TFRT_API_END
 

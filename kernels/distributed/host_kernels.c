@@ -59,26 +59,17 @@ static bool check_function(tfrt_kernel_frame_t* frame, uint32_t argument_count,
 // on. Without a router there is one host, this one.
 static void call_host(tfrt_kernel_frame_t* frame, uint32_t rank, uint32_t first_argument,
                       tfrt_async_value_t** results) {
-  const tfrt_function_t* function = frame->functions[0];
-  tfrt_async_value_t* const* arguments = frame->arguments + first_argument;
-  tfrt_call_router_t* router = frame->context->request->options.router;
   tfrt_call_options_t options = {0};
   if (frame->call_options) options = *frame->call_options;
   options.has_host = true;
   options.host = rank;
-  if (!router) {
-    tfrt_execution_context_t context = *frame->context;
-    tfrt_call_options_place(&options, &context);
-    tfrt_function_execute(function, &context, arguments, results);
-    return;
-  }
   tfrt_routed_call_t call = {.options = &options,
-                             .function = function,
+                             .function = frame->functions[0],
                              .context = frame->context,
                              .caller = frame->site,
-                             .arguments = arguments,
+                             .arguments = frame->arguments + first_argument,
                              .results = results};
-  router->vtable->call(router, &call);
+  tfrt_routed_call_make(&call, frame->context->request->options.router);
 }
 
 void tfrt_distributed_call(tfrt_kernel_frame_t* frame) {

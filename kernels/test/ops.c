@@ -48,6 +48,10 @@ static const tfrt_operand_descriptor_t mutated_atomic_i32_and_chain[] = {
     {"amount", "i32", TFRT_OPERAND_DEMANDED},
     {"chain", CHAIN, TFRT_OPERAND_AWAITED},
 };
+static const tfrt_operand_descriptor_t host_and_values[] = {
+    {"host", "i32", TFRT_OPERAND_DEMANDED},
+    {"inputs", TFRT_TYPE_ANY, TFRT_OPERAND_PASSED},
+};
 static const tfrt_operand_descriptor_t demanded_values[] = {
     {"inputs", TFRT_TYPE_ANY, TFRT_OPERAND_DEMANDED},
 };
@@ -143,6 +147,13 @@ static const tfrt_attribute_descriptor_t benchmark_attributes[] = {
     {"name", TFRT_ATTRIBUTE_STRING, NULL},
     {"num_warmup_runs", TFRT_ATTRIBUTE_I32, "1"},
 };
+
+static const tfrt_attribute_descriptor_t op_attributes[] = {
+    {"deadline_ms", TFRT_ATTRIBUTE_I32, "0"},
+    {"op", TFRT_ATTRIBUTE_STRING, NULL},
+    {"retries", TFRT_ATTRIBUTE_I32, "0"},
+};
+static const tfrt_attribute_descriptor_t count_attribute[] = {{"count", TFRT_ATTRIBUTE_I32, NULL}};
 
 static const tfrt_attribute_descriptor_t sync_benchmark_attributes[] = {
     {"duration_secs", TFRT_ATTRIBUTE_I32, NULL},
@@ -352,6 +363,20 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS |
               TFRT_KERNEL_RESULTS_AS_OPERANDS,
      .cost = 10},
+    {.name = "tfrt_test.run_op_on",
+     .summary = "Runs the op of that name, which needs no attributes, on the host of that rank.",
+     TFRT_OPERANDS(host_and_values),
+     TFRT_RESULTS(any_results),
+     TFRT_ATTRIBUTES(op_attributes),
+     .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS,
+     .cost = TFRT_KERNEL_COST_UNKNOWN},
+    {.name = "tfrt_test.sum_on",
+     .summary = "The sum of the numbers up to `count`, each an op and added by one, on the host of "
+                "that rank.",
+     TFRT_OPERANDS(one_i32),
+     TFRT_RESULTS(i32_result),
+     TFRT_ATTRIBUTES(count_attribute),
+     .cost = TFRT_KERNEL_COST_UNKNOWN},
     {.name = "tfrt_test.as_chain",
      .summary = "A chain that is there when all operands are.",
      TFRT_OPERANDS(awaited_values),

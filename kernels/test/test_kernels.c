@@ -7,6 +7,7 @@
 #include "host_runtime/executor/request/request_context.h"
 #include "kernels/test/async_kernels.h"
 #include "kernels/test/benchmark.h"
+#include "kernels/test/eager_kernels.h"
 #include "kernels/test/inspection_kernels.h"
 #include "kernels/test/lifetime_kernels.h"
 #include "kernels/test/native_functions.h"
@@ -178,6 +179,8 @@ static const tfrt_kernel_registration_t kernels[] = {
     {"tfrt_test.atomic.add.i32", tfrt_test_atomic_add_i32},
     {"tfrt_test.get_string", tfrt_test_get_string},
     {"tfrt_test.append_string", tfrt_test_append_string},
+    {"tfrt_test.run_op_on", tfrt_test_run_op_on},
+    {"tfrt_test.sum_on", tfrt_test_sum_on},
     {"tfrt_test.string_equal", tfrt_test_string_equal},
     {"tfrt_test.format_string", tfrt_test_format_string},
     {"tfrt_test.read_string_from_file", tfrt_test_read_string_from_file},

@@ -69,6 +69,18 @@ static inline void tfrt_routed_call_origin(const tfrt_routed_call_t* call,
   if (!call->caller && call->site) *out_origin = *call->site;
 }
 
+// Makes |call| by |router|, or here if that is NULL. Thread-safe.
+static inline void tfrt_routed_call_make(const tfrt_routed_call_t* call,
+                                         tfrt_call_router_t* router) {
+  if (router) {
+    router->vtable->call(router, call);
+    return;
+  }
+  tfrt_execution_context_t context = *call->context;
+  tfrt_call_options_place(call->options, &context);
+  tfrt_function_execute(call->function, &context, call->arguments, call->results);
+}
+
 // True if nobody but |frame| has argument |index|: neither another kernel, nor the caller of
 // the function, nor an indirect value that others hold. Then a kernel that the op table
 // lets CONSUME the operand may reuse its payload. A native function is never told so. Frame's

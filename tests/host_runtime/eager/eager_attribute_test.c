@@ -43,7 +43,7 @@ static const char record_text[] =
     "}\n";
 
 // Runs eager.record with the attributes of |record_text|, in another order than the table's.
-static void run_record(void) {
+static void run_record(bool is_portable) {
   int64_t shape[] = {2, -1, 3};
   int64_t dims[] = {2, 2};
   int32_t elements[] = {1, 2, 3, 4};
@@ -71,8 +71,12 @@ static void run_record(void) {
       tfrt_eager_attribute_i8("b_i8", -8),
       tfrt_eager_attribute_i1("a_i1", true),
   };
+  tfrt_eager_op_options_t options = {.name = "eager.record",
+                                     .attributes = attributes,
+                                     .attribute_count = TFRT_ARRAY_SIZE(attributes),
+                                     .is_portable = is_portable};
   tfrt_eager_op_t* op = NULL;
-  ck_assert_ptr_null(make("eager.record", attributes, TFRT_ARRAY_SIZE(attributes), &op));
+  ck_assert_ptr_null(tfrt_eager_op_create(eager_fixture_host->registry, &options, &op));
   ck_assert_ptr_null(tfrt_eager_op_run(op, &eager_fixture_context, NULL, 0, NULL, 0));
   tfrt_eager_op_release(op);
 }
@@ -87,11 +91,12 @@ START_TEST(kernels_read_the_bytes_that_a_file_would_have) {
   size_t size = eager_fixture_recorded.size;
   ck_assert_uint_le(size, sizeof(expected));
   memcpy(expected, eager_fixture_recorded.data, size);
-  tfrt_string_builder_clear(&eager_fixture_recorded);
-
-  run_record();
-  ck_assert_uint_eq(eager_fixture_recorded.size, size);
-  ck_assert_mem_eq(eager_fixture_recorded.data, expected, size);
+  for (int is_portable = 0; is_portable < 2; ++is_portable) {
+    tfrt_string_builder_clear(&eager_fixture_recorded);
+    run_record(is_portable);
+    ck_assert_uint_eq(eager_fixture_recorded.size, size);
+    ck_assert_mem_eq(eager_fixture_recorded.data, expected, size);
+  }
 }
 END_TEST
 
