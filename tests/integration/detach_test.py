@@ -169,7 +169,8 @@ class DetachTest(ClusterTest):
         self.assertEqual(follower.stdout.readline(), "int32 = 0\n")
         workers[0].kill()
         code, out, err = self.finish(follower)
-        self.expect((code, out, err), 4, None, "lost host 0")
+        self.expect((code, out, err), 4, None, "lost with its host 0")
+        self.assertIn(workers[0].address, err)
         self.assertEqual(json.loads(out.splitlines()[-1])["error"]["code"], "UNAVAILABLE")
         self.expect_kept(workers[1:], 0)
         self.expect(self.attach(workers, job), 2, "", "there is no job")
@@ -195,6 +196,20 @@ class DetachTest(ClusterTest):
         while self.states(workers):
             self.assertLess(time.monotonic(), end)
         self.expect(self.attach(workers, job), 2, "", "(any more)")
+        self.expect_kept(workers, 0)
+
+    def test_who_follows_a_job_that_is_forgotten_is_told(self):
+        workers, job = self.begin(FOR_EVER, "--keep-ms=1")
+        follower = self.start_verb("attach", job, hosts(workers))
+        self.assertEqual(follower.stdout.readline(), "int32 = 0\n")
+        # Its end comes and goes while nobody looks.
+        follower.send_signal(signal.SIGSTOP)
+        self.expect(self.ask("cancel", job, hosts(workers)), 0)
+        end = time.monotonic() + PATIENCE_S
+        while job[:8] in self.states(workers):
+            self.assertLess(time.monotonic(), end)
+        follower.send_signal(signal.SIGCONT)
+        self.expect(self.finish(follower), 2, None, "there is no job '%s' any more" % job)
         self.expect_kept(workers, 0)
 
     def test_what_makes_no_sense_is_one_line(self):

@@ -75,6 +75,11 @@ static tfrt_status_t tfrt_attach_lost_worker(const tfrt_host_query_t* query) {
   return NULL;
 }
 
+static tfrt_status_t tfrt_attach_forgotten(const char* name) {
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                            "there is no job '%s' any more: its host 0 has forgotten it", name);
+}
+
 static tfrt_status_t tfrt_attach_find(tfrt_attach_t* attach) {
   static tfrt_cluster_inventory_t inventory;
   const char* name = attach->query->rest.values[0];
@@ -101,10 +106,7 @@ static tfrt_status_t tfrt_attach_find(tfrt_attach_t* attach) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "'%s' fits %u jobs; give more digits",
                               name, attach->matches);
   }
-  if (attach->root == UINT32_MAX && attach->is_over) {
-    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                              "there is no job '%s' any more: its host 0 has forgotten it", name);
-  }
+  if (attach->root == UINT32_MAX && attach->is_over) return tfrt_attach_forgotten(name);
   if (!attach->is_detached) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "the job '%s' was not started with --detach: only its own `tfrt run` "
@@ -240,8 +242,12 @@ static tfrt_status_t tfrt_attach_run(tfrt_host_query_t* query) {
   if (is_found && query->loop.cancelled) {
     return tfrt_status_take_annotate(status, "the job goes on");
   }
+  if (is_found && tfrt_status_code(status) == TFRT_STATUS_NOT_FOUND) {
+    tfrt_status_release(status);
+    return tfrt_attach_forgotten(query->rest.values[0]);
+  }
   if (attach.is_silent || tfrt_status_code(status) != TFRT_STATUS_UNAVAILABLE) return status;
-  // With host 0 the job is lost.
+  if (is_found) status = tfrt_status_take_annotate(status, "the job is lost with its host 0");
   tfrt_run_report_failure(status, query->is_json);
   tfrt_status_release(status);
   query->exit_code = TFRT_EXIT_HOST_LOST;
