@@ -247,7 +247,8 @@ static void tfrt_client_lose_root(tfrt_client_t* client, const tfrt_peer_t* root
   for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&client->runs));) {
     tfrt_client_run_lose(client, tfrt_client_run_of(link), root);
   }
-  tfrt_status_t status = tfrt_peer_lost_error(root, client->job, NULL, "while it ran the job");
+  const char* doing = client->options.asks_only ? "before it answered" : "while it ran the job";
+  tfrt_status_t status = tfrt_peer_lost_error(root, client->job, NULL, "%s", doing);
   tfrt_client_close_locked(client, status);
   tfrt_status_release(status);
 }

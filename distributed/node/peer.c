@@ -247,8 +247,11 @@ tfrt_status_t tfrt_peer_lost_error(const tfrt_peer_t* peer, const tfrt_job_t* jo
   if (job && job->client.incarnation == peer->incarnation) {
     snprintf(who, sizeof(who), "the client");
   } else {
-    tfrt_peer_describe(peer, job ? tfrt_job_rank_of(job, peer->incarnation) : TFRT_WIRE_NO_RANK,
-                       who, sizeof(who));
+    // Of a job that only asks, each host is the only one: its number would say nothing.
+    bool has_rank = job && !job->asks_only;
+    tfrt_peer_describe(peer,
+                       has_rank ? tfrt_job_rank_of(job, peer->incarnation) : TFRT_WIRE_NO_RANK, who,
+                       sizeof(who));
   }
   char doing[256];
   va_list arguments;

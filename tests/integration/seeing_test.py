@@ -551,6 +551,36 @@ class SeeingTest(ClusterTest):
         self.assertRegex(out, "^%s: [0-9]+ spans? and [0-9]+ calls? between hosts; open it in " % path)
         self.assertEqual(len(self.read_trace(path)[0]), 3)
 
+    def lose_while_recording(self, workers, lost, signal_number):
+        """What a trace says that records while the workers in `lost` are given a signal."""
+        path = os.path.join(self.folder, "lost.json")
+        flags = ("--for=1000000", "--timeout=1000", "--file=" + path)
+        process = self.start_verb("trace", hosts(workers), *flags)
+        told = process.stderr.readline()
+        while "recording" not in told:
+            told = process.stderr.readline()
+        for worker in lost:
+            worker.send_signal(signal_number)
+            if signal_number == signal.SIGKILL:
+                worker.wait()
+        process.send_signal(signal.SIGINT)
+        return *self.finish(process), path
+
+    def test_a_host_that_is_lost_while_it_records_is_a_line(self):
+        workers = self.start_workers(3)
+        for signal_number, code in ((signal.SIGSTOP, 6), (signal.SIGKILL, 3)):
+            result = self.lose_while_recording(workers, workers[2:], signal_number)
+            workers[2].send_signal(signal.SIGCONT)
+            self.assertEqual(result[0], code, result)
+            self.assertIn("0 spans", result[1])
+            self.assertEqual(result[2].count(workers[2].address + ": "), 1, result)
+            # It is asked by itself, so it is named by its address alone.
+            self.assertNotIn("host 0", result[2])
+            os.remove(result[3])
+        result = self.lose_while_recording(workers[:2], workers[:2], signal.SIGKILL)
+        self.assertEqual(result[:2], (3, ""), result)
+        self.assertFalse(os.path.exists(result[3]))
+
     def test_a_trace_of_what_is_not_there(self):
         workers = self.start_workers(2)
         path = os.path.join(self.folder, "seen.json")

@@ -299,25 +299,27 @@ static tfrt_status_t tfrt_host_query_named_error(const tfrt_host_query_t* query,
                               TFRT_STRING_VIEW_ARGUMENTS(query->hosts.addresses[index]));
 }
 
-// Those of the hosts from |first| on.
-static void tfrt_host_query_report_from(const tfrt_host_query_t* query, uint32_t first) {
-  for (uint32_t i = first; i < query->hosts.count; ++i) {
-    tfrt_status_t named = tfrt_host_query_named_error(query, i);
-    if (named) tfrt_run_report_error(named);
+void tfrt_host_query_report_errors(tfrt_host_query_t* query) {
+  for (uint32_t i = 0; i < query->hosts.count; ++i) {
+    tfrt_status_t named = query->host[i].is_told ? NULL : tfrt_host_query_named_error(query, i);
+    if (!named) continue;
+    tfrt_run_report_error(named);
     tfrt_status_release(named);
+    query->host[i].is_told = true;
   }
 }
 
-void tfrt_host_query_report_errors(const tfrt_host_query_t* query) {
-  tfrt_host_query_report_from(query, 0);
-}
-
-tfrt_status_t tfrt_host_query_check_answered(const tfrt_host_query_t* query) {
+tfrt_status_t tfrt_host_query_check_answered(tfrt_host_query_t* query) {
+  uint32_t untold = query->hosts.count;
   for (uint32_t i = 0; i < query->hosts.count; ++i) {
     if (!tfrt_host_query_error(query, i)) return NULL;
+    if (!query->host[i].is_told && i < untold) untold = i;
   }
-  tfrt_host_query_report_from(query, 1);
-  return tfrt_host_query_named_error(query, 0);
+  // All told already: the verb ends with an error all the same.
+  uint32_t last = untold < query->hosts.count ? untold : 0;
+  query->host[last].is_told = true;
+  tfrt_host_query_report_errors(query);
+  return tfrt_host_query_named_error(query, last);
 }
 
 void tfrt_host_query_leave_others(tfrt_host_query_t* query, uint32_t index) {

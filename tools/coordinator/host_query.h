@@ -42,6 +42,7 @@ typedef struct tfrt_host_query_host_s {
   tfrt_async_value_t* opened;  // +0, the client's
   tfrt_async_value_t* answer;  // +1; to the last question; NULL: not asked
   bool is_asked;
+  bool is_told;         // its error is a line already
   int64_t asked_ns;     // when, by this process's clock
   int64_t answered_ns;  // when the main thread saw the answer
   tfrt_host_query_waiter_t on_opened;
@@ -105,12 +106,13 @@ bool tfrt_host_query_answer(const tfrt_host_query_t* query, uint32_t index,
 // The answer of host |index| is an error (+0), or NULL. Main thread only.
 tfrt_status_t tfrt_host_query_error(const tfrt_host_query_t* query, uint32_t index);
 
-// Prints an error line for each host that did not answer the last question. Main thread only.
-void tfrt_host_query_report_errors(const tfrt_host_query_t* query);
+// Prints an error line for each host that did not answer the last question, and was not told of
+// before. Main thread only.
+void tfrt_host_query_report_errors(tfrt_host_query_t* query);
 
 // Where no host has answered the last question with more than an error: prints the errors of all
-// but the first, and returns that (+1); else NULL. Main thread only.
-tfrt_status_t tfrt_host_query_check_answered(const tfrt_host_query_t* query) TFRT_MUST_USE;
+// but one as above, and returns that (+1); else NULL. Main thread only.
+tfrt_status_t tfrt_host_query_check_answered(tfrt_host_query_t* query) TFRT_MUST_USE;
 
 // Says that no host but |index| is asked any more. Main thread only.
 void tfrt_host_query_leave_others(tfrt_host_query_t* query, uint32_t index);

@@ -236,7 +236,11 @@ static tfrt_status_t tfrt_trace_command_record(tfrt_trace_command_t* trace) {
     tfrt_run_loop_forget_cancel(loop);
     TFRT_RETURN_IF_ERROR(tfrt_trace_command_question(trace, "end"));
   }
-  return tfrt_trace_command_question(trace, "read");
+  TFRT_RETURN_IF_ERROR(tfrt_trace_command_question(trace, "read"));
+  // Who was lost meanwhile.
+  TFRT_RETURN_IF_ERROR(tfrt_host_query_check_answered(trace->query));
+  tfrt_host_query_report_errors(trace->query);
+  return NULL;
 }
 
 static tfrt_status_t tfrt_trace_command_write(tfrt_trace_command_t* trace) {
