@@ -22,6 +22,8 @@ struct tfrt_retried_call_s {
   uint32_t host;                       // rank of the newest run's
   uint32_t runs;
   uint32_t retries;          // how often it may run again
+  uint32_t mended;           // losses that a callee told, and for which it did
+  uint64_t told_lost;        // the last of those hosts; 0: none
   tfrt_status_t first_loss;  // +1; or NULL
   tfrt_status_t last_loss;   // +1; or NULL
   bool is_running_again;     // a run is put off, or being started
@@ -160,6 +162,13 @@ uint32_t tfrt_retried_call_find_host(tfrt_job_t* job, uint32_t rank) {
   return job->rank;
 }
 
+// The host of the next run. This one may not have noticed yet what a callee has told.
+static uint32_t tfrt_retried_call_next_host(const tfrt_retried_call_t* call) {
+  uint32_t next = tfrt_retried_call_find_host(call->job, call->host + 1);
+  bool is_lost = tfrt_job_find_rank(call->job, next)->incarnation == call->told_lost;
+  return is_lost ? tfrt_retried_call_find_host(call->job, next + 1) : next;
+}
+
 // Makes the call a plain one of this host.
 static void tfrt_retried_call_run_here(tfrt_retried_call_t* call) {
   tfrt_execution_context_t context = call->context;
@@ -207,7 +216,7 @@ static void tfrt_retried_call_run(void* argument) {
   tfrt_node_t* node = tfrt_node_retain(call->node);
   tfrt_call_scope_t* scope = call->context.scope;
   tfrt_node_lock_tables(node);
-  call->host = tfrt_retried_call_find_host(call->job, call->host + 1);
+  call->host = tfrt_retried_call_next_host(call);
   call->request.callee = tfrt_job_find_rank(call->job, call->host)->incarnation;
   bool is_open = tfrt_list_is_linked(&call->link);
   tfrt_node_unlock(node);
@@ -264,6 +273,17 @@ static void tfrt_retried_call_run_soon(tfrt_retried_call_t* call) {
   call->is_running_again = true;
   tfrt_ref_count_increment(&call->ref_count);
   tfrt_action_queue_call(&call->node->actions, tfrt_retried_call_run, call);
+}
+
+bool tfrt_retried_call_may_mend(tfrt_retried_call_t* call, tfrt_status_t status) {
+  const tfrt_status_fields_t* fields = tfrt_status_fields(status);
+  bool is_loss = fields->code == TFRT_STATUS_UNAVAILABLE &&
+                 tfrt_job_find_incarnation(call->job, fields->root_key);
+  if (!is_loss || !call->request.pure || call->runs > call->retries) return false;
+  call->told_lost = fields->root_key;
+  // An argument, or what the function asks for, may be lost for good. There are no more hosts to
+  // lose than members, and the last of so many runs is on the own host.
+  return call->mended++ < call->job->member_count;
 }
 
 bool tfrt_retried_call_lose(tfrt_remote_value_t* value, tfrt_status_t status) {

@@ -132,6 +132,15 @@ void tfrt_remote_value_alias(tfrt_remote_value_t* value, tfrt_async_value_t* tar
   tfrt_remote_value_forward(value, target);
 }
 
+static void tfrt_remote_value_on_error(tfrt_remote_value_t* value, const tfrt_wire_error_t* error) {
+  tfrt_async_value_t* decoded = tfrt_value_item_decode_error(error);
+  if (tfrt_remote_value_lose_instead(value, tfrt_async_value_error(decoded))) {
+    tfrt_action_queue_release(&value->node->actions, decoded);
+  } else {
+    tfrt_remote_value_forward_resolved_take(value, decoded);
+  }
+}
+
 void tfrt_remote_value_receive(tfrt_remote_value_t* value, tfrt_async_value_t* payload) {
   if (value->want != 0) tfrt_outgoing_want_complete(value);
   tfrt_remote_value_forward_resolved_take(value, tfrt_async_value_retain(payload));
@@ -149,7 +158,7 @@ void tfrt_remote_value_on_item(tfrt_remote_value_t* value, const tfrt_wire_item_
       tfrt_remote_value_forward_resolved_take(value, tfrt_list_item_decode(value, &item->list));
       break;
     case TFRT_WIRE_ITEM_ERROR:
-      tfrt_remote_value_forward_resolved_take(value, tfrt_value_item_decode_error(item->error));
+      tfrt_remote_value_on_error(value, item->error);
       break;
     case TFRT_WIRE_ITEM_AVAILABLE:
       tfrt_remote_value_on_available(value, &item->available);

@@ -39,6 +39,12 @@ void tfrt_remote_value_locate(tfrt_remote_value_t* value, const tfrt_wire_refere
 // Nobody is asked: takes |value| out of the lists of its peers.
 void tfrt_remote_value_unlink_peers(tfrt_remote_value_t* value);
 
+// --- remote_value_loss.c -----------------------------------------------------
+
+// |value| would be the error |status| (+0), as another host says. True if that is the loss of a
+// host, and the call runs again whose result |value| is: then it is lost.
+bool tfrt_remote_value_lose_instead(tfrt_remote_value_t* value, tfrt_status_t status);
+
 // --- remote_value_answer.c ---------------------------------------------------
 
 // Makes |value|, which is unresolved, the error |status| (+0); not what lives by it.

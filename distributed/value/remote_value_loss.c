@@ -16,16 +16,21 @@ static tfrt_status_t tfrt_remote_value_place_loss(const tfrt_remote_value_t* val
   return place.function ? tfrt_status_with_origin(status, &place) : tfrt_status_retain(status);
 }
 
-void tfrt_remote_value_lose(tfrt_remote_value_t* value, tfrt_status_t status) {
-  if (value->resolved) return;
-  // Who was asked for another owner is lost, too.
-  if (value->lost) value->lender = 0;
+// Nobody has |value|: forgets what was known of it.
+static void tfrt_remote_value_set_lost(tfrt_remote_value_t* value) {
   if (value->want != 0) tfrt_outgoing_want_end(value);
   tfrt_remote_value_unlink_peers(value);
   value->lost = true;
   value->available_there = false;
   value->size_there = 0;
   value->forwards = 0;
+}
+
+void tfrt_remote_value_lose(tfrt_remote_value_t* value, tfrt_status_t status) {
+  if (value->resolved) return;
+  // Who was asked for another owner is lost, too.
+  if (value->lost) value->lender = 0;
+  tfrt_remote_value_set_lost(value);
   if (tfrt_recovery_ask(value)) {
     tfrt_outgoing_retain_postpone(value);
     return;
@@ -36,6 +41,14 @@ void tfrt_remote_value_lose(tfrt_remote_value_t* value, tfrt_status_t status) {
   tfrt_remote_value_end_elements(value, located, tfrt_remote_value_lose);
   tfrt_remote_value_fail_alone(value, located);
   tfrt_status_release(located);
+}
+
+bool tfrt_remote_value_lose_instead(tfrt_remote_value_t* value, tfrt_status_t status) {
+  if (!value->retried || !tfrt_retried_call_may_mend(value->retried, status)) return false;
+  // Who has told where it is has no other.
+  value->lender = 0;
+  tfrt_remote_value_set_lost(value);
+  return tfrt_retried_call_lose(value, status);
 }
 
 // Remembers what |value| is called, and where it was.

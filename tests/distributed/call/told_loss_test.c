@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Pure calls with retries, when it is the callee that tells of a lost host, which a call further
+// down was made of: that runs again, too. Nothing is left in any table (node_harness.h).
+#include <string.h>
+
+#include "host_runtime/async/builtin_types.h"
+#include "tests/distributed/node/node_harness.h"
+#include "tests/support/test_main.h"
+
+static tfrt_node_world_t world;
+
+static void start(const char* text) {
+  tfrt_node_world_initialize(&world, 5, NULL);
+  tfrt_async_value_t* argument = tfrt_async_value_create_i32(40);
+  tfrt_node_world_start(&world, text, &argument, 1, 1);
+  tfrt_async_value_release(argument);
+}
+
+// Ends the run behind the loss of host 2.
+static void lose_host_2(void) {
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
+  tfrt_node_world_kill(&world, 2);
+  tfrt_node_world_await(&world);
+}
+
+static void end(void) {
+  tfrt_node_world_finish(&world);
+  tfrt_node_world_deinitialize(&world);
+}
+
+// @work gives |x| and the rank of its host, but never ends on host 2.
+#define WORK                                                      \
+  "func.func @work(%x: i32) -> i32 {\n"                           \
+  "  %me = tfrt_dist.rank\n"                                      \
+  "  %two = tfrt.constant.i32 2\n"                                \
+  "  %stays = \"tfrt.equal.i32\"(%two, %me) : (i32, i32) -> i1\n" \
+  "  %r = tfrt.if %stays, %x, %me : (i32, i32) -> (i32) {\n"      \
+  "    %ch = tfrt.new.chain\n"                                    \
+  "    %h = tfrt_dist.host %me\n"                                 \
+  "    %key = tfrt_dist.key \"never\"\n"                          \
+  "    %v, %ch1 = tfrt_dist.recv %h, %key, %ch : i32\n"           \
+  "    tfrt.return %v : i32\n"                                    \
+  "  } else {\n"                                                  \
+  "    %y = tfrt.add.i32 %x, %me\n"                               \
+  "    tfrt.return %y : i32\n"                                    \
+  "  }\n"                                                         \
+  "  tfrt.return %r : i32\n"                                      \
+  "}\n"
+
+// @outer adds 1 to what the host behind its own makes of it: so its result, and the error of that,
+// are its own.
+#define OUTER(OPTIONS)                                                          \
+  WORK "func.func @outer(%x: i32) -> i32 {\n"                                   \
+       "  %me = tfrt_dist.rank\n"                                               \
+       "  %one = tfrt.constant.i32 1\n"                                         \
+       "  %next = tfrt.add.i32 %me, %one\n"                                     \
+       "  %h = tfrt_dist.host %next\n"                                          \
+       "  %y = tfrt_dist.call %h @work(%x) : (!tfrt_dist.host, i32) -> (i32)\n" \
+       "  %z = tfrt.add.i32 %y, %one\n"                                         \
+       "  tfrt.return %z : i32\n"                                               \
+       "}\n"                                                                    \
+       "func.func @main(%x: i32) -> i32 {\n"                                    \
+       "  %y = tfrt.call @outer(%x) {host = 1 : i32, " OPTIONS                  \
+       "} : (i32) -> i32\n"                                                     \
+       "  tfrt.return %y : i32\n"                                               \
+       "}\n"
+
+static void expect_loss(void) {
+  const tfrt_status_fields_t* error = tfrt_status_fields(tfrt_node_world_error(&world, 0));
+  ck_assert_int_eq(error->code, TFRT_STATUS_UNAVAILABLE);
+  ck_assert_uint_eq(error->root_key, 0x1002);
+  ck_assert_ptr_nonnull(strstr(error->message, "lost host 2"));
+  ck_assert_ptr_null(strstr(error->message, "that was run"));
+}
+
+START_TEST(a_pure_call_runs_again_for_a_loss_further_down) {
+  start(OUTER("pure, retries = 1 : i32"));
+  lose_host_2();
+  // Host 3 had host 4 do it.
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 45);
+  end();
+}
+END_TEST
+
+START_TEST(one_that_is_not_pure_has_run) {
+  start(OUTER("retries = 1 : i32"));
+  lose_host_2();
+  expect_loss();
+  end();
+}
+END_TEST
+
+// However many retries there are.
+START_TEST(an_argument_that_is_lost_for_good_stays_lost) {
+  start(
+      WORK
+      "func.func @twice(%x: i32) -> i32 {\n"
+      "  %y = tfrt.add.i32 %x, %x\n"
+      "  tfrt.return %y : i32\n"
+      "}\n"
+      "func.func @main(%x: i32) -> i32 {\n"
+      "  %y = tfrt.call @work(%x) {host = 2 : i32} : (i32) -> i32\n"
+      "  %z = tfrt.call @twice(%y) {host = 1 : i32, pure, retries = 1000000 : i32} : (i32) -> i32\n"
+      "  tfrt.return %z : i32\n"
+      "}\n");
+  lose_host_2();
+  expect_loss();
+  end();
+}
+END_TEST
+
+Suite* tfrt_test_suite(void) {
+  Suite* suite = suite_create("told_loss");
+  TCase* tests = tcase_create("told_loss");
+  tcase_set_timeout(tests, 60);
+  tcase_add_test(tests, a_pure_call_runs_again_for_a_loss_further_down);
+  tcase_add_test(tests, one_that_is_not_pure_has_run);
+  tcase_add_test(tests, an_argument_that_is_lost_for_good_stays_lost);
+  suite_add_tcase(suite, tests);
+  return suite;
+}
