@@ -33,8 +33,8 @@ libprotobuf-c-dev     wire messages (distributed/wire)
 protobuf-c-compiler   generates their C code
 protobuf-compiler     protoc, for stubs in other languages
 protobuf-compiler-grpc  the gRPC plug-ins of protoc, for the same
-libdnnl-dev           tensor kernels (kernels/tensor)
-libjpeg62-turbo-dev   decodes images (kernels/tensor)
+libdnnl-dev           maths of tensors (kernels/tensor/onednn)
+libjpeg62-turbo-dev   decodes images (kernels/tensor/files)
 libssl-dev            SHA-256, TLS (distributed/security)
 libuv1-dev            the event loop of the tools
 zlib1g-dev            gzip inputs of the tools

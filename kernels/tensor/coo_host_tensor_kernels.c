@@ -6,11 +6,11 @@
 #include <inttypes.h>
 
 #include "host_runtime/tensor/tensor_types.h"
-#include "kernels/tensor/compute.h"
 #include "kernels/tensor/kernel_groups.h"
-#include "kernels/tensor/ops.h"
-#include "kernels/tensor/printing.h"
-#include "kernels/tensor/tensor_making.h"
+#include "kernels/tensor/kernel_parts/compute.h"
+#include "kernels/tensor/kernel_parts/printing.h"
+#include "kernels/tensor/kernel_parts/tensor_making.h"
+#include "kernels/tensor/ops/ops.h"
 
 // --- Sparse tensors ------------------------------------------------------------------
 

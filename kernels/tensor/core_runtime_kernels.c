@@ -8,11 +8,11 @@
 #include "host_runtime/bef/bef_attribute.h"
 #include "host_runtime/host_context.h"
 #include "host_runtime/tensor/tensor_types.h"
-#include "kernels/tensor/compute.h"
 #include "kernels/tensor/kernel_groups.h"
-#include "kernels/tensor/ops.h"
-#include "kernels/tensor/printing.h"
-#include "kernels/tensor/tensor_making.h"
+#include "kernels/tensor/kernel_parts/compute.h"
+#include "kernels/tensor/kernel_parts/printing.h"
+#include "kernels/tensor/kernel_parts/tensor_making.h"
+#include "kernels/tensor/ops/ops.h"
 
 // --- Types ---------------------------------------------------------------------
 

@@ -8,13 +8,13 @@
 
 #include "host_runtime/bef/bef_attribute.h"
 #include "host_runtime/tensor/tensor_types.h"
-#include "kernels/tensor/compute.h"
-#include "kernels/tensor/elementwise.h"
 #include "kernels/tensor/kernel_groups.h"
-#include "kernels/tensor/ops.h"
-#include "kernels/tensor/printing.h"
-#include "kernels/tensor/reduction.h"
-#include "kernels/tensor/tensor_making.h"
+#include "kernels/tensor/kernel_parts/compute.h"
+#include "kernels/tensor/kernel_parts/printing.h"
+#include "kernels/tensor/kernel_parts/tensor_making.h"
+#include "kernels/tensor/math/elementwise.h"
+#include "kernels/tensor/math/reduction.h"
+#include "kernels/tensor/ops/ops.h"
 
 static tfrt_host_buffer_t* buffer_argument(const tfrt_kernel_frame_t* frame, uint32_t index) {
   return *(tfrt_host_buffer_t**)tfrt_kernel_frame_payload(frame, index);

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "host_runtime/async/builtin_types.h"
-#include "kernels/tensor/example_record.h"
+#include "kernels/tensor/files/example_record.h"
 #include "kernels/tensor/kernel_groups.h"
-#include "kernels/tensor/ops.h"
+#include "kernels/tensor/ops/ops.h"
 
 // Relaxed: who uses the type was started after the registration, and the id of a second
 // registration is the same.

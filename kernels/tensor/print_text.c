@@ -13,10 +13,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "kernels/tensor/compute.h"
 #include "kernels/tensor/kernel_groups.h"
-#include "kernels/tensor/ops.h"
-#include "kernels/tensor/printing.h"
+#include "kernels/tensor/kernel_parts/compute.h"
+#include "kernels/tensor/kernel_parts/printing.h"
+#include "kernels/tensor/ops/ops.h"
 
 #include "host_runtime/bef/bef_attribute.h"
 

@@ -4,10 +4,10 @@
 
 #include "host_runtime/bef/bef_attribute.h"
 #include "host_runtime/tensor/tensor_types.h"
-#include "kernels/tensor/compute.h"
 #include "kernels/tensor/kernel_groups.h"
-#include "kernels/tensor/ops.h"
-#include "kernels/tensor/printing.h"
+#include "kernels/tensor/kernel_parts/compute.h"
+#include "kernels/tensor/kernel_parts/printing.h"
+#include "kernels/tensor/ops/ops.h"
 
 static const tfrt_shape_t* shape_argument(const tfrt_kernel_frame_t* frame, uint32_t index) {
   return tfrt_kernel_frame_payload(frame, index);

@@ -5,8 +5,8 @@
 #include "host_runtime/executor/request/request_context.h"
 #include "host_runtime/host_context.h"
 #include "host_runtime/tensor/tensor_types.h"
-#include "kernels/tensor/ops.h"
-#include "kernels/tensor/tensor_making.h"
+#include "kernels/tensor/kernel_parts/tensor_making.h"
+#include "kernels/tensor/ops/ops.h"
 
 static tfrt_allocator_t allocator_of(const tfrt_sync_frame_t* frame) {
   return frame->context->host->allocator;

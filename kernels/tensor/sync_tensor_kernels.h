@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Shapes and tensors in functions that are `tfrt.sync`: the kernels of sync_tensor_ops.c.
+// Shapes and tensors in functions that are `tfrt.sync`: the kernels of ops/sync_tensor_ops.c.
 // They do what their namesakes do under chains, in the order in which they are written.
 //
 // Thread rule: registration is thread-compatible; the kernels are thread-safe.

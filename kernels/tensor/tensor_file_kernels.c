@@ -3,9 +3,9 @@
 #include <inttypes.h>
 
 #include "host_runtime/bef/bef_attribute.h"
-#include "kernels/tensor/btf_reading.h"
+#include "kernels/tensor/files/btf_reading.h"
 #include "kernels/tensor/kernel_groups.h"
-#include "kernels/tensor/ops.h"
+#include "kernels/tensor/ops/ops.h"
 
 static void read_tensor(tfrt_kernel_frame_t* frame, tfrt_tensor_layout_t layout, tfrt_dtype_t dtype,
                         int32_t rank) {

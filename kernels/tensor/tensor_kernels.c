@@ -5,7 +5,7 @@
 
 #include "host_runtime/tensor/tensor_types.h"
 #include "kernels/tensor/kernel_groups.h"
-#include "kernels/tensor/ops.h"
+#include "kernels/tensor/ops/ops.h"
 #include "kernels/tensor/sync_tensor_kernels.h"
 
 static const tfrt_kernel_group_t* const groups[] = {
@@ -15,7 +15,7 @@ static const tfrt_kernel_group_t* const groups[] = {
     &tfrt_print_text_kernels,  &tfrt_core_runtime_kernels,
 };
 
-// The tables of ops.h.
+// The tables of ops/ops.h.
 static const tfrt_kernel_table_t* const tables[] = {
     &tfrt_dense_host_tensor_ops, &tfrt_test_tensor_ops, &tfrt_tensor_ops, &tfrt_core_runtime_ops};
 

@@ -6,15 +6,15 @@
 #include <inttypes.h>
 
 #include "host_runtime/bef/bef_attribute.h"
-#include "kernels/tensor/compute.h"
-#include "kernels/tensor/elementwise.h"
 #include "kernels/tensor/kernel_groups.h"
-#include "kernels/tensor/matmul.h"
-#include "kernels/tensor/ops.h"
-#include "kernels/tensor/pooling.h"
-#include "kernels/tensor/reduction.h"
-#include "kernels/tensor/slicing.h"
-#include "kernels/tensor/softmax.h"
+#include "kernels/tensor/kernel_parts/compute.h"
+#include "kernels/tensor/math/elementwise.h"
+#include "kernels/tensor/math/matmul.h"
+#include "kernels/tensor/math/pooling.h"
+#include "kernels/tensor/math/reduction.h"
+#include "kernels/tensor/math/slicing.h"
+#include "kernels/tensor/math/softmax.h"
+#include "kernels/tensor/ops/ops.h"
 
 // --- Settings and costs ------------------------------------------------------
 

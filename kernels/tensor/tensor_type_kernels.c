@@ -5,9 +5,9 @@
 #include "host_runtime/bef/bef_attribute.h"
 #include "host_runtime/tensor/tensor_conversion.h"
 #include "host_runtime/tensor/tensor_types.h"
-#include "kernels/tensor/compute.h"
 #include "kernels/tensor/kernel_groups.h"
-#include "kernels/tensor/ops.h"
+#include "kernels/tensor/kernel_parts/compute.h"
+#include "kernels/tensor/ops/ops.h"
 
 static const tfrt_tensor_type_t* type_argument(const tfrt_kernel_frame_t* frame, uint32_t index) {
   return *(const tfrt_tensor_type_t* const*)tfrt_kernel_frame_payload(frame, index);

@@ -4,13 +4,13 @@
 
 #include "host_runtime/bef/bef_attribute.h"
 #include "host_runtime/tensor/tensor_types.h"
-#include "kernels/tensor/check_tensor.h"
-#include "kernels/tensor/compute.h"
 #include "kernels/tensor/kernel_groups.h"
-#include "kernels/tensor/ops.h"
-#include "kernels/tensor/reduction.h"
-#include "kernels/tensor/slicing.h"
-#include "kernels/tensor/tensor_making.h"
+#include "kernels/tensor/kernel_parts/compute.h"
+#include "kernels/tensor/kernel_parts/tensor_making.h"
+#include "kernels/tensor/math/check_tensor.h"
+#include "kernels/tensor/math/reduction.h"
+#include "kernels/tensor/math/slicing.h"
+#include "kernels/tensor/ops/ops.h"
 
 // Makes result 0 of |frame| the |tensor| that was made with |status| (both consumed).
 static void set_result(tfrt_kernel_frame_t* frame, tfrt_status_t status,

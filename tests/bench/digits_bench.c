@@ -7,7 +7,7 @@
 #include "host_runtime/tensor/tensor_types.h"
 #include "tests/bench/bench_host.h"
 #include "tests/bench/benchmark.h"
-#include "tests/kernels/tensor/plain_network.h"
+#include "tests/kernels/tensor/onednn/plain_network.h"
 
 enum { PLAIN, PROGRAM };
 

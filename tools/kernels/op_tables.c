@@ -8,7 +8,7 @@
 #include "kernels/control_flow/ops.h"
 #include "kernels/device/ops.h"
 #include "kernels/distributed/ops.h"
-#include "kernels/tensor/ops.h"
+#include "kernels/tensor/ops/ops.h"
 #include "kernels/test/ops.h"
 #include "tools/kernels/shared_libraries.h"
 

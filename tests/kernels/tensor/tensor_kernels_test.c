@@ -17,7 +17,7 @@
 #include "host_runtime/host_context.h"
 #include "host_runtime/tensor/btf.h"
 #include "host_runtime/tensor/tensor_types.h"
-#include "kernels/tensor/ops.h"
+#include "kernels/tensor/ops/ops.h"
 #include "tests/host_runtime/tensor/tensor_testing.h"
 
 #define MAX_VALUES 12
