@@ -127,8 +127,12 @@ static tfrt_status_t tfrt_hostfile_parse_line(tfrt_hostfile_t* hostfile, const c
   line.address = tfrt_hostfile_cut_word(&rest);
   if (line.address.size == 0) return NULL;
   TFRT_RETURN_IF_ERROR(tfrt_hostfile_check_size(&line));
-  for (tfrt_string_view_t word; (word = tfrt_hostfile_cut_word(&rest)).size > 0;) {
-    TFRT_RETURN_IF_ERROR(tfrt_hostfile_read_slots(&line, word));
+  tfrt_string_view_t word = tfrt_hostfile_cut_word(&rest);
+  if (word.size > 0) TFRT_RETURN_IF_ERROR(tfrt_hostfile_read_slots(&line, word));
+  word = tfrt_hostfile_cut_word(&rest);
+  if (word.size > 0) {
+    return TFRT_HOSTFILE_ERROR(&line, "'%.*s': behind the slots there is nothing more; remove it",
+                               TFRT_STRING_VIEW_ARGUMENTS(word));
   }
   return tfrt_hostfile_add_slots(hostfile, &line);
 }

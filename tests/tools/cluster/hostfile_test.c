@@ -48,6 +48,7 @@ START_TEST(what_is_wrong_is_said_with_its_line) {
   expect_error("a:1 slots=257", "slots=1 to slots=256");
   expect_error("a:1 max_slots=2", "f:1: 'max_slots=2'");
   expect_error("a:1 2", "f:1: '2'");
+  expect_error("a:1 slots=2 slots=1", "f:1: 'slots=1': behind the slots there is nothing more");
   expect_error("a:65535 slots=2", "f:1: 2 slots from port 65535 on go beyond port 65535");
   expect_error("unix:/x slots=2", "f:1: unix:/x has no port");
   expect_error("a:1\n\na:1", "f:3: a:1 stands in line 1 already");
