@@ -241,6 +241,8 @@ class StartingTest(ClusterTest):
             ("--cluster", "hosts:\n  - a:1\nthreds: 2\n", ":3: "),
             ("--cluster", "threads: 1\nhosts: a:1\n", ":2: "),
             ("--cluster", "local: 1\nthreads: many\n", ":2: --threads wants a number"),
+            ("--cluster", "local: |\n  2\n", ":1: --local wants a number from 1 to 256, not '2\\n'"),
+            ("--cluster", "local: \"\\e[2J\"\n", ", not '\\u001b[2J'"),
             ("--cluster", "a: [\n", ": "),
             ("--cluster", "", ":1: the file is empty"),
             ("--cluster", "hosts:\n  - 127.0.0.1:7000\n  - b\n", ":3: 'b' is no HOST:PORT"),

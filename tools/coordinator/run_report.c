@@ -27,10 +27,29 @@ static void tfrt_run_report_json(const tfrt_run_outcome_t* outcome, tfrt_string_
   tfrt_string_builder_append_text(out, "]}\n");
 }
 
+// Prints |before| and |text|, which may be a program's, a file's or a peer's: one line all the
+// same, of which a terminal takes nothing for a command. As in logs.
+static void tfrt_run_report_line(const char* before, const char* text) {
+  tfrt_string_builder_t line;
+  tfrt_string_builder_initialize(&line, tfrt_allocator_system());
+  for (const char* c = text; *c; ++c) {
+    bool is_control = (unsigned char)*c < 0x20 || *c == 0x7f;
+    if (!is_control) {
+      tfrt_string_builder_append_char(&line, *c);
+    } else if (*c == '\n' || *c == '\t') {
+      tfrt_string_builder_append_text(&line, *c == '\n' ? "\\n" : "\\t");
+    } else {
+      tfrt_string_builder_append_format(&line, "\\u%04x", *c);
+    }
+  }
+  fprintf(stderr, "tfrt: %s%s\n", before, tfrt_string_builder_text(&line));
+  tfrt_string_builder_deinitialize(&line);
+}
+
 void tfrt_run_report_error(tfrt_status_t status) {
   char text[2048];
   tfrt_status_format(status, text, sizeof(text));
-  fprintf(stderr, "tfrt: %s\n", text);
+  tfrt_run_report_line("", text);
 }
 
 // Whether that went anywhere is asked once, at the end of the program.
@@ -78,7 +97,7 @@ static void tfrt_run_report_errors(const tfrt_run_outcome_t* outcome, tfrt_statu
   if (!is_verbose) return;
   const tfrt_status_fields_t* fields = tfrt_status_fields(first);
   for (uint32_t i = 0; i < fields->cause_count; ++i) {
-    fprintf(stderr, "tfrt:   because: %s\n", fields->causes[i]);
+    tfrt_run_report_line("  because: ", fields->causes[i]);
   }
   for (uint32_t i = 0; i < outcome->result_count; ++i) {
     tfrt_status_t error = NULL;
@@ -88,7 +107,9 @@ static void tfrt_run_report_errors(const tfrt_run_outcome_t* outcome, tfrt_statu
     if (!error || error == first || tfrt_run_report_is_told(outcome, i)) continue;
     char text[2048];
     tfrt_status_format(error, text, sizeof(text));
-    fprintf(stderr, "tfrt:   result %u: %s\n", i, text);
+    char before[32];
+    snprintf(before, sizeof(before), "  result %u: ", i);
+    tfrt_run_report_line(before, text);
   }
 }
 
