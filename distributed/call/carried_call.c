@@ -25,14 +25,20 @@ static tfrt_status_t tfrt_carried_call_find_image(const tfrt_routed_call_t* call
   return NULL;
 }
 
-static void tfrt_carried_call_keep_texts(tfrt_text_pool_t* texts, const tfrt_routed_call_t* call,
-                                         tfrt_status_origin_t* out_site,
-                                         tfrt_outgoing_call_request_t* request) {
+// Sets |*out_site| to |site| (NULL: unknown) with texts of |texts|. With the lock held.
+static void tfrt_carried_call_copy_site(tfrt_text_pool_t* texts, const tfrt_status_origin_t* site,
+                                        tfrt_status_origin_t* out_site) {
   *out_site = (tfrt_status_origin_t){.rank = TFRT_STATUS_NO_RANK};
-  if (call->site) *out_site = *call->site;
+  if (site) *out_site = *site;
   out_site->function = tfrt_text_pool_keep(texts, out_site->function);
   out_site->kernel = tfrt_text_pool_keep(texts, out_site->kernel);
   out_site->file = tfrt_text_pool_keep(texts, out_site->file);
+}
+
+static void tfrt_carried_call_keep_texts(tfrt_text_pool_t* texts, const tfrt_routed_call_t* call,
+                                         tfrt_status_origin_t* out_site,
+                                         tfrt_outgoing_call_request_t* request) {
+  tfrt_carried_call_copy_site(texts, call->site, out_site);
   request->site = out_site;
   request->name = tfrt_text_pool_keep(texts, call->function->name);
   request->device = tfrt_text_pool_keep(texts, call->options->device);
@@ -49,6 +55,17 @@ tfrt_status_t tfrt_carried_call_describe(tfrt_job_t* job, const tfrt_routed_call
   if (is_of_job) return NULL;
   request->function = TFRT_WIRE_BUILTIN_RUN;
   return tfrt_carried_call_find_image(call, &request->image);
+}
+
+const tfrt_status_origin_t* tfrt_carried_call_keep_site(tfrt_job_t* job,
+                                                        const tfrt_execution_context_t* context,
+                                                        const tfrt_status_origin_t* site,
+                                                        tfrt_status_origin_t* out_site) {
+  if (!context->request->options.names_are_short_lived) return site;
+  tfrt_node_lock_tables(job->node);
+  tfrt_carried_call_copy_site(&job->node->texts, site, out_site);
+  tfrt_node_unlock(job->node);
+  return out_site;
 }
 
 tfrt_status_t tfrt_carried_call_take_program(tfrt_job_t* job, const tfrt_wire_invoke_t* invoke,

@@ -257,6 +257,7 @@ static tfrt_status_t tfrt_execution_prepare(tfrt_execution_t* execution,
   options.output = &execution->job->output;
   options.router = &execution->job->router;
   options.call_depth = execution->depth;
+  options.names_are_short_lived = execution->is_carried;
   return tfrt_request_context_create(&options, execution->node->options.allocator,
                                      &execution->request);
 }

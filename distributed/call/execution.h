@@ -48,6 +48,7 @@ struct tfrt_execution_s {
   tfrt_node_t* node;               // +1
   tfrt_job_t* job;                 // +1; entered until finished
   tfrt_cached_program_t* program;  // +1
+  bool is_carried;                 // |program| came with the call, and the job doesn't keep it
   uint32_t function;
   uint32_t from_rank;  // whose message or line it is, where no program runs
   uint64_t request_id;

@@ -57,8 +57,7 @@ static void tfrt_incoming_call_add_slot(const tfrt_incoming_call_t* call, uint32
   if (!object) return;
   tfrt_object_table_promise(object, &call->execution.results[index].promise);
   object->is_told = false;
-  object->program = call->execution.program;
-  object->function = call->execution.function;
+  tfrt_object_set_maker(object, call->execution.program, call->execution.function);
 }
 
 // Makes all slots of a call that doesn't run, as the error |status| (+0).
@@ -108,6 +107,24 @@ static tfrt_status_t tfrt_incoming_call_advance(tfrt_peer_t* peer, uint64_t numb
   return NULL;
 }
 
+// True if |invoke| has the program with it of which it calls function 0.
+static bool tfrt_incoming_call_carries(const tfrt_wire_invoke_t* invoke) {
+  return invoke->program == 0 && invoke->function == TFRT_WIRE_BUILTIN_RUN;
+}
+
+// Says in |execution| what |invoke| of |peer| says.
+static void tfrt_incoming_call_describe(const tfrt_peer_t* peer, const tfrt_wire_invoke_t* invoke,
+                                        tfrt_execution_t* execution) {
+  execution->is_carried = tfrt_incoming_call_carries(invoke);
+  execution->function = execution->is_carried ? 0 : invoke->function;
+  execution->caller = peer->incarnation;
+  execution->call = invoke->call;
+  execution->depth = invoke->depth + 1;
+  if (invoke->device.size > 0) {
+    memcpy(execution->device, invoke->device.data, invoke->device.size);
+  }
+}
+
 static tfrt_incoming_call_t* tfrt_incoming_call_allocate(tfrt_peer_t* peer, tfrt_job_t* job,
                                                          const tfrt_wire_invoke_t* invoke) {
   size_t size = tfrt_incoming_call_size(invoke->argument_count, invoke->result_count);
@@ -119,6 +136,7 @@ static tfrt_incoming_call_t* tfrt_incoming_call_allocate(tfrt_peer_t* peer, tfrt
   call->results_wanted = invoke->results_wanted;
   call->results_can_wait = invoke->results_can_wait;
   tfrt_task_initialize(&call->flush, tfrt_incoming_call_run_flush);
+  tfrt_incoming_call_describe(peer, invoke, &call->execution);
   call->execution.room = call + 1;
   call->gates =
       (tfrt_incoming_gate_t*)((char*)(call + 1) +
@@ -126,11 +144,6 @@ static tfrt_incoming_call_t* tfrt_incoming_call_allocate(tfrt_peer_t* peer, tfrt
   call->same_as = (uint32_t*)(call->gates + invoke->argument_count + invoke->result_count);
   call->states = (uint8_t*)(call->same_as + invoke->result_count);
   return call;
-}
-
-// True if |invoke| has the program with it of which it calls function 0.
-static bool tfrt_incoming_call_carries(const tfrt_wire_invoke_t* invoke) {
-  return invoke->program == 0 && invoke->function == TFRT_WIRE_BUILTIN_RUN;
 }
 
 // What is to be run; NULL for a built-in function.
@@ -202,15 +215,8 @@ tfrt_status_t tfrt_incoming_call_on_invoke(tfrt_peer_t* peer, tfrt_job_t* job,
     return NULL;
   }
   call->execution.program = program;
-  call->execution.function = tfrt_incoming_call_carries(invoke) ? 0 : invoke->function;
   call->execution.request_id = request;
-  call->execution.caller = peer->incarnation;
-  call->execution.call = invoke->call;
-  call->execution.depth = invoke->depth + 1;
   call->execution.deadline_ns = deadline_ns;
-  if (invoke->device.size > 0) {
-    memcpy(call->execution.device, invoke->device.data, invoke->device.size);
-  }
   status =
       tfrt_execution_initialize(&call->execution, &tfrt_incoming_call_vtable, job,
                                 invoke->arguments, invoke->argument_count, invoke->result_count);

@@ -234,13 +234,14 @@ static tfrt_async_value_t* tfrt_router_copy(tfrt_call_router_t* router,
     return tfrt_async_value_retain(copy->value);
   }
   tfrt_async_value_t* result = NULL;
+  tfrt_status_origin_t kept;
   tfrt_outgoing_call_request_t request = {
       .job = job,
       .function = TFRT_WIRE_BUILTIN_COPY,
       .request = copy->context->request,
       .scope = copy->context->scope,
       .name = "copy_to",
-      .site = copy->site,
+      .site = tfrt_carried_call_keep_site(job, copy->context, copy->site, &kept),
       .deadline_ns = copy->context->request->options.deadline_ns,
       .arguments = &copy->value,
       .argument_count = 1,
@@ -282,13 +283,14 @@ static tfrt_async_value_t* tfrt_router_send(tfrt_call_router_t* router,
   tfrt_async_value_t* arguments[2] = {message->key, message->value};
   tfrt_async_value_t* result = NULL;
   const tfrt_request_context_t* of = message->context->request;
+  tfrt_status_origin_t kept;
   tfrt_outgoing_call_request_t request = {
       .job = job,
       .function = TFRT_WIRE_BUILTIN_SEND,
       .request = message->is_owed ? NULL : message->context->request,
       .scope = message->context->scope,
       .name = "send",
-      .site = message->site,
+      .site = tfrt_carried_call_keep_site(job, message->context, message->site, &kept),
       .deadline_ns = message->is_owed ? TFRT_TIME_INFINITE : of->options.deadline_ns,
       .results_can_wait = message->is_unawaited,
       .arguments = arguments,
@@ -324,7 +326,10 @@ static tfrt_async_value_t* tfrt_router_receive(tfrt_call_router_t* router,
   tfrt_status_t status = tfrt_router_find_member(job, message->host, &incarnation);
   if (status) return tfrt_router_error_take(status, message->site);
   tfrt_request_context_t* request = message->context->request;
-  tfrt_mailbox_receiver_t receiver = {.request = request, .site = message->site};
+  tfrt_status_origin_t kept;
+  tfrt_mailbox_receiver_t receiver = {
+      .request = request,
+      .site = tfrt_carried_call_keep_site(job, message->context, message->site, &kept)};
   tfrt_async_value_t* value =
       tfrt_mailbox_receive(&job->mailbox, &receiver, tfrt_mailbox_number(message, request),
                            message->host, tfrt_async_value_string(message->key));

@@ -19,7 +19,7 @@
 #include "distributed/value/remote_value.h"
 
 // Program frames of one job that a peer can be told of.
-#define TFRT_JOB_MAX_PROGRAMS 64
+#define TFRT_JOB_MAX_PROGRAMS 64u
 
 // --- Life --------------------------------------------------------------------
 
@@ -298,35 +298,43 @@ tfrt_status_t tfrt_job_on_program(tfrt_job_t* job, tfrt_peer_t* peer,
   return status;
 }
 
-// The entry of |cached| among the programs that we have named; NULL when memory is out.
-static tfrt_job_program_t* tfrt_job_name_program(tfrt_job_t* job, tfrt_cached_program_t* cached) {
+// Sets |*out_program| to the entry of |cached| among the programs that we have named.
+static tfrt_status_t tfrt_job_name_program(tfrt_job_t* job, tfrt_cached_program_t* cached,
+                                           tfrt_job_program_t** out_program) {
+  *out_program = NULL;
   for (tfrt_list_link_t* link = job->programs.next; link != &job->programs; link = link->next) {
     tfrt_job_program_t* program = TFRT_CONTAINER_OF(link, tfrt_job_program_t, link);
-    if (program->namer == job->node->incarnation && program->cached == cached) return program;
+    if (program->namer != job->node->incarnation || program->cached != cached) continue;
+    *out_program = program;
+    return NULL;
   }
-  if (job->next_program > TFRT_JOB_MAX_PROGRAMS) return NULL;
+  if (job->next_program > TFRT_JOB_MAX_PROGRAMS) {
+    return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED,
+                              "a host names at most %u programs in a job: put their functions into "
+                              "one, or open another job",
+                              TFRT_JOB_MAX_PROGRAMS);
+  }
   tfrt_object_t* object = tfrt_object_table_export(&job->node->objects, job, cached->bytes);
-  if (!object) return NULL;
+  if (!object) return tfrt_status_out_of_memory();
   tfrt_status_t status =
       tfrt_job_add_program(job, job->node->incarnation, job->next_program, cached);
   if (status) {
-    tfrt_status_release(status);
     tfrt_object_table_end_loan(&job->node->objects, object);
-    return NULL;
+    return status;
   }
-  tfrt_job_program_t* program =
-      tfrt_job_find_program(job, job->node->incarnation, job->next_program++);
-  program->object = object->id;
+  *out_program = tfrt_job_find_program(job, job->node->incarnation, job->next_program++);
+  (*out_program)->object = object->id;
   object->name = "program";
-  return program;
+  return NULL;
 }
 
 tfrt_status_t tfrt_job_announce_program(tfrt_job_t* job, tfrt_peer_t* peer,
                                         tfrt_cached_program_t* program, uint32_t* out_handle) {
   *out_handle = 0;
-  tfrt_job_program_t* named = tfrt_job_name_program(job, program);
+  tfrt_job_program_t* named = NULL;
+  TFRT_RETURN_IF_ERROR(tfrt_job_name_program(job, program, &named));
   tfrt_peer_job_t* known = tfrt_peer_find_or_create_job(peer, job);
-  if (!named || !known) return tfrt_status_out_of_memory();
+  if (!known) return tfrt_status_out_of_memory();
   uint64_t bit = UINT64_C(1) << (named->handle - 1);
   *out_handle = named->handle;
   if (known->told_programs & bit) return NULL;

@@ -41,8 +41,7 @@ static tfrt_status_t tfrt_server_describe(tfrt_execution_t* execution, uint32_t 
   // The loan ends with the job, and keeps the value until then, wherever its payload is.
   tfrt_object_t* object = tfrt_object_table_export(&node->objects, execution->job, value);
   if (!object) return tfrt_status_out_of_memory();
-  object->program = execution->program;
-  object->function = execution->function;
+  tfrt_object_set_maker(object, execution->program, execution->function);
   *out_item = (tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_REFERENCE,
                                  .reference = {.id = object->id,
                                                .owner = node->incarnation,

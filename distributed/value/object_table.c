@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "distributed/node/program_cache.h"
+
 // A namer is random and its numbers are dense: names that follow each other have chains that do,
 // and those of one number are spread.
 static uint64_t tfrt_object_table_hash(const void* key) {
@@ -71,7 +73,16 @@ static void tfrt_object_free(tfrt_object_table_t* table, tfrt_object_t* object) 
   tfrt_object_free_holders(table, object);
   tfrt_action_queue_release(table->actions, object->value);
   tfrt_action_queue_release(table->actions, object->kept);
+  if (object->program) tfrt_cached_program_release(object->program);
   tfrt_allocator_free(table->allocator, object, sizeof(*object));
+}
+
+void tfrt_object_set_maker(tfrt_object_t* object, tfrt_cached_program_t* program,
+                           uint32_t function) {
+  if (program) tfrt_cached_program_retain(program);
+  if (object->program) tfrt_cached_program_release(object->program);
+  object->program = program;
+  object->function = function;
 }
 
 void tfrt_object_table_keep(tfrt_object_table_t* table, tfrt_object_t* object,
@@ -250,8 +261,7 @@ tfrt_object_t* tfrt_object_table_lend_element(tfrt_object_table_t* table, tfrt_o
   if (exported) return exported;
   exported = tfrt_object_table_export(table, object->job, value);
   if (!exported) return NULL;
-  exported->program = object->program;
-  exported->function = object->function;
+  tfrt_object_set_maker(exported, object->program, object->function);
   exported->name = object->name;
   element->exported = exported->id;
   return exported;

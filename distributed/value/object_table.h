@@ -70,9 +70,9 @@ typedef struct tfrt_object_s {
   // by nobody.
   bool is_alias;
   int64_t since_ns;  // when it was made, as |tick_ns| of the table had it
-  // Who made it, for people: |function| of |program|, which the job keeps, or the caller's |name|,
-  // which lives as long as the job. NULL: not known.
-  const struct tfrt_cached_program_s* program;
+  // Who made it, for people: |function| of |program| (+1), or the caller's |name|, which lives as
+  // long as the job. NULL: not known. See tfrt_object_set_maker().
+  struct tfrt_cached_program_s* program;
   uint32_t function;
   const char* name;
 } tfrt_object_t;
@@ -109,6 +109,10 @@ tfrt_object_t* tfrt_object_table_find(tfrt_object_table_t* table, tfrt_wire_obje
 tfrt_object_t* tfrt_object_table_add_slot(tfrt_object_table_t* table, tfrt_wire_object_id_t id,
                                           tfrt_job_t* job, tfrt_async_value_t* value,
                                           uint64_t holder);
+
+// Says that |function| of |program| (retained, may be NULL) has made |object|.
+void tfrt_object_set_maker(tfrt_object_t* object, struct tfrt_cached_program_s* program,
+                           uint32_t function);
 
 // Ties |object|, a slot without a value, to |promise|, all zero, which must be fulfilled or broken
 // before its memory goes.

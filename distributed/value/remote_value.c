@@ -238,6 +238,7 @@ static void tfrt_remote_value_destroy(tfrt_indirect_value_t* indirect) {
   tfrt_remote_value_leave_covers(value);
   if (value->registered) tfrt_action_queue_release(&node->actions, &value->registered->base);
   tfrt_status_release(value->place);
+  if (value->user) tfrt_cached_program_release(value->user);
   --node->counts.remote_values;
   tfrt_job_t* job = value->job;
   tfrt_list_remove(&value->in_job);
@@ -269,7 +270,7 @@ static tfrt_remote_value_t* tfrt_remote_value_allocate(tfrt_job_t* job,
   value->held = held;
   value->given = *reference;
   value->lender = loan->lender;
-  value->user = loan->user;
+  value->user = loan->user ? tfrt_cached_program_retain(loan->user) : NULL;
   value->user_function = loan->user_function;
   value->since_ns = node->objects.tick_ns;
   tfrt_list_push_back(&job->remote_values, &value->in_job);

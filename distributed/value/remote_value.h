@@ -125,9 +125,9 @@ typedef struct tfrt_remote_value_s {
   // key; its texts live as long as the job, or |place|.
   tfrt_call_site_t site;
   tfrt_status_t place;  // +1; has the texts of |site|, where they came from another host; or NULL
-  // The function that it, or the list that it is of, was lent to (+0, as long as the job): the
-  // place where it is lost, if |site| is not known. NULL: to none of a program.
-  const tfrt_cached_program_t* user;
+  // The function that it, or the list that it is of, was lent to (+1): the place where it is lost,
+  // if |site| is not known. NULL: to none of a program.
+  tfrt_cached_program_t* user;
   uint32_t user_function;
   tfrt_wire_reference_t location;
   tfrt_wire_reference_t given;  // as the lender knows it
@@ -150,8 +150,8 @@ typedef struct tfrt_remote_value_s {
 
 // Who has lent a value, and to what.
 typedef struct tfrt_remote_value_loan_s {
-  uint64_t lender;                    // who may know another owner, an incarnation; 0: nobody
-  const tfrt_cached_program_t* user;  // of the function that it is an argument of; NULL: of none
+  uint64_t lender;              // who may know another owner, an incarnation; 0: nobody
+  tfrt_cached_program_t* user;  // of the function that it is an argument of (+0); NULL: of none
   uint32_t user_function;
 } tfrt_remote_value_loan_t;
 

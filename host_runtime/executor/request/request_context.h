@@ -49,6 +49,9 @@ typedef struct tfrt_request_options_s {
   const char* device;  // that the first call is placed on; copied; NULL: none
   // Calls that routers have made from host to host above the request; 0: it is a job's own.
   uint32_t call_depth;
+  // Programs that run in it may go before what they have made: a router that keeps the names of
+  // their functions and kernels copies them.
+  bool names_are_short_lived;
 } tfrt_request_options_t;
 
 // Options with nothing set. Thread-safe.

@@ -43,13 +43,15 @@ static void configure(uint32_t index, tfrt_node_options_t* options) {
   if (index == 1) options->on_drain = note_drain;
 }
 
-static void begin(void) {
+static void begin_with(const char* text, uint32_t result_count) {
   drain_count = 0;
   tfrt_node_world_set_configure(configure);
   tfrt_node_world_initialize(&world, 3, NULL);
-  tfrt_node_world_start_i32(&world, waiting_program, 0, 2);
+  tfrt_node_world_start_i32(&world, text, 0, result_count);
   tfrt_node_world_run_for(&world, 3 * TFRT_NODE_WORLD_SECOND);
 }
+
+static void begin(void) { begin_with(waiting_program, 2); }
 
 // What host |rank| answers to another client: its inventory, or to |what|; "" there is drain, what
 // begins with `record ` is for that.
@@ -147,6 +149,35 @@ START_TEST(calls_and_what_they_wait_for_are_listed) {
   // The third host was given what the second has not made.
   find(inventory_of(2), "call ", " needs=", value);
   ck_assert_ptr_nonnull(strstr(value, call));
+  tfrt_client_close(world.client, NULL);
+  end();
+}
+END_TEST
+
+// Host 0 keeps what an op has made on host 1. Its program is forgotten there: when the last one
+// comes there are more of them than are kept that nobody uses.
+static const char ops_program[] =
+    "func.func @main(%x: i32) -> (i32, i32) {\n"
+    "  %c = tfrt.new.chain\n"
+    "  %h = tfrt_dist.host %x\n"
+    "  %k = tfrt_dist.key \"never\"\n"
+    "  %one = tfrt.constant.i32 1\n"
+    "  %rank = \"tfrt_test.run_op_on\"(%one) {op = \"tfrt_dist.rank\"} : (i32) -> (i32)\n"
+    "  %e = \"tfrt_test.as_chain\"(%rank) : (i32) -> !tfrt.chain\n"
+    "  %y = \"tfrt_test.identity\"(%e, %one) : (!tfrt.chain, i32) -> i32\n"
+    "  %r = \"tfrt_test.sum_on\"(%y) {count = 40 : i32} : (i32) -> (i32)\n"
+    "  %d = \"tfrt_test.as_chain\"(%r) : (i32) -> !tfrt.chain\n"
+    "  %z = \"tfrt_test.identity\"(%d, %one) : (!tfrt.chain, i32) -> i32\n"
+    "  %n = \"tfrt_test.run_op_on\"(%z) {op = \"tfrt_dist.num_hosts\"} : (i32) -> (i32)\n"
+    "  %v, %c1 = tfrt_dist.recv %h, %k, %c : i32\n"
+    "  %kept = \"tfrt_test.identity\"(%c1, %rank) : (!tfrt.chain, i32) -> i32\n"
+    "  tfrt.return %kept, %n : i32, i32\n"
+    "}\n";
+
+START_TEST(what_an_op_has_made_is_listed_by_its_name_for_as_long_as_it_is_kept) {
+  begin_with(ops_program, 2);
+  const char* callee = inventory_of(1);
+  ck_assert_msg(strstr(callee, "function=tfrt_dist.rank "), "%s", callee);
   tfrt_client_close(world.client, NULL);
   end();
 }
@@ -371,6 +402,7 @@ Suite* tfrt_test_suite(void) {
   TCase* inventories = tcase_create("inventories");
   tcase_set_timeout(inventories, 60);
   tcase_add_test(inventories, calls_and_what_they_wait_for_are_listed);
+  tcase_add_test(inventories, what_an_op_has_made_is_listed_by_its_name_for_as_long_as_it_is_kept);
   tcase_add_test(inventories, who_asks_is_left_out_and_nothing_is_left_behind);
   tcase_add_test(inventories, a_job_can_be_cancelled_by_another_client);
   tcase_add_test(inventories, a_call_can_be_cancelled_and_only_that);
