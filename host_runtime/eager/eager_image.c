@@ -111,12 +111,9 @@ static tfrt_status_t tfrt_eager_image_load(tfrt_eager_image_t* image,
   return status;
 }
 
-tfrt_status_t tfrt_eager_image_create_program(const tfrt_single_op_t* op,
-                                              const tfrt_kernel_descriptor_t* descriptor,
-                                              const tfrt_eager_binding_t* binding,
-                                              const tfrt_kernel_registry_t* registry,
-                                              tfrt_program_t** out_program) {
-  *out_program = NULL;
+// Whether |op| can mean on another host what it means here.
+static tfrt_status_t tfrt_eager_image_check(const tfrt_single_op_t* op,
+                                            const tfrt_kernel_descriptor_t* descriptor) {
   if (op->function_count > 0) {
     return tfrt_status_create(
         TFRT_STATUS_INVALID_ARGUMENT,
@@ -124,6 +121,25 @@ tfrt_status_t tfrt_eager_image_create_program(const tfrt_single_op_t* op,
         "function of a program, and make a composite op of that",
         op->name);
   }
+  for (uint32_t i = 0; i < op->argument_count; ++i) {
+    const tfrt_operand_descriptor_t* operand = tfrt_kernel_descriptor_operand(descriptor, i);
+    if (!operand || operand->use != TFRT_OPERAND_MUTATED) continue;
+    return tfrt_status_create(
+        TFRT_STATUS_INVALID_ARGUMENT,
+        "op '%s' writes to its operand '%s', so it can't be portable: another "
+        "host would write to a copy",
+        op->name, operand->name);
+  }
+  return NULL;
+}
+
+tfrt_status_t tfrt_eager_image_create_program(const tfrt_single_op_t* op,
+                                              const tfrt_kernel_descriptor_t* descriptor,
+                                              const tfrt_eager_binding_t* binding,
+                                              const tfrt_kernel_registry_t* registry,
+                                              tfrt_program_t** out_program) {
+  *out_program = NULL;
+  TFRT_RETURN_IF_ERROR(tfrt_eager_image_check(op, descriptor));
   tfrt_eager_image_t image = {.op = op, .descriptor = descriptor, .binding = binding};
   TFRT_RETURN_IF_ERROR(tfrt_bef_writer_allocate(false, tfrt_allocator_system(), &image.writer));
   tfrt_arena_initialize(&image.arena, tfrt_allocator_system());

@@ -64,8 +64,8 @@ typedef struct tfrt_eager_op_options_s {
   uint32_t argument_count;
   uint32_t result_count;
   const tfrt_bef_call_options_t* call_options;  // NULL: none
-  // Other hosts can be asked to run it. Not for an op that is given functions; a run here takes
-  // longer, as a call of a function of a loaded program does.
+  // Other hosts can be asked to run it. Not for an op that is given functions, or writes to an
+  // operand; a run here takes longer, as a call of a function of a loaded program does.
   bool is_portable;
   tfrt_eager_place_t place;
 } tfrt_eager_op_options_t;

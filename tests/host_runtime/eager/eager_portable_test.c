@@ -128,6 +128,18 @@ START_TEST(functions_can_not_go_with_an_op) {
 }
 END_TEST
 
+START_TEST(an_op_that_writes_to_an_operand_stays_here) {
+  tfrt_eager_op_options_t options = {
+      .name = "tfrt_test.atomic.inc.i32", .is_portable = true, .place = here};
+  tfrt_eager_op_t* op = NULL;
+  tfrt_status_t status = tfrt_eager_op_create(eager_fixture_host->registry, &options, &op);
+  ck_assert_ptr_null(op);
+  eager_fixture_expect(status, TFRT_STATUS_INVALID_ARGUMENT,
+                       "op 'tfrt_test.atomic.inc.i32' writes to its operand 'atomic', so it can't "
+                       "be portable: another host would write to a copy");
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   TCase* cases = tcase_create("portable");
   tcase_add_checked_fixture(cases, eager_fixture_set_up, eager_fixture_tear_down);
@@ -137,6 +149,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(cases, what_fails_tells_the_place_of_the_op);
   tcase_add_test(cases, an_op_that_was_not_made_for_it_is_refused);
   tcase_add_test(cases, functions_can_not_go_with_an_op);
+  tcase_add_test(cases, an_op_that_writes_to_an_operand_stays_here);
   Suite* suite = suite_create("eager_portable");
   suite_add_tcase(suite, cases);
   return suite;
