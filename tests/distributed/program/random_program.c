@@ -108,7 +108,8 @@ static tfrt_random_op_t pick_op(const tfrt_random_program_t* program, uint32_t i
       TFRT_RANDOM_OP_ADD,     TFRT_RANDOM_OP_CALL,   TFRT_RANDOM_OP_CALL,   TFRT_RANDOM_OP_CALL,
       TFRT_RANDOM_OP_COMPUTE, TFRT_RANDOM_OP_ALL,    TFRT_RANDOM_OP_GET,    TFRT_RANDOM_OP_KEEP,
       TFRT_RANDOM_OP_COPY,    TFRT_RANDOM_OP_APPEND, TFRT_RANDOM_OP_REDUCE, TFRT_RANDOM_OP_TELL};
-  uint32_t kind_count = TFRT_ARRAY_SIZE(kinds) - (index > 0 ? 2 : 0);
+  bool may_wait = index == 0 && program->has_messages;
+  uint32_t kind_count = TFRT_ARRAY_SIZE(kinds) - (may_wait ? 0 : 2);
   tfrt_random_op_t op = {.kind = kinds[below(random, kind_count)]};
   if (below(random, 25) == 0) op.kind = TFRT_RANDOM_OP_FAIL;
   op.host = below(random, program->host_count);
@@ -325,9 +326,10 @@ static void put_function(tfrt_random_program_t* program, uint32_t index) {
 
 // Makes functions; false if a text would become too long.
 static bool generate_functions(tfrt_random_program_t* program, uint32_t host_count,
-                               tfrt_random_t* random) {
+                               bool has_messages, tfrt_random_t* random) {
   memset(program, 0, sizeof(*program));
   program->host_count = host_count;
+  program->has_messages = has_messages;
   program->function_count = 3 + below(random, TFRT_RANDOM_PROGRAM_MAX_FUNCTIONS - 2);
   for (uint32_t i = program->function_count; i-- > 0;) generate_function(program, i, random);
   const tfrt_random_value_t arguments[2] = {{1, false}, {1, false}};
@@ -336,8 +338,8 @@ static bool generate_functions(tfrt_random_program_t* program, uint32_t host_cou
 }
 
 void tfrt_random_program_generate(tfrt_random_program_t* program, uint32_t host_count,
-                                  tfrt_random_t* random) {
-  while (!generate_functions(program, host_count, random)) continue;
+                                  bool has_messages, tfrt_random_t* random) {
+  while (!generate_functions(program, host_count, has_messages, random)) continue;
   put(program,
       "func.func @sum(%%l: !tfrt_dist.list) -> i32 {\n"
       "  %%s = tfrt_dist.list.sum %%l : i32\n  tfrt.return %%s : i32\n}\n"

@@ -59,6 +59,7 @@ typedef struct tfrt_random_function_s {
 
 typedef struct tfrt_random_program_s {
   uint32_t host_count;
+  bool has_messages;  // hosts may wait for what others send
   uint32_t function_count;
   tfrt_random_function_t functions[TFRT_RANDOM_PROGRAM_MAX_FUNCTIONS];  // 0: main; calls go up
   char source[TFRT_RANDOM_PROGRAM_TEXT_SIZE];
@@ -70,9 +71,10 @@ typedef struct tfrt_random_value_s {
   bool is_error;
 } tfrt_random_value_t;
 
-// Makes a program for |host_count| hosts. Thread-compatible.
+// Makes a program for |host_count| hosts; one that |has_messages| may wait for ever for a host that
+// an error kept from sending. Thread-compatible.
 void tfrt_random_program_generate(tfrt_random_program_t* program, uint32_t host_count,
-                                  tfrt_random_t* random);
+                                  bool has_messages, tfrt_random_t* random);
 
 // Sets |out_results| to the number and the text of @main for the number |x| and a text.
 // Thread-compatible.

@@ -42,13 +42,19 @@ static uint64_t below(uint64_t limit) { return tfrt_random_below(&dice, limit); 
 // Some hosts of some runs know no pushes: bit n of a third of the seed is host n.
 static uint64_t run_seed;
 
-static void forget_pushes(uint32_t index, tfrt_node_options_t* options) {
+// What each host grants each other at once; 0: as ever.
+static uint64_t call_room;
+static uint64_t want_room;
+
+static void configure(uint32_t index, tfrt_node_options_t* options) {
+  if (call_room) options->session.first_call_limit = call_room;
+  if (want_room) options->session.first_want_limit = want_room;
   bool is_old = run_seed % 3 == 0 && run_seed / 3 >> index & 1;
   if (is_old) options->session.features &= ~(tfrt_wire_features_t)TFRT_WIRE_FEATURE_PUSH;
 }
 
 // Begins the run of |seed|, with the faults of the network that need no hand.
-static void begin(uint64_t seed, bool has_faults) {
+static void begin_program(uint64_t seed, bool has_faults, bool has_messages) {
   tfrt_random_initialize(&dice, seed);
   tfrt_simulated_options_t options;
   tfrt_simulated_options_initialize(&options);
@@ -63,12 +69,12 @@ static void begin(uint64_t seed, bool has_faults) {
   if (has_faults && !has_lanes && below(2)) options.reorder_chance = (uint32_t)below(15000);
   if (below(2) == 0) options.clock_offset_ns = 600 * TFRT_NODE_WORLD_SECOND;
   uint32_t host_count = 2 + (uint32_t)below(4);
-  tfrt_random_program_generate(&program, host_count, &dice);
+  tfrt_random_program_generate(&program, host_count, has_messages, &dice);
   if (chosen_seed()) fprintf(stderr, "%s", program.source);
   uint32_t x = (uint32_t)below(1000);
   tfrt_random_program_evaluate(&program, x, right);
   run_seed = seed;
-  tfrt_node_world_set_configure(forget_pushes);
+  tfrt_node_world_set_configure(configure);
   tfrt_node_world_initialize(&world, host_count, &options);
   char* bytes = tfrt_allocator_allocate(tfrt_allocator_system(), text_size);
   memset(bytes, 'a', text_size);
@@ -79,6 +85,8 @@ static void begin(uint64_t seed, bool has_faults) {
   tfrt_node_world_start(&world, program.source, arguments, 2, 2);
   for (int i = 0; i < 2; ++i) tfrt_async_value_release(arguments[i]);
 }
+
+static void begin(uint64_t seed, bool has_faults) { begin_program(seed, has_faults, true); }
 
 static void end(void) {
   tfrt_node_world_finish(&world);
@@ -108,12 +116,10 @@ static void expect_cause(uint32_t index, const faults_t* faults) {
   }
 }
 
-static void expect_results(const faults_t* faults) {
+// What is no error is right.
+static void expect_values(void) {
   for (uint32_t i = 0; i < 2; ++i) {
-    if (tfrt_async_value_is_error(world.results[i])) {
-      expect_cause(i, faults);
-      continue;
-    }
+    if (tfrt_async_value_is_error(world.results[i])) continue;
     ck_assert_msg(!right[i].is_error, "an error is lost");
     if (i == 0) {
       ck_assert_int_eq(tfrt_node_world_i32(&world, 0), (int32_t)right[0].value);
@@ -121,6 +127,13 @@ static void expect_results(const faults_t* faults) {
       ck_assert_uint_eq(tfrt_node_world_text(&world, 1).size, text_size * right[1].value);
     }
   }
+}
+
+static void expect_results(const faults_t* faults) {
+  for (uint32_t i = 0; i < 2; ++i) {
+    if (tfrt_async_value_is_error(world.results[i])) expect_cause(i, faults);
+  }
+  expect_values();
 }
 
 START_TEST(without_faults_results_are_right) {
@@ -333,6 +346,30 @@ START_TEST(who_is_cut_off_from_some_is_lost_to_them_and_nobody_waits) {
 }
 END_TEST
 
+// --- With little credit --------------------------------------------------------
+
+// A result is right, or an error of the program, or says that there was no credit.
+START_TEST(with_little_credit_results_are_right_or_say_so_and_nobody_waits) {
+  uint64_t seed = chosen_seed() ? chosen_seed() : (uint64_t)_i;
+  static const uint64_t rooms[][2] = {{0, 1}, {0, 2}, {1, 0}, {4, 1}, {4, 4}};
+  call_room = rooms[seed % TFRT_ARRAY_SIZE(rooms)][0];
+  want_room = rooms[seed % TFRT_ARRAY_SIZE(rooms)][1];
+  begin_program(seed, false, false);
+  tfrt_node_world_await(&world);
+  for (uint32_t i = 0; i < 2; ++i) {
+    if (!tfrt_async_value_is_error(world.results[i])) continue;
+    tfrt_status_t status = tfrt_node_world_error(&world, i);
+    if (tfrt_status_code(status) == TFRT_STATUS_RESOURCE_EXHAUSTED) {
+      ck_assert_ptr_nonnull(strstr(tfrt_status_message(status), "has given no credit"));
+    } else {
+      expect_cause(i, &nothing);
+    }
+  }
+  expect_values();
+  end();
+}
+END_TEST
+
 // Adds |count| seeds, and |found| (0: none), a program in which something was wrong once.
 static void add(Suite* suite, const char* name, const TTest* test, int count, int found) {
   TCase* seeds = tcase_create(name);
@@ -348,6 +385,7 @@ Suite* tfrt_test_suite(void) {
   add(suite, "whole", without_faults_results_are_right, 120, 535);
   add(suite, "broken", broken_connections_change_nothing, 60, 0);
   add(suite, "faulty", faults_leave_right_results_or_their_own_errors_and_nothing_else, 150, 539);
+  add(suite, "little", with_little_credit_results_are_right_or_say_so_and_nobody_waits, 60, 0);
   add(suite, "parted", who_is_cut_off_from_some_is_lost_to_them_and_nobody_waits, 40, 0);
   return suite;
 }
