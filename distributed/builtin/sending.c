@@ -58,6 +58,50 @@ void tfrt_sending_start(tfrt_execution_t* execution, uint32_t rank) {
                          &execution->task);
 }
 
+// --- What was never sent -------------------------------------------------------------
+
+typedef struct tfrt_sending_failure_s {
+  tfrt_job_t* job;  // +1
+  uint64_t request;
+  uint32_t rank;
+  tfrt_async_value_t* key;    // +1
+  tfrt_async_value_t* error;  // +1
+} tfrt_sending_failure_t;
+
+// Runs with the lock open, after what came before it from the same host.
+static void tfrt_sending_run_failure(void* argument) {
+  tfrt_sending_failure_t* failure = argument;
+  tfrt_job_t* job = failure->job;
+  tfrt_node_t* node = tfrt_node_retain(job->node);
+  if (!tfrt_async_value_is_error(failure->key)) {
+    tfrt_status_release(tfrt_mailbox_send(&job->mailbox, failure->request, failure->rank,
+                                          tfrt_async_value_string(failure->key), failure->error));
+  }
+  tfrt_async_value_release(failure->key);
+  tfrt_async_value_release(failure->error);
+  tfrt_allocator_free(node->options.allocator, failure, sizeof(*failure));
+  tfrt_node_lock_tables(node);
+  if (job->closed) tfrt_sending_end(job, TFRT_MAILBOX_ANY_SENDER, job->closed_by);
+  tfrt_job_release(job);
+  tfrt_node_unlock(node);
+  tfrt_node_release(node);
+}
+
+void tfrt_sending_fail(tfrt_job_t* job, uint64_t request, uint32_t rank, tfrt_string_view_t key,
+                       tfrt_status_t reason) {
+  tfrt_sending_failure_t* failure =
+      tfrt_allocator_allocate_zeroed(job->node->options.allocator, sizeof(*failure));
+  if (!failure) return;
+  *failure = (tfrt_sending_failure_t){.job = tfrt_job_retain(job),
+                                      .request = request,
+                                      .rank = rank,
+                                      .key = tfrt_async_value_create_string(key),
+                                      .error = tfrt_async_value_create_error(reason)};
+  tfrt_action_queue_call(&job->node->actions, tfrt_sending_run_failure, failure);
+}
+
+// --- The end -------------------------------------------------------------------------
+
 void tfrt_sending_end(tfrt_job_t* job, uint32_t rank, tfrt_status_t reason) {
   tfrt_action_queue_t* actions = &job->node->actions;
   bool is_all = rank == TFRT_MAILBOX_ANY_SENDER;

@@ -11,6 +11,9 @@
 //
 // Who does not wait for the chain says so in the Invoke: then both go with other messages.
 //
+// A send whose Invoke gets no credit, or is stopped before it is written, is a Void that has the
+// key: who receives has the error for the value, and waits no more.
+//
 // Thread rule: needs the node's lock, but for what says otherwise.
 // Failure rule: what can't be put there is an error as the call's result.
 #ifndef TFRT_DISTRIBUTED_BUILTIN_SENDING_H_
@@ -25,6 +28,11 @@ void tfrt_sending_met(tfrt_mailbox_t* mailbox, tfrt_async_value_t* value,
 
 // Runs the built-in function as |execution|, for host |rank|.
 void tfrt_sending_start(tfrt_execution_t* execution, uint32_t rank);
+
+// Puts |reason| (+0) into the mailbox of |job| in the place of what host |rank| could not send to
+// |request| under |key|: who waits for that, now or later, gets it. When memory is out it waits on.
+void tfrt_sending_fail(tfrt_job_t* job, uint64_t request, uint32_t rank, tfrt_string_view_t key,
+                       tfrt_status_t reason);
 
 // Host |rank| is lost to |job|: who waits for it gets |reason| (+0). With
 // TFRT_MAILBOX_ANY_SENDER |job| is over: nothing is left that was sent either.

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "distributed/builtin/builtin.h"
+#include "distributed/builtin/sending.h"
 #include "distributed/call/carried_call.h"
 #include "distributed/call/incoming_call_impl.h"
 #include "distributed/job/job_budget.h"
@@ -234,11 +235,15 @@ tfrt_status_t tfrt_incoming_call_on_invoke(tfrt_peer_t* peer, tfrt_job_t* job,
 }
 
 tfrt_status_t tfrt_incoming_call_on_void(tfrt_peer_t* peer, tfrt_job_t* job,
-                                         const tfrt_wire_void_t* call) {
+                                         const tfrt_wire_void_t* call, uint64_t request) {
   TFRT_RETURN_IF_ERROR(tfrt_incoming_call_advance(peer, call->call));
   if (job && !job->closed) {
     tfrt_status_t status = tfrt_wire_error_to_status(call->error);
     tfrt_incoming_call_add_error_slots(peer, job, call->call, call->result_count, status);
+    if (call->key.size > 0 && !tfrt_cancelled_requests_find(job, request)) {
+      uint32_t rank = tfrt_job_rank_of(job, peer->incarnation);
+      tfrt_sending_fail(job, request, rank, call->key, status);
+    }
     tfrt_status_release(status);
   }
   tfrt_peer_return_call_credit(peer);

@@ -31,7 +31,8 @@ tfrt_status_t tfrt_incoming_call_on_invoke(tfrt_peer_t* peer, tfrt_job_t* job,
                                            const tfrt_wire_invoke_t* invoke, uint64_t request,
                                            int64_t deadline_ns) TFRT_MUST_USE;
 tfrt_status_t tfrt_incoming_call_on_void(tfrt_peer_t* peer, tfrt_job_t* job,
-                                         const tfrt_wire_void_t* call) TFRT_MUST_USE;
+                                         const tfrt_wire_void_t* call, uint64_t request)
+    TFRT_MUST_USE;
 
 // A Cancel came from |peer|; late ones are ignored.
 void tfrt_incoming_call_on_cancel(tfrt_peer_t* peer, const tfrt_wire_cancel_t* cancel);

@@ -179,6 +179,7 @@ static tfrt_status_t tfrt_outgoing_call_send(tfrt_outgoing_call_t* call,
                                              const tfrt_outgoing_arguments_t* arguments,
                                              uint32_t program) {
   uint32_t depth = request->request ? request->request->options.call_depth : 0;
+  call->is_message = program == 0 && request->function == TFRT_WIRE_BUILTIN_SEND;
   tfrt_wire_body_t body = {
       .kind = TFRT_WIRE_FRAME_INVOKE,
       .invoke = {.call = call->number,

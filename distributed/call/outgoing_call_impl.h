@@ -31,6 +31,7 @@ struct tfrt_outgoing_call_s {
   tfrt_timer_t timer;
   bool timer_started;
   uint32_t argument_count;
+  bool is_message;                 // of TFRT_WIRE_BUILTIN_SEND
   tfrt_async_value_t** arguments;  // +1 each; the arrays lie behind the record
   tfrt_object_t** exports;         // of arguments, by their place; one loan each, or NULL
   uint32_t result_count;

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/call/outgoing_call_impl.h"
 
+// The key of the message that |call| is, whose receiver must hear that it doesn't come; else empty.
+static tfrt_string_view_t tfrt_outgoing_call_key(const tfrt_outgoing_call_t* call) {
+  if (!call->is_message) return tfrt_string_view_of("");
+  tfrt_string_view_t key = tfrt_async_value_string(call->arguments[0]);
+  return key.size <= TFRT_WIRE_MAX_KEY_SIZE ? key : tfrt_string_view_of("");
+}
+
 bool tfrt_outgoing_call_void(tfrt_outgoing_call_t* call, tfrt_status_t reason) {
   tfrt_node_t* node = call->node;
   tfrt_arena_t arena;
@@ -10,9 +17,11 @@ bool tfrt_outgoing_call_void(tfrt_outgoing_call_t* call, tfrt_status_t reason) {
   tfrt_wire_error_t error;
   tfrt_status_t status =
       tfrt_wire_error_from_status(reason, call->job->rank, node->incarnation, &arena, &error);
-  tfrt_wire_body_t body = {
-      .kind = TFRT_WIRE_FRAME_VOID,
-      .void_call = {.call = call->number, .result_count = call->result_count, .error = &error}};
+  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_VOID,
+                           .void_call = {.call = call->number,
+                                         .result_count = call->result_count,
+                                         .error = &error,
+                                         .key = tfrt_outgoing_call_key(call)}};
   bool replaced = false;
   if (!status) status = tfrt_wire_body_encode(&body, &bytes);
   if (!status) {

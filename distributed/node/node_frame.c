@@ -118,7 +118,7 @@ static tfrt_status_t tfrt_node_on_body(tfrt_peer_t* peer, tfrt_job_t* job,
     case TFRT_WIRE_FRAME_INVOKE:
       return tfrt_incoming_call_on_invoke(peer, job, &body->invoke, frame->request, deadline_ns);
     case TFRT_WIRE_FRAME_VOID:
-      return tfrt_incoming_call_on_void(peer, job, &body->void_call);
+      return tfrt_incoming_call_on_void(peer, job, &body->void_call, frame->request);
     case TFRT_WIRE_FRAME_RESULT:
       return tfrt_outgoing_call_on_result(peer, &body->result);
     case TFRT_WIRE_FRAME_CANCEL:

@@ -71,6 +71,7 @@ static const tfrt_wire_field_t void_fields[] = {
     TFRT_WIRE_FIELD(tfrt_wire_void_t, result_count, 2, UINT32, .limit = TFRT_WIRE_MAX_RESULTS),
     TFRT_WIRE_FIELD(tfrt_wire_void_t, error, 3, MESSAGE, .required = true,
                     .form = TFRT_WIRE_FORM_POINTER, .message = &tfrt_wire_error_message),
+    TFRT_WIRE_FIELD(tfrt_wire_void_t, key, 4, BYTES, .limit = TFRT_WIRE_MAX_KEY_SIZE),
 };
 const tfrt_wire_message_t tfrt_wire_void_message =
     TFRT_WIRE_MESSAGE("Void", tfrt_wire_void_t, void_fields);

@@ -75,6 +75,7 @@ typedef struct tfrt_wire_void_s {
   uint64_t call;
   uint32_t result_count;
   const tfrt_wire_error_t* error;  // never NULL after decoding
+  tfrt_string_view_t key;  // of TFRT_WIRE_BUILTIN_SEND; at most TFRT_WIRE_MAX_KEY_SIZE; empty: none
 } tfrt_wire_void_t;
 
 typedef struct tfrt_wire_result_item_s {

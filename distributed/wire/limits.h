@@ -47,6 +47,7 @@
 #define TFRT_WIRE_MAX_DEVICE_SIZE 23u  // "cuda:0"
 #define TFRT_WIRE_MAX_NAME_SIZE 256u   // hosts, jobs, functions, kernels, addresses
 #define TFRT_WIRE_MAX_PATH_SIZE 512u   // files
+#define TFRT_WIRE_MAX_KEY_SIZE 4096u   // of a message that was never sent
 #define TFRT_WIRE_MAX_MESSAGE_SIZE 1024u
 #define TFRT_WIRE_MAX_CAUSE_SIZE 256u
 #define TFRT_WIRE_MAX_ERROR_SIZE 4096u  // an Error as a whole

@@ -159,6 +159,40 @@ START_TEST(a_wish_without_credit_says_how_much_there_is_and_what_to_do) {
 }
 END_TEST
 
+// @main makes as many calls of host 1 as that takes, of which @take waits for a message of @main
+// that has no room then.
+static const char starved_message_program[] = WAIT
+    "func.func @take(%x: i32) -> i32 {\n"
+    "  %c = tfrt.new.chain\n"
+    "  %zero = tfrt.constant.i32 0\n"
+    "  %h = tfrt_dist.host %zero\n"
+    "  %k = tfrt_dist.key \"late\"\n"
+    "  %v, %c1 = tfrt_dist.recv %h, %k, %c : i32\n"
+    "  tfrt.return %v : i32\n"
+    "}\n"
+    "func.func @begin() -> !tfrt.chain {\n"
+    "  %c = tfrt.new.chain\n"
+    "  tfrt.return %c : !tfrt.chain\n"
+    "}\n"
+    "func.func @main(%x: i32) -> (i32, i32, i32) {\n"
+    "  %a = tfrt.call @take(%x) {host = 1 : i32} : (i32) -> i32\n"
+    "  %b = tfrt.call @wait(%x) {host = 1 : i32, deadline_ms = 15000 : i32} : (i32) -> i32\n"
+    "  %d = tfrt.call @wait(%x) {host = 1 : i32, deadline_ms = 15000 : i32} : (i32) -> i32\n"
+    "  %c = tfrt.call @begin() {host = 2 : i32} : () -> !tfrt.chain\n"
+    "  %one = tfrt.constant.i32 1\n"
+    "  %h = tfrt_dist.host %one\n"
+    "  %k = tfrt_dist.key \"late\"\n"
+    "  %c1 = tfrt_dist.send %h, %k, %x, %c\n"
+    "  tfrt.return %a, %b, %d : i32, i32, i32\n"
+    "}\n";
+
+START_TEST(who_waits_for_a_message_without_credit_gets_its_error) {
+  expect_one_starved(starved_message_program, 3,
+                     "host 1 has given no credit for a call of @send for 10000 ms: it takes up to "
+                     "4 calls of one host at once");
+}
+END_TEST
+
 #define PAIR(N)                                                \
   "    %a" N                                                   \
   " = tfrt.call @double(%v) {host = 1 : i32} : (i32) -> i32\n" \
@@ -303,6 +337,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(budgets, a_call_too_many_is_refused_and_the_next_is_not);
   tcase_add_test(budgets, a_call_without_credit_says_how_much_there_is_and_what_to_do);
   tcase_add_test(budgets, a_wish_without_credit_says_how_much_there_is_and_what_to_do);
+  tcase_add_test(budgets, who_waits_for_a_message_without_credit_gets_its_error);
   tcase_add_test(budgets, calls_are_made_in_their_order_so_that_later_ones_do_not_take_their_room);
   tcase_add_test(budgets, calls_that_wait_for_their_program_start_in_their_order);
   tcase_add_test(budgets, as_many_calls_as_may_be_run);

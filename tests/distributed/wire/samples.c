@@ -239,6 +239,8 @@ const tfrt_wire_body_t tfrt_wire_sample_bodies[] = {
                 .image = TEXT("a program")}},
     {.kind = TFRT_WIRE_FRAME_INVOKE, .invoke = {.call = 1}},
     {.kind = TFRT_WIRE_FRAME_VOID, .void_call = {.call = 128, .result_count = 3, .error = &error}},
+    {.kind = TFRT_WIRE_FRAME_VOID,
+     .void_call = {.call = 129, .result_count = 1, .error = &error, .key = TEXT("turn")}},
     {.kind = TFRT_WIRE_FRAME_RESULT,
      .result = {.call = 16384,
                 .results = results,
