@@ -15,6 +15,9 @@
 
 #include "host_runtime/base/file.h"
 
+// Hundreds of certificates.
+#define TFRT_PEM_MAX_SIZE ((size_t)1024 * 1024)
+
 tfrt_status_t tfrt_pem_openssl_error(const char* what) {
   char reason[256] = "no reason given";
   unsigned long error = ERR_get_error();
@@ -46,13 +49,13 @@ static void tfrt_pem_input_deinitialize(tfrt_pem_input_t* input) {
 }
 
 static tfrt_status_t tfrt_pem_input_initialize(tfrt_pem_input_t* input, const char* path) {
-  TFRT_RETURN_IF_ERROR(tfrt_file_read(path, tfrt_allocator_system(), &input->contents));
+  TFRT_RETURN_IF_ERROR(
+      tfrt_file_read_at_most(path, TFRT_PEM_MAX_SIZE, tfrt_allocator_system(), &input->contents));
   ERR_clear_error();
-  bool is_small = input->contents.size <= 1024 * 1024;
-  input->bio = is_small ? BIO_new_mem_buf(input->contents.data, (int)input->contents.size) : NULL;
+  input->bio = BIO_new_mem_buf(input->contents.data, (int)input->contents.size);
   if (input->bio) return NULL;
   tfrt_pem_input_deinitialize(input);
-  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "%s is too big for a PEM file", path);
+  return tfrt_status_out_of_memory();
 }
 
 static tfrt_status_t tfrt_pem_wrong_content(const char* path, const char* wanted) {

@@ -63,20 +63,44 @@ static tfrt_status_t out_of_memory(const char* path, size_t size) {
                             "can't read %s: memory for %zu bytes is out", shown_path(path), size);
 }
 
+static tfrt_status_t too_long(const char* path, size_t max_size, bool is_stream) {
+  return tfrt_status_create(
+      TFRT_STATUS_INVALID_ARGUMENT, "can't read %s: it has more than %zu bytes, the most that %s",
+      shown_path(path), max_size,
+      is_stream ? "is read of a pipe or a device; write what it gives to a file and name that"
+                : "a file for this may have; name another");
+}
+
+// Sets |*out_capacity| to the room that is asked for first, and |*out_max_size| to the most bytes
+// that are read. INVALID_ARGUMENT if it is known to have more.
+static tfrt_status_t measure(const struct stat* info, const char* path, size_t max_size,
+                             size_t* out_capacity, size_t* out_max_size) {
+  *out_capacity = FIRST_CAPACITY;
+  *out_max_size = max_size > 0 ? max_size : SIZE_MAX - 2;
+  if (!S_ISREG(info->st_mode)) {
+    if (*out_max_size > TFRT_FILE_STREAM_MAX_SIZE) *out_max_size = TFRT_FILE_STREAM_MAX_SIZE;
+    return NULL;
+  }
+  size_t size = (size_t)info->st_size;
+  if (size > *out_max_size) return too_long(path, *out_max_size, false);
+  // Two bytes more than the size: the NUL, and one that shows that the end is reached.
+  *out_capacity = size + 2;
+  return NULL;
+}
+
 static tfrt_status_t read_descriptor(int descriptor, const char* path,
                                      tfrt_file_contents_t* contents) {
   struct stat info;
   if (fstat(descriptor, &info) != 0) return system_error("read", path, errno);
   if (S_ISDIR(info.st_mode)) return system_error("read", path, EISDIR);
-  // Two bytes more than the size: the NUL, and one that shows that the end is reached.
-  size_t capacity = FIRST_CAPACITY;
-  if (S_ISREG(info.st_mode) && !tfrt_size_add((size_t)info.st_size, 2, &capacity)) {
-    return out_of_memory(path, SIZE_MAX);
-  }
-  for (;;) {
+  size_t capacity, max_size;
+  TFRT_RETURN_IF_ERROR(measure(&info, path, contents->max_size, &capacity, &max_size));
+  while (contents->size <= max_size) {
     if (contents->capacity < contents->size + 2) {
+      // More than the limit and what shows its crossing is never needed.
+      if (capacity > max_size + 2) capacity = max_size + 2;
       if (!grow(contents, capacity)) return out_of_memory(path, capacity);
-      if (!tfrt_size_multiply(capacity, 2, &capacity)) return out_of_memory(path, SIZE_MAX);
+      if (!tfrt_size_multiply(capacity, 2, &capacity)) capacity = SIZE_MAX;
     }
     ssize_t got =
         read(descriptor, contents->data + contents->size, contents->capacity - contents->size - 1);
@@ -87,6 +111,9 @@ static tfrt_status_t read_descriptor(int descriptor, const char* path,
       return system_error("read", path, errno);
     }
   }
+  if (contents->size > max_size) {
+    return too_long(path, max_size, max_size != contents->max_size);
+  }
   contents->data[contents->size] = 0;
   return NULL;
 }
@@ -96,6 +123,9 @@ tfrt_status_t tfrt_file_contents_append(tfrt_file_contents_t* contents, const vo
   size_t needed;
   if (!tfrt_size_add(contents->size, size, &needed) || !tfrt_size_add(needed, 1, &needed)) {
     return out_of_memory("a file", SIZE_MAX);
+  }
+  if (contents->max_size > 0 && needed - 1 > contents->max_size) {
+    return too_long("a file", contents->max_size, false);
   }
   size_t doubled = contents->capacity > SIZE_MAX / 2 ? SIZE_MAX : contents->capacity * 2;
   if (needed > contents->capacity && !grow(contents, needed > doubled ? needed : doubled)) {
@@ -116,9 +146,7 @@ tfrt_status_t tfrt_file_read_local(const char* path, tfrt_file_contents_t* conte
   return status;
 }
 
-tfrt_status_t tfrt_file_read(const char* path, tfrt_allocator_t allocator,
-                             tfrt_file_contents_t* out_contents) {
-  *out_contents = (tfrt_file_contents_t){.allocator = allocator};
+static tfrt_status_t read_file(const char* path, tfrt_file_contents_t* out_contents) {
   const tfrt_file_system_t* file_system;
   const char* local_path;
   TFRT_RETURN_IF_ERROR(tfrt_file_system_find(path, &file_system, &local_path));
@@ -127,6 +155,18 @@ tfrt_status_t tfrt_file_read(const char* path, tfrt_allocator_t allocator,
   if (!status && !out_contents->data) status = tfrt_file_contents_append(out_contents, "", 0);
   if (status) tfrt_file_contents_deinitialize(out_contents);
   return status;
+}
+
+tfrt_status_t tfrt_file_read(const char* path, tfrt_allocator_t allocator,
+                             tfrt_file_contents_t* out_contents) {
+  *out_contents = (tfrt_file_contents_t){.allocator = allocator};
+  return read_file(path, out_contents);
+}
+
+tfrt_status_t tfrt_file_read_at_most(const char* path, size_t max_size, tfrt_allocator_t allocator,
+                                     tfrt_file_contents_t* out_contents) {
+  *out_contents = (tfrt_file_contents_t){.allocator = allocator, .max_size = max_size};
+  return read_file(path, out_contents);
 }
 
 void tfrt_file_contents_deinitialize(tfrt_file_contents_t* contents) {

@@ -11,8 +11,9 @@
 //
 // Thread rule: thread-safe, as far as the files are.
 // Failure rule: each error names the path and the system's reason: NOT_FOUND,
-// PERMISSION_DENIED, INVALID_ARGUMENT (a directory), RESOURCE_EXHAUSTED (memory or
-// disk), UNKNOWN for the rest. A write that fails leaves the old file as it was.
+// PERMISSION_DENIED, INVALID_ARGUMENT (a directory, or more bytes than are read),
+// RESOURCE_EXHAUSTED (memory or disk), UNKNOWN for the rest. A write that fails leaves the old file
+// as it was.
 #ifndef TFRT_HOST_RUNTIME_BASE_FILE_H_
 #define TFRT_HOST_RUNTIME_BASE_FILE_H_
 
@@ -28,24 +29,36 @@ TFRT_API_BEGIN
 // The path that names the standard input.
 #define TFRT_FILE_STANDARD_INPUT "-"
 
+// The most bytes that are read of what is no regular file, whatever the caller's limit: a pipe
+// or a device tells its size only by its end, and may have none.
+#define TFRT_FILE_STREAM_MAX_SIZE ((size_t)1 << 30)
+
 // The bytes of a file.
 typedef struct tfrt_file_contents_s {
   uint8_t* data;  // never NULL after a successful read
   size_t size;
   size_t capacity;  // of the block at |data|
+  size_t max_size;  // the most bytes that may be read into it; 0: no limit
   tfrt_allocator_t allocator;
 } tfrt_file_contents_t;
 
-// Appends |size| bytes at |data| to |contents|, and a NUL behind them. RESOURCE_EXHAUSTED when
-// memory is out; then nothing has changed. Thread-compatible.
+// Appends |size| bytes at |data| to |contents|, and a NUL behind them. INVALID_ARGUMENT when there
+// would be more than |max_size|, RESOURCE_EXHAUSTED when memory is out; then nothing has changed.
+// Thread-compatible.
 tfrt_status_t tfrt_file_contents_append(tfrt_file_contents_t* contents, const void* data,
                                         size_t size) TFRT_MUST_USE;
 
 // Reads all of the file |path|, or of the standard input if that is "-", into memory
-// of |allocator|. Pipes and other files without a size are read to their end. Sets
-// |*out_contents|, which is empty after an error. Thread-safe.
+// of |allocator|. Pipes and other files without a size are read to their end, which must come
+// within TFRT_FILE_STREAM_MAX_SIZE bytes. Sets |*out_contents|, which is empty after an error.
+// Thread-safe.
 tfrt_status_t tfrt_file_read(const char* path, tfrt_allocator_t allocator,
                              tfrt_file_contents_t* out_contents) TFRT_MUST_USE;
+
+// The same for a file of at most |max_size| bytes, more than 0; of a longer one no more than that
+// is read. Thread-safe.
+tfrt_status_t tfrt_file_read_at_most(const char* path, size_t max_size, tfrt_allocator_t allocator,
+                                     tfrt_file_contents_t* out_contents) TFRT_MUST_USE;
 
 // Gives back what |contents| holds. Thread-compatible.
 void tfrt_file_contents_deinitialize(tfrt_file_contents_t* contents);
@@ -61,8 +74,8 @@ tfrt_status_t tfrt_file_write(const char* path, const void* data, size_t size) T
 // later write may still fail. Thread-safe.
 tfrt_status_t tfrt_file_check_writable(const char* path) TFRT_MUST_USE;
 
-// A read or a write for a path of this machine, whatever it looks like. |contents| is empty and has its
-// allocator; after an error the caller gives back what is there. Thread-safe.
+// A read or a write for a path of this machine, whatever it looks like. |contents| is empty and has
+// its allocator and limit; after an error the caller gives back what is there. Thread-safe.
 tfrt_status_t tfrt_file_read_local(const char* path, tfrt_file_contents_t* contents) TFRT_MUST_USE;
 tfrt_status_t tfrt_file_write_local(const char* path, const void* data, size_t size) TFRT_MUST_USE;
 

@@ -8,6 +8,9 @@
 #include "host_runtime/base/file.h"
 #include "host_runtime/base/macros.h"
 
+// Far more than the addresses of all hosts and the arguments of a command line.
+#define TFRT_CLUSTER_FILE_MAX_SIZE ((size_t)4 * 1024 * 1024)
+
 // All values are read as texts: the flags' parser knows what they must be. These two are lists.
 #define TFRT_CLUSTER_FILE_HOSTS "hosts"
 #define TFRT_CLUSTER_FILE_ARG "arg"
@@ -241,7 +244,8 @@ tfrt_status_t tfrt_cluster_file_load(const char* path, tfrt_cluster_file_t* out_
   *out_file = (tfrt_cluster_file_t){.path = path};
   tfrt_string_builder_initialize(&out_file->arguments, tfrt_allocator_system());
   tfrt_file_contents_t contents;
-  TFRT_RETURN_IF_ERROR(tfrt_file_read(path, tfrt_allocator_system(), &contents));
+  TFRT_RETURN_IF_ERROR(
+      tfrt_file_read_at_most(path, TFRT_CLUSTER_FILE_MAX_SIZE, tfrt_allocator_system(), &contents));
   tfrt_cluster_file_reader_t reader = {.file = out_file};
   tfrt_status_t status = NULL;
   if (yaml_parser_initialize(&reader.parser)) {

@@ -8,6 +8,9 @@
 #include "host_runtime/base/file.h"
 #include "host_runtime/base/random.h"
 
+// The key is the first line; what follows it is not used.
+#define TFRT_CLUSTER_KEY_FILE_MAX_SIZE ((size_t)1024 * 1024)
+
 // |where| is what the key was read from, for messages.
 static tfrt_status_t tfrt_cluster_key_set(const char* where, const char* text, size_t size,
                                           tfrt_cluster_key_t* out_key) {
@@ -37,7 +40,8 @@ tfrt_status_t tfrt_cluster_key_read(const char* path, tfrt_cluster_key_t* out_ke
     return tfrt_cluster_key_set(TFRT_CLUSTER_KEY_VARIABLE, text, strlen(text), out_key);
   }
   tfrt_file_contents_t contents;
-  TFRT_RETURN_IF_ERROR(tfrt_file_read(path, tfrt_allocator_system(), &contents));
+  TFRT_RETURN_IF_ERROR(tfrt_file_read_at_most(path, TFRT_CLUSTER_KEY_FILE_MAX_SIZE,
+                                              tfrt_allocator_system(), &contents));
   const char* text = (const char*)contents.data;
   size_t size = 0;
   while (size < contents.size && text[size] != '\n' && text[size] != '\r') ++size;

@@ -14,6 +14,9 @@ typedef struct tfrt_hostfile_line_s {
   uint32_t slots;
 } tfrt_hostfile_line_t;
 
+// Far more than the lines of all hosts that a cluster may have.
+#define TFRT_HOSTFILE_MAX_SIZE ((size_t)4 * 1024 * 1024)
+
 #define TFRT_HOSTFILE_ERROR(line, format, ...)                                                     \
   tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "%s:%u: " format, (line)->path, (line)->number, \
                      __VA_ARGS__)
@@ -155,7 +158,8 @@ tfrt_status_t tfrt_hostfile_parse(const char* path, tfrt_string_view_t text,
 
 tfrt_status_t tfrt_hostfile_read(const char* path, tfrt_hostfile_t* out_hostfile) {
   tfrt_file_contents_t contents;
-  TFRT_RETURN_IF_ERROR(tfrt_file_read(path, tfrt_allocator_system(), &contents));
+  TFRT_RETURN_IF_ERROR(
+      tfrt_file_read_at_most(path, TFRT_HOSTFILE_MAX_SIZE, tfrt_allocator_system(), &contents));
   tfrt_status_t status = tfrt_hostfile_parse(
       path, tfrt_string_view_make((const char*)contents.data, contents.size), out_hostfile);
   tfrt_file_contents_deinitialize(&contents);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "host_runtime/base/file.h"
+#include "host_runtime/bef/bef_format.h"
 #include "tools/kernels/op_tables.h"
 #include "tools/process/process_memory.h"
 #include "tools/process/standard_streams.h"
@@ -110,7 +111,8 @@ static tfrt_status_t translate_pieces(const tfrt_translate_program_t* program, c
 static int run(const char* program_name, const char* path,
                const tfrt_translate_program_t* program) {
   tfrt_file_contents_t input;
-  tfrt_status_t status = tfrt_file_read(path, tfrt_process_memory(), &input);
+  tfrt_status_t status =
+      tfrt_file_read_at_most(path, TFRT_BEF_MAX_SIZE, tfrt_process_memory(), &input);
   if (status) {
     print_error_take(program_name, status);
     return TFRT_EXIT_INPUT;

@@ -143,6 +143,36 @@ START_TEST(a_file_that_is_too_big_for_the_budget_is_an_error) {
 }
 END_TEST
 
+START_TEST(a_file_longer_than_what_is_asked_for_is_an_error_that_names_the_limit) {
+  ck_assert_ptr_null(tfrt_file_write(in_folder("a"), "12345", 5));
+  tfrt_file_contents_t contents;
+  ck_assert_ptr_null(tfrt_file_read_at_most(path, 5, tfrt_allocator_system(), &contents));
+  ck_assert_uint_eq(contents.size, 5);
+  tfrt_file_contents_deinitialize(&contents);
+  assert_error(tfrt_file_read_at_most(path, 4, tfrt_allocator_system(), &contents),
+               TFRT_STATUS_INVALID_ARGUMENT, "it has more than 4 bytes, the most that a file");
+  ck_assert_ptr_null(contents.data);
+  remove_folder("a");
+}
+END_TEST
+
+// What goes on for ever is read no further than the limit, and takes no more memory than that.
+START_TEST(a_device_without_an_end_is_an_error) {
+  tfrt_counting_allocator_t books;
+  tfrt_counting_allocator_initialize(&books, tfrt_allocator_system(), 3 * 100000);
+  tfrt_allocator_t allocator = tfrt_counting_allocator_interface(&books);
+  tfrt_file_contents_t contents;
+  assert_error(tfrt_file_read_at_most("/dev/zero", 100000, allocator, &contents),
+               TFRT_STATUS_INVALID_ARGUMENT, "can't read /dev/zero: it has more than 100000 bytes");
+  ck_assert_int_eq(tfrt_counting_allocator_counts(&books).current_bytes, 0);
+  assert_error(tfrt_file_read("/dev/zero", tfrt_allocator_system(), &contents),
+               TFRT_STATUS_INVALID_ARGUMENT,
+               "can't read /dev/zero: it has more than 1073741824 bytes, the most that is read of "
+               "a pipe or a device");
+  ck_assert_ptr_null(contents.data);
+}
+END_TEST
+
 START_TEST(the_standard_input_is_read_to_its_end) {
   int ends[2];
   ck_assert_int_eq(pipe(ends), 0);
@@ -175,6 +205,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tests, what_could_not_be_written_is_known_before);
   tcase_add_test(tests, what_is_no_regular_file_is_written_to_and_not_replaced);
   tcase_add_test(tests, a_file_that_is_too_big_for_the_budget_is_an_error);
+  tcase_add_test(tests, a_file_longer_than_what_is_asked_for_is_an_error_that_names_the_limit);
+  tcase_add_test(tests, a_device_without_an_end_is_an_error);
   tcase_add_test(tests, the_standard_input_is_read_to_its_end);
   Suite* suite = suite_create("file");
   suite_add_tcase(suite, tests);

@@ -76,6 +76,16 @@ START_TEST(a_file_that_is_not_there_is_named) {
 }
 END_TEST
 
+START_TEST(a_device_without_an_end_is_refused) {
+  tfrt_status_t status = tfrt_hostfile_read("/dev/zero", &hostfile);
+  ck_assert_int_eq(tfrt_status_code(status), TFRT_STATUS_INVALID_ARGUMENT);
+  ck_assert_ptr_nonnull(strstr(tfrt_status_message(status),
+                               "/dev/zero: it has more than 4194304 bytes, the most that a file "
+                               "for this may have; name another"));
+  tfrt_status_release(status);
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   TCase* hostfiles = tcase_create("hostfiles");
   tcase_add_test(hostfiles, lines_are_ranks);
@@ -83,6 +93,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(hostfiles, what_is_wrong_is_said_with_its_line);
   tcase_add_test(hostfiles, an_address_that_is_no_text_is_refused);
   tcase_add_test(hostfiles, a_file_that_is_not_there_is_named);
+  tcase_add_test(hostfiles, a_device_without_an_end_is_refused);
   Suite* suite = suite_create("hostfile");
   suite_add_tcase(suite, hostfiles);
   return suite;
