@@ -7,13 +7,14 @@
 // Of TLS 1.2, and without any use unless both sides have been given a secret.
 #define UNUSABLE_CIPHER_SUITE "PSK-AES256-GCM-SHA384"
 
-// Looks after the files, on a thread of its own (+1).
-static grpc_tls_certificate_provider* create_provider(const tfrt_grpc_credentials_t* credentials) {
-  const tfrt_certificate_files_t* files = &credentials->files;
-  uint32_t reload_s =
-      credentials->reload_s ? credentials->reload_s : (uint32_t)TFRT_GRPC_CREDENTIALS_RELOAD_S;
-  return grpc_tls_certificate_provider_file_watcher_create(files->key, files->certificate,
-                                                           files->authorities, reload_s);
+// How often gRPC looks at the copies: they are in memory, and good.
+#define COPY_RELOAD_S 1
+
+// Reads what |watch| has found good, on a thread of gRPC's (+1).
+static grpc_tls_certificate_provider* create_provider(const tfrt_certificate_watch_t* watch) {
+  tfrt_certificate_files_t copies = tfrt_certificate_watch_copies(watch);
+  return grpc_tls_certificate_provider_file_watcher_create(copies.key, copies.certificate,
+                                                           copies.authorities, COPY_RELOAD_S);
 }
 
 // What both sides have in common (+1, taken over by the credentials made of it).
@@ -61,7 +62,10 @@ tfrt_status_t tfrt_grpc_credential_set_initialize(tfrt_grpc_credential_set_t* se
                               (int)credentials->kind);
   }
   setenv("GRPC_SSL_CIPHER_SUITES", UNUSABLE_CIPHER_SUITE, 1);
-  grpc_tls_certificate_provider* provider = create_provider(credentials);
+  uint32_t reload_s =
+      credentials->reload_s ? credentials->reload_s : (uint32_t)TFRT_GRPC_CREDENTIALS_RELOAD_S;
+  TFRT_RETURN_IF_ERROR(tfrt_certificate_watch_create(files, reload_s, &set->watch));
+  grpc_tls_certificate_provider* provider = create_provider(set->watch);
   set->channel = create_channel_credentials(provider);
   set->server = create_server_credentials(provider);
   grpc_tls_certificate_provider_release(provider);
@@ -75,5 +79,7 @@ tfrt_status_t tfrt_grpc_credential_set_initialize(tfrt_grpc_credential_set_t* se
 void tfrt_grpc_credential_set_deinitialize(tfrt_grpc_credential_set_t* set) {
   if (set->channel) grpc_channel_credentials_release(set->channel);
   if (set->server) grpc_server_credentials_release(set->server);
+  // gRPC's thread may look once more; paths that are gone change nothing of what it has.
+  tfrt_certificate_watch_destroy(set->watch);
   memset(set, 0, sizeof(*set));
 }

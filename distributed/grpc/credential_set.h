@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A transport's credentials as gRPC's objects, for both sides, made once: with TLS, a thread
-// of gRPC's looks after the files, and all channels share it.
+// A transport's credentials as gRPC's objects, for both sides, made once: with TLS, a
+// watch looks after the files (certificate_watch.h), and all channels share it.
 //
 // Connections that exist keep what they began with when a file changes; new ones begin with
 // the new files.
@@ -15,13 +15,15 @@
 // them, before gRPC shuts down.
 //
 // Thread rule: what is in it may be used by any thread; initialising with TLS writes to the
-// process's environment. Failure rule: INVALID_ARGUMENT for TLS without files.
+// process's environment. Failure rule: INVALID_ARGUMENT for TLS without files, the watch's errors
+// for files that can't be read.
 #ifndef TFRT_DISTRIBUTED_GRPC_CREDENTIAL_SET_H_
 #define TFRT_DISTRIBUTED_GRPC_CREDENTIAL_SET_H_
 
 #include <grpc/grpc_security.h>
 #include <stdbool.h>
 
+#include "distributed/grpc/certificate_watch.h"
 #include "distributed/grpc/credentials.h"
 #include "host_runtime/base/macros.h"
 #include "host_runtime/base/status.h"
@@ -29,6 +31,7 @@
 typedef struct tfrt_grpc_credential_set_s {
   grpc_channel_credentials* channel;
   grpc_server_credentials* server;
+  tfrt_certificate_watch_t* watch;  // NULL: no TLS
   bool is_encrypted;
 } tfrt_grpc_credential_set_t;
 

@@ -63,22 +63,45 @@ static tfrt_status_t tfrt_certificate_verify(const tfrt_certificate_files_t* fil
   return status;
 }
 
-tfrt_status_t tfrt_certificate_check(const tfrt_certificate_files_t* files,
-                                     tfrt_certificate_role_t role, int64_t now_s) {
-  X509_STORE* store;
-  X509* certificate = NULL;
+// Reads |files|: |*out_certificate| and |*out_store| are +1, or NULL after an error.
+static tfrt_status_t tfrt_certificate_read(const tfrt_certificate_files_t* files,
+                                           X509_STORE** out_store, X509** out_certificate) {
+  *out_store = NULL;
+  *out_certificate = NULL;
   EVP_PKEY* key = NULL;
-  TFRT_RETURN_IF_ERROR(tfrt_pem_read_authorities(files->authorities, &store));
-  tfrt_status_t status = tfrt_pem_read_certificate(files->certificate, &certificate);
+  tfrt_status_t status = tfrt_pem_read_authorities(files->authorities, out_store);
+  if (!status) status = tfrt_pem_read_certificate(files->certificate, out_certificate);
   if (!status) status = tfrt_pem_read_key(files->key, &key);
-  if (!status && X509_check_private_key(certificate, key) != 1) {
+  if (!status && X509_check_private_key(*out_certificate, key) != 1) {
     status = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                                 "%s is not the key of %s; copy both together", files->key,
                                 files->certificate);
   }
-  if (!status) status = tfrt_certificate_verify(files, role, now_s, store, certificate);
   EVP_PKEY_free(key);
+  if (!status) return NULL;
+  X509_free(*out_certificate);
+  X509_STORE_free(*out_store);
+  *out_certificate = NULL;
+  *out_store = NULL;
+  return status;
+}
+
+tfrt_status_t tfrt_certificate_check(const tfrt_certificate_files_t* files,
+                                     tfrt_certificate_role_t role, int64_t now_s) {
+  X509_STORE* store;
+  X509* certificate;
+  TFRT_RETURN_IF_ERROR(tfrt_certificate_read(files, &store, &certificate));
+  tfrt_status_t status = tfrt_certificate_verify(files, role, now_s, store, certificate);
   X509_free(certificate);
   X509_STORE_free(store);
   return status;
+}
+
+tfrt_status_t tfrt_certificate_check_form(const tfrt_certificate_files_t* files) {
+  X509_STORE* store;
+  X509* certificate;
+  TFRT_RETURN_IF_ERROR(tfrt_certificate_read(files, &store, &certificate));
+  X509_free(certificate);
+  X509_STORE_free(store);
+  return NULL;
 }

@@ -240,6 +240,27 @@ class TestFiles(TlsTest):
         while self.run_tfrt(self.sum, hosts(workers), tls)[0] != 0:
             self.assertLess(time.monotonic(), end)
 
+    def test_a_worker_goes_on_with_the_last_good_files(self):
+        tls = "--tls-dir=" + self.certs
+        worker = self.start_worker(tls, "--log-level=info", stderr=subprocess.PIPE)
+        key = os.path.join(self.certs, "127.0.0.1.key")
+        with open(key, encoding="ascii") as file:
+            good = file.read()
+        for content, words in (("garbage\n", "127.0.0.1.key holds no"), (good, "good again")):
+            new = self.write("new.key", content)
+            os.chmod(new, 0o600)
+            os.rename(new, key)
+            line = ""
+            while words not in line:
+                line = worker.stderr.readline()
+                self.assertNotEqual(line, "", words)
+            # Whichever it is, whoever has a certificate is let in.
+            code, out, err = self.ask("list", "jobs", hosts([worker]), tls)
+            self.assertEqual(code, 0, (out, err))
+        worker.terminate()
+        _, err = worker.communicate(timeout=PATIENCE_S)
+        self.assertNotIn("the last good certificate stays", err)
+
     def test_files_are_private_and_never_replaced(self):
         for name in os.listdir(self.certs):
             mode = os.stat(os.path.join(self.certs, name)).st_mode
