@@ -399,6 +399,44 @@ class SeeingTest(ClusterTest):
             self.assertEqual(error["code"], "INVALID_ARGUMENT", verb)
             self.assertIn(error["message"], err)
 
+    def cancel_and_lose(self, signal_number):
+        """What a cancel says whose worker is given a signal when it has told of its job; whose
+        address that is; and the job. Another worker lets the cancel wait until then."""
+        lost, late = self.start_workers(2)
+        spin = SPINS[: SPINS.index("func.func @middle")]
+        process = self.start(self.write("alone.mlir", spin + ALONE), hosts([lost]))
+        self.assertEqual(process.stdout.readline(), "int32 = 1\n")
+        job = self.ask_json("list", "jobs", hosts([lost]))[0]["job"]
+        late.send_signal(signal.SIGSTOP)
+        cancel = self.start_verb("cancel", job, hosts([lost, late]), "--timeout=4000")
+        end = time.monotonic() + PATIENCE_S
+        while "cancel" not in (job["name"] for job in self.ask_json("list", "jobs", hosts([lost]))):
+            self.assertLess(time.monotonic(), end)
+        lost.send_signal(signal_number)
+        if signal_number == signal.SIGKILL:
+            lost.wait()
+        late.send_signal(signal.SIGCONT)
+        result = self.finish(cancel)
+        lost.kill()
+        self.finish(process)
+        return result, lost.address, job
+
+    def test_a_cancel_of_what_is_lost_meanwhile_says_so(self):
+        for signal_number, code, text in (
+            (signal.SIGKILL, 4, "lost a host"),
+            (signal.SIGSTOP, 6, "no answer in 4000 ms"),
+        ):
+            result, address, job = self.cancel_and_lose(signal_number)
+            end = time.monotonic() + PATIENCE_S
+            while "there is no job or call" in result[2] and time.monotonic() < end:
+                # It had not told of the job yet.
+                result, address, job = self.cancel_and_lose(signal_number)
+            self.expect(result, code, "", text)
+            self.assertEqual(result[2].count("\n"), 1, result)
+            self.assertIn("tfrt: ", result[2])
+            self.assertIn(address, result[2])
+            self.assertNotIn("was over", result[2])
+
     def test_a_call_is_cancelled_by_its_name(self):
         workers, process = self.begin()
         call = self.calls(workers)["spin"]["call"]

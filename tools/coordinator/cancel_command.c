@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tools/coordinator/cluster_inventory.h"
+#include "tools/coordinator/run_report.h"
 
 // Room for what a worker is asked to end. A longer place in a program is left away.
 #define TFRT_CANCEL_MAX_TEXT 1088
@@ -101,6 +102,25 @@ static bool tfrt_cancel_has_ended(const tfrt_host_query_t* query) {
   return any;
 }
 
+// Nobody has ended it. The error (+1) of a host that has not said so itself, as it was lost or
+// silent after it had told what it has; that |target| was over if all of them have.
+static tfrt_status_t tfrt_cancel_missed(tfrt_host_query_t* query,
+                                        const tfrt_cancel_target_t* target) {
+  for (uint32_t i = 0; i < query->hosts.count; ++i) {
+    tfrt_status_t error = tfrt_host_query_error(query, i);
+    bool is_answer = !error || tfrt_status_code(error) == TFRT_STATUS_NOT_FOUND;
+    if (is_answer || !target->is_there[i]) continue;
+    tfrt_status_t named = tfrt_host_query_named_error(query, i);
+    if (!tfrt_client_has_lost(query->host[i].client, error)) return named;
+    query->exit_code = tfrt_exit_code_of_loss(error);
+    tfrt_host_query_forget_failure(query);
+    tfrt_run_report_failure(named, query->is_json);
+    tfrt_status_release(named);
+    return NULL;
+  }
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "'%s' was over already", target->name);
+}
+
 static tfrt_status_t tfrt_cancel_check(tfrt_host_query_t* query) {
   if (query->rest.count == 1 && query->rest.values[0][0] != '\0') return NULL;
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
@@ -126,9 +146,7 @@ static tfrt_status_t tfrt_cancel_run(tfrt_host_query_t* query) {
                               target.matches);
   }
   TFRT_RETURN_IF_ERROR(tfrt_host_query_ask(query, tfrt_cancel_ask, &target));
-  if (!tfrt_cancel_has_ended(query)) {
-    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "'%s' was over already", target.name);
-  }
+  if (!tfrt_cancel_has_ended(query)) return tfrt_cancel_missed(query, &target);
   tfrt_host_query_forget_failure(query);
   printf(query->is_json ? "{\"cancelled\":\"%s\"}\n" : "cancelled %s\n", target.name);
   return NULL;

@@ -291,8 +291,7 @@ tfrt_status_t tfrt_host_query_error(const tfrt_host_query_t* query, uint32_t ind
   return answer && tfrt_async_value_is_error(answer) ? tfrt_async_value_error(answer) : NULL;
 }
 
-// The error of host |index| (+1) with its address, or NULL.
-static tfrt_status_t tfrt_host_query_named_error(const tfrt_host_query_t* query, uint32_t index) {
+tfrt_status_t tfrt_host_query_named_error(const tfrt_host_query_t* query, uint32_t index) {
   tfrt_status_t error = tfrt_host_query_error(query, index);
   if (!error) return NULL;
   return tfrt_status_annotate(error, "%.*s",

@@ -106,6 +106,9 @@ bool tfrt_host_query_answer(const tfrt_host_query_t* query, uint32_t index,
 // The answer of host |index| is an error (+0), or NULL. Main thread only.
 tfrt_status_t tfrt_host_query_error(const tfrt_host_query_t* query, uint32_t index);
 
+// The same (+1) behind the host's address. Main thread only.
+tfrt_status_t tfrt_host_query_named_error(const tfrt_host_query_t* query, uint32_t index);
+
 // Prints an error line for each host that did not answer the last question, and was not told of
 // before. Main thread only.
 void tfrt_host_query_report_errors(tfrt_host_query_t* query);
