@@ -47,6 +47,17 @@ FAILS = """func.func @main() -> (i32, i32) {
 }
 """
 
+# Says something, and has so many results that each attach fetches them for a while.
+MANY = 2000
+MANY_RESULTS = """func.func @main() -> (%s) {
+  %%ch = tfrt.new.chain
+  %%one = tfrt.constant.i32 1
+  %%ch1 = tfrt.print.i32 %%one, %%ch
+  %%x = "tfrt_test.identity"(%%ch1, %%one) : (!tfrt.chain, i32) -> i32
+  tfrt.return %s : %s
+}
+""" % tuple(", ".join(MANY * [word]) for word in ("i32", "%x", "i32"))
+
 RETURNED = "int32 = 0\n[1] int32 = 1\n[1] int32 = %d\nint32 = %d\n'main' returned %d,%d\n"
 
 # Some are long enough to be looked at, some never end by themselves.
@@ -211,6 +222,34 @@ class DetachTest(ClusterTest):
         follower.send_signal(signal.SIGCONT)
         self.expect(self.finish(follower), 2, None, "there is no job '%s' any more" % job)
         self.expect_kept(workers, 0)
+
+    def forget_while_fetched(self):
+        """How an attach ends whose job, which was over, is forgotten when it has shown its lines."""
+        workers = self.start_workers(1)
+        program = self.write("many.mlir", MANY_RESULTS)
+        code, out, err = self.run_tfrt(program, hosts(workers), "--detach")
+        self.assertEqual(code, 0, err)
+        job = out.strip()
+        self.await_kept(workers, job)
+        follower = self.start_verb("attach", job, hosts(workers))
+        self.assertEqual(follower.stdout.readline(), "int32 = 1\n")
+        follower.send_signal(signal.SIGSTOP)
+        self.expect(self.ask("cancel", job, hosts(workers)), 0)
+        follower.send_signal(signal.SIGCONT)
+        return self.finish(follower), job
+
+    def await_kept(self, workers, job):
+        end = time.monotonic() + PATIENCE_S
+        while self.states(workers)[job[:8]] != "kept":
+            self.assertLess(time.monotonic(), end)
+
+    def test_who_fetches_what_is_forgotten_is_told(self):
+        result, job = self.forget_while_fetched()
+        end = time.monotonic() + PATIENCE_S
+        while result[0] == 0 and time.monotonic() < end:
+            # It had fetched all before it was stopped.
+            result, job = self.forget_while_fetched()
+        self.expect(result, 2, "", "there is no job '%s' any more" % job)
 
     def test_what_makes_no_sense_is_one_line(self):
         workers, job = self.begin(SHORT)

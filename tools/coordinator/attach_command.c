@@ -69,8 +69,7 @@ static tfrt_status_t tfrt_attach_lost_worker(const tfrt_host_query_t* query) {
   for (uint32_t i = 0; i < query->hosts.count; ++i) {
     tfrt_status_t error = tfrt_host_query_error(query, i);
     if (!error || !tfrt_client_has_lost(query->host[i].client, error)) continue;
-    return tfrt_status_annotate(error, "%.*s",
-                                TFRT_STRING_VIEW_ARGUMENTS(query->hosts.addresses[i]));
+    return tfrt_host_query_named_error(query, i);
   }
   return NULL;
 }
@@ -192,7 +191,8 @@ static tfrt_status_t tfrt_attach_follow(tfrt_attach_t* attach, uint32_t* out_res
 
 // --- The end -------------------------------------------------------------------
 
-// Fetches all results, and the end behind them, into |values| (+1 each).
+// Fetches all results, and the end behind them, into |values| (+1 each). NOT_FOUND if the job has
+// been forgotten meanwhile.
 static tfrt_status_t tfrt_attach_fetch(tfrt_attach_t* attach, uint32_t count,
                                        tfrt_async_value_t** values) {
   for (attach->result = 0; attach->result <= count; ++attach->result) {
@@ -201,7 +201,11 @@ static tfrt_status_t tfrt_attach_fetch(tfrt_attach_t* attach, uint32_t count,
   }
   // What they are is the program's doing.
   tfrt_host_query_forget_failure(attach->query);
-  return NULL;
+  // Of a job that is forgotten, the last at least is not found; but a run may end like that, too.
+  tfrt_status_t end = tfrt_host_query_error(attach->query, attach->root);
+  if (tfrt_status_code(end) != TFRT_STATUS_NOT_FOUND) return NULL;
+  tfrt_follow_answer_t answer;
+  return tfrt_attach_look(attach, &answer);
 }
 
 static tfrt_status_t tfrt_attach_report(tfrt_attach_t* attach, uint32_t count) {
@@ -237,7 +241,8 @@ static tfrt_status_t tfrt_attach_run(tfrt_host_query_t* query) {
   bool is_found = !status;
   if (is_found) tfrt_host_query_leave_others(query, attach.root);
   if (!status) status = tfrt_attach_follow(&attach, &count);
-  if (!status) return tfrt_attach_report(&attach, count);
+  if (!status) status = tfrt_attach_report(&attach, count);
+  if (!status) return NULL;
   tfrt_host_query_forget_failure(query);
   if (is_found && query->loop.cancelled) {
     return tfrt_status_take_annotate(status, "the job goes on");
