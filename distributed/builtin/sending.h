@@ -11,8 +11,8 @@
 //
 // Who does not wait for the chain says so in the Invoke: then both go with other messages.
 //
-// A send whose Invoke gets no credit, or is stopped before it is written, is a Void that has the
-// key: who receives has the error for the value, and waits no more.
+// A send whose Invoke can't be made, gets no credit, or is stopped before it is written, is a Void
+// that has the key: who receives has the error for the value, and waits no more.
 //
 // Thread rule: needs the node's lock, but for what says otherwise.
 // Failure rule: what can't be put there is an error as the call's result.

@@ -179,7 +179,6 @@ static tfrt_status_t tfrt_outgoing_call_send(tfrt_outgoing_call_t* call,
                                              const tfrt_outgoing_arguments_t* arguments,
                                              uint32_t program) {
   uint32_t depth = request->request ? request->request->options.call_depth : 0;
-  call->is_message = program == 0 && request->function == TFRT_WIRE_BUILTIN_SEND;
   tfrt_wire_body_t body = {
       .kind = TFRT_WIRE_FRAME_INVOKE,
       .invoke = {.call = call->number,
@@ -232,6 +231,7 @@ static void tfrt_outgoing_call_refuse(tfrt_outgoing_call_t* call,
     request->results[i] = tfrt_async_value_create_error(located);
   }
   tfrt_outgoing_call_fail_results(call, located);
+  tfrt_outgoing_call_tell_unsent(call->node, request, located);
   tfrt_status_release(located);
   tfrt_status_release(status);
   tfrt_outgoing_call_end(call);
@@ -274,6 +274,7 @@ tfrt_outgoing_call_t* tfrt_outgoing_call_prepare(tfrt_node_t* node,
   }
   tfrt_node_retain(node);
   call->name = request->name ? request->name : "";
+  call->is_message = request->is_message;
   tfrt_call_site_set(&call->site, request->caller, request->site);
   for (uint32_t i = 0; i < call->argument_count; ++i) {
     call->arguments[i] = tfrt_async_value_retain(request->arguments[i]);
@@ -299,11 +300,26 @@ void tfrt_outgoing_call_start_prepared(tfrt_outgoing_call_t* call,
   tfrt_outgoing_call_begin(call, request, refusal);
 }
 
+// There is no memory for the record of a call.
+static void tfrt_outgoing_call_miss(tfrt_node_t* node,
+                                    const tfrt_outgoing_call_request_t* request) {
+  tfrt_call_site_t site = {0};
+  tfrt_call_site_set(&site, request->caller, request->site);
+  tfrt_status_t status = tfrt_status_out_of_memory();
+  tfrt_status_t located = tfrt_call_site_locate(&site, status);
+  tfrt_outgoing_call_tell_unsent(node, request, located);
+  tfrt_status_release(located);
+  tfrt_status_release(status);
+}
+
 void tfrt_outgoing_call_start(tfrt_node_t* node, const tfrt_outgoing_call_request_t* request) {
   tfrt_outgoing_call_t* call = tfrt_outgoing_call_prepare(node, request);
-  if (!call) return;
   tfrt_node_lock_tables(node);
-  tfrt_outgoing_call_start_prepared(call, request, NULL);
+  if (call) {
+    tfrt_outgoing_call_start_prepared(call, request, NULL);
+  } else {
+    tfrt_outgoing_call_miss(node, request);
+  }
   tfrt_node_unlock(node);
 }
 

@@ -43,10 +43,11 @@ typedef struct tfrt_outgoing_call_request_s {
   int64_t deadline_ns;               // TFRT_TIME_INFINITE: none
   bool has_own_deadline;             // that is earlier than the request's
   bool pure;
-  bool results_can_wait;                 // nobody waits for them
-  const char* device;                    // that the callee is placed on; as |name|; NULL: none
-  const char* results_device;            // where results go that are fetched; NULL: the host
-  tfrt_retried_call_t* retried;          // whose run it is; NULL: it runs once
+  bool results_can_wait;         // nobody waits for them
+  bool is_message;               // of TFRT_WIRE_BUILTIN_SEND: somebody waits for its first argument
+  const char* device;            // that the callee is placed on; as |name|; NULL: none
+  const char* results_device;    // where results go that are fetched; NULL: the host
+  tfrt_retried_call_t* retried;  // whose run it is; NULL: it runs once
   tfrt_async_value_t* const* arguments;  // +0, in any state
   uint32_t argument_count;
   size_t inline_limit;           // bytes of an argument that travel unasked; 0: the node's

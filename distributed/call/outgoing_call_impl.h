@@ -98,6 +98,12 @@ void tfrt_outgoing_call_cancel(tfrt_outgoing_call_t* call, tfrt_status_t reason)
 // it was.
 bool tfrt_outgoing_call_void(tfrt_outgoing_call_t* call, tfrt_status_t reason);
 
+// The call for |request| is refused here, so that it has no number. Where it is a message, a Void
+// tells its receiver, who waits for it, that it is |reason| (+0); not when memory for that is out,
+// too. One that can't be reached is lost to the receiver's host as well.
+void tfrt_outgoing_call_tell_unsent(tfrt_node_t* node, const tfrt_outgoing_call_request_t* request,
+                                    tfrt_status_t reason);
+
 // The same as a cancel for the subscription to the request's cancel, and for the timer of the
 // call's own deadline; each drops the reference that it has. They take the lock.
 void tfrt_outgoing_call_run_cancel(tfrt_cancellation_subscription_t* subscription,

@@ -1,11 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/call/outgoing_call_impl.h"
 
-// The key of the message that |call| is, whose receiver must hear that it doesn't come; else empty.
-static tfrt_string_view_t tfrt_outgoing_call_key(const tfrt_outgoing_call_t* call) {
-  if (!call->is_message) return tfrt_string_view_of("");
-  tfrt_string_view_t key = tfrt_async_value_string(call->arguments[0]);
+// The key of the message with |arguments|, whose receiver must hear that it doesn't come; else
+// empty.
+static tfrt_string_view_t tfrt_outgoing_call_key(bool is_message,
+                                                 tfrt_async_value_t* const* arguments) {
+  if (!is_message) return tfrt_string_view_of("");
+  tfrt_string_view_t key = tfrt_async_value_string(arguments[0]);
   return key.size <= TFRT_WIRE_MAX_KEY_SIZE ? key : tfrt_string_view_of("");
+}
+
+void tfrt_outgoing_call_tell_unsent(tfrt_node_t* node, const tfrt_outgoing_call_request_t* request,
+                                    tfrt_status_t reason) {
+  tfrt_job_t* job = request->job;
+  tfrt_peer_t* peer = NULL;
+  tfrt_string_view_t key = tfrt_outgoing_call_key(request->is_message, request->arguments);
+  if (key.size == 0) return;
+  tfrt_status_t status = tfrt_job_reach(job, request->callee, &peer);
+  tfrt_arena_t arena;
+  tfrt_arena_initialize(&arena, node->options.allocator);
+  tfrt_wire_error_t error;
+  if (!status) {
+    status = tfrt_wire_error_from_status(reason, job->rank, node->incarnation, &arena, &error);
+  }
+  if (!status) {
+    const tfrt_peer_frame_t frame = {
+        .job = job, .request = request->request ? request->request->options.id : 0};
+    const tfrt_wire_body_t body = {
+        .kind = TFRT_WIRE_FRAME_VOID,
+        .void_call = {.call = tfrt_session_next_call(peer->session), .error = &error, .key = key}};
+    status = tfrt_peer_try_send(peer, &frame, &body);
+  }
+  tfrt_status_release(status);
+  tfrt_arena_deinitialize(&arena);
 }
 
 bool tfrt_outgoing_call_void(tfrt_outgoing_call_t* call, tfrt_status_t reason) {
@@ -17,11 +44,12 @@ bool tfrt_outgoing_call_void(tfrt_outgoing_call_t* call, tfrt_status_t reason) {
   tfrt_wire_error_t error;
   tfrt_status_t status =
       tfrt_wire_error_from_status(reason, call->job->rank, node->incarnation, &arena, &error);
-  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_VOID,
-                           .void_call = {.call = call->number,
-                                         .result_count = call->result_count,
-                                         .error = &error,
-                                         .key = tfrt_outgoing_call_key(call)}};
+  tfrt_wire_body_t body = {
+      .kind = TFRT_WIRE_FRAME_VOID,
+      .void_call = {.call = call->number,
+                    .result_count = call->result_count,
+                    .error = &error,
+                    .key = tfrt_outgoing_call_key(call->is_message, call->arguments)}};
   bool replaced = false;
   if (!status) status = tfrt_wire_body_encode(&body, &bytes);
   if (!status) {

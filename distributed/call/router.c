@@ -293,6 +293,7 @@ static tfrt_async_value_t* tfrt_router_send(tfrt_call_router_t* router,
       .site = tfrt_carried_call_keep_site(job, message->context, message->site, &kept),
       .deadline_ns = message->is_owed ? TFRT_TIME_INFINITE : of->options.deadline_ns,
       .results_can_wait = message->is_unawaited,
+      .is_message = true,
       .arguments = arguments,
       .argument_count = 2,
       // Somebody waits for it, so it isn't asked for first.

@@ -3,6 +3,7 @@
 // What one job may use on a host: distributed/job/job_budget.h.
 #include <string.h>
 
+#include "distributed/call/outgoing_call_impl.h"
 #include "tests/distributed/job/job_harness.h"
 #include "tests/support/test_main.h"
 
@@ -193,6 +194,77 @@ START_TEST(who_waits_for_a_message_without_credit_gets_its_error) {
 }
 END_TEST
 
+// @main has host 1 wait for a message, and sends it.
+static const char message_program[] =
+    "func.func @take(%x: i32) -> i32 {\n"
+    "  %c = tfrt.new.chain\n"
+    "  %zero = tfrt.constant.i32 0\n"
+    "  %h = tfrt_dist.host %zero\n"
+    "  %k = tfrt_dist.key \"late\"\n"
+    "  %v, %c1 = tfrt_dist.recv %h, %k, %c : i32\n"
+    "  tfrt.return %v : i32\n"
+    "}\n"
+    "func.func @main(%x: i32) -> i32 {\n"
+    "  %a = tfrt.call @take(%x) {host = 1 : i32, deadline_ms = 15000 : i32} : (i32) -> i32\n"
+    "  %c = tfrt.new.chain\n"
+    "  %one = tfrt.constant.i32 1\n"
+    "  %h = tfrt_dist.host %one\n"
+    "  %k = tfrt_dist.key \"late\"\n"
+    "  %c1 = tfrt_dist.send %h, %k, %x, %c\n"
+    "  tfrt.return %a : i32\n"
+    "}\n";
+
+// Has no block of |scarce_size| bytes for the one that comes behind |scarce_after| others.
+static size_t scarce_size;
+static uint32_t scarce_after;
+static uint32_t scarce_count;
+
+static void* allocate_scarce(void* self, size_t size, size_t alignment) {
+  (void)self;
+  if (size == scarce_size && scarce_count++ == scarce_after) return NULL;
+  return tfrt_allocator_allocate_aligned(tfrt_allocator_system(), size, alignment);
+}
+
+static void deallocate_scarce(void* self, void* pointer, size_t size, size_t alignment) {
+  (void)self;
+  tfrt_allocator_free_aligned(tfrt_allocator_system(), pointer, size, alignment);
+}
+
+static void configure_scarce(uint32_t index, tfrt_node_options_t* options) {
+  static const tfrt_allocator_vtable_t vtable = {.allocate = allocate_scarce,
+                                                 .deallocate = deallocate_scarce};
+  if (index == 0) options->allocator = (tfrt_allocator_t){.vtable = &vtable};
+}
+
+// Expects that host 1 is told of a message for which host 0 has no block of |size| bytes, the one
+// behind |after| others.
+static void expect_unsent(size_t size, uint32_t after) {
+  tfrt_node_world_set_configure(configure_scarce);
+  tfrt_node_world_initialize(&world, 2, NULL);
+  ck_assert_ptr_null(tfrt_job_await_open(&world));
+  scarce_size = size;
+  scarce_after = after;
+  scarce_count = 0;
+  tfrt_node_world_start_i32(&world, message_program, 7, 1);
+  tfrt_node_world_await(&world);
+  scarce_size = 0;
+  tfrt_status_t error = tfrt_node_world_error(&world, 0);
+  tfrt_job_expect_error(error, TFRT_STATUS_RESOURCE_EXHAUSTED, "memory is out");
+  ck_assert_str_eq(tfrt_status_fields(error)->origin.function, "main");
+  ck_assert_uint_eq(tfrt_status_fields(error)->origin.rank, 0);
+  release_results();
+  tfrt_job_expect(&world, tfrt_job_simple_program, 2, 4);
+  end();
+}
+
+START_TEST(who_waits_for_a_message_that_its_host_has_no_memory_for_gets_that_error) {
+  // The record of the call, and the placeholder for its result; the first is that of @take's.
+  size_t pointer = sizeof(void*);
+  expect_unsent(sizeof(tfrt_outgoing_call_t) + 2 * 2 * pointer + pointer, 0);
+  expect_unsent(sizeof(tfrt_remote_value_t), 1);
+}
+END_TEST
+
 #define PAIR(N)                                                \
   "    %a" N                                                   \
   " = tfrt.call @double(%v) {host = 1 : i32} : (i32) -> i32\n" \
@@ -338,6 +410,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(budgets, a_call_without_credit_says_how_much_there_is_and_what_to_do);
   tcase_add_test(budgets, a_wish_without_credit_says_how_much_there_is_and_what_to_do);
   tcase_add_test(budgets, who_waits_for_a_message_without_credit_gets_its_error);
+  tcase_add_test(budgets, who_waits_for_a_message_that_its_host_has_no_memory_for_gets_that_error);
   tcase_add_test(budgets, calls_are_made_in_their_order_so_that_later_ones_do_not_take_their_room);
   tcase_add_test(budgets, calls_that_wait_for_their_program_start_in_their_order);
   tcase_add_test(budgets, as_many_calls_as_may_be_run);
