@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What one job may use on a host: distributed/job/job_budget.h.
+#include <stdio.h>
 #include <string.h>
 
 #include "distributed/call/outgoing_call_impl.h"
@@ -403,6 +404,37 @@ START_TEST(a_client_may_ask_for_less) {
 }
 END_TEST
 
+// The program number |number|, of which @main(x) has host 1 add that; until the next is made.
+static const char* numbered_program(int32_t number) {
+  static char text[512];
+  snprintf(text, sizeof(text),
+           "func.func @add(%%x: i32) -> i32 {\n"
+           "  %%n = tfrt.constant.i32 %d\n"
+           "  %%y = tfrt.add.i32 %%x, %%n\n"
+           "  tfrt.return %%y : i32\n"
+           "}\n"
+           "func.func @main(%%x: i32) -> i32 {\n"
+           "  %%y = tfrt.call @add(%%x) {host = 1 : i32} : (i32) -> i32\n"
+           "  tfrt.return %%y : i32\n"
+           "}\n",
+           number);
+  return text;
+}
+
+START_TEST(a_program_too_many_is_refused_and_the_others_are_not) {
+  begin(1, (tfrt_job_limits_t){0});
+  for (int32_t i = 0; i < 64; ++i) tfrt_job_expect(&world, numbered_program(i), 1, i + 1);
+  tfrt_node_world_start_i32(&world, numbered_program(64), 1, 1);
+  tfrt_node_world_await(&world);
+  tfrt_job_expect_error(tfrt_node_world_error(&world, 0), TFRT_STATUS_RESOURCE_EXHAUSTED,
+                        "a host names at most 64 programs in a job: put their functions into one, "
+                        "or open another job");
+  release_results();
+  for (int32_t i = 0; i < 64; ++i) tfrt_job_expect(&world, numbered_program(i), 2, i + 2);
+  end();
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   TCase* budgets = tcase_create("budgets");
   tcase_set_timeout(budgets, 60);
@@ -416,6 +448,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(budgets, as_many_calls_as_may_be_run);
   tcase_add_test(budgets, a_value_too_many_is_an_error_of_its_call);
   tcase_add_test(budgets, a_start_too_many_is_refused);
+  tcase_add_test(budgets, a_program_too_many_is_refused_and_the_others_are_not);
   tcase_add_test(budgets, a_payload_that_does_not_fit_is_an_error_of_its_value);
   tcase_add_test(budgets, a_client_may_ask_for_less);
   Suite* suite = suite_create("job_budget");
