@@ -44,6 +44,17 @@ func.func @main() -> i32 {
 }
 """
 
+# The types of its results, the divisions that make them, their names, and the types again.
+MANY_DIVISIONS = """func.func @main() -> (%s) {
+  %%one = tfrt.constant.i32 1
+  %%zero = tfrt.constant.i32 0
+%s  tfrt.return %s : %s
+}
+"""
+
+# A run that takes longer has failed.
+PATIENCE_S = 60
+
 
 def run(*arguments):
     return subprocess.run(
@@ -53,6 +64,7 @@ def run(*arguments):
         stdin=subprocess.DEVNULL,
         universal_newlines=True,
         check=False,
+        timeout=PATIENCE_S,
     )
 
 
@@ -197,6 +209,20 @@ class TfrtRunTest(unittest.TestCase):
             stdout, _ = process.communicate()
             self.assertEqual(process.returncode, 5)
             self.assertEqual(stdout, "'main' returned <<error: Cancelled>>\n")
+
+    def test_very_many_errors(self):
+        """Each is told in time that grows with their number, not with its square."""
+        count = 200000
+        divisions = "".join(
+            "  %%q%d, %%r%d = tfrt.div.i32 %%one, %%zero\n" % (i, i) for i in range(count)
+        )
+        types = ", ".join(count * ["i32"])
+        names = ", ".join("%%q%d" % i for i in range(count))
+        text = MANY_DIVISIONS % (types, divisions, names, types)
+        result = run("run", self.write("many.mlir", text), "-v")
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.stderr.count("\n"), count)
+        self.assertIn("  result %d: " % (count - 1), result.stderr)
 
     def test_digits(self):
         result = run(

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tools/coordinator/told_errors.h"
 #include "tools/output/json.h"
 #include "tools/output/result_printer.h"
 
@@ -69,28 +70,25 @@ void tfrt_run_report_failure(tfrt_status_t status, bool is_json) {
   tfrt_string_builder_deinitialize(&out);
 }
 
-// Whether both tell of the same event in the same words: each result that an error has reached, by
-// whatever way, is an error of its own.
-static bool tfrt_run_report_is_same(tfrt_status_t one, tfrt_status_t other) {
-  if (tfrt_status_fields(one)->root_key != tfrt_status_fields(other)->root_key) return false;
-  char texts[2][2048];
-  tfrt_status_format(one, texts[0], sizeof(texts[0]));
-  tfrt_status_format(other, texts[1], sizeof(texts[1]));
-  return strcmp(texts[0], texts[1]) == 0;
-}
-
-// Whether the error of result |index| is told with one of the results before it.
-static bool tfrt_run_report_is_told(const tfrt_run_outcome_t* outcome, uint32_t index) {
-  const tfrt_status_t error = tfrt_async_value_error(outcome->results[index]);
-  for (uint32_t i = 0; i < index; ++i) {
+// Prints the errors of results that say something else than |first|.
+static void tfrt_run_report_others(const tfrt_run_outcome_t* outcome, tfrt_status_t first) {
+  tfrt_told_errors_t told;
+  tfrt_told_errors_initialize(&told, tfrt_allocator_system());
+  tfrt_told_errors_add(&told, first);
+  for (uint32_t i = 0; i < outcome->result_count; ++i) {
     if (!tfrt_async_value_is_error(outcome->results[i])) continue;
-    if (tfrt_run_report_is_same(tfrt_async_value_error(outcome->results[i]), error)) return true;
+    tfrt_status_t error = tfrt_async_value_error(outcome->results[i]);
+    if (!tfrt_told_errors_add(&told, error)) continue;
+    char text[2048];
+    tfrt_status_format(error, text, sizeof(text));
+    char before[32];
+    snprintf(before, sizeof(before), "  result %u: ", i);
+    tfrt_run_report_line(before, text);
   }
-  return false;
+  tfrt_told_errors_deinitialize(&told);
 }
 
-// Prints the first error, then, if the user wants them, what its causes say and the errors that say
-// something else.
+// Prints the first error, then, if the user wants them, what its causes say and the other errors.
 static void tfrt_run_report_errors(const tfrt_run_outcome_t* outcome, tfrt_status_t first,
                                    bool is_verbose) {
   tfrt_run_report_error(first);
@@ -99,18 +97,7 @@ static void tfrt_run_report_errors(const tfrt_run_outcome_t* outcome, tfrt_statu
   for (uint32_t i = 0; i < fields->cause_count; ++i) {
     tfrt_run_report_line("  because: ", fields->causes[i]);
   }
-  for (uint32_t i = 0; i < outcome->result_count; ++i) {
-    tfrt_status_t error = NULL;
-    if (tfrt_async_value_is_error(outcome->results[i])) {
-      error = tfrt_async_value_error(outcome->results[i]);
-    }
-    if (!error || error == first || tfrt_run_report_is_told(outcome, i)) continue;
-    char text[2048];
-    tfrt_status_format(error, text, sizeof(text));
-    char before[32];
-    snprintf(before, sizeof(before), "  result %u: ", i);
-    tfrt_run_report_line(before, text);
-  }
+  tfrt_run_report_others(outcome, first);
 }
 
 tfrt_status_t tfrt_run_report_results(const tfrt_run_outcome_t* outcome,
