@@ -156,7 +156,7 @@ void tfrt_client_on_job_end(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire_
        link = link->next) {
     tfrt_client_run_t* run = tfrt_client_run_of(link);
     if (run->number != end->start) continue;
-    tfrt_client_run_end(client, run, end);
+    tfrt_client_run_end(client, run, peer, end);
     return;
   }
 }

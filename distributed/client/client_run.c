@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "distributed/call/execution.h"
+#include "distributed/value/remote_value.h"
 
 // All arguments that go inline into one JobStart have at most about so many bytes.
 #define TFRT_CLIENT_RUN_MAX_INLINE (256u << 10)
@@ -171,14 +172,25 @@ void tfrt_client_run_lose(tfrt_client_t* client, tfrt_client_run_t* run, const t
   tfrt_status_release(status);
 }
 
-void tfrt_client_run_end(tfrt_client_t* client, tfrt_client_run_t* run,
+// The value (+1) of a result, which |root| holds for us if it is a reference.
+static tfrt_async_value_t* tfrt_client_run_result(tfrt_client_t* client, tfrt_peer_t* root,
+                                                  const tfrt_wire_item_t* item) {
+  bool is_held =
+      item->kind == TFRT_WIRE_ITEM_REFERENCE && item->reference.owner == root->incarnation;
+  if (!is_held) return tfrt_execution_argument(client->job, item, NULL);
+  tfrt_remote_value_t* remote =
+      tfrt_remote_value_create_result(client->job, root, &item->reference);
+  return remote ? &remote->base.base : tfrt_async_value_out_of_memory();
+}
+
+void tfrt_client_run_end(tfrt_client_t* client, tfrt_client_run_t* run, tfrt_peer_t* root,
                          const tfrt_wire_job_end_t* end) {
   uint32_t count =
       (uint32_t)(end->result_count < run->result_count ? end->result_count : run->result_count);
   for (uint32_t i = 0; i < count; ++i) {
     tfrt_action_queue_forward_take(&client->node->actions,
                                    tfrt_async_value_retain(&run->results[i]->base),
-                                   tfrt_execution_argument(client->job, &end->results[i], NULL));
+                                   tfrt_client_run_result(client, root, &end->results[i]));
   }
   // Errors of results are theirs; without any, the error is why it was not begun.
   if (run->ended && (end->result_count > 0 || !end->error)) {

@@ -45,8 +45,8 @@ tfrt_client_run_t* tfrt_client_run_create(tfrt_client_t* client, const tfrt_clie
 // Sends |run| to the root of the open job; if that can't be done it fails.
 void tfrt_client_run_send(tfrt_client_t* client, tfrt_client_run_t* run);
 
-// Ends |run| as |end| says, and frees it.
-void tfrt_client_run_end(tfrt_client_t* client, tfrt_client_run_t* run,
+// Ends |run| as |end|, which |root| has sent, says, and frees it.
+void tfrt_client_run_end(tfrt_client_t* client, tfrt_client_run_t* run, tfrt_peer_t* root,
                          const tfrt_wire_job_end_t* end);
 
 // Ends |run|, whose results from |first| on are the error |status| (+0), and frees it.

@@ -23,8 +23,7 @@ static tfrt_server_start_t* tfrt_server_start_cast(tfrt_execution_t* execution) 
 
 // --- JobEnd ------------------------------------------------------------------
 
-// Sets |*out_item| to a result, which is known. What is not small stays here, held for the
-// client until the job closes.
+// Sets |*out_item| to a result, which is known. What is not small stays here, held by the client.
 static tfrt_status_t tfrt_server_describe(tfrt_execution_t* execution, uint32_t index,
                                           tfrt_arena_t* arena, tfrt_wire_item_t* out_item) {
   tfrt_node_t* node = execution->node;
@@ -38,15 +37,21 @@ static tfrt_status_t tfrt_server_describe(tfrt_execution_t* execution, uint32_t 
     return tfrt_status_create(TFRT_STATUS_CANCELLED, "the job is closed on host %u",
                               execution->job->rank);
   }
-  // The loan ends with the job, and keeps the value until then, wherever its payload is.
   tfrt_object_t* object = tfrt_object_table_export(&node->objects, execution->job, value);
   if (!object) return tfrt_status_out_of_memory();
+  // The hold keeps the value, wherever its payload is, until the client gives it back.
+  bool is_held = tfrt_object_table_hold(&node->objects, object, execution->job->client.incarnation);
+  if (!is_held) {
+    tfrt_object_table_end_loan(&node->objects, object);
+    return tfrt_status_out_of_memory();
+  }
   tfrt_object_set_maker(object, execution->program, execution->function);
   *out_item = (tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_REFERENCE,
                                  .reference = {.id = object->id,
                                                .owner = node->incarnation,
                                                .owner_rank = execution->job->rank,
                                                .namer_rank = execution->job->rank}};
+  tfrt_object_table_end_loan(&node->objects, object);
   return NULL;
 }
 

@@ -501,6 +501,18 @@ class Client:
             return item.inline
         return value.Value(type=payload.type, header=payload.header, body=bytes(payload.body))
 
+    def release(self, name):
+        """Gives back the hold on what the worker keeps by the ObjectId `name` for us."""
+        given_back = objects.Release()
+        given_back.ranges.add(
+            namer=name.namer,
+            first_number=name.number,
+            number_count=1,
+            first_index=name.index,
+            index_count=1,
+        )
+        self.send(batch.FRAME_RELEASE, given_back, 1)
+
     def results(self, start):
         """Waits for the end of `start`. Returns a Value, or a TfrtError, for each result."""
         self.wait(lambda: start in self.ends)
@@ -517,6 +529,7 @@ class Client:
                 results.append(TfrtError(item.error))
             else:
                 results.append(self.fetch(item.reference))
+                self.release(item.reference.id)
         return results
 
     def close(self):

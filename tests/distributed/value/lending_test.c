@@ -93,12 +93,35 @@ START_TEST(a_host_that_has_lost_the_client_lets_go_of_what_it_lends) {
 }
 END_TEST
 
+// The result stays at host 0, and the client has its payload.
+static const char long_program[] =
+    "func.func @main(%t: !tfrt.string) -> !tfrt.string {\n"
+    "  %u = \"tfrt_test.append_string\"(%t, %t)\n"
+    "      : (!tfrt.string, !tfrt.string) -> !tfrt.string\n"
+    "  tfrt.return %u : !tfrt.string\n"
+    "}\n";
+
+START_TEST(a_result_goes_when_the_client_lets_go_of_it_though_the_job_stays) {
+  start(long_program, 1);
+  tfrt_node_world_await(&world);
+  tfrt_node_t* root = world.hosts[0].node;
+  ck_assert_uint_eq(tfrt_node_counts(root).objects, 1);
+  tfrt_async_value_release(world.results[0]);
+  world.result_count = 0;
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
+  ck_assert_uint_eq(tfrt_node_job_count(root), 1);
+  ck_assert_uint_eq(tfrt_node_counts(root).objects, 0);
+  end();
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   Suite* suite = suite_create("lending");
   TCase* lending = tcase_create("lending");
   tcase_set_timeout(lending, 60);
   tcase_add_test(lending, an_argument_stays_for_who_was_sent_on_to_it_though_a_copy_is_here);
   tcase_add_test(lending, a_host_that_has_lost_the_client_lets_go_of_what_it_lends);
+  tcase_add_test(lending, a_result_goes_when_the_client_lets_go_of_it_though_the_job_stays);
   suite_add_tcase(suite, lending);
   return suite;
 }
