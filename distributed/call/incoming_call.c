@@ -135,6 +135,7 @@ static tfrt_incoming_call_t* tfrt_incoming_call_allocate(tfrt_peer_t* peer, tfrt
   call->peer = peer;
   call->number = invoke->call;
   call->results_wanted = invoke->results_wanted;
+  call->take_inline = invoke->take_inline;
   call->results_can_wait = invoke->results_can_wait;
   tfrt_task_initialize(&call->flush, tfrt_incoming_call_run_flush);
   tfrt_incoming_call_describe(peer, invoke, &call->execution);

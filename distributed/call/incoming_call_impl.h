@@ -49,6 +49,7 @@ struct tfrt_incoming_call_s {
   bool gate_is_due;    // the next flush closes the gate
   bool gate_is_closed;
   bool results_can_wait;  // for the next batch to the caller
+  bool take_inline;       // the caller has no hold on a result that goes inline
   bool done;
 };
 

@@ -80,6 +80,13 @@ static bool tfrt_incoming_call_is_on_its_way(tfrt_incoming_call_t* call, uint32_
   return !remote && !tfrt_async_value_is_available(value);
 }
 
+// The caller has all that result |index| is in the message, and will never ask by its name.
+static void tfrt_incoming_call_let_go(tfrt_incoming_call_t* call, uint32_t index) {
+  tfrt_object_t* slot = tfrt_incoming_call_slot(call, index);
+  if (!slot) return;
+  tfrt_object_table_end_hold(&call->execution.node->objects, slot, call->peer->incarnation);
+}
+
 // Fills |results| with what is known and was not told; returns how many.
 static size_t tfrt_incoming_call_collect(tfrt_incoming_call_t* call, tfrt_arena_t* arena,
                                          tfrt_wire_result_item_t* results) {
@@ -97,6 +104,8 @@ static size_t tfrt_incoming_call_collect(tfrt_incoming_call_t* call, tfrt_arena_
       tfrt_status_release(status);
       results[count].item = (tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_AVAILABLE};
     }
+    bool is_inline = results[count].item.kind == TFRT_WIRE_ITEM_INLINE;
+    if (call->take_inline && is_inline) tfrt_incoming_call_let_go(call, i);
     results[count++].index = i;
     call->states[i] = TFRT_INCOMING_RESULT_TOLD;
   }

@@ -32,6 +32,9 @@ subprocess.run(COMPILE + PROTO_FILES, check=True)
 sys.path[:0] = [STUBS.name, EXAMPLE]
 
 import tfrt_client  # pylint: disable=wrong-import-position
+from proto import batch_pb2 as batch  # pylint: disable=wrong-import-position
+from proto import call_pb2 as call  # pylint: disable=wrong-import-position
+from proto import value_pb2 as value  # pylint: disable=wrong-import-position
 
 # In the README.
 ADDRESS = "127.0.0.1:4001"
@@ -204,6 +207,48 @@ class PythonClientTest(ClusterTest):
         self.assertEqual(process.stdout.readline(), "int32 = 1\n")
         process.kill()
         self.expect_idle([worker])
+
+    def await_objects(self, worker, count):
+        end = time.monotonic() + PATIENCE_S
+        while self.status([worker])[0]["objects"] != count:
+            self.assertLess(time.monotonic(), end, "not %d objects" % count)
+
+    def test_a_large_result_goes_when_the_client_has_released_it(self):
+        worker = self.start_worker()
+        client = self.open(worker)
+        results = self.call(client, self.translate(LARGE))
+        self.assertEqual(len(results[0].body), 4 * SIDE * SIDE)
+        self.await_objects(worker, 0)
+
+    def test_a_result_that_is_taken_inline_leaves_nothing(self):
+        worker = self.start_worker()
+        client = self.open(worker)
+        program = client.ship(self.example())
+        arguments = [tfrt_client.encode("i32", text) for text in ("7", "2")]
+        results = []
+        known = dict(tfrt_client.BODIES)
+        self.addCleanup(setattr, tfrt_client, "BODIES", known)
+        tfrt_client.BODIES = {**known, batch.FRAME_RESULT: call.Result}
+        client.on_frame = lambda kind, body: (
+            results.append(body) if kind == batch.FRAME_RESULT
+            else tfrt_client.Client.on_frame(client, kind, body)
+        )
+        # The first call wants only its first result, and the second one does not take them.
+        for number, wanted, taken in ((1, 1, True), (2, 3, False)):
+            invoke = call.Invoke(
+                call=number, program=program, function=1, result_count=2,
+                results_wanted=wanted, take_inline=taken,
+            )
+            for argument in arguments:
+                invoke.arguments.add().inline.CopyFrom(argument)
+            client.send(batch.FRAME_INVOKE, invoke, 1)
+            client.wait(lambda n=number: results and results[-1].call == n and results[-1].done)
+            self.await_objects(worker, 2 * number - 1)
+        for name in ((1, 1), (2, 0), (2, 1)):
+            client.release(
+                value.ObjectId(namer=client.incarnation, number=name[0], index=name[1])
+            )
+        self.await_objects(worker, 0)
 
     def test_a_wrong_key(self):
         key = self.write("key", "a secret of the cluster\n")
