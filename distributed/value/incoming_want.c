@@ -259,13 +259,19 @@ void tfrt_incoming_want_abandon(tfrt_object_t* object) {
 
 // --- Names -------------------------------------------------------------------
 
-// Who was to keep the result of its call here for whoever wants that has let go of it: it has lost
-// a host that the wanting one still hears from.
+// Who was to keep the result of its call here for whoever wants that has let go of it. A host has
+// then lost one that the wanting one still hears from; a client may have released it too early.
 static tfrt_status_t tfrt_incoming_want_let_go(const tfrt_job_t* job, uint64_t namer) {
+  uint32_t rank = tfrt_job_rank_of(job, namer);
+  if (rank == TFRT_WIRE_NO_RANK) {
+    return tfrt_status_create(TFRT_STATUS_NOT_FOUND,
+                              "the client has let go of a result of host %u that is wanted",
+                              job->rank);
+  }
   char message[128];
   snprintf(message, sizeof(message),
-           "host %u has let go of a result of host %u that is wanted: it has lost a host",
-           tfrt_job_rank_of(job, namer), job->rank);
+           "host %u has let go of a result of host %u that is wanted: it has lost a host", rank,
+           job->rank);
   const tfrt_status_fields_t fields = {.code = TFRT_STATUS_UNAVAILABLE,
                                        .message = message,
                                        .origin = {.rank = TFRT_STATUS_NO_RANK},
