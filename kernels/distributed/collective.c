@@ -470,6 +470,7 @@ void tfrt_collective_start(tfrt_kernel_frame_t* frame, tfrt_collective_kind_t ki
   collective->record.kind = kind;
   collective->record.reduction = reduction;
   collective->record.knows_large_chunks = true;
+  collective->record.knows_pairs = true;
   tfrt_status_t status = join_group(collective, root);
   if (status) {
     tfrt_collective_release(collective);

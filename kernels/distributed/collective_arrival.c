@@ -7,14 +7,24 @@
 #include "host_runtime/tensor/tensor_types.h"
 #include "kernels/distributed/collective_impl.h"
 
-// Sets |target| to |received| combined with our own.
-static void combine(tfrt_collective_t* collective, const tfrt_collective_step_t* step, void* target,
+// The elements of ours that the step |index| combines with what comes.
+static const char* own_elements(tfrt_collective_t* collective, uint32_t index) {
+  const tfrt_collective_step_t* step = tfrt_collective_step_at(collective, index);
+  if (step->joins) return collective->transfer.progress[step->after].made->data;
+  const tfrt_dense_host_tensor_t* operand = tfrt_collective_operand(collective);
+  return (const char*)tfrt_dense_host_tensor_data(operand) + step->input;
+}
+
+// Sets |target| to |received| combined with our own, for the step |index|.
+static void combine(tfrt_collective_t* collective, uint32_t index, void* target,
                     const void* received) {
   const tfrt_collective_record_t* record = &collective->record;
-  const char* own =
-      (const char*)tfrt_dense_host_tensor_data(tfrt_collective_operand(collective)) + step->input;
+  const tfrt_collective_step_t* step = tfrt_collective_step_at(collective, index);
+  const void* own = own_elements(collective, index);
   int64_t count = (int64_t)(step->size / tfrt_dtype_size(record->dtype));
-  tfrt_reduction_apply(record->reduction, record->dtype, target, received, own, count);
+  tfrt_reduction_apply(record->reduction, record->dtype, target, step->own_first ? own : received,
+                       step->own_first ? received : own, count);
+  tfrt_collective_drop_made(collective, index);
   if (!step->finish) return;
   tfrt_reduction_finish(record->reduction, record->dtype, target, count, collective->group->count);
 }
@@ -40,11 +50,11 @@ static tfrt_status_t take_in(tfrt_collective_t* collective, uint32_t index,
   if (step->kind == TFRT_COLLECTIVE_RECEIVE_STORE) {
     memcpy(output + step->output, received, step->size);
   } else if (step->kind == TFRT_COLLECTIVE_RECEIVE_COMBINE) {
-    combine(collective, step, output + step->output, received);
+    combine(collective, index, output + step->output, received);
   } else {
     tfrt_host_buffer_t* made = NULL;
     TFRT_RETURN_IF_ERROR(tfrt_host_buffer_create(step->size, collective->allocator, &made));
-    combine(collective, step, made->data, received);
+    combine(collective, index, made->data, received);
     collective->transfer.progress[index].made = made;
   }
   return NULL;

@@ -56,7 +56,8 @@ typedef struct tfrt_collective_agreement_s {
 
 // What became of a step of the plan.
 typedef struct tfrt_collective_progress_s {
-  tfrt_host_buffer_t* made;  // +1; by a RELAY, until it is sent
+  tfrt_host_buffer_t* made;  // +1; by a RELAY, until nobody needs it any more
+  uint32_t uses;             // steps that need it; guarded by the collective's |mutex|
   uint8_t pending;           // of a send: what has to end before it has ended
   bool done;
 } tfrt_collective_progress_t;
@@ -247,6 +248,10 @@ void tfrt_collective_run_or_queue(tfrt_collective_t* collective, size_t size, tf
 // of which is its to give back. Thread-safe.
 void tfrt_collective_await_step(tfrt_collective_t* collective, uint32_t index,
                                 tfrt_async_value_t* value, tfrt_task_fn_t run);
+
+// What the step |index| had of the step |after| is not needed by it any more: the last such step
+// gives it back. Thread-safe.
+void tfrt_collective_drop_made(tfrt_collective_t* collective, uint32_t index);
 
 // One thing that the step |index| waits for has ended; if it was the last, so has the step, and
 // what may begin now does. With no lock held; thread-safe.

@@ -5,7 +5,8 @@
 // makes a plan knows no network, and whoever carries it out knows no algorithm.
 //
 //   step   SEND     bytes of the input, of the output or of a step before  -> member
-//          RECEIVE  bytes <- member; they are the output's, or are combined with the input's
+//          RECEIVE  bytes <- member; they are the output's, or are combined with the input's, or
+//                   with those of a step before
 //          COPY     bytes of the input that are the output's too
 //
 // A step waits for at most one other, |after|. Apart from that any order is right; whoever
@@ -15,7 +16,8 @@
 // Messages between two members are numbered from 0 in either direction; both sides' plans say
 // the same number of bytes for the same number.
 //
-//   all_reduce      ring: n - 1 turns that combine, n - 1 that hand on what is complete
+//   all_reduce      ring: n - 1 turns that combine, n - 1 that hand on what is complete; of few
+//                   bytes, pairs: log2 n turns in which two members tell each other all they have
 //   reduce_scatter  ring: the first half of that
 //   all_gather      ring: the second half
 //   reduce          chain: from the member farthest behind the root to the root
@@ -24,10 +26,11 @@
 //
 // Everything goes in chunks, so that a member hands on the first while it receives the second:
 // with k chunks a chain over n members takes k + n - 2 chunk times. No member sends more than
-// twice the operand's bytes; in a chain, not more than once.
+// twice the operand's bytes; in a chain, not more than once; in pairs, log2 n times.
 //
 // In which order numbers are combined follows from plan and sizes alone: element by element from
-// left to right along the ring or chain. So members agree to the last bit, and so do two runs.
+// left to right along the ring or chain, or the lower member's first in each pair. So members agree
+// to the last bit, and so do two runs.
 //
 // Life: initialised, filled by one of the makers below, read, deinitialised.
 //
@@ -50,14 +53,16 @@ typedef enum tfrt_collective_step_kind_e {
   TFRT_COLLECTIVE_SEND_OUTPUT,
   TFRT_COLLECTIVE_SEND_STEP,        // what the step |after| made
   TFRT_COLLECTIVE_RECEIVE_STORE,    // output = received
-  TFRT_COLLECTIVE_RECEIVE_COMBINE,  // output = received OP input
-  TFRT_COLLECTIVE_RECEIVE_RELAY,    // made here = received OP input, for a SEND_STEP
+  TFRT_COLLECTIVE_RECEIVE_COMBINE,  // output = received OP own
+  TFRT_COLLECTIVE_RECEIVE_RELAY,    // made here = received OP own, for a SEND_STEP
   TFRT_COLLECTIVE_COPY,             // output = input
 } tfrt_collective_step_kind_t;
 
 typedef struct tfrt_collective_step_s {
   uint8_t kind;
   bool finish;      // of a combination: it is the last one
+  bool joins;       // of a combination: own is what the step |after| made; else it is the input
+  bool own_first;   // of a combination: own OP received
   uint32_t member;  // position; of the other side
   uint32_t number;  // of the message
   uint32_t after;   // index, or TFRT_COLLECTIVE_NO_STEP
@@ -107,6 +112,14 @@ void tfrt_collective_plan_reduce_scatter(tfrt_collective_plan_t* plan,
                                          tfrt_collective_parts_t parts);
 // Part i of the result is the operand of member i.
 void tfrt_collective_plan_all_gather(tfrt_collective_plan_t* plan, tfrt_collective_parts_t parts);
+
+// collective_pairs.c. The operand, which all members have alike, has |size| bytes; the whole is the
+// result of each. Thread-compatible.
+void tfrt_collective_plan_all_reduce_in_pairs(tfrt_collective_plan_t* plan, size_t size);
+
+// Returns true if in that plan of |count| members one of |a| and |b| sends something to the other.
+// Thread-safe.
+bool tfrt_collective_plan_are_paired(uint32_t count, uint32_t a, uint32_t b);
 
 // collective_chain.c. The operand has |size| bytes. Thread-compatible.
 void tfrt_collective_plan_broadcast(tfrt_collective_plan_t* plan, uint32_t root, size_t size);

@@ -48,6 +48,7 @@ enum {
   FLAG_DEVICE = 4,
   FLAG_ANYWHERE = 8,
   FLAG_LARGE_CHUNKS = 16,
+  FLAG_PAIRS = 32,
 };
 
 typedef struct fixed_s {
@@ -92,6 +93,7 @@ static uint32_t flags_of(const tfrt_collective_record_t* record) {
   if (record->is_on_device) flags |= FLAG_DEVICE;
   if (record->is_anywhere) flags |= FLAG_ANYWHERE;
   if (record->knows_large_chunks) flags |= FLAG_LARGE_CHUNKS;
+  if (record->knows_pairs) flags |= FLAG_PAIRS;
   return flags;
 }
 
@@ -244,6 +246,7 @@ tfrt_status_t tfrt_collective_record_decode(tfrt_string_view_t* bytes,
                                      .is_on_device = fixed.flags & FLAG_DEVICE,
                                      .is_anywhere = fixed.flags & FLAG_ANYWHERE,
                                      .knows_large_chunks = fixed.flags & FLAG_LARGE_CHUNKS,
+                                     .knows_pairs = fixed.flags & FLAG_PAIRS,
                                      .has_elements = fixed.flags & FLAG_ELEMENTS,
                                      .elements = tfrt_string_view_make(body, fixed.size)};
   TFRT_RETURN_IF_ERROR(tfrt_shape_make(dims, fixed.rank, &record.shape));

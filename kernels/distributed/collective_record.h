@@ -57,6 +57,7 @@ typedef struct tfrt_collective_record_s {
   bool is_on_device;            // the operand, and so the result
   bool is_anywhere;             // the operand, which is ignored, isn't here: as the root's
   bool knows_large_chunks;      // its member may plan with chunks of more than the least size
+  bool knows_pairs;             // its member may plan an all_reduce in pairs
   bool has_elements;            // |elements| are all of the operand's
   tfrt_string_view_t elements;  // +0, any alignment; on a device, the name of the operand's type
   tfrt_string_view_t library;   // +0; of the operand's seat; empty: it has none

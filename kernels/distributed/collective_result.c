@@ -230,6 +230,15 @@ static tfrt_status_t plan_exchange(const tfrt_collective_view_t* view,
   return NULL;
 }
 
+// Whether few elements go in pairs; not if a member is of a version that knows only rings.
+static bool is_paired(const tfrt_collective_view_t* view) {
+  bool knows_pairs = true;
+  for (uint32_t i = 0; i < view->count; ++i) {
+    knows_pairs = knows_pairs && view->records[i].knows_pairs;
+  }
+  return knows_pairs && tfrt_collective_record_size(own(view)) <= TFRT_COLLECTIVE_MAX_PAIRS;
+}
+
 tfrt_status_t tfrt_collective_result_plan(const tfrt_collective_view_t* view,
                                           tfrt_collective_plan_t* plan) {
   const tfrt_collective_record_t* record = model(view);
@@ -244,6 +253,13 @@ tfrt_status_t tfrt_collective_result_plan(const tfrt_collective_view_t* view,
       break;
     case TFRT_COLLECTIVE_ALL_TO_ALL:
       TFRT_RETURN_IF_ERROR(plan_exchange(view, plan));
+      break;
+    case TFRT_COLLECTIVE_ALL_REDUCE:
+      if (is_paired(view)) {
+        tfrt_collective_plan_all_reduce_in_pairs(plan, tfrt_collective_record_size(record));
+      } else {
+        TFRT_RETURN_IF_ERROR(plan_ring(view, plan));
+      }
       break;
     default:
       TFRT_RETURN_IF_ERROR(plan_ring(view, plan));

@@ -31,6 +31,10 @@
 #define TFRT_COLLECTIVE_MAX_CHUNK ((size_t)2 << 20)
 #define TFRT_COLLECTIVE_MIN_CHUNKS 16
 
+// An all_reduce of at most so many bytes goes in pairs, one of more in a ring: pairs have fewer
+// messages, a ring fewer bytes.
+#define TFRT_COLLECTIVE_MAX_PAIRS TFRT_COLLECTIVE_MIN_CHUNK
+
 // The records of all members and whose result is asked for. Borrowed.
 typedef struct tfrt_collective_view_s {
   const tfrt_collective_record_t* records;  // of |count| members, by position; they agree

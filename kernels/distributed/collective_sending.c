@@ -52,14 +52,6 @@ static char* sent_bytes(tfrt_collective_t* collective, uint32_t index,
   }
 }
 
-// What a relay has made is sent once, and kept by its slice from then on.
-static void drop_made(tfrt_collective_t* collective, uint32_t index) {
-  const tfrt_collective_step_t* step = tfrt_collective_step_at(collective, index);
-  if (step->kind != TFRT_COLLECTIVE_SEND_STEP) return;
-  tfrt_host_buffer_release(collective->transfer.progress[step->after].made);
-  collective->transfer.progress[step->after].made = NULL;
-}
-
 // Makes a tensor of bytes over what the send |index| sends, without a copy.
 static tfrt_status_t make_slice(tfrt_collective_t* collective, uint32_t index,
                                 tfrt_async_value_t** out_value) {
@@ -85,7 +77,7 @@ static tfrt_status_t make_slice(tfrt_collective_t* collective, uint32_t index,
   *slice = (slice_t){.collective = tfrt_collective_retain(collective),
                      .parent = tfrt_host_buffer_retain(parent),
                      .step = index};
-  drop_made(collective, index);
+  tfrt_collective_drop_made(collective, index);
   tfrt_dense_host_tensor_t tensor;
   status = tfrt_dense_host_tensor_initialize_view(TFRT_DTYPE_UI8, &shape, buffer, 0, &tensor);
   tfrt_host_buffer_release(buffer);

@@ -2,8 +2,9 @@
 //
 // Carrying out a plan. Whatever ends, the pump looks for what may begin now:
 //
-//   receive   in the order of the plan, at most a window of them; the second message of a member
-//             only after its first, which may say that there is no second
+//   receive   in the order of the plan, at most a window of them, each after the step whose bytes
+//             it joins; the second message of a member only after its first, which may say that
+//             there is no second
 //   send      in the order of the plan, at most a window of them, each after the step before it
 //
 //   arrives --> store, combine --> step done --> pump
@@ -30,6 +31,10 @@ void tfrt_collective_run_or_queue(tfrt_collective_t* collective, size_t size, tf
 static bool fills_output(const tfrt_collective_step_t* step) {
   return step->kind == TFRT_COLLECTIVE_RECEIVE_STORE ||
          step->kind == TFRT_COLLECTIVE_RECEIVE_COMBINE || step->kind == TFRT_COLLECTIVE_COPY;
+}
+
+static bool needs_made(const tfrt_collective_step_t* step) {
+  return step->kind == TFRT_COLLECTIVE_SEND_STEP || step->joins;
 }
 
 // --- The end of steps --------------------------------------------------------------
@@ -87,6 +92,17 @@ void tfrt_collective_await_step(tfrt_collective_t* collective, uint32_t index,
   tfrt_async_value_and_then(value, &flight->task);
 }
 
+void tfrt_collective_drop_made(tfrt_collective_t* collective, uint32_t index) {
+  const tfrt_collective_step_t* step = tfrt_collective_step_at(collective, index);
+  if (!needs_made(step)) return;
+  tfrt_collective_progress_t* maker = &collective->transfer.progress[step->after];
+  tfrt_mutex_lock(&collective->mutex);
+  tfrt_host_buffer_t* unneeded = --maker->uses == 0 ? maker->made : NULL;
+  if (unneeded) maker->made = NULL;
+  tfrt_mutex_unlock(&collective->mutex);
+  tfrt_host_buffer_release(unneeded);
+}
+
 static void start_copy(tfrt_collective_t* collective, uint32_t index) {
   const tfrt_collective_step_t* step = tfrt_collective_step_at(collective, index);
   const char* source = tfrt_dense_host_tensor_data(tfrt_collective_operand(collective));
@@ -96,6 +112,11 @@ static void start_copy(tfrt_collective_t* collective, uint32_t index) {
 }
 
 // --- The pump ----------------------------------------------------------------------
+
+static bool may_follow(const tfrt_collective_transfer_t* transfer,
+                       const tfrt_collective_step_t* step) {
+  return step->after == TFRT_COLLECTIVE_NO_STEP || transfer->progress[step->after].done;
+}
 
 // The next receive that may begin, or TFRT_COLLECTIVE_NO_STEP. With the mutex held. What will
 // never come ends here.
@@ -111,6 +132,7 @@ static uint32_t pick_receive(tfrt_collective_transfer_t* transfer) {
     }
     bool may_begin = transfer->receives < transfer->window &&
                      (!is_relay || transfer->relays < transfer->max_relays) &&
+                     may_follow(transfer, step) &&
                      (step->number == 0 || transfer->has_arrived[step->member]);
     if (!may_begin) break;
     ++transfer->receives;
@@ -125,10 +147,7 @@ static uint32_t pick_send(tfrt_collective_transfer_t* transfer) {
   for (; transfer->next_send < transfer->plan.step_count; ++transfer->next_send) {
     const tfrt_collective_step_t* step = &transfer->plan.steps[transfer->next_send];
     if (tfrt_collective_step_receives(step)) continue;
-    bool may_begin =
-        transfer->sends < transfer->window &&
-        (step->after == TFRT_COLLECTIVE_NO_STEP || transfer->progress[step->after].done);
-    if (!may_begin) break;
+    if (transfer->sends == transfer->window || !may_follow(transfer, step)) break;
     ++transfer->sends;
     return transfer->next_send++;
   }
@@ -222,7 +241,8 @@ static tfrt_status_t prepare(tfrt_collective_t* collective) {
   for (uint32_t i = 0; i < count; ++i) {
     const tfrt_collective_step_t* step = tfrt_collective_step_at(collective, i);
     transfer->arrivals_left += fills_output(step);
-    transfer->max_relays += step->kind == TFRT_COLLECTIVE_SEND_INPUT;
+    transfer->max_relays += step->kind == TFRT_COLLECTIVE_SEND_INPUT || step->joins;
+    if (needs_made(step)) ++transfer->progress[step->after].uses;
   }
   if (tfrt_collective_result_is_operand(&view)) return NULL;
   return tfrt_collective_result_initialize(&view, allocator, &transfer->output);
@@ -256,6 +276,9 @@ static bool waits_for_us(const tfrt_collective_t* collective, uint32_t member) {
   switch (collective->record.kind) {
     case TFRT_COLLECTIVE_BARRIER:
       return false;
+    case TFRT_COLLECTIVE_ALL_REDUCE:
+      // Without all the records nobody knows which plan the others have.
+      return is_next || tfrt_collective_plan_are_paired(count, collective->position, member);
     case TFRT_COLLECTIVE_REDUCE:
       return collective->position == (member + 1) % count &&
              collective->position != collective->record.root;

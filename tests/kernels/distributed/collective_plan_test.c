@@ -39,6 +39,7 @@ typedef struct member_s {
 typedef struct group_s {
   uint32_t count;
   uint32_t window;
+  bool knows_pairs;
   tfrt_collective_record_t records[MAX_MEMBERS];
   member_t members[MAX_MEMBERS];
   message_t messages[MAX_MEMBERS][MAX_MEMBERS][MAX_STEPS];
@@ -61,6 +62,7 @@ static bool begin_receive(member_t* member) {
   }
   if (member->next_receive == plan->step_count || member->receives == group.window) return false;
   const tfrt_collective_step_t* step = &plan->steps[member->next_receive];
+  if (step->after != TFRT_COLLECTIVE_NO_STEP && !member->done[step->after]) return false;
   if (step->number > 0 && !member->has_arrived[step->member]) return false;
   member->began[member->next_receive++] = true;
   ++member->receives;
@@ -102,8 +104,10 @@ static void combine(member_t* member, const tfrt_collective_step_t* step, void* 
                     const char* received) {
   const tfrt_collective_record_t* record = &group.records[member->plan.position];
   int64_t count = (int64_t)(step->size / sizeof(int64_t));
-  tfrt_reduction_apply(record->reduction, record->dtype, target, received,
-                       (const char*)member->input + step->input, count);
+  const char* own =
+      step->joins ? member->made[step->after] : (const char*)member->input + step->input;
+  tfrt_reduction_apply(record->reduction, record->dtype, target, step->own_first ? own : received,
+                       step->own_first ? received : own, count);
   if (step->finish) {
     tfrt_reduction_finish(record->reduction, record->dtype, target, count, group.count);
   }
@@ -181,6 +185,7 @@ static void give(uint32_t position, tfrt_collective_kind_t kind, tfrt_reduction_
                                        .reduction = reduction,
                                        .root = root,
                                        .dtype = TFRT_DTYPE_I64,
+                                       .knows_pairs = group.knows_pairs,
                                        .has_elements = true};
   const int64_t dims[2] = {rows, width};
   ck_assert_ptr_null(tfrt_shape_make(dims, 2, &record->shape));
@@ -228,13 +233,15 @@ static void end(uint32_t position) {
   tfrt_collective_plan_deinitialize(&member->plan);
 }
 
-// Runs one collective of |count| members; member i has |rows[i]| rows.
+// Runs one collective of |count| members; member i has |rows[i]| rows. Of 16 seeds the last 8
+// know pairs.
 static void run(tfrt_collective_kind_t kind, uint32_t count, const int64_t* rows, int64_t width,
                 uint64_t seed) {
   tfrt_random_t random;
   tfrt_random_initialize(&random, seed);
   memset(&group, 0, sizeof(group));
   group.count = count;
+  group.knows_pairs = seed / 8 % 2 == 1;
   group.window = 1 + (uint32_t)(seed % 4);
   uint32_t root = (uint32_t)(seed % count);
   bool has_root = tfrt_collective_kind_has_root(kind);
@@ -268,6 +275,52 @@ START_TEST(every_member_gets_what_the_oracle_says) {
 }
 END_TEST
 
+// An all_reduce in pairs of doubles whose sum depends on the order.
+static void run_doubles(uint32_t count) {
+  tfrt_random_t random;
+  tfrt_random_initialize(&random, count);
+  memset(&group, 0, sizeof(group));
+  group.count = count;
+  group.window = 2;
+  group.knows_pairs = true;
+  for (uint32_t i = 0; i < count; ++i) {
+    give(i, TFRT_COLLECTIVE_ALL_REDUCE, TFRT_REDUCTION_SUM, 0, 12, 1, &random);
+    group.records[i].dtype = TFRT_DTYPE_F64;
+    for (int j = 0; j < 12; ++j) {
+      double number = 1e15 / (double)(1 + tfrt_random_below(&random, 99));
+      memcpy(&group.members[i].input[j], &number, sizeof(number));
+    }
+  }
+  for (uint32_t i = 0; i < count; ++i) begin(i, 24);
+  carry_out(&random);
+}
+
+// Returns true if the first member has what adding the operands in line makes of them.
+static bool is_added_in_line(void) {
+  tfrt_collective_view_t view = view_of(0);
+  tfrt_dense_host_tensor_t in_line;
+  ck_assert_ptr_null(tfrt_collective_result_initialize(&view, tfrt_allocator_system(), &in_line));
+  ck_assert_ptr_null(tfrt_collective_result_fill(&view, tfrt_allocator_system(), &in_line));
+  bool is_equal = tfrt_dense_host_tensor_equal(&group.members[0].output, &in_line);
+  tfrt_dense_host_tensor_deinitialize(&in_line);
+  return is_equal;
+}
+
+START_TEST(members_agree_to_the_last_bit) {
+  bool depends_on_order = false;
+  for (uint32_t count = 2; count <= MAX_MEMBERS; ++count) {
+    run_doubles(count);
+    for (uint32_t i = 1; i < count; ++i) {
+      ck_assert(tfrt_dense_host_tensor_equal(&group.members[i].output, &group.members[0].output));
+    }
+    depends_on_order = depends_on_order || !is_added_in_line();
+    for (uint32_t i = 0; i < count; ++i) end(i);
+  }
+  // Otherwise these numbers would show nothing.
+  ck_assert(depends_on_order);
+}
+END_TEST
+
 START_TEST(rows_may_be_uneven) {
   tfrt_collective_kind_t kind = _i == 0 ? TFRT_COLLECTIVE_ALL_GATHER : TFRT_COLLECTIVE_ALL_TO_ALL;
   for (uint32_t count = 2; count <= MAX_MEMBERS; ++count) {
@@ -280,22 +333,24 @@ START_TEST(rows_may_be_uneven) {
 }
 END_TEST
 
-// The bytes that the member |position| sends in a collective of four that have 24 numbers each.
-static size_t sent_by(tfrt_collective_kind_t kind, uint32_t position) {
+// The bytes that the member |position| sends in a collective of four that have 24 numbers each: in
+// pairs, if it can be, for the seed 8, and in a ring for 0.
+static size_t sent_by(tfrt_collective_kind_t kind, uint32_t position, uint64_t seed) {
   static const int64_t rows[4] = {24, 24, 24, 24};
-  run(kind, 4, rows, 1, 0);
+  run(kind, 4, rows, 1, seed);
   return group.members[position].sent_bytes;
 }
 
 START_TEST(no_member_sends_more_than_it_must) {
   const size_t size = 24 * sizeof(int64_t);
   for (uint32_t i = 0; i < 4; ++i) {
-    ck_assert_uint_eq(sent_by(TFRT_COLLECTIVE_ALL_REDUCE, i), size / 4 * 6);
-    ck_assert_uint_eq(sent_by(TFRT_COLLECTIVE_REDUCE_SCATTER, i), size / 4 * 3);
-    ck_assert_uint_eq(sent_by(TFRT_COLLECTIVE_ALL_GATHER, i), size * 3);
-    ck_assert_uint_eq(sent_by(TFRT_COLLECTIVE_ALL_TO_ALL, i), size / 4 * 3);
-    ck_assert_uint_eq(sent_by(TFRT_COLLECTIVE_BROADCAST, i), i == 3 ? 0 : size);
-    ck_assert_uint_eq(sent_by(TFRT_COLLECTIVE_REDUCE, i), i == 0 ? 0 : size);
+    ck_assert_uint_eq(sent_by(TFRT_COLLECTIVE_ALL_REDUCE, i, 0), size / 4 * 6);
+    ck_assert_uint_eq(sent_by(TFRT_COLLECTIVE_ALL_REDUCE, i, 8), size * 2);
+    ck_assert_uint_eq(sent_by(TFRT_COLLECTIVE_REDUCE_SCATTER, i, 0), size / 4 * 3);
+    ck_assert_uint_eq(sent_by(TFRT_COLLECTIVE_ALL_GATHER, i, 0), size * 3);
+    ck_assert_uint_eq(sent_by(TFRT_COLLECTIVE_ALL_TO_ALL, i, 0), size / 4 * 3);
+    ck_assert_uint_eq(sent_by(TFRT_COLLECTIVE_BROADCAST, i, 0), i == 3 ? 0 : size);
+    ck_assert_uint_eq(sent_by(TFRT_COLLECTIVE_REDUCE, i, 0), i == 0 ? 0 : size);
   }
 }
 END_TEST
@@ -342,6 +397,66 @@ START_TEST(many_bytes_go_in_large_chunks_if_all_know_them) {
 }
 END_TEST
 
+// How many messages all of |count| members send in an all_reduce of |size| bytes, of whom
+// |old_members| are of a version that knows only rings.
+static uint32_t messages_of(uint32_t count, size_t size, uint32_t old_members) {
+  tfrt_collective_record_t records[MAX_MEMBERS];
+  for (uint32_t i = 0; i < count; ++i) {
+    records[i] = (tfrt_collective_record_t){.kind = TFRT_COLLECTIVE_ALL_REDUCE,
+                                            .dtype = TFRT_DTYPE_UI8,
+                                            .knows_pairs = i >= old_members};
+    ck_assert_ptr_null(tfrt_shape_make(&(int64_t){(int64_t)size}, 1, &records[i].shape));
+  }
+  uint32_t messages = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    const tfrt_collective_view_t view = {.records = records, .count = count, .position = i};
+    tfrt_collective_plan_t plan;
+    tfrt_collective_plan_initialize(&plan, count, i, 2 * TFRT_COLLECTIVE_MAX_PAIRS,
+                                    tfrt_allocator_system());
+    ck_assert_ptr_null(tfrt_collective_result_plan(&view, &plan));
+    for (uint32_t j = 0; j < plan.step_count; ++j) {
+      messages += !tfrt_collective_step_receives(&plan.steps[j]);
+    }
+    tfrt_collective_plan_deinitialize(&plan);
+  }
+  return messages;
+}
+
+START_TEST(few_bytes_go_in_pairs_if_all_know_them) {
+  const size_t few = TFRT_COLLECTIVE_MAX_PAIRS;
+  const struct {
+    uint32_t count;
+    uint32_t ring;
+    uint32_t pairs;
+  } cases[] = {{2, 4, 2}, {3, 12, 4}, {4, 24, 8}, {5, 40, 10}, {7, 84, 14}, {8, 112, 24}};
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(cases); ++i) {
+    ck_assert_uint_eq(messages_of(cases[i].count, few, 0), cases[i].pairs);
+    ck_assert_uint_eq(messages_of(cases[i].count, few + 1, 0), cases[i].ring);
+    ck_assert_uint_eq(messages_of(cases[i].count, few, 1), cases[i].ring);
+    ck_assert_uint_eq(messages_of(cases[i].count, few, cases[i].count), cases[i].ring);
+  }
+}
+END_TEST
+
+START_TEST(who_is_paired_sends) {
+  for (uint32_t count = 2; count <= MAX_MEMBERS; ++count) {
+    for (uint32_t i = 0; i < count; ++i) {
+      bool sends[MAX_MEMBERS] = {false};
+      tfrt_collective_plan_t plan;
+      tfrt_collective_plan_initialize(&plan, count, i, 8, tfrt_allocator_system());
+      tfrt_collective_plan_all_reduce_in_pairs(&plan, 8);
+      for (uint32_t j = 0; j < plan.step_count; ++j) {
+        if (!tfrt_collective_step_receives(&plan.steps[j])) sends[plan.steps[j].member] = true;
+      }
+      for (uint32_t j = 0; j < count; ++j) {
+        ck_assert(sends[j] == tfrt_collective_plan_are_paired(count, i, j));
+      }
+      tfrt_collective_plan_deinitialize(&plan);
+    }
+  }
+}
+END_TEST
+
 START_TEST(messages_are_numbered_for_each_pair_and_direction) {
   tfrt_collective_plan_t plan;
   tfrt_collective_plan_initialize(&plan, 3, 0, 8, tfrt_allocator_system());
@@ -363,9 +478,12 @@ Suite* tfrt_test_suite(void) {
   TCase* plans = tcase_create("plans");
   tcase_set_timeout(plans, 60);
   tcase_add_loop_test(plans, every_member_gets_what_the_oracle_says, 0, TFRT_ARRAY_SIZE(alike));
+  tcase_add_test(plans, members_agree_to_the_last_bit);
   tcase_add_loop_test(plans, rows_may_be_uneven, 0, 2);
   tcase_add_test(plans, no_member_sends_more_than_it_must);
   tcase_add_test(plans, many_bytes_go_in_large_chunks_if_all_know_them);
+  tcase_add_test(plans, few_bytes_go_in_pairs_if_all_know_them);
+  tcase_add_test(plans, who_is_paired_sends);
   tcase_add_test(plans, messages_are_numbered_for_each_pair_and_direction);
   Suite* suite = suite_create("collective plans");
   suite_add_tcase(suite, plans);

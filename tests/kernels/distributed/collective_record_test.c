@@ -37,6 +37,7 @@ START_TEST(a_record_goes_into_bytes_and_back) {
   record.root = 2;
   record.is_on_device = true;
   record.knows_large_chunks = true;
+  record.knows_pairs = true;
   record.has_elements = true;
   record.elements = tfrt_string_view_make((const char*)elements, sizeof(elements));
   tfrt_string_builder_t bytes;
@@ -55,6 +56,7 @@ START_TEST(a_record_goes_into_bytes_and_back) {
     ck_assert(copy.is_on_device);
     ck_assert(!copy.is_anywhere);
     ck_assert(copy.knows_large_chunks);
+    ck_assert(copy.knows_pairs);
     ck_assert(copy.has_elements);
     ck_assert(tfrt_string_view_equal(copy.elements, record.elements));
   }
