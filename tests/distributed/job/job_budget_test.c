@@ -90,9 +90,11 @@ START_TEST(a_call_too_many_is_refused_and_the_next_is_not) {
 END_TEST
 
 // Host 1 takes so few calls and wants at once of one host.
+static uint64_t call_room = 4;
+
 static void configure_credit(uint32_t index, tfrt_node_options_t* options) {
   if (index != 1) return;
-  options->session.first_call_limit = 4;
+  options->session.first_call_limit = call_room;
   options->session.first_want_limit = 2;
 }
 
@@ -263,6 +265,38 @@ START_TEST(who_waits_for_a_message_that_its_host_has_no_memory_for_gets_that_err
   size_t pointer = sizeof(void*);
   expect_unsent(sizeof(tfrt_outgoing_call_t) + 2 * 2 * pointer + pointer, 0);
   expect_unsent(sizeof(tfrt_remote_value_t), 1);
+}
+END_TEST
+
+// Host 1 has room for one of two calls of @main. The results of both are lent to host 2, which
+// lends them to their namer, where the call is over when they are still asked for.
+static const char starved_loan_program[] = WAIT
+    "func.func @peek(%a: i32, %b: i32) -> i32 {\n"
+    "  %zero = tfrt.constant.i32 0\n"
+    "  %h = tfrt_dist.host %zero\n"
+    "  %c = tfrt_dist.copy_to %h, %a : i32\n"
+    "  %d = tfrt_dist.copy_to %h, %b : i32\n"
+    "  tfrt.return %zero : i32\n"
+    "}\n"
+    "func.func @lend(%a: i32, %b: i32) -> i32 {\n"
+    "  %c = tfrt.call @peek(%a, %b) {host = 0 : i32} : (i32, i32) -> i32\n"
+    "  %d = tfrt.call @wait(%c) : (i32) -> i32\n"
+    "  tfrt.return %d : i32\n"
+    "}\n"
+    "func.func @main(%x: i32) -> (i32, i32, i32) {\n"
+    "  %a = tfrt.call @wait(%x) {host = 1 : i32, deadline_ms = 15000 : i32} : (i32) -> i32\n"
+    "  %b = tfrt.call @wait(%x) {host = 1 : i32, deadline_ms = 15000 : i32} : (i32) -> i32\n"
+    "  %c = tfrt.call @lend(%a, %b) {host = 2 : i32, deadline_ms = 15000 : i32} : (i32, i32) -> "
+    "i32\n"
+    "  tfrt.return %a, %b, %c : i32, i32, i32\n"
+    "}\n";
+
+START_TEST(what_had_no_credit_stays_lent_when_its_caller_gives_one_of_two_holds_back) {
+  call_room = 1;
+  expect_one_starved(starved_loan_program, 3,
+                     "host 1 has given no credit for a call of @wait for 10000 ms: it takes up to "
+                     "1 calls of one host at once");
+  call_room = 4;
 }
 END_TEST
 
@@ -443,6 +477,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(budgets, a_wish_without_credit_says_how_much_there_is_and_what_to_do);
   tcase_add_test(budgets, who_waits_for_a_message_without_credit_gets_its_error);
   tcase_add_test(budgets, who_waits_for_a_message_that_its_host_has_no_memory_for_gets_that_error);
+  tcase_add_test(budgets,
+                 what_had_no_credit_stays_lent_when_its_caller_gives_one_of_two_holds_back);
   tcase_add_test(budgets, calls_are_made_in_their_order_so_that_later_ones_do_not_take_their_room);
   tcase_add_test(budgets, calls_that_wait_for_their_program_start_in_their_order);
   tcase_add_test(budgets, as_many_calls_as_may_be_run);

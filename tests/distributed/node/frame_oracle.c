@@ -245,6 +245,16 @@ static void note_hint(const oracle_event_t* event, const tfrt_wire_push_to_t* pu
                              .index = push_to->result}};
 }
 
+// The caller holds each of the results that it has named by |call|, whatever becomes of them.
+static void hold_results(const oracle_event_t* event, uint64_t call, uint32_t count) {
+  tfrt_frame_oracle_t* oracle = event->oracle;
+  for (uint32_t i = 0; i < count; ++i) {
+    tfrt_wire_object_id_t id = {
+        .namer = oracle->first_incarnation + event->from, .number = call, .index = i};
+    ++grip_of(oracle, event->from, oracle->first_incarnation + event->to, id)->holds;
+  }
+}
+
 static void on_invoke(const oracle_event_t* event) {
   const tfrt_wire_invoke_t* invoke = &event->body->invoke;
   take_number(event, invoke->call);
@@ -263,12 +273,7 @@ static void on_invoke(const oracle_event_t* event) {
     if (invoke->arguments[i].kind != TFRT_WIRE_ITEM_REFERENCE) continue;
     call->lent[call->lent_count++] = invoke->arguments[i].reference;
   }
-  for (uint32_t i = 0; i < invoke->result_count; ++i) {
-    tfrt_wire_object_id_t id = {.namer = event->oracle->first_incarnation + event->from,
-                                .number = invoke->call,
-                                .index = i};
-    ++grip_of(event->oracle, event->from, event->oracle->first_incarnation + event->to, id)->holds;
-  }
+  hold_results(event, invoke->call, invoke->result_count);
   for (size_t i = 0; i < invoke->push_to_count; ++i) note_hint(event, &invoke->push_to[i]);
   // What others wait for is sent, whatever becomes of the call that owes it.
   bool is_send = invoke->program == 0 && invoke->function == TFRT_WIRE_BUILTIN_SEND;
@@ -319,6 +324,12 @@ static void check_retained(const oracle_event_t* event, const oracle_call_t* cal
            "call %llu is done before what it keeps is acknowledged",
            (unsigned long long)call->number);
   }
+}
+
+static void on_void(const oracle_event_t* event) {
+  const tfrt_wire_void_t* call = &event->body->void_call;
+  take_number(event, call->call);
+  hold_results(event, call->call, call->result_count);
 }
 
 static void on_result(const oracle_event_t* event) {
@@ -503,7 +514,7 @@ static void on_body(const oracle_event_t* event) {
       on_invoke(event);
       break;
     case TFRT_WIRE_FRAME_VOID:
-      take_number(event, event->body->void_call.call);
+      on_void(event);
       break;
     case TFRT_WIRE_FRAME_RESULT:
       on_result(event);
