@@ -171,6 +171,9 @@ void tfrt_recovery_on_lost(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire_l
                                        .value = value,
                                        .since_ns = tfrt_node_now_ns(job->node)};
   tfrt_list_push_back(&job->lost_requests, &request->link);
+  // The owner may live, and have sent |peer| on to who is lost. What becomes of |value| then, this
+  // host hears from the owner, and only if it asks.
+  tfrt_remote_value_await(value);
 }
 
 static void tfrt_recovery_free(tfrt_recovery_request_t* request) {

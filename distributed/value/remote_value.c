@@ -134,25 +134,28 @@ static void tfrt_remote_value_demand(tfrt_indirect_value_t* indirect) {
   tfrt_node_unlock(node);
 }
 
+void tfrt_remote_value_await(tfrt_remote_value_t* value) {
+  if (value->settled) return;
+  tfrt_indirect_value_t* settled = tfrt_indirect_value_create();
+  value->settled = settled ? &settled->base : tfrt_async_value_out_of_memory();
+  value->settled_known = !settled;
+  if (value->meaning) {
+    tfrt_remote_value_settle_later(value);
+  } else if (value->resolved) {
+    // Its own end may still be on its way; what awaits it comes after that.
+    tfrt_remote_value_settle(value, tfrt_async_value_retain(&value->base.base));
+  } else if (value->available_there) {
+    tfrt_remote_value_settle(value, tfrt_async_value_ready_chain());
+  } else {
+    tfrt_remote_value_ask_again(value);
+  }
+}
+
 static tfrt_async_value_t* tfrt_remote_value_settlement(tfrt_indirect_value_t* indirect) {
   tfrt_remote_value_t* value = tfrt_remote_value_of_indirect(indirect);
   tfrt_node_t* node = value->node;
   tfrt_node_lock_tables(node);
-  if (!value->settled) {
-    tfrt_indirect_value_t* settled = tfrt_indirect_value_create();
-    value->settled = settled ? &settled->base : tfrt_async_value_out_of_memory();
-    value->settled_known = !settled;
-    if (value->meaning) {
-      tfrt_remote_value_settle_later(value);
-    } else if (value->resolved) {
-      // Its own end may still be on its way; what awaits it comes after that.
-      tfrt_remote_value_settle(value, tfrt_async_value_retain(&value->base.base));
-    } else if (value->available_there) {
-      tfrt_remote_value_settle(value, tfrt_async_value_ready_chain());
-    } else {
-      tfrt_remote_value_ask_again(value);
-    }
-  }
+  tfrt_remote_value_await(value);
   tfrt_async_value_t* settled = value->settled;
   tfrt_node_unlock(node);
   return settled;

@@ -230,6 +230,9 @@ void tfrt_remote_value_on_item(tfrt_remote_value_t* value, const tfrt_wire_item_
 void tfrt_remote_value_order(tfrt_remote_value_t* value, tfrt_async_value_t* const* chains,
                              uint32_t chain_count);
 
+// Has the owner of |value| asked whether it is there, unless that is known, or asked by now.
+void tfrt_remote_value_await(tfrt_remote_value_t* value);
+
 // Makes |value| the error |status| (+0). The owner, if it was asked, is told that its answer is
 // not needed any more.
 void tfrt_remote_value_fail(tfrt_remote_value_t* value, tfrt_status_t status);

@@ -110,6 +110,32 @@ START_TEST(an_argument_that_is_lost_for_good_stays_lost) {
 }
 END_TEST
 
+// Host 4 is sent on by host 1 to host 2. Host 3, which lends it that, has no use for it itself.
+START_TEST(who_was_sent_on_to_a_lost_host_hears_of_that_by_who_lent_it) {
+  start(WORK
+        "func.func @inner(%x: i32) -> i32 {\n"
+        "  %y = tfrt.call @work(%x) {host = 2 : i32} : (i32) -> i32\n"
+        "  tfrt.return %y : i32\n"
+        "}\n"
+        "func.func @twice(%x: i32) -> i32 {\n"
+        "  %y = tfrt.add.i32 %x, %x\n"
+        "  tfrt.return %y : i32\n"
+        "}\n"
+        "func.func @lend(%x: i32) -> i32 {\n"
+        "  %y = tfrt.call @twice(%x) {host = 4 : i32} : (i32) -> i32\n"
+        "  tfrt.return %y : i32\n"
+        "}\n"
+        "func.func @main(%x: i32) -> i32 {\n"
+        "  %y = tfrt.call @inner(%x) {host = 1 : i32, retries = 1 : i32} : (i32) -> i32\n"
+        "  %z = tfrt.call @lend(%y) {host = 3 : i32} : (i32) -> i32\n"
+        "  tfrt.return %z : i32\n"
+        "}\n");
+  lose_host_2();
+  expect_loss();
+  end();
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   Suite* suite = suite_create("told_loss");
   TCase* tests = tcase_create("told_loss");
@@ -117,6 +143,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tests, a_pure_call_runs_again_for_a_loss_further_down);
   tcase_add_test(tests, one_that_is_not_pure_has_run);
   tcase_add_test(tests, an_argument_that_is_lost_for_good_stays_lost);
+  tcase_add_test(tests, who_was_sent_on_to_a_lost_host_hears_of_that_by_who_lent_it);
   suite_add_tcase(suite, tests);
   return suite;
 }
