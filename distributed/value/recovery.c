@@ -52,9 +52,9 @@ void tfrt_recovery_on_replace(tfrt_peer_t* peer, const tfrt_wire_replace_t* repl
     value->result_is_due = false;
     tfrt_remote_value_move(value, reference, reference->owner == peer->incarnation);
   } else {
-    tfrt_status_t status = tfrt_wire_error_to_status(replace->item.error);
-    tfrt_remote_value_lose(value, status);
-    tfrt_status_release(status);
+    // Who lent it need not know whom this host has lost: it may have been sent on, or have it by
+    // way of a list.
+    tfrt_remote_value_lose(value, value->loss);
   }
   tfrt_remote_value_release(value);
 }

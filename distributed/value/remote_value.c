@@ -241,6 +241,7 @@ static void tfrt_remote_value_destroy(tfrt_indirect_value_t* indirect) {
   tfrt_remote_value_leave_covers(value);
   if (value->registered) tfrt_action_queue_release(&node->actions, &value->registered->base);
   tfrt_status_release(value->place);
+  tfrt_status_release(value->loss);
   if (value->user) tfrt_cached_program_release(value->user);
   --node->counts.remote_values;
   tfrt_job_t* job = value->job;

@@ -131,6 +131,7 @@ typedef struct tfrt_remote_value_s {
   uint32_t user_function;
   tfrt_wire_reference_t location;
   tfrt_wire_reference_t given;  // as the lender knows it
+  tfrt_status_t loss;           // +1; why the lender was last asked for another owner; or NULL
   tfrt_list_link_t retaining;   // in the list of who is asked to hold it for us
   uint32_t retain_forwards;
   char

@@ -32,6 +32,8 @@ void tfrt_remote_value_lose(tfrt_remote_value_t* value, tfrt_status_t status) {
   if (value->lost) value->lender = 0;
   tfrt_remote_value_set_lost(value);
   if (tfrt_recovery_ask(value)) {
+    tfrt_status_release(value->loss);
+    value->loss = tfrt_status_retain(status);
     tfrt_outgoing_retain_postpone(value);
     return;
   }

@@ -2,6 +2,7 @@
 //
 // Pure calls with retries, when it is the callee that tells of a lost host, which a call further
 // down was made of: that runs again, too. Nothing is left in any table (node_harness.h).
+#include <stdio.h>
 #include <string.h>
 
 #include "host_runtime/async/builtin_types.h"
@@ -17,10 +18,10 @@ static void start(const char* text) {
   tfrt_async_value_release(argument);
 }
 
-// Ends the run behind the loss of host 2.
-static void lose_host_2(void) {
+// Ends the run behind the loss of host |rank|.
+static void lose_host(uint32_t rank) {
   tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
-  tfrt_node_world_kill(&world, 2);
+  tfrt_node_world_kill(&world, rank);
   tfrt_node_world_await(&world);
 }
 
@@ -66,17 +67,19 @@ static void end(void) {
        "  tfrt.return %y : i32\n"                                               \
        "}\n"
 
-static void expect_loss(void) {
+static void expect_loss(uint32_t rank) {
   const tfrt_status_fields_t* error = tfrt_status_fields(tfrt_node_world_error(&world, 0));
+  char lost[16];
+  snprintf(lost, sizeof(lost), "lost host %u", rank);
   ck_assert_int_eq(error->code, TFRT_STATUS_UNAVAILABLE);
-  ck_assert_uint_eq(error->root_key, 0x1002);
-  ck_assert_ptr_nonnull(strstr(error->message, "lost host 2"));
+  ck_assert_uint_eq(error->root_key, 0x1000 + rank);
+  ck_assert_ptr_nonnull(strstr(error->message, lost));
   ck_assert_ptr_null(strstr(error->message, "that was run"));
 }
 
 START_TEST(a_pure_call_runs_again_for_a_loss_further_down) {
   start(OUTER("pure, retries = 1 : i32"));
-  lose_host_2();
+  lose_host(2);
   // Host 3 had host 4 do it.
   ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 45);
   end();
@@ -85,8 +88,8 @@ END_TEST
 
 START_TEST(one_that_is_not_pure_has_run) {
   start(OUTER("retries = 1 : i32"));
-  lose_host_2();
-  expect_loss();
+  lose_host(2);
+  expect_loss(2);
   end();
 }
 END_TEST
@@ -104,8 +107,8 @@ START_TEST(an_argument_that_is_lost_for_good_stays_lost) {
       "  %z = tfrt.call @twice(%y) {host = 1 : i32, pure, retries = 1000000 : i32} : (i32) -> i32\n"
       "  tfrt.return %z : i32\n"
       "}\n");
-  lose_host_2();
-  expect_loss();
+  lose_host(2);
+  expect_loss(2);
   end();
 }
 END_TEST
@@ -130,8 +133,36 @@ START_TEST(who_was_sent_on_to_a_lost_host_hears_of_that_by_who_lent_it) {
         "  %z = tfrt.call @lend(%y) {host = 3 : i32} : (i32) -> i32\n"
         "  tfrt.return %z : i32\n"
         "}\n");
-  lose_host_2();
-  expect_loss();
+  lose_host(2);
+  expect_loss(2);
+  end();
+}
+END_TEST
+
+// Host 4 has it by way of host 1, which sends it on to host 3, and that to host 2, where it is
+// being made. With host 1 the call of host 3 is over, which can't tell any more what host 4 has
+// lost.
+START_TEST(who_lent_it_no_more_does_not_say_that_a_living_host_is_lost) {
+  start(WORK
+        "func.func @inner(%x: i32) -> i32 {\n"
+        "  %y = tfrt.call @work(%x) {host = 2 : i32, pure, retries = 1 : i32} : (i32) -> i32\n"
+        "  tfrt.return %y : i32\n"
+        "}\n"
+        "func.func @outer(%x: i32) -> i32 {\n"
+        "  %y = tfrt.call @inner(%x) {host = 3 : i32} : (i32) -> i32\n"
+        "  tfrt.return %y : i32\n"
+        "}\n"
+        "func.func @twice(%x: i32) -> i32 {\n"
+        "  %y = tfrt.add.i32 %x, %x\n"
+        "  tfrt.return %y : i32\n"
+        "}\n"
+        "func.func @main(%x: i32) -> i32 {\n"
+        "  %y = tfrt.call @outer(%x) {host = 1 : i32} : (i32) -> i32\n"
+        "  %z = tfrt.call @twice(%y) {host = 4 : i32} : (i32) -> i32\n"
+        "  tfrt.return %z : i32\n"
+        "}\n");
+  lose_host(1);
+  expect_loss(1);
   end();
 }
 END_TEST
@@ -144,6 +175,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tests, one_that_is_not_pure_has_run);
   tcase_add_test(tests, an_argument_that_is_lost_for_good_stays_lost);
   tcase_add_test(tests, who_was_sent_on_to_a_lost_host_hears_of_that_by_who_lent_it);
+  tcase_add_test(tests, who_lent_it_no_more_does_not_say_that_a_living_host_is_lost);
   suite_add_tcase(suite, tests);
   return suite;
 }
