@@ -409,6 +409,34 @@ START_TEST(the_loss_of_who_was_to_push_is_told_at_once_and_by_its_name) {
 }
 END_TEST
 
+// @middle, on host 1, has host 2 push to host 3.
+static const char middle_program[] = TWICE
+    "func.func @middle(%x: i32) -> i32 {\n"
+    "  %a = tfrt.call @twice(%x) {host = 2 : i32} : (i32) -> i32\n"
+    "  %b = tfrt.call @twice(%a) {host = 3 : i32} : (i32) -> i32\n"
+    "  tfrt.return %b : i32\n"
+    "}\n"
+    "func.func @main(%x: i32) -> i32 {\n"
+    "  %y = tfrt.call @middle(%x) {host = 1 : i32} : (i32) -> i32\n"
+    "  tfrt.return %y : i32\n"
+    "}\n";
+
+// What it has sent before is acted upon all the same.
+START_TEST(who_has_asked_for_a_push_may_be_lost_at_any_time) {
+  uint64_t pushed = 0;
+  for (int64_t moment = 0; moment < 24; ++moment) {
+    begin_with_delay(4, MILLISECOND, middle_program, 1);
+    tfrt_node_world_start_i32(&world, middle_program, 1, 1);
+    tfrt_node_world_run_for(&world, moment * MILLISECOND / 4);
+    tfrt_node_world_kill(&world, 1);
+    tfrt_node_world_await(&world);
+    pushed += count(2, 3, TFRT_WIRE_FRAME_PUSH);
+    end();
+  }
+  ck_assert_uint_gt(pushed, 0);
+}
+END_TEST
+
 START_TEST(what_is_cancelled_is_pushed_to_nobody_who_minds) {
   for (int64_t ms = 0; ms < 26; ms += 1) {
     begin_with_delay(4, 4 * MILLISECOND, late_program, 1);
@@ -491,6 +519,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(pushes, chains_are_pushed_and_tensors_are_asked_for);
   tcase_add_test(pushes, who_knows_no_pushes_is_asked_and_asks);
   tcase_add_test(pushes, the_loss_of_who_was_to_push_is_told_at_once_and_by_its_name);
+  tcase_add_test(pushes, who_has_asked_for_a_push_may_be_lost_at_any_time);
   tcase_add_test(pushes, what_is_cancelled_is_pushed_to_nobody_who_minds);
   tcase_add_test(pushes, what_nobody_comes_for_takes_little_room_for_a_short_time);
   Suite* suite = suite_create("push");
