@@ -126,6 +126,7 @@ static bool open_gate(tfrt_send_queue_t* queue, tfrt_list_link_t* gate) {
   if (tfrt_list_is_empty(gate)) return false;
   tfrt_send_entry_t* entry = entry_of(gate->next);
   if (!may_pass(queue, entry)) return false;
+  if (queue->looked_at == &entry->link) queue->looked_at = NULL;
   tfrt_list_remove(&entry->link);
   if (is_nested_invoke(entry)) --queue->nested_count;
   enter_sequence(queue, entry);
@@ -205,6 +206,7 @@ static void put_in_place(tfrt_send_queue_t* queue, tfrt_send_entry_t* old,
   entry->seq = old->seq;
   tfrt_list_insert_after(&old->link, &entry->link);
   if (queue->cursor == &old->link) queue->cursor = &entry->link;
+  if (queue->looked_at == &old->link) queue->looked_at = &entry->link;
   tfrt_list_remove(&old->link);
   if (old->seq > 0) queue->window_size += entry->encoded_size - old->encoded_size;
   free_entry(queue, old);
@@ -238,18 +240,35 @@ tfrt_status_t tfrt_send_queue_seal(tfrt_send_queue_t* queue, const tfrt_session_
   return status;
 }
 
-static tfrt_send_entry_t* find_unwritten_invoke(tfrt_send_queue_t* queue, uint64_t call) {
+// The frame with the number of |call| in the gate, or NULL. Calls stand there in the order of their
+// numbers, between frames that have none. It is looked for from where the last one was: a job that
+// ends gives up one call after the other.
+static tfrt_send_entry_t* find_in_gate(tfrt_send_queue_t* queue, uint64_t call) {
   tfrt_list_link_t* gate = &queue->gates[TFRT_SEND_GATE_CALLS];
-  for (tfrt_list_link_t* l = gate->next; l != gate; l = l->next) {
-    tfrt_send_entry_t* entry = entry_of(l);
-    if (entry->frame.call == call && entry->frame.kind == TFRT_WIRE_FRAME_INVOKE) return entry;
-  }
-  for (tfrt_list_link_t* l = queue->cursor; l != &queue->sequence; l = l->next) {
-    tfrt_send_entry_t* entry = entry_of(l);
-    if (entry->is_written || entry->frame.call != call) continue;
-    return entry->frame.kind == TFRT_WIRE_FRAME_INVOKE ? entry : NULL;
+  tfrt_list_link_t* l = queue->looked_at ? queue->looked_at : gate->next;
+  bool is_up = !queue->looked_at || entry_of(l)->frame.call <= call;
+  for (; l != gate; l = is_up ? l->next : l->previous) {
+    uint64_t number = entry_of(l)->frame.call;
+    if (number == 0) continue;
+    queue->looked_at = l;
+    if (number == call) return entry_of(l);
+    if (is_up ? number > call : number < call) break;
   }
   return NULL;
+}
+
+static tfrt_send_entry_t* find_unwritten(tfrt_send_queue_t* queue, uint64_t call) {
+  if (call <= queue->written_call) return NULL;
+  if (call > queue->sequenced_call) return find_in_gate(queue, call);
+  for (tfrt_list_link_t* l = queue->cursor; l != &queue->sequence; l = l->next) {
+    if (entry_of(l)->frame.call == call) return entry_of(l);
+  }
+  return NULL;
+}
+
+static tfrt_send_entry_t* find_unwritten_invoke(tfrt_send_queue_t* queue, uint64_t call) {
+  tfrt_send_entry_t* entry = find_unwritten(queue, call);
+  return entry && entry->frame.kind == TFRT_WIRE_FRAME_INVOKE ? entry : NULL;
 }
 
 tfrt_status_t tfrt_send_queue_replace_by_void(tfrt_send_queue_t* queue, uint64_t call,
@@ -337,6 +356,7 @@ void tfrt_send_queue_fill(tfrt_send_queue_t* queue, size_t target_size, int64_t 
 void tfrt_send_queue_drop_unwritten(tfrt_send_queue_t* queue, bool with_sequence) {
   free_all(queue, &queue->gates[0]);
   free_all(queue, &queue->gates[1]);
+  queue->looked_at = NULL;
   queue->nested_count = 0;
   if (!with_sequence || queue->cursor == &queue->sequence) return;
   queue->next_seq = entry_of(queue->cursor)->seq;

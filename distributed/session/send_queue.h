@@ -75,8 +75,10 @@ typedef struct tfrt_send_queue_s {
   uint64_t first_call_limit;  // the first limits that were granted: how many there may be at once
   uint64_t first_want_limit;
   size_t nested_count;  // nested Invokes in the gate
-  int64_t granted_ns;   // of the last grant
-  size_t window_size;   // bytes in the sequence
+  // In the gate of calls, where one was looked for last; NULL: it is not there any more.
+  tfrt_list_link_t* looked_at;
+  int64_t granted_ns;  // of the last grant
+  size_t window_size;  // bytes in the sequence
   size_t window_limit;
 } tfrt_send_queue_t;
 
@@ -102,7 +104,8 @@ tfrt_status_t tfrt_send_queue_append(tfrt_send_queue_t* queue, const tfrt_sessio
                                      int64_t now_ns) TFRT_MUST_USE;
 
 // Replaces the Invoke of |call| by a Void with |body|, if it was never written; says so in
-// |*out_replaced|. RESOURCE_EXHAUSTED when memory is out. Thread-compatible.
+// |*out_replaced|. RESOURCE_EXHAUSTED when memory is out. For calls in the order of their numbers,
+// up or down, it takes no longer when many wait. Thread-compatible.
 tfrt_status_t tfrt_send_queue_replace_by_void(tfrt_send_queue_t* queue, uint64_t call,
                                               tfrt_string_view_t body, bool* out_replaced)
     TFRT_MUST_USE;

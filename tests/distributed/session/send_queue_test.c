@@ -158,6 +158,32 @@ START_TEST(a_void_needs_no_credit_but_its_turn) {
 }
 END_TEST
 
+static bool is_replaced_by_void(uint64_t call) {
+  bool is_replaced;
+  const tfrt_string_view_t body = tfrt_string_view_of("void");
+  ck_assert(tfrt_status_is_ok(tfrt_send_queue_replace_by_void(&queue, call, body, &is_replaced)));
+  return is_replaced;
+}
+
+// Looked for from the same end each time, they would take longer than a test may.
+START_TEST(very_many_calls_that_wait_are_given_up_in_any_direction) {
+  enum { COUNT = 200000, FIRST = 7 };
+  for (uint64_t i = 1; i <= COUNT; ++i) append_call(false);
+  ck_assert_uint_eq(fill(0), FIRST - 1);
+  for (uint64_t i = 1; i < FIRST; ++i) ck_assert(!is_replaced_by_void(i));
+  // From the middle up, then from there down, so that the gate opens with the last one.
+  for (uint64_t i = COUNT / 2; i <= COUNT; ++i) ck_assert(is_replaced_by_void(i));
+  for (uint64_t i = COUNT / 2 - 1; i >= FIRST; --i) {
+    ck_assert_uint_eq(fill(0), 0);
+    ck_assert(is_replaced_by_void(i));
+  }
+  ck_assert(!is_replaced_by_void(COUNT));
+  ck_assert(!is_replaced_by_void(COUNT + 1));
+  ck_assert_uint_gt(fill(0), 0);
+  ck_assert_uint_eq(batch.frames[0].kind, TFRT_WIRE_FRAME_VOID);
+}
+END_TEST
+
 START_TEST(a_call_in_the_sequence_is_replaced_until_it_is_written) {
   append_free("a");
   append_call(false);
@@ -298,6 +324,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(gates, a_full_window_holds_calls_and_wants_back_but_not_what_frees);
   tcase_add_test(gates, the_last_quarter_of_the_credit_is_for_nested_calls);
   tcase_add_test(gates, a_void_needs_no_credit_but_its_turn);
+  tcase_add_test(gates, very_many_calls_that_wait_are_given_up_in_any_direction);
   tcase_add_test(gates, a_call_in_the_sequence_is_replaced_until_it_is_written);
   tcase_add_test(gates, what_comes_after_a_want_waits_for_it);
   tcase_add_test(gates, a_want_that_waits_for_a_call_holds_the_wants_behind_it_and_overtakes_none);
