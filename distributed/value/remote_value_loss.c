@@ -32,8 +32,10 @@ void tfrt_remote_value_lose(tfrt_remote_value_t* value, tfrt_status_t status) {
   if (value->lost) value->lender = 0;
   tfrt_remote_value_set_lost(value);
   if (tfrt_recovery_ask(value)) {
+    // It may be the one that was kept.
+    tfrt_status_t loss = tfrt_status_retain(status);
     tfrt_status_release(value->loss);
-    value->loss = tfrt_status_retain(status);
+    value->loss = loss;
     tfrt_outgoing_retain_postpone(value);
     return;
   }
