@@ -190,6 +190,16 @@ def hosts(workers):
     return "--hosts=" + ",".join(worker.address for worker in workers)
 
 
+def strike(process, number):
+    """Kills or stops a process, as `number` is SIGKILL or SIGSTOP. Returns when none of its threads runs
+    any more: the signal alone does not wait for that."""
+    process.send_signal(number)
+    if number == signal.SIGSTOP:
+        os.waitpid(process.pid, os.WUNTRACED)
+    else:
+        process.wait()
+
+
 def reason(trace):
     """The line of a traceback that says what was wrong."""
     lines = trace.rsplit("Traceback (most recent call last):\n", 1)[-1].splitlines()

@@ -17,7 +17,7 @@ import termios
 import time
 import unittest
 
-from cluster import PATIENCE_S, ClusterTest, hosts, main, marked
+from cluster import PATIENCE_S, ClusterTest, hosts, main, marked, strike
 
 MNIST = sys.argv[3]
 DIGITS = [
@@ -473,7 +473,7 @@ class TestHosts(ClusterTest):
         path = self.write("endless.mlir", ENDLESS)
         process = self.start(path, hosts(workers), *times)
         self.assertEqual(process.stdout.readline(), "[1] int32 = 1\n")
-        workers[1].send_signal(signal.SIGSTOP)
+        strike(workers[1], signal.SIGSTOP)
         code, _, err = self.finish(process)
         self.assertEqual(code, 4, err)
         self.assertIn("lost host 1", err.splitlines()[0])
@@ -487,7 +487,7 @@ class TestHosts(ClusterTest):
         path = self.write("endless.mlir", ENDLESS)
         process = self.start(path, hosts(workers), *times)
         self.assertEqual(process.stdout.readline(), "[1] int32 = 1\n")
-        process.send_signal(signal.SIGSTOP)
+        strike(process, signal.SIGSTOP)
         # Nobody hears of it, so its silence decides.
         self.expect_idle(workers)
         process.send_signal(signal.SIGCONT)
@@ -512,7 +512,7 @@ class TestHosts(ClusterTest):
         process = self.start(path, hosts(workers), "--arg=path=" + pipe, "-v", *times)
         self.await_counts(workers[2], {"incoming_calls": 1})
         self.await_counts(workers[1], {"incoming_calls": 1})
-        workers[2].send_signal(signal.SIGSTOP)
+        strike(workers[2], signal.SIGSTOP)
         self.await_counts(workers[0], {"outgoing_calls": 1, "jobs": 1})
         workers[2].send_signal(signal.SIGCONT)
         # It has lost the root, so it frees all of the job, which goes on without it.

@@ -10,7 +10,7 @@ import json
 import signal
 import time
 
-from cluster import PATIENCE_S, ClusterTest, hosts, main
+from cluster import PATIENCE_S, ClusterTest, hosts, main, strike
 
 # Host 1 says 1, turns in a loop until it has counted to `n`, and says how far that is; then host 0 does.
 SPINS = """func.func @turn(%i: i32, %one: i32, %n: i32) -> (i32, i32, i32, i1) {
@@ -214,7 +214,7 @@ class DetachTest(ClusterTest):
         follower = self.start_verb("attach", job, hosts(workers))
         self.assertEqual(follower.stdout.readline(), "int32 = 0\n")
         # Its end comes and goes while nobody looks.
-        follower.send_signal(signal.SIGSTOP)
+        strike(follower, signal.SIGSTOP)
         self.expect(self.ask("cancel", job, hosts(workers)), 0)
         end = time.monotonic() + PATIENCE_S
         while job[:8] in self.states(workers):
@@ -233,7 +233,7 @@ class DetachTest(ClusterTest):
         self.await_kept(workers, job)
         follower = self.start_verb("attach", job, hosts(workers))
         self.assertEqual(follower.stdout.readline(), "int32 = 1\n")
-        follower.send_signal(signal.SIGSTOP)
+        strike(follower, signal.SIGSTOP)
         self.expect(self.ask("cancel", job, hosts(workers)), 0)
         follower.send_signal(signal.SIGCONT)
         return self.finish(follower), job

@@ -15,7 +15,7 @@ import socket
 import struct
 import threading
 
-from cluster import PATIENCE_S, ClusterTest, hosts, main
+from cluster import PATIENCE_S, ClusterTest, hosts, main, strike
 
 # Each host prints what it is called with; host 1 calls on to host 2.
 PROGRAM = """func.func @inner(%x: i32) -> i32 {
@@ -188,7 +188,7 @@ class ReconnectTest(ClusterTest):
         process = self.start(self.write("waits.mlir", WAITS), hosts(workers))
         self.assertEqual(process.stdout.readline(), "[1] int32 = 1\n")
         # Host 0 hears of the death when somebody else has the address already.
-        workers[0].send_signal(signal.SIGSTOP)
+        strike(workers[0], signal.SIGSTOP)
         address = workers[1].address
         workers[1].kill()
         workers[1].wait()

@@ -12,7 +12,7 @@ import signal
 import subprocess
 import time
 
-from cluster import PATIENCE_S, hosts, main
+from cluster import PATIENCE_S, hosts, main, strike
 from running import SPINS, RunningTest
 
 # Where SPINS begins to turn, and where that is called.
@@ -266,7 +266,7 @@ class SeeingTest(RunningTest):
     def test_a_host_that_stands_still_is_a_line_and_what_is_waited_for(self):
         workers, _ = self.begin()
         self.calls(workers)
-        os.kill(workers[2].pid, signal.SIGSTOP)
+        strike(workers[2], signal.SIGSTOP)
         code, out, err = self.ask("dump", hosts(workers), "--timeout=1000")
         self.assertEqual(code, 6, err)
         self.assertIn(workers[2].address + ": no answer in 1000 ms", err)
@@ -276,7 +276,7 @@ class SeeingTest(RunningTest):
         self.assertEqual(code, 6, err)
         self.assertEqual(out.count("serving"), 2, out)
         self.assertEqual(out.count("no answer"), 1, out)
-        os.kill(workers[2].pid, signal.SIGCONT)
+        workers[2].send_signal(signal.SIGCONT)
 
     def test_a_host_that_is_dead_is_a_line(self):
         workers, process = self.begin()
@@ -317,14 +317,12 @@ class SeeingTest(RunningTest):
         process = self.start(self.write("alone.mlir", spin + ALONE), hosts([lost]))
         self.assertEqual(process.stdout.readline(), "int32 = 1\n")
         job = self.ask_json("list", "jobs", hosts([lost]))[0]["job"]
-        late.send_signal(signal.SIGSTOP)
+        strike(late, signal.SIGSTOP)
         cancel = self.start_verb("cancel", job, hosts([lost, late]), "--timeout=4000")
         end = time.monotonic() + PATIENCE_S
         while "cancel" not in (job["name"] for job in self.ask_json("list", "jobs", hosts([lost]))):
             self.assertLess(time.monotonic(), end)
-        lost.send_signal(signal_number)
-        if signal_number == signal.SIGKILL:
-            lost.wait()
+        strike(lost, signal_number)
         late.send_signal(signal.SIGCONT)
         result = self.finish(cancel)
         lost.kill()

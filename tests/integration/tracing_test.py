@@ -11,7 +11,7 @@ import os
 import signal
 import time
 
-from cluster import PATIENCE_S, hosts, main
+from cluster import PATIENCE_S, hosts, main, strike
 from running import RunningTest
 
 # Two calls of host 1, each of which calls host 2.
@@ -174,9 +174,7 @@ class TracingTest(RunningTest):
         while "recording" not in told:
             told = process.stderr.readline()
         for worker in lost:
-            worker.send_signal(signal_number)
-            if signal_number == signal.SIGKILL:
-                worker.wait()
+            strike(worker, signal_number)
         process.send_signal(signal.SIGINT)
         return *self.finish(process), path
 
