@@ -30,6 +30,12 @@ static void end(void) {
   tfrt_node_world_deinitialize(&world);
 }
 
+#define TWICE                            \
+  "func.func @twice(%x: i32) -> i32 {\n" \
+  "  %y = tfrt.add.i32 %x, %x\n"         \
+  "  tfrt.return %y : i32\n"             \
+  "}\n"
+
 // @work gives |x| and the rank of its host, but never ends on host 2.
 #define WORK                                                      \
   "func.func @work(%x: i32) -> i32 {\n"                           \
@@ -97,11 +103,7 @@ END_TEST
 // However many retries there are.
 START_TEST(an_argument_that_is_lost_for_good_stays_lost) {
   start(
-      WORK
-      "func.func @twice(%x: i32) -> i32 {\n"
-      "  %y = tfrt.add.i32 %x, %x\n"
-      "  tfrt.return %y : i32\n"
-      "}\n"
+      WORK TWICE
       "func.func @main(%x: i32) -> i32 {\n"
       "  %y = tfrt.call @work(%x) {host = 2 : i32} : (i32) -> i32\n"
       "  %z = tfrt.call @twice(%y) {host = 1 : i32, pure, retries = 1000000 : i32} : (i32) -> i32\n"
@@ -119,11 +121,7 @@ START_TEST(who_was_sent_on_to_a_lost_host_hears_of_that_by_who_lent_it) {
         "func.func @inner(%x: i32) -> i32 {\n"
         "  %y = tfrt.call @work(%x) {host = 2 : i32} : (i32) -> i32\n"
         "  tfrt.return %y : i32\n"
-        "}\n"
-        "func.func @twice(%x: i32) -> i32 {\n"
-        "  %y = tfrt.add.i32 %x, %x\n"
-        "  tfrt.return %y : i32\n"
-        "}\n"
+        "}\n" TWICE
         "func.func @lend(%x: i32) -> i32 {\n"
         "  %y = tfrt.call @twice(%x) {host = 4 : i32} : (i32) -> i32\n"
         "  tfrt.return %y : i32\n"
@@ -151,11 +149,7 @@ START_TEST(who_lent_it_no_more_does_not_say_that_a_living_host_is_lost) {
         "func.func @outer(%x: i32) -> i32 {\n"
         "  %y = tfrt.call @inner(%x) {host = 3 : i32} : (i32) -> i32\n"
         "  tfrt.return %y : i32\n"
-        "}\n"
-        "func.func @twice(%x: i32) -> i32 {\n"
-        "  %y = tfrt.add.i32 %x, %x\n"
-        "  tfrt.return %y : i32\n"
-        "}\n"
+        "}\n" TWICE
         "func.func @main(%x: i32) -> i32 {\n"
         "  %y = tfrt.call @outer(%x) {host = 1 : i32} : (i32) -> i32\n"
         "  %z = tfrt.call @twice(%y) {host = 4 : i32} : (i32) -> i32\n"

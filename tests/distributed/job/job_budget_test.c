@@ -163,17 +163,20 @@ START_TEST(a_wish_without_credit_says_how_much_there_is_and_what_to_do) {
 }
 END_TEST
 
+// Waits for a message of host 0.
+#define TAKE                                      \
+  "func.func @take(%x: i32) -> i32 {\n"           \
+  "  %c = tfrt.new.chain\n"                       \
+  "  %zero = tfrt.constant.i32 0\n"               \
+  "  %h = tfrt_dist.host %zero\n"                 \
+  "  %k = tfrt_dist.key \"late\"\n"               \
+  "  %v, %c1 = tfrt_dist.recv %h, %k, %c : i32\n" \
+  "  tfrt.return %v : i32\n"                      \
+  "}\n"
+
 // @main makes as many calls of host 1 as that takes, of which @take waits for a message of @main
 // that has no room then.
-static const char starved_message_program[] = WAIT
-    "func.func @take(%x: i32) -> i32 {\n"
-    "  %c = tfrt.new.chain\n"
-    "  %zero = tfrt.constant.i32 0\n"
-    "  %h = tfrt_dist.host %zero\n"
-    "  %k = tfrt_dist.key \"late\"\n"
-    "  %v, %c1 = tfrt_dist.recv %h, %k, %c : i32\n"
-    "  tfrt.return %v : i32\n"
-    "}\n"
+static const char starved_message_program[] = WAIT TAKE
     "func.func @begin() -> !tfrt.chain {\n"
     "  %c = tfrt.new.chain\n"
     "  tfrt.return %c : !tfrt.chain\n"
@@ -198,15 +201,7 @@ START_TEST(who_waits_for_a_message_without_credit_gets_its_error) {
 END_TEST
 
 // @main has host 1 wait for a message, and sends it.
-static const char message_program[] =
-    "func.func @take(%x: i32) -> i32 {\n"
-    "  %c = tfrt.new.chain\n"
-    "  %zero = tfrt.constant.i32 0\n"
-    "  %h = tfrt_dist.host %zero\n"
-    "  %k = tfrt_dist.key \"late\"\n"
-    "  %v, %c1 = tfrt_dist.recv %h, %k, %c : i32\n"
-    "  tfrt.return %v : i32\n"
-    "}\n"
+static const char message_program[] = TAKE
     "func.func @main(%x: i32) -> i32 {\n"
     "  %a = tfrt.call @take(%x) {host = 1 : i32, deadline_ms = 15000 : i32} : (i32) -> i32\n"
     "  %c = tfrt.new.chain\n"
