@@ -36,7 +36,8 @@ static tfrt_remote_value_t* tfrt_incoming_call_borrowed(tfrt_incoming_call_t* ca
 // it; else NULL.
 static tfrt_remote_value_t* tfrt_incoming_call_told(tfrt_incoming_call_t* call, uint32_t index) {
   const tfrt_object_t* slot = tfrt_incoming_call_slot(call, index);
-  tfrt_remote_value_t* remote = slot && slot->kept ? tfrt_remote_value_cast(slot->kept) : NULL;
+  tfrt_remote_value_t* remote =
+      slot && slot->kept.value ? tfrt_remote_value_cast(slot->kept.value) : NULL;
   if (remote) remote = tfrt_remote_value_holding(remote);
   return tfrt_incoming_call_is_lent(remote) ? remote : NULL;
 }

@@ -20,9 +20,9 @@ tfrt_object_t* tfrt_incoming_call_slot(tfrt_incoming_call_t* call, uint32_t inde
 }
 
 // Sets |*out_item| to result |index|, which is somebody else's value.
-static void tfrt_incoming_call_describe_remote(tfrt_incoming_call_t* call, uint32_t index,
-                                               tfrt_remote_value_t* remote,
-                                               tfrt_wire_item_t* out_item) {
+static tfrt_status_t tfrt_incoming_call_describe_remote(tfrt_incoming_call_t* call, uint32_t index,
+                                                        tfrt_remote_value_t* remote,
+                                                        tfrt_wire_item_t* out_item) {
   uint32_t argument = tfrt_incoming_call_find_argument(call, remote);
   tfrt_object_t* slot = tfrt_incoming_call_slot(call, index);
   bool is_private = slot && slot->holders && !slot->holders->next && slot->loans == 0;
@@ -31,11 +31,14 @@ static void tfrt_incoming_call_describe_remote(tfrt_incoming_call_t* call, uint3
     slot->is_alias = true;
     *out_item = (tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_SAME_AS_ARGUMENT,
                                    .same_as_argument = {.argument = argument}};
-    return;
+    return NULL;
   }
-  tfrt_object_table_keep(&call->execution.node->objects, slot, &remote->base.base);
+  if (!tfrt_object_table_keep(&call->execution.node->objects, slot, &remote->base.base)) {
+    return tfrt_status_out_of_memory();
+  }
   *out_item = (tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_REFERENCE,
                                  .reference = tfrt_remote_value_tell(remote)};
+  return NULL;
 }
 
 // The bytes that result |index| may take in a message. What may still be written when it is
@@ -58,9 +61,9 @@ static tfrt_status_t tfrt_incoming_call_describe(tfrt_incoming_call_t* call, uin
   tfrt_async_value_t* value = call->execution.results[index].value;
   tfrt_remote_value_t* remote = tfrt_remote_value_of(node, value);
   if (remote) {
-    tfrt_incoming_call_describe_remote(call, index, remote, out_item);
+    tfrt_status_t status = tfrt_incoming_call_describe_remote(call, index, remote, out_item);
     tfrt_remote_value_release(remote);
-    return NULL;
+    return status;
   }
   size_t limit = tfrt_incoming_call_inline_limit(call, index);
   TFRT_RETURN_IF_ERROR(tfrt_value_item_encode(

@@ -207,8 +207,11 @@ static void tfrt_incoming_want_serve(tfrt_incoming_want_t* want, tfrt_action_wai
   }
   tfrt_remote_value_t* remote = tfrt_remote_value_of(node, want->value);
   if (remote) {
-    tfrt_object_table_keep(&node->objects, object, &remote->base.base);
-    tfrt_incoming_want_answer_reference(want, remote);
+    if (tfrt_object_table_keep(&node->objects, object, &remote->base.base)) {
+      tfrt_incoming_want_answer_reference(want, remote);
+    } else {
+      tfrt_incoming_want_fail_take(want, tfrt_status_out_of_memory());
+    }
     tfrt_remote_value_release(remote);
   } else if (tfrt_async_value_is_available(want->value)) {
     tfrt_incoming_want_answer_value(want);

@@ -65,11 +65,14 @@ static tfrt_status_t tfrt_list_item_encode_element(tfrt_list_encoding_t* encodin
   *out_item = (tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_NONE};
   tfrt_remote_value_t* remote = tfrt_remote_value_of(node, value);
   if (remote) {
-    out_item->kind = TFRT_WIRE_ITEM_REFERENCE;
-    out_item->reference = tfrt_remote_value_tell(remote);
-    tfrt_object_table_keep_element(&node->objects, encoding->object, index, &remote->base.base);
+    bool is_kept =
+        tfrt_object_table_keep_element(&node->objects, encoding->object, index, &remote->base.base);
+    if (is_kept) {
+      out_item->kind = TFRT_WIRE_ITEM_REFERENCE;
+      out_item->reference = tfrt_remote_value_tell(remote);
+    }
     tfrt_remote_value_release(remote);
-    return NULL;
+    return is_kept ? NULL : tfrt_status_out_of_memory();
   }
   if (tfrt_async_value_is_available(value)) {
     TFRT_RETURN_IF_ERROR(tfrt_list_item_encode_inline(encoding, value, out_item));

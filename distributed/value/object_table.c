@@ -72,7 +72,7 @@ static void tfrt_object_free(tfrt_object_table_t* table, tfrt_object_t* object) 
   if (object->promise) object->promise->object = NULL;
   tfrt_object_free_holders(table, object);
   tfrt_action_queue_release(table->actions, object->value);
-  tfrt_action_queue_release(table->actions, object->kept);
+  tfrt_kept_values_clear(&object->kept, table->actions, table->allocator);
   if (object->program) tfrt_cached_program_release(object->program);
   tfrt_allocator_free(table->allocator, object, sizeof(*object));
 }
@@ -85,20 +85,18 @@ void tfrt_object_set_maker(tfrt_object_t* object, tfrt_cached_program_t* program
   object->function = function;
 }
 
-void tfrt_object_table_keep(tfrt_object_table_t* table, tfrt_object_t* object,
+bool tfrt_object_table_keep(tfrt_object_table_t* table, tfrt_object_t* object,
                             tfrt_async_value_t* remote) {
-  if (!object || object->kept == remote) return;
-  tfrt_action_queue_release(table->actions, object->kept);
-  object->kept = tfrt_async_value_retain(remote);
+  return !object || tfrt_kept_values_add(&object->kept, remote, table->allocator);
 }
 
 bool tfrt_object_table_keeps(const tfrt_object_table_t* table, const tfrt_async_value_t* remote) {
   for (tfrt_hash_node_t* node = tfrt_hash_table_first(&table->by_id); node;
        node = tfrt_hash_table_next(&table->by_id, node)) {
     const tfrt_object_t* object = TFRT_CONTAINER_OF(node, tfrt_object_t, by_id);
-    if (object->kept == remote) return true;
+    if (tfrt_kept_values_has(&object->kept, remote)) return true;
     for (uint32_t i = 0; object->elements && i < object->elements->count; ++i) {
-      if (object->elements->items[i].kept == remote) return true;
+      if (tfrt_kept_values_has(&object->elements->items[i].kept, remote)) return true;
     }
   }
   return false;
@@ -169,7 +167,7 @@ static void tfrt_object_table_end_elements(tfrt_object_table_t* table) {
     table->ended = elements->next;
     for (uint32_t i = 0; i < elements->count; ++i) {
       tfrt_object_element_t* element = &elements->items[i];
-      tfrt_action_queue_release(table->actions, element->kept);
+      tfrt_kept_values_clear(&element->kept, table->actions, table->allocator);
       // The end of a job may have freed it first.
       tfrt_object_t* exported = tfrt_object_table_find_any(table, element->exported);
       if (!exported) continue;
@@ -267,12 +265,9 @@ tfrt_object_t* tfrt_object_table_lend_element(tfrt_object_table_t* table, tfrt_o
   return exported;
 }
 
-void tfrt_object_table_keep_element(tfrt_object_table_t* table, tfrt_object_t* object,
+bool tfrt_object_table_keep_element(tfrt_object_table_t* table, tfrt_object_t* object,
                                     uint32_t index, tfrt_async_value_t* remote) {
-  tfrt_object_element_t* element = &object->elements->items[index];
-  if (element->kept == remote) return;
-  tfrt_action_queue_release(table->actions, element->kept);
-  element->kept = tfrt_async_value_retain(remote);
+  return tfrt_kept_values_add(&object->elements->items[index].kept, remote, table->allocator);
 }
 
 // Ends up to |count| holds of |holder| on |object|; false if it has none.

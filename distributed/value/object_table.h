@@ -18,7 +18,7 @@
 #ifndef TFRT_DISTRIBUTED_VALUE_OBJECT_TABLE_H_
 #define TFRT_DISTRIBUTED_VALUE_OBJECT_TABLE_H_
 
-#include "distributed/threads/action_queue.h"
+#include "distributed/value/kept_values.h"
 #include "distributed/wire/value.h"
 #include "host_runtime/base/hash_table.h"
 #include "host_runtime/base/list.h"
@@ -36,7 +36,7 @@ typedef struct tfrt_object_holder_s {
 // What others were told that an element of a list is. Both live as long as the list's object does.
 typedef struct tfrt_object_element_s {
   tfrt_wire_object_id_t exported;  // our name for it, one loan; number 0: none
-  tfrt_async_value_t* kept;        // +1; somebody else's value, or NULL
+  tfrt_kept_values_t kept;         // somebody else's value, or what that turned out to be
 } tfrt_object_element_t;
 
 typedef struct tfrt_object_elements_s {
@@ -54,12 +54,10 @@ typedef struct tfrt_object_promise_s {
 typedef struct tfrt_object_s {
   tfrt_hash_node_t by_id;
   tfrt_wire_object_id_t id;
-  tfrt_job_t* job;                 // +0: the job frees its objects when it closes
-  tfrt_async_value_t* value;       // +1; NULL: promised, and nobody has needed it so far
-  tfrt_object_promise_t* promise;  // +0; of a slot that has no value of its own yet; or NULL
-  // +1; somebody else's value that we said this is, or NULL. Our own handle on that must live
-  // as long as the object does, also when we have a copy by now.
-  tfrt_async_value_t* kept;
+  tfrt_job_t* job;                   // +0: the job frees its objects when it closes
+  tfrt_async_value_t* value;         // +1; NULL: promised, and nobody has needed it so far
+  tfrt_object_promise_t* promise;    // +0; of a slot that has no value of its own yet; or NULL
+  tfrt_kept_values_t kept;           // somebody else's value that we said this is
   tfrt_object_elements_t* elements;  // of a list that others were given; else NULL
   tfrt_object_holder_t* holders;
   tfrt_object_holder_t first_holder;  // the storage of one of them; its count is 0 while unused
@@ -140,8 +138,9 @@ tfrt_object_t* tfrt_object_table_export(tfrt_object_table_t* table, tfrt_job_t* 
 void tfrt_object_table_tell(tfrt_object_table_t* table, tfrt_object_t* object,
                             tfrt_async_value_t* value);
 
-// Says that |object| was told to be |remote| (+0): see |kept|. NULL is allowed for |object|.
-void tfrt_object_table_keep(tfrt_object_table_t* table, tfrt_object_t* object,
+// Says that |object| is told to be |remote| (+0): see |kept|. NULL is allowed for |object|. False
+// when memory is out: then it must not be told.
+bool tfrt_object_table_keep(tfrt_object_table_t* table, tfrt_object_t* object,
                             tfrt_async_value_t* remote);
 
 // Makes room in |object|, a list that others are about to be given, for |count| elements, unless
@@ -154,8 +153,8 @@ bool tfrt_object_table_add_elements(tfrt_object_table_t* table, tfrt_object_t* o
 tfrt_object_t* tfrt_object_table_lend_element(tfrt_object_table_t* table, tfrt_object_t* object,
                                               uint32_t index, tfrt_async_value_t* value);
 
-// Says that the element |index| of |object| was told to be |remote| (+0).
-void tfrt_object_table_keep_element(tfrt_object_table_t* table, tfrt_object_t* object,
+// The same for the element |index| of |object|.
+bool tfrt_object_table_keep_element(tfrt_object_table_t* table, tfrt_object_t* object,
                                     uint32_t index, tfrt_async_value_t* remote);
 
 // True if an object, or an element of one, was told to be |remote|: see |kept|.

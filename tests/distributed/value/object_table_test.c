@@ -234,12 +234,11 @@ END_TEST
 START_TEST(what_an_object_was_said_to_be_lives_as_long_as_the_object) {
   tfrt_object_t* object = add_slot(7, job, CALLER);
   tfrt_async_value_t* remote = new_value();
-  tfrt_object_table_keep(&table, object, remote);
-  tfrt_object_table_keep(&table, object, remote);
+  ck_assert(tfrt_object_table_keep(&table, object, remote));
+  ck_assert(tfrt_object_table_keeps(&table, remote));
   tfrt_async_value_release(remote);
   open_lock();
   ck_assert_int_eq(destroyed, 0);
-  ck_assert_ptr_eq(object->kept, remote);
   ck_assert(tfrt_object_table_end_hold(&table, object, CALLER));
   open_lock();
   ck_assert_int_eq(destroyed, 2);
@@ -341,8 +340,8 @@ START_TEST(elements_live_as_long_as_their_list) {
   ck_assert_ptr_eq(lend_element(list, 0, own), lent);
   ck_assert(tfrt_object_table_add_elements(&table, list, 2));
   ck_assert_uint_eq(list->elements->items[0].exported.number, lent->id.number);
-  tfrt_object_table_keep_element(&table, list, 1, remote);
-  tfrt_object_table_keep_element(&table, list, 1, remote);
+  ck_assert(tfrt_object_table_keep_element(&table, list, 1, remote));
+  ck_assert(tfrt_object_table_keep_element(&table, list, 1, remote));
   ck_assert(tfrt_object_table_keeps(&table, remote));
   ck_assert(!tfrt_object_table_keeps(&table, own));
   tfrt_async_value_release(own);
@@ -398,23 +397,30 @@ START_TEST(lists_that_end_together_free_their_elements_once) {
 }
 END_TEST
 
-START_TEST(the_last_that_an_object_was_said_to_be_is_kept) {
+START_TEST(all_that_an_object_was_said_to_be_are_kept) {
   tfrt_object_t* object = add_slot(7, job, CALLER);
-  tfrt_async_value_t* first = new_value();
-  tfrt_async_value_t* second = new_value();
-  tfrt_object_table_keep(&table, object, first);
-  tfrt_object_table_keep(&table, object, second);
-  tfrt_async_value_release(first);
-  tfrt_async_value_release(second);
+  tfrt_async_value_t* values[3];
+  for (int i = 0; i < 3; ++i) {
+    values[i] = new_value();
+    ck_assert(tfrt_object_table_keep(&table, object, values[i]));
+  }
+  // Again, the first, too, which is not the one that needs no memory any more.
+  for (int i = 0; i < 3; ++i) {
+    ck_assert(tfrt_object_table_keep(&table, object, values[i]));
+    ck_assert(tfrt_object_table_keeps(&table, values[i]));
+    tfrt_async_value_release(values[i]);
+  }
   open_lock();
-  ck_assert_int_eq(destroyed, 1);
-  ck_assert_ptr_eq(object->kept, second);
+  ck_assert_int_eq(destroyed, 0);
+  ck_assert(tfrt_object_table_end_hold(&table, object, CALLER));
+  open_lock();
+  ck_assert_int_eq(destroyed, 4);
 }
 END_TEST
 
 START_TEST(an_object_that_is_gone_keeps_nothing) {
   tfrt_async_value_t* remote = new_value();
-  tfrt_object_table_keep(&table, NULL, remote);
+  ck_assert(tfrt_object_table_keep(&table, NULL, remote));
   tfrt_async_value_release(remote);
   ck_assert_int_eq(destroyed, 1);
 }
@@ -467,7 +473,7 @@ START_TEST(a_table_that_ends_lets_go_of_everything) {
   tfrt_object_t* object = add_slot(7, job, CALLER);
   ck_assert(tfrt_object_table_hold(&table, object, OTHER));
   tfrt_async_value_t* remote = new_value();
-  tfrt_object_table_keep(&table, object, remote);
+  ck_assert(tfrt_object_table_keep(&table, object, remote));
   tfrt_async_value_release(remote);
   add_export(other_job);
   tfrt_object_table_deinitialize(&table);
@@ -562,7 +568,7 @@ static void add_tests(TCase* tests) {
   tcase_add_test(tests, an_element_that_is_held_outlives_its_list);
   tcase_add_test(tests, lists_that_end_together_free_their_elements_once);
   tcase_add_test(tests, without_memory_a_list_has_no_elements);
-  tcase_add_test(tests, the_last_that_an_object_was_said_to_be_is_kept);
+  tcase_add_test(tests, all_that_an_object_was_said_to_be_are_kept);
   tcase_add_test(tests, an_object_that_is_gone_keeps_nothing);
   tcase_add_test(tests, the_death_of_a_holder_frees_what_it_alone_held);
   tcase_add_test(tests, the_end_of_a_job_frees_all_of_its_objects_and_no_other);
