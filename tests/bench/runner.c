@@ -74,36 +74,58 @@ static tfrt_status_t take_all(const tfrt_benchmark_t* benchmark, void* state,
   return is_scaled ? read_yardstick(out_scale) : NULL;
 }
 
-static tfrt_status_t measure(const tfrt_benchmark_t* benchmark, const tfrt_bench_options_t* options,
-                             tfrt_bench_result_t* out_result) {
-  static double figures[TFRT_BENCH_MAX_REPEATS];
-  double scale = 1;
+// Opens |benchmark| and takes its samples into |figures|, and *|out_scale| as take_all() does.
+static tfrt_status_t sample_benchmark(const tfrt_benchmark_t* benchmark,
+                                      const tfrt_bench_options_t* options, double* figures,
+                                      double* out_scale) {
   void* state = NULL;
   int64_t size = options->small ? benchmark->small_size : benchmark->size;
   tfrt_bench_placement_begin(benchmark->is_bound);
   tfrt_status_t status = benchmark->open(benchmark, &options->files, size, &state);
   if (!status) {
     status = tfrt_bench_placement_settle();
-    if (!status) status = take_all(benchmark, state, options, figures, &scale);
+    if (!status) status = take_all(benchmark, state, options, figures, out_scale);
     benchmark->close(state);
   }
   tfrt_bench_placement_end();
-  if (status) return tfrt_status_take_annotate(status, "%s", benchmark->name);
-  size_t count = (size_t)options->repeats;
-  qsort(figures, count, sizeof(figures[0]), compare_figures);
-  *out_result = (tfrt_bench_result_t){.benchmark = benchmark,
-                                      .median = figures[count / 2],
-                                      .least = figures[0],
-                                      .greatest = figures[count - 1],
-                                      .scale = scale};
+  return status ? tfrt_status_take_annotate(status, "%s", benchmark->name) : NULL;
+}
+
+// The benchmark |name|; NULL where there is none, or |name| is NULL.
+static const tfrt_benchmark_t* find_benchmark(const char* name) {
+  tfrt_benchmark_group_t group;
+  for (size_t i = 0; name && (group = tfrt_bench_group(i)).count > 0; ++i) {
+    for (size_t j = 0; j < group.count; ++j) {
+      if (strcmp(group.benchmarks[j].name, name) == 0) return &group.benchmarks[j];
+    }
+  }
   return NULL;
 }
 
-static double median_of(const tfrt_bench_results_t* results, const char* name) {
-  for (size_t i = 0; name && i < results->count; ++i) {
-    if (strcmp(results->values[i].benchmark->name, name) == 0) return results->values[i].median;
-  }
-  return 0;
+static double median_of(double* figures, size_t count) {
+  qsort(figures, count, sizeof(figures[0]), compare_figures);
+  return figures[count / 2];
+}
+
+// The limit is sampled right before and right after: a machine's speed changes by the minute.
+static tfrt_status_t measure(const tfrt_benchmark_t* benchmark, const tfrt_bench_options_t* options,
+                             tfrt_bench_result_t* out_result) {
+  static double figures[TFRT_BENCH_MAX_REPEATS];
+  static double limits[2 * TFRT_BENCH_MAX_REPEATS];
+  const tfrt_benchmark_t* limit = find_benchmark(benchmark->limit);
+  size_t count = (size_t)options->repeats;
+  double scale = 1;
+  double limit_scale;
+  if (limit) TFRT_RETURN_IF_ERROR(sample_benchmark(limit, options, limits, &limit_scale));
+  TFRT_RETURN_IF_ERROR(sample_benchmark(benchmark, options, figures, &scale));
+  if (limit) TFRT_RETURN_IF_ERROR(sample_benchmark(limit, options, &limits[count], &limit_scale));
+  *out_result = (tfrt_bench_result_t){.benchmark = benchmark,
+                                      .median = median_of(figures, count),
+                                      .least = figures[0],
+                                      .greatest = figures[count - 1],
+                                      .limit = limit ? median_of(limits, 2 * count) : 0,
+                                      .scale = scale};
+  return NULL;
 }
 
 static bool is_wanted(const char* name, const char* filter) {
@@ -145,10 +167,6 @@ tfrt_status_t tfrt_bench_run(const tfrt_bench_options_t* options,
   tfrt_benchmark_group_t group;
   for (size_t i = 0; (group = tfrt_bench_group(i)).count > 0; ++i) {
     TFRT_RETURN_IF_ERROR(run_group(group, options, out_results));
-  }
-  for (size_t i = 0; i < out_results->count; ++i) {
-    tfrt_bench_result_t* result = &out_results->values[i];
-    result->limit = median_of(out_results, result->benchmark->limit);
   }
   return NULL;
 }

@@ -32,7 +32,7 @@ typedef struct tfrt_bench_result_s {
   double median;
   double least;
   double greatest;
-  double limit;  // the median of the benchmark's limit in this run; 0: not measured
+  double limit;  // the median of its limit, right before and after; 0: it has none
   double
       scale;  // this machine's time over that of TFRT's (yardstick.h); 1 where no figure is known
 } tfrt_bench_result_t;

@@ -7,11 +7,11 @@
     tests/bench/take_table.py --print [...]      prints the table instead of writing it
 
 What the counters cost is a build and a measurement of its own (counters.py), which is part of this.
-Run it from the project's folder on a machine that does nothing else: it takes some fifteen minutes. It
+Run it from the project's folder on a machine that does nothing else: it takes some twenty minutes. It
 measures all several times over; each line has the median of what came out, and of the ratios.
 Each line has the median and the least of the samples, TFRT's figure and by how much longer this
-machine takes for a yardstick than TFRT's did, the ratio to both, or to the benchmark of the same run that
-is the least that the machine can do, and what the ratio may be. A ratio that is more than that is marked.
+machine takes for a yardstick than TFRT's did, the ratio to both, or to the benchmark that is the least
+that the machine can do, and what the ratio may be. A ratio that is more than that is marked.
 A chain of calls has a second line, beside the same messages on bare streams.
 """
 
