@@ -223,16 +223,26 @@ class DetachTest(ClusterTest):
         self.expect(self.finish(follower), 2, None, "there is no job '%s' any more" % job)
         self.expect_kept(workers, 0)
 
-    def forget_while_fetched(self):
-        """How an attach ends whose job, which was over, is forgotten when it has shown its lines."""
+    def keep_many(self):
+        """A worker, and the name of a job on it that is over and has many results."""
         workers = self.start_workers(1)
         program = self.write("many.mlir", MANY_RESULTS)
         code, out, err = self.run_tfrt(program, hosts(workers), "--detach")
         self.assertEqual(code, 0, err)
         job = out.strip()
         self.await_kept(workers, job)
+        return workers, job
+
+    def follow_line(self, workers, job):
+        """An attach that has shown the one line of `job`, and fetches what it returned."""
         follower = self.start_verb("attach", job, hosts(workers))
         self.assertEqual(follower.stdout.readline(), "int32 = 1\n")
+        return follower
+
+    def forget_while_fetched(self):
+        """How an attach ends whose job, which was over, is forgotten when it has shown its lines."""
+        workers, job = self.keep_many()
+        follower = self.follow_line(workers, job)
         strike(follower, signal.SIGSTOP)
         self.expect(self.ask("cancel", job, hosts(workers)), 0)
         follower.send_signal(signal.SIGCONT)
@@ -250,6 +260,25 @@ class DetachTest(ClusterTest):
             # It had fetched all before it was stopped.
             result, job = self.forget_while_fetched()
         self.expect(result, 2, "", "there is no job '%s' any more" % job)
+
+    def interrupt_while_fetching(self, workers, job):
+        """How an attach ends that is interrupted while host 0 does not answer."""
+        follower = self.follow_line(workers, job)
+        strike(workers[0], signal.SIGSTOP)
+        follower.send_signal(signal.SIGINT)
+        result = self.finish(follower)
+        workers[0].send_signal(signal.SIGCONT)
+        return result
+
+    def test_who_is_interrupted_while_fetching_prints_no_result(self):
+        workers, job = self.keep_many()
+        result = self.interrupt_while_fetching(workers, job)
+        end = time.monotonic() + PATIENCE_S
+        while result[0] == 0 and time.monotonic() < end:
+            # It had fetched all before its worker was stopped.
+            result = self.interrupt_while_fetching(workers, job)
+        self.expect(result, 5, "", "host 0 keeps what the job has returned")
+        self.expect(self.attach(workers, job), 0, "int32 = 1\n'main' returned %s\n" % ",".join(MANY * ["1"]))
 
     def test_what_makes_no_sense_is_one_line(self):
         workers, job = self.begin(SHORT)

@@ -24,6 +24,7 @@ typedef struct tfrt_attach_s {
   uint32_t matches;
   bool is_detached;
   bool is_over;     // its root answers; if that doesn't have it, nobody has
+  bool has_ended;   // what it returns is fetched
   uint64_t from;    // the line that is asked for
   uint32_t result;  // the result that is
   char function[256];
@@ -192,11 +193,15 @@ static tfrt_status_t tfrt_attach_follow(tfrt_attach_t* attach, uint32_t* out_res
 // --- The end -------------------------------------------------------------------
 
 // Fetches all results, and the end behind them, into |values| (+1 each). NOT_FOUND if the job has
-// been forgotten meanwhile.
+// been forgotten meanwhile; CANCELLED if nobody waits for them any more.
 static tfrt_status_t tfrt_attach_fetch(tfrt_attach_t* attach, uint32_t count,
                                        tfrt_async_value_t** values) {
+  const tfrt_run_loop_t* loop = &attach->query->loop;
+  attach->has_ended = true;
   for (attach->result = 0; attach->result <= count; ++attach->result) {
     TFRT_RETURN_IF_ERROR(tfrt_host_query_ask(attach->query, tfrt_attach_ask_result, attach));
+    // An answer that did not come any more says nothing of the job.
+    if (loop->cancelled) return tfrt_status_retain(loop->cancelled);
     values[attach->result] = tfrt_async_value_retain(attach->query->host[attach->root].answer);
   }
   // What they are is the program's doing.
@@ -245,7 +250,9 @@ static tfrt_status_t tfrt_attach_run(tfrt_host_query_t* query) {
   if (!status) return NULL;
   tfrt_host_query_forget_failure(query);
   if (is_found && query->loop.cancelled) {
-    return tfrt_status_take_annotate(status, "the job goes on");
+    return tfrt_status_take_annotate(
+        status, "%s",
+        attach.has_ended ? "host 0 keeps what the job has returned" : "the job goes on");
   }
   if (is_found && tfrt_status_code(status) == TFRT_STATUS_NOT_FOUND) {
     tfrt_status_release(status);
