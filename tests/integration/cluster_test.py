@@ -9,6 +9,7 @@ Usage: cluster_test.py TFRT TFRT_WORKER MNIST_FOLDER
 import fcntl
 import json
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -40,6 +41,45 @@ func.func @main() -> i32 {
   %c, %ch3 = tfrt.call @say(%b, %ch2) {host = 0 : i32} : (i32, !tfrt.chain) -> (i32, !tfrt.chain)
   %d, %ch4 = tfrt.call @say(%c, %ch3) {host = 2 : i32} : (i32, !tfrt.chain) -> (i32, !tfrt.chain)
   tfrt.return %d : i32
+}
+"""
+
+# Each host gives its rank times @N@; functions and keys have the same names whatever @N@ is.
+SAME_NAMES = """func.func @turn(%c: !tfrt.chain) -> i32 {
+  %me = tfrt_dist.rank
+  %self = tfrt_dist.host %me
+  %key = tfrt_dist.key "k"
+  %n = tfrt.constant.i32 @N@
+  %x = tfrt.mul.i32 %me, %n
+  %c1 = tfrt_dist.send %self, %key, %x, %c
+  %y, %c2 = tfrt_dist.recv %self, %key, %c : i32
+  tfrt.return %y : i32
+}
+func.func @main() -> i32 {
+  %c = tfrt.new.chain
+  %l = tfrt_dist.call_all @turn(%c) : (!tfrt.chain) -> (!tfrt_dist.list)
+  %s = tfrt_dist.list.sum %l : i32
+  tfrt.return %s : i32
+}
+"""
+
+# All wait for what nobody sends: for a message, and for a host that doesn't come to a collective.
+WAITING = """func.func @wait(%c: !tfrt.chain) -> i32 {
+  %me = tfrt_dist.rank
+  %one = tfrt.constant.i32 1
+  %h = tfrt_dist.host %one
+  %key = tfrt_dist.key "never"
+  %x, %c1 = tfrt_dist.recv %h, %key, %c : i32
+  %g = tfrt_dist.group [0, 1]
+  %c2 = tfrt_dist.barrier %g, %c
+  %c3 = tfrt.merge.chains %c1, %c2 : !tfrt.chain, !tfrt.chain
+  tfrt.return %x : i32
+}
+func.func @main() -> (i32, i32) {
+  %c = tfrt.new.chain
+  %x = tfrt.call @wait(%c) {host = 0 : i32} : (!tfrt.chain) -> i32
+  %y = tfrt.call @wait(%c) {host = 2 : i32} : (!tfrt.chain) -> i32
+  tfrt.return %x, %y : i32, i32
 }
 """
 
@@ -367,6 +407,42 @@ class TestHosts(ClusterTest):
             worker.send_signal(signal.SIGTERM)
             self.assertEqual(worker.wait(PATIENCE_S), 0)
         self.expect_nothing_left()
+
+    def test_programs_of_the_same_names_have_nothing_in_common(self):
+        workers = self.start_workers(3)
+        paths = [(n, self.write("p%d.mlir" % n, SAME_NAMES.replace("@N@", str(n)))) for n in range(1, 7)]
+        processes = [(n, self.start(path, hosts(workers))) for n, path in paths]
+        for n, process in processes:
+            self.expect(self.finish(process), 0, "'main' returned %d\n" % (3 * n), "")
+        self.expect_idle(workers)
+
+    def test_proxies_of_the_environment_are_for_others(self):
+        nobody = "http://127.0.0.1:9"
+        for name in ("http_proxy", "https_proxy", "grpc_proxy", "all_proxy"):
+            self.environment.update({name: nobody, name.upper(): nobody})
+        path = self.write("prints.mlir", PRINTS)
+        self.expect(self.run_tfrt(path, hosts(self.start_workers(3))), 0)
+        self.expect(self.run_tfrt(path, "--local=3"), 0)
+
+    def processor_seconds(self, workers):
+        """What all threads of the workers, and of those that have ended, took so far."""
+        ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+        ticks = 0
+        for worker in workers:
+            with open("/proc/%d/stat" % worker.pid, encoding="ascii") as stream:
+                ticks += sum(map(int, stream.read().rsplit(")", 1)[1].split()[11:13]))
+        return ticks / os.sysconf("SC_CLK_TCK") + ended.ru_utime + ended.ru_stime
+
+    def test_who_waits_takes_no_processor(self):
+        workers = self.start_workers(3)
+        path = self.write("waiting.mlir", WAITING)
+        taken = []
+        for timeout in (100, 3100):
+            before = self.processor_seconds(workers)
+            self.expect(self.run_tfrt(path, hosts(workers), "--timeout=%d" % timeout), 6)
+            taken.append(self.processor_seconds(workers) - before)
+        # Of the three seconds that the second run waits longer, in four processes.
+        self.assertLess(taken[1] - taken[0], 0.5, taken)
 
     def test_interrupt_of_what_gives_no_results(self):
         workers = self.start_workers(3)

@@ -381,6 +381,58 @@ START_TEST(either_side_of_a_message_may_come_first) {
 }
 END_TEST
 
+// Hosts 1 and 2 send under one key, twice each, and once more for nobody.
+static const char one_key_program[] =
+    "func.func @say(%to: !tfrt_dist.host, %ten: i32) -> i32 {\n"
+    "  %c = tfrt.new.chain\n"
+    "  %me = tfrt_dist.rank\n"
+    "  %one = tfrt.constant.i32 1\n"
+    "  %first = tfrt.mul.i32 %me, %ten\n"
+    "  %second = tfrt.add.i32 %first, %one\n"
+    "  %key = tfrt_dist.key \"k\"\n"
+    "  %c1 = tfrt_dist.send %to, %key, %first, %c\n"
+    "  %c2 = tfrt_dist.send %to, %key, %second, %c1\n"
+    "  %c3 = tfrt_dist.send %to, %key, %ten, %c2\n"
+    "  tfrt.return %me : i32\n"
+    "}\n"
+    "func.func @main(%ten: i32) -> (i32, i32, i32, i32) {\n"
+    "  %c = tfrt.new.chain\n"
+    "  %me = tfrt_dist.rank\n"
+    "  %here = tfrt_dist.host %me\n"
+    "  %one = tfrt.constant.i32 1\n"
+    "  %two = tfrt.constant.i32 2\n"
+    "  %h1 = tfrt_dist.host %one\n"
+    "  %h2 = tfrt_dist.host %two\n"
+    "  %x = tfrt_dist.call %h1 @say(%here, %ten) : (!tfrt_dist.host, !tfrt_dist.host, i32) -> "
+    "(i32)\n"
+    "  %y = tfrt_dist.call %h2 @say(%here, %ten) : (!tfrt_dist.host, !tfrt_dist.host, i32) -> "
+    "(i32)\n"
+    "  %key = tfrt_dist.key \"k\"\n"
+    "  %a, %c1 = tfrt_dist.recv %h2, %key, %c : i32\n"
+    "  %b, %c2 = tfrt_dist.recv %h1, %key, %c1 : i32\n"
+    "  %d, %c3 = tfrt_dist.recv %h1, %key, %c2 : i32\n"
+    "  %e, %c4 = tfrt_dist.recv %h2, %key, %c3 : i32\n"
+    "  tfrt.return %a, %b, %d, %e : i32, i32, i32, i32\n"
+    "}\n";
+
+START_TEST(messages_of_one_key_are_told_apart_by_their_senders_and_keep_their_order) {
+  static const int32_t right[] = {20, 10, 11, 21};
+  tfrt_simulated_options_t options;
+  tfrt_simulated_options_initialize(&options);
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    options.seed = seed;
+    options.jitter_ns = 20 * options.delay_ns;
+    options.break_chance = seed % 2 ? 10000 : 0;
+    start(one_key_program, 3, &options, 10, 4);
+    tfrt_node_world_await(&world);
+    for (uint32_t i = 0; i < 4; ++i) {
+      ck_assert_int_eq(tfrt_node_world_i32(&world, i), right[i]);
+    }
+    end();
+  }
+}
+END_TEST
+
 START_TEST(the_loss_of_a_sender_ends_the_wait_for_it) {
   uint32_t lost = 0;
   for (int64_t delay_us = 100; delay_us < 4000; delay_us += 100) {
@@ -505,6 +557,36 @@ START_TEST(a_wait_for_what_is_never_sent_ends_with_the_deadline) {
 }
 END_TEST
 
+static const char hours_program[] =
+    "func.func @wait(%x: i32) -> i32 {\n"
+    "  %c = tfrt.new.chain\n"
+    "  %h = tfrt_dist.host %x\n"
+    "  %k = tfrt_dist.key \"never\"\n"
+    "  %v, %c1 = tfrt_dist.recv %h, %k, %c : i32\n"
+    "  tfrt.return %v : i32\n"
+    "}\n"
+    "func.func @twice(%x: i32) -> i32 {\n"
+    "  %y = tfrt.add.i32 %x, %x\n"
+    "  tfrt.return %y : i32\n"
+    "}\n"
+    "func.func @main(%x: i32) -> (i32, i32) {\n"
+    "  %a = tfrt.call @wait(%x) {host = 1 : i32, deadline_ms = 7200000 : i32} : (i32) -> i32\n"
+    "  %b = tfrt.call @twice(%x) {host = 3 : i32} : (i32) -> i32\n"
+    "  tfrt.return %a, %b : i32, i32\n"
+    "}\n";
+
+// Nothing is collected because it was idle for long: not the job, and no value of it.
+START_TEST(what_waits_for_hours_is_nobodys_loss) {
+  start(hours_program, 4, NULL, 2, 2);
+  tfrt_node_world_run_for(&world, 7190 * TFRT_NANOSECONDS_PER_SECOND);
+  ck_assert(!tfrt_async_value_is_available(world.results[0]));
+  tfrt_node_world_await(&world);
+  ck_assert_int_eq(error_of(0)->code, TFRT_STATUS_DEADLINE_EXCEEDED);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 1), 4);
+  end();
+}
+END_TEST
+
 static const char slow_program[] =
     "func.func @fib(%n: i32) -> i32 {\n"
     "  %one = tfrt.constant.i32 1\n"
@@ -572,10 +654,12 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(ops, what_is_sent_ahead_travels_once_whoever_is_given_it_there);
   tcase_add_test(ops, the_loss_of_a_host_is_the_loss_of_copies_there);
   tcase_add_test(ops, either_side_of_a_message_may_come_first);
+  tcase_add_test(ops, messages_of_one_key_are_told_apart_by_their_senders_and_keep_their_order);
   tcase_add_test(ops, the_loss_of_a_sender_ends_the_wait_for_it);
   tcase_add_loop_test(ops, the_loss_of_a_sender_within_a_message_has_the_place_of_who_receives, 0,
                       2);
   tcase_add_test(ops, a_wait_for_what_is_never_sent_ends_with_the_deadline);
+  tcase_add_test(ops, what_waits_for_hours_is_nobodys_loss);
   tcase_add_test(ops, a_cancel_ends_sums_that_wait);
   Suite* suite = suite_create("host ops");
   suite_add_tcase(suite, ops);

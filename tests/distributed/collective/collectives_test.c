@@ -227,6 +227,33 @@ START_TEST(any_order_of_messages_and_broken_connections_change_nothing) {
 }
 END_TEST
 
+// --- Operands stay -----------------------------------------------------------------
+
+// Each host gives its operand once the collective is over; all_gather shows what that is.
+START_TEST(an_operand_is_afterwards_what_it_was) {
+  static const what_t gather = {"all_gather",       "", TFRT_COLLECTIVE_ALL_GATHER,
+                                TFRT_REDUCTION_SUM, 0,  0};
+  static const int64_t sizes[] = {5, 140000};
+  const what_t* what = &whats[_i];
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(sizes); ++i) {
+    char body[512];
+    snprintf(body, sizeof(body),
+             "  %%g = tfrt_dist.world\n  %%x, %%c = tfrt_dist.%s %%g, %%own, %%ch%s\n"
+             "  %%r, %%c1 = tfrt_dist.all_gather %%g, %%own, %%c\n",
+             what->op, what->attributes);
+    write_part(body, false);
+    write_main(3);
+    start(3, sizes[i], 3 * sizes[i], NULL, 3);
+    tfrt_node_world_await(&world);
+    for (uint32_t position = 0; position < 3; ++position) {
+      expect_no_error(position);
+      expect_right(&gather, 3, sizes[i], position);
+    }
+    end();
+  }
+}
+END_TEST
+
 // --- Bytes -------------------------------------------------------------------------
 
 #define BROADCAST_ELEMENTS 300000
@@ -653,6 +680,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_loop_test(collectives, many_chunks_on_three_hosts_are_right, 0, count);
   tcase_add_loop_test(collectives, any_order_of_messages_and_broken_connections_change_nothing, 0,
                       count);
+  tcase_add_loop_test(collectives, an_operand_is_afterwards_what_it_was, 0, count);
   tcase_add_test(collectives, no_host_sends_what_is_broadcast_to_seven_twice);
   tcase_add_loop_test(collectives, the_loss_of_a_member_is_an_error_on_all_that_wait, 0, count);
   tcase_add_test(collectives, a_loss_names_the_host_and_the_place);
