@@ -51,7 +51,7 @@ static tfrt_status_t tfrt_node_on_job_frame(tfrt_peer_t* peer, tfrt_job_t* job,
     case TFRT_WIRE_FRAME_PROGRAM:
       return job && !job->closed ? tfrt_job_on_program(job, peer, &body->program) : NULL;
     default:
-      return tfrt_status_create(TFRT_STATUS_UNIMPLEMENTED, "a %s frame can't be served yet",
+      return tfrt_status_create(TFRT_STATUS_UNIMPLEMENTED, "a %s frame can't be served",
                                 tfrt_wire_frame_kind_name(body->kind));
   }
 }

@@ -33,10 +33,8 @@ typedef struct tfrt_wire_body_s {
     tfrt_wire_job_opened_t job_opened;
     tfrt_wire_job_start_t job_start;
     tfrt_wire_job_end_t job_end;
-    tfrt_wire_job_view_t job_view;
     tfrt_wire_job_close_t job_close;
     tfrt_wire_job_detach_t job_detach;
-    tfrt_wire_host_report_t host_report;
     tfrt_wire_program_t program;
     tfrt_wire_invoke_t invoke;
     tfrt_wire_void_t void_call;

@@ -116,13 +116,6 @@ static const tfrt_wire_field_t job_end_fields[] = {
 const tfrt_wire_message_t tfrt_wire_job_end_message =
     TFRT_WIRE_MESSAGE("JobEnd", tfrt_wire_job_end_t, job_end_fields);
 
-static const tfrt_wire_field_t job_view_fields[] = {
-    TFRT_WIRE_FIELD(tfrt_wire_job_view_t, view, 1, MESSAGE, .required = true,
-                    .message = &view_message),
-};
-const tfrt_wire_message_t tfrt_wire_job_view_message =
-    TFRT_WIRE_MESSAGE("JobView", tfrt_wire_job_view_t, job_view_fields);
-
 static const tfrt_wire_field_t job_close_fields[] = {
     TFRT_WIRE_FIELD(tfrt_wire_job_close_t, error, 1, MESSAGE, .form = TFRT_WIRE_FORM_POINTER,
                     .message = &tfrt_wire_error_message),
@@ -136,15 +129,3 @@ static const tfrt_wire_field_t job_detach_fields[] = {
 };
 const tfrt_wire_message_t tfrt_wire_job_detach_message =
     TFRT_WIRE_MESSAGE("JobDetach", tfrt_wire_job_detach_t, job_detach_fields);
-
-static const tfrt_wire_field_t host_report_fields[] = {
-    TFRT_WIRE_FIELD(tfrt_wire_host_report_t, incarnation, 1, FIXED64, .required = true),
-    TFRT_WIRE_FIELD(tfrt_wire_host_report_t, rank, 2, UINT32),
-    TFRT_WIRE_FIELD(tfrt_wire_host_report_t, session, 3, UINT32),
-    TFRT_WIRE_FIELD(tfrt_wire_host_report_t, kind, 4, ENUM, .limit = TFRT_WIRE_REPORT_PROTOCOL,
-                    .fallback = TFRT_WIRE_REPORT_UNSPECIFIED),
-    TFRT_WIRE_FIELD(tfrt_wire_host_report_t, error, 5, MESSAGE, .form = TFRT_WIRE_FORM_POINTER,
-                    .message = &tfrt_wire_error_message),
-};
-const tfrt_wire_message_t tfrt_wire_host_report_message =
-    TFRT_WIRE_MESSAGE("HostReport", tfrt_wire_host_report_t, host_report_fields);

@@ -78,10 +78,6 @@ typedef struct tfrt_wire_job_end_s {
   const tfrt_wire_error_t* error;  // NULL: no result is an error
 } tfrt_wire_job_end_t;
 
-typedef struct tfrt_wire_job_view_s {
-  tfrt_wire_view_t view;
-} tfrt_wire_job_view_t;
-
 typedef struct tfrt_wire_job_close_s {
   const tfrt_wire_error_t* error;  // NULL: finished
 } tfrt_wire_job_close_t;
@@ -89,21 +85,5 @@ typedef struct tfrt_wire_job_close_s {
 typedef struct tfrt_wire_job_detach_s {
   const tfrt_wire_error_t* error;  // NULL: finished, or only left
 } tfrt_wire_job_detach_t;
-
-typedef enum tfrt_wire_report_kind_e {
-  TFRT_WIRE_REPORT_UNSPECIFIED = 0,
-  TFRT_WIRE_REPORT_LOST = 1,
-  TFRT_WIRE_REPORT_SILENT = 2,
-  TFRT_WIRE_REPORT_STUCK = 3,
-  TFRT_WIRE_REPORT_PROTOCOL = 4,
-} tfrt_wire_report_kind_t;
-
-typedef struct tfrt_wire_host_report_s {
-  uint64_t incarnation;  // whom it is about; never 0
-  uint32_t rank;
-  uint32_t session;
-  uint32_t kind;                   // tfrt_wire_report_kind_t
-  const tfrt_wire_error_t* error;  // NULL: nothing more to say
-} tfrt_wire_host_report_t;
 
 #endif  // TFRT_DISTRIBUTED_WIRE_JOB_H_

@@ -376,6 +376,9 @@ class SeeingTest(RunningTest):
 
     def test_drained_workers_end_with_what_they_run(self):
         workers, process = self.begin()
+        code, out, err = self.ask("drain", workers[1].address, hosts(workers))
+        self.assertEqual((code, out), (2, ""))
+        self.assertIn(workers[1].address + ", and --hosts or --hostfile: name the workers in one way", err)
         code, out, err = self.ask("drain", workers[1].address)
         self.assertEqual(code, 0, err)
         self.assertRegex(out, workers[1].address + " +draining +1\n")

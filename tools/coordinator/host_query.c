@@ -88,8 +88,14 @@ static tfrt_status_t tfrt_host_query_take_file(tfrt_host_query_t* query,
   return tfrt_host_query_parse_flags(query, verb, argument_count, arguments, texts, &help);
 }
 
-// Takes what is no flag for addresses.
-static tfrt_status_t tfrt_host_query_take_hosts(tfrt_host_query_t* query) {
+// Takes what is no flag for addresses. They are all workers that are asked: beside a flag that
+// names workers too, one reader would expect both lists, another one the first.
+static tfrt_status_t tfrt_host_query_take_hosts(tfrt_host_query_t* query, bool has_flag) {
+  if (has_flag && query->rest.count > 0) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "%s, and --hosts or --hostfile: name the workers in one way",
+                              query->rest.values[0]);
+  }
   for (size_t i = 0; i < query->rest.count; ++i) {
     if (query->hosts.count == TFRT_HOST_LIST_MAX) {
       return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "there are more than %d workers",
@@ -121,7 +127,9 @@ tfrt_status_t tfrt_host_query_parse(tfrt_host_query_t* query, const tfrt_host_qu
   TFRT_RETURN_IF_ERROR(tfrt_cluster_file_locate(
       &query->cluster_file, texts.hostfile,
       tfrt_host_list_choose(texts.hosts, texts.hostfile, &query->hostfile, &query->hosts)));
-  if (verb->has_hosts_as_arguments) TFRT_RETURN_IF_ERROR(tfrt_host_query_take_hosts(query));
+  if (verb->has_hosts_as_arguments) {
+    TFRT_RETURN_IF_ERROR(tfrt_host_query_take_hosts(query, texts.hosts || texts.hostfile));
+  }
   if (query->hosts.count == 0) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "name the workers: --hosts HOST:PORT,HOST:PORT, --hostfile FILE or "

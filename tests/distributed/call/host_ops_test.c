@@ -18,6 +18,16 @@ static void start(const char* text, uint32_t host_count, const tfrt_simulated_op
   tfrt_node_world_start_i32(&world, text, x, result_count);
 }
 
+// A network on which messages overtake each other, and with an odd |seed| connections break.
+static tfrt_simulated_options_t out_of_order(uint64_t seed) {
+  tfrt_simulated_options_t options;
+  tfrt_simulated_options_initialize(&options);
+  options.seed = seed;
+  options.jitter_ns = 20 * options.delay_ns;
+  options.break_chance = seed % 2 ? 10000 : 0;
+  return options;
+}
+
 static void run(const char* text, uint32_t host_count, int32_t x, uint32_t result_count) {
   start(text, host_count, NULL, x, result_count);
   tfrt_node_world_await(&world);
@@ -89,12 +99,8 @@ START_TEST(a_host_that_is_not_there_is_an_error_with_its_place) {
 END_TEST
 
 START_TEST(any_order_of_messages_gives_the_same) {
-  tfrt_simulated_options_t options;
-  tfrt_simulated_options_initialize(&options);
   for (uint64_t seed = 1; seed <= 20; ++seed) {
-    options.seed = seed;
-    options.jitter_ns = 20 * options.delay_ns;
-    options.break_chance = seed % 2 ? 10000 : 0;
+    tfrt_simulated_options_t options = out_of_order(seed);
     start(where_program, 5, &options, 2, 4);
     tfrt_node_world_await(&world);
     ck_assert_int_eq(tfrt_node_world_i32(&world, 2), 4);
@@ -365,12 +371,8 @@ static const char ring_program[] =
     "}\n";
 
 START_TEST(either_side_of_a_message_may_come_first) {
-  tfrt_simulated_options_t options;
-  tfrt_simulated_options_initialize(&options);
   for (uint64_t seed = 1; seed <= 20; ++seed) {
-    options.seed = seed;
-    options.jitter_ns = 20 * options.delay_ns;
-    options.break_chance = seed % 2 ? 10000 : 0;
+    tfrt_simulated_options_t options = out_of_order(seed);
     uint32_t count = (uint32_t)(1 + seed % 4);
     start(ring_program, count, &options, 2, 2);
     tfrt_node_world_await(&world);
@@ -417,12 +419,8 @@ static const char one_key_program[] =
 
 START_TEST(messages_of_one_key_are_told_apart_by_their_senders_and_keep_their_order) {
   static const int32_t right[] = {20, 10, 11, 21};
-  tfrt_simulated_options_t options;
-  tfrt_simulated_options_initialize(&options);
   for (uint64_t seed = 1; seed <= 20; ++seed) {
-    options.seed = seed;
-    options.jitter_ns = 20 * options.delay_ns;
-    options.break_chance = seed % 2 ? 10000 : 0;
+    tfrt_simulated_options_t options = out_of_order(seed);
     start(one_key_program, 3, &options, 10, 4);
     tfrt_node_world_await(&world);
     for (uint32_t i = 0; i < 4; ++i) {

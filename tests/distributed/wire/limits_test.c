@@ -351,9 +351,11 @@ END_TEST
 START_TEST(a_view_whose_ranks_do_not_rise_is_refused) {
   tfrt_wire_member_t members[] = {{.rank = 1, .incarnation = 1}, {.rank = 1, .incarnation = 2}};
   tfrt_wire_body_t body = {
-      .kind = TFRT_WIRE_FRAME_JOB_VIEW,
-      .job_view = {.view = {.epoch = 1, .members = members, .member_count = 2}}};
-  assert_not_encoded(&body, "JobView.view: View.members: rank 1 comes behind rank 1");
+      .kind = TFRT_WIRE_FRAME_JOB_OPEN,
+      .job_open = {.job_id = TEXT("0123456789abcdef"),
+                   .key = TEXT("0123456789abcdef0123456789abcdef"),
+                   .view = {.epoch = 1, .members = members, .member_count = 2}}};
+  assert_not_encoded(&body, "JobOpen.view: View.members: rank 1 comes behind rank 1");
 }
 END_TEST
 
