@@ -6,9 +6,10 @@
 
 Builds the release twice, as it is and without the counters (TFRT_COUNTERS in
 host_runtime/base/macros.h), and measures many calls from host to host with both, one run of each
-after the other, and the other way round the next time. The ratio is that of the processor time of all
-processes, start included: how long calls take depends on who is woken when, and spreads by 22 % from
-pair to pair where processor time spreads by 10. Run it from the project's folder on a machine that does nothing else.
+after the other, and the other way round the next time. The ratio is that of the processor time of
+all processes, start included: how long calls take depends on who is woken when, and spreads by 22 %
+from pair to pair where processor time spreads by 10. Run it from the project's folder on a machine
+that does nothing else.
 """
 
 import argparse
@@ -62,7 +63,8 @@ def measure(pairs):
     """Two lines: without the counters, and with them beside that.
 
     The second is compared by the median of the pairs' ratios of processor time: a machine's speed
-    changes in the course of all runs by more than the counters cost, but seldom between the two of a pair.
+    changes in the course of all runs by more than the counters cost, but seldom between the two of
+    a pair.
     """
     programs = [build(WITHOUT), build(RELEASE)]
     medians_us, ratios = ([], []), []

@@ -88,8 +88,8 @@ static tfrt_status_t tfrt_host_query_take_file(tfrt_host_query_t* query,
   return tfrt_host_query_parse_flags(query, verb, argument_count, arguments, texts, &help);
 }
 
-// Takes what is no flag for addresses. They are all workers that are asked: beside a flag that
-// names workers too, one reader would expect both lists, another one the first.
+// Takes what is no flag for addresses. Beside a flag that names workers, which |has_flag| says,
+// they are refused: both lists may be meant, or one of them.
 static tfrt_status_t tfrt_host_query_take_hosts(tfrt_host_query_t* query, bool has_flag) {
   if (has_flag && query->rest.count > 0) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
