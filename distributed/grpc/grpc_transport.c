@@ -187,7 +187,11 @@ tfrt_status_t tfrt_grpc_transport_create(const tfrt_grpc_transport_options_t* op
   TFRT_RETURN_IF_ERROR(check_options(options));
   grpc_transport_t* transport = tfrt_allocator_allocate_zeroed(allocator, sizeof(*transport));
   if (!transport) return tfrt_status_out_of_memory();
-  tfrt_grpc_process_enter();
+  tfrt_status_t status = tfrt_grpc_process_enter();
+  if (status) {
+    tfrt_allocator_free(allocator, transport, sizeof(*transport));
+    return status;
+  }
   tfrt_transport_initialize(&transport->base, &kTransportVtable);
   transport->allocator = allocator;
   transport->settings =
@@ -197,8 +201,7 @@ tfrt_status_t tfrt_grpc_transport_create(const tfrt_grpc_transport_options_t* op
   atomic_init(&transport->next_queue, 0);
   tfrt_grpc_connection_set_initialize(&transport->set);
   tfrt_mutex_initialize(&transport->mutex);
-  tfrt_status_t status =
-      tfrt_grpc_credential_set_initialize(&transport->credentials, &options->credentials);
+  status = tfrt_grpc_credential_set_initialize(&transport->credentials, &options->credentials);
   if (tfrt_status_is_ok(status)) status = create_queues(transport);
   if (!tfrt_status_is_ok(status)) {
     free_transport(transport);

@@ -2,19 +2,29 @@
 #include "distributed/grpc/process.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <grpc/grpc.h>
 #include <grpc/support/log.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "distributed/grpc/refused_handshake.h"
+#include "host_runtime/base/allocator.h"
 #include "host_runtime/base/clock.h"
 #include "host_runtime/base/log.h"
 #include "host_runtime/base/sync.h"
 
 // For how long the last one to leave waits for gRPC's own stragglers.
 #define PATIENCE_NS (200 * TFRT_NANOSECONDS_PER_MILLISECOND)
+
+// What gRPC takes as it starts, and a little more: descriptors to wake its threads by, and threads
+// of its own.
+#define NEEDED_DESCRIPTORS 8
+#define NEEDED_THREADS 8
 
 #ifdef __SANITIZE_THREAD__
 // A thread of gRPC's timers that has ended is joined by the next one, or by nobody.
@@ -47,8 +57,59 @@ static void stop_looking_for_cycles(void) {
   if (set_mode) set_mode(0);  // ignore
 }
 
-void tfrt_grpc_process_enter(void) {
-  tfrt_mutex_lock(&mutex);
+// --- Room --------------------------------------------------------------------
+
+// gRPC ends the process if it gets no descriptor, and if it gets no thread it waits for ever, as
+// it shuts down, for one that never ran. So what it needs is asked for before it starts.
+
+static tfrt_status_t check_descriptors(void) {
+  int files[NEEDED_DESCRIPTORS];
+  int count = 0;
+  while (count < NEEDED_DESCRIPTORS && (files[count] = eventfd(0, EFD_CLOEXEC)) >= 0) ++count;
+  const int error = errno;
+  for (int i = 0; i < count; ++i) close(files[i]);
+  if (count == NEEDED_DESCRIPTORS) return NULL;
+  return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED,
+                            "gRPC needs %d file descriptors to start, and the system gives %d: %s; "
+                            "raise the limit (ulimit -n)",
+                            NEEDED_DESCRIPTORS, count, strerror(error));
+}
+
+// Takes as much of the address space as a thread of gRPC's does: a heap of its own besides the
+// stack. Lives until |gate| is open.
+static void run_probe(void* gate) {
+  tfrt_allocator_t allocator = tfrt_allocator_system();
+  tfrt_allocator_free(allocator, tfrt_allocator_allocate(allocator, 1), 1);
+  tfrt_mutex_lock(gate);
+  tfrt_mutex_unlock(gate);
+}
+
+static tfrt_status_t check_threads(void) {
+  tfrt_mutex_t gate = TFRT_MUTEX_INITIALIZER;
+  tfrt_thread_t threads[NEEDED_THREADS];
+  int count = 0;
+  tfrt_status_t error = NULL;
+  tfrt_mutex_lock(&gate);
+  while (count < NEEDED_THREADS && !error) {
+    error = tfrt_thread_create("grpc-probe", run_probe, &gate, &threads[count]);
+    if (!error) ++count;
+  }
+  tfrt_mutex_unlock(&gate);
+  for (int i = 0; i < count; ++i) tfrt_thread_join(&threads[i]);
+  if (!error) return NULL;
+  tfrt_status_t status = tfrt_status_create(
+      TFRT_STATUS_RESOURCE_EXHAUSTED,
+      "gRPC needs %d threads to start, and the system gives %d: %s; raise the limits of processes "
+      "and of memory (ulimit -u, ulimit -v)",
+      NEEDED_THREADS, count, tfrt_status_message(error));
+  tfrt_status_release(error);
+  return status;
+}
+
+// --- Users -------------------------------------------------------------------
+
+// With the lock held.
+static void start(void) {
   // Whoever asks gRPC to talk gets its own words, on standard error.
   if (!is_prepared && !getenv("GRPC_VERBOSITY")) {
     gpr_set_log_function(forward_log);
@@ -56,9 +117,19 @@ void tfrt_grpc_process_enter(void) {
   }
   if (!is_prepared) stop_looking_for_cycles();
   is_prepared = true;
-  if (users++ == 0) is_shared = grpc_is_initialized() != 0;
-  grpc_init();
+  is_shared = grpc_is_initialized() != 0;
+}
+
+tfrt_status_t tfrt_grpc_process_enter(void) {
+  tfrt_mutex_lock(&mutex);
+  tfrt_status_t status = users > 0 ? NULL : check_descriptors();
+  if (users == 0 && !status) status = check_threads();
+  if (!status) {
+    if (users++ == 0) start();
+    grpc_init();
+  }
   tfrt_mutex_unlock(&mutex);
+  return status;
 }
 
 void tfrt_grpc_process_leave(void) {

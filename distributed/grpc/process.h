@@ -4,12 +4,15 @@
 // and made to keep quiet. What gRPC has to say goes to the log as *debug*: all that
 // matters of it reaches somebody as an error, and an error is told once.
 //
-// Thread rule: thread-safe. Failure rule: none fails.
+// Thread rule: thread-safe. Failure rule: RESOURCE_EXHAUSTED.
 #ifndef TFRT_DISTRIBUTED_GRPC_PROCESS_H_
 #define TFRT_DISTRIBUTED_GRPC_PROCESS_H_
 
-// Starts gRPC, or adds a user. Thread-safe.
-void tfrt_grpc_process_enter(void);
+#include "host_runtime/base/status.h"
+
+// Starts gRPC, or adds a user. RESOURCE_EXHAUSTED where the system has too few descriptors or
+// threads left for it: then there is no new user. Thread-safe.
+tfrt_status_t tfrt_grpc_process_enter(void) TFRT_MUST_USE;
 
 // Removes a user; with the last one, returns when gRPC has shut down. From no thread of
 // gRPC's. Thread-safe.

@@ -410,6 +410,40 @@ class WorkerTest(unittest.TestCase):
         with open(f"/proc/{worker.popen.pid}/statm", encoding="ascii") as stream:
             return int(stream.read().split()[1]) * resource.getpagesize()
 
+    def expect_room_or_refusal(self, limit, amount):
+        """A worker under |limit| listens and ends when it is told to, or says what it lacks."""
+
+        def set_limit():
+            resource.setrlimit(limit, (amount, amount))
+
+        process = subprocess.Popen([WORKER, "--log-level=warning"], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, preexec_fn=set_limit)
+        try:
+            line = process.stdout.readline()
+            process.send_signal(signal.SIGTERM)
+            _, errors = process.communicate(timeout=PATIENCE)
+        finally:
+            process.kill()
+        if line:
+            self.assertEqual(process.returncode, 0, f"{amount}: {errors}")
+            return True
+        self.assertIn(process.returncode, (1, 2), f"{amount}: {errors}")
+        self.assertRegex(errors, r"\Atfrt_worker: .+\n\Z", amount)
+        return False
+
+    @unittest.skipIf(IS_SANITIZED, "a sanitizer wants descriptors of its own as the process ends")
+    def test_few_descriptors_are_refused_in_one_line(self):
+        can_start = [self.expect_room_or_refusal(resource.RLIMIT_NOFILE, count)
+                     for count in range(8, 33)]
+        self.assertEqual(can_start, sorted(can_start))
+        self.assertTrue(can_start[-1])
+        self.assertFalse(can_start[0])
+
+    @unittest.skipIf(IS_SANITIZED, "a sanitizer takes more of the address space than there is")
+    def test_little_address_space_is_no_hang(self):
+        for mebibytes in range(100, 420, 20):
+            self.expect_room_or_refusal(resource.RLIMIT_AS, mebibytes << 20)
+
     def test_strangers_are_stood(self):
         worker = self.start_worker()
         http2 = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"

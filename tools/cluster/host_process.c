@@ -3,6 +3,7 @@
 
 #include <malloc.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "distributed/grpc/grpc_transport.h"
 #include "host_runtime/async/thread_pool_work_queue.h"
@@ -24,6 +25,14 @@ static void tfrt_host_process_keep_heap(void) {
   mallopt(M_MMAP_THRESHOLD, TFRT_HOST_PROCESS_KEPT_HEAP / 2);
   mallopt(M_TRIM_THRESHOLD, TFRT_HOST_PROCESS_KEPT_HEAP);
   mallopt(M_TOP_PAD, TFRT_HOST_PROCESS_KEPT_HEAP / 16);
+}
+
+// Each peer takes a descriptor or two; what the system allows is enough for most.
+static void tfrt_host_process_raise_file_limit(void) {
+  struct rlimit files;
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  files.rlim_cur = files.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &files);
 }
 
 static tfrt_status_t tfrt_host_process_make_host(tfrt_host_process_t* process,
@@ -96,6 +105,7 @@ tfrt_status_t tfrt_host_process_initialize(tfrt_host_process_t* process,
                                            const tfrt_host_process_options_t* options) {
   memset(process, 0, sizeof(*process));
   tfrt_host_process_keep_heap();
+  tfrt_host_process_raise_file_limit();
   tfrt_timer_queue_initialize(&process->timers, tfrt_clock_system());
   tfrt_status_t status = tfrt_timer_queue_start_thread(&process->timers);
   if (!status) status = tfrt_host_process_make_host(process, options);

@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -174,11 +173,6 @@ static void tfrt_worker_prepare_system(const tfrt_worker_options_t* options) {
   tfrt_log_set_format(options->log_format);
   // Who reads our output, or a peer, may go at any time.
   signal(SIGPIPE, SIG_IGN);
-  // Each peer takes a descriptor or two; what the system allows is enough for most.
-  struct rlimit files;
-  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
-  files.rlim_cur = files.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &files);
 }
 
 static tfrt_status_t tfrt_worker_initialize_process(tfrt_worker_t* worker) {

@@ -246,10 +246,13 @@ tfrt_status_t plain_grpc_client_allocate(const char* address,
                                          const tfrt_grpc_credentials_t* credentials,
                                          plain_grpc_client_t** out_client) {
   *out_client = NULL;
+  TFRT_RETURN_IF_ERROR(tfrt_grpc_process_enter());
   plain_grpc_client_t* client =
       tfrt_allocator_allocate_zeroed(tfrt_allocator_system(), sizeof(*client));
-  if (!client) return tfrt_status_out_of_memory();
-  tfrt_grpc_process_enter();
+  if (!client) {
+    tfrt_grpc_process_leave();
+    return tfrt_status_out_of_memory();
+  }
   tfrt_status_t status = tfrt_grpc_credential_set_initialize(&client->credentials, credentials);
   if (status) {
     tfrt_grpc_process_leave();

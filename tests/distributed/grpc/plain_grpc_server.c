@@ -182,7 +182,7 @@ static void register_methods(void) {
 
 tfrt_status_t plain_grpc_server_start(const tfrt_grpc_credentials_t* credentials, char* out_address,
                                       size_t size) {
-  tfrt_grpc_process_enter();
+  TFRT_RETURN_IF_ERROR(tfrt_grpc_process_enter());
   tfrt_status_t status = tfrt_grpc_credential_set_initialize(&self.credentials, credentials);
   if (status) {
     tfrt_grpc_process_leave();
