@@ -106,6 +106,11 @@ static tfrt_status_t check_threads(void) {
   return status;
 }
 
+static tfrt_status_t check_room(void) {
+  TFRT_RETURN_IF_ERROR(check_descriptors());
+  return check_threads();
+}
+
 // --- Users -------------------------------------------------------------------
 
 // With the lock held.
@@ -122,8 +127,7 @@ static void start(void) {
 
 tfrt_status_t tfrt_grpc_process_enter(void) {
   tfrt_mutex_lock(&mutex);
-  tfrt_status_t status = users > 0 ? NULL : check_descriptors();
-  if (users == 0 && !status) status = check_threads();
+  tfrt_status_t status = users > 0 ? NULL : check_room();
   if (!status) {
     if (users++ == 0) start();
     grpc_init();
