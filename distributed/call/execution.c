@@ -179,7 +179,17 @@ static void tfrt_execution_retire(tfrt_execution_t* execution) {
   tfrt_execution_release(execution);
 }
 
-// Runs when something that the call has started was the last to be over.
+// Runs when something that the call has started was the last to be over, but for patient calls.
+static void tfrt_execution_run_ending(tfrt_task_t* task) {
+  tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, ending_task);
+  tfrt_node_t* node = tfrt_node_retain(execution->node);
+  tfrt_node_lock_tables(node);
+  if (tfrt_patience_end(&execution->patience)) tfrt_execution_retire(execution);
+  tfrt_node_unlock(node);
+  tfrt_node_release(node);
+}
+
+// Runs when that was a patient call.
 static void tfrt_execution_run_retired(tfrt_task_t* task) {
   tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, retired_task);
   tfrt_node_t* node = tfrt_node_retain(execution->node);
@@ -266,7 +276,8 @@ static tfrt_status_t tfrt_execution_prepare(tfrt_execution_t* execution,
 // its results are there, that is known in this critical section, and one message tells it all: here
 // if it |is_alone|, else, as others may be at work in the same one, when the lock is opened.
 static void tfrt_execution_end_start(tfrt_execution_t* execution, bool is_alone) {
-  bool is_over = tfrt_call_scope_leave_last(&execution->scope);
+  bool is_over =
+      tfrt_call_scope_leave_last(&execution->scope) && tfrt_patience_end(&execution->patience);
   execution->tells_at_once = is_over && is_alone;
   tfrt_execution_publish(execution);
   execution->started = true;
@@ -279,7 +290,8 @@ static void tfrt_execution_end_start(tfrt_execution_t* execution, bool is_alone)
 
 bool tfrt_execution_is_ending(const tfrt_execution_t* execution) {
   return execution->started && !execution->retired &&
-         tfrt_ref_count_is_one(&execution->scope.active);
+         tfrt_ref_count_is_one(&execution->scope.active) &&
+         tfrt_ref_count_is_one(&execution->patience.scope.active);
 }
 
 static void tfrt_execution_fail(tfrt_execution_t* execution, tfrt_status_t status) {
@@ -394,8 +406,20 @@ void tfrt_execution_begin(tfrt_execution_t* execution) {
   }
   // For the scope.
   tfrt_execution_retain(execution);
+  tfrt_task_initialize(&execution->ending_task, tfrt_execution_run_ending);
+  tfrt_call_scope_initialize(&execution->scope, &execution->ending_task);
   tfrt_task_initialize(&execution->retired_task, tfrt_execution_run_retired);
-  tfrt_call_scope_initialize(&execution->scope, &execution->retired_task);
+  tfrt_patience_initialize(&execution->patience, &execution->retired_task);
+}
+
+tfrt_patience_t* tfrt_execution_patience(tfrt_call_scope_t* scope,
+                                         const tfrt_kernel_site_t* caller) {
+  if (!scope || !caller || scope->done->run != tfrt_execution_run_ending) return NULL;
+  tfrt_execution_t* execution = TFRT_CONTAINER_OF(scope, tfrt_execution_t, scope);
+  bool is_its_own = execution->program &&
+                    tfrt_kernel_site_program(caller) == execution->program->program &&
+                    tfrt_kernel_site_function(caller) == execution->function;
+  return is_its_own ? NULL : &execution->patience;
 }
 
 void tfrt_execution_complete(tfrt_execution_t* execution, tfrt_async_value_t* const* results) {

@@ -21,6 +21,7 @@
 #ifndef TFRT_DISTRIBUTED_CALL_EXECUTION_H_
 #define TFRT_DISTRIBUTED_CALL_EXECUTION_H_
 
+#include "distributed/call/patience.h"
 #include "distributed/job/job.h"
 #include "distributed/value/remote_value.h"
 #include "host_runtime/executor/request/call_scope.h"
@@ -65,8 +66,10 @@ struct tfrt_execution_s {
   tfrt_execution_result_t* results;
   tfrt_request_context_t* request;  // +1 once it runs
   tfrt_call_scope_t scope;
+  tfrt_patience_t patience;
   tfrt_task_t task;          // waits for the program, then runs the function
-  tfrt_task_t retired_task;  // of |scope|
+  tfrt_task_t ending_task;   // of |scope|
+  tfrt_task_t retired_task;  // of |patience|
   tfrt_timer_t timer;
   bool timer_started;
   tfrt_status_t cancelled;  // +1; why, or NULL
@@ -122,6 +125,12 @@ void tfrt_execution_complete(tfrt_execution_t* execution, tfrt_async_value_t* co
 // True if nothing but the function's own frame keeps |execution|, which has started, from being
 // over: that may be so in a moment, or when another kernel has run.
 bool tfrt_execution_is_ending(const tfrt_execution_t* execution);
+
+// Where the calls that the kernel at |caller| makes belong whose end alone is waited for, if
+// |scope| is that of an execution; else NULL, and NULL for a kernel of the function that it runs,
+// as the end of that may be the next thing that is waited for. NULL is allowed for both.
+tfrt_patience_t* tfrt_execution_patience(tfrt_call_scope_t* scope,
+                                         const tfrt_kernel_site_t* caller);
 
 // The name of the function (+0, as long as the program or for ever): "print" and so on for a
 // built-in one, "" for a region or for what is not loaded yet.

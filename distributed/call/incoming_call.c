@@ -260,11 +260,18 @@ tfrt_execution_t* tfrt_incoming_call_find(tfrt_peer_t* peer, uint64_t number) {
 void tfrt_incoming_call_on_cancel(tfrt_peer_t* peer, const tfrt_wire_cancel_t* cancel) {
   tfrt_execution_t* execution = tfrt_incoming_call_find(peer, cancel->call);
   if (!execution) return;
+  tfrt_incoming_call_cast(execution)->results_can_wait = false;
   tfrt_status_t reason =
       cancel->reason ? tfrt_wire_error_to_status(cancel->reason)
                      : tfrt_status_create(TFRT_STATUS_CANCELLED, "the caller cancelled the call");
   tfrt_execution_cancel(execution, reason);
   tfrt_status_release(reason);
+}
+
+void tfrt_incoming_call_on_hurry(tfrt_peer_t* peer, const tfrt_wire_hurry_t* hurry) {
+  tfrt_execution_t* execution = tfrt_incoming_call_find(peer, hurry->call);
+  if (execution) tfrt_incoming_call_cast(execution)->results_can_wait = false;
+  tfrt_session_send_waiting(peer->session);
 }
 
 void tfrt_incoming_call_cancel_request(tfrt_peer_t* peer, const tfrt_job_t* job, uint64_t request,

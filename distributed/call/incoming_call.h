@@ -37,6 +37,9 @@ tfrt_status_t tfrt_incoming_call_on_void(tfrt_peer_t* peer, tfrt_job_t* job,
 // A Cancel came from |peer|; late ones are ignored.
 void tfrt_incoming_call_on_cancel(tfrt_peer_t* peer, const tfrt_wire_cancel_t* cancel);
 
+// A Hurry came from |peer|: the Results of the call wait no longer, those that do included.
+void tfrt_incoming_call_on_hurry(tfrt_peer_t* peer, const tfrt_wire_hurry_t* hurry);
+
 // What the call |number| that |peer| made runs (+0), or NULL if it is over.
 tfrt_execution_t* tfrt_incoming_call_find(tfrt_peer_t* peer, uint64_t number);
 

@@ -123,6 +123,16 @@ static bool tfrt_incoming_call_is_complete(const tfrt_incoming_call_t* call) {
   return true;
 }
 
+// True if |results|, of |call|, may wait for company. The first error is what people wait for.
+static bool tfrt_incoming_call_can_wait(const tfrt_incoming_call_t* call,
+                                        const tfrt_wire_result_item_t* results, size_t count) {
+  bool can_wait = call->results_can_wait;
+  for (size_t i = 0; i < count && can_wait; ++i) {
+    can_wait = results[i].item.kind != TFRT_WIRE_ITEM_ERROR;
+  }
+  return can_wait;
+}
+
 // The call is over: forgets it.
 static void tfrt_incoming_call_end(tfrt_incoming_call_t* call) {
   call->done = true;
@@ -156,7 +166,7 @@ static void tfrt_incoming_call_tell(tfrt_incoming_call_t* call) {
         .result = {.call = call->number, .results = results, .result_count = count, .done = done}};
     tfrt_peer_frame_t frame = {.job = call->execution.job,
                                .request = call->execution.request_id,
-                               .can_wait = call->results_can_wait};
+                               .can_wait = tfrt_incoming_call_can_wait(call, results, count)};
     tfrt_peer_send(call->peer, &frame, &body);
   }
   if (done) tfrt_incoming_call_end(call);

@@ -2,6 +2,7 @@
 #include <stddef.h>
 
 #include "distributed/builtin/tracing.h"
+#include "distributed/call/execution.h"
 #include "distributed/call/outgoing_call_impl.h"
 #include "distributed/call/retried_call.h"
 
@@ -60,6 +61,7 @@ static tfrt_outgoing_call_t* tfrt_outgoing_call_allocate(
       tfrt_outgoing_call_size(request->argument_count, request->result_count));
   if (!call) return NULL;
   tfrt_ref_count_initialize(&call->ref_count);
+  tfrt_list_initialize(&call->patient_link);
   call->node = node;
   call->argument_count = request->argument_count;
   call->result_count = request->result_count;
@@ -75,6 +77,7 @@ void tfrt_outgoing_call_end(tfrt_outgoing_call_t* call) {
   if (call->ended) return;
   call->ended = true;
   tfrt_node_t* node = call->node;
+  tfrt_list_remove(&call->patient_link);
   if (call->started) {
     tfrt_hash_table_remove(&call->peer->outgoing_calls, &call->by_number);
     --node->counts.outgoing_calls;
@@ -174,6 +177,44 @@ static tfrt_status_t tfrt_outgoing_call_create_results(
   return NULL;
 }
 
+// True if |call| keeps nothing alive that takes room: its arguments travel by value, or are small
+// and come from their owners.
+static bool tfrt_outgoing_call_keeps_little(const tfrt_outgoing_call_t* call,
+                                            const tfrt_outgoing_arguments_t* arguments) {
+  for (uint32_t i = 0; i < call->argument_count; ++i) {
+    const tfrt_wire_item_t* item = &arguments->items[i];
+    bool is_pushed = item->kind == TFRT_WIRE_ITEM_REFERENCE && item->reference.is_pushed;
+    if (item->kind != TFRT_WIRE_ITEM_INLINE && !is_pushed) return false;
+  }
+  return true;
+}
+
+// Where |call|, whose results are of no use to this host, belongs if nobody minds when it ends;
+// else NULL. A call with a deadline of its own must not seem to have missed it, and where credit is
+// scarce others wait for what comes back with the end of this one.
+static tfrt_patience_t* tfrt_outgoing_call_find_patience(
+    const tfrt_outgoing_call_t* call, const tfrt_outgoing_call_request_t* request,
+    const tfrt_outgoing_arguments_t* arguments) {
+  bool may_be = !request->has_own_deadline && tfrt_session_has_call_credit(call->peer->session) &&
+                tfrt_outgoing_call_keeps_little(call, arguments);
+  return may_be ? tfrt_execution_patience(request->scope, request->caller) : NULL;
+}
+
+// |call| belongs to |patience| from now on, and no more to its execution's scope, which the kernel
+// that makes it is in, too.
+static void tfrt_outgoing_call_join(tfrt_outgoing_call_t* call, tfrt_patience_t* patience) {
+  tfrt_call_scope_enter(&patience->scope);
+  tfrt_call_scope_leave(call->scope);
+  call->scope = &patience->scope;
+  tfrt_list_push_back(&patience->calls, &call->patient_link);
+}
+
+void tfrt_outgoing_call_hurry(tfrt_outgoing_call_t* call) {
+  const tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_HURRY, .hurry = {.call = call->number}};
+  tfrt_peer_send(call->peer, &(tfrt_peer_frame_t){.job = call->job, .after_call = call->number},
+                 &body);
+}
+
 static tfrt_status_t tfrt_outgoing_call_send(tfrt_outgoing_call_t* call,
                                              const tfrt_outgoing_call_request_t* request,
                                              const tfrt_outgoing_arguments_t* arguments,
@@ -193,14 +234,19 @@ static tfrt_status_t tfrt_outgoing_call_send(tfrt_outgoing_call_t* call,
                  .pure = request->pure,
                  .depth = depth,
                  .device = tfrt_string_view_of(request->device ? request->device : ""),
-                 .image = request->image,
-                 .results_can_wait = request->results_can_wait}};
-  tfrt_outgoing_push_choose(call, request, arguments->arena, &body.invoke);
+                 .image = request->image}};
+  tfrt_patience_t* patience = NULL;
+  if (tfrt_outgoing_push_choose(call, request, arguments->arena, &body.invoke)) {
+    patience = tfrt_outgoing_call_find_patience(call, request, arguments);
+  }
+  body.invoke.results_can_wait = request->results_can_wait || patience;
   tfrt_peer_frame_t frame = {.job = call->job,
                              .request = request->request ? request->request->options.id : 0,
                              .deadline_ns = request->deadline_ns,
                              .is_nested = depth > 0};
-  return tfrt_peer_try_send(call->peer, &frame, &body);
+  TFRT_RETURN_IF_ERROR(tfrt_peer_try_send(call->peer, &frame, &body));
+  if (patience) tfrt_outgoing_call_join(call, patience);
+  return NULL;
 }
 
 // Names the call and sends it. On an error nothing was named.

@@ -27,7 +27,8 @@ struct tfrt_outgoing_call_s {
   tfrt_call_site_t site;
   tfrt_request_context_t* request;  // +1; NULL: nobody cancels
   tfrt_cancellation_subscription_t subscription;
-  tfrt_call_scope_t* scope;  // entered; NULL: nobody asks
+  tfrt_call_scope_t* scope;       // entered; NULL: nobody asks
+  tfrt_list_link_t patient_link;  // in a tfrt_patience_t, until it is hurried
   tfrt_timer_t timer;
   bool timer_started;
   uint32_t argument_count;
@@ -50,6 +51,9 @@ void tfrt_outgoing_call_release(tfrt_outgoing_call_t* call);
 // ENDED: loans end, the scope is left. Results that are not known by now must have been
 // failed.
 void tfrt_outgoing_call_end(tfrt_outgoing_call_t* call);
+
+// Nothing but the call's end is waited for any more: the callee is told so, if it doesn't know.
+void tfrt_outgoing_call_hurry(tfrt_outgoing_call_t* call);
 
 // Makes errors, |status| (+0), of the results that are not known yet.
 void tfrt_outgoing_call_fail_results(tfrt_outgoing_call_t* call, tfrt_status_t status);
@@ -79,8 +83,9 @@ bool tfrt_outgoing_arguments_is_mutable(const char* const* types, uint32_t index
 
 // Sets |out_invoke->push_to|, in |arena|, to the hosts whose calls, in the function that makes
 // |call|, are given its results: they get from the callee what is small whatever it is, before they
-// ask (push_inbox.h). Which they are is noted in |call->results|.
-void tfrt_outgoing_push_choose(tfrt_outgoing_call_t* call,
+// ask (push_inbox.h). Which they are is noted in |call->results|. True if that is all that is done
+// with the results, so that they are of no use to this host.
+bool tfrt_outgoing_push_choose(tfrt_outgoing_call_t* call,
                                const tfrt_outgoing_call_request_t* request, tfrt_arena_t* arena,
                                tfrt_wire_invoke_t* out_invoke);
 

@@ -29,42 +29,49 @@ static uint64_t tfrt_outgoing_push_find(const tfrt_outgoing_call_t* call, uint32
   return is_other ? member->incarnation : 0;
 }
 
-// Appends to |push_to|, which has |count| entries, those of result |index|; returns how many it has
-// then.
-static size_t tfrt_outgoing_push_add(tfrt_outgoing_call_t* call, const tfrt_kernel_site_t* kernel,
-                                     uint32_t index, tfrt_wire_push_to_t* push_to, size_t count) {
+// Appends to |push_to|, which has |*count| entries, those of result |index|. True if all users of
+// the result are calls that get it so.
+static bool tfrt_outgoing_push_add(tfrt_outgoing_call_t* call, const tfrt_kernel_site_t* kernel,
+                                   uint32_t index, tfrt_wire_push_to_t* push_to, size_t* count) {
   tfrt_remote_value_t* result = call->results[index];
   uint32_t hosts[TFRT_OUTGOING_PUSH_MAX_USERS];
-  uint32_t host_count =
-      tfrt_kernel_site_user_hosts(kernel, index, hosts, TFRT_OUTGOING_PUSH_MAX_USERS);
-  for (uint32_t i = 0; i < host_count && count < TFRT_WIRE_MAX_PUSHES; ++i) {
+  bool is_for_others = false;
+  uint32_t host_count = tfrt_kernel_site_user_hosts(kernel, index, hosts,
+                                                    TFRT_OUTGOING_PUSH_MAX_USERS, &is_for_others);
+  for (uint32_t i = 0; i < host_count && *count < TFRT_WIRE_MAX_PUSHES; ++i) {
     uint64_t to = tfrt_outgoing_push_find(call, hosts[i]);
-    if (to == 0 || result->pushed_count == TFRT_REMOTE_VALUE_MAX_PUSHED) continue;
+    if (to == 0 || result->pushed_count == TFRT_REMOTE_VALUE_MAX_PUSHED) {
+      is_for_others = false;
+      continue;
+    }
     result->pushed_to[result->pushed_count++] = to;
-    push_to[count++] = (tfrt_wire_push_to_t){.result = index, .to = to};
+    push_to[(*count)++] = (tfrt_wire_push_to_t){.result = index, .to = to};
   }
-  return count;
+  return is_for_others && host_count > 0 && *count < TFRT_WIRE_MAX_PUSHES;
 }
 
-void tfrt_outgoing_push_choose(tfrt_outgoing_call_t* call,
+bool tfrt_outgoing_push_choose(tfrt_outgoing_call_t* call,
                                const tfrt_outgoing_call_request_t* request, tfrt_arena_t* arena,
                                tfrt_wire_invoke_t* out_invoke) {
   bool may_push = tfrt_session_features(call->peer->session) & TFRT_WIRE_FEATURE_PUSH;
-  if (!request->caller || !request->gives_results || !may_push) return;
+  if (!request->caller || !request->gives_results || !may_push) return false;
   tfrt_wire_push_to_t* push_to = NULL;
   size_t count = 0;
+  uint32_t for_others = 0;
   for (uint32_t i = 0; i < call->result_count && i < TFRT_OUTGOING_PUSH_MAX_RESULTS; ++i) {
     uint32_t host;
-    if (tfrt_kernel_site_user_hosts(request->caller, i, &host, 1) == 0) continue;
+    bool is_all;
+    if (tfrt_kernel_site_user_hosts(request->caller, i, &host, 1, &is_all) == 0) continue;
     if (!tfrt_outgoing_push_is_small(request->result_types, i)) continue;
     if (!push_to) {
       push_to = tfrt_arena_allocate_array(arena, TFRT_WIRE_MAX_PUSHES, sizeof(*push_to));
     }
-    if (!push_to) return;
-    count = tfrt_outgoing_push_add(call, request->caller, i, push_to, count);
+    if (!push_to) return false;
+    for_others += tfrt_outgoing_push_add(call, request->caller, i, push_to, &count);
   }
   out_invoke->push_to = push_to;
   out_invoke->push_to_count = count;
+  return for_others > 0 && for_others == call->result_count;
 }
 
 bool tfrt_outgoing_push_take(tfrt_remote_value_t* value, uint64_t callee) {

@@ -124,6 +124,9 @@ static tfrt_status_t tfrt_node_on_body(tfrt_peer_t* peer, tfrt_job_t* job,
     case TFRT_WIRE_FRAME_CANCEL:
       tfrt_incoming_call_on_cancel(peer, &body->cancel);
       return NULL;
+    case TFRT_WIRE_FRAME_HURRY:
+      tfrt_incoming_call_on_hurry(peer, &body->hurry);
+      return NULL;
     case TFRT_WIRE_FRAME_CANCEL_REQUEST:
       tfrt_node_on_cancel_request(peer, job, &body->cancel_request);
       return NULL;

@@ -201,6 +201,10 @@ uint64_t tfrt_session_next_want(const tfrt_session_t* session);
 uint64_t tfrt_session_call_room(const tfrt_session_t* session);
 uint64_t tfrt_session_want_room(const tfrt_session_t* session);
 
+// True if the peer takes at least half of these calls now, at once. Thread-compatible (the node's
+// lock is held).
+bool tfrt_session_has_call_credit(const tfrt_session_t* session);
+
 // Puts a Void with |body| into the place of the Invoke of |call|, if that was never
 // written: sets |*out_replaced|. If it was, nothing changes: send Cancel.
 // RESOURCE_EXHAUSTED when memory is out. Thread-compatible (the node's lock is held).
@@ -217,6 +221,10 @@ bool tfrt_session_call_was_written(const tfrt_session_t* session, uint64_t call)
 // write, unless the session is not OPEN: then with the first batch after that, or the first
 // heartbeat. Thread-compatible (the node's lock is held).
 void tfrt_session_request_flush(tfrt_session_t* session);
+
+// What waits for company goes now, if there is something. Thread-compatible (the node's lock is
+// held).
+void tfrt_session_send_waiting(tfrt_session_t* session);
 
 // Has on_wake called once at |due_ns| by our clock, or at the earlier time that is set already;
 // never if the session is DEAD by then. Thread-compatible (the node's lock is held).

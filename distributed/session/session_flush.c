@@ -80,6 +80,10 @@ void tfrt_session_flush(tfrt_session_t* session) {
   if (session->link) tfrt_session_link_request_work(session->link);
 }
 
+void tfrt_session_send_waiting(tfrt_session_t* session) {
+  if (tfrt_send_queue_has_unwritten(&session->queue)) tfrt_session_flush(session);
+}
+
 void tfrt_session_manager_stop_flushing(tfrt_session_manager_t* manager) {
   if (!manager->is_flush_timer_waiting) return;
   // If it runs right now, it waits for the lock and ends by itself.

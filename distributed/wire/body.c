@@ -29,6 +29,7 @@ static const tfrt_wire_message_t* const body_messages[] = {
     [TFRT_WIRE_FRAME_CANCEL] = &tfrt_wire_cancel_message,
     [TFRT_WIRE_FRAME_CANCEL_REQUEST] = &tfrt_wire_cancel_request_message,
     [TFRT_WIRE_FRAME_END_REQUEST] = &tfrt_wire_end_request_message,
+    [TFRT_WIRE_FRAME_HURRY] = &tfrt_wire_hurry_message,
     [TFRT_WIRE_FRAME_WANT] = &tfrt_wire_want_message,
     [TFRT_WIRE_FRAME_RESOLVE] = &tfrt_wire_resolve_message,
     [TFRT_WIRE_FRAME_UNWANT] = &tfrt_wire_unwant_message,

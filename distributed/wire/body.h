@@ -42,6 +42,7 @@ typedef struct tfrt_wire_body_s {
     tfrt_wire_cancel_t cancel;
     tfrt_wire_cancel_request_t cancel_request;
     tfrt_wire_end_request_t end_request;
+    tfrt_wire_hurry_t hurry;
     tfrt_wire_want_t want;
     tfrt_wire_resolve_t resolve;
     tfrt_wire_unwant_t unwant;

@@ -129,3 +129,10 @@ static const tfrt_wire_field_t end_request_fields[] = {
 };
 const tfrt_wire_message_t tfrt_wire_end_request_message =
     TFRT_WIRE_MESSAGE("EndRequest", tfrt_wire_end_request_t, end_request_fields);
+
+static const tfrt_wire_field_t hurry_fields[] = {
+    TFRT_WIRE_FIELD(tfrt_wire_hurry_t, call, 1, UINT64, .required = true,
+                    .limit = TFRT_WIRE_MAX_NUMBER),
+};
+const tfrt_wire_message_t tfrt_wire_hurry_message =
+    TFRT_WIRE_MESSAGE("Hurry", tfrt_wire_hurry_t, hurry_fields);

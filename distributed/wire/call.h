@@ -106,4 +106,8 @@ typedef struct tfrt_wire_end_request_s {
   uint64_t request;
 } tfrt_wire_end_request_t;
 
+typedef struct tfrt_wire_hurry_s {
+  uint64_t call;
+} tfrt_wire_hurry_t;
+
 #endif  // TFRT_DISTRIBUTED_WIRE_CALL_H_

@@ -41,6 +41,7 @@ extern const tfrt_wire_message_t tfrt_wire_result_message;
 extern const tfrt_wire_message_t tfrt_wire_cancel_message;
 extern const tfrt_wire_message_t tfrt_wire_cancel_request_message;
 extern const tfrt_wire_message_t tfrt_wire_end_request_message;
+extern const tfrt_wire_message_t tfrt_wire_hurry_message;
 extern const tfrt_wire_message_t tfrt_wire_want_message;
 extern const tfrt_wire_message_t tfrt_wire_resolve_message;
 extern const tfrt_wire_message_t tfrt_wire_unwant_message;

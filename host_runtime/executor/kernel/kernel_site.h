@@ -29,9 +29,13 @@ void tfrt_kernel_site_origin(const tfrt_kernel_site_t* site, tfrt_status_origin_
 
 // Sets |hosts|, with room for |room|, to the ranks of the calls with a host, in the same function,
 // to which result |result| of the kernel at |site| is an argument, once for each; returns how many.
-// Of a result with many users some may be missing. Thread-safe.
+// Of a result with many users some may be missing. Sets |*out_all| to true if none is, and the
+// result has no other use: no kernel has it, and the function doesn't return it. Thread-safe.
 uint32_t tfrt_kernel_site_user_hosts(const tfrt_kernel_site_t* site, uint32_t result,
-                                     uint32_t* hosts, uint32_t room);
+                                     uint32_t* hosts, uint32_t room, bool* out_all);
+
+// The index in its program of the function that the kernel at |site| stands in. Thread-safe.
+uint32_t tfrt_kernel_site_function(const tfrt_kernel_site_t* site);
 
 // The program (+0) that |site| belongs to; whoever keeps a site retains it. Thread-safe.
 struct tfrt_program_s* tfrt_kernel_site_program(const tfrt_kernel_site_t* site);

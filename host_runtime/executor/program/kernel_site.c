@@ -18,8 +18,18 @@ void tfrt_kernel_site_origin(const tfrt_kernel_site_t* site, tfrt_status_origin_
 // Of a result with more users only so many are looked at.
 #define TFRT_KERNEL_SITE_MAX_USERS 16u
 
+static bool tfrt_kernel_site_is_returned(const tfrt_kernel_site_t* site, uint32_t result) {
+  const tfrt_bef_function_t* function = site->binding->owner->bef;
+  const uint32_t value = tfrt_bef_record_results(site->record)[result];
+  for (uint32_t i = 0; i < function->result_count; ++i) {
+    if (function->result_registers[i] == value) return true;
+  }
+  return false;
+}
+
 uint32_t tfrt_kernel_site_user_hosts(const tfrt_kernel_site_t* site, uint32_t result,
-                                     uint32_t* hosts, uint32_t room) {
+                                     uint32_t* hosts, uint32_t room, bool* out_all) {
+  *out_all = false;
   const tfrt_bef_record_t* record = site->record;
   if (result >= record->result_count) return 0;
   const uint32_t* user_counts = tfrt_bef_record_user_counts(record);
@@ -31,7 +41,12 @@ uint32_t tfrt_kernel_site_user_hosts(const tfrt_kernel_site_t* site, uint32_t re
         site->binding->owner->sites[users[u]].binding->call_options;
     if (options && options->has_host && count < room) hosts[count++] = options->host;
   }
+  *out_all = count == user_counts[result] && !tfrt_kernel_site_is_returned(site, result);
   return count;
+}
+
+uint32_t tfrt_kernel_site_function(const tfrt_kernel_site_t* site) {
+  return site->binding->owner->base.index;
 }
 
 struct tfrt_program_s* tfrt_kernel_site_program(const tfrt_kernel_site_t* site) {

@@ -26,7 +26,7 @@ static const ProtobufCMessageDescriptor* const descriptors[] = {
     &tfrt__peer__v1__retain__descriptor,      &tfrt__peer__v1__retained__descriptor,
     &tfrt__peer__v1__release__descriptor,     &tfrt__peer__v1__lost__descriptor,
     &tfrt__peer__v1__replace__descriptor,     &tfrt__peer__v1__push__descriptor,
-    &tfrt__peer__v1__job_gone__descriptor,
+    &tfrt__peer__v1__job_gone__descriptor,    &tfrt__peer__v1__hurry__descriptor,
 };
 
 const ProtobufCMessageDescriptor* tfrt_peer_descriptor(const char* name) {

@@ -244,6 +244,7 @@ const tfrt_wire_body_t tfrt_wire_sample_bodies[] = {
      .cancel_request = {.request = UINT64_MAX, .reason = &error}},
     {.kind = TFRT_WIRE_FRAME_CANCEL_REQUEST, .cancel_request = {.start = 1}},
     {.kind = TFRT_WIRE_FRAME_END_REQUEST, .end_request = {.request = 9}},
+    {.kind = TFRT_WIRE_FRAME_HURRY, .hurry = {.call = 127}},
     {.kind = TFRT_WIRE_FRAME_WANT,
      .want = {.want = 11,
               .id = PROMISED,

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The calls of an execution of which this host needs nothing but their end: in a loop, a call whose
+// results are given to calls on other hosts alone, which get them from its callee. Who makes one is
+// *patient*: its Results wait for company (Invoke.results_can_wait), so that a host in the middle
+// of a chain of calls writes one message for each turn of the loop instead of two, and the loop's
+// own host reads one instead of as many as there are calls.
+//
+//   turn 1   Invoke a, b, c            c's result decides about the next turn
+//   turn 2   Invoke a, b, c            meanwhile Results of a and b come by the dozen
+//   over     Hurry a, b of turn 2      nothing else is under way, so their end is waited for
+//
+// Hence two scopes (call_scope.h), one inside of the other: that of the execution, with its frames
+// and all other calls; and the one here, with the patient calls, and one until the first is over.
+// The execution is over when this one is.
+//
+// Life:
+//  1. Initialised with the task to run when it is over.
+//  2. Joined by calls, each until it has ENDED.
+//  3. Ended once, by the execution, when its own scope is left for the last time: hurries the calls
+//     that are left. Over at once if there is none, else with the last one.
+//
+// Thread rule: everything here needs the node's lock, but the scope, which is thread-safe.
+// Failure rule: none fails. Who can't be hurried as memory is out ends a little later by itself.
+#ifndef TFRT_DISTRIBUTED_CALL_PATIENCE_H_
+#define TFRT_DISTRIBUTED_CALL_PATIENCE_H_
+
+#include <stdbool.h>
+
+#include "host_runtime/base/list.h"
+#include "host_runtime/base/macros.h"
+#include "host_runtime/executor/request/call_scope.h"
+
+typedef struct tfrt_patience_s {
+  tfrt_call_scope_t scope;
+  tfrt_list_link_t calls;  // of tfrt_outgoing_call_t
+} tfrt_patience_t;
+
+// Makes |patience|, in the caller's storage, one without calls, that runs |over|.
+void tfrt_patience_initialize(tfrt_patience_t* patience, tfrt_task_t* over);
+
+// Nothing else is under way: hurries the calls that are left. True if there is none, and the caller
+// does what |over| would.
+bool tfrt_patience_end(tfrt_patience_t* patience) TFRT_MUST_USE;
+
+#endif  // TFRT_DISTRIBUTED_CALL_PATIENCE_H_
