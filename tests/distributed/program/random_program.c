@@ -12,6 +12,9 @@
 #define MAX_COST 80
 // How often a text has that of the argument, at most.
 #define MAX_COPIES 24
+// Of a loop: its turns, and how many hosts each goes along.
+#define LOOP_TURNS 3
+#define LOOP_HOSTS 3
 // Values of one kind in a function.
 #define MAX_VALUES (TFRT_RANDOM_PROGRAM_MAX_OPS + 1)
 
@@ -56,6 +59,9 @@ static bool evaluate(const tfrt_random_program_t* program, uint32_t index,
       made[0] = (tfrt_random_value_t){of[op->a].value + of[op->b].value,
                                       of[op->a].is_error || of[op->b].is_error};
       made[1] = made[0];
+    } else if (op->kind == TFRT_RANDOM_OP_LOOP) {
+      made[0] = numbers[op->a];
+      made[0].value += LOOP_TURNS * LOOP_HOSTS;
     } else if (op->kind == TFRT_RANDOM_OP_FAIL) {
       made[0].is_error = true;
     } else if (op->kind == TFRT_RANDOM_OP_COPY) {
@@ -95,6 +101,8 @@ static uint32_t cost_of(const tfrt_random_program_t* program, const tfrt_random_
       return program->host_count * callee + 2;
     case TFRT_RANDOM_OP_REDUCE:
       return 4 * program->host_count;
+    case TFRT_RANDOM_OP_LOOP:
+      return LOOP_TURNS * LOOP_HOSTS;
     case TFRT_RANDOM_OP_TELL:
       return 2;
     default:
@@ -119,6 +127,9 @@ static tfrt_random_op_t pick_op(const tfrt_random_program_t* program, uint32_t i
   bool is_of_texts = op.kind == TFRT_RANDOM_OP_APPEND;
   op.a = below(random, is_of_texts ? texts : numbers);
   op.b = below(random, op.kind == TFRT_RANDOM_OP_ADD ? numbers : texts);
+  if (op.kind == TFRT_RANDOM_OP_ADD && op.host + 1 == program->host_count) {
+    op.kind = TFRT_RANDOM_OP_LOOP;
+  }
   return op;
 }
 
@@ -260,6 +271,23 @@ static void put_together(tfrt_random_program_t* program, const tfrt_random_op_t*
       i, i, op->a, i, n, i);
 }
 
+// The same for a loop, all of whose calls but the last are given to others alone.
+static void put_loop(tfrt_random_program_t* program, const tfrt_random_op_t* op, uint32_t i,
+                     uint32_t n) {
+  put(program,
+      "  %%i%u = tfrt.constant.i32 %u\n"
+      "  %%n%u = tfrt.repeat.i32 %%i%u, %%n%u : i32 {\n",
+      i, LOOP_TURNS, n, i, op->a);
+  char last[24];
+  snprintf(last, sizeof(last), "n%u", op->a);
+  for (uint32_t k = 0; k < LOOP_HOSTS; ++k) {
+    put(program, "    %%x%u_%u = tfrt.call @next(%%%s) {host = %u : i32} : (i32) -> i32\n", i, k,
+        last, (op->host + k) % program->host_count);
+    snprintf(last, sizeof(last), "x%u_%u", i, k);
+  }
+  put(program, "    tfrt.return %%%s : i32\n  }\n", last);
+}
+
 // Writes |op|, number |i|, which makes the number |n| and the text |t|.
 static void put_op(tfrt_random_program_t* program, const tfrt_random_op_t* op, uint32_t i,
                    uint32_t n, uint32_t t) {
@@ -271,6 +299,9 @@ static void put_op(tfrt_random_program_t* program, const tfrt_random_op_t* op, u
         put(program, "  %%n%u = \"tfrt_test.async_add.i32\"(%%n%u, %%n%u) : (i32, i32) -> i32\n", n,
             op->a, op->b);
       }
+      break;
+    case TFRT_RANDOM_OP_LOOP:
+      put_loop(program, op, i, n);
       break;
     case TFRT_RANDOM_OP_FAIL:
       put(program, "  %%z%u = tfrt.constant.i32 0\n  %%n%u, %%r%u = tfrt.div.i32 %%n%u, %%z%u\n", i,
@@ -343,6 +374,8 @@ void tfrt_random_program_generate(tfrt_random_program_t* program, uint32_t host_
   put(program,
       "func.func @sum(%%l: !tfrt_dist.list) -> i32 {\n"
       "  %%s = tfrt_dist.list.sum %%l : i32\n  tfrt.return %%s : i32\n}\n"
+      "func.func @next(%%n: i32) -> i32 {\n"
+      "  %%c = tfrt.constant.i32 1\n  %%m = tfrt.add.i32 %%n, %%c\n  tfrt.return %%m : i32\n}\n"
       "func.func @at(%%l: !tfrt_dist.list, %%i: i32) -> i32 {\n"
       "  %%e = tfrt_dist.list.get %%l, %%i : i32\n  tfrt.return %%e : i32\n}\n"
       "func.func @tell(%%n: i32, %%k: !tfrt.string) -> (i32, !tfrt.chain) {\n"

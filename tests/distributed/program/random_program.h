@@ -2,7 +2,7 @@
 //
 // A program of calls between hosts that follows from a seed, and what its results must be: a
 // tree of functions that add, now or later, divide by zero, append, call each other at fixed and
-// computed hosts, on all hosts at once, keep what they were lent beyond the call, hand on what they
+// computed hosts, in loops along several hosts, on all hosts at once, keep what they were lent beyond the call, hand on what they
 // never look at, and leave results unused. @main has hosts reduce together, and tell each other
 // something by key.
 //
@@ -29,6 +29,7 @@
 typedef enum tfrt_random_op_kind_e {
   TFRT_RANDOM_OP_ADD,      // of the numbers a and b
   TFRT_RANDOM_OP_FAIL,     // number a divided by zero
+  TFRT_RANDOM_OP_LOOP,     // number a and one for each call, along hosts from |host| on, in turns
   TFRT_RANDOM_OP_APPEND,   // of the texts a and b
   TFRT_RANDOM_OP_CALL,     // of |function| on |host| with number a and text b
   TFRT_RANDOM_OP_COMPUTE,  // the same, with a host that is known at run time

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Calls whose results go to calls on other hosts alone, in a loop: what is told of them waits for
+// company, unless somebody needs it, and the end of the loop waits for no timer.
+#include "host_runtime/async/builtin_types.h"
+#include "tests/distributed/node/node_harness.h"
+#include "tests/support/test_main.h"
+
+#define DELAY (100 * TFRT_NANOSECONDS_PER_MICROSECOND)
+// What waits for company goes alone after so long (TFRT_WIRE_COMPANY_MS).
+#define COMPANY (10 * TFRT_NANOSECONDS_PER_MILLISECOND)
+#define HOSTS 4
+
+static tfrt_node_world_t world;
+static uint64_t call_room;  // of each host for each other; 0: as ever
+
+static uint64_t count(uint32_t from, uint32_t to, tfrt_wire_frame_kind_t kind) {
+  return tfrt_frame_oracle_count(world.frames, from, to, kind);
+}
+
+static int64_t last_ns(uint32_t from, uint32_t to, tfrt_wire_frame_kind_t kind) {
+  return tfrt_frame_oracle_last_ns(world.frames, from, to, kind);
+}
+
+static int64_t now_ns(void) {
+  return tfrt_clock_now_ns(tfrt_simulated_network_clock(world.network));
+}
+
+static void configure(uint32_t index, tfrt_node_options_t* options) {
+  (void)index;
+  if (call_room) options->session.first_call_limit = call_room;
+}
+
+// Every message takes the same time.
+static void begin(void) {
+  tfrt_simulated_options_t options;
+  tfrt_simulated_options_initialize(&options);
+  options.delay_ns = DELAY;
+  options.jitter_ns = 0;
+  tfrt_node_world_set_configure(configure);
+  tfrt_node_world_initialize(&world, HOSTS, &options);
+}
+
+static void end(void) {
+  tfrt_node_world_finish(&world);
+  tfrt_node_world_deinitialize(&world);
+  tfrt_node_world_set_configure(NULL);
+  call_room = 0;
+}
+
+static void drop_results(void) {
+  for (uint32_t i = 0; i < world.result_count; ++i) tfrt_async_value_release(world.results[i]);
+  world.result_count = 0;
+}
+
+#define CALL(RESULT, FUNCTION, ARGUMENT, HOST)                            \
+  "  %" RESULT " = tfrt.call @" FUNCTION "(%" ARGUMENT ") {host = " #HOST \
+  " : i32} : (i32) -> "                                                   \
+  "i32\n"
+
+#define FUNCTIONS \
+  "func.func @next(%x: i32) -> i32 {\n"      \
+  "  %one = tfrt.constant.i32 1\n"           \
+  "  %y = tfrt.add.i32 %x, %one\n"           \
+  "  tfrt.return %y : i32\n"                 \
+  "}\n"                                      \
+  "func.func @divide(%x: i32) -> i32 {\n"    \
+  "  %zero = tfrt.constant.i32 0\n"          \
+  "  %y, %r = tfrt.div.i32 %x, %zero\n"      \
+  "  tfrt.return %y : i32\n"                 \
+  "}\n"                                      \
+  "func.func @far(%x: i32) -> i32 {\n"       \
+  CALL("a", "next", "x", 3) CALL("b", "next", "a", 2) CALL("c", "next", "b", 3) \
+  "  %y = tfrt.add.i32 %a, %c\n"             \
+  "  tfrt.return %y : i32\n"                 \
+  "}\n"
+
+// A loop until |BODY|, which is given %v and makes %w, has given as much as the argument.
+#define LOOP(BODY)                                                      \
+  FUNCTIONS                                                             \
+  "func.func @main(%n: i32) -> i32 {\n"                                 \
+  "  %zero = tfrt.constant.i32 0\n"                                     \
+  "  %true = tfrt.constant.i1 1\n"                                      \
+  "  %r:2 = tfrt.while %true @turn(%zero, %n) parallel_iterations(1)\n" \
+  "      : (i32, i32) -> (i32, i32)\n"                                  \
+  "  tfrt.return %r#0 : i32\n"                                          \
+  "}\n"                                                                 \
+  "func.func @turn(%v: i32, %n: i32) -> (i32, i32, i1) {\n" BODY        \
+  "  %one = tfrt.constant.i32 1\n"                                      \
+  "  %u = tfrt.add.i32 %w, %one\n"                                      \
+  "  %again = \"tfrt.lessequal.i32\"(%u, %n) : (i32, i32) -> (i1)\n"    \
+  "  tfrt.return %w, %n, %again : i32, i32, i1\n"                       \
+  "}\n"
+
+#define CHAIN CALL("a", "next", "v", 1) CALL("b", "next", "a", 2) CALL("w", "next", "b", 3)
+
+// Runs |program| to its end, until the argument |n|, and then counts from there on.
+static void warm_up(const char* program, int32_t n) {
+  tfrt_node_world_start_i32(&world, program, n, 1);
+  tfrt_node_world_await(&world);
+  drop_results();
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
+  tfrt_frame_oracle_reset_counts(world.frames);
+}
+
+static void run(const char* program, int32_t n, int32_t expected) {
+  tfrt_node_world_start_i32(&world, program, n, 1);
+  tfrt_node_world_await(&world);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 0), expected);
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
+}
+
+// How many messages |turns| turns of |program| take, of which each adds three.
+static uint64_t messages_of(const char* program, int32_t turns) {
+  begin();
+  warm_up(program, 1);
+  uint64_t before = tfrt_simulated_network_message_count(world.network, TFRT_TRANSPORT_CONTROL);
+  tfrt_node_world_start_i32(&world, program, 3 * turns, 1);
+  tfrt_node_world_await(&world);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 3 * turns);
+  uint64_t messages =
+      tfrt_simulated_network_message_count(world.network, TFRT_TRANSPORT_CONTROL) - before;
+  end();
+  return messages;
+}
+
+static double messages_of_a_turn(const char* program) {
+  const int32_t turns = 400;
+  return (double)(messages_of(program, 10 + turns) - messages_of(program, 10)) / turns;
+}
+
+START_TEST(results_that_go_to_other_hosts_alone_come_to_the_loop_by_the_dozen) {
+  // Three Invokes, two Pushes, and from the last host what it gives and that it is done.
+  double messages = messages_of_a_turn(LOOP(CHAIN));
+  ck_assert_double_le(messages, 7.5);
+}
+END_TEST
+
+START_TEST(a_result_that_is_used_here_comes_at_once) {
+  // So two of the three hosts tell theirs.
+  double messages = messages_of_a_turn(LOOP(CHAIN "  %z = tfrt.add.i32 %a, %a\n"));
+  ck_assert_double_ge(messages, 7.9);
+  ck_assert_double_le(messages, 8.5);
+}
+END_TEST
+
+START_TEST(the_end_of_a_loop_is_hurried) {
+  begin();
+  static const char program[] = LOOP(CHAIN);
+  warm_up(program, 1);
+  run(program, 9, 9);
+  const uint64_t turns = 3;
+  for (uint32_t host = 1; host < HOSTS; ++host) {
+    ck_assert_uint_eq(count(0, host, TFRT_WIRE_FRAME_INVOKE), turns);
+    ck_assert_uint_eq(count(0, host, TFRT_WIRE_FRAME_HURRY), host < 3 ? turns : 0);
+    ck_assert_uint_ge(count(host, 0, TFRT_WIRE_FRAME_RESULT), turns);
+  }
+  // A turn takes five delays, so nothing had waited long enough to go by itself.
+  int64_t decided_ns = last_ns(3, 0, TFRT_WIRE_FRAME_RESULT);
+  for (uint32_t host = 1; host < 3; ++host) {
+    ck_assert_int_le(last_ns(host, 0, TFRT_WIRE_FRAME_RESULT) - decided_ns, 2 * DELAY + DELAY / 10);
+  }
+  int64_t ended_ns = last_ns(0, HOSTS, TFRT_WIRE_FRAME_JOB_END);
+  ck_assert_int_le(ended_ns - decided_ns, 3 * DELAY + DELAY / 10);
+  end();
+}
+END_TEST
+
+START_TEST(who_is_hurried_before_the_result_is_known_tells_it_at_once) {
+  begin();
+  // What @far gives is for host 2 alone, and nobody waits for what that makes of it.
+  static const char program[] =
+      LOOP(CALL("a", "far", "v", 1) CALL("b", "next", "a", 2) CALL("w", "next", "v", 3));
+  warm_up(program, 1);
+  run(program, 1, 1);
+  ck_assert_uint_eq(count(0, 1, TFRT_WIRE_FRAME_HURRY), 1);
+  ck_assert_int_lt(last_ns(0, 1, TFRT_WIRE_FRAME_HURRY), last_ns(1, 0, TFRT_WIRE_FRAME_RESULT));
+  // When host 1 has the last of what it called for, it pushes and tells; and when those calls are
+  // done, that its own is.
+  int64_t known_ns = last_ns(3, 1, TFRT_WIRE_FRAME_RESULT);
+  ck_assert_int_le(last_ns(1, 2, TFRT_WIRE_FRAME_PUSH) - known_ns, DELAY + DELAY / 10);
+  ck_assert_int_le(last_ns(1, 0, TFRT_WIRE_FRAME_RESULT) - known_ns, 4 * DELAY + DELAY / 10);
+  end();
+}
+END_TEST
+
+START_TEST(calls_of_the_function_itself_are_not_hurried_as_their_results_come_at_once) {
+  begin();
+  static const char program[] =
+      FUNCTIONS "func.func @main(%v: i32) -> i32 {\n" CHAIN "  tfrt.return %w : i32\n}\n";
+  warm_up(program, 1);
+  run(program, 1, 4);
+  for (uint32_t host = 1; host < HOSTS; ++host) {
+    ck_assert_uint_eq(count(0, host, TFRT_WIRE_FRAME_HURRY), 0);
+    int64_t invoked_ns = last_ns(0, host, TFRT_WIRE_FRAME_INVOKE);
+    ck_assert_int_le(last_ns(host, 0, TFRT_WIRE_FRAME_RESULT) - invoked_ns,
+                     host * DELAY + DELAY / 10);
+  }
+  end();
+}
+END_TEST
+
+START_TEST(an_error_comes_at_once) {
+  begin();
+  // The loop goes on with the other chain for longer than results wait.
+  static const char program[] =
+      LOOP(CALL("a", "divide", "v", 1) CALL("b", "next", "a", 2) CALL("w", "next", "v", 3));
+  warm_up(program, 1);
+  int64_t begin_ns = now_ns();
+  tfrt_node_world_start_i32(&world, program, 1000, 1);
+  tfrt_node_world_run_for(&world, COMPANY / 2);
+  ck_assert_uint_gt(count(1, 0, TFRT_WIRE_FRAME_RESULT), 1);
+  ck_assert_int_lt(last_ns(1, 0, TFRT_WIRE_FRAME_RESULT) - begin_ns, COMPANY / 2);
+  tfrt_node_world_await(&world);
+  end();
+}
+END_TEST
+
+START_TEST(little_credit_is_given_back_at_once) {
+  call_room = 4;
+  begin();
+  static const char program[] = LOOP(CHAIN);
+  warm_up(program, 1);
+  int64_t begin_ns = now_ns();
+  const int64_t turns = 100;
+  tfrt_node_world_start_i32(&world, program, 300, 1);
+  tfrt_node_world_await(&world);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 300);
+  ck_assert_int_le(now_ns() - begin_ns, (turns + 2) * 5 * DELAY + COMPANY);
+  end();
+}
+END_TEST
+
+// Each tenth of a turn of the loop, a host dies.
+START_TEST(who_is_lost_in_the_middle_leaves_an_error_and_nothing_else) {
+  begin();
+  tfrt_node_world_start_i32(&world, LOOP(CHAIN), 1 << 20, 1);
+  tfrt_node_world_run_for(&world, COMPANY + _i * DELAY / 2);
+  uint32_t rank = 1 + (uint32_t)_i % 3;
+  tfrt_node_world_kill(&world, rank);
+  tfrt_node_world_await(&world);
+  const tfrt_status_fields_t* fields = tfrt_status_fields(tfrt_node_world_error(&world, 0));
+  ck_assert_int_eq(fields->code, TFRT_STATUS_UNAVAILABLE);
+  ck_assert_uint_eq(fields->root_key, 0x1000 + rank);
+  end();
+}
+END_TEST
+
+START_TEST(a_cancel_in_the_middle_leaves_nothing) {
+  begin();
+  tfrt_node_world_start_i32(&world, LOOP(CHAIN), 1 << 20, 1);
+  tfrt_node_world_run_for(&world, COMPANY + _i * DELAY / 2);
+  tfrt_status_t reason = tfrt_status_create(TFRT_STATUS_CANCELLED, "enough of that");
+  tfrt_client_cancel(world.client, world.start, reason);
+  tfrt_status_release(reason);
+  tfrt_node_world_await(&world);
+  ck_assert_int_eq(tfrt_status_code(tfrt_node_world_error(&world, 0)), TFRT_STATUS_CANCELLED);
+  end();
+}
+END_TEST
+
+Suite* tfrt_test_suite(void) {
+  TCase* patience = tcase_create("patience");
+  tcase_set_timeout(patience, 60);
+  tcase_add_test(patience, results_that_go_to_other_hosts_alone_come_to_the_loop_by_the_dozen);
+  tcase_add_test(patience, a_result_that_is_used_here_comes_at_once);
+  tcase_add_test(patience, the_end_of_a_loop_is_hurried);
+  tcase_add_test(patience, who_is_hurried_before_the_result_is_known_tells_it_at_once);
+  tcase_add_test(patience,
+                 calls_of_the_function_itself_are_not_hurried_as_their_results_come_at_once);
+  tcase_add_test(patience, an_error_comes_at_once);
+  tcase_add_test(patience, little_credit_is_given_back_at_once);
+  tcase_add_loop_test(patience, who_is_lost_in_the_middle_leaves_an_error_and_nothing_else, 0, 21);
+  tcase_add_loop_test(patience, a_cancel_in_the_middle_leaves_nothing, 0, 10);
+  Suite* suite = suite_create("patience");
+  suite_add_tcase(suite, patience);
+  return suite;
+}
