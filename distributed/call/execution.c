@@ -412,14 +412,9 @@ void tfrt_execution_begin(tfrt_execution_t* execution) {
   tfrt_patience_initialize(&execution->patience, &execution->retired_task);
 }
 
-tfrt_patience_t* tfrt_execution_patience(tfrt_call_scope_t* scope,
-                                         const tfrt_kernel_site_t* caller) {
-  if (!scope || !caller || scope->done->run != tfrt_execution_run_ending) return NULL;
-  tfrt_execution_t* execution = TFRT_CONTAINER_OF(scope, tfrt_execution_t, scope);
-  bool is_its_own = execution->program &&
-                    tfrt_kernel_site_program(caller) == execution->program->program &&
-                    tfrt_kernel_site_function(caller) == execution->function;
-  return is_its_own ? NULL : &execution->patience;
+tfrt_patience_t* tfrt_execution_patience(tfrt_call_scope_t* scope) {
+  bool is_one = scope && scope->done->run == tfrt_execution_run_ending;
+  return is_one ? &TFRT_CONTAINER_OF(scope, tfrt_execution_t, scope)->patience : NULL;
 }
 
 void tfrt_execution_complete(tfrt_execution_t* execution, tfrt_async_value_t* const* results) {

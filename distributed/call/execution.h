@@ -126,11 +126,9 @@ void tfrt_execution_complete(tfrt_execution_t* execution, tfrt_async_value_t* co
 // over: that may be so in a moment, or when another kernel has run.
 bool tfrt_execution_is_ending(const tfrt_execution_t* execution);
 
-// Where the calls that the kernel at |caller| makes belong whose end alone is waited for, if
-// |scope| is that of an execution; else NULL, and NULL for a kernel of the function that it runs,
-// as the end of that may be the next thing that is waited for. NULL is allowed for both.
-tfrt_patience_t* tfrt_execution_patience(tfrt_call_scope_t* scope,
-                                         const tfrt_kernel_site_t* caller);
+// Where the calls belong whose end alone is waited for, if |scope| is that of an execution; else
+// NULL, as for NULL. Thread-safe.
+tfrt_patience_t* tfrt_execution_patience(tfrt_call_scope_t* scope);
 
 // The name of the function (+0, as long as the program or for ever): "print" and so on for a
 // built-in one, "" for a region or for what is not loaded yet.

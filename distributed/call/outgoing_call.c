@@ -61,7 +61,7 @@ static tfrt_outgoing_call_t* tfrt_outgoing_call_allocate(
       tfrt_outgoing_call_size(request->argument_count, request->result_count));
   if (!call) return NULL;
   tfrt_ref_count_initialize(&call->ref_count);
-  tfrt_list_initialize(&call->patient_link);
+  tfrt_list_initialize(&call->patience_link);
   call->node = node;
   call->argument_count = request->argument_count;
   call->result_count = request->result_count;
@@ -73,11 +73,16 @@ static tfrt_outgoing_call_t* tfrt_outgoing_call_allocate(
 
 static void tfrt_outgoing_call_leave_scope(void* scope) { tfrt_call_scope_leave(scope); }
 
+static void tfrt_outgoing_call_leave_patience(tfrt_outgoing_call_t* call) {
+  bool waits = call->scope == &call->patience->scope;
+  tfrt_list_remove(&call->patience_link);
+  if (!waits) tfrt_patience_note_ended(call->patience);
+}
+
 void tfrt_outgoing_call_end(tfrt_outgoing_call_t* call) {
   if (call->ended) return;
   call->ended = true;
   tfrt_node_t* node = call->node;
-  tfrt_list_remove(&call->patient_link);
   if (call->started) {
     tfrt_hash_table_remove(&call->peer->outgoing_calls, &call->by_number);
     --node->counts.outgoing_calls;
@@ -99,6 +104,7 @@ void tfrt_outgoing_call_end(tfrt_outgoing_call_t* call) {
   if (call->timer_started && tfrt_timer_cancel(node->options.timers, &call->timer)) {
     tfrt_outgoing_call_release(call);
   }
+  if (call->patience) tfrt_outgoing_call_leave_patience(call);
   if (call->scope) {
     tfrt_action_queue_call(&node->actions, tfrt_outgoing_call_leave_scope, call->scope);
   }
@@ -189,24 +195,30 @@ static bool tfrt_outgoing_call_keeps_little(const tfrt_outgoing_call_t* call,
   return true;
 }
 
-// Where |call|, whose results are of no use to this host, belongs if nobody minds when it ends;
-// else NULL. A call with a deadline of its own must not seem to have missed it, and where credit is
-// scarce others wait for what comes back with the end of this one.
+// Where |call|, whose results are of no use to this host, belongs if it doesn't matter when they
+// are told; else NULL. A call with a deadline of its own must not seem to have missed it, and where
+// credit is scarce others wait for what comes back with the end of this one.
 static tfrt_patience_t* tfrt_outgoing_call_find_patience(
     const tfrt_outgoing_call_t* call, const tfrt_outgoing_call_request_t* request,
     const tfrt_outgoing_arguments_t* arguments) {
-  bool may_be = !request->has_own_deadline && tfrt_session_has_call_credit(call->peer->session) &&
-                tfrt_outgoing_call_keeps_little(call, arguments);
-  return may_be ? tfrt_execution_patience(request->scope, request->caller) : NULL;
+  bool matters = request->has_own_deadline || !tfrt_session_has_call_credit(call->peer->session) ||
+                 !tfrt_outgoing_call_keeps_little(call, arguments);
+  return matters ? NULL : tfrt_execution_patience(request->scope);
 }
 
-// |call| belongs to |patience| from now on, and no more to its execution's scope, which the kernel
-// that makes it is in, too.
-static void tfrt_outgoing_call_join(tfrt_outgoing_call_t* call, tfrt_patience_t* patience) {
+// |call| belongs to |patience|. If its Results wait, it is no more in its execution's scope, which
+// the kernel that makes it is in, too.
+static void tfrt_outgoing_call_join(tfrt_outgoing_call_t* call, tfrt_patience_t* patience,
+                                    bool waits) {
+  call->patience = patience;
+  if (!waits) {
+    tfrt_patience_note_begun(patience);
+    return;
+  }
   tfrt_call_scope_enter(&patience->scope);
   tfrt_call_scope_leave(call->scope);
   call->scope = &patience->scope;
-  tfrt_list_push_back(&patience->calls, &call->patient_link);
+  tfrt_list_push_back(&patience->waiting, &call->patience_link);
 }
 
 void tfrt_outgoing_call_hurry(tfrt_outgoing_call_t* call) {
@@ -239,13 +251,14 @@ static tfrt_status_t tfrt_outgoing_call_send(tfrt_outgoing_call_t* call,
   if (tfrt_outgoing_push_choose(call, request, arguments->arena, &body.invoke)) {
     patience = tfrt_outgoing_call_find_patience(call, request, arguments);
   }
-  body.invoke.results_can_wait = request->results_can_wait || patience;
+  bool waits = patience && tfrt_patience_has_come(patience);
+  body.invoke.results_can_wait = request->results_can_wait || waits;
   tfrt_peer_frame_t frame = {.job = call->job,
                              .request = request->request ? request->request->options.id : 0,
                              .deadline_ns = request->deadline_ns,
                              .is_nested = depth > 0};
   TFRT_RETURN_IF_ERROR(tfrt_peer_try_send(call->peer, &frame, &body));
-  if (patience) tfrt_outgoing_call_join(call, patience);
+  if (patience) tfrt_outgoing_call_join(call, patience, waits);
   return NULL;
 }
 

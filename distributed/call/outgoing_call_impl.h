@@ -15,6 +15,7 @@
 
 #include "distributed/call/call_site.h"
 #include "distributed/call/outgoing_call.h"
+#include "distributed/call/patience.h"
 
 struct tfrt_outgoing_call_s {
   tfrt_ref_count_t ref_count;  // one while it is open, one each for subscription and timer
@@ -27,8 +28,9 @@ struct tfrt_outgoing_call_s {
   tfrt_call_site_t site;
   tfrt_request_context_t* request;  // +1; NULL: nobody cancels
   tfrt_cancellation_subscription_t subscription;
-  tfrt_call_scope_t* scope;       // entered; NULL: nobody asks
-  tfrt_list_link_t patient_link;  // in a tfrt_patience_t, until it is hurried
+  tfrt_call_scope_t* scope;        // entered; NULL: nobody asks
+  tfrt_patience_t* patience;       // where it belongs, if its end alone is waited for; else NULL
+  tfrt_list_link_t patience_link;  // in that, if its Results wait, until they are hurried
   tfrt_timer_t timer;
   bool timer_started;
   uint32_t argument_count;
@@ -52,7 +54,7 @@ void tfrt_outgoing_call_release(tfrt_outgoing_call_t* call);
 // failed.
 void tfrt_outgoing_call_end(tfrt_outgoing_call_t* call);
 
-// Nothing but the call's end is waited for any more: the callee is told so, if it doesn't know.
+// Tells the callee that the Results of the call wait no longer.
 void tfrt_outgoing_call_hurry(tfrt_outgoing_call_t* call);
 
 // Makes errors, |status| (+0), of the results that are not known yet.

@@ -5,12 +5,27 @@
 
 void tfrt_patience_initialize(tfrt_patience_t* patience, tfrt_task_t* over) {
   tfrt_call_scope_initialize(&patience->scope, over);
-  tfrt_list_initialize(&patience->calls);
+  tfrt_list_initialize(&patience->waiting);
+  patience->open = patience->most_open = 0;
+  patience->ended = 0;
+}
+
+bool tfrt_patience_has_come(const tfrt_patience_t* patience) {
+  return patience->most_open > 0 && patience->ended >= 2 * (uint64_t)patience->most_open;
+}
+
+void tfrt_patience_note_begun(tfrt_patience_t* patience) {
+  if (++patience->open > patience->most_open) patience->most_open = patience->open;
+}
+
+void tfrt_patience_note_ended(tfrt_patience_t* patience) {
+  --patience->open;
+  ++patience->ended;
 }
 
 bool tfrt_patience_end(tfrt_patience_t* patience) {
-  for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&patience->calls));) {
-    tfrt_outgoing_call_hurry(TFRT_CONTAINER_OF(link, tfrt_outgoing_call_t, patient_link));
+  for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&patience->waiting));) {
+    tfrt_outgoing_call_hurry(TFRT_CONTAINER_OF(link, tfrt_outgoing_call_t, patience_link));
   }
   return tfrt_call_scope_leave_last(&patience->scope);
 }

@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The calls of an execution of which this host needs nothing but their end: in a loop, a call whose
-// results are given to calls on other hosts alone, which get them from its callee. Who makes one is
-// *patient*: its Results wait for company (Invoke.results_can_wait), so that a host in the middle
-// of a chain of calls writes one message for each turn of the loop instead of two, and the loop's
-// own host reads one instead of as many as there are calls.
+// The calls of an execution of which this host needs nothing but their end: the results are given
+// to calls on other hosts alone, which get them from the callee. Where an execution makes such
+// calls again and again, as a loop does, it becomes *patient*: their Results wait for company
+// (Invoke.results_can_wait). So a host in the middle of a chain of calls writes one message for
+// each turn of the loop instead of two, and the loop's own host reads one instead of one of each
+// call.
 //
-//   turn 1   Invoke a, b, c            c's result decides about the next turn
-//   turn 2   Invoke a, b, c            meanwhile Results of a and b come by the dozen
-//   over     Hurry a, b of turn 2      nothing else is under way, so their end is waited for
+//   turn 1, 2   Invoke a, b, c         c's result decides about the next turn; Results of all
+//   turn 3 ...  Invoke a, b, c         Results of c; those of a and b come by the dozen
+//   over        Hurry a, b             nothing else is under way, so their end is waited for
 //
-// Hence two scopes (call_scope.h), one inside of the other: that of the execution, with its frames
-// and all other calls; and the one here, with the patient calls, and one until the first is over.
-// The execution is over when this one is.
+// A Hurry and its answer cost two messages for each host, and a Result that waits saves one. So the
+// execution is not patient before it has seen twice as many of these calls end as were under way at
+// once: what is called once, or all at once, is never hurried.
+//
+// There are two scopes (call_scope.h), one inside of the other: that of the execution, with its
+// frames and all other calls; and the one here, with the calls whose Results wait, and one until
+// the first is over. The execution is over when this one is.
 //
 // Life:
 //  1. Initialised with the task to run when it is over.
@@ -33,11 +38,21 @@
 
 typedef struct tfrt_patience_s {
   tfrt_call_scope_t scope;
-  tfrt_list_link_t calls;  // of tfrt_outgoing_call_t
+  tfrt_list_link_t waiting;  // of tfrt_outgoing_call_t: those whose Results wait
+  uint32_t open;             // of the others, which are told at once: those that have not ENDED
+  uint32_t most_open;
+  uint64_t ended;  // and those that have
 } tfrt_patience_t;
 
 // Makes |patience|, in the caller's storage, one without calls, that runs |over|.
 void tfrt_patience_initialize(tfrt_patience_t* patience, tfrt_task_t* over);
+
+// True if the Results of the next call may wait.
+bool tfrt_patience_has_come(const tfrt_patience_t* patience);
+
+// A call whose Results don't wait, and could, has begun; has ENDED.
+void tfrt_patience_note_begun(tfrt_patience_t* patience);
+void tfrt_patience_note_ended(tfrt_patience_t* patience);
 
 // Nothing else is under way: hurries the calls that are left. True if there is none, and the caller
 // does what |over| would.

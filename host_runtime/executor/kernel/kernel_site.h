@@ -34,9 +34,6 @@ void tfrt_kernel_site_origin(const tfrt_kernel_site_t* site, tfrt_status_origin_
 uint32_t tfrt_kernel_site_user_hosts(const tfrt_kernel_site_t* site, uint32_t result,
                                      uint32_t* hosts, uint32_t room, bool* out_all);
 
-// The index in its program of the function that the kernel at |site| stands in. Thread-safe.
-uint32_t tfrt_kernel_site_function(const tfrt_kernel_site_t* site);
-
 // The program (+0) that |site| belongs to; whoever keeps a site retains it. Thread-safe.
 struct tfrt_program_s* tfrt_kernel_site_program(const tfrt_kernel_site_t* site);
 

@@ -45,10 +45,6 @@ uint32_t tfrt_kernel_site_user_hosts(const tfrt_kernel_site_t* site, uint32_t re
   return count;
 }
 
-uint32_t tfrt_kernel_site_function(const tfrt_kernel_site_t* site) {
-  return site->binding->owner->base.index;
-}
-
 struct tfrt_program_s* tfrt_kernel_site_program(const tfrt_kernel_site_t* site) {
   return site->binding->owner->owner;
 }

@@ -13,7 +13,7 @@
 // How often a text has that of the argument, at most.
 #define MAX_COPIES 24
 // Of a loop: its turns, and how many hosts each goes along.
-#define LOOP_TURNS 3
+#define LOOP_TURNS 4
 #define LOOP_HOSTS 3
 // Values of one kind in a function.
 #define MAX_VALUES (TFRT_RANDOM_PROGRAM_MAX_OPS + 1)
@@ -271,26 +271,36 @@ static void put_together(tfrt_random_program_t* program, const tfrt_random_op_t*
       i, i, op->a, i, n, i);
 }
 
-// The same for a loop, all of whose calls but the last are given to others alone.
-static void put_loop(tfrt_random_program_t* program, const tfrt_random_op_t* op, uint32_t i,
-                     uint32_t n) {
-  put(program,
-      "  %%i%u = tfrt.constant.i32 %u\n"
-      "  %%n%u = tfrt.repeat.i32 %%i%u, %%n%u : i32 {\n",
-      i, LOOP_TURNS, n, i, op->a);
-  char last[24];
-  snprintf(last, sizeof(last), "n%u", op->a);
+// The body of loop |i| of function |index|. Its next turn begins when the number has come, from the
+// last of several hosts; what the others make goes from each to the next alone.
+static void put_turn(tfrt_random_program_t* program, uint32_t index, uint32_t i,
+                     const tfrt_random_op_t* op) {
+  put(program, "func.func @turn%u_%u(%%x0: i32, %%n: i32) -> (i32, i32, i1) {\n", index, i);
   for (uint32_t k = 0; k < LOOP_HOSTS; ++k) {
-    put(program, "    %%x%u_%u = tfrt.call @next(%%%s) {host = %u : i32} : (i32) -> i32\n", i, k,
-        last, (op->host + k) % program->host_count);
-    snprintf(last, sizeof(last), "x%u_%u", i, k);
+    put(program, "  %%x%u = tfrt.call @next(%%x%u) {host = %u : i32} : (i32) -> i32\n", k + 1, k,
+        (op->host + k) % program->host_count);
   }
-  put(program, "    tfrt.return %%%s : i32\n  }\n", last);
+  put(program,
+      "  %%z = tfrt.constant.i32 0\n  %%o = tfrt.mul.i32 %%x%u, %%z\n"
+      "  %%c = tfrt.constant.i32 1\n  %%d = tfrt.add.i32 %%c, %%o\n"
+      "  %%m = tfrt.add.i32 %%n, %%d\n  %%l = tfrt.constant.i32 %u\n"
+      "  %%again = \"tfrt.lessequal.i32\"(%%m, %%l) : (i32, i32) -> (i1)\n"
+      "  tfrt.return %%x%u, %%m, %%again : i32, i32, i1\n}\n",
+      LOOP_HOSTS, LOOP_TURNS, LOOP_HOSTS);
 }
 
-// Writes |op|, number |i|, which makes the number |n| and the text |t|.
-static void put_op(tfrt_random_program_t* program, const tfrt_random_op_t* op, uint32_t i,
-                   uint32_t n, uint32_t t) {
+static void put_loop(tfrt_random_program_t* program, uint32_t index, const tfrt_random_op_t* op,
+                     uint32_t i, uint32_t n) {
+  put(program,
+      "  %%i%u = tfrt.constant.i32 1\n  %%y%u = tfrt.constant.i1 1\n"
+      "  %%n%u, %%m%u = tfrt.while %%y%u @turn%u_%u(%%n%u, %%i%u) parallel_iterations(1)\n"
+      "      : (i32, i32) -> (i32, i32)\n",
+      i, i, n, i, i, index, i, op->a, i);
+}
+
+// Writes |op|, number |i| of function |index|, which makes the number |n| and the text |t|.
+static void put_op(tfrt_random_program_t* program, uint32_t index, const tfrt_random_op_t* op,
+                   uint32_t i, uint32_t n, uint32_t t) {
   switch (op->kind) {
     case TFRT_RANDOM_OP_ADD:
       if (op->host % 2 == 0) {
@@ -301,7 +311,7 @@ static void put_op(tfrt_random_program_t* program, const tfrt_random_op_t* op, u
       }
       break;
     case TFRT_RANDOM_OP_LOOP:
-      put_loop(program, op, i, n);
+      put_loop(program, index, op, i, n);
       break;
     case TFRT_RANDOM_OP_FAIL:
       put(program, "  %%z%u = tfrt.constant.i32 0\n  %%n%u, %%r%u = tfrt.div.i32 %%n%u, %%z%u\n", i,
@@ -340,10 +350,14 @@ static void put_function(tfrt_random_program_t* program, uint32_t index) {
     const tfrt_random_op_t* op = &function->ops[i];
     if (gives_number(op->kind)) ++n;
     if (gives_text(op->kind)) ++t;
-    put_op(program, op, i, n, t);
+    put_op(program, index, op, i, n, t);
   }
   put(program, "  tfrt.return %%n%u, %%t%u : i32, !tfrt.string\n}\n", function->number,
       function->text);
+  for (uint32_t i = 0; i < function->op_count; ++i) {
+    const tfrt_random_op_t* op = &function->ops[i];
+    if (op->kind == TFRT_RANDOM_OP_LOOP) put_turn(program, index, i, op);
+  }
   if (index == 0) return;
   put(program,
       "func.func @number%u(%%n: i32, %%t: !tfrt.string) -> i32 {\n"
