@@ -35,13 +35,15 @@ typedef struct tfrt_action_s {
 #define TFRT_ACTION_QUEUE_FEW 16
 
 // The actions that a new batch has room for: these at first, then as many as the last large one
-// had, up to the most.
+// had, up to the most. One that has the most doesn't grow: the copy of very many would take longer
+// than the lock may be held.
 #define TFRT_ACTION_QUEUE_LEAST 16
 #define TFRT_ACTION_QUEUE_MOST 1024
 
 // Actions that are carried out together, by one thread.
 struct tfrt_action_batch_s {
   tfrt_task_t task;
+  tfrt_action_batch_t* next;  // which is carried out behind it; NULL: none
   tfrt_allocator_t allocator;
   bool only_releases;
   size_t count;
@@ -90,12 +92,15 @@ static void tfrt_action_run(const tfrt_action_t* action) {
   }
 }
 
-// Carries out what is in |batch| (NULL: nothing) and gives it back. What it leads to is queued
-// behind. The queue may be gone when this returns.
+// Carries out what is in |batch| (NULL: nothing) and those behind it, and gives them back. What it
+// leads to is queued behind. The queue may be gone when this returns.
 static void tfrt_action_batch_run(tfrt_action_batch_t* batch) {
-  if (!batch) return;
-  for (size_t i = 0; i < batch->count; ++i) tfrt_action_run(&batch->actions[i]);
-  tfrt_allocator_free(batch->allocator, batch, tfrt_action_batch_size(batch->capacity));
+  while (batch) {
+    for (size_t i = 0; i < batch->count; ++i) tfrt_action_run(&batch->actions[i]);
+    tfrt_action_batch_t* next = batch->next;
+    tfrt_allocator_free(batch->allocator, batch, tfrt_action_batch_size(batch->capacity));
+    batch = next;
+  }
 }
 
 static void tfrt_action_batch_run_task(tfrt_task_t* task) {
@@ -105,14 +110,16 @@ static void tfrt_action_batch_run_task(tfrt_task_t* task) {
 // Whether this thread carries out |batch|, and no task of |work_queue| does.
 static bool tfrt_action_batch_is_run_here(const tfrt_action_batch_t* batch,
                                           const tfrt_work_queue_t* work_queue) {
-  return !work_queue || batch->only_releases || tfrt_work_queue_is_in_worker_thread(work_queue);
+  bool only_releases = true;
+  for (const tfrt_action_batch_t* b = batch; b; b = b->next) only_releases &= b->only_releases;
+  return !work_queue || only_releases || tfrt_work_queue_is_in_worker_thread(work_queue);
 }
 
 // Copies the actions of |queue| to |few| if this thread carries them out and they are few; returns
 // how many. A reader's task carries out few of them itself, but what is written comes before many.
 static size_t tfrt_action_queue_take_few(tfrt_action_queue_t* queue, tfrt_action_t* few) {
   tfrt_action_batch_t* batch = queue->batch;
-  if (!batch || batch->count > TFRT_ACTION_QUEUE_FEW) return 0;
+  if (!batch || queue->first_closed || batch->count > TFRT_ACTION_QUEUE_FEW) return 0;
   bool is_run_here =
       tfrt_reader_pair_is_in_task() || tfrt_action_batch_is_run_here(batch, queue->work_queue);
   if (!is_run_here) return 0;
@@ -123,16 +130,29 @@ static size_t tfrt_action_queue_take_few(tfrt_action_queue_t* queue, tfrt_action
   return count;
 }
 
-// The batch of |queue|, which has it no more, or NULL if nothing is in it.
-static tfrt_action_batch_t* tfrt_action_queue_take_batch(tfrt_action_queue_t* queue) {
-  tfrt_action_batch_t* batch = queue->batch;
-  if (!batch || batch->count == 0) return NULL;
+// Puts the batch of |queue|, to which nothing is added any more, behind those before it.
+static void tfrt_action_queue_close_batch(tfrt_action_queue_t* queue) {
+  if (queue->first_closed) {
+    queue->last_closed->next = queue->batch;
+  } else {
+    queue->first_closed = queue->batch;
+  }
+  queue->last_closed = queue->batch;
   queue->batch = NULL;
+}
+
+// The first batch of |queue|, which has them no more, or NULL if nothing is in it.
+static tfrt_action_batch_t* tfrt_action_queue_take_batch(tfrt_action_queue_t* queue) {
+  if (queue->batch && queue->batch->count > 0) tfrt_action_queue_close_batch(queue);
+  tfrt_action_batch_t* first = queue->first_closed;
+  if (!first) return NULL;
+  const size_t count = first->count;
+  queue->first_closed = NULL;
   queue->usual_capacity = TFRT_ACTION_QUEUE_LEAST;
-  while (queue->usual_capacity < batch->count && queue->usual_capacity < TFRT_ACTION_QUEUE_MOST) {
+  while (queue->usual_capacity < count && queue->usual_capacity < TFRT_ACTION_QUEUE_MOST) {
     queue->usual_capacity *= 2;
   }
-  return batch;
+  return first;
 }
 
 // Takes all actions out and carries them out, or hands them over. The queue may be gone when the
@@ -173,7 +193,7 @@ void tfrt_action_queue_set_work_queue(tfrt_action_queue_t* queue, tfrt_work_queu
 }
 
 void tfrt_action_queue_deinitialize(tfrt_action_queue_t* queue) {
-  assert(!queue->urgent && (!queue->batch || queue->batch->count == 0));
+  assert(!queue->urgent && !queue->first_closed && (!queue->batch || queue->batch->count == 0));
   if (!queue->batch) return;
   tfrt_allocator_free(queue->allocator, queue->batch,
                       tfrt_action_batch_size(queue->batch->capacity));
@@ -211,6 +231,11 @@ static void tfrt_action_queue_add_to(tfrt_action_queue_t* queue, tfrt_action_bat
 }
 
 static void tfrt_action_queue_add(tfrt_action_queue_t* queue, const tfrt_action_t* action) {
+  bool is_full = queue->batch && queue->batch->count == TFRT_ACTION_QUEUE_MOST;
+  if (is_full) {
+    tfrt_action_queue_close_batch(queue);
+    queue->usual_capacity = TFRT_ACTION_QUEUE_MOST;
+  }
   tfrt_action_queue_add_to(queue, &queue->batch, action);
 }
 

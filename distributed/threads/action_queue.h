@@ -46,7 +46,10 @@ typedef struct tfrt_action_queue_s {
   bool scheduled;               // |task| is deferred; guarded by the lock, like all below
   tfrt_action_batch_t* urgent;  // calls that are made at once; NULL: none
   tfrt_action_batch_t* batch;   // all others; NULL: none; its memory stays where they are few
-  size_t usual_capacity;        // of a batch: what the last one that was taken whole needed
+  // Of more actions than one batch takes, the first and the last full one; NULL: |batch| has all.
+  tfrt_action_batch_t* first_closed;
+  tfrt_action_batch_t* last_closed;
+  size_t usual_capacity;  // of a batch: what the last one that was taken whole needed
 } tfrt_action_queue_t;
 
 // Makes |queue| an empty one whose actions run when |lock| is opened. Thread-compatible.

@@ -177,6 +177,22 @@ START_TEST(any_number_of_actions_runs_each_once_and_in_order) {
 }
 END_TEST
 
+START_TEST(very_many_actions_are_not_copied_when_more_are_added) {
+  numbers_seen = 0;
+  int64_t largest = 0;
+  for (intptr_t n = 0; n < 100000; ++n) {
+    int64_t before = tfrt_counting_allocator_counts(&books).current_bytes;
+    tfrt_action_queue_call(&queue, run_number, (void*)n);
+    int64_t more = tfrt_counting_allocator_counts(&books).current_bytes - before;
+    if (more > largest) largest = more;
+  }
+  // A block of so many bytes takes some ten microseconds to copy.
+  ck_assert_int_le(largest, 64 << 10);
+  open_lock();
+  ck_assert_int_eq(numbers_seen, 100000);
+}
+END_TEST
+
 START_TEST(few_actions_at_a_time_take_memory_once) {
   for (int round = 0; round < 10; ++round) {
     order[0] = '\0';
@@ -435,6 +451,7 @@ static void add_tests(TCase* tests) {
   tcase_add_test(tests, nothing_happens_before_the_lock_is_opened_and_then_all_in_order);
   tcase_add_test(tests, what_an_action_adds_runs_behind_the_rest);
   tcase_add_test(tests, any_number_of_actions_runs_each_once_and_in_order);
+  tcase_add_test(tests, very_many_actions_are_not_copied_when_more_are_added);
   tcase_add_test(tests, few_actions_at_a_time_take_memory_once);
   tcase_add_test(tests, a_value_is_forwarded_and_both_references_are_given_back);
   tcase_add_test(tests, the_first_to_resolve_a_value_wins_and_the_second_lets_go);
