@@ -34,7 +34,7 @@ void tfrt_remote_value_fail_alone(tfrt_remote_value_t* value, tfrt_status_t stat
   tfrt_async_value_retain_n(self, 2);
   tfrt_remote_value_finish(value);
   tfrt_action_queue_fail_take(&value->node->actions, self, located);
-  tfrt_remote_value_settle(value, tfrt_async_value_create_error(located));
+  if (value->settled) tfrt_remote_value_settle(value, tfrt_async_value_create_error(located));
   tfrt_action_queue_release(&value->node->actions, self);
   tfrt_status_release(located);
 }
