@@ -85,6 +85,7 @@ void tfrt_outgoing_call_end(tfrt_outgoing_call_t* call) {
   tfrt_node_t* node = call->node;
   if (call->started) {
     tfrt_hash_table_remove(&call->peer->outgoing_calls, &call->by_number);
+    tfrt_list_remove(&call->in_job);
     --node->counts.outgoing_calls;
   }
   for (uint32_t i = 0; i < call->argument_count; ++i) {
@@ -315,6 +316,7 @@ static void tfrt_outgoing_call_begin(tfrt_outgoing_call_t* call,
                         request->callee, call->request ? call->request->options.id : 0);
   ++call->node->counts.outgoing_calls;
   tfrt_hash_table_insert(&call->peer->outgoing_calls, &call->number, &call->by_number);
+  tfrt_list_push_back(&call->job->outgoing_calls, &call->in_job);
   if (!request->has_own_deadline) return;
   call->timer_started = true;
   tfrt_ref_count_increment(&call->ref_count);
@@ -510,21 +512,18 @@ void tfrt_outgoing_call_bury_all(tfrt_peer_t* peer, const tfrt_job_t* job) {
     tfrt_outgoing_call_t* call = TFRT_CONTAINER_OF(node, tfrt_outgoing_call_t, by_number);
     node = tfrt_hash_table_next(&peer->outgoing_calls, node);
     if (job && call->job != job) continue;
-    tfrt_status_t status = tfrt_outgoing_call_lost_error(call);
-    tfrt_outgoing_call_lose_results(call, status);
+    // One that the close of its job has not come to is what that made of the others.
+    bool is_cancelled = call->job->closed;
+    tfrt_status_t status = is_cancelled ? tfrt_status_retain(call->job->closed_by)
+                                        : tfrt_outgoing_call_lost_error(call);
+    if (is_cancelled) {
+      tfrt_outgoing_call_fail_results(call, status);
+    } else {
+      tfrt_outgoing_call_lose_results(call, status);
+    }
     // In a session that goes on its number must come.
     if (job) tfrt_outgoing_call_void(call, status);
     tfrt_status_release(status);
-    tfrt_outgoing_call_end(call);
-  }
-}
-
-void tfrt_outgoing_call_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job, tfrt_status_t reason) {
-  for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->outgoing_calls); node;) {
-    tfrt_outgoing_call_t* call = TFRT_CONTAINER_OF(node, tfrt_outgoing_call_t, by_number);
-    node = tfrt_hash_table_next(&peer->outgoing_calls, node);
-    if (call->job != job) continue;
-    tfrt_outgoing_call_cancel(call, reason);
     tfrt_outgoing_call_end(call);
   }
 }

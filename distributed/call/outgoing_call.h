@@ -83,8 +83,13 @@ bool tfrt_outgoing_call_lends(const tfrt_peer_t* peer, const tfrt_async_value_t*
 // lost. It still has its session.
 void tfrt_outgoing_call_bury_all(tfrt_peer_t* peer, const tfrt_job_t* job);
 
-// |job| is over here, or for |peer|, its client, because of |reason| (+0): cancels and ends its
-// calls to |peer|.
+// |job| is over here because of |reason| (+0): cancels and ends the oldest of its open calls, to
+// whomever, until these and their results are |count|. True if no call is left.
+bool tfrt_outgoing_call_cancel_oldest(tfrt_job_t* job, uint32_t count, tfrt_status_t reason)
+    TFRT_MUST_USE;
+
+// |job| is over for |peer|, its client, because of |reason| (+0): cancels and ends its calls to
+// |peer|.
 void tfrt_outgoing_call_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job, tfrt_status_t reason);
 
 // The Invoke of |call| has waited for credit too long: it becomes a Void.

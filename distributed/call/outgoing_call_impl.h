@@ -6,7 +6,7 @@
 //   outgoing_call.c       its life: named, started, answered, ended, buried
 //   outgoing_arguments.c  what goes into its Invoke: by value, or lent under a name
 //   outgoing_push.c       who is to get its results unasked
-//   outgoing_cancel.c     how it is stopped, by a cancel or its own deadline
+//   outgoing_cancel.c     how it is stopped, by a cancel, its own deadline, or the end of its job
 //
 // Thread rule: everything here needs the node's lock, but what says otherwise.
 // Failure rule: see each function.
@@ -23,6 +23,7 @@ struct tfrt_outgoing_call_s {
   tfrt_job_t* job;             // +1
   tfrt_peer_t* peer;
   tfrt_hash_node_t by_number;
+  tfrt_list_link_t in_job;  // from the start to the end, in that order
   uint64_t number;
   const char* name;  // of the function
   tfrt_call_site_t site;
@@ -33,16 +34,16 @@ struct tfrt_outgoing_call_s {
   tfrt_list_link_t patience_link;  // in that, if its Results wait, until they are hurried
   tfrt_timer_t timer;
   bool timer_started;
+  bool is_message;  // of TFRT_WIRE_BUILTIN_SEND
+  bool started;     // is in the peer's table, and in the job's list
+  bool ended;
   uint32_t argument_count;
-  bool is_message;                 // of TFRT_WIRE_BUILTIN_SEND
   tfrt_async_value_t** arguments;  // +1 each; the arrays lie behind the record
   tfrt_object_t** exports;         // of arguments, by their place; one loan each, or NULL
   uint32_t result_count;
   tfrt_remote_value_t** results;  // +1 each; NULL once told
   tfrt_status_t cancelled;        // +1; why, or NULL
   int64_t since_ns;               // when it was made, by the node's tick
-  bool started;                   // is in the peer's table
-  bool ended;
 };
 
 // --- outgoing_call.c -----------------------------------------------------------

@@ -90,6 +90,27 @@ void tfrt_outgoing_call_cancel(tfrt_outgoing_call_t* call, tfrt_status_t reason)
   }
 }
 
+void tfrt_outgoing_call_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job, tfrt_status_t reason) {
+  for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->outgoing_calls); node;) {
+    tfrt_outgoing_call_t* call = TFRT_CONTAINER_OF(node, tfrt_outgoing_call_t, by_number);
+    node = tfrt_hash_table_next(&peer->outgoing_calls, node);
+    if (call->job != job) continue;
+    tfrt_outgoing_call_cancel(call, reason);
+    tfrt_outgoing_call_end(call);
+  }
+}
+
+bool tfrt_outgoing_call_cancel_oldest(tfrt_job_t* job, uint32_t count, tfrt_status_t reason) {
+  for (uint32_t n = 0; n < count && !tfrt_list_is_empty(&job->outgoing_calls);) {
+    tfrt_outgoing_call_t* call =
+        TFRT_CONTAINER_OF(job->outgoing_calls.next, tfrt_outgoing_call_t, in_job);
+    n += 1 + call->result_count;
+    tfrt_outgoing_call_cancel(call, reason);
+    tfrt_outgoing_call_end(call);
+  }
+  return tfrt_list_is_empty(&job->outgoing_calls);
+}
+
 void tfrt_outgoing_call_run_cancel(tfrt_cancellation_subscription_t* subscription,
                                    tfrt_status_t reason) {
   tfrt_outgoing_call_t* call = TFRT_CONTAINER_OF(subscription, tfrt_outgoing_call_t, subscription);

@@ -5,17 +5,12 @@
 #include <string.h>
 
 #include "distributed/builtin/sending.h"
-#include "distributed/call/incoming_call.h"
-#include "distributed/call/outgoing_call.h"
-#include "distributed/call/retried_call.h"
 #include "distributed/call/router.h"
 #include "distributed/job/detached_job.h"
 #include "distributed/job/job_attachment.h"
+#include "distributed/job/job_closing.h"
 #include "distributed/job/server.h"
 #include "distributed/node/event_log.h"
-#include "distributed/value/incoming_want.h"
-#include "distributed/value/outgoing_retain.h"
-#include "distributed/value/recovery.h"
 #include "distributed/value/remote_value.h"
 
 // Program frames of one job that a peer can be told of.
@@ -83,6 +78,7 @@ tfrt_status_t tfrt_job_create(tfrt_node_t* node, const tfrt_wire_job_open_t* ope
   tfrt_list_initialize(&job->link);
   tfrt_list_initialize(&job->programs);
   tfrt_list_initialize(&job->starts);
+  tfrt_list_initialize(&job->outgoing_calls);
   tfrt_list_initialize(&job->remote_values);
   tfrt_list_initialize(&job->retried_calls);
   tfrt_list_initialize(&job->lost_requests);
@@ -143,33 +139,15 @@ void tfrt_job_leave(tfrt_job_t* job) {
 
 void tfrt_job_close(tfrt_job_t* job, tfrt_status_t reason) {
   if (job->closed) return;
-  tfrt_node_t* node = job->node;
-  if (node->options.logs_events) tfrt_event_log_job_closed(job, reason);
+  if (job->node->options.logs_events) tfrt_event_log_job_closed(job, reason);
   tfrt_job_enter(job);
   if (job->rank == 0) tfrt_server_close_members(job, reason);
   job->closed = true;
   job->is_finished = !reason;
-  tfrt_status_t cancelled = reason
-                                ? tfrt_status_retain(reason)
-                                : tfrt_status_create(TFRT_STATUS_CANCELLED, "the job was closed");
-  job->closed_by = tfrt_status_retain(cancelled);
-  tfrt_server_answer_open(job, cancelled);
-  tfrt_server_cancel_starts(job, 0, cancelled);
-  for (tfrt_hash_node_t* found = tfrt_hash_table_first(&node->peers); found;
-       found = tfrt_hash_table_next(&node->peers, found)) {
-    tfrt_peer_t* peer = TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation);
-    tfrt_incoming_call_cancel_all(peer, job, cancelled);
-    tfrt_outgoing_call_cancel_all(peer, job, cancelled);
-    tfrt_remote_value_cancel_all(peer, job, cancelled);
-    tfrt_outgoing_retain_end_all(peer, job);
-  }
-  tfrt_retried_call_close_job(job, cancelled);
-  tfrt_recovery_drop(job, 0);
-  tfrt_sending_end(job, TFRT_MAILBOX_ANY_SENDER, cancelled);
-  tfrt_incoming_want_close_job(node, job, cancelled);
-  tfrt_object_table_drop_job(&node->objects, job);
-  tfrt_status_release(cancelled);
-  tfrt_job_leave(job);
+  job->closed_by = reason ? tfrt_status_retain(reason)
+                          : tfrt_status_create(TFRT_STATUS_CANCELLED, "the job was closed");
+  tfrt_server_answer_open(job, job->closed_by);
+  tfrt_job_closing_begin(job);
 }
 
 // --- Members -----------------------------------------------------------------

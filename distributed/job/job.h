@@ -76,10 +76,11 @@ struct tfrt_job_s {
   tfrt_wire_trace_t trace_context;  // of what belongs to the job; all 0: it is not traced
   _Atomic(tfrt_trace_t*) trace;     // +1; on a member, what ran when, or NULL; set at most once
   tfrt_list_link_t programs;
-  uint32_t next_program;           // handle that our next Program frame gives; from 1
-  tfrt_list_link_t starts;         // what the client asked for, at the root (server.h)
-  tfrt_list_link_t remote_values;  // all that there are (remote_value.h)
-  tfrt_list_link_t retried_calls;  // of this host, that may run again (retried_call.h)
+  uint32_t next_program;            // handle that our next Program frame gives; from 1
+  tfrt_list_link_t starts;          // what the client asked for, at the root (server.h)
+  tfrt_list_link_t outgoing_calls;  // that are open, by age (outgoing_call.h)
+  tfrt_list_link_t remote_values;   // all that there are (remote_value.h)
+  tfrt_list_link_t retried_calls;   // of this host, that may run again (retried_call.h)
   tfrt_cancelled_requests_t cancelled_requests;
   tfrt_list_link_t lost_requests;     // of others, who ask for another owner (recovery.h)
   uint64_t next_request;              // at the root
@@ -102,8 +103,9 @@ struct tfrt_job_s {
   bool closed;
   bool is_finished;  // closed, without a reason but that
   tfrt_status_t
-      closed_by;  // +1; why it is closed: what is still asked of it has this for an answer
-  bool ended;     // closed, and nothing is active any more
+      closed_by;        // +1; why it is closed: what is still asked of it has this for an answer
+  tfrt_task_t closing;  // what is open of it when it is closed ends by that (job_closing.h)
+  bool ended;           // closed, and nothing is active any more
 };
 
 // Sets |*out_job| (+0; the node's list has the reference) to a new job as |open| says, on a
@@ -117,7 +119,8 @@ tfrt_status_t tfrt_job_create(tfrt_node_t* node, const tfrt_wire_job_open_t* ope
 tfrt_job_t* tfrt_job_retain(tfrt_job_t* job);
 void tfrt_job_release(tfrt_job_t* job);
 
-// Closes |job| because of |reason| (+0), OK when it is finished: see above. Once.
+// Closes |job| because of |reason| (+0), OK when it is finished: see above. Once. What is open of
+// it may end later (job_closing.h).
 void tfrt_job_close(tfrt_job_t* job, tfrt_status_t reason);
 
 // A call or start of |job| begins, or is over. The job ends with the last one after its

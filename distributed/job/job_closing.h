@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How what is open of a job ends, once that is closed. There may be hundreds of thousands of calls
+// that wait for credit, and each takes microseconds: in one go nothing else would go on on this
+// host for a second, heartbeats included. So the calls end in *slices*, and between two of them the
+// lock is open.
+//
+//   close --> no kernel starts --> slice --> slice ... slice --> values, wants, objects --> left
+//             `------ one critical section ------'
+//
+// Life:
+//  1. Begun by the close, which cancels what runs here. The first slice is part of that: mostly
+//     there is no second one.
+//  2. Each of the others is a task of its own on the work queue, behind the actions of the one
+//     before it: others get their turns, and the memory of that is there again.
+//  3. The last one ends what the calls may have used. The job is active until then.
+//
+// Between two slices the job is closed, and nothing new of it begins. Calls that end by themselves
+// meanwhile, or with their peer, are gone from the job's list.
+//
+// Thread rule: everything here needs the node's lock; the tasks take it.
+// Failure rule: none fails.
+#ifndef TFRT_DISTRIBUTED_JOB_JOB_CLOSING_H_
+#define TFRT_DISTRIBUTED_JOB_JOB_CLOSING_H_
+
+#include "distributed/job/job.h"
+
+// So many calls, with their results, end in one critical section: some two milliseconds.
+#define TFRT_JOB_CLOSING_SLICE 1024u
+
+// Ends what is open of |job|, which was closed just now and entered (tfrt_job_enter()) for this.
+void tfrt_job_closing_begin(tfrt_job_t* job);
+
+#endif  // TFRT_DISTRIBUTED_JOB_JOB_CLOSING_H_
