@@ -166,7 +166,9 @@ static void tfrt_incoming_call_tell(tfrt_incoming_call_t* call) {
         .result = {.call = call->number, .results = results, .result_count = count, .done = done}};
     tfrt_peer_frame_t frame = {.job = call->execution.job,
                                .request = call->execution.request_id,
-                               .can_wait = tfrt_incoming_call_can_wait(call, results, count)};
+                               .can_wait = tfrt_incoming_call_can_wait(call, results, count),
+                               // Who calls a function hurries it before the end is waited for.
+                               .can_wait_long = call->execution.program != NULL};
     tfrt_peer_send(call->peer, &frame, &body);
   }
   if (done) tfrt_incoming_call_end(call);

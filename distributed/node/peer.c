@@ -173,6 +173,7 @@ static tfrt_session_frame_t tfrt_peer_session_frame(const tfrt_peer_frame_t* fra
       .after_want = frame->after_want,
       .is_nested = frame->is_nested,
       .can_wait = frame->can_wait,
+      .can_wait_long = frame->can_wait_long,
   };
   bool starts_work = body->kind == TFRT_WIRE_FRAME_INVOKE ||
                      body->kind == TFRT_WIRE_FRAME_JOB_OPEN ||

@@ -83,6 +83,7 @@ typedef struct tfrt_peer_frame_s {
   uint64_t after_want;
   bool is_nested;
   bool can_wait;
+  bool can_wait_long;
 } tfrt_peer_frame_t;
 
 // How peers are found in a node's table.

@@ -107,10 +107,21 @@ static bool may_pass(const tfrt_send_queue_t* queue, const tfrt_send_entry_t* en
   return !needs_credit(entry) || has_credit(queue, entry);
 }
 
+// The count of those from the cursor on that |entry| is in.
+static size_t* unwritten_count(tfrt_send_queue_t* queue, const tfrt_send_entry_t* entry) {
+  return entry->frame.can_wait ? &queue->waiting_count : &queue->due_count;
+}
+
+static void advance_cursor(tfrt_send_queue_t* queue) {
+  --*unwritten_count(queue, entry_of(queue->cursor));
+  queue->cursor = queue->cursor->next;
+}
+
 static void enter_sequence(tfrt_send_queue_t* queue, tfrt_send_entry_t* entry) {
   entry->seq = queue->next_seq++;
   tfrt_list_push_back(&queue->sequence, &entry->link);
   if (queue->cursor == &queue->sequence) queue->cursor = &entry->link;
+  ++*unwritten_count(queue, entry);
   queue->window_size += entry->encoded_size;
   if (entry->frame.call > 0) {
     queue->sequenced_call = entry->frame.call;
@@ -161,12 +172,7 @@ tfrt_status_t tfrt_send_queue_append(tfrt_send_queue_t* queue, const tfrt_sessio
 }
 
 bool tfrt_send_queue_is_due(const tfrt_send_queue_t* queue) {
-  size_t waiting = 0;
-  for (const tfrt_list_link_t* link = queue->cursor; link != &queue->sequence; link = link->next) {
-    const tfrt_send_entry_t* entry = TFRT_CONTAINER_OF(link, tfrt_send_entry_t, link);
-    if (!entry->frame.can_wait || ++waiting == TFRT_SEND_QUEUE_MAX_WAITING) return true;
-  }
-  return false;
+  return queue->due_count > 0 || queue->waiting_count >= TFRT_SEND_QUEUE_MAX_WAITING;
 }
 
 void tfrt_send_queue_grant(tfrt_send_queue_t* queue, uint64_t calls, uint64_t wants,
@@ -301,7 +307,7 @@ bool tfrt_send_queue_acknowledge(tfrt_send_queue_t* queue, uint64_t seq) {
     tfrt_send_entry_t* entry = entry_of(queue->sequence.next);
     if (entry->seq > seq) break;
     // A resume may tell more than was written to this connection yet.
-    if (queue->cursor == &entry->link) queue->cursor = entry->link.next;
+    if (queue->cursor == &entry->link) advance_cursor(queue);
     tfrt_list_remove(&entry->link);
     queue->window_size -= entry->encoded_size;
     free_entry(queue, entry);
@@ -310,7 +316,12 @@ bool tfrt_send_queue_acknowledge(tfrt_send_queue_t* queue, uint64_t seq) {
   return true;
 }
 
-void tfrt_send_queue_rewind(tfrt_send_queue_t* queue) { queue->cursor = queue->sequence.next; }
+void tfrt_send_queue_rewind(tfrt_send_queue_t* queue) {
+  while (queue->cursor != queue->sequence.next) {
+    queue->cursor = queue->cursor->previous;
+    ++*unwritten_count(queue, entry_of(queue->cursor));
+  }
+}
 
 static uint64_t budget_us(const tfrt_send_entry_t* entry, int64_t now_ns) {
   if (entry->frame.deadline_ns <= now_ns) return 0;
@@ -348,7 +359,7 @@ void tfrt_send_queue_fill(tfrt_send_queue_t* queue, size_t target_size, int64_t 
     size += entry->encoded_size;
     mark_written(queue, entry, now_ns);
     out_batch->frames[out_batch->count++] = wire_frame(entry);
-    queue->cursor = entry->link.next;
+    advance_cursor(queue);
   }
   if (is_replay) out_batch->replayed_count = out_batch->count;
 }
@@ -362,7 +373,7 @@ void tfrt_send_queue_drop_unwritten(tfrt_send_queue_t* queue, bool with_sequence
   queue->next_seq = entry_of(queue->cursor)->seq;
   while (queue->cursor != &queue->sequence) {
     tfrt_send_entry_t* entry = entry_of(queue->cursor);
-    queue->cursor = entry->link.next;
+    advance_cursor(queue);
     tfrt_list_remove(&entry->link);
     queue->window_size -= entry->encoded_size;
     free_entry(queue, entry);

@@ -62,7 +62,9 @@ typedef struct tfrt_send_queue_s {
   tfrt_send_memory_t gate_memory;
   tfrt_send_memory_t memory;
   tfrt_list_link_t* cursor;  // first one not written to this connection, or |sequence|
-  uint64_t next_seq;         // from 1
+  size_t due_count;          // of those from |cursor| on: who can't wait, and who can
+  size_t waiting_count;
+  uint64_t next_seq;  // from 1
   uint64_t acked_seq;
   uint64_t written_seq;     // highest ever written
   uint64_t sequenced_call;  // highest number of a call, or a want, in the sequence so far

@@ -121,9 +121,10 @@ typedef struct tfrt_session_frame_s {
   uint64_t after_want;
   // The Invoke of a call that another call made: it may use the last quarter of the credit.
   bool is_nested;
-  // Nobody waits for what it says: it goes with the next batch, and after the delay of an
-  // acknowledgement without one.
+  // Nobody waits for what it says: it goes with the next batch, and without one after the delay of
+  // what waits for company, or |can_wait_long|, after that of an acknowledgement.
   bool can_wait;
+  bool can_wait_long;
 } tfrt_session_frame_t;
 
 typedef struct tfrt_session_handler_s tfrt_session_handler_t;

@@ -72,7 +72,11 @@ tfrt_status_t tfrt_session_append(tfrt_session_t* session, const tfrt_session_fr
   TFRT_RETURN_IF_ERROR(tfrt_send_queue_append(&session->queue, frame, now_ns));
   if (frame->call > 0) ++session->peer->next_call;
   if (frame->want > 0) ++session->next_want;
-  if (frame->can_wait) tfrt_session_request_flush(session);
+  if (frame->can_wait && frame->can_wait_long) {
+    tfrt_session_request_ack(session);
+  } else if (frame->can_wait) {
+    tfrt_session_request_flush(session);
+  }
   if (session->link) tfrt_session_link_request_work(session->link);
   if (frame->call > 0 || frame->want > 0) tfrt_session_schedule(session);
   return NULL;

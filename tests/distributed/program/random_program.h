@@ -2,9 +2,9 @@
 //
 // A program of calls between hosts that follows from a seed, and what its results must be: a
 // tree of functions that add, now or later, divide by zero, append, call each other at fixed and
-// computed hosts, in loops along several hosts, on all hosts at once, keep what they were lent beyond the call, hand on what they
-// never look at, and leave results unused. @main has hosts reduce together, and tell each other
-// something by key.
+// computed hosts, in loops along several hosts, on all hosts at once, keep what they were lent
+// beyond the call, hand on what they never look at, and leave results unused. @main has hosts
+// reduce together, and tell each other something by key.
 //
 // Some calls are `pure` and have retries, some have retries alone.
 //

@@ -304,6 +304,17 @@ START_TEST(what_can_wait_goes_with_the_next_frame_or_when_there_are_many) {
   ck_assert(!tfrt_send_queue_is_due(&queue));
   append(&patient);
   ck_assert(tfrt_send_queue_is_due(&queue));
+  ck_assert_uint_eq(fill(0), TFRT_SEND_QUEUE_MAX_WAITING);
+  ck_assert(!tfrt_send_queue_is_due(&queue));
+  // On a new connection all of it is to be written again, but for what has come.
+  tfrt_send_queue_rewind(&queue);
+  ck_assert(tfrt_send_queue_is_due(&queue));
+  ck_assert(tfrt_send_queue_acknowledge(&queue, 2));
+  ck_assert(tfrt_send_queue_is_due(&queue));
+  ck_assert(tfrt_send_queue_acknowledge(&queue, 3));
+  ck_assert(!tfrt_send_queue_is_due(&queue));
+  append_free("now");
+  ck_assert(tfrt_send_queue_is_due(&queue));
 }
 END_TEST
 
