@@ -2,7 +2,6 @@
 #include <stddef.h>
 
 #include "distributed/builtin/tracing.h"
-#include "distributed/call/execution.h"
 #include "distributed/call/outgoing_call_impl.h"
 #include "distributed/call/retried_call.h"
 
@@ -73,12 +72,6 @@ static tfrt_outgoing_call_t* tfrt_outgoing_call_allocate(
 
 static void tfrt_outgoing_call_leave_scope(void* scope) { tfrt_call_scope_leave(scope); }
 
-static void tfrt_outgoing_call_leave_patience(tfrt_outgoing_call_t* call) {
-  bool waits = call->scope == &call->patience->scope;
-  tfrt_list_remove(&call->patience_link);
-  if (!waits) tfrt_patience_note_ended(call->patience);
-}
-
 void tfrt_outgoing_call_end(tfrt_outgoing_call_t* call) {
   if (call->ended) return;
   call->ended = true;
@@ -105,7 +98,7 @@ void tfrt_outgoing_call_end(tfrt_outgoing_call_t* call) {
   if (call->timer_started && tfrt_timer_cancel(node->options.timers, &call->timer)) {
     tfrt_outgoing_call_release(call);
   }
-  if (call->patience) tfrt_outgoing_call_leave_patience(call);
+  if (call->patience) tfrt_outgoing_patience_leave(call);
   if (call->scope) {
     tfrt_action_queue_call(&node->actions, tfrt_outgoing_call_leave_scope, call->scope);
   }
@@ -184,50 +177,6 @@ static tfrt_status_t tfrt_outgoing_call_create_results(
   return NULL;
 }
 
-// True if |call| keeps nothing alive that takes room: its arguments travel by value, or are small
-// and come from their owners.
-static bool tfrt_outgoing_call_keeps_little(const tfrt_outgoing_call_t* call,
-                                            const tfrt_outgoing_arguments_t* arguments) {
-  for (uint32_t i = 0; i < call->argument_count; ++i) {
-    const tfrt_wire_item_t* item = &arguments->items[i];
-    bool is_pushed = item->kind == TFRT_WIRE_ITEM_REFERENCE && item->reference.is_pushed;
-    if (item->kind != TFRT_WIRE_ITEM_INLINE && !is_pushed) return false;
-  }
-  return true;
-}
-
-// Where |call|, whose results are of no use to this host, belongs if it doesn't matter when they
-// are told; else NULL. A call with a deadline of its own must not seem to have missed it, and where
-// credit is scarce others wait for what comes back with the end of this one.
-static tfrt_patience_t* tfrt_outgoing_call_find_patience(
-    const tfrt_outgoing_call_t* call, const tfrt_outgoing_call_request_t* request,
-    const tfrt_outgoing_arguments_t* arguments) {
-  bool matters = request->has_own_deadline || !tfrt_session_has_call_credit(call->peer->session) ||
-                 !tfrt_outgoing_call_keeps_little(call, arguments);
-  return matters ? NULL : tfrt_execution_patience(request->scope);
-}
-
-// |call| belongs to |patience|. If its Results wait, it is no more in its execution's scope, which
-// the kernel that makes it is in, too.
-static void tfrt_outgoing_call_join(tfrt_outgoing_call_t* call, tfrt_patience_t* patience,
-                                    bool waits) {
-  call->patience = patience;
-  if (!waits) {
-    tfrt_patience_note_begun(patience);
-    return;
-  }
-  tfrt_call_scope_enter(&patience->scope);
-  tfrt_call_scope_leave(call->scope);
-  call->scope = &patience->scope;
-  tfrt_list_push_back(&patience->waiting, &call->patience_link);
-}
-
-void tfrt_outgoing_call_hurry(tfrt_outgoing_call_t* call) {
-  const tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_HURRY, .hurry = {.call = call->number}};
-  tfrt_peer_send(call->peer, &(tfrt_peer_frame_t){.job = call->job, .after_call = call->number},
-                 &body);
-}
-
 static tfrt_status_t tfrt_outgoing_call_send(tfrt_outgoing_call_t* call,
                                              const tfrt_outgoing_call_request_t* request,
                                              const tfrt_outgoing_arguments_t* arguments,
@@ -250,7 +199,7 @@ static tfrt_status_t tfrt_outgoing_call_send(tfrt_outgoing_call_t* call,
                  .image = request->image}};
   tfrt_patience_t* patience = NULL;
   if (tfrt_outgoing_push_choose(call, request, arguments->arena, &body.invoke)) {
-    patience = tfrt_outgoing_call_find_patience(call, request, arguments);
+    patience = tfrt_outgoing_patience_find(call, request, arguments);
   }
   bool waits = patience && tfrt_patience_has_come(patience);
   body.invoke.results_can_wait = request->results_can_wait || waits;
@@ -259,7 +208,7 @@ static tfrt_status_t tfrt_outgoing_call_send(tfrt_outgoing_call_t* call,
                              .deadline_ns = request->deadline_ns,
                              .is_nested = depth > 0};
   TFRT_RETURN_IF_ERROR(tfrt_peer_try_send(call->peer, &frame, &body));
-  if (patience) tfrt_outgoing_call_join(call, patience, waits);
+  if (patience) tfrt_outgoing_patience_join(call, patience, waits);
   return NULL;
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inside of an outgoing call, for its four sources, and for builtin/, which tells what there
+// The inside of an outgoing call, for its five sources, and for builtin/, which tells what there
 // is.
 //
 //   outgoing_call.c       its life: named, started, answered, ended, buried
 //   outgoing_arguments.c  what goes into its Invoke: by value, or lent under a name
 //   outgoing_push.c       who is to get its results unasked
+//   outgoing_patience.c   whether its end alone is waited for
 //   outgoing_cancel.c     how it is stopped, by a cancel, its own deadline, or the end of its job
 //
 // Thread rule: everything here needs the node's lock, but what says otherwise.
@@ -55,9 +56,6 @@ void tfrt_outgoing_call_release(tfrt_outgoing_call_t* call);
 // failed.
 void tfrt_outgoing_call_end(tfrt_outgoing_call_t* call);
 
-// Tells the callee that the Results of the call wait no longer.
-void tfrt_outgoing_call_hurry(tfrt_outgoing_call_t* call);
-
 // Makes errors, |status| (+0), of the results that are not known yet.
 void tfrt_outgoing_call_fail_results(tfrt_outgoing_call_t* call, tfrt_status_t status);
 
@@ -95,6 +93,24 @@ bool tfrt_outgoing_push_choose(tfrt_outgoing_call_t* call,
 // True if |value|, which |callee| is about to be lent, is pushed to it, which is noted once for
 // each such call, and is taken back here; and if its owner has not told us what it is.
 bool tfrt_outgoing_push_take(tfrt_remote_value_t* value, uint64_t callee);
+
+// --- outgoing_patience.c ---------------------------------------------------------
+
+// Where |call|, whose results are of no use to this host, belongs if it doesn't matter when they
+// are told (patience.h); else NULL.
+tfrt_patience_t* tfrt_outgoing_patience_find(const tfrt_outgoing_call_t* call,
+                                             const tfrt_outgoing_call_request_t* request,
+                                             const tfrt_outgoing_arguments_t* arguments);
+
+// |call|, which was sent, belongs to |patience|. If its Results wait, it leaves its execution's
+// scope.
+void tfrt_outgoing_patience_join(tfrt_outgoing_call_t* call, tfrt_patience_t* patience, bool waits);
+
+// |call| has ENDED, but for the scope that it is in.
+void tfrt_outgoing_patience_leave(tfrt_outgoing_call_t* call);
+
+// Tells the callee that the Results of |call| wait no longer.
+void tfrt_outgoing_patience_hurry(tfrt_outgoing_call_t* call);
 
 // --- outgoing_cancel.c ---------------------------------------------------------
 

@@ -25,7 +25,7 @@ void tfrt_patience_note_ended(tfrt_patience_t* patience) {
 
 bool tfrt_patience_end(tfrt_patience_t* patience) {
   for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&patience->waiting));) {
-    tfrt_outgoing_call_hurry(TFRT_CONTAINER_OF(link, tfrt_outgoing_call_t, patience_link));
+    tfrt_outgoing_patience_hurry(TFRT_CONTAINER_OF(link, tfrt_outgoing_call_t, patience_link));
   }
   return tfrt_call_scope_leave_last(&patience->scope);
 }

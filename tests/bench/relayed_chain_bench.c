@@ -25,8 +25,7 @@ typedef struct state_s {
   tfrt_bench_stream_t streams[MAX_RELAYS];
   tfrt_mutex_t mutex;
   tfrt_condition_t changed;
-  int64_t chains[MAX_RELAYS];  // guarded by |mutex|, like all below: those with the relay's result
-  int64_t results_left;        // to come of the sample
+  int64_t chains;  // guarded by |mutex|, like all below: those of the sample that have their result
   bool is_broken;
 } state_t;
 
@@ -34,20 +33,24 @@ typedef struct state_s {
 static state_t current;
 
 static void begin_chain(int64_t argument) {
-  const tfrt_bench_relayed_t message = {.kind = TFRT_BENCH_RELAYED_INVOKE, .value = argument};
-  for (int i = 0; i < current.relays; ++i) tfrt_bench_stream_send(&current.streams[i], &message);
+  tfrt_bench_relayed_t message = {.kind = TFRT_BENCH_RELAYED_INVOKE, .value = argument};
+  for (int i = 0; i < current.relays; ++i) {
+    message.is_last = i + 1 == current.relays;
+    tfrt_bench_stream_send(&current.streams[i], &message);
+  }
 }
 
-// With the lock held: notes the |i|-th result of a chain. True if the next chain may begin, which
-// is when the last one's result is there; those of the others may come later.
+// With the lock held: notes the result of a chain, from the |i|-th relay. True if the next one may
+// begin.
 static bool take_result(int i, const tfrt_bench_relayed_t* message) {
-  const int64_t expected = current.chains[i]++ * current.relays + i + 1;
-  if (message->kind != TFRT_BENCH_RELAYED_RESULT || message->value != expected) {
+  const int64_t expected = ++current.chains * current.relays;
+  if (message->kind != TFRT_BENCH_RELAYED_RESULT || message->value != expected ||
+      i + 1 != current.relays) {
     current.is_broken = true;
   }
-  --current.results_left;
-  if (current.is_broken || current.results_left == 0) tfrt_condition_signal(&current.changed);
-  return i + 1 == current.relays && current.chains[i] < current.size && !current.is_broken;
+  bool is_over = current.is_broken || current.chains == current.size;
+  if (is_over) tfrt_condition_signal(&current.changed);
+  return !is_over;
 }
 
 static void on_message(tfrt_bench_stream_t* stream, const void* bytes) {
@@ -73,16 +76,15 @@ static tfrt_status_t sample(void* state, double* out_figure) {
   int64_t begin = tfrt_benchmark_now_ns();
   int64_t deadline_ns = tfrt_deadline_after(begin, PATIENCE_S * TFRT_NANOSECONDS_PER_SECOND);
   tfrt_mutex_lock(&current.mutex);
-  memset(current.chains, 0, sizeof(current.chains));
-  current.results_left = current.size * current.relays;
+  current.chains = 0;
   tfrt_mutex_unlock(&current.mutex);
   begin_chain(0);
   tfrt_mutex_lock(&current.mutex);
   bool is_in_time = true;
-  while (current.results_left > 0 && !current.is_broken && is_in_time) {
+  while (current.chains < current.size && !current.is_broken && is_in_time) {
     is_in_time = tfrt_condition_wait_until(&current.changed, &current.mutex, deadline_ns);
   }
-  bool is_ok = current.results_left == 0 && !current.is_broken;
+  bool is_ok = current.chains == current.size && !current.is_broken;
   tfrt_mutex_unlock(&current.mutex);
   if (!is_ok) return tfrt_status_create(TFRT_STATUS_INTERNAL, "a chain broke");
   *out_figure = (double)(tfrt_benchmark_now_ns() - begin) / 1e3 / (double)current.size /

@@ -21,6 +21,7 @@ typedef struct relay_s {
   tfrt_bench_stream_t* next;  // NULL: not known yet, or there is none
   // Of the chain that is under way.
   tfrt_bench_stream_t* caller;  // NULL: it has not invoked this yet
+  bool is_last;
   int64_t argument;
   bool has_argument;
   int64_t result;
@@ -48,10 +49,12 @@ static void run(void) {
   relay.caller = NULL;
   relay.has_argument = false;
   relay.result = relay.argument + 1;
+  if (relay.is_last) {
+    send(caller, TFRT_BENCH_RELAYED_RESULT, relay.result);
+    return;
+  }
   relay.has_result = true;
-  // What others wait for goes first.
   push_result();
-  send(caller, TFRT_BENCH_RELAYED_RESULT, relay.result);
 }
 
 static void set_argument(int64_t value) {
@@ -65,6 +68,7 @@ static void on_message(tfrt_bench_stream_t* stream, const void* bytes) {
   switch (message.kind) {
     case TFRT_BENCH_RELAYED_INVOKE:
       relay.caller = stream;
+      relay.is_last = message.is_last != 0;
       if (!relay.has_previous) set_argument(message.value);
       run();
       break;

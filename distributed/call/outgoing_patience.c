@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "distributed/call/execution.h"
+#include "distributed/call/outgoing_call_impl.h"
+
+// True if |call| keeps nothing alive that takes room: its arguments travel by value, or are small
+// and come from their owners.
+static bool tfrt_outgoing_patience_keeps_little(const tfrt_outgoing_call_t* call,
+                                                const tfrt_outgoing_arguments_t* arguments) {
+  for (uint32_t i = 0; i < call->argument_count; ++i) {
+    const tfrt_wire_item_t* item = &arguments->items[i];
+    bool is_pushed = item->kind == TFRT_WIRE_ITEM_REFERENCE && item->reference.is_pushed;
+    if (item->kind != TFRT_WIRE_ITEM_INLINE && !is_pushed) return false;
+  }
+  return true;
+}
+
+// A call with a deadline of its own must not seem to have missed it, and where credit is scarce
+// others wait for what comes back with the end of this one.
+tfrt_patience_t* tfrt_outgoing_patience_find(const tfrt_outgoing_call_t* call,
+                                             const tfrt_outgoing_call_request_t* request,
+                                             const tfrt_outgoing_arguments_t* arguments) {
+  bool matters = request->has_own_deadline || !tfrt_session_has_call_credit(call->peer->session) ||
+                 !tfrt_outgoing_patience_keeps_little(call, arguments);
+  return matters ? NULL : tfrt_execution_patience(request->scope);
+}
+
+void tfrt_outgoing_patience_join(tfrt_outgoing_call_t* call, tfrt_patience_t* patience,
+                                 bool waits) {
+  call->patience = patience;
+  if (!waits) {
+    tfrt_patience_note_begun(patience);
+    return;
+  }
+  tfrt_call_scope_enter(&patience->scope);
+  // Not for the last time: the kernel that makes the call is in there, too.
+  tfrt_call_scope_leave(call->scope);
+  call->scope = &patience->scope;
+  tfrt_list_push_back(&patience->waiting, &call->patience_link);
+}
+
+void tfrt_outgoing_patience_leave(tfrt_outgoing_call_t* call) {
+  bool waits = call->scope == &call->patience->scope;
+  tfrt_list_remove(&call->patience_link);
+  if (!waits) tfrt_patience_note_ended(call->patience);
+}
+
+void tfrt_outgoing_patience_hurry(tfrt_outgoing_call_t* call) {
+  const tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_HURRY, .hurry = {.call = call->number}};
+  tfrt_peer_send(call->peer, &(tfrt_peer_frame_t){.job = call->job, .after_call = call->number},
+                 &body);
+}
