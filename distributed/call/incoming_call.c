@@ -260,6 +260,7 @@ tfrt_execution_t* tfrt_incoming_call_find(tfrt_peer_t* peer, uint64_t number) {
 void tfrt_incoming_call_on_cancel(tfrt_peer_t* peer, const tfrt_wire_cancel_t* cancel) {
   tfrt_execution_t* execution = tfrt_incoming_call_find(peer, cancel->call);
   if (!execution) return;
+  // Who cancels a call waits for its end.
   tfrt_incoming_call_cast(execution)->results_can_wait = false;
   tfrt_status_t reason =
       cancel->reason ? tfrt_wire_error_to_status(cancel->reason)

@@ -30,7 +30,7 @@ void tfrt_kernel_site_origin(const tfrt_kernel_site_t* site, tfrt_status_origin_
 // Sets |hosts|, with room for |room|, to the ranks of the calls with a host, in the same function,
 // to which result |result| of the kernel at |site| is an argument, once for each; returns how many.
 // Of a result with many users some may be missing. Sets |*out_all| to true if none is, and the
-// result has no other use: no kernel has it, and the function doesn't return it. Thread-safe.
+// result has no other use: no other kernel has it, nor does the function return it. Thread-safe.
 uint32_t tfrt_kernel_site_user_hosts(const tfrt_kernel_site_t* site, uint32_t result,
                                      uint32_t* hosts, uint32_t room, bool* out_all);
 

@@ -289,6 +289,7 @@ static void put_turn(tfrt_random_program_t* program, uint32_t index, uint32_t i,
       LOOP_HOSTS, LOOP_TURNS, LOOP_HOSTS);
 }
 
+// The same as put_op(), for a loop.
 static void put_loop(tfrt_random_program_t* program, uint32_t index, const tfrt_random_op_t* op,
                      uint32_t i, uint32_t n) {
   put(program,
