@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <grpc/grpc.h>
+#include <grpc/support/cpu.h>
 #include <grpc/support/log.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,9 +23,14 @@
 #define PATIENCE_NS (200 * TFRT_NANOSECONDS_PER_MILLISECOND)
 
 // What gRPC takes as it starts, and a little more: descriptors to wake its threads by, and threads
-// of its own.
+// of its own: four that run closures and timers and two for more timers, and those of its event
+// engine, one for each processor within bounds. Source: gRPC 1.51, lib/iomgr/{executor,
+// timer_manager}.cc and lib/event_engine/thread_pool.h.
 #define NEEDED_DESCRIPTORS 8
-#define NEEDED_THREADS 8
+#define NEEDED_OTHER_THREADS 6
+#define MIN_ENGINE_THREADS 2
+#define MAX_ENGINE_THREADS 32
+#define MAX_NEEDED_THREADS (NEEDED_OTHER_THREADS + MAX_ENGINE_THREADS)
 
 #ifdef __SANITIZE_THREAD__
 // A thread of gRPC's timers that has ended is joined by the next one, or by nobody.
@@ -84,24 +90,30 @@ static void run_probe(void* gate) {
   tfrt_mutex_unlock(gate);
 }
 
+static unsigned needed_threads(void) {
+  const unsigned processors = gpr_cpu_num_cores();
+  if (processors < MIN_ENGINE_THREADS) return NEEDED_OTHER_THREADS + MIN_ENGINE_THREADS;
+  if (processors > MAX_ENGINE_THREADS) return NEEDED_OTHER_THREADS + MAX_ENGINE_THREADS;
+  return NEEDED_OTHER_THREADS + processors;
+}
+
 static tfrt_status_t check_threads(void) {
   tfrt_mutex_t gate = TFRT_MUTEX_INITIALIZER;
-  tfrt_thread_t threads[NEEDED_THREADS];
-  int count = 0;
+  tfrt_thread_t threads[MAX_NEEDED_THREADS];
+  const unsigned needed = needed_threads();
+  unsigned count = 0;
   tfrt_status_t error = NULL;
   tfrt_mutex_lock(&gate);
-  while (count < NEEDED_THREADS && !error) {
+  while (count < needed && !error) {
     error = tfrt_thread_create("grpc-probe", run_probe, &gate, &threads[count]);
     if (!error) ++count;
   }
   tfrt_mutex_unlock(&gate);
-  for (int i = 0; i < count; ++i) tfrt_thread_join(&threads[i]);
+  for (unsigned i = 0; i < count; ++i) tfrt_thread_join(&threads[i]);
   if (!error) return NULL;
   tfrt_status_t status = tfrt_status_create(
-      TFRT_STATUS_RESOURCE_EXHAUSTED,
-      "gRPC needs %d threads to start, and the system gives %d: %s; raise the limits of processes "
-      "and of memory (ulimit -u, ulimit -v)",
-      NEEDED_THREADS, count, tfrt_status_message(error));
+      TFRT_STATUS_RESOURCE_EXHAUSTED, "gRPC needs %u threads to start, and the system gives %u: %s",
+      needed, count, tfrt_status_message(error));
   tfrt_status_release(error);
   return status;
 }

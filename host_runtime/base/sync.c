@@ -175,8 +175,10 @@ tfrt_status_t tfrt_thread_create(const char* name, tfrt_thread_fn_t run, void* a
   check(pthread_sigmask(SIG_SETMASK, &previous, NULL), "signal mask");
   if (error == 0) return NULL;
   tfrt_allocator_free(tfrt_allocator_system(), start, sizeof *start);
-  return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "can't start thread '%s': %s", name,
-                            strerrordesc_np(error));
+  return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED,
+                            "can't start thread '%s': %s; raise the limits of processes and of "
+                            "memory (ulimit -u, ulimit -v)",
+                            name, strerrordesc_np(error));
 }
 
 void tfrt_thread_join(tfrt_thread_t* thread) {

@@ -439,6 +439,13 @@ class WorkerTest(unittest.TestCase):
         self.assertTrue(can_start[-1])
         self.assertFalse(can_start[0])
 
+    @unittest.skipIf(IS_SANITIZED, "a sanitizer takes more of the address space than there is")
+    def test_little_address_space_is_refused_in_one_line(self):
+        can_start = [self.expect_room_or_refusal(resource.RLIMIT_AS, mebibytes << 20)
+                     for mebibytes in [*range(40, 420, 20), 4096]]
+        self.assertTrue(can_start[-1])
+        self.assertFalse(can_start[0])
+
     def test_strangers_are_stood(self):
         worker = self.start_worker()
         http2 = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"

@@ -15,6 +15,7 @@
 #include "tools/coordinator/run_command.h"
 #include "tools/coordinator/status_command.h"
 #include "tools/coordinator/trace_command.h"
+#include "tools/process/address_space.h"
 #include "tools/process/standard_streams.h"
 
 typedef tfrt_exit_code_t (*tfrt_verb_fn_t)(int argument_count, char* const* arguments);
@@ -47,6 +48,7 @@ static void tfrt_print_help(FILE* stream) {
 
 int main(int argc, char** argv) {
   tfrt_standard_streams_open();
+  tfrt_address_space_spare();
   // What kernels print is seen when it is printed, also by a program that reads our output.
   setvbuf(stdout, NULL, _IOLBF, 0);
   static const char* const help[] = {"--help", "-h", "help"};

@@ -3,11 +3,13 @@
 // `tfrt_worker`, the daemon.
 #include <stdio.h>
 
+#include "tools/process/address_space.h"
 #include "tools/process/standard_streams.h"
 #include "tools/worker/worker.h"
 
 int main(int argc, char** argv) {
   tfrt_standard_streams_open();
+  tfrt_address_space_spare();
   // Who waits for the line that says where we listen gets it at once.
   setvbuf(stdout, NULL, _IOLBF, 0);
   static tfrt_worker_options_t options;
