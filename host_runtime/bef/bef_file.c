@@ -230,6 +230,14 @@ const tfrt_bef_function_t* tfrt_bef_file_find_function(const tfrt_bef_file_t* fi
   return NULL;
 }
 
+const tfrt_bef_function_t* tfrt_bef_file_enclosing_function(const tfrt_bef_file_t* file,
+                                                            const tfrt_bef_function_t* function) {
+  for (uint32_t i = function->index; i < file->function_count; ++i) {
+    if (file->functions[i].name[0] != '\0') return &file->functions[i];
+  }
+  return function;
+}
+
 // The index of the first of |count| entries, of |size| bytes each, whose number is not below
 // |number|; |count| if there is none. Each entry begins with its number, and they are sorted by it.
 static uint32_t find_number(const void* entries, uint32_t count, size_t size, uint32_t number) {

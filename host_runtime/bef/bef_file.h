@@ -160,6 +160,12 @@ const tfrt_bef_function_t* tfrt_bef_file_function(const tfrt_bef_file_t* file, u
 const tfrt_bef_function_t* tfrt_bef_file_find_function(const tfrt_bef_file_t* file,
                                                        const char* name);
 
+// |function|, or where that is a region, the named function that it is a part of: the next one with
+// a name, as a region stands in the file before what contains it. |function| itself if none
+// follows, as in a file of a region by itself. Linear. Thread-safe.
+const tfrt_bef_function_t* tfrt_bef_file_enclosing_function(const tfrt_bef_file_t* file,
+                                                            const tfrt_bef_function_t* function);
+
 // The record of kernel |index| < kernel_count of |function|, which has a body. Thread-safe.
 static inline const tfrt_bef_record_t* tfrt_bef_function_record(const tfrt_bef_function_t* function,
                                                                 uint32_t index) {

@@ -166,6 +166,22 @@ func.func @main() -> (i32, i32) {
 }
 """
 
+# The body of a loop has no name of its own.
+FAILS_IN_LOOP = """func.func @divide(%n: i32) -> i32 {
+  %q = tfrt.repeat.i32 %n, %n : i32 {
+    %zero = tfrt.constant.i32 0
+    %x, %r = tfrt.div.i32 %n, %zero
+    tfrt.return %x : i32
+  }
+  tfrt.return %q : i32
+}
+func.func @main() -> i32 {
+  %two = tfrt.constant.i32 2
+  %q = tfrt.call @divide(%two) {host = 1 : i32} : (i32) -> i32
+  tfrt.return %q : i32
+}
+"""
+
 # One division by zero on host 2 is three results, one on host 1 is the fourth.
 WAYS = """func.func @divide(%x: i32) -> (i32, i32) {
   %zero = tfrt.constant.i32 0
@@ -272,6 +288,11 @@ class TestLocal(ClusterTest):
         first = err.splitlines()[0]
         for part in ("Divide by zero", "@divide", "fails.mlir:2:", "host 1"):
             self.assertIn(part, first)
+
+    def test_an_error_in_a_loop_names_the_function_with_the_loop(self):
+        path = self.write("loop.mlir", FAILS_IN_LOOP)
+        self.expect(self.run_tfrt(path, "--local=2"), 1, None,
+                    f"[in @divide, tfrt.div.i32, {path}:4:14, host 1]")
 
     def test_each_error_is_told_once(self):
         """However many results it has reached, and by whatever way."""

@@ -21,7 +21,9 @@ static tfrt_status_t tfrt_device_placement_refuse(const tfrt_device_placement_t*
       tfrt_status_create(tfrt_status_code(status), "host %u lacks the device %s of a call: %s",
                          rank, kernel->call_options->device, tfrt_status_message(status));
   tfrt_status_origin_t origin = {
-      .rank = TFRT_STATUS_NO_RANK, .function = function->name, .kernel = kernel->name};
+      .rank = TFRT_STATUS_NO_RANK,
+      .function = tfrt_bef_file_enclosing_function(placement->file, function)->name,
+      .kernel = kernel->name};
   tfrt_bef_source_location_t location;
   if (tfrt_bef_file_source_location(placement->file, kernel->location, &location)) {
     origin.file = location.file;

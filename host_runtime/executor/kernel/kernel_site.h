@@ -23,8 +23,9 @@ TFRT_API_BEGIN
 
 typedef struct tfrt_kernel_site_s tfrt_kernel_site_t;
 
-// The origin of errors of the kernel at |site|: function, kernel, location. The
-// strings live as long as the program. Thread-safe.
+// The origin of errors of the kernel at |site|: function, kernel, location. In a region, such as the
+// body of a loop, it is the function that contains it. The strings live as long as the program.
+// Thread-safe.
 void tfrt_kernel_site_origin(const tfrt_kernel_site_t* site, tfrt_status_origin_t* out_origin);
 
 // Sets |hosts|, with room for |room|, to the ranks of the calls with a host, in the same function,

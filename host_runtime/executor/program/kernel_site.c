@@ -3,12 +3,18 @@
 
 #include "host_runtime/executor/program/program_impl.h"
 
+// The name of the function that an error of |callable| is said to come from: a region has none.
+static const char* tfrt_kernel_site_function_name(const tfrt_bef_callable_t* callable) {
+  if (callable->base.name[0] != '\0' || !callable->owner->file) return callable->base.name;
+  return tfrt_bef_file_enclosing_function(callable->owner->file, callable->bef)->name;
+}
+
 void tfrt_kernel_site_origin(const tfrt_kernel_site_t* site, tfrt_status_origin_t* out_origin) {
   *out_origin = (tfrt_status_origin_t){.rank = TFRT_STATUS_NO_RANK};
   if (!site) return;
   tfrt_bef_source_location_t location;
   tfrt_program_locate(site->binding->owner->owner, site->record->location, &location);
-  out_origin->function = site->binding->owner->base.name;
+  out_origin->function = tfrt_kernel_site_function_name(site->binding->owner);
   out_origin->kernel = site->binding->name;
   out_origin->file = location.file;
   out_origin->line = location.line;

@@ -54,6 +54,34 @@ START_TEST(functions_kernels_and_registers_are_as_in_the_text) {
 }
 END_TEST
 
+// Each region of |function|, and those in them, must be said to be a part of |named|.
+static void expect_regions_of(const tfrt_bef_file_t* file, const tfrt_bef_function_t* function,
+                              const tfrt_bef_function_t* named) {
+  ck_assert_ptr_eq(tfrt_bef_file_enclosing_function(file, function), named);
+  for (uint32_t k = 1; k < function->kernel_count; ++k) {
+    const tfrt_bef_kernel_t kernel = tfrt_bef_file_kernel(file, function, k);
+    for (uint32_t i = 0; i < kernel.function_count; ++i) {
+      const tfrt_bef_function_t* used = tfrt_bef_file_function(file, kernel.functions[i]);
+      if (used->name[0] == '\0') expect_regions_of(file, used, named);
+    }
+  }
+}
+
+static void expect_regions(const char* name, test_bytes_t bytes) {
+  (void)name;
+  tfrt_bef_file_t* file = test_load(bytes);
+  for (uint32_t i = 0; i < tfrt_bef_file_function_count(file); ++i) {
+    const tfrt_bef_function_t* function = tfrt_bef_file_function(file, i);
+    if (function->name[0] != '\0') expect_regions_of(file, function, function);
+  }
+  tfrt_bef_file_release(file);
+}
+
+START_TEST(a_region_belongs_to_the_function_that_contains_it) {
+  test_for_each_program(expect_regions);
+}
+END_TEST
+
 START_TEST(call_options_and_argument_names_are_found) {
   test_bytes_t bytes = test_small_file();
   tfrt_bef_file_t* file = test_load(bytes);
@@ -461,6 +489,7 @@ Suite* tfrt_test_suite(void) {
   TCase* good = tcase_create("good files");
   tcase_add_test(good, every_file_of_tfrt_loads);
   tcase_add_test(good, functions_kernels_and_registers_are_as_in_the_text);
+  tcase_add_test(good, a_region_belongs_to_the_function_that_contains_it);
   tcase_add_test(good, call_options_and_argument_names_are_found);
   tcase_add_test(good, locations_are_decoded);
   tcase_add_test(good, each_kind_of_location_has_its_texts);
