@@ -21,10 +21,7 @@ void tfrt_text_answer_add_word(tfrt_string_builder_t* out, tfrt_string_view_t te
 
 void tfrt_text_answer_read_question(const tfrt_execution_t* execution, char* out_text,
                                     size_t size) {
-  tfrt_async_value_t* value = execution->arguments[0];
-  bool is_text = tfrt_async_value_is_available(value) && !tfrt_async_value_is_error(value) &&
-                 tfrt_async_value_resolved(value)->type_id == TFRT_TYPE_STRING;
-  tfrt_string_view_t view = is_text ? tfrt_async_value_string(value) : tfrt_string_view_of("");
+  tfrt_string_view_t view = tfrt_async_value_string(execution->arguments[0]);
   snprintf(out_text, size, "%.*s", (int)(view.size < size ? view.size : size), view.data);
 }
 

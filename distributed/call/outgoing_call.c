@@ -198,11 +198,14 @@ static tfrt_status_t tfrt_outgoing_call_send(tfrt_outgoing_call_t* call,
                  .device = tfrt_string_view_of(request->device ? request->device : ""),
                  .image = request->image}};
   tfrt_patience_t* patience = NULL;
-  if (tfrt_outgoing_push_choose(call, request, arguments->arena, &body.invoke)) {
+  bool is_pushed_on = tfrt_outgoing_push_choose(call, request, arguments->arena, &body.invoke);
+  if (is_pushed_on || request->results_can_wait) {
     patience = tfrt_outgoing_patience_find(call, request, arguments);
   }
-  bool waits = patience && tfrt_patience_has_come(patience);
-  body.invoke.results_can_wait = request->results_can_wait || waits;
+  bool waits = patience && (request->results_can_wait || tfrt_patience_has_come(patience));
+  // Outside of an execution nobody hurries them, nor waits for their end.
+  bool is_unawaited = request->results_can_wait && !tfrt_execution_patience(request->scope);
+  body.invoke.results_can_wait = waits || is_unawaited;
   tfrt_peer_frame_t frame = {.job = call->job,
                              .request = request->request ? request->request->options.id : 0,
                              .deadline_ns = request->deadline_ns,

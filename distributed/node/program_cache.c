@@ -221,23 +221,36 @@ tfrt_status_t tfrt_program_cache_add_few_bytes(tfrt_node_t* node, tfrt_string_vi
   return *out_program ? NULL : tfrt_status_out_of_memory();
 }
 
-// Checks and resolves the bytes of |program|, which are here. Needs no lock.
-static tfrt_status_t tfrt_cached_program_resolve(const tfrt_cached_program_t* program,
-                                                 tfrt_program_t** out_program) {
-  *out_program = NULL;
+// Checks that what came for |program| is what was announced.
+static tfrt_status_t tfrt_cached_program_check_bytes(const tfrt_cached_program_t* program) {
   if (tfrt_async_value_is_error(program->bytes)) {
     return tfrt_status_annotate(tfrt_async_value_error(program->bytes),
                                 "the program could not be fetched");
   }
-  tfrt_host_context_t* host = program->node->options.host;
+  if (!tfrt_async_value_is_text(program->bytes)) {
+    tfrt_type_id_t type = tfrt_async_value_resolved(program->bytes)->type_id;
+    return tfrt_status_create(TFRT_STATUS_DATA_LOSS,
+                              "a %s came, not the bytes of the program that was announced",
+                              tfrt_type_get(type)->name);
+  }
   tfrt_string_view_t bytes = tfrt_async_value_string(program->bytes);
   uint8_t digest[TFRT_SHA256_SIZE];
-  TFRT_RETURN_IF_ERROR(tfrt_sha256(bytes, digest));
-  if (bytes.size != program->size || memcmp(digest, program->sha256, sizeof(digest)) != 0) {
-    return tfrt_status_create(TFRT_STATUS_DATA_LOSS,
-                              "the %zu bytes that came are not the program that was announced",
-                              bytes.size);
+  if (bytes.size == program->size) TFRT_RETURN_IF_ERROR(tfrt_sha256(bytes, digest));
+  if (bytes.size == program->size && memcmp(digest, program->sha256, sizeof(digest)) == 0) {
+    return NULL;
   }
+  return tfrt_status_create(TFRT_STATUS_DATA_LOSS,
+                            "the %zu bytes that came are not the program that was announced",
+                            bytes.size);
+}
+
+// Checks and resolves the bytes of |program|, which are here. Needs no lock.
+static tfrt_status_t tfrt_cached_program_resolve(const tfrt_cached_program_t* program,
+                                                 tfrt_program_t** out_program) {
+  *out_program = NULL;
+  TFRT_RETURN_IF_ERROR(tfrt_cached_program_check_bytes(program));
+  tfrt_host_context_t* host = program->node->options.host;
+  tfrt_string_view_t bytes = tfrt_async_value_string(program->bytes);
   tfrt_bef_file_t* file = NULL;
   TFRT_RETURN_IF_ERROR(tfrt_bef_file_create(bytes.data, bytes.size, host->allocator, &file));
   tfrt_status_t status = tfrt_program_create(file, host->registry, host->allocator, out_program);

@@ -5,7 +5,7 @@
 // another one of its version would refuse.
 //
 // These are the limits of the protocol. The limits *in force* on a session may be
-// smaller (tfrt_wire_limits_t in session.h); whoever holds the session checks those.
+// smaller (tfrt_wire_limits_t in session.h); those the sender keeps, and no receiver checks.
 //
 // Thread rule: constants. Failure rule: none fails.
 #ifndef TFRT_DISTRIBUTED_WIRE_LIMITS_H_
@@ -66,12 +66,12 @@
 #define TFRT_WIRE_MAX_FORWARDS 16u     // steps that an asker follows
 
 // Bounds that the layers above keep, here so that nobody looks for them elsewhere.
-#define TFRT_WIRE_MAX_TOMBSTONES 4096u        // per job
-#define TFRT_WIRE_DEFAULT_OBJECTS (1u << 20)  // of one peer, held at once
+#define TFRT_WIRE_MAX_TOMBSTONES 4096u        // cancelled requests of a job that are remembered
+#define TFRT_WIRE_DEFAULT_OBJECTS (1u << 20)  // reserved: nobody counts
 #define TFRT_WIRE_DEFAULT_HEARTBEAT_PERIOD_MS 1000u
 #define TFRT_WIRE_DEFAULT_SUSPECT_MS 3000u
 #define TFRT_WIRE_DEFAULT_SILENCE_MS 5000u         // then the peer is dead
-#define TFRT_WIRE_CREDIT_WAIT_MS 10000u            // of an Invoke, without any grant
+#define TFRT_WIRE_CREDIT_WAIT_MS 10000u            // of an Invoke or Want, without any grant
 #define TFRT_WIRE_ACK_FRAMES 64u                   // acknowledge unasked after so many
 #define TFRT_WIRE_ACK_BYTES (1u << 20)             // or so much, long before a window is full
 #define TFRT_WIRE_ACK_MS 100u                      // or after so long

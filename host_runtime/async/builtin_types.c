@@ -245,7 +245,13 @@ tfrt_async_value_t* tfrt_async_value_create_string(tfrt_string_view_t text) {
   return value;
 }
 
+bool tfrt_async_value_is_text(tfrt_async_value_t* value) {
+  if (!tfrt_async_value_is_available(value) || tfrt_async_value_is_error(value)) return false;
+  return tfrt_type_get(tfrt_async_value_resolved(value)->type_id)->destroy == destroy_string;
+}
+
 tfrt_string_view_t tfrt_async_value_string(tfrt_async_value_t* value) {
+  if (!tfrt_async_value_is_text(value)) return tfrt_string_view_of("");
   const tfrt_string_t* string = tfrt_async_value_payload(tfrt_async_value_resolved(value));
   return tfrt_string_view_make(string->data ? string->data : "", string->size);
 }

@@ -170,6 +170,30 @@ START_TEST(the_end_of_a_loop_is_hurried) {
 }
 END_TEST
 
+START_TEST(what_members_of_a_group_send_each_other_at_last_is_hurried) {
+  begin();
+  static const char program[] =
+      "func.func @meet(%x: i32) -> !tfrt.chain {\n"
+      "  %world = tfrt_dist.world\n"
+      "  %ch0 = tfrt.new.chain\n"
+      "  %ch1 = tfrt_dist.barrier %world, %ch0\n"
+      "  tfrt.return %ch1 : !tfrt.chain\n"
+      "}\n"
+      "func.func @main(%x: i32) -> i32 {\n"
+      "  %l = tfrt_dist.call_all @meet(%x) : (i32) -> (!tfrt_dist.list)\n"
+      "  %n = tfrt_dist.list.size %l\n"
+      "  tfrt.return %n : i32\n"
+      "}\n";
+  warm_up(program, 1);
+  int64_t begin_ns = now_ns();
+  run(program, 1, HOSTS);
+  // Start and Invoke, two rounds of the barrier, Hurry and Result, that the call is done, and End.
+  int64_t ended_ns = last_ns(0, HOSTS, TFRT_WIRE_FRAME_JOB_END);
+  ck_assert_int_le(ended_ns - begin_ns, 9 * DELAY);
+  end();
+}
+END_TEST
+
 START_TEST(who_is_hurried_before_the_result_is_known_tells_it_at_once) {
   begin();
   // What @far gives is for host 2 alone, which doesn't look at it. It takes as long as some turns.
@@ -275,6 +299,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(patience, results_that_go_to_other_hosts_alone_come_to_the_loop_by_the_dozen);
   tcase_add_test(patience, a_result_that_is_used_here_comes_at_once);
   tcase_add_test(patience, the_end_of_a_loop_is_hurried);
+  tcase_add_test(patience, what_members_of_a_group_send_each_other_at_last_is_hurried);
   tcase_add_test(patience, who_is_hurried_before_the_result_is_known_tells_it_at_once);
   tcase_add_loop_test(patience, calls_that_are_made_once_are_told_at_once_and_not_hurried, 0, 2);
   tcase_add_test(patience, an_error_comes_at_once);

@@ -363,6 +363,23 @@ START_TEST(bytes_that_are_not_the_announced_ones_are_data_loss) {
 }
 END_TEST
 
+START_TEST(a_value_that_is_no_text_is_data_loss) {
+  tfrt_async_value_t* const values[] = {tfrt_async_value_create_i64(8),
+                                        tfrt_async_value_create_i1(1),
+                                        tfrt_async_value_retain(tfrt_async_value_ready_chain())};
+  static const char* const names[] = {"a i64 came", "a i1 came", "a !tfrt.chain came"};
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(values); ++i) {
+    image_t image = compile(1);
+    tfrt_cached_program_t* program = add(&image, image.size, values[i]);
+    load(program);
+    expect_failed(program, TFRT_STATUS_DATA_LOSS, names[i]);
+    release(program);
+    tfrt_async_value_release(values[i]);
+    free_image(&image);
+  }
+}
+END_TEST
+
 START_TEST(a_size_that_is_not_the_announced_one_is_data_loss) {
   image_t image = compile(1);
   tfrt_async_value_t* bytes = tfrt_async_value_create_string(bytes_of(&image));
@@ -592,6 +609,7 @@ static void add_tests(TCase* tests) {
   tcase_add_test(tests, loading_again_changes_nothing);
   tcase_add_test(tests, a_program_that_loads_outlives_all_who_asked_for_it);
   tcase_add_test(tests, bytes_that_are_not_the_announced_ones_are_data_loss);
+  tcase_add_test(tests, a_value_that_is_no_text_is_data_loss);
   tcase_add_test(tests, a_size_that_is_not_the_announced_one_is_data_loss);
   tcase_add_test(tests, who_announces_others_bytes_under_a_digest_of_its_own_gives_them_to_nobody);
   tcase_add_test(tests, bytes_that_could_not_be_fetched_say_why);
