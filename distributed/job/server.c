@@ -98,9 +98,7 @@ static void tfrt_server_end_if_complete(tfrt_server_start_t* start) {
   tfrt_job_t* job = tfrt_job_retain(execution->job);
   if (job->detached) tfrt_detached_job_end(job->detached, execution);
   // Every call below it is over, so nothing of it is on its way between hosts that live.
-  if (execution->cancelled) {
-    tfrt_cancelled_requests_tell_end(execution->job, execution->request_id);
-  }
+  tfrt_cancelled_requests_tell_end(job, execution->request_id, execution->cancelled != NULL);
   tfrt_peer_t* client = tfrt_peer_find(execution->node, execution->job->client.incarnation);
   if (client && client->session) tfrt_server_send_end(start, client);
   tfrt_list_remove(&start->link);

@@ -19,11 +19,14 @@ void tfrt_turn_table_initialize(tfrt_turn_table_t* table, tfrt_allocator_t alloc
   tfrt_list_initialize(&table->series);
 }
 
+static void tfrt_turn_table_free(tfrt_turn_table_t* table, tfrt_turn_series_t* series) {
+  tfrt_status_release(series->broken);
+  tfrt_allocator_free(table->allocator, series, sizeof(*series) + series->name_size);
+}
+
 void tfrt_turn_table_deinitialize(tfrt_turn_table_t* table) {
   for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&table->series));) {
-    tfrt_turn_series_t* series = TFRT_CONTAINER_OF(link, tfrt_turn_series_t, link);
-    tfrt_status_release(series->broken);
-    tfrt_allocator_free(table->allocator, series, sizeof(*series) + series->name_size);
+    tfrt_turn_table_free(table, TFRT_CONTAINER_OF(link, tfrt_turn_series_t, link));
   }
   tfrt_mutex_deinitialize(&table->mutex);
 }
@@ -77,4 +80,20 @@ void tfrt_turn_table_end(tfrt_turn_table_t* table, uint64_t request, tfrt_string
   tfrt_turn_series_t* found = tfrt_turn_table_find(table, request, series);
   if (found) --found->active;
   tfrt_mutex_unlock(&table->mutex);
+}
+
+bool tfrt_turn_table_forget(tfrt_turn_table_t* table, uint64_t request) {
+  bool was_there = false;
+  tfrt_mutex_lock(&table->mutex);
+  for (tfrt_list_link_t* link = table->series.next; link != &table->series;) {
+    tfrt_turn_series_t* series = TFRT_CONTAINER_OF(link, tfrt_turn_series_t, link);
+    link = link->next;
+    if (series->request != request) continue;
+    was_there = true;
+    if (series->active > 0) continue;
+    tfrt_list_remove(&series->link);
+    tfrt_turn_table_free(table, series);
+  }
+  tfrt_mutex_unlock(&table->mutex);
+  return was_there;
 }

@@ -17,7 +17,8 @@
 // Life:
 //  1. Initialised in the storage of whoever has the requests.
 //  2. A turn is begun, and ended as often; a series may be broken.
-//  3. Deinitialised, which forgets all series.
+//  3. When the request is over on all hosts, its series are forgotten.
+//  4. Deinitialised, which forgets all series.
 //
 // Thread rule: thread-safe after initialisation.
 // Failure rule: RESOURCE_EXHAUSTED.
@@ -62,5 +63,9 @@ void tfrt_turn_table_break(tfrt_turn_table_t* table, uint64_t request, tfrt_stri
 
 // A turn of |series| that was begun is over. Thread-safe.
 void tfrt_turn_table_end(tfrt_turn_table_t* table, uint64_t request, tfrt_string_view_t series);
+
+// Forgets the series of |request|, of which nothing is under way on any host, but those of which a
+// turn has not ended here. True if there was one. Thread-safe.
+bool tfrt_turn_table_forget(tfrt_turn_table_t* table, uint64_t request);
 
 #endif  // TFRT_HOST_RUNTIME_EXECUTOR_HOSTS_TURN_TABLE_H_

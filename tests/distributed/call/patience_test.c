@@ -2,6 +2,8 @@
 //
 // Calls whose results go to calls on other hosts alone, in a loop: what is told of them waits for
 // company, unless somebody needs it, and the end of the loop waits for no timer.
+#include "distributed/job/job.h"
+#include "distributed/node/node_impl.h"
 #include "host_runtime/async/builtin_types.h"
 #include "tests/distributed/node/node_harness.h"
 #include "tests/support/test_main.h"
@@ -190,6 +192,13 @@ START_TEST(what_members_of_a_group_send_each_other_at_last_is_hurried) {
   // Start and Invoke, two rounds of the barrier, Hurry and Result, that the call is done, and End.
   int64_t ended_ns = last_ns(0, HOSTS, TFRT_WIRE_FRAME_JOB_END);
   ck_assert_int_le(ended_ns - begin_ns, 9 * DELAY);
+  // When the run is over, nobody remembers how often they have met in it.
+  for (uint32_t host = 0; host < HOSTS; ++host) {
+    const tfrt_list_link_t* jobs = &world.hosts[host].node->jobs;
+    ck_assert_ptr_ne(jobs->next, jobs);
+    const tfrt_job_t* job = TFRT_CONTAINER_OF(jobs->next, tfrt_job_t, link);
+    ck_assert(tfrt_list_is_empty(&job->turns.series));
+  }
   end();
 }
 END_TEST

@@ -60,6 +60,23 @@ START_TEST(a_broken_series_has_no_more_turns) {
 }
 END_TEST
 
+START_TEST(what_is_over_is_forgotten) {
+  tfrt_turn_table_t table;
+  tfrt_turn_table_initialize(&table, tfrt_allocator_system());
+  ck_assert(!tfrt_turn_table_forget(&table, 1));
+  expect_turn(&table, 1, "a", 0, false);
+  expect_turn(&table, 1, "b", 0, false);
+  expect_turn(&table, 2, "a", 0, false);
+  tfrt_turn_table_end(&table, 1, tfrt_string_view_of("a"));
+  ck_assert(tfrt_turn_table_forget(&table, 1));
+  // Of b a turn has not ended.
+  expect_turn(&table, 1, "a", 0, false);
+  expect_turn(&table, 1, "b", 1, true);
+  expect_turn(&table, 2, "a", 1, true);
+  tfrt_turn_table_deinitialize(&table);
+}
+END_TEST
+
 START_TEST(without_memory_no_turn_begins) {
   tfrt_counting_allocator_t books;
   // A budget of one byte.
@@ -79,6 +96,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(turns, each_series_of_each_request_is_counted_by_itself);
   tcase_add_test(turns, turns_that_overlap_say_so);
   tcase_add_test(turns, a_broken_series_has_no_more_turns);
+  tcase_add_test(turns, what_is_over_is_forgotten);
   tcase_add_test(turns, without_memory_no_turn_begins);
   Suite* suite = suite_create("turn table");
   suite_add_tcase(suite, turns);
