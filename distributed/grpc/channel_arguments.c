@@ -19,6 +19,10 @@
 // there is none left, gRPC stops accepting for ever.
 #define HANDSHAKE_MS 5000
 
+// For one who has said that, and then calls nothing. Peers always have a call open, but between two
+// attempts to get through.
+#define IDLE_MS 60000
+
 #define MAX_ARGUMENTS 24
 
 typedef struct arguments_s {
@@ -69,6 +73,7 @@ grpc_server* tfrt_grpc_server_open(const tfrt_grpc_channel_settings_t* settings)
   // A port that is taken has to be an error and not a port that two processes share.
   add(&arguments, GRPC_ARG_ALLOW_REUSEPORT, 0);
   add(&arguments, GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, HANDSHAKE_MS);
+  add(&arguments, GRPC_ARG_MAX_CONNECTION_IDLE_MS, IDLE_MS);
   return grpc_server_create(&arguments.args, NULL);
 }
 

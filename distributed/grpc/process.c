@@ -43,12 +43,37 @@ static uint32_t users;    // guarded by |mutex|
 static bool is_prepared;  // guarded by |mutex|
 static bool is_shared;    // guarded by |mutex|: somebody else in this process uses gRPC
 
+static tfrt_mutex_t deaf_mutex = TFRT_MUTEX_INITIALIZER;
+static void (*on_deaf)(void* self);  // guarded by |deaf_mutex|, as what follows
+static void* on_deaf_self;
+
+void tfrt_grpc_process_set_on_deaf(void (*function)(void* self), void* self) {
+  tfrt_mutex_lock(&deaf_mutex);
+  on_deaf = function;
+  on_deaf_self = self;
+  tfrt_mutex_unlock(&deaf_mutex);
+}
+
+// Source: gRPC 1.51, lib/iomgr/tcp_server_posix.cc, on_read(): behind this line the port is closed.
+static void look_for_deafness(const char* line) {
+  static const char kPrefix[] = "Failed accept4: ";
+  if (strncmp(line, kPrefix, sizeof(kPrefix) - 1) != 0) return;
+  tfrt_log(TFRT_LOG_ERROR, NULL,
+           "nobody can connect here any more, as gRPC stops to accept: %s; raise the limit of "
+           "descriptors (ulimit -Hn)",
+           line + sizeof(kPrefix) - 1);
+  tfrt_mutex_lock(&deaf_mutex);
+  if (on_deaf) on_deaf(on_deaf_self);
+  tfrt_mutex_unlock(&deaf_mutex);
+}
+
 // At gRPC's level DEBUG there is nothing for each message, and that a handshake was refused.
 static void forward_log(gpr_log_func_args* line) {
   char reason[256];
   if (tfrt_grpc_refused_handshake_find(line->file, line->message, reason, sizeof(reason))) {
     tfrt_grpc_refused_handshake_log(reason);
   }
+  if (line->severity == GPR_LOG_SEVERITY_ERROR) look_for_deafness(line->message);
   if (line->severity == GPR_LOG_SEVERITY_DEBUG) return;
   tfrt_log(TFRT_LOG_DEBUG, NULL, "gRPC: %s (%s:%d)", line->message, line->file, line->line);
 }

@@ -27,7 +27,7 @@ tfrt_session_t* tfrt_session_make(tfrt_session_manager_t* manager, tfrt_session_
   session->next_want = 1;
   session->granted_calls = manager->options.first_call_limit;
   session->granted_wants = manager->options.first_want_limit;
-  session->limits = tfrt_wire_limits_in_force(&manager->options.limits, NULL);
+  session->limits = tfrt_wire_limits_in_force(&manager->options.limits, &manager->options.limits);
   session->round_trip_ns = -1;
   int64_t now_ns = tfrt_session_now_ns(manager);
   session->heard_ns = session->ticked_ns = now_ns;

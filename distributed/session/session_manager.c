@@ -38,7 +38,7 @@ static tfrt_status_t check_name(tfrt_string_view_t name) {
 }
 
 static tfrt_status_t check_options(const tfrt_session_options_t* options) {
-  const tfrt_wire_limits_t limits = tfrt_wire_limits_in_force(&options->limits, NULL);
+  const tfrt_wire_limits_t limits = tfrt_wire_limits_in_force(&options->limits, &options->limits);
   if (options->incarnation == 0) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a process needs an incarnation");
   }
@@ -89,7 +89,7 @@ static void set_name(tfrt_session_manager_t* manager, tfrt_string_view_t name) {
 
 static bool copy_options(tfrt_session_manager_t* manager, const tfrt_session_options_t* options) {
   manager->options = *options;
-  manager->options.limits = tfrt_wire_limits_in_force(&options->limits, NULL);
+  manager->options.limits = tfrt_wire_limits_in_force(&options->limits, &options->limits);
   set_name(manager, options->name);
   size_t key_size = options->cluster_key.size;
   char* key = tfrt_allocator_allocate(manager->allocator, key_size);

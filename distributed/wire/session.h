@@ -84,8 +84,9 @@ typedef struct tfrt_wire_goodbye_s {
   tfrt_string_view_t message;
 } tfrt_wire_goodbye_t;
 
-// The limits in force between |ours| and |theirs|, either of which may be NULL: field by
-// field the smaller, defaults filled in, never above the protocol's own. Thread-safe.
+// The limits in force between |ours| and |theirs|, where NULL, and 0 in a field, stands for the
+// defaults: field by field the smaller, never above the protocol's own. Of limits and themselves,
+// they with the defaults filled in. Thread-safe.
 tfrt_wire_limits_t tfrt_wire_limits_in_force(const tfrt_wire_limits_t* ours,
                                              const tfrt_wire_limits_t* theirs);
 

@@ -5,6 +5,7 @@
 Usage: worker_test.py TFRT TFRT_WORKER
 """
 
+import contextlib
 import json
 import os
 import re
@@ -445,6 +446,19 @@ class WorkerTest(unittest.TestCase):
                      for mebibytes in [*range(40, 420, 20), 4096]]
         self.assertTrue(can_start[-1])
         self.assertFalse(can_start[0])
+
+    @unittest.skipIf(IS_SANITIZED, "a sanitizer wants descriptors of its own as the process ends")
+    def test_a_worker_without_descriptors_for_who_dials_says_so_and_ends(self):
+        def set_limit():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+
+        worker = self.start_worker(preexec_fn=set_limit)
+        with contextlib.suppress(OSError):  # it has gone
+            for _ in range(64):
+                self.addCleanup(self.connect(worker).close)
+        self.assertEqual(worker.wait(), 1, worker.log())
+        self.assertIn("nobody can connect here any more", worker.log())
+        self.assertIn("(ulimit -Hn)", worker.log())
 
     def test_strangers_are_stood(self):
         worker = self.start_worker()

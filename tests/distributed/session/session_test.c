@@ -504,6 +504,30 @@ START_TEST(a_short_partition_is_survived) {
 }
 END_TEST
 
+START_TEST(who_both_wait_longer_survive_a_longer_one) {
+  tfrt_harness_world_t world;
+  tfrt_harness_initialize_with_seed(&world, 1);
+  tfrt_harness_host_t* hosts[2];
+  for (uint64_t i = 0; i < 2; ++i) {
+    tfrt_session_options_t options = tfrt_harness_options(0x0a + i);
+    options.limits.heartbeat_period_ms = 4000;
+    options.limits.silence_ms = 30000;
+    hosts[i] = tfrt_harness_add_host(&world, &options, "host:0");
+  }
+  tfrt_harness_record_t* a = tfrt_harness_dial(hosts[0], hosts[1]);
+  tfrt_harness_run_until_state(a, TFRT_SESSION_OPEN);
+  tfrt_harness_record_t* b = tfrt_harness_find(hosts[1], hosts[0]);
+  ck_assert_uint_eq(tfrt_session_limits(a->session)->heartbeat_period_ms, 4000);
+  tfrt_harness_partition(a, b, true);
+  tfrt_harness_run_for(&world, 20 * TFRT_HARNESS_SECOND);
+  ck_assert(!a->is_dead && !b->is_dead);
+  tfrt_harness_heal(a, b);
+  tfrt_harness_send(a, 5);
+  tfrt_harness_run_until_received(b, 5);
+  tfrt_harness_deinitialize(&world);
+}
+END_TEST
+
 START_TEST(a_long_partition_is_death_on_both_sides_within_two_budgets) {
   for (int both_ways = 0; both_ways < 2; ++both_ways) {
     tfrt_harness_world_t world;
@@ -706,6 +730,7 @@ static void add_lasting_cases(Suite* suite) {
   tcase_add_test(silence, a_peer_that_was_suspected_and_speaks_again_lives);
   tcase_add_test(silence, a_host_that_slept_too_long_learns_that_it_was_buried);
   tcase_add_test(silence, a_short_partition_is_survived);
+  tcase_add_test(silence, who_both_wait_longer_survive_a_longer_one);
   tcase_add_test(silence, a_long_partition_is_death_on_both_sides_within_two_budgets);
   tcase_add_test(silence, after_a_partition_a_new_session_begins_with_a_new_number);
   tcase_add_test(silence, a_number_that_only_the_peer_knows_is_passed_over);
