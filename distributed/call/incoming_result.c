@@ -51,7 +51,7 @@ static size_t tfrt_incoming_call_inline_limit(const tfrt_incoming_call_t* call, 
   for (uint32_t i = 0; i < call->execution.result_count && is_mutable; ++i) {
     if (call->states[i] == TFRT_INCOMING_RESULT_UNKNOWN) return 0;
   }
-  return call->execution.node->options.inline_limit;
+  return tfrt_peer_inline_limit(call->peer);
 }
 
 // Sets |*out_item| to what result |index|, which is known, is.

@@ -67,7 +67,7 @@ static tfrt_status_t tfrt_outgoing_arguments_pack_one(tfrt_outgoing_call_t* call
                       (tfrt_type_get(concrete->type_id)->flags & TFRT_TYPE_FLAG_MUTABLE);
     size_t room = TFRT_OUTGOING_CALL_MAX_INLINE - arguments->inline_size;
     size_t most = arguments->request->inline_limit;
-    if (most == 0) most = node->options.inline_limit;
+    if (most == 0) most = tfrt_peer_inline_limit(call->peer);
     size_t limit = most < room ? most : room;
     if (!is_mutable || arguments->chains_are_here) {
       TFRT_RETURN_IF_ERROR(tfrt_value_item_encode(value, limit, tfrt_node_host(node, call->job),

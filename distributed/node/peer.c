@@ -210,6 +210,12 @@ void tfrt_peer_send(tfrt_peer_t* peer, const tfrt_peer_frame_t* frame,
       peer, tfrt_status_take_annotate(status, "%s", tfrt_wire_frame_kind_name(body->kind)));
 }
 
+size_t tfrt_peer_inline_limit(const tfrt_peer_t* peer) {
+  const size_t ours = peer->node->options.inline_limit;
+  const size_t agreed = peer->session ? tfrt_session_limits(peer->session)->inline_bytes : 0;
+  return agreed < ours ? agreed : ours;
+}
+
 void tfrt_peer_return_call_credit(tfrt_peer_t* peer) {
   if (!peer->session) return;
   tfrt_session_grant(peer->session, tfrt_session_granted_calls(peer->session) + 1,

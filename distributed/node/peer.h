@@ -115,6 +115,10 @@ void tfrt_peer_send(tfrt_peer_t* peer, const tfrt_peer_frame_t* frame,
 // its part.
 void tfrt_peer_break_take(tfrt_peer_t* peer, tfrt_status_t reason);
 
+// The bytes of a value that may go to |peer| unasked: as many as this node sends, and at most what
+// both agreed on.
+size_t tfrt_peer_inline_limit(const tfrt_peer_t* peer);
+
 // Gives the peer back the credit of one call, or want, that is over.
 void tfrt_peer_return_call_credit(tfrt_peer_t* peer);
 void tfrt_peer_return_want_credit(tfrt_peer_t* peer);

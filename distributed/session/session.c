@@ -299,8 +299,9 @@ uint64_t tfrt_session_want_room(const tfrt_session_t* session) {
 
 bool tfrt_session_has_call_credit(const tfrt_session_t* session) {
   const tfrt_send_queue_t* queue = &session->queue;
+  // What needs no credit is counted, too, so that the count may be above the limit.
   return tfrt_list_is_empty(&queue->gates[TFRT_SEND_GATE_CALLS]) &&
-         queue->call_limit - queue->call_count > queue->first_call_limit / 2;
+         queue->call_limit > queue->call_count + queue->first_call_limit / 2;
 }
 
 bool tfrt_session_call_was_written(const tfrt_session_t* session, uint64_t call) {

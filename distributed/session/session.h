@@ -29,8 +29,7 @@
 //     Frames may be appended in each state but DEAD; they wait until it is OPEN. Until then
 //     the number may change, as both sides may dial; what depends on it is sealed after that.
 //  2. OPEN: the number is final. Frames are written in batches, while one write is in flight the
-//  next batch
-//     collects. Sent frames are kept until the peer has processed them.
+//     next batch collects. Sent frames are kept until the peer has processed them.
 //  3. BROKEN and OPEN again, any number of times: what the peer has not processed is
 //     replayed.
 //  4. DEAD, once and for ever: on_dead, with the reason. After that no frame comes in or
@@ -143,7 +142,7 @@ typedef struct tfrt_session_handler_vtable_s {
   // message, and the session dies. MAY append to and close any session.
   tfrt_status_t (*on_frame)(tfrt_session_handler_t* handler, tfrt_session_t* session,
                             const tfrt_wire_frame_t* frame, int64_t deadline_ns);
-  // The peer drains: it takes no new calls; what runs is finished.
+  // The peer drains: it takes no new jobs; what runs is finished.
   void (*on_draining)(tfrt_session_handler_t* handler, tfrt_session_t* session);
   // The session is DEAD. Exactly once, also for one that never was OPEN. |status| (+0, an
   // error) names the peer; its root key is the peer's incarnation where that is known. MAY
@@ -240,7 +239,7 @@ void tfrt_session_grant(tfrt_session_t* session, uint64_t calls, uint64_t wants)
 uint64_t tfrt_session_granted_calls(const tfrt_session_t* session);
 uint64_t tfrt_session_granted_wants(const tfrt_session_t* session);
 
-// Says goodbye. DRAIN: the session goes on, the peer is asked for no new calls. Any other
+// Says goodbye. DRAIN: the session goes on, the peer is asked for no new jobs. Any other
 // reason: it is DEAD now (on_dead is called inside, with CLOSED, or PROTOCOL for that
 // reason); what was appended and needs no credit is still written with SHUTDOWN, nothing of
 // it else. |message| is one line for people. Nothing happens when it is DEAD already.

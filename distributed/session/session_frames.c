@@ -6,9 +6,6 @@
 
 #include "distributed/session/session_internal.h"
 
-// What a batch's header and a frame's own fields may take besides the body.
-#define FRAME_OVERHEAD 4096u
-
 // --- Frames out --------------------------------------------------------------
 
 static tfrt_status_t check_frame(const tfrt_session_t* session, const tfrt_session_frame_t* frame) {
@@ -43,10 +40,10 @@ static tfrt_status_t check_frame(const tfrt_session_t* session, const tfrt_sessi
   if (frame->seal && waits) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a draft can't wait for others");
   }
-  if (frame->body.size + FRAME_OVERHEAD > session->limits.batch_bytes) {
+  if (frame->body.size > tfrt_session_batch_room(session)) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                              "a body of %zu bytes is above the limit of %" PRIu32,
-                              frame->body.size, session->limits.batch_bytes - FRAME_OVERHEAD);
+                              "a body of %zu bytes is above the limit of %zu", frame->body.size,
+                              tfrt_session_batch_room(session));
   }
   return NULL;
 }

@@ -292,6 +292,15 @@ void tfrt_session_on_answer(tfrt_session_link_t* link, const tfrt_wire_batch_t* 
 // Sees to it that the timer runs when the next thing is due.
 void tfrt_session_schedule(tfrt_session_t* session);
 
+// What a batch's header and a frame's own fields may take besides the body.
+#define TFRT_SESSION_BATCH_OVERHEAD 4096u
+
+// The bytes that frames may take in one batch by the limits in force.
+static inline size_t tfrt_session_batch_room(const tfrt_session_t* session) {
+  const uint32_t most = session->limits.batch_bytes;
+  return most > TFRT_SESSION_BATCH_OVERHEAD ? most - TFRT_SESSION_BATCH_OVERHEAD : 0;
+}
+
 // Stops the timer of a session that is DEAD.
 void tfrt_session_stop_timer(tfrt_session_t* session);
 

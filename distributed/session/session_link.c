@@ -168,8 +168,10 @@ static bool encode_batch(tfrt_session_link_t* link) {
   }
   manager->handler->vtable->fill_batch(manager->handler, session);
   tfrt_send_batch_t* frames = &manager->batch;
-  tfrt_send_queue_fill(&session->queue, TFRT_WIRE_BATCH_TARGET_SIZE, tfrt_session_now_ns(manager),
-                       frames);
+  const size_t room = tfrt_session_batch_room(session);
+  tfrt_send_queue_fill(&session->queue,
+                       room < TFRT_WIRE_BATCH_TARGET_SIZE ? room : TFRT_WIRE_BATCH_TARGET_SIZE,
+                       tfrt_session_now_ns(manager), frames);
   tfrt_wire_heartbeat_t heartbeat;
   if (session->is_beat_due) tfrt_session_fill_heartbeat(session, &heartbeat);
   const tfrt_wire_batch_t batch = {

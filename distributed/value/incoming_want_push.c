@@ -15,7 +15,7 @@ void tfrt_incoming_want_push_value(tfrt_incoming_want_t* want) {
   tfrt_arena_initialize(&arena, want->node->options.allocator);
   tfrt_wire_item_t item;
   tfrt_status_t status =
-      tfrt_value_item_encode(value, want->node->options.inline_limit,
+      tfrt_value_item_encode(value, tfrt_peer_inline_limit(want->peer),
                              tfrt_node_host(want->node, want->job), &arena, &item);
   if (!status && item.kind != TFRT_WIRE_ITEM_NONE) tfrt_incoming_want_tell(want, &item);
   tfrt_incoming_want_close(want);
