@@ -296,6 +296,28 @@ static const char* texts_over(uint32_t length) {
   return text;
 }
 
+static void take_little_inline(uint32_t index, tfrt_node_options_t* options) {
+  if (index == 1) options->session.limits.inline_bytes = 100;
+}
+
+START_TEST(who_takes_little_inline_is_lent_what_is_larger) {
+  static const size_t sizes[] = {100, 101};
+  tfrt_node_world_set_configure(take_little_inline);
+  for (uint32_t i = 0; i < TFRT_ARRAY_SIZE(sizes); ++i) {
+    begin(2);
+    start_text(texts_over(1), sizes[i], 1);
+    warm_up();
+    start_text(texts_over(1), sizes[i], 1);
+    tfrt_node_world_await(&world);
+    ck_assert(!tfrt_async_value_is_error(world.results[0]));
+    drop_results();
+    ck_assert_uint_eq(count(1, 0, TFRT_WIRE_FRAME_WANT), i);
+    end();
+  }
+  tfrt_node_world_set_configure(NULL);
+}
+END_TEST
+
 // The bytes of payloads on each link so far.
 typedef uint64_t link_bytes_t[TFRT_NODE_WORLD_MAX_HOSTS][TFRT_NODE_WORLD_MAX_HOSTS];
 
@@ -587,6 +609,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(counts, results_of_many_calls_are_given_back_by_few_messages);
   tcase_add_test(counts, a_barrier_costs_one_message_for_each_host_and_round);
   tcase_add_test(counts, constants_go_with_the_calls_that_use_them_and_none_is_asked_for);
+  tcase_add_test(counts, who_takes_little_inline_is_lent_what_is_larger);
   tcase_add_loop_test(
       counts, payloads_of_a_chain_go_from_each_host_to_the_next_once_and_nowhere_else, 0, 3);
   tcase_add_test(counts,

@@ -2,10 +2,13 @@
 #include "distributed/security/certificates.h"
 
 #include <dirent.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "host_runtime/base/file.h"
 #include "tests/distributed/security/checked_certificate_folder.h"
@@ -100,6 +103,47 @@ START_TEST(files_that_are_there_are_never_replaced) {
 }
 END_TEST
 
+START_TEST(a_certificate_that_lacks_its_key_gets_no_other) {
+  tfrt_certificate_files_t files = tfrt_certificate_folder_files(&folder, "ca");
+  ck_assert_int_eq(unlink(files.key), 0);
+  expect_error(
+      tfrt_certificates_create_authority(folder.path, tfrt_certificate_from_now(0, TFRT_A_DAY_S)),
+      TFRT_STATUS_ALREADY_EXISTS, "ca.pem exists already");
+  ck_assert_int_eq(access(files.key, F_OK), -1);
+}
+END_TEST
+
+START_TEST(a_key_goes_when_its_certificate_can_not_be_written) {
+  const char* name = "a";
+  tfrt_certificate_files_t files = tfrt_certificate_folder_files(&folder, name);
+  // A file of this size has room for a key, and not for a certificate.
+  struct rlimit before;
+  ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+  struct rlimit small = {.rlim_cur = 400, .rlim_max = before.rlim_max};
+  signal(SIGXFSZ, SIG_IGN);
+  ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+  tfrt_status_t status = issue_host(&name, 1);
+  ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+  expect_error(status, TFRT_STATUS_UNKNOWN, "a.pem: File too large");
+  ck_assert_int_eq(access(files.key, F_OK), -1);
+  ck_assert_int_eq(access(files.certificate, F_OK), -1);
+  ck_assert_ptr_null(issue_host(&name, 1));
+}
+END_TEST
+
+START_TEST(a_name_is_absent_until_either_file_is_there) {
+  const char* name = "a";
+  tfrt_certificate_files_t files = tfrt_certificate_folder_files(&folder, name);
+  ck_assert_ptr_null(tfrt_certificates_check_absent(folder.path, name));
+  ck_assert_ptr_null(tfrt_certificates_check_absent("/nowhere", name));
+  ck_assert_int_eq(symlink("/nowhere/a.pem", files.certificate), 0);
+  expect_error(tfrt_certificates_check_absent(folder.path, name), TFRT_STATUS_ALREADY_EXISTS,
+               "a.pem exists already");
+  expect_error(issue_host(&name, 1), TFRT_STATUS_ALREADY_EXISTS, "a.pem exists already");
+  ck_assert_int_eq(access(files.key, F_OK), -1);
+}
+END_TEST
+
 START_TEST(what_is_no_name_is_refused_before_a_file_is_written) {
   static const char* const kNames[] = {"",      "../a",        "a/b", "a,DNS:b", ".",
                                        "[::1]", "10.0.0.1:80", "a b", "-a",      "a\nb"};
@@ -153,6 +197,9 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tests, a_client_is_no_host);
   tcase_add_test(tests, nobody_but_the_owner_can_read_any_file_and_no_other_file_is_left);
   tcase_add_test(tests, files_that_are_there_are_never_replaced);
+  tcase_add_test(tests, a_certificate_that_lacks_its_key_gets_no_other);
+  tcase_add_test(tests, a_key_goes_when_its_certificate_can_not_be_written);
+  tcase_add_test(tests, a_name_is_absent_until_either_file_is_there);
   tcase_add_test(tests, what_is_no_name_is_refused_before_a_file_is_written);
   tcase_add_test(tests, a_folder_without_an_authority_issues_nothing);
   tcase_add_test(tests, a_certificate_ends_after_it_begins);
