@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "distributed/security/pem_file.h"
 #include "host_runtime/base/random.h"
@@ -157,14 +158,35 @@ static bool tfrt_certificate_extend_member(X509* certificate, X509* issuer,
           tfrt_certificate_add_extension(certificate, issuer, NID_subject_alt_name, names));
 }
 
-// The key first: a certificate is never there without it.
+// --- Files -------------------------------------------------------------------------
+
+tfrt_status_t tfrt_certificates_check_absent(const char* directory, const char* name) {
+  static const char* const kSuffixes[] = {".key", ".pem"};
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(kSuffixes); ++i) {
+    char path[TFRT_PEM_PATH_SIZE];
+    struct stat found;
+    TFRT_RETURN_IF_ERROR(tfrt_pem_path(directory, name, kSuffixes[i], path));
+    // A link that leads nowhere takes the name, too.
+    if (lstat(path, &found) != 0) continue;
+    return tfrt_status_create(TFRT_STATUS_ALREADY_EXISTS,
+                              "%s exists already and is not replaced; move it away first", path);
+  }
+  return NULL;
+}
+
+// The key first: a certificate is never there without it. And no key stays that belongs to no
+// certificate: the next attempt would find its name taken.
 static tfrt_status_t tfrt_certificate_write_pair(const char* directory, const char* name,
                                                  X509* certificate, EVP_PKEY* key) {
+  char key_path[TFRT_PEM_PATH_SIZE];
   char path[TFRT_PEM_PATH_SIZE];
-  TFRT_RETURN_IF_ERROR(tfrt_pem_path(directory, name, ".key", path));
-  TFRT_RETURN_IF_ERROR(tfrt_pem_write_key(path, key));
+  TFRT_RETURN_IF_ERROR(tfrt_certificates_check_absent(directory, name));
+  TFRT_RETURN_IF_ERROR(tfrt_pem_path(directory, name, ".key", key_path));
   TFRT_RETURN_IF_ERROR(tfrt_pem_path(directory, name, ".pem", path));
-  return tfrt_pem_write_certificate(path, certificate);
+  TFRT_RETURN_IF_ERROR(tfrt_pem_write_key(key_path, key));
+  tfrt_status_t status = tfrt_pem_write_certificate(path, certificate);
+  if (status) unlink(key_path);
+  return status;
 }
 
 // --- The authority -----------------------------------------------------------------

@@ -21,8 +21,8 @@
 //
 // Thread rule: thread-safe, as far as the files are.
 // Failure rule: ALREADY_EXISTS for a file that is there already, INVALID_ARGUMENT for what is
-// no name, the file's own errors; each names the path or the name. A key that was written
-// before an error stays.
+// no name, the file's own errors; each names the path or the name. Of a pair of files both are
+// made or, after an error, none; a folder that was made stays.
 #ifndef TFRT_DISTRIBUTED_SECURITY_CERTIFICATES_H_
 #define TFRT_DISTRIBUTED_SECURITY_CERTIFICATES_H_
 
@@ -70,6 +70,10 @@ tfrt_status_t tfrt_certificates_create_authority(const char* directory,
 // Thread-safe.
 tfrt_status_t tfrt_certificates_check_request(const tfrt_certificate_request_t* request)
     TFRT_MUST_USE;
+
+// ALREADY_EXISTS if |directory| has a certificate or a key called |name|, which names the files as
+// the first name of a request does. So who makes many can ask before the first. Thread-safe.
+tfrt_status_t tfrt_certificates_check_absent(const char* directory, const char* name) TFRT_MUST_USE;
 
 // Makes the certificate and key that |request| describes in |directory|, signed by the
 // authority there. Thread-safe.

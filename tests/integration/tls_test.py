@@ -270,6 +270,21 @@ class TestFiles(TlsTest):
             self.run_certs("add", self.certs, "--host=127.0.0.1"), 2, out="", err="is not replaced"
         )
 
+    def test_a_name_that_is_taken_has_nothing_made(self):
+        before = sorted(os.listdir(self.certs))
+        for name in ("127.0.0.1", "node2"):
+            hosts_flag = "--host=node1,%s,%s" % (name, "127.0.0.1")
+            self.expect(self.run_certs("add", self.certs, hosts_flag), 2, out="", err="127.0.0.1")
+            self.assertEqual(sorted(os.listdir(self.certs)), before)
+        # Whichever of the files that init makes is there, none of the others is made.
+        for name in ("ca.pem", "ca.key", "client.pem", "client.key", "a.key", "b.pem"):
+            folder = os.path.join(self.folder, "has_" + name)
+            os.mkdir(folder)
+            shutil.copy(os.path.join(self.certs, "ca.pem"), os.path.join(folder, name))
+            result = self.run_certs("init", folder, "--host=a,b")
+            self.expect(result, 2, out="", err=name + " exists already and is not replaced")
+            self.assertEqual(os.listdir(folder), [name])
+
     def test_what_there_is_is_shown_as_json(self):
         self.expect(self.run_certs("add", self.certs, "--host=node+10.0.0.1", "--valid=1d"), 0)
         code, out, err = self.run_certs("show", self.certs, "-o=json")
@@ -304,6 +319,10 @@ class TestFiles(TlsTest):
             ("tfrt certs init|add|show DIR", "make", other),
             ("add wants --host", "add", self.certs),
             ("is no name of a host", "init", other, "--host=a:1"),
+            ("can't be called 'ca'", "init", other, "--host=a,ca"),
+            ("can't be called 'client'", "init", other, "--host=a,client"),
+            ("--host: 'a' stands twice; name each host once", "init", other, "--host=a,b,a"),
+            ("--host: 'a' stands twice", "init", other, "--host=a+x,a+y"),
             ("--valid 1y", "init", other, "--valid=1y"),
             ("--valid 0d", "init", other, "--valid=0d"),
             ("none: No such file", "show", other),

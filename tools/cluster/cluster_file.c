@@ -15,10 +15,14 @@
 #define TFRT_CLUSTER_FILE_HOSTS "hosts"
 #define TFRT_CLUSTER_FILE_ARG "arg"
 
+// Flags of tfrt_worker that no two processes of a cluster share, for people.
+#define TFRT_CLUSTER_FILE_OWN_FLAGS "listen, name, pid-file, rank, ready-file, stop-with-stdin"
+
 static const char* const tfrt_cluster_file_keys[] = {TFRT_CLUSTER_FILE_HOSTS,
                                                      TFRT_CLUSTER_FILE_ARG,
                                                      "hostfile",
                                                      "local",
+                                                     "bind",
                                                      "in-process",
                                                      "function",
                                                      "timeout",
@@ -190,7 +194,10 @@ static tfrt_status_t tfrt_cluster_file_read_key(tfrt_cluster_file_reader_t* read
     ++i;
   if (i == TFRT_ARRAY_SIZE(tfrt_cluster_file_keys)) {
     return TFRT_CLUSTER_FILE_ERROR(
-        reader, "there is no key '%s'; the keys are the flags of tfrt run and tfrt_worker", text);
+        reader,
+        "there is no key '%s'; the keys are the flags of tfrt run and tfrt_worker, without cluster "
+        "and those that are one process's own: " TFRT_CLUSTER_FILE_OWN_FLAGS,
+        text);
   }
   if (reader->key_lines[i] > 0) {
     return TFRT_CLUSTER_FILE_ERROR(reader, "%s stands in line %u already; give it once", text,

@@ -77,6 +77,15 @@ static tfrt_status_t tfrt_hostfile_add(tfrt_hostfile_t* hostfile, const tfrt_hos
   return NULL;
 }
 
+// True if |host| is in one pair of brackets or needs none: one with colons does.
+static bool tfrt_hostfile_has_fit_brackets(tfrt_string_view_t host) {
+  bool is_bracketed = host.size > 2 && host.data[0] == '[' && host.data[host.size - 1] == ']';
+  tfrt_string_view_t inner =
+      is_bracketed ? tfrt_string_view_make(host.data + 1, host.size - 2) : host;
+  return !memchr(inner.data, '[', inner.size) && !memchr(inner.data, ']', inner.size) &&
+         (is_bracketed || !memchr(inner.data, ':', inner.size));
+}
+
 // Adds a worker for each slot: that of the address, and those at the ports behind it.
 static tfrt_status_t tfrt_hostfile_add_slots(tfrt_hostfile_t* hostfile,
                                              const tfrt_hostfile_line_t* line) {
@@ -93,6 +102,10 @@ static tfrt_status_t tfrt_hostfile_add_slots(tfrt_hostfile_t* hostfile,
       !tfrt_hostfile_read_number(tfrt_string_view_of(colon + 1), 1, 65535, &port)) {
     return TFRT_HOSTFILE_ERROR(
         line, "'%s' is no HOST:PORT with a port from 1 to 65535; a worker prints its own", address);
+  }
+  if (!tfrt_hostfile_has_fit_brackets(tfrt_string_view_make(address, (size_t)(colon - address)))) {
+    return TFRT_HOSTFILE_ERROR(
+        line, "'%s': brackets stand around an IPv6 address, as in [::1]:7000", address);
   }
   if (port + line->slots - 1 > 65535) {
     return TFRT_HOSTFILE_ERROR(line, "%u slots from port %u on go beyond port 65535", line->slots,
@@ -143,6 +156,12 @@ static tfrt_status_t tfrt_hostfile_parse_line(tfrt_hostfile_t* hostfile, const c
 tfrt_status_t tfrt_hostfile_parse(const char* path, tfrt_string_view_t text,
                                   tfrt_hostfile_t* out_hostfile) {
   out_hostfile->count = 0;
+  // Some editors begin a text in UTF-8 with this mark, which people don't see.
+  static const char mark[] = "\xef\xbb\xbf";
+  size_t mark_size = sizeof(mark) - 1;
+  if (text.size >= mark_size && memcmp(text.data, mark, mark_size) == 0) {
+    text = tfrt_string_view_make(text.data + mark_size, text.size - mark_size);
+  }
   for (uint32_t number = 1; text.size > 0; ++number) {
     const char* end = memchr(text.data, '\n', text.size);
     size_t size = end ? (size_t)(end - text.data) : text.size;

@@ -93,16 +93,29 @@ static tfrt_status_t tfrt_argument_bad_literal(const char* type, const char* tex
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "'%s' is no %s", text, type);
 }
 
+// strtoll() and its like pass over white space, and behind that a sign makes strtoull() wrap
+// around.
+static bool tfrt_argument_begins_with_space(const char* text) {
+  return strchr(" \t\n\v\f\r", text[0]) != NULL && text[0] != '\0';
+}
+
+// Zeros in front mean nothing to people, and base 0 would make them octal.
+static int tfrt_argument_base(const char* text) {
+  const char* digits = text[0] == '-' || text[0] == '+' ? text + 1 : text;
+  return digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X') ? 16 : 10;
+}
+
 static tfrt_status_t tfrt_argument_parse_integer(size_t entry, const char* text,
                                                  tfrt_async_value_t** out_value) {
   const char* type = tfrt_argument_integers[entry].type;
   char* end = NULL;
   errno = 0;
   bool negative = text[0] == '-';
-  uint64_t bits = negative ? (uint64_t)strtoll(text, &end, 0) : strtoull(text, &end, 0);
+  int base = tfrt_argument_base(text);
+  uint64_t bits = negative ? (uint64_t)strtoll(text, &end, base) : strtoull(text, &end, base);
   bool fits = negative ? (int64_t)bits >= tfrt_argument_integers[entry].minimum
                        : bits <= tfrt_argument_integers[entry].maximum;
-  if (errno != 0 || end == text || *end != '\0' || !fits) {
+  if (tfrt_argument_begins_with_space(text) || errno != 0 || end == text || *end != '\0' || !fits) {
     return tfrt_argument_bad_literal(type, text);
   }
   // Little-endian: the low bytes of the number come first, for any of the sizes.
@@ -113,11 +126,18 @@ static tfrt_status_t tfrt_argument_parse_integer(size_t entry, const char* text,
 
 static tfrt_status_t tfrt_argument_parse_float(const char* type, const char* text,
                                                tfrt_async_value_t** out_value) {
+  bool is_f32 = strcmp(type, "f32") == 0;
   char* end = NULL;
-  double number = strtod(text, &end);
-  if (end == text || *end != '\0') return tfrt_argument_bad_literal(type, text);
-  *out_value = strcmp(type, "f32") == 0 ? tfrt_async_value_create_f32((float)number)
-                                        : tfrt_async_value_create_f64(number);
+  errno = 0;
+  // Not by way of a double: that would round twice.
+  double number = is_f32 ? (double)strtof(text, &end) : strtod(text, &end);
+  // A text that says "inf" is in range, and one that is too small for the type is rounded.
+  bool overflows = errno == ERANGE && isinf(number);
+  if (tfrt_argument_begins_with_space(text) || end == text || *end != '\0' || overflows) {
+    return tfrt_argument_bad_literal(type, text);
+  }
+  *out_value =
+      is_f32 ? tfrt_async_value_create_f32((float)number) : tfrt_async_value_create_f64(number);
   return NULL;
 }
 

@@ -123,6 +123,19 @@ static tfrt_status_t tfrt_certs_parse_host(tfrt_certs_run_t* run, char* text) {
   return status ? tfrt_status_take_annotate(status, "--host") : NULL;
 }
 
+// Each host has files of its own, which its first name names.
+static tfrt_status_t tfrt_certs_check_distinct(const tfrt_certs_run_t* run) {
+  for (size_t i = 1; i < run->host_count; ++i) {
+    const char* name = run->hosts[i].names[0];
+    for (size_t j = 0; j < i; ++j) {
+      if (strcmp(run->hosts[j].names[0], name) != 0) continue;
+      return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                                "--host: '%s' stands twice; name each host once", name);
+    }
+  }
+  return NULL;
+}
+
 static tfrt_status_t tfrt_certs_parse_hosts(tfrt_certs_run_t* run) {
   if (strlen(run->host_text) >= sizeof(run->text)) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "--host: too many names at once");
@@ -132,7 +145,7 @@ static tfrt_status_t tfrt_certs_parse_hosts(tfrt_certs_run_t* run) {
   for (char* host; (host = strsep(&rest, ","));) {
     TFRT_RETURN_IF_ERROR(tfrt_certs_parse_host(run, host));
   }
-  return NULL;
+  return tfrt_certs_check_distinct(run);
 }
 
 static bool tfrt_certs_is_verb(const char* verb) {
@@ -185,6 +198,14 @@ static tfrt_status_t tfrt_certs_parse(tfrt_certs_run_t* run, int argument_count,
 
 // --- Making ------------------------------------------------------------------------
 
+// Before the first file is made: a name that is taken makes nothing of the others, either.
+static tfrt_status_t tfrt_certs_check_absent(const tfrt_certs_run_t* run) {
+  for (size_t i = 0; i < run->host_count; ++i) {
+    TFRT_RETURN_IF_ERROR(tfrt_certificates_check_absent(run->directory, run->hosts[i].names[0]));
+  }
+  return NULL;
+}
+
 static tfrt_status_t tfrt_certs_issue_hosts(const tfrt_certs_run_t* run) {
   for (size_t i = 0; i < run->host_count; ++i) {
     const tfrt_certs_host_t* host = &run->hosts[i];
@@ -197,11 +218,19 @@ static tfrt_status_t tfrt_certs_issue_hosts(const tfrt_certs_run_t* run) {
   return NULL;
 }
 
+static tfrt_status_t tfrt_certs_add(const tfrt_certs_run_t* run) {
+  TFRT_RETURN_IF_ERROR(tfrt_certs_check_absent(run));
+  return tfrt_certs_issue_hosts(run);
+}
+
 static tfrt_status_t tfrt_certs_init(const tfrt_certs_run_t* run) {
   const tfrt_certificate_validity_t validity = {run->now_s - TFRT_CERTS_EARLIER_S,
                                                 run->now_s + TFRT_CERTS_AUTHORITY_S};
-  TFRT_RETURN_IF_ERROR(tfrt_certificates_create_authority(run->directory, validity));
   const char* name = "client";
+  TFRT_RETURN_IF_ERROR(tfrt_certificates_check_absent(run->directory, "ca"));
+  TFRT_RETURN_IF_ERROR(tfrt_certificates_check_absent(run->directory, name));
+  TFRT_RETURN_IF_ERROR(tfrt_certs_check_absent(run));
+  TFRT_RETURN_IF_ERROR(tfrt_certificates_create_authority(run->directory, validity));
   tfrt_certificate_request_t client = tfrt_certs_request(run, TFRT_CERTIFICATE_CLIENT, &name, 1);
   TFRT_RETURN_IF_ERROR(tfrt_certificates_issue(run->directory, &client));
   TFRT_RETURN_IF_ERROR(tfrt_certs_issue_hosts(run));
@@ -335,7 +364,7 @@ tfrt_exit_code_t tfrt_certs_command(int argument_count, char* const* arguments) 
     bool is_show = strcmp(run.verb, "show") == 0;
     status = is_init   ? tfrt_certs_init(&run)
              : is_show ? tfrt_certs_show(&run)
-                       : tfrt_certs_issue_hosts(&run);
+                       : tfrt_certs_add(&run);
   }
   if (!status) status = tfrt_standard_streams_flush();
   if (!status) return TFRT_EXIT_SUCCESS;

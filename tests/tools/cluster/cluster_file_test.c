@@ -50,12 +50,14 @@ static const char* hosts;
 static const char* output;
 static int64_t threads;
 static bool verbose;
+static bool binds;
 static tfrt_flag_list_t arguments;
 static const tfrt_flag_t flags[] = {
     {"hosts", TFRT_FLAG_TEXT, &hosts, "A:P,B:P", "", 0, 0},
     {"o", TFRT_FLAG_TEXT, &output, "FORMAT", "", 0, 0},
     {"threads", TFRT_FLAG_NUMBER, &threads, "N", "", 1, 1024},
     {"v", TFRT_FLAG_BOOL, &verbose, NULL, "", 0, 0},
+    {"bind", TFRT_FLAG_BOOL, &binds, NULL, "", 0, 0},
     {"arg", TFRT_FLAG_LIST, &arguments, "NAME=VALUE", "", 0, 0},
 };
 static const tfrt_flag_table_t table = {.flags = flags, .flag_count = TFRT_ARRAY_SIZE(flags)};
@@ -71,6 +73,7 @@ START_TEST(keys_are_flags) {
       "  - unix:/x\n"
       "local: 3   # of a flag that is not in the table\n"
       "\"v\": 'true'\n"
+      "bind: true\n"
       "arg: [x=1, 'y=a, b']\n"
       "threads: 4\n"
       "...\n"
@@ -79,6 +82,7 @@ START_TEST(keys_are_flags) {
   ck_assert_str_eq(hosts, "a:1,unix:/x");
   ck_assert_int_eq(threads, 4);
   ck_assert(verbose);
+  ck_assert(binds);
   ck_assert_uint_eq(arguments.count, 2);
   ck_assert_str_eq(arguments.values[1], "y=a, b");
   tfrt_cluster_file_free(&file);
@@ -91,6 +95,7 @@ START_TEST(a_wrong_value_is_said_with_its_line) {
       {"threads: 1025\n", ":1: --threads wants a number from 1 to 1024, not '1025'"},
       {"# none\n\n\"threads\":\n", ":3: --threads wants a number"},
       {"{local: 1,\n threads: 0}\n", ":2: --threads wants a number"},
+      {"local: 2\nbind: yes\n", ":2: --bind wants true or false, not 'yes'"},
       {"o: |\n  threads: 1\n  x\nv: maybe\n", ":4: --v wants true or false, not 'maybe'"},
   };
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(texts); ++i) {
@@ -123,6 +128,7 @@ START_TEST(hosts_are_addresses) {
   expect_error("threads: 1\nhosts:\n  - a:1\n  - b\n", ":4: 'b' is no HOST:PORT with a port");
   expect_error("hosts:\n  - a:1\n\n  - b:65536\n", ":4: 'b:65536' is no HOST:PORT");
   expect_error("hosts: [a:1,\n  b:0]\n", ":2: 'b:0' is no HOST:PORT");
+  expect_error("hosts:\n  - '[::1:4'\n", ":2: '[::1:4': brackets stand around an IPv6 address");
   expect_error("hosts:\n  -\n", ":2: this is no address");
   expect_error("hosts:\n  - a:1,b:2\n", ":2: 'a:1,b:2' is no HOST:PORT; give each worker a line");
   expect_error("hosts:\n  - a:1\n  - a:1\n", ":3: a:1 stands in line 2 already");
@@ -133,6 +139,10 @@ END_TEST
 START_TEST(keys_are_known_and_stand_once) {
   expect_error("local: 1\n# or\nthreds: 2\n", ":3: there is no key 'threds'; the keys are");
   expect_error("threads: 1\nlocal: 1\nthreads: 2\n", ":3: threads stands in line 1 already");
+  expect_error("local: 1\nrank: 0\n",
+               ":2: there is no key 'rank'; the keys are the flags of tfrt run and tfrt_worker, "
+               "without cluster and those that are one process's own: listen, name, pid-file, "
+               "rank, ready-file, stop-with-stdin");
   expect_error("hosts: [a:1]\nhosts: [b:1]\n", ":2: hosts stands in line 1 already");
   expect_error("threads: 1\n? [a]\n: 2\n", ":2: a key wants one value, and here is a list");
 }

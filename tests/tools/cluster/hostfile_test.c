@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/cluster/hostfile.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "host_runtime/base/macros.h"
 #include "tests/support/test_main.h"
 
 static tfrt_hostfile_t hostfile;
@@ -26,6 +28,35 @@ START_TEST(lines_are_ranks) {
   expect("a:1\n[::1]:2", addresses, 2);
   expect("\n# none\n  a:1  # one\r\n\t[::1]:2 slots=1\n\n", addresses, 2);
   ck_assert_uint_eq(hostfile.lines[1], 4);
+}
+END_TEST
+
+START_TEST(a_byte_order_mark_in_front_is_passed_over) {
+  static const char* const addresses[] = {"a:1", "b:2"};
+  expect(
+      "\xef\xbb\xbf"
+      "a:1\nb:2\n",
+      addresses, 2);
+  expect("\xef\xbb\xbf# two\na:1\nb:2\n", addresses, 2);
+  ck_assert_uint_eq(hostfile.lines[0], 2);
+  expect_error("\xef\xbb\xbf", "f: no worker is named");
+  expect_error(
+      "\xef\xbb\xbf"
+      "b\n",
+      "f:1: 'b' is no HOST:PORT");
+}
+END_TEST
+
+START_TEST(brackets_stand_around_an_ipv6_address) {
+  static const char* const wrong[] = {"[::1:4", "::1]:4", "::1:4", "[]:4", "[[::1]:4", "[a]b:4"};
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(wrong); ++i) {
+    char text[64];
+    char message[128];
+    snprintf(text, sizeof(text), "a:1\n%s\n", wrong[i]);
+    snprintf(message, sizeof(message), "f:2: '%s': brackets stand around an IPv6 address",
+             wrong[i]);
+    expect_error(text, message);
+  }
 }
 END_TEST
 
@@ -89,6 +120,8 @@ END_TEST
 Suite* tfrt_test_suite(void) {
   TCase* hostfiles = tcase_create("hostfiles");
   tcase_add_test(hostfiles, lines_are_ranks);
+  tcase_add_test(hostfiles, a_byte_order_mark_in_front_is_passed_over);
+  tcase_add_test(hostfiles, brackets_stand_around_an_ipv6_address);
   tcase_add_test(hostfiles, slots_are_ports_behind_each_other);
   tcase_add_test(hostfiles, what_is_wrong_is_said_with_its_line);
   tcase_add_test(hostfiles, an_address_that_is_no_text_is_refused);

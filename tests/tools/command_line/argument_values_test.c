@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/command_line/argument_values.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,6 +116,78 @@ START_TEST(each_mistake_is_one_line_that_names_it) {
 }
 END_TEST
 
+START_TEST(white_space_is_no_part_of_a_number) {
+  expect_error("i32", "x= -18446744073709551611", "--arg x: ' -18446744073709551611' is no i32");
+  expect_error("i64", "x= -9223372036854775809", "--arg x: ' -9223372036854775809' is no i64");
+  expect_error("ui64", "x= -5", "--arg x: ' -5' is no ui64");
+  expect_error("i32", "x= 5", "--arg x: ' 5' is no i32");
+  expect_error("i8", "x=\t5", "--arg x: '\t5' is no i8");
+  expect_error("i32", "x=5 ", "--arg x: '5 ' is no i32");
+  expect_error("i32", "x= ", "--arg x: ' ' is no i32");
+  expect_error("f32", "x= 1.5", "--arg x: ' 1.5' is no f32");
+  expect_error("f64", "x=\n1.5", "--arg x: '\n1.5' is no f64");
+}
+END_TEST
+
+// One parameter of |type|, given as |text|: its bits are those of |expected|.
+static void expect_bits(const char* type, const char* text, const void* expected, size_t size) {
+  const char* names[] = {"x"};
+  tfrt_bef_function_t function = make_function(names, &type, 1);
+  const char* texts[] = {text, NULL};
+  tfrt_status_t status = parse(&function, texts);
+  ck_assert_msg(!status, "%s: %s", text, tfrt_status_message(status));
+  ck_assert_mem_eq(tfrt_async_value_payload(values[0]), expected, size);
+  release_values(1);
+}
+
+static void expect_i64(const char* text, int64_t expected) {
+  expect_bits("i64", text, &expected, sizeof(expected));
+}
+
+START_TEST(whole_numbers_are_decimal_or_begin_with_0x) {
+  expect_i64("x=010", 10);
+  expect_i64("x=-010", -10);
+  expect_i64("x=08", 8);
+  expect_i64("x=+5", 5);
+  expect_i64("x=0x10", 16);
+  expect_i64("x=-0X1f", -31);
+  expect_i64("x=-9223372036854775808", INT64_MIN);
+  expect_error("i64", "x=-9223372036854775809", "--arg x: '-9223372036854775809' is no i64");
+  expect_error("ui64", "x=18446744073709551616", "--arg x: '18446744073709551616' is no ui64");
+  expect_error("i64", "x=0x", "--arg x: '0x' is no i64");
+  expect_error("i64", "x=1f", "--arg x: '1f' is no i64");
+}
+END_TEST
+
+static void expect_f32(const char* text, float expected) {
+  expect_bits("f32", text, &expected, sizeof(expected));
+}
+
+START_TEST(a_float_that_is_finite_stays_so) {
+  expect_error("f32", "x=1e40", "--arg x: '1e40' is no f32");
+  expect_error("f32", "x=-3.5e38", "--arg x: '-3.5e38' is no f32");
+  expect_error("f64", "x=1e400", "--arg x: '1e400' is no f64");
+  expect_error("f64", "x=-1e400", "--arg x: '-1e400' is no f64");
+  expect_f32("x=3.4028235e38", FLT_MAX);
+  expect_f32("x=inf", INFINITY);
+  expect_f32("x=-Infinity", -INFINITY);
+  expect_f32("x=1e-60", 0);
+  expect_f32("x=010.5", 10.5F);
+  // By way of a double this would round down: its digits beyond a double's are what decides.
+  expect_f32("x=1.000000059604644775390626", 1.00000012F);
+  double infinite = INFINITY;
+  expect_bits("f64", "x=inf", &infinite, sizeof(infinite));
+  const char* names[] = {"x", "y"};
+  const char* types[] = {"f32", "f64"};
+  tfrt_bef_function_t function = make_function(names, types, 2);
+  const char* texts[] = {"x=nan", "y=NaN", NULL};
+  ck_assert_ptr_null(parse(&function, texts));
+  ck_assert(isnan(*(float*)tfrt_async_value_payload(values[0])));
+  ck_assert(isnan(*(double*)tfrt_async_value_payload(values[1])));
+  release_values(2);
+}
+END_TEST
+
 START_TEST(nothing_is_given_twice_or_left_out) {
   const char* names[] = {"x", "y"};
   const char* types[] = {"i32", "i32"};
@@ -202,6 +276,9 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(cases, a_name_wins_over_a_position);
   tcase_add_test(cases, the_command_line_goes_before_a_file);
   tcase_add_test(cases, each_mistake_is_one_line_that_names_it);
+  tcase_add_test(cases, white_space_is_no_part_of_a_number);
+  tcase_add_test(cases, whole_numbers_are_decimal_or_begin_with_0x);
+  tcase_add_test(cases, a_float_that_is_finite_stays_so);
   tcase_add_test(cases, nothing_is_given_twice_or_left_out);
   tcase_add_test(cases, a_tensor_is_an_idx_file_plain_or_packed);
   tcase_add_test(cases, a_file_that_is_no_tensor_or_is_cut_is_an_error);
