@@ -5,12 +5,16 @@
 Usage: tfrt_run_test.py TFRT MNIST_FOLDER
 """
 
+import errno
+import fcntl
 import json
 import os
 import signal
 import subprocess
 import sys
 import tempfile
+import termios
+import time
 import unittest
 
 TFRT, MNIST = sys.argv[1:3]
@@ -44,6 +48,25 @@ func.func @main() -> i32 {
 }
 """
 
+# Prints for ever, on host 1 if it has one, and never looks at the chain of a line.
+ENDLESS_LINES = """func.func @again(%x: i32) -> (i32, i1) {
+  %ch = tfrt.new.chain
+  %printed = tfrt.print.i32 %x, %ch
+  %go = tfrt.constant.i1 true
+  tfrt.return %x, %go : i32, i1
+}
+func.func @spin(%x: i32) -> i32 {
+  %go = tfrt.constant.i1 true
+  %r = tfrt.while %go @again(%x) parallel_iterations(1) : (i32) -> (i32)
+  tfrt.return %r : i32
+}
+func.func @main() -> i32 {
+  %one = tfrt.constant.i32 1
+  %r = tfrt.call @spin(%one) {host = 1 : i32} : (i32) -> i32
+  tfrt.return %r : i32
+}
+"""
+
 # The types of its results, the divisions that make them, their names, and the types again.
 MANY_DIVISIONS = """func.func @main() -> (%s) {
   %%one = tfrt.constant.i32 1
@@ -54,6 +77,11 @@ MANY_DIVISIONS = """func.func @main() -> (%s) {
 
 # A run that takes longer has failed.
 PATIENCE_S = 60
+
+NO_SIGNALS = (
+    "TSAN_OPTIONS" in os.environ,
+    "ThreadSanitizer holds signals back from a thread that waits inside of open",
+)
 
 
 def run(*arguments):
@@ -209,6 +237,89 @@ class TfrtRunTest(unittest.TestCase):
             stdout, _ = process.communicate()
             self.assertEqual(process.returncode, 5)
             self.assertEqual(stdout, "'main' returned <<error: Cancelled>>\n")
+
+    def start(self, *arguments, **options):
+        process = subprocess.Popen(
+            [TFRT, "run", *arguments],
+            stderr=subprocess.PIPE,
+            universal_newlines=True,
+            **options,
+        )
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+    def open_fifo(self, path):
+        """The writing end of `path`, once it is being read."""
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                return os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+            except OSError as error:
+                self.assertEqual(error.errno, errno.ENXIO)
+                self.assertLess(time.monotonic(), end)
+
+    def feed(self, pipe):
+        """Gives the reader of `pipe` a byte, and waits until it is taken: now the next is waited for."""
+        self.addCleanup(os.close, pipe)
+        os.write(pipe, b" ")
+        end = time.monotonic() + PATIENCE_S
+        waiting = bytearray(4)
+        while True:
+            fcntl.ioctl(pipe, termios.FIONREAD, waiting)
+            if not any(waiting):
+                return
+            self.assertLess(time.monotonic(), end)
+
+    def expect_interrupted(self, process, number):
+        process.send_signal(number)
+        _, stderr = process.communicate(timeout=PATIENCE_S)
+        self.assertEqual(process.returncode, 5, stderr)
+        self.assertIn("CANCELLED", stderr)
+
+    @unittest.skipIf(*NO_SIGNALS)
+    def test_interrupt_while_a_file_is_read(self):
+        fifo = os.path.join(self.folder.name, "fifo")
+        os.mkfifo(fifo)
+        digits = [os.path.join(MNIST, "mnist.mlir"), "--arg=images=" + fifo]
+        # Programs are read before a host is asked for anything.
+        for arguments in ([fifo], [fifo, "--hosts=127.0.0.1:1"], [*digits, "--arg=labels=" + fifo]):
+            for number in (signal.SIGINT, signal.SIGTERM):
+                process = self.start(*arguments, stdin=subprocess.DEVNULL)
+                self.feed(self.open_fifo(fifo))
+                self.expect_interrupted(process, number)
+        reading, writing = os.pipe()
+        process = self.start("-", stdin=reading)
+        os.close(reading)
+        self.feed(writing)
+        self.expect_interrupted(process, signal.SIGINT)
+
+    @unittest.skipIf(*NO_SIGNALS)
+    def test_timeout_while_a_file_is_read(self):
+        fifo = os.path.join(self.folder.name, "fifo")
+        os.mkfifo(fifo)
+        result = run("run", fifo, "--timeout=50")
+        self.expect(result, 6, "", "the time that --timeout gives is over")
+        result = run("run", fifo, "--timeout=50", "-o=json")
+        self.expect(result, 6, None, "the time that --timeout gives is over")
+        self.assertEqual(json.loads(result.stdout)["error"]["code"], "DEADLINE_EXCEEDED")
+
+    def test_a_reader_that_leaves_ends_the_run(self):
+        path = self.write("lines.mlir", ENDLESS_LINES)
+        for flags, line in (([], "int32 = 1\n"), (["--in-process=2"], "[1] int32 = 1\n")):
+            process = self.start(path, *flags, stdout=subprocess.PIPE)
+            self.assertEqual(process.stdout.readline(), line)
+            process.stdout.close()
+            self.assertEqual(process.wait(PATIENCE_S), -signal.SIGPIPE)
+
+    def test_endless_output_that_goes_nowhere(self):
+        path = self.write("lines.mlir", ENDLESS_LINES)
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            process = self.start(path, stdout=full)
+        _, stderr = process.communicate(timeout=PATIENCE_S)
+        self.assertEqual(process.returncode, 1, stderr)
+        self.assertEqual(stderr, "tfrt: DATA_LOSS: can't write to the standard output\n")
 
     def test_very_many_errors(self):
         """Each is told in time that grows with their number, not with its square."""

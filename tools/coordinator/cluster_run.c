@@ -29,10 +29,7 @@ tfrt_status_t tfrt_cluster_run_initialize(tfrt_cluster_run_t* run,
 
 static void tfrt_cluster_run_print(void* self, uint32_t rank, tfrt_string_view_t text) {
   tfrt_cluster_run_t* run = self;
-  if (tfrt_line_printer_print(rank, text)) return;
-  // Pairs with the load in tfrt_cluster_run_wait().
-  atomic_store_explicit(&run->is_deaf, true, memory_order_release);
-  tfrt_run_loop_wake(run->loop);
+  if (!tfrt_line_printer_print(rank, text)) tfrt_run_loop_post_give_up(run->loop);
 }
 
 // --- Forming -------------------------------------------------------------------
@@ -101,8 +98,6 @@ static void tfrt_cluster_run_wait(tfrt_cluster_run_t* run) {
   bool is_closed = false;
   // Pairs with the store in tfrt_cluster_run_on_results().
   while (!atomic_load_explicit(&run->is_done, memory_order_acquire)) {
-    // Pairs with the store in tfrt_cluster_run_print().
-    if (atomic_load_explicit(&run->is_deaf, memory_order_acquire)) tfrt_run_loop_give_up(loop);
     if (loop->cancelled && !is_told) {
       tfrt_client_cancel(run->client, 0, loop->cancelled);
       tfrt_run_loop_start_alarm(loop, TFRT_RUN_LOOP_GRACE_MS);

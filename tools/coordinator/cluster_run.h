@@ -36,7 +36,6 @@ typedef struct tfrt_cluster_run_s {
   tfrt_client_t* client;   // +1; NULL before the hosts are known
   tfrt_task_t on_results;  // runs when all results are resolved, on any thread
   atomic_bool is_done;
-  atomic_bool is_deaf;  // the standard output takes no lines any more
 } tfrt_cluster_run_t;
 
 // Makes |run| ready; options and loop (+0) outlive it. Main thread only.

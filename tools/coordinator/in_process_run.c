@@ -8,6 +8,7 @@
 #include "host_runtime/async/join.h"
 #include "host_runtime/async/thread_pool_work_queue.h"
 #include "host_runtime/executor/hosts/in_process_hosts.h"
+#include "host_runtime/executor/request/output.h"
 #include "kernels/device/host_devices.h"
 #include "tools/coordinator/device_placement.h"
 #include "tools/coordinator/exit_code.h"
@@ -17,6 +18,7 @@
 typedef struct tfrt_in_process_run_s {
   tfrt_task_t start;       // runs the function, on a thread of the queue
   tfrt_task_t on_results;  // runs when all results are resolved, on any thread
+  tfrt_output_t output;    // takes the lines of all hosts
   tfrt_host_context_t* host;
   tfrt_in_process_hosts_t* hosts;
   tfrt_request_context_t* request;  // of the entry function
@@ -39,6 +41,21 @@ tfrt_status_t tfrt_in_process_run_make_host(const tfrt_run_options_t* options,
   tfrt_kernel_registry_set_type_checks((*out_host)->registry, options->checks_types);
   return tfrt_device_platforms_add(*out_host, NULL);
 }
+
+// A run whose lines nobody takes is cancelled: its program may print for ever, and need not look at
+// the chains.
+static tfrt_async_value_t* tfrt_in_process_run_print(tfrt_output_t* output, tfrt_string_view_t text,
+                                                     tfrt_call_scope_t* scope) {
+  tfrt_in_process_run_t* run = TFRT_CONTAINER_OF(output, tfrt_in_process_run_t, output);
+  tfrt_output_t* standard = tfrt_output_standard();
+  tfrt_async_value_t* chain = standard->vtable->print(standard, text, scope);
+  if (tfrt_async_value_is_error(chain)) tfrt_run_loop_post_give_up(run->loop);
+  return chain;
+}
+
+static const tfrt_output_vtable_t tfrt_in_process_run_output_vtable = {
+    .print = tfrt_in_process_run_print,
+};
 
 static void tfrt_in_process_run_end(tfrt_in_process_run_t* run) {
   // Pairs with the load in tfrt_in_process_run_wait(): what was written to |run| is seen there.
@@ -119,7 +136,11 @@ tfrt_status_t tfrt_in_process_run(tfrt_host_context_t* host, tfrt_run_plan_t* pl
   tfrt_request_options_t options = tfrt_request_options_default();
   options.id = 1;
   options.trace = trace;
-  tfrt_in_process_run_t run = {.host = host, .plan = plan, .loop = loop};
+  tfrt_in_process_run_t run = {.output = {.vtable = &tfrt_in_process_run_output_vtable},
+                               .host = host,
+                               .plan = plan,
+                               .loop = loop};
+  options.output = &run.output;
   TFRT_RETURN_IF_ERROR(
       tfrt_in_process_hosts_allocate(host_count, &options, tfrt_allocator_system(), &run.hosts));
   run.request = tfrt_in_process_hosts_request(run.hosts);

@@ -23,6 +23,15 @@ static void tfrt_run_take_late_error(tfrt_status_t status, tfrt_exit_code_t* exi
   if (*exit_code == TFRT_EXIT_SUCCESS) *exit_code = TFRT_EXIT_PROGRAM_ERROR;
 }
 
+// Loads |plan|. The program and its tensors may be pipes, whose other end may keep us waiting.
+static tfrt_status_t tfrt_run_load(tfrt_run_plan_t* plan, const tfrt_run_options_t* options,
+                                   const tfrt_kernel_registry_t* registry, tfrt_run_loop_t* loop) {
+  tfrt_run_loop_begin_blocking(loop, options->is_json);
+  tfrt_status_t status = tfrt_run_plan_load(plan, options, registry);
+  tfrt_run_loop_end_blocking(loop);
+  return status;
+}
+
 // Prints how |plan| has ended, and returns the error that decides the exit code (+0), or OK. A
 // cancel of what gives no results is seen nowhere else.
 static tfrt_status_t tfrt_run_report(const tfrt_run_plan_t* plan, const tfrt_run_options_t* options,
@@ -53,7 +62,7 @@ static tfrt_status_t tfrt_run_on(tfrt_host_context_t* host, tfrt_trace_t* trace,
                                  const tfrt_run_options_t* options, tfrt_run_loop_t* loop,
                                  tfrt_exit_code_t* out_exit_code) {
   tfrt_run_plan_t plan;
-  tfrt_status_t status = tfrt_run_plan_load(&plan, options, host->registry);
+  tfrt_status_t status = tfrt_run_load(&plan, options, host->registry, loop);
   uint32_t host_count = (uint32_t)options->in_process_count;
   if (!status) {
     status = tfrt_in_process_run_check_devices(host, &plan, host_count);
@@ -90,7 +99,7 @@ static tfrt_status_t tfrt_run_on_cluster(const tfrt_run_options_t* options, tfrt
   tfrt_cluster_run_t run;
   tfrt_run_plan_t plan;
   TFRT_RETURN_IF_ERROR(tfrt_cluster_run_initialize(&run, options, loop));
-  tfrt_status_t status = tfrt_run_plan_load(&plan, options, run.process.host->registry);
+  tfrt_status_t status = tfrt_run_load(&plan, options, run.process.host->registry, loop);
   if (!status && options->detach) {
     status = tfrt_detached_run_execute(&run, &plan, out_exit_code);
   } else if (!status) {

@@ -3,6 +3,7 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -35,7 +36,13 @@ static void tfrt_run_loop_on_alarm(uv_timer_t* handle) {
   uv_stop(handle->loop);  // as above
 }
 
-static void tfrt_run_loop_on_news(uv_async_t* handle) { (void)handle; }
+static void tfrt_run_loop_on_news(uv_async_t* handle) {
+  tfrt_run_loop_t* loop = handle->data;
+  // Pairs with the store in tfrt_run_loop_post_give_up().
+  if (atomic_exchange_explicit(&loop->is_given_up, false, memory_order_acquire)) {
+    tfrt_run_loop_give_up(loop);
+  }
+}
 
 // libuv's initialisers fail only when the system is out of something.
 static int tfrt_run_loop_open(tfrt_run_loop_t* loop, int64_t limit_ms) {
@@ -44,6 +51,7 @@ static int tfrt_run_loop_open(tfrt_run_loop_t* loop, int64_t limit_ms) {
   if (result == 0) result = uv_timer_init(&loop->loop, &loop->limit);
   if (result == 0) result = uv_timer_init(&loop->loop, &loop->alarm);
   if (result != 0) return result;
+  loop->news.data = loop;
   loop->limit.data = loop;
   loop->alarm.data = loop;
   result = tfrt_stop_signals_initialize(&loop->signals, &loop->loop, tfrt_run_loop_on_signal, loop);
@@ -79,10 +87,17 @@ void tfrt_run_loop_give_up(tfrt_run_loop_t* loop) {
   tfrt_run_loop_cancel(loop, TFRT_STATUS_DATA_LOSS, "can't write to the standard output");
 }
 
+void tfrt_run_loop_post_give_up(tfrt_run_loop_t* loop) {
+  // Pairs with the exchange in tfrt_run_loop_on_news().
+  atomic_store_explicit(&loop->is_given_up, true, memory_order_release);
+  tfrt_run_loop_wake(loop);
+}
+
 void tfrt_run_loop_forget_cancel(tfrt_run_loop_t* loop) {
   tfrt_status_release(loop->cancelled);
   loop->cancelled = NULL;
   loop->cancel_count = 0;
+  atomic_store_explicit(&loop->is_given_up, false, memory_order_relaxed);
 }
 
 void tfrt_run_loop_wake(tfrt_run_loop_t* loop) { uv_async_send(&loop->news); }
@@ -93,18 +108,73 @@ void tfrt_run_loop_start_alarm(tfrt_run_loop_t* loop, uint64_t delay_ms) {
   uv_timer_start(&loop->alarm, tfrt_run_loop_on_alarm, delay_ms, 0);
 }
 
-// --- The bounded end -----------------------------------------------------------
+// --- Ends of the process -------------------------------------------------------
 
 static volatile sig_atomic_t tfrt_run_loop_code_of_alarm;
 
-static void tfrt_run_loop_end_by_force(int number) {
-  static const char said[] =
-      "tfrt: ended at once; nobody read its output, or something still ran\n";
-  struct pollfd out = {.fd = STDERR_FILENO, .events = POLLOUT};
-  if (poll(&out, 1, 0) == 1 && write(STDERR_FILENO, said, sizeof(said) - 1) < 0) {
+// Whether what ends a stretch that blocks is told on the standard output, too.
+static volatile sig_atomic_t tfrt_run_loop_speaks_json;
+
+// For a signal handler: nobody is told who can't take it at once.
+static void tfrt_run_loop_say(int descriptor, const char* text) {
+  struct pollfd out = {.fd = descriptor, .events = POLLOUT};
+  if (poll(&out, 1, 0) == 1 && write(descriptor, text, strlen(text)) < 0) {
     // Then nobody hears it.
   }
+}
+
+static void tfrt_run_loop_end_by_force(int number) {
+  tfrt_run_loop_say(STDERR_FILENO,
+                    "tfrt: ended at once; nobody read its output, or something still ran\n");
   _exit(number == SIGALRM ? tfrt_run_loop_code_of_alarm : TFRT_EXIT_CANCELLED);
+}
+
+// A handler may not format: so the texts are whole, as tfrt_run_report_failure() would print them.
+#define TFRT_RUN_LOOP_LATE "the time that --timeout gives is over, before the program ran"
+#define TFRT_RUN_LOOP_STOPPED "Cancelled before the program ran"
+#define TFRT_RUN_LOOP_LINE(code, message) "tfrt: " code ": " message "\n"
+#define TFRT_RUN_LOOP_JSON(code, message) \
+  "{\"error\":{\"code\":\"" code "\",\"message\":\"" message "\"}}\n"
+
+// Takes what comes in a stretch that blocks.
+static void tfrt_run_loop_end_blocked(int number) {
+  bool is_late = number == SIGALRM;
+  tfrt_run_loop_say(STDERR_FILENO, is_late
+                                       ? TFRT_RUN_LOOP_LINE("DEADLINE_EXCEEDED", TFRT_RUN_LOOP_LATE)
+                                       : TFRT_RUN_LOOP_LINE("CANCELLED", TFRT_RUN_LOOP_STOPPED));
+  if (tfrt_run_loop_speaks_json) {
+    tfrt_run_loop_say(STDOUT_FILENO,
+                      is_late ? TFRT_RUN_LOOP_JSON("DEADLINE_EXCEEDED", TFRT_RUN_LOOP_LATE)
+                              : TFRT_RUN_LOOP_JSON("CANCELLED", TFRT_RUN_LOOP_STOPPED));
+  }
+  _exit(is_late ? TFRT_EXIT_DEADLINE : TFRT_EXIT_CANCELLED);
+}
+
+// 0: no alarm.
+static void tfrt_run_loop_set_process_alarm(uint64_t delay_ms) {
+  struct itimerval timer = {.it_value = {.tv_sec = (time_t)(delay_ms / 1000),
+                                         .tv_usec = (suseconds_t)(delay_ms % 1000 * 1000)}};
+  setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+// The milliseconds until the limit, at least 1; 0: there is none.
+static uint64_t tfrt_run_loop_left_ms(tfrt_run_loop_t* loop) {
+  if (!uv_is_active((uv_handle_t*)&loop->limit)) return 0;
+  uv_update_time(&loop->loop);
+  return uv_timer_get_due_in(&loop->limit) + 1;
+}
+
+void tfrt_run_loop_begin_blocking(tfrt_run_loop_t* loop, bool is_json) {
+  tfrt_run_loop_speaks_json = is_json;
+  signal(SIGALRM, tfrt_run_loop_end_blocked);
+  tfrt_stop_signals_lend(tfrt_run_loop_end_blocked);
+  tfrt_run_loop_set_process_alarm(tfrt_run_loop_left_ms(loop));
+}
+
+void tfrt_run_loop_end_blocking(tfrt_run_loop_t* loop) {
+  (void)loop;
+  tfrt_run_loop_set_process_alarm(0);
+  tfrt_stop_signals_take_back();
 }
 
 void tfrt_run_loop_bound_end(tfrt_run_loop_t* loop, unsigned seconds) {
@@ -115,10 +185,8 @@ void tfrt_run_loop_bound_end(tfrt_run_loop_t* loop, unsigned seconds) {
   if (loop->cancelled) {
     left_ms = (uint64_t)seconds * 1000;
     tfrt_run_loop_code_of_alarm = tfrt_exit_code_of_result(loop->cancelled);
-  } else if (uv_is_active((uv_handle_t*)&loop->limit)) {
-    left_ms = uv_timer_get_due_in(&loop->limit) + 1;
+  } else {
+    left_ms = tfrt_run_loop_left_ms(loop);
   }
-  struct itimerval timer = {.it_value = {.tv_sec = (time_t)(left_ms / 1000),
-                                         .tv_usec = (suseconds_t)(left_ms % 1000 * 1000)}};
-  setitimer(ITIMER_REAL, &timer, NULL);
+  tfrt_run_loop_set_process_alarm(left_ms);
 }

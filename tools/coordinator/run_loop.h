@@ -5,6 +5,7 @@
 //
 //   initialize -> { turn ... } -> deinitialize
 //                    ^ wake (any thread), SIGINT, SIGTERM, the limit, the alarm, children
+//       while the main thread can't turn it: begin_blocking -> end_blocking
 //       when there is nothing left to cancel: bound_end
 //
 // Signals and the limit only leave a note, which the code around turn() reads: so every
@@ -12,11 +13,12 @@
 //
 // Life: as above; handles of others on |loop| are closed before deinitialize.
 //
-// Thread rule: main thread only, but for tfrt_run_loop_wake().
+// Thread rule: main thread only, but for tfrt_run_loop_wake() and tfrt_run_loop_post_give_up().
 // Failure rule: only initialize fails: RESOURCE_EXHAUSTED.
 #ifndef TFRT_TOOLS_COORDINATOR_RUN_LOOP_H_
 #define TFRT_TOOLS_COORDINATOR_RUN_LOOP_H_
 
+#include <stdatomic.h>
 #include <uv.h>
 
 #include "host_runtime/base/status.h"
@@ -38,6 +40,7 @@ typedef struct tfrt_run_loop_s {
   tfrt_status_t cancelled;  // +1; why the run shall end early, or NULL
   uint32_t cancel_count;    // signals, and 1 for the limit
   bool alarm_is_over;
+  atomic_bool is_given_up;  // by any thread; the next turn cancels the run
 } tfrt_run_loop_t;
 
 // Makes |loop| ready. SIGINT and SIGTERM are events of it from now on. The limit comes after
@@ -50,6 +53,16 @@ void tfrt_run_loop_deinitialize(tfrt_run_loop_t* loop);
 // Waits until anything happens, and takes note of it. Main thread only.
 void tfrt_run_loop_turn(tfrt_run_loop_t* loop);
 
+// What comes until tfrt_run_loop_end_blocking() may wait for somebody else, such as for a pipe that
+// is read, and nothing has begun that would have to be ended: SIGINT and SIGTERM, also those that
+// came since the last turn, end the process at once, with exit code TFRT_EXIT_CANCELLED; so does
+// the limit, with TFRT_EXIT_DEADLINE. The standard error says why and, with |is_json|, so does an
+// object on the standard output. Main thread only, before bound_end.
+void tfrt_run_loop_begin_blocking(tfrt_run_loop_t* loop, bool is_json);
+
+// Signals and the limit are events of |loop| again. Main thread only, after begin_blocking.
+void tfrt_run_loop_end_blocking(tfrt_run_loop_t* loop);
+
 // The run is over; what is left to do (printing, shutting down) may take long, since somebody
 // else may not read or not answer. From now on SIGINT and SIGTERM end the process at once, with
 // exit code TFRT_EXIT_CANCELLED; so does the limit, with TFRT_EXIT_DEADLINE; and if the run was
@@ -60,6 +73,9 @@ void tfrt_run_loop_bound_end(tfrt_run_loop_t* loop, unsigned seconds);
 // Cancels the run because its output goes nowhere; if it is cancelled already, does nothing. Main
 // thread only.
 void tfrt_run_loop_give_up(tfrt_run_loop_t* loop);
+
+// Lets the turn that runs, or the next, do that. Thread-safe.
+void tfrt_run_loop_post_give_up(tfrt_run_loop_t* loop);
 
 // Goes on as if nobody had cancelled so far. Main thread only.
 void tfrt_run_loop_forget_cancel(tfrt_run_loop_t* loop);

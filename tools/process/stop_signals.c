@@ -41,10 +41,7 @@ int tfrt_stop_signals_initialize(tfrt_stop_signals_t* signals, uv_loop_t* loop,
   return uv_poll_start(&signals->poll, UV_READABLE, tfrt_stop_signals_run);
 }
 
-void tfrt_stop_signals_release(tfrt_stop_signals_t* signals, void (*handler)(int number)) {
-  uv_poll_stop(&signals->poll);
-  while (tfrt_stop_signals_read(signals) != 0) {
-  }
+void tfrt_stop_signals_lend(void (*handler)(int number)) {
   struct sigaction action = {.sa_handler = handler};
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, NULL);
@@ -52,6 +49,19 @@ void tfrt_stop_signals_release(tfrt_stop_signals_t* signals, void (*handler)(int
   sigset_t set;
   tfrt_stop_signals_fill(&set);
   sigprocmask(SIG_UNBLOCK, &set, NULL);
+}
+
+void tfrt_stop_signals_take_back(void) {
+  sigset_t set;
+  tfrt_stop_signals_fill(&set);
+  sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+void tfrt_stop_signals_release(tfrt_stop_signals_t* signals, void (*handler)(int number)) {
+  uv_poll_stop(&signals->poll);
+  while (tfrt_stop_signals_read(signals) != 0) {
+  }
+  tfrt_stop_signals_lend(handler);
 }
 
 static void tfrt_stop_signals_run_closed(uv_handle_t* handle) {

@@ -10,6 +10,7 @@
 // Life:
 //  1. Initialised before the process has other threads: these inherit that they are blocked.
 //  2. on_stop is called, in the loop, once for each that comes; several at once may count as one.
+//     For a while a handler may take them instead (tfrt_stop_signals_lend()).
 //  3. Released to a handler (tfrt_stop_signals_release()), or closed, and the loop run once more
 //     before its storage goes. Closed, they stay blocked: who ends is not interrupted.
 //
@@ -35,6 +36,14 @@ typedef struct tfrt_stop_signals_s {
 // the system is out of something. Main thread only, before there are others.
 int tfrt_stop_signals_initialize(tfrt_stop_signals_t* signals, uv_loop_t* loop,
                                  tfrt_stop_signals_fn_t on_stop, void* self) TFRT_MUST_USE;
+
+// Lets |handler| take what comes, and what has come since the last turn, in the calling thread,
+// until they are taken back: for a stretch in which this thread can't turn the loop. Main thread
+// only, after initialize.
+void tfrt_stop_signals_lend(void (*handler)(int number));
+
+// Makes what comes from now on an event of the loop again. Main thread only, after lend.
+void tfrt_stop_signals_take_back(void);
 
 // Drops what has come, and lets |handler| take what comes from now on, in the calling thread.
 // Again: only the handler changes. Main thread only.

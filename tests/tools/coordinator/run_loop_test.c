@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/coordinator/run_loop.h"
 
+#include <signal.h>
+#include <unistd.h>
+
 #include "host_runtime/base/clock.h"
 #include "tests/support/test_main.h"
+#include "tools/coordinator/exit_code.h"
 
 // More than a limit or an alarm of a millisecond.
 #define LATE_NS INT64_C(5000000)
@@ -62,6 +66,63 @@ START_TEST(the_first_reason_to_end_stays_until_it_is_forgotten) {
 }
 END_TEST
 
+static void give_up(void* loop) { tfrt_run_loop_post_give_up(loop); }
+
+START_TEST(another_thread_gives_up_and_a_turn_ends_and_cancels) {
+  tfrt_run_loop_t loop;
+  ck_assert_ptr_null(tfrt_run_loop_initialize(&loop, 0));
+  uv_thread_t thread;
+  ck_assert_int_eq(uv_thread_create(&thread, give_up, &loop), 0);
+  while (!loop.cancelled) tfrt_run_loop_turn(&loop);
+  ck_assert_int_eq(uv_thread_join(&thread), 0);
+  ck_assert_int_eq(tfrt_status_code(loop.cancelled), TFRT_STATUS_DATA_LOSS);
+  ck_assert_uint_eq(loop.cancel_count, 1);
+  tfrt_run_loop_deinitialize(&loop);
+}
+END_TEST
+
+START_TEST(a_signal_ends_a_process_that_blocks) {
+  tfrt_run_loop_t loop;
+  ck_assert_ptr_null(tfrt_run_loop_initialize(&loop, 0));
+  tfrt_run_loop_begin_blocking(&loop, false);
+  ck_assert_int_eq(kill(getpid(), SIGTERM), 0);
+  while (true) pause();
+}
+END_TEST
+
+START_TEST(a_signal_from_before_ends_a_process_that_blocks) {
+  tfrt_run_loop_t loop;
+  ck_assert_ptr_null(tfrt_run_loop_initialize(&loop, 0));
+  ck_assert_int_eq(kill(getpid(), SIGINT), 0);
+  tfrt_run_loop_begin_blocking(&loop, false);
+  while (true) pause();
+}
+END_TEST
+
+START_TEST(the_limit_ends_a_process_that_blocks) {
+  tfrt_run_loop_t loop;
+  ck_assert_ptr_null(tfrt_run_loop_initialize(&loop, 1));
+  tfrt_run_loop_begin_blocking(&loop, false);
+  while (true) pause();
+}
+END_TEST
+
+START_TEST(signals_and_the_limit_are_events_again_when_nothing_blocks) {
+  tfrt_run_loop_t loop;
+  const int64_t limit_ms = 100;
+  ck_assert_ptr_null(tfrt_run_loop_initialize(&loop, limit_ms));
+  tfrt_run_loop_begin_blocking(&loop, false);
+  tfrt_run_loop_end_blocking(&loop);
+  ck_assert_int_eq(kill(getpid(), SIGINT), 0);
+  tfrt_run_loop_turn(&loop);
+  ck_assert_int_eq(tfrt_status_code(loop.cancelled), TFRT_STATUS_CANCELLED);
+  tfrt_run_loop_forget_cancel(&loop);
+  tfrt_run_loop_turn(&loop);
+  ck_assert_int_eq(tfrt_status_code(loop.cancelled), TFRT_STATUS_DEADLINE_EXCEEDED);
+  tfrt_run_loop_deinitialize(&loop);
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   Suite* suite = suite_create("run_loop");
   TCase* turns = tcase_create("turns");
@@ -69,6 +130,14 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(turns, an_alarm_that_is_over_before_a_turn_ends_it);
   tcase_add_test(turns, a_wake_before_a_turn_is_not_lost);
   tcase_add_test(turns, the_first_reason_to_end_stays_until_it_is_forgotten);
+  tcase_add_test(turns, another_thread_gives_up_and_a_turn_ends_and_cancels);
   suite_add_tcase(suite, turns);
+  TCase* blocking = tcase_create("blocking");
+  tcase_add_exit_test(blocking, a_signal_ends_a_process_that_blocks, TFRT_EXIT_CANCELLED);
+  tcase_add_exit_test(blocking, a_signal_from_before_ends_a_process_that_blocks,
+                      TFRT_EXIT_CANCELLED);
+  tcase_add_exit_test(blocking, the_limit_ends_a_process_that_blocks, TFRT_EXIT_DEADLINE);
+  tcase_add_test(blocking, signals_and_the_limit_are_events_again_when_nothing_blocks);
+  suite_add_tcase(suite, blocking);
   return suite;
 }
