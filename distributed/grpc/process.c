@@ -54,7 +54,7 @@ void tfrt_grpc_process_set_on_deaf(void (*function)(void* self), void* self) {
   tfrt_mutex_unlock(&deaf_mutex);
 }
 
-// Source: gRPC 1.51, lib/iomgr/tcp_server_posix.cc, on_read(): behind this line the port is closed.
+// Source: gRPC 1.51, lib/iomgr/tcp_server_posix.cc: where this line is written the port is closed.
 static void look_for_deafness(const char* line) {
   static const char kPrefix[] = "Failed accept4: ";
   if (strncmp(line, kPrefix, sizeof(kPrefix) - 1) != 0) return;
