@@ -8,6 +8,7 @@
 #include "distributed/threads/reader_pair.h"
 #include "host_runtime/async/join.h"
 #include "host_runtime/base/plural.h"
+#include "host_runtime/executor/hosts/withdrawal.h"
 
 // --- Life --------------------------------------------------------------------
 
@@ -174,6 +175,7 @@ static void tfrt_execution_publish(tfrt_execution_t* execution) {
 // The call's kernels and nested calls are over. Drops the scope's reference.
 static void tfrt_execution_retire(tfrt_execution_t* execution) {
   execution->retired = true;
+  if (execution->request) tfrt_withdrawal_end(execution->request);
   tfrt_retried_call_close_scope(execution->job, &execution->scope);
   execution->vtable->retired(execution);
   tfrt_execution_release(execution);
@@ -268,8 +270,11 @@ static tfrt_status_t tfrt_execution_prepare(tfrt_execution_t* execution,
   options.router = &execution->job->router;
   options.call_depth = execution->depth;
   options.names_are_short_lived = execution->is_carried;
-  return tfrt_request_context_create(&options, execution->node->options.allocator,
-                                     &execution->request);
+  TFRT_RETURN_IF_ERROR(tfrt_request_context_create(&options, execution->node->options.allocator,
+                                                   &execution->request));
+  tfrt_execution_context_t context =
+      tfrt_host_context_execution(execution->node->options.host, execution->request);
+  return tfrt_withdrawal_begin(&context, *out_function);
 }
 
 // The owner's part of the scope is over: everything was started. Of a call that is over as soon as
@@ -463,6 +468,9 @@ void tfrt_execution_cancel(tfrt_execution_t* execution, tfrt_status_t reason) {
   execution->vtable->cancelled(execution);
   tfrt_node_t* node = execution->node;
   if (execution->request) {
+    // Where all of the request is cancelled, whoever waits is told by that.
+    bool all_know = tfrt_cancelled_requests_find(execution->job, execution->request_id) != NULL;
+    if (all_know || execution->job->closed) tfrt_withdrawal_end(execution->request);
     tfrt_execution_retain(execution);
     tfrt_action_queue_call_at_once(&node->actions, tfrt_execution_run_cancel, execution);
   }

@@ -92,7 +92,8 @@ static void tfrt_incoming_call_refuse(tfrt_peer_t* peer, tfrt_job_t* job, uint64
                            .result = {.call = number,
                                       .results = results,
                                       .result_count = results ? result_count : 0,
-                                      .done = true}};
+                                      .done = true,
+                                      .not_run = true}};
   tfrt_peer_send(peer, &(tfrt_peer_frame_t){.job = job}, &body);
   tfrt_arena_deinitialize(&arena);
   tfrt_peer_return_call_credit(peer);

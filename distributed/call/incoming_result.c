@@ -161,9 +161,12 @@ static void tfrt_incoming_call_tell(tfrt_incoming_call_t* call) {
   size_t count = results ? tfrt_incoming_call_collect(call, arena, results) : 0;
   bool done = results && tfrt_incoming_call_is_complete(call);
   if (count > 0 || done) {
-    tfrt_wire_body_t body = {
-        .kind = TFRT_WIRE_FRAME_RESULT,
-        .result = {.call = call->number, .results = results, .result_count = count, .done = done}};
+    tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_RESULT,
+                             .result = {.call = call->number,
+                                        .results = results,
+                                        .result_count = count,
+                                        .done = done,
+                                        .not_run = done && call->execution.failure}};
     tfrt_peer_frame_t frame = {.job = call->execution.job,
                                .request = call->execution.request_id,
                                .can_wait = tfrt_incoming_call_can_wait(call, results, count),

@@ -3,6 +3,7 @@
 
 #include "distributed/call/retried_call.h"
 #include "distributed/value/remote_value.h"
+#include "host_runtime/executor/hosts/withdrawal.h"
 #include "host_runtime/executor/request/call_scope.h"
 
 typedef struct tfrt_local_call_s tfrt_local_call_t;
@@ -56,6 +57,7 @@ static void tfrt_local_call_release(tfrt_local_call_t* call) {
 static void tfrt_local_call_run_retired(tfrt_task_t* task) {
   tfrt_local_call_t* call = TFRT_CONTAINER_OF(task, tfrt_local_call_t, retired);
   tfrt_node_lock_tables(call->node);
+  tfrt_withdrawal_end(call->request);
   tfrt_retried_call_close_scope(call->job, &call->scope);
   tfrt_node_unlock(call->node);
   if (tfrt_timer_cancel(call->node->options.timers, &call->timer)) tfrt_local_call_release(call);
@@ -69,6 +71,8 @@ static void tfrt_local_call_run_retired(tfrt_task_t* task) {
 static void tfrt_local_call_run_cancel(tfrt_cancellation_subscription_t* subscription,
                                        tfrt_status_t reason) {
   tfrt_local_call_t* call = TFRT_CONTAINER_OF(subscription, tfrt_local_call_t, subscription);
+  // Whose cancel this is tells that for all calls below it.
+  tfrt_withdrawal_end(call->request);
   tfrt_request_context_cancel(call->request, reason);
   tfrt_local_call_release(call);
 }
@@ -121,12 +125,18 @@ static void tfrt_local_call_watch_results(tfrt_local_call_t* call) {
   }
 }
 
-static tfrt_status_t tfrt_local_call_create_request(tfrt_local_call_t* call, int64_t deadline_ns) {
+static tfrt_status_t tfrt_local_call_create_request(tfrt_local_call_t* call,
+                                                    const tfrt_routed_call_t* routed,
+                                                    int64_t deadline_ns) {
   tfrt_request_options_t options = call->outer->options;
   options.deadline_ns = deadline_ns;
   options.trace = tfrt_request_context_trace(call->outer);
   options.resources = tfrt_request_context_shared_resources(call->outer);
-  return tfrt_request_context_create(&options, call->node->options.allocator, &call->request);
+  TFRT_RETURN_IF_ERROR(
+      tfrt_request_context_create(&options, call->node->options.allocator, &call->request));
+  tfrt_execution_context_t context = *routed->context;
+  context.request = call->request;
+  return tfrt_withdrawal_begin(&context, routed->function);
 }
 
 static tfrt_local_call_t* tfrt_local_call_allocate(tfrt_job_t* job, const tfrt_routed_call_t* call,
@@ -151,7 +161,7 @@ static tfrt_local_call_t* tfrt_local_call_allocate(tfrt_job_t* job, const tfrt_r
   tfrt_task_initialize(&local->expiry, tfrt_local_call_run_expiry);
   tfrt_task_initialize(&local->retired, tfrt_local_call_run_retired);
   tfrt_call_scope_initialize(&local->scope, &local->retired);
-  tfrt_status_t status = tfrt_local_call_create_request(local, deadline_ns);
+  tfrt_status_t status = tfrt_local_call_create_request(local, call, deadline_ns);
   if (!status) return local;
   tfrt_status_release(status);
   tfrt_local_call_release(local);

@@ -244,6 +244,7 @@ static void tfrt_outgoing_call_refuse(tfrt_outgoing_call_t* call,
   }
   tfrt_outgoing_call_fail_results(call, located);
   tfrt_outgoing_call_tell_unsent(call->node, request, located);
+  tfrt_outgoing_call_withdraw(call, located);
   tfrt_status_release(located);
   tfrt_status_release(status);
   tfrt_outgoing_call_end(call);
@@ -414,6 +415,7 @@ tfrt_status_t tfrt_outgoing_call_on_result(tfrt_peer_t* peer, const tfrt_wire_re
     tfrt_outgoing_call_fail_results(call, missing);
     tfrt_status_release(missing);
   }
+  if (result->not_run) tfrt_outgoing_call_withdraw_unrun(call, result);
   tfrt_outgoing_call_end(call);
   return NULL;
 }
@@ -429,6 +431,7 @@ void tfrt_outgoing_call_on_starved(tfrt_peer_t* peer, uint64_t number) {
       (unsigned long long)tfrt_session_call_room(peer->session));
   tfrt_status_t status = tfrt_call_site_locate(&call->site, plain);
   tfrt_status_release(plain);
+  tfrt_outgoing_call_withdraw(call, status);
   tfrt_outgoing_call_cancel(call, status);
   tfrt_status_release(status);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inside of an outgoing call, for its five sources, and for builtin/, which tells what there
+// The inside of an outgoing call, for its six sources, and for builtin/, which tells what there
 // is.
 //
 //   outgoing_call.c       its life: named, started, answered, ended, buried
@@ -8,6 +8,7 @@
 //   outgoing_push.c       who is to get its results unasked
 //   outgoing_patience.c   whether its end alone is waited for
 //   outgoing_cancel.c     how it is stopped, by a cancel, its own deadline, or the end of its job
+//   outgoing_withdrawal.c who is told that it doesn't come
 //
 // Thread rule: everything here needs the node's lock, but what says otherwise.
 // Failure rule: see each function.
@@ -133,5 +134,15 @@ void tfrt_outgoing_call_tell_unsent(tfrt_node_t* node, const tfrt_outgoing_call_
 void tfrt_outgoing_call_run_cancel(tfrt_cancellation_subscription_t* subscription,
                                    tfrt_status_t reason);
 void tfrt_outgoing_call_run_timer(tfrt_timer_t* timer);
+
+// --- outgoing_withdrawal.c -----------------------------------------------------
+
+// Tells those whom the callee would have met (kernel/withdrawal.h) that it doesn't run, or no
+// further, because of |reason| (+0), when the lock is opened; not without memory.
+void tfrt_outgoing_call_withdraw(tfrt_outgoing_call_t* call, tfrt_status_t reason);
+
+// The same for a call that was not run, as |result| says.
+void tfrt_outgoing_call_withdraw_unrun(tfrt_outgoing_call_t* call,
+                                       const tfrt_wire_result_t* result);
 
 #endif  // TFRT_DISTRIBUTED_CALL_OUTGOING_CALL_IMPL_H_

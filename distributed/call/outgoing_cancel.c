@@ -130,6 +130,7 @@ void tfrt_outgoing_call_run_timer(tfrt_timer_t* timer) {
   tfrt_status_t status = tfrt_call_site_locate(&call->site, plain);
   tfrt_status_release(plain);
   tfrt_node_lock_tables(node);
+  if (!call->ended) tfrt_outgoing_call_withdraw(call, status);
   tfrt_outgoing_call_cancel(call, status);
   tfrt_outgoing_call_release(call);
   tfrt_node_unlock(node);

@@ -92,6 +92,7 @@ static const tfrt_wire_field_t result_fields[] = {
     TFRT_WIRE_REPEATED(tfrt_wire_result_t, results, result_count, 2, MESSAGE, TFRT_WIRE_MAX_RESULTS,
                        .message = &result_item_message),
     TFRT_WIRE_FIELD(tfrt_wire_result_t, done, 3, BOOL),
+    TFRT_WIRE_FIELD(tfrt_wire_result_t, not_run, 4, BOOL),
 };
 TFRT_WIRE_WALKS(tfrt_wire_result)
 const tfrt_wire_message_t tfrt_wire_result_message = TFRT_WIRE_MESSAGE(

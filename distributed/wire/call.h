@@ -88,6 +88,7 @@ typedef struct tfrt_wire_result_s {
   const tfrt_wire_result_item_t* results;
   size_t result_count;  // of this message, not of the call
   bool done;
+  bool not_run;
 } tfrt_wire_result_t;
 
 typedef struct tfrt_wire_cancel_s {

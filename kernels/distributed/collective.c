@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/distributed/collective.h"
 
-#include "host_runtime/executor/hosts/mailbox.h"
+#include <string.h>
+
 #include "host_runtime/executor/hosts/turn_table.h"
 #include "host_runtime/executor/request/call_scope.h"
 #include "host_runtime/tensor/tensor_types.h"
 #include "kernels/distributed/collective_impl.h"
+#include "kernels/distributed/collective_keys.h"
 
 // --- Life ------------------------------------------------------------------------
 
@@ -44,31 +46,14 @@ void tfrt_collective_release(tfrt_collective_t* collective) {
 
 // --- Messages --------------------------------------------------------------------
 
-// Appends what the keys of the group's messages begin with, and no other group's. The name may
-// be anything, so its length comes first.
-static void append_prefix(tfrt_collective_t* collective, tfrt_string_builder_t* out) {
-  tfrt_string_builder_append_format(out, TFRT_COLLECTIVE_KEY_PREFIX "%llu:%zu:",
-                                    (unsigned long long)collective->context.request->options.id,
-                                    collective->series.size);
-  tfrt_string_builder_append_view(out, tfrt_string_builder_view(&collective->series));
-  tfrt_string_builder_append_char(out, ':');
-}
-
-static tfrt_async_value_t* take_key(tfrt_string_builder_t* key) {
-  tfrt_async_value_t* value = key->failed
-                                  ? tfrt_async_value_out_of_memory()
-                                  : tfrt_async_value_create_string(tfrt_string_builder_view(key));
-  tfrt_string_builder_deinitialize(key);
-  return value;
-}
-
 static tfrt_async_value_t* key_of(tfrt_collective_t* collective, char phase, uint32_t number) {
   tfrt_string_builder_t key;
   tfrt_string_builder_initialize(&key, collective->allocator);
-  append_prefix(collective, &key);
+  tfrt_collective_keys_append_prefix(collective->context.request->options.id,
+                                     tfrt_string_builder_view(&collective->series), &key);
   tfrt_string_builder_append_format(&key, "%llu:%c%u", (unsigned long long)collective->turn, phase,
                                     number);
-  return take_key(&key);
+  return tfrt_collective_keys_take(&key);
 }
 
 // Sends |value|, or receives if that is NULL, under |key| (consumed).
@@ -92,24 +77,19 @@ static tfrt_async_value_t* pass(tfrt_collective_t* collective, uint32_t member,
   return passed;
 }
 
-// Closes the keys of the group on |member|: whoever waits is told, and what is under way is dropped
-// where it comes to.
-static void close_keys(tfrt_collective_t* collective, uint32_t member, tfrt_async_value_t* error) {
-  tfrt_string_builder_t key;
-  tfrt_string_builder_initialize(&key, collective->allocator);
-  tfrt_string_builder_append_text(&key, TFRT_MAILBOX_CLOSE_PREFIX);
-  append_prefix(collective, &key);
-  tfrt_async_value_release(pass(collective, member, take_key(&key), error, true));
-}
-
 // Closes the keys of the group on all members, or if they |all_know| only here: later turns that
 // have begun wait for members where none begins any more.
 static void close_group(tfrt_collective_t* collective, tfrt_status_t status, bool all_know) {
   uint32_t count = collective->group->count;
   if (count == 1) return;
+  tfrt_status_origin_t site;
+  tfrt_kernel_site_origin(collective->site, &site);
   tfrt_async_value_t* error = tfrt_async_value_create_error(status);
   for (uint32_t i = 0; i < count; ++i) {
-    if (!all_know || i == collective->position) close_keys(collective, i, error);
+    if (all_know && i != collective->position) continue;
+    tfrt_collective_keys_close(&collective->context, &site,
+                               tfrt_string_builder_view(&collective->series),
+                               collective->group->ranks[i], error);
   }
   tfrt_async_value_release(error);
 }
@@ -398,6 +378,13 @@ static void run_ordered(tfrt_task_t* task) {
   }
 }
 
+static tfrt_status_t no_member(const tfrt_collective_t* collective) {
+  const char* series = tfrt_string_builder_text(&collective->series);
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                            "host %u is no member of the group of hosts %.*s", collective->rank,
+                            (int)strcspn(series, ":"), series);
+}
+
 // Fills in the group, or says why this host can't take part.
 static tfrt_status_t join_group(tfrt_collective_t* collective, int32_t root) {
   const tfrt_host_group_t* group = tfrt_async_value_payload(collective->group_value);
@@ -409,17 +396,10 @@ static tfrt_status_t join_group(tfrt_collective_t* collective, int32_t root) {
   TFRT_RETURN_IF_ERROR(tfrt_host_group_check(group->ranks, group->count,
                                              tfrt_host_group_name(group), place.host_count,
                                              collective->allocator));
-  tfrt_host_group_append(group, &collective->series);
+  tfrt_collective_keys_append_series(group, &collective->series);
   if (collective->series.failed) return tfrt_status_out_of_memory();
   collective->position = tfrt_host_group_position(group, place.rank);
-  if (collective->position == TFRT_HOST_GROUP_NOBODY) {
-    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                              "host %u is no member of the group of hosts %s", place.rank,
-                              tfrt_string_builder_text(&collective->series));
-  }
-  tfrt_string_builder_append_char(&collective->series, ':');
-  tfrt_string_builder_append_view(&collective->series, tfrt_host_group_name(group));
-  if (collective->series.failed) return tfrt_status_out_of_memory();
+  if (collective->position == TFRT_HOST_GROUP_NOBODY) return no_member(collective);
   if (!tfrt_collective_kind_has_root(collective->record.kind)) return NULL;
   collective->record.root =
       root < 0 ? TFRT_HOST_GROUP_NOBODY : tfrt_host_group_position(group, (uint32_t)root);

@@ -17,14 +17,16 @@
 // 3. Transfer: each carries out its plan (collective_plan.h), a few messages ahead. Or devices do
 //    it themselves (collective_devices.c), and the members only tell each other how it ended.
 //
-// All messages are values under keys of their own, over the router of the request:
-// "tfrt:REQUEST:SIZE:SERIES:TURN:PHASE NUMBER". So this room knows no network.
+// All messages are values under keys of their own (collective_keys.h), over the router of the
+// request. So this room knows no network.
 //
 // Failure. Whatever is wrong before the agreement (an operand that is an error, another dtype)
 // is part of it and comes to all. What is wrong later, that is a lost host, a cancel, no memory,
 // makes the member's results errors at once, and it closes the keys of the group on all members
 // (mailbox.h): who waits gets that error. The group's series is broken on each then, so later
-// collectives fail where they begin. Steps that have begun still end, without elements.
+// collectives fail where they begin. Steps that have begun still end, without elements. A call that
+// is cancelled, or never runs, closes the keys of all groups that it may have met others in
+// (withdrawal.h), as nobody knows which of them wait for it.
 //
 // The result is there when its elements are; the chain when nobody reads the operand or the
 // result any more on account of this.
@@ -37,9 +39,6 @@
 
 #include "host_runtime/executor/kernel/kernel_frame.h"
 #include "kernels/distributed/collective_record.h"
-
-// What all keys of collectives begin with; programs can't send under such keys.
-#define TFRT_COLLECTIVE_KEY_PREFIX "tfrt:"
 
 // Begins the collective of |frame|, whose last operand is a chain, whose first one is the group
 // and whose operand between, except for a barrier, the tensor. |root| is a rank, for the kinds

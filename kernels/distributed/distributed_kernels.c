@@ -33,8 +33,14 @@ tfrt_status_t tfrt_distributed_kernels_register(tfrt_kernel_registry_t* registry
       {"tfrt_dist.broadcast", tfrt_distributed_broadcast},
       {"tfrt_dist.all_to_all", tfrt_distributed_all_to_all},
   };
+  static const tfrt_withdrawal_registration_t withdrawals[] = {
+      {"tfrt_dist.group", tfrt_distributed_group_withdraw},
+      {"tfrt_dist.world", tfrt_distributed_world_withdraw},
+  };
   TFRT_RETURN_IF_ERROR(tfrt_tensor_types_register());
   TFRT_RETURN_IF_ERROR(tfrt_distributed_types_register());
-  return tfrt_kernel_registry_add_all(registry, &tfrt_distributed_ops, kernels,
-                                      TFRT_ARRAY_SIZE(kernels));
+  TFRT_RETURN_IF_ERROR(tfrt_kernel_registry_add_all(registry, &tfrt_distributed_ops, kernels,
+                                                    TFRT_ARRAY_SIZE(kernels)));
+  return tfrt_kernel_registry_add_withdrawals(registry, &tfrt_distributed_ops, withdrawals,
+                                              TFRT_ARRAY_SIZE(withdrawals));
 }

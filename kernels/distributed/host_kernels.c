@@ -9,23 +9,23 @@
 #include "kernels/distributed/distributed_types.h"
 #include "kernels/distributed/kernel_groups.h"
 
-tfrt_call_place_t tfrt_distributed_place(const tfrt_kernel_frame_t* frame) {
-  tfrt_call_router_t* router = frame->context->request->options.router;
+tfrt_call_place_t tfrt_distributed_place(const tfrt_execution_context_t* context) {
+  tfrt_call_router_t* router = context->request->options.router;
   if (!router) return (tfrt_call_place_t){.rank = 0, .host_count = 1};
   return router->vtable->place(router);
 }
 
 void tfrt_distributed_rank(tfrt_kernel_frame_t* frame) {
-  tfrt_kernel_frame_set_i32(frame, 0, (int32_t)tfrt_distributed_place(frame).rank);
+  tfrt_kernel_frame_set_i32(frame, 0, (int32_t)tfrt_distributed_place(frame->context).rank);
 }
 
 void tfrt_distributed_num_hosts(tfrt_kernel_frame_t* frame) {
-  tfrt_kernel_frame_set_i32(frame, 0, (int32_t)tfrt_distributed_place(frame).host_count);
+  tfrt_kernel_frame_set_i32(frame, 0, (int32_t)tfrt_distributed_place(frame->context).host_count);
 }
 
 void tfrt_distributed_host(tfrt_kernel_frame_t* frame) {
   int32_t rank = tfrt_kernel_frame_i32(frame, 0);
-  uint32_t count = tfrt_distributed_place(frame).host_count;
+  uint32_t count = tfrt_distributed_place(frame->context).host_count;
   if (rank < 0 || (uint32_t)rank >= count) {
     tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
                            "there is no host %d, the job has %u host%s", rank, count,
@@ -81,7 +81,7 @@ void tfrt_distributed_call(tfrt_kernel_frame_t* frame) {
 // The call on this host comes last: it may run here and now, and the others need not wait.
 void tfrt_distributed_call_all(tfrt_kernel_frame_t* frame) {
   if (!check_function(frame, frame->argument_count, 1)) return;
-  tfrt_call_place_t place = tfrt_distributed_place(frame);
+  tfrt_call_place_t place = tfrt_distributed_place(frame->context);
   tfrt_async_value_t** elements = NULL;
   tfrt_async_value_t* list =
       tfrt_async_value_create_list(place.host_count, frame->context->host->allocator, &elements);

@@ -8,9 +8,10 @@
 #define TFRT_KERNELS_DISTRIBUTED_KERNEL_GROUPS_H_
 
 #include "host_runtime/executor/kernel/kernel_frame.h"
+#include "host_runtime/executor/kernel/withdrawal.h"
 
 // host_kernels.c
-tfrt_call_place_t tfrt_distributed_place(const tfrt_kernel_frame_t* frame);
+tfrt_call_place_t tfrt_distributed_place(const tfrt_execution_context_t* context);
 void tfrt_distributed_rank(tfrt_kernel_frame_t* frame);
 void tfrt_distributed_num_hosts(tfrt_kernel_frame_t* frame);
 void tfrt_distributed_host(tfrt_kernel_frame_t* frame);
@@ -25,9 +26,13 @@ void tfrt_distributed_key(tfrt_kernel_frame_t* frame);
 void tfrt_distributed_send(tfrt_kernel_frame_t* frame);
 void tfrt_distributed_recv(tfrt_kernel_frame_t* frame);
 
-// collective_kernels.c
+// group_kernels.c
 void tfrt_distributed_group(tfrt_kernel_frame_t* frame);
 void tfrt_distributed_world(tfrt_kernel_frame_t* frame);
+void tfrt_distributed_group_withdraw(const tfrt_kernel_withdrawal_t* withdrawal);
+void tfrt_distributed_world_withdraw(const tfrt_kernel_withdrawal_t* withdrawal);
+
+// collective_kernels.c
 void tfrt_distributed_barrier(tfrt_kernel_frame_t* frame);
 void tfrt_distributed_all_reduce(tfrt_kernel_frame_t* frame);
 void tfrt_distributed_reduce(tfrt_kernel_frame_t* frame);

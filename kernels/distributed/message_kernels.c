@@ -5,7 +5,7 @@
 #include "host_runtime/bef/bef_attribute.h"
 #include "host_runtime/executor/request/request_context.h"
 #include "host_runtime/host_context.h"
-#include "kernels/distributed/collective.h"
+#include "kernels/distributed/collective_keys.h"
 #include "kernels/distributed/kernel_groups.h"
 
 // Returns the router, with |*out_message| and |*out_site| filled, or NULL after failing

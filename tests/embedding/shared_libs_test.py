@@ -93,6 +93,24 @@ func.func @triple(%a: i32) -> i32 {
 }
 """
 
+# Both hosts meet, if both have the library.
+MEETING = """func.func @meet(%ch: !tfrt.chain) -> i32 {
+  %world = tfrt_dist.world
+  %met = tfrt_dist.barrier %world, %ch
+  %one = tfrt.constant.i32 1
+  %three = sample.triple %one
+  %r = "tfrt_test.identity"(%met, %three) : (!tfrt.chain, i32) -> i32
+  tfrt.return %r : i32
+}
+
+func.func @main() -> i32 {
+  %ch = tfrt.new.chain
+  %l = tfrt_dist.call_all @meet(%ch) : (!tfrt.chain) -> (!tfrt_dist.list)
+  %s = tfrt_dist.list.sum %l : i32
+  tfrt.return %s : i32
+}
+"""
+
 
 def run(tool, *arguments, data=b"", folder=None):
     """Runs a tool; returns exit code, standard output and standard error."""
@@ -436,6 +454,20 @@ class SharedLibsTest(unittest.TestCase):
         self.assertIn(workers[1][1], first)
         self.assertRegex(second, "  " + place + r", for \d+\.\d s$")
         self.assertIsNone(client.poll())
+
+    def test_a_worker_without_the_library_is_not_waited_for(self):
+        program = os.path.join(self.folder, "meeting.mlir")
+        with open(program, "w", encoding="utf-8") as file:
+            file.write(MEETING)
+        library = "--shared_libs=" + self.good
+        zero, one, bare = [self.start_worker(*flags)[1] for flags in
+                           (("zero", library), ("one", library), ("bare",))]
+        code, output, errors = run("tfrt", "run", library, "--hosts=%s,%s" % (zero, one), program)
+        self.assertEqual((code, output), (0, b"'main' returned 6\n"), errors)
+        code, _, errors = run("tfrt", "run", library, "--hosts=%s,%s" % (zero, bare), program)
+        self.assertEqual(code, 1)
+        self.assertIn("unknown kernel name 'sample.triple'", errors)
+        self.assertIn("meeting.mlir:", errors)
 
     def test_tfrt_and_its_worker_refuse_bad_libraries(self):
         for tool in [("tfrt", "run", "p.mlir"), ("tfrt_worker",)]:

@@ -6,6 +6,7 @@ its environment. So a test can say that nothing is left running, whoever started
 """
 
 import json
+import contextlib
 import os
 import secrets
 import signal
@@ -77,7 +78,9 @@ class ClusterTest(unittest.TestCase):
 
     def kill_all(self):
         for pid in marked(self.mark):
-            os.kill(pid, signal.SIGKILL)
+            # One that was on its way out may have arrived.
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
     def expect_nothing_left(self):
         """Whoever is on its way out has a moment for that."""

@@ -5,6 +5,7 @@
 Usage: collectives_test.py TFRT TFRT_WORKER REGRESSION.mlir
 """
 
+import json
 import os
 import re
 import signal
@@ -159,6 +160,54 @@ func.func @main() -> i32 {
 }
 """
 
+# Host 1 meets the others, and then does @THEN@ and would meet them again; in another group they do.
+CALLED_OFF = """func.func @meet(%ch: !tfrt.chain) -> !tfrt.chain {
+  %g = tfrt_dist.world
+  %c = tfrt_dist.barrier %g, %ch
+  tfrt.return %c : !tfrt.chain
+}
+func.func @twice(%ch: !tfrt.chain) -> !tfrt.chain {
+  %c1 = tfrt.call @meet(%ch) : (!tfrt.chain) -> !tfrt.chain
+  %c2 = tfrt.call @meet(%c1) : (!tfrt.chain) -> !tfrt.chain
+  tfrt.return %c2 : !tfrt.chain
+}
+func.func @once(%ch: !tfrt.chain) -> !tfrt.chain {
+  %one = tfrt.constant.i32 1
+  %c1 = tfrt.call @meet(%ch) : (!tfrt.chain) -> !tfrt.chain
+  %c2 = tfrt.print.i32 %one, %c1
+  %x, %c3 = @THEN@
+  %go = "tfrt.lessequal.i32"(%x, %x) : (i32, i32) -> i1
+  %c4 = tfrt.cond %go @meet @meet(%c3) : (!tfrt.chain) -> (!tfrt.chain)
+  tfrt.return %c4 : !tfrt.chain
+}
+func.func @other(%ch: !tfrt.chain) -> i32 {
+  %g = tfrt_dist.world {name = "other"}
+  %c = tfrt_dist.barrier %g, %ch
+  %seven = tfrt.constant.i32 7
+  %x = "tfrt_test.identity"(%c, %seven) : (!tfrt.chain, i32) -> i32
+  tfrt.return %x : i32
+}
+func.func @main() -> (i32, !tfrt.chain, !tfrt.chain, !tfrt.chain) {
+  %ch = tfrt.new.chain
+  %l = tfrt_dist.call_all @other(%ch) : (!tfrt.chain) -> (!tfrt_dist.list)
+  %s = tfrt_dist.list.sum %l : i32
+  %r1 = tfrt.call @once(%ch) {host = 1 : i32@OPTIONS@} : (!tfrt.chain) -> !tfrt.chain
+  %r0 = tfrt.call @twice(%ch) {host = 0 : i32} : (!tfrt.chain) -> !tfrt.chain
+  %r2 = tfrt.call @twice(%ch) {host = 2 : i32} : (!tfrt.chain) -> !tfrt.chain
+  tfrt.return %s, %r0, %r1, %r2 : i32, !tfrt.chain, !tfrt.chain, !tfrt.chain
+}
+"""
+WAIT_FOR_EVER = """tfrt.call @forever(%c2) : (!tfrt.chain) -> (i32, !tfrt.chain)"""
+CANCEL_ITSELF = """"tfrt_test.cancel"(%c2) : (!tfrt.chain) -> (i32, !tfrt.chain)"""
+FOREVER_FUNCTION = """func.func @forever(%ch: !tfrt.chain) -> (i32, !tfrt.chain) {
+  %me = tfrt_dist.rank
+  %h = tfrt_dist.host %me
+  %never = tfrt_dist.key "never"
+  %x, %c = tfrt_dist.recv %h, %never, %ch : i32
+  tfrt.return %x, %c : i32, !tfrt.chain
+}
+"""
+
 
 class TestCollectives(ClusterTest):
     def outcome(self, path, *flags):
@@ -246,6 +295,45 @@ class TestCollectives(ClusterTest):
         code, _, err = self.finish(process)
         self.assertEqual(code, 5, err)
         self.expect_idle(workers)
+
+    def write_called_off(self, then, options=""):
+        text = FOREVER_FUNCTION + CALLED_OFF.replace("@THEN@", then).replace("@OPTIONS@", options)
+        return self.write("called_off.mlir", text)
+
+    def expect_called_off(self, result, code, reason):
+        """Three errors, two of them of who would have waited, and what has nothing to do with it."""
+        self.assertEqual(result[0], code, result)
+        returned = [line for line in result[1].splitlines() if "returned" in line][0]
+        self.assertIn("returned 21,", returned)
+        told = "<<error: a call that takes part in this group was called off: "
+        self.assertEqual(returned.count(told + reason), 2, returned)
+        self.assertEqual(returned.count("<<error: "), 3, returned)
+        self.assertIn("called_off.mlir:", result[2])
+
+    def test_a_call_that_is_late_is_not_waited_for(self):
+        path = self.write_called_off(WAIT_FOR_EVER, ", deadline_ms = 300 : i32")
+        workers = self.start_workers(3)
+        result = self.run_tfrt(path, hosts(workers))
+        self.expect_called_off(result, 6, "the call of @once took too long")
+        self.expect_idle(workers)
+
+    def test_a_call_that_somebody_cancels_is_not_waited_for(self):
+        path = self.write_called_off(WAIT_FOR_EVER)
+        workers = self.start_workers(3)
+        process = self.start(path, hosts(workers))
+        self.assertIn("int32 = 1", process.stdout.readline())
+        code, out, err = self.ask("list", "calls", hosts(workers), "-o=json")
+        self.assertEqual(code, 0, err)
+        once = [call["call"] for call in json.loads(out) if call["function"] == "once"]
+        self.expect(self.ask("cancel", once[0], hosts(workers)), 0)
+        self.expect_called_off(self.finish(process), 5, "")
+        self.expect_idle(workers)
+
+    def test_a_call_that_cancels_itself_is_not_waited_for(self):
+        path = self.write_called_off(CANCEL_ITSELF)
+        for flag in "--local=3", "--in-process=3":
+            with self.subTest(flag):
+                self.expect_called_off(self.run_tfrt(path, flag), 5, "")
 
     def test_the_example_finds_its_weights(self):
         for flags in ([], ["--in-process=4"], ["--local=4"], ["--local=5"]):

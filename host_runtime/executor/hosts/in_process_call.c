@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host_runtime/executor/hosts/in_process_call.h"
 
+#include "host_runtime/executor/hosts/withdrawal.h"
 #include "host_runtime/executor/kernel/function.h"
 #include "host_runtime/executor/request/call_scope.h"
 #include "host_runtime/executor/request/request_context.h"
@@ -31,6 +32,8 @@ static _Thread_local tfrt_list_link_t* tfrt_in_process_call_cancels;
 
 static void tfrt_in_process_call_cancel_take(tfrt_in_process_call_t* call) {
   tfrt_async_value_t* reason = tfrt_request_context_cancelled(call->outer);
+  // Whose cancel this is tells that for all calls below it.
+  tfrt_withdrawal_end(call->request);
   tfrt_request_context_cancel(call->request, tfrt_async_value_error(reason));
   tfrt_in_process_call_release(call);
 }
@@ -64,6 +67,7 @@ static void tfrt_in_process_call_run_over(tfrt_task_t* task) {
   do {
     tfrt_in_process_call_t* call = TFRT_CONTAINER_OF(task, tfrt_in_process_call_t, over);
     outer = call->outer_scope;
+    tfrt_withdrawal_end(call->request);
     if (tfrt_cancellation_unsubscribe(&call->outer->cancellation, &call->subscription)) {
       tfrt_in_process_call_release(call);
     }
@@ -86,6 +90,11 @@ static tfrt_in_process_call_t* tfrt_in_process_call_allocate(const tfrt_routed_c
   tfrt_task_initialize(&call->over, tfrt_in_process_call_run_over);
   tfrt_call_scope_initialize(&call->scope, &call->over);
   tfrt_status_t status = tfrt_request_context_create(options, allocator, &call->request);
+  if (!status) {
+    tfrt_execution_context_t context = *routed->context;
+    context.request = call->request;
+    status = tfrt_withdrawal_begin(&context, routed->function);
+  }
   if (!status) return call;
   tfrt_status_release(status);
   tfrt_in_process_call_release(call);

@@ -100,6 +100,11 @@ void tfrt_function_execute_in_queue(const tfrt_function_t* function,
                                     tfrt_async_value_t* const* arguments,
                                     tfrt_async_value_t** results);
 
+// Keeps |function| alive by a reference to its program, if it has one, and returns it; drops that.
+// Thread-safe.
+const tfrt_function_t* tfrt_function_retain(const tfrt_function_t* function);
+void tfrt_function_release(const tfrt_function_t* function);
+
 TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_EXECUTOR_KERNEL_FUNCTION_H_

@@ -125,6 +125,7 @@ static bool tfrt_kernel_room_get(const tfrt_kernel_room_t* room, size_t place,
   const tfrt_kernel_t kernel = {
       .function = room->functions ? room->functions[place] : NULL,
       .sync_function = room->sync_functions ? room->sync_functions[place] : NULL,
+      .withdraw = room->withdrawals ? room->withdrawals[place] : NULL,
       .descriptor = &room->table.descriptors[place],
   };
   if (!kernel.function && !kernel.sync_function) return false;

@@ -27,8 +27,9 @@
 typedef struct tfrt_kernel_room_s {
   tfrt_kernel_table_t table;
   tfrt_kernel_fn_t* functions;  // by entry, NULL for one that has none; NULL: none has one
-  tfrt_sync_kernel_fn_t* sync_functions;  // the same
-  struct tfrt_kernel_room_s* next;        // of the set that it was added to
+  tfrt_sync_kernel_fn_t* sync_functions;   // the same
+  tfrt_kernel_withdraw_fn_t* withdrawals;  // the same
+  struct tfrt_kernel_room_s* next;         // of the set that it was added to
 } tfrt_kernel_room_t;
 
 typedef struct tfrt_kernel_names_s {

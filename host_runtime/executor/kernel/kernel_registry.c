@@ -293,3 +293,24 @@ tfrt_status_t tfrt_kernel_registry_add_sync(tfrt_kernel_registry_t* registry,
   room->sync_functions = functions;
   return NULL;
 }
+
+tfrt_status_t tfrt_kernel_registry_add_withdrawals(
+    tfrt_kernel_registry_t* registry, const tfrt_kernel_table_t* table,
+    const tfrt_withdrawal_registration_t* registrations, size_t count) {
+  tfrt_kernel_room_t* room = tfrt_kernel_names_room_of(&registry->kernels, table);
+  tfrt_kernel_withdraw_fn_t* functions =
+      tfrt_arena_allocate_array(&registry->rooms, table->count, sizeof(*functions));
+  if (!functions) return tfrt_kernel_registry_out_of_memory();
+  size_t place = 0;
+  for (size_t i = 0; i < count; ++i) {
+    const char* name = registrations[i].name;
+    place = tfrt_kernel_registry_find_entry(table, name, place);
+    if (place == table->count || !room || !room->functions || !room->functions[place]) {
+      return tfrt_status_create(TFRT_STATUS_INTERNAL,
+                                "'%s' does something for cancelled calls, but is no kernel", name);
+    }
+    functions[place++] = registrations[i].function;
+  }
+  room->withdrawals = functions;
+  return NULL;
+}

@@ -31,6 +31,7 @@
 #include "host_runtime/executor/descriptor/kernel_descriptor.h"
 #include "host_runtime/executor/kernel/kernel_frame.h"
 #include "host_runtime/executor/kernel/sync_frame.h"
+#include "host_runtime/executor/kernel/withdrawal.h"
 
 TFRT_API_BEGIN
 
@@ -41,6 +42,7 @@ typedef struct tfrt_kernel_registry_s tfrt_kernel_registry_t;
 typedef struct tfrt_kernel_s {
   tfrt_kernel_fn_t function;
   tfrt_sync_kernel_fn_t sync_function;  // for functions that are `tfrt.sync`
+  tfrt_kernel_withdraw_fn_t withdraw;   // NULL: nobody waits for what it does
   const tfrt_kernel_descriptor_t* descriptor;
 } tfrt_kernel_t;
 
@@ -55,6 +57,12 @@ typedef struct tfrt_sync_kernel_registration_s {
   const char* name;
   tfrt_sync_kernel_fn_t function;
 } tfrt_sync_kernel_registration_t;
+
+// The same for what kernels do when their call is cancelled.
+typedef struct tfrt_withdrawal_registration_s {
+  const char* name;
+  tfrt_kernel_withdraw_fn_t function;
+} tfrt_withdrawal_registration_t;
 
 // Sets |*out_registry| to a new, empty registry. Thread-safe.
 tfrt_status_t tfrt_kernel_registry_allocate(tfrt_allocator_t allocator,
@@ -82,6 +90,13 @@ tfrt_status_t tfrt_kernel_registry_add_sync(tfrt_kernel_registry_t* registry,
                                             const tfrt_kernel_table_t* table,
                                             const tfrt_sync_kernel_registration_t* registrations,
                                             size_t count) TFRT_MUST_USE;
+
+// Adds what the |count| kernels of |registrations| do when their call is cancelled. INTERNAL, with
+// the culprit's name, unless they are asynchronous kernels of |table|, which was added.
+// Thread-compatible.
+tfrt_status_t tfrt_kernel_registry_add_withdrawals(
+    tfrt_kernel_registry_t* registry, const tfrt_kernel_table_t* table,
+    const tfrt_withdrawal_registration_t* registrations, size_t count) TFRT_MUST_USE;
 
 // Adds the |count| native functions of |registrations|. A native function is a C function
 // with the calling convention of a kernel that is strict in all operands; |table| has an

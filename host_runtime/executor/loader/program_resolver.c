@@ -112,6 +112,17 @@ static tfrt_status_t tfrt_program_resolver_mark_all_users(tfrt_program_t* progra
 
 // --- Sites -------------------------------------------------------------------
 
+// Lists |site|, a kernel that does |run| for cancelled calls.
+static tfrt_status_t tfrt_program_resolver_add_withdrawal(tfrt_program_t* program,
+                                                          const tfrt_kernel_site_t* site,
+                                                          tfrt_kernel_withdraw_fn_t run) {
+  tfrt_program_withdrawal_t* withdrawal = tfrt_arena_allocate(&program->arena, sizeof(*withdrawal));
+  if (!withdrawal) return tfrt_program_resolver_out_of_memory();
+  *withdrawal = (tfrt_program_withdrawal_t){.next = program->withdrawals, .site = site, .run = run};
+  program->withdrawals = withdrawal;
+  return NULL;
+}
+
 // Binds kernel |index| of the function that |binder| is at, for which |options| (NULL: nothing) are
 // said, and which doesn't share its model's binding, and tells |survey| of it, unless that is NULL.
 static tfrt_status_t tfrt_program_resolver_bind_site(tfrt_kernel_binder_t* binder, uint32_t index,
@@ -123,6 +134,9 @@ static tfrt_status_t tfrt_program_resolver_bind_site(tfrt_kernel_binder_t* binde
   tfrt_status_t status = tfrt_kernel_binder_bind(binder, site->record, options, &site->binding);
   if (!status && callable->base.kind == TFRT_FUNCTION_SYNC) {
     status = tfrt_sync_resolver_check_kernel(site);
+  }
+  if (!status && model->kernel.withdraw) {
+    status = tfrt_program_resolver_add_withdrawal(binder->program, site, model->kernel.withdraw);
   }
   if (status) {
     return tfrt_program_resolver_take_locate(status, callable->bef, site->record, model->name,

@@ -51,3 +51,12 @@ const tfrt_function_t* tfrt_program_find_function(const tfrt_program_t* program,
   const tfrt_bef_function_t* function = tfrt_bef_file_find_function(program->file, name);
   return function ? &program->functions[function->index].base : NULL;
 }
+
+const tfrt_function_t* tfrt_function_retain(const tfrt_function_t* function) {
+  if (function->program) tfrt_program_retain((tfrt_program_t*)function->program);
+  return function;
+}
+
+void tfrt_function_release(const tfrt_function_t* function) {
+  tfrt_program_release((tfrt_program_t*)function->program);
+}

@@ -93,6 +93,13 @@ typedef struct tfrt_program_op_s {
   uint32_t function_count;
 } tfrt_program_op_t;
 
+// A kernel that does something for cancelled calls, of which there are few.
+typedef struct tfrt_program_withdrawal_s {
+  const struct tfrt_program_withdrawal_s* next;
+  const tfrt_kernel_site_t* site;
+  tfrt_kernel_withdraw_fn_t run;
+} tfrt_program_withdrawal_t;
+
 // A program: the file, and its functions in the file's order.
 struct tfrt_program_s {
   tfrt_ref_count_t ref_count;
@@ -104,6 +111,7 @@ struct tfrt_program_s {
   size_t attributes_size;
   uint32_t function_count;
   tfrt_bef_callable_t* functions;
+  const tfrt_program_withdrawal_t* withdrawals;
   tfrt_error_listener_t error_listener;
 };
 

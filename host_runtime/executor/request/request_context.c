@@ -33,6 +33,7 @@ tfrt_request_context_t* tfrt_request_context_retain(tfrt_request_context_t* requ
 
 void tfrt_request_context_release(tfrt_request_context_t* request) {
   if (!request || !tfrt_ref_count_decrement(&request->ref_count)) return;
+  tfrt_request_context_drop_last_act(request);
   tfrt_resource_context_deinitialize(&request->resources);
   tfrt_trace_release(tfrt_request_context_trace(request));
   tfrt_cancellation_deinitialize(&request->cancellation);
@@ -48,8 +49,28 @@ void tfrt_request_context_set_trace(tfrt_request_context_t* request, tfrt_trace_
   if (!is_set) tfrt_trace_release(trace);
 }
 
+// Returns the last act of |request|, which is the caller's from now on, or NULL.
+static tfrt_request_last_act_t* tfrt_request_context_take_last_act(
+    tfrt_request_context_t* request) {
+  // Relaxed: it was set before anybody else had the request, and who takes it has it alone.
+  return atomic_exchange_explicit(&request->last_act, NULL, memory_order_relaxed);
+}
+
 void tfrt_request_context_cancel(tfrt_request_context_t* request, tfrt_status_t reason) {
+  // Taken first, as what has subscribed may end what the request runs, which drops the act.
+  tfrt_request_last_act_t* act = tfrt_request_context_take_last_act(request);
   tfrt_cancellation_cancel(&request->cancellation, reason);
+  if (act) act->run(act, tfrt_async_value_error(tfrt_request_context_cancelled(request)));
+}
+
+void tfrt_request_context_set_last_act_take(tfrt_request_context_t* request,
+                                            tfrt_request_last_act_t* act) {
+  atomic_store_explicit(&request->last_act, act, memory_order_relaxed);
+}
+
+void tfrt_request_context_drop_last_act(tfrt_request_context_t* request) {
+  tfrt_request_last_act_t* act = tfrt_request_context_take_last_act(request);
+  if (act) act->run(act, NULL);
 }
 
 tfrt_async_value_t* tfrt_request_context_print(tfrt_request_context_t* request,

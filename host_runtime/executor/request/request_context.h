@@ -62,6 +62,13 @@ static inline tfrt_request_options_t tfrt_request_options_default(void) {
   return options;
 }
 
+// What a request does when it is cancelled, after everybody who has subscribed to that. |run|
+// consumes |act|; with OK for |reason| (+0) nothing is to be done but to give it back. Called at
+// most once, with no lock held.
+typedef struct tfrt_request_last_act_s {
+  void (*run)(struct tfrt_request_last_act_s* act, tfrt_status_t reason);
+} tfrt_request_last_act_t;
+
 struct tfrt_request_context_s {
   tfrt_ref_count_t ref_count;
   tfrt_allocator_t allocator;
@@ -69,7 +76,8 @@ struct tfrt_request_context_s {
   char device[TFRT_CALL_DEVICE_SIZE];  // where |options.device| points to
   TFRT_ATOMIC(tfrt_trace_t*) trace;    // +1; set at most once
   tfrt_cancellation_t cancellation;
-  tfrt_resource_context_t resources;  // its own
+  TFRT_ATOMIC(tfrt_request_last_act_t*) last_act;  // owned; NULL: none, or done
+  tfrt_resource_context_t resources;               // its own
 };
 
 // Sets |*out_request| (+1) to a new request. Thread-safe.
@@ -86,6 +94,14 @@ void tfrt_request_context_release(tfrt_request_context_t* request);
 // Cancels |request| with |reason| (+0). No kernel of it starts on this host once this
 // has returned, but for those that are just being started. Thread-safe.
 void tfrt_request_context_cancel(tfrt_request_context_t* request, tfrt_status_t reason);
+
+// Has |request|, which has none, do |act| (consumed) when it is cancelled. Before anybody else has
+// the request; thread-compatible.
+void tfrt_request_context_set_last_act_take(tfrt_request_context_t* request,
+                                            tfrt_request_last_act_t* act);
+
+// |request| has nothing to do any more when it is cancelled. Thread-safe.
+void tfrt_request_context_drop_last_act(tfrt_request_context_t* request);
 
 // The error value (+0) that |request| was cancelled with, or NULL. Thread-safe.
 static inline tfrt_async_value_t* tfrt_request_context_cancelled(

@@ -177,6 +177,24 @@ START_TEST(synchronous_forms_are_just_those_that_the_table_marks) {
 }
 END_TEST
 
+static void withdraw(const tfrt_kernel_withdrawal_t* withdrawal) { (void)withdrawal; }
+
+START_TEST(a_kernel_may_do_something_for_cancelled_calls) {
+  static const tfrt_withdrawal_registration_t b = {"test.b", withdraw};
+  expect_error(tfrt_kernel_registry_add_withdrawals(registry, &table, &b, 1), TFRT_STATUS_INTERNAL,
+               "'test.b' does something for cancelled calls, but is no kernel");
+  ck_assert_ptr_null(tfrt_kernel_registry_add_all(registry, &table, both, 2));
+  ck_assert_ptr_null(tfrt_kernel_registry_add_withdrawals(registry, &table, &b, 1));
+  ck_assert(find("test.b").withdraw == withdraw);
+  ck_assert(!find("test.a").withdraw);
+  static const tfrt_withdrawal_registration_t end = {"test.return", withdraw};
+  expect_error(tfrt_kernel_registry_add_withdrawals(registry, &table, &end, 1),
+               TFRT_STATUS_INTERNAL,
+               "'test.return' does something for cancelled calls, but is no kernel");
+  ck_assert(find("test.b").withdraw == withdraw);
+}
+END_TEST
+
 START_TEST(native_functions_have_names_of_their_own) {
   static const tfrt_kernel_descriptor_t natives[] = {{.name = "test.a", .summary = "Native."}};
   static const tfrt_kernel_table_t native_table = {natives, TFRT_ARRAY_SIZE(natives)};
@@ -234,6 +252,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(cases, names_that_were_trusted_are_compared_with_those_that_are_not);
   tcase_add_test(cases, a_kernel_may_have_a_form_for_synchronous_functions_or_only_that);
   tcase_add_test(cases, synchronous_forms_are_just_those_that_the_table_marks);
+  tcase_add_test(cases, a_kernel_may_do_something_for_cancelled_calls);
   tcase_add_test(cases, native_functions_have_names_of_their_own);
   suite_add_tcase(suite, cases);
   return suite;

@@ -106,6 +106,52 @@ START_TEST(lines_go_where_the_request_says) {
 }
 END_TEST
 
+// A last act that notes what it was done for, and a subscription that ends the request's work.
+typedef struct noted_act_s {
+  tfrt_request_last_act_t base;
+  int count;
+  tfrt_status_code_t code;
+} noted_act_t;
+
+static void note_act(tfrt_request_last_act_t* base, tfrt_status_t reason) {
+  noted_act_t* act = TFRT_CONTAINER_OF(base, noted_act_t, base);
+  ++act->count;
+  act->code = tfrt_status_code(reason);
+}
+
+static void end_work(tfrt_cancellation_subscription_t* subscription, tfrt_status_t reason) {
+  (void)subscription, (void)reason;
+  tfrt_request_context_drop_last_act(request);
+}
+
+START_TEST(the_last_act_is_done_once_even_if_the_cancel_ends_all_work) {
+  noted_act_t act = {.base.run = note_act};
+  tfrt_request_context_set_last_act_take(request, &act.base);
+  tfrt_cancellation_subscription_t subscription;
+  tfrt_cancellation_subscribe(&request->cancellation, &subscription, end_work);
+  tfrt_status_t reason = tfrt_status_create(TFRT_STATUS_DEADLINE_EXCEEDED, "late");
+  tfrt_request_context_cancel(request, reason);
+  tfrt_request_context_cancel(request, reason);
+  tfrt_status_release(reason);
+  ck_assert_int_eq(act.count, 1);
+  ck_assert_int_eq(act.code, TFRT_STATUS_DEADLINE_EXCEEDED);
+  tfrt_request_context_release(request);
+  ck_assert_int_eq(act.count, 1);
+  expect_nothing_left();
+}
+END_TEST
+
+START_TEST(a_last_act_that_is_dropped_is_only_given_back) {
+  noted_act_t act = {.base.run = note_act};
+  tfrt_request_context_set_last_act_take(request, &act.base);
+  if (_i) tfrt_request_context_drop_last_act(request);
+  tfrt_request_context_release(request);
+  ck_assert_int_eq(act.count, 1);
+  ck_assert_int_eq(act.code, TFRT_STATUS_OK);
+  expect_nothing_left();
+}
+END_TEST
+
 START_TEST(without_memory_there_is_no_request) {
   tfrt_counting_allocator_t poor;
   tfrt_counting_allocator_initialize(&poor, tfrt_allocator_system(), 16);
@@ -127,6 +173,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(cases, the_first_cancel_stays);
   tcase_add_test(cases, resources_end_with_the_request_but_for_those_that_are_shared);
   tcase_add_test(cases, lines_go_where_the_request_says);
+  tcase_add_test(cases, the_last_act_is_done_once_even_if_the_cancel_ends_all_work);
+  tcase_add_loop_test(cases, a_last_act_that_is_dropped_is_only_given_back, 0, 2);
   tcase_add_test(cases, without_memory_there_is_no_request);
   suite_add_tcase(suite, cases);
   return suite;

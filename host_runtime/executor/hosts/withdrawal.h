@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Sees to it that nobody waits for a call that runs here and is cancelled: its kernels tell whom
+// they would have met (kernel/withdrawal.h).
+//
+//   request --cancelled--> all who have subscribed to that, then the kernels
+//      |
+//      '--call over--> nothing happens any more
+//
+// Life:
+//  1. Begun with the request that the call runs in, before anybody can cancel that. A function of a
+//     program without such kernels needs nothing.
+//  2. Ended when all of the call is over. Else it is the last act of the request's cancel.
+//
+// Thread rule: see each function.
+// Failure rule: RESOURCE_EXHAUSTED.
+#ifndef TFRT_HOST_RUNTIME_EXECUTOR_HOSTS_WITHDRAWAL_H_
+#define TFRT_HOST_RUNTIME_EXECUTOR_HOSTS_WITHDRAWAL_H_
+
+#include "host_runtime/executor/kernel/function.h"
+#include "host_runtime/executor/request/request_context.h"
+
+// From now on a cancel of |context|'s request, which nobody else has yet, and in which |function|
+// is about to be called, ends with what the kernels have to tell. Thread-compatible.
+tfrt_status_t tfrt_withdrawal_begin(const tfrt_execution_context_t* context,
+                                    const tfrt_function_t* function) TFRT_MUST_USE;
+
+// Ends that: all of the call is over, or others tell it in its place. Thread-safe.
+void tfrt_withdrawal_end(tfrt_request_context_t* request);
+
+#endif  // TFRT_HOST_RUNTIME_EXECUTOR_HOSTS_WITHDRAWAL_H_

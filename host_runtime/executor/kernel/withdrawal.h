@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a kernel does for a call that is cancelled before it is over, or never runs: others may wait
+// for what the kernel would have done with them, and nobody will come. Which kernels the call would
+// have come to nobody can know, so those of its function count, and of all functions that this may
+// call, here or on another host, whether they have run or not. Most kernels have nothing to tell.
+//
+//   call cancelled --> kernels of its function, and of those that this may call
+//                        '-- tfrt_kernel_withdraw_fn_t: tells who may wait
+//
+// Thread rule: called on the thread that cancels, with no lock held.
+// Failure rule: none fails; who can't be told is not.
+#ifndef TFRT_HOST_RUNTIME_EXECUTOR_KERNEL_WITHDRAWAL_H_
+#define TFRT_HOST_RUNTIME_EXECUTOR_KERNEL_WITHDRAWAL_H_
+
+#include "host_runtime/base/macros.h"
+#include "host_runtime/base/status.h"
+#include "host_runtime/executor/kernel/function.h"
+#include "host_runtime/executor/kernel/kernel_site.h"
+#include "host_runtime/executor/request/execution_context.h"
+
+TFRT_API_BEGIN
+
+// What the call would have done. Everything is borrowed for the duration of the function.
+typedef struct tfrt_kernel_withdrawal_s {
+  const tfrt_execution_context_t* context;  // of the call; its scope is NULL
+  const tfrt_kernel_site_t* site;           // of the kernel
+  const void* const* attributes;            // as in a frame of the kernel
+  tfrt_status_t reason;                     // why the call won't
+} tfrt_kernel_withdrawal_t;
+
+typedef void (*tfrt_kernel_withdraw_fn_t)(const tfrt_kernel_withdrawal_t* withdrawal);
+
+// Returns true if the program of |function|, which may have none, has such kernels. Thread-safe.
+bool tfrt_function_withdraws(const tfrt_function_t* function);
+
+// A call of |function|, of a program that has such kernels, in |context| will not run, or no
+// further, because of |reason| (+0): those that it may come to tell it. Thread-safe.
+void tfrt_function_withdraw(const tfrt_function_t* function,
+                            const tfrt_execution_context_t* context, tfrt_status_t reason);
+
+// The same for what the kernel at |site| calls, which has nothing to tell itself. Thread-safe.
+bool tfrt_kernel_site_withdraws(const tfrt_kernel_site_t* site);
+void tfrt_kernel_site_withdraw(const tfrt_kernel_site_t* site,
+                               const tfrt_execution_context_t* context, tfrt_status_t reason);
+
+TFRT_API_END
+
+#endif  // TFRT_HOST_RUNTIME_EXECUTOR_KERNEL_WITHDRAWAL_H_

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The keys under which the members of a group send each other what they do together, and which are
+// closed when one of them can't go on (mailbox.h):
+//
+//   "tfrt:REQUEST:SIZE:SERIES:TURN:PHASE NUMBER"
+//    \__ of all messages of the group __/
+//
+// The series is the group's ranks and name, which counts its turns too (turn_table.h).
+//
+// Thread rule: thread-safe, as the builders are.
+// Failure rule: a key that can't be made is the error for "memory is out"; who can't be told that
+// keys are closed is not.
+#ifndef TFRT_KERNELS_DISTRIBUTED_COLLECTIVE_KEYS_H_
+#define TFRT_KERNELS_DISTRIBUTED_COLLECTIVE_KEYS_H_
+
+#include "host_runtime/base/string_builder.h"
+#include "host_runtime/executor/request/request_context.h"
+#include "kernels/distributed/host_group.h"
+
+// What all keys of collectives begin with; programs can't send under such keys.
+#define TFRT_COLLECTIVE_KEY_PREFIX "tfrt:"
+
+// Appends the series of |group|.
+void tfrt_collective_keys_append_series(const tfrt_host_group_t* group, tfrt_string_builder_t* out);
+
+// Appends what the keys of the messages of |series| begin with in the request numbered |request|,
+// and no other series'.
+void tfrt_collective_keys_append_prefix(uint64_t request, tfrt_string_view_t series,
+                                        tfrt_string_builder_t* out);
+
+// The value (+1) of the key in |key|, which is given back.
+tfrt_async_value_t* tfrt_collective_keys_take(tfrt_string_builder_t* key);
+
+// Closes the keys of |series|, in the run of |context|, on the host |rank|, because of |error|
+// (+0), for the kernel at |site|: whoever waits is told, and what is under way is dropped where it
+// comes to.
+void tfrt_collective_keys_close(const tfrt_execution_context_t* context,
+                                const tfrt_status_origin_t* site, tfrt_string_view_t series,
+                                uint32_t rank, tfrt_async_value_t* error);
+
+#endif  // TFRT_KERNELS_DISTRIBUTED_COLLECTIVE_KEYS_H_

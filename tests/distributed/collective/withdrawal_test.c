@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Members of a group to which one never comes, as its call was called off: they are told, and who
+// does not wait for it is not.
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/distributed/node/node_harness.h"
+#include "tests/support/test_main.h"
+
+static tfrt_node_world_t world;
+static char program[4096];
+
+// @meet_twice meets others twice, and @meet_and_miss once: it would meet them again if something
+// came that never does. Both know the group "a" alone, and @meet_elsewhere the group "b".
+static const char functions[] =
+    "func.func @meet(%ch: !tfrt.chain) -> !tfrt.chain {\n"
+    "  %g = tfrt_dist.world {name = \"a\"}\n"
+    "  %c = tfrt_dist.barrier %g, %ch\n"
+    "  tfrt.return %c : !tfrt.chain\n"
+    "}\n"
+    "func.func @meet_twice(%ch: !tfrt.chain) -> !tfrt.chain {\n"
+    "  %c1 = tfrt.call @meet(%ch) : (!tfrt.chain) -> !tfrt.chain\n"
+    "  %c2 = tfrt.call @meet(%c1) : (!tfrt.chain) -> !tfrt.chain\n"
+    "  tfrt.return %c2 : !tfrt.chain\n"
+    "}\n"
+    "func.func @miss(%ch: !tfrt.chain) -> !tfrt.chain {\n"
+    "  %me = tfrt_dist.rank\n"
+    "  %h = tfrt_dist.host %me\n"
+    "  %key = tfrt_dist.key \"never\"\n"
+    "  %go, %c1 = tfrt_dist.recv %h, %key, %ch : i1\n"
+    "  %c2 = tfrt.cond %go @meet @meet(%ch) : (!tfrt.chain) -> (!tfrt.chain)\n"
+    "  tfrt.return %c2 : !tfrt.chain\n"
+    "}\n"
+    "func.func @meet_and_miss(%ch: !tfrt.chain) -> !tfrt.chain {\n"
+    "  %c1 = tfrt.call @meet(%ch) : (!tfrt.chain) -> !tfrt.chain\n"
+    "  %c2 = tfrt.call @miss(%c1) : (!tfrt.chain) -> !tfrt.chain\n"
+    "  tfrt.return %c2 : !tfrt.chain\n"
+    "}\n"
+    "func.func @meet_elsewhere(%ch: !tfrt.chain) -> !tfrt.chain {\n"
+    "  %g = tfrt_dist.world {name = \"b\"}\n"
+    "  %c = tfrt_dist.barrier %g, %ch\n"
+    "  tfrt.return %c : !tfrt.chain\n"
+    "}\n"
+    "func.func @send_on(%ch: !tfrt.chain) -> !tfrt.chain {\n"
+    "  %me = tfrt_dist.rank\n"
+    "  %h = tfrt_dist.host %me\n"
+    "  %key = tfrt_dist.key \"never\"\n"
+    "  %x, %c1 = tfrt_dist.recv %h, %key, %ch : !tfrt_dist.host\n"
+    "  %c2 = tfrt_dist.call %x @meet_twice(%ch) : (!tfrt_dist.host, !tfrt.chain) -> !tfrt.chain\n"
+    "  tfrt.return %c2 : !tfrt.chain\n"
+    "}\n"
+    "func.func @meet_and_stop(%ch: !tfrt.chain) -> !tfrt.chain {\n"
+    "  %c1 = tfrt.call @meet(%ch) : (!tfrt.chain) -> !tfrt.chain\n"
+    "  %x, %c2 = \"tfrt_test.cancel\"(%c1) : (!tfrt.chain) -> (i32, !tfrt.chain)\n"
+    "  %go = \"tfrt.lessequal.i32\"(%x, %x) : (i32, i32) -> i1\n"
+    "  %c3 = tfrt.cond %go @meet @meet(%c2) : (!tfrt.chain) -> (!tfrt.chain)\n"
+    "  tfrt.return %c3 : !tfrt.chain\n"
+    "}\n"
+    "func.func @two(%x: i32) -> i32 {\n"
+    "  %two = tfrt.constant.i32 2\n"
+    "  tfrt.return %two : i32\n"
+    "}\n"
+    "func.func @hold(%ch: !tfrt.chain) -> !tfrt.chain {\n"
+    "  %me = tfrt_dist.rank\n"
+    "  %h = tfrt_dist.host %me\n"
+    "  %key = tfrt_dist.key \"never\"\n"
+    "  %x, %c = tfrt_dist.recv %h, %key, %ch : i1\n"
+    "  tfrt.return %c : !tfrt.chain\n"
+    "}\n"
+    "func.func @main(%x: i32) -> (!tfrt.chain, !tfrt.chain, !tfrt.chain, !tfrt.chain) {\n"
+    "  %ch = tfrt.new.chain\n";
+
+#define CALL(result, function, options) \
+  "  %" result " = tfrt.call @" function "(%ch) {" options "} : (!tfrt.chain) -> !tfrt.chain\n"
+#define TWO_MEET_TWICE                       \
+  CALL("r0", "meet_twice", "host = 0 : i32") \
+  CALL("r1", "meet_twice", "host = 1 : i32")
+#define ALL_MEET_ELSEWHERE                       \
+  CALL("r3", "meet_elsewhere", "host = 0 : i32") \
+  CALL("s1", "meet_elsewhere", "host = 1 : i32") \
+  CALL("s2", "meet_elsewhere", "host = 2 : i32")
+
+static void start(const char* calls) {
+  snprintf(program, sizeof(program),
+           "%s%s  tfrt.return %%r0, %%r1, %%r2, %%r3 : !tfrt.chain, !tfrt.chain, !tfrt.chain, "
+           "!tfrt.chain\n}\n",
+           functions, calls);
+  tfrt_node_world_initialize(&world, 3, NULL);
+  tfrt_node_world_start_i32(&world, program, 0, 4);
+}
+
+static void end(void) {
+  tfrt_node_world_finish(&world);
+  tfrt_node_world_deinitialize(&world);
+}
+
+// Results |first| to |last| are errors with |code|; those of who waited say why.
+static void expect_errors(uint32_t first, uint32_t last, tfrt_status_code_t code) {
+  for (uint32_t i = first; i <= last; ++i) {
+    tfrt_status_t error = tfrt_node_world_error(&world, i);
+    ck_assert_int_eq(tfrt_status_code(error), code);
+    if (i < 2) ck_assert_ptr_nonnull(strstr(tfrt_status_message(error), "was called off: "));
+    ck_assert_ptr_nonnull(tfrt_status_fields(error)->origin.file);
+  }
+}
+
+static void expect_value(uint32_t index) {
+  ck_assert(tfrt_async_value_is_available(world.results[index]));
+  ck_assert(!tfrt_async_value_is_error(world.results[index]));
+}
+
+typedef struct case_s {
+  const char* calls;
+  tfrt_status_code_t code;
+} case_t;
+
+static const case_t cases[] = {
+    {TWO_MEET_TWICE ALL_MEET_ELSEWHERE CALL("r2", "meet_and_miss",
+                                            "host = 2 : i32, deadline_ms = 500 : i32"),
+     TFRT_STATUS_DEADLINE_EXCEEDED},
+    // Before they have met at all.
+    {TWO_MEET_TWICE ALL_MEET_ELSEWHERE CALL("r2", "miss",
+                                            "host = 2 : i32, deadline_ms = 500 : i32"),
+     TFRT_STATUS_DEADLINE_EXCEEDED},
+    // Late is who was to call it.
+    {TWO_MEET_TWICE ALL_MEET_ELSEWHERE CALL("r2", "send_on",
+                                            "host = 1 : i32, deadline_ms = 500 : i32"),
+     TFRT_STATUS_DEADLINE_EXCEEDED},
+    // On the host that calls.
+    {CALL("r0", "meet_twice", "host = 1 : i32") CALL("r1", "meet_twice", "host = 2 : i32")
+         ALL_MEET_ELSEWHERE CALL("r2", "meet_and_miss", "host = 0 : i32, deadline_ms = 500 : i32"),
+     TFRT_STATUS_DEADLINE_EXCEEDED},
+    // Where nobody but the host that runs it knows.
+    {TWO_MEET_TWICE ALL_MEET_ELSEWHERE CALL("r2", "meet_and_stop", "host = 2 : i32"),
+     TFRT_STATUS_CANCELLED},
+};
+
+START_TEST(a_call_that_is_called_off_is_not_waited_for_by_who_would_meet_it) {
+  start(cases[_i].calls);
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
+  expect_errors(0, 2, cases[_i].code);
+  expect_value(3);
+  end();
+}
+END_TEST
+
+// Host 2 runs one call at a time.
+static void limit_calls(uint32_t index, tfrt_node_options_t* options) {
+  if (index == 2) options->job_limits.calls = 1;
+}
+
+// Host 2 refuses what comes after the call that it runs.
+START_TEST(a_call_that_is_refused_is_not_waited_for) {
+  tfrt_node_world_set_configure(limit_calls);
+  start(CALL("r3", "hold", "host = 2 : i32, deadline_ms = 500 : i32") TWO_MEET_TWICE
+        "  %two = tfrt.call @two(%x) {host = 1 : i32} : (i32) -> i32\n"
+        "  %h = tfrt_dist.host %two\n"
+        "  %r2 = tfrt_dist.call %h @meet_twice(%ch) : (!tfrt_dist.host, !tfrt.chain) -> "
+        "!tfrt.chain\n");
+  tfrt_node_world_set_configure(NULL);
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
+  expect_errors(0, 2, TFRT_STATUS_RESOURCE_EXHAUSTED);
+  expect_errors(3, 3, TFRT_STATUS_DEADLINE_EXCEEDED);
+  end();
+}
+END_TEST
+
+// Its deadline passes when it is over, but not all of the run.
+START_TEST(a_call_that_is_over_in_time_changes_nothing) {
+  start(TWO_MEET_TWICE CALL("r2", "meet_twice", "host = 2 : i32, deadline_ms = 500 : i32")
+            CALL("r3", "hold", "host = 1 : i32, deadline_ms = 1500 : i32"));
+  tfrt_node_world_await(&world);
+  for (uint32_t i = 0; i < 3; ++i) expect_value(i);
+  expect_errors(3, 3, TFRT_STATUS_DEADLINE_EXCEEDED);
+  end();
+}
+END_TEST
+
+Suite* tfrt_test_suite(void) {
+  TCase* withdrawal = tcase_create("withdrawal");
+  tcase_add_loop_test(withdrawal, a_call_that_is_called_off_is_not_waited_for_by_who_would_meet_it,
+                      0, TFRT_ARRAY_SIZE(cases));
+  tcase_add_test(withdrawal, a_call_that_is_refused_is_not_waited_for);
+  tcase_add_test(withdrawal, a_call_that_is_over_in_time_changes_nothing);
+  Suite* suite = suite_create("withdrawal");
+  suite_add_tcase(suite, withdrawal);
+  return suite;
+}
