@@ -274,7 +274,7 @@ static tfrt_status_t tfrt_execution_prepare(tfrt_execution_t* execution,
                                                    &execution->request));
   tfrt_execution_context_t context =
       tfrt_host_context_execution(execution->node->options.host, execution->request);
-  return tfrt_withdrawal_begin(&context, *out_function);
+  return tfrt_withdrawal_begin(&context, *out_function, execution->arguments);
 }
 
 // The owner's part of the scope is over: everything was started. Of a call that is over as soon as

@@ -136,7 +136,7 @@ static tfrt_status_t tfrt_local_call_create_request(tfrt_local_call_t* call,
       tfrt_request_context_create(&options, call->node->options.allocator, &call->request));
   tfrt_execution_context_t context = *routed->context;
   context.request = call->request;
-  return tfrt_withdrawal_begin(&context, routed->function);
+  return tfrt_withdrawal_begin(&context, routed->function, routed->arguments);
 }
 
 static tfrt_local_call_t* tfrt_local_call_allocate(tfrt_job_t* job, const tfrt_routed_call_t* call,

@@ -5,34 +5,65 @@
 typedef struct tfrt_outgoing_withdrawal_s {
   tfrt_outgoing_call_t* call;  // +1
   tfrt_status_t reason;        // +1
+  uint32_t value_count;
+  tfrt_async_value_t* values[];  // +1 each; arguments with something to tell
 } tfrt_outgoing_withdrawal_t;
+
+static size_t tfrt_outgoing_withdrawal_size(uint32_t value_count) {
+  return sizeof(tfrt_outgoing_withdrawal_t) + value_count * sizeof(tfrt_async_value_t*);
+}
 
 // Runs with the lock open.
 static void tfrt_outgoing_withdrawal_run(void* argument) {
   tfrt_outgoing_withdrawal_t* withdrawal = argument;
   tfrt_outgoing_call_t* call = withdrawal->call;
+  const tfrt_kernel_site_t* caller = call->site.kernel;
   tfrt_node_t* node = tfrt_node_retain(call->node);
   tfrt_execution_context_t context = tfrt_host_context_execution(node->options.host, call->request);
-  tfrt_kernel_site_withdraw(call->site.kernel, &context, withdrawal->reason);
+  if (caller && tfrt_kernel_site_withdraws(caller)) {
+    tfrt_kernel_site_withdraw(caller, &context, withdrawal->reason);
+  }
+  for (uint32_t i = 0; i < withdrawal->value_count; ++i) {
+    tfrt_value_withdraw(withdrawal->values[i], &context, withdrawal->reason);
+    tfrt_async_value_release(withdrawal->values[i]);
+  }
   tfrt_status_release(withdrawal->reason);
-  tfrt_allocator_free(node->options.allocator, withdrawal, sizeof(*withdrawal));
+  tfrt_allocator_free(node->options.allocator, withdrawal,
+                      tfrt_outgoing_withdrawal_size(withdrawal->value_count));
   tfrt_node_lock_tables(node);
   tfrt_outgoing_call_release(call);
   tfrt_node_unlock(node);
   tfrt_node_release(node);
 }
 
-void tfrt_outgoing_call_withdraw(tfrt_outgoing_call_t* call, tfrt_status_t reason) {
+// True if something of |call| has to be told; sets |*out_count| to how many arguments have that.
+static bool tfrt_outgoing_call_withdraws(const tfrt_outgoing_call_t* call, uint32_t* out_count) {
+  *out_count = 0;
   // What is over anyway tells everybody by that.
-  bool all_know =
-      !call->request || call->job->closed || tfrt_request_context_cancelled(call->request) != NULL;
-  if (all_know || !call->site.kernel || !tfrt_kernel_site_withdraws(call->site.kernel)) return;
-  tfrt_outgoing_withdrawal_t* withdrawal =
-      tfrt_allocator_allocate_zeroed(call->node->options.allocator, sizeof(*withdrawal));
+  if (!call->request || call->job->closed || tfrt_request_context_cancelled(call->request)) {
+    return false;
+  }
+  for (uint32_t i = 0; i < call->argument_count; ++i) {
+    *out_count += tfrt_value_withdraws(call->arguments[i]);
+  }
+  return *out_count > 0 || (call->site.kernel && tfrt_kernel_site_withdraws(call->site.kernel));
+}
+
+void tfrt_outgoing_call_withdraw(tfrt_outgoing_call_t* call, tfrt_status_t reason) {
+  uint32_t count;
+  if (!tfrt_outgoing_call_withdraws(call, &count)) return;
+  tfrt_outgoing_withdrawal_t* withdrawal = tfrt_allocator_allocate_zeroed(
+      call->node->options.allocator, tfrt_outgoing_withdrawal_size(count));
   if (!withdrawal) return;
   tfrt_ref_count_increment(&call->ref_count);
   withdrawal->call = call;
   withdrawal->reason = tfrt_status_retain(reason);
+  withdrawal->value_count = count;
+  // As many as then, though more may have come since.
+  for (uint32_t i = 0, found = 0; found < count; ++i) {
+    if (!tfrt_value_withdraws(call->arguments[i])) continue;
+    withdrawal->values[found++] = tfrt_async_value_retain(call->arguments[i]);
+  }
   tfrt_action_queue_call(&call->node->actions, tfrt_outgoing_withdrawal_run, withdrawal);
 }
 

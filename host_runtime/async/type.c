@@ -67,7 +67,7 @@ bool tfrt_type_find(const char* name, tfrt_type_id_t* out_id) {
 static bool is_same(const tfrt_type_t* a, const tfrt_type_t* b) {
   return a->size == b->size && a->flags == b->flags && a->destroy == b->destroy &&
          a->codec == b->codec && a->print == b->print && a->streams == b->streams &&
-         a->aggregate == b->aggregate;
+         a->aggregate == b->aggregate && a->withdraw == b->withdraw;
 }
 
 // Registers |type| with the mutex held.

@@ -108,6 +108,8 @@ enum tfrt_type_flag_bits_e {
 };
 typedef uint32_t tfrt_type_flags_t;
 
+struct tfrt_kernel_withdrawal_s;
+
 typedef struct tfrt_type_s {
   const char* name;  // as MLIR prints it, e.g. "!tfrt_tensor.tensor"; static
   uint32_t size;     // of the payload in bytes; alignment is at most 16
@@ -121,6 +123,9 @@ typedef struct tfrt_type_s {
   const struct tfrt_payload_streams_s* streams;
   // In the place of a codec, for values that consist of other values. NULL: they don't.
   const tfrt_aggregate_t* aggregate;
+  // What is done for a call that was given |payload| and is called off, as others may wait for what
+  // it would have done (executor/kernel/withdrawal.h). NULL: nothing.
+  void (*withdraw)(const void* payload, const struct tfrt_kernel_withdrawal_s* withdrawal);
 } tfrt_type_t;
 
 // Registers a copy of |type| (its strings and tables must be static) and sets

@@ -7,7 +7,7 @@
 #include "host_runtime/bef/bef_attribute.h"
 #include "host_runtime/executor/request/request_context.h"
 #include "host_runtime/host_context.h"
-#include "kernels/distributed/collective_keys.h"
+#include "kernels/distributed/group_withdrawal.h"
 #include "kernels/distributed/host_group.h"
 #include "kernels/distributed/kernel_groups.h"
 
@@ -76,37 +76,12 @@ void tfrt_distributed_world(tfrt_kernel_frame_t* frame) {
 
 // --- Withdrawals -------------------------------------------------------------------
 
-// The error (+1) of the members that wait for the call of |withdrawal|.
-static tfrt_async_value_t* explain(const tfrt_kernel_withdrawal_t* withdrawal,
-                                   const tfrt_status_origin_t* site) {
-  tfrt_status_t annotated = tfrt_status_annotate(
-      withdrawal->reason, "a call that takes part in this group was called off");
-  tfrt_status_t located = tfrt_status_with_origin(annotated, site);
-  tfrt_status_release(annotated);
-  return tfrt_async_value_create_error_take(located);
-}
-
-// Tells the members of |group| (consumed) that the call of |withdrawal| will not meet them any
-// more.
-static void withdraw_take(const tfrt_kernel_withdrawal_t* withdrawal, tfrt_async_value_t* value) {
-  const tfrt_execution_context_t* context = withdrawal->context;
-  const tfrt_host_group_t* group =
-      tfrt_async_value_is_error(value) ? NULL : tfrt_async_value_payload(value);
-  if (group && group->count > 1 && context->request->options.router) {
-    tfrt_string_builder_t series;
-    tfrt_string_builder_initialize(&series, context->host->allocator);
-    tfrt_collective_keys_append_series(group, &series);
-    tfrt_status_origin_t site;
-    tfrt_kernel_site_origin(withdrawal->site, &site);
-    tfrt_async_value_t* error = explain(withdrawal, &site);
-    for (uint32_t i = 0; i < group->count && !series.failed; ++i) {
-      tfrt_collective_keys_close(context, &site, tfrt_string_builder_view(&series), group->ranks[i],
-                                 error);
-    }
-    tfrt_async_value_release(error);
-    tfrt_string_builder_deinitialize(&series);
+// Tells the members of |group| (consumed), or nobody if that is an error.
+static void withdraw_take(const tfrt_kernel_withdrawal_t* withdrawal, tfrt_async_value_t* group) {
+  if (!tfrt_async_value_is_error(group)) {
+    tfrt_group_withdraw(tfrt_async_value_payload(group), withdrawal);
   }
-  tfrt_async_value_release(value);
+  tfrt_async_value_release(group);
 }
 
 void tfrt_distributed_group_withdraw(const tfrt_kernel_withdrawal_t* withdrawal) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "host_runtime/base/plural.h"
+#include "kernels/distributed/group_withdrawal.h"
 
 // Atomic, as two threads may register at the same time; both write the same.
 static _Atomic tfrt_type_id_t group_id;
@@ -127,6 +128,7 @@ tfrt_status_t tfrt_host_group_register(void) {
                                    .size = sizeof(tfrt_host_group_t),
                                    .destroy = destroy_group,
                                    .codec = &group_codec,
+                                   .withdraw = tfrt_group_withdraw,
                                    .print = print_group};
   tfrt_type_id_t id = TFRT_TYPE_NONE;
   TFRT_RETURN_IF_ERROR(tfrt_type_register(&type, &id));

@@ -8,25 +8,51 @@ typedef struct tfrt_withdrawal_s {
   tfrt_allocator_t allocator;
   tfrt_execution_context_t context;  // +0: the act is its request's
   const tfrt_function_t* function;   // +1
+  uint32_t value_count;
+  tfrt_async_value_t* values[];  // +1 each; arguments with something to tell
 } tfrt_withdrawal_t;
+
+static size_t tfrt_withdrawal_size(uint32_t value_count) {
+  return sizeof(tfrt_withdrawal_t) + value_count * sizeof(tfrt_async_value_t*);
+}
 
 static void tfrt_withdrawal_run(tfrt_request_last_act_t* act, tfrt_status_t reason) {
   tfrt_withdrawal_t* withdrawal = TFRT_CONTAINER_OF(act, tfrt_withdrawal_t, act);
-  if (reason) tfrt_function_withdraw(withdrawal->function, &withdrawal->context, reason);
-  tfrt_function_release(withdrawal->function);
-  tfrt_allocator_free(withdrawal->allocator, withdrawal, sizeof(*withdrawal));
+  const tfrt_function_t* function = withdrawal->function;
+  if (reason && tfrt_function_withdraws(function)) {
+    tfrt_function_withdraw(function, &withdrawal->context, reason);
+  }
+  for (uint32_t i = 0; i < withdrawal->value_count; ++i) {
+    if (reason) tfrt_value_withdraw(withdrawal->values[i], &withdrawal->context, reason);
+    tfrt_async_value_release(withdrawal->values[i]);
+  }
+  tfrt_function_release(function);
+  tfrt_allocator_free(withdrawal->allocator, withdrawal,
+                      tfrt_withdrawal_size(withdrawal->value_count));
 }
 
 tfrt_status_t tfrt_withdrawal_begin(const tfrt_execution_context_t* context,
-                                    const tfrt_function_t* function) {
-  if (!tfrt_function_withdraws(function)) return NULL;
+                                    const tfrt_function_t* function,
+                                    tfrt_async_value_t* const* arguments) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < function->argument_count; ++i) {
+    count += tfrt_value_withdraws(arguments[i]);
+  }
+  if (count == 0 && !tfrt_function_withdraws(function)) return NULL;
+  tfrt_allocator_t allocator = context->request->allocator;
   tfrt_withdrawal_t* withdrawal =
-      tfrt_allocator_allocate_zeroed(context->request->allocator, sizeof(*withdrawal));
+      tfrt_allocator_allocate_zeroed(allocator, tfrt_withdrawal_size(count));
   if (!withdrawal) return tfrt_status_out_of_memory();
   withdrawal->act.run = tfrt_withdrawal_run;
-  withdrawal->allocator = context->request->allocator;
+  withdrawal->allocator = allocator;
   withdrawal->context = *context;
   withdrawal->function = tfrt_function_retain(function);
+  withdrawal->value_count = count;
+  // As many as then, though more may have come since.
+  for (uint32_t i = 0, found = 0; found < count; ++i) {
+    if (!tfrt_value_withdraws(arguments[i])) continue;
+    withdrawal->values[found++] = tfrt_async_value_retain(arguments[i]);
+  }
   tfrt_request_context_set_last_act_take(context->request, &withdrawal->act);
   return NULL;
 }

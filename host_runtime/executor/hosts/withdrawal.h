@@ -8,8 +8,8 @@
 //      '--call over--> nothing happens any more
 //
 // Life:
-//  1. Begun with the request that the call runs in, before anybody can cancel that. A function of a
-//     program without such kernels needs nothing.
+//  1. Begun with the request that the call runs in, before anybody can cancel that. Where neither
+//     kernels nor arguments have anything to tell, nothing is kept.
 //  2. Ended when all of the call is over. Else it is the last act of the request's cancel.
 //
 // Thread rule: see each function.
@@ -21,9 +21,11 @@
 #include "host_runtime/executor/request/request_context.h"
 
 // From now on a cancel of |context|'s request, which nobody else has yet, and in which |function|
-// is about to be called, ends with what the kernels have to tell. Thread-compatible.
+// is about to be called with |arguments| (+0, in any state), ends with what the kernels, and those
+// arguments that are there, have to tell. Thread-compatible.
 tfrt_status_t tfrt_withdrawal_begin(const tfrt_execution_context_t* context,
-                                    const tfrt_function_t* function) TFRT_MUST_USE;
+                                    const tfrt_function_t* function,
+                                    tfrt_async_value_t* const* arguments) TFRT_MUST_USE;
 
 // Ends that: all of the call is over, or others tell it in its place. Thread-safe.
 void tfrt_withdrawal_end(tfrt_request_context_t* request);

@@ -4,15 +4,18 @@
 // for what the kernel would have done with them, and nobody will come. Which kernels the call would
 // have come to nobody can know, so those of its function count, and of all functions that this may
 // call, here or on another host, whether they have run or not. Most kernels have nothing to tell.
+// Values that the call is given may have, too; what that is, their type knows.
 //
-//   call cancelled --> kernels of its function, and of those that this may call
-//                        '-- tfrt_kernel_withdraw_fn_t: tells who may wait
+//   call cancelled --> kernels of its function, and of those that this may call --> who may wait
+//                  --> its arguments -------------------------------------------------^
 //
 // Thread rule: called on the thread that cancels, with no lock held.
 // Failure rule: none fails; who can't be told is not.
 #ifndef TFRT_HOST_RUNTIME_EXECUTOR_KERNEL_WITHDRAWAL_H_
 #define TFRT_HOST_RUNTIME_EXECUTOR_KERNEL_WITHDRAWAL_H_
 
+#include "host_runtime/async/async_value.h"
+#include "host_runtime/async/type.h"
 #include "host_runtime/base/macros.h"
 #include "host_runtime/base/status.h"
 #include "host_runtime/executor/kernel/function.h"
@@ -24,7 +27,7 @@ TFRT_API_BEGIN
 // What the call would have done. Everything is borrowed for the duration of the function.
 typedef struct tfrt_kernel_withdrawal_s {
   const tfrt_execution_context_t* context;  // of the call; its scope is NULL
-  const tfrt_kernel_site_t* site;           // of the kernel
+  const tfrt_kernel_site_t* site;           // of the kernel; NULL: it is about an argument
   const void* const* attributes;            // as in a frame of the kernel
   tfrt_status_t reason;                     // why the call won't
 } tfrt_kernel_withdrawal_t;
@@ -43,6 +46,17 @@ void tfrt_function_withdraw(const tfrt_function_t* function,
 bool tfrt_kernel_site_withdraws(const tfrt_kernel_site_t* site);
 void tfrt_kernel_site_withdraw(const tfrt_kernel_site_t* site,
                                const tfrt_execution_context_t* context, tfrt_status_t reason);
+
+// True if |value|, an argument, is there and has something to tell. Thread-safe.
+static inline bool tfrt_value_withdraws(tfrt_async_value_t* value) {
+  if (!tfrt_async_value_is_available(value) || tfrt_async_value_is_error(value)) return false;
+  return tfrt_type_get(tfrt_async_value_resolved(value)->type_id)->withdraw != NULL;
+}
+
+// A call with such a |value| in |context| will not run, or no further, because of |reason| (+0).
+// Thread-safe.
+void tfrt_value_withdraw(tfrt_async_value_t* value, const tfrt_execution_context_t* context,
+                         tfrt_status_t reason);
 
 TFRT_API_END
 

@@ -98,3 +98,12 @@ void tfrt_kernel_site_withdraw(const tfrt_kernel_site_t* site,
                                const tfrt_execution_context_t* context, tfrt_status_t reason) {
   tfrt_withdrawal_search_and_tell(tfrt_kernel_site_program(site), NULL, site, context, reason);
 }
+
+void tfrt_value_withdraw(tfrt_async_value_t* value, const tfrt_execution_context_t* context,
+                         tfrt_status_t reason) {
+  tfrt_async_value_t* resolved = tfrt_async_value_resolved(value);
+  tfrt_execution_context_t bare = *context;
+  bare.scope = NULL;
+  const tfrt_kernel_withdrawal_t withdrawal = {.context = &bare, .reason = reason};
+  tfrt_type_get(resolved->type_id)->withdraw(tfrt_async_value_payload(resolved), &withdrawal);
+}

@@ -57,6 +57,19 @@ static const char functions[] =
     "  %c3 = tfrt.cond %go @meet @meet(%c2) : (!tfrt.chain) -> (!tfrt.chain)\n"
     "  tfrt.return %c3 : !tfrt.chain\n"
     "}\n"
+    "func.func @meet_in(%g: !tfrt_dist.group, %ch: !tfrt.chain) -> !tfrt.chain {\n"
+    "  %c = tfrt_dist.barrier %g, %ch\n"
+    "  tfrt.return %c : !tfrt.chain\n"
+    "}\n"
+    "func.func @miss_in(%g: !tfrt_dist.group, %ch: !tfrt.chain) -> !tfrt.chain {\n"
+    "  %c1 = tfrt.call @hold(%ch) : (!tfrt.chain) -> !tfrt.chain\n"
+    "  %one = tfrt.constant.i32 1\n"
+    "  %x = \"tfrt_test.identity\"(%c1, %one) : (!tfrt.chain, i32) -> i32\n"
+    "  %go = \"tfrt.lessequal.i32\"(%x, %x) : (i32, i32) -> i1\n"
+    "  %c2 = tfrt.cond %go @meet_in @meet_in(%g, %c1)"
+    " : (!tfrt_dist.group, !tfrt.chain) -> (!tfrt.chain)\n"
+    "  tfrt.return %c2 : !tfrt.chain\n"
+    "}\n"
     "func.func @two(%x: i32) -> i32 {\n"
     "  %two = tfrt.constant.i32 2\n"
     "  tfrt.return %two : i32\n"
@@ -69,10 +82,15 @@ static const char functions[] =
     "  tfrt.return %c : !tfrt.chain\n"
     "}\n"
     "func.func @main(%x: i32) -> (!tfrt.chain, !tfrt.chain, !tfrt.chain, !tfrt.chain) {\n"
+    "  %g = tfrt_dist.world {name = \"c\"}\n"
     "  %ch = tfrt.new.chain\n";
 
 #define CALL(result, function, options) \
   "  %" result " = tfrt.call @" function "(%ch) {" options "} : (!tfrt.chain) -> !tfrt.chain\n"
+#define CALL_IN(result, function, options)                     \
+  "  %" result " = tfrt.call @" function "(%g, %ch) {" options \
+  "}"                                                          \
+  " : (!tfrt_dist.group, !tfrt.chain) -> !tfrt.chain\n"
 #define TWO_MEET_TWICE                       \
   CALL("r0", "meet_twice", "host = 0 : i32") \
   CALL("r1", "meet_twice", "host = 1 : i32")
@@ -130,6 +148,10 @@ static const case_t cases[] = {
     // On the host that calls.
     {CALL("r0", "meet_twice", "host = 1 : i32") CALL("r1", "meet_twice", "host = 2 : i32")
          ALL_MEET_ELSEWHERE CALL("r2", "meet_and_miss", "host = 0 : i32, deadline_ms = 500 : i32"),
+     TFRT_STATUS_DEADLINE_EXCEEDED},
+    // It was given the group.
+    {CALL_IN("r0", "meet_in", "host = 0 : i32") CALL_IN("r1", "meet_in", "host = 1 : i32")
+         ALL_MEET_ELSEWHERE CALL_IN("r2", "miss_in", "host = 2 : i32, deadline_ms = 500 : i32"),
      TFRT_STATUS_DEADLINE_EXCEEDED},
     // Where nobody but the host that runs it knows.
     {TWO_MEET_TWICE ALL_MEET_ELSEWHERE CALL("r2", "meet_and_stop", "host = 2 : i32"),
