@@ -201,8 +201,10 @@ static void tfrt_execution_run_retired(tfrt_task_t* task) {
   tfrt_node_release(node);
 }
 
-static tfrt_status_t tfrt_execution_too_late(void) {
-  return tfrt_status_create(TFRT_STATUS_DEADLINE_EXCEEDED, "the deadline of the call has passed");
+static tfrt_status_t tfrt_execution_too_late(const tfrt_execution_t* execution) {
+  const char* name = execution->program ? tfrt_execution_function_name(execution) : "";
+  return tfrt_status_create(TFRT_STATUS_DEADLINE_EXCEEDED, "the deadline of the call%s%s has passed",
+                            name[0] ? " of @" : "", name);
 }
 
 // Sets |*out_function| to what is to be run, or says what is wrong.
@@ -213,7 +215,7 @@ static tfrt_status_t tfrt_execution_find_function(const tfrt_execution_t* execut
   // The timer may be late, and a replayed call may have come too late altogether.
   if (execution->deadline_ns != TFRT_TIME_INFINITE &&
       execution->deadline_ns <= tfrt_node_now_ns(execution->node)) {
-    return tfrt_execution_too_late();
+    return tfrt_execution_too_late(execution);
   }
   const tfrt_cached_program_t* program = execution->program;
   if (!program->program) {
@@ -393,8 +395,8 @@ static void tfrt_execution_queue(tfrt_task_t* task) {
 static void tfrt_execution_run_timer(tfrt_timer_t* timer) {
   tfrt_execution_t* execution = TFRT_CONTAINER_OF(timer, tfrt_execution_t, timer);
   tfrt_node_t* node = tfrt_node_retain(execution->node);
-  tfrt_status_t status = tfrt_execution_too_late();
   tfrt_node_lock_tables(node);
+  tfrt_status_t status = tfrt_execution_too_late(execution);
   tfrt_execution_cancel(execution, status);
   tfrt_execution_release(execution);
   tfrt_node_unlock(node);

@@ -306,7 +306,7 @@ class TestCollectives(ClusterTest):
         returned = [line for line in result[1].splitlines() if "returned" in line][0]
         self.assertIn("returned 21,", returned)
         told = "<<error: a call that takes part in this group was called off: "
-        self.assertEqual(returned.count(told + reason), 2, returned)
+        self.assertEqual(len(re.findall(told + reason, returned)), 2, returned)
         self.assertEqual(returned.count("<<error: "), 3, returned)
         self.assertIn("called_off.mlir:", result[2])
 
@@ -314,7 +314,9 @@ class TestCollectives(ClusterTest):
         path = self.write_called_off(WAIT_FOR_EVER, ", deadline_ms = 300 : i32")
         workers = self.start_workers(3)
         result = self.run_tfrt(path, hosts(workers))
-        self.expect_called_off(result, 6, "the call of @once took too long")
+        # Host 1 and its caller both see to it; who waits hears the first of them.
+        reason = "(the call of @once took too long|the deadline of the call of @once has passed)"
+        self.expect_called_off(result, 6, reason)
         self.expect_idle(workers)
 
     def test_a_call_that_somebody_cancels_is_not_waited_for(self):
