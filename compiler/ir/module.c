@@ -75,12 +75,6 @@ const tfrt_ir_type_t* tfrt_ir_function_type(const tfrt_ir_operation_t* function)
   return type->type->kind == TFRT_IR_TYPE_FUNCTION ? type->type : NULL;
 }
 
-tfrt_ir_operation_t* tfrt_ir_enclosing_function(const tfrt_ir_operation_t* operation) {
-  tfrt_ir_operation_t* parent = tfrt_ir_operation_parent(operation);
-  while (parent && !tfrt_ir_is_function(parent)) parent = tfrt_ir_operation_parent(parent);
-  return parent;
-}
-
 tfrt_string_view_t tfrt_ir_symbol_name(const tfrt_ir_operation_t* operation) {
   const tfrt_ir_attribute_t* name = tfrt_ir_operation_attribute(operation, "sym_name");
   if (!name || name->kind != TFRT_IR_ATTRIBUTE_STRING) return tfrt_string_view_make("", 0);

@@ -51,9 +51,6 @@ static inline tfrt_ir_block_t* tfrt_ir_function_block(const tfrt_ir_operation_t*
   return function->region_count == 1 ? tfrt_ir_region_single_block(&function->regions[0]) : NULL;
 }
 
-// The `func.func` that encloses |operation| (not itself), or NULL. Thread-safe.
-tfrt_ir_operation_t* tfrt_ir_enclosing_function(const tfrt_ir_operation_t* operation);
-
 // --- Symbols ------------------------------------------------------------------
 
 // The `sym_name` of |operation|, or an empty view. Thread-safe.

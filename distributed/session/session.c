@@ -348,8 +348,6 @@ uint64_t tfrt_session_peer_next_call(const tfrt_session_t* session) {
   return session->peer_next_call;
 }
 
-uint32_t tfrt_session_peer_rank(const tfrt_session_t* session) { return session->rank; }
-
 void tfrt_session_set_peer_rank(tfrt_session_t* session, uint32_t rank) { session->rank = rank; }
 
 uint64_t tfrt_session_heartbeat_number(const tfrt_session_t* session) {

@@ -268,7 +268,6 @@ uint64_t tfrt_session_peer_next_call(const tfrt_session_t* session);
 
 // The rank by which people know the peer, for messages and errors; TFRT_WIRE_NO_RANK
 // until it is set. Thread-compatible (the node's lock is held).
-uint32_t tfrt_session_peer_rank(const tfrt_session_t* session);
 void tfrt_session_set_peer_rank(tfrt_session_t* session, uint32_t rank);
 
 // The number of our last heartbeat, 0 before the first, and the last measured round trip in

@@ -363,10 +363,6 @@ tfrt_session_t* tfrt_session_manager_next(tfrt_session_manager_t* manager,
   return session_at(manager, session->link_in_manager.next);
 }
 
-uint64_t tfrt_session_manager_incarnation(const tfrt_session_manager_t* manager) {
-  return manager->options.incarnation;
-}
-
 void tfrt_session_manager_counters(const tfrt_session_manager_t* manager,
                                    tfrt_session_counters_t* out_counters) {
   *out_counters = manager->counters;

@@ -121,9 +121,6 @@ tfrt_session_t* tfrt_session_manager_find(tfrt_session_manager_t* manager, uint6
 tfrt_session_t* tfrt_session_manager_first(tfrt_session_manager_t* manager);
 tfrt_session_t* tfrt_session_manager_next(tfrt_session_manager_t* manager, tfrt_session_t* session);
 
-// Our own incarnation. Thread-safe.
-uint64_t tfrt_session_manager_incarnation(const tfrt_session_manager_t* manager);
-
 // Refuses new sessions from now on, and, if |is_draining| only, keeps those that live
 // and tells them Goodbye(drain). Without, closes them with SHUTDOWN. Idempotent.
 // Thread-compatible (the node's lock is held).

@@ -100,10 +100,4 @@ static inline bool tfrt_wire_object_id_equal(tfrt_wire_object_id_t a, tfrt_wire_
   return a.namer == b.namer && a.number == b.number && a.index == b.index;
 }
 
-// Number and index in one word, number above: with the namer, a key for tables.
-// Thread-safe.
-static inline uint64_t tfrt_wire_object_id_low_word(tfrt_wire_object_id_t id) {
-  return id.number << 16 | id.index;
-}
-
 #endif  // TFRT_DISTRIBUTED_WIRE_VALUE_H_

@@ -86,23 +86,13 @@ void tfrt_hash_table_insert_hashed(tfrt_hash_table_t* table, uint64_t hash,
   ++table->count;
 }
 
-static tfrt_hash_node_t* unlink_at(tfrt_hash_table_t* table, tfrt_hash_node_t** link) {
-  tfrt_hash_node_t* node = *link;
-  if (!node) return NULL;
-  *link = node->next;
-  node->next = NULL;
-  --table->count;
-  return node;
-}
-
 void tfrt_hash_table_remove(tfrt_hash_table_t* table, tfrt_hash_node_t* node) {
   tfrt_hash_node_t** link = tfrt_hash_table_chain(table, node->hash);
   while (*link && *link != node) link = &(*link)->next;
-  unlink_at(table, link);
-}
-
-tfrt_hash_node_t* tfrt_hash_table_take(tfrt_hash_table_t* table, const void* key) {
-  return unlink_at(table, find_link(table, table->vtable->hash(key), key));
+  if (!*link) return;
+  *link = node->next;
+  node->next = NULL;
+  --table->count;
 }
 
 static tfrt_hash_node_t* first_from(const tfrt_hash_table_t* table, size_t chain) {

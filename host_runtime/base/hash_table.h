@@ -109,10 +109,6 @@ void tfrt_hash_table_reserve(tfrt_hash_table_t* table, size_t count);
 // Takes |node| out of |table|, which it must be in. Thread-compatible.
 void tfrt_hash_table_remove(tfrt_hash_table_t* table, tfrt_hash_node_t* node);
 
-// Takes out and returns the node with |key|, or NULL if there is none.
-// Thread-compatible.
-tfrt_hash_node_t* tfrt_hash_table_take(tfrt_hash_table_t* table, const void* key);
-
 // The number of nodes in |table|. Thread-compatible.
 static inline size_t tfrt_hash_table_count(const tfrt_hash_table_t* table) { return table->count; }
 

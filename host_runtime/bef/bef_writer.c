@@ -6,9 +6,6 @@
 
 #include "host_runtime/bef/bef_writer_impl.h"
 
-// The first virtual location is one below this.
-#define FIRST_VIRTUAL_LOCATION UINT32_MAX
-
 // --- Life -------------------------------------------------------------------------
 
 #define BYTES_COUNT 7
@@ -29,7 +26,6 @@ tfrt_status_t tfrt_bef_writer_allocate(bool optional_sections, tfrt_allocator_t 
   if (!writer) return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "no memory for a writer");
   writer->allocator = allocator;
   writer->optional_sections = optional_sections;
-  writer->virtual_location = FIRST_VIRTUAL_LOCATION;
   tfrt_arena_initialize(&writer->arena, allocator);
   tfrt_bef_name_table_initialize(&writer->strings, &writer->arena);
   tfrt_bef_name_table_initialize(&writer->types, &writer->arena);
@@ -150,10 +146,6 @@ uint32_t tfrt_bef_writer_add_location_fused(tfrt_bef_writer_t* writer, uint32_t 
   uint32_t location = begin_location(writer, TFRT_BEF_LOCATION_FUSED);
   tfrt_bef_bytes_append_vbr(&writer->locations, count);
   return location;
-}
-
-uint32_t tfrt_bef_writer_add_location_virtual(tfrt_bef_writer_t* writer) {
-  return --writer->virtual_location;
 }
 
 // --- Functions ------------------------------------------------------------------------

@@ -99,9 +99,6 @@ uint32_t tfrt_bef_writer_add_location_name(tfrt_bef_writer_t* writer, tfrt_strin
 uint32_t tfrt_bef_writer_add_location_call_site(tfrt_bef_writer_t* writer);
 uint32_t tfrt_bef_writer_add_location_fused(tfrt_bef_writer_t* writer, uint32_t count);
 
-// Returns the number of a location that has no record: different each time. Thread-compatible.
-uint32_t tfrt_bef_writer_add_location_virtual(tfrt_bef_writer_t* writer);
-
 // Makes room for a function of |kernel_count| kernels with their locations, which need not grow
 // bit by bit then. Thread-compatible.
 void tfrt_bef_writer_reserve(tfrt_bef_writer_t* writer, size_t kernel_count);

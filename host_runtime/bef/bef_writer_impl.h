@@ -46,7 +46,6 @@ struct tfrt_bef_writer_s {
   uint32_t function_count;
   uint32_t attribute_count;
   uint32_t location_count;
-  uint32_t virtual_location;
   uint32_t call_option_count;
   uint32_t argument_name_count;
   uint32_t location_string_size;

@@ -220,74 +220,7 @@ tfrt_async_value_t* tfrt_collective_receive(tfrt_collective_t* collective, uint3
   return pass(collective, member, key_of(collective, phase, number), NULL, false);
 }
 
-// --- The record ------------------------------------------------------------------
-
-static bool is_about_rows(tfrt_collective_kind_t kind) {
-  return kind == TFRT_COLLECTIVE_REDUCE_SCATTER || kind == TFRT_COLLECTIVE_ALL_GATHER ||
-         kind == TFRT_COLLECTIVE_ALL_TO_ALL;
-}
-
-// Returns true if nobody asks what the operand is.
-static bool ignores_operand(const tfrt_collective_t* collective) {
-  return collective->record.kind == TFRT_COLLECTIVE_BROADCAST &&
-         collective->record.root != collective->position;
-}
-
-// Says in our record what the tensor |value| is that the host can read.
-static tfrt_status_t describe_host_tensor(tfrt_collective_t* collective,
-                                          tfrt_async_value_t* value) {
-  tfrt_collective_record_t* record = &collective->record;
-  const char* name = tfrt_collective_kind_name(record->kind);
-  if (value->type_id != tfrt_host_tensor_type_id()) {
-    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "%s takes a tensor, not a %s", name,
-                              tfrt_type_get(value->type_id)->name);
-  }
-  const tfrt_host_tensor_t* tensor = tfrt_async_value_payload(value);
-  if (tensor->layout != TFRT_TENSOR_LAYOUT_DENSE) {
-    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "%s takes a dense tensor, not a %s",
-                              name, tfrt_tensor_layout_name(tensor->layout));
-  }
-  record->dtype = tensor->dense.dtype;
-  record->shape = tensor->dense.shape;
-  return NULL;
-}
-
-// Says in our record what the operand is, or why that can't take part.
-static tfrt_status_t describe_operand(tfrt_collective_t* collective) {
-  tfrt_collective_record_t* record = &collective->record;
-  const char* name = tfrt_collective_kind_name(record->kind);
-  if (tfrt_async_value_is_error(collective->operand)) {
-    return tfrt_status_retain(tfrt_async_value_error(collective->operand));
-  }
-  tfrt_async_value_t* value = tfrt_async_value_resolved(collective->operand);
-  if (record->is_on_device) {
-    TFRT_RETURN_IF_ERROR(tfrt_collective_describe_device(collective, value));
-  } else {
-    TFRT_RETURN_IF_ERROR(describe_host_tensor(collective, value));
-  }
-  if (tfrt_collective_kind_reduces(record->kind) &&
-      !tfrt_reduction_can(record->reduction, record->dtype)) {
-    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "there is no %s of %s",
-                              tfrt_reduction_name(record->reduction),
-                              tfrt_dtype_name(record->dtype));
-  }
-  if (is_about_rows(record->kind) && record->shape.rank == 0) {
-    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                              "%s takes a tensor with an axis 0, not a single element", name);
-  }
-  return NULL;
-}
-
-// Few elements go with the record.
-static void add_elements(tfrt_collective_t* collective) {
-  tfrt_collective_record_t* record = &collective->record;
-  size_t size = tfrt_collective_record_size(record);
-  size_t senders = record->kind == TFRT_COLLECTIVE_BROADCAST ? 1 : collective->group->count;
-  if (size > TFRT_COLLECTIVE_MAX_RECORD_ELEMENTS / senders || record->is_on_device) return;
-  record->has_elements = true;
-  const void* data = tfrt_dense_host_tensor_data(tfrt_collective_operand(collective));
-  record->elements = tfrt_string_view_make(data, size);
-}
+// --- The beginning ---------------------------------------------------------------
 
 static tfrt_status_t overlap(const tfrt_collective_t* collective) {
   return tfrt_status_create(
@@ -296,8 +229,6 @@ static tfrt_status_t overlap(const tfrt_collective_t* collective) {
       "their chains, or give the groups different names",
       tfrt_collective_kind_name(collective->record.kind));
 }
-
-// --- The beginning ---------------------------------------------------------------
 
 // A group of one has nobody to ask.
 static void run_alone(tfrt_collective_t* collective) {
@@ -323,14 +254,14 @@ static void run_seated(tfrt_task_t* task) {
     status = tfrt_status_retain(tfrt_async_value_error(collective->before));
   } else if (collective->overlaps) {
     status = overlap(collective);
-  } else if (collective->operand && !ignores_operand(collective)) {
-    status = describe_operand(collective);
+  } else if (collective->operand && !tfrt_collective_ignores_operand(collective)) {
+    status = tfrt_collective_describe_operand(collective);
   }
   tfrt_collective_describe_seat(collective);
   if (status) {
     collective->record.error = tfrt_collective_locate_take(collective, status);
   } else if (collective->record.dtype != TFRT_DTYPE_INVALID) {
-    add_elements(collective);
+    tfrt_collective_add_elements(collective);
   }
   if (collective->group->count == 1) {
     run_alone(collective);
@@ -358,7 +289,7 @@ static void run_ready(tfrt_task_t* task) {
     tfrt_collective_release(collective);
     return;
   }
-  tfrt_collective_describe_place(collective, ignores_operand(collective));
+  tfrt_collective_describe_place(collective, tfrt_collective_ignores_operand(collective));
   if (!tfrt_collective_sit(collective, run_seated)) run_seated(task);
 }
 
@@ -371,7 +302,7 @@ static void run_ordered(tfrt_task_t* task) {
     return;
   }
   tfrt_task_initialize(&collective->task, run_ready);
-  if (ignores_operand(collective)) {
+  if (tfrt_collective_ignores_operand(collective)) {
     tfrt_async_value_await(collective->operand, &collective->task);
   } else {
     tfrt_async_value_and_then(collective->operand, &collective->task);

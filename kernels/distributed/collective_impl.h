@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A collective from the inside. Private to collective.c (life, results, messages),
-// collective_agreement.c, collective_devices.c, collective_staging.c, collective_transfer.c,
-// collective_sending.c and collective_arrival.c.
+// collective_operand.c, collective_agreement.c, collective_devices.c, collective_staging.c,
+// collective_transfer.c, collective_sending.c and collective_arrival.c.
 //
 // Life:
 //  1. Created by the kernel; one reference is that of what it does next.
@@ -157,6 +157,17 @@ void tfrt_collective_post(tfrt_collective_t* collective, uint32_t member, char p
 
 // The operand, which is a dense tensor; one of a device has been staged. Thread-safe.
 const tfrt_dense_host_tensor_t* tfrt_collective_operand(const tfrt_collective_t* collective);
+
+// --- collective_operand.c ----------------------------------------------------------
+
+// True if nobody asks what the operand is.
+bool tfrt_collective_ignores_operand(const tfrt_collective_t* collective);
+
+// Says in our record what the operand, which is settled, is, or returns why that can't take part.
+tfrt_status_t tfrt_collective_describe_operand(tfrt_collective_t* collective) TFRT_MUST_USE;
+
+// Adds the elements of the operand, which was described, to our record if they are few.
+void tfrt_collective_add_elements(tfrt_collective_t* collective);
 
 // --- collective_agreement.c --------------------------------------------------------
 

@@ -34,6 +34,11 @@ bool tfrt_collective_kind_reduces(tfrt_collective_kind_t kind) { return kinds[ki
 
 bool tfrt_collective_kind_has_root(tfrt_collective_kind_t kind) { return kinds[kind].has_root; }
 
+bool tfrt_collective_kind_is_about_rows(tfrt_collective_kind_t kind) {
+  return kind == TFRT_COLLECTIVE_REDUCE_SCATTER || kind == TFRT_COLLECTIVE_ALL_GATHER ||
+         kind == TFRT_COLLECTIVE_ALL_TO_ALL;
+}
+
 size_t tfrt_collective_record_size(const tfrt_collective_record_t* record) {
   if (record->dtype == TFRT_DTYPE_INVALID) return 0;
   return (size_t)tfrt_shape_element_count(&record->shape) * tfrt_dtype_size(record->dtype);

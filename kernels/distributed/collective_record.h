@@ -75,6 +75,10 @@ const char* tfrt_collective_kind_name(tfrt_collective_kind_t kind);
 bool tfrt_collective_kind_reduces(tfrt_collective_kind_t kind);
 bool tfrt_collective_kind_has_root(tfrt_collective_kind_t kind);
 
+// Returns true if |kind| is about the rows (axis 0) of tensors, so that a single element is none.
+// Thread-safe.
+bool tfrt_collective_kind_is_about_rows(tfrt_collective_kind_t kind);
+
 // Appends the bytes of |record| to |out|. Thread-compatible.
 void tfrt_collective_record_encode(const tfrt_collective_record_t* record,
                                    tfrt_string_builder_t* out);

@@ -69,17 +69,13 @@ static tfrt_status_t result_rows(const tfrt_collective_view_t* view, int64_t* ou
   return NULL;
 }
 
-static bool is_about_rows(tfrt_collective_kind_t kind) {
-  return kind == TFRT_COLLECTIVE_REDUCE_SCATTER || kind == TFRT_COLLECTIVE_ALL_GATHER ||
-         kind == TFRT_COLLECTIVE_ALL_TO_ALL;
-}
-
 tfrt_status_t tfrt_collective_result_describe(const tfrt_collective_view_t* view,
                                               tfrt_dtype_t* out_dtype, tfrt_shape_t* out_shape) {
   const tfrt_collective_record_t* record = model(view);
   *out_dtype = record->dtype;
   *out_shape = record->shape;
-  return is_about_rows(record->kind) ? result_rows(view, &out_shape->dims[0]) : NULL;
+  return tfrt_collective_kind_is_about_rows(record->kind) ? result_rows(view, &out_shape->dims[0])
+                                                          : NULL;
 }
 
 tfrt_status_t tfrt_collective_result_initialize(const tfrt_collective_view_t* view,
