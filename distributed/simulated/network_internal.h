@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What network.c (time, faults, books), endpoint.c (transports), stream.c (their streams) and
-// inbox.c (what has arrived at an end of one) share.
+// What network.c (time, books), faults.c (those that are made by hand), endpoint.c (transports),
+// stream.c (their streams) and inbox.c (what has arrived at an end of one) share.
 //
 //   stream = { end 0: the dialler's | end 1: the listener's }, reference counted by its
 //   ends and by the events about it
@@ -160,6 +160,11 @@ void tfrt_simulated_network_take_event(tfrt_simulated_network_t* network,
 
 // stream.c: does what |event| (taken) says; its endpoint lives and is not frozen.
 void tfrt_simulated_stream_take_event(tfrt_simulated_event_t* event);
+
+// What holds up messages from |from| to |to|, or NULL.
+tfrt_simulated_partition_t* tfrt_simulated_find_partition(tfrt_simulated_network_t* network,
+                                                          const tfrt_simulated_endpoint_t* from,
+                                                          const tfrt_simulated_endpoint_t* to);
 
 // stream.c: breaks |stream|: both ends will be told RESET, locally.
 void tfrt_simulated_stream_break(tfrt_simulated_stream_t* stream);
