@@ -100,6 +100,7 @@ void tfrt_cancelled_requests_tell(tfrt_job_t* job, uint64_t request, tfrt_status
 void tfrt_cancelled_requests_tell_end(tfrt_job_t* job, uint64_t request, bool is_cancelled) {
   tfrt_cancelled_requests_remove(job, request);
   bool has_met = tfrt_turn_table_forget(&job->turns, request);
+  has_met = tfrt_mailbox_forget_closed(&job->mailbox, request) || has_met;
   if (!is_cancelled && !has_met) return;
   tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_END_REQUEST,
                            .end_request = {.request = request}};

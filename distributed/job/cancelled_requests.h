@@ -53,7 +53,7 @@ void tfrt_cancelled_requests_tell(tfrt_job_t* job, uint64_t request, tfrt_status
 
 // At the root: |request| is over, on all hosts that live. Has who still remembers something of it
 // forget that: tombstones, if it |is_cancelled|, and which turn hosts are at that have met in it
-// (turn_table.h). The latter can wait for company.
+// (turn_table.h), or that they can't any more (mailbox.h). The latter can wait for company.
 void tfrt_cancelled_requests_tell_end(tfrt_job_t* job, uint64_t request, bool is_cancelled);
 
 #endif  // TFRT_DISTRIBUTED_JOB_CANCELLED_REQUESTS_H_

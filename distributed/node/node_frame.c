@@ -75,6 +75,7 @@ static void tfrt_node_on_end_request(tfrt_peer_t* peer, tfrt_job_t* job,
   if (!job || peer->incarnation != job->members[0].incarnation) return;
   tfrt_cancelled_requests_remove(job, end->request);
   tfrt_turn_table_forget(&job->turns, end->request);
+  tfrt_mailbox_forget_closed(&job->mailbox, end->request);
 }
 
 // What concerns values, and not one call of them alone.

@@ -14,8 +14,8 @@ void tfrt_collective_keys_append_series(const tfrt_host_group_t* group,
 // The name may be anything, so its length comes first.
 void tfrt_collective_keys_append_prefix(uint64_t request, tfrt_string_view_t series,
                                         tfrt_string_builder_t* out) {
-  tfrt_string_builder_append_format(
-      out, TFRT_COLLECTIVE_KEY_PREFIX "%llu:%zu:", (unsigned long long)request, series.size);
+  tfrt_mailbox_append_owed_prefix(request, out);
+  tfrt_string_builder_append_format(out, "%zu:", series.size);
   tfrt_string_builder_append_view(out, series);
   tfrt_string_builder_append_char(out, ':');
 }

@@ -18,9 +18,6 @@
 #include "host_runtime/executor/request/request_context.h"
 #include "kernels/distributed/host_group.h"
 
-// What all keys of collectives begin with; programs can't send under such keys.
-#define TFRT_COLLECTIVE_KEY_PREFIX "tfrt:"
-
 // Appends the series of |group|.
 void tfrt_collective_keys_append_series(const tfrt_host_group_t* group, tfrt_string_builder_t* out);
 

@@ -3,9 +3,9 @@
 // Values that hosts send each other by key.
 
 #include "host_runtime/bef/bef_attribute.h"
+#include "host_runtime/executor/hosts/mailbox.h"
 #include "host_runtime/executor/request/request_context.h"
 #include "host_runtime/host_context.h"
-#include "kernels/distributed/collective_keys.h"
 #include "kernels/distributed/kernel_groups.h"
 
 // Returns the router, with |*out_message| and |*out_site| filled, or NULL after failing
@@ -20,9 +20,9 @@ static tfrt_call_router_t* begin(tfrt_kernel_frame_t* frame, tfrt_routed_message
     return NULL;
   }
   tfrt_string_view_t key = tfrt_async_value_string(frame->arguments[1]);
-  if (tfrt_string_view_starts_with(key, tfrt_string_view_of(TFRT_COLLECTIVE_KEY_PREFIX))) {
+  if (tfrt_string_view_starts_with(key, tfrt_string_view_of(TFRT_MAILBOX_OWED_PREFIX))) {
     tfrt_kernel_frame_fail(frame, TFRT_STATUS_INVALID_ARGUMENT,
-                           "keys that begin with \"" TFRT_COLLECTIVE_KEY_PREFIX
+                           "keys that begin with \"" TFRT_MAILBOX_OWED_PREFIX
                            "\" are those of collectives; take another");
     return NULL;
   }

@@ -44,11 +44,14 @@ void tfrt_mailbox_initialize(tfrt_mailbox_t* mailbox, tfrt_allocator_t allocator
   tfrt_list_initialize(&mailbox->closed);
 }
 
+static void tfrt_mailbox_free_closed(tfrt_mailbox_t* mailbox, tfrt_mailbox_closed_t* closed) {
+  tfrt_async_value_release(closed->error);
+  tfrt_allocator_free(mailbox->allocator, closed, sizeof(*closed) + closed->prefix_size);
+}
+
 void tfrt_mailbox_deinitialize(tfrt_mailbox_t* mailbox) {
   for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&mailbox->closed));) {
-    tfrt_mailbox_closed_t* closed = TFRT_CONTAINER_OF(link, tfrt_mailbox_closed_t, link);
-    tfrt_async_value_release(closed->error);
-    tfrt_allocator_free(mailbox->allocator, closed, sizeof(*closed) + closed->prefix_size);
+    tfrt_mailbox_free_closed(mailbox, TFRT_CONTAINER_OF(link, tfrt_mailbox_closed_t, link));
   }
   tfrt_mutex_deinitialize(&mailbox->mutex);
 }
@@ -180,8 +183,7 @@ static tfrt_status_t tfrt_mailbox_close(tfrt_mailbox_t* mailbox, tfrt_string_vie
   tfrt_mutex_unlock(&mailbox->mutex);
   if (before) {
     tfrt_async_value_release(before);
-    tfrt_async_value_release(closed->error);
-    tfrt_allocator_free(mailbox->allocator, closed, sizeof(*closed) + prefix.size);
+    tfrt_mailbox_free_closed(mailbox, closed);
     return NULL;
   }
   for (tfrt_async_value_t* value; (value = tfrt_mailbox_take_closed(mailbox, prefix));) {
@@ -192,6 +194,43 @@ static tfrt_status_t tfrt_mailbox_close(tfrt_mailbox_t* mailbox, tfrt_string_vie
     tfrt_async_value_release(value);
   }
   return NULL;
+}
+
+void tfrt_mailbox_append_owed_prefix(uint64_t request, tfrt_string_builder_t* out) {
+  tfrt_string_builder_append_format(out,
+                                    TFRT_MAILBOX_OWED_PREFIX "%llu:", (unsigned long long)request);
+}
+
+// Moves what is closed of keys that begin with |prefix| to |out_list|.
+static void tfrt_mailbox_take_out_closed(tfrt_mailbox_t* mailbox, tfrt_string_view_t prefix,
+                                         tfrt_list_link_t* out_list) {
+  tfrt_mutex_lock(&mailbox->mutex);
+  for (tfrt_list_link_t* link = mailbox->closed.next; link != &mailbox->closed;) {
+    tfrt_mailbox_closed_t* closed = TFRT_CONTAINER_OF(link, tfrt_mailbox_closed_t, link);
+    link = link->next;
+    tfrt_string_view_t key = tfrt_string_view_make(closed->prefix, closed->prefix_size);
+    if (!tfrt_string_view_starts_with(key, prefix)) continue;
+    tfrt_list_remove(&closed->link);
+    tfrt_list_push_back(out_list, &closed->link);
+  }
+  tfrt_mutex_unlock(&mailbox->mutex);
+}
+
+bool tfrt_mailbox_forget_closed(tfrt_mailbox_t* mailbox, uint64_t request) {
+  tfrt_list_link_t list;
+  tfrt_list_initialize(&list);
+  tfrt_string_builder_t prefix;
+  tfrt_string_builder_initialize(&prefix, mailbox->allocator);
+  tfrt_mailbox_append_owed_prefix(request, &prefix);
+  if (!prefix.failed) {
+    tfrt_mailbox_take_out_closed(mailbox, tfrt_string_builder_view(&prefix), &list);
+  }
+  tfrt_string_builder_deinitialize(&prefix);
+  bool was_there = !tfrt_list_is_empty(&list);
+  for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&list));) {
+    tfrt_mailbox_free_closed(mailbox, TFRT_CONTAINER_OF(link, tfrt_mailbox_closed_t, link));
+  }
+  return was_there;
 }
 
 // Returns true if |key| and |value| are a message that closes keys; |*out_prefix| is set to

@@ -11,7 +11,9 @@
 //
 // Life:
 //  1. Initialised in the storage of whoever has the requests.
-//  2. Sent to and received from, by any thread.
+//  2. Sent to and received from, by any thread. Keys that were closed stay so until their request
+//  is
+//     over on all hosts.
 //  3. Emptied (tfrt_mailbox_take()) when a sender is lost, or all is over; deinitialised.
 //
 // Thread rule: thread-safe after initialisation. No value is resolved with the mutex held.
@@ -20,6 +22,7 @@
 #define TFRT_HOST_RUNTIME_EXECUTOR_HOSTS_MAILBOX_H_
 
 #include "host_runtime/base/list.h"
+#include "host_runtime/base/string_builder.h"
 #include "host_runtime/base/string_view.h"
 #include "host_runtime/base/sync.h"
 #include "host_runtime/executor/request/request_context.h"
@@ -46,6 +49,11 @@ struct tfrt_mailbox_s {
 // A message under this and the beginning of keys closes that beginning, with the error that it is:
 // who waits for such a key, now or later, gets that error, and what is sent under one is dropped.
 #define TFRT_MAILBOX_CLOSE_PREFIX "tfrt:close:"
+
+// What the keys of owed messages begin with that belong to |request|, which programs can't use.
+// Appends it to |out|. Thread-safe, as |out| is.
+#define TFRT_MAILBOX_OWED_PREFIX "tfrt:"
+void tfrt_mailbox_append_owed_prefix(uint64_t request, tfrt_string_builder_t* out);
 
 // Makes |mailbox| an empty one, of which |met| (may be NULL) is told. Thread-compatible.
 void tfrt_mailbox_initialize(tfrt_mailbox_t* mailbox, tfrt_allocator_t allocator,
@@ -76,6 +84,10 @@ static inline uint64_t tfrt_mailbox_number(const tfrt_routed_message_t* message,
                                            const tfrt_request_context_t* request) {
   return message->is_owed ? 0 : request->options.id;
 }
+
+// Forgets which keys of owed messages of |request| are closed, as nobody uses them any more. True
+// if there was one. Not without memory. Thread-safe.
+bool tfrt_mailbox_forget_closed(tfrt_mailbox_t* mailbox, uint64_t request);
 
 // Takes out one value (+1) of |sender|, or NULL: with |*out_waits| one that was asked for and
 // never sent, which the caller makes an error, else one that was never asked for. With

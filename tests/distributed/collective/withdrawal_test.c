@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "distributed/job/job.h"
 #include "tests/distributed/node/node_harness.h"
 #include "tests/support/test_main.h"
 
@@ -158,11 +159,22 @@ static const case_t cases[] = {
      TFRT_STATUS_CANCELLED},
 };
 
+// When the run is over, nobody remembers that the members can't meet in it.
+static void expect_nothing_closed(void) {
+  for (uint32_t host = 0; host < 3; ++host) {
+    const tfrt_list_link_t* jobs = &world.hosts[host].node->jobs;
+    ck_assert_ptr_ne(jobs->next, jobs);
+    const tfrt_job_t* job = TFRT_CONTAINER_OF(jobs->next, tfrt_job_t, link);
+    ck_assert(tfrt_list_is_empty(&job->mailbox.closed));
+  }
+}
+
 START_TEST(a_call_that_is_called_off_is_not_waited_for_by_who_would_meet_it) {
   start(cases[_i].calls);
   tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
   expect_errors(0, 2, cases[_i].code);
   expect_value(3);
+  expect_nothing_closed();
   end();
 }
 END_TEST

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host_runtime/executor/hosts/mailbox.h"
 
+#include <stdio.h>
+
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/base/counting_allocator.h"
 #include "tests/support/test_main.h"
@@ -215,6 +217,29 @@ START_TEST(closed_keys_give_their_error_and_keep_nothing) {
 }
 END_TEST
 
+static void close_keys(const char* prefix) {
+  char key[64];
+  snprintf(key, sizeof(key), TFRT_MAILBOX_CLOSE_PREFIX "%s", prefix);
+  tfrt_async_value_t* error = tfrt_async_value_create_error_take(
+      tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "%s is closed", prefix));
+  ck_assert_ptr_null(tfrt_mailbox_send(&mailbox, 0, 1, tfrt_string_view_of(key), error));
+  tfrt_async_value_release(error);
+}
+
+START_TEST(what_is_closed_is_forgotten_with_its_request) {
+  close_keys("tfrt:7:a:");
+  close_keys("tfrt:7:b:");
+  close_keys("tfrt:71:a:");
+  ck_assert(tfrt_mailbox_forget_closed(&mailbox, 7));
+  ck_assert(!tfrt_mailbox_forget_closed(&mailbox, 7));
+  send_to(0, 1, "tfrt:7:a:0", 5);
+  expect(receive_as(0, 1, "tfrt:7:a:0"), 5);
+  tfrt_async_value_t* still = receive_as(0, 1, "tfrt:71:a:0");
+  ck_assert(tfrt_async_value_is_error(still));
+  tfrt_async_value_release(still);
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   TCase* meetings = tcase_create("mailbox");
   tcase_add_checked_fixture(meetings, set_up, tear_down);
@@ -226,6 +251,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(meetings, a_wait_is_shown_with_its_request_and_its_op_whatever_number_it_is_for);
   tcase_add_test(meetings, the_end_of_a_sender_takes_only_what_waits_for_it);
   tcase_add_test(meetings, closed_keys_give_their_error_and_keep_nothing);
+  tcase_add_test(meetings, what_is_closed_is_forgotten_with_its_request);
   Suite* suite = suite_create("mailbox");
   suite_add_tcase(suite, meetings);
   return suite;
