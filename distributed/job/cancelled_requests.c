@@ -67,21 +67,6 @@ void tfrt_cancelled_requests_free(tfrt_job_t* job) {
   memset(table, 0, sizeof(*table));
 }
 
-// Sends |body| to every other member, which may hear of it later if it |can_wait|. They all have a
-// session with the root.
-static void tfrt_cancelled_requests_send(tfrt_job_t* job, const tfrt_wire_body_t* body,
-                                         bool can_wait) {
-  for (uint32_t i = 0; i < job->member_count && !job->closed; ++i) {
-    const tfrt_job_member_t* member = &job->members[i];
-    if (member->rank == job->rank || member->death) continue;
-    tfrt_peer_t* peer = tfrt_peer_find(job->node, member->incarnation);
-    if (peer && peer->session && !tfrt_job_has_left(job, member->incarnation)) {
-      const tfrt_peer_frame_t frame = {.job = job, .can_wait = can_wait, .can_wait_long = can_wait};
-      tfrt_peer_send(peer, &frame, body);
-    }
-  }
-}
-
 void tfrt_cancelled_requests_tell(tfrt_job_t* job, uint64_t request, tfrt_status_t reason) {
   tfrt_cancelled_requests_add(job, request, reason);
   tfrt_arena_t arena;
@@ -92,17 +77,7 @@ void tfrt_cancelled_requests_tell(tfrt_job_t* job, uint64_t request, tfrt_status
   tfrt_wire_body_t body = {
       .kind = TFRT_WIRE_FRAME_CANCEL_REQUEST,
       .cancel_request = {.request = request, .reason = status ? NULL : &error}};
-  tfrt_cancelled_requests_send(job, &body, false);
+  tfrt_job_tell_members(job, &body, false);
   tfrt_status_release(status);
   tfrt_arena_deinitialize(&arena);
-}
-
-void tfrt_cancelled_requests_tell_end(tfrt_job_t* job, uint64_t request, bool is_cancelled) {
-  tfrt_cancelled_requests_remove(job, request);
-  bool has_met = tfrt_turn_table_forget(&job->turns, request);
-  has_met = tfrt_mailbox_forget_closed(&job->mailbox, request) || has_met;
-  if (!is_cancelled && !has_met) return;
-  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_END_REQUEST,
-                           .end_request = {.request = request}};
-  tfrt_cancelled_requests_send(job, &body, !is_cancelled);
 }

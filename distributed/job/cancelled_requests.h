@@ -3,9 +3,9 @@
 // The requests of a job that its root has cancelled: no kernel of them starts on this host any
 // more, also where a call comes after that.
 //
-//   root      a start is cancelled ---CancelRequest 7--> every member     ends: ---EndRequest 7-->
+//   root      a start is cancelled ---CancelRequest 7--> every member           (request_end.h)
 //   member    calls of request 7 are cancelled; a *tombstone* refuses those that come later, until
-//             EndRequest, or until the job is over
+//             the request, or the job, is over
 //
 // The authority is the Cancel that follows each call on its own link; this is quicker, and
 // overtakes calls on other links. So the tombstones have a bound: the oldest is dropped, and
@@ -50,10 +50,5 @@ void tfrt_cancelled_requests_free(tfrt_job_t* job);
 
 // At the root: does the same here and has all members do it.
 void tfrt_cancelled_requests_tell(tfrt_job_t* job, uint64_t request, tfrt_status_t reason);
-
-// At the root: |request| is over, on all hosts that live. Has who still remembers something of it
-// forget that: tombstones, if it |is_cancelled|, and which turn hosts are at that have met in it
-// (turn_table.h), or that they can't any more (mailbox.h). The latter can wait for company.
-void tfrt_cancelled_requests_tell_end(tfrt_job_t* job, uint64_t request, bool is_cancelled);
 
 #endif  // TFRT_DISTRIBUTED_JOB_CANCELLED_REQUESTS_H_

@@ -177,6 +177,18 @@ void tfrt_job_set_trace(tfrt_job_t* job, tfrt_trace_t* trace) {
   atomic_store_explicit(&job->trace, tfrt_trace_retain(trace), memory_order_release);
 }
 
+void tfrt_job_tell_members(tfrt_job_t* job, const tfrt_wire_body_t* body, bool can_wait) {
+  for (uint32_t i = 0; i < job->member_count && !job->closed; ++i) {
+    const tfrt_job_member_t* member = &job->members[i];
+    if (member->rank == job->rank || member->death) continue;
+    tfrt_peer_t* peer = tfrt_peer_find(job->node, member->incarnation);
+    if (peer && peer->session && !tfrt_job_has_left(job, member->incarnation)) {
+      const tfrt_peer_frame_t frame = {.job = job, .can_wait = can_wait, .can_wait_long = can_wait};
+      tfrt_peer_send(peer, &frame, body);
+    }
+  }
+}
+
 tfrt_job_t* tfrt_job_find(tfrt_node_t* node, tfrt_string_view_t id) {
   for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) {
     tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);

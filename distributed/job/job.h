@@ -160,6 +160,10 @@ bool tfrt_job_has_left(const tfrt_job_t* job, uint64_t incarnation);
 tfrt_status_t tfrt_job_reach(tfrt_job_t* job, uint64_t incarnation, tfrt_peer_t** out_peer)
     TFRT_MUST_USE;
 
+// At the root: sends |body| to every other member that is there, which may hear of it later if it
+// |can_wait|. They all have a session with the root.
+void tfrt_job_tell_members(tfrt_job_t* job, const tfrt_wire_body_t* body, bool can_wait);
+
 // The job with |id| on |node|, or NULL.
 tfrt_job_t* tfrt_job_find(tfrt_node_t* node, tfrt_string_view_t id);
 

@@ -6,6 +6,7 @@
 #include "distributed/job/detached_job.h"
 #include "distributed/job/job_attachment.h"
 #include "distributed/job/job_budget.h"
+#include "distributed/job/request_end.h"
 #include "distributed/node/event_log.h"
 #include "host_runtime/base/plural.h"
 
@@ -98,7 +99,7 @@ static void tfrt_server_end_if_complete(tfrt_server_start_t* start) {
   tfrt_job_t* job = tfrt_job_retain(execution->job);
   if (job->detached) tfrt_detached_job_end(job->detached, execution);
   // Every call below it is over, so nothing of it is on its way between hosts that live.
-  tfrt_cancelled_requests_tell_end(job, execution->request_id, execution->cancelled != NULL);
+  tfrt_request_end_tell(job, execution->request_id, execution->cancelled != NULL);
   tfrt_peer_t* client = tfrt_peer_find(execution->node, execution->job->client.incarnation);
   if (client && client->session) tfrt_server_send_end(start, client);
   tfrt_list_remove(&start->link);

@@ -4,6 +4,7 @@
 #include "distributed/client/client_impl.h"
 #include "distributed/job/fence.h"
 #include "distributed/job/job_attachment.h"
+#include "distributed/job/request_end.h"
 #include "distributed/job/server.h"
 #include "distributed/node/node_impl.h"
 #include "distributed/value/incoming_want.h"
@@ -73,9 +74,7 @@ static void tfrt_node_on_cancel_request(tfrt_peer_t* peer, tfrt_job_t* job,
 static void tfrt_node_on_end_request(tfrt_peer_t* peer, tfrt_job_t* job,
                                      const tfrt_wire_end_request_t* end) {
   if (!job || peer->incarnation != job->members[0].incarnation) return;
-  tfrt_cancelled_requests_remove(job, end->request);
-  tfrt_turn_table_forget(&job->turns, end->request);
-  tfrt_mailbox_forget_closed(&job->mailbox, end->request);
+  tfrt_request_end_forget(job, end->request);
 }
 
 // What concerns values, and not one call of them alone.

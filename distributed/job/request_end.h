@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// When a request is over on all hosts that live, they forget what they remember of it: that it was
+// cancelled (cancelled_requests.h), which turn those are at that have met in it (turn_table.h), and
+// that they can't meet any more (mailbox.h).
+//
+//   root      its start is over ---EndRequest 7--> every member    if one may remember something
+//   member    forgets
+//
+// Where nobody is told, as the root itself remembers nothing, it is forgotten with the job.
+//
+// Thread rule: everything here needs the node's lock.
+// Failure rule: none fails.
+#ifndef TFRT_DISTRIBUTED_JOB_REQUEST_END_H_
+#define TFRT_DISTRIBUTED_JOB_REQUEST_END_H_
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct tfrt_job_s tfrt_job_t;
+
+// At the root: |request| of |job|, which may be |is_cancelled|, is over. Forgets it, and has the
+// members do so; if it was not cancelled that can wait for company.
+void tfrt_request_end_tell(tfrt_job_t* job, uint64_t request, bool is_cancelled);
+
+// The same on this host alone, as the root has told it. Returns true if there was something beside
+// the cancel, which others may remember, too.
+bool tfrt_request_end_forget(tfrt_job_t* job, uint64_t request);
+
+#endif  // TFRT_DISTRIBUTED_JOB_REQUEST_END_H_
