@@ -9,6 +9,7 @@ import errno
 import fcntl
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -84,7 +85,10 @@ NO_SIGNALS = (
 )
 
 
-def run(*arguments):
+IS_SANITIZED = "ASAN_OPTIONS" in os.environ or "TSAN_OPTIONS" in os.environ
+
+
+def run(*arguments, **options):
     return subprocess.run(
         [TFRT, *arguments],
         stdout=subprocess.PIPE,
@@ -93,6 +97,7 @@ def run(*arguments):
         universal_newlines=True,
         check=False,
         timeout=PATIENCE_S,
+        **options,
     )
 
 

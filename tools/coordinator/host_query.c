@@ -351,10 +351,11 @@ tfrt_exit_code_t tfrt_host_query_command(const tfrt_host_query_verb_t* verb,
   tfrt_log_set_level(TFRT_LOG_SILENT);
   tfrt_status_t status = tfrt_host_query_parse(&query, verb, argument_count, arguments, &help);
   if (!status && !help) status = check(&query);
+  // What this process lacks is no fault of the cluster's, either.
+  if (!status && !help) status = tfrt_host_query_open(&query);
   tfrt_exit_code_t exit_code = status ? TFRT_EXIT_USAGE : TFRT_EXIT_SUCCESS;
   if (!status && !help) {
-    status = tfrt_host_query_open(&query);
-    if (!status) status = run(&query);
+    status = run(&query);
     if (!status) exit_code = query.exit_code;
     if (status) exit_code = tfrt_exit_code_of_cluster(status);
     if (!status && query.failure) exit_code = tfrt_exit_code_of_cluster(query.failure);

@@ -197,8 +197,9 @@ static tfrt_status_t tfrt_local_cluster_start_worker(tfrt_local_cluster_t* clust
                            tfrt_local_cluster_on_output);
   }
   if (result == 0) return NULL;
-  return tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "worker %u can't be started from %s: %s", rank,
-                            path, uv_strerror(result));
+  return tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "worker %u can't be started from %s: %s%s",
+                            rank, path, uv_strerror(result),
+                            result == UV_EMFILE ? "; raise the limit (ulimit -n)" : "");
 }
 
 static tfrt_status_t tfrt_local_cluster_start_all(tfrt_local_cluster_t* cluster,

@@ -9,6 +9,7 @@
 
 #include "host_runtime/base/macros.h"
 #include "tools/coordinator/exit_code.h"
+#include "tools/process/descriptors.h"
 
 // The first reason stays.
 static void tfrt_run_loop_cancel(tfrt_run_loop_t* loop, tfrt_status_code_t code,
@@ -63,6 +64,7 @@ static int tfrt_run_loop_open(tfrt_run_loop_t* loop, int64_t limit_ms) {
 
 tfrt_status_t tfrt_run_loop_initialize(tfrt_run_loop_t* loop, int64_t limit_ms) {
   *loop = (tfrt_run_loop_t){0};
+  TFRT_RETURN_IF_ERROR(tfrt_descriptors_check());
   int result = tfrt_run_loop_open(loop, limit_ms);
   if (result == 0) return NULL;
   // The process ends right after this, and what was opened with it.

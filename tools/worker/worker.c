@@ -13,6 +13,7 @@
 #include "host_runtime/base/log.h"
 #include "host_runtime/base/plural.h"
 #include "tools/cluster/host_process.h"
+#include "tools/process/descriptors.h"
 #include "tools/process/stop_signals.h"
 #include "tools/worker/presence_file.h"
 
@@ -173,6 +174,7 @@ static tfrt_status_t tfrt_worker_open_loop(tfrt_worker_t* worker) {
                               "--stop-with-stdin: the standard input is no pipe, so nobody could "
                               "end it; leave the flag out, or start the worker with a pipe");
   }
+  TFRT_RETURN_IF_ERROR(tfrt_descriptors_check());
   int result = tfrt_worker_open_handles(worker);
   if (result == 0) return NULL;
   // The process ends right after this, and what was opened with it.
