@@ -191,6 +191,24 @@ class StartingTest(ClusterTest):
         self.expect(result, 0, "'main' returned 1,7\n", "")
         self.expect_nothing_left()
 
+    def test_the_command_line_says_where_whatever_the_file_says_of_other_places(self):
+        workers = self.start_workers(2)
+        bound = self.write("bound.yaml", "local: 3\nbind: true\narg: [x=5]\n")
+        other = "hosts: [%s]\ndetach: true\nkeep-ms: 1000\narg: [x=5]\n" % workers[0].address
+        detached = self.write("detached.yaml", other)
+        for file, flag, size in (
+            (bound, hosts(workers), 2),
+            (bound, "--in-process=4", 4),
+            (bound, "--local=2", 2),
+            (detached, "--in-process=4", 4),
+            (detached, "--local=2", 2),
+        ):
+            result = self.run_tfrt(self.program, "--cluster", file, flag)
+            self.expect(result, 0, "'main' returned 1,%d\n" % (5 + size), "")
+        # What the command line itself says has to go together.
+        result = self.run_tfrt(self.program, "--cluster", bound, hosts(workers), "--bind")
+        self.expect(result, 2, "", "--bind goes with --local")
+
     def test_workers_that_are_bound(self):
         """A worker's processors are asked for by a script that becomes the worker."""
         ask = "#!/bin/sh\ngrep Cpus_allowed: /proc/$$/status > '%s/'\"$4\"\nexec '%s' \"$@\"\n"

@@ -136,8 +136,9 @@ static void tfrt_run_options_initialize(tfrt_run_options_t* out_options) {
 // Where the command line says that a program runs.
 typedef enum tfrt_run_place_e {
   TFRT_RUN_PLACE_UNKNOWN,
-  TFRT_RUN_PLACE_HERE,   // --local, --in-process
-  TFRT_RUN_PLACE_HOSTS,  // --hosts, --hostfile
+  TFRT_RUN_PLACE_LOCAL,       // --local
+  TFRT_RUN_PLACE_IN_PROCESS,  // --in-process
+  TFRT_RUN_PLACE_HOSTS,       // --hosts, --hostfile
 } tfrt_run_place_t;
 
 // Sets what the file of --cluster says, but for what the |place| of the command line excludes.
@@ -153,9 +154,12 @@ static tfrt_status_t tfrt_run_options_take_file(const char* path, tfrt_run_place
   if (place == TFRT_RUN_PLACE_UNKNOWN) return NULL;
   texts->hosts = texts->hostfile = NULL;
   options->local_count = options->in_process_count = 0;
+  if (place != TFRT_RUN_PLACE_LOCAL) options->binds = false;
   if (place == TFRT_RUN_PLACE_HOSTS) return NULL;
   texts->key_file = NULL;
   texts->tls = (tfrt_tls_flags_t){0};
+  options->detach = false;
+  options->keep_ms = 0;
   return NULL;
 }
 
@@ -170,7 +174,8 @@ static tfrt_status_t tfrt_run_options_parse_all(int argument_count, char* const*
   const char* path = texts->cluster;
   tfrt_run_place_t place = TFRT_RUN_PLACE_UNKNOWN;
   if (texts->hosts || texts->hostfile) place = TFRT_RUN_PLACE_HOSTS;
-  if (options->local_count > 0 || options->in_process_count > 0) place = TFRT_RUN_PLACE_HERE;
+  if (options->in_process_count > 0) place = TFRT_RUN_PLACE_IN_PROCESS;
+  if (options->local_count > 0) place = TFRT_RUN_PLACE_LOCAL;
   tfrt_run_options_initialize(options);
   *texts = (tfrt_run_texts_t){0};
   TFRT_RETURN_IF_ERROR(tfrt_run_options_take_file(path, place, options, texts));
