@@ -184,7 +184,10 @@ class DetachTest(ClusterTest):
         self.assertIn(workers[0].address, err)
         self.assertEqual(json.loads(out.splitlines()[-1])["error"]["code"], "UNAVAILABLE")
         self.expect_kept(workers[1:], 0)
-        self.expect(self.attach(workers, job), 2, "", "there is no job")
+        result = self.attach(workers, job)
+        self.expect(result, 3, "", "there is no job '%s' on the workers that answer" % job)
+        self.assertIn(workers[0].address, result[2])
+        self.expect(self.attach(workers[1:], job), 2, "", "there is no job")
 
     def test_it_ends_as_the_run_would_have(self):
         workers = self.start_workers(1)

@@ -400,10 +400,12 @@ class SeeingTest(RunningTest):
             worker.wait()
         path = os.path.join(self.folder, "seen.json")
         for verb in (
+            ["list", "hosts"],
             ["list", "jobs"],
             ["list", "calls"],
             ["list", "objects"],
             ["dump"],
+            ["drain"],
             ["cancel", "abc"],
             ["attach", "abc"],
             ["trace", "--for=10", "--file=" + path],
@@ -419,6 +421,27 @@ class SeeingTest(RunningTest):
             self.assertEqual(error["code"], "UNAVAILABLE")
             self.assertIn(workers[0].address, error["message"])
             self.assertFalse(os.path.exists(path))
+
+    def test_what_is_not_found_may_be_on_a_worker_that_does_not_answer(self):
+        here, gone, still = self.start_workers(3)
+        strike(gone, signal.SIGKILL)
+        strike(still, signal.SIGSTOP)
+        path = os.path.join(self.folder, "seen.json")
+        for verb in (["cancel", "abc"], ["attach", "abc"], ["trace", "abc", "--file=" + path]):
+            for workers, code, name, silent in (
+                ([here, gone], 3, "UNAVAILABLE", gone),
+                ([here, still], 6, "DEADLINE_EXCEEDED", still),
+                ([here], 2, "INVALID_ARGUMENT", None),
+            ):
+                found = self.ask(*verb, hosts(workers), "--timeout=500", "-o=json")
+                self.assertEqual(found[0], code, found)
+                error = json.loads(found[1])["error"]
+                self.assertEqual(error["code"], name)
+                self.assertRegex(error["message"], r"\Athere is no .*'abc' on the workers")
+                self.assertEqual(found[2], "tfrt: %s: %s\n" % (name, error["message"]))
+                if silent:
+                    self.assertIn("this one may have it: " + silent.address, error["message"])
+        still.send_signal(signal.SIGCONT)
 
     def test_who_can_not_say_it_fails_with_one_line(self):
         workers = self.start_workers(2)

@@ -197,7 +197,7 @@ class TracingTest(RunningTest):
         workers = self.start_workers(2)
         path = os.path.join(self.folder, "seen.json")
         flags = ("--for=10", "--file=" + path)
-        self.expect(self.ask("trace", "abc", hosts(workers), *flags), 2, "", "there is no job 'abc'")
+        self.expect(self.ask("trace", "abc", hosts(workers), *flags), 2, "", "there is no running job 'abc'")
         self.assertFalse(os.path.exists(path))
         workers[1].kill()
         workers[1].wait()

@@ -29,7 +29,7 @@ typedef struct tfrt_attach_s {
   uint32_t result;  // the result that is
   char function[256];
   bool is_loss;
-  bool is_silent;  // no worker was there to be asked
+  bool is_silent;  // it is not found, and a worker that may have it did not answer
   bool is_deaf;    // nobody takes the lines
 } tfrt_attach_t;
 
@@ -95,12 +95,8 @@ static tfrt_status_t tfrt_attach_find(tfrt_attach_t* attach) {
   if (attach->root == UINT32_MAX) TFRT_RETURN_IF_ERROR(tfrt_attach_lost_worker(attach->query));
   if (attach->matches == 0) {
     tfrt_status_t silence = tfrt_host_query_check_answered(attach->query);
-    attach->is_silent = silence != NULL;
-    if (silence) return silence;
-    // Who does not answer may have it.
-    tfrt_host_query_report_errors(attach->query);
-    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                              "there is no job '%s' on the workers that answer (any more)", name);
+    attach->is_silent = true;
+    return silence ? silence : tfrt_host_query_not_found(attach->query, "job", name);
   }
   if (attach->matches > 1) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "'%s' fits %u jobs; give more digits",
@@ -280,7 +276,9 @@ tfrt_exit_code_t tfrt_attach_command(int argument_count, char* const* arguments)
           "it, too. Host 0 keeps the last MiB of lines and, for the --keep-ms of `tfrt run`, the\n"
           "results. SIGINT ends this, not the job; `tfrt cancel JOB` ends the job.\n"
           "\n"
-          "Exit codes: as tfrt run would have ended; 2 there is no such job (any more)."};
+          "Exit codes: as tfrt run would have ended; 2 there is no such job (any more); 3 a worker "
+          "that\n"
+          "may have it is not there."};
   return tfrt_host_query_command(&verb, tfrt_attach_check, tfrt_attach_run, argument_count,
                                  arguments);
 }

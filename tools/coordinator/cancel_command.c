@@ -134,12 +134,8 @@ static tfrt_status_t tfrt_cancel_run(tfrt_host_query_t* query) {
   TFRT_RETURN_IF_ERROR(tfrt_cluster_inventory_gather(query, &inventory));
   TFRT_RETURN_IF_ERROR(tfrt_host_query_check_answered(query));
   tfrt_cancel_search(&inventory, &target);
+  if (target.matches == 0) return tfrt_host_query_not_found(query, "job or call", target.name);
   tfrt_host_query_report_errors(query);
-  if (target.matches == 0) {
-    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                              "there is no job or call '%s' on the workers that answer",
-                              target.name);
-  }
   if (target.matches > 1) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "'%s' fits %u jobs or calls; give more digits", target.name,
@@ -165,7 +161,9 @@ tfrt_exit_code_t tfrt_cancel_command(int argument_count, char* const* arguments)
           "`tfrt\n"
           "attach`. A detached job that is over is forgotten.\n"
           "\n"
-          "Exit codes: 0 it was cancelled; 2 there is no such job or call; else as tfrt run."};
+          "Exit codes: 0 it was cancelled; 2 there is no such job or call; else as tfrt run, as 3 "
+          "if\n"
+          "a worker that may have it is not there."};
   return tfrt_host_query_command(&verb, tfrt_cancel_check, tfrt_cancel_run, argument_count,
                                  arguments);
 }

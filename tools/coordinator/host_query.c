@@ -329,6 +329,21 @@ tfrt_status_t tfrt_host_query_check_answered(tfrt_host_query_t* query) {
   return tfrt_host_query_named_error(query, last);
 }
 
+tfrt_status_t tfrt_host_query_not_found(tfrt_host_query_t* query, const char* what,
+                                        const char* name) {
+  uint32_t silent = 0;
+  while (silent < query->hosts.count && !tfrt_host_query_error(query, silent)) ++silent;
+  if (silent == query->hosts.count) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "there is no %s '%s' on the workers (any more)", what, name);
+  }
+  query->host[silent].is_told = true;
+  tfrt_host_query_report_errors(query);
+  return tfrt_status_take_annotate(
+      tfrt_host_query_named_error(query, silent),
+      "there is no %s '%s' on the workers that answer, and this one may have it", what, name);
+}
+
 void tfrt_host_query_leave_others(tfrt_host_query_t* query, uint32_t index) {
   for (uint32_t i = 0; i < query->hosts.count; ++i) {
     if (i != index) tfrt_client_close(query->host[i].client, NULL);

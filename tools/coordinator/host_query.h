@@ -117,6 +117,12 @@ void tfrt_host_query_report_errors(tfrt_host_query_t* query);
 // but one as above, and returns that (+1); else NULL. Main thread only.
 tfrt_status_t tfrt_host_query_check_answered(tfrt_host_query_t* query) TFRT_MUST_USE;
 
+// For who has found no |what| |name| in the answers to the last question: INVALID_ARGUMENT if all
+// hosts have answered; else the error (+1) of one that has not, and the errors of the others are
+// printed. Main thread only.
+tfrt_status_t tfrt_host_query_not_found(tfrt_host_query_t* query, const char* what,
+                                        const char* name) TFRT_MUST_USE;
+
 // Says that no host but |index| is asked any more. Main thread only.
 void tfrt_host_query_leave_others(tfrt_host_query_t* query, uint32_t index);
 

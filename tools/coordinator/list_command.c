@@ -20,9 +20,8 @@ static tfrt_status_t tfrt_list_check(tfrt_host_query_t* query) {
 static tfrt_status_t tfrt_list_run(tfrt_host_query_t* query) {
   static tfrt_cluster_inventory_t inventory;
   TFRT_RETURN_IF_ERROR(tfrt_cluster_inventory_gather(query, &inventory));
+  TFRT_RETURN_IF_ERROR(tfrt_host_query_check_answered(query));
   const char* noun = query->rest.values[0];
-  // Of hosts there is a list whether they answer or not.
-  if (strcmp(noun, "hosts") != 0) TFRT_RETURN_IF_ERROR(tfrt_host_query_check_answered(query));
   tfrt_table_t table;
   if (strcmp(noun, "hosts") == 0) {
     tfrt_cluster_inventory_list_hosts(&inventory, query, &table);

@@ -73,7 +73,6 @@ static tfrt_status_t tfrt_trace_command_find(tfrt_trace_command_t* trace) {
   const char* name = trace->query->rest.count > 0 ? trace->query->rest.values[0] : NULL;
   TFRT_RETURN_IF_ERROR(tfrt_cluster_inventory_gather(trace->query, &inventory));
   TFRT_RETURN_IF_ERROR(tfrt_host_query_check_answered(trace->query));
-  tfrt_host_query_report_errors(trace->query);
   snprintf(trace->job, sizeof(trace->job), "-");
   uint32_t matches = 0;
   for (uint32_t i = 0; i < inventory.host_count; ++i) {
@@ -85,13 +84,13 @@ static tfrt_status_t tfrt_trace_command_find(tfrt_trace_command_t* trace) {
       if (tfrt_trace_command_match(trace, &line, i, name, &matches)) break;
     }
   }
-  if (!name || matches == 1) return NULL;
+  if (name && matches == 0) return tfrt_host_query_not_found(trace->query, "running job", name);
+  tfrt_host_query_report_errors(trace->query);
   if (matches > 1) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "'%s' fits %u jobs; give more digits",
                               name, matches);
   }
-  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                            "there is no job '%s' that runs on the workers that answer", name);
+  return NULL;
 }
 
 // --- Questions -----------------------------------------------------------------
