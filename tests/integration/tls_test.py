@@ -285,6 +285,15 @@ class TestFiles(TlsTest):
             self.expect(result, 2, out="", err=name + " exists already and is not replaced")
             self.assertEqual(os.listdir(folder), [name])
 
+    def test_all_that_there_is_is_shown(self):
+        names = ["c%d.pem" % i for i in range(1030)]
+        for name in names:
+            os.link(os.path.join(self.certs, "client.pem"), os.path.join(self.certs, name))
+        code, out, err = self.run_certs("show", self.certs, "-o=json")
+        self.assertEqual((code, err), (0, ""))
+        there = sorted(names + ["127.0.0.1.pem", "ca.pem", "client.pem"])
+        self.assertEqual([entry["file"] for entry in json.loads(out)], there)
+
     def test_what_there_is_is_shown_as_json(self):
         self.expect(self.run_certs("add", self.certs, "--host=node+10.0.0.1", "--valid=1d"), 0)
         code, out, err = self.run_certs("show", self.certs, "-o=json")

@@ -28,8 +28,7 @@
 
 #define TFRT_CERTS_MAX_HOSTS 256
 
-// What is shown at once, and the longest name of a file with its NUL.
-#define TFRT_CERTS_MAX_FILES 1024
+// The longest name of a file with its NUL.
 #define TFRT_CERTS_NAME_SIZE 272
 
 typedef struct tfrt_certs_host_s {
@@ -49,8 +48,9 @@ typedef struct tfrt_certs_run_s {
   char text[32768];  // of |host_text|, cut into names
   tfrt_certs_host_t hosts[TFRT_CERTS_MAX_HOSTS];
   size_t host_count;
-  char files[TFRT_CERTS_MAX_FILES][TFRT_CERTS_NAME_SIZE];
+  char (*files)[TFRT_CERTS_NAME_SIZE];  // not freed
   size_t file_count;
+  size_t file_capacity;
 } tfrt_certs_run_t;
 
 static const char tfrt_certs_summary[] =
@@ -250,18 +250,32 @@ static bool tfrt_certs_is_certificate(const char* name) {
 
 static int tfrt_certs_compare(const void* a, const void* b) { return strcmp(a, b); }
 
+static tfrt_status_t tfrt_certs_add_file(tfrt_certs_run_t* run, const char* name) {
+  const size_t size = sizeof(*run->files);
+  if (run->file_count == run->file_capacity) {
+    size_t capacity = run->file_capacity > 0 ? 2 * run->file_capacity : 64;
+    void* files = tfrt_allocator_reallocate(tfrt_allocator_system(), run->files,
+                                            run->file_capacity * size, capacity * size);
+    if (!files) return tfrt_status_out_of_memory();
+    run->files = files;
+    run->file_capacity = capacity;
+  }
+  strcpy(run->files[run->file_count++], name);
+  return NULL;
+}
+
 // Fills |run|'s list of files, in their order.
 static tfrt_status_t tfrt_certs_list(tfrt_certs_run_t* run) {
   DIR* directory = opendir(run->directory);
   if (!directory) {
     return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "%s: %s", run->directory, strerror(errno));
   }
-  for (struct dirent* entry; (entry = readdir(directory));) {
-    if (run->file_count == TFRT_CERTS_MAX_FILES) break;
-    if (!tfrt_certs_is_certificate(entry->d_name)) continue;
-    strcpy(run->files[run->file_count++], entry->d_name);
+  tfrt_status_t status = NULL;
+  for (struct dirent* entry; !status && (entry = readdir(directory));) {
+    if (tfrt_certs_is_certificate(entry->d_name)) status = tfrt_certs_add_file(run, entry->d_name);
   }
   closedir(directory);
+  if (status) return status;
   qsort(run->files, run->file_count, sizeof(run->files[0]), tfrt_certs_compare);
   if (run->file_count > 0) return NULL;
   return tfrt_status_create(TFRT_STATUS_NOT_FOUND,
