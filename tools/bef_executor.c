@@ -356,7 +356,7 @@ static tfrt_status_t tfrt_bef_executor_parse(tfrt_bef_executor_t* executor, int 
        "default (functions), verbose or debug (kernels)", 0, 0},
       {"check_types", TFRT_FLAG_BOOL, &executor->check_types, NULL,
        "check the types of all arguments and results of kernels", 0, 0},
-      {"metrics_file", TFRT_FLAG_TEXT, &executor->metrics_file, "FILE",
+      {"metrics_file", TFRT_FLAG_PATH, &executor->metrics_file, "FILE",
        "write the metrics of the run there, as Prometheus reads them", 0, 0},
       {TFRT_DEVICE_PLATFORMS_FLAG, TFRT_FLAG_TEXT, &executor->cuda_library,
        TFRT_DEVICE_PLATFORMS_VALUE, TFRT_DEVICE_PLATFORMS_HELP, 0, 0},

@@ -13,7 +13,7 @@ static tfrt_bef_to_text_options_t options;
 
 static const tfrt_flag_t flags[] = {
     {.name = "o",
-     .kind = TFRT_FLAG_TEXT,
+     .kind = TFRT_FLAG_PATH,
      .storage = &output,
      .value = "FILE",
      .help = "where the text goes; - (as without this flag) is the standard output"},

@@ -22,7 +22,7 @@ static tfrt_flag_list_t steps;
 // The flags that are no pass; behind them comes one for each pass.
 static const tfrt_flag_t common_flags[] = {
     {.name = "o",
-     .kind = TFRT_FLAG_TEXT,
+     .kind = TFRT_FLAG_PATH,
      .storage = &output,
      .value = "FILE",
      .help = "where the text goes; - (as without this flag) is the standard output"},

@@ -40,6 +40,7 @@ static tfrt_status_code_t code_of_errno(int error) {
 }
 
 static const char* shown_path(const char* path) {
+  if (*path == '\0') return "'' (an empty name)";
   return strcmp(path, TFRT_FILE_STANDARD_INPUT) == 0 ? "the standard input" : path;
 }
 

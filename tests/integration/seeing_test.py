@@ -475,6 +475,13 @@ class SeeingTest(RunningTest):
             code, out, err = self.ask(*arguments)
             self.assertEqual([code, out], [2, ""], arguments)
             self.assertIn(part, err)
+        for verb in (["list", "jobs"], ["status"], ["dump"], ["trace"], ["attach"], ["cancel"], ["drain"]):
+            for wrong in ("--nonsense", "--timeout=x", "--tls-dir=", "--cluster=/nowhere.yaml"):
+                for line in ([*verb, wrong, "-o", "json"], [*verb, "-o=json", wrong]):
+                    code, out, err = self.ask(*line)
+                    self.assertEqual(code, 2, line)
+                    error = json.loads(out)["error"]
+                    self.assertEqual(err, "tfrt: %s: %s\n" % (error["code"], error["message"]))
 
 
 if __name__ == "__main__":

@@ -150,6 +150,14 @@ class StartingTest(ClusterTest):
             (["--hostfile", path, "--rank=1"], "names 1 worker, ranks 0 to 0"),
             (["--hostfile", path, "--rank=0", "--listen=127.0.0.1:0"], "give one of them"),
             (["--hostfile", path + "x", "--rank=0"], path + "x"),
+            *(
+                (["--%s=" % flag], "--%s wants a value, %s, and this one is empty" % (flag, value))
+                for value, flags in (
+                    ("FILE", ("hostfile", "cluster", "cluster-key-file", "pid-file", "ready-file")),
+                    ("DIR", ("tls-dir", "data-directory")),
+                )
+                for flag in flags
+            ),
         ):
             process = subprocess.run(
                 [self.tfrt_worker, *flags],

@@ -190,6 +190,69 @@ class TfrtRunTest(unittest.TestCase):
         self.assertEqual(error["code"], "NOT_FOUND")
         self.assertIn("/nowhere.mlir", error["message"])
 
+    def test_json_of_wrong_usage_wherever_it_stands(self):
+        path = self.write("sum.mlir", SUM)
+        for arguments, part in (
+            (("run", "--nonsense"), "unknown flag '--nonsense'"),
+            (("run", path, "--timeout=x"), "--timeout wants a number"),
+            (("run", path, "--trace="), "--trace wants a value, FILE, and this one is empty"),
+            (("run",), "give one program"),
+            (("run", path, "--local=1", "--in-process=2"), "--in-process is no cluster"),
+            (("run", path, path), "give one program"),
+            (("run", path, "--cluster=/nowhere.yaml"), "/nowhere.yaml"),
+            (("run", path, "--arg=a=1"), "give --arg b=VALUE"),
+            (("certs", "show"), "say what to do and in which folder"),
+            (("certs", "make", "x"), "say what to do and in which folder"),
+            (("certs", "init", "x"), "-o json goes with tfrt certs show"),
+            (("certs", "show", "x", "--nonsense"), "unknown flag '--nonsense'"),
+            (("certs", "show", ""), "say what to do and in which folder"),
+            (("fly",), "there is no verb 'fly'"),
+        ):
+            for asked in (("-o", "json"), ("-o=json",), ("--o=json",), ("-o=text", "--o", "json")):
+                for line in ((arguments[0], *asked, *arguments[1:]), arguments + asked):
+                    result = run(*line)
+                    self.expect(result, 2, None, part)
+                    error = json.loads(result.stdout)["error"]
+                    self.assertEqual(error["message"], result.stderr.split(": ", 2)[2].splitlines()[0])
+                    self.assertIn(part, error["message"])
+        for line in (("run", "-o"), ("run", "-o=json", "-o=text"), ("run", "--", "-o=json", path)):
+            self.expect(run(*line), 2, "", "")
+        # A value that only looks like it is one all the same.
+        self.expect(run("run", path, "--function", "-o=json"), 2, "", "there is no function '-o=json'")
+
+    def test_an_empty_name_of_a_file_is_one_clear_error(self):
+        path = self.write("sum.mlir", SUM)
+        for flag in ("hostfile", "cluster", "cluster-key-file", "tls-dir", "worker", "trace"):
+            said = "tfrt: INVALID_ARGUMENT: --%s wants a value, %s, and this one is empty\n"
+            said %= (flag, "DIR" if flag == "tls-dir" else "FILE")
+            for words in (("--%s=" % flag,), ("--" + flag, "")):
+                result = run("run", path, "--arg=a=1", "--arg=b=1", *words)
+                self.assertEqual((result.returncode, result.stdout, result.stderr), (2, "", said))
+        result = run("trace", "--hosts=127.0.0.1:1", "--file=")
+        self.expect(result, 2, "", "--file wants a value, FILE, and this one is empty")
+        self.expect(run("run", ""), 2, "", "can't open '' (an empty name): No such file or directory")
+        file = self.write("c.yaml", "# a trace\ntrace: ''\n")
+        self.expect(run("run", path, "--cluster", file), 2, "", "c.yaml:2: --trace wants a value")
+
+    @unittest.skipIf(IS_SANITIZED, "a sanitizer wants descriptors of its own")
+    def test_few_descriptors_are_one_clear_error(self):
+        path = self.write("sum.mlir", SUM)
+        ran = []
+        # With fewer no program is loaded at all.
+        for count in range(4, 20):
+            limit = lambda count=count: resource.setrlimit(resource.RLIMIT_NOFILE, (count, count))
+            result = run("run", path, "--arg=a=1", "--arg=b=1", preexec_fn=limit)
+            ran.append(result.returncode == 0)
+            if ran[-1]:
+                continue
+            self.expect(result, 2, "")
+            self.assertRegex(
+                result.stderr,
+                r"\Atfrt: RESOURCE_EXHAUSTED: .*the limit is %d, raise it \(ulimit -n\)\n\Z" % count,
+            )
+            self.assertEqual(run("list", "jobs", "--hosts=a:1", preexec_fn=limit).stderr, result.stderr)
+        self.assertEqual((ran, ran[0], ran[-1]), (sorted(ran), False, True))
+
     def test_output_that_goes_nowhere(self):
         path = self.write("sum.mlir", SUM)
         command = '"$0" run "$1" --arg=a=1 --arg=b=1 '

@@ -48,6 +48,16 @@ static tfrt_status_t tfrt_flags_add(tfrt_flag_list_t* list, const char* what, co
   return NULL;
 }
 
+static tfrt_status_t tfrt_flags_set_path(const tfrt_flag_t* flag, const char* text) {
+  if (*text == '\0') {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "--%s wants a value, %s, and this one is empty", flag->name,
+                              flag->value);
+  }
+  *(const char**)flag->storage = text;
+  return NULL;
+}
+
 static tfrt_status_t tfrt_flags_set(const tfrt_flag_t* flag, const char* text) {
   switch (flag->kind) {
     case TFRT_FLAG_BOOL:
@@ -55,6 +65,8 @@ static tfrt_status_t tfrt_flags_set(const tfrt_flag_t* flag, const char* text) {
     case TFRT_FLAG_TEXT:
       *(const char**)flag->storage = text;
       return NULL;
+    case TFRT_FLAG_PATH:
+      return tfrt_flags_set_path(flag, text);
     case TFRT_FLAG_NUMBER:
       return tfrt_flags_set_number(flag, text);
     case TFRT_FLAG_LIST:
@@ -69,7 +81,8 @@ static tfrt_status_t tfrt_flags_set(const tfrt_flag_t* flag, const char* text) {
 
 static void tfrt_flags_print_one(const char* name, const char* value, const char* help) {
   char left[64];
-  snprintf(left, sizeof(left), "--%s%s%s", name, value ? "=" : "", value ? value : "");
+  const char* dashes = strlen(name) == 1 ? "-" : "--";
+  snprintf(left, sizeof(left), "%s%s%s%s", dashes, name, value ? "=" : "", value ? value : "");
   printf("  %-28s %s\n", left, help);
 }
 
@@ -134,4 +147,18 @@ tfrt_status_t tfrt_flags_parse(const tfrt_flag_table_t* table, int argument_coun
     TFRT_RETURN_IF_ERROR(tfrt_flags_set(flag, text));
   }
   return NULL;
+}
+
+const char* tfrt_flags_last_value(int argument_count, char* const* arguments, const char* name) {
+  const char* value = NULL;
+  const size_t size = strlen(name);
+  for (int i = 0; i < argument_count && strcmp(arguments[i], "--") != 0; ++i) {
+    const char* argument = arguments[i];
+    if (argument[0] != '-') continue;
+    argument += argument[1] == '-' ? 2 : 1;
+    if (strncmp(argument, name, size) != 0) continue;
+    if (argument[size] == '=') value = argument + size + 1;
+    if (argument[size] == '\0' && i + 1 < argument_count) value = arguments[++i];
+  }
+  return value;
 }

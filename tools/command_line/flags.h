@@ -23,6 +23,7 @@
 typedef enum tfrt_flag_kind_e {
   TFRT_FLAG_BOOL,    // storage: bool
   TFRT_FLAG_TEXT,    // storage: const char*
+  TFRT_FLAG_PATH,    // the same, of a file or a folder: not empty
   TFRT_FLAG_NUMBER,  // storage: int64_t, within [minimum, maximum]
   TFRT_FLAG_LIST,    // storage: tfrt_flag_list_t; may be given several times
   TFRT_FLAG_STEP,    // storage: tfrt_flag_list_t, to which the flag's name is added
@@ -62,5 +63,9 @@ typedef struct tfrt_flag_table_s {
 tfrt_status_t tfrt_flags_parse(const tfrt_flag_table_t* table, int argument_count,
                                char* const* arguments, tfrt_flag_list_t* out_positional,
                                bool* out_help) TFRT_MUST_USE;
+
+// The value that the flag |name| is given last in |arguments|, whatever else stands there; NULL:
+// none. For who has to say in some form that the command line is wrong, and where. Thread-safe.
+const char* tfrt_flags_last_value(int argument_count, char* const* arguments, const char* name);
 
 #endif  // TFRT_TOOLS_COMMAND_LINE_FLAGS_H_

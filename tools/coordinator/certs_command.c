@@ -153,7 +153,6 @@ static bool tfrt_certs_is_verb(const char* verb) {
 }
 
 static tfrt_status_t tfrt_certs_parse_output(tfrt_certs_run_t* run) {
-  run->is_json = strcmp(run->output, "json") == 0;
   if (!run->is_json && strcmp(run->output, "text") != 0) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "-o %s: there are text and json",
                               run->output);
@@ -180,9 +179,12 @@ static tfrt_status_t tfrt_certs_parse(tfrt_certs_run_t* run, int argument_count,
                                    .flag_count = TFRT_ARRAY_SIZE(flags),
                                    .protocol = TFRT_SPOKEN_PROTOCOL};
   tfrt_flag_list_t rest;
-  TFRT_RETURN_IF_ERROR(tfrt_flags_parse(&table, argument_count, arguments, &rest, out_help));
-  if (*out_help) return NULL;
-  if (rest.count != 2 || !tfrt_certs_is_verb(rest.values[0])) {
+  tfrt_status_t status = tfrt_flags_parse(&table, argument_count, arguments, &rest, out_help);
+  // What is wrong may stand in front of -o.
+  const char* output = status ? tfrt_flags_last_value(argument_count, arguments, "o") : NULL;
+  run->is_json = strcmp(output ? output : run->output, "json") == 0;
+  if (status || *out_help) return status;
+  if (rest.count != 2 || !tfrt_certs_is_verb(rest.values[0]) || rest.values[1][0] == '\0') {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "say what to do and in which folder: tfrt certs init|add|show DIR");
   }

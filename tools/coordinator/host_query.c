@@ -36,12 +36,12 @@ static size_t tfrt_host_query_list_flags(tfrt_host_query_t* query,
                                          tfrt_flag_t out_flags[TFRT_HOST_QUERY_MAX_FLAGS]) {
   const tfrt_flag_t flags[TFRT_HOST_QUERY_COMMON_FLAGS] = {
       {"hosts", TFRT_FLAG_TEXT, &texts->hosts, "A:P,B:P", "workers to ask", 0, 0},
-      {"hostfile", TFRT_FLAG_TEXT, &texts->hostfile, "FILE",
+      {"hostfile", TFRT_FLAG_PATH, &texts->hostfile, "FILE",
        "the same from a file: a line HOST:PORT each, maybe with slots=N behind it", 0, 0},
-      {"cluster", TFRT_FLAG_TEXT, &texts->cluster, "FILE", TFRT_CLUSTER_FILE_FLAG_HELP, 0, 0},
-      {"cluster-key-file", TFRT_FLAG_TEXT, &texts->key_file, "FILE",
+      {"cluster", TFRT_FLAG_PATH, &texts->cluster, "FILE", TFRT_CLUSTER_FILE_FLAG_HELP, 0, 0},
+      {"cluster-key-file", TFRT_FLAG_PATH, &texts->key_file, "FILE",
        "the workers' secret (default: the environment's " TFRT_CLUSTER_KEY_VARIABLE ")", 0, 0},
-      {"tls-dir", TFRT_FLAG_TEXT, &texts->tls.directory, "DIR", TFRT_TLS_DIRECTORY_HELP, 0, 0},
+      {"tls-dir", TFRT_FLAG_PATH, &texts->tls.directory, "DIR", TFRT_TLS_DIRECTORY_HELP, 0, 0},
       {"tls-name", TFRT_FLAG_TEXT, &texts->tls.name, "NAME",
        TFRT_TLS_NAME_HELP " (default: client)", 0, 0},
       {"timeout", TFRT_FLAG_NUMBER, &query->timeout_ms, "MS",
@@ -107,18 +107,31 @@ static tfrt_status_t tfrt_host_query_take_hosts(tfrt_host_query_t* query, bool h
   return NULL;
 }
 
+// Sets |texts| as the command line and the file that it names say, and |query->is_json| even where
+// they are wrong.
+static tfrt_status_t tfrt_host_query_parse_all(tfrt_host_query_t* query,
+                                               const tfrt_host_query_verb_t* verb,
+                                               int argument_count, char* const* arguments,
+                                               tfrt_host_query_texts_t* texts, bool* out_help) {
+  tfrt_status_t status =
+      tfrt_host_query_parse_flags(query, verb, argument_count, arguments, texts, out_help);
+  if (!status && !*out_help && texts->cluster) {
+    status = tfrt_host_query_take_file(query, verb, argument_count, arguments, texts);
+  }
+  // What is wrong may stand in front of -o.
+  const char* output = status ? tfrt_flags_last_value(argument_count, arguments, "o") : NULL;
+  query->is_json = strcmp(output ? output : texts->output, "json") == 0;
+  return status;
+}
+
 tfrt_status_t tfrt_host_query_parse(tfrt_host_query_t* query, const tfrt_host_query_verb_t* verb,
                                     int argument_count, char* const* arguments, bool* out_help) {
   tfrt_host_query_texts_t texts = {.output = "text"};
   query->name = verb->name;
   query->timeout_ms = TFRT_HOST_QUERY_TIMEOUT_MS;
   TFRT_RETURN_IF_ERROR(
-      tfrt_host_query_parse_flags(query, verb, argument_count, arguments, &texts, out_help));
+      tfrt_host_query_parse_all(query, verb, argument_count, arguments, &texts, out_help));
   if (*out_help) return NULL;
-  if (texts.cluster) {
-    TFRT_RETURN_IF_ERROR(tfrt_host_query_take_file(query, verb, argument_count, arguments, &texts));
-  }
-  query->is_json = strcmp(texts.output, "json") == 0;
   if (!query->is_json && strcmp(texts.output, "text") != 0) {
     tfrt_status_t status = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                                               "-o %s: there are text and json", texts.output);

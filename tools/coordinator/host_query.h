@@ -86,7 +86,7 @@ typedef tfrt_async_value_t* (*tfrt_host_query_fn_t)(void* self, tfrt_client_t* c
                                                     uint32_t index);
 
 // Makes |query| from the command line of |verb|. |*out_help|: only the help was wanted, and is
-// printed. INVALID_ARGUMENT. Main thread only.
+// printed. INVALID_ARGUMENT; |query->is_json| counts all the same. Main thread only.
 tfrt_status_t tfrt_host_query_parse(tfrt_host_query_t* query, const tfrt_host_query_verb_t* verb,
                                     int argument_count, char* const* arguments, bool* out_help)
     TFRT_MUST_USE;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "host_runtime/base/macros.h"
+#include "tools/command_line/flags.h"
 #include "tools/command_line/spoken_protocol.h"
 #include "tools/coordinator/attach_command.h"
 #include "tools/coordinator/cancel_command.h"
@@ -13,6 +14,7 @@
 #include "tools/coordinator/dump_command.h"
 #include "tools/coordinator/list_command.h"
 #include "tools/coordinator/run_command.h"
+#include "tools/coordinator/run_report.h"
 #include "tools/coordinator/status_command.h"
 #include "tools/coordinator/trace_command.h"
 #include "tools/process/address_space.h"
@@ -46,6 +48,19 @@ static void tfrt_print_help(FILE* stream) {
   fprintf(stream, "\n`tfrt VERB --help` says more; `tfrt --version`, which version this is.\n");
 }
 
+// Says that |arguments| do not begin with a verb.
+static void tfrt_refuse_verb(int argument_count, char* const* arguments) {
+  const char* output = tfrt_flags_last_value(argument_count, arguments, "o");
+  if (argument_count > 0) {
+    tfrt_status_t status =
+        tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "there is no verb '%s'", arguments[0]);
+    tfrt_run_report_failure(status, output && strcmp(output, "json") == 0);
+    tfrt_status_release(status);
+    fputc('\n', stderr);
+  }
+  tfrt_print_help(stderr);
+}
+
 int main(int argc, char** argv) {
   tfrt_standard_streams_open();
   tfrt_address_space_spare();
@@ -64,7 +79,6 @@ int main(int argc, char** argv) {
   for (size_t i = 0; argc >= 2 && i < TFRT_ARRAY_SIZE(tfrt_verbs); ++i) {
     if (strcmp(argv[1], tfrt_verbs[i].name) == 0) return tfrt_verbs[i].run(argc - 2, argv + 2);
   }
-  if (argc >= 2) fprintf(stderr, "tfrt: there is no verb '%s'\n\n", argv[1]);
-  tfrt_print_help(stderr);
+  tfrt_refuse_verb(argc - 1, argv + 1);
   return TFRT_EXIT_USAGE;
 }

@@ -49,8 +49,9 @@ static void tfrt_run_options_list_cluster_flags(tfrt_run_options_t* options,
        "keep each worker of --local to its share of the processors", 0, 0},
       {"hosts", TFRT_FLAG_TEXT, &texts->hosts, "A:P,B:P",
        "workers that listen already, by rank; see tfrt_worker --help", 0, 0},
-      {"hostfile", TFRT_FLAG_TEXT, &texts->hostfile, "FILE", "the same, a line each", 0, 0},
-      {"cluster", TFRT_FLAG_TEXT, &texts->cluster, "FILE", TFRT_CLUSTER_FILE_FLAG_HELP, 0, 0},
+      {"hostfile", TFRT_FLAG_PATH, &texts->hostfile, "FILE",
+       "the same from a file: a line HOST:PORT each, maybe with slots=N behind it", 0, 0},
+      {"cluster", TFRT_FLAG_PATH, &texts->cluster, "FILE", TFRT_CLUSTER_FILE_FLAG_HELP, 0, 0},
       {"in-process", TFRT_FLAG_NUMBER, &options->in_process_count, "N",
        "be N hosts in this process: no workers, no network, the same program", 1,
        TFRT_HOST_LIST_MAX},
@@ -58,16 +59,16 @@ static void tfrt_run_options_list_cluster_flags(tfrt_run_options_t* options,
        "with --hosts: begin, print the job's name, and leave it to run; see tfrt attach", 0, 0},
       {"keep-ms", TFRT_FLAG_NUMBER, &options->keep_ms, "MS",
        "how long host 0 keeps the results of a detached job (default 600000)", 1, 86400000},
-      {"cluster-key-file", TFRT_FLAG_TEXT, &texts->key_file, "FILE",
+      {"cluster-key-file", TFRT_FLAG_PATH, &texts->key_file, "FILE",
        "the workers' secret (default: the environment's " TFRT_CLUSTER_KEY_VARIABLE ")", 0, 0},
-      {"tls-dir", TFRT_FLAG_TEXT, &texts->tls.directory, "DIR", TFRT_TLS_DIRECTORY_HELP, 0, 0},
+      {"tls-dir", TFRT_FLAG_PATH, &texts->tls.directory, "DIR", TFRT_TLS_DIRECTORY_HELP, 0, 0},
       {"tls-name", TFRT_FLAG_TEXT, &texts->tls.name, "NAME",
        TFRT_TLS_NAME_HELP " (default: client)", 0, 0},
       {"heartbeat-ms", TFRT_FLAG_NUMBER, &options->heartbeat_ms, "MS",
        "between signs of life (default 1000)", 1, 3600000},
       {"silence-ms", TFRT_FLAG_NUMBER, &options->silence_ms, "MS",
        "without one, then a host is lost (default 5000)", 2, 3600000},
-      {"worker", TFRT_FLAG_TEXT, &options->worker_path, "FILE",
+      {"worker", TFRT_FLAG_PATH, &options->worker_path, "FILE",
        "tfrt_worker for --local (default: beside this program)", 0, 0},
   };
   memcpy(out_flags, flags, sizeof(flags));
@@ -85,7 +86,7 @@ static void tfrt_run_options_list_program_flags(tfrt_run_options_t* options,
       {"threads", TFRT_FLAG_NUMBER, &options->threads, "N",
        "compute threads of a process (default: the processors, shared by --local)", 1, 1024},
       {"o", TFRT_FLAG_TEXT, &options->output, "FORMAT", "text (default) or json", 0, 0},
-      {"trace", TFRT_FLAG_TEXT, &options->trace_path, "FILE",
+      {"trace", TFRT_FLAG_PATH, &options->trace_path, "FILE",
        "write what ran when and where, in Chrome's trace format", 0, 0},
       {"v", TFRT_FLAG_BOOL, &options->is_verbose, NULL, "print derived errors, too", 0, 0},
       {"print_error_code", TFRT_FLAG_BOOL, &options->print_error_code, NULL,
@@ -249,11 +250,13 @@ static void tfrt_run_options_set_directory(tfrt_run_options_t* options) {
 tfrt_status_t tfrt_run_options_parse(int argument_count, char* const* arguments,
                                      tfrt_run_options_t* out_options, bool* out_help) {
   tfrt_run_texts_t texts = {0};
-  TFRT_RETURN_IF_ERROR(
-      tfrt_run_options_parse_all(argument_count, arguments, out_options, &texts, out_help));
-  if (*out_help) return NULL;
+  tfrt_status_t status =
+      tfrt_run_options_parse_all(argument_count, arguments, out_options, &texts, out_help);
+  // What is wrong may stand in front of -o.
+  const char* output = status ? tfrt_flags_last_value(argument_count, arguments, "o") : NULL;
+  out_options->is_json = strcmp(output ? output : out_options->output, "json") == 0;
+  if (status || *out_help) return status;
   TFRT_RETURN_IF_ERROR(tfrt_run_options_check(out_options, &texts));
-  out_options->is_json = strcmp(out_options->output, "json") == 0;
   tfrt_run_options_set_directory(out_options);
   const tfrt_cluster_file_t* file = &out_options->cluster_file;
   TFRT_RETURN_IF_ERROR(

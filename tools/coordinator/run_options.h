@@ -46,7 +46,8 @@ typedef struct tfrt_run_options_s {
 } tfrt_run_options_t;
 
 // Sets |*out_options| as |arguments| say, and |*out_help| if the user only wanted the help,
-// which is printed then. Thread-compatible.
+// which is printed then. After an error only |is_json| of |*out_options| counts.
+// Thread-compatible.
 tfrt_status_t tfrt_run_options_parse(int argument_count, char* const* arguments,
                                      tfrt_run_options_t* out_options, bool* out_help) TFRT_MUST_USE;
 

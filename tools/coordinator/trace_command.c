@@ -274,7 +274,7 @@ tfrt_exit_code_t tfrt_trace_command(int argument_count, char* const* arguments) 
   static const tfrt_flag_t flags[] = {
       {"for", TFRT_FLAG_NUMBER, &tfrt_trace_command_state.for_ms, "MS",
        "how long to record (default 1000); SIGINT ends it earlier", 1, INT32_MAX},
-      {"file", TFRT_FLAG_TEXT, &tfrt_trace_command_state.file, "FILE",
+      {"file", TFRT_FLAG_PATH, &tfrt_trace_command_state.file, "FILE",
        "where to write it (default trace.json)", 0, 0},
   };
   static const tfrt_host_query_verb_t verb = {

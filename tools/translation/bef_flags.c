@@ -11,7 +11,7 @@ void tfrt_bef_flags_initialize(tfrt_bef_flags_t* storage, tfrt_flag_t* flags) {
   *storage = (tfrt_bef_flags_t){.output = TFRT_FILE_STANDARD_INPUT};
   const tfrt_flag_t all[TFRT_BEF_FLAG_COUNT] = {
       {.name = "o",
-       .kind = TFRT_FLAG_TEXT,
+       .kind = TFRT_FLAG_PATH,
        .storage = &storage->output,
        .value = "FILE",
        .help = "where the result goes; - (as without this flag) is the standard output"},

@@ -43,7 +43,8 @@ static const char tfrt_worker_footer[] =
     "--drain-timeout-ms, and ends. A second one cancels them and ends at once.\n"
     "\n"
     "Exit codes: 0 it was told to stop; 1 the system refused something (the port is in use, there\n"
-    "is no descriptor for who dials), or kernels did not end when they were told to; 2 wrong flags,\n"
+    "is no descriptor for who dials), or kernels did not end when they were told to; 2 wrong "
+    "flags,\n"
     "or a file that a flag names.\n"
     "\n"
     "Three workers on this machine and a program on them:\n"
@@ -58,23 +59,23 @@ static const char tfrt_worker_footer[] =
 static const tfrt_flag_t tfrt_worker_flags[] = {
     {"listen", TFRT_FLAG_TEXT, &tfrt_worker_raw.listen, "HOST:PORT",
      "or unix:/path; port 0: a free one (default 127.0.0.1:0)", 0, 0},
-    {"hostfile", TFRT_FLAG_TEXT, &tfrt_worker_raw.hostfile, "FILE",
+    {"hostfile", TFRT_FLAG_PATH, &tfrt_worker_raw.hostfile, "FILE",
      "listen at the address of --rank in it: see tfrt run --hostfile", 0, 0},
-    {"cluster", TFRT_FLAG_TEXT, &tfrt_worker_raw.cluster, "FILE",
+    {"cluster", TFRT_FLAG_PATH, &tfrt_worker_raw.cluster, "FILE",
      "the same of a YAML file, with other flags: see docs/hosts.md", 0, 0},
     {"rank", TFRT_FLAG_NUMBER, &tfrt_worker_raw.rank, "N",
      "which worker of --hostfile or --cluster, from 0", 0, TFRT_HOSTFILE_MAX_HOSTS - 1},
     {"name", TFRT_FLAG_TEXT, &tfrt_worker_raw.options.name, "NAME",
      "what others call this worker (default: host name and port)", 0, 0},
-    {"cluster-key-file", TFRT_FLAG_TEXT, &tfrt_worker_raw.cluster_key_file, "FILE",
+    {"cluster-key-file", TFRT_FLAG_PATH, &tfrt_worker_raw.cluster_key_file, "FILE",
      "the secret of the cluster is its first line (default: $" TFRT_CLUSTER_KEY_VARIABLE ")", 0, 0},
-    {"tls-dir", TFRT_FLAG_TEXT, &tfrt_worker_raw.tls.directory, "DIR", TFRT_TLS_DIRECTORY_HELP, 0,
+    {"tls-dir", TFRT_FLAG_PATH, &tfrt_worker_raw.tls.directory, "DIR", TFRT_TLS_DIRECTORY_HELP, 0,
      0},
     {"tls-name", TFRT_FLAG_TEXT, &tfrt_worker_raw.tls.name, "NAME",
      TFRT_TLS_NAME_HELP " (default: the host of --listen)", 0, 0},
     {"threads", TFRT_FLAG_NUMBER, &tfrt_worker_raw.options.threads, "N",
      "compute threads (default: one per processor)", 1, 1024},
-    {"data-directory", TFRT_FLAG_TEXT, &tfrt_worker_raw.options.data_directory, "DIR",
+    {"data-directory", TFRT_FLAG_PATH, &tfrt_worker_raw.options.data_directory, "DIR",
      "where files lie that programs name (default: here)", 0, 0},
     {TFRT_SHARED_LIBRARIES_FLAG, TFRT_FLAG_TEXT, &tfrt_worker_raw.shared_libs,
      TFRT_SHARED_LIBRARIES_VALUE, TFRT_SHARED_LIBRARIES_HELP, 0, 0},
@@ -84,9 +85,9 @@ static const tfrt_flag_t tfrt_worker_flags[] = {
      "debug, info (default), warning, error or silent", 0, 0},
     {"log-format", TFRT_FLAG_TEXT, &tfrt_worker_raw.log_format, "FORMAT",
      "text (default) or json, on the standard error", 0, 0},
-    {"pid-file", TFRT_FLAG_TEXT, &tfrt_worker_raw.options.pid_file, "FILE",
+    {"pid-file", TFRT_FLAG_PATH, &tfrt_worker_raw.options.pid_file, "FILE",
      "written when the worker listens: its process number", 0, 0},
-    {"ready-file", TFRT_FLAG_TEXT, &tfrt_worker_raw.options.ready_file, "FILE",
+    {"ready-file", TFRT_FLAG_PATH, &tfrt_worker_raw.options.ready_file, "FILE",
      "written when the worker listens: its address", 0, 0},
     {"drain-timeout-ms", TFRT_FLAG_NUMBER, &tfrt_worker_raw.options.drain_timeout_ms, "MS",
      "how long jobs may go on after SIGTERM (default 30000)", 0, INT32_MAX},

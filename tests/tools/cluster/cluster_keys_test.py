@@ -32,7 +32,7 @@ def ask(*command):
 
 
 def flags_of(*command):
-    return set(re.findall(r"^  --([\w-]+)", ask(*command, "--help").stdout, re.MULTILINE)) - QUESTIONS
+    return set(re.findall(r"^  --?([\w-]+)", ask(*command, "--help").stdout, re.MULTILINE)) - QUESTIONS
 
 
 class ClusterKeysTest(unittest.TestCase):
@@ -49,7 +49,7 @@ class ClusterKeysTest(unittest.TestCase):
 
     def test_each_flag_is_a_key_or_named_as_none(self):
         flags = flags_of(TFRT, "run") | flags_of(TFRT_WORKER)
-        self.assertTrue({"bind", "threads", "job-calls", "rank"} <= flags, flags)
+        self.assertTrue({"bind", "threads", "job-calls", "rank", "o", "v"} <= flags, flags)
         error = self.refusal("no-such-flag")
         others = set(error.split("own: ")[1].strip().split(", ")) | {"cluster"}
         self.assertTrue(others <= flags, others - flags)

@@ -8,6 +8,7 @@
 // What the table under test fills in.
 static struct {
   const char* name;
+  const char* path;
   int64_t number;
   bool on;
   tfrt_flag_list_t list;
@@ -17,6 +18,7 @@ static struct {
 static const tfrt_flag_t flags[] = {
     {"name", TFRT_FLAG_TEXT, &values.name, "TEXT", "a text", 0, 0},
     {"number", TFRT_FLAG_NUMBER, &values.number, "N", "a number", 1, 10},
+    {"path", TFRT_FLAG_PATH, &values.path, "FILE", "a file", 0, 0},
     {"on", TFRT_FLAG_BOOL, &values.on, NULL, "a switch", 0, 0},
     {"arg", TFRT_FLAG_LIST, &values.list, "X", "several", 0, 0},
     {"walk", TFRT_FLAG_STEP, &values.steps, NULL, "a step", 0, 0},
@@ -110,6 +112,35 @@ START_TEST(a_wrong_flag_is_named_with_what_it_wants) {
 }
 END_TEST
 
+START_TEST(a_path_is_not_empty) {
+  reset();
+  ck_assert_ptr_null(parse((const char*[]){"--path=a", "--name=", NULL}));
+  ck_assert_str_eq(values.path, "a");
+  ck_assert_str_eq(values.name, "");
+  expect_error((const char*[]){"--path=", NULL},
+               "--path wants a value, FILE, and this one is empty");
+  expect_error((const char*[]){"--path", "", NULL},
+               "--path wants a value, FILE, and this one is empty");
+}
+END_TEST
+
+static const char* last(const char* const* arguments) {
+  int count = 0;
+  while (arguments[count]) ++count;
+  const char* value = tfrt_flags_last_value(count, (char* const*)arguments, "o");
+  return value ? value : "none";
+}
+
+START_TEST(the_last_value_is_found_whatever_else_is_wrong) {
+  ck_assert_str_eq(last((const char*[]){NULL}), "none");
+  ck_assert_str_eq(last((const char*[]){"o", "json", "--on", "-", "-x", NULL}), "none");
+  ck_assert_str_eq(last((const char*[]){"--nonsense", "-o", "a", "b", NULL}), "a");
+  ck_assert_str_eq(last((const char*[]){"-o=a", "--o", "b", "--number=x", NULL}), "b");
+  ck_assert_str_eq(last((const char*[]){"--o=a", "-o=", "-o", NULL}), "");
+  ck_assert_str_eq(last((const char*[]){"-o=a", "--", "-o=b", NULL}), "a");
+}
+END_TEST
+
 START_TEST(a_list_has_an_end) {
   reset();
   static const char* arguments[TFRT_FLAG_MAX_LIST + 2];
@@ -129,6 +160,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(cases, two_dashes_end_the_flags);
   tcase_add_test(cases, questions_are_seen_before_what_follows);
   tcase_add_test(cases, a_wrong_flag_is_named_with_what_it_wants);
+  tcase_add_test(cases, a_path_is_not_empty);
+  tcase_add_test(cases, the_last_value_is_found_whatever_else_is_wrong);
   tcase_add_test(cases, a_list_has_an_end);
   suite_add_tcase(suite, cases);
   return suite;
