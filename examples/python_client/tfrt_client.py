@@ -8,8 +8,9 @@
     print([decode(result) for result in client.results(start)])
     client.close()
 
-One session with one worker, one job on it, any number of starts. What it leaves out: broken
-connections are not resumed, the checksums of chunks not checked, and other hosts not called.
+One session with one worker, one job on it, any number of starts. What it leaves out: a broken
+control stream is not resumed (a lane is opened again), the checksums of chunks are not checked, and
+other hosts not called.
 
 The folder that `protoc` was told to fill (README.md says how) must be on PYTHONPATH: it holds a
 package `proto`.
@@ -38,6 +39,9 @@ VERSIONS = 1, 1  # the lowest and the highest that this speaks
 NO_RANK = 2**32 - 1
 WINDOW = 4 << 20  # bytes of a payload that may be under way to us
 CHUNK = 1 << 20
+INLINE = 4096  # bytes of a payload that go in a message; others are lent
+MAX_FORWARDS = 16
+NOT_FOUND, ABORTED, UNIMPLEMENTED, INTERNAL = 5, 10, 12, 13
 SILENCE_S = 5  # without a batch, then the worker is dead
 ACK = object()  # in the queue of frames: a batch without any, for its `ack`
 
@@ -47,15 +51,18 @@ BODIES = {
     batch.FRAME_REFUSE: session.Refuse,
     batch.FRAME_GOODBYE: session.Goodbye,
     batch.FRAME_JOB_ATTACH: job.JobAttach,
+    batch.FRAME_JOB_GONE: job.JobGone,
     batch.FRAME_JOB_OPENED: job.JobOpened,
     batch.FRAME_JOB_END: job.JobEnd,
     batch.FRAME_JOB_CLOSE: job.JobClose,
     batch.FRAME_JOB_DETACH: job.JobDetach,
     batch.FRAME_INVOKE: call.Invoke,
+    batch.FRAME_VOID: call.Void,
     batch.FRAME_CANCEL: call.Cancel,
     batch.FRAME_WANT: objects.Want,
     batch.FRAME_RESOLVE: objects.Resolve,
     batch.FRAME_UNWANT: objects.Unwant,
+    batch.FRAME_RETAIN: objects.Retain,
     batch.FRAME_RELEASE: objects.Release,
 }
 
@@ -96,15 +103,46 @@ def decode(item):
     return None if item.type == "!tfrt.chain" else item.body
 
 
-class Payload:
-    """A value that comes in chunks."""
+class Export:
+    """A value of ours that the worker may ask for. Who retains it holds it until the Release."""
 
-    def __init__(self):
-        self.type = None
+    def __init__(self, item):
+        self.item = item
+        self.is_lent = True  # while the job or the start lives that it was named for
+        self.holds = 0
+
+
+class Sending:
+    """A payload on its way to the worker, until its Unwant, or the Want that resumes it."""
+
+    def __init__(self, name, item, offset, limit):
+        self.name = name
+        self.item = item
+        self.offset = offset
+        self.limit = limit
+        self.has_begun = False  # a chunk was given to a lane
+        self.is_over = False  # no more of it under this number
+
+
+class Payload:
+    """A value that was asked for. Its bytes come in chunks, unless the answer has it."""
+
+    def __init__(self, name):
+        self.name = name
+        self.want = 0  # the number of the Want, another one after each loss of the lane
+        self.answer = None  # an Item
+        self.type = ""
         self.header = b""
         self.body = bytearray()
+        self.size = None
         self.error = None
-        self.is_complete = threading.Event()
+        self.is_complete = False
+
+    def is_over(self):
+        """All has come that will: chunks and the answer are not ordered."""
+        if self.answer is None or not self.answer.HasField("on_bulk"):
+            return self.answer is not None
+        return self.is_complete or self.error is not None
 
 
 class Client:
@@ -120,7 +158,10 @@ class Client:
         self.version = VERSIONS[1]  # then the one in force
         self.session = 1
         self.outgoing = queue.Queue()  # frames; None: the end
-        self.bulk_outgoing = queue.Queue()
+        self.lane_queue = queue.Queue()  # what goes up the newest lane; None: its end
+        self.lane = None  # the same, while that is open
+        self.lane_connection = 0
+        self.is_closed = False
         self.changed = threading.Condition()
         self.failure = None  # why the session is over
         self.heard = time.monotonic()  # when the worker last said something
@@ -132,10 +173,12 @@ class Client:
         self.job_key = secrets.token_bytes(32)
         self.is_attached = False
         self.opened = None
+        self.over = None  # why the worker has no part in the job any more
         self.ends = {}  # JobEnd by start
-        self.exports = {}  # what the worker may Want of us: Value by number
-        self.sending = {}  # payloads on their way: (Value, offset) by the worker's Want
-        self.resolved = {}  # Item by our Want
+        self.exports = {}  # Export by number
+        self.next_export = 1
+        self.lent = {}  # numbers of exports by the start whose arguments they are
+        self.sending = {}  # Sending by the worker's Want
         self.payloads = {}  # Payload by our Want
         self.next_start = 1
         self.next_want = 1
@@ -267,14 +310,24 @@ class Client:
             self.opened = body
         elif kind == batch.FRAME_JOB_END:
             self.ends[body.start] = body
+        elif kind == batch.FRAME_JOB_DETACH or (
+            kind == batch.FRAME_JOB_GONE and body.job_id == self.job_id
+        ):
+            self.over = body.error.message or "the worker at %s has left the job" % self.address
         elif kind == batch.FRAME_INVOKE:
             self.on_invoke(body)
+        elif kind == batch.FRAME_VOID:
+            self.calls_done += 1  # and no Result
         elif kind == batch.FRAME_WANT:
             self.on_want(body)
         elif kind == batch.FRAME_UNWANT:
             self.sending.pop(body.want, None)
+        elif kind == batch.FRAME_RETAIN:
+            self.on_retain(body)
+        elif kind == batch.FRAME_RELEASE:
+            self.on_release(body)
         elif kind == batch.FRAME_RESOLVE:
-            self.resolved[body.want] = body.item
+            self.on_resolve(body)
 
     def on_attach(self, attach):
         """Only who knows the job's key may name it."""
@@ -293,116 +346,265 @@ class Client:
             if is_print:
                 item.available.type = "!tfrt.chain"
             else:
-                item.error.code = 12
+                item.error.code = UNIMPLEMENTED
                 item.error.message = "a client in Python has no such function"
         if is_print and invoke.arguments[0].HasField("inline"):
             self.on_print(invoke.arguments[0].inline.body.decode())
         self.calls_done += 1
         self.send(batch.FRAME_RESULT, result, 1)
 
+    # --- What the worker wants of us ------------------------------------------------
+
+    def export(self, item):
+        """Makes the Value `item` one that the worker may ask for. Returns its Reference."""
+        number, self.next_export = self.next_export, self.next_export + 1
+        self.exports[number] = Export(item)
+        return value.Reference(
+            id=value.ObjectId(namer=self.incarnation, number=number),
+            owner=self.incarnation,
+            owner_rank=NO_RANK,
+            namer_rank=NO_RANK,
+        )
+
+    def take_back(self, start):
+        """The start is over, and its results are here: what it was lent goes, unless it is held."""
+        for number in self.lent.pop(start, ()):
+            self.exports[number].is_lent = False
+            self.drop(number)
+
+    def find_export(self, name):
+        return self.exports.get(name.number) if name.namer == self.incarnation else None
+
+    def drop(self, number):
+        export = self.exports[number]
+        if not export.is_lent and export.holds == 0:
+            del self.exports[number]
+
     def on_want(self, want):
         """The worker asks for an export of ours, or for the chain of a line that was printed."""
         resolve = objects.Resolve(want=want.want)
-        export = self.exports.get(want.id.number) if want.id.namer == self.incarnation else None
+        before = self.sending.get(want.resumes)
+        if before and before.name == want.id:
+            # What was lost with a lane goes on under the new number.
+            del self.sending[want.resumes]
+            self.resolve_on_bulk(resolve, want, before.item)
+            return
+        export = self.find_export(want.id)
         if want.id.namer == self.worker:
             resolve.item.available.type = "!tfrt.chain"
         elif export is None:
-            resolve.item.error.code = 5
+            resolve.item.error.code = NOT_FOUND
             resolve.item.error.message = "a client in Python has no such value"
         elif want.level != objects.WANT_VALUE:
-            resolve.item.available.type = export.type
-            resolve.item.available.size = len(export.body)
-        elif len(export.body) <= 4096:
-            resolve.item.inline.CopyFrom(export)
+            resolve.item.available.type = export.item.type
+            resolve.item.available.size = len(export.item.body)
+        elif len(export.item.body) <= INLINE:
+            resolve.item.inline.CopyFrom(export.item)
         else:
-            resolve.item.on_bulk.type = export.type
-            resolve.item.on_bulk.header = export.header
-            resolve.item.on_bulk.size = len(export.body)
-            self.sending[want.want] = (export, 0)
+            self.resolve_on_bulk(resolve, want, export.item)
+            return
         self.wants_resolved += 1
         self.send(batch.FRAME_RESOLVE, resolve, 1)
-        if want.want in self.sending:
-            self.open_lane()
-            self.send_chunks(want.want, want.window)
 
-    # --- Payloads -----------------------------------------------------------------
+    def resolve_on_bulk(self, resolve, want, item):
+        """Answers `want` with the payload of `item`, from its offset on, on the lane."""
+        resolve.item.on_bulk.type = item.type
+        resolve.item.on_bulk.header = item.header
+        resolve.item.on_bulk.size = len(item.body)
+        self.wants_resolved += 1
+        self.send(batch.FRAME_RESOLVE, resolve, 1)
+        self.sending[want.want] = Sending(want.id, item, want.offset, want.window)
+        self.open_lane()
+        self.send_chunks(want.want)
+
+    def on_retain(self, retain):
+        """The worker holds what it was lent, until it releases it. A line that was printed is there
+        for ever."""
+        retained = objects.Retained()
+        for name in retain.ids:
+            item = retained.items.add(id=name).item
+            export = self.find_export(name)
+            if export or name.namer == self.worker:
+                item.held.SetInParent()
+            else:
+                item.error.code = NOT_FOUND
+                item.error.message = "a client in Python has no such value"
+            if export:
+                export.holds += 1
+        self.send(batch.FRAME_RETAINED, retained, 1)
+
+    def on_release(self, release):
+        for names in release.ranges:
+            if names.namer != self.incarnation or names.first_index > 0:
+                continue
+            for number in list(self.exports):
+                export = self.exports[number]
+                if names.first_number <= number < names.first_number + names.number_count:
+                    export.holds = max(export.holds - 1, 0)
+                    self.drop(number)
+
+    # --- The lane -------------------------------------------------------------------
 
     def open_lane(self):
         if len(self.threads) > 1:
             return
+        self.threads.append(threading.Thread(target=self.run_lane, daemon=True))
+        self.threads[1].start()
+
+    def run_lane(self):
+        """One lane after the other, as long as the session lives."""
+        while True:
+            outgoing = queue.Queue()
+            with self.changed:
+                if self.failure or self.is_closed:
+                    return
+                self.lane_queue = outgoing
+            try:
+                self.read_lane(outgoing)
+            except grpc.RpcError:
+                pass  # lost, or refused: the session goes on
+            except Exception as error:  # pylint: disable=broad-except
+                self.fail("%s: %r" % (self.address, error))
+            with self.changed:
+                self.lane = None
+                outgoing.put(None)
+                self.changed.wait_for(lambda: self.failure or self.is_closed, timeout=0.1)
+
+    def read_lane(self, outgoing):
+        self.lane_connection += 1
         hello = bulk.LaneHello(
             version=self.version,
             from_incarnation=self.incarnation,
             to_incarnation=self.worker,
             session=self.session,
             lane=0,
-            connection=1,
+            connection=self.lane_connection,
         )
-        self.bulk_outgoing.put(bulk.BulkUp(hello=hello))
-        self.threads.append(threading.Thread(target=self.read_lane, daemon=True))
-        self.threads[1].start()
+        outgoing.put(bulk.BulkUp(hello=hello))
+        stub = peer_pb2_grpc.PeerStub(self.lane_channel)
+        stream = stub.Bulk(iter(outgoing.get, None), metadata=self.metadata)
+        for message in stream:
+            with self.changed:
+                self.on_bulk(message, outgoing)
+                self.changed.notify_all()
 
-    def read_lane(self):
-        try:
-            stub = peer_pb2_grpc.PeerStub(self.lane_channel)
-            stream = stub.Bulk(iter(self.bulk_outgoing.get, None), metadata=self.metadata)
-            for message in stream:
-                with self.changed:
-                    self.on_bulk(message)
-                    self.changed.notify_all()
-        except grpc.RpcError as error:
-            self.fail("%s: %s" % (self.address, error.details()))
-
-    def on_bulk(self, message):
+    def on_bulk(self, message, outgoing):
         kind = message.WhichOneof("message")
-        if kind == "welcome" and message.welcome.HasField("error"):
-            self.failure = message.welcome.error.message
-        elif kind == "window":
-            self.send_chunks(message.window.want, message.window.limit)
+        if kind == "welcome" and not message.welcome.HasField("error"):
+            self.lane = outgoing
+            self.on_lane()
+        elif kind == "window" and message.window.want in self.sending:
+            sending = self.sending[message.window.want]
+            sending.limit = max(sending.limit, message.window.limit)
+            self.send_chunks(message.window.want)
         elif kind == "abort" and message.abort.from_owner:
-            self.payloads[message.abort.want].error = message.abort.error
-            self.payloads[message.abort.want].is_complete.set()
-        elif kind == "abort":
-            self.sending.pop(message.abort.want, None)
+            self.on_abort(message.abort)
+        elif kind == "abort" and message.abort.want in self.sending:
+            self.sending[message.abort.want].is_over = True
         elif kind == "chunk":
             self.on_chunk(message.chunk)
 
-    def send_chunks(self, want, limit):
+    def on_lane(self):
+        """A new lane: what had begun on an older one has to be asked for again, the rest begins."""
+        for want, sending in self.sending.items():
+            if not sending.has_begun:
+                self.send_chunks(want)
+                continue
+            sending.is_over = True
+            abort = bulk.Abort(want=want, from_owner=True)
+            abort.error.code = ABORTED
+            abort.error.message = "the lane was lost"
+            self.lane.put(bulk.BulkUp(abort=abort))
+
+    def send_chunks(self, want):
         """Sends the payload that the worker's `want` asks for, as far as its window goes."""
-        while want in self.sending:
-            export, offset = self.sending[want]
-            size = min(CHUNK, limit - offset, len(export.body) - offset)
+        sending = self.sending[want]
+        body = sending.item.body
+        while self.lane and not sending.is_over:
+            size = min(CHUNK, sending.limit - sending.offset, len(body) - sending.offset)
             if size <= 0:
                 return
-            is_first, end = offset == 0, offset + size
+            is_first, end = sending.offset == 0, sending.offset + size
             chunk = bulk.Chunk(
                 want=want,
-                offset=offset,
-                type=export.type if is_first else "",
-                header=export.header if is_first else b"",
-                total_size=len(export.body) if is_first else 0,
-                last=end == len(export.body),
-                payload=export.body[offset:end],
+                offset=sending.offset,
+                type=sending.item.type if is_first else "",
+                header=sending.item.header if is_first else b"",
+                total_size=len(body) if is_first else 0,
+                last=end == len(body),
+                payload=body[sending.offset : end],
             )
-            self.bulk_outgoing.put(bulk.BulkUp(chunk=chunk))
-            self.sending[want] = (export, end)
-            if chunk.last:
-                self.sending.pop(want)
+            self.lane.put(bulk.BulkUp(chunk=chunk))
+            sending.has_begun = True
+            sending.offset = end
+
+    # --- What we want of the worker -------------------------------------------------
+
+    def want(self, payload, resumes=0):
+        """Asks for what `payload` lacks, under a new number."""
+        payload.want, self.next_want = self.next_want, self.next_want + 1
+        payload.answer = None
+        self.payloads[payload.want] = payload
+        self.send(
+            batch.FRAME_WANT,
+            objects.Want(
+                want=payload.want,
+                id=payload.name,
+                level=objects.WANT_VALUE,
+                window=len(payload.body) + WINDOW,
+                offset=len(payload.body),
+                resumes=resumes,
+            ),
+            1,
+        )
+
+    def on_resolve(self, resolve):
+        payload = self.payloads.get(resolve.want)
+        if payload is None:
+            return  # late
+        payload.answer = resolve.item
+        if not resolve.item.HasField("on_bulk"):
+            del self.payloads[resolve.want]
+            return
+        on_bulk = resolve.item.on_bulk
+        payload.type, payload.header, payload.size = on_bulk.type, on_bulk.header, on_bulk.size
+
+    def on_abort(self, abort):
+        """The worker sends no more under this number. ABORTED: a lane was lost, and what is missing
+        comes when it is asked for; anything else is what the value is."""
+        payload = self.payloads.get(abort.want)
+        if payload is None or payload.is_complete:
+            return  # late
+        if abort.error.code == ABORTED:
+            del self.payloads[abort.want]
+            self.want(payload, resumes=abort.want)
+        else:
+            payload.error = abort.error
 
     def on_chunk(self, chunk):
         payload = self.payloads.get(chunk.want)
-        if payload is None:
+        if payload is None or payload.error or payload.is_complete:
             return  # late
         if chunk.offset == 0:
-            payload.type, payload.header = chunk.type, chunk.header
-        if chunk.offset != len(payload.body):
-            raise Lost("a chunk at %d came behind %d" % (chunk.offset, len(payload.body)))
-        payload.body += chunk.payload
-        if chunk.last:
-            payload.is_complete.set()
+            payload.type, payload.header, payload.size = chunk.type, chunk.header, chunk.total_size
+        end = chunk.offset + len(chunk.payload)
+        if chunk.offset != len(payload.body) or chunk.last != (end == payload.size):
+            self.refuse_chunk(payload, chunk)
             return
-        window = bulk.Window(want=chunk.want, limit=len(payload.body) + WINDOW)
-        self.bulk_outgoing.put(bulk.BulkUp(window=window))
+        payload.body += chunk.payload
+        payload.is_complete = chunk.last
+        if not chunk.last:
+            window = bulk.Window(want=chunk.want, limit=end + WINDOW)
+            self.lane.put(bulk.BulkUp(window=window))
+
+    def refuse_chunk(self, payload, chunk):
+        abort = bulk.Abort(want=chunk.want)
+        abort.error.code = INTERNAL
+        abort.error.message = "a chunk at %d came behind %d of %s bytes" % (
+            chunk.offset, len(payload.body), payload.size,
+        )
+        payload.error = abort.error
+        self.lane.put(bulk.BulkUp(abort=abort))
 
     # --- The job ------------------------------------------------------------------
 
@@ -412,8 +614,8 @@ class Client:
             while not condition():
                 if time.monotonic() - self.heard > SILENCE_S:
                     self.failure = self.failure or "the worker at %s is silent" % self.address
-                if self.failure:
-                    raise Lost(self.failure)
+                if self.failure or self.over:
+                    raise Lost(self.failure or self.over)
                 self.changed.wait(timeout=1)
 
     def hello(self):
@@ -447,14 +649,7 @@ class Client:
             return self.programs[digest]
         handle = self.programs[digest] = len(self.programs) + 1
         with self.changed:
-            number = len(self.exports) + 1
-            self.exports[number] = value.Value(type="!tfrt.program", body=image)
-        reference = value.Reference(
-            id=value.ObjectId(namer=self.incarnation, number=number),
-            owner=self.incarnation,
-            owner_rank=NO_RANK,
-            namer_rank=NO_RANK,
-        )
+            reference = self.export(value.Value(type="!tfrt.program", body=image))
         self.send(
             batch.FRAME_PROGRAM,
             call.Program(handle=handle, sha256=digest, size=len(image), reference=reference),
@@ -466,8 +661,15 @@ class Client:
         """Starts `function` of `image` with `arguments`, Values. Returns the start's number."""
         start, self.next_start = self.next_start, self.next_start + 1
         message = job.JobStart(start=start, program=self.ship(image), function=function)
-        for argument in arguments:
-            message.arguments.add().inline.CopyFrom(argument)
+        with self.changed:
+            self.lent[start] = []
+            for argument in arguments:
+                item = message.arguments.add()
+                if len(argument.body) <= INLINE:
+                    item.inline.CopyFrom(argument)
+                    continue
+                item.reference.CopyFrom(self.export(argument))
+                self.lent[start].append(item.reference.id.number)
         header = {}
         if timeout_s is not None:
             header = {"has_budget": True, "budget_us": int(timeout_s * 1e6)}
@@ -480,26 +682,35 @@ class Client:
 
     def fetch(self, reference):
         """The Value behind a reference of the worker."""
-        with self.changed:
-            want, self.next_want = self.next_want, self.next_want + 1
-            payload = self.payloads[want] = Payload()
-        self.open_lane()
-        self.send(
-            batch.FRAME_WANT,
-            objects.Want(want=want, id=reference.id, level=objects.WANT_VALUE, window=WINDOW),
-            1,
-        )
-        self.wait(lambda: want in self.resolved)
-        item = self.resolved.pop(want)
-        if item.HasField("on_bulk"):
-            self.wait(payload.is_complete.is_set)
-            self.send(batch.FRAME_UNWANT, objects.Unwant(want=want), 1)
-        self.payloads.pop(want)
-        if item.HasField("error") or payload.error:
-            raise TfrtError(item.error if item.HasField("error") else payload.error)
-        if item.HasField("inline"):
-            return item.inline
-        return value.Value(type=payload.type, header=payload.header, body=bytes(payload.body))
+        for _ in range(MAX_FORWARDS):
+            export = self.find_export(reference.id)
+            if export:
+                return export.item  # an argument that is a result, too
+            if reference.owner != self.worker:
+                raise Lost("a value of another host, which is not asked")
+            payload = Payload(reference.id)
+            with self.changed:
+                self.open_lane()
+                self.want(payload)
+            self.wait(payload.is_over)
+            answer = payload.answer
+            if answer.HasField("on_bulk"):
+                with self.changed:
+                    self.send(batch.FRAME_UNWANT, objects.Unwant(want=payload.want), 1)
+                    del self.payloads[payload.want]
+                if payload.error:
+                    raise TfrtError(payload.error)
+                return value.Value(
+                    type=payload.type, header=payload.header, body=bytes(payload.body)
+                )
+            if answer.HasField("error"):
+                raise TfrtError(answer.error)
+            if answer.HasField("available"):
+                return value.Value(type=answer.available.type)
+            if answer.HasField("inline"):
+                return answer.inline
+            reference = answer.reference
+        raise Lost("a value that is handed on more than %d times" % MAX_FORWARDS)
 
     def release(self, name):
         """Gives back the hold on what the worker keeps by the ObjectId `name` for us."""
@@ -517,20 +728,24 @@ class Client:
         """Waits for the end of `start`. Returns a Value, or a TfrtError, for each result."""
         self.wait(lambda: start in self.ends)
         end = self.ends.pop(start)
-        if end.HasField("error") and not end.results:
-            raise TfrtError(end.error)
-        results = []
-        for item in end.results:
-            if item.HasField("inline"):
-                results.append(item.inline)
-            elif item.HasField("available"):
-                results.append(value.Value(type=item.available.type))
-            elif item.HasField("error"):
-                results.append(TfrtError(item.error))
-            else:
-                results.append(self.fetch(item.reference))
-                self.release(item.reference.id)
-        return results
+        try:
+            if end.HasField("error") and not end.results:
+                raise TfrtError(end.error)
+            return [self.result(item) for item in end.results]
+        finally:
+            with self.changed:
+                self.take_back(start)
+
+    def result(self, item):
+        if item.HasField("inline"):
+            return item.inline
+        if item.HasField("available"):
+            return value.Value(type=item.available.type)
+        if item.HasField("error"):
+            return TfrtError(item.error)
+        fetched = self.fetch(item.reference)
+        self.release(item.reference.id)
+        return fetched
 
     def close(self):
         """Ends the job and the session."""
@@ -541,8 +756,11 @@ class Client:
                 batch.FRAME_GOODBYE,
                 session.Goodbye(reason=session.GOODBYE_SHUTDOWN, message="finished"),
             )
+        with self.changed:
+            self.is_closed = True
+            self.lane_queue.put(None)
+            self.changed.notify_all()
         self.outgoing.put(None)
-        self.bulk_outgoing.put(None)
         for thread in self.threads:
             thread.join(timeout=SILENCE_S)
         self.channel.close()

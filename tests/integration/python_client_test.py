@@ -31,15 +31,19 @@ COMPILE = [
 subprocess.run(COMPILE + PROTO_FILES, check=True)
 sys.path[:0] = [STUBS.name, EXAMPLE]
 
+import fake_peer  # pylint: disable=wrong-import-position
 import tfrt_client  # pylint: disable=wrong-import-position
 from proto import batch_pb2 as batch  # pylint: disable=wrong-import-position
+from proto import bulk_pb2 as bulk  # pylint: disable=wrong-import-position
 from proto import call_pb2 as call  # pylint: disable=wrong-import-position
+from proto import job_pb2 as job  # pylint: disable=wrong-import-position
+from proto import object_pb2 as objects  # pylint: disable=wrong-import-position
 from proto import value_pb2 as value  # pylint: disable=wrong-import-position
 
 # In the README.
 ADDRESS = "127.0.0.1:4001"
 
-CANCELLED, DEADLINE_EXCEEDED, INTERNAL = 1, 4, 13
+CANCELLED, DEADLINE_EXCEEDED, NOT_FOUND, ABORTED, INTERNAL = 1, 4, 5, 10, 13
 
 # Two dimensions of a tensor of 6 MiB: more than a window.
 SIDE = 1254
@@ -180,6 +184,29 @@ class PythonClientTest(ClusterTest):
             self.lines, ["DenseHostTensor dtype = i32, shape = [3], values = [1, 2, 3]"]
         )
 
+    def test_a_tensor_that_is_too_large_for_a_message_as_argument(self):
+        worker = self.start_worker()
+        client = self.open(worker)
+        image = self.translate(
+            """func.func @main(%t: !tfrt_tensor.tensor) -> !tfrt_tensor.tensor {
+  tfrt.return %t : !tfrt_tensor.tensor
+}
+"""
+        )
+        # More than a window, and not the same everywhere.
+        count = 1500000
+        body = struct.pack("<%di" % count, *range(count))
+        tensor = value.Value(
+            type="!tfrt_tensor.tensor", header=struct.pack("<BBBB4xQ", 8, 1, 0, 0, count), body=body
+        )
+        (result,) = client.results(client.start(image, 0, [tensor]))
+        self.assertEqual((result.type, result.header), (tensor.type, tensor.header))
+        self.assertTrue(result.body == body)
+        # The program alone is still lent.
+        self.assertEqual([e.item.type for e in client.exports.values()], ["!tfrt.program"])
+        client.close()
+        self.expect_idle([worker])
+
     def test_cancel_and_deadline_end_what_runs(self):
         worker = self.start_worker()
         client = self.open(worker)
@@ -279,6 +306,216 @@ class PythonClientTest(ClusterTest):
             if versions[0] > 0:
                 self.assertIn("you speak %d to %d, this host 1 to 1" % versions, text)
         self.expect_idle([worker])
+
+    # --- What a worker may do, and seldom does ----------------------------------------
+
+    def open_fake(self):
+        """A worker that does what it is told, and a client with a job on it."""
+        peer = fake_peer.FakePeer(PATIENCE_S)
+        self.addCleanup(peer.stop)
+        return peer, self.open(peer)
+
+    def fetch(self, client):
+        """Fetches a value of the fake worker on another thread: the value, or its error, once that
+        has ended."""
+        reference = value.Reference(
+            id=value.ObjectId(namer=fake_peer.INCARNATION, number=5), owner=fake_peer.INCARNATION
+        )
+        found = []
+
+        def fetch():
+            try:
+                found.append(client.fetch(reference))
+            except (tfrt_client.Lost, tfrt_client.TfrtError) as error:
+                found.append(error)
+
+        thread = threading.Thread(target=fetch, daemon=True)
+        thread.start()
+
+        def finish():
+            thread.join(timeout=PATIENCE_S)
+            self.assertEqual(len(found), 1)
+            return found[0]
+
+        return finish
+
+    def expect_want(self, peer, **fields):
+        """The next Want is of the value that is fetched, with these fields."""
+        want = peer.expect(batch.FRAME_WANT, objects.Want())
+        name = value.ObjectId(namer=fake_peer.INCARNATION, number=5)
+        window = fields.get("offset", 0) + tfrt_client.WINDOW
+        expected = objects.Want(id=name, level=objects.WANT_VALUE, window=window, **fields)
+        self.assertEqual(want, expected)
+        return want.want
+
+    def answer_on_bulk(self, peer, want, size):
+        resolve = objects.Resolve(want=want)
+        resolve.item.on_bulk.type = "!tfrt.string"
+        resolve.item.on_bulk.size = size
+        peer.send(batch.FRAME_RESOLVE, resolve)
+
+    def abort(self, lane, want, code=ABORTED):
+        abort = bulk.Abort(want=want, from_owner=True)
+        abort.error.code = code
+        abort.error.message = "of the worker"
+        lane.say(abort=abort)
+
+    def test_what_a_worker_retains_is_held_until_its_release(self):
+        peer, client = self.open_fake()
+        tensor = value.Value(type="!tfrt.string", body=b"x" * 5000)
+        start = client.start(b"a program", 0, [tensor])
+        program, lent = (value.ObjectId(namer=client.incarnation, number=n) for n in (1, 2))
+        message = peer.expect(batch.FRAME_JOB_START, job.JobStart())
+        self.assertEqual(message.arguments[0].reference.id, lent)
+        printed = value.ObjectId(namer=fake_peer.INCARNATION, number=1)
+        unknown = value.ObjectId(namer=client.incarnation, number=9)
+        peer.send(batch.FRAME_RETAIN, objects.Retain(ids=[lent, unknown, program, lent, printed]))
+        retained = peer.expect(batch.FRAME_RETAINED, objects.Retained())
+        self.assertEqual([item.id for item in retained.items], [lent, unknown, program, lent, printed])
+        forms = [item.item.WhichOneof("form") for item in retained.items]
+        self.assertEqual(forms, ["held", "error", "held", "held", "held"])
+        self.assertEqual(retained.items[1].item.error.code, NOT_FOUND)
+        # The start is over, and both holds are still there; with the last one the value goes.
+        peer.send(batch.FRAME_JOB_END, job.JobEnd(start=start, request=1))
+        self.assertEqual(client.results(start), [])
+        release = objects.Release()
+        release.ranges.add(
+            namer=client.incarnation, first_number=1, number_count=2, first_index=0, index_count=1
+        )
+        for number, form in enumerate(("available", "available", "error"), 1):
+            want = objects.Want(want=number, id=lent, level=objects.WANT_AVAILABLE)
+            peer.send(batch.FRAME_WANT, want)
+            item = peer.expect(batch.FRAME_RESOLVE, objects.Resolve()).item
+            self.assertEqual(item.WhichOneof("form"), form)
+            peer.send(batch.FRAME_RELEASE, release)
+        # The program lives as long as the job.
+        peer.send(batch.FRAME_WANT, objects.Want(want=4, id=program, level=objects.WANT_VALUE))
+        item = peer.expect(batch.FRAME_RESOLVE, objects.Resolve()).item
+        self.assertEqual(item.inline.body, b"a program")
+
+    def test_a_payload_goes_on_where_its_lane_was_lost(self):
+        peer, client = self.open_fake()
+        finish = self.fetch(client)
+        want = self.expect_want(peer, want=1)
+        lane = peer.next_lane().welcome()
+        # The first chunk is there before the answer.
+        lane.say(chunk=bulk.Chunk(want=want, type="!tfrt.string", total_size=9, payload=b"abc"))
+        self.assertEqual(peer.next_up(lane).window.limit, 3 + tfrt_client.WINDOW)
+        self.answer_on_bulk(peer, want, 9)
+        for connection, have, more in ((2, 3, b"def"), (3, 6, b"ghi")):
+            lane.end()
+            lane = peer.next_lane().welcome()
+            self.assertEqual(lane.hello.connection, connection)
+            self.abort(lane, want)
+            # What nobody waits for.
+            self.abort(lane, 77)
+            resumed = self.expect_want(peer, want=connection, offset=have, resumes=want)
+            # Late: that number is over.
+            lane.say(chunk=bulk.Chunk(want=want, offset=have, payload=b"xyz"))
+            want = resumed
+            self.answer_on_bulk(peer, want, 9)
+            lane.say(chunk=bulk.Chunk(want=want, offset=have, last=have == 6, payload=more))
+        result = finish()
+        self.assertEqual((result.type, result.body), ("!tfrt.string", b"abcdefghi"))
+        # For the others none is due.
+        self.assertEqual(peer.expect(batch.FRAME_UNWANT, objects.Unwant()).want, 3)
+
+    def test_a_payload_of_which_nothing_came_begins_again(self):
+        peer, client = self.open_fake()
+        finish = self.fetch(client)
+        want = self.expect_want(peer, want=1)
+        lane = peer.next_lane()
+        # A lane that is refused is no end of the session.
+        refused = bulk.LaneWelcome(lane=0)
+        refused.error.code = 10
+        lane.say(welcome=refused)
+        lane.end()
+        lane = peer.next_lane().welcome()
+        self.answer_on_bulk(peer, want, 3)
+        self.abort(lane, want)
+        want = self.expect_want(peer, want=2, resumes=1)
+        # The worker may know nothing of it any more, and answer as it likes.
+        resolve = objects.Resolve(want=want)
+        resolve.item.inline.type = "!tfrt.string"
+        resolve.item.inline.body = b"abc"
+        peer.send(batch.FRAME_RESOLVE, resolve)
+        self.assertEqual(finish().body, b"abc")
+
+    def test_a_payload_that_does_not_come_is_its_error(self):
+        peer, client = self.open_fake()
+        finish = self.fetch(client)
+        want = self.expect_want(peer, want=1)
+        lane = peer.next_lane().welcome()
+        self.answer_on_bulk(peer, want, 9)
+        self.abort(lane, want, INTERNAL)
+        self.assertEqual((finish().error.code, finish().error.message), (INTERNAL, "of the worker"))
+        self.assertEqual(peer.expect(batch.FRAME_UNWANT, objects.Unwant()).want, want)
+        # Chunks with a gap between them are no payload; the session goes on.
+        finish = self.fetch(client)
+        want = self.expect_want(peer, want=2)
+        self.answer_on_bulk(peer, want, 9)
+        lane.say(chunk=bulk.Chunk(want=want, type="!tfrt.string", total_size=9, payload=b"abc"))
+        lane.say(chunk=bulk.Chunk(want=want, offset=4, payload=b"efg"))
+        self.assertIn("a chunk at 4 came behind 3 of 9 bytes", str(finish()))
+        self.assertEqual(peer.next_up(lane).WhichOneof("message"), "window")
+        abort = peer.next_up(lane).abort
+        self.assertEqual((abort.want, abort.from_owner), (want, False))
+        self.assertEqual(peer.expect(batch.FRAME_UNWANT, objects.Unwant()).want, want)
+
+    def test_what_a_worker_wants_goes_on_where_its_lane_was_lost(self):
+        peer, client = self.open_fake()
+        image = bytes(range(256)) * 40
+        client.start(image)
+        program = value.ObjectId(namer=client.incarnation, number=1)
+        wanted = {"id": program, "level": objects.WANT_VALUE}
+        peer.send(batch.FRAME_WANT, objects.Want(want=1, window=4000, **wanted))
+        self.assertTrue(peer.expect(batch.FRAME_RESOLVE, objects.Resolve()).item.HasField("on_bulk"))
+        lane = peer.next_lane().welcome()
+        chunk = peer.next_up(lane).chunk
+        self.assertEqual((chunk.want, chunk.offset, chunk.total_size), (1, 0, len(image)))
+        self.assertEqual(chunk.payload, image[:4000])
+        lane.end()
+        lane = peer.next_lane().welcome()
+        abort = peer.next_up(lane).abort
+        self.assertEqual((abort.want, abort.from_owner, abort.error.code), (1, True, ABORTED))
+        # Of what was sent, a part had come.
+        resumes = {"resumes": 1, "offset": 3000, "window": 20000}
+        peer.send(batch.FRAME_WANT, objects.Want(want=2, **resumes, **wanted))
+        resolve = peer.expect(batch.FRAME_RESOLVE, objects.Resolve())
+        self.assertEqual((resolve.want, resolve.item.on_bulk.size), (2, len(image)))
+        chunk = peer.next_up(lane).chunk
+        self.assertEqual((chunk.want, chunk.offset, chunk.last, chunk.type), (2, 3000, True, ""))
+        self.assertEqual(chunk.payload, image[3000:])
+        # All is sent, and nobody has said that it came.
+        lane.end()
+        lane = peer.next_lane().welcome()
+        self.assertEqual(peer.next_up(lane).abort.want, 2)
+        peer.send(batch.FRAME_UNWANT, objects.Unwant(want=2))
+        self.assertTrue(client.exports)
+
+    def test_a_call_that_was_never_sent_has_its_credit_back(self):
+        peer, client = self.open_fake()
+        peer.send(batch.FRAME_VOID, call.Void(call=1, result_count=1))
+        peer.send(batch.FRAME_WANT, objects.Want(want=1, id=value.ObjectId(namer=1, number=1)))
+        peer.expect(batch.FRAME_RESOLVE, objects.Resolve())
+        self.assertEqual((client.calls_done, peer.call_limit), (1, 65))
+
+    def test_a_worker_that_leaves_the_job_is_lost(self):
+        for kind, body in (
+            (batch.FRAME_JOB_DETACH, job.JobDetach()),
+            (batch.FRAME_JOB_GONE, job.JobGone()),
+        ):
+            peer, client = self.open_fake()
+            start = client.start(b"a program")
+            if kind == batch.FRAME_JOB_GONE:
+                # Of another job: ignored.
+                peer.send(kind, job.JobGone(job_id=b"0" * 16), 0)
+                body.job_id = client.job_id
+                body.error.message = "lost another worker"
+            peer.send(kind, body, 0 if kind == batch.FRAME_JOB_GONE else fake_peer.HANDLE)
+            part = "lost another worker" if kind == batch.FRAME_JOB_GONE else "has left the job"
+            with self.assertRaisesRegex(tfrt_client.Lost, part):
+                client.results(start)
 
     # --- The example's own command line ---------------------------------------------
 
