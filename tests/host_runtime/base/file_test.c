@@ -74,6 +74,8 @@ START_TEST(errors_name_the_path_and_the_reason) {
   ck_assert_ptr_null(contents.data);
   assert_error(tfrt_file_read(folder, tfrt_allocator_system(), &contents),
                TFRT_STATUS_INVALID_ARGUMENT, "Is a directory");
+  assert_error(tfrt_file_read("", tfrt_allocator_system(), &contents), TFRT_STATUS_NOT_FOUND,
+               "can't open '' (an empty name): No such file or directory");
   assert_error(tfrt_file_write(in_folder("no/such"), "", 0), TFRT_STATUS_NOT_FOUND, "no/such");
   remove_folder(NULL);
 }
