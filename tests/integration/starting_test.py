@@ -10,6 +10,7 @@ import ctypes
 import errno
 import json
 import os
+import resource
 import socket
 import struct
 import subprocess
@@ -17,6 +18,8 @@ import time
 import unittest
 
 from cluster import PATIENCE_S, ClusterTest, hosts, main
+
+IS_SANITIZED = "ASAN_OPTIONS" in os.environ or "TSAN_OPTIONS" in os.environ
 
 RANKS = """func.func @rank() -> i32 {
   %r = tfrt_dist.rank
@@ -236,8 +239,8 @@ class StartingTest(ClusterTest):
         self.assertEqual(result[:2], (2, ""))
         self.assertIn("--bind goes with --local", result[2])
 
-    def run_unbound(self, *arguments):
-        """`tfrt run` where the system refuses to bind: its exit code, output and errors."""
+    def run_where(self, prepare, *arguments):
+        """`tfrt run` in a process that `prepare` has prepared: its exit code, output and errors."""
         process = subprocess.run(
             [self.tfrt, "run", self.program, "--arg=x=5", *arguments],
             stdin=subprocess.DEVNULL,
@@ -247,9 +250,23 @@ class StartingTest(ClusterTest):
             universal_newlines=True,
             timeout=PATIENCE_S,
             check=False,
-            preexec_fn=refusal_to_bind(),
+            preexec_fn=prepare,
         )
         return process.returncode, process.stdout, process.stderr
+
+    @unittest.skipIf(IS_SANITIZED, "a sanitizer wants descriptors of its own")
+    def test_few_descriptors_for_workers_are_one_line(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40))
+
+        code, out, err = self.run_where(limit, "--local=32")
+        self.assertEqual((code, out), (3, ""), err)
+        said = r"\Atfrt: UNAVAILABLE: worker \d+ can't be started from .*too many open files; raise "
+        self.assertRegex(err, said + r"the limit \(ulimit -n\)\n\Z")
+        self.expect_nothing_left()
+
+    def run_unbound(self, *arguments):
+        return self.run_where(refusal_to_bind(), *arguments)
 
     @unittest.skipUnless(SCHED_SETAFFINITY, "the number of the system call is not known here")
     def test_a_system_that_refuses_to_bind(self):
