@@ -344,8 +344,13 @@ tfrt_status_t tfrt_job_announce_program(tfrt_job_t* job, tfrt_peer_t* peer,
 
 // --- Loss --------------------------------------------------------------------
 
-void tfrt_job_leave_client(tfrt_job_t* job) {
-  if (job->detached && !job->closed) tfrt_detached_job_lose_client(job->detached);
+void tfrt_job_leave_client(tfrt_job_t* job, tfrt_status_t reason) {
+  if (job->closed) return;
+  if (job->detached) {
+    tfrt_detached_job_lose_client(job->detached);
+  } else if (!job->is_detached) {
+    tfrt_job_close(job, reason);
+  }
 }
 
 void tfrt_job_lose_root(tfrt_job_t* job, const tfrt_peer_t* peer) {
@@ -371,7 +376,7 @@ void tfrt_job_bury_all(tfrt_peer_t* peer, tfrt_status_t reason) {
     }
     if (member->rank != 0 && member != &job->client) continue;
     if (member == &job->client && job->is_detached) {
-      tfrt_job_leave_client(job);
+      tfrt_job_leave_client(job, reason);
     } else {
       tfrt_job_lose_root(job, peer);
     }

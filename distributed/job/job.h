@@ -132,8 +132,9 @@ void tfrt_job_leave(tfrt_job_t* job);
 tfrt_status_t tfrt_job_on_program(tfrt_job_t* job, tfrt_peer_t* peer,
                                   const tfrt_wire_program_t* program) TFRT_MUST_USE;
 
-// The client of |job| has left it: a detached job goes on, others wait for its JobClose.
-void tfrt_job_leave_client(tfrt_job_t* job);
+// The client of |job| has left it: a detached job goes on, any other is closed here because of
+// |reason| (+0).
+void tfrt_job_leave_client(tfrt_job_t* job, tfrt_status_t reason);
 
 // |peer|, the root of |job|, or its client, is lost to it: nobody is left who could end the job in
 // order, so it is closed here. A client ends its job itself, and tells the other hosts.

@@ -265,14 +265,18 @@ tfrt_status_t tfrt_job_attachment_on_attach(tfrt_peer_t* peer,
   return tfrt_job_attachment_bind(job, peer, attach->handle);
 }
 
-// The client answers nothing of |job| any more: it has closed it, or leaves it to its root.
-static void tfrt_job_on_client_detach(tfrt_peer_t* client, tfrt_job_t* job) {
+// The client answers nothing of |job| any more: it has closed it, or leaves it, because of |error|
+// if it says why.
+static void tfrt_job_on_client_detach(tfrt_peer_t* client, tfrt_job_t* job,
+                                      const tfrt_wire_error_t* error) {
   tfrt_status_t left = tfrt_status_create(TFRT_STATUS_CANCELLED, "the client has left the job");
   tfrt_outgoing_call_cancel_all(client, job, left);
   tfrt_remote_value_cancel_all(client, job, left);
   tfrt_outgoing_retain_end_all(client, job);
+  tfrt_status_t reason = error ? tfrt_wire_error_to_status(error) : tfrt_status_retain(left);
+  tfrt_job_leave_client(job, reason);
+  tfrt_status_release(reason);
   tfrt_status_release(left);
-  tfrt_job_leave_client(job);
 }
 
 void tfrt_job_attachment_on_detach(tfrt_peer_t* peer, uint32_t handle,
@@ -286,7 +290,7 @@ void tfrt_job_attachment_on_detach(tfrt_peer_t* peer, uint32_t handle,
   }
   known->detached_there = true;
   if (peer->incarnation == known->job->client.incarnation) {
-    tfrt_job_on_client_detach(peer, known->job);
+    tfrt_job_on_client_detach(peer, known->job, detach->error);
     return;
   }
   tfrt_fence_raise(known->job, peer, detach->error);

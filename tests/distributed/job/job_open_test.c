@@ -72,6 +72,7 @@ static void take_body(tfrt_session_t* session, const tfrt_wire_frame_t* frame,
   ck_assert_uint_eq(frame->job, raw.host_handle);
   const tfrt_wire_error_t* error = NULL;
   if (frame->kind == TFRT_WIRE_FRAME_JOB_OPENED) error = body->job_opened.error;
+  if (frame->kind == TFRT_WIRE_FRAME_JOB_DETACH) error = body->job_detach.error;
   if (frame->kind == TFRT_WIRE_FRAME_RESOLVE && body->resolve.item.kind == TFRT_WIRE_ITEM_ERROR) {
     error = body->resolve.item.error;
   }
@@ -306,6 +307,35 @@ START_TEST(a_job_is_opened_once) {
 }
 END_TEST
 
+// A client leaves its job, for the reason |error| if there is one; the host ends it with |code|.
+static void leave_without_a_close(const tfrt_wire_error_t* error, uint32_t code, const char* part) {
+  const uint64_t host = HOST;
+  begin();
+  send_open(1, &host, 1, 0, 0, TFRT_TIME_INFINITE);
+  ck_assert_str_eq(raw.said, "JobAttach JobOpened");
+  const tfrt_wire_body_t detach = {.kind = TFRT_WIRE_FRAME_JOB_DETACH,
+                                   .job_detach = {.error = error}};
+  send(&detach, 1, TFRT_TIME_INFINITE);
+  ck_assert_str_eq(raw.said, "JobDetach");
+  ck_assert_uint_eq(raw.error_code, code);
+  ck_assert_msg(strstr(raw.error, part), "no '%s' in '%s'", part, raw.error);
+  ck_assert_uint_eq(tfrt_node_job_count(world.hosts[0].node), 0);
+  // Handle and job are free again.
+  send_open(1, &host, 1, 0, 0, TFRT_TIME_INFINITE);
+  expect_opened_and_close(1);
+  ck_assert_int_eq(tfrt_session_state(raw.session), TFRT_SESSION_OPEN);
+  end();
+}
+
+// Nobody else could end it: the client's handle of it means nothing any more.
+START_TEST(a_job_that_its_client_leaves_without_a_close_is_closed) {
+  leave_without_a_close(NULL, TFRT_STATUS_CANCELLED, "the client has left the job");
+  const tfrt_wire_error_t late = {.code = TFRT_STATUS_DEADLINE_EXCEEDED,
+                                  .message = tfrt_string_view_of("too late")};
+  leave_without_a_close(&late, TFRT_STATUS_DEADLINE_EXCEEDED, "too late");
+}
+END_TEST
+
 START_TEST(a_handle_that_is_taken_ends_the_session) {
   const uint64_t stranger = 0x5555;
   begin();
@@ -378,6 +408,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(opening, a_job_that_makes_no_sense_is_refused_and_the_next_one_opened);
   tcase_add_test(opening, late_frames_of_a_refused_job_are_dropped);
   tcase_add_test(opening, a_job_is_opened_once);
+  tcase_add_test(opening, a_job_that_its_client_leaves_without_a_close_is_closed);
   tcase_add_test(opening, a_handle_that_is_taken_ends_the_session);
   tcase_add_test(opening, a_wrong_proof_ends_the_session_and_the_job_of_its_client);
   tcase_add_test(opening, what_was_never_promised_is_not_waited_for);
