@@ -28,7 +28,7 @@ static tfrt_status_t tfrt_following_find(const tfrt_execution_t* execution,
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "`ID NUMBER` was wanted, not `%s`",
                               text);
   }
-  *out_detached = tfrt_detached_job_find(execution->node, id);
+  *out_detached = tfrt_detached_job_follow(execution->job, id);
   if (*out_detached) return NULL;
   return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "no such detached job is here (any more)");
 }

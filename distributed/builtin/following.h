@@ -11,6 +11,8 @@
 //     FOLLOW "HEX 2" ----------->  ... state=ended
 //     KEPT_RESULT "HEX 0" ------>  the value
 //
+// Who has asked once learns the end, also of a job that is forgotten meanwhile.
+//
 // proto/call.proto says what the answers are.
 //
 // Thread rule: as each function says. Failure rule: INVALID_ARGUMENT, NOT_FOUND and

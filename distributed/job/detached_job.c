@@ -238,6 +238,22 @@ tfrt_detached_job_t* tfrt_detached_job_find(tfrt_node_t* node, const uint8_t* id
   return NULL;
 }
 
+void tfrt_detached_job_unfollow(tfrt_job_t* job) {
+  if (job->followed) tfrt_detached_job_release(job->followed);
+  job->followed = NULL;
+}
+
+tfrt_detached_job_t* tfrt_detached_job_follow(tfrt_job_t* job, const uint8_t* id) {
+  tfrt_detached_job_t* followed = job->followed;
+  if (followed && memcmp(followed->id, id, sizeof(followed->id)) == 0) return followed;
+  tfrt_detached_job_t* found = tfrt_detached_job_find(job->node, id);
+  if (!found) return NULL;
+  tfrt_ref_count_increment(&found->ref_count);
+  tfrt_detached_job_unfollow(job);
+  job->followed = found;
+  return found;
+}
+
 bool tfrt_detached_job_is_kept(const tfrt_detached_job_t* detached) {
   return detached->has_ended && (!detached->job || detached->job->closed);
 }

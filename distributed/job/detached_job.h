@@ -12,8 +12,9 @@
 //  2. Takes the one start of the job and, when that has ended, its results, which are here by then.
 //  3. The job is closed when its start has ended, or never came, and its client has gone. From then
 //     on the time counts.
-//  4. Freed when that is over, when an administrator says so, or with the node; with its job, if
-//     that never had a start.
+//  4. Forgotten when that is over, when an administrator says so, or with the node; with its job,
+//  if
+//     that never had a start. Nobody finds it any more, but who follows it has it until they leave.
 //
 // At most TFRT_DETACHED_JOB_MAX_KEPT that have ended are kept; the oldest goes first.
 //
@@ -42,7 +43,7 @@ typedef struct tfrt_detached_line_s {
 } tfrt_detached_line_t;
 
 struct tfrt_detached_job_s {
-  tfrt_ref_count_t ref_count;  // of the node's list, the job, the timer
+  tfrt_ref_count_t ref_count;  // of the node's list, the job, the timer, who follows
   tfrt_node_t* node;           // +1
   tfrt_list_link_t link;       // in the node's list
   tfrt_job_t* job;             // +0; NULL: it is over, only this is left
@@ -85,6 +86,13 @@ void tfrt_detached_job_settle(tfrt_detached_job_t* detached);
 
 // The one with the |id|, of 16 bytes, or NULL.
 tfrt_detached_job_t* tfrt_detached_job_find(tfrt_node_t* node, const uint8_t* id);
+
+// The same for the client of |job|, who follows it from then on: it is there for it as long as that
+// job, also when it is forgotten. A job follows one, the last that it has found.
+tfrt_detached_job_t* tfrt_detached_job_follow(tfrt_job_t* job, const uint8_t* id);
+
+// |job|, which is over, follows nothing any more.
+void tfrt_detached_job_unfollow(tfrt_job_t* job);
 
 // True if |detached| has ended, and only results are left, or will be in a moment.
 bool tfrt_detached_job_is_kept(const tfrt_detached_job_t* detached);

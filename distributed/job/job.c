@@ -122,6 +122,7 @@ static void tfrt_job_end(tfrt_job_t* job) {
   job->ended = true;
   tfrt_ended_jobs_add(&job->node->ended_jobs, job);
   tfrt_job_attachment_end_all(job);
+  tfrt_detached_job_unfollow(job);
   tfrt_list_remove(&job->link);
   // The list's reference.
   tfrt_job_release(job);

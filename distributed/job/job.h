@@ -99,6 +99,7 @@ struct tfrt_job_s {
   bool asks_only;                     // its client starts nothing
   bool is_detached;                   // it outlives its client
   tfrt_detached_job_t* detached;      // +0; at the root of such a job, what it leaves, or NULL
+  tfrt_detached_job_t* followed;      // +1; what its client follows here (following.h), or NULL
   bool is_opening;                    // on a member: its JobOpen is not answered yet
   bool closed;
   bool is_finished;  // closed, without a reason but that

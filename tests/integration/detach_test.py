@@ -212,7 +212,7 @@ class DetachTest(ClusterTest):
         self.expect(self.attach(workers, job), 2, "", "(any more)")
         self.expect_kept(workers, 0)
 
-    def test_who_follows_a_job_that_is_forgotten_is_told(self):
+    def test_who_follows_a_job_that_is_forgotten_learns_its_end(self):
         workers, job = self.begin(FOR_EVER, "--keep-ms=1")
         follower = self.start_verb("attach", job, hosts(workers))
         self.assertEqual(follower.stdout.readline(), "int32 = 0\n")
@@ -223,7 +223,20 @@ class DetachTest(ClusterTest):
         while job[:8] in self.states(workers):
             self.assertLess(time.monotonic(), end)
         follower.send_signal(signal.SIGCONT)
-        self.expect(self.finish(follower), 2, None, "there is no job '%s' any more" % job)
+        self.expect(self.finish(follower), 5, None, "CANCELLED: cancelled by an administrator")
+        self.expect_kept(workers, 0)
+
+    def test_who_follows_a_job_that_is_cancelled_twice_learns_its_end(self):
+        workers, job = self.begin(FOR_EVER)
+        follower = self.start_verb("attach", job, hosts(workers))
+        self.assertEqual(follower.stdout.readline(), "int32 = 0\n")
+        strike(follower, signal.SIGSTOP)
+        self.expect(self.ask("cancel", job, hosts(workers)), 0)
+        self.await_kept(workers, job)
+        self.expect(self.ask("cancel", job, hosts(workers)), 0)
+        self.assertNotIn(job[:8], self.states(workers))
+        follower.send_signal(signal.SIGCONT)
+        self.expect(self.finish(follower), 5, None, "CANCELLED: cancelled by an administrator")
         self.expect_kept(workers, 0)
 
     def keep_many(self):
@@ -242,27 +255,19 @@ class DetachTest(ClusterTest):
         self.assertEqual(follower.stdout.readline(), "int32 = 1\n")
         return follower
 
-    def forget_while_fetched(self):
-        """How an attach ends whose job, which was over, is forgotten when it has shown its lines."""
-        workers, job = self.keep_many()
-        follower = self.follow_line(workers, job)
-        strike(follower, signal.SIGSTOP)
-        self.expect(self.ask("cancel", job, hosts(workers)), 0)
-        follower.send_signal(signal.SIGCONT)
-        return self.finish(follower), job
-
     def await_kept(self, workers, job):
         end = time.monotonic() + PATIENCE_S
         while self.states(workers)[job[:8]] != "kept":
             self.assertLess(time.monotonic(), end)
 
-    def test_who_fetches_what_is_forgotten_is_told(self):
-        result, job = self.forget_while_fetched()
-        end = time.monotonic() + PATIENCE_S
-        while result[0] == 0 and time.monotonic() < end:
-            # It had fetched all before it was stopped.
-            result, job = self.forget_while_fetched()
-        self.expect(result, 2, "", "there is no job '%s' any more" % job)
+    def test_who_fetches_what_is_forgotten_gets_it(self):
+        workers, job = self.keep_many()
+        follower = self.follow_line(workers, job)
+        strike(follower, signal.SIGSTOP)
+        self.expect(self.ask("cancel", job, hosts(workers)), 0)
+        follower.send_signal(signal.SIGCONT)
+        self.expect(self.finish(follower), 0, "'main' returned %s\n" % ",".join(MANY * ["1"]))
+        self.expect(self.attach(workers, job), 2, "", "there is no job")
 
     def interrupt_while_fetching(self, workers, job):
         """How an attach ends that is interrupted while host 0 does not answer."""

@@ -188,8 +188,8 @@ static tfrt_status_t tfrt_attach_follow(tfrt_attach_t* attach, uint32_t* out_res
 
 // --- The end -------------------------------------------------------------------
 
-// Fetches all results, and the end behind them, into |values| (+1 each). NOT_FOUND if the job has
-// been forgotten meanwhile; CANCELLED if nobody waits for them any more.
+// Fetches all results, and the end behind them, into |values| (+1 each). The root has them until
+// this process leaves. CANCELLED if nobody waits for them any more.
 static tfrt_status_t tfrt_attach_fetch(tfrt_attach_t* attach, uint32_t count,
                                        tfrt_async_value_t** values) {
   const tfrt_run_loop_t* loop = &attach->query->loop;
@@ -202,11 +202,7 @@ static tfrt_status_t tfrt_attach_fetch(tfrt_attach_t* attach, uint32_t count,
   }
   // What they are is the program's doing.
   tfrt_host_query_forget_failure(attach->query);
-  // Of a job that is forgotten, the last at least is not found; but a run may end like that, too.
-  tfrt_status_t end = tfrt_host_query_error(attach->query, attach->root);
-  if (tfrt_status_code(end) != TFRT_STATUS_NOT_FOUND) return NULL;
-  tfrt_follow_answer_t answer;
-  return tfrt_attach_look(attach, &answer);
+  return NULL;
 }
 
 static tfrt_status_t tfrt_attach_report(tfrt_attach_t* attach, uint32_t count) {
@@ -276,9 +272,11 @@ tfrt_exit_code_t tfrt_attach_command(int argument_count, char* const* arguments)
           "it, too. Host 0 keeps the last MiB of lines and, for the --keep-ms of `tfrt run`, the\n"
           "results. SIGINT ends this, not the job; `tfrt cancel JOB` ends the job.\n"
           "\n"
-          "Exit codes: as tfrt run would have ended; 2 there is no such job (any more); 3 a worker "
-          "that\n"
-          "may have it is not there."};
+          "Exit codes: as tfrt run would have ended; 2 there is no such job (any more); 3 a worker
+          "
+          "that may have it is not there. Who is attached learns how the job ends, also when it is
+          "
+          "cancelled twice or kept for no time."};
   return tfrt_host_query_command(&verb, tfrt_attach_check, tfrt_attach_run, argument_count,
                                  arguments);
 }

@@ -128,8 +128,8 @@ static void await(tfrt_async_value_t* value) {
       tfrt_simulated_network_run_until(world.network, is_here, value, 60 * TFRT_NODE_WORLD_SECOND));
 }
 
-// What host 0 answers to a client on host 2.
-static tfrt_async_value_t* ask(question_fn_t question, uint64_t number) {
+// A client on host 2, of a job on host 0 in which it only asks.
+static tfrt_client_t* open_asker(void) {
   tfrt_string_view_t address = tfrt_string_view_of(world.hosts[0].address);
   tfrt_client_options_t options = {.addresses = &address,
                                    .host_count = 1,
@@ -140,11 +140,26 @@ static tfrt_async_value_t* ask(question_fn_t question, uint64_t number) {
   ck_assert_msg(!status, "%s", tfrt_status_message(status));
   await(tfrt_client_opened(client));
   ck_assert(!tfrt_async_value_is_error(tfrt_client_opened(client)));
+  return client;
+}
+
+static void close_asker(tfrt_client_t* client) {
+  tfrt_client_close(client, NULL);
+  tfrt_client_release(client);
+}
+
+static tfrt_async_value_t* ask_as(tfrt_client_t* client, question_fn_t question, uint64_t number) {
   tfrt_async_value_t* answer = question(client, number);
   tfrt_async_value_demand(answer);
   await(answer);
-  tfrt_client_close(client, NULL);
-  tfrt_client_release(client);
+  return answer;
+}
+
+// What host 0 answers to somebody who asks but this.
+static tfrt_async_value_t* ask(question_fn_t question, uint64_t number) {
+  tfrt_client_t* client = open_asker();
+  tfrt_async_value_t* answer = ask_as(client, question, number);
+  close_asker(client);
   return answer;
 }
 
@@ -421,6 +436,79 @@ START_TEST(a_cancelled_job_says_so_until_it_is_cancelled_again) {
 }
 END_TEST
 
+// The job is told to |client|, who followed it before it was forgotten, as one that was cancelled.
+static void expect_told_of_cancel(tfrt_client_t* client) {
+  tfrt_async_value_t* answer = ask_as(client, ask_follow, UINT64_MAX);
+  ck_assert_msg(!tfrt_async_value_is_error(answer), "%s",
+                tfrt_status_message(tfrt_async_value_error(answer)));
+  tfrt_string_view_t text = tfrt_async_value_string(answer);
+  const char right[] = "detached state=ended function=main results=2 ";
+  ck_assert_msg(text.size > strlen(right) && memcmp(text.data, right, strlen(right)) == 0, "%.*s",
+                TFRT_STRING_VIEW_ARGUMENTS(text));
+  tfrt_async_value_release(answer);
+  answer = ask_as(client, ask_result, 1);
+  ck_assert(tfrt_async_value_is_error(answer));
+  tfrt_job_expect_error(tfrt_async_value_error(answer), TFRT_STATUS_CANCELLED, "administrator");
+  tfrt_async_value_release(answer);
+  answer = ask_as(client, ask_result, 2);
+  ck_assert(!tfrt_async_value_is_error(answer));
+  tfrt_async_value_release(answer);
+}
+
+// A client on host 2 that follows the job, which runs.
+static tfrt_client_t* open_follower(void) {
+  tfrt_client_t* follower = open_asker();
+  tfrt_async_value_t* answer = ask_as(follower, ask_follow, 0);
+  ck_assert(!tfrt_async_value_is_error(answer));
+  tfrt_async_value_release(answer);
+  return follower;
+}
+
+START_TEST(who_follows_a_job_learns_its_end_when_it_is_cancelled_twice) {
+  begin(40);
+  await_state("running");
+  kill_client();
+  tfrt_client_t* follower = open_follower();
+  cancel();
+  while (!is_listed("kept")) ck_assert(is_listed("detached"));
+  cancel();
+  ck_assert_uint_eq(tfrt_node_kept_count(world.hosts[0].node), 0);
+  expect_refusal(ask_follow, 0, TFRT_STATUS_NOT_FOUND);
+  expect_told_of_cancel(follower);
+  close_asker(follower);
+  end(0);
+}
+END_TEST
+
+START_TEST(who_follows_a_job_learns_its_end_when_that_is_kept_for_no_time) {
+  tfrt_node_world_initialize(&world, 3, NULL);
+  tfrt_job_drop_client(&world);
+  open_detached(1);
+  ck_assert_ptr_null(tfrt_job_await_open(&world));
+  tfrt_client_job_id(world.client, id);
+  start(40);
+  await_state("running");
+  kill_client();
+  tfrt_client_t* follower = open_follower();
+  cancel();
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
+  ck_assert_uint_eq(tfrt_node_kept_count(world.hosts[0].node), 0);
+  expect_refusal(ask_follow, 0, TFRT_STATUS_NOT_FOUND);
+  expect_told_of_cancel(follower);
+  // Who asks for a job that is not there goes on to follow this one.
+  char followed[TFRT_CLIENT_JOB_ID_SIZE];
+  memcpy(followed, id, sizeof(followed));
+  id[0] = id[0] == '0' ? '1' : '0';
+  tfrt_async_value_t* answer = ask_as(follower, ask_follow, 0);
+  ck_assert(tfrt_async_value_is_error(answer));
+  tfrt_async_value_release(answer);
+  memcpy(id, followed, sizeof(id));
+  expect_told_of_cancel(follower);
+  close_asker(follower);
+  end(0);
+}
+END_TEST
+
 START_TEST(a_job_is_listed_as_detached_until_it_is_kept_and_may_be_forgotten_at_once) {
   begin(40);
   await_state("running");
@@ -536,6 +624,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(jobs, results_of_other_hosts_are_good_when_those_are_gone);
   tcase_add_test(jobs, with_its_root_a_job_is_gone);
   tcase_add_test(jobs, a_cancelled_job_says_so_until_it_is_cancelled_again);
+  tcase_add_test(jobs, who_follows_a_job_learns_its_end_when_it_is_cancelled_twice);
+  tcase_add_test(jobs, who_follows_a_job_learns_its_end_when_that_is_kept_for_no_time);
   tcase_add_test(jobs, a_job_is_listed_as_detached_until_it_is_kept_and_may_be_forgotten_at_once);
   tcase_add_test(jobs, of_many_lines_the_last_are_kept_and_the_others_counted);
   tcase_add_test(jobs, it_has_one_start);
