@@ -145,7 +145,8 @@ static void begin_message(tfrt_lane_t* lane, uint32_t kind, const tfrt_wire_bulk
   take_encoded(lane, encode_message(lane, kind, up, welcome));
 }
 
-static void begin_abort(tfrt_lane_t* lane, uint64_t want, bool from_owner, tfrt_status_t status) {
+// Begins the write of |abort|, whose error is |status| (+0).
+static void begin_abort(tfrt_lane_t* lane, tfrt_wire_abort_t abort, tfrt_status_t status) {
   tfrt_lane_manager_t* manager = lane->manager;
   tfrt_arena_t arena;
   tfrt_arena_initialize(&arena, manager->allocator);
@@ -153,9 +154,8 @@ static void begin_abort(tfrt_lane_t* lane, uint64_t want, bool from_owner, tfrt_
   tfrt_status_t result = tfrt_wire_error_from_status(status, TFRT_WIRE_NO_RANK,
                                                      manager->options.incarnation, &arena, &error);
   if (tfrt_status_is_ok(result)) {
-    const tfrt_wire_bulk_up_t up = {
-        .kind = TFRT_WIRE_BULK_ABORT,
-        .abort = {.want = want, .from_owner = from_owner, .error = &error}};
+    abort.error = &error;
+    const tfrt_wire_bulk_up_t up = {.kind = TFRT_WIRE_BULK_ABORT, .abort = abort};
     tfrt_string_builder_clear(&lane->head);
     result = encode_message(lane, up.kind, &up, NULL);
   }
@@ -188,7 +188,7 @@ static bool begin_interruption(tfrt_lane_t* lane) {
   tfrt_lane_outgoing_t* outgoing = TFRT_CONTAINER_OF(link, tfrt_lane_outgoing_t, link);
   tfrt_status_t status =
       tfrt_status_create(TFRT_STATUS_ABORTED, "the lane was lost; resume the transfer");
-  begin_abort(lane, outgoing->want, true, status);
+  begin_abort(lane, (tfrt_wire_abort_t){.want = outgoing->want, .from_owner = true}, status);
   tfrt_status_release(status);
   return true;
 }
@@ -198,7 +198,11 @@ static bool begin_due_message(tfrt_lane_t* lane) {
   tfrt_list_link_t* link = tfrt_list_pop_front(&peer->aborts);
   if (link) {
     tfrt_lane_abort_t* abort = TFRT_CONTAINER_OF(link, tfrt_lane_abort_t, link);
-    begin_abort(lane, abort->want, abort->from_owner, abort->status);
+    begin_abort(
+        lane,
+        (tfrt_wire_abort_t){
+            .want = abort->want, .from_owner = abort->from_owner, .is_final = abort->from_owner},
+        abort->status);
     tfrt_status_release(abort->status);
     tfrt_allocator_free(lane->manager->allocator, abort, sizeof(*abort));
     return true;

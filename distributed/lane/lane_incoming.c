@@ -403,7 +403,7 @@ void tfrt_lane_incoming_on_abort(tfrt_lane_t* lane, const tfrt_wire_abort_t* abo
   tfrt_lane_manager_t* manager = lane->manager;
   tfrt_lane_handler_t* handler = manager->handler;
   tfrt_status_t status = tfrt_wire_error_to_status(abort->error);
-  bool is_interruption = tfrt_status_code(status) == TFRT_STATUS_ABORTED;
+  bool is_interruption = !abort->is_final && tfrt_status_code(status) == TFRT_STATUS_ABORTED;
   bool has_begun = true;
   tfrt_lane_transfer_t name = {0};
   tfrt_node_lock_lock(manager->lock);

@@ -233,8 +233,8 @@ tfrt_status_t tfrt_lane_manager_resume_send(tfrt_lane_manager_t* manager, uint64
 void tfrt_lane_manager_cancel_send(tfrt_lane_manager_t* manager, uint64_t incarnation,
                                    uint64_t want);
 
-// Stops the transfer of |want| because of |status| (+0, an error, not ABORTED), which the
-// borrower is told. Unknown: nothing. Thread-compatible (the node's lock is held).
+// Stops the transfer of |want| because of |status| (+0, an error), which the borrower is told.
+// Unknown: nothing. Thread-compatible (the node's lock is held).
 void tfrt_lane_manager_abort_send(tfrt_lane_manager_t* manager, uint64_t incarnation, uint64_t want,
                                   tfrt_status_t status);
 

@@ -71,6 +71,7 @@ static const tfrt_wire_field_t abort_fields[] = {
     TFRT_WIRE_FIELD(tfrt_wire_abort_t, from_owner, 2, BOOL),
     TFRT_WIRE_FIELD(tfrt_wire_abort_t, error, 3, MESSAGE, .required = true,
                     .form = TFRT_WIRE_FORM_POINTER, .message = &tfrt_wire_error_message),
+    TFRT_WIRE_FIELD(tfrt_wire_abort_t, is_final, 4, BOOL),
 };
 static const tfrt_wire_message_t abort_message =
     TFRT_WIRE_MESSAGE("Abort", tfrt_wire_abort_t, abort_fields);

@@ -59,6 +59,7 @@ typedef struct tfrt_wire_abort_s {
   uint64_t want;
   bool from_owner;                 // else from the borrower
   const tfrt_wire_error_t* error;  // never NULL after decoding
+  bool is_final;                   // no interruption, whatever the code
 } tfrt_wire_abort_t;
 
 // Which message; the number of its field. 1 is LaneHello towards the listener and

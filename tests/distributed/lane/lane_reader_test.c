@@ -32,6 +32,7 @@ static struct {
   uint64_t offsets[MAX_READS];
   tfrt_indirect_value_t* promises[MAX_READS];  // +1 each
   uint32_t failing;                            // this read fails; from 1; 0: none
+  tfrt_status_code_t failure;                  // with this
   int live_pieces;
   int most_pieces;
   int live_sources;
@@ -54,7 +55,7 @@ static tfrt_status_t read_piece(tfrt_payload_source_t* source, uint64_t offset, 
   *out_piece = (tfrt_payload_piece_t){0};
   ck_assert_uint_lt(reads.count, MAX_READS);
   reads.offsets[reads.count++] = offset;
-  if (reads.count == reads.failing) return tfrt_status_create(TFRT_STATUS_DATA_LOSS, "no luck");
+  if (reads.count == reads.failing) return tfrt_status_create(reads.failure, "no luck");
   piece_t* piece = tfrt_allocator_allocate(tfrt_allocator_system(), sizeof(*piece) + size);
   piece->size = size;
   for (size_t i = 0; i < size; ++i) piece->bytes[i] = tfrt_lane_harness_byte(seed, offset + i);
@@ -188,15 +189,26 @@ END_TEST
 
 // --- Errors ------------------------------------------------------------------
 
+// A want whose read number |n| fails with |code| ends with that.
+static void expect_read_failure(uint32_t n, tfrt_status_code_t code) {
+  begin(n);
+  reads.failing = n;
+  reads.failure = code;
+  size_t want = tfrt_lane_harness_want(&harness, 0, 4 * CHUNK, 1);
+  ck_assert(tfrt_lane_harness_run(&harness, LONG_NS));
+  ck_assert_int_eq(tfrt_status_code(want_of(want)->error), code);
+  ck_assert_uint_eq(want_of(want)->resumes, 0);
+  end();
+}
+
 START_TEST(what_can_not_be_read_is_told_to_the_borrower) {
-  for (uint32_t n = 1; n <= 4; ++n) {
-    begin(n);
-    reads.failing = n;
-    size_t want = tfrt_lane_harness_want(&harness, 0, 4 * CHUNK, 1);
-    ck_assert(tfrt_lane_harness_run(&harness, LONG_NS));
-    ck_assert_int_eq(tfrt_status_code(want_of(want)->error), TFRT_STATUS_DATA_LOSS);
-    end();
-  }
+  for (uint32_t n = 1; n <= 4; ++n) expect_read_failure(n, TFRT_STATUS_DATA_LOSS);
+}
+END_TEST
+
+// Which is what a lost lane is told as, too.
+START_TEST(a_read_that_is_aborted_is_no_interruption) {
+  for (uint32_t n = 1; n <= 4; ++n) expect_read_failure(n, TFRT_STATUS_ABORTED);
 }
 END_TEST
 
@@ -241,6 +253,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tests, a_broken_lane_goes_on_from_what_was_received);
   tcase_add_test(tests, a_lane_that_breaks_while_bytes_are_read_waits_for_them);
   tcase_add_test(tests, what_can_not_be_read_is_told_to_the_borrower);
+  tcase_add_test(tests, a_read_that_is_aborted_is_no_interruption);
   tcase_add_test(tests, bytes_that_do_not_come_end_the_transfer);
   tcase_add_test(tests, a_lost_borrower_leaves_nothing_when_the_reads_are_done);
   suite_add_tcase(suite, tests);

@@ -354,7 +354,7 @@ const size_t tfrt_wire_sample_batch_count = TFRT_ARRAY_SIZE(tfrt_wire_sample_bat
 #define WINDOW \
   { .want = 11, .limit = 8u << 20 }
 #define ABORT \
-  { .want = 11, .from_owner = true, .error = &error }
+  { .want = 11, .from_owner = true, .error = &error, .is_final = true }
 
 const tfrt_wire_bulk_up_t tfrt_wire_sample_ups[] = {
     {.kind = TFRT_WIRE_BULK_LANE,
