@@ -90,11 +90,12 @@ static void tfrt_incoming_call_let_go(tfrt_incoming_call_t* call, uint32_t index
   tfrt_object_table_end_hold(&call->execution.node->objects, slot, call->peer->incarnation);
 }
 
-// Fills |results| with what is known and was not told; returns how many.
+// Fills |results|, of which there is room for |room|, with what is known and was not told; returns
+// how many.
 static size_t tfrt_incoming_call_collect(tfrt_incoming_call_t* call, tfrt_arena_t* arena,
-                                         tfrt_wire_result_item_t* results) {
+                                         tfrt_wire_result_item_t* results, size_t room) {
   size_t count = 0;
-  for (uint32_t i = 0; i < call->execution.result_count; ++i) {
+  for (uint32_t i = 0; i < call->execution.result_count && count < room; ++i) {
     if (call->states[i] != TFRT_INCOMING_RESULT_KNOWN) continue;
     if (tfrt_incoming_call_is_on_its_way(call, i)) {
       call->states[i] = TFRT_INCOMING_RESULT_UNKNOWN;
@@ -149,6 +150,24 @@ static void tfrt_incoming_call_end(tfrt_incoming_call_t* call) {
   tfrt_execution_release(&call->execution);
 }
 
+// Tells the caller |count| results, and, if |done|, that nothing more is to come.
+static void tfrt_incoming_call_send(tfrt_incoming_call_t* call,
+                                    const tfrt_wire_result_item_t* results, size_t count,
+                                    bool done) {
+  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_RESULT,
+                           .result = {.call = call->number,
+                                      .results = results,
+                                      .result_count = count,
+                                      .done = done,
+                                      .not_run = done && call->execution.failure}};
+  tfrt_peer_frame_t frame = {.job = call->execution.job,
+                             .request = call->execution.request_id,
+                             .can_wait = tfrt_incoming_call_can_wait(call, results, count),
+                             // Who calls a function hurries it before the end is waited for.
+                             .can_wait_long = call->execution.program != NULL};
+  tfrt_peer_send(call->peer, &frame, &body);
+}
+
 // Tells the caller what it doesn't know yet; ends the call if nothing more is to come.
 static void tfrt_incoming_call_tell(tfrt_incoming_call_t* call) {
   if (!call->peer) {
@@ -156,24 +175,21 @@ static void tfrt_incoming_call_tell(tfrt_incoming_call_t* call) {
     return;
   }
   tfrt_arena_t* arena = tfrt_node_scratch(call->execution.node);
-  tfrt_wire_result_item_t* results =
-      tfrt_arena_allocate_array(arena, call->execution.result_count + 1, sizeof(*results));
-  size_t count = results ? tfrt_incoming_call_collect(call, arena, results) : 0;
-  bool done = results && tfrt_incoming_call_is_complete(call);
-  if (count > 0 || done) {
-    tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_RESULT,
-                             .result = {.call = call->number,
-                                        .results = results,
-                                        .result_count = count,
-                                        .done = done,
-                                        .not_run = done && call->execution.failure}};
-    tfrt_peer_frame_t frame = {.job = call->execution.job,
-                               .request = call->execution.request_id,
-                               .can_wait = tfrt_incoming_call_can_wait(call, results, count),
-                               // Who calls a function hurries it before the end is waited for.
-                               .can_wait_long = call->execution.program != NULL};
-    tfrt_peer_send(call->peer, &frame, &body);
+  size_t room = (size_t)call->execution.result_count + 1;
+  tfrt_wire_result_item_t* results = tfrt_arena_allocate_array(arena, room, sizeof(*results));
+  // Without memory for all of them each goes alone: nothing else would tell the caller.
+  tfrt_wire_result_item_t one;
+  if (!results) {
+    results = &one;
+    room = 1;
   }
+  size_t count;
+  bool done;
+  do {
+    count = tfrt_incoming_call_collect(call, arena, results, room);
+    done = count < room && tfrt_incoming_call_is_complete(call);
+    if (count > 0 || done) tfrt_incoming_call_send(call, results, count, done);
+  } while (count == room);
   if (done) tfrt_incoming_call_end(call);
 }
 

@@ -461,6 +461,68 @@ START_TEST(random_faults_leave_right_results_or_errors_and_nothing_else) {
 }
 END_TEST
 
+// --- Without memory ------------------------------------------------------------
+
+#define MANY_RESULTS 1000
+
+// As much as an array of so many results takes, and nothing else that host 1 has.
+#define MANY_RESULTS_SIZE ((size_t)64 << 10)
+
+static int large_requests;
+
+// The call is given its results; there is no room to tell of them.
+static void* refuse_second_array(void* self, size_t size, size_t alignment) {
+  (void)self;
+  if (size >= MANY_RESULTS_SIZE && ++large_requests > 1) return NULL;
+  return tfrt_allocator_allocate_aligned(tfrt_allocator_system(), size, alignment);
+}
+
+static void give_back(void* self, void* pointer, size_t size, size_t alignment) {
+  (void)self;
+  tfrt_allocator_free_aligned(tfrt_allocator_system(), pointer, size, alignment);
+}
+
+static void give_host_1_little_memory(uint32_t index, tfrt_node_options_t* options) {
+  static const tfrt_allocator_vtable_t vtable = {.allocate = refuse_second_array,
+                                                 .deallocate = give_back};
+  if (index == 1) options->allocator = (tfrt_allocator_t){&vtable, NULL};
+}
+
+// Appends |text|, MANY_RESULTS times, with commas between.
+static void append_many(tfrt_string_builder_t* out, const char* text) {
+  for (int i = 0; i < MANY_RESULTS; ++i) {
+    tfrt_string_builder_append_format(out, "%s%s", i > 0 ? ", " : "", text);
+  }
+}
+
+START_TEST(results_that_do_not_fit_into_memory_together_are_told_one_by_one) {
+  tfrt_string_builder_t text;
+  tfrt_string_builder_initialize(&text, tfrt_allocator_system());
+  tfrt_string_builder_append_text(&text, "func.func @many(%x: i32) -> (");
+  append_many(&text, "i32");
+  tfrt_string_builder_append_text(&text, ") {\n  tfrt.return ");
+  append_many(&text, "%x");
+  tfrt_string_builder_append_text(&text, " : ");
+  append_many(&text, "i32");
+  tfrt_string_builder_append_format(&text,
+                                    "\n}\nfunc.func @main(%%x: i32) -> (i32, i32) {\n"
+                                    "  %%y:%d = tfrt.call @many(%%x) {host = 1 : i32} : (i32) -> (",
+                                    MANY_RESULTS);
+  append_many(&text, "i32");
+  tfrt_string_builder_append_format(&text, ")\n  tfrt.return %%y#0, %%y#%d : i32, i32\n}\n",
+                                    MANY_RESULTS - 1);
+  ck_assert_ptr_null(tfrt_string_builder_status(&text));
+  tfrt_node_world_set_configure(give_host_1_little_memory);
+  run(text.data, 2, 21, 2);
+  ck_assert_int_gt(large_requests, 1);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 21);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 1), 21);
+  end();
+  tfrt_node_world_set_configure(NULL);
+  tfrt_string_builder_deinitialize(&text);
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   TCase* calls = tcase_create("calls");
   tcase_set_timeout(calls, 60);
@@ -477,6 +539,7 @@ Suite* tfrt_test_suite(void) {
                       (int)TFRT_ARRAY_SIZE(waits));
   tcase_add_test(calls, the_loss_of_the_owner_of_what_the_client_gets_has_a_place);
   tcase_add_test(calls, broken_connections_change_nothing);
+  tcase_add_test(calls, results_that_do_not_fit_into_memory_together_are_told_one_by_one);
   tcase_add_test(calls, a_cancel_ends_every_call_below_it);
   tcase_add_loop_test(calls, random_faults_leave_right_results_or_errors_and_nothing_else, 0, 8);
   Suite* suite = suite_create("calls");
