@@ -52,10 +52,13 @@ bool tfrt_grpc_connection_set_is_closed(tfrt_grpc_connection_set_t* set) {
   return is_closed;
 }
 
-void tfrt_grpc_connection_set_drain(tfrt_grpc_connection_set_t* set) {
+bool tfrt_grpc_connection_set_drain(tfrt_grpc_connection_set_t* set, int64_t deadline_ns) {
   tfrt_mutex_lock(&set->mutex);
-  while (!tfrt_list_is_empty(&set->connections)) {
-    tfrt_condition_wait(&set->emptied, &set->mutex);
+  bool is_in_time = true;
+  while (is_in_time && !tfrt_list_is_empty(&set->connections)) {
+    is_in_time = tfrt_condition_wait_until(&set->emptied, &set->mutex, deadline_ns);
   }
+  bool is_empty = tfrt_list_is_empty(&set->connections);
   tfrt_mutex_unlock(&set->mutex);
+  return is_empty;
 }

@@ -6,6 +6,7 @@
 #include "distributed/grpc/dial.h"
 #include "distributed/grpc/listener.h"
 #include "distributed/grpc/process.h"
+#include "host_runtime/base/clock.h"
 
 typedef struct grpc_transport_s {
   tfrt_transport_t base;
@@ -99,9 +100,9 @@ static void transport_close(tfrt_transport_t* base) {
   if (is_first && listener) tfrt_grpc_listener_close(listener);
 }
 
-static void transport_drain(tfrt_transport_t* base) {
-  grpc_transport_t* transport = transport_of(base);
-  tfrt_grpc_connection_set_drain(&transport->set);
+// Waits until |deadline_ns| for the ends of connections, and then for what they have led to.
+static bool drain_until(grpc_transport_t* transport, int64_t deadline_ns) {
+  if (!tfrt_grpc_connection_set_drain(&transport->set, deadline_ns)) return false;
   tfrt_mutex_lock(&transport->mutex);
   tfrt_grpc_listener_t* listener = transport->listener;
   tfrt_mutex_unlock(&transport->mutex);
@@ -109,6 +110,17 @@ static void transport_drain(tfrt_transport_t* base) {
   for (uint32_t i = 0; i < transport->control_count + transport->bulk_count; ++i) {
     tfrt_grpc_queue_drain(transport->queues[i]);
   }
+  return true;
+}
+
+static void transport_drain(tfrt_transport_t* base) {
+  (void)drain_until(transport_of(base), TFRT_TIME_INFINITE);
+}
+
+bool tfrt_grpc_transport_drain_within(tfrt_transport_t* base, int64_t limit_ms) {
+  const int64_t now_ns = tfrt_clock_now_ns(tfrt_clock_system());
+  return drain_until(transport_of(base),
+                     tfrt_deadline_after(now_ns, limit_ms * TFRT_NANOSECONDS_PER_MILLISECOND));
 }
 
 void tfrt_grpc_transport_set_serving(tfrt_transport_t* base, bool is_serving) {

@@ -71,4 +71,10 @@ tfrt_status_t tfrt_grpc_transport_create(const tfrt_grpc_transport_options_t* op
 // service of gRPC whether this process serves, if it listens. It does at first. Thread-safe.
 void tfrt_grpc_transport_set_serving(tfrt_transport_t* transport, bool is_serving);
 
+// As tfrt_transport_drain(), of a |transport| that tfrt_grpc_transport_create() has made and that
+// is closed, but waits for the ends of its connections for |limit_ms| at most: where memory is
+// short, gRPC may never tell one. False: one is missing, and may still come. Then |transport| can't
+// be released, nor may anything be freed that a handler of its connections uses. Thread-safe.
+bool tfrt_grpc_transport_drain_within(tfrt_transport_t* transport, int64_t limit_ms) TFRT_MUST_USE;
+
 #endif  // TFRT_DISTRIBUTED_GRPC_GRPC_TRANSPORT_H_

@@ -7,6 +7,7 @@
 
 #include "distributed/grpc/grpc_transport.h"
 #include "host_runtime/async/thread_pool_work_queue.h"
+#include "host_runtime/base/log.h"
 #include "kernels/device/host_devices.h"
 #include "tools/kernels/device_platforms.h"
 #include "tools/kernels/kernel_rooms.h"
@@ -15,6 +16,10 @@ void tfrt_host_process_options_initialize(tfrt_host_process_options_t* out_optio
   *out_options = (tfrt_host_process_options_t){.heartbeat_ms = TFRT_HOST_PROCESS_HEARTBEAT_MS,
                                                .silence_ms = TFRT_HOST_PROCESS_SILENCE_MS};
 }
+
+// How long the ends of connections may take: longer than bytes that a peer does not read stay
+// borrowed (stall_limit_ms in grpc_transport.h).
+#define TFRT_HOST_PROCESS_DRAIN_MS 13000
 
 // Bytes at the end of the heap that stay this process's.
 #define TFRT_HOST_PROCESS_KEPT_HEAP (16 << 20)
@@ -85,12 +90,21 @@ static tfrt_status_t tfrt_host_process_make_node(tfrt_host_process_t* process,
   return tfrt_node_create(&node, &process->node);
 }
 
+// Closes the transport, if there is one. False if that does not come to its end.
+static bool tfrt_host_process_end_transport(tfrt_host_process_t* process) {
+  if (!process->transport) return true;
+  tfrt_transport_close(process->transport);
+  if (tfrt_grpc_transport_drain_within(process->transport, TFRT_HOST_PROCESS_DRAIN_MS)) return true;
+  tfrt_log(TFRT_LOG_WARNING, NULL,
+           "gRPC does not tell that a connection has ended, as happens where memory is short "
+           "(ulimit -v): this process ends without it");
+  return false;
+}
+
 // Gives back what there is, the newest first.
 static void tfrt_host_process_free(tfrt_host_process_t* process) {
-  if (process->transport) {
-    tfrt_transport_close(process->transport);
-    tfrt_transport_drain(process->transport);
-  }
+  // An end that is late would find what its connection uses: all of it stays as it is.
+  if (!tfrt_host_process_end_transport(process)) return;
   // What comes to devices, or from them, is the node's business until it is there.
   if (process->host) tfrt_host_devices_drain(process->host);
   // The ends of connections are news, too.

@@ -63,8 +63,10 @@ tfrt_status_t tfrt_host_process_initialize(tfrt_host_process_t* process,
 // does at first. Thread-safe.
 void tfrt_host_process_set_serving(tfrt_host_process_t* process, bool is_serving);
 
-// Ends everything in |process|, and waits for it: bounded by the session's linger time and the
-// kernels that run. Thread-compatible.
+// Ends everything in |process|, and waits for it: bounded by the session's linger time, the kernels
+// that run and, at 13 seconds, the network. What is not over by then is logged at *warning* and
+// goes on: |process| is used for as long as the process lives, so it must not be on a stack that
+// ends before. Thread-compatible.
 void tfrt_host_process_shut_down(tfrt_host_process_t* process);
 
 #endif  // TFRT_TOOLS_CLUSTER_HOST_PROCESS_H_

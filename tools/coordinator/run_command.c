@@ -96,7 +96,8 @@ static tfrt_status_t tfrt_run_here(const tfrt_run_options_t* options, tfrt_run_l
 
 static tfrt_status_t tfrt_run_on_cluster(const tfrt_run_options_t* options, tfrt_run_loop_t* loop,
                                          tfrt_exit_code_t* out_exit_code) {
-  tfrt_cluster_run_t run;
+  // Threads may use it to the end of the process.
+  static tfrt_cluster_run_t run;
   tfrt_run_plan_t plan;
   TFRT_RETURN_IF_ERROR(tfrt_cluster_run_initialize(&run, options, loop));
   tfrt_status_t status = tfrt_run_load(&plan, options, run.process.host->registry, loop);

@@ -259,6 +259,25 @@ START_TEST(a_transport_that_closes_in_mid_stream_resets_the_others) {
 }
 END_TEST
 
+START_TEST(an_end_that_is_not_told_is_waited_for_as_long_as_was_said) {
+  pair_t pair = {0};
+  start_pair(&pair);
+  dial_pair(&pair, TFRT_TRANSPORT_CONTROL);
+  tfrt_endpoint_host_wait(&pair.host, 0);
+  // Whoever is told of it waits for this.
+  tfrt_mutex_lock(&pair.endpoint.mutex);
+  tfrt_transport_close(pair.dialler);
+  ck_assert(!tfrt_grpc_transport_drain_within(pair.dialler, 0));
+  ck_assert(!tfrt_grpc_transport_drain_within(pair.dialler, 1));
+  tfrt_mutex_unlock(&pair.endpoint.mutex);
+  ck_assert(tfrt_grpc_transport_drain_within(pair.dialler, LIMIT_MS));
+  ck_assert_int_eq(tfrt_endpoint_wait_closed(&pair.endpoint), TFRT_TRANSPORT_RESET);
+  // With nothing to wait for, no time is needed.
+  ck_assert(tfrt_grpc_transport_drain_within(pair.dialler, 0));
+  stop_pair(&pair);
+}
+END_TEST
+
 static void serve_until_killed(int address_pipe) {
   tfrt_endpoint_host_t host = {.is_echoing = true};
   tfrt_endpoint_host_listen(&host, create_transport(), "127.0.0.1:0");
@@ -521,6 +540,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(ends, an_abort_in_the_middle_of_a_write_completes_it_and_resets_both);
   tcase_add_test(ends, a_listener_that_aborts_resets_its_dialler);
   tcase_add_test(ends, a_transport_that_closes_in_mid_stream_resets_the_others);
+  tcase_add_test(ends, an_end_that_is_not_told_is_waited_for_as_long_as_was_said);
   tcase_add_test(ends, a_process_that_is_killed_resets_its_streams_and_refuses_the_next);
   tcase_add_test(ends, a_stopped_process_does_not_hold_an_abort);
   tcase_set_timeout(ends, 60);
