@@ -19,7 +19,8 @@ typedef struct tfrt_administration_target_s {
   uint8_t job[TFRT_WIRE_JOB_ID_SIZE];
   uint64_t caller;  // incarnation
   uint64_t number;
-  // Where the caller's program makes the call; "" and 0: not known.
+  // Where the caller's program makes the call, and in which function; "" and 0: not known.
+  char function[TFRT_WIRE_MAX_NAME_SIZE + 1];
   char file[TFRT_STATUS_MAX_TEXT_SIZE];
   uint32_t line;
   uint32_t column;
@@ -57,6 +58,17 @@ static bool tfrt_administration_read_place(const char* text,
   return true;
 }
 
+// Takes "@FUNCTION " off the beginning of |*text|, if it is there.
+static void tfrt_administration_take_function(const char** text,
+                                              tfrt_administration_target_t* out_target) {
+  const char* end = **text == '@' ? strchr(*text, ' ') : NULL;
+  if (!end) return;
+  size_t size = (size_t)(end - *text - 1);
+  // A longer one is left out of the error.
+  if (size < sizeof(out_target->function)) memcpy(out_target->function, *text + 1, size);
+  *text = end + 1;
+}
+
 // Reads "call CALLER NUMBER", with a place behind it or without; false if |text| is something else.
 static bool tfrt_administration_read_call(const char* text,
                                           tfrt_administration_target_t* out_target) {
@@ -65,8 +77,10 @@ static bool tfrt_administration_read_call(const char* text,
              &end) != 2) {
     return false;
   }
-  return text[end] == '\0' ||
-         (text[end] == ' ' && tfrt_administration_read_place(text + end + 1, out_target));
+  if (text[end] != ' ') return text[end] == '\0';
+  const char* place = text + end + 1;
+  tfrt_administration_take_function(&place, out_target);
+  return tfrt_administration_read_place(place, out_target);
 }
 
 static tfrt_status_t tfrt_administration_read(const tfrt_execution_t* execution,
@@ -81,7 +95,9 @@ static tfrt_status_t tfrt_administration_read(const tfrt_execution_t* execution,
   if (out_target->is_call) return NULL;
   return tfrt_status_create(
       TFRT_STATUS_INVALID_ARGUMENT,
-      "cancel wants `job ID`, `call CALLER NUMBER` or `call CALLER NUMBER PLACE`, not `%s`", text);
+      "cancel wants `job ID`, `call CALLER NUMBER` or `call CALLER NUMBER [@FUNCTION] PLACE`, not "
+      "`%s`",
+      text);
 }
 
 static tfrt_status_t tfrt_administration_end_job(tfrt_node_t* node, const uint8_t* id) {
@@ -107,6 +123,7 @@ static tfrt_status_t tfrt_administration_reason(const tfrt_execution_t* executio
   if (target->file[0]) {
     place = (tfrt_status_origin_t){.rank = tfrt_job_rank_of(execution->job, target->caller),
                                    .incarnation = target->caller,
+                                   .function = target->function,
                                    .file = target->file,
                                    .line = target->line,
                                    .column = target->column};

@@ -6,9 +6,13 @@
 //   cancel "job HEX"                the job is closed as by its client, with CANCELLED, everywhere
 //                                   if this host is its root; what a detached one has left is
 //                                   forgotten
-//   cancel "call HEX NUMBER PLACE"  the call of that process is cancelled as by its caller; PLACE
-//                                   (FILE:LINE:COLUMN) is where that makes it, which the error
-//                                   says; without it, the error says where the function is written
+//   cancel "call HEX NUMBER PLACE"  the call of that process is told to stop, as by its caller: it
+//                                   starts no kernel any more, and results that need one are
+//                                   CANCELLED. Those that are known, or that a kernel gives that
+//                                   runs, stay what they are. PLACE (FILE:LINE:COLUMN, or
+//                                   @FUNCTION FILE:LINE:COLUMN) is where the caller makes it, which
+//                                   the error says; without it, the error says where the function
+//                                   is written
 //   drain                           no more jobs; the process ends when those that run are over
 //
 // Thread rule: each takes the node's lock. Failure rule: see text_answer.h.

@@ -151,7 +151,9 @@ static void tfrt_inventory_add_outgoing(tfrt_inventory_t* inventory,
   tfrt_inventory_add_number(inventory, "request", call->request ? call->request->options.id : 0);
   tfrt_inventory_add_text(inventory, "function", call->name);
   tfrt_inventory_add_parent(inventory, call->request);
-  tfrt_inventory_add_site(inventory, &call->site);
+  tfrt_status_origin_t place = tfrt_call_site_origin(&call->site);
+  tfrt_inventory_add_text(inventory, "from", place.function);
+  tfrt_inventory_add_place(inventory, &place);
   tfrt_inventory_add_age(inventory, call->since_ns);
   tfrt_inventory_add_text(inventory, "state", call->cancelled ? "cancelled" : "open");
   tfrt_inventory_end(inventory);

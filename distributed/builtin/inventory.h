@@ -11,7 +11,9 @@
 //   member   job rank incarnation address
 //   start    job number request function age_us state        at the root: what the client started
 //   call     job dir=in peer number request depth function age_us state
-//   call     job dir=out peer number request function in at age_us state     `at`: where it stands
+//   call     job dir=out peer number request function in from at age_us state
+//                                                        `from`, `at`: the function and the place
+//                                                        where it stands
 //   object   job id state type bytes age_us function holders loans           we own, others know it
 //   remote   job id owner state bytes age_us function at                     others own, we know it
 //   receive  job request sender key                          nothing was sent yet

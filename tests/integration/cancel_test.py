@@ -37,6 +37,18 @@ func.func @main(%p0: !tfrt.string, %p1: !tfrt.string, %p2: !tfrt.string) -> (!tf
 }
 """
 
+# A call's first result is given by the kernel that it is in, the second needs another one.
+ONE_PIPE = """func.func @read(%path: !tfrt.string) -> (!tfrt.string, !tfrt.string) {
+  %text = "tfrt_test.read_string_from_file"(%path) : (!tfrt.string) -> !tfrt.string
+  %more = "tfrt_test.append_string"(%text, %text) : (!tfrt.string, !tfrt.string) -> !tfrt.string
+  tfrt.return %text, %more : !tfrt.string, !tfrt.string
+}
+func.func @main(%p: !tfrt.string) -> (!tfrt.string, !tfrt.string) {
+  %x, %y = tfrt.call @read(%p) {host = 1 : i32} : (!tfrt.string) -> (!tfrt.string, !tfrt.string)
+  tfrt.return %x, %y : !tfrt.string, !tfrt.string
+}
+"""
+
 # For a first try: a machine that is too slow for it is given more.
 FIRST_LIMIT_S = 2
 
@@ -158,6 +170,31 @@ class CancelTest(ClusterTest):
         # The root, which is no call, may hear of it last.
         self.await_reported(workers, ["dump"], "nodes", ["cancelled"])
         self.assertEqual(self.expect_no_kernel_starts(workers, process)[0], -signal.SIGKILL)
+
+    def test_a_call_that_is_told_to_stop_keeps_what_its_kernel_gives(self):
+        workers = self.start_workers(2)
+        pipe = os.path.join(self.folder, "pipe")
+        os.mkfifo(pipe)
+        process = self.start(self.write("one_pipe.mlir", ONE_PIPE), hosts(workers), "--arg=p=" + pipe)
+        # Both ends of a pipe: the kernel is in it, and waits.
+        self.hold(pipe, time.monotonic() + PATIENCE_S)
+        calls = json.loads(self.ask("list", "calls", hosts(workers), "-o=json")[1])
+        code, out, err = self.ask("cancel", calls[0]["call"], hosts(workers))
+        self.assertEqual((code, err), (0, ""))
+        self.assertEqual(
+            out,
+            "told %s to stop: it starts no kernel any more; results that are known, or that a kernel "
+            "gives which runs, stay\n" % calls[0]["call"],
+        )
+        self.let_go_on()
+        out, err = process.communicate(timeout=PATIENCE_S)
+        self.assertEqual(process.returncode, 5, err)
+        self.assertEqual(
+            out,
+            "'main' returned !tfrt.string value,"
+            "<<error: cancelled by an administrator (tfrt cancel) while it ran @read>>\n",
+        )
+        self.assertRegex(err, r"while it ran @read \[in @main, [^@]*one_pipe\.mlir:7:\d+, host 0\]")
 
 
 if __name__ == "__main__":

@@ -353,7 +353,7 @@ class SeeingTest(RunningTest):
         )
         first = self.expect_first_line(self.finish(process))
         self.assertRegex(
-            first, r"while it ran @spin \[in [^@]*waits\.mlir:%d:\d+, host 1\]$" % SPIN_CALL_LINE
+            first, r"while it ran @spin \[in @middle, [^@]*waits\.mlir:%d:\d+, host 1\]$" % SPIN_CALL_LINE
         )
         self.expect_idle(workers)
 

@@ -16,7 +16,7 @@
 typedef struct tfrt_cancel_target_s {
   const char* name;  // as the user has it
   uint32_t matches;  // different things that it fits
-  // The first of them: "job ID" or "call CALLER NUMBER PLACE".
+  // The first of them: "job ID" or "call CALLER NUMBER @FUNCTION PLACE".
   char found[TFRT_CANCEL_MAX_TEXT];
   bool is_there[TFRT_HOST_LIST_MAX];
 } tfrt_cancel_target_t;
@@ -60,10 +60,13 @@ static void tfrt_cancel_describe_call(const tfrt_cluster_inventory_t* inventory,
                       tfrt_inventory_line_number(line, "number"));
   tfrt_inventory_line_t caller;
   if (!tfrt_cluster_inventory_find_caller(inventory, host, line, &caller)) return;
+  tfrt_string_view_t function = tfrt_inventory_line_text(&caller, "from");
   tfrt_string_view_t place = tfrt_inventory_line_text(&caller, "at");
-  if (place.size == 0 || (size_t)size + 1 + place.size >= TFRT_CANCEL_MAX_TEXT) return;
-  snprintf(out + size, TFRT_CANCEL_MAX_TEXT - (size_t)size, " %.*s",
-           TFRT_STRING_VIEW_ARGUMENTS(place));
+  size_t most = (size_t)size + strlen(" @ ") + function.size + place.size;
+  if (place.size == 0 || most >= TFRT_CANCEL_MAX_TEXT) return;
+  snprintf(out + size, TFRT_CANCEL_MAX_TEXT - (size_t)size, " %s%.*s%s%.*s",
+           function.size > 0 ? "@" : "", TFRT_STRING_VIEW_ARGUMENTS(function),
+           function.size > 0 ? " " : "", TFRT_STRING_VIEW_ARGUMENTS(place));
 }
 
 static void tfrt_cancel_search(const tfrt_cluster_inventory_t* inventory,
@@ -121,6 +124,20 @@ static tfrt_status_t tfrt_cancel_missed(tfrt_host_query_t* query,
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "'%s' was over already", target->name);
 }
 
+// Says what was done.
+static void tfrt_cancel_print(const tfrt_host_query_t* query, const tfrt_cancel_target_t* target) {
+  if (query->is_json) {
+    printf("{\"cancelled\":\"%s\"}\n", target->name);
+  } else if (strncmp(target->found, "call ", strlen("call ")) == 0) {
+    printf(
+        "told %s to stop: it starts no kernel any more; results that are known, or that a kernel "
+        "gives which runs, stay\n",
+        target->name);
+  } else {
+    printf("cancelled %s\n", target->name);
+  }
+}
+
 static tfrt_status_t tfrt_cancel_check(tfrt_host_query_t* query) {
   if (query->rest.count == 1 && query->rest.values[0][0] != '\0') return NULL;
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
@@ -144,7 +161,7 @@ static tfrt_status_t tfrt_cancel_run(tfrt_host_query_t* query) {
   TFRT_RETURN_IF_ERROR(tfrt_host_query_ask(query, tfrt_cancel_ask, &target));
   if (!tfrt_cancel_has_ended(query)) return tfrt_cancel_missed(query, &target);
   tfrt_host_query_forget_failure(query);
-  printf(query->is_json ? "{\"cancelled\":\"%s\"}\n" : "cancelled %s\n", target.name);
+  tfrt_cancel_print(query, &target);
   return NULL;
 }
 
@@ -152,7 +169,11 @@ tfrt_exit_code_t tfrt_cancel_command(int argument_count, char* const* arguments)
   static const tfrt_host_query_verb_t verb = {
       .name = "cancel",
       .usage = "tfrt cancel JOB|CALL --hosts A:P,B:P [FLAGS]",
-      .summary = "Ends a job, or one call of it, whoever has started it: its results are errors.",
+      .summary =
+          "Ends a job, or one call of it, whoever has started it: no kernel of it starts any "
+          "more,\n"
+          "and results that need one are errors. What is known by then stays, and so does what a\n"
+          "kernel gives that runs.",
       .footer =
           "JOB and CALL are what `tfrt list jobs` and `tfrt list calls` print; the first digits "
           "of\n"
@@ -161,9 +182,9 @@ tfrt_exit_code_t tfrt_cancel_command(int argument_count, char* const* arguments)
           "`tfrt\n"
           "attach`. A detached job that is over is forgotten.\n"
           "\n"
-          "Exit codes: 0 it was cancelled; 2 there is no such job or call; else as tfrt run, as 3 "
-          "if\n"
-          "a worker that may have it is not there."};
+          "Exit codes: 0 it was told to stop; 2 there is no such job or call; else as tfrt run, as
+          "
+          "3 if a worker that may have it is not there."};
   return tfrt_host_query_command(&verb, tfrt_cancel_check, tfrt_cancel_run, argument_count,
                                  arguments);
 }

@@ -133,6 +133,7 @@ START_TEST(calls_and_what_they_wait_for_are_listed) {
   expect(root, "start ", " state=", "running");
   expect(root, "call ", " dir=", "out");
   expect(root, "call ", " in=", "1");
+  expect(root, "function=wait", " from=", "main");
   find(root, "function=wait", " at=", value);
   ck_assert_ptr_nonnull(strstr(value, ":13:"));
   find(root, "host ", " incarnation=", call);
