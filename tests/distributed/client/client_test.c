@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a client is told when something is wrong: the table of distributed/client/client.h.
+#include <stdio.h>
 #include <string.h>
 
 #include "host_runtime/async/builtin_types.h"
@@ -220,6 +221,43 @@ START_TEST(members_whose_versions_dont_meet_are_told_from_lost_ones) {
 }
 END_TEST
 
+// What |opened| says of host |victim|, which dies |delay_ns| after a client has dialled it.
+typedef enum fate_e { NOT_THERE, LOST, OPENED } fate_t;
+
+static fate_t kill_after(uint32_t victim, int64_t delay_ns) {
+  begin(NULL);
+  tfrt_job_open_client(&world, NULL, 2, 0);
+  tfrt_node_world_run_for(&world, delay_ns);
+  tfrt_node_world_kill(&world, victim);
+  tfrt_status_t status = tfrt_job_await_open(&world);
+  fate_t fate = OPENED;
+  if (status) {
+    char host[16];
+    snprintf(host, sizeof(host), "host %u (", victim);
+    tfrt_job_expect_error(status, TFRT_STATUS_UNAVAILABLE, host);
+    fate = tfrt_client_has_lost(world.client, status) ? LOST : NOT_THERE;
+  }
+  end();
+  return fate;
+}
+
+// One that has answered is lost, and any other is not there: how `tfrt run` ends goes by that.
+START_TEST(a_host_that_dies_before_the_job_is_open_is_lost_if_it_has_answered) {
+  for (uint32_t victim = 0; victim < 2; ++victim) {
+    uint32_t counts[3] = {0};
+    fate_t last = NOT_THERE;
+    for (int64_t delay_us = 0; last != OPENED; delay_us += 20) {
+      fate_t fate = kill_after(victim, delay_us * TFRT_NANOSECONDS_PER_MICROSECOND);
+      ck_assert_int_ge(fate, last);
+      last = fate;
+      ++counts[fate];
+    }
+    ck_assert_uint_gt(counts[NOT_THERE], 1);
+    ck_assert_uint_gt(counts[LOST], 1);
+  }
+}
+END_TEST
+
 START_TEST(a_host_is_named_twice) {
   begin(NULL);
   expect_unopened("n0:1", TFRT_STATUS_INVALID_ARGUMENT,
@@ -390,6 +428,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(clients, the_cluster_key_is_wrong);
   tcase_add_test(clients, versions_dont_meet);
   tcase_add_test(clients, members_whose_versions_dont_meet_are_told_from_lost_ones);
+  tcase_add_test(clients, a_host_that_dies_before_the_job_is_open_is_lost_if_it_has_answered);
   tcase_add_test(clients, a_host_is_named_twice);
   tcase_add_test(clients, a_job_that_is_closed_before_it_is_open_is_cancelled);
   tcase_add_test(clients, a_deadline_before_the_job_is_open_names_who_has_not_answered);
