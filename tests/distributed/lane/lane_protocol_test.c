@@ -342,8 +342,8 @@ START_TEST(chunks_windows_and_aborts_of_nobody_are_ignored) {
   const tfrt_wire_error_t error = {.code = TFRT_STATUS_ABORTED};
   const tfrt_wire_bulk_up_t messages[] = {
       {.kind = TFRT_WIRE_BULK_WINDOW, .window = {77, 1000}},
-      {.kind = TFRT_WIRE_BULK_ABORT, .abort = {77, false, &error}},
-      {.kind = TFRT_WIRE_BULK_ABORT, .abort = {77, true, &error}},
+      {.kind = TFRT_WIRE_BULK_ABORT, .abort = {.want = 77, .error = &error}},
+      {.kind = TFRT_WIRE_BULK_ABORT, .abort = {.want = 77, .from_owner = true, .error = &error}},
   };
   for (int i = 0; i < 3; ++i) send(&messages[i]);
   ck_assert_uint_eq(tfrt_lane_harness_counts(&harness, 0).ignored, 4);
@@ -393,7 +393,8 @@ START_TEST(nothing_is_sent_beyond_the_window) {
   // Pinned until Unwant, or the Abort that is as good.
   ck_assert_int_eq(tfrt_lane_harness_live_values(), 1);
   const tfrt_wire_error_t error = {.code = TFRT_STATUS_RESOURCE_EXHAUSTED};
-  message = (tfrt_wire_bulk_up_t){.kind = TFRT_WIRE_BULK_ABORT, .abort = {3, false, &error}};
+  message =
+      (tfrt_wire_bulk_up_t){.kind = TFRT_WIRE_BULK_ABORT, .abort = {.want = 3, .error = &error}};
   send(&message);
   ck_assert_int_eq(tfrt_lane_harness_live_values(), 0);
   end();
