@@ -40,7 +40,8 @@
 // taken from tfrt_session_next_call() or tfrt_session_next_want() in the critical section
 // that appends the frame. An Invoke or a Want waits inside the session for the peer's
 // credit and for room in the replay window, together with the frames that said that they
-// come after it; everything else, which frees something, overtakes it.
+// come after it; everything else, which frees something, overtakes it. One of the peer's that did
+// not wait for what was granted here ends the session.
 //
 // Thread rule: thread-compatible under the node's lock (node_lock.h): every function here
 // expects that the caller holds it, but retain and release. The handler is called with it

@@ -162,6 +162,22 @@ static int64_t deadline_of(const tfrt_session_manager_t* manager, const tfrt_wir
                              (int64_t)left_us * TFRT_NANOSECONDS_PER_MICROSECOND);
 }
 
+// Counts a frame of |kind|, if it takes credit. False: it came without, and |out_what| says so. A
+// peer counts the frames of its sequence as they are counted here, and knows of no more credit than
+// was granted here, so that one that waits for credit never comes without. A Void doesn't wait.
+static bool take_credit(tfrt_session_t* session, uint32_t kind, char* out_what, size_t size) {
+  bool is_want = kind == TFRT_WIRE_FRAME_WANT;
+  if (!is_want && kind != TFRT_WIRE_FRAME_INVOKE && kind != TFRT_WIRE_FRAME_VOID) return true;
+  uint64_t count = is_want ? ++session->received_wants : ++session->received_calls;
+  uint64_t limit = is_want ? session->granted_wants : session->granted_calls;
+  if (count <= limit || kind == TFRT_WIRE_FRAME_VOID) return true;
+  snprintf(out_what, size,
+           "%s number %" PRIu64 " of the session, with credit for %" PRIu64
+           " of them: it has to wait until %s is higher",
+           is_want ? "the Want" : "the call", count, limit, is_want ? "want_limit" : "call_limit");
+  return false;
+}
+
 static void on_next_frame(tfrt_session_t* session, tfrt_session_link_t* link,
                           const tfrt_wire_batch_t* batch, const tfrt_wire_frame_t* frame) {
   tfrt_session_manager_t* manager = session->manager;
@@ -175,6 +191,11 @@ static void on_next_frame(tfrt_session_t* session, tfrt_session_link_t* link,
     char what[64];
     snprintf(what, sizeof(what), "a frame of the unknown kind %" PRIu32, frame->kind);
     die_of_protocol(session, what);
+    return;
+  }
+  char fault[160];
+  if (!take_credit(session, frame->kind, fault, sizeof(fault))) {
+    die_of_protocol(session, fault);
     return;
   }
   if (TFRT_COUNTERS) ++manager->counters.frames_received;

@@ -81,6 +81,8 @@ struct tfrt_session_s {
   size_t unacked_bytes;    // of their bodies
   uint64_t bytes_sent;
   uint64_t bytes_received;
+  uint64_t received_calls;  // Invokes and Voids of the peer, each once
+  uint64_t received_wants;
   uint64_t granted_calls;
   uint64_t granted_wants;
   uint64_t told_calls;  // of the granted ones: what the last batch said

@@ -210,6 +210,45 @@ START_TEST(a_frame_that_comes_after_a_waiting_call_waits_with_it) {
 }
 END_TEST
 
+static void give_up(tfrt_harness_record_t* record, uint64_t call) {
+  bool is_replaced;
+  tfrt_node_lock_lock(&record->host->lock);
+  ck_assert(tfrt_status_is_ok(tfrt_session_replace_by_void(
+      record->session, call, tfrt_string_view_of("void"), &is_replaced)));
+  tfrt_node_lock_unlock_and_run(&record->host->lock);
+}
+
+// Connections break with frames under way, calls are given up, and credit comes one by one: the
+// receiver, which ends the session of who goes above its credit, never has a reason to.
+START_TEST(who_waits_for_credit_is_never_found_without) {
+  tfrt_harness_world_t world;
+  tfrt_harness_record_t *a, *b;
+  connect_with_little_credit(&world, &a, &b);
+  uint64_t calls = 0;
+  for (uint64_t round = 1; round <= 200; ++round) {
+    for (int i = 0; i < 4; ++i, ++calls) append_call(a, TFRT_WIRE_FRAME_INVOKE, i % 2 == 0);
+    if (round % 3 == 0) give_up(a, calls);
+    if (round % 5 == 0) {
+      append_call(a, TFRT_WIRE_FRAME_VOID, false);
+      ++calls;
+    }
+    tfrt_harness_run_for(&world, (int64_t)(round % 4) * TFRT_HARNESS_MILLISECOND);
+    if (round % 2 == 0) {
+      tfrt_simulated_network_break(world.network, a->host->endpoint, b->host->endpoint);
+    }
+    grant(b, b->others + 4, 4);
+    tfrt_harness_run_for(&world, (int64_t)(round % 7) * TFRT_HARNESS_MILLISECOND);
+  }
+  while (b->others < calls) {
+    grant(b, b->others + 4, 4);
+    tfrt_harness_run_for(&world, 100 * TFRT_HARNESS_MILLISECOND);
+  }
+  ck_assert_uint_eq(b->others, calls);
+  ck_assert(!a->is_dead && !b->is_dead);
+  tfrt_harness_deinitialize(&world);
+}
+END_TEST
+
 static void append_wants(tfrt_harness_record_t* record, uint64_t count) {
   for (uint64_t i = 1; i <= count; ++i) {
     const tfrt_session_frame_t frame = {
@@ -283,6 +322,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(credit, who_was_dialled_may_call_at_once);
   tcase_add_test(credit, calls_wait_for_credit_and_what_frees_overtakes_them);
   tcase_add_test(credit, a_call_that_waits_becomes_a_void_in_its_place);
+  tcase_add_test(credit, who_waits_for_credit_is_never_found_without);
   tcase_add_test(credit, a_frame_that_comes_after_a_waiting_call_waits_with_it);
   tcase_add_test(credit, calls_and_wants_without_credit_starve_after_ten_seconds);
   tcase_add_test(credit, wants_behind_one_that_has_starved_starve_too);

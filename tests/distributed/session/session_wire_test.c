@@ -108,15 +108,20 @@ static void raw_dial(raw_peer_t* peer, const char* address) {
   tfrt_transport_connection_receive(peer->connection);
 }
 
-static void initialize(fixture_t* fixture) {
+static void initialize_with_credit(fixture_t* fixture, uint64_t calls, uint64_t wants) {
   memset(fixture, 0, sizeof(*fixture));
   tfrt_harness_initialize_with_seed(&fixture->world, 1);
-  fixture->host = tfrt_harness_add_simple_host(&fixture->world, OURS);
+  tfrt_session_options_t options = tfrt_harness_options(OURS);
+  options.first_call_limit = calls;
+  options.first_want_limit = wants;
+  fixture->host = tfrt_harness_add_host(&fixture->world, &options, "host:0");
   fixture->peer.endpoint = tfrt_simulated_network_add_endpoint(fixture->world.network, "raw");
   fixture->second.endpoint = fixture->peer.endpoint;
   raw_dial(&fixture->peer, fixture->host->address);
   raw_dial(&fixture->second, fixture->host->address);
 }
+
+static void initialize(fixture_t* fixture) { initialize_with_credit(fixture, 4096, 4096); }
 
 static void deinitialize(fixture_t* fixture) {
   tfrt_transport_t* transport = tfrt_simulated_endpoint_transport(fixture->peer.endpoint);
@@ -195,8 +200,8 @@ static tfrt_harness_record_t* record(fixture_t* fixture) {
   return fixture->host->records;
 }
 
-// A batch of the open session with one frame of |kind|, number |seq|.
-static void write_frame(fixture_t* fixture, uint32_t kind, uint64_t seq) {
+// A batch of the open session with one frame of |kind|, number |seq|, from |peer|.
+static void write_frame_of(fixture_t* fixture, raw_peer_t* peer, uint32_t kind, uint64_t seq) {
   const tfrt_wire_frame_t frame = {.kind = kind,
                                    .job = tfrt_wire_frame_kind_is_session(kind) ? 0 : 1};
   const tfrt_wire_batch_t batch = {.version = 1,
@@ -206,7 +211,11 @@ static void write_frame(fixture_t* fixture, uint32_t kind, uint64_t seq) {
                                    .first_seq = seq,
                                    .frames = &frame,
                                    .frame_count = 1};
-  write_batch(fixture, &fixture->peer, &batch);
+  write_batch(fixture, peer, &batch);
+}
+
+static void write_frame(fixture_t* fixture, uint32_t kind, uint64_t seq) {
+  write_frame_of(fixture, &fixture->peer, kind, seq);
 }
 
 static void assert_refused(const raw_peer_t* peer, tfrt_wire_refuse_reason_t reason) {
@@ -452,6 +461,96 @@ START_TEST(a_header_that_does_not_fit_is_death) {
 }
 END_TEST
 
+// --- Credit --------------------------------------------------------------------
+
+static void write_frames(fixture_t* fixture, uint32_t kind, uint64_t first_seq, uint64_t last_seq) {
+  for (uint64_t seq = first_seq; seq <= last_seq; ++seq) write_frame(fixture, kind, seq);
+}
+
+static void grant(fixture_t* fixture, uint64_t calls, uint64_t wants) {
+  tfrt_node_lock_lock(&fixture->host->lock);
+  tfrt_session_grant(record(fixture)->session, calls, wants);
+  tfrt_node_lock_unlock_and_run(&fixture->host->lock);
+}
+
+static void assert_alive(fixture_t* fixture, uint64_t frames) {
+  ck_assert(!record(fixture)->is_dead);
+  ck_assert_uint_eq(record(fixture)->others, frames);
+}
+
+START_TEST(a_call_without_credit_is_death) {
+  fixture_t fixture;
+  initialize_with_credit(&fixture, 4, 2);
+  open_session(&fixture);
+  write_frames(&fixture, TFRT_WIRE_FRAME_INVOKE, 1, 4);
+  assert_alive(&fixture, 4);
+  grant(&fixture, 6, 2);
+  write_frames(&fixture, TFRT_WIRE_FRAME_INVOKE, 5, 6);
+  assert_alive(&fixture, 6);
+  write_frame(&fixture, TFRT_WIRE_FRAME_INVOKE, 7);
+  assert_protocol_death(&fixture,
+                        "the call number 7 of the session, with credit for 6 of them: it has to "
+                        "wait until call_limit is higher");
+  ck_assert_uint_eq(record(&fixture)->others, 6);
+  deinitialize(&fixture);
+}
+END_TEST
+
+START_TEST(a_want_without_credit_is_death) {
+  fixture_t fixture;
+  initialize_with_credit(&fixture, 4, 2);
+  open_session(&fixture);
+  write_frames(&fixture, TFRT_WIRE_FRAME_WANT, 1, 2);
+  write_frame(&fixture, TFRT_WIRE_FRAME_INVOKE, 3);
+  assert_alive(&fixture, 3);
+  write_frame(&fixture, TFRT_WIRE_FRAME_WANT, 4);
+  assert_protocol_death(&fixture,
+                        "the Want number 3 of the session, with credit for 2 of them: it has to "
+                        "wait until want_limit is higher");
+  ck_assert_uint_eq(record(&fixture)->others, 3);
+  deinitialize(&fixture);
+}
+END_TEST
+
+START_TEST(a_void_goes_without_credit_and_takes_it) {
+  fixture_t fixture;
+  initialize_with_credit(&fixture, 4, 2);
+  open_session(&fixture);
+  write_frames(&fixture, TFRT_WIRE_FRAME_VOID, 1, 6);
+  assert_alive(&fixture, 6);
+  grant(&fixture, 7, 2);
+  write_frame(&fixture, TFRT_WIRE_FRAME_INVOKE, 7);
+  assert_alive(&fixture, 7);
+  write_frame(&fixture, TFRT_WIRE_FRAME_INVOKE, 8);
+  assert_protocol_death(&fixture, "the call number 8 of the session, with credit for 7 of them");
+  deinitialize(&fixture);
+}
+END_TEST
+
+// What was lost on its way back is sent again, by the old connection and by a new one.
+START_TEST(what_comes_again_takes_no_credit_again) {
+  fixture_t fixture;
+  initialize_with_credit(&fixture, 4, 2);
+  open_session(&fixture);
+  write_frames(&fixture, TFRT_WIRE_FRAME_INVOKE, 1, 3);
+  write_frames(&fixture, TFRT_WIRE_FRAME_INVOKE, 1, 3);
+  tfrt_wire_hello_t said = hello();
+  said.resume = true;
+  said.connection = 2;
+  write_hello(&fixture, &fixture.second, &said);
+  ck_assert_uint_eq(fixture.second.kind, TFRT_WIRE_FRAME_WELCOME);
+  for (uint64_t seq = 1; seq <= 4; ++seq) {
+    write_frame_of(&fixture, &fixture.second, TFRT_WIRE_FRAME_INVOKE, seq);
+  }
+  assert_alive(&fixture, 4);
+  // Nor does a new connection give any.
+  write_frame_of(&fixture, &fixture.second, TFRT_WIRE_FRAME_INVOKE, 5);
+  ck_assert(record(&fixture)->is_dead);
+  ck_assert_uint_eq(fixture.second.reason, TFRT_WIRE_GOODBYE_PROTOCOL);
+  deinitialize(&fixture);
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   Suite* suite = suite_create("session wire");
   TCase* greetings = tcase_create("greetings");
@@ -474,5 +573,11 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(batches, bytes_that_are_no_batch_are_death);
   tcase_add_test(batches, a_header_that_does_not_fit_is_death);
   suite_add_tcase(suite, batches);
+  TCase* credit = tcase_create("credit");
+  tcase_add_test(credit, a_call_without_credit_is_death);
+  tcase_add_test(credit, a_want_without_credit_is_death);
+  tcase_add_test(credit, a_void_goes_without_credit_and_takes_it);
+  tcase_add_test(credit, what_comes_again_takes_no_credit_again);
+  suite_add_tcase(suite, credit);
   return suite;
 }
