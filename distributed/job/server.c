@@ -240,8 +240,27 @@ void tfrt_server_visit_starts(const tfrt_job_t* job, tfrt_server_visit_fn_t visi
 
 // --- JobOpen, JobClose -------------------------------------------------------
 
-// Why this host can't take a job at the moment, or OK.
-static tfrt_status_t tfrt_server_check_room(tfrt_node_t* node, bool asks_only,
+// So many jobs that only ask may one client have open here at once. They are not counted among the
+// others, as a host that can't take another job still answers who asks why. All there can be is
+// that for each session that this host takes.
+#define TFRT_SERVER_MAX_ASKING_JOBS 64u
+
+// OK if |client| may open another job that only asks.
+static tfrt_status_t tfrt_server_check_asking(const tfrt_node_t* node, uint64_t client) {
+  uint32_t count = 0;
+  for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) {
+    const tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
+    count += job->asks_only && job->client.incarnation == client;
+  }
+  if (count < TFRT_SERVER_MAX_ASKING_JOBS) return NULL;
+  return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED,
+                            "its client has %u jobs here that only ask and can have no more; close "
+                            "one of them",
+                            count);
+}
+
+// Why this host can't take a job of |client| at the moment, or OK.
+static tfrt_status_t tfrt_server_check_room(tfrt_node_t* node, uint64_t client, bool asks_only,
                                             int64_t deadline_ns) {
   if (node->closed || (node->refuses_jobs && !asks_only)) {
     return tfrt_status_create(TFRT_STATUS_UNAVAILABLE,
@@ -251,9 +270,12 @@ static tfrt_status_t tfrt_server_check_room(tfrt_node_t* node, bool asks_only,
   if (deadline_ns <= tfrt_node_now_ns(node)) {
     return tfrt_status_create(TFRT_STATUS_DEADLINE_EXCEEDED, "the job's deadline has passed");
   }
+  if (asks_only) return tfrt_server_check_asking(node, client);
   uint32_t count = 0;
-  for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) ++count;
-  if (count < node->options.max_jobs || asks_only) return NULL;
+  for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) {
+    count += !TFRT_CONTAINER_OF(link, tfrt_job_t, link)->asks_only;
+  }
+  if (count < node->options.max_jobs) return NULL;
   return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED,
                             "it has %u job%s and takes no more; try again when one is over", count,
                             tfrt_plural(count));
@@ -287,7 +309,8 @@ static tfrt_status_t tfrt_server_open(tfrt_peer_t* peer, const tfrt_wire_job_ope
   *out_job = NULL;
   uint32_t rank = TFRT_WIRE_NO_RANK;
   TFRT_RETURN_IF_ERROR(tfrt_server_check_view(peer->node, open, peer->incarnation, &rank));
-  TFRT_RETURN_IF_ERROR(tfrt_server_check_room(peer->node, open->asks_only, deadline_ns));
+  TFRT_RETURN_IF_ERROR(
+      tfrt_server_check_room(peer->node, peer->incarnation, open->asks_only, deadline_ns));
   TFRT_RETURN_IF_ERROR(tfrt_job_create(peer->node, open, rank, peer->incarnation, out_job));
   (*out_job)->deadline_ns = deadline_ns;
   tfrt_job_budget_initialize(*out_job, open->budgets);
