@@ -4,6 +4,7 @@
 #include "distributed/builtin/builtin.h"
 #include "distributed/builtin/sending.h"
 #include "distributed/call/carried_call.h"
+#include "distributed/call/failed_call.h"
 #include "distributed/call/incoming_call_impl.h"
 #include "distributed/job/job_budget.h"
 #include "distributed/node/event_log.h"
@@ -61,21 +62,10 @@ static void tfrt_incoming_call_add_slot(const tfrt_incoming_call_t* call, uint32
   tfrt_object_set_maker(object, call->execution.program, call->execution.function);
 }
 
-// Makes all slots of a call that doesn't run, as the error |status| (+0).
-static void tfrt_incoming_call_add_error_slots(tfrt_peer_t* peer, tfrt_job_t* job, uint64_t number,
-                                               uint32_t result_count, tfrt_status_t status) {
-  for (uint32_t i = 0; i < result_count; ++i) {
-    tfrt_object_table_add_slot(&job->node->objects, tfrt_incoming_call_slot_id(peer, number, i),
-                               job, tfrt_async_value_create_error(status), peer->incarnation);
-  }
-}
-
 // Answers that call |number| is refused because of |status| (+0), and done.
 static void tfrt_incoming_call_refuse(tfrt_peer_t* peer, tfrt_job_t* job, uint64_t number,
                                       uint32_t result_count, tfrt_status_t status) {
-  if (!job->closed) {
-    tfrt_incoming_call_add_error_slots(peer, job, number, result_count, status);
-  }
+  if (!job->closed) tfrt_failed_call_add(peer, job, number, result_count, status);
   tfrt_arena_t arena;
   tfrt_arena_initialize(&arena, peer->node->options.allocator);
   tfrt_wire_error_t error = {.code = TFRT_STATUS_RESOURCE_EXHAUSTED};
@@ -241,7 +231,7 @@ tfrt_status_t tfrt_incoming_call_on_void(tfrt_peer_t* peer, tfrt_job_t* job,
   TFRT_RETURN_IF_ERROR(tfrt_incoming_call_advance(peer, call->call));
   if (job && !job->closed) {
     tfrt_status_t status = tfrt_wire_error_to_status(call->error);
-    tfrt_incoming_call_add_error_slots(peer, job, call->call, call->result_count, status);
+    tfrt_failed_call_add(peer, job, call->call, call->result_count, status);
     if (call->key.size > 0 && !tfrt_cancelled_requests_find(job, request)) {
       uint32_t rank = tfrt_job_rank_of(job, peer->incarnation);
       tfrt_sending_fail(job, request, rank, call->key, status);

@@ -2,6 +2,7 @@
 #include "distributed/job/fence.h"
 
 #include "distributed/builtin/sending.h"
+#include "distributed/call/failed_call.h"
 #include "distributed/call/incoming_call.h"
 #include "distributed/call/outgoing_call.h"
 #include "distributed/value/incoming_want.h"
@@ -35,6 +36,7 @@ void tfrt_fence_raise(tfrt_job_t* job, tfrt_peer_t* peer, const tfrt_wire_error_
   tfrt_outgoing_call_bury_all(peer, job);
   tfrt_incoming_call_lose_all(peer, job);
   tfrt_object_table_drop_holder(&job->node->objects, peer->incarnation, job);
+  tfrt_failed_call_drop_peer(peer, job);
   tfrt_remote_value_bury_all(peer, job);
   tfrt_outgoing_retain_end_all(peer, job);
   tfrt_incoming_want_bury_all(peer, job);

@@ -80,6 +80,7 @@ tfrt_status_t tfrt_job_create(tfrt_node_t* node, const tfrt_wire_job_open_t* ope
   tfrt_list_initialize(&job->starts);
   tfrt_list_initialize(&job->outgoing_calls);
   tfrt_list_initialize(&job->remote_values);
+  tfrt_list_initialize(&job->failed_calls);
   tfrt_list_initialize(&job->retried_calls);
   tfrt_list_initialize(&job->lost_requests);
   memcpy(job->id, open->job_id.data, sizeof(job->id));

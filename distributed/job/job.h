@@ -80,6 +80,7 @@ struct tfrt_job_s {
   tfrt_list_link_t starts;          // what the client asked for, at the root (server.h)
   tfrt_list_link_t outgoing_calls;  // that are open, by age (outgoing_call.h)
   tfrt_list_link_t remote_values;   // all that there are (remote_value.h)
+  tfrt_list_link_t failed_calls;    // of others, that don't run here (failed_call.h)
   tfrt_list_link_t retried_calls;   // of this host, that may run again (retried_call.h)
   tfrt_cancelled_requests_t cancelled_requests;
   tfrt_list_link_t lost_requests;     // of others, who ask for another owner (recovery.h)
@@ -95,12 +96,14 @@ struct tfrt_job_s {
   void (*print_release)(void* self);  // with the lock held; NULL: nothing to do
   tfrt_job_limits_t limits;           // on a member; see job_budget.h
   uint32_t call_count;                // functions of programs that run for other hosts
-  uint32_t active;                    // calls in either direction, and starts
-  bool asks_only;                     // its client starts nothing
-  bool is_detached;                   // it outlives its client
-  tfrt_detached_job_t* detached;      // +0; at the root of such a job, what it leaves, or NULL
-  tfrt_detached_job_t* followed;      // +1; what its client follows here (following.h), or NULL
-  bool is_opening;                    // on a member: its JobOpen is not answered yet
+  uint32_t failed_call_count;
+  bool forgets_failed_calls;      // there were too many of them once
+  uint32_t active;                // calls in either direction, and starts
+  bool asks_only;                 // its client starts nothing
+  bool is_detached;               // it outlives its client
+  tfrt_detached_job_t* detached;  // +0; at the root of such a job, what it leaves, or NULL
+  tfrt_detached_job_t* followed;  // +1; what its client follows here (following.h), or NULL
+  bool is_opening;                // on a member: its JobOpen is not answered yet
   bool closed;
   bool is_finished;  // closed, without a reason but that
   tfrt_status_t

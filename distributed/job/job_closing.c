@@ -2,6 +2,7 @@
 #include "distributed/job/job_closing.h"
 
 #include "distributed/builtin/sending.h"
+#include "distributed/call/failed_call.h"
 #include "distributed/call/incoming_call.h"
 #include "distributed/call/outgoing_call.h"
 #include "distributed/call/retried_call.h"
@@ -36,6 +37,7 @@ static void tfrt_job_closing_finish(tfrt_job_t* job) {
   tfrt_sending_end(job, TFRT_MAILBOX_ANY_SENDER, job->closed_by);
   tfrt_incoming_want_close_job(node, job, job->closed_by);
   tfrt_object_table_drop_job(&node->objects, job);
+  tfrt_failed_call_drop_job(job);
   tfrt_job_leave(job);
 }
 

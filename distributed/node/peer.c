@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "distributed/call/failed_call.h"
 #include "distributed/call/incoming_call.h"
 #include "distributed/call/outgoing_call.h"
 #include "distributed/job/job_attachment.h"
@@ -66,6 +67,7 @@ tfrt_peer_t* tfrt_peer_find_or_create(tfrt_node_t* node, uint64_t incarnation) {
   peer->incarnation = incarnation;
   tfrt_outgoing_call_initialize_table(&peer->outgoing_calls, node->options.allocator);
   tfrt_incoming_call_initialize_table(&peer->incoming_calls, node->options.allocator);
+  tfrt_failed_call_initialize_table(&peer->failed_calls, node->options.allocator);
   tfrt_outgoing_want_initialize_table(&peer->wants, node->options.allocator);
   tfrt_incoming_want_initialize_table(&peer->incoming_wants, node->options.allocator);
   tfrt_list_initialize(&peer->located);
@@ -100,6 +102,7 @@ void tfrt_peer_free(tfrt_peer_t* peer) {
   tfrt_status_release(peer->broken);
   tfrt_hash_table_deinitialize(&peer->outgoing_calls);
   tfrt_hash_table_deinitialize(&peer->incoming_calls);
+  tfrt_hash_table_deinitialize(&peer->failed_calls);
   tfrt_hash_table_deinitialize(&peer->wants);
   tfrt_hash_table_deinitialize(&peer->incoming_wants);
   tfrt_hash_table_remove(&peer->node->peers, &peer->by_incarnation);
@@ -316,6 +319,7 @@ void tfrt_peer_bury(tfrt_peer_t* peer, tfrt_status_t reason) {
   peer->session = NULL;
   tfrt_incoming_call_bury_all(peer);
   tfrt_object_table_drop_holder(&peer->node->objects, peer->incarnation, NULL);
+  tfrt_failed_call_drop_peer(peer, NULL);
   tfrt_remote_value_bury_all(peer, NULL);
   tfrt_outgoing_retain_end_all(peer, NULL);
   tfrt_incoming_want_bury_all(peer, NULL);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <stdio.h>
 
+#include "distributed/call/failed_call.h"
 #include "distributed/value/incoming_want_impl.h"
 #include "distributed/value/list_item.h"
 
@@ -295,6 +296,13 @@ static tfrt_status_t tfrt_incoming_want_judge(tfrt_job_t* job, tfrt_wire_object_
   TFRT_RETURN_IF_ERROR(tfrt_job_reach(job, id.namer, out_namer));
   if (id.number > (*out_namer)->watermark) return NULL;
   *out_namer = NULL;
+  if (job->forgets_failed_calls) {
+    return tfrt_status_create(
+        TFRT_STATUS_RESOURCE_EXHAUSTED,
+        "a result is wanted whose error is not known any more: too many calls "
+        "of the job have failed before they ran on host %u",
+        job->rank);
+  }
   return tfrt_incoming_want_let_go(job, id.namer);
 }
 
@@ -313,6 +321,11 @@ void tfrt_incoming_want_find(tfrt_incoming_want_t* want) {
   if (object) {
     want->value = tfrt_async_value_retain(tfrt_object_table_value(object));
     tfrt_incoming_want_serve(want, TFRT_ACTION_AWAIT);
+    return;
+  }
+  tfrt_status_t failed = tfrt_failed_call_find(want->job, want->id);
+  if (failed) {
+    tfrt_incoming_want_fail(want, failed);
     return;
   }
   tfrt_peer_t* namer = NULL;

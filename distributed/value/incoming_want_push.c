@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "distributed/call/failed_call.h"
 #include "distributed/value/incoming_want_impl.h"
 
 // So many values are on their way to one peer that has not asked for them. It asks for the others.
@@ -43,9 +44,10 @@ static tfrt_peer_t* tfrt_incoming_want_find_pushed(tfrt_job_t* job, uint64_t inc
 }
 
 static void tfrt_incoming_want_push_one(tfrt_job_t* job, tfrt_wire_object_id_t id, uint64_t to) {
-  tfrt_object_t* object = tfrt_object_table_find(&job->node->objects, id, job);
+  bool is_known = tfrt_object_table_find(&job->node->objects, id, job) != NULL ||
+                  tfrt_failed_call_find(job, id) != NULL;
   tfrt_peer_t* peer = tfrt_incoming_want_find_pushed(job, to);
-  tfrt_incoming_want_t* want = object && peer ? tfrt_incoming_want_create(job, id) : NULL;
+  tfrt_incoming_want_t* want = is_known && peer ? tfrt_incoming_want_create(job, id) : NULL;
   if (!want) return;
   want->peer = peer;
   want->is_push = true;

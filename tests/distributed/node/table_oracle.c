@@ -4,6 +4,7 @@
 #include <check.h>
 #include <string.h>
 
+#include "distributed/call/failed_call.h"
 #include "distributed/job/job.h"
 #include "distributed/node/node_impl.h"
 #include "distributed/value/remote_value.h"
@@ -60,6 +61,7 @@ static void check_value(const nodes_t* all, tfrt_node_t* node, const tfrt_remote
   if (!owner || owner->closed || node->closed || value->job->closed) return;
   tfrt_job_t* job = find_open_job(owner, value->job->id);
   if (!job || tfrt_object_table_find(&owner->objects, at->id, job)) return;
+  if (tfrt_failed_call_find(job, at->id)) return;
   const tfrt_peer_t* namer = tfrt_peer_find(owner, at->id.namer);
   bool is_promised = at->id.namer != owner->incarnation &&
                      (!namer || !namer->session || at->id.number > namer->watermark);
@@ -109,6 +111,7 @@ static void check_peer(const nodes_t* all, tfrt_node_t* node, const tfrt_peer_t*
   if (peer->session) return;
   bool is_empty = tfrt_hash_table_count(&peer->outgoing_calls) == 0 &&
                   tfrt_hash_table_count(&peer->incoming_calls) == 0 &&
+                  tfrt_hash_table_count(&peer->failed_calls) == 0 &&
                   tfrt_hash_table_count(&peer->incoming_wants) == 0 &&
                   tfrt_list_is_empty(&peer->held_requests) &&
                   tfrt_list_is_empty(&peer->outgoing_pushes) && peer->outgoing_push_count == 0 &&
