@@ -66,6 +66,61 @@ static tfrt_status_t tfrt_job_append_attach(tfrt_peer_t* peer, uint32_t handle, 
   return tfrt_session_append(peer->session, &frame);
 }
 
+// --- Handles of jobs that are over here ---------------------------------------
+
+// One that its peer has not retired yet. A peer that has many must not make others wait, so each is
+// found at once and takes little memory.
+typedef struct tfrt_gone_handle_s {
+  tfrt_hash_node_t by_handle;  // in the peer's table
+  uint32_t handle;
+} tfrt_gone_handle_t;
+
+static uint64_t tfrt_gone_handle_hash(const void* key) {
+  return tfrt_hash_u64(*(const uint32_t*)key);
+}
+
+static bool tfrt_gone_handle_equal(const tfrt_hash_node_t* node, const void* key) {
+  return TFRT_CONTAINER_OF(node, tfrt_gone_handle_t, by_handle)->handle == *(const uint32_t*)key;
+}
+
+static const tfrt_hash_table_vtable_t tfrt_gone_handle_table_vtable = {
+    .hash = tfrt_gone_handle_hash,
+    .equal = tfrt_gone_handle_equal,
+};
+
+void tfrt_job_attachment_initialize_table(tfrt_hash_table_t* table, tfrt_allocator_t allocator) {
+  tfrt_hash_table_initialize(table, &tfrt_gone_handle_table_vtable, allocator);
+}
+
+static bool tfrt_gone_handle_is_bound(const tfrt_peer_t* peer, uint32_t handle) {
+  return tfrt_hash_table_find(&peer->gone_handles, &handle) != NULL;
+}
+
+// Binds |handle|, which is not bound; false without memory.
+static bool tfrt_gone_handle_add(tfrt_peer_t* peer, uint32_t handle) {
+  tfrt_gone_handle_t* gone =
+      tfrt_allocator_allocate_zeroed(peer->node->options.allocator, sizeof(*gone));
+  if (!gone) return false;
+  gone->handle = handle;
+  tfrt_hash_table_insert(&peer->gone_handles, &gone->handle, &gone->by_handle);
+  return true;
+}
+
+// False if |handle| is none of them.
+static bool tfrt_gone_handle_remove(tfrt_peer_t* peer, uint32_t handle) {
+  tfrt_hash_node_t* node = tfrt_hash_table_take(&peer->gone_handles, &handle);
+  if (!node) return false;
+  tfrt_gone_handle_t* gone = TFRT_CONTAINER_OF(node, tfrt_gone_handle_t, by_handle);
+  tfrt_allocator_free(peer->node->options.allocator, gone, sizeof(*gone));
+  return true;
+}
+
+void tfrt_job_attachment_forget_gone(tfrt_peer_t* peer) {
+  for (tfrt_hash_node_t* node; (node = tfrt_hash_table_first(&peer->gone_handles));) {
+    tfrt_gone_handle_remove(peer, TFRT_CONTAINER_OF(node, tfrt_gone_handle_t, by_handle)->handle);
+  }
+}
+
 // --- Our handle --------------------------------------------------------------
 
 tfrt_status_t tfrt_job_attachment_send(tfrt_job_t* job, tfrt_peer_t* peer) {
@@ -149,7 +204,9 @@ void tfrt_job_attachment_end_all(tfrt_job_t* job) {
     // What still comes under the peer's handle is of a job that is closed here.
     tfrt_job_release(job);
     known->job = NULL;
-    if (known->their_handle == 0) tfrt_job_forget(peer, known);
+    if (known->their_handle == 0 || tfrt_gone_handle_add(peer, known->their_handle)) {
+      tfrt_job_forget(peer, known);
+    }
   }
 }
 
@@ -214,23 +271,29 @@ static tfrt_peer_job_t* tfrt_job_find_handle(tfrt_peer_t* peer, uint32_t handle)
 tfrt_status_t tfrt_job_attachment_find(tfrt_peer_t* peer, uint32_t handle, tfrt_job_t** out_job) {
   tfrt_peer_job_t* known = handle ? tfrt_job_find_handle(peer, handle) : NULL;
   *out_job = known ? known->job : NULL;
-  if (known) return NULL;
+  if (known || tfrt_gone_handle_is_bound(peer, handle)) return NULL;
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                             "a frame has the job handle %u, which is not attached", handle);
 }
 
+static tfrt_status_t tfrt_job_bind_to_none(tfrt_peer_t* peer, uint32_t handle) {
+  if (tfrt_hash_table_count(&peer->gone_handles) >= TFRT_JOB_ATTACHMENT_MAX_GONE) {
+    return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED,
+                              "%u handles of jobs that are over here are bound: some have to be "
+                              "retired (JobDetach) before there are more",
+                              TFRT_JOB_ATTACHMENT_MAX_GONE);
+  }
+  return tfrt_gone_handle_add(peer, handle) ? NULL : tfrt_status_out_of_memory();
+}
+
 tfrt_status_t tfrt_job_attachment_bind(tfrt_job_t* job, tfrt_peer_t* peer, uint32_t handle) {
-  if (handle == 0 || tfrt_job_find_handle(peer, handle)) {
+  if (handle == 0 || tfrt_job_find_handle(peer, handle) ||
+      tfrt_gone_handle_is_bound(peer, handle)) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "the job handle %u can't be bound (again)", handle);
   }
-  tfrt_peer_job_t* known = NULL;
-  if (job) {
-    known = tfrt_peer_find_or_create_job(peer, job);
-  } else {
-    known = tfrt_allocator_allocate_zeroed(peer->node->options.allocator, sizeof(*known));
-    if (known) tfrt_list_push_back(&peer->jobs, &known->link);
-  }
+  if (!job) return tfrt_job_bind_to_none(peer, handle);
+  tfrt_peer_job_t* known = tfrt_peer_find_or_create_job(peer, job);
   if (!known) return tfrt_status_out_of_memory();
   if (known->their_handle != 0) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "the job has a handle already");
@@ -282,7 +345,10 @@ static void tfrt_job_on_client_detach(tfrt_peer_t* client, tfrt_job_t* job,
 void tfrt_job_attachment_on_detach(tfrt_peer_t* peer, uint32_t handle,
                                    const tfrt_wire_job_detach_t* detach) {
   tfrt_peer_job_t* known = tfrt_job_find_handle(peer, handle);
-  if (!known) return;
+  if (!known) {
+    (void)tfrt_gone_handle_remove(peer, handle);
+    return;
+  }
   known->their_handle = 0;
   if (!known->job) {
     tfrt_job_forget(peer, known);

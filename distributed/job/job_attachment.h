@@ -29,6 +29,15 @@
 
 #include "distributed/job/job.h"
 
+// So many handles may a peer have bound at once to jobs that are over here, or unknown. A job of a
+// peer takes one, and it retires that when its own part in the job ends; far fewer jobs go on
+// anywhere at once.
+#define TFRT_JOB_ATTACHMENT_MAX_GONE 65536u
+
+// Makes |table| one of handles of jobs that are over here; frees those of |peer|.
+void tfrt_job_attachment_initialize_table(tfrt_hash_table_t* table, tfrt_allocator_t allocator);
+void tfrt_job_attachment_forget_gone(tfrt_peer_t* peer);
+
 // Sends JobAttach to |peer|, which has a session, unless our handle of |job| is bound there.
 // FAILED_PRECONDITION for a job that is over, RESOURCE_EXHAUSTED.
 tfrt_status_t tfrt_job_attachment_send(tfrt_job_t* job, tfrt_peer_t* peer) TFRT_MUST_USE;
@@ -50,7 +59,7 @@ tfrt_status_t tfrt_job_attachment_on_attach(tfrt_peer_t* peer, const tfrt_wire_j
     TFRT_MUST_USE;
 
 // Binds |handle|, as |peer| names it, to |job|; NULL: a job that is closed here. Errors as
-// above.
+// above, and RESOURCE_EXHAUSTED for too many of those.
 tfrt_status_t tfrt_job_attachment_bind(tfrt_job_t* job, tfrt_peer_t* peer, uint32_t handle)
     TFRT_MUST_USE;
 

@@ -78,6 +78,7 @@ tfrt_peer_t* tfrt_peer_find_or_create(tfrt_node_t* node, uint64_t incarnation) {
   tfrt_push_inbox_initialize(&peer->pushes);
   tfrt_list_initialize(&peer->held_requests);
   tfrt_list_initialize(&peer->jobs);
+  tfrt_job_attachment_initialize_table(&peer->gone_handles, node->options.allocator);
   tfrt_task_initialize(&peer->breaker, tfrt_peer_break);
   tfrt_hash_table_insert(&node->peers, &incarnation, &peer->by_incarnation);
   return peer;
@@ -93,6 +94,7 @@ static void tfrt_peer_free_jobs(tfrt_peer_t* peer) {
   while (!tfrt_list_is_empty(&peer->jobs)) {
     tfrt_peer_free_job(peer, TFRT_CONTAINER_OF(peer->jobs.next, tfrt_peer_job_t, link));
   }
+  tfrt_job_attachment_forget_gone(peer);
 }
 
 void tfrt_peer_free(tfrt_peer_t* peer) {
@@ -105,6 +107,7 @@ void tfrt_peer_free(tfrt_peer_t* peer) {
   tfrt_hash_table_deinitialize(&peer->failed_calls);
   tfrt_hash_table_deinitialize(&peer->wants);
   tfrt_hash_table_deinitialize(&peer->incoming_wants);
+  tfrt_hash_table_deinitialize(&peer->gone_handles);
   tfrt_hash_table_remove(&peer->node->peers, &peer->by_incarnation);
   tfrt_allocator_free(peer->node->options.allocator, peer, sizeof(*peer));
 }

@@ -37,7 +37,7 @@ typedef struct tfrt_job_s tfrt_job_t;
 // What a job and a peer know of each other: the handle of each direction.
 typedef struct tfrt_peer_job_s {
   tfrt_list_link_t link;   // in the peer's list
-  tfrt_job_t* job;         // +1; NULL: the peer's handle is that of a job closed here
+  tfrt_job_t* job;         // +1; NULL: as those of |gone_handles|, which had no memory
   uint32_t their_handle;   // 0: not bound
   bool attached;           // our handle is bound there
   bool detached_there;     // it has nothing more to say about the job
@@ -71,6 +71,7 @@ typedef struct tfrt_peer_s {
   tfrt_push_inbox_t pushes;        // what it sends us unasked
   tfrt_list_link_t held_requests;  // wants of others for what it has not promised yet
   tfrt_list_link_t jobs;           // what both know
+  tfrt_hash_table_t gone_handles;  // of its own, those of jobs that are over here
   bool is_stuck;                   // a thread of it is in one kernel for long
   tfrt_status_t broken;            // +1; why this host can't go on with it, to be acted upon
   tfrt_task_t breaker;

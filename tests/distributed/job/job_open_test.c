@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "distributed/job/job_attachment.h"
 #include "tests/distributed/job/raw_client.h"
 #include "tests/support/test_main.h"
 
@@ -260,6 +261,63 @@ START_TEST(one_client_has_only_so_many_jobs_that_ask) {
 }
 END_TEST
 
+// --- Handles -----------------------------------------------------------------
+
+// Has the host be told that |handle| is that of a job which it doesn't know.
+static void post_attach(uint32_t handle) {
+  const char proof[TFRT_WIRE_PROOF_SIZE] = "of nothing";
+  const tfrt_wire_body_t attach = {
+      .kind = TFRT_WIRE_FRAME_JOB_ATTACH,
+      .job_attach = {.handle = handle,
+                     .job_id = tfrt_string_view_make(raw.job_id, sizeof(raw.job_id)),
+                     .proof = tfrt_string_view_make(proof, sizeof(proof))}};
+  tfrt_raw_client_post(&raw, &attach, 0, TFRT_TIME_INFINITE);
+}
+
+static size_t gone_count(void) {
+  return tfrt_hash_table_count(&tfrt_peer_find(world.hosts[0].node, OWN)->gone_handles);
+}
+
+START_TEST(a_peer_has_only_so_many_handles_of_jobs_that_are_over) {
+  begin();
+  for (uint32_t handle = 1; handle <= TFRT_JOB_ATTACHMENT_MAX_GONE; ++handle) {
+    post_attach(handle);
+    if (handle % 4096 == 0) tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
+  }
+  ck_assert_uint_eq(gone_count(), TFRT_JOB_ATTACHMENT_MAX_GONE);
+  ck_assert_int_eq(tfrt_session_state(raw.session), TFRT_SESSION_OPEN);
+  // What is said under one is dropped, and one that is retired makes room for another.
+  const tfrt_wire_body_t close = {.kind = TFRT_WIRE_FRAME_JOB_CLOSE};
+  send(&close, 4711);
+  const tfrt_wire_body_t detach = {.kind = TFRT_WIRE_FRAME_JOB_DETACH};
+  send(&detach, 4711);
+  ck_assert_uint_eq(gone_count(), TFRT_JOB_ATTACHMENT_MAX_GONE - 1);
+  post_attach(4711);
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
+  ck_assert_int_eq(tfrt_session_state(raw.session), TFRT_SESSION_OPEN);
+  post_attach(TFRT_JOB_ATTACHMENT_MAX_GONE + 1);
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
+  ck_assert_str_eq(raw.said, "PROTOCOL");
+  end();
+}
+END_TEST
+
+// Jobs that end while the client keeps their handles leave no more than that.
+START_TEST(the_handle_of_a_job_that_has_ended_is_bound_until_it_is_retired) {
+  begin();
+  open_numbered(1, false);
+  close_numbered(1);
+  ck_assert_uint_eq(gone_count(), 1);
+  ck_assert(tfrt_list_is_empty(&tfrt_peer_find(world.hosts[0].node, OWN)->jobs));
+  const tfrt_wire_body_t detach = {.kind = TFRT_WIRE_FRAME_JOB_DETACH};
+  send(&detach, 1);
+  ck_assert_uint_eq(gone_count(), 0);
+  open_numbered(1, false);
+  ck_assert_str_eq(raw.said, "JobAttach JobOpened");
+  end();
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   TCase* opening = tcase_create("opening");
   tcase_add_test(opening, a_job_that_makes_no_sense_is_refused_and_the_next_one_opened);
@@ -271,6 +329,9 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(opening, what_was_never_promised_is_not_waited_for);
   tcase_add_test(opening, who_asks_is_answered_by_a_full_host_and_takes_no_room_of_others);
   tcase_add_test(opening, one_client_has_only_so_many_jobs_that_ask);
+  tcase_set_timeout(opening, 60);
+  tcase_add_test(opening, a_peer_has_only_so_many_handles_of_jobs_that_are_over);
+  tcase_add_test(opening, the_handle_of_a_job_that_has_ended_is_bound_until_it_is_retired);
   Suite* suite = suite_create("opening");
   suite_add_tcase(suite, opening);
   return suite;

@@ -112,6 +112,7 @@ static void check_peer(const nodes_t* all, tfrt_node_t* node, const tfrt_peer_t*
   bool is_empty = tfrt_hash_table_count(&peer->outgoing_calls) == 0 &&
                   tfrt_hash_table_count(&peer->incoming_calls) == 0 &&
                   tfrt_hash_table_count(&peer->failed_calls) == 0 &&
+                  tfrt_hash_table_count(&peer->gone_handles) == 0 &&
                   tfrt_hash_table_count(&peer->incoming_wants) == 0 &&
                   tfrt_list_is_empty(&peer->held_requests) &&
                   tfrt_list_is_empty(&peer->outgoing_pushes) && peer->outgoing_push_count == 0 &&
