@@ -108,8 +108,9 @@ static bool tfrt_gone_handle_add(tfrt_peer_t* peer, uint32_t handle) {
 
 // False if |handle| is none of them.
 static bool tfrt_gone_handle_remove(tfrt_peer_t* peer, uint32_t handle) {
-  tfrt_hash_node_t* node = tfrt_hash_table_take(&peer->gone_handles, &handle);
+  tfrt_hash_node_t* node = tfrt_hash_table_find(&peer->gone_handles, &handle);
   if (!node) return false;
+  tfrt_hash_table_remove(&peer->gone_handles, node);
   tfrt_gone_handle_t* gone = TFRT_CONTAINER_OF(node, tfrt_gone_handle_t, by_handle);
   tfrt_allocator_free(peer->node->options.allocator, gone, sizeof(*gone));
   return true;

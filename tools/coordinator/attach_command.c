@@ -272,10 +272,10 @@ tfrt_exit_code_t tfrt_attach_command(int argument_count, char* const* arguments)
           "it, too. Host 0 keeps the last MiB of lines and, for the --keep-ms of `tfrt run`, the\n"
           "results. SIGINT ends this, not the job; `tfrt cancel JOB` ends the job.\n"
           "\n"
-          "Exit codes: as tfrt run would have ended; 2 there is no such job (any more); 3 a worker
-          "
-          "that may have it is not there. Who is attached learns how the job ends, also when it is
-          "
+          "Exit codes: as tfrt run would have ended; 2 there is no such job (any more); 3 a "
+          "worker\n"
+          "that may have it is not there. Who is attached learns how the job ends, also when it "
+          "is\n"
           "cancelled twice or kept for no time."};
   return tfrt_host_query_command(&verb, tfrt_attach_check, tfrt_attach_run, argument_count,
                                  arguments);

@@ -182,8 +182,8 @@ tfrt_exit_code_t tfrt_cancel_command(int argument_count, char* const* arguments)
           "`tfrt\n"
           "attach`. A detached job that is over is forgotten.\n"
           "\n"
-          "Exit codes: 0 it was told to stop; 2 there is no such job or call; else as tfrt run, as
-          "
+          "Exit codes: 0 it was told to stop; 2 there is no such job or call; else as tfrt run, "
+          "as\n"
           "3 if a worker that may have it is not there."};
   return tfrt_host_query_command(&verb, tfrt_cancel_check, tfrt_cancel_run, argument_count,
                                  arguments);
