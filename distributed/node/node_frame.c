@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "distributed/call/failed_call.h"
 #include "distributed/call/incoming_call.h"
 #include "distributed/call/outgoing_call.h"
 #include "distributed/client/client_impl.h"
@@ -7,11 +8,33 @@
 #include "distributed/job/request_end.h"
 #include "distributed/job/server.h"
 #include "distributed/node/node_impl.h"
-#include "distributed/value/incoming_release.h"
 #include "distributed/value/incoming_want.h"
 #include "distributed/value/outgoing_retain.h"
 #include "distributed/value/recovery.h"
 #include "distributed/value/remote_value.h"
+
+// |peer| gives back those of |range| with |number|.
+static void tfrt_node_release_number(tfrt_peer_t* peer, const tfrt_job_t* job,
+                                     const tfrt_wire_object_range_t* range, uint64_t number) {
+  bool is_own = range->namer == peer->incarnation;
+  if (is_own && tfrt_failed_call_release(peer, job, number, range->index_count)) return;
+  for (uint32_t i = 0; i < range->index_count; ++i) {
+    tfrt_wire_object_id_t id = {
+        .namer = range->namer, .number = number, .index = range->first_index + i};
+    tfrt_object_t* object = tfrt_object_table_find(&peer->node->objects, id, job);
+    if (object) tfrt_object_table_end_hold(&peer->node->objects, object, peer->incarnation);
+  }
+}
+
+static void tfrt_node_release_ids(tfrt_peer_t* peer, const tfrt_job_t* job,
+                                  const tfrt_wire_release_t* release) {
+  for (size_t r = 0; r < release->range_count && job; ++r) {
+    const tfrt_wire_object_range_t* range = &release->ranges[r];
+    for (uint32_t n = 0; n < range->number_count; ++n) {
+      tfrt_node_release_number(peer, job, range, range->first_number + n);
+    }
+  }
+}
 
 // What only concerns jobs themselves.
 static tfrt_status_t tfrt_node_on_job_frame(tfrt_peer_t* peer, tfrt_job_t* job,
@@ -88,7 +111,7 @@ static tfrt_status_t tfrt_node_on_value(tfrt_peer_t* peer, tfrt_job_t* job,
       tfrt_outgoing_retain_on_retained(peer, &body->retained);
       return NULL;
     case TFRT_WIRE_FRAME_RELEASE:
-      tfrt_incoming_release_on_release(peer, job, &body->release);
+      tfrt_node_release_ids(peer, job, &body->release);
       return NULL;
     default:
       return tfrt_node_on_job_frame(peer, job, frame, body, deadline_ns);

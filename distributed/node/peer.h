@@ -60,7 +60,6 @@ typedef struct tfrt_peer_s {
   tfrt_hash_table_t failed_calls;             // of its calls, those that don't run (failed_call.h)
   tfrt_hash_table_t wants;                    // by want number: our remote values
   tfrt_hash_table_t incoming_wants;           // by want number: its wants
-  uint32_t names_looked_for;                  // that it gave back (incoming_release.h)
   uint32_t transfers;                         // of these, payloads that go by a lane
   tfrt_list_link_t located;                   // remote values whose payload it has
   tfrt_list_link_t named;                     // remote values whose name it has, and no payload

@@ -140,8 +140,7 @@ typedef struct tfrt_session_handler_vtable_s {
   // The next frame of |session|, exactly once and in order; |frame| and its body live until
   // the function returns. |deadline_ns| by our clock, TFRT_TIME_INFINITE if it has none.
   // An error is the peer's breach of protocol: it is told Goodbye(protocol) with the
-  // message, and the session dies. MAY append to and close any session; MAY open the lock and
-  // take it again: what comes next in |session| on this connection waits until it returns.
+  // message, and the session dies. MAY append to and close any session.
   tfrt_status_t (*on_frame)(tfrt_session_handler_t* handler, tfrt_session_t* session,
                             const tfrt_wire_frame_t* frame, int64_t deadline_ns);
   // The peer drains: it takes no new jobs; what runs is finished.

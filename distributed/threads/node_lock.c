@@ -2,7 +2,6 @@
 #include "distributed/threads/node_lock.h"
 
 #include <assert.h>
-#include <time.h>
 
 // One run of deferred tasks on the calling thread. Runs of different locks may be nested.
 typedef struct tfrt_node_lock_run_s {
@@ -29,9 +28,6 @@ void tfrt_node_lock_lock(tfrt_node_lock_t* lock) { tfrt_mutex_lock(&lock->mutex)
 void tfrt_node_lock_defer(tfrt_node_lock_t* lock, tfrt_task_t* task) {
   tfrt_task_list_push_back(&lock->deferred, task);
 }
-
-// For so long a lock stays open for those who wait for it: as long as one of them takes to wake.
-#define GIVE_WAY_NS 50000
 
 static tfrt_node_lock_run_t* find_run(const tfrt_node_lock_t* lock) {
   for (tfrt_node_lock_run_t* run = current_run; run; run = run->outer) {
@@ -60,12 +56,4 @@ void tfrt_node_lock_unlock_and_run(tfrt_node_lock_t* lock) {
   current_run = &run;
   for (tfrt_task_t* task; (task = tfrt_task_list_pop_front(&run.tasks));) task->run(task);
   current_run = run.outer;
-}
-
-void tfrt_node_lock_give_way(tfrt_node_lock_t* lock) {
-  tfrt_node_lock_unlock_and_run(lock);
-  // Without a pause this thread would have it again before anybody is awake.
-  const struct timespec pause = {.tv_nsec = GIVE_WAY_NS};
-  (void)nanosleep(&pause, NULL);
-  tfrt_node_lock_lock(lock);
 }

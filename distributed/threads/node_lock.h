@@ -54,8 +54,4 @@ void tfrt_node_lock_defer(tfrt_node_lock_t* lock, tfrt_task_t* task);
 // the same lock, it only unlocks: the outer call runs the rest. Thread-safe.
 void tfrt_node_lock_unlock_and_run(tfrt_node_lock_t* lock);
 
-// The same, and locks again after so long that whoever waits for |lock| has got it: for who has
-// much to do that must not be done in one go. Thread-safe.
-void tfrt_node_lock_give_way(tfrt_node_lock_t* lock);
-
 #endif  // TFRT_DISTRIBUTED_THREADS_NODE_LOCK_H_

@@ -4,12 +4,9 @@
 // them, and for how long.
 #include "distributed/call/failed_call.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "distributed/value/incoming_release.h"
-#include "host_runtime/base/sync.h"
 #include "tests/distributed/job/raw_client.h"
 #include "tests/support/test_main.h"
 
@@ -37,8 +34,8 @@ static void begin(uint32_t objects) {
 
 static void end(void) { tfrt_raw_client_end(&raw); }
 
-// Has the next call be given up, with so many results.
-static void post_void(uint32_t result_count) {
+// Gives up the next call, with so many results.
+static void give_up(uint32_t result_count) {
   char message[64];
   snprintf(message, sizeof(message), "call %u was given up", (unsigned)next_call);
   const tfrt_wire_error_t error = {.code = TFRT_STATUS_ABORTED,
@@ -46,12 +43,7 @@ static void post_void(uint32_t result_count) {
   const tfrt_wire_body_t body = {
       .kind = TFRT_WIRE_FRAME_VOID,
       .void_call = {.call = next_call++, .result_count = result_count, .error = &error}};
-  tfrt_raw_client_post(&raw, &body, HANDLE, TFRT_TIME_INFINITE);
-}
-
-static void give_up(uint32_t result_count) {
-  post_void(result_count);
-  tfrt_node_world_run_for(&world, TFRT_NANOSECONDS_PER_MILLISECOND);
+  send(&body);
   ck_assert_str_eq(raw.said, "");
 }
 
@@ -151,59 +143,12 @@ START_TEST(of_a_job_no_more_are_kept_than_it_may_have_values) {
 }
 END_TEST
 
-// --- Turns -------------------------------------------------------------------
-
-#define MANY 4096u
-
-// Another thread of the host, and how many calls it has found at last that are neither all nor
-// none.
-static atomic_bool is_watching;
-static atomic_bool is_over;
-static size_t seen_count;
-
-static void watch(void* argument) {
-  (void)argument;
-  atomic_store(&is_watching, true);
-  while (!atomic_load(&is_over)) {
-    tfrt_node_lock_tables(world.hosts[0].node);
-    size_t count = kept_count();
-    tfrt_node_unlock(world.hosts[0].node);
-    if (count > 0 && count < MANY) seen_count = count;
-  }
-}
-
-START_TEST(others_get_their_turns_while_very_many_names_are_given_back) {
-  begin(0);
-  for (uint32_t i = 0; i < MANY; ++i) post_void(1);
-  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
-  ck_assert_uint_eq(kept_count(), MANY);
-  seen_count = 0;
-  atomic_store(&is_over, false);
-  tfrt_thread_t watcher;
-  ck_assert_ptr_null(tfrt_thread_create("watcher", watch, NULL, &watcher));
-  while (!atomic_load(&is_watching)) tfrt_thread_yield();
-  const tfrt_wire_object_range_t range = {
-      .namer = OWN, .first_number = 1, .number_count = MANY, .index_count = 1};
-  const tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_RELEASE,
-                                 .release = {.ranges = &range, .range_count = 1}};
-  send(&body);
-  atomic_store(&is_over, true);
-  tfrt_thread_join(&watcher);
-  ck_assert_uint_eq(kept_count(), 0);
-  ck_assert_uint_gt(seen_count, 0);
-  ck_assert_uint_eq(seen_count % TFRT_INCOMING_RELEASE_SLICE, 0);
-  ck_assert_int_eq(tfrt_session_state(raw.session), TFRT_SESSION_OPEN);
-  end();
-}
-END_TEST
-
 Suite* tfrt_test_suite(void) {
   TCase* failed = tcase_create("failed");
   tcase_add_test(failed, all_results_of_a_call_that_was_given_up_are_one_error);
   tcase_add_test(failed, it_is_forgotten_when_all_its_names_are_given_back);
   tcase_add_test(failed, a_call_that_is_refused_is_one_error_too);
   tcase_add_test(failed, of_a_job_no_more_are_kept_than_it_may_have_values);
-  tcase_add_test(failed, others_get_their_turns_while_very_many_names_are_given_back);
   Suite* suite = suite_create("failed calls");
   suite_add_tcase(suite, failed);
   return suite;
