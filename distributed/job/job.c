@@ -62,6 +62,17 @@ static void tfrt_job_free(tfrt_job_t* job) {
   tfrt_allocator_free(allocator, job, sizeof(*job));
 }
 
+static void tfrt_job_initialize_lists(tfrt_job_t* job) {
+  tfrt_list_initialize(&job->link);
+  tfrt_list_initialize(&job->programs);
+  tfrt_list_initialize(&job->starts);
+  tfrt_list_initialize(&job->outgoing_calls);
+  tfrt_list_initialize(&job->remote_values);
+  tfrt_list_initialize(&job->failed_calls);
+  tfrt_list_initialize(&job->retried_calls);
+  tfrt_list_initialize(&job->lost_requests);
+}
+
 tfrt_status_t tfrt_job_create(tfrt_node_t* node, const tfrt_wire_job_open_t* open, uint32_t rank,
                               uint64_t client, tfrt_job_t** out_job) {
   *out_job = NULL;
@@ -75,14 +86,7 @@ tfrt_status_t tfrt_job_create(tfrt_node_t* node, const tfrt_wire_job_open_t* ope
   if (!job) return tfrt_status_out_of_memory();
   tfrt_ref_count_initialize(&job->ref_count);
   job->node = node;
-  tfrt_list_initialize(&job->link);
-  tfrt_list_initialize(&job->programs);
-  tfrt_list_initialize(&job->starts);
-  tfrt_list_initialize(&job->outgoing_calls);
-  tfrt_list_initialize(&job->remote_values);
-  tfrt_list_initialize(&job->failed_calls);
-  tfrt_list_initialize(&job->retried_calls);
-  tfrt_list_initialize(&job->lost_requests);
+  tfrt_job_initialize_lists(job);
   memcpy(job->id, open->job_id.data, sizeof(job->id));
   memcpy(job->key, open->key.data, sizeof(job->key));
   job->handle = ++node->next_job_handle;
