@@ -186,7 +186,7 @@ static uint64_t call_of(const tfrt_wire_body_t* body) {
   return body->kind == TFRT_WIRE_FRAME_VOID ? body->void_call.call : 0;
 }
 
-void tfrt_raw_client_send(tfrt_raw_client_t* client, const tfrt_wire_body_t* body, uint32_t handle,
+void tfrt_raw_client_post(tfrt_raw_client_t* client, const tfrt_wire_body_t* body, uint32_t handle,
                           int64_t deadline_ns) {
   tfrt_string_builder_t bytes;
   tfrt_string_builder_initialize(&bytes, tfrt_allocator_system());
@@ -205,6 +205,11 @@ void tfrt_raw_client_send(tfrt_raw_client_t* client, const tfrt_wire_body_t* bod
   ck_assert_ptr_null(tfrt_session_append(client->session, &frame));
   tfrt_node_lock_unlock_and_run(&client->lock);
   tfrt_string_builder_deinitialize(&bytes);
+}
+
+void tfrt_raw_client_send(tfrt_raw_client_t* client, const tfrt_wire_body_t* body, uint32_t handle,
+                          int64_t deadline_ns) {
+  tfrt_raw_client_post(client, body, handle, deadline_ns);
   tfrt_node_world_run_for(client->world, TFRT_NANOSECONDS_PER_MILLISECOND);
 }
 

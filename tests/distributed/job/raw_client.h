@@ -42,7 +42,11 @@ void tfrt_raw_client_begin(tfrt_raw_client_t* client, tfrt_node_world_t* world);
 // Ends the session of |client|, and its world, in which nothing must be left.
 void tfrt_raw_client_end(tfrt_raw_client_t* client);
 
-// Sends |body| under |handle|, and lets a millisecond pass.
+// Has |body| go under |handle|.
+void tfrt_raw_client_post(tfrt_raw_client_t* client, const tfrt_wire_body_t* body, uint32_t handle,
+                          int64_t deadline_ns);
+
+// The same, and lets a millisecond pass.
 void tfrt_raw_client_send(tfrt_raw_client_t* client, const tfrt_wire_body_t* body, uint32_t handle,
                           int64_t deadline_ns);
 

@@ -53,26 +53,6 @@ START_TEST(what_is_deferred_runs_after_the_unlock_in_its_order) {
 }
 END_TEST
 
-START_TEST(who_gives_way_has_the_lock_again_and_what_was_deferred_has_run) {
-  tfrt_node_lock_t lock;
-  tfrt_node_lock_initialize(&lock);
-  lettered_t a, b;
-  // Takes the lock itself.
-  make(&a, 'a', &lock, &b);
-  make(&b, 'b', &lock, NULL);
-  order[0] = '\0';
-  tfrt_node_lock_lock(&lock);
-  tfrt_node_lock_defer(&lock, &a.task);
-  tfrt_node_lock_give_way(&lock);
-  ck_assert_str_eq(order, "ab");
-  make(&a, 'c', &lock, NULL);
-  tfrt_node_lock_defer(&lock, &a.task);
-  tfrt_node_lock_unlock_and_run(&lock);
-  ck_assert_str_eq(order, "abc");
-  tfrt_node_lock_deinitialize(&lock);
-}
-END_TEST
-
 START_TEST(what_a_task_defers_runs_behind_the_rest_and_not_inside) {
   tfrt_node_lock_t lock;
   tfrt_node_lock_initialize(&lock);
@@ -165,7 +145,6 @@ Suite* tfrt_test_suite(void) {
   Suite* suite = suite_create("node lock");
   TCase* deferring = tcase_create("deferring");
   tcase_add_test(deferring, what_is_deferred_runs_after_the_unlock_in_its_order);
-  tcase_add_test(deferring, who_gives_way_has_the_lock_again_and_what_was_deferred_has_run);
   tcase_add_test(deferring, what_a_task_defers_runs_behind_the_rest_and_not_inside);
   tcase_add_test(deferring, another_lock_inside_of_a_task_runs_its_own_at_once);
   tcase_add_test(deferring, threads_exclude_each_other_and_run_what_they_deferred);
