@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inside of an outgoing call, for its six sources, and for builtin/, which tells what there
+// The inside of an outgoing call, for its seven sources, and for builtin/, which tells what there
 // is.
 //
-//   outgoing_call.c       its life: named, started, answered, ended, buried
+//   outgoing_call.c       its life: named, started, ended, buried
 //   outgoing_arguments.c  what goes into its Invoke: by value, or lent under a name
+//   outgoing_result.c     what becomes of its results, as its callee tells
 //   outgoing_push.c       who is to get its results unasked
 //   outgoing_patience.c   whether its end alone is waited for
 //   outgoing_cancel.c     how it is stopped, by a cancel, its own deadline, or the end of its job
@@ -49,6 +50,9 @@ struct tfrt_outgoing_call_s {
 };
 
 // --- outgoing_call.c -----------------------------------------------------------
+
+// The open call |number| to |peer| (+0), or NULL.
+tfrt_outgoing_call_t* tfrt_outgoing_call_find(tfrt_peer_t* peer, uint64_t number);
 
 // Drops one reference.
 void tfrt_outgoing_call_release(tfrt_outgoing_call_t* call);
