@@ -9,8 +9,15 @@
 #include "host_runtime/base/log.h"
 #include "host_runtime/base/parker.h"
 
-// About as long as it takes to wake a thread whose processor has gone to sleep.
+// How long the next event is looked for: about as long as it takes to wake a thread whose processor
+// has gone to sleep.
 #define LINGER_NS ((int64_t)50000)
+
+// The same where the last one that had to be waited for was near, and what counts as near. Who has
+// slept works at a message with cold caches, for several times as long; so its peer falls asleep
+// too, and both would do so for good.
+#define NEAR_LINGER_NS ((int64_t)200000)
+#define NEAR_NS ((int64_t)400000)
 
 // A look that lasts so long has read bytes: one that finds nothing takes 1 to 2 us.
 #define READING_NS ((int64_t)5000)
@@ -55,25 +62,40 @@ static void expire_timers(tfrt_grpc_queue_t* queue) {
   }
 }
 
-// The next event, or that of the next timer's time. Looks for one for a while before the thread
-// sleeps, unless the turn before had none either: where one has come the next is mostly near, and
-// where a part of a message has, its rest.
-static grpc_event await_event(tfrt_grpc_queue_t* queue) {
+// Looks for the next event for a while, if the turn before had one: where one has come the next is
+// mostly near, and where a part of a message has, its rest. A timeout if the thread shall sleep.
+static grpc_event look_for_event(tfrt_grpc_queue_t* queue, int64_t now_ns, int64_t timer_ns) {
   const tfrt_clock_t clock = tfrt_clock_system();
-  const int64_t timer_ns = next_timer_ns(queue);
-  int64_t now_ns = tfrt_clock_now_ns(clock);
-  int64_t end_ns = now_ns + LINGER_NS;
+  const int64_t linger_ns = queue->is_near ? NEAR_LINGER_NS : LINGER_NS;
+  int64_t end_ns = now_ns + linger_ns;
+  bool has_waited = false;
   while (queue->lingers && now_ns < end_ns && now_ns < timer_ns) {
     const int64_t begin_ns = now_ns;
     grpc_event event = grpc_completion_queue_next(queue->completion_queue,
                                                   gpr_inf_past(GPR_CLOCK_MONOTONIC), NULL);
-    if (event.type != GRPC_QUEUE_TIMEOUT) return event;
+    if (event.type != GRPC_QUEUE_TIMEOUT) {
+      // What is there at once is mostly the end of a write of ours, and says nothing about peers.
+      if (has_waited) queue->is_near = true;
+      return event;
+    }
+    has_waited = true;
     now_ns = tfrt_clock_now_ns(clock);
-    if (now_ns - begin_ns > READING_NS) end_ns = now_ns + LINGER_NS;
+    if (now_ns - begin_ns > READING_NS) end_ns = now_ns + linger_ns;
     if (!tfrt_parker_linger()) break;
     now_ns = tfrt_clock_now_ns(clock);
   }
-  return grpc_completion_queue_next(queue->completion_queue, next_deadline(queue), NULL);
+  return (grpc_event){.type = GRPC_QUEUE_TIMEOUT};
+}
+
+// The next event, or that of the next timer's time.
+static grpc_event await_event(tfrt_grpc_queue_t* queue) {
+  const tfrt_clock_t clock = tfrt_clock_system();
+  const int64_t begin_ns = tfrt_clock_now_ns(clock);
+  grpc_event event = look_for_event(queue, begin_ns, next_timer_ns(queue));
+  if (event.type != GRPC_QUEUE_TIMEOUT) return event;
+  event = grpc_completion_queue_next(queue->completion_queue, next_deadline(queue), NULL);
+  queue->is_near = event.type == GRPC_OP_COMPLETE && tfrt_clock_now_ns(clock) - begin_ns < NEAR_NS;
+  return event;
 }
 
 // Takes one event; false after the last.

@@ -77,6 +77,7 @@ typedef struct tfrt_grpc_queue_s {
 
   // Belongs to the thread.
   bool lingers;  // before it sleeps: the last turn had an event
+  bool is_near;  // and longer: the last event that was waited for came soon
   tfrt_list_link_t timers;
   int64_t earliest_ns;           // no timer's deadline is before this
   tfrt_task_list_t next_turn;    // runs first in it
