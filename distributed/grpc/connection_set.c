@@ -45,13 +45,6 @@ void tfrt_grpc_connection_set_close(tfrt_grpc_connection_set_t* set) {
   tfrt_mutex_unlock(&set->mutex);
 }
 
-bool tfrt_grpc_connection_set_is_closed(tfrt_grpc_connection_set_t* set) {
-  tfrt_mutex_lock(&set->mutex);
-  bool is_closed = set->is_closed;
-  tfrt_mutex_unlock(&set->mutex);
-  return is_closed;
-}
-
 bool tfrt_grpc_connection_set_drain(tfrt_grpc_connection_set_t* set, int64_t deadline_ns) {
   tfrt_mutex_lock(&set->mutex);
   bool is_in_time = true;

@@ -45,9 +45,6 @@ void tfrt_grpc_connection_set_remove(tfrt_grpc_connection_set_t* set,
 // Closes |set| and aborts all members; idempotent. Thread-safe.
 void tfrt_grpc_connection_set_close(tfrt_grpc_connection_set_t* set);
 
-// Returns true if |set| is closed. Thread-safe.
-bool tfrt_grpc_connection_set_is_closed(tfrt_grpc_connection_set_t* set);
-
 // Waits until |set| is empty, at most until |deadline_ns| of the system's clock
 // (TFRT_TIME_INFINITE: for ever). Returns whether it is. Thread-safe.
 bool tfrt_grpc_connection_set_drain(tfrt_grpc_connection_set_t* set, int64_t deadline_ns)

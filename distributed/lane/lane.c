@@ -38,7 +38,7 @@ static void release_and_unlock(tfrt_lane_t* lane) {
 static void run_task(tfrt_task_t* task);
 static void run_timer(tfrt_timer_t* timer);
 
-static void schedule(tfrt_lane_t* lane) {
+void tfrt_lane_schedule(tfrt_lane_t* lane) {
   if (lane->has_task) return;
   lane->has_task = true;
   ++lane->references;
@@ -71,7 +71,7 @@ tfrt_lane_t* tfrt_lane_create(tfrt_lane_manager_t* manager, tfrt_lane_peer_t* pe
   if (lane->is_dialler) {
     lane->must_dial = true;
     ++manager->counts.dials;
-    schedule(lane);
+    tfrt_lane_schedule(lane);
   }
   return lane;
 }
@@ -91,11 +91,10 @@ void tfrt_lane_break(tfrt_lane_t* lane) {
   leave_state(lane, TFRT_LANE_ENDING);
   lane->peer = NULL;
   lane->must_abort = true;
-  schedule(lane);
+  tfrt_lane_schedule(lane);
 }
 
-// Takes |lane| out of use and breaks it.
-static void give_up(tfrt_lane_t* lane) {
+void tfrt_lane_give_up(tfrt_lane_t* lane) {
   tfrt_lane_peer_t* peer = lane->peer;
   bool was_open = lane->state == TFRT_LANE_OPEN;
   tfrt_lane_break(lane);
@@ -106,124 +105,19 @@ static void run_timer(tfrt_timer_t* timer) {
   tfrt_lane_t* lane = TFRT_CONTAINER_OF(timer, tfrt_lane_t, timer);
   tfrt_node_lock_lock(lane->manager->lock);
   lane->has_timer = false;
-  if (lane->state == TFRT_LANE_DIALLING || lane->state == TFRT_LANE_GREETING) give_up(lane);
+  if (lane->state == TFRT_LANE_DIALLING || lane->state == TFRT_LANE_GREETING)
+    tfrt_lane_give_up(lane);
   release_and_unlock(lane);
 }
 
 // --- Writing -----------------------------------------------------------------
 
-static void must_write(tfrt_lane_t* lane) {
-  lane->is_writing = true;
-  ++lane->references;  // a write may be completed behind the connection's end
-  lane->must_write = true;
-  schedule(lane);
-}
-
-static tfrt_status_t encode_message(tfrt_lane_t* lane, uint32_t kind, const tfrt_wire_bulk_up_t* up,
-                                    const tfrt_wire_lane_welcome_t* welcome) {
-  if (lane->is_dialler) return tfrt_wire_bulk_up_encode(up, &lane->head);
-  tfrt_wire_bulk_down_t down = {.kind = kind};
-  if (kind == TFRT_WIRE_BULK_LANE) down.welcome = *welcome;
-  if (kind == TFRT_WIRE_BULK_WINDOW) down.window = up->window;
-  if (kind == TFRT_WIRE_BULK_ABORT) down.abort = up->abort;
-  return tfrt_wire_bulk_down_encode(&down, &lane->head);
-}
-
-// Begins the write of a small message; an error (taken) breaks the lane.
-static void take_encoded(tfrt_lane_t* lane, tfrt_status_t status) {
-  if (!tfrt_status_is_ok(status)) {
-    tfrt_status_release(status);
-    give_up(lane);
-    return;
-  }
-  must_write(lane);
-}
-
-static void begin_message(tfrt_lane_t* lane, uint32_t kind, const tfrt_wire_bulk_up_t* up,
-                          const tfrt_wire_lane_welcome_t* welcome) {
-  tfrt_string_builder_clear(&lane->head);
-  take_encoded(lane, encode_message(lane, kind, up, welcome));
-}
-
-// Begins the write of |abort|, whose error is |status| (+0).
-static void begin_abort(tfrt_lane_t* lane, tfrt_wire_abort_t abort, tfrt_status_t status) {
-  tfrt_lane_manager_t* manager = lane->manager;
-  tfrt_arena_t arena;
-  tfrt_arena_initialize(&arena, manager->allocator);
-  tfrt_wire_error_t error;
-  tfrt_status_t result = tfrt_wire_error_from_status(status, TFRT_WIRE_NO_RANK,
-                                                     manager->options.incarnation, &arena, &error);
-  if (tfrt_status_is_ok(result)) {
-    abort.error = &error;
-    const tfrt_wire_bulk_up_t up = {.kind = TFRT_WIRE_BULK_ABORT, .abort = abort};
-    tfrt_string_builder_clear(&lane->head);
-    result = encode_message(lane, up.kind, &up, NULL);
-  }
-  tfrt_arena_deinitialize(&arena);
-  take_encoded(lane, result);
-}
-
-static void begin_welcome(tfrt_lane_t* lane, uint32_t number, tfrt_status_t refusal) {
-  tfrt_arena_t arena;
-  tfrt_arena_initialize(&arena, lane->manager->allocator);
-  tfrt_wire_error_t error;
-  tfrt_status_t result = NULL;
-  if (refusal) {
-    result = tfrt_wire_error_from_status(refusal, TFRT_WIRE_NO_RANK,
-                                         lane->manager->options.incarnation, &arena, &error);
-  }
-  if (tfrt_status_is_ok(result)) {
-    const tfrt_wire_lane_welcome_t welcome = {.lane = number, .error = refusal ? &error : NULL};
-    tfrt_string_builder_clear(&lane->head);
-    result = encode_message(lane, TFRT_WIRE_BULK_LANE, NULL, &welcome);
-  }
-  tfrt_arena_deinitialize(&arena);
-  take_encoded(lane, result);
-}
-
-// Says of the next interrupted transfer that it is. Returns false if there is none.
-static bool begin_interruption(tfrt_lane_t* lane) {
-  tfrt_list_link_t* link = tfrt_list_pop_front(&lane->peer->interrupted);
-  if (!link) return false;
-  tfrt_lane_outgoing_t* outgoing = TFRT_CONTAINER_OF(link, tfrt_lane_outgoing_t, link);
-  tfrt_status_t status =
-      tfrt_status_create(TFRT_STATUS_ABORTED, "the lane was lost; resume the transfer");
-  begin_abort(lane, (tfrt_wire_abort_t){.want = outgoing->want, .from_owner = true}, status);
-  tfrt_status_release(status);
-  return true;
-}
-
-static bool begin_due_message(tfrt_lane_t* lane) {
-  tfrt_lane_peer_t* peer = lane->peer;
-  tfrt_list_link_t* link = tfrt_list_pop_front(&peer->aborts);
-  if (link) {
-    tfrt_lane_abort_t* abort = TFRT_CONTAINER_OF(link, tfrt_lane_abort_t, link);
-    begin_abort(
-        lane,
-        (tfrt_wire_abort_t){
-            .want = abort->want, .from_owner = abort->from_owner, .is_final = abort->from_owner},
-        abort->status);
-    tfrt_status_release(abort->status);
-    tfrt_allocator_free(lane->manager->allocator, abort, sizeof(*abort));
-    return true;
-  }
-  if (begin_interruption(lane)) return true;
-  link = tfrt_list_pop_front(&peer->windows);
-  if (!link) return false;
-  tfrt_lane_incoming_t* incoming = TFRT_CONTAINER_OF(link, tfrt_lane_incoming_t, link);
-  const tfrt_wire_bulk_up_t up = {
-      .kind = TFRT_WIRE_BULK_WINDOW,
-      .window = {.want = incoming->name.want, .limit = incoming->granted}};
-  begin_message(lane, up.kind, &up, NULL);
-  return true;
-}
-
 void tfrt_lane_pump(tfrt_lane_t* lane) {
   if (!lane || lane->state != TFRT_LANE_OPEN || lane->is_writing || !lane->peer) return;
-  if (begin_due_message(lane)) return;
+  if (tfrt_lane_begin_due_message(lane)) return;
   lane->sending = tfrt_lane_outgoing_next(lane->peer, &lane->chunk);
   if (!lane->sending) return;
-  must_write(lane);
+  tfrt_lane_must_write(lane);
 }
 
 // The write is over, or was never taken; its reference is the caller's to drop.
@@ -233,7 +127,7 @@ static void finish_write(tfrt_lane_t* lane) {
   lane->sending = NULL;
   if (lane->closes_after_write) {
     lane->must_close = true;
-    schedule(lane);
+    tfrt_lane_schedule(lane);
     return;
   }
   tfrt_lane_pump(lane);
@@ -306,14 +200,14 @@ static void dial_and_greet(tfrt_lane_t* lane) {
   tfrt_node_lock_lock(manager->lock);
   lane->connection = connection;
   if (!connection) {
-    give_up(lane);
+    tfrt_lane_give_up(lane);
     stop_timer(lane);
     --lane->references;  // no end will be told; the task has one still
   } else if (lane->peer) {
-    begin_message(lane, up.kind, &up, NULL);
+    tfrt_lane_begin_message(lane, &up);
   } else {
     lane->must_abort = true;  // it was broken before there was anything to break
-    schedule(lane);
+    tfrt_lane_schedule(lane);
   }
   tfrt_node_lock_unlock_and_run(manager->lock);
   if (connection) tfrt_transport_connection_receive(connection);
@@ -340,7 +234,7 @@ static void run_task(tfrt_task_t* task) {
   if (status) {
     finish_write(lane);
     --lane->references;  // the task has one still
-    if (lane->state != TFRT_LANE_ENDING) give_up(lane);
+    if (lane->state != TFRT_LANE_ENDING) tfrt_lane_give_up(lane);
   }
   tfrt_status_release(status);
   release_and_unlock(lane);
@@ -355,7 +249,7 @@ static bool on_hello(tfrt_lane_t* lane, const tfrt_lane_message_t* message) {
   tfrt_status_t refusal = tfrt_lane_peer_adopt(lane, &message->hello);
   leave_state(lane, refusal ? TFRT_LANE_ENDING : TFRT_LANE_OPEN);
   lane->closes_after_write = refusal != NULL;
-  begin_welcome(lane, message->hello.lane, refusal);
+  tfrt_lane_begin_welcome(lane, message->hello.lane, refusal);
   if (!refusal && lane->peer) tfrt_lane_peer_opened(lane->peer);
   tfrt_status_release(refusal);
   return true;
@@ -365,7 +259,7 @@ static bool on_welcome(tfrt_lane_t* lane, const tfrt_lane_message_t* message) {
   if (message->kind != TFRT_WIRE_BULK_LANE || message->welcome.lane != 0) return false;
   stop_timer(lane);
   if (message->welcome.error) {
-    give_up(lane);
+    tfrt_lane_give_up(lane);
     return true;
   }
   leave_state(lane, TFRT_LANE_OPEN);
@@ -414,7 +308,7 @@ static void on_mistake(tfrt_lane_t* lane, tfrt_status_t status) {
     name.incarnation = lane->peer->session.incarnation;
     name.session = lane->peer->session.session;
   }
-  if (lane->state != TFRT_LANE_ENDING) give_up(lane);
+  if (lane->state != TFRT_LANE_ENDING) tfrt_lane_give_up(lane);
   tfrt_node_lock_unlock_and_run(lane->manager->lock);
   if (name.incarnation != 0) handler->vtable->lost(handler, &name, status);
 }

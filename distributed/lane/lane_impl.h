@@ -3,7 +3,8 @@
 // The inside of the lanes' manager: what its sources share.
 //
 //   lane_manager.c    who may have a lane, who dials, when it is given up
-//   lane.c            one connection: Hello, Welcome, one write at a time
+//   lane.c            one connection: its task, one write at a time, what comes
+//   lane_writing.c    what it writes besides chunks
 //   lane_outgoing.c   payloads from here        lane_incoming.c   payloads to here
 //   lane_reader.c     those that are not in memory    lane_room.c    memory for large ones
 //
@@ -209,6 +210,26 @@ void tfrt_lane_pump(tfrt_lane_t* lane);
 
 // Breaks |lane|, which is in use by nobody any more.
 void tfrt_lane_break(tfrt_lane_t* lane);
+
+// Takes |lane| out of use and breaks it.
+void tfrt_lane_give_up(tfrt_lane_t* lane);
+
+// Makes |lane|'s task run when the lock is opened: some |must_...| mark is set.
+void tfrt_lane_schedule(tfrt_lane_t* lane);
+
+// --- lane_writing.c ---
+
+// Makes a write due, of the chunk or the message that |lane|, which writes nothing, has.
+void tfrt_lane_must_write(tfrt_lane_t* lane);
+
+// Begins the write of the small message |up|: Hello or a Window.
+void tfrt_lane_begin_message(tfrt_lane_t* lane, const tfrt_wire_bulk_up_t* up);
+
+// Begins the write of the Welcome of the lane with |number|, or of its |refusal| (+0; NULL: none).
+void tfrt_lane_begin_welcome(tfrt_lane_t* lane, uint32_t number, tfrt_status_t refusal);
+
+// Begins the write of the next Abort or Window that is due. False if there is none.
+bool tfrt_lane_begin_due_message(tfrt_lane_t* lane);
 
 // --- lane_outgoing.c ---
 

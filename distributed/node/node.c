@@ -129,13 +129,19 @@ static void tfrt_node_fill_batch(tfrt_session_handler_t* handler, tfrt_session_t
   if (peer && peer->session == session) tfrt_outgoing_release_flush(peer);
 }
 
+// What is to be looked after now and then, which is whenever a heartbeat is due.
+static void tfrt_node_look_after(tfrt_node_t* node) {
+  tfrt_node_tick(node);
+  tfrt_recovery_expire(node);
+  tfrt_node_look_at_threads(node, node->objects.tick_ns);
+  if (node->options.logs_events) tfrt_node_tell_stuck(node);
+}
+
 static void tfrt_node_fill_heartbeat(tfrt_session_handler_t* handler, tfrt_session_t* session,
                                      tfrt_wire_heartbeat_t* heartbeat) {
-  tfrt_node_tick(tfrt_node_of(handler));
-  tfrt_recovery_expire(tfrt_node_of(handler));
-  tfrt_node_look_at_threads(tfrt_node_of(handler), tfrt_node_of(handler)->objects.tick_ns);
-  tfrt_node_fill_oldest(tfrt_node_of(handler), heartbeat);
-  if (tfrt_node_of(handler)->options.logs_events) tfrt_node_tell_stuck(tfrt_node_of(handler));
+  tfrt_node_t* node = tfrt_node_of(handler);
+  tfrt_node_look_after(node);
+  tfrt_node_fill_oldest(node, heartbeat);
   heartbeat->named = tfrt_session_next_call(session) - 1;
 }
 

@@ -13,6 +13,26 @@ typedef struct tfrt_withdrawal_search_s {
   uint32_t open_count;
 } tfrt_withdrawal_search_t;
 
+// Makes |search| one that has found nothing; or, without memory to find out what a call may come
+// to, everything, and returns false.
+static bool tfrt_withdrawal_search_initialize(tfrt_withdrawal_search_t* search,
+                                              const tfrt_program_t* program) {
+  const uint32_t count = program->function_count;
+  bool* is_found = tfrt_allocator_allocate_zeroed(program->allocator, count * sizeof(bool));
+  uint32_t* open = tfrt_allocator_allocate_zeroed(program->allocator, count * sizeof(uint32_t));
+  *search = (tfrt_withdrawal_search_t){.program = program, .is_found = is_found, .open = open};
+  if (is_found && open) return true;
+  tfrt_allocator_free(program->allocator, is_found, count * sizeof(bool));
+  search->is_found = NULL;
+  return false;
+}
+
+static void tfrt_withdrawal_search_deinitialize(tfrt_withdrawal_search_t* search) {
+  const uint32_t count = search->program->function_count;
+  tfrt_allocator_free(search->program->allocator, search->is_found, count * sizeof(bool));
+  tfrt_allocator_free(search->program->allocator, search->open, count * sizeof(uint32_t));
+}
+
 static void tfrt_withdrawal_search_add(tfrt_withdrawal_search_t* search,
                                        const tfrt_function_t* function) {
   if (function->program != search->program || search->is_found[function->index]) return;
@@ -62,21 +82,17 @@ static void tfrt_withdrawal_search_and_tell(const tfrt_program_t* program,
                                             const tfrt_kernel_site_t* site,
                                             const tfrt_execution_context_t* context,
                                             tfrt_status_t reason) {
-  const uint32_t count = program->function_count;
-  tfrt_withdrawal_search_t search = {
-      .program = program,
-      .is_found = tfrt_allocator_allocate_zeroed(program->allocator, count * sizeof(bool)),
-      .open = tfrt_allocator_allocate_zeroed(program->allocator, count * sizeof(uint32_t))};
-  // Without memory to find out what the call may come to, it may come to everything.
-  bool finds_all = !search.is_found || !search.open;
-  if (!finds_all && function) tfrt_withdrawal_search_add(&search, function);
-  if (!finds_all && !function) tfrt_withdrawal_search_add_called(&search, site);
-  if (!finds_all) tfrt_withdrawal_search_run(&search);
-  bool* is_found = search.is_found;
-  if (finds_all) search.is_found = NULL;
+  tfrt_withdrawal_search_t search;
+  if (tfrt_withdrawal_search_initialize(&search, program)) {
+    if (function) {
+      tfrt_withdrawal_search_add(&search, function);
+    } else {
+      tfrt_withdrawal_search_add_called(&search, site);
+    }
+    tfrt_withdrawal_search_run(&search);
+  }
   tfrt_withdrawal_search_tell(&search, context, reason);
-  tfrt_allocator_free(program->allocator, is_found, count * sizeof(bool));
-  tfrt_allocator_free(program->allocator, search.open, count * sizeof(uint32_t));
+  tfrt_withdrawal_search_deinitialize(&search);
 }
 
 // --- What is asked -----------------------------------------------------------------
