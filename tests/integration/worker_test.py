@@ -84,9 +84,9 @@ class Process:
 
     def __init__(self, command, **options):
         options.setdefault("stdin", subprocess.DEVNULL)
+        options.setdefault("stdout", subprocess.PIPE)
         options.setdefault("stderr", subprocess.PIPE)
-        self.popen = subprocess.Popen(
-            command, stdout=subprocess.PIPE, universal_newlines=True, **options)
+        self.popen = subprocess.Popen(command, universal_newlines=True, **options)
         self.logged = []
         self.has_news = threading.Condition()
         self.is_over = not self.popen.stderr
@@ -135,9 +135,9 @@ class Process:
     def close(self):
         self.popen.kill()
         self.wait()
-        self.popen.stdout.close()
-        if self.popen.stderr:
-            self.popen.stderr.close()
+        for stream in self.popen.stdout, self.popen.stderr:
+            if stream:
+                stream.close()
 
 
 def run(*command):
@@ -150,6 +150,10 @@ def run(*command):
         timeout=PATIENCE,
         check=False,
     )
+
+
+def allow_64_descriptors():
+    resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
 
 
 class WorkerTest(unittest.TestCase):
@@ -448,17 +452,34 @@ class WorkerTest(unittest.TestCase):
         self.assertFalse(can_start[0])
 
     @unittest.skipIf(IS_SANITIZED, "a sanitizer wants descriptors of its own as the process ends")
-    def test_a_worker_without_descriptors_for_who_dials_says_so_and_ends(self):
-        def set_limit():
-            resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
-
-        worker = self.start_worker(preexec_fn=set_limit)
+    def exhaust_descriptors(self, worker):
         with contextlib.suppress(OSError):  # it has gone
-            for _ in range(64):
+            while "nobody can connect here any more" not in worker.log():
                 self.addCleanup(self.connect(worker).close)
+
+    def test_a_worker_without_descriptors_for_who_dials_says_so_and_ends(self):
+        worker = self.start_worker(preexec_fn=allow_64_descriptors)
+        self.exhaust_descriptors(worker)
         self.assertEqual(worker.wait(), 1, worker.log())
         self.assertIn("nobody can connect here any more", worker.log())
         self.assertIn("(ulimit -Hn)", worker.log())
+
+    def test_so_does_one_that_has_not_told_yet_that_it_listens(self):
+        reader, writer = os.pipe()
+        self.addCleanup(os.close, reader)
+        os.set_blocking(writer, False)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                os.write(writer, bytes(4096))
+        os.set_blocking(writer, True)
+        worker = self.start(WORKER, stdout=writer, preexec_fn=allow_64_descriptors)
+        os.close(writer)
+        log = worker.wait_for_log(" as process ")
+        worker.address = re.search(r"listening on (\S+) as process", log).group(1)
+        self.exhaust_descriptors(worker)
+        self.assertIsNone(worker.popen.poll(), worker.log())
+        os.read(reader, 65536)  # now there is room for the line
+        self.assertEqual(worker.wait(), 1, worker.log())
 
     def test_strangers_are_stood(self):
         worker = self.start_worker()

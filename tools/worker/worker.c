@@ -273,16 +273,17 @@ static tfrt_worker_exit_t tfrt_worker_listen(tfrt_worker_t* worker) {
 }
 
 static tfrt_worker_exit_t tfrt_worker_serve(tfrt_worker_t* worker) {
+  // Before it listens: gRPC says once that it gives up the port.
+  tfrt_grpc_process_set_on_deaf(tfrt_worker_on_deaf, worker);
   tfrt_worker_exit_t exit_code = tfrt_worker_listen(worker);
   if (exit_code == TFRT_WORKER_EXIT_STOPPED) {
     tfrt_worker_announce(worker);
-    tfrt_grpc_process_set_on_deaf(tfrt_worker_on_deaf, worker);
     uv_run(&worker->loop, UV_RUN_DEFAULT);
-    tfrt_grpc_process_set_on_deaf(NULL, NULL);
     if (atomic_load_explicit(&worker->is_deaf, memory_order_relaxed)) {
       exit_code = TFRT_WORKER_EXIT_SYSTEM;
     }
   }
+  tfrt_grpc_process_set_on_deaf(NULL, NULL);
   tfrt_worker_bound_end(worker->is_abandoned ? TFRT_WORKER_ABANDONED_END_SECONDS
                                              : TFRT_WORKER_END_SECONDS);
   tfrt_presence_file_remove(&worker->ready_file);
