@@ -201,6 +201,22 @@ func.func @main() -> (i32, i32, i32, i32) {
 }
 """
 
+# Host 1 waits for what nobody sends.
+UNUSED = """func.func @wait(%x: i32) -> i32 {
+  %ch0 = tfrt.new.chain
+  %h = tfrt_dist.host %x
+  %key = "tfrt_test.get_string"() {value = "never"} : () -> !tfrt.string
+  %v, %ch1 = tfrt_dist.recv %h, %key, %ch0 : i32
+  tfrt.return %v : i32
+}
+
+func.func @main() -> i32 {
+  %z = tfrt.constant.i32 0
+  %v = tfrt.call @wait(%z) {host = 1 : i32} : (i32) -> (i32)
+  tfrt.return %z : i32
+}
+"""
+
 # Host 1 says that it runs, then turns for ever.
 ENDLESS = """func.func @again(%x: i32) -> (i32, i1) {
   %go = tfrt.constant.i1 true
@@ -325,6 +341,15 @@ class TestLocal(ClusterTest):
         result = self.run_tfrt(path, "--local=2", "--timeout=1500")
         self.expect(result, 6)
         self.expect_nothing_left()
+
+    def test_a_timeout_of_what_no_result_needs(self):
+        path = self.write("unused.mlir", UNUSED)
+        workers = self.start_workers(2)
+        for flag in "--local=2", hosts(workers):
+            code, out, err = self.run_tfrt(path, flag, "--timeout=1000")
+            self.assertEqual((code, out), (6, "'main' returned 0\n"), err)
+            self.assertEqual(err, "tfrt: DEADLINE_EXCEEDED: the time that --timeout gives is over\n")
+        self.expect_idle(workers)
 
     def test_no_worker_outlives_a_coordinator_that_is_killed(self):
         path = self.write("endless.mlir", ENDLESS)

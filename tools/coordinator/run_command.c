@@ -33,7 +33,7 @@ static tfrt_status_t tfrt_run_load(tfrt_run_plan_t* plan, const tfrt_run_options
 }
 
 // Prints how |plan| has ended, and returns the error that decides the exit code (+0), or OK. A
-// cancel of what gives no results is seen nowhere else.
+// cancel of what no result needs is seen nowhere else.
 static tfrt_status_t tfrt_run_report(const tfrt_run_plan_t* plan, const tfrt_run_options_t* options,
                                      const tfrt_run_loop_t* loop) {
   const tfrt_run_outcome_t outcome = {.function = plan->function->name,
@@ -44,7 +44,7 @@ static tfrt_status_t tfrt_run_report(const tfrt_run_plan_t* plan, const tfrt_run
                                   .print_error_code = options->print_error_code,
                                   .is_verbose = options->is_verbose};
   tfrt_status_t error = tfrt_run_report_results(&outcome, &style);
-  if (error || plan->function->result_count > 0 || !loop->cancelled) return error;
+  if (error || !loop->cancelled) return error;
   tfrt_run_report_error(loop->cancelled);
   return loop->cancelled;
 }
