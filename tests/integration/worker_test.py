@@ -451,12 +451,12 @@ class WorkerTest(unittest.TestCase):
         self.assertTrue(can_start[-1])
         self.assertFalse(can_start[0])
 
-    @unittest.skipIf(IS_SANITIZED, "a sanitizer wants descriptors of its own as the process ends")
     def exhaust_descriptors(self, worker):
         with contextlib.suppress(OSError):  # it has gone
             while "nobody can connect here any more" not in worker.log():
                 self.addCleanup(self.connect(worker).close)
 
+    @unittest.skipIf(IS_SANITIZED, "a sanitizer wants descriptors of its own as the process ends")
     def test_a_worker_without_descriptors_for_who_dials_says_so_and_ends(self):
         worker = self.start_worker(preexec_fn=allow_64_descriptors)
         self.exhaust_descriptors(worker)
@@ -464,6 +464,7 @@ class WorkerTest(unittest.TestCase):
         self.assertIn("nobody can connect here any more", worker.log())
         self.assertIn("(ulimit -Hn)", worker.log())
 
+    @unittest.skipIf(IS_SANITIZED, "a sanitizer wants descriptors of its own as the process ends")
     def test_so_does_one_that_has_not_told_yet_that_it_listens(self):
         reader, writer = os.pipe()
         self.addCleanup(os.close, reader)
