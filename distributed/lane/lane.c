@@ -105,8 +105,9 @@ static void run_timer(tfrt_timer_t* timer) {
   tfrt_lane_t* lane = TFRT_CONTAINER_OF(timer, tfrt_lane_t, timer);
   tfrt_node_lock_lock(lane->manager->lock);
   lane->has_timer = false;
-  if (lane->state == TFRT_LANE_DIALLING || lane->state == TFRT_LANE_GREETING)
+  if (lane->state == TFRT_LANE_DIALLING || lane->state == TFRT_LANE_GREETING) {
     tfrt_lane_give_up(lane);
+  }
   release_and_unlock(lane);
 }
 

@@ -490,6 +490,14 @@ class TestHosts(ClusterTest):
         # Of the three seconds that the second run waits longer, in four processes.
         self.assertLess(taken[1] - taken[0], 0.5, taken)
 
+    def test_interrupt_of_what_no_result_needs(self):
+        workers = self.start_workers(2)
+        process = self.start(self.write("unused.mlir", UNUSED), hosts(workers))
+        self.await_counts(workers[1], {"incoming_calls": 1})
+        process.send_signal(signal.SIGINT)
+        self.expect(self.finish(process), 5, "'main' returned 0\n", "tfrt: CANCELLED: Cancelled\n")
+        self.expect_idle(workers)
+
     def test_interrupt_of_what_gives_no_results(self):
         workers = self.start_workers(3)
         head, main = ENDLESS.split("func.func @main")

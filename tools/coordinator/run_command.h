@@ -5,7 +5,8 @@
 //
 //   flags --> program (text or BEF) --> arguments --> host context --> results, exit code
 //
-// Ctrl-C and --timeout cancel the request; the run ends when its results are errors then.
+// Ctrl-C and --timeout cancel the request. The run ends when all that it began is over, and they
+// decide the exit code where no result is an error.
 //
 // Thread rule: called once, on the main thread, which runs the event loop.
 // Failure rule: everything is told on the standard error; the result is an exit code.
