@@ -144,6 +144,15 @@ class ClusterTest(unittest.TestCase):
     def run_tfrt(self, *arguments):
         return self.finish(self.start(*arguments))
 
+    def run_until(self, returned, *arguments):
+        """Runs a program that its time limit ends. The limit, which holds for the start as well, grows
+        until the output has `returned`: nobody knows how slow a machine is."""
+        for limit_ms in (300, 3000, 30000):
+            result = self.run_tfrt(*arguments, "--timeout=%d" % limit_ms)
+            if returned in result[1]:
+                break
+        return result
+
     def ask(self, *arguments):
         """What any verb of tfrt does: its exit code, output and errors."""
         process = subprocess.run(

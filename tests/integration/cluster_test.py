@@ -338,16 +338,16 @@ class TestLocal(ClusterTest):
 
     def test_a_timeout(self):
         path = self.write("endless.mlir", ENDLESS)
-        result = self.run_tfrt(path, "--local=2", "--timeout=1500")
-        self.expect(result, 6)
+        self.expect(self.run_until("int32 = 1\n", path, "--local=2"), 6)
         self.expect_nothing_left()
 
     def test_a_timeout_of_what_no_result_needs(self):
         path = self.write("unused.mlir", UNUSED)
         workers = self.start_workers(2)
         for flag in "--local=2", hosts(workers):
-            code, out, err = self.run_tfrt(path, flag, "--timeout=1000")
-            self.assertEqual((code, out), (6, "'main' returned 0\n"), err)
+            returned = "'main' returned 0\n"
+            code, out, err = self.run_until(returned, path, flag)
+            self.assertEqual((code, out), (6, returned), err)
             self.assertEqual(err, "tfrt: DEADLINE_EXCEEDED: the time that --timeout gives is over\n")
         self.expect_idle(workers)
 

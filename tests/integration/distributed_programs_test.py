@@ -218,9 +218,10 @@ class TestPrograms(ClusterTest):
 
     def test_a_time_limit_ends_calls_on_all_hosts(self):
         path = self.write("stuck.mlir", STUCK)
-        code, out, err = self.run_tfrt(path, "--local=3", "--timeout=1500")
+        returned = "'main' returned 0,<<error: "
+        code, out, err = self.run_until(returned, path, "--local=3")
         self.assertEqual(code, 6, err)
-        self.assertIn("'main' returned ", out)
+        self.assertIn(returned, out)
         self.expect_nothing_left()
 
     def test_a_kernel_that_cancels_ends_what_its_host_has_called(self):

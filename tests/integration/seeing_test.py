@@ -267,12 +267,12 @@ class SeeingTest(RunningTest):
         workers, _ = self.begin()
         self.calls(workers)
         strike(workers[2], signal.SIGSTOP)
-        code, out, err = self.ask("dump", hosts(workers), "--timeout=1000")
+        code, out, err = self.ask("dump", hosts(workers), "--timeout=3000")
         self.assertEqual(code, 6, err)
-        self.assertIn(workers[2].address + ": no answer in 1000 ms", err)
+        self.assertIn(workers[2].address + ": no answer in 3000 ms", err)
         self.assertIn(workers[2].address, out.splitlines()[0])
         self.assertIn("does not answer", out.splitlines()[0])
-        code, out, err = self.ask("list", "hosts", hosts(workers), "--timeout=1000")
+        code, out, err = self.ask("list", "hosts", hosts(workers), "--timeout=3000")
         self.assertEqual(code, 6, err)
         self.assertEqual(out.count("serving"), 2, out)
         self.assertEqual(out.count("no answer"), 1, out)
@@ -433,7 +433,7 @@ class SeeingTest(RunningTest):
                 ([here, still], 6, "DEADLINE_EXCEEDED", still),
                 ([here], 2, "INVALID_ARGUMENT", None),
             ):
-                found = self.ask(*verb, hosts(workers), "--timeout=500", "-o=json")
+                found = self.ask(*verb, hosts(workers), "--timeout=2000", "-o=json")
                 self.assertEqual(found[0], code, found)
                 error = json.loads(found[1])["error"]
                 self.assertEqual(error["code"], name)

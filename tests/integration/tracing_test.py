@@ -168,7 +168,7 @@ class TracingTest(RunningTest):
     def lose_while_recording(self, workers, lost, signal_number):
         """What a trace says that records while the workers in `lost` are given a signal."""
         path = os.path.join(self.folder, "lost.json")
-        flags = ("--for=1000000", "--timeout=1000", "--file=" + path)
+        flags = ("--for=1000000", "--timeout=3000", "--file=" + path)
         process = self.start_verb("trace", hosts(workers), *flags)
         told = process.stderr.readline()
         while "recording" not in told:
