@@ -34,7 +34,8 @@ typedef struct tfrt_lane_s tfrt_lane_t;
 typedef struct tfrt_lane_peer_s tfrt_lane_peer_t;
 typedef struct tfrt_lane_reader_s tfrt_lane_reader_t;
 
-// An Abort that waits to be written. Freed then, or with its session.
+// An Abort that waits to be written, behind which the transfer is none any more. Freed then, or
+// with its session.
 typedef struct tfrt_lane_abort_s {
   tfrt_list_link_t link;
   uint64_t want;
@@ -45,19 +46,20 @@ typedef struct tfrt_lane_abort_s {
 // A payload from here.
 typedef struct tfrt_lane_outgoing_s {
   tfrt_hash_node_t by_want;
-  tfrt_list_link_t link;  // among the peer's ready or interrupted ones, or in none
+  tfrt_list_link_t link;  // among the peer's ready, interrupted or failed ones, or in none
   tfrt_lane_manager_t* manager;
   tfrt_lane_peer_t* peer;  // NULL when over
   uint64_t want;
   tfrt_async_value_t* value;  // +1
   const char* type;
   tfrt_encoding_t encoding;
-  uint64_t offset;             // of the next chunk
-  uint64_t limit;              // credit
-  bool is_described;           // the chunk that describes it was sent
-  bool was_written;            // something was given to the lane in use
-  bool is_interrupted;         // that lane was lost; waits for resume_send
-  uint32_t writes;             // that borrow the value, or a piece of it, at the moment
+  uint64_t offset;        // of the next chunk
+  uint64_t limit;         // credit
+  bool is_described;      // the chunk that describes it was sent
+  bool was_written;       // something was given to the lane in use
+  bool is_interrupted;    // that lane was lost; waits for resume_send
+  tfrt_status_t failure;  // +1: no byte comes any more, which each lane tells; waits for its end
+  uint32_t writes;        // that borrow the value, or a piece of it, at the moment
   tfrt_lane_reader_t* reader;  // owned; NULL: the payload is in memory
   bool is_over;
   bool is_finishing;     // |task| is due
@@ -147,6 +149,7 @@ struct tfrt_lane_peer_s {
   tfrt_list_link_t small;        // outgoing ones that may send; served first
   tfrt_list_link_t large;        // in turn
   tfrt_list_link_t interrupted;  // outgoing ones of which the borrower must be told
+  tfrt_list_link_t failed;       // the same
   tfrt_list_link_t windows;      // incoming ones with a grant that was not told
   tfrt_list_link_t aborts;
 };
@@ -246,7 +249,8 @@ void tfrt_lane_outgoing_finish_write(tfrt_lane_outgoing_t* outgoing);
 // |outgoing| may have bytes to send, or be over and nothing work on it any more: sees to that.
 void tfrt_lane_outgoing_go_on(tfrt_lane_outgoing_t* outgoing);
 
-// Ends |outgoing|, unless it is over, and tells the borrower |status| (+0).
+// No byte of |outgoing|, unless it is over, can be sent any more because of |status| (+0): tells
+// the borrower, on each lane until |outgoing| ends.
 void tfrt_lane_outgoing_fail(tfrt_lane_outgoing_t* outgoing, tfrt_status_t status);
 
 // Ends |outgoing| with |status| (+0).

@@ -202,6 +202,7 @@ tfrt_status_t tfrt_lane_manager_open(tfrt_lane_manager_t* manager,
   tfrt_list_initialize(&peer->small);
   tfrt_list_initialize(&peer->large);
   tfrt_list_initialize(&peer->interrupted);
+  tfrt_list_initialize(&peer->failed);
   tfrt_list_initialize(&peer->windows);
   tfrt_list_initialize(&peer->aborts);
   tfrt_hash_table_insert(&manager->peers, &peer->session.incarnation, &peer->by_incarnation);

@@ -30,7 +30,10 @@
 // offset reached, and both cores give the transfer its new number:
 //
 //   SENDING --lane lost--> INTERRUPTED --resume_send--> SENDING     RECEIVING and
-//      \---- cancel_send, Abort, bury ----> done                    resume_receive alike
+//      |---- cancel_send, Abort, bury ----> done                    resume_receive alike
+//      `---- its source fails --> FAILED ---^
+//
+// A failure is said by an Abort on each lane until the Unwant has come.
 //
 // Life of a manager:
 //  1. Created over transport, lock, timers and handler. Its acceptor is given to the
@@ -233,8 +236,9 @@ tfrt_status_t tfrt_lane_manager_resume_send(tfrt_lane_manager_t* manager, uint64
 void tfrt_lane_manager_cancel_send(tfrt_lane_manager_t* manager, uint64_t incarnation,
                                    uint64_t want);
 
-// Stops the transfer of |want| because of |status| (+0, an error), which the borrower is told.
-// Unknown: nothing. Thread-compatible (the node's lock is held).
+// Stops the transfer of |want| because of |status| (+0, an error), which the borrower is told if
+// the lane lives that long: it must learn of it in another way, too. Unknown: nothing.
+// Thread-compatible (the node's lock is held).
 void tfrt_lane_manager_abort_send(tfrt_lane_manager_t* manager, uint64_t incarnation, uint64_t want,
                                   tfrt_status_t status);
 

@@ -103,6 +103,7 @@ static void finish(tfrt_task_t* task) {
   tfrt_lane_reader_free(outgoing->reader);
   tfrt_async_value_release(outgoing->value);
   tfrt_status_release(outgoing->result);
+  tfrt_status_release(outgoing->failure);
   tfrt_allocator_free(manager->allocator, outgoing, sizeof(*outgoing));
   tfrt_node_lock_t* lock = manager->lock;
   tfrt_node_lock_lock(lock);
@@ -140,15 +141,18 @@ void tfrt_lane_manager_cancel_send(tfrt_lane_manager_t* manager, uint64_t incarn
 void tfrt_lane_manager_abort_send(tfrt_lane_manager_t* manager, uint64_t incarnation, uint64_t want,
                                   tfrt_status_t status) {
   tfrt_lane_outgoing_t* outgoing = find_by_name(manager, incarnation, want);
-  if (outgoing) tfrt_lane_outgoing_fail(outgoing, status);
+  if (!outgoing) return;
+  tfrt_lane_peer_t* peer = outgoing->peer;
+  tfrt_lane_peer_abort_transfer(peer, want, true, status);
+  tfrt_lane_outgoing_end(outgoing, status);
+  tfrt_lane_pump(peer->lane);
 }
 
 void tfrt_lane_outgoing_fail(tfrt_lane_outgoing_t* outgoing, tfrt_status_t status) {
-  if (outgoing->is_over) return;
-  tfrt_lane_peer_t* peer = outgoing->peer;
-  tfrt_lane_peer_abort_transfer(peer, outgoing->want, true, status);
-  tfrt_lane_outgoing_end(outgoing, status);
-  tfrt_lane_pump(peer->lane);
+  if (outgoing->is_over || outgoing->failure) return;
+  outgoing->failure = tfrt_status_retain(status);
+  tfrt_lane_outgoing_place(outgoing);
+  tfrt_lane_pump(outgoing->peer->lane);
 }
 
 // --- Chunks ------------------------------------------------------------------
@@ -166,6 +170,10 @@ static uint64_t find_bytes(const tfrt_lane_outgoing_t* outgoing, const char** ou
 void tfrt_lane_outgoing_place(tfrt_lane_outgoing_t* outgoing) {
   tfrt_lane_peer_t* peer = outgoing->peer;
   tfrt_list_remove(&outgoing->link);
+  if (outgoing->failure) {
+    tfrt_list_push_back(&peer->failed, &outgoing->link);
+    return;
+  }
   if (outgoing->is_interrupted) {
     tfrt_list_push_back(&peer->interrupted, &outgoing->link);
     return;
@@ -240,6 +248,7 @@ void tfrt_lane_outgoing_go_on(tfrt_lane_outgoing_t* outgoing) {
     return;
   }
   if (outgoing->writes == 0) tfrt_lane_reader_trim(outgoing->reader);
+  if (outgoing->failure) return;
   tfrt_lane_reader_start(outgoing->reader);
   // Keeps its turn, if it has one.
   if (!tfrt_list_is_linked(&outgoing->link)) tfrt_lane_outgoing_place(outgoing);
@@ -254,10 +263,9 @@ void tfrt_lane_outgoing_on_window(tfrt_lane_peer_t* peer, const tfrt_wire_window
   }
   if (window->limit <= outgoing->limit) return;
   outgoing->limit = window->limit;
-  // Keeps its turn, if it has one; an interrupted one was told, or will be.
-  if (!outgoing->is_interrupted && !tfrt_list_is_linked(&outgoing->link)) {
-    tfrt_lane_outgoing_place(outgoing);
-  }
+  // Keeps its turn, if it has one; an interrupted or failed one was told, or will be.
+  bool has_turn = outgoing->is_interrupted || outgoing->failure;
+  if (!has_turn && !tfrt_list_is_linked(&outgoing->link)) tfrt_lane_outgoing_place(outgoing);
 }
 
 void tfrt_lane_outgoing_on_abort(tfrt_lane_peer_t* peer, const tfrt_wire_abort_t* abort) {
@@ -277,8 +285,8 @@ void tfrt_lane_outgoing_interrupt_all(tfrt_lane_peer_t* peer) {
   for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->outgoing); node;
        node = tfrt_hash_table_next(&peer->outgoing, node)) {
     tfrt_lane_outgoing_t* outgoing = TFRT_CONTAINER_OF(node, tfrt_lane_outgoing_t, by_want);
-    // An interrupted one is told again: the message may be lost, too.
-    if (!outgoing->was_written && !outgoing->is_interrupted) continue;
+    // An interrupted or failed one is told again: the message may be lost, too.
+    if (!outgoing->was_written && !outgoing->is_interrupted && !outgoing->failure) continue;
     outgoing->was_written = false;
     outgoing->is_interrupted = true;
     tfrt_lane_outgoing_place(outgoing);
@@ -289,7 +297,7 @@ tfrt_status_t tfrt_lane_manager_resume_send(tfrt_lane_manager_t* manager, uint64
                                             uint64_t old_want, uint64_t want, uint64_t offset,
                                             uint64_t limit) {
   tfrt_lane_outgoing_t* outgoing = find_by_name(manager, incarnation, old_want);
-  if (!outgoing) {
+  if (!outgoing || outgoing->failure) {
     return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "want %llu is not being served",
                               (unsigned long long)old_want);
   }

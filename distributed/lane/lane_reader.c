@@ -54,7 +54,8 @@ static void run_ready(tfrt_task_t* task) {
 static tfrt_lane_piece_t* take_next(tfrt_lane_reader_t* reader) {
   const tfrt_lane_outgoing_t* outgoing = reader->outgoing;
   uint64_t left = outgoing->encoding.body_size - reader->next;
-  if (outgoing->is_over || outgoing->is_interrupted || left == 0) return NULL;
+  bool is_needed = !outgoing->is_over && !outgoing->is_interrupted && !outgoing->failure;
+  if (!is_needed || left == 0) return NULL;
   for (int i = 0; i < TFRT_LANE_READER_PIECES; ++i) {
     tfrt_lane_piece_t* piece = &reader->pieces[i];
     if (piece->state != TFRT_LANE_PIECE_FREE) continue;

@@ -71,6 +71,16 @@ void tfrt_lane_begin_welcome(tfrt_lane_t* lane, uint32_t number, tfrt_status_t r
   take_encoded(lane, result);
 }
 
+// Says of the next failed transfer that it is. Returns false if there is none.
+static bool begin_failure(tfrt_lane_t* lane) {
+  tfrt_list_link_t* link = tfrt_list_pop_front(&lane->peer->failed);
+  if (!link) return false;
+  tfrt_lane_outgoing_t* outgoing = TFRT_CONTAINER_OF(link, tfrt_lane_outgoing_t, link);
+  const tfrt_wire_abort_t abort = {.want = outgoing->want, .from_owner = true, .is_final = true};
+  begin_abort(lane, abort, outgoing->failure);
+  return true;
+}
+
 // Says of the next interrupted transfer that it is. Returns false if there is none.
 static bool begin_interruption(tfrt_lane_t* lane) {
   tfrt_list_link_t* link = tfrt_list_pop_front(&lane->peer->interrupted);
@@ -97,7 +107,7 @@ bool tfrt_lane_begin_due_message(tfrt_lane_t* lane) {
     tfrt_allocator_free(lane->manager->allocator, abort, sizeof(*abort));
     return true;
   }
-  if (begin_interruption(lane)) return true;
+  if (begin_failure(lane) || begin_interruption(lane)) return true;
   link = tfrt_list_pop_front(&peer->windows);
   if (!link) return false;
   tfrt_lane_incoming_t* incoming = TFRT_CONTAINER_OF(link, tfrt_lane_incoming_t, link);

@@ -99,6 +99,7 @@ static void serve(tfrt_lane_harness_host_t* host, const message_t* message,
                                       message->offset, message->limit);
     if (!status) return;
     tfrt_status_release(status);
+    tfrt_lane_manager_cancel_send(host->manager, borrower, message->resumes);
   }
   tfrt_lane_harness_t* harness = host->harness;
   tfrt_payload_source_t* source =

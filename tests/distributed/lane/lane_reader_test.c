@@ -212,6 +212,27 @@ START_TEST(a_read_that_is_aborted_is_no_interruption) {
 }
 END_TEST
 
+// Whenever the lane breaks: before its Abort is there, too, which is lost with it then.
+START_TEST(a_failure_is_told_again_until_it_is_heard) {
+  uint64_t dials = 0;
+  for (int64_t us = 0; us < 1000; us += 5) {
+    begin(4);
+    reads.failing = 1;
+    reads.failure = TFRT_STATUS_DATA_LOSS;
+    size_t want = tfrt_lane_harness_want(&harness, 0, 4 * CHUNK, 1);
+    tfrt_lane_harness_pass(&harness, us * TFRT_NANOSECONDS_PER_MICROSECOND);
+    bool is_told = want_of(want)->error != NULL;
+    tfrt_simulated_network_break(harness.network, harness.hosts[0].endpoint,
+                                 harness.hosts[1].endpoint);
+    ck_assert(tfrt_lane_harness_run(&harness, LONG_NS));
+    ck_assert_int_eq(tfrt_status_code(want_of(want)->error), TFRT_STATUS_DATA_LOSS);
+    if (!is_told) dials += tfrt_lane_harness_counts(&harness, 0).dials - 1;
+    end();
+  }
+  ck_assert_uint_gt(dials, 10);
+}
+END_TEST
+
 START_TEST(bytes_that_do_not_come_end_the_transfer) {
   begin(1);
   reads.is_manual = true;
@@ -254,6 +275,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tests, a_lane_that_breaks_while_bytes_are_read_waits_for_them);
   tcase_add_test(tests, what_can_not_be_read_is_told_to_the_borrower);
   tcase_add_test(tests, a_read_that_is_aborted_is_no_interruption);
+  tcase_add_test(tests, a_failure_is_told_again_until_it_is_heard);
   tcase_add_test(tests, bytes_that_do_not_come_end_the_transfer);
   tcase_add_test(tests, a_lost_borrower_leaves_nothing_when_the_reads_are_done);
   suite_add_tcase(suite, tests);
