@@ -71,8 +71,8 @@ typedef struct tfrt_client_start_s {
   tfrt_async_value_t* const* arguments;  // +0, in any state
   uint32_t argument_count;
   uint32_t result_count;  // of the function
-  // Set (+1) to a chain, or the error that the start has ended with: it is over then, also what no
-  // result depends on. NULL: nobody asks.
+  // Set (+1) to a chain, or the error that the start has ended with though no result is one, or
+  // there is none: it is over then, also what no result depends on. NULL: nobody asks.
   tfrt_async_value_t** out_ended;
 } tfrt_client_start_t;
 

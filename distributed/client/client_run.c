@@ -183,6 +183,15 @@ static tfrt_async_value_t* tfrt_client_run_result(tfrt_client_t* client, tfrt_pe
   return remote ? &remote->base.base : tfrt_async_value_out_of_memory();
 }
 
+// True if |end| has an error that is none of its results'.
+static bool tfrt_client_run_has_own_error(const tfrt_wire_job_end_t* end) {
+  bool is_of_result = false;
+  for (size_t i = 0; i < end->result_count; ++i) {
+    is_of_result |= end->results[i].kind == TFRT_WIRE_ITEM_ERROR;
+  }
+  return end->error && !is_of_result;
+}
+
 void tfrt_client_run_end(tfrt_client_t* client, tfrt_client_run_t* run, tfrt_peer_t* root,
                          const tfrt_wire_job_end_t* end) {
   uint32_t count =
@@ -192,8 +201,7 @@ void tfrt_client_run_end(tfrt_client_t* client, tfrt_client_run_t* run, tfrt_pee
                                    tfrt_async_value_retain(&run->results[i]->base),
                                    tfrt_client_run_result(client, root, &end->results[i]));
   }
-  // Errors of results are theirs; without any, the error is why it was not begun.
-  if (run->ended && (end->result_count > 0 || !end->error)) {
+  if (run->ended && !tfrt_client_run_has_own_error(end)) {
     tfrt_action_queue_forward_take(&client->node->actions, &run->ended->base,
                                    tfrt_async_value_ready_chain());
     run->ended = NULL;

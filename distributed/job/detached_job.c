@@ -174,13 +174,19 @@ void tfrt_detached_job_begin(tfrt_detached_job_t* detached, uint64_t keep_ms) {
   }
 }
 
-// Notes whether the first error among what |detached| has ended with is the loss of a member.
-static void tfrt_detached_job_note_loss(tfrt_detached_job_t* detached) {
+// The error that |detached| has ended with: its own, or the first one among its results.
+static tfrt_status_t tfrt_detached_job_error(const tfrt_detached_job_t* detached) {
   tfrt_status_t error = detached->failure;
   for (uint32_t i = 0; i < detached->result_count && !error; ++i) {
     tfrt_async_value_t* result = detached->results[i];
     if (tfrt_async_value_is_error(result)) error = tfrt_async_value_error(result);
   }
+  return error;
+}
+
+// Notes whether that error is the loss of a member.
+static void tfrt_detached_job_note_loss(tfrt_detached_job_t* detached) {
+  tfrt_status_t error = tfrt_detached_job_error(detached);
   const tfrt_job_t* job = detached->job;
   for (uint32_t i = 0; error && i < job->member_count; ++i) {
     uint64_t incarnation = job->members[i].incarnation;
@@ -212,6 +218,9 @@ static void tfrt_detached_job_take_results(tfrt_detached_job_t* detached,
 
 void tfrt_detached_job_end(tfrt_detached_job_t* detached, const tfrt_execution_t* execution) {
   tfrt_detached_job_take_results(detached, execution);
+  // What a cancel has cut off is nobody's result where all are values.
+  bool is_cut_off = execution->cancelled && !tfrt_detached_job_error(detached);
+  if (is_cut_off) detached->failure = tfrt_status_retain(execution->cancelled);
   tfrt_detached_job_note_loss(detached);
   snprintf(detached->function, sizeof(detached->function), "%s",
            tfrt_execution_function_name(execution));

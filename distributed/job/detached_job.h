@@ -12,7 +12,8 @@
 //  2. Takes the one start of the job and, when that has ended, its results, which are here by then.
 //  3. The job is closed when its start has ended, or never came, and its client has gone. From then
 //     on the time counts.
-//  4. Forgotten when that is over, when an administrator says so, or with the node; with its job, if
+//  4. Forgotten when that is over, when an administrator says so, or with the node; with its job,
+//  if
 //     that never had a start. Nobody finds it any more, but who follows it has it until they leave.
 //
 // At most TFRT_DETACHED_JOB_MAX_KEPT that have ended are kept; the oldest goes first.
@@ -64,8 +65,8 @@ struct tfrt_detached_job_s {
   char function[TFRT_WIRE_MAX_NAME_SIZE + 1];  // of an ended one
   uint32_t result_count;
   tfrt_async_value_t** results;  // +1 each; values that are here, or errors
-  tfrt_status_t failure;         // +1; why the function was never called, or NULL
-  bool is_loss;                  // the first error is the loss of a host
+  tfrt_status_t failure;  // +1; why it was not called, or cut off what no result needs; or NULL
+  bool is_loss;           // the first error is the loss of a host
 };
 
 // Makes what |job|, which is detached and whose root this is, leaves. RESOURCE_EXHAUSTED.

@@ -70,10 +70,12 @@ static void tfrt_server_send_end(tfrt_server_start_t* start, tfrt_peer_t* client
     status = tfrt_server_describe(execution, i, &arena, &results[i]);
     if (!status && !root && results[i].kind == TFRT_WIRE_ITEM_ERROR) root = results[i].error;
   }
+  // What a cancel has cut off is nobody's result where all are values.
+  tfrt_status_t told = status || root ? status : execution->cancelled;
   tfrt_wire_error_t error = {0};
-  if (status) {
-    tfrt_status_release(tfrt_wire_error_from_status(status, execution->job->rank, node->incarnation,
-                                                    &arena, &error));
+  if (told) {
+    tfrt_status_release(
+        tfrt_wire_error_from_status(told, execution->job->rank, node->incarnation, &arena, &error));
     if (error.code == TFRT_STATUS_OK) error.code = TFRT_STATUS_RESOURCE_EXHAUSTED;
     root = &error;
   }

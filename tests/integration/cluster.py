@@ -29,6 +29,22 @@ COUNTS = (
     "transfers",
 )
 
+# Host 1 waits for what nobody sends, and no result for that.
+UNUSED = """func.func @wait(%x: i32) -> i32 {
+  %ch0 = tfrt.new.chain
+  %h = tfrt_dist.host %x
+  %key = "tfrt_test.get_string"() {value = "never"} : () -> !tfrt.string
+  %v, %ch1 = tfrt_dist.recv %h, %key, %ch0 : i32
+  tfrt.return %v : i32
+}
+
+func.func @main() -> i32 {
+  %z = tfrt.constant.i32 0
+  %v = tfrt.call @wait(%z) {host = 1 : i32} : (i32) -> (i32)
+  tfrt.return %z : i32
+}
+"""
+
 # A wait that takes longer has failed. Sanitizers on a busy machine are slow.
 PATIENCE_S = 60
 
@@ -179,6 +195,16 @@ class ClusterTest(unittest.TestCase):
             check=True,
         )
         return [host["status"] for host in json.loads(process.stdout)]
+
+    def counts(self, worker, *names):
+        status = self.status([worker])[0]
+        return [status[name] for name in names]
+
+    def await_counts(self, worker, counts):
+        """Waits until so much is alive in a worker because of others."""
+        end = time.monotonic() + PATIENCE_S
+        while self.counts(worker, *counts) != list(counts.values()):
+            self.assertLess(time.monotonic(), end, self.status([worker]))
 
     def expect_idle(self, workers):
         """Soon nothing is alive in the workers because of others."""

@@ -10,7 +10,7 @@ import json
 import signal
 import time
 
-from cluster import PATIENCE_S, ClusterTest, hosts, main, strike
+from cluster import PATIENCE_S, UNUSED, ClusterTest, hosts, main, strike
 
 # Host 1 says 1, turns in a loop until it has counted to `n`, and says how far that is; then host 0 does.
 SPINS = """func.func @turn(%i: i32, %one: i32, %n: i32) -> (i32, i32, i32, i1) {
@@ -202,6 +202,21 @@ class DetachTest(ClusterTest):
         # Time enough to begin the job on a slow machine: it counts, too.
         workers, job = self.begin(FOR_EVER, "--timeout=6000")
         self.expect(self.attach(workers, job), 6, None, "DEADLINE_EXCEEDED")
+        self.expect_kept(workers, 1)
+
+    def test_what_was_cut_off_that_no_result_needs_is_told_to_whoever_attaches(self):
+        workers = self.start_workers(2)
+        code, job, err = self.run_tfrt(self.write("unused.mlir", UNUSED), hosts(workers), "--detach")
+        self.assertEqual(code, 0, err)
+        job = job.strip()
+        self.await_counts(workers[1], {"incoming_calls": 1})
+        follower = self.start_verb("attach", job, hosts(workers))
+        self.expect_followers(workers, workers[:1])
+        self.expect(self.ask("cancel", job, hosts(workers)), 0)
+        why = "tfrt: CANCELLED: cancelled by an administrator (tfrt cancel) [in host 0]\n"
+        right = (5, "'main' returned 0\n", why)
+        self.assertEqual(self.finish(follower), right)
+        self.assertEqual(self.attach(workers, job), right)
         self.expect_kept(workers, 1)
 
     def test_results_are_kept_for_as_long_as_was_asked_for(self):

@@ -32,21 +32,18 @@ static tfrt_status_t tfrt_run_load(tfrt_run_plan_t* plan, const tfrt_run_options
   return status;
 }
 
-// Prints how |plan| has ended, and returns the error that decides the exit code (+0), or OK. A
-// cancel of what no result needs is seen nowhere else.
+// Prints how |plan| has ended, and returns the error that decides the exit code (+0), or OK.
 static tfrt_status_t tfrt_run_report(const tfrt_run_plan_t* plan, const tfrt_run_options_t* options,
                                      const tfrt_run_loop_t* loop) {
   const tfrt_run_outcome_t outcome = {.function = plan->function->name,
                                       .results = plan->results,
                                       .result_count = plan->function->result_count,
-                                      .ended = *plan->ended};
+                                      .ended = *plan->ended,
+                                      .cancelled = loop->cancelled};
   const tfrt_run_style_t style = {.is_json = options->is_json,
                                   .print_error_code = options->print_error_code,
                                   .is_verbose = options->is_verbose};
-  tfrt_status_t error = tfrt_run_report_results(&outcome, &style);
-  if (error || !loop->cancelled) return error;
-  tfrt_run_report_error(loop->cancelled);
-  return loop->cancelled;
+  return tfrt_run_report_results(&outcome, &style);
 }
 
 // --- In this process -----------------------------------------------------------

@@ -16,8 +16,10 @@ static void tfrt_run_report_text(const tfrt_run_outcome_t* outcome, bool print_e
   tfrt_string_builder_append_char(out, '\n');
 }
 
-// {"function":"main","results":[{"value":"1"},{"error":{...}}]}
-static void tfrt_run_report_json(const tfrt_run_outcome_t* outcome, tfrt_string_builder_t* out) {
+// {"function":"main","results":[{"value":"1"},{"error":{...}}]}; with an |error| of none of them
+// (+0, may be OK) it is a member behind them.
+static void tfrt_run_report_json(const tfrt_run_outcome_t* outcome, tfrt_status_t error,
+                                 tfrt_string_builder_t* out) {
   tfrt_string_builder_append_text(out, "{\"function\":");
   tfrt_json_append_string(out, tfrt_string_view_of(outcome->function));
   tfrt_string_builder_append_text(out, ",\"results\":[");
@@ -25,7 +27,12 @@ static void tfrt_run_report_json(const tfrt_run_outcome_t* outcome, tfrt_string_
     if (i > 0) tfrt_string_builder_append_char(out, ',');
     tfrt_result_printer_append_json(outcome->results[i], out);
   }
-  tfrt_string_builder_append_text(out, "]}\n");
+  tfrt_string_builder_append_char(out, ']');
+  if (error) {
+    tfrt_string_builder_append_char(out, ',');
+    tfrt_result_printer_append_json_error_member(error, out);
+  }
+  tfrt_string_builder_append_text(out, "}\n");
 }
 
 // Prints |before| and |text|, which may be a program's, a file's or a peer's: one line all the
@@ -100,23 +107,35 @@ static void tfrt_run_report_errors(const tfrt_run_outcome_t* outcome, tfrt_statu
   tfrt_run_report_others(outcome, first);
 }
 
+// The error of the first result that is one (+0), or OK.
+static tfrt_status_t tfrt_run_report_result_error(const tfrt_run_outcome_t* outcome) {
+  for (uint32_t i = 0; i < outcome->result_count; ++i) {
+    tfrt_async_value_t* result = outcome->results[i];
+    if (tfrt_async_value_is_error(result)) return tfrt_async_value_error(result);
+  }
+  return NULL;
+}
+
+// The error of the run where it is none of a result (+0), or OK. A run in this process does not
+// tell by its end that it was cut off, nor does one whose host 0 is of an older version.
+static tfrt_status_t tfrt_run_report_own_error(const tfrt_run_outcome_t* outcome) {
+  if (outcome->cancelled) return outcome->cancelled;
+  bool has_error = outcome->ended && tfrt_async_value_is_error(outcome->ended);
+  return has_error ? tfrt_async_value_error(outcome->ended) : NULL;
+}
+
 tfrt_status_t tfrt_run_report_results(const tfrt_run_outcome_t* outcome,
                                       const tfrt_run_style_t* style) {
+  tfrt_status_t of_result = tfrt_run_report_result_error(outcome);
+  tfrt_status_t own = of_result ? NULL : tfrt_run_report_own_error(outcome);
   tfrt_string_builder_t out;
   tfrt_string_builder_initialize(&out, tfrt_allocator_system());
   if (style->is_json) {
-    tfrt_run_report_json(outcome, &out);
+    tfrt_run_report_json(outcome, own, &out);
   } else {
     tfrt_run_report_text(outcome, style->print_error_code, &out);
   }
-  tfrt_status_t error = NULL;
-  for (uint32_t i = 0; i < outcome->result_count && !error; ++i) {
-    tfrt_async_value_t* result = outcome->results[i];
-    if (tfrt_async_value_is_error(result)) error = tfrt_async_value_error(result);
-  }
-  if (!error && outcome->ended && tfrt_async_value_is_error(outcome->ended)) {
-    error = tfrt_async_value_error(outcome->ended);
-  }
+  tfrt_status_t error = of_result ? of_result : own;
   // First the errors: nobody may be reading the results.
   if (error) tfrt_run_report_errors(outcome, error, style->is_verbose);
   tfrt_run_report_print(&out);

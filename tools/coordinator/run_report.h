@@ -14,6 +14,7 @@ typedef struct tfrt_run_outcome_s {
   tfrt_async_value_t* const* results;  // +0; values or errors
   uint32_t result_count;
   tfrt_async_value_t* ended;  // +0; a chain, or the error that it has ended with; NULL: a chain
+  tfrt_status_t cancelled;    // +0; why this process has cancelled it, or OK
 } tfrt_run_outcome_t;
 
 // How the user wants that said.
@@ -24,7 +25,8 @@ typedef struct tfrt_run_style_s {
 } tfrt_run_style_t;
 
 // Prints the results of |outcome| on the standard output and their errors on the standard error, in
-// |style|. Returns the error of the first result that is one (+0), or OK. Main thread only.
+// |style|; where all are values, also why something that none of them needs was cut off. Returns
+// the first error of these (+0), or OK. Main thread only.
 tfrt_status_t tfrt_run_report_results(const tfrt_run_outcome_t* outcome,
                                       const tfrt_run_style_t* style) TFRT_MUST_USE;
 

@@ -52,9 +52,10 @@ static void tfrt_result_printer_append_member(const char* name, const char* text
   tfrt_json_append_string(out, tfrt_string_view_of(text));
 }
 
-void tfrt_result_printer_append_json_error(tfrt_status_t status, tfrt_string_builder_t* out) {
+void tfrt_result_printer_append_json_error_member(tfrt_status_t status,
+                                                  tfrt_string_builder_t* out) {
   const tfrt_status_fields_t* fields = tfrt_status_fields(status);
-  tfrt_string_builder_append_format(out, "{\"error\":{\"code\":\"%s\"",
+  tfrt_string_builder_append_format(out, "\"error\":{\"code\":\"%s\"",
                                     tfrt_status_code_name(fields->code));
   tfrt_result_printer_append_member("message", fields->message, out);
   tfrt_result_printer_append_member("function", fields->origin.function, out);
@@ -67,7 +68,13 @@ void tfrt_result_printer_append_json_error(tfrt_status_t status, tfrt_string_bui
   if (fields->origin.rank != TFRT_STATUS_NO_RANK) {
     tfrt_string_builder_append_format(out, ",\"rank\":%u", fields->origin.rank);
   }
-  tfrt_string_builder_append_text(out, "}}");
+  tfrt_string_builder_append_char(out, '}');
+}
+
+void tfrt_result_printer_append_json_error(tfrt_status_t status, tfrt_string_builder_t* out) {
+  tfrt_string_builder_append_char(out, '{');
+  tfrt_result_printer_append_json_error_member(status, out);
+  tfrt_string_builder_append_char(out, '}');
 }
 
 // As above, but also what TFRT shows only the types of: texts, and numbers of all sizes.

@@ -16,11 +16,13 @@ void tfrt_result_printer_append(const char* function, tfrt_async_value_t* const*
                                 uint32_t count, bool print_error_code, tfrt_string_builder_t* out);
 
 // Appends the resolved |result| as a JSON object: `{"type":"i32","value":"1"}`, or
-// `{"error":{"code":"INTERNAL","message":...,"function":...,"kernel":...,"location":...}}`.
-// Thread-compatible.
+// `{"error":{"code":"INTERNAL","message":...,"function":...,"kernel":...,"file":...,"line":1,
+// "column":1,"rank":0}}`, where what is not known is left out. Thread-compatible.
 void tfrt_result_printer_append_json(tfrt_async_value_t* result, tfrt_string_builder_t* out);
 
-// Appends the error |status| (+0) as the JSON object that it is as a result. Thread-compatible.
+// Appends the error |status| (+0) as the JSON object that it is as a result; or the one member of
+// that, `"error":{...}`. Thread-compatible.
 void tfrt_result_printer_append_json_error(tfrt_status_t status, tfrt_string_builder_t* out);
+void tfrt_result_printer_append_json_error_member(tfrt_status_t status, tfrt_string_builder_t* out);
 
 #endif  // TFRT_TOOLS_OUTPUT_RESULT_PRINTER_H_

@@ -81,6 +81,24 @@ START_TEST(who_sees_a_result_fail_for_want_of_a_job_finds_the_job_unopened) {
 }
 END_TEST
 
+// Starts |text| with 1 and sets |*out_ended| (+1); returns its number.
+static uint64_t start_with_end(const char* text, tfrt_async_value_t** out_ended) {
+  tfrt_test_program_t program;
+  tfrt_test_program_initialize(&program, text);
+  tfrt_async_value_t* argument = tfrt_async_value_create_i32(1);
+  tfrt_client_start_t start = {.program = tfrt_string_view_make(program.bytes, program.size),
+                               .function = program.function,
+                               .arguments = &argument,
+                               .argument_count = 1,
+                               .result_count = 1,
+                               .out_ended = out_ended};
+  uint64_t number = tfrt_client_start(world.client, &start, world.results);
+  world.result_count = 1;
+  tfrt_async_value_release(argument);
+  tfrt_test_program_deinitialize(&program);
+  return number;
+}
+
 // A start that a task makes.
 typedef struct late_start_s {
   tfrt_task_t task;
@@ -92,19 +110,7 @@ typedef struct late_start_s {
 static void start_late(tfrt_task_t* task) {
   late_start_t* late = TFRT_CONTAINER_OF(task, late_start_t, task);
   ck_assert(!tfrt_async_value_is_available(tfrt_client_opened(world.client)));
-  tfrt_test_program_t program;
-  tfrt_test_program_initialize(&program, tfrt_job_simple_program);
-  tfrt_async_value_t* argument = tfrt_async_value_create_i32(1);
-  tfrt_client_start_t start = {.program = tfrt_string_view_make(program.bytes, program.size),
-                               .function = program.function,
-                               .arguments = &argument,
-                               .argument_count = 1,
-                               .result_count = 1,
-                               .out_ended = &late->ended};
-  tfrt_client_start(world.client, &start, world.results);
-  world.result_count = 1;
-  tfrt_async_value_release(argument);
-  tfrt_test_program_deinitialize(&program);
+  start_with_end(tfrt_job_simple_program, &late->ended);
   look_behind(world.results[0], &late->result_look);
   look_behind(late->ended, &late->ended_look);
 }
@@ -418,6 +424,45 @@ START_TEST(a_host_that_shuts_down_in_mid_run_is_a_lost_one) {
 }
 END_TEST
 
+// --- What no result needs ----------------------------------------------------
+
+// @main(x) has host 1 wait for what nobody sends, and returns x.
+static const char unused_program[] =
+    "func.func @wait(%x: i32) -> i32 {\n"
+    "  %ch0 = tfrt.new.chain\n"
+    "  %h = tfrt_dist.host %x\n"
+    "  %key = \"tfrt_test.get_string\"() {value = \"never\"} : () -> !tfrt.string\n"
+    "  %v, %ch1 = tfrt_dist.recv %h, %key, %ch0 : i32\n"
+    "  tfrt.return %v : i32\n"
+    "}\n"
+    "func.func @main(%x: i32) -> i32 {\n"
+    "  %v = tfrt.call @wait(%x) {host = 1 : i32} : (i32) -> i32\n"
+    "  tfrt.return %x : i32\n"
+    "}\n";
+
+static bool is_here(void* value) { return tfrt_async_value_is_available(value); }
+
+// The result is a value all the same.
+START_TEST(who_asks_for_the_end_learns_what_was_cut_off_that_no_result_needs) {
+  begin(NULL);
+  tfrt_job_open_client(&world, NULL, 0, 0);
+  tfrt_async_value_t* ended = NULL;
+  uint64_t number = start_with_end(unused_program, &ended);
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
+  ck_assert(!tfrt_async_value_is_available(ended));
+  tfrt_status_t reason = tfrt_status_create(TFRT_STATUS_CANCELLED, "enough of that");
+  tfrt_client_cancel(world.client, number, reason);
+  tfrt_status_release(reason);
+  ck_assert(
+      tfrt_simulated_network_run_until(world.network, is_here, ended, 60 * TFRT_NODE_WORLD_SECOND));
+  tfrt_job_expect_error(tfrt_async_value_error(ended), TFRT_STATUS_CANCELLED, "enough of that");
+  tfrt_node_world_await(&world);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 1);
+  tfrt_async_value_release(ended);
+  end();
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   TCase* clients = tcase_create("clients");
   tcase_set_timeout(clients, 60);
@@ -439,6 +484,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(clients, a_lost_root_is_named_with_the_entry_function);
   tcase_add_test(clients, what_is_asked_after_the_root_is_lost_says_so_too);
   tcase_add_test(clients, a_host_that_shuts_down_in_mid_run_is_a_lost_one);
+  tcase_add_test(clients, who_asks_for_the_end_learns_what_was_cut_off_that_no_result_needs);
   Suite* suite = suite_create("clients");
   suite_add_tcase(suite, clients);
   return suite;
