@@ -105,10 +105,12 @@ static void tfrt_outgoing_retain_follow(tfrt_remote_value_t* value,
 }
 
 // The value for whose name |id| an answer is due from |peer|; answers to one name come in order.
+// One that waits for whoever lent it has a name at another host, which may have the same id.
 static tfrt_remote_value_t* tfrt_outgoing_retain_find(tfrt_peer_t* peer, tfrt_wire_object_id_t id) {
   for (tfrt_list_link_t* link = peer->retaining.next; link != &peer->retaining; link = link->next) {
     tfrt_remote_value_t* value = TFRT_CONTAINER_OF(link, tfrt_remote_value_t, retaining);
-    if (tfrt_wire_object_id_equal(value->retained_as.id, id)) return value;
+    const tfrt_wire_reference_t* as = &value->retained_as;
+    if (as->owner == peer->incarnation && tfrt_wire_object_id_equal(as->id, id)) return value;
   }
   return NULL;
 }
