@@ -244,7 +244,7 @@ static bool tfrt_client_take_other(tfrt_client_t* client, tfrt_client_host_t* ho
 
 // The root is lost: so is all that it ran.
 static void tfrt_client_lose_root(tfrt_client_t* client, const tfrt_peer_t* root) {
-  for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&client->runs));) {
+  for (tfrt_list_link_t* link; client->is_open && (link = tfrt_list_pop_front(&client->runs));) {
     tfrt_client_run_lose(client, tfrt_client_run_of(link), root);
   }
   const char* doing = client->options.asks_only ? "before it answered" : "while it ran the job";
@@ -279,6 +279,13 @@ void tfrt_client_on_session_dead(tfrt_node_t* node, tfrt_session_t* session,
       tfrt_client_lose_session(client, &client->hosts[i], session, death, reason);
       break;
     }
+  }
+}
+
+void tfrt_client_on_detach(const tfrt_peer_t* peer, const tfrt_job_t* job) {
+  tfrt_client_t* client = job ? tfrt_client_find(peer->node, job) : NULL;
+  if (client && peer->incarnation == client->hosts[0].incarnation) {
+    tfrt_client_lose_root(client, peer);
   }
 }
 

@@ -89,6 +89,10 @@ void tfrt_client_on_session_opened(tfrt_node_t* node, tfrt_session_t* session);
 void tfrt_client_on_session_dead(tfrt_node_t* node, tfrt_session_t* session,
                                  tfrt_session_death_t death, tfrt_status_t reason);
 
+// A JobDetach came from |peer| for |job| (NULL: it is over): where that is the root, which has
+// ended the job, nobody answers what is on its way there.
+void tfrt_client_on_detach(const tfrt_peer_t* peer, const tfrt_job_t* job);
+
 // A JobOpened came from |peer| for |job|.
 void tfrt_client_on_job_opened(tfrt_peer_t* peer, tfrt_job_t* job,
                                const tfrt_wire_job_opened_t* opened);

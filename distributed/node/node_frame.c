@@ -54,6 +54,7 @@ static tfrt_status_t tfrt_node_on_job_frame(tfrt_peer_t* peer, tfrt_job_t* job,
       return NULL;
     case TFRT_WIRE_FRAME_JOB_DETACH:
       tfrt_job_attachment_on_detach(peer, frame->job, &body->job_detach);
+      tfrt_client_on_detach(peer, job);
       return NULL;
     case TFRT_WIRE_FRAME_PROGRAM:
       return job && !job->closed ? tfrt_job_on_program(job, peer, &body->program) : NULL;

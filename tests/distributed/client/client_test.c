@@ -24,6 +24,8 @@ static void begin(tfrt_node_world_configure_fn_t configure) {
   tfrt_job_drop_client(&world);
 }
 
+static bool is_here(void* value) { return tfrt_async_value_is_available(value); }
+
 static int64_t now_ns(void) {
   return tfrt_clock_now_ns(tfrt_simulated_network_clock(world.network));
 }
@@ -424,6 +426,54 @@ START_TEST(a_host_that_shuts_down_in_mid_run_is_a_lost_one) {
 }
 END_TEST
 
+// --- The root ends the job ---------------------------------------------------
+
+// Somebody else has host 0 cancel the world's job; what host 0 says to that is set (+1).
+static tfrt_client_t* begin_cancel(tfrt_async_value_t** out_answer) {
+  tfrt_string_view_t address = tfrt_string_view_of(world.hosts[0].address);
+  tfrt_client_options_t options = {.addresses = &address,
+                                   .host_count = 1,
+                                   .name = tfrt_string_view_of("cancel"),
+                                   .asks_only = true};
+  tfrt_client_t* asker = NULL;
+  tfrt_status_t status = tfrt_client_create(world.hosts[2].node, &options, &asker);
+  ck_assert_msg(!status, "%s", tfrt_status_message(status));
+  ck_assert(tfrt_simulated_network_run_until(world.network, is_here, tfrt_client_opened(asker),
+                                             60 * TFRT_NODE_WORLD_SECOND));
+  char what[TFRT_CLIENT_JOB_ID_SIZE + 8] = "job ";
+  tfrt_client_job_id(world.client, what + strlen(what));
+  *out_answer = tfrt_client_cancel_on(asker, 0, tfrt_string_view_of(what));
+  tfrt_async_value_demand(*out_answer);
+  return asker;
+}
+
+// A start that is on its way when the root ends the job finds nobody who would answer it.
+START_TEST(a_start_that_crosses_the_end_of_its_job_ends_with_it) {
+  uint32_t crossed = 0;
+  for (int64_t us = 0; us < 600; us += 20) {
+    begin(NULL);
+    tfrt_job_open_client(&world, NULL, 0, 0);
+    tfrt_job_expect(&world, tfrt_job_simple_program, 1, 2);
+    tfrt_async_value_t* answer = NULL;
+    tfrt_client_t* asker = begin_cancel(&answer);
+    tfrt_node_world_run_for(&world, us * TFRT_NANOSECONDS_PER_MICROSECOND);
+    bool is_told = tfrt_async_value_is_available(answer);
+    tfrt_job_start(&world, tfrt_job_simple_program, 1);
+    tfrt_node_world_await(&world);
+    if (tfrt_async_value_is_error(world.results[0])) {
+      tfrt_job_expect_error(tfrt_node_world_error(&world, 0), TFRT_STATUS_CANCELLED,
+                            "administrator");
+      crossed += !is_told;
+    }
+    tfrt_async_value_release(answer);
+    tfrt_client_close(asker, NULL);
+    tfrt_client_release(asker);
+    end();
+  }
+  ck_assert_uint_gt(crossed, 0);
+}
+END_TEST
+
 // --- What no result needs ----------------------------------------------------
 
 // @main(x) has host 1 wait for what nobody sends, and returns x.
@@ -439,8 +489,6 @@ static const char unused_program[] =
     "  %v = tfrt.call @wait(%x) {host = 1 : i32} : (i32) -> i32\n"
     "  tfrt.return %x : i32\n"
     "}\n";
-
-static bool is_here(void* value) { return tfrt_async_value_is_available(value); }
 
 // The result is a value all the same.
 START_TEST(who_asks_for_the_end_learns_what_was_cut_off_that_no_result_needs) {
@@ -484,6 +532,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(clients, a_lost_root_is_named_with_the_entry_function);
   tcase_add_test(clients, what_is_asked_after_the_root_is_lost_says_so_too);
   tcase_add_test(clients, a_host_that_shuts_down_in_mid_run_is_a_lost_one);
+  tcase_add_test(clients, a_start_that_crosses_the_end_of_its_job_ends_with_it);
   tcase_add_test(clients, who_asks_for_the_end_learns_what_was_cut_off_that_no_result_needs);
   Suite* suite = suite_create("clients");
   suite_add_tcase(suite, clients);
