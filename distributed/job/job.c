@@ -280,11 +280,14 @@ tfrt_status_t tfrt_job_on_program(tfrt_job_t* job, tfrt_peer_t* peer,
                               program->handle);
   }
   tfrt_node_t* node = job->node;
-  tfrt_cached_program_t* cached = tfrt_program_cache_find(node, program->sha256);
+  // Another's may never come, or with an error that is none of this job's.
+  const tfrt_program_source_t source = {.job = job, .owner = program->reference.owner};
+  tfrt_cached_program_t* cached = tfrt_program_cache_find(node, program->sha256, &source);
   if (!cached) {
     tfrt_remote_value_t* bytes = tfrt_remote_value_create(job, &program->reference);
     if (!bytes) return tfrt_status_out_of_memory();
-    cached = tfrt_program_cache_add(node, program->sha256, program->size, &bytes->base.base);
+    cached =
+        tfrt_program_cache_add(node, program->sha256, program->size, &bytes->base.base, &source);
     tfrt_remote_value_release(bytes);
     if (!cached) return tfrt_status_out_of_memory();
   }

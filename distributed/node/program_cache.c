@@ -26,13 +26,15 @@ static tfrt_cached_program_t* tfrt_cached_program_of(tfrt_list_link_t* link) {
   return TFRT_CONTAINER_OF(link, tfrt_cached_program_t, link);
 }
 
-tfrt_cached_program_t* tfrt_program_cache_find(tfrt_node_t* node, tfrt_string_view_t sha256) {
+tfrt_cached_program_t* tfrt_program_cache_find(tfrt_node_t* node, tfrt_string_view_t sha256,
+                                               const tfrt_program_source_t* source) {
   tfrt_list_link_t* head = &node->programs;
   for (tfrt_list_link_t* link = head->next; link != head; link = link->next) {
     tfrt_cached_program_t* program = tfrt_cached_program_of(link);
-    if (program->failed || !tfrt_string_view_equal(tfrt_cached_program_sha256(program), sha256)) {
-      continue;
-    }
+    bool is_on_its_way = !program->failed && source && program->source.job == source->job &&
+                         program->source.owner == source->owner;
+    bool is_good = program->is_verified || is_on_its_way;
+    if (!is_good || !tfrt_string_view_equal(tfrt_cached_program_sha256(program), sha256)) continue;
     tfrt_list_remove(link);
     tfrt_list_push_front(head, link);
     return tfrt_cached_program_retain(program);
@@ -107,7 +109,8 @@ static void tfrt_program_cache_trim(tfrt_node_t* node, size_t spare) {
 void tfrt_program_cache_clear(tfrt_node_t* node) { tfrt_program_cache_trim(node, 0); }
 
 tfrt_cached_program_t* tfrt_program_cache_add(tfrt_node_t* node, tfrt_string_view_t sha256,
-                                              uint64_t size, tfrt_async_value_t* bytes) {
+                                              uint64_t size, tfrt_async_value_t* bytes,
+                                              const tfrt_program_source_t* source) {
   tfrt_program_cache_trim(node, TFRT_PROGRAM_CACHE_SPARE);
   tfrt_cached_program_t* program =
       tfrt_allocator_allocate_zeroed(node->options.allocator, sizeof(*program));
@@ -123,6 +126,7 @@ tfrt_cached_program_t* tfrt_program_cache_add(tfrt_node_t* node, tfrt_string_vie
   memcpy(program->sha256, sha256.data, sizeof(program->sha256));
   program->size = size;
   program->bytes = tfrt_async_value_retain(bytes);
+  if (source) program->source = *source;
   program->ready = &ready->base;
   tfrt_list_push_front(&node->programs, &program->link);
   return tfrt_cached_program_retain(program);
@@ -184,9 +188,9 @@ static tfrt_status_t tfrt_program_cache_copy_bytes(const tfrt_node_t* node,
 static tfrt_cached_program_t* tfrt_program_cache_find_or_add(tfrt_node_t* node,
                                                              tfrt_string_view_t sha256, size_t size,
                                                              tfrt_async_value_t* bytes) {
-  tfrt_cached_program_t* program = tfrt_program_cache_find(node, sha256);
+  tfrt_cached_program_t* program = tfrt_program_cache_find(node, sha256, NULL);
   if (program) return program;
-  program = tfrt_program_cache_add(node, sha256, size, bytes);
+  program = tfrt_program_cache_add(node, sha256, size, bytes, NULL);
   if (program) program->is_verified = true;
   return program;
 }
@@ -212,7 +216,7 @@ tfrt_status_t tfrt_program_cache_add_few_bytes(tfrt_node_t* node, tfrt_string_vi
   uint8_t digest[TFRT_SHA256_SIZE];
   TFRT_RETURN_IF_ERROR(tfrt_sha256(bytes, digest));
   tfrt_string_view_t sha256 = tfrt_string_view_make((const char*)digest, sizeof(digest));
-  *out_program = tfrt_program_cache_find(node, sha256);
+  *out_program = tfrt_program_cache_find(node, sha256, NULL);
   if (*out_program) return NULL;
   tfrt_async_value_t* value = NULL;
   TFRT_RETURN_IF_ERROR(tfrt_program_cache_copy_bytes(node, bytes, &value));

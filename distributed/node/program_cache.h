@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The programs that this host has, by the SHA-256 of their bytes, so that each is shipped to
-// it once, whoever sends it. Guarded by the node's lock.
+// The programs that this host has, by the SHA-256 of their bytes, so that none is shipped to
+// it again, whoever sends it. Guarded by the node's lock.
 //
 //   Program(sha) --known?--> use it
 //                --else----> fetch the bytes (a remote value) --> hash, verify, resolve --> use
@@ -12,7 +12,8 @@
 //     order in which they came: an AsyncValue runs the last waiter first, and calls that start
 //     backwards take from those before them what they need (credit for the values they want).
 //  3. Stays as long as anybody uses it; the most recent ones stay longer. One that could not
-//     be loaded isn't found any more: the next announcement begins anew.
+//     be loaded isn't found any more: the next announcement begins anew. Nor does a job find one
+//     that is on its way to another job, or from another host: that may never come.
 //
 // Thread rule: everything here needs the node's lock.
 // Failure rule: a program that can't be loaded is an error for whoever wants to call it.
@@ -25,7 +26,14 @@
 #include "host_runtime/base/list.h"
 #include "host_runtime/executor/program/program.h"
 
+typedef struct tfrt_job_s tfrt_job_t;
 typedef struct tfrt_node_s tfrt_node_t;
+
+// Where the bytes of a program come from, and for whom.
+typedef struct tfrt_program_source_s {
+  const tfrt_job_t* job;  // +0; the value of the bytes keeps it until they are here
+  uint64_t owner;         // an incarnation
+} tfrt_program_source_t;
 
 typedef struct tfrt_cached_program_s {
   tfrt_ref_count_t ref_count;
@@ -33,26 +41,30 @@ typedef struct tfrt_cached_program_s {
   tfrt_list_link_t link;  // in the node's cache
   uint8_t sha256[TFRT_WIRE_SHA256_SIZE];
   uint64_t size;
-  tfrt_async_value_t* bytes;  // +1; a "!tfrt.program" with the BEF image
-  tfrt_async_value_t* ready;  // +1; a chain: available, or the error, when loaded
-  bool is_verified;           // |bytes| are here, have |sha256|, and load if that was tried
-  bool loading;               // or loaded
-  bool failed;                // |ready| is the error, or will be
-  tfrt_program_t* program;    // +1, once ready and good
-  tfrt_task_t loader;         // waits for |bytes|
-  tfrt_task_list_t waiting;   // run when loaded
+  tfrt_async_value_t* bytes;     // +1; a "!tfrt.program" with the BEF image
+  tfrt_program_source_t source;  // of |bytes|, before they are here
+  tfrt_async_value_t* ready;     // +1; a chain: available, or the error, when loaded
+  bool is_verified;              // |bytes| are here, have |sha256|, and load if that was tried
+  bool loading;                  // or loaded
+  bool failed;                   // |ready| is the error, or will be
+  tfrt_program_t* program;       // +1, once ready and good
+  tfrt_task_t loader;            // waits for |bytes|
+  tfrt_task_list_t waiting;      // run when loaded
 } tfrt_cached_program_t;
 
 // Registers the type of the bytes of a program. Needs no lock. Thread-safe.
 tfrt_status_t tfrt_program_cache_type(tfrt_type_id_t* out_type) TFRT_MUST_USE;
 
-// The entry (+1) with |sha256|, or NULL if there is none that may be good.
-tfrt_cached_program_t* tfrt_program_cache_find(tfrt_node_t* node, tfrt_string_view_t sha256);
+// The entry (+1) with |sha256| whose bytes are here, or on their way from |source| (NULL: from
+// nowhere); NULL if there is none that may be good.
+tfrt_cached_program_t* tfrt_program_cache_find(tfrt_node_t* node, tfrt_string_view_t sha256,
+                                               const tfrt_program_source_t* source);
 
-// A new entry (+1) with |sha256| and |size|, whose bytes are, or will be, |bytes| (+0). NULL
-// when memory is out.
+// A new entry (+1) with |sha256| and |size|, whose bytes are, or will be, |bytes| (+0), from
+// |source| (NULL: they are here). NULL when memory is out.
 tfrt_cached_program_t* tfrt_program_cache_add(tfrt_node_t* node, tfrt_string_view_t sha256,
-                                              uint64_t size, tfrt_async_value_t* bytes);
+                                              uint64_t size, tfrt_async_value_t* bytes,
+                                              const tfrt_program_source_t* source);
 
 // Sets |*out_program| (+1) to the entry for the BEF image |bytes|, which is copied unless there is
 // one. Takes the lock.

@@ -130,16 +130,24 @@ static image_t image_of_text(const char* bytes) {
   return image;
 }
 
-static tfrt_cached_program_t* find(const image_t* image) {
+// Whom programs are on their way from, and for which job, of which nothing but the address counts.
+static const char job_of_source;
+static const tfrt_program_source_t a_source = {
+    .job = (const tfrt_job_t*)(const void*)&job_of_source, .owner = 7};
+
+static tfrt_cached_program_t* find_from(const image_t* image, const tfrt_program_source_t* source) {
   tfrt_node_lock_tables(node);
-  tfrt_cached_program_t* program = tfrt_program_cache_find(node, sha256_of(image));
+  tfrt_cached_program_t* program = tfrt_program_cache_find(node, sha256_of(image), source);
   unlock();
   return program;
 }
 
+static tfrt_cached_program_t* find(const image_t* image) { return find_from(image, &a_source); }
+
 static tfrt_cached_program_t* add(const image_t* image, uint64_t size, tfrt_async_value_t* bytes) {
   tfrt_node_lock_tables(node);
-  tfrt_cached_program_t* program = tfrt_program_cache_add(node, sha256_of(image), size, bytes);
+  tfrt_cached_program_t* program =
+      tfrt_program_cache_add(node, sha256_of(image), size, bytes, &a_source);
   unlock();
   ck_assert_ptr_nonnull(program);
   return program;
@@ -227,8 +235,8 @@ START_TEST(a_digest_that_is_cut_short_names_nothing) {
   tfrt_cached_program_t* program = add_bytes(&image);
   tfrt_node_lock_tables(node);
   tfrt_string_view_t cut = tfrt_string_view_make((const char*)image.sha256, 31);
-  ck_assert_ptr_null(tfrt_program_cache_find(node, cut));
-  ck_assert_ptr_null(tfrt_program_cache_find(node, tfrt_string_view_of("")));
+  ck_assert_ptr_null(tfrt_program_cache_find(node, cut, NULL));
+  ck_assert_ptr_null(tfrt_program_cache_find(node, tfrt_string_view_of(""), NULL));
   unlock();
   release(program);
   free_image(&image);
@@ -296,8 +304,7 @@ START_TEST(bytes_that_come_later_are_waited_for) {
   load(program);
   load(program);
   ck_assert_int_eq(tfrt_async_value_state(program->ready), TFRT_ASYNC_VALUE_UNRESOLVED);
-  // Who brings the same bytes meanwhile gets the same entry.
-  tfrt_cached_program_t* same = add_bytes(&image);
+  tfrt_cached_program_t* same = find(&image);
   ck_assert_ptr_eq(same, program);
   tfrt_async_value_t* fetched = tfrt_async_value_create_string(bytes_of(&image));
   tfrt_indirect_value_forward(bytes, fetched);
@@ -308,6 +315,38 @@ START_TEST(bytes_that_come_later_are_waited_for) {
   tfrt_async_value_release(fetched);
   tfrt_async_value_release(&bytes->base);
   release(same);
+  release(program);
+  free_image(&image);
+}
+END_TEST
+
+// What they may never come from, or end with, is nothing to anybody else.
+START_TEST(bytes_that_come_later_are_waited_for_by_those_whom_they_go_to) {
+  image_t image = compile(1);
+  tfrt_indirect_value_t* bytes = tfrt_indirect_value_create();
+  tfrt_cached_program_t* program = add(&image, image.size, &bytes->base);
+  load(program);
+  tfrt_program_source_t source = a_source;
+  source.owner = 8;
+  ck_assert_ptr_null(find_from(&image, &source));
+  source = a_source;
+  source.job = (const tfrt_job_t*)(const void*)(&job_of_source + 1);
+  ck_assert_ptr_null(find_from(&image, &source));
+  ck_assert_ptr_null(find_from(&image, NULL));
+  tfrt_cached_program_t* brought = add_bytes(&image);
+  ck_assert_ptr_ne(brought, program);
+  tfrt_cached_program_t* found = find_from(&image, &source);
+  ck_assert_ptr_eq(found, brought);
+  tfrt_status_t lost = tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "its host is lost");
+  tfrt_async_value_set_error(&bytes->base, lost);
+  tfrt_status_release(lost);
+  tfrt_work_queue_quiesce(host->work_queue);
+  expect_failed(program, TFRT_STATUS_UNAVAILABLE, "could not be fetched");
+  load(brought);
+  ck_assert_ptr_nonnull(brought->program);
+  tfrt_async_value_release(&bytes->base);
+  release(found);
+  release(brought);
   release(program);
   free_image(&image);
 }
@@ -606,6 +645,7 @@ static void add_tests(TCase* tests) {
   tcase_add_test(tests, bytes_that_are_here_are_looked_at_and_not_taken_in_again);
   tcase_add_test(tests, a_good_program_becomes_ready_and_is_found_by_its_functions);
   tcase_add_test(tests, bytes_that_come_later_are_waited_for);
+  tcase_add_test(tests, bytes_that_come_later_are_waited_for_by_those_whom_they_go_to);
   tcase_add_test(tests, loading_again_changes_nothing);
   tcase_add_test(tests, a_program_that_loads_outlives_all_who_asked_for_it);
   tcase_add_test(tests, bytes_that_are_not_the_announced_ones_are_data_loss);
