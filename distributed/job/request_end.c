@@ -11,8 +11,10 @@ bool tfrt_request_end_forget(tfrt_job_t* job, uint64_t request) {
   return has_met || was_closed;
 }
 
-void tfrt_request_end_tell(tfrt_job_t* job, uint64_t request, bool is_cancelled) {
-  if (!tfrt_request_end_forget(job, request) && !is_cancelled) return;
+void tfrt_request_end_tell(tfrt_job_t* job, uint64_t request, bool is_cancelled, bool can_meet) {
+  // Others may have met without the root.
+  bool has_met = tfrt_request_end_forget(job, request) || can_meet;
+  if (!has_met && !is_cancelled) return;
   tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_END_REQUEST,
                            .end_request = {.request = request}};
   tfrt_job_tell_members(job, &body, !is_cancelled);

@@ -7,7 +7,7 @@
 //   root      its start is over ---EndRequest 7--> every member    if one may remember something
 //   member    forgets
 //
-// Where nobody is told, as the root itself remembers nothing, it is forgotten with the job.
+// Where nobody is told, as nobody can have met, nothing is remembered either.
 //
 // Thread rule: everything here needs the node's lock.
 // Failure rule: none fails.
@@ -19,9 +19,10 @@
 
 typedef struct tfrt_job_s tfrt_job_t;
 
-// At the root: |request| of |job|, which may be |is_cancelled|, is over. Forgets it, and has the
-// members do so; if it was not cancelled that can wait for company.
-void tfrt_request_end_tell(tfrt_job_t* job, uint64_t request, bool is_cancelled);
+// At the root: |request| of |job|, which may be |is_cancelled|, is over; |can_meet| if its program
+// has kernels for which others wait. Forgets it, and has the members do so; if it was not cancelled
+// that can wait for company.
+void tfrt_request_end_tell(tfrt_job_t* job, uint64_t request, bool is_cancelled, bool can_meet);
 
 // The same on this host alone, as the root has told it. Returns true if there was something beside
 // the cancel, which others may remember, too.

@@ -9,6 +9,7 @@
 #include "distributed/job/request_end.h"
 #include "distributed/node/event_log.h"
 #include "host_runtime/base/plural.h"
+#include "host_runtime/executor/kernel/withdrawal.h"
 
 // One JobStart.
 typedef struct tfrt_server_start_s {
@@ -91,6 +92,13 @@ static void tfrt_server_send_end(tfrt_server_start_t* start, tfrt_peer_t* client
   tfrt_arena_deinitialize(&arena);
 }
 
+// True if the program of |execution| has kernels that members wait for, as those of collectives.
+static bool tfrt_server_can_meet(const tfrt_execution_t* execution) {
+  const tfrt_program_t* program = execution->program->program;
+  if (!program || execution->function >= tfrt_program_function_count(program)) return false;
+  return tfrt_function_withdraws(tfrt_program_function(program, execution->function));
+}
+
 static void tfrt_server_end_if_complete(tfrt_server_start_t* start) {
   tfrt_execution_t* execution = &start->execution;
   if (start->ended || !execution->retired) return;
@@ -101,7 +109,8 @@ static void tfrt_server_end_if_complete(tfrt_server_start_t* start) {
   tfrt_job_t* job = tfrt_job_retain(execution->job);
   if (job->detached) tfrt_detached_job_end(job->detached, execution);
   // Every call below it is over, so nothing of it is on its way between hosts that live.
-  tfrt_request_end_tell(job, execution->request_id, execution->cancelled != NULL);
+  tfrt_request_end_tell(job, execution->request_id, execution->cancelled != NULL,
+                        tfrt_server_can_meet(execution));
   tfrt_peer_t* client = tfrt_peer_find(execution->node, execution->job->client.incarnation);
   if (client && client->session) tfrt_server_send_end(start, client);
   tfrt_list_remove(&start->link);
