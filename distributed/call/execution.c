@@ -136,15 +136,13 @@ static void tfrt_execution_observe(tfrt_execution_t* execution, uint32_t index,
   if (execution->finished) return;
   tfrt_node_t* node = execution->node;
   tfrt_remote_value_t* remote = tfrt_remote_value_of(node, result->value);
-  bool is_elsewhere = remote && !execution->needs_results;
-  if (is_elsewhere || tfrt_async_value_is_available(result->value)) {
+  if (remote || tfrt_async_value_is_available(result->value)) {
     result->known = true;
     execution->vtable->known(execution, index);
     if (remote) tfrt_remote_value_release(remote);
     return;
   }
   if (remote) tfrt_remote_value_release(remote);
-  if (execution->needs_results) how = TFRT_ACTION_AND_THEN;
   tfrt_execution_retain(execution);
   tfrt_task_initialize(&result->waiter, tfrt_execution_run_waiter);
   tfrt_action_queue_wait(&node->actions, result->value, how, &result->waiter);

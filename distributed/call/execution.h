@@ -75,8 +75,9 @@ struct tfrt_execution_s {
   tfrt_status_t cancelled;  // +1; why, or NULL
   tfrt_status_t failure;    // +1; why the function was never called, or NULL
   bool any_result_count;    // there are as many results as the function has
-  bool needs_arguments;     // the function is called when all are here, or errors
-  bool needs_results;       // a result is known when it is here, or an error
+  bool needs_arguments;     // the function is called when all are here; not if one can't be had
+  bool has_waited;          // for these
+  bool needs_results;       // a result is known when it is here as a whole, or an error
   bool started;  // all that it begins with was started, and its results are known or waited for
   bool retired;
   // retired() follows known() in this critical section, which no other part has.

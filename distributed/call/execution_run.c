@@ -2,6 +2,7 @@
 #include "distributed/builtin/tracing.h"
 #include "distributed/call/execution_impl.h"
 #include "distributed/threads/reader_pair.h"
+#include "distributed/value/whole_value.h"
 #include "host_runtime/async/join.h"
 #include "host_runtime/base/plural.h"
 #include "host_runtime/executor/hosts/withdrawal.h"
@@ -60,9 +61,22 @@ static tfrt_status_t tfrt_execution_take_results(tfrt_execution_t* execution,
   return NULL;
 }
 
+// An argument that can't be had is an error (+1) for the call, if that needs it to be here.
+static tfrt_status_t tfrt_execution_check_arguments(const tfrt_execution_t* execution) {
+  for (uint32_t i = 0; i < execution->argument_count && execution->needs_arguments; ++i) {
+    tfrt_async_value_t* argument = execution->arguments[i];
+    bool is_reference = argument->kind == TFRT_ASYNC_VALUE_INDIRECT;
+    if (is_reference && tfrt_async_value_is_error(argument)) {
+      return tfrt_status_retain(tfrt_async_value_error(argument));
+    }
+  }
+  return NULL;
+}
+
 static tfrt_status_t tfrt_execution_prepare(tfrt_execution_t* execution,
                                             const tfrt_function_t** out_function) {
   TFRT_RETURN_IF_ERROR(tfrt_execution_find_function(execution, out_function));
+  TFRT_RETURN_IF_ERROR(tfrt_execution_check_arguments(execution));
   TFRT_RETURN_IF_ERROR(tfrt_execution_take_results(execution, *out_function));
   tfrt_request_options_t options = tfrt_request_options_default();
   options.id = execution->request_id;
@@ -124,6 +138,9 @@ static void tfrt_execution_call(tfrt_execution_t* execution, const tfrt_function
     return;
   }
   tfrt_execution_enter(execution, function, results);
+  for (uint32_t i = 0; i < execution->result_count && execution->needs_results; ++i) {
+    results[i] = tfrt_whole_value_take(results[i], allocator);
+  }
   tfrt_node_lock_tables(execution->node);
   tfrt_execution_set_results(execution, results);
   tfrt_execution_end_start(execution, true);
@@ -153,8 +170,8 @@ static void tfrt_execution_run(tfrt_task_t* task) {
 // needed are here.
 static void tfrt_execution_queue(tfrt_task_t* task) {
   tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, task);
-  if (execution->needs_arguments) {
-    execution->needs_arguments = false;
+  if (execution->needs_arguments && !execution->has_waited) {
+    execution->has_waited = true;
     tfrt_task_initialize(&execution->task, tfrt_execution_queue);
     tfrt_status_t status = tfrt_join_and_then(execution->arguments, execution->argument_count,
                                               &execution->task, execution->node->options.allocator);

@@ -15,8 +15,8 @@
 // execution is not patient before it has seen twice as many of these calls end as were under way at
 // once: what is called once, or all at once, is never hurried.
 //
-// What a collective sends, of which nobody awaits the end, is in the list of those that wait from the
-// first one on: a host that begins another collective hears of the end with what comes next.
+// What a collective sends, of which nobody awaits the end, is in the list of those that wait from
+// the first one on: a host that begins another collective hears of the end with what comes next.
 //
 // There are two scopes (call_scope.h), one inside of the other: that of the execution, with its
 // frames and all other calls; and the one here, with the calls whose Results wait, and one until

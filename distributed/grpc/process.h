@@ -18,8 +18,8 @@ tfrt_status_t tfrt_grpc_process_enter(void) TFRT_MUST_USE;
 // gRPC's. Thread-safe.
 void tfrt_grpc_process_leave(void);
 
-// Has |on_deaf| called with |self|, on a thread of gRPC's, when gRPC gives up a port: once it gets no
-// descriptor for somebody who dials, it accepts nobody any more, and tells only its log. NULL:
+// Has |on_deaf| called with |self|, on a thread of gRPC's, when gRPC gives up a port: once it gets
+// no descriptor for somebody who dials, it accepts nobody any more, and tells only its log. NULL:
 // nobody. Where the environment has gRPC talk (GRPC_VERBOSITY), nobody is called. Thread-safe.
 void tfrt_grpc_process_set_on_deaf(void (*on_deaf)(void* self), void* self);
 

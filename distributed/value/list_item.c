@@ -151,24 +151,15 @@ static tfrt_async_value_t* tfrt_list_item_decode_element(tfrt_remote_value_t* va
   return &element->base.base;
 }
 
-// Sets |*out_list| (+1) to a value that is unresolved still, with room for |wire|'s elements.
-static tfrt_status_t tfrt_list_item_begin(const tfrt_wire_list_t* wire, tfrt_allocator_t allocator,
-                                          tfrt_async_value_t** out_list,
-                                          tfrt_async_value_t*** out_elements) {
+tfrt_status_t tfrt_list_item_create(tfrt_type_id_t id, uint32_t count, tfrt_allocator_t allocator,
+                                    tfrt_async_value_t** out_list,
+                                    tfrt_async_value_t*** out_elements) {
   *out_list = NULL;
   *out_elements = NULL;
-  tfrt_type_id_t id = TFRT_TYPE_NONE;
-  TFRT_RETURN_IF_ERROR(tfrt_value_item_find_type(wire->type, &id));
-  const tfrt_type_t* type = tfrt_type_get(id);
-  if (!type->aggregate) {
-    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                              "a list came of the type %s, whose values have no elements here",
-                              type->name);
-  }
   tfrt_async_value_t* list = tfrt_async_value_create_unconstructed(id);
   if (!list) return tfrt_status_out_of_memory();
-  tfrt_status_t status = type->aggregate->construct((uint32_t)wire->element_count, allocator,
-                                                    tfrt_async_value_payload(list), out_elements);
+  tfrt_status_t status = tfrt_type_get(id)->aggregate->construct(
+      count, allocator, tfrt_async_value_payload(list), out_elements);
   if (status) {
     tfrt_async_value_release(list);
     return status;
@@ -177,6 +168,22 @@ static tfrt_status_t tfrt_list_item_begin(const tfrt_wire_list_t* wire, tfrt_all
   atomic_store_explicit(&list->flags, TFRT_ASYNC_VALUE_FLAG_CONSTRUCTED, memory_order_relaxed);
   *out_list = list;
   return NULL;
+}
+
+// Sets |*out_list| (+1) to a value that is unresolved still, with room for |wire|'s elements.
+static tfrt_status_t tfrt_list_item_begin(const tfrt_wire_list_t* wire, tfrt_allocator_t allocator,
+                                          tfrt_async_value_t** out_list,
+                                          tfrt_async_value_t*** out_elements) {
+  tfrt_type_id_t id = TFRT_TYPE_NONE;
+  TFRT_RETURN_IF_ERROR(tfrt_value_item_find_type(wire->type, &id));
+  const tfrt_type_t* type = tfrt_type_get(id);
+  if (type->aggregate) {
+    return tfrt_list_item_create(id, (uint32_t)wire->element_count, allocator, out_list,
+                                 out_elements);
+  }
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                            "a list came of the type %s, whose values have no elements here",
+                            type->name);
 }
 
 tfrt_async_value_t* tfrt_list_item_decode(tfrt_remote_value_t* value,

@@ -9,7 +9,7 @@
 //
 // A list within a list is a reference, whatever its state.
 //
-// Thread rule: everything here needs the node's lock.
+// Thread rule: everything here needs the node's lock, but what says otherwise.
 // Failure rule: see each function; what comes from the wire is never trusted.
 #ifndef TFRT_DISTRIBUTED_VALUE_LIST_ITEM_H_
 #define TFRT_DISTRIBUTED_VALUE_LIST_ITEM_H_
@@ -29,5 +29,12 @@ tfrt_status_t tfrt_list_item_encode(tfrt_async_value_t* value, const tfrt_peer_t
 // error that says what is wrong with it. Never NULL.
 tfrt_async_value_t* tfrt_list_item_decode(tfrt_remote_value_t* value, const tfrt_wire_list_t* wire)
     TFRT_MUST_USE;
+
+// Sets |*out_list| (+1) to a value of the aggregate type |id| that is unresolved still, with room
+// for |count| elements at |*out_elements|; the caller sets each (+1). INVALID_ARGUMENT,
+// RESOURCE_EXHAUSTED. Thread-safe.
+tfrt_status_t tfrt_list_item_create(tfrt_type_id_t id, uint32_t count, tfrt_allocator_t allocator,
+                                    tfrt_async_value_t** out_list,
+                                    tfrt_async_value_t*** out_elements) TFRT_MUST_USE;
 
 #endif  // TFRT_DISTRIBUTED_VALUE_LIST_ITEM_H_

@@ -375,6 +375,39 @@ START_TEST(without_an_upload_the_job_ends_with_the_loss_of_its_client) {
 }
 END_TEST
 
+// @main(n, text) prints, and returns n: it needs the text for nothing.
+static const char careless_program[] =
+    "func.func @main(%n: i32, %text: !tfrt.string) -> (i32, i32) {\n"
+    "  %ch = tfrt.new.chain\n"
+    "  %ch1 = tfrt.print.i32 %n, %ch\n"
+    "  tfrt.return %n, %n : i32, i32\n"
+    "}\n";
+
+// Also one that would do without what is lost.
+START_TEST(without_all_arguments_the_function_is_not_called) {
+  uint32_t uploads = 0;
+  for (int64_t us = 100; us < 1500; us += 50) {
+    program = careless_program;
+    begin(3);
+    tfrt_node_world_run_for(&world, us * TFRT_NANOSECONDS_PER_MICROSECOND);
+    kill_client();
+    tfrt_node_world_run_for(&world, 10 * TFRT_NODE_WORLD_SECOND);
+    tfrt_async_value_t* answer = ask(ask_result, 0);
+    if (tfrt_async_value_is_error(answer)) {
+      report_t report = follow(0);
+      ck_assert_uint_eq(report.next, 0);
+      tfrt_job_expect_error(tfrt_async_value_error(answer), TFRT_STATUS_UNAVAILABLE, "the client");
+      uploads += strstr(tfrt_status_message(tfrt_async_value_error(answer)), "program") == NULL;
+    }
+    tfrt_async_value_release(answer);
+    end(1);
+  }
+  program = counting_program;
+  // Some had the program, and waited for the text.
+  ck_assert_uint_gt(uploads, 0);
+}
+END_TEST
+
 START_TEST(a_host_that_is_lost_is_what_the_job_ends_with) {
   begin(40);
   await_state("running");
@@ -402,6 +435,66 @@ START_TEST(results_of_other_hosts_are_good_when_those_are_gone) {
   tfrt_node_world_kill(&world, 1);
   tfrt_node_world_run_for(&world, 10 * TFRT_NODE_WORLD_SECOND);
   expect_results(3);
+  release_results();
+  tfrt_node_world_deinitialize(&world);
+}
+END_TEST
+
+// @main(n, text) returns a list of the text as each host has it, in another list, and n.
+static const char list_program[] =
+    "func.func @give(%text: !tfrt.string) -> !tfrt.string {\n"
+    "  tfrt.return %text : !tfrt.string\n"
+    "}\n"
+    "func.func @inner(%text: !tfrt.string) -> !tfrt_dist.list {\n"
+    "  %l = tfrt_dist.call_all @give(%text) : (!tfrt.string) -> (!tfrt_dist.list)\n"
+    "  tfrt.return %l : !tfrt_dist.list\n"
+    "}\n"
+    "func.func @main(%n: i32, %text: !tfrt.string) -> (!tfrt_dist.list, i32) {\n"
+    "  %l = tfrt_dist.call_all @inner(%text) : (!tfrt.string) -> (!tfrt_dist.list)\n"
+    "  tfrt.return %l, %n : !tfrt_dist.list, i32\n"
+    "}\n";
+
+// The elements (+0) of |list|, of which there is one for each host.
+static tfrt_async_value_t* const* elements_of(tfrt_async_value_t* list) {
+  await(list);
+  ck_assert(!tfrt_async_value_is_error(list));
+  list = tfrt_async_value_resolved(list);
+  uint32_t count = 0;
+  tfrt_async_value_t* const* elements =
+      tfrt_type_get(list->type_id)->aggregate->elements(tfrt_async_value_payload(list), &count);
+  ck_assert_uint_eq(count, 3);
+  for (uint32_t i = 0; i < count; ++i) tfrt_async_value_demand(elements[i]);
+  return elements;
+}
+
+static tfrt_async_value_t* ask_list(tfrt_client_t* client, uint64_t number) {
+  tfrt_async_value_t* list = ask_result(client, number);
+  tfrt_async_value_demand(list);
+  tfrt_async_value_t* const* lists = elements_of(list);
+  for (uint32_t i = 0; i < 3; ++i) {
+    tfrt_async_value_t* const* texts = elements_of(lists[i]);
+    for (uint32_t j = 0; j < 3; ++j) {
+      await(texts[j]);
+      ck_assert_uint_eq(tfrt_async_value_string(texts[j]).size, TEXT_SIZE);
+    }
+  }
+  return list;
+}
+
+// What was elsewhere is here, and the job is over though the list is not.
+START_TEST(a_list_is_kept_with_what_its_elements_are) {
+  program = list_program;
+  begin(3);
+  await_state("running");
+  kill_client();
+  await_state("ended");
+  program = counting_program;
+  tfrt_job_await_count(&world, 0);
+  ck_assert_uint_eq(tfrt_node_kept_count(world.hosts[0].node), 1);
+  ck_assert(is_listed("kept"));
+  tfrt_node_world_kill(&world, 1);
+  tfrt_node_world_run_for(&world, 10 * TFRT_NODE_WORLD_SECOND);
+  tfrt_async_value_release(ask(ask_list, 0));
   release_results();
   tfrt_node_world_deinitialize(&world);
 }
@@ -620,7 +713,9 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(jobs, a_client_that_stays_gets_its_results_and_closes_the_job);
   tcase_add_test(jobs, a_client_that_is_killed_at_any_moment_leaves_no_job_that_never_ends);
   tcase_add_test(jobs, without_an_upload_the_job_ends_with_the_loss_of_its_client);
+  tcase_add_test(jobs, without_all_arguments_the_function_is_not_called);
   tcase_add_test(jobs, a_host_that_is_lost_is_what_the_job_ends_with);
+  tcase_add_test(jobs, a_list_is_kept_with_what_its_elements_are);
   tcase_add_test(jobs, results_of_other_hosts_are_good_when_those_are_gone);
   tcase_add_test(jobs, with_its_root_a_job_is_gone);
   tcase_add_test(jobs, a_cancelled_job_says_so_until_it_is_cancelled_again);
