@@ -53,7 +53,7 @@ struct tfrt_execution_s {
   uint32_t function;
   uint32_t from_rank;  // whose message or line it is, where no program runs
   uint64_t request_id;
-  uint64_t caller;  // for traces: the process whose call it is, 0 for a start, and the number
+  uint64_t caller;  // the process whose call it is, 0 for a start, and the number
   uint64_t call;
   uint32_t depth;                      // of remote calls above it
   char device[TFRT_CALL_DEVICE_SIZE];  // that the call is placed on; "": none

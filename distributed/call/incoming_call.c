@@ -53,9 +53,9 @@ static const tfrt_execution_vtable_t tfrt_incoming_call_vtable = {
 // Makes the slot of result |index| of |call|, which the result is promised to.
 static void tfrt_incoming_call_add_slot(const tfrt_incoming_call_t* call, uint32_t index) {
   tfrt_job_t* job = call->execution.job;
-  tfrt_object_t* object = tfrt_object_table_add_slot(
-      &job->node->objects, tfrt_incoming_call_slot_id(call->peer, call->number, index), job, NULL,
-      call->peer->incarnation);
+  tfrt_object_t* object =
+      tfrt_object_table_add_slot(&job->node->objects, tfrt_incoming_call_slot_id(call, index), job,
+                                 NULL, call->peer->incarnation);
   if (!object) return;
   tfrt_object_table_promise(object, &call->execution.results[index].promise);
   object->is_told = false;

@@ -57,15 +57,16 @@ static inline tfrt_incoming_call_t* tfrt_incoming_call_cast(tfrt_execution_t* ex
   return TFRT_CONTAINER_OF(execution, tfrt_incoming_call_t, execution);
 }
 
-// The name of result |index| of |peer|'s call |call|.
-static inline tfrt_wire_object_id_t tfrt_incoming_call_slot_id(const tfrt_peer_t* peer,
-                                                               uint64_t call, uint32_t index) {
-  return (tfrt_wire_object_id_t){.namer = peer->incarnation, .number = call, .index = index};
+// The name of result |index| of |call|.
+static inline tfrt_wire_object_id_t tfrt_incoming_call_slot_id(const tfrt_incoming_call_t* call,
+                                                               uint32_t index) {
+  return (tfrt_wire_object_id_t){
+      .namer = call->execution.caller, .number = call->number, .index = index};
 }
 
 // --- incoming_result.c ---------------------------------------------------------
 
-// The slot of result |index| of |call|, whose caller lives, or NULL if nobody holds it any more.
+// The slot of result |index| of |call|, or NULL if nobody holds it any more.
 tfrt_object_t* tfrt_incoming_call_slot(tfrt_incoming_call_t* call, uint32_t index);
 
 // Result |index| of the call that |execution| is has become known: it is told.

@@ -15,8 +15,7 @@ static uint32_t tfrt_incoming_call_find_argument(tfrt_incoming_call_t* call,
 
 tfrt_object_t* tfrt_incoming_call_slot(tfrt_incoming_call_t* call, uint32_t index) {
   return tfrt_object_table_find(&call->execution.node->objects,
-                                tfrt_incoming_call_slot_id(call->peer, call->number, index),
-                                call->execution.job);
+                                tfrt_incoming_call_slot_id(call, index), call->execution.job);
 }
 
 // Sets |*out_item| to result |index|, which is somebody else's value.
@@ -235,7 +234,8 @@ static void tfrt_incoming_call_flush_behind(tfrt_incoming_call_t* call) {
 void tfrt_incoming_call_known(tfrt_execution_t* execution, uint32_t index) {
   tfrt_incoming_call_t* call = tfrt_incoming_call_cast(execution);
   call->states[index] = TFRT_INCOMING_RESULT_KNOWN;
-  tfrt_object_t* slot = call->peer ? tfrt_incoming_call_slot(call, index) : NULL;
+  // Also of a caller that is dead: it may have handed the result on.
+  tfrt_object_t* slot = tfrt_incoming_call_slot(call, index);
   tfrt_object_table_tell(&execution->node->objects, slot, execution->results[index].value);
   if (slot) tfrt_incoming_want_serve_waiting(slot);
   if (!execution->tells_at_once) tfrt_incoming_call_flush_behind(call);

@@ -328,6 +328,60 @@ START_TEST(the_loss_of_a_caller_whose_result_was_handed_on_has_a_place) {
 }
 END_TEST
 
+// Host 1 sends what host 2 will give it on to host 3, which holds it then.
+static const char sent_on_program[] =
+    "func.func @wait() -> i32 {\n"
+    "  %c = tfrt.new.chain\n"
+    "  %x = tfrt.constant.i32 3\n"
+    "  %h = tfrt_dist.host %x\n"
+    "  %k = tfrt_dist.key \"never\"\n"
+    "  %v, %c1 = tfrt_dist.recv %h, %k, %c : i32\n"
+    "  tfrt.return %v : i32\n"
+    "}\n"
+    "func.func @give() -> !tfrt.chain {\n"
+    "  %c = tfrt.new.chain\n"
+    "  %x = tfrt.constant.i32 3\n"
+    "  %h = tfrt_dist.host %x\n"
+    "  %k = tfrt_dist.key \"k\"\n"
+    "  %y = tfrt.call @wait() {host = 2 : i32} : () -> i32\n"
+    "  %c1 = tfrt_dist.send %h, %k, %y, %c\n"
+    "  tfrt.return %c1 : !tfrt.chain\n"
+    "}\n"
+    "func.func @take() -> i32 {\n"
+    "  %c = tfrt.new.chain\n"
+    "  %x = tfrt.constant.i32 1\n"
+    "  %h = tfrt_dist.host %x\n"
+    "  %k = tfrt_dist.key \"k\"\n"
+    "  %v, %c1 = tfrt_dist.recv %h, %k, %c : i32\n"
+    "  %s = tfrt.add.i32 %v, %v\n"
+    "  tfrt.return %s : i32\n"
+    "}\n"
+    "func.func @main() -> i32 {\n"
+    "  %c = tfrt.call @give() {host = 1 : i32} : () -> !tfrt.chain\n"
+    "  %r = tfrt.call @take() {host = 3 : i32} : () -> i32\n"
+    "  tfrt.return %r : i32\n"
+    "}\n";
+
+START_TEST(who_was_sent_a_result_learns_that_its_caller_is_lost) {
+  tfrt_node_world_initialize(&world, 4, NULL);
+  tfrt_node_world_start(&world, sent_on_program, NULL, 0, 1);
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
+  ck_assert(!tfrt_async_value_is_available(world.results[0]));
+  if (_i == 0) {
+    tfrt_node_world_kill(&world, 1);
+  } else {
+    // To host 2 alone.
+    tfrt_simulated_network_partition(world.network, world.hosts[2].endpoint,
+                                     world.hosts[1].endpoint, true);
+  }
+  tfrt_node_world_await(&world);
+  const tfrt_status_fields_t* fields = tfrt_status_fields(tfrt_node_world_error(&world, 0));
+  ck_assert_int_eq(fields->code, TFRT_STATUS_UNAVAILABLE);
+  ck_assert_ptr_nonnull(strstr(fields->message, "lost host 1"));
+  end();
+}
+END_TEST
+
 // The client gets the text, which is too large for a message, from host 1 itself.
 static const char owned_program[] =
     "func.func @text() -> !tfrt.string {\n"
@@ -537,6 +591,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(calls, a_loss_names_host_function_and_place);
   tcase_add_loop_test(calls, the_loss_of_a_caller_whose_result_was_handed_on_has_a_place, 0,
                       (int)TFRT_ARRAY_SIZE(waits));
+  tcase_add_loop_test(calls, who_was_sent_a_result_learns_that_its_caller_is_lost, 0, 2);
   tcase_add_test(calls, the_loss_of_the_owner_of_what_the_client_gets_has_a_place);
   tcase_add_test(calls, broken_connections_change_nothing);
   tcase_add_test(calls, results_that_do_not_fit_into_memory_together_are_told_one_by_one);
