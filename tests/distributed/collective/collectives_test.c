@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "distributed/job/job.h"
+#include "distributed/node/node_impl.h"
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/base/random.h"
 #include "host_runtime/tensor/tensor_types.h"
@@ -517,6 +519,42 @@ START_TEST(chains_and_operands_order_collectives_of_one_group) {
 }
 END_TEST
 
+// Host 0 has no part in what hosts 1 and 2 do together.
+static const char without_root_program[] =
+    "func.func @meet() -> !tfrt.chain {\n"
+    "  %ch = tfrt.new.chain\n"
+    "  %g = tfrt_dist.group [1, 2]\n"
+    "  %c = tfrt_dist.barrier %g, %ch\n"
+    "  tfrt.return %c : !tfrt.chain\n"
+    "}\n"
+    "func.func @main(%x: i32) -> (!tfrt.chain, !tfrt.chain) {\n"
+    "  %a = tfrt.call @meet() {host = 1 : i32} : () -> !tfrt.chain\n"
+    "  %b = tfrt.call @meet() {host = 2 : i32} : () -> !tfrt.chain\n"
+    "  tfrt.return %a, %b : !tfrt.chain, !tfrt.chain\n"
+    "}\n";
+
+START_TEST(turns_are_forgotten_with_their_request_where_the_root_had_none) {
+  tfrt_node_world_initialize(&world, 3, NULL);
+  for (int run = 0; run < 2; ++run) {
+    tfrt_node_world_start_i32(&world, without_root_program, 0, 2);
+    tfrt_node_world_await(&world);
+    for (uint32_t i = 0; i < 2; ++i) {
+      expect_no_error(i);
+      tfrt_async_value_release(world.results[i]);
+    }
+    world.result_count = 0;
+  }
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
+  for (uint32_t host = 0; host < 3; ++host) {
+    const tfrt_list_link_t* jobs = &world.hosts[host].node->jobs;
+    ck_assert_ptr_ne(jobs->next, jobs);
+    tfrt_job_t* job = TFRT_CONTAINER_OF(jobs->next, tfrt_job_t, link);
+    ck_assert(tfrt_list_is_empty(&job->turns.series));
+  }
+  end();
+}
+END_TEST
+
 START_TEST(groups_with_names_of_their_own_need_no_order) {
   write_part(
       "  %g = tfrt_dist.world {name = \"a\"}\n"
@@ -690,6 +728,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(collectives, a_stranger_is_refused_and_the_members_go_on);
   tcase_add_test(collectives, chains_and_operands_order_collectives_of_one_group);
   tcase_add_test(collectives, groups_with_names_of_their_own_need_no_order);
+  tcase_add_test(collectives, turns_are_forgotten_with_their_request_where_the_root_had_none);
   tcase_add_test(collectives, collectives_that_nothing_orders_are_an_error);
   tcase_add_test(collectives, many_that_nothing_orders_are_an_error_and_no_wait);
   tcase_add_test(collectives, a_cancel_ends_it);
