@@ -29,7 +29,7 @@ static tfrt_wire_hello_t describe_us(const tfrt_session_link_t* link) {
 
 tfrt_status_t tfrt_session_encode_greeting(tfrt_session_link_t* link) {
   tfrt_session_manager_t* manager = link->manager;
-  const tfrt_session_t* session = link->session;
+  tfrt_session_t* session = link->session;
   tfrt_wire_body_t body = {.kind = link->greeting};
   tfrt_wire_batch_t batch = {
       .version = manager->options.version_max,
@@ -55,8 +55,8 @@ tfrt_status_t tfrt_session_encode_greeting(tfrt_session_link_t* link) {
     batch.to_incarnation = session->incarnation;
     batch.session = session->number;
     batch.ack = session->received_seq;
-    batch.call_limit = session->granted_calls;
-    batch.want_limit = session->granted_wants;
+    batch.call_limit = session->told_calls = session->granted_calls;
+    batch.want_limit = session->told_wants = session->granted_wants;
   }
   tfrt_string_builder_clear(&manager->body);
   TFRT_RETURN_IF_ERROR(tfrt_wire_body_encode(&body, &manager->body));

@@ -85,7 +85,7 @@ struct tfrt_session_s {
   uint64_t received_wants;
   uint64_t granted_calls;
   uint64_t granted_wants;
-  uint64_t told_calls;  // of the granted ones: what the last batch said
+  uint64_t told_calls;  // of the granted ones: what the last batch or greeting said
   uint64_t told_wants;
 
   uint32_t version;

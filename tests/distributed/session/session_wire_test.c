@@ -19,6 +19,7 @@ typedef struct raw_peer_s {
   tfrt_transport_write_t write;
   tfrt_string_builder_t out;
   bool is_writing;
+  bool is_deaf;  // asks for no message any more
   bool was_closed;
   tfrt_transport_end_t end;
   // Of the last frame that came.
@@ -65,7 +66,7 @@ static void on_message(tfrt_transport_handler_t* handler, tfrt_transport_connect
   for (size_t i = 0; i < batch.frame_count; ++i) note_frame(peer, &batch.frames[i], &arena);
   tfrt_arena_deinitialize(&arena);
   tfrt_string_builder_deinitialize(&bytes);
-  tfrt_transport_connection_receive(connection);
+  if (!peer->is_deaf) tfrt_transport_connection_receive(connection);
 }
 
 static void on_closed(tfrt_transport_handler_t* handler, tfrt_transport_connection_t* connection,
@@ -471,6 +472,8 @@ static void grant(fixture_t* fixture, uint64_t calls, uint64_t wants) {
   tfrt_node_lock_lock(&fixture->host->lock);
   tfrt_session_grant(record(fixture)->session, calls, wants);
   tfrt_node_lock_unlock_and_run(&fixture->host->lock);
+  // Until it was told.
+  run(fixture);
 }
 
 static void assert_alive(fixture_t* fixture, uint64_t frames) {
@@ -508,6 +511,24 @@ START_TEST(a_want_without_credit_is_death) {
                         "the Want number 3 of the session, with credit for 2 of them: it has to "
                         "wait until want_limit is higher");
   ck_assert_uint_eq(record(&fixture)->others, 3);
+  deinitialize(&fixture);
+}
+END_TEST
+
+// Each is answered at once, which gives its credit back; but nobody hears of it.
+START_TEST(who_reads_nothing_has_only_the_credit_that_it_was_told) {
+  fixture_t fixture;
+  initialize_with_credit(&fixture, 4, 8);
+  open_session(&fixture);
+  fixture.peer.is_deaf = true;
+  uint64_t count = 0;
+  while (!record(&fixture)->is_dead && count < 100) {
+    ++count;
+    write_frame(&fixture, TFRT_WIRE_FRAME_WANT, count);
+    if (!record(&fixture)->is_dead) grant(&fixture, 4, count + 8);
+  }
+  ck_assert_uint_lt(count, 30);
+  ck_assert_int_eq(record(&fixture)->death, TFRT_SESSION_DEATH_PROTOCOL);
   deinitialize(&fixture);
 }
 END_TEST
@@ -576,6 +597,7 @@ Suite* tfrt_test_suite(void) {
   TCase* credit = tcase_create("credit");
   tcase_add_test(credit, a_call_without_credit_is_death);
   tcase_add_test(credit, a_want_without_credit_is_death);
+  tcase_add_test(credit, who_reads_nothing_has_only_the_credit_that_it_was_told);
   tcase_add_test(credit, a_void_goes_without_credit_and_takes_it);
   tcase_add_test(credit, what_comes_again_takes_no_credit_again);
   suite_add_tcase(suite, credit);
