@@ -331,8 +331,10 @@ END_TEST
 START_TEST(a_job_that_its_root_has_cancelled_is_cancelled_for_members_that_hear_of_it_from_others) {
   start(ask_program, 1);
   await_soon();
-  // Host 1 hears nothing of host 0, and so of its JobClose from nobody but by asking host 2.
+  // Host 1 hears nothing of host 0, nor of the client, and so of their JobClose from nobody but by
+  // asking host 2.
   part(0, 1);
+  part(world.host_count, 1);
   end_job(0, reasons[_i]);
   tfrt_node_world_run_for(&world, SECOND);
   ck_assert_uint_eq(count(0, 2, TFRT_WIRE_FRAME_JOB_CLOSE), 1);
@@ -342,6 +344,7 @@ START_TEST(a_job_that_its_root_has_cancelled_is_cancelled_for_members_that_hear_
   ck_assert_int_eq(tfrt_status_code(member->death), reasons[_i]);
   ck_assert(member->has_ended);
   heal(0, 1);
+  heal(world.host_count, 1);
 }
 END_TEST
 
