@@ -16,6 +16,7 @@
 #include "distributed/value/recovery.h"
 #include "distributed/value/remote_value.h"
 #include "distributed/value/transfer.h"
+#include "distributed/wire/text.h"
 #include "host_runtime/base/random.h"
 
 tfrt_value_item_host_t tfrt_node_host(const tfrt_node_t* node, const tfrt_job_t* job) {
@@ -53,10 +54,8 @@ static void tfrt_node_tell_stuck(tfrt_node_t* node) {
   }
 }
 
-static tfrt_string_view_t tfrt_node_clip(const char* text, size_t limit) {
-  tfrt_string_view_t view = tfrt_string_view_of(text ? text : "");
-  if (view.size > limit) view.size = limit;
-  return view;
+static tfrt_string_view_t tfrt_node_fit(const char* text, char* buffer, size_t limit) {
+  return tfrt_wire_text_fit(tfrt_string_view_of(text ? text : ""), buffer, limit);
 }
 
 // Sets what |heartbeat| says of the thread that is in its kernel for longest.
@@ -78,9 +77,11 @@ static void tfrt_node_fill_oldest(tfrt_node_t* node, tfrt_wire_heartbeat_t* hear
   node->oldest_kernel = (tfrt_wire_running_kernel_t){
       .location = {.rank = TFRT_WIRE_NO_RANK,
                    .incarnation = node->incarnation,
-                   .function = tfrt_node_clip(place.function, TFRT_WIRE_MAX_NAME_SIZE),
-                   .kernel = tfrt_node_clip(place.kernel, TFRT_WIRE_MAX_NAME_SIZE),
-                   .file = tfrt_node_clip(place.file, TFRT_WIRE_MAX_PATH_SIZE),
+                   .function = tfrt_node_fit(place.function, node->oldest_function,
+                                             sizeof(node->oldest_function)),
+                   .kernel =
+                       tfrt_node_fit(place.kernel, node->oldest_name, sizeof(node->oldest_name)),
+                   .file = tfrt_node_fit(place.file, node->oldest_file, sizeof(node->oldest_file)),
                    .line = place.line,
                    .column = place.column},
       .age_us = (uint64_t)age_ns / TFRT_NANOSECONDS_PER_MICROSECOND};

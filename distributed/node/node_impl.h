@@ -49,12 +49,16 @@ struct tfrt_node_s {
   tfrt_list_link_t recordings;               // of what ran (recording.h)
   tfrt_progress_t progress;                  // of the process's threads, at the last look
   tfrt_wire_running_kernel_t oldest_kernel;  // what a heartbeat says of them, until it is encoded
-  int64_t records_until_ns;                  // of jobs that come, by the host's clock
-  uint32_t next_job_handle;                  // from 1
-  tfrt_string_builder_t body;                // scratch of who sends a frame
-  tfrt_arena_t arena;                        // see tfrt_node_scratch()
-  tfrt_node_counts_t counts;                 // but for what tables and lanes count themselves
-  bool refuses_jobs;                         // the jobs that run go on
+  // Its texts, where they have to be made to fit: a file's name may be any bytes, and long.
+  char oldest_function[TFRT_WIRE_MAX_NAME_SIZE];
+  char oldest_name[TFRT_WIRE_MAX_NAME_SIZE];
+  char oldest_file[TFRT_WIRE_MAX_PATH_SIZE];
+  int64_t records_until_ns;    // of jobs that come, by the host's clock
+  uint32_t next_job_handle;    // from 1
+  tfrt_string_builder_t body;  // scratch of who sends a frame
+  tfrt_arena_t arena;          // see tfrt_node_scratch()
+  tfrt_node_counts_t counts;   // but for what tables and lanes count themselves
+  bool refuses_jobs;           // the jobs that run go on
   bool closed;
 };
 

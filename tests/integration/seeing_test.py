@@ -191,6 +191,22 @@ class SeeingTest(RunningTest):
             self.assertIn(part, first)
         self.assertIn("start 1 of @main on " + workers[0].address, out)
 
+    def test_a_kernel_in_a_file_whose_name_is_no_text_disturbs_nothing(self):
+        """Heartbeats name it: bytes that are no UTF-8, or a name that is cut within a character."""
+        spin = SPINS[: SPINS.index("func.func @middle")]
+        deep = "/".join(["\u00e9" * 120] * 3)
+        for name in ("caf\udce9.mlir", deep + "/waits.mlir", "x" + deep + "/waits.mlir"):
+            os.makedirs(os.path.dirname(os.path.join(self.folder, name)), exist_ok=True)
+            workers = self.start_workers(2, "--heartbeat-ms=20", "--silence-ms=5000")
+            process = self.start(self.write(name, spin + ALONE), hosts(workers))
+            self.assertIn("int32 = 1", process.stdout.readline())
+            for _ in range(10):
+                culprit = self.ask_json("dump", hosts(workers))["waits_for"]
+                self.assertEqual(culprit["function"], "main")
+            self.assertEqual([status["resumes"] for status in self.status(workers)], [0, 0])
+            process.send_signal(signal.SIGINT)
+            self.expect(self.finish(process), 5)
+
     def test_one_call_waits_for_itself(self):
         spin = SPINS[: SPINS.index("func.func @middle")]
         workers, _ = self.begin(spin + ALONE)
