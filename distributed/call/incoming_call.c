@@ -62,6 +62,35 @@ static void tfrt_incoming_call_add_slot(const tfrt_incoming_call_t* call, uint32
   tfrt_object_set_maker(object, call->execution.program, call->execution.function);
 }
 
+// Tells the caller that each result of call |number| is |error|, and that it is done: in as many
+// Results as it takes.
+static void tfrt_incoming_call_send_refusal(tfrt_peer_t* peer, tfrt_job_t* job, uint64_t number,
+                                            uint32_t result_count, const tfrt_wire_error_t* error,
+                                            tfrt_arena_t* arena) {
+  const tfrt_wire_item_t item = {.kind = TFRT_WIRE_ITEM_ERROR, .error = error};
+  const size_t most = TFRT_VALUE_ITEM_MAX_INLINE / tfrt_value_item_size(&item);
+  tfrt_wire_result_item_t* results =
+      tfrt_arena_allocate_array(arena, (size_t)result_count + 1, sizeof(*results));
+  const size_t all = results ? result_count : 0;
+  for (size_t i = 0; i < all; ++i) {
+    results[i] = (tfrt_wire_result_item_t){.index = (uint32_t)i, .item = item};
+  }
+  size_t first = 0;
+  bool done = false;
+  while (!done) {
+    const size_t count = all - first < most ? all - first : most;
+    done = first + count == all;
+    tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_RESULT,
+                             .result = {.call = number,
+                                        .results = results ? results + first : NULL,
+                                        .result_count = count,
+                                        .done = done,
+                                        .not_run = done}};
+    tfrt_peer_send(peer, &(tfrt_peer_frame_t){.job = job}, &body);
+    first += count;
+  }
+}
+
 // Answers that call |number| is refused because of |status| (+0), and done.
 static void tfrt_incoming_call_refuse(tfrt_peer_t* peer, tfrt_job_t* job, uint64_t number,
                                       uint32_t result_count, tfrt_status_t status) {
@@ -72,19 +101,7 @@ static void tfrt_incoming_call_refuse(tfrt_peer_t* peer, tfrt_job_t* job, uint64
   tfrt_status_release(
       tfrt_wire_error_from_status(status, job->rank, peer->node->incarnation, &arena, &error));
   if (error.code == TFRT_STATUS_OK) error.code = TFRT_STATUS_RESOURCE_EXHAUSTED;
-  tfrt_wire_result_item_t* results =
-      tfrt_arena_allocate_array(&arena, result_count + 1, sizeof(*results));
-  for (uint32_t i = 0; results && i < result_count; ++i) {
-    results[i].index = i;
-    results[i].item = (tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_ERROR, .error = &error};
-  }
-  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_RESULT,
-                           .result = {.call = number,
-                                      .results = results,
-                                      .result_count = results ? result_count : 0,
-                                      .done = true,
-                                      .not_run = true}};
-  tfrt_peer_send(peer, &(tfrt_peer_frame_t){.job = job}, &body);
+  tfrt_incoming_call_send_refusal(peer, job, number, result_count, &error, &arena);
   tfrt_arena_deinitialize(&arena);
   tfrt_peer_return_call_credit(peer);
 }

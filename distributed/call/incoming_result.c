@@ -89,13 +89,18 @@ static void tfrt_incoming_call_let_go(tfrt_incoming_call_t* call, uint32_t index
   tfrt_object_table_end_hold(&call->execution.node->objects, slot, call->peer->incarnation);
 }
 
-// Fills |results|, of which there is room for |room|, with what is known and was not told; returns
-// how many.
+// Fills |results|, of which there is room for |room|, with what is known and was not told, as far
+// as one message takes it; returns how many, and sets |*out_more| if some were left out.
 static size_t tfrt_incoming_call_collect(tfrt_incoming_call_t* call, tfrt_arena_t* arena,
-                                         tfrt_wire_result_item_t* results, size_t room) {
+                                         tfrt_wire_result_item_t* results, size_t room,
+                                         bool* out_more) {
   size_t count = 0;
-  for (uint32_t i = 0; i < call->execution.result_count && count < room; ++i) {
+  size_t size = 0;
+  *out_more = false;
+  for (uint32_t i = 0; i < call->execution.result_count; ++i) {
     if (call->states[i] != TFRT_INCOMING_RESULT_KNOWN) continue;
+    *out_more = count == room || size >= TFRT_VALUE_ITEM_MAX_INLINE;
+    if (*out_more) break;
     if (tfrt_incoming_call_is_on_its_way(call, i)) {
       call->states[i] = TFRT_INCOMING_RESULT_UNKNOWN;
       tfrt_execution_observe_again(&call->execution, i);
@@ -107,6 +112,7 @@ static size_t tfrt_incoming_call_collect(tfrt_incoming_call_t* call, tfrt_arena_
       tfrt_status_release(status);
       results[count].item = (tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_AVAILABLE};
     }
+    size += tfrt_value_item_size(&results[count].item);
     bool is_inline = results[count].item.kind == TFRT_WIRE_ITEM_INLINE;
     if (call->take_inline && is_inline) tfrt_incoming_call_let_go(call, i);
     results[count++].index = i;
@@ -182,13 +188,13 @@ static void tfrt_incoming_call_tell(tfrt_incoming_call_t* call) {
     results = &one;
     room = 1;
   }
-  size_t count;
+  bool more;
   bool done;
   do {
-    count = tfrt_incoming_call_collect(call, arena, results, room);
-    done = count < room && tfrt_incoming_call_is_complete(call);
+    size_t count = tfrt_incoming_call_collect(call, arena, results, room, &more);
+    done = !more && tfrt_incoming_call_is_complete(call);
     if (count > 0 || done) tfrt_incoming_call_send(call, results, count, done);
-  } while (count == room);
+  } while (more);
   if (done) tfrt_incoming_call_end(call);
 }
 

@@ -3,9 +3,6 @@
 
 #include "distributed/call/outgoing_call_impl.h"
 
-// All arguments that go inline into one Invoke have at most so many bytes.
-#define TFRT_OUTGOING_CALL_MAX_INLINE (256u << 10)
-
 // Types without a '!' in front are numbers: neither chains nor mutable.
 static bool tfrt_outgoing_arguments_is_number(const char* const* types, uint32_t index) {
   return types[index][0] != '!';
@@ -65,15 +62,13 @@ static tfrt_status_t tfrt_outgoing_arguments_pack_one(tfrt_outgoing_call_t* call
     tfrt_async_value_t* concrete = tfrt_async_value_resolved(value);
     bool is_mutable = !tfrt_async_value_is_error(value) &&
                       (tfrt_type_get(concrete->type_id)->flags & TFRT_TYPE_FLAG_MUTABLE);
-    size_t room = TFRT_OUTGOING_CALL_MAX_INLINE - arguments->inline_size;
-    size_t most = arguments->request->inline_limit;
-    if (most == 0) most = tfrt_peer_inline_limit(call->peer);
-    size_t limit = most < room ? most : room;
+    size_t limit = arguments->request->inline_limit;
+    if (limit == 0) limit = tfrt_peer_inline_limit(call->peer);
     if (!is_mutable || arguments->chains_are_here) {
-      TFRT_RETURN_IF_ERROR(tfrt_value_item_encode(value, limit, tfrt_node_host(node, call->job),
-                                                  arguments->arena, item));
+      TFRT_RETURN_IF_ERROR(
+          tfrt_value_item_encode_within(value, limit, tfrt_node_host(node, call->job),
+                                        arguments->arena, &arguments->inline_room, item));
     }
-    if (item->kind == TFRT_WIRE_ITEM_INLINE) arguments->inline_size += item->value.body.size;
     if (item->kind != TFRT_WIRE_ITEM_NONE) return NULL;
   }
   return tfrt_outgoing_arguments_lend(call, arguments, index);
@@ -84,6 +79,7 @@ tfrt_status_t tfrt_outgoing_arguments_pack(tfrt_outgoing_call_t* call,
   arguments->items = tfrt_arena_allocate_array(arguments->arena, call->argument_count + 1,
                                                sizeof(*arguments->items));
   if (!arguments->items) return tfrt_status_out_of_memory();
+  arguments->inline_room = TFRT_VALUE_ITEM_MAX_INLINE;
   arguments->chains_are_here = true;
   for (uint32_t i = 0; i < call->argument_count; ++i) {
     if (tfrt_outgoing_arguments_is_chain(arguments->request->argument_types, i) &&

@@ -71,7 +71,7 @@ typedef struct tfrt_outgoing_arguments_s {
   const tfrt_outgoing_call_request_t* request;
   tfrt_arena_t* arena;  // the node's
   tfrt_wire_item_t* items;
-  size_t inline_size;
+  size_t inline_room;
   bool chains_are_here;  // so that a mutable value is what the program means
 } tfrt_outgoing_arguments_t;
 

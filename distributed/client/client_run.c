@@ -6,9 +6,6 @@
 #include "distributed/call/execution.h"
 #include "distributed/value/remote_value.h"
 
-// All arguments that go inline into one JobStart have at most about so many bytes.
-#define TFRT_CLIENT_RUN_MAX_INLINE (256u << 10)
-
 // --- Life --------------------------------------------------------------------
 
 static void tfrt_client_run_free(tfrt_client_t* client, tfrt_client_run_t* run) {
@@ -76,15 +73,14 @@ tfrt_client_run_t* tfrt_client_run_create(tfrt_client_t* client, const tfrt_clie
 static tfrt_status_t tfrt_client_run_pack(tfrt_client_t* client, const tfrt_client_run_t* run,
                                           tfrt_arena_t* arena, tfrt_wire_item_t* items) {
   tfrt_node_t* node = client->node;
-  size_t inline_size = 0;
+  size_t room = TFRT_VALUE_ITEM_MAX_INLINE;
   for (uint32_t i = 0; i < run->argument_count; ++i) {
     tfrt_async_value_t* value = run->arguments[i];
-    size_t limit = inline_size < TFRT_CLIENT_RUN_MAX_INLINE ? node->options.inline_limit : 0;
     if (tfrt_async_value_is_available(value)) {
-      TFRT_RETURN_IF_ERROR(tfrt_value_item_encode(value, limit, tfrt_node_host(node, client->job),
-                                                  arena, &items[i]));
+      TFRT_RETURN_IF_ERROR(tfrt_value_item_encode_within(value, node->options.inline_limit,
+                                                         tfrt_node_host(node, client->job), arena,
+                                                         &room, &items[i]));
     }
-    if (items[i].kind == TFRT_WIRE_ITEM_INLINE) inline_size += items[i].value.body.size;
     if (items[i].kind != TFRT_WIRE_ITEM_NONE) continue;
     // The loan lasts as long as the job.
     tfrt_object_t* object = tfrt_object_table_export(&node->objects, client->job, value);

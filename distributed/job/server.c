@@ -6,6 +6,7 @@
 #include "distributed/job/detached_job.h"
 #include "distributed/job/job_attachment.h"
 #include "distributed/job/job_budget.h"
+#include "distributed/job/job_end.h"
 #include "distributed/job/request_end.h"
 #include "distributed/node/event_log.h"
 #include "host_runtime/base/plural.h"
@@ -23,74 +24,7 @@ static tfrt_server_start_t* tfrt_server_start_cast(tfrt_execution_t* execution) 
   return TFRT_CONTAINER_OF(execution, tfrt_server_start_t, execution);
 }
 
-// --- JobEnd ------------------------------------------------------------------
-
-// Sets |*out_item| to a result, which is known. What is not small stays here, held by the client.
-static tfrt_status_t tfrt_server_describe(tfrt_execution_t* execution, uint32_t index,
-                                          tfrt_arena_t* arena, tfrt_wire_item_t* out_item) {
-  tfrt_node_t* node = execution->node;
-  tfrt_async_value_t* value = execution->results[index].value;
-  if (tfrt_async_value_is_available(value)) {
-    TFRT_RETURN_IF_ERROR(tfrt_value_item_encode(
-        value, node->options.inline_limit, tfrt_node_host(node, execution->job), arena, out_item));
-    if (out_item->kind != TFRT_WIRE_ITEM_NONE) return NULL;
-  }
-  if (execution->job->closed) {
-    return tfrt_status_create(TFRT_STATUS_CANCELLED, "the job is closed on host %u",
-                              execution->job->rank);
-  }
-  tfrt_object_t* object = tfrt_object_table_export(&node->objects, execution->job, value);
-  if (!object) return tfrt_status_out_of_memory();
-  // The hold keeps the value, wherever its payload is, until the client gives it back.
-  bool is_held = tfrt_object_table_hold(&node->objects, object, execution->job->client.incarnation);
-  if (!is_held) {
-    tfrt_object_table_end_loan(&node->objects, object);
-    return tfrt_status_out_of_memory();
-  }
-  tfrt_object_set_maker(object, execution->program, execution->function);
-  *out_item = (tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_REFERENCE,
-                                 .reference = {.id = object->id,
-                                               .owner = node->incarnation,
-                                               .owner_rank = execution->job->rank,
-                                               .namer_rank = execution->job->rank}};
-  tfrt_object_table_end_loan(&node->objects, object);
-  return NULL;
-}
-
-static void tfrt_server_send_end(tfrt_server_start_t* start, tfrt_peer_t* client) {
-  tfrt_execution_t* execution = &start->execution;
-  tfrt_node_t* node = execution->node;
-  tfrt_arena_t arena;
-  tfrt_arena_initialize(&arena, node->options.allocator);
-  tfrt_wire_item_t* results =
-      tfrt_arena_allocate_array(&arena, execution->result_count + 1, sizeof(*results));
-  tfrt_status_t status =
-      results ? tfrt_status_retain(execution->failure) : tfrt_status_out_of_memory();
-  const tfrt_wire_error_t* root = NULL;
-  for (uint32_t i = 0; i < execution->result_count && !status; ++i) {
-    status = tfrt_server_describe(execution, i, &arena, &results[i]);
-    if (!status && !root && results[i].kind == TFRT_WIRE_ITEM_ERROR) root = results[i].error;
-  }
-  // What a cancel has cut off is nobody's result where all are values.
-  tfrt_status_t told = status || root ? status : execution->cancelled;
-  tfrt_wire_error_t error = {0};
-  if (told) {
-    tfrt_status_release(
-        tfrt_wire_error_from_status(told, execution->job->rank, node->incarnation, &arena, &error));
-    if (error.code == TFRT_STATUS_OK) error.code = TFRT_STATUS_RESOURCE_EXHAUSTED;
-    root = &error;
-  }
-  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_JOB_END,
-                           .job_end = {.start = start->number,
-                                       .request = execution->request_id,
-                                       .results = results,
-                                       .result_count = status ? 0 : execution->result_count,
-                                       .error = root}};
-  tfrt_peer_send(client, &(tfrt_peer_frame_t){.job = execution->job}, &body);
-  // Its text was borrowed until here.
-  tfrt_status_release(status);
-  tfrt_arena_deinitialize(&arena);
-}
+// --- The end of a start ------------------------------------------------------
 
 // True if the program of |execution| has kernels that members wait for, as those of collectives.
 static bool tfrt_server_can_meet(const tfrt_execution_t* execution) {
@@ -112,7 +46,7 @@ static void tfrt_server_end_if_complete(tfrt_server_start_t* start) {
   tfrt_request_end_tell(job, execution->request_id, execution->cancelled != NULL,
                         tfrt_server_can_meet(execution));
   tfrt_peer_t* client = tfrt_peer_find(execution->node, execution->job->client.incarnation);
-  if (client && client->session) tfrt_server_send_end(start, client);
+  if (client && client->session) tfrt_job_end_send(execution, start->number, client);
   tfrt_list_remove(&start->link);
   tfrt_execution_finish(execution);
   tfrt_execution_release(execution);

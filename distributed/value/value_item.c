@@ -47,6 +47,52 @@ tfrt_status_t tfrt_value_item_encode(tfrt_async_value_t* value, size_t limit,
   return NULL;
 }
 
+// Tags, lengths and numbers of a value, and of an error, in a message, at their longest.
+#define TFRT_VALUE_ITEM_VALUE_OVERHEAD 32u
+#define TFRT_VALUE_ITEM_ERROR_OVERHEAD 128u
+
+static size_t tfrt_value_item_error_size(const tfrt_wire_error_t* error) {
+  size_t size = TFRT_VALUE_ITEM_ERROR_OVERHEAD + error->message.size;
+  if (error->origin) {
+    size += error->origin->function.size + error->origin->kernel.size + error->origin->file.size;
+  }
+  for (size_t i = 0; i < error->cause_count; ++i) size += error->causes[i].size;
+  return size;
+}
+
+size_t tfrt_value_item_size(const tfrt_wire_item_t* item) {
+  switch (item->kind) {
+    case TFRT_WIRE_ITEM_INLINE:
+      return TFRT_VALUE_ITEM_VALUE_OVERHEAD + item->value.type.size + item->value.header.size +
+             item->value.body.size;
+    case TFRT_WIRE_ITEM_AVAILABLE:
+      return TFRT_VALUE_ITEM_VALUE_OVERHEAD + item->available.type.size;
+    case TFRT_WIRE_ITEM_ERROR:
+      return tfrt_value_item_error_size(item->error);
+    default:
+      return TFRT_VALUE_ITEM_REFERENCE_SIZE;
+  }
+}
+
+bool tfrt_value_item_take_room(const tfrt_wire_item_t* item, size_t* room) {
+  size_t size = tfrt_value_item_size(item);
+  if (size <= TFRT_VALUE_ITEM_REFERENCE_SIZE) return true;
+  if (size > *room) return false;
+  *room -= size;
+  return true;
+}
+
+tfrt_status_t tfrt_value_item_encode_within(tfrt_async_value_t* value, size_t limit,
+                                            tfrt_value_item_host_t host, tfrt_arena_t* arena,
+                                            size_t* room, tfrt_wire_item_t* out_item) {
+  TFRT_RETURN_IF_ERROR(tfrt_value_item_encode(value, limit, host, arena, out_item));
+  if (out_item->kind == TFRT_WIRE_ITEM_NONE || tfrt_value_item_take_room(out_item, room)) {
+    return NULL;
+  }
+  memset(out_item, 0, sizeof(*out_item));
+  return NULL;
+}
+
 tfrt_wire_available_t tfrt_value_item_describe(tfrt_async_value_t* value) {
   tfrt_async_value_t* concrete = tfrt_async_value_resolved(value);
   const tfrt_type_t* type = tfrt_type_get(concrete->type_id);

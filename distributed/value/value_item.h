@@ -25,6 +25,26 @@ tfrt_status_t tfrt_value_item_encode(tfrt_async_value_t* value, size_t limit,
                                      tfrt_value_item_host_t host, tfrt_arena_t* arena,
                                      tfrt_wire_item_t* out_item) TFRT_MUST_USE;
 
+// The values and errors that go inline into one message have at most so many bytes together: a
+// quarter of what a message may have. The references to 4,096 others, of
+// TFRT_VALUE_ITEM_REFERENCE_SIZE each, take as much again, and there is room for both.
+#define TFRT_VALUE_ITEM_MAX_INLINE (256u << 10)
+#define TFRT_VALUE_ITEM_REFERENCE_SIZE 64u
+
+// Returns the bytes that |item|, which is neither LIST nor ON_BULK, takes in a message at most.
+// Thread-safe.
+size_t tfrt_value_item_size(const tfrt_wire_item_t* item);
+
+// True if |item|, INLINE or ERROR, may go into a message with |*room| bytes left for such, from
+// which it is taken. What is no larger than a reference always may, and takes none. Thread-safe.
+bool tfrt_value_item_take_room(const tfrt_wire_item_t* item, size_t* room);
+
+// As tfrt_value_item_encode(), but also NONE where |*room| is not enough for |value|; what goes is
+// taken from that. Thread-safe.
+tfrt_status_t tfrt_value_item_encode_within(tfrt_async_value_t* value, size_t limit,
+                                            tfrt_value_item_host_t host, tfrt_arena_t* arena,
+                                            size_t* room, tfrt_wire_item_t* out_item) TFRT_MUST_USE;
+
 // What is said of the available |value| (+0), which stays where it is: its type, and the bytes
 // of its payload, 0 if it has none that could travel. Texts live as long as types do.
 // Thread-safe.

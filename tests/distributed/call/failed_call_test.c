@@ -118,9 +118,48 @@ START_TEST(a_call_that_is_refused_is_one_error_too) {
       .kind = TFRT_WIRE_FRAME_INVOKE,
       .invoke = {.call = next_call++, .program = 9, .result_count = 4096}};
   send(&invoke);
-  ck_assert_str_eq(raw.said, "Result");
+  // So many don't fit into one message, for sure.
+  ck_assert_str_eq(raw.said, "Result Result Result");
   ck_assert_uint_eq(object_count(), 0);
   want(1, 4095, TFRT_STATUS_NOT_FOUND, "the program 9 was not announced");
+  end();
+}
+END_TEST
+
+// The job is closed for a long reason, and the call comes behind that: it is refused with it, as
+// another call keeps the job here until it has answered, too.
+START_TEST(a_refusal_may_be_longer_than_a_message) {
+  char reason[1001];
+  memset(reason, 'x', sizeof(reason) - 1);
+  reason[sizeof(reason) - 1] = '\0';
+  begin(0);
+  const tfrt_wire_item_t ours = {
+      .kind = TFRT_WIRE_ITEM_REFERENCE,
+      .reference = {
+          .id = {.namer = OWN, .number = 1}, .owner = OWN, .owner_rank = TFRT_WIRE_NO_RANK}};
+  const tfrt_wire_body_t copy = {.kind = TFRT_WIRE_FRAME_INVOKE,
+                                 .invoke = {.call = next_call++,
+                                            .function = TFRT_WIRE_BUILTIN_COPY,
+                                            .arguments = &ours,
+                                            .argument_count = 1,
+                                            .result_count = 1}};
+  send(&copy);
+  ck_assert_str_eq(raw.said, "Want");
+  const tfrt_wire_error_t error = {.code = TFRT_STATUS_DATA_LOSS,
+                                   .message = tfrt_string_view_of(reason)};
+  const tfrt_wire_body_t close = {.kind = TFRT_WIRE_FRAME_JOB_CLOSE,
+                                  .job_close = {.error = &error}};
+  const tfrt_wire_body_t invoke = {
+      .kind = TFRT_WIRE_FRAME_INVOKE,
+      .invoke = {.call = next_call++, .program = 9, .result_count = 4096}};
+  // What is written makes the two behind it wait for each other, and they go in one batch.
+  const tfrt_wire_body_t nothing = {.kind = TFRT_WIRE_FRAME_HURRY, .hurry = {.call = 1}};
+  tfrt_raw_client_post(&raw, &nothing, HANDLE, TFRT_TIME_INFINITE);
+  tfrt_raw_client_post(&raw, &close, HANDLE, TFRT_TIME_INFINITE);
+  send(&invoke);
+  ck_assert_msg(strstr(raw.said, "Result Result"), "%s", raw.said);
+  ck_assert_msg(strstr(raw.said, "JobDetach"), "%s", raw.said);
+  ck_assert_int_eq(tfrt_session_state(raw.session), TFRT_SESSION_OPEN);
   end();
 }
 END_TEST
@@ -148,6 +187,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(failed, all_results_of_a_call_that_was_given_up_are_one_error);
   tcase_add_test(failed, it_is_forgotten_when_all_its_names_are_given_back);
   tcase_add_test(failed, a_call_that_is_refused_is_one_error_too);
+  tcase_add_test(failed, a_refusal_may_be_longer_than_a_message);
   tcase_add_test(failed, of_a_job_no_more_are_kept_than_it_may_have_values);
   Suite* suite = suite_create("failed calls");
   suite_add_tcase(suite, failed);

@@ -16,7 +16,7 @@
 #include "tests/distributed/node/frame_oracle.h"
 
 #define TFRT_NODE_WORLD_MAX_HOSTS 9
-#define TFRT_NODE_WORLD_MAX_RESULTS 8
+#define TFRT_NODE_WORLD_MAX_RESULTS 4096
 #define TFRT_NODE_WORLD_SECOND TFRT_NANOSECONDS_PER_SECOND
 
 typedef struct tfrt_node_world_s tfrt_node_world_t;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "distributed/wire/body.h"
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/base/counting_allocator.h"
 #include "tests/fakes/failing_malloc.h"
@@ -492,6 +493,101 @@ START_TEST(without_memory_nothing_is_encoded_by_halves) {
 }
 END_TEST
 
+// --- What an item takes ------------------------------------------------------
+
+// The bytes of a Result's body with |item| in it, less those of one without.
+static size_t size_in_a_result(const tfrt_wire_item_t* item) {
+  const tfrt_wire_result_item_t result = {.index = TFRT_WIRE_MAX_RESULTS - 1, .item = *item};
+  size_t sizes[2];
+  for (size_t i = 0; i < 2; ++i) {
+    const tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_RESULT,
+                                   .result = {.call = 1, .results = &result, .result_count = i}};
+    tfrt_string_builder_t bytes;
+    tfrt_string_builder_initialize(&bytes, tfrt_allocator_system());
+    tfrt_status_t status = tfrt_wire_body_encode(&body, &bytes);
+    ck_assert_msg(!status, "%s", tfrt_status_message(status));
+    sizes[i] = tfrt_string_builder_view(&bytes).size;
+    tfrt_string_builder_deinitialize(&bytes);
+  }
+  return sizes[1] - sizes[0];
+}
+
+static char full[TFRT_WIRE_MAX_INLINE_SIZE];
+
+static tfrt_string_view_t view_of(size_t size) { return tfrt_string_view_make(full, size); }
+
+// Checks that |item|, whose every field is as long as it can be, takes no more than is said.
+static void expect_size(const tfrt_wire_item_t* item) {
+  ck_assert_uint_le(size_in_a_result(item), tfrt_value_item_size(item));
+}
+
+START_TEST(no_error_takes_more_than_is_said) {
+  memset(full, 'x', sizeof(full));
+  const tfrt_wire_origin_t origin = {.rank = UINT32_MAX,
+                                     .incarnation = UINT64_MAX,
+                                     .function = view_of(TFRT_WIRE_MAX_NAME_SIZE),
+                                     .kernel = view_of(TFRT_WIRE_MAX_NAME_SIZE),
+                                     .file = view_of(TFRT_WIRE_MAX_PATH_SIZE),
+                                     .line = UINT32_MAX,
+                                     .column = UINT32_MAX};
+  tfrt_string_view_t causes[TFRT_WIRE_MAX_CAUSES];
+  for (size_t i = 0; i < TFRT_WIRE_MAX_CAUSES; ++i) causes[i] = view_of(TFRT_WIRE_MAX_CAUSE_SIZE);
+  const tfrt_wire_error_t error = {.code = TFRT_STATUS_UNAUTHENTICATED,
+                                   .message = view_of(TFRT_WIRE_MAX_MESSAGE_SIZE),
+                                   .origin = &origin,
+                                   .call = TFRT_WIRE_MAX_NUMBER,
+                                   .root_key = UINT64_MAX,
+                                   .derived = true,
+                                   .may_have_run = true,
+                                   .causes = causes,
+                                   .cause_count = TFRT_WIRE_MAX_CAUSES,
+                                   .truncated = true};
+  expect_size(&(tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_ERROR, .error = &error});
+}
+END_TEST
+
+START_TEST(no_value_takes_more_than_is_said) {
+  memset(full, 'x', sizeof(full));
+  const tfrt_wire_item_t items[] = {
+      {.kind = TFRT_WIRE_ITEM_INLINE,
+       .value = {.type = view_of(TFRT_WIRE_MAX_TYPE_NAME_SIZE),
+                 .header = view_of(TFRT_WIRE_MAX_VALUE_HEADER_SIZE),
+                 .body = view_of(TFRT_WIRE_MAX_INLINE_SIZE)}},
+      {.kind = TFRT_WIRE_ITEM_AVAILABLE,
+       .available = {.type = view_of(TFRT_WIRE_MAX_TYPE_NAME_SIZE), .size = UINT64_MAX}},
+      {.kind = TFRT_WIRE_ITEM_REFERENCE,
+       .reference = {.id = {.namer = UINT64_MAX,
+                            .number = TFRT_WIRE_MAX_NUMBER,
+                            .index = TFRT_WIRE_MAX_INDEX},
+                     .owner = UINT64_MAX - 1,
+                     .owner_rank = UINT32_MAX,
+                     .namer_rank = UINT32_MAX,
+                     .is_chain = true,
+                     .is_mutable = true,
+                     .is_recoverable = true,
+                     .is_pushed = true}},
+      {.kind = TFRT_WIRE_ITEM_SAME_AS_ARGUMENT,
+       .same_as_argument = {.argument = TFRT_WIRE_MAX_ARGUMENTS - 1}}};
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(items); ++i) expect_size(&items[i]);
+}
+END_TEST
+
+START_TEST(room_is_for_what_is_larger_than_a_reference) {
+  memset(full, 'x', sizeof(full));
+  tfrt_wire_item_t item = {.kind = TFRT_WIRE_ITEM_INLINE, .value = {.body = view_of(100)}};
+  const size_t size = tfrt_value_item_size(&item);
+  size_t room = 2 * size - 1;
+  ck_assert(tfrt_value_item_take_room(&item, &room));
+  ck_assert_uint_eq(room, size - 1);
+  ck_assert(!tfrt_value_item_take_room(&item, &room));
+  ck_assert_uint_eq(room, size - 1);
+  item.value.body = view_of(4);
+  room = 0;
+  ck_assert(tfrt_value_item_take_room(&item, &room));
+  ck_assert_uint_eq(room, 0);
+}
+END_TEST
+
 static void add_tests(TCase* tests) {
   tcase_add_test(tests, every_builtin_scalar_arrives_as_it_was);
   tcase_add_test(tests, types_that_come_in_turn_are_told_apart);
@@ -518,6 +614,9 @@ static void add_tests(TCase* tests) {
   tcase_add_test(tests, a_size_that_no_host_has_is_an_error);
   tcase_add_test(tests, without_memory_a_value_decodes_to_an_error);
   tcase_add_test(tests, without_memory_nothing_is_encoded_by_halves);
+  tcase_add_test(tests, no_error_takes_more_than_is_said);
+  tcase_add_test(tests, no_value_takes_more_than_is_said);
+  tcase_add_test(tests, room_is_for_what_is_larger_than_a_reference);
 }
 
 Suite* tfrt_test_suite(void) {
