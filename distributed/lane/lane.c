@@ -264,6 +264,7 @@ static bool on_welcome(tfrt_lane_t* lane, const tfrt_lane_message_t* message) {
     return true;
   }
   leave_state(lane, TFRT_LANE_OPEN);
+  lane->passed = message->welcome.last_dialled;
   tfrt_lane_peer_opened(lane->peer);
   tfrt_lane_pump(lane);
   return true;

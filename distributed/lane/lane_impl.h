@@ -112,6 +112,7 @@ struct tfrt_lane_s {
   tfrt_lane_state_t state;
   bool is_dialler;
   uint32_t number;      // of the connection, as Hello says
+  uint32_t passed;      // ours: those of the peer up to this one were dropped for it
   uint32_t references;  // 1 until its end is told; task, timer and write: 1 each
   bool must_dial;
   bool must_write;

@@ -382,6 +382,15 @@ static tfrt_status_t accept_stream(tfrt_transport_acceptor_t* acceptor,
   return NULL;
 }
 
+// Whether |hello| crossed the dial of the lane that |peer| has, which stays. Who dials after having
+// welcomed that has lost it since, even if nothing of that came here.
+static bool is_crossed(const tfrt_lane_peer_t* peer, const tfrt_wire_lane_hello_t* hello) {
+  const tfrt_lane_t* lane = peer->lane;
+  if (!lane || !lane->is_dialler) return false;
+  if (peer->manager->options.incarnation > hello->from_incarnation) return false;
+  return lane->state == TFRT_LANE_DIALLING || hello->connection <= lane->passed;
+}
+
 static tfrt_status_t check_hello(const tfrt_lane_manager_t* manager, const tfrt_lane_peer_t* peer,
                                  const tfrt_wire_lane_hello_t* hello) {
   if (hello->to_incarnation != manager->options.incarnation) {
@@ -404,9 +413,7 @@ static tfrt_status_t check_hello(const tfrt_lane_manager_t* manager, const tfrt_
                               "connection %u of the lane was followed by %u", hello->connection,
                               peer->last_accepted);
   }
-  bool is_crossed = peer->lane && peer->lane->is_dialler &&
-                    manager->options.incarnation < hello->from_incarnation;
-  if (is_crossed) {
+  if (is_crossed(peer, hello)) {
     return tfrt_status_create(TFRT_STATUS_ALREADY_EXISTS,
                               "both dialled; the lane of the smaller incarnation stays");
   }

@@ -19,7 +19,8 @@
 //
 // Who dials: whoever has an address of the other, when a payload is first to move or
 // tfrt_lane_manager_need() says so, and again whenever the lane is lost, as long as the
-// session lives. If both dial at once, the lane of the smaller incarnation stays.
+// session lives. If both dial at once, the lane of the smaller incarnation stays; one that
+// is dialled after that has been welcomed takes its place, as its dialler has lost it.
 //
 //   of a session:   NONE --needed--> DIALLING --Welcome--> OPEN --lost--> NONE ...
 //                     \-- its Hello -------------------------^

@@ -63,7 +63,10 @@ void tfrt_lane_begin_welcome(tfrt_lane_t* lane, uint32_t number, tfrt_status_t r
                                          lane->manager->options.incarnation, &arena, &error);
   }
   if (tfrt_status_is_ok(result)) {
-    const tfrt_wire_lane_welcome_t welcome = {.lane = number, .error = refusal ? &error : NULL};
+    const tfrt_wire_lane_welcome_t welcome = {
+        .lane = number,
+        .error = refusal ? &error : NULL,
+        .last_dialled = lane->peer ? lane->peer->last_dialled : 0};
     tfrt_string_builder_clear(&lane->head);
     result = encode_message(lane, TFRT_WIRE_BULK_LANE, NULL, &welcome);
   }

@@ -24,6 +24,7 @@ static const tfrt_wire_field_t lane_welcome_fields[] = {
     TFRT_WIRE_FIELD(tfrt_wire_lane_welcome_t, lane, 1, UINT32),
     TFRT_WIRE_FIELD(tfrt_wire_lane_welcome_t, error, 2, MESSAGE, .form = TFRT_WIRE_FORM_POINTER,
                     .message = &tfrt_wire_error_message),
+    TFRT_WIRE_FIELD(tfrt_wire_lane_welcome_t, last_dialled, 3, UINT32),
 };
 static const tfrt_wire_message_t lane_welcome_message =
     TFRT_WIRE_MESSAGE("LaneWelcome", tfrt_wire_lane_welcome_t, lane_welcome_fields);

@@ -31,6 +31,7 @@ typedef struct tfrt_wire_lane_hello_s {
 typedef struct tfrt_wire_lane_welcome_s {
   uint32_t lane;
   const tfrt_wire_error_t* error;  // NULL: the lane is open
+  uint32_t last_dialled;           // the listener's own last |connection|; 0: none
 } tfrt_wire_lane_welcome_t;
 
 typedef enum tfrt_wire_checksum_kind_e {

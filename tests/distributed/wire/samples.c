@@ -373,7 +373,7 @@ const tfrt_wire_bulk_up_t tfrt_wire_sample_ups[] = {
 const size_t tfrt_wire_sample_up_count = TFRT_ARRAY_SIZE(tfrt_wire_sample_ups);
 
 const tfrt_wire_bulk_down_t tfrt_wire_sample_downs[] = {
-    {.kind = TFRT_WIRE_BULK_LANE, .welcome = {.lane = 1}},
+    {.kind = TFRT_WIRE_BULK_LANE, .welcome = {.lane = 1, .last_dialled = 3}},
     {.kind = TFRT_WIRE_BULK_LANE, .welcome = {.lane = 1, .error = &error}},
     {.kind = TFRT_WIRE_BULK_WINDOW, .window = WINDOW},
     {.kind = TFRT_WIRE_BULK_ABORT, .abort = ABORT},
