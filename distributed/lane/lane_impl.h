@@ -80,6 +80,7 @@ typedef struct tfrt_lane_incoming_s {
   uint64_t total_size;
   uint64_t received;
   uint64_t granted;
+  uint64_t limit;           // |granted| when the chunk came that is worked on: the busy thread's
   uint64_t storing;         // received ones that are not where they belong yet
   tfrt_list_link_t pieces;  // of those
   bool is_busy;             // a thread copies, or calls the handler

@@ -27,6 +27,7 @@ static tfrt_lane_incoming_t* create(tfrt_lane_peer_t* peer, const tfrt_wire_chun
   incoming->name = name_of(peer, chunk->want);
   incoming->total_size = chunk->total_size;
   incoming->granted = manager->options.window_size;
+  incoming->limit = incoming->granted;
   incoming->is_busy = true;
   tfrt_hash_table_insert(&peer->incoming, &incoming->name.want, &incoming->by_want);
   ++manager->live;
@@ -231,7 +232,7 @@ static tfrt_status_t await_stored(tfrt_lane_incoming_t* incoming, uint64_t size,
 
 // --- Chunks ------------------------------------------------------------------
 
-// How |chunk| fits to what |incoming| has.
+// How |chunk| fits to what the busy |incoming| has. Without the lock.
 static tfrt_status_t check_chunk(const tfrt_lane_incoming_t* incoming,
                                  const tfrt_wire_chunk_t* chunk, bool is_first) {
   uint64_t end = chunk->offset + chunk->payload.size;
@@ -239,7 +240,7 @@ static tfrt_status_t check_chunk(const tfrt_lane_incoming_t* incoming,
   if (chunk->type.size > 0 && !is_first) mistake = "described twice";
   if (chunk->offset != incoming->received) mistake = "not the byte that comes next";
   if (end > incoming->total_size) mistake = "behind the payload's end";
-  if (end > incoming->granted) mistake = "beyond the credit";
+  if (end > incoming->limit) mistake = "beyond the credit";
   if (chunk->last != (end == incoming->total_size)) mistake = "a wrong mark of the last chunk";
   if (chunk->payload.size == 0 && !chunk->last) mistake = "empty";
   if (!mistake) return NULL;
@@ -330,6 +331,7 @@ static tfrt_lane_incoming_t* open_chunk(tfrt_lane_peer_t* peer, const tfrt_wire_
   *out_is_first = !incoming;
   if (incoming && !incoming->is_interrupted && !incoming->is_busy) {
     incoming->is_busy = true;
+    incoming->limit = incoming->granted;
     return incoming;
   }
   if (incoming || chunk->type.size == 0 || chunk->offset != 0) {
