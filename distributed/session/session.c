@@ -304,6 +304,12 @@ bool tfrt_session_has_call_credit(const tfrt_session_t* session) {
          queue->call_limit > queue->call_count + queue->first_call_limit / 2;
 }
 
+bool tfrt_session_has_want_credit(const tfrt_session_t* session) {
+  const tfrt_send_queue_t* queue = &session->queue;
+  return tfrt_list_is_empty(&queue->gates[TFRT_SEND_GATE_WANTS]) &&
+         queue->want_count < queue->want_limit;
+}
+
 bool tfrt_session_call_was_written(const tfrt_session_t* session, uint64_t call) {
   return call >= session->first_call && call <= session->queue.written_call;
 }

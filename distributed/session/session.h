@@ -206,6 +206,10 @@ uint64_t tfrt_session_want_room(const tfrt_session_t* session);
 // lock is held).
 bool tfrt_session_has_call_credit(const tfrt_session_t* session);
 
+// True if a Want that is appended now does not have to wait until the peer grants more.
+// Thread-compatible (the node's lock is held).
+bool tfrt_session_has_want_credit(const tfrt_session_t* session);
+
 // Puts a Void with |body| into the place of the Invoke of |call|, if that was never
 // written: sets |*out_replaced|. If it was, nothing changes: send Cancel.
 // RESOURCE_EXHAUSTED when memory is out. Thread-compatible (the node's lock is held).

@@ -64,16 +64,33 @@ void tfrt_outgoing_want_send(tfrt_remote_value_t* value, tfrt_wire_want_level_t 
   }
 }
 
+// Tells the owner that |want| of |value| is over. With |can_wait|, in the next batch.
+static void tfrt_outgoing_want_send_unwant(const tfrt_remote_value_t* value, uint64_t want,
+                                           bool can_wait) {
+  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_UNWANT, .unwant = {.want = want}};
+  tfrt_peer_frame_t frame = {.job = value->job, .after_want = want, .can_wait = can_wait};
+  tfrt_peer_send(value->peer, &frame, &body);
+}
+
 void tfrt_outgoing_want_resume(tfrt_remote_value_t* value, uint64_t offset) {
   tfrt_peer_t* peer = value->peer;
+  tfrt_lane_manager_t* lanes = value->node->lanes;
   uint64_t old_want = value->want;
   uint64_t want = tfrt_session_next_want(peer->session);
-  // What was here may be gone by now: aborted meanwhile, or it never began.
-  if (!tfrt_lane_manager_resume_receive(value->node->lanes, peer->incarnation, old_want, want)) {
-    offset = 0;
+  // Where all credit is taken by transfers, none of which can end before its Want is sent, only
+  // Unwants give some back: they need none.
+  bool resumes = tfrt_session_has_want_credit(peer->session);
+  if (!resumes) {
+    tfrt_lane_manager_cancel_receive(lanes, peer->incarnation, old_want);
+    tfrt_outgoing_want_send_unwant(value, old_want, false);
+    tfrt_lane_manager_need(lanes, peer->incarnation);
   }
-  tfrt_wire_body_t body = tfrt_outgoing_want_body(value, TFRT_WIRE_WANT_VALUE, offset);
-  body.want.resumes = old_want;
+  // What was here may be gone by now: aborted meanwhile, or it never began.
+  bool is_here =
+      resumes && tfrt_lane_manager_resume_receive(lanes, peer->incarnation, old_want, want);
+  tfrt_wire_body_t body =
+      tfrt_outgoing_want_body(value, TFRT_WIRE_WANT_VALUE, is_here ? offset : 0);
+  body.want.resumes = resumes ? old_want : 0;
   tfrt_hash_table_remove(&peer->wants, &value->by_want);
   value->want = want;
   tfrt_hash_table_insert(&peer->wants, &value->want, &value->by_want);
@@ -90,9 +107,7 @@ void tfrt_outgoing_want_close(tfrt_remote_value_t* value) {
 }
 
 static void tfrt_outgoing_want_tell_end(tfrt_remote_value_t* value, bool can_wait) {
-  tfrt_wire_body_t body = {.kind = TFRT_WIRE_FRAME_UNWANT, .unwant = {.want = value->want}};
-  tfrt_peer_frame_t frame = {.job = value->job, .after_want = value->want, .can_wait = can_wait};
-  tfrt_peer_send(value->peer, &frame, &body);
+  tfrt_outgoing_want_send_unwant(value, value->want, can_wait);
   tfrt_outgoing_want_close(value);
 }
 

@@ -6,6 +6,7 @@
 //   send --Want--> owner   Resolve(available, inline, forward, error) --> closed
 //                          Resolve(on_bulk): stays open while the payload comes on a lane
 //   lane lost:  resume --Want(resumes)--> owner   the same question under a new number
+//               without credit for it: --Unwant, Want--> owner
 //   payload here, or nobody waits any more:  end --Unwant--> owner
 //
 // Life: opened by send; found in the peer's table by its number, which resume changes; over
@@ -29,7 +30,8 @@ tfrt_remote_value_t* tfrt_outgoing_want_find(tfrt_peer_t* peer, uint64_t want);
 void tfrt_outgoing_want_send(tfrt_remote_value_t* value, tfrt_wire_want_level_t level);
 
 // The lane that carried the payload of |value| is lost, |offset| bytes of it are here: asks
-// for the rest under a new number, or for all of it if what was here is gone.
+// for the rest under a new number, or for all of it if what was here is gone, or if there is no
+// credit to ask with: what was here is given back then.
 void tfrt_outgoing_want_resume(tfrt_remote_value_t* value, uint64_t offset);
 
 // The open question of |value| is answered for good. What has come of a payload is given

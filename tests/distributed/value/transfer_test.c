@@ -508,6 +508,73 @@ START_TEST(closing_the_job_in_the_middle_leaves_nothing) {
 }
 END_TEST
 
+// More payloads at once from one host than it gives credit for Wants back before they are over.
+#define OWNER_WANTS 64
+#define MANY (OWNER_WANTS + 256)
+#define MANY_SIZE (35 * 1000)  // of half of one
+
+static void limit_wants(uint32_t index, tfrt_node_options_t* options) {
+  if (index == 1) options->session.first_want_limit = OWNER_WANTS;
+}
+
+// A program (owned) whose result is in how many of |count| payloads from host 1 each byte is there.
+static char* make_counting_program(int count) {
+  size_t size = 2048 + (size_t)count * 256;
+  char* program = tfrt_allocator_allocate(tfrt_allocator_system(), size);
+  char* at = program;
+  at += sprintf(at, "%s",
+                DOUBLE
+                "func.func @count(%t: !tfrt.string) -> i32 {\n"
+                "  %e = \"tfrt_test.string_equal\"(%t, %t)\n"
+                "      : (!tfrt.string, !tfrt.string) -> i1\n"
+                "  %one = tfrt.constant.i32 1\n"
+                "  %zero = tfrt.constant.i32 0\n"
+                "  %r = tfrt.if %e, %one, %zero : (i32, i32) -> (i32) {\n"
+                "    tfrt.return %one : i32\n"
+                "  } else {\n"
+                "    tfrt.return %zero : i32\n"
+                "  }\n"
+                "  tfrt.return %r : i32\n"
+                "}\n"
+                "func.func @main(%s: !tfrt.string) -> i32 {\n"
+                "  %x0 = tfrt.constant.i32 0\n");
+  for (int i = 0; i < count; ++i) {
+    at += sprintf(at, "  %%a%d = tfrt.call @double(%%s) {host = 1 : i32}" CALL, i);
+    at += sprintf(at, "  %%n%d = tfrt.call @count(%%a%d) {host = 0 : i32}", i, i);
+    at +=
+        sprintf(at, " : (!tfrt.string) -> i32\n  %%x%d = tfrt.add.i32 %%x%d, %%n%d\n", i + 1, i, i);
+  }
+  sprintf(at, "  tfrt.return %%x%d : i32\n}\n", count);
+  return program;
+}
+
+static bool have_all_begun(void* argument) {
+  (void)argument;
+  return tfrt_node_counts(world.hosts[0].node).transfers >= MANY;
+}
+
+START_TEST(a_lane_that_is_lost_when_all_credit_is_on_it_takes_no_wish_with_it) {
+  tfrt_node_world_set_configure(limit_wants);
+  tfrt_node_world_initialize_with_window(&world, 2, NULL, 2 * KIB);
+  tfrt_node_world_set_configure(NULL);
+  char* program = make_counting_program(MANY);
+  start(program, MANY_SIZE, 1, 1);
+  tfrt_allocator_free(tfrt_allocator_system(), program, 2048 + MANY * 256);
+  ck_assert(tfrt_simulated_network_run_until(world.network, have_all_begun, NULL,
+                                             TFRT_NODE_WORLD_SECOND));
+  tfrt_node_world_break(&world, 1, 0);
+  tfrt_node_world_await(&world);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 0), MANY);
+  tfrt_async_value_release(world.results[0]);
+  program = make_counting_program(1);
+  start(program, MANY_SIZE, 2, 1);
+  tfrt_allocator_free(tfrt_allocator_system(), program, 2048 + 256);
+  tfrt_node_world_await(&world);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 1);
+  end();
+}
+END_TEST
+
 // --- What a lane may say at any time -----------------------------------------
 
 START_TEST(a_lane_that_can_not_be_had_ends_the_session_and_what_needs_it) {
@@ -631,6 +698,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(losses, the_death_of_the_borrower_frees_what_was_sent_to_it);
   tcase_add_test(losses, a_cancel_in_the_middle_stops_the_transfer);
   tcase_add_test(losses, closing_the_job_in_the_middle_leaves_nothing);
+  tcase_add_test(losses, a_lane_that_is_lost_when_all_credit_is_on_it_takes_no_wish_with_it);
   tcase_add_test(losses, a_lane_that_can_not_be_had_ends_the_session_and_what_needs_it);
   tcase_add_test(losses, what_comes_for_a_want_that_is_not_open_is_late);
   tcase_add_loop_test(losses, random_faults_leave_the_right_bytes_or_errors_and_nothing_else, 0, 8);
