@@ -49,9 +49,8 @@ static bool tfrt_incoming_call_is_kept(tfrt_incoming_call_t* call, uint32_t inde
   tfrt_async_value_t* value = call->execution.arguments[index];
   for (uint32_t i = 0; i < call->execution.result_count; ++i) {
     if (call->same_as[i] != index + 1) continue;
-    // The result's own, that of the slot's placeholder, and the slot's in the table, if the caller
-    // still has it.
-    expected += call->execution.results[i].promise.placeholder ? 2 : 1;
+    // The result's own, and the slot's in the table, if the caller still has it.
+    ++expected;
     const tfrt_object_t* slot = tfrt_incoming_call_slot(call, i);
     if (slot && slot->value == value) ++expected;
   }

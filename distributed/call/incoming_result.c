@@ -25,6 +25,9 @@ static tfrt_status_t tfrt_incoming_call_describe_remote(tfrt_incoming_call_t* ca
   uint32_t argument = tfrt_incoming_call_find_argument(call, remote);
   tfrt_object_t* slot = tfrt_incoming_call_slot(call, index);
   bool is_private = slot && slot->holders && !slot->holders->next && slot->loans == 0;
+  // Who was given the result here before it was known, as another call of the same caller, has it
+  // by a placeholder, and must find that it is lent.
+  if (call->execution.results[index].promise.placeholder) is_private = false;
   if (argument != UINT32_MAX && is_private) {
     call->same_as[index] = argument + 1;
     slot->is_alias = true;

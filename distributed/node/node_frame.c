@@ -104,12 +104,12 @@ static tfrt_status_t tfrt_node_on_value(tfrt_peer_t* peer, tfrt_job_t* job,
       tfrt_recovery_on_lost(peer, job, &body->lost);
       return NULL;
     case TFRT_WIRE_FRAME_REPLACE:
-      tfrt_recovery_on_replace(peer, &body->replace);
+      tfrt_recovery_on_replace(peer, job, &body->replace);
       return NULL;
     case TFRT_WIRE_FRAME_RETAIN:
       return tfrt_incoming_want_on_retain(peer, job, &body->retain);
     case TFRT_WIRE_FRAME_RETAINED:
-      tfrt_outgoing_retain_on_retained(peer, &body->retained);
+      tfrt_outgoing_retain_on_retained(peer, job, &body->retained);
       return NULL;
     case TFRT_WIRE_FRAME_RELEASE:
       tfrt_node_release_ids(peer, job, &body->release);

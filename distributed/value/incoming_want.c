@@ -284,15 +284,32 @@ static tfrt_status_t tfrt_incoming_want_let_go(const tfrt_job_t* job, uint64_t n
   return tfrt_status_create_from_fields(&fields);
 }
 
+// The error (+1) for an export of this host that is wanted and gone.
+static tfrt_status_t tfrt_incoming_want_released(const tfrt_job_t* job) {
+  uint32_t lost = 0;
+  while (lost < job->member_count && !job->members[lost].death) ++lost;
+  char message[128];
+  if (lost == job->member_count) {
+    return tfrt_status_create(TFRT_STATUS_NOT_FOUND,
+                              "host %u has released the value that is wanted", job->rank);
+  }
+  // Its borrower may have died, who had lent it to whoever wants it.
+  snprintf(message, sizeof(message),
+           "host %u has released the value that is wanted: it has lost host %u", job->rank, lost);
+  const tfrt_status_fields_t fields = {.code = TFRT_STATUS_UNAVAILABLE,
+                                       .message = message,
+                                       .origin = {.rank = TFRT_STATUS_NO_RANK},
+                                       .root_key = job->members[lost].incarnation,
+                                       .may_have_run = true};
+  return tfrt_status_create_from_fields(&fields);
+}
+
 // What is known of the name |id| of this host that stands for no object: sets |*out_namer| if
 // it may still be promised, or returns the error that says why not.
 static tfrt_status_t tfrt_incoming_want_judge(tfrt_job_t* job, tfrt_wire_object_id_t id,
                                               tfrt_peer_t** out_namer) {
   *out_namer = NULL;
-  if (id.namer == job->node->incarnation) {
-    return tfrt_status_create(TFRT_STATUS_NOT_FOUND,
-                              "host %u has released the value that is wanted", job->rank);
-  }
+  if (id.namer == job->node->incarnation) return tfrt_incoming_want_released(job);
   TFRT_RETURN_IF_ERROR(tfrt_job_reach(job, id.namer, out_namer));
   if (id.number > (*out_namer)->watermark) return NULL;
   *out_namer = NULL;

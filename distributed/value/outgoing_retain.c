@@ -2,6 +2,7 @@
 #include "distributed/value/outgoing_retain.h"
 
 #include "distributed/job/job.h"
+#include "distributed/value/outgoing_release.h"
 
 // Nobody is asked for |value| any more.
 static void tfrt_outgoing_retain_end(tfrt_remote_value_t* value) {
@@ -115,13 +116,17 @@ static tfrt_remote_value_t* tfrt_outgoing_retain_find(tfrt_peer_t* peer, tfrt_wi
   return NULL;
 }
 
-void tfrt_outgoing_retain_on_retained(tfrt_peer_t* peer, const tfrt_wire_retained_t* retained) {
+void tfrt_outgoing_retain_on_retained(tfrt_peer_t* peer, tfrt_job_t* job,
+                                      const tfrt_wire_retained_t* retained) {
   for (size_t i = 0; i < retained->item_count; ++i) {
     const tfrt_wire_item_t* item = &retained->items[i].item;
     tfrt_remote_value_t* value = tfrt_outgoing_retain_find(peer, retained->items[i].id);
-    // Late: the job was closed meanwhile.
-    if (!value) continue;
-    if (item->kind == TFRT_WIRE_ITEM_REFERENCE) {
+    bool is_held = item->kind != TFRT_WIRE_ITEM_REFERENCE && item->kind != TFRT_WIRE_ITEM_ERROR;
+    if (!value) {
+      // Late: the job was closed meanwhile, or the value is asked for elsewhere, as its owner was
+      // lost. Nobody uses this hold.
+      if (is_held && job) tfrt_outgoing_release_add(peer, job, &retained->items[i].id, false);
+    } else if (item->kind == TFRT_WIRE_ITEM_REFERENCE) {
       tfrt_outgoing_retain_follow(value, &item->reference);
     } else if (item->kind == TFRT_WIRE_ITEM_ERROR) {
       tfrt_outgoing_retain_fail_take(value, tfrt_wire_error_to_status(item->error));

@@ -36,8 +36,9 @@ void tfrt_outgoing_retain_again(tfrt_remote_value_t* value);
 // |value| was lost, and stays so: nothing is waited for.
 void tfrt_outgoing_retain_give_up(tfrt_remote_value_t* value);
 
-// A Retained came from |peer|.
-void tfrt_outgoing_retain_on_retained(tfrt_peer_t* peer, const tfrt_wire_retained_t* retained);
+// A Retained came from |peer| for |job| (NULL: closed here).
+void tfrt_outgoing_retain_on_retained(tfrt_peer_t* peer, tfrt_job_t* job,
+                                      const tfrt_wire_retained_t* retained);
 
 // |peer| is dead, or |job| (NULL: any) is over: nothing more is waited for from it.
 void tfrt_outgoing_retain_end_all(tfrt_peer_t* peer, const tfrt_job_t* job);

@@ -3,6 +3,7 @@
 
 #include "distributed/call/outgoing_call.h"
 #include "distributed/call/retried_call.h"
+#include "distributed/value/outgoing_release.h"
 
 // A question of another host that has no answer yet.
 typedef struct tfrt_recovery_request_s {
@@ -43,10 +44,22 @@ static tfrt_remote_value_t* tfrt_recovery_find_lost(tfrt_peer_t* peer,
   return NULL;
 }
 
-void tfrt_recovery_on_replace(tfrt_peer_t* peer, const tfrt_wire_replace_t* replace) {
+// What |replace| of |peer| gives, which nobody here waits for any more, is given back.
+static void tfrt_recovery_give_back(tfrt_peer_t* peer, tfrt_job_t* job,
+                                    const tfrt_wire_replace_t* replace) {
+  const tfrt_wire_reference_t* reference = &replace->item.reference;
+  bool is_given = replace->item.kind == TFRT_WIRE_ITEM_REFERENCE && job &&
+                  reference->owner == peer->incarnation;
+  if (is_given) tfrt_outgoing_release_add(peer, job, &reference->id, false);
+}
+
+void tfrt_recovery_on_replace(tfrt_peer_t* peer, tfrt_job_t* job,
+                              const tfrt_wire_replace_t* replace) {
   tfrt_remote_value_t* value = tfrt_recovery_find_lost(peer, &replace->old);
-  // Late: nobody here waits for it any more.
-  if (!value || !tfrt_async_value_try_retain(&value->base.base)) return;
+  if (!value || !tfrt_async_value_try_retain(&value->base.base)) {
+    tfrt_recovery_give_back(peer, job, replace);
+    return;
+  }
   if (replace->item.kind == TFRT_WIRE_ITEM_REFERENCE) {
     const tfrt_wire_reference_t* reference = &replace->item.reference;
     value->result_is_due = false;

@@ -29,7 +29,8 @@ bool tfrt_recovery_ask(tfrt_remote_value_t* value);
 
 // A Lost came from |peer| for |job| (NULL: closed here), or the answer to one of ours.
 void tfrt_recovery_on_lost(tfrt_peer_t* peer, tfrt_job_t* job, const tfrt_wire_lost_t* lost);
-void tfrt_recovery_on_replace(tfrt_peer_t* peer, const tfrt_wire_replace_t* replace);
+void tfrt_recovery_on_replace(tfrt_peer_t* peer, tfrt_job_t* job,
+                              const tfrt_wire_replace_t* replace);
 
 // Answers those who have asked for |value|, which has another owner now, or is resolved.
 void tfrt_recovery_answer_waiting(tfrt_remote_value_t* value);

@@ -382,6 +382,129 @@ START_TEST(who_was_sent_a_result_learns_that_its_caller_is_lost) {
 }
 END_TEST
 
+// Host 1 gives back what host 2 has made, and sends itself that result before it is known; it is
+// taken when host 0 has let go of it.
+static const char sent_home_program[] =
+    "func.func @make() -> !tfrt.string {\n"
+    "  %k = \"tfrt_test.get_string\"() {value = \"k\"} : () -> !tfrt.string\n"
+    "  tfrt.return %k : !tfrt.string\n"
+    "}\n"
+    "func.func @same(%t: !tfrt.string) -> !tfrt.string {\n"
+    "  tfrt.return %t : !tfrt.string\n"
+    "}\n"
+    "func.func @twice(%x: i32) -> i32 {\n"
+    "  %y = tfrt.add.i32 %x, %x\n"
+    "  tfrt.return %y : i32\n"
+    "}\n"
+    "func.func @take(%zero: i32) -> !tfrt.string {\n"
+    "  %c = tfrt.new.chain\n"
+    "  %h = tfrt_dist.host %zero\n"
+    "  %k = tfrt_dist.key \"k\"\n"
+    "  %v, %c1 = tfrt_dist.recv %h, %k, %c : !tfrt.string\n"
+    "  %s = \"tfrt_test.append_string\"(%v, %v) : (!tfrt.string, !tfrt.string) -> !tfrt.string\n"
+    "  tfrt.return %s : !tfrt.string\n"
+    "}\n"
+    "func.func @main() -> !tfrt.string {\n"
+    "  %c = tfrt.new.chain\n"
+    "  %one = tfrt.constant.i32 1\n"
+    "  %h = tfrt_dist.host %one\n"
+    "  %k = tfrt_dist.key \"k\"\n"
+    "  %x = tfrt.call @make() {host = 2 : i32} : () -> !tfrt.string\n"
+    "  %y = tfrt.call @same(%x) {host = 1 : i32} : (!tfrt.string) -> !tfrt.string\n"
+    "  %c1 = tfrt_dist.send %h, %k, %y, %c\n"
+    "  %n = tfrt.constant.i32 500\n"
+    "  %z = tfrt.constant.i32 0\n"
+    "  %late = tfrt.repeat.i32 %n, %z : i32 {\n"
+    "    %u = tfrt.call @twice(%z) {host = 3 : i32} : (i32) -> i32\n"
+    "    tfrt.return %u : i32\n"
+    "  }\n"
+    "  %r = tfrt.call @take(%late) {host = 1 : i32} : (i32) -> !tfrt.string\n"
+    "  tfrt.return %r : !tfrt.string\n"
+    "}\n";
+
+START_TEST(what_a_host_sends_itself_of_its_own_results_is_held_for_it) {
+  tfrt_node_world_initialize(&world, 4, NULL);
+  tfrt_node_world_start(&world, sent_home_program, NULL, 0, 1);
+  tfrt_node_world_await(&world);
+  tfrt_string_view_t text = tfrt_node_world_text(&world, 0);
+  ck_assert(tfrt_string_view_equal(text, tfrt_string_view_of("kk")));
+  end();
+}
+END_TEST
+
+// Host 1 lends on to host 2 what host 0 has lent it; host 2 wants it when host 0 says so.
+static const char lent_on_program[] =
+    "func.func @work(%t: !tfrt.string) -> !tfrt.chain {\n"
+    "  %c = tfrt.new.chain\n"
+    "  %zero = tfrt.constant.i32 0\n"
+    "  %three = tfrt.constant.i32 3\n"
+    "  %h0 = tfrt_dist.host %zero\n"
+    "  %h3 = tfrt_dist.host %three\n"
+    "  %go = tfrt_dist.key \"go\"\n"
+    "  %k = tfrt_dist.key \"k\"\n"
+    "  %g, %c1 = tfrt_dist.recv %h0, %go, %c : i32\n"
+    "  %now = \"tfrt.equal.i32\"(%g, %g) : (i32, i32) -> i1\n"
+    "  %s = tfrt.if %now, %t : (!tfrt.string) -> (!tfrt.string) {\n"
+    "    %u = \"tfrt_test.append_string\"(%t, %t) : (!tfrt.string, !tfrt.string) -> !tfrt.string\n"
+    "    tfrt.return %u : !tfrt.string\n"
+    "  } else {\n"
+    "    tfrt.return %t : !tfrt.string\n"
+    "  }\n"
+    "  %c2 = tfrt_dist.send %h3, %k, %s, %c\n"
+    "  tfrt.return %c2 : !tfrt.chain\n"
+    "}\n"
+    "func.func @give(%t: !tfrt.string) -> !tfrt.chain {\n"
+    "  %c = tfrt.call @work(%t) {host = 2 : i32} : (!tfrt.string) -> !tfrt.chain\n"
+    "  tfrt.return %c : !tfrt.chain\n"
+    "}\n"
+    "func.func @take() -> !tfrt.string {\n"
+    "  %c = tfrt.new.chain\n"
+    "  %two = tfrt.constant.i32 2\n"
+    "  %h = tfrt_dist.host %two\n"
+    "  %k = tfrt_dist.key \"k\"\n"
+    "  %v, %c1 = tfrt_dist.recv %h, %k, %c : !tfrt.string\n"
+    "  tfrt.return %v : !tfrt.string\n"
+    "}\n"
+    "func.func @main() -> !tfrt.string {\n"
+    "  %c = tfrt.new.chain\n"
+    "  %two = tfrt.constant.i32 2\n"
+    "  %h = tfrt_dist.host %two\n"
+    "  %go = tfrt_dist.key \"go\"\n"
+    "  %k = \"tfrt_test.get_string\"() {value = \"k\"} : () -> !tfrt.string\n"
+    "  %n = tfrt.constant.i32 16\n"
+    "  %t = tfrt.repeat.i32 %n, %k : !tfrt.string {\n"
+    "    %u = \"tfrt_test.append_string\"(%k, %k) : (!tfrt.string, !tfrt.string) -> !tfrt.string\n"
+    "    tfrt.return %u : !tfrt.string\n"
+    "  }\n"
+    "  %d = tfrt.call @give(%t) {host = 1 : i32} : (!tfrt.string) -> !tfrt.chain\n"
+    "  %c1 = tfrt_dist.send %h, %go, %two, %c\n"
+    "  %r = tfrt.call @take() {host = 3 : i32} : () -> !tfrt.string\n"
+    "  tfrt.return %r : !tfrt.string\n"
+    "}\n";
+
+// Which host 0 notices first, and frees what it had lent.
+START_TEST(who_wants_what_a_dead_host_has_lent_on_learns_of_that) {
+  tfrt_node_world_initialize(&world, 4, NULL);
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND / 100);
+  tfrt_simulated_network_partition(world.network, world.hosts[0].endpoint, world.hosts[2].endpoint,
+                                   false);
+  tfrt_node_world_start(&world, lent_on_program, NULL, 0, 1);
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
+  tfrt_simulated_network_partition(world.network, world.hosts[1].endpoint, world.hosts[2].endpoint,
+                                   true);
+  tfrt_node_world_kill(&world, 1);
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND / 10);
+  tfrt_simulated_network_heal(world.network, world.hosts[0].endpoint, world.hosts[2].endpoint,
+                              false);
+  tfrt_node_world_await(&world);
+  const tfrt_status_fields_t* fields = tfrt_status_fields(tfrt_node_world_error(&world, 0));
+  ck_assert_int_eq(fields->code, TFRT_STATUS_UNAVAILABLE);
+  ck_assert_ptr_nonnull(strstr(fields->message, "lost host 1"));
+  ck_assert_uint_eq(fields->root_key, 0x1001);
+  end();
+}
+END_TEST
+
 // The client gets the text, which is too large for a message, from host 1 itself.
 static const char owned_program[] =
     "func.func @text() -> !tfrt.string {\n"
@@ -592,6 +715,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_loop_test(calls, the_loss_of_a_caller_whose_result_was_handed_on_has_a_place, 0,
                       (int)TFRT_ARRAY_SIZE(waits));
   tcase_add_loop_test(calls, who_was_sent_a_result_learns_that_its_caller_is_lost, 0, 2);
+  tcase_add_test(calls, what_a_host_sends_itself_of_its_own_results_is_held_for_it);
+  tcase_add_test(calls, who_wants_what_a_dead_host_has_lent_on_learns_of_that);
   tcase_add_test(calls, the_loss_of_the_owner_of_what_the_client_gets_has_a_place);
   tcase_add_test(calls, broken_connections_change_nothing);
   tcase_add_test(calls, results_that_do_not_fit_into_memory_together_are_told_one_by_one);
