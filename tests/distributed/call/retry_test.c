@@ -409,6 +409,66 @@ START_TEST(who_learns_late_that_a_value_is_lost_is_told_where_it_is_now) {
 }
 END_TEST
 
+// Host 3 is lent for two seconds what host 1 makes, which host 0 has, too.
+static const char impatient_program[] = TEXTS
+    "func.func @use(%u: !tfrt.string) -> !tfrt.string {\n"
+    "  %ch = tfrt.new.chain\n"
+    "  %zero = tfrt.constant.i32 0\n"
+    "  %root = tfrt_dist.host %zero\n"
+    "  %key = tfrt_dist.key \"never\"\n"
+    "  %never, %ch1 = tfrt_dist.recv %root, %key, %ch : i32\n"
+    "  %one = tfrt.constant.i32 1\n"
+    "  %is_one = \"tfrt.equal.i32\"(%never, %one) : (i32, i32) -> i1\n"
+    "  %r = tfrt.if %is_one, %u : (!tfrt.string) -> (!tfrt.string) {\n"
+    "    tfrt.return %u : !tfrt.string\n"
+    "  } else {\n"
+    "    tfrt.return %u : !tfrt.string\n"
+    "  }\n"
+    "  tfrt.return %r : !tfrt.string\n"
+    "}\n"
+    "func.func @main(%t: !tfrt.string) -> (!tfrt.string, !tfrt.string) {\n"
+    "  %u = tfrt.call @twice(%t) {host = 1 : i32, pure, retries = 1 : i32}\n"
+    "      : (!tfrt.string) -> !tfrt.string\n"
+    "  %z = \"tfrt_test.append_string\"(%u, %u)\n"
+    "      : (!tfrt.string, !tfrt.string) -> !tfrt.string\n"
+    "  %v = tfrt.call @use(%u) {host = 3 : i32, deadline_ms = 2000 : i32}\n"
+    "      : (!tfrt.string) -> !tfrt.string\n"
+    "  tfrt.return %z, %v : !tfrt.string, !tfrt.string\n"
+    "}\n";
+
+static void set_cut(uint32_t from, uint32_t to, bool is_cut) {
+  (is_cut ? tfrt_simulated_network_partition : tfrt_simulated_network_heal)(
+      world.network, world.hosts[from].endpoint, world.hosts[to].endpoint, false);
+}
+
+// It loses that, and what host 0 gives it instead comes when its call is over.
+START_TEST(a_value_that_comes_back_to_nobody_is_given_back) {
+  tfrt_node_world_initialize(&world, 4, NULL);
+  char bytes[TEXT_SIZE];
+  memset(bytes, 'a', sizeof(bytes));
+  tfrt_async_value_t* text =
+      tfrt_async_value_create_string(tfrt_string_view_make(bytes, sizeof(bytes)));
+  tfrt_node_world_start(&world, impatient_program, &text, 1, 2);
+  tfrt_async_value_release(text);
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
+  set_cut(0, 3, true);
+  tfrt_node_world_kill(&world, 1);
+  tfrt_node_world_run_for(&world, 3 * TFRT_NODE_WORLD_SECOND / 2);
+  ck_assert_uint_eq(tfrt_frame_oracle_count(world.frames, 3, 0, TFRT_WIRE_FRAME_LOST), 1);
+  ck_assert_uint_eq(tfrt_frame_oracle_count(world.frames, 0, 3, TFRT_WIRE_FRAME_REPLACE), 0);
+  set_cut(0, 3, false);
+  tfrt_node_world_await(&world);
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
+  ck_assert_uint_eq(tfrt_frame_oracle_count(world.frames, 0, 3, TFRT_WIRE_FRAME_REPLACE), 1);
+  ck_assert_uint_eq(tfrt_node_world_text(&world, 0).size, 4 * TEXT_SIZE);
+  ck_assert_int_eq(tfrt_status_code(tfrt_node_world_error(&world, 1)),
+                   TFRT_STATUS_DEADLINE_EXCEEDED);
+  // The program.
+  ck_assert_uint_eq(tfrt_node_counts(world.hosts[0].node).objects, 1);
+  end();
+}
+END_TEST
+
 static const char impure_producer_program[] =
     TEXTS TEXT_MAIN(CALL_ONCE("a", "twice", "t", "1") CALL("c", "twice", "a", "2"));
 
@@ -455,6 +515,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(values, an_argument_that_was_lent_on_is_made_again);
   tcase_add_test(values, a_result_of_a_call_below_is_made_again_while_its_caller_runs);
   tcase_add_test(values, who_learns_late_that_a_value_is_lost_is_told_where_it_is_now);
+  tcase_add_test(values, a_value_that_comes_back_to_nobody_is_given_back);
   tcase_add_test(values, an_argument_of_a_call_that_is_not_pure_is_an_error_when_it_is_lost);
   suite_add_tcase(suite, values);
   return suite;
