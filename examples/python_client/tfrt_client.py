@@ -42,7 +42,8 @@ CHUNK = 1 << 20
 INLINE = 4096  # bytes of a payload that go in a message; others are lent
 MAX_FORWARDS = 16
 NOT_FOUND, ABORTED, UNIMPLEMENTED, INTERNAL = 5, 10, 12, 13
-SILENCE_S = 5  # without a batch, then the worker is dead
+HEARTBEAT_MS = 1000  # a sign of life goes that often, or more often where the worker wants it
+SILENCE_MS = 5000  # without a batch, then the worker is dead; or sooner, as the worker says
 ACK = object()  # in the queue of frames: a batch without any, for its `ack`
 
 # The message in the body of each kind of frame that may come.
@@ -157,6 +158,7 @@ class Client:
         self.worker = 0  # its incarnation, once Welcome has said it
         self.version = VERSIONS[1]  # then the one in force
         self.session = 1
+        self.set_limits(session.Limits())  # then those in force
         self.outgoing = queue.Queue()  # frames; None: the end
         self.lane_queue = queue.Queue()  # what goes up the newest lane; None: its end
         self.lane = None  # the same, while that is open
@@ -190,6 +192,12 @@ class Client:
         self.threads = [threading.Thread(target=self.read_control, daemon=True)]
         self.threads[0].start()
 
+    def set_limits(self, limits):
+        """In force is the smaller of both sides' numbers; 0 is the protocol's default. Ours are
+        these defaults, so that our Hello has none."""
+        self.heartbeat_s = min(HEARTBEAT_MS, limits.heartbeat_period_ms or HEARTBEAT_MS) / 1000
+        self.silence_s = min(SILENCE_MS, limits.silence_ms or SILENCE_MS) / 1000
+
     # --- What we send -------------------------------------------------------------
 
     def send(self, kind, body, job_handle=0, **header):
@@ -219,7 +227,7 @@ class Client:
 
     def write_control(self):
         """The batches of the control stream: Hello, then what is sent, and a sign of life each
-        second. One frame a batch: simple, and slow."""
+        period. One frame a batch: simple, and slow."""
         hello = session.Hello(
             version_min=VERSIONS[0],
             version_max=VERSIONS[1],
@@ -239,7 +247,7 @@ class Client:
         beats = 0
         while not self.failure:
             try:
-                frame = self.outgoing.get(timeout=1)
+                frame = self.outgoing.get(timeout=self.heartbeat_s)
             except queue.Empty:
                 beats += 1
                 message = self.make_batch([], 0)
@@ -299,6 +307,7 @@ class Client:
 
     def on_frame(self, kind, body):
         if kind == batch.FRAME_WELCOME:
+            self.set_limits(body.hello.limits)
             self.worker = body.hello.incarnation
         elif kind == batch.FRAME_REFUSE:
             self.failure = "the worker at %s refuses: %s" % (self.address, body.message)
@@ -612,11 +621,11 @@ class Client:
         """Waits until `condition()` holds; the end of the session, or silence, is Lost."""
         with self.changed:
             while not condition():
-                if time.monotonic() - self.heard > SILENCE_S:
+                if time.monotonic() - self.heard > self.silence_s:
                     self.failure = self.failure or "the worker at %s is silent" % self.address
                 if self.failure or self.over:
                     raise Lost(self.failure or self.over)
-                self.changed.wait(timeout=1)
+                self.changed.wait(timeout=self.heartbeat_s)
 
     def hello(self):
         """Waits for the Welcome. Returns the worker's incarnation."""
@@ -762,6 +771,6 @@ class Client:
             self.changed.notify_all()
         self.outgoing.put(None)
         for thread in self.threads:
-            thread.join(timeout=SILENCE_S)
+            thread.join(timeout=SILENCE_MS / 1000)
         self.channel.close()
         self.lane_channel.close()

@@ -59,11 +59,14 @@ class Lane:
 
 
 class FakePeer(peer_pb2_grpc.PeerServicer):
-    """Takes one session with one job. Frames that come are in `frames`, lanes in `lanes`."""
+    """Takes one session with one job. Frames that come are in `frames`, lanes in `lanes`, the
+    numbers of heartbeats in `beats`."""
 
-    def __init__(self, patience_s):
+    def __init__(self, patience_s, **limits):
         self.patience_s = patience_s
+        self.limits = session.Limits(**limits)
         self.frames = queue.Queue()
+        self.beats = queue.Queue()
         self.lanes = queue.Queue()
         self.outgoing = queue.Queue()
         self.client = 0
@@ -115,6 +118,7 @@ class FakePeer(peer_pb2_grpc.PeerServicer):
             self.client = hello.incarnation
             welcome = session.Welcome(hello=hello)
             welcome.hello.incarnation = INCARNATION
+            welcome.hello.limits.CopyFrom(self.limits)
             body = batch.Frame(kind=batch.FRAME_WELCOME, body=welcome.SerializeToString())
             self.outgoing.put(self.make_batch([body], 0))
         elif frame.kind == batch.FRAME_JOB_OPEN:
@@ -131,6 +135,8 @@ class FakePeer(peer_pb2_grpc.PeerServicer):
     def read_control(self, batches):
         for message in batches:
             self.call_limit = max(self.call_limit, message.call_limit)
+            if message.HasField("heartbeat"):
+                self.beats.put(message.heartbeat.number)
             for index, frame in enumerate(message.frames):
                 if message.first_seq:
                     self.received = message.first_seq + index

@@ -309,9 +309,9 @@ class PythonClientTest(ClusterTest):
 
     # --- What a worker may do, and seldom does ----------------------------------------
 
-    def open_fake(self):
+    def open_fake(self, **limits):
         """A worker that does what it is told, and a client with a job on it."""
-        peer = fake_peer.FakePeer(PATIENCE_S)
+        peer = fake_peer.FakePeer(PATIENCE_S, **limits)
         self.addCleanup(peer.stop)
         return peer, self.open(peer)
 
@@ -516,6 +516,31 @@ class PythonClientTest(ClusterTest):
             part = "lost another worker" if kind == batch.FRAME_JOB_GONE else "has left the job"
             with self.assertRaisesRegex(tfrt_client.Lost, part):
                 client.results(start)
+
+    def test_limits_in_force_are_the_smaller_ones(self):
+        for heartbeat_ms, silence_ms, expected in (
+            (0, 0, (1, 5)),
+            (3000, 60000, (1, 5)),
+            (200, 4000, (0.2, 4)),
+            (200, 60000, (0.2, 5)),
+        ):
+            _, client = self.open_fake(heartbeat_period_ms=heartbeat_ms, silence_ms=silence_ms)
+            self.assertEqual((client.heartbeat_s, client.silence_s), expected)
+            client.close()
+
+    def test_an_idle_client_beats_as_often_as_the_worker_wants_and_notices_its_silence(self):
+        # Left to itself it would do neither in time.
+        for name in ("HEARTBEAT_MS", "SILENCE_MS"):
+            self.addCleanup(setattr, tfrt_client, name, getattr(tfrt_client, name))
+            setattr(tfrt_client, name, 2000 * PATIENCE_S)
+        peer, client = self.open_fake(heartbeat_period_ms=50)
+        self.assertEqual([peer.beats.get(timeout=PATIENCE_S) for _ in range(3)], [1, 2, 3])
+        client.close()
+        begin = time.monotonic()
+        with self.assertRaisesRegex(tfrt_client.Lost, "is silent"):
+            _, client = self.open_fake(heartbeat_period_ms=50, silence_ms=200)
+            client.wait(lambda: time.monotonic() - begin > PATIENCE_S)
+            self.fail("not in time")
 
     # --- The example's own command line ---------------------------------------------
 
