@@ -96,11 +96,13 @@ def encode(type_name, text):
 
 
 def decode(item):
-    """What an inline Value is in Python: a number, a text, None for a chain, or its bytes."""
+    """What an inline Value is in Python: a number, a text, None for a chain, or its bytes.
+    A string may be no UTF-8; what is none is shown as U+FFFD, and whoever wants the bytes has
+    `item.body`."""
     if item.type in SCALARS:
         return struct.unpack(SCALARS[item.type], item.body)[0]
     if item.type == "!tfrt.string":
-        return item.body.decode()
+        return item.body.decode(errors="replace")
     return None if item.type == "!tfrt.chain" else item.body
 
 
@@ -358,7 +360,7 @@ class Client:
                 item.error.code = UNIMPLEMENTED
                 item.error.message = "a client in Python has no such function"
         if is_print and invoke.arguments[0].HasField("inline"):
-            self.on_print(invoke.arguments[0].inline.body.decode())
+            self.on_print(invoke.arguments[0].inline.body.decode(errors="replace"))
         self.calls_done += 1
         self.send(batch.FRAME_RESULT, result, 1)
 

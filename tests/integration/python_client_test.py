@@ -587,6 +587,21 @@ class PythonClientTest(ClusterTest):
             self.assertEqual(out, expected.replace("    ", ""), err)
             self.assertEqual(code, 1 if "error" in expected else 0)
 
+    def test_a_text_that_is_no_utf8_is_printed_and_returned(self):
+        image = self.translate(
+            """func.func @main() -> !tfrt.string {
+  %ch = tfrt.new.chain
+  %s = "tfrt_test.get_string"() {value = "a\\FFz"} : () -> !tfrt.string
+  %ch1 = "tfrt_test.print_string"(%s, %ch) : (!tfrt.string, !tfrt.chain) -> !tfrt.chain
+  %r = "tfrt_test.identity"(%ch1, %s) : (!tfrt.chain, !tfrt.string) -> !tfrt.string
+  tfrt.return %r : !tfrt.string
+}
+"""
+        )
+        result = self.finish(self.start_cli(self.start_worker(), self.write_image(image)))
+        said = "string = a\ufffdz\nresult 0: !tfrt.string a\ufffdz\n"
+        self.assertEqual(result, (0, said, ""))
+
     def test_wrong_usage_is_one_line(self):
         worker = self.start_worker()
         path = self.write_image(self.example())
