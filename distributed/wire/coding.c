@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "host_runtime/base/utf8.h"
+
 bool tfrt_wire_read_long_varint(tfrt_wire_reader_t* reader, uint64_t* out_value) {
   uint64_t value = 0;
   for (unsigned shift = 0; shift < 64 && reader->position != reader->end; shift += 7) {
@@ -36,23 +38,6 @@ bool tfrt_wire_skip(tfrt_wire_reader_t* reader, uint32_t type) {
   }
 }
 
-// The length of the character at |text|, of which |size| > 0 bytes are there; 0 if it is
-// none. Only the second byte's range depends on the first one: that rules out overlong
-// forms (C0, C1, E0 80, F0 80), surrogates (ED A0) and what is above U+10FFFF (F4 90).
-static size_t utf8_character_size(const uint8_t* text, size_t size) {
-  uint8_t first = text[0];
-  if (first < 0x80) return 1;
-  size_t length = first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-  if (first < 0xc2 || first > 0xf4 || size < length) return 0;
-  uint8_t low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
-  uint8_t high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
-  if (text[1] < low || text[1] > high) return 0;
-  for (size_t i = 2; i < length; ++i) {
-    if ((text[i] & 0xc0) != 0x80) return 0;
-  }
-  return length;
-}
-
 size_t tfrt_wire_utf8_prefix(tfrt_string_view_t text) {
   size_t position = 0;
   while (position < text.size) {
@@ -65,7 +50,8 @@ size_t tfrt_wire_utf8_prefix(tfrt_string_view_t text) {
         continue;
       }
     }
-    size_t size = utf8_character_size((const uint8_t*)text.data + position, text.size - position);
+    size_t size =
+        tfrt_utf8_character_size(tfrt_string_view_make(text.data + position, text.size - position));
     if (size == 0) break;
     position += size;
   }

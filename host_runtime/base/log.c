@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "host_runtime/base/clock.h"
+#include "host_runtime/base/utf8.h"
 
 // Each setting stands alone and orders nothing else, so all accesses are relaxed, but
 // for the sink's.
@@ -52,10 +53,12 @@ typedef struct line_s {
 // Closing quote or bracket, all of the fields, and the newline.
 #define TAIL_SIZE 160
 
-static void append(line_t* line, const char* bytes, size_t size) {
-  if (size > sizeof line->text - line->reserved - line->size) return;
+// False: it does not fit.
+static bool append(line_t* line, const char* bytes, size_t size) {
+  if (size > sizeof line->text - line->reserved - line->size) return false;
   memcpy(line->text + line->size, bytes, size);
   line->size += size;
+  return true;
 }
 
 static void append_text(line_t* line, const char* text) { append(line, text, strlen(text)); }
@@ -79,23 +82,15 @@ static void append_time(line_t* line) {
   if (length > 0) append(line, text, (size_t)length);
 }
 
-// Escapes as JSON does: in both formats, so that an event can't forge another line.
+// Escapes as JSON does: in both formats, so that an event can't forge another line. Ends with the
+// first character that does not fit.
 static void append_escaped(line_t* line, const char* text, bool quotes_too) {
-  for (const unsigned char* p = (const unsigned char*)text; *p; ++p) {
-    char escape[8];
-    if (*p == '\n') {
-      append_text(line, "\\n");
-    } else if (*p == '\t') {
-      append_text(line, "\\t");
-    } else if (*p < 0x20 || *p == 0x7f) {
-      snprintf(escape, sizeof escape, "\\u%04x", *p);
-      append_text(line, escape);
-    } else if (quotes_too && (*p == '"' || *p == '\\')) {
-      char pair[2] = {'\\', (char)*p};
-      append(line, pair, 2);
-    } else {
-      append(line, (const char*)p, 1);
-    }
+  size_t size = strlen(text);
+  for (const char *p = text, *end = text + size; p < end; p += size) {
+    char shown[TFRT_UTF8_SHOWN_SIZE];
+    size = tfrt_utf8_show(tfrt_string_view_make(p, (size_t)(end - p)), shown);
+    if (quotes_too && (*p == '"' || *p == '\\')) snprintf(shown, sizeof shown, "\\%c", *p);
+    if (!append(line, shown, strlen(shown))) return;
   }
 }
 

@@ -18,7 +18,7 @@
 // Thread rule: thread-safe.
 // Failure rule: none fails. A line longer than TFRT_LOG_MAX_LINE_SIZE is cut; what
 // can't be written is lost. A message is untrusted: control characters are escaped, so
-// that one event is always one line.
+// that one event is always one line, and bytes that are no UTF-8 become \ufffd.
 #ifndef TFRT_HOST_RUNTIME_BASE_LOG_H_
 #define TFRT_HOST_RUNTIME_BASE_LOG_H_
 

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host_runtime/base/utf8.h"
+
 #define FIRST_CAPACITY 64
 
 void tfrt_string_builder_initialize(tfrt_string_builder_t* builder, tfrt_allocator_t allocator) {
@@ -83,6 +85,15 @@ void tfrt_string_builder_append_fill(tfrt_string_builder_t* builder, char byte, 
 
 void tfrt_string_builder_append_view(tfrt_string_builder_t* builder, tfrt_string_view_t view) {
   tfrt_string_builder_append(builder, view.data, view.size);
+}
+
+void tfrt_string_builder_append_shown(tfrt_string_builder_t* builder, tfrt_string_view_t text) {
+  while (text.size > 0) {
+    char shown[TFRT_UTF8_SHOWN_SIZE];
+    size_t size = tfrt_utf8_show(text, shown);
+    tfrt_string_builder_append_text(builder, shown);
+    text = tfrt_string_view_make(text.data + size, text.size - size);
+  }
 }
 
 void tfrt_string_builder_append_format(tfrt_string_builder_t* builder, const char* format, ...) {

@@ -57,6 +57,10 @@ void tfrt_string_builder_append_view(tfrt_string_builder_t* builder, tfrt_string
 // them. Thread-compatible.
 void tfrt_string_builder_append_take(tfrt_string_builder_t* builder, void* data, size_t size);
 
+// Appends |text| as tfrt_utf8_show() shows it: one line of which a terminal takes nothing for a
+// command. Thread-compatible.
+void tfrt_string_builder_append_shown(tfrt_string_builder_t* builder, tfrt_string_view_t text);
+
 // Appends formatted text. Thread-compatible.
 void tfrt_string_builder_append_format(tfrt_string_builder_t* builder, const char* format, ...)
     TFRT_PRINTF(2, 3);

@@ -234,6 +234,10 @@ class TfrtRunTest(unittest.TestCase):
         file = self.write("c.yaml", "# a trace\ntrace: ''\n")
         self.expect(run("run", path, "--cluster", file), 2, "", "c.yaml:2: --trace wants a value")
 
+    def test_an_error_commands_no_terminal_whatever_a_name_has(self):
+        result = run("run", "a\u009b\u001b[2J\n\u00e9\udce9.mlir")
+        self.expect(result, 2, "", "can't open a\\u009b\\u001b[2J\\n\u00e9\\ufffd.mlir: No such")
+
     @unittest.skipIf(IS_SANITIZED, "a sanitizer wants descriptors of its own")
     def test_few_descriptors_are_one_clear_error(self):
         path = self.write("sum.mlir", SUM)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "host_runtime/base/macros.h"
+#include "host_runtime/base/utf8.h"
 #include "tools/coordinator/inventory_lines.h"
 #include "tools/output/json.h"
 
@@ -38,15 +39,28 @@ void tfrt_host_status_append_titles(tfrt_string_builder_t* out) {
   tfrt_string_builder_append_char(out, '\n');
 }
 
+// Appends |text|, which may be a peer's, to a column that begins at its left, or ends at its right.
+static void tfrt_host_status_append_cell(tfrt_string_view_t text, size_t width, bool is_number,
+                                         tfrt_string_builder_t* out) {
+  size_t size = tfrt_utf8_shown_size(text);
+  size_t fill = width > size ? width - size : 0;
+  if (is_number) tfrt_string_builder_append_fill(out, ' ', fill);
+  tfrt_string_builder_append_shown(out, text);
+  if (!is_number) tfrt_string_builder_append_fill(out, ' ', fill);
+}
+
 void tfrt_host_status_append_line(tfrt_string_view_t address, tfrt_string_view_t report,
                                   tfrt_string_builder_t* out) {
   tfrt_string_view_t name = tfrt_host_status_find(report, "name");
   bool is_serving = tfrt_host_status_is(tfrt_host_status_find(report, "serving"), "1");
-  tfrt_string_builder_append_format(out, "%-24.*s %-20.*s %-9s", (int)address.size, address.data,
-                                    (int)name.size, name.data, is_serving ? "serving" : "draining");
+  tfrt_host_status_append_cell(address, 24, false, out);
+  tfrt_string_builder_append_char(out, ' ');
+  tfrt_host_status_append_cell(name, 20, false, out);
+  tfrt_string_builder_append_format(out, " %-9s", is_serving ? "serving" : "draining");
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(tfrt_host_status_columns); ++i) {
     tfrt_string_view_t value = tfrt_host_status_find(report, tfrt_host_status_columns[i].line);
-    tfrt_string_builder_append_format(out, " %9.*s", (int)value.size, value.data);
+    tfrt_string_builder_append_char(out, ' ');
+    tfrt_host_status_append_cell(value, 9, true, out);
   }
   tfrt_string_builder_append_char(out, '\n');
 }

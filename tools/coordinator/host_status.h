@@ -9,7 +9,8 @@
 #include "host_runtime/base/string_builder.h"
 
 // Appends the titles of the table, then for each host one line, from its |report|. Widths fit
-// addresses and names of usual length. Thread-compatible.
+// addresses and names of usual length; what a host says is shown as tfrt_utf8_show() says.
+// Thread-compatible.
 void tfrt_host_status_append_titles(tfrt_string_builder_t* out);
 void tfrt_host_status_append_line(tfrt_string_view_t address, tfrt_string_view_t report,
                                   tfrt_string_builder_t* out);

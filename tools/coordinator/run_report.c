@@ -40,16 +40,7 @@ static void tfrt_run_report_json(const tfrt_run_outcome_t* outcome, tfrt_status_
 static void tfrt_run_report_line(const char* before, const char* text) {
   tfrt_string_builder_t line;
   tfrt_string_builder_initialize(&line, tfrt_allocator_system());
-  for (const char* c = text; *c; ++c) {
-    bool is_control = (unsigned char)*c < 0x20 || *c == 0x7f;
-    if (!is_control) {
-      tfrt_string_builder_append_char(&line, *c);
-    } else if (*c == '\n' || *c == '\t') {
-      tfrt_string_builder_append_text(&line, *c == '\n' ? "\\n" : "\\t");
-    } else {
-      tfrt_string_builder_append_format(&line, "\\u%04x", *c);
-    }
-  }
+  tfrt_string_builder_append_shown(&line, tfrt_string_view_of(text));
   fprintf(stderr, "tfrt: %s%s\n", before, tfrt_string_builder_text(&line));
   tfrt_string_builder_deinitialize(&line);
 }

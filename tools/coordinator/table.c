@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "host_runtime/base/utf8.h"
 #include "tools/output/json.h"
 
 // The longest cell that is made from a format.
@@ -54,20 +55,20 @@ static void tfrt_table_measure(const tfrt_table_t* table, size_t* out_widths) {
   }
   for (size_t i = 0; i < tfrt_table_row_count(table) * table->column_count; ++i) {
     size_t* width = &out_widths[i % table->column_count];
-    size_t size = strlen(tfrt_table_shown(cell));
+    size_t size = tfrt_utf8_shown_size(tfrt_string_view_of(tfrt_table_shown(cell)));
     if (size > *width) *width = size;
     cell += strlen(cell) + 1;
   }
 }
 
 static void tfrt_table_append_cell(const tfrt_table_t* table, size_t column, size_t width,
-                                   const char* text, tfrt_string_builder_t* out) {
+                                   tfrt_string_view_t text, tfrt_string_builder_t* out) {
   if (column > 0) tfrt_string_builder_append_text(out, "  ");
-  size_t size = strlen(text);
+  size_t size = tfrt_utf8_shown_size(text);
   size_t fill = width > size ? width - size : 0;
   bool is_last = column + 1 == table->column_count;
   if (table->columns[column].is_number) tfrt_string_builder_append_fill(out, ' ', fill);
-  tfrt_string_builder_append_text(out, text);
+  tfrt_string_builder_append_shown(out, text);
   if (!table->columns[column].is_number && !is_last) {
     tfrt_string_builder_append_fill(out, ' ', fill);
   }
@@ -78,12 +79,13 @@ void tfrt_table_append_text(const tfrt_table_t* table, tfrt_string_builder_t* ou
   size_t widths[TFRT_TABLE_MAX_COLUMNS];
   tfrt_table_measure(table, widths);
   for (size_t i = 0; i < table->column_count; ++i) {
-    tfrt_table_append_cell(table, i, widths[i], table->columns[i].title, out);
+    tfrt_table_append_cell(table, i, widths[i], tfrt_string_view_of(table->columns[i].title), out);
   }
   const char* cell = tfrt_string_builder_text(&table->cells);
   for (size_t i = 0; i < tfrt_table_row_count(table) * table->column_count; ++i) {
     size_t column = i % table->column_count;
-    tfrt_table_append_cell(table, column, widths[column], tfrt_table_shown(cell), out);
+    tfrt_string_view_t text = tfrt_string_view_of(tfrt_table_shown(cell));
+    tfrt_table_append_cell(table, column, widths[column], text, out);
     cell += strlen(cell) + 1;
   }
 }

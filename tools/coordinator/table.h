@@ -6,6 +6,7 @@
 //   initialize -> { begin_row -> add_text, add_view, add_number ... } -> append_text | append_json
 //
 // A cell that is not there is `-`, or null. Numbers stand on the right, and are numbers in JSON.
+// For people, cells are shown as tfrt_utf8_show() says: what they have may be a peer's.
 //
 // Thread rule: thread-compatible.
 // Failure rule: rows for which memory is out are not there; the builder that is printed to tells.

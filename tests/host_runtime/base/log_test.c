@@ -2,9 +2,11 @@
 #include "host_runtime/base/log.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "host_runtime/base/macros.h"
 #include "tests/support/test_main.h"
 
 static char captured[TFRT_LOG_MAX_LINE_SIZE + 1];
@@ -57,6 +59,62 @@ START_TEST(one_event_is_one_line_whatever_it_says) {
   tfrt_log(TFRT_LOG_INFO, NULL, "first\nforged\r\nline\x1b[31m");
   ck_assert_ptr_eq(strchr(captured, '\n'), captured + captured_size - 1);
   ck_assert_ptr_null(strchr(captured, '\x1b'));
+}
+END_TEST
+
+// What follows the severity in a line that says |message|.
+static const char* logged(tfrt_log_format_t format, const char* message) {
+  tfrt_log_set_sink(&sink);
+  tfrt_log_set_format(format);
+  tfrt_log(TFRT_LOG_INFO, NULL, "%s", message);
+  return strstr(captured, "info") + strlen("info");
+}
+
+START_TEST(a_line_is_utf8_and_commands_nothing_whatever_it_says) {
+  static const struct {
+    const char* message;
+    const char* shown;
+  } cases[] = {
+      {"\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80", "\xC3\xA9 \xE2\x82\xAC \xF0\x9F\x98\x80"},
+      {"caf\xE9.mlir", "caf\\ufffd.mlir"},
+      {"\xE2\x82", "\\ufffd\\ufffd"},
+      {"a\x80\x9F", "a\\ufffd\\ufffd"},
+      {"\x7F\xC2\x80\xC2\x9B[2J\xC2\x9F\xC2\xA0", "\\u007f\\u0080\\u009b[2J\\u009f\xC2\xA0"},
+      {"\t\n\x1F ", "\\t\\n\\u001f "},
+  };
+  for (size_t i = 0; i < TFRT_ARRAY_SIZE(cases); ++i) {
+    char expected[128];
+    snprintf(expected, sizeof expected, ": %s\n", cases[i].shown);
+    ck_assert_str_eq(logged(TFRT_LOG_FORMAT_TEXT, cases[i].message), expected);
+    snprintf(expected, sizeof expected, "\",\"message\":\"%s\"}\n", cases[i].shown);
+    ck_assert_str_eq(logged(TFRT_LOG_FORMAT_JSON, cases[i].message), expected);
+  }
+}
+END_TEST
+
+START_TEST(a_long_message_is_cut_at_a_whole_character) {
+  char message[2 * TFRT_LOG_MAX_LINE_SIZE];
+  for (size_t begin = 0; begin < 4; ++begin) {
+    // Characters of three bytes, or escapes of six, lie across the limit, and what would fit is
+    // behind them.
+    static const char* const repeated[] = {"\xE2\x82\xAC", "\x01"};
+    for (size_t i = 0; i < TFRT_ARRAY_SIZE(repeated); ++i) {
+      message[0] = '\0';
+      memset(message, 'x', begin);
+      const size_t piece = strlen(repeated[i]);
+      size_t size = begin;
+      for (size_t n = 0; n < 3900 / (i ? 6 : 3); ++n, size += piece) {
+        memcpy(message + size, repeated[i], piece);
+      }
+      memset(message + size, 'y', 300);
+      message[size + 300] = '\0';
+      const char* said =
+          logged(TFRT_LOG_FORMAT_JSON, message) + strlen("\",\"message\":\"") + begin;
+      const char* shown = i ? "\\u0001" : repeated[i];
+      while (strncmp(said, shown, strlen(shown)) == 0) said += strlen(shown);
+      ck_assert_str_eq(said, "\"}\n");
+    }
+  }
 }
 END_TEST
 
@@ -123,6 +181,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tests, a_text_line_has_time_severity_message_and_fields);
   tcase_add_test(tests, a_json_line_is_escaped);
   tcase_add_test(tests, one_event_is_one_line_whatever_it_says);
+  tcase_add_test(tests, a_line_is_utf8_and_commands_nothing_whatever_it_says);
+  tcase_add_test(tests, a_long_message_is_cut_at_a_whole_character);
   tcase_add_test(tests, a_long_message_is_cut_and_keeps_its_fields);
   tcase_add_test(tests, what_is_below_the_level_is_not_written);
   tcase_add_test(tests, without_a_sink_a_line_goes_to_standard_error);

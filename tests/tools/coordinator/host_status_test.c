@@ -40,6 +40,17 @@ START_TEST(a_report_that_lacks_lines_has_dashes) {
 }
 END_TEST
 
+START_TEST(a_line_commands_no_terminal) {
+  const char* text =
+      "name a\xc2\x9b"
+      "b\nserving 1\njobs \x1b[2J\n";
+  tfrt_host_status_append_line(tfrt_string_view_of("a"), tfrt_string_view_of(text), &out);
+  const char* line = tfrt_string_builder_text(&out);
+  ck_assert_ptr_nonnull(
+      strstr(line, "a                        a\\u009bb             serving   \\u001b[2J "));
+}
+END_TEST
+
 START_TEST(json_has_numbers_texts_and_peers) {
   tfrt_host_status_append_json(tfrt_string_view_of(report), &out);
   ck_assert_str_eq(
@@ -65,6 +76,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_checked_fixture(tests, set_up, tear_down);
   tcase_add_test(tests, a_line_has_all_columns);
   tcase_add_test(tests, a_report_that_lacks_lines_has_dashes);
+  tcase_add_test(tests, a_line_commands_no_terminal);
   tcase_add_test(tests, json_has_numbers_texts_and_peers);
   suite_add_tcase(suite, tests);
   return suite;

@@ -40,6 +40,19 @@ START_TEST(columns_are_as_wide_as_they_must_be) {
 }
 END_TEST
 
+START_TEST(cells_for_people_command_no_terminal) {
+  tfrt_table_add_text(&table, "\x1b[2J");
+  tfrt_table_add_text(&table, "1");
+  tfrt_table_add_text(&table,
+                      "a\xc2\x9b"
+                      "b\xff");
+  tfrt_table_append_text(&table, &out);
+  ck_assert_str_eq(tfrt_string_builder_text(&out),
+                   "NAME       N  LAST\n"
+                   "\\u001b[2J  1  a\\u009bb\\ufffd\n");
+}
+END_TEST
+
 START_TEST(json_has_numbers_and_nothing_for_cells_that_are_not_there) {
   add_rows();
   tfrt_table_append_json(&table, &out);
@@ -60,6 +73,7 @@ Suite* tfrt_test_suite(void) {
   TCase* tables = tcase_create("tables");
   tcase_add_checked_fixture(tables, set_up, tear_down);
   tcase_add_test(tables, columns_are_as_wide_as_they_must_be);
+  tcase_add_test(tables, cells_for_people_command_no_terminal);
   tcase_add_test(tables, json_has_numbers_and_nothing_for_cells_that_are_not_there);
   tcase_add_test(tables, a_table_without_rows_has_titles);
   Suite* suite = suite_create("table");
