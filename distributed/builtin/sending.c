@@ -102,6 +102,16 @@ void tfrt_sending_fail(tfrt_job_t* job, uint64_t request, uint32_t rank, tfrt_st
 
 // --- The end -------------------------------------------------------------------------
 
+void tfrt_sending_end_request(tfrt_job_t* job, uint64_t request) {
+  tfrt_action_queue_t* actions = &job->node->actions;
+  for (tfrt_async_value_t* value; (value = tfrt_mailbox_take_unreceived(&job->mailbox, request));) {
+    // It stays alive, here and at its owner, until it is resolved, and it would not be if nobody
+    // asked.
+    tfrt_action_queue_demand(actions, value);
+    tfrt_action_queue_release(actions, value);
+  }
+}
+
 void tfrt_sending_end(tfrt_job_t* job, uint32_t rank, tfrt_status_t reason) {
   tfrt_action_queue_t* actions = &job->node->actions;
   bool is_all = rank == TFRT_MAILBOX_ANY_SENDER;

@@ -34,6 +34,9 @@ void tfrt_sending_start(tfrt_execution_t* execution, uint32_t rank);
 void tfrt_sending_fail(tfrt_job_t* job, uint64_t request, uint32_t rank, tfrt_string_view_t key,
                        tfrt_status_t reason);
 
+// |request| of |job| is over on all hosts: what was sent to it and not received goes.
+void tfrt_sending_end_request(tfrt_job_t* job, uint64_t request);
+
 // Host |rank| is lost to |job|: who waits for it gets |reason| (+0). With
 // TFRT_MAILBOX_ANY_SENDER |job| is over: nothing is left that was sent either.
 void tfrt_sending_end(tfrt_job_t* job, uint32_t rank, tfrt_status_t reason);

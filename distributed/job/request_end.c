@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/job/request_end.h"
 
+#include "distributed/builtin/sending.h"
 #include "distributed/job/cancelled_requests.h"
 #include "distributed/job/job.h"
 
@@ -8,6 +9,7 @@ bool tfrt_request_end_forget(tfrt_job_t* job, uint64_t request) {
   tfrt_cancelled_requests_remove(job, request);
   bool has_met = tfrt_turn_table_forget(&job->turns, request);
   bool was_closed = tfrt_mailbox_forget_closed(&job->mailbox, request);
+  tfrt_sending_end_request(job, request);
   return has_met || was_closed;
 }
 

@@ -271,6 +271,7 @@ typedef struct tfrt_mailbox_wait_s {
   tfrt_task_t task;
   tfrt_request_context_t* request;  // +1
   tfrt_indirect_value_t* value;     // +1
+  tfrt_mailbox_t* mailbox;          // +0; not used any more when |value| is resolved
   tfrt_allocator_t allocator;
 } tfrt_mailbox_wait_t;
 
@@ -282,9 +283,29 @@ static void tfrt_mailbox_release_wait(tfrt_mailbox_wait_t* wait) {
   tfrt_request_context_release(request);
 }
 
+// Takes out the slot that waits with |value|, if its message has not come. Else the slot, and with
+// it the mailbox's reference, is somebody else's already.
+static void tfrt_mailbox_take_wait(tfrt_mailbox_t* mailbox, const tfrt_indirect_value_t* value) {
+  tfrt_mailbox_slot_t* found = NULL;
+  tfrt_mutex_lock(&mailbox->mutex);
+  for (tfrt_list_link_t* link = mailbox->slots.next; link != &mailbox->slots; link = link->next) {
+    tfrt_mailbox_slot_t* slot = TFRT_CONTAINER_OF(link, tfrt_mailbox_slot_t, link);
+    if (slot->value != value) continue;
+    tfrt_list_remove(link);
+    found = slot;
+    break;
+  }
+  tfrt_mutex_unlock(&mailbox->mutex);
+  if (!found) return;
+  tfrt_async_value_release(&found->value->base);
+  tfrt_mailbox_free_slot(mailbox, found);
+}
+
+// The slot goes first: the next message is for the next who waits.
 static void tfrt_mailbox_run_cancel(tfrt_cancellation_subscription_t* subscription,
                                     tfrt_status_t reason) {
   tfrt_mailbox_wait_t* wait = TFRT_CONTAINER_OF(subscription, tfrt_mailbox_wait_t, subscription);
+  tfrt_mailbox_take_wait(wait->mailbox, wait->value);
   tfrt_async_value_set_error(&wait->value->base, reason);
   tfrt_mailbox_release_wait(wait);
 }
@@ -314,6 +335,7 @@ tfrt_async_value_t* tfrt_mailbox_receive(tfrt_mailbox_t* mailbox,
   tfrt_ref_count_increment(&wait->ref_count);
   wait->request = tfrt_request_context_retain(receiver->request);
   wait->value = value;
+  wait->mailbox = mailbox;
   wait->allocator = mailbox->allocator;
   tfrt_async_value_retain(&value->base);
   tfrt_task_initialize(&wait->task, tfrt_mailbox_run_resolved);
@@ -340,6 +362,38 @@ tfrt_async_value_t* tfrt_mailbox_take(tfrt_mailbox_t* mailbox, uint32_t sender, 
     tfrt_mailbox_free_slot(mailbox, slot);
   }
   tfrt_mutex_unlock(&mailbox->mutex);
+  return value;
+}
+
+// The oldest value of |request| that was sent, or owed under a key that begins with |owed|: +1, or
+// NULL.
+static tfrt_async_value_t* tfrt_mailbox_take_sent(tfrt_mailbox_t* mailbox, uint64_t request,
+                                                  tfrt_string_view_t owed) {
+  tfrt_async_value_t* value = NULL;
+  tfrt_mutex_lock(&mailbox->mutex);
+  for (tfrt_list_link_t* link = mailbox->slots.next; link != &mailbox->slots && !value;) {
+    tfrt_mailbox_slot_t* slot = TFRT_CONTAINER_OF(link, tfrt_mailbox_slot_t, link);
+    link = link->next;
+    tfrt_string_view_t key = tfrt_string_view_make(slot->key, slot->key_size);
+    bool is_of_request =
+        slot->request == request || (slot->request == 0 && tfrt_string_view_starts_with(key, owed));
+    if (!slot->is_sent || !is_of_request) continue;
+    tfrt_list_remove(&slot->link);
+    value = &slot->value->base;
+    tfrt_mailbox_free_slot(mailbox, slot);
+  }
+  tfrt_mutex_unlock(&mailbox->mutex);
+  return value;
+}
+
+tfrt_async_value_t* tfrt_mailbox_take_unreceived(tfrt_mailbox_t* mailbox, uint64_t request) {
+  tfrt_string_builder_t owed;
+  tfrt_string_builder_initialize(&owed, mailbox->allocator);
+  tfrt_mailbox_append_owed_prefix(request, &owed);
+  tfrt_async_value_t* value =
+      owed.failed ? NULL
+                  : tfrt_mailbox_take_sent(mailbox, request, tfrt_string_builder_view(&owed));
+  tfrt_string_builder_deinitialize(&owed);
   return value;
 }
 

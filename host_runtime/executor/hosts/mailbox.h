@@ -11,10 +11,11 @@
 //
 // Life:
 //  1. Initialised in the storage of whoever has the requests.
-//  2. Sent to and received from, by any thread. Keys that were closed stay so until their request
-//  is
-//     over on all hosts.
-//  3. Emptied (tfrt_mailbox_take()) when a sender is lost, or all is over; deinitialised.
+//  2. Sent to and received from, by any thread. A wait that is cancelled goes at once, and takes no
+//     message. Keys that were closed stay so until their request is over on all hosts.
+//  3. What was sent and never received is taken out when its request is over
+//     (tfrt_mailbox_take_unreceived()), or with what is left.
+//  4. Emptied (tfrt_mailbox_take()) when a sender is lost, or all is over; deinitialised.
 //
 // Thread rule: thread-safe after initialisation. No value is resolved with the mutex held.
 // Failure rule: when memory is out, a receive gives that error, and a send says so.
@@ -74,7 +75,8 @@ typedef struct tfrt_mailbox_receiver_s {
 } tfrt_mailbox_receiver_t;
 
 // Returns the value (+1) that host |sender| has sent, or will send, under |key| to the request
-// numbered |number|, for |receiver|. Thread-safe (no lock is held).
+// numbered |number|, for |receiver|; the reason of its cancel, if that is first. |mailbox| must be
+// there as long as the receiver's request can be cancelled. Thread-safe (no lock is held).
 tfrt_async_value_t* tfrt_mailbox_receive(tfrt_mailbox_t* mailbox,
                                          const tfrt_mailbox_receiver_t* receiver, uint64_t number,
                                          uint32_t sender, tfrt_string_view_t key);
@@ -94,6 +96,10 @@ bool tfrt_mailbox_forget_closed(tfrt_mailbox_t* mailbox, uint64_t request);
 // |only_waiting| the latter stay. Thread-safe.
 tfrt_async_value_t* tfrt_mailbox_take(tfrt_mailbox_t* mailbox, uint32_t sender, bool only_waiting,
                                       bool* out_waits);
+
+// Takes out one value (+1) that was sent to |request|, or is owed in it, and that nobody has
+// received, or NULL: also without memory. Thread-safe.
+tfrt_async_value_t* tfrt_mailbox_take_unreceived(tfrt_mailbox_t* mailbox, uint64_t request);
 
 // What is in a mailbox: a value that was sent and not received, or is waited for and not sent.
 typedef struct tfrt_mailbox_entry_s {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// After a cancel no kernel of the request starts on any host, in whatever order messages come; and
-// nothing is remembered for longer than that takes (node_harness.h).
+// After a cancel no kernel of the request starts on any host, in whatever order messages come; who
+// waited takes no message any more, and nothing is remembered for longer than that takes
+// (node_harness.h).
 #include "distributed/job/job.h"
 #include "host_runtime/async/builtin_types.h"
 #include "tests/distributed/node/node_harness.h"
@@ -165,6 +166,90 @@ START_TEST(a_cancel_at_any_moment_leaves_nothing) {
 }
 END_TEST
 
+// --- Messages ----------------------------------------------------------------
+
+#define TAKE                                      \
+  "func.func @take(%x: i32) -> i32 {\n"           \
+  "  %c = tfrt.new.chain\n"                       \
+  "  %from = tfrt.constant.i32 2\n"               \
+  "  %h = tfrt_dist.host %from\n"                 \
+  "  %k = tfrt_dist.key \"k\"\n"                  \
+  "  %v, %c1 = tfrt_dist.recv %h, %k, %c : i32\n" \
+  "  tfrt.return %v : i32\n"                      \
+  "}\n"
+
+#define GIVE                                \
+  "func.func @give(%x: i32) -> i32 {\n"     \
+  "  %c = tfrt.new.chain\n"                 \
+  "  %to = tfrt.constant.i32 3\n"           \
+  "  %h = tfrt_dist.host %to\n"             \
+  "  %k = tfrt_dist.key \"k\"\n"            \
+  "  %c1 = tfrt_dist.send %h, %k, %x, %c\n" \
+  "  tfrt.return %x : i32\n"                \
+  "}\n"
+
+static const char two_takes_program[] = TAKE GIVE
+    "func.func @main(%x: i32) -> (i32, i32, i32) {\n"
+    "  %a = tfrt.call @take(%x) {host = 3 : i32, deadline_ms = 400 : i32} : (i32) -> i32\n"
+    "  %b = tfrt.call @take(%x) {host = 3 : i32} : (i32) -> i32\n"
+    "  %c = tfrt.call @give(%x) {host = 2 : i32} : (i32) -> i32\n"
+    "  tfrt.return %a, %b, %c : i32, i32, i32\n"
+    "}\n";
+
+static void count_entry(void* self, const tfrt_mailbox_entry_t* entry) {
+  (void)entry;
+  ++*(uint32_t*)self;
+}
+
+// What is in the mailbox of host |rank|.
+static uint32_t mailbox_count(uint32_t rank) {
+  uint32_t result = 0;
+  tfrt_job_t* job = TFRT_CONTAINER_OF(world.hosts[rank].node->jobs.next, tfrt_job_t, link);
+  tfrt_mailbox_visit(&job->mailbox, count_entry, &result);
+  return result;
+}
+
+START_TEST(a_receive_whose_call_is_over_leaves_the_message_to_the_next) {
+  tfrt_node_world_initialize(&world, 4, NULL);
+  tfrt_node_world_run_for(&world, 500 * MILLISECOND);
+  // Host 2 hears of its call when the first receive has ended.
+  set_way(0, 2, false);
+  tfrt_node_world_start_i32(&world, two_takes_program, 7, 3);
+  tfrt_node_world_run_for(&world, 200 * MILLISECOND);
+  ck_assert_uint_eq(mailbox_count(3), 2);
+  tfrt_node_world_run_for(&world, 400 * MILLISECOND);
+  ck_assert_uint_eq(mailbox_count(3), 1);
+  set_way(0, 2, true);
+  tfrt_node_world_await(&world);
+  ck_assert_int_eq(tfrt_status_code(tfrt_node_world_error(&world, 0)),
+                   TFRT_STATUS_DEADLINE_EXCEEDED);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 1), 7);
+  ck_assert_uint_eq(mailbox_count(3), 0);
+  end();
+}
+END_TEST
+
+static const char give_program[] = TAKE GIVE
+    "func.func @main(%x: i32) -> i32 {\n"
+    "  %a = tfrt.call @give(%x) {host = 2 : i32} : (i32) -> i32\n"
+    "  %v = tfrt.call @take(%a) {host = 1 : i32} : (i32) -> i32\n"
+    "  tfrt.return %v : i32\n"
+    "}\n";
+
+START_TEST(what_a_cancelled_request_was_sent_goes_with_it) {
+  tfrt_node_world_initialize(&world, 4, NULL);
+  tfrt_node_world_start_i32(&world, give_program, 7, 1);
+  tfrt_node_world_run_for(&world, 500 * MILLISECOND);
+  ck_assert_uint_eq(mailbox_count(1), 1);
+  ck_assert_uint_eq(mailbox_count(3), 1);
+  cancel();
+  tfrt_node_world_await(&world);
+  tfrt_node_world_run_for(&world, 500 * MILLISECOND);
+  for (uint32_t rank = 0; rank < 4; ++rank) ck_assert_uint_eq(mailbox_count(rank), 0);
+  end();
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   Suite* suite = suite_create("cancel");
   TCase* cancels = tcase_create("cancel");
@@ -173,6 +258,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(cancels, a_cancel_of_a_request_says_when_it_is_over);
   tcase_add_test(cancels, tombstones_have_a_bound);
   tcase_add_test(cancels, a_cancel_at_any_moment_leaves_nothing);
+  tcase_add_test(cancels, a_receive_whose_call_is_over_leaves_the_message_to_the_next);
+  tcase_add_test(cancels, what_a_cancelled_request_was_sent_goes_with_it);
   suite_add_tcase(suite, cancels);
   return suite;
 }

@@ -51,9 +51,14 @@ static void send_to(uint64_t id, uint32_t sender, const char* key, int32_t numbe
   tfrt_async_value_release(value);
 }
 
-static tfrt_async_value_t* receive_as(uint64_t number, uint32_t sender, const char* key) {
-  tfrt_mailbox_receiver_t receiver = {.request = request, .site = &site};
+static tfrt_async_value_t* receive_for(tfrt_request_context_t* by, uint64_t number, uint32_t sender,
+                                       const char* key) {
+  tfrt_mailbox_receiver_t receiver = {.request = by, .site = &site};
   return tfrt_mailbox_receive(&mailbox, &receiver, number, sender, tfrt_string_view_of(key));
+}
+
+static tfrt_async_value_t* receive_as(uint64_t number, uint32_t sender, const char* key) {
+  return receive_for(request, number, sender, key);
 }
 
 static tfrt_async_value_t* receive(uint32_t sender, const char* key) {
@@ -109,20 +114,44 @@ START_TEST(of_several_the_first_comes_first) {
 }
 END_TEST
 
+static void cancel(tfrt_request_context_t* cancelled) {
+  tfrt_status_t reason = tfrt_status_create(TFRT_STATUS_CANCELLED, "enough");
+  tfrt_request_context_cancel(cancelled, reason);
+  tfrt_status_release(reason);
+}
+
 START_TEST(a_cancel_ends_waits_before_and_after) {
   tfrt_async_value_t* before = receive(1, "a");
-  tfrt_status_t reason = tfrt_status_create(TFRT_STATUS_CANCELLED, "enough");
-  tfrt_request_context_cancel(request, reason);
-  tfrt_status_release(reason);
+  cancel(request);
   tfrt_async_value_t* after = receive(1, "a");
   ck_assert_str_eq(tfrt_status_message(tfrt_async_value_error(before)), "enough");
   ck_assert_str_eq(tfrt_status_message(tfrt_async_value_error(after)), "enough");
-  // What comes now is let go.
+  // What comes now is let go when the request is over.
   send_to(7, 1, "a", 1);
   send_to(7, 1, "a", 2);
   ck_assert(tfrt_async_value_is_error(before));
+  ck_assert_uint_eq(met_count, 0);
   tfrt_async_value_release(before);
   tfrt_async_value_release(after);
+  expect(tfrt_mailbox_take_unreceived(&mailbox, 7), 1);
+  expect(tfrt_mailbox_take_unreceived(&mailbox, 7), 2);
+  ck_assert_ptr_null(tfrt_mailbox_take_unreceived(&mailbox, 7));
+}
+END_TEST
+
+START_TEST(what_nobody_received_is_taken_out_with_its_request) {
+  tfrt_async_value_t* value = receive(1, "a");
+  send_to(8, 1, "a", 1);
+  send_to(7, 1, "b", 2);
+  send_to(0, 1, "tfrt:7:g:0", 3);
+  send_to(0, 1, "tfrt:71:g:0", 4);
+  expect(tfrt_mailbox_take_unreceived(&mailbox, 7), 2);
+  expect(tfrt_mailbox_take_unreceived(&mailbox, 7), 3);
+  ck_assert_ptr_null(tfrt_mailbox_take_unreceived(&mailbox, 7));
+  send_to(7, 1, "a", 5);
+  expect(value, 5);
+  expect(receive_as(8, 1, "a"), 1);
+  expect(receive_as(0, 1, "tfrt:71:g:0"), 4);
 }
 END_TEST
 
@@ -170,6 +199,58 @@ START_TEST(a_wait_is_shown_with_its_request_and_its_op_whatever_number_it_is_for
   ck_assert_uint_eq(count, 3);
   bool waits = true;
   expect(tfrt_mailbox_take(&mailbox, 1, false, &waits), 3);
+}
+END_TEST
+
+static void count_entry(void* self, const tfrt_mailbox_entry_t* entry) {
+  (void)entry;
+  ++*(uint32_t*)self;
+}
+
+static uint32_t entry_count(void) {
+  uint32_t count = 0;
+  tfrt_mailbox_visit(&mailbox, count_entry, &count);
+  return count;
+}
+
+// Of one call, as others of its run go on.
+START_TEST(a_cancelled_wait_takes_no_message_of_the_next) {
+  tfrt_request_context_t* other = NULL;
+  tfrt_status_t status =
+      tfrt_request_context_create(&request->options, tfrt_allocator_system(), &other);
+  ck_assert_ptr_null(status);
+  tfrt_async_value_t* ended = receive_for(other, 7, 1, "a");
+  tfrt_async_value_t* value = receive(1, "a");
+  ck_assert_uint_eq(entry_count(), 2);
+  cancel(other);
+  ck_assert(tfrt_async_value_is_error(ended));
+  ck_assert_uint_eq(entry_count(), 1);
+  send_to(7, 1, "a", 5);
+  expect(value, 5);
+  ck_assert_uint_eq(entry_count(), 0);
+  tfrt_async_value_t* late = receive_for(other, 7, 1, "a");
+  ck_assert(tfrt_async_value_is_error(late));
+  ck_assert_uint_eq(entry_count(), 0);
+  tfrt_async_value_release(late);
+  tfrt_async_value_release(ended);
+  tfrt_request_context_release(other);
+}
+END_TEST
+
+// Its message is here, and not resolved.
+START_TEST(a_cancel_of_a_wait_that_has_met_its_message_leaves_others_alone) {
+  tfrt_async_value_t* value = receive(1, "a");
+  tfrt_indirect_value_t* sent = tfrt_indirect_value_create();
+  mailbox.met = NULL;
+  tfrt_status_t status = tfrt_mailbox_send(&mailbox, 7, 1, tfrt_string_view_of("a"), &sent->base);
+  ck_assert_ptr_null(status);
+  send_to(7, 1, "a", 6);
+  cancel(request);
+  ck_assert_uint_eq(entry_count(), 1);
+  tfrt_indirect_value_forward_take(sent, tfrt_async_value_create_i32(5));
+  expect(value, 5);
+  expect(receive(1, "a"), 6);
+  tfrt_async_value_release(&sent->base);
 }
 END_TEST
 
@@ -247,6 +328,9 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(meetings, only_the_same_request_sender_and_key_meet);
   tcase_add_test(meetings, of_several_the_first_comes_first);
   tcase_add_test(meetings, a_cancel_ends_waits_before_and_after);
+  tcase_add_test(meetings, what_nobody_received_is_taken_out_with_its_request);
+  tcase_add_test(meetings, a_cancelled_wait_takes_no_message_of_the_next);
+  tcase_add_test(meetings, a_cancel_of_a_wait_that_has_met_its_message_leaves_others_alone);
   tcase_add_test(meetings, whoever_comes_second_tells_where_a_value_is_received);
   tcase_add_test(meetings, a_wait_is_shown_with_its_request_and_its_op_whatever_number_it_is_for);
   tcase_add_test(meetings, the_end_of_a_sender_takes_only_what_waits_for_it);
