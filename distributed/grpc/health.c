@@ -6,10 +6,18 @@
 #include <grpc/slice.h>
 #include <string.h>
 
+#include "host_runtime/base/clock.h"
 #include "host_runtime/base/string_view.h"
 
 // The longest request that is looked at; a service has a short name.
 #define MAX_REQUEST_SIZE 1024
+
+// Calls that are open at a time, watchers and others: who asks needs no key, and a call takes 12
+// KB.
+#define MAX_CALLS 256
+
+// How long a request may take to come, behind the beginning of its call.
+#define REQUEST_LIMIT_NS (5 * TFRT_NANOSECONDS_PER_SECOND)
 
 // Numbers of the contract.
 enum { STATUS_SERVING = 1, STATUS_NOT_SERVING = 2, STATUS_SERVICE_UNKNOWN = 3 };
@@ -25,8 +33,9 @@ typedef struct health_call_s {
   bool is_watch;
   bool is_known;  // the service
   bool is_over;
-  int told;     // the last status that was sent, 0: none
-  int pending;  // batches under way
+  int told;                 // the last status that was sent, 0: none
+  int pending;              // batches under way
+  tfrt_grpc_timer_t timer;  // until |received|
   tfrt_grpc_event_t received;
   tfrt_grpc_event_t sent;
   tfrt_grpc_event_t ended;
@@ -67,6 +76,7 @@ static void settle(health_call_t* call) {
   if (--call->pending > 0) return;
   tfrt_grpc_health_t* health = call->health;
   tfrt_list_remove(&call->link);
+  --health->call_count;
   grpc_byte_buffer_destroy(call->request);
   grpc_slice_unref(call->details);
   grpc_call_unref(call->call);
@@ -182,6 +192,7 @@ static bool read_request(health_call_t* call) {
 
 static void on_received(tfrt_grpc_event_t* event, bool is_ok) {
   health_call_t* call = TFRT_CONTAINER_OF(event, health_call_t, received);
+  tfrt_grpc_queue_remove_timer(&call->timer);
   if (is_ok && !call->is_over) {
     if (!read_request(call)) {
       finish(call, GRPC_STATUS_INVALID_ARGUMENT, "this is no HealthCheckRequest");
@@ -197,14 +208,26 @@ static void on_received(tfrt_grpc_event_t* event, bool is_ok) {
   settle(call);
 }
 
-void tfrt_grpc_health_take_call(tfrt_grpc_health_t* health, grpc_call* call, bool is_watch) {
-  health_call_t* taken = tfrt_allocator_allocate_zeroed(health->allocator, sizeof(*taken));
+// No request came: |received| and |ended| follow.
+static void on_time_is_up(tfrt_grpc_timer_t* timer) {
+  health_call_t* call = TFRT_CONTAINER_OF(timer, health_call_t, timer);
+  grpc_call_cancel_with_status(call->call, GRPC_STATUS_DEADLINE_EXCEEDED,
+                               "no HealthCheckRequest came within 5 s", NULL);
+}
+
+// Makes |call| (taken over) one of |health|, with no batch yet; NULL if it is refused.
+static health_call_t* add_call(tfrt_grpc_health_t* health, grpc_call* call, bool is_watch) {
+  bool has_room = health->call_count < MAX_CALLS;
+  health_call_t* taken =
+      has_room ? tfrt_allocator_allocate_zeroed(health->allocator, sizeof(*taken)) : NULL;
   if (!taken) {
-    grpc_call_cancel(call, NULL);
+    const char* reason = has_room ? "out of memory" : "too many calls to the health service";
+    grpc_call_cancel_with_status(call, GRPC_STATUS_RESOURCE_EXHAUSTED, reason, NULL);
     grpc_call_unref(call);
-    return;
+    return NULL;
   }
   enter(health);
+  ++health->call_count;
   tfrt_list_initialize(&taken->link);
   taken->health = health;
   taken->call = call;
@@ -213,6 +236,16 @@ void tfrt_grpc_health_take_call(tfrt_grpc_health_t* health, grpc_call* call, boo
   tfrt_grpc_event_initialize(&taken->received, on_received);
   tfrt_grpc_event_initialize(&taken->sent, on_sent);
   tfrt_grpc_event_initialize(&taken->ended, on_ended);
+  const int64_t now_ns = tfrt_clock_now_ns(tfrt_clock_system());
+  taken->timer.deadline_ns = tfrt_deadline_after(now_ns, REQUEST_LIMIT_NS);
+  taken->timer.expire = on_time_is_up;
+  tfrt_grpc_queue_add_timer(health->queue, &taken->timer);
+  return taken;
+}
+
+void tfrt_grpc_health_take_call(tfrt_grpc_health_t* health, grpc_call* call, bool is_watch) {
+  health_call_t* taken = add_call(health, call, is_watch);
+  if (!taken) return;
   grpc_op end = {.op = GRPC_OP_RECV_CLOSE_ON_SERVER};
   end.data.recv_close_on_server.cancelled = &taken->is_cancelled;
   start(taken, &end, 1, &taken->ended);

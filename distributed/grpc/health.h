@@ -9,14 +9,17 @@
 //                    another: Check ends with NOT_FOUND, Watch says SERVICE_UNKNOWN
 //
 // Requests and responses have one field each, so they are read and written here by hand. Who may
-// connect may ask: no cluster key is wanted, and nothing but the status is told.
+// connect may ask: no cluster key is wanted, and nothing but the status is told. So that none of
+// them takes more than a little memory, 256 calls may be open at a time, and a further one ends
+// with RESOURCE_EXHAUSTED; one whose request does not come within 5 s ends with DEADLINE_EXCEEDED.
 //
 // Life:
 //  1. Initialised beside its server, serving.
 //  2. Given calls by the listener, told by the process whether it serves.
 //  3. Drained when the server has cancelled its calls; deinitialised.
 //
-// Thread rule: as each function says. Failure rule: a call for which memory is out is cancelled.
+// Thread rule: as each function says. Failure rule: a call for which memory is out ends with
+// RESOURCE_EXHAUSTED.
 #ifndef TFRT_DISTRIBUTED_GRPC_HEALTH_H_
 #define TFRT_DISTRIBUTED_GRPC_HEALTH_H_
 
@@ -38,6 +41,7 @@ typedef struct tfrt_grpc_health_s {
   bool is_posted;             // guarded by |mutex|
   tfrt_grpc_event_t told;     // tells all watchers
   tfrt_list_link_t watchers;  // belongs to the queue's thread
+  size_t call_count;          // the same: calls that are open
 } tfrt_grpc_health_t;
 
 // Makes |health| one whose calls are bound to |queue|, which outlives it. Thread-compatible.

@@ -10,12 +10,14 @@ import os
 import signal
 import subprocess
 import threading
+import time
 
 import grpc
 
 from cluster import PATIENCE_S, ClusterTest, hosts, main
 
 SERVING, NOT_SERVING, SERVICE_UNKNOWN = 1, 2, 3
+MAX_CALLS = 256
 CHECK, WATCH = "/grpc.health.v1.Health/Check", "/grpc.health.v1.Health/Watch"
 
 # Prints, then turns for ever.
@@ -110,6 +112,56 @@ class HealthTest(ClusterTest):
             with self.assertRaises(grpc.RpcError):
                 next(watch)
         self.assertEqual(worker.wait(timeout=PATIENCE_S), 0)
+
+    def test_calls_that_stay_open_are_limited(self):
+        channel = self.open(self.start_worker())
+        watches = [
+            channel.unary_stream(WATCH)(request(""), timeout=4 * PATIENCE_S)
+            for _ in range(MAX_CALLS)
+        ]
+        for watch in watches:
+            self.assertEqual(status(next(watch)), SERVING)
+        self.assertEqual(self.code(channel, request("")), grpc.StatusCode.RESOURCE_EXHAUSTED)
+        with self.assertRaises(grpc.RpcError) as raised:
+            next(channel.unary_stream(WATCH)(request(""), timeout=PATIENCE_S))
+        self.assertEqual(raised.exception.code(), grpc.StatusCode.RESOURCE_EXHAUSTED)
+        # Soon after one has gone there is room again; the others are as they were.
+        watches.pop().cancel()
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                self.assertEqual(self.check(channel, request("")), SERVING)
+                break
+            except grpc.RpcError as error:
+                self.assertEqual(error.code(), grpc.StatusCode.RESOURCE_EXHAUSTED)
+            self.assertLess(time.monotonic(), end)
+        self.assertTrue(all(watch.is_active() for watch in watches))
+        for watch in watches:
+            watch.cancel()
+
+    def test_a_call_whose_request_does_not_come_ends(self):
+        channel = self.open(self.start_worker())
+        watch = channel.unary_stream(WATCH)(request(""), timeout=4 * PATIENCE_S)
+        self.assertEqual(status(next(watch)), SERVING)
+        over = threading.Event()
+        self.addCleanup(over.set)
+
+        def nothing():
+            over.wait()
+            yield from ()
+
+        calls = [
+            channel.stream_stream(method)(nothing(), timeout=PATIENCE_S)
+            for method in (CHECK, WATCH)
+        ]
+        for call in calls:
+            with self.assertRaises(grpc.RpcError) as raised:
+                next(call)
+            self.assertEqual(raised.exception.code(), grpc.StatusCode.DEADLINE_EXCEEDED)
+            self.assertIn("no HealthCheckRequest came", raised.exception.details())
+        # Whose request came may stay.
+        self.assertTrue(watch.is_active())
+        watch.cancel()
 
     def test_many_probes_come_and_go(self):
         worker = self.start_worker()
