@@ -274,10 +274,10 @@ void tfrt_client_on_session_dead(tfrt_node_t* node, tfrt_session_t* session,
   for (tfrt_list_link_t* link = node->clients.next; link != &node->clients;) {
     tfrt_client_t* client = tfrt_client_of(link);
     link = link->next;
+    // An address that is given twice has one session. One that is closed meanwhile has none.
     for (uint32_t i = 0; i < client->options.host_count; ++i) {
       if (client->hosts[i].session != session) continue;
       tfrt_client_lose_session(client, &client->hosts[i], session, death, reason);
-      break;
     }
   }
 }

@@ -357,9 +357,15 @@ void tfrt_job_leave_client(tfrt_job_t* job, tfrt_status_t reason) {
   if (job->closed) return;
   if (job->detached) {
     tfrt_detached_job_lose_client(job->detached);
-  } else if (!job->is_detached) {
-    tfrt_job_close(job, reason);
+    return;
   }
+  // A root to which the client's JobOpen never came answers that it has no such job.
+  tfrt_peer_t* root = NULL;
+  tfrt_status_t status = NULL;
+  if (job->is_detached) status = tfrt_job_reach(job, job->members[0].incarnation, &root);
+  if (root && root->session) status = tfrt_job_attachment_send(job, root);
+  if (!job->is_detached || status) tfrt_job_close(job, status ? status : reason);
+  tfrt_status_release(status);
 }
 
 void tfrt_job_lose_root(tfrt_job_t* job, const tfrt_peer_t* peer) {

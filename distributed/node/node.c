@@ -94,7 +94,12 @@ static void tfrt_node_on_opened(tfrt_session_handler_t* handler, tfrt_session_t*
   tfrt_peer_free_past(node);
   tfrt_peer_t* peer = tfrt_peer_find_or_create(node, tfrt_session_peer_incarnation(session));
   if (node->options.logs_events) tfrt_event_log_session_opened(session);
-  if (!peer) return;  // its first frame ends the session
+  if (!peer) {
+    // Whoever waits for it would wait for ever.
+    tfrt_session_close(session, TFRT_WIRE_GOODBYE_SHUTDOWN,
+                       tfrt_string_view_of("no memory for another peer"));
+    return;
+  }
   tfrt_peer_adopt_session(peer, session);
   tfrt_transfer_open_lanes(peer);
   peer->watermark = tfrt_session_peer_next_call(session) - 1;

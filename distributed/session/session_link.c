@@ -206,6 +206,8 @@ static bool encode_next(tfrt_session_link_t* link) {
     link->greeting = 0;
     if (tfrt_status_is_ok(status)) return true;
     tfrt_status_release(status);
+    // Without a Welcome the first batch would break the protocol; the dialler tries again.
+    if (link->state == TFRT_SESSION_LINK_ESTABLISHED) give_up(link);
     return false;
   }
   bool carries_batches =

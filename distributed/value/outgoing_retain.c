@@ -129,6 +129,8 @@ void tfrt_outgoing_retain_on_retained(tfrt_peer_t* peer, tfrt_job_t* job,
     } else if (item->kind == TFRT_WIRE_ITEM_REFERENCE) {
       tfrt_outgoing_retain_follow(value, &item->reference);
     } else if (item->kind == TFRT_WIRE_ITEM_ERROR) {
+      // What is lost, and fails, ends what it has in the list.
+      tfrt_list_remove(&value->retaining);
       tfrt_outgoing_retain_fail_take(value, tfrt_wire_error_to_status(item->error));
     } else {
       tfrt_outgoing_retain_note_held(value);

@@ -26,7 +26,7 @@ static chain_t chain_of(const tfrt_collective_plan_t* plan, uint32_t root) {
 // kind may be TFRT_COLLECTIVE_COPY: then there is none.
 static void add_link(tfrt_collective_plan_t* plan, const tfrt_collective_step_t* receive,
                      const tfrt_collective_step_t* send, size_t size) {
-  for (size_t at = 0; at < size; at += plan->chunk) {
+  for (size_t at = 0; at < size && !plan->failed; at += plan->chunk) {
     size_t rest = size - at;
     uint32_t arrival = TFRT_COLLECTIVE_NO_STEP;
     for (int i = 0; i < 2; ++i) {

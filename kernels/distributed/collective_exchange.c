@@ -27,7 +27,7 @@ static side_t part_from(const tfrt_collective_plan_t* plan, const size_t* sizes,
 }
 
 static void add_part(tfrt_collective_plan_t* plan, uint8_t kind, uint32_t member, side_t side) {
-  for (size_t at = 0; at < side.size; at += plan->chunk) {
+  for (size_t at = 0; at < side.size && !plan->failed; at += plan->chunk) {
     size_t rest = side.size - at;
     tfrt_collective_step_t step = {.kind = kind,
                                    .member = member,

@@ -56,7 +56,7 @@ static void add_turn(ring_t* ring, const turn_t* turn) {
   uint32_t last = (plan->position + plan->count - 1) % plan->count;
   size_t begin = ring->parts[turn->part];
   size_t size = part_size(ring, turn->part);
-  for (size_t at = 0, i = 0; at < size; at += plan->chunk, ++i) {
+  for (size_t at = 0, i = 0; at < size && !plan->failed; at += plan->chunk, ++i) {
     size_t rest = size - at;
     uint32_t step = tfrt_collective_plan_add(
         plan, &(tfrt_collective_step_t){
@@ -135,7 +135,7 @@ static void add_own_part(ring_t* ring) {
   size_t begin = ring->parts[plan->position];
   size_t size = part_size(ring, plan->position);
   uint32_t next = (plan->position + 1) % plan->count;
-  for (size_t at = 0; at < size; at += plan->chunk) {
+  for (size_t at = 0; at < size && !plan->failed; at += plan->chunk) {
     size_t rest = size - at;
     tfrt_collective_step_t step = {.kind = TFRT_COLLECTIVE_SEND_INPUT,
                                    .member = next,

@@ -225,9 +225,13 @@ static uint32_t window_of(const tfrt_collective_plan_t* plan) {
 static tfrt_status_t prepare(tfrt_collective_t* collective) {
   tfrt_collective_transfer_t* transfer = &collective->transfer;
   const tfrt_collective_view_t view = view_of(collective);
+  tfrt_allocator_t allocator = collective->allocator;
+  // First what another member says to be that large: a plan for it has as many steps.
+  if (!tfrt_collective_result_is_operand(&view)) {
+    TFRT_RETURN_IF_ERROR(tfrt_collective_result_initialize(&view, allocator, &transfer->output));
+  }
   TFRT_RETURN_IF_ERROR(tfrt_collective_result_plan(&view, &transfer->plan));
   uint32_t count = transfer->plan.step_count;
-  tfrt_allocator_t allocator = collective->allocator;
   transfer->progress =
       tfrt_allocator_allocate_zeroed(allocator, count * sizeof(*transfer->progress));
   transfer->flags = tfrt_allocator_allocate_zeroed(allocator, 3 * view.count * sizeof(bool));
@@ -244,8 +248,7 @@ static tfrt_status_t prepare(tfrt_collective_t* collective) {
     transfer->max_relays += step->kind == TFRT_COLLECTIVE_SEND_INPUT || step->joins;
     if (needs_made(step)) ++transfer->progress[step->after].uses;
   }
-  if (tfrt_collective_result_is_operand(&view)) return NULL;
-  return tfrt_collective_result_initialize(&view, allocator, &transfer->output);
+  return NULL;
 }
 
 static void run_transfer(tfrt_task_t* task) {

@@ -26,6 +26,10 @@ static tfrt_status_t check_dense(tfrt_async_value_t* const* elements, uint32_t c
 
 // Reports the first element whose type is not that of element 0.
 static tfrt_status_t check_types(tfrt_async_value_t* const* elements, uint32_t count) {
+  // Another host may have sent a list of nothing.
+  if (count == 0) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "the list has no elements");
+  }
   for (uint32_t i = 1; i < count; ++i) {
     if (elements[i]->type_id == elements[0]->type_id) continue;
     return tfrt_status_create(

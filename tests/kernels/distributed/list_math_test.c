@@ -130,6 +130,17 @@ START_TEST(what_does_not_fit_is_named) {
 }
 END_TEST
 
+START_TEST(a_list_of_nothing_is_refused) {
+  tfrt_list_math_fn_t const functions[] = {tfrt_list_sum, tfrt_list_concat};
+  for (size_t i = 0; i < 2; ++i) {
+    tfrt_async_value_t* result = NULL;
+    tfrt_status_t status = functions[i](NULL, 0, tfrt_allocator_system(), &result);
+    ck_assert_str_eq(tfrt_status_message(status), "the list has no elements");
+    tfrt_status_release(status);
+  }
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   TCase* math = tcase_create("list math");
   tcase_add_checked_fixture(math, set_up, NULL);
@@ -139,6 +150,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(math, only_dense_tensors_are_combined);
   tcase_add_test(math, tensors_stand_behind_one_another);
   tcase_add_test(math, what_does_not_fit_is_named);
+  tcase_add_test(math, a_list_of_nothing_is_refused);
   Suite* suite = suite_create("list math");
   suite_add_tcase(suite, math);
   return suite;
