@@ -219,6 +219,15 @@ class DetachTest(ClusterTest):
         self.assertEqual(self.attach(workers, job), right)
         self.expect_kept(workers, 1)
 
+    def test_a_host_0_that_does_not_answer_is_named(self):
+        workers, job = self.begin(FOR_EVER)
+        strike(workers[0], signal.SIGSTOP)
+        code, out, err = self.attach(workers, job, "--timeout=2000")
+        workers[0].send_signal(signal.SIGCONT)
+        self.assertEqual((code, out), (6, ""), err)
+        self.assertIn(workers[0].address + ": no answer in 2000 ms", err)
+        self.expect(self.ask("cancel", job, hosts(workers)), 0)
+
     def test_results_are_kept_for_as_long_as_was_asked_for(self):
         workers, job = self.begin(SHORT, "--keep-ms=1")
         end = time.monotonic() + PATIENCE_S

@@ -80,6 +80,21 @@ static tfrt_status_t tfrt_attach_forgotten(const char* name) {
                             "there is no job '%s' any more: its host 0 has forgotten it", name);
 }
 
+// The error (+1) for the job |name| on workers of which none has said that it is its host 0: that
+// one may not have answered.
+static tfrt_status_t tfrt_attach_missing_root(tfrt_attach_t* attach, const char* name) {
+  tfrt_host_query_t* query = attach->query;
+  if (query->loop.cancelled) return tfrt_status_retain(query->loop.cancelled);
+  for (uint32_t i = 0; i < query->hosts.count; ++i) {
+    if (!tfrt_host_query_error(query, i)) continue;
+    attach->is_silent = true;
+    return tfrt_host_query_named_error(query, i);
+  }
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                            "host 0 of the job '%s' is not among the workers: name all of them",
+                            name);
+}
+
 static tfrt_status_t tfrt_attach_find(tfrt_attach_t* attach) {
   static tfrt_cluster_inventory_t inventory;
   const char* name = attach->query->rest.values[0];
@@ -109,10 +124,7 @@ static tfrt_status_t tfrt_attach_find(tfrt_attach_t* attach) {
                               "has what it prints",
                               name);
   }
-  if (attach->root != UINT32_MAX) return NULL;
-  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                            "host 0 of the job '%s' is not among the workers: name all of them",
-                            name);
+  return attach->root != UINT32_MAX ? NULL : tfrt_attach_missing_root(attach, name);
 }
 
 // --- Following -----------------------------------------------------------------
