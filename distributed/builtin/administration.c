@@ -164,8 +164,9 @@ tfrt_status_t tfrt_administration_cancel(tfrt_execution_t* execution, tfrt_strin
 
 tfrt_status_t tfrt_administration_drain(tfrt_execution_t* execution, tfrt_string_builder_t* out) {
   tfrt_node_t* node = execution->node;
-  // Without the job of who asks.
-  size_t count = tfrt_node_job_count(node) - 1;
+  tfrt_node_lock_tables(node);
+  size_t count = tfrt_job_count_running(node, execution->job);
+  tfrt_node_unlock(node);
   node->options.on_drain(node->options.on_drain_self);
   tfrt_string_builder_append_format(out, "%zu", count);
   return NULL;

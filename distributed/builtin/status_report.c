@@ -9,10 +9,16 @@ static void tfrt_status_report_add(tfrt_string_builder_t* out, const char* name,
   tfrt_string_builder_append_format(out, "%s %" PRIu64 "\n", name, number);
 }
 
-// What is alive, but for the call that asks: a job, a call, and the slot of its result.
-static void tfrt_status_report_add_counts(tfrt_node_t* node, tfrt_string_builder_t* out) {
+// What is alive, but for jobs that only ask, and the call that asks this and the slot of its
+// result.
+static void tfrt_status_report_add_counts(const tfrt_execution_t* execution,
+                                          tfrt_string_builder_t* out) {
+  tfrt_node_t* node = execution->node;
   tfrt_node_counts_t counts = tfrt_node_counts(node);
-  tfrt_status_report_add(out, "jobs", tfrt_node_job_count(node) - 1);
+  tfrt_node_lock_tables(node);
+  size_t job_count = tfrt_job_count_running(node, execution->job);
+  tfrt_node_unlock(node);
+  tfrt_status_report_add(out, "jobs", job_count);
   tfrt_status_report_add(out, "kept_jobs", tfrt_node_kept_count(node));
   tfrt_status_report_add(out, "objects", counts.objects - 1);
   tfrt_status_report_add(out, "remote_values", counts.remote_values);
@@ -69,7 +75,7 @@ static void tfrt_status_report_add_peers(tfrt_node_t* node, tfrt_string_builder_
 tfrt_status_t tfrt_status_report_write(tfrt_execution_t* execution, tfrt_string_builder_t* out) {
   tfrt_node_t* node = execution->node;
   tfrt_string_builder_append_format(out, "incarnation %016" PRIx64 "\n", node->incarnation);
-  tfrt_status_report_add_counts(node, out);
+  tfrt_status_report_add_counts(execution, out);
   tfrt_status_report_add_counters(node, out);
   tfrt_status_report_add_peers(node, out);
   return NULL;

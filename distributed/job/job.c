@@ -195,6 +195,16 @@ void tfrt_job_tell_members(tfrt_job_t* job, const tfrt_wire_body_t* body, bool c
   }
 }
 
+size_t tfrt_job_count_running(const tfrt_node_t* node, const tfrt_job_t* without) {
+  size_t count = 0;
+  for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) {
+    const tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);
+    // Who follows is to get results, which would go with this host.
+    count += job != without && (!job->asks_only || job->followed);
+  }
+  return count;
+}
+
 tfrt_job_t* tfrt_job_find(tfrt_node_t* node, tfrt_string_view_t id) {
   for (tfrt_list_link_t* link = node->jobs.next; link != &node->jobs; link = link->next) {
     tfrt_job_t* job = TFRT_CONTAINER_OF(link, tfrt_job_t, link);

@@ -169,6 +169,10 @@ tfrt_status_t tfrt_job_reach(tfrt_job_t* job, uint64_t incarnation, tfrt_peer_t*
 // |can_wait|. They all have a session with the root.
 void tfrt_job_tell_members(tfrt_job_t* job, const tfrt_wire_body_t* body, bool can_wait);
 
+// The number of jobs on |node| that run, or can: all but |without| (may be NULL) and those that
+// only ask and follow no detached job.
+size_t tfrt_job_count_running(const tfrt_node_t* node, const tfrt_job_t* without);
+
 // The job with |id| on |node|, or NULL.
 tfrt_job_t* tfrt_job_find(tfrt_node_t* node, tfrt_string_view_t id);
 

@@ -411,6 +411,13 @@ size_t tfrt_node_job_count(tfrt_node_t* node) {
   return count;
 }
 
+size_t tfrt_node_running_job_count(tfrt_node_t* node) {
+  tfrt_node_lock_tables(node);
+  size_t count = tfrt_job_count_running(node, NULL);
+  tfrt_node_unlock(node);
+  return count;
+}
+
 size_t tfrt_node_kept_count(tfrt_node_t* node) {
   tfrt_node_lock_tables(node);
   size_t count = tfrt_detached_job_count_kept(node);

@@ -91,7 +91,7 @@ tfrt_status_t tfrt_node_listen(tfrt_node_t* node, tfrt_string_view_t address,
 tfrt_status_t tfrt_node_set_name(tfrt_node_t* node, tfrt_string_view_t name) TFRT_MUST_USE;
 
 // Takes no new jobs any more, and tells the peers so. The jobs that run go on, with all that
-// they need: tfrt_node_job_count() tells when they are over. Idempotent. Thread-safe.
+// they need: tfrt_node_running_job_count() tells when they are over. Idempotent. Thread-safe.
 void tfrt_node_refuse_jobs(tfrt_node_t* node);
 
 // Refuses new work, closes all jobs and ends all sessions, saying goodbye. Idempotent.
@@ -112,9 +112,11 @@ uint64_t tfrt_node_incarnation(const tfrt_node_t* node);
 // What is alive now. Thread-safe.
 tfrt_node_counts_t tfrt_node_counts(tfrt_node_t* node);
 
-// The number of jobs that are not over, of detached ones that are and have left their results, and
+// The number of jobs that are not over, of those among them that run something or follow one that
+// is detached (the others only ask), of detached ones that are and have left their results, and
 // of what happened between sessions. Thread-safe.
 size_t tfrt_node_job_count(tfrt_node_t* node);
+size_t tfrt_node_running_job_count(tfrt_node_t* node);
 size_t tfrt_node_kept_count(tfrt_node_t* node);
 void tfrt_node_session_counters(tfrt_node_t* node, tfrt_session_counters_t* out_counters);
 

@@ -409,6 +409,20 @@ class SeeingTest(RunningTest):
         self.expect(self.finish(process), 5)
         self.assertEqual(workers[1].wait(timeout=PATIENCE_S), 0)
 
+    def test_who_only_asks_is_no_job_and_holds_up_no_drain(self):
+        worker = self.start_worker("--drain-timeout-ms=600000")
+        path = self.write("trace.json", "")
+        trace = self.start_verb("trace", hosts([worker]), "--for=600000", "--file=" + path)
+        end = time.monotonic() + PATIENCE_S
+        while "trace" not in (job["name"] for job in self.ask_json("list", "jobs", hosts([worker]))):
+            self.assertLess(time.monotonic(), end)
+        self.assertEqual(self.counts(worker, "jobs"), [0])
+        drained = self.ask_json("drain", worker.address)
+        self.assertEqual(drained, [{"host": worker.address, "state": "draining", "jobs": 0}])
+        self.assertEqual(worker.wait(timeout=PATIENCE_S), 0)
+        trace.send_signal(signal.SIGINT)
+        self.finish(trace)
+
     def test_where_nobody_answers_there_is_an_error_and_nothing_else(self):
         workers = self.start_workers(2)
         for worker in workers:

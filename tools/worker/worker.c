@@ -20,6 +20,9 @@
 // How often a worker that drains looks whether the last job is over.
 #define TFRT_WORKER_LOOK_MS 20
 
+// So long may those who only ask take to hear their answers and leave, when nothing else is left.
+#define TFRT_WORKER_ANSWER_MS 1000
+
 // How long the end may take, in seconds: sessions say their goodbyes within two, the rest is
 // for kernels. Without a standard input, nobody is left who would wait.
 #define TFRT_WORKER_END_SECONDS 10
@@ -38,6 +41,7 @@ typedef struct tfrt_worker_s {
   uv_timer_t limit;  // of draining
   uv_pipe_t input;
   bool is_draining;
+  int idle_look_count;   // while draining, one after the other
   _Atomic bool is_deaf;  // nobody can connect any more
   bool is_abandoned;     // the standard input has ended
 } tfrt_worker_t;
@@ -66,14 +70,22 @@ static void tfrt_worker_bound_end(unsigned seconds) {
 
 static void tfrt_worker_on_look(uv_timer_t* timer) {
   tfrt_worker_t* worker = timer->data;
-  if (tfrt_node_job_count(worker->process.node) == 0) tfrt_worker_stop(worker);
+  if (tfrt_node_running_job_count(worker->process.node) > 0) {
+    worker->idle_look_count = 0;
+    return;
+  }
+  bool is_over = tfrt_node_job_count(worker->process.node) == 0 ||
+                 worker->idle_look_count++ >= TFRT_WORKER_ANSWER_MS / TFRT_WORKER_LOOK_MS;
+  if (is_over) tfrt_worker_stop(worker);
 }
 
 static void tfrt_worker_on_limit(uv_timer_t* timer) {
   tfrt_worker_t* worker = timer->data;
-  const size_t count = tfrt_node_job_count(worker->process.node);
-  tfrt_log(TFRT_LOG_WARNING, NULL, "the time to drain is over: %zu job%s %s cancelled", count,
-           tfrt_plural(count), count == 1 ? "is" : "are");
+  const size_t count = tfrt_node_running_job_count(worker->process.node);
+  if (count > 0) {
+    tfrt_log(TFRT_LOG_WARNING, NULL, "the time to drain is over: %zu job%s %s cancelled", count,
+             tfrt_plural(count), count == 1 ? "is" : "are");
+  }
   tfrt_worker_stop(worker);
 }
 
@@ -81,7 +93,7 @@ static void tfrt_worker_drain(tfrt_worker_t* worker) {
   worker->is_draining = true;
   tfrt_node_refuse_jobs(worker->process.node);
   tfrt_host_process_set_serving(&worker->process, false);
-  const size_t count = tfrt_node_job_count(worker->process.node);
+  const size_t count = tfrt_node_running_job_count(worker->process.node);
   tfrt_log(TFRT_LOG_INFO, NULL, "draining: %zu job%s may go on for %lld ms", count,
            tfrt_plural(count), (long long)worker->options->drain_timeout_ms);
   uv_update_time(&worker->loop);

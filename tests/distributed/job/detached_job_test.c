@@ -346,6 +346,24 @@ START_TEST(a_client_that_stays_gets_its_results_and_closes_the_job) {
 }
 END_TEST
 
+START_TEST(who_follows_a_job_counts_as_one_and_who_asks_for_more_does_not) {
+  begin(40);
+  await_state("running");
+  leave();
+  await_state("ended");
+  tfrt_node_t* root = world.hosts[0].node;
+  tfrt_job_await_count(&world, 0);
+  tfrt_client_t* client = open_asker();
+  tfrt_async_value_release(ask_as(client, ask_inventory, 0));
+  ck_assert_uint_eq(tfrt_node_job_count(root), 1);
+  ck_assert_uint_eq(tfrt_node_running_job_count(root), 0);
+  tfrt_async_value_release(ask_as(client, ask_follow, 0));
+  ck_assert_uint_eq(tfrt_node_running_job_count(root), 1);
+  close_asker(client);
+  end(1);
+}
+END_TEST
+
 // The arguments may be there or not, and hosts may know of the job or not.
 START_TEST(a_client_that_is_killed_at_any_moment_leaves_no_job_that_never_ends) {
   for (int64_t delay_us = 0; delay_us <= 4000; delay_us += 100) {
@@ -711,6 +729,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(jobs, a_job_goes_on_when_its_client_is_killed);
   tcase_add_test(jobs, a_client_may_leave_when_the_job_runs);
   tcase_add_test(jobs, a_client_that_stays_gets_its_results_and_closes_the_job);
+  tcase_add_test(jobs, who_follows_a_job_counts_as_one_and_who_asks_for_more_does_not);
   tcase_add_test(jobs, a_client_that_is_killed_at_any_moment_leaves_no_job_that_never_ends);
   tcase_add_test(jobs, without_an_upload_the_job_ends_with_the_loss_of_its_client);
   tcase_add_test(jobs, without_all_arguments_the_function_is_not_called);

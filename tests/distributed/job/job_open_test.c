@@ -232,6 +232,7 @@ START_TEST(who_asks_is_answered_by_a_full_host_and_takes_no_room_of_others) {
   ck_assert_str_eq(raw.said, "JobAttach JobOpened");
   ck_assert_uint_eq(raw.error_code, 0);
   ck_assert_uint_eq(tfrt_node_job_count(world.hosts[0].node), 3);
+  ck_assert_uint_eq(tfrt_node_running_job_count(world.hosts[0].node), 1);
   end();
 }
 END_TEST
