@@ -8,10 +8,7 @@
 
 #include <stddef.h>
 
-#include "host_runtime/base/macros.h"
 #include "host_runtime/base/string_view.h"
-
-TFRT_API_BEGIN
 
 // The size of the character that |text|, which isn't empty, begins with; 0 if it begins with none.
 // Only the second byte's range depends on the first one: that rules out overlong forms (C0, C1,
@@ -42,7 +39,5 @@ size_t tfrt_utf8_show(tfrt_string_view_t text, char out_shown[TFRT_UTF8_SHOWN_SI
 
 // The size of all of |text|, shown in that way. Thread-safe.
 size_t tfrt_utf8_shown_size(tfrt_string_view_t text);
-
-TFRT_API_END
 
 #endif  // TFRT_HOST_RUNTIME_BASE_UTF8_H_

@@ -19,6 +19,7 @@ typedef struct tfrt_cancel_target_s {
   // The first of them: "job ID" or "call CALLER NUMBER @FUNCTION PLACE".
   char found[TFRT_CANCEL_MAX_TEXT];
   bool is_there[TFRT_HOST_LIST_MAX];
+  uint32_t root;  // the one of them that is host 0 of the job that it is; UINT32_MAX: none
 } tfrt_cancel_target_t;
 
 static bool tfrt_cancel_begins(tfrt_string_view_t text, const char* start, size_t size) {
@@ -72,6 +73,7 @@ static void tfrt_cancel_describe_call(const tfrt_cluster_inventory_t* inventory,
 static void tfrt_cancel_search(const tfrt_cluster_inventory_t* inventory,
                                tfrt_cancel_target_t* target) {
   char found[TFRT_CANCEL_MAX_TEXT];
+  target->root = UINT32_MAX;
   for (uint32_t i = 0; i < inventory->host_count; ++i) {
     tfrt_inventory_line_t line;
     for (tfrt_string_view_t rest = inventory->lines[i]; tfrt_inventory_lines_next(&rest, &line);) {
@@ -81,6 +83,7 @@ static void tfrt_cancel_search(const tfrt_cluster_inventory_t* inventory,
           tfrt_cancel_begins(job, target->name, strlen(target->name))) {
         snprintf(found, sizeof(found), "job %.*s", TFRT_STRING_VIEW_ARGUMENTS(job));
         tfrt_cancel_note(target, i, found);
+        if (tfrt_inventory_line_number(&line, "rank") == 0) target->root = i;
       }
       if (!tfrt_cancel_fits_call(inventory, i, &line, target->name)) continue;
       tfrt_cancel_describe_call(inventory, i, &line, found);
@@ -91,7 +94,9 @@ static void tfrt_cancel_search(const tfrt_cluster_inventory_t* inventory,
 
 static tfrt_async_value_t* tfrt_cancel_ask(void* self, tfrt_client_t* client, uint32_t index) {
   const tfrt_cancel_target_t* target = self;
-  if (!target->is_there[index]) return NULL;
+  // Host 0 tells the others, and why its own part ends: what they end by themselves may come first.
+  bool is_asked = target->root == UINT32_MAX || index == target->root;
+  if (!target->is_there[index] || !is_asked) return NULL;
   return tfrt_client_cancel_on(client, 0, tfrt_string_view_of(target->found));
 }
 
