@@ -13,8 +13,8 @@
 //  3. The job is closed when its start has ended, or never came, and its client has gone. From then
 //     on the time counts.
 //  4. Forgotten when that is over, when an administrator says so, or with the node; with its job,
-//  if
-//     that never had a start. Nobody finds it any more, but who follows it has it until they leave.
+//     if that never had a start. Nobody finds it any more, but who follows it has it until they
+//     leave.
 //
 // At most TFRT_DETACHED_JOB_MAX_KEPT that have ended are kept; the oldest goes first.
 //

@@ -147,24 +147,40 @@ static tfrt_indirect_value_t* tfrt_mailbox_meet(tfrt_mailbox_t* mailbox,
   return other ? tfrt_mailbox_complete(mailbox, side, other) : value;
 }
 
-// --- Closing -------------------------------------------------------------------
+// --- Taking out ----------------------------------------------------------------
 
-// Takes out the oldest slot whose key begins with |prefix|: its value (+1), or NULL.
-static tfrt_async_value_t* tfrt_mailbox_take_closed(tfrt_mailbox_t* mailbox,
-                                                    tfrt_string_view_t prefix) {
+// Whether a slot is the one that |self| describes.
+typedef bool (*tfrt_mailbox_is_it_fn_t)(const void* self, const tfrt_mailbox_slot_t* slot);
+
+// Takes out the oldest slot that |is_it|: its value (+1), or NULL. Sets |*out_waits| then (NULL:
+// nobody asks): whether its message has not come.
+static tfrt_async_value_t* tfrt_mailbox_take_first(tfrt_mailbox_t* mailbox,
+                                                   tfrt_mailbox_is_it_fn_t is_it, const void* self,
+                                                   bool* out_waits) {
   tfrt_async_value_t* value = NULL;
   tfrt_mutex_lock(&mailbox->mutex);
   for (tfrt_list_link_t* link = mailbox->slots.next; link != &mailbox->slots && !value;) {
     tfrt_mailbox_slot_t* slot = TFRT_CONTAINER_OF(link, tfrt_mailbox_slot_t, link);
     link = link->next;
-    tfrt_string_view_t key = tfrt_string_view_make(slot->key, slot->key_size);
-    if (!tfrt_string_view_starts_with(key, prefix)) continue;
+    if (!is_it(self, slot)) continue;
     tfrt_list_remove(&slot->link);
     value = &slot->value->base;
+    if (out_waits) *out_waits = !slot->is_sent;
     tfrt_mailbox_free_slot(mailbox, slot);
   }
   tfrt_mutex_unlock(&mailbox->mutex);
   return value;
+}
+
+static bool tfrt_mailbox_key_begins(const tfrt_mailbox_slot_t* slot, tfrt_string_view_t prefix) {
+  return tfrt_string_view_starts_with(tfrt_string_view_make(slot->key, slot->key_size), prefix);
+}
+
+// --- Closing -------------------------------------------------------------------
+
+// |self| is a prefix of keys.
+static bool tfrt_mailbox_is_closed(const void* self, const tfrt_mailbox_slot_t* slot) {
+  return tfrt_mailbox_key_begins(slot, *(const tfrt_string_view_t*)self);
 }
 
 // Closes keys that begin with |prefix|, with |error| (+0). Whoever comes after the first lock
@@ -186,7 +202,8 @@ static tfrt_status_t tfrt_mailbox_close(tfrt_mailbox_t* mailbox, tfrt_string_vie
     tfrt_mailbox_free_closed(mailbox, closed);
     return NULL;
   }
-  for (tfrt_async_value_t* value; (value = tfrt_mailbox_take_closed(mailbox, prefix));) {
+  for (tfrt_async_value_t* value;
+       (value = tfrt_mailbox_take_first(mailbox, tfrt_mailbox_is_closed, &prefix, NULL));) {
     tfrt_async_value_set_error(value, tfrt_async_value_error(error));
     // What was sent stays alive, here and at its owner, until it is resolved, and it would not be
     // if nobody asked.
@@ -283,29 +300,17 @@ static void tfrt_mailbox_release_wait(tfrt_mailbox_wait_t* wait) {
   tfrt_request_context_release(request);
 }
 
-// Takes out the slot that waits with |value|, if its message has not come. Else the slot, and with
-// it the mailbox's reference, is somebody else's already.
-static void tfrt_mailbox_take_wait(tfrt_mailbox_t* mailbox, const tfrt_indirect_value_t* value) {
-  tfrt_mailbox_slot_t* found = NULL;
-  tfrt_mutex_lock(&mailbox->mutex);
-  for (tfrt_list_link_t* link = mailbox->slots.next; link != &mailbox->slots; link = link->next) {
-    tfrt_mailbox_slot_t* slot = TFRT_CONTAINER_OF(link, tfrt_mailbox_slot_t, link);
-    if (slot->value != value) continue;
-    tfrt_list_remove(link);
-    found = slot;
-    break;
-  }
-  tfrt_mutex_unlock(&mailbox->mutex);
-  if (!found) return;
-  tfrt_async_value_release(&found->value->base);
-  tfrt_mailbox_free_slot(mailbox, found);
+static bool tfrt_mailbox_waits_with(const void* self, const tfrt_mailbox_slot_t* slot) {
+  return slot->value == self;
 }
 
-// The slot goes first: the next message is for the next who waits.
+// The slot goes first, if its message has not come (else it is somebody else's already): the next
+// message is for the next who waits.
 static void tfrt_mailbox_run_cancel(tfrt_cancellation_subscription_t* subscription,
                                     tfrt_status_t reason) {
   tfrt_mailbox_wait_t* wait = TFRT_CONTAINER_OF(subscription, tfrt_mailbox_wait_t, subscription);
-  tfrt_mailbox_take_wait(wait->mailbox, wait->value);
+  tfrt_async_value_release(
+      tfrt_mailbox_take_first(wait->mailbox, tfrt_mailbox_waits_with, wait->value, NULL));
   tfrt_async_value_set_error(&wait->value->base, reason);
   tfrt_mailbox_release_wait(wait);
 }
@@ -347,52 +352,41 @@ tfrt_async_value_t* tfrt_mailbox_receive(tfrt_mailbox_t* mailbox,
 
 // --- The end -------------------------------------------------------------------
 
-tfrt_async_value_t* tfrt_mailbox_take(tfrt_mailbox_t* mailbox, uint32_t sender, bool only_waiting,
-                                      bool* out_waits) {
-  tfrt_async_value_t* value = NULL;
-  tfrt_mutex_lock(&mailbox->mutex);
-  for (tfrt_list_link_t* link = mailbox->slots.next; link != &mailbox->slots && !value;) {
-    tfrt_mailbox_slot_t* slot = TFRT_CONTAINER_OF(link, tfrt_mailbox_slot_t, link);
-    link = link->next;
-    bool is_of_sender = sender == TFRT_MAILBOX_ANY_SENDER || slot->sender == sender;
-    if (!is_of_sender || (only_waiting && slot->is_sent)) continue;
-    tfrt_list_remove(&slot->link);
-    value = &slot->value->base;
-    *out_waits = !slot->is_sent;
-    tfrt_mailbox_free_slot(mailbox, slot);
-  }
-  tfrt_mutex_unlock(&mailbox->mutex);
-  return value;
+typedef struct tfrt_mailbox_from_s {
+  uint32_t sender;
+  bool only_waiting;
+} tfrt_mailbox_from_t;
+
+static bool tfrt_mailbox_is_from(const void* self, const tfrt_mailbox_slot_t* slot) {
+  const tfrt_mailbox_from_t* from = self;
+  bool is_of_sender = from->sender == TFRT_MAILBOX_ANY_SENDER || slot->sender == from->sender;
+  return is_of_sender && !(from->only_waiting && slot->is_sent);
 }
 
-// The oldest value of |request| that was sent, or owed under a key that begins with |owed|: +1, or
-// NULL.
-static tfrt_async_value_t* tfrt_mailbox_take_sent(tfrt_mailbox_t* mailbox, uint64_t request,
-                                                  tfrt_string_view_t owed) {
-  tfrt_async_value_t* value = NULL;
-  tfrt_mutex_lock(&mailbox->mutex);
-  for (tfrt_list_link_t* link = mailbox->slots.next; link != &mailbox->slots && !value;) {
-    tfrt_mailbox_slot_t* slot = TFRT_CONTAINER_OF(link, tfrt_mailbox_slot_t, link);
-    link = link->next;
-    tfrt_string_view_t key = tfrt_string_view_make(slot->key, slot->key_size);
-    bool is_of_request =
-        slot->request == request || (slot->request == 0 && tfrt_string_view_starts_with(key, owed));
-    if (!slot->is_sent || !is_of_request) continue;
-    tfrt_list_remove(&slot->link);
-    value = &slot->value->base;
-    tfrt_mailbox_free_slot(mailbox, slot);
-  }
-  tfrt_mutex_unlock(&mailbox->mutex);
-  return value;
+tfrt_async_value_t* tfrt_mailbox_take(tfrt_mailbox_t* mailbox, uint32_t sender, bool only_waiting,
+                                      bool* out_waits) {
+  const tfrt_mailbox_from_t from = {.sender = sender, .only_waiting = only_waiting};
+  return tfrt_mailbox_take_first(mailbox, tfrt_mailbox_is_from, &from, out_waits);
+}
+
+typedef struct tfrt_mailbox_sent_to_s {
+  uint64_t request;
+  tfrt_string_view_t owed;  // how keys of owed messages of |request| begin
+} tfrt_mailbox_sent_to_t;
+
+static bool tfrt_mailbox_was_sent_to(const void* self, const tfrt_mailbox_slot_t* slot) {
+  const tfrt_mailbox_sent_to_t* to = self;
+  bool is_owed = slot->request == 0 && tfrt_mailbox_key_begins(slot, to->owed);
+  return slot->is_sent && (slot->request == to->request || is_owed);
 }
 
 tfrt_async_value_t* tfrt_mailbox_take_unreceived(tfrt_mailbox_t* mailbox, uint64_t request) {
   tfrt_string_builder_t owed;
   tfrt_string_builder_initialize(&owed, mailbox->allocator);
   tfrt_mailbox_append_owed_prefix(request, &owed);
+  const tfrt_mailbox_sent_to_t to = {.request = request, .owed = tfrt_string_builder_view(&owed)};
   tfrt_async_value_t* value =
-      owed.failed ? NULL
-                  : tfrt_mailbox_take_sent(mailbox, request, tfrt_string_builder_view(&owed));
+      owed.failed ? NULL : tfrt_mailbox_take_first(mailbox, tfrt_mailbox_was_sent_to, &to, NULL);
   tfrt_string_builder_deinitialize(&owed);
   return value;
 }
