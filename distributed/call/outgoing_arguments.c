@@ -30,7 +30,7 @@ static tfrt_status_t tfrt_outgoing_arguments_lend(tfrt_outgoing_call_t* call,
   const char* const* types = arguments->request->argument_types;
   tfrt_remote_value_t* remote = tfrt_remote_value_of(node, value);
   if (remote) {
-    item->reference = remote->location;
+    item->reference = tfrt_remote_value_whereabouts(remote);
     item->reference.is_mutable = tfrt_outgoing_arguments_is_mutable(types, index);
     item->reference.is_pushed = tfrt_outgoing_push_take(remote, call->peer->incarnation);
     // The handle itself is what keeps the loan good, also when a copy is here by then.

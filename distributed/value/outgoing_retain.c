@@ -83,6 +83,7 @@ static void tfrt_outgoing_retain_note_held(tfrt_remote_value_t* value) {
   holding->held = true;
   // The loan is over for us: who lent it need not know it any more.
   holding->lender = 0;
+  holding->lent_by = 0;
   tfrt_list_remove(&holding->named);
   tfrt_outgoing_retain_end(value);
 }

@@ -133,7 +133,8 @@ static bool tfrt_recovery_answer(tfrt_peer_t* peer, tfrt_remote_value_t* value,
     return true;
   }
   if (value->lost || value->location.owner == reference->owner) return false;
-  tfrt_wire_item_t item = {.kind = TFRT_WIRE_ITEM_REFERENCE, .reference = value->location};
+  tfrt_wire_item_t item = {.kind = TFRT_WIRE_ITEM_REFERENCE,
+                           .reference = tfrt_remote_value_whereabouts(value)};
   tfrt_recovery_send(peer, value->job, reference, &item);
   return true;
 }
@@ -228,9 +229,12 @@ static void tfrt_recovery_expire_job(tfrt_job_t* job, int64_t latest_ns) {
     tfrt_recovery_request_t* request = TFRT_CONTAINER_OF(link, tfrt_recovery_request_t, link);
     link = link->next;
     tfrt_peer_t* peer = tfrt_peer_find(job->node, request->asker);
-    // One that waits for another owner, too, knows that this one is dead.
-    bool is_known = request->value->lost || request->since_ns > latest_ns;
-    if (peer && is_known && tfrt_recovery_is_lent(peer, request->value)) continue;
+    // One that waits for another owner, too, knows that this one is dead; one that comes home needs
+    // none.
+    const tfrt_remote_value_t* value = request->value;
+    bool is_home = value->homecoming && !value->peer;
+    bool is_known = value->lost || is_home || request->since_ns > latest_ns;
+    if (peer && is_known && tfrt_recovery_is_lent(peer, value)) continue;
     if (peer) tfrt_recovery_refuse(peer, job, &request->reference);
     tfrt_recovery_free(request);
   }

@@ -231,6 +231,7 @@ static void tfrt_remote_value_destroy(tfrt_indirect_value_t* indirect) {
   tfrt_remote_value_t* value = tfrt_remote_value_of_indirect(indirect);
   tfrt_node_t* node = value->node;
   tfrt_node_lock_tables(node);
+  tfrt_remote_value_end_homecoming(value);
   if (value->retried) tfrt_retried_call_forget(value);
   tfrt_remote_value_release_all_holds(value);
   tfrt_remote_value_unlink_peers(value);
@@ -350,8 +351,14 @@ tfrt_remote_value_t* tfrt_remote_value_cast(tfrt_async_value_t* value) {
                                                            : NULL;
 }
 
+tfrt_wire_reference_t tfrt_remote_value_whereabouts(const tfrt_remote_value_t* value) {
+  tfrt_wire_reference_t reference = value->location;
+  if (value->retried) reference.is_recoverable = true;
+  return reference;
+}
+
 tfrt_wire_reference_t tfrt_remote_value_tell(tfrt_remote_value_t* value) {
-  if (!value->is_told) value->told = value->location;
+  if (!value->is_told) value->told = tfrt_remote_value_whereabouts(value);
   value->is_told = true;
   return value->told;
 }

@@ -49,6 +49,7 @@
 #include "distributed/wire/bulk.h"
 
 typedef struct tfrt_retried_call_s tfrt_retried_call_t;
+typedef struct tfrt_remote_value_homecoming_s tfrt_remote_value_homecoming_t;
 
 // What a remote value was called before it was lost, and where it was. Others may still know it by
 // either.
@@ -90,8 +91,9 @@ typedef struct tfrt_remote_value_s {
   tfrt_wire_object_id_t exported_as;  // number 0: that is no name of ours
   tfrt_indirect_value_t* registered;  // +1; a chain that comes when that is answered, or NULL
   tfrt_retried_call_t* retried;       // +0; whose result it is, if that may run again; else NULL
-  uint64_t lender;                    // who may know another owner, an incarnation; 0: nobody
-  tfrt_remote_value_past_t* past;     // newest first
+  tfrt_remote_value_homecoming_t* homecoming;  // owned; what it waits for here; or NULL
+  uint64_t lender;                 // who may know another owner, an incarnation; 0: nobody
+  tfrt_remote_value_past_t* past;  // newest first
   // +1; has the hold or the loan of a list that came, in the place of this value; or NULL.
   struct tfrt_remote_value_s* cover;
   // +1; of an element, or the cover of one that is a list: the cover that it lives by; or NULL.
@@ -131,6 +133,7 @@ typedef struct tfrt_remote_value_s {
   uint32_t user_function;
   tfrt_wire_reference_t location;
   tfrt_wire_reference_t given;  // as the lender knows it
+  uint64_t lent_by;             // if |lender| is who sent us on: who has lent |name|; else 0
   tfrt_status_t loss;           // +1; why the lender was last asked for another owner; or NULL
   tfrt_list_link_t retaining;   // in the list of who is asked to hold it for us
   uint32_t retain_forwards;
@@ -175,6 +178,9 @@ tfrt_remote_value_t* tfrt_remote_value_of(tfrt_node_t* node, tfrt_async_value_t*
 
 // The remote value (+0) that |value| itself is, resolved or not, or NULL.
 tfrt_remote_value_t* tfrt_remote_value_cast(tfrt_async_value_t* value);
+
+// Where |value| is, as others are told; and if its call may run again, that it is recoverable.
+tfrt_wire_reference_t tfrt_remote_value_whereabouts(const tfrt_remote_value_t* value);
 
 // The reference by which others are sent on to |value|, for which they asked here: the same for all
 // of them.

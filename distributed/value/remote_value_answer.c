@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/call/retried_call.h"
 #include "distributed/job/job.h"
-#include "distributed/value/incoming_want.h"
 #include "distributed/value/list_item.h"
 #include "distributed/value/outgoing_retain.h"
 #include "distributed/value/outgoing_want.h"
@@ -12,6 +11,8 @@
 // resolution and that of |settled|, which comes after it.
 static void tfrt_remote_value_finish(tfrt_remote_value_t* value) {
   value->resolved = true;
+  // At home nobody else uses it by way of us.
+  if (!value->peer) tfrt_remote_value_end_homecoming(value);
   if (value->lost) tfrt_outgoing_retain_give_up(value);
   value->lost = false;
   if (value->want != 0) tfrt_outgoing_want_end(value);
@@ -65,11 +66,12 @@ void tfrt_remote_value_forward(tfrt_remote_value_t* value, tfrt_async_value_t* t
 static void tfrt_remote_value_forward_resolved_take(tfrt_remote_value_t* value,
                                                     tfrt_async_value_t* target) {
   tfrt_action_queue_release(&value->node->actions, target);
-  if (tfrt_async_value_is_error(target)) {
-    tfrt_remote_value_fail(value, tfrt_async_value_error(target));
-  } else {
+  if (!tfrt_async_value_is_error(target)) {
     tfrt_remote_value_forward(value, target);
+    return;
   }
+  tfrt_status_t status = tfrt_async_value_error(target);
+  if (!tfrt_remote_value_lose_instead(value, status)) tfrt_remote_value_fail(value, status);
 }
 
 // The owner has the value; here is only the news.
@@ -97,16 +99,14 @@ static void tfrt_remote_value_follow(tfrt_remote_value_t* value,
   }
   if (reference->owner != value->node->incarnation) {
     if (reference->is_recoverable && value->peer) {
+      if (tfrt_remote_value_same(&value->given, &value->name)) value->lent_by = value->lender;
       value->lender = value->peer->incarnation;
       value->given = *reference;
     }
     tfrt_remote_value_locate(value, reference);
     return;
   }
-  // It came home, or will: what our own name stands for is known here.
-  tfrt_async_value_t* own = tfrt_incoming_want_own_value(value->job, reference);
-  tfrt_remote_value_forward(value, own);
-  tfrt_action_queue_release(&value->node->actions, own);
+  tfrt_remote_value_come_home(value, reference);
 }
 
 // Others were told that something is elsewhere, and are sent on from there to |target|: the name
@@ -132,15 +132,6 @@ void tfrt_remote_value_alias(tfrt_remote_value_t* value, tfrt_async_value_t* tar
   tfrt_remote_value_forward(value, target);
 }
 
-static void tfrt_remote_value_on_error(tfrt_remote_value_t* value, const tfrt_wire_error_t* error) {
-  tfrt_async_value_t* decoded = tfrt_value_item_decode_error(error);
-  if (tfrt_remote_value_lose_instead(value, tfrt_async_value_error(decoded))) {
-    tfrt_action_queue_release(&value->node->actions, decoded);
-  } else {
-    tfrt_remote_value_forward_resolved_take(value, decoded);
-  }
-}
-
 void tfrt_remote_value_receive(tfrt_remote_value_t* value, tfrt_async_value_t* payload) {
   if (value->want != 0) tfrt_outgoing_want_complete(value);
   tfrt_remote_value_forward_resolved_take(value, tfrt_async_value_retain(payload));
@@ -158,7 +149,7 @@ void tfrt_remote_value_on_item(tfrt_remote_value_t* value, const tfrt_wire_item_
       tfrt_remote_value_forward_resolved_take(value, tfrt_list_item_decode(value, &item->list));
       break;
     case TFRT_WIRE_ITEM_ERROR:
-      tfrt_remote_value_on_error(value, item->error);
+      tfrt_remote_value_forward_resolved_take(value, tfrt_value_item_decode_error(item->error));
       break;
     case TFRT_WIRE_ITEM_AVAILABLE:
       tfrt_remote_value_on_available(value, &item->available);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The inside of a remote value, for its four sources. Private to this room.
+// The inside of a remote value, for its five sources. Private to this room.
 //
 //   remote_value.c         its life, and what it asks its owner
 //   remote_value_answer.c  what the owner says, and every end of it
 //   remote_value_cover.c   a list that came, and its elements
+//   remote_value_home.c    what turns out to be a value of this host
 //   remote_value_loss.c    the loss of its owner, and another one
 //
 // Thread rule: everything here needs the node's lock.
@@ -39,11 +40,26 @@ void tfrt_remote_value_locate(tfrt_remote_value_t* value, const tfrt_wire_refere
 // Nobody is asked: takes |value| out of the lists of its peers.
 void tfrt_remote_value_unlink_peers(tfrt_remote_value_t* value);
 
+// True if both are one name of one host.
+bool tfrt_remote_value_same(const tfrt_wire_reference_t* a, const tfrt_wire_reference_t* b);
+
 // --- remote_value_loss.c -----------------------------------------------------
 
 // |value| would be the error |status| (+0), as another host says. True if that is the loss of a
 // host, and the call runs again whose result |value| is: then it is lost.
 bool tfrt_remote_value_lose_instead(tfrt_remote_value_t* value, tfrt_status_t status);
+
+// --- remote_value_home.c -----------------------------------------------------
+
+// |value|, which is unresolved, is |reference|, a name of this host: what that stands for here. If
+// the call may run again that made |value|, it comes *home* first: it waits for that, asking
+// nobody, and is lost where that becomes the error that a host was lost. If its own value turns out
+// to be elsewhere, it is there, too, and keeps that one.
+void tfrt_remote_value_come_home(tfrt_remote_value_t* value,
+                                 const tfrt_wire_reference_t* reference);
+
+// |value| waits for no own value any more, nor keeps one, if it did.
+void tfrt_remote_value_end_homecoming(tfrt_remote_value_t* value);
 
 // --- remote_value_answer.c ---------------------------------------------------
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/call/retried_call.h"
 #include "distributed/job/job.h"
-#include "distributed/value/incoming_want.h"
 #include "distributed/value/outgoing_retain.h"
 #include "distributed/value/outgoing_want.h"
 #include "distributed/value/recovery.h"
@@ -19,6 +18,7 @@ static tfrt_status_t tfrt_remote_value_place_loss(const tfrt_remote_value_t* val
 // Nobody has |value|: forgets what was known of it.
 static void tfrt_remote_value_set_lost(tfrt_remote_value_t* value) {
   if (value->want != 0) tfrt_outgoing_want_end(value);
+  tfrt_remote_value_end_homecoming(value);
   tfrt_remote_value_unlink_peers(value);
   value->lost = true;
   value->available_there = false;
@@ -26,12 +26,26 @@ static void tfrt_remote_value_set_lost(tfrt_remote_value_t* value) {
   value->forwards = 0;
 }
 
+// Whoever sent us on can't help: asks who has lent the name of |value|, if that is another.
+static void tfrt_remote_value_ask_name(tfrt_remote_value_t* value) {
+  value->lender = value->lent_by;
+  value->given = value->name;
+  value->lent_by = 0;
+}
+
+static bool tfrt_remote_value_ask_lender(tfrt_remote_value_t* value) {
+  if (tfrt_recovery_ask(value)) return true;
+  if (value->lent_by == 0) return false;
+  tfrt_remote_value_ask_name(value);
+  return tfrt_recovery_ask(value);
+}
+
 void tfrt_remote_value_lose(tfrt_remote_value_t* value, tfrt_status_t status) {
   if (value->resolved) return;
   // Who was asked for another owner is lost, too.
-  if (value->lost) value->lender = 0;
+  if (value->lost) tfrt_remote_value_ask_name(value);
   tfrt_remote_value_set_lost(value);
-  if (tfrt_recovery_ask(value)) {
+  if (tfrt_remote_value_ask_lender(value)) {
     // It may be the one that was kept.
     tfrt_status_t loss = tfrt_status_retain(status);
     tfrt_status_release(value->loss);
@@ -73,14 +87,13 @@ void tfrt_remote_value_move(tfrt_remote_value_t* value, const tfrt_wire_referenc
   value->lost = false;
   value->name = *reference;
   value->given = *reference;
+  value->lent_by = 0;
   value->held = held;
   if (value->is_told) value->told = *reference;
   if (reference->owner == value->node->incarnation) {
     // It came home: nobody else need hold it for us.
     tfrt_outgoing_retain_give_up(value);
-    tfrt_async_value_t* own = tfrt_incoming_want_own_value(value->job, reference);
-    tfrt_remote_value_forward(value, own);
-    tfrt_action_queue_release(&value->node->actions, own);
+    tfrt_remote_value_come_home(value, reference);
     return;
   }
   tfrt_remote_value_locate(value, reference);
@@ -90,7 +103,7 @@ void tfrt_remote_value_move(tfrt_remote_value_t* value, const tfrt_wire_referenc
   tfrt_remote_value_ask_again(value);
 }
 
-static bool tfrt_remote_value_same(const tfrt_wire_reference_t* a, const tfrt_wire_reference_t* b) {
+bool tfrt_remote_value_same(const tfrt_wire_reference_t* a, const tfrt_wire_reference_t* b) {
   return a->owner == b->owner && tfrt_wire_object_id_equal(a->id, b->id);
 }
 
@@ -134,23 +147,31 @@ static void tfrt_remote_value_take_list(const tfrt_job_t* job, tfrt_list_link_t*
 // Loses the values of |job| (NULL: of all jobs) that |head| leads to. A value whose last reference
 // is gone already has only its storage left, and takes itself out.
 static void tfrt_remote_value_lose_list(tfrt_peer_t* peer, const tfrt_job_t* job,
-                                        tfrt_list_link_t* head, size_t offset) {
+                                        tfrt_list_link_t* head, size_t offset,
+                                        void (*lose)(tfrt_remote_value_t*, tfrt_status_t)) {
   tfrt_list_link_t lost;
   tfrt_remote_value_take_list(job, head, offset, &lost);
   for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&lost));) {
     tfrt_remote_value_t* value = (tfrt_remote_value_t*)((char*)link - offset);
     if (!tfrt_async_value_try_retain(&value->base.base)) continue;
     tfrt_status_t status = tfrt_remote_value_lost_error(value, peer);
-    tfrt_remote_value_lose(value, status);
+    lose(value, status);
     tfrt_status_release(status);
     tfrt_remote_value_release(value);
   }
 }
 
+static void tfrt_remote_value_lose_name(tfrt_remote_value_t* value, tfrt_status_t status) {
+  if (value->lent_by != 0) tfrt_remote_value_ask_name(value);
+  tfrt_remote_value_lose(value, status);
+}
+
 void tfrt_remote_value_bury_all(tfrt_peer_t* peer, const tfrt_job_t* job) {
   tfrt_push_inbox_drop(peer, job);
-  tfrt_remote_value_lose_list(peer, job, &peer->located, offsetof(tfrt_remote_value_t, located));
-  tfrt_remote_value_lose_list(peer, job, &peer->named, offsetof(tfrt_remote_value_t, named));
+  tfrt_remote_value_lose_list(peer, job, &peer->located, offsetof(tfrt_remote_value_t, located),
+                              tfrt_remote_value_lose);
+  tfrt_remote_value_lose_list(peer, job, &peer->named, offsetof(tfrt_remote_value_t, named),
+                              tfrt_remote_value_lose_name);
 }
 
 void tfrt_remote_value_cancel_all(tfrt_peer_t* peer, const tfrt_job_t* job, tfrt_status_t reason) {

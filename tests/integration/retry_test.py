@@ -40,6 +40,34 @@ func.func @main() -> i32 {
 }
 """
 
+# The result of @back is one of host 0, which it has called back for that; it ends for hosts from 2 on.
+BACK = """func.func @work_for(%who: i32, %ch: !tfrt.chain) -> i32 {
+  %printed = tfrt.print.i32 %who, %ch
+  %two = tfrt.constant.i32 2
+  %ends = "tfrt.lessequal.i32"(%two, %who) : (i32, i32) -> i1
+  %r = tfrt.if %ends, %who, %ch : (i32, !tfrt.chain) -> (i32) {
+    %y = tfrt.add.i32 %who, %who
+    tfrt.return %y : i32
+  } else {
+    %h = tfrt_dist.host %who
+    %key = tfrt_dist.key "never"
+    %v, %ch1 = tfrt_dist.recv %h, %key, %ch : i32
+    tfrt.return %v : i32
+  }
+  tfrt.return %r : i32
+}
+func.func @back(%ch: !tfrt.chain) -> i32 {
+  %me = tfrt_dist.rank
+  %y = tfrt.call @work_for(%me, %ch) {host = 0 : i32} : (i32, !tfrt.chain) -> i32
+  tfrt.return %y : i32
+}
+func.func @main() -> i32 {
+  %ch = tfrt.new.chain
+  %y = tfrt.call @back(%ch) {host = 1 : i32, pure, retries = 1 : i32} : (!tfrt.chain) -> i32
+  tfrt.return %y : i32
+}
+"""
+
 
 def printed(rank):
     return "[%d] int32 = %d\n" % (rank, rank)
@@ -70,6 +98,16 @@ class RetryTest(ClusterTest):
             self.assertEqual(process.stdout.readline(), "'main' returned 84\n")
             self.expect(self.finish(process), 0)
             self.end([workers[0], workers[2]])
+
+    def test_a_pure_call_whose_result_is_made_by_its_caller_runs_again(self):
+        workers = self.start_workers(3)
+        process = self.start(self.write("back.mlir", BACK), hosts(workers))
+        self.assertEqual(process.stdout.readline(), "int32 = 1\n")
+        workers[1].kill()
+        self.assertEqual(process.stdout.readline(), "int32 = 2\n")
+        self.assertEqual(process.stdout.readline(), "'main' returned 4\n")
+        self.expect(self.finish(process), 0)
+        self.end([workers[0], workers[2]])
 
     def test_without_retries_left_both_losses_are_named(self):
         workers, process = self.begin(3, 0)

@@ -2,6 +2,7 @@
 //
 // Pure calls with retries, and the loss of hosts: the result comes all the same, or says what was
 // tried; what is not pure runs at most once. Nothing is left in any table (node_harness.h).
+#include <stdio.h>
 #include <string.h>
 
 #include "host_runtime/async/builtin_types.h"
@@ -118,6 +119,55 @@ START_TEST(the_host_that_makes_the_call_runs_it_when_it_is_the_next) {
   // There it never ends: the wait is the one on host 0 now.
   tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
   ck_assert(!tfrt_async_value_is_available(world.results[0]));
+  tfrt_status_t reason = tfrt_status_create(TFRT_STATUS_CANCELLED, "enough of that");
+  tfrt_client_cancel(world.client, world.start, reason);
+  tfrt_status_release(reason);
+  tfrt_node_world_await(&world);
+  ck_assert_int_eq(error()->code, TFRT_STATUS_CANCELLED);
+  end();
+}
+END_TEST
+
+// What @back asks for on host 0 never ends for those below host 2.
+static const char back_program[] =
+    "func.func @work_for(%who: i32, %x: i32) -> i32 {\n"
+    "  %first = tfrt.constant.i32 2\n"
+    "  %ends = \"tfrt.lessequal.i32\"(%first, %who) : (i32, i32) -> i1\n"
+    "  %r = tfrt.if %ends, %x, %who : (i32, i32) -> (i32) {\n"
+    "    %y = tfrt.add.i32 %x, %who\n"
+    "    tfrt.return %y : i32\n"
+    "  } else {\n"
+    "    %ch = tfrt.new.chain\n"
+    "    %h = tfrt_dist.host %who\n"
+    "    %key = tfrt_dist.key \"never\"\n"
+    "    %v, %ch1 = tfrt_dist.recv %h, %key, %ch : i32\n"
+    "    tfrt.return %v : i32\n"
+    "  }\n"
+    "  tfrt.return %r : i32\n"
+    "}\n"
+    "func.func @back(%x: i32) -> i32 {\n"
+    "  %me = tfrt_dist.rank\n"
+    "  %y = tfrt.call @work_for(%me, %x) {host = 0 : i32} : (i32, i32) -> i32\n"
+    "  tfrt.return %y : i32\n"
+    "}\n"
+    "func.func @main(%x: i32) -> i32 {\n"
+    "  %y = tfrt.call @back(%x) {host = 1 : i32, pure, retries = 1 : i32} : (i32) -> i32\n"
+    "  tfrt.return %y : i32\n"
+    "}\n";
+
+START_TEST(a_call_whose_result_is_made_by_its_caller_runs_again) {
+  start(back_program, 4, 40);
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
+  tfrt_node_world_kill(&world, 1);
+  tfrt_node_world_await(&world);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 42);
+  end();
+}
+END_TEST
+
+START_TEST(a_cancel_ends_a_call_whose_result_is_made_by_its_caller) {
+  start(back_program, 4, 40);
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
   tfrt_status_t reason = tfrt_status_create(TFRT_STATUS_CANCELLED, "enough of that");
   tfrt_client_cancel(world.client, world.start, reason);
   tfrt_status_release(reason);
@@ -289,6 +339,8 @@ END_TEST
 // Kills host |victim| at each moment of a run of |text|: the result is always the same.
 static void expect_not_noticed(const char* text, uint32_t victim, uint64_t size) {
   for (int64_t moment = 0; moment < 4000; moment += 50) {
+    printf("moment %d\n", (int)moment);
+    fflush(stdout);
     start_with_text(text, 4);
     tfrt_simulated_network_run_until(world.network, NULL, NULL, moment * MICROSECOND);
     tfrt_node_world_kill(&world, victim);
@@ -321,6 +373,48 @@ static const char nested_program[] =
 
 START_TEST(an_argument_that_was_lent_on_is_made_again) {
   expect_not_noticed(nested_program, 1, 8 * TEXT_SIZE);
+}
+END_TEST
+
+// What host 0 makes of it for host 1, or whoever runs @back, is the result of that; its payload is
+// on host 3, and lent to host 2.
+#define HOME \
+  "func.func @made_elsewhere(%t: !tfrt.string) -> !tfrt.string {\n" \
+  CALL("u", "twice", "t", "3")                                  \
+  "  tfrt.return %u : !tfrt.string\n"                           \
+  "}\n"                                                         \
+  "func.func @back(%t: !tfrt.string) -> !tfrt.string {\n"       \
+  CALL_ONCE("u", "made_elsewhere", "t", "0")                    \
+  "  tfrt.return %u : !tfrt.string\n"                           \
+  "}\n"
+
+static const char home_program[] =
+    TEXTS HOME TEXT_MAIN(CALL("a", "back", "t", "1") CALL("c", "twice", "a", "2"));
+
+START_TEST(a_result_that_its_caller_has_made_elsewhere_is_made_again) {
+  expect_not_noticed(home_program, (uint32_t)_i, 8 * TEXT_SIZE);
+}
+END_TEST
+
+static const char lent_home_program[] =
+    TEXTS HOME TEXT_MAIN(CALL("a", "back", "t", "1") CALL_ONCE("c", "twice", "a", "2"));
+
+START_TEST(an_argument_that_the_caller_of_its_call_has_made_elsewhere_is_made_again) {
+  expect_not_noticed(lent_home_program, (uint32_t)_i * 2 + 1, 8 * TEXT_SIZE);
+}
+END_TEST
+
+// The result of @relay, which host 2 is lent, is host 3's: host 2 is sent on to that by host 1.
+static const char relay_program[] =
+    TEXTS
+    "func.func @relay(%t: !tfrt.string) -> !tfrt.string {\n"
+    CALL("u", "twice", "t", "3")
+    "  tfrt.return %u : !tfrt.string\n"
+    "}\n"
+    TEXT_MAIN(CALL("a", "relay", "t", "1") CALL_ONCE("c", "twice", "a", "2"));
+
+START_TEST(an_argument_whose_lender_was_sent_on_is_made_again) {
+  expect_not_noticed(relay_program, (uint32_t)_i * 2 + 1, 8 * TEXT_SIZE);
 }
 END_TEST
 
@@ -502,6 +596,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(calls, without_retries_left_the_error_names_the_last_loss_and_the_first);
   tcase_add_test(calls, each_retry_goes_to_the_next_host);
   tcase_add_test(calls, the_host_that_makes_the_call_runs_it_when_it_is_the_next);
+  tcase_add_test(calls, a_call_whose_result_is_made_by_its_caller_runs_again);
+  tcase_add_test(calls, a_cancel_ends_a_call_whose_result_is_made_by_its_caller);
   tcase_add_test(calls, a_cancel_ends_a_call_that_runs_again);
   tcase_add_test(calls, a_call_that_is_not_pure_runs_at_most_once);
   tcase_add_test(calls, a_call_with_retries_to_a_host_that_is_lost_already_goes_to_the_next);
@@ -513,6 +609,10 @@ Suite* tfrt_test_suite(void) {
   tcase_add_loop_test(values, the_loss_of_a_host_of_pure_calls_at_any_time_is_not_noticed, 1, 4);
   tcase_add_test(values, an_argument_that_is_lost_with_its_host_is_made_again);
   tcase_add_test(values, an_argument_that_was_lent_on_is_made_again);
+  tcase_add_loop_test(values, a_result_that_its_caller_has_made_elsewhere_is_made_again, 1, 4);
+  tcase_add_loop_test(
+      values, an_argument_that_the_caller_of_its_call_has_made_elsewhere_is_made_again, 0, 2);
+  tcase_add_loop_test(values, an_argument_whose_lender_was_sent_on_is_made_again, 0, 2);
   tcase_add_test(values, a_result_of_a_call_below_is_made_again_while_its_caller_runs);
   tcase_add_test(values, who_learns_late_that_a_value_is_lost_is_told_where_it_is_now);
   tcase_add_test(values, a_value_that_comes_back_to_nobody_is_given_back);
