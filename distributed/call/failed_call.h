@@ -13,7 +13,9 @@
 //  2. Freed when its caller has given back as many names as it has results; when the job is closed;
 //     and when the caller is lost, to the job or at all.
 //
-// A borrower does not hold what it asks for here: a Retain is answered by the error.
+// What a borrower asks to hold becomes an object for it, which has the error: it may have told
+// others by now that something is elsewhere, namely here. Without room for that, or if the caller
+// asks, which has the record, a Retain is answered by the error.
 //
 // Thread rule: everything here needs the node's lock.
 // Failure rule: without memory nothing is kept of the call.

@@ -342,7 +342,9 @@ void tfrt_incoming_want_find(tfrt_incoming_want_t* want) {
   }
   tfrt_status_t failed = tfrt_failed_call_find(want->job, want->id);
   if (failed) {
-    tfrt_incoming_want_fail(want, failed);
+    if (!want->is_retain || !tfrt_incoming_want_hold_failed(want, failed)) {
+      tfrt_incoming_want_fail(want, failed);
+    }
     return;
   }
   tfrt_peer_t* namer = NULL;

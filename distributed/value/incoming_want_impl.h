@@ -84,4 +84,8 @@ void tfrt_incoming_want_drop_push(const tfrt_peer_t* peer, tfrt_object_t* object
 // arguments: that must be held in turn.
 void tfrt_incoming_want_hold(tfrt_incoming_want_t* want, tfrt_object_t* object);
 
+// Makes the result that |want| asks to hold, of a call that does not run here, an object that is
+// |failed| (+0). False if that can't be.
+bool tfrt_incoming_want_hold_failed(tfrt_incoming_want_t* want, tfrt_status_t failed);
+
 #endif  // TFRT_DISTRIBUTED_VALUE_INCOMING_WANT_IMPL_H_

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "distributed/job/job_budget.h"
 #include "distributed/value/incoming_want_impl.h"
 #include "distributed/value/outgoing_retain.h"
 
@@ -32,6 +33,24 @@ void tfrt_incoming_want_hold(tfrt_incoming_want_t* want, tfrt_object_t* object) 
   tfrt_ref_count_increment(&want->ref_count);
   tfrt_task_initialize(&want->waiter, tfrt_incoming_want_run_registered);
   tfrt_action_queue_wait(&node->actions, registered, TFRT_ACTION_WATCH, &want->waiter);
+}
+
+bool tfrt_incoming_want_hold_failed(tfrt_incoming_want_t* want, tfrt_status_t failed) {
+  uint64_t holder = want->peer->incarnation;
+  if (want->id.namer == holder) return false;  // it has the record
+  tfrt_status_t status = tfrt_job_budget_check_call(want->job, 1);
+  if (!status) {
+    tfrt_async_value_t* error = tfrt_async_value_create_error(failed);
+    tfrt_object_t* object =
+        tfrt_object_table_add_slot(&want->node->objects, want->id, want->job, error, holder);
+    if (!object) status = tfrt_status_out_of_memory();
+  }
+  if (status) {
+    tfrt_status_release(status);
+    return false;
+  }
+  tfrt_incoming_want_answer(want, &(tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_HELD});
+  return true;
 }
 
 tfrt_status_t tfrt_incoming_want_on_retain(tfrt_peer_t* peer, tfrt_job_t* job,

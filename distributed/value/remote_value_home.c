@@ -7,7 +7,7 @@ struct tfrt_remote_value_homecoming_s {
   tfrt_task_t waiter;
   tfrt_node_t* node;           // +1
   tfrt_remote_value_t* value;  // +0; NULL: it waits no more
-  tfrt_async_value_t* own;     // +1
+  tfrt_async_value_t* own;     // +1; once that is elsewhere, the remote value that it stands for
   bool is_waiting;
 };
 
@@ -38,8 +38,11 @@ static void tfrt_remote_value_homecoming_wait(tfrt_remote_value_homecoming_t* ho
   tfrt_action_queue_wait(&homecoming->node->actions, homecoming->own, how, &homecoming->waiter);
 }
 
-// |value| is where |remote| is, which is what the own value stands for, and keeps that there.
-static void tfrt_remote_value_join(tfrt_remote_value_t* value, const tfrt_remote_value_t* remote) {
+// |value| is where |remote| is, which is what the own value stands for, and keeps that: the own
+// value would let go of it once its payload is here.
+static void tfrt_remote_value_join(tfrt_remote_value_t* value, tfrt_remote_value_t* remote) {
+  tfrt_action_queue_release(&value->node->actions, value->homecoming->own);
+  value->homecoming->own = tfrt_async_value_retain(&remote->base.base);
   tfrt_remote_value_locate(value, &remote->location);
   if (value->resolved || value->lost) return;
   // Who gave us the name has no part in this.
