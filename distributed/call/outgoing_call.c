@@ -379,6 +379,14 @@ static tfrt_status_t tfrt_outgoing_call_lost_error(const tfrt_outgoing_call_t* c
   return status;
 }
 
+// True if a result of |call|, which is lost, waits for another run.
+static bool tfrt_outgoing_call_runs_again(const tfrt_outgoing_call_t* call) {
+  for (uint32_t i = 0; i < call->result_count; ++i) {
+    if (call->results[i] && call->results[i]->lost) return true;
+  }
+  return false;
+}
+
 void tfrt_outgoing_call_bury_all(tfrt_peer_t* peer, const tfrt_job_t* job) {
   for (tfrt_hash_node_t* node = tfrt_hash_table_first(&peer->outgoing_calls); node;) {
     tfrt_outgoing_call_t* call = TFRT_CONTAINER_OF(node, tfrt_outgoing_call_t, by_number);
@@ -392,6 +400,8 @@ void tfrt_outgoing_call_bury_all(tfrt_peer_t* peer, const tfrt_job_t* job) {
       tfrt_outgoing_call_fail_results(call, status);
     } else {
       tfrt_outgoing_call_lose_results(call, status);
+      // Hosts that live may wait for what it, or a call of it, was still to do.
+      if (!tfrt_outgoing_call_runs_again(call)) tfrt_outgoing_call_withdraw(call, status);
     }
     // In a session that goes on its number must come.
     if (job) tfrt_outgoing_call_void(call, status);

@@ -10,7 +10,7 @@
 #include "tests/support/test_main.h"
 
 static tfrt_node_world_t world;
-static char program[4096];
+static char program[8192];
 
 // @meet_twice meets others twice, and @meet_and_miss once: it would meet them again if something
 // came that never does. Both know the group "a" alone, and @meet_elsewhere the group "b".
@@ -70,6 +70,26 @@ static const char functions[] =
     "  %c2 = tfrt.cond %go @meet_in @meet_in(%g, %c1)"
     " : (!tfrt_dist.group, !tfrt.chain) -> (!tfrt.chain)\n"
     "  tfrt.return %c2 : !tfrt.chain\n"
+    "}\n"
+    "func.func @meet_02(%ch: !tfrt.chain) -> !tfrt.chain {\n"
+    "  %g = tfrt_dist.group [0, 2] {name = \"d\"}\n"
+    "  %c = tfrt_dist.barrier %g, %ch\n"
+    "  tfrt.return %c : !tfrt.chain\n"
+    "}\n"
+    "func.func @hold_and_have_meet(%ch: !tfrt.chain) -> !tfrt.chain {\n"
+    "  %me = tfrt_dist.rank\n"
+    "  %h = tfrt_dist.host %me\n"
+    "  %key = tfrt_dist.key \"never\"\n"
+    "  %x, %c1 = tfrt_dist.recv %h, %key, %ch : !tfrt_dist.host\n"
+    "  %c2 = tfrt_dist.call %x @meet_02(%ch) : (!tfrt_dist.host, !tfrt.chain) -> !tfrt.chain\n"
+    "  tfrt.return %c2 : !tfrt.chain\n"
+    "}\n"
+    "func.func @hold_but_on_2_and_have_meet(%ch: !tfrt.chain) -> !tfrt.chain {\n"
+    "  %me = tfrt_dist.rank\n"
+    "  %two = tfrt.constant.i32 2\n"
+    "  %is = \"tfrt.lessequal.i32\"(%two, %me) : (i32, i32) -> i1\n"
+    "  %c = tfrt.cond %is @meet_02 @hold_and_have_meet(%ch) : (!tfrt.chain) -> (!tfrt.chain)\n"
+    "  tfrt.return %c : !tfrt.chain\n"
     "}\n"
     "func.func @two(%x: i32) -> i32 {\n"
     "  %two = tfrt.constant.i32 2\n"
@@ -200,6 +220,34 @@ START_TEST(a_call_that_is_refused_is_not_waited_for) {
 }
 END_TEST
 
+// Host 1, which is no member, is lost before it has host 2 meet host 0.
+START_TEST(a_call_that_is_lost_is_not_waited_for_by_who_would_meet_it) {
+  start("  %r1 = tfrt.new.chain\n" CALL("r0", "meet_02", "host = 0 : i32") CALL(
+      "r2", "hold_and_have_meet", "host = 1 : i32") CALL("r3", "meet_02", "host = 0 : i32"));
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
+  tfrt_node_world_kill(&world, 1);
+  tfrt_node_world_await(&world);
+  expect_errors(0, 0, TFRT_STATUS_UNAVAILABLE);
+  ck_assert_ptr_nonnull(
+      strstr(tfrt_status_message(tfrt_node_world_error(&world, 0)), "lost host 1"));
+  expect_value(1);
+  expect_errors(2, 3, TFRT_STATUS_UNAVAILABLE);
+  end();
+}
+END_TEST
+
+// It runs on host 2 instead.
+START_TEST(a_lost_call_that_runs_again_is_waited_for) {
+  start("  %r1 = tfrt.new.chain\n  %r3 = tfrt.new.chain\n" CALL("r0", "meet_02", "host = 0 : i32")
+            CALL("r2", "hold_but_on_2_and_have_meet", "host = 1 : i32, pure, retries = 1 : i32"));
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
+  tfrt_node_world_kill(&world, 1);
+  tfrt_node_world_await(&world);
+  for (uint32_t i = 0; i < 4; ++i) expect_value(i);
+  end();
+}
+END_TEST
+
 // Its deadline passes when it is over, but not all of the run.
 START_TEST(a_call_that_is_over_in_time_changes_nothing) {
   start(TWO_MEET_TWICE CALL("r2", "meet_twice", "host = 2 : i32, deadline_ms = 500 : i32")
@@ -216,6 +264,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_loop_test(withdrawal, a_call_that_is_called_off_is_not_waited_for_by_who_would_meet_it,
                       0, TFRT_ARRAY_SIZE(cases));
   tcase_add_test(withdrawal, a_call_that_is_refused_is_not_waited_for);
+  tcase_add_test(withdrawal, a_call_that_is_lost_is_not_waited_for_by_who_would_meet_it);
+  tcase_add_test(withdrawal, a_lost_call_that_runs_again_is_waited_for);
   tcase_add_test(withdrawal, a_call_that_is_over_in_time_changes_nothing);
   Suite* suite = suite_create("withdrawal");
   suite_add_tcase(suite, withdrawal);
