@@ -18,8 +18,10 @@ struct tfrt_retried_call_s {
   tfrt_async_value_t** arguments;      // +1 each
   tfrt_remote_value_t** results;       // +0; NULL: forgotten
   tfrt_async_value_t** given_results;  // +1 each, during a run
-  uint32_t open_count;                 // results that are not forgotten; and the start, in progress
-  uint32_t host;                       // rank of the newest run's
+  // +1 each, or NULL: what the newest run made of results that were not lost then.
+  tfrt_async_value_t** spare_results;
+  uint32_t open_count;  // results that are not forgotten; and the start, in progress
+  uint32_t host;        // rank of the newest run's
   uint32_t runs;
   uint32_t retries;          // how often it may run again
   uint32_t mended;           // losses that a callee told, and for which it did
@@ -39,6 +41,7 @@ static void tfrt_retried_call_free_arrays(tfrt_retried_call_t* call) {
   tfrt_allocator_free(allocator, call->arguments, argument_count * sizeof(*call->arguments));
   tfrt_allocator_free(allocator, call->results, result_count * sizeof(*call->results));
   tfrt_allocator_free(allocator, call->given_results, result_count * sizeof(*call->given_results));
+  tfrt_allocator_free(allocator, call->spare_results, result_count * sizeof(*call->spare_results));
 }
 
 static tfrt_retried_call_t* tfrt_retried_call_allocate(
@@ -58,7 +61,10 @@ static tfrt_retried_call_t* tfrt_retried_call_allocate(
   call->results = tfrt_allocator_allocate_zeroed(allocator, result_count * sizeof(*call->results));
   call->given_results =
       tfrt_allocator_allocate_zeroed(allocator, result_count * sizeof(*call->given_results));
-  if (call->arguments && call->results && call->given_results) return call;
+  call->spare_results =
+      tfrt_allocator_allocate_zeroed(allocator, result_count * sizeof(*call->spare_results));
+  bool is_whole = call->arguments && call->results && call->given_results && call->spare_results;
+  if (is_whole) return call;
   tfrt_retried_call_free_arrays(call);
   tfrt_allocator_free(allocator, call, sizeof(*call));
   return NULL;
@@ -88,6 +94,12 @@ static void tfrt_retried_call_release(tfrt_retried_call_t* call) {
   tfrt_action_queue_call(&call->node->actions, tfrt_retried_call_free, call);
 }
 
+static void tfrt_retried_call_set_spare(tfrt_retried_call_t* call, uint32_t index,
+                                        tfrt_async_value_t* spare) {
+  tfrt_action_queue_release(&call->node->actions, call->spare_results[index]);
+  call->spare_results[index] = spare ? tfrt_async_value_retain(spare) : NULL;
+}
+
 // Nothing of |call| can be lost any more, or nobody may run it again.
 static void tfrt_retried_call_close(tfrt_retried_call_t* call) {
   if (!tfrt_list_is_linked(&call->link)) return;
@@ -95,6 +107,7 @@ static void tfrt_retried_call_close(tfrt_retried_call_t* call) {
   for (uint32_t i = 0; i < call->request.result_count; ++i) {
     if (call->results[i]) call->results[i]->retried = NULL;
     call->results[i] = NULL;
+    tfrt_retried_call_set_spare(call, i, NULL);
   }
   tfrt_retried_call_release(call);
 }
@@ -118,6 +131,7 @@ void tfrt_retried_call_forget(tfrt_remote_value_t* value) {
   tfrt_retried_call_t* call = value->retried;
   value->retried = NULL;
   call->results[value->retried_index] = NULL;
+  tfrt_retried_call_set_spare(call, value->retried_index, NULL);
   tfrt_retried_call_leave(call);
 }
 
@@ -188,6 +202,7 @@ static void tfrt_retried_call_run_here(tfrt_retried_call_t* call) {
     tfrt_function_execute(call->function, &context, call->arguments, call->given_results);
   }
   tfrt_node_lock_tables(call->node);
+  call->is_named = true;
   for (uint32_t i = 0; i < call->request.result_count; ++i) {
     tfrt_remote_value_t* value = tfrt_retried_call_take_lost(call, i);
     if (!value) continue;
@@ -197,18 +212,43 @@ static void tfrt_retried_call_run_here(tfrt_retried_call_t* call) {
   tfrt_node_unlock(call->node);
 }
 
-// What could not be started is an error of the values that wait for it.
+// What could not be started is an error of the values that wait for it, unless its host has just
+// died: then it was no run.
 static void tfrt_retried_call_run_there(tfrt_retried_call_t* call) {
   call->is_named = false;
   tfrt_outgoing_call_start(call->node, &call->request);
   tfrt_node_lock_tables(call->node);
-  if (!call->is_named) {
+  if (!call->is_named && tfrt_job_find_rank(call->job, call->host)->death && !call->job->closed) {
+    --call->runs;
+  } else if (!call->is_named) {
     tfrt_retried_call_fail_lost(call, tfrt_async_value_error(call->given_results[0]));
   }
   tfrt_node_unlock(call->node);
 }
 
 static void tfrt_retried_call_run_soon(tfrt_retried_call_t* call);
+
+// If a run has made the result |index| of |call|, which is lost, beside what it was for, has it
+// stand for that.
+static bool tfrt_retried_call_use_spare(tfrt_retried_call_t* call, uint32_t index) {
+  tfrt_async_value_t* spare = call->spare_results[index];
+  if (!spare) return false;
+  call->spare_results[index] = NULL;
+  tfrt_remote_value_stand_for(call->results[index], spare);
+  tfrt_action_queue_release(&call->node->actions, spare);
+  return true;
+}
+
+// Keeps what a run has made of results that were not lost when it began. Some may be by now.
+static void tfrt_retried_call_keep_spares(tfrt_retried_call_t* call) {
+  bool has_run = tfrt_list_is_linked(&call->link) && call->is_named;
+  for (uint32_t i = 0; i < call->request.result_count && has_run; ++i) {
+    const tfrt_remote_value_t* value = call->results[i];
+    if (!value || call->given_results[i] == &value->base.base) continue;
+    tfrt_retried_call_set_spare(call, i, call->given_results[i]);
+    if (value->lost && !value->peer) (void)tfrt_retried_call_use_spare(call, i);
+  }
+}
 
 // Runs with the lock open.
 static void tfrt_retried_call_run(void* argument) {
@@ -225,11 +265,12 @@ static void tfrt_retried_call_run(void* argument) {
   } else if (is_open) {
     tfrt_retried_call_run_there(call);
   }
+  tfrt_node_lock_tables(node);
+  tfrt_retried_call_keep_spares(call);
   for (uint32_t i = 0; i < call->request.result_count; ++i) {
-    tfrt_async_value_release(call->given_results[i]);
+    tfrt_action_queue_release(&node->actions, call->given_results[i]);
     call->given_results[i] = NULL;
   }
-  tfrt_node_lock_tables(node);
   call->is_running_again = false;
   tfrt_retried_call_run_soon(call);
   tfrt_retried_call_release(call);
@@ -275,11 +316,14 @@ static void tfrt_retried_call_run_soon(tfrt_retried_call_t* call) {
   tfrt_action_queue_call(&call->node->actions, tfrt_retried_call_run, call);
 }
 
-bool tfrt_retried_call_may_mend(tfrt_retried_call_t* call, tfrt_status_t status) {
+bool tfrt_retried_call_may_mend(const tfrt_remote_value_t* value, tfrt_status_t status) {
+  tfrt_retried_call_t* call = value->retried;
   const tfrt_status_fields_t* fields = tfrt_status_fields(status);
   bool is_loss = fields->code == TFRT_STATUS_UNAVAILABLE &&
                  tfrt_job_find_incarnation(call->job, fields->root_key);
-  if (!is_loss || !call->request.pure || call->runs > call->retries) return false;
+  if (!is_loss || !call->request.pure) return false;
+  if (call->spare_results[value->retried_index]) return true;
+  if (call->runs > call->retries) return false;
   call->told_lost = fields->root_key;
   // An argument, or what the function asks for, may be lost for good. There are no more hosts to
   // lose than members, and the last of so many runs is on the own host.
@@ -294,7 +338,7 @@ bool tfrt_retried_call_lose(tfrt_remote_value_t* value, tfrt_status_t status) {
   tfrt_status_release(call->last_loss);
   call->last_loss = tfrt_status_retain(status);
   tfrt_ref_count_increment(&call->ref_count);
-  tfrt_retried_call_run_soon(call);
+  if (!tfrt_retried_call_use_spare(call, value->retried_index)) tfrt_retried_call_run_soon(call);
   tfrt_retried_call_release(call);
   return true;
 }

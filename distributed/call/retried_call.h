@@ -19,7 +19,8 @@
 //  3. A result is *lost* when the host dies that has it. If the frame that made the call still
 //     runs, the call runs again, once the lock is open; the scope of that frame is entered
 //     meanwhile, so it stays so. The callee of a pure call may tell the loss of another host, as an
-//     error that came of calls further down: so is that.
+//     error that came of calls further down: so is that. What the run makes of results that are not
+//     lost yet is kept until they are resolved: lost later, they need no run of their own.
 //  4. Closed with that frame, too: who is given its results afterwards has to call again.
 //
 // Thread rule: tfrt_retried_call_start() takes the node's lock; the rest needs it.
@@ -46,9 +47,9 @@ tfrt_remote_value_t* tfrt_retried_call_take_lost(tfrt_retried_call_t* call, uint
 // |value|, which has a call that may run again, doesn't need that any more.
 void tfrt_retried_call_forget(tfrt_remote_value_t* value);
 
-// |status| (+0), which came for a result of |call|, says that a host was lost, and not that of the
-// result; and |call| may run again for that.
-bool tfrt_retried_call_may_mend(tfrt_retried_call_t* call, tfrt_status_t status);
+// |status| (+0), which came for |value|, a result of such a call, says that a host was lost, and
+// not that of the result; and the call may run again for that, or has.
+bool tfrt_retried_call_may_mend(const tfrt_remote_value_t* value, tfrt_status_t status);
 
 // |value| is lost because of |status| (+0). False if its call must not run again.
 bool tfrt_retried_call_lose(tfrt_remote_value_t* value, tfrt_status_t status);

@@ -259,6 +259,12 @@ bool tfrt_remote_value_is_known_as(const tfrt_remote_value_t* value,
 // Makes |value| stand for |target| (+0).
 void tfrt_remote_value_forward(tfrt_remote_value_t* value, tfrt_async_value_t* target);
 
+// Makes |value|, which is unresolved, stand for |own| (+0), a value of this host. If the call may
+// run again that made |value|, it comes *home* first: it waits for that, asking nobody, and is lost
+// where that becomes the error that a host was lost. If |own| turns out to be elsewhere, |value| is
+// there, too, and keeps that one.
+void tfrt_remote_value_stand_for(tfrt_remote_value_t* value, tfrt_async_value_t* own);
+
 // Makes |value|, a result, stand for the argument |target| (+0), which was lent as |exported|, or
 // as what it is itself (NULL).
 void tfrt_remote_value_alias(tfrt_remote_value_t* value, tfrt_async_value_t* target,

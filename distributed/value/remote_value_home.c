@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/value/incoming_want.h"
+#include "distributed/value/outgoing_retain.h"
 #include "distributed/value/recovery.h"
 #include "distributed/value/remote_value_impl.h"
 
@@ -105,13 +106,19 @@ static bool tfrt_remote_value_start_homecoming(tfrt_remote_value_t* value,
   return true;
 }
 
-void tfrt_remote_value_come_home(tfrt_remote_value_t* value,
-                                 const tfrt_wire_reference_t* reference) {
-  tfrt_async_value_t* own = tfrt_incoming_want_own_value(value->job, reference);
+void tfrt_remote_value_stand_for(tfrt_remote_value_t* value, tfrt_async_value_t* own) {
+  if (value->lost) tfrt_outgoing_retain_give_up(value);
+  value->lost = false;
   if (tfrt_async_value_is_available(own)) {
     tfrt_remote_value_receive(value, own);
   } else if (!value->retried || !tfrt_remote_value_start_homecoming(value, own)) {
     tfrt_remote_value_forward(value, own);
   }
+}
+
+void tfrt_remote_value_come_home(tfrt_remote_value_t* value,
+                                 const tfrt_wire_reference_t* reference) {
+  tfrt_async_value_t* own = tfrt_incoming_want_own_value(value->job, reference);
+  tfrt_remote_value_stand_for(value, own);
   tfrt_action_queue_release(&value->node->actions, own);
 }

@@ -51,10 +51,7 @@ bool tfrt_remote_value_lose_instead(tfrt_remote_value_t* value, tfrt_status_t st
 
 // --- remote_value_home.c -----------------------------------------------------
 
-// |value|, which is unresolved, is |reference|, a name of this host: what that stands for here. If
-// the call may run again that made |value|, it comes *home* first: it waits for that, asking
-// nobody, and is lost where that becomes the error that a host was lost. If its own value turns out
-// to be elsewhere, it is there, too, and keeps that one.
+// |value|, which is unresolved, is |reference|, a name of this host: stands for what that is here.
 void tfrt_remote_value_come_home(tfrt_remote_value_t* value,
                                  const tfrt_wire_reference_t* reference);
 

@@ -62,7 +62,7 @@ void tfrt_remote_value_lose(tfrt_remote_value_t* value, tfrt_status_t status) {
 }
 
 bool tfrt_remote_value_lose_instead(tfrt_remote_value_t* value, tfrt_status_t status) {
-  if (!value->retried || !tfrt_retried_call_may_mend(value->retried, status)) return false;
+  if (!value->retried || !tfrt_retried_call_may_mend(value, status)) return false;
   // Who has told where it is has no other.
   value->lender = 0;
   tfrt_remote_value_set_lost(value);

@@ -165,6 +165,37 @@ START_TEST(a_call_whose_result_is_made_by_its_caller_runs_again) {
 }
 END_TEST
 
+// The first result of @pair is of the next host, the second one of its own. One loss, two results
+// that are lost at different times, one run.
+static const char pair_program[] = WORK
+    "func.func @pair(%x: i32) -> (i32, i32) {\n"
+    "  %me = tfrt_dist.rank\n"
+    "  %one = tfrt.constant.i32 1\n"
+    "  %first = tfrt.constant.i32 3\n"
+    "  %next = tfrt.add.i32 %me, %one\n"
+    "  %h = tfrt_dist.host %next\n"
+    "  %y = tfrt_dist.call %h @work(%x, %first) : (!tfrt_dist.host, i32, i32) -> i32\n"
+    "  %z = tfrt.add.i32 %y, %y\n"
+    "  tfrt.return %y, %z : i32, i32\n"
+    "}\n"
+    "func.func @main(%x: i32) -> i32 {\n"
+    "  %y, %z = tfrt.call @pair(%x) {host = 1 : i32, pure, retries = 1 : i32} : (i32) -> (i32, "
+    "i32)\n"
+    "  %s = tfrt.add.i32 %y, %z\n"
+    "  tfrt.return %s : i32\n"
+    "}\n";
+
+START_TEST(results_that_are_lost_one_after_the_other_are_made_by_one_run) {
+  start(pair_program, 5, 40);
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
+  tfrt_node_world_kill(&world, 2);
+  tfrt_node_world_await(&world);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 3 * 44);
+  ck_assert_uint_eq(tfrt_frame_oracle_count(world.frames, 0, 3, TFRT_WIRE_FRAME_INVOKE), 1);
+  end();
+}
+END_TEST
+
 START_TEST(a_cancel_ends_a_call_whose_result_is_made_by_its_caller) {
   start(back_program, 4, 40);
   tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
@@ -597,6 +628,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(calls, each_retry_goes_to_the_next_host);
   tcase_add_test(calls, the_host_that_makes_the_call_runs_it_when_it_is_the_next);
   tcase_add_test(calls, a_call_whose_result_is_made_by_its_caller_runs_again);
+  tcase_add_test(calls, results_that_are_lost_one_after_the_other_are_made_by_one_run);
   tcase_add_test(calls, a_cancel_ends_a_call_whose_result_is_made_by_its_caller);
   tcase_add_test(calls, a_cancel_ends_a_call_that_runs_again);
   tcase_add_test(calls, a_call_that_is_not_pure_runs_at_most_once);
