@@ -2,6 +2,7 @@
 #include "distributed/builtin/tracing.h"
 #include "distributed/call/outgoing_call_impl.h"
 #include "distributed/call/retried_call.h"
+#include "distributed/value/recovery.h"
 
 // Numbers are dense: each is its own hash, so that calls that follow each other have chains that
 // do.
@@ -261,6 +262,7 @@ static void tfrt_outgoing_call_begin(tfrt_outgoing_call_t* call,
   }
   for (uint32_t i = 0; i < call->result_count; ++i) {
     request->results[i] = tfrt_async_value_retain(&call->results[i]->base.base);
+    if (request->retried) tfrt_recovery_answer_waiting(call->results[i]);
   }
   call->started = true;
   tfrt_tracing_add_flow(call->job, TFRT_TRACING_FLOW_OUT, call->node->incarnation, call->number,

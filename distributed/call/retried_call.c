@@ -322,7 +322,8 @@ bool tfrt_retried_call_may_mend(const tfrt_remote_value_t* value, tfrt_status_t 
   bool is_loss = fields->code == TFRT_STATUS_UNAVAILABLE &&
                  tfrt_job_find_incarnation(call->job, fields->root_key);
   if (!is_loss || !call->request.pure) return false;
-  if (call->spare_results[value->retried_index]) return true;
+  // A run is under way, or over, that makes this one, too.
+  if (call->is_running_again || call->spare_results[value->retried_index]) return true;
   if (call->runs > call->retries) return false;
   call->told_lost = fields->root_key;
   // An argument, or what the function asks for, may be lost for good. There are no more hosts to

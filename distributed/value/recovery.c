@@ -4,6 +4,7 @@
 #include "distributed/call/outgoing_call.h"
 #include "distributed/call/retried_call.h"
 #include "distributed/value/outgoing_release.h"
+#include "distributed/value/remote_value_impl.h"
 
 // A question of another host that has no answer yet.
 typedef struct tfrt_recovery_request_s {
@@ -132,7 +133,7 @@ static bool tfrt_recovery_answer(tfrt_peer_t* peer, tfrt_remote_value_t* value,
     tfrt_recovery_give(peer, value, reference);
     return true;
   }
-  if (value->lost || value->location.owner == reference->owner) return false;
+  if (value->lost || tfrt_remote_value_same(&value->location, reference)) return false;
   tfrt_wire_item_t item = {.kind = TFRT_WIRE_ITEM_REFERENCE,
                            .reference = tfrt_remote_value_whereabouts(value)};
   tfrt_recovery_send(peer, value->job, reference, &item);

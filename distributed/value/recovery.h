@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Another owner for a value whose owner is dead: who was lent it asks who lent it.
+// Another owner for a value whose owner is dead, or tells the loss of a host as what it is: who was
+// lent it asks who lent it.
 //
 //   borrower                              lender
 //     Lost x@B     --------------------->   it waits for another owner, too, or for the same news

@@ -211,9 +211,7 @@ static void tfrt_remote_value_end_alias(tfrt_remote_value_t* value) {
   if (exported) tfrt_object_table_end_loan(objects, exported);
 }
 
-// Gives back the hold of |value| on what was called |name|.
-static void tfrt_remote_value_release_hold(tfrt_remote_value_t* value,
-                                           const tfrt_wire_reference_t* name) {
+void tfrt_remote_value_release_hold(tfrt_remote_value_t* value, const tfrt_wire_reference_t* name) {
   tfrt_peer_t* owner = tfrt_peer_find(value->node, name->owner);
   if (owner) tfrt_outgoing_release_add(owner, value->job, &name->id, value->is_large);
 }

@@ -103,6 +103,7 @@ static void tfrt_remote_value_follow(tfrt_remote_value_t* value,
       value->lender = value->peer->incarnation;
       value->given = *reference;
     }
+    tfrt_remote_value_note_location(value);
     tfrt_remote_value_locate(value, reference);
     return;
   }

@@ -44,6 +44,7 @@ static void tfrt_remote_value_homecoming_wait(tfrt_remote_value_homecoming_t* ho
 static void tfrt_remote_value_join(tfrt_remote_value_t* value, tfrt_remote_value_t* remote) {
   tfrt_action_queue_release(&value->node->actions, value->homecoming->own);
   value->homecoming->own = tfrt_async_value_retain(&remote->base.base);
+  tfrt_remote_value_note_location(value);
   tfrt_remote_value_locate(value, &remote->location);
   if (value->resolved || value->lost) return;
   // Who gave us the name has no part in this.

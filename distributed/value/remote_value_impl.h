@@ -37,6 +37,9 @@ void tfrt_remote_value_settle_later(tfrt_remote_value_t* value);
 // Makes the owner of |location| the one who is asked; |value| is lost if that is.
 void tfrt_remote_value_locate(tfrt_remote_value_t* value, const tfrt_wire_reference_t* location);
 
+// Gives back the hold of |value| on what is, or was, called |name|.
+void tfrt_remote_value_release_hold(tfrt_remote_value_t* value, const tfrt_wire_reference_t* name);
+
 // Nobody is asked: takes |value| out of the lists of its peers.
 void tfrt_remote_value_unlink_peers(tfrt_remote_value_t* value);
 
@@ -45,8 +48,12 @@ bool tfrt_remote_value_same(const tfrt_wire_reference_t* a, const tfrt_wire_refe
 
 // --- remote_value_loss.c -----------------------------------------------------
 
+// |value|, which has another location next, may have been lent as what it is now: remembers that.
+void tfrt_remote_value_note_location(tfrt_remote_value_t* value);
+
 // |value| would be the error |status| (+0), as another host says. True if that is the loss of a
-// host, and the call runs again whose result |value| is: then it is lost.
+// host, and the call runs again whose result |value| is, or who lent it may know another owner:
+// then it is lost.
 bool tfrt_remote_value_lose_instead(tfrt_remote_value_t* value, tfrt_status_t status);
 
 // --- remote_value_home.c -----------------------------------------------------

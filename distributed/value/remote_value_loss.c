@@ -33,11 +33,21 @@ static void tfrt_remote_value_ask_name(tfrt_remote_value_t* value) {
   value->lent_by = 0;
 }
 
-static bool tfrt_remote_value_ask_lender(tfrt_remote_value_t* value) {
-  if (tfrt_recovery_ask(value)) return true;
-  if (value->lent_by == 0) return false;
-  tfrt_remote_value_ask_name(value);
-  return tfrt_recovery_ask(value);
+// Asks whoever may know another owner of |value|, which is lost because of |status| (+0). False if
+// nobody does.
+static bool tfrt_remote_value_ask_lender(tfrt_remote_value_t* value, tfrt_status_t status) {
+  bool is_asked = tfrt_recovery_ask(value);
+  if (!is_asked && value->lent_by != 0) {
+    tfrt_remote_value_ask_name(value);
+    is_asked = tfrt_recovery_ask(value);
+  }
+  if (!is_asked) return false;
+  // It may be the one that was kept.
+  tfrt_status_t loss = tfrt_status_retain(status);
+  tfrt_status_release(value->loss);
+  value->loss = loss;
+  tfrt_outgoing_retain_postpone(value);
+  return true;
 }
 
 void tfrt_remote_value_lose(tfrt_remote_value_t* value, tfrt_status_t status) {
@@ -45,14 +55,7 @@ void tfrt_remote_value_lose(tfrt_remote_value_t* value, tfrt_status_t status) {
   // Who was asked for another owner is lost, too.
   if (value->lost) tfrt_remote_value_ask_name(value);
   tfrt_remote_value_set_lost(value);
-  if (tfrt_remote_value_ask_lender(value)) {
-    // It may be the one that was kept.
-    tfrt_status_t loss = tfrt_status_retain(status);
-    tfrt_status_release(value->loss);
-    value->loss = loss;
-    tfrt_outgoing_retain_postpone(value);
-    return;
-  }
+  if (tfrt_remote_value_ask_lender(value, status)) return;
   if (value->retried && tfrt_retried_call_lose(value, status)) return;
   tfrt_status_t located = tfrt_remote_value_place_loss(value, status);
   // Another owner may be known of those.
@@ -62,27 +65,45 @@ void tfrt_remote_value_lose(tfrt_remote_value_t* value, tfrt_status_t status) {
 }
 
 bool tfrt_remote_value_lose_instead(tfrt_remote_value_t* value, tfrt_status_t status) {
-  if (!value->retried || !tfrt_retried_call_may_mend(value, status)) return false;
-  // Who has told where it is has no other.
-  value->lender = 0;
+  if (value->retried) {
+    if (!tfrt_retried_call_may_mend(value, status)) return false;
+    // Who has told where it is has no other.
+    value->lender = 0;
+    tfrt_remote_value_set_lost(value);
+    return tfrt_retried_call_lose(value, status);
+  }
+  // Who has it has lost a host. Its call may run again for that where it was lent from.
+  const tfrt_status_fields_t* fields = tfrt_status_fields(status);
+  bool is_loss = fields->code == TFRT_STATUS_UNAVAILABLE &&
+                 tfrt_job_find_incarnation(value->job, fields->root_key);
+  bool may_ask = value->lent_by != 0 || (value->lender != 0 && value->given.is_recoverable);
+  if (!is_loss || !may_ask) return false;
   tfrt_remote_value_set_lost(value);
-  return tfrt_retried_call_lose(value, status);
+  return tfrt_remote_value_ask_lender(value, status);
 }
 
-// Remembers what |value| is called, and where it was.
-static void tfrt_remote_value_add_past(tfrt_remote_value_t* value) {
+// Remembers what |value| is called, and where it was. Without memory for that, who knows it by
+// either is told that it is lost.
+static void tfrt_remote_value_add_past(tfrt_remote_value_t* value, bool held) {
   tfrt_remote_value_past_t* past =
       tfrt_allocator_allocate(value->node->options.allocator, sizeof(*past));
-  // Without memory for that, who knows it by this name is told that it is lost.
-  if (!past) return;
-  *past = (tfrt_remote_value_past_t){
-      .next = value->past, .name = value->name, .location = value->location, .held = value->held};
-  value->past = past;
+  if (past) {
+    *past = (tfrt_remote_value_past_t){
+        .next = value->past, .name = value->name, .location = value->location, .held = held};
+    value->past = past;
+  } else if (held) {
+    tfrt_remote_value_release_hold(value, &value->name);
+  }
+}
+
+void tfrt_remote_value_note_location(tfrt_remote_value_t* value) {
+  if (tfrt_remote_value_same(&value->location, &value->name)) return;
+  tfrt_remote_value_add_past(value, false);
 }
 
 void tfrt_remote_value_move(tfrt_remote_value_t* value, const tfrt_wire_reference_t* reference,
                             bool held) {
-  tfrt_remote_value_add_past(value);
+  tfrt_remote_value_add_past(value, value->held);
   tfrt_remote_value_unlink_peers(value);
   value->lost = false;
   value->name = *reference;
@@ -99,7 +120,8 @@ void tfrt_remote_value_move(tfrt_remote_value_t* value, const tfrt_wire_referenc
   tfrt_remote_value_locate(value, reference);
   if (value->lost || value->resolved) return;
   tfrt_outgoing_retain_again(value);
-  tfrt_recovery_answer_waiting(value);
+  // What a call of ours is to make is told once that is made.
+  if (!value->result_is_due) tfrt_recovery_answer_waiting(value);
   tfrt_remote_value_ask_again(value);
 }
 

@@ -92,6 +92,34 @@ START_TEST(a_pure_call_runs_again_for_a_loss_further_down) {
 }
 END_TEST
 
+// Each of its results is told to be lost in its turn.
+START_TEST(all_results_are_made_by_one_run) {
+  start(WORK
+        "func.func @outer(%x: i32) -> (i32, i32, i32) {\n"
+        "  %me = tfrt_dist.rank\n"
+        "  %one = tfrt.constant.i32 1\n"
+        "  %next = tfrt.add.i32 %me, %one\n"
+        "  %h = tfrt_dist.host %next\n"
+        "  %y = tfrt_dist.call %h @work(%x) : (!tfrt_dist.host, i32) -> (i32)\n"
+        "  %a = tfrt.add.i32 %y, %one\n"
+        "  %b = tfrt.add.i32 %a, %one\n"
+        "  %c = tfrt.add.i32 %b, %one\n"
+        "  tfrt.return %a, %b, %c : i32, i32, i32\n"
+        "}\n"
+        "func.func @main(%x: i32) -> i32 {\n"
+        "  %a, %b, %c = tfrt.call @outer(%x) {host = 1 : i32, pure, retries = 1 : i32}\n"
+        "      : (i32) -> (i32, i32, i32)\n"
+        "  %d = tfrt.add.i32 %a, %b\n"
+        "  %e = tfrt.add.i32 %d, %c\n"
+        "  tfrt.return %e : i32\n"
+        "}\n");
+  lose_host(2);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 45 + 46 + 47);
+  ck_assert_uint_eq(tfrt_frame_oracle_count(world.frames, 0, 3, TFRT_WIRE_FRAME_INVOKE), 1);
+  end();
+}
+END_TEST
+
 START_TEST(one_that_is_not_pure_has_run) {
   start(OUTER("retries = 1 : i32"));
   lose_host(2);
@@ -166,6 +194,7 @@ Suite* tfrt_test_suite(void) {
   TCase* tests = tcase_create("told_loss");
   tcase_set_timeout(tests, 60);
   tcase_add_test(tests, a_pure_call_runs_again_for_a_loss_further_down);
+  tcase_add_test(tests, all_results_are_made_by_one_run);
   tcase_add_test(tests, one_that_is_not_pure_has_run);
   tcase_add_test(tests, an_argument_that_is_lost_for_good_stays_lost);
   tcase_add_test(tests, who_was_sent_on_to_a_lost_host_hears_of_that_by_who_lent_it);
