@@ -30,7 +30,10 @@ static tfrt_status_t tfrt_outgoing_arguments_lend(tfrt_outgoing_call_t* call,
   const char* const* types = arguments->request->argument_types;
   tfrt_remote_value_t* remote = tfrt_remote_value_of(node, value);
   if (remote) {
-    item->reference = tfrt_remote_value_whereabouts(remote);
+    // What is only lent to us must stay there as long as it is lent on, also when a copy is here.
+    item->reference = tfrt_remote_value_holding(remote)->held
+                          ? tfrt_remote_value_whereabouts(remote)
+                          : tfrt_remote_value_tell(remote);
     item->reference.is_mutable = tfrt_outgoing_arguments_is_mutable(types, index);
     item->reference.is_pushed = tfrt_outgoing_push_take(remote, call->peer->incarnation);
     // The handle itself is what keeps the loan good, also when a copy is here by then.
