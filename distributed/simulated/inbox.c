@@ -10,7 +10,8 @@
 static void note_consumed(tfrt_simulated_end_t* end) {
   --end->incoming_count;
   tfrt_simulated_end_t* writer = tfrt_simulated_end_other(end);
-  if (!writer->is_writer_blocked || end->incoming_count >= TFRT_SIMULATED_STREAM_DEPTH) return;
+  const uint32_t depth = end->stream->network->options.stream_depth;
+  if (!writer->is_writer_blocked || end->incoming_count >= depth) return;
   writer->is_writer_blocked = false;
   tfrt_simulated_end_happen(writer, TFRT_SIMULATED_WRITTEN, TFRT_SIMULATED_LOCAL_DELAY_NS);
 }

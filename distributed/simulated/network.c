@@ -51,6 +51,7 @@ void tfrt_simulated_options_initialize(tfrt_simulated_options_t* out_options) {
       .seed = 1,
       .delay_ns = 100 * TFRT_NANOSECONDS_PER_MICROSECOND,
       .jitter_ns = 50 * TFRT_NANOSECONDS_PER_MICROSECOND,
+      .stream_depth = 16,
   };
 }
 
@@ -58,6 +59,7 @@ tfrt_simulated_network_t* tfrt_simulated_network_allocate(const tfrt_simulated_o
                                                           tfrt_allocator_t allocator) {
   tfrt_simulated_network_t* network = tfrt_allocator_allocate_zeroed(allocator, sizeof(*network));
   if (!network) abort();
+  assert(options->stream_depth > 0);
   network->options = *options;
   network->allocator = allocator;
   tfrt_random_initialize(&network->random, options->seed);

@@ -63,6 +63,9 @@ typedef struct tfrt_simulated_options_s {
   uint64_t seed;
   int64_t delay_ns;   // of each message, at least
   int64_t jitter_ns;  // added, evenly from 0 to this
+  // So many messages may be under way on one direction of a stream, or arrived and not asked for,
+  // before the sender's writes stop to complete; at least 1: each completes when it was asked for.
+  uint32_t stream_depth;
   // How the clocks of processes differ: that of the one that was added as number n, from 0, is
   // n * |clock_offset_ns| ahead of the network's and runs n * |clock_drift_ppm| parts per
   // million faster. Fixed when a process is added. Clocks of real processes are never negative.
@@ -75,7 +78,8 @@ typedef struct tfrt_simulated_options_s {
   bool keeps_trace;                          // the text, too, not only its hash
 } tfrt_simulated_options_t;
 
-// Sets 100 us delay, 50 us jitter, no faults, clocks that agree, seed 1. Thread-safe.
+// Sets 100 us delay, 50 us jitter, streams of 16 messages, no faults, clocks that agree, seed 1.
+// Thread-safe.
 void tfrt_simulated_options_initialize(tfrt_simulated_options_t* out_options);
 
 // Creates a network without endpoints (single owner). Thread-compatible.
@@ -93,7 +97,8 @@ tfrt_clock_t tfrt_simulated_network_clock(tfrt_simulated_network_t* network);
 // Thread-compatible.
 tfrt_random_t* tfrt_simulated_network_random(tfrt_simulated_network_t* network);
 
-// Changes the faults by chance from now on; |seed| and |keeps_trace| are not looked at.
+// Changes the faults by chance, delays and depths from now on; |seed| and |keeps_trace| are not
+// looked at.
 // Thread-compatible.
 void tfrt_simulated_network_set_faults(tfrt_simulated_network_t* network,
                                        const tfrt_simulated_options_t* options);

@@ -17,10 +17,6 @@
 #include "host_runtime/base/list.h"
 #include "host_runtime/base/string_builder.h"
 
-// So many messages may be under way, or arrived and not asked for, before the sender's
-// writes stop to complete.
-#define TFRT_SIMULATED_STREAM_DEPTH 16
-
 // The time that an operation of an end itself takes: it is never done inside of the call.
 #define TFRT_SIMULATED_LOCAL_DELAY_NS TFRT_NANOSECONDS_PER_MICROSECOND
 
@@ -34,7 +30,7 @@ typedef enum tfrt_simulated_event_kind_e {
   TFRT_SIMULATED_END = 4,      // the other side closed in order
   TFRT_SIMULATED_RESET = 5,    // the stream is broken
   TFRT_SIMULATED_WRITTEN = 6,  // the end's own write is done
-  TFRT_SIMULATED_CLOSED = 7,   // the end's own close or abort is done
+  TFRT_SIMULATED_CLOSED = 7,   // the end's own close or abort is done, as far as it knows
   TFRT_SIMULATED_DELIVER = 8,  // messages wait and are asked for
 } tfrt_simulated_event_kind_t;
 
@@ -62,6 +58,8 @@ typedef struct tfrt_simulated_end_s {
   bool is_delivering;            // on_message is on the stack
   bool has_peer_ended;           // END arrived, perhaps behind messages that nobody asked for
   bool is_writer_blocked;        // the write in flight waits for the peer to receive
+  bool is_write_refused;         // the write in flight came after the end
+  bool closes_after_write;       // it was closed behind the write in flight
   tfrt_transport_end_t own_end;  // what CLOSED will tell
   uint64_t write_number;         // of the last write
   uint64_t credits;              // receive() calls not served yet

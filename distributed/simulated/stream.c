@@ -97,6 +97,8 @@ void tfrt_simulated_end_tell_error(tfrt_simulated_end_t* end, tfrt_transport_end
 }
 
 void tfrt_simulated_end_tell_ended(tfrt_simulated_end_t* end, bool by_peer) {
+  // The listener's side answers the end of what is sent to it.
+  if (by_peer && end->side == 1) send_to(tfrt_simulated_end_other(end), TFRT_SIMULATED_END, true);
   tfrt_status_t write_status =
       by_peer ? tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "the peer has closed the stream")
               : NULL;
@@ -164,16 +166,29 @@ static void take_timeout(tfrt_simulated_end_t* end) {
 
 // --- What happens ------------------------------------------------------------
 
+// |end| was closed, and nothing of it is under way: says so. A listener's side is over then, a
+// dialler's when the other one is, too.
+static void finish_close(tfrt_simulated_end_t* end) {
+  send_to(tfrt_simulated_end_other(end), TFRT_SIMULATED_END, true);
+  if (end->side == 0 && !end->has_peer_ended) return;
+  tfrt_simulated_end_happen(end, TFRT_SIMULATED_CLOSED, 2 * TFRT_SIMULATED_LOCAL_DELAY_NS);
+}
+
 static void take_written(tfrt_simulated_end_t* end, uint64_t write_number) {
   // A write that was completed by the end of the stream, or another one since.
   if (end->write_number != write_number ||
       !atomic_load_explicit(&end->base.in_flight, memory_order_relaxed)) {
     return;
   }
-  tfrt_status_t status =
-      end->is_told ? tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "the stream is closed") : NULL;
+  tfrt_status_t status = NULL;
+  if (end->is_told || end->is_write_refused) {
+    status = tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "the stream is closed");
+  }
+  bool closes = end->closes_after_write;
+  end->closes_after_write = false;
   tfrt_transport_connection_report_written(&end->base, status);
   tfrt_status_release(status);
+  if (closes && !end->is_told) finish_close(end);
 }
 
 static void take_closed(tfrt_simulated_end_t* end) {
@@ -186,6 +201,10 @@ static void take_closed(tfrt_simulated_end_t* end) {
 
 static void take_end(tfrt_simulated_end_t* end) {
   end->has_peer_ended = true;
+  if (end->side == 0 && end->is_done && end->own_end == TFRT_TRANSPORT_ENDED) {
+    tfrt_simulated_end_tell_ended(end, true);
+    return;
+  }
   if (!end->is_attached || end->is_done) return;
   tfrt_simulated_inbox_release_held(end);
   tfrt_simulated_inbox_deliver(end);
@@ -272,6 +291,7 @@ static void end_write(tfrt_transport_connection_t* connection, tfrt_transport_wr
   tfrt_simulated_end_t* end = end_of(connection);
   tfrt_simulated_end_t* reader = tfrt_simulated_end_other(end);
   ++end->write_number;
+  end->is_write_refused = end->is_done;
   if (end->is_done || !reader->endpoint) {
     tfrt_simulated_end_happen(end, TFRT_SIMULATED_WRITTEN, TFRT_SIMULATED_LOCAL_DELAY_NS);
     return;
@@ -288,7 +308,7 @@ static void end_write(tfrt_transport_connection_t* connection, tfrt_transport_wr
   }
   ++reader->incoming_count;
   take_and_send(event, reader, true);
-  if (reader->incoming_count >= TFRT_SIMULATED_STREAM_DEPTH) {
+  if (reader->incoming_count >= end->stream->network->options.stream_depth) {
     end->is_writer_blocked = true;
   } else {
     tfrt_simulated_end_happen(end, TFRT_SIMULATED_WRITTEN, TFRT_SIMULATED_LOCAL_DELAY_NS);
@@ -308,8 +328,8 @@ static void end_close(tfrt_transport_connection_t* connection) {
   end->is_done = true;
   end->own_end = TFRT_TRANSPORT_ENDED;
   tfrt_simulated_inbox_drop(end);
-  send_to(tfrt_simulated_end_other(end), TFRT_SIMULATED_END, true);
-  tfrt_simulated_end_happen(end, TFRT_SIMULATED_CLOSED, 2 * TFRT_SIMULATED_LOCAL_DELAY_NS);
+  end->closes_after_write = end->is_writer_blocked;
+  if (!end->closes_after_write) finish_close(end);
 }
 
 static void end_abort(tfrt_transport_connection_t* connection) {
@@ -317,6 +337,7 @@ static void end_abort(tfrt_transport_connection_t* connection) {
   if (end->is_told || (end->is_done && end->own_end != TFRT_TRANSPORT_ENDED)) return;
   end->is_done = true;
   end->own_end = TFRT_TRANSPORT_RESET;
+  end->closes_after_write = false;
   tfrt_simulated_inbox_drop(end);
   if (!end->endpoint->is_dead) send_to(tfrt_simulated_end_other(end), TFRT_SIMULATED_RESET, false);
   tfrt_simulated_end_happen(end, TFRT_SIMULATED_CLOSED, TFRT_SIMULATED_LOCAL_DELAY_NS);

@@ -291,7 +291,10 @@ void tfrt_transport_connection_receive(tfrt_transport_connection_t* connection);
 
 // Ends the stream in order: no more writes (they complete with an error), the one in
 // flight is sent first; the peer gets what was written, in answer to its receive()s, and
-// then ENDED. What the peer sends meanwhile is dropped. Thread-safe, idempotent.
+// then ENDED. What the peer sends meanwhile is dropped. The end may wait for the peer as long as it
+// likes: for room for the write in flight and, at the dialler's side, for the listener to end its
+// own, which a transport does by itself once all was received; abort does not wait. Thread-safe,
+// idempotent.
 void tfrt_transport_connection_close(tfrt_transport_connection_t* connection);
 
 // Breaks the stream at once: a write in flight completes, perhaps with an error, and both

@@ -605,6 +605,45 @@ START_TEST(close_while_writing_completes_the_write_callback) {
 }
 END_TEST
 
+static size_t count_written(const peer_t* peer) {
+  tfrt_mutex_lock(&lock);
+  size_t count = peer->written_count;
+  tfrt_mutex_unlock(&lock);
+  return count;
+}
+
+// Until none of the writes of |peer| has been done for long: the one in flight has no room.
+static void wait_until_stuck(fixture_t* fixture, const peer_t* peer) {
+  size_t written = 0;
+  for (int quiet = 0; quiet < 25; ++quiet) {
+    vtable->run_until(fixture->network, NULL, NULL);
+    if (count_written(peer) > written) quiet = 0;
+    written = count_written(peer);
+  }
+}
+
+// The listener has not received what the dialler wrote, so its side goes on; the dialler has no
+// room for what the listener writes, so the end can't be told behind that.
+START_TEST(a_close_waits_for_the_peer_and_an_abort_does_not) {
+  for (int by_listener = 0; by_listener < 2; ++by_listener) {
+    fixture_t fixture;
+    fixture_initialize(&fixture);
+    peer_t* closer = by_listener ? &fixture.listener : &fixture.dialler;
+    peer_t* reader = by_listener ? &fixture.dialler : &fixture.listener;
+    reader->receives = false;
+    fixture_connect(&fixture);
+    peer_write(closer, by_listener ? 100 : 1, 1 << 20);
+    wait_until_stuck(&fixture, closer);
+    tfrt_transport_connection_close(closer->connection);
+    vtable->run_until(fixture.network, NULL, NULL);
+    ck_assert(!is_closed(closer));
+    tfrt_transport_connection_abort(closer->connection);
+    wait_for_end(&fixture, closer, TFRT_TRANSPORT_RESET);
+    fixture_deinitialize(&fixture);
+  }
+}
+END_TEST
+
 START_TEST(abort_while_writing_completes_the_write_callback) {
   fixture_t fixture;
   fixture_initialize(&fixture);
@@ -731,6 +770,7 @@ void tfrt_transport_suite_add(Suite* suite, const tfrt_transport_suite_network_v
   tcase_add_test(ends, an_abort_reaches_both_sides);
   tcase_add_test(ends, a_close_ends_behind_what_was_written);
   tcase_add_test(ends, close_while_writing_completes_the_write_callback);
+  tcase_add_test(ends, a_close_waits_for_the_peer_and_an_abort_does_not);
   tcase_add_test(ends, abort_while_writing_completes_the_write_callback);
   tcase_add_test(ends, a_write_after_the_end_fails_through_its_callback);
   tcase_add_test(ends, closing_a_transport_resets_its_connections);
