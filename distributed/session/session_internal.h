@@ -153,7 +153,7 @@ struct tfrt_session_link_s {
   tfrt_arena_t arena;
   tfrt_task_t work;
   bool is_work_deferred;
-  tfrt_timer_t timer;  // for a Hello to come, for the rest to be written
+  tfrt_timer_t timer;  // for a Hello to come, for the rest to be written, for the end
   bool is_timer_waiting;
 };
 
@@ -267,8 +267,13 @@ void tfrt_session_link_release(tfrt_session_link_t* link);
 // Has |link| look, once the lock is open, whether there is something to write or to do.
 void tfrt_session_link_request_work(tfrt_session_link_t* link);
 
-// |link| belongs to no session any more, and ends: at once, or in order.
+// |link| belongs to no session any more, and ends: at once, or in order, but then no later than
+// after |linger_ns|, whatever the peer does.
 void tfrt_session_link_drop(tfrt_session_link_t* link, bool in_order);
+
+// Ends |link| at once, also if it is on its way to end in order. The caller holds a reference, or
+// knows that on_closed has not come.
+void tfrt_session_link_break(tfrt_session_link_t* link);
 
 // |link| writes what the session's queue still has, or its greeting, and then ends.
 void tfrt_session_link_finish(tfrt_session_link_t* link);

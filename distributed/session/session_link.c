@@ -59,9 +59,10 @@ static void run_timer(tfrt_timer_t* timer) {
   tfrt_node_lock_t* lock = link->manager->lock;
   tfrt_node_lock_lock(lock);
   link->is_timer_waiting = false;
-  if (link->state == TFRT_SESSION_LINK_ACCEPTED || link->state == TFRT_SESSION_LINK_FINISHING) {
-    tfrt_session_link_drop(link, false);
-  }
+  bool is_late = link->state == TFRT_SESSION_LINK_ACCEPTED ||
+                 link->state == TFRT_SESSION_LINK_FINISHING ||
+                 link->state == TFRT_SESSION_LINK_DROPPED;
+  if (is_late) tfrt_session_link_break(link);
   tfrt_session_link_release(link);
   tfrt_node_lock_unlock_and_run(lock);
 }
@@ -87,23 +88,39 @@ static void detach_session(tfrt_session_link_t* link) {
   tfrt_session_release(session);
 }
 
+static void set_linger(tfrt_session_link_t* link) {
+  const tfrt_session_manager_t* manager = link->manager;
+  tfrt_session_link_set_deadline(
+      link, tfrt_deadline_after(tfrt_session_now_ns(manager), manager->options.linger_ns));
+}
+
 void tfrt_session_link_drop(tfrt_session_link_t* link, bool in_order) {
   if (link->state == TFRT_SESSION_LINK_DROPPED) return;
+  bool is_limited = link->state == TFRT_SESSION_LINK_FINISHING;  // it lingers already
   link->state = TFRT_SESSION_LINK_DROPPED;
   link->wants_close = in_order;
   link->wants_abort = !in_order;
   tfrt_session_link_retain(link);
   detach_session(link);
-  stop_timer(link);
+  if (!in_order) {
+    stop_timer(link);
+  } else if (!is_limited) {
+    // The peer may never let the last write through, nor end its own side.
+    set_linger(link);
+  }
   tfrt_session_link_request_work(link);
   tfrt_session_link_release(link);
 }
 
+void tfrt_session_link_break(tfrt_session_link_t* link) {
+  tfrt_session_link_drop(link, false);
+  link->wants_abort = true;
+  tfrt_session_link_request_work(link);
+}
+
 void tfrt_session_link_finish(tfrt_session_link_t* link) {
   link->state = TFRT_SESSION_LINK_FINISHING;
-  const tfrt_session_manager_t* manager = link->manager;
-  tfrt_session_link_set_deadline(
-      link, tfrt_deadline_after(tfrt_session_now_ns(manager), manager->options.linger_ns));
+  set_linger(link);
   tfrt_session_link_request_work(link);
 }
 
@@ -387,6 +404,7 @@ static void on_closed(tfrt_transport_handler_t* handler, tfrt_transport_connecti
   if (session) tfrt_session_retain(session);
   tfrt_session_link_state_t state = link->state;
   tfrt_session_link_drop(link, false);
+  stop_timer(link);  // of one that has ended in order
   if (session && state == TFRT_SESSION_LINK_ESTABLISHED) tfrt_session_on_broken(session);
   if (session && state == TFRT_SESSION_LINK_DIALLING) {
     tfrt_session_on_dial_failed(session, end, status);

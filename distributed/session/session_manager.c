@@ -406,7 +406,7 @@ void tfrt_session_manager_note_less(tfrt_session_manager_t* manager) {
 static void drop_all(tfrt_session_manager_t* manager) {
   for (tfrt_list_link_t *l = manager->links.next, *next; l != &manager->links; l = next) {
     next = l->next;
-    tfrt_session_link_drop(TFRT_CONTAINER_OF(l, tfrt_session_link_t, link_in_manager), false);
+    tfrt_session_link_break(TFRT_CONTAINER_OF(l, tfrt_session_link_t, link_in_manager));
   }
 }
 

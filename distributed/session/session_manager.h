@@ -55,7 +55,7 @@ typedef struct tfrt_session_options_s {
   uint32_t ack_frames;        // frames after which it goes at once
   uint32_t ack_bytes;         // bytes of their bodies, or an eighth of the window, likewise
   int64_t starve_ns;          // without credit, then on_starved
-  int64_t linger_ns;          // for writing what is left, and the Goodbye, at close
+  int64_t linger_ns;          // for writing what is left, and for the peer to end its side
   uint64_t first_call_limit;  // granted to each peer at the beginning
   uint64_t first_want_limit;
   size_t max_sessions;  // that live at once

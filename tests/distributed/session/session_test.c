@@ -635,6 +635,24 @@ START_TEST(a_goodbye_comes_behind_what_was_appended) {
 }
 END_TEST
 
+// Its end of the stream goes on as long as it stands still; ours does not.
+START_TEST(a_host_that_stands_still_is_waited_for_as_long_as_a_goodbye_takes) {
+  tfrt_harness_world_t world;
+  tfrt_harness_record_t *a, *b;
+  tfrt_harness_connect_two(&world, &a, &b);
+  tfrt_simulated_endpoint_freeze(b->host->endpoint);
+  tfrt_harness_close_session(a, TFRT_WIRE_GOODBYE_SHUTDOWN);
+  tfrt_harness_run_for(&world, 900 * TFRT_HARNESS_MILLISECOND);
+  ck_assert(!tfrt_session_manager_is_drained(a->host->manager));
+  tfrt_harness_run_for(&world, 200 * TFRT_HARNESS_MILLISECOND);
+  ck_assert(tfrt_session_manager_is_drained(a->host->manager));
+  tfrt_simulated_endpoint_thaw(b->host->endpoint);
+  tfrt_harness_run_until_state(b, TFRT_SESSION_DEAD);
+  assert_dead(b, TFRT_SESSION_DEATH_GOODBYE, TFRT_STATUS_UNAVAILABLE);
+  tfrt_harness_deinitialize(&world);
+}
+END_TEST
+
 START_TEST(draining_is_told_and_the_session_goes_on) {
   tfrt_harness_world_t world;
   tfrt_harness_record_t *a, *b;
@@ -737,6 +755,7 @@ static void add_lasting_cases(Suite* suite) {
   TCase* goodbye = add_case(suite, "goodbye");
   tcase_add_test(goodbye, a_goodbye_comes_behind_what_was_appended);
   tcase_add_test(goodbye, a_handler_is_woken_when_it_has_asked_for_that_but_not_by_a_dead_session);
+  tcase_add_test(goodbye, a_host_that_stands_still_is_waited_for_as_long_as_a_goodbye_takes);
   tcase_add_test(goodbye, draining_is_told_and_the_session_goes_on);
   tcase_add_test(goodbye, a_breach_of_protocol_ends_that_session_only);
   tcase_add_test(goodbye, a_handler_may_close_the_session_inside_of_on_frame);

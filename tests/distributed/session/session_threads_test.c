@@ -10,14 +10,17 @@
 #include "distributed/grpc/grpc_transport.h"
 #include "distributed/session/session_manager.h"
 #include "distributed/threads/node_lock.h"
+#include "distributed/wire/body.h"
 #include "host_runtime/base/sync.h"
 #include "tests/distributed/transport/brittle_transport.h"
+#include "tests/fakes/fake_clock.h"
 #include "tests/support/test_main.h"
 
 #define PATIENCE_NS (60 * TFRT_NANOSECONDS_PER_SECOND)
 #define SENDERS 3
 #define FRAMES_PER_SENDER 400
 #define BREAKS 15
+#define LINGER_NS (20 * TFRT_NANOSECONDS_PER_SECOND)
 
 // --- A host ------------------------------------------------------------------
 
@@ -143,7 +146,9 @@ static void assert_ok(tfrt_status_t status) {
   ck_assert_msg(tfrt_status_is_ok(status), "%s", tfrt_status_message(status));
 }
 
-static void host_initialize(host_t* host, uint64_t incarnation) {
+// The timers follow |clock|; the test runs them, unless they have a thread.
+static void host_initialize_with(host_t* host, uint64_t incarnation, tfrt_clock_t clock,
+                                 bool has_thread) {
   memset(host, 0, sizeof(*host));
   host->handler.vtable = &handler_vtable;
   const tfrt_grpc_transport_options_t grpc = tfrt_grpc_transport_default_options();
@@ -151,8 +156,8 @@ static void host_initialize(host_t* host, uint64_t incarnation) {
   assert_ok(tfrt_grpc_transport_create(&grpc, tfrt_allocator_system(), &inner));
   tfrt_brittle_transport_initialize(&host->transport, inner);
   tfrt_node_lock_initialize(&host->lock);
-  tfrt_timer_queue_initialize(&host->timers, tfrt_clock_system());
-  assert_ok(tfrt_timer_queue_start_thread(&host->timers));
+  tfrt_timer_queue_initialize(&host->timers, clock);
+  if (has_thread) assert_ok(tfrt_timer_queue_start_thread(&host->timers));
   tfrt_session_options_t options;
   tfrt_session_options_initialize(&options);
   options.incarnation = incarnation;
@@ -160,11 +165,15 @@ static void host_initialize(host_t* host, uint64_t incarnation) {
   // Under a sanitizer on a busy machine, threads may wait for long.
   options.limits.silence_ms = 30000;
   options.dial_timeout_ns = 20 * TFRT_NANOSECONDS_PER_SECOND;
-  options.linger_ns = 20 * TFRT_NANOSECONDS_PER_SECOND;
+  options.linger_ns = LINGER_NS;
   assert_ok(tfrt_session_manager_create(&options, &host->transport.base, &host->lock, &host->timers,
                                         &host->handler, tfrt_allocator_system(), &host->manager));
   assert_ok(tfrt_session_manager_listen(host->manager, tfrt_string_view_of("127.0.0.1:0"),
                                         host->address));
+}
+
+static void host_initialize(host_t* host, uint64_t incarnation) {
+  host_initialize_with(host, incarnation, tfrt_clock_system(), true);
 }
 
 static void host_close(host_t* host) {
@@ -242,6 +251,99 @@ static void initialize_two(void) {
   for (int i = 0; i < 2; ++i) host_initialize(&hosts[i], 0x0a + (uint64_t)i);
 }
 
+// --- A listener that does not end its streams --------------------------------
+
+// It answers with a Refuse and never receives the Hello, so that its transport does not see the end
+// of what the dialler sends, and does not answer it.
+typedef struct stubborn_s {
+  tfrt_transport_acceptor_t acceptor;
+  tfrt_transport_handler_t handler;
+  tfrt_transport_t* transport;
+  tfrt_transport_connection_t* connection;
+  tfrt_transport_write_t write;
+  tfrt_string_builder_t answer;
+  char address[TFRT_TRANSPORT_ADDRESS_SIZE];
+  _Atomic int end;  // -1: not told yet
+  _Atomic bool was_closed;
+} stubborn_t;
+
+static void ignore_message(tfrt_transport_handler_t* handler,
+                           tfrt_transport_connection_t* connection,
+                           const tfrt_transport_span_t* spans, size_t span_count) {
+  (void)handler, (void)connection, (void)spans, (void)span_count;
+}
+
+static void note_end(tfrt_transport_handler_t* handler, tfrt_transport_connection_t* connection,
+                     tfrt_transport_end_t end, tfrt_status_t status) {
+  (void)connection, (void)status;
+  stubborn_t* stubborn = TFRT_CONTAINER_OF(handler, stubborn_t, handler);
+  atomic_store(&stubborn->end, (int)end);
+  atomic_store(&stubborn->was_closed, true);
+  note_change();
+}
+
+static const tfrt_transport_handler_vtable_t stubborn_handler = {ignore_message, note_end};
+
+static void ignore_written(tfrt_transport_write_t* write, tfrt_status_t status) {
+  (void)write, (void)status;
+}
+
+static tfrt_status_t answer_at_once(tfrt_transport_acceptor_t* acceptor,
+                                    const tfrt_transport_incoming_t* incoming,
+                                    tfrt_transport_handler_t** out_handler) {
+  stubborn_t* stubborn = TFRT_CONTAINER_OF(acceptor, stubborn_t, acceptor);
+  *out_handler = &stubborn->handler;
+  stubborn->connection = tfrt_transport_connection_retain(incoming->connection);
+  stubborn->write = (tfrt_transport_write_t){
+      .spans = {{stubborn->answer.data, stubborn->answer.size}},
+      .span_count = 1,
+      .on_written = ignore_written,
+  };
+  return tfrt_transport_connection_write(stubborn->connection, &stubborn->write);
+}
+
+static const tfrt_transport_acceptor_vtable_t stubborn_acceptor = {answer_at_once};
+
+// What it says to session 1 of 0x0a.
+static void write_refusal(tfrt_string_builder_t* out) {
+  tfrt_string_builder_t body;
+  tfrt_string_builder_initialize(&body, tfrt_allocator_system());
+  const tfrt_wire_body_t content = {.kind = TFRT_WIRE_FRAME_REFUSE,
+                                    .refuse = {.reason = TFRT_WIRE_REFUSE_DRAINING,
+                                               .code = TFRT_STATUS_UNAVAILABLE,
+                                               .message = tfrt_string_view_of("no")}};
+  assert_ok(tfrt_wire_body_encode(&content, &body));
+  const tfrt_wire_frame_t frame = {.kind = TFRT_WIRE_FRAME_REFUSE,
+                                   .body = tfrt_string_builder_view(&body)};
+  const tfrt_wire_batch_t batch = {.version = 1,
+                                   .from_incarnation = 0x0b,
+                                   .to_incarnation = 0x0a,
+                                   .session = 1,
+                                   .frames = &frame,
+                                   .frame_count = 1};
+  assert_ok(tfrt_wire_batch_encode(&batch, out));
+  tfrt_string_builder_deinitialize(&body);
+}
+
+static void stubborn_initialize(stubborn_t* stubborn) {
+  *stubborn = (stubborn_t){.acceptor = {&stubborn_acceptor}, .handler = {&stubborn_handler}};
+  atomic_init(&stubborn->end, -1);
+  tfrt_string_builder_initialize(&stubborn->answer, tfrt_allocator_system());
+  write_refusal(&stubborn->answer);
+  const tfrt_grpc_transport_options_t grpc = tfrt_grpc_transport_default_options();
+  assert_ok(tfrt_grpc_transport_create(&grpc, tfrt_allocator_system(), &stubborn->transport));
+  assert_ok(tfrt_transport_listen(stubborn->transport, tfrt_string_view_of("127.0.0.1:0"),
+                                  &stubborn->acceptor, stubborn->address));
+}
+
+static void stubborn_deinitialize(stubborn_t* stubborn) {
+  tfrt_transport_close(stubborn->transport);
+  tfrt_transport_drain(stubborn->transport);
+  tfrt_transport_connection_release(stubborn->connection);
+  tfrt_transport_release(stubborn->transport);
+  tfrt_string_builder_deinitialize(&stubborn->answer);
+}
+
 // --- Tests -------------------------------------------------------------------
 
 START_TEST(frames_of_many_threads_arrive_once_and_in_order_while_connections_break) {
@@ -303,6 +405,56 @@ START_TEST(a_process_that_goes_away_is_gone_at_once) {
 }
 END_TEST
 
+static stubborn_t stubborn;
+
+// The host, whose clock is |clock|, has a session that died of the stubborn listener's refusal. The
+// connection is on its way to end in order.
+static void be_refused(tfrt_fake_clock_t* clock) {
+  tfrt_mutex_initialize(&mutex);
+  tfrt_condition_initialize(&changed);
+  host_initialize_with(&hosts[0], 0x0a, tfrt_fake_clock_interface(clock), false);
+  stubborn_initialize(&stubborn);
+  tfrt_node_lock_lock(&hosts[0].lock);
+  tfrt_session_t* session;
+  assert_ok(tfrt_session_manager_dial(hosts[0].manager, tfrt_string_view_of(stubborn.address), 0x0b,
+                                      &session));
+  tfrt_node_lock_unlock_and_run(&hosts[0].lock);
+  wait_until_true(&hosts[0].is_dead);
+  tfrt_session_release(session);
+}
+
+static void expect_reset(void) {
+  wait_until_true(&stubborn.was_closed);
+  ck_assert_int_eq(atomic_load(&stubborn.end), TFRT_TRANSPORT_RESET);
+  stubborn_deinitialize(&stubborn);
+}
+
+START_TEST(a_listener_that_refuses_and_does_not_end_the_stream_is_not_waited_for) {
+  tfrt_fake_clock_t clock;
+  tfrt_fake_clock_initialize(&clock, tfrt_clock_now_ns(tfrt_clock_system()));
+  be_refused(&clock);
+  tfrt_fake_clock_advance(&clock, LINGER_NS - 1);
+  tfrt_timer_queue_run_due(&hosts[0].timers);
+  ck_assert(!atomic_load(&stubborn.was_closed));
+  tfrt_fake_clock_advance(&clock, 1);
+  tfrt_timer_queue_run_due(&hosts[0].timers);
+  expect_reset();
+  host_deinitialize(&hosts[0]);
+}
+END_TEST
+
+START_TEST(what_ends_in_order_is_broken_when_the_time_to_drain_is_over) {
+  // Its times are long over for who waits by the system's.
+  tfrt_fake_clock_t clock;
+  tfrt_fake_clock_initialize(&clock, TFRT_NANOSECONDS_PER_SECOND);
+  be_refused(&clock);
+  host_close(&hosts[0]);
+  tfrt_session_manager_drain(hosts[0].manager);
+  expect_reset();
+  host_deinitialize(&hosts[0]);
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   Suite* suite = suite_create("session threads");
   TCase* threads = tcase_create("threads");
@@ -310,6 +462,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(threads, frames_of_many_threads_arrive_once_and_in_order_while_connections_break);
   tcase_add_test(threads, crossing_dials_end_as_one_session);
   tcase_add_test(threads, a_process_that_goes_away_is_gone_at_once);
+  tcase_add_test(threads, a_listener_that_refuses_and_does_not_end_the_stream_is_not_waited_for);
+  tcase_add_test(threads, what_ends_in_order_is_broken_when_the_time_to_drain_is_over);
   suite_add_tcase(suite, threads);
   return suite;
 }

@@ -219,6 +219,10 @@ static void write_frame(fixture_t* fixture, uint32_t kind, uint64_t seq) {
   write_frame_of(fixture, &fixture->peer, kind, seq);
 }
 
+static void write_frames(fixture_t* fixture, uint32_t kind, uint64_t first_seq, uint64_t last_seq) {
+  for (uint64_t seq = first_seq; seq <= last_seq; ++seq) write_frame(fixture, kind, seq);
+}
+
 static void assert_refused(const raw_peer_t* peer, tfrt_wire_refuse_reason_t reason) {
   ck_assert_uint_eq(peer->kind, TFRT_WIRE_FRAME_REFUSE);
   ck_assert_msg(peer->reason == (uint32_t)reason, "refused for reason %u: %s", peer->reason,
@@ -373,6 +377,31 @@ START_TEST(a_number_that_was_buried_never_returns) {
 }
 END_TEST
 
+// --- The end -----------------------------------------------------------------
+
+static bool has_nothing_left(void* argument) {
+  return tfrt_session_manager_is_drained(((fixture_t*)argument)->host->manager);
+}
+
+// What the host writes to it never gets through, so that the end of the stream, which goes behind
+// that, doesn't either.
+START_TEST(who_says_goodbye_and_reads_nothing_is_not_waited_for) {
+  fixture_t fixture;
+  initialize(&fixture);
+  open_session(&fixture);
+  fixture.peer.is_deaf = true;
+  // Each is acknowledged, until there is no room.
+  write_frames(&fixture, TFRT_WIRE_FRAME_CANCEL, 1, 30);
+  write_frame(&fixture, TFRT_WIRE_FRAME_GOODBYE, 31);
+  ck_assert(record(&fixture)->is_dead);
+  ck_assert_int_eq(record(&fixture)->death, TFRT_SESSION_DEATH_GOODBYE);
+  ck_assert(!fixture.peer.was_closed);
+  ck_assert(tfrt_simulated_network_run_until(fixture.world.network, has_nothing_left, &fixture,
+                                             2 * TFRT_HARNESS_SECOND));
+  deinitialize(&fixture);
+}
+END_TEST
+
 // --- Batches -----------------------------------------------------------------
 
 START_TEST(an_unknown_odd_frame_is_skipped_and_an_unknown_even_one_is_not) {
@@ -463,10 +492,6 @@ START_TEST(a_header_that_does_not_fit_is_death) {
 END_TEST
 
 // --- Credit --------------------------------------------------------------------
-
-static void write_frames(fixture_t* fixture, uint32_t kind, uint64_t first_seq, uint64_t last_seq) {
-  for (uint64_t seq = first_seq; seq <= last_seq; ++seq) write_frame(fixture, kind, seq);
-}
 
 static void grant(fixture_t* fixture, uint64_t calls, uint64_t wants) {
   tfrt_node_lock_lock(&fixture->host->lock);
@@ -586,6 +611,9 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(greetings, a_new_session_of_the_same_process_buries_the_old_one);
   tcase_add_test(greetings, a_number_that_was_buried_never_returns);
   suite_add_tcase(suite, greetings);
+  TCase* ends = tcase_create("ends");
+  tcase_add_test(ends, who_says_goodbye_and_reads_nothing_is_not_waited_for);
+  suite_add_tcase(suite, ends);
   TCase* batches = tcase_create("batches");
   tcase_add_test(batches, an_unknown_odd_frame_is_skipped_and_an_unknown_even_one_is_not);
   tcase_add_test(batches, a_gap_closes_the_connection_and_not_the_session);
