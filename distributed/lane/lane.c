@@ -105,9 +105,10 @@ static void run_timer(tfrt_timer_t* timer) {
   tfrt_lane_t* lane = TFRT_CONTAINER_OF(timer, tfrt_lane_t, timer);
   tfrt_node_lock_lock(lane->manager->lock);
   lane->has_timer = false;
-  if (lane->state == TFRT_LANE_DIALLING || lane->state == TFRT_LANE_GREETING) {
-    tfrt_lane_give_up(lane);
-  }
+  // Who is refused may let the answer wait for ever.
+  bool is_late = lane->state == TFRT_LANE_DIALLING || lane->state == TFRT_LANE_GREETING ||
+                 lane->closes_after_write;
+  if (is_late) tfrt_lane_give_up(lane);
   release_and_unlock(lane);
 }
 
@@ -246,9 +247,9 @@ static void run_task(tfrt_task_t* task) {
 // Decides about Hello. Returns false if it is no Hello.
 static bool on_hello(tfrt_lane_t* lane, const tfrt_lane_message_t* message) {
   if (message->kind != TFRT_WIRE_BULK_LANE) return false;
-  stop_timer(lane);
   tfrt_status_t refusal = tfrt_lane_peer_adopt(lane, &message->hello);
   leave_state(lane, refusal ? TFRT_LANE_ENDING : TFRT_LANE_OPEN);
+  if (!refusal) stop_timer(lane);
   lane->closes_after_write = refusal != NULL;
   tfrt_lane_begin_welcome(lane, message->hello.lane, refusal);
   if (!refusal && lane->peer) tfrt_lane_peer_opened(lane->peer);

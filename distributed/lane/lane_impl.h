@@ -122,7 +122,7 @@ struct tfrt_lane_s {
   bool has_task;
   bool has_timer;
   tfrt_task_t task;
-  tfrt_timer_t timer;  // for Hello, or Welcome
+  tfrt_timer_t timer;  // for Hello, or Welcome, or the end of a lane that was refused
   bool is_writing;     // |write|, |head|, |chunk| and |sending| are in use
   bool closes_after_write;
   tfrt_transport_write_t write;

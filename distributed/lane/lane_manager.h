@@ -123,7 +123,7 @@ struct tfrt_lane_handler_s {
 typedef struct tfrt_lane_options_s {
   uint64_t incarnation;            // of this process, never 0
   tfrt_string_view_t cluster_key;  // given at dial; empty: none
-  int64_t dial_timeout_ns;         // for an answer, and then for Hello or Welcome
+  int64_t dial_timeout_ns;         // for an answer, then for Hello, or a refusal, or Welcome
   int64_t redial_delay_ns;         // between attempts; the first after a loss is made at once
   int64_t give_up_ns;              // without a lane that is needed: lost
   uint64_t window_size;            // credit ahead of what was received and stored, in bytes

@@ -17,6 +17,7 @@ typedef struct stranger_s {
   tfrt_transport_connection_t* connection;
   bool is_writing;
   bool is_closed;
+  bool is_deaf;  // asks for no message
   tfrt_transport_write_t write;
   tfrt_string_builder_t bytes;
   // What came.
@@ -117,20 +118,23 @@ static void dial(const tfrt_wire_lane_hello_t* hello) {
   ck_assert_ptr_null(
       tfrt_transport_dial(tfrt_simulated_endpoint_transport(harness.hosts[1].endpoint), &options,
                           &stranger.handler, &stranger.connection));
-  tfrt_transport_connection_receive(stranger.connection);
+  if (!stranger.is_deaf) tfrt_transport_connection_receive(stranger.connection);
   const tfrt_wire_bulk_up_t message = {.kind = TFRT_WIRE_BULK_LANE, .hello = *hello};
   if (hello->version != 0) send(&message);
 }
 
-static void begin(void) {
+static void begin_with_depth(uint32_t stream_depth) {
   tfrt_lane_harness_options_t options;
   tfrt_lane_harness_options_initialize(&options);
+  options.network.stream_depth = stream_depth;
   options.diallers = 0;
   options.lanes.window_size = 100;
   tfrt_lane_harness_begin(&harness, &options);
   stranger = (stranger_t){.handler = {&handler_vtable}};
   tfrt_string_builder_initialize(&stranger.bytes, tfrt_allocator_system());
 }
+
+static void begin(void) { begin_with_depth(16); }
 
 static void end(void) {
   tfrt_transport_connection_release(stranger.connection);
@@ -201,6 +205,23 @@ START_TEST(who_says_nothing_is_sent_away) {
   ck_assert(!stranger.is_closed);
   tfrt_lane_harness_pass(&harness, 5 * TFRT_NANOSECONDS_PER_SECOND);
   ck_assert(stranger.is_closed);
+  end();
+}
+END_TEST
+
+// The answer does not get through, so that the end of the stream, which goes behind it, doesn't
+// either.
+START_TEST(who_is_refused_and_reads_nothing_is_not_waited_for) {
+  begin_with_depth(1);
+  stranger.is_deaf = true;
+  tfrt_wire_lane_hello_t hello = good_hello;
+  hello.session = 6;
+  dial(&hello);
+  ck_assert(!stranger.is_closed);
+  ck_assert_uint_eq(tfrt_lane_harness_counts(&harness, 0).lanes, 1);
+  tfrt_lane_harness_pass(&harness, 3 * TFRT_NANOSECONDS_PER_SECOND);
+  ck_assert(stranger.is_closed);
+  ck_assert_uint_eq(tfrt_lane_harness_counts(&harness, 0).lanes, 0);
   end();
 }
 END_TEST
@@ -423,6 +444,7 @@ Suite* tfrt_test_suite(void) {
   TCase* protocol = tcase_create("protocol");
   tcase_add_test(protocol, hello_must_be_that_of_an_open_session);
   tcase_add_test(protocol, who_says_nothing_is_sent_away);
+  tcase_add_test(protocol, who_is_refused_and_reads_nothing_is_not_waited_for);
   tcase_add_test(protocol, only_so_many_may_be_silent);
   tcase_add_test(protocol, a_later_connection_takes_over_and_an_earlier_one_is_refused);
   tcase_add_test(protocol, good_chunks_are_received_and_the_window_moves);
