@@ -165,7 +165,7 @@ struct tfrt_lane_manager_s {
   tfrt_lane_handler_t* handler;
   tfrt_allocator_t allocator;
   tfrt_hash_table_t peers;
-  tfrt_list_link_t lanes;
+  tfrt_list_link_t lanes;  // the oldest first
   size_t greeting_count;
   size_t live;                 // lanes, peers and transfers whose memory is not given back
   uint64_t frame_count;        // that were noted

@@ -359,6 +359,17 @@ void tfrt_lane_peer_detach(tfrt_lane_peer_t* peer, bool was_open) {
 
 // --- Who dials in ------------------------------------------------------------
 
+// A Hello comes with the dial, so who has been silent for the longest time is the least likely to
+// say one. If it were the newcomer who is sent away, one process could keep all others out.
+static void break_longest_silent(tfrt_lane_manager_t* manager) {
+  for (tfrt_list_link_t* l = manager->lanes.next; l != &manager->lanes; l = l->next) {
+    tfrt_lane_t* lane = TFRT_CONTAINER_OF(l, tfrt_lane_t, link);
+    if (lane->state != TFRT_LANE_GREETING) continue;
+    tfrt_lane_break(lane);
+    return;
+  }
+}
+
 static tfrt_status_t accept_stream(tfrt_transport_acceptor_t* acceptor,
                                    const tfrt_transport_incoming_t* incoming,
                                    tfrt_transport_handler_t** out_handler) {
@@ -366,16 +377,13 @@ static tfrt_status_t accept_stream(tfrt_transport_acceptor_t* acceptor,
   tfrt_lane_t* lane = NULL;
   *out_handler = NULL;
   tfrt_node_lock_lock(manager->lock);
-  bool is_full = manager->greeting_count >= manager->options.max_greeting;
   bool is_closed = manager->is_closed;
-  if (!is_full && !is_closed) lane = tfrt_lane_create(manager, NULL, incoming->connection);
-  if (lane) ++manager->greeting_count;
+  if (!is_closed) lane = tfrt_lane_create(manager, NULL, incoming->connection);
+  if (lane && ++manager->greeting_count > manager->options.max_greeting) {
+    break_longest_silent(manager);
+  }
   tfrt_node_lock_unlock_and_run(manager->lock);
   if (is_closed) return tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "this host shuts down");
-  if (is_full) {
-    return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED,
-                              "too many lanes have not said Hello yet");
-  }
   if (!lane) return tfrt_status_out_of_memory();
   *out_handler = &lane->handler;
   tfrt_transport_connection_receive(incoming->connection);

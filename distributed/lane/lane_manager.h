@@ -127,7 +127,7 @@ typedef struct tfrt_lane_options_s {
   int64_t redial_delay_ns;         // between attempts; the first after a loss is made at once
   int64_t give_up_ns;              // without a lane that is needed: lost
   uint64_t window_size;            // credit ahead of what was received and stored, in bytes
-  size_t max_greeting;             // accepted lanes that have not said Hello yet
+  size_t max_greeting;             // accepted lanes without a Hello; one more ends the oldest
   bool uses_checksum;              // chunks that we send carry a CRC-32C
   // Whose threads make memory ready for payloads of |room_size| bytes and more, before these come
   // (+0, outlives the manager); NULL: nobody does.

@@ -174,7 +174,7 @@ struct tfrt_session_manager_s {
   uint64_t call_floor;  // above every call number of a forgotten peer
   tfrt_list_link_t sessions;
   size_t session_count;
-  tfrt_list_link_t links;
+  tfrt_list_link_t links;  // the oldest first
   size_t link_count;
   size_t busy_count;  // dial tasks and timers that wait
   tfrt_timer_t flush_timer;

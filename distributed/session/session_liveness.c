@@ -302,6 +302,13 @@ void tfrt_session_request_dial(tfrt_session_t* session) {
   tfrt_node_lock_defer(session->manager->lock, &session->dial_task);
 }
 
+// True if it has let us in before and has no room for one more stream at the moment.
+static bool is_too_busy(const tfrt_session_t* session, tfrt_transport_end_t end,
+                        tfrt_status_t status) {
+  return end == TFRT_TRANSPORT_REJECTED && session->was_opened &&
+         tfrt_status_code(status) == TFRT_STATUS_RESOURCE_EXHAUSTED;
+}
+
 void tfrt_session_on_dial_failed(tfrt_session_t* session, tfrt_transport_end_t end,
                                  tfrt_status_t status) {
   if (session->state == TFRT_SESSION_DEAD || session->state == TFRT_SESSION_OPEN) return;
@@ -324,7 +331,8 @@ void tfrt_session_on_dial_failed(tfrt_session_t* session, tfrt_transport_end_t e
                                                tfrt_status_message(status)));
     return;
   }
-  if (end == TFRT_TRANSPORT_REJECTED || is_turned_away) {
+  bool is_rejected = end == TFRT_TRANSPORT_REJECTED && !is_too_busy(session, end, status);
+  if (is_rejected || is_turned_away) {
     tfrt_session_take_death(
         session, TFRT_SESSION_DEATH_REJECTED,
         tfrt_session_error(session, tfrt_status_code(status), "does not let this process in: %s",

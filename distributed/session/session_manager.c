@@ -216,6 +216,18 @@ static tfrt_status_t check_key(const tfrt_session_manager_t* manager,
       "wrong cluster key, or none; use the cluster key that it was started with");
 }
 
+// A Hello comes with the dial, so who has been silent for the longest time is the least likely to
+// say one. If it were the newcomer who is sent away, one process could keep all others out.
+static bool break_longest_silent(tfrt_session_manager_t* manager) {
+  for (tfrt_list_link_t* l = manager->links.next; l != &manager->links; l = l->next) {
+    tfrt_session_link_t* link = TFRT_CONTAINER_OF(l, tfrt_session_link_t, link_in_manager);
+    if (link->state != TFRT_SESSION_LINK_ACCEPTED) continue;
+    tfrt_session_link_drop(link, false);
+    return true;
+  }
+  return false;
+}
+
 // With the lock held.
 static tfrt_status_t accept_control(tfrt_session_manager_t* manager,
                                     const tfrt_transport_incoming_t* incoming,
@@ -224,7 +236,8 @@ static tfrt_status_t accept_control(tfrt_session_manager_t* manager,
     return tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "this host is shutting down");
   }
   // Each session may have two connections for a moment; the rest has not said Hello yet.
-  if (manager->link_count >= 2 * manager->options.max_sessions) {
+  bool is_full = manager->link_count >= 2 * manager->options.max_sessions;
+  if (is_full && !break_longest_silent(manager)) {
     return tfrt_status_create(TFRT_STATUS_RESOURCE_EXHAUSTED, "too many connections");
   }
   tfrt_session_link_t* link = tfrt_session_link_make(manager, TFRT_SESSION_LINK_ACCEPTED);

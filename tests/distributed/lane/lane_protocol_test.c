@@ -68,8 +68,8 @@ static void on_message(tfrt_transport_handler_t* handler, tfrt_transport_connect
 
 static void on_closed(tfrt_transport_handler_t* handler, tfrt_transport_connection_t* connection,
                       tfrt_transport_end_t end, tfrt_status_t status) {
-  (void)handler, (void)connection, (void)end, (void)status;
-  stranger.is_closed = true;
+  (void)connection, (void)end, (void)status;
+  TFRT_CONTAINER_OF(handler, stranger_t, handler)->is_closed = true;
 }
 
 static const tfrt_transport_handler_vtable_t handler_vtable = {on_message, on_closed};
@@ -226,6 +226,7 @@ START_TEST(who_is_refused_and_reads_nothing_is_not_waited_for) {
 }
 END_TEST
 
+// Nor do they keep out who speaks.
 START_TEST(only_so_many_may_be_silent) {
   begin();
   stranger_t others[70];
@@ -241,8 +242,14 @@ START_TEST(only_so_many_may_be_silent) {
   }
   pass();
   ck_assert_uint_eq(tfrt_lane_harness_counts(&harness, 0).lanes, 64);
+  int closed = 0;
+  for (int i = 0; i < 70; ++i) closed += others[i].is_closed;
+  ck_assert_int_eq(closed, 6);
+  dial(&good_hello);
+  ck_assert(stranger.is_welcome);
   tfrt_lane_harness_pass(&harness, 5 * TFRT_NANOSECONDS_PER_SECOND);
-  ck_assert_uint_eq(tfrt_lane_harness_counts(&harness, 0).lanes, 0);
+  ck_assert(!stranger.is_closed);
+  ck_assert_uint_eq(tfrt_lane_harness_counts(&harness, 0).lanes, 1);
   for (int i = 0; i < 70; ++i) tfrt_transport_connection_release(others[i].connection);
   end();
 }

@@ -106,20 +106,33 @@ static void raw_dial(raw_peer_t* peer, const char* address) {
   tfrt_status_t status = tfrt_transport_dial(tfrt_simulated_endpoint_transport(peer->endpoint),
                                              &options, &peer->handler, &peer->connection);
   ck_assert(tfrt_status_is_ok(status));
-  tfrt_transport_connection_receive(peer->connection);
+  if (!peer->is_deaf) tfrt_transport_connection_receive(peer->connection);
+}
+
+// A host with |options| on a network with streams of |stream_depth| messages; nobody has dialled.
+static void initialize_with_options(fixture_t* fixture, const tfrt_session_options_t* options,
+                                    uint32_t stream_depth) {
+  memset(fixture, 0, sizeof(*fixture));
+  tfrt_simulated_options_t network;
+  tfrt_simulated_options_initialize(&network);
+  network.stream_depth = stream_depth;
+  tfrt_harness_initialize(&fixture->world, &network);
+  fixture->host = tfrt_harness_add_host(&fixture->world, options, "host:0");
+  fixture->peer.endpoint = tfrt_simulated_network_add_endpoint(fixture->world.network, "raw");
+  fixture->second.endpoint = fixture->peer.endpoint;
+}
+
+static void dial_both(fixture_t* fixture) {
+  raw_dial(&fixture->peer, fixture->host->address);
+  raw_dial(&fixture->second, fixture->host->address);
 }
 
 static void initialize_with_credit(fixture_t* fixture, uint64_t calls, uint64_t wants) {
-  memset(fixture, 0, sizeof(*fixture));
-  tfrt_harness_initialize_with_seed(&fixture->world, 1);
   tfrt_session_options_t options = tfrt_harness_options(OURS);
   options.first_call_limit = calls;
   options.first_want_limit = wants;
-  fixture->host = tfrt_harness_add_host(&fixture->world, &options, "host:0");
-  fixture->peer.endpoint = tfrt_simulated_network_add_endpoint(fixture->world.network, "raw");
-  fixture->second.endpoint = fixture->peer.endpoint;
-  raw_dial(&fixture->peer, fixture->host->address);
-  raw_dial(&fixture->second, fixture->host->address);
+  initialize_with_options(fixture, &options, 16);
+  dial_both(fixture);
 }
 
 static void initialize(fixture_t* fixture) { initialize_with_credit(fixture, 4096, 4096); }
@@ -273,6 +286,79 @@ START_TEST(who_says_nothing_is_not_waited_for) {
   initialize(&fixture);
   tfrt_harness_run_for(&fixture.world, 3 * TFRT_HARNESS_SECOND);
   ck_assert(fixture.peer.was_closed);
+  deinitialize(&fixture);
+}
+END_TEST
+
+// There is room for two connections, which those who say nothing have.
+START_TEST(who_says_nothing_makes_room_for_who_dials_later) {
+  fixture_t fixture;
+  tfrt_session_options_t options = tfrt_harness_options(OURS);
+  options.max_sessions = 1;
+  initialize_with_options(&fixture, &options, 16);
+  raw_dial(&fixture.peer, fixture.host->address);
+  run(&fixture);
+  raw_dial(&fixture.second, fixture.host->address);
+  run(&fixture);
+  ck_assert(!fixture.peer.was_closed && !fixture.second.was_closed);
+  tfrt_harness_host_t* honest = tfrt_harness_add_simple_host(&fixture.world, 0x0c);
+  tfrt_harness_record_t* dialled = tfrt_harness_dial(honest, fixture.host);
+  run(&fixture);
+  ck_assert_int_eq(tfrt_harness_state(dialled), TFRT_SESSION_OPEN);
+  ck_assert(fixture.peer.was_closed && !fixture.second.was_closed);
+  deinitialize(&fixture);
+}
+END_TEST
+
+// The answers to them do not get through, so that they have the room for a second.
+static void fill_up_with_refused(fixture_t* fixture) {
+  fixture->peer.is_deaf = fixture->second.is_deaf = true;
+  dial_both(fixture);
+  const tfrt_wire_hello_t said = hello();
+  write_hello_to(fixture, &fixture->peer, &said, 0x77);
+  write_hello_to(fixture, &fixture->second, &said, 0x77);
+}
+
+static uint64_t count_dials(tfrt_harness_host_t* host) {
+  tfrt_session_counters_t counters;
+  tfrt_node_lock_lock(&host->lock);
+  tfrt_session_manager_counters(host->manager, &counters);
+  tfrt_node_lock_unlock_and_run(&host->lock);
+  return counters.dials;
+}
+
+START_TEST(who_resumes_and_finds_no_room_tries_again) {
+  fixture_t fixture;
+  tfrt_session_options_t options = tfrt_harness_options(OURS);
+  options.max_sessions = 1;
+  initialize_with_options(&fixture, &options, 1);
+  tfrt_simulated_network_t* network = fixture.world.network;
+  tfrt_harness_host_t* honest = tfrt_harness_add_simple_host(&fixture.world, 0x0c);
+  tfrt_harness_record_t* dialled = tfrt_harness_dial(honest, fixture.host);
+  tfrt_harness_run_until_state(dialled, TFRT_SESSION_OPEN);
+  tfrt_simulated_network_partition(network, honest->endpoint, fixture.host->endpoint, true);
+  tfrt_simulated_network_break(network, honest->endpoint, fixture.host->endpoint);
+  fill_up_with_refused(&fixture);
+  tfrt_simulated_network_heal(network, honest->endpoint, fixture.host->endpoint, true);
+  tfrt_harness_run_until_state(dialled, TFRT_SESSION_OPEN);
+  // The first one, one that was rejected, and at least one more.
+  ck_assert_uint_gt(count_dials(honest), 2);
+  deinitialize(&fixture);
+}
+END_TEST
+
+START_TEST(who_is_new_and_finds_no_room_is_told) {
+  fixture_t fixture;
+  tfrt_session_options_t options = tfrt_harness_options(OURS);
+  options.max_sessions = 1;
+  initialize_with_options(&fixture, &options, 1);
+  tfrt_harness_host_t* honest = tfrt_harness_add_simple_host(&fixture.world, 0x0c);
+  fill_up_with_refused(&fixture);
+  tfrt_harness_record_t* dialled = tfrt_harness_dial(honest, fixture.host);
+  run(&fixture);
+  ck_assert(dialled->is_dead);
+  ck_assert_int_eq(dialled->death, TFRT_SESSION_DEATH_REJECTED);
+  ck_assert_int_eq(dialled->code, TFRT_STATUS_RESOURCE_EXHAUSTED);
   deinitialize(&fixture);
 }
 END_TEST
@@ -603,6 +689,9 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(greetings, a_hello_is_answered_by_a_welcome);
   tcase_add_test(greetings, a_stream_that_does_not_begin_with_hello_is_reset);
   tcase_add_test(greetings, who_says_nothing_is_not_waited_for);
+  tcase_add_test(greetings, who_says_nothing_makes_room_for_who_dials_later);
+  tcase_add_test(greetings, who_resumes_and_finds_no_room_tries_again);
+  tcase_add_test(greetings, who_is_new_and_finds_no_room_is_told);
   tcase_add_test(greetings, a_hello_to_another_process_is_refused);
   tcase_add_test(greetings, a_resume_of_an_unknown_session_is_refused);
   tcase_add_test(greetings, a_resume_takes_the_session_over);
