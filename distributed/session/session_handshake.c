@@ -386,6 +386,47 @@ static void on_refuse(tfrt_session_t* session, const tfrt_wire_refuse_t* refusal
                                              TFRT_STRING_VIEW_ARGUMENTS(refusal->message)));
 }
 
+// The Hello went to whoever is at the address, with the first numbers that there are; it turned out
+// to be a process with which there were others, which must not return, and which has forgotten
+// them. Says Hello again, with the numbers that are next.
+static void greet_again(tfrt_session_link_t* link, tfrt_session_t* session) {
+  tfrt_session_link_drop(link, false);
+  if (session->peer->last_session == UINT32_MAX) {
+    tfrt_session_take_death(session, TFRT_SESSION_DEATH_CLOSED,
+                            tfrt_session_error(session, TFRT_STATUS_RESOURCE_EXHAUSTED,
+                                               "has had all sessions that there can be"));
+    return;
+  }
+  session->number = ++session->peer->last_session;
+  tfrt_session_request_dial(session);
+}
+
+// True if the process |incarnation| is known, or its numbers don't begin with the first ones: then
+// a Hello that was said without knowing who would hear it was wrong. Before it is identified.
+static bool is_hello_wrong(tfrt_session_t* session, uint64_t incarnation) {
+  if (session->incarnation != 0) return false;
+  const tfrt_session_peer_t* peer = tfrt_session_peer_find(session->manager, incarnation);
+  return session->manager->call_floor > 1 ||
+         (peer && (peer->next_call > 1 || peer->last_session >= session->number));
+}
+
+static void take_answer(tfrt_session_link_t* link, tfrt_session_t* session,
+                        const tfrt_wire_batch_t* batch, const tfrt_wire_body_t* body) {
+  bool is_welcome = body->kind == TFRT_WIRE_FRAME_WELCOME;
+  // A Refuse for another incarnation comes from that other one: it says more than its name.
+  bool names_itself = is_welcome || body->refuse.reason != TFRT_WIRE_REFUSE_INCARNATION;
+  bool is_wrong = is_welcome && is_hello_wrong(session, batch->from_incarnation);
+  if (names_itself && !identify(session, batch->from_incarnation)) return;
+  if (!is_welcome) {
+    on_refuse(session, &body->refuse);
+  } else if (is_wrong) {
+    greet_again(link, session);
+  } else {
+    on_welcome(link, session, &body->welcome.hello);
+    take_first_credit(link, batch);
+  }
+}
+
 void tfrt_session_on_answer(tfrt_session_link_t* link, const tfrt_wire_batch_t* batch) {
   tfrt_session_t* session = link->session;
   tfrt_wire_body_t body;
@@ -401,15 +442,6 @@ void tfrt_session_on_answer(tfrt_session_link_t* link, const tfrt_wire_batch_t* 
     return;
   }
   tfrt_session_retain(session);
-  // A Refuse for another incarnation comes from that other one: it says more than its name.
-  bool names_itself = is_welcome || body.refuse.reason != TFRT_WIRE_REFUSE_INCARNATION;
-  if (!names_itself || identify(session, batch->from_incarnation)) {
-    if (is_welcome) {
-      on_welcome(link, session, &body.welcome.hello);
-      take_first_credit(link, batch);
-    } else {
-      on_refuse(session, &body.refuse);
-    }
-  }
+  take_answer(link, session, batch, &body);
   tfrt_session_release(session);
 }

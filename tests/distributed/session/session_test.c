@@ -587,6 +587,47 @@ START_TEST(a_number_that_only_the_peer_knows_is_passed_over) {
 }
 END_TEST
 
+static void append_call(tfrt_harness_record_t* record, uint64_t call) {
+  const tfrt_session_frame_t frame = {
+      .kind = TFRT_WIRE_FRAME_INVOKE, .job = 1, .deadline_ns = TFRT_TIME_INFINITE, .call = call};
+  ck_assert_int_eq(tfrt_harness_append(record, &frame), TFRT_STATUS_OK);
+  tfrt_harness_run_for(record->host->world, 100 * TFRT_HARNESS_MILLISECOND);
+}
+
+static void say_goodbye(tfrt_harness_record_t* record) {
+  tfrt_harness_close_session(record, TFRT_WIRE_GOODBYE_SHUTDOWN);
+  tfrt_harness_run_for(record->host->world, 100 * TFRT_HARNESS_MILLISECOND);
+}
+
+// A's first Hello is to whoever is there, so that it can't say the numbers that are next for B. B,
+// which remembers only the last process that it knew, takes that.
+START_TEST(who_has_forgotten_us_is_told_the_numbers_that_are_next) {
+  tfrt_harness_world_t world;
+  tfrt_harness_initialize_with_seed(&world, 1);
+  tfrt_harness_host_t* a = tfrt_harness_add_simple_host(&world, 0x0a);
+  tfrt_harness_host_t* c = tfrt_harness_add_simple_host(&world, 0x0c);
+  tfrt_session_options_t options = tfrt_harness_options(0x0b);
+  options.max_sessions = options.max_peers = 1;
+  tfrt_harness_host_t* b = tfrt_harness_add_host(&world, &options, "b:0");
+  tfrt_harness_record_t* first = tfrt_harness_dial(a, b);
+  tfrt_harness_run_until_state(first, TFRT_SESSION_OPEN);
+  append_call(first, 1);
+  say_goodbye(first);
+  tfrt_harness_record_t* of_another = tfrt_harness_dial(c, b);
+  tfrt_harness_run_until_state(of_another, TFRT_SESSION_OPEN);
+  say_goodbye(of_another);
+  tfrt_harness_record_t* again = tfrt_harness_dial_address(a, b->address, 0);
+  tfrt_harness_run_until_state(again, TFRT_SESSION_OPEN);
+  ck_assert_uint_eq(tfrt_session_number(again->session), 2);
+  append_call(again, 2);
+  const tfrt_harness_record_t* at_b = tfrt_harness_find(b, a);
+  ck_assert_uint_eq(tfrt_session_number(at_b->session), 2);
+  ck_assert_uint_eq(tfrt_session_peer_next_call(at_b->session), 2);
+  ck_assert_uint_eq(at_b->others, 1);
+  tfrt_harness_deinitialize(&world);
+}
+END_TEST
+
 // --- Goodbyes ----------------------------------------------------------------
 
 START_TEST(a_handler_is_woken_when_it_has_asked_for_that_but_not_by_a_dead_session) {
@@ -752,6 +793,7 @@ static void add_lasting_cases(Suite* suite) {
   tcase_add_test(silence, a_long_partition_is_death_on_both_sides_within_two_budgets);
   tcase_add_test(silence, after_a_partition_a_new_session_begins_with_a_new_number);
   tcase_add_test(silence, a_number_that_only_the_peer_knows_is_passed_over);
+  tcase_add_test(silence, who_has_forgotten_us_is_told_the_numbers_that_are_next);
   TCase* goodbye = add_case(suite, "goodbye");
   tcase_add_test(goodbye, a_goodbye_comes_behind_what_was_appended);
   tcase_add_test(goodbye, a_handler_is_woken_when_it_has_asked_for_that_but_not_by_a_dead_session);
