@@ -56,8 +56,9 @@ static void tfrt_local_call_release(tfrt_local_call_t* call) {
 // Runs when everything that the call has started is over.
 static void tfrt_local_call_run_retired(tfrt_task_t* task) {
   tfrt_local_call_t* call = TFRT_CONTAINER_OF(task, tfrt_local_call_t, retired);
-  tfrt_node_lock_tables(call->node);
+  // First, as it gives back arguments, which may be the last to have them.
   tfrt_withdrawal_end(call->request);
+  tfrt_node_lock_tables(call->node);
   tfrt_retried_call_close_scope(call->job, &call->scope);
   tfrt_node_unlock(call->node);
   if (tfrt_timer_cancel(call->node->options.timers, &call->timer)) tfrt_local_call_release(call);

@@ -259,6 +259,46 @@ START_TEST(a_call_that_is_over_in_time_changes_nothing) {
 }
 END_TEST
 
+// By the time that @inner is over nobody but its withdrawal has the group, which host 1 has made.
+static const char last_program[] =
+    "func.func @make(%x: i32) -> !tfrt_dist.group {\n"
+    "  %g = tfrt_dist.world {name = \"a\"}\n"
+    "  tfrt.return %g : !tfrt_dist.group\n"
+    "}\n"
+    "func.func @sign(%g: !tfrt_dist.group) -> i1 {\n"
+    "  %n = tfrt.constant.i32 1\n"
+    "  %c = \"tfrt.lessequal.i32\"(%n, %n) : (i32, i32) -> i1\n"
+    "  tfrt.return %c : i1\n"
+    "}\n"
+    "func.func @two() -> i32 {\n"
+    "  %two = tfrt.constant.i32 2\n"
+    "  tfrt.return %two : i32\n"
+    "}\n"
+    "func.func @inner(%g: !tfrt_dist.group) -> i32 {\n"
+    "  %x = tfrt.call @two() {host = 1 : i32} : () -> i32\n"
+    "  tfrt.return %x : i32\n"
+    "}\n"
+    "func.func @outer(%g: !tfrt_dist.group) -> i32 {\n"
+    "  %x = tfrt.call @inner(%g) {host = 0 : i32, deadline_ms = 5000 : i32}"
+    " : (!tfrt_dist.group) -> i32\n"
+    "  tfrt.return %x : i32\n"
+    "}\n"
+    "func.func @main(%x: i32) -> i32 {\n"
+    "  %g = tfrt.call @make(%x) {host = 1 : i32} : (i32) -> !tfrt_dist.group\n"
+    "  %c = tfrt.call @sign(%g) {host = 1 : i32} : (!tfrt_dist.group) -> i1\n"
+    "  %y = tfrt.cond %c @outer @outer(%g) : (!tfrt_dist.group) -> (i32)\n"
+    "  tfrt.return %y : i32\n"
+    "}\n";
+
+START_TEST(a_call_with_a_deadline_ends_though_nobody_else_has_what_it_was_given) {
+  tfrt_node_world_initialize(&world, 2, NULL);
+  tfrt_node_world_start_i32(&world, last_program, 0, 1);
+  tfrt_node_world_await(&world);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 0), 2);
+  end();
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   TCase* withdrawal = tcase_create("withdrawal");
   tcase_add_loop_test(withdrawal, a_call_that_is_called_off_is_not_waited_for_by_who_would_meet_it,
@@ -267,6 +307,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(withdrawal, a_call_that_is_lost_is_not_waited_for_by_who_would_meet_it);
   tcase_add_test(withdrawal, a_lost_call_that_runs_again_is_waited_for);
   tcase_add_test(withdrawal, a_call_that_is_over_in_time_changes_nothing);
+  tcase_add_test(withdrawal, a_call_with_a_deadline_ends_though_nobody_else_has_what_it_was_given);
   Suite* suite = suite_create("withdrawal");
   suite_add_tcase(suite, withdrawal);
   return suite;
