@@ -16,6 +16,13 @@ typedef struct tfrt_local_result_s {
   tfrt_task_t waiter;
 } tfrt_local_result_t;
 
+// What has happened to the results. Whichever comes second has those fail that are not known yet:
+// before that, one thread may still write what the other would read.
+enum {
+  TFRT_LOCAL_CALL_EXPIRED = 1,  // the deadline has passed
+  TFRT_LOCAL_CALL_WRAPPED = 2,  // the function has returned, and the placeholders are made
+};
+
 struct tfrt_local_call_s {
   tfrt_ref_count_t ref_count;       // of the scope, the timer, the subscription, and each waiter
   tfrt_node_t* node;                // +1
@@ -29,7 +36,8 @@ struct tfrt_local_call_s {
   tfrt_timer_t timer;
   tfrt_task_t expiry;
   tfrt_work_queue_t* work_queue;
-  tfrt_status_t reason;  // +1; what it says when the deadline has passed
+  tfrt_status_t reason;        // +1; what it says when the deadline has passed
+  TFRT_ATOMIC(uint32_t) seen;  // EXPIRED and WRAPPED
   uint32_t result_count;
   tfrt_local_result_t results[];
 };
@@ -78,21 +86,29 @@ static void tfrt_local_call_run_cancel(tfrt_cancellation_subscription_t* subscri
   tfrt_local_call_release(call);
 }
 
-// Runs on the work queue: what waits for results is run here, too.
-static void tfrt_local_call_run_expiry(tfrt_task_t* task) {
-  tfrt_local_call_t* call = TFRT_CONTAINER_OF(task, tfrt_local_call_t, expiry);
-  tfrt_request_context_cancel(call->request, call->reason);
+// |what| has happened to |call|: if the other has, too, the results that are not known yet fail.
+static void tfrt_local_call_note(tfrt_local_call_t* call, uint32_t what) {
+  // Acquire and release: the placeholders are handed from the thread that has made them.
+  if (atomic_fetch_or_explicit(&call->seen, what, memory_order_acq_rel) == 0) return;
   for (uint32_t i = 0; i < call->result_count; ++i) {
     // The first one counts: what is known by now stays.
     if (call->results[i].placeholder) {
       tfrt_async_value_set_error(&call->results[i].placeholder->base, call->reason);
     }
   }
+}
+
+// Runs on the work queue: what waits for results is run here, too.
+static void tfrt_local_call_run_expiry(tfrt_task_t* task) {
+  tfrt_local_call_t* call = TFRT_CONTAINER_OF(task, tfrt_local_call_t, expiry);
+  tfrt_local_call_note(call, TFRT_LOCAL_CALL_EXPIRED);
   tfrt_local_call_release(call);
 }
 
 static void tfrt_local_call_run_timer(tfrt_timer_t* timer) {
   tfrt_local_call_t* call = TFRT_CONTAINER_OF(timer, tfrt_local_call_t, timer);
+  // Not behind what keeps the workers busy, as its own kernels may.
+  tfrt_request_context_cancel(call->request, call->reason);
   tfrt_work_queue_add_task(call->work_queue, &call->expiry);
 }
 
@@ -193,6 +209,7 @@ void tfrt_local_call_execute(tfrt_job_t* job, const tfrt_routed_call_t* call, in
   for (uint32_t i = 0; i < local->result_count; ++i) {
     call->results[i] = tfrt_local_call_wrap(local, &local->results[i], call->results[i]);
   }
+  tfrt_local_call_note(local, TFRT_LOCAL_CALL_WRAPPED);
   tfrt_local_call_watch_results(local);
   tfrt_call_scope_leave(&local->scope);
 }

@@ -8,7 +8,10 @@
 //
 // Life:
 //  1. Executed: the function runs on the calling thread, as a call without a deadline does.
-//  2. Over when everything that it started is; the scope around it is left then.
+//  2. Cancelled at its deadline, if that comes first: on the thread of the timers, however busy the
+//     workers are. One of these has the results fail then, or, if the function has not returned by
+//     that time, the thread that it runs on.
+//  3. Over when everything that it started is; the scope around it is left then.
 //
 // Thread rule: thread-safe.
 // Failure rule: without memory the results are errors.

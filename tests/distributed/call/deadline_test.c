@@ -93,6 +93,37 @@ static void run_never(tfrt_kernel_frame_t* frame) {
   tfrt_kernel_frame_set(frame, 0, value);
 }
 
+// While it is set, nobody runs what is in the queue of host 0: its workers are busy.
+static bool is_busy;
+
+static void run_unless_busy(void* argument) {
+  tfrt_node_host_t* host = argument;
+  if (!is_busy && host->context) tfrt_work_queue_quiesce(host->context->work_queue);
+}
+
+static tfrt_async_value_t* lingered;
+
+static void end_lingering(tfrt_task_t* task) {
+  (void)task;
+  tfrt_async_value_set_available(lingered);
+}
+
+// Comes back when a second has passed and the queue has run what came meanwhile, as if by another
+// thread. On host 0, under run_unless_busy().
+static void run_linger(tfrt_kernel_frame_t* frame) {
+  static tfrt_task_t task;
+  ck_assert_uint_eq(note_run(frame), 0);
+  is_busy = true;
+  tfrt_simulated_network_run_until(world.network, NULL, NULL, SECOND);
+  lingered = tfrt_async_value_create_unconstructed(TFRT_TYPE_CHAIN);
+  tfrt_task_initialize(&task, end_lingering);
+  tfrt_work_queue_add_task(frame->context->work_queue, &task);
+  tfrt_work_queue_await(frame->context->work_queue, &lingered, 1);
+  tfrt_async_value_release(lingered);
+  is_busy = false;
+  tfrt_kernel_frame_set_i32(frame, 0, 0);
+}
+
 static const tfrt_operand_descriptor_t one_i32[] = {{"input", "i32", TFRT_OPERAND_DEMANDED}};
 static const tfrt_operand_descriptor_t one_awaited[] = {{"input", "i32", TFRT_OPERAND_AWAITED}};
 static const tfrt_result_descriptor_t i32_result[] = {{"result", "i32"}};
@@ -103,6 +134,10 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .summary = "When the request's deadline is.",
      TFRT_OPERANDS(one_i32),
      TFRT_RESULTS(i64_result)},
+    {.name = "test.linger",
+     .summary = "0, after a second.",
+     TFRT_OPERANDS(one_i32),
+     TFRT_RESULTS(i32_result)},
     {.name = "test.never",
      .summary = "An i32 that the test resolves at its end.",
      TFRT_OPERANDS(one_i32),
@@ -120,8 +155,8 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
 static const tfrt_kernel_table_t kernels = {descriptors, TFRT_ARRAY_SIZE(descriptors)};
 
 static const tfrt_kernel_registration_t registrations[] = {{"test.due", run_due},
+                                                           {"test.linger", run_linger},
                                                            {"test.never", run_never},
-
                                                            {"test.step", run_step},
                                                            {"test.watch", run_watch}};
 
@@ -636,6 +671,57 @@ START_TEST(the_own_deadline_of_a_call_on_its_own_host_is_kept) {
 }
 END_TEST
 
+static void set_queue_by_hand(void) {
+  is_busy = false;
+  tfrt_simulated_endpoint_set_hook(world.hosts[0].endpoint, run_unless_busy, &world.hosts[0]);
+}
+
+START_TEST(the_own_deadline_of_a_call_on_its_own_host_does_not_wait_for_a_worker) {
+  begin(2, NULL, TFRT_TIME_INFINITE);
+  set_queue_by_hand();
+  start(local_program, 3);
+  tfrt_node_world_run_for(&world, 100 * MILLISECOND);
+  // test.never and the step of @main.
+  ck_assert_int_eq(runs[0], 2);
+  is_busy = true;
+  tfrt_node_world_run_for(&world, 200 * MILLISECOND);
+  resolve_never();
+  is_busy = false;
+  tfrt_node_world_await(&world);
+  expect_deadline_exceeded(0);
+  ck_assert_int_eq(runs[0], 2);
+  end();
+}
+END_TEST
+
+// The deadline passes within the last kernel that runs before @never returns.
+static const char late_program[] =
+    "func.func @never(%x: i32) -> (i32, i32) {\n"
+    "  %y = \"test.never\"(%x) : (i32) -> i32\n"
+    "  %z = \"test.linger\"(%x) : (i32) -> i32\n"
+    "  tfrt.return %y, %z : i32, i32\n"
+    "}\n"
+    "func.func @main(%x: i32) -> (i32, i32, i32) {\n"
+    "  %y, %z = tfrt.call @never(%x) {host = 0 : i32, deadline_ms = 200 : i32}\n"
+    "      : (i32) -> (i32, i32)\n"
+    "  %s = \"test.watch\"(%y) {bef.nonstrict} : (i32) -> i32\n"
+    "  tfrt.return %y, %z, %s : i32, i32, i32\n"
+    "}\n";
+
+START_TEST(a_call_that_returns_after_its_own_deadline_keeps_nobody_waiting) {
+  begin(2, NULL, TFRT_TIME_INFINITE);
+  set_queue_by_hand();
+  start(late_program, 3);
+  ck_assert(tfrt_simulated_network_run_until(world.network, is_settled, NULL, 10 * SECOND));
+  tfrt_node_world_run_for(&world, MILLISECOND);
+  resolve_never();
+  tfrt_node_world_await(&world);
+  expect_deadline_exceeded(0);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 1), 0);
+  end();
+}
+END_TEST
+
 // The calls of a call with a deadline have no more time than it, wherever they run.
 static const char below_program[] =
     "func.func @due(%x: i32) -> i64 {\n"
@@ -760,6 +846,8 @@ static void add_tests(TCase* tests) {
   tcase_add_test(tests, without_a_deadline_only_a_calls_own_one_counts);
   tcase_add_test(tests, a_calls_own_deadline_ends_it_and_what_is_below_and_nothing_else);
   tcase_add_test(tests, the_own_deadline_of_a_call_on_its_own_host_is_kept);
+  tcase_add_test(tests, the_own_deadline_of_a_call_on_its_own_host_does_not_wait_for_a_worker);
+  tcase_add_test(tests, a_call_that_returns_after_its_own_deadline_keeps_nobody_waiting);
   tcase_add_test(tests, what_a_call_with_a_deadline_calls_has_no_more_time);
   tcase_add_test(tests, a_cancel_reaches_a_call_with_a_deadline_of_its_own);
   tcase_add_test(tests, a_replayed_call_has_lost_the_time_that_it_lay);
