@@ -76,6 +76,21 @@ static tfrt_status_t tfrt_incoming_call_describe(tfrt_incoming_call_t* call, uin
   return NULL;
 }
 
+// What is said of |value| without memory for more. That there is one is true of what is here. An
+// error, or what is elsewhere and may become one, is told as an error: a chain would be taken for
+// one that has come, as nobody asks for it again.
+static tfrt_wire_item_t tfrt_incoming_call_describe_briefly(tfrt_async_value_t* value) {
+  static const char message[] = "the host of the call has no memory to tell what its result is";
+  static const tfrt_wire_error_t error = {.code = TFRT_STATUS_RESOURCE_EXHAUSTED,
+                                          .message = {.data = message, .size = sizeof(message) - 1},
+                                          .may_have_run = true};
+  if (tfrt_async_value_is_available(value) && !tfrt_async_value_is_error(value)) {
+    return (tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_AVAILABLE,
+                              .available = tfrt_value_item_describe(value)};
+  }
+  return (tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_ERROR, .error = &error};
+}
+
 // True if result |index| was elsewhere when it became known, and has been resolved since by an
 // action that is still to be carried out: there is nothing to tell of it before that.
 static bool tfrt_incoming_call_is_on_its_way(tfrt_incoming_call_t* call, uint32_t index) {
@@ -111,9 +126,8 @@ static size_t tfrt_incoming_call_collect(tfrt_incoming_call_t* call, tfrt_arena_
     }
     tfrt_status_t status = tfrt_incoming_call_describe(call, i, arena, &results[count].item);
     if (status) {
-      // Without memory for details: that there is a value is still true.
       tfrt_status_release(status);
-      results[count].item = (tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_AVAILABLE};
+      results[count].item = tfrt_incoming_call_describe_briefly(call->execution.results[i].value);
     }
     size += tfrt_value_item_size(&results[count].item);
     bool is_inline = results[count].item.kind == TFRT_WIRE_ITEM_INLINE;
