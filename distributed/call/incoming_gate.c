@@ -42,17 +42,69 @@ static tfrt_remote_value_t* tfrt_incoming_call_told(tfrt_incoming_call_t* call, 
   return tfrt_incoming_call_is_lent(remote) ? remote : NULL;
 }
 
-// True if argument |index|, which is lent, is used beyond the call: by more than the call's own
-// record and the slots that the caller knows to be this argument.
-static bool tfrt_incoming_call_is_kept(tfrt_incoming_call_t* call, uint32_t index) {
-  uint32_t expected = 1;
-  tfrt_async_value_t* value = call->execution.arguments[index];
+// How many references to |value| the results have that the caller knows to be argument |index|:
+// their own, and those of their slots in the table, if the caller still has them.
+static uint32_t tfrt_incoming_call_count_same(tfrt_incoming_call_t* call, uint32_t index,
+                                              const tfrt_async_value_t* value) {
+  uint32_t count = 0;
   for (uint32_t i = 0; i < call->execution.result_count; ++i) {
-    if (call->same_as[i] != index + 1) continue;
-    // The result's own, and the slot's in the table, if the caller still has it.
-    ++expected;
+    if (call->same_as[i] != index + 1 || call->execution.results[i].value != value) continue;
+    ++count;
     const tfrt_object_t* slot = tfrt_incoming_call_slot(call, i);
-    if (slot && slot->value == value) ++expected;
+    if (slot && slot->value == value) ++count;
+  }
+  return count;
+}
+
+// True if |result|, a placeholder that the caller knows to be |argument|, leads to that for nobody
+// but the |count| who have it: neither it nor a placeholder on the way has another user. A
+// reference to |argument| is theirs then, and another, which is given back when the lock is opened,
+// ours.
+static bool tfrt_incoming_call_leads_alone(tfrt_incoming_call_t* call, tfrt_async_value_t* result,
+                                           const tfrt_async_value_t* argument, uint32_t count) {
+  tfrt_action_queue_t* actions = &call->execution.node->actions;
+  tfrt_async_value_t* value = tfrt_async_value_retain(result);
+  bool is_alone = true;
+  while (value && value != argument && is_alone) {
+    // Ours, and the one that it has to itself as long as it waits for what it leads to. Acquire:
+    // pairs with the releases of others' references.
+    is_alone = value->kind == TFRT_ASYNC_VALUE_INDIRECT &&
+               atomic_load_explicit(&value->count, memory_order_acquire) <= count + 2;
+    tfrt_async_value_t* target =
+        is_alone ? tfrt_indirect_value_target((tfrt_indirect_value_t*)value) : NULL;
+    tfrt_action_queue_release(actions, value);
+    value = target;
+    count = 1;
+  }
+  tfrt_action_queue_release(actions, value);
+  return is_alone && value;
+}
+
+// True if result |i| is a placeholder, not resolved yet, that the caller knows to be argument
+// |index|, and no result before it is the same one. A resolved one has what the argument has
+// become, and not the argument.
+static bool tfrt_incoming_call_leads_to(const tfrt_incoming_call_t* call, uint32_t i,
+                                        uint32_t index) {
+  tfrt_async_value_t* result = call->execution.results[i].value;
+  bool leads_there = call->same_as[i] == index + 1 && result != call->execution.arguments[index] &&
+                     !tfrt_async_value_is_available(result);
+  for (uint32_t j = 0; j < i && leads_there; ++j) {
+    leads_there = call->execution.results[j].value != result;
+  }
+  return leads_there;
+}
+
+// True if argument |index|, which is lent, is used beyond the call: by more than the call's own
+// record and the results that the caller knows to be this argument.
+static bool tfrt_incoming_call_is_kept(tfrt_incoming_call_t* call, uint32_t index) {
+  tfrt_async_value_t* value = call->execution.arguments[index];
+  uint32_t expected = 1 + tfrt_incoming_call_count_same(call, index, value);
+  for (uint32_t i = 0; i < call->execution.result_count; ++i) {
+    if (!tfrt_incoming_call_leads_to(call, i, index)) continue;
+    tfrt_async_value_t* result = call->execution.results[i].value;
+    uint32_t count = tfrt_incoming_call_count_same(call, index, result);
+    if (!tfrt_incoming_call_leads_alone(call, result, value, count)) return true;
+    expected += 2;
   }
   // Acquire: pairs with the releases of others' references.
   if (atomic_load_explicit(&value->count, memory_order_acquire) > expected) return true;

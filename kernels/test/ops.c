@@ -356,6 +356,13 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS |
               TFRT_KERNEL_RESULTS_AS_OPERANDS,
      .cost = 10},
+    {.name = "tfrt_test.stand_for",
+     .summary = "The operands, in whatever state they are, each behind an indirect value.",
+     TFRT_OPERANDS(passed_values),
+     TFRT_RESULTS(any_results),
+     .flags = TFRT_KERNEL_VARIADIC_OPERANDS | TFRT_KERNEL_VARIADIC_RESULTS |
+              TFRT_KERNEL_RESULTS_AS_OPERANDS,
+     .cost = 10},
     {.name = "tfrt_test.identity",
      .summary = "The operands, once the chain is there.",
      TFRT_OPERANDS(chain_and_values),

@@ -195,6 +195,7 @@ static const tfrt_kernel_registration_t kernels[] = {
     {"tfrt_test.cancel", tfrt_test_cancel},
     {"tfrt_test.multi_arg_result", tfrt_test_multi_arg_result},
     {"tfrt_test.make_indirect", tfrt_test_make_indirect},
+    {"tfrt_test.stand_for", tfrt_test_make_indirect},
     {"tfrt_test.identity", tfrt_test_identity},
     {"tfrt_test.as_chain", tfrt_test_as_chain},
     {"tfrt_test.usleep", tfrt_test_usleep},

@@ -56,6 +56,83 @@ START_TEST(an_argument_stays_for_who_was_sent_on_to_it_though_a_copy_is_here) {
 }
 END_TEST
 
+// Host 1 returns its argument by a placeholder, which it also sends to itself. The result is not
+// used, and the message when the call has been over for long.
+static const char kept_program[] =
+    "func.func @keep(%t: !tfrt.string) -> !tfrt.string {\n"
+    "  %p = \"tfrt_test.stand_for\"(%t) : (!tfrt.string) -> !tfrt.string\n"
+    "  %ch = tfrt.new.chain\n"
+    "  %me = tfrt_dist.rank\n"
+    "  %h = tfrt_dist.host %me\n"
+    "  %key = tfrt_dist.key \"later\"\n"
+    "  %sent = tfrt_dist.send %h, %key, %p, %ch\n"
+    "  tfrt.return %p : !tfrt.string\n"
+    "}\n"
+    "func.func @less(%x: i32) -> i32 {\n"
+    "  %one = tfrt.constant.i32 1\n"
+    "  %y = \"tfrt.minus.i32\"(%x, %one) : (i32, i32) -> i32\n"
+    "  tfrt.return %y : i32\n"
+    "}\n"
+    "func.func @take(%x: i32) -> !tfrt.string {\n"
+    "  %ch = tfrt.new.chain\n"
+    "  %h = tfrt_dist.host %x\n"
+    "  %key = tfrt_dist.key \"later\"\n"
+    "  %p, %received = tfrt_dist.recv %h, %key, %ch : !tfrt.string\n"
+    "  tfrt.return %p : !tfrt.string\n"
+    "}\n"
+    "func.func @main(%t: !tfrt.string) -> !tfrt.string {\n"
+    "  %u = \"tfrt_test.append_string\"(%t, %t)\n"
+    "      : (!tfrt.string, !tfrt.string) -> !tfrt.string\n"
+    "  %p = tfrt.call @keep(%u) {host = 1 : i32} : (!tfrt.string) -> !tfrt.string\n"
+    "  %many = tfrt.constant.i32 20\n"
+    "  %more = tfrt.constant.i32 21\n"
+    "  %one = tfrt.repeat.i32 %many, %more : i32 {\n"
+    "    %less = tfrt.call @less(%more) {host = 2 : i32} : (i32) -> i32\n"
+    "    tfrt.return %less : i32\n"
+    "  }\n"
+    "  %e = tfrt.call @take(%one) {host = 1 : i32} : (i32) -> !tfrt.string\n"
+    "  tfrt.return %e : !tfrt.string\n"
+    "}\n";
+
+START_TEST(an_argument_that_is_kept_by_a_placeholder_stays) {
+  start(kept_program, 3);
+  tfrt_node_world_await(&world);
+  ck_assert_uint_eq(tfrt_node_world_text(&world, 0).size, 2 * TEXT_SIZE);
+  end();
+}
+END_TEST
+
+// Host 1 returns its argument by a placeholder, twice, and by one that leads to another.
+static const char returned_program[] =
+    "func.func @give(%t: !tfrt.string) -> (!tfrt.string, !tfrt.string, !tfrt.string) {\n"
+    "  %p = \"tfrt_test.stand_for\"(%t) : (!tfrt.string) -> !tfrt.string\n"
+    "  %q = \"tfrt_test.stand_for\"(%t) : (!tfrt.string) -> !tfrt.string\n"
+    "  %r = \"tfrt_test.stand_for\"(%q) : (!tfrt.string) -> !tfrt.string\n"
+    "  tfrt.return %p, %p, %r : !tfrt.string, !tfrt.string, !tfrt.string\n"
+    "}\n"
+    "func.func @main(%t: !tfrt.string) -> !tfrt.string {\n"
+    "  %u = \"tfrt_test.append_string\"(%t, %t)\n"
+    "      : (!tfrt.string, !tfrt.string) -> !tfrt.string\n"
+    "  %p, %q, %r = tfrt.call @give(%u) {host = 1 : i32}\n"
+    "      : (!tfrt.string) -> (!tfrt.string, !tfrt.string, !tfrt.string)\n"
+    "  %pq = \"tfrt_test.append_string\"(%p, %q)\n"
+    "      : (!tfrt.string, !tfrt.string) -> !tfrt.string\n"
+    "  %pqr = \"tfrt_test.append_string\"(%pq, %r)\n"
+    "      : (!tfrt.string, !tfrt.string) -> !tfrt.string\n"
+    "  tfrt.return %pqr : !tfrt.string\n"
+    "}\n";
+
+START_TEST(an_argument_that_is_only_returned_is_not_held) {
+  start(returned_program, 2);
+  tfrt_node_world_await(&world);
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
+  ck_assert_uint_eq(tfrt_node_world_text(&world, 0).size, 6 * TEXT_SIZE);
+  ck_assert_uint_eq(tfrt_node_counts(world.hosts[1].node).incoming_calls, 0);
+  ck_assert_uint_eq(tfrt_frame_oracle_count(world.frames, 1, 0, TFRT_WIRE_FRAME_RETAIN), 0);
+  end();
+}
+END_TEST
+
 // A call on host 0 that doesn't end by itself has an argument that host 1 holds.
 static const char endless_program[] =
     "func.func @same(%t: !tfrt.string) -> !tfrt.string {\n"
@@ -120,6 +197,8 @@ Suite* tfrt_test_suite(void) {
   TCase* lending = tcase_create("lending");
   tcase_set_timeout(lending, 60);
   tcase_add_test(lending, an_argument_stays_for_who_was_sent_on_to_it_though_a_copy_is_here);
+  tcase_add_test(lending, an_argument_that_is_kept_by_a_placeholder_stays);
+  tcase_add_test(lending, an_argument_that_is_only_returned_is_not_held);
   tcase_add_test(lending, a_host_that_has_lost_the_client_lets_go_of_what_it_lends);
   tcase_add_test(lending, a_result_goes_when_the_client_lets_go_of_it_though_the_job_stays);
   suite_add_tcase(suite, lending);
