@@ -153,6 +153,7 @@ static tfrt_status_t tfrt_local_call_create_request(tfrt_local_call_t* call,
       tfrt_request_context_create(&options, call->node->options.allocator, &call->request));
   tfrt_execution_context_t context = *routed->context;
   context.request = call->request;
+  context.scope = &call->scope;
   return tfrt_withdrawal_begin(&context, routed->function, routed->arguments);
 }
 

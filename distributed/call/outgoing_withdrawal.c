@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "distributed/call/outgoing_call_impl.h"
 #include "host_runtime/executor/kernel/withdrawal.h"
+#include "host_runtime/executor/request/call_scope.h"
 
 typedef struct tfrt_outgoing_withdrawal_s {
   tfrt_outgoing_call_t* call;  // +1
+  tfrt_call_scope_t* scope;    // entered: the caller is over when all have been told
   tfrt_status_t reason;        // +1
   uint32_t value_count;
   tfrt_async_value_t* values[];  // +1 each; arguments with something to tell
@@ -19,7 +21,9 @@ static void tfrt_outgoing_withdrawal_run(void* argument) {
   tfrt_outgoing_call_t* call = withdrawal->call;
   const tfrt_kernel_site_t* caller = call->site.kernel;
   tfrt_node_t* node = tfrt_node_retain(call->node);
+  tfrt_call_scope_t* scope = withdrawal->scope;
   tfrt_execution_context_t context = tfrt_host_context_execution(node->options.host, call->request);
+  context.scope = scope;
   if (caller && tfrt_kernel_site_withdraws(caller)) {
     tfrt_kernel_site_withdraw(caller, &context, withdrawal->reason);
   }
@@ -33,6 +37,7 @@ static void tfrt_outgoing_withdrawal_run(void* argument) {
   tfrt_node_lock_tables(node);
   tfrt_outgoing_call_release(call);
   tfrt_node_unlock(node);
+  tfrt_call_scope_leave(scope);
   tfrt_node_release(node);
 }
 
@@ -57,6 +62,8 @@ void tfrt_outgoing_call_withdraw(tfrt_outgoing_call_t* call, tfrt_status_t reaso
   if (!withdrawal) return;
   tfrt_ref_count_increment(&call->ref_count);
   withdrawal->call = call;
+  withdrawal->scope = call->scope;
+  tfrt_call_scope_enter(call->scope);
   withdrawal->reason = tfrt_status_retain(reason);
   withdrawal->value_count = count;
   // As many as then, though more may have come since.

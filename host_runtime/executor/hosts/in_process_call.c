@@ -93,6 +93,7 @@ static tfrt_in_process_call_t* tfrt_in_process_call_allocate(const tfrt_routed_c
   if (!status) {
     tfrt_execution_context_t context = *routed->context;
     context.request = call->request;
+    context.scope = &call->scope;
     status = tfrt_withdrawal_begin(&context, routed->function, routed->arguments);
   }
   if (!status) return call;

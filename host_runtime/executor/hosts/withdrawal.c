@@ -2,11 +2,13 @@
 #include "host_runtime/executor/hosts/withdrawal.h"
 
 #include "host_runtime/executor/kernel/withdrawal.h"
+#include "host_runtime/executor/request/call_scope.h"
 
 typedef struct tfrt_withdrawal_s {
   tfrt_request_last_act_t act;
   tfrt_allocator_t allocator;
-  tfrt_execution_context_t context;  // +0: the act is its request's
+  tfrt_execution_context_t context;  // +0: the act is its request's, and the scope is the call's
+  bool is_over;                      // it was before anybody cancelled it
   const tfrt_function_t* function;   // +1
   uint32_t value_count;
   tfrt_async_value_t* values[];  // +1 each; arguments with something to tell
@@ -16,19 +18,36 @@ static size_t tfrt_withdrawal_size(uint32_t value_count) {
   return sizeof(tfrt_withdrawal_t) + value_count * sizeof(tfrt_async_value_t*);
 }
 
-static void tfrt_withdrawal_run(tfrt_request_last_act_t* act, tfrt_status_t reason) {
+// The cancel may end all that the call runs, and with the call perhaps the request on all hosts,
+// who forget then what they were told: not before that has come to them.
+static void tfrt_withdrawal_enter(tfrt_request_last_act_t* act) {
   tfrt_withdrawal_t* withdrawal = TFRT_CONTAINER_OF(act, tfrt_withdrawal_t, act);
+  withdrawal->is_over = !tfrt_call_scope_try_enter(withdrawal->context.scope);
+}
+
+static void tfrt_withdrawal_tell(const tfrt_withdrawal_t* withdrawal, tfrt_status_t reason) {
   const tfrt_function_t* function = withdrawal->function;
-  if (reason && tfrt_function_withdraws(function)) {
+  if (tfrt_function_withdraws(function)) {
     tfrt_function_withdraw(function, &withdrawal->context, reason);
   }
   for (uint32_t i = 0; i < withdrawal->value_count; ++i) {
-    if (reason) tfrt_value_withdraw(withdrawal->values[i], &withdrawal->context, reason);
+    tfrt_value_withdraw(withdrawal->values[i], &withdrawal->context, reason);
+  }
+}
+
+static void tfrt_withdrawal_run(tfrt_request_last_act_t* act, tfrt_status_t reason) {
+  tfrt_withdrawal_t* withdrawal = TFRT_CONTAINER_OF(act, tfrt_withdrawal_t, act);
+  bool is_told = reason && !withdrawal->is_over;
+  tfrt_call_scope_t* entered = is_told ? withdrawal->context.scope : NULL;
+  if (is_told) tfrt_withdrawal_tell(withdrawal, reason);
+  for (uint32_t i = 0; i < withdrawal->value_count; ++i) {
     tfrt_async_value_release(withdrawal->values[i]);
   }
-  tfrt_function_release(function);
+  tfrt_function_release(withdrawal->function);
   tfrt_allocator_free(withdrawal->allocator, withdrawal,
                       tfrt_withdrawal_size(withdrawal->value_count));
+  // Last: that may be the end of all that was used here.
+  tfrt_call_scope_leave(entered);
 }
 
 tfrt_status_t tfrt_withdrawal_begin(const tfrt_execution_context_t* context,
@@ -43,6 +62,7 @@ tfrt_status_t tfrt_withdrawal_begin(const tfrt_execution_context_t* context,
   tfrt_withdrawal_t* withdrawal =
       tfrt_allocator_allocate_zeroed(allocator, tfrt_withdrawal_size(count));
   if (!withdrawal) return tfrt_status_out_of_memory();
+  withdrawal->act.begin = tfrt_withdrawal_enter;
   withdrawal->act.run = tfrt_withdrawal_run;
   withdrawal->allocator = allocator;
   withdrawal->context = *context;

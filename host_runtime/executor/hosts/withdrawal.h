@@ -3,14 +3,15 @@
 // Sees to it that nobody waits for a call that runs here and is cancelled: its kernels tell whom
 // they would have met (kernel/withdrawal.h).
 //
-//   request --cancelled--> all who have subscribed to that, then the kernels
+//   request --cancelled--> all who have subscribed to that, then the kernels --> the call is over
 //      |
 //      '--call over--> nothing happens any more
 //
 // Life:
 //  1. Begun with the request that the call runs in, before anybody can cancel that. Where neither
 //     kernels nor arguments have anything to tell, nothing is kept.
-//  2. Ended when all of the call is over. Else it is the last act of the request's cancel.
+//  2. Ended when all of the call is over. Else it is the last act of the request's cancel; it keeps
+//     the call's scope from being left by then, as all that the call runs may end with the cancel.
 //
 // Thread rule: see each function.
 // Failure rule: RESOURCE_EXHAUSTED.
@@ -22,7 +23,9 @@
 
 // From now on a cancel of |context|'s request, which nobody else has yet, and in which |function|
 // is about to be called with |arguments| (+0, in any state), ends with what the kernels, and those
-// arguments that are there, have to tell. Thread-compatible.
+// arguments that are there, have to tell. The scope of |context| is the one that is left when all
+// of the call is over; its storage is there as long as somebody may cancel the request.
+// Thread-compatible.
 tfrt_status_t tfrt_withdrawal_begin(const tfrt_execution_context_t* context,
                                     const tfrt_function_t* function,
                                     tfrt_async_value_t* const* arguments) TFRT_MUST_USE;

@@ -26,10 +26,12 @@ TFRT_API_BEGIN
 
 // What the call would have done. Everything is borrowed for the duration of the function.
 typedef struct tfrt_kernel_withdrawal_s {
-  const tfrt_execution_context_t* context;  // of the call; its scope is NULL
-  const tfrt_kernel_site_t* site;           // of the kernel; NULL: it is about an argument
-  const void* const* attributes;            // as in a frame of the kernel
-  tfrt_status_t reason;                     // why the call won't
+  // Of the call. Its scope has been entered, as the call is not over before that has come to whom
+  // it is told; NULL: nobody asks.
+  const tfrt_execution_context_t* context;
+  const tfrt_kernel_site_t* site;  // of the kernel; NULL: it is about an argument
+  const void* const* attributes;   // as in a frame of the kernel
+  tfrt_status_t reason;            // why the call won't
 } tfrt_kernel_withdrawal_t;
 
 typedef void (*tfrt_kernel_withdraw_fn_t)(const tfrt_kernel_withdrawal_t* withdrawal);

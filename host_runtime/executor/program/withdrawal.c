@@ -62,13 +62,11 @@ static void tfrt_withdrawal_search_run(tfrt_withdrawal_search_t* search) {
 static void tfrt_withdrawal_search_tell(const tfrt_withdrawal_search_t* search,
                                         const tfrt_execution_context_t* context,
                                         tfrt_status_t reason) {
-  tfrt_execution_context_t bare = *context;
-  bare.scope = NULL;
   const tfrt_program_withdrawal_t* kernel = search->program->withdrawals;
   for (; kernel; kernel = kernel->next) {
     const tfrt_kernel_binding_t* binding = kernel->site->binding;
     if (search->is_found && !search->is_found[binding->owner->base.index]) continue;
-    const tfrt_kernel_withdrawal_t withdrawal = {.context = &bare,
+    const tfrt_kernel_withdrawal_t withdrawal = {.context = context,
                                                  .site = kernel->site,
                                                  .attributes = binding->attributes,
                                                  .reason = reason};
@@ -118,8 +116,6 @@ void tfrt_kernel_site_withdraw(const tfrt_kernel_site_t* site,
 void tfrt_value_withdraw(tfrt_async_value_t* value, const tfrt_execution_context_t* context,
                          tfrt_status_t reason) {
   tfrt_async_value_t* resolved = tfrt_async_value_resolved(value);
-  tfrt_execution_context_t bare = *context;
-  bare.scope = NULL;
-  const tfrt_kernel_withdrawal_t withdrawal = {.context = &bare, .reason = reason};
+  const tfrt_kernel_withdrawal_t withdrawal = {.context = context, .reason = reason};
   tfrt_type_get(resolved->type_id)->withdraw(tfrt_async_value_payload(resolved), &withdrawal);
 }

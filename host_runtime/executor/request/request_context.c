@@ -59,6 +59,7 @@ static tfrt_request_last_act_t* tfrt_request_context_take_last_act(
 void tfrt_request_context_cancel(tfrt_request_context_t* request, tfrt_status_t reason) {
   // Taken first, as what has subscribed may end what the request runs, which drops the act.
   tfrt_request_last_act_t* act = tfrt_request_context_take_last_act(request);
+  if (act) act->begin(act);
   tfrt_cancellation_cancel(&request->cancellation, reason);
   if (act) act->run(act, tfrt_async_value_error(tfrt_request_context_cancelled(request)));
 }

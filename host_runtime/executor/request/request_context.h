@@ -62,10 +62,12 @@ static inline tfrt_request_options_t tfrt_request_options_default(void) {
   return options;
 }
 
-// What a request does when it is cancelled, after everybody who has subscribed to that. |run|
-// consumes |act|; with OK for |reason| (+0) nothing is to be done but to give it back. Called at
-// most once, with no lock held.
+// What a request does when it is cancelled, after everybody who has subscribed to that. |begin| is
+// called before those: what the request runs is not over yet, or was before the cancel. |run|
+// consumes |act|; with OK for |reason| (+0) nothing is to be done but to give it back, and |begin|
+// was not called. Each is called at most once, with no lock held.
 typedef struct tfrt_request_last_act_s {
+  void (*begin)(struct tfrt_request_last_act_s* act);
   void (*run)(struct tfrt_request_last_act_s* act, tfrt_status_t reason);
 } tfrt_request_last_act_t;
 

@@ -58,6 +58,22 @@ static const char functions[] =
     "  %c3 = tfrt.cond %go @meet @meet(%c2) : (!tfrt.chain) -> (!tfrt.chain)\n"
     "  tfrt.return %c3 : !tfrt.chain\n"
     "}\n"
+    "func.func @stop_and_meet(%ch: !tfrt.chain) -> !tfrt.chain {\n"
+    "  %x, %c1 = \"tfrt_test.cancel\"(%ch) : (!tfrt.chain) -> (i32, !tfrt.chain)\n"
+    "  %go = \"tfrt.lessequal.i32\"(%x, %x) : (i32, i32) -> i1\n"
+    "  %c2 = tfrt.cond %go @meet @meet(%c1) : (!tfrt.chain) -> (!tfrt.chain)\n"
+    "  tfrt.return %c2 : !tfrt.chain\n"
+    "}\n"
+    "func.func @have_missed(%ch: !tfrt.chain) -> !tfrt.chain {\n"
+    "  %c = tfrt.call @miss(%ch) {host = 0 : i32, deadline_ms = 500 : i32}"
+    " : (!tfrt.chain) -> !tfrt.chain\n"
+    "  tfrt.return %c : !tfrt.chain\n"
+    "}\n"
+    "func.func @miss_here(%ch: !tfrt.chain) -> !tfrt.chain {\n"
+    "  %c = tfrt.call @miss(%ch) {host = 1 : i32, deadline_ms = 500 : i32}"
+    " : (!tfrt.chain) -> !tfrt.chain\n"
+    "  tfrt.return %c : !tfrt.chain\n"
+    "}\n"
     "func.func @meet_in(%g: !tfrt_dist.group, %ch: !tfrt.chain) -> !tfrt.chain {\n"
     "  %c = tfrt_dist.barrier %g, %ch\n"
     "  tfrt.return %c : !tfrt.chain\n"
@@ -199,6 +215,35 @@ START_TEST(a_call_that_is_called_off_is_not_waited_for_by_who_would_meet_it) {
 }
 END_TEST
 
+// Host 1 can't tell host 2, which waits for nothing, before the link between them is whole again:
+// the run is not over until then.
+static const char* const late_calls[] = {
+    CALL("r1", "miss", "host = 1 : i32, deadline_ms = 500 : i32"),
+    CALL("r1", "stop_and_meet", "host = 1 : i32"),
+    // As the one that calls.
+    CALL("r1", "have_missed", "host = 1 : i32"),
+    // As both.
+    CALL("r1", "miss_here", "host = 1 : i32"),
+};
+
+START_TEST(who_is_told_late_forgets_it_all_the_same) {
+  char calls[1024];
+  snprintf(calls, sizeof(calls), "%s%s  %%r2 = tfrt.new.chain\n  %%r3 = tfrt.new.chain\n",
+           CALL("r0", "meet_twice", "host = 0 : i32"), late_calls[_i]);
+  start(calls);
+  tfrt_simulated_network_partition(world.network, world.hosts[1].endpoint, world.hosts[2].endpoint,
+                                   true);
+  tfrt_node_world_run_for(&world, 2 * TFRT_NODE_WORLD_SECOND);
+  tfrt_simulated_network_heal(world.network, world.hosts[1].endpoint, world.hosts[2].endpoint,
+                              true);
+  tfrt_node_world_await(&world);
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
+  expect_errors(0, 0, _i == 1 ? TFRT_STATUS_CANCELLED : TFRT_STATUS_DEADLINE_EXCEEDED);
+  expect_nothing_closed();
+  end();
+}
+END_TEST
+
 // Host 2 runs one call at a time.
 static void limit_calls(uint32_t index, tfrt_node_options_t* options) {
   if (index == 2) options->job_limits.calls = 1;
@@ -303,6 +348,8 @@ Suite* tfrt_test_suite(void) {
   TCase* withdrawal = tcase_create("withdrawal");
   tcase_add_loop_test(withdrawal, a_call_that_is_called_off_is_not_waited_for_by_who_would_meet_it,
                       0, TFRT_ARRAY_SIZE(cases));
+  tcase_add_loop_test(withdrawal, who_is_told_late_forgets_it_all_the_same, 0,
+                      TFRT_ARRAY_SIZE(late_calls));
   tcase_add_test(withdrawal, a_call_that_is_refused_is_not_waited_for);
   tcase_add_test(withdrawal, a_call_that_is_lost_is_not_waited_for_by_who_would_meet_it);
   tcase_add_test(withdrawal, a_lost_call_that_runs_again_is_waited_for);

@@ -109,9 +109,12 @@ END_TEST
 // A last act that notes what it was done for, and a subscription that ends the request's work.
 typedef struct noted_act_s {
   tfrt_request_last_act_t base;
+  int begun_count;
   int count;
   tfrt_status_code_t code;
 } noted_act_t;
+
+static noted_act_t* noted;
 
 static void note_act(tfrt_request_last_act_t* base, tfrt_status_t reason) {
   noted_act_t* act = TFRT_CONTAINER_OF(base, noted_act_t, base);
@@ -119,13 +122,19 @@ static void note_act(tfrt_request_last_act_t* base, tfrt_status_t reason) {
   act->code = tfrt_status_code(reason);
 }
 
+static void note_begun(tfrt_request_last_act_t* base) {
+  ++TFRT_CONTAINER_OF(base, noted_act_t, base)->begun_count;
+}
+
 static void end_work(tfrt_cancellation_subscription_t* subscription, tfrt_status_t reason) {
   (void)subscription, (void)reason;
+  ck_assert_int_eq(noted->begun_count, 1);
   tfrt_request_context_drop_last_act(request);
 }
 
 START_TEST(the_last_act_is_done_once_even_if_the_cancel_ends_all_work) {
-  noted_act_t act = {.base.run = note_act};
+  noted_act_t act = {.base = {.begin = note_begun, .run = note_act}};
+  noted = &act;
   tfrt_request_context_set_last_act_take(request, &act.base);
   tfrt_cancellation_subscription_t subscription;
   tfrt_cancellation_subscribe(&request->cancellation, &subscription, end_work);
@@ -133,6 +142,7 @@ START_TEST(the_last_act_is_done_once_even_if_the_cancel_ends_all_work) {
   tfrt_request_context_cancel(request, reason);
   tfrt_request_context_cancel(request, reason);
   tfrt_status_release(reason);
+  ck_assert_int_eq(act.begun_count, 1);
   ck_assert_int_eq(act.count, 1);
   ck_assert_int_eq(act.code, TFRT_STATUS_DEADLINE_EXCEEDED);
   tfrt_request_context_release(request);
@@ -142,10 +152,11 @@ START_TEST(the_last_act_is_done_once_even_if_the_cancel_ends_all_work) {
 END_TEST
 
 START_TEST(a_last_act_that_is_dropped_is_only_given_back) {
-  noted_act_t act = {.base.run = note_act};
+  noted_act_t act = {.base = {.begin = note_begun, .run = note_act}};
   tfrt_request_context_set_last_act_take(request, &act.base);
   if (_i) tfrt_request_context_drop_last_act(request);
   tfrt_request_context_release(request);
+  ck_assert_int_eq(act.begun_count, 0);
   ck_assert_int_eq(act.count, 1);
   ck_assert_int_eq(act.code, TFRT_STATUS_OK);
   expect_nothing_left();
