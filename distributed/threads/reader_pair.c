@@ -32,8 +32,15 @@ static tfrt_task_t* tfrt_reader_pair_pop(tfrt_reader_pair_t* pair) {
   return task;
 }
 
+// With the lock held: what |running| counted is over.
+static void tfrt_reader_pair_end_one(tfrt_reader_pair_t* pair) {
+  --pair->running;
+  if (!tfrt_reader_pair_has_work(pair)) tfrt_condition_broadcast(&pair->calmed);
+}
+
 // With the lock held, which is open meanwhile: all that was taken, but not what is to run |behind|
-// it, unless that is asked for, goes to the work queue.
+// it, unless that is asked for, goes to the work queue. Whoever drains waits for that: the queue
+// may be gone behind it, and so may the tasks that are in no list of the pair any more.
 static void tfrt_reader_pair_hand_over(tfrt_reader_pair_t* pair, bool with_behind) {
   tfrt_work_queue_t* queue = pair->queue;
   tfrt_task_list_t lists[] = {pair->taken, {0}};
@@ -43,6 +50,7 @@ static void tfrt_reader_pair_hand_over(tfrt_reader_pair_t* pair, bool with_behin
     lists[1] = pair->behind;
     pair->behind = (tfrt_task_list_t){0};
   }
+  ++pair->running;
   tfrt_mutex_unlock(&pair->mutex);
   for (size_t i = 0; i < TFRT_ARRAY_SIZE(lists); ++i) {
     for (tfrt_task_t* task; (task = tfrt_task_list_pop_front(&lists[i]));) {
@@ -50,6 +58,7 @@ static void tfrt_reader_pair_hand_over(tfrt_reader_pair_t* pair, bool with_behin
     }
   }
   tfrt_mutex_lock(&pair->mutex);
+  tfrt_reader_pair_end_one(pair);
 }
 
 // With the lock held, or before there are threads: nothing is known of the tasks to come.
@@ -107,10 +116,9 @@ static bool tfrt_reader_pair_run_taken(tfrt_reader_pair_t* pair) {
       pair->is_running = false;
       if (is_timed) tfrt_reader_pair_judge(pair, untimed + 1, end_ns - begin_ns);
     }
-    --pair->running;
     if (is_timed || !is_of_turn) begin_ns = end_ns;
     untimed = is_timed || !is_of_turn ? 0 : untimed + 1;
-    if (!tfrt_reader_pair_has_work(pair)) tfrt_condition_broadcast(&pair->calmed);
+    tfrt_reader_pair_end_one(pair);
   }
   tfrt_mutex_unlock(&pair->mutex);
   return is_reader;

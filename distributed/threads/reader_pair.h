@@ -79,7 +79,7 @@ typedef struct tfrt_reader_pair_s {
   bool was_long;            // some task, since the last look
   bool is_over;
   uint64_t run_count;        // tasks that readers have begun
-  uint32_t running;          // tasks that run now, of former readers too
+  uint32_t running;          // tasks that run now, of former readers too; threads that hand over
   uint32_t room;             // how many tasks of a turn may be taken
   int64_t credit_ns;         // how much longer these may take than short ones do
   uint32_t taken_count;      // of |taken|
@@ -96,8 +96,8 @@ tfrt_status_t tfrt_reader_pair_start(tfrt_reader_pair_t* pair, const char* name,
 // and from neither of the two.
 void tfrt_reader_pair_join(tfrt_reader_pair_t* pair);
 
-// Returns when no task runs on, or waits for, one of the two threads. Thread-safe, but not from
-// one of the two.
+// Returns when no task runs on, or waits for, one of the two threads, or is on its way from there
+// to its work queue. Thread-safe, but not from one of the two.
 void tfrt_reader_pair_drain(tfrt_reader_pair_t* pair);
 
 // Makes |task| run soon: on the calling thread after its turn, if it is a reader and has room,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// When the deputy of a reader pair looks. The pair's time stands still until the test lets the
-// deputy look: then it is what the deputy has waited for.
+// When the deputy of a reader pair looks, and what it does about a task that lasts. The pair's time
+// stands still until the test lets the deputy look: then it is what the deputy has waited for.
 #include "host_runtime/async/thread_pool_work_queue.h"
 #include "host_runtime/base/clock.h"
 #include "host_runtime/base/macros.h"
@@ -9,12 +9,15 @@
 
 static tfrt_clock_t fake_clock(void);
 static bool wait_for_look(tfrt_condition_t* condition, tfrt_mutex_t* mutex, int64_t look_ns);
+static void note_and_wait(tfrt_condition_t* condition, tfrt_mutex_t* mutex);
 #define tfrt_clock_system fake_clock
 #define tfrt_condition_wait_until wait_for_look
+#define tfrt_condition_wait note_and_wait
 // Behind them: the real code.
 #include "distributed/threads/reader_pair.c"
 #undef tfrt_clock_system
 #undef tfrt_condition_wait_until
+#undef tfrt_condition_wait
 #include "tests/fakes/fake_clock.h"
 #include "tests/support/test_main.h"
 
@@ -38,6 +41,10 @@ static int64_t read_ns;          // when
 static int wait_count;           // looks that the deputy has begun to wait for
 static int look_count;           // how many of them are over
 static int64_t wait_ns;          // what it waits for the last one of them
+static tfrt_task_t other;        // that a task offers, for the slow queue
+static bool is_adding;           // which is given it
+static bool is_added;            // and has it
+static bool is_drained_for;      // somebody waits for that
 static bool is_over;             // the test is
 static _Thread_local char self;  // its address tells threads apart
 static const char* reader;       // who has taken the last turn
@@ -61,6 +68,18 @@ static bool wait_for_look(tfrt_condition_t* condition, tfrt_mutex_t* pair_mutex,
   tfrt_mutex_unlock(&mutex);
   tfrt_mutex_lock(pair_mutex);
   return false;
+}
+
+// Tells that the pair's drain has to wait: nothing else of it waits on a thread that is not its
+// own.
+static void note_and_wait(tfrt_condition_t* condition, tfrt_mutex_t* pair_mutex) {
+  if (!tfrt_reader_pair_current) {
+    tfrt_mutex_lock(&mutex);
+    is_drained_for = is_adding;
+    tfrt_condition_broadcast(&changed);
+    tfrt_mutex_unlock(&mutex);
+  }
+  tfrt_condition_wait(condition, pair_mutex);
 }
 
 // Lets the deputy look; returns when it waits for its next look, or reads.
@@ -123,6 +142,30 @@ static void run_until_read(tfrt_task_t* unused) {
   tfrt_mutex_unlock(&mutex);
 }
 
+// Of a work queue that takes a task only when somebody waits for that.
+static void add_slowly(tfrt_work_queue_t* slow_queue, tfrt_task_t* unused) {
+  (void)slow_queue;
+  (void)unused;
+  tfrt_mutex_lock(&mutex);
+  is_adding = true;
+  tfrt_condition_broadcast(&changed);
+  while (!is_drained_for && !is_over) tfrt_condition_wait(&changed, &mutex);
+  is_added = true;
+  tfrt_mutex_unlock(&mutex);
+}
+
+static const tfrt_work_queue_vtable_t slow_vtable = {.add_task = add_slowly};
+static tfrt_work_queue_t slow_queue = {.vtable = &slow_vtable};
+
+// Offers another task, and lasts until that is handed over.
+static void run_until_handed_over(tfrt_task_t* unused) {
+  tfrt_reader_pair_run_behind(&slow_queue, &other);
+  run_short(unused);
+  tfrt_mutex_lock(&mutex);
+  while (!is_adding && !is_over) tfrt_condition_wait(&changed, &mutex);
+  tfrt_mutex_unlock(&mutex);
+}
+
 // Returns when a task has begun that a turn offers.
 static void begin_task(tfrt_task_fn_t run) {
   tfrt_mutex_lock(&mutex);
@@ -148,6 +191,7 @@ static void set_up(void) {
   tfrt_mutex_initialize(&mutex);
   tfrt_condition_initialize(&changed);
   has_task = ran_on_reader = is_asked = is_read = is_over = false;
+  is_adding = is_added = is_drained_for = false;
   task_count = wait_count = look_count = 0;
   tfrt_thread_pool_options_t options = {.thread_count = 1};
   tfrt_status_t status =
@@ -209,12 +253,29 @@ START_TEST(a_task_that_is_not_short_ends_the_calm_time) {
 }
 END_TEST
 
+// Else the queue's owner, which has drained the pair, frees what is handed over still.
+START_TEST(draining_waits_for_what_the_deputy_hands_over) {
+  be_calm();
+  begin_task(run_until_handed_over);
+  ck_assert(ran_on_reader);
+  // The first one sees the task run, the second one that it lasts. Who waits for the next one is
+  // the former reader, whose task has ended.
+  look();
+  look();
+  tfrt_reader_pair_drain(&pair);
+  tfrt_mutex_lock(&mutex);
+  ck_assert(is_added);
+  tfrt_mutex_unlock(&mutex);
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   Suite* suite = suite_create("deputy look");
   TCase* all = tcase_create("all");
   tcase_add_checked_fixture(all, set_up, tear_down);
   tcase_add_test(all, a_task_that_lasts_is_found_by_the_first_look_after_a_calm_time);
   tcase_add_test(all, a_task_that_is_not_short_ends_the_calm_time);
+  tcase_add_test(all, draining_waits_for_what_the_deputy_hands_over);
   suite_add_tcase(suite, all);
   return suite;
 }
