@@ -154,6 +154,7 @@ struct tfrt_lane_peer_s {
   tfrt_list_link_t failed;       // the same
   tfrt_list_link_t windows;      // incoming ones with a grant that was not told
   tfrt_list_link_t aborts;
+  uint32_t abort_count;
 };
 
 struct tfrt_lane_manager_s {
@@ -199,7 +200,7 @@ void tfrt_lane_peer_opened(tfrt_lane_peer_t* peer);
 tfrt_status_t tfrt_lane_peer_adopt(tfrt_lane_t* lane, const tfrt_wire_lane_hello_t* hello)
     TFRT_MUST_USE;
 
-// Makes an Abort due; dropped if memory is out (Unwant says the same, later).
+// Makes an Abort due; dropped if memory is out, or too many wait: the sessions say the same, later.
 void tfrt_lane_peer_abort_transfer(tfrt_lane_peer_t* peer, uint64_t want, bool from_owner,
                                    tfrt_status_t status);
 

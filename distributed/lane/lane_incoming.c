@@ -276,22 +276,19 @@ static tfrt_status_t copy(tfrt_lane_incoming_t* incoming, const tfrt_lane_messag
                             chunk->want, chunk->offset, chunk->checksum, checksum);
 }
 
-// Makes room for, checks and copies the chunk of the busy |incoming|. Without the lock.
+// Makes room for, checks and copies the chunk of the busy |incoming|. Without the lock. The handler
+// is asked first: about a transfer that nobody waits for nothing is said, whatever it sends.
 static tfrt_status_t receive(tfrt_lane_incoming_t* incoming, const tfrt_lane_message_t* message,
                              bool is_first) {
   const tfrt_wire_chunk_t* chunk = &message->chunk;
   tfrt_lane_handler_t* handler = incoming->manager->handler;
-  tfrt_status_t status = check_chunk(incoming, chunk, is_first);
-  if (!tfrt_status_is_ok(status)) {
-    incoming->must_tell_end = true;
-    return status;
-  }
   if (is_first) {
     const tfrt_lane_transfer_t name = incoming->name;
     TFRT_RETURN_IF_ERROR(handler->vtable->begin(handler, &name, chunk->type, chunk->header,
                                                 chunk->total_size, &incoming->sink));
     incoming->must_tell_end = true;
   }
+  TFRT_RETURN_IF_ERROR(check_chunk(incoming, chunk, is_first));
   return copy(incoming, message);
 }
 

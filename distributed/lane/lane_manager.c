@@ -7,6 +7,9 @@
 // Connections were aborted: their ends come at once.
 #define DRAIN_LIMIT_NS (5 * TFRT_NANOSECONDS_PER_SECOND)
 
+// Aborts that wait for a peer to read: one that never does shall not fill our memory with them.
+#define MAX_ABORTS 1024
+
 // --- Tables ------------------------------------------------------------------
 
 static uint64_t hash_number(const void* key) { return tfrt_hash_u64(*(const uint64_t*)key); }
@@ -232,6 +235,7 @@ static void drop_aborts(tfrt_lane_peer_t* peer) {
     tfrt_lane_abort_t* abort = TFRT_CONTAINER_OF(l, tfrt_lane_abort_t, link);
     tfrt_status_release(abort->status);
     tfrt_allocator_free(peer->manager->allocator, abort, sizeof(*abort));
+    --peer->abort_count;
   }
 }
 
@@ -254,6 +258,7 @@ void tfrt_lane_manager_bury(tfrt_lane_manager_t* manager, uint64_t incarnation,
 
 void tfrt_lane_peer_abort_transfer(tfrt_lane_peer_t* peer, uint64_t want, bool from_owner,
                                    tfrt_status_t status) {
+  if (peer->abort_count == MAX_ABORTS) return;
   tfrt_lane_abort_t* abort =
       tfrt_allocator_allocate_zeroed(peer->manager->allocator, sizeof(*abort));
   if (!abort) return;
@@ -261,6 +266,7 @@ void tfrt_lane_peer_abort_transfer(tfrt_lane_peer_t* peer, uint64_t want, bool f
   abort->from_owner = from_owner;
   abort->status = tfrt_status_retain(status);
   tfrt_list_push_back(&peer->aborts, &abort->link);
+  ++peer->abort_count;
 }
 
 // --- Who dials, and when -----------------------------------------------------

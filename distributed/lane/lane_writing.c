@@ -100,6 +100,7 @@ bool tfrt_lane_begin_due_message(tfrt_lane_t* lane) {
   tfrt_lane_peer_t* peer = lane->peer;
   tfrt_list_link_t* link = tfrt_list_pop_front(&peer->aborts);
   if (link) {
+    --peer->abort_count;
     tfrt_lane_abort_t* abort = TFRT_CONTAINER_OF(link, tfrt_lane_abort_t, link);
     begin_abort(
         lane,

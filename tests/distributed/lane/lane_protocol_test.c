@@ -9,6 +9,9 @@
 
 #define LONG_NS (2 * TFRT_NANOSECONDS_PER_SECOND)
 
+// More than any limit on what may wait.
+#define MANY 20000
+
 static tfrt_lane_harness_t harness;
 
 // The peer: host 1's place in the network, but not its lanes.
@@ -17,7 +20,8 @@ typedef struct stranger_s {
   tfrt_transport_connection_t* connection;
   bool is_writing;
   bool is_closed;
-  bool is_deaf;  // asks for no message
+  bool is_deaf;        // asks for no message
+  bool is_deaf_later;  // to what comes behind the Welcome
   tfrt_transport_write_t write;
   tfrt_string_builder_t bytes;
   // What came.
@@ -63,7 +67,7 @@ static void on_message(tfrt_transport_handler_t* handler, tfrt_transport_connect
     ++stranger.chunks;
   }
   tfrt_lane_message_deinitialize(&message);
-  tfrt_transport_connection_receive(connection);
+  if (!stranger.is_deaf_later) tfrt_transport_connection_receive(connection);
 }
 
 static void on_closed(tfrt_transport_handler_t* handler, tfrt_transport_connection_t* connection,
@@ -81,8 +85,8 @@ static bool can_write(void* argument) {
 
 static void pass(void) { tfrt_lane_harness_pass(&harness, 10 * TFRT_NANOSECONDS_PER_MILLISECOND); }
 
-// Sends what is in |stranger.bytes|, and lets it arrive.
-static void flush(void) {
+// Sends what is in |stranger.bytes|.
+static void write_out(void) {
   ck_assert_ptr_null(tfrt_string_builder_status(&stranger.bytes));
   stranger.write = (tfrt_transport_write_t){.spans = {{stranger.bytes.data, stranger.bytes.size}},
                                             .span_count = 1,
@@ -90,8 +94,13 @@ static void flush(void) {
   stranger.is_writing = true;
   ck_assert_ptr_null(tfrt_transport_connection_write(stranger.connection, &stranger.write));
   ck_assert(tfrt_simulated_network_run_until(harness.network, can_write, NULL, LONG_NS));
-  pass();
   tfrt_string_builder_clear(&stranger.bytes);
+}
+
+// The same, and lets it arrive.
+static void flush(void) {
+  write_out();
+  pass();
 }
 
 static void send(const tfrt_wire_bulk_up_t* message) {
@@ -357,7 +366,9 @@ START_TEST(a_first_chunk_that_does_not_fit_is_told_to_who_waits) {
   tfrt_wire_chunk_t chunk = chunk_of(wanted->number, 0, 110, 120);  // beyond the window
   send_chunk(chunk);
   ck_assert_int_eq(tfrt_status_code(wanted->error), TFRT_STATUS_INVALID_ARGUMENT);
-  ck_assert_uint_eq(wanted->begins, 0);
+  ck_assert_uint_eq(wanted->begins, 1);
+  ck_assert_ptr_null(wanted->buffer);
+  ck_assert_int_eq(stranger.abort_code, TFRT_STATUS_INVALID_ARGUMENT);
   end();
 }
 END_TEST
@@ -382,6 +393,43 @@ START_TEST(chunks_windows_and_aborts_of_nobody_are_ignored) {
 }
 END_TEST
 
+// An empty one that isn't the last.
+START_TEST(a_first_chunk_of_nobody_is_ignored_whatever_is_wrong_with_it) {
+  begin();
+  dial(&good_hello);
+  tfrt_wire_chunk_t chunk = chunk_of(77, 0, 0, 120);
+  send_chunk(chunk);
+  ck_assert_uint_eq(tfrt_lane_harness_counts(&harness, 0).ignored, 1);
+  ck_assert_int_eq(stranger.abort_code, TFRT_STATUS_OK);
+  ck_assert_ptr_null(harness.hosts[0].lost);
+  end();
+}
+END_TEST
+
+static int64_t live_bytes(void) {
+  return tfrt_counting_allocator_counts(&harness.allocator).current_bytes;
+}
+
+START_TEST(who_reads_nothing_leaves_nothing_behind_with_chunks_of_nobody) {
+  begin();
+  stranger.is_deaf_later = true;
+  dial(&good_hello);
+  ck_assert(stranger.is_welcome);
+  send_chunk(chunk_of(77, 0, 0, 120));
+  const int64_t before = live_bytes();
+  for (uint64_t i = 0; i < MANY; ++i) {
+    const tfrt_wire_bulk_up_t message = {.kind = TFRT_WIRE_BULK_CHUNK,
+                                         .chunk = chunk_of(78 + i, 0, 0, 120)};
+    ck_assert_ptr_null(tfrt_wire_bulk_up_encode(&message, &stranger.bytes));
+    write_out();
+  }
+  pass();
+  ck_assert_uint_eq(tfrt_lane_harness_counts(&harness, 0).ignored, 1 + MANY);
+  ck_assert_int_eq(live_bytes(), before);
+  end();
+}
+END_TEST
+
 START_TEST(what_is_no_message_is_told_to_the_core) {
   begin();
   dial(&good_hello);
@@ -401,6 +449,27 @@ static void serve_to_stranger(tfrt_async_value_t* value, uint64_t limit) {
   tfrt_node_lock_unlock_and_run(&host->lock);
   tfrt_async_value_release(value);
 }
+
+// Of what it asked for, and was told that it would get.
+START_TEST(only_so_many_aborts_wait_for_who_reads_nothing) {
+  begin();
+  stranger.is_deaf_later = true;
+  dial(&good_hello);
+  tfrt_lane_harness_host_t* host = &harness.hosts[0];
+  tfrt_status_t status = tfrt_status_create(TFRT_STATUS_CANCELLED, "the job is over");
+  int64_t most = 0;
+  for (int i = 0; i < MANY; ++i) {
+    serve_to_stranger(tfrt_lane_harness_value(100, 1), 0);
+    tfrt_node_lock_lock(&host->lock);
+    tfrt_lane_manager_abort_send(host->manager, 1002, 3, status);
+    tfrt_node_lock_unlock_and_run(&host->lock);
+    if (i < MANY / 2) most = live_bytes();
+  }
+  ck_assert_int_eq(live_bytes(), most);
+  tfrt_status_release(status);
+  end();
+}
+END_TEST
 
 START_TEST(nothing_is_sent_beyond_the_window) {
   begin();
@@ -458,6 +527,9 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(protocol, a_chunk_that_does_not_fit_ends_its_transfer_only);
   tcase_add_test(protocol, a_first_chunk_that_does_not_fit_is_told_to_who_waits);
   tcase_add_test(protocol, chunks_windows_and_aborts_of_nobody_are_ignored);
+  tcase_add_test(protocol, a_first_chunk_of_nobody_is_ignored_whatever_is_wrong_with_it);
+  tcase_add_test(protocol, who_reads_nothing_leaves_nothing_behind_with_chunks_of_nobody);
+  tcase_add_test(protocol, only_so_many_aborts_wait_for_who_reads_nothing);
   tcase_add_test(protocol, what_is_no_message_is_told_to_the_core);
   tcase_add_test(protocol, nothing_is_sent_beyond_the_window);
   tcase_add_test(protocol, a_payload_before_other_fields_is_read_too);
