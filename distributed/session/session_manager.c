@@ -37,8 +37,20 @@ static tfrt_status_t check_name(tfrt_string_view_t name) {
                             TFRT_WIRE_MAX_NAME_SIZE, name.size);
 }
 
+// What is in force between two is never as short; but whoever asks for that here is mistaken.
+static tfrt_status_t check_silence(const tfrt_wire_limits_t* limits) {
+  const uint32_t silence_ms =
+      limits->silence_ms ? limits->silence_ms : TFRT_WIRE_DEFAULT_SILENCE_MS;
+  const uint32_t period_ms = limits->heartbeat_period_ms ? limits->heartbeat_period_ms
+                                                         : TFRT_WIRE_DEFAULT_HEARTBEAT_PERIOD_MS;
+  if (silence_ms / TFRT_WIRE_MIN_SILENCE_PERIODS >= period_ms) return NULL;
+  return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                            "a silence of %" PRIu32 " ms is less than two heartbeats of %" PRIu32
+                            " ms: every peer would seem dead",
+                            silence_ms, period_ms);
+}
+
 static tfrt_status_t check_options(const tfrt_session_options_t* options) {
-  const tfrt_wire_limits_t limits = tfrt_wire_limits_in_force(&options->limits, &options->limits);
   if (options->incarnation == 0) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "a process needs an incarnation");
   }
@@ -47,12 +59,7 @@ static tfrt_status_t check_options(const tfrt_session_options_t* options) {
                               "versions %" PRIu32 " to %" PRIu32 " are no range",
                               options->version_min, options->version_max);
   }
-  if (limits.silence_ms < 2 * limits.heartbeat_period_ms) {
-    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                              "a silence of %" PRIu32 " ms is less than two heartbeats of %" PRIu32
-                              " ms: every peer would seem dead",
-                              limits.silence_ms, limits.heartbeat_period_ms);
-  }
+  TFRT_RETURN_IF_ERROR(check_silence(&options->limits));
   TFRT_RETURN_IF_ERROR(check_name(options->name));
   bool has_times = options->suspect_ns > 0 && options->dial_timeout_ns > 0 &&
                    options->redial_delay_ns > 0 && options->company_delay_ns > 0 &&

@@ -31,14 +31,17 @@
 
 // Sizes of messages, in bytes.
 #define TFRT_WIRE_MAX_BATCH_SIZE (1u << 20)      // by rule
+#define TFRT_WIRE_MIN_BATCH_SIZE (256u << 10)    // holds the largest value and program of a frame
 #define TFRT_WIRE_BATCH_TARGET_SIZE (64u << 10)  // by choice: a sender stops here
 #define TFRT_WIRE_MAX_CHUNK_PAYLOAD_SIZE (1u << 20)
+#define TFRT_WIRE_MIN_CHUNK_PAYLOAD_SIZE (4u << 10)
 #define TFRT_WIRE_MAX_CHUNK_PREFIX_SIZE 512u  // all of a BulkUp or BulkDown but its payload
 #define TFRT_WIRE_MAX_BULK_SIZE (TFRT_WIRE_MAX_CHUNK_PAYLOAD_SIZE + 4096u)
 #define TFRT_WIRE_MAX_INLINE_SIZE (64u << 10)  // body of a value in a control message
 #define TFRT_WIRE_DEFAULT_INLINE_SIZE (4u << 10)
 #define TFRT_WIRE_MAX_IMAGE_SIZE (64u << 10)      // of a program that a call carries
 #define TFRT_WIRE_DEFAULT_REPLAY_SIZE (8u << 20)  // sent and not acknowledged
+#define TFRT_WIRE_MIN_REPLAY_SIZE (64u << 10)
 #define TFRT_WIRE_DEFAULT_WINDOW_SIZE (4u << 20)  // first window of a Want
 
 // Sizes of fields, in bytes.
@@ -69,8 +72,10 @@
 #define TFRT_WIRE_MAX_TOMBSTONES 4096u        // cancelled requests of a job that are remembered
 #define TFRT_WIRE_DEFAULT_OBJECTS (1u << 20)  // reserved: nobody counts
 #define TFRT_WIRE_DEFAULT_HEARTBEAT_PERIOD_MS 1000u
+#define TFRT_WIRE_MIN_HEARTBEAT_PERIOD_MS 10u
 #define TFRT_WIRE_DEFAULT_SUSPECT_MS 3000u
 #define TFRT_WIRE_DEFAULT_SILENCE_MS 5000u         // then the peer is dead
+#define TFRT_WIRE_MIN_SILENCE_PERIODS 2u           // of heartbeats
 #define TFRT_WIRE_CREDIT_WAIT_MS 10000u            // of an Invoke or Want, without any grant
 #define TFRT_WIRE_ACK_FRAMES 64u                   // acknowledge unasked after so many
 #define TFRT_WIRE_ACK_BYTES (1u << 20)             // or so much, long before a window is full

@@ -75,12 +75,19 @@ static const tfrt_wire_field_t goodbye_fields[] = {
 const tfrt_wire_message_t tfrt_wire_goodbye_message =
     TFRT_WIRE_MESSAGE("Goodbye", tfrt_wire_goodbye_t, goodbye_fields);
 
-// The smaller of |a| and |b|, each |initial| if it is 0, and |most| at most.
-static uint32_t smaller(uint32_t a, uint32_t b, uint32_t initial, uint32_t most) {
+// The smaller of |a| and |b|, each |initial| if it is 0, and from |least| to |most|.
+static uint32_t smaller(uint32_t a, uint32_t b, uint32_t initial, uint32_t least, uint32_t most) {
   if (a == 0) a = initial;
   if (b == 0) b = initial;
   uint32_t limit = a < b ? a : b;
+  if (limit < least) limit = least;
   return limit < most ? limit : most;
+}
+
+// The least silence where a heartbeat goes each |period_ms|.
+static uint32_t least_silence_ms(uint32_t period_ms) {
+  const uint64_t least_ms = (uint64_t)period_ms * TFRT_WIRE_MIN_SILENCE_PERIODS;
+  return least_ms < UINT32_MAX ? (uint32_t)least_ms : UINT32_MAX;
 }
 
 tfrt_wire_limits_t tfrt_wire_limits_in_force(const tfrt_wire_limits_t* ours,
@@ -88,18 +95,22 @@ tfrt_wire_limits_t tfrt_wire_limits_in_force(const tfrt_wire_limits_t* ours,
   static const tfrt_wire_limits_t defaults = {0};
   const tfrt_wire_limits_t* a = ours ? ours : &defaults;
   const tfrt_wire_limits_t* b = theirs ? theirs : &defaults;
+  const uint32_t period_ms =
+      smaller(a->heartbeat_period_ms, b->heartbeat_period_ms, TFRT_WIRE_DEFAULT_HEARTBEAT_PERIOD_MS,
+              TFRT_WIRE_MIN_HEARTBEAT_PERIOD_MS, UINT32_MAX);
   return (tfrt_wire_limits_t){
       .batch_bytes = smaller(a->batch_bytes, b->batch_bytes, TFRT_WIRE_MAX_BATCH_SIZE,
-                             TFRT_WIRE_MAX_BATCH_SIZE),
+                             TFRT_WIRE_MIN_BATCH_SIZE, TFRT_WIRE_MAX_BATCH_SIZE),
       .chunk_bytes = smaller(a->chunk_bytes, b->chunk_bytes, TFRT_WIRE_MAX_CHUNK_PAYLOAD_SIZE,
-                             TFRT_WIRE_MAX_CHUNK_PAYLOAD_SIZE),
-      .inline_bytes = smaller(a->inline_bytes, b->inline_bytes, TFRT_WIRE_DEFAULT_INLINE_SIZE,
+                             TFRT_WIRE_MIN_CHUNK_PAYLOAD_SIZE, TFRT_WIRE_MAX_CHUNK_PAYLOAD_SIZE),
+      // Down to nothing: what doesn't go inline is lent.
+      .inline_bytes = smaller(a->inline_bytes, b->inline_bytes, TFRT_WIRE_DEFAULT_INLINE_SIZE, 0,
                               TFRT_WIRE_MAX_INLINE_SIZE),
-      .replay_bytes =
-          smaller(a->replay_bytes, b->replay_bytes, TFRT_WIRE_DEFAULT_REPLAY_SIZE, UINT32_MAX),
-      .objects = smaller(a->objects, b->objects, TFRT_WIRE_DEFAULT_OBJECTS, UINT32_MAX),
-      .heartbeat_period_ms = smaller(a->heartbeat_period_ms, b->heartbeat_period_ms,
-                                     TFRT_WIRE_DEFAULT_HEARTBEAT_PERIOD_MS, UINT32_MAX),
-      .silence_ms = smaller(a->silence_ms, b->silence_ms, TFRT_WIRE_DEFAULT_SILENCE_MS, UINT32_MAX),
+      .replay_bytes = smaller(a->replay_bytes, b->replay_bytes, TFRT_WIRE_DEFAULT_REPLAY_SIZE,
+                              TFRT_WIRE_MIN_REPLAY_SIZE, UINT32_MAX),
+      .objects = smaller(a->objects, b->objects, TFRT_WIRE_DEFAULT_OBJECTS, 0, UINT32_MAX),
+      .heartbeat_period_ms = period_ms,
+      .silence_ms = smaller(a->silence_ms, b->silence_ms, TFRT_WIRE_DEFAULT_SILENCE_MS,
+                            least_silence_ms(period_ms), UINT32_MAX),
   };
 }

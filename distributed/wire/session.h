@@ -23,7 +23,8 @@ enum tfrt_wire_feature_bits_e {
 };
 typedef uint64_t tfrt_wire_features_t;
 
-// Sizes and rates. In a message 0 means the default; in force is the smaller of both.
+// Sizes and rates. In a message 0 means the default; in force is the smaller of both, within
+// bounds.
 typedef struct tfrt_wire_limits_s {
   uint32_t batch_bytes;
   uint32_t chunk_bytes;
@@ -85,8 +86,9 @@ typedef struct tfrt_wire_goodbye_s {
 } tfrt_wire_goodbye_t;
 
 // The limits in force between |ours| and |theirs|, where NULL, and 0 in a field, stands for the
-// defaults: field by field the smaller, never above the protocol's own. Of limits and themselves,
-// they with the defaults filled in. Thread-safe.
+// defaults: field by field the smaller, never above the protocol's own, nor below its least, at
+// which a session still works and costs nobody much. Of limits and themselves, they with the
+// defaults filled in. Thread-safe.
 tfrt_wire_limits_t tfrt_wire_limits_in_force(const tfrt_wire_limits_t* ours,
                                              const tfrt_wire_limits_t* theirs);
 

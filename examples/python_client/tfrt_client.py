@@ -43,6 +43,7 @@ INLINE = 4096  # bytes of a payload that go in a message; others are lent
 MAX_FORWARDS = 16
 NOT_FOUND, ABORTED, UNIMPLEMENTED, INTERNAL = 5, 10, 12, 13
 HEARTBEAT_MS = 1000  # a sign of life goes that often, or more often where the worker wants it
+LEAST_HEARTBEAT_MS = 10  # the worker can't want more of them
 SILENCE_MS = 5000  # without a batch, then the worker is dead; or sooner, as the worker says
 ACK = object()  # in the queue of frames: a batch without any, for its `ack`
 
@@ -195,10 +196,13 @@ class Client:
         self.threads[0].start()
 
     def set_limits(self, limits):
-        """In force is the smaller of both sides' numbers; 0 is the protocol's default. Ours are
-        these defaults, so that our Hello has none."""
-        self.heartbeat_s = min(HEARTBEAT_MS, limits.heartbeat_period_ms or HEARTBEAT_MS) / 1000
-        self.silence_s = min(SILENCE_MS, limits.silence_ms or SILENCE_MS) / 1000
+        """In force is the smaller of both sides' numbers, but not less than the protocol's least; 0
+        is its default. Ours are these defaults, so that our Hello has none."""
+        heartbeat_ms = min(HEARTBEAT_MS, limits.heartbeat_period_ms or HEARTBEAT_MS)
+        heartbeat_ms = max(heartbeat_ms, LEAST_HEARTBEAT_MS)
+        silence_ms = max(min(SILENCE_MS, limits.silence_ms or SILENCE_MS), 2 * heartbeat_ms)
+        self.heartbeat_s = heartbeat_ms / 1000
+        self.silence_s = silence_ms / 1000
 
     # --- What we send -------------------------------------------------------------
 

@@ -523,6 +523,8 @@ class PythonClientTest(ClusterTest):
             (3000, 60000, (1, 5)),
             (200, 4000, (0.2, 4)),
             (200, 60000, (0.2, 5)),
+            (200, 300, (0.2, 0.4)),
+            (1, 1, (0.01, 0.02)),
         ):
             _, client = self.open_fake(heartbeat_period_ms=heartbeat_ms, silence_ms=silence_ms)
             self.assertEqual((client.heartbeat_s, client.silence_s), expected)

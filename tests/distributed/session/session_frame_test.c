@@ -194,12 +194,12 @@ START_TEST(who_has_a_small_window_is_told_before_it_is_full) {
   tfrt_harness_world_t world;
   tfrt_harness_initialize_with_seed(&world, 1);
   tfrt_session_options_t options = tfrt_harness_options(0x0b);
-  options.limits.replay_bytes = 8000;
+  options.limits.replay_bytes = TFRT_WIRE_MIN_REPLAY_SIZE;
   tfrt_harness_host_t* b = tfrt_harness_add_host(&world, &options, "host:0");
   tfrt_harness_record_t* a = tfrt_harness_dial(tfrt_harness_add_simple_host(&world, 0x0a), b);
   tfrt_harness_run_until_state(a, TFRT_SESSION_OPEN);
   tfrt_harness_run_for(&world, 200 * TFRT_HARNESS_MILLISECOND);
-  static char body[200];
+  static char body[1700];
   tfrt_session_frame_t call = {.kind = TFRT_WIRE_FRAME_INVOKE,
                                .job = 1,
                                .deadline_ns = TFRT_TIME_INFINITE,

@@ -267,6 +267,33 @@ START_TEST(a_hello_is_answered_by_a_welcome) {
 }
 END_TEST
 
+// Whatever a peer asks for, it gets few heartbeats, and a session that can carry what comes up.
+START_TEST(who_asks_for_tiny_limits_gets_the_least_of_the_protocol) {
+  fixture_t fixture;
+  initialize(&fixture);
+  const tfrt_wire_limits_t tiny = {.batch_bytes = 1,
+                                   .chunk_bytes = 1,
+                                   .inline_bytes = 1,
+                                   .replay_bytes = 1,
+                                   .heartbeat_period_ms = 1,
+                                   .silence_ms = 60000};
+  tfrt_wire_hello_t said = hello();
+  said.limits = &tiny;
+  write_hello(&fixture, &fixture.peer, &said);
+  ck_assert_uint_eq(fixture.peer.kind, TFRT_WIRE_FRAME_WELCOME);
+  const size_t before = fixture.peer.batch_count;
+  tfrt_harness_run_for(&fixture.world, 1000 * TFRT_HARNESS_MILLISECOND);
+  ck_assert_uint_le(fixture.peer.batch_count - before, 101);
+  static char body[TFRT_WIRE_MAX_INLINE_SIZE + TFRT_WIRE_MAX_IMAGE_SIZE];
+  const tfrt_session_frame_t large = {.kind = TFRT_WIRE_FRAME_RESULT,
+                                      .job = 1,
+                                      .deadline_ns = TFRT_TIME_INFINITE,
+                                      .body = tfrt_string_view_make(body, sizeof(body))};
+  ck_assert_int_eq(tfrt_harness_append(record(&fixture), &large), TFRT_STATUS_OK);
+  deinitialize(&fixture);
+}
+END_TEST
+
 START_TEST(a_stream_that_does_not_begin_with_hello_is_reset) {
   fixture_t fixture;
   initialize(&fixture);
@@ -687,6 +714,7 @@ Suite* tfrt_test_suite(void) {
   Suite* suite = suite_create("session wire");
   TCase* greetings = tcase_create("greetings");
   tcase_add_test(greetings, a_hello_is_answered_by_a_welcome);
+  tcase_add_test(greetings, who_asks_for_tiny_limits_gets_the_least_of_the_protocol);
   tcase_add_test(greetings, a_stream_that_does_not_begin_with_hello_is_reset);
   tcase_add_test(greetings, who_says_nothing_is_not_waited_for);
   tcase_add_test(greetings, who_says_nothing_makes_room_for_who_dials_later);
