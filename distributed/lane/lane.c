@@ -277,6 +277,7 @@ static bool on_wire_message(tfrt_lane_t* lane, const tfrt_lane_message_t* messag
   bool is_fine = true;
   bool is_for_incoming = false;
   tfrt_node_lock_lock(lock);
+  lane->used_ns = tfrt_lane_manager_now_ns(lane->manager);
   if (lane->state == TFRT_LANE_GREETING) {
     is_fine = on_hello(lane, message);
   } else if (lane->state == TFRT_LANE_DIALLING) {

@@ -122,8 +122,10 @@ struct tfrt_lane_s {
   bool has_task;
   bool has_timer;
   tfrt_task_t task;
-  tfrt_timer_t timer;  // for Hello, or Welcome, or the end of a lane that was refused
-  bool is_writing;     // |write|, |head|, |chunk| and |sending| are in use
+  tfrt_timer_t timer;      // for Hello, or Welcome, or the end of a lane that was refused
+  int64_t used_ns;         // when a message came, or was begun to be written
+  uint64_t expected_want;  // a Window of it is due; 0: none is
+  bool is_writing;         // |write|, |head|, |chunk| and |sending| are in use
   bool closes_after_write;
   tfrt_transport_write_t write;
   tfrt_string_builder_t head;  // a message, or a chunk up to its payload

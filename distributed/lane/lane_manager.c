@@ -10,6 +10,9 @@
 // Aborts that wait for a peer to read: one that never does shall not fill our memory with them.
 #define MAX_ABORTS 1024
 
+// A lane that was idle for so long may be lost on the other side. No relay forgets sooner.
+#define DOUBT_NS (2 * TFRT_NANOSECONDS_PER_SECOND)
+
 // --- Tables ------------------------------------------------------------------
 
 static uint64_t hash_number(const void* key) { return tfrt_hash_u64(*(const uint64_t*)key); }
@@ -344,6 +347,31 @@ void tfrt_lane_peer_need(tfrt_lane_peer_t* peer) {
 void tfrt_lane_manager_need(tfrt_lane_manager_t* manager, uint64_t incarnation) {
   tfrt_lane_peer_t* peer = tfrt_lane_peer_find(manager, incarnation);
   if (peer) tfrt_lane_peer_need(peer);
+}
+
+void tfrt_lane_manager_expect(tfrt_lane_manager_t* manager, uint64_t incarnation, uint64_t want) {
+  tfrt_lane_peer_t* peer = tfrt_lane_peer_find(manager, incarnation);
+  if (!peer) return;
+  tfrt_lane_t* lane = peer->lane;
+  const int64_t now_ns = tfrt_lane_manager_now_ns(manager);
+  if (lane && lane->state == TFRT_LANE_OPEN && now_ns - lane->used_ns >= DOUBT_NS) {
+    lane->expected_want = want;
+  }
+  tfrt_lane_peer_need(peer);
+}
+
+void tfrt_lane_manager_set_address(tfrt_lane_manager_t* manager, uint64_t incarnation,
+                                   tfrt_string_view_t address) {
+  tfrt_lane_peer_t* peer = tfrt_lane_peer_find(manager, incarnation);
+  if (!peer || peer->session.address.size > 0 || address.size == 0 ||
+      address.size >= TFRT_TRANSPORT_ADDRESS_SIZE) {
+    return;
+  }
+  const char* copy = tfrt_allocator_copy_string(manager->allocator, address.data, address.size);
+  if (!copy) return;
+  tfrt_allocator_free(manager->allocator, (char*)peer->session.address.data, 1);
+  peer->session.address = tfrt_string_view_make(copy, address.size);
+  update(peer);
 }
 
 void tfrt_lane_peer_opened(tfrt_lane_peer_t* peer) {

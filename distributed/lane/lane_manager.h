@@ -19,8 +19,10 @@
 //
 // Who dials: whoever has an address of the other, when a payload is first to move or
 // tfrt_lane_manager_need() says so, and again whenever the lane is lost, as long as the
-// session lives. If both dial at once, the lane of the smaller incarnation stays; one that
-// is dialled after that has been welcomed takes its place, as its dialler has lost it.
+// session lives. A lane may be lost on one side only, as behind a relay that forgets what is idle:
+// who expects a payload on one that was idle writes, so as to be told. If both dial at once, the
+// lane of the smaller incarnation stays; one that is dialled after that has been welcomed takes its
+// place, as its dialler has lost it.
 //
 //   of a session:   NONE --needed--> DIALLING --Welcome--> OPEN --lost--> NONE ...
 //                     \-- its Hello -------------------------^
@@ -216,6 +218,16 @@ void tfrt_lane_manager_bury(tfrt_lane_manager_t* manager, uint64_t incarnation,
 // the borrower, when it sends a Want(VALUE) or sees Resolve(on_bulk). Unknown: nothing.
 // Thread-compatible (the node's lock is held).
 void tfrt_lane_manager_need(tfrt_lane_manager_t* manager, uint64_t incarnation);
+
+// The same for the payload of our |want|, which the owner says to send (Resolve(on_bulk)). On a
+// lane that was idle a Window is written, of which the owner makes nothing: if the other side has
+// lost the lane, this one learns of it, and dials. Thread-compatible (the node's lock is held).
+void tfrt_lane_manager_expect(tfrt_lane_manager_t* manager, uint64_t incarnation, uint64_t want);
+
+// The peer |incarnation|, which has dialled us, can be dialled at |address| (copied), if no address
+// of it is known yet. Unknown, or no memory: nothing. Thread-compatible (the node's lock is held).
+void tfrt_lane_manager_set_address(tfrt_lane_manager_t* manager, uint64_t incarnation,
+                                   tfrt_string_view_t address);
 
 // Sends |send|'s payload to |incarnation|, as credit comes. FAILED_PRECONDITION if the session
 // is not known, or the value has no codec; OUT_OF_RANGE for an offset behind the payload;

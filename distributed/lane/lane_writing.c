@@ -5,6 +5,7 @@
 
 void tfrt_lane_must_write(tfrt_lane_t* lane) {
   lane->is_writing = true;
+  lane->used_ns = tfrt_lane_manager_now_ns(lane->manager);
   ++lane->references;  // a write may be completed behind the connection's end
   lane->must_write = true;
   tfrt_lane_schedule(lane);
@@ -96,6 +97,28 @@ static bool begin_interruption(tfrt_lane_t* lane) {
   return true;
 }
 
+static void begin_window(tfrt_lane_t* lane, uint64_t want, uint64_t limit) {
+  const tfrt_wire_bulk_up_t up = {.kind = TFRT_WIRE_BULK_WINDOW,
+                                  .window = {.want = want, .limit = limit}};
+  tfrt_lane_begin_message(lane, &up);
+}
+
+// Says the next window that has moved; or once more the first one, to see whether the lane is lost.
+// Returns false if there is none.
+static bool begin_due_window(tfrt_lane_t* lane) {
+  const uint64_t expected_want = lane->expected_want;
+  tfrt_list_link_t* link = tfrt_list_pop_front(&lane->peer->windows);
+  if (!link && expected_want == 0) return false;
+  lane->expected_want = 0;
+  if (link) {
+    tfrt_lane_incoming_t* incoming = TFRT_CONTAINER_OF(link, tfrt_lane_incoming_t, link);
+    begin_window(lane, incoming->name.want, incoming->granted);
+  } else {
+    begin_window(lane, expected_want, lane->manager->options.window_size);
+  }
+  return true;
+}
+
 bool tfrt_lane_begin_due_message(tfrt_lane_t* lane) {
   tfrt_lane_peer_t* peer = lane->peer;
   tfrt_list_link_t* link = tfrt_list_pop_front(&peer->aborts);
@@ -111,13 +134,5 @@ bool tfrt_lane_begin_due_message(tfrt_lane_t* lane) {
     tfrt_allocator_free(lane->manager->allocator, abort, sizeof(*abort));
     return true;
   }
-  if (begin_failure(lane) || begin_interruption(lane)) return true;
-  link = tfrt_list_pop_front(&peer->windows);
-  if (!link) return false;
-  tfrt_lane_incoming_t* incoming = TFRT_CONTAINER_OF(link, tfrt_lane_incoming_t, link);
-  const tfrt_wire_bulk_up_t up = {
-      .kind = TFRT_WIRE_BULK_WINDOW,
-      .window = {.want = incoming->name.want, .limit = incoming->granted}};
-  tfrt_lane_begin_message(lane, &up);
-  return true;
+  return begin_failure(lane) || begin_interruption(lane) || begin_due_window(lane);
 }

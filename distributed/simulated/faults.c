@@ -78,6 +78,21 @@ void tfrt_simulated_network_break(tfrt_simulated_network_t* network, tfrt_simula
   }
 }
 
+void tfrt_simulated_network_forget(tfrt_simulated_network_t* network,
+                                   tfrt_simulated_endpoint_t* told,
+                                   tfrt_simulated_endpoint_t* silent, tfrt_transport_kind_t kind) {
+  for (tfrt_list_link_t *l = network->streams.next, *next; l != &network->streams; l = next) {
+    next = l->next;
+    tfrt_simulated_stream_t* stream = TFRT_CONTAINER_OF(l, tfrt_simulated_stream_t, link);
+    if (stream->kind != kind) continue;
+    for (int side = 0; side < 2; ++side) {
+      tfrt_simulated_end_t* end = &stream->ends[side];
+      const tfrt_simulated_endpoint_t* other = tfrt_simulated_end_other(end)->endpoint;
+      if (end->endpoint == told && other == silent) tfrt_simulated_end_forget(end);
+    }
+  }
+}
+
 void tfrt_simulated_endpoint_freeze(tfrt_simulated_endpoint_t* endpoint) {
   if (endpoint->is_frozen) return;
   tfrt_simulated_trace(endpoint->network, "%s freeze", endpoint->name);

@@ -17,13 +17,15 @@
 // Life:
 //  1. Created with a seed and the faults that happen by chance.
 //  2. Endpoints are added; what runs "in" them uses their transport and timers.
-//  3. Stepped. Between steps the caller may partition, heal, break, freeze, thaw and kill.
+//  3. Stepped. Between steps the caller may partition, heal, break, forget, freeze, thaw and kill.
 //  4. The users of the transports close them and give back what they hold; then the
 //     network is freed, with all endpoints.
 //
 // What the faults mean, as for processes that speak TCP:
 //  - delay: each direction of each stream keeps its order; different streams overtake.
 //  - break (by chance or by hand): both ends are told RESET; what was under way is lost.
+//  - forget: a relay between two has forgotten a stream that was idle. One end is told RESET, the
+//    other one only when it writes next.
 //  - partition, one way or both: what is sent waits, as TCP would repeat it, until it is
 //    healed; dials find no answer. Resets and ends don't get through either.
 //  - freeze: the process stands still: no timer runs, nothing is delivered to it; what it
@@ -148,6 +150,12 @@ void tfrt_simulated_network_heal(tfrt_simulated_network_t* network, tfrt_simulat
 // Breaks every stream between |a| and |b| at once. Thread-compatible.
 void tfrt_simulated_network_break(tfrt_simulated_network_t* network, tfrt_simulated_endpoint_t* a,
                                   tfrt_simulated_endpoint_t* b);
+
+// Breaks every stream of |kind| between |told| and |silent|, of which |silent| is told when it
+// writes. Thread-compatible.
+void tfrt_simulated_network_forget(tfrt_simulated_network_t* network,
+                                   tfrt_simulated_endpoint_t* told,
+                                   tfrt_simulated_endpoint_t* silent, tfrt_transport_kind_t kind);
 
 // Stops the process, lets it go on. Idempotent. Thread-compatible.
 void tfrt_simulated_endpoint_freeze(tfrt_simulated_endpoint_t* endpoint);

@@ -57,6 +57,7 @@ typedef struct tfrt_simulated_end_s {
   bool is_told;                  // on_closed was called
   bool is_delivering;            // on_message is on the stack
   bool has_peer_ended;           // END arrived, perhaps behind messages that nobody asked for
+  bool is_forgotten;             // what it writes is answered by RESET
   bool is_writer_blocked;        // the write in flight waits for the peer to receive
   bool is_write_refused;         // the write in flight came after the end
   bool closes_after_write;       // it was closed behind the write in flight
@@ -166,6 +167,10 @@ tfrt_simulated_partition_t* tfrt_simulated_find_partition(tfrt_simulated_network
 
 // stream.c: breaks |stream|: both ends will be told RESET, locally.
 void tfrt_simulated_stream_break(tfrt_simulated_stream_t* stream);
+
+// stream.c: breaks the stream of |end|, whose user will be told RESET, locally; that of the other
+// end when it writes.
+void tfrt_simulated_end_forget(tfrt_simulated_end_t* end);
 
 // stream.c: a stream that |endpoint| dials to |listener|, which is NULL where nobody ever listened:
 // its end, +1. What comes of it is told to |handler|.

@@ -271,6 +271,16 @@ void tfrt_simulated_stream_break(tfrt_simulated_stream_t* stream) {
   stream->ends[0].own_end = TFRT_TRANSPORT_RESET;
 }
 
+void tfrt_simulated_end_forget(tfrt_simulated_end_t* end) {
+  tfrt_simulated_end_t* other = tfrt_simulated_end_other(end);
+  if (!end->is_attached || end->is_done || !other->is_attached || other->is_done) return;
+  tfrt_simulated_trace(end->stream->network, "forget %" PRIu64, end->stream->number);
+  end->is_done = true;
+  end->own_end = TFRT_TRANSPORT_RESET;
+  other->is_forgotten = true;
+  tfrt_simulated_end_happen(end, TFRT_SIMULATED_RESET, TFRT_SIMULATED_LOCAL_DELAY_NS);
+}
+
 void tfrt_simulated_end_reset(tfrt_simulated_end_t* end) {
   end->is_done = true;
   end->own_end = TFRT_TRANSPORT_RESET;
@@ -294,6 +304,12 @@ static void end_write(tfrt_transport_connection_t* connection, tfrt_transport_wr
   end->is_write_refused = end->is_done;
   if (end->is_done || !reader->endpoint) {
     tfrt_simulated_end_happen(end, TFRT_SIMULATED_WRITTEN, TFRT_SIMULATED_LOCAL_DELAY_NS);
+    return;
+  }
+  if (end->is_forgotten) {
+    tfrt_simulated_end_happen(end, TFRT_SIMULATED_WRITTEN, TFRT_SIMULATED_LOCAL_DELAY_NS);
+    tfrt_simulated_end_happen(end, TFRT_SIMULATED_RESET,
+                              2 * tfrt_simulated_delay(end->stream->network));
     return;
   }
   size_t size = 0;

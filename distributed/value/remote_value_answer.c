@@ -193,7 +193,7 @@ bool tfrt_remote_value_on_resolve(tfrt_peer_t* peer, const tfrt_wire_resolve_t* 
   if (!value) return resolve->want < tfrt_session_next_want(peer->session);  // late, and legal
   if (resolve->item.kind == TFRT_WIRE_ITEM_ON_BULK) {
     if (value->want_level != TFRT_WIRE_WANT_VALUE) return false;
-    tfrt_lane_manager_need(value->node->lanes, peer->incarnation);
+    tfrt_lane_manager_expect(value->node->lanes, peer->incarnation, value->want);
     return true;
   }
   tfrt_outgoing_want_close(value);

@@ -31,6 +31,7 @@ typedef struct stranger_s {
   uint64_t abort_want;
   bool abort_is_from_owner;
   uint64_t window;
+  uint64_t window_want;
   uint64_t received;
   uint32_t chunks;
   bool has_last;
@@ -55,6 +56,7 @@ static void on_message(tfrt_transport_handler_t* handler, tfrt_transport_connect
     stranger.refusal = error ? (tfrt_status_code_t)error->code : TFRT_STATUS_OK;
   } else if (message.kind == TFRT_WIRE_BULK_WINDOW) {
     stranger.window = message.window.limit;
+    stranger.window_want = message.window.want;
   } else if (message.kind == TFRT_WIRE_BULK_ABORT) {
     stranger.abort_code = (tfrt_status_code_t)message.abort.error->code;
     stranger.abort_want = message.abort.want;
@@ -299,6 +301,37 @@ START_TEST(good_chunks_are_received_and_the_window_moves) {
 }
 END_TEST
 
+// Host 0 is told by control that the payload of |wanted| comes.
+static void expect(const tfrt_lane_harness_want_t* wanted) {
+  tfrt_lane_harness_host_t* host = &harness.hosts[0];
+  tfrt_node_lock_lock(&host->lock);
+  tfrt_lane_manager_expect(host->manager, 1002, wanted->number);
+  tfrt_node_lock_unlock_and_run(&host->lock);
+  pass();
+}
+
+START_TEST(who_expects_a_payload_on_an_idle_lane_repeats_the_first_window) {
+  begin();
+  dial(&good_hello);
+  const tfrt_lane_harness_want_t* wanted = want(250);
+  expect(wanted);
+  ck_assert_uint_eq(stranger.window, 0);
+  tfrt_lane_harness_pass(&harness, 2 * TFRT_NANOSECONDS_PER_SECOND);
+  expect(wanted);
+  ck_assert_uint_eq(stranger.window, 100);
+  ck_assert_uint_eq(stranger.window_want, wanted->number);
+  // That was a use of it.
+  stranger.window = 0;
+  expect(wanted);
+  ck_assert_uint_eq(stranger.window, 0);
+  for (uint64_t at = 0; at < 250; at += 50) {
+    send_chunk(chunk_of(wanted->number, at, 50, 250));
+  }
+  ck_assert(wanted->is_intact);
+  end();
+}
+END_TEST
+
 typedef enum mistake_e {
   GAP,
   OVERLAP,
@@ -524,6 +557,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(protocol, only_so_many_may_be_silent);
   tcase_add_test(protocol, a_later_connection_takes_over_and_an_earlier_one_is_refused);
   tcase_add_test(protocol, good_chunks_are_received_and_the_window_moves);
+  tcase_add_test(protocol, who_expects_a_payload_on_an_idle_lane_repeats_the_first_window);
   tcase_add_test(protocol, a_chunk_that_does_not_fit_ends_its_transfer_only);
   tcase_add_test(protocol, a_first_chunk_that_does_not_fit_is_told_to_who_waits);
   tcase_add_test(protocol, chunks_windows_and_aborts_of_nobody_are_ignored);

@@ -230,6 +230,27 @@ START_TEST(a_break_is_a_reset_at_both_ends) {
 }
 END_TEST
 
+START_TEST(who_does_not_write_learns_nothing_of_a_stream_that_is_forgotten) {
+  fixture_t fixture;
+  initialize(&fixture, 1, false);
+  tfrt_simulated_network_forget(fixture.network, fixture.b, fixture.a, TFRT_TRANSPORT_BULK);
+  run_for(&fixture, SECOND);
+  ck_assert(!fixture.listener.was_closed);
+  tfrt_simulated_network_forget(fixture.network, fixture.b, fixture.a, TFRT_TRANSPORT_CONTROL);
+  run_for(&fixture, SECOND);
+  ck_assert(fixture.listener.was_closed);
+  ck_assert_int_eq(fixture.listener.end, TFRT_TRANSPORT_RESET);
+  ck_assert(!fixture.dialler.was_closed);
+  write_some(&fixture.dialler, 1);
+  run_for(&fixture, SECOND);
+  ck_assert(fixture.dialler.was_closed);
+  ck_assert_int_eq(fixture.dialler.end, TFRT_TRANSPORT_RESET);
+  ck_assert_uint_eq(fixture.listener.count, 0);
+  ck_assert_uint_eq(tfrt_simulated_network_stream_count(fixture.network), 0);
+  deinitialize(&fixture);
+}
+END_TEST
+
 START_TEST(a_kill_is_a_reset_at_the_other_end_and_a_refusal_later) {
   fixture_t fixture;
   initialize(&fixture, 1, false);
@@ -352,6 +373,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(faults, a_frozen_process_gets_everything_when_it_is_thawed);
   tcase_add_test(faults, the_timers_of_a_frozen_process_stand_still);
   tcase_add_test(faults, a_break_is_a_reset_at_both_ends);
+  tcase_add_test(faults, who_does_not_write_learns_nothing_of_a_stream_that_is_forgotten);
   tcase_add_test(faults, a_kill_is_a_reset_at_the_other_end_and_a_refusal_later);
   tcase_add_test(faults, behind_a_partition_a_kill_is_silence);
   tcase_add_test(faults, a_restart_listens_on_the_same_address);
