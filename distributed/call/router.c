@@ -267,11 +267,20 @@ static tfrt_async_value_t* tfrt_router_prefetch(tfrt_call_router_t* router,
   return chain;
 }
 
+// The mailbox of a job that was closed meanwhile has been emptied already, and nobody empties it
+// again.
+static void tfrt_router_empty_if_closed(tfrt_job_t* job) {
+  tfrt_node_lock_tables(job->node);
+  if (job->closed) tfrt_sending_end(job, TFRT_MAILBOX_ANY_SENDER, job->closed_by);
+  tfrt_node_unlock(job->node);
+}
+
 static tfrt_async_value_t* tfrt_router_send_here(tfrt_job_t* job,
                                                  const tfrt_routed_message_t* message) {
   tfrt_status_t status =
       tfrt_mailbox_send(&job->mailbox, tfrt_mailbox_number(message, message->context->request),
                         job->rank, tfrt_async_value_string(message->key), message->value);
+  tfrt_router_empty_if_closed(job);
   return status ? tfrt_router_error_take(status, message->site) : tfrt_async_value_ready_chain();
 }
 
@@ -336,9 +345,8 @@ static tfrt_async_value_t* tfrt_router_receive(tfrt_call_router_t* router,
                            message->host, tfrt_async_value_string(message->key));
   status = tfrt_router_watch(job, message->host, incarnation);
   tfrt_node_lock_tables(job->node);
-  bool is_over = job->closed;
   if (status) tfrt_sending_end(job, message->host, status);
-  if (is_over) tfrt_sending_end(job, TFRT_MAILBOX_ANY_SENDER, NULL);
+  if (job->closed) tfrt_sending_end(job, TFRT_MAILBOX_ANY_SENDER, job->closed_by);
   tfrt_node_unlock(job->node);
   tfrt_status_release(status);
   return value;

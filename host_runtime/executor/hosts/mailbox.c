@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host_runtime/executor/hosts/mailbox.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "host_runtime/base/ref_count.h"
@@ -50,6 +51,7 @@ static void tfrt_mailbox_free_closed(tfrt_mailbox_t* mailbox, tfrt_mailbox_close
 }
 
 void tfrt_mailbox_deinitialize(tfrt_mailbox_t* mailbox) {
+  assert(tfrt_list_is_empty(&mailbox->slots));
   for (tfrt_list_link_t* link; (link = tfrt_list_pop_front(&mailbox->closed));) {
     tfrt_mailbox_free_closed(mailbox, TFRT_CONTAINER_OF(link, tfrt_mailbox_closed_t, link));
   }

@@ -6,7 +6,9 @@
 
 #include <string.h>
 
+#include "host_runtime/async/builtin_types.h"
 #include "host_runtime/base/string_builder.h"
+#include "host_runtime/host_context.h"
 #include "tests/distributed/job/job_harness.h"
 #include "tests/support/test_main.h"
 
@@ -205,6 +207,60 @@ START_TEST(another_job_goes_on_meanwhile) {
 }
 END_TEST
 
+// --- After it ----------------------------------------------------------------
+
+static const char waiting_program[] =
+    "func.func @main(%x: i32) -> i32 {\n"
+    "  %ch = tfrt.new.chain\n"
+    "  %h = tfrt_dist.host %x\n"
+    "  %key = tfrt_dist.key \"never\"\n"
+    "  %v, %ch1 = tfrt_dist.recv %h, %key, %ch : i32\n"
+    "  tfrt.return %v : i32\n"
+    "}\n";
+
+// Sends |job| a number from its own host, as a kernel does that was in the middle of that when the
+// job was closed.
+static void send_here(tfrt_job_t* job) {
+  tfrt_host_context_t* host = root->options.host;
+  tfrt_request_options_t options = tfrt_request_options_default();
+  options.id = 1;
+  options.router = &job->router;
+  tfrt_request_context_t* request = NULL;
+  ck_assert_ptr_null(tfrt_request_context_create(&options, tfrt_allocator_system(), &request));
+  tfrt_execution_context_t context = tfrt_host_context_execution(host, request);
+  tfrt_status_origin_t site = {.rank = TFRT_STATUS_NO_RANK};
+  tfrt_routed_message_t message = {.host = job->rank,
+                                   .context = &context,
+                                   .site = &site,
+                                   .key = tfrt_async_value_create_string(tfrt_string_view_of("k")),
+                                   .value = tfrt_async_value_create_i32(3)};
+  tfrt_async_value_release(job->router.vtable->send(&job->router, &message));
+  tfrt_async_value_release(message.key);
+  tfrt_async_value_release(message.value);
+  tfrt_request_context_release(request);
+}
+
+// That nothing is left is seen at the end: also no message.
+START_TEST(what_is_sent_here_after_the_close_goes_with_the_job) {
+  tfrt_node_world_initialize(&world, 1, NULL);
+  root = world.hosts[0].node;
+  tfrt_job_start(&world, waiting_program, 0);
+  tfrt_node_world_run_for(&world, TFRT_NODE_WORLD_SECOND);
+  tfrt_job_t* job = first_job();
+  tfrt_node_lock_tables(root);
+  tfrt_job_retain(job);
+  tfrt_status_t reason = tfrt_status_create(TFRT_STATUS_CANCELLED, "enough of that");
+  tfrt_job_close(job, reason);
+  tfrt_status_release(reason);
+  tfrt_node_unlock(root);
+  send_here(job);
+  tfrt_node_lock_tables(root);
+  tfrt_job_release(job);
+  tfrt_node_unlock(root);
+  end();
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   Suite* suite = suite_create("job_closing");
   TCase* slices = tcase_create("slices");
@@ -216,5 +272,8 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(slices, the_host_may_leave_meanwhile);
   tcase_add_test(slices, another_job_goes_on_meanwhile);
   suite_add_tcase(suite, slices);
+  TCase* after = tcase_create("after");
+  tcase_add_test(after, what_is_sent_here_after_the_close_goes_with_the_job);
+  suite_add_tcase(suite, after);
   return suite;
 }
