@@ -256,13 +256,14 @@ static tfrt_async_value_t* tfrt_router_copy(tfrt_call_router_t* router,
 static tfrt_async_value_t* tfrt_router_prefetch(tfrt_call_router_t* router,
                                                 const tfrt_routed_copy_t* copy) {
   tfrt_job_t* job = TFRT_CONTAINER_OF(router, tfrt_job_t, router);
+  tfrt_allocator_t allocator = job->node->options.allocator;
+  // Here the copy is the value itself, which is settled as soon as its owner has it.
+  if (copy->host == job->rank) return tfrt_settled_chain_create_here(copy->value, allocator);
   tfrt_async_value_t* there = tfrt_router_copy(router, copy);
-  tfrt_async_value_t* chain = tfrt_settled_chain_create(there, job->node->options.allocator);
-  if (copy->host != job->rank) {
-    tfrt_prefetched_note(copy, there, chain);
-    // Relaxed: who is to find what was noted comes after it by the program's order.
-    atomic_store_explicit(&job->has_prefetched, true, memory_order_relaxed);
-  }
+  tfrt_async_value_t* chain = tfrt_settled_chain_create(there, allocator);
+  tfrt_prefetched_note(copy, there, chain);
+  // Relaxed: who is to find what was noted comes after it by the program's order.
+  atomic_store_explicit(&job->has_prefetched, true, memory_order_relaxed);
   tfrt_async_value_release(there);
   return chain;
 }

@@ -21,8 +21,8 @@ static void tfrt_settled_chain_run(tfrt_task_t* task) {
   tfrt_allocator_free(wait->allocator, wait, sizeof(*wait));
 }
 
-tfrt_async_value_t* tfrt_settled_chain_create(tfrt_async_value_t* value,
-                                              tfrt_allocator_t allocator) {
+static tfrt_async_value_t* tfrt_settled_chain_make(tfrt_async_value_t* value, bool needs_payload,
+                                                   tfrt_allocator_t allocator) {
   tfrt_settled_chain_t* wait = tfrt_allocator_allocate_zeroed(allocator, sizeof(*wait));
   tfrt_indirect_value_t* chain = wait ? tfrt_indirect_value_create() : NULL;
   if (!chain) {
@@ -33,6 +33,20 @@ tfrt_async_value_t* tfrt_settled_chain_create(tfrt_async_value_t* value,
       .value = tfrt_async_value_retain(value), .chain = chain, .allocator = allocator};
   tfrt_task_initialize(&wait->task, tfrt_settled_chain_run);
   tfrt_async_value_t* result = tfrt_async_value_retain(&chain->base);
-  tfrt_async_value_await(value, &wait->task);
+  if (needs_payload) {
+    tfrt_async_value_and_then(value, &wait->task);
+  } else {
+    tfrt_async_value_await(value, &wait->task);
+  }
   return result;
+}
+
+tfrt_async_value_t* tfrt_settled_chain_create(tfrt_async_value_t* value,
+                                              tfrt_allocator_t allocator) {
+  return tfrt_settled_chain_make(value, false, allocator);
+}
+
+tfrt_async_value_t* tfrt_settled_chain_create_here(tfrt_async_value_t* value,
+                                                   tfrt_allocator_t allocator) {
+  return tfrt_settled_chain_make(value, true, allocator);
 }

@@ -316,6 +316,49 @@ START_TEST(what_is_sent_ahead_travels_once_whoever_is_given_it_there) {
 }
 END_TEST
 
+// Host 0 sends ahead to itself what host 1 has made, and waits for that.
+static const char prefetch_here_program[] =
+    "func.func @counter() -> !test.atomic.i32 {\n"
+    "  %a = \"tfrt_test.atomic.create.i32\"() : () -> !test.atomic.i32\n"
+    "  tfrt.return %a : !test.atomic.i32\n"
+    "}\n"
+    "func.func @large() -> !tfrt_tensor.tensor {\n"
+    "  %c = tfrt.new.chain\n"
+    "  %t0 = tfrt_dht.create_uninitialized_tensor.i32.1 [262144 : i64]\n"
+    "  %c1 = tfrt_dht.fill_tensor_with_constant.i32 %t0, %c 1 : i32\n"
+    "  %t = \"tfrt_test.identity\"(%c1, %t0) : (!tfrt.chain, !tfrt_tensor.tensor) -> "
+    "!tfrt_tensor.tensor\n"
+    "  tfrt.return %t : !tfrt_tensor.tensor\n"
+    "}\n"
+    "func.func @main(%x: i32) -> (!tfrt.chain, i32) {\n"
+    "  %me = tfrt_dist.rank\n"
+    "  %h = tfrt_dist.host %me\n"
+    "  %a = tfrt.call @counter() {host = 1 : i32} : () -> !test.atomic.i32\n"
+    "  %never = tfrt_dist.prefetch %h, %a\n"
+    "  %t = tfrt.call @large() {host = 1 : i32} : () -> !tfrt_tensor.tensor\n"
+    "  %here = tfrt_dist.prefetch %h, %t\n"
+    "  %y = \"tfrt_test.identity\"(%here, %x) : (!tfrt.chain, i32) -> i32\n"
+    "  tfrt.return %never, %y : !tfrt.chain, i32\n"
+    "}\n";
+
+static bool is_here(void* argument) {
+  (void)argument;
+  return tfrt_async_value_is_available(world.results[1]);
+}
+
+START_TEST(what_a_host_sends_ahead_to_itself_is_there_when_the_chain_says_so) {
+  tfrt_node_world_initialize_with_window(&world, 2, NULL, 65536);
+  tfrt_node_world_start_i32(&world, prefetch_here_program, 7, 2);
+  ck_assert(
+      tfrt_simulated_network_run_until(world.network, is_here, NULL, 60 * TFRT_NODE_WORLD_SECOND));
+  ck_assert_uint_ge(tfrt_node_world_bulk_bytes(&world, 1, 0), MIB);
+  tfrt_node_world_await(&world);
+  ck_assert_int_eq(error_of(0)->code, TFRT_STATUS_FAILED_PRECONDITION);
+  ck_assert_int_eq(tfrt_node_world_i32(&world, 1), 7);
+  end();
+}
+END_TEST
+
 START_TEST(the_loss_of_a_host_is_the_loss_of_copies_there) {
   uint32_t lost = 0;
   for (int64_t delay_us = 500; delay_us < 8000; delay_us += 250) {
@@ -650,6 +693,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(ops, hosts_travel);
   tcase_add_test(ops, a_copy_travels_once_and_is_used_where_it_is);
   tcase_add_test(ops, what_is_sent_ahead_travels_once_whoever_is_given_it_there);
+  tcase_add_test(ops, what_a_host_sends_ahead_to_itself_is_there_when_the_chain_says_so);
   tcase_add_test(ops, the_loss_of_a_host_is_the_loss_of_copies_there);
   tcase_add_test(ops, either_side_of_a_message_may_come_first);
   tcase_add_test(ops, messages_of_one_key_are_told_apart_by_their_senders_and_keep_their_order);
