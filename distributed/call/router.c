@@ -4,7 +4,7 @@
 #include "distributed/builtin/sending.h"
 #include "distributed/call/carried_call.h"
 #include "distributed/call/local_call.h"
-#include "distributed/call/outgoing_call.h"
+#include "distributed/call/outgoing_call_impl.h"
 #include "distributed/call/retried_call.h"
 #include "distributed/job/job_attachment.h"
 #include "distributed/value/prefetched.h"
@@ -80,15 +80,27 @@ static void tfrt_router_call_here(tfrt_job_t* job, const tfrt_routed_call_t* cal
   }
 }
 
-// Starts |request| with what is on host |rank| already in the place of arguments that are.
+// True if |request| has a chain among its arguments.
+static bool tfrt_router_has_chain(const tfrt_outgoing_call_request_t* request) {
+  for (uint32_t i = 0; i < request->argument_count; ++i) {
+    if (tfrt_outgoing_arguments_is_chain(request->argument_types, i)) return true;
+  }
+  return false;
+}
+
+// Starts |request| with what is on host |rank| already in the place of arguments that are. What was
+// sent ahead is what it was then: a chain of the call may stand for a write since, so behind one
+// what can be written is fetched anew.
 static void tfrt_router_start_with_prefetched(tfrt_job_t* job, const tfrt_routed_call_t* call,
                                               uint32_t rank,
                                               tfrt_outgoing_call_request_t* request) {
   tfrt_allocator_t allocator = job->node->options.allocator;
   size_t size = request->argument_count * sizeof(tfrt_async_value_t*);
   tfrt_async_value_t** arguments = size > 0 ? tfrt_allocator_allocate(allocator, size) : NULL;
+  bool has_chain = tfrt_router_has_chain(request);
   for (uint32_t i = 0; arguments && i < request->argument_count; ++i) {
-    arguments[i] = tfrt_prefetched_find(call->context, rank, call->arguments[i]);
+    bool is_old = has_chain && tfrt_outgoing_arguments_is_mutable(request->argument_types, i);
+    arguments[i] = is_old ? NULL : tfrt_prefetched_find(call->context, rank, call->arguments[i]);
     if (!arguments[i]) arguments[i] = tfrt_async_value_retain(call->arguments[i]);
   }
   // Without memory they are fetched again.

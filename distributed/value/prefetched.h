@@ -7,6 +7,9 @@
 //   prefetch h, v  --> copy on h (copying.h), noted here
 //   call on h (v)  --> Invoke (copy), which h has
 //
+// A copy is what the value was when it was made. What can be written to since is for the caller to
+// leave out.
+//
 // Life: noted with a request, and dropped with it.
 //
 // Thread rule: thread-safe; nothing here wants the node's lock, or takes it.

@@ -192,8 +192,9 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .cost = 1},
     {.name = "tfrt_dist.prefetch",
      .summary = "Sends the payload of a value ahead to that host: calls there that this function "
-                "makes afterwards, and gives the value, don't fetch it. The chain is there when "
-                "the payload is, or is the error that kept it; the value stays what it is.",
+                "makes afterwards, and gives the value, don't fetch it; but calls with a chain "
+                "fetch a tensor anew, which may have been written to since. The chain is there "
+                "when the payload is, or is the error that kept it; the value stays what it is.",
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(host_and_value),
      TFRT_RESULTS(chain_result),

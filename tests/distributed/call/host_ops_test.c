@@ -258,10 +258,11 @@ START_TEST(a_copy_travels_once_and_is_used_where_it_is) {
 }
 END_TEST
 
-// A tensor of 1 MiB is sent ahead to host 1, and used there twice: by calls that wait for that, or
-// that don't. What can't be sent ahead, or whose maker is lost, is an error of the chain alone.
+// A tensor of 1 MiB is sent ahead to host 1, and used there twice: by calls that are made when it
+// is there, or before. What can't be sent ahead, or whose maker is lost, is an error of the chain
+// alone.
 static const char prefetch_program[] =
-    "func.func @sum(%t: !tfrt_tensor.tensor, %x: i32, %c: !tfrt.chain) -> i32 {\n"
+    "func.func @sum(%t: !tfrt_tensor.tensor, %x: i32) -> i32 {\n"
     "  %n = tfrt_tensor.dim %t axis 0\n"
     "  %y = tfrt.add.i32 %n, %x\n"
     "  tfrt.return %y : i32\n"
@@ -282,10 +283,10 @@ static const char prefetch_program[] =
     "  %after = tfrt.merge.chains %ahead, %c : !tfrt.chain, !tfrt.chain\n"
     "  %u = \"tfrt_test.identity\"(@ORDER@, %x) : (!tfrt.chain, i32) -> i32\n"
     "  %h = tfrt_dist.host %u\n"
-    "  %a = tfrt_dist.call %h @sum(%t, %x, %c) "
-    ": (!tfrt_dist.host, !tfrt_tensor.tensor, i32, !tfrt.chain) -> (i32)\n"
-    "  %b = tfrt_dist.call %h @sum(%t, %a, %after) "
-    ": (!tfrt_dist.host, !tfrt_tensor.tensor, i32, !tfrt.chain) -> (i32)\n"
+    "  %a = tfrt_dist.call %h @sum(%t, %x) "
+    ": (!tfrt_dist.host, !tfrt_tensor.tensor, i32) -> (i32)\n"
+    "  %b = tfrt_dist.call %h @sum(%t, %a) "
+    ": (!tfrt_dist.host, !tfrt_tensor.tensor, i32) -> (i32)\n"
     "  %a0 = \"tfrt_test.atomic.create.i32\"() : () -> !test.atomic.i32\n"
     "  %stays = tfrt_dist.prefetch %h1, %a0\n"
     "  %d = tfrt_dist.call %h1 @pass(%a0) : (!tfrt_dist.host, !test.atomic.i32) -> (i32)\n"
@@ -313,6 +314,50 @@ START_TEST(what_is_sent_ahead_travels_once_whoever_is_given_it_there) {
     if (i == 0) ck_assert_uint_lt(tfrt_node_world_bulk_bytes(&world, 0, 1), 2 * MIB);
     end();
   }
+}
+END_TEST
+
+// A tensor of so many elements is sent ahead and then written: host 1 is shown what the chain of
+// the call stands for.
+static const char written_program[] =
+    "func.func @show(%t: !tfrt_tensor.tensor, %c: !tfrt.chain) -> !tfrt_tensor.tensor {\n"
+    "  %zero = tfrt.constant.i32 0\n"
+    "  %one = tfrt.constant.i32 1\n"
+    "  %u = \"tfrt_test.identity\"(%c, %t) : (!tfrt.chain, !tfrt_tensor.tensor) -> "
+    "!tfrt_tensor.tensor\n"
+    "  %part = tfrt_tensor.slice %u, %zero, %one\n"
+    "  tfrt.return %part : !tfrt_tensor.tensor\n"
+    "}\n"
+    "func.func @main(%x: i32) -> !tfrt_tensor.tensor {\n"
+    "  %c0 = tfrt.new.chain\n"
+    "  %h1 = tfrt_dist.host %x\n"
+    "  %t = tfrt_dht.create_uninitialized_tensor.i32.1 [%u : i64]\n"
+    "  %c1 = tfrt_dht.fill_tensor_with_constant.i32 %t, %c0 1 : i32\n"
+    "  %p = tfrt_dist.prefetch %h1, %t\n"
+    "  %c2 = tfrt.merge.chains %c1, %p : !tfrt.chain, !tfrt.chain\n"
+    "  %c3 = tfrt_dht.fill_tensor_with_constant.i32 %t, %c2 2 : i32\n"
+    "  %v = tfrt_dist.call %h1 @show(%t, %c3) "
+    ": (!tfrt_dist.host, !tfrt_tensor.tensor, !tfrt.chain) -> (!tfrt_tensor.tensor)\n"
+    "  tfrt.return %v : !tfrt_tensor.tensor\n"
+    "}\n";
+
+// Element 0 of result |index|, a tensor of i32.
+static int32_t first_element(uint32_t index) {
+  tfrt_async_value_t* value = world.results[index];
+  ck_assert(!tfrt_async_value_is_error(value));
+  const tfrt_host_tensor_t* tensor = tfrt_async_value_payload(tfrt_async_value_resolved(value));
+  return *(const int32_t*)tfrt_dense_host_tensor_data(&tensor->dense);
+}
+
+START_TEST(what_is_written_after_it_was_sent_ahead_is_seen_behind_its_chain) {
+  static const unsigned sizes[] = {4, 262144};
+  char text[sizeof(written_program) + 16];
+  const char* place = strstr(written_program, "%u : i64");
+  snprintf(text, sizeof(text), "%.*s%u%s", (int)(place - written_program), written_program,
+           sizes[_i], place + 2);
+  run(text, 2, 1, 1);
+  ck_assert_int_eq(first_element(0), 2);
+  end();
 }
 END_TEST
 
@@ -693,6 +738,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(ops, hosts_travel);
   tcase_add_test(ops, a_copy_travels_once_and_is_used_where_it_is);
   tcase_add_test(ops, what_is_sent_ahead_travels_once_whoever_is_given_it_there);
+  tcase_add_loop_test(ops, what_is_written_after_it_was_sent_ahead_is_seen_behind_its_chain, 0, 2);
   tcase_add_test(ops, what_a_host_sends_ahead_to_itself_is_there_when_the_chain_says_so);
   tcase_add_test(ops, the_loss_of_a_host_is_the_loss_of_copies_there);
   tcase_add_test(ops, either_side_of_a_message_may_come_first);
