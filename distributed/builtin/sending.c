@@ -33,6 +33,54 @@ static tfrt_async_value_t* tfrt_sending_put(tfrt_execution_t* execution) {
   return status ? tfrt_async_value_create_error_take(status) : tfrt_async_value_ready_chain();
 }
 
+// With the lock held; consumes |result|.
+static void tfrt_sending_complete(tfrt_execution_t* execution, tfrt_async_value_t* result) {
+  tfrt_execution_complete(execution, &result);
+  tfrt_execution_release(execution);
+}
+
+// Has |run| run when the value of |execution| is as |how| says. With the lock held.
+static void tfrt_sending_wait(tfrt_execution_t* execution, tfrt_action_wait_t how,
+                              void (*run)(tfrt_task_t*)) {
+  tfrt_task_initialize(&execution->task, run);
+  tfrt_action_queue_wait(&execution->node->actions, execution->arguments[1], how, &execution->task);
+}
+
+// The value of |execution|, if it is where its sender may write to it as soon as the chain is
+// there; else NULL.
+static const tfrt_remote_value_t* tfrt_sending_exposed(const tfrt_execution_t* execution) {
+  const tfrt_remote_value_t* remote = tfrt_remote_value_cast(execution->arguments[1]);
+  bool is_exposed = remote && !remote->resolved && remote->name.is_mutable &&
+                    remote->name.owner == execution->caller;
+  return is_exposed ? remote : NULL;
+}
+
+// Runs when the payload is here, or can't be, which is an error of the value alone.
+static void tfrt_sending_run_here(tfrt_task_t* task) {
+  tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, task);
+  tfrt_node_t* node = tfrt_node_retain(execution->node);
+  tfrt_node_lock_tables(node);
+  tfrt_sending_complete(execution, tfrt_async_value_ready_chain());
+  tfrt_node_unlock(node);
+  tfrt_node_release(node);
+}
+
+// Runs when it is known what the value is. A list has no bytes of its own, and is left to who
+// receives it: its elements are lost where that is.
+static void tfrt_sending_run_settled(tfrt_task_t* task) {
+  tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, task);
+  tfrt_node_t* node = tfrt_node_retain(execution->node);
+  tfrt_node_lock_tables(node);
+  const tfrt_remote_value_t* exposed = tfrt_sending_exposed(execution);
+  if (exposed && exposed->size_there > 0) {
+    tfrt_sending_wait(execution, TFRT_ACTION_AND_THEN, tfrt_sending_run_here);
+  } else {
+    tfrt_sending_complete(execution, tfrt_async_value_ready_chain());
+  }
+  tfrt_node_unlock(node);
+  tfrt_node_release(node);
+}
+
 // Runs when the key is here.
 static void tfrt_sending_run(tfrt_task_t* task) {
   tfrt_execution_t* execution = TFRT_CONTAINER_OF(task, tfrt_execution_t, task);
@@ -43,8 +91,12 @@ static void tfrt_sending_run(tfrt_task_t* task) {
   if (execution->job->closed) {
     tfrt_sending_end(execution->job, TFRT_MAILBOX_ANY_SENDER, execution->cancelled);
   }
-  tfrt_execution_complete(execution, &result);
-  tfrt_execution_release(execution);
+  if (!tfrt_async_value_is_error(result) && tfrt_sending_exposed(execution)) {
+    tfrt_action_queue_release(&node->actions, result);
+    tfrt_sending_wait(execution, TFRT_ACTION_AWAIT, tfrt_sending_run_settled);
+  } else {
+    tfrt_sending_complete(execution, result);
+  }
   tfrt_node_unlock(node);
   tfrt_node_release(node);
 }

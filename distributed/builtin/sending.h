@@ -7,7 +7,13 @@
 //   sender                                 receiver
 //     Invoke BUILTIN_SEND(key, value) -----> mailbox <--- tfrt_dist.recv
 //     <--------------------------- Result    chain: it waits there, or was received
-//     <--------------------------- done      its payload is there
+//     <--------------------------- done      its payload is there, or held for the receiver
+//
+// The chain says that the sender may write to the value: so the payload of a mutable one of the
+// sender's own that did not come with the Invoke is fetched first, whether anybody receives it or
+// not. Else the receiver would get what was written later, or half of it. What the sender did not
+// have yet either may be such a value; that shows when it is settled. What keeps the payload from
+// coming is an error of the value, not of the chain.
 //
 // Who does not wait for the chain says so in the Invoke: then both go with other messages.
 //

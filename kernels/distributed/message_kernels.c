@@ -7,6 +7,7 @@
 #include "host_runtime/executor/request/request_context.h"
 #include "host_runtime/host_context.h"
 #include "kernels/distributed/kernel_groups.h"
+#include "kernels/distributed/snapshot.h"
 
 // Returns the router, with |*out_message| and |*out_site| filled, or NULL after failing
 // |frame|.
@@ -40,13 +41,32 @@ void tfrt_distributed_key(tfrt_kernel_frame_t* frame) {
   tfrt_kernel_frame_set(frame, 0, tfrt_async_value_create_string(key));
 }
 
+// Sends |message|, whose value would be handed over as it is, with a copy in its place: who sends
+// may write to it behind the chain, as if the receiver were elsewhere. Returns the chain (+1).
+static tfrt_async_value_t* send_copy(tfrt_call_router_t* router, tfrt_routed_message_t* message) {
+  tfrt_snapshot_t snapshot;
+  tfrt_snapshot_take(message->value, message->context->host->allocator, &snapshot);
+  message->value = snapshot.value;
+  tfrt_async_value_t* sent = router->vtable->send(router, message);
+  tfrt_async_value_release(snapshot.value);
+  if (tfrt_async_value_is_error(sent)) {
+    tfrt_async_value_release(snapshot.chain);
+    return sent;
+  }
+  tfrt_async_value_release(sent);
+  return snapshot.chain;
+}
+
 void tfrt_distributed_send(tfrt_kernel_frame_t* frame) {
   tfrt_routed_message_t message;
   tfrt_status_origin_t site;
   tfrt_call_router_t* router = begin(frame, &message, &site);
   if (!router) return;
   message.value = frame->arguments[2];
-  tfrt_kernel_frame_set(frame, 0, router->vtable->send(router, &message));
+  bool stays_here = !router->sends_calls || message.host == router->rank;
+  tfrt_async_value_t* chain =
+      stays_here ? send_copy(router, &message) : router->vtable->send(router, &message);
+  tfrt_kernel_frame_set(frame, 0, chain);
 }
 
 // --- Receiving -----------------------------------------------------------------------

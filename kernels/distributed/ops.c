@@ -208,7 +208,8 @@ static const tfrt_kernel_descriptor_t descriptors[] = {
      .cost = 1},
     {.name = "tfrt_dist.send",
      .summary = "Gives that host a value under a key. The chain is there when the value waits "
-                "there, or was received.",
+                "there, or was received; of a tensor, when that host has its elements, so that "
+                "it may be written to. Waits for no receive.",
      .assembly = "operands attr-dict",
      TFRT_OPERANDS(sent),
      TFRT_RESULTS(chain_result),

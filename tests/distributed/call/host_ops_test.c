@@ -544,6 +544,158 @@ END_TEST
 
 #define TENSOR "!tfrt_tensor.tensor"
 
+// Host 0 sends a tensor of so many elements, @SIZE@, to host @TO@, and writes to it behind the
+// chain of that. It is received, behind a message that comes after that, by @take.
+#define REWRITTEN_PROGRAM(sent)                                                     \
+  "func.func @take(%from: !tfrt_dist.host) -> " TENSOR                              \
+  " {\n"                                                                            \
+  "  %c = tfrt.new.chain\n"                                                         \
+  "  %zero = tfrt.constant.i32 0\n"                                                 \
+  "  %one = tfrt.constant.i32 1\n"                                                  \
+  "  %go = tfrt_dist.key \"go\"\n"                                                  \
+  "  %key = tfrt_dist.key \"tensor\"\n"                                             \
+  "  %x, %c1 = tfrt_dist.recv %from, %go, %c : i32\n"                               \
+  "  %v, %c2 = tfrt_dist.recv %from, %key, %c1 : " TENSOR                           \
+  "\n"                                                                              \
+  "  %part = tfrt_tensor.slice %v, %zero, %one\n"                                   \
+  "  tfrt.return %part : " TENSOR                                                   \
+  "\n"                                                                              \
+  "}\n"                                                                             \
+  "func.func @same(%c: !tfrt.chain) -> !tfrt.chain {\n"                             \
+  "  tfrt.return %c : !tfrt.chain\n"                                                \
+  "}\n"                                                                             \
+  "func.func @main(%x: i32) -> " TENSOR                                             \
+  " {\n"                                                                            \
+  "  %c0 = tfrt.new.chain\n"                                                        \
+  "  %me = tfrt_dist.rank\n"                                                        \
+  "  %here = tfrt_dist.host %me\n"                                                  \
+  "  %to = tfrt_dist.host %x\n"                                                     \
+  "  %go = tfrt_dist.key \"go\"\n"                                                  \
+  "  %key = tfrt_dist.key \"tensor\"\n"                                             \
+  "  %r = tfrt_dist.call %to @take(%here)"                                          \
+  " : (!tfrt_dist.host, !tfrt_dist.host) -> (" TENSOR                               \
+  ")\n"                                                                             \
+  "  %t = tfrt_dht.create_uninitialized_tensor.i32.1 [@SIZE@ : i64]\n"              \
+  "  %c1 = tfrt_dht.fill_tensor_with_constant.i32 %t, %c0 1 : i32\n"                \
+  "  %y = tfrt.call @same(%c1) {host = 1 : i32} : (!tfrt.chain) -> !tfrt.chain\n"   \
+  "  %late = \"tfrt_test.identity\"(%y, %t) : (!tfrt.chain, " TENSOR ") -> " TENSOR \
+  "\n"                                                                              \
+  "  %c2 = tfrt_dist.send %to, %key, " sent                                         \
+  ", %c1\n"                                                                         \
+  "  %c3 = tfrt_dht.fill_tensor_with_constant.i32 %t, %c2 2 : i32\n"                \
+  "  %c4 = tfrt_dist.send %to, %go, %x, %c3\n"                                      \
+  "  tfrt.return %r : " TENSOR                                                      \
+  "\n"                                                                              \
+  "}\n"
+
+// One that is there when it is sent, or one that comes later.
+static const char* const rewritten_programs[] = {REWRITTEN_PROGRAM("%t"),
+                                                 REWRITTEN_PROGRAM("%late")};
+
+// Starts rewritten program |index| with a tensor of |size| elements, which goes to host |to|.
+static void start_rewritten(int index, unsigned size, int32_t to) {
+  const char* program = rewritten_programs[index];
+  char text[sizeof(REWRITTEN_PROGRAM("%late")) + 16];
+  const char* place = strstr(program, "@SIZE@");
+  snprintf(text, sizeof(text), "%.*s%u%s", (int)(place - program), program, size,
+           place + strlen("@SIZE@"));
+  start(text, 2, NULL, to, 1);
+}
+
+START_TEST(what_was_sent_may_be_written_to_behind_the_chain) {
+  static const unsigned sizes[] = {4, 262144};
+  for (int32_t to = 0; to < 2; ++to) {
+    for (size_t i = 0; i < 2; ++i) {
+      start_rewritten(_i, sizes[i], to);
+      tfrt_node_world_await(&world);
+      ck_assert_int_eq(first_element(0), 1);
+      end();
+    }
+  }
+}
+END_TEST
+
+// That nothing is left is seen at the end.
+START_TEST(a_loss_while_such_a_message_is_under_way_leaves_nothing) {
+  uint32_t lost = 0;
+  for (int64_t delay_us = 500; delay_us < 8000; delay_us += 250) {
+    start_rewritten(_i / 2, 262144, 1);
+    tfrt_node_world_run_for(&world, delay_us * TFRT_NANOSECONDS_PER_MICROSECOND);
+    tfrt_node_world_kill(&world, (uint32_t)_i % 2);
+    tfrt_node_world_await(&world);
+    if (tfrt_async_value_is_error(world.results[0])) {
+      ++lost;
+    } else {
+      ck_assert_int_eq(first_element(0), 1);
+    }
+    end();
+  }
+  ck_assert_uint_gt(lost, 0);
+}
+END_TEST
+
+// The two hosts send each other a tensor, and each receives behind the chain of its own send. Then
+// they send a hundred more, each behind the one before it, that nobody receives.
+static const char buffered_program[] =
+    "func.func @more(%i: i32, %to: !tfrt_dist.host, %t: " TENSOR
+    ", %c: !tfrt.chain) -> (i32, !tfrt_dist.host, " TENSOR
+    ", !tfrt.chain, i1) {\n"
+    "  %one = tfrt.constant.i32 1\n"
+    "  %end = tfrt.constant.i32 100\n"
+    "  %next = tfrt.add.i32 %i, %one\n"
+    "  %goes_on = \"tfrt.lessequal.i32\"(%next, %end) : (i32, i32) -> i1\n"
+    "  %key = tfrt_dist.key \"unreceived\"\n"
+    "  %c1 = tfrt_dist.send %to, %key, %t, %c\n"
+    "  %c2 = tfrt_dht.fill_tensor_with_constant.i32 %t, %c1 3 : i32\n"
+    "  tfrt.return %next, %to, %t, %c2, %goes_on : i32, !tfrt_dist.host, " TENSOR
+    ", !tfrt.chain, i1\n"
+    "}\n"
+    "func.func @swap(%other: i32) -> (" TENSOR
+    ", i32) {\n"
+    "  %c0 = tfrt.new.chain\n"
+    "  %zero = tfrt.constant.i32 0\n"
+    "  %one = tfrt.constant.i32 1\n"
+    "  %true = tfrt.constant.i1 true\n"
+    "  %to = tfrt_dist.host %other\n"
+    "  %key = tfrt_dist.key \"tensor\"\n"
+    "  %t = tfrt_dht.create_uninitialized_tensor.i32.1 [4096 : i64]\n"
+    "  %c1 = tfrt_dht.fill_tensor_with_constant.i32 %t, %c0 1 : i32\n"
+    "  %c2 = tfrt_dist.send %to, %key, %t, %c1\n"
+    "  %v, %c3 = tfrt_dist.recv %to, %key, %c2 : " TENSOR
+    "\n"
+    "  %part = tfrt_tensor.slice %v, %zero, %one\n"
+    "  %n, %h, %u, %c4 = tfrt.while %true @more(%zero, %to, %t, %c3) parallel_iterations(1) "
+    ": (i32, !tfrt_dist.host, " TENSOR ", !tfrt.chain) -> (i32, !tfrt_dist.host, " TENSOR
+    ", !tfrt.chain)\n"
+    "  %m = \"tfrt_test.identity\"(%c4, %n) : (!tfrt.chain, i32) -> i32\n"
+    "  tfrt.return %part, %m : " TENSOR
+    ", i32\n"
+    "}\n"
+    "func.func @main(%one: i32) -> (" TENSOR ", i32, " TENSOR
+    ", i32) {\n"
+    "  %zero = tfrt.constant.i32 0\n"
+    "  %a, %m = tfrt.call @swap(%one) {host = 0 : i32} : (i32) -> (" TENSOR
+    ", i32)\n"
+    "  %b, %n = tfrt.call @swap(%zero) {host = 1 : i32} : (i32) -> (" TENSOR
+    ", i32)\n"
+    "  tfrt.return %a, %m, %b, %n : " TENSOR ", i32, " TENSOR
+    ", i32\n"
+    "}\n";
+
+START_TEST(a_send_waits_for_no_receive) {
+  for (uint64_t seed = 1; seed <= 4; ++seed) {
+    tfrt_simulated_options_t options = out_of_order(seed);
+    start(buffered_program, 2, &options, 1, 4);
+    tfrt_node_world_await(&world);
+    for (uint32_t i = 0; i < 4; i += 2) {
+      ck_assert_int_eq(first_element(i), 1);
+      ck_assert_int_eq(tfrt_node_world_i32(&world, i + 1), 101);
+    }
+    end();
+  }
+}
+END_TEST
+
 // Host 2 receives a tensor of host 3, behind the chain that |wait| makes.
 #define LARGE_PROGRAM(wait)                                         \
   "func.func @give(%t: " TENSOR                                     \
@@ -744,6 +896,9 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(ops, either_side_of_a_message_may_come_first);
   tcase_add_test(ops, messages_of_one_key_are_told_apart_by_their_senders_and_keep_their_order);
   tcase_add_test(ops, the_loss_of_a_sender_ends_the_wait_for_it);
+  tcase_add_loop_test(ops, what_was_sent_may_be_written_to_behind_the_chain, 0, 2);
+  tcase_add_loop_test(ops, a_loss_while_such_a_message_is_under_way_leaves_nothing, 0, 4);
+  tcase_add_test(ops, a_send_waits_for_no_receive);
   tcase_add_loop_test(ops, the_loss_of_a_sender_within_a_message_has_the_place_of_who_receives, 0,
                       2);
   tcase_add_test(ops, a_wait_for_what_is_never_sent_ends_with_the_deadline);
