@@ -6,7 +6,9 @@ workers. That it works says that the contract is written down whole.
 Usage: python_client_test.py TFRT TFRT_WORKER MLIR_TO_BEF EXAMPLE_FOLDER PROTO_FILE...
 """
 
+import contextlib
 import os
+import queue
 import re
 import signal
 import struct
@@ -36,6 +38,7 @@ import tfrt_client  # pylint: disable=wrong-import-position
 from proto import batch_pb2 as batch  # pylint: disable=wrong-import-position
 from proto import bulk_pb2 as bulk  # pylint: disable=wrong-import-position
 from proto import call_pb2 as call  # pylint: disable=wrong-import-position
+from proto import error_pb2 as errors  # pylint: disable=wrong-import-position
 from proto import job_pb2 as job  # pylint: disable=wrong-import-position
 from proto import object_pb2 as objects  # pylint: disable=wrong-import-position
 from proto import value_pb2 as value  # pylint: disable=wrong-import-position
@@ -43,7 +46,13 @@ from proto import value_pb2 as value  # pylint: disable=wrong-import-position
 # In the README.
 ADDRESS = "127.0.0.1:4001"
 
-CANCELLED, DEADLINE_EXCEEDED, NOT_FOUND, ABORTED, INTERNAL = 1, 4, 5, 10, 13
+CANCELLED, DEADLINE_EXCEEDED, NOT_FOUND, RESOURCE_EXHAUSTED, ABORTED, INTERNAL = 1, 4, 5, 8, 10, 13
+
+ONE = """func.func @main() -> i32 {
+  %one = tfrt.constant.i32 1
+  tfrt.return %one : i32
+}
+"""
 
 # Two dimensions of a tensor of 6 MiB: more than a window.
 SIDE = 1254
@@ -314,6 +323,29 @@ class PythonClientTest(ClusterTest):
         peer = fake_peer.FakePeer(PATIENCE_S, **limits)
         self.addCleanup(peer.stop)
         return peer, self.open(peer)
+
+    def test_a_detached_run_that_is_not_started_says_why(self):
+        peer = fake_peer.FakePeer(PATIENCE_S)
+        self.addCleanup(peer.stop)
+        process = self.start(self.write("one.mlir", ONE), "--hosts=" + peer.address, "--detach")
+        start = peer.expect(batch.FRAME_JOB_START, job.JobStart()).start
+        refusal = errors.Error(code=RESOURCE_EXHAUSTED, message="no room for a start")
+        peer.send(batch.FRAME_JOB_END, job.JobEnd(start=start, error=refusal))
+
+        def answer():
+            # Whoever asks how far the start is.
+            text = b"detached state=starting function= results=0 from=0 next=0 more=0 lost=0\n"
+            item = value.Item(inline=value.Value(type="!tfrt.string", body=text))
+            with contextlib.suppress(queue.Empty):
+                while True:
+                    asked = peer.expect(batch.FRAME_INVOKE, call.Invoke()).call
+                    results = [call.ResultItem(index=0, item=item)]
+                    peer.send(batch.FRAME_RESULT, call.Result(call=asked, results=results, done=True))
+
+        threading.Thread(target=answer, daemon=True).start()
+        code, out, err = self.finish(process)
+        self.assertEqual((code, out), (1, ""), err)
+        self.assertIn("no room for a start", err)
 
     def fetch(self, client):
         """Fetches a value of the fake worker on another thread: the value, or its error, once that

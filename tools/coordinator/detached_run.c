@@ -30,19 +30,28 @@ static tfrt_status_t tfrt_detached_run_look(tfrt_cluster_run_t* run, const char*
   return status;
 }
 
+// Why there is no start (+0), or OK. If there is one, the root says how it goes on.
+static tfrt_status_t tfrt_detached_run_refusal(const tfrt_run_plan_t* plan) {
+  tfrt_async_value_t* ended = plan->ended ? *plan->ended : NULL;
+  return ended && tfrt_async_value_is_error(ended) ? tfrt_async_value_error(ended) : NULL;
+}
+
 static tfrt_status_t tfrt_detached_run_begin(tfrt_cluster_run_t* run, tfrt_run_plan_t* plan,
                                              char id[TFRT_CLIENT_JOB_ID_SIZE]) {
   TFRT_RETURN_IF_ERROR(tfrt_detached_run_await(run, tfrt_client_opened(run->client)));
   TFRT_RETURN_IF_ERROR(tfrt_cluster_run_check_devices(run, plan));
   tfrt_client_job_id(run->client, id);
   tfrt_cluster_run_start(run, plan);
-  for (bool is_through = false; !is_through;) {
+  for (;;) {
+    // Before the look: a start that was made is seen by that, also if it has ended since.
+    tfrt_status_t refusal = tfrt_detached_run_refusal(plan);
+    bool is_through = false;
     TFRT_RETURN_IF_ERROR(tfrt_detached_run_look(run, id, &is_through));
-    if (is_through) break;
+    if (is_through) return NULL;
+    if (refusal) return tfrt_status_retain(refusal);
     tfrt_run_loop_start_alarm(run->loop, TFRT_DETACHED_RUN_PERIOD_MS);
     while (!run->loop->alarm_is_over && !run->loop->cancelled) tfrt_run_loop_turn(run->loop);
   }
-  return NULL;
 }
 
 tfrt_status_t tfrt_detached_run_execute(tfrt_cluster_run_t* run, tfrt_run_plan_t* plan,
@@ -57,7 +66,12 @@ tfrt_status_t tfrt_detached_run_execute(tfrt_cluster_run_t* run, tfrt_run_plan_t
   }
   *out_exit_code = TFRT_EXIT_SUCCESS;
   if (!status) return NULL;
-  bool is_loss = run->client && tfrt_client_has_lost(run->client, status);
-  *out_exit_code = is_loss ? tfrt_exit_code_of_loss(status) : tfrt_exit_code_of_cluster(status);
+  if (run->client && tfrt_client_has_lost(run->client, status)) {
+    *out_exit_code = tfrt_exit_code_of_loss(status);
+  } else if (status == tfrt_detached_run_refusal(plan)) {
+    *out_exit_code = tfrt_exit_code_of_result(status);
+  } else {
+    *out_exit_code = tfrt_exit_code_of_cluster(status);
+  }
   return status;
 }
