@@ -77,8 +77,8 @@ void tfrt_client_close_locked(tfrt_client_t* client, tfrt_status_t reason) {
   tfrt_client_retain(client);
   tfrt_list_remove(&client->link);
   // A job that has ended by itself, with the loss of its root, has said so already.
-  bool goes_on = client->leaves || (client->job && client->job->ended);
-  if (client->job && !goes_on) tfrt_client_send_close(client, reason);
+  bool is_said = client->leaves || client->said_over || (client->job && client->job->ended);
+  if (client->job && !is_said) tfrt_client_send_close(client, reason);
   if (!client->is_open) {
     tfrt_action_queue_fail_take(&node->actions, tfrt_async_value_retain(&client->opened->base),
                                 status);
@@ -97,6 +97,19 @@ void tfrt_client_close_locked(tfrt_client_t* client, tfrt_status_t reason) {
   tfrt_client_release_locked(client);
   // The node's.
   tfrt_client_release_locked(client);
+}
+
+void tfrt_client_end_job(tfrt_client_t* client, tfrt_status_t reason) {
+  tfrt_node_t* node = tfrt_node_retain(client->node);
+  tfrt_node_lock_tables(node);
+  if (!client->is_open) {
+    tfrt_client_close_locked(client, reason);
+  } else if (!client->closed && !client->said_over && !client->job->ended) {
+    client->said_over = true;
+    tfrt_client_send_close(client, reason);
+  }
+  tfrt_node_unlock(node);
+  tfrt_node_release(node);
 }
 
 void tfrt_client_close(tfrt_client_t* client, tfrt_status_t reason) {

@@ -12,9 +12,8 @@
 //  2. Started any number of times, from the beginning on; what can't go yet waits. After the
 //     deadline a job that is not open is closed, the starts of an open one are cancelled.
 //  3. Closed: the root is told, results that have not come are errors. A detached job (its one
-//  start
-//     has begun when tfrt_client_follow() says `running`) may be left instead, or its client die:
-//     it goes on, and any client follows it from then on.
+//     start has begun when tfrt_client_follow() says `running`) may be left instead, or its client
+//     die: it goes on, and any client follows it from then on.
 //  4. Released.
 //
 // Thread rule: thread-safe.
@@ -148,6 +147,11 @@ tfrt_status_t tfrt_client_read_trace(tfrt_async_value_t* value, tfrt_trace_t* tr
 // Returns true if |status| (+0; OK is none) says that a host of the job was lost, as its root
 // cause, or that hosts have lost this client, which was silent for too long. Thread-safe.
 bool tfrt_client_has_lost(tfrt_client_t* client, tfrt_status_t status);
+
+// Tells the hosts that the job is over because of |reason| (+0), an error, and goes on listening
+// until it is closed here: the root answers with what is known of the results. A job that is not
+// open is closed at once. Thread-safe.
+void tfrt_client_end_job(tfrt_client_t* client, tfrt_status_t reason);
 
 // Closes the job because of |reason| (+0), OK when it is finished. Idempotent. Thread-safe.
 void tfrt_client_close(tfrt_client_t* client, tfrt_status_t reason);

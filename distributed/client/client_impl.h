@@ -39,7 +39,8 @@ struct tfrt_client_s {
   tfrt_timer_t timer;  // for the deadline
   bool is_timer_waiting;
   bool is_open;
-  bool leaves;  // the job goes on when this is closed
+  bool leaves;     // the job goes on when this is closed
+  bool said_over;  // the hosts know that the job is over
   bool closed;
   tfrt_status_t end;  // +1; why it was closed: what is asked afterwards gets it, too
 };

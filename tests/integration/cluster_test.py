@@ -201,6 +201,23 @@ func.func @main() -> (i32, i32, i32, i32) {
 }
 """
 
+# Host 1 says that it has begun, and is in a kernel then that listens to nobody.
+STUCK = """func.func @stuck(%us: i32, %x: i32) -> !tfrt.chain {
+  %slept = "tfrt_test.blocking.usleep"(%us) : (i32) -> !tfrt.chain
+  %ch = tfrt.new.chain
+  %printed = tfrt.print.i32 %x, %ch
+  %both = tfrt.merge.chains %slept, %printed : !tfrt.chain, !tfrt.chain
+  tfrt.return %both : !tfrt.chain
+}
+func.func @main() -> (i32, !tfrt.chain) {
+  %one = tfrt.constant.i32 1
+  %us = tfrt.constant.i32 50000000
+  %two = tfrt.add.i32 %one, %one
+  %r = tfrt.call @stuck(%us, %one) {host = 1 : i32} : (i32, i32) -> !tfrt.chain
+  tfrt.return %two, %r : i32, !tfrt.chain
+}
+"""
+
 # Host 1 says that it runs, then turns for ever.
 ENDLESS = """func.func @again(%x: i32) -> (i32, i1) {
   %go = tfrt.constant.i1 true
@@ -496,6 +513,21 @@ class TestHosts(ClusterTest):
         self.assertEqual(said["results"], [{"type": "i32", "value": "0"}])
         self.assertEqual(said["error"]["code"], "CANCELLED")
         self.expect_idle(workers)
+
+    def test_interrupt_of_what_does_not_end(self):
+        """A kernel that listens to nobody: the second interrupt is for the job, and host 0 says what is
+        known."""
+        workers = self.start_workers(2)
+        process = self.start(self.write("stuck.mlir", STUCK), hosts(workers), "-o=json")
+        self.assertEqual(process.stdout.readline(), "[1] int32 = 1\n")
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGINT)
+        code, out, err = self.finish(process)
+        self.assertEqual(code, 5, err)
+        first, second = json.loads(out)["results"]
+        self.assertEqual(first, {"type": "i32", "value": "2"})
+        self.assertEqual(second["error"]["code"], "CANCELLED")
+        self.assertIn("line", second["error"])
 
     def test_interrupt_of_what_gives_no_results(self):
         workers = self.start_workers(3)

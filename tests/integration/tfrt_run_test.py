@@ -68,6 +68,26 @@ func.func @main() -> i32 {
 }
 """
 
+# Its one result does not need what sleeps. The line says that this may have begun.
+SLEEPS = """func.func @main(%us: i32, %x: i32) -> i32 {
+  %slept = "tfrt_test.blocking.usleep"(%us) : (i32) -> !tfrt.chain
+  %start = tfrt.new.chain
+  %sum = tfrt.add.i32 %x, %x
+  %printed = tfrt.print.i32 %sum, %start
+  tfrt.return %sum : i32
+}
+"""
+
+# One result is known; the other comes when the sleep is over.
+SLEEPS_LONG = """func.func @main(%us: i32, %x: i32) -> (i32, !tfrt.chain) {
+  %slept = "tfrt_test.blocking.usleep"(%us) : (i32) -> !tfrt.chain
+  %start = tfrt.new.chain
+  %sum = tfrt.add.i32 %x, %x
+  %printed = tfrt.print.i32 %sum, %start
+  tfrt.return %sum, %slept : i32, !tfrt.chain
+}
+"""
+
 # The types of its results, the divisions that make them, their names, and the types again.
 MANY_DIVISIONS = """func.func @main() -> (%s) {
   %%one = tfrt.constant.i32 1
@@ -309,6 +329,53 @@ class TfrtRunTest(unittest.TestCase):
             stdout, _ = process.communicate()
             self.assertEqual(process.returncode, 5)
             self.assertEqual(stdout, "'main' returned <<error: Cancelled>>\n")
+
+    def interrupt(self, text, micros, signals, *flags):
+        """What a run says as JSON that has printed its line and gets `signals` interrupts then."""
+        process = self.start(
+            self.write("sleeps.mlir", text),
+            "--arg=us=%d" % micros,
+            "--arg=x=3",
+            "-o=json",
+            *flags,
+            stdout=subprocess.PIPE,
+        )
+        self.assertIn("int32 = 6\n", process.stdout.readline())
+        for _ in range(signals):
+            process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=PATIENCE_S)
+        self.assertEqual(process.returncode, 5, stderr)
+        self.assertEqual(stderr.splitlines()[0], "tfrt: CANCELLED: Cancelled")
+        return json.loads(stdout.splitlines()[-1]), stderr
+
+    def test_what_is_known_is_printed_after_an_interrupt(self):
+        """The result is known; what no result needs runs on for a while, or for too long."""
+        for flags in ([], ["--in-process=3"]):
+            for micros, signals in ((500000, 1), (50000000, 2)):
+                is_at_once = None
+                # A kernel that has not begun when the interrupt comes never does.
+                while is_at_once != (signals == 2):
+                    said, stderr = self.interrupt(SLEEPS, micros, signals, *flags)
+                    self.assertEqual(said["results"], [{"type": "i32", "value": "6"}])
+                    self.assertEqual(said["error"]["code"], "CANCELLED")
+                    is_at_once = "a kernel was still running" in stderr
+                    self.assertTrue(signals == 2 or not is_at_once, stderr)
+
+    def test_what_is_known_is_printed_when_the_rest_does_not_end(self):
+        stderr = ""
+        while "a kernel was still running" not in stderr:
+            said, stderr = self.interrupt(SLEEPS_LONG, 50000000, 2)
+            self.assertEqual(said["results"][0], {"type": "i32", "value": "6"})
+            self.assertEqual(said["results"][1]["error"]["code"], "CANCELLED")
+
+    def test_what_is_known_is_printed_when_the_time_is_over(self):
+        path = self.write("sleeps.mlir", SLEEPS)
+        flags = ["--arg=us=1500000", "--arg=x=3", "--timeout=1000", "-o=json"]
+        result = run("run", path, *flags)
+        self.expect(result, 6, None, "tfrt: DEADLINE_EXCEEDED: the time that --timeout gives is over\n")
+        said = json.loads(result.stdout.splitlines()[-1])
+        self.assertEqual(said["results"], [{"type": "i32", "value": "6"}])
+        self.assertEqual(said["error"]["code"], "DEADLINE_EXCEEDED")
 
     def start(self, *arguments, **options):
         process = subprocess.Popen(

@@ -82,6 +82,14 @@ tfrt_status_t tfrt_cluster_run_check_devices(tfrt_cluster_run_t* run, const tfrt
 
 // --- Running -------------------------------------------------------------------
 
+// How far a run is ended; its number is that of cancels that it has taken.
+typedef enum tfrt_cluster_run_step_e {
+  TFRT_CLUSTER_RUN_GOES_ON = 0,
+  TFRT_CLUSTER_RUN_CANCELLED = 1,  // host 0 has been told to end the start
+  TFRT_CLUSTER_RUN_ENDED = 2,      // and the job
+  TFRT_CLUSTER_RUN_CLOSED = 3,     // and this process has no part in it any more
+} tfrt_cluster_run_step_t;
+
 static void tfrt_cluster_run_on_results(tfrt_task_t* task) {
   tfrt_cluster_run_t* run = TFRT_CONTAINER_OF(task, tfrt_cluster_run_t, on_results);
   // Pairs with the load in tfrt_cluster_run_wait().
@@ -89,27 +97,45 @@ static void tfrt_cluster_run_on_results(tfrt_task_t* task) {
   tfrt_run_loop_wake(run->loop);
 }
 
-// Waits for the results. The first cancel is passed on to host 0, whose answer is still
-// waited for; a second one, or the end of the grace, closes the job here. A run whose lines
-// nobody takes is cancelled.
-static void tfrt_cluster_run_wait(tfrt_cluster_run_t* run) {
+// The answer to the end of a job comes at once, or not at all.
+#define TFRT_CLUSTER_RUN_ANSWER_MS 1000
+
+// Takes the next step behind |step| towards the end of |run|, and returns it.
+static tfrt_cluster_run_step_t tfrt_cluster_run_end_more(tfrt_cluster_run_t* run,
+                                                         tfrt_cluster_run_step_t step) {
   tfrt_run_loop_t* loop = run->loop;
-  bool is_told = false;
-  bool is_closed = false;
-  // Pairs with the store in tfrt_cluster_run_on_results().
-  while (!atomic_load_explicit(&run->is_done, memory_order_acquire)) {
-    if (loop->cancelled && !is_told) {
+  switch (step) {
+    case TFRT_CLUSTER_RUN_GOES_ON:
       tfrt_client_cancel(run->client, 0, loop->cancelled);
       tfrt_run_loop_start_alarm(loop, TFRT_RUN_LOOP_GRACE_MS);
-      is_told = true;
-    }
-    if (is_told && !is_closed && (loop->cancel_count > 1 || loop->alarm_is_over)) {
+      return TFRT_CLUSTER_RUN_CANCELLED;
+    case TFRT_CLUSTER_RUN_CANCELLED:
+      tfrt_client_end_job(run->client, loop->cancelled);
+      tfrt_run_loop_start_alarm(loop, TFRT_CLUSTER_RUN_ANSWER_MS);
+      return TFRT_CLUSTER_RUN_ENDED;
+    default:
       tfrt_client_close(run->client, loop->cancelled);
       // Nothing of this process may wait for others any more, not even for who reads its lines.
       tfrt_run_loop_bound_end(loop, TFRT_RUN_LOOP_REPORT_SECONDS);
-      is_closed = true;
+      return TFRT_CLUSTER_RUN_CLOSED;
+  }
+}
+
+// Waits for the results. The first cancel is passed on to host 0, whose answer is still waited
+// for. A second one, or the end of the grace, ends the job there, which has host 0 say at once what
+// is known; a third one, or that no such answer comes, closes it here. A run whose lines nobody
+// takes is cancelled.
+static void tfrt_cluster_run_wait(tfrt_cluster_run_t* run) {
+  tfrt_run_loop_t* loop = run->loop;
+  tfrt_cluster_run_step_t step = TFRT_CLUSTER_RUN_GOES_ON;
+  // Pairs with the store in tfrt_cluster_run_on_results().
+  while (!atomic_load_explicit(&run->is_done, memory_order_acquire)) {
+    bool is_over = step == TFRT_CLUSTER_RUN_GOES_ON ? loop->cancelled != NULL : loop->alarm_is_over;
+    if (step != TFRT_CLUSTER_RUN_CLOSED && (is_over || loop->cancel_count > (uint32_t)step)) {
+      step = tfrt_cluster_run_end_more(run, step);
+    } else {
+      tfrt_run_loop_turn(loop);
     }
-    tfrt_run_loop_turn(loop);
   }
 }
 

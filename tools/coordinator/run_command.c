@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tools/coordinator/run_command.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "host_runtime/base/file.h"
 #include "host_runtime/base/log.h"
 #include "tools/coordinator/cluster_run.h"
@@ -21,6 +24,31 @@ static void tfrt_run_take_late_error(tfrt_status_t status, tfrt_exit_code_t* exi
   tfrt_run_report_error(status);
   tfrt_status_release(status);
   if (*exit_code == TFRT_EXIT_SUCCESS) *exit_code = TFRT_EXIT_PROGRAM_ERROR;
+}
+
+// Whether the run was given up, and says so, since nobody takes what is printed. It may have been
+// over by then, and well: then nothing was said.
+static bool tfrt_run_is_told(const tfrt_run_loop_t* loop, tfrt_exit_code_t exit_code) {
+  return tfrt_status_code(loop->cancelled) == TFRT_STATUS_DATA_LOSS &&
+         exit_code != TFRT_EXIT_SUCCESS;
+}
+
+// Reports |status| (+1, taken), if it is an error, and, unless that |is_told|, what could not be
+// written; and adjusts |*exit_code|.
+static void tfrt_run_finish(tfrt_status_t status, const tfrt_run_options_t* options, bool is_told,
+                            tfrt_exit_code_t* exit_code) {
+  if (status) {
+    bool is_about_trust = tfrt_status_code(status) == TFRT_STATUS_UNAUTHENTICATED;
+    if (is_about_trust) *exit_code = TFRT_EXIT_AUTHENTICATION;
+    tfrt_run_report_failure(status, options->is_json);
+    tfrt_status_release(status);
+  }
+  tfrt_status_t unsaid = tfrt_standard_streams_flush();
+  if (!is_told) {
+    tfrt_run_take_late_error(unsaid, exit_code);
+  } else {
+    tfrt_status_release(unsaid);
+  }
 }
 
 // Loads |plan|. The program and its tensors may be pipes, whose other end may keep us waiting.
@@ -54,23 +82,35 @@ static tfrt_status_t tfrt_run_write_trace(const tfrt_run_options_t* options, tfr
   return tfrt_chrome_trace_write(options->trace_path, &host, 1);
 }
 
+// Ends the process, whose threads still use what would be given back; |status| is taken.
+static void tfrt_run_abandon(tfrt_status_t status, const tfrt_run_options_t* options,
+                             const tfrt_run_loop_t* loop, tfrt_exit_code_t exit_code) {
+  tfrt_run_finish(status, options, tfrt_run_is_told(loop, exit_code), &exit_code);
+  fputs("tfrt: ended at once; a kernel was still running\n", stderr);
+  _Exit(exit_code);
+}
+
 // Runs and reports. |host| and |trace| are the caller's.
 static tfrt_status_t tfrt_run_on(tfrt_host_context_t* host, tfrt_trace_t* trace,
                                  const tfrt_run_options_t* options, tfrt_run_loop_t* loop,
                                  tfrt_exit_code_t* out_exit_code) {
   tfrt_run_plan_t plan;
+  bool is_abandoned = false;
   tfrt_status_t status = tfrt_run_load(&plan, options, host->registry, loop);
   uint32_t host_count = (uint32_t)options->in_process_count;
   if (!status) {
     status = tfrt_in_process_run_check_devices(host, &plan, host_count);
     if (status) *out_exit_code = TFRT_EXIT_CLUSTER;
   }
-  if (!status) status = tfrt_in_process_run(host, &plan, host_count, trace, loop);
+  if (!status) {
+    status = tfrt_in_process_run(host, &plan, host_count, trace, loop, &is_abandoned);
+  }
   if (!status) {
     *out_exit_code = tfrt_exit_code_of_result(tfrt_run_report(&plan, options, loop));
     tfrt_run_loop_bound_end(loop, TFRT_RUN_LOOP_END_SECONDS);
     tfrt_run_take_late_error(tfrt_run_write_trace(options, trace), out_exit_code);
   }
+  if (is_abandoned) tfrt_run_abandon(status, options, loop, *out_exit_code);
   tfrt_run_plan_deinitialize(&plan);
   return status;
 }
@@ -118,7 +158,7 @@ static tfrt_status_t tfrt_run_on_cluster(const tfrt_run_options_t* options, tfrt
 
 // --- The verb ------------------------------------------------------------------
 
-// Sets |*out_is_told| if the run was given up, and says so, since nobody takes what is printed.
+// Sets |*out_is_told| as tfrt_run_is_told() says.
 static tfrt_status_t tfrt_run_with(const tfrt_run_options_t* options, bool* out_is_told,
                                    tfrt_exit_code_t* out_exit_code) {
   TFRT_RETURN_IF_ERROR(tfrt_op_tables_load_libraries(options->shared_libs));
@@ -128,9 +168,7 @@ static tfrt_status_t tfrt_run_with(const tfrt_run_options_t* options, bool* out_
   bool is_cluster = options->local_count > 0 || options->hosts.count > 0;
   tfrt_status_t status = is_cluster ? tfrt_run_on_cluster(options, &loop, out_exit_code)
                                     : tfrt_run_here(options, &loop, out_exit_code);
-  // It may have been over by then, and well: then nothing was said.
-  *out_is_told = tfrt_status_code(loop.cancelled) == TFRT_STATUS_DATA_LOSS &&
-                 *out_exit_code != TFRT_EXIT_SUCCESS;
+  *out_is_told = tfrt_run_is_told(&loop, *out_exit_code);
   tfrt_run_loop_deinitialize(&loop);
   return status;
 }
@@ -147,17 +185,6 @@ tfrt_exit_code_t tfrt_run_command(int argument_count, char* const* arguments) {
     tfrt_log_set_level(options.is_verbose ? TFRT_LOG_WARNING : TFRT_LOG_SILENT);
     status = tfrt_run_with(&options, &is_told, &exit_code);
   }
-  if (status) {
-    bool is_about_trust = tfrt_status_code(status) == TFRT_STATUS_UNAUTHENTICATED;
-    if (is_about_trust) exit_code = TFRT_EXIT_AUTHENTICATION;
-    tfrt_run_report_failure(status, options.is_json);
-    tfrt_status_release(status);
-  }
-  tfrt_status_t unsaid = tfrt_standard_streams_flush();
-  if (!is_told) {
-    tfrt_run_take_late_error(unsaid, &exit_code);
-  } else {
-    tfrt_status_release(unsaid);
-  }
+  tfrt_run_finish(status, &options, is_told, &exit_code);
   return exit_code;
 }
