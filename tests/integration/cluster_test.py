@@ -405,6 +405,38 @@ class TestLocal(ClusterTest):
         self.assertEqual(process.wait(PATIENCE_S), -signal.SIGPIPE)
         self.expect_nothing_left()
 
+    def test_a_reader_that_leaves_leaves_no_job_and_has_a_trace(self):
+        workers = self.start_workers(2)
+        trace = os.path.join(self.folder, "trace.json")
+        path = self.write("lines.mlir", LINES)
+        process = self.start(path, hosts(workers), "--trace=" + trace)
+        self.assertEqual(process.stdout.readline(), "[1] int32 = 1\n")
+        process.stdout.close()
+        self.assertEqual(process.wait(PATIENCE_S), -signal.SIGPIPE)
+        self.assertEqual(process.stderr.read(), "")
+        # The hosts have heard of the end before this process ended: no silence has to tell them.
+        self.assertEqual([status["jobs"] for status in self.status(workers)], [0, 0])
+        with open(trace, encoding="utf-8") as stream:
+            self.assertIn("traceEvents", json.load(stream))
+
+    def test_a_verb_whose_reader_leaves(self):
+        workers = self.start_workers(2)
+        for verb in (["status"], ["list", "hosts", "-o=json"], ["dump"]):
+            reading, writing = os.pipe()
+            os.close(reading)
+            process = subprocess.Popen(
+                [self.tfrt, *verb, hosts(workers)],
+                stdin=subprocess.DEVNULL,
+                stdout=writing,
+                stderr=subprocess.PIPE,
+                env=self.environment,
+                universal_newlines=True,
+            )
+            os.close(writing)
+            self.addCleanup(process.kill)
+            _, err = process.communicate(timeout=PATIENCE_S)
+            self.assertEqual((process.returncode, err), (-signal.SIGPIPE, ""), verb)
+
     def test_a_path_that_is_long_and_odd(self):
         folder = os.path.join(self.folder, "a b", *["\u00fc" * 100] * 4)
         os.makedirs(folder)

@@ -61,11 +61,7 @@ static void tfrt_refuse_verb(int argument_count, char* const* arguments) {
   tfrt_print_help(stderr);
 }
 
-int main(int argc, char** argv) {
-  tfrt_standard_streams_open();
-  tfrt_address_space_spare();
-  // What kernels print is seen when it is printed, also by a program that reads our output.
-  setvbuf(stdout, NULL, _IOLBF, 0);
+static tfrt_exit_code_t tfrt_main(int argc, char** argv) {
   static const char* const help[] = {"--help", "-h", "help"};
   for (size_t i = 0; argc >= 2 && i < TFRT_ARRAY_SIZE(help); ++i) {
     if (strcmp(argv[1], help[i]) != 0) continue;
@@ -81,4 +77,17 @@ int main(int argc, char** argv) {
   }
   tfrt_refuse_verb(argc - 1, argv + 1);
   return TFRT_EXIT_USAGE;
+}
+
+int main(int argc, char** argv) {
+  tfrt_standard_streams_open();
+  tfrt_address_space_spare();
+  // Jobs are closed and files written also when nobody reads what is printed any more.
+  tfrt_standard_streams_hold_cut();
+  // What kernels print is seen when it is printed, also by a program that reads our output.
+  setvbuf(stdout, NULL, _IOLBF, 0);
+  tfrt_exit_code_t exit_code = tfrt_main(argc, argv);
+  fflush(stdout);
+  tfrt_standard_streams_pass_on_cut();
+  return exit_code;
 }

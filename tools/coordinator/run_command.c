@@ -63,6 +63,9 @@ static tfrt_status_t tfrt_run_load(tfrt_run_plan_t* plan, const tfrt_run_options
 // Prints how |plan| has ended, and returns the error that decides the exit code (+0), or OK.
 static tfrt_status_t tfrt_run_report(const tfrt_run_plan_t* plan, const tfrt_run_options_t* options,
                                      const tfrt_run_loop_t* loop) {
+  // Who has left is told nothing, as by any program that SIGPIPE ends.
+  bool is_given_up = tfrt_status_code(loop->cancelled) == TFRT_STATUS_DATA_LOSS;
+  if (is_given_up && tfrt_standard_streams_is_cut()) return loop->cancelled;
   const tfrt_run_outcome_t outcome = {.function = plan->function->name,
                                       .results = plan->results,
                                       .result_count = plan->function->result_count,
@@ -86,7 +89,10 @@ static tfrt_status_t tfrt_run_write_trace(const tfrt_run_options_t* options, tfr
 static void tfrt_run_abandon(tfrt_status_t status, const tfrt_run_options_t* options,
                              const tfrt_run_loop_t* loop, tfrt_exit_code_t exit_code) {
   tfrt_run_finish(status, options, tfrt_run_is_told(loop, exit_code), &exit_code);
-  fputs("tfrt: ended at once; a kernel was still running\n", stderr);
+  if (!tfrt_standard_streams_is_cut()) {
+    fputs("tfrt: ended at once; a kernel was still running\n", stderr);
+  }
+  tfrt_standard_streams_pass_on_cut();
   _Exit(exit_code);
 }
 

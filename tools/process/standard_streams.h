@@ -7,10 +7,17 @@
 // all three before it opens anything else, and asks at its end whether what it has printed went
 // anywhere.
 //
+// Who reads the output may leave (`tfrt status | true`), which ends a process by SIGPIPE as it
+// prints. A main with something to end in order holds that back to its end:
+//
+//   hold_cut --> prints; is_cut: there is nothing more to say --> all is closed --> pass_on_cut
+//
 // Thread rule: main thread only. Failure rule: a stream that is not there, and can't be stood
 // in for, fails when it is used.
 #ifndef TFRT_TOOLS_PROCESS_STANDARD_STREAMS_H_
 #define TFRT_TOOLS_PROCESS_STANDARD_STREAMS_H_
+
+#include <stdbool.h>
 
 #include "host_runtime/base/status.h"
 
@@ -20,7 +27,19 @@
 void tfrt_standard_streams_open(void);
 
 // Writes what the standard output has buffered. DATA_LOSS if that, or anything printed before,
-// could not be written. Main thread only.
+// could not be written; OK if that is for tfrt_standard_streams_pass_on_cut() to tell. Main thread
+// only.
 tfrt_status_t tfrt_standard_streams_flush(void) TFRT_MUST_USE;
+
+// From now on who prints goes on when the reader of the output has left. Who has started the
+// process with SIGPIPE ignored gets an error for that, as for any output that goes nowhere, and the
+// functions below do nothing. Main thread only, before there are others.
+void tfrt_standard_streams_hold_cut(void);
+
+// True if something could not be printed, as the reader of the output has left. Main thread only.
+bool tfrt_standard_streams_is_cut(void);
+
+// Ends the process by SIGPIPE if that is so. Main thread only, last of all.
+void tfrt_standard_streams_pass_on_cut(void);
 
 #endif  // TFRT_TOOLS_PROCESS_STANDARD_STREAMS_H_
