@@ -309,6 +309,53 @@ static void tfrt_inventory_add_kept(tfrt_inventory_t* inventory) {
   }
 }
 
+// Who runs in the request that a thread has marked, which may be gone: only compared.
+typedef struct tfrt_inventory_runner_s {
+  const void* request;
+  const tfrt_execution_t* found;  // NULL: nobody
+} tfrt_inventory_runner_t;
+
+static void tfrt_inventory_compare_start(void* self, uint64_t number,
+                                         const tfrt_execution_t* execution) {
+  (void)number;
+  tfrt_inventory_runner_t* runner = self;
+  if (execution->request == runner->request) runner->found = execution;
+}
+
+static const tfrt_execution_t* tfrt_inventory_find_runner(tfrt_inventory_t* inventory,
+                                                          const void* request) {
+  tfrt_inventory_runner_t runner = {.request = request};
+  if (!request) return NULL;
+  for (tfrt_list_link_t* link = inventory->node->jobs.next; link != &inventory->node->jobs;
+       link = link->next) {
+    tfrt_server_visit_starts(TFRT_CONTAINER_OF(link, tfrt_job_t, link),
+                             tfrt_inventory_compare_start, &runner);
+  }
+  tfrt_hash_table_t* peers = &inventory->node->peers;
+  for (tfrt_hash_node_t* found = tfrt_hash_table_first(peers); found && !runner.found;
+       found = tfrt_hash_table_next(peers, found)) {
+    tfrt_hash_table_t* calls =
+        &TFRT_CONTAINER_OF(found, tfrt_peer_t, by_incarnation)->incoming_calls;
+    for (tfrt_hash_node_t* node = tfrt_hash_table_first(calls); node && !runner.found;
+         node = tfrt_hash_table_next(calls, node)) {
+      const tfrt_incoming_call_t* call = TFRT_CONTAINER_OF(node, tfrt_incoming_call_t, by_number);
+      if (call->execution.request == request) runner.found = &call->execution;
+    }
+  }
+  return runner.found;
+}
+
+// Begins the line of a kernel that runs in the marked |request|.
+static void tfrt_inventory_begin_kernel(tfrt_inventory_t* inventory, const void* request) {
+  const tfrt_execution_t* runner = tfrt_inventory_find_runner(inventory, request);
+  inventory->job = runner ? runner->job : NULL;
+  tfrt_inventory_begin(inventory, "kernel");
+  if (!runner) return;
+  tfrt_inventory_add_number(inventory, "request", runner->request_id);
+  tfrt_inventory_add_parent(inventory, runner->request);
+  inventory->job = NULL;
+}
+
 // What threads are in. A mark is followed only if it is of a program in the cache, which is not
 // freed while the lock is held.
 static void tfrt_inventory_add_kernels(tfrt_inventory_t* inventory) {
@@ -320,7 +367,7 @@ static void tfrt_inventory_add_kernels(tfrt_inventory_t* inventory) {
     if (!site) continue;
     tfrt_status_origin_t place;
     tfrt_kernel_site_origin(site, &place);
-    tfrt_inventory_begin(inventory, "kernel");
+    tfrt_inventory_begin_kernel(inventory, thread->in.request);
     tfrt_inventory_add_text(inventory, "name", place.kernel);
     tfrt_inventory_add_text(inventory, "function", place.function);
     tfrt_inventory_add_place(inventory, &place);

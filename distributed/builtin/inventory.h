@@ -5,9 +5,8 @@
 //
 //   host     incarnation name serving
 //   job      id name rank hosts root client age_us state     state: open, detached (open, and
-//   outlives
-//                                   its client), closed, kept (over; detached_job.h has the
-//                                   results)
+//                                                        outlives its client), closed, kept (over;
+//                                                        detached_job.h has the results)
 //   member   job rank incarnation address
 //   start    job number request function age_us state        at the root: what the client started
 //   call     job dir=in peer number request depth function age_us state
@@ -18,8 +17,9 @@
 //   remote   job id owner state bytes age_us function at                     others own, we know it
 //   receive  job request sender key                          nothing was sent yet
 //   message  job request sender key                          nobody has received it yet
-//   kernel   name function at age_us                         what a thread is in, right now, and
-//                                                        since when it is known to be
+//   kernel   job request in name function at age_us          what a thread is in, right now, and
+//                                                        since when it is known to be; without
+//                                                        job, request and in: of whom is not known
 //
 //   state of a start or a call for others: loading (its program), running, ending (all kernels have
 //     run; something below it or lent to it is not over), cancelled
@@ -27,7 +27,7 @@
 //   state of a value: waiting (it is not there yet), ready, error; of a remote one also there (its
 //     owner has it, we do not), moving (its payload is asked for)
 //   needs: values that a start or call was given and that are not here yet, each as OWNER/ID
-//   in: whose work a call to others is, a start by its number or a call as PEER.NUMBER
+//   in: whose work a call to others or a kernel is, a start by its number or a call as PEER.NUMBER
 //
 // An id of a value is NAMER.NUMBER.INDEX, of a peer its incarnation, both hexadecimal but for
 // numbers; ages are as exact as heartbeats. What belongs to the job of who asks is left out.

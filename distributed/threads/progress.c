@@ -18,7 +18,8 @@ void tfrt_progress_look(tfrt_progress_t* progress, const tfrt_running_kernel_thr
   if (count > TFRT_PROGRESS_MAX_THREADS) count = TFRT_PROGRESS_MAX_THREADS;
   for (size_t i = 0; i < count; ++i) {
     const tfrt_progress_thread_t* before = tfrt_progress_find(progress, &threads[i]);
-    now[i] = before ? *before : (tfrt_progress_thread_t){.in = threads[i], .since_ns = now_ns};
+    now[i] = before ? *before : (tfrt_progress_thread_t){.since_ns = now_ns};
+    now[i].in = threads[i];
   }
   for (size_t i = 0; i < count; ++i) progress->threads[i] = now[i];
   progress->count = count;

@@ -236,7 +236,8 @@ static void tfrt_executor_run_group(tfrt_task_t* task) {
 
 // Runs kernels until none is ready on this path.
 static void tfrt_executor_drain(tfrt_ready_list_t* ready) {
-  const void* outer = tfrt_running_kernel_enter();
+  tfrt_running_kernel_outer_t outer =
+      tfrt_running_kernel_enter(ready->frame->context.request->options.whole);
   do {
     tfrt_ready_list_share(ready, tfrt_executor_run_group);
     for (uint32_t kernel; (kernel = tfrt_ready_list_pop(ready));) {
@@ -247,7 +248,7 @@ static void tfrt_executor_drain(tfrt_ready_list_t* ready) {
       }
     }
   } while (tfrt_ready_list_switch_stream(ready, tfrt_executor_run_group));
-  tfrt_running_kernel_mark(outer);
+  tfrt_running_kernel_leave(outer);
 }
 
 // --- Calls -------------------------------------------------------------------
@@ -261,7 +262,8 @@ static void tfrt_executor_start_kernels(tfrt_ready_list_t* ready) {
     tfrt_arrival_start(ready);
     return;
   }
-  const void* outer = tfrt_running_kernel_enter();
+  tfrt_running_kernel_outer_t outer =
+      tfrt_running_kernel_enter(ready->frame->context.request->options.whole);
   const tfrt_bef_record_t* start = callable->sites[0].record;
   const uint32_t* users = tfrt_bef_record_users(start);
   for (uint32_t i = 0; i < tfrt_bef_record_user_counts(start)[0]; ++i) {
@@ -272,7 +274,7 @@ static void tfrt_executor_start_kernels(tfrt_ready_list_t* ready) {
       tfrt_arrival_of_one(ready, kernel);
     }
   }
-  tfrt_running_kernel_mark(outer);
+  tfrt_running_kernel_leave(outer);
 }
 
 // Starts the kernels without arguments, then publishes the arguments (+0, or +1 with |take|),

@@ -18,9 +18,9 @@ static void tfrt_native_function_run(const tfrt_function_t* function,
       .context = context,
       .site = site,
   };
-  const void* outer = tfrt_running_kernel_enter();
+  tfrt_running_kernel_outer_t outer = tfrt_running_kernel_enter(context->request->options.whole);
   tfrt_kernel_run(&frame, site, tfrt_request_context_trace(context->request));
-  tfrt_running_kernel_mark(outer);
+  tfrt_running_kernel_leave(outer);
 }
 
 void tfrt_native_function_execute(const tfrt_function_t* function,

@@ -38,8 +38,9 @@ size_t tfrt_running_kernel_list(tfrt_running_kernel_thread_t* out_threads, size_
     const void* site = atomic_load_explicit(&thread->site, memory_order_relaxed);
     if (!site) continue;
     uint64_t calls = atomic_load_explicit(&thread->calls, memory_order_relaxed);
-    out_threads[count++] =
-        (tfrt_running_kernel_thread_t){.thread = thread, .site = site, .calls = calls};
+    const void* request = atomic_load_explicit(&thread->request, memory_order_relaxed);
+    out_threads[count++] = (tfrt_running_kernel_thread_t){
+        .thread = thread, .site = site, .request = request, .calls = calls};
   }
   tfrt_mutex_unlock(&tfrt_running_kernel_mutex);
   return count;

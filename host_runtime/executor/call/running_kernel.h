@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which kernel each thread is in, right now: what one wants to know of a process that seems to
-// stand still. Always on; it costs the executor a store per kernel.
+// Which kernel each thread is in, right now, and of which request: what one wants to know of a
+// process that seems to stand still. Always on; it costs the executor a store per kernel.
 //
-//   executor's thread   mark(site) -> kernel -> mark(next site) -> kernel -> mark(outer) ...
-//   any other thread    list: an address for each; meaningless, until
+//   executor's thread   enter(request) -> mark(site) -> kernel -> mark(next site) -> ... -> leave
+//   any other thread    list: addresses for each; meaningless, until
 //   who keeps a program tfrt_program_find_site() says that it is one of its kernels
 //
-// The mark is an address that nobody but the owner of the program may follow: a program may
-// be freed right after a kernel of it was listed.
+// The marks are addresses that nobody but the owners of program and request may follow: these may
+// be freed right after they were listed.
 //
 // Life: a thread is listed from its first mark to its end.
 //
@@ -24,10 +24,11 @@
 #include "host_runtime/base/sync.h"
 #include "host_runtime/executor/program/program.h"
 
-// What is known of one thread. Its own; only |site| and |calls| are read by others.
+// What is known of one thread. Its own; only what is atomic is read by others.
 typedef struct tfrt_running_kernel_s {
-  _Atomic(const void*) site;  // NULL: it runs no kernel
-  _Atomic uint64_t calls;     // how often it has begun or gone on with a call
+  _Atomic(const void*) site;     // NULL: it runs no kernel
+  _Atomic(const void*) request;  // of the call that it is in
+  _Atomic uint64_t calls;        // how often it has begun or gone on with a call
   bool is_listed;
   tfrt_list_link_t link;
   tfrt_thread_exit_hook_t hook;
@@ -46,15 +47,32 @@ static inline void tfrt_running_kernel_mark(const void* site) {
   atomic_store_explicit(&tfrt_running_kernel.site, site, memory_order_relaxed);
 }
 
-// What the calling thread is in, to be marked again behind what it does now; lists the thread
-// if it is new. Thread-safe.
-static inline const void* tfrt_running_kernel_enter(void) {
-  if (!TFRT_COUNTERS) return NULL;
+// What a thread is in, to be gone back to.
+typedef struct tfrt_running_kernel_outer_s {
+  const void* site;
+  const void* request;
+} tfrt_running_kernel_outer_t;
+
+// The calling thread begins or goes on with a call of |request|. Returns what it is in, for
+// tfrt_running_kernel_leave(); lists the thread if it is new. Thread-safe.
+static inline tfrt_running_kernel_outer_t tfrt_running_kernel_enter(const void* request) {
+  tfrt_running_kernel_outer_t outer = {NULL, NULL};
+  if (!TFRT_COUNTERS) return outer;
   if (TFRT_UNLIKELY(!tfrt_running_kernel.is_listed)) tfrt_running_kernel_list_thread();
-  // Relaxed, both: nobody else writes it, and readers want to know whether it changes.
+  // Relaxed, all: nobody else writes it, and readers want to know whether it changes.
   uint64_t calls = atomic_load_explicit(&tfrt_running_kernel.calls, memory_order_relaxed);
   atomic_store_explicit(&tfrt_running_kernel.calls, calls + 1, memory_order_relaxed);
-  return atomic_load_explicit(&tfrt_running_kernel.site, memory_order_relaxed);
+  outer.site = atomic_load_explicit(&tfrt_running_kernel.site, memory_order_relaxed);
+  outer.request = atomic_load_explicit(&tfrt_running_kernel.request, memory_order_relaxed);
+  atomic_store_explicit(&tfrt_running_kernel.request, request, memory_order_relaxed);
+  return outer;
+}
+
+// The calling thread goes back to |outer|. Thread-safe.
+static inline void tfrt_running_kernel_leave(tfrt_running_kernel_outer_t outer) {
+  if (!TFRT_COUNTERS) return;
+  tfrt_running_kernel_mark(outer.site);
+  atomic_store_explicit(&tfrt_running_kernel.request, outer.request, memory_order_relaxed);
 }
 
 // A thread that is in a kernel. A call runs each of its kernels once: a thread with the same |site|
@@ -62,6 +80,7 @@ static inline const void* tfrt_running_kernel_enter(void) {
 typedef struct tfrt_running_kernel_thread_s {
   const void* thread;  // tells it from others that live
   const void* site;
+  const void* request;  // what |site| was marked in; of another one while that changes
   uint64_t calls;
 } tfrt_running_kernel_thread_t;
 

@@ -157,9 +157,9 @@ bool tfrt_scheduled_call_run(tfrt_scheduled_call_t* call, const tfrt_execution_c
                              tfrt_async_value_t** results) {
   const tfrt_schedule_t* schedule = call->callable->schedule;
   tfrt_scheduled_call_begin(call, context, arguments, take);
-  const void* outer = tfrt_running_kernel_enter();
+  tfrt_running_kernel_outer_t outer = tfrt_running_kernel_enter(context->request->options.whole);
   bool is_over = tfrt_scheduled_call_run_steps(call);
-  tfrt_running_kernel_mark(outer);
+  tfrt_running_kernel_leave(outer);
   for (uint32_t i = 0; is_over && i < call->callable->base.result_count; ++i) {
     uint32_t slot = schedule->result_slots[i];
     bool is_given = schedule->result_is_last[i] && slot >= call->first_owned;

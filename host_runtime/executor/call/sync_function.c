@@ -328,7 +328,7 @@ static tfrt_status_t tfrt_sync_function_run(tfrt_sync_activation_t* activation,
                                             const tfrt_execution_context_t* context,
                                             tfrt_sync_value_t* results) {
   tfrt_sync_frame_t frame = {.context = context};
-  const void* outer = tfrt_running_kernel_enter();
+  tfrt_running_kernel_outer_t outer = tfrt_running_kernel_enter(context->request->options.whole);
   while (activation && !frame.error) {
     if (activation->next == activation->callable->bef->kernel_count) {
       if (tfrt_sync_function_turn(activation, context, &frame.error)) continue;
@@ -347,7 +347,7 @@ static tfrt_status_t tfrt_sync_function_run(tfrt_sync_activation_t* activation,
     tfrt_sync_activation_t* entered = tfrt_sync_function_enter(activation, &frame);
     if (entered) activation = entered;
   }
-  tfrt_running_kernel_mark(outer);
+  tfrt_running_kernel_leave(outer);
   while (activation) activation = tfrt_sync_activation_pop(activation);
   return frame.error;
 }

@@ -56,9 +56,9 @@ static void tfrt_single_op_run(const tfrt_kernel_site_t* site,
       .site = site,
       .registers = registers,
   };
-  const void* outer = tfrt_running_kernel_enter();
+  tfrt_running_kernel_outer_t outer = tfrt_running_kernel_enter(context->request->options.whole);
   tfrt_kernel_run(&frame, site, tfrt_request_context_trace(context->request));
-  tfrt_running_kernel_mark(outer);
+  tfrt_running_kernel_leave(outer);
 }
 
 // Runs the op on |arguments| at once; false, having done nothing, if that can't be.

@@ -20,6 +20,7 @@ tfrt_status_t tfrt_request_context_create(const tfrt_request_options_t* options,
   }
   if (options->trace) atomic_init(&request->trace, tfrt_trace_retain(options->trace));
   if (!request->options.output) request->options.output = tfrt_output_standard();
+  if (!request->options.whole) request->options.whole = request;
   tfrt_cancellation_initialize(&request->cancellation);
   tfrt_resource_context_initialize(&request->resources);
   *out_request = request;

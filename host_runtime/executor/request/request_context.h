@@ -52,6 +52,10 @@ typedef struct tfrt_request_options_s {
   // Programs that run in it may go before what they have made: a router that keeps the names of
   // their functions and kernels copies them.
   bool names_are_short_lived;
+  // The request that it is a part of, and that is noted for its kernels (running_kernel.h): only
+  // compared, since it may be gone. NULL: itself, so that who copies the options of a request makes
+  // a part of that.
+  const void* whole;
 } tfrt_request_options_t;
 
 // Options with nothing set. Thread-safe.

@@ -811,7 +811,7 @@ START_TEST(a_thread_that_stays_in_a_kernel_is_told_and_its_host_lives) {
   start(stuck_program, 1);
   tfrt_node_world_run_for(&world, SECOND);
   // From here on this thread is in the kernel that began last, for all who look.
-  const void* outer = tfrt_running_kernel_enter();
+  tfrt_running_kernel_outer_t outer = tfrt_running_kernel_enter(NULL);
   tfrt_running_kernel_mark(never_site);
   tfrt_node_world_run_for(&world, 4 * SECOND);
   ck_assert_int_eq(count_logged("stuck"), 0);
@@ -823,7 +823,7 @@ START_TEST(a_thread_that_stays_in_a_kernel_is_told_and_its_host_lives) {
   tfrt_node_world_run_for(&world, 4 * SECOND);
   ck_assert_int_eq(count_logged("a thread is in"), 1);
   ck_assert_int_eq(count_logged("gets on"), 0);
-  tfrt_running_kernel_mark(outer);
+  tfrt_running_kernel_leave(outer);
   tfrt_node_world_run_for(&world, 2 * SECOND);
   ck_assert_int_eq(count_logged("gets on"), count_logged("lives, and is in"));
   ck_assert_int_eq(count_logged("lost"), 0);

@@ -10,7 +10,8 @@ static tfrt_progress_t progress;
 
 // What thread |number| is in: kernel |site|, in its call |calls|.
 static tfrt_running_kernel_thread_t in(int number, int site, uint64_t calls) {
-  return (tfrt_running_kernel_thread_t){&places[number], &places[site], calls};
+  return (tfrt_running_kernel_thread_t){
+      .thread = &places[number], .site = &places[site], .calls = calls};
 }
 
 // A look at threads that are as |a| and |b| say.

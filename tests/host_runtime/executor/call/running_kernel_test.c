@@ -8,6 +8,9 @@
 // Two places that are taken for kernels.
 static const char a, b;
 
+// And two that are taken for requests.
+static const char first, second;
+
 // What a thread is in, told step by step by another one.
 typedef struct step_s {
   tfrt_mutex_t mutex;
@@ -37,15 +40,15 @@ static void allow(int number) {
 static void run(void* argument) {
   (void)argument;
   reach(1);
-  const void* outer = tfrt_running_kernel_enter();
+  tfrt_running_kernel_outer_t outer = tfrt_running_kernel_enter(&first);
   tfrt_running_kernel_mark(&a);
   reach(2);
-  const void* inner = tfrt_running_kernel_enter();
+  tfrt_running_kernel_outer_t inner = tfrt_running_kernel_enter(&second);
   tfrt_running_kernel_mark(&b);
   reach(3);
-  tfrt_running_kernel_mark(inner);
+  tfrt_running_kernel_leave(inner);
   reach(4);
-  tfrt_running_kernel_mark(outer);
+  tfrt_running_kernel_leave(outer);
   reach(5);
 }
 
@@ -62,14 +65,17 @@ START_TEST(a_thread_is_listed_with_the_innermost_of_its_kernels) {
   allow(1);
   ck_assert_uint_eq(tfrt_running_kernel_list(threads, CAPACITY), 1);
   ck_assert_ptr_eq(threads[0].site, &a);
+  ck_assert_ptr_eq(threads[0].request, &first);
   tfrt_running_kernel_thread_t before = threads[0];
   allow(2);
   ck_assert_uint_eq(tfrt_running_kernel_list(threads, CAPACITY), 1);
   ck_assert_ptr_eq(threads[0].site, &b);
+  ck_assert_ptr_eq(threads[0].request, &second);
   ck_assert_uint_eq(tfrt_running_kernel_list(threads, 0), 0);
   allow(3);
   ck_assert_uint_eq(tfrt_running_kernel_list(threads, CAPACITY), 1);
   ck_assert_ptr_eq(threads[0].site, &a);
+  ck_assert_ptr_eq(threads[0].request, &first);
   // It has made a call since.
   ck_assert_ptr_eq(threads[0].thread, before.thread);
   ck_assert_uint_eq(threads[0].calls, before.calls + 1);
