@@ -294,6 +294,22 @@ class SeeingTest(RunningTest):
         self.assertEqual(out.count("no answer"), 1, out)
         workers[2].send_signal(signal.SIGCONT)
 
+    def test_the_kernel_of_the_job_itself_is_told(self):
+        """Two jobs run one program, from files of two names. Host 2 has one thread."""
+        workers, first = self.begin()
+        second = self.start(self.write("others.mlir", SPINS), hosts(workers))
+        end = time.monotonic() + PATIENCE_S
+        told = []
+        while not told or len(spins) < 2:
+            self.assertLess(time.monotonic(), end)
+            nodes = self.ask_json("dump", hosts(workers))["nodes"]
+            spins = [node for node in nodes if node.get("function") == "spin"]
+            told = [node for node in spins if "operation" in node]
+        for node in told:
+            self.assertEqual(node["operation"]["at"].split(":")[0], node["at"].split(":")[0], nodes)
+        for process in (second, first):
+            process.send_signal(signal.SIGINT)
+
     def test_a_host_that_is_dead_is_a_line(self):
         workers, process = self.begin()
         workers[2].kill()

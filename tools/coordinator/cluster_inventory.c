@@ -35,6 +35,14 @@ tfrt_status_t tfrt_cluster_inventory_gather(tfrt_host_query_t* query,
   return NULL;
 }
 
+tfrt_status_t tfrt_cluster_inventory_index(tfrt_cluster_inventory_t* inventory) {
+  return tfrt_inventory_index_build(&inventory->index, inventory->lines, inventory->host_count);
+}
+
+void tfrt_cluster_inventory_drop_index(tfrt_cluster_inventory_t* inventory) {
+  tfrt_inventory_index_deinitialize(&inventory->index);
+}
+
 // --- Who is who ----------------------------------------------------------------
 
 uint32_t tfrt_cluster_inventory_find(const tfrt_cluster_inventory_t* inventory,
@@ -45,20 +53,28 @@ uint32_t tfrt_cluster_inventory_find(const tfrt_cluster_inventory_t* inventory,
   return UINT32_MAX;
 }
 
+// Sets |*out_line| to the line about |key|; false if there is none.
+static bool tfrt_cluster_inventory_find_line(const tfrt_cluster_inventory_t* inventory,
+                                             const tfrt_inventory_key_t* key,
+                                             tfrt_inventory_line_t* out_line) {
+  if (!inventory->index.entries) {
+    return tfrt_inventory_index_search(inventory->lines, inventory->host_count, key, out_line);
+  }
+  uint32_t place = tfrt_inventory_index_find(&inventory->index, key);
+  if (place == TFRT_INVENTORY_INDEX_NONE) return false;
+  *out_line = inventory->index.entries[place].line;
+  return true;
+}
+
 tfrt_string_view_t tfrt_cluster_inventory_name(const tfrt_cluster_inventory_t* inventory,
                                                tfrt_string_view_t incarnation) {
   uint32_t host = tfrt_cluster_inventory_find(inventory, incarnation);
   if (host != UINT32_MAX) return inventory->addresses[host];
-  for (uint32_t i = 0; i < inventory->host_count; ++i) {
-    tfrt_inventory_line_t line;
-    for (tfrt_string_view_t rest = inventory->lines[i]; tfrt_inventory_lines_next(&rest, &line);) {
-      bool is_it = tfrt_inventory_line_is(&line, "member") &&
-                   tfrt_inventory_line_has(&line, "incarnation", incarnation);
-      tfrt_string_view_t address = tfrt_inventory_line_text(&line, "address");
-      if (is_it && address.size > 0) return address;
-    }
-  }
-  return incarnation;
+  const tfrt_inventory_key_t key = {
+      .about = TFRT_INVENTORY_MEMBER, .first = incarnation, .number = tfrt_string_view_of("")};
+  tfrt_inventory_line_t line;
+  bool is_known = tfrt_cluster_inventory_find_line(inventory, &key, &line);
+  return is_known ? tfrt_inventory_line_text(&line, "address") : incarnation;
 }
 
 static int tfrt_cluster_inventory_shown_size(tfrt_string_view_t id) {
@@ -77,21 +93,13 @@ void tfrt_cluster_inventory_call_name(const tfrt_cluster_inventory_t* inventory,
            tfrt_cluster_inventory_shown_size(callee), callee.data);
 }
 
-// The line of |host| for the call of which |line| is the other side's, which is |other|.
+// The line of |host| for the call |number| of or to |other|, as |about| says.
 static bool tfrt_cluster_inventory_find_side(const tfrt_cluster_inventory_t* inventory,
-                                             uint32_t host, const char* side,
+                                             uint32_t host, tfrt_inventory_about_t about,
                                              tfrt_string_view_t other, tfrt_string_view_t number,
                                              tfrt_inventory_line_t* out_line) {
-  for (tfrt_string_view_t rest = inventory->lines[host];
-       tfrt_inventory_lines_next(&rest, out_line);) {
-    if (tfrt_inventory_line_is(out_line, "call") &&
-        tfrt_inventory_line_has(out_line, "dir", tfrt_string_view_of(side)) &&
-        tfrt_inventory_line_has(out_line, "peer", other) &&
-        tfrt_inventory_line_has(out_line, "number", number)) {
-      return true;
-    }
-  }
-  return false;
+  const tfrt_inventory_key_t key = {host, about, other, number};
+  return tfrt_cluster_inventory_find_line(inventory, &key, out_line);
 }
 
 bool tfrt_cluster_inventory_find_caller(const tfrt_cluster_inventory_t* inventory, uint32_t callee,
@@ -99,7 +107,8 @@ bool tfrt_cluster_inventory_find_caller(const tfrt_cluster_inventory_t* inventor
                                         tfrt_inventory_line_t* out_line) {
   uint32_t caller = tfrt_cluster_inventory_find(inventory, tfrt_inventory_line_text(line, "peer"));
   return caller != UINT32_MAX &&
-         tfrt_cluster_inventory_find_side(inventory, caller, "out", inventory->incarnations[callee],
+         tfrt_cluster_inventory_find_side(inventory, caller, TFRT_INVENTORY_CALL_OUT,
+                                          inventory->incarnations[callee],
                                           tfrt_inventory_line_text(line, "number"), out_line);
 }
 
@@ -107,9 +116,10 @@ bool tfrt_cluster_inventory_find_callee(const tfrt_cluster_inventory_t* inventor
                                         const tfrt_inventory_line_t* line, uint32_t* out_host,
                                         tfrt_inventory_line_t* out_line) {
   *out_host = tfrt_cluster_inventory_find(inventory, tfrt_inventory_line_text(line, "peer"));
-  return *out_host != UINT32_MAX && tfrt_cluster_inventory_find_side(
-                                        inventory, *out_host, "in", inventory->incarnations[caller],
-                                        tfrt_inventory_line_text(line, "number"), out_line);
+  return *out_host != UINT32_MAX &&
+         tfrt_cluster_inventory_find_side(inventory, *out_host, TFRT_INVENTORY_CALL_IN,
+                                          inventory->incarnations[caller],
+                                          tfrt_inventory_line_text(line, "number"), out_line);
 }
 
 // --- Tables --------------------------------------------------------------------

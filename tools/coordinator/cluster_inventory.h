@@ -8,13 +8,15 @@
 //
 // Names are unique enough to be typed; where they are read, more digits, up to all, do as well.
 //
-// Life: gathered from a query (host_query.h), whose answers it borrows.
+// Life: gathered from a query (host_query.h), whose answers it borrows. Who looks for many calls
+// has it indexed, and gives that back.
 //
 // Thread rule: main thread only. Failure rule: hosts that did not answer have no lines.
 #ifndef TFRT_TOOLS_COORDINATOR_CLUSTER_INVENTORY_H_
 #define TFRT_TOOLS_COORDINATOR_CLUSTER_INVENTORY_H_
 
 #include "tools/coordinator/host_query.h"
+#include "tools/coordinator/inventory_index.h"
 #include "tools/coordinator/inventory_lines.h"
 #include "tools/coordinator/table.h"
 
@@ -26,11 +28,17 @@ typedef struct tfrt_cluster_inventory_s {
   tfrt_string_view_t addresses[TFRT_HOST_LIST_MAX];
   tfrt_string_view_t lines[TFRT_HOST_LIST_MAX];         // "" for who did not answer
   tfrt_string_view_t incarnations[TFRT_HOST_LIST_MAX];  // the same
+  tfrt_inventory_index_t index;                         // of zeros: lines are searched
 } tfrt_cluster_inventory_t;
 
 // Asks all hosts of |query| and fills |out_inventory|. Main thread only.
 tfrt_status_t tfrt_cluster_inventory_gather(tfrt_host_query_t* query,
                                             tfrt_cluster_inventory_t* out_inventory) TFRT_MUST_USE;
+
+// Makes what finds lines in |inventory| take a time that does not grow with their number, and gives
+// back what that needs; without an index there is nothing to give back. Main thread only.
+tfrt_status_t tfrt_cluster_inventory_index(tfrt_cluster_inventory_t* inventory) TFRT_MUST_USE;
+void tfrt_cluster_inventory_drop_index(tfrt_cluster_inventory_t* inventory);
 
 // The host that is the process |incarnation|, or UINT32_MAX. Main thread only.
 uint32_t tfrt_cluster_inventory_find(const tfrt_cluster_inventory_t* inventory,

@@ -104,17 +104,11 @@ static void tfrt_dump_append_tree(tfrt_wait_graph_t* graph, uint32_t index, uint
     tfrt_dump_append_operation(graph, index, out);
     tfrt_string_builder_append_char(out, '\n');
   }
-  for (uint32_t i = 0; i < graph->edge_count && depth < TFRT_DUMP_MAX_DEPTH; ++i) {
-    if (graph->edges[i].waiter != index) continue;
-    tfrt_dump_append_tree(graph, graph->edges[i].awaited, depth + 1, out);
+  if (depth >= TFRT_DUMP_MAX_DEPTH) return;
+  for (uint32_t edge = node->first_edge; edge != TFRT_WAIT_GRAPH_NOBODY;
+       edge = graph->edges[edge].next_edge) {
+    tfrt_dump_append_tree(graph, graph->edges[edge].awaited, depth + 1, out);
   }
-}
-
-static bool tfrt_dump_is_awaited(const tfrt_wait_graph_t* graph, uint32_t index) {
-  for (uint32_t i = 0; i < graph->edge_count; ++i) {
-    if (graph->edges[i].awaited == index) return true;
-  }
-  return false;
 }
 
 static void tfrt_dump_append_text(tfrt_wait_graph_t* graph, tfrt_dump_out_t* out) {
@@ -136,7 +130,8 @@ static void tfrt_dump_append_text(tfrt_wait_graph_t* graph, tfrt_dump_out_t* out
   tfrt_dump_append_operation(graph, graph->culprit, out);
   tfrt_string_builder_append_text(out, "\n\nWho waits for whom:\n");
   for (uint32_t i = 0; i < graph->node_count; ++i) {
-    if (!tfrt_dump_is_awaited(graph, i)) tfrt_dump_append_tree(graph, i, 1, out);
+    bool is_awaited = graph->nodes[i].first_waiter != TFRT_WAIT_GRAPH_NOBODY;
+    if (!is_awaited) tfrt_dump_append_tree(graph, i, 1, out);
   }
 }
 
@@ -198,9 +193,9 @@ static void tfrt_dump_append_json_node(const tfrt_wait_graph_t* graph, uint32_t 
   }
   tfrt_string_builder_append_text(out, ",\"waits_for\":[");
   const char* separator = "";
-  for (uint32_t i = 0; i < graph->edge_count; ++i) {
-    if (graph->edges[i].waiter != index) continue;
-    tfrt_string_builder_append_format(out, "%s%u", separator, graph->edges[i].awaited);
+  for (uint32_t edge = node->first_edge; edge != TFRT_WAIT_GRAPH_NOBODY;
+       edge = graph->edges[edge].next_edge) {
+    tfrt_string_builder_append_format(out, "%s%u", separator, graph->edges[edge].awaited);
     separator = ",";
   }
   tfrt_string_builder_append_text(out, "]}");
@@ -229,20 +224,27 @@ static tfrt_status_t tfrt_dump_check(tfrt_host_query_t* query) {
                             query->rest.values[0]);
 }
 
+static tfrt_status_t tfrt_dump_write(const tfrt_cluster_inventory_t* inventory, bool is_json,
+                                     tfrt_dump_out_t* out) {
+  static tfrt_wait_graph_t graph;
+  tfrt_status_t status = tfrt_wait_graph_build(inventory, &graph);
+  if (!status && is_json) tfrt_dump_append_json(&graph, out);
+  if (!status && !is_json) tfrt_dump_append_text(&graph, out);
+  tfrt_wait_graph_deinitialize(&graph);
+  return status ? status : tfrt_string_builder_status(out);
+}
+
 static tfrt_status_t tfrt_dump_run(tfrt_host_query_t* query) {
   static tfrt_cluster_inventory_t inventory;
   TFRT_RETURN_IF_ERROR(tfrt_cluster_inventory_gather(query, &inventory));
   TFRT_RETURN_IF_ERROR(tfrt_host_query_check_answered(query));
-  tfrt_wait_graph_t graph;
   tfrt_string_builder_t out;
   tfrt_string_builder_initialize(&out, tfrt_allocator_system());
-  tfrt_status_t status = tfrt_wait_graph_build(&inventory, &graph);
-  if (!status && query->is_json) tfrt_dump_append_json(&graph, &out);
-  if (!status && !query->is_json) tfrt_dump_append_text(&graph, &out);
-  if (!status) status = tfrt_string_builder_status(&out);
+  tfrt_status_t status = tfrt_cluster_inventory_index(&inventory);
+  if (!status) status = tfrt_dump_write(&inventory, query->is_json, &out);
   if (!status) fputs(tfrt_string_builder_text(&out), stdout);
   tfrt_string_builder_deinitialize(&out);
-  tfrt_wait_graph_deinitialize(&graph);
+  tfrt_cluster_inventory_drop_index(&inventory);
   tfrt_host_query_report_errors(query);
   return status;
 }

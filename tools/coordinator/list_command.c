@@ -21,6 +21,7 @@ static tfrt_status_t tfrt_list_run(tfrt_host_query_t* query) {
   static tfrt_cluster_inventory_t inventory;
   TFRT_RETURN_IF_ERROR(tfrt_cluster_inventory_gather(query, &inventory));
   TFRT_RETURN_IF_ERROR(tfrt_host_query_check_answered(query));
+  TFRT_RETURN_IF_ERROR(tfrt_cluster_inventory_index(&inventory));
   const char* noun = query->rest.values[0];
   tfrt_table_t table;
   if (strcmp(noun, "hosts") == 0) {
@@ -34,6 +35,7 @@ static tfrt_status_t tfrt_list_run(tfrt_host_query_t* query) {
   }
   tfrt_table_print(&table, query->is_json);
   tfrt_table_deinitialize(&table);
+  tfrt_cluster_inventory_drop_index(&inventory);
   tfrt_host_query_report_errors(query);
   return NULL;
 }

@@ -148,7 +148,9 @@ static tfrt_status_t tfrt_status_run(tfrt_host_query_t* query) {
   static tfrt_cluster_inventory_t inventory;
   static tfrt_status_live_t live;
   TFRT_RETURN_IF_ERROR(tfrt_cluster_inventory_gather(query, &inventory));
+  TFRT_RETURN_IF_ERROR(tfrt_cluster_inventory_index(&inventory));
   tfrt_status_take_live(&inventory, &live);
+  tfrt_cluster_inventory_drop_index(&inventory);
   tfrt_status_t status = tfrt_host_query_ask(query, tfrt_status_ask, NULL);
   if (!status) tfrt_status_print(query, &live);
   tfrt_string_builder_deinitialize(&live.tables);

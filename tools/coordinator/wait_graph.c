@@ -32,8 +32,19 @@ static tfrt_status_t tfrt_wait_graph_add_edge(tfrt_wait_graph_t* graph, uint32_t
   if (waiter == awaited) return NULL;
   TFRT_RETURN_IF_ERROR(tfrt_wait_graph_grow((void**)&graph->edges, graph->edge_count,
                                             &graph->edge_capacity, sizeof(*graph->edges)));
-  graph->edges[graph->edge_count++] = (tfrt_wait_edge_t){waiter, awaited};
-  graph->nodes[waiter].is_leaf = false;
+  tfrt_wait_node_t* from = &graph->nodes[waiter];
+  tfrt_wait_node_t* to = &graph->nodes[awaited];
+  uint32_t edge = graph->edge_count++;
+  graph->edges[edge] =
+      (tfrt_wait_edge_t){waiter, awaited, TFRT_WAIT_GRAPH_NOBODY, to->first_waiter};
+  to->first_waiter = edge;
+  if (from->last_edge == TFRT_WAIT_GRAPH_NOBODY) {
+    from->first_edge = edge;
+  } else {
+    graph->edges[from->last_edge].next_edge = edge;
+  }
+  from->last_edge = edge;
+  from->is_leaf = false;
   return NULL;
 }
 
@@ -41,6 +52,11 @@ void tfrt_wait_graph_deinitialize(tfrt_wait_graph_t* graph) {
   tfrt_allocator_t allocator = tfrt_allocator_system();
   tfrt_allocator_free(allocator, graph->nodes, graph->node_capacity * sizeof(*graph->nodes));
   tfrt_allocator_free(allocator, graph->edges, graph->edge_capacity * sizeof(*graph->edges));
+  tfrt_allocator_free(allocator, graph->operations,
+                      graph->operation_capacity * sizeof(*graph->operations));
+  size_t entry_count = graph->inventory->index.count;
+  tfrt_allocator_free(allocator, graph->node_of_entry,
+                      (entry_count + 1) * sizeof(*graph->node_of_entry));
 }
 
 // --- Nodes ---------------------------------------------------------------------
@@ -50,80 +66,88 @@ static bool tfrt_wait_graph_is_call(const tfrt_inventory_line_t* line, const cha
          tfrt_inventory_line_has(line, "dir", tfrt_string_view_of(side));
 }
 
+// Sets what |node| is by its line; false if that is none.
+static bool tfrt_wait_graph_read_node(const tfrt_wait_graph_t* graph, tfrt_wait_node_t* node) {
+  const tfrt_inventory_line_t* line = &node->line;
+  uint32_t callee = 0;
+  tfrt_inventory_line_t other;
+  node->is_start = tfrt_inventory_line_is(line, "start");
+  node->is_unreached =
+      tfrt_wait_graph_is_call(line, "out") &&
+      !tfrt_cluster_inventory_find_callee(graph->inventory, node->host, line, &callee, &other);
+  if (!node->is_start && !node->is_unreached && !tfrt_wait_graph_is_call(line, "in")) return false;
+  tfrt_string_view_t peer = tfrt_inventory_line_text(line, "peer");
+  node->is_passing =
+      node->is_unreached && tfrt_cluster_inventory_find(graph->inventory, peer) != UINT32_MAX;
+  node->job = tfrt_inventory_line_text(line, "job");
+  node->request = tfrt_inventory_line_text(line, "request");
+  node->function = tfrt_inventory_line_text(line, "function");
+  return true;
+}
+
 static tfrt_status_t tfrt_wait_graph_add_nodes(tfrt_wait_graph_t* graph, uint32_t host) {
-  tfrt_wait_node_t node = {
-      .host = host, .caller = TFRT_WAIT_GRAPH_NOBODY, .is_leaf = true, .waiter_count = 1};
+  tfrt_wait_node_t node = {.host = host,
+                           .caller = TFRT_WAIT_GRAPH_NOBODY,
+                           .first_edge = TFRT_WAIT_GRAPH_NOBODY,
+                           .last_edge = TFRT_WAIT_GRAPH_NOBODY,
+                           .first_waiter = TFRT_WAIT_GRAPH_NOBODY,
+                           .is_leaf = true,
+                           .waiter_count = 1};
+  graph->hosts[host].first_node = graph->node_count;
   for (tfrt_string_view_t rest = graph->inventory->lines[host];
        tfrt_inventory_lines_next(&rest, &node.line);) {
-    node.is_start = tfrt_inventory_line_is(&node.line, "start");
-    bool is_in = tfrt_wait_graph_is_call(&node.line, "in");
-    uint32_t callee = 0;
-    tfrt_inventory_line_t other;
-    node.is_unreached =
-        tfrt_wait_graph_is_call(&node.line, "out") &&
-        !tfrt_cluster_inventory_find_callee(graph->inventory, host, &node.line, &callee, &other);
-    tfrt_string_view_t peer = tfrt_inventory_line_text(&node.line, "peer");
-    node.is_passing =
-        node.is_unreached && tfrt_cluster_inventory_find(graph->inventory, peer) != UINT32_MAX;
-    if (!node.is_start && !is_in && !node.is_unreached) continue;
+    if (!tfrt_wait_graph_read_node(graph, &node)) continue;
+    tfrt_inventory_key_t key;
+    bool has_key = tfrt_inventory_index_key(host, &node.line, &key);
+    uint32_t entry = has_key ? tfrt_inventory_index_find(&graph->inventory->index, &key)
+                             : TFRT_INVENTORY_INDEX_NONE;
+    bool is_first =
+        entry != TFRT_INVENTORY_INDEX_NONE && graph->node_of_entry[entry] == TFRT_WAIT_GRAPH_NOBODY;
+    if (is_first) graph->node_of_entry[entry] = graph->node_count;
     TFRT_RETURN_IF_ERROR(tfrt_wait_graph_add_node(graph, &node));
   }
+  graph->hosts[host].node_end = graph->node_count;
   return NULL;
 }
 
-// The node of |host| that is the call |number| of |peer|, or NOBODY.
-static uint32_t tfrt_wait_graph_find_call(const tfrt_wait_graph_t* graph, uint32_t host,
-                                          tfrt_string_view_t peer, tfrt_string_view_t number) {
-  for (uint32_t i = 0; i < graph->node_count; ++i) {
-    const tfrt_wait_node_t* node = &graph->nodes[i];
-    if (node->host == host && !node->is_start && !node->is_unreached &&
-        tfrt_inventory_line_has(&node->line, "peer", peer) &&
-        tfrt_inventory_line_has(&node->line, "number", number)) {
-      return i;
-    }
-  }
-  return TFRT_WAIT_GRAPH_NOBODY;
+// The node of |host| that |about|, |first| and |number| say, or NOBODY.
+static uint32_t tfrt_wait_graph_find(const tfrt_wait_graph_t* graph, uint32_t host,
+                                     tfrt_inventory_about_t about, tfrt_string_view_t first,
+                                     tfrt_string_view_t number) {
+  const tfrt_inventory_key_t key = {host, about, first, number};
+  uint32_t entry = tfrt_inventory_index_find(&graph->inventory->index, &key);
+  return entry == TFRT_INVENTORY_INDEX_NONE ? TFRT_WAIT_GRAPH_NOBODY : graph->node_of_entry[entry];
 }
 
-// The node of |host| whose work the call |out| is, or NOBODY.
+// The node of |host| whose work the call to others, or the kernel, |line| is, or NOBODY.
 static uint32_t tfrt_wait_graph_find_parent(const tfrt_wait_graph_t* graph, uint32_t host,
-                                            const tfrt_inventory_line_t* out) {
-  tfrt_string_view_t number = tfrt_inventory_line_text(out, "in");
-  tfrt_string_view_t job = tfrt_inventory_line_text(out, "job");
+                                            const tfrt_inventory_line_t* line) {
+  tfrt_string_view_t number = tfrt_inventory_line_text(line, "in");
+  if (number.size == 0) return TFRT_WAIT_GRAPH_NOBODY;
   if (memchr(number.data, '.', number.size)) {
     tfrt_string_view_t peer = tfrt_inventory_lines_cut(&number, '.');
-    return tfrt_wait_graph_find_call(graph, host, peer, number);
+    return tfrt_wait_graph_find(graph, host, TFRT_INVENTORY_CALL_IN, peer, number);
   }
-  for (uint32_t i = 0; i < graph->node_count && number.size > 0; ++i) {
-    const tfrt_wait_node_t* node = &graph->nodes[i];
-    if (node->host == host && node->is_start && tfrt_inventory_line_has(&node->line, "job", job) &&
-        tfrt_inventory_line_has(&node->line, "number", number)) {
-      return i;
-    }
-  }
-  return TFRT_WAIT_GRAPH_NOBODY;
+  return tfrt_wait_graph_find(graph, host, TFRT_INVENTORY_START,
+                              tfrt_inventory_line_text(line, "job"), number);
 }
 
 // --- Edges ---------------------------------------------------------------------
-
-static bool tfrt_wait_graph_is_same_line(const tfrt_inventory_line_t* a,
-                                         const tfrt_inventory_line_t* b) {
-  return a->properties.data == b->properties.data;
-}
 
 // The call |out| of |host|: who made it waits for it.
 static tfrt_status_t tfrt_wait_graph_add_call(tfrt_wait_graph_t* graph, uint32_t host,
                                               const tfrt_inventory_line_t* out) {
   uint32_t parent = tfrt_wait_graph_find_parent(graph, host, out);
-  uint32_t callee =
-      tfrt_cluster_inventory_find(graph->inventory, tfrt_inventory_line_text(out, "peer"));
+  tfrt_string_view_t peer = tfrt_inventory_line_text(out, "peer");
+  tfrt_string_view_t number = tfrt_inventory_line_text(out, "number");
+  uint32_t callee = tfrt_cluster_inventory_find(graph->inventory, peer);
   uint32_t child = TFRT_WAIT_GRAPH_NOBODY;
   if (callee != UINT32_MAX) {
-    child = tfrt_wait_graph_find_call(graph, callee, graph->inventory->incarnations[host],
-                                      tfrt_inventory_line_text(out, "number"));
+    child = tfrt_wait_graph_find(graph, callee, TFRT_INVENTORY_CALL_IN,
+                                 graph->inventory->incarnations[host], number);
   }
-  for (uint32_t i = 0; i < graph->node_count && child == TFRT_WAIT_GRAPH_NOBODY; ++i) {
-    if (tfrt_wait_graph_is_same_line(&graph->nodes[i].line, out)) child = i;
+  if (child == TFRT_WAIT_GRAPH_NOBODY) {
+    child = tfrt_wait_graph_find(graph, host, TFRT_INVENTORY_CALL_OUT, peer, number);
   }
   if (parent == TFRT_WAIT_GRAPH_NOBODY || child == TFRT_WAIT_GRAPH_NOBODY) return NULL;
   graph->nodes[child].caller = parent;
@@ -140,87 +164,90 @@ static tfrt_status_t tfrt_wait_graph_add_needs(tfrt_wait_graph_t* graph, uint32_
     tfrt_string_view_t number = tfrt_inventory_lines_cut(&need, '.');
     uint32_t host = tfrt_cluster_inventory_find(graph->inventory, owner);
     if (host == UINT32_MAX) continue;
-    uint32_t maker = tfrt_wait_graph_find_call(graph, host, namer, number);
+    uint32_t maker = tfrt_wait_graph_find(graph, host, TFRT_INVENTORY_CALL_IN, namer, number);
     if (maker == TFRT_WAIT_GRAPH_NOBODY) continue;
     TFRT_RETURN_IF_ERROR(tfrt_wait_graph_add_edge(graph, index, maker));
   }
   return NULL;
 }
 
-// The host that has |rank| in |job|, as |host| knows it, or UINT32_MAX.
-static uint32_t tfrt_wait_graph_find_rank(const tfrt_wait_graph_t* graph, uint32_t host,
-                                          tfrt_string_view_t job, tfrt_string_view_t rank) {
-  tfrt_inventory_line_t line;
-  for (tfrt_string_view_t rest = graph->inventory->lines[host];
-       tfrt_inventory_lines_next(&rest, &line);) {
-    if (tfrt_inventory_line_is(&line, "member") && tfrt_inventory_line_has(&line, "job", job) &&
-        tfrt_inventory_line_has(&line, "rank", rank)) {
-      return tfrt_cluster_inventory_find(graph->inventory,
-                                         tfrt_inventory_line_text(&line, "incarnation"));
-    }
-  }
-  return UINT32_MAX;
+// The host that sends what |receive| of |host| waits for, as |host| knows it, or UINT32_MAX.
+static uint32_t tfrt_wait_graph_find_sender(const tfrt_wait_graph_t* graph, uint32_t host,
+                                            const tfrt_wait_operation_t* receive) {
+  const tfrt_inventory_key_t key = {host, TFRT_INVENTORY_RANK, receive->job,
+                                    tfrt_inventory_line_text(&receive->line, "sender")};
+  const tfrt_inventory_index_t* index = &graph->inventory->index;
+  uint32_t entry = tfrt_inventory_index_find(index, &key);
+  if (entry == TFRT_INVENTORY_INDEX_NONE) return UINT32_MAX;
+  return tfrt_cluster_inventory_find(
+      graph->inventory, tfrt_inventory_line_text(&index->entries[entry].line, "incarnation"));
 }
 
-// True if node |index| runs on |host| for the same job and request as |line| says.
-static bool tfrt_wait_graph_serves(const tfrt_wait_graph_t* graph, uint32_t index, uint32_t host,
-                                   const tfrt_inventory_line_t* line) {
+// True if node |index| runs for the same job and request as |operation|.
+static bool tfrt_wait_graph_serves(const tfrt_wait_graph_t* graph, uint32_t index,
+                                   const tfrt_wait_operation_t* operation) {
   const tfrt_wait_node_t* node = &graph->nodes[index];
-  return node->host == host && !node->is_unreached &&
-         tfrt_inventory_line_has(&node->line, "job", tfrt_inventory_line_text(line, "job")) &&
-         tfrt_inventory_line_has(&node->line, "request", tfrt_inventory_line_text(line, "request"));
+  return !node->is_unreached && tfrt_string_view_equal(node->request, operation->request) &&
+         tfrt_string_view_equal(node->job, operation->job);
+}
+
+static bool tfrt_wait_graph_is_own(const tfrt_wait_graph_t* graph, uint32_t index,
+                                   const tfrt_wait_operation_t* operation) {
+  return tfrt_string_view_equal(graph->nodes[index].function, operation->function);
+}
+
+// Who waits for a node. A node is marked if its stamp is the latest; both arrays have a place for
+// each.
+typedef struct tfrt_wait_marks_s {
+  uint32_t* stamps;
+  uint32_t* queue;
+  uint32_t stamp;
+} tfrt_wait_marks_t;
+
+static void tfrt_wait_graph_mark(tfrt_wait_marks_t* marks, uint32_t node, uint32_t* count) {
+  if (marks->stamps[node] == marks->stamp) return;
+  marks->stamps[node] = marks->stamp;
+  marks->queue[(*count)++] = node;
 }
 
 // Marks who waits for |awaited| by the first |edge_count| edges and returns how many that are.
-// |marks| has a place for each node.
 static uint32_t tfrt_wait_graph_mark_waiters(const tfrt_wait_graph_t* graph, uint32_t edge_count,
-                                             uint32_t awaited, uint8_t* marks) {
-  memset(marks, 0, graph->node_count);
-  marks[awaited] = 1;
-  uint32_t count = 1;
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (uint32_t i = 0; i < edge_count; ++i) {
-      const tfrt_wait_edge_t* edge = &graph->edges[i];
-      if (!marks[edge->awaited] || marks[edge->waiter]) continue;
-      marks[edge->waiter] = 1;
-      changed = true;
-      ++count;
+                                             uint32_t awaited, tfrt_wait_marks_t* marks) {
+  uint32_t count = 0;
+  ++marks->stamp;
+  tfrt_wait_graph_mark(marks, awaited, &count);
+  for (uint32_t i = 0; i < count; ++i) {
+    uint32_t edge = graph->nodes[marks->queue[i]].first_waiter;
+    for (; edge != TFRT_WAIT_GRAPH_NOBODY; edge = graph->edges[edge].next_waiter) {
+      if (edge < edge_count) tfrt_wait_graph_mark(marks, graph->edges[edge].waiter, &count);
     }
   }
   return count;
 }
 
-// True if node |index| may be in the |receive| of |host|: it is of the same function, or calls
-// that.
-static bool tfrt_wait_graph_is_in(const tfrt_wait_graph_t* graph, uint32_t index, uint32_t host,
-                                  const tfrt_inventory_line_t* receive) {
-  if (!tfrt_wait_graph_serves(graph, index, host, receive)) return false;
-  tfrt_string_view_t function = tfrt_inventory_line_text(receive, "function");
-  if (tfrt_inventory_line_has(&graph->nodes[index].line, "function", function)) return true;
-  for (uint32_t i = 0; i < graph->node_count; ++i) {
-    if (tfrt_wait_graph_serves(graph, i, host, receive) &&
-        tfrt_inventory_line_has(&graph->nodes[i].line, "function", function)) {
-      return false;
-    }
-  }
-  return true;
-}
-
-// A receive of |host|: who is in it waits for whoever runs for the request at the sender, unless
-// that waits for it by one of the |call_edge_count| edges of calls and values. |marks| has a place
-// for each node.
+// A |receive| of |host|: who is in it waits for whoever runs for the request at the sender, unless
+// that waits for it by one of the |call_edge_count| edges of calls and values. In it is who is of
+// the same function or, where nobody is, may call that.
 static tfrt_status_t tfrt_wait_graph_add_receive(tfrt_wait_graph_t* graph, uint32_t host,
-                                                 const tfrt_inventory_line_t* receive,
-                                                 uint32_t call_edge_count, uint8_t* marks) {
-  uint32_t sender = tfrt_wait_graph_find_rank(graph, host, tfrt_inventory_line_text(receive, "job"),
-                                              tfrt_inventory_line_text(receive, "sender"));
-  for (uint32_t i = 0; i < graph->node_count && sender != UINT32_MAX; ++i) {
-    if (!tfrt_wait_graph_is_in(graph, i, host, receive)) continue;
+                                                 const tfrt_wait_operation_t* receive,
+                                                 uint32_t call_edge_count,
+                                                 tfrt_wait_marks_t* marks) {
+  uint32_t sender = tfrt_wait_graph_find_sender(graph, host, receive);
+  if (sender == UINT32_MAX) return NULL;
+  const tfrt_wait_host_t* here = &graph->hosts[host];
+  const tfrt_wait_host_t* there = &graph->hosts[sender];
+  bool has_own = false;
+  for (uint32_t i = here->first_node; i < here->node_end && !has_own; ++i) {
+    has_own =
+        tfrt_wait_graph_serves(graph, i, receive) && tfrt_wait_graph_is_own(graph, i, receive);
+  }
+  for (uint32_t i = here->first_node; i < here->node_end; ++i) {
+    if (!tfrt_wait_graph_serves(graph, i, receive)) continue;
+    if (has_own && !tfrt_wait_graph_is_own(graph, i, receive)) continue;
     tfrt_wait_graph_mark_waiters(graph, call_edge_count, i, marks);
-    for (uint32_t j = 0; j < graph->node_count; ++j) {
-      bool may_send = tfrt_wait_graph_serves(graph, j, sender, receive) && !marks[j] &&
-                      !graph->nodes[j].is_start;
+    for (uint32_t j = there->first_node; j < there->node_end; ++j) {
+      bool may_send = tfrt_wait_graph_serves(graph, j, receive) &&
+                      marks->stamps[j] != marks->stamp && !graph->nodes[j].is_start;
       if (may_send) TFRT_RETURN_IF_ERROR(tfrt_wait_graph_add_edge(graph, i, j));
     }
   }
@@ -243,22 +270,78 @@ static tfrt_status_t tfrt_wait_graph_add_call_edges(tfrt_wait_graph_t* graph) {
   return NULL;
 }
 
-static tfrt_status_t tfrt_wait_graph_add_receive_edges(tfrt_wait_graph_t* graph, uint8_t* marks) {
+static tfrt_status_t tfrt_wait_graph_add_receive_edges(tfrt_wait_graph_t* graph,
+                                                       tfrt_wait_marks_t* marks) {
   uint32_t call_edge_count = graph->edge_count;
   for (uint32_t host = 0; host < graph->inventory->host_count; ++host) {
-    tfrt_inventory_line_t line;
-    for (tfrt_string_view_t rest = graph->inventory->lines[host];
-         tfrt_inventory_lines_next(&rest, &line);) {
-      if (!tfrt_inventory_line_is(&line, "receive")) continue;
-      TFRT_RETURN_IF_ERROR(tfrt_wait_graph_add_receive(graph, host, &line, call_edge_count, marks));
+    const tfrt_wait_host_t* here = &graph->hosts[host];
+    for (uint32_t i = here->first_operation; i < here->operation_end; ++i) {
+      const tfrt_wait_operation_t* operation = &graph->operations[i];
+      if (operation->is_kernel) continue;
+      TFRT_RETURN_IF_ERROR(
+          tfrt_wait_graph_add_receive(graph, host, operation, call_edge_count, marks));
     }
   }
   return NULL;
 }
 
+// --- Operations ----------------------------------------------------------------
+
+static tfrt_status_t tfrt_wait_graph_add_operations(tfrt_wait_graph_t* graph, uint32_t host) {
+  tfrt_inventory_line_t line;
+  graph->hosts[host].first_operation = graph->operation_count;
+  for (tfrt_string_view_t rest = graph->inventory->lines[host];
+       tfrt_inventory_lines_next(&rest, &line);) {
+    bool is_kernel = tfrt_inventory_line_is(&line, "kernel");
+    if (!is_kernel && !tfrt_inventory_line_is(&line, "receive")) continue;
+    TFRT_RETURN_IF_ERROR(tfrt_wait_graph_grow((void**)&graph->operations, graph->operation_count,
+                                              &graph->operation_capacity,
+                                              sizeof(*graph->operations)));
+    graph->operations[graph->operation_count++] =
+        (tfrt_wait_operation_t){.line = line,
+                                .job = tfrt_inventory_line_text(&line, "job"),
+                                .request = tfrt_inventory_line_text(&line, "request"),
+                                .function = tfrt_inventory_line_text(&line, "function"),
+                                .runner = tfrt_wait_graph_find_parent(graph, host, &line),
+                                .is_kernel = is_kernel};
+  }
+  graph->hosts[host].operation_end = graph->operation_count;
+  return NULL;
+}
+
+// How well |operation| tells what node |index| is in: the least is best. A kernel or a wait of the
+// function itself is better than one of another, which it may have called. UINT32_MAX: not at all.
+static uint32_t tfrt_wait_graph_rank_operation(const tfrt_wait_graph_t* graph, uint32_t index,
+                                               const tfrt_wait_operation_t* operation) {
+  bool is_own = tfrt_wait_graph_is_own(graph, index, operation);
+  if (operation->is_kernel && operation->job.size == 0) {
+    // Whose it is is not known, as of a worker of an older version: the function may be shared by
+    // several jobs, but one of another function has nothing to say for itself.
+    return is_own ? 3 : UINT32_MAX;
+  }
+  if (operation->is_kernel) return operation->runner != index ? UINT32_MAX : is_own ? 0 : 4;
+  if (!tfrt_wait_graph_serves(graph, index, operation)) return UINT32_MAX;
+  return is_own ? 1 : 2;
+}
+
+bool tfrt_wait_graph_find_operation(const tfrt_wait_graph_t* graph, uint32_t index,
+                                    tfrt_inventory_line_t* out_line) {
+  const tfrt_wait_node_t* node = &graph->nodes[index];
+  if (node->is_unreached) return false;
+  const tfrt_wait_host_t* here = &graph->hosts[node->host];
+  uint32_t best = UINT32_MAX;
+  for (uint32_t i = here->first_operation; i < here->operation_end && best > 0; ++i) {
+    uint32_t rank = tfrt_wait_graph_rank_operation(graph, index, &graph->operations[i]);
+    if (rank >= best) continue;
+    best = rank;
+    *out_line = graph->operations[i].line;
+  }
+  return best != UINT32_MAX;
+}
+
 // --- The one that all wait for -------------------------------------------------
 
-static void tfrt_wait_graph_judge(tfrt_wait_graph_t* graph, uint8_t* marks) {
+static void tfrt_wait_graph_judge(tfrt_wait_graph_t* graph, tfrt_wait_marks_t* marks) {
   for (uint32_t i = 0; i < graph->node_count; ++i) {
     tfrt_wait_node_t* node = &graph->nodes[i];
     if (!node->is_leaf) continue;
@@ -275,48 +358,35 @@ static void tfrt_wait_graph_judge(tfrt_wait_graph_t* graph, uint8_t* marks) {
   }
 }
 
-// How well |line| tells what node |index| is in: the least is best. A kernel or a wait of the
-// function itself is better than one of another, which it may have called. UINT32_MAX: not at all.
-static uint32_t tfrt_wait_graph_rank_operation(const tfrt_wait_graph_t* graph, uint32_t index,
-                                               const tfrt_inventory_line_t* line) {
-  const tfrt_wait_node_t* node = &graph->nodes[index];
-  bool is_own =
-      tfrt_inventory_line_has(line, "function", tfrt_inventory_line_text(&node->line, "function"));
-  if (tfrt_inventory_line_is(line, "kernel")) return is_own ? 0 : 3;
-  bool is_receive = tfrt_inventory_line_is(line, "receive") &&
-                    tfrt_wait_graph_serves(graph, index, node->host, line);
-  if (!is_receive) return UINT32_MAX;
-  return is_own ? 1 : 2;
-}
+// --- All of it -----------------------------------------------------------------
 
-bool tfrt_wait_graph_find_operation(const tfrt_wait_graph_t* graph, uint32_t index,
-                                    tfrt_inventory_line_t* out_line) {
-  const tfrt_wait_node_t* node = &graph->nodes[index];
-  if (node->is_unreached) return false;
-  uint32_t best = UINT32_MAX;
-  tfrt_inventory_line_t line;
-  for (tfrt_string_view_t rest = graph->inventory->lines[node->host];
-       tfrt_inventory_lines_next(&rest, &line);) {
-    uint32_t rank = tfrt_wait_graph_rank_operation(graph, index, &line);
-    if (rank >= best) continue;
-    best = rank;
-    *out_line = line;
-  }
-  return best != UINT32_MAX;
+static tfrt_status_t tfrt_wait_graph_make_room(tfrt_wait_graph_t* graph) {
+  size_t count = (size_t)graph->inventory->index.count + 1;
+  graph->node_of_entry =
+      tfrt_allocator_allocate(tfrt_allocator_system(), count * sizeof(*graph->node_of_entry));
+  if (!graph->node_of_entry) return tfrt_status_out_of_memory();
+  for (size_t i = 0; i < count; ++i) graph->node_of_entry[i] = TFRT_WAIT_GRAPH_NOBODY;
+  return NULL;
 }
 
 tfrt_status_t tfrt_wait_graph_build(const tfrt_cluster_inventory_t* inventory,
                                     tfrt_wait_graph_t* out_graph) {
   *out_graph = (tfrt_wait_graph_t){.inventory = inventory, .culprit = TFRT_WAIT_GRAPH_NOBODY};
+  TFRT_RETURN_IF_ERROR(tfrt_wait_graph_make_room(out_graph));
   for (uint32_t i = 0; i < inventory->host_count; ++i) {
     TFRT_RETURN_IF_ERROR(tfrt_wait_graph_add_nodes(out_graph, i));
   }
+  for (uint32_t i = 0; i < inventory->host_count; ++i) {
+    TFRT_RETURN_IF_ERROR(tfrt_wait_graph_add_operations(out_graph, i));
+  }
   TFRT_RETURN_IF_ERROR(tfrt_wait_graph_add_call_edges(out_graph));
   tfrt_allocator_t allocator = tfrt_allocator_system();
-  uint8_t* marks = tfrt_allocator_allocate(allocator, out_graph->node_count + 1);
-  if (!marks) return tfrt_status_out_of_memory();
-  tfrt_status_t status = tfrt_wait_graph_add_receive_edges(out_graph, marks);
-  if (!status) tfrt_wait_graph_judge(out_graph, marks);
-  tfrt_allocator_free(allocator, marks, out_graph->node_count + 1);
+  size_t size = 2 * ((size_t)out_graph->node_count + 1) * sizeof(uint32_t);
+  uint32_t* room = tfrt_allocator_allocate_zeroed(allocator, size);
+  if (!room) return tfrt_status_out_of_memory();
+  tfrt_wait_marks_t marks = {.stamps = room, .queue = room + out_graph->node_count + 1};
+  tfrt_status_t status = tfrt_wait_graph_add_receive_edges(out_graph, &marks);
+  if (!status) tfrt_wait_graph_judge(out_graph, &marks);
+  tfrt_allocator_free(allocator, room, size);
   return status;
 }

@@ -11,7 +11,7 @@
 //   not wait for it in turn.
 //   A node that waits for nobody is a *leaf*: a kernel of it runs, or nothing is to be seen.
 //
-// Life: built from inventories, which it borrows; deinitialised.
+// Life: built from inventories, which it borrows, and which are indexed; deinitialised.
 //
 // Thread rule: main thread only. Failure rule: RESOURCE_EXHAUSTED.
 #ifndef TFRT_TOOLS_COORDINATOR_WAIT_GRAPH_H_
@@ -28,7 +28,13 @@ typedef struct tfrt_wait_node_s {
   bool is_start;
   bool is_unreached;
   bool is_passing;  // its callee answers, and does not know it: it is on its way, or just over
-  uint32_t caller;  // another node, or NOBODY
+  tfrt_string_view_t job;
+  tfrt_string_view_t request;
+  tfrt_string_view_t function;
+  uint32_t caller;      // another node, or NOBODY
+  uint32_t first_edge;  // of those to whom it waits for, in their order; NOBODY: none
+  uint32_t last_edge;
+  uint32_t first_waiter;  // the newest edge of those who wait for it; NOBODY: none
   uint32_t waiter_count;  // of a leaf: nodes that wait for it, however indirectly, and itself
   bool is_leaf;
   bool is_shown;  // what it waits for, by who prints the graph
@@ -37,7 +43,27 @@ typedef struct tfrt_wait_node_s {
 typedef struct tfrt_wait_edge_s {
   uint32_t waiter;
   uint32_t awaited;
+  uint32_t next_edge;    // of the same waiter, or NOBODY
+  uint32_t next_waiter;  // an older one of the same awaited, or NOBODY
 } tfrt_wait_edge_t;
+
+// What a node may be in: the line of a kernel or of a receive.
+typedef struct tfrt_wait_operation_s {
+  tfrt_inventory_line_t line;
+  tfrt_string_view_t job;
+  tfrt_string_view_t request;
+  tfrt_string_view_t function;
+  uint32_t runner;  // of a kernel whose worker says it: the node; NOBODY
+  bool is_kernel;
+} tfrt_wait_operation_t;
+
+// Where the nodes and operations of a host are among the others'.
+typedef struct tfrt_wait_host_s {
+  uint32_t first_node;
+  uint32_t node_end;
+  uint32_t first_operation;
+  uint32_t operation_end;
+} tfrt_wait_host_t;
 
 typedef struct tfrt_wait_graph_s {
   const tfrt_cluster_inventory_t* inventory;
@@ -47,11 +73,16 @@ typedef struct tfrt_wait_graph_s {
   tfrt_wait_edge_t* edges;
   uint32_t edge_count;
   uint32_t edge_capacity;
+  tfrt_wait_operation_t* operations;
+  uint32_t operation_count;
+  uint32_t operation_capacity;
+  uint32_t* node_of_entry;  // by place in the inventory's index; NOBODY
+  tfrt_wait_host_t hosts[TFRT_HOST_LIST_MAX];
   uint32_t culprit;  // the leaf that most wait for, the oldest of these; NOBODY: nothing runs
 } tfrt_wait_graph_t;
 
-// Makes |out_graph| that of |inventory|. It must be deinitialised whatever this returns. Main
-// thread only.
+// Makes |out_graph| that of |inventory|, which has its index. It must be deinitialised whatever
+// this returns. Main thread only.
 tfrt_status_t tfrt_wait_graph_build(const tfrt_cluster_inventory_t* inventory,
                                     tfrt_wait_graph_t* out_graph) TFRT_MUST_USE;
 void tfrt_wait_graph_deinitialize(tfrt_wait_graph_t* graph);

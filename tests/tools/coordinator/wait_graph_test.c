@@ -21,10 +21,14 @@ static void build(const char* a, const char* b, const char* c) {
     inventory.lines[i] = tfrt_string_view_of(lines[i]);
     inventory.incarnations[i] = tfrt_string_view_of(lines[i][0] ? incarnations[i] : "");
   }
+  ck_assert(tfrt_status_is_ok(tfrt_cluster_inventory_index(&inventory)));
   ck_assert(tfrt_status_is_ok(tfrt_wait_graph_build(&inventory, &graph)));
 }
 
-static void tear_down(void) { tfrt_wait_graph_deinitialize(&graph); }
+static void tear_down(void) {
+  tfrt_wait_graph_deinitialize(&graph);
+  tfrt_cluster_inventory_drop_index(&inventory);
+}
 
 static void expect_culprit(uint32_t host, const char* function, uint32_t waiters) {
   ck_assert_uint_ne(graph.culprit, TFRT_WAIT_GRAPH_NOBODY);
@@ -142,6 +146,29 @@ START_TEST(a_wait_of_the_function_itself_is_its_operation) {
 }
 END_TEST
 
+// Two jobs run the same program; the kernel of the other one comes first.
+START_TEST(a_kernel_of_another_job_is_not_blamed) {
+  build(
+      "host incarnation=aa\n"
+      "start job=1 number=1 request=1 function=main age_us=9 state=running\n"
+      "start job=2 number=1 request=1 function=main age_us=3 state=running\n"
+      "kernel job=2 request=1 in=1 name=theirs function=main at=x:1:1\n"
+      "kernel job=1 request=1 in=1 name=ours function=called at=x:2:1\n",
+      "", "");
+  expect_culprit(0, "main", 1);
+  expect_operation("kernel", "name", "ours");
+  tear_down();
+  build(
+      "host incarnation=aa\n"
+      "start job=1 number=1 request=1 function=main age_us=9 state=running\n"
+      "kernel job=2 request=1 in=1 name=theirs function=main at=x:1:1\n"
+      "kernel name=nobodys function=other at=x:3:1\n",
+      "", "");
+  tfrt_inventory_line_t line;
+  ck_assert(!tfrt_wait_graph_find_operation(&graph, graph.culprit, &line));
+}
+END_TEST
+
 START_TEST(a_call_to_a_host_that_does_not_answer_is_what_is_waited_for) {
   build(
       "host incarnation=aa\n"
@@ -162,7 +189,7 @@ START_TEST(a_call_that_its_callee_does_not_know_is_passing_and_rather_not_the_cu
   build(caller, "host incarnation=bb\n", "");
   expect_culprit(0, "f", 2);
   ck_assert(graph.nodes[graph.culprit].is_passing);
-  tfrt_wait_graph_deinitialize(&graph);
+  tear_down();
   build(caller,
         "host incarnation=bb\n"
         "call job=1 dir=in peer=aa number=2 request=1 function=g age_us=1 state=running\n",
@@ -189,6 +216,42 @@ START_TEST(those_who_wait_for_each_other_in_a_ring_have_no_culprit_but_are_shown
 }
 END_TEST
 
+// Host a has called so many of b, one of which has a kernel; half of them b does not know.
+START_TEST(very_many_calls_take_time_that_grows_with_their_number) {
+  enum { count = 100000 };
+  tfrt_string_builder_t a, b;
+  tfrt_string_builder_initialize(&a, tfrt_allocator_system());
+  tfrt_string_builder_initialize(&b, tfrt_allocator_system());
+  tfrt_string_builder_append_text(
+      &a, "host incarnation=aa\nstart job=1 number=1 request=1 function=main age_us=9\n");
+  tfrt_string_builder_append_text(&b, "host incarnation=bb\n");
+  for (int i = 0; i < count; ++i) {
+    tfrt_string_builder_append_format(
+        &a, "call job=1 dir=out peer=bb number=%d request=1 function=f in=1 at=p:1:2\n", i);
+    if (i % 2 != 0) continue;
+    tfrt_string_builder_append_format(
+        &b, "call job=1 dir=in peer=aa number=%d request=1 function=f age_us=%d\n", i, count - i);
+  }
+  tfrt_string_builder_append_text(&b,
+                                  "kernel job=1 request=1 in=aa.0 name=k function=f at=p:2:2\n");
+  build(tfrt_string_builder_text(&a), tfrt_string_builder_text(&b), "");
+  ck_assert_uint_eq(graph.node_count, count + 1);
+  expect_culprit(1, "f", 2);
+  expect_operation("kernel", "name", "k");
+  for (uint32_t i = 0; i < graph.node_count; ++i) {
+    tfrt_inventory_line_t line;
+    bool is_found = tfrt_wait_graph_find_operation(&graph, i, &line);
+    ck_assert_int_eq(is_found, i == graph.culprit);
+  }
+  tfrt_table_t table;
+  tfrt_cluster_inventory_list_calls(&inventory, &table);
+  ck_assert_uint_eq(tfrt_table_row_count(&table), count);
+  tfrt_table_deinitialize(&table);
+  tfrt_string_builder_deinitialize(&a);
+  tfrt_string_builder_deinitialize(&b);
+}
+END_TEST
+
 Suite* tfrt_test_suite(void) {
   TCase* graphs = tcase_create("graphs");
   tcase_add_checked_fixture(graphs, NULL, tear_down);
@@ -198,7 +261,9 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(graphs, who_receives_waits_for_who_runs_at_the_sender);
   tcase_add_test(graphs, who_waits_for_the_receiver_is_not_waited_for_as_a_sender);
   tcase_add_test(graphs, a_wait_of_the_function_itself_is_its_operation);
+  tcase_add_test(graphs, a_kernel_of_another_job_is_not_blamed);
   tcase_add_test(graphs, a_call_to_a_host_that_does_not_answer_is_what_is_waited_for);
+  tcase_add_test(graphs, very_many_calls_take_time_that_grows_with_their_number);
   tcase_add_test(graphs,
                  a_call_that_its_callee_does_not_know_is_passing_and_rather_not_the_culprit);
   tcase_add_test(graphs, those_who_wait_for_each_other_in_a_ring_have_no_culprit_but_are_shown);
