@@ -294,6 +294,14 @@ class SeeingTest(RunningTest):
         self.assertEqual(out.count("no answer"), 1, out)
         workers[2].send_signal(signal.SIGCONT)
 
+    def test_a_host_that_wants_another_key_has_answered(self):
+        worker = self.start_worker("--cluster-key-file=" + self.write("key", "secret\n"))
+        others = [self.start_worker(), worker]
+        for verb in (["status"], ["list", "hosts"]):
+            code, out, _ = self.ask(*verb, hosts(others) + ",127.0.0.1:1")
+            self.assertEqual(code, 8, out)
+            self.assertEqual((out.count("refused"), out.count("no answer")), (1, 1), out)
+
     def test_the_kernel_of_the_job_itself_is_told(self):
         """Two jobs run one program, from files of two names. Host 2 has one thread."""
         workers, first = self.begin()

@@ -318,6 +318,12 @@ class TestFiles(TlsTest):
         errors = [entry["error"] for entry in json.loads(out) if entry["file"] == "bad.pem"]
         self.assertEqual(len(errors), 1)
         self.assertIn(errors[0], err)
+        # Each of several is told.
+        self.write("certs/worse.pem", "")
+        code, out, err = self.run_certs("show", self.certs)
+        self.assertEqual((code, len(out.splitlines())), (2, 4))
+        self.assertEqual([line.count("bad.pem") for line in err.splitlines()], [1, 0], err)
+        self.assertEqual([line.count("worse.pem") for line in err.splitlines()], [0, 1], err)
         code, out, err = self.run_certs("show", self.certs + "x", "-o=json")
         self.assertEqual((code, json.loads(out)["error"]["code"]), (2, "NOT_FOUND"))
 

@@ -154,6 +154,14 @@ class TracingTest(RunningTest):
         self.assertEqual((code, out), (2, ""))
         self.assertIn("can't create a file beside /nowhere/trace", err)
 
+    def test_a_trace_that_can_not_be_written_is_an_error_for_programs_too(self):
+        workers = self.start_workers(1)
+        flags = ("--for=10", "--file=/dev/full")
+        self.expect(self.ask("trace", hosts(workers), *flags), 2, "", "can't write /dev/full")
+        code, out, err = self.ask("trace", hosts(workers), *flags, "-o=json")
+        self.assertEqual(code, 2, err)
+        self.assertIn(json.loads(out)["error"]["message"], err)
+
     def test_a_trace_ends_when_it_is_told_to(self):
         workers, _ = self.begin(CALLS_FOR_EVER)
         path = os.path.join(self.folder, "seen.json")

@@ -338,9 +338,10 @@ static tfrt_status_t tfrt_certs_show_one(const tfrt_certs_run_t* run, const char
   return NULL;
 }
 
-// One that can't be read is told, and the others are shown all the same.
+// One that can't be read is told, by the caller the last one, and the others are shown all the
+// same.
 static tfrt_status_t tfrt_certs_show_all(const tfrt_certs_run_t* run) {
-  tfrt_status_t first = NULL;
+  tfrt_status_t last = NULL;
   const char* separator = "";
   for (size_t i = 0; i < run->file_count; ++i) {
     tfrt_string_builder_t line;
@@ -349,14 +350,14 @@ static tfrt_status_t tfrt_certs_show_all(const tfrt_certs_run_t* run) {
     if (status && run->is_json) tfrt_certs_append_json_error(run->files[i], status, &line);
     if (!status || run->is_json) printf("%s%s", separator, tfrt_string_builder_text(&line));
     if (run->is_json) separator = ",";
-    if (!first) {
-      first = status;
-    } else {
-      tfrt_status_release(status);
+    if (status && last) {
+      tfrt_run_report_error(last);
+      tfrt_status_release(last);
     }
+    if (status) last = status;
     tfrt_string_builder_deinitialize(&line);
   }
-  return first;
+  return last;
 }
 
 static tfrt_status_t tfrt_certs_show(tfrt_certs_run_t* run) {

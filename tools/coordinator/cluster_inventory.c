@@ -185,7 +185,7 @@ void tfrt_cluster_inventory_list_hosts(const tfrt_cluster_inventory_t* inventory
     tfrt_inventory_line_t line;
     tfrt_table_add_view(out_table, inventory->addresses[i]);
     if (tfrt_host_query_error(query, i) || !tfrt_inventory_lines_next(&rest, &line)) {
-      static const char* const missing[] = {"", "", "no answer", "", "", "", "", ""};
+      const char* const missing[] = {"", "", tfrt_host_query_missing(query, i), "", "", "", "", ""};
       for (size_t c = 0; c < TFRT_ARRAY_SIZE(missing); ++c) {
         tfrt_table_add_text(out_table, missing[c]);
       }

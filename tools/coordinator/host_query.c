@@ -312,6 +312,11 @@ tfrt_status_t tfrt_host_query_error(const tfrt_host_query_t* query, uint32_t ind
   return answer && tfrt_async_value_is_error(answer) ? tfrt_async_value_error(answer) : NULL;
 }
 
+const char* tfrt_host_query_missing(const tfrt_host_query_t* query, uint32_t index) {
+  tfrt_status_code_t code = tfrt_status_code(tfrt_host_query_error(query, index));
+  return code == TFRT_STATUS_UNAUTHENTICATED ? "refused" : "no answer";
+}
+
 tfrt_status_t tfrt_host_query_named_error(const tfrt_host_query_t* query, uint32_t index) {
   tfrt_status_t error = tfrt_host_query_error(query, index);
   if (!error) return NULL;

@@ -123,6 +123,10 @@ tfrt_status_t tfrt_host_query_check_answered(tfrt_host_query_t* query) TFRT_MUST
 tfrt_status_t tfrt_host_query_not_found(tfrt_host_query_t* query, const char* what,
                                         const char* name) TFRT_MUST_USE;
 
+// The state of host |index|, which has answered with an error, in a table: whether it is there at
+// all. Main thread only.
+const char* tfrt_host_query_missing(const tfrt_host_query_t* query, uint32_t index);
+
 // Says that no host but |index| is asked any more. Main thread only.
 void tfrt_host_query_leave_others(tfrt_host_query_t* query, uint32_t index);
 

@@ -49,6 +49,12 @@ static void tfrt_host_status_append_cell(tfrt_string_view_t text, size_t width, 
   if (!is_number) tfrt_string_builder_append_fill(out, ' ', fill);
 }
 
+void tfrt_host_status_append_missing(tfrt_string_view_t address, const char* state,
+                                     tfrt_string_builder_t* out) {
+  tfrt_host_status_append_cell(address, 24, false, out);
+  tfrt_string_builder_append_format(out, " %-20s %-9s\n", "-", state);
+}
+
 void tfrt_host_status_append_line(tfrt_string_view_t address, tfrt_string_view_t report,
                                   tfrt_string_builder_t* out) {
   tfrt_string_view_t name = tfrt_host_status_find(report, "name");

@@ -15,6 +15,10 @@ void tfrt_host_status_append_titles(tfrt_string_builder_t* out);
 void tfrt_host_status_append_line(tfrt_string_view_t address, tfrt_string_view_t report,
                                   tfrt_string_builder_t* out);
 
+// Appends the line of a host that says nothing; |state| says why. Thread-compatible.
+void tfrt_host_status_append_missing(tfrt_string_view_t address, const char* state,
+                                     tfrt_string_builder_t* out);
+
 // Appends |report| as a JSON object: a member for each line, numbers as numbers, peers as an
 // array of objects. Thread-compatible.
 void tfrt_host_status_append_json(tfrt_string_view_t report, tfrt_string_builder_t* out);

@@ -91,8 +91,7 @@ static void tfrt_status_append_host(const tfrt_host_query_t* query, uint32_t ind
   if (tfrt_host_query_answer(query, index, &report)) {
     tfrt_host_status_append_line(address, report, out);
   } else {
-    tfrt_string_builder_append_format(out, "%-24.*s %-20s %-9s\n", (int)address.size, address.data,
-                                      "-", "no answer");
+    tfrt_host_status_append_missing(address, tfrt_host_query_missing(query, index), out);
   }
 }
 

@@ -251,7 +251,7 @@ static tfrt_status_t tfrt_trace_command_write(tfrt_trace_command_t* trace) {
   tfrt_status_t status = tfrt_chrome_trace_write(trace->file, rows, count);
   if (!status) return NULL;
   // The user's mistake, not the cluster's.
-  tfrt_run_report_error(status);
+  tfrt_run_report_failure(status, trace->query->is_json);
   tfrt_status_release(status);
   trace->query->exit_code = TFRT_EXIT_USAGE;
   tfrt_host_query_forget_failure(trace->query);

@@ -51,6 +51,13 @@ START_TEST(a_line_commands_no_terminal) {
 }
 END_TEST
 
+START_TEST(a_host_that_says_nothing_has_a_line_that_commands_no_terminal) {
+  tfrt_host_status_append_missing(tfrt_string_view_of("\x1b[31m:1"), "no answer", &out);
+  ck_assert_str_eq(tfrt_string_builder_text(&out),
+                   "\\u001b[31m:1             -                    no answer\n");
+}
+END_TEST
+
 START_TEST(json_has_numbers_texts_and_peers) {
   tfrt_host_status_append_json(tfrt_string_view_of(report), &out);
   ck_assert_str_eq(
@@ -77,6 +84,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_test(tests, a_line_has_all_columns);
   tcase_add_test(tests, a_report_that_lacks_lines_has_dashes);
   tcase_add_test(tests, a_line_commands_no_terminal);
+  tcase_add_test(tests, a_host_that_says_nothing_has_a_line_that_commands_no_terminal);
   tcase_add_test(tests, json_has_numbers_texts_and_peers);
   suite_add_tcase(suite, tests);
   return suite;
