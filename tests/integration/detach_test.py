@@ -7,7 +7,10 @@ Usage: detach_test.py TFRT TFRT_WORKER
 """
 
 import json
+import os
+import re
 import signal
+import subprocess
 import time
 
 from cluster import PATIENCE_S, UNUSED, ClusterTest, hosts, main, strike
@@ -153,6 +156,32 @@ class DetachTest(ClusterTest):
         self.expect(self.ask("cancel", job, hosts(workers)), 0)
         self.expect(self.attach(workers, job), 2, "", "there is no job")
         self.expect_kept(workers, 0)
+
+    def test_a_name_that_could_not_be_printed_is_told_elsewhere(self):
+        workers = self.start_workers(2)
+        program = self.write("spins.mlir", SPINS)
+        command = [self.tfrt, "run", program, "--arg=n=%d" % SHORT, hosts(workers), "--detach"]
+        for full in (True, False):
+            writing = os.open("/dev/full", os.O_WRONLY)
+            if not full:
+                os.close(writing)
+                reading, writing = os.pipe()
+                os.close(reading)
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=writing,
+                stderr=subprocess.PIPE,
+                env=self.environment,
+                universal_newlines=True,
+            )
+            os.close(writing)
+            self.addCleanup(process.kill)
+            _, err = process.communicate(timeout=PATIENCE_S)
+            self.assertEqual(process.returncode, 1 if full else -signal.SIGPIPE, err)
+            job = re.match("tfrt: the job is ([0-9a-f]{32})\n", err)
+            self.assertTrue(job, err)
+            self.expect(self.attach(workers, job.group(1)), 0, returned(SHORT))
 
     def test_without_detach_the_job_ends_with_who_has_started_it(self):
         workers = self.start_workers(2, "--heartbeat-ms=200", "--silence-ms=5000")
