@@ -23,6 +23,9 @@ TFRT, WORKER = sys.argv[1:3]
 # Seconds after which something that should have happened never will.
 PATIENCE = 120
 
+# As in a terminal, whoever has started the test.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
 IS_SANITIZED = "ASAN_OPTIONS" in os.environ or "TSAN_OPTIONS" in os.environ
 
 SUM = """func.func @main() -> i32 {
@@ -205,7 +208,7 @@ class WorkerTest(unittest.TestCase):
 
     def test_line_and_files_say_where_it_is(self):
         pid, ready = self.path("pid"), self.path("ready")
-        for number in (signal.SIGTERM, signal.SIGINT):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             worker = self.start_worker("--pid-file", pid, "--ready-file", ready)
             self.assertRegex(worker.address, r"^127\.0\.0\.1:[1-9][0-9]*$")
             self.assertEqual(self.read(pid), f"{worker.popen.pid}\n")
@@ -217,6 +220,14 @@ class WorkerTest(unittest.TestCase):
             self.assertTrue(worker.log().endswith("info: ended\n"), worker.log())
             self.assertRegex(worker.log(), r"info: [0-9a-f]{8} opened by .*, as host 0 of 1 \[host=0 job=1\]\n")
             self.assertRegex(worker.log(), r"info: closed.* \[host=0 job=1\]\n")
+
+    def test_who_was_started_to_outlive_its_terminal_does(self):
+        worker = self.start_worker(
+            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        worker.popen.send_signal(signal.SIGHUP)
+        self.expect_served(worker)
+        self.assertEqual(worker.stop(), 0, worker.log())
+        self.assertNotIn("SIGHUP", worker.log())
 
     def test_a_fixed_port_is_free_again_at_once(self):
         address = self.start_worker().address
@@ -344,13 +355,16 @@ class WorkerTest(unittest.TestCase):
         self.assertNotEqual(client.wait(), 0)
 
     def test_kernels_that_do_not_end_lose_their_process(self):
-        worker = self.start_worker("--stop-with-stdin", stdin=subprocess.PIPE)
+        pid, ready = self.path("pid"), self.path("ready")
+        flags = ("--stop-with-stdin", "--pid-file", pid, "--ready-file", ready)
+        worker = self.start_worker(*flags, stdin=subprocess.PIPE)
         client = self.start(TFRT, "run", "--hosts", worker.address, self.path("deaf.mlir", DEAF))
         for _ in range(DEAF_LINES):
             self.assertEqual(client.line(), "int32 = 600000000\n", client.log() + worker.log())
         worker.popen.stdin.close()
         self.assertEqual(worker.wait(), 1, worker.log())
         self.assertIn("kernels do not end", worker.log())
+        self.assertEqual(os.listdir(self.folder), ["deaf.mlir"])
         self.assertNotEqual(client.wait(), 0)
 
     # --- Wrong use -------------------------------------------------------------

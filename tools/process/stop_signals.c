@@ -3,13 +3,17 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
+
+static bool tfrt_stop_signals_hears_hangup;
 
 static void tfrt_stop_signals_fill(sigset_t* set) {
   sigemptyset(set);
   sigaddset(set, SIGINT);
   sigaddset(set, SIGTERM);
+  if (tfrt_stop_signals_hears_hangup) sigaddset(set, SIGHUP);
 }
 
 // Takes the next one that has come; 0: none.
@@ -30,6 +34,9 @@ static void tfrt_stop_signals_run(uv_poll_t* poll, int status, int events) {
 int tfrt_stop_signals_initialize(tfrt_stop_signals_t* signals, uv_loop_t* loop,
                                  tfrt_stop_signals_fn_t on_stop, void* self) {
   *signals = (tfrt_stop_signals_t){.descriptor = -1, .on_stop = on_stop, .self = self};
+  struct sigaction hangup;
+  tfrt_stop_signals_hears_hangup =
+      sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN;
   sigset_t set;
   tfrt_stop_signals_fill(&set);
   if (sigprocmask(SIG_BLOCK, &set, NULL) != 0) return -errno;
@@ -46,6 +53,7 @@ void tfrt_stop_signals_lend(void (*handler)(int number)) {
   sigemptyset(&action.sa_mask);
   sigaction(SIGINT, &action, NULL);
   sigaction(SIGTERM, &action, NULL);
+  if (tfrt_stop_signals_hears_hangup) sigaction(SIGHUP, &action, NULL);
   sigset_t set;
   tfrt_stop_signals_fill(&set);
   sigprocmask(SIG_UNBLOCK, &set, NULL);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// SIGINT and SIGTERM as events of a loop, however many threads the process has.
+// SIGINT, SIGTERM and SIGHUP as events of a loop, however many threads the process has. SIGHUP is
+// none of them in a process that was started with it ignored, as by nohup.
 //
 //   kernel --> pending for the process (blocked in each thread) --> descriptor --> loop --> on_stop
 //

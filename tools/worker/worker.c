@@ -46,6 +46,9 @@ typedef struct tfrt_worker_s {
   bool is_abandoned;     // the standard input has ended
 } tfrt_worker_t;
 
+// The one of this process.
+static tfrt_worker_t tfrt_worker_state;
+
 static void tfrt_worker_print_error(tfrt_status_t status) {
   fprintf(stderr, "tfrt_worker: %s\n", tfrt_status_message(status));
 }
@@ -54,9 +57,11 @@ static void tfrt_worker_print_error(tfrt_status_t status) {
 
 static void tfrt_worker_stop(tfrt_worker_t* worker) { uv_stop(&worker->loop); }
 
-// Nothing but write and _exit is allowed in a signal handler.
+// A handler may do little more than ask the system. The other thread that removes the file waits
+// for kernels.
 static void tfrt_worker_end_by_force(int number) {
   (void)number;
+  tfrt_presence_file_remove(&tfrt_worker_state.pid_file);
   static const char line[] = "tfrt_worker: kernels do not end: the process ends without them\n";
   ssize_t written = write(STDERR_FILENO, line, sizeof(line) - 1);
   (void)written;
@@ -104,7 +109,8 @@ static void tfrt_worker_drain(tfrt_worker_t* worker) {
 
 static void tfrt_worker_on_signal(void* self, int number) {
   tfrt_worker_t* worker = self;
-  tfrt_log(TFRT_LOG_INFO, NULL, "told to stop by %s", number == SIGINT ? "SIGINT" : "SIGTERM");
+  const char* name = number == SIGINT ? "SIGINT" : number == SIGHUP ? "SIGHUP" : "SIGTERM";
+  tfrt_log(TFRT_LOG_INFO, NULL, "told to stop by %s", name);
   if (worker->is_draining) {
     tfrt_worker_stop(worker);
   } else {
@@ -307,12 +313,12 @@ static tfrt_worker_exit_t tfrt_worker_serve(tfrt_worker_t* worker) {
 }
 
 tfrt_worker_exit_t tfrt_worker_run(const tfrt_worker_options_t* options) {
-  static tfrt_worker_t worker;
-  worker = (tfrt_worker_t){.options = options};
+  tfrt_worker_t* worker = &tfrt_worker_state;
+  *worker = (tfrt_worker_t){.options = options};
   tfrt_worker_prepare_system(options);
-  tfrt_status_t status = tfrt_worker_open_loop(&worker);
-  if (!status) status = tfrt_worker_initialize_process(&worker);
-  if (!status) return tfrt_worker_serve(&worker);
+  tfrt_status_t status = tfrt_worker_open_loop(worker);
+  if (!status) status = tfrt_worker_initialize_process(worker);
+  if (!status) return tfrt_worker_serve(worker);
   tfrt_worker_print_error(status);
   tfrt_worker_exit_t exit_code = tfrt_worker_exit_of_listening(status);
   tfrt_status_release(status);

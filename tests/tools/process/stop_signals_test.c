@@ -53,6 +53,30 @@ START_TEST(each_of_both_is_told) {
 }
 END_TEST
 
+START_TEST(a_hangup_is_told_unless_the_process_was_started_to_ignore_it) {
+  tear_down();
+  signal(SIGHUP, SIG_DFL);
+  set_up();
+  ck_assert_int_eq(kill(getpid(), SIGHUP), 0);
+  uv_run(&loop, UV_RUN_ONCE);
+  ck_assert_int_eq(stop_count, 1);
+  ck_assert_int_eq(stops[0], SIGHUP);
+  tear_down();
+  signal(SIGHUP, SIG_IGN);
+  set_up();
+  // Else a signal of the life before is pending, and taken now.
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGHUP);
+  sigprocmask(SIG_UNBLOCK, &set, NULL);
+  ck_assert_int_eq(kill(getpid(), SIGHUP), 0);
+  ck_assert_int_eq(kill(getpid(), SIGTERM), 0);
+  uv_run(&loop, UV_RUN_ONCE);
+  ck_assert_int_eq(stop_count, 2);
+  ck_assert_int_eq(stops[1], SIGTERM);
+}
+END_TEST
+
 static void signal_process(void* argument) { *(int*)argument = kill(getpid(), SIGTERM); }
 
 START_TEST(no_thread_takes_one_away_from_the_loop) {
@@ -86,6 +110,7 @@ Suite* tfrt_test_suite(void) {
   tcase_add_checked_fixture(tests, set_up, tear_down);
   tcase_add_test(tests, what_comes_before_a_turn_is_an_event_of_it);
   tcase_add_test(tests, each_of_both_is_told);
+  tcase_add_test(tests, a_hangup_is_told_unless_the_process_was_started_to_ignore_it);
   tcase_add_test(tests, no_thread_takes_one_away_from_the_loop);
   tcase_add_test(tests, a_handler_takes_what_comes_later_and_nothing_that_came_before);
   suite_add_tcase(suite, tests);
