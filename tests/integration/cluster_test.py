@@ -387,6 +387,26 @@ class TestLocal(ClusterTest):
             self.expect_nothing_left()
             os.close(reading)
 
+    def test_nobody_reads_what_a_verb_prints(self):
+        """More than a pipe takes, of workers that are not there."""
+        there_not = ",".join("127.0.0.1:%d" % (i + 1) for i in range(60))
+        for number in (signal.SIGINT, signal.SIGTERM):
+            reading, writing = os.pipe()
+            self.addCleanup(os.close, reading)
+            fcntl.fcntl(writing, F_SETPIPE_SZ, 4096)
+            process = subprocess.Popen(
+                [self.tfrt, "status", "-o=json", "--hosts=" + there_not],
+                stdin=subprocess.DEVNULL,
+                stdout=writing,
+                stderr=subprocess.DEVNULL,
+                env=self.environment,
+            )
+            os.close(writing)
+            self.addCleanup(process.kill)
+            self.fill(reading, process)
+            process.send_signal(number)
+            self.assertEqual(process.wait(PATIENCE_S), 5)
+
     def fill(self, reading, process):
         """Waits until the pipe `reading`, which has a page, holds so much that a writer waits, or
         `process`, whose time may be up before that, has ended."""

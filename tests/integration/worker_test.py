@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 
 TFRT, WORKER = sys.argv[1:3]
@@ -228,6 +229,17 @@ class WorkerTest(unittest.TestCase):
         self.expect_served(worker)
         self.assertEqual(worker.stop(), 0, worker.log())
         self.assertNotIn("SIGHUP", worker.log())
+
+    def test_a_signal_ends_who_waits_for_a_reader_of_its_ready_file(self):
+        pid, ready = self.path("pid"), self.path("ready")
+        os.mkfifo(ready)
+        worker = self.start(WORKER, "--pid-file", pid, "--ready-file", ready)
+        end = time.monotonic() + PATIENCE
+        # The pid file is written first, under another name until it is whole.
+        while "pid" not in os.listdir(self.folder):
+            self.assertLess(time.monotonic(), end)
+        self.assertEqual(worker.stop(), 0, worker.log())
+        self.assertEqual(os.listdir(self.folder), ["ready"])
 
     def test_a_fixed_port_is_free_again_at_once(self):
         address = self.start_worker().address

@@ -229,6 +229,7 @@ static tfrt_status_t tfrt_attach_report(tfrt_attach_t* attach, uint32_t count) {
                                         .result_count = count,
                                         .ended = values[count]};
     const tfrt_run_style_t style = {.is_json = attach->query->is_json};
+    tfrt_host_query_stop_asking(attach->query);
     tfrt_status_t error = tfrt_run_report_results(&outcome, &style);
     bool is_loss =
         attach->is_loss || tfrt_client_has_lost(attach->query->host[attach->root].client, error);

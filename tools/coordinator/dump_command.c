@@ -238,6 +238,7 @@ static tfrt_status_t tfrt_dump_run(tfrt_host_query_t* query) {
   static tfrt_cluster_inventory_t inventory;
   TFRT_RETURN_IF_ERROR(tfrt_cluster_inventory_gather(query, &inventory));
   TFRT_RETURN_IF_ERROR(tfrt_host_query_check_answered(query));
+  tfrt_host_query_stop_asking(query);
   tfrt_string_builder_t out;
   tfrt_string_builder_initialize(&out, tfrt_allocator_system());
   tfrt_status_t status = tfrt_cluster_inventory_index(&inventory);

@@ -362,6 +362,10 @@ tfrt_status_t tfrt_host_query_not_found(tfrt_host_query_t* query, const char* wh
       "there is no %s '%s' on the workers that answer, and this one may have it", what, name);
 }
 
+void tfrt_host_query_stop_asking(tfrt_host_query_t* query) {
+  tfrt_run_loop_bound_end(&query->loop, TFRT_RUN_LOOP_REPORT_SECONDS);
+}
+
 void tfrt_host_query_leave_others(tfrt_host_query_t* query, uint32_t index) {
   for (uint32_t i = 0; i < query->hosts.count; ++i) {
     if (i != index) tfrt_client_close(query->host[i].client, NULL);

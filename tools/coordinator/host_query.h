@@ -127,6 +127,10 @@ tfrt_status_t tfrt_host_query_not_found(tfrt_host_query_t* query, const char* wh
 // all. Main thread only.
 const char* tfrt_host_query_missing(const tfrt_host_query_t* query, uint32_t index);
 
+// Nothing is asked any more. What is left, to say what was found, may take long, since nobody may
+// read it: SIGINT and SIGTERM end the process at once from now on. Main thread only.
+void tfrt_host_query_stop_asking(tfrt_host_query_t* query);
+
 // Says that no host but |index| is asked any more. Main thread only.
 void tfrt_host_query_leave_others(tfrt_host_query_t* query, uint32_t index);
 

@@ -21,6 +21,7 @@ static tfrt_status_t tfrt_list_run(tfrt_host_query_t* query) {
   static tfrt_cluster_inventory_t inventory;
   TFRT_RETURN_IF_ERROR(tfrt_cluster_inventory_gather(query, &inventory));
   TFRT_RETURN_IF_ERROR(tfrt_host_query_check_answered(query));
+  tfrt_host_query_stop_asking(query);
   TFRT_RETURN_IF_ERROR(tfrt_cluster_inventory_index(&inventory));
   const char* noun = query->rest.values[0];
   tfrt_table_t table;

@@ -264,6 +264,8 @@ static tfrt_status_t tfrt_trace_command_run(tfrt_host_query_t* query) {
   tfrt_status_t status = tfrt_trace_command_find(trace);
   if (!status) status = tfrt_trace_command_prepare(trace);
   if (!status) status = tfrt_trace_command_record(trace);
+  // The file may be a pipe that nobody reads.
+  tfrt_host_query_stop_asking(query);
   if (!status) status = tfrt_trace_command_write(trace);
   if (!status && query->exit_code == TFRT_EXIT_SUCCESS) tfrt_trace_command_report(trace);
   for (uint32_t i = 0; i < query->hosts.count; ++i) tfrt_trace_release(trace->hosts[i].row.trace);

@@ -68,6 +68,13 @@ static void tfrt_worker_end_by_force(int number) {
   _exit(TFRT_WORKER_EXIT_SYSTEM);
 }
 
+// The same, before anybody was told of this worker.
+static void tfrt_worker_end_untold(int number) {
+  (void)number;
+  tfrt_presence_file_remove(&tfrt_worker_state.pid_file);
+  _exit(TFRT_WORKER_EXIT_STOPPED);
+}
+
 static void tfrt_worker_bound_end(unsigned seconds) {
   signal(SIGALRM, tfrt_worker_end_by_force);
   alarm(seconds);
@@ -254,7 +261,10 @@ static tfrt_status_t tfrt_worker_write_files(tfrt_worker_t* worker) {
   }
   if (worker->options->ready_file) {
     snprintf(text, sizeof(text), "%s\n", worker->address);
+    // It may be a pipe that nobody reads yet.
+    tfrt_stop_signals_lend(tfrt_worker_end_untold);
     status = tfrt_presence_file_write(worker->options->ready_file, text, &worker->ready_file);
+    tfrt_stop_signals_take_back();
     if (status) return tfrt_status_take_annotate(status, "--ready-file");
   }
   return NULL;
