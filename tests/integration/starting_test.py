@@ -141,12 +141,25 @@ class StartingTest(ClusterTest):
         cluster = self.write("cluster.yaml", "hosts:\n  - 127.0.0.1:7000\nthreads: 1\n")
         typo = self.write("typo.yaml", "hosts:\n  - 127.0.0.1:7000\nthreads: none\n")
         both = self.write("both.yaml", "hosts:\n  - 127.0.0.1:7000\nhostfile: hosts\n")
+        silent = self.write(
+            "several.yaml",
+            "hosts:\n  - 127.0.0.1:7000\nshared_libs: /nowhere.so\nsilence-ms: 3\n",
+        )
+        far = self.write("far.yaml", "hosts:\n  - 10.0.0.1:7000\n")
+        nobody = self.write("nobody.yaml", "threads: 1\n")
+        file = self.write("file.yaml", "hostfile: /nowhere/hosts\n")
         level = self.write("level.yaml", "hosts:\n  - 127.0.0.1:7000\nlog-level: loud\n")
         for flags, part in (
             (["--cluster", cluster], "names workers 0 to 0: say which one this is, --rank"),
             (["--cluster", cluster, "--rank=1"], "names workers 0 to 0: say which one"),
             (["--cluster", typo, "--rank=0"], "typo.yaml:3: --threads wants a number"),
             (["--cluster", level, "--rank=0"], "level.yaml:3: --log-level wants debug"),
+            (["--cluster", silent, "--rank=0"], "several.yaml:4: --silence-ms 3 is less"),
+            (["--cluster", silent, "--rank=0", "--silence-ms=4"], "tfrt_worker: --silence-ms 4 is less"),
+            (["--cluster", silent, "--rank=0", "--silence-ms=5000"], "several.yaml:3: "),
+            (["--cluster", far, "--rank=0"], "far.yaml:2: --listen 10.0.0.1:7000: other machines"),
+            (["--cluster", nobody, "--rank=0"], "nobody.yaml names no workers: write them"),
+            (["--cluster", file, "--rank=0"], "file.yaml:1: --hostfile: "),
             (["--cluster", both, "--rank=0"], "both.yaml:3: hosts and hostfile both name"),
             (["--hostfile", path], "--hostfile and --rank go together"),
             (["--rank=0"], "--hostfile and --rank go together"),
@@ -294,6 +307,15 @@ class StartingTest(ClusterTest):
             ("--cluster", "hosts:\n  - a:1\ntls-dir: /nowhere\n", ":3: --tls-dir"),
             ("--cluster", "hosts:\n  - a:1\ncluster-key-file: /nowhere\n", ":3: "),
             ("--cluster", "- a\n", ":1: "),
+            ("--cluster", "local: 1\nsilence-ms: 100\n", ":2: --silence-ms must be at least two"),
+            ("--cluster", "local: 1\nheartbeat-ms: 3000\n", ":2: --silence-ms must be at least two"),
+            ("--cluster", "hosts:\n  - a:1\nlocal: 2\n", ":3: --local starts its own hosts"),
+            ("--cluster", "local: 2\ndetach: true\n", ":2: --detach needs workers"),
+            ("--cluster", "local: 2\nkeep-ms: 5\n", ":2: --keep-ms goes with --detach"),
+            ("--cluster", "threads: 1\nbind: true\n", ":2: --bind goes with --local"),
+            ("--cluster", "in-process: 2\nlocal: 2\n", ":1: --in-process is no cluster"),
+            ("--cluster", "local: 1\ntrace: /nowhere/t\n", ":2: can't create a file beside /nowhere/t"),
+            ("--cluster", "local: 1\nshared_libs: /nowhere.so\n", ":2: "),
             ("--cluster", "hosts:\n  - a:1\nhostfile: b\n", ":3: --hosts and --hostfile both"),
         ):
             path = self.write("bad", text)

@@ -312,3 +312,26 @@ tfrt_status_t tfrt_cluster_file_locate(const tfrt_cluster_file_t* file, const ch
   }
   return status;
 }
+
+// The line in which |file| sets |key|; 0: it does not.
+static uint32_t tfrt_cluster_file_find_key(const tfrt_cluster_file_t* file, const char* key) {
+  size_t size = strlen(key);
+  const char* argument = tfrt_string_builder_text(&file->arguments);
+  for (uint32_t i = 0; i < file->count; ++i, argument += strlen(argument) + 1) {
+    bool is_it = strncmp(argument + 2, key, size) == 0 && argument[2 + size] == '=';
+    if (is_it) return file->lines[i];
+  }
+  return 0;
+}
+
+tfrt_status_t tfrt_cluster_file_locate_key(const tfrt_cluster_file_t* file, const char* key,
+                                           const char* other, int argument_count,
+                                           char* const* arguments, tfrt_status_t status) {
+  const char* const keys[] = {key, other};
+  for (size_t i = 0; status && file->path && i < TFRT_ARRAY_SIZE(keys); ++i) {
+    if (!keys[i] || tfrt_flags_last_value(argument_count, arguments, keys[i])) continue;
+    uint32_t line = tfrt_cluster_file_find_key(file, keys[i]);
+    if (line > 0) return tfrt_status_take_annotate(status, "--cluster: %s:%u", file->path, line);
+  }
+  return status;
+}

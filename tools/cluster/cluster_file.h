@@ -53,6 +53,14 @@ tfrt_status_t tfrt_cluster_file_apply(const tfrt_cluster_file_t* file,
 tfrt_status_t tfrt_cluster_file_locate(const tfrt_cluster_file_t* file, const char* text,
                                        tfrt_status_t status) TFRT_MUST_USE;
 
+// The same about the flag |key|, whatever its kind, or |other| (NULL: none), which it does not go
+// with: about the first of them that |file| sets and that |arguments|, the command line, do not
+// give. Thread-compatible.
+tfrt_status_t tfrt_cluster_file_locate_key(const tfrt_cluster_file_t* file, const char* key,
+                                           const char* other, int argument_count,
+                                           char* const* arguments, tfrt_status_t status)
+    TFRT_MUST_USE;
+
 // Gives back what |file| has; one that is all zero has nothing. Thread-compatible.
 void tfrt_cluster_file_free(tfrt_cluster_file_t* file);
 

@@ -167,8 +167,13 @@ static tfrt_status_t tfrt_run_on_cluster(const tfrt_run_options_t* options, tfrt
 // Sets |*out_is_told| as tfrt_run_is_told() says.
 static tfrt_status_t tfrt_run_with(const tfrt_run_options_t* options, bool* out_is_told,
                                    tfrt_exit_code_t* out_exit_code) {
-  TFRT_RETURN_IF_ERROR(tfrt_op_tables_load_libraries(options->shared_libs));
-  if (options->trace_path) TFRT_RETURN_IF_ERROR(tfrt_file_check_writable(options->trace_path));
+  const tfrt_cluster_file_t* file = &options->cluster_file;
+  TFRT_RETURN_IF_ERROR(tfrt_cluster_file_locate(
+      file, options->shared_libs, tfrt_op_tables_load_libraries(options->shared_libs)));
+  if (options->trace_path) {
+    TFRT_RETURN_IF_ERROR(tfrt_cluster_file_locate(file, options->trace_path,
+                                                  tfrt_file_check_writable(options->trace_path)));
+  }
   tfrt_run_loop_t loop;
   TFRT_RETURN_IF_ERROR(tfrt_run_loop_initialize(&loop, options->timeout_ms));
   bool is_cluster = options->local_count > 0 || options->hosts.count > 0;

@@ -184,54 +184,80 @@ static tfrt_status_t tfrt_run_options_parse_all(int argument_count, char* const*
   return tfrt_run_options_parse_flags(argument_count, arguments, options, texts, out_help);
 }
 
+static tfrt_status_t tfrt_run_options_check_output(const tfrt_run_options_t* options) {
+  if (strcmp(options->output, "text") == 0 || strcmp(options->output, "json") == 0) return NULL;
+  tfrt_status_t status = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                                            "-o %s: there are text and json", options->output);
+  return tfrt_cluster_file_locate(&options->cluster_file, options->output, status);
+}
+
+// What a mistake is about: the flag that is too much and the one, or NULL, that it does not go
+// with.
+typedef struct tfrt_run_blame_s {
+  const char* key;
+  const char* other;
+} tfrt_run_blame_t;
+
 static tfrt_status_t tfrt_run_options_check_detach(const tfrt_run_options_t* options,
-                                                   bool has_hosts) {
+                                                   bool has_hosts, tfrt_run_blame_t* out_blame) {
+  *out_blame = (tfrt_run_blame_t){"detach", NULL};
   if (options->detach && !has_hosts) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "--detach needs workers that go on without this process: name them "
                               "with --hosts, --hostfile or --cluster");
   }
+  *out_blame = (tfrt_run_blame_t){"trace", "detach"};
   if (options->detach && options->trace_path) {
     return tfrt_status_create(
         TFRT_STATUS_INVALID_ARGUMENT,
         "--trace collects at the end, and --detach leaves before: give one of "
         "them");
   }
+  *out_blame = (tfrt_run_blame_t){"keep-ms", NULL};
   if (options->keep_ms == 0 || options->detach) return NULL;
   return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "--keep-ms goes with --detach");
 }
 
-static tfrt_status_t tfrt_run_options_check(const tfrt_run_options_t* options,
-                                            const tfrt_run_texts_t* texts) {
+static tfrt_status_t tfrt_run_options_check_place(const tfrt_run_options_t* options,
+                                                  const tfrt_run_texts_t* texts,
+                                                  tfrt_run_blame_t* out_blame) {
   bool has_hosts = texts->hosts || texts->hostfile;
-  if (strcmp(options->output, "text") != 0 && strcmp(options->output, "json") != 0) {
-    tfrt_status_t status = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                                              "-o %s: there are text and json", options->output);
-    return tfrt_cluster_file_locate(&options->cluster_file, options->output, status);
-  }
+  *out_blame = (tfrt_run_blame_t){"cluster-key-file", "local"};
   if (options->local_count > 0 && texts->key_file) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "--local makes a key of its own: --cluster-key-file is for --hosts");
   }
+  *out_blame = (tfrt_run_blame_t){"local", texts->hosts ? "hosts" : "hostfile"};
   if (options->local_count > 0 && has_hosts) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "--local starts its own hosts: give it or --hosts, not both");
   }
+  *out_blame = (tfrt_run_blame_t){"bind", NULL};
   if (options->binds && options->local_count == 0) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "--bind goes with --local: a worker that you start yourself keeps to "
                               "the processors that taskset or numactl give it");
   }
+  *out_blame = (tfrt_run_blame_t){"in-process", has_hosts ? "hosts" : "local"};
   if (options->in_process_count > 0 && (options->local_count > 0 || has_hosts)) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "--in-process is no cluster: give it alone, or %s",
                               has_hosts ? "--hosts" : "--local");
   }
-  TFRT_RETURN_IF_ERROR(tfrt_run_options_check_detach(options, has_hosts));
+  return tfrt_run_options_check_detach(options, has_hosts, out_blame);
+}
+
+static tfrt_status_t tfrt_run_options_check(const tfrt_run_options_t* options,
+                                            const tfrt_run_texts_t* texts,
+                                            tfrt_run_blame_t* out_blame) {
+  bool has_hosts = texts->hosts || texts->hostfile;
+  TFRT_RETURN_IF_ERROR(tfrt_run_options_check_place(options, texts, out_blame));
+  *out_blame = (tfrt_run_blame_t){"tls-dir", NULL};
   if (texts->tls.directory && !has_hosts) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "--tls-dir goes with --hosts: nothing else leaves this machine");
   }
+  *out_blame = (tfrt_run_blame_t){"silence-ms", "heartbeat-ms"};
   if (options->silence_ms < 2 * options->heartbeat_ms) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "--silence-ms must be at least two times --heartbeat-ms");
@@ -256,9 +282,13 @@ tfrt_status_t tfrt_run_options_parse(int argument_count, char* const* arguments,
   const char* output = status ? tfrt_flags_last_value(argument_count, arguments, "o") : NULL;
   out_options->is_json = strcmp(output ? output : out_options->output, "json") == 0;
   if (status || *out_help) return status;
-  TFRT_RETURN_IF_ERROR(tfrt_run_options_check(out_options, &texts));
-  tfrt_run_options_set_directory(out_options);
+  TFRT_RETURN_IF_ERROR(tfrt_run_options_check_output(out_options));
   const tfrt_cluster_file_t* file = &out_options->cluster_file;
+  tfrt_run_blame_t blame = {0};
+  status = tfrt_run_options_check(out_options, &texts, &blame);
+  TFRT_RETURN_IF_ERROR(tfrt_cluster_file_locate_key(file, blame.key, blame.other, argument_count,
+                                                    arguments, status));
+  tfrt_run_options_set_directory(out_options);
   TFRT_RETURN_IF_ERROR(
       tfrt_cluster_file_locate(file, texts.hostfile,
                                tfrt_host_list_choose(texts.hosts, texts.hostfile,

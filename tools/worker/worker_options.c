@@ -194,6 +194,12 @@ static tfrt_status_t tfrt_worker_options_choose_listen(void) {
     return tfrt_worker_options_locate(path, status);
   }
   if (tfrt_worker_raw.hosts) return tfrt_worker_options_choose_entry();
+  if (tfrt_worker_raw.cluster && !path && tfrt_worker_raw.rank >= 0) {
+    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                              "--rank %lld: %s names no workers: write them under hosts: there, or "
+                              "leave out --rank",
+                              (long long)tfrt_worker_raw.rank, tfrt_worker_raw.cluster);
+  }
   if ((path != NULL) != (tfrt_worker_raw.rank >= 0)) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "--hostfile and --rank go together: which worker of which file");
@@ -205,7 +211,9 @@ static tfrt_status_t tfrt_worker_options_choose_listen(void) {
   if (!tfrt_worker_raw.listen) tfrt_worker_raw.listen = "127.0.0.1:0";
   if (!path) return NULL;
   tfrt_status_t status = tfrt_hostfile_read(path, &hostfile);
-  if (status) return tfrt_status_take_annotate(status, "--hostfile");
+  if (status) {
+    return tfrt_worker_options_locate(path, tfrt_status_take_annotate(status, "--hostfile"));
+  }
   if (tfrt_worker_raw.rank >= hostfile.count) {
     return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
                               "--rank %lld: %s names %u worker%s, ranks 0 to %u",
@@ -281,9 +289,23 @@ static tfrt_status_t tfrt_worker_options_check_log_format(tfrt_log_format_t* out
   return NULL;
 }
 
+static tfrt_status_t tfrt_worker_options_check_silence(const tfrt_worker_options_t* options,
+                                                       int argument_count, char* const* arguments) {
+  if (options->silence_ms >= 2 * options->heartbeat_ms) return NULL;
+  tfrt_status_t status =
+      tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                         "--silence-ms %lld is less than two times --heartbeat-ms %lld: all "
+                         "others would seem dead",
+                         (long long)options->silence_ms, (long long)options->heartbeat_ms);
+  return tfrt_cluster_file_locate_key(&tfrt_worker_file, "silence-ms", "heartbeat-ms",
+                                      argument_count, arguments, status);
+}
+
 static tfrt_status_t tfrt_worker_options_check(tfrt_worker_options_t* options) {
   TFRT_RETURN_IF_ERROR(tfrt_worker_options_choose_listen());
-  TFRT_RETURN_IF_ERROR(tfrt_worker_options_check_listen(&options->listen));
+  // Where the file names the workers, the address is of there.
+  TFRT_RETURN_IF_ERROR(tfrt_worker_options_locate(
+      tfrt_worker_raw.hosts, tfrt_worker_options_check_listen(&options->listen)));
   TFRT_RETURN_IF_ERROR(tfrt_worker_options_check_tls(&options->tls));
   TFRT_RETURN_IF_ERROR(tfrt_worker_options_check_name(options->name));
   TFRT_RETURN_IF_ERROR(tfrt_worker_options_locate(
@@ -292,13 +314,8 @@ static tfrt_status_t tfrt_worker_options_check(tfrt_worker_options_t* options) {
       tfrt_worker_raw.log_level, tfrt_worker_options_check_log_level(&options->log_level)));
   TFRT_RETURN_IF_ERROR(tfrt_worker_options_locate(
       tfrt_worker_raw.log_format, tfrt_worker_options_check_log_format(&options->log_format)));
-  TFRT_RETURN_IF_ERROR(tfrt_shared_libraries_load(tfrt_worker_raw.shared_libs));
-  if (options->silence_ms < 2 * options->heartbeat_ms) {
-    return tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
-                              "--silence-ms %lld is less than two times --heartbeat-ms %lld: all "
-                              "others would seem dead",
-                              (long long)options->silence_ms, (long long)options->heartbeat_ms);
-  }
+  TFRT_RETURN_IF_ERROR(tfrt_worker_options_locate(
+      tfrt_worker_raw.shared_libs, tfrt_shared_libraries_load(tfrt_worker_raw.shared_libs)));
   const char* key_file = tfrt_worker_raw.cluster_key_file;
   tfrt_status_t status = tfrt_cluster_key_read(key_file, &options->cluster_key);
   if (!status || !key_file) return status;
@@ -319,5 +336,6 @@ tfrt_status_t tfrt_worker_options_parse(int argument_count, char* const* argumen
   }
   *out_options = tfrt_worker_raw.options;
   if (status || *out_help) return status;
+  TFRT_RETURN_IF_ERROR(tfrt_worker_options_check_silence(out_options, argument_count, arguments));
   return tfrt_worker_options_check(out_options);
 }
