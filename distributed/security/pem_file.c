@@ -119,6 +119,7 @@ tfrt_status_t tfrt_pem_read_key(const char* path, EVP_PKEY** out_key) {
 
 static tfrt_status_t tfrt_pem_system_error(const char* path, int error) {
   tfrt_status_code_t code = error == EEXIST                     ? TFRT_STATUS_ALREADY_EXISTS
+                            : error == ENOTDIR                  ? TFRT_STATUS_INVALID_ARGUMENT
                             : error == ENOENT                   ? TFRT_STATUS_NOT_FOUND
                             : error == EACCES || error == EROFS ? TFRT_STATUS_PERMISSION_DENIED
                             : error == ENOSPC                   ? TFRT_STATUS_RESOURCE_EXHAUSTED

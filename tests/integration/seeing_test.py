@@ -302,6 +302,15 @@ class SeeingTest(RunningTest):
             self.assertEqual(code, 8, out)
             self.assertEqual((out.count("refused"), out.count("no answer")), (1, 1), out)
 
+    def test_what_is_not_known_is_null_for_programs(self):
+        workers, process = self.begin()
+        code, out, err = self.ask("status", hosts(workers), "-o=json")
+        self.assertEqual(code, 0, err)
+        # Who asks listens nowhere, so nobody knows an address of it.
+        self.assertIn('"address":null', out)
+        self.assertNotIn('"-"', out)
+        process.send_signal(signal.SIGINT)
+
     def test_the_kernel_of_the_job_itself_is_told(self):
         """Two jobs run one program, from files of two names. Host 2 has one thread."""
         workers, first = self.begin()

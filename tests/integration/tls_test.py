@@ -341,6 +341,8 @@ class TestFiles(TlsTest):
             ("--valid 1y", "init", other, "--valid=1y"),
             ("--valid 0d", "init", other, "--valid=0d"),
             ("none: No such file", "show", other),
+            ("INVALID_ARGUMENT: %s: Not a directory" % self.sum, "show", self.sum),
+            ("INVALID_ARGUMENT: can't write %s/ca.key: Not a directory" % self.sum, "init", self.sum),
             ("ca.pem", "add", other, "--host=a"),
             ("-o xml: there are text and json", "show", other, "-o=xml"),
         ):

@@ -189,7 +189,8 @@ tfrt_exit_code_t tfrt_cancel_command(int argument_count, char* const* arguments)
           "\n"
           "Exit codes: 0 it was told to stop; 2 there is no such job or call; else as tfrt run, "
           "as\n"
-          "3 if a worker that may have it is not there."};
+          "3 if a worker that may have it is not there, 6 if it takes the connection and does not\n"
+          "answer within --timeout."};
   return tfrt_host_query_command(&verb, tfrt_cancel_check, tfrt_cancel_run, argument_count,
                                  arguments);
 }

@@ -270,7 +270,10 @@ static tfrt_status_t tfrt_certs_add_file(tfrt_certs_run_t* run, const char* name
 static tfrt_status_t tfrt_certs_list(tfrt_certs_run_t* run) {
   DIR* directory = opendir(run->directory);
   if (!directory) {
-    return tfrt_status_create(TFRT_STATUS_NOT_FOUND, "%s: %s", run->directory, strerror(errno));
+    tfrt_status_code_t code = errno == EACCES    ? TFRT_STATUS_PERMISSION_DENIED
+                              : errno == ENOTDIR ? TFRT_STATUS_INVALID_ARGUMENT
+                                                 : TFRT_STATUS_NOT_FOUND;
+    return tfrt_status_create(code, "%s: %s", run->directory, strerror(errno));
   }
   tfrt_status_t status = NULL;
   for (struct dirent* entry; !status && (entry = readdir(directory));) {

@@ -83,7 +83,9 @@ static void tfrt_host_status_append_member(tfrt_string_view_t name, tfrt_string_
                                            bool is_text, tfrt_string_builder_t* out) {
   tfrt_json_append_string(out, name);
   tfrt_string_builder_append_char(out, ':');
-  if (!is_text && tfrt_host_status_is_number(value)) {
+  if (tfrt_host_status_is(value, "-")) {
+    tfrt_string_builder_append_text(out, "null");
+  } else if (!is_text && tfrt_host_status_is_number(value)) {
     tfrt_string_builder_append_view(out, value);
   } else {
     tfrt_json_append_string(out, value);

@@ -19,8 +19,8 @@ void tfrt_host_status_append_line(tfrt_string_view_t address, tfrt_string_view_t
 void tfrt_host_status_append_missing(tfrt_string_view_t address, const char* state,
                                      tfrt_string_builder_t* out);
 
-// Appends |report| as a JSON object: a member for each line, numbers as numbers, peers as an
-// array of objects. Thread-compatible.
+// Appends |report| as a JSON object: a member for each line, numbers as numbers, what is not
+// known as null, peers as an array of objects. Thread-compatible.
 void tfrt_host_status_append_json(tfrt_string_view_t report, tfrt_string_builder_t* out);
 
 #endif  // TFRT_TOOLS_COORDINATOR_HOST_STATUS_H_

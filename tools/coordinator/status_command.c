@@ -28,7 +28,9 @@ static void tfrt_status_append_property(tfrt_string_view_t name, tfrt_string_vie
   tfrt_string_builder_append_char(out, ',');
   tfrt_json_append_string(out, name);
   tfrt_string_builder_append_char(out, ':');
-  if (is_number) {
+  if (tfrt_string_view_equal(value, tfrt_string_view_of("-"))) {
+    tfrt_string_builder_append_text(out, "null");
+  } else if (is_number) {
     tfrt_string_builder_append_view(out, value);
   } else {
     tfrt_json_append_string(out, value);

@@ -68,7 +68,7 @@ START_TEST(json_has_numbers_texts_and_peers) {
       "{\"incarnation\":\"00000000000000ab\",\"state\":\"OPEN\",\"round_trip_us\":312,"
       "\"address\":\"127.0.0.1:7001\",\"name\":\"w1\"},"
       "{\"incarnation\":\"00000000000000cd\",\"state\":\"BROKEN\",\"round_trip_us\":0,"
-      "\"address\":\"-\",\"name\":\"w2\",\"frames_sent\":1,\"frames_received\":2,"
+      "\"address\":null,\"name\":\"w2\",\"frames_sent\":1,\"frames_received\":2,"
       "\"bytes_sent\":3,\"bytes_received\":4,\"payload_bytes_sent\":5,"
       "\"payload_bytes_received\":6}]}");
   tfrt_string_builder_clear(&out);
