@@ -324,6 +324,9 @@ class StartingTest(ClusterTest):
             self.assertIn(part, result[2])
             self.assertEqual(result[2].count("\n"), 1, result[2])
             self.assertIn(path, result[2])
+        path = self.write("bad", "local: 1\nworker: /nowhere/tfrt_worker\n")
+        result = self.run_tfrt(self.program, "--cluster", path, "--arg=x=5")
+        self.expect(result, 3, "", path + ":2: worker 0 can't be started from /nowhere/tfrt_worker")
         result = self.run_tfrt(self.program, "--cluster=/nowhere/c.yaml", "--arg=x=5")
         self.expect(result, 2, "", "/nowhere/c.yaml")
 

@@ -197,9 +197,10 @@ static tfrt_status_t tfrt_local_cluster_start_worker(tfrt_local_cluster_t* clust
                            tfrt_local_cluster_on_output);
   }
   if (result == 0) return NULL;
-  return tfrt_status_create(TFRT_STATUS_UNAVAILABLE, "worker %u can't be started from %s: %s%s",
-                            rank, path, uv_strerror(result),
-                            result == UV_EMFILE ? "; raise the limit (ulimit -n)" : "");
+  tfrt_status_t status = tfrt_status_create(
+      TFRT_STATUS_UNAVAILABLE, "worker %u can't be started from %s: %s%s", rank, path,
+      uv_strerror(result), result == UV_EMFILE ? "; raise the limit (ulimit -n)" : "");
+  return tfrt_cluster_file_locate(&options->cluster_file, options->worker_path, status);
 }
 
 static tfrt_status_t tfrt_local_cluster_start_all(tfrt_local_cluster_t* cluster,

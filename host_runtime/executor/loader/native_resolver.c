@@ -66,8 +66,11 @@ tfrt_status_t tfrt_native_resolver_run(tfrt_program_t* program, tfrt_bef_callabl
   const char* name = callable->base.name;
   tfrt_kernel_t native;
   if (!tfrt_kernel_registry_find_native(registry, tfrt_string_view_of(name), &native)) {
-    return tfrt_status_create(TFRT_STATUS_NOT_FOUND,
-                              "native function '%s' is not registered in this process", name);
+    return tfrt_status_create(
+        TFRT_STATUS_NOT_FOUND,
+        "native function '%s' is not registered in this process (a library that "
+        "has it is named with --shared_libs)",
+        name);
   }
   TFRT_RETURN_IF_ERROR(tfrt_native_resolver_check(&callable->base, native.descriptor));
   return tfrt_native_resolver_make_site(program, callable, &native);

@@ -231,8 +231,10 @@ END_TEST
 START_TEST(a_native_function_that_nobody_registered_is_named) {
   small_program_t table = native_program;
   table.native = "unheard";
-  expect_refused(&table, TFRT_STATUS_NOT_FOUND,
-                 "native function 'unheard' is not registered in this process");
+  expect_refused(
+      &table, TFRT_STATUS_NOT_FOUND,
+      "native function 'unheard' is not registered in this process (a library that has it "
+      "is named with --shared_libs)");
 }
 END_TEST
 
