@@ -20,8 +20,7 @@
 
 typedef struct tfrt_snapshot_s {
   tfrt_async_value_t* value;  // +1
-  tfrt_async_value_t*
-      chain;  // +1; available when |value| is, never an error but for want of memory
+  tfrt_async_value_t* chain;  // +1; available when |value| is, an error only for want of memory
 } tfrt_snapshot_t;
 
 // Takes |*out_snapshot| of |value| (+0, in any state), whose payload is demanded if it may have to
