@@ -360,7 +360,12 @@ void tfrt_incoming_want_find(tfrt_incoming_want_t* want) {
 tfrt_async_value_t* tfrt_incoming_want_own_value(tfrt_job_t* job,
                                                  const tfrt_wire_reference_t* reference) {
   tfrt_object_t* object = tfrt_object_table_find(&job->node->objects, reference->id, job);
-  if (object) return tfrt_async_value_retain(tfrt_object_table_value(object));
+  if (object) {
+    // Whoever told us this name did so before it heard what it stands for, and keeps no more than
+    // the name.
+    (void)tfrt_incoming_want_retain_alias(object);
+    return tfrt_async_value_retain(tfrt_object_table_value(object));
+  }
   tfrt_indirect_value_t* own = tfrt_indirect_value_create();
   tfrt_incoming_want_t* want = own ? tfrt_incoming_want_create(job, reference->id) : NULL;
   if (!want) {

@@ -80,6 +80,10 @@ void tfrt_incoming_want_drop_push(const tfrt_peer_t* peer, tfrt_object_t* object
 
 // --- incoming_want_retain.c ------------------------------------------------------
 
+// If |object| is a slot that is one of the arguments, and nobody keeps that here: asks its owner to
+// hold it for this host. Returns what comes with the answer (+0), or NULL if nobody is asked.
+tfrt_async_value_t* tfrt_incoming_want_retain_alias(tfrt_object_t* object);
+
 // Holds |object| for who asks. Whoever made its call keeps nothing for a slot that is one of the
 // arguments: that must be held in turn.
 void tfrt_incoming_want_hold(tfrt_incoming_want_t* want, tfrt_object_t* object);

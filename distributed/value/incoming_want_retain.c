@@ -15,21 +15,26 @@ static void tfrt_incoming_want_run_registered(tfrt_task_t* task) {
   tfrt_node_release(node);
 }
 
+tfrt_async_value_t* tfrt_incoming_want_retain_alias(tfrt_object_t* object) {
+  tfrt_remote_value_t* alias = object->is_alias ? tfrt_remote_value_cast(object->value) : NULL;
+  tfrt_remote_value_t* remote = alias ? tfrt_remote_value_holding(alias) : NULL;
+  bool is_lent = remote && !remote->held && !remote->resolved;
+  tfrt_async_value_t* registered = is_lent ? tfrt_outgoing_retain_send(remote) : NULL;
+  if (registered) object->is_alias = false;
+  return registered;
+}
+
 void tfrt_incoming_want_hold(tfrt_incoming_want_t* want, tfrt_object_t* object) {
   tfrt_node_t* node = want->node;
   if (!tfrt_object_table_hold(&node->objects, object, want->peer->incarnation)) {
     tfrt_incoming_want_fail_take(want, tfrt_status_out_of_memory());
     return;
   }
-  tfrt_remote_value_t* alias = object->is_alias ? tfrt_remote_value_cast(object->value) : NULL;
-  tfrt_remote_value_t* remote = alias ? tfrt_remote_value_holding(alias) : NULL;
-  bool is_lent = remote && !remote->held && !remote->resolved;
-  tfrt_async_value_t* registered = is_lent ? tfrt_outgoing_retain_send(remote) : NULL;
+  tfrt_async_value_t* registered = tfrt_incoming_want_retain_alias(object);
   if (!registered) {
     tfrt_incoming_want_answer(want, &(tfrt_wire_item_t){.kind = TFRT_WIRE_ITEM_HELD});
     return;
   }
-  object->is_alias = false;
   tfrt_ref_count_increment(&want->ref_count);
   tfrt_task_initialize(&want->waiter, tfrt_incoming_want_run_registered);
   tfrt_action_queue_wait(&node->actions, registered, TFRT_ACTION_WATCH, &want->waiter);
