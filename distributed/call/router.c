@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "distributed/call/router.h"
+#include "distributed/call/router_impl.h"
 
 #include "distributed/builtin/sending.h"
 #include "distributed/call/carried_call.h"
 #include "distributed/call/local_call.h"
 #include "distributed/call/outgoing_call_impl.h"
 #include "distributed/call/retried_call.h"
-#include "distributed/job/job_attachment.h"
 #include "distributed/value/prefetched.h"
 #include "host_runtime/async/builtin_types.h"
 #include "host_runtime/async/settled_chain.h"
@@ -22,10 +21,6 @@ static void tfrt_router_fail(const tfrt_routed_call_t* call, tfrt_status_t statu
   tfrt_status_release(located);
   tfrt_status_release(status);
 }
-
-// A message that the receiver waits for, or a line, travels unasked up to this size: to ask for it
-// takes two more hops and six more frames.
-#define TFRT_ROUTER_OWED_INLINE TFRT_WIRE_MAX_INLINE_SIZE
 
 // The rank where |call| runs: where it is to run, unless that host is lost already and the call may
 // be tried again. Takes the lock.
@@ -216,16 +211,13 @@ static tfrt_call_place_t tfrt_router_place(tfrt_call_router_t* router) {
   return place;
 }
 
-static tfrt_async_value_t* tfrt_router_error_take(tfrt_status_t status,
-                                                  const tfrt_status_origin_t* site) {
+tfrt_async_value_t* tfrt_router_error_take(tfrt_status_t status, const tfrt_status_origin_t* site) {
   tfrt_status_t located = tfrt_status_with_origin(status, site);
   tfrt_status_release(status);
   return tfrt_async_value_create_error_take(located);
 }
 
-// Sets |*out_incarnation| to the member of |job| with |rank|.
-static tfrt_status_t tfrt_router_find_member(tfrt_job_t* job, uint32_t rank,
-                                             uint64_t* out_incarnation) {
+tfrt_status_t tfrt_router_find_member(tfrt_job_t* job, uint32_t rank, uint64_t* out_incarnation) {
   *out_incarnation = 0;
   tfrt_node_lock_tables(job->node);
   const tfrt_job_member_t* member = tfrt_job_find_rank(job, rank);
@@ -278,105 +270,6 @@ static tfrt_async_value_t* tfrt_router_prefetch(tfrt_call_router_t* router,
   atomic_store_explicit(&job->has_prefetched, true, memory_order_relaxed);
   tfrt_async_value_release(there);
   return chain;
-}
-
-// The mailbox of a job that was closed meanwhile has been emptied already, and nobody empties it
-// again.
-static void tfrt_router_empty_if_closed(tfrt_job_t* job) {
-  tfrt_node_lock_tables(job->node);
-  if (job->closed) tfrt_sending_end(job, TFRT_MAILBOX_ANY_SENDER, job->closed_by);
-  tfrt_node_unlock(job->node);
-}
-
-static tfrt_async_value_t* tfrt_router_send_here(tfrt_job_t* job,
-                                                 const tfrt_routed_message_t* message) {
-  tfrt_status_t status =
-      tfrt_mailbox_send(&job->mailbox, tfrt_mailbox_number(message, message->context->request),
-                        job->rank, tfrt_async_value_string(message->key), message->value);
-  tfrt_router_empty_if_closed(job);
-  return status ? tfrt_router_error_take(status, message->site) : tfrt_async_value_ready_chain();
-}
-
-// What the receiver is to take the value of |message| for, if somebody may write to it when the
-// chain of the send is there; else NULL. What is not here yet may be anything, so also a tensor. A
-// list is not written to. Who sends an owed message takes care of that itself.
-static const char* tfrt_router_mutable_type(const tfrt_routed_message_t* message) {
-  if (message->is_owed) return NULL;
-  if (!tfrt_async_value_is_available(message->value)) return "!tfrt_tensor.tensor";
-  if (tfrt_async_value_is_error(message->value)) return NULL;
-  const tfrt_type_t* type = tfrt_type_get(tfrt_async_value_resolved(message->value)->type_id);
-  bool is_written = (type->flags & TFRT_TYPE_FLAG_MUTABLE) && !type->aggregate;
-  return is_written ? type->name : NULL;
-}
-
-static tfrt_async_value_t* tfrt_router_send(tfrt_call_router_t* router,
-                                            const tfrt_routed_message_t* message) {
-  tfrt_job_t* job = TFRT_CONTAINER_OF(router, tfrt_job_t, router);
-  if (message->host == job->rank) return tfrt_router_send_here(job, message);
-  static const char* const result_types[1] = {"!tfrt.chain"};
-  const char* const argument_types[2] = {"!tfrt.string", tfrt_router_mutable_type(message)};
-  tfrt_async_value_t* arguments[2] = {message->key, message->value};
-  tfrt_async_value_t* result = NULL;
-  const tfrt_request_context_t* of = message->context->request;
-  tfrt_status_origin_t kept;
-  tfrt_outgoing_call_request_t request = {
-      .job = job,
-      .function = TFRT_WIRE_BUILTIN_SEND,
-      .request = message->is_owed ? NULL : message->context->request,
-      .scope = message->context->scope,
-      .name = "send",
-      .site = tfrt_carried_call_keep_site(job, message->context, message->site, &kept),
-      .deadline_ns = message->is_owed ? TFRT_TIME_INFINITE : of->options.deadline_ns,
-      .results_can_wait = message->is_unawaited,
-      .is_message = true,
-      .arguments = arguments,
-      .argument_count = 2,
-      // Somebody waits for it, so it isn't asked for first.
-      .inline_limit = message->is_owed ? TFRT_ROUTER_OWED_INLINE : 0,
-      .results = &result,
-      .result_count = 1,
-      .argument_types = argument_types[1] ? argument_types : NULL,
-      .result_types = result_types};
-  tfrt_status_t status = tfrt_router_find_member(job, message->host, &request.callee);
-  if (status) return tfrt_router_error_take(status, message->site);
-  tfrt_outgoing_call_start(job->node, &request);
-  return result;
-}
-
-// Sees to it that this host learns of the death of |rank|, and of its end of the job, or says why
-// nothing can come.
-static tfrt_status_t tfrt_router_watch(tfrt_job_t* job, uint32_t rank, uint64_t incarnation) {
-  if (rank == job->rank) return NULL;
-  tfrt_peer_t* peer = NULL;
-  tfrt_node_lock_tables(job->node);
-  tfrt_status_t status = tfrt_job_reach(job, incarnation, &peer);
-  if (!status) status = tfrt_job_attachment_send(job, peer);
-  tfrt_node_unlock(job->node);
-  return status;
-}
-
-// The wait begins before the look at who is alive: who dies in between ends it.
-static tfrt_async_value_t* tfrt_router_receive(tfrt_call_router_t* router,
-                                               const tfrt_routed_message_t* message) {
-  tfrt_job_t* job = TFRT_CONTAINER_OF(router, tfrt_job_t, router);
-  uint64_t incarnation = 0;
-  tfrt_status_t status = tfrt_router_find_member(job, message->host, &incarnation);
-  if (status) return tfrt_router_error_take(status, message->site);
-  tfrt_request_context_t* request = message->context->request;
-  tfrt_status_origin_t kept;
-  tfrt_mailbox_receiver_t receiver = {
-      .request = request,
-      .site = tfrt_carried_call_keep_site(job, message->context, message->site, &kept)};
-  tfrt_async_value_t* value =
-      tfrt_mailbox_receive(&job->mailbox, &receiver, tfrt_mailbox_number(message, request),
-                           message->host, tfrt_async_value_string(message->key));
-  status = tfrt_router_watch(job, message->host, incarnation);
-  tfrt_node_lock_tables(job->node);
-  if (status) tfrt_sending_end(job, message->host, status);
-  if (job->closed) tfrt_sending_end(job, TFRT_MAILBOX_ANY_SENDER, job->closed_by);
-  tfrt_node_unlock(job->node);
-  tfrt_status_release(status);
-  return value;
 }
 
 static tfrt_turn_table_t* tfrt_router_turns(tfrt_call_router_t* router) {
