@@ -20,6 +20,11 @@ import unittest
 
 from cluster import PATIENCE_S, UNUSED, ClusterTest, hosts, main, marked, strike
 
+NO_SIGNALS = (
+    "TSAN_OPTIONS" in os.environ,
+    "ThreadSanitizer holds signals back from a thread that waits inside of fwrite",
+)
+
 MNIST = sys.argv[3]
 DIGITS = [
     os.path.join(MNIST, "mnist.mlir"),
@@ -361,10 +366,7 @@ class TestLocal(ClusterTest):
         process.kill()
         self.expect_nothing_left()
 
-    @unittest.skipIf(
-        "TSAN_OPTIONS" in os.environ,
-        "ThreadSanitizer holds signals back from a thread that waits inside of fwrite",
-    )
+    @unittest.skipIf(*NO_SIGNALS)
     def test_nobody_reads_what_is_printed(self):
         path = self.write("lines.mlir", LINES)
         ends = ((["--timeout=2000"], 0, 6), ([], 1, 5), ([], 2, 5))
@@ -387,6 +389,7 @@ class TestLocal(ClusterTest):
             self.expect_nothing_left()
             os.close(reading)
 
+    @unittest.skipIf(*NO_SIGNALS)
     def test_nobody_reads_what_a_verb_prints(self):
         """More than a pipe takes, of workers that are not there."""
         there_not = ",".join("127.0.0.1:%d" % (i + 1) for i in range(60))

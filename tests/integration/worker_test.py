@@ -230,6 +230,10 @@ class WorkerTest(unittest.TestCase):
         self.assertEqual(worker.stop(), 0, worker.log())
         self.assertNotIn("SIGHUP", worker.log())
 
+    @unittest.skipIf(
+        "TSAN_OPTIONS" in os.environ,
+        "ThreadSanitizer holds signals back from a thread that waits inside of open",
+    )
     def test_a_signal_ends_who_waits_for_a_reader_of_its_ready_file(self):
         pid, ready = self.path("pid"), self.path("ready")
         os.mkfifo(ready)
