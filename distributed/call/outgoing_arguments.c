@@ -28,13 +28,15 @@ static tfrt_status_t tfrt_outgoing_arguments_lend(tfrt_outgoing_call_t* call,
   tfrt_wire_item_t* item = &arguments->items[index];
   item->kind = TFRT_WIRE_ITEM_REFERENCE;
   const char* const* types = arguments->request->argument_types;
+  bool is_mutable =
+      arguments->request->lends_mutable || tfrt_outgoing_arguments_is_mutable(types, index);
   tfrt_remote_value_t* remote = tfrt_remote_value_of(node, value);
   if (remote) {
     // What is only lent to us must stay there as long as it is lent on, also when a copy is here.
     item->reference = tfrt_remote_value_holding(remote)->held
                           ? tfrt_remote_value_whereabouts(remote)
                           : tfrt_remote_value_tell(remote);
-    item->reference.is_mutable = tfrt_outgoing_arguments_is_mutable(types, index);
+    item->reference.is_mutable = is_mutable;
     item->reference.is_pushed = tfrt_outgoing_push_take(remote, call->peer->incarnation);
     // The handle itself is what keeps the loan good, also when a copy is here by then.
     tfrt_action_queue_release(&node->actions, value);
@@ -51,7 +53,7 @@ static tfrt_status_t tfrt_outgoing_arguments_lend(tfrt_outgoing_call_t* call,
                               .owner_rank = call->job->rank,
                               .namer_rank = call->job->rank,
                               .is_chain = tfrt_outgoing_arguments_is_chain(types, index),
-                              .is_mutable = tfrt_outgoing_arguments_is_mutable(types, index)};
+                              .is_mutable = is_mutable};
   return NULL;
 }
 

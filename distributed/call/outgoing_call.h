@@ -53,6 +53,7 @@ typedef struct tfrt_outgoing_call_request_s {
   size_t inline_limit;           // bytes of an argument that travel unasked; 0: the node's
   tfrt_async_value_t** results;  // set, +1
   uint32_t result_count;
+  bool lends_mutable;  // the caller may write to arguments that are lent, whatever type
   const char* const* argument_types;  // as MLIR prints them; NULL: unknown
   const char* const* result_types;
   bool gives_results;  // of |caller|, one by one, in this run alone

@@ -23,16 +23,14 @@ static tfrt_async_value_t* tfrt_router_send_here(tfrt_job_t* job,
   return status ? tfrt_router_error_take(status, message->site) : tfrt_async_value_ready_chain();
 }
 
-// What the receiver is to take the value of |message| for, if somebody may write to it when the
-// chain of the send is there; else NULL. What is not here yet may be anything, so also a tensor. A
-// list is not written to. Who sends an owed message takes care of that itself.
-static const char* tfrt_router_mutable_type(const tfrt_routed_message_t* message) {
-  if (message->is_owed) return NULL;
-  if (!tfrt_async_value_is_available(message->value)) return "!tfrt_tensor.tensor";
-  if (tfrt_async_value_is_error(message->value)) return NULL;
+// True if somebody may write to the value of |message| when the chain of the send is there. What is
+// not here yet may be anything, so also a tensor. A list is not written to. Who sends an owed
+// message takes care of that itself.
+static bool tfrt_router_may_be_written(const tfrt_routed_message_t* message) {
+  if (message->is_owed || tfrt_async_value_is_error(message->value)) return false;
+  if (!tfrt_async_value_is_available(message->value)) return true;
   const tfrt_type_t* type = tfrt_type_get(tfrt_async_value_resolved(message->value)->type_id);
-  bool is_written = (type->flags & TFRT_TYPE_FLAG_MUTABLE) && !type->aggregate;
-  return is_written ? type->name : NULL;
+  return (type->flags & TFRT_TYPE_FLAG_MUTABLE) && !type->aggregate;
 }
 
 tfrt_async_value_t* tfrt_router_send(tfrt_call_router_t* router,
@@ -40,7 +38,6 @@ tfrt_async_value_t* tfrt_router_send(tfrt_call_router_t* router,
   tfrt_job_t* job = TFRT_CONTAINER_OF(router, tfrt_job_t, router);
   if (message->host == job->rank) return tfrt_router_send_here(job, message);
   static const char* const result_types[1] = {"!tfrt.chain"};
-  const char* const argument_types[2] = {"!tfrt.string", tfrt_router_mutable_type(message)};
   tfrt_async_value_t* arguments[2] = {message->key, message->value};
   tfrt_async_value_t* result = NULL;
   const tfrt_request_context_t* of = message->context->request;
@@ -61,7 +58,7 @@ tfrt_async_value_t* tfrt_router_send(tfrt_call_router_t* router,
       .inline_limit = message->is_owed ? TFRT_ROUTER_OWED_INLINE : 0,
       .results = &result,
       .result_count = 1,
-      .argument_types = argument_types[1] ? argument_types : NULL,
+      .lends_mutable = tfrt_router_may_be_written(message),
       .result_types = result_types};
   tfrt_status_t status = tfrt_router_find_member(job, message->host, &request.callee);
   if (status) return tfrt_router_error_take(status, message->site);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The dialect tfrt_dist between hosts: computed hosts, calls on all of them, lists.
+// The dialect tfrt_dist between hosts: computed hosts, calls on all of them, lists, copies.
 #include <stdio.h>
 #include <string.h>
 
