@@ -20,6 +20,7 @@ libc6-dev             the C library's headers
 binutils              ar, ld and nm for every configuration
 clang-14              the second compiler, and libFuzzer's
 clang-format-14       the formatter that .clang-format configures
+clang-tidy-14         the checks that .clang-tidy names
 libclang-rt-14-dev    clang's sanitizer and libFuzzer runtimes
 libasan8              gcc's AddressSanitizer runtime
 libubsan1             gcc's UndefinedBehaviorSanitizer runtime

@@ -164,8 +164,8 @@ static int64_t deadline_of(const tfrt_session_manager_t* manager, const tfrt_wir
 
 // Counts a frame of |kind|, if it takes credit. False: it came without, and |out_what| says so. A
 // peer counts the frames of its sequence as they are counted here, and knows of no more credit than
-// it was told, so that one that waits for credit never comes without. One that reads nothing is told
-// nothing, and gets no further, though what it asks is answered at once. A Void doesn't wait.
+// it was told, so that one that waits for credit never comes without. One that reads nothing is
+// told nothing, and gets no further, though what it asks is answered at once. A Void doesn't wait.
 static bool take_credit(tfrt_session_t* session, uint32_t kind, char* out_what, size_t size) {
   bool is_want = kind == TFRT_WIRE_FRAME_WANT;
   if (!is_want && kind != TFRT_WIRE_FRAME_INVOKE && kind != TFRT_WIRE_FRAME_VOID) return true;

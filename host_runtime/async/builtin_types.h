@@ -43,8 +43,8 @@ tfrt_async_value_t* tfrt_async_value_create_copy(tfrt_type_id_t type_id, const v
 // A new available "!tfrt.string" (+1) with a copy of |text|. Thread-safe.
 tfrt_async_value_t* tfrt_async_value_create_string(tfrt_string_view_t text);
 
-// True if |value| is available, no error, and a "!tfrt.string", or of a type that was made from that
-// one and has another name. Thread-safe.
+// True if |value| is available, no error, and a "!tfrt.string", or of a type that was made from
+// that one and has another name. Thread-safe.
 bool tfrt_async_value_is_text(tfrt_async_value_t* value);
 
 // The text of |value|, which lives as long as that; "" where it is no text, as what comes from

@@ -13,15 +13,9 @@
 
 static const tfrt_operand_descriptor_t context[] = {READ("context", CONTEXT)};
 static const tfrt_operand_descriptor_t added[] = {
-    READ("handle", HANDLE),
-    READ("stream", STREAM),
-    READ("n", "i32"),
-    READ("alpha", NUMBER),
-    READ("x", BUFFER),
-    READ("strideX", "i32"),
-    WRITTEN("y"),
-    READ("strideY", "i32"),
-    AFTER,
+    READ("handle", HANDLE), READ("stream", STREAM), READ("n", "i32"),
+    READ("alpha", NUMBER),  READ("x", BUFFER),      READ("strideX", "i32"),
+    WRITTEN("y"),           READ("strideY", "i32"), AFTER,
 };
 static const tfrt_operand_descriptor_t scaled[] = {
     READ("handle", HANDLE),
@@ -33,21 +27,11 @@ static const tfrt_operand_descriptor_t scaled[] = {
     AFTER,
 };
 static const tfrt_operand_descriptor_t multiplied[] = {
-    READ("handle", HANDLE),
-    READ("stream", STREAM),
-    READ("m", "i32"),
-    READ("n", "i32"),
-    READ("k", "i32"),
-    READ("alpha", NUMBER),
-    READ("A", BUFFER),
-    READ("heightA", "i32"),
-    READ("B", BUFFER),
-    READ("heightB", "i32"),
-    READ("beta", NUMBER),
-    WRITTEN("C"),
-    READ("heightC", "i32"),
-    READ("algo", ALGORITHM),
-    AFTER,
+    READ("handle", HANDLE), READ("stream", STREAM),  READ("m", "i32"),
+    READ("n", "i32"),       READ("k", "i32"),        READ("alpha", NUMBER),
+    READ("A", BUFFER),      READ("heightA", "i32"),  READ("B", BUFFER),
+    READ("heightB", "i32"), READ("beta", NUMBER),    WRITTEN("C"),
+    READ("heightC", "i32"), READ("algo", ALGORITHM), AFTER,
 };
 static const tfrt_operand_descriptor_t batch[] = {
     READ("handle", HANDLE),

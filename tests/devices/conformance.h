@@ -25,8 +25,8 @@ typedef struct tfrt_conformance_backend_s {
   void (*check)(void);
   // Whether work can be captured.
   bool has_graphs;
-  // Whether there is linear algebra, neural networks, and groups of devices; if not, their tests run
-  // only where the library is found.
+  // Whether there is linear algebra, neural networks, and groups of devices; if not, their tests
+  // run only where the library is found.
   bool has_blas;
   bool has_dnn;
   bool has_ccl;

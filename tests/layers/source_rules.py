@@ -14,7 +14,7 @@ The rules:
   include-guard    a header has the guard that its path gives
   spdx             the first line (the second behind #!) carries the licence identifier
   file-length      no file has more than 1,000 lines
-  function-length  no function body has more than 40 lines
+  function-length  no function body has more than 100 lines (about 60 is meant)
   goto             there is no goto
   allocator        memory comes from an allocator, not from malloc and its family
   fence            no atomic_thread_fence: ThreadSanitizer cannot see it
@@ -179,7 +179,7 @@ ALLOCATING_FILES = {"host_runtime/base/allocator.c", "tests/support/fuzz_replay_
 OUTSIDE_PROJECTS = ("examples/kernel_library/",)
 
 MAXIMUM_FILE_LINES = 1000
-MAXIMUM_FUNCTION_LINES = 40
+MAXIMUM_FUNCTION_LINES = 100
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 GOTO = re.compile(r"\bgoto\b")

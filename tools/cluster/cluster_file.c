@@ -190,8 +190,10 @@ static tfrt_status_t tfrt_cluster_file_read_key(tfrt_cluster_file_reader_t* read
   const char* text = NULL;
   TFRT_RETURN_IF_ERROR(tfrt_cluster_file_text(reader, "a key", &text));
   size_t i = 0;
-  while (i < TFRT_ARRAY_SIZE(tfrt_cluster_file_keys) && strcmp(tfrt_cluster_file_keys[i], text))
+  while (i < TFRT_ARRAY_SIZE(tfrt_cluster_file_keys) &&
+         strcmp(tfrt_cluster_file_keys[i], text) != 0) {
     ++i;
+  }
   if (i == TFRT_ARRAY_SIZE(tfrt_cluster_file_keys)) {
     return TFRT_CLUSTER_FILE_ERROR(
         reader,

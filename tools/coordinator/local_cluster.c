@@ -11,8 +11,6 @@
 #include "host_runtime/base/processor_set.h"
 #include "tools/kernels/shared_libraries.h"
 
-extern char** environ;
-
 // What a worker prints when it listens, before the address.
 static const char tfrt_local_cluster_greeting[] = "tfrt_worker: listening on ";
 

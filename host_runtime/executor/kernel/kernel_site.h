@@ -23,8 +23,8 @@ TFRT_API_BEGIN
 
 typedef struct tfrt_kernel_site_s tfrt_kernel_site_t;
 
-// The origin of errors of the kernel at |site|: function, kernel, location. In a region, such as the
-// body of a loop, it is the function that contains it. The strings live as long as the program.
+// The origin of errors of the kernel at |site|: function, kernel, location. In a region, such as
+// the body of a loop, it is the function that contains it. The strings live as long as the program.
 // Thread-safe.
 void tfrt_kernel_site_origin(const tfrt_kernel_site_t* site, tfrt_status_origin_t* out_origin);
 

@@ -594,33 +594,33 @@ END_TEST
 
 // Host 0 takes a text of host 2 out of the list that host 1 made and sent it by key, once the list
 // is here: the loss was of nobody's call, and of nothing that was lent to a function.
-#define SENT_PROGRAM(first, second)                                                               \
-  TEXT_FUNCTION                                                                                   \
-      "func.func @give(%x: i32) -> !tfrt.chain {\n"                                               \
-      "  %c = tfrt.new.chain\n"                                                                   \
-      "  %zero = tfrt.constant.i32 0\n"                                                           \
-      "  %h = tfrt_dist.host %zero\n" KEY "  %l = tfrt_dist.call_all @text(%x) : (i32) -> (" LIST \
-      ")\n"                                                                                       \
-      "  %c1 = tfrt_dist.send %h, %k, %l, %c\n"                                                   \
-      "  tfrt.return %c1 : !tfrt.chain\n"                                                         \
-      "}\n"                                                                                       \
-      "func.func @main(%x: i32) -> !tfrt.string {\n"                                              \
-      "  %c0 = tfrt.new.chain\n"                                                                  \
-      "  %one = tfrt.constant.i32 1\n"                                                            \
-      "  %h = tfrt_dist.host %one\n" KEY first second                                             \
-      "  %p = tfrt.print.i32 %one, %c2\n"                                                         \
-      "  %two = tfrt.call @after(%x, %p) {host = 1 : i32} : "                                     \
-      "(i32, !tfrt.chain) -> i32\n"                                                               \
-      "  %e = tfrt_dist.list.get %l, %two : !tfrt.string\n"                                       \
-      "  %f = tfrt_dist.fetch %e : !tfrt.string\n"                                                \
-      "  tfrt.return %f : !tfrt.string\n"                                                         \
-      "}\n"                                                                                       \
-      "func.func @after(%x: i32, %c: !tfrt.chain) -> i32 {\n"                                     \
-      "  %one = tfrt.constant.i32 1\n"                                                            \
-      "  %p = tfrt.print.i32 %one, %c\n"                                                          \
-      "  %two = tfrt.constant.i32 2\n"                                                            \
-      "  tfrt.return %two : i32\n"                                                                \
-      "}\n"
+#define SENT_PROGRAM(first, second)                                                           \
+  TEXT_FUNCTION                                                                               \
+  "func.func @give(%x: i32) -> !tfrt.chain {\n"                                               \
+  "  %c = tfrt.new.chain\n"                                                                   \
+  "  %zero = tfrt.constant.i32 0\n"                                                           \
+  "  %h = tfrt_dist.host %zero\n" KEY "  %l = tfrt_dist.call_all @text(%x) : (i32) -> (" LIST \
+  ")\n"                                                                                       \
+  "  %c1 = tfrt_dist.send %h, %k, %l, %c\n"                                                   \
+  "  tfrt.return %c1 : !tfrt.chain\n"                                                         \
+  "}\n"                                                                                       \
+  "func.func @main(%x: i32) -> !tfrt.string {\n"                                              \
+  "  %c0 = tfrt.new.chain\n"                                                                  \
+  "  %one = tfrt.constant.i32 1\n"                                                            \
+  "  %h = tfrt_dist.host %one\n" KEY first second                                             \
+  "  %p = tfrt.print.i32 %one, %c2\n"                                                         \
+  "  %two = tfrt.call @after(%x, %p) {host = 1 : i32} : "                                     \
+  "(i32, !tfrt.chain) -> i32\n"                                                               \
+  "  %e = tfrt_dist.list.get %l, %two : !tfrt.string\n"                                       \
+  "  %f = tfrt_dist.fetch %e : !tfrt.string\n"                                                \
+  "  tfrt.return %f : !tfrt.string\n"                                                         \
+  "}\n"                                                                                       \
+  "func.func @after(%x: i32, %c: !tfrt.chain) -> i32 {\n"                                     \
+  "  %one = tfrt.constant.i32 1\n"                                                            \
+  "  %p = tfrt.print.i32 %one, %c\n"                                                          \
+  "  %two = tfrt.constant.i32 2\n"                                                            \
+  "  tfrt.return %two : i32\n"                                                                \
+  "}\n"
 #define GIVE "  %c1 = tfrt.call @give(%x) {host = 1 : i32} : (i32) -> !tfrt.chain\n"
 #define TAKE(chain) "  %l, %c2 = tfrt_dist.recv %h, %k, " chain " : " LIST "\n"
 

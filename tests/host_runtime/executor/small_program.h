@@ -50,8 +50,8 @@ typedef struct small_program_s {
 //   test.forget -> i32: doesn't set its result
 //   test.unique any -> i1: has the kernel the only reference?
 //   test.lie -> i32: gives an i1           test.twice -> i32: sets its result twice
-// All but cheap_add, late, wait, unique and lie have synchronous forms. Native functions: `plus` i32, i32 ->
-// i32 and `nothing` any... -> nothing.
+// All but cheap_add, late, wait, unique and lie have synchronous forms. Native functions: `plus`
+// i32, i32 -> i32 and `nothing` any... -> nothing.
 extern tfrt_host_context_t* small_program_host;
 
 // Sets up and tears down |small_program_host|: a checked fixture.
