@@ -159,10 +159,11 @@ class Installer:
         folder = "share/doc/tfrt"
         for name in ["LICENSE", "NOTICE"]:
             self.copy(self.source(name), os.path.join(folder, name))
-        for name in sorted(os.listdir(self.source("docs"))):
-            if name.endswith(".md"):
-                self.write(installed_page(read(self.source("docs/" + name))),
-                           os.path.join(folder, name))
+        for pages, target in [("docs", folder), ("docs/kernels", os.path.join(folder, "kernels"))]:
+            for name in sorted(os.listdir(self.source(pages))):
+                if name.endswith(".md"):
+                    self.write(installed_page(read(self.source(f"{pages}/{name}"))),
+                               os.path.join(target, name))
         for name in ["README.md", "eager.c", "layer.mlir"]:
             text = read(self.source("examples/eager/" + name))
             text = text.replace('#include "embedding/tfrt.h"', "#include <tfrt/tfrt.h>")

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Writes docs/kernels.md, the reference page of all kernels, from the op tables; or the page of
-// kernel libraries that are loaded.
+// Writes the reference of all kernels from the op tables: docs/kernels.md, the index, and a page
+// for each dialect in docs/kernels/; or one page of kernel libraries that are loaded.
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -193,20 +194,105 @@ static void append_table(page_t* page, const tfrt_kernel_table_t* table,
   }
 }
 
-static void append_page(page_t* page) {
+// --- The dialects of the product ---------------------------------------------
+
+enum { MAXIMUM_DIALECTS = 64 };
+
+// The dialects, in the order of their first op, and how many ops each has.
+typedef struct dialects_s {
+  tfrt_string_view_t names[MAXIMUM_DIALECTS];
+  size_t op_counts[MAXIMUM_DIALECTS];
+  size_t count;
+} dialects_t;
+
+// Returns false if there are more dialects than there is room for.
+static bool count_op(dialects_t* dialects, tfrt_string_view_t name) {
+  size_t i = 0;
+  while (i < dialects->count && !tfrt_string_view_equal(dialects->names[i], name)) ++i;
+  if (i == MAXIMUM_DIALECTS) return false;
+  if (i == dialects->count) dialects->names[dialects->count++] = name;
+  ++dialects->op_counts[i];
+  return true;
+}
+
+static bool count_dialects(dialects_t* out_dialects) {
+  *out_dialects = (dialects_t){.count = 0};
+  const tfrt_op_tables_t* tables = tfrt_all_op_tables();
+  for (size_t t = 0; t < tables->count; ++t) {
+    for (size_t i = 0; i < tables->tables[t].count; ++i) {
+      if (!count_op(out_dialects, dialect_of(tables->tables[t].descriptors[i].name))) return false;
+    }
+  }
+  return true;
+}
+
+static void append_index(page_t* page, const dialects_t* dialects) {
   append(
       page,
       "# Kernels\n"
       "\n"
-      "All ops with an entry in the op tables, from which `tools/kernel_docs` writes this page.\n"
-      "Behind each name: what it does, how it is written, what it takes and gives. A kernel\n"
-      "waits for the payloads of its operands, but for those that are only *awaited* (settled\n"
+      "`tools/kernel_docs` writes this page, and one page for each dialect, from the op tables.\n"
+      "A page says of each op what it does, how it is written, what it takes and gives. A kernel\n"
+      "waits for the payloads of its operands, but not for those that are only *awaited* (settled\n"
       "or not is all that counts) or *handed on* to a function (not waited for at all).\n"
-      "Synchronous functions are those marked `tfrt.sync`; see `docs/executor.md`.\n");
-  const tfrt_op_tables_t* tables = tfrt_all_op_tables();
-  tfrt_string_view_t dialect = {NULL, 0};
-  for (size_t t = 0; t < tables->count; ++t) append_table(page, &tables->tables[t], &dialect);
+      "Synchronous functions are those marked `tfrt.sync`; see `docs/executor.md`.\n"
+      "\n"
+      "| dialect | ops |\n"
+      "| --- | --- |\n");
+  for (size_t i = 0; i < dialects->count; ++i) {
+    tfrt_string_view_t name = dialects->names[i];
+    tfrt_string_builder_append_format(&page->text, "| [%.*s](kernels/%.*s.md) | %zu |\n",
+                                      TFRT_STRING_VIEW_ARGUMENTS(name),
+                                      TFRT_STRING_VIEW_ARGUMENTS(name), dialects->op_counts[i]);
+  }
 }
+
+static void append_dialect(page_t* page, tfrt_string_view_t dialect) {
+  tfrt_string_builder_append_format(&page->text,
+                                    "# Dialect `%.*s`\n\n[All dialects](../kernels.md); the index "
+                                    "says how to read this page.\n\n## Ops\n",
+                                    TFRT_STRING_VIEW_ARGUMENTS(dialect));
+  const tfrt_op_tables_t* tables = tfrt_all_op_tables();
+  for (size_t t = 0; t < tables->count; ++t) {
+    for (size_t i = 0; i < tables->tables[t].count; ++i) {
+      const tfrt_kernel_descriptor_t* op = &tables->tables[t].descriptors[i];
+      if (tfrt_string_view_equal(dialect_of(op->name), dialect)) append_op(page, op);
+    }
+  }
+}
+
+// Writes |page| to the file |folder|/|subfolder||name|.md, and empties it.
+static tfrt_status_t write_page(page_t* page, const char* folder, const char* subfolder,
+                                tfrt_string_view_t name) {
+  tfrt_string_builder_t path;
+  tfrt_string_builder_initialize(&path, tfrt_allocator_system());
+  tfrt_string_builder_append_format(&path, "%s/%s%.*s.md", folder, subfolder,
+                                    TFRT_STRING_VIEW_ARGUMENTS(name));
+  tfrt_status_t status = tfrt_string_builder_status(&path);
+  if (!status) status = tfrt_string_builder_status(&page->text);
+  if (!status) status = tfrt_file_write(path.data, page->text.data, page->text.size);
+  tfrt_string_builder_deinitialize(&path);
+  tfrt_string_builder_clear(&page->text);
+  return status;
+}
+
+// Writes the index to |folder|/kernels.md and a page for each dialect to |folder|/kernels/.
+static tfrt_status_t write_pages(page_t* page, const char* folder) {
+  dialects_t dialects;
+  if (!count_dialects(&dialects)) {
+    return tfrt_status_create(TFRT_STATUS_INTERNAL, "there are more than %d dialects",
+                              MAXIMUM_DIALECTS);
+  }
+  append_index(page, &dialects);
+  tfrt_status_t status = write_page(page, folder, "", tfrt_string_view_of("kernels"));
+  for (size_t i = 0; !status && i < dialects.count; ++i) {
+    append_dialect(page, dialects.names[i]);
+    status = write_page(page, folder, "kernels/", dialects.names[i]);
+  }
+  return status;
+}
+
+// --- The program -------------------------------------------------------------
 
 // The page of the kernel libraries that were loaded.
 static void append_library_page(page_t* page) {
@@ -220,23 +306,41 @@ static void append_library_page(page_t* page) {
   }
 }
 
+static tfrt_status_t print_library_page(page_t* page) {
+  append_library_page(page);
+  TFRT_RETURN_IF_ERROR(tfrt_string_builder_status(&page->text));
+  if (fputs(page->text.data, stdout) < 0 || fflush(stdout) != 0) {
+    return tfrt_status_create(TFRT_STATUS_UNKNOWN, "can't write to the standard output: %s",
+                              strerror(errno));
+  }
+  return NULL;
+}
+
 static const char* shared_libs = NULL;
+static const char* folder = NULL;
 
 static const tfrt_flag_t flags[] = {
     {.name = TFRT_SHARED_LIBRARIES_FLAG,
      .kind = TFRT_FLAG_TEXT,
      .storage = &shared_libs,
      .value = TFRT_SHARED_LIBRARIES_VALUE,
-     .help = "write the page of these kernel libraries instead"},
+     .help = "print one page of the kernels of these libraries"},
+    {.name = "folder",
+     .kind = TFRT_FLAG_TEXT,
+     .storage = &folder,
+     .value = "DIR",
+     .help = "write kernels.md and kernels/DIALECT.md there, of the product's kernels; both "
+             "folders exist already"},
 };
 
 static const tfrt_flag_table_t table = {
-    .usage = "kernel_docs [FLAGS] > kernels.md",
-    .summary = "Writes the reference page of all kernels, in Markdown, to the standard output.",
+    .usage = "kernel_docs --folder=DIR | kernel_docs --shared_libs=FILE,... > page.md",
+    .summary = "Writes the reference pages of all kernels, or of those of libraries, in Markdown.",
     .footer =
         "Exit codes: 0 done; 1 a library can't be loaded, or nothing written; 2 usage.\n"
         "\n"
-        "Example: kernel_docs --shared_libs=libmine.so > mine.md\n",
+        "Examples: kernel_docs --folder=docs\n"
+        "          kernel_docs --shared_libs=libmine.so > mine.md\n",
     .flags = flags,
     .flag_count = TFRT_ARRAY_SIZE(flags),
 };
@@ -254,18 +358,17 @@ int main(int argument_count, char** arguments) {
   if (!status && !help && rest.count > 0) {
     status = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT, "'%s' is no flag", rest.values[0]);
   }
+  if (!status && !help && !folder == !shared_libs) {
+    status = tfrt_status_create(TFRT_STATUS_INVALID_ARGUMENT,
+                                "either --folder or --shared_libs says which pages are meant");
+  }
   if (status) return fail_take(status, 2);
   if (help) return 0;
   status = tfrt_op_tables_load_libraries(shared_libs);
   if (status) return fail_take(status, 1);
   page_t page;
   tfrt_string_builder_initialize(&page.text, tfrt_allocator_system());
-  if (tfrt_shared_libraries_count() > 0) {
-    append_library_page(&page);
-  } else {
-    append_page(&page);
-  }
-  bool ok = !page.text.failed && fputs(page.text.data, stdout) >= 0 && fflush(stdout) == 0;
+  status = folder ? write_pages(&page, folder) : print_library_page(&page);
   tfrt_string_builder_deinitialize(&page.text);
-  return ok ? 0 : 1;
+  return status ? fail_take(status, 1) : 0;
 }
